@@ -1,0 +1,274 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Roles lists what a host can be for.
+func Roles() []string {
+	return []string{"bulk", "web", "file", "router", "dns", "latency", "home"}
+}
+
+// places are the values of Record.Belongs.
+var places = []string{
+	"sysctl", "loader", "rc", "hostname.if", "ethtool", "link-file", "network-file", "route", "link",
+	"module", "sysfs", "pf", "ifconfig", "kernel-config", "zfs-property", "build", "interface-file", "src.conf",
+}
+
+var (
+	namePattern    = regexp.MustCompile(`^[A-Za-z0-9/][A-Za-z0-9_.:/*%@+-]*$`)
+	versionPattern = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
+)
+
+// Check returns everything wrong with the records, one error each: the
+// catalog's own lint, run by its tests.
+func Check(records []Record) []error {
+	var problems []error
+	seen := map[string]string{}
+	for i := range records {
+		r := &records[i]
+		report := func(format string, args ...any) {
+			problems = append(problems, fmt.Errorf("%s %s: %s", r.System, r.Name, fmt.Sprintf(format, args...)))
+		}
+		checkForm(r, report)
+		checkVersions(r, report)
+		checkDefaults(r, report)
+		for _, f := range r.Formulas {
+			checkFormula(r, f, report)
+		}
+		for _, j := range r.Judge {
+			checkJudgement(r, j, report)
+		}
+		checkEvidence(r, report)
+		for _, name := range append([]string{r.Name}, r.Aliases...) {
+			key := string(r.System) + " " + name
+			if other, dup := seen[key]; dup {
+				report("name %s is already taken by %s", name, other)
+			}
+			seen[key] = r.Name
+		}
+	}
+	return problems
+}
+
+type reporter func(format string, args ...any)
+
+func checkForm(r *Record, report reporter) {
+	if !namePattern.MatchString(r.Name) {
+		report("name is not well formed")
+	}
+	oneOf(report, "kind", string(r.Kind), string(Runtime), string(Boot), string(Both), string(ReadOnly), string(Unknown))
+	oneOf(report, "scope", string(r.Scope), string(ScopeHost), string(ScopeNetns), string(ScopeVnet), string(ScopeInterface), string(ScopeRoute), string(ScopeUnknown))
+	oneOf(report, "type", string(r.Type), string(TypeBool), string(TypeInt), string(TypeUint), string(TypeTriple), string(TypeList), string(TypeEnum), string(TypeBitmask), string(TypeString), string(TypeOpaque))
+	oneOf(report, "undo", r.Undo, "", "restore", "reboot", "none")
+	if len(r.Belongs) == 0 {
+		report("belongs is empty")
+	}
+	for _, place := range r.Belongs {
+		oneOf(report, "belongs", place, places...)
+	}
+	if len(r.Does) < 20 {
+		report("does must say in a sentence what the setting does")
+	}
+	if len(r.Sources) == 0 {
+		report("no source")
+	}
+	for _, s := range r.Sources {
+		if len(strings.TrimSpace(s)) < 6 {
+			report("source %q names nothing", s)
+		}
+	}
+	if r.Type == TypeEnum && len(r.Values) == 0 {
+		report("an enum needs its values")
+	}
+	if r.Range != nil && r.Range.Min != nil && r.Range.Max != nil && *r.Range.Min > *r.Range.Max {
+		report("range is empty")
+	}
+}
+
+func oneOf(report reporter, what, got string, allowed ...string) {
+	if !slices.Contains(allowed, got) {
+		report("%s %q: one of %s is expected", what, got, strings.Join(allowed, ", "))
+	}
+}
+
+func checkVersions(r *Record, report reporter) {
+	all := []Version{r.Since, r.Removed, r.NoEffectSince}
+	for _, d := range r.Default {
+		all = append(all, d.Since)
+	}
+	for _, v := range all {
+		if v != "" && !versionPattern.MatchString(string(v)) {
+			report("version %q is not numeric", v)
+		}
+	}
+	if r.Since != "" && r.Removed != "" && !(r.Removed.Compare(r.Since) > 0) {
+		report("removed in %s, not after since %s", r.Removed, r.Since)
+	}
+	if r.Removed != "" && r.RenamedTo == "" && r.Became == "" {
+		report("a removed setting needs renamed-to or became")
+	}
+}
+
+func checkDefaults(r *Record, report reporter) {
+	for i, d := range r.Default {
+		if i > 0 && d.Since.Compare(r.Default[i-1].Since) <= 0 {
+			report("defaults are not in the order of their versions")
+		}
+		if d.Value == "" {
+			report("a default without a value; write unknown, computed or the value (an empty string is \"\\\"\\\"\")")
+		}
+		if d.Value == "unknown" || d.Value == "computed" {
+			continue
+		}
+		if problem := r.CheckValue(d.Value); problem != "" {
+			report("default %q: %s", d.Value, problem)
+		}
+	}
+	if len(r.Default) == 0 && r.Kind != ReadOnly {
+		report("no default; write unknown when it could not be established")
+	}
+}
+
+// CheckValue says what is wrong with a value for this setting: an empty string
+// when nothing is. Opaque and string values are never judged.
+func (r *Record) CheckValue(value string) string {
+	v := strings.TrimSpace(value)
+	switch r.Type {
+	case TypeBool:
+		if !slices.Contains([]string{"0", "1", "on", "off", "yes", "no", "YES", "NO", "Y", "N", "y", "n", "true", "false"}, v) {
+			return "not a boolean"
+		}
+	case TypeInt, TypeUint:
+		return r.checkNumber(v)
+	case TypeTriple:
+		words := strings.Fields(v)
+		if len(words) != 3 {
+			return "three numbers are expected: minimum, default, maximum"
+		}
+		for _, w := range words {
+			if problem := r.checkNumber(w); problem != "" {
+				return problem
+			}
+		}
+	case TypeEnum:
+		for _, known := range r.Values {
+			if known.Value == v {
+				return ""
+			}
+		}
+		return "not one of its values"
+	}
+	return ""
+}
+
+func (r *Record) checkNumber(v string) string {
+	n, err := strconv.ParseInt(v, 0, 64)
+	if err != nil {
+		var numErr *strconv.NumError
+		if errors.As(err, &numErr) && errors.Is(numErr.Err, strconv.ErrRange) {
+			if u, err := strconv.ParseUint(v, 0, 64); err == nil && (r.Range == nil || r.Range.Max == nil) && u > 0 {
+				return ""
+			}
+			return "does not fit 64 bits"
+		}
+		return "not a whole number"
+	}
+	if r.Type == TypeUint && n < 0 && (r.Range == nil || r.Range.Min == nil) {
+		return "must not be negative"
+	}
+	if r.Range == nil {
+		return ""
+	}
+	if r.Range.Min != nil && n < *r.Range.Min {
+		return fmt.Sprintf("below the smallest value that is accepted, %d", *r.Range.Min)
+	}
+	if r.Range.Max != nil && n > *r.Range.Max {
+		return fmt.Sprintf("above the largest value that is accepted, %d", *r.Range.Max)
+	}
+	return ""
+}
+
+func checkFormula(r *Record, f Formula, report reporter) {
+	for _, role := range f.Roles {
+		oneOf(report, "role", role, Roles()...)
+	}
+	if f.Because == "" {
+		report("formula %q has no because", f.Value)
+	}
+	if f.Fires == nil {
+		report("formula %q has no example that fires", f.Value)
+		return
+	}
+	proposed, err := f.propose(Inputs(f.Fires))
+	switch {
+	case err != nil:
+		report("example of %q: %v", f.Value, err)
+	case proposed == nil:
+		report("the example of %q does not fire", f.Value)
+	case proposed.Text() != f.Gives:
+		report("the example of %q gives %s, not %s", f.Value, proposed.Text(), f.Gives)
+	default:
+		if problem := r.CheckValue(proposed.Text()); problem != "" {
+			report("formula %q proposes %s: %s", f.Value, proposed.Text(), problem)
+		}
+	}
+	if f.When == "" {
+		return
+	}
+	if f.Quiet == nil {
+		report("formula %q has a condition and no example that stays quiet", f.Value)
+		return
+	}
+	if proposed, err := f.propose(Inputs(f.Quiet)); err != nil || proposed != nil {
+		report("the quiet example of %q proposes something (%v)", f.Value, err)
+	}
+}
+
+// propose evaluates the formula for given inputs: nil when its condition does
+// not hold.
+func (f *Formula) propose(in Inputs) (*Result, error) {
+	ok, err := Holds(f.When, in)
+	if err != nil || !ok {
+		return nil, err
+	}
+	r, err := Eval(f.Value, in)
+	if err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+func checkJudgement(r *Record, j Judgement, report reporter) {
+	oneOf(report, "judgement code", j.Code, "harmful", "weakens-security", "no-effect", "wrong-unit", "below-default", "out-of-range", "conflict", "needs")
+	oneOf(report, "severity", j.Severity, "", "error", "warning", "info")
+	if j.Because == "" {
+		report("judgement %q has no because", j.When)
+	}
+	if fires, err := Holds(j.When, Inputs(j.Fires)); err != nil || !fires {
+		report("the example of judgement %q does not fire (%v)", j.When, err)
+	}
+	if fires, err := Holds(j.When, Inputs(j.Quiet)); err != nil || fires {
+		report("the quiet example of judgement %q fires (%v)", j.When, err)
+	}
+}
+
+func checkEvidence(r *Record, report reporter) {
+	for _, e := range r.Evidence {
+		oneOf(report, "grade", string(e.Grade), string(Proven), string(Published), string(Documented), string(Claimed), string(Refuted))
+		if e.Says == "" || e.Source == "" {
+			report("evidence needs says and source")
+		}
+		if e.Grade == Published && (e.Hardware == "" || e.Workload == "") {
+			report("published evidence needs its conditions: hardware and workload")
+		}
+		if e.Effect != nil && e.Effect.Ratio <= 0 {
+			report("effect needs a positive ratio")
+		}
+	}
+}

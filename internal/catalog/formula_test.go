@@ -1,0 +1,61 @@
+package catalog
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestEval(t *testing.T) {
+	in := Inputs{"rate": 1e10, "rtt": 0.05, "bdp": 62.5e6, "memory": 16e9, "role": "bulk", "version": "14.1", "cores": 4}
+	for _, c := range []struct{ expression, want string }{
+		{"bdp * 2", "125000000"},
+		{"pow2(bdp)", "67108864"},
+		{"clamp(4 * bdp, 4 * MiB, memory / 64)", "250000000"},
+		{"triple(4096, 131072, pow2(2 * bdp))", "4096 131072 134217728"},
+		{"min(cores, 8) - 1", "3"},
+		{"role == 'bulk' and since('13.2')", "1"},
+		{"since('15.0')", "0"},
+		{"ceil(rate * 0.05 / 8 / 1500)", "41667"},
+	} {
+		r, err := Eval(c.expression, in)
+		if err != nil || r.Text() != c.want {
+			t.Errorf("%s = %q, %v; want %q", c.expression, r.Text(), err, c.want)
+		}
+	}
+}
+
+func TestEvalWorking(t *testing.T) {
+	r, err := Eval("pow2(2 * bdp) + 4 * MiB", Inputs{"bdp": 62500000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "pow2(2 * 62500000) + 4 * MiB"; r.Working != want {
+		t.Errorf("working %q, want %q", r.Working, want)
+	}
+	if len(r.Used) != 1 || r.Used["bdp"] != 62500000.0 {
+		t.Errorf("used %v", r.Used)
+	}
+}
+
+func TestEvalUnknownAndWrong(t *testing.T) {
+	var unknown *UnknownInput
+	if _, err := Eval("loss * 2", Inputs{}); !errors.As(err, &unknown) || unknown.Name != "loss" {
+		t.Errorf("missing input: %v", err)
+	}
+	for _, bad := range []string{"losss * 2", "1 +", "1 / 0", "'a' * 2", "log2(0)"} {
+		if r, err := Eval(bad, Inputs{"loss": 0.1}); err == nil || errors.As(err, &unknown) {
+			t.Errorf("%s = %v, %v; want an error", bad, r.Value, err)
+		}
+	}
+}
+
+func TestVersionCompare(t *testing.T) {
+	for _, c := range []struct {
+		a, b Version
+		want int
+	}{{"6.1", "6.10", -1}, {"14", "14.0", 0}, {"5.15.3", "5.15", 1}, {"", "4.18", -1}} {
+		if got := c.a.Compare(c.b); got != c.want {
+			t.Errorf("%s <=> %s = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

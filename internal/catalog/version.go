@@ -1,0 +1,110 @@
+package catalog
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Version is a release of a system: "6.18", "13.2", "7.8". The empty version
+// is older than every other one.
+type Version string
+
+// ParseVersion takes the release out of what systems print: "6.1.0-18-amd64",
+// "13.2-RELEASE-p4", "7.8". Only the numeric components count.
+func ParseVersion(s string) (Version, error) {
+	t := strings.TrimPrefix(strings.TrimSpace(s), "v")
+	end := 0
+	for end < len(t) && (t[end] >= '0' && t[end] <= '9' || t[end] == '.') {
+		end++
+	}
+	t = strings.Trim(t[:end], ".")
+	if t == "" || strings.Contains(t, "..") {
+		return "", fmt.Errorf("version %q: a release like 6.1 or 14.2 is expected", s)
+	}
+	return Version(t), nil
+}
+
+// Compare orders versions by their numeric components; missing components
+// count as 0, so 14 equals 14.0.
+func (v Version) Compare(w Version) int {
+	a, b := v.components(), w.components()
+	for i := range max(len(a), len(b)) {
+		if c := cmp.Compare(at(a, i), at(b, i)); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// AtLeast reports whether v is w or newer.
+func (v Version) AtLeast(w Version) bool { return v.Compare(w) >= 0 }
+
+func (v Version) components() []int {
+	if v == "" {
+		return nil
+	}
+	var out []int
+	for _, part := range strings.Split(string(v), ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			break
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func at(s []int, i int) int {
+	if i < len(s) {
+		return s[i]
+	}
+	return 0
+}
+
+// Supported is the span of releases that the catalog describes.
+func Supported(s System) (oldest, newest Version) {
+	switch s {
+	case FreeBSD:
+		return "12.0", "15.0"
+	case OpenBSD:
+		return "6.8", "7.8"
+	default:
+		return "4.18", "6.18"
+	}
+}
+
+// State says how a setting stands in one version.
+type State string
+
+// The states of a setting in a version.
+const (
+	Present  State = "present"
+	NotYet   State = "not-yet"
+	Gone     State = "removed"
+	Inactive State = "no-effect" // accepted, without effect
+)
+
+// StateIn returns how the setting stands in version v.
+func (r *Record) StateIn(v Version) State {
+	switch {
+	case r.Since != "" && !v.AtLeast(r.Since):
+		return NotYet
+	case r.Removed != "" && v.AtLeast(r.Removed):
+		return Gone
+	case r.NoEffectSince != "" && v.AtLeast(r.NoEffectSince):
+		return Inactive
+	}
+	return Present
+}
+
+// DefaultIn returns the default in version v, and false when none is recorded.
+func (r *Record) DefaultIn(v Version) (Default, bool) {
+	for i := len(r.Default) - 1; i >= 0; i-- {
+		if v.AtLeast(r.Default[i].Since) {
+			return r.Default[i], true
+		}
+	}
+	return Default{}, false
+}
