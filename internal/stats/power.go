@@ -1,0 +1,104 @@
+package stats
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// maxPairs bounds the search for a number of pairs; nobody runs more.
+const maxPairs = 10_000_000
+
+// Power is the probability that a two-sided paired t-test at level alpha
+// detects a mean log-ratio of log(1+effect) when log-ratios scatter by sd, by
+// the noncentral t distribution. It is 0 for fewer than two pairs.
+func Power(pairs int, effect, sd, alpha float64) float64 {
+	return power(pairs, math.Abs(math.Log1p(effect)), sd, alpha)
+}
+
+func power(pairs int, logEffect, sd, alpha float64) float64 {
+	if pairs < 2 || !(logEffect >= 0) || !(sd >= 0) || !(alpha > 0 && alpha < 1) {
+		return 0
+	}
+	if sd == 0 {
+		if logEffect > 0 {
+			return 1
+		}
+		return alpha
+	}
+	df := float64(pairs - 1)
+	shift := logEffect / sd * math.Sqrt(float64(pairs))
+	critical := tQuantile(pairs-1, 1-alpha/2)
+	if shift > critical+38 && pairs > 4 {
+		return 1
+	}
+	t := distuv.NoncentralT{Nu: df, Mu: shift}
+	detect := 1 - t.CDF(critical) + t.CDF(-critical)
+	return math.Min(1, math.Max(0, detect))
+}
+
+// MinDetectable is the smallest effect, as ratio - 1, that a two-sided paired
+// t-test at level alpha sees with the given power. sd is the standard deviation
+// of the log-ratios: for two independent runs with coefficient of variation cv,
+// about cv times the square root of 2. It is +Inf when no effect can be seen
+// (fewer than two pairs, or arguments out of range).
+func MinDetectable(pairs int, sd, alpha, power float64) float64 {
+	if pairs < 2 || !(sd >= 0) || !validLevels(alpha, power) {
+		return math.Inf(1)
+	}
+	if sd == 0 {
+		return 0
+	}
+	high := 1.0
+	for ; detects(pairs, high, alpha) < power; high *= 2 {
+		if high > 1e9 {
+			return math.Inf(1)
+		}
+	}
+	low := 0.0
+	for range 60 {
+		middle := (low + high) / 2
+		if detects(pairs, middle, alpha) < power {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return math.Expm1(high * sd)
+}
+
+// detects is the power at an effect in units of the log-ratios' deviation.
+func detects(pairs int, standardised, alpha float64) float64 {
+	return power(pairs, standardised, 1, alpha)
+}
+
+// PairsNeeded is the number of pairs with which a two-sided paired t-test at
+// level alpha sees the effect (ratio - 1, either sign) with the given power. It
+// is at least 2, and math.MaxInt when no feasible number does.
+func PairsNeeded(effect, sd, alpha, power float64) int {
+	logEffect := math.Abs(math.Log1p(effect))
+	if !(logEffect > 0) || !(sd >= 0) || !validLevels(alpha, power) {
+		return math.MaxInt
+	}
+	enough := func(pairs int) bool { return Power(pairs, effect, sd, alpha) >= power }
+	high := 2
+	for ; !enough(high); high *= 2 {
+		if high > maxPairs {
+			return math.MaxInt
+		}
+	}
+	low := high / 2
+	for high-low > 1 {
+		middle := (low + high) / 2
+		if enough(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}
+
+func validLevels(alpha, power float64) bool {
+	return alpha > 0 && alpha < 1 && power > alpha && power < 1
+}
