@@ -1,0 +1,127 @@
+package host
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// batchPrologue defines the helpers of a batch script. Each operation's output
+// is followed by a line "MARK STATUS", its standard error and a line "MARK
+// end". Nothing is written to the disk but what the operations write.
+const batchPrologue = `LC_ALL=C; export LC_ALL
+PATH="$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"; export PATH
+flush() { sync "$1" 2>/dev/null || fsync "$1" 2>/dev/null || sync; }
+store() { d=$(dirname "$1"); mkdir -p "$d" || return; t="$d/.wirerate.$$"; (umask 077; cat >"$t") && chmod "$2" "$t" && flush "$t" && mv -f "$t" "$1" && flush "$d" || { rm -f "$t"; return 1; }; }
+list() { for f in "$@"; do if [ -e "$f" ]; then printf '%s\n' "$f"; fi; done; }
+op() { must=$1; shift; { err=$( { "$@"; } 2>&1 1>&3 3>&- ); st=$?; } 3>&1
+printf '\n%s %s\n%s\n%s end\n' "$MARK" "$st" "$err" "$MARK"
+if [ "$must" = must ] && [ "$st" != 0 ]; then exit 0; fi; }
+`
+
+// batchScript writes the operations as one POSIX shell script.
+func batchScript(mark string, ops []Op) (string, error) {
+	var b strings.Builder
+	b.WriteString("MARK=" + mark + "\n" + batchPrologue)
+	for i, op := range ops {
+		line, err := batchLine(op)
+		if err != nil {
+			return "", err
+		}
+		must := "try"
+		if op.Must {
+			must = "must"
+		}
+		fmt.Fprintf(&b, "o%d() { %s; }\nop %s o%d\n", i, line, must, i)
+	}
+	return b.String(), nil
+}
+
+func batchLine(op Op) (string, error) {
+	if bytes.IndexByte(op.Data, 0) >= 0 {
+		return "", fmt.Errorf("%s: data with NUL bytes cannot be sent", op)
+	}
+	for _, s := range append([]string{op.Path}, op.Args...) {
+		if strings.ContainsRune(s, 0) {
+			return "", fmt.Errorf("%q: a NUL byte cannot be sent", s)
+		}
+	}
+	input := "printf %s " + quote(string(op.Data))
+	switch op.Action {
+	case ActRead:
+		return "cat <" + quote(op.Path), nil
+	case ActList:
+		return "list " + quotePattern(op.Path) + " </dev/null", nil
+	case ActRun:
+		if len(op.Data) > 0 {
+			return input + " | " + shellCommand(op.Args), nil
+		}
+		return shellCommand(op.Args) + " </dev/null", nil
+	case ActWrite:
+		return input + " | store " + quote(path.Clean(op.Path)) + " " + strconv.FormatUint(uint64(op.Mode.Perm()), 8), nil
+	case ActPoke:
+		p := quote(op.Path)
+		return "[ -e " + p + " ] || { echo 'no such file' >&2; return 1; }; printf '%s\\n' " +
+			quote(strings.TrimRight(string(op.Data), "\n")) + " | tee " + p + " >/dev/null", nil
+	case ActRemove:
+		p := quote(op.Path)
+		return "if [ -d " + p + " ]; then rmdir " + p + "; else rm -f " + p + "; fi </dev/null", nil
+	}
+	return "", fmt.Errorf("unknown operation %q", op.Action)
+}
+
+// parseBatch takes the answers out of a batch script's output. It is complete
+// when every operation is answered, or one that is marked Must failed.
+func parseBatch(mark string, out []byte, ops []Op) ([]Answer, bool) {
+	answers := make([]Answer, len(ops))
+	for i, op := range ops {
+		output, rest, ok := bytes.Cut(out, []byte("\n"+mark+" "))
+		report, rest, ok2 := bytes.Cut(rest, []byte("\n"+mark+" end\n"))
+		status, stderr, _ := strings.Cut(string(report), "\n")
+		st, err := strconv.Atoi(status)
+		if !ok || !ok2 || err != nil {
+			return nil, false
+		}
+		answers[i] = Answer{Op: op, Out: slices.Clip(output), Stderr: stderr, Status: st}
+		if st != 0 {
+			answers[i].Failure = classify(stderr)
+		}
+		out = rest
+		if st != 0 && op.Must {
+			for j := i + 1; j < len(ops); j++ {
+				answers[j] = Answer{Op: ops[j], Failure: Skipped}
+			}
+			return answers, true
+		}
+	}
+	return answers, true
+}
+
+func shellCommand(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = quote(a)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// quote makes one word of a POSIX shell out of s.
+func quote(s string) string {
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// quotePattern quotes all of s but the characters of a shell pattern.
+func quotePattern(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if strings.ContainsRune("*?[]", r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(quote(string(r)))
+		}
+	}
+	return b.String()
+}

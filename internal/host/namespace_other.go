@@ -1,0 +1,18 @@
+//go:build !linux
+
+package host
+
+import (
+	"context"
+	"errors"
+)
+
+var errNoNamespaces = errors.New("network namespaces exist on Linux only; name a host as ssh://user@name")
+
+// Spawn needs Linux.
+func Spawn(context.Context, string) (*Agent, error) { return nil, errNoNamespaces }
+
+// OpenNamespace needs Linux.
+func OpenNamespace(context.Context, string) (*Agent, error) { return nil, errNoNamespaces }
+
+func prepareNamespace(string) error { return errNoNamespaces }

@@ -1,0 +1,29 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Open connects to a HOST as the command line names it: local (or nothing),
+// ns:NAME, ssh://[user@]name[:port], or the path of a capture.
+func Open(ctx context.Context, name string, opt SSHOptions) (Conn, error) {
+	switch {
+	case name == "" || name == "local":
+		return NewLocal(), nil
+	case strings.HasPrefix(name, "ns:"):
+		return OpenNamespace(ctx, strings.TrimPrefix(name, "ns:"))
+	case strings.HasPrefix(name, "ssh:"):
+		return OpenSSH(ctx, name, opt)
+	}
+	if _, err := os.Stat(name); err != nil {
+		return nil, fmt.Errorf("host %q: write local, ns:NAME, ssh://user@name or the path of a capture: %w", name, err)
+	}
+	c, err := LoadCapture(name)
+	if err != nil {
+		return nil, err
+	}
+	return NewReplay(c), nil
+}
