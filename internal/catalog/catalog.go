@@ -1,0 +1,278 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	packed "github.com/wirerate/wirerate/catalog"
+)
+
+// Catalog answers what is known about settings. Records are decoded when they
+// are asked for. It is safe for concurrent use.
+type Catalog struct {
+	entries  []entry
+	byName   map[string]int // system + " " + name or alias
+	patterns []int          // entries with a * in a name
+	mu       sync.Mutex
+	decoded  map[int]*Record
+}
+
+type entry struct {
+	system  System
+	name    string
+	aliases []string
+	data    []byte // JSON
+}
+
+// Load opens the catalog that is built into the program.
+func Load() (*Catalog, error) { return Open(packed.Pack) }
+
+// Pack writes records in the form that Open reads: an index with a line for
+// each record (system, name, aliases, length), an empty line, and the records
+// as JSON.
+func Pack(records []Record) ([]byte, error) {
+	var index, body bytes.Buffer
+	for _, r := range records {
+		data, err := json.Marshal(r)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&index, "%s\t%s\t%s\t%d\n", r.System, r.Name, strings.Join(r.Aliases, " "), len(data))
+		body.Write(data)
+	}
+	index.WriteByte('\n')
+	return append(index.Bytes(), body.Bytes()...), nil
+}
+
+// Open reads a packed catalog. The data must not change afterwards.
+func Open(pack []byte) (*Catalog, error) {
+	index, body, ok := bytes.Cut(pack, []byte("\n\n"))
+	if !ok {
+		return nil, fmt.Errorf("catalog: the packed catalog has no index; run go generate ./catalog")
+	}
+	c := &Catalog{byName: map[string]int{}, decoded: map[int]*Record{}}
+	for line := range strings.SplitSeq(string(index), "\n") {
+		fields := strings.Split(line, "\t")
+		if len(fields) != 4 {
+			return nil, fmt.Errorf("catalog: damaged index line %q", line)
+		}
+		size, err := strconv.Atoi(fields[3])
+		if err != nil || size < 0 || size > len(body) {
+			return nil, fmt.Errorf("catalog: damaged index line %q", line)
+		}
+		c.add(entry{System(fields[0]), fields[1], strings.Fields(fields[2]), body[:size]})
+		body = body[size:]
+	}
+	return c, nil
+}
+
+func (c *Catalog) add(e entry) {
+	i := len(c.entries)
+	c.entries = append(c.entries, e)
+	for _, name := range append([]string{e.name}, e.aliases...) {
+		c.byName[string(e.system)+" "+name] = i
+		if strings.Contains(name, "*") && !slices.Contains(c.patterns, i) {
+			c.patterns = append(c.patterns, i)
+		}
+	}
+}
+
+// Len returns the number of records.
+func (c *Catalog) Len() int { return len(c.entries) }
+
+// Lookup finds the record of a setting by name, alias or pattern; a concrete
+// name such as net.ipv4.conf.eth0.rp_filter finds net.ipv4.conf.*.rp_filter.
+func (c *Catalog) Lookup(system System, name string) (*Record, bool) {
+	if i, ok := c.byName[string(system)+" "+name]; ok {
+		return c.record(i), true
+	}
+	for _, i := range c.patterns {
+		e := &c.entries[i]
+		if e.system != system {
+			continue
+		}
+		for _, pattern := range append([]string{e.name}, e.aliases...) {
+			if matches(pattern, name) {
+				return c.record(i), true
+			}
+		}
+	}
+	return nil, false
+}
+
+// matches reports whether name fits pattern, in which each * stands for one
+// or more characters other than the separators that the pattern uses.
+func matches(pattern, name string) bool {
+	before, after, ok := strings.Cut(pattern, "*")
+	if !ok {
+		return pattern == name
+	}
+	if !strings.HasPrefix(name, before) {
+		return false
+	}
+	rest := name[len(before):]
+	separators := "."
+	if strings.Contains(pattern, "/") {
+		separators = "/"
+	}
+	for n := 1; n <= len(rest); n++ {
+		if strings.IndexByte(separators, rest[n-1]) >= 0 {
+			return false
+		}
+		if matches(after, rest[n:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// All returns every record of a system, sorted by name; of all systems when
+// system is empty.
+func (c *Catalog) All(system System) []*Record {
+	var out []*Record
+	for i, e := range c.entries {
+		if system == "" || e.system == system {
+			out = append(out, c.record(i))
+		}
+	}
+	return out
+}
+
+// Names returns every name and alias of a system; of all systems when system
+// is empty.
+func (c *Catalog) Names(system System) []string {
+	var out []string
+	for _, e := range c.entries {
+		if system == "" || e.system == system {
+			out = append(append(out, e.name), e.aliases...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (c *Catalog) record(i int) *Record {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r := c.decoded[i]; r != nil {
+		return r
+	}
+	r := new(Record)
+	if err := json.Unmarshal(c.entries[i].data, r); err != nil {
+		// The pack is written by this package and compared with its source in
+		// CI, so that this is a damaged program, not a user's mistake.
+		r = &Record{Name: c.entries[i].name, System: c.entries[i].system, Kind: Unknown, Does: "damaged record: " + err.Error()}
+	}
+	c.decoded[i] = r
+	return r
+}
+
+// Nearest returns up to n names of a system (of all systems when empty) that
+// are spelt most like name, nearest first; none is further away than a third
+// of its length.
+func (c *Catalog) Nearest(system System, name string, n int) []string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var found []candidate
+	lower := strings.ToLower(name)
+	for _, other := range c.Names(system) {
+		limit := max(2, len(other)/3)
+		if abs(len(other)-len(name)) > limit {
+			continue
+		}
+		if d := editDistance(lower, strings.ToLower(other)); d <= limit {
+			found = append(found, candidate{other, d})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return a.distance - b.distance })
+	var out []string
+	for _, f := range found[:min(n, len(found))] {
+		out = append(out, f.name)
+	}
+	return out
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// editDistance is the number of insertions, deletions, substitutions and
+// transpositions of neighbours that turn a into b (optimal string alignment).
+func editDistance(a, b string) int {
+	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, last, row := rows[(i+1)%3], rows[(i-1)%3], rows[i%3]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return rows[len(a)%3][len(b)]
+}
+
+// Search returns the records whose name, description or sources contain every
+// word, in any case.
+func (c *Catalog) Search(system System, words ...string) []*Record {
+	var out []*Record
+	for _, r := range c.All(system) {
+		text := strings.ToLower(r.Name + " " + strings.Join(r.Aliases, " ") + " " + r.Does + " " + r.Risk + " " + r.Became)
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, strings.ToLower(w)) }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Proposal is what the catalog proposes for a setting on a path.
+type Proposal struct {
+	Record  *Record
+	Formula Formula
+	Result  Result
+}
+
+// Propose returns what the first formula of the record that fits the inputs
+// proposes, nil when none fires, and the inputs that were missing to decide.
+func (r *Record) Propose(in Inputs) (*Proposal, []string, error) {
+	role, _ := in["role"].(string)
+	var missing []string
+	for _, f := range r.Formulas {
+		if len(f.Roles) > 0 && !slices.Contains(f.Roles, role) {
+			continue
+		}
+		result, err := f.propose(in)
+		if u, ok := asUnknown(err); ok {
+			missing = append(missing, u)
+			continue
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", r.Name, err)
+		}
+		if result != nil {
+			return &Proposal{r, f, *result}, nil, nil
+		}
+	}
+	return nil, missing, nil
+}
+
+func asUnknown(err error) (string, bool) {
+	u, ok := err.(*UnknownInput)
+	if !ok {
+		return "", false
+	}
+	return u.Name, true
+}
