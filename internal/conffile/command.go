@@ -1,0 +1,383 @@
+package conffile
+
+import "strings"
+
+// script reads a shell script: the command lines of sysctl, ethtool, ip, tc,
+// ifconfig, route, modprobe, kldload and sysrc in it, and values that are
+// written into /proc/sys, /proc/irq and /sys by redirection. Everything else
+// is opaque.
+func (s *scanner) script(from, to, line int) {
+	s.shell(from, to, line, func(c *command) { s.command(c) })
+}
+
+// commandReaders are the programs whose command lines make settings.
+var commandReaders = map[string]func(*scanner, []word, Entry){
+	"sysctl":    (*scanner).sysctlCommand,
+	"ethtool":   (*scanner).ethtoolCommand,
+	"ip":        (*scanner).ipCommand,
+	"tc":        (*scanner).tcCommand,
+	"ifconfig":  (*scanner).ifconfigCommand,
+	"route":     (*scanner).routeCommand,
+	"modprobe":  (*scanner).modprobeCommand,
+	"insmod":    (*scanner).modprobeCommand,
+	"kldload":   (*scanner).kldloadCommand,
+	"sysrc":     (*scanner).sysrcCommand,
+}
+
+// wrappers are commands that run the command in their arguments.
+var wrappers = map[string]bool{"sudo": true, "doas": true, "exec": true, "nohup": true, "time": true,
+	"command": true, "env": true, "busybox": true}
+
+// command emits the settings that a simple command makes. The program's name
+// may carry a path and may follow assignments and wrappers.
+func (s *scanner) command(c *command) {
+	words := c.words
+	for len(words) > 0 {
+		if _, isAssignment := s.assignment(words[0]); !isAssignment && !wrappers[words[0].text] {
+			break
+		}
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return
+	}
+	base := Entry{Raw: c.raw}
+	if c.conditional {
+		base.Flags |= Conditional
+	}
+	name := words[0].text[strings.LastIndexByte(words[0].text, '/')+1:]
+	if name == "echo" || name == "printf" {
+		s.echoCommand(words[1:], c.target, base)
+		return
+	}
+	if read := commandReaders[name]; read != nil {
+		read(s, words[1:], base)
+	}
+}
+
+// ifaceOf returns the interface that a word names.
+func (s *scanner) ifaceOf(w word) string {
+	if !w.expands {
+		return w.text
+	}
+	switch strings.Trim(w.text, `"`) {
+	case "$if", "${if}", "$IFACE", "${IFACE}", "$iface", "${iface}":
+		if s.ifVariable != "" {
+			return s.ifVariable
+		}
+	}
+	return "*"
+}
+
+// sysctlCommand reads sysctl's arguments: each with an '=' is a setting (on
+// FreeBSD a ':' separates too). -p, -f and --system read files instead.
+func (s *scanner) sysctlCommand(words []word, base Entry) {
+	for _, w := range words {
+		if strings.HasPrefix(w.text, "-") {
+			continue
+		}
+		raw := s.text(w.span)
+		lead := 0
+		if strings.HasPrefix(raw, `"`) || strings.HasPrefix(raw, "'") {
+			lead = 1
+		}
+		eq := strings.IndexByte(raw, '=')
+		if eq <= lead {
+			continue
+		}
+		e := base
+		e.Key, e.Line, e.KeySpan = raw[lead:eq], w.line, Span{w.span.Start + lead, w.span.Start + eq}
+		if lead == 1 {
+			e.ValueSpan = Span{w.span.Start + eq + 1, max(w.span.End-1, w.span.Start+eq+1)}
+			e.Value, e.style = s.text(e.ValueSpan), styleDouble
+			e.Flags |= Quoted
+			if w.expands {
+				e.Flags |= Expands
+			}
+		} else {
+			s.setValue(&e, w, eq+1)
+		}
+		if strings.ContainsAny(e.Key, "$`") {
+			continue
+		}
+		e.Name, e.Iface = e.Key, FreeBSDIface(e.Key)
+		if s.system == Linux || s.system == "" {
+			e.Name = LinuxName(e.Key)
+			e.Iface = linuxIface(e.Name)
+		}
+		s.emit(e)
+	}
+}
+
+// ifconfigCommand reads ifconfig IF OPTIONS.
+func (s *scanner) ifconfigCommand(words []word, base Entry) {
+	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
+		words = words[1:]
+	}
+	if len(words) < 2 {
+		return
+	}
+	base.Iface = s.ifaceOf(words[0])
+	s.ifconfigOptions(words[1:], base)
+}
+
+// pairs emits name value pairs of a command line whose names are wanted.
+func (s *scanner) pairs(words []word, base Entry, name func(key string) string) {
+	for i := 0; i+1 < len(words); i++ {
+		n := name(words[i].text)
+		if n == "" {
+			continue
+		}
+		k := words[i]
+		i++
+		if words[i].text == "lock" && i+1 < len(words) {
+			i++
+		}
+		v := words[i]
+		e := base
+		e.Key, e.Name, e.Value, e.Line = k.text, n, v.text, k.line
+		e.KeySpan, e.ValueSpan = k.span, v.span
+		if v.expands {
+			e.Flags |= Expands
+		}
+		s.emit(e)
+	}
+}
+
+// linkAttributes are the attributes of ip link that take a value and concern
+// performance (ip-link(8)), with their name in the catalog.
+var linkAttributes = map[string]string{
+	"mtu": "link:mtu", "txqueuelen": "link:txqueuelen", "qlen": "link:txqueuelen", "txqlen": "link:txqueuelen",
+	"gso_max_size": "link:gso_max_size", "gso_max_segs": "link:gso_max_segs", "gro_max_size": "link:gro_max_size",
+	"gso_ipv4_max_size": "link:gso_ipv4_max_size", "gro_ipv4_max_size": "link:gro_ipv4_max_size",
+	"numtxqueues": "link:numtxqueues", "numrxqueues": "link:numrxqueues",
+}
+
+// routeAttributes are the metrics of ip route (ip-route(8)).
+var routeAttributes = map[string]string{
+	"mtu": "route:mtu", "advmss": "route:advmss", "window": "route:window", "rtt": "route:rtt", "rttvar": "route:rttvar",
+	"rto_min": "route:rto_min", "ssthresh": "route:ssthresh", "cwnd": "route:cwnd", "initcwnd": "route:initcwnd",
+	"initrwnd": "route:initrwnd", "features": "route:features", "quickack": "route:quickack", "congctl": "route:congctl",
+	"reordering": "route:reordering", "hoplimit": "route:hoplimit", "fastopen_no_cookie": "route:fastopen_no_cookie",
+}
+
+// ipCommand reads ip link set and ip route add, change, replace, append.
+// Objects and verbs may be abbreviated as ip allows.
+func (s *scanner) ipCommand(words []word, base Entry) {
+	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
+		skip := 1
+		if strings.HasPrefix("-netns", words[0].text) && len(words[0].text) > 1 || words[0].text == "-family" || words[0].text == "-f" {
+			skip = 2
+		}
+		words = words[min(skip, len(words)):]
+	}
+	if len(words) < 3 {
+		return
+	}
+	object, verb, args := words[0].text, words[1].text, words[2:]
+	switch {
+	case object != "" && strings.HasPrefix("link", object):
+		if !strings.HasPrefix("set", verb) && !strings.HasPrefix("add", verb) && !strings.HasPrefix("change", verb) {
+			return
+		}
+		base.Iface = s.ifaceOf(args[0])
+		if args[0].text == "dev" && len(args) > 1 {
+			base.Iface, args = s.ifaceOf(args[1]), args[1:]
+		}
+		s.pairs(args[1:], base, func(k string) string { return linkAttributes[k] })
+	case object != "" && (strings.HasPrefix("route", object) || object == "ro"):
+		switch verb {
+		case "add", "a", "change", "chg", "c", "replace", "append", "prepend", "r", "rep":
+		default:
+			return
+		}
+		for i := 0; i+1 < len(args); i++ {
+			if args[i].text == "dev" {
+				base.Iface = s.ifaceOf(args[i+1])
+			}
+		}
+		s.pairs(args, base, func(k string) string { return routeAttributes[k] })
+	}
+}
+
+// tcCommand reads tc qdisc add, change, replace: the queueing discipline of an
+// interface's root, ingress or clsact hook, and its parameters.
+func (s *scanner) tcCommand(words []word, base Entry) {
+	if len(words) < 4 || words[0].text == "" || !strings.HasPrefix("qdisc", words[0].text) {
+		return
+	}
+	switch words[1].text {
+	case "add", "change", "replace":
+	default:
+		return
+	}
+	root := -1
+	for i := 2; i < len(words); i++ {
+		switch words[i].text {
+		case "dev":
+			if i+1 < len(words) {
+				base.Iface = s.ifaceOf(words[i+1])
+			}
+		case "root":
+			root = i
+		case "handle", "parent":
+			i++
+		}
+	}
+	if root < 0 {
+		return
+	}
+	for i := root + 1; i < len(words); i++ {
+		if words[i].text == "handle" || words[i].text == "dev" || words[i].text == "estimator" {
+			i++
+			continue
+		}
+		w := words[i]
+		e := base
+		e.Key, e.Name, e.Value, e.Line = "root", "tc:qdisc", w.text, w.line
+		e.KeySpan, e.ValueSpan = words[root].span, w.span
+		if w.expands {
+			e.Flags |= Expands
+		}
+		s.emit(e)
+		s.pairs(words[i+1:], base, func(k string) string {
+			if qdiscParameters[k] {
+				return "tc:" + w.text + "/" + k
+			}
+			return ""
+		})
+		return
+	}
+}
+
+// qdiscParameters are parameters of fq, fq_codel, cake, tbf, netem and pfifo
+// that take one value.
+var qdiscParameters = map[string]bool{"limit": true, "flow_limit": true, "quantum": true, "initial_quantum": true,
+	"maxrate": true, "rate": true, "burst": true, "latency": true, "target": true, "interval": true, "flows": true,
+	"memory_limit": true, "bandwidth": true, "rtt": true, "ce_threshold": true, "buckets": true, "delay": true, "loss": true}
+
+// routeCommand reads the metrics of BSD's route(8), written -mtu 1400.
+func (s *scanner) routeCommand(words []word, base Entry) {
+	s.pairs(words, base, func(k string) string {
+		if k == "-mtu" {
+			return "route:mtu"
+		}
+		return ""
+	})
+}
+
+// modprobeCommand reads modprobe MODULE OPTION=VALUE…
+func (s *scanner) modprobeCommand(words []word, base Entry) {
+	for i, w := range words {
+		if w.text == "-r" || w.text == "--remove" {
+			return
+		}
+		if strings.HasPrefix(w.text, "-") || w.expands {
+			continue
+		}
+		name := s.moduleLoadName(w.text)
+		base.Line = w.line
+		s.emitModule(w, base, name, "load")
+		s.moduleOptions(words[i+1:], name, base)
+		return
+	}
+}
+
+// moduleOptions emits option=value words of a module.
+func (s *scanner) moduleOptions(words []word, module string, base Entry) {
+	for _, w := range words {
+		e, ok := s.assignment(w)
+		if !ok {
+			continue
+		}
+		e.Name, e.Raw = module+"/"+e.Key, base.Raw
+		e.Flags |= base.Flags | Module
+		s.emit(e)
+	}
+}
+
+// kldloadCommand reads kldload MODULE…
+func (s *scanner) kldloadCommand(words []word, base Entry) {
+	for _, w := range words {
+		if !strings.HasPrefix(w.text, "-") && !w.expands {
+			s.emitModule(w, base, s.moduleLoadName(w.text), "YES")
+		}
+	}
+}
+
+// sysrcCommand reads sysrc NAME=VALUE… of FreeBSD, which writes rc.conf; with
+// -f it writes another file, which is not followed.
+func (s *scanner) sysrcCommand(words []word, base Entry) {
+	for _, w := range words {
+		if strings.HasPrefix(w.text, "-") {
+			if strings.ContainsAny(w.text, "fRj") {
+				return
+			}
+			continue
+		}
+		if e, ok := s.assignment(w); ok {
+			e.Raw = base.Raw
+			e.Flags |= base.Flags
+			s.rcVariable(e)
+		}
+	}
+}
+
+// echoCommand reads echo VALUE > FILE for files below /proc and /sys.
+func (s *scanner) echoCommand(words []word, target word, base Entry) {
+	for len(words) > 1 && strings.HasPrefix(words[0].text, "-") && len(words[0].text) == 2 {
+		words = words[1:]
+	}
+	if len(words) == 0 || !strings.HasPrefix(target.text, "/proc/") && !strings.HasPrefix(target.text, "/sys/") {
+		return
+	}
+	e := base
+	e.Key, e.Line, e.KeySpan = target.text, words[0].line, target.span
+	e.ValueSpan = Span{words[0].span.Start, words[len(words)-1].span.End}
+	var parts []string
+	for _, w := range words {
+		parts = append(parts, w.text)
+		if w.expands {
+			e.Flags |= Expands
+		}
+	}
+	e.Value = strings.TrimSpace(strings.ReplaceAll(strings.Join(parts, " "), `\n`, ""))
+	e.style = styleFixed
+	if len(words) == 1 && !words[0].quoted {
+		e.style = stylePlain
+	}
+	e.Name, e.Iface = s.fileName(target)
+	s.emit(e)
+}
+
+// fileName returns the catalog's name of a file below /proc or /sys: the
+// sysctl's name, or the path with the interface, queue and interrupt as '*'.
+func (s *scanner) fileName(target word) (name, iface string) {
+	path := target.text
+	if rest, ok := strings.CutPrefix(path, "/proc/sys/"); ok {
+		name = LinuxName(strings.ReplaceAll(rest, "$", "*"))
+		if target.expands {
+			return name, "*"
+		}
+		return name, linuxIface(name)
+	}
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		switch {
+		case i == 4 && strings.HasPrefix(path, "/sys/class/net/"):
+			iface, parts[i] = p, "*"
+			if strings.Contains(p, "$") {
+				iface = "*"
+			}
+		case strings.HasPrefix(p, "rx-"):
+			parts[i] = "rx-*"
+		case strings.HasPrefix(p, "tx-"):
+			parts[i] = "tx-*"
+		case i == 3 && strings.HasPrefix(path, "/proc/irq/"):
+			parts[i] = "*"
+		case i == 3 && strings.HasPrefix(path, "/sys/block/"):
+			parts[i] = "*"
+		}
+	}
+	return strings.Join(parts, "/"), iface
+}

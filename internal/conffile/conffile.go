@@ -1,0 +1,302 @@
+// Package conffile reads and edits the native configuration files of FreeBSD,
+// OpenBSD and Linux without loss: every byte that an edit does not name stays
+// as it was, and a file that was not edited prints as it was read.
+//
+// Each format is read by the rules of the program that reads it on the system
+// itself (the rules and their sources stand beside each parser), so that a
+// line which the system would refuse or understand differently is seen that
+// way here too.
+package conffile
+
+import (
+	"fmt"
+	"strings"
+)
+
+// System is the operating system whose rules apply to a file; the empty
+// System is one that could not be told.
+type System string
+
+// The systems.
+const (
+	Linux   System = "linux"
+	FreeBSD System = "freebsd"
+	OpenBSD System = "openbsd"
+)
+
+// Kind is a file format.
+type Kind string
+
+// The formats.
+const (
+	Sysctl      Kind = "sysctl.conf"  // sysctl.conf and sysctl.d of all three systems
+	Loader      Kind = "loader.conf"  // FreeBSD loader.conf, loader.conf.d, loader.conf.local, device.hints
+	RC          Kind = "rc.conf"      // FreeBSD and OpenBSD rc.conf: shell assignments
+	HostnameIf  Kind = "hostname.if"  // OpenBSD hostname.if
+	PF          Kind = "pf.conf"      // set, scrub, match scrub, queue and altq lines of pf.conf
+	LinkFile    Kind = "link"         // systemd.link
+	NetworkFile Kind = "network"      // systemd.network
+	Interfaces  Kind = "interfaces"   // ifupdown's interfaces
+	Script      Kind = "script"       // shell scripts: rc.local, if-up.d
+	Modprobe    Kind = "modprobe"     // modprobe.d
+	ModulesLoad Kind = "modules-load" // modules-load.d, /etc/modules
+	Cmdline     Kind = "cmdline"      // kernel command line, and /etc/default/grub
+)
+
+// Kinds returns all formats in a fixed order.
+func Kinds() []Kind {
+	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad, Cmdline}
+}
+
+// MaxSize is the largest file that is read, in bytes.
+const MaxSize = 512 << 20
+
+// Span is a half-open range of byte offsets into a file.
+type Span struct{ Start, End int }
+
+// Flags are properties of an entry.
+type Flags uint16
+
+const (
+	// IgnoreErrors marks a sysctl.d key written with a leading '-'.
+	IgnoreErrors Flags = 1 << iota
+	// Quoted marks a value written in quotes.
+	Quoted
+	// Append marks a value that is added to the former one.
+	Append
+	// Glob marks a key that is a pattern over several settings.
+	Glob
+	// Exclude marks a sysctl.d key without value: it takes the key out of
+	// the reach of patterns and sets nothing.
+	Exclude
+	// Expands marks a value that holds a variable or a command
+	// substitution, so that its text is not what the system will see.
+	Expands
+	// Conditional marks an entry inside a construct of a script that may
+	// not run (if, case, a loop, a function, after && or ||).
+	Conditional
+	// Module marks the loading, option or blocking of a kernel module.
+	Module
+	// Part marks an entry that is one word of a larger setting which has
+	// its own entry, like tso in ifconfig_em0="up -tso".
+	Part
+)
+
+// Entry is one setting that a file makes. Comments make none.
+type Entry struct {
+	Key   string // as written
+	Name  string // as the catalog calls the setting, e.g. net.ipv4.tcp_rmem or ethtool:features/tso
+	Value string // as the system reads it: without quotes, on or off for features
+	Iface string // the network interface concerned, or ""
+	Line  int    // line of the key, from 1
+
+	KeySpan   Span // where the key is written
+	ValueSpan Span // where the value is written, without quotes
+	Raw       Span // the whole line or lines, without the last newline
+
+	Flags Flags
+	style style
+}
+
+// Has reports whether all of the given flags are set.
+func (e *Entry) Has(f Flags) bool { return e.Flags&f == f }
+
+// Reject is a stretch of a file that the system refuses or ignores.
+type Reject struct {
+	Line   int  // from 1
+	Span   Span // what is refused
+	Reason string
+}
+
+// style says how a value is written, for Set.
+type style uint8
+
+const (
+	stylePlain  style = iota
+	styleDouble       // inside double quotes
+	styleSingle       // inside single quotes
+	styleSwitch       // name or -name, for on or off
+	styleFixed        // cannot be rewritten by itself
+)
+
+// File is a parsed file.
+type File struct {
+	Path    string
+	Kind    Kind
+	System  System
+	Entries []Entry  // in the order of the file
+	Rejects []Reject // in the order of the file
+
+	src   string
+	edits []edit
+}
+
+// Source returns the text as it was read.
+func (f *File) Source() string { return f.src }
+
+// Parse reads a file of the given kind and system. The path serves messages
+// and, for hostname.if and .link files, the interface name. Text that is not a
+// configuration file at all (binary, UTF-16, larger than MaxSize) is an error
+// that says what it looks like; lines that the system would refuse are Rejects.
+func Parse(kind Kind, system System, path string, data []byte) (*File, error) {
+	f := &File{Path: path, Kind: kind, System: system, src: string(data)}
+	err := Scan(kind, system, path, f.src,
+		func(e Entry) bool { f.Entries = append(f.Entries, e); return true },
+		func(r Reject) { f.Rejects = append(f.Rejects, r) })
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Scan calls entry for each setting of a file, in the order of the file, until
+// entry returns false, and rejected (may be nil) for what the system refuses.
+// It needs no memory that grows with the file. Errors are those of Parse.
+func Scan(kind Kind, system System, path, src string, entry func(Entry) bool, rejected func(Reject)) error {
+	if err := checkText(path, src); err != nil {
+		return err
+	}
+	if rejected == nil {
+		rejected = func(Reject) {}
+	}
+	s := &scanner{src: src, path: path, system: system, entry: entry, rejected: rejected}
+	switch kind {
+	case Sysctl:
+		s.sysctl()
+	case Loader:
+		s.loader()
+	case RC:
+		s.rcConf()
+	case HostnameIf:
+		s.hostnameIf()
+	case PF:
+		s.pf()
+	case LinkFile, NetworkFile:
+		s.unit(kind)
+	case Interfaces:
+		s.interfaces()
+	case Script:
+		s.script(0, len(src), 1)
+	case Modprobe:
+		s.modprobe()
+	case ModulesLoad:
+		s.modulesLoad()
+	case Cmdline:
+		s.cmdline()
+	default:
+		return fmt.Errorf("%s: unknown kind of file %q", path, kind)
+	}
+	return nil
+}
+
+// scanner walks over a text and hands out what it finds.
+type scanner struct {
+	src      string
+	path     string
+	system   System
+	entry    func(Entry) bool
+	rejected func(Reject)
+	stopped  bool
+
+	// ifVariable is the interface that $if, $IFACE and the like stand for in
+	// command lines, or "".
+	ifVariable string
+}
+
+// emit hands out an entry. One without a name (a write to /proc/sys/ itself)
+// sets nothing.
+func (s *scanner) emit(e Entry) {
+	if !s.stopped && e.Name != "" {
+		s.stopped = !s.entry(e)
+	}
+}
+
+func (s *scanner) reject(line int, span Span, reason string) {
+	if !s.stopped {
+		s.rejected(Reject{Line: line, Span: span, Reason: reason})
+	}
+}
+
+// lines calls f for each line of src[start:end], with the offsets of the line
+// without its newline, until f returns false or the scanner has been stopped.
+func (s *scanner) lines(start, end, line int, f func(line, from, to int) bool) {
+	for start < end && !s.stopped {
+		to := strings.IndexByte(s.src[start:end], '\n')
+		if to < 0 {
+			to = end
+		} else {
+			to += start
+		}
+		if !f(line, start, to) {
+			return
+		}
+		start, line = to+1, line+1
+	}
+}
+
+// bom is the UTF-8 byte-order mark.
+const bom = "\xef\xbb\xbf"
+
+// textStart returns the offset of the first byte after a byte-order mark. None
+// of the systems' readers knows the mark: on the first line it becomes part of
+// the key, which the caller rejects.
+func textStart(src string) int {
+	if strings.HasPrefix(src, bom) {
+		return len(bom)
+	}
+	return 0
+}
+
+// magic are the first bytes of files that are mistaken for configuration.
+var magic = []struct{ prefix, what string }{
+	{"\x7fELF", "an ELF program"},
+	{"\x1f\x8b", "a gzip file"},
+	{"BZh", "a bzip2 file"},
+	{"\xfd7zXZ", "an xz file"},
+	{"\x28\xb5\x2f\xfd", "a zstd file"},
+	{"PK\x03\x04", "a zip file"},
+	{"\x89PNG", "a picture"},
+	{"%PDF", "a PDF document"},
+	{"\xff\xfe", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"},
+	{"\xfe\xff", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"},
+}
+
+// checkText refuses what is not text.
+func checkText(path, src string) error {
+	if len(src) > MaxSize {
+		return fmt.Errorf("%s: %d bytes, more than the %d MiB that are read", path, len(src), MaxSize>>20)
+	}
+	for _, m := range magic {
+		if strings.HasPrefix(src, m.prefix) {
+			return fmt.Errorf("%s: not a configuration file, it looks like %s", path, m.what)
+		}
+	}
+	if i := strings.IndexByte(src, 0); i >= 0 {
+		return fmt.Errorf("%s: not a configuration file, it holds a NUL byte at offset %d (binary data)", path, i)
+	}
+	return nil
+}
+
+// Column returns the column of an offset in src, in bytes from 1.
+func Column(src string, offset int) int {
+	offset = min(max(offset, 0), len(src))
+	return offset - strings.LastIndexByte(src[:offset], '\n')
+}
+
+// isBlank reports blank space inside a line: what isspace(3) of the C locale
+// accepts, without the newline.
+func isBlank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' && c != '\n' }
+
+// trim narrows [from, to) by the blanks at both ends.
+func (s *scanner) trim(from, to int) (int, int) {
+	for from < to && isBlank(s.src[from]) {
+		from++
+	}
+	for from < to && isBlank(s.src[to-1]) {
+		to--
+	}
+	return from, to
+}
+
+// text returns a span's text.
+func (s *scanner) text(sp Span) string { return s.src[sp.Start:sp.End] }

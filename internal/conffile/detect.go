@@ -1,0 +1,331 @@
+package conffile
+
+import (
+	"path"
+	"strings"
+)
+
+// Confidence says how a guess was come by.
+type Confidence int
+
+// The degrees of confidence, weakest first.
+const (
+	NoIdea    Confidence = iota
+	Guessed              // from the content alone, or from a hint
+	Likely               // from the file's name
+	Certain              // from its place on the system, with content that agrees
+)
+
+func (c Confidence) String() string {
+	return [...]string{"no idea", "guessed", "likely", "certain"}[c]
+}
+
+// Guess is what Detect makes of a file.
+type Guess struct {
+	Kind       Kind
+	System     System // "" when the content fits more than one
+	BSD        bool   // with an empty System: one of the BSDs
+	Confidence Confidence
+}
+
+// detectSize is how much of a file's content is looked at, in bytes.
+const detectSize = 256 << 10
+
+// Detect tells the format and the system of a file from its path and content.
+// The content decides about the system: a Linux sysctl.conf in a folder called
+// freebsd is a Linux file.
+func Detect(file string, data []byte) Guess {
+	text := string(data[:min(len(data), detectSize)])
+	text = strings.TrimPrefix(text, bom)
+	g := fromPath(file, text)
+	if g.Kind == "" {
+		g.Kind = kindOfContent(text)
+		if g.Kind == "" {
+			return Guess{}
+		}
+		g.Confidence = Guessed
+	}
+	if !fixedSystem(&g) {
+		votes := countVotes(g.Kind, text)
+		system, bsd := votes.winner()
+		switch {
+		case system != "":
+			g.System = system
+		case g.System == Linux && bsd:
+			g.System = ""
+		}
+		if g.System == "" {
+			g.System = hintSystem(file, bsd)
+			g.BSD = bsd && g.System == ""
+		}
+	}
+	return g
+}
+
+// fixedSystem fills in the system of formats that only one system has.
+func fixedSystem(g *Guess) bool {
+	switch g.Kind {
+	case Loader:
+		g.System = FreeBSD
+	case HostnameIf:
+		g.System = OpenBSD
+	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline:
+		g.System = Linux
+	default:
+		return false
+	}
+	return true
+}
+
+// fromPath goes by the file's name and directory.
+func fromPath(file, text string) Guess {
+	dir, base := path.Split(strings.ReplaceAll(file, `\`, "/"))
+	dir = "/" + dir
+	lower := strings.ToLower(base)
+	switch {
+	case strings.HasSuffix(dir, "/etc/") && lower == "sysctl.conf":
+		return Guess{Kind: Sysctl, Confidence: Certain}
+	case strings.HasSuffix(dir, "/sysctl.d/"):
+		return Guess{Kind: Sysctl, System: Linux, Confidence: Certain}
+	case strings.HasSuffix(dir, "/sysctl.kld.d/"):
+		return Guess{Kind: Sysctl, System: FreeBSD, Confidence: Certain}
+	case strings.HasSuffix(dir, "/modprobe.d/"):
+		return Guess{Kind: Modprobe, Confidence: Certain}
+	case strings.HasSuffix(dir, "/modules-load.d/") || strings.HasSuffix(dir, "/etc/") && base == "modules":
+		return Guess{Kind: ModulesLoad, Confidence: Certain}
+	case strings.HasSuffix(dir, "/loader.conf.d/"):
+		return Guess{Kind: Loader, Confidence: Certain}
+	case strings.HasSuffix(dir, "/rc.conf.d/"):
+		return Guess{Kind: RC, System: FreeBSD, Confidence: Certain}
+	case strings.HasSuffix(dir, "/network/interfaces.d/") || strings.HasSuffix(dir, "/network/") && base == "interfaces":
+		return Guess{Kind: Interfaces, Confidence: Certain}
+	case strings.HasSuffix(dir, "/etc/default/") && strings.HasPrefix(base, "grub"):
+		return Guess{Kind: Cmdline, Confidence: Certain}
+	case strings.HasSuffix(dir, "/proc/") && base == "cmdline" || strings.HasSuffix(dir, "/etc/kernel/") && base == "cmdline":
+		return Guess{Kind: Cmdline, Confidence: Certain}
+	}
+	return fromName(lower, text)
+}
+
+// fromName goes by the last component of a path, which may carry a prefix or a
+// suffix (host-sysctl.conf, loader.conf.sample).
+func fromName(name, text string) Guess {
+	likely := func(k Kind, s System) Guess { return Guess{Kind: k, System: s, Confidence: Likely} }
+	switch {
+	case strings.Contains(name, "sysctl.conf"):
+		return likely(Sysctl, "")
+	case strings.Contains(name, "loader.conf") || strings.Contains(name, "device.hints"):
+		return likely(Loader, FreeBSD)
+	case strings.Contains(name, "rc.conf"):
+		return likely(RC, "")
+	case strings.Contains(name, "hostname.") && !strings.HasSuffix(name, ".sh"):
+		return likely(HostnameIf, OpenBSD)
+	case strings.Contains(name, "pf.conf"):
+		return likely(PF, "")
+	case strings.HasSuffix(name, ".link") && strings.Contains(text, "["):
+		return likely(LinkFile, Linux)
+	case strings.HasSuffix(name, ".network") && strings.Contains(text, "["):
+		return likely(NetworkFile, Linux)
+	case strings.HasPrefix(name, "interfaces") || strings.HasSuffix(name, "-interfaces"):
+		return likely(Interfaces, Linux)
+	case strings.Contains(name, "modprobe"):
+		return likely(Modprobe, Linux)
+	case strings.HasSuffix(name, "cmdline") && !strings.Contains(name, "."):
+		return likely(Cmdline, Linux)
+	case strings.HasSuffix(name, ".sh") || strings.Contains(name, "rc.local"):
+		return likely(Script, "")
+	}
+	return Guess{}
+}
+
+// kindOfContent goes by the lines alone.
+func kindOfContent(text string) Kind {
+	var count struct{ sysctl, quotedTunable, rc, commands, pf, sections, lines int }
+	if strings.HasPrefix(text, "#!") {
+		first, _, _ := strings.Cut(text, "\n")
+		if strings.Contains(first, "sysctl") {
+			return Sysctl
+		}
+		if strings.Contains(first, "sh") {
+			return Script
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		count.lines++
+		first, _, _ := strings.Cut(line, " ")
+		key, value, isAssignment := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		dotted := strings.ContainsAny(key, "./") && !strings.ContainsAny(key, " \t\"'$(")
+		switch {
+		case strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"):
+			count.sections++
+		case isAssignment && dotted && strings.HasPrefix(value, `"`):
+			count.quotedTunable++
+		case isAssignment && dotted:
+			count.sysctl++
+		case isAssignment && strings.HasSuffix(key, "_load"):
+			count.quotedTunable++
+		case isAssignment && (strings.HasSuffix(key, "_enable") || strings.HasPrefix(key, "ifconfig_")):
+			count.rc++
+		case commandReaders[first[strings.LastIndexByte(first, '/')+1:]] != nil && strings.Contains(line, " "):
+			count.commands++
+		case first == "set" || first == "scrub" || first == "pass" || first == "block" || first == "altq":
+			count.pf++
+		}
+	}
+	switch best := max(count.sysctl, count.quotedTunable, count.rc, count.commands, count.pf); {
+	case count.sections > 0 && strings.Contains(text, "[Match]") && strings.Contains(text, "[Network]"):
+		return NetworkFile
+	case count.sections > 0 && strings.Contains(text, "[Match]") && strings.Contains(text, "[Link]"):
+		return LinkFile
+	case best == 0:
+		return ""
+	case best == count.sysctl:
+		return Sysctl
+	case best == count.quotedTunable:
+		return Loader
+	case best == count.rc:
+		return RC
+	case best == count.commands:
+		return Script
+	}
+	return PF
+}
+
+// votes counts lines that belong to one system.
+type votes struct{ linux, freebsd, openbsd, bsd int }
+
+// winner returns the system that more lines speak for than for any other, or
+// whether at least the family is certain.
+func (v votes) winner() (system System, bsd bool) {
+	all := v.freebsd + v.openbsd + v.bsd
+	switch {
+	case v.linux > all:
+		return Linux, false
+	case all == 0 || v.linux == all:
+		return "", false
+	case v.freebsd > v.openbsd:
+		return FreeBSD, true
+	case v.openbsd > v.freebsd:
+		return OpenBSD, true
+	}
+	return "", true
+}
+
+// systemPrefixes are the beginnings of keys that only one system has.
+var systemPrefixes = []struct {
+	prefix string
+	system System
+}{
+	{"net.ipv4.", Linux}, {"net.ipv6.", Linux}, {"net.core.", Linux}, {"net.netfilter.", Linux}, {"net.nf_", Linux},
+	{"net.bridge.", Linux}, {"net.unix.", Linux}, {"net.mptcp.", Linux}, {"kernel.", Linux}, {"fs.", Linux},
+	{"vm.swappiness", Linux}, {"vm.dirty_", Linux}, {"vm.min_free", Linux}, {"vm.overcommit_", Linux}, {"vm.vfs_", Linux},
+	{"kern.ipc.", FreeBSD}, {"net.isr.", FreeBSD}, {"vfs.", FreeBSD}, {"security.", FreeBSD}, {"dev.", FreeBSD},
+	{"net.link.", FreeBSD}, {"net.pf.", FreeBSD}, {"net.inet.tcp.cc.", FreeBSD}, {"net.inet.tcp.functions", FreeBSD},
+	{"net.inet.tcp.syncache", FreeBSD}, {"net.inet.tcp.hostcache", FreeBSD}, {"net.inet.tcp.sendbuf", FreeBSD},
+	{"net.inet.tcp.recvbuf", FreeBSD}, {"net.inet.tcp.sendspace", FreeBSD}, {"net.inet.tcp.recvspace", FreeBSD},
+	{"net.inet.tcp.msl", FreeBSD}, {"net.inet.tcp.blackhole", FreeBSD}, {"net.inet.udp.blackhole", FreeBSD},
+	{"net.inet.tcp.delayed_ack", FreeBSD}, {"net.inet.tcp.nolocaltimewait", FreeBSD}, {"net.inet.tcp.path_mtu", FreeBSD},
+	{"net.inet.ip.portrange.", FreeBSD}, {"net.inet.ip.fw.", FreeBSD}, {"net.inet.ip.dummynet", FreeBSD},
+	{"net.inet.ip.intr_", FreeBSD}, {"net.inet.ip.fastforwarding", FreeBSD}, {"net.inet.ip.random_id", FreeBSD},
+	{"net.inet.icmp.drop_redirect", FreeBSD}, {"net.inet.icmp.icmplim", FreeBSD}, {"net.inet.raw.", FreeBSD}, {"net.local.", FreeBSD},
+	{"net.route.", FreeBSD}, {"kern.random.", FreeBSD}, {"kern.sched.", FreeBSD}, {"kern.geom.", FreeBSD},
+	{"kern.maxfilesperproc", FreeBSD}, {"kern.hz", FreeBSD}, {"kern.randompid", FreeBSD}, {"hw.igb.", FreeBSD}, {"hw.intr_storm", FreeBSD},
+	{"net.bpf.", FreeBSD}, {"compat.", FreeBSD}, {"kern.eventtimer", FreeBSD}, {"kern.evdev", FreeBSD}, {"net.add_addr", FreeBSD},
+	{"ddb.panic", OpenBSD}, {"ddb.console", OpenBSD}, {"machdep.allowaperture", OpenBSD}, {"kern.bufcachepercent", OpenBSD},
+	{"kern.pool_debug", OpenBSD}, {"kern.seminfo.", OpenBSD}, {"kern.shminfo.", OpenBSD}, {"kern.maxclusters", OpenBSD},
+	{"kern.somaxconn", OpenBSD}, {"kern.sominconn", OpenBSD}, {"kern.nosuidcoredump", OpenBSD}, {"kern.splassert", OpenBSD},
+	{"kern.audio.", OpenBSD}, {"kern.video.", OpenBSD}, {"hw.smt", OpenBSD}, {"hw.perfpolicy", OpenBSD}, {"hw.setperf", OpenBSD},
+	{"hw.allowpowerdown", OpenBSD}, {"machdep.lidaction", OpenBSD}, {"machdep.kbdreset", OpenBSD}, {"vm.swapencrypt", OpenBSD},
+	{"net.inet.ip.ifq.", OpenBSD}, {"net.inet.ip.multipath", OpenBSD}, {"net.inet6.ip6.multipath", OpenBSD},
+	{"net.inet.ip.mtudisc", OpenBSD}, {"net.inet.tcp.baddynamic", OpenBSD}, {"net.inet.udp.baddynamic", OpenBSD},
+	{"net.inet.tcp.synbucketlimit", OpenBSD}, {"net.inet.tcp.syncachelimit", OpenBSD}, {"net.inet.tcp.synhashsize", OpenBSD},
+	{"net.inet.tcp.ackonpush", OpenBSD}, {"net.inet.ip.porthilast", OpenBSD}, {"net.inet.ip.portfirst", OpenBSD},
+	{"net.inet.udp.sendspace", OpenBSD}, {"net.inet.esp.", OpenBSD}, {"net.inet.ah.", OpenBSD}, {"net.inet.etherip.", OpenBSD},
+	{"net.inet.gre.", OpenBSD}, {"net.inet.ipcomp.", OpenBSD}, {"net.bpf.bufsize", OpenBSD}, {"net.mpls.", OpenBSD}, {"net.pipex.", OpenBSD},
+	{"net.inet.", ""}, {"net.inet6.", ""}, {"kern.", ""}, {"hw.", ""}, {"machdep.", ""}, {"debug.", ""},
+}
+
+// systemWords are texts that only one system's files of other formats hold.
+var systemWords = []struct {
+	kind   Kind
+	word   string
+	system System
+}{
+	{RC, "_enable=", FreeBSD}, {RC, "ifconfig_", FreeBSD}, {RC, "kld_list", FreeBSD}, {RC, "cloned_interfaces", FreeBSD},
+	{RC, "_flags=", ""}, {RC, "pkg_scripts=", OpenBSD}, {RC, "_timeout=", OpenBSD},
+	{PF, "altq", FreeBSD}, {PF, "scrub in", FreeBSD}, {PF, "scrub on", FreeBSD}, {PF, "rdr on", FreeBSD}, {PF, "rdr pass", FreeBSD},
+	{PF, "nat on", FreeBSD}, {PF, "match ", OpenBSD}, {PF, "rdr-to", OpenBSD}, {PF, "nat-to", OpenBSD}, {PF, "block return", ""},
+	{Script, "ethtool ", Linux}, {Script, "ip link", Linux}, {Script, "ip route", Linux}, {Script, "modprobe ", Linux},
+	{Script, "/proc/sys", Linux}, {Script, "/sys/class/net", Linux}, {Script, "tc qdisc", Linux}, {Script, "#!/bin/bash", Linux},
+	{Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD}, {Script, "rcctl ", OpenBSD},
+	{Script, "#!/bin/ksh", OpenBSD},
+}
+
+func countVotes(kind Kind, text string) votes {
+	var v votes
+	vote := func(s System) {
+		switch s {
+		case Linux:
+			v.linux++
+		case FreeBSD:
+			v.freebsd++
+		case OpenBSD:
+			v.openbsd++
+		default:
+			v.bsd++
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' && !strings.HasPrefix(line, "#!") || line[0] == ';' {
+			continue
+		}
+		for _, w := range systemWords {
+			if w.kind == kind && strings.Contains(line, w.word) {
+				vote(w.system)
+			}
+		}
+		if kind == Sysctl || kind == Script {
+			for word := range strings.FieldsSeq(line) {
+				if s, ok := systemOfKey(word); ok {
+					vote(s)
+					break
+				}
+			}
+		}
+	}
+	return v
+}
+
+// systemOfKey returns the system that has keys beginning like this one; the
+// empty system stands for the BSDs together.
+func systemOfKey(key string) (System, bool) {
+	key = strings.Trim(key, `"'`)
+	key = strings.TrimPrefix(key, "-")
+	if i := strings.IndexByte(key, '/'); i > 0 && !strings.Contains(key[:i], ".") {
+		key = strings.ReplaceAll(key, "/", ".")
+	}
+	for _, p := range systemPrefixes {
+		if strings.HasPrefix(key, p.prefix) {
+			return p.system, true
+		}
+	}
+	return "", false
+}
+
+// hintSystem goes by the names of the directories when the content fits more
+// than one system.
+func hintSystem(file string, bsd bool) System {
+	lower := strings.ToLower(file)
+	for _, s := range []System{OpenBSD, FreeBSD, Linux} {
+		if strings.Contains(lower, string(s)) && (s != Linux || !bsd) {
+			return s
+		}
+	}
+	return ""
+}

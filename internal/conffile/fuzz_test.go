@@ -1,0 +1,127 @@
+package conffile
+
+import (
+	"strings"
+	"testing"
+)
+
+// checkParsed holds what must be true of any file that parses: it prints as
+// it was read, spans lie inside the text, lines are right, and an edit of one
+// entry changes nothing outside of the span that it names.
+func checkParsed(t *testing.T, kind Kind, system System, path, text string) {
+	f, err := Parse(kind, system, path, []byte(text))
+	if err != nil {
+		return
+	}
+	if got := string(f.Bytes()); got != text {
+		t.Fatalf("printed as %q, read as %q", got, text)
+	}
+	inside := func(s Span) bool { return 0 <= s.Start && s.Start <= s.End && s.End <= len(text) }
+	for i, e := range f.Entries {
+		if !inside(e.KeySpan) || !inside(e.ValueSpan) || !inside(e.Raw) || e.Name == "" {
+			t.Fatalf("entry %+v of %q", e, text)
+		}
+		if e.style != styleFixed && (e.ValueSpan.Start < e.Raw.Start || e.ValueSpan.End > e.Raw.End) {
+			t.Fatalf("value outside of its lines: %+v of %q", e, text)
+		}
+		if line := 1 + strings.Count(text[:e.KeySpan.Start], "\n"); e.Line != line && !strings.Contains(text, "\\\n") && !strings.ContainsAny(text, "\"'`$") {
+			t.Fatalf("entry on line %d, not %d: %+v of %q", line, e.Line, e, text)
+		}
+		if i < 50 {
+			checkSet(t, kind, system, path, text, i, e)
+		}
+	}
+	for _, r := range f.Rejects {
+		if !inside(r.Span) || r.Reason == "" || r.Line < 1 {
+			t.Fatalf("reject %+v of %q", r, text)
+		}
+	}
+}
+
+func checkSet(t *testing.T, kind Kind, system System, path, text string, i int, e Entry) {
+	f, err := Parse(kind, system, path, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Set(i, "on") != nil {
+		return
+	}
+	got := string(f.Bytes())
+	if !strings.HasPrefix(got, text[:e.ValueSpan.Start]) || !strings.HasSuffix(got, text[e.ValueSpan.End:]) {
+		t.Fatalf("Set changed %q to %q, beyond the span %v", text, got, e.ValueSpan)
+	}
+}
+
+func fuzzKind(f *testing.F, kind Kind, system System, path string, seeds ...string) {
+	if len(seeds) == 0 {
+		f.Fatal("no seeds")
+	}
+	for _, s := range append(seeds, "", "\n", "\r\n", bom+"a=b\n", "\\\n", "#", "=", "\x00") {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) { checkParsed(t, kind, system, path, text) })
+}
+
+func FuzzSysctlLinux(f *testing.F) {
+	fuzzKind(f, Sysctl, Linux, "/etc/sysctl.conf", "net.core.rmem_max = 1 # c\r\n-a/b.c=2\n;x\n-k\nnet.ipv4.conf.*.x=1")
+}
+
+func FuzzSysctlFreeBSD(f *testing.F) {
+	fuzzKind(f, Sysctl, FreeBSD, "/etc/sysctl.conf", "a.b=\"c # d\" e\nx:'1'\n\\#=1\ndev.igb.0.fc=0")
+}
+
+func FuzzSysctlOpenBSD(f *testing.F) {
+	fuzzKind(f, Sysctl, OpenBSD, "/etc/sysctl.conf", "a.b=1 c=\"2\" # d\r\nx = 1")
+}
+
+func FuzzLoader(f *testing.F) {
+	fuzzKind(f, Loader, FreeBSD, "/boot/loader.conf", "a_load=\"YES\"\nb.c=1 # d\ne=\"f\\\"g$h\"\nexec=\"x\"\ni=\"")
+}
+
+func FuzzRC(f *testing.F) {
+	fuzzKind(f, RC, FreeBSD, "/etc/rc.conf", "ifconfig_em0=\"up -tso \\\n mtu 9000\"\nkld_list='a b'\nx = y\nif a; then b=$(c); fi\nd=`e`")
+}
+
+func FuzzHostnameIf(f *testing.F) {
+	fuzzKind(f, HostnameIf, OpenBSD, "/etc/hostname.em0", "inet 1.2.3.4 255.0.0.0\nmtu 9000 -tcplro # c\n!ifconfig $if mtu 1\ndescription \"a b\"")
+}
+
+func FuzzPF(f *testing.F) {
+	fuzzKind(f, PF, FreeBSD, "/etc/pf.conf", "set limit { states 1, frags 2 }\nscrub in on $x max-mss 1440\nmatch scrub (no-df \\\n)\nanchor a {\n}\nqueue q on e bandwidth 1M")
+}
+
+func FuzzUnit(f *testing.F) {
+	fuzzKind(f, LinkFile, Linux, "10.link", "[Match]\nName=a\n[Link]\nX = 1 \\\n 2\n; c\n[bad\n")
+}
+
+func FuzzInterfaces(f *testing.F) {
+	fuzzKind(f, Interfaces, Linux, "/etc/network/interfaces", "iface e inet dhcp\n mtu 9000\n up ethtool -K e gro off \\\n lro on\nsource a/*\n")
+}
+
+func FuzzScript(f *testing.F) {
+	fuzzKind(f, Script, Linux, "/etc/rc.local", "#!/bin/sh\nsysctl -w a.b='1 2' \"c=3\"\nip route add x dev e initcwnd 20\ncat <<E >y\nE\necho 1 >/proc/sys/a/b\ntc qdisc add dev e root fq\ncase x in a) ethtool -G e rx 5;; esac")
+}
+
+func FuzzModprobe(f *testing.F) {
+	fuzzKind(f, Modprobe, Linux, "/etc/modprobe.d/a.conf", "options a-b c=1 \\\n d=\"2\"\nblacklist e\ninstall f /bin/true\nx\n")
+}
+
+func FuzzModulesLoad(f *testing.F) {
+	fuzzKind(f, ModulesLoad, Linux, "/etc/modules", "tcp_bbr\n# c\nnf-conntrack hashsize=1\n")
+}
+
+func FuzzCmdline(f *testing.F) {
+	fuzzKind(f, Cmdline, Linux, "/proc/cmdline", "a=b quiet sysctl.net.core.x=1 m.o=2", "GRUB_CMDLINE_LINUX=\"quiet a=b\"\n")
+}
+
+// FuzzDetect checks that any bytes get an answer, and one that Parse takes.
+func FuzzDetect(f *testing.F) {
+	f.Add("/etc/sysctl.conf", "net.inet.ip.forwarding=1\n")
+	f.Add("x", "#!/bin/sh\nsysctl a=b\n")
+	f.Add("hostname.em0", "")
+	f.Fuzz(func(t *testing.T, path, text string) {
+		if g := Detect(path, []byte(text)); g.Kind != "" {
+			checkParsed(t, g.Kind, g.System, path, text)
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package conffile
+
+import "strings"
+
+// ifconfigSwitches are the options of ifconfig that are written NAME or -NAME
+// and concern performance. FreeBSD: ifconfig(8); OpenBSD: tcplro, tso and the
+// link flags.
+var ifconfigSwitches = map[string]bool{
+	"tso": true, "tso4": true, "tso6": true, "lro": true, "rxcsum": true, "txcsum": true,
+	"rxcsum6": true, "txcsum6": true, "vlanhwtag": true, "vlanhwfilter": true, "vlanhwtso": true,
+	"vlanhwcsum": true, "vlanmtu": true, "polling": true, "toe": true, "toe4": true, "toe6": true,
+	"netmap": true, "txrtlmt": true, "txtls": true, "txtlsrtlmt": true, "mextpg": true, "rxtls": true,
+	"wol": true, "promisc": true, "monitor": true, "use_flowid": true, "use_numa": true,
+	"tcplro": true, "link0": true, "link1": true, "link2": true, "vxlanhwcsum": true, "vxlanhwtso": true,
+}
+
+// ifconfigValues are the options that take one argument. "-media" and the
+// like do not exist for them, except -mediaopt.
+var ifconfigValues = map[string]bool{
+	"mtu": true, "media": true, "mediaopt": true, "-mediaopt": true, "txqueuelen": true,
+	"laggproto": true, "lagghash": true, "trunkproto": true, "flowid_shift": true, "rr_limit": true,
+	"maxaddr": true, "rxprio": true, "txprio": true, "llprio": true,
+}
+
+// ifconfigSkip are options whose argument could be taken for an option.
+var ifconfigSkip = map[string]bool{
+	"description": true, "descr": true, "name": true, "group": true, "nwid": true, "wpakey": true,
+	"ssid": true, "vlandev": true, "parent": true, "laggport": true, "trunkport": true, "addm": true,
+	"lladdr": true, "ether": true, "label": true, "fib": true, "rdomain": true, "rtlabel": true,
+}
+
+// ifconfigOptions emits the options among the words of an ifconfig command
+// line after the interface. base gives interface, lines and flags.
+func (s *scanner) ifconfigOptions(words []word, base Entry) {
+	prefix := "ifconfig:"
+	if s.system == Linux {
+		prefix = "link:"
+	}
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		e := Entry{Key: w.text, Line: w.line, KeySpan: w.span, Raw: base.Raw, Iface: base.Iface,
+			Flags: base.Flags&(Conditional|Quoted) | Part}
+		bare := strings.TrimPrefix(w.text, "-")
+		switch {
+		case ifconfigSwitches[bare] && !w.quoted:
+			e.Name, e.Value, e.ValueSpan, e.style = prefix+bare, "on", w.span, styleSwitch
+			if bare != w.text {
+				e.Value = "off"
+			}
+		case ifconfigValues[w.text] && i+1 < len(words):
+			i++
+			v := words[i]
+			e.Name, e.Value, e.ValueSpan = prefix+w.text, v.text, v.span
+			if v.expands {
+				e.Flags |= Expands
+			}
+		case ifconfigSkip[w.text]:
+			i++
+			continue
+		default:
+			continue
+		}
+		s.emit(e)
+	}
+}
+
+// hostnameIf reads OpenBSD's hostname.if as netstart does (parse_hn_line in
+// etc/netstart): a line that begins with '#' is a comment, one that begins
+// with '!' is a shell command in which $if is the interface, and each other
+// line is the arguments of an ifconfig command.
+func (s *scanner) hostnameIf() {
+	iface := ""
+	base := s.path[strings.LastIndexByte(s.path, '/')+1:]
+	if i := strings.LastIndex(base, "hostname."); i >= 0 {
+		iface = base[i+len("hostname."):]
+	}
+	start := textStart(s.src)
+	s.lines(start, len(s.src), 1, func(line, from, to int) bool {
+		if line == 1 && start > 0 {
+			s.markedLine(from, to)
+			return true
+		}
+		raw := Span{from, trimCR(s.src, from, to)}
+		from, to = s.trim(from, to)
+		switch {
+		case from == to || s.src[from] == '#':
+		case s.src[from] == '!':
+			s.ifVariable = iface
+			s.script(from+1, to, line)
+		default:
+			s.shell(from, to, line, func(c *command) {
+				s.ifconfigOptions(c.words, Entry{Raw: raw, Iface: iface})
+			})
+		}
+		return true
+	})
+}

@@ -1,0 +1,226 @@
+package conffile
+
+import "strings"
+
+// pf reads the set, scrub, match … scrub, queue and altq statements of
+// pf.conf (pf.conf(5)); everything else is opaque. A statement ends at the end
+// of its line; a backslash or an open brace continues it; '#' begins a
+// comment.
+func (s *scanner) pf() {
+	p := &pfLexer{s: s, pos: textStart(s.src), line: 1}
+	for p.pos < len(s.src) && !s.stopped {
+		p.step()
+	}
+	p.flush()
+}
+
+type pfLexer struct {
+	s       *scanner
+	pos     int
+	line    int
+	braces  int
+	words   []word
+	anchors int // open braces of anchors, whose rules end with their lines
+}
+
+func (p *pfLexer) step() {
+	src := p.s.src
+	switch c := src[p.pos]; {
+	case c == '\n':
+		if p.braces == 0 {
+			p.flush()
+		}
+		p.pos++
+		p.line++
+	case isBlank(c) || c == ',':
+		p.pos++
+	case c == '\\' && strings.HasPrefix(strings.TrimLeft(src[p.pos+1:min(len(src), p.pos+3)], "\r"), "\n"):
+		p.pos = p.pos + 1 + strings.IndexByte(src[p.pos+1:], '\n') + 1
+		p.line++
+	case c == '#':
+		for p.pos < len(src) && src[p.pos] != '\n' {
+			p.pos++
+		}
+	case c == '{' || c == '}' || c == '(' || c == ')' || c == '=':
+		p.punctuation(c)
+	default:
+		p.readWord()
+	}
+}
+
+func (p *pfLexer) punctuation(c byte) {
+	inAnchor := len(p.words) > 0 && strings.HasSuffix(p.words[0].text, "anchor")
+	switch {
+	case c == '{' && inAnchor && p.braces == 0:
+		p.pos++
+		p.anchors++
+		p.flush()
+		return
+	case c == '}' && p.braces == 0 && p.anchors > 0:
+		p.pos++
+		p.anchors--
+		p.flush()
+		return
+	case c == '{':
+		p.braces++
+	case c == '}':
+		p.braces = max(p.braces-1, 0)
+	}
+	p.words = append(p.words, word{span: Span{p.pos, p.pos + 1}, text: p.s.src[p.pos : p.pos+1], line: p.line})
+	p.pos++
+}
+
+// readWord reads a quoted string or a run of other characters.
+func (p *pfLexer) readWord() {
+	src, start, line := p.s.src, p.pos, p.line
+	if q := src[p.pos]; q == '"' || q == '\'' {
+		p.pos++
+		for p.pos < len(src) && src[p.pos] != q {
+			if src[p.pos] == '\n' {
+				p.line++
+			}
+			p.pos++
+		}
+		text := src[start+1 : p.pos]
+		p.pos = min(p.pos+1, len(src))
+		p.words = append(p.words, word{span: Span{start, p.pos}, text: text, line: line, quoted: true})
+		return
+	}
+	for p.pos < len(src) && !isBlank(src[p.pos]) && strings.IndexByte("\n,{}()=#\"", src[p.pos]) < 0 {
+		if src[p.pos] == '\\' && p.pos+1 < len(src) && src[p.pos+1] == '\n' {
+			break
+		}
+		p.pos++
+	}
+	if p.pos == start {
+		p.pos++
+	}
+	p.words = append(p.words, word{span: Span{start, p.pos}, text: src[start:p.pos], line: line,
+		expands: src[start] == '$'})
+}
+
+func (p *pfLexer) flush() {
+	if len(p.words) > 0 {
+		raw := (&shellLexer{s: p.s}).wholeLines(Span{p.words[0].span.Start, p.words[len(p.words)-1].span.End})
+		p.s.pfStatement(p.words, raw)
+	}
+	p.words = p.words[:0]
+	p.braces = 0
+}
+
+func (s *scanner) pfStatement(words []word, raw Span) {
+	base := Entry{Raw: raw, Iface: pfIface(words)}
+	switch words[0].text {
+	case "set":
+		s.pfSet(words[1:], base)
+	case "scrub":
+		s.pfScrub(words[1:], base)
+	case "queue", "altq":
+		s.pfQueue(words[0].text, words[1:], base)
+	case "match", "pass":
+		for i, w := range words {
+			if w.text == "scrub" && i+1 < len(words) && words[i+1].text == "(" {
+				s.pfScrub(words[i+2:], base)
+			}
+		}
+	}
+}
+
+// pfIface returns the interface after "on", "*" for a list or a macro, or "".
+func pfIface(words []word) string {
+	for i := 0; i+1 < len(words); i++ {
+		if words[i].text == "on" {
+			if w := words[i+1]; !w.expands && w.text != "{" && w.text != "!" {
+				return w.text
+			}
+			return "*"
+		}
+	}
+	return ""
+}
+
+// pfSet reads set OPTION VALUE and the lists of limit and timeout.
+func (s *scanner) pfSet(words []word, base Entry) {
+	if len(words) < 2 {
+		return
+	}
+	option := words[0]
+	switch option.text {
+	case "limit", "timeout":
+		for i := 1; i+1 < len(words); i++ {
+			if words[i].text == "{" || words[i].text == "}" {
+				continue
+			}
+			s.pfEntry("pf:set/"+option.text+"/"+words[i].text, words[i], words[i+1:i+2], base)
+			i++
+		}
+	case "skip":
+		s.pfEntry("pf:set/skip", option, words[min(2, len(words)-1):], base)
+	default:
+		s.pfEntry("pf:set/"+option.text, option, words[1:], base)
+	}
+}
+
+func (s *scanner) pfEntry(name string, key word, values []word, base Entry) {
+	e := base
+	e.Key, e.Name, e.Line, e.KeySpan = key.text, name, key.line, key.span
+	if len(values) == 0 {
+		e.Value, e.ValueSpan, e.style = "yes", key.span, styleFixed
+		s.emit(e)
+		return
+	}
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, v.text)
+		if v.expands {
+			e.Flags |= Expands
+		}
+	}
+	e.Value = strings.Join(texts, " ")
+	e.ValueSpan = Span{values[0].span.Start, values[len(values)-1].span.End}
+	s.emit(e)
+}
+
+// pfScrub reads the options of a scrub rule or of match … scrub (…).
+func (s *scanner) pfScrub(words []word, base Entry) {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		switch w.text {
+		case ")":
+			return
+		case "no-df", "random-id":
+			s.pfEntry("pf:scrub/"+w.text, w, nil, base)
+		case "max-mss", "min-ttl", "set-tos":
+			if i+1 < len(words) {
+				s.pfEntry("pf:scrub/"+w.text, w, words[i+1:i+2], base)
+				i++
+			}
+		case "fragment", "reassemble":
+			if i+1 < len(words) {
+				s.pfEntry("pf:scrub/"+w.text, w, words[i+1:i+2], base)
+				i++
+			}
+		}
+	}
+}
+
+// pfQueue reads queue (OpenBSD) and altq (FreeBSD) definitions.
+func (s *scanner) pfQueue(kind string, words []word, base Entry) {
+	if len(words) == 0 {
+		return
+	}
+	if kind == "queue" {
+		s.pfEntry("pf:queue", words[0], words[:1], base)
+	}
+	for i := 0; i+1 < len(words); i++ {
+		switch w := words[i]; w.text {
+		case "bandwidth", "qlimit", "flows", "quantum", "tbrsize", "min", "max", "burst", "priority":
+			s.pfEntry("pf:"+kind+"/"+w.text, w, words[i+1:i+2], base)
+			i++
+		case "cbq", "priq", "hfsc", "fairq", "codel":
+			if kind == "altq" {
+				s.pfEntry("pf:altq", w, []word{w}, base)
+			}
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package conffile
+
+import "strings"
+
+// rcConf reads rc.conf, which the shell reads: assignments, with the shell's
+// quotes. The words of ifconfig_IF (also _ipv6 and _aliasN) and the modules of
+// kld_list are entries of their own beside the variable's.
+//
+// FreeBSD: /etc/rc.subr load_rc_config sources the file. OpenBSD reads only
+// lines of the form name=value (_rc_parse_conf in /etc/rc.d/rc.subr), which is
+// the same for what is written in practice.
+func (s *scanner) rcConf() {
+	start := textStart(s.src)
+	if start > 0 {
+		if end := strings.IndexByte(s.src, '\n'); end >= 0 {
+			s.markedLine(start, end)
+		}
+	}
+	s.shell(start, len(s.src), 1, func(c *command) {
+		if start > 0 && c.line == 1 {
+			return
+		}
+		s.rcCommand(c)
+	})
+}
+
+func (s *scanner) rcCommand(c *command) {
+	for i, w := range c.words {
+		e, ok := s.assignment(w)
+		if !ok {
+			if i == 0 {
+				s.rcNotAssignment(c)
+			}
+			return
+		}
+		e.Raw = c.raw
+		if c.conditional {
+			e.Flags |= Conditional
+		}
+		if e.Has(Append) {
+			s.reject(e.Line, w.span, "the shell that reads this file has no +=; sysrc has, in its own arguments")
+			continue
+		}
+		s.rcVariable(e)
+	}
+}
+
+// rcNotAssignment rejects the common mistake of blanks around the '='; other
+// commands are left alone, an rc.conf may hold any.
+func (s *scanner) rcNotAssignment(c *command) {
+	if len(c.words) > 1 && strings.HasPrefix(c.words[1].text, "=") {
+		s.reject(c.line, Span{c.words[0].span.Start, c.words[len(c.words)-1].span.End},
+			"not an assignment: the shell takes this as a command; write name=\"value\" without blanks around '='")
+	}
+}
+
+// rcVariable emits a variable and what is inside it.
+func (s *scanner) rcVariable(e Entry) {
+	if strings.HasSuffix(e.Key, "_load") && s.system == FreeBSD {
+		e.Flags |= Module
+	}
+	iface, isIfconfig := ifconfigVariable(e.Key)
+	if isIfconfig {
+		e.Iface = iface
+	}
+	s.emit(e)
+	if e.Has(Expands) {
+		return
+	}
+	switch {
+	case isIfconfig:
+		s.ifconfigOptions(s.valueWords(e), e)
+	case e.Key == "kld_list":
+		for _, w := range s.valueWords(e) {
+			s.emitModule(w, e, s.moduleLoadName(w.text), "YES")
+		}
+	}
+}
+
+// ifconfigVariable returns the interface of ifconfig_IF, ifconfig_IF_ipv6 and
+// ifconfig_IF_aliasN; ifconfig_IF_name and the like hold no options.
+func ifconfigVariable(name string) (iface string, ok bool) {
+	rest, ok := strings.CutPrefix(name, "ifconfig_")
+	if !ok {
+		return "", false
+	}
+	dev, suffix, _ := strings.Cut(rest, "_")
+	if dev == "DEFAULT" {
+		dev = "*"
+	}
+	return dev, dev != "" && (suffix == "" || suffix == "ipv6" || strings.HasPrefix(suffix, "alias"))
+}
+
+// valueWords splits the value of e at blanks, with the spans of the words. A
+// value with escapes inside has none.
+func (s *scanner) valueWords(e Entry) []word {
+	if s.text(e.ValueSpan) != e.Value {
+		return nil
+	}
+	return s.fields(e.ValueSpan.Start, e.ValueSpan.End, e.Line)
+}
+
+// fields splits src[from:to] at blanks and newlines.
+func (s *scanner) fields(from, to, line int) []word {
+	var words []word
+	for i := from; i < to; {
+		if c := s.src[i]; isBlank(c) || c == '\n' {
+			if c == '\n' {
+				line++
+			}
+			i++
+			continue
+		}
+		start := i
+		for i < to && !isBlank(s.src[i]) && s.src[i] != '\n' {
+			i++
+		}
+		words = append(words, word{span: Span{start, i}, text: s.src[start:i], line: line})
+	}
+	return words
+}
+
+// emitModule emits the loading of a module that w names, as a part of base.
+func (s *scanner) emitModule(w word, base Entry, name, value string) {
+	s.emit(Entry{Key: w.text, Name: name, Value: value, Line: w.line, KeySpan: w.span, ValueSpan: w.span,
+		Raw: base.Raw, Flags: base.Flags&(Conditional|Quoted) | Module | Part, style: styleFixed})
+}
+
+// moduleLoadName returns the catalog's name for loading a kernel module:
+// loader.conf's variable on FreeBSD, module:NAME on Linux.
+func (s *scanner) moduleLoadName(module string) string {
+	module = module[strings.LastIndexByte(module, '/')+1:]
+	if s.system == FreeBSD {
+		return strings.TrimSuffix(module, ".ko") + "_load"
+	}
+	module, _, _ = strings.Cut(module, ".ko")
+	return "module:" + strings.ReplaceAll(module, "-", "_")
+}

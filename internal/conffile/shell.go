@@ -1,0 +1,360 @@
+package conffile
+
+import "strings"
+
+// word is one word of a shell command.
+type word struct {
+	span    Span   // as written, quotes included
+	text    string // without quotes and backslashes
+	line    int
+	quoted  bool // holds a quote or a backslash
+	expands bool // holds a variable or a command substitution
+}
+
+// command is a simple command of a shell script, with its redirections.
+type command struct {
+	words       []word
+	target      word // of the last > or >>, empty text without one
+	append      bool // the redirection is >>
+	raw         Span // the lines that the command is written on
+	line        int
+	conditional bool
+}
+
+// shellLexer splits a shell text into simple commands. It knows as much of
+// the language as finding command lines needs: quotes, escapes, comments,
+// separators, here-documents, and whether a command is inside a construct
+// that may not run. It never fails: what it does not understand becomes words
+// of commands that nobody asks for.
+type shellLexer struct {
+	s        *scanner
+	pos, end int
+	line     int
+	depth    int // of if, case, loops and braces
+	after    bool
+	heredocs []heredoc
+	cmd      command
+	handle   func(*command)
+}
+
+type heredoc struct {
+	delimiter string
+	tabs      bool // <<-: leading tabs are dropped
+}
+
+// shell calls handle for each simple command of src[from:to]. The command is
+// only valid during the call.
+func (s *scanner) shell(from, to, line int, handle func(*command)) {
+	l := &shellLexer{s: s, pos: from, end: to, line: line, handle: handle}
+	for l.pos < l.end && !s.stopped {
+		l.step()
+	}
+	l.flush()
+}
+
+// step consumes one token.
+func (l *shellLexer) step() {
+	src := l.s.src
+	switch c := src[l.pos]; {
+	case c == '\n':
+		l.flush()
+		l.after = false
+		l.pos++
+		l.line++
+		l.skipHeredocs()
+	case c == ' ' || c == '\t' || c == '\r' && (l.pos+1 == l.end || src[l.pos+1] == '\n'):
+		l.pos++
+	case c == '\\' && l.pos+1 < l.end && src[l.pos+1] == '\n':
+		l.pos += 2
+		l.line++
+	case c == '#':
+		for l.pos < l.end && src[l.pos] != '\n' {
+			l.pos++
+		}
+	case c == ';' || c == '&' || c == '|' || c == '(' || c == ')':
+		l.operator(c)
+	case c == '<' || c == '>':
+		l.redirect(c)
+	default:
+		l.word(l.readWord())
+	}
+}
+
+func (l *shellLexer) operator(c byte) {
+	l.flush()
+	n := 1
+	if l.pos+1 < l.end && l.s.src[l.pos+1] == c {
+		n = 2
+	}
+	l.after = n == 2 && (c == '&' || c == '|')
+	l.pos += n
+}
+
+// redirect reads a redirection with its target.
+func (l *shellLexer) redirect(c byte) {
+	src := l.s.src
+	start := l.pos
+	for l.pos < l.end && (src[l.pos] == c || src[l.pos] == '&' || src[l.pos] == '|') {
+		l.pos++
+	}
+	op := src[start:l.pos]
+	tabs := op == "<<" && l.pos < l.end && src[l.pos] == '-'
+	if tabs {
+		l.pos++
+	}
+	for l.pos < l.end && (src[l.pos] == ' ' || src[l.pos] == '\t') {
+		l.pos++
+	}
+	if l.pos == l.end || strings.IndexByte("\n;&|()<>", src[l.pos]) >= 0 {
+		return
+	}
+	w := l.readWord()
+	switch {
+	case op == "<<":
+		l.heredocs = append(l.heredocs, heredoc{w.text, tabs})
+	case c == '>' && strings.Trim(op, ">|") == "":
+		l.cmd.target, l.cmd.append = w, strings.HasPrefix(op, ">>")
+	}
+	l.cover(w)
+}
+
+// readWord reads a word at the current position, which is not a separator.
+func (l *shellLexer) readWord() word {
+	src, start := l.s.src, l.pos
+	w := word{line: l.line}
+	var b strings.Builder
+	plain := start // start of the part not yet in b
+	take := func(upTo int) { b.WriteString(src[plain:upTo]) }
+	for l.pos < l.end {
+		c := src[l.pos]
+		if strings.IndexByte(" \t\n;&|()<>", c) >= 0 || c == '\r' && (l.pos+1 == l.end || src[l.pos+1] == '\n') {
+			break
+		}
+		switch c {
+		case '\\':
+			w.quoted = true
+			take(l.pos)
+			l.pos++
+			plain = l.pos
+			if l.pos < l.end {
+				if src[l.pos] == '\n' {
+					l.line++
+					plain++
+				}
+				l.pos++
+			}
+		case '\'', '"':
+			w.quoted = true
+			take(l.pos)
+			l.quote(c, &b, &w)
+			plain = l.pos
+		case '$', '`':
+			w.expands = true
+			l.substitution()
+		default:
+			l.pos++
+		}
+	}
+	plain = min(plain, l.pos)
+	if b.Len() == 0 && plain == start {
+		w.text = src[start:l.pos]
+	} else {
+		take(l.pos)
+		w.text = b.String()
+	}
+	w.span = Span{start, l.pos}
+	return w
+}
+
+// quote reads a quoted part, the opening quote at the current position.
+func (l *shellLexer) quote(q byte, b *strings.Builder, w *word) {
+	src := l.s.src
+	l.pos++
+	plain := l.pos
+	for l.pos < l.end && src[l.pos] != q {
+		switch c := src[l.pos]; {
+		case c == '\n':
+			l.line++
+			l.pos++
+		case q == '"' && c == '\\' && l.pos+1 < l.end && strings.IndexByte("\\\"$`\n", src[l.pos+1]) >= 0:
+			b.WriteString(src[plain:l.pos])
+			plain = l.pos + 1
+			if src[l.pos+1] == '\n' {
+				l.line++
+				plain++
+			}
+			l.pos += 2
+		case q == '"' && (c == '$' || c == '`'):
+			w.expands = true
+			l.substitution()
+		default:
+			l.pos++
+		}
+	}
+	b.WriteString(src[plain:min(l.pos, l.end)])
+	if l.pos < l.end {
+		l.pos++
+	}
+}
+
+// substitution skips $name, ${...}, $(...) and `...`.
+func (l *shellLexer) substitution() {
+	src := l.s.src
+	if src[l.pos] == '`' {
+		for l.pos++; l.pos < l.end && src[l.pos] != '`'; l.pos++ {
+			if src[l.pos] == '\n' {
+				l.line++
+			}
+		}
+		l.pos = min(l.pos+1, l.end)
+		return
+	}
+	l.pos++
+	if l.pos == l.end || src[l.pos] != '(' && src[l.pos] != '{' {
+		return
+	}
+	open, shut := src[l.pos], byte(')')
+	if open == '{' {
+		shut = '}'
+	}
+	for depth := 0; l.pos < l.end; l.pos++ {
+		switch src[l.pos] {
+		case open:
+			depth++
+		case shut:
+			if depth--; depth == 0 {
+				l.pos++
+				return
+			}
+		case '\n':
+			l.line++
+		}
+	}
+}
+
+// word adds a word to the current command.
+func (l *shellLexer) word(w word) {
+	l.cover(w)
+	if len(l.cmd.words) == 0 && !w.quoted && l.reserved(w.text) {
+		return
+	}
+	l.cmd.words = append(l.cmd.words, w)
+}
+
+// reserved handles the reserved words that may stand before a command.
+func (l *shellLexer) reserved(text string) bool {
+	switch text {
+	case "if", "while", "until", "for", "case", "{":
+		l.depth++
+	case "fi", "done", "esac", "}":
+		l.depth = max(l.depth-1, 0)
+	case "then", "do", "else", "elif", "!":
+	default:
+		return false
+	}
+	return true
+}
+
+// cover extends the command's lines over a word.
+func (l *shellLexer) cover(w word) {
+	if l.cmd.line == 0 {
+		l.cmd.line, l.cmd.raw = w.line, w.span
+		l.cmd.conditional = l.depth > 0 || l.after
+	}
+	l.cmd.raw.End = max(l.cmd.raw.End, w.span.End)
+}
+
+// flush hands out the current command.
+func (l *shellLexer) flush() {
+	if l.cmd.line != 0 {
+		if len(l.cmd.words) > 0 {
+			l.cmd.raw = l.wholeLines(l.cmd.raw)
+			l.handle(&l.cmd)
+		}
+		l.cmd = command{words: l.cmd.words[:0]}
+	}
+}
+
+// wholeLines widens a span to whole lines, without the last newline.
+func (l *shellLexer) wholeLines(sp Span) Span {
+	src := l.s.src
+	sp.Start = strings.LastIndexByte(src[:sp.Start], '\n') + 1
+	if i := strings.IndexByte(src[sp.End:], '\n'); i >= 0 {
+		sp.End = trimCR(src, sp.Start, sp.End+i)
+	} else {
+		sp.End = len(src)
+	}
+	return sp
+}
+
+// skipHeredocs skips the bodies of the here-documents of the line that ended.
+func (l *shellLexer) skipHeredocs() {
+	for _, h := range l.heredocs {
+		for l.pos < l.end {
+			to := strings.IndexByte(l.s.src[l.pos:l.end], '\n')
+			next := l.end
+			if to >= 0 {
+				next = l.pos + to + 1
+				l.line++
+			}
+			text := strings.TrimRight(l.s.src[l.pos:next], "\r\n")
+			l.pos = next
+			if h.tabs {
+				text = strings.TrimLeft(text, "\t")
+			}
+			if text == h.delimiter {
+				break
+			}
+		}
+	}
+	l.heredocs = l.heredocs[:0]
+}
+
+// assignment splits name=value or name+=value; ok is false for other words.
+// The value's span is inside the quotes when it is one quoted text.
+func (s *scanner) assignment(w word) (e Entry, ok bool) {
+	raw := s.text(w.span)
+	n := 0
+	for n < len(raw) && (raw[n] == '_' || isAlnum(raw[n]) && (n > 0 || raw[n] > '9')) {
+		n++
+	}
+	eq := n
+	if eq < len(raw) && raw[eq] == '+' {
+		e.Flags |= Append
+		eq++
+	}
+	if n == 0 || eq >= len(raw) || raw[eq] != '=' {
+		return e, false
+	}
+	e.Key = raw[:n]
+	e.Name = e.Key
+	e.Line = w.line
+	e.KeySpan = Span{w.span.Start, w.span.Start + n}
+	s.setValue(&e, w, eq+1)
+	return e, true
+}
+
+// setValue takes what follows offset n of a word's raw text as e's value.
+func (s *scanner) setValue(e *Entry, w word, n int) {
+	raw := s.text(w.span)
+	e.ValueSpan = Span{w.span.Start + n, w.span.End}
+	if w.expands {
+		e.Flags |= Expands
+	}
+	value := raw[n:]
+	if len(value) >= 2 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] &&
+		strings.IndexByte(value[1:len(value)-1], value[0]) < 0 && !strings.HasSuffix(value, "\\\"") {
+		e.Flags |= Quoted
+		e.style = styleDouble
+		if value[0] == '\'' {
+			e.style = styleSingle
+		}
+		e.ValueSpan = Span{e.ValueSpan.Start + 1, e.ValueSpan.End - 1}
+	}
+	// The key part is never quoted here, so the unquoted text begins with it.
+	if len(w.text) >= n && w.text[:n] == raw[:n] {
+		e.Value = w.text[n:]
+	} else {
+		e.Value = strings.Trim(value, `"'`)
+	}
+}
