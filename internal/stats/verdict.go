@@ -23,7 +23,8 @@ const (
 // excludes 1. Everything else is not enough evidence: more pairs would decide.
 // Since helps and hurts need an interval that excludes 1, their false-positive
 // rate is at most 1 - Confidence, and less when the noise is small against the
-// margin.
+// margin. A true change that equals the margin gets past it in only half of all
+// trials: plan the number of pairs for a larger one.
 func Judge(i Interval, margin float64, higherIsBetter bool) Verdict {
 	if !(i.Low > 0) || !(i.High >= i.Low) || !(margin >= 0) || i.Pairs < 2 {
 		return NotEnough
