@@ -12,16 +12,16 @@ func (s *scanner) script(from, to, line int) {
 
 // commandReaders are the programs whose command lines make settings.
 var commandReaders = map[string]func(*scanner, []word, Entry){
-	"sysctl":    (*scanner).sysctlCommand,
-	"ethtool":   (*scanner).ethtoolCommand,
-	"ip":        (*scanner).ipCommand,
-	"tc":        (*scanner).tcCommand,
-	"ifconfig":  (*scanner).ifconfigCommand,
-	"route":     (*scanner).routeCommand,
-	"modprobe":  (*scanner).modprobeCommand,
-	"insmod":    (*scanner).modprobeCommand,
-	"kldload":   (*scanner).kldloadCommand,
-	"sysrc":     (*scanner).sysrcCommand,
+	"sysctl":   (*scanner).sysctlCommand,
+	"ethtool":  (*scanner).ethtoolCommand,
+	"ip":       (*scanner).ipCommand,
+	"tc":       (*scanner).tcCommand,
+	"ifconfig": (*scanner).ifconfigCommand,
+	"route":    (*scanner).routeCommand,
+	"modprobe": (*scanner).modprobeCommand,
+	"insmod":   (*scanner).modprobeCommand,
+	"kldload":  (*scanner).kldloadCommand,
+	"sysrc":    (*scanner).sysrcCommand,
 }
 
 // wrappers are commands that run the command in their arguments.

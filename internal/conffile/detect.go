@@ -10,10 +10,10 @@ type Confidence int
 
 // The degrees of confidence, weakest first.
 const (
-	NoIdea    Confidence = iota
-	Guessed              // from the content alone, or from a hint
-	Likely               // from the file's name
-	Certain              // from its place on the system, with content that agrees
+	NoIdea  Confidence = iota
+	Guessed            // from the content alone, or from a hint
+	Likely             // from the file's name
+	Certain            // from its place on the system, with content that agrees
 )
 
 func (c Confidence) String() string {
