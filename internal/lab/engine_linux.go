@@ -1,0 +1,292 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// engine drives one pipe: it moves units from one TUN device to another on a
+// thread of its own, which sleeps in the kernel until a unit arrives or the
+// next one is due.
+type engine struct {
+	pipe    *pipe
+	mem     *arena
+	in, out int
+	stop    int // eventfd
+	start   time.Time
+	rng     *rand.Rand // for corruption
+	head    [vnetLen + maxHeaders]byte
+	scratch []byte
+	drained int64 // no unit that is read now arrived before this
+	arrived int64 // when the unit that ended the last sleep came; 0: it has been read
+	lead    int64 // ns that waking from a long sleep takes
+
+	mu        sync.Mutex
+	published Stats
+	last      int64 // when Stats were last published
+	done      chan struct{}
+}
+
+const (
+	// batch bounds how many units are read or written before the other side
+	// of the loop has its turn.
+	batch = 32
+	// nap is the shortest sleep while units are on the line: deliveries that
+	// fall together are made with one wake-up, at most this late.
+	nap = 10 * time.Microsecond
+	// longSleep is from where a processor may have gone idle meanwhile, and
+	// maxLead the most that its waking is taken to cost.
+	longSleep = 300 * time.Microsecond
+	maxLead   = 100 * time.Microsecond
+	// publishEvery is how often a busy engine publishes its counters.
+	publishEvery = 10 * time.Millisecond
+)
+
+// startEngine starts one direction of a link from one TUN device to another.
+// start is the zero of its clock.
+func startEngine(l Link, d Direction, in, out int, start time.Time, seed uint64) (*engine, error) {
+	var clock *traceClock
+	if d.Trace != "" {
+		f, err := os.Open(d.Trace)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		trace, err := ParseTrace(f)
+		if err != nil {
+			return nil, fmt.Errorf("trace %s: %w", d.Trace, err)
+		}
+		clock = newTraceClock(trace)
+	}
+	mem, err := newArena(l.memory(d))
+	if err != nil {
+		return nil, err
+	}
+	stop, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		mem.release()
+		return nil, fmt.Errorf("eventfd: %w", err)
+	}
+	e := &engine{
+		pipe: newPipe(l, d, mem, clock, seed), mem: mem,
+		in: in, out: out, stop: stop, start: start,
+		rng: rand.New(rand.NewPCG(seed, kinds+1)), scratch: make([]byte, maxUnit),
+		done: make(chan struct{}),
+	}
+	go e.run()
+	return e, nil
+}
+
+// close ends the loop and frees what the engine holds; not the TUN devices.
+func (e *engine) close() {
+	one := [8]byte{0: 1, 7: 1} // any number, in either byte order
+	unix.Write(e.stop, one[:])
+	<-e.done
+	unix.Close(e.stop)
+	e.mem.release()
+}
+
+func (e *engine) stats() Stats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.published
+}
+
+func (e *engine) now() int64 { return int64(time.Since(e.start)) }
+
+// run is the loop; it returns after close.
+func (e *engine) run() {
+	defer close(e.done)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	urgent()
+	for {
+		now := e.now()
+		e.deliver(now)
+		if e.read() {
+			if now-e.last > int64(publishEvery) {
+				e.publish(now)
+			}
+			continue
+		}
+		e.drained = e.now()
+		if !e.wait() {
+			e.publish(e.now())
+			return
+		}
+	}
+}
+
+// deliver writes what is due.
+func (e *engine) deliver(now int64) {
+	p := e.pipe
+	for range batch {
+		r, ok := p.take(now)
+		if !ok {
+			return
+		}
+		if late := now - r.at; late > int64(p.stats.WorstLate) {
+			p.stats.WorstLate = time.Duration(late)
+		}
+		if now-r.at > int64(LateLimit) {
+			p.stats.Late++
+		}
+		if errno := e.write(r); errno != 0 {
+			p.stats.DropKernel++
+		} else {
+			p.stats.Delivered += int64(r.n)
+			p.stats.Writes++
+		}
+		e.mem.drop(r.off)
+		now = e.now()
+	}
+}
+
+// write hands the segments of r to the receiving kernel as one unit.
+func (e *engine) write(r run) unix.Errno {
+	u := e.mem.mem[r.off : r.off+vnetLen+int64(r.ipLen)]
+	if r.n == r.segs && r.flags&(runCE|runCorrupt) == 0 {
+		return writeUnit(e.out, u, nil)
+	}
+	n, payload := cut(e.head[:], u, r.shape, int(r.first), int(r.n), r.flags&runCE != 0)
+	if r.flags&runCorrupt == 0 {
+		return writeUnit(e.out, e.head[:n], payload)
+	}
+	whole := append(append(e.scratch[:0], e.head[:n]...), payload...)
+	complete(whole)
+	corrupt(whole, e.rng)
+	return writeUnit(e.out, whole, nil)
+}
+
+// read takes up to a batch of units; more says that there may be others.
+func (e *engine) read() (more bool) {
+	for range batch {
+		b, off := e.mem.space()
+		if b == nil {
+			return e.discard()
+		}
+		n, errno := readUnit(e.in, b)
+		if errno == unix.EINTR {
+			continue
+		}
+		if errno != 0 || n <= vnetLen {
+			return false
+		}
+		if control(b[vnetLen:n]) {
+			continue
+		}
+		now := e.now()
+		if unread := now - e.drained; unread > int64(e.pipe.stats.WorstBacklog) {
+			e.pipe.stats.WorstBacklog = time.Duration(unread)
+		}
+		if now-e.drained > int64(LateLimit) {
+			e.pipe.stats.Late++
+		}
+		if e.arrived != 0 { // the unit that ended the sleep
+			now, e.arrived = e.arrived, 0
+		}
+		e.mem.keep(n)
+		e.pipe.arrive(b[:n], off, now)
+	}
+	return true
+}
+
+// discard reads and loses a unit for which there is no memory.
+func (e *engine) discard() bool {
+	n, errno := readUnit(e.in, e.scratch)
+	if errno != 0 || n <= vnetLen {
+		return false
+	}
+	e.pipe.stats.DropMemory++
+	return true
+}
+
+// wait sleeps until a unit arrives, one is due, or the engine is closed.
+//
+// Waking from a long sleep takes a processor tens of microseconds, the more in
+// a virtual machine. The engine learns how long from its own timers, arms them
+// that much earlier, and dates back the arrival that woke it, so that an idle
+// path has the round-trip time that was asked for.
+func (e *engine) wait() bool {
+	fds := [2]unix.PollFd{{Fd: int32(e.stop), Events: unix.POLLIN}, {Fd: int32(e.in), Events: unix.POLLIN}}
+	e.publishIfNew()
+	asleep := e.now()
+	until := int64(math.MaxInt64)
+	var timeout *unix.Timespec
+	var ts unix.Timespec
+	if at, ok := e.pipe.wake(); ok {
+		if at <= asleep {
+			return true
+		}
+		until = max(at, asleep+int64(nap))
+		if until-asleep > int64(longSleep) {
+			until -= e.lead
+		}
+		ts = unix.NsecToTimespec(until - asleep)
+		timeout = &ts
+	}
+	n, _, errno := unix.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds)), 2, uintptr(unsafe.Pointer(timeout)), 0, 0, 0)
+	if errno != 0 && errno != unix.EINTR {
+		return false
+	}
+	awake := e.now()
+	e.drained, e.arrived = awake, awake
+	if awake-asleep > int64(longSleep) {
+		e.drained = max(asleep, awake-e.lead)
+		e.arrived = e.drained
+		if n == 0 {
+			e.lead += (min(awake-until, int64(maxLead)) - e.lead) / 8
+		}
+	}
+	return fds[0].Revents == 0
+}
+
+func (e *engine) publishIfNew() {
+	if e.published.Units != e.pipe.stats.Units || e.published.Writes != e.pipe.stats.Writes {
+		e.publish(e.now())
+	}
+}
+
+func (e *engine) publish(now int64) {
+	e.pipe.stats.MaxMemory = max(e.pipe.stats.MaxMemory, e.mem.used())
+	e.mu.Lock()
+	e.published = e.pipe.stats
+	e.mu.Unlock()
+	e.last = now
+}
+
+// control recognises what a kernel sends on a link by itself: IPv6 to
+// link-local multicast (neighbour and router discovery, MLD). Nobody on a
+// point-to-point link answers it, and it must not be counted as traffic.
+func control(ip []byte) bool {
+	return len(ip) >= 40 && ip[0]>>4 == 6 && ip[24] == 0xff && ip[25]&0xf == 2
+}
+
+// corrupt flips one bit behind the IP header.
+func corrupt(u []byte, rng *rand.Rand) {
+	ip := u[vnetLen:]
+	if from := ipHeaderLen(ip); from < len(ip) {
+		bit := rng.IntN((len(ip) - from) * 8)
+		ip[from+bit/8] ^= 1 << (bit % 8)
+	}
+}
+
+// urgent asks the kernel to wake this thread on time: no timer slack (50 us by
+// default), a short time slice (Linux 6.12), and, where allowed, priority over
+// the programs under test. Refusals change accuracy under load, nothing else.
+func urgent() {
+	unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+	unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), -10)
+	if attr, err := unix.SchedGetAttr(0, 0); err == nil {
+		attr.Runtime = uint64(100 * time.Microsecond)
+		unix.SchedSetAttr(0, attr, 0)
+	}
+}

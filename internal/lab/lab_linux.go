@@ -1,0 +1,273 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
+
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+// Lab is hosts in namespaces of this machine, joined by emulated links. It is
+// gone when it is closed or the program ends, however it ends.
+type Lab struct {
+	topology Topology
+	hosts    map[string]*host.Agent
+	netns    map[string]*os.File
+	links    []*wire
+}
+
+// wire is a link that is up.
+type wire struct {
+	link     Link
+	tuns     []int // descriptors of both ends
+	up, down *engine
+}
+
+// interfaceName is the name of a host's i-th interface.
+func interfaceName(i int) string { return fmt.Sprintf("wr%d", i) }
+
+// ringLength is the queue of each TUN device in units. It bridges the moments
+// in which the emulator does not run; in the long run what waits is bounded by
+// the emulated queue.
+const ringLength = 20000
+
+// Up brings up a client and a server joined by link. The caller is root in its
+// user namespace (see EnterUserNamespace) and has called host.ServeIfAgent.
+func Up(ctx context.Context, link Link) (*Lab, error) { return Bring(ctx, Pair(link)) }
+
+// Bring brings up any topology.
+func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
+	if err := t.Validate(); err != nil {
+		return nil, err
+	}
+	// Each link keeps two threads busy; the rest of the program must not wait
+	// for them.
+	if want := runtime.NumCPU() + 2*len(t.Edges); runtime.GOMAXPROCS(0) < want {
+		runtime.GOMAXPROCS(want)
+	}
+	l := &Lab{topology: t, hosts: map[string]*host.Agent{}, netns: map[string]*os.File{}}
+	defer func() {
+		if err != nil {
+			l.Close()
+		}
+	}()
+	for _, name := range t.Hosts {
+		if err := l.addHost(ctx, name); err != nil {
+			return nil, fmt.Errorf("lab: %w", err)
+		}
+	}
+	used := map[string]int{}
+	for i, e := range t.Edges {
+		if err := l.addLink(i, e, used); err != nil {
+			return nil, fmt.Errorf("lab: link of %s and %s: %w", e.A, e.B, err)
+		}
+	}
+	for _, name := range t.Hosts {
+		if err := l.route(ctx, name); err != nil {
+			return nil, fmt.Errorf("lab: routes of %s: %w", name, err)
+		}
+	}
+	return l, ctx.Err()
+}
+
+func (l *Lab) addHost(ctx context.Context, name string) error {
+	agent, err := host.Spawn(ctx, name)
+	if err != nil {
+		return err
+	}
+	l.hosts[name] = agent
+	f, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", agent.PID()))
+	if err != nil {
+		return fmt.Errorf("%s: network namespace: %w", name, err)
+	}
+	l.netns[name] = f
+	h, err := netlink.NewHandleAt(netns.NsHandle(f.Fd()), unix.NETLINK_ROUTE)
+	if err != nil {
+		return fmt.Errorf("%s: netlink: %w", name, err)
+	}
+	defer h.Close()
+	lo, err := h.LinkByName("lo")
+	if err != nil {
+		return fmt.Errorf("%s: lo: %w", name, err)
+	}
+	return h.LinkSetUp(lo)
+}
+
+func (l *Lab) addLink(i int, e Edge, used map[string]int) error {
+	w := &wire{link: e.Link}
+	if w.link.Seed == 0 {
+		w.link.Seed = rand.Uint64()>>1 + 1
+	}
+	l.links = append(l.links, w)
+	for _, name := range []string{e.A, e.B} {
+		dev := interfaceName(used[name])
+		used[name]++
+		fd, err := openTUN(int(l.netns[name].Fd()), dev)
+		if err != nil {
+			return err
+		}
+		w.tuns = append(w.tuns, fd)
+		if err := l.configure(name, dev, e.Link.PathMTU(), i, name == e.B); err != nil {
+			return fmt.Errorf("interface %s of %s: %w", dev, name, err)
+		}
+	}
+	start := time.Now()
+	var err error
+	if w.up, err = startEngine(w.link, w.link.Up, w.tuns[0], w.tuns[1], start, w.link.Seed); err != nil {
+		return err
+	}
+	w.down, err = startEngine(w.link, w.link.Down, w.tuns[1], w.tuns[0], start, w.link.Seed+1)
+	return err
+}
+
+// configure gives an interface its MTU, queue and addresses and sets it up.
+func (l *Lab) configure(name, dev string, mtu, edge int, b bool) error {
+	h, err := netlink.NewHandleAt(netns.NsHandle(l.netns[name].Fd()), unix.NETLINK_ROUTE)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	link, err := h.LinkByName(dev)
+	if err != nil {
+		return err
+	}
+	if err := h.LinkSetMTU(link, mtu); err != nil {
+		return fmt.Errorf("mtu %d: %w", mtu, err)
+	}
+	if err := h.LinkSetTxQLen(link, ringLength); err != nil {
+		return fmt.Errorf("txqueuelen: %w", err)
+	}
+	if err := h.LinkSetUp(link); err != nil {
+		return err
+	}
+	for _, v6 := range []bool{false, true} {
+		if v6 && mtu < minMTU6 {
+			continue
+		}
+		err := h.AddrAdd(link, &netlink.Addr{IPNet: ipNet(address(edge, b, v6))})
+		if v6 && (errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EACCES)) {
+			continue // a kernel without IPv6
+		}
+		if err != nil {
+			return fmt.Errorf("address: %w", err)
+		}
+	}
+	return nil
+}
+
+// minMTU6 is the least MTU that IPv6 runs on (RFC 8200, section 5).
+const minMTU6 = 1280
+
+func ipNet(p netip.Prefix) *net.IPNet {
+	return &net.IPNet{IP: p.Addr().AsSlice(), Mask: net.CIDRMask(p.Bits(), p.Addr().BitLen())}
+}
+
+// route gives a host the routes to the links that it is not on, and lets it
+// forward if it has several.
+func (l *Lab) route(ctx context.Context, name string) error {
+	if l.topology.degree(name) > 1 {
+		answers, err := l.hosts[name].Do(ctx,
+			host.Poke("/proc/sys/net/ipv4/ip_forward", "1"),
+			host.Poke("/proc/sys/net/ipv6/conf/all/forwarding", "1"))
+		if err != nil {
+			return err
+		}
+		if err := answers[0].Err(); err != nil {
+			return err
+		}
+	}
+	h, err := netlink.NewHandleAt(netns.NsHandle(l.netns[name].Fd()), unix.NETLINK_ROUTE)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	hops := l.topology.nextHops(name)
+	for i, e := range l.topology.Edges {
+		if e.A == name || e.B == name {
+			continue
+		}
+		next := hops[e.A]
+		if hops[e.B].steps < next.steps {
+			next = hops[e.B]
+		}
+		for _, v6 := range []bool{false, true} {
+			dst := address(i, false, v6)
+			gw := address(next.edge, next.b, v6).Addr()
+			err := h.RouteAdd(&netlink.Route{Dst: ipNet(dst.Masked()), Gw: gw.AsSlice()})
+			if err != nil && !v6 {
+				return fmt.Errorf("%s: %w", dst, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Host returns a host by its name in the topology, nil if there is none.
+func (l *Lab) Host(name string) *host.Agent { return l.hosts[name] }
+
+// Client returns the first host of the topology.
+func (l *Lab) Client() host.Conn { return l.hosts[l.topology.Hosts[0]] }
+
+// Server returns the second host of the topology.
+func (l *Lab) Server() host.Conn { return l.hosts[l.topology.Hosts[1]] }
+
+// PeerAddr returns the server's IPv4 address.
+func (l *Lab) PeerAddr() string { return l.Addr(l.topology.Hosts[1], false) }
+
+// PeerAddr6 returns the server's IPv6 address.
+func (l *Lab) PeerAddr6() string { return l.Addr(l.topology.Hosts[1], true) }
+
+// Addr returns a host's address on its first link.
+func (l *Lab) Addr(name string, v6 bool) string {
+	for i, e := range l.topology.Edges {
+		if e.A == name || e.B == name {
+			return address(i, e.B == name, v6).Addr().String()
+		}
+	}
+	return ""
+}
+
+// Link returns the topology's i-th link as it is, with the seed in use.
+func (l *Lab) Link(i int) Link { return l.links[i].link }
+
+// LinkStats returns what the i-th link did so far, in each direction.
+func (l *Lab) LinkStats(i int) (up, down Stats) {
+	return l.links[i].up.stats(), l.links[i].down.stats()
+}
+
+// Stats returns what the first link did so far, in each direction.
+func (l *Lab) Stats() (up, down Stats) { return l.LinkStats(0) }
+
+// Close ends the lab: programs that run in it, links, namespaces.
+func (l *Lab) Close() error {
+	var errs []error
+	for _, a := range l.hosts {
+		errs = append(errs, a.Close())
+	}
+	for _, w := range l.links {
+		for _, e := range []*engine{w.up, w.down} {
+			if e != nil {
+				e.close()
+			}
+		}
+		for _, fd := range w.tuns {
+			unix.Close(fd)
+		}
+	}
+	for _, f := range l.netns {
+		f.Close()
+	}
+	l.links, l.hosts, l.netns = nil, nil, nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,89 @@
+package lab
+
+import (
+	"testing"
+	"time"
+)
+
+func TestParseLinkGivesWhatIsWritten(t *testing.T) {
+	l, err := ParseLink("rate=1gbit,rtt=80ms,up:loss=1e-5,down:loss=burst:0.01,0.3,queue=1bdp,seed=7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.RTT() != 80*time.Millisecond || l.Up.Rate != 1e9 || l.Seed != 7 {
+		t.Errorf("got %+v", l)
+	}
+	if l.Up.Loss != (Pattern{Kind: Random, P: 1e-5}) || l.Down.Loss != (Pattern{Kind: Bursts, P: 0.01, R: 0.3}) {
+		t.Errorf("loss: up %+v, down %+v", l.Up.Loss, l.Down.Loss)
+	}
+}
+
+func TestParseLinkPrintsBack(t *testing.T) {
+	for _, spec := range []string{
+		"rate=none",
+		"rtt=80ms,rate=1gbit",
+		"rtt=30ms,up:rate=10mbit,down:rate=100mbit,down:aqm=codel",
+		"rtt=1ms,rate=1234567bit,queue=100packets,ecn=20packets",
+		"up:delay=1ms,down:delay=3ms,jitter=2ms:normal,queue=50ms,rate=1mbit",
+		"rate=1mbit,aqm=codel:10ms:200ms,ecn=on,queue=30000B",
+		"loss=every:1000,mark=0.01,duplicate=0.1,corrupt=1e-06,reorder=0.5,hold=2ms",
+		"up:loss=burst:0.001,0.25,jitter=5ms:pareto:overtake",
+		"down:trace=/tmp/x.trace,mtu=9000,framing=ip,seed=3",
+		"metro-1g,loss=1e-3",
+	} {
+		l, err := ParseLink(spec)
+		if err != nil {
+			t.Errorf("%s: %v", spec, err)
+			continue
+		}
+		again, err := ParseLink(l.String())
+		if err != nil || again != l {
+			t.Errorf("%s printed as %s: %v", spec, l, err)
+		}
+	}
+}
+
+func TestParseLinkRejects(t *testing.T) {
+	for _, spec := range []string{
+		"", "rate", "rate=", "=1", "rate=0", "rate=1e30gbit", "rate=1bit", "rtt=10", "rtt=-1ms", "rtt=2h",
+		"up:rtt=1ms", "rtt=1ms,delay=1ms", "rate=1mbit,rate=2mbit", "speed=1", "loss=2", "loss=every:0",
+		"loss=burst:0.1", "loss=nan", "queue=0", "queue=-1bdp", "queue=1.5packets", "aqm=red", "aqm=codel:5ms",
+		"ecn=on", "ecn=1bdp", "mtu=100", "mtu=99999", "framing=atm", "seed=x", "jitter=1ms:cauchy",
+		"rate=1gbit,trace=x,up:queue=5ms", "nosuchprofile", "metro-1g,dsl",
+	} {
+		if l, err := ParseLink(spec); err == nil {
+			t.Errorf("%q was taken as %s", spec, l)
+		}
+	}
+}
+
+func TestDefaultQueueIsOneBDP(t *testing.T) {
+	l, err := ParseLink("rate=100mbit,rtt=40ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := l.limits(l.Up, l.Up.Queue); b != 500000 {
+		t.Errorf("queue of %d bytes, want 500000", b)
+	}
+}
+
+func FuzzParseLink(f *testing.F) {
+	f.Add("rate=1gbit,rtt=80ms,loss=1e-5,queue=1bdp")
+	f.Add("up:loss=burst:0.001,0.25,jitter=5ms:pareto:overtake,aqm=codel,ecn=on")
+	f.Add("metro-1g,queue=9e8packets")
+	f.Fuzz(func(t *testing.T, spec string) {
+		l, err := ParseLink(spec)
+		if err != nil {
+			return
+		}
+		again, err := ParseLink(l.String())
+		if err != nil || again != l {
+			t.Errorf("%q printed as %q: %v", spec, l, err)
+		}
+		for _, d := range []Direction{l.Up, l.Down} {
+			if l.memory(d) <= 0 || newPipe(l, d, nil, nil, 1).limitPackets <= 0 {
+				t.Errorf("%q: no room", spec)
+			}
+		}
+	})
+}
