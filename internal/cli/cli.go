@@ -1,0 +1,175 @@
+// Package cli is the command line: one file per verb, with its flags, wiring
+// and exit status. Data goes to standard output, messages to standard error.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+// The exit statuses.
+const (
+	exitDone     = 0
+	exitNegative = 1 // done, and the answer is a negative one
+	exitUsage    = 2 // the user's input is wrong
+	exitMissing  = 3 // the environment lacks something
+	exitFailure  = 4 // a failure, with everything rolled back or the way back printed
+)
+
+// Env is what a verb runs with.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	SSH            host.SSHOptions
+}
+
+// Main runs the program and returns its exit status.
+func Main() int {
+	host.ServeIfAgent()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	return Run(ctx, os.Args[1:], &Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
+}
+
+// Run runs one command line and returns its exit status.
+func Run(ctx context.Context, args []string, env *Env) int {
+	root := newRootCmd(env)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	status := exitUsage // what cobra finds wrong itself is the user's input
+	var exit *exitError
+	if errors.As(err, &exit) {
+		status = exit.status
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err, status = errors.New("interrupted; nothing is left changed"), exitFailure
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintf(env.Stderr, "wirerate: %s\n", text)
+	}
+	return status
+}
+
+func newRootCmd(env *Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "wirerate",
+		Short: "Find what limits a network path, tune it, and prove what helped",
+		Long: `wirerate takes a FreeBSD, OpenBSD or Linux host from its defaults to the best
+its network path can do, says why in numbers, changes nothing it cannot take
+back, and proves each setting's share of the gain by experiment.`,
+		Example: `  wirerate tune --lab rate=1gbit,rtt=50ms --role bulk -o out/
+  wirerate explain net.ipv4.tcp_rmem
+  wirerate lint /etc/sysctl.conf`,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	root.PersistentFlags().StringVar(&env.SSH.ConfigFile, "ssh-config", "", "ssh_config(5) `file` for ssh:// hosts (default: your own)")
+	root.AddCommand(verbs(env)...)
+	root.SuggestionsMinimumDistance = 2
+	return root
+}
+
+// exitError carries the exit status of an error.
+type exitError struct {
+	status int
+	err    error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// negative ends a verb that did its work with a negative answer.
+func negative() error { return &exitError{exitNegative, nil} }
+
+// usage reports wrong input.
+func usage(err error) error { return withStatus(exitUsage, err) }
+
+func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
+
+// missing reports what the environment lacks.
+func missing(err error) error { return withStatus(exitMissing, err) }
+
+// failure reports that something went wrong.
+func failure(err error) error { return withStatus(exitFailure, err) }
+
+// withStatus gives err an exit status unless it has one.
+func withStatus(status int, err error) error {
+	var exit *exitError
+	if err == nil || errors.As(err, &exit) {
+		return err
+	}
+	return &exitError{status, err}
+}
+
+// note writes a message to standard error.
+func (e *Env) note(format string, args ...any) {
+	fmt.Fprintf(e.Stderr, "wirerate: "+format+"\n", args...)
+}
+
+// printJSON writes a value as indented JSON.
+func (e *Env) printJSON(v any) error {
+	enc := json.NewEncoder(e.Stdout)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// formatFlag adds --format, whose first choice is the default, and --json.
+// The function it returns gives the choice.
+func formatFlag(cmd *cobra.Command, choices ...string) func() (string, error) {
+	format := cmd.Flags().String("format", choices[0], "output `format`: "+strings.Join(choices, ", "))
+	short := cmd.Flags().Bool("json", false, "short for --format json")
+	return func() (string, error) {
+		if *short {
+			return "json", nil
+		}
+		if !slices.Contains(choices, *format) {
+			return "", usagef("format %q: one of %s is expected", *format, strings.Join(choices, ", "))
+		}
+		return *format, nil
+	}
+}
+
+// exactArgs is cobra.ExactArgs with a message that says what is expected.
+func exactArgs(n int, what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("%s expected, %d arguments given; see --help", what, len(args))
+		}
+		return nil
+	}
+}
+
+// open connects to a host named on the command line.
+func (e *Env) open(ctx context.Context, name string) (host.Conn, error) {
+	c, err := host.Open(ctx, name, e.SSH)
+	if errors.Is(err, host.ErrUnreachable) {
+		return nil, missing(err)
+	}
+	return c, usage(err)
+}

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/report"
+)
+
+type explainOptions struct {
+	system, version string
+	search          []string
+}
+
+func newExplainCmd(env *Env) *cobra.Command {
+	var opt explainOptions
+	cmd := &cobra.Command{
+		Use:   "explain NAME",
+		Short: "Explain a setting: what it does, default, formulas, evidence, sources",
+		Example: `  wirerate explain net.ipv4.tcp_rmem
+  wirerate explain 'net.inet.tcp.syncache.*' --os freebsd
+  wirerate explain --search receive,window`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	format := formatFlag(cmd, "text", "json")
+	cmd.Flags().StringVar(&opt.system, "os", "", "system: freebsd, openbsd or linux (default: all)")
+	cmd.Flags().StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2")
+	cmd.Flags().StringSliceVar(&opt.search, "search", nil, "find settings whose description has these `words`")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		f, err := format()
+		if err != nil {
+			return err
+		}
+		name := ""
+		if len(args) == 1 {
+			name = args[0]
+		}
+		return explain(env, opt, name, f)
+	}
+	return cmd
+}
+
+func explain(env *Env, opt explainOptions, name, format string) error {
+	if (name == "") == (len(opt.search) == 0) {
+		return usagef("give the NAME of a setting, or --search words")
+	}
+	system, version, err := parseSystem(opt.system, opt.version)
+	if err != nil {
+		return usage(err)
+	}
+	c, err := catalog.Load()
+	if err != nil {
+		return failure(err)
+	}
+	records := findRecords(c, system, name, opt.search)
+	if len(records) == 0 {
+		return usage(notFound(c, system, name, opt.search))
+	}
+	if format == "json" {
+		return env.printJSON(struct {
+			Schema   int               `json:"schema"`
+			Settings []*catalog.Record `json:"settings"`
+		}{1, records})
+	}
+	if len(records) > 3 {
+		return listRecords(env.Stdout, records)
+	}
+	for i, r := range records {
+		if i > 0 {
+			fmt.Fprintln(env.Stdout)
+		}
+		report.Setting(env.Stdout, r, version)
+	}
+	return nil
+}
+
+// parseSystem checks the --os and --version of a command line.
+func parseSystem(system, version string) (catalog.System, catalog.Version, error) {
+	if system != "" && !slices.Contains(catalog.Systems(), catalog.System(system)) {
+		return "", "", fmt.Errorf("system %q: freebsd, openbsd or linux is expected", system)
+	}
+	if version == "" {
+		return catalog.System(system), "", nil
+	}
+	if system == "" {
+		return "", "", errors.New("--version needs --os")
+	}
+	v, err := catalog.ParseVersion(version)
+	return catalog.System(system), v, err
+}
+
+func findRecords(c *catalog.Catalog, system catalog.System, name string, search []string) []*catalog.Record {
+	if len(search) > 0 {
+		return c.Search(system, search...)
+	}
+	var found []*catalog.Record
+	for _, s := range catalog.Systems() {
+		if system != "" && s != system {
+			continue
+		}
+		if r, ok := c.Lookup(s, strings.ReplaceAll(name, " ", "")); ok {
+			found = append(found, r)
+		}
+	}
+	if len(found) > 0 || !strings.ContainsAny(name, "*?[") {
+		return found
+	}
+	for _, r := range c.All(system) {
+		if ok, _ := path.Match(name, r.Name); ok {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+func notFound(c *catalog.Catalog, system catalog.System, name string, search []string) error {
+	if len(search) > 0 {
+		return fmt.Errorf("no setting is described by all of: %s", strings.Join(search, " "))
+	}
+	text := fmt.Sprintf("%q is not in the catalog", name)
+	if near := c.Nearest(system, name, 3); len(near) > 0 {
+		text += "; did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return errors.New(text)
+}
+
+func listRecords(w io.Writer, records []*catalog.Record) error {
+	for _, r := range records {
+		line := fmt.Sprintf("%-8s %-44s %s", r.System, r.Name, r.Does)
+		if _, err := fmt.Fprintln(w, report.Clip(line, 120)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,11 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// verbs lists every verb in the order of the help.
+func verbs(env *Env) []*cobra.Command {
+	return []*cobra.Command{
+		newExplainCmd(env),
+		newVersionCmd(env),
+	}
+}

@@ -1,0 +1,87 @@
+package plan
+
+import (
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// Machine is what a plan must know about the host that it is made for.
+type Machine struct {
+	Host    string
+	System  catalog.System
+	Release catalog.Version
+	Memory  units.Bytes // 0: unknown
+	Page    units.Bytes // 0: unknown
+	Cores   int         // 0: unknown
+	NICRate units.Rate  // 0: unknown
+	Driver  string
+	// Running are the values of the host's settings by name. Without a host
+	// it is nil, and the catalog's defaults stand in for it.
+	Running map[string]string
+	// Denied are settings that the host has and does not let us write, with
+	// the reason.
+	Denied map[string]string
+}
+
+// Load is how the host is used: what formulas for tables and queues need.
+type Load struct {
+	Connections float64 `json:"connections,omitempty"` // open at once
+	ConnRate    float64 `json:"conn_rate,omitempty"`   // new per second
+	PacketRate  float64 `json:"packet_rate,omitempty"` // packets per second
+	States      float64 `json:"states,omitempty"`      // firewall states at once
+	Hosts       float64 `json:"hosts,omitempty"`       // neighbours
+}
+
+// Role is what a host is for, with the load that is assumed unless told.
+type Role struct {
+	Name  string
+	Means string
+	Load  Load
+}
+
+// Roles lists the roles.
+func Roles() []Role {
+	return []Role{
+		{"bulk", "few long transfers over a long path", Load{Connections: 8, ConnRate: 1, Hosts: 100}},
+		{"web", "many short connections from everywhere", Load{Connections: 10000, ConnRate: 2000, Hosts: 100}},
+		{"file", "storage for clients nearby: NFS, SMB, iSCSI", Load{Connections: 200, ConnRate: 10, Hosts: 250}},
+		{"router", "forwards, filters or translates others' packets", Load{Connections: 100, ConnRate: 10, PacketRate: 1e6, States: 200000, Hosts: 1000}},
+		{"dns", "answers many small UDP requests", Load{Connections: 1000, ConnRate: 500, PacketRate: 100000, Hosts: 100}},
+		{"latency", "small messages that must not wait", Load{Connections: 1000, ConnRate: 100, Hosts: 100}},
+		{"home", "a gateway or server on an access line", Load{Connections: 200, ConnRate: 20, States: 20000, PacketRate: 50000, Hosts: 50}},
+	}
+}
+
+func findRole(name string) (Role, bool) {
+	for _, r := range Roles() {
+		if r.Name == name {
+			return r, true
+		}
+	}
+	return Role{}, false
+}
+
+// inputs are what the catalog's formulas compute with.
+func (r Request) inputs() catalog.Inputs {
+	in := catalog.Inputs{
+		"rate": float64(r.Path.Rate), "rtt": r.Path.RTT.Seconds(), "loss": r.Path.Loss,
+		"mtu": float64(r.Path.MTU), "mss": float64(r.Path.MSS()), "bdp": float64(r.Path.BDP()),
+		"role": r.Role,
+	}
+	if r.Machine.Release != "" {
+		in["version"] = string(r.Machine.Release)
+	}
+	if r.Machine.Driver != "" {
+		in["driver"] = r.Machine.Driver
+	}
+	for name, v := range map[string]float64{
+		"memory": float64(r.Machine.Memory), "page": float64(r.Machine.Page), "cores": float64(r.Machine.Cores),
+		"nic_rate": float64(r.Machine.NICRate), "connections": r.Load.Connections, "conn_rate": r.Load.ConnRate,
+		"packet_rate": r.Load.PacketRate, "states": r.Load.States, "hosts": r.Load.Hosts,
+	} {
+		if v > 0 {
+			in[name] = v
+		}
+	}
+	return in
+}

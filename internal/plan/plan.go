@@ -1,0 +1,362 @@
+// Package plan computes what a path, a role and a machine need from the
+// catalog's formulas: each change with its reason, its numbers and its way
+// back. The same request gives the same plan, byte for byte.
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// Schema is the version of the plan's JSON.
+const Schema = 1
+
+// Request asks for a plan.
+type Request struct {
+	Path    facts.Path
+	Role    string
+	Load    Load // zero fields take the role's assumptions
+	Machine Machine
+}
+
+// Plan is the proposed changes for one host.
+type Plan struct {
+	Schema  int             `json:"schema"`
+	Host    string          `json:"host"`
+	System  catalog.System  `json:"system"`
+	Release catalog.Version `json:"release"`
+	Role    string          `json:"role"`
+	Path    string          `json:"path"`
+	Inputs  catalog.Inputs  `json:"inputs"`
+	Changes []Change        `json:"changes"`
+	// Kept are settings that were considered and stay as they are.
+	Kept     []Kept   `json:"kept"`
+	Memory   Budget   `json:"memory"`
+	Warnings []string `json:"warnings"`
+}
+
+// Change is one proposed change.
+type Change struct {
+	Setting  string        `json:"setting"`
+	From     string        `json:"from"` // "" when the running value is not known
+	To       string        `json:"to"`
+	Default  string        `json:"default"` // of this release, "" when not known
+	Kind     catalog.Kind  `json:"kind"`
+	Belongs  string        `json:"belongs"`
+	Does     string        `json:"does"`
+	Because  string        `json:"because"`
+	Formula  string        `json:"formula"`
+	Working  string        `json:"working"`
+	Capped   string        `json:"capped,omitempty"`
+	Evidence catalog.Grade `json:"evidence"`
+	Risk     string        `json:"risk,omitempty"`
+	Undo     string        `json:"undo"`
+	Sources  []string      `json:"sources"`
+}
+
+// Kept is a setting that stays as it is, and why.
+type Kept struct {
+	Setting string `json:"setting"`
+	Value   string `json:"value"`
+	Because string `json:"because"`
+}
+
+// Make computes the plan.
+func Make(c *catalog.Catalog, r Request) (Plan, error) {
+	if err := r.Path.Check(); err != nil {
+		return Plan{}, fmt.Errorf("path: %w", err)
+	}
+	role, ok := findRole(r.Role)
+	if !ok {
+		return Plan{}, fmt.Errorf("role %q: one of %s is expected", r.Role, strings.Join(catalog.Roles(), ", "))
+	}
+	r.Load = r.Load.or(role.Load)
+	in := r.inputs()
+	p := Plan{Schema: Schema, Host: r.Machine.Host, System: r.Machine.System, Release: r.Machine.Release,
+		Role: r.Role, Path: r.Path.String(), Inputs: in, Changes: []Change{}, Kept: []Kept{}, Warnings: []string{}}
+	p.Warnings = append(p.Warnings, releaseWarning(r.Machine)...)
+	for _, rec := range c.All(r.Machine.System) {
+		if len(rec.Formulas) == 0 || rec.StateIn(r.Machine.Release) != catalog.Present {
+			continue
+		}
+		if err := p.consider(rec, r, in); err != nil {
+			return Plan{}, err
+		}
+	}
+	p.order(c)
+	p.budget(r)
+	return p, nil
+}
+
+// or fills the zero fields of l from other.
+func (l Load) or(other Load) Load {
+	pick := func(a, b float64) float64 {
+		if a > 0 {
+			return a
+		}
+		return b
+	}
+	return Load{pick(l.Connections, other.Connections), pick(l.ConnRate, other.ConnRate), pick(l.PacketRate, other.PacketRate),
+		pick(l.States, other.States), pick(l.Hosts, other.Hosts)}
+}
+
+func releaseWarning(m Machine) []string {
+	oldest, newest := catalog.Supported(m.System)
+	switch {
+	case m.Release == "":
+		return []string{"the release is not known: the newest one that the catalog describes, " + string(newest) + ", is assumed"}
+	case m.Release.Compare(oldest) < 0:
+		return []string{fmt.Sprintf("release %s is older than %s, the oldest one that the catalog describes", m.Release, oldest)}
+	case m.Release.Compare(newest) > 0:
+		return []string{fmt.Sprintf("release %s is newer than %s, the newest one that the catalog describes", m.Release, newest)}
+	}
+	return nil
+}
+
+// consider decides about one setting.
+func (p *Plan) consider(rec *catalog.Record, r Request, in catalog.Inputs) error {
+	name := rec.Name
+	def, _ := rec.DefaultIn(r.Machine.Release)
+	running, has := r.Machine.Running[name]
+	running = normal(running)
+	if reference, ok := number(standard(running, def.Value)); ok {
+		in["standard"] = reference
+	} else {
+		delete(in, "standard")
+	}
+	proposal, missing, err := rec.Propose(in)
+	delete(in, "standard")
+	switch {
+	case err != nil:
+		return err
+	case proposal == nil && len(missing) > 0:
+		p.keep(name, running, "not decided: "+strings.Join(slices.Compact(missing), ", ")+" not known")
+		return nil
+	case proposal == nil:
+		return nil
+	}
+	to := proposal.Result.Text()
+	if r.Machine.Running != nil && !has {
+		p.keep(name, "", "this host does not have it; would be "+to)
+		return nil
+	}
+	if why := r.Machine.Denied[name]; why != "" {
+		p.keep(name, running, "would be "+to+", but "+why)
+		return nil
+	}
+	from := running
+	if from == "" {
+		from = knownDefault(def)
+	}
+	to = notLower(rec, from, to)
+	if to == from {
+		p.keep(name, from, "already what the path needs")
+		return nil
+	}
+	p.Changes = append(p.Changes, change(rec, proposal, running, to, knownDefault(def)))
+	return nil
+}
+
+func (p *Plan) keep(name, value, because string) {
+	p.Kept = append(p.Kept, Kept{name, value, because})
+}
+
+func change(rec *catalog.Record, proposal *catalog.Proposal, from, to, def string) Change {
+	undo := rec.Undo
+	if undo == "" {
+		undo = "restore"
+		if rec.Kind == catalog.Boot {
+			undo = "reboot"
+		}
+	}
+	return Change{
+		Setting: rec.Name, From: from, To: to, Default: def, Kind: rec.Kind, Belongs: rec.Belongs[0], Does: rec.Does,
+		Because: proposal.Formula.Because, Formula: proposal.Formula.Value, Working: proposal.Result.Working,
+		Evidence: bestGrade(rec.Evidence), Risk: rec.Risk, Undo: undo, Sources: rec.Sources,
+	}
+}
+
+// bestGrade is the strongest grade of the evidence; claimed when there is none.
+func bestGrade(evidence []catalog.Evidence) catalog.Grade {
+	for _, g := range []catalog.Grade{catalog.Proven, catalog.Published, catalog.Documented} {
+		if slices.ContainsFunc(evidence, func(e catalog.Evidence) bool { return e.Grade == g }) {
+			return g
+		}
+	}
+	return catalog.Claimed
+}
+
+// standard is the value that a proposal is measured against: what runs, else
+// the default; of a triple its maximum.
+func standard(running, def string) string {
+	v := running
+	if v == "" {
+		v = def
+	}
+	if words := strings.Fields(v); len(words) == 3 {
+		return words[2]
+	}
+	return v
+}
+
+func number(s string) (float64, bool) {
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil
+}
+
+func knownDefault(d catalog.Default) string {
+	if d.Value == "unknown" || d.Value == "computed" {
+		return ""
+	}
+	return d.Value
+}
+
+// normal writes a kernel's value with single spaces.
+func normal(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// notLower keeps whatever is already larger than proposed in a quantity: a
+// plan raises limits, it does not take away what somebody provided.
+func notLower(rec *catalog.Record, from, to string) string {
+	if !isQuantity(rec) {
+		return to
+	}
+	have, want := strings.Fields(from), strings.Fields(to)
+	if len(have) != len(want) {
+		return to
+	}
+	for i := range want {
+		h, errH := strconv.ParseInt(have[i], 10, 64)
+		w, errW := strconv.ParseInt(want[i], 10, 64)
+		if errH == nil && errW == nil && h > w {
+			want[i] = have[i]
+		}
+	}
+	return strings.Join(want, " ")
+}
+
+func isQuantity(rec *catalog.Record) bool {
+	switch rec.Type {
+	case catalog.TypeTriple:
+		return true
+	case catalog.TypeInt, catalog.TypeUint:
+		return slices.Contains([]string{"bytes", "pages", "packets", "entries", "connections", "count", "frames", "buckets", "descriptors", "states"}, rec.Unit)
+	}
+	return false
+}
+
+// order puts what others need before them, ceilings before the values below
+// them, and otherwise keeps the order of names.
+func (p *Plan) order(c *catalog.Catalog) {
+	rank := map[string]int{}
+	for i, ch := range p.Changes {
+		rank[ch.Setting] = i
+	}
+	var sorted []Change
+	state := map[string]int{} // 1 being placed, 2 placed
+	var place func(ch Change)
+	place = func(ch Change) {
+		if state[ch.Setting] != 0 {
+			return
+		}
+		state[ch.Setting] = 1
+		if rec, ok := c.Lookup(p.System, ch.Setting); ok {
+			for _, need := range rec.Needs {
+				name, _, _ := strings.Cut(need, "=")
+				if i, ok := rank[name]; ok {
+					place(p.Changes[i])
+				}
+			}
+		}
+		state[ch.Setting] = 2
+		sorted = append(sorted, ch)
+	}
+	for _, ch := range p.Changes {
+		place(ch)
+	}
+	if sorted != nil {
+		p.Changes = sorted
+	}
+}
+
+// Budget is the memory that the plan lets sockets take at worst.
+type Budget struct {
+	Connections float64 `json:"connections"`
+	PerSocket   float64 `json:"per_socket_bytes"`
+	WorstCase   float64 `json:"worst_case_bytes"`
+	Memory      float64 `json:"memory_bytes"` // 0: not known
+}
+
+// socketLimits names the settings that bound one TCP socket's memory.
+var socketLimits = map[catalog.System][]string{
+	catalog.Linux:   {"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"},
+	catalog.FreeBSD: {"net.inet.tcp.recvbuf_max", "net.inet.tcp.sendbuf_max"},
+}
+
+// socketShare is the part of the memory that sockets may take together.
+const socketShare = 0.5
+
+// budget computes the worst case and caps the largest buffers so that it stays
+// within socketShare of the memory.
+func (p *Plan) budget(r Request) {
+	b := Budget{Connections: r.Load.Connections, Memory: float64(r.Machine.Memory)}
+	limits := socketLimits[p.System]
+	if len(limits) == 0 {
+		p.Memory = b
+		return
+	}
+	if b.Memory > 0 {
+		ceiling := math.Floor(b.Memory * socketShare / b.Connections / float64(len(limits)))
+		for _, name := range limits {
+			p.capAt(name, ceiling, r)
+		}
+	}
+	for _, name := range limits {
+		if v, ok := number(standard(p.value(name, r), "")); ok {
+			b.PerSocket += v
+		}
+	}
+	b.WorstCase = b.PerSocket * b.Connections
+	if b.Memory > 0 && b.WorstCase > b.Memory*socketShare {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%.0f connections at their largest buffers would take %.1f GiB of %.1f GiB memory already with the running limits",
+			b.Connections, b.WorstCase/(1<<30), b.Memory/(1<<30)))
+	}
+	p.Memory = b
+}
+
+func (p *Plan) value(name string, r Request) string {
+	for _, ch := range p.Changes {
+		if ch.Setting == name {
+			return ch.To
+		}
+	}
+	return normal(r.Machine.Running[name])
+}
+
+// capAt lowers a proposed maximum to the ceiling, never below what runs.
+func (p *Plan) capAt(name string, ceiling float64, r Request) {
+	i := slices.IndexFunc(p.Changes, func(ch Change) bool { return ch.Setting == name })
+	if i < 0 {
+		return
+	}
+	ch := &p.Changes[i]
+	words := strings.Fields(ch.To)
+	last := len(words) - 1
+	if v, ok := number(words[last]); !ok || v <= ceiling {
+		return
+	}
+	running, _ := number(standard(ch.From, ch.Default))
+	wanted := words[last]
+	words[last] = strconv.FormatFloat(math.Max(ceiling, running), 'f', 0, 64)
+	ch.To = strings.Join(words, " ")
+	ch.Capped = fmt.Sprintf("%s wanted; %.0f connections may take half of the memory together", wanted, r.Load.Connections)
+	if ch.To == normal(ch.From) {
+		p.keep(name, ch.From, "the memory allows no more: "+ch.Capped)
+		p.Changes = slices.Delete(p.Changes, i, i+1)
+	}
+}
