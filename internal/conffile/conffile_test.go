@@ -338,6 +338,29 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+func TestRoot(t *testing.T) {
+	for _, tt := range []struct {
+		system     System
+		file, root string
+		ok         bool
+	}{
+		{Linux, "/etc/sysctl.d/10-a.conf", "", true},
+		{Linux, "/usr/lib/sysctl.d/10-a.conf", "", true},
+		{Linux, "copy/etc/sysctl.conf", "/copy", true},
+		{Linux, "copy/usr/lib/systemd/network/a.link", "/copy", true},
+		{Linux, "sysctl.conf", "", false},
+		{FreeBSD, "/boot/loader.conf", "", true},
+		{FreeBSD, "x/etc/rc.conf.d/netif", "/x", true},
+		{FreeBSD, "x/loader.conf", "x/", true},
+		{FreeBSD, "x/my-loader.conf", "", false},
+		{OpenBSD, "/etc/hostname.em0", "", true},
+	} {
+		if root, ok := Root(tt.system, tt.file); root != tt.root || ok != tt.ok {
+			t.Errorf("Root(%s, %s) = %q, %v", tt.system, tt.file, root, ok)
+		}
+	}
+}
+
 // TestCaptures reads every real configuration file at hand.
 func TestCaptures(t *testing.T) {
 	root := os.Getenv("WIRERATE_CAPTURES")

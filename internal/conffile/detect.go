@@ -292,7 +292,7 @@ func countVotes(kind Kind, text string) votes {
 		}
 		if kind == Sysctl || kind == Script {
 			for word := range strings.FieldsSeq(line) {
-				if s, ok := systemOfKey(word); ok {
+				if s, ok := SystemOfKey(word); ok {
 					vote(s)
 					break
 				}
@@ -302,9 +302,10 @@ func countVotes(kind Kind, text string) votes {
 	return v
 }
 
-// systemOfKey returns the system that has keys beginning like this one; the
-// empty system stands for the BSDs together.
-func systemOfKey(key string) (System, bool) {
+// SystemOfKey returns the system that has sysctl keys beginning like this one;
+// the empty system stands for the BSDs together, and ok is false for keys that
+// tell nothing.
+func SystemOfKey(key string) (System, bool) {
 	key = strings.Trim(key, `"'`)
 	key = strings.TrimPrefix(key, "-")
 	if i := strings.IndexByte(key, '/'); i > 0 && !strings.Contains(key[:i], ".") {

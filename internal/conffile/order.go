@@ -50,6 +50,41 @@ func Order(system System, files []string) (read, masked []string) {
 	return slices.Clone(files), nil
 }
 
+// Root tells to which machine's file tree a path belongs: the part of it
+// before a place that the system reads, or for a file that has the plain name
+// of such a file, its directory. Files of one root are read together; ok is
+// false for a file that stands for itself.
+func Root(system System, file string) (root string, ok bool) {
+	places := openBSDOrder
+	full := "/" + strings.TrimPrefix(file, "/")
+	switch system {
+	case FreeBSD:
+		places = freeBSDOrder
+	case Linux:
+		if strings.HasSuffix(full, "/etc/sysctl.conf") {
+			return strings.TrimSuffix(full, "/etc/sysctl.conf"), true
+		}
+		dir, _ := path.Split(full)
+		if d, kind := dropInDir(dir); d >= 0 {
+			dir = strings.TrimSuffix(dir, "/"+kind+"/")
+			return strings.TrimSuffix(strings.TrimSuffix(dir, "/systemd"), linuxDirs[d]), true
+		}
+		return "", false
+	}
+	for _, p := range places {
+		if i := strings.Index(full, p); i >= 0 && (strings.HasSuffix(p, "/") || strings.HasSuffix(p, ".") || strings.HasSuffix(file, p[1:])) {
+			return full[:i], true
+		}
+	}
+	dir, base := path.Split(file)
+	for _, p := range places {
+		if path.Base(p) == base && !strings.HasSuffix(p, "/") {
+			return dir, true
+		}
+	}
+	return "", false
+}
+
 func byPlace(order, files []string) []string {
 	place := func(file string) (int, string) {
 		for i := len(order) - 1; i >= 0; i-- {
