@@ -1,0 +1,62 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+func linuxFacts(release string, settings map[string]string) *facts.Facts {
+	f := &facts.Facts{Host: "h", System: "linux", Release: release, Settings: map[string]facts.Setting{}}
+	for name, value := range settings {
+		f.Settings[name] = facts.Setting{Value: value, State: facts.Read}
+	}
+	return f
+}
+
+// The kernel's defaults carried 0.6 Gbit/s over 50 ms, and 16 MiB buffers 1.8:
+// a ceiling is never below what was measured, and not far above it.
+func TestWindowCeilingsAgainstMeasurements(t *testing.T) {
+	path := facts.Path{Rate: 20 * units.Gbit, RTT: 50 * time.Millisecond, MTU: 1500}
+	for _, tt := range []struct {
+		name, rmem, wmem string
+		measured, atMost float64
+		resource         string
+	}{
+		{"defaults", "4096 131072 33554432", "4096 16384 4194304", 0.6e9, 0.7e9, "send-window"},
+		{"16 MiB", "4096 131072 16777216", "4096 16384 16777216", 1.8e9, 2.7e9, "send-window"},
+	} {
+		f := linuxFacts("6.18.44", map[string]string{"net.ipv4.tcp_rmem": tt.rmem, "net.ipv4.tcp_wmem": tt.wmem})
+		got, ok := Binding(Ceilings(path, f, f))
+		if !ok || got.Value < tt.measured || got.Value > tt.atMost || got.Resource != tt.resource {
+			t.Errorf("%s: %s %.3g known %v, want %s between %.3g and %.3g", tt.name, got.Resource, got.Value, ok, tt.resource, tt.measured, tt.atMost)
+		}
+	}
+}
+
+func TestReceiveWindowBeforeMeasuredShare(t *testing.T) {
+	path := facts.Path{Rate: units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}
+	for scale, want := range map[string]float64{"1": 0.5, "2": 0.75, "-2": 0.25, "0": 1} {
+		f := linuxFacts("5.10.0-8-amd64", map[string]string{"net.ipv4.tcp_rmem": "4096 131072 6291456", "net.ipv4.tcp_adv_win_scale": scale})
+		if got := receiveWindow(path, f); !got.Known || got.Value != 6291456*want*8/0.1 {
+			t.Errorf("scale %s: %v", scale, got)
+		}
+	}
+}
+
+func TestUnknownCeilingSaysWhy(t *testing.T) {
+	b, err := json.Marshal(sendWindow(facts.Path{}, linuxFacts("6.1", nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(b, &got); err != nil {
+		t.Fatal(err)
+	}
+	if v, has := got["goodput_bps"]; !has || v != nil || got["because"] != "unknown, because the round-trip time is not known; give it with --path rtt=" {
+		t.Errorf("%s", b)
+	}
+}

@@ -1,0 +1,198 @@
+package facts
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+// Options say what to collect.
+type Options struct {
+	// Window is how long counters are observed; 0 takes their totals only.
+	Window time.Duration
+}
+
+// Errors that Collect wraps.
+var (
+	ErrNoIdentity = errors.New("uname answers nothing that is known")
+	ErrSystem     = errors.New("this system is not known; linux, freebsd and openbsd are")
+)
+
+// text is what one source answered.
+type text struct {
+	from string
+	data []byte
+}
+
+// lines returns the text's lines without their ends.
+func (t text) lines() []string {
+	s := strings.ReplaceAll(string(t.data), "\r\n", "\n")
+	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+}
+
+// problem is a line that could not be understood.
+type problem struct {
+	line int
+	why  string
+}
+
+func (p *problem) Error() string { return p.why }
+
+func atLine(line int, format string, args ...any) error {
+	return &problem{line, fmt.Sprintf(format, args...)}
+}
+
+// errNothing is returned by parsers that find nothing they know.
+var errNothing = errors.New("nothing in it is understood")
+
+// reader is one source of facts: what to ask and what to make of the answer.
+type reader struct {
+	part  string
+	op    host.Op
+	parse func(f *Facts, t text) error
+}
+
+// Collect asks a host for everything that the ceilings and the rules need, in
+// two round trips, or three with a window. What a host does not answer is
+// recorded in Parts; the error is about reaching it or telling what it is.
+func Collect(ctx context.Context, c host.Conn, opt Options) (*Facts, error) {
+	f := &Facts{Host: c.Name(), Settings: map[string]Setting{}, Counters: map[string]Counter{},
+		Parts: map[string]Part{}, texts: map[string][]string{}}
+	first := []reader{
+		{"identity", host.Command("uname", "-a"), (*Facts).readIdentity},
+		{"settings", host.Command("sysctl", "-a"), (*Facts).readSettings},
+		{"links", host.Command("ip", "-s", "-d", "link", "show"), (*Facts).readLinks},
+		{"ifconfig", host.Command("ifconfig", "-a"), (*Facts).readIfconfig},
+	}
+	if err := f.ask(ctx, c, first); err != nil {
+		return nil, err
+	}
+	if f.System == "" {
+		return nil, fmt.Errorf("%s: %w", c.Name(), identityProblem(f.Parts["identity"]))
+	}
+	readers := f.systemReaders()
+	if err := f.ask(ctx, c, readers); err != nil {
+		return nil, err
+	}
+	if opt.Window > 0 {
+		if err := f.sample(ctx, c, readers, opt.Window); err != nil {
+			return nil, err
+		}
+	}
+	f.finish()
+	return f, nil
+}
+
+func identityProblem(p Part) error {
+	if p.State == Read {
+		return ErrSystem
+	}
+	return fmt.Errorf("%w: %s", ErrNoIdentity, p.Because)
+}
+
+func (f *Facts) systemReaders() []reader {
+	switch f.System {
+	case "linux":
+		delete(f.Parts, "ifconfig")
+		return f.linuxReaders()
+	case "freebsd":
+		delete(f.Parts, "links")
+		return f.freebsdReaders()
+	}
+	delete(f.Parts, "links")
+	return f.openbsdReaders()
+}
+
+func (f *Facts) ask(ctx context.Context, c host.Conn, readers []reader) error {
+	ops := make([]host.Op, len(readers))
+	for i, r := range readers {
+		ops[i] = r.op
+	}
+	answers, err := c.Do(ctx, ops...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	for i, a := range answers {
+		f.take(readers[i], a)
+	}
+	return nil
+}
+
+// take parses one answer and notes how that ended. What a failed command
+// printed all the same is used: sysctl -a fails for one key that is denied.
+func (f *Facts) take(r reader, a host.Answer) {
+	t := text{a.Op.String(), a.Out}
+	part := Part{From: t.from, State: Read}
+	switch {
+	case len(bytes.TrimSpace(a.Out)) == 0 && a.Failure != host.None:
+		part.State, part.Because = stateOf(a.Failure), answerProblem(a)
+	case len(bytes.TrimSpace(a.Out)) == 0:
+		part.State, part.Because = Absent, "it is empty"
+		if r.op.Action == host.ActList {
+			part.Because = "nothing matches"
+		}
+	default:
+		f.texts[t.from] = t.lines()
+		if err := r.parse(f, t); err != nil {
+			part.State, part.Because = Unparsed, err.Error()
+			var p *problem
+			if errors.As(err, &p) {
+				part.Line = p.line
+				part.Because = fmt.Sprintf("line %d: %s", p.line, p.why)
+			}
+		}
+	}
+	f.Parts[r.part] = part
+}
+
+func answerProblem(a host.Answer) string {
+	s := strings.TrimPrefix(a.Err().Error(), a.Op.String()+": ")
+	return shorten(s)
+}
+
+func stateOf(failure host.Failure) State {
+	if failure == host.Denied {
+		return Denied
+	}
+	return Absent
+}
+
+// readIdentity reads uname -a: system, node, release, ..., machine last (FreeBSD
+// prints the machine last, GNU adds the operating system after it).
+func (f *Facts) readIdentity(t text) error {
+	words := strings.Fields(t.lines()[0])
+	if len(words) < 3 {
+		return errNothing
+	}
+	known := map[string]string{"Linux": "linux", "FreeBSD": "freebsd", "OpenBSD": "openbsd"}
+	system, ok := known[words[0]]
+	if !ok {
+		return atLine(1, "%q is not a system that is known", shorten(words[0]))
+	}
+	f.System, f.Node, f.Release = system, words[1], words[2]
+	for _, w := range words[3:] {
+		switch w {
+		case "x86_64", "amd64", "aarch64", "arm64", "i386", "i686", "riscv64", "ppc64le", "s390x", "armv7l", "powerpc64":
+			f.Machine = w
+		}
+	}
+	return nil
+}
+
+func wholeNumber(s string) (int64, bool) {
+	n, err := strconv.ParseInt(strings.TrimSpace(s), 0, 64)
+	return n, err == nil
+}
+
+func decimal(n int) string { return strconv.Itoa(n) }
+
+func count(s string) (uint64, bool) {
+	n, err := strconv.ParseUint(s, 10, 64)
+	return n, err == nil
+}

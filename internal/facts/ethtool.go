@@ -1,0 +1,294 @@
+package facts
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// ethtoolReaders are the questions to ethtool about one interface. Their parts
+// are named after the question and the interface: "driver eth0".
+func ethtoolReaders(nic string) []reader {
+	ask := func(part, flag string, parse func(n *NIC, f *Facts, t text) error) reader {
+		args := []string{"ethtool", flag, nic}
+		if flag == "" {
+			args = []string{"ethtool", nic}
+		}
+		return reader{part + " " + nic, host.Command(args...), func(f *Facts, t text) error {
+			n := f.NIC(nic)
+			if n == nil {
+				return errNothing
+			}
+			return parse(n, f, t)
+		}}
+	}
+	return []reader{
+		ask("link", "", readEthtoolLink),
+		ask("driver", "-i", readEthtoolDriver),
+		ask("features", "-k", readEthtoolFeatures),
+		ask("rings", "-g", readEthtoolRings),
+		ask("channels", "-l", readEthtoolChannels),
+		ask("coalesce", "-c", readEthtoolCoalesce),
+		ask("pause", "-a", readEthtoolPause),
+		ask("statistics", "-S", readEthtoolStatistics),
+		ask("eee", "--show-eee", readEthtoolEEE),
+	}
+}
+
+// colonFields calls each for every "name: value" line, with names trimmed.
+func colonFields(t text, each func(line int, name, value string)) {
+	for i, line := range t.lines() {
+		if name, value, ok := strings.Cut(line, ":"); ok {
+			each(i+1, strings.TrimSpace(name), strings.TrimSpace(value))
+		}
+	}
+}
+
+func (n *NIC) show(field string, s Source) {
+	if n.Shown == nil {
+		n.Shown = map[string]Source{}
+	}
+	n.Shown[field] = s
+}
+
+// readEthtoolLink reads ethtool NAME (ethtool.c, dump_ecmd).
+func readEthtoolLink(n *NIC, f *Facts, t text) error {
+	found := false
+	colonFields(t, func(line int, name, value string) {
+		src := f.Line(t.from, line)
+		switch name {
+		case "Speed":
+			found = true
+			if v, ok := count(strings.TrimSuffix(value, "Mb/s")); ok && v > 0 && v < 10_000_000 {
+				n.Speed = units.Rate(v) * units.Mbit
+				n.show("speed_bps", src)
+			}
+		case "Duplex":
+			found = true
+			if word := strings.ToLower(value); word == "full" || word == "half" {
+				n.Duplex = word
+				n.show("duplex", src)
+			}
+		case "Port":
+			n.Media = value
+		case "Auto-negotiation":
+			n.show("autonegotiation", src)
+		case "Link detected":
+			found = true
+			n.show("link", src)
+		}
+	})
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+func readEthtoolDriver(n *NIC, f *Facts, t text) error {
+	found := false
+	colonFields(t, func(line int, name, value string) {
+		switch name {
+		case "driver":
+			found = true
+			n.Driver = value
+			n.show("driver", f.Line(t.from, line))
+		case "version":
+			n.Version = value
+		case "firmware-version":
+			n.Firmware = value
+		case "bus-info":
+			if value != "" {
+				n.Bus = value
+			}
+		}
+	})
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// readEthtoolFeatures reads ethtool -k: "name: on|off [fixed] [requested on]".
+func readEthtoolFeatures(n *NIC, f *Facts, t text) error {
+	n.Features = map[string]Feature{}
+	colonFields(t, func(line int, name, value string) {
+		words := strings.Fields(value)
+		if len(words) == 0 || words[0] != "on" && words[0] != "off" {
+			return
+		}
+		src := f.Line(t.from, line)
+		n.Features[name] = Feature{On: words[0] == "on", Fixed: strings.Contains(value, "[fixed]"), Source: src}
+		f.Settings["ethtool:features/"+name+"@"+n.Name] = Setting{Value: words[0], Source: src, State: Read}
+	})
+	if len(n.Features) == 0 {
+		return errNothing
+	}
+	return nil
+}
+
+// twoBlocks reads ethtool's answers of two blocks: the maximums, then the
+// current values. "n/a" and what is no number is left out.
+func twoBlocks(t text, each func(line int, maximum bool, name string, value int)) error {
+	maximum, found := false, false
+	colonFields(t, func(line int, name, value string) {
+		switch {
+		case strings.HasPrefix(name, "Pre-set maximums"):
+			maximum = true
+		case strings.HasPrefix(name, "Current hardware settings"):
+			maximum, found = false, true
+		default:
+			if v, ok := count(value); ok && v < 1<<31 {
+				each(line, maximum, name, int(v))
+			}
+		}
+	})
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+func readEthtoolRings(n *NIC, f *Facts, t text) error {
+	return twoBlocks(t, func(line int, maximum bool, name string, v int) {
+		into := map[string][2]*int{"RX": {&n.Rings.RX, &n.Rings.RXMax}, "TX": {&n.Rings.TX, &n.Rings.TXMax}}[name]
+		if into[0] == nil {
+			return
+		}
+		f.keepBlock(n, "ethtool:ring/"+strings.ToLower(name), maximum, into, v, f.Line(t.from, line))
+	})
+}
+
+func readEthtoolChannels(n *NIC, f *Facts, t text) error {
+	var rx, tx int
+	err := twoBlocks(t, func(line int, maximum bool, name string, v int) {
+		var unused int
+		into := map[string][2]*int{"Combined": {&n.Queues.Combined, &n.Queues.MaxCombined},
+			"RX": {&rx, &n.Queues.MaxRX}, "TX": {&tx, &unused}}[name]
+		if into[0] == nil {
+			return
+		}
+		f.keepBlock(n, "ethtool:channels/"+strings.ToLower(name), maximum, into, v, f.Line(t.from, line))
+	})
+	if err == nil && rx+n.Queues.Combined > 0 {
+		n.Queues.RX, n.Queues.TX = rx+n.Queues.Combined, tx+n.Queues.Combined
+	}
+	return err
+}
+
+func (f *Facts) keepBlock(n *NIC, setting string, maximum bool, into [2]*int, v int, src Source) {
+	if maximum {
+		*into[1] = v
+		n.show(setting+"/max", src)
+		return
+	}
+	*into[0] = v
+	n.show(setting, src)
+	f.Settings[setting+"@"+n.Name] = Setting{Value: decimal(v), Source: src, State: Read}
+}
+
+// readEthtoolCoalesce reads ethtool -c: "rx-usecs: 3", and a line that holds
+// two: "Adaptive RX: off  TX: off".
+func readEthtoolCoalesce(n *NIC, f *Facts, t text) error {
+	n.Coalesce = map[string]string{}
+	keep := func(name, value string, src Source) {
+		if value == "" || value == "n/a" {
+			return
+		}
+		n.Coalesce[name] = value
+		f.Settings["ethtool:coalesce/"+name+"@"+n.Name] = Setting{Value: value, Source: src, State: Read}
+	}
+	for i, line := range t.lines() {
+		src := f.Line(t.from, i+1)
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			continue
+		}
+		if name == "Adaptive RX" || name == "CQE mode RX" {
+			prefix := map[string]string{"Adaptive RX": "adaptive-", "CQE mode RX": "cqe-mode-"}[name]
+			rx, tx, _ := strings.Cut(value, "TX:")
+			keep(prefix+"rx", strings.TrimSpace(rx), src)
+			keep(prefix+"tx", strings.TrimSpace(tx), src)
+			continue
+		}
+		if _, number := count(strings.TrimSpace(value)); number {
+			keep(strings.TrimSpace(name), strings.TrimSpace(value), src)
+		}
+	}
+	if len(n.Coalesce) == 0 {
+		return errNothing
+	}
+	return nil
+}
+
+func readEthtoolPause(n *NIC, f *Facts, t text) error {
+	p := Pause{}
+	found := false
+	colonFields(t, func(line int, name, value string) {
+		into := map[string]*bool{"Autonegotiate": &p.Autonegotiate, "RX": &p.RX, "TX": &p.TX}[name]
+		if into == nil || value != "on" && value != "off" {
+			return
+		}
+		found = true
+		*into = value == "on"
+		src := f.Line(t.from, line)
+		f.Settings["ethtool:pause/"+strings.ToLower(name)+"@"+n.Name] = Setting{Value: value, Source: src, State: Read}
+		n.show("pause."+strings.ToLower(name), src)
+	})
+	if !found {
+		return errNothing
+	}
+	n.Pause = &p
+	return nil
+}
+
+// readEthtoolStatistics reads ethtool -S: "name: number". Drivers that repeat
+// a name for each queue ("[0]: rx_packets") keep the index in the name.
+func readEthtoolStatistics(n *NIC, f *Facts, t text) error {
+	if n.Counters == nil {
+		n.Counters = map[string]Counter{}
+	}
+	found := false
+	for i, line := range t.lines() {
+		cut := strings.LastIndex(line, ":")
+		if cut < 0 {
+			continue
+		}
+		name := strings.TrimSpace(line[:cut])
+		v, ok := count(strings.TrimSpace(line[cut+1:]))
+		if !ok || name == "" {
+			continue
+		}
+		found = true
+		if _, again := n.Counters[name]; !again {
+			n.Counters[name] = Counter{Value: v, Source: f.Line(t.from, i+1)}
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+func readEthtoolEEE(n *NIC, f *Facts, t text) error {
+	found := false
+	colonFields(t, func(line int, name, value string) {
+		if name != "EEE status" {
+			return
+		}
+		word, _, _ := strings.Cut(value, " ")
+		word = strings.Trim(word, ",")
+		found = true
+		if word == "enabled" || word == "disabled" {
+			n.EEE = word
+			src := f.Line(t.from, line)
+			n.show("eee", src)
+			onOff := map[string]string{"enabled": "on", "disabled": "off"}[word]
+			f.Settings["ethtool:eee@"+n.Name] = Setting{Value: onOff, Source: src, State: Read}
+		}
+	})
+	if !found {
+		return errNothing
+	}
+	return nil
+}

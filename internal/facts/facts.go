@@ -1,0 +1,235 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// Source is the line that shows a fact.
+type Source struct {
+	From string `json:"source"`         // a file's path, or a command as it was run
+	Line int    `json:"line,omitempty"` // counted from 1; 0 means the output as a whole
+	Text string `json:"text"`
+}
+
+// State says how the reading of a source, or of one value, ended.
+type State string
+
+// The states of a source.
+const (
+	Read     State = "read"
+	Absent   State = "absent"   // no such file, command, device or key
+	Denied   State = "denied"   // it exists, and needs more privilege
+	Unparsed State = "unparsed" // it answered something that could not be understood
+)
+
+// Part is how the reading of one source of facts ended. Parts that were not
+// read leave their facts unknown; Because says why.
+type Part struct {
+	From    string `json:"source"`
+	State   State  `json:"state"`
+	Line    int    `json:"line,omitempty"` // the line that was not understood
+	Because string `json:"because,omitempty"`
+}
+
+// Setting is the running value of a setting, as the system prints it with
+// white space reduced to single spaces.
+type Setting struct {
+	Value   string `json:"value"`
+	Source  Source `json:"source"`
+	State   State  `json:"state"`
+	Because string `json:"because,omitempty"`
+}
+
+// Counter is a running total and, with a sampling window, its growth.
+type Counter struct {
+	Value uint64 `json:"value"`
+	// Rate is the growth per second over the window, nil without a window or
+	// when the counter was reset in it.
+	Rate   *float64 `json:"rate,omitempty"`
+	Source Source   `json:"source"`
+}
+
+// Facts is what is known about one host. Zero numbers and nil maps are
+// unknown; Parts says why. Quantities are in base units.
+type Facts struct {
+	Host         string `json:"host"`      // as the user names it
+	Node         string `json:"node"`      // as it names itself
+	System       string `json:"system"`    // linux, freebsd, openbsd
+	Release      string `json:"release"`   // as uname -r prints it
+	Machine      string `json:"machine"`   // amd64, x86_64, aarch64, ...
+	Processor    string `json:"processor"` // model name
+	Distribution string `json:"distribution,omitempty"`
+
+	Cores    int         `json:"cores"`
+	Memory   units.Bytes `json:"memory_bytes"`
+	PageSize units.Bytes `json:"page_size_bytes"`
+	// ThreadsPerCore is 2 with hyper-threading on.
+	ThreadsPerCore int     `json:"threads_per_core,omitempty"`
+	Uptime         float64 `json:"uptime_seconds,omitempty"`
+	// Window is the measured sampling window in seconds, 0 without one.
+	Window float64 `json:"window_seconds,omitempty"`
+
+	// Settings are the running values by the catalog's names. Those of one
+	// interface are named NAME@INTERFACE: ethtool:ring/rx@eth0.
+	Settings map[string]Setting `json:"settings"`
+	NICs     []NIC              `json:"nics"`
+	Routes   []Route            `json:"routes,omitempty"`
+	// Counters are the protocol counters by the kernel's own names, with the
+	// table they stand in: TcpExt.ListenOverflows, tcp.listen_overflows.
+	Counters   map[string]Counter `json:"counters,omitempty"`
+	Processors []Processor        `json:"processors,omitempty"`
+	Interrupts []Interrupt        `json:"interrupts,omitempty"`
+	Flows      []Flow             `json:"flows,omitempty"`
+	Listeners  []Listener         `json:"listeners,omitempty"`
+	Neighbours []Neighbour        `json:"neighbours,omitempty"`
+	Memories   []Pool             `json:"pools,omitempty"`
+	Modules    []string           `json:"modules,omitempty"`
+	Messages   []Message          `json:"messages,omitempty"`
+	NetISR     []NetISR           `json:"netisr,omitempty"`
+
+	Parts map[string]Part `json:"parts"`
+
+	texts map[string][]string
+}
+
+// Setting returns the running value of a setting and whether it is known.
+func (f *Facts) Setting(name string) (string, bool) {
+	s, ok := f.Settings[name]
+	return s.Value, ok && s.State == Read
+}
+
+// Integer returns the running value of a setting that is one whole number.
+func (f *Facts) Integer(name string) (int64, bool) {
+	v, ok := f.Setting(name)
+	if !ok {
+		return 0, false
+	}
+	return wholeNumber(v)
+}
+
+// Triple returns a setting that is three whole numbers, such as
+// net.ipv4.tcp_rmem.
+func (f *Facts) Triple(name string) (values [3]int64, ok bool) {
+	v, ok := f.Setting(name)
+	words := strings.Fields(v)
+	if !ok || len(words) != 3 {
+		return values, false
+	}
+	for i, w := range words {
+		if values[i], ok = wholeNumber(w); !ok {
+			return values, false
+		}
+	}
+	return values, true
+}
+
+// InterfaceSetting returns a setting of one interface, by its catalog name.
+func (f *Facts) InterfaceSetting(name, nic string) (string, bool) {
+	return f.Setting(name + "@" + nic)
+}
+
+// NIC returns an interface by its name, nil when there is none.
+func (f *Facts) NIC(name string) *NIC {
+	for i := range f.NICs {
+		if f.NICs[i].Name == name {
+			return &f.NICs[i]
+		}
+	}
+	return nil
+}
+
+// Outlet returns the interface of the default route, else the fastest one that
+// is up and no loopback; nil when there is none.
+func (f *Facts) Outlet() *NIC {
+	for _, r := range f.Routes {
+		if r.Default() {
+			if n := f.NIC(r.Interface); n != nil {
+				return n
+			}
+		}
+	}
+	var best *NIC
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		if n.Kind != "loopback" && n.Up && (best == nil || n.Speed > best.Speed) {
+			best = n
+		}
+	}
+	return best
+}
+
+// Counter returns a running total and whether it is known.
+func (f *Facts) Counter(name string) (Counter, bool) {
+	c, ok := f.Counters[name]
+	return c, ok
+}
+
+// Why says why a part is not known; empty when it was read.
+func (f *Facts) Why(part string) string {
+	p, ok := f.Parts[part]
+	switch {
+	case !ok:
+		return part + " is not collected on " + f.System
+	case p.State == Read:
+		return ""
+	case p.Because == "":
+		return p.From + ": " + string(p.State)
+	}
+	return p.From + ": " + p.Because
+}
+
+// Line quotes a line of a source that was read; 0 or a line that does not
+// exist quotes no text.
+func (f *Facts) Line(from string, line int) Source {
+	s := Source{From: from, Line: line}
+	if lines := f.texts[from]; line >= 1 && line <= len(lines) {
+		s.Text = shorten(lines[line-1])
+	}
+	return s
+}
+
+// shorten keeps a quoted line at a readable length.
+func shorten(s string) string {
+	const limit = 240
+	s = strings.TrimSpace(strings.ToValidUTF8(s, "?"))
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + " ..."
+}
+
+// CongestionControls returns the algorithms that can be chosen now, those
+// that unprivileged programs may choose, and the default one.
+func (f *Facts) CongestionControls() (available, allowed []string, current string) {
+	list := func(name string) []string { v, _ := f.Setting(name); return strings.Fields(v) }
+	switch f.System {
+	case "linux":
+		current, _ = f.Setting("net.ipv4.tcp_congestion_control")
+		return list("net.ipv4.tcp_available_congestion_control"), list("net.ipv4.tcp_allowed_congestion_control"), current
+	case "freebsd":
+		current, _ = f.Setting("net.inet.tcp.cc.algorithm")
+		available = f.freebsdControls()
+		return available, available, current
+	}
+	return nil, nil, ""
+}
+
+// freebsdControls reads the table that net.inet.tcp.cc.available prints: names
+// in its first column, or a plain comma-separated list in older releases.
+func (f *Facts) freebsdControls() []string {
+	v, _ := f.Setting("net.inet.tcp.cc.available")
+	var names []string
+	for _, w := range strings.FieldsFunc(v, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' }) {
+		w = strings.TrimSuffix(w, "*")
+		if w == "" || w == "CCmod" || w == "D" || w == "PCB" || w == "count" || w[0] >= '0' && w[0] <= '9' {
+			continue
+		}
+		if !slices.Contains(names, w) {
+			names = append(names, w)
+		}
+	}
+	return names
+}

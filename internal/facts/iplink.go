@@ -1,0 +1,198 @@
+package facts
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// readLinks reads ip -s -d link show.
+func (f *Facts) readLinks(t text) error {
+	nics := parseIPLink(t)
+	if len(nics) == 0 {
+		return errNothing
+	}
+	f.NICs = nics
+	return nil
+}
+
+// parseIPLink reads ip -s -d link show (iproute2 ip/ipaddress.c): a line
+// "2: eth0: <FLAGS> mtu ...", indented lines of details, and pairs of a line
+// of headings (RX:, TX:) and one of numbers. Headings vary over versions.
+func parseIPLink(t text) []NIC {
+	var nics []NIC
+	lines := t.lines()
+	for i := 0; i < len(lines); i++ {
+		words := strings.Fields(lines[i])
+		if len(words) == 0 {
+			continue
+		}
+		if lines[i][0] != ' ' && lines[i][0] != '\t' {
+			if n, ok := ipLinkHead(words); ok {
+				n.Source = Source{t.from, i + 1, shorten(lines[i])}
+				n.Shown = map[string]Source{"mtu": n.Source, "up": n.Source}
+				nics = append(nics, n)
+			}
+			continue
+		}
+		if len(nics) == 0 {
+			continue
+		}
+		n := &nics[len(nics)-1]
+		if (words[0] == "RX:" || words[0] == "TX:") && i+1 < len(lines) {
+			ipLinkCounters(n, t.from, i+2, words, lines[i+1])
+			i++
+			continue
+		}
+		ipLinkDetail(n, words)
+	}
+	return nics
+}
+
+func ipLinkHead(words []string) (NIC, bool) {
+	if len(words) < 4 || !strings.HasSuffix(words[0], ":") || !strings.HasSuffix(words[1], ":") || !strings.HasPrefix(words[2], "<") {
+		return NIC{}, false
+	}
+	if _, ok := count(strings.TrimSuffix(words[0], ":")); !ok {
+		return NIC{}, false
+	}
+	name, _, _ := strings.Cut(strings.TrimSuffix(words[1], ":"), "@")
+	flags := strings.Split(strings.Trim(words[2], "<>"), ",")
+	n := NIC{Name: name, Kind: "ethernet", Counters: map[string]Counter{}}
+	n.Up = slices.Contains(flags, "UP") && slices.Contains(flags, "LOWER_UP") && !slices.Contains(flags, "NO-CARRIER")
+	if slices.Contains(flags, "LOOPBACK") {
+		n.Kind = "loopback"
+	}
+	for key, value := range pairs(words[3:]) {
+		switch key {
+		case "mtu":
+			n.MTU = smallNumber(value)
+		case "qlen":
+			n.TXQueue = smallNumber(value)
+		case "master":
+			n.Master = value
+		}
+	}
+	return n, true
+}
+
+// ipLinkDetail reads an indented line: link/ether and the address, or the
+// kind of a virtual interface with its attributes.
+func ipLinkDetail(n *NIC, words []string) {
+	if kind, ok := strings.CutPrefix(words[0], "link/"); ok {
+		if len(words) > 1 && kind == "ether" {
+			n.MAC = words[1]
+		}
+		if n.Kind == "ethernet" && kind != "ether" {
+			n.Kind = kind
+		}
+	}
+	for _, w := range words {
+		switch w {
+		case "vlan", "bridge", "bond", "veth", "tun", "vxlan", "macvlan", "ipvlan", "geneve", "wireguard", "dummy", "ifb", "team", "gre", "ipip", "sit":
+			if n.Kind == "ethernet" || n.Kind == "none" {
+				n.Kind = w
+			}
+		}
+	}
+	for key, value := range pairs(words) {
+		switch key {
+		case "numtxqueues":
+			n.Queues.TX = smallNumber(value)
+		case "numrxqueues":
+			n.Queues.RX = smallNumber(value)
+		case "xmit_hash_policy":
+			n.Hash = value
+		case "parentdev":
+			n.Bus = value
+		}
+	}
+}
+
+// ipLinkCounters pairs headings and numbers: rx_bytes, rx_packets, rx_errors,
+// rx_dropped, rx_missed or rx_overrun, rx_mcast; tx_carrier, tx_collsns.
+func ipLinkCounters(n *NIC, from string, line int, heads []string, numbers string) {
+	prefix := strings.ToLower(strings.TrimSuffix(heads[0], ":")) + "_"
+	if len(heads) > 1 && heads[1] == "errors:" {
+		prefix += "errors_"
+		heads = heads[1:]
+	}
+	for i, w := range strings.Fields(numbers) {
+		if v, ok := count(w); ok && i+1 < len(heads) {
+			n.Counters["link."+prefix+strings.TrimSuffix(heads[i+1], ":")] =
+				Counter{Value: v, Source: Source{from, line, shorten(strings.Join(heads, " ") + " | " + strings.TrimSpace(numbers))}}
+		}
+	}
+}
+
+// pairs takes every two neighbouring words as a key and its value.
+func pairs(words []string) map[string]string {
+	m := make(map[string]string, len(words))
+	for i := 0; i+1 < len(words); i++ {
+		if _, seen := m[words[i]]; !seen {
+			m[words[i]] = words[i+1]
+		}
+	}
+	return m
+}
+
+// smallNumber parses a number that fits an int, else 0.
+func smallNumber(s string) int {
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// readAddresses reads ip -o address show: "2: eth0    inet 192.0.2.2/24 ...".
+func (f *Facts) readAddresses(t text) error {
+	found := false
+	for _, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) < 4 || words[2] != "inet" && words[2] != "inet6" {
+			continue
+		}
+		found = true
+		name, _, _ := strings.Cut(words[1], "@")
+		if n := f.NIC(name); n != nil {
+			n.Addrs = append(n.Addrs, words[3])
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// readIPRoute reads ip route show: "DEST [via GATEWAY] dev NAME ATTRIBUTES".
+func (f *Facts) readIPRoute(t text) error {
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) < 3 || line[0] == ' ' || line[0] == '\t' {
+			continue
+		}
+		switch words[0] {
+		case "broadcast", "local", "multicast", "unreachable", "blackhole", "prohibit", "throw", "anycast":
+			continue
+		}
+		values := pairs(words[1:])
+		r := Route{Destination: words[0], Gateway: values["via"], Interface: values["dev"],
+			Attributes: map[string]string{}, Source: Source{t.from, i + 1, shorten(line)}}
+		for _, key := range []string{"mtu", "advmss", "initcwnd", "initrwnd", "rto_min", "congctl", "quickack", "window", "rtt", "cwnd", "metric"} {
+			if v, ok := values[key]; ok {
+				if v == "lock" { // "mtu lock 1400"
+					v = values["lock"]
+				}
+				r.Attributes[key] = v
+			}
+		}
+		if r.Interface != "" {
+			f.Routes = append(f.Routes, r)
+		}
+	}
+	if len(f.Routes) == 0 {
+		return errNothing
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package facts
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// readMeminfo reads /proc/meminfo (Linux Documentation/filesystems/proc.rst).
+func (f *Facts) readMeminfo(t text) error {
+	for i, line := range t.lines() {
+		name, value, ok := strings.Cut(line, ":")
+		if !ok || name != "MemTotal" {
+			continue
+		}
+		n, ok := count(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")))
+		if !ok || n > 1<<50 {
+			return atLine(i+1, "MemTotal is no number of kB")
+		}
+		f.Memory = units.Bytes(n) * units.KiB
+		return nil
+	}
+	return errNothing
+}
+
+// readCPUInfo counts the processors of /proc/cpuinfo. Those of one core share
+// its physical id and core id.
+func (f *Facts) readCPUInfo(t text) error {
+	cores := map[string]bool{}
+	physical := ""
+	n := 0
+	for _, line := range t.lines() {
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		switch strings.TrimSpace(name) {
+		case "processor":
+			if _, number := count(value); number {
+				n++
+			}
+		case "model name", "Model", "cpu model":
+			if f.Processor == "" {
+				f.Processor = shorten(value)
+			}
+		case "physical id":
+			physical = value
+		case "core id":
+			cores[physical+"/"+value] = true
+		}
+	}
+	if n == 0 {
+		return errNothing
+	}
+	f.Cores = n
+	if len(cores) > 0 && n%len(cores) == 0 {
+		f.ThreadsPerCore = n / len(cores)
+	}
+	return nil
+}
+
+func (f *Facts) readPageSize(t text) error {
+	n, ok := count(strings.TrimSpace(string(t.data)))
+	if !ok || n < 512 || n > 1<<30 {
+		return atLine(1, "no page size")
+	}
+	f.PageSize = units.Bytes(n)
+	return nil
+}
+
+func (f *Facts) readOSRelease(t text) error {
+	for _, line := range t.lines() {
+		if v, ok := strings.CutPrefix(line, "PRETTY_NAME="); ok {
+			f.Distribution = shorten(strings.Trim(v, `"'`))
+			return nil
+		}
+	}
+	return errNothing
+}
+
+func (f *Facts) readUptime(t text) error {
+	words := strings.Fields(string(t.data))
+	if len(words) == 0 {
+		return errNothing
+	}
+	v, err := strconv.ParseFloat(words[0], 64)
+	if err != nil || v < 0 {
+		return atLine(1, "no uptime")
+	}
+	f.Uptime = v
+	return nil
+}

@@ -1,0 +1,209 @@
+package facts
+
+import "github.com/wirerate/wirerate/internal/units"
+
+// NIC is one network interface.
+type NIC struct {
+	Name string `json:"name"`
+	// Kind is ethernet, loopback, bond, lagg, bridge, vlan, veth, tun, or
+	// what the system calls it.
+	Kind     string     `json:"kind"`
+	Driver   string     `json:"driver,omitempty"`
+	Version  string     `json:"driver_version,omitempty"`
+	Firmware string     `json:"firmware,omitempty"`
+	Bus      string     `json:"bus,omitempty"` // PCI address
+	MAC      string     `json:"mac,omitempty"`
+	Addrs    []string   `json:"addresses,omitempty"` // with prefix length
+	Up       bool       `json:"up"`                  // administratively up, with carrier
+	Speed    units.Rate `json:"speed_bps"`           // 0 is unknown
+	Duplex   string     `json:"duplex,omitempty"`    // full, half
+	Media    string     `json:"media,omitempty"`
+	MTU      int        `json:"mtu"`
+	Master   string     `json:"master,omitempty"` // bond, bridge, lagg
+	TXQueue  int        `json:"tx_queue_length,omitempty"`
+	Queues   Queues     `json:"queues"`
+	Rings    Rings      `json:"rings"`
+	NUMANode *int       `json:"numa_node,omitempty"`
+	PCIe     *PCIe      `json:"pcie,omitempty"`
+	Pause    *Pause     `json:"pause,omitempty"`
+	EEE      string     `json:"eee,omitempty"` // enabled, disabled, "" unknown
+
+	// Features are the offloads by ethtool's names (Linux) or the options of
+	// ifconfig (FreeBSD, OpenBSD).
+	Features map[string]Feature `json:"features,omitempty"`
+	// Coalesce are the interrupt moderation values by ethtool's names.
+	Coalesce map[string]string  `json:"coalesce,omitempty"`
+	Counters map[string]Counter `json:"counters,omitempty"`
+	Qdiscs   []Qdisc            `json:"qdiscs,omitempty"`
+	// RPS are the CPU masks of receive packet steering by queue.
+	RPS map[string]string `json:"rps,omitempty"`
+	// Hash is the transmit hash policy of a bond or lagg.
+	Hash    string `json:"hash,omitempty"`
+	Threads []int  `json:"-"`
+	Source  Source `json:"source"`
+	// Shown are the lines that show a field, by the field's JSON name.
+	Shown map[string]Source `json:"-"`
+}
+
+// Queues are the hardware queues in use and at most.
+type Queues struct {
+	RX          int `json:"rx"`
+	TX          int `json:"tx"`
+	Combined    int `json:"combined,omitempty"`
+	MaxCombined int `json:"max_combined,omitempty"`
+	MaxRX       int `json:"max_rx,omitempty"`
+}
+
+// Rings are the descriptor rings in use and at most; 0 is unknown.
+type Rings struct {
+	RX    int `json:"rx,omitempty"`
+	RXMax int `json:"rx_max,omitempty"`
+	TX    int `json:"tx,omitempty"`
+	TXMax int `json:"tx_max,omitempty"`
+}
+
+// PCIe is the link of a device: as trained, and as the device could.
+type PCIe struct {
+	Speed    float64 `json:"gigatransfers_per_second"`
+	Width    int     `json:"width"`
+	MaxSpeed float64 `json:"max_gigatransfers_per_second,omitempty"`
+	MaxWidth int     `json:"max_width,omitempty"`
+	// Form is pcie, pci or pci-x.
+	Form string `json:"form"`
+	// Clock and Bits describe a parallel bus: MHz and data lines.
+	Clock float64 `json:"clock_mhz,omitempty"`
+	Bits  int     `json:"bits,omitempty"`
+}
+
+// Pause is IEEE 802.3x flow control.
+type Pause struct {
+	Autonegotiate, RX, TX bool
+}
+
+// Feature is an offload; a fixed one cannot be changed.
+type Feature struct {
+	On     bool   `json:"on"`
+	Fixed  bool   `json:"fixed,omitempty"`
+	Source Source `json:"-"`
+}
+
+// Route is one entry of the routing table.
+type Route struct {
+	Destination string            `json:"destination"`
+	Gateway     string            `json:"gateway,omitempty"`
+	Interface   string            `json:"interface"`
+	Attributes  map[string]string `json:"attributes,omitempty"` // mtu, initcwnd, rto_min, congctl, ...
+	Source      Source            `json:"-"`
+}
+
+// Default reports whether the route is a default route.
+func (r Route) Default() bool {
+	return r.Destination == "default" || r.Destination == "0.0.0.0/0" || r.Destination == "::/0"
+}
+
+// Processor is one CPU: shares of time, 0 to 1, since boot or over the window.
+type Processor struct {
+	ID        int     `json:"id"`
+	User      float64 `json:"user"`
+	System    float64 `json:"system"`
+	Interrupt float64 `json:"interrupt"` // hard and soft
+	Idle      float64 `json:"idle"`
+	Stolen    float64 `json:"stolen,omitempty"`
+	Sampled   bool    `json:"sampled"` // over the window rather than since boot
+	// Softnet are the receive counters of the CPU (Linux).
+	Softnet *Softnet `json:"softnet,omitempty"`
+	Source  Source   `json:"source"`
+}
+
+// Softnet is a line of /proc/net/softnet_stat.
+type Softnet struct {
+	Processed Counter `json:"processed"`
+	Dropped   Counter `json:"dropped"`
+	Squeezed  Counter `json:"squeezed"`
+	Steered   Counter `json:"received_rps"`
+}
+
+// Interrupt is one interrupt source.
+type Interrupt struct {
+	ID     string   `json:"id"`
+	Name   string   `json:"name"`
+	NIC    string   `json:"nic,omitempty"`
+	Total  Counter  `json:"total"`
+	PerCPU []uint64 `json:"per_cpu,omitempty"`
+	// Grown is PerCPU's growth over the window.
+	Grown    []uint64 `json:"per_cpu_grown,omitempty"`
+	Affinity string   `json:"affinity,omitempty"`
+}
+
+// Flow is an established TCP connection with the kernel's view of it.
+type Flow struct {
+	Local string `json:"local"`
+	Peer  string `json:"peer"`
+	RecvQ int64  `json:"recv_queue_bytes"`
+	SendQ int64  `json:"send_queue_bytes"`
+	// Values are the numbers of ss -i by its names: rtt (ms), cwnd, mss,
+	// rwnd_limited (share), retrans_total, ...
+	Values map[string]float64 `json:"values,omitempty"`
+	// Words are what ss -i prints without a number: ts, sack, cubic.
+	Words  []string `json:"words,omitempty"`
+	Source Source   `json:"source"`
+}
+
+// Listener is a listening socket and its accept queue.
+type Listener struct {
+	Local   string `json:"local"`
+	Queue   int    `json:"queue"`
+	Backlog int    `json:"backlog"`
+	Source  Source `json:"source"`
+}
+
+// Neighbour is an entry of the ARP or NDP table.
+type Neighbour struct {
+	Address, MAC, Interface, State string
+	Source                         Source
+}
+
+// Pool is a bounded memory or object pool: mbufs, clusters, UMA zones, states.
+type Pool struct {
+	Name    string `json:"name"`
+	Used    uint64 `json:"used"`
+	Cached  uint64 `json:"cached,omitempty"`
+	Limit   uint64 `json:"limit,omitempty"` // 0 is none
+	Denied  uint64 `json:"denied"`
+	Delayed uint64 `json:"delayed,omitempty"`
+	Source  Source `json:"source"`
+}
+
+// Qdisc is a queueing discipline with its counters.
+type Qdisc struct {
+	Kind       string  `json:"kind"`
+	Handle     string  `json:"handle,omitempty"`
+	Parent     string  `json:"parent,omitempty"`
+	Sent       Counter `json:"sent_packets"`
+	Dropped    Counter `json:"dropped"`
+	Overlimits Counter `json:"overlimits"`
+	Requeues   Counter `json:"requeues"`
+	Backlog    int64   `json:"backlog_bytes"`
+	Options    string  `json:"options,omitempty"`
+}
+
+// Message is a line of the kernel's log that concerns the network.
+type Message struct {
+	Text   string `json:"text"`
+	Source Source `json:"source"`
+}
+
+// NetISR is a FreeBSD netisr workstream of one protocol on one CPU.
+type NetISR struct {
+	Protocol   string `json:"protocol"`
+	CPU        int    `json:"cpu"`
+	Length     int    `json:"length"`
+	Watermark  int    `json:"watermark"`
+	Limit      int    `json:"limit,omitempty"`
+	Dispatched uint64 `json:"dispatched"`
+	HDispatch  uint64 `json:"hybrid_dispatched"`
+	Drops      uint64 `json:"queue_drops"`
+	Queued     uint64 `json:"queued"`
+	Handled    uint64 `json:"handled"`
+	Source     Source `json:"source"`
+}

@@ -1,0 +1,67 @@
+package facts
+
+import "strings"
+
+// readSettings reads sysctl -a of any of the three systems: "a.b = c" (Linux),
+// "a.b: c" (FreeBSD; values of several lines follow), "a.b=c" (OpenBSD).
+func (f *Facts) readSettings(t text) error {
+	values := parseSysctl(t)
+	if len(values) == 0 {
+		return errNothing
+	}
+	for name, s := range values {
+		f.Settings[name] = s
+	}
+	return nil
+}
+
+// parseSysctl reads the settings of sysctl -a. A key that occurs again (Linux's
+// dev.cdrom.info) or a line without a key (FreeBSD's tables) continues a value.
+func parseSysctl(t text) map[string]Setting {
+	values := map[string]Setting{}
+	last := ""
+	for i, line := range t.lines() {
+		name, value, ok := splitSysctl(line)
+		if !ok {
+			if prev, has := values[last]; has && strings.TrimSpace(line) != "" && len(prev.Value) < 4096 {
+				prev.Value = strings.TrimSpace(prev.Value + " " + strings.Join(strings.Fields(line), " "))
+				values[last] = prev
+			}
+			continue
+		}
+		last = name
+		if _, again := values[name]; again {
+			continue
+		}
+		values[name] = Setting{Value: strings.Join(strings.Fields(value), " "), State: Read,
+			Source: Source{t.from, i + 1, shorten(line)}}
+	}
+	return values
+}
+
+// splitSysctl takes the name off a line. A name has a dot, no white space, and
+// begins like one.
+func splitSysctl(line string) (name, value string, ok bool) {
+	end := strings.IndexAny(line, "=: \t")
+	if end <= 0 || !strings.Contains(line[:end], ".") || line[0] == '.' {
+		return "", "", false
+	}
+	c := line[0] | 0x20
+	if c < 'a' || c > 'z' {
+		return "", "", false
+	}
+	name, rest := line[:end], line[end:]
+	switch {
+	case strings.HasPrefix(rest, " ="):
+		return name, rest[2:], true
+	case strings.HasPrefix(rest, "="):
+		return name, rest[1:], true
+	case strings.HasPrefix(rest, ":"):
+		// An interface alias such as eth0:1 is part of a Linux name.
+		if i := strings.Index(rest, " = "); i > 0 && !strings.HasPrefix(rest, ": ") {
+			return name + rest[:i], rest[i+3:], true
+		}
+		return name, rest[1:], true
+	}
+	return "", "", false
+}

@@ -1,0 +1,125 @@
+package facts
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// readSysNet reads the files of /sys/class/net as grep prints them:
+// INTERFACE/FILE:CONTENT. Those of an interface whose address differs from the
+// one that ip shows belong to another network namespace and are left out.
+func (f *Facts) readSysNet(t text) error {
+	foreign := map[string]bool{}
+	for _, line := range t.lines() {
+		if path, mac, ok := strings.Cut(line, "/address:"); ok {
+			if n := f.NIC(path); n != nil && n.MAC != "" && !strings.EqualFold(n.MAC, mac) {
+				foreign[path] = true
+			}
+		}
+	}
+	found := false
+	queues := map[string]*Queues{}
+	for i, line := range t.lines() {
+		path, value, ok := strings.Cut(line, ":")
+		name, file, ok2 := strings.Cut(path, "/")
+		n := f.NIC(name)
+		if !ok || !ok2 || n == nil || foreign[name] {
+			continue
+		}
+		found = true
+		if strings.HasPrefix(file, "queues/") {
+			if queues[name] == nil {
+				queues[name] = &Queues{}
+			}
+			countQueue(n, queues[name], strings.TrimPrefix(file, "queues/"), value)
+			continue
+		}
+		n.sysFile(file, strings.TrimSpace(value), Source{"/sys/class/net/" + path, 0, value}, i)
+	}
+	for name, q := range queues {
+		if n := f.NIC(name); q.RX > 0 {
+			n.Queues.RX, n.Queues.TX = q.RX, q.TX
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+func countQueue(n *NIC, q *Queues, file, value string) {
+	queue, attribute, _ := strings.Cut(file, "/")
+	switch {
+	case attribute == "rps_cpus":
+		if n.RPS == nil {
+			n.RPS = map[string]string{}
+		}
+		n.RPS[queue] = value
+	case attribute != "":
+	case strings.HasPrefix(queue, "rx-"):
+		q.RX++
+	case strings.HasPrefix(queue, "tx-"):
+		q.TX++
+	}
+}
+
+func (n *NIC) sysFile(file, value string, src Source, _ int) {
+	show := func(field string) {
+		if n.Shown == nil {
+			n.Shown = map[string]Source{}
+		}
+		n.Shown[field] = src
+	}
+	switch file {
+	case "speed": // Mbit/s, -1 when not known
+		if v, ok := wholeNumber(value); ok && v > 0 && v < 10_000_000 {
+			n.Speed = units.Rate(v) * units.Mbit
+			show("speed_bps")
+		}
+	case "duplex":
+		if value == "full" || value == "half" {
+			n.Duplex = value
+			show("duplex")
+		}
+	case "bonding/xmit_hash_policy":
+		n.Hash, _, _ = strings.Cut(value, " ")
+		show("hash")
+	case "device/driver":
+		n.Driver = value
+		show("driver")
+	case "device/numa_node":
+		if v, ok := wholeNumber(value); ok && v >= 0 {
+			node := int(v)
+			n.NUMANode = &node
+			show("numa_node")
+		}
+	case "device/current_link_speed", "device/current_link_width", "device/max_link_speed", "device/max_link_width":
+		n.pcieFile(strings.TrimPrefix(file, "device/"), value)
+		show("pcie." + strings.TrimPrefix(file, "device/"))
+	}
+}
+
+// pcieFile reads "8.0 GT/s PCIe" and a width; kernels write "Unknown" and
+// widths of 0 and 255 for devices without a link.
+func (n *NIC) pcieFile(file, value string) {
+	word, _, _ := strings.Cut(value, " ")
+	v, err := strconv.ParseFloat(word, 64)
+	if err != nil || v <= 0 || v >= 255 {
+		return
+	}
+	if n.PCIe == nil {
+		n.PCIe = &PCIe{Form: "pcie"}
+	}
+	switch file {
+	case "current_link_speed":
+		n.PCIe.Speed = v
+	case "current_link_width":
+		n.PCIe.Width = int(v)
+	case "max_link_speed":
+		n.PCIe.MaxSpeed = v
+	case "max_link_width":
+		n.PCIe.MaxWidth = int(v)
+	}
+}
