@@ -9,6 +9,7 @@ const (
 	lookCells = 1200 // cells of the density over |R|
 	lookNodes = 160  // directions by which a pair can move R
 	maxLooked = 1000 // pairs; the cost of a plan grows with their number
+	spendable = 0.8  // of alpha; see NewLooks
 )
 
 // Look is one planned analysis of the pairs collected so far.
@@ -19,7 +20,8 @@ type Look struct {
 }
 
 // Looks is a group-sequential plan: with the nominal levels of its looks the
-// probability that any look's interval wrongly excludes "no effect" is Alpha.
+// probability that any look's interval wrongly excludes "no effect" stays below
+// Alpha.
 type Looks struct {
 	Alpha float64
 	Plan  []Look // in order; the last one is at the largest number of pairs
@@ -29,7 +31,10 @@ type Looks struct {
 // rising order; a last one at maxPairs is added when missing. Alpha is spent in
 // proportion to the square of the share of pairs collected (the power family of
 // K. Kim and D. L. DeMets, Biometrika 74, 1987, with exponent 2), which keeps
-// most of it for the end.
+// most of it for the end. A fifth of alpha is not spent at all: log-ratios of
+// real runs are not quite normal, and a rate that is exactly alpha in theory is
+// above it in every second series of trials. To tell beforehand what a plan will
+// see, give MinDetectable the level of its last look.
 //
 // The levels are exact for t statistics of normal log-ratios at any size, where
 // the usual normal theory is too liberal. With S the sum and Q the sum of
@@ -53,11 +58,11 @@ func NewLooks(maxPairs int, looks []int, alpha float64) (Looks, error) {
 			return Looks{}, fmt.Errorf("look at %d pairs: looks must rise from 2 to at most %d", pairs, maxPairs)
 		}
 		share := float64(pairs) / float64(maxPairs)
-		plan = append(plan, Look{Pairs: pairs, Spent: alpha * share * share})
+		plan = append(plan, Look{Pairs: pairs, Spent: spendable * alpha * share * share})
 		before = pairs
 	}
 	if before != maxPairs {
-		plan = append(plan, Look{Pairs: maxPairs, Spent: alpha})
+		plan = append(plan, Look{Pairs: maxPairs, Spent: spendable * alpha})
 	}
 	setLevels(plan)
 	return Looks{Alpha: alpha, Plan: plan}, nil
@@ -90,7 +95,7 @@ func (l Looks) Truncate(pairs int) (Looks, error) {
 			plan = append(plan, look)
 		}
 	}
-	plan = append(plan, Look{Pairs: pairs, Spent: l.Alpha})
+	plan = append(plan, Look{Pairs: pairs, Spent: spendable * l.Alpha})
 	setLevels(plan)
 	return Looks{Alpha: l.Alpha, Plan: plan}, nil
 }

@@ -67,6 +67,19 @@ func MinDetectable(pairs int, sd, alpha, power float64) float64 {
 	return math.Expm1(high * sd)
 }
 
+// MinWorthwhile is the smallest effect, as ratio - 1, that Judge finds to help
+// with the given power: both the interval at level alpha must exclude 1 and the
+// estimate must pass the margin. It is what to promise before a trial; sd and
+// the limits are as for MinDetectable.
+func MinWorthwhile(pairs int, sd, alpha, power, margin float64) float64 {
+	seen := MinDetectable(pairs, sd, alpha, power)
+	if math.IsInf(seen, 1) || !(margin >= 0) {
+		return math.Inf(1)
+	}
+	beyond := math.Log1p(margin) + distuv.UnitNormal.Quantile(power)*sd/math.Sqrt(float64(pairs))
+	return math.Max(seen, math.Expm1(beyond))
+}
+
 // detects is the power at an effect in units of the log-ratios' deviation.
 func detects(pairs int, standardised, alpha float64) float64 {
 	return power(pairs, standardised, 1, alpha)
