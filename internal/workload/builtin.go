@@ -1,0 +1,174 @@
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+// TrafficVerb is the hidden verb of the program that runs the generator.
+const TrafficVerb = "traffic"
+
+// The generator's protocol: every connection begins with a line of JSON from
+// the client, a streamHello. The receiving end counts what arrives after the
+// omitted start and, after the last byte, the server's counts go back over the
+// control connection as a trafficReport.
+type streamHello struct {
+	Control  bool    `json:"control"`
+	Streams  int     `json:"streams"`
+	ToClient bool    `json:"to_client"`
+	Omit     float64 `json:"omit_s"`
+	Duration float64 `json:"duration_s"`
+}
+
+type trafficReport struct {
+	Bytes   int64   `json:"bytes"`
+	Error   string  `json:"error,omitempty"`
+	Goodput float64 `json:"goodput_bps"`
+}
+
+const chunk = 256 << 10
+
+// runBuiltin runs this program's own generator on both hosts.
+func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
+	port := strconv.Itoa(s.Port)
+	program, err := os.Executable()
+	if err != nil {
+		return Run{}, err
+	}
+	server, err := p.Server.Start(ctx, programOn(p.Server, program), TrafficVerb, "serve", ":"+port)
+	if err != nil {
+		return Run{}, noGenerator(p.Server, err)
+	}
+	defer server.Stop()
+	args := []string{programOn(p.Client, program), TrafficVerb, "send", net.JoinHostPort(p.Addr, port),
+		strconv.Itoa(s.Streams), string(s.Direction), s.Omit.String(), s.Duration.String()}
+	a, err := one(ctx, p.Client, host.Command(args...).Within(s.Duration+s.Omit+30*time.Second))
+	if err != nil {
+		return Run{}, err
+	}
+	if a.Failure != host.None {
+		if server.Ended() {
+			return Run{}, fmt.Errorf("%w; its server says: %s", noGenerator(p.Client, a.Err()), lastLine(server.Stop().Stderr))
+		}
+		return Run{}, noGenerator(p.Client, a.Err())
+	}
+	var report trafficReport
+	if err := json.Unmarshal(a.Out, &report); err != nil {
+		return Run{}, fmt.Errorf("the generator on %s printed %q", p.Client.Name(), clip(string(a.Out), 200))
+	}
+	return Run{GoodputBPS: report.Goodput, Retransmits: -1, Raw: string(a.Out)}, nil
+}
+
+// programOn is the program's name on a host: hosts of this machine have the
+// same file, others need it in their PATH.
+func programOn(c host.Conn, here string) string {
+	if _, remote := c.(*host.SSH); remote {
+		return "wirerate"
+	}
+	return here
+}
+
+func noGenerator(c host.Conn, err error) error {
+	return fmt.Errorf("built-in generator on %s: %w (install iperf3 there, or wirerate in its PATH)", c.Name(), err)
+}
+
+// Traffic runs one end of the generator: "serve ADDR", for one test, or "send
+// ADDR STREAMS DIRECTION OMIT DURATION", which prints a report as JSON.
+func Traffic(ctx context.Context, args []string, out io.Writer) error {
+	switch {
+	case len(args) == 2 && args[0] == "serve":
+		return serveTraffic(ctx, args[1])
+	case len(args) == 6 && args[0] == "send":
+		streams, err1 := strconv.Atoi(args[2])
+		omit, err2 := time.ParseDuration(args[4])
+		duration, err3 := time.ParseDuration(args[5])
+		if err := errors.Join(err1, err2, err3); err != nil {
+			return err
+		}
+		report, err := sendTraffic(ctx, args[1], Spec{Streams: streams, Direction: Direction(args[3]), Omit: omit, Duration: duration})
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(out).Encode(report)
+	}
+	return errors.New("traffic: serve ADDR, or send ADDR STREAMS DIRECTION OMIT DURATION")
+}
+
+// meter counts the bytes that arrive between two moments.
+type meter struct {
+	from, until time.Time
+	bytes       atomic.Int64
+}
+
+func (m *meter) receive(c net.Conn) error {
+	buf := make([]byte, chunk)
+	for {
+		n, err := c.Read(buf)
+		if now := time.Now(); now.After(m.from) && now.Before(m.until) {
+			m.bytes.Add(int64(n))
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func send(c net.Conn, until time.Time) error {
+	buf := make([]byte, chunk)
+	c.SetWriteDeadline(until)
+	for {
+		if _, err := c.Write(buf); err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				// What is still queued must not delay the report.
+				return c.(*net.TCPConn).SetLinger(0)
+			}
+			return err
+		}
+	}
+}
+
+// exchange runs the streams of a test on one end and returns what this end
+// received.
+func exchange(streams []net.Conn, sending []bool, h streamHello) (int64, error) {
+	start := time.Now()
+	m := &meter{from: start.Add(duration(h.Omit)), until: start.Add(duration(h.Omit + h.Duration))}
+	stop := m.until.Add(200 * time.Millisecond)
+	errs := make([]error, len(streams))
+	var wg sync.WaitGroup
+	for i, c := range streams {
+		wg.Go(func() {
+			defer c.Close()
+			if sending[i] {
+				errs[i] = send(c, stop)
+				return
+			}
+			c.SetReadDeadline(stop)
+			if err := m.receive(c); time.Now().Before(m.until) {
+				errs[i] = fmt.Errorf("a stream ended early: %w", errors.Join(err, io.ErrUnexpectedEOF))
+			}
+		})
+	}
+	wg.Wait()
+	for i := range errs {
+		if sending[i] && time.Now().After(m.until) {
+			errs[i] = nil // the receiver may close first
+		}
+	}
+	return m.bytes.Load(), errors.Join(errs...)
+}
+
+func duration(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,174 @@
+package workload
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+// iperf3Output is the part of iperf3's JSON (-J) that is used, of versions 3.1
+// to 3.19.
+type iperf3Output struct {
+	Error     string           `json:"error"`
+	Intervals []iperf3Interval `json:"intervals"`
+	End       struct {
+		Streams []struct {
+			Sender struct {
+				MeanRTT float64 `json:"mean_rtt"` // us
+			} `json:"sender"`
+		} `json:"streams"`
+		SumSent            iperf3Sum  `json:"sum_sent"`
+		SumReceived        iperf3Sum  `json:"sum_received"`
+		SumSentReverse     *iperf3Sum `json:"sum_sent_bidir_reverse"`
+		SumReceivedReverse *iperf3Sum `json:"sum_received_bidir_reverse"`
+	} `json:"end"`
+}
+
+type iperf3Interval struct {
+	Sum        iperf3Sum  `json:"sum"`
+	SumReverse *iperf3Sum `json:"sum_bidir_reverse"`
+}
+
+type iperf3Sum struct {
+	Bytes       float64 `json:"bytes"`
+	BitsPerS    float64 `json:"bits_per_second"`
+	Retransmits *int64  `json:"retransmits"`
+	Omitted     bool    `json:"omitted"`
+}
+
+// runIperf3 starts a server that takes one test and runs the client against it.
+func runIperf3(ctx context.Context, p Pair, s Spec) (Run, error) {
+	port := strconv.Itoa(s.Port)
+	server, err := p.Server.Start(ctx, "iperf3", "-s", "-1", "-p", port)
+	if err != nil {
+		return Run{}, fmt.Errorf("iperf3 on %s: %w", p.Server.Name(), err)
+	}
+	defer server.Stop()
+	total := s.Duration + s.Omit
+	args := []string{"iperf3", "-c", p.Addr, "-p", port, "-J", "-t", seconds(s.Duration), "-P", strconv.Itoa(s.Streams)}
+	if s.Omit > 0 {
+		args = append(args, "-O", seconds(s.Omit))
+	}
+	switch s.Direction {
+	case Down:
+		args = append(args, "-R")
+	case Both:
+		args = append(args, "--bidir")
+	}
+	for attempt := 0; ; attempt++ {
+		a, err := one(ctx, p.Client, host.Command(args...).Within(total+30*time.Second))
+		if err != nil {
+			return Run{}, err
+		}
+		run, err := parseIperf3(a.Out)
+		if err == nil {
+			return run, nil
+		}
+		if notYetListening(err) && attempt < 20 && !server.Ended() {
+			if err := pause(ctx, 100*time.Millisecond); err != nil {
+				return Run{}, err
+			}
+			continue
+		}
+		return Run{}, iperf3Failure(p, a, server, err)
+	}
+}
+
+// one performs an operation whose failure is judged by what it printed.
+func one(ctx context.Context, c host.Conn, op host.Op) (host.Answer, error) {
+	answers, err := c.Do(ctx, op)
+	if err != nil {
+		return host.Answer{}, fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	return answers[0], nil
+}
+
+func notYetListening(err error) bool {
+	return strings.Contains(err.Error(), "onnection refused") || strings.Contains(err.Error(), "server is busy")
+}
+
+// iperf3Failure joins what client and server said.
+func iperf3Failure(p Pair, a host.Answer, server host.Process, err error) error {
+	if a.Failure == host.TimedOut {
+		return fmt.Errorf("iperf3 on %s did not end in time and was stopped", p.Client.Name())
+	}
+	if server.Ended() {
+		answer := server.Stop()
+		if said := strings.TrimSpace(lastLine(answer.Stderr + string(answer.Out))); said != "" {
+			return fmt.Errorf("iperf3 on %s: %w; its server on %s says: %s", p.Client.Name(), err, p.Server.Name(), said)
+		}
+	}
+	return fmt.Errorf("iperf3 on %s: %w", p.Client.Name(), err)
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }
+
+// parseIperf3 reads the client's JSON. Goodput is what the receivers counted.
+func parseIperf3(data []byte) (Run, error) {
+	var out iperf3Output
+	if err := json.Unmarshal(data, &out); err != nil {
+		return Run{}, fmt.Errorf("its output is not the JSON of iperf3 -J (%w): %q", err, clip(string(data), 200))
+	}
+	if out.Error != "" {
+		return Run{}, errors.New(out.Error)
+	}
+	run := Run{GoodputBPS: out.End.SumReceived.BitsPerS, Retransmits: -1, Raw: string(data)}
+	if r := out.End.SumReceivedReverse; r != nil {
+		run.GoodputBPS += r.BitsPerS
+	}
+	for _, sum := range []*iperf3Sum{&out.End.SumSent, out.End.SumSentReverse} {
+		if sum != nil && sum.Retransmits != nil {
+			run.Retransmits = max(run.Retransmits, 0) + *sum.Retransmits
+		}
+	}
+	for _, s := range out.End.Streams {
+		run.MeanRTT += s.Sender.MeanRTT / 1e6 / float64(len(out.End.Streams))
+	}
+	for _, i := range out.Intervals {
+		if i.Sum.Omitted {
+			continue
+		}
+		bps := i.Sum.BitsPerS
+		if i.SumReverse != nil {
+			bps += i.SumReverse.BitsPerS
+		}
+		run.IntervalsBPS = append(run.IntervalsBPS, bps)
+	}
+	for _, v := range append([]float64{out.End.SumReceived.BitsPerS, run.GoodputBPS, run.MeanRTT}, run.IntervalsBPS...) {
+		if v < 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+			return Run{}, fmt.Errorf("its JSON has an impossible number, %g", v)
+		}
+	}
+	if len(out.Intervals) == 0 {
+		return Run{}, errors.New("its JSON has no intervals: the test did not run")
+	}
+	return run, nil
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n] + "..."
+}

@@ -1,0 +1,146 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+func TestMain(m *testing.M) {
+	host.ServeIfAgent()
+	if len(os.Args) > 1 && os.Args[1] == TrafficVerb {
+		if err := Traffic(context.Background(), os.Args[2:], os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// fixture is the form of iperf3 3.12's output, numbers invented.
+const fixture = `{"start":{"version":"iperf 3.12"},"intervals":[
+ {"sum":{"bytes":1000,"bits_per_second":8000,"omitted":true}},
+ {"sum":{"bytes":2000,"bits_per_second":16000,"omitted":false},"sum_bidir_reverse":{"bits_per_second":4000}}],
+ "end":{"streams":[{"sender":{"mean_rtt":20000}},{"sender":{"mean_rtt":40000}}],
+ "sum_sent":{"bits_per_second":17000,"retransmits":3},"sum_received":{"bits_per_second":16000},
+ "sum_sent_bidir_reverse":{"bits_per_second":5000,"retransmits":4},"sum_received_bidir_reverse":{"bits_per_second":4000}}}`
+
+func TestParseIperf3(t *testing.T) {
+	r, err := parseIperf3([]byte(fixture))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.GoodputBPS != 20000 || r.Retransmits != 7 || len(r.IntervalsBPS) != 1 || r.IntervalsBPS[0] != 20000 || r.MeanRTT < 0.0299 || r.MeanRTT > 0.0301 {
+		t.Errorf("%+v", r)
+	}
+	for name, bad := range map[string]string{
+		"error":   `{"error":"unable to connect to server: Connection refused"}`,
+		"garbage": "iperf3: error", "empty": "", "nothing ran": "{}",
+		"negative": strings.Replace(fixture, `{"bits_per_second":16000}`, `{"bits_per_second":-1}`, 1),
+		"cut":      fixture[:len(fixture)/2],
+	} {
+		if r, err := parseIperf3([]byte(bad)); err == nil {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+func FuzzParseIperf3(f *testing.F) {
+	f.Add([]byte(fixture))
+	f.Add([]byte(`{"error":"x"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if r, err := parseIperf3(data); err == nil && !(r.GoodputBPS >= 0) {
+			t.Fatalf("goodput %g", r.GoodputBPS)
+		}
+	})
+}
+
+func TestParseStat(t *testing.T) {
+	before := parseStat([]byte("cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 50 0 50 400 0 0 0 0 0 0\ncpu1 50 0 50 400 0 0 0 0\nintr 1\n"))
+	after := parseStat([]byte("cpu  150 0 150 900 0 0 100 0 0 0\ncpu0 100 0 100 400 0 0 100 0 0 0\ncpu1 50 0 50 500 0 0 0 0\n"))
+	cpu := before.since(after)
+	if cpu == nil || cpu.Busy < 0.66 || cpu.Busy > 0.67 || cpu.Busiest != 1 || cpu.SoftIRQ < 0.33 || cpu.SoftIRQ > 0.34 {
+		t.Errorf("%+v", cpu)
+	}
+	if after.since(before) != nil || cpuSample(nil).since(after) != nil {
+		t.Error("a difference over nothing")
+	}
+}
+
+func FuzzParseStat(f *testing.F) {
+	f.Add([]byte("cpu  100 0 100 800 0 0 0 0\n"))
+	f.Add([]byte("cpu NaN 0 0 0 0 0 0 0\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if c := (cpuSample{"cpu": {}}).since(parseStat(data)); c != nil && !(c.Busy >= 0 && c.Busy <= 1) {
+			t.Fatalf("%+v", c)
+		}
+	})
+}
+
+func loopback(t *testing.T) Pair {
+	t.Helper()
+	agent, err := host.Spawn(t.Context(), "loop")
+	if err != nil {
+		t.Skip("no namespaces here: ", err)
+	}
+	t.Cleanup(func() { agent.Close() })
+	if _, err := host.Run(t.Context(), agent, "ip", "link", "set", "lo", "up"); err != nil {
+		t.Fatal(err)
+	}
+	return Pair{agent, agent, "127.0.0.1"}
+}
+
+func TestMeasure(t *testing.T) {
+	pair := loopback(t)
+	for _, s := range []Spec{
+		{Tool: "builtin", Streams: 1, Duration: time.Second},
+		{Tool: "builtin", Streams: 2, Direction: Both, Duration: time.Second, Omit: 100 * time.Millisecond},
+		{Tool: "iperf3", Streams: 2, Direction: Down, Duration: time.Second, Omit: time.Second},
+		{Tool: "iperf3", Streams: 1, Direction: Both, Duration: time.Second},
+	} {
+		t.Run(fmt.Sprint(s.Tool, s.Streams, s.Direction), func(t *testing.T) {
+			if _, err := pair.choose(t.Context(), s.Tool); err != nil {
+				t.Skip(err)
+			}
+			r, err := Measure(t.Context(), pair, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.GoodputBPS < 1e8 || r.Client == nil || r.Raw == "" {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+func TestMeasureFailures(t *testing.T) {
+	pair := loopback(t)
+	if _, err := Measure(t.Context(), pair, Spec{Streams: 0, Duration: time.Second}); err == nil {
+		t.Error("no streams were measured")
+	}
+	gone := pair
+	gone.Addr = "127.0.0.2x"
+	if _, err := Measure(t.Context(), gone, Spec{Tool: "builtin", Streams: 1, Duration: time.Second}); !errors.Is(err, ErrTool) {
+		t.Errorf("unreachable: %v", err)
+	}
+	if _, err := pair.choose(t.Context(), "iperf3"); err == nil {
+		ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+		defer cancel()
+		if _, err := Measure(ctx, pair, Spec{Tool: "iperf3", Streams: 1, Duration: 20 * time.Second}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("cancelled: %v", err)
+		}
+		time.AfterFunc(700*time.Millisecond, func() { host.Run(context.Background(), pair.Client, "pkill", "-9", "iperf3") })
+		if _, err := Measure(t.Context(), pair, Spec{Tool: "iperf3", Streams: 1, Duration: 20 * time.Second}); !errors.Is(err, ErrTool) {
+			t.Errorf("killed: %v", err)
+		} else {
+			t.Log(err)
+		}
+	}
+}
