@@ -165,6 +165,8 @@ func TestWilcoxon(t *testing.T) {
 		// Tied ranks 1.5, 1.5, 3: sums of positive ranks are 0, 1.5 (twice), 3
 		// (twice), 4.5 (twice), 6; the observed 4.5 or more has 3 of 8.
 		{"ties", []float64{1, -1, 2}, 0.75},
+		// Ranks 2, 2, 2, 4: the observed 6 is reached or passed by 8 of 16 sums.
+		{"ties share their mean rank", []float64{1, 1, 1, -2}, 1},
 	} {
 		got, err := Wilcoxon(c.d)
 		if err != nil {
