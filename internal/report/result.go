@@ -1,0 +1,135 @@
+// Package report writes finished values for people: text for the terminal, one
+// offline HTML file, and the JSON that programs read.
+package report
+
+import (
+	"time"
+
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/stats"
+)
+
+// ResultSchema is the version of the result's JSON.
+const ResultSchema = 1
+
+// Result is what tune found: the contract of result.json. Quantities are in
+// base units.
+type Result struct {
+	Schema      int           `json:"schema"`
+	Verdict     stats.Verdict `json:"verdict"`
+	Effect      *Effect       `json:"effect"` // of the plan against the default; null without two pairs
+	LinkGoodput float64       `json:"link_goodput_bps"`
+	// Ceilings are those of the hosts as they were found; After those with
+	// the plan in place.
+	Ceilings []diagnose.Ceiling `json:"ceilings"`
+	Binding  string             `json:"binding"` // resource of the lowest ceiling, "" when none is known
+	After    []diagnose.Ceiling `json:"ceilings_after"`
+	Arms     []Arm              `json:"arms"`
+	Shares   []Share            `json:"shares"`
+	// Attribution says how the shares were found; null without one.
+	Attribution *Attribution `json:"attribution"`
+	Path        Path         `json:"path"`
+	Hosts       []Host       `json:"hosts"`
+	Emulator    *Emulator    `json:"emulator,omitempty"` // of a lab
+	Workload    string       `json:"workload"`
+	Seed        uint64       `json:"seed"`
+	Warnings    []string     `json:"warnings"`
+	Started     time.Time    `json:"started"`
+	Elapsed     float64      `json:"elapsed_s"`
+	Command     string       `json:"command"` // that makes this result again
+	Undo        string       `json:"undo"`    // in words, with the commands
+	Plans       []plan.Plan  `json:"plans"`
+}
+
+// Effect is a ratio with its interval.
+type Effect struct {
+	Metric     string  `json:"metric"`
+	Ratio      float64 `json:"ratio"`
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Confidence float64 `json:"confidence"`
+	Pairs      int     `json:"pairs"`
+	Wilcoxon   float64 `json:"wilcoxon_p"`
+}
+
+// Arm is one set of settings with its runs.
+type Arm struct {
+	Name   string  `json:"name"`
+	Median Metrics `json:"median"`
+	Runs   []Run   `json:"runs"`
+}
+
+// Metrics are what a run measured.
+type Metrics struct {
+	GoodputBPS  float64 `json:"goodput_bps"`
+	Retransmits float64 `json:"retransmits"` // -1: not known
+	MeanRTT     float64 `json:"mean_rtt_s"`  // 0: not known
+	ClientCPU   float64 `json:"client_cpu"`  // busy part, 0 to 1
+	ServerCPU   float64 `json:"server_cpu"`
+}
+
+// Run is one run of an arm.
+type Run struct {
+	Order int     `json:"order"` // among all runs of the trial
+	Pair  int     `json:"pair"`
+	At    float64 `json:"at_s"` // since the start
+	Metrics
+	IntervalsBPS []float64 `json:"intervals_bps,omitempty"`
+}
+
+// Share is one setting's part of the gain: the goodput with it over the
+// goodput without it, averaged over what else is on (Shapley).
+type Share struct {
+	Setting string  `json:"setting"`
+	Ratio   float64 `json:"ratio"`
+	Low     float64 `json:"low"`
+	High    float64 `json:"high"`
+	Kept    bool    `json:"kept"`
+	// Verdict is helps, hurts, no-worthwhile-difference or
+	// not-enough-evidence; Stage is factorial (fresh runs), screen or none.
+	Verdict stats.Verdict `json:"verdict"`
+	Stage   string        `json:"stage"`
+	Because string        `json:"because"`
+}
+
+// Attribution is how the shares were found.
+type Attribution struct {
+	Runs         int      `json:"runs"`
+	Lost         int      `json:"lost"`
+	Stopped      bool     `json:"stopped"` // by the time budget
+	Interactions []string `json:"interactions"`
+	// SumOfShares against Measured is the check that single effects explain
+	// the whole; null when it was not measured.
+	SumOfShares *Effect `json:"sum_of_shares"`
+	Measured    *Effect `json:"measured"`
+	FitP        float64 `json:"fit_p"`
+}
+
+// Path is the path of the trial.
+type Path struct {
+	RateBPS  int64             `json:"rate_bps"`
+	RTT      float64           `json:"rtt_s"`
+	Loss     float64           `json:"loss"`
+	MTU      int               `json:"mtu"`
+	Spec     string            `json:"spec"`
+	Measured map[string]string `json:"measured"` // how, by quantity; others were declared
+}
+
+// Host describes one end.
+type Host struct {
+	Name      string `json:"name"`
+	Side      string `json:"side"` // client or server
+	System    string `json:"system"`
+	Release   string `json:"release"`
+	Processor string `json:"processor"`
+	Cores     int    `json:"cores"`
+	Memory    int64  `json:"memory_bytes"`
+}
+
+// Emulator says how faithful the emulated path was.
+type Emulator struct {
+	KeptUp        bool    `json:"kept_up"`
+	WorstLateness float64 `json:"worst_lateness_s"`
+	Link          string  `json:"link"`
+}

@@ -1,0 +1,126 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/change"
+	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/workload"
+)
+
+// Side is one host of a bench with the journal of what is changed on it. The
+// change is nil when nothing is to be changed there.
+type Side struct {
+	Conn   host.Conn
+	System catalog.System
+	Change *change.Change
+	Order  []string // settings in the order in which they are written
+}
+
+// Bench makes runs of a workload under chosen settings.
+type Bench struct {
+	Client, Server Side
+	Addr           string
+	Spec           workload.Spec
+}
+
+// Values are settings' values for the two hosts; settings that are left out
+// get what they were before the journal began.
+type Values struct {
+	Client, Server map[string]string
+}
+
+// Run puts the values in place and measures.
+func (b *Bench) Run(ctx context.Context, v Values) (workload.Run, error) {
+	if err := b.Client.set(ctx, v.Client); err != nil {
+		return workload.Run{}, err
+	}
+	if err := b.Server.set(ctx, v.Server); err != nil {
+		return workload.Run{}, err
+	}
+	b.Client.forget(ctx)
+	b.Server.forget(ctx)
+	return workload.Measure(ctx, workload.Pair{Client: b.Client.Conn, Server: b.Server.Conn, Addr: b.Addr}, b.Spec)
+}
+
+// set writes every setting of the side's journal.
+func (s *Side) set(ctx context.Context, values map[string]string) error {
+	if s.Change == nil {
+		return nil
+	}
+	all := s.Change.Old()
+	for name, v := range values {
+		all[name] = v
+	}
+	outcomes, err := s.Change.Set(ctx, s.Order, all, true)
+	if err != nil {
+		return err
+	}
+	if n := len(outcomes); n > 0 && outcomes[n-1].Refused != "" {
+		o := outcomes[n-1]
+		return fmt.Errorf("%s: %s=%q is refused: %s", s.Conn.Name(), o.Setting, o.Wanted, o.Refused)
+	}
+	return nil
+}
+
+// forget drops what the kernel remembers of earlier connections, so that one
+// run does not start with another's measurements (ip-tcp_metrics(8); the
+// FreeBSD host cache is purged by net.inet.tcp.hostcache.purgenow, tcp(4)).
+func (s *Side) forget(ctx context.Context) {
+	op := host.Command("ip", "tcp_metrics", "flush")
+	if s.System == catalog.FreeBSD {
+		op = host.Command("sysctl", "net.inet.tcp.hostcache.purgenow=1")
+	}
+	if s.System != catalog.OpenBSD {
+		// A host that cannot forget is measured all the same.
+		_, _ = s.Conn.Do(ctx, op)
+	}
+}
+
+// Probe finds which values the hosts accept: it writes each once, reads it
+// back and restores the old ones. What is refused or changed by the kernel is
+// returned as text, and refused settings are dropped from the values.
+func (b *Bench) Probe(ctx context.Context, v *Values) ([]string, error) {
+	var notes []string
+	for _, side := range []struct {
+		*Side
+		values map[string]string
+	}{{&b.Client, v.Client}, {&b.Server, v.Server}} {
+		if side.Change == nil {
+			continue
+		}
+		said, err := side.probe(ctx, side.values)
+		if err != nil {
+			return notes, err
+		}
+		notes = append(notes, said...)
+	}
+	return notes, nil
+}
+
+func (s *Side) probe(ctx context.Context, values map[string]string) ([]string, error) {
+	var names, notes []string
+	for _, name := range s.Order {
+		if _, ok := values[name]; ok {
+			names = append(names, name)
+		}
+	}
+	outcomes, err := s.Change.Set(ctx, names, values, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range outcomes {
+		switch {
+		case o.Refused != "":
+			notes = append(notes, fmt.Sprintf("%s: %s=%s is refused by the kernel (%s) and left out", s.Conn.Name(), o.Setting, o.Wanted, o.Refused))
+			delete(values, o.Setting)
+		case o.Got != o.Wanted:
+			notes = append(notes, fmt.Sprintf("%s: the kernel makes %s=%s into %s", s.Conn.Name(), o.Setting, o.Wanted, strings.TrimSpace(o.Got)))
+			values[o.Setting] = o.Got
+		}
+	}
+	return notes, s.set(ctx, nil)
+}
