@@ -177,10 +177,10 @@ func (e *engine) read() (more bool) {
 		if errno == unix.EINTR {
 			continue
 		}
-		if errno != 0 || n <= vnetLen {
+		if errno != 0 || n < vnetLen {
 			return false
 		}
-		if control(b[vnetLen:n]) {
+		if n == vnetLen || control(b[vnetLen:n]) {
 			continue
 		}
 		now := e.now()

@@ -61,7 +61,8 @@ func shapeOf(u []byte) shape {
 	default:
 		return whole
 	}
-	if hdr > maxHeaders || hdr >= len(ip) {
+	sum := start + int(binary.NativeEndian.Uint16(u[vnetCsumOffset:]))
+	if hdr > maxHeaders || hdr >= len(ip) || sum+2 > hdr || hdr < start+8 || ipHeaderLen(ip) > start || ipHeaderLen(ip) < 20 {
 		return whole
 	}
 	return shape{
@@ -99,15 +100,19 @@ func (s shape) wireBytes(f Framing, first, n int) int64 {
 // cut writes to dst the virtio header and the packet headers that make
 // segments first..first+n-1 of u a unit of their own, and returns its length
 // and the payload in u that follows it. dst needs vnetLen+maxHeaders bytes.
-// With ce set the piece carries Congestion Experienced. u is not changed.
+// With ce set, which ecnOf must allow, the piece carries Congestion
+// Experienced. u is not changed.
 //
 // What a cut changes is what the kernel's own segmentation would: IP length
 // and identification, TCP sequence number, FIN and PSH (last segment only), CWR
 // (first only), UDP length, and the pseudo-header's sum.
 func cut(dst, u []byte, s shape, first, n int, ce bool) (int, []byte) {
 	hdr := int(s.hdr)
-	if hdr == 0 { // one segment: only the IP header can change
-		hdr = min(ipHeaderLen(u[vnetLen:]), int(s.ipLen))
+	if hdr == 0 { // one segment: only its ECN field can change
+		if !ce {
+			return copy(dst, u[:vnetLen]), u[vnetLen:]
+		}
+		hdr = ipHeaderLen(u[vnetLen:])
 	}
 	copy(dst, u[:vnetLen+hdr])
 	ip := dst[vnetLen : vnetLen+hdr]
@@ -172,9 +177,6 @@ func setIP(ip []byte, total, first int, ce, moved bool) {
 		ip[1] |= ecnCE
 	}
 	h := ipHeaderLen(ip)
-	if h > len(ip) {
-		return
-	}
 	binary.BigEndian.PutUint16(ip[10:], 0)
 	binary.BigEndian.PutUint16(ip[10:], ^fold(sum(ip[:h], 0)))
 }
@@ -187,12 +189,16 @@ func ipHeaderLen(ip []byte) int {
 	return int(ip[0]&0xf) * 4
 }
 
-// ecnOf returns the ECN field of an IP header: 0 is not ECN-capable.
+// ecnOf returns the ECN field of an IP header: 0 is not ECN-capable, as is
+// what is not an IP packet.
 func ecnOf(ip []byte) byte {
-	if ip[0]>>4 == 6 {
+	switch {
+	case len(ip) >= 40 && ip[0]>>4 == 6:
 		return ip[1] >> 4 & ecnMask
+	case len(ip) >= 20 && ip[0]>>4 == 4 && ip[0]&0xf >= 5 && len(ip) >= ipHeaderLen(ip):
+		return ip[1] & ecnMask
 	}
-	return ip[1] & ecnMask
+	return 0
 }
 
 // pseudoSum returns the folded sum of the pseudo-header (RFC 9293, section
