@@ -2,6 +2,7 @@ package lab
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -17,14 +18,18 @@ func TestArenaKeepsWhatIsInUse(t *testing.T) {
 		}
 		defer a.release()
 		var held []int64
+		written := map[int64]uint64{}
+		give := func(off int64) {
+			if binary.NativeEndian.Uint64(a.mem[off:]) != written[off] {
+				rt.Fatalf("the unit at %d was overwritten", off)
+			}
+			a.drop(off)
+		}
 		refused := 0
-		for range 600 {
+		for step := range uint64(600) {
 			if len(held) > 0 && rapid.IntRange(0, 9).Draw(rt, "drop") < 4 {
 				i := rapid.SampledFrom([]int{0, len(held) / 2, len(held) - 1}).Draw(rt, "which")
-				if got := int64(binary.NativeEndian.Uint64(a.mem[held[i]:])); got != held[i] {
-					rt.Fatalf("the unit at %d was overwritten by the one at %d", held[i], got)
-				}
-				a.drop(held[i])
+				give(held[i])
 				held = append(held[:i], held[i+1:]...)
 				continue
 			}
@@ -34,12 +39,16 @@ func TestArenaKeepsWhatIsInUse(t *testing.T) {
 				continue
 			}
 			n := rapid.SampledFrom([]int{64, 20000, maxUnit}).Draw(rt, "size")
-			binary.NativeEndian.PutUint64(b, uint64(off))
+			binary.NativeEndian.PutUint64(b, step)
+			if slices.Contains(held, off) {
+				rt.Fatalf("the place at %d is given twice", off)
+			}
+			written[off] = step
 			a.keep(n)
 			held = append(held, off)
 		}
 		for _, off := range held {
-			a.drop(off)
+			give(off)
 		}
 		if b, _ := a.space(); b == nil {
 			rt.Fatal("no space in an empty arena")
