@@ -1,0 +1,301 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+)
+
+// Setting explains one setting of the catalog in 80 columns. With a version it
+// says how the setting stands in that release; an empty one stands for none.
+func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
+	var p page
+	p.wrap("", "  ", fmt.Sprintf("%s (%s)", r.Name, systemName(r.System)))
+	p.wrap("", "", r.Does)
+	p.blank()
+	settingLife(&p, r, version)
+	p.field("value", form(r))
+	if r.Kind != catalog.Unknown || r.Removed == "" {
+		p.field("takes", kindWords(r.Kind)+scopeWords(r.Scope))
+	}
+	settingDefaults(&p, r, version)
+	p.field("belongs", strings.Join(r.Belongs, ", "))
+	p.field("drivers", strings.Join(r.Drivers, ", "))
+	p.field("needs", strings.Join(r.Needs, ", "))
+	p.field("conflicts", strings.Join(r.Conflicts, ", "))
+	p.field("risk", r.Risk)
+	p.field("undo", undoWords(cmp.Or(r.Undo, defaultUndo(r.Kind))))
+	if r.Hardening {
+		p.field("security", "its purpose is security, not speed")
+	}
+	p.field("aliases", strings.Join(r.Aliases, ", "))
+	p.field("see", strings.Join(r.See, ", "))
+	settingValues(&p, r)
+	settingFormulas(&p, r)
+	settingJudgements(&p, r)
+	settingEvidence(&p, r)
+	p.heading("Sources")
+	for _, s := range r.Sources {
+		p.wrap("  ", "    ", s)
+	}
+	p.flush(w)
+}
+
+// settingLife says in which releases the setting exists and what became of it.
+func settingLife(p *page, r *catalog.Record, version catalog.Version) {
+	system := systemName(r.System)
+	if version != "" {
+		state := map[catalog.State]string{
+			catalog.Present: "exists", catalog.NotYet: "does not exist yet", catalog.Gone: "no longer exists",
+			catalog.Inactive: "is accepted and does nothing",
+		}[r.StateIn(version)]
+		p.field("here", fmt.Sprintf("%s in %s %s", state, system, version))
+	}
+	if r.Since != "" {
+		p.field("since", fmt.Sprintf("%s %s", system, r.Since))
+	}
+	if r.NoEffectSince != "" {
+		p.field("no effect", fmt.Sprintf("since %s %s: still accepted, ignored", system, r.NoEffectSince))
+	}
+	if r.Removed != "" {
+		p.field("removed", fmt.Sprintf("in %s %s", system, r.Removed))
+	}
+	if r.RenamedTo != "" {
+		p.field("now", r.RenamedTo)
+	}
+	p.field("became", r.Became)
+}
+
+// form describes the values that a setting takes.
+func form(r *catalog.Record) string {
+	s := map[catalog.Type]string{
+		catalog.TypeBool: "0 or 1", catalog.TypeInt: "a number", catalog.TypeUint: "a number, not negative",
+		catalog.TypeTriple: "three numbers: minimum, default, maximum", catalog.TypeList: "words",
+		catalog.TypeEnum: "one of the values below", catalog.TypeBitmask: "a sum of bits",
+		catalog.TypeString: "text", catalog.TypeOpaque: "not judged",
+	}[r.Type]
+	if r.Type == catalog.TypeEnum && len(r.Values) == 0 {
+		s = "a word"
+	}
+	if r.Unit != "" {
+		s += ", in " + r.Unit
+	}
+	if r.Range == nil {
+		return s
+	}
+	switch low, high := r.Range.Min, r.Range.Max; {
+	case low != nil && high != nil:
+		s += fmt.Sprintf(", %d to %d", *low, *high)
+	case low != nil:
+		s += fmt.Sprintf(", at least %d", *low)
+	case high != nil:
+		s += fmt.Sprintf(", at most %d", *high)
+	}
+	return s
+}
+
+// settingDefaults lists the defaults, newest last; with a version, the one
+// that holds there.
+func settingDefaults(p *page, r *catalog.Record, version catalog.Version) {
+	defaults := r.Default
+	if version != "" {
+		d, ok := r.DefaultIn(version)
+		if !ok {
+			return
+		}
+		defaults = catalog.Defaults{d}
+	}
+	label := "default"
+	for i, d := range defaults {
+		text := defaultWords(d)
+		switch {
+		case d.Since != "":
+			text = fmt.Sprintf("from %s: %s", d.Since, text)
+		case i+1 < len(defaults):
+			text = fmt.Sprintf("before %s: %s", defaults[i+1].Since, text)
+		}
+		p.field(label, text)
+		label = ""
+	}
+}
+
+// defaultWords prefers a note to the formula that it describes.
+func defaultWords(d catalog.Default) string {
+	switch {
+	case d.Value == "computed" && d.Note != "" && d.Formula != "":
+		return fmt.Sprintf("%s = %s", d.Note, d.Formula)
+	case d.Value == "computed" && d.Formula != "":
+		return "= " + d.Formula
+	case d.Value == "computed":
+		return cmp.Or(d.Note, "computed by the kernel")
+	case d.Value == "unknown":
+		return "not known" + bracket(d.Note)
+	case d.Note != "":
+		return fmt.Sprintf("%s (%s)", d.Value, d.Note)
+	}
+	return d.Value
+}
+
+func settingValues(p *page, r *catalog.Record) {
+	if len(r.Values) == 0 {
+		return
+	}
+	p.heading("Values")
+	for _, v := range r.Values {
+		text := v.Means
+		if v.Since != "" {
+			text += fmt.Sprintf("; from %s", v.Since)
+		}
+		if v.Removed != "" {
+			text += fmt.Sprintf("; gone in %s", v.Removed)
+		}
+		if v.Needs != "" {
+			text += "; needs " + v.Needs
+		}
+		p.field(v.Value, text)
+	}
+}
+
+func settingFormulas(p *page, r *catalog.Record) {
+	if len(r.Formulas) == 0 {
+		return
+	}
+	p.heading("What wirerate proposes")
+	for _, f := range r.Formulas {
+		roles := "any role"
+		if len(f.Roles) > 0 {
+			roles = "role " + strings.Join(f.Roles, ", ")
+		}
+		p.wrap("  ", "    ", f.Value)
+		p.wrap("    for  ", "         ", roles)
+		if f.When != "" {
+			p.wrap("    when ", "         ", f.When)
+		}
+		p.wrap("    why  ", "         ", f.Because)
+	}
+}
+
+func settingJudgements(p *page, r *catalog.Record) {
+	if len(r.Judge) == 0 {
+		return
+	}
+	p.heading("What lint reports")
+	for _, j := range r.Judge {
+		p.wrap("  ", "    ", fmt.Sprintf("%s when %s", j.Code+bracket(j.Severity), j.When))
+		p.wrap("    ", "    ", j.Because)
+		for _, s := range j.Sources {
+			p.wrap("    [", "     ", s+"]")
+		}
+	}
+}
+
+func settingEvidence(p *page, r *catalog.Record) {
+	p.heading("Evidence that it matters")
+	if len(r.Evidence) == 0 {
+		p.line("  none recorded")
+	}
+	for _, e := range r.Evidence {
+		p.wrap(fmt.Sprintf("  %-10s ", e.Grade), strings.Repeat(" ", 13), e.Says)
+		rest := strings.Repeat(" ", 13)
+		if e.Effect != nil {
+			p.wrap(rest, rest, effectWords(*e.Effect))
+		}
+		if c := conditions(e); c != "" {
+			p.wrap(rest, rest, "on "+c)
+		}
+		p.wrap(rest+"[", rest+" ", e.Source+"]")
+	}
+}
+
+// effectWords prints a published effect; the interval only when there is one.
+func effectWords(e catalog.Effect) string {
+	s := fmt.Sprintf("%s x %s", e.Metric, ratio(e.Ratio))
+	if e.Low > 0 && e.High > 0 {
+		return s + fmt.Sprintf(", interval %s to %s", ratio(e.Low), ratio(e.High))
+	}
+	return s + ", published without an interval"
+}
+
+func conditions(e catalog.Evidence) string {
+	var parts []string
+	for _, s := range []string{e.Hardware, e.Release, e.Workload} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func systemName(s catalog.System) string {
+	switch s {
+	case catalog.Linux:
+		return "Linux"
+	case catalog.FreeBSD:
+		return "FreeBSD"
+	case catalog.OpenBSD:
+		return "OpenBSD"
+	}
+	return string(s)
+}
+
+func kindWords(k catalog.Kind) string {
+	switch k {
+	case catalog.Runtime:
+		return "effect at once, on the running system"
+	case catalog.Boot:
+		return "effect at boot, or when its module loads"
+	case catalog.Both:
+		return "effect at boot, and can be written later"
+	case catalog.ReadOnly:
+		return "no value: the kernel reports it, nobody writes it"
+	}
+	return "effect at a time that is not established"
+}
+
+func scopeWords(s catalog.Scope) string {
+	switch s {
+	case catalog.ScopeHost:
+		return ", for the whole machine"
+	case catalog.ScopeNetns:
+		return ", in one network namespace"
+	case catalog.ScopeVnet:
+		return ", in one virtual network stack (vnet)"
+	case catalog.ScopeInterface:
+		return ", for one interface"
+	case catalog.ScopeRoute:
+		return ", for one route"
+	}
+	return ""
+}
+
+func defaultUndo(k catalog.Kind) string {
+	switch k {
+	case catalog.Boot:
+		return "reboot"
+	case catalog.ReadOnly, catalog.Unknown:
+		return ""
+	}
+	return "restore"
+}
+
+func undoWords(undo string) string {
+	switch undo {
+	case "restore":
+		return "write the old value"
+	case "reboot":
+		return "take the line out and reboot"
+	case "none":
+		return "none: the change cannot be taken back"
+	}
+	return undo
+}
+
+func bracket(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " (" + s + ")"
+}
