@@ -1,0 +1,218 @@
+package weblog
+
+// detail is what the full analysis keeps besides the distribution itself.
+type detail struct {
+	cells    map[cell]*group
+	paths    *pathTable
+	clients  *clientTable
+	timeline *timeline
+	caches   map[string]*group // by cache status, and by first or reused connection
+	rates    Hist              // bytes/s of requests that took measurable time
+	upstream Hist
+	outside  Hist   // total minus upstream: the client's network and the server itself
+	instant  uint64 // requests with bytes whose time is below the resolution
+
+	times    uint64 // lines with a readable time stamp
+	noStamp  uint64
+	backward uint64 // lines stamped before the line above them
+	local    uint64 // stamps without a zone
+	offsets  map[int16]uint64
+}
+
+func newDetail() *detail {
+	return &detail{
+		cells: map[cell]*group{}, paths: newPathTable(), clients: newClientTable(), timeline: newTimeline(),
+		caches: map[string]*group{}, offsets: map[int16]uint64{},
+	}
+}
+
+// group is the distribution of some of the requests.
+type group struct {
+	hist  Hist
+	bytes uint64
+}
+
+func (g *group) add(us uint64, size int64) {
+	g.hist.Add(us)
+	if size > 0 {
+		g.bytes += uint64(size)
+	}
+}
+
+func (g *group) merge(o *group) {
+	g.hist.Merge(&o.hist)
+	g.bytes += o.bytes
+}
+
+// cell is a combination of the classes a request falls into. Groupings by any
+// of them are sums over cells, so one count per request serves them all.
+type cell struct {
+	status uint16
+	method uint8
+	proto  uint8
+	size   uint8
+}
+
+// maxCells bounds the combinations kept apart; the rest lose their status to
+// its class (2xx) and their method.
+const maxCells = 400
+
+func groupOf[K comparable](m map[K]*group, k K) *group {
+	g := m[k]
+	if g == nil {
+		g = new(group)
+		m[k] = g
+	}
+	return g
+}
+
+func (d *detail) cellGroup(c cell) *group {
+	if g := d.cells[c]; g != nil {
+		return g
+	}
+	if len(d.cells) >= maxCells {
+		c = cell{status: c.status / 100, method: methodOther}
+	}
+	return groupOf(d.cells, c)
+}
+
+// add counts a request.
+func (d *detail) add(r *request) {
+	size := sizeClass(r.size)
+	d.cellGroup(cell{uint16(r.status), methodIndex(r.method), protoIndex(r.proto), uint8(size)}).add(r.us, r.size)
+	d.paths.add(r, size)
+	d.clients.add(r)
+	d.addStamp(r)
+	if len(r.cache) > 0 {
+		d.addCache(string(r.cache), r)
+	}
+	if r.hasReuse {
+		if r.reuse > 0 {
+			d.addCache("reused connection", r)
+		} else {
+			d.addCache("first on its connection", r)
+		}
+	}
+	if r.size > 0 {
+		if r.us == 0 {
+			d.instant++
+		} else {
+			d.rates.Add(uint64(r.size) * 1_000_000 / r.us)
+		}
+	}
+	if r.hasUpstream {
+		d.upstream.Add(r.upstream)
+		d.outside.Add(r.us - min(r.us, r.upstream))
+	}
+}
+
+func (d *detail) addCache(name string, r *request) {
+	if len(d.caches) >= 32 && d.caches[name] == nil {
+		name = "(other)"
+	}
+	groupOf(d.caches, name).add(r.us, r.size)
+}
+
+func (d *detail) addStamp(r *request) {
+	if !r.hasStamp {
+		d.noStamp++
+		return
+	}
+	d.times++
+	if r.backward {
+		d.backward++
+	}
+	if r.stamp.local {
+		d.local++
+	} else {
+		d.offsets[r.stamp.offset]++
+	}
+	d.timeline.add(r)
+}
+
+func (d *detail) merge(o *detail) {
+	for c, g := range o.cells {
+		d.cellGroup(c).merge(g)
+	}
+	for name, g := range o.caches {
+		if len(d.caches) >= 32 && d.caches[name] == nil {
+			name = "(other)"
+		}
+		groupOf(d.caches, name).merge(g)
+	}
+	d.paths.merge(o.paths)
+	d.clients.merge(o.clients)
+	d.timeline.merge(o.timeline)
+	d.rates.Merge(&o.rates)
+	d.upstream.Merge(&o.upstream)
+	d.outside.Merge(&o.outside)
+	d.instant += o.instant
+	d.times += o.times
+	d.noStamp += o.noStamp
+	d.backward += o.backward
+	d.local += o.local
+	for k, n := range o.offsets {
+		d.offsets[k] += n
+	}
+}
+
+// methods are the names the method groups have; the last ones collect.
+var methods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE", "PROPFIND", "(other)", "(none)"}
+
+const (
+	methodOther = 10
+	methodNone  = 11
+)
+
+func methodIndex(b []byte) uint8 {
+	if len(b) == 0 || string(b) == "-" {
+		return methodNone
+	}
+	if string(b) == "GET" {
+		return 0
+	}
+	for i, m := range methods[:methodOther] {
+		if string(b) == m {
+			return uint8(i)
+		}
+	}
+	return methodOther
+}
+
+var protos = []string{"HTTP/1.1", "HTTP/2", "HTTP/3", "HTTP/1.0", "HTTP/0.9", "(other)", "(none)"}
+
+func protoIndex(b []byte) uint8 {
+	switch string(b) {
+	case "HTTP/1.1":
+		return 0
+	case "HTTP/2.0", "HTTP/2", "h2":
+		return 1
+	case "HTTP/3.0", "HTTP/3", "h3":
+		return 2
+	case "HTTP/1.0":
+		return 3
+	case "HTTP/0.9":
+		return 4
+	case "", "-":
+		return 6
+	}
+	return 5
+}
+
+// sizeNames name the classes of body sizes: factors of four from 1 KiB.
+var sizeNames = []string{"unknown", "0", "1 B to 1 KiB", "1 to 4 KiB", "4 to 16 KiB", "16 to 64 KiB", "64 to 256 KiB", "256 KiB to 1 MiB", "1 to 4 MiB", "4 to 16 MiB", "16 MiB and more"}
+
+func sizeClass(n int64) int {
+	if n < 0 {
+		return 0
+	}
+	if n == 0 {
+		return 1
+	}
+	c := 2
+	for n >= 1024 && c < len(sizeNames)-1 {
+		n >>= 2
+		c++
+	}
+	return c
+}

@@ -1,0 +1,298 @@
+package weblog
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// Detect finds the format of a log from its first lines. unit helps where a
+// log holds whole numbers whose unit it does not say. The error says what was
+// seen and what to give as --format or --unit.
+func Detect(sample []byte, unit Unit) (*Format, error) {
+	lines := sampleLines(sample)
+	if len(lines) == 0 {
+		return &Format{Name: "empty", ex: noFields{}}, nil
+	}
+	for _, l := range lines[:min(len(lines), 8)] {
+		if hasPrefix(l, "#Fields:") || hasPrefix(l, "#Version:") || hasPrefix(l, "#Software:") {
+			return w3cFormat(unit), nil
+		}
+	}
+	if f, err, ok := detectJSON(lines, unit); ok {
+		return f, err
+	}
+	if f, err, ok := detectPairs("ltsv", lines, unit); ok {
+		return f, err
+	}
+	if f := bestPreset(lines); f != nil {
+		return f, nil
+	}
+	if f, err, ok := detectPairs("logfmt", lines, unit); ok {
+		return f, err
+	}
+	return infer(lines, unit)
+}
+
+// sampleLines returns the whole lines of the sample that are not blank.
+func sampleLines(sample []byte) [][]byte {
+	all := bytes.Split(sample, []byte{'\n'})
+	if len(all) > 1 && len(sample) >= sampleSize {
+		all = all[:len(all)-1]
+	}
+	lines := all[:0]
+	for _, l := range all {
+		if l = bytes.TrimSuffix(l, []byte{'\r'}); len(l) > 0 {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// minScore is the share of a sample's lines that a format must fit.
+const minScore = 0.3
+
+// bestPreset returns the preset that fits the most lines, nil if none fits
+// enough of them.
+func bestPreset(lines [][]byte) *Format {
+	var best *Format
+	bestScore := minScore
+	for _, p := range presets {
+		if p.asked {
+			continue
+		}
+		f, err := p.format()
+		if err != nil {
+			continue
+		}
+		if isSyslog(lines[0]) {
+			f = f.behindSyslog()
+		}
+		if s := f.score(lines); s > bestScore {
+			best, bestScore = f, s
+		}
+	}
+	return best
+}
+
+// score returns the share of lines that have the format's shape and make sense
+// in it.
+func (f *Format) score(lines [][]byte) float64 {
+	w := newWorker(f, &Options{})
+	fits := 0
+	for _, line := range lines {
+		w.spans.clear()
+		if fault := w.line(line); fault == faultShape || fault == faultUnit {
+			continue
+		}
+		if w.sensible(line) {
+			fits++
+		}
+	}
+	return float64(fits) / float64(len(lines))
+}
+
+// sensible reports whether the fields just found hold what they should.
+func (w *worker) sensible(line []byte) bool {
+	if s := w.spans[roleTime]; s.hi >= 0 && len(s.of(line)) > 0 {
+		if _, ok := w.stamp(line, s); !ok {
+			return false
+		}
+	}
+	if bytes.IndexByte(w.spans[roleClient].of(line), ' ') >= 0 {
+		return false
+	}
+	if s := w.spans[roleStatus]; s.hi >= 0 {
+		if n, ok := parseStatus(s.of(line)); !ok || n != 0 && n < 100 || n > 599 {
+			return false
+		}
+	}
+	if s := w.spans[roleRequest]; s.hi >= 0 {
+		b := s.of(line)
+		return looksLikeRequest(b) || len(b) == 0 || b[0] == '-' || b[0] == '<'
+	}
+	if s := w.spans[roleMethod]; s.hi >= 0 {
+		m := s.of(line)
+		return len(m) == 0 || string(m) == "-" || m[0] >= 'A' && m[0] <= 'Z'
+	}
+	return true
+}
+
+// looksLikeRequest reports whether b is METHOD target [protocol].
+func looksLikeRequest(b []byte) bool {
+	i := bytes.IndexByte(b, ' ')
+	if i < 3 || i == len(b)-1 {
+		return false
+	}
+	for _, c := range b[:i] {
+		if c < 'A' || c > 'Z' {
+			return false
+		}
+	}
+	c := b[i+1]
+	return c == '/' || c == '*' || bytes.Contains(b[i:], []byte("://")) || string(b[:i]) == "CONNECT"
+}
+
+// durationKeys are names under which logs keep the request time, best first,
+// with the unit where the name or the program that uses it settles it.
+var durationKeys = []struct {
+	name string
+	unit Unit
+}{
+	{"request_time", decimalSeconds}, {"requesttime", decimalSeconds}, {"reqtime", decimalSeconds}, {"apptime", decimalSeconds}, {"rt", decimalSeconds},
+	{"duration_ms", Milliseconds}, {"durationms", Milliseconds}, {"latency_ms", Milliseconds}, {"latencyms", Milliseconds},
+	{"elapsed_ms", Milliseconds}, {"took_ms", Milliseconds}, {"response_time_ms", Milliseconds}, {"request_time_ms", Milliseconds}, {"time_ms", Milliseconds},
+	{"duration_us", Microseconds}, {"latency_us", Microseconds}, {"reqtime_microsec", Microseconds}, {"request_time_us", Microseconds}, {"time_us", Microseconds},
+	{"duration_ns", Nanoseconds}, {"latency_ns", Nanoseconds}, {"duration_s", Seconds}, {"duration_seconds", Seconds}, {"latency_seconds", Seconds},
+	{"httprequest.latency", UnitUnknown}, {"latency_human", UnitUnknown}, {"ta", Milliseconds}, {"tt", Milliseconds}, {"service", UnitUnknown},
+	{"duration", UnitUnknown}, {"latency", UnitUnknown}, {"elapsed", UnitUnknown}, {"took", UnitUnknown}, {"response_time", UnitUnknown},
+	{"responsetime", UnitUnknown}, {"time_taken", UnitUnknown}, {"total_time", UnitUnknown}, {"process_time", UnitUnknown}, {"req_time", UnitUnknown}, {"taken", UnitUnknown},
+}
+
+// otherKeys are names of the other fields, best first. All are compared without
+// regard to case.
+var otherKeys = map[role][]string{
+	roleUpstream: {"upstream_response_time", "upstream_time", "urt", "upstreamtime", "tr"},
+	roleTime:     {"time", "timestamp", "@timestamp", "ts", "time_local", "time_iso8601", "datetime", "date_time", "start_time", "date", "msec"},
+	roleClient:   {"remote_addr", "remote_ip", "client_ip", "clientip", "client", "remoteip", "host", "ip", "fwd", "httprequest.remoteip", "remote"},
+	roleRequest:  {"request", "http_request", "req"},
+	roleMethod:   {"method", "request_method", "http_method", "requestmethod", "httprequest.requestmethod", "verb"},
+	rolePath:     {"uri", "request_uri", "path", "url", "request_path", "http_path", "httprequest.requesturl"},
+	roleProto:    {"protocol", "proto", "server_protocol", "http_version", "httprequest.protocol"},
+	roleStatus:   {"status", "status_code", "statuscode", "response_code", "code", "httprequest.status"},
+	roleBytes:    {"body_bytes_sent", "bytes_sent", "bytes", "size", "response_size", "bytes_read", "bytes_out", "responsesize", "httprequest.responsesize"},
+	roleCache:    {"upstream_cache_status", "cache", "cache_status", "cachestatus"},
+}
+
+// sampleValues are the values of every key in a sample, by lower-case key.
+type sampleValues struct {
+	names  map[string]string // lower-case key -> key as written
+	values map[string][]string
+}
+
+func (s *sampleValues) add(key, value string) {
+	if s.names == nil {
+		s.names, s.values = map[string]string{}, map[string][]string{}
+	}
+	low := strings.ToLower(key)
+	if _, ok := s.names[low]; !ok {
+		s.names[low] = key
+	}
+	s.values[low] = append(s.values[low], value)
+}
+
+// keyedFormat picks the fields among the keys of a sample.
+func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
+	most := 0
+	for _, d := range durationKeys {
+		if s.numeric(d.name) {
+			most = max(most, len(s.values[d.name]))
+		}
+	}
+	for _, d := range durationKeys {
+		name, ok := s.names[d.name]
+		// A key that few lines have is not the one they all are about.
+		if !ok || !s.numeric(d.name) || 2*len(s.values[d.name]) < most {
+			continue
+		}
+		u, err := s.unit(d.name, d.unit, unit)
+		if err != nil {
+			return nil, fmt.Errorf("%s key %q: %w", kind, Escape(name, 64), err)
+		}
+		keys := map[role]string{roleDuration: name}
+		for r := range numRoles {
+			for _, k := range otherKeys[r] {
+				if n, ok := s.names[k]; ok && (keys[roleRequest] == "" || r != roleMethod && r != rolePath && r != roleProto) {
+					keys[r] = n
+					break
+				}
+			}
+		}
+		if !s.looksLike(keys[roleRequest], looksLikeRequest) {
+			delete(keys, roleRequest)
+		}
+		f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, ex: keyedExtractor(kind, keys)}
+		for r := range keys {
+			f.has[r] = true
+		}
+		f.Note = fmt.Sprintf("the request time is %q in %s", Escape(name, 64), u.label())
+		return f, nil
+	}
+	return nil, fmt.Errorf("%s without a known name for the request time among its keys (%s); say --format '%s:duration=KEY,unit=ms'", kind, s.some(), kind)
+}
+
+func (u Unit) label() string {
+	if u == UnitUnknown {
+		return "the unit it carries"
+	}
+	return u.String()
+}
+
+// keysText is what ParseFormat would take for the keys.
+func keysText(keys map[role]string) string {
+	var parts []string
+	for _, name := range []string{"duration", "upstream", "time", "client", "request", "method", "path", "proto", "status", "bytes", "cache"} {
+		if k, ok := keys[keyRoles[name]]; ok {
+			parts = append(parts, name+"="+k)
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// some names a few keys for a message.
+func (s *sampleValues) some() string {
+	var out []string
+	for _, n := range sortedKeys(s.names) {
+		out = append(out, Escape(s.names[n], 32))
+	}
+	if len(out) > 12 {
+		out = append(out[:12], "...")
+	}
+	return strings.Join(out, ", ")
+}
+
+// numeric reports whether the values of key are durations or absent.
+func (s *sampleValues) numeric(key string) bool {
+	found := false
+	for _, v := range s.values[key] {
+		switch _, _, f := parseMicros([]byte(v), Seconds); f {
+		case faultNone, faultAbsurd:
+			found = true
+		case faultShape:
+			return false
+		}
+	}
+	return found
+}
+
+func (s *sampleValues) looksLike(key string, test func([]byte) bool) bool {
+	for _, v := range s.values[strings.ToLower(key)] {
+		if test([]byte(v)) {
+			return true
+		}
+	}
+	return false
+}
+
+// unit settles the unit of key's values: what the user said, what the values
+// carry, what the name means.
+func (s *sampleValues) unit(key string, known, said Unit) (Unit, error) {
+	carried, fraction := true, false
+	for _, v := range s.values[key] {
+		if _, _, f := parseMicros([]byte(v), UnitUnknown); f == faultUnit {
+			carried = false
+		}
+		fraction = fraction || strings.Contains(v, ".")
+	}
+	switch {
+	case said != UnitUnknown:
+		return said, nil
+	case carried:
+		return UnitUnknown, nil
+	case known == decimalSeconds && fraction:
+		return Seconds, nil
+	case known != decimalSeconds && known != UnitUnknown:
+		return known, nil
+	}
+	return UnitUnknown, fmt.Errorf("the unit of its numbers (such as %s) is not known; say --unit s, ms, us or ns", Escape(s.values[key][0], 32))
+}

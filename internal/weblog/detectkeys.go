@@ -1,0 +1,163 @@
+package weblog
+
+import (
+	"bytes"
+	"encoding/json"
+	"sort"
+)
+
+// detectJSON finds the format of JSON lines; ok is false when they are none.
+func detectJSON(lines [][]byte, unit Unit) (f *Format, err error, ok bool) {
+	var seen sampleValues
+	objects := 0
+	for _, l := range lines {
+		if flattenLine(l, &seen) {
+			objects++
+		}
+	}
+	if float64(objects) < minScore*float64(len(lines)) {
+		return nil, nil, false
+	}
+	has := func(keys ...string) bool {
+		for _, k := range keys {
+			if _, ok := seen.names[k]; !ok {
+				return false
+			}
+		}
+		return true
+	}
+	var known string
+	switch {
+	case has("duration", "request.uri", "status"):
+		known = "caddy"
+	case has("duration", "response_code", "bytes_sent"):
+		known = "envoy-json"
+	case has("duration", "downstreamstatus", "requestpath"):
+		known = "traefik-json"
+	}
+	if p, ok := presetNamed(known); ok && unit == UnitUnknown {
+		f, err := p.format()
+		return f, err, true
+	}
+	f, err = seen.keyedFormat("json", unit)
+	return f, err, true
+}
+
+// flattenLine enters the keys and values of the JSON object in line.
+func flattenLine(line []byte, to *sampleValues) bool {
+	i, j := bytes.IndexByte(line, '{'), bytes.LastIndexByte(line, '}')
+	if i < 0 || j < i {
+		return false
+	}
+	dec := json.NewDecoder(bytes.NewReader(line[i : j+1]))
+	dec.UseNumber()
+	var object map[string]any
+	if dec.Decode(&object) != nil || len(object) == 0 {
+		return false
+	}
+	flatten("", object, to, 3)
+	return true
+}
+
+func flatten(prefix string, object map[string]any, to *sampleValues, depth int) {
+	for k, v := range object {
+		switch v := v.(type) {
+		case string:
+			to.add(prefix+k, v)
+		case json.Number:
+			to.add(prefix+k, v.String())
+		case map[string]any:
+			if depth > 0 {
+				flatten(prefix+k+".", v, to, depth-1)
+			}
+		}
+	}
+}
+
+// detectPairs finds the format of LTSV or logfmt lines; ok is false when they
+// are neither.
+func detectPairs(kind string, lines [][]byte, unit Unit) (f *Format, err error, ok bool) {
+	var seen sampleValues
+	fits := 0
+	for _, l := range lines {
+		pairs := ltsvPairs(l)
+		if kind == "logfmt" {
+			pairs = logfmtPairs(l)
+		}
+		if len(pairs) < 3 {
+			continue
+		}
+		fits++
+		for _, kv := range pairs {
+			seen.add(kv[0], kv[1])
+		}
+	}
+	if float64(fits) < minScore*float64(len(lines)) {
+		return nil, nil, false
+	}
+	if _, ok := seen.names["status"]; kind == "logfmt" && !ok {
+		return nil, nil, false // positional columns, some of them named
+	}
+	f, err = seen.keyedFormat(kind, unit)
+	return f, err, true
+}
+
+func ltsvPairs(line []byte) [][2]string {
+	var out [][2]string
+	for _, field := range bytes.Split(line, []byte{'\t'}) {
+		if label, value, ok := bytes.Cut(field, []byte{':'}); ok && isName(label) {
+			out = append(out, [2]string{string(label), string(value)})
+		}
+	}
+	return out
+}
+
+func logfmtPairs(line []byte) [][2]string {
+	var out [][2]string
+	for len(line) > 0 {
+		line = bytes.TrimLeft(line, " ")
+		end := bytes.IndexAny(line, " =")
+		if end < 0 {
+			break
+		}
+		key := line[:end]
+		if line[end] == ' ' || !isName(key) {
+			line = line[end+1:]
+			continue
+		}
+		line = line[end+1:]
+		var value []byte
+		if hasPrefix(line, `"`) {
+			if end = quoteEnd(line, 1); end < 0 {
+				break
+			}
+			value, line = line[1:end], line[end+1:]
+		} else {
+			value, line, _ = bytes.Cut(line, []byte{' '})
+		}
+		out = append(out, [2]string{string(key), string(value)})
+	}
+	return out
+}
+
+// isName reports whether b could be a key: short, of letters, digits and a few
+// signs.
+func isName(b []byte) bool {
+	for _, c := range b {
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			if (c < '0' || c > '9') && c != '_' && c != '-' && c != '.' && c != '@' {
+				return false
+			}
+		}
+	}
+	return len(b) > 0 && len(b) <= 64
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

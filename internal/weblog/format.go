@@ -1,0 +1,128 @@
+package weblog
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Format says where the fields of a log line are. Formats come from
+// [ParseFormat] and [Detect]; a Format is not changed by use and may be shared.
+type Format struct {
+	Name string // what it is, for people: "nginx log_format", "squid", ...
+	Text string // the format string or keys it was made of
+	Unit Unit   // of the request times
+	Note string // what detection had to assume; empty if nothing
+
+	upstreamUnit Unit
+	firstReuse   int64 // the value of roleReuse on a connection's first request
+	ex           extractor
+	directives   bool // W3C: lines beginning with # say what follows
+	has          [numRoles]bool
+}
+
+// ParseFormat reads what the user says of a format: the name of a preset
+// ([Presets]); an nginx log_format, Apache LogFormat, HAProxy log-format, Squid
+// logformat or Envoy format string, told apart by their variables or by a
+// prefix such as "apache:"; or "json:", "ltsv:" or "logfmt:" with a list of
+// field=key ("json:duration=took,status=code,unit=ms").
+func ParseFormat(text string) (*Format, error) {
+	if p, ok := presetNamed(text); ok {
+		return p.format()
+	}
+	kind, rest, ok := strings.Cut(text, ":")
+	if !ok || !isFormatKind(kind) {
+		kind, rest = guessKind(text), text
+	}
+	var f *Format
+	var err error
+	switch kind {
+	case "nginx":
+		f, err = parseNginx(rest)
+	case "apache":
+		f, err = parseApache(rest)
+	case "haproxy":
+		f, err = parseHAProxy(rest)
+	case "squid":
+		f, err = parseSquid(rest)
+	case "envoy":
+		f, err = parseEnvoy(rest)
+	case "json", "ltsv", "logfmt":
+		f, err = parseKeys(kind, rest)
+	default:
+		return nil, fmt.Errorf("format %q is neither a preset (%s) nor a format string with $variables or %%directives", text, strings.Join(Presets(), ", "))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s format: %w", kind, err)
+	}
+	return f, nil
+}
+
+func isFormatKind(s string) bool {
+	switch s {
+	case "nginx", "apache", "haproxy", "squid", "envoy", "json", "ltsv", "logfmt":
+		return true
+	}
+	return false
+}
+
+// guessKind tells the languages of format strings apart by variables that only
+// one of them has.
+func guessKind(text string) string {
+	switch {
+	case strings.Contains(text, "%START_TIME") || strings.Contains(text, "%RESPONSE_CODE%") || strings.Contains(text, "%DURATION%"):
+		return "envoy"
+	case strings.Contains(text, "%ci") || strings.Contains(text, "%ST") || strings.Contains(text, "%Tt") || strings.Contains(text, "%Ta") || strings.Contains(text, "%{+"):
+		return "haproxy"
+	case strings.Contains(text, "%>a") || strings.Contains(text, "%ts") || strings.Contains(text, "tr %"):
+		return "squid"
+	case strings.Contains(text, "$"):
+		return "nginx"
+	case strings.Contains(text, "%"):
+		return "apache"
+	}
+	return ""
+}
+
+// newFormat compiles tokens and checks that they say enough: a request time is
+// the one field that nothing can do without.
+func newFormat(name, text string, unit Unit, tokens []token) (*Format, error) {
+	f := &Format{Name: name, Text: text, Unit: unit, upstreamUnit: unit}
+	for i := range tokens {
+		r := tokens[i].role
+		if r != roleNone && f.has[r] {
+			tokens[i].role = roleNone // the first of two sources counts
+			continue
+		}
+		f.has[r] = true
+	}
+	if !f.has[roleDuration] {
+		return nil, fmt.Errorf("%q has no request time: add one ($request_time, %%D, %%Ta, ...) to the server's log format", text)
+	}
+	plan, err := compile(tokens)
+	if err != nil {
+		return nil, err
+	}
+	f.ex = plan
+	return f, nil
+}
+
+// WithUnit returns the format with its request times in u.
+func (f *Format) WithUnit(u Unit) *Format {
+	g := *f
+	g.Unit = u
+	return &g
+}
+
+// behindSyslog returns the format for lines that begin with a syslog header.
+func (f *Format) behindSyslog() *Format {
+	p, ok := f.ex.(*linePlan)
+	if !ok {
+		return f
+	}
+	q := *p
+	q.syslog = true
+	g := *f
+	g.ex = &q
+	g.Name += " behind a syslog header"
+	return &g
+}

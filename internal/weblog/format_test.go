@@ -1,0 +1,267 @@
+package weblog
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// seen is what a format finds in a line.
+type seen struct {
+	US, Upstream         uint64
+	Status               int
+	Size, Unix           int64
+	Method, Path, Client string
+	Proto, Cache         string
+	Fault                string
+}
+
+func see(f *Format, line string) seen {
+	var got seen
+	w := newWorker(f, &Options{Full: true, Each: func(r *request) {
+		got = seen{US: r.us, Upstream: r.upstream, Status: r.status, Size: r.size, Unix: r.stamp.unix, Method: string(r.method),
+			Path: string(r.path), Client: string(r.client), Proto: string(r.proto), Cache: string(r.cache)}
+		if !r.hasStamp {
+			got.Unix = 0
+		}
+	}})
+	for _, l := range strings.Split(line, "\n") {
+		got.Fault = faultTexts[w.line([]byte(l))]
+	}
+	return got
+}
+
+const mozilla = `"https://example.org/?a=\"b\"" "Mozilla/5.0 (X11; \"x\" [y]) Gecko"`
+
+var formatCases = []struct {
+	name   string
+	format string // empty: detected
+	unit   Unit
+	line   string
+	want   seen
+}{
+	{name: "nginx combined and request_time",
+		line: `192.0.2.7 - bob [06/Sep/2015:05:58:05 +0900] "GET /a%20b?x=1 HTTP/1.1" 200 512 ` + mozilla + ` 0.057`,
+		want: seen{US: 57000, Status: 200, Size: 512, Unix: 1441486685, Method: "GET", Path: "/a%20b?x=1", Client: "192.0.2.7", Proto: "HTTP/1.1"}},
+	{name: "IPv6 client, escaped bytes, HTTP/2",
+		line: `2001:db8::1 - - [01/Mar/2024:00:00:00 +0000] "GET /\x22\xC3 HTTP/2.0" 404 0 "-" "-" 1.5`,
+		want: seen{US: 1500000, Status: 404, Unix: 1709251200, Method: "GET", Path: `/\x22\xC3`, Client: "2001:db8::1", Proto: "HTTP/2.0"}},
+	{name: "log_format directive with upstream lists", format: `log_format main '$remote_addr - $remote_user [$time_local] "$request" '
+ '$status $body_bytes_sent rt=$request_time uct="$upstream_connect_time" urt="$upstream_response_time" cs=$upstream_cache_status';`,
+		line: `10.0.0.1 - - [01/Mar/2024:00:00:00 +0000] "POST /x HTTP/1.1" 502 9 rt=1.204 uct="0.001, 0.002" urt="1.000, 0.200 : 0.003" cs=MISS`,
+		want: seen{US: 1204000, Upstream: 1203000, Status: 502, Size: 9, Unix: 1709251200, Method: "POST", Path: "/x", Client: "10.0.0.1", Proto: "HTTP/1.1", Cache: "MISS"}},
+	{name: "unquoted list at the end", format: `$remote_addr "$request" $status $bytes_sent "$http_user_agent" $request_time $upstream_response_time`,
+		line: `10.0.0.1 "GET /x HTTP/1.1" 200 9 "a 1.0 2.0" 0.300 0.100, 0.150`,
+		want: seen{US: 300000, Upstream: 250000, Status: 200, Size: 9, Method: "GET", Path: "/x", Client: "10.0.0.1", Proto: "HTTP/1.1"}},
+	{name: "nginx JSON log_format", format: `{"t":"$time_iso8601","r":"$request","s":$status,"d":$request_time,"ua":"$http_user_agent"}`,
+		line: `{"t":"2024-03-01T01:00:00+01:00","r":"GET /\"q\" HTTP/1.1","s":200,"d":0.004,"ua":"x\"y"}`,
+		want: seen{US: 4000, Status: 200, Size: -1, Unix: 1709251200, Method: "GET", Path: `/\"q\"`, Proto: "HTTP/1.1"}},
+	{name: "Apache LogFormat with %D", format: `%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\" %D`,
+		line: `192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.0" 200 - "-" "x \"y\"" 83412`,
+		want: seen{US: 83412, Status: 200, Size: -1, Unix: 1709251200, Method: "GET", Path: "/", Client: "192.0.2.7", Proto: "HTTP/1.0"}},
+	{name: "Apache: %D is finer than %T, %U%q is one path", format: `LogFormat "%v:%p %a %{usec}t %m %U%q %H %>s %O %T %D" x`,
+		line: `www:443 192.0.2.7 1709251200123456 GET /p?q=1 HTTP/1.1 204 0 1 1200345`,
+		want: seen{US: 1200345, Status: 204, Unix: 1709251200, Method: "GET", Path: "/p?q=1", Client: "192.0.2.7", Proto: "HTTP/1.1"}},
+	{name: "Apache %{ms}T", format: `%h "%r" %s %{ms}T`, line: `h "GET / HTTP/1.1" 200 17`,
+		want: seen{US: 17000, Status: 200, Size: -1, Method: "GET", Path: "/", Client: "h", Proto: "HTTP/1.1"}},
+	{name: "varnishncsa", format: `%h %l %u %t "%r" %s %b %D %{Varnish:hitmiss}x %{Varnish:time_firstbyte}x`,
+		line: `10.0.0.9 - - [01/Mar/2024:00:00:00 +0000] "GET http://e.org/v HTTP/1.1" 200 7 2500 hit 0.001500`,
+		want: seen{US: 2500, Upstream: 1500, Status: 200, Size: 7, Unix: 1709251200, Method: "GET", Path: "http://e.org/v", Client: "10.0.0.9", Proto: "HTTP/1.1", Cache: "hit"}},
+	{name: "HAProxy httplog behind syslog, no captures",
+		line: `Mar  1 00:00:01 lb haproxy[7]: 10.0.0.9:51 [01/Mar/2024:00:00:00.250] fe~ be/s1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 "GET /index.html HTTP/1.1"`,
+		want: seen{US: 109000, Upstream: 69000, Status: 200, Size: 2750, Unix: 1709251200, Method: "GET", Path: "/index.html", Client: "10.0.0.9", Proto: "HTTP/1.1"}},
+	{name: "HAProxy with captured headers and a cut request", format: "haproxy",
+		line: `10.0.0.9:51 [01/Mar/2024:00:00:00.250] fe be/<NOSRV> 0/-1/-1/-1/+26 503 212 - - SC-- 1/1/0/0/0 0/0 {a b|c} {d} "GET /very/long`,
+		want: seen{US: 26000, Status: 503, Size: 212, Unix: 1709251200, Method: "GET", Path: "/very/long", Client: "10.0.0.9"}},
+	{name: "HAProxy CLF",
+		line: `Nov  7 18:29:36 h haproxy[4]: 192.0.2.6 - - [07/Nov/2016:10:29:36 +0000] "GET /x HTTP/1.1" 503 212 "" "" 494 409 "fe" "be" "<NOSRV>" 20 -1 -1 -1 27 SC-- 1 1 0 0 0 0 0 "" ""`,
+		want: seen{US: 27000, Status: 503, Size: 212, Unix: 1478514576, Method: "GET", Path: "/x", Client: "192.0.2.6", Proto: "HTTP/1.1"}},
+	{name: "Squid native",
+		line: `1709251200.123     45 10.1.2.3 TCP_MISS/200 4512 GET http://example.org/a - HIER_DIRECT/192.0.2.1 text/html`,
+		want: seen{US: 45000, Status: 200, Size: 4512, Unix: 1709251200, Method: "GET", Path: "http://example.org/a", Client: "10.1.2.3", Cache: "TCP_MISS"}},
+	{name: "Envoy default",
+		line: `[2024-03-01T00:00:00.310Z] "POST /api/v1/locations HTTP/2" 204 - 154 10 226 100 "10.0.35.28" "agent" "cc21" "locations" "tcp://10.0.2.1:80"`,
+		want: seen{US: 226000, Upstream: 100000, Status: 204, Size: 10, Unix: 1709251200, Method: "POST", Path: "/api/v1/locations", Proto: "HTTP/2"}},
+	{name: "Envoy JSON",
+		line: `{"start_time":"2024-03-01T00:00:00.310Z","method":"GET","path":"/x","protocol":"HTTP/2","response_code":200,"response_flags":"-","bytes_sent":10,"duration":12,"upstream_service_time":"11"}`,
+		want: seen{US: 12000, Upstream: 11000, Status: 200, Size: 10, Unix: 1709251200, Method: "GET", Path: "/x", Proto: "HTTP/2"}},
+	{name: "Caddy",
+		line: `{"level":"info","ts":1709251200.52,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"10.0.0.1","proto":"HTTP/2.0","method":"GET","uri":"/a","headers":{"A":["\"}"]}},"bytes_read":0,"duration":0.000929675,"size":10900,"status":200,"resp_headers":{"B":["x"]}}`,
+		want: seen{US: 929, Status: 200, Size: 10900, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.1", Proto: "HTTP/2.0"}},
+	{name: "Caddy, small time in exponent notation", format: "caddy", line: `{"duration":1.25e-05,"status":304}`,
+		want: seen{US: 12, Status: 304, Size: -1}},
+	{name: "Traefik CLF",
+		line: `10.0.0.1 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.1" 200 415 "-" "curl" 12 "web@docker" "http://172.17.0.2:80" 3ms`,
+		want: seen{US: 3000, Status: 200, Size: 415, Unix: 1709251200, Method: "GET", Path: "/", Client: "10.0.0.1", Proto: "HTTP/1.1"}},
+	{name: "Kubernetes ingress-nginx",
+		line: `10.0.0.1 - - [01/Mar/2024:00:00:00 +0000] "GET /i HTTP/2.0" 200 415 "-" "curl" 86 0.012 [ns-svc-80] [] 10.2.0.3:80 415 0.011 200 8d3f`,
+		want: seen{US: 12000, Upstream: 11000, Status: 200, Size: 415, Unix: 1709251200, Method: "GET", Path: "/i", Client: "10.0.0.1", Proto: "HTTP/2.0"}},
+	{name: "AWS ALB: the time is in three parts",
+		line: `h2 2024-03-01T00:00:00.186641Z app/lb/50 10.0.1.252:48160 10.0.0.66:9000 0.000 0.002 0.001 200 200 5 257 "GET https://e.org:443/ HTTP/2.0" "curl" - -`,
+		want: seen{US: 3000, Status: 200, Size: 257, Unix: 1709251200, Method: "GET", Path: "https://e.org:443/", Client: "10.0.1.252:48160", Proto: "HTTP/2.0"}},
+	{name: "CloudFront",
+		line: "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs-uri-stem sc-status time-taken x-edge-result-type\n2024-03-01\t00:00:00\tFRA2\t99\t2001:db8::5\tGET\t/a.png\t200\t0.045\tHit",
+		want: seen{US: 45000, Status: 200, Size: 99, Unix: 1709251200, Method: "GET", Path: "/a.png", Client: "2001:db8::5", Cache: "Hit"}},
+	{name: "IIS, fields change in mid-log",
+		line: "#Software: Microsoft Internet Information Services 10.0\n#Fields: date time cs-method time-taken\n2024-03-01 00:00:00 GET 5\n#Fields: date time c-ip cs-method cs-uri-stem sc-status sc-bytes time-taken\n2024-03-01 00:00:00 10.0.0.3 POST /f 200 12 301",
+		want: seen{US: 301000, Status: 200, Size: 12, Unix: 1709251200, Method: "POST", Path: "/f", Client: "10.0.0.3"}},
+	{name: "LTSV",
+		line: "time:2024-03-01T00:00:00+00:00\tmethod:POST\turi:/foo?x\tstatus:200\tsize:12\tapptime:0.057\tua:UA1",
+		want: seen{US: 57000, Status: 200, Size: 12, Unix: 1709251200, Method: "POST", Path: "/foo?x"}},
+	{name: "logfmt with units (Heroku)",
+		line: `2024-03-01T00:00:00.1+00:00 heroku[router]: at=info method=GET path="/x y" host=e.org fwd="192.0.2.1" dyno=web.1 connect=1ms service=18ms status=200 bytes=13`,
+		want: seen{US: 18000, Status: 200, Size: 13, Method: "GET", Path: "/x y", Client: "e.org"}},
+	{name: "JSON by key", format: "json:duration=took.ms,status=code,unit=ms", line: `{"took":{"x":[1,{"a":"]"}],"ms":"7.5"},"code":"201"}`,
+		want: seen{US: 7500, Status: 201, Size: -1}},
+	{name: "whole numbers with --unit", unit: Microseconds,
+		line: `192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.0" 200 5 83412`,
+		want: seen{US: 83412, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/", Client: "192.0.2.7", Proto: "HTTP/1.0"}},
+	{name: "named columns of an unknown format",
+		line: `2024-03-01 host1 "GET /z HTTP/1.1" 200 77 urt=0.010 rt=0.020`,
+		want: seen{US: 20000, Upstream: 10000, Status: 200, Size: 77, Method: "GET", Path: "/z", Proto: "HTTP/1.1"}},
+}
+
+func TestFormats(t *testing.T) {
+	for _, c := range formatCases {
+		t.Run(c.name, func(t *testing.T) {
+			var f *Format
+			var err error
+			if c.format != "" {
+				f, err = ParseFormat(c.format)
+			} else {
+				f, err = Detect([]byte(c.line+"\n"), c.unit)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, see(f, c.line)); diff != "" {
+				t.Errorf("%s (%s), want -, got +:\n%s", f.Name, f.Text, diff)
+			}
+		})
+	}
+}
+
+func TestFaults(t *testing.T) {
+	f, err := ParseFormat("combined-s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = `192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.1" `
+	for _, c := range []struct {
+		line string
+		want fault
+	}{
+		{head + `200 5 "-" "x" 0.001`, faultNone},
+		{head + `200 5 "-" "x" -`, faultNoTime},
+		{head + `200 5 "-" "x" `, faultNoTime},
+		{head + `200 5 "-" "x" -0.001`, faultNegative},
+		{head + `200 5 "-" "x" 1e9`, faultAbsurd},
+		{head + `200 5 "-" "x" 99999999999999999999999999`, faultAbsurd},
+		{head + `200 5 "-" "x" 0.1x`, faultShape},
+		{head + `200 5 "-" "x" .`, faultShape},
+		{head + `200 5 "-" "x" nan`, faultShape},
+		{head + `2x0 5 "-" "x" 0.001`, faultShape},
+		{head + `200 x "-" "x" 0.001`, faultShape},
+		{head + `200 5 "-" "x"`, faultShape},
+		{head + `20`, faultShape},
+		{`x" 0.001`, faultShape},
+		{"\x00\xff\xfe 0.001", faultShape},
+		{head + `200 5 "-" "` + strings.Repeat("x", maxLine) + `" 0.001`, faultLong},
+		{"", faultBlank},
+		{"\r", faultBlank},
+	} {
+		if got := see(f, c.line).Fault; got != faultTexts[c.want] {
+			t.Errorf("%.120q: %q, want %q", c.line, got, faultTexts[c.want])
+		}
+	}
+}
+
+func TestDetectAsksWhatItCannotKnow(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{`192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.0" 200 5 83412`, "say --unit us"},
+		{`192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.0" 200 5 "-" "x"`, "add $request_time"},
+		{`{"duration":12.5,"status":200,"path":"/"}`, "say --unit"},
+		{`{"level":"info","msg":"x"}`, "json:duration=KEY"},
+		{"hello", "say --format"},
+		{"\x1b[31mred", `\x1b[31mred`},
+	} {
+		_, err := Detect([]byte(c.line+"\n"), UnitUnknown)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", c.line, err, c.want)
+		}
+	}
+}
+
+func TestParseFormatErrors(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"nonsense", "neither a preset"},
+		{"$remote_addr $status", "no request time"},
+		{"$request_time$status", "nothing separates $status"},
+		{"%h %{Refer", "ends inside a directive"},
+		{"json:status=s", "no duration=KEY"},
+		{"json:duration=d,foo=x", "unknown field"},
+		{"json:duration=d,unit=h", "unknown unit"},
+		{"envoy:%DURATION", "without its closing"},
+	} {
+		if _, err := ParseFormat(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", c.text, err, c.want)
+		}
+	}
+}
+
+// TestCaptures reads logs that real servers wrote, when they are at hand.
+func TestCaptures(t *testing.T) {
+	dir := os.Getenv("WIRERATE_CAPTURES")
+	if dir == "" {
+		t.Skip("WIRERATE_CAPTURES does not name a folder of captures")
+	}
+	for name, want := range map[string][2]uint64{
+		"alp-combined_access.log": {11, 3}, "alp-ltsv_access.log": {11, 3},
+		"haproxy-2ok-1invalid.log": {3, 0}, "haproxy-health-331.log": {328, 3}, "haproxy-json-10.log": {11, 0},
+	} {
+		s, err := Read(context.Background(), []string{filepath.Join(dir, "logs", name)}, nil, Options{Full: true})
+		if err != nil || s.Inputs[0].Err != nil {
+			t.Errorf("%s: %v %v", name, err, s.Inputs)
+			continue
+		}
+		if s.Requests != want[0] || s.Skipped() != want[1] {
+			t.Errorf("%s (%s): %d requests, %d skipped, want %v; %v", name, s.Inputs[0].Format, s.Requests, s.Skipped(), want, s.examples)
+		}
+	}
+}
+
+func FuzzLines(f *testing.F) {
+	for _, c := range formatCases {
+		f.Add([]byte(c.line), c.format)
+	}
+	f.Add([]byte("\x1f\x8b\x00\n{\"duration\":1}\n\n[\"\\"), "")
+	f.Fuzz(func(t *testing.T, text []byte, format string) {
+		var opt Options
+		opt.Full = true
+		opt.Workers = 1
+		if format != "" {
+			p, err := ParseFormat(format)
+			if err != nil {
+				return
+			}
+			opt.Format = p
+		}
+		s, err := Read(context.Background(), []string{"-"}, bytes.NewReader(text), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Times().Count() != s.Requests {
+			t.Fatalf("%d times of %d requests", s.Times().Count(), s.Requests)
+		}
+		for _, e := range s.examples {
+			if i := strings.IndexFunc(e.Text, func(r rune) bool { return r < 0x20 || r == 0x7f }); i >= 0 {
+				t.Fatalf("example %q holds a control character", e.Text)
+			}
+		}
+	})
+}

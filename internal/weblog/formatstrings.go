@@ -1,0 +1,389 @@
+package weblog
+
+import (
+	"fmt"
+	"strings"
+)
+
+// nginxRoles maps nginx variables
+// (https://nginx.org/en/docs/http/ngx_http_log_module.html and the core and
+// upstream modules). The names without a module are for wirerate's own presets.
+var nginxRoles = map[string]role{
+	"request_time": roleDuration, "duration": roleDuration, "duration2": roleDuration2, "duration3": roleDuration3,
+	"upstream_response_time": roleUpstream, "upstream": roleUpstream,
+	"time_local": roleTime, "time_iso8601": roleTime, "msec": roleTime, "time": roleTime,
+	"remote_addr": roleClient, "proxy_protocol_addr": roleClient, "client": roleClient,
+	"request": roleRequest, "request_method": roleMethod, "method": roleMethod,
+	"request_uri": rolePath, "uri": rolePath, "path": rolePath,
+	"server_protocol": roleProto, "proto": roleProto, "status": roleStatus,
+	"body_bytes_sent": roleBytes, "bytes_sent": roleBytes, "bytes": roleBytes,
+	"upstream_cache_status": roleCache, "cache": roleCache, "connection_requests": roleReuse,
+}
+
+// parseNginx reads a log_format: the bare string, or the whole directive with
+// its quoted pieces as it stands in nginx.conf.
+func parseNginx(text string) (*Format, error) {
+	body := text
+	if s := strings.TrimSpace(text); strings.HasPrefix(s, "log_format") || strings.HasPrefix(s, "'") {
+		body = joinQuoted(s)
+	}
+	f, err := newFormat("nginx log_format", text, Seconds, nginxTokens(body))
+	if err != nil {
+		return nil, err
+	}
+	f.firstReuse = 1
+	return f, nil
+}
+
+func nginxTokens(s string) []token {
+	var tokens []token
+	for s != "" {
+		i := strings.IndexByte(s, '$')
+		if i < 0 {
+			return append(tokens, token{lit: s})
+		}
+		tokens = append(tokens, token{lit: s[:i]})
+		s = s[i+1:]
+		var name string
+		if strings.HasPrefix(s, "{") {
+			name, s, _ = strings.Cut(s[1:], "}")
+		} else {
+			n := 0
+			for n < len(s) && (s[n] == '_' || s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z' || s[n] >= '0' && s[n] <= '9') {
+				n++
+			}
+			name, s = s[:n], s[n:]
+		}
+		if name == "" {
+			tokens = append(tokens, token{lit: "$"})
+			continue
+		}
+		list := strings.HasPrefix(name, "upstream_") && name != "upstream_cache_status" || name == "http_x_forwarded_for"
+		tokens = append(tokens, token{role: nginxRoles[name], name: "$" + name, list: list, pad: strings.HasPrefix(name, "padded_")})
+	}
+	return tokens
+}
+
+// joinQuoted joins the quoted pieces of a configuration directive.
+func joinQuoted(s string) string {
+	var b strings.Builder
+	for {
+		i := strings.IndexAny(s, `'"`)
+		if i < 0 {
+			return b.String()
+		}
+		quote := s[i]
+		s = s[i+1:]
+		for len(s) > 0 && s[0] != quote {
+			if s[0] == '\\' && len(s) > 1 {
+				s = s[1:]
+			}
+			b.WriteByte(s[0])
+			s = s[1:]
+		}
+		s = strings.TrimPrefix(s, string(quote))
+	}
+}
+
+// parseApache reads a LogFormat string of Apache httpd
+// (https://httpd.apache.org/docs/2.4/mod/mod_log_config.html), lighttpd's
+// accesslog.format or varnishncsa -F, which follow it.
+func parseApache(text string) (*Format, error) {
+	body := text
+	if s := strings.TrimSpace(text); strings.HasPrefix(s, "LogFormat") || strings.HasPrefix(s, "CustomLog") || strings.HasPrefix(s, `"%`) {
+		body = joinQuoted(s)
+	}
+	body = strings.NewReplacer(`\"`, `"`, `\t`, "\t", `\\`, `\`).Replace(body)
+	var tokens []token
+	units := map[int]Unit{} // of duration tokens
+	for body != "" {
+		i := strings.IndexByte(body, '%')
+		if i < 0 {
+			tokens = append(tokens, token{lit: body})
+			break
+		}
+		tokens = append(tokens, token{lit: body[:i]})
+		directive, rest := cutApache(body[i+1:])
+		if directive == "" {
+			return nil, fmt.Errorf("%q ends inside a directive", text)
+		}
+		body = rest
+		ts, unit := apacheTokens(directive)
+		if len(tokens) > 1 && tokens[len(tokens)-1].lit == "" && strings.HasSuffix(directive, "q") && tokens[len(tokens)-2].role == rolePath {
+			continue // %U%q: the query belongs to the path
+		}
+		tokens = append(tokens, ts...)
+		if unit != UnitUnknown {
+			units[len(tokens)-1] = unit
+		}
+	}
+	unit := finestDuration(tokens, units)
+	f, err := newFormat("Apache LogFormat", text, unit, tokens)
+	if err != nil {
+		return nil, err
+	}
+	f.upstreamUnit = Seconds // %{Varnish:time_firstbyte}x
+	return f, nil
+}
+
+// finestDuration leaves the duration role to the directive of the finest unit
+// only and returns that unit: %D is better than %T where a log has both.
+func finestDuration(tokens []token, units map[int]Unit) Unit {
+	best := -1
+	for i := range tokens {
+		if tokens[i].role == roleDuration && (best < 0 || units[i] > units[best]) {
+			best = i
+		}
+	}
+	for i := range tokens {
+		if tokens[i].role == roleDuration && i != best {
+			tokens[i].role = roleNone
+		}
+	}
+	return units[best]
+}
+
+// cutApache splits a directive without its %, as far as its final letter.
+func cutApache(s string) (directive, rest string) {
+	i := 0
+	for i < len(s) && strings.IndexByte("<>!,0123456789", s[i]) >= 0 {
+		i++
+	}
+	if i < len(s) && s[i] == '{' {
+		j := strings.IndexByte(s[i:], '}')
+		if j < 0 {
+			return "", ""
+		}
+		i += j + 1
+	}
+	if i < len(s) && s[i] == '^' { // %^FB, %^ti: two letters follow
+		i += 2
+	}
+	if i >= len(s) {
+		return "", ""
+	}
+	return s[:i+1], s[i+1:]
+}
+
+var apacheRoles = map[byte]role{
+	'h': roleClient, 'a': roleClient, 'r': roleRequest, 's': roleStatus, 'b': roleBytes, 'B': roleBytes, 'O': roleBytes,
+	'D': roleDuration, 'T': roleDuration, 'm': roleMethod, 'U': rolePath, 'H': roleProto, 'k': roleReuse, 't': roleTime,
+}
+
+func apacheTokens(directive string) ([]token, Unit) {
+	letter := directive[len(directive)-1]
+	v := token{role: apacheRoles[letter], name: "%" + directive}
+	arg := ""
+	if i := strings.IndexByte(directive, '{'); i >= 0 {
+		arg = directive[i+1 : len(directive)-2]
+	}
+	switch {
+	case letter == '%':
+		return []token{{lit: "%"}}, UnitUnknown
+	case strings.Contains(directive, "^"):
+		v.role = roleNone
+	case letter == 'D':
+		return []token{v}, Microseconds
+	case letter == 'T':
+		unit := Seconds
+		if arg != "" {
+			unit, _ = ParseUnit(arg)
+		}
+		return []token{v}, unit
+	case letter == 't' && arg == "":
+		return []token{{lit: "["}, v, {lit: "]"}}, UnitUnknown
+	case letter == 'x' && (arg == "Varnish:hitmiss" || arg == "Varnish:handling"):
+		v.role = roleCache
+	case letter == 'x' && arg == "Varnish:time_firstbyte":
+		v.role = roleUpstream
+	case letter == 'a' && arg == "c", letter == 't' && strings.Contains(arg, "frac"):
+		v.role = roleNone
+	}
+	return []token{v}, UnitUnknown
+}
+
+// haproxyRoles maps HAProxy's log-format variables (configuration manual,
+// section 8.2.6). Tt includes the idle time of a kept-alive connection; it
+// stands in where Ta, the active time, is not logged.
+var haproxyRoles = map[string]role{
+	"ci": roleClient, "t": roleTime, "tr": roleTime, "trg": roleTime, "T": roleTime, "Tl": roleTime, "Ts": roleTime, "trl": roleTime,
+	"Ta": roleDuration, "Tr": roleUpstream, "ST": roleStatus, "B": roleBytes, "r": roleRequest,
+	"HM": roleMethod, "HP": rolePath, "HU": rolePath, "HPO": rolePath, "HV": roleProto,
+}
+
+// parseHAProxy reads a log-format string. The captured headers (%hr, %hs) are
+// printed only when there are some, so they are taken as part of the variable
+// before them.
+func parseHAProxy(text string) (*Format, error) {
+	body := strings.NewReplacer(`\ `, " ", `\"`, `"`).Replace(text)
+	var tokens []token
+	for body != "" {
+		i := strings.IndexByte(body, '%')
+		if i < 0 {
+			tokens = append(tokens, token{lit: body})
+			break
+		}
+		tokens = append(tokens, token{lit: body[:i]})
+		flags, name, rest := cutHAProxy(body[i+1:])
+		body = rest
+		switch name {
+		case "":
+			return nil, fmt.Errorf("%q has a %% without a variable", text)
+		case "%":
+			tokens = append(tokens, token{lit: "%"})
+		case "hr", "hs", "hrl", "hsl":
+			tokens[len(tokens)-1].lit = strings.TrimRight(tokens[len(tokens)-1].lit, " ")
+		default:
+			quote := ""
+			if strings.Contains(flags, "+Q") {
+				quote = `"`
+			}
+			tokens = append(tokens, token{lit: quote}, token{role: haproxyRoles[name], name: "%" + name}, token{lit: quote})
+		}
+	}
+	if !hasRole(tokens, roleDuration) {
+		for i := range tokens {
+			if tokens[i].name == "%Tt" {
+				tokens[i].role = roleDuration
+			}
+		}
+	}
+	return newFormat("HAProxy log-format", text, Milliseconds, lenientEnd(tokens))
+}
+
+func hasRole(tokens []token, r role) bool {
+	for _, t := range tokens {
+		if t.role == r {
+			return true
+		}
+	}
+	return false
+}
+
+// lenientEnd drops the quote after a request that ends the line: HAProxy cuts
+// long lines, and the request loses its end but not its time.
+func lenientEnd(tokens []token) []token {
+	n := len(tokens)
+	for n > 0 && tokens[n-1].name == "" && strings.Trim(tokens[n-1].lit, ` "`) == "" {
+		n--
+	}
+	if n > 0 && tokens[n-1].role == roleRequest {
+		return tokens[:n]
+	}
+	return tokens
+}
+
+func cutHAProxy(s string) (flags, name, rest string) {
+	if strings.HasPrefix(s, "%") {
+		return "", "%", s[1:]
+	}
+	if strings.HasPrefix(s, "{") {
+		j := strings.IndexByte(s, '}')
+		if j < 0 {
+			return "", "", ""
+		}
+		flags, s = s[1:j], s[j+1:]
+	}
+	if strings.HasPrefix(s, "[") {
+		j := strings.IndexByte(s, ']')
+		if j < 0 {
+			return "", "", ""
+		}
+		return flags, s[:j+1], s[j+1:]
+	}
+	n := 0
+	for n < len(s) && s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z' {
+		n++
+	}
+	return flags, s[:n], s[n:]
+}
+
+// squidRoles maps Squid's logformat codes
+// (http://www.squid-cache.org/Doc/config/logformat/).
+var squidRoles = map[string]role{
+	"ts": roleTime, "tl": roleTime, "tg": roleTime, "tr": roleDuration, ">a": roleClient, ">A": roleClient,
+	"Ss": roleCache, ">Hs": roleStatus, "Hs": roleStatus, "<st": roleBytes, "st": roleBytes,
+	"rm": roleMethod, ">rm": roleMethod, "ru": rolePath, ">ru": rolePath, "rv": roleProto, ">rv": roleProto,
+}
+
+func parseSquid(text string) (*Format, error) {
+	var tokens []token
+	for body := text; body != ""; {
+		i := strings.IndexByte(body, '%')
+		if i < 0 {
+			tokens = append(tokens, token{lit: body})
+			break
+		}
+		tokens = append(tokens, token{lit: body[:i]})
+		s := strings.TrimLeft(body[i+1:], `"[#'/-`)
+		n := 0
+		for n < len(s) && (s[n] >= '0' && s[n] <= '9' || s[n] == '.') {
+			n++
+		}
+		pad := n > 0 && s[0] != '0'
+		s = s[n:]
+		if strings.HasPrefix(s, "{") {
+			_, s, _ = strings.Cut(s, "}")
+		}
+		s = strings.TrimPrefix(s, "http::")
+		n = 0
+		for n < len(s) && (s[n] == '<' || s[n] == '>' || s[n] == '_' || s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z') {
+			n++
+		}
+		if n == 0 {
+			return nil, fmt.Errorf("%q has a %% without a code", text)
+		}
+		tokens = append(tokens, token{role: squidRoles[s[:n]], name: "%" + s[:n], pad: pad})
+		body = s[n:]
+	}
+	return newFormat("Squid logformat", text, Milliseconds, tokens)
+}
+
+// envoyRole maps Envoy's command operators
+// (https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage).
+func envoyRole(op string) role {
+	name, arg, _ := strings.Cut(op, "(")
+	arg = strings.ToUpper(strings.TrimSuffix(arg, ")"))
+	switch name {
+	case "START_TIME":
+		return roleTime
+	case "DURATION":
+		return roleDuration
+	case "PROTOCOL":
+		return roleProto
+	case "RESPONSE_CODE":
+		return roleStatus
+	case "BYTES_SENT":
+		return roleBytes
+	case "DOWNSTREAM_REMOTE_ADDRESS", "DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT", "DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT":
+		return roleClient
+	case "REQ":
+		if arg == ":METHOD" {
+			return roleMethod
+		}
+		if strings.HasSuffix(arg, ":PATH") {
+			return rolePath
+		}
+	case "RESP":
+		if arg == "X-ENVOY-UPSTREAM-SERVICE-TIME" {
+			return roleUpstream
+		}
+	}
+	return roleNone
+}
+
+func parseEnvoy(text string) (*Format, error) {
+	var tokens []token
+	parts := strings.Split(strings.TrimSuffix(text, `\n`), "%")
+	if len(parts)%2 == 0 {
+		return nil, fmt.Errorf("%q has an operator without its closing %%", text)
+	}
+	for i, part := range parts {
+		if i%2 == 0 {
+			tokens = append(tokens, token{lit: part})
+			continue
+		}
+		tokens = append(tokens, token{role: envoyRole(part), name: "%" + part + "%"})
+	}
+	return newFormat("Envoy format", text, Milliseconds, tokens)
+}

@@ -1,0 +1,343 @@
+package weblog
+
+import (
+	"bytes"
+	"fmt"
+	"net/netip"
+	"strings"
+)
+
+// piece is one blank-separated part of a line: in brackets, in quotes, or bare,
+// perhaps as key=value.
+type piece struct {
+	kind byte // '[', '"' or 'w'
+	key  string
+	text []byte
+}
+
+// split takes a line apart.
+func split(line []byte) []piece {
+	var out []piece
+	for pos := 0; pos < len(line); {
+		p := piece{kind: 'w'}
+		if eq := keyLength(line[pos:]); eq > 0 {
+			p.key = string(line[pos : pos+eq+1])
+			pos += eq + 1
+		}
+		end := -1
+		if pos < len(line) && line[pos] == '"' {
+			p.kind = '"'
+			end = quoteEnd(line, pos+1)
+		} else if pos < len(line) && line[pos] == '[' {
+			p.kind = '['
+			if i := bytes.IndexByte(line[pos:], ']'); i > 0 {
+				end = pos + i
+			}
+		}
+		if end > 0 && (end+1 == len(line) || line[end+1] == ' ') {
+			p.text = line[pos+1 : end]
+			pos = end + 2
+		} else {
+			p.kind = 'w'
+			end = len(line)
+			if i := bytes.IndexByte(line[pos:], ' '); i >= 0 {
+				end = pos + i
+			}
+			p.text = line[pos:end]
+			pos = end + 1
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// keyLength returns the length of a key that b begins with, before its "=";
+// 0 if there is none.
+func keyLength(b []byte) int {
+	for i, c := range b {
+		if c == '=' {
+			return i
+		}
+		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') || i > 30 {
+			return 0
+		}
+	}
+	return 0
+}
+
+// table is a sample in columns: the lines of the commonest shape.
+type table struct {
+	shape []piece // text unused
+	rows  [][]piece
+}
+
+func tableOf(lines [][]byte) table {
+	shapes := map[string][][]piece{}
+	var best string
+	for _, l := range lines {
+		row := split(l)
+		var sig strings.Builder
+		for _, p := range row {
+			sig.WriteByte(p.kind)
+			sig.WriteString(p.key)
+		}
+		s := sig.String()
+		shapes[s] = append(shapes[s], row)
+		if len(shapes[s]) > len(shapes[best]) || len(shapes[s]) == len(shapes[best]) && len(s) > len(best) {
+			best = s
+		}
+	}
+	t := table{rows: shapes[best]}
+	if len(t.rows) > 0 {
+		t.shape = t.rows[0]
+	}
+	return t
+}
+
+// all reports whether test holds for every value of a column that is not "-",
+// and for at least one.
+func (t *table) all(col int, test func([]byte) bool) bool {
+	found := false
+	for _, row := range t.rows {
+		v := row[col].text
+		if string(v) == "-" {
+			continue
+		}
+		if !test(v) {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+// find returns the first column from on that test holds for, -1 if none.
+func (t *table) find(from int, test func([]byte) bool) int {
+	for i := from; i < len(t.shape); i++ {
+		if t.all(i, test) {
+			return i
+		}
+	}
+	return -1
+}
+
+// infer works out the format of text lines without a preset, from what their
+// columns hold.
+func infer(lines [][]byte, unit Unit) (*Format, error) {
+	t := tableOf(lines)
+	if float64(len(t.rows)) < minScore*float64(len(lines)) || len(t.shape) < 3 {
+		return nil, fmt.Errorf("no known format fits; say --format with the server's format string, or one of %s. the first line: %s", strings.Join(Presets(), ", "), Escape(string(lines[0]), 120))
+	}
+	roles := make([]role, len(t.shape))
+	after := t.inferRequest(roles)
+	status := t.find(after, isStatus)
+	if status < 0 {
+		return nil, fmt.Errorf("found no column of HTTP statuses; say --format. the first line: %s", Escape(string(lines[0]), 120))
+	}
+	roles[status] = roleStatus
+	if status+1 < len(roles) && t.shape[status+1].key == "" && t.all(status+1, isWhole) {
+		roles[status+1] = roleBytes
+	}
+	if i := t.find(0, isAddress); i >= 0 && roles[i] == roleNone {
+		roles[i] = roleClient
+	}
+	duration, u, note, err := t.inferDuration(roles, unit)
+	if err != nil {
+		return nil, err
+	}
+	f, err := newFormat("inferred", t.formatText(roles), u, t.tokens(roles))
+	if err != nil {
+		return nil, err
+	}
+	f.Note = note
+	f.has[roleDuration] = duration
+	return f, nil
+}
+
+// inferRequest finds the time stamp and the request, and returns the column
+// after it.
+func (t *table) inferRequest(roles []role) (after int) {
+	var c clock
+	isStamp := func(b []byte) bool { s, ok := c.parse(b); return ok && s.unix > 0 }
+	if i := t.find(0, isStamp); i >= 0 {
+		roles[i] = roleTime
+		after = i + 1
+	}
+	if i := t.find(0, looksLikeRequest); i >= 0 {
+		roles[i] = roleRequest
+		return i + 1
+	}
+	method := t.find(0, func(b []byte) bool { return methodIndex(b) < methodOther })
+	if method < 0 {
+		return after
+	}
+	roles[method] = roleMethod
+	after = max(after, method+1)
+	if method+1 < len(roles) && t.all(method+1, func(b []byte) bool { return bytes.HasPrefix(b, []byte("/")) || bytes.Contains(b, []byte("://")) }) {
+		roles[method+1] = rolePath
+		after = method + 2
+	}
+	if i := t.find(after, func(b []byte) bool { return hasPrefix(b, "HTTP/") }); i >= 0 {
+		roles[i] = roleProto
+	}
+	return after
+}
+
+func isStatus(b []byte) bool {
+	n, ok := parseStatus(b)
+	return ok && len(b) == 3 && (n == 0 || n >= 100 && n <= 599)
+}
+
+func isWhole(b []byte) bool {
+	_, known, ok := parseUint(b)
+	return ok && known
+}
+
+func isAddress(b []byte) bool {
+	s := string(b)
+	if _, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
+		return true
+	}
+	_, err := netip.ParseAddrPort(s)
+	return err == nil
+}
+
+// inferDuration finds the request time among the columns without a role, and
+// with it an upstream time. Its result says what it took for what.
+func (t *table) inferDuration(roles []role, unit Unit) (ok bool, u Unit, note string, err error) {
+	fraction := func(b []byte) bool {
+		_, _, f := parseMicros(b, UnitUnknown)
+		return f == faultNone || f == faultUnit && bytes.IndexByte(b, '.') >= 0
+	}
+	var times, wholes []int
+	for i := range roles {
+		if roles[i] != roleNone {
+			continue
+		}
+		if t.all(i, fraction) {
+			times = append(times, i)
+		} else if i > 0 && t.all(i, isWhole) {
+			wholes = append(wholes, i)
+		}
+	}
+	if len(times) == 0 {
+		return t.wholeDuration(roles, wholes, unit)
+	}
+	best := t.longest(times)
+	if best < 0 {
+		return false, 0, "", fmt.Errorf("columns %s all look like times, and none is always the longest; say --format with the server's format string", columnNumbers(times))
+	}
+	roles[best] = roleDuration
+	if len(times) == 2 {
+		roles[times[0]+times[1]-best] = roleUpstream
+	}
+	u = Seconds
+	if unit != UnitUnknown {
+		u = unit
+	}
+	return true, u, fmt.Sprintf("took column %d (%s) for the request time in %s", best+1, t.describe(best), u), nil
+}
+
+// wholeDuration takes the last column of whole numbers for the request time if
+// the user says its unit.
+func (t *table) wholeDuration(roles []role, wholes []int, unit Unit) (bool, Unit, string, error) {
+	if len(wholes) == 0 {
+		return false, 0, "", fmt.Errorf("found no column with the request time: add $request_time (nginx) or %%D (Apache) to the server's log format, or say --format")
+	}
+	last := wholes[len(wholes)-1]
+	if unit == UnitUnknown {
+		return false, 0, "", fmt.Errorf("column %d (%s) may be the request time, but whole numbers do not say their unit: say --unit us (Apache's %%D), --unit ms or --unit s (Apache's %%T), or --format", last+1, t.describe(last))
+	}
+	if len(wholes) > 1 {
+		return false, 0, "", fmt.Errorf("columns %s all hold whole numbers; say --format with the server's format string", columnNumbers(wholes))
+	}
+	roles[last] = roleDuration
+	return true, unit, fmt.Sprintf("took column %d (%s) for the request time in %s", last+1, t.describe(last), unit), nil
+}
+
+// longest returns the column whose time is never below another's: the request
+// time includes the upstream's. Names decide before values.
+func (t *table) longest(cols []int) int {
+	for _, d := range durationKeys {
+		for _, c := range cols {
+			if strings.EqualFold(strings.TrimSuffix(t.shape[c].key, "="), d.name) {
+				return c
+			}
+		}
+	}
+	value := func(row []piece, c int) (uint64, bool) {
+		us, _, f := parseMicros(row[c].text, Seconds)
+		return us, f == faultNone
+	}
+	for _, c := range cols {
+		least := true
+		for _, row := range t.rows {
+			own, ok := value(row, c)
+			for _, d := range cols {
+				if other, has := value(row, d); d != c && has && (!ok || other > own) {
+					least = false
+				}
+			}
+		}
+		if least {
+			return c
+		}
+	}
+	return -1
+}
+
+func (t *table) describe(col int) string {
+	return Escape(t.shape[col].key+string(t.rows[0][col].text), 32)
+}
+
+func columnNumbers(cols []int) string {
+	var out []string
+	for _, c := range cols {
+		out = append(out, fmt.Sprint(c+1))
+	}
+	return strings.Join(out, ", ")
+}
+
+// tokens makes a format of the columns.
+func (t *table) tokens(roles []role) []token {
+	var out []token
+	for i, p := range t.shape {
+		open, end := "", ""
+		switch p.kind {
+		case '[':
+			open, end = "[", "]"
+		case '"':
+			open, end = `"`, `"`
+		}
+		if i > 0 {
+			open = " " + p.key + open
+		} else {
+			open = p.key + open
+		}
+		v := token{role: roles[i], name: fmt.Sprintf("column %d", i+1), list: roles[i] == roleUpstream}
+		out = append(out, token{lit: open}, v, token{lit: end})
+	}
+	return out
+}
+
+// roleNames are what formatText calls the columns, in nginx's notation.
+var roleNames = map[role]string{
+	roleDuration: "duration", roleUpstream: "upstream", roleTime: "time", roleClient: "client", roleRequest: "request",
+	roleMethod: "method", rolePath: "path", roleProto: "proto", roleStatus: "status", roleBytes: "bytes",
+}
+
+// formatText is the format in the notation that ParseFormat takes.
+func (t *table) formatText(roles []role) string {
+	var b strings.Builder
+	for _, tok := range t.tokens(roles) {
+		switch {
+		case tok.name == "":
+			b.WriteString(tok.lit)
+		case tok.role == roleNone:
+			b.WriteString("$" + strings.ReplaceAll(tok.name, " ", "_"))
+		default:
+			b.WriteString("$" + roleNames[tok.role])
+		}
+	}
+	return b.String()
+}

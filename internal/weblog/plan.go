@@ -1,0 +1,350 @@
+package weblog
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+)
+
+// role is what a field of a log line means here.
+type role uint8
+
+const (
+	roleNone     role = iota
+	roleDuration      // the request time; 2 and 3 are added to it
+	roleDuration2
+	roleDuration3
+	roleUpstream // time in the server behind, one or a list
+	roleTime     // time stamp; roleTime2 is its second half (W3C's date, time)
+	roleTime2
+	roleClient  // client's address
+	roleRequest // "GET /path HTTP/1.1"
+	roleMethod
+	rolePath
+	roleProto
+	roleStatus
+	roleBytes
+	roleCache // HIT, MISS, ...
+	roleReuse // requests before this one on its connection
+	numRoles
+)
+
+// atomic reports whether values of the role hold no blanks or quotes, so that
+// they can be found from the end of a line.
+func (r role) atomic() bool {
+	switch r {
+	case roleTime, roleTime2, roleClient, roleRequest, rolePath, roleMethod, roleProto:
+		return false
+	}
+	return true
+}
+
+// span is where a field's value lies in the line; hi < 0 is a field that the
+// line does not have.
+type span struct{ lo, hi int32 }
+
+func (s span) of(line []byte) []byte {
+	if s.hi < 0 {
+		return nil
+	}
+	return line[s.lo:s.hi]
+}
+
+// spans holds the fields of one line.
+type spans [numRoles]span
+
+func (s *spans) clear() {
+	for i := range s {
+		s[i].hi = -1
+	}
+}
+
+// extractor finds the fields of a line. It returns false when the line does not
+// have the format's shape.
+type extractor interface {
+	extract(line []byte, s *spans) bool
+}
+
+// token is one piece of a format: literal text, or a variable.
+type token struct {
+	lit  string
+	role role
+	name string // the variable, for messages; empty for literal text
+	list bool   // values joined by ", " or " : ", as nginx's upstream variables
+	pad  bool   // padded with blanks on the left
+}
+
+// field is a variable with the literal text around it.
+type field struct {
+	role          role
+	before, after string
+	quoted        bool // ends at a quote, in which \" is not one
+	list, pad     bool
+	short         bool // a few bytes long, as a rule: cheaper to look at one by one
+}
+
+// linePlan finds fields by the literal text between them: head forward from the
+// start of the line, tail backward from its end, and nothing of what lies
+// between, where no field is wanted (referrer and user agent, mostly).
+type linePlan struct {
+	lead   string
+	trail  string
+	head   []field
+	tail   []field // last field first
+	syslog bool
+}
+
+// compile makes a plan of tokens. Two variables with nothing between them
+// cannot be told apart and are an error.
+func compile(tokens []token) (*linePlan, error) {
+	p := new(linePlan)
+	var fields []field
+	lit := ""
+	for _, t := range tokens {
+		if t.name == "" {
+			lit += t.lit
+			continue
+		}
+		if len(fields) == 0 {
+			p.lead = lit
+		} else {
+			if lit == "" {
+				return nil, fmt.Errorf("nothing separates %s from the variable before it", t.name)
+			}
+			fields[len(fields)-1].after = lit
+		}
+		fields = append(fields, field{role: t.role, before: lit, list: t.list, pad: t.pad})
+		lit = ""
+	}
+	if len(fields) == 0 {
+		return nil, fmt.Errorf("the format has no variables")
+	}
+	fields[len(fields)-1].after = lit
+	p.trail = lit
+	for i := range fields {
+		f := &fields[i]
+		f.quoted = f.after != "" && f.after[0] == '"'
+		f.short = !f.quoted && f.role != roleClient && f.role != roleTime && f.role != rolePath
+	}
+	from, to := gap(fields)
+	p.head = fields[:from]
+	for i := len(fields) - 1; i >= to; i-- {
+		p.tail = append(p.tail, fields[i])
+	}
+	return p, nil
+}
+
+// gap returns the longest run of unwanted fields that may be jumped over: at
+// the end of the line, or before fields that can be found from its end. A line
+// that ends in an unwanted field may end in anything, so that nothing can be
+// found from there.
+func gap(fields []field) (from, to int) {
+	from, to = len(fields), len(fields)
+	for from > 0 && fields[from-1].role == roleNone {
+		from--
+	}
+	if from < to {
+		return from, to
+	}
+	tail := len(fields)
+	for tail > 0 && fields[tail-1].role.atomic() {
+		tail--
+	}
+	best, bestTo := 0, len(fields)
+	for i := tail; i < len(fields); {
+		if fields[i].role != roleNone {
+			i++
+			continue
+		}
+		j := i
+		for j < len(fields) && fields[j].role == roleNone {
+			j++
+		}
+		if j-i > best {
+			best, bestTo = j-i, j
+		}
+		i = j
+	}
+	return bestTo - best, bestTo
+}
+
+func (p *linePlan) extract(line []byte, s *spans) bool {
+	pos := 0
+	if p.syslog {
+		if pos = syslogEnd(line); pos < 0 {
+			return false
+		}
+	}
+	if !hasPrefix(line[pos:], p.lead) {
+		return false
+	}
+	pos += len(p.lead)
+	for i := range p.head {
+		f := &p.head[i]
+		if f.pad {
+			for pos < len(line) && line[pos] == ' ' {
+				pos++
+			}
+		}
+		end := f.end(line, pos)
+		if end < 0 {
+			return false
+		}
+		s[f.role] = span{int32(pos), int32(end)}
+		pos = end + len(f.after)
+	}
+	if len(p.tail) == 0 {
+		return true
+	}
+	return p.extractTail(line, pos, s)
+}
+
+// extractTail finds the tail fields in line[from:].
+func (p *linePlan) extractTail(line []byte, from int, s *spans) bool {
+	end := len(line) - len(p.trail)
+	if end < from || !endsIn(line, p.trail) {
+		return false
+	}
+	for i := range p.tail {
+		f := &p.tail[i]
+		start := f.start(line, from, end)
+		if start < 0 {
+			return false
+		}
+		s[f.role] = span{int32(start), int32(end)}
+		end = start - len(f.before)
+	}
+	// Of the jumped-over fields, the literal text before the first and after
+	// the last has been seen; between them anything may stand.
+	return end >= from || len(p.head) == 0
+}
+
+// commonTime is the length of a time stamp in the common log format. The server
+// writes it, so text that ends one there needs no closer look.
+const commonTime = len("06/Sep/2015:05:58:05 +0900")
+
+// end returns where the value that starts at pos ends, -1 if nowhere.
+func (f *field) end(line []byte, pos int) int {
+	if f.after == "" {
+		return len(line)
+	}
+	first := f.after[0]
+	if first == ']' && pos+commonTime < len(line) && line[pos+commonTime] == first && line[pos+2] == '/' && f.ends(line, pos, pos+commonTime) {
+		return pos + commonTime
+	}
+	i := pos
+	if f.short {
+		for stop := min(len(line), pos+16); i < stop; i++ {
+			if line[i] == first && f.ends(line, pos, i) {
+				return i
+			}
+		}
+	}
+	for {
+		j := bytes.IndexByte(line[i:], first)
+		if j < 0 {
+			return -1
+		}
+		i += j
+		if f.ends(line, pos, i) {
+			return i
+		}
+		i++
+	}
+}
+
+// ends reports whether the value that starts at pos ends at i, where the first
+// byte of f.after stands.
+func (f *field) ends(line []byte, pos, i int) bool {
+	for k := 1; k < len(f.after); k++ {
+		if i+k >= len(line) || line[i+k] != f.after[k] {
+			return false
+		}
+	}
+	return !(f.quoted && i > pos && line[i-1] == '\\' && escaped(line[pos:i])) && !(f.list && inList(line, pos, i))
+}
+
+// start returns where the value that ends at end starts, -1 if nowhere after
+// from.
+func (f *field) start(line []byte, from, end int) int {
+	last := f.before[len(f.before)-1]
+	for i := end - 1; i >= from-1 && i >= 0; i-- {
+		if line[i] != last {
+			continue
+		}
+		start := i + 1
+		if !endsIn(line[:start], f.before) {
+			continue
+		}
+		if f.list && inList(line, from, start-1) {
+			continue
+		}
+		return start
+	}
+	return -1
+}
+
+// endsIn is bytes.HasSuffix for a short string.
+func endsIn(b []byte, suffix string) bool {
+	from := len(b) - len(suffix)
+	if from < 0 {
+		return false
+	}
+	for k := 0; k < len(suffix); k++ {
+		if b[from+k] != suffix[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// inList reports whether the blank at line[i] joins two values of a list
+// ("0.001, 0.002 : 0.003") that started at or after pos.
+func inList(line []byte, pos, i int) bool {
+	if line[i] != ' ' {
+		return false
+	}
+	return i > pos && line[i-1] == ',' || i > pos+1 && line[i-1] == ':' && line[i-2] == ' ' || hasPrefix(line[i:], " : ")
+}
+
+// escaped reports whether text ends in an odd number of backslashes.
+func escaped(text []byte) bool {
+	n := len(text)
+	for n > 0 && text[n-1] == '\\' {
+		n--
+	}
+	return (len(text)-n)%2 == 1
+}
+
+// hasPrefix is bytes.HasPrefix against a string.
+func hasPrefix(b []byte, prefix string) bool {
+	return len(b) >= len(prefix) && string(b[:len(prefix)]) == prefix
+}
+
+// isSyslog reports whether the line begins with a syslog header: RFC 3164's
+// "Mar  1 00:00:01 host program[pid]: ", RFC 5424's "<134>1 ", or with a time
+// stamp as rsyslog writes it.
+func isSyslog(line []byte) bool {
+	if syslogEnd(line) < 0 || len(line) < 20 {
+		return false
+	}
+	if line[0] == '<' || line[4] == '-' && line[7] == '-' && line[10] == 'T' {
+		return true
+	}
+	_, err := time.Parse("Jan _2 15:04:05", string(line[:15]))
+	return err == nil
+}
+
+// syslogEnd returns where the message of a syslog line begins: after the
+// "program[pid]: " or "program: " in its first 128 bytes; -1 if there is none.
+func syslogEnd(line []byte) int {
+	head := line[:min(len(line), 128)]
+	if i := bytes.Index(head, []byte("]: ")); i >= 0 {
+		return i + 3
+	}
+	// The colons of the time of day have no blank after them.
+	if i := bytes.Index(head, []byte(": ")); i >= 0 {
+		return i + 2
+	}
+	return -1
+}

@@ -1,0 +1,100 @@
+package weblog
+
+// preset is a format with a name. Its text is in nginx's notation, with
+// wirerate's own short variable names; variables it does not know are skipped.
+type preset struct {
+	name  string
+	title string
+	text  string
+	unit  Unit
+	kind  string // other language than nginx's
+	// asked presets are not tried by Detect: they look like others whose times
+	// have another unit.
+	asked bool
+}
+
+const (
+	combined = `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`
+	common   = `$remote_addr $ident $remote_user [$time_local] "$request" $status $body_bytes_sent`
+)
+
+// presets are tried in this order by Detect: the first that fits wins.
+var presets = []preset{
+	// https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage
+	{name: "envoy", title: "Envoy default", kind: "envoy", text: `[%START_TIME%] "%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" %RESPONSE_CODE% %RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT% %DURATION% %RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)% "%REQ(X-FORWARDED-FOR)%" "%REQ(USER-AGENT)%" "%REQ(X-REQUEST-ID)%" "%REQ(:AUTHORITY)%" "%UPSTREAM_HOST%"`},
+	// https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-access-logs.html
+	{name: "alb", title: "AWS Application Load Balancer", unit: Seconds, text: `$type $time $elb $client $target $duration $duration2 $duration3 $status $target_status $received_bytes $bytes "$request" "$rest`},
+	// https://docs.aws.amazon.com/elasticloadbalancing/latest/classic/access-log-collection.html
+	{name: "elb", title: "AWS Classic Load Balancer", unit: Seconds, text: `$time $elb $client $backend $duration $duration2 $duration3 $status $backend_status $received_bytes $bytes "$request"$rest`},
+	// https://docs.aws.amazon.com/AmazonS3/latest/userguide/LogFormat.html
+	{name: "s3", title: "Amazon S3 server access log", unit: Milliseconds, text: `$owner $bucket [$time] $client $requester $request_id $operation $key "$request" $status $error $bytes $object_size $duration $upstream "$rest`},
+	// https://doc.traefik.io/traefik/observability/access-logs/
+	{name: "traefik", title: "Traefik common log format", unit: Milliseconds, text: combined + ` $count "$router" "$server" ${duration}ms`},
+	// https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/log-format/
+	{name: "ingress-nginx", title: "Kubernetes ingress-nginx", unit: Seconds, text: combined + ` $request_length $request_time [$proxy_upstream_name] [$proxy_alternative_upstream_name] $upstream_addr $upstream_response_length $upstream_response_time $upstream_status $req_id`},
+	// HAProxy configuration manual, section 8.2.3 and "option httplog clf"
+	{name: "haproxy", title: "HAProxy HTTP log", kind: "haproxy", text: `%ci:%cp [%tr] %ft %b/%s %TR/%Tw/%Tc/%Tr/%Ta %ST %B %CC %CS %tsc %ac/%fc/%bc/%sc/%rc %sq/%bq %hr %hs %{+Q}r`},
+	{name: "haproxy-clf", title: "HAProxy HTTP log, CLF", unit: Milliseconds, text: common + ` "" "" $port $ms "$frontend" "$backend" "$server" $tr $tw $tc $upstream $duration $rest`},
+	// http://www.squid-cache.org/Doc/config/logformat/
+	{name: "squid", title: "Squid native", kind: "squid", text: `%ts.%03tu %6tr %>a %Ss/%03>Hs %<st %rm %ru %[un %Sh/%<a %mt`},
+	// Apache's, lighttpd's and varnishncsa's %D and %T at the end of combined or
+	// common
+	{name: "combined-s", title: "combined + time in s", unit: Seconds, asked: true, text: combined + ` $duration`},
+	{name: "combined-ms", title: "combined + time in ms", unit: Milliseconds, asked: true, text: combined + ` $duration`},
+	{name: "combined-us", title: "combined + time in us (Apache %D)", unit: Microseconds, asked: true, text: combined + ` $duration`},
+	{name: "common-s", title: "common + time in s", unit: Seconds, asked: true, text: common + ` $duration`},
+	{name: "common-ms", title: "common + time in ms", unit: Milliseconds, asked: true, text: common + ` $duration`},
+	{name: "common-us", title: "common + time in us (Apache %D)", unit: Microseconds, asked: true, text: common + ` $duration`},
+	{name: "varnish", title: "varnishncsa combined + %D", kind: "apache", asked: true, text: `%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-agent}i" %D`},
+	{name: "lighttpd", title: "lighttpd default + %D", kind: "apache", asked: true, text: `%h %V %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %D`},
+	{name: "caddy", title: "Caddy JSON", kind: "json", asked: true, text: caddyKeys},
+	{name: "envoy-json", title: "Envoy JSON", kind: "json", asked: true, text: envoyKeys},
+	{name: "traefik-json", title: "Traefik JSON", kind: "json", asked: true, text: traefikKeys},
+	{name: "w3c", title: "W3C extended (also IIS, CloudFront)", kind: "w3c", asked: true},
+	{name: "cloudfront", title: "CloudFront standard log", kind: "w3c", unit: Seconds, asked: true},
+	{name: "iis", title: "IIS W3C extended", kind: "w3c", unit: Milliseconds, asked: true},
+}
+
+// Presets returns the names of the formats that ParseFormat knows.
+func Presets() []string {
+	names := make([]string, len(presets))
+	for i, p := range presets {
+		names[i] = p.name
+	}
+	return names
+}
+
+func presetNamed(name string) (preset, bool) {
+	for _, p := range presets {
+		if p.name == name {
+			return p, true
+		}
+	}
+	return preset{}, false
+}
+
+func (p preset) format() (*Format, error) {
+	var f *Format
+	var err error
+	switch p.kind {
+	case "envoy":
+		f, err = parseEnvoy(p.text)
+	case "haproxy":
+		f, err = parseHAProxy(p.text)
+	case "squid":
+		f, err = parseSquid(p.text)
+	case "apache":
+		f, err = parseApache(p.text)
+	case "json":
+		f, err = parseKeys("json", p.text)
+	case "w3c":
+		f = w3cFormat(p.unit)
+	default:
+		f, err = newFormat(p.title, p.text, p.unit, nginxTokens(p.text))
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.Name = p.title
+	return f, nil
+}

@@ -1,0 +1,209 @@
+package weblog
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// isPlain reports whether the file is not compressed.
+func isPlain(file *os.File) (bool, error) {
+	head := make([]byte, 4)
+	n, err := file.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	return compression(head[:n]) == "", nil
+}
+
+// compression tells a compressed stream by its first bytes (RFC 1952, RFC 8878,
+// bzip2's "BZh").
+func compression(head []byte) string {
+	switch {
+	case hasPrefix(head, "\x1f\x8b"):
+		return "gzip"
+	case hasPrefix(head, "\x28\xb5\x2f\xfd"):
+		return "zstd"
+	case len(head) >= 4 && hasPrefix(head, "BZh") && head[3] >= '1' && head[3] <= '9':
+		return "bzip2"
+	}
+	return ""
+}
+
+// decompress returns the text of r and a function that frees what it holds.
+func decompress(r io.Reader) (io.Reader, func(), error) {
+	b := bufio.NewReaderSize(r, 128<<10)
+	head, err := b.Peek(4)
+	if err != nil && err != io.EOF {
+		return nil, nil, err
+	}
+	switch compression(head) {
+	case "gzip":
+		z, err := gzip.NewReader(b)
+		return z, func() {}, err
+	case "zstd":
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20), zstd.WithDecoderMaxWindow(32<<20))
+		if err != nil {
+			return nil, nil, err
+		}
+		return z, z.Close, nil
+	case "bzip2":
+		return bzip2.NewReader(b), func() {}, nil
+	}
+	return b, func() {}, nil
+}
+
+// streamBlock is a run of whole lines of a stream.
+type streamBlock struct {
+	data  []byte
+	pos   int64
+	index int
+}
+
+// readStream reads what cannot be read in parallel: standard input, pipes,
+// compressed files. One goroutine reads blocks of whole lines, workers count.
+func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total *Sketch, segs *segments, pos *int64) error {
+	text, free, err := decompress(r)
+	if err != nil {
+		return err
+	}
+	defer free()
+	first := make([]byte, blockSize)
+	n, readErr := fill(text, first)
+	first = first[:n]
+	if readErr != nil && readErr != io.EOF && n == 0 {
+		return readErr
+	}
+	format, err := opt.formatOf(in, first[:min(n, sampleSize)])
+	if err != nil {
+		return err
+	}
+	count := opt.Workers
+	if format.directives {
+		count = 1
+	}
+	s := &stream{text: text, lines: []uint32{}, work: make(chan streamBlock), free: make(chan []byte, 2*count+1), pos: *pos}
+	workers := make([]*worker, count)
+	var wg sync.WaitGroup
+	for i := range workers {
+		workers[i] = newWorker(format, opt)
+		s.free <- make([]byte, 0, blockSize)
+		s.free <- make([]byte, 0, blockSize)
+		wg.Go(func() { s.run(workers[i]) })
+	}
+	err = s.feed(ctx, first, readErr)
+	close(s.work)
+	wg.Wait()
+	*pos = s.pos
+	workers[0].sketch.skipped[faultLong] += uint64(len(s.long))
+	workers[0].raw = append(workers[0].raw, s.long...)
+	collect(in, workers, s.lines, total, segs)
+	return errors.Join(err, workerError(workers))
+}
+
+type stream struct {
+	text io.Reader
+	work chan streamBlock
+	free chan []byte
+	pos  int64
+	long []rawSkip // lines too long for a buffer; text with the first three
+
+	mu    sync.Mutex
+	lines []uint32
+}
+
+func (s *stream) run(w *worker) {
+	for b := range s.work {
+		n := w.block(b.data, b.pos, b.index)
+		s.mu.Lock()
+		s.lines[b.index] = n
+		s.mu.Unlock()
+		s.free <- b.data[:0]
+	}
+}
+
+// feed cuts the stream into blocks at line ends, beginning with what has been
+// read of it. Lines longer than maxLine are counted and passed over.
+func (s *stream) feed(ctx context.Context, rest []byte, readErr error) error {
+	buf := <-s.free
+	buf = append(buf, rest...)
+	for ctx.Err() == nil {
+		if readErr != nil {
+			s.send(buf)
+			if readErr == io.EOF {
+				return nil
+			}
+			return readErr
+		}
+		end := bytes.LastIndexByte(buf, '\n') + 1
+		if end > 0 {
+			next := append(<-s.free, buf[end:]...)
+			s.send(buf[:end])
+			buf = next
+		} else if len(buf) > maxLine {
+			buf, readErr = s.passLong(buf)
+			continue
+		}
+		n := len(buf)
+		buf = append(buf, make([]byte, max(blockSize-n, 64<<10))...)
+		var got int
+		got, readErr = io.ReadAtLeast(s.text, buf[n:], 1)
+		buf = buf[:n+got]
+	}
+	return ctx.Err()
+}
+
+// fill reads until b is full or r ends, and returns r's own error.
+func fill(r io.Reader, b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		var got int
+		got, err = r.Read(b[n:])
+		n += got
+	}
+	return n, err
+}
+
+func (s *stream) send(data []byte) {
+	if len(data) == 0 {
+		return
+	}
+	s.mu.Lock()
+	index := len(s.lines)
+	s.lines = append(s.lines, 0)
+	s.mu.Unlock()
+	s.work <- streamBlock{data: data, pos: s.pos, index: index}
+	s.pos += int64(len(data))
+}
+
+// passLong drops the rest of a line that is too long. It returns what follows
+// the line.
+func (s *stream) passLong(buf []byte) ([]byte, error) {
+	skip := rawSkip{block: len(s.lines), line: 1, fault: faultLong}
+	if len(s.long) < maxExamples {
+		skip.text = Escape(string(buf[:maxShown+1]), maxShown)
+	}
+	s.long = append(s.long, skip)
+	s.mu.Lock()
+	s.lines = append(s.lines, 1)
+	s.mu.Unlock()
+	s.pos += int64(len(buf))
+	for {
+		n, err := s.text.Read(buf[:cap(buf)])
+		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+			s.pos += int64(i) + 1
+			return append(buf[:0], buf[i+1:n]...), err
+		}
+		s.pos += int64(n)
+		if err != nil {
+			return buf[:0], err
+		}
+	}
+}

@@ -1,0 +1,389 @@
+package weblog
+
+import (
+	"bytes"
+	"fmt"
+	"net/netip"
+)
+
+// The tables below group requests by something of which a log may hold any
+// number of kinds. Their memory is bounded by keying more coarsely, never by
+// leaving kinds out: the counts stay exact, and which request falls where does
+// not depend on the order of the lines.
+
+// maxPaths bounds the groups of a pathTable, maxClients those of a clientTable.
+const (
+	maxPaths   = 384
+	maxClients = 2048
+)
+
+// pathTable groups by path pattern and size class.
+type pathTable struct {
+	depth   int // segments of a path kept in its pattern
+	groups  map[string]*group
+	scratch []byte
+}
+
+func newPathTable() *pathTable { return &pathTable{depth: 4, groups: map[string]*group{}} }
+
+// noise is the pattern of requests answered 400, 404, 405, 410 or 414: their
+// paths are the client's invention and say nothing of the site.
+const noise = "(bad request or not found)"
+
+func (t *pathTable) add(r *request, size int) {
+	t.scratch = append(t.scratch[:0], byte(size))
+	switch r.status {
+	case 400, 404, 405, 410, 414:
+		t.scratch = append(t.scratch, noise...)
+	default:
+		t.scratch = appendPattern(t.scratch, r.path, t.depth)
+	}
+	g := t.groups[string(t.scratch)]
+	if g == nil {
+		g = t.insert(string(t.scratch))
+	}
+	g.add(r.us, r.size)
+}
+
+// insert makes the group of key, first making room by shortening all patterns.
+func (t *pathTable) insert(key string) *group {
+	for len(t.groups) >= maxPaths && t.groups[key] == nil && t.depth > 0 {
+		t.shorten(t.depth - 1)
+		key = cutPattern(key, t.depth)
+	}
+	return groupOf(t.groups, key)
+}
+
+func (t *pathTable) shorten(depth int) {
+	t.depth = depth
+	old := t.groups
+	t.groups = make(map[string]*group, len(old))
+	for k, g := range old {
+		k = cutPattern(k, depth)
+		if to := t.groups[k]; to != nil {
+			to.merge(g)
+		} else {
+			t.groups[k] = g
+		}
+	}
+}
+
+func (t *pathTable) merge(o *pathTable) {
+	if o.depth < t.depth {
+		t.shorten(o.depth)
+	}
+	for k, g := range o.groups {
+		t.insert(cutPattern(k, t.depth)).merge(g)
+	}
+}
+
+// appendPattern appends the pattern of a path: without query, at most depth
+// segments, those that look like identifiers replaced by "*", and "/**" for
+// the rest.
+func appendPattern(to, path []byte, depth int) []byte {
+	if i := bytes.IndexByte(path, '?'); i >= 0 {
+		path = path[:i]
+	}
+	if i := bytes.Index(path[:min(len(path), 12)], []byte("://")); i >= 0 {
+		path = path[i+2:] // a proxy's absolute address: its host is a segment
+	}
+	if len(path) == 0 {
+		return append(to, '-')
+	}
+	if path[0] != '/' {
+		to = append(to, '/')
+	} else {
+		path = path[1:]
+		to = append(to, '/')
+	}
+	for n := 0; ; n++ {
+		if len(path) == 0 {
+			return to
+		}
+		if n == depth {
+			return append(to, '*', '*')
+		}
+		segment := path
+		i := bytes.IndexByte(path, '/')
+		if i >= 0 {
+			segment = path[:i]
+		}
+		to = appendSegment(to, segment)
+		if i < 0 {
+			return to
+		}
+		to = append(to, '/')
+		path = path[i+1:]
+	}
+}
+
+// maxSegment is the longest segment that is not taken for an identifier.
+const maxSegment = 40
+
+func appendSegment(to, s []byte) []byte {
+	digits := 0
+	for _, c := range s {
+		if c-'0' < 10 {
+			digits++
+		}
+	}
+	if digits < 3 && len(s) <= maxSegment && (digits < len(s) || digits == 0) {
+		return append(to, s...)
+	}
+	to = append(to, '*')
+	if dot := bytes.LastIndexByte(s, '.'); dot > 0 && len(s)-dot <= 6 && digits < len(s) {
+		return append(to, s[dot:]...)
+	}
+	return to
+}
+
+// cutPattern shortens the pattern in a pathTable's key to depth segments.
+func cutPattern(key string, depth int) string {
+	if len(key) < 2 || key[1] != '/' {
+		return key
+	}
+	n := 0
+	for i := 2; i < len(key); i++ {
+		if n == depth {
+			return key[:i] + "**"
+		}
+		if key[i] == '/' {
+			n++
+		}
+	}
+	return key
+}
+
+// clientTable groups by the network of the client's address.
+type clientTable struct {
+	level int // index of clientBits
+	nets  map[uint64]*slim
+}
+
+// clientBits are the prefix lengths of a level for IPv4 and IPv6.
+var clientBits = [4][2]int{{24, 48}, {16, 32}, {8, 16}, {0, 0}}
+
+// slim is a group without its distribution.
+type slim struct {
+	n, bytes, sum, max uint64
+	under              uint64 // requests below 100 ms
+}
+
+const slimUnder = 100_000
+
+func (s *slim) add(us uint64, size int64) {
+	s.n++
+	s.sum += us
+	s.max = max(s.max, us)
+	if us < slimUnder {
+		s.under++
+	}
+	if size > 0 {
+		s.bytes += uint64(size)
+	}
+}
+
+func (s *slim) merge(o *slim) {
+	s.n += o.n
+	s.sum += o.sum
+	s.bytes += o.bytes
+	s.under += o.under
+	s.max = max(s.max, o.max)
+}
+
+func newClientTable() *clientTable { return &clientTable{nets: map[uint64]*slim{}} }
+
+func (t *clientTable) add(r *request) {
+	t.at(clientKey(r.client)).add(r.us, r.size)
+}
+
+func (t *clientTable) at(key uint64) *slim {
+	key = cutClient(key, t.level)
+	s := t.nets[key]
+	if s != nil {
+		return s
+	}
+	for len(t.nets) >= maxClients && t.level < len(clientBits)-1 {
+		t.coarsen(t.level + 1)
+		key = cutClient(key, t.level)
+	}
+	if s = t.nets[key]; s == nil {
+		s = new(slim)
+		t.nets[key] = s
+	}
+	return s
+}
+
+func (t *clientTable) coarsen(level int) {
+	t.level = level
+	old := t.nets
+	t.nets = make(map[uint64]*slim, len(old))
+	for k, s := range old {
+		k = cutClient(k, level)
+		if to := t.nets[k]; to != nil {
+			to.merge(s)
+		} else {
+			t.nets[k] = s
+		}
+	}
+}
+
+func (t *clientTable) merge(o *clientTable) {
+	if o.level > t.level {
+		t.coarsen(o.level)
+	}
+	for k, s := range o.nets {
+		t.at(k).merge(s)
+	}
+}
+
+// A client key is 0 for what is not an address, else the family in its top two
+// bits and the leading 32 (IPv4) or 48 (IPv6) bits of the address.
+const (
+	clientV4 = 1 << 62
+	clientV6 = 2 << 62
+)
+
+func clientKey(b []byte) uint64 {
+	if ip, ok := parseIPv4(b); ok {
+		return clientV4 | uint64(ip)
+	}
+	s := string(b)
+	if ap, err := netip.ParseAddrPort(s); err == nil {
+		return addrKey(ap.Addr())
+	}
+	addr, err := netip.ParseAddr(string(bytes.Trim(b, "[]")))
+	if err != nil {
+		return 0
+	}
+	return addrKey(addr)
+}
+
+func addrKey(a netip.Addr) uint64 {
+	if a = a.Unmap(); a.Is4() {
+		q := a.As4()
+		return clientV4 | uint64(q[0])<<24 | uint64(q[1])<<16 | uint64(q[2])<<8 | uint64(q[3])
+	}
+	q := a.As16()
+	key := uint64(clientV6)
+	for i := range 6 {
+		key |= uint64(q[i]) << (40 - 8*i)
+	}
+	return key
+}
+
+// parseIPv4 reads a dotted quad, with or without a port.
+func parseIPv4(b []byte) (uint32, bool) {
+	var ip, part uint32
+	dots, digits := 0, 0
+	for _, c := range b {
+		if d := uint32(c - '0'); c >= '0' && d < 10 {
+			part = part*10 + d
+			digits++
+			if digits > 3 || part > 255 {
+				return 0, false
+			}
+			continue
+		}
+		if digits == 0 || c != '.' && c != ':' {
+			return 0, false
+		}
+		if c == ':' {
+			break
+		}
+		if dots++; dots > 3 {
+			return 0, false
+		}
+		ip, part, digits = ip<<8|part, 0, 0
+	}
+	return ip<<8 | part, dots == 3 && digits > 0
+}
+
+func cutClient(key uint64, level int) uint64 {
+	bits := clientBits[level]
+	switch key >> 62 {
+	case 1:
+		drop := 32 - bits[0]
+		return key >> drop << drop
+	case 2:
+		drop := 48 - bits[1]
+		return key >> drop << drop
+	}
+	return key
+}
+
+// clientName prints a key as a network.
+func clientName(key uint64, level int) string {
+	switch key >> 62 {
+	case 1:
+		v := uint32(key)
+		return fmt.Sprintf("%d.%d.%d.%d/%d", v>>24, v>>16&255, v>>8&255, v&255, clientBits[level][0])
+	case 2:
+		var q [16]byte
+		for i := range 6 {
+			q[i] = byte(key >> (40 - 8*i))
+		}
+		return netip.PrefixFrom(netip.AddrFrom16(q), clientBits[level][1]).String()
+	}
+	return "(not an address)"
+}
+
+// timeline counts by time: per second, or by a power of two of seconds once
+// more than maxBuckets seconds have requests.
+type timeline struct {
+	shift   uint
+	buckets map[int64]*slim
+	last    *slim
+	lastKey int64
+}
+
+const maxBuckets = 8192
+
+func newTimeline() *timeline { return &timeline{buckets: map[int64]*slim{}} }
+
+func (t *timeline) add(r *request) {
+	key := r.stamp.unix >> t.shift
+	if t.last == nil || key != t.lastKey {
+		t.last = t.at(key)
+		t.lastKey = r.stamp.unix >> t.shift
+	}
+	t.last.add(r.us, r.size)
+}
+
+func (t *timeline) at(key int64) *slim {
+	for t.buckets[key] == nil && len(t.buckets) >= maxBuckets {
+		t.widen()
+		key >>= 1
+	}
+	s := t.buckets[key]
+	if s == nil {
+		s = new(slim)
+		t.buckets[key] = s
+	}
+	return s
+}
+
+func (t *timeline) widen() {
+	t.shift++
+	t.last = nil
+	old := t.buckets
+	t.buckets = make(map[int64]*slim, len(old))
+	for k, s := range old {
+		if to := t.buckets[k>>1]; to != nil {
+			to.merge(s)
+		} else {
+			t.buckets[k>>1] = s
+		}
+	}
+}
+
+func (t *timeline) merge(o *timeline) {
+	for t.shift < o.shift {
+		t.widen()
+	}
+	for k, s := range o.buckets {
+		// The width may grow while keys are added.
+		unix := k << o.shift
+		t.at(unix >> t.shift).merge(s)
+	}
+}

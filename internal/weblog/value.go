@@ -1,0 +1,225 @@
+package weblog
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Unit is the unit of the request times in a log.
+type Unit uint8
+
+// The units a log's times may be in. A value that carries its own unit ("18ms")
+// overrides it.
+const (
+	UnitUnknown Unit = iota
+	Seconds
+	Milliseconds
+	Microseconds
+	Nanoseconds
+	// decimalSeconds is W3C's time-taken of unknown software: seconds when it
+	// has a fraction, else anybody's guess (IIS writes milliseconds).
+	decimalSeconds
+)
+
+// ParseUnit parses s, ms, us or ns.
+func ParseUnit(s string) (Unit, error) {
+	for u := Seconds; u <= Nanoseconds; u++ {
+		if u.String() == s {
+			return u, nil
+		}
+	}
+	return UnitUnknown, fmt.Errorf("unknown unit of time %q (use s, ms, us or ns)", s)
+}
+
+// String returns the unit's symbol.
+func (u Unit) String() string {
+	switch u {
+	case Seconds:
+		return "s"
+	case Milliseconds:
+		return "ms"
+	case Microseconds:
+		return "us"
+	case Nanoseconds:
+		return "ns"
+	}
+	return "unknown"
+}
+
+// digits returns how many decimal digits separate the unit from a microsecond;
+// negative for units below it.
+func (u Unit) digits() int {
+	switch u {
+	case Seconds, decimalSeconds:
+		return 6
+	case Milliseconds:
+		return 3
+	case Nanoseconds:
+		return -3
+	}
+	return 0
+}
+
+// fault says why a line gave no request; faultNone is a request.
+type fault uint8
+
+const (
+	faultNone fault = iota
+	faultShape
+	faultNoTime
+	faultNegative
+	faultAbsurd
+	faultLong
+	faultBlank
+	faultUnit
+	numFaults
+)
+
+// faultTexts are the reasons as reports say them.
+var faultTexts = [numFaults]string{
+	faultNone:     "",
+	faultShape:    "does not match the format",
+	faultNoTime:   "has no request time",
+	faultNegative: "has a negative time",
+	faultAbsurd:   "has a time above 27 hours",
+	faultLong:     "is longer than 1 MiB",
+	faultBlank:    "is blank",
+	faultUnit:     "has a time whose unit is not known (say --unit)",
+}
+
+// parseMicros reads a duration: digits, an optional fraction, an optional
+// exponent, an optional unit. Parts below a microsecond are cut off. step is
+// the value of the last digit in us (at least 1): the resolution of the log.
+func parseMicros(b []byte, unit Unit) (us, step uint64, f fault) {
+	if len(b) > 0 && b[0] == '+' { // HAProxy's logasap marks a running total
+		b = b[1:]
+	}
+	if len(b) == 0 {
+		return 0, 0, faultNoTime
+	}
+	if b[0] == '-' {
+		return 0, 0, negativeTime(b)
+	}
+	var n uint64
+	i := 0
+	for ; i < len(b) && b[i]-'0' < 10; i++ {
+		if n > MaxMicros*1000 {
+			return 0, 0, faultAbsurd
+		}
+		n = n*10 + uint64(b[i]-'0')
+	}
+	scale := unit.digits()
+	if i == len(b) {
+		if unit == UnitUnknown || unit == decimalSeconds {
+			return 0, 0, faultUnit
+		}
+		return scaleMicros(n, scale)
+	}
+	whole := i
+	if b[i] == '.' {
+		for i++; i < len(b) && b[i]-'0' < 10; i++ {
+			if i-whole <= 9 && n <= MaxMicros*1000 {
+				n = n*10 + uint64(b[i]-'0')
+				scale--
+			}
+		}
+		if i == whole+1 {
+			return 0, 0, faultShape
+		}
+	}
+	if i == 0 {
+		return 0, 0, faultShape
+	}
+	if i == len(b) {
+		if unit == UnitUnknown {
+			return 0, 0, faultUnit
+		}
+		return scaleMicros(n, scale)
+	}
+	return parseOddMicros(b, i, n, scale-unit.digits(), unit)
+}
+
+// tens are the powers of ten that a uint64 holds.
+var tens = [20]uint64{1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+
+// scaleMicros returns n times 10^scale us; scale is from -12 to 6.
+func scaleMicros(n uint64, scale int) (us, step uint64, f fault) {
+	if scale < 0 {
+		n, scale = n/tens[-scale], 0
+	}
+	step = tens[scale]
+	// n is below 10^15 here, so the product does not overflow.
+	if us = n * step; n >= MaxMicros || us >= MaxMicros {
+		return 0, 0, faultAbsurd
+	}
+	return us, step, faultNone
+}
+
+// negativeTime tells "-" (not measured; HAProxy and ELB write -1 for it) from
+// another negative number.
+func negativeTime(b []byte) fault {
+	if s := string(b); s == "-" || s == "-1" || s == "-1.000" {
+		return faultNoTime
+	}
+	if v, err := strconv.ParseFloat(string(b), 64); err == nil && v < 0 {
+		return faultNegative
+	}
+	return faultShape
+}
+
+// parseOddMicros continues parseMicros at b[i], where a unit or an exponent
+// follows n*10^scale.
+func parseOddMicros(b []byte, i int, n uint64, scale int, unit Unit) (us, step uint64, f fault) {
+	switch string(b[i:]) {
+	case "s":
+		return scaleMicros(n, scale+6)
+	case "ms":
+		return scaleMicros(n, scale+3)
+	case "us", "µs", "μs":
+		return scaleMicros(n, scale)
+	case "ns":
+		return scaleMicros(n, scale-3)
+	}
+	if b[i] != 'e' && b[i] != 'E' {
+		return 0, 0, faultShape
+	}
+	v, err := strconv.ParseFloat(string(b), 64)
+	if err != nil && !math.IsInf(v, 0) {
+		return 0, 0, faultShape
+	}
+	v *= math.Pow10(unit.digits())
+	if !(v < MaxMicros) {
+		return 0, 0, faultAbsurd
+	}
+	return uint64(v), 1, faultNone
+}
+
+// parseUint reads a whole number; "-" is one that was not measured.
+func parseUint(b []byte) (n int64, known, ok bool) {
+	if len(b) == 1 && b[0] == '-' || len(b) == 0 {
+		return 0, false, true
+	}
+	if len(b) > 18 {
+		return 0, false, false
+	}
+	for _, c := range b {
+		if c-'0' >= 10 {
+			return 0, false, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, true, true
+}
+
+// parseStatus reads an HTTP status; "-", "0" and "000" are 0 (no answer sent).
+func parseStatus(b []byte) (int, bool) {
+	if len(b) == 3 {
+		c, d, e := b[0]-'0', b[1]-'0', b[2]-'0'
+		return int(c)*100 + int(d)*10 + int(e), c < 10 && d < 10 && e < 10
+	}
+	if len(b) == 1 && (b[0] == '-' || b[0] == '0') || string(b) == "-1" {
+		return 0, true
+	}
+	return 0, false
+}

@@ -1,0 +1,102 @@
+package weblog
+
+import (
+	"fmt"
+	"strings"
+)
+
+// w3cRoles maps the fields of the W3C extended log file format
+// (https://www.w3.org/TR/WD-logfile.html) as IIS and CloudFront use them.
+var w3cRoles = map[string]role{
+	"time-taken": roleDuration, "date": roleTime, "time": roleTime2, "c-ip": roleClient,
+	"cs-method": roleMethod, "cs-uri-stem": rolePath, "cs-uri": rolePath, "cs-version": roleProto, "cs-protocol-version": roleProto,
+	"sc-status": roleStatus, "sc-bytes": roleBytes, "bytes": roleBytes,
+	"x-edge-result-type": roleCache, "s-cached": roleCache, "cached": roleCache,
+}
+
+// w3cFormat is a format whose lines are described by the #Fields directives
+// among them. Such a log is read in order.
+func w3cFormat(unit Unit) *Format {
+	if unit == UnitUnknown {
+		unit = decimalSeconds
+	}
+	return &Format{Name: "W3C extended", Unit: unit, directives: true, ex: noFields{}}
+}
+
+// noFields matches nothing: no #Fields directive has been seen.
+type noFields struct{}
+
+func (noFields) extract([]byte, *spans) bool { return false }
+
+// withDirective returns the format after a directive line. Lines other than
+// #Fields and #Software change nothing.
+func (f *Format) withDirective(line string) (*Format, error) {
+	if software, ok := strings.CutPrefix(line, "#Software:"); ok && f.Unit == decimalSeconds && strings.Contains(software, "Microsoft") {
+		return f.WithUnit(Milliseconds), nil
+	}
+	list, ok := strings.CutPrefix(line, "#Fields:")
+	if !ok {
+		return f, nil
+	}
+	names := strings.Fields(list)
+	if len(names) == 0 {
+		return nil, fmt.Errorf("#Fields names no fields")
+	}
+	g := *f
+	g.Text = strings.Join(names, " ")
+	g.has = [numRoles]bool{}
+	p := new(columnPlan)
+	for i, name := range names {
+		r := w3cRoles[name]
+		if name == "x-edge-location" && g.Unit == decimalSeconds {
+			g.Unit = Seconds
+		}
+		if r != roleNone && !g.has[r] {
+			g.has[r] = true
+			p.columns = append(p.columns, column{i, r})
+		}
+	}
+	p.count = len(names)
+	if !g.has[roleDuration] {
+		return nil, fmt.Errorf("#Fields has no time-taken: add it to the fields the server logs")
+	}
+	g.ex = p
+	return &g, nil
+}
+
+type column struct {
+	index int
+	role  role
+}
+
+// columnPlan finds fields by their place among columns separated by blanks or
+// tabs.
+type columnPlan struct {
+	columns []column // ascending
+	count   int
+}
+
+func (p *columnPlan) extract(line []byte, s *spans) bool {
+	next, n := 0, 0
+	for pos := 0; pos <= len(line); n++ {
+		end := pos
+		if pos < len(line) && line[pos] == '"' {
+			// W3C strings are quoted, with a doubled quote inside.
+			for end++; end < len(line) && (line[end] != '"' || end+1 < len(line) && line[end+1] == '"'); end++ {
+				if line[end] == '"' {
+					end++
+				}
+			}
+			end = min(end+1, len(line))
+		}
+		for end < len(line) && line[end] != ' ' && line[end] != '\t' {
+			end++
+		}
+		if next < len(p.columns) && p.columns[next].index == n {
+			s[p.columns[next].role] = span{int32(pos), int32(end)}
+			next++
+		}
+		pos = end + 1
+	}
+	return n == p.count
+}

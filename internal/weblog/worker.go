@@ -1,0 +1,269 @@
+package weblog
+
+import (
+	"bytes"
+	"strings"
+)
+
+// maxLine is the longest line that is read.
+const maxLine = 1 << 20
+
+// request is one log line, decoded.
+type request struct {
+	us, upstream          uint64
+	hasUpstream, hasReuse bool
+	hasStamp, backward    bool
+	stamp                 stamp
+	status                int
+	size                  int64 // -1 when unknown
+	reuse                 int64
+	method, path, proto   []byte
+	client, cache         []byte
+}
+
+// worker turns blocks of lines into counts. Each goroutine has its own.
+type worker struct {
+	format *Format
+	opt    *Options
+	sketch Sketch
+	segs   segments
+	raw    []rawSkip
+	err    error // of a directive in the log
+
+	spans  spans
+	req    request
+	clock  clock
+	latest int64
+
+	seg    *Hist
+	segEnd int64
+}
+
+func newWorker(f *Format, opt *Options) *worker {
+	w := &worker{format: f, opt: opt}
+	if opt.Full {
+		w.sketch.detail = newDetail()
+	}
+	w.spans.clear()
+	w.seg, w.segEnd = w.segs.at(0)
+	return w
+}
+
+// block counts the lines of data, which starts at a line's beginning at
+// position pos of all inputs. It returns the number of lines.
+func (w *worker) block(data []byte, pos int64, index int) uint32 {
+	lines := uint32(0)
+	w.segEnd = 0
+	w.latest = 0
+	for len(data) > 0 {
+		line := data
+		n := bytes.IndexByte(data, '\n')
+		if n >= 0 {
+			line = data[:n]
+			data = data[n+1:]
+		} else {
+			n = len(data)
+			data = nil
+		}
+		if pos >= w.segEnd {
+			w.seg, w.segEnd = w.segs.at(pos)
+		}
+		lines++
+		if f := w.line(line); f != faultNone {
+			w.skip(f, line, index, lines)
+		}
+		pos += int64(n) + 1
+	}
+	return lines
+}
+
+func (w *worker) skip(f fault, line []byte, index int, number uint32) {
+	w.sketch.skipped[f]++
+	if f == faultBlank || len(w.raw) >= maxExamples {
+		return
+	}
+	w.raw = append(w.raw, rawSkip{block: index, line: uint64(number), fault: f, text: Escape(string(line[:min(len(line), maxShown+1)]), maxShown)})
+}
+
+// line counts one line.
+func (w *worker) line(line []byte) fault {
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	if len(line) == 0 {
+		return faultBlank
+	}
+	if len(line) > maxLine {
+		return faultLong
+	}
+	if w.format.directives && line[0] == '#' {
+		w.directive(string(line))
+		return faultNone
+	}
+	if !w.format.ex.extract(line, &w.spans) {
+		return faultShape
+	}
+	r := &w.req
+	step, f := w.times(line)
+	if f != faultNone {
+		return f
+	}
+	var ok bool
+	r.status, r.size = 0, -1
+	if s := w.spans[roleStatus]; s.hi >= 0 {
+		if r.status, ok = parseStatus(s.of(line)); !ok {
+			return faultShape
+		}
+	}
+	if s := w.spans[roleBytes]; s.hi >= 0 {
+		n, known, ok := parseUint(bytes.TrimPrefix(s.of(line), []byte("+")))
+		if !ok {
+			return faultShape
+		}
+		if known {
+			r.size = n
+		}
+	}
+	if w.opt.Full || w.opt.Filter != nil || w.opt.Each != nil {
+		w.decode(line)
+		if !w.opt.Filter.match(r) {
+			w.sketch.Filtered++
+			return faultNone
+		}
+	}
+	w.count(step)
+	return faultNone
+}
+
+// count enters the decoded request.
+func (w *worker) count(step uint64) {
+	r, s := &w.req, &w.sketch
+	s.Requests++
+	s.Status[r.status]++
+	if r.size > 0 {
+		s.Bytes += uint64(r.size)
+	}
+	if s.Step == 0 || step < s.Step {
+		s.Step = step
+	}
+	w.seg.Add(r.us)
+	if w.opt.Full {
+		s.detail.add(r)
+	}
+	if w.opt.Each != nil {
+		w.opt.Each(r)
+	}
+}
+
+// times reads the request time, which some formats split into parts.
+func (w *worker) times(line []byte) (step uint64, f fault) {
+	unit := w.format.Unit
+	r := &w.req
+	d := w.spans[roleDuration]
+	if d.hi < 0 {
+		return 0, faultNoTime
+	}
+	r.us, step, f = parseMicros(d.of(line), unit)
+	for _, part := range [...]role{roleDuration2, roleDuration3} {
+		s := w.spans[part]
+		if s.hi < 0 || f != faultNone {
+			break
+		}
+		var more uint64
+		more, _, f = parseMicros(s.of(line), unit)
+		r.us += more
+	}
+	return step, f
+}
+
+// decode fills in the rest of the request.
+func (w *worker) decode(line []byte) {
+	r := &w.req
+	r.method, r.path, r.proto = w.spans[roleMethod].of(line), w.spans[rolePath].of(line), w.spans[roleProto].of(line)
+	if s := w.spans[roleRequest]; s.hi >= 0 {
+		r.method, r.path, r.proto = splitRequest(s.of(line))
+	}
+	r.client, r.cache = w.spans[roleClient].of(line), w.spans[roleCache].of(line)
+	if string(r.cache) == "-" {
+		r.cache = nil
+	}
+	r.reuse, r.hasReuse = 0, false
+	if s := w.spans[roleReuse]; s.hi >= 0 {
+		n, known, ok := parseUint(s.of(line))
+		r.reuse, r.hasReuse = n-w.format.firstReuse, known && ok
+	}
+	r.hasStamp, r.backward = false, false
+	if s := w.spans[roleTime]; s.hi >= 0 {
+		r.stamp, r.hasStamp = w.stamp(line, s)
+	}
+	if r.hasStamp {
+		r.backward = r.stamp.unix < w.latest
+		w.latest = r.stamp.unix
+	}
+	r.upstream, r.hasUpstream = 0, false
+	if s := w.spans[roleUpstream]; s.hi >= 0 {
+		r.upstream, r.hasUpstream = parseList(s.of(line), w.format.upstreamUnit)
+	}
+}
+
+// stamp reads the time stamp: one field, or W3C's date and time in UTC.
+func (w *worker) stamp(line []byte, s span) (stamp, bool) {
+	t := w.spans[roleTime2]
+	if t.hi < 0 {
+		return w.clock.parse(s.of(line))
+	}
+	var both [32]byte
+	text := append(append(append(both[:0], s.of(line)...), ' '), t.of(line)...)
+	st, ok := w.clock.parse(text)
+	st.local = false
+	return st, ok
+}
+
+// splitRequest takes a request line apart; a target with blanks in it keeps
+// them.
+func splitRequest(b []byte) (method, path, proto []byte) {
+	b = bytes.TrimSuffix(b, []byte{'"'})
+	i := bytes.IndexByte(b, ' ')
+	if i < 0 {
+		return nil, b, nil
+	}
+	method, path = b[:i], b[i+1:]
+	if j := bytes.LastIndexByte(path, ' '); j >= 0 && hasPrefix(path[j+1:], "HTTP/") {
+		path, proto = path[:j], path[j+1:]
+	}
+	return method, path, proto
+}
+
+// parseList sums the times of nginx's upstream variables: several servers were
+// asked in turn ("0.002, 0.100"), or after an internal redirect (" : ").
+func parseList(b []byte, unit Unit) (us uint64, ok bool) {
+	for len(b) > 0 {
+		i := 0
+		for i < len(b) && b[i] != ',' && b[i] != ' ' {
+			i++
+		}
+		if v, _, f := parseMicros(b[:i], unit); f == faultNone {
+			us, ok = us+v, true
+		}
+		for i < len(b) && (b[i] == ',' || b[i] == ' ' || b[i] == ':') {
+			i++
+		}
+		b = b[i:]
+	}
+	return us, ok
+}
+
+// directive takes in a W3C line that begins with #.
+func (w *worker) directive(line string) {
+	f, err := w.format.withDirective(strings.TrimSpace(line))
+	if err != nil {
+		if w.err == nil {
+			w.err = err
+		}
+		return
+	}
+	if f != w.format {
+		w.format = f
+		w.spans.clear()
+	}
+}
