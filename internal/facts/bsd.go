@@ -1,5 +1,303 @@
 package facts
 
-func (f *Facts) freebsdReaders() []reader  { return nil }
-func (f *Facts) openbsdReaders() []reader  { return nil }
-func (f *Facts) readIfconfig(t text) error { return nil }
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+func (f *Facts) freebsdReaders() []reader {
+	f.bsdMachine("hw.ncpu")
+	f.cpTimes()
+	f.deviceCounters()
+	return []reader{
+		{"counters", host.Command("netstat", "-s"), (*Facts).readBSDNetstat},
+		{"mbufs", host.Command("netstat", "-m"), (*Facts).readMbufs},
+		{"zones", host.Command("vmstat", "-z"), (*Facts).readZones},
+		{"interface counters", host.Command("netstat", "-idnW"), (*Facts).readNetstatInterfaces},
+		{"interrupts", host.Command("vmstat", "-ia"), (*Facts).readVmstatInterrupts},
+		{"netisr", host.Command("netstat", "-Q"), (*Facts).readNetISR},
+		{"listeners", host.Command("netstat", "-Lan"), (*Facts).readBSDListeners},
+		{"flows", host.Command("netstat", "-xn", "-p", "tcp"), (*Facts).readBSDFlows},
+		{"routes", host.Command("netstat", "-rnW"), (*Facts).readBSDRoutes},
+		{"pcie", host.Command("pciconf", "-lvc"), (*Facts).readPciconf},
+		{"modules", host.Command("kldstat"), (*Facts).readKldstat},
+		{"packet filter", host.Command("pfctl", "-si"), (*Facts).readPfctl},
+		{"packet filter limits", host.Command("pfctl", "-sm"), (*Facts).readPfLimits},
+		{"host cache", host.Command("sysctl", "net.inet.tcp.hostcache.list"), (*Facts).readHostcache},
+		{"messages", host.Command("dmesg"), (*Facts).readMessages},
+	}
+}
+
+func (f *Facts) openbsdReaders() []reader {
+	f.bsdMachine("hw.ncpuonline")
+	return []reader{
+		{"counters", host.Command("netstat", "-s"), (*Facts).readBSDNetstat},
+		{"mbufs", host.Command("netstat", "-m"), (*Facts).readMbufs},
+		{"interface counters", host.Command("netstat", "-idn"), (*Facts).readNetstatInterfaces},
+		{"interrupts", host.Command("vmstat", "-i"), (*Facts).readVmstatInterrupts},
+		{"routes", host.Command("netstat", "-rn"), (*Facts).readBSDRoutes},
+		{"features", host.Command("ifconfig", "hwfeatures"), (*Facts).readHWFeatures},
+		{"pcie", host.Command("pcidump", "-v"), (*Facts).readPcidump},
+		{"packet filter", host.Command("pfctl", "-si"), (*Facts).readPfctl},
+		{"packet filter limits", host.Command("pfctl", "-sm"), (*Facts).readPfLimits},
+		{"messages", host.Command("dmesg"), (*Facts).readMessages},
+	}
+}
+
+// bsdMachine takes the machine's description from the settings.
+func (f *Facts) bsdMachine(cores string) {
+	if n, ok := f.Integer(cores); ok && n > 0 && n <= maxProcessors {
+		f.Cores = int(n)
+	} else if n, ok := f.Integer("hw.ncpu"); ok && n > 0 && n <= maxProcessors {
+		f.Cores = int(n)
+	}
+	if n, ok := f.Integer("hw.physmem"); ok && n > 0 {
+		f.Memory = units.Bytes(n)
+	}
+	if n, ok := f.Integer("hw.pagesize"); ok && n > 0 {
+		f.PageSize = units.Bytes(n)
+	}
+	if n, ok := f.Integer("kern.smp.threads_per_core"); ok && n > 0 {
+		f.ThreadsPerCore = int(n)
+	}
+	f.Processor, _ = f.Setting("hw.model")
+}
+
+// cpTimes takes FreeBSD's kern.cp_times: user, nice, system, interrupt and idle
+// ticks of each processor.
+func (f *Facts) cpTimes() {
+	v, _ := f.Setting("kern.cp_times")
+	words := strings.Fields(v)
+	for id := 0; id*5+4 < len(words) && id < maxProcessors; id++ {
+		ticks := make([]uint64, 8)
+		for i, to := range []int{0, 1, 2, 5, 3} { // into /proc/stat's order
+			n, ok := count(words[id*5+i])
+			if !ok {
+				return
+			}
+			ticks[to] = n
+		}
+		p := f.processor(id)
+		p.ticks, p.Source = ticks, f.Settings["kern.cp_times"].Source
+		p.share(ticks)
+	}
+}
+
+// deviceCounters takes what drivers publish below dev.NAME.UNIT that counts
+// trouble: errors, drops, missed packets, pause frames.
+func (f *Facts) deviceCounters() {
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		driver, unit := splitUnit(n.Name)
+		prefix := "dev." + driver + "." + unit + "."
+		for name, s := range f.Settings {
+			rest, ok := strings.CutPrefix(name, prefix)
+			v, number := count(s.Value)
+			if !ok || !number {
+				continue
+			}
+			if n.Counters == nil {
+				n.Counters = map[string]Counter{}
+			}
+			n.Counters[rest] = Counter{Value: v, Source: s.Source}
+		}
+	}
+}
+
+func splitUnit(name string) (driver, unit string) {
+	driver = strings.TrimRight(name, "0123456789")
+	return driver, name[len(driver):]
+}
+
+// readIfconfig reads ifconfig -a of FreeBSD and OpenBSD.
+func (f *Facts) readIfconfig(t text) error {
+	if f.System == "linux" {
+		return nil // another format; ip tells more
+	}
+	var n *NIC
+	for i, line := range t.lines() {
+		src := f.Line(t.from, i+1)
+		if name, rest, ok := strings.Cut(line, ": flags="); ok && !strings.ContainsAny(name, " \t") {
+			f.NICs = append(f.NICs, ifconfigHead(name, rest, src))
+			n = &f.NICs[len(f.NICs)-1]
+			continue
+		}
+		words := strings.Fields(line)
+		if n == nil || len(words) < 2 {
+			continue
+		}
+		n.ifconfigLine(words, strings.TrimSpace(line), src)
+	}
+	if len(f.NICs) == 0 {
+		return errNothing
+	}
+	return nil
+}
+
+func ifconfigHead(name, rest string, src Source) NIC {
+	driver, _ := splitUnit(name)
+	n := NIC{Name: name, Driver: driver, Kind: "ethernet", Source: src, Features: map[string]Feature{}, Counters: map[string]Counter{},
+		Shown: map[string]Source{"mtu": src, "up": src, "driver": src}}
+	switch driver {
+	case "lo":
+		n.Kind = "loopback"
+	case "lagg", "trunk", "aggr":
+		n.Kind = "lagg"
+	case "bridge", "veb":
+		n.Kind = "bridge"
+	case "vlan", "tun", "tap", "wg", "gif", "gre", "enc", "pflog", "pfsync", "epair", "vxlan", "carp", "svlan", "tpmr", "pair", "vether", "stf", "ipsec", "ovpn", "usbus":
+		n.Kind = driver
+	}
+	_, flags, _ := strings.Cut(rest, "<")
+	flags, _, _ = strings.Cut(flags, ">")
+	list := "," + flags + ","
+	n.Up = strings.Contains(list, ",UP,") && strings.Contains(list, ",RUNNING,")
+	n.MTU = smallNumber(pairs(strings.Fields(rest))["mtu"])
+	return n
+}
+
+func (n *NIC) ifconfigLine(words []string, line string, src Source) {
+	switch key, _, _ := strings.Cut(words[0], "="); key {
+	case "options":
+		_, list, _ := strings.Cut(line, "<")
+		list, _, _ = strings.Cut(list, ">")
+		for _, o := range strings.Split(list, ",") {
+			if o != "" {
+				n.Features[o] = Feature{On: true, Source: src}
+			}
+		}
+		n.show("options", src)
+	case "ether", "lladdr":
+		n.MAC = words[1]
+	case "inet", "inet6":
+		n.Addrs = append(n.Addrs, words[1])
+	case "media:":
+		n.media(strings.TrimSpace(strings.TrimPrefix(line, "media:")), src)
+	case "hwaddr": // some releases print media on the same line
+		if _, rest, ok := strings.Cut(line, "media:"); ok {
+			n.media(strings.TrimSpace(rest), src)
+		}
+	case "status:":
+		if words[1] == "no" || words[1] == "inactive" {
+			n.Up = false
+			n.show("up", src)
+		}
+	case "laggproto", "trunkproto":
+		n.show("hash", src)
+		if i := strings.Index(line, "lagghash "); i >= 0 {
+			n.Hash = strings.Fields(line[i:])[min(1, len(strings.Fields(line[i:]))-1)]
+		}
+	case "lagghash":
+		n.Hash = words[1]
+		n.show("hash", src)
+	}
+}
+
+// media reads "Ethernet autoselect (1000baseT <full-duplex,rxpause,txpause>)".
+func (n *NIC) media(s string, src Source) {
+	n.Media = shorten(s)
+	n.show("media", src)
+	active := s
+	if _, inner, ok := strings.Cut(s, "("); ok {
+		active = inner
+	}
+	lower := strings.ToLower(active)
+	if i := strings.Index(lower, "base"); i > 0 {
+		start := i
+		for start > 0 && (lower[start-1] >= '0' && lower[start-1] <= '9' || lower[start-1] == 'g' || lower[start-1] == '.') {
+			start--
+		}
+		n.mediaSpeed(lower[start:i], src)
+	}
+	switch {
+	case strings.Contains(lower, "full-duplex"):
+		n.Duplex = "full"
+		n.show("duplex", src)
+	case strings.Contains(lower, "half-duplex"):
+		n.Duplex = "half"
+		n.show("duplex", src)
+	}
+	if strings.Contains(lower, "pause") {
+		n.Pause = &Pause{RX: strings.Contains(lower, "rxpause"), TX: strings.Contains(lower, "txpause")}
+		n.show("pause.rx", src)
+	}
+}
+
+func (n *NIC) mediaSpeed(s string, src Source) {
+	unit := units.Mbit
+	if v, ok := strings.CutSuffix(s, "g"); ok {
+		s, unit = v, units.Gbit
+	}
+	if v, ok := count(s); ok && v > 0 && v < 1_000_000 {
+		n.Speed = units.Rate(v) * unit
+		n.show("speed_bps", src)
+	} else if s == "2.5" && unit == units.Gbit {
+		n.Speed = 2500 * units.Mbit
+		n.show("speed_bps", src)
+	}
+}
+
+// readHWFeatures reads OpenBSD's ifconfig hwfeatures: what the hardware could
+// do, in the line "hwfeatures=...<CSUM_IPv4,...> hardmtu 9216".
+func (f *Facts) readHWFeatures(t text) error {
+	var n *NIC
+	found := false
+	for i, line := range t.lines() {
+		if name, _, ok := strings.Cut(line, ": flags="); ok {
+			n = f.NIC(name)
+			continue
+		}
+		trimmed := strings.TrimSpace(line)
+		if n == nil || !strings.HasPrefix(trimmed, "hwfeatures=") {
+			continue
+		}
+		found = true
+		_, list, _ := strings.Cut(trimmed, "<")
+		list, _, _ = strings.Cut(list, ">")
+		for _, o := range strings.Split(list, ",") {
+			if o != "" {
+				n.Features[o] = Feature{On: true, Source: f.Line(t.from, i+1)}
+			}
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// readBSDRoutes reads netstat -rn; the interface stands in the column that the
+// heading calls Netif or Iface.
+func (f *Facts) readBSDRoutes(t text) error {
+	column := -1
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) > 3 && words[0] == "Destination" {
+			column = -1
+			for j, w := range words {
+				if w == "Netif" || w == "Iface" {
+					column = j
+				}
+			}
+			continue
+		}
+		if column < 0 || len(words) <= column || line[0] == ' ' {
+			continue
+		}
+		name := words[column]
+		if f.NIC(name) == nil { // FreeBSD cuts long names
+			for j := range f.NICs {
+				if len(name) >= 5 && strings.HasPrefix(f.NICs[j].Name, name) {
+					name = f.NICs[j].Name
+				}
+			}
+		}
+		f.Routes = append(f.Routes, Route{Destination: words[0], Gateway: words[1], Interface: name, Source: f.Line(t.from, i+1)})
+	}
+	if len(f.Routes) == 0 {
+		return errNothing
+	}
+	return nil
+}

@@ -16,6 +16,8 @@ import (
 type Options struct {
 	// Window is how long counters are observed; 0 takes their totals only.
 	Window time.Duration
+	// Thorough also asks what takes long on a large machine, for a capture.
+	Thorough bool
 }
 
 // Errors that Collect wraps.
@@ -58,6 +60,14 @@ type reader struct {
 	parse func(f *Facts, t text) error
 }
 
+// name is how evidence names the source; a script is named by what it reads.
+func (r reader) name() string {
+	if len(r.op.Args) == 3 && r.op.Args[0] == "sh" {
+		return map[string]string{"interfaces": "/sys/class/net", "system files": "/sys", "affinity": "/proc/irq"}[r.part]
+	}
+	return r.op.String()
+}
+
 // Collect asks a host for everything that the ceilings and the rules need, in
 // two round trips, or three with a window. What a host does not answer is
 // recorded in Parts; the error is about reaching it or telling what it is.
@@ -76,12 +86,12 @@ func Collect(ctx context.Context, c host.Conn, opt Options) (*Facts, error) {
 	if f.System == "" {
 		return nil, fmt.Errorf("%s: %w", c.Name(), identityProblem(f.Parts["identity"]))
 	}
-	readers := f.systemReaders()
+	readers := f.systemReaders(opt.Thorough)
 	if err := f.ask(ctx, c, readers); err != nil {
 		return nil, err
 	}
 	if opt.Window > 0 {
-		if err := f.sample(ctx, c, readers, opt.Window); err != nil {
+		if err := f.sample(ctx, c, opt.Window); err != nil {
 			return nil, err
 		}
 	}
@@ -96,11 +106,11 @@ func identityProblem(p Part) error {
 	return fmt.Errorf("%w: %s", ErrNoIdentity, p.Because)
 }
 
-func (f *Facts) systemReaders() []reader {
+func (f *Facts) systemReaders(thorough bool) []reader {
 	switch f.System {
 	case "linux":
 		delete(f.Parts, "ifconfig")
-		return f.linuxReaders()
+		return f.linuxReaders(thorough)
 	case "freebsd":
 		delete(f.Parts, "links")
 		return f.freebsdReaders()
@@ -127,7 +137,7 @@ func (f *Facts) ask(ctx context.Context, c host.Conn, readers []reader) error {
 // take parses one answer and notes how that ended. What a failed command
 // printed all the same is used: sysctl -a fails for one key that is denied.
 func (f *Facts) take(r reader, a host.Answer) {
-	t := text{a.Op.String(), a.Out}
+	t := text{r.name(), a.Out}
 	part := Part{From: t.from, State: Read}
 	switch {
 	case len(bytes.TrimSpace(a.Out)) == 0 && a.Failure != host.None:

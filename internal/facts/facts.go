@@ -89,10 +89,13 @@ type Facts struct {
 	Modules    []string           `json:"modules,omitempty"`
 	Messages   []Message          `json:"messages,omitempty"`
 	NetISR     []NetISR           `json:"netisr,omitempty"`
+	HostCache  []HostEntry        `json:"host_cache,omitempty"`
 
 	Parts map[string]Part `json:"parts"`
 
-	texts map[string][]string
+	texts    map[string][]string
+	pciLinks map[string]*PCIe
+	pciShown map[string]Source
 }
 
 // Setting returns the running value of a setting and whether it is known.

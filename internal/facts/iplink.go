@@ -104,7 +104,7 @@ func ipLinkDetail(n *NIC, words []string) {
 		case "xmit_hash_policy":
 			n.Hash = value
 		case "parentdev":
-			n.Bus = value
+			n.Device = value
 		}
 	}
 }

@@ -1,9 +1,7 @@
 package facts
 
 import (
-	"context"
 	"strings"
-	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
 )
@@ -13,15 +11,21 @@ import (
 const nicLimit = 24
 
 // grepInterfaces prints the small files of every interface as PATH:CONTENT.
-const grepInterfaces = `cd /sys/class/net && grep -s '' */speed */duplex */address */ifindex */carrier */operstate ` +
+const grepInterfaces = `cd /sys/class/net && grep -s '' */speed */duplex */address ` +
 	`*/device/numa_node */device/current_link_speed */device/current_link_width */device/max_link_speed */device/max_link_width ` +
-	`*/queues/rx-*/rps_cpus */queues/rx-*/rps_flow_cnt */bonding/xmit_hash_policy */bonding/mode; ` +
-	`for d in */device/driver; do [ -e "$d" ] && echo "$d:$(basename "$(readlink -f "$d")")"; done; ` +
+	`*/queues/rx-*/rps_cpus */queues/rx-*/rps_flow_cnt */bonding/xmit_hash_policy; ` +
+	`for d in */device/driver; do [ -e "$d" ] && echo "$d:$(readlink -f "$d")"; done; ` +
 	`for q in */queues/*; do [ -e "$q" ] && echo "$q:"; done; true`
 
-// linuxReaders are the sources of Linux, without those of single interfaces
-// where the interfaces are not known.
-func (f *Facts) linuxReaders() []reader {
+const grepAffinity = `cd /proc/irq && grep -s '' */smp_affinity_list; true`
+
+// systemFiles are small files whose path is the setting's name.
+const grepSystem = `grep -sH '' /sys/devices/system/clocksource/clocksource0/*_clocksource ` +
+	`/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor /sys/devices/system/cpu/smt/active ` +
+	`/sys/devices/system/cpu/cpuidle/current_driver /sys/module/intel_idle/parameters/max_cstate; true`
+
+// linuxReaders are the sources of Linux.
+func (f *Facts) linuxReaders(thorough bool) []reader {
 	readers := []reader{
 		{"memory", host.Read("/proc/meminfo"), (*Facts).readMeminfo},
 		{"processor", host.Read("/proc/cpuinfo"), (*Facts).readCPUInfo},
@@ -29,28 +33,93 @@ func (f *Facts) linuxReaders() []reader {
 		{"distribution", host.Read("/etc/os-release"), (*Facts).readOSRelease},
 		{"uptime", host.Read("/proc/uptime"), (*Facts).readUptime},
 		{"interfaces", host.Command("sh", "-c", grepInterfaces), (*Facts).readSysNet},
+		{"system files", host.Command("sh", "-c", grepSystem), (*Facts).readSystemFiles},
 		{"addresses", host.Command("ip", "-o", "address", "show"), (*Facts).readAddresses},
 		{"routes", host.Command("ip", "route", "show", "table", "main"), (*Facts).readIPRoute},
+		{"neighbours", host.Command("ip", "neigh", "show"), (*Facts).readNeighbours},
+		{"modules", host.Read("/proc/modules"), (*Facts).readModules},
+		{"sockets", host.Read("/proc/net/sockstat"), (*Facts).readSockstat},
+		{"listeners", host.Command("ss", "-ltn"), (*Facts).readListeners},
+		{"flows", host.Command("ss", "-tinm"), (*Facts).readFlows},
+		{"messages", host.Command("dmesg"), (*Facts).readMessages},
+		{"neighbour statistics", host.Read("/proc/net/stat/arp_cache"), statColumns("arp_cache")},
+		{"conntrack statistics", host.Read("/proc/net/stat/nf_conntrack"), statColumns("nf_conntrack")},
 	}
+	readers = append(readers, linuxSampled()...)
 	for _, nic := range f.askedNICs() {
 		readers = append(readers, ethtoolReaders(nic)...)
+	}
+	readers = append(readers, reader{"affinity", host.Command("sh", "-c", grepAffinity), (*Facts).readAffinity})
+	if thorough {
+		readers = append(readers, reader{"lspci", host.Command("lspci", "-vv"), (*Facts).readLspci})
 	}
 	return readers
 }
 
-// askedNICs are the interfaces that ethtool is asked about.
-func (f *Facts) askedNICs() []string {
-	var names []string
-	for i := range f.NICs {
-		n := &f.NICs[i]
-		if n.Kind != "loopback" && len(names) < nicLimit && !strings.HasPrefix(n.Name, "-") {
-			names = append(names, n.Name)
-		}
+// linuxSampled are the sources that a window reads twice.
+func linuxSampled() []reader {
+	return []reader{
+		{"processors", host.Read("/proc/stat"), (*Facts).readStat},
+		{"counters", host.Read("/proc/net/netstat"), (*Facts).readProcTable},
+		{"protocols", host.Read("/proc/net/snmp"), (*Facts).readProcTable},
+		{"protocols 6", host.Read("/proc/net/snmp6"), (*Facts).readSNMP6},
+		{"softnet", host.Read("/proc/net/softnet_stat"), (*Facts).readSoftnet},
+		{"interrupts", host.Read("/proc/interrupts"), (*Facts).readInterrupts},
+		{"softirqs", host.Read("/proc/softirqs"), (*Facts).readSoftirqs},
+		{"qdiscs", host.Command("tc", "-s", "qdisc", "show"), (*Facts).readQdiscs},
 	}
-	return names
 }
 
-// finish derives what several sources say together.
-func (f *Facts) finish() {}
+// askedNICs are the interfaces that ethtool is asked about: those with a device
+// below them first.
+func (f *Facts) askedNICs() []string {
+	var real, virtual []string
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		switch {
+		case n.Kind == "loopback" || strings.HasPrefix(n.Name, "-"):
+		case n.Kind == "ethernet":
+			real = append(real, n.Name)
+		default:
+			virtual = append(virtual, n.Name)
+		}
+	}
+	all := append(real, virtual...)
+	return all[:min(len(all), nicLimit)]
+}
 
-func (f *Facts) sample(context.Context, host.Conn, []reader, time.Duration) error { return nil }
+// readSystemFiles keeps small files of /sys under their paths.
+func (f *Facts) readSystemFiles(t text) error {
+	found := false
+	for i, line := range t.lines() {
+		if path, value, ok := strings.Cut(line, ":"); ok && strings.HasPrefix(path, "/sys/") {
+			found = true
+			f.Settings[path] = Setting{Value: strings.TrimSpace(value), State: Read, Source: f.Line(t.from, i+1)}
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// readModules reads /proc/modules: the name is the first word.
+func (f *Facts) readModules(t text) error {
+	for _, line := range t.lines() {
+		if words := strings.Fields(line); len(words) >= 3 {
+			f.Modules = append(f.Modules, words[0])
+		}
+	}
+	if len(f.Modules) == 0 {
+		return errNothing
+	}
+	return nil
+}
+
+// finish joins what several sources say together.
+func (f *Facts) finish() {
+	f.attribute()
+	if f.System == "openbsd" {
+		f.joinPcidump()
+	}
+}

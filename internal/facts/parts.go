@@ -11,7 +11,8 @@ type NIC struct {
 	Driver   string     `json:"driver,omitempty"`
 	Version  string     `json:"driver_version,omitempty"`
 	Firmware string     `json:"firmware,omitempty"`
-	Bus      string     `json:"bus,omitempty"` // PCI address
+	Bus      string     `json:"bus,omitempty"`    // PCI address
+	Device   string     `json:"device,omitempty"` // parent device: virtio2, 0000:3b:00.0
 	MAC      string     `json:"mac,omitempty"`
 	Addrs    []string   `json:"addresses,omitempty"` // with prefix length
 	Up       bool       `json:"up"`                  // administratively up, with carrier
@@ -38,9 +39,8 @@ type NIC struct {
 	// RPS are the CPU masks of receive packet steering by queue.
 	RPS map[string]string `json:"rps,omitempty"`
 	// Hash is the transmit hash policy of a bond or lagg.
-	Hash    string `json:"hash,omitempty"`
-	Threads []int  `json:"-"`
-	Source  Source `json:"source"`
+	Hash   string `json:"hash,omitempty"`
+	Source Source `json:"source"`
 	// Shown are the lines that show a field, by the field's JSON name.
 	Shown map[string]Source `json:"-"`
 }
@@ -112,7 +112,11 @@ type Processor struct {
 	Sampled   bool    `json:"sampled"` // over the window rather than since boot
 	// Softnet are the receive counters of the CPU (Linux).
 	Softnet *Softnet `json:"softnet,omitempty"`
-	Source  Source   `json:"source"`
+	// NetRX are the receive soft interrupts handled (Linux).
+	NetRX  *Counter `json:"net_rx,omitempty"`
+	Source Source   `json:"source"`
+
+	ticks []uint64
 }
 
 // Softnet is a line of /proc/net/softnet_stat.

@@ -87,7 +87,7 @@ func (n *NIC) sysFile(file, value string, src Source, _ int) {
 		n.Hash, _, _ = strings.Cut(value, " ")
 		show("hash")
 	case "device/driver":
-		n.Driver = value
+		n.Driver = value[strings.LastIndex(value, "/")+1:]
 		show("driver")
 	case "device/numa_node":
 		if v, ok := wholeNumber(value); ok && v >= 0 {

@@ -1,0 +1,277 @@
+package facts
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// readZones reads FreeBSD's vmstat -z: "NAME: SIZE, LIMIT, USED, FREE, REQ,
+// FAIL, SLEEP[, XDOMAIN]".
+func (f *Facts) readZones(t text) error {
+	found := false
+	for i, line := range t.lines() {
+		cut := strings.LastIndex(line, ":")
+		if cut <= 0 {
+			continue
+		}
+		words := strings.Split(line[cut+1:], ",")
+		if len(words) < 6 {
+			continue
+		}
+		var v [6]uint64
+		good := true
+		for j := range v {
+			var ok bool
+			v[j], ok = count(strings.TrimSpace(words[j]))
+			good = good && ok
+		}
+		if !good {
+			continue
+		}
+		found = true
+		f.Memories = append(f.Memories, Pool{Name: "zone " + strings.TrimSpace(line[:cut]), Limit: v[1], Used: v[2], Cached: v[3], Denied: v[5],
+			Source: f.Line(t.from, i+1)})
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// readVmstatInterrupts reads vmstat -i: "irq256: igb0:rxq0  1234  56" on
+// FreeBSD, "irq114/em0  1234  56" on OpenBSD.
+func (f *Facts) readVmstatInterrupts(t text) error {
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) < 3 || strings.EqualFold(words[0], "total") || words[0] == "interrupt" {
+			continue
+		}
+		total, ok := count(words[len(words)-2])
+		if _, ok2 := count(words[len(words)-1]); !ok || !ok2 {
+			continue
+		}
+		label := strings.Join(words[:len(words)-2], " ")
+		id, name, ok := strings.Cut(label, ": ")
+		if !ok {
+			id, name, _ = strings.Cut(label, "/")
+		}
+		irq := Interrupt{ID: id, Name: name, Total: Counter{Value: total, Source: f.Line(t.from, i+1)}}
+		device, queue, _ := strings.Cut(name, ":")
+		if n := f.NIC(device); n != nil {
+			irq.NIC = device
+			if strings.HasPrefix(queue, "rx") || strings.HasPrefix(queue, "que") || strings.HasPrefix(queue, "rxq") {
+				n.Queues.RX++
+			}
+		}
+		f.Interrupts = append(f.Interrupts, irq)
+	}
+	if len(f.Interrupts) == 0 {
+		return errNothing
+	}
+	return nil
+}
+
+var pciexpLink = regexp.MustCompile(`link x(\d+)\(x(\d+)\)(?: speed ([0-9.]+)\(([0-9.]+)\))?`)
+
+// readPciconf reads FreeBSD's pciconf -lvc: a line "ix0@pci0:3:0:0: ..." and,
+// below it, "link x8(x8) speed 5.0(5.0)": as trained, and as the device could.
+func (f *Facts) readPciconf(t text) error {
+	var n *NIC
+	found := false
+	for i, line := range t.lines() {
+		if name, rest, ok := strings.Cut(line, "@pci"); ok && line[0] != ' ' && line[0] != '\t' {
+			found = true
+			if n = f.NIC(name); n != nil {
+				n.Bus = "pci" + strings.TrimSuffix(strings.Fields(rest)[0], ":")
+			}
+			continue
+		}
+		if n == nil {
+			continue
+		}
+		if m := pciexpLink.FindStringSubmatch(line); m != nil {
+			p := &PCIe{Form: "pcie", Width: smallNumber(m[1]), MaxWidth: smallNumber(m[2])}
+			p.Speed, _ = strconv.ParseFloat(m[3], 64)
+			p.MaxSpeed, _ = strconv.ParseFloat(m[4], 64)
+			n.PCIe = p
+			n.show("pcie", f.Line(t.from, i+1))
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+var (
+	pcidumpLink = regexp.MustCompile(`Link Speed: ([0-9.]+) / ([0-9.]+) GT/s,? Link Width: x(\d+) / x(\d+)`)
+	pcidumpHead = regexp.MustCompile(`^ (\d+):(\d+):(\d+): `)
+	pciDevice   = regexp.MustCompile(`^(\w+) at pci(\d+) dev (\d+) function (\d+)`)
+	pciBus      = regexp.MustCompile(`^pci(\d+) at \w+ bus (\d+)`)
+)
+
+// readPcidump reads OpenBSD's pcidump -v: " 1:0:0: Intel 82599", then "Link
+// Speed: 5.0 / 5.0 GT/s, Link Width: x8 / x8". The kernel's messages name the
+// interface at an address; finish joins them.
+func (f *Facts) readPcidump(t text) error {
+	address := ""
+	links := map[string]*PCIe{}
+	shown := map[string]Source{}
+	for i, line := range t.lines() {
+		if m := pcidumpHead.FindStringSubmatch(line); m != nil {
+			address = m[1] + ":" + m[2] + ":" + m[3]
+			continue
+		}
+		if m := pcidumpLink.FindStringSubmatch(line); m != nil && address != "" {
+			p := &PCIe{Form: "pcie", Width: smallNumber(m[3]), MaxWidth: smallNumber(m[4])}
+			p.Speed, _ = strconv.ParseFloat(m[1], 64)
+			p.MaxSpeed, _ = strconv.ParseFloat(m[2], 64)
+			links[address], shown[address] = p, f.Line(t.from, i+1)
+		}
+	}
+	if address == "" {
+		return errNothing
+	}
+	f.pciLinks, f.pciShown = links, shown
+	return nil
+}
+
+// joinPcidump gives the interfaces of OpenBSD their PCI links, by the lines of
+// dmesg "pci1 at ppb0 bus 1" and "ix0 at pci1 dev 0 function 0".
+func (f *Facts) joinPcidump() {
+	lines := f.texts["dmesg"]
+	bus := map[string]string{}
+	for _, line := range lines {
+		if m := pciBus.FindStringSubmatch(line); m != nil {
+			bus[m[1]] = m[2]
+		}
+		m := pciDevice.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if n := f.NIC(m[1]); n != nil && bus[m[2]] != "" {
+			n.Bus = bus[m[2]] + ":" + m[3] + ":" + m[4]
+			if p := f.pciLinks[n.Bus]; p != nil {
+				n.PCIe = p
+				n.show("pcie", f.pciShown[n.Bus])
+			}
+		}
+	}
+}
+
+// readKldstat reads FreeBSD's kldstat: the last column is the file's name.
+func (f *Facts) readKldstat(t text) error {
+	for _, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) >= 5 && words[0] != "Id" {
+			f.Modules = append(f.Modules, strings.TrimSuffix(words[len(words)-1], ".ko"))
+		}
+	}
+	if len(f.Modules) == 0 {
+		return errNothing
+	}
+	return nil
+}
+
+// readPfctl reads pfctl -si: "  current entries   123", and counters with a
+// rate behind them. Names become pf.NAME with underscores.
+func (f *Facts) readPfctl(t text) error {
+	found := false
+	section := ""
+	for i, line := range t.lines() {
+		if line == "" {
+			continue
+		}
+		words := strings.Fields(line)
+		if line[0] != ' ' && line[0] != '\t' {
+			section = ""
+			if words[0] == "Source" || words[0] == "Limit" {
+				section = strings.ToLower(words[0]) + "."
+			}
+			if words[0] == "Status:" && len(words) > 1 {
+				found = true
+				f.Settings["pf.status"] = Setting{Value: strings.ToLower(words[1]), Source: f.Line(t.from, i+1), State: Read}
+			}
+			continue
+		}
+		number := -1
+		for j, w := range words {
+			if _, ok := count(w); ok {
+				number = j
+				break
+			}
+		}
+		if number <= 0 {
+			continue
+		}
+		found = true
+		v, _ := count(words[number])
+		f.Counters["pf."+section+strings.Join(words[:number], "_")] = Counter{Value: v, Source: f.Line(t.from, i+1)}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// readPfLimits reads pfctl -sm: "states        hard limit   100000".
+func (f *Facts) readPfLimits(t text) error {
+	found := false
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) != 4 || words[1] != "hard" || words[2] != "limit" {
+			continue
+		}
+		found = true
+		f.Settings["pf:set/limit/"+words[0]] = Setting{Value: words[3], Source: f.Line(t.from, i+1), State: Read}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// HostEntry is what FreeBSD's host cache remembers of a peer.
+type HostEntry struct {
+	Address  string  `json:"address"`
+	MTU      int64   `json:"mtu"`
+	SSThresh int64   `json:"ssthresh_bytes"`
+	RTT      float64 `json:"rtt_ms"`
+	CWND     int64   `json:"cwnd_bytes"`
+	Source   Source  `json:"source"`
+}
+
+// readHostcache reads net.inet.tcp.hostcache.list: a heading, then a line for
+// each peer (FreeBSD sys/netinet/tcp_hostcache.c).
+func (f *Facts) readHostcache(t text) error {
+	heads := map[string]int{}
+	known := false
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) > 5 && words[0] == "IP" {
+			known = true
+			for j, w := range words[2:] { // "IP address" is one column
+				heads[w] = j + 1
+			}
+			continue
+		}
+		if !known || len(words) < len(heads)+1 {
+			continue
+		}
+		at := func(name string) int64 {
+			j, ok := heads[name]
+			if !ok {
+				return 0
+			}
+			v, _ := wholeNumber(strings.TrimSuffix(words[j], "ms"))
+			return v
+		}
+		ssthresh := at("SSTRESH") + at("SSTHRESH")
+		f.HostCache = append(f.HostCache, HostEntry{Address: words[0], MTU: at("MTU"), SSThresh: ssthresh, RTT: float64(at("RTT")), CWND: at("CWND"), Source: f.Line(t.from, i+1)})
+	}
+	if !known {
+		return errNothing
+	}
+	return nil
+}

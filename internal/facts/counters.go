@@ -1,0 +1,119 @@
+package facts
+
+import (
+	"fmt"
+	"strings"
+)
+
+// readProcTable reads /proc/net/snmp and /proc/net/netstat: pairs of a line of
+// names and a line of numbers that begin with the same table name (Linux
+// net/ipv4/proc.c).
+func (f *Facts) readProcTable(t text) error {
+	lines := t.lines()
+	found := false
+	var damaged error
+	for i := 0; i+1 < len(lines); i++ {
+		table, names, ok := strings.Cut(lines[i], ":")
+		table2, numbers, ok2 := strings.Cut(lines[i+1], ":")
+		if !ok || !ok2 || table != table2 {
+			continue
+		}
+		heads, values := strings.Fields(names), strings.Fields(numbers)
+		if len(heads) != len(values) {
+			damaged = atLine(i+2, "%d numbers for the %d names of %s", len(values), len(heads), table)
+			i++
+			continue
+		}
+		for j, name := range heads {
+			// Tcp.MaxConn is -1: signed values are no counters.
+			if v, ok := count(values[j]); ok {
+				found = true
+				f.Counters[table+"."+name] = Counter{Value: v, Source: Source{t.from, i + 2, table + ": " + name + " " + values[j]}}
+			}
+		}
+		i++
+	}
+	if !found && damaged == nil {
+		return errNothing
+	}
+	return damaged
+}
+
+// readSNMP6 reads /proc/net/snmp6: "Ip6InReceives   123".
+func (f *Facts) readSNMP6(t text) error {
+	found := false
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) != 2 {
+			continue
+		}
+		if v, ok := count(words[1]); ok {
+			found = true
+			f.Counters["Snmp6."+words[0]] = Counter{Value: v, Source: f.Line(t.from, i+1)}
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// readSockstat reads /proc/net/sockstat: "TCP: inuse 4 orphan 0 tw 4 ...". Its
+// numbers are states, not running totals, and have no rate.
+func (f *Facts) readSockstat(t text) error {
+	found := false
+	for i, line := range t.lines() {
+		table, rest, ok := strings.Cut(line, ":")
+		if !ok {
+			continue
+		}
+		for name, value := range evenPairs(strings.Fields(rest)) {
+			if v, ok := count(value); ok {
+				found = true
+				f.Counters["sockstat."+table+"."+name] = Counter{Value: v, Source: f.Line(t.from, i+1)}
+			}
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+func evenPairs(words []string) map[string]string {
+	m := map[string]string{}
+	for i := 0; i+1 < len(words); i += 2 {
+		m[words[i]] = words[i+1]
+	}
+	return m
+}
+
+// statColumns reads the files of /proc/net/stat: a line of names, then a line
+// of hexadecimal numbers for each processor. The numbers are added up.
+func statColumns(prefix string) func(f *Facts, t text) error {
+	return func(f *Facts, t text) error {
+		lines := t.lines()
+		heads := strings.Fields(lines[0])
+		if len(lines) < 2 || len(heads) == 0 {
+			return errNothing
+		}
+		sums := make([]uint64, len(heads))
+		for i, line := range lines[1:] {
+			words := strings.Fields(line)
+			if len(words) < len(heads) {
+				return atLine(i+2, "%d numbers for %d names", len(words), len(heads))
+			}
+			for j := range heads {
+				v, ok := hexadecimal(words[j])
+				if !ok {
+					return atLine(i+2, "%q is no hexadecimal number", shorten(words[j]))
+				}
+				sums[j] += v
+			}
+		}
+		for j, name := range heads {
+			f.Counters[prefix+"."+name] = Counter{Value: sums[j], Source: Source{t.from, 1, fmt.Sprintf("%s %d (sum over processors)", name, sums[j])}}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,83 @@
+package facts
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+var lspciLink = regexp.MustCompile(`Speed ([0-9.]+)GT/s(?: \([a-z]+\))?, Width x(\d+)`)
+
+// readLspci reads lspci -vv: a device's address at the start of a line, below
+// it LnkCap (what it could do) and LnkSta (as trained), or the capability of a
+// PCI-X device with its status. Interfaces are found by their bus address.
+func (f *Facts) readLspci(t text) error {
+	var n *NIC
+	found := false
+	for i, line := range t.lines() {
+		if line == "" {
+			n = nil
+			continue
+		}
+		words := strings.Fields(line)
+		if line[0] != ' ' && line[0] != '\t' {
+			if !strings.Contains(words[0], ":") || !strings.Contains(words[0], ".") {
+				continue
+			}
+			found = true
+			n = f.nicAt(words[0])
+			continue
+		}
+		if n == nil || len(words) < 2 {
+			continue
+		}
+		f.lspciLine(n, words[0], line, f.Line(t.from, i+1))
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+func (f *Facts) nicAt(address string) *NIC {
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		if n.Bus != "" && (n.Bus == address || strings.HasSuffix(n.Bus, ":"+address)) {
+			return n
+		}
+	}
+	return nil
+}
+
+func (f *Facts) lspciLine(n *NIC, word, line string, src Source) {
+	if strings.Contains(line, "PCI-X") && strings.Contains(line, "Capabilities:") {
+		n.PCIe = &PCIe{Form: "pci-x"}
+		return
+	}
+	if n.PCIe != nil && n.PCIe.Form == "pci-x" && word == "Status:" && strings.Contains(line, "64bit") {
+		n.PCIe.Bits, n.PCIe.Clock = 32, 66
+		if strings.Contains(line, "64bit+") {
+			n.PCIe.Bits = 64
+		}
+		if strings.Contains(line, "133MHz+") {
+			n.PCIe.Clock = 133
+		}
+		n.show("pcie", src)
+		return
+	}
+	m := lspciLink.FindStringSubmatch(line)
+	if m == nil || word != "LnkCap:" && word != "LnkSta:" {
+		return
+	}
+	if n.PCIe == nil {
+		n.PCIe = &PCIe{Form: "pcie"}
+	}
+	speed, _ := strconv.ParseFloat(m[1], 64)
+	if word == "LnkCap:" {
+		n.PCIe.MaxSpeed, n.PCIe.MaxWidth = speed, smallNumber(m[2])
+		n.show("pcie.max", src)
+		return
+	}
+	n.PCIe.Speed, n.PCIe.Width = speed, smallNumber(m[2])
+	n.show("pcie", src)
+}

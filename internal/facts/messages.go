@@ -1,0 +1,50 @@
+package facts
+
+import "strings"
+
+// messageLimit bounds the messages that are kept.
+const messageLimit = 500
+
+// messageMarks are what makes a kernel message one of the network's.
+var messageMarks = []string{
+	"possible syn flooding", "neighbor table overflow", "neighbour table overflow", "table full", "limit reached",
+	"listen queue overflow", "interrupt storm", "is using my ip", "duplicate ip", "duplicate address", "detected!",
+	"moved from", "netdev watchdog", "transmit timed out", "watchdog timeout", "tx hang", "tx unit hang", "link is down", "link is up",
+	"out of socket memory", "out of memory", "too many orphaned", "oom", "limiting icmp", "limiting open port", "limiting closed port",
+	"mbuf", "nmbclusters", "zone limit", "page allocation failure", "reset adapter", "resetting", "unsafe",
+	"bandwidth", "lro", "arp:", "pfsync", "maxsockets", "maxfiles", "martian", "nf_conntrack",
+	"clocksource", "speed", "duplex", "pf state", "pf limit",
+}
+
+// readMessages keeps the lines of dmesg that concern the network.
+func (f *Facts) readMessages(t text) error {
+	for i, line := range t.lines() {
+		lower := strings.ToLower(line)
+		for _, mark := range messageMarks {
+			if strings.Contains(lower, mark) {
+				f.Messages = append(f.Messages, Message{shorten(line), f.Line(t.from, i+1)})
+				break
+			}
+		}
+		if len(f.Messages) >= messageLimit {
+			break
+		}
+	}
+	return nil
+}
+
+// Message returns the first kernel message that holds all the words, in lower
+// case.
+func (f *Facts) Message(words ...string) (Message, bool) {
+	for _, m := range f.Messages {
+		lower := strings.ToLower(m.Text)
+		all := true
+		for _, w := range words {
+			all = all && strings.Contains(lower, w)
+		}
+		if all {
+			return m, true
+		}
+	}
+	return Message{}, false
+}

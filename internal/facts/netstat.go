@@ -1,0 +1,301 @@
+package facts
+
+import (
+	"strings"
+)
+
+// readBSDNetstat reads netstat -s of FreeBSD and OpenBSD: a protocol's name,
+// then indented lines "NUMBER words", more deeply indented ones belonging to
+// the line above. A counter's name is the protocol and the words without
+// plurals and what stands in parentheses: tcp.listen_queue_overflow,
+// tcp.packet_sent.data_packet_retransmitted.
+func (f *Facts) readBSDNetstat(t text) error {
+	protocol := ""
+	parents := []string{}
+	depths := []int{}
+	found := false
+	for i, line := range t.lines() {
+		trimmed := strings.TrimSpace(line)
+		if trimmed == "" {
+			continue
+		}
+		depth := len(line) - len(strings.TrimLeft(line, "\t "))
+		if depth == 0 {
+			protocol = ""
+			if name, ok := strings.CutSuffix(trimmed, ":"); ok && !strings.Contains(name, " ") {
+				protocol, parents, depths = name, nil, nil
+			}
+			continue
+		}
+		number, words, ok := strings.Cut(trimmed, " ")
+		v, isNumber := count(number)
+		if protocol == "" || !ok || !isNumber {
+			continue
+		}
+		for len(depths) > 0 && depths[len(depths)-1] >= depth {
+			depths, parents = depths[:len(depths)-1], parents[:len(parents)-1]
+		}
+		parents, depths = append(parents, counterName(words)), append(depths, depth)
+		name := protocol + "." + strings.Join(parents, ".")
+		if _, again := f.Counters[name]; !again {
+			found = true
+			f.Counters[name] = Counter{Value: v, Source: f.Line(t.from, i+1)}
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// counterName reduces what netstat says to a name that does not depend on the
+// number in front of it.
+func counterName(words string) string {
+	var out []string
+	depth := 0
+	for _, w := range strings.Fields(strings.ToLower(words)) {
+		depth += strings.Count(w, "(")
+		inside := depth > 0
+		depth -= strings.Count(w, ")")
+		if inside {
+			continue
+		}
+		w = strings.Trim(w, ",.:;")
+		if len(w) > 3 && strings.HasSuffix(w, "ies") {
+			w = strings.TrimSuffix(w, "ies") + "y"
+		} else if len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
+			w = strings.TrimSuffix(w, "s")
+		}
+		if w != "" {
+			out = append(out, w)
+		}
+	}
+	return strings.Join(out, "_")
+}
+
+// readMbufs reads netstat -m. FreeBSD (usr.bin/netstat/mbuf.c):
+// "0/76/76/2000 mbuf clusters in use (current/cache/total/max)", "1/2/3
+// requests for mbufs denied (mbufs/clusters/mbuf+clusters)". OpenBSD: "36/240
+// mbuf 2048 byte clusters in use (current/peak)", "0 requests for memory
+// denied".
+func (f *Facts) readMbufs(t text) error {
+	pools := map[string]*Pool{}
+	var order []string
+	pool := func(name string) *Pool {
+		if pools[name] == nil {
+			pools[name] = &Pool{Name: name}
+			order = append(order, name)
+		}
+		return pools[name]
+	}
+	for i, line := range t.lines() {
+		word, rest, ok := strings.Cut(strings.TrimSpace(line), " ")
+		values, numbers := slashNumbers(word)
+		if !ok || !numbers {
+			continue
+		}
+		mbufLine(pool, values, rest, f.Line(t.from, i+1))
+	}
+	if len(order) == 0 {
+		return errNothing
+	}
+	for _, name := range order {
+		f.Memories = append(f.Memories, *pools[name])
+	}
+	return nil
+}
+
+func mbufLine(pool func(string) *Pool, values []uint64, rest string, src Source) {
+	keep := func(name string) *Pool {
+		p := pool(name)
+		p.Source = src
+		return p
+	}
+	what, _, _ := strings.Cut(rest, " (")
+	switch {
+	case strings.HasSuffix(what, " in use") && len(values) >= 3:
+		p := keep(strings.TrimSuffix(what, " in use"))
+		p.Used, p.Cached = values[0], values[1]
+		if len(values) == 4 {
+			p.Limit = values[3]
+		}
+	case strings.HasSuffix(what, "clusters in use"):
+		keep(strings.TrimSuffix(what, " in use")).Used = values[0]
+	case what == "Kbytes allocated to network" && len(values) == 3: // OpenBSD: current/peak/max
+		p := keep("Kbytes of mbufs")
+		p.Used, p.Limit = values[0], values[2]
+	case what == "requests for mbufs denied" && len(values) == 3:
+		denied(pool, []string{"mbufs", "mbuf clusters", "mbuf+clusters"}, values, src)
+	case what == "requests for jumbo clusters denied" && len(values) == 3:
+		denied(pool, []string{"4k (page size) jumbo clusters", "9k jumbo clusters", "16k jumbo clusters"}, values, src)
+	case strings.HasSuffix(what, "delayed") && strings.HasPrefix(what, "requests for"):
+		p := keep(what)
+		for _, v := range values {
+			p.Delayed += v
+		}
+	case what == "requests for memory denied" || what == "requests for I/O initiated by sendfile":
+		keep(what).Denied = values[0]
+	}
+}
+
+func denied(pool func(string) *Pool, names []string, values []uint64, src Source) {
+	for i, name := range names {
+		if p := pool(name); values[i] > 0 || p.Source.Text == "" {
+			p.Denied, p.Source = values[i], src
+		}
+	}
+}
+
+func slashNumbers(word string) ([]uint64, bool) {
+	var out []uint64
+	for _, s := range strings.Split(word, "/") {
+		v, ok := count(strings.TrimSuffix(s, "K"))
+		if !ok {
+			return nil, false
+		}
+		out = append(out, v)
+	}
+	return out, true
+}
+
+// readNetstatInterfaces reads netstat -idn. Columns differ over systems and
+// releases and the address may be empty, so numbers are taken from the right
+// by the names in the heading. Only the lines of links count.
+func (f *Facts) readNetstatInterfaces(t text) error {
+	var heads []string
+	found := false
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) >= 6 && words[0] == "Name" && words[1] == "Mtu" {
+			heads = nil
+			for j, w := range words {
+				if w == "Address" {
+					heads = words[j+1:]
+				}
+			}
+			continue
+		}
+		if len(heads) == 0 || len(words) < len(heads)+2 || !strings.HasPrefix(words[min(2, len(words)-1)], "<Link") {
+			continue
+		}
+		n := f.NIC(strings.TrimSuffix(words[0], "*"))
+		if n == nil {
+			continue
+		}
+		found = true
+		if n.Counters == nil {
+			n.Counters = map[string]Counter{}
+		}
+		for j, w := range words[len(words)-len(heads):] {
+			if v, ok := count(w); ok {
+				n.Counters["netstat."+heads[j]] = Counter{Value: v, Source: f.Line(t.from, i+1)}
+			}
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// readBSDListeners reads netstat -Lan: "tcp4  4/0/2  *.5003", with the length,
+// the incomplete length and the limit of the accept queue.
+func (f *Facts) readBSDListeners(t text) error {
+	known := false
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		known = known || strings.HasPrefix(line, "Current listen queue sizes")
+		if len(words) < 3 || !strings.HasPrefix(words[0], "tcp") {
+			continue
+		}
+		values, ok := slashNumbers(words[1])
+		if !ok || len(values) != 3 || values[0] > 1<<31 || values[2] > 1<<31 {
+			return atLine(i+1, "three numbers with slashes are expected after %s", words[0])
+		}
+		f.Listeners = append(f.Listeners, Listener{Local: words[2], Queue: int(values[0]), Backlog: int(values[2]), Source: f.Line(t.from, i+1)})
+	}
+	if !known && len(f.Listeners) == 0 {
+		return errNothing
+	}
+	return nil
+}
+
+// readBSDFlows reads netstat -xn -p tcp: the columns after the addresses by
+// the names in the heading (S-MBUF, S-BCNT, S-HIWA, ...).
+func (f *Facts) readBSDFlows(t text) error {
+	var heads []string
+	known := false
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) > 7 && words[0] == "Proto" {
+			known = true
+			for j, w := range words {
+				if w == "Address" {
+					heads = words[j+1:]
+				}
+			}
+			continue
+		}
+		if len(words) < 5 || !strings.HasPrefix(words[0], "tcp") || len(f.Flows) >= flowLimit {
+			continue
+		}
+		recv, ok := wholeNumber(words[1])
+		send, ok2 := wholeNumber(words[2])
+		if !ok || !ok2 || strings.HasPrefix(words[4], "*") {
+			continue
+		}
+		fl := Flow{Local: words[3], Peer: words[4], RecvQ: recv, SendQ: send, Values: map[string]float64{}, Source: f.Line(t.from, i+1)}
+		for j, w := range words[5:] {
+			if j < len(heads) {
+				fl.number(heads[j], w)
+			}
+		}
+		f.Flows = append(f.Flows, fl)
+	}
+	if !known {
+		return errNothing
+	}
+	return nil
+}
+
+// readNetISR reads netstat -Q (FreeBSD usr.bin/netstat/netisr.c): the table of
+// protocols with their queue limits, and that of work streams.
+func (f *Facts) readNetISR(t text) error {
+	limits := map[string]int{}
+	section := ""
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if len(words) == 1 && strings.HasSuffix(words[0], ":") {
+			section = words[0]
+			continue
+		}
+		switch {
+		case section == "Protocols:" && len(words) >= 4:
+			if v, ok := count(words[2]); ok && v < 1<<31 {
+				limits[words[0]] = int(v)
+			}
+		case section == "Workstreams:" && len(words) == 10:
+			var v [10]uint64
+			good := true
+			for j, w := range words {
+				if j != 2 {
+					var ok bool
+					v[j], ok = count(w)
+					good = good && ok
+				}
+			}
+			if !good {
+				continue
+			}
+			f.NetISR = append(f.NetISR, NetISR{Protocol: words[2], CPU: int(v[1]), Length: int(v[3]), Watermark: int(v[4]),
+				Limit: limits[words[2]], Dispatched: v[5], HDispatch: v[6], Drops: v[7], Queued: v[8], Handled: v[9], Source: f.Line(t.from, i+1)})
+		}
+	}
+	if len(f.NetISR) == 0 {
+		return errNothing
+	}
+	return nil
+}

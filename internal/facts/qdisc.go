@@ -1,0 +1,77 @@
+package facts
+
+import "strings"
+
+// readQdiscs reads tc -s qdisc show (iproute2 tc/tc_qdisc.c): a line that
+// names the discipline and its interface, then its counters.
+func (f *Facts) readQdiscs(t text) error {
+	found := false
+	var q *Qdisc
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if words[0] == "qdisc" && len(words) >= 3 {
+			values := pairs(words[3:])
+			n := f.NIC(values["dev"])
+			found, q = true, nil
+			if n == nil {
+				continue
+			}
+			n.Qdiscs = append(n.Qdiscs, Qdisc{Kind: words[1], Handle: strings.TrimSuffix(words[2], ":"), Parent: values["parent"],
+				Options: shorten(strings.Join(words[3:], " "))})
+			q = &n.Qdiscs[len(n.Qdiscs)-1]
+			continue
+		}
+		if q == nil {
+			continue
+		}
+		q.counters(words, f.Line(t.from, i+1))
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// counters reads " Sent B bytes P pkt (dropped D, overlimits O requeues R)"
+// and " backlog 0b 0p requeues 0".
+func (q *Qdisc) counters(words []string, src Source) {
+	values := map[string]string{}
+	for i := 0; i+1 < len(words); i++ {
+		values[strings.Trim(words[i], "(,")] = strings.Trim(words[i+1], "),")
+	}
+	take := func(into *Counter, s string) {
+		if v, ok := count(s); ok {
+			*into = Counter{Value: v, Source: src}
+		}
+	}
+	if words[0] == "Sent" && len(words) > 3 {
+		take(&q.Sent, words[3])
+		take(&q.Dropped, values["dropped"])
+		take(&q.Overlimits, values["overlimits"])
+		take(&q.Requeues, values["requeues"])
+	}
+	if words[0] == "backlog" && len(words) > 1 {
+		q.Backlog = sizeWord(strings.TrimSuffix(words[1], "b"))
+	}
+}
+
+// sizeWord reads 1234, 31Kb's 31K and 2M.
+func sizeWord(s string) int64 {
+	factor := int64(1)
+	switch {
+	case strings.HasSuffix(s, "K"):
+		factor = 1 << 10
+	case strings.HasSuffix(s, "M"):
+		factor = 1 << 20
+	case strings.HasSuffix(s, "G"):
+		factor = 1 << 30
+	}
+	v, ok := count(strings.TrimRight(s, "KMG"))
+	if !ok || v > 1<<40 {
+		return 0
+	}
+	return int64(v) * factor
+}
