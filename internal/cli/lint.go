@@ -1,0 +1,297 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/lint"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+type lintOptions struct {
+	system, version, kind, role, driver string
+	memory                              string
+	cores                               int
+	fix, diff                           bool
+	failOn, level, color                string
+}
+
+func newLintCmd(env *Env) *cobra.Command {
+	var opt lintOptions
+	cmd := &cobra.Command{
+		Use:   "lint FILE...",
+		Short: "Find dead, misplaced and harmful lines in configuration files",
+		Long: `Judge sysctl.conf, sysctl.d, loader.conf, rc.conf, hostname.if, pf.conf, systemd
+.link and .network files, ifupdown interfaces, modprobe.d and scripts by the
+catalog. System, kind and machine are guessed from path and content; files of one
+machine are read in the order in which the system reads them.
+
+A comment "# wirerate: ignore CODE reason" suppresses a code on its line or, alone,
+on the next one. explain CODE tells what a code means.`,
+		Example: `  wirerate lint /etc/sysctl.conf /etc/sysctl.d
+  wirerate lint --os freebsd --version 14.2 --role router loader.conf sysctl.conf
+  wirerate lint --diff sysctl.conf
+  wirerate lint --format sarif etc/ > lint.sarif`,
+	}
+	format := formatFlag(cmd, "text", "json", "sarif")
+	f := cmd.Flags()
+	f.StringVar(&opt.system, "os", "", "system: freebsd, openbsd or linux (default: guessed)")
+	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2 (default: what all described releases share)")
+	f.StringVar(&opt.kind, "kind", "", "`kind` of the files, such as sysctl.conf, loader.conf, rc.conf, script (default: guessed)")
+	f.StringVar(&opt.role, "role", "", "what the host is for: "+strings.Join(catalog.Roles(), ", "))
+	f.StringVar(&opt.driver, "driver", "", "`driver` of the network interface, such as igb")
+	f.StringVar(&opt.memory, "memory", "", "physical `memory` of the machine, such as 16GiB")
+	f.IntVar(&opt.cores, "cores", 0, "processors of the machine")
+	f.BoolVar(&opt.fix, "fix", false, "write the corrected files, after printing the differences")
+	f.BoolVar(&opt.diff, "diff", false, "print the differences that --fix would make, and change nothing")
+	f.StringVar(&opt.failOn, "fail-on", "warning", "lightest `severity` that makes the exit status 1: info, warning, error or never")
+	f.StringVar(&opt.level, "level", "info", "lightest `severity` that is reported: info, warning or error")
+	f.StringVar(&opt.color, "color", "auto", "colour the text: auto, always or never")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		format, err := format()
+		if err != nil {
+			return err
+		}
+		return runLint(env, opt, args, format)
+	}
+	return cmd
+}
+
+func runLint(env *Env, opt lintOptions, args []string, format string) error {
+	judged, err := opt.options()
+	if err != nil {
+		return usage(err)
+	}
+	if len(args) == 0 {
+		return usagef("no file given; see --help")
+	}
+	inputs, readErr := env.readInputs(args)
+	c, err := catalog.Load()
+	if err != nil {
+		return failure(err)
+	}
+	res := lint.Run(c, inputs, judged)
+	for _, err := range res.Errors {
+		readErr = errors.Join(readErr, err)
+	}
+	fail := opt.failOn != "never" && res.Worst() != "" && res.Worst().AtLeast(lint.Severity(opt.failOn))
+	shown := *res
+	shown.Problems = slices.DeleteFunc(slices.Clone(res.Problems), func(p lint.Problem) bool { return !p.Severity.AtLeast(lint.Severity(opt.level)) })
+	if opt.fix || opt.diff {
+		err = env.fix(inputs, res, opt.fix)
+	} else {
+		err = env.writeLint(&shown, format, opt.color)
+	}
+	if res.Dropped > 0 {
+		env.note("%d further problems are left out", res.Dropped)
+	}
+	switch {
+	case err != nil:
+		return failure(err)
+	case readErr != nil:
+		return usage(joinLines(readErr))
+	case fail && !opt.fix && !opt.diff:
+		return negative()
+	}
+	return nil
+}
+
+// options checks the flags.
+func (o lintOptions) options() (lint.Options, error) {
+	system, version, err := parseSystem(o.system, o.version)
+	if err != nil {
+		return lint.Options{}, err
+	}
+	if o.kind != "" && !slices.Contains(conffile.Kinds(), conffile.Kind(o.kind)) {
+		return lint.Options{}, fmt.Errorf("kind %q: one of %v is expected", o.kind, conffile.Kinds())
+	}
+	if o.role != "" && !slices.Contains(catalog.Roles(), o.role) {
+		return lint.Options{}, fmt.Errorf("role %q: one of %s is expected", o.role, strings.Join(catalog.Roles(), ", "))
+	}
+	for _, s := range []struct {
+		flag, value string
+		more        []lint.Severity
+	}{{"fail-on", o.failOn, []lint.Severity{"never"}}, {"level", o.level, nil}} {
+		if !slices.Contains(append(lint.Severities(), s.more...), lint.Severity(s.value)) {
+			return lint.Options{}, fmt.Errorf("--%s %q: info, warning or error is expected", s.flag, s.value)
+		}
+	}
+	if !slices.Contains([]string{"auto", "always", "never"}, o.color) {
+		return lint.Options{}, fmt.Errorf("--color %q: auto, always or never is expected", o.color)
+	}
+	machine, err := o.machine()
+	if err != nil {
+		return lint.Options{}, err
+	}
+	return lint.Options{System: system, Version: version, Kind: conffile.Kind(o.kind), Role: o.role, Driver: o.driver, Machine: machine}, nil
+}
+
+// machine returns what the flags say about the machine, nil when nothing.
+func (o lintOptions) machine() (*lint.Machine, error) {
+	in := catalog.Inputs{}
+	if o.memory != "" {
+		memory, err := units.ParseBytes(o.memory)
+		if err != nil || memory <= 0 {
+			return nil, errors.Join(err, fmt.Errorf("--memory %q: a size like 16GiB is expected", o.memory))
+		}
+		in["memory"], in["page"] = float64(memory), 4096.0
+	}
+	if o.cores < 0 {
+		return nil, fmt.Errorf("--cores %d: a positive number is expected", o.cores)
+	}
+	if o.cores > 0 {
+		in["cores"] = float64(o.cores)
+	}
+	if len(in) == 0 {
+		return nil, nil
+	}
+	return &lint.Machine{Inputs: in}, nil
+}
+
+// readInputs reads files, the files of directories that look like
+// configuration, and standard input for "-". What cannot be read is reported
+// together.
+func (e *Env) readInputs(args []string) ([]lint.Input, error) {
+	var inputs []lint.Input
+	var errs []error
+	add := func(path string, data []byte, err error) {
+		if err != nil {
+			errs = append(errs, err)
+			return
+		}
+		if !slices.ContainsFunc(inputs, func(in lint.Input) bool { return in.Path == path }) {
+			inputs = append(inputs, lint.Input{Path: path, Data: data})
+		}
+	}
+	for _, arg := range args {
+		if arg == "-" {
+			data, err := io.ReadAll(io.LimitReader(e.Stdin, conffile.MaxSize+1))
+			add("-", data, err)
+			continue
+		}
+		info, err := os.Stat(arg)
+		if err != nil {
+			add(arg, nil, err)
+			continue
+		}
+		if !info.IsDir() {
+			data, err := readLimited(arg)
+			add(arg, data, err)
+			continue
+		}
+		found := len(inputs)
+		err = filepath.WalkDir(arg, func(path string, d os.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			data, err := readLimited(path)
+			if err == nil && conffile.Detect(path, data).Kind == "" {
+				return nil
+			}
+			add(path, data, err)
+			return nil
+		})
+		if err == nil && len(inputs) == found {
+			err = fmt.Errorf("%s: no configuration file in this directory", arg)
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return inputs, errors.Join(errs...)
+}
+
+// readLimited reads a file of at most conffile.MaxSize bytes.
+func readLimited(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > conffile.MaxSize {
+		return nil, fmt.Errorf("%s: %d bytes, more than the %d MiB that are read", path, info.Size(), conffile.MaxSize>>20)
+	}
+	return os.ReadFile(path)
+}
+
+// joinLines makes one line of joined errors.
+func joinLines(err error) error {
+	return errors.New(strings.ReplaceAll(err.Error(), "\n", "\nwirerate: "))
+}
+
+func (e *Env) writeLint(res *lint.Result, format, color string) error {
+	switch format {
+	case "json":
+		return e.printJSON(res.JSON())
+	case "sarif":
+		return e.printJSON(res.SARIF(""))
+	}
+	out, isFile := e.Stdout.(*os.File)
+	colour := color == "always" || color == "auto" && isFile && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(out.Fd()))
+	if err := lint.WriteText(e.Stdout, res.Problems, colour); err != nil {
+		return err
+	}
+	e.note("%s", lint.Summary(res))
+	return nil
+}
+
+// fix prints the differences that the corrections make and, when write is
+// set, replaces the files.
+func (e *Env) fix(inputs []lint.Input, res *lint.Result, write bool) error {
+	fixed, notes, err := lint.ApplyFixes(inputs, res)
+	if err != nil {
+		return err
+	}
+	for _, f := range fixed {
+		if _, err := e.Stdout.Write(diff.Diff(f.Path, f.Old, f.Path+" (corrected)", f.New)); err != nil {
+			return err
+		}
+	}
+	for _, f := range fixed {
+		if !write || f.Path == "-" {
+			continue
+		}
+		if err := replaceFile(f.Path, f.New); err != nil {
+			return err
+		}
+		e.note("%s: %d corrections written", f.Path, f.Fixes)
+	}
+	for _, n := range notes {
+		e.note("%s", n)
+	}
+	if len(fixed) == 0 {
+		e.note("nothing to correct")
+	}
+	return nil
+}
+
+// replaceFile writes a file beside the old one and renames it into place, with
+// the old one's permissions. A symbolic link keeps pointing to its target.
+func replaceFile(path string, data []byte) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".wirerate-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	err = errors.Join(err, tmp.Chmod(info.Mode().Perm()), tmp.Sync(), tmp.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}

@@ -1,0 +1,231 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// assign remembers that a setting got a value, and reports the earlier line
+// that it takes the effect from.
+func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
+	a := assignment{file: k.file, kind: k.file.kind, entry: e, record: r}
+	if !effective {
+		k.refused[r.Name] = a
+	}
+	if effective && r != nil {
+		k.effects[r.Name] = a
+		needs := r.Needs
+		for _, v := range r.Values {
+			if v.Needs != "" && v.Value == strings.TrimSpace(e.Value) {
+				needs = append(slices.Clone(needs), k.moduleName(v.Needs))
+			}
+		}
+		if len(needs)+len(r.Conflicts) > 0 && len(k.pending) < cacheLimit {
+			k.pending = append(k.pending, pending{a, needs})
+		}
+	}
+	if e.Has(conffile.Module) && !strings.Contains(e.Name, "/") {
+		k.effects[e.Name] = a
+	}
+	if !replaces(e, k.file.kind) {
+		return
+	}
+	key := e.Name + "\x00" + e.Iface
+	if r != nil && !strings.Contains(r.Name, "*") {
+		key = r.Name + "\x00" + e.Iface // two names of one setting are one
+	}
+	if before, ok := k.set[key]; ok {
+		k.superseded(before, a)
+	}
+	if len(k.set) < cacheLimit*20 {
+		k.set[key] = a
+	}
+}
+
+// moduleName returns the catalog's name for a module that a value needs.
+func (k *checker) moduleName(module string) string {
+	if k.system == catalog.Linux && !strings.Contains(module, ":") {
+		return "module:" + module
+	}
+	return module
+}
+
+// replaces reports whether a second assignment of the same setting in
+// another line means that the first one is dead.
+func replaces(e conffile.Entry, kind conffile.Kind) bool {
+	switch kind {
+	case conffile.Sysctl:
+		return !e.Has(conffile.Glob) && !strings.HasSuffix(e.Name, ".flush")
+	case conffile.Loader:
+		return e.Key != "exec"
+	case conffile.RC:
+		return !e.Has(conffile.Part) && e.Flags&(conffile.Conditional|conffile.Expands) == 0
+	case conffile.PF:
+		return strings.HasPrefix(e.Name, "pf:set/limit/") || strings.HasPrefix(e.Name, "pf:set/timeout/")
+	}
+	return false
+}
+
+// superseded reports the first of two assignments of the same setting.
+func (k *checker) superseded(before, after assignment) {
+	same := strings.Join(strings.Fields(before.entry.Value), " ") == strings.Join(strings.Fields(after.entry.Value), " ")
+	name := before.entry.Name
+	f := finding{severity: Warning}
+	switch {
+	case before.file == after.file && same:
+		f.code, f.severity = "duplicate", Info
+		f.message = fmt.Sprintf("%s is set to the same value again in line %d", name, after.entry.Line)
+		f.because = "One of the two lines is enough."
+	case before.file == after.file:
+		f.code = "duplicate"
+		f.message = fmt.Sprintf("%s = %s has no effect: line %d sets %s", name, before.entry.Value, after.entry.Line, after.entry.Value)
+		f.because = "The lines are applied in order, and the last one wins."
+		f.fix = &Fix{Kind: FixCommentOut, Reason: fmt.Sprintf("set again below to %s", after.entry.Value)}
+	case before.kind != after.kind:
+		return // the loader's value holds until sysctl.conf is read
+	default:
+		f.code = "overridden"
+		f.message = fmt.Sprintf("%s = %s has no effect: %s:%d, read later, sets %s", name, before.entry.Value, after.file.path, after.entry.Line, after.entry.Value)
+		f.because = "The system reads the files in this order, and the last one wins."
+		if same {
+			f.severity = Info
+			f.message = fmt.Sprintf("%s is set to the same value in %s:%d, which is read later", name, after.file.path, after.entry.Line)
+		}
+	}
+	k.reportIn(before.file, before.entry, f)
+}
+
+// reportIn reports a problem in a file other than the one being read.
+func (k *checker) reportIn(file *source, e conffile.Entry, f finding) {
+	current, ignores := k.file, k.ignores
+	if file != current {
+		k.file, k.ignores = file, suppressions(file.text)
+	}
+	k.report(e, f)
+	k.file, k.ignores = current, ignores
+}
+
+// judgePending judges what settings need and what they must not stand beside.
+func (k *checker) judgePending() {
+	done := map[string]bool{}
+	for i := len(k.pending) - 1; i >= 0; i-- {
+		p := k.pending[i]
+		key := p.entry.Name + "\x00" + p.entry.Iface
+		if done[key] || p.entry.Has(conffile.Expands) {
+			continue
+		}
+		done[key] = true
+		if off, ok := truth(p.entry.Value); ok && off == 0 {
+			continue // what is switched off needs nothing
+		}
+		for _, need := range p.needs {
+			if f := k.unmet(p.assignment, need); f != nil {
+				k.reportIn(p.file, p.entry, *f)
+			}
+		}
+		for _, other := range p.record.Conflicts {
+			if f := k.conflicting(p.assignment, other); f != nil {
+				k.reportIn(p.file, p.entry, *f)
+			}
+		}
+	}
+}
+
+// unmet judges one need: a module, a setting, or name=value.
+func (k *checker) unmet(a assignment, need string) *finding {
+	f := &finding{code: "needs", severity: Warning, sources: a.record.Sources}
+	if module, is := strings.CutSuffix(need, "_load"); is && !strings.Contains(need, ".") {
+		return k.moduleUnmet(a, need, module, f)
+	}
+	if strings.HasPrefix(need, "module:") {
+		return nil // Linux loads what a value names by itself
+	}
+	name, want, hasWant := strings.Cut(need, "=")
+	r := k.lookup(name)
+	if r == nil || r.StateIn(k.versions[0]) != catalog.Present {
+		return nil
+	}
+	have, set := k.effects[name]
+	refused, tried := k.refused[name]
+	switch {
+	case !set && tried:
+		f.message = fmt.Sprintf("%s needs %s, but %s:%d does not take effect", a.entry.Name, name, refused.file.path, refused.entry.Line)
+	case set && hasWant && strings.TrimSpace(have.entry.Value) != want:
+		f.message = fmt.Sprintf("%s needs %s, but %s:%d sets %s", a.entry.Name, need, have.file.path, have.entry.Line, have.entry.Value)
+	case set && !hasWant && isOff(have.entry.Value):
+		f.message = fmt.Sprintf("%s needs %s, which %s:%d switches off", a.entry.Name, name, have.file.path, have.entry.Line)
+	case !set:
+		d, ok := r.DefaultIn(k.versions[0])
+		if !ok || d.Formula != "" || d.Value == "unknown" || d.Value == "computed" ||
+			hasWant && d.Value == want || !hasWant && !isOff(d.Value) {
+			return nil
+		}
+		f.message = fmt.Sprintf("%s needs %s, which is %s unless it is set", a.entry.Name, need, d.Value)
+		f.severity = Info
+	default:
+		return nil
+	}
+	f.because = r.Does
+	return f
+}
+
+func isOff(value string) bool {
+	on, ok := truth(value)
+	return ok && on == 0
+}
+
+// moduleUnmet judges the loading of a FreeBSD module.
+func (k *checker) moduleUnmet(a assignment, need, module string, f *finding) *finding {
+	if load, ok := k.effects[need]; ok && !isOff(load.entry.Value) {
+		return nil
+	}
+	for _, v := range k.versions {
+		if r := k.lookup(need); r == nil || r.StateIn(v) != catalog.Present {
+			return nil // built in, or not known to be a module
+		}
+		if d, ok := a.record.DefaultIn(v); ok && strings.TrimSpace(d.Value) == strings.TrimSpace(a.entry.Value) {
+			return nil // the default needs no module
+		}
+	}
+	f.message = fmt.Sprintf("%s = %s needs the module %s: %s=\"YES\" in /boot/loader.conf, or kld_list in /etc/rc.conf", a.entry.Name, a.entry.Value, module, need)
+	f.because = "Without the module the kernel does not know the setting or the value, and refuses the line."
+	if !k.kinds[conffile.Loader] && !k.kinds[conffile.RC] {
+		f.severity = Info
+		f.message += " (these files were not given)"
+	}
+	return f
+}
+
+// conflicting judges one conflict: a name, or name=value.
+func (k *checker) conflicting(a assignment, other string) *finding {
+	name, value, hasValue := strings.Cut(other, "=")
+	have, set := k.effects[name]
+	if !set || hasValue && strings.TrimSpace(have.entry.Value) != value || !hasValue && isOff(have.entry.Value) {
+		return nil
+	}
+	return &finding{code: "conflict", severity: Warning, sources: a.record.Sources, because: a.record.Does,
+		message: fmt.Sprintf("%s does not go with %s = %s in %s:%d", a.entry.Name, name, have.entry.Value, have.file.path, have.entry.Line)}
+}
+
+// drift reports a running value that differs from the file's.
+func (k *checker) drift(r *catalog.Record, e conffile.Entry) {
+	m := k.opt.Machine
+	if m == nil || m.Running == nil || e.Flags&(conffile.Expands|conffile.Glob|conffile.Conditional) != 0 || r.Kind == catalog.Boot {
+		return
+	}
+	running, known := m.Running(e.Name, e.Iface)
+	if !known {
+		return
+	}
+	place := placeOf(k.file.kind, e)
+	if sameValue(k.read(r, e.Value, place), e.Value, running) {
+		return
+	}
+	k.report(e, finding{code: "drift", severity: Info, value: true, sources: r.Sources,
+		message: fmt.Sprintf("%s is %s on the running system", e.Name, running),
+		because: "The file has not been applied, something changed the value since, or the kernel rounded it."})
+}

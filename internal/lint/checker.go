@@ -1,0 +1,271 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// checker judges the files of one machine for one system.
+type checker struct {
+	catalog  *catalog.Catalog
+	opt      Options
+	system   catalog.System
+	versions []catalog.Version // the releases that a problem must hold in
+	known    bool              // the release is known
+	names    []string          // every name of the system's catalog, sorted
+
+	records  map[string]*catalog.Record // by entry name; nil when unknown
+	verdicts map[string][]finding       // by record, place, value and flags
+
+	file     *source
+	ignores  map[int][]string // codes suppressed, by line
+	set      map[string]assignment
+	effects  map[string]assignment // the last effective value by setting name
+	refused  map[string]assignment // the last line that takes no effect
+	pending  []pending
+	kinds    map[conffile.Kind]bool // kinds of file in the group
+	problems []Problem
+	dropped  int
+}
+
+// assignment is where a setting got a value.
+type assignment struct {
+	file   *source
+	kind   conffile.Kind
+	entry  conffile.Entry
+	record *catalog.Record
+}
+
+// pending is a setting whose needs and conflicts are judged when every file
+// has been read.
+type pending struct {
+	assignment
+	needs []string
+}
+
+// finding is a problem of a setting before it has a place.
+type finding struct {
+	id       string // equal for the same problem in several releases
+	code     string
+	severity Severity
+	message  string
+	because  string
+	sources  []string
+	fix      *Fix
+	value    bool // the value is marked, not the key
+}
+
+// cacheLimit bounds the caches of a checker, in entries.
+const cacheLimit = 50_000
+
+func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker {
+	k := &checker{catalog: c, opt: opt, system: system, names: c.Names(system),
+		records: map[string]*catalog.Record{}, verdicts: map[string][]finding{},
+		set: map[string]assignment{}, effects: map[string]assignment{}, refused: map[string]assignment{}, kinds: map[conffile.Kind]bool{}}
+	if opt.Version != "" {
+		k.versions, k.known = []catalog.Version{opt.Version}, true
+		return k
+	}
+	oldest, newest := catalog.Supported(system)
+	k.versions = []catalog.Version{newest, oldest}
+	return k
+}
+
+// version returns the release that problems are reported for, "" when it is
+// not known.
+func (k *checker) version() catalog.Version {
+	if k.known {
+		return k.versions[0]
+	}
+	return ""
+}
+
+func (k *checker) run(files []*source) {
+	var paths []string
+	byPath := map[string]*source{}
+	for _, f := range files {
+		paths = append(paths, f.path)
+		byPath[f.path] = f
+		k.kinds[f.kind] = true
+	}
+	read, masked := conffile.Order(conffile.System(k.system), paths)
+	for _, p := range read {
+		k.readFile(byPath[p])
+	}
+	for _, p := range masked {
+		k.file, k.ignores = byPath[p], suppressions(byPath[p].text)
+		k.report(conffile.Entry{Line: 1}, finding{code: "overridden", severity: Warning,
+			message: "the system does not read this file: another one of the same name takes its place",
+			because: "Of several drop-in files of one name, only the one in the strongest directory is read: /etc, /run, /usr/local/lib, /usr/lib, in this order."})
+	}
+	k.judgePending()
+}
+
+// readFile judges one file line by line.
+func (k *checker) readFile(f *source) {
+	k.file, k.ignores = f, suppressions(f.text)
+	err := conffile.Scan(f.kind, conffile.System(k.system), f.path, f.text,
+		func(e conffile.Entry) bool { k.entry(e); return true },
+		func(r conffile.Reject) {
+			k.report(conffile.Entry{Line: r.Line, KeySpan: r.Span}, finding{code: "syntax", severity: Warning,
+				message: r.Reason, because: "The system reads this file by these rules; what does not fit is skipped."})
+		})
+	if err != nil {
+		k.report(conffile.Entry{Line: 1}, finding{code: "syntax", severity: Error, message: strings.TrimPrefix(err.Error(), f.path+": ")})
+	}
+}
+
+// entry judges one setting.
+func (k *checker) entry(e conffile.Entry) {
+	if e.Has(conffile.Exclude) {
+		return
+	}
+	r := k.lookup(e.Name)
+	if r == nil {
+		for _, f := range k.unknown(e) {
+			k.report(e, f)
+		}
+		k.assign(e, nil, true)
+		return
+	}
+	effective := true
+	for _, f := range k.verdict(r, e) {
+		k.report(e, f)
+		switch f.code {
+		case "removed", "renamed", "not-yet", "read-only", "wrong-file", "bad-value", "out-of-range":
+			effective = false
+		}
+	}
+	k.drift(r, e)
+	k.assign(e, r, effective)
+}
+
+// lookup finds the record of a setting, nil when the catalog has none.
+func (k *checker) lookup(name string) *catalog.Record {
+	if r, ok := k.records[name]; ok {
+		return r
+	}
+	r, _ := k.catalog.Lookup(k.system, name)
+	if len(k.records) >= cacheLimit {
+		clear(k.records)
+	}
+	k.records[strings.Clone(name)] = r
+	return r
+}
+
+// verdict judges a value, remembering the answer.
+func (k *checker) verdict(r *catalog.Record, e conffile.Entry) []finding {
+	key := fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%d", r.Name, e.Name, k.file.kind, e.Value, e.Flags)
+	if v, ok := k.verdicts[key]; ok {
+		return v
+	}
+	v := k.judge(r, e, placeOf(k.file.kind, e))
+	if len(k.verdicts) >= cacheLimit {
+		clear(k.verdicts)
+	}
+	k.verdicts[key] = v
+	return v
+}
+
+// report adds a problem at an entry unless a comment suppresses it.
+func (k *checker) report(e conffile.Entry, f finding) {
+	for _, code := range k.ignores[e.Line] {
+		if code == f.code || code == "*" {
+			return
+		}
+	}
+	if len(k.problems) >= MaxProblems {
+		k.dropped++
+		return
+	}
+	span := e.KeySpan
+	if f.value && e.ValueSpan.End > e.ValueSpan.Start {
+		span = e.ValueSpan
+	}
+	text := k.file.text
+	p := Problem{Code: f.code, Severity: f.severity, File: k.file.path, Line: e.Line, Column: conffile.Column(text, span.Start),
+		System: k.system, Version: k.version(), Key: e.Key, Value: e.Value, Message: f.message, Because: f.because,
+		Fix: f.fix, Sources: f.sources, width: max(1, span.End-span.Start), key: e.KeySpan.Start}
+	if p.Sources == nil {
+		p.Sources = []string{}
+	}
+	p.text = lineAt(text, span.Start)
+	p.width = min(p.width, max(1, len(p.text)-p.Column+1))
+	if span != e.KeySpan {
+		p.Line += strings.Count(text[min(e.KeySpan.Start, span.Start):span.Start], "\n")
+	}
+	k.problems = append(k.problems, p)
+}
+
+// lineAt returns the line of text that holds an offset.
+func lineAt(text string, offset int) string {
+	offset = min(offset, len(text))
+	start := strings.LastIndexByte(text[:offset], '\n') + 1
+	end := strings.IndexByte(text[offset:], '\n')
+	if end < 0 {
+		end = len(text)
+	} else {
+		end += offset
+	}
+	return strings.TrimRight(text[start:end], "\r")
+}
+
+// suppressions returns the codes that comments suppress, by line. A comment
+// "# wirerate: ignore CODE[,CODE] reason" is about its own line, or when it
+// stands alone, about the next line that is neither empty nor a comment.
+func suppressions(text string) map[int][]string {
+	const mark = "wirerate: ignore "
+	if !strings.Contains(text, mark) {
+		return nil
+	}
+	out := map[int][]string{}
+	var waiting []string
+	line := 0
+	for l := range strings.SplitSeq(text, "\n") {
+		line++
+		trimmed := strings.TrimSpace(l)
+		comment := strings.HasPrefix(trimmed, "#") || strings.HasPrefix(trimmed, ";")
+		before, after, marked := strings.Cut(l, mark)
+		marked = marked && strings.ContainsAny(before, "#;")
+		var codes []string
+		if marked {
+			list, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+			codes = strings.Split(list, ",")
+		}
+		switch {
+		case comment:
+			waiting = append(waiting, codes...)
+		case trimmed != "":
+			out[line] = append(append(out[line], waiting...), codes...)
+			waiting = nil
+		}
+	}
+	return out
+}
+
+// placeOf returns where a setting is written, in the words of
+// catalog.Record.Belongs; "" for places that are not judged.
+func placeOf(kind conffile.Kind, e conffile.Entry) string {
+	switch {
+	case strings.HasPrefix(e.Name, "ifconfig:"):
+		return "ifconfig"
+	case kind == conffile.Sysctl:
+		return "sysctl"
+	case kind == conffile.Loader:
+		return "loader"
+	case kind == conffile.RC && !e.Has(conffile.Part):
+		return "rc"
+	case kind == conffile.Script && strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):
+		return "sysctl"
+	case kind == conffile.LinkFile:
+		return "link-file"
+	case kind == conffile.PF:
+		return "pf"
+	case strings.HasPrefix(e.Name, "ethtool:"):
+		return "ethtool"
+	}
+	return ""
+}

@@ -1,0 +1,116 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// Fixed is a file with its corrections.
+type Fixed struct {
+	Path     string
+	Old, New []byte
+	Fixes    int
+}
+
+// ApplyFixes makes the corrections that the problems propose and returns the
+// files that change, in the order of the inputs, and what is left for the
+// user to do. It touches nothing but the lines of the problems: keys are
+// renamed, dead lines are commented out below a line with the reason, and
+// lines of the wrong file are moved when the right file is among the inputs.
+// Infos are not acted on.
+func ApplyFixes(inputs []Input, res *Result) (fixed []Fixed, notes []string, err error) {
+	files := map[string]*conffile.File{}
+	for _, info := range res.Files {
+		i := fileIndex(inputs, info.Path)
+		system := info.System
+		if system == "" {
+			system = catalog.FreeBSD // the lines were the same for each BSD
+		}
+		f, err := conffile.Parse(info.Kind, conffile.System(system), info.Path, inputs[i].Data)
+		if err != nil {
+			return nil, nil, err
+		}
+		files[info.Path] = f
+	}
+	counts := map[string]int{}
+	done := map[string]bool{}
+	for _, p := range res.Problems {
+		at := fmt.Sprintf("%s\x00%d", p.File, p.key)
+		if p.Fix == nil || p.Severity == Info || done[at] {
+			continue
+		}
+		done[at] = true
+		changed, note, err := apply(files, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, file := range changed {
+			counts[file]++
+		}
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
+	for _, in := range inputs {
+		if f := files[in.Path]; f != nil && f.Edited() {
+			fixed = append(fixed, Fixed{in.Path, in.Data, f.Bytes(), counts[in.Path]})
+		}
+	}
+	return fixed, notes, nil
+}
+
+// apply makes one correction and returns the files that it changed.
+func apply(files map[string]*conffile.File, p Problem) (changed []string, note string, err error) {
+	f := files[p.File]
+	i := slices.IndexFunc(f.Entries, func(e conffile.Entry) bool { return e.KeySpan.Start == p.key && e.Key == p.Key })
+	if i < 0 {
+		return nil, "", nil
+	}
+	reason := "wirerate: " + p.Fix.Reason
+	switch p.Fix.Kind {
+	case FixRename:
+		if slices.ContainsFunc(f.Entries, func(e conffile.Entry) bool { return e.Name == p.Fix.To }) {
+			err = f.Comment(i, reason)
+		} else {
+			err = f.Rename(i, p.Fix.To)
+		}
+	case FixCommentOut:
+		err = f.Comment(i, reason)
+	case FixMove:
+		target := targetFile(files, p)
+		if target == nil {
+			reason += fmt.Sprintf(" (add there: %s)", p.Fix.Text)
+			note = fmt.Sprintf("%s:%d: add this line to %s: %s", p.File, p.Line, p.Fix.To, p.Fix.Text)
+		}
+		if err = f.Comment(i, reason); err != nil || target == nil {
+			break
+		}
+		if !slices.ContainsFunc(target.Entries, func(e conffile.Entry) bool { return e.Name == f.Entries[i].Name }) {
+			err = target.Append(p.Fix.Text)
+			changed = append(changed, target.Path)
+		}
+	}
+	if errors.Is(err, conffile.ErrShared) {
+		return nil, fmt.Sprintf("%s:%d: not corrected, %s: %s", p.File, p.Line, conffile.ErrShared, p.Message), nil
+	}
+	return append(changed, p.File), note, err
+}
+
+// targetFile returns the file that a line moves to, when it was given: the one
+// with that path, or with that name beside the file of the problem.
+func targetFile(files map[string]*conffile.File, p Problem) *conffile.File {
+	dir := path.Dir(p.File)
+	for file, f := range files {
+		beside := path.Dir(file) == dir && path.Base(file) == path.Base(p.Fix.To)
+		if beside || strings.HasSuffix("/"+file, p.Fix.To) {
+			return f
+		}
+	}
+	return nil
+}

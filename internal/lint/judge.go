@@ -1,0 +1,352 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// judge returns the problems of one setting. A release that is not known is
+// stood for by the newest and the oldest one that the catalog describes: what
+// holds in both is reported in full, what holds in the newest alone as a
+// warning at most, what holds in the oldest alone not at all.
+func (k *checker) judge(r *catalog.Record, e conffile.Entry, place string) []finding {
+	found := k.judgeIn(r, e, place, k.versions[0])
+	for _, v := range k.versions[1:] {
+		others := k.judgeIn(r, e, place, v)
+		for i := range found {
+			held := slices.ContainsFunc(others, func(o finding) bool { return o.id == found[i].id })
+			if !held {
+				found[i].severity = newestOnly(found[i])
+			}
+		}
+		found = slices.DeleteFunc(found, func(f finding) bool {
+			return f.code == "same-as-default" && !slices.ContainsFunc(others, func(o finding) bool { return o.id == f.id })
+		})
+	}
+	if e.Has(conffile.IgnoreErrors) {
+		for i := range found {
+			switch found[i].code {
+			case "removed", "renamed", "not-yet", "read-only":
+				found[i].severity = Info
+			}
+		}
+	}
+	return found
+}
+
+// newestOnly is the severity of a problem that the newest release has and the
+// oldest one has not, when the release is not known: a setting that is gone
+// stays a warning, a value that is worse than a newer default is an info.
+func newestOnly(f finding) Severity {
+	switch f.code {
+	case "removed", "renamed", "no-effect", "wrong-file", "read-only":
+		if f.severity == Error {
+			return Warning
+		}
+		return f.severity
+	}
+	return Info
+}
+
+// judgeIn returns the problems of a setting in one release.
+func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, version catalog.Version) []finding {
+	if f, dead := k.existence(r, e, version); dead {
+		return f
+	}
+	if f := k.misplaced(r, e, place); f != nil {
+		return []finding{*f}
+	}
+	found := k.driver(r, e)
+	if r.RenamedTo != "" {
+		found = append(found, k.renamed(r, e, Info, fmt.Sprintf("%s is the old name of %s; both still work", r.Name, r.RenamedTo)))
+	}
+	if e.Has(conffile.Expands) || place == "" && !judgedPlace(e) {
+		return found
+	}
+	v := k.read(r, e.Value, place)
+	if f := k.refusedValue(r, e, v, place, version); f != nil {
+		return append(found, *f)
+	}
+	judged := k.judgements(r, e, v, version)
+	found = append(found, judged...)
+	if len(judged) == 0 {
+		if f := k.sameAsDefault(r, e, v, version); f != nil {
+			found = append(found, *f)
+		}
+	}
+	return found
+}
+
+// judgedPlace reports whether a name outside of the usual places has values
+// that the catalog's judgements are about.
+func judgedPlace(e conffile.Entry) bool {
+	return strings.ContainsAny(e.Name, ":/")
+}
+
+// existence judges whether the release has the setting; dead is true when
+// nothing else about it matters.
+func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog.Version) (found []finding, dead bool) {
+	because := r.Became
+	if because == "" {
+		because = r.Does
+	}
+	name := e.Name
+	switch r.StateIn(version) {
+	case catalog.Gone:
+		text := fmt.Sprintf("%s does not exist since %s %s", name, title(k.system), r.Removed)
+		if r.RenamedTo != "" {
+			return []finding{k.renamed(r, e, Warning, text+"; it is called "+r.RenamedTo+" now")}, true
+		}
+		return []finding{{id: "removed", code: "removed", severity: Warning, message: text, because: because, sources: r.Sources,
+			fix: &Fix{Kind: FixCommentOut, Reason: text}}}, true
+	case catalog.NotYet:
+		return []finding{{id: "not-yet", code: "not-yet", severity: Warning, because: r.Does, sources: r.Sources,
+			message: fmt.Sprintf("%s appears in %s %s, later than %s", name, title(k.system), r.Since, version)}}, true
+	case catalog.Inactive:
+		text := fmt.Sprintf("%s is accepted but ignored since %s %s", name, title(k.system), r.NoEffectSince)
+		return []finding{{id: "no-effect", code: "no-effect", severity: Warning, message: text, because: because, sources: r.Sources,
+			fix: &Fix{Kind: FixCommentOut, Reason: text}}}, true
+	}
+	return nil, false
+}
+
+// renamed reports an old name. The key is only rewritten when the new setting
+// takes the same values.
+func (k *checker) renamed(r *catalog.Record, e conffile.Entry, severity Severity, text string) finding {
+	f := finding{id: "renamed", code: "renamed", severity: severity, message: text, because: r.Became, sources: r.Sources}
+	if f.because == "" {
+		f.because = "The setting lives on under the new name."
+	}
+	if to := k.lookup(r.RenamedTo); to != nil && to.Type == r.Type && to.Unit == r.Unit && !strings.Contains(r.RenamedTo, "*") {
+		f.fix = &Fix{Kind: FixRename, To: r.RenamedTo, Reason: text}
+	}
+	return f
+}
+
+// misplaced judges whether this place can set the setting.
+func (k *checker) misplaced(r *catalog.Record, e conffile.Entry, place string) *finding {
+	if r.Kind == catalog.ReadOnly && (place == "sysctl" || place == "loader") {
+		text := e.Name + " is reported by the kernel and cannot be set"
+		return &finding{id: "read-only", code: "read-only", severity: Error, message: text, because: r.Does, sources: r.Sources,
+			fix: &Fix{Kind: FixCommentOut, Reason: text}}
+	}
+	if slices.Contains(r.Belongs, place) || place == "" {
+		return nil
+	}
+	wrong := func(severity Severity, text, because string, fix *Fix) *finding {
+		return &finding{id: "wrong-file", code: "wrong-file", severity: severity, message: text, because: because, sources: r.Sources, fix: fix}
+	}
+	loader, sysctl, rc := slices.Contains(r.Belongs, "loader"), slices.Contains(r.Belongs, "sysctl"), slices.Contains(r.Belongs, "rc")
+	switch {
+	case place == "sysctl" && r.Kind == catalog.Boot && loader:
+		return wrong(Error, e.Name+" is read at boot only, so sysctl refuses it; it belongs in /boot/loader.conf",
+			"The variable is a tunable that the running kernel does not take.",
+			&Fix{Kind: FixMove, To: "/boot/loader.conf", Text: fmt.Sprintf("%s=%q", e.Name, e.Value), Reason: "moved to /boot/loader.conf: read at boot only"})
+	case place == "sysctl" && rc && !sysctl && !loader:
+		return wrong(Error, e.Name+" is a variable of rc.conf; sysctl does not know it", r.Does, nil)
+	case place == "loader" && r.Kind == catalog.Runtime && sysctl:
+		return wrong(Warning, e.Name+" is no boot-time tunable, so the loader's value is not used; it belongs in /etc/sysctl.conf",
+			"The loader passes the variable on, but the kernel does not fetch it when this setting is made.",
+			&Fix{Kind: FixMove, To: "/etc/sysctl.conf", Text: e.Name + "=" + e.Value, Reason: "moved to /etc/sysctl.conf: no boot-time tunable"})
+	case place == "loader" && rc && !sysctl:
+		return wrong(Warning, e.Name+" is a variable of rc.conf; nothing reads it from the loader", r.Does, nil)
+	case place == "rc" && loader && !sysctl:
+		return wrong(Error, e.Name+" is a variable of the boot loader; rc.conf is read after the kernel has started", r.Does,
+			&Fix{Kind: FixMove, To: "/boot/loader.conf", Text: fmt.Sprintf("%s=%q", e.Name, e.Value), Reason: "moved to /boot/loader.conf"})
+	}
+	return nil
+}
+
+// driver judges a setting of another network driver than the machine's.
+func (k *checker) driver(r *catalog.Record, e conffile.Entry) []finding {
+	var have []string
+	switch {
+	case k.opt.Driver != "":
+		have = []string{k.opt.Driver}
+	case k.opt.Machine != nil && k.opt.Machine.Drivers != nil:
+		have = k.opt.Machine.Drivers
+	}
+	if len(r.Drivers) == 0 || len(have) == 0 || slices.ContainsFunc(r.Drivers, func(d string) bool { return slices.Contains(have, d) }) {
+		return nil
+	}
+	return []finding{{id: "driver", code: "driver", severity: Warning, because: r.Does, sources: r.Sources,
+		message: fmt.Sprintf("%s is a setting of %s; the interfaces here use %s", e.Name, strings.Join(r.Drivers, ", "), strings.Join(have, ", "))}}
+}
+
+// refusedValue judges values that the system does not take.
+func (k *checker) refusedValue(r *catalog.Record, e conffile.Entry, v reading, place string, version catalog.Version) *finding {
+	bad := func(severity Severity, message, because string) *finding {
+		return &finding{id: "bad-value", code: "bad-value", severity: severity, message: message, because: because, sources: r.Sources, value: true}
+	}
+	if v.refused != "" {
+		return bad(Error, fmt.Sprintf("%s takes a number: %s", e.Name, v.refused), "The kernel refuses the value and keeps the old one.")
+	}
+	if f := trailingComment(k.system, r, e, place, bad); f != nil {
+		return f
+	}
+	if r.Type == catalog.TypeTriple && v.numeric && len(v.numbers) < 3 && k.system == catalog.Linux {
+		return bad(Warning, fmt.Sprintf("%s takes three numbers; the last %d stay as they were", e.Name, 3-len(v.numbers)),
+			"The kernel writes the numbers that it gets, in order, and leaves the others.")
+	}
+	if r.Type == catalog.TypeEnum {
+		return enumValue(r, e, v, version, k.system, bad)
+	}
+	if !v.numeric || r.Range == nil || r.Type == catalog.TypeBitmask || r.Type == catalog.TypeList {
+		return nil
+	}
+	for _, n := range v.numbers {
+		text := ""
+		switch {
+		case r.Range.Min != nil && n < float64(*r.Range.Min):
+			text = fmt.Sprintf("%s: %.0f is below %d, the smallest value that the kernel takes", e.Name, n, *r.Range.Min)
+		case r.Range.Max != nil && n > float64(*r.Range.Max):
+			text = fmt.Sprintf("%s: %.0f is above %d, the largest value that the kernel takes", e.Name, n, *r.Range.Max)
+		default:
+			continue
+		}
+		return &finding{id: "out-of-range", code: "out-of-range", severity: Error, message: text, because: "The value is refused or cut to the limit.", sources: r.Sources, value: true}
+	}
+	return nil
+}
+
+// trailingComment finds a comment behind a word in Linux' sysctl files, where
+// it becomes part of the value. Behind numbers the kernel never reads it.
+func trailingComment(system catalog.System, r *catalog.Record, e conffile.Entry, place string, bad func(Severity, string, string) *finding) *finding {
+	if system != catalog.Linux || place != "sysctl" || r.Type != catalog.TypeEnum && r.Type != catalog.TypeString || allNumeric(r.Values) {
+		return nil
+	}
+	word, rest, ok := strings.Cut(e.Value, " ")
+	if !ok || !strings.HasPrefix(strings.TrimSpace(rest), "#") {
+		return nil
+	}
+	return bad(Error, fmt.Sprintf("the value is %q with the comment, not %q", e.Value, word),
+		"A '#' begins a comment only at the start of a line in these files, so the kernel gets the comment too.")
+}
+
+// enumValue judges a value of a fixed set.
+func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version, system catalog.System, bad func(Severity, string, string) *finding) *finding {
+	open := false // modules may bring further values
+	var names []string
+	for _, known := range r.Values {
+		names = append(names, known.Value)
+		open = open || known.Needs != ""
+		if !sameValue(v, e.Value, known.Value) {
+			continue
+		}
+		switch {
+		case known.Removed != "" && version.AtLeast(known.Removed):
+			return bad(Warning, fmt.Sprintf("%s: %s is no value since %s %s", e.Name, known.Value, title(system), known.Removed), "It meant: "+known.Means+".")
+		case known.Since != "" && !version.AtLeast(known.Since):
+			return bad(Warning, fmt.Sprintf("%s: %s is a value only from %s %s on", e.Name, known.Value, title(system), known.Since), "It means: "+known.Means+".")
+		}
+		return nil
+	}
+	severity := Warning
+	if open {
+		severity = Info
+	}
+	return bad(severity, fmt.Sprintf("%s: %q is none of its values: %s", e.Name, e.Value, strings.Join(names, ", ")), r.Does)
+}
+
+// judgements evaluates the catalog's conditions on the value.
+func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) []finding {
+	if len(r.Judge) == 0 {
+		return nil
+	}
+	in := k.inputs(e, v, version)
+	normal, exact, hasStandard := standard(r, version, in)
+	if hasStandard && exact {
+		in["standard"] = normal
+	}
+	var found []finding
+	for i, j := range r.Judge {
+		holds, err := catalog.Holds(j.When, in)
+		severity, because := Severity(j.Severity), j.Because
+		if severity == "" {
+			severity = defaultSeverity(j.Code)
+		}
+		var unknown *catalog.UnknownInput
+		if errors.As(err, &unknown) && unknown.Name == "standard" && hasStandard && !exact {
+			with := catalog.Inputs{"standard": normal}
+			for name, value := range assumed {
+				with[name] = value
+			}
+			for name, value := range in {
+				with[name] = value
+			}
+			holds, err = catalog.Holds(j.When, with)
+			severity, because = Info, because+" "+assumedText
+		}
+		if err != nil || !holds {
+			continue
+		}
+		sources := j.Sources
+		if len(sources) == 0 {
+			sources = r.Sources
+		}
+		found = append(found, finding{id: fmt.Sprintf("judge%d", i), code: j.Code, severity: severity,
+			message: k.valueMessage(j.Code, e, normal, hasStandard, version), because: because, sources: sources, value: true})
+	}
+	return found
+}
+
+// valueMessage is the headline of a judgement; because says the rest.
+func (k *checker) valueMessage(code string, e conffile.Entry, normal float64, hasStandard bool, version catalog.Version) string {
+	value := e.Value
+	if len(value) > 60 {
+		value = value[:60] + "…"
+	}
+	setting := e.Name + " = " + value
+	switch code {
+	case "below-default":
+		if hasStandard {
+			return fmt.Sprintf("%s is below the default of %s %s, %.0f", setting, title(k.system), version, normal)
+		}
+		return setting + " is below the default"
+	case "wrong-unit":
+		return setting + " is in the wrong unit"
+	case "weakens-security":
+		return setting + " weakens the system's security"
+	case "no-effect":
+		return setting + " does not have the effect that it is set for"
+	case "out-of-range":
+		return setting + " is out of range"
+	case "conflict":
+		return setting + " conflicts with another setting"
+	case "needs":
+		return setting + " needs something else first"
+	}
+	return setting + " does harm"
+}
+
+// sameAsDefault reports a value that the system has by itself.
+func (k *checker) sameAsDefault(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) *finding {
+	d, ok := r.DefaultIn(version)
+	if !ok || d.Formula != "" || d.Value == "unknown" || d.Value == "computed" || !sameValue(v, e.Value, d.Value) {
+		return nil
+	}
+	text := fmt.Sprintf("%s = %s is the default", e.Name, strings.TrimSpace(e.Value))
+	if k.known {
+		text += fmt.Sprintf(" of %s %s", title(k.system), version)
+	}
+	return &finding{id: "same-as-default", code: "same-as-default", severity: Info, message: text, sources: r.Sources, value: true,
+		because: "The line changes nothing now, and will hold the value back when the system's own default improves."}
+}
+
+// title is a system's name for people.
+func title(s catalog.System) string {
+	switch s {
+	case catalog.Linux:
+		return "Linux"
+	case catalog.FreeBSD:
+		return "FreeBSD"
+	case catalog.OpenBSD:
+		return "OpenBSD"
+	}
+	return string(s)
+}

@@ -1,0 +1,249 @@
+// Package lint judges configuration files by the catalog: lines that are dead,
+// misplaced, harmful, or lower what the system does by itself.
+//
+// Every check errs on silence: what is not established is not reported, a
+// release that is not known is judged by what all described releases have in
+// common, and a problem that only a newer release has is no error.
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// Severity is the weight of a problem.
+type Severity string
+
+// The severities. An error is a line that the system refuses, or that breaks
+// something; a warning is a line without effect or with a cost; an info is
+// worth knowing.
+const (
+	Info    Severity = "info"
+	Warning Severity = "warning"
+	Error   Severity = "error"
+)
+
+// Severities lists the severities, lightest first.
+func Severities() []Severity { return []Severity{Info, Warning, Error} }
+
+// AtLeast reports whether s is t or heavier.
+func (s Severity) AtLeast(t Severity) bool {
+	return slices.Index(Severities(), s) >= slices.Index(Severities(), t)
+}
+
+// Problem is one finding about one line. It is the JSON contract of lint.
+type Problem struct {
+	Code     string          `json:"code"`
+	Severity Severity        `json:"severity"`
+	File     string          `json:"file"`
+	Line     int             `json:"line"`   // from 1
+	Column   int             `json:"column"` // in bytes, from 1
+	System   catalog.System  `json:"system"`
+	Version  catalog.Version `json:"version"` // empty when not known
+	Key      string          `json:"key"`     // as written
+	Value    string          `json:"value"`   // as the system reads it
+	Message  string          `json:"message"`
+	Because  string          `json:"because"`
+	Fix      *Fix            `json:"fix"`
+	Sources  []string        `json:"sources"`
+
+	width int    // of the marked text, in bytes
+	text  string // the line
+	key   int    // offset of the key, for Apply
+}
+
+// Fix is a correction that can be made without knowing more.
+type Fix struct {
+	// Kind is rename, comment-out or move.
+	Kind string `json:"kind"`
+	// To is the new key of a rename, or the file that a line moves to.
+	To string `json:"to,omitempty"`
+	// Text is the line as the other file takes it.
+	Text string `json:"text,omitempty"`
+	// Reason is written above a line that is commented out.
+	Reason string `json:"reason"`
+}
+
+// The kinds of Fix.
+const (
+	FixRename     = "rename"
+	FixCommentOut = "comment-out"
+	FixMove       = "move"
+)
+
+// Machine is what is known about the machine that the files are for. Absent
+// knowledge keeps the checks that need it silent.
+type Machine struct {
+	// Inputs are the machine's quantities by the names of catalog.InputNames:
+	// memory, page, cores, nic_rate, queues, interfaces.
+	Inputs catalog.Inputs
+	// Drivers are the drivers of its network interfaces; nil when not known.
+	Drivers []string
+	// Running returns the running value of a setting; nil when not known.
+	Running func(name, iface string) (value string, known bool)
+}
+
+// Options say what the files are judged for. Empty fields are guessed or left
+// open.
+type Options struct {
+	System  catalog.System
+	Version catalog.Version
+	Kind    conffile.Kind
+	Role    string // one of catalog.Roles
+	Driver  string // of the interface that the settings are for
+	Machine *Machine
+}
+
+// Input is a file to judge.
+type Input struct {
+	Path string
+	Data []byte
+}
+
+// FileInfo is what a file was taken for.
+type FileInfo struct {
+	Path       string              `json:"path"`
+	Kind       conffile.Kind       `json:"kind"`
+	System     catalog.System      `json:"system"` // empty: one of the BSDs
+	Confidence conffile.Confidence `json:"-"`      // in Kind and System
+}
+
+// Result is what Run found.
+type Result struct {
+	Problems []Problem
+	Files    []FileInfo
+	// Errors are files that could not be judged at all, one each.
+	Errors []error
+	// Dropped counts problems beyond MaxProblems.
+	Dropped int
+}
+
+// MaxProblems bounds the problems that are kept of one group of files.
+const MaxProblems = 20_000
+
+// Run judges files. Files of one machine (conffile.Root) are read in the
+// order in which the system reads them; others stand for themselves.
+func Run(c *catalog.Catalog, inputs []Input, opt Options) *Result {
+	res := &Result{}
+	files := identify(inputs, opt, res)
+	for _, g := range groups(files) {
+		res.add(runGroup(c, g, opt))
+	}
+	slices.SortStableFunc(res.Problems, func(a, b Problem) int {
+		return cmp.Or(fileIndex(inputs, a.File)-fileIndex(inputs, b.File), a.Line-b.Line, a.Column-b.Column, cmp.Compare(a.Code, b.Code))
+	})
+	return res
+}
+
+func fileIndex(inputs []Input, path string) int {
+	return slices.IndexFunc(inputs, func(i Input) bool { return i.Path == path })
+}
+
+func (r *Result) add(c *checker) {
+	r.Problems = append(r.Problems, c.problems...)
+	r.Dropped += c.dropped
+}
+
+// Worst returns the heaviest severity among the problems, "" without any.
+func (r *Result) Worst() Severity {
+	var worst Severity
+	for _, p := range r.Problems {
+		if worst == "" || p.Severity.AtLeast(worst) {
+			worst = p.Severity
+		}
+	}
+	return worst
+}
+
+// source is a file with what it was taken for.
+type source struct {
+	path    string
+	kind    conffile.Kind
+	systems []catalog.System // more than one when the content fits more
+	text    string
+	root    string // of the machine whose file it is
+	grouped bool   // root is known
+}
+
+// identify tells kind and system of every input.
+func identify(inputs []Input, opt Options, res *Result) []*source {
+	var files []*source
+	for _, in := range inputs {
+		g := conffile.Detect(in.Path, in.Data)
+		kind := cmp.Or(opt.Kind, g.Kind)
+		if kind == "" {
+			res.Errors = append(res.Errors, fmt.Errorf("%s: cannot tell what kind of file this is; say so with --kind", in.Path))
+			continue
+		}
+		f := &source{path: in.Path, kind: kind, text: string(in.Data)}
+		switch {
+		case opt.System != "":
+			f.systems = []catalog.System{opt.System}
+		case g.System != "":
+			f.systems = []catalog.System{catalog.System(g.System)}
+		case g.BSD:
+			f.systems = []catalog.System{catalog.FreeBSD, catalog.OpenBSD}
+		default:
+			f.systems = catalog.Systems()
+		}
+		if len(f.systems) == 1 {
+			f.root, f.grouped = conffile.Root(conffile.System(f.systems[0]), f.path)
+		}
+		info := FileInfo{Path: in.Path, Kind: kind, Confidence: g.Confidence}
+		if len(f.systems) == 1 {
+			info.System = f.systems[0]
+		}
+		res.Files = append(res.Files, info)
+		files = append(files, f)
+	}
+	return files
+}
+
+// groups puts the files of one machine together.
+func groups(files []*source) [][]*source {
+	var out [][]*source
+	index := map[string]int{}
+	for _, f := range files {
+		if len(f.systems) != 1 || !f.grouped {
+			out = append(out, []*source{f})
+			continue
+		}
+		key := string(f.systems[0]) + "\x00" + f.root
+		if i, ok := index[key]; ok {
+			out[i] = append(out[i], f)
+			continue
+		}
+		index[key] = len(out)
+		out = append(out, []*source{f})
+	}
+	return out
+}
+
+// runGroup judges the files of one machine. A file that fits several systems
+// has the problems that it would have on each of them.
+func runGroup(c *catalog.Catalog, files []*source, opt Options) *checker {
+	var result *checker
+	for _, system := range files[0].systems {
+		k := newChecker(c, system, opt)
+		k.run(files)
+		if result == nil {
+			result = k
+			continue
+		}
+		result.problems = slices.DeleteFunc(result.problems, func(p Problem) bool {
+			return !slices.ContainsFunc(k.problems, func(q Problem) bool {
+				return p.Code == q.Code && p.Line == q.Line && p.Column == q.Column
+			})
+		})
+	}
+	if len(files[0].systems) > 1 {
+		for i := range result.problems {
+			result.problems[i].System = ""
+		}
+	}
+	return result
+}

@@ -1,0 +1,240 @@
+package lint
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// reading is a value as the system understands it.
+type reading struct {
+	words   []string
+	numbers []float64 // one for each word, when all are numbers
+	numeric bool
+	// refused says why the system refuses the value, "" when it takes it.
+	refused string
+}
+
+// read reads a value by the rules of its place. Values of types that are not
+// judged come back as words alone.
+func (k *checker) read(r *catalog.Record, value, place string) reading {
+	v := reading{words: strings.Fields(value)}
+	switch r.Type {
+	case catalog.TypeString, catalog.TypeOpaque:
+		return v
+	case catalog.TypeBool:
+		if on, ok := truth(value); ok && place != "sysctl" {
+			v.numbers, v.numeric = []float64{on}, true
+			return v
+		}
+	case catalog.TypeEnum:
+		if !allNumeric(r.Values) {
+			return v
+		}
+	case catalog.TypeList, catalog.TypeBitmask:
+		v.readNumbers(k, place)
+		v.refused = ""
+		return v
+	}
+	if k.system == catalog.FreeBSD && place == "sysctl" {
+		v.words = strings.FieldsFunc(value, func(c rune) bool { return c == ' ' || c == ',' || c == '\t' })
+	}
+	if k.system == catalog.Linux && place == "sysctl" {
+		v.dropComment()
+		if r.Type != catalog.TypeTriple && len(v.words) > 1 {
+			v.words = v.words[:1] // the kernel reads the first number and stops
+		}
+	}
+	v.readNumbers(k, place)
+	if place != "sysctl" && place != "loader" {
+		v.refused = ""
+	}
+	return v
+}
+
+// dropComment drops the words from one that begins with '#', which the kernel
+// never gets to when it has read its numbers.
+func (v *reading) dropComment() {
+	for i, w := range v.words {
+		if i > 0 && strings.HasPrefix(w, "#") {
+			v.words = v.words[:i]
+			return
+		}
+	}
+}
+
+func (v *reading) readNumbers(k *checker, place string) {
+	if len(v.words) == 0 {
+		v.refused = "it is empty"
+		return
+	}
+	for _, w := range v.words {
+		n, ok := parseNumber(w, k.system, place)
+		if !ok {
+			v.refused = strconv.Quote(w) + " is no whole number"
+			v.numbers = nil
+			return
+		}
+		v.numbers = append(v.numbers, n)
+	}
+	v.numeric = true
+}
+
+// parseNumber reads a whole number: decimal, and except on OpenBSD (strtonum)
+// also hexadecimal and octal, as strtol with base 0 does. FreeBSD's loader
+// tunables take the suffixes k, m, g and t (sys/kern/kern_environment.c,
+// getenv_quad).
+func parseNumber(w string, system catalog.System, place string) (float64, bool) {
+	scale := 1.0
+	if place == "loader" && len(w) > 1 {
+		switch w[len(w)-1] | 0x20 {
+		case 'k':
+			scale = 1 << 10
+		case 'm':
+			scale = 1 << 20
+		case 'g':
+			scale = 1 << 30
+		case 't':
+			scale = 1 << 40
+		}
+		if scale > 1 {
+			w = w[:len(w)-1]
+		}
+	}
+	base := 10
+	digits := strings.TrimLeft(w, "+-")
+	if len(w)-len(digits) > 1 {
+		return 0, false
+	}
+	if system != catalog.OpenBSD {
+		switch {
+		case strings.HasPrefix(digits, "0x") || strings.HasPrefix(digits, "0X"):
+			base, digits = 16, digits[2:]
+		case len(digits) > 1 && digits[0] == '0':
+			base, digits = 8, digits[1:]
+		}
+	}
+	n, err := strconv.ParseUint(digits, base, 64)
+	if err != nil {
+		return 0, false
+	}
+	if strings.HasPrefix(w, "-") {
+		return -float64(n) * scale, true
+	}
+	return float64(n) * scale, true
+}
+
+// truth reads a switch of rc.conf, ethtool or ifconfig.
+func truth(value string) (float64, bool) {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "1", "on", "yes", "true", "enabled":
+		return 1, true
+	case "0", "off", "no", "false", "disabled", "none":
+		return 0, true
+	}
+	return 0, false
+}
+
+func allNumeric(values []catalog.Value) bool {
+	for _, v := range values {
+		if _, err := strconv.ParseInt(v.Value, 0, 64); err != nil {
+			return false
+		}
+	}
+	return len(values) > 0
+}
+
+// inputs returns what a judgement computes with.
+func (k *checker) inputs(e conffile.Entry, v reading, version catalog.Version) catalog.Inputs {
+	in := catalog.Inputs{"version": string(version)}
+	if m := k.opt.Machine; m != nil {
+		for name, value := range m.Inputs {
+			in[name] = value
+		}
+	}
+	if k.opt.Role != "" {
+		in["role"] = k.opt.Role
+	}
+	if k.opt.Driver != "" {
+		in["driver"] = k.opt.Driver
+	}
+	switch {
+	case v.numeric:
+		in["value"] = v.numbers[0]
+		if len(v.numbers) == 3 {
+			in["low"], in["mid"], in["high"] = v.numbers[0], v.numbers[1], v.numbers[2]
+		}
+	case v.refused == "":
+		in["value"] = strings.TrimSpace(e.Value)
+	}
+	return in
+}
+
+// assumed are the machine that a computed default is taken from when nothing
+// is known about the real one. Problems that rest on it are infos.
+var assumed = catalog.Inputs{"memory": float64(16 << 30), "page": 4096.0, "cores": 8.0}
+
+// assumedText names it in messages.
+const assumedText = "(The default is that of a machine with 16 GiB of memory.)"
+
+// standard returns the default of a setting as a number (the maximum of a
+// triple); exact is false when it rests on the assumed machine.
+func standard(r *catalog.Record, version catalog.Version, in catalog.Inputs) (n float64, exact, ok bool) {
+	d, has := r.DefaultIn(version)
+	if !has {
+		return 0, false, false
+	}
+	if d.Formula == "" {
+		n, ok = lastNumber(d.Value)
+		return n, true, ok
+	}
+	if result, err := catalog.Eval(d.Formula, in); err == nil {
+		n, ok = lastNumber(result.Text())
+		return n, true, ok
+	}
+	with := catalog.Inputs{"version": string(version)}
+	for name, value := range assumed {
+		with[name] = value
+	}
+	for name, value := range in {
+		with[name] = value
+	}
+	result, err := catalog.Eval(d.Formula, with)
+	if err != nil {
+		return 0, false, false
+	}
+	n, ok = lastNumber(result.Text())
+	return n, false, ok
+}
+
+func lastNumber(text string) (float64, bool) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(words[len(words)-1], 64)
+	return n, err == nil
+}
+
+// sameValue reports whether a value is a default as the catalog writes it.
+func sameValue(v reading, value, standard string) bool {
+	words := strings.Fields(standard)
+	if len(words) != len(v.words) || len(words) == 0 {
+		return false
+	}
+	for i, w := range words {
+		if w == v.words[i] {
+			continue
+		}
+		n, err := strconv.ParseInt(w, 0, 64)
+		if on, ok := truth(w); err != nil && ok {
+			n, err = int64(on), nil
+		}
+		if err != nil || !v.numeric || v.numbers[i] != float64(n) {
+			return false
+		}
+	}
+	return true
+}
