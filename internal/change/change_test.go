@@ -132,10 +132,11 @@ func TestForeignChangeIsLeft(t *testing.T) {
 func TestRefusedAndRolledBack(t *testing.T) {
 	k := fakeKernel{t.TempDir()}
 	k.write("a", "1")
-	os.MkdirAll(filepath.Join(k.dir, "b"), 0o755) // writing a folder fails
+	k.write("b", "1")
 	c := openChange(t, k, t.TempDir(), []string{"a", "b"})
+	c.Items[1].knob.put = "echo b: Invalid argument >&2; return 1"
 	out, err := c.Set(t.Context(), []string{"b", "a"}, map[string]string{"a": "2", "b": "2"}, true)
-	if err != nil || len(out) != 1 || !strings.Contains(out[0].Refused, "directory") {
+	if err != nil || len(out) != 1 || !strings.Contains(out[0].Refused, "Invalid argument") {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if k.read("a") != "1" {
@@ -208,7 +209,7 @@ func TestRealSettings(t *testing.T) {
 	if err != nil || len(r.Restored) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := Begin(t.Context(), agent, catalog.Linux, []string{"net.ipv4.no_such"}, Options{StateDir: t.TempDir(), Now: time.Now()}); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := Begin(t.Context(), agent, catalog.Linux, []string{"net.ipv4.no_such"}, Options{StateDir: t.TempDir(), Now: time.Now()}); err == nil || !strings.Contains(err.Error(), "No such file") {
 		t.Errorf("unknown setting: %v", err)
 	}
 }

@@ -28,7 +28,7 @@ func knobFor(system catalog.System, setting string) (knob, error) {
 	case strings.HasPrefix(setting, "/sys/"):
 		return fileKnob(path.Clean(setting)), nil
 	case strings.Contains(setting, ":") || strings.Contains(setting, "/"):
-		return knob{}, fmt.Errorf("%s: cannot be changed on a running system by wirerate yet known ways; use the written files", setting)
+		return knob{}, fmt.Errorf("%s: not a sysctl: it is set by the written files", setting)
 	case system == catalog.Linux:
 		return fileKnob("/proc/sys/" + strings.ReplaceAll(setting, ".", "/")), nil
 	case system == catalog.FreeBSD, system == catalog.OpenBSD:
@@ -53,3 +53,10 @@ func fileKnob(file string) knob {
 
 // quote makes one word of a POSIX shell out of s.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// Supports returns nil when a setting of a system can be changed while the
+// system runs, else why not.
+func Supports(system catalog.System, setting string) error {
+	_, err := knobFor(system, setting)
+	return err
+}

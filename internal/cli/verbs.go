@@ -5,7 +5,9 @@ import "github.com/spf13/cobra"
 // verbs lists every verb in the order of the help.
 func verbs(env *Env) []*cobra.Command {
 	return []*cobra.Command{
+		newTuneCmd(env),
 		newExplainCmd(env),
+		newTrafficCmd(env),
 		newVersionCmd(env),
 	}
 }

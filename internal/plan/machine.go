@@ -18,6 +18,9 @@ type Machine struct {
 	// Running are the values of the host's settings by name. Without a host
 	// it is nil, and the catalog's defaults stand in for it.
 	Running map[string]string
+	// Namespace marks a network namespace, whose plan must not touch what
+	// governs the whole machine.
+	Namespace bool
 	// Denied are settings that the host has and does not let us write, with
 	// the reason.
 	Denied map[string]string

@@ -113,10 +113,16 @@ func releaseWarning(m Machine) []string {
 		return []string{"the release is not known: the newest one that the catalog describes, " + string(newest) + ", is assumed"}
 	case m.Release.Compare(oldest) < 0:
 		return []string{fmt.Sprintf("release %s is older than %s, the oldest one that the catalog describes", m.Release, oldest)}
-	case m.Release.Compare(newest) > 0:
+	case newerBranch(m.Release, newest):
 		return []string{fmt.Sprintf("release %s is newer than %s, the newest one that the catalog describes", m.Release, newest)}
 	}
 	return nil
+}
+
+// newerBranch compares the branches of two releases: 6.18.44 is of branch 6.18.
+func newerBranch(v, newest catalog.Version) bool {
+	parts := strings.SplitN(string(v), ".", 3)
+	return catalog.Version(strings.Join(parts[:min(2, len(parts))], ".")).Compare(newest) > 0
 }
 
 // consider decides about one setting.
@@ -144,6 +150,10 @@ func (p *Plan) consider(rec *catalog.Record, r Request, in catalog.Inputs) error
 	to := proposal.Result.Text()
 	if r.Machine.Running != nil && !has {
 		p.keep(name, "", "this host does not have it; would be "+to)
+		return nil
+	}
+	if r.Machine.Namespace && rec.Scope == catalog.ScopeHost {
+		p.keep(name, running, "would be "+to+", but it governs the whole machine, not this namespace")
 		return nil
 	}
 	if why := r.Machine.Denied[name]; why != "" {

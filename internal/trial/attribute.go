@@ -23,8 +23,8 @@ type AttributionDesign struct {
 type Attribution struct {
 	Settings []string
 	stats.Attribution
-	Order []AttributedRun
-	Lost  []string
+	Order    []AttributedRun
+	Failures []string // of lost runs
 }
 
 // AttributedRun is one run of an attribution with the settings that were on.
@@ -49,10 +49,10 @@ func Attribute(ctx context.Context, d AttributionDesign, measure MeasureSetup, r
 	one := func(on []bool) float64 {
 		run, err := measure(ctx, on)
 		if err != nil {
-			if ctx.Err() != nil || !errors.Is(err, workload.ErrTool) || len(result.Lost) >= maxLost {
+			if ctx.Err() != nil || !errors.Is(err, workload.ErrTool) || len(result.Failures) >= maxLost {
 				broken = err
 			}
-			result.Lost = append(result.Lost, err.Error())
+			result.Failures = append(result.Failures, err.Error())
 			return 0
 		}
 		result.Order = append(result.Order, AttributedRun{On: on, Run: run})

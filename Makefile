@@ -1,0 +1,61 @@
+# make demo    the main job on an emulated path, in at most three minutes
+# make test    every test
+# make help    everything else
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS  = -s -w -X github.com/wirerate/wirerate/internal/cli.Version=$(VERSION)
+BUILD    = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
+
+.PHONY: help build demo test bench check generate tools dist fuzz clean
+
+help:
+	@echo 'build     bin/wirerate'
+	@echo 'demo      tune an emulated 1 Gbit/s, 50 ms path; the report is out/report.html'
+	@echo 'test      every test'
+	@echo 'bench     speed and accuracy, as ratios in one run'
+	@echo 'check     gofmt, vet for three systems, staticcheck, import table, generated files'
+	@echo 'fuzz      every fuzz target for FUZZTIME (10s)'
+	@echo 'dist      static binaries of linux, freebsd and openbsd in dist/'
+	@echo 'tools     install the programs that demo, test and bench drive'
+
+build:
+	$(BUILD) -o bin/wirerate ./cmd/wirerate
+
+demo: tools build
+	bin/wirerate tune --lab rate=1gbit,rtt=50ms --role bulk --for 150s -o out/
+
+test: tools
+	$(GO) test ./...
+
+bench: tools build
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./...
+
+check: generate
+	@out=$$(gofmt -l cmd internal tools catalog); if [ -n "$$out" ]; then echo "gofmt: $$out"; exit 1; fi
+	@for os in linux freebsd openbsd; do echo "vet $$os"; GOOS=$$os $(GO) vet ./... || exit 1; done
+	$(GO) run $(STATICCHECK) ./...
+	$(GO) test -count=1 ./tools/importcheck
+	@git diff --exit-code --stat -- catalog/catalog.pack docs || { echo 'generated files differ: run make generate and commit them'; exit 1; }
+
+generate:
+	$(GO) generate ./...
+
+tools:
+	@sh tools/install.sh
+
+dist:
+	@for os in linux freebsd openbsd; do for arch in amd64 arm64; do \
+		echo "dist/wirerate-$$os-$$arch"; \
+		GOOS=$$os GOARCH=$$arch $(BUILD) -o dist/wirerate-$$os-$$arch ./cmd/wirerate || exit 1; \
+	done; done
+
+FUZZTIME ?= 10s
+fuzz:
+	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+		echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	done; done
+
+clean:
+	rm -rf bin dist out

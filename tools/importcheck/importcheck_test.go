@@ -1,0 +1,98 @@
+// Package importcheck compares who imports whom with the table of the
+// architecture.
+package importcheck
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/wirerate/wirerate/"
+
+// allowed is the table of docs/ARCHITECTURE.md: which internal packages each
+// one may import.
+var allowed = map[string]string{
+	"units":    "",
+	"stats":    "",
+	"host":     "units",
+	"catalog":  "units",
+	"conffile": "units",
+	"weblog":   "units",
+	"facts":    "host units",
+	"lab":      "host units",
+	"lint":     "catalog conffile facts units",
+	"diagnose": "catalog facts units",
+	"plan":     "catalog facts units",
+	"change":   "catalog conffile host plan units",
+	"workload": "host units stats",
+	"trial":    "catalog change plan workload stats host units",
+	"store":    "trial workload facts units",
+	"report":   "catalog conffile diagnose facts lab lint plan stats store trial units weblog workload",
+	"cli":      "catalog change conffile diagnose facts host lab lint plan report stats store trial units weblog workload",
+}
+
+// kernel are imports that only host, lab and workload may have: they reach the
+// machine.
+var kernel = []string{"os/exec", "github.com/vishvananda/netlink", "golang.org/x/sys/unix"}
+
+type listed struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestImports(t *testing.T) {
+	for _, goos := range []string{"linux", "freebsd", "openbsd"} {
+		for _, p := range list(t, goos) {
+			name, ok := strings.CutPrefix(p.ImportPath, module+"internal/")
+			if !ok {
+				continue
+			}
+			rule, known := allowed[name]
+			if !known {
+				t.Errorf("%s: not in the table; add it there and to docs/ARCHITECTURE.md", name)
+				continue
+			}
+			check(t, name, strings.Fields(rule), p.Imports)
+		}
+	}
+}
+
+func check(t *testing.T, name string, may, imports []string) {
+	for _, imp := range imports {
+		if inner, ok := strings.CutPrefix(imp, module+"internal/"); ok && !slices.Contains(may, inner) {
+			t.Errorf("%s imports %s; it may import: %s", name, inner, strings.Join(may, ", "))
+		}
+		if slices.Contains(kernel, imp) && !slices.Contains([]string{"host", "lab", "workload"}, name) {
+			t.Errorf("%s imports %s; only host, lab and workload reach the machine", name, imp)
+		}
+	}
+}
+
+func list(t *testing.T, goos string) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...")
+	cmd.Env = append(cmd.Environ(), "GOOS="+goos)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	if len(all) < 10 {
+		t.Fatalf("only %d packages found", len(all))
+	}
+	return all
+}
