@@ -1,9 +1,17 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/units"
 )
+
+const notKnown = "not known"
 
 // ratio prints a ratio with three significant digits: 0.98, 1.05, 12.4, 0.023.
 func ratio(r float64) string {
@@ -18,4 +26,112 @@ func ratio(r float64) string {
 		return strconv.FormatFloat(r, 'f', 2, 64)
 	}
 	return strconv.FormatFloat(r, 'g', 2, 64)
+}
+
+// times prints a ratio as people say it: "15.7 times" when it is far from 1,
+// else "+12.3%".
+func times(r float64) string {
+	if r >= 2 || r <= 0.5 {
+		return ratio(r) + " times"
+	}
+	return change(r)
+}
+
+// change prints a ratio as a percentage of change with its sign.
+func change(r float64) string {
+	percent := math.Round((r-1)*1000) / 10
+	switch {
+	case math.IsNaN(percent) || math.IsInf(percent, 0):
+		return "?"
+	case percent < 0:
+		return fmt.Sprintf("−%.1f%%", -percent)
+	case percent > 0:
+		return fmt.Sprintf("+%.1f%%", percent)
+	}
+	return "±0.0%"
+}
+
+// span prints both limits of an interval in the form in which times prints
+// its estimate.
+func span(estimate, low, high float64) string {
+	if estimate >= 2 || estimate <= 0.5 {
+		return fmt.Sprintf("%s to %s", ratio(low), ratio(high))
+	}
+	return fmt.Sprintf("%s to %s", change(low), change(high))
+}
+
+// percent prints a part of 1 with up to three significant digits: 95%, 97.6%.
+func percent(part float64) string {
+	return strconv.FormatFloat(math.Round(part*1000)/10, 'f', -1, 64) + "%"
+}
+
+// bits prints a bit rate: 9.41 Gbit/s, 587 Mbit/s.
+func bits(bps float64) string {
+	return prefixed(bps, "bit/s", notKnown)
+}
+
+// prefixed prints a positive number with three significant digits and a decimal
+// prefix.
+func prefixed(v float64, unit, otherwise string) string {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return otherwise
+	}
+	exponent := math.Floor(math.Log10(v))
+	v = math.Round(v/math.Pow(10, exponent-2)) * math.Pow(10, exponent-2)
+	prefix := ""
+	for _, p := range []string{"k", "M", "G", "T"} {
+		if v < 999.5 {
+			break
+		}
+		v, prefix = v/1000, p
+	}
+	digits := 2
+	switch {
+	case v >= 99.95:
+		digits = 0
+	case v >= 9.995:
+		digits = 1
+	}
+	return fmt.Sprintf("%.*f %s%s", digits, v, prefix, unit)
+}
+
+// amount prints a ceiling's value in its metric's unit.
+func amount(c diagnose.Ceiling) string {
+	if !c.Known {
+		return notKnown
+	}
+	switch c.Metric {
+	case diagnose.PacketRate:
+		return prefixed(c.Value, "packets/s", notKnown)
+	case diagnose.ConnectRate:
+		return prefixed(c.Value, "conn/s", notKnown)
+	}
+	return bits(c.Value)
+}
+
+// seconds prints a time in seconds: 50 ms, 1.25 s.
+func seconds(s float64) string {
+	switch {
+	case !(s > 0) || s > 1e9:
+		return notKnown
+	case s >= 60:
+		return time.Duration(s * 1e9).Round(time.Second).String()
+	case s >= 1:
+		return significant(s) + " s"
+	case s >= 1e-3:
+		return significant(s*1e3) + " ms"
+	}
+	return significant(s*1e6) + " µs"
+}
+
+func significant(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
+
+// sizeOf prints a number of bytes: 3.27 GiB.
+func sizeOf(n float64) string {
+	if !(n > 0 && n < 1<<62) {
+		return notKnown
+	}
+	s := units.Bytes(n).String()
+	i := strings.IndexAny(s, "BKMGT")
+	return s[:i] + " " + s[i:]
 }

@@ -42,6 +42,22 @@ func (p *page) field(label, text string) {
 	}
 }
 
+// command writes a command beside its label so that it can be copied: lines
+// are continued as a shell takes them.
+func (p *page) command(label, text string) {
+	if text == "" {
+		return
+	}
+	lines := wrapped(clean(text), columns-14, columns-14)
+	for i, line := range lines {
+		if i+1 < len(lines) {
+			line += ` \`
+		}
+		p.line("  %-9s %s", label, line)
+		label = ""
+	}
+}
+
 // wrap writes text in lines of at most columns, the first one after first, the
 // others after rest.
 func (p *page) wrap(first, rest, text string) {

@@ -33,13 +33,28 @@ type Result struct {
 	Hosts       []Host       `json:"hosts"`
 	Emulator    *Emulator    `json:"emulator,omitempty"` // of a lab
 	Workload    string       `json:"workload"`
-	Seed        uint64       `json:"seed"`
-	Warnings    []string     `json:"warnings"`
-	Started     time.Time    `json:"started"`
-	Elapsed     float64      `json:"elapsed_s"`
-	Command     string       `json:"command"` // that makes this result again
-	Undo        string       `json:"undo"`    // in words, with the commands
-	Plans       []plan.Plan  `json:"plans"`
+	// Design is how the trial was laid out; null when it is not known.
+	Design *Design `json:"design,omitempty"`
+	// Margin is the smallest relative change worth having, 0.02 for 2%; 0
+	// when it is not known.
+	Margin   float64     `json:"margin,omitempty"`
+	Seed     uint64      `json:"seed"`
+	Warnings []string    `json:"warnings"`
+	Started  time.Time   `json:"started"`
+	Elapsed  float64     `json:"elapsed_s"`
+	Command  string      `json:"command"` // that makes this result again
+	Undo     string      `json:"undo"`    // in words, with the commands
+	Plans    []plan.Plan `json:"plans"`
+}
+
+// Design is what was fixed before the first run.
+type Design struct {
+	Tool     string  `json:"tool"`       // iperf3, builtin, ...
+	Duration float64 `json:"duration_s"` // of a run, what counts
+	Omit     float64 `json:"omit_s"`     // of a run's start, left out
+	MaxPairs int     `json:"max_pairs"`
+	Looks    []int   `json:"looks"` // pairs after which the trial may stop
+	Alpha    float64 `json:"alpha"` // over all looks
 }
 
 // Effect is a ratio with its interval.

@@ -1,0 +1,134 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/plan"
+)
+
+// PlanText writes a plan in 80 columns: one line per change, or with why its
+// formula with the numbers, evidence, risk, way back and sources.
+func PlanText(w io.Writer, p plan.Plan, why bool) {
+	var out page
+	out.wrap("", "  ", planTitle(p))
+	out.blank()
+	switch {
+	case len(p.Changes) == 0:
+		out.line("  nothing to change")
+	case why:
+		planReasons(&out, p.Changes)
+	default:
+		planLines(&out, p.Changes)
+	}
+	planKept(&out, p.Kept, why)
+	if m := memoryWords(p.Memory); m != "" {
+		out.blank()
+		out.field("memory", m)
+	}
+	textWarnings(&out, p.Warnings)
+	out.flush(w)
+}
+
+func planTitle(p plan.Plan) string {
+	return fmt.Sprintf("%s for %s (%s): role %s, path %s", plural(len(p.Changes), "change", "changes"),
+		cmp.Or(p.Host, "a host with the defaults"), releaseWords(p), p.Role, p.Path)
+}
+
+func releaseWords(p plan.Plan) string {
+	return strings.TrimSpace(systemName(p.System) + " " + string(p.Release))
+}
+
+// planLines prints one line per change; its columns are as wide as the plan
+// needs and the line has room for.
+func planLines(out *page, changes []plan.Change) {
+	name, step := 0, 0
+	for _, c := range changes {
+		name, step = max(name, ansi.StringWidth(c.Setting)), max(step, ansi.StringWidth(stepWords(c)))
+	}
+	name, step = min(name, 34), min(step, 28)
+	for _, c := range changes {
+		mark := " "
+		if c.Kind == catalog.Boot {
+			mark = "b"
+		}
+		out.line("%s %s %s %s", mark, pad(c.Setting, name, false), pad(stepWords(c), step, false), c.Because)
+	}
+	for _, c := range changes {
+		if c.Kind == catalog.Boot {
+			out.line("b takes effect at the next boot")
+			break
+		}
+	}
+}
+
+// stepWords is what changes: of a triple, the first number that does.
+func stepWords(c plan.Change) string {
+	from, to := strings.Fields(cmp.Or(c.From, c.Default)), strings.Fields(c.To)
+	if len(from) != len(to) || len(to) != 3 {
+		return cmp.Or(c.From, c.Default, "?") + " → " + c.To
+	}
+	var steps []string
+	for i := range to {
+		if from[i] != to[i] {
+			steps = append(steps, fmt.Sprintf("%s %s → %s", [3]string{"min", "mid", "max"}[i], from[i], to[i]))
+		}
+	}
+	return strings.Join(steps, ", ")
+}
+
+// planReasons prints everything that speaks for and against each change.
+func planReasons(out *page, changes []plan.Change) {
+	for i, c := range changes {
+		if i > 0 {
+			out.blank()
+		}
+		out.wrap("", "    ", fmt.Sprintf("%s: %s → %s", c.Setting, cmp.Or(c.From, c.Default, "?"), c.To))
+		out.field("why", c.Because)
+		out.field("formula", c.Formula)
+		out.field("working", c.Working)
+		out.field("capped", c.Capped)
+		out.field("default", c.Default)
+		out.field("does", c.Does)
+		out.field("takes", kindWords(c.Kind))
+		out.field("evidence", string(c.Evidence))
+		out.field("risk", c.Risk)
+		out.field("undo", undoWords(c.Undo))
+		label := "sources"
+		for _, s := range c.Sources {
+			out.field(label, s)
+			label = ""
+		}
+	}
+}
+
+func planKept(out *page, kept []plan.Kept, why bool) {
+	if len(kept) == 0 {
+		return
+	}
+	if !why {
+		out.heading(plural(len(kept), "other setting", "other settings") + " considered and kept as found; --why lists them.")
+		return
+	}
+	out.heading("Considered and kept as found")
+	for _, k := range kept {
+		out.wrap("  ", "    ", fmt.Sprintf("%s = %s: %s", k.Setting, cmp.Or(k.Value, "?"), k.Because))
+	}
+}
+
+// memoryWords says what the sockets may take at worst.
+func memoryWords(b plan.Budget) string {
+	if !(b.WorstCase > 0) {
+		return ""
+	}
+	s := fmt.Sprintf("%.0f connections of %s each take at most %s", b.Connections, sizeOf(b.PerSocket), sizeOf(b.WorstCase))
+	if b.Memory > 0 {
+		s += fmt.Sprintf(", %s of this host's %s", percent(b.WorstCase/b.Memory), sizeOf(b.Memory))
+	}
+	return s
+}

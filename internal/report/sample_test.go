@@ -1,0 +1,166 @@
+package report
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/stats"
+)
+
+// sampleCeilings are those of a 10 Gbit/s path of 50 ms with the given buffers.
+func sampleCeilings(send, receive float64) []diagnose.Ceiling {
+	ceiling := func(resource, host string, value float64, because string) diagnose.Ceiling {
+		return diagnose.Ceiling{Resource: resource, Host: host, Metric: diagnose.Goodput, Value: value, Known: true, Because: because,
+			Sources: []string{"RFC 6349, section 4.1.1"}}
+	}
+	return []diagnose.Ceiling{
+		ceiling("link", "", 9.414e9, "the path carries 10gbit; a full frame is 1538 bytes on the wire with 1448 of payload"),
+		ceiling("send-window", "client", send*8*64/65/0.05, fmt.Sprintf("net.ipv4.tcp_wmem[2] %.0f bytes, one window per 50ms", send)),
+		ceiling("receive-window", "server", receive*8*255/256/0.05, fmt.Sprintf("net.ipv4.tcp_rmem[2] %.0f bytes, one window per 50ms", receive)),
+		{Resource: "loss-response", Metric: diagnose.Goodput, Because: "unknown, because the loss of the path was not declared"},
+	}
+}
+
+// sampleArm makes runs that scatter around a goodput.
+func sampleArm(name string, goodput, spread float64, pairs, arm int) Arm {
+	noise := rand.New(rand.NewPCG(7, uint64(arm)))
+	a := Arm{Name: name}
+	for i := range pairs {
+		order := 2*i + (i+arm)%2
+		m := Metrics{GoodputBPS: goodput * (1 + spread*noise.NormFloat64()), Retransmits: float64(arm * 12), MeanRTT: 0.0502 + 0.011*float64(arm),
+			ClientCPU: 0.02 + goodput/2e10, ServerCPU: 0.03 + goodput/1.6e10}
+		a.Runs = append(a.Runs, Run{Order: order, Pair: i, At: float64(order) * 11.4, Metrics: m})
+	}
+	a.Median = a.Runs[pairs/2].Metrics
+	a.Median.GoodputBPS = goodput
+	return a
+}
+
+func samplePlan(host string) plan.Plan {
+	return plan.Plan{
+		Schema: plan.Schema, Host: host, System: catalog.Linux, Release: "6.18", Role: "bulk", Path: "rate=10gbit,rtt=50ms",
+		Inputs: catalog.Inputs{"rate": 1e10, "rtt": 0.05, "bdp": 62500000.0},
+		Changes: []plan.Change{
+			{Setting: "net.ipv4.tcp_rmem", From: "4096 131072 33554432", To: "4096 131072 250609664", Default: "4096 131072 33554432",
+				Kind: catalog.Runtime, Belongs: "sysctl", Does: "Minimum, initial and largest receive buffer of a TCP socket.",
+				Because: "Up to half of the buffer is packet overhead, and the kernel aims at twice the delivered data of a round trip; so four bandwidth-delay products.",
+				Formula: "triple(4096, 131072, ceil(4 * bdp / MiB) * MiB)", Working: "triple(4096, 131072, ceil(4 * 62500000 / 1048576) * 1048576)",
+				Evidence: catalog.Documented, Risk: "Each socket may hold this much kernel memory.", Undo: "restore",
+				Sources: []string{"torvalds/linux v6.12 Documentation/networking/ip-sysctl.rst", "tcp(7)"}},
+			{Setting: "net.ipv4.tcp_wmem", From: "4096 16384 4194304", To: "4096 16384 187695104", Default: "4096 16384 4194304",
+				Kind: catalog.Runtime, Belongs: "sysctl", Does: "Minimum, initial and largest send buffer of a TCP socket.",
+				Because: "A congestion window reaches about two bandwidth-delay products when the bottleneck has a queue of one; so three.",
+				Formula: "triple(4096, 16384, ceil(3 * bdp / MiB) * MiB)", Working: "triple(4096, 16384, ceil(3 * 62500000 / 1048576) * 1048576)",
+				Capped: "250609664 wanted; 8 connections may take half of the memory together", Evidence: catalog.Documented, Undo: "restore",
+				Sources: []string{"tcp(7)"}},
+			{Setting: "net.core.netdev_max_backlog", From: "1000", To: "10000", Default: "1000", Kind: catalog.Runtime, Belongs: "sysctl",
+				Because: "A burst of one millisecond must fit.", Formula: "ceil(rate / 8 / mtu / 1000)", Working: "ceil(10000000000 / 8 / 1500 / 1000)",
+				Evidence: catalog.Claimed, Undo: "restore", Sources: []string{"torvalds/linux v6.12 net/core/dev.c"}},
+			{Setting: "net.ipv4.tcp_no_metrics_save", From: "0", To: "1", Default: "0", Kind: catalog.Runtime, Belongs: "sysctl",
+				Because: "One bad transfer must not slow the next.", Formula: "1", Working: "1", Evidence: catalog.Refuted, Undo: "restore",
+				Sources: []string{"torvalds/linux v6.12 net/ipv4/tcp_metrics.c"}},
+		},
+		Kept: []plan.Kept{
+			{Setting: "net.ipv4.tcp_window_scaling", Value: "1", Because: "already what the path needs"},
+			{Setting: "net.core.rmem_max", Value: "212992", Because: "would be 250609664, but this namespace shows it read-only"},
+		},
+		Memory:   plan.Budget{Connections: 8, PerSocket: 438304768, WorstCase: 3506438144, Memory: 16 << 30},
+		Warnings: []string{},
+	}
+}
+
+// sampleHelps is the result of a tuned long fat path.
+func sampleHelps() Result {
+	before, after := sampleArm("default", 5.87e8, 0.02, 6, 0), sampleArm("plan", 9.18e9, 0.012, 6, 1)
+	return Result{
+		Schema: ResultSchema, Verdict: stats.Helps,
+		Effect:      &Effect{Metric: "goodput_bps", Ratio: 15.63, Low: 15.21, High: 16.07, Confidence: 0.976, Pairs: 6, Wilcoxon: 0.031},
+		LinkGoodput: 9.414e9, Ceilings: sampleCeilings(4<<20, 6<<20), Binding: "send-window", After: sampleCeilings(187695104, 250609664),
+		Arms: []Arm{before, after},
+		Shares: []Share{
+			{Setting: "net.core.netdev_max_backlog", Ratio: 1.002, Low: 0.991, High: 1.013, Verdict: stats.NoDifference, Stage: "screen", Because: "no worthwhile difference"},
+			{Setting: "net.ipv4.tcp_wmem", Ratio: 9.82, Low: 9.41, High: 10.25, Kept: true, Verdict: stats.Helps, Stage: "factorial", Because: "helps"},
+			{Setting: "net.ipv4.tcp_rmem", Ratio: 1.59, Low: 1.51, High: 1.67, Kept: true, Verdict: stats.Helps, Stage: "factorial", Because: "helps"},
+			{Setting: "net.ipv4.tcp_no_metrics_save", Ratio: 0.93, Low: 0.86, High: 1.01, Verdict: stats.NotEnough, Stage: "screen", Because: "not enough evidence that it helps"},
+			{Setting: "net.ipv4.tcp_slow_start_after_idle", Stage: "none", Because: "not measured: the time was up"},
+		},
+		Attribution: &Attribution{Runs: 32, Lost: 1, Stopped: true,
+			Interactions: []string{"net.ipv4.tcp_wmem and net.ipv4.tcp_rmem overlap: together less than the product of both"},
+			SumOfShares:  &Effect{Metric: "goodput_bps", Ratio: 15.6, Low: 14.9, High: 16.4, Confidence: 0.95},
+			Measured:     &Effect{Metric: "goodput_bps", Ratio: 15.5, Low: 15.0, High: 16.0, Confidence: 0.95}, FitP: 0.61},
+		Path: Path{RateBPS: 1e10, RTT: 0.05, MTU: 1500, Spec: "rate=10gbit,rtt=50ms", Measured: map[string]string{}},
+		Hosts: []Host{
+			{Name: "lab-client", Side: "client", System: "linux", Release: "6.18.0", Processor: "AMD EPYC 9R14", Cores: 2, Memory: 16 << 30},
+			{Name: "lab-server", Side: "server", System: "linux", Release: "6.18.0", Processor: "AMD EPYC 9R14", Cores: 2, Memory: 16 << 30},
+		},
+		Emulator: &Emulator{KeptUp: true, WorstLateness: 0.0004, Link: "rate=10gbit,rtt=50ms"},
+		Workload: "bulk, 1 stream, client to server, 8 s a run", Design: &Design{Tool: "iperf3", Duration: 8, Omit: 2, MaxPairs: 12, Looks: []int{6, 9, 12}, Alpha: 0.05},
+		Margin: 0.02, Seed: 4202, Warnings: []string{"the server's processor was 81% busy in the plan's runs: a faster one may show more"},
+		Started: time.Date(2026, 3, 9, 14, 5, 11, 0, time.UTC), Elapsed: 171,
+		Command: "wirerate tune --lab rate=10gbit,rtt=50ms --role bulk --seed 4202 -o out",
+		Undo:    "nothing is left to undo: tune restored both hosts; a drop-in file is undone by removing it and running sysctl --system",
+		Plans:   []plan.Plan{samplePlan("lab-client"), samplePlan("lab-server")},
+	}
+}
+
+// sampleSmall varies a result to one with a small effect and 12 pairs.
+func sampleSmall(verdict stats.Verdict, ratio, low, high float64) Result {
+	r := sampleHelps()
+	r.Verdict = verdict
+	r.Effect = &Effect{Metric: "goodput_bps", Ratio: ratio, Low: low, High: high, Confidence: 0.95, Pairs: 12, Wilcoxon: 0.4}
+	r.Arms = []Arm{sampleArm("default", 9.1e9, 0.02, 12, 0), sampleArm("plan", 9.1e9*ratio, 0.02, 12, 1)}
+	r.Ceilings, r.Binding = sampleCeilings(187695104, 250609664), "link"
+	r.Shares, r.Attribution, r.Emulator = nil, nil, nil
+	r.Path.Measured = map[string]string{"rtt": "the lowest of 20 handshakes", "rate": "8 s of UDP at rising rates"}
+	r.Warnings = []string{}
+	return r
+}
+
+// sampleHostile has markup and control characters wherever text comes from
+// hosts, files or people.
+func sampleHostile() Result {
+	const evil = "\x1b[31m</style></title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u202e"
+	r := sampleHelps()
+	r.Workload, r.Command, r.Undo = evil, evil, evil
+	r.Warnings = []string{evil}
+	r.Path.Spec, r.Path.Measured = evil, map[string]string{evil: evil}
+	r.Emulator.Link, r.Design.Tool = evil, evil
+	r.Attribution.Interactions = []string{evil}
+	for i := range r.Hosts {
+		r.Hosts[i] = Host{Name: evil, Side: evil, System: evil, Release: evil, Processor: evil, Cores: -1, Memory: -1}
+	}
+	for i := range r.Shares {
+		r.Shares[i].Setting, r.Shares[i].Because, r.Shares[i].Stage = evil, evil, evil
+	}
+	for i := range r.Ceilings {
+		r.Ceilings[i].Resource, r.Ceilings[i].Because, r.Ceilings[i].Host = evil, evil, evil
+	}
+	for i := range r.Arms {
+		r.Arms[i].Name = evil
+	}
+	for i := range r.Plans {
+		p := &r.Plans[i]
+		p.Host, p.Path, p.Role, p.Warnings = evil, evil, evil, []string{evil}
+		p.Changes[0] = plan.Change{Setting: evil, From: evil, To: evil, Default: evil, Kind: evil, Does: evil, Because: evil, Formula: evil,
+			Working: evil, Evidence: evil, Risk: evil, Undo: evil, Sources: []string{evil, "https://example.com/" + evil, "javascript:alert(3)"}}
+		p.Kept = []plan.Kept{{Setting: evil, Value: evil, Because: evil}}
+	}
+	return r
+}
+
+// samples are the results that every form of report is tried with.
+func samples() map[string]Result {
+	lost := Result{Schema: ResultSchema, Verdict: stats.NotEnough, Warnings: []string{"client: the peer disappeared in the first run"}}
+	return map[string]Result{
+		"helps":     sampleHelps(),
+		"hurts":     sampleSmall(stats.Hurts, 0.871, 0.842, 0.901),
+		"same":      sampleSmall(stats.NoDifference, 1.003, 0.994, 1.012),
+		"undecided": sampleSmall(stats.NotEnough, 1.024, 0.981, 1.069),
+		"empty":     lost,
+		"zero":      {},
+	}
+}

@@ -1,0 +1,200 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/diagnose"
+)
+
+// Text writes the summary of a result for a terminal of 80 columns.
+func Text(w io.Writer, r Result) {
+	var p page
+	p.wrap("", "  ", headline(r)+".")
+	if r.Effect != nil {
+		p.wrap("  ", "  ", evidence(r.Effect)+". "+follow(r))
+	}
+	textArms(&p, r)
+	textCeilings(&p, r)
+	textShares(&p, r)
+	textWarnings(&p, r.Warnings)
+	p.blank()
+	p.field("path", pathWords(r))
+	p.field("workload", r.Workload)
+	p.field("took", fmt.Sprintf("%s, seed %d", seconds(r.Elapsed), r.Seed))
+	p.command("again", r.Command)
+	p.field("undo", r.Undo)
+	p.field("next", next(r))
+	p.flush(w)
+}
+
+// armColumns is how many arms fit beside each other.
+const armColumns = 3
+
+// textArms compares the medians of the arms: in columns, or one arm a line
+// when there are many.
+func textArms(p *page, r Result) {
+	if len(r.Arms) == 0 {
+		return
+	}
+	p.blank()
+	if len(r.Arms) > armColumns {
+		p.line("  %s%s%s%s", pad("median of an arm", 32, false), pad("goodput", 14, true), pad("of the link", 13, true), pad("round trip", 14, true))
+		for _, a := range r.Arms {
+			p.line("  %s%s%s%s", pad(a.Name, 32, false), pad(bits(a.Median.GoodputBPS), 14, true),
+				pad(linkPart(r, a.Median.GoodputBPS), 13, true), pad(seconds(a.Median.MeanRTT), 14, true))
+		}
+		return
+	}
+	cells := func(label string, value func(Arm) string) {
+		line := "  " + pad(label, 16, false)
+		for _, a := range r.Arms {
+			line += pad(value(a), 18, true)
+		}
+		p.line("%s", line)
+	}
+	cells("median of a run", func(a Arm) string { return a.Name })
+	cells("goodput", func(a Arm) string { return bits(a.Median.GoodputBPS) })
+	cells("of the link", func(a Arm) string { return linkPart(r, a.Median.GoodputBPS) })
+	cells("retransmits", func(a Arm) string { return retransmits(a.Median) })
+	cells("round-trip time", func(a Arm) string { return seconds(a.Median.MeanRTT) })
+	cells("client CPU busy", func(a Arm) string { return busy(a.Median.ClientCPU) })
+	cells("server CPU busy", func(a Arm) string { return busy(a.Median.ServerCPU) })
+	cells("runs", func(a Arm) string { return fmt.Sprint(len(a.Runs)) })
+}
+
+func retransmits(m Metrics) string {
+	if m.Retransmits < 0 || m.GoodputBPS <= 0 {
+		return notKnown
+	}
+	return fmt.Sprintf("%.0f", m.Retransmits)
+}
+
+func busy(part float64) string {
+	if !(part > 0) {
+		return notKnown
+	}
+	return fmt.Sprintf("%.0f%%", part*100)
+}
+
+// textCeilings shows the ceilings as found and with the plan, and the measured
+// points among them.
+func textCeilings(p *page, r Result) {
+	table := rows(r)
+	if len(table) == 0 {
+		return
+	}
+	p.blank()
+	cells := func(label, before, after string) {
+		p.line("  %s%s%s", pad(label, 24, false), pad(before, 22, true), pad(after, 22, true))
+	}
+	cells("ceiling", "as found", "with the plan")
+	for _, row := range table {
+		cells(resourceWords(row.Resource), marked(row.Before, row.Binds), marked(row.After, row.BindsA))
+	}
+	if len(r.Arms) >= 2 {
+		last := r.Arms[len(r.Arms)-1]
+		cells("measured", bits(r.Arms[0].Median.GoodputBPS)+"  ", bits(last.Median.GoodputBPS)+"  ")
+	}
+	p.line("  * binds: the lowest known ceiling")
+}
+
+func marked(c *diagnose.Ceiling, binds bool) string {
+	switch {
+	case c == nil:
+		return "  "
+	case binds:
+		return amount(*c) + " *"
+	}
+	return amount(*c) + "  "
+}
+
+// textShares lists each setting's part of the gain.
+func textShares(p *page, r Result) {
+	if len(r.Shares) == 0 {
+		if r.Attribution == nil && r.Effect != nil {
+			p.heading("Which setting did it was not asked: no attribution was made.")
+		}
+		return
+	}
+	p.heading(fmt.Sprintf("What did it: %s with the setting over %s without it", metricWords(r), metricWords(r)))
+	for _, s := range sortedShares(r.Shares) {
+		p.line("  %s %s %s", pad(keptWord(s.Kept), 7, false), pad(s.Setting, 40, false), shareWords(s))
+		if !s.Kept && s.Because != "" {
+			p.wrap(strings.Repeat(" ", 10), strings.Repeat(" ", 10), s.Because)
+		}
+	}
+	if a := r.Attribution; a != nil {
+		for _, i := range a.Interactions {
+			p.wrap("  together: ", strings.Repeat(" ", 12), i)
+		}
+		if a.SumOfShares != nil && a.Measured != nil {
+			p.wrap("  check: ", "    ", fitWords(a))
+		}
+	}
+}
+
+// fitWords compares the product of the shares with the measured whole.
+func fitWords(a *Attribution) string {
+	s := fmt.Sprintf("the shares multiply to %s, everything on measured %s", times(a.SumOfShares.Ratio), times(a.Measured.Ratio))
+	if a.FitP > 0 && a.FitP < 0.05 {
+		return s + fmt.Sprintf(" (p %s): they do not explain it all", significant(a.FitP))
+	}
+	return s
+}
+
+func textWarnings(p *page, warnings []string) {
+	if len(warnings) == 0 {
+		return
+	}
+	p.heading("Warnings")
+	for _, w := range warnings {
+		p.wrap("  ! ", "    ", w)
+	}
+}
+
+// pathWords describes the path and how it is known.
+func pathWords(r Result) string {
+	parts := []string{fmt.Sprintf("%s, %s", bits(float64(r.Path.RateBPS)), seconds(r.Path.RTT))}
+	if r.Path.Loss > 0 {
+		parts = append(parts, fmt.Sprintf("loss %s", significant(r.Path.Loss)))
+	}
+	if r.Path.MTU > 0 {
+		parts = append(parts, fmt.Sprintf("MTU %d", r.Path.MTU))
+	}
+	switch {
+	case r.Emulator != nil:
+		parts = append(parts, "emulated")
+	case len(r.Path.Measured) > 0:
+		parts = append(parts, "measured")
+	default:
+		parts = append(parts, "declared")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Ceilings writes a table of ceilings; binding is the resource of the lowest.
+func Ceilings(w io.Writer, ceilings []diagnose.Ceiling, binding string) {
+	var p page
+	if len(ceilings) == 0 {
+		p.line("  no ceiling was computed")
+	}
+	binds := false
+	for _, c := range ceilings {
+		mark := " "
+		if c.Known && c.Resource == binding {
+			mark, binds = "*", true
+		}
+		name := resourceWords(c.Resource)
+		if c.Host != "" {
+			name += " of " + c.Host
+		}
+		p.line("%s %s%s", mark, pad(name, 42, false), pad(amount(c), 20, true))
+		p.wrap("    ", "    ", strings.TrimPrefix(c.Because, "unknown, because "))
+	}
+	if binds {
+		p.line("* binds: the lowest known goodput ceiling")
+	}
+	p.flush(w)
+}

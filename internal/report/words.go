@@ -1,0 +1,205 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/stats"
+)
+
+// headline says the verdict in one sentence, without its interval.
+func headline(r Result) string {
+	if r.Effect == nil {
+		return "Nothing was compared: no complete pair of runs"
+	}
+	is := fmt.Sprintf("%s is %s", metricWords(r), against(r.Effect.Ratio))
+	switch r.Verdict {
+	case stats.Helps:
+		return "The plan helps: " + is
+	case stats.Hurts:
+		return "The plan hurts: " + is
+	case stats.NoDifference:
+		return "No worthwhile difference: " + is
+	}
+	return fmt.Sprintf("Not enough evidence: %s, and that may be chance", is)
+}
+
+// against says a ratio to the default as a sentence ends.
+func against(r float64) string {
+	switch words := times(r); {
+	case strings.HasSuffix(words, "times"):
+		return words + " the default's"
+	case strings.HasPrefix(words, "+"):
+		return strings.TrimPrefix(words, "+") + " above the default's"
+	case strings.HasPrefix(words, "−"):
+		return strings.TrimPrefix(words, "−") + " below the default's"
+	}
+	return "the default's"
+}
+
+// evidence says how sure the headline is.
+func evidence(e *Effect) string {
+	if e == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s interval %s, from %s", percent(e.Confidence), span(e.Ratio, e.Low, e.High), plural(e.Pairs, "pair of runs", "pairs of runs"))
+}
+
+// follow says what the verdict means for whoever reads it.
+func follow(r Result) string {
+	margin := "the margin"
+	if r.Margin > 0 {
+		margin = "the margin of " + percent(r.Margin)
+	}
+	switch {
+	case r.Effect == nil:
+		return "No pair of runs was completed, so nothing can be said about the plan."
+	case r.Verdict == stats.Helps:
+		return "The whole interval lies on the good side of no change, and the estimate is beyond " + margin + "."
+	case r.Verdict == stats.Hurts:
+		return "The whole interval lies on the bad side of no change: leave these hosts as they are."
+	case r.Verdict == stats.NoDifference:
+		return "The whole interval lies within " + margin + ": there is nothing to gain here that is worth a change."
+	}
+	return "The interval reaches across no change or is wider than " + margin + ": more pairs would decide."
+}
+
+// metricWords names the measured quantity.
+func metricWords(r Result) string {
+	if r.Effect == nil || r.Effect.Metric == "" {
+		return "goodput"
+	}
+	s := r.Effect.Metric
+	for _, unit := range []string{"_bps", "_pps", "_s"} {
+		s = strings.TrimSuffix(s, unit)
+	}
+	return strings.ReplaceAll(s, "_", " ")
+}
+
+// verdictWords is a verdict as people say it.
+func verdictWords(v stats.Verdict) string {
+	if v == "" {
+		return "not measured"
+	}
+	return strings.ReplaceAll(string(v), "-", " ")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// resourceWords is a ceiling's resource as people say it.
+func resourceWords(resource string) string { return strings.ReplaceAll(resource, "-", " ") }
+
+// row is one resource's ceiling as found and with the plan.
+type row struct {
+	Resource      string
+	Before, After *diagnose.Ceiling // nil when it was not computed
+	Binds, BindsA bool
+}
+
+// rows joins the ceilings before and after, in their order.
+func rows(r Result) []row {
+	var out []row
+	index := map[string]int{}
+	add := func(c diagnose.Ceiling, after bool) {
+		key := c.Resource + "\x00" + c.Metric + "\x00" + c.Host
+		i, ok := index[key]
+		if !ok {
+			i = len(out)
+			index[key] = i
+			out = append(out, row{Resource: c.Resource})
+		}
+		if after {
+			out[i].After, out[i].BindsA = &c, c.Known && c.Resource == bindingAfter(r)
+		} else {
+			out[i].Before, out[i].Binds = &c, c.Known && c.Resource == r.Binding
+		}
+	}
+	for _, c := range r.Ceilings {
+		add(c, false)
+	}
+	for _, c := range r.After {
+		add(c, true)
+	}
+	return out
+}
+
+func bindingAfter(r Result) string {
+	c, _ := diagnose.Binding(r.After)
+	return c.Resource
+}
+
+// sortedShares puts what was kept first, then the largest effects, either way.
+func sortedShares(shares []Share) []Share {
+	out := slices.Clone(shares)
+	slices.SortStableFunc(out, func(a, b Share) int {
+		if a.Kept != b.Kept {
+			if a.Kept {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(a.Setting, b.Setting))
+	})
+	return out
+}
+
+func size(s Share) float64 {
+	if !(s.Ratio > 0) {
+		return -1
+	}
+	return math.Abs(math.Log(s.Ratio))
+}
+
+// measured tells whether a share has an estimate with an interval.
+func (s Share) measured() bool { return s.Ratio > 0 && s.Low > 0 && s.High >= s.Low }
+
+// shareWords prints a share's estimate and interval.
+func shareWords(s Share) string {
+	if !s.measured() {
+		return "not measured"
+	}
+	return fmt.Sprintf("%s (%s)", times(s.Ratio), span(s.Ratio, s.Low, s.High))
+}
+
+func keptWord(kept bool) string {
+	if kept {
+		return "kept"
+	}
+	return "dropped"
+}
+
+// next is what to do with the result.
+func next(r Result) string {
+	role, path := "ROLE", cmp.Or(r.Path.Spec, "rate=...,rtt=...")
+	if len(r.Plans) > 0 && r.Plans[0].Role != "" {
+		role = r.Plans[0].Role
+	}
+	switch {
+	case r.Effect == nil:
+		return ""
+	case r.Verdict == stats.NotEnough:
+		return "more pairs, or longer: the same command with --for 30m"
+	case r.Emulator != nil:
+		return fmt.Sprintf("on your own hosts: wirerate tune ssh://root@A --peer ssh://root@B --path %s --role %s", path, role)
+	case r.Verdict == stats.Helps:
+		return "wirerate apply plan.json HOST --confirm-within 60s, then wirerate confirm"
+	}
+	return ""
+}
+
+// linkPart is a goodput's part of the link's goodput.
+func linkPart(r Result, goodput float64) string {
+	if !(r.LinkGoodput > 0) || !(goodput > 0) {
+		return notKnown
+	}
+	return percent(goodput / r.LinkGoodput)
+}
