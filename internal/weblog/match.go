@@ -1,0 +1,121 @@
+package weblog
+
+import (
+	"math"
+	"sort"
+)
+
+// mixed is a distribution of several classes with given weights.
+type mixed struct {
+	hists   []*Hist
+	weights []float64 // add up to 1
+	cdf     [numBins]float64
+	all     *Hist // of the classes, unweighted: for values within bins
+	step    uint64
+}
+
+// match compares the classes (path pattern and size) that both sides have. It
+// returns nil when there are none, or when no path and no size is known.
+func match(after, before *Sketch, confidence float64, j Judgement) *Matched {
+	pa, pb := after.detail.paths, before.detail.paths
+	depth := min(pa.depth, pb.depth)
+	ga, gb := pa.cut(depth), pb.cut(depth)
+	var keys []string
+	for k := range ga {
+		if gb[k] != nil {
+			keys = append(keys, k)
+		}
+	}
+	if len(ga) == 1 && len(gb) == 1 && len(keys) == 1 && keys[0] == "\x00-" || len(keys) == 0 {
+		return nil
+	}
+	sort.Strings(keys) // sums of floats depend on their order
+	var na, nb, total float64
+	for _, k := range keys {
+		na += float64(ga[k].hist.n)
+		nb += float64(gb[k].hist.n)
+	}
+	total = na + nb
+	a, b := newMixed(after.Step), newMixed(before.Step)
+	for _, k := range keys {
+		w := float64(ga[k].hist.n+gb[k].hist.n) / total
+		a.add(&ga[k].hist, w)
+		b.add(&gb[k].hist, w)
+	}
+	a.finish()
+	b.finish()
+	m := &Matched{Classes: len(keys), AfterShare: na / float64(after.Requests), BeforeShare: nb / float64(before.Requests)}
+	da, db := distOf(after), distOf(before)
+	for _, p := range judged(j.Percentile) {
+		s := newShift(p, a.quantile(p/100, confidence, da), b.quantile(p/100, confidence, db), j.Margin, float64(max(da.step, db.step)))
+		m.Shifts = append(m.Shifts, s)
+	}
+	return m
+}
+
+// cut returns the groups with patterns of at most depth segments, without
+// changing the table.
+func (t *pathTable) cut(depth int) map[string]*group {
+	out := make(map[string]*group, len(t.groups))
+	for _, k := range sortedKeys(t.groups) {
+		groupOf(out, cutPattern(k, depth)).merge(t.groups[k])
+	}
+	return out
+}
+
+func newMixed(step uint64) *mixed {
+	return &mixed{all: new(Hist), step: max(step, 1)}
+}
+
+func (m *mixed) add(h *Hist, weight float64) {
+	m.hists = append(m.hists, h)
+	m.weights = append(m.weights, weight)
+	m.all.Merge(h)
+	h.each(func(bin int, count uint64) bool {
+		m.cdf[bin] += weight * float64(count) / float64(h.n)
+		return true
+	})
+}
+
+// finish turns the weighted shares into a distribution function.
+func (m *mixed) finish() {
+	sum := 0.0
+	for i := range m.cdf {
+		sum += m.cdf[i]
+		m.cdf[i] = sum
+	}
+}
+
+// quantile estimates the weighted quantile. The variance within classes is
+// multiplied by how much more the requests of the log vary than independent
+// ones; it is that of a stratified sample else.
+func (m *mixed) quantile(q, confidence float64, whole dist) Estimate {
+	bin := m.bin(q)
+	variance := 0.0
+	edge := binEdge(bin + 1)
+	for i, h := range m.hists {
+		n := float64(h.n)
+		// One success and one failure more keep a class of few requests from
+		// claiming certainty.
+		p := (float64(h.under(edge)) + 1) / (n + 2)
+		variance += m.weights[i] * m.weights[i] * p * (1 - p) / n
+	}
+	_, s := whole.share(bin + 1)
+	half := s.factor(confidence) * math.Sqrt(variance*whole.inflation(bin+1))
+	e := Estimate{Value: m.all.value(bin, m.step)}
+	if lo := q - half; lo > 0 {
+		v := m.all.value(m.bin(lo), m.step)
+		e.Low = &v
+	}
+	if hi := q + half; hi < 1 {
+		v := m.all.value(m.bin(hi), m.step)
+		e.High = &v
+	}
+	return e
+}
+
+// bin returns the first bin at whose end the distribution function reaches q.
+func (m *mixed) bin(q float64) int {
+	i := sort.Search(numBins, func(i int) bool { return m.cdf[i] >= q-1e-12 })
+	return min(i, numBins-1)
+}

@@ -1,0 +1,358 @@
+package weblog
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"time"
+)
+
+// Report is everything there is to show of a log: finished numbers, in seconds
+// and bytes. Its JSON is a contract. Texts that come from logs are escaped.
+type Report struct {
+	Schema     int               `json:"schema"`
+	Inputs     []InputReport     `json:"inputs"`
+	Requests   uint64            `json:"requests"`
+	Skipped    uint64            `json:"skipped"`
+	SkippedFor map[string]uint64 `json:"skipped_for,omitempty"`
+	Examples   []Skip            `json:"skipped_first,omitempty"` // the first three
+	Filtered   uint64            `json:"filtered"`
+	Blank      uint64            `json:"blank"`
+	Bytes      uint64            `json:"bytes"`
+	Resolution float64           `json:"resolution_s"`
+	Mean       float64           `json:"mean_s"`
+	Min        float64           `json:"min_s"`
+	Max        float64           `json:"max_s"`
+
+	Bins        []Bin               `json:"bins"`     // by 100 ms up to 6 s, and beyond
+	LogBins     []Bin               `json:"log_bins"` // ten a decade
+	Percentiles map[string]float64  `json:"percentiles_s"`
+	Intervals   map[string]Estimate `json:"percentile_intervals_s"`
+	Confidence  float64             `json:"confidence"`
+	Under       map[string]float64  `json:"under_s"`
+	UnderCI     map[string]Estimate `json:"under_intervals"`
+	Aborted     map[string]uint64   `json:"aborted,omitempty"` // by status: 499, 000
+	Statuses    map[string]uint64   `json:"statuses,omitempty"`
+
+	Groups     []Group     `json:"groups"`
+	Timeline   *Timeline   `json:"timeline,omitempty"`
+	Clock      *Clock      `json:"clock,omitempty"`
+	Rate       *Rate       `json:"rate,omitempty"`
+	Upstream   *Upstream   `json:"upstream,omitempty"`
+	Comparison *Comparison `json:"comparison,omitempty"`
+	Notes      []string    `json:"notes,omitempty"` // for people
+}
+
+// InputReport says what was read of one input.
+type InputReport struct {
+	Name   string `json:"name"`
+	Format string `json:"format,omitempty"`
+	Lines  uint64 `json:"lines"`
+	Error  string `json:"error,omitempty"`
+	Note   string `json:"note,omitempty"`
+}
+
+// Bin is a count of times from From (inclusive) to To (exclusive; nil is
+// without end), in s.
+type Bin struct {
+	From  float64  `json:"from_s"`
+	To    *float64 `json:"to_s"`
+	Count uint64   `json:"count"`
+}
+
+// Group is the requests that have something in common.
+type Group struct {
+	By          string             `json:"by"`
+	Name        string             `json:"name"`
+	Requests    uint64             `json:"requests"`
+	Share       float64            `json:"share"`
+	Bytes       uint64             `json:"bytes"`
+	Mean        float64            `json:"mean_s"`
+	Max         float64            `json:"max_s"`
+	Percentiles map[string]float64 `json:"percentiles_s,omitempty"` // not kept for clients
+	Under       map[string]float64 `json:"under_s"`
+}
+
+// Timeline is the log by time; points without requests are left out.
+type Timeline struct {
+	Step   int64   `json:"step_s"`
+	Points []Point `json:"points"`
+}
+
+// Point is one step of a timeline.
+type Point struct {
+	At       int64   `json:"at"` // Unix time of its beginning
+	Requests uint64  `json:"requests"`
+	Bytes    uint64  `json:"bytes"`
+	Mean     float64 `json:"mean_s"`
+	Max      float64 `json:"max_s"`
+	Under    float64 `json:"under_100ms"` // share
+}
+
+// Clock is what the time stamps say.
+type Clock struct {
+	From      int64    `json:"from"` // Unix times, to the timeline's step
+	To        int64    `json:"to"`
+	Zones     []string `json:"zones"` // offsets from UTC
+	Unzoned   uint64   `json:"unzoned"`
+	Unstamped uint64   `json:"unstamped"`
+	Backward  uint64   `json:"out_of_order"`
+}
+
+// Rate is how fast the bytes of single requests went.
+type Rate struct {
+	Percentiles map[string]float64 `json:"percentiles_bytes_per_s"`
+	Requests    uint64             `json:"requests"`
+	Instant     uint64             `json:"below_resolution"` // too fast to tell
+}
+
+// Upstream divides the request time into the server behind and the rest.
+type Upstream struct {
+	Requests uint64             `json:"requests"`
+	Behind   map[string]float64 `json:"upstream_percentiles_s"`
+	Outside  map[string]float64 `json:"outside_percentiles_s"`
+}
+
+// View says what a report shows.
+type View struct {
+	Confidence float64   // of intervals; 0 is 0.95
+	Under      []float64 // thresholds in s; nil is 0.1
+	By         []string  // groupings, in this order: see Groupings
+	Top        int       // groups shown of each grouping; 0 is 20
+}
+
+// Groupings are the names View.By takes.
+func Groupings() []string {
+	return []string{"status", "method", "path", "size", "protocol", "client", "cache"}
+}
+
+var percentiles = []float64{50, 75, 90, 95, 99, 99.9, 99.99}
+
+func percentName(p float64) string { return trimFloat(p) }
+
+// trimFloat prints v with as many digits as it has.
+func trimFloat(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// inSeconds turns us into s without the digits that a multiplication by 1e-6
+// makes up.
+func inSeconds(us float64) float64 { return us / 1e6 }
+
+func (e Estimate) scaled(f func(float64) float64) Estimate {
+	out := Estimate{Value: f(e.Value)}
+	for _, end := range []struct{ from, to **float64 }{{&e.Low, &out.Low}, {&e.High, &out.High}} {
+		if *end.from != nil {
+			v := f(**end.from)
+			*end.to = &v
+		}
+	}
+	return out
+}
+
+// Summarize makes the report of a sketch.
+func Summarize(s *Sketch, v View) *Report {
+	if v.Confidence == 0 {
+		v.Confidence = 0.95
+	}
+	if v.Under == nil {
+		v.Under = []float64{0.1}
+	}
+	d := distOf(s)
+	r := &Report{
+		Schema: 1, Requests: s.Requests, Skipped: s.Skipped(), Filtered: s.Filtered, Blank: s.skipped[faultBlank], Bytes: s.Bytes,
+		Examples: s.examples, Resolution: inSeconds(float64(s.Step)), Bins: tenthBins(d.all), LogBins: logBins(d.all),
+		Percentiles: map[string]float64{}, Intervals: map[string]Estimate{}, Confidence: v.Confidence,
+		Under: map[string]float64{}, UnderCI: map[string]Estimate{}, Groups: []Group{},
+	}
+	r.addInputs(s)
+	if d.all.n > 0 {
+		r.Mean = inSeconds(float64(d.all.sum)) / float64(d.all.n)
+		r.Min, r.Max = inSeconds(float64(d.all.min)), inSeconds(float64(d.all.max))
+	}
+	for _, p := range percentiles {
+		if e, ok := d.quantile(p/100, v.Confidence); ok {
+			e = e.scaled(inSeconds)
+			r.Percentiles[percentName(p)], r.Intervals[percentName(p)] = e.Value, e
+		}
+	}
+	r.addUnder(d, v)
+	r.addStatuses(s)
+	if s.detail != nil {
+		r.addDetail(s, v)
+	}
+	return r
+}
+
+func (r *Report) addInputs(s *Sketch) {
+	names := [numFaults]string{faultShape: "shape", faultNoTime: "no_time", faultNegative: "negative", faultAbsurd: "absurd", faultLong: "too_long", faultUnit: "no_unit"}
+	r.SkippedFor = map[string]uint64{}
+	for f, n := range s.skipped {
+		if n > 0 && names[f] != "" {
+			r.SkippedFor[names[f]] = n
+		}
+	}
+	for _, in := range s.Inputs {
+		ir := InputReport{Name: Escape(in.Name, 512), Format: in.Format, Lines: in.Lines, Note: in.Note}
+		if in.Err != nil {
+			ir.Error = Escape(in.Err.Error(), 1024)
+		}
+		r.Inputs = append(r.Inputs, ir)
+	}
+	for i := range r.Examples {
+		r.Examples[i].Input = Escape(r.Examples[i].Input, 512)
+	}
+}
+
+func (r *Report) addUnder(d dist, v View) {
+	for _, t := range v.Under {
+		if d.all.n == 0 {
+			return
+		}
+		us := uint64(math.Round(t * 1e6))
+		end := binOf(us)
+		name := trimFloat(t)
+		p, s := d.share(end)
+		half := s.factor(v.Confidence) * math.Sqrt(s.variance)
+		lo, hi := max(0, p-half), min(1, p+half)
+		r.Under[name], r.UnderCI[name] = p, Estimate{p, &lo, &hi}
+		if binEdge(end) != us {
+			r.Notes = append(r.Notes, fmt.Sprintf("the share under %s s counts times below %s s: exact counts need a threshold of at most three digits", name, trimFloat(inSeconds(float64(binEdge(end))))))
+		}
+	}
+}
+
+// addStatuses counts the answers by status, and those nobody waited for: 499 is
+// nginx's mark for a client that left, 000 Squid's and others' for no answer.
+func (r *Report) addStatuses(s *Sketch) {
+	r.Statuses, r.Aborted = map[string]uint64{}, map[string]uint64{}
+	for code, n := range s.Status {
+		if n == 0 {
+			continue
+		}
+		name := fmt.Sprintf("%03d", code)
+		r.Statuses[name] = n
+		if code == 0 || code == 499 {
+			r.Aborted[name] = n
+		}
+	}
+	if len(r.Statuses) == 1 && s.Status[0] == s.Requests {
+		r.Statuses, r.Aborted = nil, nil // the format has no status
+		return
+	}
+	if n := s.Status[499] + s.Status[0]; n > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d requests were aborted (499, 000): their times are how long the client waited, not how long the answer took; leave them out with --status", n))
+	}
+	if n := s.Status[304]; n > 0 && s.Requests > 0 && float64(n) > 0.05*float64(s.Requests) {
+		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers are 304: the client's cache had the object, so they are fast at any tuning", 100*float64(n)/float64(s.Requests)))
+	}
+}
+
+// tenthBins counts by 100 ms up to 6 s.
+func tenthBins(h *Hist) []Bin {
+	const n = 60
+	bins := make([]Bin, n+1)
+	for i := range bins {
+		bins[i].From = float64(i) / 10
+		if i < n {
+			to := float64(i+1) / 10
+			bins[i].To = &to
+			bins[i].Count = h.under(uint64(i+1)*100_000) - h.under(uint64(i)*100_000)
+		}
+	}
+	bins[n].Count = h.n - h.under(n*100_000)
+	return bins
+}
+
+// logEdges are two-digit steps that divide a decade about evenly.
+var logEdges = [...]uint64{100, 125, 160, 200, 250, 315, 400, 500, 630, 800}
+
+// logBins counts by tenths of a decade (the R10 series), from the first to the
+// last that has a count.
+func logBins(h *Hist) []Bin {
+	var bins []Bin
+	from := uint64(0)
+	add := func(to uint64) {
+		f, t := inSeconds(float64(from)), inSeconds(float64(to))
+		bins = append(bins, Bin{From: f, To: &t, Count: h.under(to) - h.under(from)})
+		from = to
+	}
+	for scale := uint64(1); scale*100 < MaxMicros; scale *= 10 {
+		for _, e := range logEdges {
+			if from == 0 && h.min >= e*scale {
+				continue
+			}
+			if from > h.max || h.n == 0 {
+				return bins
+			}
+			add(e * scale)
+		}
+	}
+	return bins
+}
+
+func (r *Report) addDetail(s *Sketch, v View) {
+	d := s.detail
+	for _, by := range v.By {
+		r.Groups = append(r.Groups, groupsBy(s, by, v)...)
+	}
+	r.addClock(d)
+	if d.rates.n > 0 || d.instant > 0 {
+		r.Rate = &Rate{Percentiles: histPercentiles(&d.rates, 1, 1), Requests: d.rates.n, Instant: d.instant}
+	}
+	if d.upstream.n > 0 {
+		r.Upstream = &Upstream{Requests: d.upstream.n, Behind: histPercentiles(&d.upstream, s.Step, 1e6), Outside: histPercentiles(&d.outside, s.Step, 1e6)}
+	}
+}
+
+func histPercentiles(h *Hist, step uint64, unit float64) map[string]float64 {
+	out := map[string]float64{}
+	for _, p := range percentiles {
+		if bin, ok := h.rank(rankOf(p/100, h.n)); ok {
+			out[percentName(p)] = h.value(bin, step) / unit
+		}
+	}
+	return out
+}
+
+func (r *Report) addClock(d *detail) {
+	t := d.timeline
+	if len(t.buckets) == 0 {
+		return
+	}
+	keys := make([]int64, 0, len(t.buckets))
+	for k := range t.buckets {
+		keys = append(keys, k)
+	}
+	sort.Slice(keys, func(i, j int) bool { return keys[i] < keys[j] })
+	tl := &Timeline{Step: 1 << t.shift}
+	for _, k := range keys {
+		b := t.buckets[k]
+		tl.Points = append(tl.Points, Point{At: k << t.shift, Requests: b.n, Bytes: b.bytes, Mean: inSeconds(float64(b.sum)) / float64(b.n),
+			Max: inSeconds(float64(b.max)), Under: float64(b.under) / float64(b.n)})
+	}
+	r.Timeline = tl
+	c := &Clock{From: keys[0] << t.shift, To: (keys[len(keys)-1] + 1) << t.shift, Unzoned: d.local, Unstamped: d.noStamp, Backward: d.backward}
+	for o := range d.offsets {
+		sign, abs := '+', o
+		if o < 0 {
+			sign, abs = '-', -o
+		}
+		c.Zones = append(c.Zones, fmt.Sprintf("%c%02d:%02d", sign, abs/60, abs%60))
+	}
+	sort.Strings(c.Zones)
+	r.Clock = c
+	if len(c.Zones) > 1 {
+		r.Notes = append(r.Notes, fmt.Sprintf("the log has time stamps of %d zones; all are compared in UTC", len(c.Zones)))
+	}
+	if d.local > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d time stamps have no zone and were taken as UTC", d.local))
+	}
+	if d.backward > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d lines are stamped earlier than the line before them: servers log at the end of a request and stamp some formats at its start", d.backward))
+	}
+}
+
+// Span returns the moments of the first and last request.
+func (c *Clock) Span() (from, to time.Time) {
+	return time.Unix(c.From, 0).UTC(), time.Unix(c.To, 0).UTC()
+}

@@ -1,0 +1,372 @@
+package weblog
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// WriteText prints the report for a terminal at least 80 columns wide.
+func (r *Report) WriteText(out io.Writer) error {
+	w := &text{bufio.NewWriter(out)}
+	w.summary(r)
+	if r.Requests > 0 {
+		w.graph(r.Bins, r.Requests)
+		w.bins(r)
+		w.percentiles(r)
+		w.logGraph(r)
+		w.groups(r)
+		w.rates(r)
+		w.timeline(r)
+	}
+	if r.Comparison != nil {
+		w.comparison(r.Comparison)
+	}
+	w.notes(r.Notes)
+	return w.Flush()
+}
+
+type text struct{ *bufio.Writer }
+
+func (w *text) f(format string, args ...any) { fmt.Fprintf(w, format, args...) }
+
+func (w *text) summary(r *Report) {
+	for _, in := range r.Inputs {
+		switch {
+		case in.Error != "":
+			w.f("%s: not read: %s\n", in.Name, in.Error)
+		case in.Note != "":
+			w.f("%s: %s; %s\n", in.Name, in.Format, in.Note)
+		default:
+			w.f("%s: %s\n", in.Name, in.Format)
+		}
+	}
+	w.f("%s requests, %s sent", count(r.Requests), units.Bytes(r.Bytes))
+	if r.Filtered > 0 {
+		w.f(", %s more filtered out", count(r.Filtered))
+	}
+	if c := r.Clock; c != nil {
+		from, to := c.Span()
+		w.f(", %s to %s", from.Format("2006-01-02 15:04:05"), to.Format("2006-01-02 15:04:05 UTC"))
+	}
+	w.f("\n")
+	if r.Skipped > 0 {
+		w.f("%s lines skipped (", count(r.Skipped))
+		for i, k := range sortedKeys(r.SkippedFor) {
+			if i > 0 {
+				w.f(", ")
+			}
+			w.f("%s %s", strings.ReplaceAll(k, "_", " "), count(r.SkippedFor[k]))
+		}
+		w.f("); the first:\n")
+		for _, e := range r.Examples {
+			w.f("  %s line %d %s: %s\n", e.Input, e.Line, e.Reason, e.Text)
+		}
+	}
+}
+
+const (
+	graphRows = 16
+	// labelled is the distance of the rows that carry a count.
+	labelled = 3
+)
+
+// graph draws the counts by 100 ms as columns, the times to the right.
+func (w *text) graph(bins []Bin, requests uint64) {
+	most := uint64(1)
+	for _, b := range bins {
+		most = max(most, b.Count)
+	}
+	w.f("\nrequests by 100 ms (%s in all)\n", count(requests))
+	for row := graphRows; row >= 1; row-- {
+		fill := byte('.')
+		if (row-1)%labelled == 0 {
+			fill = '_'
+			w.f("%10s |", count(uint64(math.Ceil(float64(most)*float64(row)/graphRows))))
+		} else {
+			w.f("%10s |", "")
+		}
+		line := make([]byte, len(bins))
+		for i, b := range bins {
+			line[i] = fill
+			// Any count shows in the lowest row.
+			if b.Count*graphRows > most*uint64(row-1) {
+				line[i] = '|'
+			}
+		}
+		w.f("%s\n", line)
+	}
+	w.f("%10s  %s>\n", "time in s", strings.Repeat("^----", (len(bins)-1)/5))
+	w.f("%10s  ", "")
+	for i := 0; i < len(bins)-1; i += 10 {
+		w.f("%-10s", trimFloat(bins[i].From))
+	}
+	w.f("%s\n", trimFloat(bins[len(bins)-1].From))
+}
+
+// bins lists the counts and shares, three to a line, empty bins left out.
+func (w *text) bins(r *Report) {
+	w.f("\n")
+	n := 0
+	for _, b := range r.Bins {
+		if b.Count == 0 {
+			continue
+		}
+		label := fmt.Sprintf("%.1f+ s", b.From)
+		if b.To != nil {
+			label = fmt.Sprintf("%.1f-%.1f s", b.From, *b.To)
+		}
+		w.f("  %9s %9s %7s", label, count(b.Count), percent(float64(b.Count)/float64(r.Requests)))
+		if n++; n%3 == 0 {
+			w.f("\n")
+		}
+	}
+	if n%3 != 0 {
+		w.f("\n")
+	}
+}
+
+func (w *text) percentiles(r *Report) {
+	w.f("\npercentile   time  %.0f%% interval\n", 100*r.Confidence)
+	for _, k := range byNumber(r.Percentiles) {
+		e := r.Intervals[k]
+		w.f("  p%-6s %8s  %s\n", k, seconds(e.Value), interval(e, seconds))
+	}
+	w.f("  mean    %8s  least %s, most %s\n", seconds(r.Mean), seconds(r.Min), seconds(r.Max))
+	for _, k := range byNumber(r.Under) {
+		w.f("  under %s s: %s  %s\n", k, percent(r.Under[k]), interval(r.UnderCI[k], percent))
+	}
+}
+
+// logGraph draws the distribution with bins that grow with the time.
+func (w *text) logGraph(r *Report) {
+	most := uint64(1)
+	for _, b := range r.LogBins {
+		most = max(most, b.Count)
+	}
+	w.f("\n%9s  %9s\n", "below", "requests")
+	for _, b := range r.LogBins {
+		w.f("%9s  %9s %7s %s\n", seconds(*b.To), count(b.Count), percent(float64(b.Count)/float64(r.Requests)), bar(b.Count, most, 44))
+	}
+}
+
+func bar(n, most uint64, width int) string {
+	eighths := int(math.Round(float64(n) / float64(most) * float64(width) * 8))
+	if n > 0 {
+		eighths = max(eighths, 1)
+	}
+	full, part := eighths/8, eighths%8
+	s := strings.Repeat("█", full)
+	if part > 0 {
+		s += string([]rune(" ▏▎▍▌▋▊▉")[part])
+	}
+	return s
+}
+
+func (w *text) groups(r *Report) {
+	by := ""
+	for _, g := range r.Groups {
+		if g.By != by {
+			by = g.By
+			w.f("\n%-40s %9s %7s %8s %8s %8s %8s\n", "by "+by, "requests", "share", "mean", "p50", "p95", "<"+underLabel(g))
+		}
+		w.f("%-40s %9s %7s %8s %8s %8s %8s\n", clip(g.Name, 40), count(g.Requests), percent(g.Share), seconds(g.Mean), optional(g.Percentiles, "50"), optional(g.Percentiles, "95"), percent(g.Under[firstKey(g.Under)]))
+	}
+}
+
+func underLabel(g Group) string { return firstKey(g.Under) + " s" }
+
+func firstKey(m map[string]float64) string {
+	if k := byNumber(m); len(k) > 0 {
+		return k[0]
+	}
+	return ""
+}
+
+func optional(m map[string]float64, key string) string {
+	if v, ok := m[key]; ok {
+		return seconds(v)
+	}
+	return "-"
+}
+
+func (w *text) rates(r *Report) {
+	if r.Rate != nil {
+		w.f("\nbytes per second of single requests (%s; %s more were too fast to tell)\n ", count(r.Rate.Requests), count(r.Rate.Instant))
+		for _, k := range byNumber(r.Rate.Percentiles) {
+			w.f(" p%s %s/s", k, units.Bytes(r.Rate.Percentiles[k]))
+		}
+		w.f("\n")
+	}
+	if u := r.Upstream; u != nil {
+		w.f("\n%s requests with an upstream time\n", count(u.Requests))
+		for _, row := range []struct {
+			name string
+			p    map[string]float64
+		}{{"upstream", u.Behind}, {"outside it", u.Outside}} {
+			w.f("  %-11s", row.name)
+			for _, k := range byNumber(row.p) {
+				w.f(" p%s %s", k, seconds(row.p[k]))
+			}
+			w.f("\n")
+		}
+	}
+}
+
+// timelineColumns is the width of the timeline's picture.
+const timelineColumns = 64
+
+// timeline draws requests and slow requests over time as two rows of bars.
+func (w *text) timeline(r *Report) {
+	t := r.Timeline
+	if t == nil || len(t.Points) < 2 {
+		return
+	}
+	first, last := t.Points[0].At, t.Points[len(t.Points)-1].At+t.Step
+	width := min(int64(timelineColumns), (last-first)/t.Step)
+	load, slow := make([]float64, width), make([]float64, width)
+	for _, p := range t.Points {
+		i := (p.At - first) * width / (last - first)
+		load[i] += float64(p.Requests)
+		slow[i] += float64(p.Requests) * (1 - p.Under)
+	}
+	for i := range slow {
+		if load[i] > 0 {
+			slow[i] /= load[i]
+		}
+	}
+	step := time.Duration((last-first)/max(width, 1)) * time.Second
+	w.f("\nover time, %s a column\n  requests      %s most %s/s\n  over 100 ms   %s most %s\n", units.Duration(step),
+		spark(load), trimFloat(math.Round(10*largest(load)/max(1, step.Seconds()))/10), spark(slow), percent(largest(slow)))
+}
+
+func largest(v []float64) float64 {
+	m := 0.0
+	for _, x := range v {
+		m = max(m, x)
+	}
+	return m
+}
+
+func spark(v []float64) string {
+	levels := []rune(" ▁▂▃▄▅▆▇█")
+	most := largest(v)
+	out := make([]rune, len(v))
+	for i, x := range v {
+		out[i] = levels[0]
+		if x > 0 {
+			out[i] = levels[max(1, int(math.Round(x/most*float64(len(levels)-1))))]
+		}
+	}
+	return string(out)
+}
+
+func (w *text) comparison(c *Comparison) {
+	w.f("\nagainst %s requests before", count(c.Before.Requests))
+	if c.Before.Skipped > 0 {
+		w.f(" (%s lines skipped)", count(c.Before.Skipped))
+	}
+	w.f("\n")
+	w.shifts("as logged", c.Shifts)
+	if m := c.Matched; m != nil {
+		w.shifts(fmt.Sprintf("same objects and sizes (%d classes; %s of the requests before, %s after)", m.Classes, percent(m.BeforeShare), percent(m.AfterShare)), m.Shifts)
+	}
+	for _, u := range c.Under {
+		w.f("  under %s s: %s before, %s after, change %+.2f points %s\n", trimFloat(u.Under), percent(u.Before), percent(u.After), 100*u.Change.Value, interval(u.Change, points))
+	}
+	w.f("  Kolmogorov-Smirnov: the distributions differ most at %s, by %s of the requests, p %s\n", seconds(c.KS.At), percent(c.KS.D), probability(c.KS.P))
+	w.f("\nverdict at p%s, for changes of %s or more: %s\n", c.Judge, percent(c.Margin), c.Verdict)
+	w.notes(c.Notes)
+}
+
+func (w *text) shifts(title string, shifts []Shift) {
+	w.f("  %s\n  %10s %9s %9s %9s  %-22s %7s\n", title, "percentile", "before", "after", "change", "interval", "p")
+	for _, s := range shifts {
+		p := ""
+		if s.P != nil {
+			p = probability(*s.P)
+		}
+		w.f("  %10s %9s %9s %9s  %-22s %7s  %s\n", "p"+s.Percentile, seconds(s.Before.Value), seconds(s.After.Value), signed(s.Change.Value), interval(s.Change, signed), p, s.Verdict)
+	}
+}
+
+func (w *text) notes(notes []string) {
+	for _, n := range notes {
+		w.f("note: %s\n", n)
+	}
+}
+
+func probability(p float64) string {
+	if p < 0.0001 {
+		return "<0.0001"
+	}
+	return fmt.Sprintf("%.4f", p)
+}
+
+func points(v float64) string { return fmt.Sprintf("%+.2f", 100*v) }
+
+func interval(e Estimate, format func(float64) string) string {
+	lo, hi := "?", "?"
+	if e.Low != nil {
+		lo = format(*e.Low)
+	}
+	if e.High != nil {
+		hi = format(*e.High)
+	}
+	return "[" + lo + ", " + hi + "]"
+}
+
+// seconds prints a time with at most three digits.
+func seconds(v float64) string {
+	if v < 0 {
+		return "-" + seconds(-v)
+	}
+	if v == 0 {
+		return "0 s"
+	}
+	return units.Duration(time.Duration(math.Round(v * 1e9)))
+}
+
+func signed(v float64) string {
+	if v > 0 {
+		return "+" + seconds(v)
+	}
+	return seconds(v)
+}
+
+func percent(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
+
+// count prints a number with separators.
+func count(n uint64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+func clip(s string, width int) string {
+	r := []rune(s)
+	if len(r) <= width {
+		return s
+	}
+	return string(r[:width-1]) + "…"
+}
+
+// byNumber returns the keys of m, which are numbers, in ascending order.
+func byNumber[V any](m map[string]V) []string {
+	keys := sortedKeys(m)
+	sort.SliceStable(keys, func(i, j int) bool {
+		var a, b float64
+		fmt.Sscan(keys[i], &a)
+		fmt.Sscan(keys[j], &b)
+		return a < b
+	})
+	return keys
+}
