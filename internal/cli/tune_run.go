@@ -45,7 +45,7 @@ func (s *tuneSession) run(ctx context.Context) (report.Result, error) {
 	if err := s.begin(ctx); err != nil {
 		return report.Result{}, err
 	}
-	bench := &trial.Bench{Client: s.client.side2, Server: s.server.side2, Addr: s.address, Spec: s.spec()}
+	bench := &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Addr: s.address, Spec: s.spec()}
 	notes, err := bench.Probe(ctx, &trial.Values{Client: s.client.tried, Server: s.server.tried})
 	s.warnings = append(s.warnings, notes...)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *tuneSession) announce(ceilings []diagnose.Ceiling) {
 func (s *tuneSession) triedSettings() []string {
 	var all []string
 	for _, e := range []*end{&s.client, &s.server} {
-		for _, name := range e.side2.Order {
+		for _, name := range e.tuned.Order {
 			if _, ok := e.tried[name]; ok && !slices.Contains(all, name) {
 				all = append(all, name)
 			}

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -28,7 +27,7 @@ type end struct {
 	conn  host.Conn
 	facts *facts.Facts
 	plan  plan.Plan
-	side2 trial.Side
+	tuned trial.Side
 	tried map[string]string // runtime settings of the plan and their values
 }
 
@@ -210,11 +209,11 @@ func (s *tuneSession) makePlans() error {
 			return usage(err)
 		}
 		e.plan, e.tried = p, map[string]string{}
-		e.side2 = trial.Side{Conn: e.conn, System: p.System}
+		e.tuned = trial.Side{Conn: e.conn, System: p.System}
 		for _, c := range p.Changes {
 			if (c.Kind == catalog.Runtime || c.Kind == catalog.Both) && change.Supports(p.System, c.Setting) == nil {
 				e.tried[c.Setting] = c.To
-				e.side2.Order = append(e.side2.Order, c.Setting)
+				e.tuned.Order = append(e.tuned.Order, c.Setting)
 			}
 		}
 		for _, w := range p.Warnings {
@@ -242,32 +241,28 @@ func machineOf(conn host.Conn, f *facts.Facts) plan.Machine {
 // begin opens the journals: from here on the hosts are changed.
 func (s *tuneSession) begin(ctx context.Context) error {
 	for _, e := range []*end{&s.client, &s.server} {
-		if len(e.side2.Order) == 0 {
+		if len(e.tuned.Order) == 0 {
 			continue
 		}
 		opt := change.Options{StateDir: s.journalDir(e), Now: time.Now(), Within: s.opt.budget + 10*time.Minute}
-		c, err := change.Begin(ctx, e.conn, e.side2.System, e.side2.Order, opt)
+		c, err := change.Begin(ctx, e.conn, e.tuned.System, e.tuned.Order, opt)
 		if err != nil {
 			if errors.Is(err, change.ErrPending) {
 				return usage(err)
 			}
 			return environment(err)
 		}
-		e.side2.Change = c
+		e.tuned.Change = c
 	}
 	return nil
 }
 
-// journalDir keeps the journals of namespaces apart, since they share the
-// machine's disk, and those of a lab where they end with it.
+// journalDir keeps the journals of a lab where they end with it.
 func (s *tuneSession) journalDir(e *end) string {
 	if s.lab != nil {
 		return s.stateDir + "/" + e.side
 	}
-	if ns, ok := strings.CutPrefix(e.conn.Name(), "ns:"); ok {
-		return change.DefaultStateDir(e.side2.System) + "/ns/" + ns
-	}
-	return ""
+	return journalDir(e.conn, e.tuned.System)
 }
 
 // restore takes everything back, also after an interruption.
@@ -276,11 +271,11 @@ func (s *tuneSession) restore() error {
 	defer cancel()
 	var errs []error
 	for _, e := range []*end{&s.client, &s.server} {
-		c := e.side2.Change
+		c := e.tuned.Change
 		if c == nil {
 			continue
 		}
-		e.side2.Change = nil
+		e.tuned.Change = nil
 		r, err := c.Rollback(ctx)
 		errs = append(errs, err)
 		for _, f := range r.Foreign {

@@ -6,6 +6,7 @@ import "github.com/spf13/cobra"
 func verbs(env *Env) []*cobra.Command {
 	return []*cobra.Command{
 		newTuneCmd(env),
+		newRollbackCmd(env),
 		newExplainCmd(env),
 		newTrafficCmd(env),
 		newVersionCmd(env),

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// namespaces makes two network namespaces joined by a veth pair.
+func namespaces(t *testing.T) (a, b string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("network namespaces with names need root")
+	}
+	a, b = fmt.Sprintf("wr-test-a-%d", os.Getpid()), fmt.Sprintf("wr-test-b-%d", os.Getpid())
+	for _, line := range []string{
+		"netns add " + a, "netns add " + b, "-n " + a + " link add v0 type veth peer name v0 netns " + b,
+		"-n " + a + " addr add 10.78.0.1/24 dev v0", "-n " + b + " addr add 10.78.0.2/24 dev v0",
+		"-n " + a + " link set v0 up", "-n " + b + " link set v0 up",
+	} {
+		if out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput(); err != nil {
+			t.Skipf("ip %s: %v: %s", line, err, out)
+		}
+	}
+	t.Cleanup(func() {
+		exec.Command("ip", "netns", "del", a).Run()
+		exec.Command("ip", "netns", "del", b).Run()
+	})
+	return a, b
+}
+
+// volatile are keys that change by themselves.
+var volatile = regexp.MustCompile(`(?m)^(fs\.(dentry|inode|file-nr|quota|aio-nr).*|kernel\.(random|ns_last_pid|pty|sched_domain).*|net\.netfilter\.nf_conntrack_count.*|debug\..*|dev\.cdrom.*|vm\.stat.*|kernel\.perf.*|net\.ipv4\.tcp_fastopen_key.*|net\.ipv[46]\..*\.stable_secret.*)$`)
+
+func sysctls(t *testing.T, ns string) string {
+	t.Helper()
+	out, err := exec.Command("ip", "netns", "exec", ns, "sysctl", "-a").Output()
+	if err != nil && len(out) == 0 {
+		t.Fatal(err)
+	}
+	return volatile.ReplaceAllString(string(out), "")
+}
+
+// TestKilledTuneRollsBack kills tune without warning at random moments and
+// expects rollback to bring every setting of both namespaces back.
+func TestKilledTuneRollsBack(t *testing.T) {
+	a, b := namespaces(t)
+	before := [2]string{sysctls(t, a), sysctls(t, b)}
+	rng := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
+	changed := false
+	for range 4 {
+		cmd := exec.Command("wirerate", "tune", "ns:"+a, "--peer", "ns:"+b, "--path", "rate=10gbit,rtt=100ms", "--role", "bulk", "--for", "60s", "--run", "1s", "--omit", "0s")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(500*time.Millisecond + time.Duration(rng.IntN(3000))*time.Millisecond)
+		cmd.Process.Kill()
+		cmd.Wait()
+		time.Sleep(300 * time.Millisecond) // the agents notice that their parent is gone
+		changed = changed || sysctls(t, a) != before[0]
+		for i, ns := range []string{a, b} {
+			out, err := exec.Command("wirerate", "rollback", "ns:"+ns).CombinedOutput()
+			if err != nil && !strings.Contains(string(out), "nothing is pending") {
+				t.Errorf("rollback of %s: %v: %s", ns, err, out)
+			}
+			if after := sysctls(t, ns); after != before[i] {
+				t.Errorf("%s differs after the rollback: %s", ns, firstDifference(before[i], after))
+			}
+		}
+	}
+	if !changed {
+		t.Log("no kill came while settings were changed")
+	}
+	exec.Command("rm", "-rf", "/var/lib/wirerate/ns/"+a, "/var/lib/wirerate/ns/"+b).Run()
+}
+
+func firstDifference(before, after string) string {
+	was := map[string]bool{}
+	for line := range strings.Lines(before) {
+		was[line] = true
+	}
+	for line := range strings.Lines(after) {
+		if !was[line] {
+			return strings.TrimSpace(line)
+		}
+	}
+	return "a line is missing"
+}
+
+// TestInterruptedTuneRestores stops tune as Ctrl-C does.
+func TestInterruptedTuneRestores(t *testing.T) {
+	a, b := namespaces(t)
+	before := [2]string{sysctls(t, a), sysctls(t, b)}
+	cmd := exec.Command("wirerate", "tune", "ns:"+a, "--peer", "ns:"+b, "--path", "rate=10gbit,rtt=100ms", "--role", "bulk", "--for", "60s", "--run", "2s", "--omit", "0s")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2500 * time.Millisecond)
+	cmd.Process.Signal(os.Interrupt)
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 4 || !strings.Contains(stderr.String(), "interrupted; nothing is left changed") {
+		t.Errorf("%v: %s", err, stderr.String())
+	}
+	for i, ns := range []string{a, b} {
+		if after := sysctls(t, ns); after != before[i] {
+			t.Errorf("%s differs: %s", ns, firstDifference(before[i], after))
+		}
+	}
+	exec.Command("rm", "-rf", "/var/lib/wirerate/ns/"+a, "/var/lib/wirerate/ns/"+b).Run()
+}

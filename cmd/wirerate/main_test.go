@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/wirerate/wirerate/internal/cli"
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+func TestMain(m *testing.M) {
+	host.ServeIfAgent()
+	testscript.Main(m, map[string]func(){"wirerate": func() { os.Exit(cli.Main()) }})
+}
+
+// TestScripts runs the command line's contract.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireUniqueNames:  true,
+		RequireExplicitExec: true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Condition:           condition,
+	})
+}
+
+// condition knows what this machine offers: [netns] namespaces and a TUN
+// device for labs, [root].
+func condition(name string) (bool, error) {
+	switch name {
+	case "root":
+		return os.Geteuid() == 0, nil
+	case "netns":
+		return labPossible(), nil
+	}
+	return false, nil
+}
+
+func labPossible() bool {
+	f, err := os.OpenFile("/dev/net/tun", os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	f.Close()
+	return exec.Command("unshare", "-rn", "true").Run() == nil
+}

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/change"
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+func newRollbackCmd(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rollback [ID] [HOST]",
+		Short: "Take back a change: the pending one, or the one with the ID",
+		Long: `Rollback restores what a change replaced, by the script that was written to the
+target's disk before the first write. Values that somebody else changed
+meanwhile are reported and left alone (exit status 1).`,
+		Example: `  wirerate rollback
+  wirerate rollback 20260102-150405-a1b2c3 ssh://root@server`,
+		Args: cobra.MaximumNArgs(2),
+	}
+	format := formatFlag(cmd, "text", "json")
+	state := cmd.Flags().String("state-dir", "", "`folder` of the journals (default: the system's)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		form, err := format()
+		if err != nil {
+			return err
+		}
+		id, target := "", "local"
+		for _, a := range args {
+			if change.IsID(a) {
+				id = a
+			} else {
+				target = a
+			}
+		}
+		return rollbackVerb(cmd.Context(), env, id, target, *state, form)
+	}
+	return cmd
+}
+
+func rollbackVerb(ctx context.Context, env *Env, id, target, stateDir, format string) error {
+	conn, dir, err := env.journals(ctx, target, stateDir)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	id, report, err := change.RollbackID(ctx, conn, dir, id)
+	if err != nil {
+		if errors.Is(err, change.ErrNoChange) {
+			return usage(err)
+		}
+		return failure(err)
+	}
+	if format == "json" {
+		err = env.printJSON(struct {
+			Schema int    `json:"schema"`
+			ID     string `json:"id"`
+			change.RollbackReport
+		}{1, id, report})
+	} else {
+		err = printRollback(env, id, report)
+	}
+	if err == nil && len(report.Foreign) > 0 {
+		return negative()
+	}
+	return err
+}
+
+func printRollback(env *Env, id string, r change.RollbackReport) error {
+	for _, s := range r.Restored {
+		fmt.Fprintf(env.Stdout, "restored  %s\n", s)
+	}
+	for _, s := range r.Foreign {
+		fmt.Fprintf(env.Stdout, "left      %s\n", s)
+	}
+	_, err := fmt.Fprintf(env.Stdout, "change %s is rolled back: %d restored, %d left\n", id, len(r.Restored), len(r.Foreign))
+	return err
+}
+
+// journals connects to a host and tells where its journals are.
+func (e *Env) journals(ctx context.Context, target, stateDir string) (host.Conn, string, error) {
+	conn, err := e.open(ctx, target)
+	if err != nil {
+		return nil, "", err
+	}
+	if stateDir != "" {
+		return conn, filepath.Clean(stateDir), nil
+	}
+	name, err := host.Run(ctx, conn, "uname", "-s")
+	if err != nil {
+		conn.Close()
+		if errors.Is(err, fs.ErrPermission) {
+			return nil, "", missing(err)
+		}
+		return nil, "", failure(err)
+	}
+	return conn, journalDir(conn, catalog.System(strings.ToLower(strings.TrimSpace(name)))), nil
+}
+
+// journalDir keeps the journals of network namespaces apart, which share the
+// machine's disk.
+func journalDir(conn host.Conn, system catalog.System) string {
+	dir := change.DefaultStateDir(system)
+	if ns, ok := strings.CutPrefix(conn.Name(), "ns:"); ok {
+		dir += "/ns/" + ns
+	}
+	return dir
+}
