@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,20 +13,20 @@ import (
 // assign remembers that a setting got a value, and reports the earlier line
 // that it takes the effect from.
 func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
-	a := assignment{file: k.file, kind: k.file.kind, entry: e, record: r}
+	a := &assignment{file: k.file, kind: k.file.kind, entry: e, record: r}
 	if !effective {
 		k.refused[r.Name] = a
 	}
 	if effective && r != nil {
 		k.effects[r.Name] = a
-		needs := r.Needs
+		p := pending{assignment: a}
 		for _, v := range r.Values {
 			if v.Needs != "" && v.Value == strings.TrimSpace(e.Value) {
-				needs = append(slices.Clone(needs), k.moduleName(v.Needs))
+				p.valueNeeds = v.Needs
 			}
 		}
-		if len(needs)+len(r.Conflicts) > 0 && len(k.pending) < cacheLimit {
-			k.pending = append(k.pending, pending{a, needs})
+		if len(r.Needs)+len(r.Conflicts) > 0 || p.valueNeeds != "" {
+			k.pending[r.Name+"\x00"+e.Iface] = p
 		}
 	}
 	if e.Has(conffile.Module) && !strings.Contains(e.Name, "/") {
@@ -46,14 +47,6 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 	}
 }
 
-// moduleName returns the catalog's name for a module that a value needs.
-func (k *checker) moduleName(module string) string {
-	if k.system == catalog.Linux && !strings.Contains(module, ":") {
-		return "module:" + module
-	}
-	return module
-}
-
 // replaces reports whether a second assignment of the same setting in
 // another line means that the first one is dead.
 func replaces(e conffile.Entry, kind conffile.Kind) bool {
@@ -71,7 +64,11 @@ func replaces(e conffile.Entry, kind conffile.Kind) bool {
 }
 
 // superseded reports the first of two assignments of the same setting.
-func (k *checker) superseded(before, after assignment) {
+func (k *checker) superseded(before, after *assignment) {
+	if len(k.problems) >= MaxProblems {
+		k.dropped++
+		return
+	}
 	same := strings.Join(strings.Fields(before.entry.Value), " ") == strings.Join(strings.Fields(after.entry.Value), " ")
 	name := before.entry.Name
 	f := finding{severity: Warning}
@@ -111,18 +108,16 @@ func (k *checker) reportIn(file *source, e conffile.Entry, f finding) {
 
 // judgePending judges what settings need and what they must not stand beside.
 func (k *checker) judgePending() {
-	done := map[string]bool{}
-	for i := len(k.pending) - 1; i >= 0; i-- {
-		p := k.pending[i]
-		key := p.entry.Name + "\x00" + p.entry.Iface
-		if done[key] || p.entry.Has(conffile.Expands) {
-			continue
-		}
-		done[key] = true
-		if off, ok := truth(p.entry.Value); ok && off == 0 {
+	for _, key := range slices.Sorted(maps.Keys(k.pending)) {
+		p := k.pending[key]
+		if p.entry.Has(conffile.Expands) || isOff(p.entry.Value) {
 			continue // what is switched off needs nothing
 		}
-		for _, need := range p.needs {
+		needs := p.record.Needs
+		if p.valueNeeds != "" && !k.isDefault(p.assignment) {
+			needs = append(slices.Clone(needs), p.valueNeeds)
+		}
+		for _, need := range needs {
 			if f := k.unmet(p.assignment, need); f != nil {
 				k.reportIn(p.file, p.entry, *f)
 			}
@@ -135,14 +130,24 @@ func (k *checker) judgePending() {
 	}
 }
 
+// isDefault reports whether a value is the default in each release at hand.
+func (k *checker) isDefault(a *assignment) bool {
+	for _, v := range k.versions {
+		if d, ok := a.record.DefaultIn(v); !ok || strings.TrimSpace(d.Value) != strings.TrimSpace(a.entry.Value) {
+			return false
+		}
+	}
+	return true
+}
+
 // unmet judges one need: a module, a setting, or name=value.
-func (k *checker) unmet(a assignment, need string) *finding {
+func (k *checker) unmet(a *assignment, need string) *finding {
 	f := &finding{code: "needs", severity: Warning, sources: a.record.Sources}
 	if module, is := strings.CutSuffix(need, "_load"); is && !strings.Contains(need, ".") {
 		return k.moduleUnmet(a, need, module, f)
 	}
-	if strings.HasPrefix(need, "module:") {
-		return nil // Linux loads what a value names by itself
+	if k.system == catalog.Linux && !strings.Contains(need, ".") {
+		return nil // Linux loads a module when a value names it
 	}
 	name, want, hasWant := strings.Cut(need, "=")
 	r := k.lookup(name)
@@ -179,16 +184,13 @@ func isOff(value string) bool {
 }
 
 // moduleUnmet judges the loading of a FreeBSD module.
-func (k *checker) moduleUnmet(a assignment, need, module string, f *finding) *finding {
+func (k *checker) moduleUnmet(a *assignment, need, module string, f *finding) *finding {
 	if load, ok := k.effects[need]; ok && !isOff(load.entry.Value) {
 		return nil
 	}
 	for _, v := range k.versions {
 		if r := k.lookup(need); r == nil || r.StateIn(v) != catalog.Present {
 			return nil // built in, or not known to be a module
-		}
-		if d, ok := a.record.DefaultIn(v); ok && strings.TrimSpace(d.Value) == strings.TrimSpace(a.entry.Value) {
-			return nil // the default needs no module
 		}
 	}
 	f.message = fmt.Sprintf("%s = %s needs the module %s: %s=\"YES\" in /boot/loader.conf, or kld_list in /etc/rc.conf", a.entry.Name, a.entry.Value, module, need)
@@ -201,7 +203,7 @@ func (k *checker) moduleUnmet(a assignment, need, module string, f *finding) *fi
 }
 
 // conflicting judges one conflict: a name, or name=value.
-func (k *checker) conflicting(a assignment, other string) *finding {
+func (k *checker) conflicting(a *assignment, other string) *finding {
 	name, value, hasValue := strings.Cut(other, "=")
 	have, set := k.effects[name]
 	if !set || hasValue && strings.TrimSpace(have.entry.Value) != value || !hasValue && isOff(have.entry.Value) {

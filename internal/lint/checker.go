@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -18,14 +17,14 @@ type checker struct {
 	names    []string          // every name of the system's catalog, sorted
 
 	records  map[string]*catalog.Record // by entry name; nil when unknown
-	verdicts map[string][]finding       // by record, place, value and flags
+	verdicts map[question][]finding
 
 	file     *source
 	ignores  map[int][]string // codes suppressed, by line
-	set      map[string]assignment
-	effects  map[string]assignment // the last effective value by setting name
-	refused  map[string]assignment // the last line that takes no effect
-	pending  []pending
+	set      map[string]*assignment
+	effects  map[string]*assignment // the last effective value by setting name
+	refused  map[string]*assignment // the last line that takes no effect
+	pending  map[string]pending
 	kinds    map[conffile.Kind]bool // kinds of file in the group
 	problems []Problem
 	dropped  int
@@ -42,8 +41,15 @@ type assignment struct {
 // pending is a setting whose needs and conflicts are judged when every file
 // has been read.
 type pending struct {
-	assignment
-	needs []string
+	*assignment
+	valueNeeds string // the module that the value needs, "" for none
+}
+
+// question is what a verdict is about.
+type question struct {
+	name, value string
+	kind        conffile.Kind
+	flags       conffile.Flags
 }
 
 // finding is a problem of a setting before it has a place.
@@ -63,8 +69,8 @@ const cacheLimit = 50_000
 
 func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker {
 	k := &checker{catalog: c, opt: opt, system: system, names: c.Names(system),
-		records: map[string]*catalog.Record{}, verdicts: map[string][]finding{},
-		set: map[string]assignment{}, effects: map[string]assignment{}, refused: map[string]assignment{}, kinds: map[conffile.Kind]bool{}}
+		records: map[string]*catalog.Record{}, verdicts: map[question][]finding{},
+		set: map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{}, pending: map[string]pending{}, kinds: map[conffile.Kind]bool{}}
 	if opt.Version != "" {
 		k.versions, k.known = []catalog.Version{opt.Version}, true
 		return k
@@ -158,7 +164,7 @@ func (k *checker) lookup(name string) *catalog.Record {
 
 // verdict judges a value, remembering the answer.
 func (k *checker) verdict(r *catalog.Record, e conffile.Entry) []finding {
-	key := fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%d", r.Name, e.Name, k.file.kind, e.Value, e.Flags)
+	key := question{e.Name, e.Value, k.file.kind, e.Flags}
 	if v, ok := k.verdicts[key]; ok {
 		return v
 	}
