@@ -183,7 +183,7 @@ func FuzzParseBatch(f *testing.F) {
 
 func TestOpenErrors(t *testing.T) {
 	for _, name := range []string{"ns:no-such-ns-x", "ns:a/b", "ssh://", "ssh://-oProxyCommand=x", "ssh://a/b/c", "ssh://u@h?become=su", "/no/such/capture"} {
-		if c, err := Open(t.Context(), name, SSHOptions{}); err == nil {
+		if c, err := Open(t.Context(), name, SSHOptions{}); err == nil || c != nil {
 			c.Close()
 			t.Errorf("%s: no error", name)
 		}

@@ -14,9 +14,17 @@ func Open(ctx context.Context, name string, opt SSHOptions) (Conn, error) {
 	case name == "" || name == "local":
 		return NewLocal(), nil
 	case strings.HasPrefix(name, "ns:"):
-		return OpenNamespace(ctx, strings.TrimPrefix(name, "ns:"))
+		agent, err := OpenNamespace(ctx, strings.TrimPrefix(name, "ns:"))
+		if err != nil {
+			return nil, err
+		}
+		return agent, nil
 	case strings.HasPrefix(name, "ssh:"):
-		return OpenSSH(ctx, name, opt)
+		ssh, err := OpenSSH(ctx, name, opt)
+		if err != nil {
+			return nil, err
+		}
+		return ssh, nil
 	}
 	if _, err := os.Stat(name); err != nil {
 		return nil, fmt.Errorf("host %q: write local, ns:NAME, ssh://user@name or the path of a capture: %w", name, err)
