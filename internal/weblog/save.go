@@ -1,0 +1,321 @@
+package weblog
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A saved sketch (.wrl) is a line that names the format and its version, then
+// JSON compressed with zstd. It holds counts only: of the log's text, path
+// patterns, networks and at most three skipped lines.
+const savedMagic = "wirerate weblog sketch 1\n"
+
+// maxSaved bounds what a saved sketch may unpack to; a full one is below 40 MB.
+const maxSaved = 256 << 20
+
+type savedSketch struct {
+	Inputs   []savedInput      `json:"inputs"`
+	Requests uint64            `json:"requests"`
+	Filtered uint64            `json:"filtered"`
+	Bytes    uint64            `json:"bytes"`
+	Status   map[int]uint64    `json:"status"`
+	Step     uint64            `json:"step_us"`
+	Skipped  [numFaults]uint64 `json:"skipped"`
+	Examples []Skip            `json:"examples"`
+	Clusters []savedHist       `json:"clusters"`
+	Detail   *savedDetail      `json:"detail,omitempty"`
+}
+
+type savedInput struct {
+	Name   string `json:"name"`
+	Format string `json:"format"`
+	Lines  uint64 `json:"lines"`
+	Error  string `json:"error,omitempty"`
+}
+
+// savedHist holds pairs of a bin's distance from the bin before and its count.
+type savedHist struct {
+	Sum  uint64   `json:"sum"`
+	Min  uint64   `json:"min"`
+	Max  uint64   `json:"max"`
+	Bins []uint64 `json:"bins"`
+}
+
+type savedGroup struct {
+	Key   []int     `json:"cell,omitempty"` // status, method, protocol, size
+	Name  string    `json:"name,omitempty"`
+	Size  int       `json:"size,omitempty"`
+	Bytes uint64    `json:"bytes"`
+	Hist  savedHist `json:"hist"`
+}
+
+// savedSlim is key, n, bytes, sum, max, under.
+type savedSlim [6]uint64
+
+type savedDetail struct {
+	Cells    []savedGroup     `json:"cells"`
+	Depth    int              `json:"path_depth"`
+	Paths    []savedGroup     `json:"paths"`
+	Caches   []savedGroup     `json:"caches"`
+	Level    int              `json:"client_level"`
+	Clients  []savedSlim      `json:"clients"`
+	Shift    uint             `json:"timeline_shift"`
+	Times    []savedSlim      `json:"timeline"`
+	Rates    savedHist        `json:"rates"`
+	Upstream savedHist        `json:"upstream"`
+	Outside  savedHist        `json:"outside"`
+	Counts   [5]uint64        `json:"counts"` // instant, stamped, unstamped, backward, local
+	Offsets  map[int16]uint64 `json:"offsets"`
+}
+
+// Save writes the sketch; [Load] reads it back.
+func (s *Sketch) Save(w io.Writer) error {
+	if _, err := io.WriteString(w, savedMagic); err != nil {
+		return err
+	}
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(z).Encode(s.saved()); err != nil {
+		z.Close()
+		return err
+	}
+	return z.Close()
+}
+
+func (s *Sketch) saved() savedSketch {
+	out := savedSketch{Requests: s.Requests, Filtered: s.Filtered, Bytes: s.Bytes, Status: map[int]uint64{}, Step: s.Step, Skipped: s.skipped, Examples: s.examples}
+	for _, in := range s.Inputs {
+		si := savedInput{Name: in.Name, Format: in.Format, Lines: in.Lines}
+		if in.Err != nil {
+			si.Error = in.Err.Error()
+		}
+		out.Inputs = append(out.Inputs, si)
+	}
+	for code, n := range s.Status {
+		if n > 0 {
+			out.Status[code] = n
+		}
+	}
+	for _, h := range s.clusters {
+		out.Clusters = append(out.Clusters, saveHist(h))
+	}
+	if s.detail != nil {
+		out.Detail = s.detail.saved()
+	}
+	return out
+}
+
+func saveHist(h *Hist) savedHist {
+	s := savedHist{Sum: h.sum, Min: h.min, Max: h.max}
+	last := 0
+	h.each(func(bin int, count uint64) bool {
+		s.Bins = append(s.Bins, uint64(bin-last), count)
+		last = bin
+		return true
+	})
+	return s
+}
+
+func (d *detail) saved() *savedDetail {
+	out := &savedDetail{Depth: d.paths.depth, Level: d.clients.level, Shift: d.timeline.shift, Rates: saveHist(&d.rates),
+		Upstream: saveHist(&d.upstream), Outside: saveHist(&d.outside), Counts: [5]uint64{d.instant, d.times, d.noStamp, d.backward, d.local}, Offsets: d.offsets}
+	for c, g := range d.cells {
+		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto), int(c.size)}, Bytes: g.bytes, Hist: saveHist(&g.hist)})
+	}
+	for k, g := range d.paths.groups {
+		out.Paths = append(out.Paths, savedGroup{Name: k[1:], Size: int(k[0]), Bytes: g.bytes, Hist: saveHist(&g.hist)})
+	}
+	for k, g := range d.caches {
+		out.Caches = append(out.Caches, savedGroup{Name: k, Bytes: g.bytes, Hist: saveHist(&g.hist)})
+	}
+	for k, b := range d.clients.nets {
+		out.Clients = append(out.Clients, saveSlim(k, b))
+	}
+	for k, b := range d.timeline.buckets {
+		out.Times = append(out.Times, saveSlim(uint64(k), b))
+	}
+	return out
+}
+
+func saveSlim(key uint64, b *slim) savedSlim {
+	return savedSlim{key, b.n, b.bytes, b.sum, b.max, b.under}
+}
+
+// IsSaved reports whether a file that begins with head is a saved sketch.
+func IsSaved(head []byte) bool { return hasPrefix(head, savedMagic[:len(savedMagic)-2]) }
+
+var errSaved = errors.New("not a saved sketch of this version, or damaged")
+
+// Load reads what [Sketch.Save] wrote. Anything else is an error.
+func Load(r io.Reader) (*Sketch, error) {
+	b := bufio.NewReader(r)
+	magic := make([]byte, len(savedMagic))
+	if _, err := io.ReadFull(b, magic); err != nil || string(magic) != savedMagic {
+		return nil, errSaved
+	}
+	z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSaved), zstd.WithDecoderMaxWindow(32<<20))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSaved, err)
+	}
+	defer z.Close()
+	dec := json.NewDecoder(io.LimitReader(z, maxSaved))
+	dec.DisallowUnknownFields()
+	var in savedSketch
+	if err := dec.Decode(&in); err != nil {
+		return nil, fmt.Errorf("%w: %w", errSaved, err)
+	}
+	s, err := in.sketch()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errSaved, err)
+	}
+	return s, nil
+}
+
+func (in *savedSketch) sketch() (*Sketch, error) {
+	s := &Sketch{Requests: in.Requests, Filtered: in.Filtered, Bytes: in.Bytes, Step: in.Step, skipped: in.Skipped}
+	for _, e := range in.Examples {
+		s.examples = append(s.examples, Skip{Escape(e.Input, 512), e.Line, Escape(e.Reason, 80), safeAgain(e.Text)})
+	}
+	for _, i := range in.Inputs {
+		input := Input{Name: i.Name, Format: Escape(i.Format, 80), Lines: i.Lines}
+		if i.Error != "" {
+			input.Err = errors.New(i.Error)
+		}
+		s.Inputs = append(s.Inputs, input)
+	}
+	var statuses, times uint64
+	for code, n := range in.Status {
+		if code < 0 || code >= len(s.Status) {
+			return nil, fmt.Errorf("status %d", code)
+		}
+		s.Status[code] = n
+		statuses += n
+	}
+	for i := range in.Clusters {
+		h := new(Hist)
+		if err := in.Clusters[i].load(h); err != nil {
+			return nil, err
+		}
+		times += h.n
+		s.clusters = append(s.clusters, h)
+	}
+	if times != s.Requests || statuses != s.Requests {
+		return nil, fmt.Errorf("%d times and %d statuses of %d requests", times, statuses, s.Requests)
+	}
+	s.clusters = reduceClusters(s.clusters)
+	if in.Detail != nil {
+		d, err := in.Detail.detail()
+		if err != nil {
+			return nil, err
+		}
+		s.detail = d
+	}
+	return s, nil
+}
+
+// safeAgain lets text that is escaped already pass, and escapes what is not.
+func safeAgain(text string) string {
+	for _, c := range text {
+		if c < 0x20 || c == 0x7f {
+			return Escape(text, 2*maxShown)
+		}
+	}
+	if len(text) > 8*maxShown {
+		return Escape(text, 2*maxShown)
+	}
+	return text
+}
+
+func (in *savedHist) load(h *Hist) error {
+	if len(in.Bins)%2 != 0 {
+		return errors.New("odd number of bins")
+	}
+	bin := uint64(0)
+	for i := 0; i < len(in.Bins); i += 2 {
+		distance, n := in.Bins[i], in.Bins[i+1]
+		bin += distance
+		if distance >= numBins || bin >= numBins || i > 0 && distance == 0 || n == 0 || h.n+n < n {
+			return errors.New("bins out of order")
+		}
+		p := h.pages[bin/pageBins]
+		if p == nil {
+			p = h.grow(uint(bin / pageBins))
+		}
+		p[bin%pageBins] = n
+		h.n += n
+	}
+	if h.n == 0 {
+		return nil
+	}
+	first, _ := h.rank(1)
+	last, _ := h.rank(h.n)
+	if binOf(in.Min) != first || binOf(in.Max) != last {
+		return errors.New("range does not fit the bins")
+	}
+	h.min, h.max, h.sum = in.Min, in.Max, in.Sum
+	return nil
+}
+
+func (in *savedDetail) detail() (*detail, error) {
+	if in.Depth < 0 || in.Depth > 4 || in.Level < 0 || in.Level >= len(clientBits) || in.Shift > 40 {
+		return nil, errors.New("table out of range")
+	}
+	d := newDetail()
+	d.paths.depth, d.clients.level, d.timeline.shift = in.Depth, in.Level, in.Shift
+	d.instant, d.times, d.noStamp, d.backward, d.local = in.Counts[0], in.Counts[1], in.Counts[2], in.Counts[3], in.Counts[4]
+	for k, n := range in.Offsets {
+		d.offsets[k] = n
+	}
+	for i := range in.Cells {
+		g := &in.Cells[i]
+		k := g.Key
+		if len(k) != 4 || min(k[0], k[1], k[2], k[3]) < 0 || k[0] > 999 || k[1] >= len(methods) || k[2] >= len(protos) || k[3] >= len(sizeNames) {
+			return nil, errors.New("group out of range")
+		}
+		if err := g.load(d.cellGroup(cell{uint16(k[0]), uint8(k[1]), uint8(k[2]), uint8(k[3])})); err != nil {
+			return nil, err
+		}
+	}
+	for i := range in.Paths {
+		g := &in.Paths[i]
+		if g.Size < 0 || g.Size >= len(sizeNames) {
+			return nil, errors.New("group out of range")
+		}
+		if err := g.load(d.paths.insert(string([]byte{byte(g.Size)}) + g.Name)); err != nil {
+			return nil, err
+		}
+	}
+	for i := range in.Caches[:min(len(in.Caches), 40)] {
+		if err := in.Caches[i].load(groupOf(d.caches, in.Caches[i].Name)); err != nil {
+			return nil, err
+		}
+	}
+	for _, b := range in.Clients {
+		d.clients.at(b[0]).merge(b.slim())
+	}
+	for _, b := range in.Times {
+		d.timeline.at(int64(b[0]) << in.Shift >> d.timeline.shift).merge(b.slim())
+	}
+	return d, errors.Join(in.Rates.load(&d.rates), in.Upstream.load(&d.upstream), in.Outside.load(&d.outside))
+}
+
+func (b savedSlim) slim() *slim {
+	return &slim{n: b[1], bytes: b[2], sum: b[3], max: b[4], under: b[5]}
+}
+
+func (in *savedGroup) load(g *group) error {
+	var h Hist
+	if err := in.Hist.load(&h); err != nil {
+		return err
+	}
+	g.hist.Merge(&h)
+	g.bytes += in.Bytes
+	return nil
+}
