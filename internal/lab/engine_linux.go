@@ -27,7 +27,7 @@ type engine struct {
 	scratch []byte
 	drained int64 // no unit that is read now arrived before this
 	arrived int64 // when the unit that ended the last sleep came; 0: it has been read
-	lead    int64 // ns that waking from a long sleep takes
+	waking  quantiles
 
 	mu        sync.Mutex
 	published Stats
@@ -38,14 +38,12 @@ type engine struct {
 const (
 	// batch bounds how many units are read or written before the other side
 	// of the loop has its turn.
-	batch = 32
+	batch = 8
 	// nap is the shortest sleep while units are on the line: deliveries that
 	// fall together are made with one wake-up, at most this late.
 	nap = 10 * time.Microsecond
-	// longSleep is from where a processor may have gone idle meanwhile, and
-	// maxLead the most that its waking is taken to cost.
+	// longSleep is from where a processor may have gone idle meanwhile.
 	longSleep = 300 * time.Microsecond
-	maxLead   = 100 * time.Microsecond
 	// publishEvery is how often a busy engine publishes its counters.
 	publishEvery = 10 * time.Millisecond
 )
@@ -79,7 +77,8 @@ func startEngine(l Link, d Direction, in, out int, start time.Time, seed uint64)
 		pipe: newPipe(l, d, mem, clock, seed), mem: mem,
 		in: in, out: out, stop: stop, start: start,
 		rng: rand.New(rand.NewPCG(seed, kinds+1)), scratch: make([]byte, maxUnit),
-		done: make(chan struct{}),
+		done:   make(chan struct{}),
+		waking: quantiles{low: int64(10 * time.Microsecond), mid: int64(30 * time.Microsecond)},
 	}
 	go e.run()
 	return e, nil
@@ -228,7 +227,7 @@ func (e *engine) wait() bool {
 		}
 		until = max(at, asleep+int64(nap))
 		if until-asleep > int64(longSleep) {
-			until -= e.lead
+			until -= e.waking.mid
 		}
 		ts = unix.NsecToTimespec(until - asleep)
 		timeout = &ts
@@ -240,13 +239,32 @@ func (e *engine) wait() bool {
 	awake := e.now()
 	e.drained, e.arrived = awake, awake
 	if awake-asleep > int64(longSleep) {
-		e.drained = max(asleep, awake-e.lead)
+		e.drained = max(asleep, awake-e.waking.low)
 		e.arrived = e.drained
 		if n == 0 {
-			e.lead += (min(awake-until, int64(maxLead)) - e.lead) / 8
+			e.waking.learn(awake - until)
 		}
 	}
 	return fds[0].Revents == 0
+}
+
+// quantiles follows the time that waking from a long sleep takes, in ns: low is
+// about its tenth percentile, mid its median. Each sample moves them one step.
+type quantiles struct{ low, mid int64 }
+
+func (q *quantiles) learn(ns int64) {
+	const step, most = 1000, int64(100 * time.Microsecond)
+	if ns > q.low {
+		q.low += step
+	} else {
+		q.low -= 9 * step
+	}
+	if ns > q.mid {
+		q.mid += 5 * step
+	} else {
+		q.mid -= 5 * step
+	}
+	q.low, q.mid = min(max(q.low, 0), most), min(max(q.mid, 0), most)
 }
 
 func (e *engine) publishIfNew() {
@@ -263,30 +281,22 @@ func (e *engine) publish(now int64) {
 	e.last = now
 }
 
-// control recognises what a kernel sends on a link by itself: IPv6 to
-// link-local multicast (neighbour and router discovery, MLD). Nobody on a
-// point-to-point link answers it, and it must not be counted as traffic.
-func control(ip []byte) bool {
-	return len(ip) >= 40 && ip[0]>>4 == 6 && ip[24] == 0xff && ip[25]&0xf == 2
-}
-
-// corrupt flips one bit behind the IP header.
-func corrupt(u []byte, rng *rand.Rand) {
-	ip := u[vnetLen:]
-	if from := ipHeaderLen(ip); from < len(ip) {
-		bit := rng.IntN((len(ip) - from) * 8)
-		ip[from+bit/8] ^= 1 << (bit % 8)
-	}
-}
-
-// urgent asks the kernel to wake this thread on time: no timer slack (50 us by
+// urgent asks the kernel to run this thread on time: no timer slack (50 us by
 // default), a short time slice (Linux 6.12), and, where allowed, priority over
-// the programs under test. Refusals change accuracy under load, nothing else.
+// the programs under test. Refusals cost accuracy while those keep the
+// processors busy, nothing else. A real-time class would be worse: the kernel
+// stops it for 50 ms at a time to let others run.
 func urgent() {
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
-	unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), -10)
-	if attr, err := unix.SchedGetAttr(0, 0); err == nil {
-		attr.Runtime = uint64(100 * time.Microsecond)
+	attr, err := unix.SchedGetAttr(0, 0)
+	if err != nil {
+		return
+	}
+	attr.Runtime = uint64(100 * time.Microsecond)
+	own := attr.Nice
+	attr.Nice = -10
+	if unix.SchedSetAttr(0, attr, 0) != nil {
+		attr.Nice = own
 		unix.SchedSetAttr(0, attr, 0)
 	}
 }

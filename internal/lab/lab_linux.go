@@ -84,7 +84,7 @@ func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
 func (l *Lab) addHost(ctx context.Context, name string) error {
 	agent, err := host.Spawn(ctx, name)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	l.hosts[name] = agent
 	f, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", agent.PID()))
@@ -248,6 +248,18 @@ func (l *Lab) LinkStats(i int) (up, down Stats) {
 
 // Stats returns what the first link did so far, in each direction.
 func (l *Lab) Stats() (up, down Stats) { return l.LinkStats(0) }
+
+// Report returns what every link did so far, in the order of the topology.
+func (l *Lab) Report() []LinkReport {
+	var reports []LinkReport
+	for i, w := range l.links {
+		r := LinkReport{From: l.topology.Edges[i].A, To: l.topology.Edges[i].B, Link: w.link.String()}
+		r.Up, r.Down = w.up.stats(), w.down.stats()
+		r.KeptUp = r.Up.KeptUp() && r.Down.KeptUp()
+		reports = append(reports, r)
+	}
+	return reports
+}
 
 // Close ends the lab: programs that run in it, links, namespaces.
 func (l *Lab) Close() error {

@@ -4,43 +4,55 @@ package lab
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"os/exec"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
 )
 
-// ErrNoLab is returned by Up and Bring on systems other than Linux.
-var ErrNoLab = errors.New("the lab needs Linux: network namespaces and TUN devices with virtio headers")
+func noLab() error {
+	return fmt.Errorf("%w: it needs Linux, for its network namespaces and TUN devices", ErrUnavailable)
+}
 
-// Lab needs Linux; here it cannot be brought up.
+// Lab needs Linux; on this system none can be brought up.
 type Lab struct{}
 
-// Up returns ErrNoLab.
-func Up(context.Context, Link) (*Lab, error) { return nil, ErrNoLab }
+// Up returns ErrUnavailable.
+func Up(context.Context, Link) (*Lab, error) { return nil, noLab() }
 
-// Bring returns ErrNoLab.
-func Bring(context.Context, Topology) (*Lab, error) { return nil, ErrNoLab }
+// Bring returns ErrUnavailable.
+func Bring(context.Context, Topology) (*Lab, error) { return nil, noLab() }
 
-// EnterUserNamespace returns ErrNoLab.
-func EnterUserNamespace() error { return ErrNoLab }
+// EnterUserNamespace returns ErrUnavailable.
+func EnterUserNamespace() error { return noLab() }
 
-// Client is never reached.
-func (l *Lab) Client() host.Conn { return nil }
+// The methods below are never reached; programs for all systems call them.
 
-// Server is never reached.
-func (l *Lab) Server() host.Conn { return nil }
+func (*Lab) Host(string) *host.Agent { return nil }
 
-// PeerAddr is never reached.
-func (l *Lab) PeerAddr() string { return "" }
+func (*Lab) Client() host.Conn { return nil }
 
-// PeerAddr6 is never reached.
-func (l *Lab) PeerAddr6() string { return "" }
+func (*Lab) Server() host.Conn { return nil }
 
-// Link is never reached.
-func (l *Lab) Link(int) Link { return Link{} }
+func (*Lab) PeerAddr() string { return "" }
 
-// Stats is never reached.
-func (l *Lab) Stats() (up, down Stats) { return }
+func (*Lab) PeerAddr6() string { return "" }
 
-// Close does nothing.
-func (l *Lab) Close() error { return nil }
+func (*Lab) Addr(string, bool) string { return "" }
+
+func (*Lab) Link(int) Link { return Link{} }
+
+func (*Lab) LinkStats(int) (up, down Stats) { return }
+
+func (*Lab) Stats() (up, down Stats) { return }
+
+func (*Lab) Report() []LinkReport { return nil }
+
+func (*Lab) Start(string, *exec.Cmd) error { return noLab() }
+
+func (*Lab) Environment(string) []string { return nil }
+
+func (*Lab) AwaitListener(context.Context, string, time.Duration) bool { return false }
+
+func (*Lab) Close() error { return nil }

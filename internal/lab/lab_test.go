@@ -4,32 +4,82 @@ package lab
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
 )
 
+// helperVariable makes the test program do what its value says instead of
+// running tests.
+const helperVariable = "WIRERATE_LAB_TEST"
+
 func TestMain(m *testing.M) {
 	host.ServeIfAgent()
+	if os.Getenv(helperVariable) != "" {
+		if err := hold(); err != nil {
+			fmt.Println("error:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
-// up brings up a lab for a test, or skips where the environment has none.
-func up(t *testing.T, spec string) *Lab {
+// hold brings up a lab, prints a round trip and the processes that hold the
+// namespaces, and keeps it until standard input ends.
+func hold() error {
+	if err := EnterUserNamespace(); err != nil {
+		return err
+	}
+	l, err := Up(context.Background(), Link{})
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	out, err := host.Run(context.Background(), l.Client(), "ping", "-c", "1", "-q", l.PeerAddr())
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%q\n%d %d\n", out, l.Host(ClientHost).PID(), l.Host(ServerHost).PID())
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// needLab skips a test where no lab can be brought up.
+func needLab(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("bringing up a lab needs root; run the tests as root")
+		t.Skip("bringing up a lab in tests needs root")
 	}
 	if _, err := os.Stat(tunDevice); err != nil {
 		t.Skipf("no %s", tunDevice)
 	}
+}
+
+// up brings up a client and a server.
+func up(t testing.TB, spec string) *Lab {
+	t.Helper()
 	link, err := ParseLink(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Up(context.Background(), link)
+	return bring(t, Pair(link))
+}
+
+func bring(t testing.TB, topology Topology) *Lab {
+	t.Helper()
+	needLab(t)
+	l, err := Bring(context.Background(), topology)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,13 +91,176 @@ func up(t *testing.T, spec string) *Lab {
 	return l
 }
 
-func TestUpCarriesBothProtocols(t *testing.T) {
-	l := up(t, "rtt=4ms")
-	for _, addr := range []string{l.PeerAddr(), l.PeerAddr6()} {
-		out, err := host.Run(t.Context(), l.Client(), "ping", "-c", "3", "-i", "0.05", "-q", addr)
-		if err != nil || !strings.Contains(out, " 0% packet loss") {
-			t.Errorf("ping %s: %v\n%s", addr, err, out)
+// command runs a command on a host and returns its output.
+func command(t testing.TB, c host.Conn, args ...string) string {
+	t.Helper()
+	out, err := host.Run(context.Background(), c, args...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return out
+}
+
+// self prepares the test program to be run as hold, from a place that every
+// user can reach.
+func self(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
 		}
-		t.Log(out)
+	}
+	program, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "lab.test")
+	if err := os.WriteFile(path, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestBothProtocolsCross(t *testing.T) {
+	l := up(t, "rtt=2ms")
+	for _, addr := range []string{l.PeerAddr(), l.PeerAddr6()} {
+		if out := command(t, l.Client(), "ping", "-c", "3", "-i", "0.02", "-q", addr); !strings.Contains(out, " 0% packet loss") {
+			t.Errorf("ping %s:\n%s", addr, out)
+		}
+	}
+}
+
+// pids reads what hold prints.
+func pids(t *testing.T, out io.Reader) []int {
+	t.Helper()
+	var ping string
+	var client, server int
+	if _, err := fmt.Fscanf(out, "%q\n%d %d\n", &ping, &client, &server); err != nil {
+		rest, _ := io.ReadAll(out)
+		t.Fatalf("%v: %s", err, rest)
+	}
+	if !strings.Contains(ping, " 0% packet loss") {
+		t.Errorf("ping: %s", ping)
+	}
+	return []int{client, server}
+}
+
+func TestKilledProgramLeavesNothing(t *testing.T) {
+	needLab(t)
+	cmd := exec.Command(self(t))
+	cmd.Env = append(os.Environ(), helperVariable+"=hold")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	held := pids(t, stdout)
+	cmd.Process.Signal(syscall.SIGKILL)
+	cmd.Wait()
+	for _, pid := range held {
+		awaitGone(t, pid)
+	}
+}
+
+// awaitGone fails the test unless the process ends soon: with it go the
+// namespaces, which nothing else holds.
+func awaitGone(t *testing.T, pid int) {
+	t.Helper()
+	for range 500 {
+		if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); errors.Is(err, os.ErrNotExist) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("process %d is still there", pid)
+}
+
+// asUser prepares hold to be run by an ordinary user who finds /dev/net/tun
+// with the given mode, in a mount namespace of its own.
+func asUser(t *testing.T, mode string) *exec.Cmd {
+	t.Helper()
+	needLab(t)
+	script := fmt.Sprintf(`mknod %[1]s/tun c 10 200 && chmod %[2]s %[1]s/tun && mount --bind %[1]s/tun %[3]s &&
+exec setpriv --reuid 65534 --regid 65534 --clear-groups %[4]s`, t.TempDir(), mode, tunDevice, self(t))
+	cmd := exec.Command("sh", "-c", script)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	cmd.Env = append(os.Environ(), helperVariable+"=hold")
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+func TestOrdinaryUserBringsUpALab(t *testing.T) {
+	cmd := asUser(t, "666")
+	stdin, _ := cmd.StdinPipe()
+	stdout, _ := cmd.StdoutPipe()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	held := pids(t, stdout)
+	stdin.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	for _, pid := range held {
+		awaitGone(t, pid)
+	}
+}
+
+func TestOrdinaryUserWithoutTheDeviceIsTold(t *testing.T) {
+	out, err := asUser(t, "600").Output()
+	if err == nil {
+		t.Error("a lab came up without the device")
+	}
+	for _, want := range []string{ErrUnavailable.Error(), tunDevice, "modprobe tun", "chmod"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%q is missing in: %s", want, out)
+		}
+	}
+}
+
+func TestLabsSideBySideDoNotMeet(t *testing.T) {
+	a, b := up(t, "rtt=2ms"), up(t, "rtt=30ms")
+	for _, c := range []struct {
+		l     *Lab
+		least float64
+	}{{a, 2}, {b, 30}} {
+		out := command(t, c.l.Client(), "ping", "-c", "3", "-i", "0.02", "-q", c.l.PeerAddr())
+		_, after, _ := strings.Cut(out, "mdev = ")
+		first, _, _ := strings.Cut(after, "/")
+		if rtt, err := strconv.ParseFloat(first, 64); err != nil || rtt < c.least-0.2 || rtt > c.least+20 {
+			t.Errorf("round trip %q ms, want about %g: %v", first, c.least, err)
+		}
+	}
+}
+
+func TestRouterForwards(t *testing.T) {
+	link, _ := ParseLink("rate=100mbit,rtt=4ms")
+	l := bring(t, Routed(Link{}, link))
+	for _, v6 := range []bool{false, true} {
+		out := command(t, l.Client(), "ping", "-c", "2", "-i", "0.02", l.Addr(ServerHost, v6))
+		// The router is one hop: 64 becomes 63.
+		if !strings.Contains(out, "ttl=63") {
+			t.Errorf("not forwarded once:\n%s", out)
+		}
+	}
+}
+
+func TestClientsShareABottleneck(t *testing.T) {
+	link, _ := ParseLink("rate=100mbit,rtt=4ms")
+	l := bring(t, Shared([]Link{{}, {}, {}}, link))
+	for _, name := range []string{"client", "client2", "client3"} {
+		command(t, l.Host(name), "ping", "-c", "1", "-q", l.PeerAddr())
+		command(t, l.Server(), "ping", "-c", "1", "-q", l.Addr(name, true))
+	}
+	if r := l.Report(); r[3].From != RouterHost || r[3].Up.Delivered != 6 {
+		t.Errorf("the bottleneck carried %+v", r[3])
 	}
 }

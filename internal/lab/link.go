@@ -242,3 +242,17 @@ func (l Link) memory(d Direction) int64 {
 // MinBDPQueue is the least that a queue given in BDP holds, in full-size
 // segments: on a very short path one BDP would be less than one packet.
 const MinBDPQueue = 64
+
+// Rate returns the share of segments that the pattern chooses in the long run,
+// from 0 to 1.
+func (p Pattern) Rate() float64 {
+	switch p.Kind {
+	case Random:
+		return p.P
+	case Every:
+		return 1 / float64(p.N)
+	case Bursts:
+		return p.P / (p.P + p.R)
+	}
+	return 0
+}

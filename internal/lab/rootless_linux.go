@@ -12,10 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrUnavailable is wrapped by errors that say what the environment lacks for
-// a lab: a device, user namespaces, a privilege.
-var ErrUnavailable = errors.New("the lab is not available here")
-
 // EnterUserNamespace makes the program able to bring up a lab without being
 // root: unless it is, it runs itself again, with the same arguments, as root of
 // a user namespace in which only the user's own identity exists, passes

@@ -3,6 +3,7 @@ package lab
 import (
 	"encoding/binary"
 	"math/bits"
+	"math/rand/v2"
 )
 
 // A unit is what one read of a TUN device with IFF_VNET_HDR returns: a
@@ -254,4 +255,20 @@ func complete(u []byte) {
 	}
 	binary.BigEndian.PutUint16(l4[offset:], c)
 	u[vnetFlags] &^= vnetNeedsCsum
+}
+
+// control recognises what a kernel sends on a link by itself: IPv6 to
+// link-local multicast (neighbour and router discovery, MLD). Nobody on a
+// point-to-point link answers it, and it must not be counted as traffic.
+func control(ip []byte) bool {
+	return len(ip) >= 40 && ip[0]>>4 == 6 && ip[24] == 0xff && ip[25]&0xf == 2
+}
+
+// corrupt flips one bit behind the IP header.
+func corrupt(u []byte, rng *rand.Rand) {
+	ip := u[vnetLen:]
+	if from := ipHeaderLen(ip); from < len(ip) {
+		bit := rng.IntN((len(ip) - from) * 8)
+		ip[from+bit/8] ^= 1 << (bit % 8)
+	}
 }

@@ -76,3 +76,13 @@ func (s Stats) String() string {
 	fmt.Fprintf(&b, "; emulator kept up: %s, worst lateness %s", kept, s.WorstLate.Round(time.Microsecond))
 	return b.String()
 }
+
+// LinkReport is what one link of a lab did.
+type LinkReport struct {
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Link   string `json:"link"`
+	Up     Stats  `json:"up"`
+	Down   Stats  `json:"down"`
+	KeptUp bool   `json:"kept_up"`
+}

@@ -1,9 +1,14 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 )
+
+// ErrUnavailable is wrapped by errors that say what the environment lacks for
+// a lab: an operating system, a device, user namespaces, a privilege.
+var ErrUnavailable = errors.New("the lab is not available here")
 
 // Topology is the hosts of a lab and the links between them. Hosts that have
 // more than one link forward between them.

@@ -30,7 +30,7 @@ func openTUN(netns int, name string) (fd int, err error) {
 	err = inNamespace(netns, func() error {
 		fd, err = unix.Open(tunDevice, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if err != nil {
-			return fmt.Errorf("open %s: %w; the lab needs it (modprobe tun, or in a container --device %s)", tunDevice, err, tunDevice)
+			return fmt.Errorf("%w: open %s: %w; load the module (modprobe tun), or give the container the device", ErrUnavailable, tunDevice, err)
 		}
 		req, err := unix.NewIfreq(name)
 		if err != nil {

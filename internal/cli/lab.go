@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// newLabCmd is the verb lab: emulated paths for any program.
+func newLabCmd(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Short: "Run programs on an emulated path on this machine",
+		Long: `lab joins namespaces of this machine by an emulated link, so that any program
+can be tried on a path that is not at hand. It touches nothing of the machine's
+own network and leaves nothing behind.
+
+A LINK is a list of fields, or the name of a profile (see lab profiles) that
+further fields change:
+
+  rate=1gbit            bit rate on the wire, Ethernet framing included
+  rtt=80ms              round-trip time, half in each direction; or delay=40ms
+  jitter=2ms            2ms:normal, 2ms:pareto; 2ms:uniform:overtake reorders
+  queue=1bdp            what may wait: 256KiB, 100packets, 50ms, 0.5bdp
+  aqm=codel             or codel:TARGET:INTERVAL; ecn=on makes it mark
+  ecn=100packets        mark above a threshold (bytes, packets or time)
+  loss=1e-5             0.1%, every:1000, burst:ENTER,LEAVE
+  mark= duplicate= corrupt= reorder=    as loss; hold=1ms for reordered ones
+  trace=FILE            delivery opportunities in mahimahi's format
+  mtu=1500 framing=ethernet|ip seed=1
+
+A field holds for both directions, or with up: (from the client) or down: for
+one: rtt=30ms,up:rate=10mbit,down:rate=100mbit.`,
+		Example: `  wirerate lab exec rate=1gbit,rtt=80ms,loss=1e-5 --serve 'iperf3 -s' -- sh -c 'iperf3 -c $WIRERATE_PEER'
+  wirerate lab up sat geo-satellite && wirerate lab shell sat
+  wirerate lab check`,
+	}
+	cmd.AddCommand(newLabExecCmd(env))
+	return cmd
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/lab"
+)
+
+// labFlags are the flags that choose a topology.
+type labFlags struct {
+	router bool
+	access []string
+}
+
+func (f *labFlags) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.router, "router", false, "put a router, a host of its own, between client and server")
+	cmd.Flags().StringArrayVar(&f.access, "access", nil, "`LINK` of a client to the router (implies it); once for each client: client, client2, ...")
+}
+
+// topology parses LINK and the flags.
+func (f *labFlags) topology(spec string) (lab.Topology, error) {
+	link, err := lab.ParseLink(spec)
+	if err != nil {
+		return lab.Topology{}, usage(err)
+	}
+	var access []lab.Link
+	for _, spec := range f.access {
+		l, err := lab.ParseLink(spec)
+		if err != nil {
+			return lab.Topology{}, usage(err)
+		}
+		access = append(access, l)
+	}
+	switch {
+	case len(access) > 0:
+		return lab.Shared(access, link), nil
+	case f.router:
+		return lab.Routed(lab.Link{Framing: lab.FramingEthernet, MTU: link.MTU}, link), nil
+	}
+	return lab.Pair(link), nil
+}
+
+func newLabExecCmd(env *Env) *cobra.Command {
+	var flags labFlags
+	var serve, on, stats string
+	cmd := &cobra.Command{
+		Use:   "exec LINK [--serve CMD] -- CMD [ARG...]",
+		Short: "Run a program on the client of an emulated path",
+		Long: `exec brings up an emulated path, runs CMD on its client, and takes it down. CMD
+has this terminal and folder, and in its environment WIRERATE_PEER (the server's
+IPv4 address), WIRERATE_PEER6 and WIRERATE_LINK. With --serve a shell command
+runs on the server first; CMD starts once it listens. The exit status is CMD's.`,
+		Example: `  wirerate lab exec rate=100mbit,rtt=20ms -- sh -c 'ping -c 3 $WIRERATE_PEER'
+  wirerate lab exec lte --serve 'iperf3 -s' -- sh -c 'iperf3 -R -c $WIRERATE_PEER'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.ArgsLenAtDash() != 1 || len(args) < 2 {
+				return usagef("LINK -- CMD expected, like: wirerate lab exec rate=1gbit,rtt=80ms -- ping 10.77.0.2")
+			}
+			topology, err := flags.topology(args[0])
+			if err != nil {
+				return err
+			}
+			if err := lab.EnterUserNamespace(); err != nil {
+				return labError(err)
+			}
+			l, err := lab.Bring(cmd.Context(), topology)
+			if err != nil {
+				return labError(err)
+			}
+			defer l.Close()
+			return env.execIn(cmd.Context(), l, execution{on: on, args: args[1:], serve: serve, stats: stats})
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().StringVar(&serve, "serve", "", "shell `command` to run on the server meanwhile")
+	cmd.Flags().StringVar(&on, "on", lab.ClientHost, "`host` that CMD runs on")
+	cmd.Flags().StringVar(&stats, "stats", "", "write what the links did as JSON to this `file`")
+	return cmd
+}
+
+// execution is one program to run in a lab.
+type execution struct {
+	on    string
+	args  []string
+	serve string
+	stats string
+}
+
+func (e *Env) execIn(ctx context.Context, l *lab.Lab, x execution) error {
+	if x.serve != "" {
+		server := exec.Command("sh", "-c", x.serve)
+		server.Env = append(os.Environ(), l.Environment(lab.ServerHost)...)
+		server.Stdout, server.Stderr = e.Stderr, e.Stderr
+		server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for CMD
+		server.WaitDelay = time.Second
+		if err := l.Start(lab.ServerHost, server); err != nil {
+			return failure(err)
+		}
+		defer server.Wait()
+		defer syscall.Kill(-server.Process.Pid, syscall.SIGKILL)
+		if !l.AwaitListener(ctx, lab.ServerHost, 3*time.Second) {
+			e.note("nothing listens on the server after 3 s; going on")
+		}
+	}
+	status, err := e.foreground(ctx, l, x)
+	for _, r := range l.Report() {
+		if !r.KeptUp {
+			e.note("the emulator did not keep up between %s and %s: numbers are of this machine, not of the link\n  up: %s\n  down: %s", r.From, r.To, r.Up, r.Down)
+		}
+	}
+	if x.stats != "" {
+		data, jsonErr := json.MarshalIndent(map[string]any{"schema": 1, "links": l.Report()}, "", "  ")
+		err = errors.Join(err, jsonErr, os.WriteFile(x.stats, append(data, '\n'), 0o644))
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return missing(err)
+	}
+	if err != nil {
+		return failure(err)
+	}
+	if status != 0 {
+		return &exitError{status, nil}
+	}
+	return nil
+}
+
+// foreground runs the program with this process's terminal. An interrupt from
+// the terminal reaches it by itself; it decides when to end.
+func (e *Env) foreground(ctx context.Context, l *lab.Lab, x execution) (int, error) {
+	c := exec.Command(x.args[0], x.args[1:]...)
+	c.Env = append(os.Environ(), l.Environment(x.on)...)
+	c.Stdin, c.Stdout, c.Stderr = e.Stdin, e.Stdout, e.Stderr
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	if err := l.Start(x.on, c); err != nil {
+		return 0, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- c.Wait() }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		select {
+		case err = <-done:
+		case <-time.After(2 * time.Second):
+			c.Process.Signal(syscall.SIGTERM)
+			select {
+			case err = <-done:
+			case <-time.After(2 * time.Second):
+				c.Process.Kill()
+				err = <-done
+			}
+		}
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			return 128 + int(ws.Signal()), nil
+		}
+		return exit.ExitCode(), nil
+	}
+	return 0, err
+}
