@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,13 +17,14 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/lint"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
 type lintOptions struct {
 	system, version, kind, role, driver string
-	memory                              string
+	from, memory                        string
 	cores                               int
 	fix, diff                           bool
 	failOn, level, color                string
@@ -51,6 +54,7 @@ on the next one. explain CODE tells what a code means.`,
 	f.StringVar(&opt.kind, "kind", "", "`kind` of the files, such as sysctl.conf, loader.conf, rc.conf, script (default: guessed)")
 	f.StringVar(&opt.role, "role", "", "what the host is for: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.driver, "driver", "", "`driver` of the network interface, such as igb")
+	f.StringVar(&opt.from, "from", "", "`host` or capture that the files are for: its system, release, memory, drivers and running values")
 	f.StringVar(&opt.memory, "memory", "", "physical `memory` of the machine, such as 16GiB")
 	f.IntVar(&opt.cores, "cores", 0, "processors of the machine")
 	f.BoolVar(&opt.fix, "fix", false, "write the corrected files, after printing the differences")
@@ -58,23 +62,28 @@ on the next one. explain CODE tells what a code means.`,
 	f.StringVar(&opt.failOn, "fail-on", "warning", "lightest `severity` that makes the exit status 1: info, warning, error or never")
 	f.StringVar(&opt.level, "level", "info", "lightest `severity` that is reported: info, warning or error")
 	f.StringVar(&opt.color, "color", "auto", "colour the text: auto, always or never")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		format, err := format()
 		if err != nil {
 			return err
 		}
-		return runLint(env, opt, args, format)
+		return runLint(cmd.Context(), env, opt, args, format)
 	}
 	return cmd
 }
 
-func runLint(env *Env, opt lintOptions, args []string, format string) error {
+func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, format string) error {
 	judged, err := opt.options()
 	if err != nil {
 		return usage(err)
 	}
 	if len(args) == 0 {
 		return usagef("no file given; see --help")
+	}
+	if opt.from != "" {
+		if err := env.lintFrom(ctx, opt.from, &judged); err != nil {
+			return err
+		}
 	}
 	inputs, readErr := env.readInputs(args)
 	c, err := catalog.Load()
@@ -92,6 +101,7 @@ func runLint(env *Env, opt lintOptions, args []string, format string) error {
 		err = env.fix(inputs, res, opt.fix)
 	} else {
 		err = env.writeLint(&shown, format, opt.color)
+		env.note("%s", lint.Summary(res))
 	}
 	if res.Dropped > 0 {
 		env.note("%d further problems are left out", res.Dropped)
@@ -157,6 +167,31 @@ func (o lintOptions) machine() (*lint.Machine, error) {
 		return nil, nil
 	}
 	return &lint.Machine{Inputs: in}, nil
+}
+
+// lintFrom fills in what a host or a capture tells and the flags do not.
+func (e *Env) lintFrom(ctx context.Context, name string, opt *lint.Options) error {
+	conn, err := e.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	f, err := facts.Collect(ctx, conn, facts.Options{})
+	if err != nil {
+		return missing(err)
+	}
+	m := lint.MachineOf(f)
+	if opt.Machine != nil {
+		maps.Copy(m.Inputs, opt.Machine.Inputs)
+	}
+	opt.Machine = m
+	if opt.System == "" {
+		opt.System = catalog.System(f.System)
+	}
+	if opt.Version == "" && opt.System == catalog.System(f.System) {
+		opt.Version, _ = catalog.ParseVersion(f.Release) // unknown stays unknown
+	}
+	return nil
 }
 
 // readInputs reads files, the files of directories that look like
@@ -235,11 +270,7 @@ func (e *Env) writeLint(res *lint.Result, format, color string) error {
 	}
 	out, isFile := e.Stdout.(*os.File)
 	colour := color == "always" || color == "auto" && isFile && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(out.Fd()))
-	if err := lint.WriteText(e.Stdout, res.Problems, colour); err != nil {
-		return err
-	}
-	e.note("%s", lint.Summary(res))
-	return nil
+	return lint.WriteText(e.Stdout, res.Problems, colour)
 }
 
 // fix prints the differences that the corrections make and, when write is

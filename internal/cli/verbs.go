@@ -8,6 +8,7 @@ func verbs(env *Env) []*cobra.Command {
 		newTuneCmd(env),
 		newRollbackCmd(env),
 		newExplainCmd(env),
+		newLintCmd(env),
 		newTrafficCmd(env),
 		newVersionCmd(env),
 	}

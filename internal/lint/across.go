@@ -108,6 +108,7 @@ func (k *checker) reportIn(file *source, e conffile.Entry, f finding) {
 
 // judgePending judges what settings need and what they must not stand beside.
 func (k *checker) judgePending() {
+	told := map[string]bool{} // pairs of conflicting settings
 	for _, key := range slices.Sorted(maps.Keys(k.pending)) {
 		p := k.pending[key]
 		if p.entry.Has(conffile.Expands) || isOff(p.entry.Value) {
@@ -123,9 +124,13 @@ func (k *checker) judgePending() {
 			}
 		}
 		for _, other := range p.record.Conflicts {
-			if f := k.conflicting(p.assignment, other); f != nil {
-				k.reportIn(p.file, p.entry, *f)
+			name, _, _ := strings.Cut(other, "=")
+			f := k.conflicting(p.assignment, other)
+			if f == nil || told[name+" "+p.record.Name] {
+				continue
 			}
+			told[p.record.Name+" "+name] = true
+			k.reportIn(p.file, p.entry, *f)
 		}
 	}
 }
@@ -207,6 +212,9 @@ func (k *checker) conflicting(a *assignment, other string) *finding {
 	name, value, hasValue := strings.Cut(other, "=")
 	have, set := k.effects[name]
 	if !set || hasValue && strings.TrimSpace(have.entry.Value) != value || !hasValue && isOff(have.entry.Value) {
+		return nil
+	}
+	if have.entry.Iface != a.entry.Iface && have.entry.Iface != "" && a.entry.Iface != "" {
 		return nil
 	}
 	return &finding{code: "conflict", severity: Warning, sources: a.record.Sources, because: a.record.Does,

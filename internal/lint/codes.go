@@ -20,7 +20,6 @@ type Example struct {
 	Files   []ExampleFile `json:"files"`
 	System  string        `json:"system,omitempty"`
 	Version string        `json:"version,omitempty"`
-	Role    string        `json:"role,omitempty"`
 	Driver  string        `json:"driver,omitempty"`
 }
 

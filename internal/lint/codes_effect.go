@@ -16,10 +16,8 @@ func effectCodes() []Code {
 				{"/boot/loader.conf", "net.isr.maxthreads=\"4\"\n"}, {"/etc/sysctl.conf", "net.isr.dispatch=deferred\n"}}}},
 		{ID: "conflict", Title: "two lines do not go together", Severity: Warning,
 			Explanation: "Another line of the files makes this one useless or harmful. The last effective value of each setting counts.",
-			Bad: Example{System: "freebsd", Version: "14.0", Files: []ExampleFile{
-				{"/etc/sysctl.conf", "net.inet.tcp.hostcache.enable=0\n"}}},
-			Good: Example{System: "freebsd", Version: "14.0", Files: []ExampleFile{
-				{"/etc/sysctl.conf", "net.inet.tcp.hostcache.enable=1\n"}}}},
+			Bad:         one("linux", "6.1", "/etc/sysctl.conf", "vm.dirty_bytes = 268435456\nvm.dirty_ratio = 20\n"),
+			Good:        one("linux", "6.1", "/etc/sysctl.conf", "vm.dirty_bytes = 268435456\nvm.dirty_background_ratio = 5\n")},
 		{ID: "harmful", Title: "the line costs more than it gives", Severity: Warning,
 			Explanation: "By the sources that the catalog names the value breaks or slows something. Some of these depend on the role " +
 				"(--role) or on the machine and are silent without.",

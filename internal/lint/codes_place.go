@@ -15,17 +15,12 @@ func placeCodes() []Code {
 		{ID: "driver", Title: "a setting of another network driver", Severity: Warning,
 			Explanation: "The setting belongs to a driver that the machine, or the one named by --driver, does not use. Silent when " +
 				"the driver is not known.",
-			Bad:  withDriver(one("freebsd", "14.0", "/boot/loader.conf", "hw.cxgbe.nrxq=\"8\"\n"), "igb"),
-			Good: withDriver(one("freebsd", "14.0", "/boot/loader.conf", "hw.cxgbe.nrxq=\"8\"\n"), "cxgbe")},
+			Bad:  withDriver(one("freebsd", "14.0", "/boot/loader.conf", "hw.cxgbe.qsize_txq=\"2048\"\n"), "igb"),
+			Good: withDriver(one("freebsd", "14.0", "/boot/loader.conf", "hw.cxgbe.qsize_txq=\"2048\"\n"), "cxgbe")},
 	}
 }
 
 func withDriver(e Example, driver string) Example {
 	e.Driver = driver
-	return e
-}
-
-func withRole(e Example, role string) Example {
-	e.Role = role
 	return e
 }

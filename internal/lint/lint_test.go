@@ -21,7 +21,7 @@ func load(t testing.TB) *catalog.Catalog {
 
 func runExample(t testing.TB, c *catalog.Catalog, ex Example) *Result {
 	t.Helper()
-	opt := Options{System: catalog.System(ex.System), Version: catalog.Version(ex.Version), Role: ex.Role, Driver: ex.Driver}
+	opt := Options{System: catalog.System(ex.System), Version: catalog.Version(ex.Version), Driver: ex.Driver}
 	// The machine of the examples: its accept queue is at the default.
 	opt.Machine = &Machine{Running: func(name, _ string) (string, bool) { return "4096", name == "net.core.somaxconn" }}
 	var in []Input
