@@ -77,7 +77,8 @@ func TestKilledTuneRollsBack(t *testing.T) {
 	if !changed {
 		t.Log("no kill came while settings were changed")
 	}
-	exec.Command("rm", "-rf", "/var/lib/wirerate/ns/"+a, "/var/lib/wirerate/ns/"+b).Run()
+	os.RemoveAll("/var/lib/wirerate/ns/" + a)
+	os.RemoveAll("/var/lib/wirerate/ns/" + b)
 }
 
 func firstDifference(before, after string) string {
@@ -115,5 +116,6 @@ func TestInterruptedTuneRestores(t *testing.T) {
 			t.Errorf("%s differs: %s", ns, firstDifference(before[i], after))
 		}
 	}
-	exec.Command("rm", "-rf", "/var/lib/wirerate/ns/"+a, "/var/lib/wirerate/ns/"+b).Run()
+	os.RemoveAll("/var/lib/wirerate/ns/" + a)
+	os.RemoveAll("/var/lib/wirerate/ns/" + b)
 }

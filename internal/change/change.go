@@ -25,22 +25,14 @@ const JournalSchema = 1
 
 // Options say where and how a change is kept.
 type Options struct {
-	// StateDir is the folder of the journals on the target; empty means
-	// DefaultStateDir of its system.
+	// StateDir is the folder of the journals on the target; empty means where
+	// Locate finds it.
 	StateDir string
 	// Within is the time after which the dead-man timer rolls back a change
 	// that is not confirmed; 0 means no timer.
 	Within time.Duration
 	// Now is the time written into the journal.
 	Now time.Time
-}
-
-// DefaultStateDir is where a system keeps the journals (hier(7)).
-func DefaultStateDir(s catalog.System) string {
-	if s == catalog.Linux {
-		return "/var/lib/wirerate"
-	}
-	return "/var/db/wirerate"
 }
 
 // Item is one setting of a journal.
@@ -92,13 +84,17 @@ var ErrPending = errors.New("another change is pending")
 // script. Nothing is changed yet. Settings that cannot be read, or that this
 // system cannot change while it runs, are errors.
 func Begin(ctx context.Context, conn host.Conn, system catalog.System, settings []string, opt Options) (*Change, error) {
+	place := Place{Dir: opt.StateDir}
 	if opt.StateDir == "" {
-		opt.StateDir = DefaultStateDir(system)
+		var err error
+		if place, err = Locate(ctx, conn); err != nil {
+			return nil, err
+		}
 	}
 	id := opt.Now.UTC().Format("20060102-150405-") + randomHex(3)
 	c := &Change{
 		Journal: Journal{Schema: JournalSchema, ID: id, Host: conn.Name(), System: system, Created: opt.Now.UTC(), Within: opt.Within.Seconds()},
-		Dir:     path.Join(opt.StateDir, id), conn: conn, index: map[string]int{},
+		Dir:     path.Join(place.Dir, id), conn: conn, index: map[string]int{},
 	}
 	for i, s := range settings {
 		k, err := knobFor(system, s)
@@ -111,7 +107,7 @@ func Begin(ctx context.Context, conn host.Conn, system catalog.System, settings 
 	if err := c.readOld(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.write(ctx, opt); err != nil {
+	if err := c.write(ctx, place, opt.Within); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -155,17 +151,17 @@ func (c *Change) readOld(ctx context.Context) error {
 }
 
 // write takes the lock and puts the journal on the disk.
-func (c *Change) write(ctx context.Context, opt Options) error {
+func (c *Change) write(ctx context.Context, at Place, within time.Duration) error {
 	journal, err := json.MarshalIndent(c.Journal, "", " ")
 	if err != nil {
 		return err
 	}
-	pending := path.Join(opt.StateDir, "pending")
+	pending := path.Join(at.Dir, "pending")
 	lock := fmt.Sprintf("mkdir -p %s && if mkdir %s 2>/dev/null; then printf '%%s\\n' %s >%s; else cat %s; exit 9; fi",
-		quote(opt.StateDir), quote(pending), quote(c.ID), quote(pending+"/id"), quote(pending+"/id"))
+		quote(at.Dir), quote(pending), quote(c.ID), quote(pending+"/id"), quote(pending+"/id"))
 	answers, err := c.conn.Do(ctx, host.Command("sh", "-c", lock).OrStop(),
 		host.Write(path.Join(c.Dir, "journal.json"), append(journal, '\n'), 0o600).OrStop(),
-		host.Write(path.Join(c.Dir, "rollback.sh"), []byte(rollbackScript(c.ID, c.Dir, enterCommand(c.Host), c.Items)), 0o700).OrStop(),
+		host.Write(path.Join(c.Dir, "rollback.sh"), []byte(rollbackScript(c.ID, c.Dir, at.enter, c.Items)), 0o700).OrStop(),
 		host.Write(path.Join(c.Dir, "state"), []byte("pending\n"), 0o600).OrStop())
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.conn.Name(), err)
@@ -179,7 +175,7 @@ func (c *Change) write(ctx context.Context, opt Options) error {
 			return fmt.Errorf("%s: the journal cannot be written, nothing is changed: %w", c.conn.Name(), a.Err())
 		}
 	}
-	return c.armDeadMan(ctx, opt.Within)
+	return c.armDeadMan(ctx, within)
 }
 
 func (c *Change) armDeadMan(ctx context.Context, within time.Duration) error {
@@ -188,14 +184,6 @@ func (c *Change) armDeadMan(ctx context.Context, within time.Duration) error {
 	}
 	_, err := host.One(ctx, c.conn, host.Script(deadManScript(c.Dir, int(within.Seconds()+0.999))))
 	return err
-}
-
-// enterCommand is how the machine that keeps the journal enters the host.
-func enterCommand(name string) []string {
-	if ns, ok := strings.CutPrefix(name, "ns:"); ok {
-		return []string{"ip", "netns", "exec", ns}
-	}
-	return nil
 }
 
 // Set writes values in the order given and reads each back. A refused value

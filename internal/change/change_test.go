@@ -57,7 +57,7 @@ func openChange(t interface{ Fatal(...any) }, k fakeKernel, state string, names 
 	for i, n := range names {
 		c.index[n] = i
 	}
-	if err := c.write(context.Background(), Options{StateDir: state}); err != nil {
+	if err := c.write(context.Background(), Place{Dir: state}, 0); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -158,14 +158,14 @@ func TestPendingExcludesAnother(t *testing.T) {
 	k.write("a", "1")
 	c := openChange(t, k, state, []string{"a"})
 	second := &Change{Journal: Journal{ID: "second"}, conn: host.NewLocal(), Dir: filepath.Join(state, "second")}
-	err := second.write(t.Context(), Options{StateDir: state})
+	err := second.write(t.Context(), Place{Dir: state}, 0)
 	if !errors.Is(err, ErrPending) || !strings.Contains(err.Error(), "test") {
 		t.Errorf("second change: %v", err)
 	}
 	if _, err := c.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := second.write(t.Context(), Options{StateDir: state}); err != nil {
+	if err := second.write(t.Context(), Place{Dir: state}, 0); err != nil {
 		t.Errorf("after the rollback: %v", err)
 	}
 }

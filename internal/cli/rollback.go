@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/host"
 )
@@ -94,23 +91,10 @@ func (e *Env) journals(ctx context.Context, target, stateDir string) (host.Conn,
 	if stateDir != "" {
 		return conn, filepath.Clean(stateDir), nil
 	}
-	name, err := host.Run(ctx, conn, "uname", "-s")
+	place, err := change.Locate(ctx, conn)
 	if err != nil {
 		conn.Close()
-		if errors.Is(err, fs.ErrPermission) {
-			return nil, "", missing(err)
-		}
-		return nil, "", failure(err)
+		return nil, "", environment(err)
 	}
-	return conn, journalDir(conn, catalog.System(strings.ToLower(strings.TrimSpace(name)))), nil
-}
-
-// journalDir keeps the journals of network namespaces apart, which share the
-// machine's disk.
-func journalDir(conn host.Conn, system catalog.System) string {
-	dir := change.DefaultStateDir(system)
-	if ns, ok := strings.CutPrefix(conn.Name(), "ns:"); ok {
-		dir += "/ns/" + ns
-	}
-	return dir
+	return conn, place.Dir, nil
 }

@@ -51,6 +51,9 @@ func (s *tuneSession) run(ctx context.Context) (report.Result, error) {
 	if err != nil {
 		return report.Result{}, environment(err)
 	}
+	if len(s.triedSettings()) == 0 {
+		return report.Result{}, missing(fmt.Errorf("none of the %d planned settings can be written: %s", len(settings), notes[0]))
+	}
 	after := diagnose.Ceilings(s.path, sender.withPlan(), receiver.withPlan())
 	compared, err := s.compare(ctx, bench)
 	if err != nil {

@@ -259,10 +259,10 @@ func (s *tuneSession) begin(ctx context.Context) error {
 
 // journalDir keeps the journals of a lab where they end with it.
 func (s *tuneSession) journalDir(e *end) string {
-	if s.lab != nil {
-		return s.stateDir + "/" + e.side
+	if s.lab == nil {
+		return ""
 	}
-	return journalDir(e.conn, e.tuned.System)
+	return s.stateDir + "/" + e.side
 }
 
 // restore takes everything back, also after an interruption.
