@@ -1,0 +1,281 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed" // the page's template and style
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/stats"
+)
+
+//go:embed report.html.tmpl
+var pageTemplate string
+
+//go:embed report.css
+var pageStyle string
+
+// view is what the page's template shows.
+type view struct {
+	Result
+	Style                                      template.CSS
+	Mark, Headline, Evidence, Follow, Wilcoxon string
+	Table                                      []tableRow
+	Ceilings                                   []ceilingView
+	Shares                                     []Share
+	Plans                                      []planView
+	Method, Limits                             []string
+	PathWords, Next                            string
+
+	Ordered []orderedRun
+
+	Effect, Roofline, Runs, Distribution, Latency, SharesChart template.HTML
+}
+
+type tableRow struct {
+	Label string
+	Cells []string
+}
+
+type ceilingView struct {
+	diagnose.Ceiling
+	When  string // as found, or with the plan
+	Binds bool
+}
+
+type planView struct {
+	plan.Plan
+	Title, Memory string
+	Changes       []changeView
+	Diff          []diffLine
+}
+
+type changeView struct {
+	plan.Change
+	Share *Share // nil when it was not tried
+}
+
+// orderedRun is a line of the table of runs.
+type orderedRun struct {
+	Number, Pair     int
+	Arm, At, Goodput string
+}
+
+type diffLine struct{ Sign, Class, Text string }
+
+// HTML writes a result as one page that needs nothing but a browser: no
+// network, no script.
+func HTML(w io.Writer, r Result) error {
+	funcs := template.FuncMap{
+		"amount": amount, "bits": bits, "seconds": seconds, "size": func(n int64) string { return sizeOf(float64(n)) },
+		"kept": keptWord, "share": shareWords, "verdict": verdictWords, "resource": resourceWords, "percent": percent,
+		"system": systemName, "times": times, "fit": fitWords, "kind": kindWords, "undo": undoWords, "link": isLink,
+		"because": because, "shape": armSign, "orelse": func(a, b string) string { return cmp.Or(a, b) },
+	}
+	t, err := template.New("report").Funcs(funcs).Parse(pageTemplate)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, newView(r)); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	// The page's own text has neither control characters nor marks that
+	// reorder text; what hosts and files bring along goes.
+	_, err = w.Write(bytes.Map(func(c rune) rune {
+		if c != '\n' && unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) {
+			return -1
+		}
+		return c
+	}, b.Bytes()))
+	return err
+}
+
+func newView(r Result) view {
+	v := view{
+		Result: r, Style: template.CSS(pageStyle), Mark: verdictMark(r), Headline: headline(r), Evidence: evidence(r.Effect), Follow: follow(r),
+		Table: armTable(r), Shares: sortedShares(r.Shares), Method: method(r), Limits: limits(r), PathWords: pathWords(r), Next: next(r),
+		Effect: template.HTML(effectChart(r)), Runs: template.HTML(runsInTime(r)), Distribution: template.HTML(distributions(r)),
+		Latency: template.HTML(latencyChart(r)), SharesChart: template.HTML(sharesChart(r)),
+	}
+	var c canvas
+	if height := roofline(&c, r); height > 0 {
+		v.Roofline = template.HTML(c.chart(height, "ceilings of the goodput and the measured runs"))
+	}
+	if r.Effect != nil && r.Effect.Wilcoxon > 0 {
+		v.Wilcoxon = significant(r.Effect.Wilcoxon)
+	}
+	for _, c := range r.Ceilings {
+		v.Ceilings = append(v.Ceilings, ceilingView{c, "as found", c.Known && c.Resource == r.Binding})
+	}
+	for _, c := range r.After {
+		v.Ceilings = append(v.Ceilings, ceilingView{c, "with the plan", c.Known && c.Resource == bindingAfter(r)})
+	}
+	v.Ordered = orderedRuns(r)
+	for _, p := range r.Plans {
+		v.Plans = append(v.Plans, newPlanView(p, r.Shares))
+	}
+	return v
+}
+
+func newPlanView(p plan.Plan, shares []Share) planView {
+	v := planView{Plan: p, Title: cmp.Or(p.Host, "a host with the defaults") + ", " + releaseWords(p), Memory: memoryWords(p.Memory)}
+	for _, change := range p.Changes {
+		c := changeView{Change: change}
+		for i := range shares {
+			if shares[i].Setting == change.Setting {
+				c.Share = &shares[i]
+			}
+		}
+		v.Changes = append(v.Changes, c)
+		if c.Share != nil && !c.Share.Kept {
+			v.Diff = append(v.Diff, diffLine{" ", "", fmt.Sprintf("%s = %s  # stays: %s", change.Setting, cmp.Or(change.From, change.Default, "?"), because(*c.Share))})
+			continue
+		}
+		v.Diff = append(v.Diff, diffLine{"-", "del", fmt.Sprintf("%s = %s", change.Setting, cmp.Or(change.From, change.Default, "?"))},
+			diffLine{"+", "ins", fmt.Sprintf("%s = %s", change.Setting, change.To)})
+	}
+	return v
+}
+
+func orderedRuns(r Result) []orderedRun {
+	var out []orderedRun
+	for i, arm := range r.Arms {
+		for _, run := range arm.Runs {
+			out = append(out, orderedRun{run.Order + 1, run.Pair + 1, armSign(i) + " " + arm.Name, seconds(run.At), bits(run.GoodputBPS)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b orderedRun) int { return a.Number - b.Number })
+	return out
+}
+
+// armSign is an arm's shape as a character.
+func armSign(i int) string { return [armShapes]string{"○", "◆", "■", "▲", "▼"}[i%armShapes] }
+
+// because is why a setting was kept or dropped.
+func because(s Share) string {
+	return cmp.Or(strings.TrimPrefix(s.Because, "dropped: "), verdictWords(s.Verdict))
+}
+
+func isLink(s string) bool {
+	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
+}
+
+// verdictMark is the verdict's sign: a shape, so that colour is not needed.
+func verdictMark(r Result) string {
+	switch {
+	case r.Effect == nil:
+		return "○"
+	case r.Verdict == stats.Helps:
+		return "▲"
+	case r.Verdict == stats.Hurts:
+		return "▼"
+	case r.Verdict == stats.NoDifference:
+		return "="
+	}
+	return "?"
+}
+
+// armTable compares the arms' medians.
+func armTable(r Result) []tableRow {
+	if len(r.Arms) == 0 {
+		return nil
+	}
+	var table []tableRow
+	add := func(label string, value func(Arm) string) {
+		row := tableRow{Label: label}
+		useful := false
+		for _, a := range r.Arms {
+			cell := value(a)
+			useful = useful || cell != notKnown
+			row.Cells = append(row.Cells, cell)
+		}
+		if useful {
+			table = append(table, row)
+		}
+	}
+	add("goodput, median", func(a Arm) string { return bits(a.Median.GoodputBPS) })
+	add("part of the link's goodput", func(a Arm) string { return linkPart(r, a.Median.GoodputBPS) })
+	add("lowest and highest run", func(a Arm) string { return scatterWords(goodputs(a)) })
+	add("retransmitted segments a run", func(a Arm) string { return retransmits(a.Median) })
+	add("mean round-trip time", func(a Arm) string { return seconds(a.Median.MeanRTT) })
+	for _, h := range r.Hosts {
+		add(h.Side+"'s processors busy", func(a Arm) string { return busy(sideCPU(a, h.Side)) })
+		add("processor seconds per Gbit, "+h.Side, func(a Arm) string {
+			return perGigabit(sideCPU(a, h.Side)*float64(h.Cores), a.Median.GoodputBPS)
+		})
+	}
+	add("runs", func(a Arm) string { return fmt.Sprint(len(a.Runs)) })
+	return table
+}
+
+func sideCPU(a Arm, side string) float64 {
+	if side == "server" {
+		return a.Median.ServerCPU
+	}
+	return a.Median.ClientCPU
+}
+
+func perGigabit(processors, goodput float64) string {
+	if !(processors > 0) || !(goodput > 0) {
+		return notKnown
+	}
+	return significant(processors / (goodput / 1e9))
+}
+
+// method says how the numbers came about.
+func method(r Result) []string {
+	var out []string
+	if d := r.Design; d != nil {
+		out = append(out, fmt.Sprintf("Each run lasted %s with %s; the first %s before it does not count.", seconds(d.Duration), cmp.Or(d.Tool, "a traffic generator"), seconds(d.Omit)))
+		if len(d.Looks) > 0 {
+			out = append(out, fmt.Sprintf("At most %d pairs were planned. The trial could stop only after %s pairs, and the chance of a false alarm, %s over all these looks together, was divided among them beforehand; hence the interval's level.",
+				d.MaxPairs, joinInts(d.Looks), percent(d.Alpha)))
+		}
+	}
+	out = append(out,
+		"The arms ran in pairs, in random order within balanced blocks, so that a drift of the machine or the path falls on both alike. What the kernel remembers of a destination was cleared between runs.",
+		"One run is one observation. The effect is the geometric mean of the pairs' ratios, its interval Student's t of their logarithms, with Wilcoxon's signed-rank test as a cross-check.",
+		"A verdict needs more than an interval that excludes no change: the estimate must also exceed the margin of what is worth having.")
+	if a := r.Attribution; a != nil {
+		s := fmt.Sprintf("The shares come from %s with settings switched on and off together by design: a folded Plackett-Burman design screens all of them, and all combinations of those that seem to matter are then run afresh. A share is a Shapley value: the setting's ratio averaged over what else is on.", plural(a.Runs, "run", "runs"))
+		if a.Lost > 0 {
+			s += fmt.Sprintf(" Of these, %d could not be used.", a.Lost)
+		}
+		if a.Stopped {
+			s += " The time was up before all planned runs were made."
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// limits says what the numbers do not show.
+func limits(r Result) []string {
+	out := []string{
+		"The ratios hold for this path, these hosts, this workload and this hour. The absolute rates are those of one session and compare with nothing else.",
+		"A ceiling is computed from what the hosts and the path say about themselves. That a measured rate stays below it is expected; that it exceeds one would be an error worth reporting.",
+	}
+	if r.Emulator != nil {
+		out = append(out, "The path was emulated on this machine, whose processors carried both hosts and the link. Real network cards, their drivers and their offloads took no part.")
+	}
+	return out
+}
+
+func joinInts(ints []int) string {
+	var words []string
+	for _, n := range ints {
+		words = append(words, fmt.Sprint(n))
+	}
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}

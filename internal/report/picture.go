@@ -1,0 +1,73 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"io"
+)
+
+// pictureStyle colours the stand-alone picture. It has its own background, so
+// that it reads on any page, and follows the reader's light or dark scheme.
+const pictureStyle = `
+svg{--bg:#fff;--fg:#1a1a1a;--soft:#5a5a5a;--edge:#d5d5d5;--a0:#b34700;--a1:#0072b2;--a2:#00795a;--a3:#a3487f;--a4:#7a6a00}
+@media(prefers-color-scheme:dark){svg{--bg:#14161a;--fg:#e8e8e6;--soft:#a8a8a4;--edge:#3a3d43;--a0:#e69f00;--a1:#56b4e9;--a2:#2fc79c;--a3:#e091c0;--a4:#f0e442}}
+text{fill:var(--fg);font:15px system-ui,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
+text.title{font-size:23px;font-weight:650}text.s{fill:var(--soft);font-size:13.5px}text.b{font-weight:650}
+text.halo{paint-order:stroke;stroke:var(--bg);stroke-width:5px;stroke-linejoin:round}
+.card{fill:var(--bg);stroke:var(--edge)}
+.grid,.track{stroke:var(--edge)}.moved{stroke:var(--soft);stroke-width:1.5}
+.wall{fill:var(--bg);stroke:var(--fg);stroke-width:1.5}.wall.full{fill:var(--fg)}
+.guide{stroke-width:1.5;stroke-dasharray:2 4}.guide.a1{stroke-dasharray:7 4}
+.dot{stroke-width:1.5;opacity:.6}.mark{stroke-width:2}
+.a0{stroke:var(--a0)}.a1{stroke:var(--a1)}.a2{stroke:var(--a2)}.a3{stroke:var(--a3)}.a4{stroke:var(--a4)}
+.mark.a0{fill:var(--bg)}.mark.a1{fill:var(--a1)}.mark.a2{fill:var(--a2)}.mark.a3{fill:var(--a3)}.mark.a4{fill:var(--a4)}
+`
+
+// SVG writes a result as one picture, 800 pixels wide: the verdict with its
+// interval, and the measured runs of every arm under the path's ceilings.
+func SVG(w io.Writer, r Result) error {
+	const width, margin, top = 800.0, 28.0, 106.0
+	var chart, c canvas
+	height := roofline(&chart, r)
+	total := top + height + 44
+	c.add(`<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g" role="img" aria-label="%s">`,
+		width, total, width, total, html.EscapeString(clean(headline(r))))
+	c.add(`<style>%s</style>`, pictureStyle)
+	c.add(`<rect class="card" x="0.5" y="0.5" width="%g" height="%g" rx="6"/>`, width-1, total-1)
+	x := margin / width
+	c.text("title", "start", x, 42, Clip(headline(r), 62))
+	c.text("s", "start", x, 66, Clip(pictureEvidence(r), 110))
+	c.text("s", "start", x, 86, Clip(pathWords(r)+workloadWords(r), 110))
+	c.add(`<svg x="%g" y="%g" width="%g" height="%g" overflow="visible">%s</svg>`, margin, top, width-2*margin, height, chart.String())
+	if height > 0 {
+		c.text("s", "start", x, total-18, "▯ ceiling as found   ▮ ceiling with the plan   "+armLegend(r)+"   thin strokes: single runs")
+	}
+	c.add("</svg>\n")
+	_, err := io.WriteString(w, c.String())
+	return err
+}
+
+func pictureEvidence(r Result) string {
+	if r.Effect == nil {
+		return follow(r)
+	}
+	return evidence(r.Effect) + " in random order"
+}
+
+func workloadWords(r Result) string {
+	if r.Workload == "" {
+		return ""
+	}
+	return "; " + r.Workload
+}
+
+func armLegend(r Result) string {
+	s := ""
+	for i, a := range r.Arms[:min(len(r.Arms), 3)] {
+		if i > 0 {
+			s += "   "
+		}
+		s += fmt.Sprintf("%s %s, median", armSign(i), Clip(a.Name, 16))
+	}
+	return s
+}
