@@ -1,7 +1,12 @@
 package lint
 
 import (
+	"fmt"
+	"io"
 	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
 )
 
 // Code is the record of one kind of problem.
@@ -55,4 +60,48 @@ func defaultSeverity(id string) Severity {
 		return c.Severity
 	}
 	return Warning
+}
+
+// WriteCode prints the record of a code for people.
+func WriteCode(w io.Writer, c Code) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s (%s)\n\n%s\n", c.ID, c.Title, c.Severity, wrap(c.Explanation, 78))
+	for _, ex := range []struct {
+		title string
+		Example
+	}{{"Reported", c.Bad}, {"Not reported", c.Good}} {
+		system := strings.TrimSpace(title(catalog.System(ex.System)) + " " + ex.Version)
+		if ex.Driver != "" {
+			system += ", driver " + ex.Driver
+		}
+		fmt.Fprintf(&b, "\n%s (%s):\n", ex.title, system)
+		for _, f := range ex.Files {
+			fmt.Fprintf(&b, "    # %s\n", f.Path)
+			for line := range strings.Lines(f.Text) {
+				b.WriteString("    " + line)
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// wrap breaks a text into lines of at most width bytes.
+func wrap(text string, width int) string {
+	var b strings.Builder
+	column := 0
+	for _, word := range strings.Fields(text) {
+		switch {
+		case column == 0:
+		case column+1+len(word) > width:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
 }

@@ -46,6 +46,10 @@ func TestCodes(t *testing.T) {
 				t.Errorf("incomplete record: %+v", code)
 			}
 			seen[code.ID] = true
+			var text strings.Builder
+			if err := WriteCode(&text, code); err != nil || !strings.Contains(text.String(), code.Bad.Files[0].Path) {
+				t.Errorf("printed as %q, %v", text.String(), err)
+			}
 			has := func(p Problem) bool { return p.Code == code.ID }
 			if res := runExample(t, c, code.Bad); !slices.ContainsFunc(res.Problems, has) {
 				t.Errorf("the bad example does not have the problem: %v", brief(res))
