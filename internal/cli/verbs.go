@@ -7,7 +7,9 @@ func verbs(env *Env) []*cobra.Command {
 	return []*cobra.Command{
 		newTuneCmd(env),
 		newRollbackCmd(env),
+		newLintCmd(env),
 		newExplainCmd(env),
+		newLabCmd(env),
 		newLintCmd(env),
 		newTrafficCmd(env),
 		newVersionCmd(env),

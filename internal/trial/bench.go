@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -82,7 +83,7 @@ func (s *Side) forget(ctx context.Context) {
 
 // Probe finds which values the hosts accept: it writes each once, reads it
 // back and restores the old ones. What is refused or changed by the kernel is
-// returned as text, and refused settings are dropped from the values.
+// returned as text; refused settings are not written again.
 func (b *Bench) Probe(ctx context.Context, v *Values) ([]string, error) {
 	var notes []string
 	for _, side := range []struct {
@@ -108,6 +109,7 @@ func (s *Side) probe(ctx context.Context, values map[string]string) ([]string, e
 			names = append(names, name)
 		}
 	}
+	s.Order = slices.Clone(s.Order)
 	outcomes, err := s.Change.Set(ctx, names, values, false)
 	if err != nil {
 		return nil, err
@@ -117,6 +119,7 @@ func (s *Side) probe(ctx context.Context, values map[string]string) ([]string, e
 		case o.Refused != "":
 			notes = append(notes, fmt.Sprintf("%s: %s=%s is refused by the kernel (%s) and left out", s.Conn.Name(), o.Setting, o.Wanted, o.Refused))
 			delete(values, o.Setting)
+			s.Order = slices.DeleteFunc(s.Order, func(name string) bool { return name == o.Setting })
 		case o.Got != o.Wanted:
 			notes = append(notes, fmt.Sprintf("%s: the kernel makes %s=%s into %s", s.Conn.Name(), o.Setting, o.Wanted, strings.TrimSpace(o.Got)))
 			values[o.Setting] = o.Got
