@@ -153,7 +153,7 @@ func Parse(kind Kind, system System, path string, data []byte) (*File, error) {
 // entry returns false, and rejected (may be nil) for what the system refuses.
 // It needs no memory that grows with the file. Errors are those of Parse.
 func Scan(kind Kind, system System, path, src string, entry func(Entry) bool, rejected func(Reject)) error {
-	if err := checkText(path, src); err != nil {
+	if err := CheckText(path, src); err != nil {
 		return err
 	}
 	if rejected == nil {
@@ -261,8 +261,8 @@ var magic = []struct{ prefix, what string }{
 	{"\xfe\xff", "UTF-16 text; convert it with iconv -f UTF-16 -t UTF-8"},
 }
 
-// checkText refuses what is not text.
-func checkText(path, src string) error {
+// CheckText returns an error that says what a file looks like that is no text.
+func CheckText(path, src string) error {
 	if len(src) > MaxSize {
 		return fmt.Errorf("%s: %d bytes, more than the %d MiB that are read", path, len(src), MaxSize>>20)
 	}
@@ -272,7 +272,7 @@ func checkText(path, src string) error {
 		}
 	}
 	if i := strings.IndexByte(src, 0); i >= 0 {
-		return fmt.Errorf("%s: not a configuration file, it holds a NUL byte at offset %d (binary data)", path, i)
+		return fmt.Errorf("%s: not a configuration file, it holds a NUL byte at offset %d: binary data", path, i)
 	}
 	return nil
 }

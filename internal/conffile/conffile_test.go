@@ -298,6 +298,11 @@ func TestDetect(t *testing.T) {
 		{"my", "cc_cubic_load=\"YES\"\nhw.igb.rxd=\"4096\"\n", Guess{Loader, FreeBSD, false, Guessed}},
 		{"/etc/rc.conf", "gateway_enable=\"YES\"\n", Guess{RC, FreeBSD, false, Likely}},
 		{"/etc/rc.conf.local", "pkg_scripts=unbound\n", Guess{RC, OpenBSD, false, Likely}},
+
+		{"/etc/sysctl.d/README", "text\n", Guess{}},
+		{"modprobe@.service", "[Unit]\n", Guess{}},
+		{"setup.py", "import x\nnet.core.y=1\ndef f():\n", Guess{}},
+		{"a.gz", "\x1f\x8bnet.core.x=1\n", Guess{}},
 		{"/etc/hostname.em0", "up", Guess{HostnameIf, OpenBSD, false, Likely}},
 		{"/etc/network/interfaces.d/eth0", "", Guess{Interfaces, Linux, false, Certain}},
 		{"10-net.link", "[Match]\nName=a\n[Link]\nMTUBytes=1\n", Guess{LinkFile, Linux, false, Likely}},

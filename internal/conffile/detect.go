@@ -85,15 +85,15 @@ func fromPath(file, text string) Guess {
 	switch {
 	case strings.HasSuffix(dir, "/etc/") && lower == "sysctl.conf":
 		return Guess{Kind: Sysctl, Confidence: Certain}
-	case strings.HasSuffix(dir, "/sysctl.d/"):
+	case strings.HasSuffix(dir, "/sysctl.d/") && strings.HasSuffix(base, ".conf"):
 		return Guess{Kind: Sysctl, System: Linux, Confidence: Certain}
 	case strings.HasSuffix(dir, "/sysctl.kld.d/"):
 		return Guess{Kind: Sysctl, System: FreeBSD, Confidence: Certain}
-	case strings.HasSuffix(dir, "/modprobe.d/"):
+	case strings.HasSuffix(dir, "/modprobe.d/") && strings.HasSuffix(base, ".conf"):
 		return Guess{Kind: Modprobe, Confidence: Certain}
 	case strings.HasSuffix(dir, "/modules-load.d/") || strings.HasSuffix(dir, "/etc/") && base == "modules":
 		return Guess{Kind: ModulesLoad, Confidence: Certain}
-	case strings.HasSuffix(dir, "/loader.conf.d/"):
+	case strings.HasSuffix(dir, "/loader.conf.d/") && strings.HasSuffix(base, ".conf"):
 		return Guess{Kind: Loader, Confidence: Certain}
 	case strings.HasSuffix(dir, "/rc.conf.d/"):
 		return Guess{Kind: RC, System: FreeBSD, Confidence: Certain}
@@ -118,7 +118,7 @@ func fromName(name, text string) Guess {
 		return likely(Loader, FreeBSD)
 	case strings.Contains(name, "rc.conf"):
 		return likely(RC, "")
-	case strings.Contains(name, "hostname.") && !strings.HasSuffix(name, ".sh"):
+	case isHostnameIf(name):
 		return likely(HostnameIf, OpenBSD)
 	case strings.Contains(name, "pf.conf"):
 		return likely(PF, "")
@@ -126,9 +126,9 @@ func fromName(name, text string) Guess {
 		return likely(LinkFile, Linux)
 	case strings.HasSuffix(name, ".network") && strings.Contains(text, "["):
 		return likely(NetworkFile, Linux)
-	case strings.HasPrefix(name, "interfaces") || strings.HasSuffix(name, "-interfaces"):
+	case name == "interfaces" || strings.HasSuffix(name, "-interfaces"):
 		return likely(Interfaces, Linux)
-	case strings.Contains(name, "modprobe"):
+	case strings.Contains(name, "modprobe") && strings.HasSuffix(name, ".conf"):
 		return likely(Modprobe, Linux)
 	case strings.HasSuffix(name, "cmdline") && !strings.Contains(name, "."):
 		return likely(Cmdline, Linux)
@@ -138,62 +138,92 @@ func fromName(name, text string) Guess {
 	return Guess{}
 }
 
-// kindOfContent goes by the lines alone.
+// isHostnameIf reports whether a name ends in hostname. and an interface: letters
+// and a number.
+func isHostnameIf(name string) bool {
+	i := strings.LastIndex(name, "hostname.")
+	if i < 0 {
+		return false
+	}
+	dev := name[i+len("hostname."):]
+	driver := strings.TrimRight(dev, "0123456789")
+	return driver != "" && driver != dev && strings.Trim(driver, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// shells are the interpreters whose scripts are read.
+var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "ash": true, "ksh": true, "mksh": true, "zsh": true}
+
+// kindOfContent goes by the lines alone: at least half of them must be of a
+// kind, by names that only such files have.
 func kindOfContent(text string) Kind {
-	var count struct{ sysctl, quotedTunable, rc, commands, pf, sections, lines int }
-	if strings.HasPrefix(text, "#!") {
-		first, _, _ := strings.Cut(text, "\n")
-		if strings.Contains(first, "sysctl") {
-			return Sysctl
+	if CheckText("", text) != nil {
+		return ""
+	}
+	if line, ok := strings.CutPrefix(text, "#!"); ok {
+		line, _, _ = strings.Cut(line, "\n")
+		words := strings.Fields(line)
+		for i, w := range words {
+			words[i] = w[strings.LastIndexByte(w, '/')+1:]
 		}
-		if strings.Contains(first, "sh") {
+		switch {
+		case len(words) > 0 && words[0] == "env" && strings.Contains(line, "sysctl"):
+			return Sysctl
+		case len(words) > 0 && shells[words[0]] || len(words) > 1 && words[0] == "env" && shells[words[1]]:
 			return Script
 		}
+		return ""
 	}
+	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Network]") {
+		return NetworkFile
+	}
+	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Link]") {
+		return LinkFile
+	}
+	counts, lines := map[Kind]int{}, 0
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' || line[0] == ';' {
 			continue
 		}
-		count.lines++
-		first, _, _ := strings.Cut(line, " ")
-		key, value, isAssignment := strings.Cut(line, "=")
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		dotted := strings.ContainsAny(key, "./") && !strings.ContainsAny(key, " \t\"'$(")
-		switch {
-		case strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"):
-			count.sections++
-		case isAssignment && dotted && strings.HasPrefix(value, `"`):
-			count.quotedTunable++
-		case isAssignment && dotted:
-			count.sysctl++
-		case isAssignment && strings.HasSuffix(key, "_load"):
-			count.quotedTunable++
-		case isAssignment && (strings.HasSuffix(key, "_enable") || strings.HasPrefix(key, "ifconfig_")):
-			count.rc++
-		case commandReaders[first[strings.LastIndexByte(first, '/')+1:]] != nil && strings.Contains(line, " "):
-			count.commands++
-		case first == "set" || first == "scrub" || first == "pass" || first == "block" || first == "altq":
-			count.pf++
+		lines++
+		if k := kindOfLine(line); k != "" {
+			counts[k]++
 		}
 	}
-	switch best := max(count.sysctl, count.quotedTunable, count.rc, count.commands, count.pf); {
-	case count.sections > 0 && strings.Contains(text, "[Match]") && strings.Contains(text, "[Network]"):
-		return NetworkFile
-	case count.sections > 0 && strings.Contains(text, "[Match]") && strings.Contains(text, "[Link]"):
-		return LinkFile
-	case best == 0:
-		return ""
-	case best == count.sysctl:
-		return Sysctl
-	case best == count.quotedTunable:
+	for _, k := range []Kind{Sysctl, Loader, RC, Script, PF} {
+		if counts[k] > 0 && 2*counts[k] >= lines {
+			return k
+		}
+	}
+	return ""
+}
+
+// kindOfLine tells the kind of file that has a line like this one.
+func kindOfLine(line string) Kind {
+	key, value, assigned := strings.Cut(line, "=")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	_, known := SystemOfKey(key)
+	first, rest, _ := strings.Cut(line, " ")
+	switch {
+	case assigned && strings.ContainsAny(key, " \t"):
+	case assigned && (known || strings.HasPrefix(key, "hint.")) && strings.HasPrefix(value, `"`),
+		assigned && strings.HasSuffix(key, "_load") && strings.HasPrefix(value, `"`):
 		return Loader
-	case best == count.rc:
+	case assigned && known:
+		return Sysctl
+	case assigned && (strings.HasSuffix(key, "_enable") || strings.HasPrefix(key, "ifconfig_")):
 		return RC
-	case best == count.commands:
+	}
+	if commandReaders[first[strings.LastIndexByte(first, '/')+1:]] != nil && rest != "" {
 		return Script
 	}
-	return PF
+	switch first {
+	case "set", "scrub", "pass", "block", "altq", "match", "nat", "rdr", "anchor", "table":
+		if first != "set" || strings.HasPrefix(rest, "limit") || strings.HasPrefix(rest, "timeout") || strings.HasPrefix(rest, "skip") {
+			return PF
+		}
+	}
+	return ""
 }
 
 // votes counts lines that belong to one system.

@@ -173,13 +173,18 @@ type source struct {
 func identify(inputs []Input, opt Options, res *Result) []*source {
 	var files []*source
 	for _, in := range inputs {
+		f := &source{path: in.Path, text: string(in.Data)}
+		if err := conffile.CheckText(in.Path, f.text); err != nil {
+			res.Errors = append(res.Errors, err)
+			continue
+		}
 		g := conffile.Detect(in.Path, in.Data)
 		kind := cmp.Or(opt.Kind, g.Kind)
 		if kind == "" {
 			res.Errors = append(res.Errors, fmt.Errorf("%s: cannot tell what kind of file this is; say so with --kind", in.Path))
 			continue
 		}
-		f := &source{path: in.Path, kind: kind, text: string(in.Data)}
+		f.kind = kind
 		switch {
 		case opt.System != "":
 			f.systems = []catalog.System{opt.System}

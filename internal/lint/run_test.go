@@ -132,7 +132,7 @@ func TestRun(t *testing.T) {
 		{"drift", files(sysctlConf, "net.core.plain=8\n"), running, "/etc/sysctl.conf:1:16 drift info\n"},
 		{"no drift", files(sysctlConf, "net.core.plain=0x7\n"), running, ""},
 		{"syntax", files(sysctlConf, "net.core.plain 8\n"), Options{}, "/etc/sysctl.conf:1:1 syntax warning\n"},
-		{"binary", files(sysctlConf, "net.core.plain=\x00\n"), Options{}, "/etc/sysctl.conf:1:1 syntax error\n"},
+		{"binary", files(sysctlConf, "net.core.plain=\x00\n"), Options{}, "! /etc/sysctl.conf: not a configuration file, it holds a NUL byte at offset 15: binary data\n"},
 		{"no kind", files("README", "hello\n"), Options{}, "! README: cannot tell what kind of file this is; say so with --kind\n"},
 		{"kind given", files("README", "net.core.plain=12x\n"), Options{Kind: conffile.Sysctl, System: catalog.Linux}, "README:1:16 bad-value error\n"},
 	}
