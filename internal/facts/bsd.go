@@ -125,7 +125,7 @@ func (f *Facts) readIfconfig(t text) error {
 			continue
 		}
 		words := strings.Fields(line)
-		if n == nil || len(words) < 2 {
+		if n == nil || len(words) == 0 {
 			continue
 		}
 		n.ifconfigLine(words, strings.TrimSpace(line), src)
@@ -159,6 +159,7 @@ func ifconfigHead(name, rest string, src Source) NIC {
 }
 
 func (n *NIC) ifconfigLine(words []string, line string, src Source) {
+	words = append(words, "") // a key may stand alone
 	switch key, _, _ := strings.Cut(words[0], "="); key {
 	case "options":
 		_, list, _ := strings.Cut(line, "<")

@@ -60,12 +60,18 @@ type reader struct {
 	parse func(f *Facts, t text) error
 }
 
-// name is how evidence names the source; a script is named by what it reads.
-func (r reader) name() string {
-	if len(r.op.Args) == 3 && r.op.Args[0] == "sh" {
-		return map[string]string{"interfaces": "/sys/class/net", "system files": "/sys", "affinity": "/proc/irq"}[r.part]
+// readerName is how evidence names a source; a script is named by the files
+// that it reads.
+func readerName(op host.Op) string {
+	if len(op.Args) == 3 && op.Args[0] == "sh" {
+		for script, name := range map[string]string{grepInterfaces: "/sys/class/net", grepSystem: "/sys", grepAffinity: "/proc/irq"} {
+			if op.Args[2] == script {
+				return name
+			}
+		}
+		return "second sample"
 	}
-	return r.op.String()
+	return op.String()
 }
 
 // Collect asks a host for everything that the ceilings and the rules need, in
@@ -137,7 +143,7 @@ func (f *Facts) ask(ctx context.Context, c host.Conn, readers []reader) error {
 // take parses one answer and notes how that ended. What a failed command
 // printed all the same is used: sysctl -a fails for one key that is denied.
 func (f *Facts) take(r reader, a host.Answer) {
-	t := text{r.name(), a.Out}
+	t := text{readerName(a.Op), a.Out}
 	part := Part{From: t.from, State: Read}
 	switch {
 	case len(bytes.TrimSpace(a.Out)) == 0 && a.Failure != host.None:

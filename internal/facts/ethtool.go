@@ -55,6 +55,7 @@ func (n *NIC) show(field string, s Source) {
 // readEthtoolLink reads ethtool NAME (ethtool.c, dump_ecmd).
 func readEthtoolLink(n *NIC, f *Facts, t text) error {
 	found := false
+	n.Fastest = fastestMode(t)
 	colonFields(t, func(line int, name, value string) {
 		src := f.Line(t.from, line)
 		switch name {
@@ -83,6 +84,29 @@ func readEthtoolLink(n *NIC, f *Facts, t text) error {
 		return errNothing
 	}
 	return nil
+}
+
+// fastestMode finds the fastest of the modes below "Supported link modes:",
+// such as 1000baseT/Full.
+func fastestMode(t text) units.Rate {
+	var best units.Rate
+	inside := false
+	for _, line := range t.lines() {
+		if name, rest, ok := strings.Cut(line, ":"); ok {
+			inside = strings.TrimSpace(name) == "Supported link modes"
+			line = rest
+		}
+		if !inside {
+			continue
+		}
+		for _, w := range strings.Fields(line) {
+			speed, _, ok := strings.Cut(w, "base")
+			if v, number := count(speed); ok && number && v < 10_000_000 {
+				best = max(best, units.Rate(v)*units.Mbit)
+			}
+		}
+	}
+	return best
 }
 
 func readEthtoolDriver(n *NIC, f *Facts, t text) error {

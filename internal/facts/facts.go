@@ -236,3 +236,6 @@ func (f *Facts) freebsdControls() []string {
 	}
 	return names
 }
+
+// Lines returns the lines of a source that was read.
+func (f *Facts) Lines(from string) []string { return f.texts[from] }

@@ -22,7 +22,7 @@ const grepAffinity = `cd /proc/irq && grep -s '' */smp_affinity_list; true`
 // systemFiles are small files whose path is the setting's name.
 const grepSystem = `grep -sH '' /sys/devices/system/clocksource/clocksource0/*_clocksource ` +
 	`/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor /sys/devices/system/cpu/smt/active ` +
-	`/sys/devices/system/cpu/cpuidle/current_driver /sys/module/intel_idle/parameters/max_cstate; true`
+	`/sys/devices/system/cpu/cpuidle/current_driver /sys/devices/system/node/node*/cpulist /sys/module/intel_idle/parameters/max_cstate; true`
 
 // linuxReaders are the sources of Linux.
 func (f *Facts) linuxReaders(thorough bool) []reader {

@@ -12,7 +12,7 @@ var messageMarks = []string{
 	"moved from", "netdev watchdog", "transmit timed out", "watchdog timeout", "tx hang", "tx unit hang", "link is down", "link is up",
 	"out of socket memory", "out of memory", "too many orphaned", "oom", "limiting icmp", "limiting open port", "limiting closed port",
 	"mbuf", "nmbclusters", "zone limit", "page allocation failure", "reset adapter", "resetting", "unsafe",
-	"bandwidth", "lro", "arp:", "pfsync", "maxsockets", "maxfiles", "martian", "nf_conntrack",
+	"link state changed", "arp:", "pfsync", "maxsockets", "maxfiles", "martian", "nf_conntrack",
 	"clocksource", "speed", "duplex", "pf state", "pf limit",
 }
 

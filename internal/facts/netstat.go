@@ -24,6 +24,8 @@ func (f *Facts) readBSDNetstat(t text) error {
 			protocol = ""
 			if name, ok := strings.CutSuffix(trimmed, ":"); ok && !strings.Contains(name, " ") {
 				protocol, parents, depths = name, nil, nil
+			} else if trimmed == "TCP connection count by state:" {
+				protocol, parents, depths = "tcp_states", nil, nil
 			}
 			continue
 		}

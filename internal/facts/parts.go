@@ -17,7 +17,8 @@ type NIC struct {
 	Addrs    []string   `json:"addresses,omitempty"` // with prefix length
 	Up       bool       `json:"up"`                  // administratively up, with carrier
 	Speed    units.Rate `json:"speed_bps"`           // 0 is unknown
-	Duplex   string     `json:"duplex,omitempty"`    // full, half
+	Fastest  units.Rate `json:"fastest_supported_bps,omitempty"`
+	Duplex   string     `json:"duplex,omitempty"` // full, half
 	Media    string     `json:"media,omitempty"`
 	MTU      int        `json:"mtu"`
 	Master   string     `json:"master,omitempty"` // bond, bridge, lagg

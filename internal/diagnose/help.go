@@ -1,0 +1,193 @@
+package diagnose
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// one returns a single finding.
+func one(subject string, evidence []facts.Source, format string, args ...any) []Finding {
+	return []Finding{{Subject: subject, Evidence: evidence, Summary: fmt.Sprintf(format, args...)}}
+}
+
+// with returns the findings with a severity.
+func with(s Severity, all []Finding) []Finding {
+	for i := range all {
+		all[i].Severity = s
+	}
+	return all
+}
+
+// do returns the findings with an action that follows.
+func do(action string, all []Finding) []Finding {
+	for i := range all {
+		all[i].Fix = append(all[i].Fix, Fix{Action: action})
+	}
+	return all
+}
+
+// happened prints a counter: its total, and its rate when there is one.
+func happened(c facts.Counter) string {
+	if c.Rate == nil {
+		return fmt.Sprintf("%d since boot", c.Value)
+	}
+	return fmt.Sprintf("%d since boot, %.3g/s now", c.Value, *c.Rate)
+}
+
+// still tells whether a counter may be growing: false when a window showed
+// that it is not.
+func still(c facts.Counter) bool { return c.Rate == nil || *c.Rate > 0 }
+
+// graded is the severity of a counter of trouble beside what it is part of:
+// base when it grows and is more than the share, else Info.
+func graded(c facts.Counter, of uint64, share float64, base Severity) Severity {
+	if !still(c) || of == 0 || float64(c.Value) < share*float64(of) {
+		return Info
+	}
+	return base
+}
+
+// counters returns those of the names that are above zero.
+func counters(f *facts.Facts, names ...string) (found []facts.Counter) {
+	for _, name := range names {
+		if c, ok := f.Counters[name]; ok && c.Value > 0 {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+func sources(cs []facts.Counter) (out []facts.Source) {
+	for _, c := range cs {
+		out = append(out, c.Source)
+	}
+	return out
+}
+
+// total is the value of a counter, 0 when it is not known.
+func total(f *facts.Facts, name string) uint64 { return f.Counters[name].Value }
+
+// nicCounters returns the counters above zero whose name, without what stands
+// before its last dot and without a queue, is among the names.
+func nicCounters(n *facts.NIC, names ...string) map[string]facts.Counter {
+	found := map[string]facts.Counter{}
+	for _, name := range names {
+		if c, ok := n.Counters[name]; ok && c.Value > 0 {
+			found[name] = c
+		}
+	}
+	return found
+}
+
+// largest returns the largest of the counters.
+func largest(cs map[string]facts.Counter) (name string, c facts.Counter) {
+	for k, v := range cs {
+		if v.Value > c.Value || v.Value == c.Value && k < name {
+			name, c = k, v
+		}
+	}
+	return name, c
+}
+
+// received is the number of packets an interface received.
+func received(n *facts.NIC) uint64 {
+	return max(n.Counters["link.rx_packets"].Value, n.Counters["netstat.Ipkts"].Value)
+}
+
+// physical reports whether an interface is a network card, real or virtual,
+// rather than something built on others.
+func physical(n *facts.NIC) bool {
+	return n.Kind == "ethernet" && n.Driver != "veth" && n.Driver != "tun" && n.Driver != "bridge" && n.Driver != "bonding" && n.Driver != "dummy"
+}
+
+// forwards reports whether the host forwards packets, with the line that
+// shows it.
+func forwards(f *facts.Facts) (facts.Source, bool) {
+	name := map[string]string{"linux": "net.ipv4.ip_forward", "freebsd": "net.inet.ip.forwarding", "openbsd": "net.inet.ip.forwarding"}[f.System]
+	if v, ok := f.Integer(name); !ok || v == 0 {
+		return facts.Source{}, false
+	}
+	return f.Settings[name].Source, true
+}
+
+// reallyForwards also wants that a good part of what arrives is forwarded: a
+// container host has forwarding on and is no router.
+func reallyForwards(f *facts.Facts, role string) (facts.Source, bool) {
+	src, on := forwards(f)
+	if !on || role == "router" {
+		return src, on
+	}
+	in, out := total(f, "Ip.InReceives"), total(f, "Ip.ForwDatagrams")
+	if f.System != "linux" {
+		in, out = total(f, "ip.total_packet_received"), total(f, "ip.packet_forwarded")
+	}
+	return src, in > 0 && float64(out) > 0.3*float64(in)
+}
+
+// setting returns a switch's value and its line.
+func setting(f *facts.Facts, name string) (int64, facts.Source, bool) {
+	v, ok := f.Integer(name)
+	return v, f.Settings[name].Source, ok
+}
+
+// loopback reports whether a flow stays on the host.
+func loopback(fl *facts.Flow) bool {
+	h, _, err := net.SplitHostPort(fl.Peer)
+	if err != nil {
+		h = fl.Peer
+	}
+	h, _, _ = strings.Cut(strings.Trim(h, "[]"), "%")
+	ip := net.ParseIP(h)
+	return ip != nil && ip.IsLoopback() || strings.HasPrefix(fl.Peer, "127.")
+}
+
+// sample keeps at most three pieces of evidence.
+func sample(all []facts.Source) []facts.Source { return all[:min(len(all), 3)] }
+
+// The systems of rules.
+func onLinux() []string   { return []string{"linux"} }
+func onFreeBSD() []string { return []string{"freebsd"} }
+func onBSD() []string     { return []string{"freebsd", "openbsd"} }
+
+// Identities for examples.
+const (
+	unameLinux   = "Linux a 6.12.9 #1 SMP x86_64 GNU/Linux\n"
+	unameFreeBSD = "FreeBSD a 14.2-RELEASE FreeBSD 14.2-RELEASE GENERIC amd64\n"
+	unameOpenBSD = "OpenBSD a 7.8 GENERIC.MP#1 amd64\n"
+)
+
+// linuxExample, freebsdExample and openbsdExample make an example of pairs of
+// a source's name and its text.
+func linuxExample(pairs ...string) Example   { return example(unameLinux, pairs) }
+func freebsdExample(pairs ...string) Example { return example(unameFreeBSD, pairs) }
+func openbsdExample(pairs ...string) Example { return example(unameOpenBSD, pairs) }
+
+func example(uname string, pairs []string) Example {
+	e := Example{Texts: map[string]string{"uname -a": uname}}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		e.Texts[pairs[i]] = pairs[i+1]
+		if pairs[i] == "second sample" {
+			e.Window = time.Second
+		}
+	}
+	return e
+}
+
+// on returns the example on a path.
+func (e Example) on(p facts.Path) Example { e.Path = p; return e }
+
+// as returns the example in a role.
+func (e Example) as(role string) Example { e.Role = role; return e }
+
+// ipLink is ip -s -d link's answer for one interface.
+func ipLink(name string, mtu int, rxPackets, rxErrors, rxDropped, rxMissed uint64) string {
+	return fmt.Sprintf("2: %s: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu %d qdisc mq state UP mode DEFAULT group default qlen 1000\n"+
+		"    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff promiscuity 0 numtxqueues 8 numrxqueues 8\n"+
+		"    RX:  bytes packets errors dropped  missed   mcast\n    %d %d %d %d %d 0\n"+
+		"    TX:  bytes packets errors dropped carrier collsns\n    1000 10 0 0 0 0\n",
+		name, mtu, rxPackets*1000, rxPackets, rxErrors, rxDropped, rxMissed)
+}

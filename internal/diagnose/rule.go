@@ -1,0 +1,167 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// Severity orders findings.
+type Severity string
+
+// The severities: Critical costs throughput or connections now, Warning did or
+// will under load, Info is worth knowing.
+const (
+	Critical Severity = "critical"
+	Warning  Severity = "warning"
+	Info     Severity = "info"
+)
+
+func (s Severity) rank() int { return slices.Index([]Severity{Critical, Warning, Info}, s) }
+
+// Rule recognises one problem.
+type Rule struct {
+	ID    string
+	Title string
+	// Systems are those the rule knows; empty means all.
+	Systems []string
+	// Needs are the parts of the facts without which the rule cannot judge:
+	// "counters"; "rings *" for those of at least one interface; with
+	// "linux:" in front, on that system only.
+	Needs []string
+	// Settings are the catalog's names of what the fix changes.
+	Settings []string
+	// Severity is that of the plain case; a finding may differ.
+	Severity Severity
+	// Because says why it matters, Confirm what would confirm it.
+	Because, Confirm string
+	// Check returns what it finds: subject, summary, evidence.
+	Check func(Input) []Finding
+	// Fires and Quiet are outputs, by their names, in which the rule finds
+	// something, and in which it does not.
+	Fires, Quiet Example
+}
+
+// Example is what a rule is tried on.
+type Example struct {
+	Texts  map[string]string
+	Path   facts.Path
+	Role   string
+	Window time.Duration
+}
+
+// Input is what rules judge.
+type Input struct {
+	Facts *facts.Facts
+	Path  facts.Path // zero when not declared
+	Role  string     // empty when not declared
+}
+
+// Finding is a diagnosed problem.
+type Finding struct {
+	Rule     string         `json:"rule"`
+	Severity Severity       `json:"severity"`
+	Subject  string         `json:"subject"`
+	Summary  string         `json:"summary"`
+	Evidence []facts.Source `json:"evidence"`
+	Because  string         `json:"because"`
+	Fix      []Fix          `json:"fix"`
+	Confirm  string         `json:"confirm,omitempty"`
+}
+
+// Fix is one thing to do: a setting of the catalog, or a physical action.
+type Fix struct {
+	Setting string `json:"setting,omitempty"`
+	Action  string `json:"action,omitempty"`
+}
+
+// NotEvaluated says why a rule could not judge.
+type NotEvaluated struct {
+	Rule    string `json:"rule"`
+	Because string `json:"because"`
+}
+
+// Evaluate applies every rule that knows the system. Findings are ordered by
+// severity, then as Rules lists them.
+func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
+	findings, missing = []Finding{}, []NotEvaluated{}
+	for _, r := range Rules() {
+		if len(r.Systems) > 0 && !slices.Contains(r.Systems, in.Facts.System) {
+			continue
+		}
+		if why := r.lacks(in.Facts); why != "" {
+			missing = append(missing, NotEvaluated{r.ID, why})
+			continue
+		}
+		for _, found := range r.Check(in) {
+			findings = append(findings, r.complete(found))
+		}
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Severity.rank(), b.Severity.rank()) })
+	return findings, missing
+}
+
+// complete fills in what the rule's record says.
+func (r Rule) complete(f Finding) Finding {
+	f.Rule = r.ID
+	f.Severity = cmp.Or(f.Severity, r.Severity)
+	f.Because = cmp.Or(f.Because, r.Because)
+	f.Confirm = cmp.Or(f.Confirm, r.Confirm)
+	for _, s := range r.Settings {
+		f.Fix = append(f.Fix, Fix{Setting: s})
+	}
+	if f.Fix == nil {
+		f.Fix = []Fix{}
+	}
+	f.Evidence = slices.DeleteFunc(f.Evidence, func(s facts.Source) bool { return s.Text == "" })
+	return f
+}
+
+// lacks says why the facts do not suffice; empty when they do.
+func (r Rule) lacks(f *facts.Facts) string {
+	for _, need := range r.Needs {
+		if system, part, ok := strings.Cut(need, ":"); ok {
+			if system != f.System {
+				continue
+			}
+			need = part
+		}
+		prefix, each := strings.CutSuffix(need, "*")
+		if !each {
+			if need == "window" && f.Window == 0 {
+				return "it needs a sampling window: --for 5s"
+			}
+			if why := f.Why(need); why != "" {
+				return why
+			}
+			continue
+		}
+		if why := lacksEach(f, prefix); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// lacksEach wants the part of at least one interface.
+func lacksEach(f *facts.Facts, prefix string) string {
+	why := fmt.Sprintf("no interface was asked for its %s", strings.TrimSpace(prefix))
+	names := make([]string, 0, len(f.Parts))
+	for name := range f.Parts {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if f.Parts[name].State == facts.Read {
+			return ""
+		}
+		why = f.Why(name)
+	}
+	return why
+}

@@ -1,0 +1,24 @@
+package diagnose
+
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// acceptQueueFull finds accept queues that are full right now.
+func acceptQueueFull() Rule {
+	return Rule{
+		ID: "accept-queue-full", Title: "An accept queue is full now", Systems: []string{"linux", "freebsd"}, Needs: []string{"listeners"}, Severity: Critical,
+		Because: "New connections to this socket are being refused or ignored at this moment.",
+		Check: func(in Input) (out []Finding) {
+			for _, l := range in.Facts.Listeners {
+				if l.Backlog > 0 && l.Queue >= l.Backlog {
+					out = append(out, do("the program that listens on "+l.Local+" is not accepting: is it overloaded or stuck?",
+						one(l.Local, []facts.Source{l.Source}, "%d connections wait to be accepted, at most %d may", l.Queue, l.Backlog))...)
+				}
+			}
+			return out
+		},
+		Fires: freebsdExample("netstat -Lan", "Current listen queue sizes (qlen/incqlen/maxqlen)\nProto Listen                           Local Address\ntcp4  4/0/2                            *.5003\n"),
+		Quiet: linuxExample("ss -ltn", "State  Recv-Q Send-Q Local Address:Port Peer Address:Port\nLISTEN 0      511          0.0.0.0:80        0.0.0.0:*\n"),
+	}
+}

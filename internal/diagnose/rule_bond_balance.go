@@ -1,0 +1,64 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// bondBalance finds a bond whose traffic goes through one member.
+func bondBalance() Rule {
+	return Rule{
+		ID: "bond-unbalanced", Title: "A bond sends through one of its members only", Systems: onLinux(), Needs: []string{"links"}, Severity: Warning,
+		Because: "The hash that chooses the member sees too little: by MAC address, all traffic to one gateway has the same value; one flow never uses two members.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				bond := &in.Facts.NICs[i]
+				if bond.Kind != "bond" || bond.Hash == "" {
+					continue
+				}
+				var members []*facts.NIC
+				var all, most uint64
+				for j := range in.Facts.NICs {
+					if m := &in.Facts.NICs[j]; m.Master == bond.Name && m.Up {
+						members = append(members, m)
+						all += m.Counters["link.tx_bytes"].Value
+						most = max(most, m.Counters["link.tx_bytes"].Value)
+					}
+				}
+				if len(members) < 2 || all < 1<<30 || float64(most) < 0.95*float64(all) || !hashes(in.Facts, bond.Name) {
+					continue
+				}
+				evidence := []facts.Source{bond.Shown["hash"]}
+				for _, m := range members {
+					evidence = append(evidence, m.Counters["link.tx_bytes"].Source)
+				}
+				out = append(out, do("hash over addresses and ports (layer3+4) when there are many flows", one(bond.Name, evidence, "%.0f%% of what it sent left by one of %d members, policy %s",
+					100*float64(most)/float64(all), len(members), bond.Hash))...)
+			}
+			return out
+		},
+		Fires: bondExample(10),
+		Quiet: bondExample(4_000_000_000),
+	}
+}
+
+// hashes reports whether a bond spreads by hash at all: active-backup does not.
+func hashes(f *facts.Facts, bond string) bool {
+	for _, line := range f.Lines("ip -s -d link show") {
+		if strings.Contains(line, "bond mode ") && strings.Contains(line, "xmit_hash_policy") {
+			return strings.Contains(line, "bond mode 802.3ad") || strings.Contains(line, "bond mode balance-xor")
+		}
+	}
+	return false
+}
+
+func bondExample(second int) Example {
+	member := func(i int, name string, bytes int) string {
+		return fmt.Sprintf("%d: %s: <BROADCAST,MULTICAST,SLAVE,UP,LOWER_UP> mtu 1500 qdisc mq master bond0 state UP mode DEFAULT group default qlen 1000\n    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n"+
+			"    RX:  bytes packets errors dropped  missed   mcast\n    1 1 0 0 0 0\n    TX:  bytes packets errors dropped carrier collsns\n    %d 10 0 0 0 0\n", i, name, bytes)
+	}
+	return linuxExample("ip -s -d link show", member(2, "eth0", 5_000_000_000)+member(3, "eth1", second)+
+		"4: bond0: <BROADCAST,MULTICAST,MASTER,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP mode DEFAULT group default qlen 1000\n    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n    bond mode 802.3ad miimon 100 xmit_hash_policy layer2\n")
+}

@@ -1,0 +1,24 @@
+package diagnose
+
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// conntrackFull finds a connection table that is nearly full.
+func conntrackFull() Rule {
+	return Rule{
+		ID: "conntrack-near-full", Title: "The connection tracking table is nearly full", Systems: onLinux(), Needs: []string{"settings"}, Severity: Critical,
+		Settings: []string{"net.netfilter.nf_conntrack_max"},
+		Because:  "When the table is full, packets of new connections are dropped.",
+		Check: func(in Input) []Finding {
+			used, src, ok := setting(in.Facts, "net.netfilter.nf_conntrack_count")
+			limit, src2, ok2 := setting(in.Facts, "net.netfilter.nf_conntrack_max")
+			if !ok || !ok2 || limit <= 0 || float64(used) < 0.8*float64(limit) {
+				return nil
+			}
+			return one("conntrack", []facts.Source{src, src2}, "%d of at most %d entries (%.0f%%)", used, limit, 100*float64(used)/float64(limit))
+		},
+		Fires: linuxExample("sysctl -a", "net.netfilter.nf_conntrack_count = 250000\nnet.netfilter.nf_conntrack_max = 262144\n"),
+		Quiet: linuxExample("sysctl -a", "net.netfilter.nf_conntrack_count = 250\nnet.netfilter.nf_conntrack_max = 262144\n"),
+	}
+}

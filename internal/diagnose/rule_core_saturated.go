@@ -1,0 +1,34 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// coreSaturated finds a core that does nothing but network work.
+func coreSaturated() Rule {
+	return Rule{
+		ID: "core-saturated", Title: "A core is saturated by interrupts while others idle", Systems: []string{"linux", "freebsd"}, Severity: Critical,
+		Needs:   []string{"window", "linux:processors"},
+		Because: "Packets wait for that core whatever the others do: it bounds the rate.",
+		Check: func(in Input) (out []Finding) {
+			var idle float64
+			for _, p := range in.Facts.Processors {
+				idle += p.Idle
+			}
+			for _, p := range in.Facts.Processors {
+				if !p.Sampled || p.Interrupt < 0.85 || p.Idle > 0.05 || len(in.Facts.Processors) < 2 || idle/float64(len(in.Facts.Processors)) < 0.2 {
+					continue
+				}
+				out = append(out, do("spread the queues' interrupts over the cores, or steer packets (RSS, RPS)", one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{p.Source},
+					"%.0f%% of its time in interrupts over the window, the host as a whole %.0f%% idle", 100*p.Interrupt, 100*idle/float64(len(in.Facts.Processors))))...)
+			}
+			return out
+		},
+		Fires: linuxExample("/proc/stat", "cpu0 100 0 100 1000 0 0 100 0\ncpu1 100 0 100 1000 0 0 100 0\n", "second sample",
+			"==> /proc/stat <==\ncpu0 100 0 102 1002 0 0 600 0\ncpu1 100 0 100 1500 0 0 100 0\n"),
+		Quiet: linuxExample("/proc/stat", "cpu0 100 0 100 1000 0 0 100 0\ncpu1 100 0 100 1000 0 0 100 0\n", "second sample",
+			"==> /proc/stat <==\ncpu0 100 0 102 1402 0 0 200 0\ncpu1 100 0 100 1500 0 0 100 0\n"),
+	}
+}

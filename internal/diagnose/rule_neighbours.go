@@ -1,0 +1,39 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// neighboursFull finds a neighbour table that overflowed.
+func neighboursFull() Rule {
+	return Rule{
+		ID: "neighbour-table-full", Title: "The neighbour table overflowed or is nearly full", Systems: onLinux(), Needs: []string{"settings", "neighbours"}, Severity: Critical,
+		Settings: []string{"net.ipv4.neigh.default.gc_thresh3"},
+		Because:  "A neighbour that gets no entry cannot be reached: connections on the attached network fail at random.",
+		Check: func(in Input) []Finding {
+			f := in.Facts
+			if m, ok := f.Message("arp_cache", "table overflow"); ok {
+				return one("neighbours", []facts.Source{m.Source}, "the kernel reported an overflow of the neighbour table")
+			}
+			if full := f.Counters["arp_cache.table_fulls"]; full.Value > 0 {
+				return with(Warning, one("neighbours", []facts.Source{full.Source}, "the table was full %d times since boot", full.Value))
+			}
+			limit, src, ok := setting(f, "net.ipv4.neigh.default.gc_thresh3")
+			var four int64
+			for _, n := range f.Neighbours {
+				if !strings.Contains(n.Address, ":") {
+					four++
+				}
+			}
+			if !ok || limit <= 0 || float64(four) < 0.8*float64(limit) {
+				return nil
+			}
+			return one("neighbours", []facts.Source{src}, "%d IPv4 neighbours, at most %d fit", four, limit)
+		},
+		Fires: linuxExample("sysctl -a", "net.ipv4.neigh.default.gc_thresh3 = 1024\n", "ip neigh show", "192.0.2.1 dev eth0 lladdr 02:00:00:00:00:01 REACHABLE\n",
+			"dmesg", "[ 1234.5] neighbour: arp_cache: neighbor table overflow!\n"),
+		Quiet: linuxExample("sysctl -a", "net.ipv4.neigh.default.gc_thresh3 = 1024\n", "ip neigh show", "192.0.2.1 dev eth0 lladdr 02:00:00:00:00:01 REACHABLE\n"),
+	}
+}

@@ -1,0 +1,38 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// netisrDrops finds drops at FreeBSD's netisr queues.
+func netisrDrops() Rule {
+	return Rule{
+		ID: "netisr-drops", Title: "Packets were dropped at a netisr queue", Systems: onFreeBSD(), Needs: []string{"netisr"}, Severity: Warning,
+		Settings: []string{"net.isr.defaultqlimit", "net.isr.maxthreads"},
+		Because:  "Work that is handed to a netisr thread waits in a bounded queue; when the thread cannot keep up the queue overflows.",
+		Check: func(in Input) (out []Finding) {
+			for _, w := range in.Facts.NetISR {
+				if w.Drops > 0 {
+					s := Info
+					if float64(w.Drops) > 1e-5*float64(w.Handled) {
+						s = Warning
+					}
+					out = append(out, with(s, one(fmt.Sprintf("%s on CPU %d", w.Protocol, w.CPU), []facts.Source{w.Source},
+						"%d dropped since boot of %d handled; the queue was up to %d long", w.Drops, w.Handled, w.Watermark))...)
+				}
+			}
+			return out
+		},
+		Fires: freebsdExample("netstat -Q", netisrTable(412, 900, 100000)),
+		Quiet: freebsdExample("netstat -Q", netisrTable(0, 900, 100000)),
+	}
+}
+
+// netisrTable is netstat -Q's answer with one work stream of IP.
+func netisrTable(drops, queued, handled int) string {
+	return fmt.Sprintf("Configuration:\nSetting                        Current        Limit\nThread count                         1            1\n\nProtocols:\n"+
+		"Name   Proto QLimit Policy Dispatch Flags\nip         1    256   flow  default   ---\n\nWorkstreams:\n"+
+		"WSID CPU   Name     Len WMark   Disp'd  HDisp'd   QDrops   Queued  Handled\n   0   0   ip         0   256     1000        0 %d %d %d\n", drops, queued, handled)
+}

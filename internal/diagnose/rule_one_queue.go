@@ -1,0 +1,52 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// oneQueue finds fast cards whose packets all go through one core.
+func oneQueue() Rule {
+	return Rule{
+		ID: "one-receive-queue", Title: "All packets of a card are received on one core", Systems: onLinux(), Needs: []string{"interfaces", "channels *"}, Severity: Warning,
+		Because: "Without several hardware queues, or steering in software (RPS), one core handles every packet that arrives.",
+		Confirm: "One CPU is busy in softirq under load while the others idle.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				if !physical(n) || !n.Up || in.Facts.Cores < 2 || n.Queues.Combined+n.Queues.RX > 2 || n.Queues.RX > 1 || steered(n) {
+					continue
+				}
+				if n.Queues.MaxCombined > 1 {
+					found := one(n.Name, []facts.Source{n.Shown["ethtool:channels/combined"], n.Shown["ethtool:channels/combined/max"]},
+						"1 of %d queues is in use on %d cores, and RPS is off", n.Queues.MaxCombined, in.Facts.Cores)
+					found[0].Fix = []Fix{{Setting: "ethtool:channels/combined"}}
+					out = append(out, found...)
+					continue
+				}
+				if n.Speed >= 10*units.Gbit || n.Speed == 0 && in.Role != "" {
+					found := with(Info, one(n.Name, []facts.Source{n.Shown["ethtool:channels/combined"]}, "the card has one queue, and RPS is off on %d cores", in.Facts.Cores))
+					found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
+					out = append(out, found...)
+				}
+			}
+			return out
+		},
+		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/cpuinfo", "processor\t: 0\nprocessor\t: 1\n", "/sys/class/net", "eth0/queues/rx-0:\neth0/queues/tx-0:\neth0/queues/rx-0/rps_cpus:0\n",
+			"ethtool -l eth0", "Channel parameters for eth0:\nPre-set maximums:\nCombined:\t8\nCurrent hardware settings:\nCombined:\t1\n"),
+		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/cpuinfo", "processor\t: 0\nprocessor\t: 1\n", "/sys/class/net", "eth0/queues/rx-0:\neth0/queues/tx-0:\neth0/queues/rx-0/rps_cpus:3\n",
+			"ethtool -l eth0", "Channel parameters for eth0:\nPre-set maximums:\nCombined:\t8\nCurrent hardware settings:\nCombined:\t1\n"),
+	}
+}
+
+// steered reports whether receive packet steering is on for any queue.
+func steered(n *facts.NIC) bool {
+	for _, mask := range n.RPS {
+		if strings.Trim(mask, "0,") != "" {
+			return true
+		}
+	}
+	return false
+}

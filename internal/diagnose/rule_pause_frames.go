@@ -1,0 +1,32 @@
+package diagnose
+
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// pauseFrames finds Ethernet flow control at work.
+func pauseFrames() Rule {
+	return Rule{
+		ID: "pause-frames", Title: "Ethernet flow control stops this link at times", Severity: Warning,
+		Needs:    []string{"linux:statistics *", "freebsd:settings"},
+		Systems:  []string{"linux", "freebsd"},
+		Settings: nil,
+		Because:  "A pause frame stops everything on the link, not only the flow that is too fast.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				if _, c := largest(nicCounters(n, "rx_flow_control_xoff", "rx_pause_ctrl_phy", "rx_global_pause", "rx_pause_frames", "rx_pause", "mac_stats.xoff_recvd", "port.rx_flow_control_xoff_rx", "rx_link_xoff_phy")); c.Value > 0 {
+					out = append(out, with(graded(c, received(n), 1e-6, Warning), do("the switch or the other end cannot take what this host sends: look there",
+						one(n.Name, []facts.Source{c.Source}, "pause frames received: %s", happened(c))))...)
+				}
+				if _, c := largest(nicCounters(n, "tx_flow_control_xoff", "tx_pause_ctrl_phy", "tx_global_pause", "tx_pause_frames", "tx_pause", "mac_stats.xoff_txd", "tx_link_xoff_phy")); c.Value > 0 {
+					out = append(out, with(graded(c, received(n), 1e-6, Warning), do("this host does not take its packets fast enough: see its rings, interrupts and cores",
+						one(n.Name, []facts.Source{c.Source}, "pause frames sent: %s", happened(c))))...)
+				}
+			}
+			return out
+		},
+		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0", "NIC statistics:\n     rx_packets: 1000000\n     rx_flow_control_xoff: 831\n"),
+		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0", "NIC statistics:\n     rx_packets: 1000000\n     rx_flow_control_xoff: 0\n"),
+	}
+}

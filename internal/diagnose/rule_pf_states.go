@@ -1,0 +1,36 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// pfStates finds a pf state table that is nearly full.
+func pfStates() Rule {
+	return Rule{
+		ID: "pf-states-near-full", Title: "The packet filter's state table is nearly full or was", Systems: onBSD(), Needs: []string{"packet filter"}, Severity: Critical,
+		Settings: []string{"pf:set/limit/states"},
+		Because:  "A connection that gets no state is refused.",
+		Check: func(in Input) []Finding {
+			f := in.Facts
+			used, has := f.Counter("pf.current_entries")
+			limit, src, ok := setting(f, "pf:set/limit/states")
+			if has && ok && limit > 0 && float64(used.Value) >= 0.8*float64(limit) {
+				return one("pf", []facts.Source{used.Source, src}, "%d of at most %d states (%.0f%%)", used.Value, limit, 100*float64(used.Value)/float64(limit))
+			}
+			if found := counters(f, "pf.memory"); len(found) > 0 {
+				return with(Warning, one("pf", sources(found), "%d packets were refused for want of memory for a state, since the counters were cleared", found[0].Value))
+			}
+			return nil
+		},
+		Fires: pfExample(95000, 0),
+		Quiet: pfExample(950, 0),
+	}
+}
+
+func pfExample(states, srcLimit int) Example {
+	return freebsdExample("pfctl -si", fmt.Sprintf("Status: Enabled for 9 days 01:02:03           Debug: Urgent\n\nState Table                          Total             Rate\n  current entries %20d\n  searches                       123456789         1570.2/s\n"+
+		"Counters\n  match                            1234567           15.7/s\n  memory                                 0            0.0/s\n  state-limit                            0            0.0/s\n  src-limit %20d            0.0/s\n", states, srcLimit),
+		"pfctl -sm", "states        hard limit   100000\nsrc-nodes     hard limit    10000\n")
+}

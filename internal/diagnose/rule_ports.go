@@ -1,0 +1,59 @@
+package diagnose
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// ports finds local ports that run out.
+func ports() Rule {
+	return Rule{
+		ID: "ephemeral-ports", Title: "Connections in TIME_WAIT use up the local ports", Needs: []string{"settings", "linux:sockets", "freebsd:counters"}, Severity: Warning, Systems: []string{"linux", "freebsd"},
+		Because: "Each connection out needs a local port of its own towards one peer address and port; a closed one holds its port for a while longer.",
+		Confirm: "connect() fails with EADDRNOTAVAIL.",
+		Check: func(in Input) []Finding {
+			f := in.Facts
+			waiting, has := f.Counter("sockstat.TCP.tw")
+			if f.System == "freebsd" {
+				waiting, has = f.Counter("tcp_states.connection_in_time_wait_state")
+			}
+			size, src, ok := portRange(f)
+			if over := f.Counters["TcpExt.TCPTimeWaitOverflow"]; over.Value > 0 && still(over) {
+				return one("tcp", []facts.Source{over.Source}, "the table of TIME_WAIT was full %d times since boot", over.Value)
+			}
+			if !has || !ok || float64(waiting.Value) < 0.5*float64(size) {
+				return nil
+			}
+			found := one("tcp", []facts.Source{waiting.Source, src}, "%d connections in TIME_WAIT, %d local ports", waiting.Value, size)
+			found[0].Fix = []Fix{{Setting: map[string]string{"linux": "net.ipv4.ip_local_port_range", "freebsd": "net.inet.ip.portrange.first"}[f.System]},
+				{Action: "keep connections open and reuse them; use more local or peer addresses"}}
+			return found
+		},
+		Fires: linuxExample("/proc/net/sockstat", "TCP: inuse 4 orphan 0 tw 26000 alloc 17 mem 3\n", "sysctl -a", "net.ipv4.ip_local_port_range = 32768\t60999\n"),
+		Quiet: linuxExample("/proc/net/sockstat", "TCP: inuse 4 orphan 0 tw 260 alloc 17 mem 3\n", "sysctl -a", "net.ipv4.ip_local_port_range = 32768\t60999\n"),
+	}
+}
+
+// portRange is the number of local ports for connections out.
+func portRange(f *facts.Facts) (size int64, src facts.Source, ok bool) {
+	if f.System == "linux" {
+		v, has := f.Setting("net.ipv4.ip_local_port_range")
+		words := strings.Fields(v)
+		if !has || len(words) != 2 {
+			return 0, src, false
+		}
+		low, err := strconv.ParseInt(words[0], 10, 32)
+		high, err2 := strconv.ParseInt(words[1], 10, 32)
+		return high - low + 1, f.Settings["net.ipv4.ip_local_port_range"].Source, err == nil && err2 == nil && high > low
+	}
+	first, _, ok := setting(f, "net.inet.ip.portrange.first")
+	if f.System == "openbsd" {
+		first, _, ok = setting(f, "net.inet.ip.porthifirst")
+		last, src, ok2 := setting(f, "net.inet.ip.porthilast")
+		return last - first + 1, src, ok && ok2 && last > first
+	}
+	last, src, ok2 := setting(f, "net.inet.ip.portrange.last")
+	return last - first + 1, src, ok && ok2 && last > first
+}

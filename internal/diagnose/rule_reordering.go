@@ -1,0 +1,25 @@
+package diagnose
+
+// reordering finds paths that deliver segments out of order.
+func reordering() Rule {
+	return Rule{
+		ID: "reordering", Title: "Segments arrive out of order at the peers", Systems: onLinux(), Needs: []string{"counters", "protocols"}, Severity: Info,
+		Because: "A reordered segment looks like a lost one until the sender has learnt better; it costs retransmissions and halved windows.",
+		Check: func(in Input) []Finding {
+			f := in.Facts
+			found := counters(f, "TcpExt.TCPSACKReorder", "TcpExt.TCPTSReorder", "TcpExt.TCPRenoReorder")
+			sent := total(f, "Tcp.OutSegs")
+			var all uint64
+			for _, c := range found {
+				all += c.Value
+			}
+			if sent < 10000 || float64(all) < 1e-4*float64(sent) {
+				return nil
+			}
+			return do("look for load balancing by packet instead of by flow (bonds in round-robin, several links) on the path",
+				one("tcp", sources(found), "%d times the sender found reordering in %d segments sent", all, sent))
+		},
+		Fires: linuxExample("/proc/net/netstat", "TcpExt: TCPSACKReorder TCPTSReorder\nTcpExt: 9000 100\n", "/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 210\n"),
+		Quiet: linuxExample("/proc/net/netstat", "TcpExt: TCPSACKReorder TCPTSReorder\nTcpExt: 9 1\n", "/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 210\n"),
+	}
+}

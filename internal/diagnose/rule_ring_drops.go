@@ -1,0 +1,40 @@
+package diagnose
+
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// ringDrops finds packets that a NIC dropped for want of a descriptor.
+func ringDrops() Rule {
+	return Rule{
+		ID: "ring-drops", Title: "A network card dropped packets before the host took them", Severity: Warning,
+		Needs:   []string{"linux:links", "freebsd:interface counters", "openbsd:interface counters"},
+		Because: "The receive ring had no free descriptor: the host does not empty it fast enough, or bursts are longer than the ring.",
+		Confirm: "The counter grows at the rate of the loss that TCP sees.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				name, c := largest(nicCounters(n, ringDropCounters()...))
+				if c.Value == 0 || !physical(n) {
+					continue
+				}
+				found := with(graded(c, received(n), 1e-6, Warning), one(n.Name, []facts.Source{c.Source}, "%s: %s of %d packets received", name, happened(c), received(n)))
+				if n.Rings.RX > 0 && n.Rings.RX < n.Rings.RXMax {
+					found[0].Fix = append(found[0].Fix, Fix{Setting: "ethtool:ring/rx"})
+				}
+				out = append(out, do("spread the receive work over more cores, or let the host take more packets at a time", found)...)
+			}
+			return out
+		},
+		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 5000)),
+		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0)),
+	}
+}
+
+// ringDropCounters are the names under which drivers count packets that found
+// no descriptor or no room in the card.
+func ringDropCounters() []string {
+	return []string{"link.rx_missed", "link.rx_overrun", "rx_missed_errors", "rx_no_buffer_count", "rx_fifo_errors", "rx_no_dma_resources", "rx_out_of_buffer",
+		"rx_discards_phy", "rx_over_errors", "rx_missed", "rx_queue_0_drops", "rx_dropped.nic",
+		"mac_stats.missed_packets", "mac_stats.recv_no_buff", "missed_packets", "recv_no_buff", "mac_stats.rx_missed_packets", "rx_overruns"}
+}

@@ -1,0 +1,33 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// slowLink finds a copper link that negotiated below both ends' ability.
+func slowLink() Rule {
+	return Rule{
+		ID: "slow-link", Title: "A link runs below the speed its card supports", Systems: onLinux(), Needs: []string{"link *"}, Severity: Warning,
+		Because: "A damaged pair in the cable, or a port fixed at a lower speed, makes a gigabit card run at 100 Mbit/s.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				if !n.Up || n.Speed == 0 || n.Speed > 100*units.Mbit || n.Fastest < units.Gbit || n.Media != "Twisted Pair" {
+					continue
+				}
+				out = append(out, do("change the cable; check the speed of the switch's port", one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s on a card that supports %s", n.Speed, n.Fastest))...)
+			}
+			return out
+		},
+		Fires: slowLinkExample(100),
+		Quiet: slowLinkExample(1000),
+	}
+}
+
+func slowLinkExample(speed int) Example {
+	return linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "ethtool eth0", fmt.Sprintf("Settings for eth0:\n\tSupported ports: [ TP ]\n\tSupported link modes:   100baseT/Full\n"+
+		"\t                        1000baseT/Full\n\tSpeed: %dMb/s\n\tDuplex: Full\n\tPort: Twisted Pair\n\tLink detected: yes\n", speed))
+}

@@ -1,0 +1,23 @@
+package diagnose
+
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// synFlood finds the kernel's report of a SYN flood.
+func synFlood() Rule {
+	return Rule{
+		ID: "syn-flooding", Title: "The kernel took the arrivals at a port for a SYN flood", Systems: onLinux(), Needs: []string{"messages"}, Severity: Warning,
+		Settings: []string{"net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog"},
+		Because:  "The queue of half-open connections of that port was full: an attack, or more clients than the backlog holds.",
+		Check: func(in Input) []Finding {
+			m, ok := in.Facts.Message("possible syn flooding")
+			if !ok {
+				return nil
+			}
+			return one("half-open connections", []facts.Source{m.Source}, "%s", m.Text)
+		},
+		Fires: linuxExample("dmesg", "[ 99.1] TCP: request_sock_TCP: Possible SYN flooding on port 443. Sending cookies.\n"),
+		Quiet: linuxExample("dmesg", "[ 9.1] e1000e 0000:00:19.0 eth0: NIC Link is Up\n"),
+	}
+}
