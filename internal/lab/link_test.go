@@ -87,3 +87,21 @@ func FuzzParseLink(f *testing.F) {
 		}
 	})
 }
+
+func TestProfilesAreValidAndSourced(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range Profiles() {
+		if _, err := ParseLink(p.Name); err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+		if seen[p.Name] || p.About == "" || p.Source == "" {
+			t.Errorf("%s is doubled, or without description or source", p.Name)
+		}
+		seen[p.Name] = true
+	}
+	for _, name := range []string{"dsl", "cable", "lte", "wifi", "geo-satellite", "leo-satellite", "transatlantic-10g", "metro-1g", "datacenter-25g"} {
+		if !seen[name] {
+			t.Errorf("no profile %s", name)
+		}
+	}
+}

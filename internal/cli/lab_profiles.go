@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/lab"
+)
+
+func newLabProfilesCmd(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "profiles",
+		Short: "List the named links and where their numbers come from",
+		Args:  exactArgs(0, "no arguments"),
+	}
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		how, err := format()
+		if err != nil {
+			return err
+		}
+		if how == "json" {
+			return env.printJSON(map[string]any{"schema": 1, "profiles": lab.Profiles()})
+		}
+		w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+		for _, p := range lab.Profiles() {
+			fmt.Fprintf(w, "%s\t%s\t%s\n\t\t%s\n", p.Name, p.Link, p.About, p.Source)
+		}
+		return w.Flush()
+	}
+	return cmd
+}

@@ -1,0 +1,296 @@
+package lab
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The probes make exactly known traffic with sockets of this process in the
+// lab's network namespaces, and measure what arrives, with one clock for both
+// ends.
+
+// stream is datagrams to send from the client to the server.
+type stream struct {
+	size     int           // bytes of IP packet of each, 44 at least
+	count    int           // how many
+	rate     float64       // bit/s of IP packets; 0: as fast as possible
+	together int           // handed to the kernel at once, 44 at most
+	ecn      int           // ECN field
+	settle   time.Duration // how long to wait for late ones
+}
+
+// received is what arrived of a stream, in order of arrival.
+type received struct {
+	seq   []uint32
+	at    []time.Duration // since the stream began
+	delay []time.Duration // one-way
+	ce    int             // how many carried Congestion Experienced
+	sent  int
+}
+
+const (
+	udpHeaders  = 28 // IPv4 and UDP
+	probeHeader = 12 // sequence number and time of sending
+	probePort   = 7077
+)
+
+// send sends a stream through the lab and returns what arrived.
+func (l *Lab) send(ctx context.Context, s stream) (received, error) {
+	tx, err := l.datagramSocket(l.topology.Hosts[0], s.ecn)
+	if err != nil {
+		return received{}, err
+	}
+	defer unix.Close(tx)
+	rx, err := l.datagramSocket(l.topology.Hosts[1], 0)
+	if err != nil {
+		return received{}, err
+	}
+	start := time.Now()
+	got := received{sent: s.count}
+	done := make(chan error, 1)
+	stop := make(chan struct{})
+	go func() {
+		defer unix.Close(rx)
+		done <- got.collect(rx, start, stop)
+	}()
+	peer := net.ParseIP(l.PeerAddr()).To4()
+	to := &unix.SockaddrInet4{Port: probePort, Addr: [4]byte(peer)}
+	err = s.transmit(ctx, tx, to, start)
+	select {
+	case <-ctx.Done():
+	case <-time.After(s.settle):
+	}
+	close(stop)
+	return got, errors.Join(err, <-done, ctx.Err())
+}
+
+// datagramSocket opens a UDP socket on a host, bound to the probes' port.
+func (l *Lab) datagramSocket(name string, ecn int) (fd int, err error) {
+	err = inNamespace(int(l.netns[name].Fd()), func() error {
+		fd, err = unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		const buffer = 256 << 20
+		for _, o := range []struct{ level, name, value int }{
+			{unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, buffer}, {unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, buffer},
+			{unix.IPPROTO_IP, unix.IP_TOS, ecn}, {unix.IPPROTO_IP, unix.IP_RECVTOS, 1},
+			{unix.IPPROTO_UDP, unix.UDP_GRO, 1},
+		} {
+			if err := unix.SetsockoptInt(fd, o.level, o.name, o.value); err != nil {
+				unix.Close(fd)
+				return fmt.Errorf("socket option %d: %w", o.name, err)
+			}
+		}
+		tv := unix.NsecToTimeval(int64(50 * time.Millisecond))
+		return errors.Join(
+			unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tv),
+			unix.Bind(fd, &unix.SockaddrInet4{Port: probePort}))
+	})
+	return fd, err
+}
+
+func (s stream) transmit(ctx context.Context, fd int, to unix.Sockaddr, start time.Time) error {
+	payload := s.size - udpHeaders
+	together := max(min(s.together, 44, 65000/payload), 1)
+	buf := make([]byte, together*payload)
+	segment := make([]byte, unix.CmsgSpace(2))
+	h := (*unix.Cmsghdr)(unsafe.Pointer(&segment[0]))
+	h.Level, h.Type = unix.IPPROTO_UDP, unix.UDP_SEGMENT
+	h.SetLen(unix.CmsgLen(2))
+	binary.NativeEndian.PutUint16(segment[unix.CmsgLen(0):], uint16(payload))
+	begin := time.Now()
+	for i := 0; i < s.count && ctx.Err() == nil; i += together {
+		if s.rate > 0 {
+			due := time.Duration(float64(i*s.size*8) / s.rate * 1e9)
+			if early := due - time.Since(begin); early > 0 {
+				time.Sleep(early)
+			}
+		}
+		n := min(together, s.count-i)
+		for j := range n {
+			binary.NativeEndian.PutUint32(buf[j*payload:], uint32(i+j))
+			binary.NativeEndian.PutUint64(buf[j*payload+4:], uint64(time.Since(start)))
+		}
+		err := unix.Sendmsg(fd, buf[:n*payload], segment, to, 0)
+		if err != nil && err != unix.ENOBUFS {
+			return fmt.Errorf("send probe: %w", err)
+		}
+	}
+	return nil
+}
+
+// collect reads datagrams until stop is closed and none is left.
+func (r *received) collect(fd int, start time.Time, stop <-chan struct{}) error {
+	buf := make([]byte, 1<<16)
+	control := make([]byte, 128)
+	for {
+		n, cn, _, _, err := unix.Recvmsg(fd, buf, control, 0)
+		if err == unix.EAGAIN || err == unix.EINTR {
+			select {
+			case <-stop:
+				return nil
+			default:
+				continue
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("receive probe: %w", err)
+		}
+		now := time.Since(start)
+		size, tos := ancillary(control[:cn])
+		if size == 0 {
+			size = n
+		}
+		for at := 0; at+probeHeader <= n; at += size {
+			r.seq = append(r.seq, binary.NativeEndian.Uint32(buf[at:]))
+			r.at = append(r.at, now)
+			r.delay = append(r.delay, now-time.Duration(binary.NativeEndian.Uint64(buf[at+4:])))
+			if tos&ecnMask == ecnCE {
+				r.ce++
+			}
+		}
+	}
+}
+
+// ancillary reads the segment size of a received GRO unit and its TOS byte.
+func ancillary(control []byte) (size int, tos byte) {
+	messages, err := unix.ParseSocketControlMessage(control)
+	if err != nil {
+		return 0, 0
+	}
+	for _, m := range messages {
+		switch {
+		case m.Header.Level == unix.IPPROTO_UDP && m.Header.Type == unix.UDP_GRO && len(m.Data) >= 4:
+			size = int(binary.NativeEndian.Uint32(m.Data))
+		case m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_TOS && len(m.Data) >= 1:
+			tos = m.Data[0]
+		}
+	}
+	return size, tos
+}
+
+// transfer is one TCP connection that sends as fast as it can from the client
+// to the server.
+type transfer struct {
+	duration   time.Duration // measured
+	omit       time.Duration // before that
+	congestion string        // algorithm; "" is the host's default
+	window     int           // most bytes the receiver offers; 0: what the kernel does
+}
+
+// result is what a transfer reached.
+type result struct {
+	goodput float64 // bit/s of payload at the receiver
+	mss     int     // bytes of payload of a full segment
+}
+
+func (l *Lab) transfer(ctx context.Context, t transfer) (res result, err error) {
+	const buffer = 64 << 20
+	options := func(_, _ string, c syscall.RawConn) error {
+		var failed error
+		err := c.Control(func(fd uintptr) {
+			if t.congestion != "" {
+				if err := unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, t.congestion); err != nil {
+					failed = fmt.Errorf("congestion control %s: %w", t.congestion, err)
+				}
+			}
+			unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, buffer)
+			if t.window > 0 {
+				unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP, t.window)
+			} else {
+				unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, buffer)
+			}
+		})
+		return errors.Join(err, failed)
+	}
+	address := net.JoinHostPort(l.PeerAddr(), fmt.Sprint(probePort))
+	var listener net.Listener
+	err = inNamespace(int(l.netns[l.topology.Hosts[1]].Fd()), func() (err error) {
+		config := net.ListenConfig{Control: options}
+		config.SetMultipathTCP(false)
+		listener, err = config.Listen(ctx, "tcp4", address)
+		return err
+	})
+	if err != nil {
+		return res, err
+	}
+	defer listener.Close()
+	var conn net.Conn
+	err = inNamespace(int(l.netns[l.topology.Hosts[0]].Fd()), func() (err error) {
+		dialer := net.Dialer{Control: options, Timeout: 10 * time.Second}
+		dialer.SetMultipathTCP(false)
+		conn, err = dialer.DialContext(ctx, "tcp4", address)
+		return err
+	})
+	if err != nil {
+		return res, err
+	}
+	defer conn.Close()
+	peer, err := listener.Accept()
+	if err != nil {
+		return res, err
+	}
+	defer peer.Close()
+	go io.Copy(conn, zeros{})
+	return t.measure(ctx, conn.(*net.TCPConn), peer)
+}
+
+// zeros is an endless source.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// measure reads what arrives and divides it by the time between the first read
+// after the omitted start and the last read.
+func (t transfer) measure(ctx context.Context, conn *net.TCPConn, peer net.Conn) (res result, err error) {
+	buf := make([]byte, 1<<18)
+	begin := time.Now()
+	end := begin.Add(t.omit + t.duration)
+	if err := peer.SetReadDeadline(end); err != nil {
+		return res, err
+	}
+	var bytes int64
+	var first, last time.Time
+	for ctx.Err() == nil {
+		n, err := peer.Read(buf)
+		now := time.Now()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
+		if err != nil {
+			return res, fmt.Errorf("receive: %w", err)
+		}
+		switch {
+		case now.Sub(begin) < t.omit:
+		case first.IsZero():
+			first = now
+		default:
+			bytes, last = bytes+int64(n), now
+		}
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return res, err
+	}
+	err = raw.Control(func(fd uintptr) {
+		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			res.mss = int(info.Snd_mss)
+		}
+	})
+	if bytes == 0 {
+		return res, errors.New("nothing arrived")
+	}
+	res.goodput = float64(bytes) * 8 / last.Sub(first).Seconds()
+	return res, errors.Join(err, ctx.Err())
+}
