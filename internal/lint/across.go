@@ -115,6 +115,9 @@ func (k *checker) judgePending() {
 			continue // what is switched off needs nothing
 		}
 		needs := p.record.Needs
+		if slices.ContainsFunc(p.record.Values, func(v catalog.Value) bool { return v.Needs != "" }) {
+			needs = slices.DeleteFunc(slices.Clone(needs), isModule) // which one is up to the value
+		}
 		if p.valueNeeds != "" && !k.isDefault(p.assignment) {
 			needs = append(slices.Clone(needs), p.valueNeeds)
 		}
@@ -135,21 +138,25 @@ func (k *checker) judgePending() {
 	}
 }
 
-// isDefault reports whether a value is the default in each release at hand.
+// isDefault reports whether a value is the default in a release at hand, and
+// so needs no module there.
 func (k *checker) isDefault(a *assignment) bool {
-	for _, v := range k.versions {
-		if d, ok := a.record.DefaultIn(v); !ok || strings.TrimSpace(d.Value) != strings.TrimSpace(a.entry.Value) {
-			return false
-		}
-	}
-	return true
+	return slices.ContainsFunc(k.versions, func(v catalog.Version) bool {
+		d, ok := a.record.DefaultIn(v)
+		return ok && strings.TrimSpace(d.Value) == strings.TrimSpace(a.entry.Value)
+	})
+}
+
+// isModule reports whether a need is a module of FreeBSD.
+func isModule(need string) bool {
+	return strings.HasSuffix(need, "_load") && !strings.Contains(need, ".")
 }
 
 // unmet judges one need: a module, a setting, or name=value.
 func (k *checker) unmet(a *assignment, need string) *finding {
 	f := &finding{code: "needs", severity: Warning, sources: a.record.Sources}
-	if module, is := strings.CutSuffix(need, "_load"); is && !strings.Contains(need, ".") {
-		return k.moduleUnmet(a, need, module, f)
+	if isModule(need) {
+		return k.moduleUnmet(a, need, strings.TrimSuffix(need, "_load"), f)
 	}
 	if k.system == catalog.Linux && !strings.Contains(need, ".") {
 		return nil // Linux loads a module when a value names it

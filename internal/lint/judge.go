@@ -65,7 +65,7 @@ func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, ver
 	if r.RenamedTo != "" {
 		found = append(found, k.renamed(r, e, Info, fmt.Sprintf("%s is the old name of %s; both still work", r.Name, r.RenamedTo)))
 	}
-	if e.Has(conffile.Expands) || place == "" && !judgedPlace(e) {
+	if e.Has(conffile.Expands) || isTemplate(e.Value) || place == "" && !judgedPlace(e) {
 		return found
 	}
 	v := k.read(r, e.Value, place)
@@ -80,6 +80,17 @@ func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, ver
 		}
 	}
 	return found
+}
+
+// isTemplate reports a value that some program fills in before the system
+// reads the file.
+func isTemplate(value string) bool {
+	for _, mark := range []string{"{{", "${", "$(", "<%", "%%"} {
+		if strings.Contains(value, mark) {
+			return true
+		}
+	}
+	return len(value) > 2 && value[0] == '@' && value[len(value)-1] == '@'
 }
 
 // judgedPlace reports whether a name outside of the usual places has values
@@ -99,6 +110,9 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 	switch r.StateIn(version) {
 	case catalog.Gone:
 		text := fmt.Sprintf("%s does not exist since %s %s", name, title(k.system), r.Removed)
+		if !r.Removed.AtLeast("2") && k.system != catalog.Linux {
+			text = fmt.Sprintf("%s does not exist in %s, and never did", name, title(k.system))
+		}
 		if r.RenamedTo != "" {
 			return []finding{k.renamed(r, e, Warning, text+"; it is called "+r.RenamedTo+" now")}, true
 		}
@@ -302,6 +316,9 @@ func (k *checker) valueMessage(code string, e conffile.Entry, normal float64, ha
 		value = value[:60] + "…"
 	}
 	setting := e.Name + " = " + value
+	if strings.Contains(e.Name, ":") && e.Iface != "" && e.Iface != "*" {
+		setting += " for " + e.Iface
+	}
 	switch code {
 	case "below-default":
 		if hasStandard {

@@ -39,6 +39,7 @@ func small(t testing.TB) *catalog.Catalog {
 		{Name: "net.inet.run", System: catalog.FreeBSD, Kind: catalog.Runtime, Type: catalog.TypeInt, Belongs: []string{"sysctl"}, Aliases: []string{"net.inet.alias"}},
 		{Name: "net.inet.algo", System: catalog.FreeBSD, Kind: catalog.Runtime, Type: catalog.TypeString, Belongs: []string{"sysctl"},
 			Default: catalog.Defaults{{Value: "one"}}, Values: []catalog.Value{{Value: "one"}, {Value: "two", Needs: "cc_two_load"}}},
+		{Name: "net.inet.never", System: catalog.FreeBSD, Kind: catalog.Runtime, Type: catalog.TypeInt, Belongs: []string{"sysctl"}, Removed: "1.0", Became: "Never existed."},
 		{Name: "cc_two_load", System: catalog.FreeBSD, Kind: catalog.Boot, Type: catalog.TypeBool, Belongs: []string{"loader"}},
 		{Name: "net.inet.both", System: catalog.FreeBSD, Kind: catalog.Runtime, Type: catalog.TypeInt, Belongs: []string{"sysctl"}, Range: &catalog.Range{Max: ptr(5)}},
 		{Name: "net.inet.both", System: catalog.OpenBSD, Kind: catalog.Runtime, Type: catalog.TypeInt, Belongs: []string{"sysctl"}, Range: &catalog.Range{Max: ptr(9)}},
@@ -90,6 +91,7 @@ func TestRun(t *testing.T) {
 		want string
 	}{
 		{"a number is refused", files(sysctlConf, "net.core.plain=12x\n"), Options{}, "/etc/sysctl.conf:1:16 bad-value error\n"},
+		{"a template is not judged", files(sysctlConf, "net.core.plain={{ x }}\nnet.core.plain2=${y}\n"), Options{}, ""},
 		{"a comment behind a number is not read", files(sysctlConf, "net.core.plain = 0x10 # c\n"), Options{}, ""},
 		{"a comment behind a word is", files(sysctlConf, "net.core.word = a # c\n"), Options{}, "/etc/sysctl.conf:1:17 bad-value error\n"},
 		{"range", files(sysctlConf, "net.core.plain = 1001\n"), Options{}, "/etc/sysctl.conf:1:18 out-of-range error\n"},
@@ -124,6 +126,8 @@ func TestRun(t *testing.T) {
 		{"a module is missing", files(sysctlConf, "net.inet.algo=two\n", loaderConf, "x=1\n"), Options{System: catalog.FreeBSD}, "/etc/sysctl.conf:1:1 needs warning\n"},
 		{"a module may be loaded elsewhere", files(sysctlConf, "net.inet.algo=two\n"), Options{System: catalog.FreeBSD}, "/etc/sysctl.conf:1:1 needs info\n"},
 		{"a module is loaded", files(sysctlConf, "net.inet.algo=two\n", "/etc/rc.conf", "kld_list=\"cc_two\"\n"), Options{System: catalog.FreeBSD}, ""},
+		{"the default needs no module", files(sysctlConf, "net.inet.algo=one\n", loaderConf, "x=1\n"), Options{System: catalog.FreeBSD}, "/etc/sysctl.conf:1:15 same-as-default info\n"},
+		{"a setting that never was", files(sysctlConf, "net.inet.never=1\n"), Options{System: catalog.FreeBSD}, "/etc/sysctl.conf:1:1 removed warning\n"},
 		{"a file that fits two systems", files(sysctlConf, "net.inet.both=7\n"), Options{}, ""},
 		{"and has a problem on both", files(sysctlConf, "net.inet.both=10\n"), Options{}, "/etc/sysctl.conf:1:15 out-of-range error\n"},
 		{"wrong system", files(sysctlConf, "net.core.plain=1\n"), Options{System: catalog.OpenBSD}, "/etc/sysctl.conf:1:1 wrong-system error\n"},

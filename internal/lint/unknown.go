@@ -30,7 +30,7 @@ var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp
 
 // unknown judges a name that the system's catalog does not have.
 func (k *checker) unknown(e conffile.Entry) []finding {
-	if strings.ContainsAny(e.Name, ":/*$ ") || !strings.Contains(e.Name, ".") {
+	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") || !strings.Contains(e.Name, ".") {
 		return nil
 	}
 	switch k.file.kind {
