@@ -126,7 +126,7 @@ func (a axis) ticks(label func(float64) string) []tick {
 		return out
 	}
 	factors := []float64{1, 2, 5}
-	if a.max/a.min > 50 {
+	if a.max/a.min > 200 {
 		factors = []float64{1}
 	}
 	decades := math.Ceil(math.Log10(a.max / a.min))
@@ -141,10 +141,11 @@ func (a axis) ticks(label func(float64) string) []tick {
 	return out
 }
 
-// niceStep is the round number of 1, 2 or 5 times a power of ten at or above v.
+// niceStep is the round number of 1, 2, 2.5 or 5 times a power of ten at or
+// above v.
 func niceStep(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, f := range []float64{1, 2, 5} {
+	for _, f := range []float64{1, 2, 2.5, 5} {
 		if f*power >= v*(1-1e-9) {
 			return f * power
 		}
@@ -152,11 +153,34 @@ func niceStep(v float64) float64 {
 	return 10 * power
 }
 
-// drawAxis draws grid lines from top to bottom with labels below.
-func (c *canvas) drawAxis(a axis, top, bottom float64, label func(float64) string) {
+// band is a stretch of a drawing's height.
+type band struct{ top, bottom float64 }
+
+// Every row of a chart has a line of text and below it a track, where its
+// marks and the grid are; nothing is drawn across text.
+const (
+	rowStep  = 44.0
+	rowText  = 14.0 // base line of the text
+	rowTrack = 28.0 // middle of the track
+)
+
+// tracks are the bands of n rows.
+func tracks(n int) []band {
+	var out []band
+	for i := range n {
+		y := rowStep * float64(i)
+		out = append(out, band{y + rowTrack - 9, y + rowTrack + 9})
+	}
+	return out
+}
+
+// drawAxis draws grid lines in the bands, and their labels below the bottom.
+func (c *canvas) drawAxis(a axis, bands []band, bottom float64, label func(float64) string) {
 	for _, t := range a.ticks(label) {
 		x := a.at(t.value)
-		c.line("grid", x, top, x, bottom)
+		for _, b := range bands {
+			c.line("grid", x, b.top, x, b.bottom)
+		}
 		anchor := "middle"
 		switch {
 		case x < 0.06:
@@ -165,6 +189,13 @@ func (c *canvas) drawAxis(a axis, top, bottom float64, label func(float64) strin
 			anchor = "end"
 		}
 		c.text("s", anchor, x, bottom+16, t.label)
+	}
+}
+
+// through draws a vertical line in the bands.
+func (c *canvas) through(class string, x float64, bands []band) {
+	for _, b := range bands {
+		c.line(class, x, b.top, x, b.bottom)
 	}
 }
 

@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/stats"
 )
+
+// armName is how many cells of an arm's name a chart has room for.
+const armName = 16
 
 // armClass and armShape tell arms apart.
 func armClass(i int) string { return fmt.Sprintf("a%d", i%armShapes) }
@@ -18,7 +22,6 @@ func armShape(i int) int    { return i % armShapes }
 // and with the plan, and below them the measured runs of every arm, whose
 // medians reach up through the ceilings. It returns the drawing's height.
 func roofline(c *canvas, r Result) float64 {
-	const step, track = 42, 26
 	var table []row
 	var values []float64
 	for _, row := range rows(r) {
@@ -39,61 +42,70 @@ func roofline(c *canvas, r Result) float64 {
 		return 0
 	}
 	a := newAxis(true, values...).widen(0.05)
-	bottom := float64(step*(len(table)+len(r.Arms)) + 4)
-	c.drawAxis(a, 0, bottom, shortBits)
+	bands := tracks(len(table) + len(r.Arms))
+	bottom := rowStep * float64(len(bands))
+	c.drawAxis(a, bands, bottom, shortBits)
+	for i, row := range table {
+		rooflineRow(c, a, row, rowStep*float64(i))
+	}
 	for i, arm := range r.Arms {
 		if m := arm.Median.GoodputBPS; m > 0 {
-			x := a.at(m)
-			c.line("guide "+armClass(i), x, 0, x, float64(step*(len(table)+i)+track))
+			c.through("guide "+armClass(i), a.at(m), bands[:len(table)+i])
 		}
 	}
-	y := 0.0
-	for _, row := range table {
-		rooflineRow(c, a, row, y)
-		y += step
-	}
 	for i, arm := range r.Arms {
-		c.text("t b halo", "start", 0, y+14, "measured: "+Clip(arm.Name, 24))
-		c.text("t b halo", "end", 1, y+14, bits(arm.Median.GoodputBPS))
-		c.line("track", 0, y+track, 1, y+track)
-		drawRuns(c, a, arm, i, y+track)
-		y += step
+		y := rowStep * float64(len(table)+i)
+		c.text("t b", "start", 0, y+rowText, "measured: "+Clip(arm.Name, armName))
+		c.text("t b", "end", 1, y+rowText, bits(arm.Median.GoodputBPS))
+		c.line("track", 0, y+rowTrack, 1, y+rowTrack)
+		drawRuns(c, a, arm.Median.GoodputBPS, goodputs(arm), arm.Name, i, y+rowTrack)
 	}
-	c.text("s", "middle", 0.5, bottom+32, "goodput in bit/s, logarithmic")
-	return bottom + 38
+	c.text("s", "end", 1, bottom+34, "goodput in bit/s, logarithmic")
+	return bottom + 40
 }
 
 // rooflineRow draws one ceiling: hollow as found, filled with the plan.
 func rooflineRow(c *canvas, a axis, row row, y float64) {
-	name, class := resourceWords(row.Resource), "t halo"
+	name, class := resourceWords(row.Resource), "t"
 	switch {
-	case row.Binds && row.BindsA:
-		name, class = name+" (binds)", "t b halo"
+	case row.Binds && (row.BindsA || row.After == nil):
+		name, class = name+" · binds", "t b"
 	case row.Binds:
-		name, class = name+" (binds as found)", "t b halo"
+		name, class = name+" · bound", "t b"
 	case row.BindsA:
-		name, class = name+" (binds with the plan)", "t b halo"
+		name, class = name+" · binds now", "t b"
 	}
 	before, after := known(row.Before), known(row.After)
-	value := bits(after)
-	switch {
-	case after == 0:
-		value = bits(before)
-	case before > 0 && bits(before) != bits(after):
-		value = bits(before) + " → " + bits(after)
-	}
-	c.line("track", 0, y+26, 1, y+26)
-	if before > 0 && after > 0 {
-		c.line("moved", a.at(before), y+26, a.at(after), y+26)
+	c.text(class, "start", 0, y+rowText, Clip(name, 28))
+	c.text(class, "end", 1, y+rowText, move(before, after))
+	y += rowTrack
+	c.bar("room", 0, a.at(max(before, after)), y-5, 10)
+	if before > 0 {
+		c.bar("room", 0, a.at(before), y-5, 10)
 	}
 	if after > 0 {
-		c.marker("wall full", wall, a.at(after), y+26, "with the plan: "+bits(after))
+		c.marker("wall full", wall, a.at(after), y, "with the plan: "+bits(after))
 	}
 	if before > 0 && !(after > 0 && bits(before) == bits(after)) {
-		c.marker("wall", wall, a.at(before), y+26, "as found: "+bits(before))
+		c.marker("wall", wall, a.at(before), y, "as found: "+bits(before))
 	}
-	c.text(class, "start", 0, y+14, Clip(name, 40))
-	c.text(class, "end", 1, y+14, value)
+}
+
+// move prints a rate before and after in one unit; 0 is not known.
+func move(before, after float64) string {
+	was, is := bits(before), bits(after)
+	switch {
+	case after == 0:
+		return was
+	case before == 0 || was == is:
+		return is
+	}
+	_, unit, _ := strings.Cut(bits(max(before, after)), " ")
+	number := func(v float64) string {
+		scale := map[byte]float64{'k': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12}[unit[0]]
+		return strconv.FormatFloat(v/max(1, scale), 'g', 3, 64)
+	}
+	return number(before) + " → " + number(after) + " " + unit
 }
 
 func known(c *diagnose.Ceiling) float64 {
@@ -113,57 +125,108 @@ func goodputs(arm Arm) []float64 {
 	return out
 }
 
-// drawRuns puts every run of an arm on a line, and its median above them.
-func drawRuns(c *canvas, a axis, arm Arm, index int, y float64) {
-	for _, run := range arm.Runs {
-		if run.GoodputBPS > 0 {
-			x := a.at(run.GoodputBPS)
-			c.line("dot "+armClass(index), x, y-7, x, y+7)
+// drawRuns puts runs on a line, and their median among them.
+func drawRuns(c *canvas, a axis, median float64, values []float64, name string, index int, y float64) {
+	for _, v := range values {
+		c.line("dot "+armClass(index), a.at(v), y-8, a.at(v), y+8)
+	}
+	if median > 0 {
+		c.marker("mark "+armClass(index), armShape(index), a.at(median), y, name+", median")
+	}
+}
+
+// scaled is what a chart of runs shows: the goodput itself, or, when the arms
+// are too far apart for one axis, each run against its own arm's median.
+type scaled struct {
+	arms     [][]float64 // by arm and run; 0 for a run without goodput
+	relative bool
+	axis     axis
+}
+
+func scaleRuns(r Result) (scaled, bool) {
+	var s scaled
+	var all []float64
+	for _, arm := range r.Arms {
+		all = append(all, goodputs(arm)...)
+	}
+	s.relative = spread(all)
+	var shown []float64
+	for _, arm := range r.Arms {
+		var values []float64
+		for _, run := range arm.Runs {
+			v := max(0, run.GoodputBPS)
+			if s.relative {
+				v /= arm.Median.GoodputBPS
+			}
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				v = 0
+			}
+			values = append(values, v)
 		}
+		s.arms, shown = append(s.arms, values), append(shown, values...)
 	}
-	if arm.Median.GoodputBPS > 0 {
-		c.marker("mark "+armClass(index), armShape(index), a.at(arm.Median.GoodputBPS), y, arm.Name+", median: "+bits(arm.Median.GoodputBPS))
+	s.axis = newAxis(spread(shown), shown...).widen(0.08)
+	return s, len(all) > 0
+}
+
+func (s scaled) label(v float64) string {
+	if s.relative {
+		return strings.TrimPrefix(strings.Replace(change(v), ".0%", "%", 1), "±")
 	}
+	return shortBits(v)
+}
+
+// note says how to read a chart of runs in time order.
+func (s scaled) note() string {
+	if s.relative {
+		return "The arms are too far apart for one axis, so each run is shown against the median of its own arm."
+	}
+	return "The broken lines are the arms' medians."
+}
+
+func (s scaled) title() string {
+	if s.relative {
+		return "goodput of a run against the median of its arm"
+	}
+	return axisTitle("goodput in bit/s", s.axis)
 }
 
 // runsInTime draws every run in the order in which it was made, time downwards
 // being the one direction with room on every screen.
 func runsInTime(r Result) string {
-	type point struct {
-		Run
-		arm int
+	s, ok := scaleRuns(r)
+	if !ok {
+		return ""
 	}
-	var points []point
-	var values []float64
-	for i, arm := range r.Arms {
+	total := 0
+	for _, arm := range r.Arms {
 		for _, run := range arm.Runs {
-			if run.GoodputBPS > 0 {
-				points, values = append(points, point{run, i}), append(values, run.GoodputBPS)
+			total = max(total, run.Order+1)
+		}
+	}
+	var c canvas
+	step := max(4, min(18, 560/float64(total)))
+	bottom := step*float64(total) + 12
+	c.drawAxis(s.axis, []band{{0, bottom}}, bottom, s.label)
+	for i, arm := range r.Arms {
+		switch m := arm.Median.GoodputBPS; {
+		case s.relative:
+			c.line("one", s.axis.at(1), 0, s.axis.at(1), bottom)
+		case m > 0:
+			c.line("guide "+armClass(i), s.axis.at(m), 0, s.axis.at(m), bottom)
+		}
+	}
+	for i, arm := range r.Arms {
+		for k, run := range arm.Runs {
+			if s.arms[i][k] > 0 && run.Order >= 0 {
+				title := fmt.Sprintf("run %d, pair %d, %s after the start, %s: %s", run.Order+1, run.Pair+1, seconds(run.At), arm.Name, bits(run.GoodputBPS))
+				c.marker("mark "+armClass(i), armShape(i), s.axis.at(s.arms[i][k]), 12+step*float64(run.Order), title)
 			}
 		}
 	}
-	if len(points) == 0 {
-		return ""
-	}
-	slices.SortFunc(points, func(a, b point) int { return a.Order - b.Order })
-	var c canvas
-	a := newAxis(spread(values), values...).widen(0.08)
-	step := max(8, min(18, 480/float64(len(points))))
-	bottom := step*float64(len(points)) + 12
-	c.drawAxis(a, 0, bottom, shortBits)
-	for i, arm := range r.Arms {
-		if m := arm.Median.GoodputBPS; m > 0 {
-			c.line("guide "+armClass(i), a.at(m), 0, a.at(m), bottom)
-		}
-	}
-	for i, p := range points {
-		y := 12 + step*float64(i)
-		title := fmt.Sprintf("run %d, pair %d, %s after the start, %s: %s", p.Order+1, p.Pair+1, seconds(p.At), r.Arms[p.arm].Name, bits(p.GoodputBPS))
-		c.marker("mark "+armClass(p.arm), armShape(p.arm), a.at(p.GoodputBPS), y, title)
-	}
-	c.text("s", "middle", 0.5, bottom+32, axisTitle("goodput in bit/s", a))
-	c.text("s", "start", 0, bottom+32, "↓ later")
-	return c.chart(bottom+38, "goodput of each run in the order of the runs")
+	c.text("s", "start", 0, bottom+34, "↓ later")
+	c.text("s", "end", 1, bottom+34, s.title())
+	return c.chart(bottom+40, "goodput of each run in the order of the runs")
 }
 
 func axisTitle(what string, a axis) string {
@@ -175,31 +238,27 @@ func axisTitle(what string, a axis) string {
 
 // distributions draws each arm's runs with the middle half as a box.
 func distributions(r Result) string {
-	var values []float64
-	for _, arm := range r.Arms {
-		values = append(values, goodputs(arm)...)
-	}
-	if len(values) == 0 {
+	s, ok := scaleRuns(r)
+	if !ok {
 		return ""
 	}
 	var c canvas
-	a := newAxis(spread(values), values...).widen(0.08)
-	const step = 46
-	bottom := float64(step*len(r.Arms) + 4)
-	c.drawAxis(a, 0, bottom, shortBits)
+	bands := tracks(len(r.Arms))
+	bottom := rowStep * float64(len(r.Arms))
+	c.drawAxis(s.axis, bands, bottom, s.label)
 	for i, arm := range r.Arms {
-		y := float64(step * i)
-		g := goodputs(arm)
-		c.text("t halo", "start", 0, y+14, Clip(arm.Name, 24))
-		c.text("t halo", "end", 1, y+14, scatterWords(g))
-		if len(g) > 1 {
-			low, high := stats.Quantile(g, 0.25), stats.Quantile(g, 0.75)
-			c.bar("box "+armClass(i), a.at(low), a.at(high), y+20, 20)
+		y := rowStep * float64(i)
+		values := slices.DeleteFunc(slices.Clone(s.arms[i]), func(v float64) bool { return v <= 0 })
+		c.text("t", "start", 0, y+rowText, Clip(arm.Name, armName))
+		c.text("s", "end", 1, y+rowText, scatterWords(goodputs(arm)))
+		if len(values) == 0 {
+			continue
 		}
-		drawRuns(&c, a, arm, i, y+30)
+		c.bar("box "+armClass(i), s.axis.at(stats.Quantile(values, 0.25)), s.axis.at(stats.Quantile(values, 0.75)), y+rowTrack-9, 18)
+		drawRuns(&c, s.axis, stats.Median(values), values, arm.Name, i, y+rowTrack)
 	}
-	c.text("s", "middle", 0.5, bottom+32, axisTitle("goodput in bit/s", a))
-	return c.chart(bottom+38, "distribution of the runs of each arm")
+	c.text("s", "end", 1, bottom+34, s.title())
+	return c.chart(bottom+40, "distribution of the runs of each arm")
 }
 
 // scatterWords says how far apart runs are.
@@ -221,7 +280,6 @@ type estimate struct {
 
 // forest draws ratios with their intervals against no change and the margin.
 func forest(label string, margin float64, estimates []estimate) string {
-	const step = 46
 	values := []float64{1}
 	if margin > 0 {
 		values = append(values, 1+margin, 1/(1+margin))
@@ -231,41 +289,47 @@ func forest(label string, margin float64, estimates []estimate) string {
 	}
 	var c canvas
 	a := newAxis(true, values...).widen(0.06)
-	bottom := float64(step*len(estimates) + 4)
-	if margin > 0 {
-		c.bar("margin", a.at(1/(1+margin)), a.at(1+margin), 0, bottom)
+	bands := tracks(len(estimates))
+	bottom := rowStep * float64(len(estimates))
+	for _, b := range bands {
+		if margin > 0 {
+			c.bar("margin", a.at(1/(1+margin)), a.at(1+margin), b.top, b.bottom-b.top)
+		}
 	}
 	wide := a.max/a.min >= 4
-	c.drawAxis(a, 0, bottom, func(v float64) string {
+	c.drawAxis(a, bands, bottom, func(v float64) string {
 		if wide {
 			return "×" + ratioTick(v)
 		}
-		return strings.Replace(strings.Replace(change(v), ".0%", "%", 1), "±", "", 1)
+		return strings.TrimPrefix(strings.Replace(change(v), ".0%", "%", 1), "±")
 	})
-	c.line("one", a.at(1), 0, a.at(1), bottom)
+	c.through("one", a.at(1), bands)
 	for i, e := range estimates {
-		y := float64(step * i)
-		c.text("t halo", "start", 0, y+14, Clip(e.name, 44))
-		c.text("t s halo", "end", 1, y+14, e.words)
-		if !(e.ratio > 0) {
-			continue
-		}
-		y += 30
-		c.bar("share "+e.class, a.at(1), a.at(e.ratio), y-5, 10)
-		for _, p := range e.points {
-			if p > 0 {
-				c.line("dot "+e.class, a.at(p), y-8, a.at(p), y+8)
-			}
-		}
-		if e.low > 0 && e.high > 0 {
-			c.line("interval "+e.class, a.at(e.low), y, a.at(e.high), y)
-			c.line("interval "+e.class, a.at(e.low), y-5, a.at(e.low), y+5)
-			c.line("interval "+e.class, a.at(e.high), y-5, a.at(e.high), y+5)
-		}
-		c.marker("mark "+e.class, e.shape, a.at(e.ratio), y, e.name+": "+e.words)
+		drawEstimate(&c, a, e, rowStep*float64(i))
 	}
-	c.text("s", "middle", 0.5, bottom+32, label)
-	return c.chart(bottom+38, label)
+	c.text("s", "end", 1, bottom+34, label)
+	return c.chart(bottom+40, label)
+}
+
+func drawEstimate(c *canvas, a axis, e estimate, y float64) {
+	c.text("t", "start", 0, y+rowText, Clip(e.name, 42))
+	c.text("s wide", "end", 1, y+rowText, e.words)
+	if !(e.ratio > 0) {
+		return
+	}
+	y += rowTrack
+	c.bar("share "+e.class, a.at(1), a.at(e.ratio), y-5, 10)
+	for _, p := range e.points {
+		if p > 0 {
+			c.line("dot "+e.class, a.at(p), y-8, a.at(p), y+8)
+		}
+	}
+	if e.low > 0 && e.high > 0 {
+		c.line("interval "+e.class, a.at(e.low), y, a.at(e.high), y)
+		c.line("interval "+e.class, a.at(e.low), y-5, a.at(e.low), y+5)
+		c.line("interval "+e.class, a.at(e.high), y-5, a.at(e.high), y+5)
+	}
+	c.marker("mark "+e.class, e.shape, a.at(e.ratio), y, e.name+": "+e.words)
 }
 
 func ratioTick(v float64) string {
@@ -279,7 +343,7 @@ func effectChart(r Result) string {
 	}
 	e := estimate{name: "plan against default", words: shareWords(Share{Ratio: r.Effect.Ratio, Low: r.Effect.Low, High: r.Effect.High}),
 		ratio: r.Effect.Ratio, low: r.Effect.Low, high: r.Effect.High, class: armClass(1), shape: armShape(1), points: pairRatios(r)}
-	return forest(metricWords(r)+" of the plan over the default's; thin lines are single pairs", r.Margin, []estimate{e})
+	return forest(metricWords(r)+", plan over default; thin: single pairs", r.Margin, []estimate{e})
 }
 
 // pairRatios are the ratios of the second arm to the first, pair by pair.
@@ -316,7 +380,7 @@ func sharesChart(r Result) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	return forest(metricWords(r)+" with the setting over "+metricWords(r)+" without it", r.Margin, rows)
+	return forest(metricWords(r)+" with the setting over that without it", r.Margin, rows)
 }
 
 // latencyChart draws goodput against round-trip time, run by run.
@@ -335,11 +399,11 @@ func latencyChart(r Result) string {
 	var c canvas
 	const height = 220
 	x, y := newAxis(spread(rates), rates...).widen(0.08), newAxis(spread(rtts), rtts...).widen(0.15)
-	c.drawAxis(x, 0, height, shortBits)
+	c.drawAxis(x, []band{{0, height}}, height, shortBits)
 	down := func(v float64) float64 { return height * (1 - y.at(v)) }
 	for _, t := range y.ticks(seconds) {
 		c.line("grid", 0, down(t.value), 1, down(t.value))
-		c.text("s halo", "start", 0, down(t.value)-4, t.label)
+		c.text("s", "start", 0, down(t.value)-4, t.label)
 	}
 	for i, arm := range r.Arms {
 		for _, run := range arm.Runs {
@@ -349,6 +413,6 @@ func latencyChart(r Result) string {
 			}
 		}
 	}
-	c.text("s", "middle", 0.5, height+32, axisTitle("goodput in bit/s", x)+"; up: mean round-trip time")
-	return c.chart(height+38, "mean round-trip time against goodput of each run")
+	c.text("s", "end", 1, height+34, "→ goodput in bit/s   ↑ mean round-trip time")
+	return c.chart(height+40, "mean round-trip time against goodput of each run")
 }

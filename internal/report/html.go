@@ -31,8 +31,8 @@ type view struct {
 	Ceilings                                   []ceilingView
 	Shares                                     []Share
 	Plans                                      []planView
-	Method, Limits                             []string
-	PathWords, Next                            string
+	Method, Limits, Doubts                     []string
+	PathWords, Next, RunsNote                  string
 
 	Ordered []orderedRun
 
@@ -77,7 +77,7 @@ func HTML(w io.Writer, r Result) error {
 		"amount": amount, "bits": bits, "seconds": seconds, "size": func(n int64) string { return sizeOf(float64(n)) },
 		"kept": keptWord, "share": shareWords, "verdict": verdictWords, "resource": resourceWords, "percent": percent,
 		"system": systemName, "times": times, "fit": fitWords, "kind": kindWords, "undo": undoWords, "link": isLink,
-		"because": because, "shape": armSign, "orelse": func(a, b string) string { return cmp.Or(a, b) },
+		"because": because, "clip": func(s string) string { return Clip(s, 24) }, "shape": armSign, "orelse": func(a, b string) string { return cmp.Or(a, b) },
 	}
 	t, err := template.New("report").Funcs(funcs).Parse(pageTemplate)
 	if err != nil {
@@ -101,7 +101,7 @@ func HTML(w io.Writer, r Result) error {
 func newView(r Result) view {
 	v := view{
 		Result: r, Style: template.CSS(pageStyle), Mark: verdictMark(r), Headline: headline(r), Evidence: evidence(r.Effect), Follow: follow(r),
-		Table: armTable(r), Shares: sortedShares(r.Shares), Method: method(r), Limits: limits(r), PathWords: pathWords(r), Next: next(r),
+		Table: armTable(r), Shares: sortedShares(r.Shares), Method: method(r), Limits: limits(r), Doubts: doubts(r), PathWords: pathWords(r), Next: next(r),
 		Effect: template.HTML(effectChart(r)), Runs: template.HTML(runsInTime(r)), Distribution: template.HTML(distributions(r)),
 		Latency: template.HTML(latencyChart(r)), SharesChart: template.HTML(sharesChart(r)),
 	}
@@ -119,8 +119,16 @@ func newView(r Result) view {
 		v.Ceilings = append(v.Ceilings, ceilingView{c, "with the plan", c.Known && c.Resource == bindingAfter(r)})
 	}
 	v.Ordered = orderedRuns(r)
+	if s, ok := scaleRuns(r); ok {
+		v.RunsNote = s.note()
+	}
 	for _, p := range r.Plans {
-		v.Plans = append(v.Plans, newPlanView(p, r.Shares))
+		next := newPlanView(p, r.Shares)
+		if n := len(v.Plans); n > 0 && samePlan(v.Plans[n-1].Plan, p) {
+			v.Plans[n-1].Title = v.Plans[n-1].Host + " and " + next.Title
+			continue
+		}
+		v.Plans = append(v.Plans, next)
 	}
 	return v
 }
@@ -149,7 +157,7 @@ func orderedRuns(r Result) []orderedRun {
 	var out []orderedRun
 	for i, arm := range r.Arms {
 		for _, run := range arm.Runs {
-			out = append(out, orderedRun{run.Order + 1, run.Pair + 1, armSign(i) + " " + arm.Name, seconds(run.At), bits(run.GoodputBPS)})
+			out = append(out, orderedRun{run.Order + 1, run.Pair + 1, armSign(i) + " " + arm.Name, fmt.Sprintf("%.1f s", run.At), bits(run.GoodputBPS)})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b orderedRun) int { return a.Number - b.Number })
@@ -158,6 +166,11 @@ func orderedRuns(r Result) []orderedRun {
 
 // armSign is an arm's shape as a character.
 func armSign(i int) string { return [armShapes]string{"○", "◆", "■", "▲", "▼"}[i%armShapes] }
+
+// samePlan tells whether two hosts get the same, so that it is shown once.
+func samePlan(a, b plan.Plan) bool {
+	return a.Host != "" && a.Release == b.Release && fmt.Sprint(a.Changes, a.Kept, a.Memory, a.Warnings) == fmt.Sprint(b.Changes, b.Kept, b.Memory, b.Warnings)
+}
 
 // because is why a setting was kept or dropped.
 func because(s Share) string {

@@ -1,9 +1,10 @@
 package report
 
 import (
-	"fmt"
 	"html"
 	"io"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // pictureStyle colours the stand-alone picture. It has its own background, so
@@ -13,9 +14,8 @@ svg{--bg:#fff;--fg:#1a1a1a;--soft:#5a5a5a;--edge:#d5d5d5;--a0:#b34700;--a1:#0072
 @media(prefers-color-scheme:dark){svg{--bg:#14161a;--fg:#e8e8e6;--soft:#a8a8a4;--edge:#3a3d43;--a0:#e69f00;--a1:#56b4e9;--a2:#2fc79c;--a3:#e091c0;--a4:#f0e442}}
 text{fill:var(--fg);font:15px system-ui,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 text.title{font-size:23px;font-weight:650}text.s{fill:var(--soft);font-size:13.5px}text.b{font-weight:650}
-text.halo{paint-order:stroke;stroke:var(--bg);stroke-width:5px;stroke-linejoin:round}
 .card{fill:var(--bg);stroke:var(--edge)}
-.grid,.track{stroke:var(--edge)}.moved{stroke:var(--soft);stroke-width:1.5}
+.grid,.track{stroke:var(--edge)}.room{fill:var(--soft);opacity:.18}
 .wall{fill:var(--bg);stroke:var(--fg);stroke-width:1.5}.wall.full{fill:var(--fg)}
 .guide{stroke-width:1.5;stroke-dasharray:2 4}.guide.a1{stroke-dasharray:7 4}
 .dot{stroke-width:1.5;opacity:.6}.mark{stroke-width:2}
@@ -40,7 +40,9 @@ func SVG(w io.Writer, r Result) error {
 	c.text("s", "start", x, 86, Clip(pathWords(r)+workloadWords(r), 110))
 	c.add(`<svg x="%g" y="%g" width="%g" height="%g" overflow="visible">%s</svg>`, margin, top, width-2*margin, height, chart.String())
 	if height > 0 {
-		c.text("s", "start", x, total-18, "▯ ceiling as found   ▮ ceiling with the plan   "+armLegend(r)+"   thin strokes: single runs")
+		c.add(`<svg x="%g" y="%g" width="%g" height="24" overflow="visible">`, margin, total-32, width-2*margin)
+		drawLegend(&c, r, width-2*margin)
+		c.add(`</svg>`)
 	}
 	c.add("</svg>\n")
 	_, err := io.WriteString(w, c.String())
@@ -61,13 +63,18 @@ func workloadWords(r Result) string {
 	return "; " + r.Workload
 }
 
-func armLegend(r Result) string {
-	s := ""
-	for i, a := range r.Arms[:min(len(r.Arms), 3)] {
-		if i > 0 {
-			s += "   "
-		}
-		s += fmt.Sprintf("%s %s, median", armSign(i), Clip(a.Name, 16))
+// drawLegend explains the picture's shapes in one line of the given width.
+func drawLegend(c *canvas, r Result, width float64) {
+	x := 0.0
+	entry := func(class string, shape int, words string) {
+		c.marker(class, shape, (x+6)/width, 10, "")
+		c.text("s", "start", (x+18)/width, 15, words)
+		x += 18 + 7.2*float64(ansi.StringWidth(words)) + 18
 	}
-	return s
+	entry("wall", wall, "ceiling as found")
+	entry("wall full", wall, "with the plan")
+	for i, a := range r.Arms[:min(len(r.Arms), 3)] {
+		entry("mark "+armClass(i), armShape(i), "median of "+Clip(a.Name, 14))
+	}
+	c.text("s", "start", (x+6)/width, 15, "strokes: single runs")
 }

@@ -35,8 +35,8 @@ func sampleArm(name string, goodput, spread float64, pairs, arm int) Arm {
 			ClientCPU: 0.02 + goodput/2e10, ServerCPU: 0.03 + goodput/1.6e10}
 		a.Runs = append(a.Runs, Run{Order: order, Pair: i, At: float64(order) * 11.4, Metrics: m})
 	}
-	a.Median = a.Runs[pairs/2].Metrics
-	a.Median.GoodputBPS = goodput
+	a.Median = a.Runs[0].Metrics
+	a.Median.GoodputBPS = stats.Median(goodputs(a))
 	return a
 }
 
@@ -112,7 +112,7 @@ func sampleSmall(verdict stats.Verdict, ratio, low, high float64) Result {
 	r := sampleHelps()
 	r.Verdict = verdict
 	r.Effect = &Effect{Metric: "goodput_bps", Ratio: ratio, Low: low, High: high, Confidence: 0.95, Pairs: 12, Wilcoxon: 0.4}
-	r.Arms = []Arm{sampleArm("default", 9.1e9, 0.02, 12, 0), sampleArm("plan", 9.1e9*ratio, 0.02, 12, 1)}
+	r.Arms = []Arm{sampleArm("default", 8.6e9, 0.02, 12, 0), sampleArm("plan", 8.6e9*ratio, 0.02, 12, 1)}
 	r.Ceilings, r.Binding = sampleCeilings(187695104, 250609664), "link"
 	r.Shares, r.Attribution, r.Emulator = nil, nil, nil
 	r.Path.Measured = map[string]string{"rtt": "the lowest of 20 handshakes", "rate": "8 s of UDP at rising rates"}

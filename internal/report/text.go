@@ -98,6 +98,9 @@ func textCeilings(p *page, r Result) {
 		cells("measured", bits(r.Arms[0].Median.GoodputBPS)+"  ", bits(last.Median.GoodputBPS)+"  ")
 	}
 	p.line("  * binds: the lowest known ceiling")
+	for _, d := range doubts(r) {
+		p.wrap("  ? ", "    ", d)
+	}
 }
 
 func marked(c *diagnose.Ceiling, binds bool) string {

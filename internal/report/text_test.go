@@ -144,6 +144,18 @@ func TestSetting(t *testing.T) {
 	golden(t, "setting.txt", b.Bytes())
 }
 
+// A median above the lowest ceiling is said, not hidden.
+func TestDoubts(t *testing.T) {
+	r := sampleHelps()
+	if got := doubts(r); got != nil {
+		t.Errorf("doubts without reason: %q", got)
+	}
+	r.Arms[0].Median.GoodputBPS = 8e8
+	if got := doubts(r); len(got) != 1 || !strings.Contains(got[0], "send window") {
+		t.Errorf("got %q, want a doubt about the send window", got)
+	}
+}
+
 func TestClip(t *testing.T) {
 	for _, c := range []struct {
 		in    string
@@ -169,6 +181,25 @@ func TestNumbers(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	for name, r := range samples() {
+		var b bytes.Buffer
+		if err := Markdown(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+".md", b.Bytes())
+	}
+	var b bytes.Buffer
+	if err := Markdown(&b, sampleHostile()); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if strings.Contains(line, "<") && !strings.HasPrefix(line, "    ") {
+			t.Errorf("markup got through: %s", line)
 		}
 	}
 }

@@ -196,6 +196,23 @@ func next(r Result) string {
 	return ""
 }
 
+// doubts lists medians above a ceiling that should have held: either the
+// ceiling does not apply to the workload or it was computed from wrong facts.
+func doubts(r Result) []string {
+	if len(r.Arms) != 2 {
+		return nil
+	}
+	var out []string
+	for i, ceilings := range [][]diagnose.Ceiling{r.Ceilings, r.After} {
+		lowest, ok := diagnose.Binding(ceilings)
+		if g := r.Arms[i].Median.GoodputBPS; ok && g > lowest.Value*1.02 {
+			out = append(out, fmt.Sprintf("%s reached %s, above the ceiling of %s (%s), so that ceiling does not hold for this workload",
+				r.Arms[i].Name, bits(g), resourceWords(lowest.Resource), bits(lowest.Value)))
+		}
+	}
+	return out
+}
+
 // linkPart is a goodput's part of the link's goodput.
 func linkPart(r Result, goodput float64) string {
 	if !(r.LinkGoodput > 0) || !(goodput > 0) {
