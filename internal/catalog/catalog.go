@@ -86,23 +86,28 @@ func (c *Catalog) add(e entry) {
 func (c *Catalog) Len() int { return len(c.entries) }
 
 // Lookup finds the record of a setting by name, alias or pattern; a concrete
-// name such as net.ipv4.conf.eth0.rp_filter finds net.ipv4.conf.*.rp_filter.
+// name such as net.ipv4.conf.eth0.rp_filter finds net.ipv4.conf.*.rp_filter, and
+// of several patterns the longest.
 func (c *Catalog) Lookup(system System, name string) (*Record, bool) {
 	if i, ok := c.byName[string(system)+" "+name]; ok {
 		return c.record(i), true
 	}
+	found, length := -1, 0
 	for _, i := range c.patterns {
 		e := &c.entries[i]
 		if e.system != system {
 			continue
 		}
 		for _, pattern := range append([]string{e.name}, e.aliases...) {
-			if matches(pattern, name) {
-				return c.record(i), true
+			if len(pattern) > length && matches(pattern, name) {
+				found, length = i, len(pattern)
 			}
 		}
 	}
-	return nil, false
+	if found < 0 {
+		return nil, false
+	}
+	return c.record(found), true
 }
 
 // matches reports whether name fits pattern, in which each * stands for one

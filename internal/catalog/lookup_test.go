@@ -12,6 +12,8 @@ func testCatalog(t *testing.T) *Catalog {
 		{System: Linux, Name: "net.ipv4.tcp_rmem", Does: "Receive buffer"},
 		{System: FreeBSD, Name: "kern.ipc.soacceptqueue", Aliases: []string{"kern.ipc.somaxconn"}},
 		{System: FreeBSD, Name: "dev.*.*.iflib.rx_budget"},
+		{System: FreeBSD, Name: "ifconfig_*"},
+		{System: FreeBSD, Name: "ifconfig_*_ipv6"},
 		{System: Linux, Name: "/sys/class/net/*/queues/rx-*/rps_cpus"},
 	})
 	if err != nil {
@@ -38,6 +40,7 @@ func TestLookup(t *testing.T) {
 		{FreeBSD, "kern.ipc.somaxconn", "kern.ipc.soacceptqueue"},
 		{FreeBSD, "dev.igb.0.iflib.rx_budget", "dev.*.*.iflib.rx_budget"},
 		{FreeBSD, "dev.igb.iflib.rx_budget", ""},
+		{FreeBSD, "ifconfig_igb0_ipv6", "ifconfig_*_ipv6"},
 		{Linux, "/sys/class/net/eth0.5/queues/rx-12/rps_cpus", "/sys/class/net/*/queues/rx-*/rps_cpus"},
 	} {
 		r, ok := c.Lookup(test.system, test.name)

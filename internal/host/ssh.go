@@ -171,7 +171,7 @@ func (s *SSH) Start(_ context.Context, args ...string) (Process, error) {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
 	fmt.Fprintf(stdin, "PATH=\"$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin\"; LC_ALL=C; export PATH LC_ALL\n"+
-		"%s </dev/null & p=$!\n(while kill -0 $p 2>/dev/null; do read line || break; done; kill $p 2>/dev/null) &\nwait $p\nexit $?\n",
+		"exec 3<&0\n%s </dev/null 3<&- & p=$!\n(read -r line <&3; kill $p) 2>/dev/null & w=$!\nwait $p; s=$?\nkill $w 2>/dev/null\nexit $s\n",
 		shellCommand(args))
 	go func() {
 		p.err = p.cmd.Wait()
