@@ -80,8 +80,22 @@ func (c Ceiling) known(value float64, inputs map[string]any, format string, args
 // host, seen as sender and as receiver. A path of zero values is one that
 // nobody declared: what depends on it is unknown.
 func Ceilings(path facts.Path, sender, receiver *facts.Facts) []Ceiling {
-	out := []Ceiling{link(path, sender, receiver)}
-	out = append(out, sendWindow(path, sender), receiveWindow(path, receiver))
+	out := []Ceiling{link(path, sender, receiver), sendWindow(path, sender), receiveWindow(path, receiver),
+		windowScale(path, sender, receiver), lossCeiling(path, sender)}
+	ends := []*facts.Facts{sender, receiver}
+	if sender == receiver || receiver == nil {
+		ends = ends[:1]
+	}
+	for _, f := range ends {
+		if f == nil {
+			continue
+		}
+		out = append(out, bus(path, f), socketMemory(path, f), packetRate(f), disk(f))
+		if f.System == "freebsd" {
+			out = append(out, netisr(f))
+		}
+		out = append(out, synQueue(path, f), localPorts(f))
+	}
 	return out
 }
 

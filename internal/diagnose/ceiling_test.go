@@ -60,3 +60,39 @@ func TestUnknownCeilingSaysWhy(t *testing.T) {
 		t.Errorf("%s", b)
 	}
 }
+
+// FreeBSD's stack at 20 ms of round trip, one setting changed at a time; each
+// measurement was a short run, so that a ceiling is a little above it.
+func TestFreeBSDWindowCeilings(t *testing.T) {
+	path := facts.Path{Rate: 10 * units.Gbit, RTT: 20 * time.Millisecond, MTU: 1500}
+	defaults := map[string]string{"kern.ipc.maxsockbuf": "2097152", "net.inet.tcp.sendbuf_max": "2097152", "net.inet.tcp.recvbuf_max": "2097152",
+		"net.inet.tcp.sendbuf_auto": "1", "net.inet.tcp.recvbuf_auto": "1", "net.inet.tcp.sendspace": "32768", "net.inet.tcp.recvspace": "65536", "net.inet.tcp.rfc1323": "1"}
+	for _, tt := range []struct {
+		setting, value string
+		send           bool
+		measured       float64
+	}{
+		{"net.inet.tcp.sendbuf_max", "65536", true, 24.6e6},
+		{"net.inet.tcp.sendbuf_max", "262144", true, 96.4e6},
+		{"net.inet.tcp.sendbuf_max", "1048576", true, 362e6},
+		{"net.inet.tcp.sendbuf_auto", "0", true, 12.8e6},
+		{"kern.ipc.maxsockbuf", "262144", true, 83.5e6},
+		{"net.inet.tcp.rfc1323", "0", true, 24.1e6},
+		{"net.inet.tcp.recvbuf_max", "65536", false, 26.2e6},
+		{"net.inet.tcp.recvbuf_max", "262144", false, 101.2e6},
+		{"net.inet.tcp.recvbuf_auto", "0", false, 26.1e6},
+	} {
+		f := &facts.Facts{Host: "h", System: "freebsd", Settings: map[string]facts.Setting{}}
+		for name, value := range defaults {
+			f.Settings[name] = facts.Setting{Value: value, State: facts.Read}
+		}
+		f.Settings[tt.setting] = facts.Setting{Value: tt.value, State: facts.Read}
+		got := receiveWindow(path, f)
+		if tt.send {
+			got = sendWindow(path, f)
+		}
+		if !got.Known || got.Value < 0.99*tt.measured || got.Value > 1.2*tt.measured {
+			t.Errorf("%s=%s: ceiling %.4g known %v, measured %.4g (%s)", tt.setting, tt.value, got.Value, got.Known, tt.measured, got.Because)
+		}
+	}
+}

@@ -69,14 +69,37 @@ func windowScaling(f *facts.Facts) (on, known bool) {
 	return v != 0, ok
 }
 
-// sendBuffer: on Linux the automatic send buffer grows to tcp_wmem[2]. It
+// sendBuffer is what a sender's kernel lets one connection queue.
+func sendBuffer(f *facts.Facts) (buffer, error) {
+	switch f.System {
+	case "linux":
+		return linuxSendBuffer(f)
+	case "freebsd":
+		return freebsdBuffer(f, "net.inet.tcp.sendbuf_max", "net.inet.tcp.sendbuf_auto", "net.inet.tcp.sendspace")
+	case "openbsd":
+		return openbsdBuffer(), nil
+	}
+	return buffer{}, fmt.Errorf("the buffer accounting of %s is not known", f.System)
+}
+
+// receiveBuffer is what a receiver's kernel can offer to one connection.
+func receiveBuffer(f *facts.Facts) (buffer, error) {
+	switch f.System {
+	case "linux":
+		return linuxReceiveBuffer(f)
+	case "freebsd":
+		return freebsdBuffer(f, "net.inet.tcp.recvbuf_max", "net.inet.tcp.recvbuf_auto", "net.inet.tcp.recvspace")
+	case "openbsd":
+		return openbsdBuffer(), nil
+	}
+	return buffer{}, fmt.Errorf("the buffer accounting of %s is not known", f.System)
+}
+
+// linuxSendBuffer: the automatic send buffer grows to tcp_wmem[2]. It
 // counts what packets really occupy: a packet built for segmentation offload
 // holds up to 64 KiB of payload in page fragments, which count as they are,
 // beside about 1 KiB of descriptor and header space.
-func sendBuffer(f *facts.Facts) (buffer, error) {
-	if f.System != "linux" {
-		return buffer{}, fmt.Errorf("the buffer accounting of %s is not known here", f.System)
-	}
+func linuxSendBuffer(f *facts.Facts) (buffer, error) {
 	wmem, ok := f.Triple("net.ipv4.tcp_wmem")
 	if !ok || wmem[2] <= 0 {
 		return buffer{}, fmt.Errorf("net.ipv4.tcp_wmem is not known (%s)", f.Why("settings"))
@@ -86,14 +109,11 @@ func sendBuffer(f *facts.Facts) (buffer, error) {
 			"torvalds/linux v6.12 include/net/sock.h, sk_stream_memory_free"}}, nil
 }
 
-// receiveBuffer: on Linux the automatic receive buffer grows to tcp_rmem[2].
+// linuxReceiveBuffer: the automatic receive buffer grows to tcp_rmem[2].
 // Until 6.5 the window is the share that tcp_adv_win_scale leaves. From 6.6 on
 // it is the share of payload that the kernel measures in the packets that
 // arrive, at most 255/256.
-func receiveBuffer(f *facts.Facts) (buffer, error) {
-	if f.System != "linux" {
-		return buffer{}, fmt.Errorf("the buffer accounting of %s is not known here", f.System)
-	}
+func linuxReceiveBuffer(f *facts.Facts) (buffer, error) {
 	rmem, ok := f.Triple("net.ipv4.tcp_rmem")
 	if !ok || rmem[2] <= 0 {
 		return buffer{}, fmt.Errorf("net.ipv4.tcp_rmem is not known (%s)", f.Why("settings"))

@@ -1,0 +1,42 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// freebsdBuffer: FreeBSD's buffers count payload against their high-water mark,
+// which grows automatically to sendbuf_max or recvbuf_max. No buffer may be
+// larger than kern.ipc.maxsockbuf less the mbufs' own share, 2048/(256+2048).
+func freebsdBuffer(f *facts.Facts, maximum, automatic, fixed string) (buffer, error) {
+	b := buffer{share: 1, why: "FreeBSD counts payload", sources: []string{
+		"freebsd/freebsd-src sys/kern/uipc_sockbuf.c, sbreserve_locked and sb_max_adj", "freebsd/freebsd-src sys/netinet/tcp_input.c, tcp_autorcvbuf"}}
+	b.setting = maximum
+	if on, known := f.Integer(automatic); known && on == 0 {
+		b.setting = fixed
+		b.why += "; " + automatic + " is 0"
+	}
+	v, ok := f.Integer(b.setting)
+	if !ok || v <= 0 {
+		return b, fmt.Errorf("%s is not known (%s)", b.setting, f.Why("settings"))
+	}
+	b.cap = units.Bytes(v)
+	most, ok := f.Integer("kern.ipc.maxsockbuf")
+	if !ok || most <= 0 {
+		return b, fmt.Errorf("kern.ipc.maxsockbuf is not known (%s)", f.Why("settings"))
+	}
+	if adjusted := units.Bytes(float64(most) * 2048 / 2304); adjusted < b.cap {
+		b.setting, b.cap, b.share = "kern.ipc.maxsockbuf", units.Bytes(most), 2048.0/2304
+		b.why = "mbufs take 256 of each 2304 bytes"
+	}
+	return b, nil
+}
+
+// openbsdBuffer: OpenBSD's buffers grow automatically to sb_max, a constant of
+// the kernel.
+func openbsdBuffer() buffer {
+	return buffer{setting: "sb_max (fixed in the kernel)", cap: 2 * units.MiB, share: 1, why: "OpenBSD counts payload",
+		sources: []string{"openbsd/src sys/sys/socketvar.h, SB_MAX", "openbsd/src sys/netinet/tcp_usrreq.c, tcp_update_rcvspace and tcp_update_sndspace"}}
+}

@@ -1,0 +1,241 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// windowScale is the largest window that TCP's header can express.
+func windowScale(path facts.Path, sender, receiver *facts.Facts) Ceiling {
+	c := Ceiling{Resource: "window-scale", Metric: Goodput, Sources: []string{"RFC 7323, sections 2.2 and 2.3"}}
+	if path.RTT <= 0 {
+		return c.unknown("the round-trip time is not known; give it with --path rtt=")
+	}
+	window, why := float64(maxScaledWindow), "65535 bytes scaled by 2^14"
+	for _, f := range []*facts.Facts{sender, receiver} {
+		if f == nil {
+			continue
+		}
+		if on, known := windowScaling(f); known && !on {
+			window, why, c.Host = 65535, "65535 bytes, window scaling is off", f.Host
+		}
+	}
+	return c.known(window*8/path.RTT.Seconds(), map[string]any{"window_bytes": int64(window), "rtt_s": path.RTT.Seconds()},
+		"%s, one window per %s", why, units.Duration(path.RTT))
+}
+
+// lossCeiling is what the sender's congestion control reaches at the path's
+// loss rate.
+func lossCeiling(path facts.Path, f *facts.Facts) Ceiling {
+	c := Ceiling{Resource: "loss-response", Metric: Goodput, Host: hostName(f),
+		Sources: []string{"RFC 9438, section 5.1", "Mathis et al., The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, 1997"}}
+	if f == nil {
+		return c.unknown("this host was not inspected")
+	}
+	if path.Loss <= 0 {
+		return c.unknown("no loss rate was declared or measured for the path")
+	}
+	_, _, algorithm := f.CongestionControls()
+	if algorithm == "" {
+		return c.unknown("the congestion control is not known")
+	}
+	bound, ok := lossResponse(algorithm, path)
+	if !ok {
+		return c.unknown("%s has no published response to random loss", algorithm)
+	}
+	return c.known(bound, map[string]any{"algorithm": algorithm, "loss": path.Loss, "rtt_s": path.RTT.Seconds(), "mss_bytes": path.MSS()},
+		"%s at a loss rate of %.3g over %s with segments of %d bytes", algorithm, path.Loss, units.Duration(path.RTT), path.MSS())
+}
+
+// bus is the payload that the card's bus carries; what is forwarded through
+// one slot crosses it twice.
+func bus(path facts.Path, f *facts.Facts) Ceiling {
+	c := Ceiling{Resource: "bus", Metric: Goodput, Host: f.Host, Sources: []string{"PCI Express Base Specification, sections 3.6 and 4.2"}}
+	n := f.Outlet()
+	if n == nil {
+		return c.unknown("no interface is known")
+	}
+	rate := pcieRate(n.PCIe)
+	if rate == 0 {
+		return c.unknown("%s tells no bus link (virtual card, or the source needs privilege)", n.Name)
+	}
+	mtu := max(n.MTU, 576)
+	if path.MTU > 0 {
+		mtu = min(mtu, path.MTU)
+	}
+	share := float64(mtu-52) / float64(mtu+14)
+	why := ""
+	if _, on := reallyForwards(f, ""); on {
+		share, why = share/2, ", twice for what is forwarded"
+	}
+	p := n.PCIe
+	inputs := map[string]any{"gigatransfers_per_second": p.Speed, "width": p.Width, "form": p.Form, "payload_share": share}
+	if p.Form != "pcie" {
+		return c.known(rate*share, inputs, "%s: %s of %d bits at %g MHz%s", n.Name, p.Form, p.Bits, p.Clock, why)
+	}
+	return c.known(rate*share, inputs, "%s: PCI Express %g GT/s x%d less encoding and headers%s", n.Name, p.Speed, p.Width, why)
+}
+
+// socketMemory is what all connections together can have under way.
+func socketMemory(path facts.Path, f *facts.Facts) Ceiling {
+	c := Ceiling{Resource: "socket-memory", Metric: Goodput, Host: f.Host}
+	if path.RTT <= 0 {
+		return c.unknown("the round-trip time is not known; give it with --path rtt=")
+	}
+	var limit float64
+	setting := ""
+	switch f.System {
+	case "linux":
+		mem, ok := f.Triple("net.ipv4.tcp_mem")
+		if !ok || f.PageSize == 0 {
+			return c.unknown("net.ipv4.tcp_mem or the page size is not known")
+		}
+		limit, setting = float64(mem[2])*float64(f.PageSize), "net.ipv4.tcp_mem[2]"
+		c.Sources = []string{"torvalds/linux v6.12 Documentation/networking/ip-sysctl.rst, tcp_mem"}
+	case "freebsd":
+		clusters, ok := f.Integer("kern.ipc.nmbclusters")
+		if !ok {
+			return c.unknown("kern.ipc.nmbclusters is not known")
+		}
+		limit, setting = float64(clusters)*2048, "kern.ipc.nmbclusters"
+		c.Sources = []string{"freebsd/freebsd-src sys/kern/kern_mbuf.c"}
+	default:
+		clusters, ok := f.Integer("kern.maxclusters")
+		if !ok {
+			return c.unknown("kern.maxclusters is not known")
+		}
+		limit, setting = float64(clusters)*2048, "kern.maxclusters"
+		c.Sources = []string{"openbsd/src sys/kern/uipc_mbuf.c"}
+	}
+	return c.known(limit*8/path.RTT.Seconds(), map[string]any{"limit_bytes": int64(limit), "rtt_s": path.RTT.Seconds(), "setting": setting},
+		"%s allows %s for all connections, once per %s", setting, units.Bytes(limit), units.Duration(path.RTT))
+}
+
+// packetRate extrapolates from the window: the packets that a core handled for
+// its time in interrupts, times the cores that took packets.
+func packetRate(f *facts.Facts) Ceiling {
+	c := Ceiling{Resource: "cpu", Metric: PacketRate, Host: f.Host, Sources: []string{"torvalds/linux v6.12 net/core/net-procfs.c, softnet_seq_show"}}
+	if f.System != "linux" {
+		return c.unknown("%s tells no packets for each core", f.System)
+	}
+	if f.Window == 0 {
+		return c.unknown("it needs a sampling window with traffic: --for 5s")
+	}
+	var perCore []float64
+	for _, p := range f.Processors {
+		if p.Sampled && p.Softnet != nil && p.Softnet.Processed.Rate != nil && *p.Softnet.Processed.Rate > 1000 && p.Interrupt > 0.02 {
+			perCore = append(perCore, *p.Softnet.Processed.Rate/p.Interrupt)
+		}
+	}
+	if len(perCore) == 0 {
+		return c.unknown("too few packets arrived in the window to tell what one costs")
+	}
+	slices.Sort(perCore)
+	one := perCore[len(perCore)/2]
+	return c.known(one*float64(len(perCore)), map[string]any{"per_core_pps": one, "cores": len(perCore)},
+		"%.3g packets/s for a core's whole time, on the %d cores that took packets", one, len(perCore))
+}
+
+// disk is not measured by inspect.
+func disk(f *facts.Facts) Ceiling {
+	c := Ceiling{Resource: "disk", Metric: Goodput, Host: f.Host}
+	return c.unknown("inspect does not measure disks")
+}
+
+// netisrThread is the rate of one netisr thread, as the FreeBSD tuning guide
+// claims it.
+const netisrThreadRate = 4e9
+
+// netisr is what FreeBSD's netisr threads carry where packets are queued to
+// them.
+func netisr(f *facts.Facts) Ceiling {
+	c := Ceiling{Resource: "netisr", Metric: Goodput, Host: f.Host, Sources: []string{"the FreeBSD network tuning guide (claimed): one netisr thread carries about 4 Gbit/s"}}
+	dispatch, ok := f.Setting("net.isr.dispatch")
+	if !ok {
+		return c.unknown("net.isr.dispatch is not known")
+	}
+	if dispatch == "direct" {
+		return c.unknown("net.isr.dispatch is direct: the interrupt threads do the work, not netisr's")
+	}
+	threads, ok := f.Integer("net.isr.numthreads")
+	if !ok || threads <= 0 {
+		return c.unknown("net.isr.numthreads is not known")
+	}
+	return c.known(float64(threads)*netisrThreadRate, map[string]any{"threads": threads, "thread_bps": netisrThreadRate},
+		"%d netisr threads of about %s each (claimed, not measured here)", threads, units.Rate(netisrThreadRate))
+}
+
+// synQueue is the rate of connections whose handshakes fit the queue of
+// half-open ones, each for one round trip.
+func synQueue(path facts.Path, f *facts.Facts) Ceiling {
+	c := Ceiling{Resource: "syn-queue", Metric: ConnectRate, Host: f.Host}
+	if path.RTT <= 0 {
+		return c.unknown("the round-trip time is not known; give it with --path rtt=")
+	}
+	var size int64
+	why := ""
+	switch f.System {
+	case "linux":
+		c.Sources = []string{"torvalds/linux v6.12 net/ipv4/tcp_input.c, tcp_conn_request", "torvalds/linux v6.12 include/net/inet_connection_sock.h, inet_csk_reqsk_queue_is_full"}
+		if cookies, known := f.Integer("net.ipv4.tcp_syncookies"); !known || cookies != 0 {
+			return c.unknown("SYN cookies take over when the queue is full")
+		}
+		backlog, ok := f.Integer("net.ipv4.tcp_max_syn_backlog")
+		most, ok2 := f.Integer("net.core.somaxconn")
+		if !ok || !ok2 {
+			return c.unknown("net.ipv4.tcp_max_syn_backlog or net.core.somaxconn is not known")
+		}
+		size, why = min(backlog*3/4, most), "the smaller of 3/4 of tcp_max_syn_backlog and somaxconn"
+	case "freebsd":
+		c.Sources = []string{"freebsd/freebsd-src sys/netinet/tcp_syncache.c"}
+		if cookies, known := f.Integer("net.inet.tcp.syncookies"); !known || cookies != 0 {
+			return c.unknown("SYN cookies take over when the cache is full")
+		}
+		limit, ok := f.Integer("net.inet.tcp.syncache.cachelimit")
+		if !ok {
+			return c.unknown("net.inet.tcp.syncache.cachelimit is not known")
+		}
+		size, why = limit, "net.inet.tcp.syncache.cachelimit"
+	default:
+		limit, ok := f.Integer("net.inet.tcp.syncachelimit")
+		if !ok {
+			return c.unknown("net.inet.tcp.syncachelimit is not known")
+		}
+		c.Sources = []string{"openbsd/src sys/netinet/tcp_input.c, syn_cache_insert"}
+		size, why = limit, "net.inet.tcp.syncachelimit"
+	}
+	return c.known(float64(size)/path.RTT.Seconds(), map[string]any{"entries": size, "rtt_s": path.RTT.Seconds()},
+		"%d half-open connections (%s), each for %s", size, why, units.Duration(path.RTT))
+}
+
+// localPorts is the rate of connections to one peer address and port: each
+// holds a local port while it is open and in TIME_WAIT.
+func localPorts(f *facts.Facts) Ceiling {
+	c := Ceiling{Resource: "ports", Metric: ConnectRate, Host: f.Host}
+	size, src, ok := portRange(f)
+	if !ok {
+		return c.unknown("the range of local ports is not known (%s)", f.Why("settings"))
+	}
+	wait, why := 60.0, "60 s in TIME_WAIT"
+	switch f.System {
+	case "linux":
+		c.Sources = []string{"torvalds/linux v6.12 include/net/tcp.h, TCP_TIMEWAIT_LEN", "torvalds/linux v6.12 net/ipv4/tcp_ipv4.c, tcp_twsk_unique"}
+		if reuse, known := f.Integer("net.ipv4.tcp_tw_reuse"); known && reuse == 1 {
+			wait, why = 1, "1 s until tcp_tw_reuse takes a port again"
+		}
+	case "freebsd":
+		c.Sources = []string{"freebsd/freebsd-src sys/netinet/tcp_timewait.c"}
+		msl, known := f.Integer("net.inet.tcp.msl")
+		if !known || msl <= 0 {
+			return c.unknown("net.inet.tcp.msl is not known")
+		}
+		wait = 2 * float64(msl) / 1000
+		why = fmt.Sprintf("%g s in TIME_WAIT (2 net.inet.tcp.msl)", wait)
+	default:
+		c.Sources = []string{"openbsd/src sys/netinet/tcp_timer.h, TCPTV_MSL"}
+	}
+	return c.known(float64(size)/wait, map[string]any{"ports": size, "wait_s": wait, "shown": src.Text}, "%d local ports towards one peer address and port, %s", size, why)
+}
