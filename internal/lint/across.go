@@ -161,6 +161,9 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 	if k.system == catalog.Linux && !strings.Contains(need, ".") {
 		return nil // Linux loads a module when a value names it
 	}
+	if k.isDefault(a) {
+		return nil // what the system does by itself asks for nothing
+	}
 	name, want, hasWant := strings.Cut(need, "=")
 	r := k.lookup(name)
 	if r == nil || r.StateIn(k.versions[0]) != catalog.Present {

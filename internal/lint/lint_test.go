@@ -3,6 +3,7 @@ package lint
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -90,4 +91,46 @@ func TestCaptures(t *testing.T) {
 	for _, p := range res.Problems {
 		t.Logf("%s:%d:%d: %s: %s [%s]\n\t%s", p.File, p.Line, p.Column, p.Severity, p.Message, p.Code, p.Because)
 	}
+}
+
+// TestStack13 holds lint against a real FreeBSD 13.0 network stack, which was
+// asked to make many assignments: what it took must have no error, except
+// values that it cut to a limit.
+func TestStack13(t *testing.T) {
+	root := os.Getenv("WIRERATE_CAPTURES")
+	if root == "" {
+		t.Skip("WIRERATE_CAPTURES is not set: no recorded answers at hand")
+	}
+	data, err := os.ReadFile(filepath.Join(root, "out", "freebsd", "stack13", "sysctl_set_and_errors.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := load(t)
+	asked := regexp.MustCompile(`(?s)^sysctl (?:-\S+ )*([a-z][\w.]*)=([^\n]*)\n(.*)\[exit status (\d+)\]`)
+	taken, refused, found := 0, 0, 0
+	for block := range strings.SplitSeq(string(data), "\n$ ") {
+		m := asked.FindStringSubmatch(block)
+		if m == nil {
+			continue
+		}
+		line := m[1] + "=" + strings.Trim(m[2], `"'`) + "\n"
+		res := Run(c, []Input{{"/etc/sysctl.conf", []byte(line)}}, Options{System: catalog.FreeBSD, Version: "13.0"})
+		wrong := slices.ContainsFunc(res.Problems, func(p Problem) bool {
+			return p.Severity == Error && p.Code != "out-of-range" && p.Code != "harmful" && p.Code != "wrong-unit" || p.Code == "removed" || p.Code == "unknown-key"
+		})
+		switch {
+		case m[4] == "0":
+			if taken++; wrong {
+				t.Errorf("the system takes %s, lint does not: %s", line, brief(res))
+			}
+		default:
+			if refused++; wrong || res.Worst() == Error {
+				found++
+			}
+		}
+	}
+	if taken == 0 || refused == 0 {
+		t.Fatalf("%d assignments taken, %d refused: the recording was not understood", taken, refused)
+	}
+	t.Logf("%d taken; %d refused, of which lint knows %d", taken, refused, found)
 }

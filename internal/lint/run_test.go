@@ -127,6 +127,7 @@ func TestRun(t *testing.T) {
 		{"a module may be loaded elsewhere", files(sysctlConf, "net.inet.algo=two\n"), Options{System: catalog.FreeBSD}, "/etc/sysctl.conf:1:1 needs info\n"},
 		{"a module is loaded", files(sysctlConf, "net.inet.algo=two\n", "/etc/rc.conf", "kld_list=\"cc_two\"\n"), Options{System: catalog.FreeBSD}, ""},
 		{"the default needs no module", files(sysctlConf, "net.inet.algo=one\n", loaderConf, "x=1\n"), Options{System: catalog.FreeBSD}, "/etc/sysctl.conf:1:15 same-as-default info\n"},
+		{"a group of settings", files(sysctlConf, "net.inet=1\n"), Options{System: catalog.FreeBSD}, "/etc/sysctl.conf:1:1 unknown-key warning\n"},
 		{"a setting that never was", files(sysctlConf, "net.inet.never=1\n"), Options{System: catalog.FreeBSD}, "/etc/sysctl.conf:1:1 removed warning\n"},
 		{"a file that fits two systems", files(sysctlConf, "net.inet.both=7\n"), Options{}, ""},
 		{"and has a problem on both", files(sysctlConf, "net.inet.both=10\n"), Options{}, "/etc/sysctl.conf:1:15 out-of-range error\n"},

@@ -41,6 +41,10 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if f := k.wrongSystem(e); f != nil {
 		return []finding{*f}
 	}
+	if at, _ := slices.BinarySearch(k.names, e.Name+"."); at < len(k.names) && strings.HasPrefix(k.names[at], e.Name+".") {
+		return []finding{{code: "unknown-key", severity: Warning, message: e.Name + " is no setting but the name of a group of them",
+			because: "Only its members can be set, such as " + k.names[at] + "."}}
+	}
 	prefix := k.coveredBy(e.Name)
 	if prefix == "" {
 		return nil
