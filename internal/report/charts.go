@@ -285,7 +285,14 @@ func forest(label string, margin float64, estimates []estimate) string {
 		values = append(values, 1+margin, 1/(1+margin))
 	}
 	for _, e := range estimates {
-		values = append(append(values, e.ratio, e.low, e.high), e.points...)
+		values = append(append(values, e.ratio), e.points...)
+	}
+	// An interval far wider than everything measured runs off the picture.
+	reach := newAxis(true, values...)
+	for _, e := range estimates {
+		if e.low > 0 && e.high > 0 {
+			values = append(values, max(e.low, reach.min/5), min(e.high, reach.max*5))
+		}
 	}
 	var c canvas
 	a := newAxis(true, values...).widen(0.06)
@@ -326,14 +333,17 @@ func drawEstimate(c *canvas, a axis, e estimate, y float64) {
 	}
 	if e.low > 0 && e.high > 0 {
 		c.line("interval "+e.class, a.at(e.low), y, a.at(e.high), y)
-		c.line("interval "+e.class, a.at(e.low), y-5, a.at(e.low), y+5)
-		c.line("interval "+e.class, a.at(e.high), y-5, a.at(e.high), y+5)
+		for _, end := range []float64{e.low, e.high} {
+			if end >= a.min && end <= a.max {
+				c.line("interval "+e.class, a.at(end), y-5, a.at(end), y+5)
+			}
+		}
 	}
 	c.marker("mark "+e.class, e.shape, a.at(e.ratio), y, e.name+": "+e.words)
 }
 
 func ratioTick(v float64) string {
-	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.3f", v), "0"), ".")
+	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
 // effectChart draws the effect with the ratio of every pair.

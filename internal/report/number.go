@@ -31,7 +31,7 @@ func ratio(r float64) string {
 // times prints a ratio as people say it: "15.7 times" when it is far from 1,
 // else "+12.3%".
 func times(r float64) string {
-	if r >= 2 || r <= 0.5 {
+	if far(r) {
 		return ratio(r) + " times"
 	}
 	return change(r)
@@ -51,13 +51,31 @@ func change(r float64) string {
 	return "±0.0%"
 }
 
-// span prints both limits of an interval in the form in which times prints
-// its estimate.
+// span prints both limits of an interval, as percentages of change when they
+// and the estimate are near 1, else as factors.
 func span(estimate, low, high float64) string {
-	if estimate >= 2 || estimate <= 0.5 {
-		return fmt.Sprintf("%s to %s", ratio(low), ratio(high))
+	switch {
+	case far(estimate):
+		return fmt.Sprintf("%s to %s", factor(low), factor(high))
+	case far(low) || far(high):
+		return fmt.Sprintf("%s to %s times", factor(low), factor(high))
 	}
 	return fmt.Sprintf("%s to %s", change(low), change(high))
+}
+
+// far tells whether a ratio reads better as a factor than as a percentage.
+func far(r float64) bool { return r >= 2 || r <= 0.5 }
+
+// factor prints a limit; what lies far outside of anything measured is not
+// worth its digits.
+func factor(r float64) string {
+	switch {
+	case r > 1000:
+		return "over 1000"
+	case r < 0.001:
+		return "below 0.001"
+	}
+	return ratio(r)
 }
 
 // percent prints a part of 1 with up to three significant digits: 95%, 97.6%.

@@ -3,6 +3,8 @@ package report
 import (
 	"html"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -13,7 +15,7 @@ const pictureStyle = `
 svg{--bg:#fff;--fg:#1a1a1a;--soft:#5a5a5a;--edge:#d5d5d5;--a0:#b34700;--a1:#0072b2;--a2:#00795a;--a3:#a3487f;--a4:#7a6a00}
 @media(prefers-color-scheme:dark){svg{--bg:#14161a;--fg:#e8e8e6;--soft:#a8a8a4;--edge:#3a3d43;--a0:#e69f00;--a1:#56b4e9;--a2:#2fc79c;--a3:#e091c0;--a4:#f0e442}}
 text{fill:var(--fg);font:15px system-ui,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
-text.title{font-size:23px;font-weight:650}text.s{fill:var(--soft);font-size:13.5px}text.b{font-weight:650}
+text.title{font-size:23px;font-weight:650}text.long{font-size:18px}text.s{fill:var(--soft);font-size:13.5px}text.b{font-weight:650}
 .card{fill:var(--bg);stroke:var(--edge)}
 .grid,.track{stroke:var(--edge)}.room{fill:var(--soft);opacity:.18}
 .wall{fill:var(--bg);stroke:var(--fg);stroke-width:1.5}.wall.full{fill:var(--fg)}
@@ -35,9 +37,14 @@ func SVG(w io.Writer, r Result) error {
 	c.add(`<style>%s</style>`, pictureStyle)
 	c.add(`<rect class="card" x="0.5" y="0.5" width="%g" height="%g" rx="6"/>`, width-1, total-1)
 	x := margin / width
-	c.text("title", "start", x, 42, Clip(headline(r), 62))
+	title := headline(r)
+	class := "title"
+	if ansi.StringWidth(title) > 52 {
+		class = "title long"
+	}
+	c.text(class, "start", x, 42, Clip(title, 76))
 	c.text("s", "start", x, 66, Clip(pictureEvidence(r), 110))
-	c.text("s", "start", x, 86, Clip(pathWords(r)+workloadWords(r), 110))
+	c.text("s", "start", x, 86, Clip(joined(pathWords(r), r.Workload), 110))
 	c.add(`<svg x="%g" y="%g" width="%g" height="%g" overflow="visible">%s</svg>`, margin, top, width-2*margin, height, chart.String())
 	if height > 0 {
 		c.add(`<svg x="%g" y="%g" width="%g" height="24" overflow="visible">`, margin, total-32, width-2*margin)
@@ -56,11 +63,9 @@ func pictureEvidence(r Result) string {
 	return evidence(r.Effect) + " in random order"
 }
 
-func workloadWords(r Result) string {
-	if r.Workload == "" {
-		return ""
-	}
-	return "; " + r.Workload
+// joined puts a semicolon between what is not empty.
+func joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
 
 // drawLegend explains the picture's shapes in one line of the given width.

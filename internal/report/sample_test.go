@@ -160,7 +160,9 @@ func samples() map[string]Result {
 		"hurts":     sampleSmall(stats.Hurts, 0.871, 0.842, 0.901),
 		"same":      sampleSmall(stats.NoDifference, 1.003, 0.994, 1.012),
 		"undecided": sampleSmall(stats.NotEnough, 1.024, 0.981, 1.069),
+		"wild":      sampleSmall(stats.NotEnough, 0.777, 1e-7, 4e5),
 		"empty":     lost,
+		"content":   {Schema: ResultSchema, Verdict: stats.NoDifference, Plans: []plan.Plan{{Host: "a", System: catalog.Linux}}, Warnings: []string{"nothing to try"}},
 		"zero":      {},
 	}
 }

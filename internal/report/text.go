@@ -22,7 +22,9 @@ func Text(w io.Writer, r Result) {
 	p.blank()
 	p.field("path", pathWords(r))
 	p.field("workload", r.Workload)
-	p.field("took", fmt.Sprintf("%s, seed %d", seconds(r.Elapsed), r.Seed))
+	if r.Elapsed > 0 {
+		p.field("took", fmt.Sprintf("%s, seed %d", seconds(r.Elapsed), r.Seed))
+	}
 	p.command("again", r.Command)
 	p.field("undo", r.Undo)
 	p.field("next", next(r))
@@ -159,6 +161,9 @@ func textWarnings(p *page, warnings []string) {
 
 // pathWords describes the path and how it is known.
 func pathWords(r Result) string {
+	if r.Path.RateBPS == 0 && r.Path.RTT == 0 {
+		return ""
+	}
 	parts := []string{fmt.Sprintf("%s, %s", bits(float64(r.Path.RateBPS)), seconds(r.Path.RTT))}
 	if r.Path.Loss > 0 {
 		parts = append(parts, fmt.Sprintf("loss %s", significant(r.Path.Loss)))

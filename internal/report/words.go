@@ -14,18 +14,21 @@ import (
 // headline says the verdict in one sentence, without its interval.
 func headline(r Result) string {
 	if r.Effect == nil {
+		if r.Verdict == stats.NoDifference {
+			return "Nothing to change: what runs already suits the path"
+		}
 		return "Nothing was compared: no complete pair of runs"
 	}
-	is := fmt.Sprintf("%s is %s", metricWords(r), against(r.Effect.Ratio))
+	what, than := metricWords(r), against(r.Effect.Ratio)
 	switch r.Verdict {
 	case stats.Helps:
-		return "The plan helps: " + is
+		return fmt.Sprintf("The plan helps: %s is %s", what, than)
 	case stats.Hurts:
-		return "The plan hurts: " + is
+		return fmt.Sprintf("The plan hurts: %s is %s", what, than)
 	case stats.NoDifference:
-		return "No worthwhile difference: " + is
+		return fmt.Sprintf("No worthwhile difference: %s is %s", what, than)
 	}
-	return fmt.Sprintf("Not enough evidence: %s, and that may be chance", is)
+	return fmt.Sprintf("Not enough evidence: %s %s may be chance", what, than)
 }
 
 // against says a ratio to the default as a sentence ends.
@@ -56,6 +59,8 @@ func follow(r Result) string {
 		margin = "the margin of " + percent(r.Margin)
 	}
 	switch {
+	case r.Effect == nil && r.Verdict == stats.NoDifference:
+		return "The plan changes nothing on these hosts, so nothing was measured."
 	case r.Effect == nil:
 		return "No pair of runs was completed, so nothing can be said about the plan."
 	case r.Verdict == stats.Helps:

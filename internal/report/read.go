@@ -1,0 +1,42 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/wirerate/wirerate/internal/diagnose"
+)
+
+// ReadJSON reads what result.json holds. A result of another schema is an
+// error.
+func ReadJSON(from io.Reader) (Result, error) {
+	data, err := io.ReadAll(from)
+	if err != nil {
+		return Result{}, fmt.Errorf("result: %w", err)
+	}
+	var r Result
+	if err := json.Unmarshal(data, &r); err != nil {
+		return Result{}, fmt.Errorf("result: this is not the JSON of a result: %w", err)
+	}
+	if r.Schema != ResultSchema {
+		return Result{}, fmt.Errorf("result: schema %d is not known to this version, which reads %d", r.Schema, ResultSchema)
+	}
+	// A ceiling that is not known has the value null.
+	type value struct{ Value *float64 }
+	var values struct {
+		Ceilings []value `json:"ceilings"`
+		After    []value `json:"ceilings_after"`
+	}
+	if err := json.Unmarshal(data, &values); err != nil {
+		return Result{}, fmt.Errorf("result: the ceilings are not understood: %w", err)
+	}
+	mark := func(ceilings []diagnose.Ceiling, values []value) {
+		for i := range ceilings {
+			ceilings[i].Known = values[i].Value != nil
+		}
+	}
+	mark(r.Ceilings, values.Ceilings)
+	mark(r.After, values.After)
+	return r, nil
+}
