@@ -101,8 +101,14 @@ put() {
 }
 
 // deadManScript runs the rollback script after some seconds unless the change
-// is no longer pending. It outlives the connection that started it.
+// is no longer pending. It outlives the connection that started it, and ends
+// soon after the change is confirmed or rolled back.
 func deadManScript(dir string, seconds int) string {
-	d := quote(dir)
-	return fmt.Sprintf(`nohup sh -c 'sleep %d; read -r s <"$1/state" && [ "$s" = pending ] && WIRERATE_INSIDE=1 sh "$1/rollback.sh" >"$1/rollback.log" 2>&1' wirerate-dead-man %s </dev/null >/dev/null 2>&1 &`, seconds, d)
+	const wait = `n=$2
+while read -r s <"$1/state" && [ "$s" = pending ]; do
+ if [ "$n" -le 0 ]; then WIRERATE_INSIDE=1 exec sh "$1/rollback.sh" >"$1/rollback.log" 2>&1; fi
+ t=2; if [ "$n" -lt 2 ]; then t=$n; fi
+ sleep "$t"; n=$((n - t))
+done`
+	return fmt.Sprintf("nohup sh -c %s wirerate-dead-man %s %d </dev/null >/dev/null 2>&1 &", quote(wait), quote(dir), seconds)
 }
