@@ -27,7 +27,7 @@ func TestWindowCeilingsAgainstMeasurements(t *testing.T) {
 		resource         string
 	}{
 		{"defaults", "4096 131072 33554432", "4096 16384 4194304", 0.6e9, 0.7e9, "send-window"},
-		{"16 MiB", "4096 131072 16777216", "4096 16384 16777216", 1.8e9, 2.7e9, "send-window"},
+		{"16 MiB", "4096 131072 16777216", "4096 16384 16777216", 1.8e9, 1.95e9, "receive-window"},
 	} {
 		f := linuxFacts("6.18.44", map[string]string{"net.ipv4.tcp_rmem": tt.rmem, "net.ipv4.tcp_wmem": tt.wmem})
 		got, ok := Binding(Ceilings(path, f, f))

@@ -112,7 +112,9 @@ func linuxSendBuffer(f *facts.Facts) (buffer, error) {
 // linuxReceiveBuffer: the automatic receive buffer grows to tcp_rmem[2].
 // Until 6.5 the window is the share that tcp_adv_win_scale leaves. From 6.6 on
 // it is the share of payload that the kernel measures in the packets that
-// arrive, at most 255/256.
+// arrive: a frame of 1500 bytes in a buffer of 2 KiB has 1448, and less in a
+// whole page. Where the card joins segments itself it is up to 255/256.
+// Measured at 50 ms on Linux 6.18 between TUN devices: 0.66.
 func linuxReceiveBuffer(f *facts.Facts) (buffer, error) {
 	rmem, ok := f.Triple("net.ipv4.tcp_rmem")
 	if !ok || rmem[2] <= 0 {
@@ -127,7 +129,7 @@ func linuxReceiveBuffer(f *facts.Facts) (buffer, error) {
 		return b, fmt.Errorf("the kernel's release %q is not understood", f.Release)
 	}
 	if release.AtLeast("6.6") {
-		b.share, b.why = 255.0/256, "at best: the kernel measures the share of payload in what arrives"
+		b.share, b.why = arrivingShare(f)
 		b.sources = []string{"torvalds/linux v6.12 include/net/tcp.h, tcp_win_from_space", "torvalds/linux v6.12 net/ipv4/tcp_input.c, tcp_measure_rcv_mss"}
 		return b, nil
 	}
@@ -142,4 +144,18 @@ func linuxReceiveBuffer(f *facts.Facts) (buffer, error) {
 	b.why = fmt.Sprintf("tcp_adv_win_scale %d leaves %.0f%%", scale, b.share*100)
 	b.sources = []string{"torvalds/linux v6.1 include/net/tcp.h, tcp_win_from_space", "torvalds/linux v6.1 net/ipv4/tcp_input.c, tcp_rcv_space_adjust"}
 	return b, nil
+}
+
+// arrivingShare is the largest share of payload that the packets of the host's
+// interface have in their buffers.
+func arrivingShare(f *facts.Facts) (share float64, why string) {
+	mtu := 1500
+	if n := f.Outlet(); n != nil {
+		if n.Features["rx-gro-hw"].On || n.Features["large-receive-offload"].On {
+			return 255.0 / 256, "at best: the card joins segments, and the kernel measures the share of payload in what arrives"
+		}
+		mtu = max(n.MTU, 576)
+	}
+	frame := (mtu + 80 + 2047) / 2048 * 2048 // with the headroom that drivers leave
+	return float64(mtu-52) / float64(frame), fmt.Sprintf("at best: the kernel measures the share of payload in what arrives, %d of %d bytes", mtu-52, frame)
 }
