@@ -6,11 +6,14 @@ import (
 	"time"
 )
 
-// clock reads time stamps. It remembers the last day it saw: log lines come in
-// runs of one day.
+// clock reads time stamps. It remembers the last one and its day: log lines
+// come in runs of one second and of one day.
 type clock struct {
 	day     [11]byte
 	dayUnix int64
+	text    [32]byte // the last one read
+	length  int
+	last    stamp
 }
 
 // stamp is a moment in Unix seconds. offset is the zone's distance from UTC in
@@ -25,7 +28,21 @@ type stamp struct {
 // with milliseconds or without zone, as HAProxy writes it), ISO 8601 (with T or
 // a space, fraction, zone) and Unix times in s, ms, us or ns.
 func (c *clock) parse(b []byte) (stamp, bool) {
-	b = bytes.Trim(b, "[]")
+	if len(b) > 0 && b[0] == '[' {
+		b = bytes.Trim(b, "[]")
+	}
+	if string(b) == string(c.text[:c.length]) && c.length > 0 {
+		return c.last, true
+	}
+	t, ok := c.read(b)
+	c.length = 0
+	if ok && len(b) <= len(c.text) {
+		c.length, c.last = copy(c.text[:], b), t
+	}
+	return t, ok
+}
+
+func (c *clock) read(b []byte) (stamp, bool) {
 	switch {
 	case len(b) >= 20 && b[2] == '/' && b[6] == '/' && b[11] == ':':
 		return c.common(b)

@@ -318,14 +318,17 @@ func (c *Comparison) decide() {
 // the matched requests to decide.
 const minCommon = 0.5
 
+// fewRequests is where a comparison is warned of.
+const fewRequests = 1000
+
 func (c *Comparison) addNotes(a, b dist) {
 	if c.Matched == nil {
 		c.Notes = append(c.Notes, "the mix of requests was not compared (no path or size is known on both sides): another mix can look like another speed")
 	} else if m := min(c.Matched.BeforeShare, c.Matched.AfterShare); m < minCommon {
 		c.Notes = append(c.Notes, fmt.Sprintf("only %.0f%% of the requests have a counterpart of the same path and size on the other side; the verdict is of all requests as logged", 100*m))
 	}
-	if len(a.parts) < 8 || len(b.parts) < 8 {
-		c.Notes = append(c.Notes, "a log this short cannot show how much its times vary by themselves; the intervals are wide for it or too narrow")
+	if n := min(a.all.n, b.all.n); n < fewRequests || min(len(a.parts), len(b.parts)) < minParts {
+		c.Notes = append(c.Notes, fmt.Sprintf("a log of %d requests hardly shows how much its times vary by themselves; compare longer ones", n))
 	}
 	c.Notes = append(c.Notes, "before and after are different hours: load and visitors differ too; a trial compares under the same conditions")
 }

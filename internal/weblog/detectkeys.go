@@ -6,6 +6,10 @@ import (
 	"sort"
 )
 
+// minKeyed is the share of a sample's lines that must be JSON, LTSV or logfmt
+// for the log to be taken for it.
+const minKeyed = 0.5
+
 // detectJSON finds the format of JSON lines; ok is false when they are none.
 func detectJSON(lines [][]byte, unit Unit) (f *Format, err error, ok bool) {
 	var seen sampleValues
@@ -15,7 +19,7 @@ func detectJSON(lines [][]byte, unit Unit) (f *Format, err error, ok bool) {
 			objects++
 		}
 	}
-	if float64(objects) < minScore*float64(len(lines)) {
+	if float64(objects) < minKeyed*float64(len(lines)) {
 		return nil, nil, false
 	}
 	has := func(keys ...string) bool {
@@ -92,7 +96,7 @@ func detectPairs(kind string, lines [][]byte, unit Unit) (f *Format, err error, 
 			seen.add(kv[0], kv[1])
 		}
 	}
-	if float64(fits) < minScore*float64(len(lines)) {
+	if float64(fits) < minKeyed*float64(len(lines)) {
 		return nil, nil, false
 	}
 	if _, ok := seen.names["status"]; kind == "logfmt" && !ok {

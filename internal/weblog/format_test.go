@@ -23,7 +23,7 @@ type seen struct {
 
 func see(f *Format, line string) seen {
 	var got seen
-	w := newWorker(f, &Options{Full: true, Each: func(r *request) {
+	w := newWorker(f, &Options{Full: true, each: func(r *request) {
 		got = seen{US: r.us, Upstream: r.upstream, Status: r.status, Size: r.size, Unix: r.stamp.unix, Method: string(r.method),
 			Path: string(r.path), Client: string(r.client), Proto: string(r.proto), Cache: string(r.cache)}
 		if !r.hasStamp {

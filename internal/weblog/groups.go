@@ -22,8 +22,8 @@ func groupsBy(s *Sketch, by string, v View) []Group {
 			groupOf(sums, Escape(k, 64)).merge(g)
 		}
 	default:
-		for c, g := range d.cells {
-			groupOf(sums, c.name(by)).merge(g)
+		for k, g := range d.cells {
+			groupOf(sums, cellOf(k).name(by)).merge(g)
 		}
 	}
 	names := make([]string, 0, len(sums))

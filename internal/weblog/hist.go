@@ -100,9 +100,9 @@ func binEdge(i int) uint64 {
 // Its memory is bounded by 66 kB and grows with the spread of the values, not
 // with their number.
 type Hist struct {
-	pages    [numPages]*[pageBins]uint64
 	n, sum   uint64
 	min, max uint64
+	pages    [numPages]*[pageBins]uint64
 }
 
 // Add counts v.

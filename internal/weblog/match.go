@@ -86,20 +86,21 @@ func (m *mixed) finish() {
 	}
 }
 
-// quantile estimates the weighted quantile. The variance within classes is
-// multiplied by how much more the requests of the log vary than independent
-// ones; it is that of a stratified sample else.
+// quantile estimates the weighted quantile. The variance is that of a
+// stratified sample, not less than without classes, multiplied by how much more
+// the requests of the log vary than independent ones.
 func (m *mixed) quantile(q, confidence float64, whole dist) Estimate {
 	bin := m.bin(q)
 	variance := 0.0
 	edge := binEdge(bin + 1)
 	for i, h := range m.hists {
 		n := float64(h.n)
-		// One success and one failure more keep a class of few requests from
+		// Two requests more, spread as the whole is, keep a class of few from
 		// claiming certainty.
-		p := (float64(h.under(edge)) + 1) / (n + 2)
+		p := (float64(h.under(edge)) + 2*q) / (n + 2)
 		variance += m.weights[i] * m.weights[i] * p * (1 - p) / n
 	}
+	variance = max(variance, q*(1-q)/float64(m.all.n))
 	_, s := whole.share(bin + 1)
 	half := s.factor(confidence) * math.Sqrt(variance*whole.inflation(bin+1))
 	e := Estimate{Value: m.all.value(bin, m.step)}

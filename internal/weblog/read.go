@@ -21,9 +21,11 @@ type Options struct {
 	Full    bool    // keep what groupings, timeline and comparison by mix need
 	Workers int     // goroutines; 0 is one for each processor
 
-	// Each, if set, is given every request counted, from one goroutine at a
-	// time. The request's slices are valid during the call only.
-	Each func(*request)
+	Rows *Parquet // gets every request counted; nil: none
+
+	// each is given every request counted, from one goroutine at a time. The
+	// request's slices are valid during the call only.
+	each func(*request)
 }
 
 const (
@@ -41,8 +43,8 @@ func Read(ctx context.Context, names []string, stdin io.Reader, opt Options) (*S
 	if opt.Workers <= 0 {
 		opt.Workers = runtime.GOMAXPROCS(0)
 	}
-	if opt.Each != nil {
-		opt.Each = serialized(opt.Each)
+	if opt.Rows != nil {
+		opt.each = serialized(opt.Rows.add)
 	}
 	total := new(Sketch)
 	if opt.Full {

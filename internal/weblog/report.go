@@ -160,7 +160,7 @@ func Summarize(s *Sketch, v View) *Report {
 	d := distOf(s)
 	r := &Report{
 		Schema: 1, Requests: s.Requests, Skipped: s.Skipped(), Filtered: s.Filtered, Blank: s.skipped[faultBlank], Bytes: s.Bytes,
-		Examples: s.examples, Resolution: inSeconds(float64(s.Step)), Bins: tenthBins(d.all), LogBins: logBins(d.all),
+		Examples: s.examples, Resolution: inSeconds(float64(s.Step)), Bins: tenthBins(d.all), LogBins: logBins(d.all, d.step),
 		Percentiles: map[string]float64{}, Intervals: map[string]Estimate{}, Confidence: v.Confidence,
 		Under: map[string]float64{}, UnderCI: map[string]Estimate{}, Groups: []Group{},
 	}
@@ -266,9 +266,9 @@ func tenthBins(h *Hist) []Bin {
 // logEdges are two-digit steps that divide a decade about evenly.
 var logEdges = [...]uint64{100, 125, 160, 200, 250, 315, 400, 500, 630, 800}
 
-// logBins counts by tenths of a decade (the R10 series), from the first to the
-// last that has a count.
-func logBins(h *Hist) []Bin {
+// logBins counts by tenths of a decade (the R10 series), from the first that
+// the resolution can tell to the last that has a count.
+func logBins(h *Hist, step uint64) []Bin {
 	var bins []Bin
 	from := uint64(0)
 	add := func(to uint64) {
@@ -278,7 +278,7 @@ func logBins(h *Hist) []Bin {
 	}
 	for scale := uint64(1); scale*100 < MaxMicros; scale *= 10 {
 		for _, e := range logEdges {
-			if from == 0 && h.min >= e*scale {
+			if from == 0 && (h.min >= e*scale || e*scale < step) {
 				continue
 			}
 			if from > h.max || h.n == 0 {
@@ -292,6 +292,13 @@ func logBins(h *Hist) []Bin {
 
 func (r *Report) addDetail(s *Sketch, v View) {
 	d := s.detail
+	grouped := uint64(0)
+	for _, g := range d.cells {
+		grouped += g.hist.n
+	}
+	if grouped < s.Requests {
+		r.Notes = append(r.Notes, fmt.Sprintf("the groupings are of %d requests: the other sketches were saved without --full", grouped))
+	}
 	for _, by := range v.By {
 		r.Groups = append(r.Groups, groupsBy(s, by, v)...)
 	}

@@ -126,7 +126,8 @@ func saveHist(h *Hist) savedHist {
 func (d *detail) saved() *savedDetail {
 	out := &savedDetail{Depth: d.paths.depth, Level: d.clients.level, Shift: d.timeline.shift, Rates: saveHist(&d.rates),
 		Upstream: saveHist(&d.upstream), Outside: saveHist(&d.outside), Counts: [5]uint64{d.instant, d.times, d.noStamp, d.backward, d.local}, Offsets: d.offsets}
-	for c, g := range d.cells {
+	for k, g := range d.cells {
+		c := cellOf(k)
 		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto), int(c.size)}, Bytes: g.bytes, Hist: saveHist(&g.hist)})
 	}
 	for k, g := range d.paths.groups {

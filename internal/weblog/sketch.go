@@ -115,14 +115,12 @@ func reduceClusters(c []*Hist) []*Hist {
 }
 
 // segments are the clusters of a log while it is read: its times by position
-// in the input. When the input outgrows them, their width doubles.
+// in the input, 2^shift bytes to each. When the input outgrows them, their
+// width doubles, so that any log ends with 32 to 64 (if it has as many lines).
 type segments struct {
 	shift uint
 	hists [maxClusters]*Hist
 }
-
-// firstShift makes the first clusters 16 KiB wide.
-const firstShift = 14
 
 // at returns the histogram for the line at pos and the position of its end.
 func (s *segments) at(pos int64) (*Hist, int64) {

@@ -123,9 +123,11 @@ const maxSegment = 40
 func appendSegment(to, s []byte) []byte {
 	digits := 0
 	for _, c := range s {
+		d := 0
 		if c-'0' < 10 {
-			digits++
+			d = 1 // compiles to a conditional move: digits are hard to predict
 		}
+		digits += d
 	}
 	if digits < 3 && len(s) <= maxSegment && (digits < len(s) || digits == 0) {
 		return append(to, s...)

@@ -152,7 +152,8 @@ func (w *text) logGraph(r *Report) {
 	}
 	w.f("\n%9s  %9s\n", "below", "requests")
 	for _, b := range r.LogBins {
-		w.f("%9s  %9s %7s %s\n", seconds(*b.To), count(b.Count), percent(float64(b.Count)/float64(r.Requests)), bar(b.Count, most, 44))
+		line := fmt.Sprintf("%9s  %9s %7s %s", seconds(*b.To), count(b.Count), percent(float64(b.Count)/float64(r.Requests)), bar(b.Count, most, 44))
+		w.f("%s\n", strings.TrimRight(line, " "))
 	}
 }
 
@@ -328,7 +329,10 @@ func seconds(v float64) string {
 		return "-" + seconds(-v)
 	}
 	if v == 0 {
-		return "0 s"
+		return "0s"
+	}
+	if v >= 60 {
+		return fmt.Sprintf("%.0fs", v)
 	}
 	return units.Duration(time.Duration(math.Round(v * 1e9)))
 }

@@ -124,7 +124,7 @@ func (w *worker) line(line []byte) fault {
 			r.size = n
 		}
 	}
-	if w.opt.Full || w.opt.Filter != nil || w.opt.Each != nil {
+	if w.opt.Full || w.opt.Filter != nil || w.opt.each != nil {
 		w.decode(line)
 		if !w.opt.Filter.match(r) {
 			w.sketch.Filtered++
@@ -150,8 +150,8 @@ func (w *worker) count(step uint64) {
 	if w.opt.Full {
 		s.detail.add(r)
 	}
-	if w.opt.Each != nil {
-		w.opt.Each(r)
+	if w.opt.each != nil {
+		w.opt.each(r)
 	}
 }
 

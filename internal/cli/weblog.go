@@ -1,0 +1,453 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/wirerate/wirerate/internal/units"
+	"github.com/wirerate/wirerate/internal/weblog"
+)
+
+// weblogFlags are the flags as given.
+type weblogFlags struct {
+	against      againstFlag
+	format, unit string
+	filter       weblog.FilterSpec
+	since, until string
+	by           []string
+	full         bool
+	under        []string
+	top          int
+	judge        float64
+	margin       string
+	confidence   float64
+	follow       bool
+	interval     time.Duration
+	lasting      time.Duration
+	save         string
+	parquet      string
+	json         bool
+}
+
+// againstFlag takes the first log after --against; the arguments that follow
+// it belong to it too, so that --against old/*.log means what it looks like.
+type againstFlag struct {
+	cmd    *cobra.Command
+	first  string
+	behind int // arguments before the flag
+}
+
+func (f *againstFlag) String() string { return f.first }
+func (f *againstFlag) Type() string   { return "file" }
+
+func (f *againstFlag) Set(s string) error {
+	if f.first != "" {
+		return errors.New("given twice; name all the logs of before after one --against")
+	}
+	f.first, f.behind = s, f.cmd.Flags().NArg()
+	return nil
+}
+
+// split tells the logs of after from those of before.
+func (f *againstFlag) split(args []string) (after, before []string) {
+	if f.first == "" {
+		return args, nil
+	}
+	return args[:f.behind], append([]string{f.first}, args[f.behind:]...)
+}
+
+func newWeblogCmd(env *Env) *cobra.Command {
+	var opt weblogFlags
+	cmd := &cobra.Command{
+		Use:   "weblog FILE... [--against FILE...]",
+		Short: "Show what visitors got: the distribution of request times in access logs, compared",
+		Long: `weblog reads web servers' access logs (nginx, Apache, HAProxy, Varnish, Caddy,
+Envoy, Squid, lighttpd, CloudFront, W3C extended, JSON, LTSV, ...; also .gz,
+.zst and .bz2, and - for standard input) and shows how long requests took.
+All logs after --against are those of before.`,
+		Example: `  wirerate weblog /var/log/nginx/access.log
+  wirerate weblog new/*.log --against old/*.log
+  wirerate weblog access.log --format '$remote_addr [$time_local] "$request" $status $body_bytes_sent $request_time'
+  wirerate weblog access.log --status 200 --full`,
+		Args: cobra.ArbitraryArgs,
+	}
+	opt.against.cmd = cmd
+	opt.define(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return weblogRun(cmd.Context(), env, &opt, args)
+	}
+	cmd.AddCommand(newWeblogMergeCmd(env))
+	return cmd
+}
+
+func (o *weblogFlags) define(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Var(&o.against, "against", "logs of before: this one and all arguments behind it")
+	f.StringVar(&o.format, "format", "", "the server's log format `string`, or a preset: "+strings.Join(weblog.Presets(), ", "))
+	f.StringVar(&o.unit, "unit", "", "`unit` of the request times: s, ms, us or ns")
+	f.StringVar(&o.filter.Status, "status", "", "count only these `statuses` (200,3xx)")
+	f.StringVar(&o.filter.Method, "method", "", "count only these `methods`")
+	f.StringVar(&o.filter.Path, "path", "", "count only paths that fit a `pattern` (/static/* or ~regexp)")
+	f.StringVar(&o.filter.Size, "size", "", "count only answers in a `range` of sizes (24kB-350kB)")
+	f.StringVar(&o.filter.Protocol, "protocol", "", "count only these `protocols` (HTTP/2)")
+	f.StringVar(&o.filter.Client, "client", "", "count only clients in these `networks`")
+	f.StringVar(&o.since, "since", "", "count only from this `time` on (2024-03-01T12:00:00Z)")
+	f.StringVar(&o.until, "until", "", "count only before this `time`")
+	f.StringSliceVar(&o.by, "by", nil, "`groupings` to show: "+strings.Join(weblog.Groupings(), ", "))
+	f.BoolVar(&o.full, "full", false, "all groupings, rates, upstream times and the timeline")
+	f.StringSliceVar(&o.under, "under", []string{"100ms"}, "show the share of requests below these `times`")
+	f.IntVar(&o.top, "top", 20, "groups shown of each grouping")
+	f.Float64Var(&o.judge, "judge", 95, "`percentile` that decides a comparison")
+	f.StringVar(&o.margin, "margin", "5%", "smallest `change` that is worthwhile")
+	f.Float64Var(&o.confidence, "confidence", 0.95, "confidence of the intervals")
+	f.BoolVarP(&o.follow, "follow", "f", false, "go on as the logs grow")
+	f.DurationVar(&o.interval, "interval", time.Second, "time between two pictures with --follow")
+	f.DurationVar(&o.lasting, "for", 0, "end --follow after this time")
+	f.StringVar(&o.save, "save", "", "write the counts to a `file` that weblog and weblog merge read (.wrl); with --full, those of the groupings too")
+	f.StringVar(&o.parquet, "parquet", "", "write the requests, one a row, to a Parquet `file`")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+}
+
+func newWeblogMergeCmd(env *Env) *cobra.Command {
+	var opt weblogFlags
+	cmd := &cobra.Command{
+		Use:     "merge FILE.wrl...",
+		Short:   "Merge what several servers saved with weblog --save",
+		Example: "  wirerate weblog merge web*.wrl\n  wirerate weblog merge day1.wrl day2.wrl --save both.wrl",
+		Args:    cobra.MinimumNArgs(1),
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.save, "save", "", "write the sum to a `file`")
+	f.StringSliceVar(&opt.by, "by", nil, "`groupings` to show: "+strings.Join(weblog.Groupings(), ", "))
+	f.StringSliceVar(&opt.under, "under", []string{"100ms"}, "show the share of requests below these `times`")
+	f.IntVar(&opt.top, "top", 20, "groups shown of each grouping")
+	f.Float64Var(&opt.confidence, "confidence", 0.95, "confidence of the intervals")
+	f.BoolVar(&opt.json, "json", false, "print JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		for _, name := range args {
+			if saved, err := isSavedFile(name); err != nil || !saved {
+				return usage(cmp(err, fmt.Errorf("%s was not written by weblog --save", name)))
+			}
+		}
+		view, err := opt.view()
+		if err != nil {
+			return usage(err)
+		}
+		s, err := weblogRead(cmd.Context(), env, args, weblog.Options{})
+		if err != nil {
+			return err
+		}
+		return weblogFinish(env, &opt, s, weblog.Summarize(s, view))
+	}
+	return cmd
+}
+
+// cmp returns the first error that is one.
+func cmp(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) error {
+	if opt.format == "json" || opt.format == "text" { // the output's format, as on every verb
+		opt.json, opt.format = opt.json || opt.format == "json", ""
+	}
+	after, before := opt.against.split(args)
+	if len(after) == 0 {
+		return usagef("no log named; name FILE... (- is standard input) before --against")
+	}
+	read, err := opt.options(len(before) > 0)
+	if err != nil {
+		return usage(err)
+	}
+	view, err := opt.view()
+	if err != nil {
+		return usage(err)
+	}
+	judgement, err := opt.judgement()
+	if err != nil {
+		return usage(err)
+	}
+	if opt.follow {
+		return weblogFollow(ctx, env, opt, after, before, read, view)
+	}
+	if opt.parquet != "" {
+		if read.Rows, err = weblog.CreateParquet(opt.parquet); err != nil {
+			return failure(err)
+		}
+	}
+	s, err := weblogRead(ctx, env, after, read)
+	if err := errors.Join(err, read.Rows.Close()); err != nil {
+		return failure(err)
+	}
+	if len(before) == 0 {
+		return weblogFinish(env, opt, s, weblog.Summarize(s, view))
+	}
+	read.Rows = nil
+	b, err := weblogRead(ctx, env, before, read)
+	if err != nil {
+		return err
+	}
+	r, err := weblog.Compare(s, b, view, judgement)
+	if err != nil {
+		return usage(err)
+	}
+	if err := weblogFinish(env, opt, s, r); err != nil {
+		return err
+	}
+	if err := unread(b); err != nil {
+		return err
+	}
+	if r.Comparison.Verdict == weblog.Hurts {
+		return negative()
+	}
+	return nil
+}
+
+// options makes the reading options of the flags.
+func (o *weblogFlags) options(compared bool) (weblog.Options, error) {
+	var read weblog.Options
+	var err error
+	read.Full = o.full || len(o.by) > 0 || compared
+	if o.format != "" {
+		if read.Format, err = weblog.ParseFormat(o.format); err != nil {
+			return read, err
+		}
+	}
+	if o.unit != "" {
+		if read.Unit, err = weblog.ParseUnit(o.unit); err != nil {
+			return read, err
+		}
+	}
+	for _, t := range []struct {
+		text string
+		to   *time.Time
+	}{{o.since, &o.filter.Since}, {o.until, &o.filter.Until}} {
+		if t.text == "" {
+			continue
+		}
+		if *t.to, err = parseMoment(t.text); err != nil {
+			return read, err
+		}
+	}
+	read.Filter, err = weblog.ParseFilter(o.filter)
+	return read, err
+}
+
+// parseMoment reads a time of the command line; without a zone it is UTC.
+func parseMoment(s string) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time such as 2024-03-01T12:00:00Z or 2024-03-01", s)
+}
+
+func (o *weblogFlags) view() (weblog.View, error) {
+	v := weblog.View{Confidence: o.confidence, By: o.by, Top: o.top}
+	if !(v.Confidence >= 0.5 && v.Confidence < 1) {
+		return v, fmt.Errorf("--confidence %g is not between 0.5 and 1", v.Confidence)
+	}
+	known := weblog.Groupings()
+	if o.full && len(v.By) == 0 {
+		v.By = known
+	}
+	for _, by := range v.By {
+		if !strings.Contains(" "+strings.Join(known, " ")+" ", " "+by+" ") {
+			return v, fmt.Errorf("unknown grouping %q (use %s)", by, strings.Join(known, ", "))
+		}
+	}
+	for _, u := range o.under {
+		d, err := units.ParseDuration(u)
+		if err != nil || d <= 0 {
+			return v, fmt.Errorf("--under %q is not a time such as 100ms", u)
+		}
+		v.Under = append(v.Under, d.Seconds())
+	}
+	return v, nil
+}
+
+func (o *weblogFlags) judgement() (weblog.Judgement, error) {
+	j := weblog.Judgement{Percentile: o.judge}
+	if !(o.judge > 0 && o.judge < 100) {
+		return j, fmt.Errorf("--judge %g is not a percentile between 0 and 100", o.judge)
+	}
+	text, isPercent := strings.CutSuffix(o.margin, "%")
+	m, err := strconv.ParseFloat(text, 64)
+	if isPercent {
+		m /= 100
+	}
+	if err != nil || !(m > 0 && m < 1) {
+		return j, fmt.Errorf("--margin %q is not a share such as 5%%", o.margin)
+	}
+	j.Margin = m
+	return j, nil
+}
+
+// weblogRead reads logs and saved sketches.
+func weblogRead(ctx context.Context, env *Env, names []string, opt weblog.Options) (*weblog.Sketch, error) {
+	var logs []string
+	total := new(weblog.Sketch)
+	for _, name := range names {
+		saved, err := isSavedFile(name)
+		if err != nil || !saved {
+			logs = append(logs, name) // Read reports what is wrong with it
+			continue
+		}
+		s, err := loadSketch(name)
+		if err != nil {
+			return nil, usage(fmt.Errorf("%s: %w", name, err))
+		}
+		total.Merge(s)
+	}
+	if len(logs) == 0 {
+		return total, nil
+	}
+	s, err := weblog.Read(ctx, logs, env.Stdin, opt)
+	if err != nil {
+		return nil, failure(err)
+	}
+	if len(logs) == len(names) {
+		return s, nil
+	}
+	total.Merge(s)
+	return total, nil
+}
+
+func isSavedFile(name string) (bool, error) {
+	if name == "-" {
+		return false, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return false, err // the bytes of a pipe can be read once only
+	}
+	head := make([]byte, 64)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, err
+	}
+	return weblog.IsSaved(head[:n]), nil
+}
+
+func loadSketch(name string) (*weblog.Sketch, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return weblog.Load(f)
+}
+
+// weblogFinish saves and prints, unless there is nothing to show.
+func weblogFinish(env *Env, opt *weblogFlags, s *weblog.Sketch, r *weblog.Report) error {
+	if noneRead(s) {
+		return unread(s)
+	}
+	if opt.save != "" {
+		var b bytes.Buffer
+		if err := s.Save(&b); err != nil {
+			return failure(err)
+		}
+		if err := os.WriteFile(opt.save, b.Bytes(), 0o666); err != nil {
+			return failure(err)
+		}
+	}
+	var err error
+	if opt.json {
+		err = env.printJSON(r)
+	} else {
+		err = r.WriteText(env.Stdout)
+	}
+	if err != nil {
+		return failure(err)
+	}
+	return unread(s)
+}
+
+func noneRead(s *weblog.Sketch) bool {
+	for _, in := range s.Inputs {
+		if in.Err == nil || in.Lines > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// unread is the error for logs that could not be read, after what could be was
+// shown.
+func unread(s *weblog.Sketch) error {
+	var errs []string
+	for _, in := range s.Inputs {
+		if in.Err != nil {
+			errs = append(errs, fmt.Sprintf("%s: %s", weblog.Escape(in.Name, 512), weblog.Escape(in.Err.Error(), 1024)))
+		}
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return usagef("not all was read: %s", strings.Join(errs, "; "))
+}
+
+// weblogFollow shows a live picture until it is interrupted.
+func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before []string, read weblog.Options, view weblog.View) error {
+	switch {
+	case len(before) > 0:
+		return usagef("--follow and --against do not go together; compare when the log is complete")
+	case opt.parquet != "":
+		return usagef("--follow and --parquet do not go together")
+	case opt.interval <= 0:
+		return usagef("--interval %s is not a time to wait", opt.interval)
+	}
+	if opt.lasting > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, opt.lasting)
+		defer stop()
+	}
+	screen := false
+	if f, ok := env.Stdout.(*os.File); ok && !opt.json {
+		screen = term.IsTerminal(int(f.Fd()))
+	}
+	var last *weblog.Sketch
+	err := weblog.Follow(ctx, names, env.Stdin, read, opt.interval, func(s *weblog.Sketch) {
+		last = s
+		switch {
+		case opt.json:
+			json.NewEncoder(env.Stdout).Encode(weblog.Summarize(s, view))
+		case screen:
+			fmt.Fprint(env.Stdout, "\x1b[H\x1b[2J")
+			weblog.Summarize(s, view).WriteText(env.Stdout)
+		}
+	})
+	if err != nil {
+		return usage(err)
+	}
+	if opt.json {
+		opt.json = false
+		env = &Env{Stdout: io.Discard, Stderr: env.Stderr}
+	} else if screen {
+		env = &Env{Stdout: io.Discard, Stderr: env.Stderr}
+	}
+	return weblogFinish(env, opt, last, weblog.Summarize(last, view))
+}
