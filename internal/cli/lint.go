@@ -200,29 +200,29 @@ func (e *Env) lintFrom(ctx context.Context, name string, opt *lint.Options) erro
 func (e *Env) readInputs(args []string) ([]lint.Input, error) {
 	var inputs []lint.Input
 	var errs []error
-	add := func(path string, data []byte, err error) {
+	add := func(path, text string, err error) {
 		if err != nil {
 			errs = append(errs, err)
 			return
 		}
 		if !slices.ContainsFunc(inputs, func(in lint.Input) bool { return in.Path == path }) {
-			inputs = append(inputs, lint.Input{Path: path, Data: data})
+			inputs = append(inputs, lint.Input{Path: path, Text: text})
 		}
 	}
 	for _, arg := range args {
 		if arg == "-" {
 			data, err := io.ReadAll(io.LimitReader(e.Stdin, conffile.MaxSize+1))
-			add("-", data, err)
+			add("-", string(data), err)
 			continue
 		}
 		info, err := os.Stat(arg)
 		if err != nil {
-			add(arg, nil, err)
+			add(arg, "", err)
 			continue
 		}
 		if !info.IsDir() {
-			data, err := readLimited(arg)
-			add(arg, data, err)
+			text, err := readLimited(arg)
+			add(arg, text, err)
 			continue
 		}
 		found := len(inputs)
@@ -230,11 +230,11 @@ func (e *Env) readInputs(args []string) ([]lint.Input, error) {
 			if err != nil || !d.Type().IsRegular() {
 				return err
 			}
-			data, err := readLimited(path)
-			if err == nil && conffile.Detect(path, data).Kind == "" {
+			text, err := readLimited(path)
+			if err == nil && conffile.Detect(path, []byte(text[:min(len(text), conffile.DetectSize)])).Kind == "" {
 				return nil
 			}
-			add(path, data, err)
+			add(path, text, err)
 			return nil
 		})
 		if err == nil && len(inputs) == found {
@@ -247,13 +247,26 @@ func (e *Env) readInputs(args []string) ([]lint.Input, error) {
 	return inputs, errors.Join(errs...)
 }
 
-// readLimited reads a file of at most conffile.MaxSize bytes.
-func readLimited(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Size() > conffile.MaxSize {
-		return nil, fmt.Errorf("%s: %d bytes, more than the %d MiB that are read", path, info.Size(), conffile.MaxSize>>20)
+// readLimited reads a file of at most conffile.MaxSize bytes, holding it once.
+func readLimited(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
 	}
-	return os.ReadFile(path)
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	if info.Mode().IsRegular() && info.Size() < conffile.MaxSize {
+		b.Grow(int(info.Size()))
+	}
+	n, err := io.Copy(&b, io.LimitReader(f, conffile.MaxSize+1))
+	if n > conffile.MaxSize {
+		return "", fmt.Errorf("%s: more than the %d MiB that are read", path, conffile.MaxSize>>20)
+	}
+	return b.String(), err
 }
 
 // joinLines makes one line of joined errors.

@@ -28,14 +28,14 @@ type Guess struct {
 	Confidence Confidence
 }
 
-// detectSize is how much of a file's content is looked at, in bytes.
-const detectSize = 256 << 10
+// DetectSize is how much of a file's content Detect looks at, in bytes.
+const DetectSize = 256 << 10
 
 // Detect tells the format and the system of a file from its path and content.
 // The content decides about the system: a Linux sysctl.conf in a folder called
 // freebsd is a Linux file.
 func Detect(file string, data []byte) Guess {
-	text := string(data[:min(len(data), detectSize)])
+	text := string(data[:min(len(data), DetectSize)])
 	text = strings.TrimPrefix(text, bom)
 	g := fromPath(file, text)
 	if g.Kind == "" {

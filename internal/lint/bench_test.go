@@ -10,7 +10,7 @@ import (
 // BenchmarkLarge lints a file of 100,000 lines.
 func BenchmarkLarge(b *testing.B) {
 	const lines = 400_000
-	text := []byte(strings.Repeat("# a comment\nnet.ipv4.tcp_rmem = 4096 131072 67108864\nnet.core.somaxconn=4096\n\n", lines/4))
+	text := strings.Repeat("# a comment\nnet.ipv4.tcp_rmem = 4096 131072 67108864\nnet.core.somaxconn=4096\n\n", lines/4)
 	c := load(b)
 	for b.Loop() {
 		Run(c, []Input{{"/etc/sysctl.conf", text}}, Options{Version: "6.1"})
@@ -29,6 +29,6 @@ func BenchmarkOrdinary(b *testing.B) {
 		text.WriteString(name + " = 1\n")
 	}
 	for b.Loop() {
-		Run(load(b), []Input{{"/etc/sysctl.conf", []byte(text.String())}}, Options{})
+		Run(load(b), []Input{{"/etc/sysctl.conf", text.String()}}, Options{})
 	}
 }

@@ -32,7 +32,7 @@ func ApplyFixes(inputs []Input, res *Result) (fixed []Fixed, notes []string, err
 		if system == "" {
 			system = catalog.FreeBSD // the lines were the same for each BSD
 		}
-		f, err := conffile.Parse(info.Kind, conffile.System(system), info.Path, inputs[i].Data)
+		f, err := conffile.Parse(info.Kind, conffile.System(system), info.Path, []byte(inputs[i].Text))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -59,7 +59,7 @@ func ApplyFixes(inputs []Input, res *Result) (fixed []Fixed, notes []string, err
 	}
 	for _, in := range inputs {
 		if f := files[in.Path]; f != nil && f.Edited() {
-			fixed = append(fixed, Fixed{in.Path, in.Data, f.Bytes(), counts[in.Path]})
+			fixed = append(fixed, Fixed{in.Path, []byte(in.Text), f.Bytes(), counts[in.Path]})
 		}
 	}
 	return fixed, notes, nil

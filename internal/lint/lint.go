@@ -101,7 +101,7 @@ type Options struct {
 // Input is a file to judge.
 type Input struct {
 	Path string
-	Data []byte
+	Text string
 }
 
 // FileInfo is what a file was taken for.
@@ -173,12 +173,12 @@ type source struct {
 func identify(inputs []Input, opt Options, res *Result) []*source {
 	var files []*source
 	for _, in := range inputs {
-		f := &source{path: in.Path, text: string(in.Data)}
+		f := &source{path: in.Path, text: in.Text}
 		if err := conffile.CheckText(in.Path, f.text); err != nil {
 			res.Errors = append(res.Errors, err)
 			continue
 		}
-		g := conffile.Detect(in.Path, in.Data)
+		g := conffile.Detect(in.Path, []byte(in.Text[:min(len(in.Text), conffile.DetectSize)]))
 		kind := cmp.Or(opt.Kind, g.Kind)
 		if kind == "" {
 			res.Errors = append(res.Errors, fmt.Errorf("%s: cannot tell what kind of file this is; say so with --kind", in.Path))

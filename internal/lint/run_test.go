@@ -62,7 +62,7 @@ func small(t testing.TB) *catalog.Catalog {
 func files(pairs ...string) []Input {
 	var in []Input
 	for i := 0; i < len(pairs); i += 2 {
-		in = append(in, Input{pairs[i], []byte(pairs[i+1])})
+		in = append(in, Input{pairs[i], pairs[i+1]})
 	}
 	return in
 }
