@@ -203,6 +203,9 @@ func (k *checker) moduleUnmet(a *assignment, need, module string, f *finding) *f
 	if load, ok := k.effects[need]; ok && !isOff(load.entry.Value) {
 		return nil
 	}
+	if enable, ok := k.set[module+"_enable\x00"]; ok && !isOff(enable.entry.Value) {
+		return nil // the service of that name loads its module
+	}
 	for _, v := range k.versions {
 		if r := k.lookup(need); r == nil || r.StateIn(v) != catalog.Present {
 			return nil // built in, or not known to be a module
@@ -210,9 +213,9 @@ func (k *checker) moduleUnmet(a *assignment, need, module string, f *finding) *f
 	}
 	f.message = fmt.Sprintf("%s = %s needs the module %s: %s=\"YES\" in /boot/loader.conf, or kld_list in /etc/rc.conf", a.entry.Name, a.entry.Value, module, need)
 	f.because = "Without the module the kernel does not know the setting or the value, and refuses the line."
-	if !k.kinds[conffile.Loader] && !k.kinds[conffile.RC] {
+	if !k.kinds[conffile.Loader] || !k.kinds[conffile.RC] {
 		f.severity = Info
-		f.message += " (these files were not given)"
+		f.message += " (not both of these files were given)"
 	}
 	return f
 }

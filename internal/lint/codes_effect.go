@@ -9,7 +9,7 @@ func effectCodes() []Code {
 			Good:        one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_notsent_lowat = 131072\n")},
 		{ID: "needs", Title: "something else must come first", Severity: Warning,
 			Explanation: "The setting depends on a module that none of the files loads, or on a setting that is off or whose own line is " +
-				"refused. When the files that could load the module were not given, it is an info.",
+				"refused. Unless both loader.conf and rc.conf, which could load the module, were given, that is an info.",
 			Bad: Example{System: "freebsd", Version: "14.0", Files: []ExampleFile{
 				{"/etc/sysctl.conf", "net.isr.maxthreads=4\nnet.isr.dispatch=deferred\n"}}},
 			Good: Example{System: "freebsd", Version: "14.0", Files: []ExampleFile{
