@@ -1,0 +1,73 @@
+package weblog
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+func writeParquet(t *testing.T, text string) (name string, s *Sketch) {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), "rows.parquet")
+	p, err := CreateParquet(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err = Read(context.Background(), []string{"-"}, strings.NewReader(text), Options{Rows: p})
+	if err != nil || s.Inputs[0].Err != nil {
+		t.Fatal(err, s.Inputs)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return name, s
+}
+
+func TestParquetHoldsEveryRequest(t *testing.T) {
+	name, s := writeParquet(t, synthetic(t, Synthetic{Lines: 3000, Seed: 8})+"junk\n")
+	rows, err := parquet.ReadFile[row](name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if uint64(len(rows)) != s.Requests || s.Requests != 3000 {
+		t.Fatalf("%d rows of %d requests", len(rows), s.Requests)
+	}
+	var h Hist
+	for _, r := range rows {
+		h.Add(uint64(r.Duration*1e6 + 0.5))
+		if r.Time == nil || r.Bytes == nil || r.Upstream != nil || r.Method != "GET" || !strings.HasPrefix(r.Path, "/") {
+			t.Fatalf("row %+v", r)
+		}
+	}
+	all := s.Times()
+	if h.sum != all.sum || h.n != all.n || h.under(100_000) != all.under(100_000) {
+		t.Errorf("rows: %d with sum %d us; read: %d with %d", h.n, h.sum, all.n, all.sum)
+	}
+}
+
+// TestDuckDBReadsParquet asks DuckDB what the report says, too.
+func TestDuckDBReadsParquet(t *testing.T) {
+	python := os.Getenv("WIRERATE_PYTHON")
+	if python == "" {
+		python = "python3"
+	}
+	if err := exec.Command(python, "-c", "import duckdb").Run(); err != nil {
+		t.Skipf("%s has no duckdb module (pip install duckdb; WIRERATE_PYTHON names another python): %v", python, err)
+	}
+	name, s := writeParquet(t, synthetic(t, Synthetic{Lines: 5000, Seed: 9}))
+	query := fmt.Sprintf(`import duckdb; print(*duckdb.sql("select count(*), sum(bytes)::bigint, count(*) filter (duration_s < 0.1), count(*) filter (status = 404) from '%s'").fetchall()[0])`, name)
+	out, err := exec.Command(python, "-c", query).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	want := fmt.Sprintln(s.Requests, s.Bytes, s.Times().under(100_000), s.Status[404])
+	if string(out) != want {
+		t.Errorf("DuckDB says %s, the log holds %s", out, want)
+	}
+}
