@@ -240,3 +240,40 @@ func sameKey(pattern, name []string) bool {
 func isSysctl(name string) bool {
 	return slices.Contains([]string{"net", "kernel", "vm", "fs"}, strings.SplitN(name, ".", 2)[0]) && strings.Contains(name, ".")
 }
+
+// TestLinuxCaptures compares the catalog with the recorded output of "sysctl -a"
+// on real hosts, found under the folder that WIRERATE_CAPTURES names.
+func TestLinuxCaptures(t *testing.T) {
+	folder := os.Getenv("WIRERATE_CAPTURES")
+	if folder == "" {
+		t.Skip("WIRERATE_CAPTURES names no folder of recorded hosts")
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "out", "linux", "*sysctl*"))
+	if err != nil || len(files) == 0 {
+		t.Skipf("no recorded sysctl output of Linux below %s (%v)", folder, err)
+	}
+	records := linuxRecords(t)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := map[string]sysctlFile{}
+		for line := range strings.Lines(string(data)) {
+			if name, value, ok := strings.Cut(line, " = "); ok {
+				keys[name] = sysctlFile{value: strings.TrimSpace(value)}
+			}
+		}
+		version, err := ParseVersion(keys["kernel.osrelease"].value)
+		if oldest, _ := Supported(Linux); err != nil || !version.AtLeast(oldest) {
+			t.Logf("%s: Linux %s is older than what the catalog describes", filepath.Base(file), keys["kernel.osrelease"].value)
+			continue
+		}
+		for _, r := range records {
+			name, exists := instance(r.Name, keys)
+			if state := r.StateIn(version); exists && (state == NotYet || state == Gone) {
+				t.Errorf("%s: %s exists in Linux %s, the catalog says %s", filepath.Base(file), name, version, state)
+			}
+		}
+	}
+}
