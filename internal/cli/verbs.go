@@ -10,7 +10,7 @@ func verbs(env *Env) []*cobra.Command {
 		newLintCmd(env),
 		newExplainCmd(env),
 		newLabCmd(env),
-		newLintCmd(env),
+		newWeblogCmd(env),
 		newTrafficCmd(env),
 		newVersionCmd(env),
 	}
