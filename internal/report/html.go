@@ -1,31 +1,21 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
-	_ "embed" // the page's template and style
 	"fmt"
 	"html/template"
 	"io"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/stats"
 )
 
-//go:embed report.html.tmpl
-var pageTemplate string
-
-//go:embed report.css
-var pageStyle string
-
 // view is what the page's template shows.
 type view struct {
 	Result
-	Style                                      template.CSS
 	Mark, Headline, Evidence, Follow, Wilcoxon string
 	Table                                      []tableRow
 	Ceilings                                   []ceilingView
@@ -72,35 +62,11 @@ type diffLine struct{ Sign, Class, Text string }
 
 // HTML writes a result as one page that needs nothing but a browser: no
 // network, no script.
-func HTML(w io.Writer, r Result) error {
-	funcs := template.FuncMap{
-		"amount": amount, "bits": bits, "seconds": seconds, "size": func(n int64) string { return sizeOf(float64(n)) },
-		"kept": keptWord, "share": shareWords, "verdict": verdictWords, "resource": resourceWords, "percent": percent,
-		"system": systemName, "times": times, "fit": fitWords, "kind": kindWords, "undo": undoWords, "link": isLink,
-		"because": because, "clip": func(s string) string { return Clip(s, 24) }, "shape": armSign, "orelse": func(a, b string) string { return cmp.Or(a, b) },
-	}
-	t, err := template.New("report").Funcs(funcs).Parse(pageTemplate)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	var b bytes.Buffer
-	if err := t.Execute(&b, newView(r)); err != nil {
-		return fmt.Errorf("report: %w", err)
-	}
-	// The page's own text has neither control characters nor marks that
-	// reorder text; what hosts and files bring along goes.
-	_, err = w.Write(bytes.Map(func(c rune) rune {
-		if c != '\n' && unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) {
-			return -1
-		}
-		return c
-	}, b.Bytes()))
-	return err
-}
+func HTML(w io.Writer, r Result) error { return writePage(w, "result", newView(r)) }
 
 func newView(r Result) view {
 	v := view{
-		Result: r, Style: template.CSS(pageStyle), Mark: verdictMark(r), Headline: headline(r), Evidence: evidence(r.Effect), Follow: follow(r),
+		Result: r, Mark: verdictMark(r), Headline: headline(r), Evidence: evidence(r.Effect), Follow: follow(r),
 		Table: armTable(r), Shares: sortedShares(r.Shares), Method: method(r), Limits: limits(r), Doubts: doubts(r), PathWords: pathWords(r), Next: next(r),
 		Effect: template.HTML(effectChart(r)), Runs: template.HTML(runsInTime(r)), Distribution: template.HTML(distributions(r)),
 		Latency: template.HTML(latencyChart(r)), SharesChart: template.HTML(sharesChart(r)),

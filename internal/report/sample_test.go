@@ -1,14 +1,18 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"testing"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/weblog"
 )
 
 // sampleCeilings are those of a 10 Gbit/s path of 50 ms with the given buffers.
@@ -120,10 +124,12 @@ func sampleSmall(verdict stats.Verdict, ratio, low, high float64) Result {
 	return r
 }
 
+// evil is what a hostile host might call itself.
+const evil = "\x1b[31m</style></title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u202e"
+
 // sampleHostile has markup and control characters wherever text comes from
 // hosts, files or people.
 func sampleHostile() Result {
-	const evil = "\x1b[31m</style></title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>\u202e"
 	r := sampleHelps()
 	r.Workload, r.Command, r.Undo = evil, evil, evil
 	r.Warnings = []string{evil}
@@ -165,4 +171,47 @@ func samples() map[string]Result {
 		"content":   {Schema: ResultSchema, Verdict: stats.NoDifference, Plans: []plan.Plan{{Host: "a", System: catalog.Linux}}, Warnings: []string{"nothing to try"}},
 		"zero":      {},
 	}
+}
+
+// sampleInspection is an inspection with findings about an interface.
+func sampleInspection(name string) Inspection {
+	return Inspection{
+		Hosts: []*facts.Facts{{Host: name, System: "linux", Release: "6.12.3", Processor: "AMD EPYC 9R14", Cores: 8, Memory: 32 << 30}},
+		Path:  "rate=10gbit,rtt=50ms", Ceilings: sampleCeilings(4<<20, 6<<20),
+		Findings: []diagnose.Finding{
+			{Rule: "ring-drops", Severity: diagnose.Critical, Subject: name, Summary: "the receive ring overflowed 1812 times in 5 s",
+				Evidence: []facts.Source{{From: "ethtool -S " + name, Line: 17, Text: "     rx_missed_errors: 90312"}},
+				Because:  "The card had no free descriptor when frames arrived, so they were lost before the kernel saw them.",
+				Fix:      []diagnose.Fix{{Setting: "ethtool:ring/rx"}, {Action: "spread the queues over more cores"}}, Confirm: "rx_missed_errors stops growing"},
+			{Rule: "softnet-squeezed", Severity: diagnose.Warning, Summary: "the budget of a softirq ran out", Because: "Packets wait for the next round."},
+			{Rule: "tcp-options", Severity: diagnose.Info, Subject: name, Summary: "timestamps are off"},
+		},
+		Missing: []diagnose.NotEvaluated{{Rule: "core-saturated", Because: "it needs a sampling window: --for 5s"}, {Rule: "qdisc-drops", Because: "tc is not installed on " + name}},
+	}
+}
+
+// readLog makes up a log and reads it.
+func readLog(t testing.TB, profile string, lines int) *weblog.Sketch {
+	t.Helper()
+	var log bytes.Buffer
+	if _, err := (weblog.Synthetic{Lines: lines, Seed: 5, Profile: profile}).WriteTo(&log); err != nil {
+		t.Fatal(err)
+	}
+	s, err := weblog.Read(t.Context(), []string{"-"}, &log, weblog.Options{Full: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func sampleLog(t testing.TB) *weblog.Report {
+	return weblog.Summarize(readLog(t, weblog.ProfileWide, 20000), weblog.View{By: weblog.Groupings(), Top: 6})
+}
+
+func sampleComparison(t testing.TB) *weblog.Report {
+	r, err := weblog.Compare(readLog(t, weblog.ProfileAfter, 20000), readLog(t, weblog.ProfileBefore, 20000), weblog.View{By: []string{"status"}}, weblog.Judgement{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

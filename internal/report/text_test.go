@@ -84,6 +84,17 @@ func TestCeilings(t *testing.T) {
 	golden(t, "ceilings.txt", b.Bytes())
 }
 
+func TestInspectText(t *testing.T) {
+	var b bytes.Buffer
+	InspectText(&b, sampleInspection("eth0"))
+	fits(t, b.String())
+	golden(t, "inspect.txt", b.Bytes())
+	b.Reset()
+	InspectText(&b, sampleInspection(evil))
+	InspectText(&b, Inspection{})
+	fits(t, b.String())
+}
+
 func TestPlanText(t *testing.T) {
 	var b bytes.Buffer
 	PlanText(&b, samplePlan("client"), false)

@@ -1,0 +1,174 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// Inspection is what inspect found out about one or both ends of a path.
+type Inspection struct {
+	Hosts    []*facts.Facts
+	Path     string // as declared or measured, empty when nobody said
+	Ceilings []diagnose.Ceiling
+	Findings []diagnose.Finding
+	Missing  []diagnose.NotEvaluated
+}
+
+// InspectText writes an inspection for a terminal of 80 columns.
+func InspectText(w io.Writer, in Inspection) {
+	var p page
+	for _, h := range in.Hosts {
+		p.wrap("", "  ", hostWords(h))
+	}
+	p.field("path", in.Path)
+	p.blank()
+	p.wrap("", "  ", inspectHeadline(in)+".")
+	p.flush(w)
+	binding, _ := diagnose.Binding(in.Ceilings)
+	Ceilings(w, in.Ceilings, binding.Resource)
+	Findings(w, in.Findings, in.Missing)
+}
+
+// Findings writes diagnosed problems with the lines that prove them, and which
+// rules could not judge.
+func Findings(w io.Writer, findings []diagnose.Finding, missing []diagnose.NotEvaluated) {
+	var p page
+	for _, f := range findings {
+		p.blank()
+		p.wrap("", "  ", fmt.Sprintf("%s %s: %s [%s]", severitySign(f.Severity), f.Severity, subjectOf(f), f.Rule))
+		p.field("because", f.Because)
+		label := "shown by"
+		for _, e := range f.Evidence {
+			p.field(label, evidenceWords(e))
+			label = ""
+		}
+		p.field("do", strings.Join(fixes(f), "; "))
+		p.field("confirm", f.Confirm)
+	}
+	if len(findings) == 0 {
+		p.heading("No problem was found by the rules that could judge.")
+	}
+	if len(missing) > 0 {
+		p.heading(fmt.Sprintf("Not evaluated (%d)", len(missing)))
+		for _, m := range missing {
+			p.wrap("  ", "    ", m.Rule+": "+m.Because)
+		}
+	}
+	p.flush(w)
+}
+
+func hostWords(h *facts.Facts) string {
+	parts := []string{strings.TrimSpace(h.System + " " + h.Release)}
+	if h.Processor != "" {
+		parts = append(parts, h.Processor)
+	}
+	if h.Cores > 0 {
+		parts = append(parts, plural(h.Cores, "core", "cores"))
+	}
+	if h.Memory > 0 {
+		parts = append(parts, sizeOf(float64(h.Memory)))
+	}
+	return cmp.Or(h.Host, h.Node) + ": " + strings.Join(parts, ", ")
+}
+
+func subjectOf(f diagnose.Finding) string {
+	if f.Subject == "" {
+		return f.Summary
+	}
+	return f.Subject + ": " + f.Summary
+}
+
+func evidenceWords(s facts.Source) string {
+	where := s.From
+	if s.Line > 0 {
+		where += fmt.Sprintf(":%d", s.Line)
+	}
+	return where + "  " + strings.TrimSpace(s.Text)
+}
+
+func fixes(f diagnose.Finding) []string {
+	var out []string
+	for _, fix := range f.Fix {
+		out = append(out, cmp.Or(fix.Action, "set "+fix.Setting))
+	}
+	return out
+}
+
+// severitySign is a severity's shape.
+func severitySign(s diagnose.Severity) string {
+	switch s {
+	case diagnose.Critical:
+		return "◆"
+	case diagnose.Warning:
+		return "▲"
+	}
+	return "○"
+}
+
+// inspectHeadline names the binding ceiling and the findings.
+func inspectHeadline(in Inspection) string {
+	limit := "No ceiling of the goodput is known"
+	if b, ok := diagnose.Binding(in.Ceilings); ok {
+		limit = fmt.Sprintf("The %s limits the goodput to %s", resourceWords(b.Resource), bits(b.Value))
+	}
+	count := map[diagnose.Severity]int{}
+	for _, f := range in.Findings {
+		count[f.Severity]++
+	}
+	var parts []string
+	for _, s := range []diagnose.Severity{diagnose.Critical, diagnose.Warning, diagnose.Info} {
+		if n := count[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	if len(parts) == 0 {
+		return limit + "; no findings"
+	}
+	return limit + "; findings: " + strings.Join(parts, ", ")
+}
+
+type inspectView struct {
+	Inspection
+	Headline string
+	Roofline template.HTML
+	Ceilings []ceilingView
+	Findings []findingView
+	Hosts    []string
+}
+
+type findingView struct {
+	diagnose.Finding
+	Sign, Subject string
+	Lines         []string
+	Do            []string
+}
+
+// InspectHTML writes an inspection as one page.
+func InspectHTML(w io.Writer, in Inspection) error {
+	binding, _ := diagnose.Binding(in.Ceilings)
+	v := inspectView{Inspection: in, Headline: inspectHeadline(in)}
+	var c canvas
+	if height := roofline(&c, Result{Ceilings: in.Ceilings, Binding: binding.Resource}); height > 0 {
+		v.Roofline = template.HTML(c.chart(height, "ceilings of the goodput"))
+	}
+	for _, c := range in.Ceilings {
+		v.Ceilings = append(v.Ceilings, ceilingView{Ceiling: c, Binds: c.Known && c.Resource == binding.Resource})
+	}
+	for _, f := range in.Findings {
+		fv := findingView{Finding: f, Sign: severitySign(f.Severity), Subject: subjectOf(f), Do: fixes(f)}
+		for _, e := range f.Evidence {
+			fv.Lines = append(fv.Lines, evidenceWords(e))
+		}
+		v.Findings = append(v.Findings, fv)
+	}
+	for _, h := range in.Hosts {
+		v.Hosts = append(v.Hosts, hostWords(h))
+	}
+	return writePage(w, "inspect", v)
+}

@@ -1,0 +1,46 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"unicode"
+)
+
+//go:embed *.html.tmpl
+var templates embed.FS
+
+//go:embed page.css
+var pageStyle string
+
+// writePage fills in one of the templates.
+func writePage(w io.Writer, name string, data any) error {
+	funcs := template.FuncMap{
+		"style":  func() template.CSS { return template.CSS(pageStyle) },
+		"amount": amount, "bits": bits, "seconds": seconds, "size": func(n int64) string { return sizeOf(float64(n)) },
+		"kept": keptWord, "share": shareWords, "resource": resourceWords, "percent": percent,
+		"fit": fitWords, "kind": kindWords, "undo": undoWords, "link": isLink,
+		"because": because, "clip": func(s string) string { return Clip(s, 24) }, "shape": armSign,
+		"count": count, "orelse": func(a, b string) string { return cmp.Or(a, b) },
+	}
+	t, err := template.New("page").Funcs(funcs).ParseFS(templates, "*.html.tmpl")
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	var b bytes.Buffer
+	if err := t.ExecuteTemplate(&b, name, data); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	// The page's own text has neither control characters nor marks that
+	// reorder text; what hosts and files bring along goes.
+	_, err = w.Write(bytes.Map(func(c rune) rune {
+		if c != '\n' && unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) {
+			return -1
+		}
+		return c
+	}, b.Bytes()))
+	return err
+}

@@ -1,0 +1,329 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/weblog"
+)
+
+type weblogView struct {
+	*weblog.Report
+	Headline, Follow                            string
+	Percentiles, Matched                        []percentileRow
+	Groups                                      []groupTable
+	Span                                        string
+	Cumulative, Histogram, ShiftChart, Timeline template.HTML
+	MatchedChart                                template.HTML
+}
+
+// percentileRow is a percentile's time, before and after where there are two.
+type percentileRow struct{ Name, Before, After, Change, Verdict string }
+
+type groupTable struct {
+	By   string
+	Rows []groupRow
+}
+
+type groupRow struct{ Name, Requests, Share, Mean, P50, P95 string }
+
+// WeblogHTML writes the request times of a log, or their comparison with
+// another log, as one page.
+func WeblogHTML(w io.Writer, r *weblog.Report) error {
+	v := weblogView{Report: r, Headline: weblogHeadline(r), Groups: groupTables(r.Groups),
+		Cumulative: template.HTML(cumulativeChart(r)), Histogram: template.HTML(histogramChart(r)), Timeline: template.HTML(timelineChart(r))}
+	if r.Clock != nil {
+		from, to := r.Clock.Span()
+		v.Span = from.Format("2006-01-02 15:04") + " to " + to.Format("2006-01-02 15:04 MST")
+	}
+	c := r.Comparison
+	if c == nil {
+		for _, p := range slices.SortedFunc(maps.Keys(r.Intervals), byNumber) {
+			v.Percentiles = append(v.Percentiles, percentileRow{Name: "p" + p, After: estimateWords(r.Intervals[p])})
+		}
+		return writePage(w, "weblog", v)
+	}
+	v.Follow = fmt.Sprintf("Percentile %s decides; a change of %s or more counts as worthwhile.", c.Judge, percent(c.Margin))
+	v.Percentiles, v.ShiftChart = shiftRows(c.Shifts), template.HTML(shiftChart(c.Shifts, c.Margin))
+	if c.Matched != nil {
+		v.Matched, v.MatchedChart = shiftRows(c.Matched.Shifts), template.HTML(shiftChart(c.Matched.Shifts, c.Margin))
+	}
+	return writePage(w, "weblog", v)
+}
+
+func weblogHeadline(r *weblog.Report) string {
+	switch c := r.Comparison; {
+	case r.Requests == 0:
+		return "No request was read"
+	case c == nil:
+		return fmt.Sprintf("95%% of %s requests took at most %s", count(r.Requests), longSeconds(r.Percentiles["95"]))
+	default:
+		head := map[weblog.Verdict]string{weblog.Helps: "Requests got faster", weblog.Hurts: "Requests got slower",
+			weblog.NoMatter: "No worthwhile difference", weblog.NotEnough: "Not enough evidence"}[c.Verdict]
+		for _, s := range decisive(c) {
+			if s.Percentile == c.Judge {
+				return fmt.Sprintf("%s: p%s went from %s to %s", head, c.Judge, longSeconds(s.Before.Value), longSeconds(s.After.Value))
+			}
+		}
+		return head
+	}
+}
+
+// decisive are the shifts that the verdict is about: of matched requests where
+// the logs have some in common.
+func decisive(c *weblog.Comparison) []weblog.Shift {
+	if c.Matched != nil && len(c.Matched.Shifts) > 0 {
+		return c.Matched.Shifts
+	}
+	return c.Shifts
+}
+
+// longSeconds prints a request time, for which 0 is a value.
+func longSeconds(s float64) string {
+	if s == 0 {
+		return "0 s"
+	}
+	return seconds(s)
+}
+
+func estimateWords(e weblog.Estimate) string {
+	end := func(v *float64) string {
+		if v == nil {
+			return "?"
+		}
+		return longSeconds(*v)
+	}
+	return fmt.Sprintf("%s (%s to %s)", longSeconds(e.Value), end(e.Low), end(e.High))
+}
+
+func shiftRows(shifts []weblog.Shift) []percentileRow {
+	var out []percentileRow
+	for _, s := range shifts {
+		row := percentileRow{Name: "p" + s.Percentile, Before: longSeconds(s.Before.Value), After: longSeconds(s.After.Value), Verdict: string(s.Verdict)}
+		if e := shiftEstimate(s); e.ratio > 0 {
+			row.Change = e.words
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// shiftEstimate turns a change in seconds into a ratio with its interval.
+func shiftEstimate(s weblog.Shift) estimate {
+	e := estimate{name: "p" + s.Percentile, class: "drop"}
+	if !(s.Before.Value > 0) {
+		return e
+	}
+	e.ratio = s.After.Value / s.Before.Value
+	if s.Change.Low != nil && s.Change.High != nil {
+		e.low, e.high = 1+*s.Change.Low/s.Before.Value, 1+*s.Change.High/s.Before.Value
+	}
+	e.words = times(e.ratio)
+	if e.low > 0 {
+		e.words += " (" + span(e.ratio, e.low, e.high) + ")"
+	}
+	switch s.Verdict {
+	case weblog.Helps:
+		e.class, e.shape = armClass(1), 1
+	case weblog.Hurts:
+		e.class, e.shape = armClass(0), 3
+	}
+	return e
+}
+
+func shiftChart(shifts []weblog.Shift, margin float64) string {
+	var rows []estimate
+	for _, s := range shifts {
+		if e := shiftEstimate(s); e.ratio > 0 {
+			rows = append(rows, e)
+		}
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	return forest("request time after over before; left is faster", margin, rows)
+}
+
+// logs are the reports that a chart draws, the reference first.
+func logs(r *weblog.Report) []*weblog.Report {
+	if r.Comparison != nil && r.Comparison.Before != nil {
+		return []*weblog.Report{r.Comparison.Before, r}
+	}
+	return []*weblog.Report{r}
+}
+
+// logClass keeps the colours of the arms: before is the default's.
+func logClass(i, n int) string { return armClass(i + 2 - n) }
+
+const chartHeight = 200.0
+
+// cumulativeChart draws the share of requests answered within a time.
+func cumulativeChart(r *weblog.Report) string {
+	all := logs(r)
+	var edges []float64
+	for _, log := range all {
+		for _, b := range log.LogBins {
+			if b.To != nil {
+				edges = append(edges, b.From, *b.To)
+			}
+		}
+	}
+	if len(edges) == 0 {
+		return ""
+	}
+	var c canvas
+	a := newAxis(true, edges...)
+	c.drawAxis(a, []band{{0, chartHeight}}, chartHeight, seconds)
+	down := func(share float64) float64 { return chartHeight * (1 - share) }
+	for _, share := range []float64{0, 0.25, 0.5, 0.75, 0.95} {
+		c.line("grid", 0, down(share), 1, down(share))
+		c.text("s", "start", 0, down(share)-3, percent(share))
+	}
+	for i, log := range all {
+		class, x, sum := "curve "+logClass(i, len(all)), a.at(a.min), uint64(0)
+		for _, b := range log.LogBins {
+			if b.To == nil {
+				continue
+			}
+			next := a.at(max(*b.To, a.min))
+			before := float64(sum) / float64(max(1, log.Requests))
+			sum += b.Count
+			after := float64(sum) / float64(max(1, log.Requests))
+			c.line(class, x, down(before), next, down(after))
+			x = next
+		}
+	}
+	c.text("s", "end", 1, chartHeight+34, "request time, logarithmic; up: share answered within it")
+	return c.chart(chartHeight+40, "share of the requests answered within a time")
+}
+
+// histogramChart draws the requests by steps of 100 ms on a logarithmic height.
+func histogramChart(r *weblog.Report) string {
+	all := logs(r)
+	lowest, bins := 1.0, 0
+	for _, log := range all {
+		bins = max(bins, len(log.Bins))
+		for _, b := range log.Bins {
+			if b.Count > 0 {
+				lowest = min(lowest, float64(b.Count)/float64(log.Requests))
+			}
+		}
+	}
+	if bins == 0 || r.Requests == 0 {
+		return ""
+	}
+	floor := math.Floor(math.Log10(lowest) - 0.1)
+	up := func(share float64) float64 {
+		if share <= 0 {
+			return 0
+		}
+		return chartHeight * (1 - math.Log10(share)/floor)
+	}
+	var c canvas
+	for e := 0.0; e > floor; e-- {
+		c.line("grid", 0, chartHeight-up(math.Pow(10, e)), 1, chartHeight-up(math.Pow(10, e)))
+		if e < 0 {
+			c.text("s", "end", 1, chartHeight-up(math.Pow(10, e))-3, percentTick(math.Pow(10, e)))
+		}
+	}
+	for i, log := range all {
+		class := logClass(i, len(all))
+		last := 0.0
+		for k, b := range log.Bins {
+			h := up(float64(b.Count) / float64(max(1, log.Requests)))
+			x := float64(k) / float64(bins)
+			if class == armClass(1) {
+				c.bar("column "+class, x, x+0.8/float64(bins), chartHeight-h, h)
+			} else {
+				c.line("curve "+class, x, chartHeight-last, x, chartHeight-h)
+				c.line("curve "+class, x, chartHeight-h, float64(k+1)/float64(bins), chartHeight-h)
+			}
+			last = h
+		}
+	}
+	for k := 0; k < bins; k += 10 {
+		c.text("s", "start", float64(k)/float64(bins), chartHeight+16, secondsTick(all[len(all)-1].Bins[k].From))
+	}
+	c.text("s", "end", 1, chartHeight+34, "request time by 100 ms; up: share, logarithmic")
+	return c.chart(chartHeight+40, "requests by steps of 100 ms")
+}
+
+func percentTick(share float64) string { return strconv.FormatFloat(share*100, 'g', 2, 64) + "%" }
+func secondsTick(s float64) string     { return strconv.FormatFloat(s, 'g', 3, 64) + " s" }
+
+// timelineChart draws the mean request time and the number of requests.
+func timelineChart(r *weblog.Report) string {
+	t := r.Timeline
+	if t == nil || len(t.Points) < 2 {
+		return ""
+	}
+	first, last := t.Points[0].At, t.Points[len(t.Points)-1].At+t.Step
+	x := func(at int64) float64 { return float64(at-first) / float64(last-first) }
+	most, slowest := uint64(1), 0.0
+	for _, p := range t.Points {
+		most, slowest = max(most, p.Requests), max(slowest, p.Mean)
+	}
+	if slowest == 0 {
+		slowest = 1
+	}
+	const half, gap = 90.0, 26.0
+	var c canvas
+	c.text("t", "start", 0, 14, "mean request time")
+	c.text("s", "end", 1, 14, "at most "+longSeconds(slowest))
+	c.text("t", "start", 0, gap+half+gap, fmt.Sprintf("requests in %s", time.Duration(t.Step)*time.Second))
+	c.text("s", "end", 1, gap+half+gap, "at most "+count(most))
+	bottom := 2*(gap+half) + 14
+	for _, p := range t.Points {
+		h := half * p.Mean / slowest
+		c.bar("column a1", x(p.At), x(p.At+t.Step), gap+half-h, h)
+		h = half * float64(p.Requests) / float64(most)
+		c.bar("column a2", x(p.At), x(p.At+t.Step), bottom-h, h)
+	}
+	c.line("track", 0, gap+half, 1, gap+half)
+	c.line("track", 0, bottom, 1, bottom)
+	stamp := func(at int64) string { return time.Unix(at, 0).UTC().Format("01-02 15:04") }
+	c.text("s", "start", 0, bottom+16, stamp(first))
+	c.text("s", "end", 1, bottom+16, stamp(last)+" UTC")
+	return c.chart(bottom+24, "mean request time and requests over time")
+}
+
+func groupTables(groups []weblog.Group) []groupTable {
+	var out []groupTable
+	for _, g := range groups {
+		if len(out) == 0 || out[len(out)-1].By != g.By {
+			out = append(out, groupTable{By: g.By})
+		}
+		row := groupRow{Name: g.Name, Requests: count(g.Requests), Share: percent(g.Share), Mean: longSeconds(g.Mean), P50: "–", P95: "–"}
+		if v, ok := g.Percentiles["50"]; ok {
+			row.P50 = longSeconds(v)
+		}
+		if v, ok := g.Percentiles["95"]; ok {
+			row.P95 = longSeconds(v)
+		}
+		last := &out[len(out)-1]
+		last.Rows = append(last.Rows, row)
+	}
+	return out
+}
+
+// byNumber orders names of percentiles: 50, 75, 99, 99.9.
+func byNumber(a, b string) int {
+	x, _ := strconv.ParseFloat(a, 64)
+	y, _ := strconv.ParseFloat(b, 64)
+	return int(math.Copysign(1, x-y))
+}
+
+// count prints a number in groups of three digits.
+func count(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
