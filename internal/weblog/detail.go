@@ -32,10 +32,10 @@ type group struct {
 	bytes uint64
 }
 
-func (g *group) add(us uint64, size int64) {
-	g.hist.Add(us)
-	if size > 0 {
-		g.bytes += uint64(size)
+func (g *group) add(r *request) {
+	g.hist.addTo(r.bin, r.us)
+	if r.size > 0 {
+		g.bytes += uint64(r.size)
 	}
 }
 
@@ -50,7 +50,6 @@ type cell struct {
 	status uint16
 	method uint8
 	proto  uint8
-	size   uint8
 }
 
 // maxCells bounds the combinations kept apart; the rest lose their status to
@@ -68,11 +67,11 @@ func groupOf[K comparable](m map[K]*group, k K) *group {
 
 // key packs the cell: maps are faster with it.
 func (c cell) key() uint32 {
-	return uint32(c.status)<<16 | uint32(c.method)<<8 | uint32(c.proto)<<4 | uint32(c.size)
+	return uint32(c.status)<<16 | uint32(c.method)<<8 | uint32(c.proto)
 }
 
 func cellOf(key uint32) cell {
-	return cell{status: uint16(key >> 16), method: uint8(key >> 8), proto: uint8(key >> 4 & 15), size: uint8(key & 15)}
+	return cell{status: uint16(key >> 16), method: uint8(key >> 8), proto: uint8(key)}
 }
 
 func (d *detail) cellGroup(c cell) *group {
@@ -87,9 +86,8 @@ func (d *detail) cellGroup(c cell) *group {
 
 // add counts a request.
 func (d *detail) add(r *request) {
-	size := sizeClass(r.size)
-	d.cellGroup(cell{uint16(r.status), methodIndex(r.method), protoIndex(r.proto), uint8(size)}).add(r.us, r.size)
-	d.paths.add(r, size)
+	d.cellGroup(cell{uint16(r.status), methodIndex(r.method), protoIndex(r.proto)}).add(r)
+	d.paths.add(r, sizeClass(r.size))
 	d.clients.add(r)
 	d.addStamp(r)
 	if len(r.cache) > 0 {
@@ -119,7 +117,7 @@ func (d *detail) addCache(name string, r *request) {
 	if len(d.caches) >= 32 && d.caches[name] == nil {
 		name = "(other)"
 	}
-	groupOf(d.caches, name).add(r.us, r.size)
+	groupOf(d.caches, name).add(r)
 }
 
 func (d *detail) addStamp(r *request) {

@@ -17,6 +17,10 @@ func groupsBy(s *Sketch, by string, v View) []Group {
 		for k, g := range d.paths.groups {
 			groupOf(sums, Escape(k[1:], 200)).merge(g)
 		}
+	case "size":
+		for k, g := range d.paths.groups {
+			groupOf(sums, sizeNames[k[0]]).merge(g)
+		}
 	case "cache":
 		for k, g := range d.caches {
 			groupOf(sums, Escape(k, 64)).merge(g)
@@ -77,8 +81,6 @@ func (c cell) name(by string) string {
 	switch by {
 	case "method":
 		return methods[c.method]
-	case "size":
-		return sizeNames[c.size]
 	case "protocol":
 		return protos[c.proto]
 	}

@@ -106,8 +106,10 @@ type Hist struct {
 }
 
 // Add counts v.
-func (h *Hist) Add(v uint64) {
-	i := uint(binOf(v))
+func (h *Hist) Add(v uint64) { h.addTo(uint(binOf(v)), v) }
+
+// addTo counts v, whose bin i is.
+func (h *Hist) addTo(i uint, v uint64) {
 	p := h.pages[i/pageBins]
 	if p == nil {
 		p = h.grow(i / pageBins)

@@ -47,7 +47,7 @@ type savedHist struct {
 }
 
 type savedGroup struct {
-	Key   []int     `json:"cell,omitempty"` // status, method, protocol, size
+	Key   []int     `json:"cell,omitempty"` // status, method, protocol
 	Name  string    `json:"name,omitempty"`
 	Size  int       `json:"size,omitempty"`
 	Bytes uint64    `json:"bytes"`
@@ -128,7 +128,7 @@ func (d *detail) saved() *savedDetail {
 		Upstream: saveHist(&d.upstream), Outside: saveHist(&d.outside), Counts: [5]uint64{d.instant, d.times, d.noStamp, d.backward, d.local}, Offsets: d.offsets}
 	for k, g := range d.cells {
 		c := cellOf(k)
-		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto), int(c.size)}, Bytes: g.bytes, Hist: saveHist(&g.hist)})
+		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto)}, Bytes: g.bytes, Hist: saveHist(&g.hist)})
 	}
 	for k, g := range d.paths.groups {
 		out.Paths = append(out.Paths, savedGroup{Name: k[1:], Size: int(k[0]), Bytes: g.bytes, Hist: saveHist(&g.hist)})
@@ -277,10 +277,10 @@ func (in *savedDetail) detail() (*detail, error) {
 	for i := range in.Cells {
 		g := &in.Cells[i]
 		k := g.Key
-		if len(k) != 4 || min(k[0], k[1], k[2], k[3]) < 0 || k[0] > 999 || k[1] >= len(methods) || k[2] >= len(protos) || k[3] >= len(sizeNames) {
+		if len(k) != 3 || min(k[0], k[1], k[2]) < 0 || k[0] > 999 || k[1] >= len(methods) || k[2] >= len(protos) {
 			return nil, errors.New("group out of range")
 		}
-		if err := g.load(d.cellGroup(cell{uint16(k[0]), uint8(k[1]), uint8(k[2]), uint8(k[3])})); err != nil {
+		if err := g.load(d.cellGroup(cell{uint16(k[0]), uint8(k[1]), uint8(k[2])})); err != nil {
 			return nil, err
 		}
 	}

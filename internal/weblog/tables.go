@@ -42,7 +42,7 @@ func (t *pathTable) add(r *request, size int) {
 	if g == nil {
 		g = t.insert(string(t.scratch))
 	}
-	g.add(r.us, r.size)
+	g.add(r)
 }
 
 // insert makes the group of key, first making room by shortening all patterns.

@@ -11,6 +11,7 @@ const maxLine = 1 << 20
 // request is one log line, decoded.
 type request struct {
 	us, upstream          uint64
+	bin                   uint // of us
 	hasUpstream, hasReuse bool
 	hasStamp, backward    bool
 	stamp                 stamp
@@ -146,7 +147,8 @@ func (w *worker) count(step uint64) {
 	if s.Step == 0 || step < s.Step {
 		s.Step = step
 	}
-	w.seg.Add(r.us)
+	r.bin = uint(binOf(r.us))
+	w.seg.addTo(r.bin, r.us)
 	if w.opt.Full {
 		s.detail.add(r)
 	}
