@@ -6,6 +6,8 @@ import "github.com/spf13/cobra"
 func verbs(env *Env) []*cobra.Command {
 	return []*cobra.Command{
 		newTuneCmd(env),
+		newInspectCmd(env),
+		newCaptureCmd(env),
 		newRollbackCmd(env),
 		newLintCmd(env),
 		newExplainCmd(env),

@@ -165,3 +165,6 @@ func lacksEach(f *facts.Facts, prefix string) string {
 	}
 	return why
 }
+
+// AtLeast reports whether s is as severe as t, or more.
+func (s Severity) AtLeast(t Severity) bool { return s.rank() <= t.rank() }

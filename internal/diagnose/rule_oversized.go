@@ -14,7 +14,7 @@ func oversized() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				name, c := largest(nicCounters(n, "rx_long_length_errors", "rx_oversize_pkts_phy", "rx_oversize", "rx_oversize_packets", "rx_length_errors", "mac_stats.recv_oversize"))
-				if c.Value == 0 || n.MTU > 1600 {
+				if c.Value == 0 || n.MTU == 0 || n.MTU > 1600 {
 					continue
 				}
 				s := Warning

@@ -3,6 +3,7 @@ package facts
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -194,10 +195,19 @@ func (f *Facts) Line(from string, line int) Source {
 	return s
 }
 
-// shorten keeps a quoted line at a readable length.
+// shorten keeps a quoted line at a readable length and without control
+// characters, which a terminal would obey.
 func shorten(s string) string {
 	const limit = 240
-	s = strings.TrimSpace(strings.ToValidUTF8(s, "?"))
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case unicode.IsControl(r):
+			return '?'
+		}
+		return r
+	}, strings.TrimSpace(strings.ToValidUTF8(s, "?")))
 	if len(s) <= limit {
 		return s
 	}

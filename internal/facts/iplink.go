@@ -50,7 +50,7 @@ func parseIPLink(t text) []NIC {
 }
 
 func ipLinkHead(words []string) (NIC, bool) {
-	if len(words) < 4 || !strings.HasSuffix(words[0], ":") || !strings.HasSuffix(words[1], ":") || !strings.HasPrefix(words[2], "<") {
+	if len(words) < 3 || !strings.HasSuffix(words[0], ":") || !strings.HasSuffix(words[1], ":") || !strings.HasPrefix(words[2], "<") {
 		return NIC{}, false
 	}
 	if _, ok := count(strings.TrimSuffix(words[0], ":")); !ok {

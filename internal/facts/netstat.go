@@ -180,10 +180,7 @@ func (f *Facts) readNetstatInterfaces(t text) error {
 		if len(heads) == 0 || len(words) < len(heads)+2 || !strings.HasPrefix(words[min(2, len(words)-1)], "<Link") {
 			continue
 		}
-		n := f.NIC(strings.TrimSuffix(words[0], "*"))
-		if n == nil {
-			continue
-		}
+		n := f.linkOf(strings.TrimSuffix(words[0], "*"), words[1], f.Line(t.from, i+1))
 		found = true
 		if n.Counters == nil {
 			n.Counters = map[string]Counter{}
@@ -300,4 +297,29 @@ func (f *Facts) readNetISR(t text) error {
 		return errNothing
 	}
 	return nil
+}
+
+// linkOf returns the interface of a line of netstat -i: the one of that name,
+// the only one whose name was cut to it, or a new one.
+func (f *Facts) linkOf(name, mtu string, src Source) *NIC {
+	if n := f.NIC(name); n != nil {
+		return n
+	}
+	var cut *NIC
+	for i := range f.NICs {
+		if len(name) >= 5 && strings.HasPrefix(f.NICs[i].Name, name) {
+			if cut != nil {
+				cut = nil
+				break
+			}
+			cut = &f.NICs[i]
+		}
+	}
+	if cut != nil {
+		return cut
+	}
+	n := ifconfigHead(name, "0<>", src)
+	n.MTU = smallNumber(mtu)
+	f.NICs = append(f.NICs, n)
+	return &f.NICs[len(f.NICs)-1]
 }

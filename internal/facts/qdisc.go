@@ -1,6 +1,9 @@
 package facts
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // readQdiscs reads tc -s qdisc show (iproute2 tc/tc_qdisc.c): a line that
 // names the discipline and its interface, then its counters.
@@ -14,7 +17,7 @@ func (f *Facts) readQdiscs(t text) error {
 		}
 		if words[0] == "qdisc" && len(words) >= 3 {
 			values := pairs(words[3:])
-			n := f.NIC(values["dev"])
+			n := f.NIC(cmp.Or(values["dev"], unnamedLink))
 			found, q = true, nil
 			if n == nil {
 				continue

@@ -1,8 +1,13 @@
 package facts
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
@@ -13,8 +18,42 @@ import (
 // "/sys/class/net" (as grep prints it), "second sample" (with a window).
 // "uname -a" must be among them.
 func FromTexts(name string, texts map[string]string, window time.Duration) (*Facts, error) {
-	return Collect(context.Background(), &textConn{name, texts}, Options{Thorough: true, Window: window})
+	known := map[string]string{}
+	for key, value := range texts {
+		known[key] = value
+	}
+	if known["ip -s -d link show"] == "" {
+		known["ip -s -d link show"] = namedLinks(texts)
+	}
+	return Collect(context.Background(), &textConn{name, known}, Options{Thorough: true, Window: window})
 }
+
+// namedLinks lists the interfaces that other outputs of Linux name, in the
+// form of ip link and with nothing known about them.
+func namedLinks(texts map[string]string) string {
+	names := map[string]bool{}
+	for key, value := range texts {
+		if m := ethtoolName.FindStringSubmatch(key); m != nil {
+			names[m[2]] = true
+		}
+		if key != "tc -s qdisc show" {
+			continue
+		}
+		for _, line := range strings.Split(value, "\n") {
+			if strings.HasPrefix(line, "qdisc ") {
+				names[cmp.Or(pairs(strings.Fields(line))["dev"], unnamedLink)] = true
+			}
+		}
+	}
+	var b strings.Builder
+	for i, name := range slices.Sorted(maps.Keys(names)) {
+		fmt.Fprintf(&b, "%d: %s: <UP,LOWER_UP>\n", i+1, name)
+	}
+	return b.String()
+}
+
+// unnamedLink stands for the interface of an output that names none.
+const unnamedLink = "interface"
 
 // textConn answers from texts.
 type textConn struct {
@@ -29,7 +68,7 @@ func (c *textConn) Do(_ context.Context, ops ...host.Op) ([]host.Answer, error) 
 	for i, op := range ops {
 		out, ok := c.texts[readerName(op)]
 		answers[i] = host.Answer{Op: op, Out: []byte(out)}
-		if !ok {
+		if !ok || out == "" {
 			answers[i].Failure, answers[i].Stderr = host.Absent, "not recorded"
 		}
 	}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+type captureOptions struct {
+	output, window string
+	redact         bool
+}
+
+func newCaptureCmd(env *Env) *cobra.Command {
+	var opt captureOptions
+	cmd := &cobra.Command{
+		Use:   "capture [HOST] -o FILE",
+		Short: "Record a host, for inspect and lint elsewhere",
+		Long: `Record what a host answers to inspect's questions in a .tar.gz of text files,
+which inspect --from and lint --from read. Keys and machine identifiers are left
+out always; --redact also masks addresses and host names, the same value with the
+same mask, and keeps of the kernel's log only what concerns the network.`,
+		Example: `  wirerate capture ssh://root@web1 -o web1.tar.gz --redact
+  wirerate inspect --from web1.tar.gz`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	f := cmd.Flags()
+	f.StringVarP(&opt.output, "output", "o", "", "`file` to write, a .tar.gz")
+	f.StringVar(&opt.window, "for", "", "observe the counters for this `time` as well, such as 5s")
+	f.BoolVar(&opt.redact, "redact", false, "mask addresses and host names")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		name := "local"
+		if len(args) == 1 {
+			name = args[0]
+		}
+		return capture(cmd.Context(), env, opt, name)
+	}
+	return cmd
+}
+
+func capture(ctx context.Context, env *Env, opt captureOptions, name string) error {
+	if opt.output == "" {
+		return usagef("name the file to write: -o FILE.tar.gz")
+	}
+	window, err := parseWindow(opt.window)
+	if err != nil {
+		return usage(err)
+	}
+	c, err := env.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	recorder := host.Record(c)
+	f, err := facts.Collect(ctx, recorder, facts.Options{Window: window, Thorough: true})
+	if err != nil {
+		return failure(err)
+	}
+	recording := recorder.Capture(time.Now())
+	facts.Redact(recording, opt.redact)
+	var b bytes.Buffer
+	if _, err := recording.WriteTo(&b); err != nil {
+		return failure(err)
+	}
+	if err := os.WriteFile(opt.output, b.Bytes(), 0o600); err != nil {
+		return failure(err)
+	}
+	read := 0
+	for _, p := range f.Parts {
+		if p.State == facts.Read {
+			read++
+		}
+	}
+	env.note("%s: %d of %d sources read, %d bytes", opt.output, read, len(f.Parts), b.Len())
+	if opt.redact {
+		env.note("addresses and names are masked; look through it before you give it away")
+	}
+	fmt.Fprintf(env.Stdout, "wirerate inspect --from %s\n", opt.output)
+	return nil
+}

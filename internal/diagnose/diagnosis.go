@@ -1,0 +1,98 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// Diagnosis is everything that inspect says of a host.
+type Diagnosis struct {
+	Schema   int          `json:"schema"`
+	Host     string       `json:"host"`
+	Facts    *facts.Facts `json:"facts"`
+	Path     *PathValues  `json:"path"` // null when not declared
+	Ceilings []Ceiling    `json:"ceilings"`
+	// Binding is the resource of the lowest goodput ceiling, null when none
+	// is known.
+	Binding *string `json:"binding"`
+	// Measured is the traffic of the window, null without one.
+	Measured     *Traffic       `json:"measured"`
+	Findings     []Finding      `json:"findings"`
+	NotEvaluated []NotEvaluated `json:"not_evaluated"`
+}
+
+// PathValues is a path in base units.
+type PathValues struct {
+	Rate float64 `json:"rate_bps"`
+	RTT  float64 `json:"rtt_s"`
+	Loss float64 `json:"loss"`
+	MTU  int     `json:"mtu_bytes"`
+}
+
+// Traffic is what crossed an interface over the window.
+type Traffic struct {
+	Interface string  `json:"interface"`
+	Sent      float64 `json:"sent_bps"`
+	Received  float64 `json:"received_bps"`
+}
+
+// Diagnose judges a host, as both ends of the path or, with a peer, as its
+// sender. A zero path is one that nobody declared.
+func Diagnose(f, peer *facts.Facts, path facts.Path, role string) Diagnosis {
+	receiver := peer
+	if receiver == nil {
+		receiver = f
+	}
+	d := Diagnosis{Schema: 1, Host: f.Host, Facts: f, Ceilings: Ceilings(path, f, receiver)}
+	if path.Rate > 0 {
+		d.Path = &PathValues{float64(path.Rate), path.RTT.Seconds(), path.Loss, path.MTU}
+	}
+	if b, ok := Binding(d.Ceilings); ok {
+		d.Binding = &b.Resource
+	}
+	d.Findings, d.NotEvaluated = Evaluate(Input{Facts: f, Path: path, Role: role})
+	d.Measured = traffic(f)
+	return d
+}
+
+// traffic is the busiest interface over the window.
+func traffic(f *facts.Facts) *Traffic {
+	var best *Traffic
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		sent, received := n.Counters["link.tx_bytes"].Rate, n.Counters["link.rx_bytes"].Rate
+		if sent == nil || received == nil || n.Kind == "loopback" {
+			continue
+		}
+		t := Traffic{n.Name, *sent * 8, *received * 8}
+		if best == nil || t.Sent+t.Received > best.Sent+best.Received {
+			best = &t
+		}
+	}
+	return best
+}
+
+// Next is the command to type after this one.
+func (d Diagnosis) Next() string {
+	name := d.Host
+	if strings.ContainsAny(name, " '\"$") {
+		name = "HOST"
+	}
+	switch {
+	case d.Path == nil:
+		return "wirerate inspect " + name + " --path rate=1gbit,rtt=20ms    (your path's rate and round trip)"
+	case d.Facts.Window == 0:
+		return "wirerate inspect " + name + " --for 5s    (while it is slow: counters become rates)"
+	}
+	for _, f := range d.Findings {
+		for _, fix := range f.Fix {
+			if fix.Setting != "" && !strings.ContainsAny(fix.Setting, "*'\" ") {
+				return "wirerate explain " + fix.Setting
+			}
+		}
+	}
+	p := facts.Path{Rate: units.Rate(d.Path.Rate), MTU: d.Path.MTU}
+	return "wirerate plan " + name + " --path rate=" + p.Rate.String() + ",rtt=... --role bulk"
+}
