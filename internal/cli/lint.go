@@ -50,7 +50,7 @@ on the next one. explain CODE tells what a code means.`,
 	format := formatFlag(cmd, "text", "json", "sarif")
 	f := cmd.Flags()
 	f.StringVar(&opt.system, "os", "", "system: freebsd, openbsd or linux (default: guessed)")
-	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2 (default: what all described releases share)")
+	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2 (default: the running one for this machine's own files, else what all described releases share)")
 	f.StringVar(&opt.kind, "kind", "", "`kind` of the files, such as sysctl.conf, loader.conf, rc.conf, script (default: guessed)")
 	f.StringVar(&opt.role, "role", "", "what the host is for: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.driver, "driver", "", "`driver` of the network interface, such as igb")
@@ -86,6 +86,7 @@ func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, form
 		}
 	}
 	inputs, readErr := env.readInputs(args)
+	env.guessRelease(ctx, inputs, &judged)
 	c, err := catalog.Load()
 	if err != nil {
 		return failure(err)
