@@ -33,6 +33,6 @@ one: rtt=30ms,up:rate=10mbit,down:rate=100mbit.`,
   wirerate lab up sat geo-satellite && wirerate lab shell sat
   wirerate lab check`,
 	}
-	cmd.AddCommand(newLabExecCmd(env), newLabProfilesCmd(env))
+	cmd.AddCommand(newLabExecCmd(env), newLabProfilesCmd(env), newLabCheckCmd(env))
 	return cmd
 }

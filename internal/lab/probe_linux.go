@@ -59,10 +59,8 @@ func (l *Lab) send(ctx context.Context, s stream) (received, error) {
 	got := received{sent: s.count}
 	done := make(chan error, 1)
 	stop := make(chan struct{})
-	go func() {
-		defer unix.Close(rx)
-		done <- got.collect(rx, start, stop)
-	}()
+	go func() { done <- got.collect(rx, start, stop) }()
+	defer unix.Close(rx)
 	peer := net.ParseIP(l.PeerAddr()).To4()
 	to := &unix.SockaddrInet4{Port: probePort, Addr: [4]byte(peer)}
 	err = s.transmit(ctx, tx, to, start)
@@ -205,11 +203,11 @@ func (l *Lab) transfer(ctx context.Context, t transfer) (res result, err error) 
 					failed = fmt.Errorf("congestion control %s: %w", t.congestion, err)
 				}
 			}
+			// A buffer of fixed size also keeps the kernel from raising the clamp.
 			unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, buffer)
+			unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, buffer)
 			if t.window > 0 {
 				unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP, t.window)
-			} else {
-				unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, buffer)
 			}
 		})
 		return errors.Join(err, failed)
@@ -243,7 +241,7 @@ func (l *Lab) transfer(ctx context.Context, t transfer) (res result, err error) 
 	}
 	defer peer.Close()
 	go io.Copy(conn, zeros{})
-	return t.measure(ctx, conn.(*net.TCPConn), peer)
+	return t.measure(ctx, conn.(*net.TCPConn), peer.(*net.TCPConn))
 }
 
 // zeros is an endless source.
@@ -251,9 +249,21 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
+// clamp bounds the window that the receiver offers. Kernels since 6.6 forget
+// the bound when they learn how large the packets are, so that it is set again
+// before each read.
+func (t transfer) clamp(peer *net.TCPConn) {
+	if t.window == 0 {
+		return
+	}
+	if raw, err := peer.SyscallConn(); err == nil {
+		raw.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP, t.window) })
+	}
+}
+
 // measure reads what arrives and divides it by the time between the first read
 // after the omitted start and the last read.
-func (t transfer) measure(ctx context.Context, conn *net.TCPConn, peer net.Conn) (res result, err error) {
+func (t transfer) measure(ctx context.Context, conn, peer *net.TCPConn) (res result, err error) {
 	buf := make([]byte, 1<<18)
 	begin := time.Now()
 	end := begin.Add(t.omit + t.duration)
@@ -263,6 +273,7 @@ func (t transfer) measure(ctx context.Context, conn *net.TCPConn, peer net.Conn)
 	var bytes int64
 	var first, last time.Time
 	for ctx.Err() == nil {
+		t.clamp(peer)
 		n, err := peer.Read(buf)
 		now := time.Now()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -293,4 +304,64 @@ func (t transfer) measure(ctx context.Context, conn *net.TCPConn, peer net.Conn)
 	}
 	res.goodput = float64(bytes) * 8 / last.Sub(first).Seconds()
 	return res, errors.Join(err, ctx.Err())
+}
+
+// exchange sends a small datagram to the server and back n times, one each
+// interval, and returns the round-trip times of those that came back.
+func (l *Lab) exchange(ctx context.Context, n int, interval time.Duration) ([]time.Duration, error) {
+	near, err := l.datagramSocket(l.topology.Hosts[0], 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(near)
+	far, err := l.datagramSocket(l.topology.Hosts[1], 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(far)
+	stop := make(chan struct{})
+	echoed := make(chan struct{})
+	go func() {
+		echo(far, stop)
+		close(echoed)
+	}()
+	peer := net.ParseIP(l.PeerAddr()).To4()
+	to := &unix.SockaddrInet4{Port: probePort, Addr: [4]byte(peer)}
+	wait := unix.NsecToTimeval(int64(l.Link(0).RTT()) + int64(time.Second))
+	unix.SetsockoptTimeval(near, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait)
+	var trips []time.Duration
+	buf := make([]byte, 64)
+	for range n {
+		if ctx.Err() != nil {
+			break
+		}
+		sent := time.Now()
+		if err = unix.Sendto(near, buf[:18], 0, to); err != nil {
+			break
+		}
+		if _, _, err := unix.Recvfrom(near, buf, 0); err == nil {
+			trips = append(trips, time.Since(sent))
+		}
+		time.Sleep(interval)
+	}
+	close(stop)
+	<-echoed
+	return trips, errors.Join(err, ctx.Err())
+}
+
+// echo sends back what arrives until stop is closed.
+func echo(fd int, stop <-chan struct{}) {
+	buf := make([]byte, 2048)
+	for {
+		n, from, err := unix.Recvfrom(fd, buf, 0)
+		if err == nil {
+			unix.Sendto(fd, buf[:n], 0, from)
+			continue
+		}
+		select {
+		case <-stop:
+			return
+		default:
+		}
+	}
 }

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/lab"
+)
+
+func newLabCheckCmd(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Measure emulated links against what was asked of them",
+		Long: `check brings up links one after the other and compares, with real kernel
+sockets, what was asked with what is measured: round-trip time, rate, loss,
+marks, queues, and TCP against the tables of RFC 6349 and RFC 9438. A check that
+failed while the emulator could not keep up says "no time": the machine was busy.
+The exit status is 1 where a check failed.`,
+		Args: exactArgs(0, "no arguments"),
+	}
+	full := cmd.Flags().Bool("full", false, "also what takes minutes: low loss rates, long paths")
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		how, err := format()
+		if err != nil {
+			return err
+		}
+		if err := lab.EnterUserNamespace(); err != nil {
+			return labError(err)
+		}
+		opt := lab.CheckOptions{Full: *full}
+		if how == "text" {
+			opt.Report = func(r lab.CheckResult) { fmt.Fprintln(env.Stdout, r) }
+		}
+		results, err := lab.Check(cmd.Context(), opt)
+		if err != nil {
+			return labError(err)
+		}
+		failed := 0
+		for _, r := range results {
+			if !r.OK && r.Skipped == "" {
+				failed++
+			}
+		}
+		if how == "json" {
+			err = env.printJSON(map[string]any{"schema": 1, "checks": results, "failed": failed})
+		} else {
+			env.note("%d checks, %d not as asked", len(results), failed)
+		}
+		if err == nil && failed > 0 {
+			return negative()
+		}
+		return err
+	}
+	return cmd
+}

@@ -1,0 +1,82 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// CheckResult compares what was asked of a link with what was measured on it.
+type CheckResult struct {
+	What     string  `json:"what"`
+	Link     string  `json:"link"`
+	Unit     string  `json:"unit"`
+	Expected float64 `json:"expected"`
+	Low      float64 `json:"low"`  // least that is accepted
+	High     float64 `json:"high"` // most that is accepted
+	Measured float64 `json:"measured"`
+	OK       bool    `json:"ok"`
+	// KeptUp is false where the machine did not let the emulator run in time:
+	// then the result says something about the machine.
+	KeptUp bool `json:"kept_up"`
+	// WorstLate is the emulator's worst lateness during the check.
+	WorstLate time.Duration `json:"worst_late_ns"`
+	// Skipped says why the check was not made; empty where it was.
+	Skipped string `json:"skipped,omitempty"`
+	Basis   string `json:"basis"` // where the expected number comes from
+}
+
+// within fills in a result that may differ from expected by a share of it.
+func (r CheckResult) within(expected, measured, share float64) CheckResult {
+	return r.between(expected, expected*(1-share), expected*(1+share), measured)
+}
+
+// between fills in a result with its bounds.
+func (r CheckResult) between(expected, low, high, measured float64) CheckResult {
+	r.Expected, r.Low, r.High, r.Measured = expected, low, high, measured
+	r.OK = measured >= low && measured <= high
+	return r
+}
+
+// String is a line for people.
+func (r CheckResult) String() string {
+	if r.Skipped != "" {
+		return fmt.Sprintf("skipped  %s on %s: %s", r.What, r.Link, r.Skipped)
+	}
+	verdict := "ok      "
+	switch {
+	case !r.OK && r.KeptUp:
+		verdict = "FAILED  "
+	case !r.OK:
+		verdict = "no time "
+	}
+	return fmt.Sprintf("%s %s on %s: %s, expected %s (%s to %s)", verdict, r.What, r.Link,
+		quantity(r.Measured, r.Unit), quantity(r.Expected, r.Unit), quantity(r.Low, r.Unit), quantity(r.High, r.Unit))
+}
+
+// quantity prints a number with five significant digits and its unit.
+func quantity(v float64, unit string) string {
+	s := fmt.Sprintf("%.5g", v)
+	if math.Abs(v) >= 1e5 {
+		s = fmt.Sprintf("%.0f", v)
+	}
+	return s + " " + unit
+}
+
+// quantile returns the q-quantile (0 to 1) of durations, in ms; not a number
+// where there are none. It sorts them.
+func quantile(d []time.Duration, q float64) float64 {
+	if len(d) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(d)
+	return d[min(int(q*float64(len(d))), len(d)-1)].Seconds() * 1e3
+}
+
+// binomialInterval returns the bounds that a count of n trials of probability
+// p stays within, but for one time in 1000 (normal approximation, 3.29 sigma).
+func binomialInterval(n int, p float64) (low, high float64) {
+	mean, sigma := float64(n)*p, math.Sqrt(float64(n)*p*(1-p))
+	return math.Floor(mean - 3.29*sigma), math.Ceil(mean + 3.29*sigma)
+}

@@ -1,0 +1,310 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// CheckOptions chooses what Check does.
+type CheckOptions struct {
+	// Full adds what takes minutes: low loss rates, long paths, slow links.
+	Full bool
+	// Report is called with each result as it comes; it may be nil.
+	Report func(CheckResult)
+}
+
+// checkItem is one check: a link, and what to do on it.
+type checkItem struct {
+	what, link, unit, basis string
+	full                    bool
+	run                     func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error)
+}
+
+// Check measures links against what was asked of them. A check during which
+// the emulator did not keep up is made once more.
+func Check(ctx context.Context, opt CheckOptions) ([]CheckResult, error) {
+	var results []CheckResult
+	for _, item := range checkItems() {
+		if item.full && !opt.Full {
+			continue
+		}
+		r, err := item.check(ctx)
+		if err == nil && !r.OK && !r.KeptUp && r.Skipped == "" {
+			r, err = item.check(ctx)
+		}
+		if err != nil {
+			return results, fmt.Errorf("check of %s on %s: %w", item.what, item.link, err)
+		}
+		results = append(results, r)
+		if opt.Report != nil {
+			opt.Report(r)
+		}
+	}
+	return results, nil
+}
+
+func (item checkItem) check(ctx context.Context) (CheckResult, error) {
+	r := CheckResult{What: item.what, Link: item.link, Unit: item.unit, Basis: item.basis, KeptUp: true}
+	link, err := ParseLink(item.link)
+	if err != nil {
+		return r, err
+	}
+	l, err := Up(ctx, link)
+	if err != nil {
+		return r, err
+	}
+	defer l.Close()
+	r, err = item.run(ctx, l, r)
+	var unavailable errSkip
+	if errors.As(err, &unavailable) {
+		r.Skipped = string(unavailable)
+		return r, nil
+	}
+	up, down := l.Stats()
+	r.KeptUp = up.KeptUp() && down.KeptUp()
+	r.WorstLate = max(up.WorstLate, down.WorstLate)
+	return r, err
+}
+
+// errSkip is why a check cannot be made here.
+type errSkip string
+
+func (e errSkip) Error() string { return string(e) }
+
+func checkItems() []checkItem {
+	var items []checkItem
+	for _, rtt := range []string{"1ms", "20ms", "100ms"} {
+		for _, rate := range []string{"100mbit", "1gbit"} {
+			items = append(items, roundTripCheck(rate, rtt))
+		}
+	}
+	for _, rate := range []string{"1mbit", "10mbit", "100mbit", "1gbit", "5gbit"} {
+		items = append(items, rateCheckUDP(rate), rateCheckTCP(rate))
+	}
+	items = append(items, lossChecks()...)
+	items = append(items, queueChecks()...)
+	items = append(items, windowChecks()...)
+	return append(items, responseChecks()...)
+}
+
+// roundTripCheck compares the median of small exchanges with the RTT asked for
+// and the time that the packet takes on the wire.
+func roundTripCheck(rate, rtt string) checkItem {
+	return checkItem{
+		what: "round trip, median", link: "rate=" + rate + ",rtt=" + rtt, unit: "ms",
+		basis: "rtt + 2 x 84 bytes on the wire, within 0.2 ms",
+		run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
+			trips, err := l.exchange(ctx, 150, 5*time.Millisecond)
+			want := l.Link(0).RTT().Seconds()*1e3 + 2*84*8e3/float64(l.Link(0).Up.Rate)
+			return r.between(want, want-0.2, want+0.2, quantile(trips, 0.5)), err
+		},
+	}
+}
+
+const (
+	fullPacket = 1500 // bytes of IP packet
+	fullFrame  = 1538 // on the wire
+	udpPayload = fullPacket - udpHeaders
+)
+
+func rateCheckUDP(rate string) checkItem {
+	return checkItem{
+		what: "rate of UDP", link: "rate=" + rate + ",rtt=2ms,queue=20ms", unit: "Mbit/s",
+		basis: "1500 of 1538 bytes on the wire, within 1%",
+		run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
+			link := float64(l.Link(0).Up.Rate)
+			offered := 1.15 * link * fullPacket / fullFrame
+			seconds := 2.0
+			if link < 5e6 {
+				seconds = 6
+			}
+			got, err := l.send(ctx, stream{
+				size: fullPacket, count: int(offered * seconds / 8 / fullPacket), rate: offered,
+				together: int(min(max(link*50e-6/8/fullFrame, 1), 44)), settle: 200 * time.Millisecond,
+			})
+			return r.within(link*fullPacket/fullFrame/1e6, got.rate(fullPacket)/1e6, 0.01), err
+		},
+	}
+}
+
+// rate returns the rate in bit/s at which datagrams of size bytes arrived,
+// without the first fifth.
+func (r received) rate(size int) float64 {
+	first := len(r.at) / 5
+	if len(r.at)-first < 2 {
+		return 0
+	}
+	// Datagrams that arrive in one unit are read at one time: count from the
+	// end of the first unit to the end of the last.
+	for first+1 < len(r.at) && r.at[first+1] == r.at[first] {
+		first++
+	}
+	last := len(r.at) - 1
+	return float64((last-first)*size*8) / (r.at[last] - r.at[first]).Seconds()
+}
+
+func rateCheckTCP(rate string) checkItem {
+	return checkItem{
+		what: "goodput of TCP", link: "rate=" + rate + ",rtt=10ms,queue=2bdp", unit: "Mbit/s",
+		basis: "MSS of 1538 bytes on the wire, within 1%",
+		run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
+			link := float64(l.Link(0).Up.Rate)
+			// A window between one and two BDP keeps the link busy without loss.
+			bdp := max(link*l.Link(0).RTT().Seconds()/8, MinBDPQueue/2*fullFrame)
+			t := transfer{duration: 3 * time.Second, omit: time.Second, congestion: "reno", window: int(1.4 * bdp)}
+			if link < 5e6 {
+				t.duration = 8 * time.Second
+			}
+			res, err := l.transfer(ctx, t)
+			return r.within(link*float64(res.mss)/fullFrame/1e6, res.goodput/1e6, 0.01), err
+		},
+	}
+}
+
+func lossChecks() []checkItem {
+	count := func(together int, measure func(received) float64, bounds func(n int) (want, low, high float64)) func(context.Context, *Lab, CheckResult) (CheckResult, error) {
+		return func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
+			const n = 200_000
+			got, err := l.send(ctx, stream{size: fullPacket, count: n, rate: 1e9, together: together, ecn: 2, settle: 200 * time.Millisecond})
+			want, low, high := bounds(n)
+			return r.between(want, low, high, measure(got)), err
+		}
+	}
+	lost := func(got received) float64 { return float64(got.sent - len(got.seq)) }
+	marked := func(got received) float64 { return float64(got.ce) }
+	exactly := func(every int) func(int) (float64, float64, float64) {
+		return func(n int) (float64, float64, float64) {
+			v := float64(n / every)
+			return v, v, v
+		}
+	}
+	binomial := func(p float64) func(int) (float64, float64, float64) {
+		return func(n int) (float64, float64, float64) {
+			low, high := binomialInterval(n, p)
+			return float64(n) * p, low, high
+		}
+	}
+	return []checkItem{
+		{what: "segments lost in units of 44", link: "rtt=2ms,up:loss=every:1000", unit: "segments", basis: "each 1000th of 200000", run: count(44, lost, exactly(1000))},
+		{what: "segments lost in units of 44", link: "rtt=2ms,up:loss=1e-3,seed=1", unit: "segments", basis: "binomial, 99.9%", run: count(44, lost, binomial(1e-3))},
+		{what: "segments marked in units of 44", link: "rtt=2ms,up:mark=every:1000", unit: "segments", basis: "each 1000th of 200000", run: count(44, marked, exactly(1000))},
+		{what: "segments marked in units of 44", link: "rtt=2ms,up:mark=1e-3,seed=1", unit: "segments", basis: "binomial, 99.9%", run: count(44, marked, binomial(1e-3))},
+	}
+}
+
+func queueChecks() []checkItem {
+	return []checkItem{
+		{
+			what: "packets that a queue holds", link: "rate=1mbit,queue=92280B", unit: "packets",
+			basis: "92280/1538 in the queue and one in service",
+			run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
+				got, err := l.send(ctx, stream{size: fullPacket, count: 220, together: 44, settle: time.Second})
+				return r.between(61, 61, 61, float64(len(got.seq))), err
+			},
+		},
+		fullQueueCheck("10mbit", "256KiB"), fullQueueCheck("100mbit", "1MiB"), fullQueueCheck("1gbit", "4MiB"),
+		{
+			what: "standing delay under CoDel, median", link: "rate=50mbit,rtt=20ms,queue=1000packets,aqm=codel", unit: "ms",
+			basis: "one Reno flow keeps about the target of 5 ms (RFC 8289), 0 to 10 accepted",
+			run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
+				return codelCheck(ctx, l, r)
+			},
+		},
+	}
+}
+
+// fullQueueCheck compares the delay of a full queue with its size over the rate.
+func fullQueueCheck(rate, size string) checkItem {
+	return checkItem{
+		what: "delay of a full queue", link: "rate=" + rate + ",rtt=10ms,queue=" + size, unit: "ms",
+		basis: "size/rate and the one-way delay, within 3%",
+		run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
+			d := l.Link(0).Up
+			link := float64(d.Rate)
+			drain := d.Queue.Size * 8 / link
+			offered := 1.3 * link * fullPacket / fullFrame
+			got, err := l.send(ctx, stream{
+				size: fullPacket, count: int(offered * drain * 6 / 8 / fullPacket), rate: offered,
+				together: int(min(max(link*50e-6/8/fullFrame, 1), 44)), settle: 200 * time.Millisecond,
+			})
+			late := got.delay[len(got.delay)*4/5:]
+			return r.within(drain*1e3+d.Delay.Seconds()*1e3, quantile(late, 0.5), 0.03), err
+		},
+	}
+}
+
+func codelCheck(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := l.transfer(ctx, transfer{duration: 7 * time.Second, omit: time.Second, congestion: "reno"})
+		done <- err
+	}()
+	time.Sleep(2 * time.Second)
+	probes, err := l.send(ctx, stream{size: 100, count: 1000, rate: 100 * 8 * 200, settle: 200 * time.Millisecond})
+	if err := errors.Join(err, <-done); err != nil {
+		return r, err
+	}
+	base := l.Link(0).Up.Delay.Seconds() * 1e3
+	return r.between(5, 0, 10, quantile(probes.delay, 0.5)-base), nil
+}
+
+// windowChecks are examples of RFC 6349, section 3.3: one window per round trip.
+func windowChecks() []checkItem {
+	check := func(link string, window int, full bool) checkItem {
+		return checkItem{
+			what: fmt.Sprintf("goodput with a window of %d bytes", window), link: link, unit: "Mbit/s", full: full,
+			basis: "RFC 6349: whole segments of the window per round trip, within 3%",
+			run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
+				res, err := l.transfer(ctx, transfer{duration: 3 * time.Second, omit: time.Second, congestion: "reno", window: window})
+				segments := window / max(res.mss, 1)
+				want := float64(segments*res.mss) * 8 / l.Link(0).RTT().Seconds()
+				return r.within(want/1e6, res.goodput/1e6, 0.03), err
+			},
+		}
+	}
+	return []checkItem{
+		check("rate=100mbit,rtt=10ms", 16000, false),
+		check("rate=100mbit,rtt=5ms", 16000, false),
+		check("t3", 64000, false),
+		check("rate=1gbit,rtt=20ms", 500_000, false),
+		check("rate=1gbit,rtt=100ms", 4_000_000, false),
+	}
+}
+
+// responseChecks are the average windows of RFC 9438, tables 1 and 2, under
+// periodic loss on a link that does not limit.
+func responseChecks() []checkItem {
+	check := func(algorithm string, every int, rtt time.Duration, window float64, full bool) checkItem {
+		// A cycle of the sawtooth is every/window round trips; take ten, 4 s at least.
+		cycle := time.Duration(float64(every)/window) * rtt
+		duration := max(10*cycle, 4*time.Second)
+		return checkItem{
+			what: "average window of " + algorithm, link: fmt.Sprintf("rtt=%s,up:loss=every:%d", rtt, every), unit: "segments",
+			full: full, basis: "RFC 9438, tables 1 and 2, within 10%",
+			run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
+				res, err := l.transfer(ctx, transfer{duration: duration, omit: max(4*cycle, time.Second), congestion: algorithm})
+				if err != nil {
+					return r, errSkip(fmt.Sprintf("%v; in the initial namespace: sysctl net.ipv4.tcp_allowed_congestion_control=\"reno cubic\"", err))
+				}
+				segments := res.goodput / 8 / float64(max(res.mss, 1)) * rtt.Seconds()
+				return r.within(window, segments, 0.1), nil
+			},
+		}
+	}
+	const short, long = 10 * time.Millisecond, 100 * time.Millisecond
+	return []checkItem{
+		check("reno", 100, short, 12, false),
+		check("reno", 1000, short, 38, false),
+		check("reno", 10_000, short, 120, false),
+		check("reno", 100_000, short, 379, true),
+		check("cubic", 100, short, 12, false),
+		check("cubic", 1000, short, 38, false),
+		check("cubic", 10_000, short, 120, false),
+		check("cubic", 10_000, long, 187, true),
+		check("cubic", 100_000, long, 1054, true),
+	}
+}
