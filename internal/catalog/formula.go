@@ -168,7 +168,12 @@ const (
 func environment(in Inputs) map[string]any {
 	env := map[string]any{"KiB": kib, "MiB": mib, "GiB": gib, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 	for name, v := range in {
-		if n, ok := v.(int); ok {
+		switch n := v.(type) {
+		case int:
+			v = float64(n)
+		case int64:
+			v = float64(n)
+		case uint64:
 			v = float64(n)
 		}
 		env[name] = v
