@@ -280,7 +280,7 @@ func (e *Env) writeLint(res *lint.Result, format, color string) error {
 	case "json":
 		return e.printJSON(res.JSON())
 	case "sarif":
-		return e.printJSON(res.SARIF(""))
+		return e.printJSON(res.SARIF(Version))
 	}
 	out, isFile := e.Stdout.(*os.File)
 	colour := color == "always" || color == "auto" && isFile && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(out.Fd()))

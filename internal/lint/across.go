@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -84,6 +85,8 @@ func (k *checker) superseded(before, after *assignment) {
 		f.fix = &Fix{Kind: FixCommentOut, Reason: fmt.Sprintf("set again below to %s", after.entry.Value)}
 	case before.kind != after.kind:
 		return // the loader's value holds until sysctl.conf is read
+	case k.system == catalog.Linux && path.Base(after.file.path) == "sysctl.conf" && path.Base(before.file.path) > "99-sysctl.conf":
+		return // systemd reads sysctl.conf as 99-sysctl.conf, procps after all others
 	default:
 		f.code = "overridden"
 		f.message = fmt.Sprintf("%s = %s has no effect: %s:%d, read later, sets %s", name, before.entry.Value, after.file.path, after.entry.Line, after.entry.Value)

@@ -120,6 +120,8 @@ func TestRun(t *testing.T) {
 		{"files of two machines", files("a/etc/sysctl.conf", "net.core.plain = 5\n", "b/etc/sysctl.conf", "net.core.plain = 6\n"), Options{}, ""},
 		{"files without a place", files("a-sysctl.conf", "net.core.plain = 5\n", "b-sysctl.conf", "net.core.plain = 6\n"), Options{}, ""},
 		{"order of sysctl.d", files("/etc/sysctl.d/50-a.conf", "net.core.plain = 5\n", "/run/sysctl.d/40-b.conf", "net.core.plain = 6\n"), Options{}, "/run/sysctl.d/40-b.conf:1:1 overridden warning\n"},
+		{"sysctl.conf is last", files("/etc/sysctl.d/90-a.conf", "net.core.plain = 5\n", sysctlConf, "net.core.plain = 6\n"), Options{}, "/etc/sysctl.d/90-a.conf:1:1 overridden warning\n"},
+		{"or not, by who reads it", files("/etc/sysctl.d/99-z.conf", "net.core.plain = 5\n", sysctlConf, "net.core.plain = 6\n"), Options{}, ""},
 		{"masked", files("/etc/sysctl.d/a.conf", "net.core.plain = 5\n", "/lib/sysctl.d/a.conf", "net.core.plain = 6\n"), Options{}, "/lib/sysctl.d/a.conf:1:1 overridden warning\n"},
 		{"wrong file", files(sysctlConf, "net.inet.boot=1\n", loaderConf, "net.inet.run=1\n"), Options{System: catalog.FreeBSD}, "/etc/sysctl.conf:1:1 wrong-file error\n/boot/loader.conf:1:1 wrong-file warning\n"},
 		{"tunable with a suffix", files(loaderConf, "net.inet.boot=\"64M\"\n"), Options{}, ""},
