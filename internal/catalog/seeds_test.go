@@ -86,7 +86,7 @@ func TestSettingNames(t *testing.T) {
 }
 
 var (
-	dottedName   = regexp.MustCompile(`(?:^|[^A-Za-z0-9_./-])((?:net|kern|hw|dev|vm|fs|machdep|security|vfs|ddb|kernel)(?:\.[A-Za-z0-9_*]+)+)`)
+	dottedName   = regexp.MustCompile(`(?:^|[^A-Za-z0-9_./-])((?:net|kern|hw|dev|vm|fs|machdep|security|vfs|ddb|kernel)(?:\.[A-Za-z0-9_*-]+)+)`)
 	variableName = regexp.MustCompile(`(?:^|[\s#'"` + "`" + `])([a-z][a-z0-9_]+)=\\?"`)
 	ifconfigFlag = regexp.MustCompile(`[\s"]-?(lro|tso[46]?|rxcsum6?|txcsum6?|vlanhwtso|polling)\b`)
 	ethtoolSet   = regexp.MustCompile(`ethtool -([KA]) \S+((?: [a-z-]+ (?:on|off))+)`)
