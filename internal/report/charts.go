@@ -346,19 +346,28 @@ func ratioTick(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// effectChart draws the effect with the ratio of every pair.
+// effectChart draws the effect of every arm with the ratio of every pair.
 func effectChart(r Result) string {
-	if r.Effect == nil {
+	comparisons := r.Comparisons
+	if len(comparisons) == 0 {
+		comparisons = []Comparison{{Arm: strings.TrimPrefix(candidate(r), "the "), Verdict: r.Verdict, Effect: r.Effect}}
+	}
+	var rows []estimate
+	for i, c := range comparisons {
+		if c.Effect != nil {
+			rows = append(rows, estimate{name: c.Arm, words: shareWords(Share{Ratio: c.Effect.Ratio, Low: c.Effect.Low, High: c.Effect.High}),
+				ratio: c.Effect.Ratio, low: c.Effect.Low, high: c.Effect.High, class: armClass(i + 1), shape: armShape(i + 1), points: pairRatios(r, i+1)})
+		}
+	}
+	if len(rows) == 0 {
 		return ""
 	}
-	e := estimate{name: "plan against default", words: shareWords(Share{Ratio: r.Effect.Ratio, Low: r.Effect.Low, High: r.Effect.High}),
-		ratio: r.Effect.Ratio, low: r.Effect.Low, high: r.Effect.High, class: armClass(1), shape: armShape(1), points: pairRatios(r)}
-	return forest(metricWords(r)+", plan over default; thin: single pairs", r.Margin, []estimate{e})
+	return forest(metricWords(r)+" over "+Clip(strings.TrimPrefix(reference(r), "the "), armName)+"; thin: single pairs", r.Margin, rows)
 }
 
-// pairRatios are the ratios of the second arm to the first, pair by pair.
-func pairRatios(r Result) []float64 {
-	if len(r.Arms) != 2 {
+// pairRatios are the ratios of an arm to the first, pair by pair.
+func pairRatios(r Result, arm int) []float64 {
+	if arm >= len(r.Arms) {
 		return nil
 	}
 	reference := map[int]float64{}
@@ -366,7 +375,7 @@ func pairRatios(r Result) []float64 {
 		reference[run.Pair] = run.GoodputBPS
 	}
 	var out []float64
-	for _, run := range r.Arms[1].Runs {
+	for _, run := range r.Arms[arm].Runs {
 		if ratio := run.GoodputBPS / reference[run.Pair]; ratio > 0 && !math.IsInf(ratio, 0) {
 			out = append(out, ratio)
 		}
@@ -391,38 +400,4 @@ func sharesChart(r Result) string {
 		return ""
 	}
 	return forest(metricWords(r)+" with the setting over that without it", r.Margin, rows)
-}
-
-// latencyChart draws goodput against round-trip time, run by run.
-func latencyChart(r Result) string {
-	var rtts, rates []float64
-	for _, arm := range r.Arms {
-		for _, run := range arm.Runs {
-			if run.MeanRTT > 0 && run.GoodputBPS > 0 {
-				rtts, rates = append(rtts, run.MeanRTT), append(rates, run.GoodputBPS)
-			}
-		}
-	}
-	if len(rtts) < 2 {
-		return ""
-	}
-	var c canvas
-	const height = 220
-	x, y := newAxis(spread(rates), rates...).widen(0.08), newAxis(spread(rtts), rtts...).widen(0.15)
-	c.drawAxis(x, []band{{0, height}}, height, shortBits)
-	down := func(v float64) float64 { return height * (1 - y.at(v)) }
-	for _, t := range y.ticks(seconds) {
-		c.line("grid", 0, down(t.value), 1, down(t.value))
-		c.text("s", "start", 0, down(t.value)-4, t.label)
-	}
-	for i, arm := range r.Arms {
-		for _, run := range arm.Runs {
-			if run.MeanRTT > 0 && run.GoodputBPS > 0 {
-				c.marker("mark "+armClass(i), armShape(i), x.at(run.GoodputBPS), down(run.MeanRTT),
-					fmt.Sprintf("%s: %s at %s", arm.Name, bits(run.GoodputBPS), seconds(run.MeanRTT)))
-			}
-		}
-	}
-	c.text("s", "end", 1, height+34, "→ goodput in bit/s   ↑ mean round-trip time")
-	return c.chart(height+40, "mean round-trip time against goodput of each run")
 }

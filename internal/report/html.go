@@ -17,16 +17,19 @@ import (
 type view struct {
 	Result
 	Mark, Headline, Evidence, Follow, Wilcoxon string
-	Table                                      []tableRow
+	Table                                      []tableRow // a line for each measure
+	ArmTable                                   []tableRow // or for each arm, when they are many
+	ArmLabels                                  []string
 	Ceilings                                   []ceilingView
 	Shares                                     []Share
 	Plans                                      []planView
+	Others                                     []string // sentences on further arms
 	Method, Limits, Doubts                     []string
 	PathWords, Next, RunsNote                  string
 
 	Ordered []orderedRun
 
-	Effect, Roofline, Runs, Distribution, Latency, SharesChart template.HTML
+	Effect, Roofline, Runs, Distribution, Latency, Course, SharesChart template.HTML
 }
 
 type tableRow struct {
@@ -69,7 +72,7 @@ func newView(r Result) view {
 		Result: r, Mark: verdictMark(r), Headline: headline(r), Evidence: evidence(r.Effect), Follow: follow(r),
 		Table: armTable(r), Shares: sortedShares(r.Shares), Method: method(r), Limits: limits(r), Doubts: doubts(r), PathWords: pathWords(r), Next: next(r),
 		Effect: template.HTML(effectChart(r)), Runs: template.HTML(runsInTime(r)), Distribution: template.HTML(distributions(r)),
-		Latency: template.HTML(latencyChart(r)), SharesChart: template.HTML(sharesChart(r)),
+		Latency: template.HTML(latencyChart(r)), Course: template.HTML(courseChart(r)), SharesChart: template.HTML(sharesChart(r)),
 	}
 	var c canvas
 	if height := roofline(&c, r); height > 0 {
@@ -85,6 +88,12 @@ func newView(r Result) view {
 		v.Ceilings = append(v.Ceilings, ceilingView{c, "with the plan", c.Known && c.Resource == bindingAfter(r)})
 	}
 	v.Ordered = orderedRuns(r)
+	for _, c := range r.Comparisons[min(1, len(r.Comparisons)):] {
+		v.Others = append(v.Others, strings.TrimSuffix(compared(r, Clip(c.Arm, 32), c.Verdict, c.Effect)+"; "+evidence(c.Effect), "; "))
+	}
+	if len(r.Arms) > armColumns {
+		v.ArmLabels, v.ArmTable = armLines(r)
+	}
 	if s, ok := scaleRuns(r); ok {
 		v.RunsNote = s.note()
 	}
@@ -193,6 +202,16 @@ func armTable(r Result) []tableRow {
 	}
 	add("runs", func(a Arm) string { return fmt.Sprint(len(a.Runs)) })
 	return table
+}
+
+// armLines compares many arms, one a line.
+func armLines(r Result) (labels []string, lines []tableRow) {
+	labels = []string{"goodput, median", "of the link", "lowest and highest run", "round trip", "retransmitted", "runs"}
+	for i, a := range r.Arms {
+		lines = append(lines, tableRow{armSign(i) + " " + a.Name, []string{bits(a.Median.GoodputBPS), linkPart(r, a.Median.GoodputBPS),
+			scatterWords(goodputs(a)), seconds(a.Median.MeanRTT), retransmits(a.Median), fmt.Sprint(len(a.Runs))}})
+	}
+	return labels, lines
 }
 
 func sideCPU(a Arm, side string) float64 {

@@ -14,6 +14,9 @@ func Markdown(w io.Writer, r Result) error {
 		fmt.Fprintf(&b, "%s. ", md(evidence(r.Effect)))
 	}
 	fmt.Fprintf(&b, "%s\n\n", md(follow(r)))
+	for _, c := range r.Comparisons[min(1, len(r.Comparisons)):] {
+		fmt.Fprintf(&b, "%s. %s\n\n", md(compared(r, Clip(c.Arm, 32), c.Verdict, c.Effect)), md(evidence(c.Effect)))
+	}
 	facts := []string{pathWords(r), r.Workload}
 	for _, h := range r.Hosts {
 		facts = append(facts, fmt.Sprintf("%s %s: %s %s, %s, %s", h.Side, h.Name, h.System, h.Release, plural(h.Cores, "core", "cores"), sizeOf(float64(h.Memory))))

@@ -13,6 +13,9 @@ import (
 // columns is the width of everything written for a terminal.
 const columns = 80
 
+// minText is the least room for text beside a label.
+const minText = 20
+
 // page collects lines of text that stay within columns. Values come from
 // hosts and files: control characters never reach the terminal.
 type page struct{ buf bytes.Buffer }
@@ -61,6 +64,10 @@ func (p *page) command(label, text string) {
 // wrap writes text in lines of at most columns, the first one after first, the
 // others after rest.
 func (p *page) wrap(first, rest, text string) {
+	if ansi.StringWidth(first) > columns-minText {
+		p.line("%s", first)
+		first = rest
+	}
 	prefix := first
 	for _, line := range wrapped(clean(text), columns-ansi.StringWidth(rest), columns-ansi.StringWidth(first)) {
 		p.buf.WriteString(strings.TrimRight(clean(prefix)+line, " "))
@@ -70,7 +77,8 @@ func (p *page) wrap(first, rest, text string) {
 }
 
 // wrapped breaks text at spaces into lines of at most width cells, the first
-// one of at most first; longer words are broken where they must be.
+// one of at most first, both at least 2; longer words are broken where they
+// must be.
 func wrapped(text string, width, first int) []string {
 	var lines []string
 	line, limit := "", first

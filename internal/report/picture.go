@@ -78,7 +78,10 @@ func drawLegend(c *canvas, r Result, width float64) {
 	}
 	entry("wall", wall, "ceiling as found")
 	entry("wall full", wall, "with the plan")
-	for i, a := range r.Arms[:min(len(r.Arms), 3)] {
+	for i, a := range r.Arms {
+		if len(r.Arms) > 2 {
+			break // their rows name them
+		}
 		entry("mark "+armClass(i), armShape(i), "median of "+Clip(a.Name, 14))
 	}
 	c.text("s", "start", (x+6)/width, 15, "strokes: single runs")

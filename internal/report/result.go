@@ -16,10 +16,13 @@ const ResultSchema = 1
 // Result is what tune found: the contract of result.json. Quantities are in
 // base units.
 type Result struct {
-	Schema      int           `json:"schema"`
-	Verdict     stats.Verdict `json:"verdict"`
-	Effect      *Effect       `json:"effect"` // of the plan against the default; null without two pairs
-	LinkGoodput float64       `json:"link_goodput_bps"`
+	Schema  int           `json:"schema"`
+	Verdict stats.Verdict `json:"verdict"`
+	Effect  *Effect       `json:"effect"` // of the plan against the default; null without two pairs
+	// Comparisons are of every arm with the first one, when there are more
+	// than two; Verdict and Effect are then those of the first comparison.
+	Comparisons []Comparison `json:"comparisons,omitempty"`
+	LinkGoodput float64      `json:"link_goodput_bps"`
 	// Ceilings are those of the hosts as they were found; After those with
 	// the plan in place.
 	Ceilings []diagnose.Ceiling `json:"ceilings"`
@@ -66,6 +69,13 @@ type Effect struct {
 	Confidence float64 `json:"confidence"`
 	Pairs      int     `json:"pairs"`
 	Wilcoxon   float64 `json:"wilcoxon_p"`
+}
+
+// Comparison is one arm against the first.
+type Comparison struct {
+	Arm     string        `json:"arm"`
+	Verdict stats.Verdict `json:"verdict"`
+	Effect  *Effect       `json:"effect"` // null without two pairs
 }
 
 // Arm is one set of settings with its runs.

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -37,7 +38,11 @@ func sampleArm(name string, goodput, spread float64, pairs, arm int) Arm {
 		order := 2*i + (i+arm)%2
 		m := Metrics{GoodputBPS: goodput * (1 + spread*noise.NormFloat64()), Retransmits: float64(arm * 12), MeanRTT: 0.0502 + 0.011*float64(arm),
 			ClientCPU: 0.02 + goodput/2e10, ServerCPU: 0.03 + goodput/1.6e10}
-		a.Runs = append(a.Runs, Run{Order: order, Pair: i, At: float64(order) * 11.4, Metrics: m})
+		run := Run{Order: order, Pair: i, At: float64(order) * 11.4, Metrics: m}
+		for second := range 8 {
+			run.IntervalsBPS = append(run.IntervalsBPS, m.GoodputBPS*(1-0.3*math.Exp(-float64(second)))*(1+0.05*noise.NormFloat64()))
+		}
+		a.Runs = append(a.Runs, run)
 	}
 	a.Median = a.Runs[0].Metrics
 	a.Median.GoodputBPS = stats.Median(goodputs(a))
@@ -111,6 +116,25 @@ func sampleHelps() Result {
 	}
 }
 
+// sampleArms has more arms than a terminal has columns for.
+func sampleArms() Result {
+	r := sampleHelps()
+	r.Arms = nil
+	for i, name := range []string{"default", "plan", "file:/etc/sysctl.d/99-from-an-old-guide.conf", "tuned:network-throughput", "set:net.ipv4.tcp_wmem=4096 16384 16777216", "current"} {
+		r.Arms = append(r.Arms, sampleArm(name, 5.9e8*math.Pow(1.7, float64(i)), 0.03, 6, i))
+		for k := range r.Arms[i].Runs {
+			r.Arms[i].Runs[k].Order = 6*k + (i+k)%6
+		}
+		if i > 0 {
+			ratio := math.Pow(1.7, float64(i))
+			r.Comparisons = append(r.Comparisons, Comparison{name, stats.Helps,
+				&Effect{Metric: "goodput_bps", Ratio: ratio, Low: ratio * 0.97, High: ratio * 1.03, Confidence: 0.99, Pairs: 6}})
+		}
+	}
+	r.Effect, r.Comparisons[3].Verdict, r.Comparisons[3].Effect = r.Comparisons[0].Effect, stats.NotEnough, nil
+	return r
+}
+
 // sampleSmall varies a result to one with a small effect and 12 pairs.
 func sampleSmall(verdict stats.Verdict, ratio, low, high float64) Result {
 	r := sampleHelps()
@@ -167,6 +191,7 @@ func samples() map[string]Result {
 		"same":      sampleSmall(stats.NoDifference, 1.003, 0.994, 1.012),
 		"undecided": sampleSmall(stats.NotEnough, 1.024, 0.981, 1.069),
 		"wild":      sampleSmall(stats.NotEnough, 0.777, 1e-7, 4e5),
+		"arms":      sampleArms(),
 		"empty":     lost,
 		"content":   {Schema: ResultSchema, Verdict: stats.NoDifference, Plans: []plan.Plan{{Host: "a", System: catalog.Linux}}, Warnings: []string{"nothing to try"}},
 		"zero":      {},

@@ -15,6 +15,14 @@ func Text(w io.Writer, r Result) {
 	if r.Effect != nil {
 		p.wrap("  ", "  ", evidence(r.Effect)+". "+follow(r))
 	}
+	if len(r.Comparisons) > 1 {
+		for _, c := range r.Comparisons[1:] {
+			p.wrap("", "  ", compared(r, Clip(c.Arm, 32), c.Verdict, c.Effect)+".")
+			if c.Effect != nil {
+				p.wrap("  ", "  ", evidence(c.Effect)+".")
+			}
+		}
+	}
 	textArms(&p, r)
 	textCeilings(&p, r)
 	textShares(&p, r)
@@ -95,9 +103,8 @@ func textCeilings(p *page, r Result) {
 	for _, row := range table {
 		cells(resourceWords(row.Resource), marked(row.Before, row.Binds), marked(row.After, row.BindsA))
 	}
-	if len(r.Arms) >= 2 {
-		last := r.Arms[len(r.Arms)-1]
-		cells("measured", bits(r.Arms[0].Median.GoodputBPS)+"  ", bits(last.Median.GoodputBPS)+"  ")
+	if len(r.Arms) == 2 {
+		cells("measured", bits(r.Arms[0].Median.GoodputBPS)+"  ", bits(r.Arms[1].Median.GoodputBPS)+"  ")
 	}
 	p.line("  * binds: the lowest known ceiling")
 	for _, d := range doubts(r) {

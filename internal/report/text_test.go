@@ -13,6 +13,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/plan"
@@ -181,6 +182,28 @@ func TestClip(t *testing.T) {
 			t.Errorf("Clip(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
 		}
 	}
+}
+
+// Whatever the text, lines stay within their width and lose no word.
+func TestWrap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOf(rapid.RuneFrom([]rune("ab漢é\u0301 \t\n-\x1b\u202e👩‍🚀"))).Draw(t, "text")
+		label := rapid.StringMatching(`[a-z漢]{0,90}`).Draw(t, "label")
+		var p page
+		p.wrap(label+" ", "    ", text)
+		for line := range strings.Lines(p.buf.String()) {
+			if w := ansi.StringWidth(strings.TrimSuffix(line, "\n")); w > columns {
+				t.Fatalf("%d wide: %q", w, line)
+			}
+		}
+		if len(label) < 40 && !strings.HasSuffix(flat(p.buf.String()), flat(clean(text))) {
+			t.Fatalf("%q lost something: %q", text, p.buf.String())
+		}
+		width := rapid.IntRange(-1, 12).Draw(t, "width")
+		if got := ansi.StringWidth(Clip(text, width)); got > max(0, width) {
+			t.Fatalf("Clip(%q, %d) is %d wide", text, width, got)
+		}
+	})
 }
 
 func TestNumbers(t *testing.T) {

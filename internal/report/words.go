@@ -19,29 +19,64 @@ func headline(r Result) string {
 		}
 		return "Nothing was compared: no complete pair of runs"
 	}
-	what, than := metricWords(r), against(r.Effect.Ratio)
-	switch r.Verdict {
-	case stats.Helps:
-		return fmt.Sprintf("The plan helps: %s is %s", what, than)
-	case stats.Hurts:
-		return fmt.Sprintf("The plan hurts: %s is %s", what, than)
-	case stats.NoDifference:
-		return fmt.Sprintf("No worthwhile difference: %s is %s", what, than)
-	}
-	return fmt.Sprintf("Not enough evidence: %s %s may be chance", what, than)
+	return compared(r, candidate(r), r.Verdict, r.Effect)
 }
 
-// against says a ratio to the default as a sentence ends.
-func against(r float64) string {
+// compared says one comparison's verdict in one sentence.
+func compared(r Result, arm string, verdict stats.Verdict, e *Effect) string {
+	if e == nil {
+		return "Not enough evidence about " + arm + ": no complete pair of runs"
+	}
+	what, than := metricWords(r), against(e.Ratio, reference(r))
+	switch verdict {
+	case stats.Helps:
+		return fmt.Sprintf("%s helps: %s is %s", upper(arm), what, than)
+	case stats.Hurts:
+		return fmt.Sprintf("%s hurts: %s is %s", upper(arm), what, than)
+	case stats.NoDifference:
+		return fmt.Sprintf("No worthwhile difference%s: %s is %s", of(arm), what, than)
+	}
+	return fmt.Sprintf("Not enough evidence%s: %s %s may be chance", of(arm), what, than)
+}
+
+// candidate and reference are the second and the first arm as sentences name
+// them.
+func candidate(r Result) string { return armWords(r, 1, "plan") }
+func reference(r Result) string { return armWords(r, 0, "default") }
+
+func armWords(r Result, i int, usual string) string {
+	if i < len(r.Arms) && r.Arms[i].Name != usual {
+		return Clip(r.Arms[i].Name, 32)
+	}
+	return "the " + usual
+}
+
+func upper(s string) string {
+	if rest, ok := strings.CutPrefix(s, "the "); ok {
+		return "The " + rest
+	}
+	return s
+}
+
+// of names an arm unless it is the usual one.
+func of(arm string) string {
+	if arm == "the plan" {
+		return ""
+	}
+	return " with " + arm
+}
+
+// against says a ratio to the reference as a sentence ends.
+func against(r float64, reference string) string {
 	switch words := times(r); {
 	case strings.HasSuffix(words, "times"):
-		return words + " the default's"
+		return words + " " + reference + "'s"
 	case strings.HasPrefix(words, "+"):
-		return strings.TrimPrefix(words, "+") + " above the default's"
+		return strings.TrimPrefix(words, "+") + " above " + reference + "'s"
 	case strings.HasPrefix(words, "−"):
-		return strings.TrimPrefix(words, "−") + " below the default's"
+		return strings.TrimPrefix(words, "−") + " below " + reference + "'s"
 	}
-	return "the default's"
+	return reference + "'s"
 }
 
 // evidence says how sure the headline is.
@@ -62,7 +97,7 @@ func follow(r Result) string {
 	case r.Effect == nil && r.Verdict == stats.NoDifference:
 		return "The plan changes nothing on these hosts, so nothing was measured."
 	case r.Effect == nil:
-		return "No pair of runs was completed, so nothing can be said about the plan."
+		return "No pair of runs was completed, so nothing can be said."
 	case r.Verdict == stats.Helps:
 		return "The whole interval lies on the good side of no change, and the estimate is beyond " + margin + "."
 	case r.Verdict == stats.Hurts:
