@@ -32,7 +32,14 @@ one: rtt=30ms,up:rate=10mbit,down:rate=100mbit.`,
 		Example: `  wirerate lab exec rate=1gbit,rtt=80ms,loss=1e-5 --serve 'iperf3 -s' -- sh -c 'iperf3 -c $WIRERATE_PEER'
   wirerate lab up sat geo-satellite && wirerate lab shell sat
   wirerate lab check`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("lab %s: no such command; see: wirerate lab --help", args[0])
+			}
+			return cmd.Help()
+		},
 	}
-	cmd.AddCommand(newLabExecCmd(env), newLabProfilesCmd(env), newLabCheckCmd(env))
+	cmd.AddCommand(newLabExecCmd(env), newLabProfilesCmd(env), newLabCheckCmd(env),
+		newLabUpCmd(env), newLabDownCmd(env), newLabListCmd(env), newLabShellCmd(env), newLabHoldCmd(env))
 	return cmd
 }

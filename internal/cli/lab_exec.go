@@ -111,7 +111,10 @@ func (e *Env) execIn(ctx context.Context, l *lab.Lab, x execution) error {
 			e.note("nothing listens on the server after 3 s; going on")
 		}
 	}
-	status, err := e.foreground(ctx, l, x)
+	c := exec.Command(x.args[0], x.args[1:]...)
+	c.Env = append(os.Environ(), l.Environment(x.on)...)
+	c.Stdin, c.Stdout, c.Stderr = e.Stdin, e.Stdout, e.Stderr
+	status, err := foreground(ctx, func() (*exec.Cmd, error) { return c, l.Start(x.on, c) })
 	for _, r := range l.Report() {
 		if !r.KeptUp {
 			e.note("the emulator did not keep up between %s and %s: numbers are of this machine, not of the link\n  up: %s\n  down: %s", r.From, r.To, r.Up, r.Down)
@@ -121,54 +124,61 @@ func (e *Env) execIn(ctx context.Context, l *lab.Lab, x execution) error {
 		data, jsonErr := json.MarshalIndent(map[string]any{"schema": 1, "links": l.Report()}, "", "  ")
 		err = errors.Join(err, jsonErr, os.WriteFile(x.stats, append(data, '\n'), 0o644))
 	}
-	if errors.Is(err, exec.ErrNotFound) {
+	return programEnd(status, err)
+}
+
+// programEnd is what a verb returns that ran the user's program.
+func programEnd(status int, err error) error {
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
 		return missing(err)
-	}
-	if err != nil {
+	case err != nil:
 		return failure(err)
-	}
-	if status != 0 {
+	case status != 0:
 		return &exitError{status, nil}
 	}
 	return nil
 }
 
-// foreground runs the program with this process's terminal. An interrupt from
-// the terminal reaches it by itself; it decides when to end.
-func (e *Env) foreground(ctx context.Context, l *lab.Lab, x execution) (int, error) {
-	c := exec.Command(x.args[0], x.args[1:]...)
-	c.Env = append(os.Environ(), l.Environment(x.on)...)
-	c.Stdin, c.Stdout, c.Stderr = e.Stdin, e.Stdout, e.Stderr
+// foreground runs a program with this process's terminal and returns its exit
+// status. An interrupt from the terminal reaches it by itself; it decides when
+// to end, and is ended if it does not.
+func foreground(ctx context.Context, start func() (*exec.Cmd, error)) (int, error) {
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
-	if err := l.Start(x.on, c); err != nil {
+	c, err := start()
+	if err != nil {
 		return 0, err
 	}
 	done := make(chan error, 1)
 	go func() { done <- c.Wait() }()
-	var err error
 	select {
 	case err = <-done:
 	case <-ctx.Done():
-		select {
-		case err = <-done:
-		case <-time.After(2 * time.Second):
-			c.Process.Signal(syscall.SIGTERM)
-			select {
-			case err = <-done:
-			case <-time.After(2 * time.Second):
-				c.Process.Kill()
-				err = <-done
-			}
-		}
+		err = endProgram(c, done)
 	}
 	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-			return 128 + int(ws.Signal()), nil
-		}
-		return exit.ExitCode(), nil
+	if !errors.As(err, &exit) {
+		return 0, err
 	}
-	return 0, err
+	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal()), nil
+	}
+	return exit.ExitCode(), nil
+}
+
+// endProgram ends a program, more firmly every two seconds.
+func endProgram(c *exec.Cmd, done <-chan error) error {
+	for _, s := range []os.Signal{nil, syscall.SIGTERM, syscall.SIGKILL} {
+		if s != nil {
+			c.Process.Signal(s)
+		}
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(2 * time.Second):
+		}
+	}
+	return <-done
 }

@@ -65,3 +65,14 @@ type CheckOptions struct {
 
 // Check returns ErrUnavailable.
 func Check(context.Context, CheckOptions) ([]CheckResult, error) { return nil, noLab() }
+
+// Hold returns ErrUnavailable.
+func Hold(context.Context, string, Topology, func(Kept)) error { return noLab() }
+
+// TakeDown returns ErrUnavailable.
+func TakeDown(context.Context, string) error { return noLab() }
+
+// StartIn returns ErrUnavailable.
+func (k Kept) StartIn(KeptHost, *exec.Cmd, []string) (*exec.Cmd, error) { return nil, noLab() }
+
+func (k Kept) sweep(string) {}

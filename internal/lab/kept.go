@@ -1,0 +1,201 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Kept is a lab that outlives the command that brought it up: a process holds
+// it and this record tells where.
+type Kept struct {
+	Name string `json:"name"`
+	// PID is the process that holds the lab, Born its start time in clock
+	// ticks since boot, which tells it from a later process of that number.
+	PID   int        `json:"pid"`
+	Born  string     `json:"born"`
+	Links []string   `json:"links"`
+	Hosts []KeptHost `json:"hosts"`
+}
+
+// KeptHost is a host of a kept lab.
+type KeptHost struct {
+	Name string `json:"name"`
+	PID  int    `json:"pid"` // of a process in all its namespaces
+	IPv4 string `json:"ipv4"`
+	IPv6 string `json:"ipv6"`
+	// Environment is what a program there is to be given.
+	Environment []string `json:"environment"`
+	// Netns is the name under which ip netns knows the host; empty for an
+	// ordinary user's lab.
+	Netns string `json:"netns,omitempty"`
+}
+
+var labName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+
+// CheckName reports a name that cannot be a kept lab's.
+func CheckName(name string) error {
+	if !labName.MatchString(name) {
+		return fmt.Errorf("lab name %q: up to 32 small letters, digits and hyphens are expected", name)
+	}
+	return nil
+}
+
+// Host returns a host of the lab by name.
+func (k Kept) Host(name string) (KeptHost, error) {
+	var names []string
+	for _, h := range k.Hosts {
+		if h.Name == name {
+			return h, nil
+		}
+		names = append(names, h.Name)
+	}
+	return KeptHost{}, fmt.Errorf("lab %s has no host %q; it has %s", k.Name, name, strings.Join(names, ", "))
+}
+
+// ErrNameTaken is wrapped where a lab of that name is up already.
+var ErrNameTaken = errors.New("a lab of that name is up already")
+
+// ErrNoSuchLab is wrapped where no lab of that name is up.
+var ErrNoSuchLab = errors.New("no such lab is up")
+
+// stateDir returns the folder of the records: /run/wirerate/labs where it can
+// be written, else one of the user's own.
+func stateDir() (string, error) {
+	var first error
+	for _, base := range []string{"/run/wirerate", os.Getenv("XDG_RUNTIME_DIR"), filepath.Join(os.TempDir(), fmt.Sprintf("wirerate-%d", outerUID()))} {
+		if base == "" {
+			continue
+		}
+		dir := filepath.Join(base, "labs")
+		if base == os.Getenv("XDG_RUNTIME_DIR") {
+			dir = filepath.Join(base, "wirerate", "labs")
+		}
+		err := os.MkdirAll(dir, 0o700)
+		if err == nil {
+			err = writable(dir)
+		}
+		if err == nil {
+			return dir, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return "", fmt.Errorf("no folder for the records of labs: %w", first)
+}
+
+// outerUID returns the user's number outside a user namespace.
+func outerUID() int {
+	data, err := os.ReadFile("/proc/self/uid_map")
+	var inner, outer, count int
+	if err == nil {
+		if _, err := fmt.Sscan(string(data), &inner, &outer, &count); err == nil && count == 1 {
+			return outer
+		}
+	}
+	return os.Getuid()
+}
+
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".try")
+	if err != nil {
+		return err
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// save writes the record under a temporary name and renames it.
+func (k Kept) save() error {
+	dir, err := stateDir()
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(k, "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".new")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	if err := errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name())
+		return err
+	}
+	return os.Rename(f.Name(), filepath.Join(dir, k.Name+".json"))
+}
+
+// KeptLabs returns the labs that are up, by name, and removes what labs left
+// whose process was killed.
+func KeptLabs() ([]Kept, error) {
+	dir, err := stateDir()
+	if err != nil {
+		return nil, err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var labs []Kept
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		var k Kept
+		if err := json.Unmarshal(data, &k); err != nil || CheckName(k.Name) != nil {
+			return nil, fmt.Errorf("%s is not a lab's record; remove it", file)
+		}
+		if !k.alive() {
+			k.sweep(file)
+			continue
+		}
+		labs = append(labs, k)
+	}
+	slices.SortFunc(labs, func(a, b Kept) int { return strings.Compare(a.Name, b.Name) })
+	return labs, nil
+}
+
+// FindKept returns the lab of that name.
+func FindKept(name string) (Kept, error) {
+	labs, err := KeptLabs()
+	if err != nil {
+		return Kept{}, err
+	}
+	for _, k := range labs {
+		if k.Name == name {
+			return k, nil
+		}
+	}
+	return Kept{}, fmt.Errorf("lab %s: %w; see: wirerate lab list", name, ErrNoSuchLab)
+}
+
+// alive says whether the process that holds the lab still runs.
+func (k Kept) alive() bool { return k.PID > 0 && k.Born != "" && born(k.PID) == k.Born }
+
+// born returns a process's start time, "" where there is none.
+func born(pid int) string {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	// Field 22 of proc_pid_stat(5), counted behind the name in parentheses.
+	_, rest, _ := strings.Cut(string(data[strings.LastIndexByte(string(data), ')')+1:]), " ")
+	fields := strings.Fields(rest)
+	if len(fields) < 20 || fields[0] == "Z" {
+		return ""
+	}
+	return fields[19]
+}
