@@ -198,6 +198,8 @@ type scanner struct {
 	rejected func(Reject)
 	stopped  bool
 
+	line Span // the last answer of lineOf
+
 	// ifVariable is the interface that $if, $IFACE and the like stand for in
 	// command lines, or "".
 	ifVariable string
@@ -296,6 +298,28 @@ func (s *scanner) trim(from, to int) (int, int) {
 		to--
 	}
 	return from, to
+}
+
+// lineOf returns the physical line that holds an offset, without its newline.
+// It remembers the last one, so that many questions about a long line cost one
+// search.
+func (s *scanner) lineOf(offset int) Span {
+	if s.line.End > 0 && s.line.Start <= offset && offset <= s.line.End {
+		return s.line
+	}
+	s.line.Start = strings.LastIndexByte(s.src[:offset], '\n') + 1
+	s.line.End = len(s.src)
+	if i := strings.IndexByte(s.src[offset:], '\n'); i >= 0 {
+		s.line.End = offset + i
+	}
+	return s.line
+}
+
+// wholeLines widens a span to whole lines, without the last newline.
+func (s *scanner) wholeLines(sp Span) Span {
+	sp.Start = s.lineOf(sp.Start).Start
+	sp.End = trimCR(s.src, sp.Start, s.lineOf(sp.End).End)
+	return sp
 }
 
 // text returns a span's text.

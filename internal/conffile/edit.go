@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -182,21 +183,25 @@ func (f *File) asLines(text string) string {
 }
 
 // replace records an edit; one that overlaps an earlier one is refused, one of
-// exactly the same span replaces it, insertions at one place add up.
+// exactly the same span replaces it, insertions at one place add up. The edits
+// are kept in the order of the text.
 func (f *File) replace(span Span, text string) error {
-	for i, old := range f.edits {
-		switch {
-		case old.span == span && span.Start == span.End:
-			f.edits[i].text += text
-			return nil
-		case old.span == span:
-			f.edits[i].text = text
-			return nil
-		case old.span.Start < span.End && span.Start < old.span.End:
-			return fmt.Errorf("%s: two changes touch the same text at offset %d", f.Path, max(old.span.Start, span.Start))
+	at, same := slices.BinarySearchFunc(f.edits, span, func(e edit, s Span) int {
+		return cmp.Or(e.span.Start-s.Start, e.span.End-s.End)
+	})
+	if same {
+		if span.Start == span.End {
+			text = f.edits[at].text + text
 		}
+		f.edits[at].text = text
+		return nil
 	}
-	f.edits = append(f.edits, edit{span, text})
+	before := at > 0 && f.edits[at-1].span.End > span.Start
+	after := at < len(f.edits) && f.edits[at].span.Start < span.End
+	if before || after {
+		return fmt.Errorf("%s: two changes touch the same text at offset %d", f.Path, span.Start)
+	}
+	f.edits = slices.Insert(f.edits, at, edit{span, text})
 	return nil
 }
 
@@ -206,16 +211,9 @@ func (f *File) Edited() bool { return len(f.edits) > 0 }
 // Bytes returns the file with the edits made; without any, the bytes that were
 // parsed.
 func (f *File) Bytes() []byte {
-	edits := slices.Clone(f.edits)
-	slices.SortStableFunc(edits, func(a, b edit) int {
-		if a.span.Start != b.span.Start {
-			return a.span.Start - b.span.Start
-		}
-		return a.span.End - b.span.End
-	})
 	var out []byte
 	at := 0
-	for _, e := range edits {
+	for _, e := range f.edits {
 		out = append(out, f.src[at:e.span.Start]...)
 		out = append(out, e.text...)
 		at = e.span.End

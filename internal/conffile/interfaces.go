@@ -131,7 +131,7 @@ func (s *scanner) kernelArguments(words []word, base Entry) {
 		e := Entry{Key: w.text, Line: w.line, KeySpan: w.span, ValueSpan: Span{w.span.End, w.span.End}, Raw: base.Raw,
 			Flags: base.Flags&Quoted | Part, style: styleFixed}
 		if base.Raw == (Span{}) {
-			e.Raw = (&shellLexer{s: s}).wholeLines(w.span)
+			e.Raw = s.wholeLines(w.span)
 			e.Flags &^= Part
 		}
 		if eq > 0 {

@@ -101,7 +101,7 @@ func (p *pfLexer) readWord() {
 
 func (p *pfLexer) flush() {
 	if len(p.words) > 0 {
-		raw := (&shellLexer{s: p.s}).wholeLines(Span{p.words[0].span.Start, p.words[len(p.words)-1].span.End})
+		raw := p.s.wholeLines(Span{p.words[0].span.Start, p.words[len(p.words)-1].span.End})
 		p.s.pfStatement(p.words, raw)
 	}
 	p.words = p.words[:0]

@@ -268,23 +268,11 @@ func (l *shellLexer) cover(w word) {
 func (l *shellLexer) flush() {
 	if l.cmd.line != 0 {
 		if len(l.cmd.words) > 0 {
-			l.cmd.raw = l.wholeLines(l.cmd.raw)
+			l.cmd.raw = l.s.wholeLines(l.cmd.raw)
 			l.handle(&l.cmd)
 		}
 		l.cmd = command{words: l.cmd.words[:0]}
 	}
-}
-
-// wholeLines widens a span to whole lines, without the last newline.
-func (l *shellLexer) wholeLines(sp Span) Span {
-	src := l.s.src
-	sp.Start = strings.LastIndexByte(src[:sp.Start], '\n') + 1
-	if i := strings.IndexByte(src[sp.End:], '\n'); i >= 0 {
-		sp.End = trimCR(src, sp.Start, sp.End+i)
-	} else {
-		sp.End = len(src)
-	}
-	return sp
 }
 
 // skipHeredocs skips the bodies of the here-documents of the line that ended.

@@ -101,12 +101,10 @@ func (k *checker) superseded(before, after *assignment) {
 
 // reportIn reports a problem in a file other than the one being read.
 func (k *checker) reportIn(file *source, e conffile.Entry, f finding) {
-	current, ignores := k.file, k.ignores
-	if file != current {
-		k.file, k.ignores = file, suppressions(file.text)
-	}
+	current := k.file
+	k.open(file)
 	k.report(e, f)
-	k.file, k.ignores = current, ignores
+	k.open(current)
 }
 
 // judgePending judges what settings need and what they must not stand beside.

@@ -20,7 +20,8 @@ type checker struct {
 	verdicts map[question][]finding
 
 	file     *source
-	ignores  map[int][]string // codes suppressed, by line
+	line     conffile.Span                // the last line that a problem was found in, of file
+	ignores  map[*source]map[int][]string // codes suppressed, by line
 	set      map[string]*assignment
 	effects  map[string]*assignment // the last effective value by setting name
 	refused  map[string]*assignment // the last line that takes no effect
@@ -70,7 +71,7 @@ const cacheLimit = 50_000
 func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker {
 	k := &checker{catalog: c, opt: opt, system: system, names: c.Names(system),
 		records: map[string]*catalog.Record{}, verdicts: map[question][]finding{},
-		set: map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{}, pending: map[string]pending{}, kinds: map[conffile.Kind]bool{}}
+		set: map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{}, pending: map[string]pending{}, ignores: map[*source]map[int][]string{}, kinds: map[conffile.Kind]bool{}}
 	if opt.Version != "" {
 		k.versions, k.known = []catalog.Version{opt.Version}, true
 		return k
@@ -102,7 +103,7 @@ func (k *checker) run(files []*source) {
 		k.readFile(byPath[p])
 	}
 	for _, p := range masked {
-		k.file, k.ignores = byPath[p], suppressions(byPath[p].text)
+		k.open(byPath[p])
 		k.report(conffile.Entry{Line: 1}, finding{code: "overridden", severity: Warning,
 			message: "the system does not read this file: another one of the same name takes its place",
 			because: "Of several drop-in files of one name, only the one in the strongest directory is read: /etc, /run, /usr/local/lib, /usr/lib, in this order."})
@@ -110,9 +111,20 @@ func (k *checker) run(files []*source) {
 	k.judgePending()
 }
 
+// open makes f the file that problems are reported in.
+func (k *checker) open(f *source) {
+	if k.file == f {
+		return
+	}
+	k.file, k.line = f, conffile.Span{}
+	if _, ok := k.ignores[f]; !ok {
+		k.ignores[f] = suppressions(f.text)
+	}
+}
+
 // readFile judges one file line by line.
 func (k *checker) readFile(f *source) {
-	k.file, k.ignores = f, suppressions(f.text)
+	k.open(f)
 	err := conffile.Scan(f.kind, conffile.System(k.system), f.path, f.text,
 		func(e conffile.Entry) bool { k.entry(e); return true },
 		func(r conffile.Reject) {
@@ -178,7 +190,7 @@ func (k *checker) verdict(r *catalog.Record, e conffile.Entry) []finding {
 
 // report adds a problem at an entry unless a comment suppresses it.
 func (k *checker) report(e conffile.Entry, f finding) {
-	for _, code := range k.ignores[e.Line] {
+	for _, code := range k.ignores[k.file][e.Line] {
 		if code == f.code || code == "*" {
 			return
 		}
@@ -192,13 +204,14 @@ func (k *checker) report(e conffile.Entry, f finding) {
 		span = e.ValueSpan
 	}
 	text := k.file.text
-	p := Problem{Code: f.code, Severity: f.severity, File: k.file.path, Line: e.Line, Column: conffile.Column(text, span.Start),
+	line := k.lineAt(span.Start)
+	p := Problem{Code: f.code, Severity: f.severity, File: k.file.path, Line: e.Line, Column: span.Start - line.Start + 1,
 		System: k.system, Version: k.version(), Key: e.Key, Value: e.Value, Message: f.message, Because: f.because,
 		Fix: f.fix, Sources: f.sources, width: max(1, span.End-span.Start), key: e.KeySpan.Start}
 	if p.Sources == nil {
 		p.Sources = []string{}
 	}
-	p.text = lineAt(text, span.Start)
+	p.text = strings.TrimRight(text[line.Start:line.End], "\r")
 	p.width = min(p.width, max(1, len(p.text)-p.Column+1))
 	if span != e.KeySpan {
 		p.Line += strings.Count(text[min(e.KeySpan.Start, span.Start):span.Start], "\n")
@@ -206,17 +219,19 @@ func (k *checker) report(e conffile.Entry, f finding) {
 	k.problems = append(k.problems, p)
 }
 
-// lineAt returns the line of text that holds an offset.
-func lineAt(text string, offset int) string {
-	offset = min(offset, len(text))
-	start := strings.LastIndexByte(text[:offset], '\n') + 1
-	end := strings.IndexByte(text[offset:], '\n')
-	if end < 0 {
-		end = len(text)
-	} else {
-		end += offset
+// lineAt returns the line of the file that holds an offset, remembering the
+// last one: lines may be long.
+func (k *checker) lineAt(offset int) conffile.Span {
+	if k.line.End > 0 && k.line.Start <= offset && offset <= k.line.End {
+		return k.line
 	}
-	return strings.TrimRight(text[start:end], "\r")
+	text := k.file.text
+	k.line.Start = strings.LastIndexByte(text[:offset], '\n') + 1
+	k.line.End = len(text)
+	if i := strings.IndexByte(text[offset:], '\n'); i >= 0 {
+		k.line.End = offset + i
+	}
+	return k.line
 }
 
 // suppressions returns the codes that comments suppress, by line. A comment

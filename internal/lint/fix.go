@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -18,6 +17,22 @@ type Fixed struct {
 	Fixes    int
 }
 
+// fixing is a file whose entries are found by the offset of their key.
+type fixing struct {
+	*conffile.File
+	byKey map[int]int
+	names map[string]bool
+}
+
+func newFixing(f *conffile.File) *fixing {
+	x := &fixing{f, map[int]int{}, map[string]bool{}}
+	for i, e := range f.Entries {
+		x.byKey[e.KeySpan.Start] = i
+		x.names[e.Name] = true
+	}
+	return x
+}
+
 // ApplyFixes makes the corrections that the problems propose and returns the
 // files that change, in the order of the inputs, and what is left for the
 // user to do. It touches nothing but the lines of the problems: keys are
@@ -25,7 +40,7 @@ type Fixed struct {
 // lines of the wrong file are moved when the right file is among the inputs.
 // Infos are not acted on.
 func ApplyFixes(inputs []Input, res *Result) (fixed []Fixed, notes []string, err error) {
-	files := map[string]*conffile.File{}
+	files := map[string]*fixing{}
 	for _, info := range res.Files {
 		i := fileIndex(inputs, info.Path)
 		system := info.System
@@ -36,7 +51,7 @@ func ApplyFixes(inputs []Input, res *Result) (fixed []Fixed, notes []string, err
 		if err != nil {
 			return nil, nil, err
 		}
-		files[info.Path] = f
+		files[info.Path] = newFixing(f)
 	}
 	counts := map[string]int{}
 	done := map[string]bool{}
@@ -66,16 +81,16 @@ func ApplyFixes(inputs []Input, res *Result) (fixed []Fixed, notes []string, err
 }
 
 // apply makes one correction and returns the files that it changed.
-func apply(files map[string]*conffile.File, p Problem) (changed []string, note string, err error) {
+func apply(files map[string]*fixing, p Problem) (changed []string, note string, err error) {
 	f := files[p.File]
-	i := slices.IndexFunc(f.Entries, func(e conffile.Entry) bool { return e.KeySpan.Start == p.key && e.Key == p.Key })
-	if i < 0 {
+	i, ok := f.byKey[p.key]
+	if !ok || f.Entries[i].Key != p.Key {
 		return nil, "", nil
 	}
 	reason := "wirerate: " + p.Fix.Reason
 	switch p.Fix.Kind {
 	case FixRename:
-		if slices.ContainsFunc(f.Entries, func(e conffile.Entry) bool { return e.Name == p.Fix.To }) {
+		if f.names[p.Fix.To] {
 			err = f.Comment(i, reason)
 		} else {
 			err = f.Rename(i, p.Fix.To)
@@ -91,7 +106,7 @@ func apply(files map[string]*conffile.File, p Problem) (changed []string, note s
 		if err = f.Comment(i, reason); err != nil || target == nil {
 			break
 		}
-		if !slices.ContainsFunc(target.Entries, func(e conffile.Entry) bool { return e.Name == f.Entries[i].Name }) {
+		if !target.names[f.Entries[i].Name] {
 			err = target.Append(p.Fix.Text)
 			changed = append(changed, target.Path)
 		}
@@ -104,7 +119,7 @@ func apply(files map[string]*conffile.File, p Problem) (changed []string, note s
 
 // targetFile returns the file that a line moves to, when it was given: the one
 // with that path, or with that name beside the file of the problem.
-func targetFile(files map[string]*conffile.File, p Problem) *conffile.File {
+func targetFile(files map[string]*fixing, p Problem) *fixing {
 	dir := path.Dir(p.File)
 	for file, f := range files {
 		beside := path.Dir(file) == dir && path.Base(file) == path.Base(p.Fix.To)

@@ -27,7 +27,7 @@ func runExample(t testing.TB, c *catalog.Catalog, ex Example) *Result {
 	opt.Machine = &Machine{Running: func(name, _ string) (string, bool) { return "4096", name == "net.core.somaxconn" }}
 	var in []Input
 	for _, f := range ex.Files {
-		in = append(in, Input{f.Path, f.Text})
+		in = append(in, Input(f))
 	}
 	res := Run(c, in, opt)
 	for _, err := range res.Errors {
