@@ -105,8 +105,7 @@ func (e *Env) execIn(ctx context.Context, l *lab.Lab, x execution) error {
 		if err := l.Start(lab.ServerHost, server); err != nil {
 			return failure(err)
 		}
-		defer server.Wait()
-		defer syscall.Kill(-server.Process.Pid, syscall.SIGKILL)
+		defer endServer(server)
 		if !l.AwaitListener(ctx, lab.ServerHost, 3*time.Second) {
 			e.note("nothing listens on the server after 3 s; going on")
 		}
@@ -125,6 +124,16 @@ func (e *Env) execIn(ctx context.Context, l *lab.Lab, x execution) error {
 		err = errors.Join(err, jsonErr, os.WriteFile(x.stats, append(data, '\n'), 0o644))
 	}
 	return programEnd(status, err)
+}
+
+// endServer ends the program on the other end, which has a second to say its
+// last words.
+func endServer(server *exec.Cmd) {
+	group := -server.Process.Pid
+	syscall.Kill(group, syscall.SIGTERM)
+	last := time.AfterFunc(time.Second, func() { syscall.Kill(group, syscall.SIGKILL) })
+	defer last.Stop()
+	server.Wait()
 }
 
 // programEnd is what a verb returns that ran the user's program.
