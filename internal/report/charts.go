@@ -66,7 +66,7 @@ func roofline(c *canvas, r Result) float64 {
 
 // rooflineRow draws one ceiling: hollow as found, filled with the plan.
 func rooflineRow(c *canvas, a axis, row row, y float64) {
-	name, class := resourceWords(row.Resource), "t"
+	name, class := Clip(row.Name, 18), "t"
 	switch {
 	case row.Binds && (row.BindsA || row.After == nil):
 		name, class = name+" · binds", "t b"
@@ -76,7 +76,7 @@ func rooflineRow(c *canvas, a axis, row row, y float64) {
 		name, class = name+" · binds now", "t b"
 	}
 	before, after := known(row.Before), known(row.After)
-	c.text(class, "start", 0, y+rowText, Clip(name, 28))
+	c.text(class, "start", 0, y+rowText, name)
 	c.text(class, "end", 1, y+rowText, move(before, after))
 	y += rowTrack
 	c.bar("room", 0, a.at(max(before, after)), y-5, 10)

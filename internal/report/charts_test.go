@@ -89,7 +89,7 @@ func TestShiftEstimate(t *testing.T) {
 
 func TestRows(t *testing.T) {
 	table := rows(sampleHelps())
-	if len(table) != 4 || !table[1].Binds || table[1].BindsA || table[0].Binds || !table[0].BindsA {
+	if len(table) != 6 || table[4].Name != "ports of client" || !table[1].Binds || table[1].BindsA || table[0].Binds || !table[0].BindsA {
 		t.Errorf("the send window binds as found and the link with the plan; got %+v", table)
 	}
 }

@@ -82,10 +82,10 @@ func newView(r Result) view {
 		v.Wilcoxon = significant(r.Effect.Wilcoxon)
 	}
 	for _, c := range r.Ceilings {
-		v.Ceilings = append(v.Ceilings, ceilingView{c, "as found", c.Known && c.Resource == r.Binding})
+		v.Ceilings = append(v.Ceilings, ceilingView{c, "as found", bindsAmong(r.Ceilings, c)})
 	}
 	for _, c := range r.After {
-		v.Ceilings = append(v.Ceilings, ceilingView{c, "with the plan", c.Known && c.Resource == bindingAfter(r)})
+		v.Ceilings = append(v.Ceilings, ceilingView{c, "with the plan", bindsAmong(r.After, c)})
 	}
 	v.Ordered = orderedRuns(r)
 	for _, c := range r.Comparisons[min(1, len(r.Comparisons)):] {

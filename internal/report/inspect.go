@@ -151,14 +151,13 @@ type findingView struct {
 
 // InspectHTML writes an inspection as one page.
 func InspectHTML(w io.Writer, in Inspection) error {
-	binding, _ := diagnose.Binding(in.Ceilings)
 	v := inspectView{Inspection: in, Headline: inspectHeadline(in)}
 	var c canvas
-	if height := roofline(&c, Result{Ceilings: in.Ceilings, Binding: binding.Resource}); height > 0 {
+	if height := roofline(&c, Result{Ceilings: in.Ceilings}); height > 0 {
 		v.Roofline = template.HTML(c.chart(height, "ceilings of the goodput"))
 	}
 	for _, c := range in.Ceilings {
-		v.Ceilings = append(v.Ceilings, ceilingView{Ceiling: c, Binds: c.Known && c.Resource == binding.Resource})
+		v.Ceilings = append(v.Ceilings, ceilingView{Ceiling: c, Binds: bindsAmong(in.Ceilings, c)})
 	}
 	for _, f := range in.Findings {
 		fv := findingView{Finding: f, Sign: severitySign(f.Severity), Subject: subjectOf(f), Do: fixes(f)}

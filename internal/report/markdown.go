@@ -55,14 +55,22 @@ func Markdown(w io.Writer, r Result) error {
 
 func mdCeilings(b *strings.Builder, r Result) {
 	var body [][]string
-	for _, row := range rows(r) {
-		body = append(body, []string{resourceWords(row.Resource), strings.TrimSpace(marked(row.Before, row.Binds)), strings.TrimSpace(marked(row.After, row.BindsA))})
+	table := rows(r)
+	for _, row := range table {
+		if !row.known() {
+			continue
+		}
+		body = append(body, []string{row.Name, strings.TrimSpace(marked(row.Before, row.Binds)), strings.TrimSpace(marked(row.After, row.BindsA))})
 	}
 	if len(body) == 0 {
 		return
 	}
 	mdTable(b, []string{"ceiling", "as found", "with the plan"}, body)
-	fmt.Fprintf(b, "\n%s binds: the lowest known ceiling.\n", md("*"))
+	fmt.Fprintf(b, "\n%s binds: the lowest known ceiling.", md("*"))
+	if missing := unknownRows(table); len(missing) > 0 {
+		fmt.Fprintf(b, " Not known: %s.", md(strings.Join(missing, ", ")))
+	}
+	b.WriteByte('\n')
 }
 
 func mdShares(b *strings.Builder, r Result) {

@@ -26,6 +26,8 @@ func sampleCeilings(send, receive float64) []diagnose.Ceiling {
 		ceiling("link", "", 9.414e9, "the path carries 10gbit; a full frame is 1538 bytes on the wire with 1448 of payload"),
 		ceiling("send-window", "client", send*8*64/65/0.05, fmt.Sprintf("net.ipv4.tcp_wmem[2] %.0f bytes, one window per 50ms", send)),
 		ceiling("receive-window", "server", receive*8*255/256/0.05, fmt.Sprintf("net.ipv4.tcp_rmem[2] %.0f bytes, one window per 50ms", receive)),
+		{Resource: "ports", Host: "client", Metric: diagnose.ConnectRate, Value: 471, Known: true, Because: "28232 ports, each kept for 60s"},
+		{Resource: "ports", Host: "server", Metric: diagnose.ConnectRate, Value: 471, Known: true, Because: "28232 ports, each kept for 60s"},
 		{Resource: "loss-response", Metric: diagnose.Goodput, Because: "unknown, because the loss of the path was not declared"},
 	}
 }

@@ -100,13 +100,22 @@ func textCeilings(p *page, r Result) {
 		p.line("  %s%s%s", pad(label, 24, false), pad(before, 22, true), pad(after, 22, true))
 	}
 	cells("ceiling", "as found", "with the plan")
-	for _, row := range table {
-		cells(resourceWords(row.Resource), marked(row.Before, row.Binds), marked(row.After, row.BindsA))
+	list := func(kind int) {
+		for _, row := range table {
+			if row.known() && other(row) == kind {
+				cells(row.Name, marked(row.Before, row.Binds), marked(row.After, row.BindsA))
+			}
+		}
 	}
+	list(0)
 	if len(r.Arms) == 2 {
 		cells("measured", bits(r.Arms[0].Median.GoodputBPS)+"  ", bits(r.Arms[1].Median.GoodputBPS)+"  ")
 	}
+	list(1)
 	p.line("  * binds: the lowest known ceiling")
+	if missing := unknownRows(table); len(missing) > 0 {
+		p.wrap("  not known: ", "    ", strings.Join(missing, ", "))
+	}
 	for _, d := range doubts(r) {
 		p.wrap("  ? ", "    ", d)
 	}
@@ -198,7 +207,7 @@ func Ceilings(w io.Writer, ceilings []diagnose.Ceiling, binding string) {
 	binds := false
 	for _, c := range ceilings {
 		mark := " "
-		if c.Known && c.Resource == binding {
+		if c.Resource == binding && bindsAmong(ceilings, c) {
 			mark, binds = "*", true
 		}
 		name := resourceWords(c.Resource)

@@ -140,41 +140,75 @@ func resourceWords(resource string) string { return strings.ReplaceAll(resource,
 
 // row is one resource's ceiling as found and with the plan.
 type row struct {
-	Resource      string
+	Name          string            // with the host where both have one
 	Before, After *diagnose.Ceiling // nil when it was not computed
 	Binds, BindsA bool
 }
 
-// rows joins the ceilings before and after, in their order.
+// known tells whether a row has any value.
+func (r row) known() bool { return known(r.Before) > 0 || known(r.After) > 0 }
+
+// rows joins the ceilings before and after: those of the goodput first,
+// otherwise in their order.
 func rows(r Result) []row {
 	var out []row
 	index := map[string]int{}
-	add := func(c diagnose.Ceiling, after bool) {
-		key := c.Resource + "\x00" + c.Metric + "\x00" + c.Host
-		i, ok := index[key]
+	hosts := map[string]int{}
+	add := func(c diagnose.Ceiling, after, binds bool) {
+		resource := c.Resource + "\x00" + c.Metric
+		i, ok := index[resource+"\x00"+c.Host]
 		if !ok {
 			i = len(out)
-			index[key] = i
-			out = append(out, row{Resource: c.Resource})
+			index[resource+"\x00"+c.Host] = i
+			hosts[resource]++
+			out = append(out, row{})
 		}
 		if after {
-			out[i].After, out[i].BindsA = &c, c.Known && c.Resource == bindingAfter(r)
+			out[i].After, out[i].BindsA = &c, binds
 		} else {
-			out[i].Before, out[i].Binds = &c, c.Known && c.Resource == r.Binding
+			out[i].Before, out[i].Binds = &c, binds
 		}
 	}
 	for _, c := range r.Ceilings {
-		add(c, false)
+		add(c, false, bindsAmong(r.Ceilings, c))
 	}
 	for _, c := range r.After {
-		add(c, true)
+		add(c, true, bindsAmong(r.After, c))
 	}
+	for i := range out {
+		c := cmp.Or(out[i].Before, out[i].After)
+		out[i].Name = resourceWords(c.Resource)
+		if hosts[c.Resource+"\x00"+c.Metric] > 1 && c.Host != "" {
+			out[i].Name += " of " + Clip(c.Host, 20)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b row) int { return other(a) - other(b) })
 	return out
 }
 
-func bindingAfter(r Result) string {
-	c, _ := diagnose.Binding(r.After)
-	return c.Resource
+// other is 1 for a row that is not about goodput.
+func other(r row) int {
+	if c := cmp.Or(r.Before, r.After); c.Metric == diagnose.Goodput {
+		return 0
+	}
+	return 1
+}
+
+// bindsAmong tells whether c is the lowest known goodput ceiling.
+func bindsAmong(all []diagnose.Ceiling, c diagnose.Ceiling) bool {
+	lowest, ok := diagnose.Binding(all)
+	return ok && c.Known && c.Resource == lowest.Resource && c.Host == lowest.Host && c.Metric == lowest.Metric
+}
+
+// unknownRows names the resources without any value.
+func unknownRows(table []row) []string {
+	var out []string
+	for _, r := range table {
+		if name := resourceWords(cmp.Or(r.Before, r.After).Resource); !r.known() && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // sortedShares puts what was kept first, then the largest effects, either way.
