@@ -329,6 +329,7 @@ func (s *scanner) echoCommand(words []word, target word, base Entry) {
 		words = words[1:]
 	}
 	if len(words) == 0 || !strings.HasPrefix(target.text, "/proc/") && !strings.HasPrefix(target.text, "/sys/") {
+		s.echoInto(words, target, base)
 		return
 	}
 	e := base

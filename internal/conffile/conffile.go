@@ -94,6 +94,10 @@ type Entry struct {
 	ValueSpan Span // where the value is written, without quotes
 	Raw       Span // the whole line or lines, without the last newline
 
+	// In is the kind of the file that a script writes this line into (echo or
+	// a here-document); empty for what the file itself sets.
+	In Kind
+
 	Flags Flags
 	style style
 }

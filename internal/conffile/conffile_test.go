@@ -234,6 +234,19 @@ refused 1:1 "a=b"
 4:25 ifconfig:tso=off [igb1]
 4:31 gateway_enable=YES
 `},
+		{"files written by a script", Script, FreeBSD, "setup.sh",
+			"cat >> /etc/sysctl.conf << 'EOF'\nnet.inet.tcp.msl=5000\nx=$y # c\nEOF\ncat <<E | sudo tee -a /boot/loader.conf\nkern.hz=\"100\"\na=\"$b\"\nE\n" +
+				"echo 'cc_cubic_load=\"YES\"' >> /boot/loader.conf\necho net.inet.ip.forwarding=1 >/etc/sysctl.conf.local\necho \"a.b=$c\" >> /etc/sysctl.conf\n[ x ] && echo 'a.b=c' >> /etc/sysctl.conf\ncat <<E >> notes.txt\nq.r=1\nE\n" +
+				"cat <<-E >>/etc/rc.conf\n\tgateway_enable=YES\n\tE\n",
+			`2:1 net.inet.tcp.msl=5000
+3:1 x=$y
+6:1 kern.hz=100
+7:1 a=$b [expands]
+9:7 cc_cubic_load=YES
+10:6 net.inet.ip.forwarding=1
+12:16 a.b=c [maybe]
+17:2 gateway_enable=YES
+`},
 		{"modprobe.d", Modprobe, Linux, "/etc/modprobe.d/x.conf",
 			"# c\noptions tcp-cubic hystart=0 \\\n  beta=717\nblacklist e1000e\ninstall pcspkr /bin/true\nblacklist\n",
 			`2:19 module:tcp_cubic/hystart=0

@@ -292,6 +292,8 @@ var systemWords = []struct {
 	{PF, "nat on", FreeBSD}, {PF, "match ", OpenBSD}, {PF, "rdr-to", OpenBSD}, {PF, "nat-to", OpenBSD}, {PF, "block return", ""},
 	{Script, "ethtool ", Linux}, {Script, "ip link", Linux}, {Script, "ip route", Linux}, {Script, "modprobe ", Linux},
 	{Script, "/proc/sys", Linux}, {Script, "/sys/class/net", Linux}, {Script, "tc qdisc", Linux}, {Script, "#!/bin/bash", Linux},
+	{Script, "systemctl ", Linux}, {Script, "apt-get ", Linux}, {Script, "/etc/sysctl.d/", Linux},
+	{Script, "/boot/loader.conf", FreeBSD}, {Script, "pkg install", FreeBSD}, {Script, "pkg_add ", OpenBSD},
 	{Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD}, {Script, "rcctl ", OpenBSD},
 	{Script, "#!/bin/ksh", OpenBSD},
 }

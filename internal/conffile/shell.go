@@ -40,6 +40,9 @@ type shellLexer struct {
 type heredoc struct {
 	delimiter string
 	tabs      bool // <<-: leading tabs are dropped
+	literal   bool // the delimiter is quoted: nothing is expanded
+	path      string
+	flags     Flags // of what the text sets
 }
 
 // shell calls handle for each simple command of src[from:to]. The command is
@@ -111,7 +114,7 @@ func (l *shellLexer) redirect(c byte) {
 	w := l.readWord()
 	switch {
 	case op == "<<":
-		l.heredocs = append(l.heredocs, heredoc{w.text, tabs})
+		l.heredocs = append(l.heredocs, heredoc{delimiter: w.text, tabs: tabs, literal: w.quoted})
 	case c == '>' && strings.Trim(op, ">|") == "":
 		l.cmd.target, l.cmd.append = w, strings.HasPrefix(op, ">>")
 	}
@@ -267,6 +270,14 @@ func (l *shellLexer) cover(w word) {
 // flush hands out the current command.
 func (l *shellLexer) flush() {
 	if l.cmd.line != 0 {
+		for i := range l.heredocs {
+			if h := &l.heredocs[i]; h.path == "" {
+				h.path = writtenFile(&l.cmd)
+				if l.cmd.conditional {
+					h.flags |= Conditional
+				}
+			}
+		}
 		if len(l.cmd.words) > 0 {
 			l.cmd.raw = l.s.wholeLines(l.cmd.raw)
 			l.handle(&l.cmd)
@@ -275,14 +286,31 @@ func (l *shellLexer) flush() {
 	}
 }
 
-// skipHeredocs skips the bodies of the here-documents of the line that ended.
+// writtenFile returns the file that a command writes its input to: the target
+// of its redirection, or tee's argument.
+func writtenFile(c *command) string {
+	if c.target.text != "" {
+		return c.target.text
+	}
+	tee := false
+	for _, w := range c.words {
+		if tee && !strings.HasPrefix(w.text, "-") {
+			return w.text
+		}
+		tee = tee || w.text[strings.LastIndexByte(w.text, '/')+1:] == "tee"
+	}
+	return ""
+}
+
+// skipHeredocs skips the bodies of the here-documents of the line that ended,
+// and reads those that are written into configuration files.
 func (l *shellLexer) skipHeredocs() {
 	for _, h := range l.heredocs {
+		from, line, to := l.pos, l.line, l.end
 		for l.pos < l.end {
-			to := strings.IndexByte(l.s.src[l.pos:l.end], '\n')
-			next := l.end
-			if to >= 0 {
-				next = l.pos + to + 1
+			start, next := l.pos, l.end
+			if i := strings.IndexByte(l.s.src[l.pos:l.end], '\n'); i >= 0 {
+				next = l.pos + i + 1
 				l.line++
 			}
 			text := strings.TrimRight(l.s.src[l.pos:next], "\r\n")
@@ -291,8 +319,12 @@ func (l *shellLexer) skipHeredocs() {
 				text = strings.TrimLeft(text, "\t")
 			}
 			if text == h.delimiter {
+				to = start
 				break
 			}
+		}
+		if h.path != "" {
+			l.s.embedded(h, from, to, line)
 		}
 	}
 	l.heredocs = l.heredocs[:0]

@@ -13,16 +13,20 @@ func (s *scanner) sysctl() {
 			s.markedLine(from, to)
 			return true
 		}
-		switch s.system {
-		case FreeBSD:
-			s.sysctlFreeBSD(line, from, to)
-		case OpenBSD:
-			s.sysctlOpenBSD(line, from, to)
-		default:
-			s.sysctlLinux(line, from, to)
-		}
+		s.sysctlLine(line, from, to)
 		return true
 	})
+}
+
+func (s *scanner) sysctlLine(line, from, to int) {
+	switch s.system {
+	case FreeBSD:
+		s.sysctlFreeBSD(line, from, to)
+	case OpenBSD:
+		s.sysctlOpenBSD(line, from, to)
+	default:
+		s.sysctlLinux(line, from, to)
+	}
 }
 
 // markedLine handles a first line that begins with a byte-order mark: its key

@@ -14,7 +14,8 @@ import (
 // assign remembers that a setting got a value, and reports the earlier line
 // that it takes the effect from.
 func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
-	a := &assignment{file: k.file, kind: k.file.kind, entry: e, record: r}
+	a := &assignment{file: k.file, kind: k.kindOf(e), entry: e, record: r}
+	k.kinds[a.kind] = true
 	if !effective {
 		k.refused[r.Name] = a
 	}
@@ -33,7 +34,7 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 	if e.Has(conffile.Module) && !strings.Contains(e.Name, "/") {
 		k.effects[e.Name] = a
 	}
-	if !replaces(e, k.file.kind) {
+	if !replaces(e, a.kind) {
 		return
 	}
 	key := e.Name + "\x00" + e.Iface
@@ -53,7 +54,7 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 func replaces(e conffile.Entry, kind conffile.Kind) bool {
 	switch kind {
 	case conffile.Sysctl:
-		return !e.Has(conffile.Glob) && !strings.HasSuffix(e.Name, ".flush")
+		return e.Flags&(conffile.Glob|conffile.Conditional) == 0 && !strings.HasSuffix(e.Name, ".flush")
 	case conffile.Loader:
 		return e.Key != "exec"
 	case conffile.RC:
@@ -245,7 +246,7 @@ func (k *checker) drift(r *catalog.Record, e conffile.Entry) {
 	if !known {
 		return
 	}
-	place := placeOf(k.file.kind, e)
+	place := placeOf(k.kindOf(e), e)
 	if sameValue(k.read(r, e.Value, place), e.Value, running) {
 		return
 	}

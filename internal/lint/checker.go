@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -161,6 +162,9 @@ func (k *checker) entry(e conffile.Entry) {
 	k.assign(e, r, effective)
 }
 
+// kindOf returns the kind of file that a setting is made in.
+func (k *checker) kindOf(e conffile.Entry) conffile.Kind { return cmp.Or(e.In, k.file.kind) }
+
 // lookup finds the record of a setting, nil when the catalog has none.
 func (k *checker) lookup(name string) *catalog.Record {
 	if r, ok := k.records[name]; ok {
@@ -176,11 +180,11 @@ func (k *checker) lookup(name string) *catalog.Record {
 
 // verdict judges a value, remembering the answer.
 func (k *checker) verdict(r *catalog.Record, e conffile.Entry) []finding {
-	key := question{e.Name, e.Value, k.file.kind, e.Flags}
+	key := question{e.Name, e.Value, k.kindOf(e), e.Flags}
 	if v, ok := k.verdicts[key]; ok {
 		return v
 	}
-	v := k.judge(r, e, placeOf(k.file.kind, e))
+	v := k.judge(r, e, placeOf(k.kindOf(e), e))
 	if len(k.verdicts) >= cacheLimit {
 		clear(k.verdicts)
 	}

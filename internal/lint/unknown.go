@@ -33,7 +33,7 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") || !strings.Contains(e.Name, ".") {
 		return nil
 	}
-	switch k.file.kind {
+	switch k.kindOf(e) {
 	case conffile.Sysctl, conffile.Loader, conffile.Script, conffile.HostnameIf, conffile.Interfaces:
 	default:
 		return nil
