@@ -1,14 +1,13 @@
 // Package change alters a host so that nothing is lost whatever happens: before
 // the first write the old values and a script that restores them are on the
 // target's disk; a dead-man timer runs that script unless the change is
-// confirmed in time.
+// confirmed in time. Only a confirmed change is written into the system's files.
 package change
 
 import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -18,10 +17,8 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/plan"
 )
-
-// JournalSchema is the version of the journal's JSON.
-const JournalSchema = 1
 
 // Options say where and how a change is kept.
 type Options struct {
@@ -33,12 +30,24 @@ type Options struct {
 	Within time.Duration
 	// Now is the time written into the journal.
 	Now time.Time
+	// Files are what Confirm will write.
+	Files []plan.File
+	// SkipAbsent leaves out settings that cannot be read, which are else an
+	// error; Change.Absent names them.
+	SkipAbsent bool
+	// Check, when set, sees the values before anything is written.
+	Check func(old map[string]string) error
+
+	root string // before the kernel's and the system's own paths, in tests
 }
 
 // Item is one setting of a journal.
 type Item struct {
 	Setting string `json:"setting"`
 	Old     string `json:"old"`
+	// Watched marks a setting that is not written itself: the kernel rewrites
+	// it when another one is.
+	Watched bool `json:"watched,omitempty"`
 	knob    knob
 }
 
@@ -51,14 +60,21 @@ type Journal struct {
 	Created time.Time      `json:"created"`
 	Within  float64        `json:"confirm_within_s"`
 	Items   []Item         `json:"items"`
+	Files   []FileChange   `json:"files"`
 }
 
 // Change is a journal that is open on a host.
 type Change struct {
 	Journal
-	Dir   string // of the journal on the target
-	conn  host.Conn
-	index map[string]int
+	Dir string // of the journal on the target
+	// Absent are the settings that were left out, with the reason.
+	Absent map[string]string
+	// Shadowed are lines of other files that win over the change at the next
+	// boot.
+	Shadowed []string
+	conn     host.Conn
+	index    map[string]int
+	root     string
 }
 
 type assignment struct {
@@ -75,42 +91,42 @@ type Outcome struct {
 	Got string `json:"got"`
 	// Refused is the kernel's reason when it did not accept the value.
 	Refused string `json:"refused,omitempty"`
+	// Foreign says that somebody else changed the setting meanwhile, so that
+	// it was not written.
+	Foreign string `json:"foreign,omitempty"`
 }
 
 // ErrPending is wrapped when another change is not yet confirmed.
 var ErrPending = errors.New("another change is pending")
 
-// Begin reads the settings' values and writes the journal and the rollback
-// script. Nothing is changed yet. Settings that cannot be read, or that this
-// system cannot change while it runs, are errors.
+// Begin reads the settings' values and writes the journal and the scripts.
+// Nothing is changed yet. Settings that cannot be read, or that this system
+// cannot change while it runs, are errors. It takes two round trips.
 func Begin(ctx context.Context, conn host.Conn, system catalog.System, settings []string, opt Options) (*Change, error) {
-	place := Place{Dir: opt.StateDir}
-	if opt.StateDir == "" {
-		var err error
-		if place, err = Locate(ctx, conn); err != nil {
-			return nil, err
-		}
-	}
 	id := opt.Now.UTC().Format("20060102-150405-") + randomHex(3)
 	c := &Change{
-		Journal: Journal{Schema: JournalSchema, ID: id, Host: conn.Name(), System: system, Created: opt.Now.UTC(), Within: opt.Within.Seconds()},
-		Dir:     path.Join(place.Dir, id), conn: conn, index: map[string]int{},
+		Journal: Journal{Schema: JournalSchema, ID: id, Host: conn.Name(), System: system, Created: opt.Now.UTC(), Within: opt.Within.Seconds(),
+			Items: []Item{}, Files: []FileChange{}},
+		conn: conn, root: opt.root, Absent: map[string]string{},
 	}
-	for i, s := range settings {
-		k, err := knobFor(system, s)
+	for _, s := range settings {
+		k, err := knobFor(system, s, c.root)
 		if err != nil {
 			return nil, err
 		}
 		c.Items = append(c.Items, Item{Setting: s, knob: k})
-		c.index[s] = i
 	}
-	if err := c.readOld(ctx); err != nil {
+	place, err := c.read(ctx, settings, opt)
+	if err != nil {
 		return nil, err
 	}
-	if err := c.write(ctx, place, opt.Within); err != nil {
-		return nil, err
+	c.Dir = path.Join(place.Dir, id)
+	if opt.Check != nil {
+		if err := opt.Check(c.Old()); err != nil {
+			return nil, err
+		}
 	}
-	return c, nil
+	return c, c.write(ctx, place, opt.Within)
 }
 
 func randomHex(n int) string {
@@ -119,76 +135,130 @@ func randomHex(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// readOld reads every setting in one batch.
-func (c *Change) readOld(ctx context.Context) error {
-	var b strings.Builder
-	b.WriteString(scriptPrologue + functions(c.Items))
-	for i := range c.Items {
-		fmt.Fprintf(&b, "if m=$(get_%d 2>&1) && get_%d; then plain; say \"%d ok $v\"; else say \"%d failed $m\"; fi\n", i, i, i, i)
-	}
-	a, err := host.One(ctx, c.conn, host.Script(b.String()))
+// read asks in one batch for the place of the journals, the settings' values
+// and the files.
+func (c *Change) read(ctx context.Context, settings []string, opt Options) (Place, error) {
+	script := readScript(c.Items) + watchScript(c.System, settings, c.root)
+	ops := []host.Op{host.Script(placeScript), host.Script(script), host.Command("sh", "-c", shadowScript)}
+	answers, err := c.conn.Do(ctx, append(ops, fileOps(opt.Files, c.root)...)...)
 	if err != nil {
-		return err
+		return Place{}, fmt.Errorf("%s: %w", c.conn.Name(), err)
 	}
-	seen := 0
-	for line := range strings.Lines(string(a.Out)) {
-		n, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
-		i, err := strconv.Atoi(n)
-		if err != nil || i < 0 || i >= len(c.Items) {
+	place := Place{Dir: opt.StateDir}
+	if opt.StateDir == "" {
+		if place, err = parsePlace(c.conn, answers[0]); err != nil {
+			return Place{}, err
+		}
+	}
+	if err := answers[1].Err(); err != nil {
+		return Place{}, fmt.Errorf("%s: %w", c.conn.Name(), err)
+	}
+	if err := c.takeValues(string(answers[1].Out), opt.SkipAbsent); err != nil {
+		return Place{}, err
+	}
+	c.Shadowed = shadows(opt.Files, string(answers[2].Out))
+	return place, c.planFiles(opt.Files, answers[len(ops):])
+}
+
+// takeValues puts the answers into the items.
+func (c *Change) takeValues(out string, skipAbsent bool) error {
+	items, seen := c.Items, 0
+	c.Items, c.index = []Item{}, map[string]int{}
+	for line := range strings.Lines(out) {
+		word, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		status, value, _ := strings.Cut(rest, " ")
+		if word == "watch" {
+			c.watch(status, value)
+			continue
+		}
+		i, err := strconv.Atoi(word)
+		if err != nil || i != seen || i >= len(items) {
 			return fmt.Errorf("%s: unexpected answer %q while reading the settings", c.conn.Name(), line)
 		}
-		status, value, _ := strings.Cut(rest, " ")
-		if status != "ok" {
-			return fmt.Errorf("%s: %s cannot be read: %s", c.conn.Name(), c.Items[i].Setting, value)
-		}
-		c.Items[i].Old = value
 		seen++
+		if status != "ok" {
+			if !skipAbsent {
+				return fmt.Errorf("%s: %s cannot be read: %s", c.conn.Name(), items[i].Setting, value)
+			}
+			c.Absent[items[i].Setting] = value
+			continue
+		}
+		items[i].Old = value
+		c.index[items[i].Setting] = len(c.Items)
+		c.Items = append(c.Items, items[i])
 	}
-	if seen != len(c.Items) {
-		return fmt.Errorf("%s: %d of %d settings answered", c.conn.Name(), seen, len(c.Items))
+	if seen != len(items) {
+		return fmt.Errorf("%s: %d of %d settings answered", c.conn.Name(), seen, len(items))
 	}
 	return nil
 }
 
+// watch adds a setting that the kernel rewrites, unless it is written anyway.
+func (c *Change) watch(procName, value string) {
+	name := procPath(procName) // the exchange of dots and slashes is its own inverse
+	if _, ok := c.index[name]; ok {
+		return
+	}
+	k, err := knobFor(c.System, name, c.root)
+	if err != nil {
+		return
+	}
+	c.index[name] = len(c.Items)
+	c.Items = append(c.Items, Item{Setting: name, Old: value, Watched: true, knob: k})
+}
+
 // write takes the lock and puts the journal on the disk.
 func (c *Change) write(ctx context.Context, at Place, within time.Duration) error {
-	journal, err := json.MarshalIndent(c.Journal, "", " ")
+	journal, err := c.Journal.encode()
 	if err != nil {
 		return err
 	}
 	pending := path.Join(at.Dir, "pending")
-	lock := fmt.Sprintf("mkdir -p %s && if mkdir %s 2>/dev/null; then printf '%%s\\n' %s >%s; else cat %s; exit 9; fi",
-		quote(at.Dir), quote(pending), quote(c.ID), quote(pending+"/id"), quote(pending+"/id"))
-	answers, err := c.conn.Do(ctx, host.Command("sh", "-c", lock).OrStop(),
-		host.Write(path.Join(c.Dir, "journal.json"), append(journal, '\n'), 0o600).OrStop(),
-		host.Write(path.Join(c.Dir, "rollback.sh"), []byte(rollbackScript(c.ID, c.Dir, at.enter, c.Items)), 0o700).OrStop(),
+	lock := fmt.Sprintf("mkdir -p %s && if mkdir %s 2>/dev/null; then printf '%%s\\n' %s >%s || { rmdir %s; exit 1; }; else [ -d %s ] || exit 1; cat %s; exit 9; fi",
+		quote(at.Dir), quote(pending), quote(c.ID), quote(pending+"/id"), quote(pending), quote(pending), quote(pending+"/id"))
+	ops := []host.Op{host.Command("sh", "-c", lock).OrStop(), host.Write(path.Join(c.Dir, "journal.json"), journal, 0o600).OrStop()}
+	ops = append(ops, c.storeOps()...)
+	ops = append(ops, host.Write(path.Join(c.Dir, "confirm.sh"), []byte(c.confirmScript(at.enter)), 0o700).OrStop(),
+		host.Write(path.Join(c.Dir, "rollback.sh"), []byte(c.rollbackScript(at.enter)), 0o700).OrStop(),
 		host.Write(path.Join(c.Dir, "state"), []byte("pending\n"), 0o600).OrStop())
+	if within > 0 {
+		ops = append(ops, host.Script(deadManScript(c.Dir, int(within.Seconds()+0.999))).OrStop())
+	}
+	answers, err := c.conn.Do(ctx, ops...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.conn.Name(), err)
 	}
 	if answers[0].Status == 9 {
 		return fmt.Errorf("%s: %w: %s; confirm it or roll it back first", c.conn.Name(), ErrPending, answers[0].Text())
 	}
-	for _, a := range answers {
-		if a.Failure != host.None {
-			_, _ = c.conn.Do(ctx, host.Command("rm", "-rf", pending, c.Dir))
-			return fmt.Errorf("%s: the journal cannot be written, nothing is changed: %w", c.conn.Name(), a.Err())
+	for i, a := range answers {
+		if a.Failure == host.None {
+			continue
 		}
+		left := []string{"rm", "-rf", c.Dir}
+		if i > 0 {
+			left = append(left, pending)
+		}
+		_, _ = c.conn.Do(ctx, host.Command(left...))
+		return fmt.Errorf("%s: the journal cannot be written, nothing is changed: %w", c.conn.Name(), a.Err())
 	}
-	return c.armDeadMan(ctx, within)
-}
-
-func (c *Change) armDeadMan(ctx context.Context, within time.Duration) error {
-	if within <= 0 {
-		return nil
-	}
-	_, err := host.One(ctx, c.conn, host.Script(deadManScript(c.Dir, int(within.Seconds()+0.999))))
-	return err
+	return nil
 }
 
 // Set writes values in the order given and reads each back. A refused value
 // stops it when stopOnRefusal is set; the outcomes then end with that one.
 func (c *Change) Set(ctx context.Context, order []string, values map[string]string, stopOnRefusal bool) ([]Outcome, error) {
+	return c.set(ctx, order, values, stopOnRefusal, false)
+}
+
+// Apply is Set for the one time that a plan is put in place: it stops at the
+// first value that is refused or that somebody else changed since Begin, and
+// writes the files that are for the next boot only.
+func (c *Change) Apply(ctx context.Context, order []string, values map[string]string) ([]Outcome, error) {
+	return c.set(ctx, order, values, true, true)
+}
+
+func (c *Change) set(ctx context.Context, order []string, values map[string]string, stopOnRefusal, apply bool) ([]Outcome, error) {
 	var todo []assignment
 	for _, name := range order {
 		i, ok := c.index[name]
@@ -197,12 +267,26 @@ func (c *Change) Set(ctx context.Context, order []string, values map[string]stri
 		}
 		todo = append(todo, assignment{i, strings.Join(strings.Fields(values[name]), " ")})
 	}
-	a, err := host.One(ctx, c.conn, host.Script(setScript(c.Dir, c.Items, todo, stopOnRefusal)))
-	if err != nil {
-		return nil, err
+	ops := []host.Op{host.Script(c.setScript(todo, stopOnRefusal, apply)).OrStop()}
+	if apply {
+		ops = append(ops, host.Script(c.nowScript()))
 	}
+	answers, err := c.conn.Do(ctx, ops...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.conn.Name(), err)
+	}
+	out, err := c.outcomes(todo, string(answers[0].Out))
+	for _, a := range answers {
+		if err == nil && a.Failure != host.None {
+			err = fmt.Errorf("%s: %w", c.conn.Name(), a.Err())
+		}
+	}
+	return out, err
+}
+
+func (c *Change) outcomes(todo []assignment, printed string) ([]Outcome, error) {
 	var out []Outcome
-	for line := range strings.Lines(string(a.Out)) {
+	for line := range strings.Lines(printed) {
 		fields := strings.SplitN(strings.TrimRight(line, "\n"), " ", 4)
 		if len(fields) < 3 || fields[0] != "set" || len(out) >= len(todo) {
 			return out, fmt.Errorf("%s: unexpected answer %q while writing", c.conn.Name(), line)
@@ -212,9 +296,12 @@ func (c *Change) Set(ctx context.Context, order []string, values map[string]stri
 			rest = fields[3]
 		}
 		o := Outcome{Setting: c.Items[todo[len(out)].item].Setting, Wanted: todo[len(out)].value}
-		if fields[2] == "refused" {
+		switch fields[2] {
+		case "refused":
 			o.Refused = rest
-		} else {
+		case "foreign":
+			o.Foreign = rest
+		default:
 			o.Got = rest
 		}
 		out = append(out, o)
@@ -226,54 +313,14 @@ func (c *Change) Set(ctx context.Context, order []string, values map[string]stri
 func (c *Change) Old() map[string]string {
 	old := map[string]string{}
 	for _, it := range c.Items {
-		old[it.Setting] = it.Old
+		if !it.Watched {
+			old[it.Setting] = it.Old
+		}
 	}
 	return old
-}
-
-// RollbackReport is what a rollback did.
-type RollbackReport struct {
-	Restored []string `json:"restored"`
-	// Foreign are values that somebody else changed meanwhile; they are left.
-	Foreign []string `json:"foreign"`
-	Failed  []string `json:"failed"`
 }
 
 // Rollback takes the change back.
 func (c *Change) Rollback(ctx context.Context) (RollbackReport, error) {
 	return rollback(ctx, c.conn, c.Dir)
-}
-
-func rollback(ctx context.Context, conn host.Conn, dir string) (RollbackReport, error) {
-	script := path.Join(dir, "rollback.sh")
-	answers, err := conn.Do(ctx, host.Command("env", "WIRERATE_INSIDE=1", "sh", script))
-	if err != nil {
-		return RollbackReport{}, fmt.Errorf("%s: %w; the way back is: sh %s", conn.Name(), err, script)
-	}
-	report := parseRollback(string(answers[0].Out))
-	a := answers[0]
-	if a.Status == 1 && len(report.Foreign) > 0 {
-		return report, nil
-	}
-	if a.Failure != host.None {
-		return report, fmt.Errorf("%s: rollback is not complete: %s; try again with: sh %s", conn.Name(),
-			strings.Join(append(report.Failed, strings.TrimSpace(a.Stderr)), "; "), script)
-	}
-	return report, nil
-}
-
-func parseRollback(out string) RollbackReport {
-	var r RollbackReport
-	for line := range strings.Lines(out) {
-		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-		switch word {
-		case "restored":
-			r.Restored = append(r.Restored, rest)
-		case "foreign":
-			r.Foreign = append(r.Foreign, rest)
-		case "failed":
-			r.Failed = append(r.Failed, rest)
-		}
-	}
-	return r
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 )
 
-// knob is how one setting is read and written in a POSIX shell: get puts the
-// running value into the variable v, put writes $1. Both say on standard error
-// what is wrong and fail.
+// knob is how one setting is read and written in a POSIX shell. get puts the
+// running value into the variable v; when that fails v says why. put writes $1
+// and says on standard error what is wrong.
 type knob struct {
 	get, put string
 }
@@ -19,25 +19,42 @@ type knob struct {
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/@%-]*$`)
 
 // knobFor returns how a setting of a system is reached. Only settings that can
-// be written on the running system have a knob.
-func knobFor(system catalog.System, setting string) (knob, error) {
+// be written on the running system have a knob. Settings of one interface or
+// route are named NAME@INTERFACE and route:NAME@DESTINATION. root stands before
+// the kernel's own paths; it is empty on a real system.
+func knobFor(system catalog.System, setting, root string) (knob, error) {
 	if !plainName.MatchString(strings.TrimPrefix(setting, "/")) || strings.Contains(setting, "..") {
 		return knob{}, fmt.Errorf("%s: not the name of one setting", setting)
 	}
+	if strings.HasPrefix(setting, "/sys/") || strings.HasPrefix(setting, "/proc/") {
+		return fileKnob(root + path.Clean(setting)), nil
+	}
+	name, on, _ := strings.Cut(setting, "@")
+	form, key, colon := strings.Cut(name, ":")
 	switch {
-	case strings.HasPrefix(setting, "/sys/"):
-		return fileKnob(path.Clean(setting)), nil
-	case strings.Contains(setting, ":") || strings.Contains(setting, "/"):
+	case colon && system == catalog.Linux:
+		return linuxKnob(form, key, on, root)
+	case colon:
+		return bsdKnob(system, form, key, on)
+	case system == catalog.Linux && isModule(name):
+		return modprobeKnob(name, root), nil
+	case system == catalog.FreeBSD && strings.HasSuffix(name, "_load"):
+		return kldKnob(strings.TrimSuffix(name, "_load")), nil
+	case !strings.Contains(name, "."):
 		return knob{}, fmt.Errorf("%s: not a sysctl: it is set by the written files", setting)
 	case system == catalog.Linux:
-		return fileKnob("/proc/sys/" + strings.ReplaceAll(setting, ".", "/")), nil
+		return fileKnob(root + "/proc/sys/" + procPath(name)), nil
 	case system == catalog.FreeBSD, system == catalog.OpenBSD:
-		return knob{
-			get: "v=$(sysctl -n " + quote(setting) + ")",
-			put: `m=$(sysctl "` + setting + `=$1" 2>&1) || { echo "$m" >&2; return 1; }`,
-		}, nil
+		return sysctlKnob(name), nil
 	}
 	return knob{}, fmt.Errorf("%s: system %q is not known", setting, system)
+}
+
+// procPath is the path of a sysctl below /proc/sys: dots separate, and a slash
+// stands for a dot inside a component (eth0/100 for eth0.100), as sysctl.d(5)
+// has it.
+func procPath(name string) string {
+	return strings.NewReplacer(".", "/", "/", ".").Replace(name)
 }
 
 // fileKnob reads and writes a file of /proc/sys or /sys. It reads with cat: the
@@ -46,8 +63,49 @@ func knobFor(system catalog.System, setting string) (knob, error) {
 func fileKnob(file string) knob {
 	f := quote(file)
 	return knob{
-		get: "v=$(cat " + f + ")",
+		get: "v=$(cat " + f + " 2>&1)",
 		put: "[ -e " + f + " ] || { echo " + f + `': no such file' >&2; return 1; }; { printf '%s\n' "$1" >` + f + `; } 2>/dev/null || { printf '%s\n' "$1" | tee ` + f + " >/dev/null; }",
+	}
+}
+
+// sysctlKnob uses the BSDs' sysctl(8). It prints "name: old -> new" when it
+// wrote; OpenBSD's says "sysctl: ..." and exits with 0 when it did not.
+func sysctlKnob(name string) knob {
+	said := ` case "$m" in *"sysctl: "*) echo "$m" >&2; return 1;; esac`
+	return knob{
+		get: "v=$(sysctl -n " + quote(name) + ` 2>&1) || return 1; case "$v" in "sysctl: "*) return 1;; esac`,
+		put: `m=$(sysctl "` + name + `=$1" 2>&1) || { echo "$m" >&2; return 1; };` + said,
+	}
+}
+
+// The values of a module's setting.
+const (
+	Loaded    = "loaded"
+	NotLoaded = "not-loaded"
+)
+
+var moduleName = regexp.MustCompile(`^[a-z0-9_]+$`)
+
+func isModule(name string) bool { return moduleName.MatchString(name) }
+
+// modprobeKnob loads and removes a Linux module. What is built into the kernel
+// is loaded, and stays so.
+func modprobeKnob(name, root string) knob {
+	q := quote(name)
+	return knob{
+		get: "if [ -d " + quote(root+"/sys/module/"+name) + " ] || grep -qs " + quote("/"+name+`\.ko`) +
+			" /lib/modules/$(uname -r)/modules.builtin; then v=" + Loaded + "; else v=" + NotLoaded + "; fi",
+		put: `case "$1" in ` + Loaded + `) modprobe ` + q + ` ;; *) modprobe -r ` + q + ` ;; esac`,
+	}
+}
+
+// kldKnob loads and unloads a FreeBSD kernel module by its loader.conf name:
+// YES and NO are its values there. kldstat -m finds what is compiled in.
+func kldKnob(name string) knob {
+	q := quote(name)
+	return knob{
+		get: "if kldstat -q -n " + quote(name+".ko") + " || kldstat -q -m " + q + "; then v=YES; else v=NO; fi",
+		put: `case "$1" in YES) m=$(kldload -n ` + q + ` 2>&1) ;; *) m=$(kldunload ` + q + ` 2>&1) ;; esac || { echo "$m" >&2; return 1; }`,
 	}
 }
 
@@ -57,6 +115,6 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 // Supports returns nil when a setting of a system can be changed while the
 // system runs, else why not.
 func Supports(system catalog.System, setting string) error {
-	_, err := knobFor(system, setting)
+	_, err := knobFor(system, setting, "")
 	return err
 }

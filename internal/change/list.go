@@ -1,7 +1,9 @@
 package change
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +18,7 @@ import (
 // The states of a change on its host.
 const (
 	Pending    = "pending"
+	Confirming = "confirming" // its files are being written, or that was cut off
 	Confirmed  = "confirmed"
 	RolledBack = "rolled-back"
 	Damaged    = "damaged" // its journal cannot be read; the rollback script may still work
@@ -66,7 +69,7 @@ func List(ctx context.Context, conn host.Conn, stateDir string) ([]Entry, error)
 
 func (e *Entry) read(state, journal host.Answer) {
 	e.State = state.Text()
-	if !slices.Contains([]string{Pending, Confirmed, RolledBack}, e.State) {
+	if !slices.Contains([]string{Pending, Confirming, Confirmed, RolledBack}, e.State) {
 		e.State, e.Problem = Damaged, "its state file is missing or damaged"
 	}
 	if err := journal.Err(); err != nil {
@@ -84,41 +87,46 @@ func (e *Entry) read(state, journal host.Answer) {
 	e.Journal = j
 }
 
-// parseJournal reads a journal and refuses one that was cut or edited into
-// something that no journal is.
-func parseJournal(data []byte) (Journal, error) {
-	var j Journal
-	if err := json.Unmarshal(data, &j); err != nil {
-		return j, fmt.Errorf("damaged: %w", err)
-	}
-	if j.Schema != JournalSchema {
-		return j, fmt.Errorf("schema %d is not known, only %d", j.Schema, JournalSchema)
-	}
-	for _, it := range j.Items {
-		if _, err := knobFor(j.System, it.Setting); err != nil {
-			return j, fmt.Errorf("damaged: %w", err)
-		}
-	}
-	return j, nil
+// JournalSchema is the version of the journal's JSON.
+const JournalSchema = 1
+
+// sealed is a journal as it lies on the disk: with the SHA-256 sum of its
+// encoding without the sum.
+type sealed struct {
+	Journal
+	Sum string `json:"sha256"`
 }
 
-// RollbackID takes back a change by its ID; an empty one means the last that
-// is pending.
-func RollbackID(ctx context.Context, conn host.Conn, stateDir, id string) (string, RollbackReport, error) {
-	entries, err := List(ctx, conn, stateDir)
+func (j Journal) encode() ([]byte, error) {
+	plain, err := json.MarshalIndent(j, "", " ")
 	if err != nil {
-		return id, RollbackReport{}, err
+		return nil, err
 	}
-	for _, e := range slices.Backward(entries) {
-		if e.ID == id || id == "" && (e.State == Pending || e.State == Damaged) {
-			report, err := rollback(ctx, conn, e.Dir)
-			return e.ID, report, err
+	data, err := json.MarshalIndent(sealed{j, fmt.Sprintf("%x", sha256.Sum256(plain))}, "", " ")
+	return append(data, '\n'), err
+}
+
+// parseJournal reads a journal and refuses one that was cut or edited.
+func parseJournal(data []byte) (Journal, error) {
+	var s sealed
+	if err := json.Unmarshal(data, &s); err != nil {
+		return Journal{}, fmt.Errorf("damaged: %w", err)
+	}
+	j := s.Journal
+	if j.Schema != JournalSchema {
+		return Journal{}, fmt.Errorf("schema %d is not known, only %d", j.Schema, JournalSchema)
+	}
+	if again, err := j.encode(); err != nil || !bytes.Equal(again, data) {
+		return Journal{}, errors.New("damaged: it is not as it was written")
+	}
+	for i, it := range j.Items {
+		k, err := knobFor(j.System, it.Setting, "")
+		if err != nil {
+			return Journal{}, fmt.Errorf("damaged: %w", err)
 		}
+		j.Items[i].knob = k
 	}
-	if id == "" {
-		return "", RollbackReport{}, fmt.Errorf("%s: %w: nothing is pending", conn.Name(), ErrNoChange)
-	}
-	return id, RollbackReport{}, fmt.Errorf("%s: %w: %s; see wirerate status", conn.Name(), ErrNoChange, id)
+	return j, nil
 }
 
 // IsID tells whether a word is the ID of a change.

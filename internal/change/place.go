@@ -34,6 +34,13 @@ func Locate(ctx context.Context, conn host.Conn) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
+	return parsePlace(conn, a)
+}
+
+func parsePlace(conn host.Conn, a host.Answer) (Place, error) {
+	if err := a.Err(); err != nil {
+		return Place{}, fmt.Errorf("%s: %w", conn.Name(), err)
+	}
 	name, namespace, _ := strings.Cut(a.Text(), "\n")
 	p := Place{System: catalog.System(strings.ToLower(name))}
 	switch p.System {

@@ -2,25 +2,86 @@ package change
 
 import (
 	"fmt"
+	"path"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/plan"
 )
 
 // The scripts of a change. They are plain POSIX sh, so that the target can
-// take a change back without wirerate, and they use no other program than the
-// ones that reach the settings.
+// take a change back without wirerate, and they use no other programs than the
+// ones that reach the settings and handle files.
 //
-// Beside them in the journal's folder lie two files. "progress" has a line for
-// every step of a write: "begin N" before item N is written, "done N VALUE"
-// with what the kernel made of it afterwards. "state" is pending, confirmed or
-// rolled-back.
+// Beside them in the journal's folder lie "progress", with a line for every
+// step of a write ("begin N" before item N is written, "done N VALUE" with what
+// the kernel made of it), "state" (pending, confirming, confirmed or
+// rolled-back), "files" with the old and new content of the files that confirm
+// writes, and, while a script runs, "busy" with its process.
 
-// scriptPrologue defines what apply and rollback share. $v holds a value;
-// plain writes it with single spaces, as it is compared.
+// scriptPrologue defines what the scripts share. $v holds a value; plain
+// writes it with single spaces, as it is compared.
 const scriptPrologue = `set -u
 LC_ALL=C; export LC_ALL
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin"; export PATH
 say() { printf '%s\n' "$*"; }
 plain() { set -f; set -- $v; v="$*"; set +f; }
+`
+
+// busyFunctions let one script at a time work on a change. What a killed one
+// left is taken over; a disk that holds no lock stops nobody.
+const busyFunctions = `take() {
+ n=0
+ while ! mkdir "$dir/busy" 2>/dev/null && [ -d "$dir/busy" ]; do
+  read -r p 2>/dev/null <"$dir/busy/pid" || p=
+  if [ $n -ge 30 ] || { [ -n "$p" ] && ! kill -0 "$p" 2>/dev/null; } || { [ -z "$p" ] && [ $n -ge 3 ]; }; then rm -rf "$dir/busy"; continue; fi
+  n=$((n+1)); sleep 1
+ done
+ { say $$ >"$dir/busy/pid"; } 2>/dev/null
+ trap 'rm -rf "$dir/busy"' EXIT
+}
+`
+
+// fileFunctions handle the files that confirm writes: same compares, loose
+// without the first line; put_file replaces one by rename.
+const fileFunctions = `flush() { sync "$1" 2>/dev/null || fsync "$1" 2>/dev/null || sync; }
+real() { if [ -h "$1" ]; then readlink -f "$1"; else say "$1"; fi; }
+same() {
+ [ -f "$1" ] && [ -f "$2" ] || return 1
+ if [ "$3" = loose ]; then [ "$(sed 1d "$1")" = "$(sed 1d "$2")" ]; else cmp -s "$1" "$2"; fi
+}
+put_file() {
+ d=$(dirname "$2"); mkdir -p "$d" || return 1
+ t="$d/.wirerate-$id"
+ if [ -f "$2" ]; then cp -p "$2" "$t" && cat "$1" >"$t"; else (umask 077; cat "$1" >"$t") && chmod "$3" "$t"; fi && flush "$t" && mv -f "$t" "$2" && flush "$d" || { rm -f "$t"; return 1; }
+}
+state() { (say "$1" >"$dir/state.new") && flush "$dir/state.new" && mv -f "$dir/state.new" "$dir/state" && flush "$dir"; }
+release() { if read -r v 2>/dev/null <"$dir/../pending/id" && [ "$v" = "$id" ]; then rm -rf "$dir/../pending"; fi; }
+`
+
+// restoreFile takes back one file: NUMBER PATH EXISTED COMPARE FOLDER, the last
+// being the innermost folder that was there before.
+const restoreFile = `remove_folders() { d=$1; while [ "$d" != "$2" ] && [ "$d" != / ] && rmdir "$d" 2>/dev/null; do d=$(dirname "$d"); done; }
+restore_file() {
+ p=$(real "$2"); d=$(dirname "$p"); rm -f "$d/.wirerate-$id"
+ if [ "$3" = no ] && [ ! -e "$p" ]; then remove_folders "$d" "$5"; return; fi
+ if [ "$3" = yes ] && same "$dir/files/$1.old" "$p" exact; then return; fi
+ if ! same "$dir/files/$1.new" "$p" "$4"; then
+  if [ "$persisted" = yes ]; then say "foreign $2 was changed by someone else; left as it is"; foreign=1; fi
+  return
+ fi
+ if [ "$3" = yes ]; then put_file "$dir/files/$1.old" "$p" 644; else rm -f "$p" && flush "$d" && remove_folders "$d" "$5"; fi
+ if [ "$3" = yes ] && same "$dir/files/$1.old" "$p" exact || [ "$3" = no ] && [ ! -e "$p" ]; then say "restored $2"; else say "failed $2 cannot be restored"; bad=1; fi
+}
+`
+
+// readProgress sets p_N to begin or done, and w_N to the last value of item N.
+const readProgress = `if [ -r "$dir/progress" ]; then
+ while read -r word n value; do
+  case $n in ''|*[!0-9]*) continue ;; esac
+  case $word in begin) eval "p_$n=begin" ;; done) eval "p_$n=done; w_$n=\$value" ;; esac
+ done <"$dir/progress"
+fi
 `
 
 // functions writes get_N and put_N for every item.
@@ -32,11 +93,21 @@ func functions(items []Item) string {
 	return b.String()
 }
 
-// rollbackScript takes back, last item first, what progress says was written.
-// A value that somebody else changed meanwhile is reported and left alone.
-func rollbackScript(id, dir string, enter []string, items []Item) string {
+// readScript prints "N ok VALUE" or "N failed WHY" for every item.
+func readScript(items []Item) string {
 	var b strings.Builder
-	b.WriteString("#!/bin/sh\n# Takes back change " + id + " of wirerate. Run it with: sh rollback.sh\n")
+	b.WriteString(scriptPrologue + functions(items))
+	for i := range items {
+		fmt.Fprintf(&b, "if get_%d; then plain; say \"%d ok $v\"; else plain; say \"%d failed $v\"; fi\n", i, i, i)
+	}
+	return b.String()
+}
+
+// scriptHead begins a script that lies on the target's disk. In a network
+// namespace it enters that one first.
+func (c *Change) scriptHead(enter []string, does string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#!/bin/sh\n# %s change %s of wirerate.\n", does, c.ID)
 	if len(enter) > 0 {
 		var words []string
 		for _, w := range enter {
@@ -44,48 +115,135 @@ func rollbackScript(id, dir string, enter []string, items []Item) string {
 		}
 		fmt.Fprintf(&b, "if [ -z \"${WIRERATE_INSIDE-}\" ]; then WIRERATE_INSIDE=1 exec %s env WIRERATE_INSIDE=1 sh \"$0\" \"$@\"; fi\n", strings.Join(words, " "))
 	}
-	b.WriteString(scriptPrologue + "dir=" + quote(dir) + "\n" + functions(items))
-	b.WriteString(`bad=0; foreign=0
-if [ -r "$dir/progress" ]; then
- while read -r word n value; do
-  case $n in ''|*[!0-9]*) continue ;; esac
-  case $word in begin) eval "p_$n=begin" ;; done) eval "p_$n=done; w_$n=\$value" ;; esac
- done <"$dir/progress"
-fi
-undo() {
+	b.WriteString(scriptPrologue + busyFunctions + fileFunctions + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "\n" + functions(c.Items))
+	return b.String()
+}
+
+// rollbackScript takes back the files that confirm wrote, then, last item
+// first, what progress says was written; a second pass repairs what the kernel
+// rewrote during the first. A value that somebody else changed meanwhile is
+// reported and left alone.
+func (c *Change) rollbackScript(enter []string) string {
+	var b strings.Builder
+	b.WriteString(c.scriptHead(enter, "Takes back") + restoreFile)
+	b.WriteString(`take
+bad=0; foreign=0; persisted=no
+read -r s 2>/dev/null <"$dir/state" && case $s in confirming|confirmed) persisted=yes ;; esac
+` + readProgress + `undo() {
  eval "p=\${p_$1-}; w=\${w_$1-}"
- if ! get_$1; then say "failed $2 cannot be read"; bad=1; return; fi
+ if ! get_$1; then [ $pass = 1 ] || { say "failed $2 cannot be read"; bad=1; }; return; fi
  plain
- if [ "$v" = "$3" ]; then return; fi
- if [ -z "$p" ] || { [ "$p" = done ] && [ "$v" != "$w" ]; }; then say "foreign $2 is $v, changed by someone else; left as it is"; foreign=1; return; fi
- put_$1 "$3"
+ if [ "$v" = "$3" ]; then [ $pass = 1 ] || eval "[ -z \"\${c_$1-}\" ]" || say "restored $2 $3"; return; fi
+ if [ $pass = 1 ] && { [ -z "$p" ] || { [ "$p" = done ] && [ "$v" != "$w" ]; }; }; then say "foreign $2 is $v, changed by someone else; left as it is"; foreign=1; eval "f_$1=1"; return; fi
+ if eval "[ -n \"\${f_$1-}\" ]"; then return; fi
+ m=$(put_$1 "$3" 2>&1)
+ if [ $pass = 1 ]; then eval "c_$1=1"; return; fi
  get_$1 && plain
- if [ "$v" = "$3" ]; then say "restored $2 $3"; else say "failed $2 is $v and should be $3"; bad=1; fi
+ if [ "$v" = "$3" ]; then say "restored $2 $3"; else say "failed $2 is $v and should be $3 $m"; bad=1; fi
 }
 `)
-	for i := len(items) - 1; i >= 0; i-- {
-		fmt.Fprintf(&b, "undo %d %s %s\n", i, quote(items[i].Setting), quote(items[i].Old))
+	for i, f := range c.Files {
+		fmt.Fprintf(&b, "restore_file %d %s %s %s %s\n", i, quote(f.Path), yesNo(f.Existed), f.compare(), quote(f.Folder))
 	}
-	b.WriteString(`if [ $bad = 1 ]; then say 'result failed'; exit 4; fi
-printf '%s\n' rolled-back >"$dir/state"
-if [ -r "$dir/../pending/id" ] && read -r v <"$dir/../pending/id" && [ "$v" = ` + quote(id) + ` ]; then rm -rf "$dir/../pending"; fi
+	b.WriteString("all() {\n")
+	for i := len(c.Items) - 1; i >= 0; i-- {
+		fmt.Fprintf(&b, "undo %d %s %s\n", i, quote(c.Items[i].Setting), quote(c.Items[i].Old))
+	}
+	b.WriteString(`:
+}
+pass=1; all; pass=2; all
+if [ $bad = 1 ]; then say 'result failed'; exit 4; fi
+state rolled-back
+release
 if [ $foreign = 1 ]; then say 'result foreign'; exit 1; fi
 say 'result restored'
 `)
 	return b.String()
 }
 
-// setScript writes values in order. It reports each as "set N STATUS VALUE",
-// STATUS being ok, differs or refused, and stops at the first refusal when
-// stopOnRefusal is set.
-func setScript(dir string, items []Item, values []assignment, stopOnRefusal bool) string {
+// confirmScript makes a pending change last: it looks for what somebody else
+// changed, writes the files, and ends the dead-man timer's duty. Running it
+// again finishes what a crash interrupted.
+func (c *Change) confirmScript(enter []string) string {
 	var b strings.Builder
-	b.WriteString(scriptPrologue + "dir=" + quote(dir) + "\n" + functions(items))
-	b.WriteString(`read -r state <"$dir/state" || { echo "the journal is gone" >&2; exit 4; }
+	b.WriteString(c.scriptHead(enter, "Makes lasting") + restoreFile)
+	b.WriteString(`trap '' HUP PIPE
+take
+read -r s 2>/dev/null <"$dir/state" || s=damaged
+case $s in confirmed) say 'result confirmed'; exit 0 ;; pending|confirming) ;; *) say "failed the change is $s: there is nothing to confirm"; exit 4 ;; esac
+foreign=0; bad=0; persisted=no
+` + readProgress + `check() {
+ eval "p=\${p_$1-}; w=\${w_$1-}"
+ [ -n "$p" ] || return
+ if ! get_$1; then say "foreign $2 cannot be read any more"; foreign=1; return; fi
+ plain
+ if [ "$v" = "$w" ]; then return; fi
+ if [ "$v" = "$3" ] && [ "$4" = set ]; then m=$(put_$1 "$w" 2>&1); get_$1; plain; if [ "$v" = "$w" ]; then say "applied $2 $w"; return; fi; fi
+ say "foreign $2 is $v, changed by someone else after it was set to $w"; foreign=1
+}
+check_file() {
+ p=$(real "$2")
+ if same "$dir/files/$1.new" "$p" "$4"; then return; fi
+ if [ "$3" = yes ] && same "$dir/files/$1.old" "$p" exact || [ "$3" = no ] && [ ! -e "$p" ]; then return; fi
+ say "foreign $2 was changed by someone else since the change began"; foreign=1
+}
+persist() {
+ [ $bad = 0 ] || return
+ p=$(real "$2")
+ if same "$dir/files/$1.new" "$p" exact; then return; fi
+ if m=$(put_file "$dir/files/$1.new" "$p" "$3" 2>&1); then say "written $2"; else say "failed $2 cannot be written: $m"; bad=1; fi
+}
+`)
+	for i, it := range c.Items {
+		fmt.Fprintf(&b, "check %d %s %s %s\n", i, quote(it.Setting), quote(it.Old), map[bool]string{true: "watched", false: "set"}[it.Watched])
+	}
+	for i, f := range c.Files {
+		fmt.Fprintf(&b, "check_file %d %s %s %s\n", i, quote(f.Path), yesNo(f.Existed), f.compare())
+	}
+	b.WriteString("if [ $foreign = 1 ] && [ -z \"${WIRERATE_ANYWAY-}\" ]; then say 'result foreign'; exit 1; fi\n")
+	b.WriteString("state confirming || { say 'failed the journal cannot be written'; exit 4; }\n")
+	for i, f := range c.Files {
+		if !f.Now {
+			fmt.Fprintf(&b, "persist %d %s %o\n", i, quote(f.Path), f.mode())
+		}
+	}
+	b.WriteString("if [ $bad = 1 ]; then\n")
+	for i, f := range c.Files {
+		if !f.Now {
+			fmt.Fprintf(&b, " restore_file %d %s %s %s %s >/dev/null\n", i, quote(f.Path), yesNo(f.Existed), f.compare(), quote(f.Folder))
+		}
+	}
+	b.WriteString(" state pending; say 'result failed'; exit 4\nfi\n")
+	for i, f := range c.Files {
+		if f.Now {
+			fmt.Fprintf(&b, "restore_file %d %s %s %s %s >/dev/null\n", i, quote(f.Path), yesNo(f.Existed), f.compare(), quote(f.Folder))
+		}
+	}
+	b.WriteString("state confirmed || { say 'failed the journal cannot be written; confirm again'; exit 4; }\nrelease\nsay 'result confirmed'\n")
+	return b.String()
+}
+
+// setScript writes values in order. It reports each as "set N STATUS VALUE",
+// STATUS being ok, differs, refused or foreign, and stops at the first refusal
+// when stopOnRefusal is set. With guard, a value that is no longer what this
+// change found or wrote is left alone.
+func (c *Change) setScript(todo []assignment, stopOnRefusal, guard bool) string {
+	var b strings.Builder
+	b.WriteString(scriptPrologue + busyFunctions + "dir=" + quote(c.Dir) + "\n" + functions(c.Items))
+	b.WriteString(`take
+read -r state <"$dir/state" || { echo "the journal is gone" >&2; exit 4; }
 if [ "$state" != pending ]; then echo "the change is $state: nothing is written" >&2; exit 4; fi
-put() {
- say "begin $1" >>"$dir/progress" || exit 4
+set_item() {
+`)
+	if guard {
+		b.WriteString(` if ! get_$1; then say "set $1 foreign it cannot be read any more"; exit 0; fi
+ plain; eval "x=\${w_$1-\$3}"
+ if [ "$v" != "$x" ]; then say "set $1 foreign it is $v, changed by someone else"; exit 0; fi
+`)
+	}
+	b.WriteString(` for w in $1 $4; do say "begin $w" >>"$dir/progress" || exit 4; done
  if m=$(put_$1 "$2" 2>&1); then status=ok; else status=refused; fi
+ for w in $4; do if get_$w; then plain; else v=; fi; eval "w_$w=\$v"; say "done $w $v" >>"$dir/progress" || exit 4; done
  if get_$1; then plain; else v=; fi
  say "done $1 $v" >>"$dir/progress" || exit 4
  if [ $status = ok ] && [ "$v" != "$2" ]; then status=differs; fi
@@ -94,21 +252,76 @@ put() {
 		b.WriteString("exit 0; ")
 	}
 	b.WriteString("else say \"set $1 $status $v\"; fi\n}\n")
-	for _, a := range values {
-		fmt.Fprintf(&b, "put %d %s\n", a.item, quote(a.value))
+	for _, a := range todo {
+		fmt.Fprintf(&b, "set_item %d %s %s %s\n", a.item, quote(a.value), quote(c.Items[a.item].Old), quote(c.rewrittenBy(a.item)))
+	}
+	return b.String()
+}
+
+// nowScript writes the files that take effect at the next boot only.
+func (c *Change) nowScript() string {
+	var b strings.Builder
+	b.WriteString(scriptPrologue + fileFunctions + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "\n")
+	for i, f := range c.Files {
+		if f.Now {
+			fmt.Fprintf(&b, "put_file \"$dir/files/%d.new\" %s %o || exit 4\n", i, quote(f.Path), f.mode())
+		}
+	}
+	return b.String()
+}
+
+// rewrittenBy lists the items that the kernel rewrites with item i.
+func (c *Change) rewrittenBy(i int) string {
+	var numbers []string
+	for _, pattern := range plan.Rewrites(c.System, c.Items[i].Setting) {
+		for j, it := range c.Items {
+			if ok, _ := path.Match(pattern, it.Setting); ok && j != i {
+				numbers = append(numbers, fmt.Sprint(j))
+			}
+		}
+	}
+	return strings.Join(numbers, " ")
+}
+
+// watchScript prints "watch NAME VALUE" for what the kernel may rewrite while
+// the settings are written.
+func watchScript(system catalog.System, settings []string, root string) string {
+	var b strings.Builder
+	base := root + "/proc/sys/"
+	seen := map[string]bool{}
+	for _, s := range settings {
+		for _, pattern := range plan.Rewrites(system, s) {
+			if seen[pattern] {
+				continue
+			}
+			seen[pattern] = true
+			before, after, many := strings.Cut(procPath(pattern), "*")
+			word := quote(base + before)
+			if many {
+				word += "*" + quote(after)
+			}
+			fmt.Fprintf(&b, "for f in %s; do if [ -w \"$f\" ] && v=$(cat \"$f\" 2>/dev/null); then plain; say \"watch ${f#%s} $v\"; fi; done\n", word, base)
+		}
 	}
 	return b.String()
 }
 
 // deadManScript runs the rollback script after some seconds unless the change
-// is no longer pending. It outlives the connection that started it, and ends
-// soon after the change is confirmed or rolled back.
+// is no longer pending, and finishes a confirmation that was cut off. It
+// outlives the connection that started it; sleep does not follow the clock.
 func deadManScript(dir string, seconds int) string {
-	const wait = `n=$2
-while read -r s <"$1/state" && [ "$s" = pending ]; do
- if [ "$n" -le 0 ]; then WIRERATE_INSIDE=1 exec sh "$1/rollback.sh" >"$1/rollback.log" 2>&1; fi
- t=2; if [ "$n" -lt 2 ]; then t=$n; fi
- sleep "$t"; n=$((n - t))
-done`
-	return fmt.Sprintf("nohup sh -c %s wirerate-dead-man %s %d </dev/null >/dev/null 2>&1 &", quote(wait), quote(dir), seconds)
+	return fmt.Sprintf(`s=; if command -v setsid >/dev/null 2>&1; then s=setsid; fi
+nohup $s sh -c 'sleep %d; read -r s <"$1/state"
+case $s in
+pending) WIRERATE_INSIDE=1 sh "$1/rollback.sh" >"$1/rollback.log" 2>&1 ;;
+confirming) sleep 30; read -r s <"$1/state"; [ "$s" != confirming ] || WIRERATE_INSIDE=1 sh "$1/confirm.sh" >"$1/confirm.log" 2>&1 ;;
+esac' wirerate-dead-man %s </dev/null >/dev/null 2>&1 &
+`, seconds, quote(dir))
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
 }

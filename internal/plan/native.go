@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -10,8 +11,23 @@ import (
 // File is a configuration file in a system's own format.
 type File struct {
 	Name    string // in the output folder
-	Install string // where it belongs on the target
+	Install string // where it belongs on the target, in words
 	Content string
+	// Path is where it is installed; empty for a file that is only shown.
+	Path string
+	Mode fs.FileMode
+	// Format is conffile's kind of a file into which Entries are merged when
+	// it is there already; without entries the file is wirerate's own.
+	Format  string
+	Entries []Entry
+	// Now marks a file for the next boot alone, which apply writes.
+	Now bool
+}
+
+// Entry is one assignment of a file.
+type Entry struct {
+	Key, Value string
+	Text       string // the line with its comment
 }
 
 // NativeFiles writes the plan's changes in the system's own formats, commented
@@ -29,7 +45,7 @@ func NativeFiles(p Plan, keep func(setting string) (bool, string)) []File {
 			body.WriteString(place.entry(ch, ok, why))
 		}
 		if body.Len() > 0 {
-			files = append(files, File{place.name, place.install, header(p, place) + body.String()})
+			files = append(files, File{Name: place.name, Install: place.install, Content: header(p, place) + body.String()})
 		}
 	}
 	return files

@@ -1,0 +1,185 @@
+package change
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/plan"
+)
+
+// FileChange is a file that confirm writes, or one for the next boot only that
+// is written at once. Its contents lie in the journal's folder, as files/N.old
+// and files/N.new.
+type FileChange struct {
+	Path string `json:"path"`
+	Mode uint32 `json:"mode"` // of a new file
+	// Existed tells whether there was a file before; Folder is the innermost
+	// one of its folders that was there.
+	Existed bool   `json:"existed"`
+	Folder  string `json:"folder"`
+	// Now marks a file that is written by apply: it counts for the next boot
+	// alone, and the boot loader may change its first line.
+	Now bool `json:"now,omitempty"`
+
+	old, new []byte
+}
+
+func (f FileChange) mode() fs.FileMode {
+	if f.Mode == 0 {
+		return 0o644
+	}
+	return fs.FileMode(f.Mode)
+}
+
+// compare is how the scripts compare the file.
+func (f FileChange) compare() string {
+	if f.Now {
+		return "loose"
+	}
+	return "exact"
+}
+
+// fileOps ask for the files that will be written, and for the innermost of
+// each one's folders.
+func fileOps(files []plan.File, root string) []host.Op {
+	var ops []host.Op
+	for _, f := range files {
+		p := root + f.Path
+		ops = append(ops, host.Read(p), host.Script("d="+quote(path.Dir(p))+"\nwhile [ ! -d \"$d\" ]; do d=$(dirname \"$d\"); done; printf '%s' \"$d\"\n"))
+	}
+	return ops
+}
+
+// planFiles works out what the files will hold. Lines are merged into a file
+// that is there already; files of wirerate's own are replaced.
+func (c *Change) planFiles(files []plan.File, answers []host.Answer) error {
+	for i, f := range files {
+		old, folder := answers[2*i], answers[2*i+1]
+		if old.Failure != host.None && old.Failure != host.Absent {
+			return fmt.Errorf("%s: %s: %w", c.conn.Name(), f.Path, old.Err())
+		}
+		fc := FileChange{Path: c.root + f.Path, Mode: uint32(f.Mode), Existed: old.Failure == host.None, Folder: string(folder.Out), Now: f.Now}
+		fc.old = old.Out
+		var err error
+		if fc.new, err = merged(c.System, f, fc); err != nil {
+			return fmt.Errorf("%s: %s: %w", c.conn.Name(), f.Path, err)
+		}
+		if fc.Existed && bytes.Equal(fc.old, fc.new) {
+			continue
+		}
+		c.Files = append(c.Files, fc)
+	}
+	return nil
+}
+
+// merged is the content of a file with the plan's entries in it. An entry that
+// the file makes already gets the new value where it stands; the others are
+// added at the end.
+func merged(system catalog.System, f plan.File, fc FileChange) ([]byte, error) {
+	if !fc.Existed || len(f.Entries) == 0 {
+		return []byte(f.Content), nil
+	}
+	file, err := conffile.Parse(conffile.Kind(f.Format), conffile.System(system), f.Path, fc.old)
+	if err != nil {
+		return nil, err
+	}
+	added := ""
+	for _, e := range f.Entries {
+		i := lastEntry(file, e.Key)
+		if i < 0 || file.Entries[i].Has(conffile.Conditional) || file.Entries[i].Has(conffile.Expands) {
+			added += "\n" + e.Text
+			continue
+		}
+		err := file.Set(i, e.Value)
+		if errors.Is(err, conffile.ErrShared) {
+			added += "\n" + e.Text
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if added != "" {
+		if err := file.Append(strings.TrimPrefix(added, "\n")); err != nil {
+			return nil, err
+		}
+	}
+	return file.Bytes(), nil
+}
+
+func lastEntry(f *conffile.File, key string) int {
+	for i, e := range slices.Backward(f.Entries) {
+		if e.Name == key || e.Key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// storeOps put the files' contents into the journal.
+func (c *Change) storeOps() []host.Op {
+	var ops []host.Op
+	for i, f := range c.Files {
+		at := path.Join(c.Dir, "files", strconv.Itoa(i))
+		if f.Existed {
+			ops = append(ops, host.Write(at+".old", f.old, 0o600).OrStop())
+		}
+		ops = append(ops, host.Write(at+".new", f.new, 0o600).OrStop())
+	}
+	return ops
+}
+
+var shadowLine = regexp.MustCompile(`^([^:]+):\s*-?([^#;=\s]+)\s*=\s*(.*?)\s*$`)
+
+// shadowScript prints the lines of every sysctl file of a Linux host, with the
+// files' names.
+const shadowScript = `grep -sH '=' /etc/sysctl.conf /etc/sysctl.d/*.conf /run/sysctl.d/*.conf /usr/local/lib/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf /lib/sysctl.d/*.conf; :`
+
+// shadows finds lines of other files that are read after the plan's own and
+// give a setting another value at the next boot.
+func shadows(files []plan.File, listing string) []string {
+	var own *plan.File
+	for i := range files {
+		if strings.Contains(files[i].Path, "/sysctl.d/") {
+			own = &files[i]
+		}
+	}
+	if own == nil {
+		return nil
+	}
+	type line struct{ file, value string }
+	set := map[string][]line{}
+	names := []string{own.Path}
+	for text := range strings.Lines(listing) {
+		m := shadowLine.FindStringSubmatch(strings.TrimRight(text, "\n"))
+		if m == nil || m[1] == own.Path {
+			continue
+		}
+		key := conffile.LinuxName(m[2])
+		set[key] = append(set[key], line{m[1], m[3]})
+		if !slices.Contains(names, m[1]) {
+			names = append(names, m[1])
+		}
+	}
+	read, _ := conffile.Order(conffile.Linux, names)
+	after := slices.Index(read, own.Path)
+	var out []string
+	for _, e := range own.Entries {
+		for _, l := range set[e.Key] {
+			if slices.Index(read, l.file) > after && strings.Join(strings.Fields(l.value), " ") != e.Value {
+				out = append(out, fmt.Sprintf("%s sets %s = %s and is read after %s: it wins at the next boot", l.file, e.Key, l.value, own.Path))
+			}
+		}
+	}
+	return out
+}

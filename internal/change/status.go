@@ -1,0 +1,149 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+// Drift is a setting or file that is not as a change left it.
+type Drift struct {
+	ID      string `json:"id"` // of the change
+	Setting string `json:"setting,omitempty"`
+	File    string `json:"file,omitempty"`
+	Wanted  string `json:"wanted,omitempty"`
+	Running string `json:"running,omitempty"`
+	Because string `json:"because"`
+}
+
+// DriftOf compares a host with what its pending and confirmed changes left. Of
+// several changes of one setting or file the last one counts.
+func DriftOf(ctx context.Context, conn host.Conn, entries []Entry) ([]Drift, error) {
+	var ops []host.Op
+	var asked []Entry
+	for _, e := range entries {
+		if e.Problem == "" && (e.State == Pending || e.State == Confirming || e.State == Confirmed) {
+			asked = append(asked, e)
+			ops = append(ops, host.Script(e.statusScript()))
+		}
+	}
+	if len(ops) == 0 {
+		return nil, nil
+	}
+	answers, err := conn.Do(ctx, ops...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", conn.Name(), err)
+	}
+	var drift []Drift
+	last := map[string]int{}
+	for i, e := range asked {
+		for _, name := range e.touched(string(answers[i].Out)) {
+			last[name] = i
+		}
+	}
+	for i, e := range asked {
+		if err := answers[i].Err(); err != nil {
+			return drift, fmt.Errorf("%s: change %s: %w", conn.Name(), e.ID, err)
+		}
+		for _, d := range e.drift(string(answers[i].Out)) {
+			if last[d.Setting+d.File] == i {
+				drift = append(drift, d)
+			}
+		}
+	}
+	return drift, nil
+}
+
+// statusScript prints "item N WRITTEN" and "now N VALUE" (or "lost N WHY") for
+// what was written, and "file N same|differs|missing".
+func (e Entry) statusScript() string {
+	var b strings.Builder
+	b.WriteString(scriptPrologue + fileFunctions + "dir=" + quote(e.Dir) + "\n" + functions(e.Journal.Items) + readProgress)
+	b.WriteString(`item() { eval "p=\${p_$1-}; w=\${w_$1-}"; [ -n "$p" ] || return; say "item $1 $w"; if get_$1; then plain; say "now $1 $v"; else plain; say "lost $1 $v"; fi; }
+file() { p=$(real "$2"); if [ ! -e "$p" ]; then say "file $1 missing"; elif same "$dir/files/$1.new" "$p" "$3"; then say "file $1 same"; else say "file $1 differs"; fi; }
+`)
+	for i := range e.Journal.Items {
+		fmt.Fprintf(&b, "item %d\n", i)
+	}
+	for i, f := range e.Journal.Files {
+		if !f.Now && e.State == Confirmed {
+			fmt.Fprintf(&b, "file %d %s %s\n", i, quote(f.Path), f.compare())
+		}
+	}
+	return b.String()
+}
+
+// answers calls each for every line of the status script's output.
+func (e Entry) answers(out string, each func(word, name, rest string)) {
+	for line := range strings.Lines(out) {
+		fields := strings.SplitN(strings.TrimRight(line, "\n"), " ", 3)
+		if len(fields) < 2 {
+			continue
+		}
+		n, err := strconv.Atoi(fields[1])
+		rest := strings.Join(fields[2:], "")
+		switch {
+		case err != nil:
+		case fields[0] == "file" && n < len(e.Journal.Files):
+			each("file", e.Journal.Files[n].Path, rest)
+		case fields[0] != "file" && n < len(e.Journal.Items):
+			each(fields[0], e.Journal.Items[n].Setting, rest)
+		}
+	}
+}
+
+func (e Entry) touched(out string) []string {
+	var names []string
+	e.answers(out, func(word, name, _ string) {
+		if word == "item" || word == "file" {
+			names = append(names, name)
+		}
+	})
+	return names
+}
+
+func (e Entry) drift(out string) []Drift {
+	var drift []Drift
+	wanted := map[string]string{}
+	e.answers(out, func(word, name, rest string) {
+		switch {
+		case word == "item":
+			wanted[name] = rest
+		case word == "lost":
+			drift = append(drift, Drift{ID: e.ID, Setting: name, Wanted: wanted[name], Because: "it cannot be read: " + rest})
+		case word == "now" && rest != wanted[name]:
+			drift = append(drift, Drift{ID: e.ID, Setting: name, Wanted: wanted[name], Running: rest, Because: "changed since it was written"})
+		case word == "file" && rest != "same":
+			because := map[string]string{"missing": "the file is gone", "differs": "the file was changed since it was written"}[rest]
+			drift = append(drift, Drift{ID: e.ID, File: name, Because: because})
+		}
+	})
+	return drift
+}
+
+// Read returns the running values of settings, and why the others cannot be
+// read, in one round trip.
+func Read(ctx context.Context, conn host.Conn, system catalog.System, settings []string) (values, failed map[string]string, err error) {
+	values, failed = map[string]string{}, map[string]string{}
+	c := Change{Journal: Journal{System: system}, conn: conn, Absent: failed}
+	for _, s := range settings {
+		k, err := knobFor(c.System, s, "")
+		if err != nil {
+			failed[s] = err.Error()
+			continue
+		}
+		c.Items = append(c.Items, Item{Setting: s, knob: k})
+	}
+	a, err := host.One(ctx, conn, host.Script(readScript(c.Items)))
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.takeValues(string(a.Out), true); err != nil {
+		return nil, nil, err
+	}
+	return c.Old(), failed, nil
+}
