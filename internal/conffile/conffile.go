@@ -322,7 +322,7 @@ func (s *scanner) lineOf(offset int) Span {
 // wholeLines widens a span to whole lines, without the last newline.
 func (s *scanner) wholeLines(sp Span) Span {
 	sp.Start = s.lineOf(sp.Start).Start
-	sp.End = trimCR(s.src, sp.Start, s.lineOf(sp.End).End)
+	sp.End = max(sp.End, trimCR(s.src, sp.Start, s.lineOf(sp.End).End))
 	return sp
 }
 
