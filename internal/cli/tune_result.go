@@ -26,6 +26,7 @@ func (s *tuneSession) result(started time.Time, before, after []diagnose.Ceiling
 		Plans: []plan.Plan{s.client.plan, s.server.plan}, Hosts: []report.Host{s.client.describe(), s.server.describe()},
 		Path: report.Path{RateBPS: int64(s.path.Rate), RTT: s.path.RTT.Seconds(), Loss: s.path.Loss, MTU: s.path.MTU,
 			Spec: s.path.String(), Measured: s.path.Measured},
+		Margin: s.opt.margin, Design: s.design(t),
 	}
 	if b, ok := diagnose.Binding(before); ok {
 		r.Binding = b.Resource
@@ -42,7 +43,11 @@ func (s *tuneSession) result(started time.Time, before, after []diagnose.Ceiling
 	}
 	r.Warnings = append(r.Warnings, s.warnings...)
 	for _, w := range t.Warnings {
-		r.Warnings = append(r.Warnings, w.Text)
+		// How many pairs a smaller effect would take matters only while the
+		// question is open.
+		if w.Code != stats.CodeTooFew || r.Verdict == stats.NotEnough {
+			r.Warnings = append(r.Warnings, w.Text)
+		}
 	}
 	for _, lost := range t.Lost {
 		r.Warnings = append(r.Warnings, "a run was lost and repeated: "+lost)
@@ -193,7 +198,21 @@ func (e *end) describe() report.Host {
 
 func (s *tuneSession) workload() string {
 	spec := s.spec()
-	return fmt.Sprintf("bulk transfer %s, %d stream(s), %s counted after %s", spec.Direction, spec.Streams, spec.Duration, spec.Omit)
+	streams := "one stream"
+	if spec.Streams > 1 {
+		streams = fmt.Sprintf("%d streams", spec.Streams)
+	}
+	return fmt.Sprintf("bulk transfer %s, %s, %s counted after %s", spec.Direction, streams, spec.Duration, spec.Omit)
+}
+
+// design is how the trial was made; nil when nothing was compared.
+func (s *tuneSession) design(t trial.Result) *report.Design {
+	if len(t.Runs) == 0 {
+		return nil
+	}
+	spec := s.spec()
+	return &report.Design{Tool: t.Runs[0].Tool, Duration: spec.Duration.Seconds(), Omit: spec.Omit.Seconds(), MaxPairs: t.Design.MaxPairs,
+		Looks: t.Design.Looks, Alpha: t.Design.Alpha}
 }
 
 func (s *tuneSession) undo() string {

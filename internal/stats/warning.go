@@ -234,10 +234,11 @@ func CheckPairs(logRatios []float64, margin, alpha, power float64) ([]Warning, e
 	sd := test.StdErr * math.Sqrt(float64(len(logRatios)))
 	sees := MinDetectable(len(logRatios), sd, alpha, power)
 	if need := PairsNeeded(margin, sd, alpha, power); need > len(logRatios) && margin > 0 {
-		warnings = append(warnings, Warning{
-			Code: CodeTooFew, Value: sees, Run: -1, Need: need,
-			Text: fmt.Sprintf("%d pairs see a change of %.1f%%; seeing %.1f%% takes %d", len(logRatios), 100*sees, 100*margin, need),
-		})
+		text := fmt.Sprintf("%d pairs see a change of %.1f%%; seeing %.1f%% takes %d", len(logRatios), 100*sees, 100*margin, need)
+		if sees > 1 {
+			text = fmt.Sprintf("the runs scatter so much that %d pairs would not see even a doubling; longer runs or a quieter machine are needed", len(logRatios))
+		}
+		warnings = append(warnings, Warning{Code: CodeTooFew, Value: sees, Run: -1, Need: need, Text: text})
 	}
 	p, err := Wilcoxon(logRatios)
 	if err != nil {
