@@ -82,6 +82,7 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, name, how string
 		}
 	}
 	d := diagnose.Diagnose(f, peer, path, opt.role)
+	d.Recorded = recorded(name)
 	switch how {
 	case "json":
 		err = env.printJSON(d)
@@ -134,8 +135,9 @@ func parseWindow(s string) (time.Duration, error) {
 
 // collect reads the facts of a host, a capture, or a folder of outputs.
 func collect(ctx context.Context, env *Env, name string, window time.Duration) (*facts.Facts, error) {
-	if info, err := os.Stat(name); err == nil && name != "" && name != "local" {
-		if _, noManifest := os.Stat(filepath.Join(name, "manifest.json")); info.IsDir() && noManifest != nil {
+	if recorded(name) {
+		info, err := os.Stat(name)
+		if _, noManifest := os.Stat(filepath.Join(name, "manifest.json")); err == nil && info.IsDir() && noManifest != nil {
 			return collectFolder(name)
 		}
 		c, err := host.LoadCapture(name)
@@ -161,6 +163,12 @@ func collect(ctx context.Context, env *Env, name string, window time.Duration) (
 		return nil, failure(err)
 	}
 	return f, nil
+}
+
+// recorded reports whether a HOST is a file or folder.
+func recorded(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil && name != "" && name != "local"
 }
 
 func collectFolder(name string) (*facts.Facts, error) {

@@ -17,6 +17,9 @@ type Diagnosis struct {
 	// Binding is the resource of the lowest goodput ceiling, null when none
 	// is known.
 	Binding *string `json:"binding"`
+	// Recorded says that the facts are of a capture: it cannot be observed
+	// any longer.
+	Recorded bool `json:"recorded"`
 	// Measured is the traffic of the window, null without one.
 	Measured     *Traffic       `json:"measured"`
 	Findings     []Finding      `json:"findings"`
@@ -63,7 +66,7 @@ func traffic(f *facts.Facts) *Traffic {
 	for i := range f.NICs {
 		n := &f.NICs[i]
 		sent, received := n.Counters["link.tx_bytes"].Rate, n.Counters["link.rx_bytes"].Rate
-		if sent == nil || received == nil || n.Kind == "loopback" {
+		if sent == nil || received == nil || n.Kind == "loopback" || !n.Up {
 			continue
 		}
 		t := Traffic{n.Name, *sent * 8, *received * 8}
@@ -83,7 +86,7 @@ func (d Diagnosis) Next() string {
 	switch {
 	case d.Path == nil:
 		return "wirerate inspect " + name + " --path rate=1gbit,rtt=20ms    (your path's rate and round trip)"
-	case d.Facts.Window == 0:
+	case d.Facts.Window == 0 && !d.Recorded:
 		return "wirerate inspect " + name + " --for 5s    (while it is slow: counters become rates)"
 	}
 	for _, f := range d.Findings {

@@ -132,8 +132,11 @@ func (r Rule) lacks(f *facts.Facts) string {
 		}
 		prefix, each := strings.CutSuffix(need, "*")
 		if !each {
-			if need == "window" && f.Window == 0 {
-				return "it needs a sampling window: --for 5s"
+			if need == "sampled processors" {
+				if !slices.ContainsFunc(f.Processors, func(p facts.Processor) bool { return p.Sampled }) {
+					return "it needs a sampling window: --for 5s"
+				}
+				continue
 			}
 			if why := f.Why(need); why != "" {
 				return why

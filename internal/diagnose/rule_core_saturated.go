@@ -10,7 +10,7 @@ import (
 func coreSaturated() Rule {
 	return Rule{
 		ID: "core-saturated", Title: "A core is saturated by interrupts while others idle", Systems: []string{"linux", "freebsd"}, Severity: Critical,
-		Needs:   []string{"window", "linux:processors"},
+		Needs:   []string{"sampled processors"},
 		Because: "Packets wait for that core whatever the others do: it bounds the rate.",
 		Check: func(in Input) (out []Finding) {
 			var idle float64
@@ -22,7 +22,7 @@ func coreSaturated() Rule {
 					continue
 				}
 				out = append(out, do("spread the queues' interrupts over the cores, or steer packets (RSS, RPS)", one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{p.Source},
-					"%.0f%% of its time in interrupts over the window, the host as a whole %.0f%% idle", 100*p.Interrupt, 100*idle/float64(len(in.Facts.Processors))))...)
+					"%.0f%% of its time in interrupts while it was observed, the host as a whole %.0f%% idle", 100*p.Interrupt, 100*idle/float64(len(in.Facts.Processors))))...)
 			}
 			return out
 		},

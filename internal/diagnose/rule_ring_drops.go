@@ -35,6 +35,6 @@ func ringDrops() Rule {
 // no descriptor or no room in the card.
 func ringDropCounters() []string {
 	return []string{"link.rx_missed", "link.rx_overrun", "rx_missed_errors", "rx_no_buffer_count", "rx_fifo_errors", "rx_no_dma_resources", "rx_out_of_buffer",
-		"rx_discards_phy", "rx_over_errors", "rx_missed", "rx_queue_0_drops", "rx_dropped.nic",
+		"rx_discards_phy", "rx_over_errors", "rx_missed",
 		"mac_stats.missed_packets", "mac_stats.recv_no_buff", "missed_packets", "recv_no_buff", "mac_stats.rx_missed_packets", "rx_overruns"}
 }

@@ -125,10 +125,10 @@ func (d Diagnosis) roofline(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%s\n", head)
 	low, high := d.extent()
 	binding, _ := Binding(d.Ceilings)
-	var unknown []string
+	var unknown []NotEvaluated
 	for _, c := range d.Ceilings {
 		if !c.Known {
-			unknown = append(unknown, c.Resource+": "+strings.TrimPrefix(c.Because, "unknown, because "))
+			unknown = append(unknown, NotEvaluated{c.Resource, strings.TrimPrefix(c.Because, "unknown, because ")})
 			continue
 		}
 		mark := " "
@@ -159,7 +159,7 @@ func (d Diagnosis) roofline(b *strings.Builder) {
 	if binding.Known {
 		b.WriteString("  * binds: the lowest ceiling that is known; bars are logarithmic\n")
 	}
-	for _, u := range unknown {
+	for _, u := range grouped(unknown) {
 		wrap(b, "  ? ", "    ", u)
 	}
 }

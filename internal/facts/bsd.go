@@ -7,11 +7,15 @@ import (
 	"github.com/wirerate/wirerate/internal/units"
 )
 
-func (f *Facts) freebsdReaders() []reader {
+func (f *Facts) freebsdReaders(thorough bool) []reader {
 	f.bsdMachine("hw.ncpu")
 	f.cpTimes()
 	f.deviceCounters()
-	return []reader{
+	var readers []reader
+	if thorough {
+		readers = []reader{{"top", host.Command("top", "-Pb", "-d", "2", "-s", "1", "0"), (*Facts).readTop}}
+	}
+	return append(readers, []reader{
 		{"counters", host.Command("netstat", "-s"), (*Facts).readBSDNetstat},
 		{"mbufs", host.Command("netstat", "-m"), (*Facts).readMbufs},
 		{"zones", host.Command("vmstat", "-z"), (*Facts).readZones},
@@ -27,7 +31,7 @@ func (f *Facts) freebsdReaders() []reader {
 		{"packet filter limits", host.Command("pfctl", "-sm"), (*Facts).readPfLimits},
 		{"host cache", host.Command("sysctl", "net.inet.tcp.hostcache.list"), (*Facts).readHostcache},
 		{"messages", host.Command("dmesg"), (*Facts).readMessages},
-	}
+	}...)
 }
 
 func (f *Facts) openbsdReaders() []reader {
@@ -138,6 +142,7 @@ func (f *Facts) readIfconfig(t text) error {
 
 func ifconfigHead(name, rest string, src Source) NIC {
 	driver, _ := splitUnit(name)
+	driver = strings.TrimRight(driver, "-_.")
 	n := NIC{Name: name, Driver: driver, Kind: "ethernet", Source: src, Features: map[string]Feature{}, Counters: map[string]Counter{},
 		Shown: map[string]Source{"mtu": src, "up": src, "driver": src}}
 	switch driver {

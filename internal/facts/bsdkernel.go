@@ -105,35 +105,47 @@ func (f *Facts) readPciconf(t text) error {
 }
 
 var (
-	pcidumpLink = regexp.MustCompile(`Link Speed: ([0-9.]+) / ([0-9.]+) GT/s,? Link Width: x(\d+) / x(\d+)`)
-	pcidumpHead = regexp.MustCompile(`^ (\d+):(\d+):(\d+): `)
-	pciDevice   = regexp.MustCompile(`^(\w+) at pci(\d+) dev (\d+) function (\d+)`)
-	pciBus      = regexp.MustCompile(`^pci(\d+) at \w+ bus (\d+)`)
+	pcidumpSpeed = regexp.MustCompile(`Link Speed: ([0-9.]+) / ([0-9.]+)`)
+	pcidumpWidth = regexp.MustCompile(`Link Width: x(\d+) / x(\d+)`)
+	pcidumpHead  = regexp.MustCompile(`^ (\d+):(\d+):(\d+): `)
+	pciDevice    = regexp.MustCompile(`^(\w+) at pci(\d+) dev (\d+) function (\d+)`)
+	pciBus       = regexp.MustCompile(`^pci(\d+) at \w+ bus (\d+)`)
 )
 
 // readPcidump reads OpenBSD's pcidump -v: " 1:0:0: Intel 82599", then "Link
-// Speed: 5.0 / 5.0 GT/s, Link Width: x8 / x8". The kernel's messages name the
-// interface at an address; finish joins them.
+// Speed: 5.0 / 5.0 GT/s" and "Link Width: x8 / x8" on one line or two, as
+// trained and as the device could. The kernel's messages name the interface at
+// an address; joinPcidump brings them together.
 func (f *Facts) readPcidump(t text) error {
 	address := ""
-	links := map[string]*PCIe{}
-	shown := map[string]Source{}
+	f.pciLinks, f.pciShown = map[string]*PCIe{}, map[string]Source{}
 	for i, line := range t.lines() {
 		if m := pcidumpHead.FindStringSubmatch(line); m != nil {
 			address = m[1] + ":" + m[2] + ":" + m[3]
 			continue
 		}
-		if m := pcidumpLink.FindStringSubmatch(line); m != nil && address != "" {
-			p := &PCIe{Form: "pcie", Width: smallNumber(m[3]), MaxWidth: smallNumber(m[4])}
-			p.Speed, _ = strconv.ParseFloat(m[1], 64)
-			p.MaxSpeed, _ = strconv.ParseFloat(m[2], 64)
-			links[address], shown[address] = p, f.Line(t.from, i+1)
+		speed, width := pcidumpSpeed.FindStringSubmatch(line), pcidumpWidth.FindStringSubmatch(line)
+		if address == "" || speed == nil && width == nil {
+			continue
 		}
+		if f.pciLinks[address] == nil {
+			f.pciLinks[address] = &PCIe{Form: "pcie"}
+		}
+		p := f.pciLinks[address]
+		if speed != nil {
+			a, _ := strconv.ParseFloat(speed[1], 64)
+			b, _ := strconv.ParseFloat(speed[2], 64)
+			p.Speed, p.MaxSpeed = min(a, b), max(a, b)
+		}
+		if width != nil {
+			a, b := smallNumber(width[1]), smallNumber(width[2])
+			p.Width, p.MaxWidth = min(a, b), max(a, b)
+		}
+		f.pciShown[address] = f.Line(t.from, i+1)
 	}
 	if address == "" {
 		return errNothing
 	}
-	f.pciLinks, f.pciShown = links, shown
 	return nil
 }
 

@@ -106,8 +106,8 @@ func Collect(ctx context.Context, c host.Conn, opt Options) (*Facts, error) {
 }
 
 func identityProblem(p Part) error {
-	if p.State == Read {
-		return ErrSystem
+	if p.State == Unparsed {
+		return fmt.Errorf("%w: %s", ErrSystem, p.Because)
 	}
 	return fmt.Errorf("%w: %s", ErrNoIdentity, p.Because)
 }
@@ -119,7 +119,7 @@ func (f *Facts) systemReaders(thorough bool) []reader {
 		return f.linuxReaders(thorough)
 	case "freebsd":
 		delete(f.Parts, "links")
-		return f.freebsdReaders()
+		return f.freebsdReaders(thorough)
 	}
 	delete(f.Parts, "links")
 	return f.openbsdReaders()
@@ -182,7 +182,7 @@ func stateOf(failure host.Failure) State {
 // readIdentity reads uname -a: system, node, release, ..., machine last (FreeBSD
 // prints the machine last, GNU adds the operating system after it).
 func (f *Facts) readIdentity(t text) error {
-	words := strings.Fields(t.lines()[0])
+	words := strings.Fields(string(t.data))
 	if len(words) < 3 {
 		return errNothing
 	}

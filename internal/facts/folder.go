@@ -69,6 +69,7 @@ var commandNames = []struct{ name, pattern string }{
 	{"ss -ltn", `^ss -(ltn|lnt|tln|lntp|ltnp)$`},
 	{"tc -s qdisc show", `^tc -s qdisc( show)?( dev \S+)?$`},
 	{"lspci -vv", `^lspci (-vv|-vvv|-nnvv|-nvv|-nnvvv)$`},
+	{"nstat -az", `^nstat( -\S+)*$`}, {"mpstat -P ALL 1 1", `^mpstat -P ALL( \d+)*$`}, {"top -Pb -d 2 -s 1 0", `^top -\S*P\S*( .*)?$`},
 	{"dmesg", `^dmesg( -T)?(\.boot)?$`},
 	{"netstat -s", `^netstat -s(n|sn)?$`},
 	{"netstat -m", `^netstat -m(n)?$`},
@@ -113,7 +114,7 @@ func outputName(p string) string {
 func withoutPrompt(s string) string {
 	first, rest, ok := strings.Cut(s, "\n")
 	if ok && (strings.HasPrefix(first, "$ ") || strings.HasPrefix(first, "# ") || strings.HasPrefix(first, "% ")) {
-		return rest
+		return "\n" + rest // line numbers stay those of the file
 	}
 	return s
 }

@@ -51,7 +51,12 @@ func (f *Facts) linuxReaders(thorough bool) []reader {
 	}
 	readers = append(readers, reader{"affinity", host.Command("sh", "-c", grepAffinity), (*Facts).readAffinity})
 	if thorough {
-		readers = append(readers, reader{"lspci", host.Command("lspci", "-vv"), (*Facts).readLspci})
+		readers = append(readers,
+			reader{"lspci", host.Command("lspci", "-vv"), (*Facts).readLspci},
+			reader{"nstat", host.Command("nstat", "-az"), (*Facts).readNstat},
+			reader{"netstat", host.Command("netstat", "-s"), (*Facts).readNetToolsNetstat},
+			reader{"ifconfig", host.Command("ifconfig", "-a"), (*Facts).readLinuxIfconfig},
+			reader{"mpstat", host.Command("mpstat", "-P", "ALL", "1", "1"), (*Facts).readMpstat})
 	}
 	return readers
 }
@@ -119,6 +124,13 @@ func (f *Facts) readModules(t text) error {
 // finish joins what several sources say together.
 func (f *Facts) finish() {
 	f.attribute()
+	// The same counters may have come by another way.
+	for _, other := range []struct{ part, by string }{{"counters", "nstat"}, {"counters", "netstat"}, {"protocols", "nstat"}, {"protocols", "netstat"},
+		{"links", "ifconfig"}, {"processors", "mpstat"}} {
+		if p, ok := f.Parts[other.by]; f.System == "linux" && ok && p.State == Read && f.Parts[other.part].State != Read {
+			f.Parts[other.part] = p
+		}
+	}
 	if f.System == "openbsd" {
 		f.joinPcidump()
 	}

@@ -82,6 +82,9 @@ func (p *Processor) share(ticks []uint64) {
 func (f *Facts) readSoftnet(t text) error {
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
 		if len(words) < 9 {
 			return atLine(i+1, "%d columns, at least 9 are expected", len(words))
 		}
@@ -115,14 +118,15 @@ func (f *Facts) readSoftnet(t text) error {
 // others are "NAME: numbers rest".
 func perCPU(t text, each func(line int, name string, numbers []uint64, rest []string)) error {
 	lines := t.lines()
-	var cpus []string
-	if len(lines) > 0 {
-		cpus = strings.Fields(lines[0])
+	top := 0
+	for top < len(lines)-1 && strings.TrimSpace(lines[top]) == "" {
+		top++
 	}
+	cpus := strings.Fields(lines[top])
 	if len(cpus) == 0 || !strings.HasPrefix(cpus[0], "CPU") {
-		return atLine(1, "no line of CPUs at the top")
+		return atLine(top+1, "no line of CPUs at the top")
 	}
-	for i, line := range lines[1:] {
+	for i, line := range lines[top+1:] {
 		name, rest, ok := strings.Cut(line, ":")
 		words := strings.Fields(rest)
 		if !ok || len(words) == 0 {
@@ -136,7 +140,7 @@ func perCPU(t text, each func(line int, name string, numbers []uint64, rest []st
 			}
 			numbers = append(numbers, v)
 		}
-		each(i+2, strings.TrimSpace(name), numbers, words[len(numbers):])
+		each(top+i+2, strings.TrimSpace(name), numbers, words[len(numbers):])
 	}
 	return nil
 }

@@ -1,0 +1,283 @@
+package facts
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// sentences are what netstat -s of Linux's net-tools says for a counter of
+// /proc (net-tools statistics.c), by the words without the number.
+var sentences = map[string]string{
+	"times the listen queue of a socket overflowed":                            "TcpExt.ListenOverflows",
+	"SYNs to LISTEN sockets dropped":                                           "TcpExt.ListenDrops",
+	"SYNs to LISTEN sockets ignored":                                           "TcpExt.ListenDrops",
+	"SYN cookies sent":                                                         "TcpExt.SyncookiesSent",
+	"SYN cookies received":                                                     "TcpExt.SyncookiesRecv",
+	"packets pruned from receive queue because of socket buffer overrun":       "TcpExt.RcvPruned",
+	"packets pruned from receive queue":                                        "TcpExt.RcvPruned",
+	"packets dropped from out-of-order queue because of socket buffer overrun": "TcpExt.OfoPruned",
+	"packets collapsed in receive queue due to low socket buffer":              "TcpExt.TCPRcvCollapsed",
+	"segments retransmited":                                                    "Tcp.RetransSegs",
+	"segments retransmitted":                                                   "Tcp.RetransSegs",
+	"segments send out":                                                        "Tcp.OutSegs",
+	"segments sent out":                                                        "Tcp.OutSegs",
+	"segments received":                                                        "Tcp.InSegs",
+	"bad segments received":                                                    "Tcp.InErrs",
+	"passive connection openings":                                              "Tcp.PassiveOpens",
+	"passive connections openings":                                             "Tcp.PassiveOpens",
+	"active connection openings":                                               "Tcp.ActiveOpens",
+	"active connections openings":                                              "Tcp.ActiveOpens",
+	"receive buffer errors":                                                    "Udp.RcvbufErrors",
+	"send buffer errors":                                                       "Udp.SndbufErrors",
+	"packet receive errors":                                                    "Udp.InErrors",
+	"packets received":                                                         "Udp.InDatagrams",
+	"total packets received":                                                   "Ip.InReceives",
+	"forwarded":                                                                "Ip.ForwDatagrams",
+	"DSACKs received":                                                          "TcpExt.TCPDSACKRecv",
+	"times the listen queue of a socket overflowed and SYN cookies were sent": "TcpExt.TCPReqQFullDoCookies",
+	"connections aborted due to memory pressure":                              "TcpExt.TCPAbortOnMemory",
+	"times TCP ran low on memory":                                             "TcpExt.TCPMemoryPressures",
+	"TCP ran low on memory times":                                             "TcpExt.TCPMemoryPressures",
+}
+
+var leadingNumber = regexp.MustCompile(`^(?:Detected reordering |)(\d+)\s+(.+)$`)
+
+// readNetToolsNetstat reads netstat -s of Linux: sections named after a table
+// of /proc with indented lines, "NUMBER words" or "NAME: NUMBER" for counters
+// that net-tools does not know.
+func (f *Facts) readNetToolsNetstat(t text) error {
+	section := ""
+	found := false
+	keep := func(name string, v uint64, line int) {
+		if name == "" {
+			return
+		}
+		found = true
+		if _, have := f.Counters[name]; !have {
+			f.Counters[name] = Counter{Value: v, Source: f.Line(t.from, line)}
+		}
+	}
+	for i, line := range t.lines() {
+		trimmed := strings.TrimSpace(line)
+		if trimmed == "" {
+			continue
+		}
+		if line[0] != ' ' && line[0] != '\t' {
+			section = strings.TrimSuffix(trimmed, ":")
+			continue
+		}
+		if name, value, ok := strings.Cut(trimmed, ": "); ok && !strings.Contains(name, " ") {
+			if v, number := count(value); number {
+				keep(section+"."+name, v, i+1)
+			}
+			continue
+		}
+		m := leadingNumber.FindStringSubmatch(trimmed)
+		if m == nil {
+			continue
+		}
+		name := sentences[strings.TrimSpace(m[2])]
+		// "packets received" is said of UDP and of ICMP alike.
+		if v, ok := count(m[1]); ok && strings.HasPrefix(name, section+".") {
+			keep(name, v, i+1)
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// nstatTables are the tables whose names nstat puts in front of a counter.
+var nstatTables = []string{"IcmpMsg", "TcpExt", "MPTcpExt", "IpExt", "UdpLite", "Icmp", "Tcp", "Udp", "Ip"}
+
+// readNstat reads nstat -az (iproute2 misc/nstat.c): "TcpExtListenOverflows  12
+// 0.0".
+func (f *Facts) readNstat(t text) error {
+	found := false
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) < 2 {
+			continue
+		}
+		v, ok := count(words[1])
+		if !ok {
+			continue
+		}
+		for _, table := range nstatTables {
+			name, is := strings.CutPrefix(words[0], table)
+			if !is || name == "" {
+				continue
+			}
+			found = true
+			if key := table + "." + name; f.Counters[key].Source.Text == "" {
+				f.Counters[key] = Counter{Value: v, Source: f.Line(t.from, i+1)}
+			}
+			break
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+var (
+	oldIfconfig = regexp.MustCompile(`^(\S+)\s+Link encap:(\S+)`)
+	newIfconfig = regexp.MustCompile(`^(\S+): flags=\d+<([^>]*)>\s+mtu (\d+)`)
+	linkNumber  = regexp.MustCompile(`(packets|errors|dropped|overruns|frame)[: ](\d+)`)
+)
+
+// readLinuxIfconfig reads ifconfig of Linux's net-tools, old ("eth0  Link
+// encap:Ethernet", "RX packets:1 errors:0 dropped:0 overruns:0") and new
+// ("eth0: flags=4163<UP,...>  mtu 1500", "RX errors 0  dropped 0 ..."), for
+// interfaces that ip did not show.
+func (f *Facts) readLinuxIfconfig(t text) error {
+	var n *NIC
+	found := false
+	for i, line := range t.lines() {
+		src := f.Line(t.from, i+1)
+		if m := oldIfconfig.FindStringSubmatch(line); m != nil {
+			n, found = f.linuxLink(m[1], src), true
+			continue
+		}
+		if m := newIfconfig.FindStringSubmatch(line); m != nil {
+			n, found = f.linuxLink(strings.TrimSuffix(m[1], ":"), src), true
+			n.MTU = smallNumber(m[3])
+			n.Up = strings.Contains(m[2]+",", "UP,") && strings.Contains(m[2]+",", "RUNNING,")
+			continue
+		}
+		words := strings.Fields(line)
+		if n == nil || len(words) == 0 {
+			continue
+		}
+		if strings.Contains(line, "MTU:") { // "UP BROADCAST RUNNING MULTICAST  MTU:1500  Metric:1"
+			n.Up = words[0] == "UP" && strings.Contains(line, " RUNNING ")
+			_, rest, _ := strings.Cut(line, "MTU:")
+			n.MTU = smallNumber(strings.Fields(rest + " 0")[0])
+		}
+		if prefix := strings.ToLower(words[0]); prefix == "rx" || prefix == "tx" {
+			for _, m := range linkNumber.FindAllStringSubmatch(line, -1) {
+				v, ok := count(m[2])
+				name := fmt.Sprintf("link.%s_%s", prefix, strings.TrimSuffix(m[1], "s")+plural(m[1]))
+				if m[1] == "overruns" {
+					name = "link." + prefix + "_overrun"
+				}
+				if _, have := n.Counters[name]; ok && !have {
+					n.Counters[name] = Counter{Value: v, Source: src}
+				}
+			}
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// plural keeps the names that ip uses: packets, errors, dropped.
+func plural(word string) string {
+	if strings.HasSuffix(word, "s") {
+		return "s"
+	}
+	return ""
+}
+
+func (f *Facts) linuxLink(name string, src Source) *NIC {
+	if n := f.NIC(name); n != nil {
+		if n.Counters == nil {
+			n.Counters = map[string]Counter{}
+		}
+		return n
+	}
+	n := NIC{Name: name, Kind: "ethernet", Counters: map[string]Counter{}, Source: src, Shown: map[string]Source{"mtu": src}}
+	if name == "lo" {
+		n.Kind = "loopback"
+	}
+	f.NICs = append(f.NICs, n)
+	return &f.NICs[len(f.NICs)-1]
+}
+
+// readMpstat reads mpstat -P ALL (sysstat): a heading that names the columns,
+// and a line for each CPU. The last block counts.
+func (f *Facts) readMpstat(t text) error {
+	var heads []string
+	found := false
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		at := -1
+		for j, w := range words {
+			if w == "CPU" {
+				at = j
+			}
+		}
+		if at >= 0 && strings.Contains(line, "%") {
+			heads = words[at:]
+			continue
+		}
+		if len(heads) < 4 || len(words) < len(heads) {
+			continue
+		}
+		row := words[len(words)-len(heads):]
+		id, ok := count(row[0])
+		if !ok || id >= maxProcessors {
+			continue
+		}
+		p := Processor{ID: int(id), Sampled: true, Source: f.Line(t.from, i+1)}
+		good := true
+		for j, head := range heads[1:] {
+			v, err := strconv.ParseFloat(row[j+1], 64)
+			good = good && err == nil && v >= 0 && v <= 100.5
+			switch head {
+			case "%usr", "%user", "%nice":
+				p.User += v / 100
+			case "%sys":
+				p.System += v / 100
+			case "%irq", "%soft":
+				p.Interrupt += v / 100
+			case "%steal":
+				p.Stolen += v / 100
+			case "%idle", "%iowait":
+				p.Idle += v / 100
+			}
+		}
+		if good {
+			found = true
+			softnet := f.processor(p.ID).Softnet
+			p.Softnet = softnet
+			*f.processor(p.ID) = p
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+var topLine = regexp.MustCompile(`^CPU (\d+):\s+([0-9.]+)% user,\s+([0-9.]+)% nice,\s+([0-9.]+)% system,\s+([0-9.]+)% interrupt,\s+([0-9.]+)% idle`)
+
+// readTop reads the lines of processors that FreeBSD's top -P prints; the last
+// ones count.
+func (f *Facts) readTop(t text) error {
+	found := false
+	for i, line := range t.lines() {
+		m := topLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		id, ok := count(m[1])
+		if !ok || id >= maxProcessors {
+			continue
+		}
+		share := func(s string) float64 { v, _ := strconv.ParseFloat(s, 64); return v / 100 }
+		found = true
+		*f.processor(int(id)) = Processor{ID: int(id), User: share(m[2]) + share(m[3]), System: share(m[4]), Interrupt: share(m[5]), Idle: share(m[6]),
+			Sampled: true, Source: f.Line(t.from, i+1)}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
