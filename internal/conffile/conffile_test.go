@@ -177,18 +177,19 @@ refused 8:1 "nope"
 refused 1:1 "a=b"
 `},
 		{"ifupdown", Interfaces, Linux, "/etc/network/interfaces",
-			"source interfaces.d/*\nauto eth0\niface eth0 inet static\n\taddress 10.0.0.1/24\n\tmtu 9000\n\toffload-tso off\n\thardware-dma-ring-rx 4096\n\thardware-irq-coalesce-rx-usecs 50\n" +
+			"source interfaces.d/*\nauto eth0\niface eth0 inet static\n\taddress 10.0.0.1/24\n\tmtu 9000\n\toffload-tso off\n\tgro-offload on\n\thardware-dma-ring-rx 4096\n\thardware-irq-coalesce-rx-usecs 50\n" +
 				"\tpost-up ethtool -K $IFACE gro off lro on || true\n\tup sysctl -w net.ipv4.conf.eth0.rp_filter=2 \\\n  net.core.rmem_max=1\n\tpre-down sysctl -w net.core.rmem_max=2\nauto eth1\n\tmtu 1\n",
 			`1:1 interfaces:source=interfaces.d/*
 4:2 interfaces:address=10.0.0.1/24 [eth0]
 5:2 link:mtu=9000 [eth0]
 6:2 ethtool:features/tso=off [eth0]
-7:2 ethtool:ring/rx=4096 [eth0]
-8:2 ethtool:coalesce/rx-usecs=50 [eth0]
-9:28 ethtool:features/gro=off [eth0]
-9:36 ethtool:features/lro=on [eth0]
-10:15 net.ipv4.conf.eth0.rp_filter=2 [eth0]
-11:3 net.core.rmem_max=1
+7:2 ethtool:features/gro=on [eth0]
+8:2 ethtool:ring/rx=4096 [eth0]
+9:2 ethtool:coalesce/rx-usecs=50 [eth0]
+10:28 ethtool:features/gro=off [eth0]
+10:36 ethtool:features/lro=on [eth0]
+11:15 net.ipv4.conf.eth0.rp_filter=2 [eth0]
+12:3 net.core.rmem_max=1
 `},
 		{"linux script", Script, Linux, "/etc/rc.local",
 			"#!/bin/sh\nsysctl -q -w net.ipv4.tcp_rmem='4096 87380 6291456' net.core.rmem_max=\"16777216\" \"net.core.wmem_max=1\" # c\nsudo /sbin/ethtool -K eth0 tcp-segmentation-offload off gro on\nethtool -G \"$dev\" rx 4096 tx 4096\n" +

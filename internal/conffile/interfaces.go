@@ -63,6 +63,9 @@ func interfacesName(key string) string {
 			return ethtoolName(p.group, rest)
 		}
 	}
+	if feature, ok := strings.CutSuffix(key, "-offload"); ok { // ifupdown2
+		return ethtoolName("features", feature)
+	}
 	return "interfaces:" + key
 }
 

@@ -72,7 +72,8 @@ const cacheLimit = 50_000
 func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker {
 	k := &checker{catalog: c, opt: opt, system: system, names: c.Names(system),
 		records: map[string]*catalog.Record{}, verdicts: map[question][]finding{},
-		set: map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{}, pending: map[string]pending{}, ignores: map[*source]map[int][]string{}, kinds: map[conffile.Kind]bool{}}
+		set: map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{},
+		pending: map[string]pending{}, ignores: map[*source]map[int][]string{}, kinds: map[conffile.Kind]bool{}}
 	if opt.Version != "" {
 		k.versions, k.known = []catalog.Version{opt.Version}, true
 		return k

@@ -137,7 +137,9 @@ func (k *checker) wrongSystem(e conffile.Entry) *finding {
 		f.fix = &Fix{Kind: FixCommentOut, Reason: f.message}
 		return f
 	}
-	if k.system == catalog.Linux && strings.HasPrefix(e.Name, "net.inet") || k.system != catalog.Linux && (strings.HasPrefix(e.Name, "net.ipv4.") || strings.HasPrefix(e.Name, "net.core.")) {
+	linuxTree := strings.HasPrefix(e.Name, "net.ipv4.") || strings.HasPrefix(e.Name, "net.core.")
+	bsdTree := strings.HasPrefix(e.Name, "net.inet")
+	if k.system == catalog.Linux && bsdTree || k.system != catalog.Linux && linuxTree {
 		other := "Linux"
 		if k.system == catalog.Linux {
 			other = "the BSDs"
