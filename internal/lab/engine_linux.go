@@ -186,7 +186,7 @@ func (e *engine) read() (more bool) {
 		if unread := now - e.drained; unread > int64(e.pipe.stats.WorstBacklog) {
 			e.pipe.stats.WorstBacklog = time.Duration(unread)
 		}
-		if now-e.drained > int64(LateLimit) {
+		if now-e.drained > int64(LateLimit) && e.pipe.idle(now) {
 			e.pipe.stats.Late++
 		}
 		if e.arrived != 0 { // the unit that ended the sleep
@@ -294,7 +294,7 @@ func urgent() {
 	}
 	attr.Runtime = uint64(100 * time.Microsecond)
 	own := attr.Nice
-	attr.Nice = -10
+	attr.Nice = -20
 	if unix.SchedSetAttr(0, attr, 0) != nil {
 		attr.Nice = own
 		unix.SchedSetAttr(0, attr, 0)

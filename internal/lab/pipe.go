@@ -190,6 +190,10 @@ func (p *pipe) waiting(now int64) (bytes, segs int64) {
 	return bytes, segs
 }
 
+// idle says whether a segment that arrives at now would be sent at once, so
+// that it matters exactly when it came.
+func (p *pipe) idle(now int64) bool { return p.free <= now }
+
 // advance sends what the transmitter has begun to send by now.
 func (p *pipe) advance(now int64) {
 	for p.queue.len() > 0 && p.free <= now {

@@ -31,8 +31,9 @@ type Stats struct {
 	MaxQueue  int64 `json:"max_queue_bytes"` // most bytes (on the wire) seen waiting
 	MaxMemory int64 `json:"max_memory_bytes"`
 
-	// WorstLate is the longest that a delivery came after its time, Late the
-	// number of units that were more than LateLimit behind.
+	// WorstLate is the longest that a delivery came after its time. Late is the
+	// number of units that were delivered more than LateLimit behind, or had
+	// waited unread that long before an idle link.
 	WorstLate time.Duration `json:"worst_late_ns"`
 	Late      int64         `json:"late"`
 	// WorstBacklog is the longest that packets may have waited unread before
