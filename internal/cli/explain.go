@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/lint"
 	"github.com/wirerate/wirerate/internal/report"
 )
 
@@ -23,10 +25,11 @@ func newExplainCmd(env *Env) *cobra.Command {
 	var opt explainOptions
 	cmd := &cobra.Command{
 		Use:   "explain NAME",
-		Short: "Explain a setting: what it does, default, formulas, evidence, sources",
+		Short: "Explain a setting, a lint code or a rule: what it does, defaults, formulas, sources",
 		Example: `  wirerate explain net.ipv4.tcp_rmem
   wirerate explain 'net.inet.tcp.syncache.*' --os freebsd
-  wirerate explain --search receive,window`,
+  wirerate explain --search receive,window
+  wirerate explain below-default`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	format := formatFlag(cmd, "text", "json")
@@ -50,6 +53,12 @@ func newExplainCmd(env *Env) *cobra.Command {
 func explain(env *Env, opt explainOptions, name, format string) error {
 	if (name == "") == (len(opt.search) == 0) {
 		return usagef("give the NAME of a setting, or --search words")
+	}
+	if code, ok := lint.FindCode(name); ok {
+		return explainCode(env, code, format)
+	}
+	if i := slices.IndexFunc(diagnose.Rules(), func(r diagnose.Rule) bool { return r.ID == name }); i >= 0 {
+		return explainRule(env, diagnose.Rules()[i], format)
 	}
 	system, version, err := parseSystem(opt.system, opt.version)
 	if err != nil {
@@ -79,6 +88,42 @@ func explain(env *Env, opt explainOptions, name, format string) error {
 		report.Setting(env.Stdout, r, version)
 	}
 	return nil
+}
+
+func explainCode(env *Env, code lint.Code, format string) error {
+	if format == "json" {
+		return env.printJSON(struct {
+			Schema int       `json:"schema"`
+			Code   lint.Code `json:"code"`
+		}{1, code})
+	}
+	return lint.WriteCode(env.Stdout, code)
+}
+
+// ruleJSON is what a program reads of a rule of inspect.
+type ruleJSON struct {
+	ID       string   `json:"id"`
+	Title    string   `json:"title"`
+	Systems  []string `json:"systems"` // empty: all
+	Severity string   `json:"severity"`
+	Settings []string `json:"settings"`
+	Because  string   `json:"because"`
+	Confirm  string   `json:"confirm"`
+}
+
+func explainRule(env *Env, r diagnose.Rule, format string) error {
+	if format == "json" {
+		return env.printJSON(struct {
+			Schema int      `json:"schema"`
+			Rule   ruleJSON `json:"rule"`
+		}{1, ruleJSON{r.ID, r.Title, r.Systems, string(r.Severity), r.Settings, r.Because, r.Confirm}})
+	}
+	text := fmt.Sprintf("%s: %s (%s)\n\n%s\n\nConfirmed if: %s\n", r.ID, r.Title, r.Severity, r.Because, r.Confirm)
+	if len(r.Settings) > 0 {
+		text += "Settings: " + strings.Join(r.Settings, ", ") + "\n"
+	}
+	_, err := io.WriteString(env.Stdout, text)
+	return err
 }
 
 // parseSystem checks the --os and --version of a command line.
