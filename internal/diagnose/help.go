@@ -128,6 +128,14 @@ func reallyForwards(f *facts.Facts, role string) (facts.Source, bool) {
 	return src, in > 0 && float64(out) > 0.3*float64(in)
 }
 
+// counted prints a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // setting returns a switch's value and its line.
 func setting(f *facts.Facts, name string) (int64, facts.Source, bool) {
 	v, ok := f.Integer(name)

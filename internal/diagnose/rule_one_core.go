@@ -50,7 +50,7 @@ func queueInterrupts(f *facts.Facts, nic string) (sums []uint64, queues int, evi
 		if irq.Grown != nil {
 			numbers = irq.Grown
 		}
-		if irq.NIC != nic || strings.Contains(irq.Name, "config") || strings.Contains(irq.Name, "async") || irq.Total.Value < 100 {
+		if irq.NIC != nic || !receives(irq.Name) || irq.Total.Value < 100 {
 			continue
 		}
 		if sums == nil {
@@ -65,4 +65,16 @@ func queueInterrupts(f *facts.Facts, nic string) (sums []uint64, queues int, evi
 		evidence = append(evidence, irq.Total.Source)
 	}
 	return sums, queues, evidence
+}
+
+// receives tells the interrupts of receive queues from those for sending and
+// for control.
+func receives(name string) bool {
+	lower := strings.ToLower(name)
+	for _, other := range []string{"config", "async", "output", "pme", ":aq", "mgmt", "-event"} {
+		if strings.Contains(lower, other) {
+			return false
+		}
+	}
+	return !strings.Contains(lower, "-tx") || strings.Contains(lower, "txrx")
 }

@@ -16,7 +16,7 @@ func oneQueue() Rule {
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				if !physical(n) || !n.Up || in.Facts.Cores < 2 || n.Queues.Combined+n.Queues.RX > 2 || n.Queues.RX > 1 || steered(n) {
+				if !physical(n) || !n.Up || in.Facts.Cores < 2 || n.Queues.RX != 1 || steered(n) {
 					continue
 				}
 				if n.Queues.MaxCombined > 1 {

@@ -15,7 +15,7 @@ func qdiscDrops() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				for _, q := range n.Qdiscs {
-					if q.Sent.Value == 0 || q.Kind == "ingress" || q.Kind == "clsact" || float64(q.Dropped.Value) < 1e-3*float64(q.Sent.Value) || !still(q.Dropped) {
+					if q.Sent.Value == 0 || q.Kind == "ingress" || q.Kind == "clsact" || q.Kind == "mq" || q.Kind == "mqprio" || float64(q.Dropped.Value) < 1e-3*float64(q.Sent.Value) || !still(q.Dropped) {
 						continue
 					}
 					found := one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "%s dropped of %d sent", happened(q.Dropped), q.Sent.Value)

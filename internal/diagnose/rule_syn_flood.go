@@ -12,7 +12,8 @@ func synFlood() Rule {
 		Because:  "The queue of half-open connections of that port was full: an attack, or more clients than the backlog holds.",
 		Check: func(in Input) []Finding {
 			m, ok := in.Facts.Message("possible syn flooding")
-			if !ok {
+			// The kernel's log is that of all namespaces, the counters are this one's.
+			if c, known := in.Facts.Counter("TcpExt.SyncookiesSent"); !ok || known && c.Value+total(in.Facts, "TcpExt.TCPReqQFullDrop") == 0 {
 				return nil
 			}
 			return one("half-open connections", []facts.Source{m.Source}, "%s", m.Text)

@@ -33,6 +33,9 @@ func LoadFolder(root fs.FS) (map[string]string, error) {
 		}
 		if data, err := fs.ReadFile(root, p); err == nil {
 			texts[name] = withoutPrompt(string(data))
+			if name == "ss -tinm" && texts["ss -ltn"] == "" && strings.Contains(texts[name], "LISTEN ") {
+				texts["ss -ltn"] = texts[name] // of all states
+			}
 		}
 		return nil
 	})

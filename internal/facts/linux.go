@@ -124,6 +124,12 @@ func (f *Facts) readModules(t text) error {
 // finish joins what several sources say together.
 func (f *Facts) finish() {
 	f.attribute()
+	for i := range f.NICs {
+		// These tell a speed that is a constant of their driver.
+		if n := &f.NICs[i]; n.Kind == "tun" || n.Kind == "veth" || n.Driver == "tun" || n.Driver == "veth" {
+			n.Speed, n.Duplex = 0, ""
+		}
+	}
 	// The same counters may have come by another way.
 	for _, other := range []struct{ part, by string }{{"counters", "nstat"}, {"counters", "netstat"}, {"protocols", "nstat"}, {"protocols", "netstat"},
 		{"links", "ifconfig"}, {"processors", "mpstat"}} {

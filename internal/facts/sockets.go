@@ -15,7 +15,7 @@ func (f *Facts) readFlows(t text) error {
 	known := false
 	var last *Flow
 	for i, line := range t.lines() {
-		words := strings.Fields(line)
+		words := withoutNetid(strings.Fields(line))
 		if len(words) == 0 {
 			continue
 		}
@@ -48,6 +48,18 @@ func (f *Facts) readFlows(t text) error {
 	}
 	if !known {
 		return errNothing
+	}
+	return nil
+}
+
+// withoutNetid takes off the first column of an ss that shows other sockets
+// than TCP's too; what is not TCP's is left out.
+func withoutNetid(words []string) []string {
+	if len(words) < 2 || !socketStates[words[1]] {
+		return words
+	}
+	if words[0] == "tcp" {
+		return words[1:]
 	}
 	return nil
 }
@@ -122,7 +134,7 @@ func (fl *Flow) number(key, value string) {
 func (f *Facts) readListeners(t text) error {
 	known := false
 	for i, line := range t.lines() {
-		words := strings.Fields(line)
+		words := withoutNetid(strings.Fields(line))
 		if len(words) > 0 && (words[0] == "State" || words[0] == "Netid") {
 			known = true
 		}
