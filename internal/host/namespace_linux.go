@@ -34,7 +34,7 @@ func OpenNamespace(ctx context.Context, name string) (*Agent, error) {
 	}
 	path := filepath.Join(netnsFolder, name)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("ns:%s: there is no such network namespace; see ip netns list: %w", name, err)
+		return nil, fmt.Errorf("ns:%s: no such network namespace; see ip netns list", name)
 	}
 	return spawn(ctx, "ns:"+name, unix.CLONE_NEWNS, path)
 }
