@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/lint"
+)
+
+// pageName is the name that cobra's links between its Markdown pages have.
+func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "_") }
+
+// manName is the name of a command's manual page.
+func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
+
+// made says in a page where it comes from.
+const made = "<!-- Written by tools/gendocs; run make generate. -->\n"
+
+func lintPage() page {
+	var b bytes.Buffer
+	b.WriteString(made + `# What lint reports
+
+Every problem has one of these codes. A comment ` + "`# wirerate: ignore CODE reason`" + ` keeps a code quiet on its
+line or, alone on a line, on the next one.
+
+| code | severity | says |
+|---|---|---|
+`)
+	for _, c := range lint.Codes() {
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", c.ID, c.ID, c.Severity, c.Title)
+	}
+	for _, c := range lint.Codes() {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", c.ID, c.Explanation)
+		writeExample(&b, "Reported", c.Bad)
+		writeExample(&b, "Not reported", c.Good)
+	}
+	return page{"lint.md", b.Bytes()}
+}
+
+func writeExample(b *bytes.Buffer, title string, e lint.Example) {
+	on := strings.TrimSpace(e.System + " " + e.Version)
+	if e.Driver != "" {
+		on += ", driver " + e.Driver
+	}
+	fmt.Fprintf(b, "\n%s (%s):\n", title, on)
+	for _, f := range e.Files {
+		fmt.Fprintf(b, "\n    # %s\n", f.Path)
+		for line := range strings.Lines(f.Text) {
+			b.WriteString(strings.TrimRight("    "+line, " \n") + "\n")
+		}
+	}
+}
+
+func rulesPage() page {
+	var b bytes.Buffer
+	b.WriteString(made + `# What inspect finds
+
+Each rule judges the facts of a host and quotes the lines that prove its finding. A rule whose facts are missing
+is listed as not evaluated, with what it lacks.
+
+| rule | severity | finds |
+|---|---|---|
+`)
+	for _, r := range diagnose.Rules() {
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s |\n", r.ID, r.ID, r.Severity, r.Title)
+	}
+	for _, r := range diagnose.Rules() {
+		systems := "every system"
+		if len(r.Systems) > 0 {
+			systems = strings.Join(r.Systems, ", ")
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n%s. %s\n\n- systems: %s\n", r.ID, r.Title, r.Because, systems)
+		for _, l := range []struct {
+			title string
+			items []string
+		}{{"needs", r.Needs}, {"settings", quoted(r.Settings)}} {
+			if len(l.items) > 0 {
+				fmt.Fprintf(&b, "- %s: %s\n", l.title, strings.Join(l.items, ", "))
+			}
+		}
+		if r.Confirm != "" {
+			fmt.Fprintf(&b, "- to confirm: %s\n", r.Confirm)
+		}
+	}
+	return page{"rules.md", b.Bytes()}
+}
+
+// quoted marks names as code, in which * and _ mean nothing.
+func quoted(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = "`" + n + "`"
+	}
+	return out
+}
