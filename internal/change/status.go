@@ -128,7 +128,7 @@ func (e Entry) drift(out string) []Drift {
 // Read returns the running values of settings, and why the others cannot be
 // read, in one round trip.
 func Read(ctx context.Context, conn host.Conn, system catalog.System, settings []string) (values, failed map[string]string, err error) {
-	values, failed = map[string]string{}, map[string]string{}
+	failed = map[string]string{}
 	c := Change{Journal: Journal{System: system}, conn: conn, Absent: failed}
 	for _, s := range settings {
 		k, err := knobFor(c.System, s, "")
