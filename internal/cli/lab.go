@@ -25,7 +25,7 @@ further fields change:
   loss=1e-5             0.1%, every:1000, burst:ENTER,LEAVE
   mark= duplicate= corrupt= reorder=    as loss; hold=1ms for reordered ones
   trace=FILE            delivery opportunities in mahimahi's format
-  mtu=1500 framing=ethernet|ip seed=1
+  mtu=1500 framing=ethernet|ip seed=1 backend=netem (where the kernel has it)
 
 A field holds for both directions, or with up: (from the client) or down: for
 one: rtt=30ms,up:rate=10mbit,down:rate=100mbit.`,

@@ -52,6 +52,9 @@ ip netns exec NAME-HOST, and as hosts ns:NAME-client and ns:NAME-server.`,
 				return err
 			}
 			printLab(env.Stdout, kept)
+			for _, r := range kept.Restrictions {
+				env.note("%s", r)
+			}
 			return nil
 		},
 	}

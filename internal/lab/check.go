@@ -7,6 +7,13 @@ import (
 	"time"
 )
 
+// A full-size packet on a path with the usual MTU: bytes of IP, and on the wire
+// with Ethernet framing.
+const (
+	fullPacket = 1500
+	fullFrame  = 1538
+)
+
 // CheckResult compares what was asked of a link with what was measured on it.
 type CheckResult struct {
 	What     string  `json:"what"`

@@ -22,6 +22,8 @@ type Kept struct {
 	Born  string     `json:"born"`
 	Links []string   `json:"links"`
 	Hosts []KeptHost `json:"hosts"`
+	// Restrictions says what the hosts cannot set, and how to allow it.
+	Restrictions []string `json:"restrictions,omitempty"`
 }
 
 // KeptHost is a host of a kept lab.

@@ -43,6 +43,9 @@ func Hold(ctx context.Context, name string, t Topology, ready func(Kept)) (err e
 			Environment: l.Environment(h), Netns: netnsName(name, h),
 		})
 	}
+	if k.Restrictions, err = l.Restrictions(ctx); err != nil {
+		return err
+	}
 	// The record first: whoever finds it after a kill knows what to remove.
 	if err := k.save(); err != nil {
 		return err

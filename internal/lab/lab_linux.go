@@ -69,7 +69,7 @@ func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
 	}
 	used := map[string]int{}
 	for i, e := range t.Edges {
-		if err := l.addLink(i, e, used); err != nil {
+		if err := l.addLink(ctx, i, e, used); err != nil {
 			return nil, fmt.Errorf("lab: link of %s and %s: %w", e.A, e.B, err)
 		}
 	}
@@ -104,22 +104,28 @@ func (l *Lab) addHost(ctx context.Context, name string) error {
 	return h.LinkSetUp(lo)
 }
 
-func (l *Lab) addLink(i int, e Edge, used map[string]int) error {
+func (l *Lab) addLink(ctx context.Context, i int, e Edge, used map[string]int) error {
 	w := &wire{link: e.Link}
 	if w.link.Seed == 0 {
 		w.link.Seed = rand.Uint64()>>1 + 1
 	}
 	l.links = append(l.links, w)
-	for _, name := range []string{e.A, e.B} {
-		dev := interfaceName(used[name])
+	var devs [2]string
+	for j, name := range []string{e.A, e.B} {
+		devs[j] = interfaceName(used[name])
 		used[name]++
-		fd, err := openTUN(int(l.netns[name].Fd()), dev)
+	}
+	if e.Link.Backend == Netem {
+		return l.addNetem(ctx, i, e, devs)
+	}
+	for j, name := range []string{e.A, e.B} {
+		fd, err := openTUN(int(l.netns[name].Fd()), devs[j])
 		if err != nil {
 			return err
 		}
 		w.tuns = append(w.tuns, fd)
-		if err := l.configure(name, dev, e.Link.PathMTU(), i, name == e.B); err != nil {
-			return fmt.Errorf("interface %s of %s: %w", dev, name, err)
+		if err := l.configure(name, devs[j], e.Link.PathMTU(), i, j == 1); err != nil {
+			return fmt.Errorf("interface %s of %s: %w", devs[j], name, err)
 		}
 	}
 	start := time.Now()
@@ -241,9 +247,13 @@ func (l *Lab) Addr(name string, v6 bool) string {
 // Link returns the topology's i-th link as it is, with the seed in use.
 func (l *Lab) Link(i int) Link { return l.links[i].link }
 
-// LinkStats returns what the i-th link did so far, in each direction.
+// LinkStats returns what the i-th link did so far, in each direction: nothing
+// is known of one that netem emulates.
 func (l *Lab) LinkStats(i int) (up, down Stats) {
-	return l.links[i].up.stats(), l.links[i].down.stats()
+	if w := l.links[i]; w.up != nil && w.down != nil {
+		return w.up.stats(), w.down.stats()
+	}
+	return Stats{}, Stats{}
 }
 
 // Stats returns what the first link did so far, in each direction.
@@ -254,7 +264,7 @@ func (l *Lab) Report() []LinkReport {
 	var reports []LinkReport
 	for i, w := range l.links {
 		r := LinkReport{From: l.topology.Edges[i].A, To: l.topology.Edges[i].B, Link: w.link.String()}
-		r.Up, r.Down = w.up.stats(), w.down.stats()
+		r.Up, r.Down = l.LinkStats(i)
 		r.KeptUp = r.Up.KeptUp() && r.Down.KeptUp()
 		reports = append(reports, r)
 	}

@@ -264,3 +264,20 @@ func TestClientsShareABottleneck(t *testing.T) {
 		t.Errorf("the bottleneck carried %+v", r[3])
 	}
 }
+
+func TestNetemBackend(t *testing.T) {
+	needLab(t)
+	link, err := ParseLink("rate=100mbit,rtt=20ms,backend=netem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Up(t.Context(), link)
+	if errors.Is(err, ErrUnavailable) {
+		t.Skipf("no netem here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	command(t, l.Client(), "ping", "-c", "1", "-W", "5", l.PeerAddr())
+}

@@ -31,6 +31,7 @@ type Link struct {
 	MTU int
 	// Framing says what a segment costs on the wire besides its IP packet.
 	Framing Framing
+	Backend Backend
 	// Seed starts every random decision; the same seed, traffic and timing
 	// give the same decisions. 0 means that Up chooses one.
 	Seed uint64
@@ -178,6 +179,11 @@ func (l Link) Validate() error {
 	}{{"up", l.Up}, {"down", l.Down}} {
 		if err := side.dir.validate(); err != nil {
 			return fmt.Errorf("%s: %w", side.name, err)
+		}
+		if l.Backend == Netem {
+			if _, err := l.netemArgs(side.dir); err != nil {
+				return fmt.Errorf("%s: %w", side.name, err)
+			}
 		}
 	}
 	return nil

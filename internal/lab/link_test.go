@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -30,6 +31,7 @@ func TestParseLinkPrintsBack(t *testing.T) {
 		"up:loss=burst:0.001,0.25,jitter=5ms:pareto:overtake",
 		"down:trace=/tmp/x.trace,mtu=9000,framing=ip,seed=3",
 		"metro-1g,loss=1e-3",
+		"rate=1gbit,rtt=4ms,loss=0.1%,backend=netem",
 	} {
 		l, err := ParseLink(spec)
 		if err != nil {
@@ -49,7 +51,7 @@ func TestParseLinkRejects(t *testing.T) {
 		"up:rtt=1ms", "rtt=1ms,delay=1ms", "rate=1mbit,rate=2mbit", "speed=1", "loss=2", "loss=every:0",
 		"loss=burst:0.1", "loss=nan", "queue=0", "queue=-1bdp", "queue=1.5packets", "aqm=red", "aqm=codel:5ms",
 		"ecn=on", "ecn=1bdp", "mtu=100", "mtu=99999", "framing=atm", "seed=x", "jitter=1ms:cauchy",
-		"rate=1gbit,trace=x,up:queue=5ms", "nosuchprofile", "metro-1g,dsl",
+		"rate=1gbit,trace=x,up:queue=5ms", "nosuchprofile", "backend=hardware", "backend=netem,loss=every:10", "backend=netem,rate=1mbit,aqm=codel", "metro-1g,dsl",
 	} {
 		if l, err := ParseLink(spec); err == nil {
 			t.Errorf("%q was taken as %s", spec, l)
@@ -103,5 +105,21 @@ func TestProfilesAreValidAndSourced(t *testing.T) {
 		if !seen[name] {
 			t.Errorf("no profile %s", name)
 		}
+	}
+}
+
+func TestNetemArguments(t *testing.T) {
+	l, err := ParseLink("rate=100mbit,rtt=40ms,queue=100packets,up:loss=0.1%,down:loss=burst:0.01,0.25,backend=netem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 100 in the queue and 100 Mbit/s x 20 ms / 1538 bytes delayed.
+	up, err := l.netemArgs(l.Up)
+	if got := strings.Join(up, " "); err != nil || got != "limit 263 delay 20000us loss random 0.1% rate 100000000bit 24" {
+		t.Errorf("up: %s, %v", got, err)
+	}
+	down, _ := l.netemArgs(l.Down)
+	if got := strings.Join(down, " "); !strings.Contains(got, "loss gemodel 1% 25%") {
+		t.Errorf("down: %s", got)
 	}
 }

@@ -31,7 +31,7 @@ import (
 //	loss=1e-5             random; 0.1%; every:1000; burst:P,R (enter, leave)
 //	mark=, duplicate=, corrupt=   the same patterns
 //	reorder=1e-3          the same patterns; hold=1ms is how long such a segment is held
-//	mtu=1500, seed=1, framing=ethernet|ip
+//	mtu=1500, seed=1, framing=ethernet|ip, backend=user|netem
 func ParseLink(spec string) (Link, error) {
 	l := Link{Framing: FramingEthernet}
 	fields, err := splitSpec(spec)
@@ -104,7 +104,7 @@ func splitSpec(spec string) ([]linkField, error) {
 
 func (l *Link) set(f linkField) error {
 	switch f.key {
-	case "rtt", "mtu", "seed", "framing":
+	case "rtt", "mtu", "seed", "framing", "backend":
 		if f.side != "" {
 			return fmt.Errorf("%s%s: %s is of the whole link", f.side, f.key, f.key)
 		}
@@ -136,6 +136,15 @@ func (l *Link) setWhole(f linkField) (err error) {
 		l.Seed, err = strconv.ParseUint(f.value, 10, 64)
 		if err != nil {
 			return fmt.Errorf("seed %q: a whole number is expected", f.value)
+		}
+	case "backend":
+		switch f.value {
+		case "user":
+			l.Backend = User
+		case "netem":
+			l.Backend = Netem
+		default:
+			return fmt.Errorf("backend %q: user or netem is expected", f.value)
 		}
 	case "framing":
 		l.Framing = Framing(f.value)
@@ -181,7 +190,7 @@ func (d *Direction) set(f linkField) (err error) {
 	case "reorder":
 		d.Reorder, err = parsePattern(f.key, f.value)
 	default:
-		return fmt.Errorf("unknown field %q; known: rate, trace, rtt, delay, jitter, queue, aqm, ecn, loss, mark, duplicate, corrupt, reorder, hold, mtu, seed, framing", f.key)
+		return fmt.Errorf("unknown field %q; known: rate, trace, rtt, delay, jitter, queue, aqm, ecn, loss, mark, duplicate, corrupt, reorder, hold, mtu, seed, framing, backend", f.key)
 	}
 	return err
 }

@@ -33,6 +33,9 @@ func (l Link) String() string {
 	if l.Framing == FramingIP {
 		out = append(out, "framing=ip")
 	}
+	if l.Backend != User {
+		out = append(out, "backend="+string(l.Backend))
+	}
 	if l.Seed != 0 {
 		out = append(out, fmt.Sprintf("seed=%d", l.Seed))
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"syscall"
@@ -240,14 +239,19 @@ func (l *Lab) transfer(ctx context.Context, t transfer) (res result, err error) 
 		return res, err
 	}
 	defer peer.Close()
-	go io.Copy(conn, zeros{})
+	go flood(conn)
 	return t.measure(ctx, conn.(*net.TCPConn), peer.(*net.TCPConn))
 }
 
-// zeros is an endless source.
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+// flood writes until the connection is closed.
+func flood(conn net.Conn) {
+	buf := make([]byte, 1<<18)
+	for {
+		if _, err := conn.Write(buf); err != nil {
+			return
+		}
+	}
+}
 
 // clamp bounds the window that the receiver offers. Kernels since 6.6 forget
 // the bound when they learn how large the packets are, so that it is set again

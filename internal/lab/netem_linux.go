@@ -1,0 +1,62 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
+
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+// addNetem joins two hosts by a veth pair with netem on both ends. devs are the
+// names of the interfaces.
+func (l *Lab) addNetem(ctx context.Context, edge int, e Edge, devs [2]string) error {
+	var args [2][]string
+	for i, d := range []Direction{e.Link.Up, e.Link.Down} {
+		var err error
+		if args[i], err = e.Link.netemArgs(d); err != nil {
+			return err
+		}
+	}
+	h, err := netlink.NewHandleAt(netns.NsHandle(l.netns[e.A].Fd()), unix.NETLINK_ROUTE)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	veth := netlink.NewVeth(netlink.LinkAttrs{Name: devs[0]})
+	veth.PeerName = devs[1]
+	veth.PeerNamespace = netlink.NsFd(l.netns[e.B].Fd())
+	if err := h.LinkAdd(veth); err != nil {
+		return fmt.Errorf("%w: veth pair: %w", ErrUnavailable, err)
+	}
+	for i, name := range []string{e.A, e.B} {
+		if err := l.configure(name, devs[i], e.Link.PathMTU(), edge, i == 1); err != nil {
+			return err
+		}
+		if err := l.segmentsOnly(name, devs[i]); err != nil {
+			return fmt.Errorf("turn GSO off: %w", err)
+		}
+		tc := append([]string{"tc", "qdisc", "replace", "dev", devs[i], "root", "netem"}, args[i]...)
+		if _, err := host.Run(ctx, l.hosts[name], tc...); err != nil {
+			return fmt.Errorf("%w: %w; netem needs the kernel module sch_netem and iproute2", ErrUnavailable, err)
+		}
+	}
+	return nil
+}
+
+// segmentsOnly makes an interface take one segment at a time.
+func (l *Lab) segmentsOnly(name, dev string) error {
+	h, err := netlink.NewHandleAt(netns.NsHandle(l.netns[name].Fd()), unix.NETLINK_ROUTE)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	link, err := h.LinkByName(dev)
+	if err != nil {
+		return err
+	}
+	return h.LinkSetGSOMaxSegs(link, 1)
+}
