@@ -95,7 +95,7 @@ func largest(cs map[string]facts.Counter) (name string, c facts.Counter) {
 
 // received is the number of packets an interface received.
 func received(n *facts.NIC) uint64 {
-	return max(n.Counters["link.rx_packets"].Value, n.Counters["netstat.Ipkts"].Value)
+	return max(n.Counters["link.rx_packets"].Value, n.Counters["netstat.Ipkts"].Value, n.Counters["rx_packets"].Value, n.Counters["rx_packets_phy"].Value)
 }
 
 // physical reports whether an interface is a network card, real or virtual,

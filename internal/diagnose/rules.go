@@ -12,7 +12,7 @@ func Rules() []Rule {
 		coreSaturated(), oneCore(), oneQueue(), interruptStorm(), netisrThread(), netisrDrops(), inputQueue(),
 		ringSmall(), ringDrops(), pauseFrames(), mixedSpeeds(), softnetDropped(), softnetSqueezed(), numaFar(),
 		lroForwarding(), offloadsOff(), qdiscDrops(), bufferbloat(), bondBalance(),
-		slowReader(), receiveLimited(), sendLimited(), cwndLimited(), receivePruned(), udpBuffer(),
+		slowReader(), receiveLimited(), sendLimited(), cwndLimited(), receivePruned(), backlogDrops(), udpBuffer(), receiveDropped(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),
 		energyEthernet(), cpuIdle(), hyperThreading(), entropy(), acceptFilter(), hostCache(), clockSource(),
 	}

@@ -148,6 +148,7 @@ func (f *Facts) take(r reader, a host.Answer) {
 	switch {
 	case len(bytes.TrimSpace(a.Out)) == 0 && a.Failure != host.None:
 		part.State, part.Because = stateOf(a.Failure), answerProblem(a)
+	case len(bytes.TrimSpace(a.Out)) == 0 && mayBeEmpty[r.part]:
 	case len(bytes.TrimSpace(a.Out)) == 0:
 		part.State, part.Because = Absent, "it is empty"
 		if r.op.Action == host.ActList {
@@ -166,6 +167,9 @@ func (f *Facts) take(r reader, a host.Answer) {
 	}
 	f.Parts[r.part] = part
 }
+
+// mayBeEmpty are the parts that have nothing to say on a healthy host.
+var mayBeEmpty = map[string]bool{"neighbours": true, "messages": true, "addresses": true}
 
 func answerProblem(a host.Answer) string {
 	s := strings.TrimPrefix(a.Err().Error(), a.Op.String()+": ")

@@ -431,3 +431,39 @@ func FuzzRedact(f *testing.F) {
 		}
 	})
 }
+
+// A name that a shell would obey is asked nothing.
+func TestInterfaceNamesAreNoCommands(t *testing.T) {
+	f := &Facts{NICs: []NIC{{Name: "eth0", Kind: "ethernet"}, {Name: "a'b", Kind: "ethernet"}, {Name: "-S", Kind: "ethernet"}, {Name: "$(x)", Kind: "bond"}, {Name: "br-0.1", Kind: "bridge"}}}
+	if d := cmp.Diff([]string{"eth0", "br-0.1"}, f.askedNICs()); d != "" {
+		t.Error(d)
+	}
+}
+
+// What a remote host says cannot steer the terminal.
+func TestQuotedLinesHaveNoControlCharacters(t *testing.T) {
+	f, err := FromTexts("evil", map[string]string{"uname -a": "Linux a 6.1\n", "dmesg": "\x1b[2J\x1b]0;x\x07 Possible SYN flooding \xff\n"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Messages) != 1 || strings.ContainsAny(f.Messages[0].Text, "\x1b\x07\xff") {
+		t.Errorf("%q", f.Messages)
+	}
+}
+
+func BenchmarkCollect(b *testing.B) {
+	texts := fixture(b, "linux")
+	for b.Loop() {
+		if _, err := FromTexts("linux", texts, 0); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCollectLocal(b *testing.B) {
+	for b.Loop() {
+		if _, err := Collect(context.Background(), host.NewLocal(), Options{}); err != nil {
+			b.Skip(err)
+		}
+	}
+}

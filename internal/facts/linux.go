@@ -82,7 +82,7 @@ func (f *Facts) askedNICs() []string {
 	for i := range f.NICs {
 		n := &f.NICs[i]
 		switch {
-		case n.Kind == "loopback" || strings.HasPrefix(n.Name, "-"):
+		case n.Kind == "loopback" || !plainName(n.Name):
 		case n.Kind == "ethernet":
 			real = append(real, n.Name)
 		default:
@@ -91,6 +91,14 @@ func (f *Facts) askedNICs() []string {
 	}
 	all := append(real, virtual...)
 	return all[:min(len(all), nicLimit)]
+}
+
+// plainName reports whether a name can stand in a shell script and is no
+// option.
+func plainName(name string) bool {
+	return name != "" && name[0] != '-' && !strings.ContainsFunc(name, func(r rune) bool {
+		return r > 127 || !wordByte(byte(r)) && !strings.ContainsRune("._@:-", r)
+	})
 }
 
 // readSystemFiles keeps small files of /sys under their paths.

@@ -78,9 +78,10 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 		if m == nil {
 			continue
 		}
-		name := sentences[strings.TrimSpace(m[2])]
-		// "packets received" is said of UDP and of ICMP alike.
-		if v, ok := count(m[1]); ok && strings.HasPrefix(name, section+".") {
+		name := sentences[strings.TrimRight(strings.TrimSpace(m[2]), ".")]
+		// "packets received" is said of UDP and of ICMP alike; without a
+		// heading (grep took it) only what is said once counts.
+		if v, ok := count(m[1]); ok && (strings.HasPrefix(name, section+".") || section == "" && strings.HasPrefix(name, "TcpExt.")) {
 			keep(name, v, i+1)
 		}
 	}

@@ -1,0 +1,31 @@
+package diagnose
+
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// receiveDropped explains the kernel's own count of dropped packets.
+func receiveDropped() Rule {
+	return Rule{
+		ID: "receive-dropped", Title: "The kernel dropped packets that the card delivered", Systems: onLinux(), Needs: []string{"links"}, Severity: Info,
+		Because: "Since 2.6.37 this counts packets that nothing wanted (unknown protocols, VLANs that are not configured) beside those dropped at a full backlog: it is a loss only where the softnet counters say so.",
+		Confirm: "The second column of /proc/net/softnet_stat grows with it; else tcpdump stops the growth, which shows unwanted packets.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				c := n.Counters["link.rx_dropped"]
+				// Some tools count what the card missed here as well.
+				if _, missed := largest(nicCounters(n, ringDropCounters()...)); missed.Value >= c.Value {
+					continue
+				}
+				if !physical(n) || c.Value < 100 || float64(c.Value) < 1e-3*float64(received(n)) || !still(c) {
+					continue
+				}
+				out = append(out, one(n.Name, []facts.Source{c.Source}, "%s of %d packets received", happened(c), received(n))...)
+			}
+			return out
+		},
+		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 9000, 0)),
+		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 9, 0)),
+	}
+}
