@@ -447,7 +447,7 @@ func TestQuotedLinesHaveNoControlCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(f.Messages) != 1 || strings.ContainsAny(f.Messages[0].Text, "\x1b\x07\xff") {
-		t.Errorf("%q", f.Messages)
+		t.Errorf("%v", f.Messages)
 	}
 }
 
