@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,8 @@ type trafficReport struct {
 	Bytes   int64   `json:"bytes"`
 	Error   string  `json:"error,omitempty"`
 	Goodput float64 `json:"goodput_bps"`
+	// Metrics are those of a workload that is not a plain transfer.
+	Metrics map[string]float64 `json:"metrics,omitempty"`
 }
 
 const chunk = 256 << 10
@@ -46,13 +49,17 @@ func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	server, err := p.Server.Start(ctx, programOn(p.Server, program), TrafficVerb, "serve", ":"+port)
+	serve, send := "serve", []string{"send", net.JoinHostPort(p.Addr, port)}
+	if kind, err := FindKind(s.Workload); err == nil && !slices.Contains(kind.Tools, "iperf3") || s.Workload == "udp-pps" {
+		serve, send = "answer", []string{"load", net.JoinHostPort(p.Addr, port), s.Workload}
+	}
+	server, err := p.Server.Start(ctx, programOn(p.Server, program), TrafficVerb, serve, ":"+port)
 	if err != nil {
 		return Run{}, noGenerator(p.Server, err)
 	}
 	defer server.Stop()
-	args := []string{programOn(p.Client, program), TrafficVerb, "send", net.JoinHostPort(p.Addr, port),
-		strconv.Itoa(s.Streams), string(s.Direction), s.Omit.String(), s.Duration.String()}
+	args := append([]string{programOn(p.Client, program), TrafficVerb}, send...)
+	args = append(args, strconv.Itoa(s.Streams), string(s.Direction), s.Omit.String(), s.Duration.String())
 	a, err := one(ctx, p.Client, host.Command(args...).Within(s.Duration+s.Omit+30*time.Second))
 	if err != nil {
 		return Run{}, err
@@ -67,7 +74,7 @@ func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if err := json.Unmarshal(a.Out, &report); err != nil {
 		return Run{}, fmt.Errorf("the generator on %s printed %q", p.Client.Name(), clip(string(a.Out), 200))
 	}
-	return Run{GoodputBPS: report.Goodput, Retransmits: -1, Raw: string(a.Out)}, nil
+	return Run{GoodputBPS: report.Goodput, Retransmits: -1, Metrics: report.Metrics, Raw: string(a.Out)}, nil
 }
 
 // programOn is the program's name on a host: hosts of this machine have the
@@ -83,26 +90,46 @@ func noGenerator(c host.Conn, err error) error {
 	return fmt.Errorf("built-in generator on %s: %w (install iperf3 there, or wirerate in its PATH)", c.Name(), err)
 }
 
-// Traffic runs one end of the generator: "serve ADDR", for one test, or "send
-// ADDR STREAMS DIRECTION OMIT DURATION", which prints a report as JSON.
+// Traffic runs one end of the generator: "serve ADDR", for one test, and "send
+// ADDR STREAMS DIRECTION OMIT DURATION" are the ends of plain transfers, "answer
+// ADDR", until it is stopped, and "load ADDR WORKLOAD STREAMS DIRECTION OMIT
+// DURATION" those of the other workloads. The clients print a report as JSON.
 func Traffic(ctx context.Context, args []string, out io.Writer) error {
 	switch {
 	case len(args) == 2 && args[0] == "serve":
 		return serveTraffic(ctx, args[1])
+	case len(args) == 2 && args[0] == "answer":
+		return answerLoad(ctx, args[1])
 	case len(args) == 6 && args[0] == "send":
-		streams, err1 := strconv.Atoi(args[2])
-		omit, err2 := time.ParseDuration(args[4])
-		duration, err3 := time.ParseDuration(args[5])
-		if err := errors.Join(err1, err2, err3); err != nil {
+		s, err := trafficSpec(args[2:])
+		if err != nil {
 			return err
 		}
-		report, err := sendTraffic(ctx, args[1], Spec{Streams: streams, Direction: Direction(args[3]), Omit: omit, Duration: duration})
+		report, err := sendTraffic(ctx, args[1], s)
 		if err != nil {
 			return err
 		}
 		return json.NewEncoder(out).Encode(report)
+	case len(args) == 7 && args[0] == "load":
+		s, err := trafficSpec(args[3:])
+		if err != nil {
+			return err
+		}
+		s.Workload = args[2]
+		metrics, err := makeLoad(ctx, args[1], s)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(out).Encode(trafficReport{Goodput: metrics[Goodput], Metrics: metrics})
 	}
-	return errors.New("traffic: serve ADDR, or send ADDR STREAMS DIRECTION OMIT DURATION")
+	return errors.New("traffic: serve ADDR, answer ADDR, send ADDR STREAMS DIRECTION OMIT DURATION, or load ADDR WORKLOAD STREAMS DIRECTION OMIT DURATION")
+}
+
+func trafficSpec(args []string) (Spec, error) {
+	streams, err1 := strconv.Atoi(args[0])
+	omit, err2 := time.ParseDuration(args[2])
+	duration, err3 := time.ParseDuration(args[3])
+	return Spec{Streams: streams, Direction: Direction(args[1]), Omit: omit, Duration: duration}, errors.Join(err1, err2, err3)
 }
 
 // meter counts the bytes that arrive between two moments.

@@ -2,12 +2,11 @@ package workload
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/wirerate/wirerate/internal/host"
 )
 
 // CPU is how busy a host's processors were.
@@ -15,27 +14,27 @@ type CPU struct {
 	Busy    float64 `json:"busy"`    // all cores together, 0 to 1
 	Busiest float64 `json:"busiest"` // the busiest core, 0 to 1
 	SoftIRQ float64 `json:"softirq"` // of all cores, in interrupts and softirq
+	Cores   []Core  `json:"cores,omitempty"`
+}
+
+// Core is what one processor did, as shares of the run's time.
+type Core struct {
+	Name    string  `json:"name"`
+	User    float64 `json:"user"` // nice included
+	System  float64 `json:"system"`
+	IRQ     float64 `json:"irq"`
+	SoftIRQ float64 `json:"softirq"`
+	Steal   float64 `json:"steal"`
+	Idle    float64 `json:"idle"` // waiting for disks included
 }
 
 // coreTicks are one core's counters of /proc/stat, in ticks.
-type coreTicks struct{ total, idle, softirq float64 }
+type coreTicks struct {
+	total, idle, softirq float64
+	kinds                [8]float64 // as /proc/stat orders them
+}
 
 type cpuSample map[string]coreTicks
-
-type cpuSamples struct{ client, server cpuSample }
-
-// sampleBoth reads the processors' counters; hosts without /proc/stat give none.
-func sampleBoth(ctx context.Context, p Pair) cpuSamples {
-	return cpuSamples{sampleCPU(ctx, p.Client), sampleCPU(ctx, p.Server)}
-}
-
-func sampleCPU(ctx context.Context, c host.Conn) cpuSample {
-	data, err := host.ReadFile(ctx, c, "/proc/stat")
-	if err != nil {
-		return nil
-	}
-	return parseStat(data)
-}
 
 // parseStat reads the cpu lines of /proc/stat (proc_stat(5)): user, nice,
 // system, idle, iowait, irq, softirq, steal.
@@ -53,6 +52,7 @@ func parseStat(data []byte) cpuSample {
 				return nil
 			}
 			t.total += v
+			t.kinds[i] = v
 			switch i {
 			case 3, 4:
 				t.idle += v
@@ -65,10 +65,6 @@ func parseStat(data []byte) cpuSample {
 	return sample
 }
 
-func (s cpuSamples) since(later cpuSamples) (client, server *CPU) {
-	return s.client.since(later.client), s.server.since(later.server)
-}
-
 func (s cpuSample) since(later cpuSample) *CPU {
 	all, ok := later["cpu"]
 	if s == nil || !ok || all.total <= s["cpu"].total {
@@ -79,9 +75,21 @@ func (s cpuSample) since(later cpuSample) *CPU {
 	for name, t := range later {
 		if total := t.total - s[name].total; name != "cpu" && total > 0 {
 			cpu.Busiest = max(cpu.Busiest, share(total-(t.idle-s[name].idle), total))
+			cpu.Cores = append(cpu.Cores, s[name].core(name, t, total))
 		}
 	}
+	slices.SortFunc(cpu.Cores, func(a, b Core) int { return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name)) })
 	return cpu
+}
+
+func (t coreTicks) core(name string, later coreTicks, span float64) Core {
+	of := func(kinds ...int) (sum float64) {
+		for _, k := range kinds {
+			sum += share(later.kinds[k]-t.kinds[k], span)
+		}
+		return min(sum, 1)
+	}
+	return Core{Name: name, User: of(0, 1), System: of(2), IRQ: of(5), SoftIRQ: of(6), Steal: of(7), Idle: of(3, 4)}
 }
 
 func share(part, whole float64) float64 { return min(max(part/whole, 0), 1) }

@@ -24,6 +24,7 @@ type iperf3Output struct {
 				MeanRTT float64 `json:"mean_rtt"` // us
 			} `json:"sender"`
 		} `json:"streams"`
+		Sum                *iperf3Sum `json:"sum"` // of UDP
 		SumSent            iperf3Sum  `json:"sum_sent"`
 		SumReceived        iperf3Sum  `json:"sum_received"`
 		SumSentReverse     *iperf3Sum `json:"sum_sent_bidir_reverse"`
@@ -41,6 +42,10 @@ type iperf3Sum struct {
 	BitsPerS    float64 `json:"bits_per_second"`
 	Retransmits *int64  `json:"retransmits"`
 	Omitted     bool    `json:"omitted"`
+	Seconds     float64 `json:"seconds"`
+	Packets     float64 `json:"packets"`
+	Lost        float64 `json:"lost_packets"`
+	JitterMS    float64 `json:"jitter_ms"`
 }
 
 // runIperf3 starts a server that takes one test and runs the client against it.
@@ -55,6 +60,9 @@ func runIperf3(ctx context.Context, p Pair, s Spec) (Run, error) {
 	args := []string{"iperf3", "-c", p.Addr, "-p", port, "-J", "-t", seconds(s.Duration), "-P", strconv.Itoa(s.Streams)}
 	if s.Omit > 0 {
 		args = append(args, "-O", seconds(s.Omit))
+	}
+	if s.Workload == "udp-pps" {
+		args = append(args, "-u", "-b", "0", "-l", "64")
 	}
 	switch s.Direction {
 	case Down:
@@ -133,7 +141,13 @@ func parseIperf3(data []byte) (Run, error) {
 	if out.Error != "" {
 		return Run{}, errors.New(out.Error)
 	}
-	run := Run{GoodputBPS: out.End.SumReceived.BitsPerS, Retransmits: -1, Raw: string(data)}
+	run := Run{GoodputBPS: out.End.SumReceived.BitsPerS, Retransmits: -1, Raw: string(data), Metrics: map[string]float64{},
+		Counted: out.End.SumReceived.Seconds}
+	if u := out.End.Sum; u != nil && u.Packets > 0 && u.Seconds > 0 {
+		run.packets(u.Packets-u.Lost, u.Packets, u.Seconds)
+		run.Metrics[Jitter], run.Counted = u.JitterMS/1e3, u.Seconds
+		run.GoodputBPS = u.BitsPerS * max(0, 1-u.Lost/u.Packets)
+	}
 	if r := out.End.SumReceivedReverse; r != nil {
 		run.GoodputBPS += r.BitsPerS
 	}
@@ -162,6 +176,9 @@ func parseIperf3(data []byte) (Run, error) {
 	}
 	if len(out.Intervals) == 0 {
 		return Run{}, errors.New("its JSON has no intervals: the test did not run")
+	}
+	if run.GoodputBPS > 0 {
+		run.Metrics[Goodput] = run.GoodputBPS
 	}
 	return run, nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,11 +25,12 @@ const (
 
 // Spec is what to measure.
 type Spec struct {
-	Streams   int           // parallel TCP connections, 1 to 128
+	Workload  string        // a Kind's name; empty means bulk
+	Streams   int           // parallel connections or flows, 1 to 128
 	Direction Direction     // empty means Up
 	Duration  time.Duration // that counts
 	Omit      time.Duration // before it, for the connection to reach its pace
-	Tool      string        // iperf3, builtin, or empty for the first that is there
+	Tool      string        // one of the workload's tools, or empty for the first that is there
 	Port      int           // 0 means 5201
 }
 
@@ -50,12 +52,30 @@ type Run struct {
 	Retransmits int64 `json:"retransmits"`
 	// MeanRTT is the senders' smoothed round-trip time in s; 0 when not known.
 	MeanRTT float64 `json:"mean_rtt_s,omitempty"`
+	// Metrics are what the workload measures, by name, in base units.
+	Metrics map[string]float64 `json:"metrics,omitempty"`
+	// Counted is the time that the tool says it measured, in s; 0 when it
+	// does not say.
+	Counted float64 `json:"counted_s,omitempty"`
 	// IntervalsBPS is the goodput of each second, for a look at its course.
 	IntervalsBPS []float64 `json:"intervals_bps,omitempty"`
 	// CPU is the busy part of the hosts' processors, 0 to 1.
-	Client *CPU   `json:"client_cpu,omitempty"`
-	Server *CPU   `json:"server_cpu,omitempty"`
-	Raw    string `json:"-"`
+	Client *CPU `json:"client_cpu,omitempty"`
+	Server *CPU `json:"server_cpu,omitempty"`
+	// ClientKernel and ServerKernel are what the kernels counted meanwhile.
+	ClientKernel *Kernel   `json:"client_kernel,omitempty"`
+	ServerKernel *Kernel   `json:"server_kernel,omitempty"`
+	Warnings     []Warning `json:"warnings,omitempty"`
+	Raw          string    `json:"-"`
+}
+
+// Value returns a metric of the run.
+func (r Run) Value(metric string) (float64, bool) {
+	if metric == Goodput || metric == "" {
+		return r.GoodputBPS, r.GoodputBPS > 0
+	}
+	v, ok := r.Metrics[metric]
+	return v, ok
 }
 
 // ErrTool is wrapped when a measuring tool is missing or failed.
@@ -63,9 +83,19 @@ var ErrTool = errors.New("measuring tool")
 
 const defaultPort = 5201
 
+// ErrDisturbed is wrapped, beside ErrTool, when something outside the
+// measurement spoilt a run.
+var ErrDisturbed = errors.New("disturbed from outside")
+
 // Check reports a specification that cannot be run.
 func (s Spec) Check() error {
+	if s.Workload == "" {
+		s.Workload = "bulk"
+	}
+	kind, err := FindKind(s.Workload)
 	switch {
+	case err != nil:
+		return err
 	case s.Streams < 1 || s.Streams > 128:
 		return fmt.Errorf("streams %d: 1 to 128 are possible", s.Streams)
 	case s.Direction != "" && s.Direction != Up && s.Direction != Down && s.Direction != Both:
@@ -74,8 +104,10 @@ func (s Spec) Check() error {
 		return fmt.Errorf("duration %s: 1s to 1h is possible", s.Duration)
 	case s.Omit < 0 || s.Omit > time.Minute:
 		return fmt.Errorf("omit %s: 0 to 60s is possible", s.Omit)
-	case s.Tool != "" && s.Tool != "iperf3" && s.Tool != "builtin":
-		return fmt.Errorf("tool %q: iperf3 or builtin is expected", s.Tool)
+	case s.Port < 0 || s.Port > 65000:
+		return fmt.Errorf("port %d: 1 to 65000 is possible", s.Port)
+	case s.Tool != "" && !slices.Contains(kind.Tools, s.Tool):
+		return fmt.Errorf("tool %q: for %s one of %s is expected", s.Tool, kind.Name, strings.Join(kind.Tools, ", "))
 	}
 	return nil
 }
@@ -85,54 +117,66 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if err := s.Check(); err != nil {
 		return Run{}, err
 	}
+	if s.Workload == "" {
+		s.Workload = "bulk"
+	}
+	kind, err := FindKind(s.Workload)
+	if err != nil {
+		return Run{}, err
+	}
 	if s.Direction == "" {
-		s.Direction = Up
+		s.Direction = kind.Direction
 	}
 	if s.Port == 0 {
 		s.Port = defaultPort
 	}
-	tool, err := p.choose(ctx, s.Tool)
+	d, err := p.choose(ctx, kind, s)
 	if err != nil {
 		return Run{}, err
 	}
-	before := sampleBoth(ctx, p)
+	watch, err := startWatch(ctx, p, s)
+	if err != nil {
+		return Run{}, err
+	}
 	start := time.Now()
-	var run Run
-	if tool == "iperf3" {
-		run, err = runIperf3(ctx, p, s)
-	} else {
-		run, err = runBuiltin(ctx, p, s)
+	run, err := d.run(ctx, p, s)
+	elapsed := time.Since(start)
+	tele := watch.finish(ctx)
+	if ctx.Err() != nil {
+		return Run{}, fmt.Errorf("%w: %w", ErrTool, ctx.Err())
 	}
 	if err != nil {
 		return Run{}, fmt.Errorf("%w: %w", ErrTool, err)
 	}
-	run.Tool, run.Start = tool, start
-	run.Client, run.Server = before.since(sampleBoth(ctx, p))
-	if !(run.GoodputBPS > 0) {
-		return Run{}, fmt.Errorf("%w: %s measured no goodput at all", ErrTool, tool)
-	}
-	return run, nil
+	run.Tool, run.Start = d.tool, start
+	tele.attach(&run)
+	return run.complete(kind, s, elapsed)
 }
 
-// choose picks the tool that both hosts have.
-func (p Pair) choose(ctx context.Context, tool string) (string, error) {
-	if tool == "builtin" {
-		return tool, nil
+// complete checks a run's numbers against what was asked for.
+func (r Run) complete(kind Kind, s Spec, elapsed time.Duration) (Run, error) {
+	if r.Metrics == nil {
+		r.Metrics = map[string]float64{}
 	}
-	var lacking []string
-	for _, c := range []host.Conn{p.Client, p.Server} {
-		if _, err := host.Run(ctx, c, "iperf3", "--version"); err != nil {
-			if ctx.Err() != nil {
-				return "", ctx.Err()
-			}
-			lacking = append(lacking, c.Name())
-		}
+	if r.GoodputBPS > 0 {
+		r.Metrics[Goodput] = r.GoodputBPS
 	}
-	switch {
-	case len(lacking) == 0:
-		return "iperf3", nil
-	case tool == "iperf3":
-		return "", fmt.Errorf("%w: iperf3 is not installed on %s; install it, or measure with the built-in generator", ErrTool, strings.Join(lacking, " and "))
+	primary := kind.Primary()
+	v, known := r.Metrics[primary.Name]
+	if !known && primary.Name != Goodput {
+		return Run{}, fmt.Errorf("%w: %s does not tell %s (%s)", ErrTool, r.Tool, primary.Name, primary.Means)
 	}
-	return "builtin", nil
+	if !(v > 0) {
+		return Run{}, fmt.Errorf("%w: %s measured no %s at all", ErrTool, r.Tool, strings.Fields(primary.Name)[0])
+	}
+	if want := s.Duration.Seconds(); r.Counted > 0 && (r.Counted < 0.8*want || r.Counted > 1.5*want+1) {
+		return Run{}, fmt.Errorf("%w: %s measured %.1f s where %.1f s were asked for", ErrTool, r.Tool, r.Counted, want)
+	}
+	if elapsed < s.Duration {
+		return Run{}, fmt.Errorf("%w: %s ended after %s where %s were asked for", ErrTool, r.Tool, elapsed.Round(time.Millisecond), s.Duration)
+	}
+	if why := r.disturbance(); why != "" {
+		return Run{}, fmt.Errorf("%w: %w: %s", ErrTool, ErrDisturbed, why)
+	}
+	return r, nil
 }

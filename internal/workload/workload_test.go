@@ -106,7 +106,7 @@ func TestMeasure(t *testing.T) {
 		{Tool: "iperf3", Streams: 1, Direction: Both, Duration: time.Second},
 	} {
 		t.Run(fmt.Sprint(s.Tool, s.Streams, s.Direction), func(t *testing.T) {
-			if _, err := pair.choose(t.Context(), s.Tool); err != nil {
+			if _, err := pair.choose(t.Context(), bulkKind(t), s); err != nil {
 				t.Skip(err)
 			}
 			r, err := Measure(t.Context(), pair, s)
@@ -130,7 +130,7 @@ func TestMeasureFailures(t *testing.T) {
 	if _, err := Measure(t.Context(), gone, Spec{Tool: "builtin", Streams: 1, Duration: time.Second}); !errors.Is(err, ErrTool) {
 		t.Errorf("unreachable: %v", err)
 	}
-	if _, err := pair.choose(t.Context(), "iperf3"); err == nil {
+	if _, err := pair.choose(t.Context(), bulkKind(t), Spec{Tool: "iperf3"}); err == nil {
 		ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
 		defer cancel()
 		if _, err := Measure(ctx, pair, Spec{Tool: "iperf3", Streams: 1, Duration: 20 * time.Second}); !errors.Is(err, context.DeadlineExceeded) {
@@ -141,6 +141,53 @@ func TestMeasureFailures(t *testing.T) {
 			t.Errorf("killed: %v", err)
 		} else {
 			t.Log(err)
+		}
+	}
+}
+
+func bulkKind(t *testing.T) Kind {
+	k, err := FindKind("bulk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestWorkloads(t *testing.T) {
+	pair := loopback(t)
+	for _, kind := range Kinds() {
+		for _, tool := range kind.Tools {
+			t.Run(kind.Name+"/"+tool, func(t *testing.T) {
+				s, err := Spec{Workload: kind.Name, Tool: tool, Duration: time.Second, Omit: 200 * time.Millisecond}.WithDefaults(0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tool == "sockperf" {
+					s.Streams = 1
+				}
+				if _, err := pair.choose(t.Context(), kind, s); err != nil {
+					t.Skip(err)
+				}
+				r, err := Measure(t.Context(), pair, s)
+				if errors.Is(err, ErrDisturbed) {
+					t.Skip(err)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Log(r.Metrics, r.Warnings)
+				if v, ok := r.Value(kind.Primary().Name); !ok || !(v > 0) {
+					t.Errorf("%s: %+v", kind.Primary().Name, r.Metrics)
+				}
+				for _, m := range kind.Metrics {
+					if _, ok := r.Metrics[m.Name]; !ok && tool == kind.Tools[0] && m.Unit != "s" {
+						t.Errorf("%s is not measured", m.Name)
+					}
+				}
+				if r.ClientKernel == nil || len(r.Client.Cores) == 0 {
+					t.Error("no telemetry")
+				}
+			})
 		}
 	}
 }

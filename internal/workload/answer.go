@@ -1,0 +1,220 @@
+package workload
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// The protocol of the workloads that are more than a transfer. A TCP
+// connection begins with one byte, its mode, and eight bytes, a number:
+//
+//	r  requests of 64 bytes, each answered with 64, until the client closes
+//	x  one such request; the server answers and closes
+//	u  frames from the client; the number names their counter. A frame is 16
+//	   KiB and begins with an identity; when that is not 0 it is sent back
+//	d  frames from the server; an identity that the client sends comes back
+//	   at the head of the next frame
+//	s  bytes from the client, read at the given number of bit/s
+//	c  eight bytes name a counter, its value is the answer, until the client
+//	   closes
+//
+// A UDP datagram begins with such a byte and number too: p is counted, q is
+// answered with 256 bytes that begin with the same nine.
+const (
+	modeRequests = 'r'
+	modeOnce     = 'x'
+	modeUp       = 'u'
+	modeDown     = 'd'
+	modeSlow     = 's'
+	modeCount    = 'c'
+	modePacket   = 'p'
+	modeQuestion = 'q'
+
+	headSize   = 9
+	exchangeN  = 64
+	answerSize = 256
+	frameSize  = 16 << 10
+)
+
+// answerer is the server's end.
+type answerer struct {
+	mu       sync.Mutex
+	counters map[uint64]*atomic.Int64
+}
+
+func (a *answerer) counter(name uint64) *atomic.Int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c := a.counters[name]
+	if c == nil {
+		c = new(atomic.Int64)
+		a.counters[name] = c
+	}
+	return c
+}
+
+// answerLoad serves until ctx ends, for an hour at most.
+func answerLoad(ctx context.Context, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Hour)
+	defer cancel()
+	var config net.ListenConfig
+	packets, err := config.ListenPacket(ctx, "udp", addr)
+	if err != nil {
+		return err
+	}
+	listener, err := config.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return errors.Join(err, packets.Close())
+	}
+	stop := context.AfterFunc(ctx, func() { listener.Close(); packets.Close() })
+	defer stop()
+	a := &answerer{counters: map[uint64]*atomic.Int64{}}
+	for range 4 {
+		go a.datagrams(packets)
+	}
+	for {
+		c, err := listener.Accept()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		go func() {
+			defer c.Close()
+			// A connection that breaks is the client's to report.
+			_ = a.connection(c)
+		}()
+	}
+}
+
+func (a *answerer) datagrams(c net.PacketConn) {
+	buf, reply := make([]byte, 2048), make([]byte, answerSize)
+	var last uint64
+	var count *atomic.Int64
+	for {
+		n, from, err := c.ReadFrom(buf)
+		if err != nil {
+			return
+		}
+		if n < headSize {
+			continue
+		}
+		switch buf[0] {
+		case modePacket:
+			if name := binary.BigEndian.Uint64(buf[1:]); count == nil || name != last {
+				last, count = name, a.counter(name)
+			}
+			count.Add(1)
+		case modeQuestion:
+			copy(reply, buf[:headSize])
+			// A lost answer is a lost question to the client.
+			_, _ = c.WriteTo(reply, from)
+		}
+	}
+}
+
+func (a *answerer) connection(c net.Conn) error {
+	head := make([]byte, headSize)
+	c.SetReadDeadline(time.Now().Add(30 * time.Second))
+	if _, err := io.ReadFull(c, head); err != nil {
+		return err
+	}
+	c.SetReadDeadline(time.Time{})
+	number := binary.BigEndian.Uint64(head[1:])
+	switch head[0] {
+	case modeRequests:
+		return echo(c, -1)
+	case modeOnce:
+		return echo(c, 1)
+	case modeUp:
+		return a.takeFrames(c, a.counter(number))
+	case modeDown:
+		return sendFrames(c)
+	case modeSlow:
+		return a.readSlowly(c, float64(number))
+	case modeCount:
+		for {
+			if _, err := io.ReadFull(c, head[:8]); err != nil {
+				return err
+			}
+			n := a.counter(binary.BigEndian.Uint64(head)).Load()
+			if _, err := c.Write(binary.BigEndian.AppendUint64(nil, uint64(n))); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.New("unknown mode")
+}
+
+func echo(c net.Conn, times int) error {
+	buf := make([]byte, exchangeN)
+	for ; times != 0; times-- {
+		if _, err := io.ReadFull(c, buf); err != nil {
+			return err
+		}
+		if _, err := c.Write(buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *answerer) takeFrames(c net.Conn, count *atomic.Int64) error {
+	buf := make([]byte, frameSize)
+	for {
+		if _, err := io.ReadFull(c, buf); err != nil {
+			return err
+		}
+		count.Add(frameSize)
+		if id := buf[:8]; binary.BigEndian.Uint64(id) != 0 {
+			if _, err := c.Write(id); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func sendFrames(c net.Conn) error {
+	var asked atomic.Uint64
+	go func() {
+		id := make([]byte, 8)
+		for {
+			if _, err := io.ReadFull(c, id); err != nil {
+				c.Close()
+				return
+			}
+			asked.Store(binary.BigEndian.Uint64(id))
+		}
+	}()
+	buf := make([]byte, frameSize)
+	for {
+		binary.BigEndian.PutUint64(buf, asked.Swap(0))
+		if _, err := c.Write(buf); err != nil {
+			return err
+		}
+	}
+}
+
+// slowCounter is the counter of what slow readers took.
+const slowCounter = 1<<64 - 1
+
+// readSlowly takes a piece every ten milliseconds.
+func (a *answerer) readSlowly(c net.Conn, bps float64) error {
+	const step = 10 * time.Millisecond
+	buf := make([]byte, max(1, min(int(bps/8*step.Seconds()), 1<<20)))
+	for next := time.Now(); ; next = next.Add(step) {
+		n, err := io.ReadFull(c, buf)
+		a.counter(slowCounter).Add(int64(n))
+		if err != nil {
+			return err
+		}
+		time.Sleep(time.Until(next))
+	}
+}

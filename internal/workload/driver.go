@@ -1,0 +1,158 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+// driver runs workloads with one tool.
+type driver struct {
+	tool string
+	// client and server are the programs that the hosts need; empty for none.
+	client, server string
+	run            func(context.Context, Pair, Spec) (Run, error)
+}
+
+func drivers() []driver {
+	return []driver{
+		{"iperf3", "iperf3", "iperf3", runIperf3},
+		{"builtin", "", "", runBuiltin},
+		{"nuttcp", "nuttcp", "nuttcp", runNuttcp},
+		{"netperf", "netperf", "netserver", runNetperf},
+		{"iperf", "iperf", "iperf", runIperf2},
+		{"tcpbench", "tcpbench", "tcpbench", runTcpbench},
+		{"sockperf", "sockperf", "sockperf", runSockperf},
+		{"wrk", "wrk", "nginx", runHTTP(wrkCommand)},
+		{"h2load", "h2load", "nginx", runHTTP(h2loadCommand)},
+		{"ab", "ab", "nginx", runHTTP(abCommand)},
+	}
+}
+
+func findDriver(tool string) driver {
+	for _, d := range drivers() {
+		if d.tool == tool {
+			return d
+		}
+	}
+	return driver{tool: tool}
+}
+
+// choose picks the first of the workload's tools that both hosts have.
+func (p Pair) choose(ctx context.Context, kind Kind, s Spec) (driver, error) {
+	tools := kind.Tools
+	if s.Tool != "" {
+		tools = []string{s.Tool}
+	}
+	var lacking []string
+	for _, tool := range tools {
+		d := findDriver(tool)
+		missing, err := p.lacks(ctx, d)
+		if err != nil {
+			return d, err
+		}
+		if len(missing) == 0 {
+			return d, nil
+		}
+		lacking = append(lacking, slices.Compact(missing)...)
+	}
+	advice := "install one of them"
+	if s.Tool != "" {
+		advice = "install it, or measure with another tool"
+	}
+	return driver{}, fmt.Errorf("%w: %s; %s", ErrMissing, strings.Join(lacking, ", "), advice)
+}
+
+// ErrMissing is wrapped, beside ErrTool, when no tool for a workload is
+// installed.
+var ErrMissing = fmt.Errorf("%w is missing", ErrTool)
+
+func (p Pair) lacks(ctx context.Context, d driver) (missing []string, err error) {
+	for _, need := range []struct {
+		conn    host.Conn
+		program string
+	}{{p.Client, d.client}, {p.Server, d.server}} {
+		if need.program == "" {
+			continue
+		}
+		ok, err := installed(ctx, need.conn, need.program)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			missing = append(missing, fmt.Sprintf("%s is not installed on %s", need.program, need.conn.Name()))
+		}
+	}
+	return missing, nil
+}
+
+// installed asks the host's shell; a tool that is there but cannot start is
+// found out by its run.
+func installed(ctx context.Context, c host.Conn, program string) (bool, error) {
+	a, err := one(ctx, c, host.Script("command -v "+program+" >/dev/null"))
+	if err != nil {
+		return false, err
+	}
+	return a.Failure == host.None, nil
+}
+
+// session is a client that runs against a server which was just started.
+type session struct {
+	tool           string
+	server, client []string
+	limit          time.Duration
+	fromServer     bool // whether the server's output is parsed
+}
+
+// run starts the server, runs the client, again while nobody listens, and
+// returns what is to be parsed.
+func (s session) run(ctx context.Context, p Pair) ([]byte, error) {
+	server, err := p.Server.Start(ctx, s.server...)
+	if err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", s.tool, p.Server.Name(), err)
+	}
+	defer server.Stop()
+	for attempt := 0; ; attempt++ {
+		a, err := one(ctx, p.Client, host.Command(s.client...).Within(s.limit))
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case a.Failure == host.TimedOut:
+			return nil, fmt.Errorf("%s on %s did not end in time and was stopped", s.tool, p.Client.Name())
+		case attempt < 20 && refused(a): // sockperf ends with 0 then
+			if err := pause(ctx, 100*time.Millisecond); err != nil {
+				return nil, err
+			}
+			continue
+		case a.Failure != host.None:
+			err := fmt.Errorf("%s on %s: %w", s.tool, p.Client.Name(), a.Err())
+			if server.Ended() {
+				err = errors.Join(err, fmt.Errorf("its server on %s says: %s", p.Server.Name(), lastLine(server.Stop().Stderr)))
+			}
+			return nil, err
+		case s.fromServer:
+			_ = pause(ctx, 300*time.Millisecond) // its last line is on the way
+			return server.Stop().Out, nil
+		}
+		return a.Out, nil
+	}
+}
+
+func refused(a host.Answer) bool {
+	said := a.Stderr + string(a.Out)
+	return strings.Contains(said, "onnection refused") || strings.Contains(said, "establish control")
+}
+
+// parsed turns a tool's output into a run.
+func parsed(tool string, data []byte, err error) (Run, error) {
+	if err != nil {
+		return Run{}, err
+	}
+	return ParseOutput(tool, data)
+}

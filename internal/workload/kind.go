@@ -1,0 +1,186 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Names of metrics, as in Run.Metrics and in JSON; quantities are in base
+// units.
+const (
+	Goodput      = "goodput_bps"
+	Packets      = "packets_per_s"
+	Transactions = "transactions_per_s"
+	Connections  = "connections_per_s"
+	Requests     = "requests_per_s"
+	RPM          = "rpm" // round trips per minute under load
+	Loss         = "loss"
+	Errors       = "errors"
+	LatencyMin   = "latency_min_s"
+	LatencyMean  = "latency_mean_s"
+	LatencyP50   = "latency_p50_s"
+	LatencyP90   = "latency_p90_s"
+	LatencyP99   = "latency_p99_s"
+	LatencyP999  = "latency_p999_s"
+	LatencyMax   = "latency_max_s"
+	IdleLatency  = "idle_latency_p50_s"
+	Jitter       = "jitter_s"
+	SlowGoodput  = "slow_goodput_bps" // of the slow reader's own stream
+	SentPackets  = "sent_packets_per_s"
+)
+
+// Metric is one quantity that a workload measures.
+type Metric struct {
+	Name  string `json:"name"`
+	Unit  string `json:"unit"`
+	Means string `json:"means"`
+	Lower bool   `json:"lower_is_better"`
+}
+
+// Kind describes a workload.
+type Kind struct {
+	Name     string `json:"name"`
+	Imitates string `json:"imitates"`
+	// Metrics are what a run measures; the first one decides a trial.
+	Metrics []Metric `json:"metrics"`
+	// Tools can run it, in the order of preference.
+	Tools []string `json:"tools"`
+	// Streams is how many connections or flows it has unless told.
+	Streams   int       `json:"streams"`
+	Direction Direction `json:"direction"`
+	// Duration counts, Omit before it does not; 0 means that it follows from
+	// the path's round-trip time.
+	Duration time.Duration `json:"duration_ns"`
+	Omit     time.Duration `json:"omit_ns"`
+	WarmUp   string        `json:"warm_up"`
+}
+
+// Primary is the metric that decides a trial.
+func (k Kind) Primary() Metric { return k.Metrics[0] }
+
+// Metric finds a metric of the workload by its name.
+func (k Kind) Metric(name string) (Metric, bool) {
+	i := slices.IndexFunc(k.Metrics, func(m Metric) bool { return m.Name == name })
+	if i < 0 {
+		return Metric{}, false
+	}
+	return k.Metrics[i], true
+}
+
+const (
+	bulkWarmUp = "the start of each run is left out, while the connections find their pace"
+	rateWarmUp = "the first second of each run is left out, while caches and connections warm"
+)
+
+// Kinds lists the workloads.
+func Kinds() []Kind {
+	goodput := Metric{Goodput, "bit/s", "payload that arrived", false}
+	latency := []Metric{
+		{LatencyP50, "s", "time of the median exchange", true},
+		{LatencyP99, "s", "time that one exchange in 100 exceeds", true},
+		{LatencyP999, "s", "time that one exchange in 1000 exceeds", true},
+	}
+	bulkTools := []string{"iperf3", "builtin", "nuttcp", "netperf", "iperf", "tcpbench"}
+	httpTools := []string{"wrk", "h2load", "ab"}
+	with := func(first Metric, more ...Metric) []Metric { return append([]Metric{first}, more...) }
+	return []Kind{
+		{Name: "bulk", Imitates: "one large transfer: a backup, a copy, a download", Metrics: with(goodput), Tools: bulkTools,
+			Streams: 1, Direction: Up, WarmUp: bulkWarmUp},
+		{Name: "streams", Imitates: "a large transfer over parallel connections", Metrics: with(goodput), Tools: bulkTools,
+			Streams: 4, Direction: Up, WarmUp: bulkWarmUp},
+		{Name: "bidir", Imitates: "large transfers in both directions at once", Metrics: with(goodput), Tools: []string{"iperf3", "builtin"},
+			Streams: 1, Direction: Both, WarmUp: bulkWarmUp},
+		{Name: "udp-pps", Imitates: "small packets: voice, games, a packet filter's worst case; 64 bytes of UDP payload, as fast as they go",
+			Metrics: with(Metric{Packets, "1/s", "packets that arrived", false}, Metric{Loss, "share", "packets that were sent and did not arrive", true}),
+			Tools:   []string{"builtin", "iperf3", "nuttcp"}, Streams: 4, Direction: Up, Duration: 3 * time.Second, Omit: time.Second, WarmUp: rateWarmUp},
+		{Name: "rr", Imitates: "requests and answers of 64 bytes on open connections: databases, remote calls",
+			Metrics: with(Metric{Transactions, "1/s", "requests that were answered", false}, latency...),
+			Tools:   []string{"builtin", "netperf", "sockperf"}, Streams: 1, Direction: Up, Duration: 3 * time.Second, Omit: time.Second, WarmUp: rateWarmUp},
+		{Name: "crr", Imitates: "a connection for every request: plain HTTP/1.0, health checks; the server closes",
+			Metrics: with(Metric{Connections, "1/s", "connections opened, used once and closed", false}, latency...),
+			Tools:   []string{"builtin", "netperf"}, Streams: 16, Direction: Up, Duration: 3 * time.Second, Omit: time.Second, WarmUp: rateWarmUp},
+		{Name: "http-small", Imitates: "a web server with files of 1 KiB on kept connections",
+			Metrics: with(Metric{Requests, "1/s", "requests that were answered", false}, latency[0], latency[1], Metric{Errors, "", "requests that failed", true}),
+			Tools:   httpTools, Streams: 32, Direction: Down, Duration: 4 * time.Second, WarmUp: "none: nginx has the file open after the first request"},
+		{Name: "http-large", Imitates: "a web server with files of 10 MiB",
+			Metrics: with(goodput, Metric{Requests, "1/s", "requests that were answered", false}, latency[0], latency[1]),
+			Tools:   httpTools, Streams: 4, Direction: Down, Duration: 5 * time.Second, WarmUp: "none: the files fill many round trips"},
+		{Name: "loaded-latency", Imitates: "a call or a game while others load the path both ways",
+			Metrics: with(Metric{RPM, "1/min", "round trips per minute under load: draft-ietf-ippm-responsiveness without TLS", false},
+				latency[0], latency[1], Metric{IdleLatency, "s", "median exchange before the load", true}, goodput),
+			Tools: []string{"builtin"}, Streams: 4, Direction: Both, WarmUp: bulkWarmUp},
+		{Name: "slow-receiver", Imitates: "a fast transfer beside one whose receiver takes only 10 Mbit/s",
+			Metrics: with(goodput, Metric{SlowGoodput, "bit/s", "payload that the slow receiver took", false}, latency[0], latency[1]),
+			Tools:   []string{"builtin"}, Streams: 1, Direction: Up, WarmUp: bulkWarmUp},
+		{Name: "dns-like", Imitates: "a name server: questions of 64 bytes over UDP, answers of 256",
+			Metrics: with(Metric{Transactions, "1/s", "questions that were answered", false},
+				append(slices.Clone(latency), Metric{Loss, "share", "questions without an answer within a second", true})...),
+			Tools: []string{"builtin", "sockperf"}, Streams: 16, Direction: Up, Duration: 3 * time.Second, Omit: time.Second, WarmUp: rateWarmUp},
+	}
+}
+
+// FindKind returns the workload of that name.
+func FindKind(name string) (Kind, error) {
+	var names []string
+	for _, k := range Kinds() {
+		if k.Name == name {
+			return k, nil
+		}
+		names = append(names, k.Name)
+	}
+	return Kind{}, fmt.Errorf("workload %q: one of %s is expected", name, strings.Join(names, ", "))
+}
+
+// SuiteRow is one line of a suite's table.
+type SuiteRow struct {
+	Title string
+	Spec  Spec
+}
+
+// Suite returns the rows of a named suite: host is the five measurements by
+// which tuning guides judge a server.
+func Suite(name string) ([]SuiteRow, error) {
+	if name != "host" {
+		return nil, fmt.Errorf("suite %q: host is expected", name)
+	}
+	return []SuiteRow{
+		{"single stream", Spec{Workload: "bulk"}},
+		{"four streams", Spec{Workload: "streams", Streams: 4}},
+		{"HTTP small files", Spec{Workload: "http-small"}},
+		{"UDP 64-byte packets", Spec{Workload: "udp-pps"}},
+		{"TCP connections", Spec{Workload: "crr"}},
+	}, nil
+}
+
+// WithDefaults fills in what the workload's record says and the path's
+// round-trip time (0: not known) suggests.
+func (s Spec) WithDefaults(rtt time.Duration) (Spec, error) {
+	if s.Workload == "" {
+		s.Workload = "bulk"
+	}
+	k, err := FindKind(s.Workload)
+	if err != nil {
+		return s, err
+	}
+	if s.Streams == 0 {
+		s.Streams = k.Streams
+	}
+	if s.Direction == "" {
+		s.Direction = k.Direction
+	}
+	if s.Duration == 0 {
+		s.Duration = k.Duration
+	}
+	if s.Duration == 0 { // long against slow start and a sawtooth's period
+		s.Duration = min(max(40*rtt, 2*time.Second), 15*time.Second).Round(time.Second)
+	}
+	if s.Omit == 0 {
+		s.Omit = k.Omit
+	}
+	if s.Omit == 0 && k.Duration == 0 {
+		s.Omit = min(max(20*rtt, time.Second), 5*time.Second).Round(time.Second)
+	}
+	return s, s.Check()
+}

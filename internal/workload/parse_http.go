@@ -1,0 +1,133 @@
+package workload
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+)
+
+var (
+	wrkPart   = regexp.MustCompile(`^ *([0-9.]+)% +([0-9.]+(?:ns|us|ms|s|m|h))$`)
+	wrkTotal  = regexp.MustCompile(`([0-9]+) requests in ([0-9.]+[a-z]+), ([0-9.]+[KMGT]?B) read`)
+	wrkErrors = regexp.MustCompile(`(?:Non-2xx or 3xx responses|connect|read|write|timeout):? (\d+)`)
+)
+
+// parseWrk reads wrk 4 and wrk2 with --latency. Answers that are not 2xx or
+// 3xx do not count as requests that were answered.
+func parseWrk(text string, r *Run) error {
+	var total, failed float64
+	lines(text, func(line string) {
+		if m := wrkTotal.FindStringSubmatch(line); m != nil {
+			total = number(m[1])
+			r.Counted, _ = withUnit(m[2], timeUnits())
+			if bits, ok := withUnit(m[3], binaryBits()); ok && r.Counted > 0 {
+				r.Metrics[Goodput] = bits / r.Counted
+			}
+			return
+		}
+		if m := wrkPart.FindStringSubmatch(line); m != nil {
+			if v, ok := withUnit(m[2], timeUnits()); ok {
+				r.percentile(number(m[1]), v)
+			}
+			return
+		}
+		if strings.Contains(line, "Socket errors:") || strings.Contains(line, "Non-2xx") {
+			for _, m := range wrkErrors.FindAllStringSubmatch(line, -1) {
+				failed += number(m[1])
+			}
+		}
+	})
+	if r.Counted <= 0 {
+		return errors.New("no line with requests and time: the test did not end")
+	}
+	r.Metrics[Errors] = failed
+	r.Metrics[Requests] = max(0, total-min(failed, total)) / r.Counted
+	return nil
+}
+
+var abPart = regexp.MustCompile(`^ *([0-9]+)% +([0-9]+)`)
+
+// parseAb reads ApacheBench's text.
+func parseAb(text string, r *Run) error {
+	fields := map[string]float64{}
+	lines(text, func(line string) {
+		if key, rest, ok := strings.Cut(line, ":"); ok {
+			if words := strings.Fields(rest); len(words) > 0 {
+				if v := number(words[0]); v > 0 {
+					if _, seen := fields[key]; !seen { // the second mean is of all connections together
+						fields[key] = v
+					}
+				}
+			}
+		}
+		if m := abPart.FindStringSubmatch(line); m != nil {
+			r.percentile(number(m[1]), number(m[2])/1e3)
+		}
+	})
+	if fields["Time taken for tests"] <= 0 || fields["Complete requests"] <= 0 {
+		return errors.New("no completed requests in it: the test did not end")
+	}
+	r.Counted = fields["Time taken for tests"]
+	r.Metrics[Errors] = fields["Failed requests"] + fields["Non-2xx responses"]
+	r.Metrics[Requests] = max(0, fields["Complete requests"]-r.Metrics[Errors]) / r.Counted
+	if v := fields["Time per request"]; v > 0 {
+		r.Metrics[LatencyMean] = v / 1e3
+	}
+	if v := fields["Total transferred"]; v > 0 {
+		r.Metrics[Goodput] = v * 8 / r.Counted
+	}
+	return nil
+}
+
+var (
+	h2Finished = regexp.MustCompile(`finished in ([0-9.]+[a-z]+), ([0-9.]+) req/s, ([0-9.]+[KMGT]?B)/s`)
+	h2Requests = regexp.MustCompile(`(\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout`)
+	h2Status   = regexp.MustCompile(`(\d+) 2xx, (\d+) 3xx, (\d+) 4xx, (\d+) 5xx`)
+)
+
+// parseH2load reads h2load's text: min, max, mean and spread of the time for a
+// request, and from 1.66 on the median and percentiles in columns.
+func parseH2load(text string, r *Run) error {
+	m := h2Finished.FindStringSubmatch(text)
+	if m == nil {
+		return errors.New("no line \"finished in\": the test did not end")
+	}
+	r.Counted, _ = withUnit(m[1], timeUnits())
+	if bits, ok := withUnit(m[3], binaryBits()); ok {
+		r.Metrics[Goodput] = bits
+	}
+	r.Metrics[Requests] = number(m[2])
+	if m := h2Requests.FindStringSubmatch(text); m != nil && r.Counted > 0 {
+		r.Metrics[Errors] = number(m[2]) + number(m[3]) + number(m[4])
+		done := number(m[1])
+		if s := h2Status.FindStringSubmatch(text); s != nil {
+			done = min(done, number(s[1])+number(s[2]))
+			r.Metrics[Errors] += number(s[3]) + number(s[4])
+		}
+		r.Metrics[Requests] = done / r.Counted
+	}
+	var columns []string
+	lines(text, func(line string) {
+		words := strings.Fields(line)
+		if len(words) > 3 && words[0] == "min" {
+			columns = words
+		}
+		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "time for request:")
+		if !ok {
+			rest, ok = strings.CutPrefix(strings.TrimSpace(line), "request     :")
+		}
+		if !ok {
+			return
+		}
+		for i, word := range strings.Fields(rest) {
+			name := ""
+			if i < len(columns) {
+				name = map[string]string{"min": LatencyMin, "max": LatencyMax, "mean": LatencyMean, "median": LatencyP50, "p95": "", "p99": LatencyP99}[columns[i]]
+			}
+			if v, ok := withUnit(word, timeUnits()); ok && name != "" {
+				r.Metrics[name] = v
+			}
+		}
+	})
+	return nil
+}

@@ -1,0 +1,308 @@
+package workload
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// outputs are in the form of the tools' own, numbers invented.
+var outputs = []struct {
+	name, tool, text string
+	want             map[string]float64
+}{
+	{"wrk 4", "wrk", `Running 10s test @ http://10.0.0.2:5201/file
+  2 threads and 32 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency   400.00us  800.00us  12.00ms   90.00%
+    Req/Sec    20.00k     1.00k   22.00k    55.00%
+  Latency Distribution
+     50%  150.00us
+     75%  200.00us
+     90%    1.50ms
+     99%    4.00ms
+  400000 requests in 10.00s, 476.84MB read
+  Socket errors: connect 0, read 2, write 0, timeout 8
+  Non-2xx or 3xx responses: 90
+Requests/sec:  40000.00
+Transfer/sec:     47.68MB
+`, map[string]float64{Requests: 39990, Errors: 100, LatencyP50: 150e-6, LatencyP90: 1.5e-3, LatencyP99: 4e-3, Goodput: 476.84 * 1024 * 1024 * 8 / 10}},
+	{"wrk2", "wrk", `Running 45s test @ https://example.org
+  Thread calibration: mean lat.: 2.0ms, rate sampling interval: 10ms
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+  Latency Distribution (HdrHistogram - Recorded Latency)
+ 50.000%    2.00ms
+ 99.900%   36.00s
+100.000%    0.90m
+  Detailed Percentile spectrum:
+       0.903     0.000000            1         1.00
+  450 requests in 0.75m, 183.22KB read
+Requests/sec:     10.00
+`, map[string]float64{Requests: 10, LatencyP50: 2e-3, LatencyP999: 36, LatencyMax: 54, Errors: 0}},
+	{"ab", "ab", `This is ApacheBench, Version 2.3 <$Revision: 1 $>
+Concurrency Level:      4
+Time taken for tests:   2.000 seconds
+Complete requests:      20000
+Failed requests:        10
+   (Connect: 0, Receive: 0, Length: 10, Exceptions: 0)
+Non-2xx responses:      30
+Total transferred:      25000000 bytes
+Requests per second:    10000.00 [#/sec] (mean)
+Time per request:       0.400 [ms] (mean)
+Time per request:       0.100 [ms] (mean, across all concurrent requests)
+Percentage of the requests served within a certain time (ms)
+  50%      1
+  90%      3
+  99%      7
+ 100%     74 (longest request)
+`, map[string]float64{Requests: 9980, Errors: 40, LatencyMean: 0.4e-3, LatencyP50: 1e-3, LatencyP99: 7e-3, LatencyMax: 74e-3, Goodput: 1e8}},
+	{"h2load 1.52", "h2load", `starting benchmark...
+finished in 4.00s, 25000.00 req/s, 30.00MB/s
+requests: 100000 total, 100004 started, 100000 done, 99990 succeeded, 4 failed, 4 errored, 2 timeout
+status codes: 99990 2xx, 0 3xx, 6 4xx, 0 5xx
+traffic: 120.00MB (125829120) total, 20.00MB (1) headers (space savings 0.00%), 100.00MB (1) data
+                     min         max         mean         sd        +/- sd
+time for request:       40us     12.50ms       150us       200us    95.00%
+time for connect:      100us       300us       200us        50us    60.00%
+req/s           :    6000.00     6500.00     6250.00      100.00    75.00%
+`, map[string]float64{Requests: 99990.0 / 4, Errors: 16, LatencyMin: 40e-6, LatencyMax: 12.5e-3, LatencyMean: 150e-6}},
+	{"nuttcp -fparse", "nuttcp", "megabytes=10.0000 real_sec=0.50 rate_Mbps=900.0000 retrans=1\n\nmegabytes=1000.0000 real_seconds=10.00 rate_Mbps=838.8608 tx_cpu=9 rx_cpu=5 retrans=7 rtt_ms=20.50\n",
+		map[string]float64{Goodput: 838860800, "retrans": 7, "rtt": 0.0205}},
+	{"nuttcp", "nuttcp", "  118.1250 MB /   1.00 sec =  990.7000 Mbps     0 retrans\n 1130.2500 MB /  10.00 sec =  948.1000 Mbps 7 %TX 6 %RX 3 retrans 0.07 msRTT\n",
+		map[string]float64{Goodput: 948.1e6, "retrans": 3, "rtt": 0.07e-3}},
+	{"nuttcp UDP", "nuttcp", "megabytes=0.5961 real_seconds=2.00 rate_Mbps=4.9999 tx_cpu=96 rx_cpu=2 drop=1000 pkt=11000 data_loss=9.09\n",
+		map[string]float64{Goodput: 4.9999e6, Packets: 5000, SentPackets: 5500, Loss: 1.0 / 11}},
+	{"iperf 2 CSV", "iperf", "20240101000000,10.0.0.1,58254,10.0.0.2,5001,1,0.0-1.0,1000,8000\n20240101000000,10.0.0.1,58254,10.0.0.2,5001,1,0.0-10.0,1250000,1000000\n20240101000000,10.0.0.1,58255,10.0.0.2,5001,2,0.0-10.0,1250000,2000000\n",
+		map[string]float64{Goodput: 3e6}},
+	{"iperf 2 CSV with a sum", "iperf", "20240101000000,10.0.0.1,58254,10.0.0.2,5001,3,0.0-10.0,1,1000000\n20240101000000,10.0.0.1,58255,10.0.0.2,5001,4,0.0-10.0,1,2000000\n20240101000000,10.0.0.1,0,10.0.0.2,5001,-1,0.0-10.0,1,3100000\n",
+		map[string]float64{Goodput: 3.1e6}},
+	{"iperf 2.0.5", "iperf", "[ ID] Interval Transfer Bandwidth\n[  3]  0.0-10.1 sec  25.1 MBytes  21.0 Mbits/sec\n", map[string]float64{Goodput: 21e6}},
+	{"iperf 2.1 UDP server", "iperf", "[ ID] Interval       Transfer     Bandwidth        Jitter   Lost/Total  Latency avg\n[  1] 0.0000-10.0000 sec  611 KBytes  5.00 Mbits/sec   0.010 ms 2500/10000 (25%)\n",
+		map[string]float64{Goodput: 5e6, Packets: 750, Loss: 0.25}},
+	{"iperf 3 text", "iperf3", `[ ID] Interval           Transfer     Bitrate         Retr  Cwnd
+[  5]   0.00-1.00   sec   112 MBytes   941 Mbits/sec    0    400 KBytes
+[  5]   0.00-10.00  sec  1.10 GBytes   943 Mbits/sec   12             sender
+[  5]   0.00-10.04  sec  1.09 GBytes   936 Mbits/sec                  receiver
+`, map[string]float64{Goodput: 936e6, "retrans": 12}},
+	{"iperf 3.1 text of two streams", "iperf3", `[  4]   0.00-10.00  sec   562 MBytes   471 Mbits/sec    3             sender
+[  4]   0.00-10.00  sec   560 MBytes   470 Mbits/sec                  receiver
+[  6]   0.00-10.00  sec   562 MBytes   471 Mbits/sec    4             sender
+[  6]   0.00-10.00  sec   560 MBytes   470 Mbits/sec                  receiver
+[SUM]   0.00-10.00  sec  1.10 GBytes   942 Mbits/sec    7             sender
+[SUM]   0.00-10.00  sec  1.09 GBytes   940 Mbits/sec                  receiver
+`, map[string]float64{Goodput: 940e6, "retrans": 7}},
+	{"netperf keys", "netperf", "THROUGHPUT=941.48\nTHROUGHPUT_UNITS=10^6bits/s\nELAPSED_TIME=10.00\nP99_LATENCY=-1\nLOCAL_TRANSPORT_RETRANS=4\nTHROUGHPUT=100\nTHROUGHPUT_UNITS=10^6bits/s\n",
+		map[string]float64{Goodput: 1041.48e6, "retrans": 4}},
+	{"netperf CSV", "netperf", "MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 () port 0 AF_INET to 10.0.0.2 () port 0 AF_INET\nThroughput,Throughput Units,50th Percentile Latency Microseconds,99th Percentile Latency Microseconds,Local Transport Retransmissions\n12000.50,Trans/s,80,150,0\n",
+		map[string]float64{Transactions: 12000.5, LatencyP50: 80e-6, LatencyP99: 150e-6}},
+	{"netperf stream table", "netperf", "TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET : demo\nRecv   Send    Send\nSocket Socket  Message  Elapsed\nSize   Size    Size     Time     Throughput\nbytes  bytes   bytes    secs.    10^6bits/sec\n\n131072  16384  16384    10.00     941.40\n",
+		map[string]float64{Goodput: 941.4e6}},
+	{"netperf rr table", "netperf", "TCP REQUEST/RESPONSE TEST from 0.0.0.0 () port 0 AF_INET\nSocket Size   Request  Resp.   Elapsed  Trans.\nSend   Recv   Size     Size    Time     Rate\nbytes  Bytes  bytes    bytes   secs.    per sec\n\n16384  131072 1        1       10.00    9876.54\n16384  131072\n",
+		map[string]float64{Transactions: 9876.54}},
+	{"netperf crr table", "netperf", "TCP Connect/Request/Response TEST from 0.0.0.0 () port 0 AF_INET\n\n16384  131072 1        1       10.00    4321.00\n16384  131072\n",
+		map[string]float64{Connections: 4321}},
+	{"netperf UDP table", "netperf", "UDP UNIDIRECTIONAL SEND TEST from 0.0.0.0 () port 0 AF_INET\nSocket  Message  Elapsed      Messages\nSize    Size     Time         Okay Errors   Throughput\nbytes   bytes    secs            #      #   10^6bits/sec\n\n212992      64   10.00     5000000      0     256.00\n212992           10.00     4000000            204.80\n",
+		map[string]float64{Packets: 400000, SentPackets: 500000, Goodput: 204.8e6}},
+	{"tcpbench", "tcpbench", "  elapsed_ms          bytes         mbps  bwidth\n        1000       62500000      500.000  100.00%\nConn:   1 Mbps:      500.000 Peak Mbps:      500.000 Avg Mbps:      500.000\n        2000      125000000     1000.000  100.00%\nConn:   1 Mbps:     1000.000 Peak Mbps:     1000.000 Avg Mbps:     1000.000\n",
+		map[string]float64{Goodput: 750e6}},
+	{"sockperf", "sockperf", "sockperf: \x1b[2;35m== version #3.7-no.git == \x1b[0m\nsockperf: [Valid Duration] RunTime=2.000 sec; SentMessages=1000; ReceivedMessages=990\nsockperf: \x1b[2;35m====> avg-latency=10.000 (std-dev=38.230)\x1b[0m\nsockperf: ---> <MAX> observation =  900.000\nsockperf: ---> percentile 99.900 =  500.000\nsockperf: ---> percentile 50.000 =    8.000\n",
+		map[string]float64{Transactions: 495, LatencyMean: 20e-6, LatencyP50: 16e-6, LatencyP999: 1e-3, LatencyMax: 1.8e-3, Loss: 0.01}},
+	{"sockperf --full-rtt", "sockperf", "sockperf: [Valid Duration] RunTime=2.000 sec; SentMessages=10; ReceivedMessages=10\nsockperf: ====> avg-rtt=10.000 (std-dev=1)\nsockperf: ---> percentile 50.000 =    8.000\n",
+		map[string]float64{LatencyMean: 10e-6, LatencyP50: 8e-6}},
+	{"ping of iputils", "ping", "PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=20.0 ms\n64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=99.0 ms (DUP!)\n64 bytes from 10.0.0.2: icmp_seq=2 ttl=64 time=22.0 ms\n\n--- 10.0.0.2 ping statistics ---\n4 packets transmitted, 2 received, +1 duplicates, 50% packet loss, time 3000ms\n",
+		map[string]float64{Loss: 0.5, LatencyMin: 0.02, LatencyMax: 0.022, LatencyP50: 0.021}},
+	{"ping without answers", "ping", "--- 192.0.2.1 ping statistics ---\n8 packets transmitted, 0 packets received, 100.0% packet loss\n", map[string]float64{Loss: 1}},
+	{"fping -c", "fping", "10.0.0.2 : [0], 64 bytes, 0.500 ms (0.5 avg, 0% loss)\n10.0.0.2 : [1], timed out (NaN avg, 50% loss)\n\n10.0.0.2 : xmt/rcv/%loss = 2/1/50%, min/avg/max = 0.50/0.50/0.50\n",
+		map[string]float64{Loss: 0.5, LatencyP50: 0.5e-3}},
+	{"fping -q", "fping", "10.0.0.2 : xmt/rcv/%loss = 4/4/0%, min/avg/max = 1.00/2.00/3.00\n", map[string]float64{Loss: 0, LatencyMean: 2e-3, LatencyMax: 3e-3}},
+	{"fping -C", "fping", "10.0.0.2 : 1.00 - 3.00\n", map[string]float64{LatencyP50: 2e-3, Loss: 1.0 / 3}},
+}
+
+func TestParseOutput(t *testing.T) {
+	for _, o := range outputs {
+		t.Run(o.name, func(t *testing.T) {
+			r, err := ParseOutput(o.tool, []byte(o.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, want := range o.want {
+				got := r.Metrics[name]
+				switch name {
+				case "retrans":
+					got = float64(r.Retransmits)
+				case "rtt":
+					got = r.MeanRTT
+				}
+				if math.Abs(got-want) > 1e-9*math.Max(1, want) && math.Abs(got-want) > 1e-6*want {
+					t.Errorf("%s: %g, want %g", name, got, want)
+				}
+			}
+			if strings.HasPrefix(o.name, "fping -C") {
+				return // one line of times says nothing of its program
+			}
+			if got := DetectTool([]byte(o.text)); got != o.tool && o.name != "netperf crr table" {
+				t.Errorf("taken for %q", got)
+			}
+		})
+	}
+}
+
+func TestParseOutputRefuses(t *testing.T) {
+	for _, tool := range ParsedTools() {
+		for _, bad := range []string{"", "command not found", "Segmentation fault", "0 0 0", strings.Repeat("x", 1<<16), "\x00\xff\xfe"} {
+			if r, err := ParseOutput(tool, []byte(bad)); err == nil {
+				t.Errorf("%s: %q gives %+v", tool, clip(bad, 20), r.Metrics)
+			}
+		}
+	}
+	if _, err := ParseOutput("wrq", nil); err == nil || !strings.Contains(err.Error(), "wrk") {
+		t.Errorf("unknown tool: %v", err)
+	}
+}
+
+// TestCutOutput cuts every output at every line: what is left is an error or
+// has sound numbers.
+func TestCutOutput(t *testing.T) {
+	for _, o := range outputs {
+		for i := range o.text {
+			r, err := ParseOutput(o.tool, []byte(o.text[:i]))
+			sound(t, r, err)
+		}
+	}
+}
+
+func sound(t *testing.T, r Run, err error) {
+	t.Helper()
+	if err != nil {
+		return
+	}
+	for name, v := range r.Metrics {
+		if v < 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+			t.Fatalf("%s: %s %g", r.Tool, name, v)
+		}
+	}
+}
+
+func FuzzParseOutput(f *testing.F) {
+	for _, o := range outputs {
+		f.Add(o.tool, []byte(o.text))
+	}
+	f.Add("iperf3", []byte(fixture))
+	f.Add("netperf", []byte(`[["AF_INET","Throughput,Throughput Units","1,Trans/s"]]`))
+	f.Fuzz(func(t *testing.T, tool string, data []byte) {
+		r, err := ParseOutput(tool, data)
+		sound(t, r, err)
+		DetectTool(data)
+	})
+}
+
+// ssOutput is in the form of ss -tinHOm of iproute2 6, numbers invented.
+const ssOutput = `ESTAB 0 3571430 10.0.0.1:38240 10.0.0.2:5201 skmem:(r4096,rb131072,t0,tb4194304,f4096,w8192,o0,bl0,d0) ts sack cubic wscale:10,10 rto:204 rtt:20.5/0.076 mss:1448 cwnd:16 bytes_sent:1475254220 bytes_retrans:71521 bytes_acked:1 segs_out:2 send 95248000000bps lastrcv:612 pacing_rate 83649249112bps delivery_rate 65483000bps delivered:23814 busy:1000ms rwnd_limited:700ms(70.0%) sndbuf_limited:100ms(10.0%) unacked:4 retrans:0/52 minrtt:20
+ESTAB 0 0 10.0.0.1:22 10.0.0.9:50000 skmem:(r0,rb1,t0,tb1,f0,w0,o0,bl0,d0) cubic rtt:1/1 bytes_sent:99
+LISTEN 0 128 0.0.0.0:5201 0.0.0.0:*
+`
+
+func TestParseFlows(t *testing.T) {
+	flows, held := parseFlows([]byte(ssOutput), 5201)
+	if len(flows) != 1 || held != 4096+4096+8192 {
+		t.Fatalf("%d flows, %d bytes", len(flows), held)
+	}
+	f := flows[0]
+	if f.Congestion != "cubic" || f.RTT != 0.0205 || f.MinRTT != 0.02 || f.Retransmitted != 52 || f.Busy != 1 || f.RwndLimited != 0.7 || f.Limit != "receiver" || f.Delivery != 65483000 || f.Cwnd != 16 {
+		t.Errorf("%+v", f)
+	}
+}
+
+func FuzzParseFlows(f *testing.F) {
+	f.Add([]byte(ssOutput))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		flows, _ := parseFlows(data, 5201)
+		for _, f := range flows {
+			if !(f.RTT >= 0 && f.Queue() >= 0 && f.Busy >= 0) {
+				t.Fatalf("%+v", f)
+			}
+		}
+	})
+}
+
+// counterFiles have the form of /proc/net/netstat and its like.
+func FuzzParseCounters(f *testing.F) {
+	f.Add([]byte("TcpExt: SyncookiesSent TCPMemoryPressures ListenDrops\nTcpExt: 0 3 7\nTcp: RetransSegs\nTcp: 9\n"))
+	f.Add([]byte("TCP: inuse 1 orphan 0 tw 0 alloc 4 mem 279\n"))
+	f.Add([]byte("0050667f 00000002 0000000b\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		into := map[string]int64{}
+		parseCounters(data, into)
+		parseSoftnet(data, into)
+		parseDevices(data, into)
+		parseSockstat(data)
+	})
+}
+
+func TestCounters(t *testing.T) {
+	into := map[string]int64{}
+	parseCounters([]byte("TcpExt: SyncookiesSent TCPMemoryPressures ListenDrops\nTcpExt: 5 3 7\nTcp: RetransSegs\nTcp: 9\n"), into)
+	parseSoftnet([]byte("0050667f 00000002 0000000b\n00000001 00000001 00000001\n"), into)
+	parseDevices([]byte("Inter-| x\n  lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"), into)
+	want := map[string]int64{"TcpExt.TCPMemoryPressures": 3, "TcpExt.ListenDrops": 7, "Tcp.RetransSegs": 9, "softnet.dropped": 3, "softnet.squeezed": 12, "dev.lo.rx_dropped": 4, "dev.lo.tx_dropped": 12}
+	for name, v := range want {
+		if into[name] != v {
+			t.Errorf("%s: %d, want %d", name, into[name], v)
+		}
+	}
+	if len(into) != len(want) {
+		t.Errorf("%v", into)
+	}
+	if got := parseSockstat([]byte("sockets: used 2\nTCP: inuse 1 orphan 0 tw 0 alloc 4 mem 279\nUDP: inuse 0 mem 5\n")); got != 279 {
+		t.Errorf("memory %d", got)
+	}
+}
+
+func TestDisturbance(t *testing.T) {
+	limits := func(most, own int64) *Kernel {
+		return &Kernel{Memory: &TCPMemory{Most: most, Own: own, Low: 1000, Pressure: 1300, High: 2000}, Counters: map[string]int64{}}
+	}
+	held := limits(1100, 10)
+	held.Flows = []Flow{{Sent: 1, Busy: 1, RwndLimited: 0.9}}
+	for name, c := range map[string]struct {
+		kernel *Kernel
+		lost   bool
+	}{
+		"quiet": {limits(20, 10), false}, "others": {limits(1400, 10), true}, "own": {limits(1400, 1390), false},
+		"between the limits": {limits(1100, 10), false}, "left over": {held, true}, "not known": {nil, false},
+	} {
+		if why := (Run{ServerKernel: c.kernel}).disturbance(); (why != "") != c.lost {
+			t.Errorf("%s: %q", name, why)
+		}
+	}
+}
+
+// TestCaptures reads outputs that other projects keep.
+func TestCaptures(t *testing.T) {
+	dir := os.Getenv("WIRERATE_CAPTURES")
+	if dir == "" {
+		t.Skip("WIRERATE_CAPTURES names no folder of captures")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "tools", "*", "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no outputs of tools there: ", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tool := DetectTool(data)
+		if want := filepath.Base(filepath.Dir(file)); tool != want {
+			t.Errorf("%s: taken for %q", filepath.Base(file), tool)
+			continue
+		}
+		r, err := ParseOutput(tool, data)
+		if err != nil {
+			t.Errorf("%s: %v", filepath.Base(file), err)
+		}
+		t.Log(filepath.Base(file), r.Metrics)
+	}
+}

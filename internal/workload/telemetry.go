@@ -1,0 +1,365 @@
+package workload
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+// Warning is something about one run that weakens what is concluded from it.
+type Warning struct {
+	Code  string  `json:"code"`
+	Text  string  `json:"text"`
+	Value float64 `json:"value"`
+}
+
+// Codes of warnings about a run.
+const (
+	CodeCPUBound  = "cpu-bound"
+	CodeMemory    = "tcp-memory"
+	CodeDrops     = "drops"
+	CodeReceiver  = "receiver-limited"
+	CodeSendLimit = "send-buffer-limited"
+	CodeEmulator  = "emulator-behind"
+)
+
+// Kernel is what a host's kernel says about a run.
+type Kernel struct {
+	// Counters are the changes of counters of /proc/net/snmp, netstat,
+	// softnet_stat and dev; those that did not change are left out.
+	Counters map[string]int64 `json:"counters,omitempty"`
+	Memory   *TCPMemory       `json:"tcp_memory,omitempty"`
+	Flows    []Flow           `json:"flows,omitempty"`
+}
+
+// TCPMemory is the memory of all TCP sockets of a machine against its limits
+// (net.ipv4.tcp_mem, tcp(7)), in pages.
+type TCPMemory struct {
+	Most     int64 `json:"most_pages"` // seen during the run
+	Own      int64 `json:"own_pages"`  // of that, by this run's own sockets
+	Low      int64 `json:"low_pages"`
+	Pressure int64 `json:"pressure_pages"`
+	High     int64 `json:"high_pages"`
+}
+
+// counted are the counters worth keeping, by their names in /proc/net/snmp and
+// /proc/net/netstat.
+const counted = " RetransSegs OutSegs InErrs OutRsts TCPTimeouts TCPLostRetransmit TCPFastRetrans TCPSlowStartRetrans " +
+	"TCPMemoryPressures TCPMemoryPressuresChrono TCPRcvCollapsed PruneCalled RcvPruned TCPRcvQDrop TCPZeroWindowDrop " +
+	"TCPBacklogDrop ListenOverflows ListenDrops TCPReqQFullDrop TCPReqQFullDoCookies TCPOFOQueue TCPDSACKRecv TCPSpuriousRTOs " +
+	"TCPAbortOnMemory TCPWantZeroWindowAdv TCPToZeroWindowAdv RcvbufErrors SndbufErrors InErrors NoPorts ReasmFails InDiscards OutDiscards "
+
+// snapshot is one reading of a host's counters.
+type snapshot struct {
+	cpu      cpuSample
+	counters map[string]int64
+	pages    int64 // of TCP memory; -1 unknown
+}
+
+func readSnapshot(ctx context.Context, c host.Conn) snapshot {
+	s := snapshot{counters: map[string]int64{}, pages: -1}
+	answers, err := c.Do(ctx, host.Read("/proc/stat"), host.Read("/proc/net/snmp"), host.Read("/proc/net/netstat"),
+		host.Read("/proc/net/softnet_stat"), host.Read("/proc/net/dev"), host.Read("/proc/net/sockstat"))
+	if err != nil || len(answers) != 6 {
+		return s
+	}
+	if answers[0].Failure == host.None {
+		s.cpu = parseStat(answers[0].Out)
+	}
+	parseCounters(answers[1].Out, s.counters)
+	parseCounters(answers[2].Out, s.counters)
+	parseSoftnet(answers[3].Out, s.counters)
+	parseDevices(answers[4].Out, s.counters)
+	s.pages = parseSockstat(answers[5].Out)
+	return s
+}
+
+// parseCounters reads the pairs of lines of /proc/net/snmp and netstat: names,
+// then values (proc_pid_net(5)).
+func parseCounters(data []byte, into map[string]int64) {
+	var names []string
+	for line := range bytes.Lines(data) {
+		fields := strings.Fields(string(line))
+		if len(fields) < 2 {
+			continue
+		}
+		if names == nil || names[0] != fields[0] || len(names) != len(fields) {
+			names = fields
+			continue
+		}
+		for i, name := range names[1:] {
+			v, err := strconv.ParseInt(fields[i+1], 10, 64)
+			if err == nil && strings.Contains(counted, " "+name+" ") {
+				into[strings.TrimSuffix(fields[0], ":")+"."+name] = v
+			}
+		}
+		names = nil
+	}
+}
+
+// parseSoftnet adds up the second and third column of /proc/net/softnet_stat,
+// hexadecimal: packets dropped because the backlog was full, and times that
+// net_rx_action ran out of its budget (net/core/net-procfs.c).
+func parseSoftnet(data []byte, into map[string]int64) {
+	for line := range bytes.Lines(data) {
+		fields := strings.Fields(string(line))
+		if len(fields) < 3 {
+			continue
+		}
+		for i, name := range []string{"softnet.dropped", "softnet.squeezed"} {
+			if v, err := strconv.ParseInt(fields[i+1], 16, 64); err == nil {
+				into[name] += v
+			}
+		}
+	}
+}
+
+// parseDevices reads the drop columns of /proc/net/dev.
+func parseDevices(data []byte, into map[string]int64) {
+	for line := range bytes.Lines(data) {
+		name, rest, ok := strings.Cut(string(line), ":")
+		fields := strings.Fields(rest)
+		if !ok || len(fields) < 16 {
+			continue
+		}
+		for column, what := range map[int]string{3: "rx_dropped", 11: "tx_dropped"} {
+			if v, err := strconv.ParseInt(fields[column], 10, 64); err == nil {
+				into["dev."+strings.TrimSpace(name)+"."+what] = v
+			}
+		}
+	}
+}
+
+// parseSockstat returns the pages of TCP memory of /proc/net/sockstat, -1
+// when it does not tell.
+func parseSockstat(data []byte) int64 {
+	for line := range bytes.Lines(data) {
+		fields := strings.Fields(string(line))
+		for i := 1; i+1 < len(fields) && fields[0] == "TCP:"; i++ {
+			if v, err := strconv.ParseInt(fields[i+1], 10, 64); fields[i] == "mem" && err == nil {
+				return v
+			}
+		}
+	}
+	return -1
+}
+
+// watch observes both hosts while a workload runs.
+type watch struct {
+	pair   Pair
+	spec   Spec
+	before [2]snapshot
+	memory [2]*TCPMemory
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	flows  [2][]Flow
+	own    [2]int64 // bytes of socket memory
+}
+
+const (
+	memoryWait  = 30 * time.Second // how long a run waits for others' memory
+	memoryPause = 500 * time.Millisecond
+	pageSize    = 4096
+)
+
+func (p Pair) hosts() [2]host.Conn { return [2]host.Conn{p.Client, p.Server} }
+
+// startWatch waits until the machine's TCP memory is free, takes the first
+// reading and begins to sample.
+func startWatch(ctx context.Context, p Pair, s Spec) (*watch, error) {
+	w := &watch{pair: p, spec: s}
+	for i, c := range p.hosts() {
+		w.memory[i] = readLimits(ctx, c)
+	}
+	until := time.Now().Add(memoryWait)
+	for {
+		busy := false
+		for i, c := range p.hosts() {
+			w.before[i] = readSnapshot(ctx, c)
+			if m := w.memory[i]; m != nil {
+				m.Most = w.before[i].pages
+				busy = busy || m.Most >= m.Low
+			}
+		}
+		if !busy || time.Now().After(until) {
+			break
+		}
+		if err := pause(ctx, memoryPause); err != nil {
+			return nil, err
+		}
+	}
+	inner, cancel := context.WithCancel(ctx)
+	w.cancel = cancel
+	for i, c := range p.hosts() {
+		w.wg.Go(func() { w.sample(inner, i, c) })
+	}
+	return w, nil
+}
+
+// readLimits reads net.ipv4.tcp_mem, which a namespace does not show: it is
+// then this machine's.
+func readLimits(ctx context.Context, c host.Conn) *TCPMemory {
+	const file = "/proc/sys/net/ipv4/tcp_mem"
+	data, err := host.ReadFile(ctx, c, file)
+	if _, here := c.(*host.Agent); err != nil && here {
+		data, err = host.ReadFile(ctx, host.NewLocal(), file)
+	}
+	if err != nil {
+		return nil
+	}
+	var m TCPMemory
+	if n, err := fmt.Sscan(string(data), &m.Low, &m.Pressure, &m.High); n != 3 || err != nil {
+		return nil
+	}
+	return &m
+}
+
+// sample looks at TCP memory twice a second and at the flows once, late in the
+// run.
+func (w *watch) sample(ctx context.Context, i int, c host.Conn) {
+	look := time.Now().Add(w.spec.Omit + w.spec.Duration*8/10)
+	_, remote := c.(*host.SSH)
+	for {
+		if pause(ctx, memoryPause) != nil {
+			return
+		}
+		if m := w.memory[i]; m != nil && !remote {
+			if data, err := host.ReadFile(ctx, c, "/proc/net/sockstat"); err == nil {
+				m.Most = max(m.Most, parseSockstat(data))
+			}
+		}
+		if !look.IsZero() && time.Now().After(look) {
+			look = time.Time{}
+			if a, err := one(ctx, c, host.Command("ss", "-tinHOm").Within(5*time.Second)); err == nil && a.Failure == host.None {
+				w.flows[i], w.own[i] = parseFlows(a.Out, w.spec.Port)
+			}
+		}
+	}
+}
+
+// telemetry is what was observed.
+type telemetry struct {
+	cpu    [2]*CPU
+	kernel [2]*Kernel
+}
+
+func (w *watch) finish(ctx context.Context) telemetry {
+	w.cancel()
+	w.wg.Wait()
+	var t telemetry
+	if ctx.Err() != nil {
+		return t
+	}
+	for i, c := range w.pair.hosts() {
+		after := readSnapshot(ctx, c)
+		t.cpu[i] = w.before[i].cpu.since(after.cpu)
+		k := &Kernel{Counters: map[string]int64{}, Memory: w.memory[i], Flows: w.flows[i]}
+		for name, v := range after.counters {
+			if d := v - w.before[i].counters[name]; d != 0 {
+				k.Counters[name] = d
+			}
+		}
+		if k.Memory != nil {
+			k.Memory.Most, k.Memory.Own = max(k.Memory.Most, after.pages), w.own[i]/pageSize
+		}
+		t.kernel[i] = k
+	}
+	// Two namespaces of one machine share its memory: what one end holds is
+	// not another user's.
+	if a, b := w.memory[0], w.memory[1]; a != nil && b != nil && sameMachine(w.pair) {
+		own, most := a.Own+b.Own, max(a.Most, b.Most)
+		a.Own, b.Own, a.Most, b.Most = own, own, most, most
+	}
+	return t
+}
+
+func sameMachine(p Pair) bool {
+	for _, c := range p.hosts() {
+		if _, remote := c.(*host.SSH); remote {
+			return false
+		}
+	}
+	return true
+}
+
+func (t telemetry) attach(r *Run) {
+	r.Client, r.Server = t.cpu[0], t.cpu[1]
+	r.ClientKernel, r.ServerKernel = t.kernel[0], t.kernel[1]
+	for i, side := range []string{"client", "server"} {
+		if c := t.cpu[i]; c != nil && c.Busiest >= 0.95 {
+			r.warn(CodeCPUBound, c.Busiest, "a core of the %s was %.0f%% busy: the processor may be the limit, not the path", side, 100*c.Busiest)
+		}
+		k := t.kernel[i]
+		if k == nil {
+			continue
+		}
+		if n := k.Counters["softnet.dropped"] + k.Counters["TcpExt.TCPBacklogDrop"] + k.Counters["TcpExt.TCPRcvQDrop"]; n > 0 {
+			r.warn(CodeDrops, float64(n), "the %s's kernel dropped %d packets for want of room in its queues", side, n)
+		}
+		if f, ok := busiest(k.Flows); ok {
+			r.limits(side, f)
+		}
+		if m := k.Memory; m.pressed() {
+			r.warn(CodeMemory, float64(m.Most), "this run's own sockets took TCP memory on the %s to its limit (%d of %d pages): net.ipv4.tcp_mem binds here", side, m.Most, m.Pressure)
+		}
+	}
+}
+
+// limits says by what a flow was held back for most of its time.
+func (r *Run) limits(side string, f Flow) {
+	if !(f.Busy > 0) {
+		return
+	}
+	if part := f.RwndLimited / f.Busy; part > 0.5 {
+		r.warn(CodeReceiver, part, "the %s's sender was held back by the receive window for %.0f%% of its time", side, 100*part)
+	}
+	if part := f.SndbufLimited / f.Busy; part > 0.5 {
+		r.warn(CodeSendLimit, part, "the %s's sender was held back by its send buffer for %.0f%% of its time", side, 100*part)
+	}
+}
+
+func (r *Run) warn(code string, value float64, format string, args ...any) {
+	r.Warnings = append(r.Warnings, Warning{code, fmt.Sprintf(format, args...), value})
+}
+
+// pressed tells whether TCP memory reached the point from which the kernel
+// takes back receive windows: it enters that state above the second value of
+// tcp_mem and leaves it below the first.
+func (m *TCPMemory) pressed() bool { return m != nil && m.Pressure > 0 && m.Most >= m.Pressure }
+
+// disturbance says why a run says nothing about its arm: other users of the
+// machine had its TCP memory, so that the kernel gave no receive windows.
+func (r Run) disturbance() string {
+	for i, k := range []*Kernel{r.ClientKernel, r.ServerKernel} {
+		if k == nil || k.Memory == nil {
+			continue
+		}
+		m, side := k.Memory, []string{"client", "server"}[i]
+		entered := m.pressed() || k.Counters["TcpExt.TCPMemoryPressures"] > 0 || k.Counters["TcpExt.TCPMemoryPressuresChrono"] > 0
+		// Between the two limits the pressure may be left over from before
+		// the run; a receive window that binds is then its sign.
+		if !entered && m.Most >= m.Low {
+			f, ok := busiest(append(append([]Flow{}, k.Flows...), r.otherFlows(i)...))
+			entered = ok && f.Busy > 0 && f.RwndLimited > f.Busy/2
+		}
+		if entered && m.Most-m.Own >= m.Low/2 {
+			return fmt.Sprintf("the TCP memory of the %s's machine was under pressure from other sockets (%d pages, of them %d by this run; pressure from %d, net.ipv4.tcp_mem), so that the kernel closed receive windows",
+				side, m.Most, m.Own, m.Pressure)
+		}
+	}
+	return ""
+}
+
+func (r Run) otherFlows(i int) []Flow {
+	k := []*Kernel{r.ServerKernel, r.ClientKernel}[i]
+	if k == nil {
+		return nil
+	}
+	return k.Flows
+}
