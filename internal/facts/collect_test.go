@@ -434,8 +434,10 @@ func FuzzRedact(f *testing.F) {
 
 // A name that a shell would obey is asked nothing.
 func TestInterfaceNamesAreNoCommands(t *testing.T) {
-	f := &Facts{NICs: []NIC{{Name: "eth0", Kind: "ethernet"}, {Name: "a'b", Kind: "ethernet"}, {Name: "-S", Kind: "ethernet"}, {Name: "$(x)", Kind: "bond"}, {Name: "br-0.1", Kind: "bridge"}}}
-	if d := cmp.Diff([]string{"eth0", "br-0.1"}, f.askedNICs()); d != "" {
+	f := &Facts{NICs: []NIC{{Name: "eth0", Kind: "ethernet", Up: true}, {Name: "a'b", Kind: "ethernet", Up: true}, {Name: "-S", Kind: "ethernet"}, {Name: "$(x)", Kind: "bond"},
+		{Name: "br-0.1", Kind: "bridge"}, {Name: "eth1", Kind: "ethernet"}}}
+	whole, brief := f.askedNICs()
+	if d := cmp.Diff([][]string{{"eth0"}, {"br-0.1", "eth1"}}, [][]string{whole, brief}); d != "" {
 		t.Error(d)
 	}
 }

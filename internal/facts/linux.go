@@ -46,8 +46,12 @@ func (f *Facts) linuxReaders(thorough bool) []reader {
 		{"conntrack statistics", host.Read("/proc/net/stat/nf_conntrack"), statColumns("nf_conntrack")},
 	}
 	readers = append(readers, linuxSampled()...)
-	for _, nic := range f.askedNICs() {
+	whole, brief := f.askedNICs()
+	for _, nic := range whole {
 		readers = append(readers, ethtoolReaders(nic)...)
+	}
+	for _, nic := range brief {
+		readers = append(readers, ethtoolReaders(nic)[:2]...) // link and driver
 	}
 	readers = append(readers, reader{"affinity", host.Command("sh", "-c", grepAffinity), (*Facts).readAffinity})
 	if thorough {
@@ -75,22 +79,20 @@ func linuxSampled() []reader {
 	}
 }
 
-// askedNICs are the interfaces that ethtool is asked about: those with a device
-// below them first.
-func (f *Facts) askedNICs() []string {
-	var real, virtual []string
+// askedNICs are the interfaces that ethtool is asked about: everything of those
+// that carry packets themselves, and of the others what they are.
+func (f *Facts) askedNICs() (whole, brief []string) {
 	for i := range f.NICs {
 		n := &f.NICs[i]
 		switch {
 		case n.Kind == "loopback" || !plainName(n.Name):
-		case n.Kind == "ethernet":
-			real = append(real, n.Name)
-		default:
-			virtual = append(virtual, n.Name)
+		case n.Kind == "ethernet" && n.Up && len(whole) < nicLimit:
+			whole = append(whole, n.Name)
+		case len(brief) < nicLimit:
+			brief = append(brief, n.Name)
 		}
 	}
-	all := append(real, virtual...)
-	return all[:min(len(all), nicLimit)]
+	return whole, brief
 }
 
 // plainName reports whether a name can stand in a shell script and is no

@@ -17,7 +17,8 @@ func (f *Facts) sampled() []reader {
 		readers := append([]reader{
 			{"links", host.Command("ip", "-s", "-d", "link", "show"), (*Facts).readLinks},
 			{"uptime", host.Read("/proc/uptime"), (*Facts).readUptime}}, linuxSampled()...)
-		for _, nic := range f.askedNICs() {
+		whole, _ := f.askedNICs()
+		for _, nic := range whole {
 			for _, r := range ethtoolReaders(nic) {
 				if strings.HasPrefix(r.part, "statistics ") {
 					readers = append(readers, r)
