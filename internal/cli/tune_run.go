@@ -154,7 +154,8 @@ func (s *tuneSession) deadline() time.Time {
 
 // attribute switches the settings on and off, each on both ends at once.
 func (s *tuneSession) attribute(ctx context.Context, bench *trial.Bench, settings []string, started time.Time) (*trial.Attribution, error) {
-	d := trial.AttributionDesign{Settings: settings, Alpha: tuneAlpha, Margin: s.opt.margin, Seed: s.opt.seed, Deadline: started.Add(s.opt.budget)}
+	d := trial.AttributionDesign{Settings: settings, MaxRuns: 2 * stats.MinRuns(len(settings)), Alpha: tuneAlpha, Margin: s.opt.margin, Seed: s.opt.seed,
+		Deadline: started.Add(s.opt.budget)}
 	if len(settings) > 40 {
 		s.warnings = append(s.warnings, fmt.Sprintf("the shares of %d settings are not measured: at most 40 can be at once", len(settings)))
 		return nil, nil
