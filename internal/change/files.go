@@ -70,6 +70,7 @@ func (c *Change) planFiles(files []plan.File, answers []host.Answer) error {
 		}
 		fc := FileChange{Path: c.root + f.Path, Mode: uint32(f.Mode), Existed: old.Failure == host.None, Folder: string(folder.Out), Now: f.Now}
 		fc.old = old.Out
+		f = c.withoutAbsent(f)
 		var err error
 		if fc.new, err = merged(c.System, f, fc); err != nil {
 			return fmt.Errorf("%s: %s: %w", c.conn.Name(), f.Path, err)
@@ -80,6 +81,20 @@ func (c *Change) planFiles(files []plan.File, answers []host.Answer) error {
 		c.Files = append(c.Files, fc)
 	}
 	return nil
+}
+
+// withoutAbsent leaves out the entries of settings that the host does not have.
+func (c *Change) withoutAbsent(f plan.File) plan.File {
+	var entries []plan.Entry
+	for _, e := range f.Entries {
+		if _, absent := c.Absent[e.Key]; absent {
+			f.Content = strings.Replace(f.Content, e.Text, "", 1)
+			continue
+		}
+		entries = append(entries, e)
+	}
+	f.Entries = entries
+	return f
 }
 
 // merged is the content of a file with the plan's entries in it. An entry that
@@ -109,6 +124,10 @@ func merged(system catalog.System, f plan.File, fc FileChange) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if added != "" && f.Format == string(conffile.PF) {
+		// Options stand before rules (pf.conf(5)).
+		return append([]byte(strings.TrimPrefix(added, "\n")+"\n"), file.Bytes()...), nil
+	}
 	if added != "" {
 		if err := file.Append(strings.TrimPrefix(added, "\n")); err != nil {
 			return nil, err
@@ -119,7 +138,7 @@ func merged(system catalog.System, f plan.File, fc FileChange) ([]byte, error) {
 
 func lastEntry(f *conffile.File, key string) int {
 	for i, e := range slices.Backward(f.Entries) {
-		if e.Name == key || e.Key == key {
+		if e.Name == key || e.Key == key || e.Iface != "" && e.Name+"@"+e.Iface == key {
 			return i
 		}
 	}

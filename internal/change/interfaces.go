@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/plan"
 )
 
 var (
@@ -47,15 +48,6 @@ func linuxKnob(form, key, on, root string) (knob, error) {
 	return knob{}, fmt.Errorf("%s: it is set by the written files", setting)
 }
 
-// featureNames are what ethtool -k prints for the short names that ethtool -K
-// takes (ethtool(8)); the other features have one name.
-var featureNames = map[string]string{
-	"rx": "rx-checksumming", "tx": "tx-checksumming", "sg": "scatter-gather", "tso": "tcp-segmentation-offload",
-	"ufo": "udp-fragmentation-offload", "gso": "generic-segmentation-offload", "gro": "generic-receive-offload",
-	"lro": "large-receive-offload", "rxvlan": "rx-vlan-offload", "txvlan": "tx-vlan-offload",
-	"ntuple": "ntuple-filters", "rxhash": "receive-hashing", "gro-list": "rx-gro-list",
-}
-
 // ethtoolKnob reads ethtool's answers with sed. A set that changes nothing ends
 // some versions of ethtool with status 80, which is no failure.
 func ethtoolKnob(key, nic string) (knob, error) {
@@ -74,11 +66,7 @@ func ethtoolKnob(key, nic string) (knob, error) {
 	const blank = `[[:space:]]*`
 	switch group {
 	case "features":
-		long := name
-		if l := featureNames[name]; l != "" {
-			long = l
-		}
-		return made("-k", `s/^`+blank+long+`: \([a-z]*\).*/\1/p`, "-K "+i+" "+quote(name)+` "$1"`)
+		return made("-k", `s/^`+blank+plan.LongFeature(name)+`: \([a-z]*\).*/\1/p`, "-K "+i+" "+quote(name)+` "$1"`)
 	case "ring", "channels":
 		shown := map[string]string{"rx": "RX", "tx": "TX", "rx-mini": "RX Mini", "rx-jumbo": "RX Jumbo", "combined": "Combined", "other": "Other"}[name]
 		flags := map[string][2]string{"ring": {"-g", "-G"}, "channels": {"-l", "-L"}}[group]

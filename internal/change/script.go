@@ -56,7 +56,7 @@ put_file() {
  if [ -f "$2" ]; then cp -p "$2" "$t" && cat "$1" >"$t"; else (umask 077; cat "$1" >"$t") && chmod "$3" "$t"; fi && flush "$t" && mv -f "$t" "$2" && flush "$d" || { rm -f "$t"; return 1; }
 }
 state() { (say "$1" >"$dir/state.new") && flush "$dir/state.new" && mv -f "$dir/state.new" "$dir/state" && flush "$dir"; }
-release() { if read -r v 2>/dev/null <"$dir/../pending/id" && [ "$v" = "$id" ]; then rm -rf "$dir/../pending"; fi; }
+release() { rm -f "$mark"; if read -r v 2>/dev/null <"$dir/../pending/id" && [ "$v" = "$id" ]; then rm -rf "$dir/../pending"; fi; }
 `
 
 // restoreFile takes back one file: NUMBER PATH EXISTED COMPARE FOLDER, the last
@@ -126,7 +126,7 @@ func (c *Change) scriptHead(enter []string, does string) string {
 func (c *Change) rollbackScript(enter []string) string {
 	var b strings.Builder
 	b.WriteString(c.scriptHead(enter, "Takes back") + restoreFile)
-	b.WriteString(`take
+	b.WriteString("mark=" + quote(c.bootMark()) + "\n" + `take
 bad=0; foreign=0; persisted=no
 read -r s 2>/dev/null <"$dir/state" && case $s in confirming|confirmed) persisted=yes ;; esac
 ` + readProgress + `undo() {
@@ -167,7 +167,7 @@ say 'result restored'
 func (c *Change) confirmScript(enter []string) string {
 	var b strings.Builder
 	b.WriteString(c.scriptHead(enter, "Makes lasting") + restoreFile)
-	b.WriteString(`trap '' HUP PIPE
+	b.WriteString("mark=" + quote(c.bootMark()) + "\n" + `trap '' HUP PIPE
 take
 read -r s 2>/dev/null <"$dir/state" || s=damaged
 case $s in confirmed) say 'result confirmed'; exit 0 ;; pending|confirming) ;; *) say "failed the change is $s: there is nothing to confirm"; exit 4 ;; esac
@@ -178,7 +178,7 @@ foreign=0; bad=0; persisted=no
  if ! get_$1; then say "foreign $2 cannot be read any more"; foreign=1; return; fi
  plain
  if [ "$v" = "$w" ]; then return; fi
- if [ "$v" = "$3" ] && [ "$4" = set ]; then m=$(put_$1 "$w" 2>&1); get_$1; plain; if [ "$v" = "$w" ]; then say "applied $2 $w"; return; fi; fi
+ if [ "$v" = "$3" ] && [ "$4" = set ] && [ ! -e "$mark" ]; then m=$(put_$1 "$w" 2>&1); get_$1; plain; if [ "$v" = "$w" ]; then say "applied $2 $w"; return; fi; fi
  say "foreign $2 is $v, changed by someone else after it was set to $w"; foreign=1
 }
 check_file() {
@@ -230,6 +230,10 @@ persist() {
 func (c *Change) setScript(todo []assignment, stopOnRefusal, guard bool) string {
 	var b strings.Builder
 	b.WriteString(scriptPrologue + busyFunctions + "dir=" + quote(c.Dir) + "\n" + functions(c.Items))
+	if guard {
+		// Gone after a reboot, whatever the clock says.
+		fmt.Fprintf(&b, "mkdir -p %s && : >%s\n", quote(path.Dir(c.bootMark())), quote(c.bootMark()))
+	}
 	b.WriteString(`take
 read -r state <"$dir/state" || { echo "the journal is gone" >&2; exit 4; }
 if [ "$state" != pending ]; then echo "the change is $state: nothing is written" >&2; exit 4; fi
@@ -257,6 +261,10 @@ set_item() {
 	}
 	return b.String()
 }
+
+// bootMark is a file that the systems remove at boot: it tells a value that a
+// reboot took back from one that somebody else did.
+func (c *Change) bootMark() string { return c.root + "/var/run/wirerate/" + c.ID }
 
 // nowScript writes the files that take effect at the next boot only.
 func (c *Change) nowScript() string {

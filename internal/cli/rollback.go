@@ -30,14 +30,7 @@ meanwhile are reported and left alone (exit status 1).`,
 		if err != nil {
 			return err
 		}
-		id, target := "", "local"
-		for _, a := range args {
-			if change.IsID(a) {
-				id = a
-			} else {
-				target = a
-			}
-		}
+		id, target := idAndHost(args)
 		return rollbackVerb(cmd.Context(), env, id, target, *state, form)
 	}
 	return cmd

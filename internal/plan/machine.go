@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"maps"
+
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -21,9 +23,35 @@ type Machine struct {
 	// Namespace marks a network namespace, whose plan must not touch what
 	// governs the whole machine.
 	Namespace bool
+	// Interfaces are the physical ones; none when only Driver is known.
+	Interfaces []Interface
+	// DiskRate is the sustained write rate of the disks in byte/s, 0 when not
+	// known.
+	DiskRate float64
 	// Denied are settings that the host has and does not let us write, with
 	// the reason.
 	Denied map[string]string
+}
+
+// Interface is a physical network interface.
+type Interface struct {
+	Name    string
+	Driver  string
+	Rate    units.Rate // 0: unknown
+	Queues  int        // receive queues, 0: unknown
+	RingMax int        // 0: unknown
+	// Cores are the processors that its interrupts may go to by its NUMA
+	// node, and IRQs its interrupts, in the order of the queues.
+	Cores []int
+	IRQs  []IRQ
+	// Running are the values of its settings by the catalog's names.
+	Running map[string]string
+}
+
+// IRQ is one interrupt of an interface.
+type IRQ struct {
+	Number, Affinity string
+	Queue            int // -1 for one that is of no queue
 }
 
 // Load is how the host is used: what formulas for tables and queues need.
@@ -64,6 +92,20 @@ func findRole(name string) (Role, bool) {
 	return Role{}, false
 }
 
+// with adds an interface's inputs.
+func (i Interface) with(in catalog.Inputs) catalog.Inputs {
+	out := maps.Clone(in)
+	for name, v := range map[string]float64{"queues": float64(i.Queues), "ring_max": float64(i.RingMax), "nic_rate": float64(i.Rate)} {
+		if v > 0 {
+			out[name] = v
+		}
+	}
+	if i.Driver != "" {
+		out["driver"] = i.Driver
+	}
+	return out
+}
+
 // inputs are what the catalog's formulas compute with.
 func (r Request) inputs() catalog.Inputs {
 	in := catalog.Inputs{
@@ -80,7 +122,8 @@ func (r Request) inputs() catalog.Inputs {
 	for name, v := range map[string]float64{
 		"memory": float64(r.Machine.Memory), "page": float64(r.Machine.Page), "cores": float64(r.Machine.Cores),
 		"nic_rate": float64(r.Machine.NICRate), "connections": r.Load.Connections, "conn_rate": r.Load.ConnRate,
-		"packet_rate": r.Load.PacketRate, "states": r.Load.States, "hosts": r.Load.Hosts,
+		"packet_rate": r.Load.PacketRate, "states": r.Load.States, "hosts": r.Load.Hosts, "disk_rate": r.Machine.DiskRate,
+		"interfaces": float64(len(r.Machine.Interfaces)),
 	} {
 		if v > 0 {
 			in[name] = v

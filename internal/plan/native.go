@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"io/fs"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -30,71 +32,288 @@ type Entry struct {
 	Text       string // the line with its comment
 }
 
+// Keep decides whether a setting is written; what it refuses becomes a comment
+// with the reason.
+type Keep func(setting string) (bool, string)
+
+// All keeps every setting.
+func All(string) (bool, string) { return true, "" }
+
 // NativeFiles writes the plan's changes in the system's own formats, commented
-// line by line. keep decides about each setting; what it refuses is listed as
-// a comment with its reason.
-func NativeFiles(p Plan, keep func(setting string) (bool, string)) []File {
+// line by line.
+func NativeFiles(p Plan, keep Keep) []File {
 	var files []File
-	for _, place := range sysctlPlaces(p.System) {
-		var body strings.Builder
+	for _, place := range places(p.System) {
+		var f File
 		for _, ch := range p.Changes {
 			if ch.Belongs != place.belongs {
 				continue
 			}
 			ok, why := keep(ch.Setting)
-			body.WriteString(place.entry(ch, ok, why))
+			text := place.entry(ch, ok, why)
+			f.Content += text
+			if ok {
+				f.Entries = append(f.Entries, Entry{ch.Setting, ch.To, text})
+			}
 		}
-		if body.Len() > 0 {
-			files = append(files, File{Name: place.name, Install: place.install, Content: header(p, place) + body.String()})
+		if f.Content == "" {
+			continue
 		}
+		f.Name, f.Install, f.Path, f.Format, f.Mode = place.name, place.install, place.path, place.format, 0o644
+		f.Content = header(p, place) + f.Content
+		files = append(files, f)
 	}
-	return files
+	return append(files, interfaceFiles(p, keep)...)
 }
 
 // place is one kind of file.
 type place struct {
-	belongs, name, install, load string
-	assign                       string // format of name and value
+	belongs, name, path, install, load string
+	assign                             string // format of name and value
+	format                             string
 }
 
-func sysctlPlaces(s catalog.System) []place {
-	const sysctl = "%s=%s\n"
+func places(s catalog.System) []place {
+	const (
+		sysctl = "%s=%s\n"
+		quoted = "%s=\"%s\"\n"
+	)
+	pf := place{"pf", "pf.conf", "/etc/pf.conf", "/etc/pf.conf (before the rules)", "pfctl -f /etc/pf.conf", "", "pf.conf"}
 	switch s {
 	case catalog.Linux:
-		return []place{{"sysctl", "90-wirerate.conf", "/etc/sysctl.d/90-wirerate.conf", "sysctl --system", "%s = %s\n"}}
+		return []place{
+			{"sysctl", "90-wirerate.conf", "/etc/sysctl.d/90-wirerate.conf", "/etc/sysctl.d/90-wirerate.conf", "sysctl --system", "%s = %s\n", "sysctl.conf"},
+			{"module", "wirerate.conf", "/etc/modprobe.d/wirerate.conf", "/etc/modprobe.d/wirerate.conf", "loading the module", "", ""},
+		}
 	case catalog.FreeBSD:
 		return []place{
-			{"sysctl", "sysctl.conf", "/etc/sysctl.conf (append)", "service sysctl restart", sysctl},
-			{"loader", "loader.conf", "/boot/loader.conf (append)", "a reboot", "%s=\"%s\"\n"},
+			{"sysctl", "sysctl.conf", "/etc/sysctl.conf", "/etc/sysctl.conf (append)", "service sysctl restart", sysctl, "sysctl.conf"},
+			{"loader", "loader.conf", "/boot/loader.conf", "/boot/loader.conf (append)", "a reboot", quoted, "loader.conf"},
+			{"rc", "rc.conf", "/etc/rc.conf", "/etc/rc.conf (append)", "a reboot, or service NAME restart", quoted, "rc.conf"},
+			pf,
 		}
 	}
-	return []place{{"sysctl", "sysctl.conf", "/etc/sysctl.conf (append)", "a reboot, or sysctl for each line", sysctl}}
+	return []place{{"sysctl", "sysctl.conf", "/etc/sysctl.conf", "/etc/sysctl.conf (append)", "a reboot, or sysctl for each line", sysctl, "sysctl.conf"}, pf}
 }
 
 func header(p Plan, pl place) string {
 	return fmt.Sprintf("# wirerate plan: role %s, path %s, %s %s\n# Install as %s; loaded by: %s\n", p.Role, p.Path, p.System, p.Release, pl.install, pl.load)
 }
 
+// line is the assignment of one change, in the place's format.
+func (pl place) line(setting, value string) string {
+	switch pl.belongs {
+	case "pf":
+		return strings.ReplaceAll(strings.TrimPrefix(setting, "pf:"), "/", " ") + " " + value + "\n"
+	case "module":
+		module, parameter, _ := strings.Cut(strings.TrimPrefix(setting, "module:"), "/")
+		if parameter == "" {
+			return "# " + module + " is loaded by modules-load.d\n"
+		}
+		return "options " + module + " " + parameter + "=" + value + "\n"
+	}
+	return fmt.Sprintf(pl.assign, setting, value)
+}
+
 func (pl place) entry(ch Change, keep bool, why string) string {
+	line := pl.line(ch.Setting, ch.To)
+	if keep {
+		return "\n" + reasons(ch) + line
+	}
+	return "\n" + reasons(ch) + comment("Not set: "+why) + "#" + line
+}
+
+// reasons are the comment above a change's line.
+func reasons(ch Change) string {
 	var b strings.Builder
-	b.WriteString("\n" + comment(ch.Does))
+	b.WriteString(comment(ch.Does))
 	def := ch.Default
 	if def == "" {
 		def = "depends on the machine"
 	}
 	b.WriteString(comment(fmt.Sprintf("Default: %s. Before: %s. Evidence: %s.", def, shownValue(ch.From), ch.Evidence)))
-	b.WriteString(comment(ch.Because + " " + ch.Formula + " = " + ch.Working + " = " + ch.To))
+	working := ch.Because
+	if ch.Formula != "" {
+		working += " " + ch.Formula
+		if ch.Working != ch.Formula {
+			working += " = " + ch.Working
+		}
+		if ch.Working != ch.To {
+			working += " = " + ch.To
+		}
+	}
+	b.WriteString(comment(working))
 	if ch.Capped != "" {
 		b.WriteString(comment("Capped: " + ch.Capped))
 	}
 	if ch.Risk != "" {
 		b.WriteString(comment("Risk: " + ch.Risk))
 	}
-	line := fmt.Sprintf(pl.assign, ch.Setting, ch.To)
-	if keep {
-		return b.String() + line
+	if len(ch.Sources) > 0 {
+		b.WriteString(comment("Source: " + ch.Sources[0]))
 	}
-	return b.String() + comment("Not set: "+why) + "#" + line
+	return b.String()
+}
+
+// interfaceFiles write what is no line of a configuration file: commands at
+// boot, in the form that each system has for them.
+func interfaceFiles(p Plan, keep Keep) []File {
+	var kept []Change
+	for _, ch := range p.Changes {
+		if ok, _ := keep(ch.Setting); ok && len(Commands(p.System, ch)) > 0 {
+			kept = append(kept, ch)
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	switch p.System {
+	case catalog.Linux:
+		return append(modulesLoad(p, kept), service(p, kept)...)
+	case catalog.FreeBSD:
+		return perInterface(p, kept, "start_if.%s", "/etc/start_if.%s", "script", func(_ string, ch Change) string { return Commands(p.System, ch)[0] })
+	}
+	return perInterface(p, kept, "hostname.%s", "/etc/hostname.%s", "hostname.if", func(nic string, ch Change) string {
+		return strings.TrimPrefix(Commands(p.System, ch)[0], "ifconfig "+nic+" ")
+	})
+}
+
+// perInterface writes a file for each interface: FreeBSD's start_if.NAME, which
+// rc(8) runs before the interface is configured, and OpenBSD's hostname.if(5).
+func perInterface(p Plan, changes []Change, name, at, format string, line func(nic string, ch Change) string) []File {
+	var files []File
+	for _, ch := range changes {
+		_, nic, _ := strings.Cut(ch.Setting, "@")
+		i := slices.IndexFunc(files, func(f File) bool { return f.Name == fmt.Sprintf(name, nic) })
+		if i < 0 {
+			i = len(files)
+			pl := place{install: fmt.Sprintf(at, nic) + " (append)", load: "sh /etc/netstart " + nic}
+			if p.System == catalog.FreeBSD {
+				pl.load = "service netif restart " + nic
+			}
+			files = append(files, File{Name: fmt.Sprintf(name, nic), Path: fmt.Sprintf(at, nic), Install: pl.install, Mode: 0o644, Format: format, Content: header(p, pl)})
+		}
+		text := "\n" + reasons(ch) + line(nic, ch) + "\n"
+		files[i].Content += text
+		files[i].Entries = append(files[i].Entries, Entry{ch.Setting, ch.To, text})
+	}
+	return files
+}
+
+func modulesLoad(p Plan, changes []Change) []File {
+	f := File{Name: "modules-load.conf", Path: "/etc/modules-load.d/wirerate.conf", Mode: 0o644}
+	f.Install = f.Path
+	for _, ch := range changes {
+		if isModule(ch.Setting) {
+			f.Content += "\n" + reasons(ch) + ch.Setting + "\n"
+		}
+	}
+	if f.Content == "" {
+		return nil
+	}
+	f.Content = header(p, place{install: f.Path, load: "systemd-modules-load"}) + f.Content
+	return []File{f}
+}
+
+func isModule(name string) bool { return !strings.ContainsAny(name, ".:/@") }
+
+// service writes a systemd unit that runs the commands once the interfaces are
+// there, and the drop-in that asks for it at boot.
+func service(p Plan, changes []Change) []File {
+	var b strings.Builder
+	for _, ch := range changes {
+		if isModule(ch.Setting) {
+			continue
+		}
+		b.WriteString("\n" + reasons(ch))
+		for _, c := range Commands(p.System, ch) {
+			b.WriteString("ExecStart=-" + unitCommand(c) + "\n")
+		}
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	unit := File{Name: "wirerate.service", Path: "/etc/systemd/system/wirerate.service", Mode: 0o644}
+	unit.Install = unit.Path
+	unit.Content = header(p, place{install: unit.Path, load: "systemctl start wirerate"}) +
+		"[Unit]\nDescription=Interface settings planned by wirerate\nAfter=network.target\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\n" + b.String()
+	want := File{Name: "multi-user.target.d-wirerate.conf", Path: "/etc/systemd/system/multi-user.target.d/wirerate.conf", Mode: 0o644}
+	want.Install = want.Path
+	want.Content = header(p, place{install: want.Path, load: "systemctl daemon-reload"}) + "[Unit]\nWants=wirerate.service\n"
+	return []File{unit, want}
+}
+
+// unitCommand writes a command as ExecStart= takes it: with an absolute path,
+// and a shell where it redirects.
+func unitCommand(c string) string {
+	name, rest, _ := strings.Cut(c, " ")
+	switch name {
+	case "ethtool", "ip":
+		return "/usr/sbin/" + name + " " + rest
+	}
+	return "/bin/sh -c \"" + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `$$`, `%`, `%%`).Replace(c) + "\""
+}
+
+// Commands are the shell commands that make a change which is no line of a
+// configuration file; none for the others.
+func Commands(system catalog.System, ch Change) []string {
+	name, on, _ := strings.Cut(ch.Setting, "@")
+	form, key, colon := strings.Cut(name, ":")
+	switch {
+	case strings.HasPrefix(ch.Setting, "/sys/"), strings.HasPrefix(ch.Setting, "/proc/"):
+		return []string{"echo " + ch.To + " > " + path.Clean(ch.Setting)}
+	case system == catalog.Linux && isModule(ch.Setting):
+		return []string{"modprobe " + ch.Setting}
+	case !colon || on == "":
+		return nil
+	case form == "ifconfig":
+		return []string{"ifconfig " + on + " " + ifconfigWords(key, ch.To)}
+	case form == "link":
+		return []string{"ip link set dev " + on + " " + key + " " + ch.To}
+	case form == "route":
+		return []string{"ip route change $(ip route show " + on + " | head -n 1 | sed 's/ " + key + " [^ ]*//') " + key + " " + ch.To}
+	case form == "ethtool":
+		return ethtoolCommand(key, on, ch.To)
+	}
+	return nil
+}
+
+func ifconfigWords(key, value string) string {
+	switch value {
+	case "on":
+		return key
+	case "off":
+		return "-" + key
+	}
+	return key + " " + value
+}
+
+func ethtoolCommand(key, nic, value string) []string {
+	group, name, _ := strings.Cut(key, "/")
+	flag := map[string]string{"features": "-K", "ring": "-G", "channels": "-L", "coalesce": "-C", "pause": "-A", "eee": "--set-eee"}[group]
+	if flag == "" {
+		return nil
+	}
+	if group == "eee" {
+		name = "eee"
+	}
+	return []string{"ethtool " + flag + " " + nic + " " + name + " " + value}
+}
+
+// NextBoot is the file with which FreeBSD tries loader tunables for one boot:
+// nextboot(8) writes it, and loader(8) takes its first line back. Empty when
+// the plan has none.
+func NextBoot(p Plan) []File {
+	body := ""
+	for _, ch := range p.Changes {
+		if p.System == catalog.FreeBSD && ch.Belongs == "loader" {
+			body += fmt.Sprintf("%s=\"%s\"\n", ch.Setting, ch.To)
+		}
+	}
+	if body == "" {
+		return nil
+	}
+	return []File{{Name: "nextboot.conf", Install: "/boot/nextboot.conf", Path: "/boot/nextboot.conf", Mode: 0o644, Content: "nextboot_enable=\"YES\"\n" + body, Now: true}}
 }
 
 func shownValue(v string) string {

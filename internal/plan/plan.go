@@ -5,13 +5,16 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // Schema is the version of the plan's JSON.
@@ -23,6 +26,7 @@ type Request struct {
 	Role    string
 	Load    Load // zero fields take the role's assumptions
 	Machine Machine
+	Harden  bool // add the settings whose purpose is security
 }
 
 // Plan is the proposed changes for one host.
@@ -36,8 +40,10 @@ type Plan struct {
 	Inputs  catalog.Inputs  `json:"inputs"`
 	Changes []Change        `json:"changes"`
 	// Kept are settings that were considered and stay as they are.
-	Kept     []Kept   `json:"kept"`
-	Memory   Budget   `json:"memory"`
+	Kept   []Kept `json:"kept"`
+	Memory Budget `json:"memory"`
+	// Steps are what no setting does: a kernel to build, a link to aggregate.
+	Steps    []Step   `json:"steps"`
 	Warnings []string `json:"warnings"`
 }
 
@@ -77,20 +83,33 @@ func Make(c *catalog.Catalog, r Request) (Plan, error) {
 		return Plan{}, fmt.Errorf("role %q: one of %s is expected", r.Role, strings.Join(catalog.Roles(), ", "))
 	}
 	r.Load = r.Load.or(role.Load)
+	release, warnings := knownRelease(r.Machine)
+	r.Machine.Release = release
 	in := r.inputs()
-	p := Plan{Schema: Schema, Host: r.Machine.Host, System: r.Machine.System, Release: r.Machine.Release,
-		Role: r.Role, Path: r.Path.String(), Inputs: in, Changes: []Change{}, Kept: []Kept{}, Warnings: []string{}}
-	p.Warnings = append(p.Warnings, releaseWarning(r.Machine)...)
+	p := Plan{Schema: Schema, Host: r.Machine.Host, System: r.Machine.System, Release: release,
+		Role: r.Role, Path: r.Path.String(), Inputs: in, Changes: []Change{}, Kept: []Kept{}, Steps: []Step{}, Warnings: append([]string{}, warnings...)}
+	outlet := in
+	if len(r.Machine.Interfaces) > 0 {
+		outlet = r.Machine.Interfaces[0].with(in)
+	}
 	for _, rec := range c.All(r.Machine.System) {
-		if len(rec.Formulas) == 0 || rec.StateIn(r.Machine.Release) != catalog.Present {
+		if len(rec.Formulas) == 0 || rec.StateIn(release) != catalog.Present {
 			continue
 		}
-		if err := p.consider(rec, r, in); err != nil {
-			return Plan{}, err
+		for _, inst := range instances(rec, r.Machine, outlet) {
+			if err := p.consider(rec, inst, r); err != nil {
+				return Plan{}, err
+			}
 		}
 	}
+	p.spread(r)
+	if r.Harden {
+		p.harden(c, r.Machine)
+	}
+	p.modules(c, r.Machine)
 	p.order(c)
 	p.budget(r)
+	p.procedures(r)
 	return p, nil
 }
 
@@ -106,17 +125,19 @@ func (l Load) or(other Load) Load {
 		pick(l.States, other.States), pick(l.Hosts, other.Hosts)}
 }
 
-func releaseWarning(m Machine) []string {
+// knownRelease returns the release that a plan is made for, and says aloud when
+// it is not the one of the machine.
+func knownRelease(m Machine) (catalog.Version, []string) {
 	oldest, newest := catalog.Supported(m.System)
 	switch {
 	case m.Release == "":
-		return []string{"the release is not known: the newest one that the catalog describes, " + string(newest) + ", is assumed"}
+		return newest, []string{"the release is not known: the newest one that the catalog describes, " + string(newest) + ", is assumed"}
 	case m.Release.Compare(oldest) < 0:
-		return []string{fmt.Sprintf("release %s is older than %s, the oldest one that the catalog describes", m.Release, oldest)}
+		return m.Release, []string{fmt.Sprintf("release %s is older than %s, the oldest one that the catalog describes: that one's defaults stand in for it", m.Release, oldest)}
 	case newerBranch(m.Release, newest):
-		return []string{fmt.Sprintf("release %s is newer than %s, the newest one that the catalog describes", m.Release, newest)}
+		return m.Release, []string{fmt.Sprintf("release %s is newer than %s, the newest one that the catalog describes: that one's settings stand in for it", m.Release, newest)}
 	}
-	return nil
+	return m.Release, nil
 }
 
 // newerBranch compares the branches of two releases: 6.18.44 is of branch 6.18.
@@ -126,51 +147,60 @@ func newerBranch(v, newest catalog.Version) bool {
 }
 
 // consider decides about one setting.
-func (p *Plan) consider(rec *catalog.Record, r Request, in catalog.Inputs) error {
-	name := rec.Name
-	def, _ := rec.DefaultIn(r.Machine.Release)
-	running, has := r.Machine.Running[name]
-	running = normal(running)
-	if reference, ok := number(standard(running, def.Value)); ok {
-		in["standard"] = reference
-	} else {
-		delete(in, "standard")
+func (p *Plan) consider(rec *catalog.Record, inst instance, r Request) error {
+	def := defaultOf(rec, r.Machine.Release, inst.inputs)
+	if reference, ok := number(standard(inst.running, def)); ok {
+		inst.inputs = maps.Clone(inst.inputs)
+		inst.inputs["standard"] = reference
 	}
-	proposal, missing, err := rec.Propose(in)
-	delete(in, "standard")
-	switch {
-	case err != nil:
+	proposal, missing, err := rec.Propose(inst.inputs)
+	if err != nil {
 		return err
-	case proposal == nil && len(missing) > 0:
-		p.keep(name, running, "not decided: "+strings.Join(slices.Compact(missing), ", ")+" not known")
-		return nil
-	case proposal == nil:
+	}
+	if proposal == nil {
+		if len(missing) > 0 {
+			p.keep(inst.name, inst.running, "not decided: "+strings.Join(slices.Compact(missing), ", ")+" not known")
+		}
 		return nil
 	}
 	to := proposal.Result.Text()
-	if r.Machine.Running != nil && !has {
-		p.keep(name, "", "this host does not have it; would be "+to)
+	if why := p.obstacle(rec, inst, r.Machine); why != "" {
+		p.keep(inst.name, inst.running, "would be "+to+", but "+why)
 		return nil
 	}
-	if r.Machine.Namespace && rec.Scope == catalog.ScopeHost {
-		p.keep(name, running, "would be "+to+", but it governs the whole machine, not this namespace")
-		return nil
-	}
-	if why := r.Machine.Denied[name]; why != "" {
-		p.keep(name, running, "would be "+to+", but "+why)
-		return nil
-	}
-	from := running
+	from := inst.running
 	if from == "" {
-		from = knownDefault(def)
+		from = def
 	}
 	to = notLower(rec, from, to)
-	if to == from {
-		p.keep(name, from, "already what the path needs")
+	if to == from || sameSwitch(rec, from, to) {
+		p.keep(inst.name, from, "already what the path needs")
 		return nil
 	}
-	p.Changes = append(p.Changes, change(rec, proposal, running, to, knownDefault(def)))
+	ch := change(rec, proposal, inst.running, to, def)
+	ch.Setting = inst.name
+	p.Changes = append(p.Changes, ch)
 	return nil
+}
+
+// obstacle says why a setting cannot be changed on the machine.
+func (p *Plan) obstacle(rec *catalog.Record, inst instance, m Machine) string {
+	switch {
+	case m.Denied[inst.name] != "":
+		return m.Denied[inst.name]
+	case m.Running != nil && !inst.has && rec.Kind != catalog.Boot && !strings.HasPrefix(rec.Name, "route:"):
+		return "this host does not have it"
+	case m.Namespace && rec.Scope == catalog.ScopeHost:
+		return "it governs the whole machine, not this namespace"
+	}
+	return ""
+}
+
+// sameSwitch compares the ways to write yes and no.
+func sameSwitch(rec *catalog.Record, from, to string) bool {
+	words := map[string]string{"on": "1", "yes": "1", "true": "1", "enabled": "1", "off": "0", "no": "0", "false": "0", "disabled": "0", "1": "1", "0": "0"}
+	a, b := words[strings.ToLower(from)], words[strings.ToLower(to)]
+	return rec.Type == catalog.TypeBool && a != "" && a == b
 }
 
 func (p *Plan) keep(name, value, because string) {
@@ -218,6 +248,18 @@ func standard(running, def string) string {
 func number(s string) (float64, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	return f, err == nil
+}
+
+// defaultOf is a setting's default in a release; a computed one is computed
+// where the machine is known well enough. Empty when it is not known.
+func defaultOf(rec *catalog.Record, v catalog.Version, in catalog.Inputs) string {
+	def, _ := rec.DefaultIn(v)
+	if def.Value == "computed" && def.Formula != "" {
+		if res, err := catalog.Eval(def.Formula, in); err == nil {
+			return res.Text()
+		}
+	}
+	return knownDefault(def)
 }
 
 func knownDefault(d catalog.Default) string {
@@ -275,12 +317,9 @@ func (p *Plan) order(c *catalog.Catalog) {
 			return
 		}
 		state[ch.Setting] = 1
-		if rec, ok := c.Lookup(p.System, ch.Setting); ok {
-			for _, need := range rec.Needs {
-				name, _, _ := strings.Cut(need, "=")
-				if i, ok := rank[name]; ok {
-					place(p.Changes[i])
-				}
+		for _, need := range p.before(c, ch.Setting) {
+			if i, ok := rank[need]; ok {
+				place(p.Changes[i])
 			}
 		}
 		state[ch.Setting] = 2
@@ -292,6 +331,32 @@ func (p *Plan) order(c *catalog.Catalog) {
 	if sorted != nil {
 		p.Changes = sorted
 	}
+}
+
+// before lists what must be written before a setting: what its record needs,
+// and what makes the kernel rewrite it.
+func (p *Plan) before(c *catalog.Catalog, setting string) []string {
+	var names []string
+	base, _, _ := strings.Cut(setting, "@")
+	if rec, ok := c.Lookup(p.System, base); ok {
+		for _, need := range rec.Needs {
+			name, _, _ := strings.Cut(need, "=")
+			names = append(names, name)
+		}
+	}
+	for _, ch := range p.Changes {
+		for _, pattern := range Rewrites(p.System, ch.Setting) {
+			if ok, _ := path.Match(pattern, setting); ok && ch.Setting != setting {
+				names = append(names, ch.Setting)
+			}
+		}
+		if isModule(ch.Setting) || strings.HasSuffix(ch.Setting, "_load") {
+			if strings.HasPrefix(ch.Because, setting+" ") {
+				names = append(names, ch.Setting)
+			}
+		}
+	}
+	return names
 }
 
 // Budget is the memory that the plan lets sockets take at worst.
@@ -332,11 +397,25 @@ func (p *Plan) budget(r Request) {
 		}
 	}
 	b.WorstCase = b.PerSocket * b.Connections
+	p.warnWindow(r)
 	if b.Memory > 0 && b.WorstCase > b.Memory*socketShare {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%.0f connections at their largest buffers would take %.1f GiB of %.1f GiB memory already with the running limits",
 			b.Connections, b.WorstCase/(1<<30), b.Memory/(1<<30)))
 	}
 	p.Memory = b
+}
+
+// warnWindow says when the memory allows no window that fills the path.
+func (p *Plan) warnWindow(r Request) {
+	for _, name := range socketLimits[p.System] {
+		v, ok := number(standard(p.value(name, r), ""))
+		bdp := float64(r.Path.BDP())
+		if ok && v < bdp {
+			rate := units.Rate(v * 8 / r.Path.RTT.Seconds())
+			p.Warnings = append(p.Warnings, fmt.Sprintf("%s of %.0f bytes is less than the %.0f bytes that fill the path: one connection carries at most %s of %s",
+				name, v, bdp, rate, r.Path.Rate))
+		}
+	}
 }
 
 func (p *Plan) value(name string, r Request) string {

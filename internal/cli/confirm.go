@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/change"
+)
+
+func newConfirmCmd(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "confirm [ID] [HOST]",
+		Short: "Make a change last: end its timer and write the configuration files",
+		Long: `Confirm writes the files of the change that is pending, or of the one with the ID,
+each under another name, flushed to the disk and renamed, and keeps what they
+replace. When somebody else changed a value or a file meanwhile, nothing is
+confirmed and each is named (exit status 1). wirerate rollback ID takes a confirmed
+change back at any later time, files included.`,
+		Example: `  wirerate confirm
+  wirerate confirm 20260102-150405-a1b2c3 ssh://root@server`,
+		Args: cobra.MaximumNArgs(2),
+	}
+	format := formatFlag(cmd, "text", "json")
+	state := cmd.Flags().String("state-dir", "", "`folder` of the journals (default: the system's)")
+	anyway := cmd.Flags().Bool("anyway", false, "confirm though somebody else changed something: their values stay, the files are replaced")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		form, err := format()
+		if err != nil {
+			return err
+		}
+		id, target := idAndHost(args)
+		return confirmVerb(cmd.Context(), env, id, target, *state, form, *anyway)
+	}
+	return cmd
+}
+
+// idAndHost sorts the arguments of the verbs that take [ID] [HOST].
+func idAndHost(args []string) (id, target string) {
+	target = "local"
+	for _, a := range args {
+		if change.IsID(a) {
+			id = a
+		} else {
+			target = a
+		}
+	}
+	return id, target
+}
+
+func confirmVerb(ctx context.Context, env *Env, id, target, stateDir, format string, anyway bool) error {
+	conn, dir, err := env.journals(ctx, target, stateDir)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	id, report, err := change.ConfirmID(ctx, conn, dir, id, anyway)
+	if errors.Is(err, change.ErrNoChange) {
+		return usage(err)
+	}
+	if err != nil {
+		return failure(err)
+	}
+	refused := len(report.Foreign) > 0 && !anyway
+	if format == "json" {
+		err = env.printJSON(struct {
+			Schema    int    `json:"schema"`
+			ID        string `json:"id"`
+			Confirmed bool   `json:"confirmed"`
+			change.ConfirmReport
+		}{1, id, !refused, report})
+	} else {
+		err = printConfirmed(env, id, report, refused)
+	}
+	if err == nil && refused {
+		return negative()
+	}
+	return err
+}
+
+func printConfirmed(env *Env, id string, r change.ConfirmReport, refused bool) error {
+	for _, s := range r.Applied {
+		fmt.Fprintf(env.Stdout, "set       %s\n", s)
+	}
+	for _, s := range r.Written {
+		fmt.Fprintf(env.Stdout, "written   %s\n", s)
+	}
+	for _, s := range r.Foreign {
+		fmt.Fprintf(env.Stdout, "foreign   %s\n", s)
+	}
+	if refused {
+		_, err := fmt.Fprintf(env.Stdout, "change %s is not confirmed: see above; confirm it --anyway, or roll it back\n", id)
+		return err
+	}
+	_, err := fmt.Fprintf(env.Stdout, "change %s is confirmed: %d files written; wirerate rollback %s takes it back\n", id, len(r.Written), id)
+	return err
+}

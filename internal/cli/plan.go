@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/report"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+type planOptions struct {
+	host, system, version string
+	memory, nicRate, disk string
+	cores                 int
+	driver                string
+	path, role            string
+	load                  plan.Load
+	harden, why           bool
+	out, compare          string
+	export                []string
+}
+
+func newPlanCmd(env *Env) *cobra.Command {
+	var opt planOptions
+	cmd := &cobra.Command{
+		Use:   "plan [HOST | --os SYSTEM] --path PATH --role ROLE",
+		Short: "Say what a path, a role and a machine need, and write it in the system's own files",
+		Long: `Plan computes what a host needs for a path and a role: for each setting the formula
+with its numbers, the evidence that it matters, the risk and the way back. The same
+inputs give the same plan. Nothing is changed; wirerate apply puts a plan in place.
+
+HOST is local, ns:NAME, ssh://[user@]name or a capture. With --os a plan is made for
+a machine that is only described.`,
+		Example: `  wirerate plan --path rate=1gbit,rtt=80ms --role bulk
+  wirerate plan ssh://root@web1 --path rate=10gbit,rtt=30ms --role web --connections 50000 -o plan/
+  wirerate plan --os freebsd --version 14.2 --memory 64GiB --cores 16 --nic ix --path rate=10gbit,rtt=50ms --role file
+  wirerate plan --path rate=1gbit,rtt=20ms --role web --compare /etc/sysctl.conf`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	format := formatFlag(cmd, "text", "json")
+	f := cmd.Flags()
+	f.StringVar(&opt.system, "os", "", "plan for a described machine of this `system`: freebsd, openbsd or linux")
+	f.StringVar(&opt.version, "version", "", "its `release`, such as 14.2")
+	f.StringVar(&opt.memory, "memory", "", "its memory, such as `64GiB`")
+	f.IntVar(&opt.cores, "cores", 0, "its processors")
+	f.StringVar(&opt.driver, "nic", "", "`driver` of its network interface, such as ix or mlx5_core")
+	f.StringVar(&opt.nicRate, "nic-rate", "", "speed of its interface, such as `10gbit`")
+	f.StringVar(&opt.disk, "disk-rate", "", "sustained write `rate` of its disks per second, such as 2GB")
+	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
+	f.StringVar(&opt.role, "role", "", "what the host is for: "+strings.Join(catalog.Roles(), ", "))
+	f.Float64Var(&opt.load.Connections, "connections", 0, "TCP connections open at once (default: by role)")
+	f.Float64Var(&opt.load.ConnRate, "conn-rate", 0, "new connections per second (default: by role)")
+	f.Float64Var(&opt.load.PacketRate, "packet-rate", 0, "packets per second (default: by role)")
+	f.Float64Var(&opt.load.States, "states", 0, "firewall states at once (default: by role)")
+	f.Float64Var(&opt.load.Hosts, "hosts", 0, "neighbours on the attached networks (default: by role)")
+	f.BoolVar(&opt.harden, "harden", false, "add the settings whose purpose is security, each with its cost")
+	f.BoolVar(&opt.why, "why", false, "show formula, numbers, evidence, risk and sources of each setting")
+	f.StringVarP(&opt.out, "output", "o", "", "`folder` for plan.json and the system's own files")
+	f.StringSliceVar(&opt.export, "export", nil, "also write into the folder: `ansible`, tuned, script")
+	f.StringVar(&opt.compare, "compare", "", "put this configuration `FILE` beside the plan, line by line")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		how, err := format()
+		if err != nil {
+			return err
+		}
+		if len(args) == 1 {
+			opt.host = args[0]
+		}
+		return planVerb(cmd.Context(), env, opt, how)
+	}
+	return cmd
+}
+
+func planVerb(ctx context.Context, env *Env, opt planOptions, how string) error {
+	request, err := opt.request(ctx, env)
+	if err != nil {
+		return err
+	}
+	c, err := catalog.Load()
+	if err != nil {
+		return failure(err)
+	}
+	p, err := plan.Make(c, request)
+	if err != nil {
+		return usage(err)
+	}
+	if opt.compare != "" {
+		return comparePlan(env, c, p, opt, how)
+	}
+	if opt.out != "" {
+		if err := writePlan(env, p, opt); err != nil {
+			return err
+		}
+	}
+	if how == "json" {
+		return env.printJSON(p)
+	}
+	report.PlanText(env.Stdout, p, opt.why)
+	printSteps(env, p)
+	return nil
+}
+
+// request reads the flags and inspects the host.
+func (o *planOptions) request(ctx context.Context, env *Env) (plan.Request, error) {
+	r := plan.Request{Role: o.role, Load: o.load, Harden: o.harden}
+	if err := checkRole(o.role); err != nil {
+		return r, usage(err)
+	}
+	if o.path == "" {
+		return r, usagef("--path is missing; write it like --path rate=1gbit,rtt=80ms")
+	}
+	var err error
+	if r.Path, err = facts.ParsePath(o.path); err != nil {
+		return r, usage(err)
+	}
+	for name, v := range map[string]float64{"connections": o.load.Connections, "conn-rate": o.load.ConnRate, "packet-rate": o.load.PacketRate, "states": o.load.States, "hosts": o.load.Hosts} {
+		if !(v >= 0 && v <= 1e12) {
+			return r, usagef("--%s %g: a number from 0 to 1e12 is expected", name, v)
+		}
+	}
+	if len(o.export) > 0 && o.out == "" {
+		return r, usagef("--export needs a folder: -o DIR")
+	}
+	if err := checkOutput(o.out); err != nil {
+		return r, usage(err)
+	}
+	if r.Machine, err = o.machine(ctx, env); err != nil {
+		return r, err
+	}
+	return r, usage(o.describe(&r.Machine))
+}
+
+// machine inspects the host, unless one is only described.
+func (o *planOptions) machine(ctx context.Context, env *Env) (plan.Machine, error) {
+	system, version, err := parseSystem(o.system, o.version)
+	if err != nil {
+		return plan.Machine{}, usage(err)
+	}
+	if system != "" {
+		if o.host != "" {
+			return plan.Machine{}, usagef("give HOST or --os, not both")
+		}
+		return plan.Machine{System: system, Release: version}, nil
+	}
+	f, err := collect(ctx, env, o.host, 0)
+	if err != nil {
+		return plan.Machine{}, err
+	}
+	m := plan.MachineOf(f)
+	m.Namespace = strings.HasPrefix(o.host, "ns:")
+	return m, nil
+}
+
+// describe adds what the flags say about the machine; they win over what was
+// seen.
+func (o *planOptions) describe(m *plan.Machine) error {
+	if o.cores < 0 || o.cores > 1<<16 {
+		return fmt.Errorf("--cores %d: a number of processors is expected", o.cores)
+	}
+	if o.cores > 0 {
+		m.Cores = o.cores
+	}
+	if o.memory != "" {
+		memory, err := units.ParseBytes(o.memory)
+		if err != nil || memory < 16*units.MiB {
+			return fmt.Errorf("--memory %q: at least 16MiB is expected, like 64GiB", o.memory)
+		}
+		m.Memory = memory
+	}
+	if m.Page == 0 {
+		m.Page = 4096
+	}
+	if o.nicRate != "" {
+		rate, err := units.ParseRate(o.nicRate)
+		if err != nil {
+			return fmt.Errorf("--nic-rate: %w", err)
+		}
+		m.NICRate = rate
+	}
+	if o.disk != "" {
+		rate, err := units.ParseBytes(strings.TrimSuffix(o.disk, "/s"))
+		if err != nil {
+			return fmt.Errorf("--disk-rate: %w", err)
+		}
+		m.DiskRate = float64(rate)
+	}
+	if o.driver != "" {
+		m.Driver = o.driver
+	}
+	return nil
+}
+
+// writePlan writes the plan and the files of its system.
+func writePlan(env *Env, p plan.Plan, opt planOptions) error {
+	data, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return failure(err)
+	}
+	files := append([]plan.File{{Name: "plan.json", Content: string(data) + "\n"}}, plan.NativeFiles(p, plan.All)...)
+	files = append(files, plan.Shown(p)...)
+	for _, kind := range opt.export {
+		export, err := plan.Export(p, kind)
+		if err != nil {
+			return usage(err)
+		}
+		files = append(files, export...)
+	}
+	var names []string
+	for _, f := range files {
+		name := filepath.Join(opt.out, f.Name)
+		mode := os.FileMode(0o644)
+		if f.Mode != 0 {
+			mode = f.Mode
+		}
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return failure(fmt.Errorf("output: %w", err))
+		}
+		if err := os.WriteFile(name, []byte(f.Content), mode); err != nil {
+			return failure(fmt.Errorf("output: %w", err))
+		}
+		names = append(names, name)
+	}
+	env.note("written: %s", strings.Join(names, ", "))
+	return nil
+}
+
+func printSteps(env *Env, p plan.Plan) {
+	for _, s := range p.Steps {
+		fmt.Fprintf(env.Stdout, "\nto do  %s\n       %s\n", s.Title, s.Why)
+		for _, c := range s.Commands {
+			fmt.Fprintf(env.Stdout, "         # %s\n", c)
+		}
+	}
+}
+
+// recordedHost refuses a capture where a live host is needed.
+func recordedHost(conn host.Conn, verb string) error {
+	if _, ok := conn.(*host.Replay); ok {
+		return usagef("%s is a capture: %s needs a live host", conn.Name(), verb)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/change"
+)
+
+func newStatusCmd(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status [HOST]",
+		Short: "List a host's changes, and what is no longer as they left it",
+		Long: `Status lists the changes in a host's journals and compares the host with what the
+pending and the confirmed ones left. What differs is named, and the exit status
+is then 1.`,
+		Example: `  wirerate status
+  wirerate status ssh://root@server --json`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	format := formatFlag(cmd, "text", "json")
+	state := cmd.Flags().String("state-dir", "", "`folder` of the journals (default: the system's)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		form, err := format()
+		if err != nil {
+			return err
+		}
+		_, target := idAndHost(args)
+		return statusVerb(cmd.Context(), env, target, *state, form)
+	}
+	return cmd
+}
+
+// changeStatus is one change in the JSON of status.
+type changeStatus struct {
+	ID       string    `json:"id"`
+	State    string    `json:"state"`
+	Created  time.Time `json:"created"`
+	Settings int       `json:"settings"`
+	Files    []string  `json:"files"`
+	Dir      string    `json:"dir"`
+	Problem  string    `json:"problem,omitempty"`
+}
+
+type hostStatus struct {
+	Schema  int            `json:"schema"`
+	Host    string         `json:"host"`
+	Changes []changeStatus `json:"changes"`
+	Drift   []change.Drift `json:"drift"`
+}
+
+func statusVerb(ctx context.Context, env *Env, target, stateDir, format string) error {
+	conn, dir, err := env.journals(ctx, target, stateDir)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	entries, err := change.List(ctx, conn, dir)
+	if err != nil {
+		return environment(err)
+	}
+	drift, err := change.DriftOf(ctx, conn, entries)
+	if err != nil {
+		return environment(err)
+	}
+	s := hostStatus{Schema: 1, Host: conn.Name(), Changes: []changeStatus{}, Drift: append([]change.Drift{}, drift...)}
+	damaged := false
+	for _, e := range entries {
+		c := changeStatus{ID: e.ID, State: e.State, Created: e.Journal.Created, Files: []string{}, Dir: e.Dir, Problem: e.Problem}
+		for _, it := range e.Journal.Items {
+			if !it.Watched {
+				c.Settings++
+			}
+		}
+		for _, f := range e.Journal.Files {
+			c.Files = append(c.Files, f.Path)
+		}
+		damaged = damaged || e.Problem != "" && e.State != change.RolledBack
+		s.Changes = append(s.Changes, c)
+	}
+	if format == "json" {
+		err = env.printJSON(s)
+	} else {
+		err = printStatus(env, s)
+	}
+	if err == nil && (len(drift) > 0 || damaged) {
+		return negative()
+	}
+	return err
+}
+
+func printStatus(env *Env, s hostStatus) error {
+	if len(s.Changes) == 0 {
+		_, err := fmt.Fprintf(env.Stdout, "%s: no changes\n", s.Host)
+		return err
+	}
+	for _, c := range s.Changes {
+		if c.Problem != "" {
+			fmt.Fprintf(env.Stdout, "%s  damaged      %s; its rollback script is %s/rollback.sh\n", c.ID, c.Problem, c.Dir)
+			continue
+		}
+		fmt.Fprintf(env.Stdout, "%s  %-11s  %d settings, %d files\n", c.ID, c.State, c.Settings, len(c.Files))
+		if c.State == change.Confirming {
+			fmt.Fprintf(env.Stdout, "  its confirmation was cut off: finish it with wirerate confirm %s, or take it back with wirerate rollback %s\n", c.ID, c.ID)
+		}
+	}
+	for _, d := range s.Drift {
+		if d.File != "" {
+			fmt.Fprintf(env.Stdout, "drift  %s: %s\n", d.File, d.Because)
+			continue
+		}
+		fmt.Fprintf(env.Stdout, "drift  %s is %s, was set to %s: %s\n", d.Setting, d.Running, d.Wanted, d.Because)
+	}
+	if len(s.Drift) == 0 {
+		fmt.Fprintf(env.Stdout, "everything is as it was left\n")
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/change"
+)
+
+func newVerifyCmd(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "verify PLAN [HOST]",
+		Short: "Compare a running host with a plan, setting by setting",
+		Long: `Verify reads every setting of a plan on the host and says which are as planned,
+which differ, and which cannot be read. The exit status is 1 unless all are as
+planned. Nothing is changed.`,
+		Example: `  wirerate verify plan/ ssh://root@server`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usagef("PLAN and at most one HOST are expected, %d arguments given; see --help", len(args))
+			}
+			return nil
+		},
+	}
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		form, err := format()
+		if err != nil {
+			return err
+		}
+		target := "local"
+		if len(args) == 2 {
+			target = args[1]
+		}
+		return verifyVerb(cmd.Context(), env, args[0], target, form)
+	}
+	return cmd
+}
+
+// verified is one setting in the JSON of verify. State is as-planned, differs
+// or unknown.
+type verified struct {
+	Setting string `json:"setting"`
+	Wanted  string `json:"wanted"`
+	Running string `json:"running"`
+	State   string `json:"state"`
+	Because string `json:"because,omitempty"`
+}
+
+func verifyVerb(ctx context.Context, env *Env, planName, target, format string) error {
+	p, err := loadPlan(planName, target)
+	if err != nil {
+		return usage(err)
+	}
+	conn, err := env.open(ctx, target)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := recordedHost(conn, "verify"); err != nil {
+		return err
+	}
+	var names []string
+	for _, ch := range p.Changes {
+		names = append(names, ch.Setting)
+	}
+	values, failed, err := change.Read(ctx, conn, p.System, names)
+	if err != nil {
+		return environment(err)
+	}
+	result := []verified{}
+	differ := 0
+	for _, ch := range p.Changes {
+		v := verified{Setting: ch.Setting, Wanted: ch.To, Running: values[ch.Setting], State: "as-planned", Because: failed[ch.Setting]}
+		switch {
+		case v.Because != "":
+			v.State = "unknown"
+		case v.Running != v.Wanted:
+			v.State = "differs"
+		}
+		if v.State != "as-planned" {
+			differ++
+		}
+		result = append(result, v)
+	}
+	if format == "json" {
+		err = env.printJSON(struct {
+			Schema   int        `json:"schema"`
+			Host     string     `json:"host"`
+			Settings []verified `json:"settings"`
+		}{1, conn.Name(), result})
+	} else {
+		err = printVerified(env, result, differ)
+	}
+	if err == nil && differ > 0 {
+		return negative()
+	}
+	return err
+}
+
+func printVerified(env *Env, result []verified, differ int) error {
+	for _, v := range result {
+		switch v.State {
+		case "differs":
+			fmt.Fprintf(env.Stdout, "differs  %s is %s, planned %s\n", v.Setting, v.Running, v.Wanted)
+		case "unknown":
+			fmt.Fprintf(env.Stdout, "unknown  %s: %s\n", v.Setting, v.Because)
+		}
+	}
+	_, err := fmt.Fprintf(env.Stdout, "%d of %d settings are as planned\n", len(result)-differ, len(result))
+	return err
+}

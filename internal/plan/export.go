@@ -1,0 +1,273 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+)
+
+// Export writes a plan for another tool: ansible (a role and a play), tuned (a
+// profile) or script (a plain shell script).
+func Export(p Plan, kind string) ([]File, error) {
+	switch kind {
+	case "ansible":
+		return ansible(p), nil
+	case "tuned":
+		if p.System != catalog.Linux {
+			return nil, fmt.Errorf("export tuned: TuneD runs on Linux only")
+		}
+		return tuned(p), nil
+	case "script":
+		return []File{script(p)}, nil
+	}
+	return nil, fmt.Errorf("export %q: ansible, tuned or script is expected", kind)
+}
+
+func exportHeader(p Plan) string {
+	return fmt.Sprintf("# wirerate plan: role %s, path %s, %s %s\n", p.Role, p.Path, p.System, p.Release)
+}
+
+// yamlText quotes a YAML scalar.
+func yamlText(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ").Replace(s) + `"`
+}
+
+// ansible writes a role that uses the modules made for each kind of file:
+// ansible.posix.sysctl, community.general.sysrc and modprobe; sysrc takes no
+// names with dots, so that loader tunables are lines.
+func ansible(p Plan) []File {
+	var tasks strings.Builder
+	tasks.WriteString("---\n" + exportHeader(p))
+	for _, ch := range p.Changes {
+		if t := ansibleTask(p, ch); t != "" {
+			tasks.WriteString("\n" + reasons(ch) + t)
+		}
+	}
+	for _, f := range interfaceFiles(p, All) {
+		if f.Format != "" || strings.Contains(f.Path, "modules-load") {
+			continue
+		}
+		fmt.Fprintf(&tasks, "\n- name: %s\n  ansible.builtin.copy:\n    dest: %s\n    mode: \"0644\"\n    content: |\n%s", yamlText("Write "+f.Path), f.Path, indent(f.Content, "      "))
+	}
+	play := "---\n" + exportHeader(p) + "- name: Tune hosts for their path\n  hosts: all\n  become: true\n  roles:\n    - wirerate\n"
+	needs := "---\ncollections:\n  - name: ansible.posix\n  - name: community.general\n"
+	meta := "---\ngalaxy_info:\n  author: wirerate\n  description: Settings planned by wirerate\n  license: BSD-2-Clause\n  min_ansible_version: \"2.14\"\ndependencies: []\n"
+	return []File{
+		{Name: "ansible/site.yml", Content: play}, {Name: "ansible/requirements.yml", Content: needs},
+		{Name: "ansible/roles/wirerate/tasks/main.yml", Content: tasks.String()}, {Name: "ansible/roles/wirerate/meta/main.yml", Content: meta},
+	}
+}
+
+func ansibleTask(p Plan, ch Change) string {
+	name := "- name: " + yamlText(ch.Setting+" = "+ch.To) + "\n"
+	option := func(module string, options ...string) string {
+		return name + "  " + module + ":\n    " + strings.Join(options, "\n    ") + "\n"
+	}
+	_, nic, _ := strings.Cut(ch.Setting, "@")
+	switch {
+	case p.System == catalog.Linux && isModule(ch.Setting):
+		return option("community.general.modprobe", "name: "+ch.Setting, "state: present", "persistent: present")
+	case ch.Belongs == "sysctl" && p.System == catalog.Linux:
+		return option("ansible.posix.sysctl", "name: "+ch.Setting, "value: "+yamlText(ch.To), "sysctl_file: /etc/sysctl.d/90-wirerate.conf", "sysctl_set: true", "state: present")
+	case ch.Belongs == "sysctl":
+		return option("ansible.posix.sysctl", "name: "+ch.Setting, "value: "+yamlText(ch.To), "state: present")
+	case ch.Belongs == "rc":
+		return option("community.general.sysrc", "name: "+ch.Setting, "value: "+yamlText(ch.To))
+	case ch.Belongs == "loader" && !strings.Contains(ch.Setting, "."):
+		return option("community.general.sysrc", "name: "+ch.Setting, "value: "+yamlText(ch.To), "path: /boot/loader.conf")
+	case ch.Belongs == "loader":
+		return option("ansible.builtin.lineinfile", "path: /boot/loader.conf", "create: true", "mode: \"0644\"",
+			"regexp: "+yamlText("^"+strings.NewReplacer(".", `\.`, "*", `\*`).Replace(ch.Setting)+"="), "line: "+yamlText(ch.Setting+"=\""+ch.To+"\""))
+	case ch.Belongs == "pf":
+		line := strings.TrimSpace(place{belongs: "pf"}.line(ch.Setting, ch.To))
+		words := strings.Fields(line)
+		return option("ansible.builtin.lineinfile", "path: /etc/pf.conf", "insertbefore: BOF", "regexp: "+yamlText("^"+strings.Join(words[:len(words)-1], `\s+`)+`\s`), "line: "+yamlText(line))
+	case strings.HasPrefix(ch.Setting, "ifconfig:"):
+		at := map[catalog.System]string{catalog.FreeBSD: "/etc/start_if.", catalog.OpenBSD: "/etc/hostname."}[p.System] + nic
+		line := Commands(p.System, ch)[0]
+		if p.System == catalog.OpenBSD {
+			line = strings.TrimPrefix(line, "ifconfig "+nic+" ")
+		}
+		return option("ansible.builtin.lineinfile", "path: "+at, "create: true", "mode: \"0640\"", "line: "+yamlText(line))
+	}
+	return ""
+}
+
+func indent(text, with string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == "" {
+			b.WriteString("\n")
+			continue
+		}
+		b.WriteString(with + line)
+	}
+	return b.String()
+}
+
+// tuned writes a profile: sysctls, what its net plug-in sets, and a script for
+// the rest (TuneD's manual, "TuneD plug-ins").
+func tuned(p Plan) []File {
+	var conf strings.Builder
+	conf.WriteString(exportHeader(p) + "[main]\nsummary=wirerate plan for role " + p.Role + "\n")
+	section := func(name string, match func(Change) bool, line func(Change) string) {
+		first := true
+		for _, ch := range p.Changes {
+			if !match(ch) {
+				continue
+			}
+			if first {
+				conf.WriteString("\n[" + name + "]\n")
+				first = false
+			}
+			conf.WriteString(reasons(ch) + line(ch))
+		}
+	}
+	section("modules", func(ch Change) bool { return isModule(ch.Setting) }, func(ch Change) string { return ch.Setting + "=\n" })
+	section("sysctl", func(ch Change) bool { return ch.Belongs == "sysctl" }, func(ch Change) string { return ch.Setting + "=" + ch.To + "\n" })
+	var rest []string
+	byNIC := map[string]map[string][]string{}
+	for _, ch := range p.Changes {
+		name, nic, _ := strings.Cut(ch.Setting, "@")
+		option, words := tunedNet(name, ch.To)
+		if option == "" {
+			if !isModule(ch.Setting) {
+				rest = append(rest, Commands(p.System, ch)...)
+			}
+			continue
+		}
+		if byNIC[nic] == nil {
+			byNIC[nic] = map[string][]string{}
+		}
+		byNIC[nic][option] = append(byNIC[nic][option], words)
+	}
+	for _, nic := range sortedKeys(byNIC) {
+		fmt.Fprintf(&conf, "\n[net_%s]\ntype=net\ndevices=%s\n", nic, nic)
+		for _, option := range sortedKeys(byNIC[nic]) {
+			fmt.Fprintf(&conf, "%s=%s\n", option, strings.Join(byNIC[nic][option], " "))
+		}
+	}
+	files := []File{}
+	if len(rest) > 0 {
+		conf.WriteString("\n[script]\nscript=${i:PROFILE_DIR}/interfaces.sh\n")
+		files = append(files, File{Name: "tuned/wirerate/interfaces.sh", Mode: 0o755,
+			Content: "#!/bin/sh\n" + exportHeader(p) + "[ \"$1\" = start ] || exit 0\n" + strings.Join(rest, "\n") + "\n"})
+	}
+	return append([]File{{Name: "tuned/wirerate/tuned.conf", Content: conf.String()}}, files...)
+}
+
+// tunedNet is the option of TuneD's net plug-in for a setting.
+func tunedNet(name, value string) (option, words string) {
+	form, key, _ := strings.Cut(name, ":")
+	group, what, _ := strings.Cut(key, "/")
+	if form == "link" && (key == "mtu" || key == "txqueuelen") {
+		return key, value
+	}
+	option = map[string]string{"features": "features", "ring": "ring", "coalesce": "coalesce", "channels": "channels", "pause": "pause"}[group]
+	if form != "ethtool" || option == "" {
+		return "", ""
+	}
+	return option, what + " " + value
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// script writes what can be done on the running system as shell commands, and
+// the rest as comments.
+func script(p Plan) File {
+	var b strings.Builder
+	b.WriteString("#!/bin/sh\n" + exportHeader(p) + "# Values last until the next boot; wirerate apply writes them with a way back.\nset -u\n")
+	for _, ch := range p.Changes {
+		b.WriteString("\n" + reasons(ch))
+		commands := Commands(p.System, ch)
+		switch {
+		case len(commands) > 0:
+			b.WriteString(strings.Join(commands, "\n") + "\n")
+		case ch.Belongs == "sysctl" && p.System == catalog.Linux:
+			fmt.Fprintf(&b, "sysctl -w %s='%s'\n", ch.Setting, ch.To)
+		case ch.Belongs == "sysctl":
+			fmt.Fprintf(&b, "sysctl %s='%s'\n", ch.Setting, ch.To)
+		case p.System == catalog.FreeBSD && strings.HasSuffix(ch.Setting, "_load"):
+			fmt.Fprintf(&b, "kldload -n %s\n", strings.TrimSuffix(ch.Setting, "_load"))
+		default:
+			fmt.Fprintf(&b, "# at boot only, in %s: %s = %s\n", ch.Belongs, ch.Setting, ch.To)
+		}
+	}
+	return File{Name: "wirerate.sh", Content: b.String(), Mode: 0o755}
+}
+
+// Shown are files in other formats of a Linux system that say the same as the
+// ones that apply installs: systemd.link and systemd.network files and
+// ifupdown stanzas, for who keeps interfaces there.
+func Shown(p Plan) []File {
+	if p.System != catalog.Linux {
+		return nil
+	}
+	link, stanza := map[string]string{}, map[string]string{}
+	network := ""
+	for _, ch := range p.Changes {
+		name, on, _ := strings.Cut(ch.Setting, "@")
+		if strings.HasPrefix(name, "route:") {
+			if option := networkRoute[strings.TrimPrefix(name, "route:")]; option != "" {
+				network += reasons(ch) + option + "=" + ch.To + "\n"
+			}
+			continue
+		}
+		if on == "" || len(Commands(p.System, ch)) == 0 {
+			continue
+		}
+		if l := linkLine(name, ch.To); l != "" {
+			link[on] += reasons(ch) + l
+		}
+		stanza[on] += reasons(ch) + "    post-up " + Commands(p.System, ch)[0] + "\n"
+	}
+	var files []File
+	for _, nic := range sortedKeys(link) {
+		files = append(files, File{Name: "10-wirerate-" + nic + ".link", Install: "/etc/systemd/network/10-wirerate-" + nic + ".link",
+			Content: exportHeader(p) + "# It takes the place of 99-default.link for this interface, whose policies it therefore repeats.\n" +
+				"[Match]\nOriginalName=" + nic + "\n\n[Link]\nNamePolicy=keep kernel database onboard slot path\nAlternativeNamesPolicy=database onboard slot path\nMACAddressPolicy=persistent\n" + link[nic]})
+	}
+	for _, nic := range sortedKeys(stanza) {
+		files = append(files, File{Name: "interfaces-" + nic, Install: "/etc/network/interfaces, in the stanza of " + nic,
+			Content: exportHeader(p) + "# Add to the stanza of " + nic + " in /etc/network/interfaces\niface " + nic + " inet manual\n" + stanza[nic]})
+	}
+	if network != "" {
+		files = append(files, File{Name: "wirerate-route.network", Install: "the [Route] section of the interface's .network file",
+			Content: exportHeader(p) + "[Match]\nName=*\n\n[Route]\n" + network})
+	}
+	return files
+}
+
+// networkRoute are systemd.network(5)'s names in its [Route] section.
+var networkRoute = map[string]string{"initcwnd": "InitialCongestionWindow", "initrwnd": "InitialAdvertisedReceiveWindow", "quickack": "QuickAck",
+	"mtu": "MTUBytes", "congctl": "TCPCongestionControlAlgorithm", "advmss": "TCPAdvertisedMaximumSegmentSize", "rto_min": "TCPRetransmissionTimeoutSec", "hoplimit": "HopLimit"}
+
+// linkOptions are systemd.link(5)'s names in its [Link] section.
+var linkOptions = map[string]string{
+	"ethtool:features/tso": "TCPSegmentationOffload", "ethtool:features/gso": "GenericSegmentationOffload", "ethtool:features/gro": "GenericReceiveOffload",
+	"ethtool:features/lro": "LargeReceiveOffload", "ethtool:features/rx": "ReceiveChecksumOffload", "ethtool:features/tx": "TransmitChecksumOffload",
+	"ethtool:features/rx-gro-hw": "GenericReceiveOffloadHardware", "ethtool:ring/rx": "RxBufferSize", "ethtool:ring/tx": "TxBufferSize",
+	"ethtool:channels/combined": "CombinedChannels", "ethtool:channels/rx": "RxChannels", "ethtool:channels/tx": "TxChannels",
+	"ethtool:pause/rx": "RxFlowControl", "ethtool:pause/tx": "TxFlowControl", "ethtool:pause/autoneg": "AutoNegotiationFlowControl",
+	"ethtool:coalesce/adaptive-rx": "UseAdaptiveRxCoalesce", "ethtool:coalesce/adaptive-tx": "UseAdaptiveTxCoalesce",
+	"ethtool:coalesce/rx-frames": "RxMaxCoalescedFrames", "link:mtu": "MTUBytes", "link:txqueuelen": "TransmitQueueLength",
+}
+
+func linkLine(name, value string) string {
+	if option := linkOptions[name]; option != "" {
+		return option + "=" + map[string]string{"on": "yes", "off": "no"}[value] + strings.TrimSuffix(strings.TrimSuffix(value, "on"), "off") + "\n"
+	}
+	if name == "ethtool:coalesce/rx-usecs" {
+		return "RxCoalesceSec=" + value + "us\n"
+	}
+	return ""
+}
