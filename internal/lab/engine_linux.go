@@ -237,13 +237,15 @@ func (e *engine) wait() bool {
 		return false
 	}
 	awake := e.now()
-	e.drained, e.arrived = awake, awake
+	e.drained, e.arrived = awake, 0
 	if awake-asleep > int64(longSleep) {
 		e.drained = max(asleep, awake-e.waking.low)
-		e.arrived = e.drained
 		if n == 0 {
 			e.waking.learn(awake - until)
 		}
+	}
+	if fds[1].Revents != 0 { // what woke us came before we could look
+		e.arrived = e.drained
 	}
 	return fds[0].Revents == 0
 }
