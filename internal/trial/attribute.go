@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/stats"
@@ -17,6 +18,9 @@ type AttributionDesign struct {
 	Margin   float64
 	Seed     uint64
 	Deadline time.Time
+	Metric   string // that decides; empty means goodput
+	Lower    bool   // whether a smaller value of it is better
+	Resumed  int    // how many of the first runs come from records
 }
 
 // Attribution is each setting's share of a gain.
@@ -44,12 +48,17 @@ func Attribute(ctx context.Context, d AttributionDesign, measure MeasureSetup, r
 	if planned < need {
 		planned = max(need, min(4*need, need+40))
 	}
-	start := time.Now()
+	c := &clock{start: time.Now(), skip: d.Resumed}
 	var broken error
 	one := func(on []bool) float64 {
 		run, err := measure(ctx, on)
+		c.tick()
+		v, ok := run.Value(d.Metric)
+		if err == nil && !(ok && v > 0) {
+			err = fmt.Errorf("%w: the run has no %s above 0", workload.ErrTool, d.Metric)
+		}
 		if err != nil {
-			if ctx.Err() != nil || !errors.Is(err, workload.ErrTool) || len(result.Failures) >= maxLost {
+			if ctx.Err() != nil || !errors.Is(err, workload.ErrTool) || len(result.Failures) >= max(maxLost, planned/10) {
 				broken = err
 			}
 			result.Failures = append(result.Failures, err.Error())
@@ -57,16 +66,16 @@ func Attribute(ctx context.Context, d AttributionDesign, measure MeasureSetup, r
 		}
 		result.Order = append(result.Order, AttributedRun{On: on, Run: run})
 		n := len(result.Order)
-		left := time.Since(start) / time.Duration(n) * time.Duration(max(0, planned-n))
+		left := c.each() * time.Duration(max(0, planned-n))
 		if !d.Deadline.IsZero() {
 			left = min(left, max(0, time.Until(d.Deadline)))
 		}
-		report(Progress{Stage: "attribution", Done: n, Planned: planned, Left: left, LastGood: run.GoodputBPS, LastLabel: "settings on and off"})
-		return run.GoodputBPS
+		report(Progress{Stage: "attribution", Done: n, Planned: planned, Left: left, LastGood: run.GoodputBPS, LastValue: v, LastLabel: "settings on and off"})
+		return v
 	}
 	block := func(b stats.Block) ([2]float64, error) {
 		var values [2]float64
-		if outOfTime(d.Deadline, start, len(result.Order), 2) {
+		if c.tooLate(d.Deadline, 2) {
 			return values, stats.ErrStop
 		}
 		for i, setup := range b.Setups {
@@ -78,7 +87,7 @@ func Attribute(ctx context.Context, d AttributionDesign, measure MeasureSetup, r
 	}
 	var err error
 	result.Attribution, err = stats.Attribute(stats.AttributionPlan{Settings: len(d.Settings), Runs: planned, Seed: d.Seed,
-		Alpha: d.Alpha, Margin: d.Margin, HigherIsBetter: true}, block)
+		Alpha: d.Alpha, Margin: d.Margin, HigherIsBetter: !d.Lower}, block)
 	if broken != nil {
 		err = broken
 	}

@@ -26,6 +26,9 @@ type Bench struct {
 	Client, Server Side
 	Addr           string
 	Spec           workload.Spec
+	// Look, when set, is called before a run, and what it returns after it,
+	// to add what is seen from outside the hosts.
+	Look func() func(*workload.Run)
 }
 
 // Values are settings' values for the two hosts; settings that are left out
@@ -44,7 +47,13 @@ func (b *Bench) Run(ctx context.Context, v Values) (workload.Run, error) {
 	}
 	b.Client.forget(ctx)
 	b.Server.forget(ctx)
-	return workload.Measure(ctx, workload.Pair{Client: b.Client.Conn, Server: b.Server.Conn, Addr: b.Addr}, b.Spec)
+	seen := func(*workload.Run) {}
+	if b.Look != nil {
+		seen = b.Look()
+	}
+	run, err := workload.Measure(ctx, workload.Pair{Client: b.Client.Conn, Server: b.Server.Conn, Addr: b.Addr}, b.Spec)
+	seen(&run)
+	return run, err
 }
 
 // set writes every setting of the side's journal.
@@ -85,45 +94,81 @@ func (s *Side) forget(ctx context.Context) {
 // back and restores the old ones. What is refused or changed by the kernel is
 // returned as text; refused settings are not written again.
 func (b *Bench) Probe(ctx context.Context, v *Values) ([]string, error) {
-	var notes []string
+	notes, err := b.ProbeArms(ctx, []Values{*v})
+	if len(notes) == 0 {
+		return nil, err
+	}
+	return notes[0], err
+}
+
+// ProbeArms probes the values of several arms and returns what is to be said
+// of each. A setting that a host refuses in every arm that has it is not
+// written again.
+func (b *Bench) ProbeArms(ctx context.Context, arms []Values) ([][]string, error) {
+	notes := make([][]string, len(arms))
 	for _, side := range []struct {
 		*Side
-		values map[string]string
-	}{{&b.Client, v.Client}, {&b.Server, v.Server}} {
+		of func(Values) map[string]string
+	}{{&b.Client, func(v Values) map[string]string { return v.Client }}, {&b.Server, func(v Values) map[string]string { return v.Server }}} {
 		if side.Change == nil {
 			continue
 		}
-		said, err := side.probe(ctx, side.values)
-		if err != nil {
+		had, has := map[string]bool{}, map[string]bool{}
+		for i, arm := range arms {
+			values := side.of(arm)
+			for name := range values {
+				had[name] = true
+			}
+			said, err := side.probe(ctx, values)
+			if err != nil {
+				return notes, err
+			}
+			notes[i] = append(notes[i], said...)
+			for name := range values {
+				has[name] = true
+			}
+		}
+		side.Order = slices.DeleteFunc(slices.Clone(side.Order), func(name string) bool { return had[name] && !has[name] })
+		if err := side.set(ctx, nil); err != nil {
 			return notes, err
 		}
-		notes = append(notes, said...)
 	}
 	return notes, nil
 }
 
+// probe writes the values of one arm over the old ones; those that are refused
+// are taken out of it.
 func (s *Side) probe(ctx context.Context, values map[string]string) ([]string, error) {
+	old := s.Change.Old()
 	var names, notes []string
+	wanted := map[string]string{}
 	for _, name := range s.Order {
-		if _, ok := values[name]; ok {
+		v, ok := values[name]
+		if ok {
 			names = append(names, name)
+			wanted[name] = v
+		} else if _, known := old[name]; known {
+			// Another arm's value must not stand in this one's way.
+			names = append(names, name)
+			wanted[name] = old[name]
 		}
 	}
-	s.Order = slices.Clone(s.Order)
-	outcomes, err := s.Change.Set(ctx, names, values, false)
+	outcomes, err := s.Change.Set(ctx, names, wanted, false)
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range outcomes {
+		if _, ok := values[o.Setting]; !ok {
+			continue
+		}
 		switch {
 		case o.Refused != "":
 			notes = append(notes, fmt.Sprintf("%s: %s=%s is refused by the kernel (%s) and left out", s.Conn.Name(), o.Setting, o.Wanted, o.Refused))
 			delete(values, o.Setting)
-			s.Order = slices.DeleteFunc(s.Order, func(name string) bool { return name == o.Setting })
 		case o.Got != o.Wanted:
 			notes = append(notes, fmt.Sprintf("%s: the kernel makes %s=%s into %s", s.Conn.Name(), o.Setting, o.Wanted, strings.TrimSpace(o.Got)))
 			values[o.Setting] = o.Got
 		}
 	}
-	return notes, s.set(ctx, nil)
+	return notes, nil
 }

@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/stats"
@@ -17,17 +17,22 @@ import (
 // Design is how a trial is made; it is fixed before the first run.
 type Design struct {
 	Arms     []string // the first one is the reference
-	MaxPairs int      // runs of each arm at most, an even number
+	MaxPairs int      // runs of each arm at most
 	Looks    []int    // numbers of pairs at which the trial may stop
 	Alpha    float64  // false-positive probability over all looks and arms
 	Margin   float64  // smallest relative change worth having
+	Metric   string   // that decides, of workload.Run.Value; empty means goodput
+	Lower    bool     // whether a smaller value of it is better
 	Seed     uint64   // of the order of runs
 	Deadline time.Time
+	// Resumed is how many of the first runs measure answers from its records,
+	// which take no time.
+	Resumed int
 }
 
 // Run is one run of one arm.
 type Run struct {
-	Arm   int `json:"-"`
+	Arm   int `json:"arm"`
 	Order int `json:"order"` // position among all runs, from 0
 	Pair  int `json:"pair"`
 	workload.Run
@@ -39,6 +44,15 @@ type Comparison struct {
 	Interval stats.Interval
 	Verdict  stats.Verdict
 	Wilcoxon float64 // two-sided p of the signed-rank test, the cross-check
+	// Decided is the number of pairs at which helps or hurts was found, which
+	// stands from then on; 0 when it was not.
+	Decided int
+}
+
+// Lost is a run that gave no value.
+type Lost struct {
+	Arm    int
+	Reason string
 }
 
 // Result is a finished or interrupted trial.
@@ -47,8 +61,21 @@ type Result struct {
 	Runs        []Run // in the order in which they were made
 	Comparisons []Comparison
 	Lost        []string // runs that failed, and why
+	LostRuns    []Lost   // the same with their arms
 	Warnings    []stats.Warning
-	Pairs       int // complete pairs
+	Pairs       int    // complete pairs
+	Noise       *Noise // nil with fewer than two pairs
+}
+
+// Noise is what this trial could have seen.
+type Noise struct {
+	// SD is the standard deviation of the log-ratios of pairs, pooled over the
+	// arms: about the relative scatter of a pair.
+	SD float64 `json:"pair_sd"`
+	// MinDetectable is the effect (ratio - 1) that as many pairs as were made
+	// see with a probability of 0.8.
+	MinDetectable float64 `json:"min_detectable"`
+	Pairs         int     `json:"pairs"`
 }
 
 // Measure makes one run of an arm. An error that wraps workload.ErrTool costs
@@ -63,38 +90,79 @@ type Progress struct {
 	Left      time.Duration
 	Estimate  *stats.Interval // of the last arm against the reference
 	LastGood  float64         // goodput of the last run, bit/s
+	LastValue float64         // of the metric that decides
 	LastLabel string          // what that run was
 }
 
-const maxLost = 3
+const (
+	maxLost = 3 // at least; of many runs a tenth may be lost
+	power   = 0.8
+)
 
 // errLost ends a trial whose runs keep failing.
 var errLost = errors.New("too many runs failed")
 
+// clock tells how long runs take, those from records left out.
+type clock struct {
+	start    time.Time
+	attempts int // made now
+	skip     int // answered from records
+}
+
+func (c *clock) tick() {
+	if c.skip > 0 {
+		c.skip--
+		c.start = time.Now()
+		return
+	}
+	c.attempts++
+}
+
+func (c *clock) each() time.Duration {
+	if c.attempts == 0 {
+		return 0
+	}
+	return time.Since(c.start) / time.Duration(c.attempts)
+}
+
+// tooLate tells whether so many more runs would end after the deadline,
+// judged by the runs so far.
+func (c *clock) tooLate(deadline time.Time, runs int) bool {
+	if deadline.IsZero() || c.attempts == 0 {
+		return false
+	}
+	return time.Now().Add(c.each() * time.Duration(runs)).After(deadline)
+}
+
 // Compare runs the trial. What was measured before an error is in the result.
 func Compare(ctx context.Context, d Design, measure Measure, report func(Progress)) (Result, error) {
-	result := Result{Design: d}
-	// Every comparison with the reference may err; they share alpha equally.
-	looks, err := stats.NewLooks(d.MaxPairs, d.Looks, d.Alpha/float64(max(1, len(d.Arms)-1)))
+	family, err := newFamily(d)
 	if err != nil {
-		return result, fmt.Errorf("trial: %w", err)
+		return Result{Design: d}, fmt.Errorf("trial: %w", err)
 	}
-	start := time.Now()
-	blocks := stats.Schedule(len(d.Arms), (d.MaxPairs+1)/2, d.Seed)
-	for _, block := range blocks {
+	return compare(ctx, d, family, measure, report)
+}
+
+func compare(ctx context.Context, d Design, family *family, measure Measure, report func(Progress)) (Result, error) {
+	result := Result{Design: d}
+	c := &clock{start: time.Now(), skip: d.Resumed}
+	for _, block := range stats.Schedule(len(d.Arms), (d.MaxPairs+1)/2, d.Seed) {
 		for half := range 2 {
 			arms := block[half*len(d.Arms) : (half+1)*len(d.Arms)]
-			if out := outOfTime(d.Deadline, start, len(result.Runs), len(d.Arms)); out && result.Pairs >= 2 {
-				looks, err = looks.Truncate(result.Pairs)
-				result.conclude(looks)
+			if result.Pairs == d.MaxPairs {
+				break
+			}
+			if result.Pairs >= 2 && c.tooLate(d.Deadline, len(d.Arms)) {
+				err := family.truncate(result.Pairs)
+				result.conclude(family)
 				return result, err
 			}
-			if err := result.pair(ctx, arms, start, measure, report); err != nil {
-				result.conclude(looks)
+			if err := result.pair(ctx, arms, c, measure, report); err != nil {
+				result.conclude(family)
 				return result, err
 			}
-			if _, planned := looks.At(result.Pairs); planned {
-				if result.conclude(looks); result.decided() {
+			if family.look(result.Pairs) {
+				if result.conclude(family); result.decided() {
 					return result, nil
 				}
 			}
@@ -103,49 +171,78 @@ func Compare(ctx context.Context, d Design, measure Measure, report func(Progres
 	return result, nil
 }
 
-// outOfTime tells whether another pair would end after the deadline, judged by
-// the runs so far.
-func outOfTime(deadline, start time.Time, runs, arms int) bool {
-	if deadline.IsZero() || runs == 0 {
-		return false
-	}
-	now := time.Now()
-	each := now.Sub(start) / time.Duration(runs)
-	return now.Add(each * time.Duration(arms)).After(deadline)
-}
-
 // pair runs every arm once, each again when its run is lost.
-func (r *Result) pair(ctx context.Context, arms []int, start time.Time, measure Measure, report func(Progress)) error {
+func (r *Result) pair(ctx context.Context, arms []int, c *clock, measure Measure, report func(Progress)) error {
 	for _, arm := range arms {
-		run, err := r.attempt(ctx, arm, measure)
+		run, err := r.attempt(ctx, arm, c, measure)
 		if err != nil {
 			r.dropIncomplete()
 			return err
 		}
 		r.Runs = append(r.Runs, Run{Arm: arm, Order: len(r.Runs), Pair: r.Pairs, Run: run})
-		report(r.progress(start, run, arm))
+		report(r.progress(c, run, arm))
 	}
 	r.Pairs++
 	return nil
 }
 
-func (r *Result) attempt(ctx context.Context, arm int, measure Measure) (workload.Run, error) {
+func (r *Result) attempt(ctx context.Context, arm int, c *clock, measure Measure) (workload.Run, error) {
 	for {
 		run, err := measure(ctx, arm)
+		c.tick()
 		if err == nil {
-			return run, nil
+			if v, ok := run.Value(r.Design.Metric); ok && v > 0 {
+				return run, nil
+			}
+			err = fmt.Errorf("%w: the run has no %s above 0", workload.ErrTool, r.Design.Metric)
 		}
 		if ctx.Err() != nil {
 			return run, ctx.Err()
 		}
-		if !errors.Is(err, workload.ErrTool) {
+		if !errors.Is(err, workload.ErrTool) || errors.Is(err, workload.ErrMissing) {
 			return run, err
 		}
+		r.LostRuns = append(r.LostRuns, Lost{arm, err.Error()})
 		r.Lost = append(r.Lost, fmt.Sprintf("%s: %v", r.Design.Arms[arm], err))
-		if len(r.Lost) > maxLost {
-			return run, fmt.Errorf("%w: %w", errLost, err)
+		// Runs that others disturbed are made again until time is up.
+		if disturbed := errors.Is(err, workload.ErrDisturbed); disturbed && c.tooLate(r.Design.Deadline, 1) || !disturbed && r.failures() > r.mayLose() {
+			return run, fmt.Errorf("%w (%s): %w", errLost, r.lostWords(), err)
 		}
 	}
+}
+
+func (r *Result) mayLose() int {
+	return max(maxLost, r.Design.MaxPairs*len(r.Design.Arms)/10)
+}
+
+func (r *Result) failures() int {
+	n := 0
+	for _, l := range r.LostRuns {
+		if !strings.Contains(l.Reason, workload.ErrDisturbed.Error()) {
+			n++
+		}
+	}
+	return n
+}
+
+// lostWords counts the lost runs of each arm.
+func (r *Result) lostWords() string {
+	var parts []string
+	for arm, name := range r.Design.Arms {
+		if n := r.lostOf(arm); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %s", n, name))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (r *Result) lostOf(arm int) (n int) {
+	for _, l := range r.LostRuns {
+		if l.Arm == arm {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *Result) dropIncomplete() {
@@ -154,11 +251,11 @@ func (r *Result) dropIncomplete() {
 	}
 }
 
-func (r *Result) progress(start time.Time, run workload.Run, arm int) Progress {
+func (r *Result) progress(c *clock, run workload.Run, arm int) Progress {
 	planned := r.Design.MaxPairs * len(r.Design.Arms)
-	each := time.Since(start) / time.Duration(len(r.Runs))
 	p := Progress{Stage: "trial", Done: len(r.Runs), Planned: planned, LastGood: run.GoodputBPS, LastLabel: r.Design.Arms[arm],
-		Left: each * time.Duration(planned-len(r.Runs))}
+		Left: c.each() * time.Duration(planned-len(r.Runs))}
+	p.LastValue, _ = run.Value(r.Design.Metric)
 	if !r.Design.Deadline.IsZero() {
 		p.Left = min(p.Left, time.Until(r.Design.Deadline))
 	}
@@ -172,75 +269,48 @@ func (r *Result) progress(start time.Time, run workload.Run, arm int) Progress {
 
 // logRatios are the complete pairs of an arm against the reference.
 func (r *Result) logRatios(arm int) ([]float64, error) {
-	reference, other := r.goodput(0), r.goodput(arm)
+	reference, other := r.Values(0, r.Design.Metric), r.Values(arm, r.Design.Metric)
 	n := min(len(reference), len(other))
 	return stats.LogRatios(reference[:n], other[:n])
 }
 
-// goodput returns the goodput of an arm's runs in the order of pairs.
-func (r *Result) goodput(arm int) []float64 {
+// Values returns a metric of an arm's runs in the order of pairs; runs that
+// do not have it are left out.
+func (r *Result) Values(arm int, metric string) []float64 {
 	var out []float64
 	for _, run := range r.Runs {
-		if run.Arm == arm {
-			out = append(out, run.GoodputBPS)
+		if run.Arm != arm {
+			continue
+		}
+		if v, ok := run.Value(metric); ok {
+			out = append(out, v)
 		}
 	}
 	return out
 }
 
-// conclude computes the comparisons at the level of the look at hand; between
-// looks, after an interruption, at the strictest level.
-func (r *Result) conclude(looks stats.Looks) {
-	level := looks.Plan[0].Level
-	if look, ok := looks.At(r.Pairs); ok {
-		level = look.Level
+// Ratio compares another metric of an arm with the reference's by the same
+// pairs: the cost in latency or retransmissions beside a gain. It is nil when
+// too few runs have that metric above 0.
+func (r *Result) Ratio(arm int, metric string, confidence float64) *stats.Interval {
+	reference, other := r.Values(0, metric), r.Values(arm, metric)
+	if len(reference) != len(other) {
+		return nil
 	}
-	r.Comparisons = nil
-	for arm := 1; arm < len(r.Design.Arms); arm++ {
-		c := Comparison{Arm: arm, Verdict: stats.NotEnough, Wilcoxon: 1}
-		logs, err := r.logRatios(arm)
-		if err == nil {
-			c.Interval, err = stats.PairedRatio(logs, 1-level)
-		}
-		if err == nil {
-			c.Verdict = stats.Judge(c.Interval, r.Design.Margin, true)
-			if p, err := stats.Wilcoxon(logs); err == nil {
-				c.Wilcoxon = p
-			}
-		}
-		r.Comparisons = append(r.Comparisons, c)
+	logs, err := stats.LogRatios(reference, other)
+	if err != nil {
+		return nil
 	}
-	r.warn()
-}
-
-func (r *Result) decided() bool {
-	for _, c := range r.Comparisons {
-		if c.Verdict == stats.NotEnough {
-			return false
-		}
+	i, err := stats.PairedRatio(logs, confidence)
+	if err != nil {
+		return nil
 	}
-	return true
-}
-
-// warn collects what weakens the conclusion.
-func (r *Result) warn() {
-	var logs []float64
-	var arms []int
-	for _, run := range r.Runs {
-		logs, arms = append(logs, math.Log(run.GoodputBPS)), append(arms, run.Arm)
-	}
-	r.Warnings, _ = stats.CheckRuns(logs, arms)
-	for arm := 1; arm < len(r.Design.Arms); arm++ {
-		if ratios, err := r.logRatios(arm); err == nil {
-			w, _ := stats.CheckPairs(ratios, r.Design.Margin, r.Design.Alpha, 0.8)
-			r.Warnings = append(r.Warnings, w...)
-		}
-	}
+	return &i
 }
 
 // Median returns the median goodput of an arm in bit/s; 0 without runs.
 func (r *Result) Median(arm int) float64 {
-	if g := r.goodput(arm); len(g) > 0 {
+	if g := r.Values(arm, ""); len(g) > 0 {
 		return stats.Median(g)
 	}
 	return 0
