@@ -84,9 +84,14 @@ func (r *Result) conclude(f *family) {
 			r.Comparisons = append(r.Comparisons, c)
 		}
 		if len(found) == before {
-			break
+			return
 		}
 	}
+}
+
+// finish concludes unless the look at hand did, and says what weakens that.
+func (r *Result) finish(f *family) {
+	r.conclude(f)
 	r.Warnings = r.warnings()
 	r.Noise = r.noise(f)
 }

@@ -143,8 +143,9 @@ func Compare(ctx context.Context, d Design, measure Measure, report func(Progres
 	return compare(ctx, d, family, measure, report)
 }
 
-func compare(ctx context.Context, d Design, family *family, measure Measure, report func(Progress)) (Result, error) {
-	result := Result{Design: d}
+func compare(ctx context.Context, d Design, family *family, measure Measure, report func(Progress)) (result Result, err error) {
+	result.Design = d
+	defer func() { result.finish(family) }()
 	c := &clock{start: time.Now(), skip: d.Resumed}
 	for _, block := range stats.Schedule(len(d.Arms), (d.MaxPairs+1)/2, d.Seed) {
 		for half := range 2 {
@@ -153,12 +154,9 @@ func compare(ctx context.Context, d Design, family *family, measure Measure, rep
 				break
 			}
 			if result.Pairs >= 2 && c.tooLate(d.Deadline, len(d.Arms)) {
-				err := family.truncate(result.Pairs)
-				result.conclude(family)
-				return result, err
+				return result, family.truncate(result.Pairs)
 			}
 			if err := result.pair(ctx, arms, c, measure, report); err != nil {
-				result.conclude(family)
 				return result, err
 			}
 			if family.look(result.Pairs) {

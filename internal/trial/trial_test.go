@@ -57,7 +57,7 @@ func quiet(Progress) {}
 // with looks and several arms; the margin is 0, which forbids nothing.
 func TestNullTrials(t *testing.T) {
 	for _, arms := range []int{2, 4} {
-		const trials = 1000
+		const trials = 400
 		wrong := 0
 		f, err := newFamily(design(arms))
 		if err != nil {
@@ -83,8 +83,8 @@ func TestNullTrials(t *testing.T) {
 				}
 			}
 		}
-		// 5% of 1000 are 50; more than 70 happen in one of 500 series.
-		if wrong > 70 {
+		// 5% of 400 are 20; more than 34 happen in one of 500 series.
+		if wrong > 34 {
 			t.Errorf("%d arms: %d of %d null trials found an effect", arms, wrong, trials)
 		}
 		t.Logf("%d arms: %d of %d", arms, wrong, trials)
