@@ -28,15 +28,15 @@ func (f *labFlags) register(cmd *cobra.Command) {
 
 // topology parses LINK and the flags.
 func (f *labFlags) topology(spec string) (lab.Topology, error) {
-	link, err := lab.ParseLink(spec)
+	link, err := parseLink(spec)
 	if err != nil {
-		return lab.Topology{}, usage(err)
+		return lab.Topology{}, err
 	}
 	var access []lab.Link
 	for _, spec := range f.access {
-		l, err := lab.ParseLink(spec)
+		l, err := parseLink(spec)
 		if err != nil {
-			return lab.Topology{}, usage(err)
+			return lab.Topology{}, err
 		}
 		access = append(access, l)
 	}
@@ -47,6 +47,24 @@ func (f *labFlags) topology(spec string) (lab.Topology, error) {
 		return lab.Routed(lab.Link{Framing: lab.FramingEthernet, MTU: link.MTU}, link), nil
 	}
 	return lab.Pair(link), nil
+}
+
+// parseLink parses a link and reads its traces, so that what is wrong with them
+// is said before anything is brought up.
+func parseLink(spec string) (lab.Link, error) {
+	link, err := lab.ParseLink(spec)
+	if err != nil {
+		return link, usage(err)
+	}
+	for _, d := range []lab.Direction{link.Up, link.Down} {
+		if d.Trace == "" {
+			continue
+		}
+		if _, err := lab.LoadTrace(d.Trace); err != nil {
+			return link, usage(err)
+		}
+	}
+	return link, nil
 }
 
 func newLabExecCmd(env *Env) *cobra.Command {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -53,14 +52,9 @@ const (
 func startEngine(l Link, d Direction, in, out int, start time.Time, seed uint64) (*engine, error) {
 	var clock *traceClock
 	if d.Trace != "" {
-		f, err := os.Open(d.Trace)
+		trace, err := LoadTrace(d.Trace)
 		if err != nil {
 			return nil, err
-		}
-		defer f.Close()
-		trace, err := ParseTrace(f)
-		if err != nil {
-			return nil, fmt.Errorf("trace %s: %w", d.Trace, err)
 		}
 		clock = newTraceClock(trace)
 	}

@@ -74,6 +74,11 @@ func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
 		}
 	}
 	for _, name := range t.Hosts {
+		// An empty request is answered when the host has prepared its mounts
+		// and its name, which programs started there must find.
+		if _, err := l.hosts[name].Do(ctx); err != nil {
+			return nil, fmt.Errorf("lab: %s: %w", name, err)
+		}
 		if err := l.route(ctx, name); err != nil {
 			return nil, fmt.Errorf("lab: routes of %s: %w", name, err)
 		}

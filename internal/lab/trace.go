@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 )
@@ -52,6 +53,20 @@ func ParseTrace(r io.Reader) (Trace, error) {
 	}
 	if len(t.At) == 0 || t.At[len(t.At)-1] == 0 {
 		return Trace{}, fmt.Errorf("a trace needs at least one opportunity after 0 ms")
+	}
+	return t, nil
+}
+
+// LoadTrace reads a trace from a file.
+func LoadTrace(path string) (Trace, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Trace{}, fmt.Errorf("trace: %w", err)
+	}
+	defer f.Close()
+	t, err := ParseTrace(f)
+	if err != nil {
+		return Trace{}, fmt.Errorf("trace %s: %w", path, err)
 	}
 	return t, nil
 }
