@@ -33,8 +33,8 @@ compute the ceiling that each resource sets, and judge it by rules. Every findin
 quotes the lines that prove it. Nothing is changed.
 
 HOST is local (the default), ns:NAME, ssh://[user@]name or a capture. --from also
-takes an unpacked sosreport, or a folder of outputs in files named after their
-commands, such as netstat_-m.txt.`,
+takes an unpacked sosreport, a folder of outputs in files named after their
+commands, such as netstat_-m.txt, or a session as it was pasted, with its prompts.`,
 		Example: `  wirerate inspect
   wirerate inspect ssh://root@web1 --path rate=1gbit,rtt=80ms --role web
   wirerate inspect --for 5s --json
@@ -43,7 +43,7 @@ commands, such as netstat_-m.txt.`,
 	}
 	format := formatFlag(cmd, "text", "json", "svg")
 	f := cmd.Flags()
-	f.StringVar(&opt.from, "from", "", "`capture`, sosreport or folder of outputs to read instead of a host")
+	f.StringVar(&opt.from, "from", "", "`capture`, sosreport, folder of outputs or pasted session to read instead of a host")
 	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end, for its ceilings")
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "what the host is for: "+strings.Join(catalog.Roles(), ", "))
@@ -142,6 +142,9 @@ func collect(ctx context.Context, env *Env, name string, window time.Duration) (
 		}
 		c, err := host.LoadCapture(name)
 		if err != nil {
+			if f, ok := collectTranscript(name); ok {
+				return f, nil
+			}
 			return nil, usage(err)
 		}
 		if window == 0 {
@@ -169,6 +172,20 @@ func collect(ctx context.Context, env *Env, name string, window time.Duration) (
 func recorded(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil && name != "" && name != "local"
+}
+
+// collectTranscript reads a file that is a pasted session.
+func collectTranscript(name string) (*facts.Facts, bool) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, false
+	}
+	texts, err := facts.LoadTranscript(string(data))
+	if err != nil {
+		return nil, false
+	}
+	f, err := facts.FromTexts(name, texts, 0)
+	return f, err == nil
 }
 
 func collectFolder(name string) (*facts.Facts, error) {

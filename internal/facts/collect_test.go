@@ -469,3 +469,50 @@ func BenchmarkCollectLocal(b *testing.B) {
 		}
 	}
 }
+
+// A session as people paste it.
+func TestTranscript(t *testing.T) {
+	texts, err := LoadTranscript(`It is slow. This is what I see:
+[root@db1 ~]# sudo /usr/sbin/ethtool -S eth0 | grep crc
+     rx_crc_errors: 77
+[root@db1 ~]# date
+Sat Nov 21
+root@db1:~# cat /proc/net/softnet_stat
+00000001 00000009 00000000 00000000 00000000 00000000 00000000 00000000 00000000
+$ netstat -s | grep listen
+    22438 times the listen queue of a socket overflowed
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := FromTexts("post", texts, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []uint64{f.NIC("eth0").Counters["rx_crc_errors"].Value, f.Processors[0].Softnet.Dropped.Value, f.Counters["TcpExt.ListenOverflows"].Value}
+	if d := cmp.Diff([]uint64{77, 9, 22438}, got); d != "" || f.System != "linux" {
+		t.Error(f.System, d)
+	}
+	if _, err := LoadTranscript("nothing\n"); !errors.Is(err, ErrNoOutputs) {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzTranscript(f *testing.F) {
+	f.Add("$ netstat -m\n1/2/3/4 mbuf clusters in use (current/cache/total/max)\n# ethtool -S eth0\n a: 1\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		texts, err := LoadTranscript(s)
+		if err != nil {
+			return
+		}
+		total := 0
+		for name, text := range texts {
+			if name != "uname -a" && name != "ss -ltn" {
+				total += len(text)
+			}
+		}
+		if total > len(s) {
+			t.Errorf("%d bytes of %d", total, len(s))
+		}
+	})
+}

@@ -1,7 +1,7 @@
 package facts
 
 import (
-	"fmt"
+	"errors"
 	"io/fs"
 	"path"
 	"regexp"
@@ -25,25 +25,50 @@ func LoadFolder(root fs.FS) (map[string]string, error) {
 			return err
 		}
 		name := outputName(p)
-		if !d.Type().IsRegular() || name == "" || texts[name] != "" {
+		if !d.Type().IsRegular() || texts[name] != "" {
 			return nil
 		}
-		if info, err := d.Info(); err != nil || info.Size() > folderLimit {
+		if info, err := d.Info(); err != nil || info.Size() > folderLimit || name == "" && info.Size() > transcriptLimit {
 			return nil
 		}
-		if data, err := fs.ReadFile(root, p); err == nil {
+		data, err := fs.ReadFile(root, p)
+		if err != nil {
+			return nil // not readable: the rest still counts
+		}
+		if name == "" {
+			splitTranscript(string(data), texts)
+		} else {
 			texts[name] = withoutPrompt(string(data))
-			if name == "ss -tinm" && texts["ss -ltn"] == "" && strings.Contains(texts[name], "LISTEN ") {
-				texts["ss -ltn"] = texts[name] // of all states
-			}
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	return identified(texts)
+}
+
+// transcriptLimit bounds a file that is read only to see what it is.
+const transcriptLimit = 4 << 20
+
+// LoadTranscript reads a session as people paste it: prompts with commands,
+// each followed by what it printed.
+func LoadTranscript(s string) (map[string]string, error) {
+	texts := map[string]string{}
+	splitTranscript(s, texts)
+	return identified(texts)
+}
+
+// ErrNoOutputs is returned for files in which no output is known.
+var ErrNoOutputs = errors.New("no output in it is known; a capture, a sosreport, files named like netstat_-m.txt, or a session with its prompts is expected")
+
+// identified completes the texts with what follows from them.
+func identified(texts map[string]string) (map[string]string, error) {
 	if len(texts) == 0 {
-		return nil, fmt.Errorf("no output in it is known; a capture, a sosreport, or files named like netstat_-m.txt are expected")
+		return nil, ErrNoOutputs
+	}
+	if all := texts["ss -tinm"]; texts["ss -ltn"] == "" && strings.Contains(all, "LISTEN ") {
+		texts["ss -ltn"] = all // of all states
 	}
 	if texts["uname -a"] == "" {
 		if guess := guessIdentity(texts); guess != "" {
@@ -51,6 +76,104 @@ func LoadFolder(root fs.FS) (map[string]string, error) {
 		}
 	}
 	return texts, nil
+}
+
+var promptLine = regexp.MustCompile(`^\s*(?:[\w@.:~/\[\] -]*)?[#$%>]+\s*(\S.*)$`)
+
+// signatures recognise outputs that were pasted without their command by the
+// line that they begin with. An empty line ends them.
+var signatures = []struct {
+	begin *regexp.Regexp
+	name  string
+}{
+	{regexp.MustCompile(`^\d+(/\d+)+ mbufs in use|^\d+ mbufs in use:`), "netstat -m"},
+	{regexp.MustCompile(`^\s*NIC statistics:`), "ethtool -S " + unnamedLink},
+	{regexp.MustCompile(`^\s*Ring parameters for (\S+):`), "ethtool -g "},
+	{regexp.MustCompile(`^\s*Channel parameters for (\S+):`), "ethtool -l "},
+	{regexp.MustCompile(`^\s*Pause parameters for (\S+):`), "ethtool -a "},
+	{regexp.MustCompile(`^\s*Features for (\S+):`), "ethtool -k "},
+	{regexp.MustCompile(`^\s*Settings for (\S+):`), "ethtool "},
+	{regexp.MustCompile(`^Current listen queue sizes`), "netstat -Lan"},
+	{regexp.MustCompile(`^Name\s+Mtu\s+Network`), "netstat -idnW"},
+	{regexp.MustCompile(`^interrupt\s+total\s+rate`), "vmstat -ia"},
+	{regexp.MustCompile(`^ITEM\s+SIZE\s+LIMIT`), "vmstat -z"},
+	{regexp.MustCompile(`^Workstreams:`), "netstat -Q"},
+	{regexp.MustCompile(`^\s+CPU0\s+CPU1`), "/proc/interrupts"},
+	{regexp.MustCompile(`^qdisc \S+ \S+: `), "tc -s qdisc show"},
+	{regexp.MustCompile(`^\d+: \S+: <[A-Z_,-]+> mtu `), "ip -s -d link show"},
+	{regexp.MustCompile(`^\S+: flags=\S+<|^\S+\s+Link encap:`), "ifconfig -a"},
+	{regexp.MustCompile(`^(tcp|udp|ip):$|^(Ip|Tcp|TcpExt|Udp):$`), "netstat -s"},
+	{regexp.MustCompile(`^(TcpExt|IpExt): [A-Z]`), "/proc/net/netstat"},
+	{regexp.MustCompile(`^State +Recv-Q +Send-Q `), "ss -tinm"},
+}
+
+// splitTranscript takes the outputs of known commands out of a session. What a
+// grep let through is taken as well: its lines say the same.
+func splitTranscript(s string, texts map[string]string) {
+	name, oneBlock := "", false
+	done := map[string]bool{}
+	for name := range texts {
+		done[name] = true // of a file of its own
+	}
+	begin := func(output string, block bool) {
+		if done[name] = true; name == "" {
+			done[name] = false
+		}
+		if name, oneBlock = output, block; done[output] {
+			name = "" // the first one counts
+		}
+	}
+	for _, line := range strings.SplitAfter(s, "\n") {
+		if m := promptLine.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
+			known := commandOutput(m[1])
+			if known != "" || strings.HasPrefix(strings.TrimSpace(line), "$ ") || strings.Contains(line, "@") {
+				begin(known, false)
+				continue
+			}
+		}
+		if strings.TrimSpace(line) == "" && oneBlock {
+			begin("", false)
+		}
+		if name == "" {
+			if output := signed(line); output != "" {
+				begin(output, true)
+			}
+		}
+		if name != "" {
+			texts[name] += line
+		}
+	}
+}
+
+// signed finds the output that a line begins.
+func signed(line string) string {
+	for _, sig := range signatures {
+		if m := sig.begin.FindStringSubmatch(line); m != nil {
+			if strings.HasSuffix(sig.name, " ") {
+				return sig.name + m[1]
+			}
+			return sig.name
+		}
+	}
+	return ""
+}
+
+// commandOutput finds what a command as typed prints; empty when it is nothing
+// known.
+func commandOutput(command string) string {
+	command, _, _ = strings.Cut(command, "|")
+	words := strings.Fields(command)
+	for len(words) > 0 && (words[0] == "sudo" || words[0] == "doas" || strings.Contains(words[0], "=")) {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	if words[0] == "cat" && len(words) == 2 && strings.HasPrefix(words[1], "/") {
+		return outputName(words[1][1:])
+	}
+	words[0] = path.Base(words[0])
+	return namedOutput(strings.Join(words, " "))
 }
 
 // fileNames are the outputs that are files of the host.
@@ -101,7 +224,11 @@ func outputName(p string) string {
 		}
 	}
 	words := strings.TrimSuffix(strings.TrimSuffix(path.Base(p), ".txt"), ".out")
-	words = strings.Join(strings.Fields(strings.ReplaceAll(words, "_", " ")), " ")
+	return namedOutput(strings.Join(strings.Fields(strings.ReplaceAll(words, "_", " ")), " "))
+}
+
+// namedOutput finds what a command's words print.
+func namedOutput(words string) string {
 	if m := ethtoolName.FindStringSubmatch(words); m != nil {
 		return words
 	}

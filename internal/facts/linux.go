@@ -1,9 +1,11 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // nicLimit bounds the interfaces that are asked one by one: a container host
@@ -134,6 +136,9 @@ func (f *Facts) readModules(t text) error {
 // finish joins what several sources say together.
 func (f *Facts) finish() {
 	f.attribute()
+	if slices.Contains([]string{"x86_64", "amd64", "i386", "i686"}, f.Machine) && f.PageSize == 0 {
+		f.PageSize = 4 * units.KiB // the only one that they have
+	}
 	for i := range f.NICs {
 		// These tell a speed that is a constant of their driver.
 		if n := &f.NICs[i]; n.Kind == "tun" || n.Kind == "veth" || n.Driver == "tun" || n.Driver == "veth" {

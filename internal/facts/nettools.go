@@ -64,8 +64,8 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 		if trimmed == "" {
 			continue
 		}
-		if line[0] != ' ' && line[0] != '\t' {
-			section = strings.TrimSuffix(trimmed, ":")
+		if title, ok := strings.CutSuffix(trimmed, ":"); ok && !strings.Contains(title, " ") {
+			section = title
 			continue
 		}
 		if name, value, ok := strings.Cut(trimmed, ": "); ok && !strings.Contains(name, " ") {

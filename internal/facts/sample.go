@@ -16,7 +16,8 @@ func (f *Facts) sampled() []reader {
 		// The links come first: they make the list that the others add to.
 		readers := append([]reader{
 			{"links", host.Command("ip", "-s", "-d", "link", "show"), (*Facts).readLinks},
-			{"uptime", host.Read("/proc/uptime"), (*Facts).readUptime}}, linuxSampled()...)
+			{"uptime", host.Read("/proc/uptime"), (*Facts).readUptime},
+			{"flows", host.Command("ss", "-tinm"), (*Facts).readFlows}}, linuxSampled()...)
 		whole, _ := f.askedNICs()
 		for _, nic := range whole {
 			for _, r := range ethtoolReaders(nic) {
@@ -32,6 +33,7 @@ func (f *Facts) sampled() []reader {
 			{"interface counters", host.Command("netstat", "-idnW"), (*Facts).readNetstatInterfaces},
 			{"interrupts", host.Command("vmstat", "-ia"), (*Facts).readVmstatInterrupts},
 			{"ticks", host.Command("sysctl", "kern.cp_times"), (*Facts).readCPTimes},
+			{"flows", host.Command("netstat", "-xn", "-p", "tcp"), (*Facts).readBSDFlows},
 		}
 	}
 	return []reader{
@@ -116,6 +118,9 @@ func (f *Facts) compare(later *Facts, seconds float64) {
 		return
 	}
 	f.Window = seconds
+	if later.Parts["flows"].State == Read {
+		f.Flows = later.Flows // what they did in the window counts
+	}
 	rates(f.Counters, later.Counters, seconds)
 	for i := range f.NICs {
 		n := &f.NICs[i]
