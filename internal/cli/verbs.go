@@ -16,6 +16,7 @@ func verbs(env *Env) []*cobra.Command {
 		newVerifyCmd(env),
 		newLintCmd(env),
 		newExplainCmd(env),
+		newCalcCmd(env),
 		newLabCmd(env),
 		newWeblogCmd(env),
 		newTrafficCmd(env),

@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+func calculate(t *testing.T, name, inputs string) map[string]float64 {
+	t.Helper()
+	c, ok := FindCalculation(name)
+	if !ok {
+		t.Fatalf("no calculation %s", name)
+	}
+	fields, err := units.ParseFields(inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Calculate(fields)
+	if err != nil {
+		t.Fatalf("%s %s: %v", name, inputs, err)
+	}
+	got := map[string]float64{}
+	for _, res := range r.Results {
+		got[res.Name] = res.Value
+	}
+	return got
+}
+
+// TestCalculations compares with numbers that documents publish: the guides'
+// where they are right, the standards' where they are not.
+func TestCalculations(t *testing.T) {
+	for _, c := range []struct {
+		name, inputs, result string
+		want                 float64
+	}{
+		{"bdp", "rate=100mbit,rtt=10ms", "bdp", 125000},
+		{"bdp", "rate=512kbit,rtt=900ms", "bdp", 57600},
+		{"bdp", "rate=10gbit,rtt=50ms", "bdp", 62500000},
+		{"window", "window=65535,rtt=100ms", "rate", 5242800},
+		{"wscale", "buffer=2MiB", "freebsd", 6},
+		{"wscale", "buffer=4MiB", "freebsd", 7},
+		{"wscale", "buffer=16MiB", "freebsd", 9},
+		{"wscale", "buffer=157286400", "freebsd", 12},
+		{"wscale", "buffer=614400000", "freebsd", 14},
+		{"wscale", "buffer=2MiB", "freebsd_in_flight", 4194240},
+		{"wscale", "buffer=6MiB", "linux", 7},
+		{"mss", "mtu=1500", "payload", 1448},
+		{"mss", "mtu=1500", "frame_efficiency", 1448.0 / 1514},
+		{"mss", "mtu=1280", "frame_efficiency", 1228.0 / 1294},
+		{"mss", "mtu=576,timestamps=no", "mss_option", 536},
+		{"mss", "family=6", "payload", 1428},
+		{"bus", "kind=pci,mhz=66,bits=32", "bytes_per_second", 264e6},
+		{"bus", "kind=pci-x,mhz=133,bits=64", "bytes_per_second", 1064e6},
+		{"bus", "kind=pcie,gen=1", "bytes_per_second", 250e6},
+		{"bus", "kind=pcie,gen=2,lanes=8", "bytes_per_second", 4e9},
+		{"bus", "kind=pcie,gen=3", "bytes_per_second", 984.6e6},
+		{"bus", "kind=pcie,gen=4,lanes=8", "bytes_per_second", 15.75e9},
+		{"bus", "kind=pcie,gen=5,lanes=16", "bytes_per_second", 63.0e9},
+		{"bus", "kind=pcie,gen=6", "bytes_per_second", 7.375e9},
+		{"queue", "rate=60mbit,packet=1460", "packets", 257},
+		{"queue", "rate=60mbit,packet=1460,interfaces=2", "length", 512},
+		{"ttl", "ttl=53", "hops", 11},
+		{"ttl", "ttl=128", "hops", 0},
+		{"timewait", "conn_rate=1000", "sockets", 60000},
+		{"loss", "loss=0.01%,rtt=80ms", "mathis_window", 122.4745},
+		{"loss", "loss=1e-8,rtt=100ms", "cubic_window", 187400},
+		{"fragments", "datagram=8192,rate=1gbit,loss=0", "fragments", 6},
+		{"fragments", "datagram=1472,rate=1gbit,loss=0", "fragments", 1},
+		{"dirty", "rate=944mbit,disk_rate=2GB,timeout=75s,memory=64GiB", "per_group", 8.85e9},
+		{"qdepth", "iops=400000,latency=80us,devices=4", "per_vdev", 128},
+		{"slog", "rate=10gbit", "size", 12.5e9},
+		{"slog", "rate=10gbit,cache=500MB,power=6,volts=12,min_volts=6", "capacitor", 12.0 / 108},
+		{"ring", "descriptors=4096,rate=1gbit", "latency", 4096 * 1538 * 8 / 1e9},
+		{"intr", "usecs=125,packet_rate=1000000", "most_interrupts", 8000},
+		{"hash", "entries=1000000", "buckets", 1048576},
+		{"backlog", "rate=5000,pause=100ms", "power_of_two", 512},
+	} {
+		got := calculate(t, c.name, c.inputs)[c.result]
+		if math.Abs(got-c.want) > 0.001*c.want {
+			t.Errorf("%s %s: %s = %g, want %g", c.name, c.inputs, c.result, got, c.want)
+		}
+	}
+}
+
+func TestCalculationErrors(t *testing.T) {
+	for _, c := range []struct{ name, inputs, want string }{
+		{"bdp", "rate=10gbit", "rtt is missing: base round-trip time, such as rtt=50ms"},
+		{"bdp", "rate=10gbit,rtt=50", "duration"},
+		{"bdp", "rate=x,rtt=50ms", "rate: rate"},
+		{"bdp", "rat=1gbit,rtt=50ms", `there is no input "rat"`},
+		{"window", "window=1MiB,rtt=0s", "no finite value"},
+		{"bus", "kind=isa", "pci, pci-x or pcie is expected"},
+		{"bus", "kind=pcie,gen=9", "1 to 6 is expected"},
+		{"bus", "kind=pcie,lanes=3", "lanes 3"},
+		{"ttl", "ttl=300", "1 to 255"},
+		{"mss", "mtu=20", "128 to 65535"},
+		{"loss", "loss=0,rtt=1ms", "must be above 0"},
+		{"slog", "rate=1gbit,cache=1GB,volts=5", "volts must be above min_volts"},
+		{"fragments", "datagram=70000,rate=1gbit,loss=0", "1 to 65507"},
+	} {
+		calculation, _ := FindCalculation(c.name)
+		fields, err := units.ParseFields(c.inputs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := calculation.Calculate(fields); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v, want %q", c.name, c.inputs, err, c.want)
+		}
+	}
+}
+
+func FuzzCalculate(f *testing.F) {
+	f.Add("bdp", "rate=10gbit,rtt=50ms")
+	f.Add("bus", "kind=pcie,gen=6,lanes=16,payload=0")
+	f.Add("slog", "rate=1gbit,cache=1GB,volts=0")
+	f.Add("hash", "entries=1e17,per_bucket=0.0001")
+	f.Add("dirty", "rate=1tbit,disk_rate=1,memory=0")
+	f.Fuzz(func(t *testing.T, name, inputs string) {
+		c, ok := FindCalculation(name)
+		fields, err := units.ParseFields(inputs)
+		if !ok || err != nil {
+			return
+		}
+		r, err := c.Calculate(fields)
+		if err != nil {
+			return
+		}
+		for _, res := range r.Results {
+			if math.IsNaN(res.Value) || math.IsInf(res.Value, 0) || res.Value < 0 {
+				t.Errorf("%s %s: %s = %g", name, inputs, res.Name, res.Value)
+			}
+		}
+	})
+}
