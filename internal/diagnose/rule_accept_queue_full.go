@@ -11,10 +11,21 @@ func acceptQueueFull() Rule {
 		Because: "New connections to this socket are being refused or ignored at this moment.",
 		Check: func(in Input) (out []Finding) {
 			for _, l := range in.Facts.Listeners {
-				if l.Backlog > 0 && l.Queue >= l.Backlog {
-					out = append(out, do("the program that listens on "+l.Local+" is not accepting: is it overloaded or stuck?",
-						one(l.Local, []facts.Source{l.Source}, "%d connections wait to be accepted, at most %d may", l.Queue, l.Backlog))...)
+				if l.Backlog <= 0 || l.Queue < l.Backlog {
+					continue
 				}
+				found := do("the program that listens on "+l.Local+" does not accept fast enough: is it overloaded or stuck?",
+					one(l.Local, []facts.Source{l.Source}, "%d connections wait to be accepted, the backlog is %d", l.Queue, l.Backlog))
+				// Linux takes one more than the backlog, FreeBSD half as many more.
+				most := l.Backlog
+				if in.Facts.System == "freebsd" {
+					most = l.Backlog * 3 / 2
+				}
+				if l.Queue <= most {
+					found = with(Warning, found)
+					found[0].Because = "The next connections to this socket will be refused or ignored unless the program accepts."
+				}
+				out = append(out, found...)
 			}
 			return out
 		},

@@ -23,6 +23,12 @@ func ports() Rule {
 			if over := f.Counters["TcpExt.TCPTimeWaitOverflow"]; over.Value > 0 && still(over) {
 				return one("tcp", []facts.Source{over.Source}, "the table of TIME_WAIT was full %d times since boot", over.Value)
 			}
+			// Where most connections come in, those in TIME_WAIT hold no port of
+			// their own.
+			incoming, outgoing := total(f, "Tcp.PassiveOpens")+total(f, "tcp.connection_accept"), total(f, "Tcp.ActiveOpens")+total(f, "tcp.connection_request")
+			if incoming > outgoing {
+				return nil
+			}
 			if !has || !ok || float64(waiting.Value) < 0.5*float64(size) {
 				return nil
 			}

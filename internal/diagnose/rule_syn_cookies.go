@@ -13,8 +13,12 @@ func synCookies() Rule {
 			f := in.Facts
 			// FreeBSD computes a cookie for every answer: those sent are no sign
 			// of trouble, those that come back are.
-			found := counters(f, "TcpExt.TCPReqQFullDrop", "TcpExt.TCPReqQFullDoCookies", "TcpExt.SyncookiesSent",
-				"tcp.syncache_entry_added.bucket_overflow", "tcp.syncache_entry_added.cache_overflow", "tcp.cookie_received")
+			names := []string{"TcpExt.TCPReqQFullDrop", "TcpExt.TCPReqQFullDoCookies", "TcpExt.SyncookiesSent"}
+			if always, ok := f.Integer("net.ipv4.tcp_syncookies"); ok && always == 2 {
+				names = names[:1] // cookies are sent whatever the queue
+			}
+			found := counters(f, append(names,
+				"tcp.syncache_entry_added.bucket_overflow", "tcp.syncache_entry_added.cache_overflow", "tcp.cookie_received")...)
 			if len(found) == 0 {
 				return nil
 			}

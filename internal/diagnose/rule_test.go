@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
@@ -85,6 +86,27 @@ func TestNothingKnownIsNothingSaid(t *testing.T) {
 		for _, m := range missing {
 			if m.Because == "" {
 				t.Errorf("%s: no reason", m.Rule)
+			}
+		}
+	}
+}
+
+// What a finding tells to set is in the catalog, under that name.
+func TestFixesAreInTheCatalog(t *testing.T) {
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range Rules() {
+		f, fired, _ := judge(t, r.Fires)
+		for _, found := range fired {
+			for _, fix := range found.Fix {
+				if fix.Setting == "" || found.Rule != r.ID {
+					continue
+				}
+				if _, ok := c.Lookup(catalog.System(f.System), fix.Setting); !ok {
+					t.Errorf("%s: %s has no setting %s", r.ID, f.System, fix.Setting)
+				}
 			}
 		}
 	}
