@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -62,7 +63,7 @@ func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, ver
 		return []finding{*f}
 	}
 	found := k.driver(r, e)
-	if r.RenamedTo != "" {
+	if k.bothNames(r, version) {
 		found = append(found, k.renamed(r, e, Info, fmt.Sprintf("%s is the old name of %s; both still work", r.Name, r.RenamedTo)))
 	}
 	if e.Has(conffile.Expands) || isTemplate(e.Value) || place == "" && !judgedPlace(e) {
@@ -110,7 +111,10 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 	switch r.StateIn(version) {
 	case catalog.Gone:
 		text := fmt.Sprintf("%s does not exist since %s %s", name, title(k.system), r.Removed)
-		if !r.Removed.AtLeast("2") && k.system != catalog.Linux {
+		switch {
+		case r.Removed == "0":
+			text = fmt.Sprintf("%s is no setting of %s's own kernel", name, title(k.system))
+		case !r.Removed.AtLeast("2") && k.system != catalog.Linux:
 			text = fmt.Sprintf("%s does not exist in %s, and never did", name, title(k.system))
 		}
 		if r.RenamedTo != "" {
@@ -127,6 +131,15 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 			fix: &Fix{Kind: FixCommentOut, Reason: text}}}, true
 	}
 	return nil, false
+}
+
+// bothNames reports whether a release has the old and the new name of a setting.
+func (k *checker) bothNames(r *catalog.Record, version catalog.Version) bool {
+	if r.RenamedTo == "" || r.Removed != "" {
+		return false
+	}
+	to := k.lookup(r.RenamedTo)
+	return to == nil || to.StateIn(version) == catalog.Present
 }
 
 // renamed reports an old name. The key is only rewritten when the new setting
@@ -304,13 +317,27 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 			sources = r.Sources
 		}
 		found = append(found, finding{id: fmt.Sprintf("judge%d", i), code: j.Code, severity: severity,
-			message: k.valueMessage(j.Code, e, normal, hasStandard, version), because: because, sources: sources, value: true})
+			message: k.valueMessage(j.Code, e, defaultText(r, normal, hasStandard, version), version), because: because, sources: sources, value: true})
 	}
 	return found
 }
 
+// defaultText writes a default for people: as the system prints it where the
+// catalog has that, since a float64 cannot hold every 64-bit number.
+func defaultText(r *catalog.Record, normal float64, hasStandard bool, version catalog.Version) string {
+	if !hasStandard {
+		return ""
+	}
+	if d, ok := r.DefaultIn(version); ok {
+		if n, err := strconv.ParseFloat(d.Value, 64); err == nil && n == normal {
+			return d.Value
+		}
+	}
+	return fmt.Sprintf("%.0f", normal)
+}
+
 // valueMessage is the headline of a judgement; because says the rest.
-func (k *checker) valueMessage(code string, e conffile.Entry, normal float64, hasStandard bool, version catalog.Version) string {
+func (k *checker) valueMessage(code string, e conffile.Entry, normal string, version catalog.Version) string {
 	value := e.Value
 	if len(value) > 60 {
 		value = value[:60] + "…"
@@ -321,8 +348,8 @@ func (k *checker) valueMessage(code string, e conffile.Entry, normal float64, ha
 	}
 	switch code {
 	case "below-default":
-		if hasStandard {
-			return fmt.Sprintf("%s is below the default of %s %s, %.0f", setting, title(k.system), version, normal)
+		if normal != "" {
+			return fmt.Sprintf("%s is below the default of %s %s, %s", setting, title(k.system), version, normal)
 		}
 		return setting + " is below the default"
 	case "wrong-unit":
