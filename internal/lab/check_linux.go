@@ -81,29 +81,30 @@ func checkItems() []checkItem {
 	var items []checkItem
 	for _, rtt := range []string{"1ms", "20ms", "100ms"} {
 		for _, rate := range []string{"100mbit", "1gbit"} {
-			items = append(items, roundTripCheck(rate, rtt))
+			items = append(items, roundTripCheck(rate, rtt, "median", 0.5, 0.2))
 		}
 	}
+	items = append(items, roundTripCheck("1gbit", "20ms", "99th percentile", 0.99, 1))
 	for _, rate := range []string{"1mbit", "10mbit", "100mbit", "1gbit", "5gbit"} {
 		items = append(items, rateCheckUDP(rate), rateCheckTCP(rate, ""))
 	}
 	items = append(items, lossChecks()...)
 	items = append(items, queueChecks()...)
 	items = append(items, windowChecks()...)
-	items = append(items, roundTripCheck("100mbit", "20ms,backend=netem"), rateCheckTCP("100mbit", ",backend=netem"))
+	items = append(items, roundTripCheck("100mbit", "20ms,backend=netem", "median", 0.5, 0.2), rateCheckTCP("100mbit", ",backend=netem"))
 	return append(items, responseChecks()...)
 }
 
-// roundTripCheck compares the median of small exchanges with the RTT asked for
-// and the time that the packet takes on the wire.
-func roundTripCheck(rate, rtt string) checkItem {
+// roundTripCheck compares a quantile of the times of small exchanges with the
+// RTT asked for and the time that the packet takes on the wire.
+func roundTripCheck(rate, rtt, name string, q, margin float64) checkItem {
 	return checkItem{
-		what: "round trip, median", link: "rate=" + rate + ",rtt=" + rtt, unit: "ms",
-		basis: "rtt + 2 x 84 bytes on the wire, within 0.2 ms",
+		what: "round trip, " + name, link: "rate=" + rate + ",rtt=" + rtt, unit: "ms",
+		basis: fmt.Sprintf("rtt + 2 x 84 bytes on the wire, within %g ms", margin),
 		run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
 			trips, err := l.exchange(ctx, 150, 5*time.Millisecond)
 			want := l.Link(0).RTT().Seconds()*1e3 + 2*84*8e3/float64(l.Link(0).Up.Rate)
-			return r.between(want, want-0.2, want+0.2, quantile(trips, 0.5)), err
+			return r.between(want, want-0.2, want+margin, quantile(trips, q)), err
 		},
 	}
 }
@@ -207,9 +208,7 @@ func queueChecks() []checkItem {
 		{
 			what: "standing delay under CoDel, median", link: "rate=50mbit,rtt=20ms,queue=1000packets,aqm=codel", unit: "ms",
 			basis: "one Reno flow keeps about the target of 5 ms (RFC 8289), 0 to 10 accepted",
-			run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
-				return codelCheck(ctx, l, r)
-			},
+			run:   codelCheck,
 		},
 	}
 }
