@@ -64,7 +64,7 @@ type reader struct {
 // that it reads.
 func readerName(op host.Op) string {
 	if len(op.Args) == 3 && op.Args[0] == "sh" {
-		for script, name := range map[string]string{grepInterfaces: "/sys/class/net", grepSystem: "/sys", grepAffinity: "/proc/irq"} {
+		for script, name := range map[string]string{grepInterfaces: "/sys/class/net", grepSystem: "/sys", grepAffinity: "/proc/irq", someFlows: "ss -tinm"} {
 			if op.Args[2] == script {
 				return name
 			}
@@ -151,6 +151,9 @@ func (f *Facts) take(r reader, a host.Answer) {
 	case len(bytes.TrimSpace(a.Out)) == 0 && mayBeEmpty[r.part]:
 	case len(bytes.TrimSpace(a.Out)) == 0:
 		part.State, part.Because = Absent, "it is empty"
+		if why := strings.TrimSpace(a.Stderr); why != "" {
+			part.Because = shorten(why)
+		}
 		if r.op.Action == host.ActList {
 			part.Because = "nothing matches"
 		}

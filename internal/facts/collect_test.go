@@ -470,6 +470,18 @@ func BenchmarkCollectLocal(b *testing.B) {
 	}
 }
 
+// Asked for one state, ss leaves its column out.
+func TestFlowsOfOneState(t *testing.T) {
+	f, err := FromTexts("a", map[string]string{"uname -a": "Linux a 6.1\n", "ss -tinm": "Recv-Q Send-Q Local Address:Port Peer Address:PortProcess\n" +
+		"5 7 192.0.2.1:22 198.51.100.9:5000\n\t cubic rtt:50/1 mss:1448\n"}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Flows) != 1 || f.Flows[0].SendQ != 7 || f.Flows[0].Peer != "198.51.100.9:5000" || f.Flows[0].Values["mss"] != 1448 {
+		t.Errorf("%+v", f.Flows)
+	}
+}
+
 // A session as people paste it.
 func TestTranscript(t *testing.T) {
 	texts, err := LoadTranscript(`It is slow. This is what I see:

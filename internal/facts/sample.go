@@ -17,7 +17,7 @@ func (f *Facts) sampled() []reader {
 		readers := append([]reader{
 			{"links", host.Command("ip", "-s", "-d", "link", "show"), (*Facts).readLinks},
 			{"uptime", host.Read("/proc/uptime"), (*Facts).readUptime},
-			{"flows", host.Command("ss", "-tinm"), (*Facts).readFlows}}, linuxSampled()...)
+			{"flows", host.Command("sh", "-c", someFlows), (*Facts).readFlows}}, linuxSampled()...)
 		whole, _ := f.askedNICs()
 		for _, nic := range whole {
 			for _, r := range ethtoolReaders(nic) {
@@ -59,7 +59,7 @@ func (f *Facts) sample(ctx context.Context, c host.Conn, window time.Duration) e
 	var script strings.Builder
 	fmt.Fprintf(&script, "sleep %g\n", window.Seconds())
 	for _, r := range readers {
-		fmt.Fprintf(&script, "echo '==> %s <=='\n", r.op)
+		fmt.Fprintf(&script, "echo '==> %s <=='\n", readerName(r.op))
 		if r.op.Action == host.ActRead {
 			fmt.Fprintf(&script, "cat %s\n", r.op.Path)
 		} else {
@@ -83,7 +83,7 @@ func (f *Facts) sample(ctx context.Context, c host.Conn, window time.Duration) e
 	}
 	sections := splitSections(string(a.Out))
 	for _, r := range readers {
-		later.take(r, host.Answer{Op: r.op, Out: []byte(sections[r.op.String()])})
+		later.take(r, host.Answer{Op: r.op, Out: []byte(sections[readerName(r.op)])})
 	}
 	seconds := window.Seconds()
 	if measured := later.Uptime - f.Uptime; f.Uptime > 0 && measured > 0 {

@@ -12,7 +12,7 @@ const flowLimit = 4096
 // the rest of the same line) with its details (iproute2 misc/ss.c,
 // tcp_stats_print).
 func (f *Facts) readFlows(t text) error {
-	known := false
+	known, noState := false, false
 	var last *Flow
 	for i, line := range t.lines() {
 		words := withoutNetid(strings.Fields(line))
@@ -27,9 +27,12 @@ func (f *Facts) readFlows(t text) error {
 			continue
 		}
 		last = nil
-		if words[0] == "State" || words[0] == "Netid" {
-			known = true
+		if words[0] == "State" || words[0] == "Netid" || words[0] == "Recv-Q" {
+			known, noState = true, words[0] == "Recv-Q"
 			continue
+		}
+		if noState { // ss was asked for one state, the established
+			words = append([]string{"ESTAB"}, words...)
 		}
 		if len(words) < 5 || words[0] != "ESTAB" || len(f.Flows) >= flowLimit {
 			known = known || len(words) >= 5 && socketStates[words[0]]
