@@ -80,8 +80,26 @@ type field struct {
 	before, after string
 	quoted        bool // ends at a quote, in which \" is not one
 	list, pad     bool
-	short         bool // a few bytes long, as a rule: cheaper to look at one by one
+
+	scan    scan
+	follows literal // after
+	all     uint64  // after's first byte, eight times
+	// dashes is after and the unwanted fields behind it, skips of them, when
+	// each is a "-".
+	dashes  literal
+	dashLen int
+	skips   int
 }
+
+// scan is where the end of a field is looked for first.
+type scan uint8
+
+const (
+	scanAny   scan = iota // nowhere in particular
+	scanStamp             // where a time stamp of the common log format ends
+	scanNear              // within eight bytes
+	scanFar               // at the first byte that the text behind begins with
+)
 
 // linePlan finds fields by the literal text between them: head forward from the
 // start of the line, tail backward from its end, and nothing of what lies
@@ -124,14 +142,51 @@ func compile(tokens []token) (*linePlan, error) {
 	for i := range fields {
 		f := &fields[i]
 		f.quoted = f.after != "" && f.after[0] == '"'
-		f.short = !f.quoted && f.role != roleClient && f.role != roleTime && f.role != rolePath
+		if f.scan = f.bestScan(); f.scan != scanAny {
+			f.follows, f.all = newLiteral(f.after), uint64(f.after[0])*lowBits
+		}
 	}
 	from, to := gap(fields)
 	p.head = fields[:from]
+	for i := range p.head {
+		p.head[i].fuse(p.head[i+1:])
+	}
 	for i := len(fields) - 1; i >= to; i-- {
 		p.tail = append(p.tail, fields[i])
 	}
 	return p, nil
+}
+
+// bestScan chooses by how long the field is, as a rule.
+func (f *field) bestScan() scan {
+	switch {
+	case f.after == "" || len(f.after) > 8 || f.list:
+		return scanAny
+	case f.role == roleTime && f.after[0] == ']':
+		return scanStamp
+	case f.quoted || f.role == roleClient || f.role == roleTime || f.role == rolePath:
+		return scanFar
+	}
+	return scanNear
+}
+
+// fuse finds out what stands behind the field when the unwanted fields after
+// it, such as the user's name, are empty: most often they are.
+func (f *field) fuse(next []field) {
+	if f.scan == scanAny {
+		return
+	}
+	text := f.after
+	for _, n := range next {
+		if n.role != roleNone || n.scan == scanAny || n.after[0] == '-' || len(text)+1+len(n.after) > 8 {
+			break
+		}
+		text += "-" + n.after
+		f.skips++
+	}
+	if f.skips > 0 {
+		f.dashes, f.dashLen = newLiteral(text), len(text)
+	}
 }
 
 // gap returns the longest run of unwanted fields that may be jumped over: at
@@ -179,15 +234,38 @@ func (p *linePlan) extract(line []byte, s *spans) bool {
 		return false
 	}
 	pos += len(p.lead)
-	for i := range p.head {
-		f := &p.head[i]
+	head := p.head
+	for i := 0; i < len(head); i++ {
+		f := &head[i]
 		if f.pad {
 			for pos < len(line) && line[pos] == ' ' {
 				pos++
 			}
 		}
-		end := f.end(line, pos)
-		if end < 0 {
+		end := -1
+		switch f.scan {
+		case scanStamp:
+			if pos+2 < len(line) && line[pos+2] == '/' {
+				end = pos + commonTime
+			}
+		case scanNear:
+			if pos+8 <= len(line) {
+				end = pos + first(word(line, pos), f.all)
+			}
+		case scanFar:
+			if n := bytes.IndexByte(line[pos:], f.after[0]); n >= 0 {
+				end = pos + n
+			}
+		}
+		if next := f.behind(line, pos, end); next > 0 {
+			s[f.role] = span{int32(pos), int32(end)}
+			if next > end+len(f.after) {
+				i += f.skips
+			}
+			pos = next
+			continue
+		}
+		if end = f.end(line, pos); end < 0 {
 			return false
 		}
 		s[f.role] = span{int32(pos), int32(end)}
@@ -197,6 +275,22 @@ func (p *linePlan) extract(line []byte, s *spans) bool {
 		return true
 	}
 	return p.extractTail(line, pos, s)
+}
+
+// behind returns where the next value begins if the one at pos ends at end, 0
+// if that is not certain.
+func (f *field) behind(line []byte, pos, end int) int {
+	if end < pos || end+8 > len(line) || f.quoted && end > pos && line[end-1] == '\\' {
+		return 0
+	}
+	x := word(line, end)
+	if f.skips > 0 && f.dashes.is(x) {
+		return end + f.dashLen
+	}
+	if f.follows.is(x) {
+		return end + len(f.after)
+	}
+	return 0
 }
 
 // extractTail finds the tail fields in line[from:].
@@ -228,20 +322,11 @@ func (f *field) end(line []byte, pos int) int {
 	if f.after == "" {
 		return len(line)
 	}
-	first := f.after[0]
-	if first == ']' && pos+commonTime < len(line) && line[pos+commonTime] == first && line[pos+2] == '/' && f.ends(line, pos, pos+commonTime) {
-		return pos + commonTime
+	if at := pos + commonTime; f.after[0] == ']' && at < len(line) && line[at] == ']' && line[pos+2] == '/' && f.ends(line, pos, at) {
+		return at
 	}
-	i := pos
-	if f.short {
-		for stop := min(len(line), pos+16); i < stop; i++ {
-			if line[i] == first && f.ends(line, pos, i) {
-				return i
-			}
-		}
-	}
-	for {
-		j := bytes.IndexByte(line[i:], first)
+	for i := pos; ; {
+		j := bytes.IndexByte(line[i:], f.after[0])
 		if j < 0 {
 			return -1
 		}
@@ -267,9 +352,15 @@ func (f *field) ends(line []byte, pos, i int) bool {
 // start returns where the value that ends at end starts, -1 if nowhere after
 // from.
 func (f *field) start(line []byte, from, end int) int {
-	last := f.before[len(f.before)-1]
+	before := f.before[len(f.before)-1]
+	if end >= 8 && !f.list {
+		n := last(word(line, end-8), uint64(before)*lowBits)
+		if start := end - n; n < 8 && start >= from && endsIn(line[:start], f.before) {
+			return start
+		}
+	}
 	for i := end - 1; i >= from-1 && i >= 0; i-- {
-		if line[i] != last {
+		if line[i] != before {
 			continue
 		}
 		start := i + 1

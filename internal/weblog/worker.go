@@ -117,12 +117,10 @@ func (w *worker) line(line []byte) fault {
 		}
 	}
 	if s := w.spans[roleBytes]; s.hi >= 0 {
-		n, known, ok := parseUint(bytes.TrimPrefix(s.of(line), []byte("+")))
-		if !ok {
+		if n, ok := smallNumber(line, s); ok {
+			r.size = int64(n)
+		} else if r.size, ok = parseSize(s.of(line)); !ok {
 			return faultShape
-		}
-		if known {
-			r.size = n
 		}
 	}
 	if w.opt.Full || w.opt.Filter != nil || w.opt.each != nil {
@@ -134,6 +132,16 @@ func (w *worker) line(line []byte) fault {
 	}
 	w.count(step)
 	return faultNone
+}
+
+// parseSize reads a number of bytes; -1 is one that was not measured. HAProxy's
+// logasap marks a running total with "+".
+func parseSize(b []byte) (size int64, ok bool) {
+	n, known, ok := parseUint(bytes.TrimPrefix(b, []byte("+")))
+	if !known {
+		n = -1
+	}
+	return n, ok
 }
 
 // count enters the decoded request.
@@ -165,7 +173,11 @@ func (w *worker) times(line []byte) (step uint64, f fault) {
 	if d.hi < 0 {
 		return 0, faultNoTime
 	}
-	r.us, step, f = parseMicros(d.of(line), unit)
+	if ms, ok := thousandths(line, d); ok && unit == Seconds {
+		r.us, step = ms*1000, 1000
+	} else {
+		r.us, step, f = parseMicros(d.of(line), unit)
+	}
 	for _, part := range [...]role{roleDuration2, roleDuration3} {
 		s := w.spans[part]
 		if s.hi < 0 || f != faultNone {
