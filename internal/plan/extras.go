@@ -17,8 +17,8 @@ type Step struct {
 	Sources  []string `json:"sources"`
 }
 
-// modules loads, before the settings that choose them, the modules that their
-// values need.
+// modules loads, before the settings that need them, the modules of their
+// values (an algorithm) or of the settings themselves (pf's).
 func (p *Plan) modules(c *catalog.Catalog, m Machine) {
 	if m.Namespace {
 		return
@@ -29,21 +29,36 @@ func (p *Plan) modules(c *catalog.Catalog, m Machine) {
 		if !ok {
 			continue
 		}
-		i := slices.IndexFunc(rec.Values, func(v catalog.Value) bool { return v.Value == ch.To && v.Needs != "" })
-		// Linux loads what a queueing discipline needs by itself.
-		if i < 0 || ch.Setting == "net.core.default_qdisc" || strings.Contains(" "+m.Running[availableAlgorithms[ch.Setting]]+" ", " "+ch.To+" ") {
-			continue
+		for _, name := range p.modulesOf(rec, ch, m) {
+			module, ok := c.Lookup(p.System, name)
+			known := slices.ContainsFunc(append(needed, p.Changes...), func(c Change) bool { return c.Setting == name })
+			if !ok || known || module.StateIn(p.Release) != catalog.Present || slices.Contains(m.Modules, strings.TrimSuffix(name, "_load")) {
+				continue
+			}
+			needed = append(needed, Change{Setting: name, From: m.Running[name], To: loadedWord(p.System), Kind: module.Kind, Belongs: module.Belongs[0], Does: module.Does,
+				Because: ch.Setting + " = " + ch.To + " needs it.", Evidence: catalog.Documented, Risk: module.Risk, Undo: "restore", Sources: module.Sources})
 		}
-		name := rec.Values[i].Needs
-		module, ok := c.Lookup(p.System, name)
-		if !ok || module.StateIn(p.Release) != catalog.Present || builtIn(p.System, p.Release, ch.To) {
-			continue
-		}
-		needed = append(needed, Change{Setting: name, From: m.Running[name], To: loadedWord(p.System), Kind: module.Kind, Belongs: module.Belongs[0], Does: module.Does,
-			Because:  ch.Setting + " = " + ch.To + " needs it.",
-			Evidence: catalog.Documented, Risk: module.Risk, Undo: "restore", Sources: module.Sources})
 	}
 	p.Changes = append(needed, p.Changes...)
+}
+
+// modulesOf names the modules that a change needs. Linux loads what a queueing
+// discipline needs by itself.
+func (p *Plan) modulesOf(rec *catalog.Record, ch Change, m Machine) []string {
+	if ch.Setting == "net.core.default_qdisc" || strings.Contains(" "+m.Running[availableAlgorithms[ch.Setting]]+" ", " "+ch.To+" ") {
+		return nil
+	}
+	byValue := false
+	for _, v := range rec.Values {
+		byValue = byValue || v.Needs != ""
+		if v.Value == ch.To && v.Needs != "" && !builtIn(p.System, p.Release, ch.To) {
+			return []string{v.Needs}
+		}
+	}
+	if byValue || p.System != catalog.FreeBSD {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(rec.Needs), func(n string) bool { return !strings.HasSuffix(n, "_load") })
 }
 
 var availableAlgorithms = map[string]string{

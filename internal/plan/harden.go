@@ -21,7 +21,7 @@ var hardenings = map[catalog.System][]hardening{
 		{"kern.random.fortuna.minpoolsize", "128", "the generator reseeds half as often"},
 		{"kern.randompid", "1", "process numbers are not in order of age"},
 		{"net.inet.icmp.drop_redirect", "1", "a router's better route is not learnt"},
-		{"net.inet.ip.check_interface", "1", "packets that come in on another interface than the address has are dropped: not for asymmetric routes"},
+		{"net.inet.ip.rfc1122_strong_es", "1", "packets that come in on another interface than the address has are dropped: not for asymmetric routes"},
 		{"net.inet.ip.random_id", "1", "a random number for each packet that may be fragmented"},
 		{"net.inet.ip.redirect", "0", "hosts on the same network keep the longer route"},
 		{"net.inet.tcp.blackhole", "2", "closed ports answer nothing: errors show as timeouts"},

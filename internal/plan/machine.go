@@ -25,6 +25,8 @@ type Machine struct {
 	Namespace bool
 	// Interfaces are the physical ones; none when only Driver is known.
 	Interfaces []Interface
+	// Modules are the kernel modules that are loaded.
+	Modules []string
 	// DiskRate is the sustained write rate of the disks in byte/s, 0 when not
 	// known.
 	DiskRate float64

@@ -14,7 +14,7 @@ import (
 func MachineOf(f *facts.Facts) Machine {
 	release, _ := catalog.ParseVersion(f.Release)
 	m := Machine{Host: f.Host, System: catalog.System(f.System), Release: release, Memory: f.Memory, Page: f.PageSize,
-		Cores: f.Cores, Running: map[string]string{}, Denied: map[string]string{}}
+		Cores: f.Cores, Running: map[string]string{}, Denied: map[string]string{}, Modules: f.Modules}
 	for name, v := range f.Settings {
 		if v.State == facts.Denied {
 			m.Denied[name] = "it may not be read: " + v.Because
@@ -81,7 +81,7 @@ func interfaceOf(f *facts.Facts, n *facts.NIC) Interface {
 	return i
 }
 
-var queueNumber = regexp.MustCompile(`(?i)(rx|tx|txrx|que|queue|input|output|fp|comp)[-._:a-z]*([0-9]+)\b`)
+var queueNumber = regexp.MustCompile(`(?i)(rx|tx|txrx|que|queue|input|output|fp|comp)[-._: a-z]*([0-9]+)\b`)
 
 // queueOf finds the queue in an interrupt's name: virtio0-input.1,
 // eth0-TxRx-3, ix0:rxq2, mlx5_comp4@pci.

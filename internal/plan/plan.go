@@ -444,8 +444,8 @@ func (p *Plan) capAt(name string, ceiling float64, r Request) {
 	words[last] = strconv.FormatFloat(math.Max(ceiling, running), 'f', 0, 64)
 	ch.To = strings.Join(words, " ")
 	ch.Capped = fmt.Sprintf("%s wanted; %.0f connections may take half of the memory together", wanted, r.Load.Connections)
-	if ch.To == normal(ch.From) {
-		p.keep(name, ch.From, "the memory allows no more: "+ch.Capped)
+	if ch.To == normal(ch.From) || ch.From == "" && ch.To == ch.Default {
+		p.keep(name, ch.To, "the memory allows no more: "+ch.Capped)
 		p.Changes = slices.Delete(p.Changes, i, i+1)
 	}
 }

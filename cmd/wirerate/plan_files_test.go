@@ -1,0 +1,167 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/lint"
+	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// described is a machine with everything that plans can use.
+func described(s catalog.System, v catalog.Version, nic, driver string) plan.Machine {
+	i := plan.Interface{Name: nic, Driver: driver, Rate: 10 * units.Gbit, Queues: 1, RingMax: 4096, Cores: []int{0, 1, 2, 3}, Running: map[string]string{
+		"ethtool:ring/rx": "256", "ethtool:ring/tx": "256", "ethtool:channels/combined": "1", "ethtool:features/tso": "off", "ethtool:features/gro": "off",
+		"ethtool:eee": "on", "ifconfig:tso": "on", "ifconfig:lro": "on", "ifconfig:vlanhwtso": "on"}}
+	return plan.Machine{System: s, Release: v, Memory: 64 * units.GiB, Page: 4096, Cores: 16, DiskRate: 2e9, Driver: driver, Interfaces: []plan.Interface{i}}
+}
+
+// everyPlan calls each with the plan of every role on several releases.
+func everyPlan(t *testing.T, each func(p plan.Plan)) {
+	t.Helper()
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := facts.ParsePath("rate=10gbit,rtt=80ms,loss=0.1%,mtu=9000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []plan.Machine{described(catalog.Linux, "4.18", "eth0", "ixgbe"), described(catalog.Linux, "6.1", "eth0", "igb"), described(catalog.Linux, "6.18", "eth0", "mlx5_core"),
+		described(catalog.FreeBSD, "12.2", "igb0", "igb"), described(catalog.FreeBSD, "13.2", "ix0", "ix"), described(catalog.FreeBSD, "14.2", "cxl0", "cxl"), described(catalog.FreeBSD, "15.0", "mce0", "mce"),
+		described(catalog.OpenBSD, "6.8", "em0", "em"), described(catalog.OpenBSD, "7.8", "ix0", "ix")} {
+		for _, role := range catalog.Roles() {
+			p, err := plan.Make(c, plan.Request{Path: path, Role: role, Machine: m, Harden: true, Load: plan.Load{Connections: 20000, ConnRate: 5000, PacketRate: 5e6, States: 1e6, Hosts: 5000}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Changes) == 0 && role == "router" {
+				t.Errorf("%s %s %s: an empty plan tests nothing", m.System, m.Release, role)
+			}
+			each(p)
+		}
+	}
+}
+
+// TestPlansPassLint judges every generated file as lint judges anyone's.
+func TestPlansPassLint(t *testing.T) {
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	everyPlan(t, func(p plan.Plan) {
+		var inputs []lint.Input
+		for _, f := range plan.NativeFiles(p, plan.All) {
+			if f.Format != "" {
+				inputs = append(inputs, lint.Input{Path: f.Path, Text: f.Content})
+			}
+		}
+		res := lint.Run(c, inputs, lint.Options{System: p.System, Version: p.Release, Role: p.Role, Driver: driverOf(p)})
+		for _, err := range res.Errors {
+			t.Errorf("%s %s %s: %v", p.System, p.Release, p.Role, err)
+		}
+		for _, pr := range res.Problems {
+			t.Errorf("%s %s %s: %s:%d: %s [%s]: %s", p.System, p.Release, p.Role, pr.File, pr.Line, pr.Message, pr.Code, pr.Key)
+		}
+	})
+}
+
+// TestFilesLoad gives the Linux files to the programs that read them.
+func TestFilesLoad(t *testing.T) {
+	verify, _ := exec.LookPath("systemd-analyze")
+	if verify == "" {
+		t.Log("systemd-analyze is not installed: units are not verified")
+	}
+	everyPlan(t, func(p plan.Plan) {
+		dir := t.TempDir()
+		for _, f := range plan.NativeFiles(p, plan.All) {
+			os.WriteFile(filepath.Join(dir, filepath.Base(f.Path)), []byte(f.Content), 0o644)
+			if verify != "" && strings.HasSuffix(f.Path, ".service") {
+				if out, err := exec.Command(verify, "verify", "--man=no", filepath.Join(dir, filepath.Base(f.Path))).CombinedOutput(); err != nil || strings.Contains(string(out), filepath.Base(f.Path)) {
+					t.Errorf("%s %s: systemd-analyze: %v: %s", p.Release, p.Role, err, out)
+				}
+			}
+		}
+		for _, f := range scripts(t, p) {
+			if out, err := shellCheck(f.Content); err != nil {
+				t.Errorf("%s %s: %s: %s", p.System, p.Role, f.Name, out)
+			}
+		}
+	})
+}
+
+func scripts(t *testing.T, p plan.Plan) []plan.File {
+	files, err := plan.Export(p, "script")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func shellCheck(script string) ([]byte, error) {
+	cmd := exec.Command("sh", "-n")
+	cmd.Stdin = strings.NewReader(script)
+	return cmd.CombinedOutput()
+}
+
+// TestSysctlFileLoadsInNamespace has procps load a drop-in as at boot.
+func TestSysctlFileLoadsInNamespace(t *testing.T) {
+	a, _ := namespaces(t)
+	dir := t.TempDir()
+	run := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v: %s", args, err, out)
+		}
+		return string(out)
+	}
+	run("wirerate", "plan", "ns:"+a, "--path", "rate=10gbit,rtt=100ms", "--role", "web", "-o", dir)
+	run("ip", "netns", "exec", a, "sysctl", "-p", filepath.Join(dir, "90-wirerate.conf"))
+	run("wirerate", "verify", dir, "ns:"+a)
+}
+
+// TestAnsibleChecks runs the exported play in check mode where Ansible and its
+// collections are installed.
+func TestAnsibleChecks(t *testing.T) {
+	playbook, err := exec.LookPath("ansible-playbook")
+	if err != nil {
+		t.Skip("ansible-playbook is not installed: ", err)
+	}
+	if out, err := exec.Command("ansible-galaxy", "collection", "list", "ansible.posix").CombinedOutput(); err != nil || !strings.Contains(string(out), "ansible.posix") {
+		t.Skip("the collection ansible.posix is not installed")
+	}
+	everyPlan(t, func(p plan.Plan) {
+		files, err := plan.Export(p, "ansible")
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		for _, f := range files {
+			name := filepath.Join(dir, f.Name)
+			os.MkdirAll(filepath.Dir(name), 0o755)
+			os.WriteFile(name, []byte(f.Content), 0o644)
+		}
+		args := []string{"--syntax-check"}
+		if p.System == catalog.Linux && p.Role == "bulk" && p.Release == "6.18" {
+			args = []string{"--check", "--connection", "local"}
+		}
+		cmd := exec.Command(playbook, append(args, "-i", "localhost,", "site.yml")...)
+		cmd.Dir = filepath.Join(dir, "ansible")
+		cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s %s %s: %v: %s", p.System, p.Release, p.Role, err, out)
+		}
+	})
+}
+
+func driverOf(p plan.Plan) string {
+	driver, _ := p.Inputs["driver"].(string)
+	return driver
+}

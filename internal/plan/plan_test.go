@@ -1,0 +1,246 @@
+package plan
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+func loaded(t testing.TB) *catalog.Catalog {
+	t.Helper()
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func longFat() facts.Path {
+	return facts.Path{Rate: 10 * units.Gbit, RTT: 50 * time.Millisecond, MTU: 1500}
+}
+
+// server is a described machine with everything known.
+func server(s catalog.System, v catalog.Version) Machine {
+	return Machine{System: s, Release: v, Memory: 64 * units.GiB, Page: 4096, Cores: 16, NICRate: 10 * units.Gbit, DiskRate: 2e9,
+		Interfaces: []Interface{{Name: "ix0", Driver: "ix", Rate: 10 * units.Gbit, Queues: 1, RingMax: 4096}}}
+}
+
+// TestSamePlanForTheSameRequest also tries every role and release, and writes
+// every file of each.
+func TestSamePlanForTheSameRequest(t *testing.T) {
+	c := loaded(t)
+	for system, releases := range map[catalog.System][]catalog.Version{catalog.Linux: {"", "4.18", "6.1", "6.18", "7.2"},
+		catalog.FreeBSD: {"11.4", "12.2", "13.2", "14.2", "15.0"}, catalog.OpenBSD: {"6.8", "7.4", "7.8"}} {
+		for _, release := range releases {
+			for _, role := range catalog.Roles() {
+				r := Request{Path: longFat(), Role: role, Machine: server(system, release), Harden: true}
+				first, err := Make(c, r)
+				if err != nil {
+					t.Fatalf("%s %s %s: %v", system, release, role, err)
+				}
+				second, _ := Make(c, r)
+				a, _ := json.Marshal(first)
+				b, _ := json.Marshal(second)
+				if string(a) != string(b) {
+					t.Errorf("%s %s %s: two plans for one request", system, release, role)
+				}
+				wellFormed(t, first)
+			}
+		}
+	}
+}
+
+func wellFormed(t *testing.T, p Plan) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, ch := range p.Changes {
+		if seen[ch.Setting] || strings.Contains(ch.Setting, "*") || ch.To == "" || ch.Does == "" || ch.Because == "" || ch.Undo == "" || ch.Belongs == "" || len(ch.Sources) == 0 {
+			t.Errorf("%s %s %s: %+v", p.System, p.Release, p.Role, ch)
+		}
+		seen[ch.Setting] = true
+	}
+	for _, f := range append(NativeFiles(p, All), Shown(p)...) {
+		if f.Name == "" || !strings.HasSuffix(f.Content, "\n") || strings.Contains(f.Content, "%!") {
+			t.Errorf("%s %s %s: file %q: %q", p.System, p.Release, p.Role, f.Name, f.Content)
+		}
+	}
+}
+
+func TestReleasesThatAreNotDescribed(t *testing.T) {
+	c := loaded(t)
+	for release, want := range map[catalog.Version]string{"": "newest one that the catalog describes", "4.4": "older than", "9.1": "newer than"} {
+		p, err := Make(c, Request{Path: longFat(), Role: "bulk", Machine: server(catalog.Linux, release)})
+		if err != nil || len(p.Warnings) == 0 || !strings.Contains(p.Warnings[0], want) {
+			t.Errorf("%q: %v, %v", release, p.Warnings, err)
+		}
+	}
+}
+
+func TestBadRequests(t *testing.T) {
+	c := loaded(t)
+	for _, bad := range []struct {
+		change func(*Request)
+		want   string
+	}{
+		{func(r *Request) { r.Path.Rate = 0 }, "rate is missing or 0"},
+		{func(r *Request) { r.Path.RTT = 10 * time.Second }, "is above 5s"},
+		{func(r *Request) { r.Role = "bulk,router" }, `role "bulk,router"`},
+		{func(r *Request) { r.Path.MTU = 10 }, "mtu 10"},
+	} {
+		r := Request{Path: longFat(), Role: "bulk", Machine: server(catalog.Linux, "6.18")}
+		bad.change(&r)
+		if _, err := Make(c, r); err == nil || !strings.Contains(err.Error(), bad.want) {
+			t.Errorf("%v, want %q", err, bad.want)
+		}
+	}
+}
+
+// TestSmallMachine plans a path that the memory cannot hold.
+func TestSmallMachine(t *testing.T) {
+	m := Machine{System: catalog.Linux, Release: "6.1", Memory: 256 * units.MiB, Page: 4096, Cores: 1, Running: map[string]string{
+		"net.ipv4.tcp_rmem": "4096 131072 2097152", "net.ipv4.tcp_wmem": "4096 16384 2097152"}}
+	p, err := Make(loaded(t), Request{Path: facts.Path{Rate: 40 * units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}, Role: "bulk", Machine: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Memory.WorstCase > float64(m.Memory)/2 {
+		t.Errorf("the plan may take %.0f bytes", p.Memory.WorstCase)
+	}
+	if !strings.Contains(strings.Join(p.Warnings, "\n"), "one connection carries at most") {
+		t.Errorf("warnings %q", p.Warnings)
+	}
+}
+
+// TestOrder checks that what makes the kernel rewrite a setting comes before
+// it.
+func TestOrder(t *testing.T) {
+	m := server(catalog.Linux, "6.18")
+	m.Running = map[string]string{"net.ipv4.ip_forward": "0", "net.ipv4.conf.all.accept_redirects": "1", "net.ipv4.conf.default.accept_redirects": "1"}
+	p, err := Make(loaded(t), Request{Path: longFat(), Role: "router", Machine: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := map[string]int{}
+	for i, ch := range p.Changes {
+		place[ch.Setting] = i + 1
+	}
+	forward, redirects := place["net.ipv4.ip_forward"], place["net.ipv4.conf.all.accept_redirects"]
+	if forward == 0 || redirects == 0 || forward > redirects {
+		t.Errorf("ip_forward is change %d, accept_redirects %d", forward, redirects)
+	}
+}
+
+// TestModuleBeforeSetting: FreeBSD 13 has cubic in a module.
+func TestModuleBeforeSetting(t *testing.T) {
+	for release, want := range map[catalog.Version]bool{"13.2": true, "14.2": false} {
+		p, err := Make(loaded(t), Request{Path: longFat(), Role: "bulk", Machine: server(catalog.FreeBSD, release)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		module, setting := -1, -1
+		for i, ch := range p.Changes {
+			switch ch.Setting {
+			case "cc_cubic_load":
+				module = i
+			case "net.inet.tcp.cc.algorithm":
+				setting = i
+			}
+		}
+		if (module >= 0) != want || want && module > setting {
+			t.Errorf("%s: module at %d, setting at %d", release, module, setting)
+		}
+	}
+}
+
+func TestHardeningIsOptIn(t *testing.T) {
+	c := loaded(t)
+	r := Request{Path: longFat(), Role: "web", Machine: server(catalog.FreeBSD, "13.2")}
+	plain, _ := Make(c, r)
+	r.Harden = true
+	hardened, _ := Make(c, r)
+	if len(hardened.Changes) < len(plain.Changes)+10 {
+		t.Errorf("%d changes, hardened %d", len(plain.Changes), len(hardened.Changes))
+	}
+	for _, ch := range hardened.Changes {
+		if ch.Setting == "net.inet.tcp.blackhole" && ch.To == "2" && strings.Contains(ch.Because, "Cost:") {
+			return
+		}
+	}
+	t.Error("blackhole is not among the hardening")
+}
+
+func TestStepsForJumboFramesAndRACK(t *testing.T) {
+	path := longFat()
+	path.MTU, path.Loss = 9000, 1e-3
+	p, err := Make(loaded(t), Request{Path: path, Role: "bulk", Machine: server(catalog.FreeBSD, "13.2")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := json.Marshal(p.Steps)
+	for _, want := range []string{"ping -D -s 8972", "options TCPHPTS", "buildkernel"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is not in the steps: %s", want, text)
+		}
+	}
+}
+
+func TestMasks(t *testing.T) {
+	for cores, want := range map[int]string{1: "1", 4: "f", 32: "ffffffff", 40: "ff,ffffffff", 64: "ffffffff,ffffffff"} {
+		if got := cpuMask(cores); got != want {
+			t.Errorf("%d cores: %s", cores, got)
+		}
+	}
+	if !sameMask("00000000,0000000f", "f") || sameMask("3", "f") {
+		t.Error("masks are not compared by their bits")
+	}
+	for name, want := range map[string]int{"virtio0-input.1": 1, "virtio0-config": -1, "eth0-TxRx-3": 3, "ix0:rxq2": 2, "mlx5_comp4@pci:0000:3b:00.0": 4, "igb0:que 5": 5} {
+		if got := queueOf(name); got != want {
+			t.Errorf("%s: queue %d, want %d", name, got, want)
+		}
+	}
+}
+
+// TestRandomRequests finds no request that panics or gives a malformed plan.
+func TestRandomRequests(t *testing.T) {
+	c := loaded(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		system := rapid.SampledFrom(catalog.Systems()).Draw(rt, "system")
+		m := Machine{System: system, Release: catalog.Version(rapid.SampledFrom([]string{"", "1", "6.1", "7.7", "12.1", "14.3", "99"}).Draw(rt, "release")),
+			Memory: units.Bytes(rapid.Int64Range(0, 1<<45).Draw(rt, "memory")), Page: 4096, Cores: rapid.IntRange(0, 1024).Draw(rt, "cores"),
+			DiskRate: rapid.Float64Range(0, 1e11).Draw(rt, "disk")}
+		if rapid.Bool().Draw(rt, "live") {
+			m.Running = map[string]string{}
+			rng := rand.New(rand.NewPCG(1, rapid.Uint64().Draw(rt, "seed")))
+			for _, name := range c.Names(system) {
+				if rng.IntN(2) == 0 {
+					m.Running[name] = []string{"0", "1", "4096 16384 4194304", "", "x", "99999999999999999999"}[rng.IntN(6)]
+				}
+			}
+		}
+		path := facts.Path{Rate: units.Rate(rapid.Int64Range(1, int64(2*units.Tbit)).Draw(rt, "rate")), RTT: time.Duration(rapid.Int64Range(1, 5e9).Draw(rt, "rtt")),
+			Loss: rapid.Float64Range(0, 0.99).Draw(rt, "loss"), MTU: rapid.IntRange(576, 65535).Draw(rt, "mtu")}
+		load := Load{Connections: rapid.Float64Range(0, 1e9).Draw(rt, "connections"), PacketRate: rapid.Float64Range(0, 1e9).Draw(rt, "packets")}
+		p, err := Make(c, Request{Path: path, Role: rapid.SampledFrom(catalog.Roles()).Draw(rt, "role"), Machine: m, Load: load, Harden: rapid.Bool().Draw(rt, "harden")})
+		if err != nil {
+			rt.Fatalf("%v", err)
+		}
+		wellFormed(t, p)
+	})
+}
+
+func BenchmarkMake(b *testing.B) {
+	c := loaded(b)
+	for b.Loop() {
+		if _, err := Make(c, Request{Path: longFat(), Role: "router", Machine: server(catalog.FreeBSD, "14.2")}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
