@@ -36,6 +36,9 @@ type Result struct {
 	Hosts       []Host       `json:"hosts"`
 	Emulator    *Emulator    `json:"emulator,omitempty"` // of a lab
 	Workload    string       `json:"workload"`
+	ID          string       `json:"id,omitempty"` // in the history
+	Noise       *Noise       `json:"noise,omitempty"`
+	Beside      []Beside     `json:"beside,omitempty"`
 	// Design is how the trial was laid out; null when it is not known.
 	Design *Design `json:"design,omitempty"`
 	// Margin is the smallest relative change worth having, 0.02 for 2%; 0
@@ -78,6 +81,22 @@ type Comparison struct {
 	Effect  *Effect       `json:"effect"` // null without two pairs
 }
 
+// Beside are other metrics of an arm against the first one, by the same
+// pairs: what a gain costs.
+type Beside struct {
+	Arm     string   `json:"arm"`
+	Effects []Effect `json:"effects"`
+}
+
+// Noise is what a trial could see: the standard deviation of a pair's
+// log-ratio, and the effect (ratio - 1) that its pairs see with a probability
+// of 0.8.
+type Noise struct {
+	PairSD        float64 `json:"pair_sd"`
+	MinDetectable float64 `json:"min_detectable"`
+	Pairs         int     `json:"pairs"`
+}
+
 // Arm is one set of settings with its runs.
 type Arm struct {
 	Name   string  `json:"name"`
@@ -92,6 +111,8 @@ type Metrics struct {
 	MeanRTT     float64 `json:"mean_rtt_s"`  // 0: not known
 	ClientCPU   float64 `json:"client_cpu"`  // busy part, 0 to 1
 	ServerCPU   float64 `json:"server_cpu"`
+	// Values are all metrics of the workload by name, in base units.
+	Values map[string]float64 `json:"values,omitempty"`
 }
 
 // Run is one run of an arm.

@@ -29,6 +29,10 @@ const (
 	Jitter       = "jitter_s"
 	SlowGoodput  = "slow_goodput_bps" // of the slow reader's own stream
 	SentPackets  = "sent_packets_per_s"
+	Retransmits  = "retransmits"
+	MeanRTT      = "mean_rtt_s"
+	ClientCPU    = "client_cpu" // busy part, 0 to 1
+	ServerCPU    = "server_cpu"
 )
 
 // Metric is one quantity that a workload measures.

@@ -74,8 +74,31 @@ func (r Run) Value(metric string) (float64, bool) {
 	if metric == Goodput || metric == "" {
 		return r.GoodputBPS, r.GoodputBPS > 0
 	}
+	switch metric {
+	case Retransmits:
+		return float64(r.Retransmits), r.Retransmits >= 0
+	case MeanRTT:
+		return r.MeanRTT, r.MeanRTT > 0
+	case ClientCPU:
+		return r.Client.busy()
+	case ServerCPU:
+		return r.Server.busy()
+	}
 	v, ok := r.Metrics[metric]
 	return v, ok
+}
+
+func (c *CPU) busy() (float64, bool) {
+	if c == nil {
+		return 0, false
+	}
+	return c.Busy, true
+}
+
+// Beside are metrics of every run that show what a gain costs; smaller is
+// better.
+func Beside() []string {
+	return []string{Retransmits, MeanRTT, ClientCPU, ServerCPU}
 }
 
 // ErrTool is wrapped when a measuring tool is missing or failed.
