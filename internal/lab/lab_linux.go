@@ -293,6 +293,8 @@ func (l *Lab) Close() error {
 		}
 	}
 	for _, f := range l.netns {
+		// Without it they go by themselves, later.
+		_ = destroySockets(f)
 		f.Close()
 	}
 	l.links, l.hosts, l.netns = nil, nil, nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"github.com/wirerate/wirerate/internal/host"
 )
@@ -280,4 +284,68 @@ func TestNetemBackend(t *testing.T) {
 	}
 	defer l.Close()
 	command(t, l.Client(), "ping", "-c", "1", "-W", "5", l.PeerAddr())
+}
+
+// Programs that are killed in the middle of sending leave sockets; a lab that
+// is closed does not.
+func TestCloseLeavesNoSockets(t *testing.T) {
+	needLab(t)
+	l, err := Up(t.Context(), Link{Up: Direction{Rate: 1e6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spaces []*os.File
+	var conns []net.Conn
+	for _, addr := range []string{l.PeerAddr(), l.PeerAddr6()} {
+		address := net.JoinHostPort(addr, "7000")
+		var listener net.Listener
+		if err := inNamespace(int(l.netns[ServerHost].Fd()), func() (err error) {
+			listener, err = net.Listen("tcp", address)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := inNamespace(int(l.netns[ClientHost].Fd()), func() error {
+			c, err := net.Dial("tcp", address)
+			conns = append(conns, c)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		peer, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer peer.Close() // it never reads
+		listener.Close()
+	}
+	for _, f := range l.netns {
+		fd, err := unix.Dup(int(f.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		spaces = append(spaces, os.NewFile(uintptr(fd), "netns"))
+	}
+	for _, c := range conns {
+		c.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
+		c.Write(make([]byte, 1<<20)) // more than the link carries in that time
+		c.Close()
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, ns := range spaces {
+		for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
+			if err := inNamespace(int(ns.Fd()), func() error {
+				sockets, err := netlink.SocketDiagTCP(family)
+				if len(sockets) > 0 {
+					t.Errorf("family %d: %d sockets are left, one in state %d", family, len(sockets), sockets[0].State)
+				}
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ns.Close()
+	}
 }

@@ -239,6 +239,10 @@ func (l *Lab) transfer(ctx context.Context, t transfer) (res result, err error) 
 		return res, err
 	}
 	defer peer.Close()
+	// Closing throws away what is not sent.
+	if err := errors.Join(conn.(*net.TCPConn).SetLinger(0), peer.(*net.TCPConn).SetLinger(0)); err != nil {
+		return res, err
+	}
 	go flood(conn)
 	return t.measure(ctx, conn.(*net.TCPConn), peer.(*net.TCPConn))
 }

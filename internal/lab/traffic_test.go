@@ -61,9 +61,9 @@ func TestMarksLive(t *testing.T) {
 // and corrupts segments inside GSO units; corrupted ones are refused by the
 // receiver's checksum.
 func TestStreamArrivesWhole(t *testing.T) {
-	l := up(t, "rtt=4ms,loss=2e-3,duplicate=2e-3,reorder=2e-3,hold=1ms,corrupt=5e-3,mark=0.01")
+	l := up(t, "rtt=4ms,loss=2e-3,duplicate=2e-3,reorder=2e-3,hold=1ms,corrupt=5e-3,mark=0.01,seed=3")
 	for _, c := range []host.Conn{l.Client(), l.Server()} {
-		command(t, c, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/tcp_ecn")
+		command(t, c, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/tcp_ecn; echo 0 > /proc/sys/net/ipv4/tcp_ecn_fallback")
 	}
 	var listener net.Listener
 	if err := inNamespace(int(l.netns[ServerHost].Fd()), func() (err error) {
@@ -142,7 +142,9 @@ func TestRateLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := 20e6 * float64(res.mss) / 1538
-	if res.mss < 1400 || res.goodput > want*1.2 || res.goodput < want/2 {
+	up, down := l.Stats()
+	slow := res.goodput < want*0.95 && up.KeptUp() && down.KeptUp()
+	if res.mss < 1400 || res.goodput > want*1.2 || slow {
 		t.Errorf("%.3f Mbit/s, want %.3f (MSS %d)", res.goodput/1e6, want/1e6, res.mss)
 	}
 }
