@@ -95,16 +95,17 @@ func receiveBuffer(f *facts.Facts) (buffer, error) {
 	return buffer{}, fmt.Errorf("the buffer accounting of %s is not known", f.System)
 }
 
-// linuxSendBuffer: the automatic send buffer grows to tcp_wmem[2]. It
-// counts what packets really occupy: a packet built for segmentation offload
-// holds up to 64 KiB of payload in page fragments, which count as they are,
-// beside about 1 KiB of descriptor and header space.
+// linuxSendBuffer: the automatic send buffer grows to tcp_wmem[2]. It counts
+// what packets really occupy: a packet built for segmentation offload holds up
+// to 64 KiB of payload in page fragments, which count as they are, beside about
+// 1 KiB of bookkeeping; and the last one may pass the limit, so that the buffer
+// as a whole is the bound.
 func linuxSendBuffer(f *facts.Facts) (buffer, error) {
 	wmem, ok := f.Triple("net.ipv4.tcp_wmem")
 	if !ok || wmem[2] <= 0 {
 		return buffer{}, fmt.Errorf("net.ipv4.tcp_wmem is not known (%s)", f.Why("settings"))
 	}
-	return buffer{"net.ipv4.tcp_wmem[2]", units.Bytes(wmem[2]), 64.0 / 65, "1 KiB of bookkeeping for 64 KiB of data",
+	return buffer{"net.ipv4.tcp_wmem[2]", units.Bytes(wmem[2]), 1, "at best: full packets have little bookkeeping",
 		[]string{"torvalds/linux v6.12 net/ipv4/tcp_input.c, tcp_sndbuf_expand", "torvalds/linux v6.12 net/ipv4/tcp.c, tcp_sendmsg_locked",
 			"torvalds/linux v6.12 include/net/sock.h, sk_stream_memory_free"}}, nil
 }
