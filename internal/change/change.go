@@ -5,6 +5,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -160,37 +161,80 @@ func (c *Change) read(ctx context.Context, settings []string, opt Options) (Plac
 	return place, c.planFiles(opt.Files, answers[len(ops):])
 }
 
-// takeValues puts the answers into the items.
+// takeValues puts the answers of readScript and watchScript into the items.
 func (c *Change) takeValues(out string, skipAbsent bool) error {
-	items, seen := c.Items, 0
-	c.Items, c.index = []Item{}, map[string]int{}
-	for line := range strings.Lines(out) {
-		word, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
-		status, value, _ := strings.Cut(rest, " ")
-		if word == "watch" {
-			c.watch(status, value)
-			continue
+	items := c.Items
+	values, failed := make([]*string, len(items)), make([]string, len(items))
+	files := fileItems{}
+	for i, it := range items {
+		if it.knob.file != "" {
+			files[it.knob.file] = i
+			values[i] = new(string) // an empty file has no line
 		}
+	}
+	c.Items, c.index = []Item{}, map[string]int{}
+	var watched [][2]string
+	for line := range strings.Lines(out) {
+		line = strings.TrimRight(line, "\n")
+		word, rest, _ := strings.Cut(line, " ")
+		status, value, _ := strings.Cut(rest, " ")
 		i, err := strconv.Atoi(word)
-		if err != nil || i != seen || i >= len(items) {
+		switch {
+		case word == "watch":
+			watched = append(watched, [2]string{status, value})
+		case word == "grep:" && files.fail(rest, failed):
+		case err == nil && i >= 0 && i < len(items) && status == "ok":
+			values[i] = &value
+		case err == nil && i >= 0 && i < len(items) && status == "failed":
+			failed[i] = value
+		case !files.line(line, values):
 			return fmt.Errorf("%s: unexpected answer %q while reading the settings", c.conn.Name(), line)
 		}
-		seen++
-		if status != "ok" {
+	}
+	for i, it := range items {
+		if failed[i] != "" || values[i] == nil {
 			if !skipAbsent {
-				return fmt.Errorf("%s: %s cannot be read: %s", c.conn.Name(), items[i].Setting, value)
+				return fmt.Errorf("%s: %s cannot be read: %s", c.conn.Name(), it.Setting, cmp.Or(failed[i], "no answer"))
 			}
-			c.Absent[items[i].Setting] = value
+			c.Absent[it.Setting] = failed[i]
 			continue
 		}
-		items[i].Old = value
-		c.index[items[i].Setting] = len(c.Items)
-		c.Items = append(c.Items, items[i])
+		it.Old = strings.Join(strings.Fields(*values[i]), " ")
+		c.index[it.Setting] = len(c.Items)
+		c.Items = append(c.Items, it)
 	}
-	if seen != len(items) {
-		return fmt.Errorf("%s: %d of %d settings answered", c.conn.Name(), seen, len(items))
+	for _, w := range watched {
+		c.watch(w[0], w[1])
 	}
 	return nil
+}
+
+// fileItems are the items that are files, by their paths.
+type fileItems map[string]int
+
+// line takes "FILE:LINE" of grep; the lines of a file are joined.
+func (f fileItems) line(line string, values []*string) bool {
+	for at := 0; ; at++ {
+		n := strings.IndexByte(line[at:], ':')
+		if n < 0 {
+			return false
+		}
+		at += n
+		if i, ok := f[line[:at]]; ok {
+			*values[i] += " " + line[at+1:]
+			return true
+		}
+	}
+}
+
+// fail takes "FILE: WHY" of grep.
+func (f fileItems) fail(text string, failed []string) bool {
+	file, why, ok := strings.Cut(text, ": ")
+	i, known := f[file]
+	if ok && known {
+		failed[i] = why
+	}
+	return known
 }
 
 // watch adds a setting that the kernel rewrites, unless it is written anyway.

@@ -71,7 +71,7 @@ func TestRefusedAndRolledBack(t *testing.T) {
 	k.write("n.a", "1")
 	k.write("n.b", "1")
 	c := openChange(t, k, t.TempDir(), []string{"n.a", "n.b"})
-	c.Items[1].knob.put = "echo n.b: Invalid argument >&2; return 1"
+	c.Items[1].knob = knob{get: c.Items[1].knob.get, put: "echo n.b: Invalid argument >&2; return 1"}
 	out, err := c.Set(t.Context(), []string{"n.b", "n.a"}, map[string]string{"n.a": "2", "n.b": "2"}, true)
 	if err != nil || len(out) != 1 || !strings.Contains(out[0].Refused, "Invalid argument") {
 		t.Errorf("%+v, %v", out, err)

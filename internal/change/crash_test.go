@@ -271,9 +271,9 @@ func TestCrashes(t *testing.T) {
 		}
 	}
 	t.Logf("%d crashes: %v", points, reached)
-	for _, stage := range []string{"begin", "apply", "confirm"} {
+	for _, stage := range []string{"begin", "apply", "confirm", "none, confirmed"} {
 		if reached[stage] == 0 {
-			t.Errorf("no crash during %s", stage)
+			t.Errorf("no run came to: %s", stage)
 		}
 	}
 }
@@ -283,7 +283,7 @@ func TestCrashes(t *testing.T) {
 func crash(t *testing.T, rng *rand.Rand, m *machine, seed int) string {
 	ctx, local, state := t.Context(), host.NewLocal(), filepath.Join(m.root, "var")
 	before := m.snapshot()
-	stage, cut := []string{"begin", "apply", "apply", "confirm"}[rng.IntN(4)], -1
+	stage, cut := []string{"begin", "apply", "apply", "confirm", "confirm"}[rng.IntN(5)], -1
 	burn := func(at string, steps int) {
 		os.Remove(filepath.Join(m.root, "fake/fuse"))
 		if stage == at {
@@ -305,11 +305,14 @@ func crash(t *testing.T, rng *rand.Rand, m *machine, seed int) string {
 	}
 	if err == nil {
 		c.conn = local
-		burn("apply", 6*len(m.names)+4)
+		burn("apply", 2*len(m.names)+6)
 		c.Apply(ctx, m.names, values) // may be killed, may be refused
-		burn("confirm", 5*len(m.names)+30)
+		burn("confirm", 2*len(m.names)+20)
 		ConfirmID(ctx, local, state, "", false)
 		burn("", 1)
+		if entries, _ := List(ctx, local, state); len(entries) == 1 && entries[0].State == Confirmed {
+			stage = "none, confirmed"
+		}
 	}
 	// The rollback is killed as well, twice, before it is let through.
 	for i := range 3 {

@@ -14,6 +14,9 @@ import (
 // and says on standard error what is wrong.
 type knob struct {
 	get, put string
+	// file is the file that put writes, where that is all it does: many are
+	// then read by one program.
+	file string
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/@%-]*$`)
@@ -63,8 +66,9 @@ func procPath(name string) string {
 func fileKnob(file string) knob {
 	f := quote(file)
 	return knob{
-		get: "v=$(cat " + f + " 2>&1)",
-		put: "[ -e " + f + " ] || { echo " + f + `': no such file' >&2; return 1; }; { printf '%s\n' "$1" >` + f + `; } 2>/dev/null || { printf '%s\n' "$1" | tee ` + f + " >/dev/null; }",
+		file: file,
+		get:  "v=$(cat " + f + " 2>&1)",
+		put:  "[ -e " + f + " ] || { echo " + f + `': no such file' >&2; return 1; }; { printf '%s\n' "$1" >` + f + `; } 2>/dev/null || { printf '%s\n' "$1" | tee ` + f + " >/dev/null; }",
 	}
 }
 

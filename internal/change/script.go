@@ -61,7 +61,8 @@ release() { rm -f "$mark"; if read -r v 2>/dev/null <"$dir/../pending/id" && [ "
 
 // restoreFile takes back one file: NUMBER PATH EXISTED COMPARE FOLDER, the last
 // being the innermost folder that was there before.
-const restoreFile = `remove_folders() { d=$1; while [ "$d" != "$2" ] && [ "$d" != / ] && rmdir "$d" 2>/dev/null; do d=$(dirname "$d"); done; }
+const restoreFile = `as_before() { if [ "$3" = yes ]; then same "$dir/files/$1.old" "$p" exact; else [ ! -e "$p" ]; fi; }
+remove_folders() { d=$1; while [ "$d" != "$2" ] && [ "$d" != / ] && rmdir "$d" 2>/dev/null; do d=$(dirname "$d"); done; }
 restore_file() {
  p=$(real "$2"); d=$(dirname "$p"); rm -f "$d/.wirerate-$id"
  if [ "$3" = no ] && [ ! -e "$p" ]; then remove_folders "$d" "$5"; return; fi
@@ -71,7 +72,7 @@ restore_file() {
   return
  fi
  if [ "$3" = yes ]; then put_file "$dir/files/$1.old" "$p" 644; else rm -f "$p" && flush "$d" && remove_folders "$d" "$5"; fi
- if [ "$3" = yes ] && same "$dir/files/$1.old" "$p" exact || [ "$3" = no ] && [ ! -e "$p" ]; then say "restored $2"; else say "failed $2 cannot be restored"; bad=1; fi
+ if as_before "$@"; then say "restored $2"; else say "failed $2 cannot be restored"; bad=1; fi
 }
 `
 
@@ -93,12 +94,29 @@ func functions(items []Item) string {
 	return b.String()
 }
 
-// readScript prints "N ok VALUE" or "N failed WHY" for every item.
+// readScript prints "N ok VALUE" or "N failed WHY" for every item, but for
+// those that are files what grep says of them: "FILE:LINE", or "grep: FILE: WHY".
 func readScript(items []Item) string {
 	var b strings.Builder
 	b.WriteString(scriptPrologue + functions(items))
-	for i := range items {
-		fmt.Fprintf(&b, "if get_%d; then plain; say \"%d ok $v\"; else plain; say \"%d failed $v\"; fi\n", i, i, i)
+	for i, it := range items {
+		if it.knob.file == "" {
+			fmt.Fprintf(&b, "if get_%d; then plain; say \"%d ok $v\"; else plain; say \"%d failed $v\"; fi\n", i, i, i)
+		}
+	}
+	if files := fileWords(items); files != "" {
+		b.WriteString("grep -H ''" + files + " 2>&1; :\n")
+	}
+	return b.String()
+}
+
+// fileWords are the items that are files, as words of a command.
+func fileWords(items []Item) string {
+	var b strings.Builder
+	for _, it := range items {
+		if it.knob.file != "" {
+			b.WriteString(" " + quote(it.knob.file))
+		}
 	}
 	return b.String()
 }
@@ -184,7 +202,7 @@ foreign=0; bad=0; persisted=no
 check_file() {
  p=$(real "$2")
  if same "$dir/files/$1.new" "$p" "$4"; then return; fi
- if [ "$3" = yes ] && same "$dir/files/$1.old" "$p" exact || [ "$3" = no ] && [ ! -e "$p" ]; then return; fi
+ if as_before "$@"; then return; fi
  say "foreign $2 was changed by someone else since the change began"; foreign=1
 }
 persist() {
@@ -234,19 +252,23 @@ func (c *Change) setScript(todo []assignment, stopOnRefusal, guard bool) string 
 		// Gone after a reboot, whatever the clock says.
 		fmt.Fprintf(&b, "mkdir -p %s && : >%s\n", quote(path.Dir(c.bootMark())), quote(c.bootMark()))
 	}
-	b.WriteString(`take
-read -r state <"$dir/state" || { echo "the journal is gone" >&2; exit 4; }
-if [ "$state" != pending ]; then echo "the change is $state: nothing is written" >&2; exit 4; fi
-set_item() {
-`)
+	b.WriteString("take\nread -r state <\"$dir/state\" || { echo \"the journal is gone\" >&2; exit 4; }\n" +
+		"if [ \"$state\" != pending ]; then echo \"the change is $state: nothing is written\" >&2; exit 4; fi\n")
 	if guard {
-		b.WriteString(` if ! get_$1; then say "set $1 foreign it cannot be read any more"; exit 0; fi
+		b.WriteString(c.guardAll())
+	}
+	b.WriteString("set_item() {\n")
+	if guard {
+		b.WriteString(` if [ -z "$5" ] || [ $untouched = no ]; then
+ if ! get_$1; then say "set $1 foreign it cannot be read any more"; exit 0; fi
  plain; eval "x=\${w_$1-\$3}"
  if [ "$v" != "$x" ]; then say "set $1 foreign it is $v, changed by someone else"; exit 0; fi
+ fi
 `)
 	}
 	b.WriteString(` for w in $1 $4; do say "begin $w" >>"$dir/progress" || exit 4; done
- if m=$(put_$1 "$2" 2>&1); then status=ok; else status=refused; fi
+ if [ -n "$5" ] && [ -e "$5" ] && { printf '%s\n' "$2" >"$5"; } 2>/dev/null; then status=ok
+ elif m=$(put_$1 "$2" 2>&1); then status=ok; else status=refused; fi
  for w in $4; do if get_$w; then plain; else v=; fi; eval "w_$w=\$v"; say "done $w $v" >>"$dir/progress" || exit 4; done
  if get_$1; then plain; else v=; fi
  say "done $1 $v" >>"$dir/progress" || exit 4
@@ -257,9 +279,26 @@ set_item() {
 	}
 	b.WriteString("else say \"set $1 $status $v\"; fi\n}\n")
 	for _, a := range todo {
-		fmt.Fprintf(&b, "set_item %d %s %s %s\n", a.item, quote(a.value), quote(c.Items[a.item].Old), quote(c.rewrittenBy(a.item)))
+		it := c.Items[a.item]
+		fmt.Fprintf(&b, "set_item %d %s %s %s %s\n", a.item, quote(a.value), quote(it.Old), quote(c.rewrittenBy(a.item)), quote(it.knob.file))
 	}
 	return b.String()
+}
+
+// guardAll compares all files at once with what Begin read, and looks at each
+// only when they differ.
+func (c *Change) guardAll() string {
+	var want strings.Builder
+	for _, it := range c.Items {
+		if it.knob.file != "" && it.Old != "" {
+			want.WriteString(it.knob.file + ":" + it.Old + "\n")
+		}
+	}
+	files := fileWords(c.Items)
+	if files == "" {
+		return "untouched=yes\n"
+	}
+	return "untouched=no\nif [ \"$(grep -H ''" + files + " 2>&1 | tr -s '\\t ' ' ' | sed 's/ $//')\" = " + quote(strings.TrimRight(want.String(), "\n")) + " ]; then untouched=yes; fi\n"
 }
 
 // bootMark is a file that the systems remove at boot: it tells a value that a
