@@ -75,7 +75,7 @@ func (s *tuneSession) openLab(ctx context.Context) error {
 	if err := lab.EnterUserNamespace(); err != nil {
 		return labError(err)
 	}
-	if s.stateDir, err = os.MkdirTemp("", "wirerate-lab-"); err != nil {
+	if s.stateDir, err = host.TempDir("lab"); err != nil {
 		return failure(err)
 	}
 	s.link = link

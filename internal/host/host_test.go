@@ -189,3 +189,29 @@ func TestOpenErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestTempDirSweepsWhatTheKilledLeft(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dead := exec.Command("true")
+	if err := dead.Run(); err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(os.TempDir(), "wirerate-x-"+strconv.Itoa(dead.Process.Pid)+"-1")
+	other := filepath.Join(os.TempDir(), "wirerate-x-notapid-1")
+	for _, dir := range []string{left, other} {
+		os.MkdirAll(filepath.Join(dir, "in"), 0o755)
+	}
+	mine, err := TempDir("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := TempDir("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]bool{left: false, other: true, mine: true, again: true} {
+		if _, err := os.Stat(dir); (err == nil) != want {
+			t.Errorf("%s exists: %v, want %v", dir, err == nil, want)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func OpenSSH(ctx context.Context, address string, opt SSHOptions) (*SSH, error) 
 	if _, err := lookPath("ssh"); err != nil {
 		return nil, fmt.Errorf("%s: OpenSSH's client ssh is not installed: %w", address, err)
 	}
-	control, err := os.MkdirTemp("", "wirerate-ssh-")
+	control, err := TempDir("ssh")
 	if err != nil {
 		return nil, err
 	}
