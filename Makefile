@@ -30,7 +30,8 @@ test: tools
 	$(GO) test ./...
 
 bench: tools build
-	$(GO) test -run '^$$' -bench . -benchtime 1s ./...
+	$(GO) run ./tools/bench bin/wirerate
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./internal/...
 
 check:
 	@out=$$(gofmt -l cmd contrib internal tools catalog); if [ -n "$$out" ]; then echo "gofmt: $$out"; exit 1; fi
