@@ -1,12 +1,17 @@
 package diagnose
 
 import (
+	"encoding/json"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 func judge(t *testing.T, e Example) (*facts.Facts, []Finding, []NotEvaluated) {
@@ -110,4 +115,52 @@ func TestFixesAreInTheCatalog(t *testing.T) {
 			}
 		}
 	}
+}
+
+// FuzzRules judges any output: no rule panics, none finds anything without a
+// line that shows it. The examples of all rules are the seeds.
+func FuzzRules(f *testing.F) {
+	seeds := 0
+	for _, r := range Rules() {
+		for _, e := range []Example{r.Fires, r.Quiet} {
+			for name, text := range e.Texts {
+				if name != "uname -a" {
+					f.Add(e.Texts["uname -a"], name, text)
+					seeds++
+				}
+			}
+		}
+	}
+	if seeds < 2*45 {
+		f.Fatalf("only %d seeds", seeds)
+	}
+	f.Fuzz(func(t *testing.T, uname, name, text string) {
+		texts := map[string]string{"ip -s -d link show": ipLink("eth0", 1500, 1000, 0, 0, 0), name: text, "uname -a": uname}
+		host, err := facts.FromTexts("fuzz", texts, 0)
+		if err != nil {
+			return
+		}
+		path := facts.Path{Rate: units.Gbit, RTT: 20 * time.Millisecond, Loss: 1e-4, MTU: 1500}
+		d := Diagnose(host, nil, path, "latency")
+		for _, found := range d.Findings {
+			if len(found.Evidence) == 0 || found.Summary == "" {
+				t.Errorf("%s finds %q without a line", found.Rule, found.Summary)
+			}
+		}
+		var b strings.Builder
+		if err := d.Text(&b); err != nil {
+			t.Error(err)
+		}
+		for _, line := range strings.Split(b.String(), "\n") {
+			if utf8.RuneCountInString(line) > columns {
+				t.Errorf("a line of more than %d columns: %q", columns, line)
+			}
+		}
+		if err := d.Roofline().SVG(io.Discard); err != nil {
+			t.Error(err)
+		}
+		if _, err := json.Marshal(d); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -448,7 +449,7 @@ func TestQuotedLinesHaveNoControlCharacters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Messages) != 1 || strings.ContainsAny(f.Messages[0].Text, "\x1b\x07\xff") {
+	if len(f.Messages) != 1 || strings.ContainsAny(f.Messages[0].Text, "\x1b\x07") || !utf8.ValidString(f.Messages[0].Text) {
 		t.Errorf("%v", f.Messages)
 	}
 }
