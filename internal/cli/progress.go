@@ -47,7 +47,11 @@ func (p *progress) show(t trial.Progress) {
 
 // describe is the time left, the last run and the estimate so far.
 func describe(t trial.Progress) string {
-	s := fmt.Sprintf("%s left, %s", t.Left.Round(time.Second), units.Rate(t.LastGood))
+	last := units.Rate(t.LastGood).String()
+	if t.LastGood == 0 { // a workload whose metric is not goodput
+		last = fmt.Sprintf("%.4g", t.LastValue)
+	}
+	s := fmt.Sprintf("%s left, %s", t.Left.Round(time.Second), last)
 	if t.Estimate != nil {
 		s += fmt.Sprintf(", x%.2f (%.2f to %.2f)", t.Estimate.Ratio, t.Estimate.Low, t.Estimate.High)
 	}

@@ -6,6 +6,8 @@ import "github.com/spf13/cobra"
 func verbs(env *Env) []*cobra.Command {
 	return []*cobra.Command{
 		newTuneCmd(env),
+		newTrialCmd(env),
+		newMeasureCmd(env),
 		newInspectCmd(env),
 		newCaptureCmd(env),
 		newPlanCmd(env),

@@ -1,0 +1,376 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/change"
+	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/trial"
+)
+
+// armSpec is an arm as the command line names it: parts joined by "+", later
+// ones over earlier ones.
+type armSpec struct {
+	name  string
+	parts []armPart
+}
+
+// armPart is default, current, plan, file:PATH, set:K=V,... or tuned:PROFILE.
+type armPart struct {
+	kind, arg string
+	values    []assigned
+}
+
+type assigned struct{ name, value string }
+
+const armForms = "default, current, plan, file:PATH, set:KEY=VALUE[,KEY=VALUE...], cc:ALGORITHM or tuned:PROFILE, joined by +"
+
+var (
+	// A comma separates assignments only where a name and = follow: values
+	// may hold commas. The same for + and parts.
+	nextAssignment = regexp.MustCompile(`,\s*([A-Za-z][\w./:@*-]*\s*=)`)
+	nextPart       = regexp.MustCompile(`\+(default$|default\+|current$|current\+|plan$|plan\+|file:|set:|cc:|tuned:)`)
+)
+
+func parseArm(text string) (armSpec, error) {
+	spec := armSpec{name: text}
+	for _, part := range splitBefore(text, nextPart) {
+		p, err := parseArmPart(part)
+		if err != nil {
+			return spec, fmt.Errorf("arm %q: %w", text, err)
+		}
+		spec.parts = append(spec.parts, p)
+	}
+	return spec, nil
+}
+
+// splitBefore splits text at the one-byte separators that begin a match.
+func splitBefore(text string, separator *regexp.Regexp) []string {
+	var parts []string
+	for {
+		at := separator.FindStringIndex(text)
+		if at == nil {
+			return append(parts, text)
+		}
+		parts, text = append(parts, text[:at[0]]), text[at[0]+1:]
+	}
+}
+
+func parseArmPart(text string) (armPart, error) {
+	kind, arg, named := strings.Cut(text, ":")
+	p := armPart{kind: kind, arg: arg}
+	switch kind {
+	case "default", "current", "plan":
+		if named {
+			return p, fmt.Errorf("%s takes nothing after it", kind)
+		}
+		return p, nil
+	case "file", "tuned":
+		if arg == "" {
+			return p, fmt.Errorf("%s: a name is expected after it", kind)
+		}
+		return p, nil
+	case "cc":
+		p.kind, p.values = "set", []assigned{{"net.ipv4.tcp_congestion_control", arg}}
+		if arg == "" {
+			return p, errors.New("cc: the name of a congestion control is expected after it")
+		}
+		return p, nil
+	case "set":
+		for _, one := range splitBefore(arg, nextAssignment) {
+			name, value, ok := strings.Cut(one, "=")
+			name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+			if !ok || name == "" || value == "" {
+				return p, fmt.Errorf("set: KEY=VALUE is expected, not %q", one)
+			}
+			p.values = append(p.values, assigned{name, value})
+		}
+		return p, nil
+	}
+	return p, fmt.Errorf("%s is expected", armForms)
+}
+
+func (a armSpec) has(kind string) bool {
+	return slices.ContainsFunc(a.parts, func(p armPart) bool { return p.kind == kind })
+}
+
+// armValues is what an arm sets on both ends.
+type armValues struct {
+	name   string
+	values trial.Values
+	notes  []string // what of it is not applied, and why
+	wanted int      // settings that it names for these systems
+	order  []string
+}
+
+func (a *armValues) note(format string, args ...any) {
+	a.notes = append(a.notes, fmt.Sprintf(format, args...))
+}
+
+func (a *armValues) of(side string) map[string]string {
+	if side == "client" {
+		return a.values.Client
+	}
+	return a.values.Server
+}
+
+// resolveArms turns what the command line names into values for both hosts.
+func (s *benchSession) resolveArms(ctx context.Context, specs []armSpec) ([]*armValues, error) {
+	var arms []*armValues
+	for _, spec := range specs {
+		a := &armValues{name: spec.name, values: trial.Values{Client: map[string]string{}, Server: map[string]string{}}}
+		for _, part := range spec.parts {
+			if err := s.resolvePart(ctx, a, part); err != nil {
+				return nil, fmt.Errorf("arm %s: %w", spec.name, err)
+			}
+		}
+		arms = append(arms, a)
+	}
+	// What the others set has its default in an arm of defaults.
+	for i, spec := range specs {
+		if spec.has("default") {
+			s.fillDefaults(arms[i], arms)
+		}
+	}
+	return arms, nil
+}
+
+func (s *benchSession) resolvePart(ctx context.Context, a *armValues, p armPart) error {
+	for _, e := range []*end{&s.client, &s.server} {
+		var values []assigned
+		var err error
+		switch p.kind {
+		case "plan":
+			values = s.planned(e)
+		case "set":
+			values = p.values
+		case "file":
+			values, err = s.fromFile(a, e, p.arg)
+		case "tuned":
+			values, err = s.fromTuned(ctx, a, e, p.arg)
+		}
+		if err != nil {
+			return err
+		}
+		for _, v := range values {
+			s.assign(a, e, v, p.kind)
+		}
+	}
+	return nil
+}
+
+// assign puts one value into an arm if its host can take it while it runs.
+func (s *benchSession) assign(a *armValues, e *end, v assigned, kind string) {
+	system := catalog.System(e.facts.System)
+	if system == catalog.Linux && !strings.HasPrefix(v.name, "/") && !strings.Contains(v.name, ":") {
+		v.name = conffile.LinuxName(v.name)
+	}
+	a.wanted++
+	if record, ok := s.catalog.Lookup(system, v.name); ok && kind != "set" && (record.Kind == catalog.Boot || record.Kind == catalog.ReadOnly) {
+		a.note("%s: %s counts from the next boot only and is left out", e.conn.Name(), v.name)
+		return
+	}
+	if err := change.Supports(system, v.name); err != nil {
+		a.note("%s: %v; it is left out", e.conn.Name(), err)
+		return
+	}
+	a.of(e.side)[v.name] = v.value
+	if !slices.Contains(a.order, v.name) {
+		a.order = append(a.order, v.name)
+	}
+}
+
+// planned are the runtime changes of an end's plan.
+func (s *benchSession) planned(e *end) []assigned {
+	var values []assigned
+	for _, name := range e.tuned.Order {
+		if v, ok := e.tried[name]; ok {
+			values = append(values, assigned{name, v})
+		}
+	}
+	return values
+}
+
+// fillDefaults gives an arm of defaults the value that the release ships for
+// every setting that another arm changes, where that is known.
+func (s *benchSession) fillDefaults(a *armValues, all []*armValues) {
+	for _, e := range []*end{&s.client, &s.server} {
+		release, err := catalog.ParseVersion(e.facts.Release)
+		if err != nil {
+			continue
+		}
+		for _, other := range all {
+			for name := range other.of(e.side) {
+				if _, set := a.of(e.side)[name]; set {
+					continue
+				}
+				running := strings.Join(strings.Fields(e.facts.Settings[name].Value), " ")
+				record, known := s.catalog.Lookup(catalog.System(e.facts.System), name)
+				if !known {
+					continue
+				}
+				def, known := record.DefaultIn(release)
+				value := strings.Join(strings.Fields(def.Value), " ")
+				if !known || value == "" || value == "unknown" || value == "computed" || value == running || running == "" {
+					continue
+				}
+				a.of(e.side)[name] = value
+				a.note("%s: %s is %s here; default means %s, as %s ships it", e.conn.Name(), name, running, value, e.facts.Release)
+			}
+		}
+	}
+}
+
+// fromFile reads the settings of a configuration file for one end.
+func (s *benchSession) fromFile(a *armValues, e *end, path string) ([]assigned, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if filepath.Base(path) == "tuned.conf" {
+		profile := parseTuned(string(data))
+		for _, section := range profile.skipped {
+			a.note("%s: the section [%s] is not applied: only [sysctl] is", filepath.Base(path), section)
+		}
+		return profile.settings, nil
+	}
+	guess := conffile.Detect(path, data)
+	system := conffile.System(e.facts.System)
+	if guess.Confidence == conffile.NoIdea {
+		guess.Kind = conffile.Sysctl
+	}
+	if guess.System != "" && guess.System != system {
+		a.note("%s is a file of %s: nothing of it is applied to %s, which is %s", filepath.Base(path), guess.System, e.conn.Name(), system)
+		return nil, nil
+	}
+	file, err := conffile.Parse(guess.Kind, system, path, data)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range file.Rejects {
+		a.note("%s:%d: %s", filepath.Base(path), r.Line, r.Reason)
+	}
+	var values []assigned
+	for _, entry := range file.Entries {
+		switch {
+		case entry.Has(conffile.Glob), entry.Has(conffile.Exclude), entry.Has(conffile.Expands):
+			a.note("%s:%d: %s is a pattern or holds a variable and is left out", filepath.Base(path), entry.Line, entry.Key)
+		case entry.Name == "":
+			a.note("%s:%d: %s is not a setting that can be changed", filepath.Base(path), entry.Line, entry.Key)
+		case entry.Iface != "" && strings.Contains(entry.Name, ":"):
+			values = append(values, assigned{entry.Name + "@" + entry.Iface, entry.Value})
+		default:
+			values = append(values, assigned{entry.Name, entry.Value})
+		}
+	}
+	return values, nil
+}
+
+// tunedProfile is what a TuneD profile sets by sysctl.
+type tunedProfile struct {
+	include  []string
+	settings []assigned
+	skipped  []string // sections that have other settings
+}
+
+// parseTuned reads a tuned.conf: sections of key=value, lines that begin with
+// # or ; are comments (tuned-profiles documentation). A value that begins with
+// > is raised to, and taken as that value.
+func parseTuned(text string) tunedProfile {
+	var p tunedProfile
+	variables := map[string]string{}
+	section := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
+			section = strings.TrimSpace(line[1 : len(line)-1])
+			if section != "main" && section != "sysctl" && section != "variables" {
+				p.skipped = append(p.skipped, section)
+			}
+			continue
+		}
+		key, value, ok := strings.Cut(line, "=")
+		if !ok {
+			continue
+		}
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		for name, v := range variables {
+			value = strings.ReplaceAll(value, "${"+name+"}", v)
+		}
+		switch {
+		case section == "main" && key == "include":
+			for _, name := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }) {
+				p.include = append(p.include, name)
+			}
+		case section == "variables":
+			variables[key] = value
+		case section == "sysctl" && !strings.Contains(value, "${"):
+			value, _, _ = strings.Cut(value, " #")
+			p.settings = append(p.settings, assigned{key, strings.Trim(strings.TrimSpace(strings.TrimPrefix(value, ">")), `"`)})
+		}
+	}
+	return p
+}
+
+// fromTuned reads a TuneD profile where the host has it, else where this
+// machine has it, with those that it includes.
+func (s *benchSession) fromTuned(ctx context.Context, a *armValues, e *end, name string) ([]assigned, error) {
+	return s.readTuned(ctx, a, e, name, 0)
+}
+
+func (s *benchSession) readTuned(ctx context.Context, a *armValues, e *end, name string, depth int) ([]assigned, error) {
+	if depth > 10 || strings.ContainsAny(name, "/$") {
+		return nil, fmt.Errorf("TuneD profile %q: not a profile's name, or profiles that include each other", name)
+	}
+	for _, conn := range []host.Conn{e.conn, host.NewLocal()} {
+		for _, dir := range []string{"/etc/tuned/profiles/", "/etc/tuned/", "/usr/lib/tuned/profiles/", "/usr/lib/tuned/"} {
+			data, err := host.ReadFile(ctx, conn, dir+name+"/tuned.conf")
+			if err != nil {
+				continue
+			}
+			profile := parseTuned(string(data))
+			for _, section := range profile.skipped {
+				a.note("profile %s: the section [%s] is not applied: only [sysctl] is", name, section)
+			}
+			var values []assigned
+			for _, parent := range profile.include {
+				more, err := s.readTuned(ctx, a, e, strings.TrimPrefix(parent, "-"), depth+1)
+				if err != nil {
+					return nil, err
+				}
+				values = append(values, more...)
+			}
+			return append(values, profile.settings...), nil
+		}
+	}
+	return nil, fmt.Errorf("TuneD profile %q is neither on %s nor on this machine; name its file as file:PATH/tuned.conf", name, e.conn.Name())
+}
+
+// unionOrder lists every setting of the arms for one side, in the order in
+// which they were named; a congestion control's module must be there before
+// it is chosen, and a ceiling be raised before what is under it.
+func unionOrder(arms []*armValues, side string) []string {
+	var order []string
+	for _, a := range arms {
+		names := append(slices.Clone(a.order), slices.Sorted(maps.Keys(a.of(side)))...)
+		for _, name := range names {
+			if _, ok := a.of(side)[name]; ok && !slices.Contains(order, name) {
+				order = append(order, name)
+			}
+		}
+	}
+	return order
+}
