@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/plan"
+)
+
+// TestApplyOverSSH applies a plan over ssh and loses the connection for good:
+// the host takes the change back by itself.
+func TestApplyOverSSH(t *testing.T) {
+	a, b := namespaces(t)
+	config := sshHosts(t, a, b)
+	before := sysctls(t, a)
+	t.Cleanup(func() { os.RemoveAll("/var/lib/wirerate/ns/" + a) })
+	dir := t.TempDir()
+	run := func(args ...string) (string, error) {
+		out, err := exec.Command("wirerate", append(args, "--ssh-config", config)...).CombinedOutput()
+		return string(out), err
+	}
+	if out, err := run("plan", "ssh://root@wr-a", "--path", "rate=10gbit,rtt=100ms", "--role", "bulk", "-o", dir); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	// What governs the whole machine is not for this test.
+	keepNamespaced(t, filepath.Join(dir, "plan.json"))
+	if out, err := run("apply", dir, "ssh://root@wr-a", "--confirm-within", "2s", "--runtime-only"); err != nil || !strings.Contains(out, "is in place for 2s") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if sysctls(t, a) == before {
+		t.Error("nothing was applied")
+	}
+	deadline := time.Now().Add(30 * time.Second)
+	for sysctls(t, a) != before && time.Now().Before(deadline) {
+		time.Sleep(200 * time.Millisecond)
+	}
+	if after := sysctls(t, a); after != before {
+		t.Errorf("not taken back: %s", firstDifference(before, after))
+	}
+	if out, err := run("status", "ssh://root@wr-a"); err != nil || !strings.Contains(out, "rolled-back") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestKilledApply kills apply at random moments; a rollback, or the host's own
+// timer, leaves no setting changed.
+func TestKilledApply(t *testing.T) {
+	a, _ := namespaces(t)
+	before := sysctls(t, a)
+	t.Cleanup(func() { os.RemoveAll("/var/lib/wirerate/ns/" + a) })
+	dir := t.TempDir()
+	if out, err := exec.Command("wirerate", "plan", "ns:"+a, "--path", "rate=10gbit,rtt=100ms", "--role", "router", "--harden", "-o", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	keepNamespaced(t, filepath.Join(dir, "plan.json"))
+	for i := range killPoints() {
+		cmd := exec.Command("wirerate", "apply", dir, "ns:"+a, "--runtime-only", "--skip-absent")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(20+i*13%400) * time.Millisecond)
+		cmd.Process.Kill()
+		cmd.Wait()
+		time.Sleep(100 * time.Millisecond) // the agent notices that its parent is gone
+		out, err := exec.Command("wirerate", "rollback", "ns:"+a).CombinedOutput()
+		if err != nil && !strings.Contains(string(out), "nothing is pending") {
+			t.Errorf("kill %d: rollback: %v: %s", i, err, out)
+		}
+		if after := sysctls(t, a); after != before {
+			t.Fatalf("kill %d: %s", i, firstDifference(before, after))
+		}
+	}
+}
+
+// killPoints is how often TestKilledApply kills; WIRERATE_KILL_POINTS asks for
+// more.
+func killPoints() int {
+	if n, err := strconv.Atoi(os.Getenv("WIRERATE_KILL_POINTS")); err == nil {
+		return n
+	}
+	return 8
+}
+
+// keepNamespaced leaves in a plan only what belongs to a network namespace.
+func keepNamespaced(t *testing.T, name string) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p plan.Plan
+	if err := json.Unmarshal(data, &p); err != nil {
+		t.Fatal(err)
+	}
+	p.Changes = slices.DeleteFunc(p.Changes, func(ch plan.Change) bool {
+		return !strings.HasPrefix(ch.Setting, "net.ipv4.") || strings.Contains(ch.Setting, "neigh") || strings.Contains(ch.Setting, "tcp_mem") || ch.Setting == "net.ipv4.tcp_congestion_control"
+	})
+	if len(p.Changes) == 0 {
+		t.Fatal("the plan has nothing for a namespace")
+	}
+	if data, err = json.Marshal(p); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
