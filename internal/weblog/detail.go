@@ -3,6 +3,7 @@ package weblog
 // detail is what the full analysis keeps besides the distribution itself.
 type detail struct {
 	cells    map[uint32]*group // by cell.key
+	recent   recent[group]     // of cells
 	paths    *pathTable
 	clients  *clientTable
 	timeline *timeline
@@ -16,13 +17,13 @@ type detail struct {
 	noStamp  uint64
 	backward uint64 // lines stamped before the line above them
 	local    uint64 // stamps without a zone
-	offsets  map[int16]uint64
+	zones    zones
 }
 
 func newDetail() *detail {
 	return &detail{
 		cells: map[uint32]*group{}, paths: newPathTable(), clients: newClientTable(), timeline: newTimeline(),
-		caches: map[string]*group{}, offsets: map[int16]uint64{},
+		caches: map[string]*group{},
 	}
 }
 
@@ -75,13 +76,19 @@ func cellOf(key uint32) cell {
 }
 
 func (d *detail) cellGroup(c cell) *group {
-	if g := d.cells[c.key()]; g != nil {
-		return g
+	slot := d.recent.slot(uint64(c.key()))
+	if slot.is(uint64(c.key())) {
+		return slot.value
 	}
-	if len(d.cells) >= maxCells {
-		c = cell{status: c.status / 100, method: methodOther}
+	g := d.cells[c.key()]
+	if g == nil {
+		if len(d.cells) >= maxCells {
+			c = cell{status: c.status / 100, method: methodOther}
+		}
+		return groupOf(d.cells, c.key())
 	}
-	return groupOf(d.cells, c.key())
+	*slot = recentSlot[group]{uint64(c.key()), g}
+	return g
 }
 
 // add counts a request.
@@ -132,7 +139,7 @@ func (d *detail) addStamp(r *request) {
 	if r.stamp.local {
 		d.local++
 	} else {
-		d.offsets[r.stamp.offset]++
+		d.zones.add(r.stamp.offset, 1)
 	}
 	d.timeline.add(r)
 }
@@ -158,9 +165,28 @@ func (d *detail) merge(o *detail) {
 	d.noStamp += o.noStamp
 	d.backward += o.backward
 	d.local += o.local
-	for k, n := range o.offsets {
-		d.offsets[k] += n
+	for _, z := range o.zones {
+		d.zones.add(z.offset, z.n)
 	}
+}
+
+// zones counts the stamps of each offset from UTC in minutes. A log has one or
+// two.
+type zones []zone
+
+type zone struct {
+	offset int16
+	n      uint64
+}
+
+func (z *zones) add(offset int16, n uint64) {
+	for i := range *z {
+		if (*z)[i].offset == offset {
+			(*z)[i].n += n
+			return
+		}
+	}
+	*z = append(*z, zone{offset, n})
 }
 
 // methods are the names the method groups have; the last ones collect.

@@ -339,7 +339,8 @@ func (r *Report) addClock(d *detail) {
 	}
 	r.Timeline = tl
 	c := &Clock{From: keys[0] << t.shift, To: (keys[len(keys)-1] + 1) << t.shift, Unzoned: d.local, Unstamped: d.noStamp, Backward: d.backward}
-	for o := range d.offsets {
+	for _, z := range d.zones {
+		o := z.offset
 		sign, abs := '+', o
 		if o < 0 {
 			sign, abs = '-', -o

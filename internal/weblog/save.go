@@ -125,7 +125,10 @@ func saveHist(h *Hist) savedHist {
 
 func (d *detail) saved() *savedDetail {
 	out := &savedDetail{Depth: d.paths.depth, Level: d.clients.level, Shift: d.timeline.shift, Rates: saveHist(&d.rates),
-		Upstream: saveHist(&d.upstream), Outside: saveHist(&d.outside), Counts: [5]uint64{d.instant, d.times, d.noStamp, d.backward, d.local}, Offsets: d.offsets}
+		Upstream: saveHist(&d.upstream), Outside: saveHist(&d.outside), Counts: [5]uint64{d.instant, d.times, d.noStamp, d.backward, d.local}, Offsets: map[int16]uint64{}}
+	for _, z := range d.zones {
+		out.Offsets[z.offset] = z.n
+	}
 	for k, g := range d.cells {
 		c := cellOf(k)
 		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto)}, Bytes: g.bytes, Hist: saveHist(&g.hist)})
@@ -272,7 +275,7 @@ func (in *savedDetail) detail() (*detail, error) {
 	d.paths.depth, d.clients.level, d.timeline.shift = in.Depth, in.Level, in.Shift
 	d.instant, d.times, d.noStamp, d.backward, d.local = in.Counts[0], in.Counts[1], in.Counts[2], in.Counts[3], in.Counts[4]
 	for k, n := range in.Offsets {
-		d.offsets[k] = n
+		d.zones.add(k, n)
 	}
 	for i := range in.Cells {
 		g := &in.Cells[i]

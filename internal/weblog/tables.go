@@ -84,18 +84,18 @@ func appendPattern(to, path []byte, depth int) []byte {
 	if i := bytes.IndexByte(path, '?'); i >= 0 {
 		path = path[:i]
 	}
-	if i := bytes.Index(path[:min(len(path), 12)], []byte("://")); i >= 0 {
-		path = path[i+2:] // a proxy's absolute address: its host is a segment
+	if len(path) > 0 && path[0] != '/' {
+		if i := bytes.Index(path[:min(len(path), 12)], []byte("://")); i >= 0 {
+			path = path[i+2:] // a proxy's absolute address: its host is a segment
+		}
 	}
 	if len(path) == 0 {
 		return append(to, '-')
 	}
-	if path[0] != '/' {
-		to = append(to, '/')
-	} else {
+	if path[0] == '/' {
 		path = path[1:]
-		to = append(to, '/')
 	}
+	to = append(to, '/')
 	for n := 0; ; n++ {
 		if len(path) == 0 {
 			return to
@@ -121,14 +121,7 @@ func appendPattern(to, path []byte, depth int) []byte {
 const maxSegment = 40
 
 func appendSegment(to, s []byte) []byte {
-	digits := 0
-	for _, c := range s {
-		d := 0
-		if c-'0' < 10 {
-			d = 1 // compiles to a conditional move: digits are hard to predict
-		}
-		digits += d
-	}
+	digits := countDigits(s)
 	if digits < 3 && len(s) <= maxSegment && (digits < len(s) || digits == 0) {
 		return append(to, s...)
 	}
@@ -160,6 +153,8 @@ func cutPattern(key string, depth int) string {
 type clientTable struct {
 	level int // index of clientBits
 	nets  map[uint64]*slim
+
+	recent recent[slim] // of nets
 }
 
 // clientBits are the prefix lengths of a level for IPv4 and IPv6.
@@ -201,8 +196,13 @@ func (t *clientTable) add(r *request) {
 
 func (t *clientTable) at(key uint64) *slim {
 	key = cutClient(key, t.level)
+	slot := t.recent.slot(key)
+	if slot.is(key) {
+		return slot.value
+	}
 	s := t.nets[key]
 	if s != nil {
+		*slot = recentSlot[slim]{key, s}
 		return s
 	}
 	for len(t.nets) >= maxClients && t.level < len(clientBits)-1 {
@@ -218,6 +218,7 @@ func (t *clientTable) at(key uint64) *slim {
 
 func (t *clientTable) coarsen(level int) {
 	t.level = level
+	t.recent = recent[slim]{}
 	old := t.nets
 	t.nets = make(map[uint64]*slim, len(old))
 	for k, s := range old {
@@ -247,7 +248,11 @@ const (
 )
 
 func clientKey(b []byte) uint64 {
-	if ip, ok := parseIPv4(b); ok {
+	ip, ok := quad(b)
+	if !ok {
+		ip, ok = parseIPv4(b)
+	}
+	if ok {
 		return clientV4 | uint64(ip)
 	}
 	s := string(b)

@@ -81,3 +81,46 @@ func thousandths(line []byte, s span) (v uint64, ok bool) {
 	const decimals = 0xffffff << 40
 	return digits8(x&decimals|x<<8&^uint64(decimals), n-1)
 }
+
+// countDigits returns how many bytes of s are decimal digits.
+func countDigits(s []byte) (n int) {
+	for len(s) >= 8 {
+		n += bits.OnesCount64(digitsIn(word(s, 0)))
+		s = s[8:]
+	}
+	var rest [8]byte
+	copy(rest[:], s)
+	return n + bits.OnesCount64(digitsIn(word(rest[:], 0)))
+}
+
+// digitsIn returns the top bit of each byte of x that is a digit.
+func digitsIn(x uint64) uint64 {
+	x ^= '0' * lowBits
+	return ^((x&^highBits + 0x76*lowBits) | x) & highBits
+}
+
+// quad reads a dotted quad. It gives up (on other addresses, and near the end
+// of the buffer that b lies in) where parseIPv4 has to decide.
+func quad(b []byte) (ip uint32, ok bool) {
+	whole, i := b[:cap(b)], 0
+	for part := range 4 {
+		if i+8 > len(whole) {
+			return 0, false
+		}
+		x := word(whole, i)
+		n := len(b) - i
+		if part < 3 {
+			n = first(x, '.'*lowBits)
+		}
+		if n < 1 || n > 3 {
+			return 0, false
+		}
+		v, ok := digits8(x<<(64-8*n), n)
+		if !ok || v > 255 {
+			return 0, false
+		}
+		ip = ip<<8 | uint32(v)
+		i += n + 1
+	}
+	return ip, true
+}

@@ -38,6 +38,44 @@ func TestNumbersOfEightBytes(t *testing.T) {
 	}
 }
 
+func TestCountDigits(t *testing.T) {
+	for range 20_000 {
+		text := make([]byte, rand.IntN(30))
+		want := 0
+		for i := range text {
+			text[i] = "0129/:\x00\xb0\xb9a\xff"[rand.IntN(11)]
+			if text[i] >= '0' && text[i] <= '9' {
+				want++
+			}
+		}
+		if got := countDigits(text); got != want {
+			t.Fatalf("%q: %d digits, want %d", text, got, want)
+		}
+	}
+}
+
+// TestQuad compares with the loop that decides in doubt.
+func TestQuad(t *testing.T) {
+	for range 200_000 {
+		text := make([]byte, rand.IntN(17), 40)
+		for i := range text {
+			text[i] = "0125...:"[rand.IntN(8)]
+		}
+		copy(text[len(text):cap(text)], " - 1.2.3.4 more text of the line")
+		quick, ok := quad(text)
+		slow, okSlow := parseIPv4(text)
+		if ok && (!okSlow || quick != slow) {
+			t.Fatalf("%q: %x, want %x %v", text, quick, slow, okSlow)
+		}
+	}
+	for _, text := range []string{"1.2.3.4 - - []", "255.255.255.255 - -"} {
+		b := []byte(text)[:strings.IndexByte(text, ' ')]
+		if ip, ok := quad(b); !ok || ip == 0 {
+			t.Errorf("%s is not read", b)
+		}
+	}
+}
+
 func TestFindInEightBytes(t *testing.T) {
 	const alphabet = " !\x00\x01\x80\xa0\x1f\xff"
 	for range 100_000 {

@@ -242,6 +242,9 @@ func splitRequest(b []byte) (method, path, proto []byte) {
 		return nil, b, nil
 	}
 	method, path = b[:i], b[i+1:]
+	if j := len(path) - len(" HTTP/1.1"); j >= 0 && path[j] == ' ' && hasPrefix(path[j+1:], "HTTP/") && bytes.IndexByte(path[j+6:], ' ') < 0 {
+		return method, path[:j], path[j+1:]
+	}
 	if j := bytes.LastIndexByte(path, ' '); j >= 0 && hasPrefix(path[j+1:], "HTTP/") {
 		path, proto = path[:j], path[j+1:]
 	}
