@@ -26,11 +26,13 @@ type record struct {
 
 // setup is what a resumed experiment needs.
 type setup struct {
-	Args   []string `json:"args"`
-	Seed   uint64   `json:"seed"`
-	Pairs  int      `json:"pairs"`
-	Digest string   `json:"digest"` // of what the arms set
-	Spec   string   `json:"spec"`
+	Args   []string      `json:"args"`
+	Seed   uint64        `json:"seed"`
+	Pairs  int           `json:"pairs"`
+	Digest string        `json:"digest"` // of what the arms set
+	Spec   string        `json:"spec"`
+	Run    time.Duration `json:"run_ns"`
+	Omit   time.Duration `json:"omit_ns"`
 }
 
 // environmentOf is the hosts as they were.

@@ -77,7 +77,7 @@ noise floor.
 			return err
 		}
 		if f.resume != "" {
-			return env.resume(cmd.Context(), f.benchFlags, f.resume, "trial")
+			return env.resume(cmd, f.benchFlags, f.resume, form)
 		}
 		if err := f.check(args, 2); err != nil {
 			return usage(err)
@@ -184,7 +184,8 @@ func namesOf(metrics []workload.Metric) string {
 
 // resume runs a recorded command line again; its runs are answered from the
 // history.
-func (e *Env) resume(ctx context.Context, f benchFlags, id, verb string) error {
+func (e *Env) resume(cmd *cobra.Command, f benchFlags, id, format string) error {
+	ctx, verb := cmd.Context(), cmd.Name()
 	history, err := f.openStore(ctx)
 	if err != nil {
 		return err
@@ -204,10 +205,13 @@ func (e *Env) resume(ctx context.Context, f benchFlags, id, verb string) error {
 	e.note("going on with %s after %d runs", t.ID, t.Runs)
 	args := append(slices.Clone(saved.Args), fmt.Sprintf("--seed=%d", saved.Seed), "--resumed="+t.ID)
 	if saved.Pairs > 0 {
-		args = append(args, fmt.Sprintf("--pairs=%d", saved.Pairs))
+		args = append(args, fmt.Sprintf("--pairs=%d", saved.Pairs), "--run="+saved.Run.String(), "--omit="+saved.Omit.String())
 	}
 	if f.history != "" {
 		args = append(args, "--history="+f.history)
+	}
+	if flags := cmd.Flags(); flags.Changed("json") || flags.Changed("format") {
+		args = append(args, "--json=false", "--format="+format)
 	}
 	root := newRootCmd(e)
 	root.SetArgs(args)
@@ -297,6 +301,7 @@ type outcome struct {
 	attr    *trial.Attribution
 	started time.Time
 	record  *record
+	command string // of the trial that this one goes on with
 }
 
 // compareArms designs, announces and runs one trial. A trial that ends early
@@ -358,11 +363,14 @@ func (s *benchSession) design(ctx context.Context, f trialFlags, arms []*armValu
 	for _, a := range arms {
 		d.Arms = append(d.Arms, a.name)
 	}
-	if err := s.announceDesign(ctx, f, d, spec, each); err != nil {
-		return nil, d, err
+	if f.stage == "trial" || f.oneAtTime {
+		if err := s.announceDesign(ctx, f, d, spec, each); err != nil {
+			return nil, d, err
+		}
 	}
 	o := &outcome{session: s, spec: spec, metric: metric, started: time.Now()}
-	saved := setup{Args: os.Args[1:], Seed: f.seed, Pairs: pairs, Digest: digest(arms), Spec: fmt.Sprintf("%+v", spec)}
+	saved := setup{Args: os.Args[1:], Seed: f.seed, Pairs: pairs, Digest: digest(arms), Spec: fmt.Sprintf("%+v", spec),
+		Run: spec.Duration, Omit: spec.Omit}
 	if f.suite != "" {
 		saved.Args = nil // the rows of a suite are not resumed
 	}
@@ -379,6 +387,9 @@ func (s *benchSession) design(ctx context.Context, f trialFlags, arms []*armValu
 		return nil, d, err
 	}
 	d.Resumed = o.record.resumed()
+	if before != nil {
+		o.command = before.Command
+	}
 	o.id = o.record.id
 	return o, d, nil
 }

@@ -34,6 +34,11 @@ func (o *outcome) toResult(f trialFlags) report.Result {
 	}
 	r := s.result(o.started, before, nil, o.result, o.attr)
 	r.ID, r.Seed, r.Command, r.Margin = o.id, f.seed, f.command, f.margin
+	if o.command != "" {
+		r.Command = o.command
+	}
+	// That one speaks of a plan; the runs' own warnings tell of each arm.
+	r.Warnings = slices.DeleteFunc(r.Warnings, func(w string) bool { return slices.Contains(cpuWarnings(r), w) })
 	r.Workload = fmt.Sprintf("%s %s, %d stream(s), %s counted after %s", o.spec.Workload, o.spec.Direction, o.spec.Streams, o.spec.Duration, o.spec.Omit)
 	r.Plans = slices.DeleteFunc(r.Plans, func(p plan.Plan) bool { return p.Schema == 0 })
 	if r.Plans == nil {

@@ -7,6 +7,7 @@ func verbs(env *Env) []*cobra.Command {
 	return []*cobra.Command{
 		newTuneCmd(env),
 		newTrialCmd(env),
+		newAttributeCmd(env),
 		newMeasureCmd(env),
 		newInspectCmd(env),
 		newCaptureCmd(env),
@@ -21,6 +22,9 @@ func verbs(env *Env) []*cobra.Command {
 		newCalcCmd(env),
 		newLabCmd(env),
 		newWeblogCmd(env),
+		newHistoryCmd(env),
+		newReportCmd(env),
+		newExportCmd(env),
 		newTrafficCmd(env),
 		newVersionCmd(env),
 	}

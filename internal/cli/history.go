@@ -1,0 +1,262 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/report"
+	"github.com/wirerate/wirerate/internal/store"
+)
+
+func newHistoryCmd(env *Env) *cobra.Command {
+	var file string
+	var n int
+	cmd := &cobra.Command{
+		Use:   "history",
+		Short: "List past experiments, or compare two of them",
+		Long: `History lists what trial, attribute and measure kept: newest first, with the
+verdict and the effect. Runs of different sessions are not compared by their
+absolute numbers: history compare sets the effects side by side.`,
+		Args: cobra.NoArgs,
+	}
+	format := formatFlag(cmd, "text", "json")
+	cmd.PersistentFlags().StringVar(&file, "history", "", "`file` of the history (default: ~/.local/state/wirerate/history.db)")
+	cmd.Flags().IntVarP(&n, "number", "n", 20, "how many; 0 for all")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		form, err := format()
+		if err != nil {
+			return err
+		}
+		h, err := openHistory(cmd.Context(), file)
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		all, err := h.Trials(cmd.Context(), n)
+		if err != nil {
+			return failure(err)
+		}
+		return env.showHistory(all, form)
+	}
+	compare := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Set the effects of two past trials side by side",
+		Args:  exactArgs(2, "two IDs are"),
+	}
+	compareFormat := formatFlag(compare, "text", "json")
+	compare.RunE = func(cmd *cobra.Command, args []string) error {
+		form, err := compareFormat()
+		if err != nil {
+			return err
+		}
+		h, err := openHistory(cmd.Context(), file)
+		if err != nil {
+			return err
+		}
+		defer h.Close()
+		return env.compareHistory(cmd.Context(), h, args[0], args[1], form)
+	}
+	cmd.AddCommand(compare)
+	return cmd
+}
+
+func (e *Env) showHistory(all []store.Trial, format string) error {
+	if format == "json" {
+		return e.printJSON(map[string]any{"schema": 1, "trials": all})
+	}
+	if len(all) == 0 {
+		e.note("the history is empty: trial, attribute and measure fill it")
+		return nil
+	}
+	fmt.Fprintf(e.Stdout, "%-21s %-12s %-14s %-8s %5s  %s\n", "id", "kind", "workload", "state", "runs", "result")
+	for _, t := range all {
+		result := t.Verdict
+		if r, ok := resultOf(t); ok && r.Effect != nil {
+			result += fmt.Sprintf(" x%.3f (%.3f to %.3f)", r.Effect.Ratio, r.Effect.Low, r.Effect.High)
+		}
+		fmt.Fprintf(e.Stdout, "%-21s %-12s %-14s %-8s %5d  %s  %s\n", t.ID, t.Kind, t.Workload, t.State, t.Runs, strings.TrimSpace(result), t.Where)
+	}
+	return nil
+}
+
+// resultOf reads the result that a trial ended with.
+func resultOf(t store.Trial) (report.Result, bool) {
+	r, err := report.ReadJSON(strings.NewReader(string(t.Result)))
+	return r, err == nil
+}
+
+// comparedTrials is the JSON of history compare.
+type comparedTrials struct {
+	Schema int           `json:"schema"`
+	Trials []store.Trial `json:"trials"`
+	// Ratio is the effect of the second over that of the first, with limits at
+	// about the confidence of the two; 0 when one of them has none.
+	Ratio   float64  `json:"ratio"`
+	Low     float64  `json:"low"`
+	High    float64  `json:"high"`
+	Differs []string `json:"differs"` // what else was not the same
+}
+
+func (e *Env) compareHistory(ctx context.Context, h *store.Store, a, b, format string) error {
+	c := comparedTrials{Schema: 1, Differs: []string{}}
+	var effects []*report.Effect
+	for _, id := range []string{a, b} {
+		t, err := h.Trial(ctx, id)
+		if err != nil {
+			return usage(err)
+		}
+		r, ok := resultOf(t)
+		if !ok {
+			return usagef("%s has no result to compare: it is a %s, %s", t.ID, t.Kind, t.State)
+		}
+		effects = append(effects, r.Effect)
+		c.Trials = append(c.Trials, t)
+	}
+	c.Differs = differences(c.Trials[0], c.Trials[1])
+	if x, y := effects[0], effects[1]; x != nil && y != nil && x.Metric == y.Metric {
+		// Half widths of independent intervals add in squares on the log scale.
+		d := math.Log(y.Ratio / x.Ratio)
+		half := math.Hypot(math.Log(x.High/x.Low)/2, math.Log(y.High/y.Low)/2)
+		c.Ratio, c.Low, c.High = math.Exp(d), math.Exp(d-half), math.Exp(d+half)
+	}
+	if format == "json" {
+		return e.printJSON(c)
+	}
+	for i, t := range c.Trials {
+		fmt.Fprintf(e.Stdout, "%s  %s %s, %s: %s", t.ID, t.Kind, t.Workload, t.Where, t.Verdict)
+		if x := effects[i]; x != nil {
+			fmt.Fprintf(e.Stdout, ", %s x%.3f (%.3f to %.3f, %d pairs)", x.Metric, x.Ratio, x.Low, x.High, x.Pairs)
+		}
+		fmt.Fprintln(e.Stdout)
+	}
+	switch {
+	case c.Ratio == 0:
+		fmt.Fprintln(e.Stdout, "the effects cannot be compared: one is missing, or they are of different metrics")
+	case c.Low <= 1 && c.High >= 1:
+		fmt.Fprintf(e.Stdout, "the effects agree: second over first x%.3f (%.3f to %.3f)\n", c.Ratio, c.Low, c.High)
+	default:
+		fmt.Fprintf(e.Stdout, "the effects differ: second over first x%.3f (%.3f to %.3f)\n", c.Ratio, c.Low, c.High)
+	}
+	for _, d := range c.Differs {
+		fmt.Fprintf(e.Stdout, "not the same: %s\n", d)
+	}
+	return nil
+}
+
+// differences says what of two trials' circumstances was not the same.
+func differences(a, b store.Trial) []string {
+	out := []string{}
+	for _, f := range []struct{ what, a, b string }{{"workload", a.Workload, b.Workload}, {"where", a.Where, b.Where}, {"metric", a.Metric, b.Metric}} {
+		if f.a != f.b {
+			out = append(out, fmt.Sprintf("%s: %s, then %s", f.what, f.a, f.b))
+		}
+	}
+	type side struct {
+		Host     report.Host       `json:"host"`
+		Settings map[string]string `json:"settings"`
+	}
+	var x, y map[string]side
+	if json.Unmarshal(a.Environment, &x) != nil || json.Unmarshal(b.Environment, &y) != nil {
+		return append(out, "the environment of one is not known")
+	}
+	for _, name := range []string{"client", "server"} {
+		if x[name].Host.Release != y[name].Host.Release {
+			out = append(out, fmt.Sprintf("%s release: %s, then %s", name, x[name].Host.Release, y[name].Host.Release))
+		}
+		n := 0
+		for setting, v := range x[name].Settings {
+			if w, ok := y[name].Settings[setting]; ok && w != v && strings.HasPrefix(setting, "net.") {
+				n++
+			}
+		}
+		if n > 0 {
+			out = append(out, fmt.Sprintf("%s: %d running net settings", name, n))
+		}
+	}
+	return out
+}
+
+func newReportCmd(env *Env) *cobra.Command {
+	var file, out string
+	cmd := &cobra.Command{
+		Use:   "report ID | FILE",
+		Short: "Show a past experiment, or a result.json, as text, Markdown, HTML or JSON",
+		Args:  exactArgs(1, "the ID of an experiment (see wirerate history; last is the newest) or a result.json is"),
+		Example: `  wirerate report last
+  wirerate report 20260101-120000-ab12 --format html -o report.html`,
+	}
+	format := formatFlag(cmd, "text", "html", "markdown", "json")
+	cmd.Flags().StringVar(&file, "history", "", "`file` of the history (default: ~/.local/state/wirerate/history.db)")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		form, err := format()
+		if err != nil {
+			return err
+		}
+		r, err := findResult(cmd.Context(), file, args[0])
+		if err != nil {
+			return err
+		}
+		to := *env
+		if out != "" {
+			f, err := os.Create(out)
+			if err != nil {
+				return usage(err)
+			}
+			defer f.Close()
+			to.Stdout = f
+		}
+		return to.showResult(r, form)
+	}
+	return cmd
+}
+
+// findResult reads a result by the ID of its experiment or from a file.
+func findResult(ctx context.Context, history, name string) (report.Result, error) {
+	if f, err := os.Open(name); err == nil {
+		defer f.Close()
+		r, err := report.ReadJSON(f)
+		return r, usage(err)
+	}
+	h, err := openHistory(ctx, history)
+	if err != nil {
+		return report.Result{}, err
+	}
+	defer h.Close()
+	t, err := h.Trial(ctx, name)
+	if err != nil {
+		return report.Result{}, usage(err)
+	}
+	r, ok := resultOf(t)
+	if !ok || t.Kind == "measure" {
+		return r, usagef("%s has no result to show: it is a %s of %d runs, %s; wirerate export %s has the runs", t.ID, t.Kind, t.Runs, t.State, t.ID)
+	}
+	return r, nil
+}
+
+func (e *Env) showResult(r report.Result, format string) error {
+	switch format {
+	case "json":
+		return e.printJSON(r)
+	case "html":
+		return failure(report.HTML(e.Stdout, r))
+	case "markdown":
+		return failure(report.Markdown(e.Stdout, r))
+	}
+	name := ""
+	if r.Effect != nil {
+		name = r.Effect.Metric
+	}
+	if r.Attribution != nil {
+		e.shareText(r)
+		return nil
+	}
+	e.trialText(r, metricOf("", name))
+	return nil
+}
