@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -118,19 +117,7 @@ func (s *benchSession) bringLab(ctx context.Context) error {
 		s.known = true
 	}
 	s.rtt = link.RTT()
-	if err := lab.EnterUserNamespace(); err != nil {
-		return labError(err)
-	}
-	if s.stateDir, err = os.MkdirTemp("", "wirerate-lab-"); err != nil {
-		return failure(err)
-	}
-	s.link = link
-	if s.lab, err = lab.Up(ctx, link); err != nil {
-		return labError(err)
-	}
-	s.client.conn, s.server.conn, s.address = s.lab.Client(), s.lab.Server(), s.lab.PeerAddr()
-	s.env.note("lab is up: %s", link)
-	return nil
+	return s.bringUp(ctx, link)
 }
 
 // look collects both hosts' facts, the address and what is known of the path.

@@ -72,6 +72,11 @@ func (s *tuneSession) openLab(ctx context.Context) error {
 	if s.path, err = pathOf(link); err != nil {
 		return usage(err)
 	}
+	return s.bringUp(ctx, link)
+}
+
+// bringUp brings up the lab and takes its two hosts.
+func (s *tuneSession) bringUp(ctx context.Context, link lab.Link) (err error) {
 	if err := lab.EnterUserNamespace(); err != nil {
 		return labError(err)
 	}
@@ -89,7 +94,7 @@ func (s *tuneSession) openLab(ctx context.Context) error {
 
 // pathOf describes a lab's link as a path.
 func pathOf(link lab.Link) (facts.Path, error) {
-	p := facts.Path{Rate: link.Up.Rate, RTT: link.Up.Delay + link.Down.Delay, Loss: lossOf(link.Up.Loss), MTU: link.PathMTU()}
+	p := facts.Path{Rate: link.Up.Rate, RTT: link.Up.Delay + link.Down.Delay, Loss: link.Up.Loss.Rate(), MTU: link.PathMTU()}
 	if p.Rate == 0 {
 		return p, errors.New("--lab: a rate is needed to plan for the path, such as rate=1gbit,rtt=50ms")
 	}
@@ -97,19 +102,6 @@ func pathOf(link lab.Link) (facts.Path, error) {
 		return p, errors.New("--lab: a round-trip time is needed to plan for the path, such as rate=1gbit,rtt=50ms")
 	}
 	return p, p.Check()
-}
-
-// lossOf is the share of segments that a pattern chooses.
-func lossOf(p lab.Pattern) float64 {
-	switch p.Kind {
-	case lab.Random:
-		return p.P
-	case lab.Every:
-		return 1 / float64(p.N)
-	case lab.Bursts:
-		return p.P / (p.P + p.R)
-	}
-	return 0
 }
 
 func (s *tuneSession) openHosts(ctx context.Context) (err error) {
@@ -204,14 +196,18 @@ func networksOf(f *facts.Facts) []netip.Prefix {
 // makePlans plans both ends and notes which changes can be tried now.
 func (s *tuneSession) makePlans() error {
 	for _, e := range []*end{&s.client, &s.server} {
-		p, err := plan.Make(s.catalog, plan.Request{Path: s.path, Role: s.opt.role, Machine: machineOf(e.conn, e.facts)})
+		machine := plan.MachineOf(e.facts)
+		_, machine.Namespace = e.conn.(*host.Agent)
+		p, err := plan.Make(s.catalog, plan.Request{Path: s.path, Role: s.opt.role, Machine: machine})
 		if err != nil {
 			return usage(err)
 		}
 		e.plan, e.tried = p, map[string]string{}
 		e.tuned = trial.Side{Conn: e.conn, System: p.System}
 		for _, c := range p.Changes {
-			if (c.Kind == catalog.Runtime || c.Kind == catalog.Both) && change.Supports(p.System, c.Setting) == nil {
+			// What is set on an interface or a route can take the link down for
+			// a moment: it is planned, but not switched between runs.
+			if (c.Kind == catalog.Runtime || c.Kind == catalog.Both) && c.Belongs == "sysctl" && change.Supports(p.System, c.Setting) == nil {
 				e.tried[c.Setting] = c.To
 				e.tuned.Order = append(e.tuned.Order, c.Setting)
 			}
@@ -221,21 +217,6 @@ func (s *tuneSession) makePlans() error {
 		}
 	}
 	return nil
-}
-
-// machineOf says what a plan must know about an inspected host.
-func machineOf(conn host.Conn, f *facts.Facts) plan.Machine {
-	release, _ := catalog.ParseVersion(f.Release)
-	_, namespace := conn.(*host.Agent)
-	m := plan.Machine{Host: f.Host, System: catalog.System(f.System), Release: release, Memory: f.Memory, Page: f.PageSize,
-		Cores: f.Cores, Running: map[string]string{}, Denied: map[string]string{}, Namespace: namespace}
-	for name, v := range f.Settings {
-		m.Running[name] = v.Value
-	}
-	if nic := f.Outlet(); nic != nil {
-		m.NICRate, m.Driver = nic.Speed, nic.Driver
-	}
-	return m
 }
 
 // begin opens the journals: from here on the hosts are changed.
