@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"os/exec"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,23 +112,16 @@ type execution struct {
 
 func (e *Env) execIn(ctx context.Context, l *lab.Lab, x execution) error {
 	if x.serve != "" {
-		server := exec.Command("sh", "-c", x.serve)
-		server.Env = append(os.Environ(), l.Environment(lab.ServerHost)...)
-		server.Stdout, server.Stderr = e.Stderr, e.Stderr
-		server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for CMD
-		server.WaitDelay = time.Second
-		if err := l.Start(lab.ServerHost, server); err != nil {
+		end, err := l.Serve(x.serve, e.Stderr)
+		if err != nil {
 			return failure(err)
 		}
-		defer endServer(server)
+		defer end()
 		if !l.AwaitListener(ctx, lab.ServerHost, 3*time.Second) {
 			e.note("nothing listens on the server after 3 s; going on")
 		}
 	}
-	c := exec.Command(x.args[0], x.args[1:]...)
-	c.Env = append(os.Environ(), l.Environment(x.on)...)
-	c.Stdin, c.Stdout, c.Stderr = e.Stdin, e.Stdout, e.Stderr
-	status, err := foreground(ctx, func() (*exec.Cmd, error) { return c, l.Start(x.on, c) })
+	status, err := l.Run(ctx, x.on, x.args, e.streams())
 	for _, r := range l.Report() {
 		if !r.KeptUp {
 			e.note("the emulator did not keep up between %s and %s: numbers are of this machine, not of the link\n  up: %s\n  down: %s", r.From, r.To, r.Up, r.Down)
@@ -144,20 +134,14 @@ func (e *Env) execIn(ctx context.Context, l *lab.Lab, x execution) error {
 	return programEnd(status, err)
 }
 
-// endServer ends the program on the other end, which has a second to say its
-// last words.
-func endServer(server *exec.Cmd) {
-	group := -server.Process.Pid
-	syscall.Kill(group, syscall.SIGTERM)
-	last := time.AfterFunc(time.Second, func() { syscall.Kill(group, syscall.SIGKILL) })
-	defer last.Stop()
-	server.Wait()
+func (e *Env) streams() lab.Streams {
+	return lab.Streams{Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr}
 }
 
 // programEnd is what a verb returns that ran the user's program.
 func programEnd(status int, err error) error {
 	switch {
-	case errors.Is(err, exec.ErrNotFound):
+	case errors.Is(err, lab.ErrNoProgram):
 		return missing(err)
 	case err != nil:
 		return failure(err)
@@ -165,47 +149,4 @@ func programEnd(status int, err error) error {
 		return &exitError{status, nil}
 	}
 	return nil
-}
-
-// foreground runs a program with this process's terminal and returns its exit
-// status. An interrupt from the terminal reaches it by itself; it decides when
-// to end, and is ended if it does not.
-func foreground(ctx context.Context, start func() (*exec.Cmd, error)) (int, error) {
-	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt)
-	defer signal.Stop(interrupts)
-	c, err := start()
-	if err != nil {
-		return 0, err
-	}
-	done := make(chan error, 1)
-	go func() { done <- c.Wait() }()
-	select {
-	case err = <-done:
-	case <-ctx.Done():
-		err = endProgram(c, done)
-	}
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
-		return 0, err
-	}
-	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal()), nil
-	}
-	return exit.ExitCode(), nil
-}
-
-// endProgram ends a program, more firmly every two seconds.
-func endProgram(c *exec.Cmd, done <-chan error) error {
-	for _, s := range []os.Signal{nil, syscall.SIGTERM, syscall.SIGKILL} {
-		if s != nil {
-			c.Process.Signal(s)
-		}
-		select {
-		case err := <-done:
-			return err
-		case <-time.After(2 * time.Second):
-		}
-	}
-	return <-done
 }

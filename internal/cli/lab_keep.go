@@ -1,16 +1,13 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -65,42 +62,20 @@ ip netns exec NAME-HOST, and as hosts ns:NAME-client and ns:NAME-server.`,
 // background runs this program again in a session of its own and returns the
 // record of the lab that it holds once it is up.
 func background(args []string) (lab.Kept, error) {
-	read, write, err := os.Pipe()
-	if err != nil {
-		return lab.Kept{}, failure(err)
-	}
-	defer read.Close()
-	program, err := os.Executable()
-	if err != nil {
-		return lab.Kept{}, failure(err)
-	}
-	c := exec.Command(program, args...)
-	c.Args[0] = os.Args[0]
-	c.Stdout, c.Stderr = write, write
-	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	err = c.Start()
-	write.Close()
+	text, status, err := lab.Background(args, holdReady)
 	if err != nil {
 		return lab.Kept{}, failure(err)
 	}
 	// The holder says in its first line that the lab is up, or why it is not.
-	out := bufio.NewReader(read)
-	line, err := out.ReadString('\n')
-	if record, ok := strings.CutPrefix(line, holdReady); ok {
+	if record, ok := strings.CutPrefix(text, holdReady); ok {
 		var k lab.Kept
-		if err := json.Unmarshal([]byte(record), &k); err != nil {
-			return k, failure(err)
-		}
-		return k, nil
+		err := json.Unmarshal([]byte(record), &k)
+		return k, failure(err)
 	}
-	rest, _ := io.ReadAll(out)
-	c.Wait()
-	status := c.ProcessState.ExitCode()
 	if status <= 0 {
 		status = exitFailure
 	}
-	text := strings.TrimSpace(strings.TrimPrefix(line+string(rest), "wirerate: "))
-	if text == "" {
+	if text = strings.TrimSpace(strings.TrimPrefix(text, "wirerate: ")); text == "" {
 		text = "the process that was to hold the lab ended without a word"
 	}
 	return lab.Kept{}, withStatus(status, errors.New(text))
@@ -222,10 +197,7 @@ func (e *Env) shellIn(ctx context.Context, labName, hostName string, program []s
 	if err != nil {
 		return usage(err)
 	}
-	c := exec.Command(program[0], program[1:]...)
-	c.Env = append(os.Environ(), h.Environment...)
-	c.Stdin, c.Stdout, c.Stderr = e.Stdin, e.Stdout, e.Stderr
 	self := append([]string{"lab", "shell", labName, hostName, "--"}, program...)
-	status, err := foreground(ctx, func() (*exec.Cmd, error) { return k.StartIn(h, c, self) })
+	status, err := k.Run(ctx, h, program, e.streams(), self)
 	return programEnd(status, err)
 }
