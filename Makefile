@@ -15,9 +15,9 @@ help:
 	@echo 'demo      tune an emulated 1 Gbit/s, 50 ms path; the report is out/report.html'
 	@echo 'test      every test'
 	@echo 'bench     speed and accuracy, as ratios in one run'
-	@echo 'check     gofmt, vet for three systems, staticcheck, import table, generated files'
+	@echo 'check     gofmt, vet for three systems, staticcheck, import table, lengths, seeds, generated files'
 	@echo 'fuzz      every fuzz target for FUZZTIME (10s)'
-	@echo 'dist      static binaries of linux, freebsd and openbsd in dist/'
+	@echo 'dist      static binaries of linux, freebsd and openbsd, and manual pages, in dist/'
 	@echo 'tools     install the programs that demo, test and bench drive'
 
 build:
@@ -50,6 +50,8 @@ dist:
 		echo "dist/wirerate-$$os-$$arch"; \
 		GOOS=$$os GOARCH=$$arch $(BUILD) -o dist/wirerate-$$os-$$arch ./cmd/wirerate || exit 1; \
 	done; done
+	@echo dist/man
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0) $(GO) run -ldflags '$(LDFLAGS)' ./tools/gendocs -man -o dist/man
 
 FUZZTIME ?= 10s
 fuzz:

@@ -1,5 +1,5 @@
 // Gendocs writes the parts of docs/ that the program itself knows: its
-// commands, lint's codes, diagnose's rules and the catalog's settings. With
+// commands, lint's codes, diagnose's rules, the workloads and the catalog's settings. With
 // -man it writes manual pages instead.
 package main
 
@@ -81,7 +81,7 @@ func docPages() ([]page, error) {
 		return nil, err
 	}
 	pages = append(pages, settings...)
-	return append(pages, lintPage(), rulesPage()), nil
+	return append(pages, lintPage(), rulesPage(), workloadsPage()), nil
 }
 
 // commandPages returns one page for each command.

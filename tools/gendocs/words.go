@@ -9,6 +9,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/lint"
+	"github.com/wirerate/wirerate/internal/workload"
 )
 
 // pageName is the name that cobra's links between its Markdown pages have.
@@ -87,6 +88,23 @@ is listed as not evaluated, with what it lacks.
 		}
 	}
 	return page{"rules.md", b.Bytes()}
+}
+
+func workloadsPage() page {
+	var b bytes.Buffer
+	b.WriteString(made + "# Workloads\n\nThe first metric of a workload decides a trial; the first tool that both hosts have runs it.\n")
+	for _, k := range workload.Kinds() {
+		fmt.Fprintf(&b, "\n## %s\n\nImitates %s.\n\n| metric | unit | is | better |\n|---|---|---|---|\n", k.Name, k.Imitates)
+		for _, m := range k.Metrics {
+			better := "higher"
+			if m.Lower {
+				better = "lower"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Unit, m.Means, better)
+		}
+		fmt.Fprintf(&b, "\n- tools: %s\n- connections or flows: %d\n- data goes: %s\n- warm-up: %s\n", strings.Join(k.Tools, ", "), k.Streams, k.Direction, k.WarmUp)
+	}
+	return page{"workloads.md", b.Bytes()}
 }
 
 // quoted marks names as code, in which * and _ mean nothing.
