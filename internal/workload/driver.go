@@ -125,6 +125,9 @@ func (s session) run(ctx context.Context, p Pair) ([]byte, error) {
 		switch {
 		case a.Failure == host.TimedOut:
 			return nil, fmt.Errorf("%s on %s did not end in time and was stopped", s.tool, p.Client.Name())
+		case refused(a) && server.Ended():
+			answer := server.Stop()
+			return nil, fmt.Errorf("%s on %s: its server ended: %s", s.tool, p.Server.Name(), lastLine(answer.Stderr+string(answer.Out)))
 		case attempt < 20 && refused(a): // sockperf ends with 0 then
 			if err := pause(ctx, 100*time.Millisecond); err != nil {
 				return nil, err

@@ -109,7 +109,8 @@ func runTcpbench(ctx context.Context, p Pair, s Spec) (Run, error) {
 	return run, err
 }
 
-// runSockperf plays ping-pong; its round trips are whole ones.
+// runSockperf plays ping-pong; its round trips are whole ones. Without
+// --uc-reuseaddr the server cannot take the port again right after a run.
 func runSockperf(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if s.Streams > 1 && s.Workload == "rr" {
 		return Run{}, fmt.Errorf("sockperf plays ping-pong over one connection; use the built-in generator for %d", s.Streams)
@@ -119,7 +120,7 @@ func runSockperf(ctx context.Context, p Pair, s Spec) (Run, error) {
 		to = append(to, "--tcp")
 	}
 	client := append([]string{"sockperf", "ping-pong", "--full-rtt", "-m", "64", "-t", seconds(s.Duration)}, to...)
-	out, err := session{tool: "sockperf", server: append([]string{"sockperf", "server"}, to...), client: client,
+	out, err := session{tool: "sockperf", server: append([]string{"sockperf", "server", "--uc-reuseaddr"}, to...), client: client,
 		limit: s.total() + grace}.run(ctx, p)
 	return parsed("sockperf", out, err)
 }
