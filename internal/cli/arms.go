@@ -312,9 +312,7 @@ func parseTuned(text string) tunedProfile {
 		}
 		switch {
 		case section == "main" && key == "include":
-			for _, name := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' }) {
-				p.include = append(p.include, name)
-			}
+			p.include = append(p.include, strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })...)
 		case section == "variables":
 			variables[key] = value
 		case section == "sysctl" && !strings.Contains(value, "${"):
