@@ -9,10 +9,14 @@ import (
 
 	"github.com/wirerate/wirerate/internal/cli"
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/workload"
 )
 
 func TestMain(m *testing.M) {
 	host.ServeIfAgent()
+	if len(os.Args) > 1 && os.Args[1] == workload.TrafficVerb {
+		os.Exit(cli.Main()) // the built-in generator of a benchmark
+	}
 	testscript.Main(m, map[string]func(){"wirerate": func() { os.Exit(cli.Main()) }})
 }
 
