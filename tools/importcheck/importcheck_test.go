@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -34,6 +35,34 @@ var allowed = map[string]string{
 	"store":    "trial workload facts units",
 	"report":   "catalog conffile diagnose facts lab lint plan stats store trial units weblog workload",
 	"cli":      "catalog change conffile diagnose facts host lab lint plan report stats store trial units weblog workload",
+}
+
+// TestTable compares allowed with the page that people read.
+func TestTable(t *testing.T) {
+	page, err := os.ReadFile("../../docs/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "| package | is | may import |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 5 || strings.HasPrefix(line, "|---") {
+			continue
+		}
+		rows++
+		name, may := strings.TrimSpace(cells[1]), strings.TrimSpace(cells[3])
+		rule, known := allowed[name]
+		words := strings.Fields(strings.ReplaceAll(may, ",", ""))
+		inWords := may == "nothing internal" && rule == "" || name == "report" || name == "cli"
+		if !known || !inWords && !slices.Equal(words, strings.Fields(rule)) {
+			t.Errorf("docs/ARCHITECTURE.md says that %s may import %s; this test says %q", name, may, rule)
+		}
+	}
+	if rows != len(allowed) {
+		t.Errorf("docs/ARCHITECTURE.md has %d packages; this test has %d", rows, len(allowed))
+	}
 }
 
 // kernel are imports that only host, lab and workload may have: they reach the
