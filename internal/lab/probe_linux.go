@@ -339,15 +339,16 @@ func (l *Lab) exchange(ctx context.Context, n int, interval time.Duration) ([]ti
 	unix.SetsockoptTimeval(near, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait)
 	var trips []time.Duration
 	buf := make([]byte, 64)
-	for range n {
+	for i := range uint64(n) {
 		if ctx.Err() != nil {
 			break
 		}
+		binary.NativeEndian.PutUint64(buf, i)
 		sent := time.Now()
 		if err = unix.Sendto(near, buf[:18], 0, to); err != nil {
 			break
 		}
-		if _, _, err := unix.Recvfrom(near, buf, 0); err == nil {
+		if answered(near, i) {
 			trips = append(trips, time.Since(sent))
 		}
 		time.Sleep(interval)
@@ -355,6 +356,22 @@ func (l *Lab) exchange(ctx context.Context, n int, interval time.Duration) ([]ti
 	close(stop)
 	<-echoed
 	return trips, errors.Join(err, ctx.Err())
+}
+
+// answered waits for the echo of datagram i; those of earlier ones, which came
+// too late, are passed over. A signal to this thread ends a receive early.
+func answered(fd int, i uint64) bool {
+	buf := make([]byte, 64)
+	for {
+		n, _, err := unix.Recvfrom(fd, buf, 0)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return false
+		case n >= 8 && binary.NativeEndian.Uint64(buf) == i:
+			return true
+		}
+	}
 }
 
 // echo sends back what arrives until stop is closed.
