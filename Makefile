@@ -31,7 +31,7 @@ test: tools
 
 bench: tools build
 	$(GO) run ./tools/bench bin/wirerate
-	$(GO) test -run '^$$' -bench . -benchtime 1s ./internal/...
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./internal/... ./cmd/...
 
 check:
 	@out=$$(gofmt -l cmd contrib internal tools catalog); if [ -n "$$out" ]; then echo "gofmt: $$out"; exit 1; fi
