@@ -1,0 +1,109 @@
+package units
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseRate(t *testing.T) {
+	for s, want := range map[string]Rate{"10gbit": 10 * Gbit, "1.2 Gbit/s": 1200 * Mbit, "100Mbps": 100 * Mbit, "9600": 9600, "64k": 64 * Kbit, "2tbit": 2 * Tbit} {
+		if got, err := ParseRate(s); err != nil || got != want {
+			t.Errorf("%q = %v, %v; want %v", s, got, err, want)
+		}
+	}
+	for _, bad := range []string{"", "gbit", "-1gbit", "1e40", "10gib", "1..2gbit", "NaN", "99999999999999999999tbit"} {
+		if got, err := ParseRate(bad); err == nil {
+			t.Errorf("%q parsed as %v", bad, got)
+		}
+	}
+}
+
+func TestParseBytes(t *testing.T) {
+	for s, want := range map[string]Bytes{"64MiB": 64 * MiB, "1k": KiB, "1kB": 1000, "1.5GiB": 1536 * MiB, "0": 0, "100B": 100, "9223372036854775807": 1<<63 - 1} {
+		if got, err := ParseBytes(s); err != nil || got != want {
+			t.Errorf("%q = %v, %v; want %v", s, got, err, want)
+		}
+	}
+	for _, bad := range []string{"", "MiB", "-1", "1mbit", "9223372036854775808"} {
+		if got, err := ParseBytes(bad); err == nil {
+			t.Errorf("%q parsed as %v", bad, got)
+		}
+	}
+}
+
+func TestParseDuration(t *testing.T) {
+	if d, err := ParseDuration("1.5 s"); err != nil || d != 1500*time.Millisecond {
+		t.Error(d, err)
+	}
+	for _, bad := range []string{"", "80", "-5ms", "5 parsecs"} {
+		if d, err := ParseDuration(bad); err == nil {
+			t.Errorf("%q parsed as %v", bad, d)
+		}
+	}
+}
+
+func TestString(t *testing.T) {
+	for want, got := range map[string]string{
+		"10gbit": (10 * Gbit).String(), "9.41gbit": Rate(9414824447).String(), "0bit": Rate(0).String(),
+		"64MiB": (64 * MiB).String(), "1.5GiB": (1536 * MiB).String(), "999B": Bytes(999).String(),
+		"50ms": Duration(50 * time.Millisecond), "1.25s": Duration(1250 * time.Millisecond), "200us": Duration(200 * time.Microsecond), "10m": Duration(10 * time.Minute),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestStringParsesBack holds what is printed to within the precision of three
+// digits of what it says.
+func TestStringParsesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := Rate(rapid.Int64Range(1, int64(400*Tbit)).Draw(t, "rate"))
+		back, err := ParseRate(r.String())
+		if err != nil || float64(back) < 0.995*float64(r) || float64(back) > 1.005*float64(r) {
+			t.Fatalf("%d prints %s, which is %d (%v)", r, r, back, err)
+		}
+		b := Bytes(rapid.Int64Range(0, int64(100*TiB)).Draw(t, "bytes"))
+		if back, err := ParseBytes(b.String()); err != nil || float64(back) < 0.995*float64(b) || float64(back) > 1.005*float64(b) {
+			t.Fatalf("%d prints %s, which is %d (%v)", b, b, back, err)
+		}
+	})
+}
+
+func TestBDP(t *testing.T) {
+	if got := BDP(10*Gbit, 50*time.Millisecond); got != 62500000 {
+		t.Errorf("%d", got)
+	}
+}
+
+func TestParseFields(t *testing.T) {
+	fields, err := ParseFields("Rate=1gbit, rtt=80ms")
+	if err != nil || len(fields) != 2 || fields[0] != (Field{"rate", "1gbit"}) || fields[1] != (Field{"rtt", "80ms"}) {
+		t.Error(fields, err)
+	}
+	for _, bad := range []string{"", " ", "a", "a=", "=b", "a=1,a=2", "a=1,,b=2"} {
+		if f, err := ParseFields(bad); err == nil {
+			t.Errorf("%q parsed as %v", bad, f)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"10gbit", "64MiB", "50ms", "1.5", "", "a=b,c=d", "-1", "1e9"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if r, err := ParseRate(s); err == nil && r < 0 {
+			t.Fatalf("rate %d", r)
+		}
+		if b, err := ParseBytes(s); err == nil && b < 0 {
+			t.Fatalf("bytes %d", b)
+		}
+		if d, err := ParseDuration(s); err == nil && d < 0 {
+			t.Fatalf("duration %d", d)
+		}
+		ParseFields(s)
+	})
+}
