@@ -27,7 +27,7 @@ demo: tools build
 	bin/wirerate tune --lab rate=1gbit,rtt=50ms --role bulk --for 150s -o out/
 
 test: tools
-	$(GO) test ./...
+	$(GO) test -timeout 40m ./...
 
 bench: tools build
 	$(GO) run ./tools/bench bin/wirerate

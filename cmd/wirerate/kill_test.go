@@ -104,7 +104,8 @@ func TestInterruptedTuneRestores(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2500 * time.Millisecond)
+	waitFor("/var/lib/wirerate/ns/" + a + "/pending")
+	time.Sleep(time.Second)
 	cmd.Process.Signal(os.Interrupt)
 	err := cmd.Wait()
 	var exit *exec.ExitError

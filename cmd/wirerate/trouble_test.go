@@ -53,7 +53,8 @@ func TestPeerDisappears(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(3 * time.Second)
+	waitFor("/var/lib/wirerate/ns/" + b + "/pending")
+	time.Sleep(time.Second)
 	pids, _ := exec.Command("ip", "netns", "pids", b).Output()
 	exec.Command("kill", append([]string{"-9"}, strings.Fields(string(pids))...)...).Run()
 	err := cmd.Wait()
@@ -85,6 +86,16 @@ func TestPathIsMeasured(t *testing.T) {
 		}
 	}
 	cleanJournals(a, b)
+}
+
+// waitFor waits until a file is there, for at most half a minute.
+func waitFor(path string) {
+	for range 300 {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 func cleanJournals(namespaces ...string) {
