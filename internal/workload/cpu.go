@@ -9,18 +9,22 @@ import (
 	"strings"
 )
 
-// CPU is how busy a host's processors were.
+// CPU is how busy a host's processors were. Time of the class nice is not
+// busy: it is work that yields to everything else, such as the spinners that
+// keep virtual processors awake.
 type CPU struct {
 	Busy    float64 `json:"busy"`    // all cores together, 0 to 1
 	Busiest float64 `json:"busiest"` // the busiest core, 0 to 1
 	SoftIRQ float64 `json:"softirq"` // of all cores, in interrupts and softirq
+	Nice    float64 `json:"nice"`    // of all cores, in programs of lowered priority; not in Busy
 	Cores   []Core  `json:"cores,omitempty"`
 }
 
 // Core is what one processor did, as shares of the run's time.
 type Core struct {
 	Name    string  `json:"name"`
-	User    float64 `json:"user"` // nice included
+	User    float64 `json:"user"`
+	Nice    float64 `json:"nice"`
 	System  float64 `json:"system"`
 	IRQ     float64 `json:"irq"`
 	SoftIRQ float64 `json:"softirq"`
@@ -30,7 +34,7 @@ type Core struct {
 
 // coreTicks are one core's counters of /proc/stat, in ticks.
 type coreTicks struct {
-	total, idle, softirq float64
+	total, free, softirq float64    // free: idle, waiting for disks, nice
 	kinds                [8]float64 // as /proc/stat orders them
 }
 
@@ -54,8 +58,8 @@ func parseStat(data []byte) cpuSample {
 			t.total += v
 			t.kinds[i] = v
 			switch i {
-			case 3, 4:
-				t.idle += v
+			case 1, 3, 4:
+				t.free += v
 			case 5, 6:
 				t.softirq += v
 			}
@@ -71,10 +75,11 @@ func (s cpuSample) since(later cpuSample) *CPU {
 		return nil
 	}
 	span := all.total - s["cpu"].total
-	cpu := &CPU{Busy: share(span-(all.idle-s["cpu"].idle), span), SoftIRQ: share(all.softirq-s["cpu"].softirq, span)}
+	cpu := &CPU{Busy: share(span-(all.free-s["cpu"].free), span),
+		SoftIRQ: share(all.softirq-s["cpu"].softirq, span), Nice: share(all.kinds[1]-s["cpu"].kinds[1], span)}
 	for name, t := range later {
 		if total := t.total - s[name].total; name != "cpu" && total > 0 {
-			cpu.Busiest = max(cpu.Busiest, share(total-(t.idle-s[name].idle), total))
+			cpu.Busiest = max(cpu.Busiest, share(total-(t.free-s[name].free), total))
 			cpu.Cores = append(cpu.Cores, s[name].core(name, t, total))
 		}
 	}
@@ -89,7 +94,7 @@ func (t coreTicks) core(name string, later coreTicks, span float64) Core {
 		}
 		return min(sum, 1)
 	}
-	return Core{Name: name, User: of(0, 1), System: of(2), IRQ: of(5), SoftIRQ: of(6), Steal: of(7), Idle: of(3, 4)}
+	return Core{Name: name, User: of(0), Nice: of(1), System: of(2), IRQ: of(5), SoftIRQ: of(6), Steal: of(7), Idle: of(3, 4)}
 }
 
 func share(part, whole float64) float64 { return min(max(part/whole, 0), 1) }

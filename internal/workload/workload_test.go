@@ -70,6 +70,10 @@ func TestParseStat(t *testing.T) {
 	if cpu == nil || cpu.Busy < 0.66 || cpu.Busy > 0.67 || cpu.Busiest != 1 || cpu.SoftIRQ < 0.33 || cpu.SoftIRQ > 0.34 {
 		t.Errorf("%+v", cpu)
 	}
+	spun := before.since(parseStat([]byte("cpu  110 180 110 800 0 0 0 0 0 0\ncpu0 60 90 50 400 0 0 0 0 0 0\ncpu1 50 90 60 400 0 0 0 0\n")))
+	if spun == nil || spun.Busy != 0.1 || spun.Busiest != 0.1 || spun.Nice != 0.9 || spun.Cores[0].Nice != 0.9 || spun.Cores[0].User != 0.1 {
+		t.Errorf("spinners of lowered priority count as busy: %+v", spun)
+	}
 	if after.since(before) != nil || cpuSample(nil).since(after) != nil {
 		t.Error("a difference over nothing")
 	}
