@@ -20,6 +20,8 @@ type Catalog struct {
 	patterns []int          // entries with a * in a name
 	mu       sync.Mutex
 	decoded  map[int]*Record
+	// expressions of all records: many records share theirs.
+	expressions compiler
 }
 
 type entry struct {
@@ -173,6 +175,7 @@ func (c *Catalog) record(i int) *Record {
 		// CI, so that this is a damaged program, not a user's mistake.
 		r = &Record{Name: c.entries[i].name, System: c.entries[i].system, Kind: Unknown, Does: "damaged record: " + err.Error()}
 	}
+	r.expressions = &c.expressions
 	c.decoded[i] = r
 	return r
 }
@@ -259,7 +262,7 @@ func (r *Record) Propose(in Inputs) (*Proposal, []string, error) {
 		if len(f.Roles) > 0 && !slices.Contains(f.Roles, role) {
 			continue
 		}
-		result, err := f.propose(in)
+		result, err := f.propose(r.compiler(), in)
 		if u, ok := asUnknown(err); ok {
 			missing = append(missing, u)
 			continue

@@ -205,7 +205,7 @@ func checkFormula(r *Record, f Formula, report reporter) {
 		report("formula %q has no example that fires", f.Value)
 		return
 	}
-	proposed, err := f.propose(Inputs(f.Fires))
+	proposed, err := f.propose(r.compiler(), Inputs(f.Fires))
 	switch {
 	case err != nil:
 		report("example of %q: %v", f.Value, err)
@@ -225,19 +225,19 @@ func checkFormula(r *Record, f Formula, report reporter) {
 		report("formula %q has a condition and no example that stays quiet", f.Value)
 		return
 	}
-	if proposed, err := f.propose(Inputs(f.Quiet)); err != nil || proposed != nil {
+	if proposed, err := f.propose(r.compiler(), Inputs(f.Quiet)); err != nil || proposed != nil {
 		report("the quiet example of %q proposes something (%v)", f.Value, err)
 	}
 }
 
 // propose evaluates the formula for given inputs: nil when its condition does
 // not hold.
-func (f *Formula) propose(in Inputs) (*Result, error) {
-	ok, err := Holds(f.When, in)
+func (f *Formula) propose(c *compiler, in Inputs) (*Result, error) {
+	ok, err := c.holds(f.When, in)
 	if err != nil || !ok {
 		return nil, err
 	}
-	r, err := Eval(f.Value, in)
+	r, err := c.eval(f.Value, in)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/parser"
 )
 
 // Inputs are the quantities that formulas and judgements compute with, by the
@@ -101,56 +100,30 @@ func text(v any) string {
 // *UnknownInput; anything else wrong with the expression, or a result that is
 // no finite number, is an error.
 func Eval(expression string, in Inputs) (Result, error) {
-	tree, err := parser.Parse(expression)
-	if err != nil {
-		return Result{}, fmt.Errorf("formula %q: %w", expression, err)
-	}
-	names := &identifiers{}
-	ast.Walk(&tree.Node, names)
-	env := environment(in)
-	res := Result{Used: Inputs{}}
-	for _, id := range names.found {
-		v, known := env[id.Value]
-		if !known {
-			if !knownName(id.Value) {
-				return Result{}, fmt.Errorf("formula %q: there is no input %q", expression, id.Value)
-			}
-			return Result{}, &UnknownInput{id.Value}
-		}
-		if _, isInput := in[id.Value]; isInput {
-			res.Used[id.Value] = v
-		}
-	}
-	program, err := expr.Compile(expression, options(env)...)
-	if err != nil {
-		return Result{}, fmt.Errorf("formula %q: %w", expression, err)
-	}
-	out, err := expr.Run(program, env)
-	if err != nil {
-		return Result{}, fmt.Errorf("formula %q: %w", expression, err)
-	}
-	if f, ok := out.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-		return Result{}, fmt.Errorf("formula %q: the result is not a finite number", expression)
-	}
-	res.Value = out
-	res.Working = fillIn(expression, names.found, env)
-	return res, nil
+	return new(compiler).eval(expression, in)
 }
 
 // Holds evaluates a condition; the empty condition holds.
 func Holds(condition string, in Inputs) (bool, error) {
-	if condition == "" {
-		return true, nil
+	return new(compiler).holds(condition, in)
+}
+
+// Eval is the function Eval for an expression of the record, which is compiled
+// once for all records of its catalog.
+func (r *Record) Eval(expression string, in Inputs) (Result, error) {
+	return r.compiler().eval(expression, in)
+}
+
+// Holds is the function Holds for a condition of the record.
+func (r *Record) Holds(condition string, in Inputs) (bool, error) {
+	return r.compiler().holds(condition, in)
+}
+
+func (r *Record) compiler() *compiler {
+	if r.expressions != nil {
+		return r.expressions
 	}
-	r, err := Eval(condition, in)
-	if err != nil {
-		return false, err
-	}
-	b, ok := r.Value.(bool)
-	if !ok {
-		return false, fmt.Errorf("formula %q: a condition is expected", condition)
-	}
-	return b, nil
+	return new(compiler)
 }
 
 func knownName(name string) bool {
@@ -163,25 +136,27 @@ const (
 	gib = 1024 * mib
 )
 
-// environment adds the constants to the inputs and makes every number a float.
-// the expression language, so a configured triple's ends are renamed there.
-func environment(in Inputs) map[string]any {
-	env := map[string]any{"KiB": kib, "MiB": mib, "GiB": gib, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
-	for name, v := range in {
-		switch n := v.(type) {
-		case int:
-			v = float64(n)
-		case int64:
-			v = float64(n)
-		case uint64:
-			v = float64(n)
-		}
-		env[name] = v
-	}
-	return env
+// constants are the names with fixed values.
+func constants() map[string]any {
+	return map[string]any{"KiB": kib, "MiB": mib, "GiB": gib, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 }
 
-func options(env map[string]any) []expr.Option {
+// asFloat makes every number a float64 and leaves the rest.
+func asFloat(v any) any {
+	switch n := v.(type) {
+	case int:
+		return float64(n)
+	case int64:
+		return float64(n)
+	case uint64:
+		return float64(n)
+	}
+	return v
+}
+
+// functions are the language's additions. They compute with their arguments
+// alone, so that one compiled expression serves all inputs.
+func functions() []expr.Option {
 	number := func(f func(a ...float64) any) func(params ...any) (any, error) {
 		return func(params ...any) (any, error) {
 			args := make([]float64, len(params))
@@ -197,7 +172,6 @@ func options(env map[string]any) []expr.Option {
 	}
 	one := new(func(any) float64)
 	return []expr.Option{
-		expr.Env(env),
 		expr.Function("pow2", number(func(a ...float64) any {
 			return math.Exp2(math.Ceil(math.Log2(math.Max(a[0], 1))))
 		}), one),
@@ -210,12 +184,24 @@ func options(env map[string]any) []expr.Option {
 			return text(math.Round(a[0])) + " " + text(math.Round(a[1])) + " " + text(math.Round(a[2]))
 		}), new(func(any, any, any) string)),
 		expr.Function("since", func(params ...any) (any, error) {
-			release, _ := env["version"].(string)
+			release, _ := params[1].(string)
 			if release == "" {
 				return nil, errors.New("since() needs the version")
 			}
 			return Version(release).AtLeast(Version(params[0].(string))), nil
-		}, new(func(string) bool)),
+		}, new(func(string, any) bool)),
+		expr.Patch(versioned{}),
+	}
+}
+
+// versioned hands the version to since("x.y") as a second argument.
+type versioned struct{}
+
+func (versioned) Visit(node *ast.Node) {
+	if call, ok := (*node).(*ast.CallNode); ok && len(call.Arguments) == 1 {
+		if name, ok := call.Callee.(*ast.IdentifierNode); ok && name.Value == "since" {
+			call.Arguments = append(call.Arguments, &ast.IdentifierNode{Value: "version"})
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 )
 
@@ -45,6 +46,34 @@ func TestEvalUnknownAndWrong(t *testing.T) {
 	for _, bad := range []string{"losss * 2", "1 +", "1 / 0", "'a' * 2", "log2(0)"} {
 		if r, err := Eval(bad, Inputs{"loss": 0.1}); err == nil || errors.As(err, &unknown) {
 			t.Errorf("%s = %v, %v; want an error", bad, r.Value, err)
+		}
+	}
+}
+
+// A record's expressions are compiled once and give for every input what a
+// fresh evaluation gives, whatever the type of the value.
+func TestRecordEvalCompilesOnce(t *testing.T) {
+	r := Record{expressions: new(compiler)}
+	inputs := []Inputs{{"value": 3.0, "version": "14.1"}, {"value": 9, "version": "13.0"}, {"value": "cubic", "version": "14.1"}, {"version": "14.1"}, {"value": 9.0}, {}}
+	for _, text := range []string{"value > 4", "value == 'cubic'", "value > 4 and since('14.0')", "since('14.0')", "1 +", "losss > 1"} {
+		for _, in := range inputs {
+			want, wantErr := Eval(text, in)
+			got, err := r.Eval(text, in)
+			if got.Value != want.Value || got.Working != want.Working || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+				t.Errorf("%s with %v = %v (%v), want %v (%v)", text, in, got, err, want, wantErr)
+			}
+		}
+	}
+	if n := len(r.expressions.done); n != 12 {
+		t.Errorf("%d compilations of 6 expressions with 2 types of value", n)
+	}
+}
+
+func BenchmarkRecordHolds(b *testing.B) {
+	r := Record{expressions: new(compiler)}
+	for b.Loop() {
+		if ok, err := r.Holds("value > 4 * MiB and since('6.1')", Inputs{"value": 5.0 * mib, "version": "6.12"}); !ok || err != nil {
+			b.Fatal(ok, err)
 		}
 	}
 }

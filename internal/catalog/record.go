@@ -134,6 +134,8 @@ type Record struct {
 	// Sources prove the record: repository and path at a commit or release,
 	// manual page with its release, RFC with its section.
 	Sources []string `yaml:"sources" json:"sources"`
+
+	expressions *compiler // of the catalog, nil without one
 }
 
 // Range is an inclusive interval of integers; a nil end is open.

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -16,6 +17,18 @@ func BenchmarkLarge(b *testing.B) {
 		Run(c, []Input{{"/etc/sysctl.conf", text}}, Options{Version: "6.1"})
 	}
 	b.ReportMetric(lines*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
+}
+
+// BenchmarkOneSetting lints 500 different values of one setting, the catalog's
+// loading included: every line is judged anew.
+func BenchmarkOneSetting(b *testing.B) {
+	var text strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&text, "net.ipv4.tcp_rmem = 4096 87380 %d\n", 1<<20+i)
+	}
+	for b.Loop() {
+		Run(load(b), []Input{{"/etc/sysctl.conf", text.String()}}, Options{Version: "6.1"})
+	}
 }
 
 // BenchmarkOrdinary lints a file of 500 different settings, the catalog's

@@ -292,7 +292,7 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 	}
 	var found []finding
 	for i, j := range r.Judge {
-		holds, err := catalog.Holds(j.When, in)
+		holds, err := r.Holds(j.When, in)
 		severity, because := Severity(j.Severity), j.Because
 		if severity == "" {
 			severity = defaultSeverity(j.Code)
@@ -306,7 +306,7 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 			for name, value := range in {
 				with[name] = value
 			}
-			holds, err = catalog.Holds(j.When, with)
+			holds, err = r.Holds(j.When, with)
 			severity, because = Info, because+" "+assumedText
 		}
 		if err != nil || !holds {

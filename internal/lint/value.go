@@ -190,7 +190,7 @@ func standard(r *catalog.Record, version catalog.Version, in catalog.Inputs) (n 
 		n, ok = lastNumber(d.Value)
 		return n, true, ok
 	}
-	if result, err := catalog.Eval(d.Formula, in); err == nil {
+	if result, err := r.Eval(d.Formula, in); err == nil {
 		n, ok = lastNumber(result.Text())
 		return n, true, ok
 	}
@@ -201,7 +201,7 @@ func standard(r *catalog.Record, version catalog.Version, in catalog.Inputs) (n 
 	for name, value := range in {
 		with[name] = value
 	}
-	result, err := catalog.Eval(d.Formula, with)
+	result, err := r.Eval(d.Formula, with)
 	if err != nil {
 		return 0, false, false
 	}

@@ -1,0 +1,137 @@
+package catalog
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+)
+
+// compiler keeps what it has compiled: a file of 500 lines asks the same
+// conditions 500 times. Its zero value is ready; it is safe for concurrent use.
+type compiler struct {
+	mu   sync.Mutex
+	done map[question]*expression
+}
+
+// question is an expression with the type that value has in it: text of a
+// setting that is not numeric, else a number.
+type question struct {
+	text  string
+	value bool // whether value is text
+}
+
+// expression is a compiled expression; err is what is wrong with it.
+type expression struct {
+	text      string
+	names     []*ast.IdentifierNode // of inputs and constants, in order
+	constants map[string]any
+	program   *vm.Program
+	err       error
+}
+
+func (c *compiler) eval(text string, in Inputs) (Result, error) {
+	_, word := in["value"].(string)
+	return c.compiled(question{text, word}).run(in)
+}
+
+func (c *compiler) holds(condition string, in Inputs) (bool, error) {
+	if condition == "" {
+		return true, nil
+	}
+	r, err := c.eval(condition, in)
+	if err != nil {
+		return false, err
+	}
+	b, ok := r.Value.(bool)
+	if !ok {
+		return false, fmt.Errorf("formula %q: a condition is expected", condition)
+	}
+	return b, nil
+}
+
+func (c *compiler) compiled(q question) *expression {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.done[q]; e != nil {
+		return e
+	}
+	if c.done == nil {
+		c.done = map[question]*expression{}
+	}
+	e := compile(q)
+	c.done[q] = e
+	return e
+}
+
+func compile(q question) *expression {
+	e := &expression{text: q.text, constants: constants()}
+	tree, err := parser.Parse(q.text)
+	if err != nil {
+		e.err = fmt.Errorf("formula %q: %w", q.text, err)
+		return e
+	}
+	var names identifiers
+	ast.Walk(&tree.Node, &names)
+	types := declared(q.value)
+	for _, id := range names.found {
+		if _, known := types[id.Value]; !known {
+			e.err = fmt.Errorf("formula %q: there is no input %q", q.text, id.Value)
+			return e
+		}
+	}
+	e.names = names.found
+	if e.program, err = expr.Compile(q.text, append(functions(), expr.Env(types))...); err != nil {
+		e.err = fmt.Errorf("formula %q: %w", q.text, err)
+	}
+	return e
+}
+
+// declared gives every name an example of its type.
+func declared(value bool) map[string]any {
+	types := constants()
+	for _, n := range InputNames() {
+		types[n.Name] = 0.0
+		if n.Text || value && n.Name == "value" {
+			types[n.Name] = ""
+		}
+	}
+	return types
+}
+
+// run evaluates the expression.
+func (e *expression) run(in Inputs) (Result, error) {
+	env := map[string]any{"version": in["version"]}
+	res := Result{Used: Inputs{}}
+	// What is not known comes before a wrong type: that of an absent value is
+	// not known either.
+	for _, id := range e.names {
+		if v, fixed := e.constants[id.Value]; fixed {
+			env[id.Value] = v
+			continue
+		}
+		v, known := in[id.Value]
+		if !known {
+			return Result{}, &UnknownInput{id.Value}
+		}
+		v = asFloat(v)
+		env[id.Value], res.Used[id.Value] = v, v
+	}
+	if e.err != nil {
+		return Result{}, e.err
+	}
+	out, err := expr.Run(e.program, env)
+	if err != nil {
+		return Result{}, fmt.Errorf("formula %q: %w", e.text, err)
+	}
+	if f, ok := out.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+		return Result{}, fmt.Errorf("formula %q: the result is not a finite number", e.text)
+	}
+	res.Value = out
+	res.Working = fillIn(e.text, e.names, env)
+	return res, nil
+}
