@@ -19,9 +19,11 @@ import (
 // parent is killed.
 const agentVariable = "WIRERATE_AGENT"
 
-// ServeIfAgent serves and ends the process when it was started as an agent. A
-// program that spawns agents calls it before anything else.
+// ServeIfAgent serves and ends the process when it was started as an agent, or
+// to keep processors awake. A program that starts such processes calls it before
+// anything else.
 func ServeIfAgent() {
+	serveIfAwake()
 	name := os.Getenv(agentVariable)
 	if name == "" {
 		return

@@ -9,13 +9,15 @@ import (
 	"strings"
 )
 
-// batchPrologue defines the helpers of a batch script. Each operation's output
-// is followed by a line "MARK STATUS", its standard error and a line "MARK
-// end". Nothing is written to the disk but what the operations write.
+// batchPrologue defines the helpers of a batch script. A line "MARK begin"
+// stands before everything, for shells that greet; each operation's output is
+// followed by a line "MARK STATUS", its standard error and a line "MARK end".
+// Nothing is written to the disk but what the operations write. fsync(1) comes
+// before sync(1), which flushes every disk on the systems that have both.
 const batchPrologue = `LC_ALL=C; export LC_ALL
 PATH="$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"; export PATH
-flush() { sync "$1" 2>/dev/null || fsync "$1" 2>/dev/null || sync; }
-store() { d=$(dirname "$1"); mkdir -p "$d" || return; t="$d/.wirerate.$$"; (umask 077; cat >"$t") && chmod "$2" "$t" && flush "$t" && mv -f "$t" "$1" && flush "$d" || { rm -f "$t"; return 1; }; }
+flush() { fsync "$1" 2>/dev/null || sync "$1" 2>/dev/null || sync; }
+store() { d=${1%/*}; d=${d:-/}; mkdir -p "$d" || return; t="$d/.wirerate.$$"; (umask 077; cat >"$t") && chmod "$2" "$t" && flush "$t" && mv -f "$t" "$1" && flush "$d" || { rm -f "$t"; return 1; }; }
 list() { for f in "$@"; do if [ -e "$f" ]; then printf '%s\n' "$f"; fi; done; }
 op() { must=$1; shift; { err=$( { "$@"; } 2>&1 1>&3 3>&- ); st=$?; } 3>&1
 printf '\n%s %s\n%s\n%s end\n' "$MARK" "$st" "$err" "$MARK"
@@ -25,7 +27,7 @@ if [ "$must" = must ] && [ "$st" != 0 ]; then exit 0; fi; }
 // batchScript writes the operations as one POSIX shell script.
 func batchScript(mark string, ops []Op) (string, error) {
 	var b strings.Builder
-	b.WriteString("MARK=" + mark + "\n" + batchPrologue)
+	b.WriteString("MARK=" + mark + "\nprintf '\\n%s begin\\n' \"$MARK\"\n" + batchPrologue)
 	for i, op := range ops {
 		line, err := batchLine(op)
 		if err != nil {
@@ -77,6 +79,10 @@ func batchLine(op Op) (string, error) {
 // when every operation is answered, or one that is marked Must failed.
 func parseBatch(mark string, out []byte, ops []Op) ([]Answer, bool) {
 	answers := make([]Answer, len(ops))
+	_, out, begun := bytes.Cut(out, []byte("\n"+mark+" begin\n"))
+	if !begun {
+		return nil, false
+	}
 	for i, op := range ops {
 		output, rest, ok := bytes.Cut(out, []byte("\n"+mark+" "))
 		report, rest, ok2 := bytes.Cut(rest, []byte("\n"+mark+" end\n"))
@@ -87,7 +93,7 @@ func parseBatch(mark string, out []byte, ops []Op) ([]Answer, bool) {
 		}
 		answers[i] = Answer{Op: op, Out: slices.Clip(output), Stderr: stderr, Status: st}
 		if st != 0 {
-			answers[i].Failure = classify(stderr)
+			answers[i].Failure = Classify(stderr)
 		}
 		out = rest
 		if st != 0 && op.Must {

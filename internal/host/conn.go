@@ -144,10 +144,7 @@ func (a Answer) Err() error {
 	if a.Failure == None {
 		return nil
 	}
-	detail := strings.TrimSpace(a.Stderr)
-	if i := strings.LastIndexByte(detail, '\n'); i >= 0 {
-		detail = detail[i+1:]
-	}
+	detail := Reason(a.Stderr)
 	if detail == "" {
 		detail = string(a.Failure)
 		if a.Status != 0 {
@@ -200,27 +197,4 @@ func One(ctx context.Context, c Conn, op Op) (Answer, error) {
 		return answers[0], fmt.Errorf("%s: %w", c.Name(), err)
 	}
 	return answers[0], nil
-}
-
-// classify finds the reason for a failure in what a program said about it, in
-// the C locale.
-func classify(stderr string) Failure {
-	s := strings.ToLower(stderr)
-	for _, known := range []struct {
-		text string
-		why  Failure
-	}{
-		{"no such file", Absent}, {"not found", Absent}, {"unknown oid", Absent}, {"no such process", Absent},
-		{"no such device", Absent}, {"unknown key", Absent}, {"second level name", Absent},
-		{"permission denied", Denied}, {"operation not permitted", Denied}, {"must be root", Denied},
-		{"read-only file system", ReadOnly}, {"read only", ReadOnly}, {"is read only", ReadOnly},
-		{"invalid argument", Refused}, {"numerical result out of range", Refused}, {"result too large", Refused},
-		{"no space left", Full}, {"device busy", Refused}, {"operation not supported", Refused},
-		{"invalid integer", Refused}, {"invalid unsigned", Refused}, {"tunable values are only set", ReadOnly},
-	} {
-		if strings.Contains(s, known.text) {
-			return known.why
-		}
-	}
-	return Failed
 }

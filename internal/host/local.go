@@ -25,7 +25,7 @@ const (
 // Local is this machine.
 type Local struct {
 	mu      sync.Mutex
-	started []*localProcess
+	started []*process
 }
 
 // NewLocal returns the connection to this machine.
@@ -192,7 +192,7 @@ func runCommand(ctx context.Context, op Op) Answer {
 	case ctx.Err() != nil:
 		a.Failure, a.Stderr = TimedOut, fmt.Sprintf("still running after %s, stopped", limit)
 	case errors.As(err, &exit):
-		a.Status, a.Failure = exit.ExitCode(), classify(a.Stderr)
+		a.Status, a.Failure = exit.ExitCode(), Classify(a.Stderr)
 	case errors.Is(err, exec.ErrWaitDelay):
 	default:
 		a.Failure, a.Stderr = failureOf(err), notStarted(op.Args, err)
@@ -253,19 +253,10 @@ func lookPath(name string) (string, error) {
 
 // Start runs a command in the background.
 func (l *Local) Start(_ context.Context, args ...string) (Process, error) {
-	p := &localProcess{op: Command(args...), done: make(chan struct{})}
-	ctx, cancel := context.WithCancel(context.Background())
-	p.cancel = cancel
-	p.cmd = command(ctx, args)
-	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
-	if err := p.cmd.Start(); err != nil {
-		cancel()
-		return nil, fmt.Errorf("%s", notStarted(args, err))
+	p, err := startProcess(Command(args...), false, func(ctx context.Context) *exec.Cmd { return command(ctx, args) })
+	if err != nil {
+		return nil, errors.New(notStarted(args, err))
 	}
-	go func() {
-		p.err = p.cmd.Wait()
-		close(p.done)
-	}()
 	l.mu.Lock()
 	l.started = append(l.started, p)
 	l.mu.Unlock()
@@ -281,36 +272,4 @@ func (l *Local) Close() error {
 	}
 	l.started = nil
 	return nil
-}
-
-type localProcess struct {
-	op             Op
-	cmd            *exec.Cmd
-	cancel         context.CancelFunc
-	stdout, stderr bytes.Buffer
-	done           chan struct{}
-	err            error
-}
-
-func (p *localProcess) Stop() Answer {
-	p.cancel()
-	<-p.done
-	a := Answer{Op: p.op, Out: p.stdout.Bytes(), Stderr: p.stderr.String()}
-	var exit *exec.ExitError
-	if errors.As(p.err, &exit) {
-		a.Status = exit.ExitCode()
-		if a.Status > 0 {
-			a.Failure = classify(a.Stderr)
-		}
-	}
-	return a
-}
-
-func (p *localProcess) Ended() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
 }

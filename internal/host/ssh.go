@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -35,7 +36,7 @@ type SSH struct {
 	control string   // folder of the control socket
 
 	mu      sync.Mutex
-	started []*sshProcess
+	started []*process
 }
 
 var sshName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]*$`)
@@ -110,7 +111,7 @@ func (s *SSH) Do(ctx context.Context, ops ...Op) ([]Answer, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("no answer: %w", ctx.Err())
 	}
-	return nil, sshFailure(runErr, stderr.String())
+	return nil, s.failure(runErr, stderr.String())
 }
 
 func batchLimit(ops []Op) time.Duration {
@@ -128,15 +129,43 @@ func batchLimit(ops []Op) time.Duration {
 // ErrUnreachable is wrapped when a host cannot be reached or was lost.
 var ErrUnreachable = errors.New("host cannot be reached")
 
-func sshFailure(err error, stderr string) error {
+// failure says why a batch was not answered: by ssh, by the login shell, or by
+// sudo or doas.
+func (s *SSH) failure(err error, stderr string) error {
 	detail := strings.TrimSpace(stderr)
 	if detail == "" && err != nil {
 		detail = err.Error()
+	}
+	if why := becomeFailure(s.become, detail); why != "" {
+		return fmt.Errorf("%w: %s (%s)", fs.ErrPermission, why, detail)
 	}
 	if strings.Contains(detail, "Host key verification failed") || strings.Contains(detail, "host key is known") {
 		return fmt.Errorf("%w: its host key is not the known one (%s); connect once with ssh and check it", ErrUnreachable, detail)
 	}
 	return fmt.Errorf("%w: %s", ErrUnreachable, detail)
+}
+
+// becomeFailure explains what sudo(8) or doas(1) said, or is empty.
+func becomeFailure(become, said string) string {
+	said = strings.ToLower(said)
+	has := func(texts ...string) bool {
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(said, text) })
+	}
+	switch {
+	case become == "":
+		return ""
+	case has("password is required", "authentication required", "a terminal is required", "must have a tty"):
+		rule := "permit nopass USER in doas.conf"
+		if become == "sudo" {
+			rule = "USER ALL=(root) NOPASSWD: ALL in sudoers"
+		}
+		return become + " asks for a password, which wirerate never gives: allow the user without one (" + rule + "), or connect as root"
+	case has(become+": not found", become+": command not found", "unknown command: "+become, become+": no such file"), has("not found") && has(become):
+		return become + " is not installed there: install it, use the other of sudo and doas, or connect as root"
+	case has("not in the sudoers", "not allowed to", "doas: operation not permitted", "doas is not enabled", "may not run"):
+		return become + " does not allow this user to become root: allow it, or connect as root"
+	}
+	return ""
 }
 
 // command prepares ssh with a POSIX shell at the other end, whatever the
@@ -156,27 +185,13 @@ func (s *SSH) command(ctx context.Context) *exec.Cmd {
 // Start runs a command that ends when Stop, Close or the loss of the
 // connection closes its watcher's standard input.
 func (s *SSH) Start(_ context.Context, args ...string) (Process, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	p := &sshProcess{op: Command(args...), cancel: cancel, done: make(chan struct{})}
-	p.cmd = s.command(ctx)
-	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
-	stdin, err := p.cmd.StdinPipe()
+	p, err := startProcess(Command(args...), true, s.command)
 	if err != nil {
-		cancel()
-		return nil, err
-	}
-	p.stdin = stdin
-	if err := p.cmd.Start(); err != nil {
-		cancel()
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	fmt.Fprintf(stdin, "PATH=\"$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin\"; LC_ALL=C; export PATH LC_ALL\n"+
+	fmt.Fprintf(p.stdin, "PATH=\"$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin\"; LC_ALL=C; export PATH LC_ALL\n"+
 		"exec 3<&0\n%s </dev/null 3<&- & p=$!\n(read -r line <&3; kill $p) 2>/dev/null & w=$!\nwait $p; s=$?\nkill $w 2>/dev/null\nexit $s\n",
 		shellCommand(args))
-	go func() {
-		p.err = p.cmd.Wait()
-		close(p.done)
-	}()
 	s.mu.Lock()
 	s.started = append(s.started, p)
 	s.mu.Unlock()
@@ -193,39 +208,4 @@ func (s *SSH) Close() error {
 	exit := exec.Command("ssh", append([]string{"-O", "exit"}, s.args...)...)
 	_ = exit.Run() // no master is running when the connection never came up
 	return os.RemoveAll(s.control)
-}
-
-type sshProcess struct {
-	op             Op
-	cmd            *exec.Cmd
-	cancel         context.CancelFunc
-	stdin          interface{ Close() error }
-	stdout, stderr bytes.Buffer
-	done           chan struct{}
-	err            error
-}
-
-func (p *sshProcess) Stop() Answer {
-	p.stdin.Close()
-	select {
-	case <-p.done:
-	case <-time.After(3 * time.Second):
-		p.cancel()
-		<-p.done
-	}
-	a := Answer{Op: p.op, Out: p.stdout.Bytes(), Stderr: p.stderr.String()}
-	var exit *exec.ExitError
-	if errors.As(p.err, &exit) {
-		a.Status = exit.ExitCode()
-	}
-	return a
-}
-
-func (p *sshProcess) Ended() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
 }

@@ -1,0 +1,256 @@
+package host
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// awakeVariable marks a process that keeps processors awake and lists them.
+const awakeVariable = "WIRERATE_AWAKE_PROCESSORS"
+
+// Awake is a process, this program again, that keeps processors from going
+// idle: one thread for each, of class SCHED_IDLE, which runs only while nothing
+// else wants to and gives way at once. A hypervisor that takes an idle virtual
+// processor away gives it back late, tens of milliseconds on a full machine. It
+// is a process of its own because a Go program stops all its threads now and
+// then, and would wait for those that do not get to run. It ends when it is
+// closed or this program ends, however it ends.
+type Awake struct {
+	processors []int
+	cmd        *exec.Cmd
+	conn       *os.File
+}
+
+// AllowedProcessors lists the processors that this process may run on.
+func AllowedProcessors() ([]int, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil, fmt.Errorf("allowed processors: %w", err)
+	}
+	var list []int
+	for i := 0; len(list) < set.Count(); i++ {
+		if set.IsSet(i) {
+			list = append(list, i)
+		}
+	}
+	return list, nil
+}
+
+// KeepAwake keeps processors awake. The caller has called ServeIfAgent.
+func KeepAwake(processors []int) (_ *Awake, err error) {
+	if len(processors) == 0 {
+		return nil, errors.New("keep processors awake: none is given")
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("keep processors awake: socketpair: %w", err)
+	}
+	// Non-blocking, so that a read of it can have a deadline.
+	if err := unix.SetNonblock(pair[0], true); err != nil {
+		return nil, err
+	}
+	a := &Awake{processors: processors, conn: os.NewFile(uintptr(pair[0]), "awake")}
+	theirs := os.NewFile(uintptr(pair[1]), "awake")
+	defer theirs.Close()
+	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(processors), " ", ","), "[]")
+	a.cmd = exec.Command("/proc/self/exe")
+	a.cmd.Args[0] = "wirerate-awake"
+	// Threads that run all the time are not to be interrupted for their turn.
+	a.cmd.Env = append(os.Environ(), awakeVariable+"="+list, "GODEBUG=asyncpreemptoff=1")
+	a.cmd.Stderr = os.Stderr
+	a.cmd.ExtraFiles = []*os.File{theirs}
+	// With a session of its own it weighs little among those of the machine,
+	// whichever of them the programs of the lab are in; see weighLittle.
+	a.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := a.cmd.Start(); err != nil {
+		a.conn.Close()
+		return nil, fmt.Errorf("keep processors awake: %w", err)
+	}
+	return a, nil
+}
+
+// Processors is how many are kept awake.
+func (a *Awake) Processors() int { return len(a.processors) }
+
+// Ready waits until the processors are kept awake, or says why they are not.
+func (a *Awake) Ready() error {
+	a.conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+	line, err := bufio.NewReader(a.conn).ReadString('\n')
+	if err != nil {
+		return fmt.Errorf("keep processors awake: no answer: %w", err)
+	}
+	if line = strings.TrimSpace(line); line != "" {
+		return fmt.Errorf("keep processors awake: %s", line)
+	}
+	return nil
+}
+
+// Rest lets the processors go idle, or keeps them awake again.
+func (a *Awake) Rest(rest bool) error {
+	command := []byte{awakeSpin}
+	if rest {
+		command[0] = awakeRest
+	}
+	_, err := a.conn.Write(command)
+	return err
+}
+
+// Close ends the process and waits for its end.
+func (a *Awake) Close() error {
+	a.hasten()
+	a.cmd.Process.Kill()
+	a.cmd.Wait()
+	return a.conn.Close()
+}
+
+// hasten lets the threads run like any other: on busy processors they would
+// have to wait seconds for the turn in which they end. Where that is refused
+// they do wait.
+func (a *Awake) hasten() {
+	folder := fmt.Sprintf("/proc/%d/", a.cmd.Process.Pid)
+	_ = os.WriteFile(folder+"autogroup", []byte("0"), 0o644)
+	tasks, err := os.ReadDir(folder + "task")
+	if err != nil {
+		return
+	}
+	for _, t := range tasks {
+		tid, _ := strconv.Atoi(t.Name())
+		for _, nice := range []int32{0, 19} { // less than before is for root alone
+			if unix.SchedSetAttr(tid, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Nice: nice}, 0) == nil {
+				break
+			}
+		}
+	}
+}
+
+// Commands to the process.
+const (
+	awakeSpin = 's'
+	awakeRest = 'r'
+)
+
+// serveIfAwake keeps processors awake and ends the process when it was started
+// to do so.
+func serveIfAwake() {
+	list := os.Getenv(awakeVariable)
+	if list == "" {
+		return
+	}
+	conn := os.NewFile(3, "awake")
+	s := spinners{spin: make(chan struct{})}
+	answer := ""
+	if err := s.start(strings.Split(list, ",")); err != nil {
+		answer = err.Error()
+	}
+	fmt.Fprintln(conn, answer)
+	if answer == "" {
+		s.serve(conn)
+	}
+	os.Exit(0)
+}
+
+// spinners are the threads of the process.
+type spinners struct {
+	count   int
+	resting atomic.Bool
+	spin    chan struct{} // one for each thread to spin again
+}
+
+func (s *spinners) start(list []string) error {
+	debug.SetGCPercent(-1) // a collection would have to stop them
+	runtime.GOMAXPROCS(len(list) + 2)
+	weighLittle()
+	failed := make(chan error)
+	for _, item := range list {
+		cpu, err := strconv.Atoi(item)
+		if err != nil {
+			return fmt.Errorf("processor %q: %w", item, err)
+		}
+		go s.run(cpu, failed)
+		if err := <-failed; err != nil {
+			return fmt.Errorf("processor %d: %w", cpu, err)
+		}
+		s.count++
+	}
+	return nil
+}
+
+// serve obeys until the other end is gone.
+func (s *spinners) serve(conn *os.File) {
+	command := make([]byte, 1)
+	for {
+		if n, err := conn.Read(command); n == 0 || err != nil {
+			return
+		}
+		rest := command[0] == awakeRest
+		if s.resting.Swap(rest) && !rest {
+			for range s.count {
+				s.spin <- struct{}{}
+			}
+		}
+	}
+}
+
+// run keeps one processor awake.
+func (s *spinners) run(cpu int, failed chan<- error) {
+	runtime.LockOSThread()
+	err := idleClass(cpu)
+	failed <- err
+	if err != nil {
+		return
+	}
+	x := 2.0
+	for {
+		for !s.resting.Load() {
+			// A chain of square roots, each of which waits for the one before:
+			// a thread of the same core finds its units free. A PAUSE
+			// instruction would make some hypervisors take the processor away.
+			for range 1000 {
+				x = math.Sqrt(x + 2)
+			}
+		}
+		if x > 0 { // always; the chain has a use
+			<-s.spin
+		}
+	}
+}
+
+// idleClass binds this thread to a processor and puts it behind every other.
+// Its nice value is set first, for the kernel counts the time of threads with
+// one above 0 as "nice", of whatever class: whoever measures how busy the
+// processors are can leave that out.
+func idleClass(cpu int) error {
+	var set unix.CPUSet
+	set.Set(cpu)
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		return fmt.Errorf("affinity: %w", err)
+	}
+	if err := unix.Setpriority(unix.PRIO_PROCESS, 0, 19); err != nil {
+		return fmt.Errorf("nice: %w", err)
+	}
+	const schedIdle = 5 // SCHED_IDLE of sched(7)
+	if err := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: schedIdle, Nice: 19}, 0); err != nil {
+		return fmt.Errorf("SCHED_IDLE: %w", err)
+	}
+	return nil
+}
+
+// weighLittle gives this process's session the least weight among those that
+// the kernel shares processors between (autogroup, sched(7)). Without that the
+// whole session would count as much as that of the programs of the lab.
+func weighLittle() {
+	_ = os.WriteFile("/proc/self/autogroup", []byte("19"), 0o644) // absent: not needed
+}
