@@ -26,13 +26,17 @@ func power(pairs int, logEffect, sd, alpha float64) float64 {
 		}
 		return alpha
 	}
-	df := float64(pairs - 1)
-	shift := logEffect / sd * math.Sqrt(float64(pairs))
-	critical := tQuantile(pairs-1, 1-alpha/2)
+	return beyond(pairs, logEffect/sd, tQuantile(pairs-1, 1-alpha/2))
+}
+
+// beyond is the probability that Student's t of so many pairs is farther from
+// 0 than critical, at an effect in units of the log-ratios' deviation.
+func beyond(pairs int, standardised, critical float64) float64 {
+	shift := standardised * math.Sqrt(float64(pairs))
 	if shift > critical+38 && pairs > 4 {
 		return 1
 	}
-	t := distuv.NoncentralT{Nu: df, Mu: shift}
+	t := distuv.NoncentralT{Nu: float64(pairs - 1), Mu: shift}
 	detect := 1 - t.CDF(critical) + t.CDF(-critical)
 	return math.Min(1, math.Max(0, detect))
 }
@@ -49,16 +53,17 @@ func MinDetectable(pairs int, sd, alpha, power float64) float64 {
 	if sd == 0 {
 		return 0
 	}
+	critical := tQuantile(pairs-1, 1-alpha/2)
 	high := 1.0
-	for ; detects(pairs, high, alpha) < power; high *= 2 {
+	for ; beyond(pairs, high, critical) < power; high *= 2 {
 		if high > 1e9 {
 			return math.Inf(1)
 		}
 	}
 	low := 0.0
-	for range 60 {
+	for range 40 {
 		middle := (low + high) / 2
-		if detects(pairs, middle, alpha) < power {
+		if beyond(pairs, middle, critical) < power {
 			low = middle
 		} else {
 			high = middle
@@ -76,13 +81,8 @@ func MinWorthwhile(pairs int, sd, alpha, power, margin float64) float64 {
 	if math.IsInf(seen, 1) || !(margin >= 0) {
 		return math.Inf(1)
 	}
-	beyond := math.Log1p(margin) + distuv.UnitNormal.Quantile(power)*sd/math.Sqrt(float64(pairs))
-	return math.Max(seen, math.Expm1(beyond))
-}
-
-// detects is the power at an effect in units of the log-ratios' deviation.
-func detects(pairs int, standardised, alpha float64) float64 {
-	return power(pairs, standardised, 1, alpha)
+	passes := math.Log1p(margin) + distuv.UnitNormal.Quantile(power)*sd/math.Sqrt(float64(pairs))
+	return math.Max(seen, math.Expm1(passes))
 }
 
 // PairsNeeded is the number of pairs with which a two-sided paired t-test at

@@ -19,6 +19,7 @@ const (
 	CodeTooFew          = "too-few-runs"
 	CodeDisagree        = "tests-disagree"
 	CodeStartUp         = "start-up"
+	CodeOrder           = "order"
 )
 
 const (
@@ -108,6 +109,39 @@ func runLine(values []float64) (slope Test, rest []float64) {
 	}
 	scatter := float64(n) * (float64(n)*float64(n) - 1) / 12
 	return newTest(beta, math.Sqrt(sumSquares(rest)/float64(n-2)/scatter), n-2), rest
+}
+
+// CheckOrder looks at the residuals of each pair's runs in the order in which
+// they were made, for a place in that order that is better or worse whatever
+// the arm. The order is balanced, so that the estimate is not biased by it; the
+// intervals are wider for it. A pair of fewer than two runs shows nothing.
+func CheckOrder(pairs [][]float64) (Warning, bool) {
+	var slopes []float64
+	most := 0
+	for _, pair := range pairs {
+		if len(pair) < 2 {
+			continue
+		}
+		middle, square, sum := float64(len(pair)-1)/2, 0.0, 0.0
+		for i, v := range pair {
+			sum += (float64(i) - middle) * v
+			square += (float64(i) - middle) * (float64(i) - middle)
+		}
+		slopes = append(slopes, sum/square)
+		most = max(most, len(pair)-1)
+	}
+	if len(slopes) < minChecked/2 {
+		return Warning{}, false
+	}
+	test, err := TTest(slopes)
+	if err != nil || test.P >= checkLevel || math.Abs(test.Mean) < 1e-6 {
+		return Warning{}, false
+	}
+	apart := math.Expm1(test.Mean * float64(most))
+	return Warning{
+		Code: CodeOrder, Value: apart, Run: -1,
+		Text: fmt.Sprintf("the last run of a pair is %+.1f%% off the first one, whatever the arm: each run leaves something behind for the next", 100*apart),
+	}, true
 }
 
 func checkDrift(residuals []float64) (Warning, bool) {

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,7 +20,12 @@ type Side struct {
 	System catalog.System
 	Change *change.Change
 	Order  []string // settings in the order in which they are written
+	boot   string   // what tells one start of the system from another; "" not known yet
 }
+
+// ErrRestarted is wrapped when a host of a bench was started anew between two
+// runs.
+var ErrRestarted = errors.New("restarted during the experiment")
 
 // Bench makes runs of a workload under chosen settings.
 type Bench struct {
@@ -45,8 +51,11 @@ func (b *Bench) Run(ctx context.Context, v Values) (workload.Run, error) {
 	if err := b.Server.set(ctx, v.Server); err != nil {
 		return workload.Run{}, err
 	}
-	b.Client.forget(ctx)
-	b.Server.forget(ctx)
+	for _, side := range []*Side{&b.Client, &b.Server} {
+		if err := side.forget(ctx); err != nil {
+			return workload.Run{}, err
+		}
+	}
 	seen := func(*workload.Run) {}
 	if b.Look != nil {
 		seen = b.Look()
@@ -78,16 +87,40 @@ func (s *Side) set(ctx context.Context, values map[string]string) error {
 
 // forget drops what the kernel remembers of earlier connections, so that one
 // run does not start with another's measurements (ip-tcp_metrics(8); the
-// FreeBSD host cache is purged by net.inet.tcp.hostcache.purgenow, tcp(4)).
-func (s *Side) forget(ctx context.Context) {
-	op := host.Command("ip", "tcp_metrics", "flush")
-	if s.System == catalog.FreeBSD {
-		op = host.Command("sysctl", "net.inet.tcp.hostcache.purgenow=1")
+// FreeBSD host cache is purged by net.inet.tcp.hostcache.purgenow, tcp(4)). It
+// fails when the host is no longer the same start of its system: settings that
+// the journal does not know are then others than before.
+func (s *Side) forget(ctx context.Context) error {
+	boot := host.Command("sysctl", "-n", "kern.boottime")
+	ops := []host.Op{boot}
+	switch s.System {
+	case catalog.FreeBSD:
+		ops = append(ops, host.Command("sysctl", "net.inet.tcp.hostcache.purgenow=1"))
+	case catalog.OpenBSD:
+	default:
+		ops = []host.Op{host.Read("/proc/sys/kernel/random/boot_id"), host.Command("ip", "tcp_metrics", "flush")}
 	}
-	if s.System != catalog.OpenBSD {
-		// A host that cannot forget is measured all the same.
-		_, _ = s.Conn.Do(ctx, op)
+	answers, err := s.Conn.Do(ctx, ops...)
+	// A host that cannot forget, or does not tell, is measured all the same.
+	if err != nil || len(answers) == 0 || answers[0].Failure != host.None {
+		return nil
 	}
+	now := bootOf(string(answers[0].Out))
+	if s.boot != "" && now != "" && now != s.boot {
+		return fmt.Errorf("%s was %w (or its clock was set): runs before and after do not compare", s.Conn.Name(), ErrRestarted)
+	}
+	s.boot = now
+	return nil
+}
+
+// bootOf reads a boot_id of Linux, or the second in kern.boottime of a BSD:
+// FreeBSD prints "{ sec = 1700000000, usec = 5 } Tue ...", OpenBSD a date.
+func bootOf(text string) string {
+	text = strings.TrimSpace(text)
+	if _, rest, ok := strings.Cut(text, "sec ="); ok {
+		text, _, _ = strings.Cut(strings.TrimSpace(rest), ",")
+	}
+	return text
 }
 
 // Probe finds which values the hosts accept: it writes each once, reads it

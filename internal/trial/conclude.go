@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/wirerate/wirerate/internal/stats"
@@ -106,7 +105,10 @@ func (r *Result) compare(arm int, level float64) Comparison {
 		return c
 	}
 	c.Verdict = stats.Judge(c.Interval, r.Design.Margin, !r.Design.Lower)
-	if c.Verdict == stats.Helps || c.Verdict == stats.Hurts {
+	switch found := c.Verdict == stats.Helps || c.Verdict == stats.Hurts; {
+	case found && !r.stands(c, logs):
+		c.Verdict, c.Undone = stats.NotEnough, true
+	case found:
 		c.Decided = r.Pairs
 	}
 	if p, err := stats.Wilcoxon(logs); err == nil {
@@ -152,88 +154,4 @@ func (r *Result) noise(f *family) *Noise {
 		n.MinDetectable = 0
 	}
 	return n
-}
-
-// CodeLost and CodeControl are warnings of a trial beside those of stats.
-const (
-	CodeLost    = "lost-runs"
-	CodeControl = "control-differs"
-)
-
-// warnings collects what weakens the conclusion.
-func (r *Result) warnings() []stats.Warning {
-	var logs []float64
-	var arms []int
-	for _, run := range r.Runs {
-		v, _ := run.Value(r.Design.Metric)
-		logs, arms = append(logs, math.Log(v)), append(arms, run.Arm)
-	}
-	out, _ := stats.CheckRuns(logs, arms)
-	for arm := 1; arm < len(r.Design.Arms); arm++ {
-		if ratios, err := r.logRatios(arm); err == nil {
-			w, _ := stats.CheckPairs(ratios, r.Design.Margin, r.Design.Alpha, power)
-			out = append(out, w...)
-		}
-	}
-	return append(append(out, r.lostWarnings()...), r.runWarnings()...)
-}
-
-// lostWarnings says when the runs that were lost are not spread over the arms:
-// what is left may then favour one of them.
-func (r *Result) lostWarnings() []stats.Warning {
-	total := len(r.LostRuns)
-	if total == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("%d runs were lost and made again (%s); the verdict rests on the others", total, r.lostWords())
-	for arm, name := range r.Design.Arms {
-		if n := r.lostOf(arm); n >= 3 && n*len(r.Design.Arms) >= 2*total {
-			text = fmt.Sprintf("%d of the %d lost runs were of %s: the arm itself may be why, and the verdict does not count that", n, total, name)
-		}
-	}
-	return []stats.Warning{{Code: CodeLost, Text: text, Value: float64(total), Run: -1}}
-}
-
-// runWarnings sums up what single runs warn of: one line for each kind, with
-// the arms that it concerns. What concerns fewer than a quarter of an arm's
-// runs is left to the runs' own records.
-func (r *Result) runWarnings() []stats.Warning {
-	type tally struct {
-		of    []int
-		text  string
-		first int
-	}
-	var codes []string
-	tallies := map[string]*tally{}
-	perArm := make([]int, len(r.Design.Arms))
-	for i, run := range r.Runs {
-		perArm[run.Arm]++
-		seen := map[string]bool{}
-		for _, w := range run.Warnings {
-			if seen[w.Code] {
-				continue
-			}
-			seen[w.Code] = true
-			if tallies[w.Code] == nil {
-				tallies[w.Code] = &tally{of: make([]int, len(r.Design.Arms)), text: w.Text, first: i}
-				codes = append(codes, w.Code)
-			}
-			tallies[w.Code].of[run.Arm]++
-		}
-	}
-	var out []stats.Warning
-	for _, code := range codes {
-		t := tallies[code]
-		where, worst := "", 0.0
-		for arm, n := range t.of {
-			if n > 0 {
-				where += fmt.Sprintf(", %d of %d runs of %s", n, perArm[arm], r.Design.Arms[arm])
-				worst = max(worst, float64(n)/float64(perArm[arm]))
-			}
-		}
-		if worst >= 0.25 {
-			out = append(out, stats.Warning{Code: code, Text: fmt.Sprintf("%s (%s; so in %s)", t.text, r.Design.Arms[r.Runs[t.first].Arm], where[2:]), Value: worst, Run: t.first})
-		}
-	}
-	return out
 }

@@ -47,6 +47,9 @@ type Comparison struct {
 	// Decided is the number of pairs at which helps or hurts was found, which
 	// stands from then on; 0 when it was not.
 	Decided int
+	// Undone: the interval alone says helps or hurts, which does not stand
+	// when the runs that were lost are counted against it.
+	Undone bool
 }
 
 // Lost is a run that gave no value.
@@ -213,10 +216,17 @@ func (r *Result) mayLose() int {
 	return max(maxLost, r.Design.MaxPairs*len(r.Design.Arms)/10)
 }
 
-func (r *Result) failures() int {
-	n := 0
+// failures are the lost runs that nothing outside disturbed.
+func (r *Result) failures() (n int) {
+	for arm := range r.Design.Arms {
+		n += r.failuresOf(arm)
+	}
+	return n
+}
+
+func (r *Result) failuresOf(arm int) (n int) {
 	for _, l := range r.LostRuns {
-		if !strings.Contains(l.Reason, workload.ErrDisturbed.Error()) {
+		if l.Arm == arm && !strings.Contains(l.Reason, workload.ErrDisturbed.Error()) {
 			n++
 		}
 	}

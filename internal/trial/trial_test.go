@@ -57,7 +57,7 @@ func quiet(Progress) {}
 // with looks and several arms; the margin is 0, which forbids nothing.
 func TestNullTrials(t *testing.T) {
 	for _, arms := range []int{2, 4} {
-		const trials = 400
+		const trials = 2000
 		wrong := 0
 		f, err := newFamily(design(arms))
 		if err != nil {
@@ -83,8 +83,8 @@ func TestNullTrials(t *testing.T) {
 				}
 			}
 		}
-		// 5% of 400 are 20; more than 34 happen in one of 500 series.
-		if wrong > 34 {
+		// 5% of 2,000 are 100; more than 128 happen in one of 500 series.
+		if wrong > 128 {
 			t.Errorf("%d arms: %d of %d null trials found an effect", arms, wrong, trials)
 		}
 		t.Logf("%d arms: %d of %d", arms, wrong, trials)
@@ -303,5 +303,43 @@ func TestAttributePlanted(t *testing.T) {
 	a, err := Attribute(t.Context(), d, measure, quiet)
 	if err != nil || fmt.Sprint(a.Keep) != "[2 5]" {
 		t.Fatalf("%v, keep %v", err, a.Keep)
+	}
+}
+
+// TestCoverageAndPower makes trials of one arm that is 5% better, without
+// looks: how often the interval holds the truth, and how often the effect is
+// found, against what the design promised.
+func TestCoverageAndPower(t *testing.T) {
+	const trials, pairs, noise = 2000, 12, 0.04
+	d := Design{Arms: []string{"a", "b"}, MaxPairs: pairs, Alpha: 0.05}
+	family, err := newFamily(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	covered, found := 0, 0
+	for i := range uint64(trials) {
+		d.Seed = i
+		m := newMachine(i, 1, 1.05)
+		m.noise = noise
+		r, err := compare(t.Context(), d, family, m.measure, quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := r.Comparisons[0]
+		if c.Interval.Low <= 1.05 && 1.05 <= c.Interval.High {
+			covered++
+		}
+		if c.Verdict == stats.Helps {
+			found++
+		}
+	}
+	promised := stats.Power(pairs, 0.05, noise*math.Sqrt2, family.level(1, pairs))
+	coverage, power := float64(covered)/trials, float64(found)/trials
+	t.Logf("coverage %.1f%%; power %.1f%%, promised %.1f%%", 100*coverage, 100*power, 100*promised)
+	if coverage < 0.93 || coverage > 0.97 {
+		t.Errorf("intervals hold the truth in %.1f%%", 100*coverage)
+	}
+	if math.Abs(power-promised) > 0.05 {
+		t.Errorf("power %.1f%% where %.1f%% was promised", 100*power, 100*promised)
 	}
 }

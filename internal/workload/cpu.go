@@ -98,3 +98,15 @@ func (t coreTicks) core(name string, later coreTicks, span float64) Core {
 }
 
 func share(part, whole float64) float64 { return min(max(part/whole, 0), 1) }
+
+// steal is the share of all cores' time that the hypervisor gave to others.
+func (c *CPU) steal() float64 {
+	if c == nil || len(c.Cores) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, core := range c.Cores {
+		sum += core.Steal
+	}
+	return sum / float64(len(c.Cores))
+}

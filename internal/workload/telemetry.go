@@ -27,6 +27,7 @@ const (
 	CodeReceiver  = "receiver-limited"
 	CodeSendLimit = "send-buffer-limited"
 	CodeEmulator  = "emulator-behind"
+	CodeSteal     = "steal"
 )
 
 // Kernel is what a host's kernel says about a run.
@@ -295,6 +296,9 @@ func (t telemetry) attach(r *Run) {
 		if c := t.cpu[i]; c != nil && c.Busiest >= 0.95 {
 			r.warn(CodeCPUBound, c.Busiest, "a core of the %s was %.0f%% busy: the processor may be the limit, not the path", side, 100*c.Busiest)
 		}
+		if part := t.cpu[i].steal(); part > stealLimit {
+			r.warn(CodeSteal, part, "the machine under the %s took %.0f%% of its processors' time for others", side, 100*part)
+		}
 		k := t.kernel[i]
 		if k == nil {
 			continue
@@ -310,6 +314,9 @@ func (t telemetry) attach(r *Run) {
 		}
 	}
 }
+
+// stealLimit is the share of stolen processor time from which it is said.
+const stealLimit = 0.05
 
 // limits says by what a flow was held back for most of its time.
 func (r *Run) limits(side string, f Flow) {

@@ -163,7 +163,8 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 	}
 	start := time.Now()
 	run, err := d.run(ctx, p, s)
-	elapsed := time.Since(start)
+	end := time.Now()
+	elapsed := end.Sub(start)
 	tele := watch.finish(ctx)
 	if ctx.Err() != nil {
 		return Run{}, fmt.Errorf("%w: %w", ErrTool, ctx.Err())
@@ -171,9 +172,23 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("%w: %w", ErrTool, err)
 	}
+	if by := clockStep(end.Round(0).Sub(start.Round(0)), elapsed); by != 0 {
+		return Run{}, fmt.Errorf("%w: %w: this machine's clock was set by %s during the run, by which tools measure", ErrTool, ErrDisturbed, by)
+	}
 	run.Tool, run.Start = d.tool, start
 	tele.attach(&run)
 	return run.complete(kind, s, elapsed)
+}
+
+// clockStep is by how much the clock was set during a time, of which wall is
+// what the clock says and elapsed what really passed; 0 for what an NTP daemon
+// slews at most (0.05%, adjtimex(2)) and reading both takes.
+func clockStep(wall, elapsed time.Duration) time.Duration {
+	by := (wall - elapsed).Round(time.Millisecond)
+	if by.Abs() <= 20*time.Millisecond+elapsed/1000 {
+		return 0
+	}
+	return by
 }
 
 // complete checks a run's numbers against what was asked for.
