@@ -18,6 +18,8 @@ type Options struct {
 	Window time.Duration
 	// Thorough also asks what takes long on a large machine, for a capture.
 	Thorough bool
+	// everything also asks what could change a live host: recorded outputs.
+	everything bool
 }
 
 // Errors that Collect wraps.
@@ -64,12 +66,16 @@ type reader struct {
 // that it reads.
 func readerName(op host.Op) string {
 	if len(op.Args) == 3 && op.Args[0] == "sh" {
-		for script, name := range map[string]string{grepInterfaces: "/sys/class/net", grepSystem: "/sys", grepAffinity: "/proc/irq", someFlows: "ss -tinm"} {
+		for script, name := range map[string]string{grepInterfaces: "/sys/class/net", grepSystem: "/sys", grepAffinity: "/proc/irq", grepDisks: "/sys/block",
+			someFlows: "ss -tinm", someDatasets: "zfs get all"} {
 			if op.Args[2] == script {
 				return name
 			}
 		}
 		return "second sample"
+	}
+	if len(op.Args) > 0 && op.Args[0] == "top" {
+		return "top" // its options differ, what it prints of processors does not
 	}
 	return op.String()
 }
@@ -85,6 +91,7 @@ func Collect(ctx context.Context, c host.Conn, opt Options) (*Facts, error) {
 		{"settings", host.Command("sysctl", "-a"), (*Facts).readSettings},
 		{"links", host.Command("ip", "-s", "-d", "link", "show"), (*Facts).readLinks},
 		{"ifconfig", host.Command("ifconfig", "-a"), (*Facts).readIfconfig},
+		{"arc", host.Read("/proc/spl/kstat/zfs/arcstats"), (*Facts).readArcstats},
 	}
 	if err := f.ask(ctx, c, first); err != nil {
 		return nil, err
@@ -92,7 +99,7 @@ func Collect(ctx context.Context, c host.Conn, opt Options) (*Facts, error) {
 	if f.System == "" {
 		return nil, fmt.Errorf("%s: %w", c.Name(), identityProblem(f.Parts["identity"]))
 	}
-	readers := f.systemReaders(opt.Thorough)
+	readers := f.systemReaders(opt)
 	if err := f.ask(ctx, c, readers); err != nil {
 		return nil, err
 	}
@@ -112,17 +119,28 @@ func identityProblem(p Part) error {
 	return fmt.Errorf("%w: %s", ErrNoIdentity, p.Because)
 }
 
-func (f *Facts) systemReaders(thorough bool) []reader {
-	switch f.System {
-	case "linux":
+func (f *Facts) systemReaders(opt Options) []reader {
+	if f.System == "linux" {
 		delete(f.Parts, "ifconfig")
-		return f.linuxReaders(thorough)
-	case "freebsd":
-		delete(f.Parts, "links")
-		return f.freebsdReaders(thorough)
+		readers := f.linuxReaders(opt.Thorough)
+		if f.ZFS != nil || opt.everything {
+			readers = append(readers, zfsReaders()...)
+		}
+		if opt.everything {
+			readers = append(readers, reader{"top", host.Command("top"), (*Facts).readTop})
+		}
+		return readers
 	}
 	delete(f.Parts, "links")
-	return f.openbsdReaders()
+	delete(f.Parts, "arc")
+	if f.System == "openbsd" {
+		return f.openbsdReaders(opt.Thorough)
+	}
+	readers := f.freebsdReaders(opt.Thorough)
+	if _, runs := f.Settings["vfs.zfs.version.spa"]; runs || opt.everything {
+		readers = append(readers, zfsReaders()...)
+	}
+	return readers
 }
 
 func (f *Facts) ask(ctx context.Context, c host.Conn, readers []reader) error {

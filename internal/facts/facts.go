@@ -87,16 +87,23 @@ type Facts struct {
 	Listeners  []Listener         `json:"listeners,omitempty"`
 	Neighbours []Neighbour        `json:"neighbours,omitempty"`
 	Memories   []Pool             `json:"pools,omitempty"`
-	Modules    []string           `json:"modules,omitempty"`
-	Messages   []Message          `json:"messages,omitempty"`
-	NetISR     []NetISR           `json:"netisr,omitempty"`
-	HostCache  []HostEntry        `json:"host_cache,omitempty"`
+	Disks      []Disk             `json:"disks,omitempty"`
+	ZFS        *ZFS               `json:"zfs,omitempty"`
+	// Boot are the values that the loader handed to the kernel (FreeBSD's
+	// kenv). Those that have no running value are in Settings too.
+	Boot      map[string]Setting `json:"boot,omitempty"`
+	Modules   []string           `json:"modules,omitempty"`
+	Messages  []Message          `json:"messages,omitempty"`
+	NetISR    []NetISR           `json:"netisr,omitempty"`
+	HostCache []HostEntry        `json:"host_cache,omitempty"`
 
 	Parts map[string]Part `json:"parts"`
 
 	texts    map[string][]string
 	pciLinks map[string]*PCIe
 	pciShown map[string]Source
+	// partitions are the device numbers of partitions by their names.
+	partitions map[string]string
 }
 
 // Setting returns the running value of a setting and whether it is known.

@@ -180,6 +180,7 @@ func commandOutput(command string) string {
 var fileNames = []string{
 	"/proc/meminfo", "/proc/cpuinfo", "/etc/os-release", "/proc/uptime", "/proc/modules", "/proc/net/sockstat", "/proc/net/stat/arp_cache", "/proc/net/stat/nf_conntrack",
 	"/proc/stat", "/proc/net/netstat", "/proc/net/snmp", "/proc/net/snmp6", "/proc/net/softnet_stat", "/proc/interrupts", "/proc/softirqs",
+	"/proc/diskstats", "/proc/self/mountinfo", "/proc/spl/kstat/zfs/arcstats",
 }
 
 // commandNames are commands under their names and the other forms in which
@@ -195,7 +196,7 @@ var commandNames = []struct{ name, pattern string }{
 	{"ss -ltn", `^ss -(ltn|lnt|tln|lntp|ltnp)$`},
 	{"tc -s qdisc show", `^tc -s qdisc( show)?( dev \S+)?$`},
 	{"lspci -vv", `^lspci (-vv|-vvv|-nnvv|-nvv|-nnvvv)$`},
-	{"nstat -az", `^nstat( -\S+)*$`}, {"mpstat -P ALL 1 1", `^mpstat -P ALL( \d+)*$`}, {"top -Pb -d 2 -s 1 0", `^top -\S*P\S*( .*)?$`},
+	{"nstat -az", `^nstat( -\S+)*$`}, {"mpstat -P ALL 1 1", `^mpstat -P ALL( \d+)*$`}, {"top", `^top( .*)?$`},
 	{"dmesg", `^dmesg( -T)?(\.boot)?$`},
 	{"netstat -s", `^netstat -s(n|sn)?$`},
 	{"netstat -m", `^netstat -m(n)?$`},
@@ -210,6 +211,12 @@ var commandNames = []struct{ name, pattern string }{
 	{"pciconf -lvc", `^pciconf -l(v|c|vc|cv|vbc)$`}, {"pcidump -v", `^pcidump -v+$`},
 	{"kldstat", `^kldstat( -v)?$`}, {"pfctl -si", `^pfctl -s ?i(nfo)?$`}, {"pfctl -sm", `^pfctl -s ?m(emory)?$`},
 	{"sysctl net.inet.tcp.hostcache.list", `^sysctl (-n )?net\.inet\.tcp\.hostcache\.list$`},
+	{"lsblk -o NAME,SIZE,ROTA,TYPE,SCHED,MOUNTPOINT", `^lsblk( -[abto]| [A-Z,:-]+)*$`},
+	{"iostat -Ix", `^iostat -(\S*I\S*x|\S*x\S*I)\S*( \S+)*$`}, {"iostat -x", `^iostat( -\S+)* -\S*x\S*( \S+)*$`},
+	{"iostat -DI", `^iostat -(DI|ID)( \S+)*$`}, {"iostat -D", `^iostat -D( \S+)*$`}, {"iostat", `^iostat( [\w.-]+)*$`},
+	{"gstat -b", `^gstat( -\S+)*( \S+)*$`}, {"geom disk list", `^geom disk list( \S+)?$`}, {"camcontrol devlist", `^camcontrol devlist( -v)?$`},
+	{"zpool list -p", `^zpool list( -\S+)*( \S+)?$`}, {"zpool status", `^zpool status( -\S+)*( \S+)?$`}, {"zfs get all", `^zfs get( \S+)+$`},
+	{"kenv", `^kenv$`}, {"systat -ab -d 2 cpu 1", `^systat( -\S+)*( \d+)? cpu( \d+)?$`}, {"systat -ab mbufs", `^systat( -\S+)*( \d+)? mbufs( \d+)?$`},
 	{"getconf PAGESIZE", `^getconf PAGE_?SIZE$`},
 }
 

@@ -48,9 +48,11 @@ func (f *Facts) linuxReaders(thorough bool) []reader {
 		{"flows", host.Command("sh", "-c", someFlows), (*Facts).readFlows},
 		{"messages", host.Command("dmesg"), (*Facts).readMessages},
 		{"neighbour statistics", host.Read("/proc/net/stat/arp_cache"), statColumns("arp_cache")},
+		{"disk descriptions", host.Command("sh", "-c", grepDisks), (*Facts).readSysBlock},
+		{"mounts", host.Read("/proc/self/mountinfo"), (*Facts).readMountinfo},
 		{"conntrack statistics", host.Read("/proc/net/stat/nf_conntrack"), statColumns("nf_conntrack")},
 	}
-	readers = append(readers, linuxSampled()...)
+	readers = append(linuxSampled(), readers...)
 	whole, brief := f.askedNICs()
 	for _, nic := range whole {
 		readers = append(readers, ethtoolReaders(nic)...)
@@ -64,6 +66,8 @@ func (f *Facts) linuxReaders(thorough bool) []reader {
 			reader{"lspci", host.Command("lspci", "-vv"), (*Facts).readLspci},
 			reader{"nstat", host.Command("nstat", "-az"), (*Facts).readNstat},
 			reader{"netstat", host.Command("netstat", "-s"), (*Facts).readNetToolsNetstat},
+			reader{"block devices", host.Command("lsblk", "-o", "NAME,SIZE,ROTA,TYPE,SCHED,MOUNTPOINT"), (*Facts).readLsblk},
+			reader{"disk load", host.Command("iostat", "-x"), (*Facts).readIostatExtended},
 			reader{"ifconfig", host.Command("ifconfig", "-a"), (*Facts).readLinuxIfconfig},
 			reader{"mpstat", host.Command("mpstat", "-P", "ALL", "1", "1"), (*Facts).readMpstat})
 	}
@@ -79,6 +83,7 @@ func linuxSampled() []reader {
 		{"protocols 6", host.Read("/proc/net/snmp6"), (*Facts).readSNMP6},
 		{"softnet", host.Read("/proc/net/softnet_stat"), (*Facts).readSoftnet},
 		{"interrupts", host.Read("/proc/interrupts"), (*Facts).readInterrupts},
+		{"disks", host.Read("/proc/diskstats"), (*Facts).readDiskstats},
 		{"softirqs", host.Read("/proc/softirqs"), (*Facts).readSoftirqs},
 		{"qdiscs", host.Command("tc", "-s", "qdisc", "show"), (*Facts).readQdiscs},
 	}

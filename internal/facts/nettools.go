@@ -231,23 +231,11 @@ func (f *Facts) readMpstat(t text) error {
 		for j, head := range heads[1:] {
 			v, err := strconv.ParseFloat(row[j+1], 64)
 			good = good && err == nil && v >= 0 && v <= 100.5
-			switch head {
-			case "%usr", "%user", "%nice":
-				p.User += v / 100
-			case "%sys":
-				p.System += v / 100
-			case "%irq", "%soft":
-				p.Interrupt += v / 100
-			case "%steal":
-				p.Stolen += v / 100
-			case "%idle", "%iowait":
-				p.Idle += v / 100
-			}
+			p.add(strings.TrimPrefix(head, "%"), v/100)
 		}
 		if good {
 			found = true
-			softnet := f.processor(p.ID).Softnet
-			p.Softnet = softnet
+			p.Softnet, p.NetRX = f.processor(p.ID).Softnet, f.processor(p.ID).NetRX
 			*f.processor(p.ID) = p
 		}
 	}
@@ -257,10 +245,14 @@ func (f *Facts) readMpstat(t text) error {
 	return nil
 }
 
-var topLine = regexp.MustCompile(`^CPU (\d+):\s+([0-9.]+)% user,\s+([0-9.]+)% nice,\s+([0-9.]+)% system,\s+([0-9.]+)% interrupt,\s+([0-9.]+)% idle`)
+var (
+	topLine  = regexp.MustCompile(`^\s*(?:CPU ?|%?Cpu)(\d+)(?: states)?\s*:`)
+	topShare = regexp.MustCompile(`([0-9]+(?:\.[0-9]+)?)\s?%?\s?([a-z]+)`)
+)
 
-// readTop reads the lines of processors that FreeBSD's top -P prints; the last
-// ones count.
+// readTop reads the lines of processors of FreeBSD's top -P ("CPU 0:  0.4%
+// user, ..."), OpenBSD's top -1 ("CPU0 states:  0.1% user, ...") and Linux's ("%Cpu0
+// :  1.0 us, ..."); the last ones count.
 func (f *Facts) readTop(t text) error {
 	found := false
 	for i, line := range t.lines() {
@@ -269,13 +261,24 @@ func (f *Facts) readTop(t text) error {
 			continue
 		}
 		id, ok := count(m[1])
-		if !ok || id >= maxProcessors {
+		shares := topShare.FindAllStringSubmatch(line[len(m[0]):], -1)
+		if !ok || id >= maxProcessors || len(shares) < 4 {
 			continue
 		}
-		share := func(s string) float64 { v, _ := strconv.ParseFloat(s, 64); return v / 100 }
+		p := Processor{ID: int(id), Sampled: true, Source: f.Line(t.from, i+1)}
+		good := true
+		for _, s := range shares {
+			v, err := strconv.ParseFloat(s[1], 64)
+			good = good && err == nil && v <= 100.5
+			p.add(s[2], v/100)
+		}
+		if !good {
+			continue
+		}
 		found = true
-		*f.processor(int(id)) = Processor{ID: int(id), User: share(m[2]) + share(m[3]), System: share(m[4]), Interrupt: share(m[5]), Idle: share(m[6]),
-			Sampled: true, Source: f.Line(t.from, i+1)}
+		p.Softnet = f.processor(p.ID).Softnet
+		p.NetRX = f.processor(p.ID).NetRX
+		*f.processor(p.ID) = p
 	}
 	if !found {
 		return errNothing

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	secretLine = regexp.MustCompile(`(?m)^(\S*(?:tcp_fastopen_key|stable_secret|hostuuid|hostid|boot_id|random\.uuid|bootfile)\S*)(\s*[=:]\s*).*$`)
+	secretLine = regexp.MustCompile(`(?m)^([ \t]*(?:ident|lunid)|\S*(?:tcp_fastopen_key|stable_secret|hostuuid|hostid|boot_id|random\.uuid|bootfile|smbios\.\S*(?:serial|uuid))\S*)(\s*[=:]\s*).*$`)
 	macPattern = regexp.MustCompile(`\b[0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2}){5}\b`)
 	v4Pattern  = regexp.MustCompile(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`)
 	v6Pattern  = regexp.MustCompile(`[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}`)

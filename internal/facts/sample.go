@@ -34,12 +34,14 @@ func (f *Facts) sampled() []reader {
 			{"interrupts", host.Command("vmstat", "-ia"), (*Facts).readVmstatInterrupts},
 			{"ticks", host.Command("sysctl", "kern.cp_times"), (*Facts).readCPTimes},
 			{"flows", host.Command("netstat", "-xn", "-p", "tcp"), (*Facts).readBSDFlows},
+			{"disks", host.Command("iostat", "-Ix"), (*Facts).readIostatExtended},
 		}
 	}
 	return []reader{
 		{"counters", host.Command("netstat", "-s"), (*Facts).readBSDNetstat},
 		{"interface counters", host.Command("netstat", "-idn"), (*Facts).readNetstatInterfaces},
 		{"interrupts", host.Command("vmstat", "-i"), (*Facts).readVmstatInterrupts},
+		{"disks", host.Command("iostat", "-DI"), (*Facts).readIostat},
 	}
 }
 
@@ -141,6 +143,7 @@ func (f *Facts) compare(later *Facts, seconds float64) {
 	}
 	f.compareProcessors(later, seconds)
 	f.compareInterrupts(later, seconds)
+	f.compareDisks(later, seconds)
 }
 
 func rates(before, after map[string]Counter, seconds float64) {

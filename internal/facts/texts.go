@@ -25,7 +25,7 @@ func FromTexts(name string, texts map[string]string, window time.Duration) (*Fac
 	if known["ip -s -d link show"] == "" {
 		known["ip -s -d link show"] = namedLinks(texts)
 	}
-	return Collect(context.Background(), &textConn{name, known}, Options{Thorough: true, Window: window})
+	return Collect(context.Background(), &textConn{name, known}, Options{Thorough: true, Window: window, everything: true})
 }
 
 // namedLinks lists the interfaces that other outputs of Linux name, in the
