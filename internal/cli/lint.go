@@ -86,6 +86,11 @@ func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, form
 		}
 	}
 	inputs, readErr := env.readInputs(args)
+	if judged.Version != "" && judged.System == "" && len(inputs) > 0 {
+		if judged.System = lint.SystemOf(inputs, judged); judged.System == "" {
+			return usagef("--version needs --os: the files do not tell that all are of one system")
+		}
+	}
 	env.guessRelease(ctx, inputs, &judged)
 	c, err := catalog.Load()
 	if err != nil {
@@ -120,12 +125,18 @@ func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, form
 
 // options checks the flags.
 func (o lintOptions) options() (lint.Options, error) {
-	system, version, err := parseSystem(o.system, o.version)
+	system, _, err := parseSystem(o.system, "")
 	if err != nil {
 		return lint.Options{}, err
 	}
+	var version catalog.Version
+	if o.version != "" {
+		if version, err = catalog.ParseVersion(o.version); err != nil {
+			return lint.Options{}, err
+		}
+	}
 	if o.kind != "" && !slices.Contains(conffile.Kinds(), conffile.Kind(o.kind)) {
-		return lint.Options{}, fmt.Errorf("kind %q: one of %v is expected", o.kind, conffile.Kinds())
+		return lint.Options{}, fmt.Errorf("kind %q: one of %s is expected", o.kind, strings.Trim(fmt.Sprint(conffile.Kinds()), "[]"))
 	}
 	if o.role != "" && !slices.Contains(catalog.Roles(), o.role) {
 		return lint.Options{}, fmt.Errorf("role %q: one of %s is expected", o.role, strings.Join(catalog.Roles(), ", "))

@@ -45,7 +45,9 @@ func Detect(file string, data []byte) Guess {
 		}
 		g.Confidence = Guessed
 	}
-	if !fixedSystem(&g) {
+	if fixed := SystemOf(g.Kind); fixed != "" {
+		g.System = fixed
+	} else {
 		votes := countVotes(g.Kind, text)
 		system, bsd := votes.winner()
 		switch {
@@ -62,19 +64,17 @@ func Detect(file string, data []byte) Guess {
 	return g
 }
 
-// fixedSystem fills in the system of formats that only one system has.
-func fixedSystem(g *Guess) bool {
-	switch g.Kind {
+// SystemOf returns the system of a format that only one has, "" for others.
+func SystemOf(k Kind) System {
+	switch k {
 	case Loader:
-		g.System = FreeBSD
+		return FreeBSD
 	case HostnameIf:
-		g.System = OpenBSD
+		return OpenBSD
 	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline:
-		g.System = Linux
-	default:
-		return false
+		return Linux
 	}
-	return true
+	return ""
 }
 
 // fromPath goes by the file's name and directory.

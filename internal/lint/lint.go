@@ -188,6 +188,8 @@ func identify(inputs []Input, opt Options, res *Result) []*source {
 		switch {
 		case opt.System != "":
 			f.systems = []catalog.System{opt.System}
+		case conffile.SystemOf(kind) != "":
+			f.systems = []catalog.System{catalog.System(conffile.SystemOf(kind))}
 		case g.System != "":
 			f.systems = []catalog.System{catalog.System(g.System)}
 		case g.BSD:
@@ -206,6 +208,19 @@ func identify(inputs []Input, opt Options, res *Result) []*source {
 		files = append(files, f)
 	}
 	return files
+}
+
+// SystemOf returns the system that every input is a file of, "" when one of
+// them fits several or they differ.
+func SystemOf(inputs []Input, opt Options) catalog.System {
+	var system catalog.System
+	for _, f := range identify(inputs, opt, &Result{}) {
+		if len(f.systems) != 1 || system != "" && f.systems[0] != system {
+			return ""
+		}
+		system = f.systems[0]
+	}
+	return system
 }
 
 // groups puts the files of one machine together.

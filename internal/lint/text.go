@@ -111,14 +111,18 @@ func Summary(res *Result) string {
 	for _, p := range res.Problems {
 		count[p.Severity]++
 	}
-	files := "1 file"
-	if len(res.Files) != 1 {
-		files = fmt.Sprintf("%d files", len(res.Files))
-	}
+	files := plural(len(res.Files), "file")
 	if len(res.Problems) == 0 {
 		return "no problem in " + files
 	}
-	return fmt.Sprintf("%d errors, %d warnings, %d infos in %s", count[Error], count[Warning], count[Info], files)
+	return fmt.Sprintf("%s, %s, %s in %s", plural(count[Error], "error"), plural(count[Warning], "warning"), plural(count[Info], "info"), files)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Document is the JSON form of a result.
