@@ -35,6 +35,8 @@ func knobFor(system catalog.System, setting, root string) (knob, error) {
 	name, on, _ := strings.Cut(setting, "@")
 	form, key, colon := strings.Cut(name, ":")
 	switch {
+	case form == "firewall":
+		return firewallKnob(system, setting, root)
 	case colon && system == catalog.Linux:
 		return linuxKnob(form, key, on, root)
 	case colon:

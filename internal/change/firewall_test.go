@@ -1,0 +1,120 @@
+package change
+
+import (
+	"encoding/base64"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+)
+
+func packed(rules string) string { return base64.StdEncoding.EncodeToString([]byte(rules)) }
+
+// TestPacketFilterOfBSD switches pf and its rules and takes both back.
+func TestPacketFilterOfBSD(t *testing.T) {
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip("openssl, which the BSDs have, is not installed here")
+	}
+	for _, system := range []catalog.System{catalog.FreeBSD, catalog.OpenBSD} {
+		m := freebsd(t, nil)
+		m.system = system
+		m.put("fake/pf/status", "Enabled\n")
+		m.put("fake/pf/rules", "block drop all\npass out all\n")
+		m.put("etc/pf.conf", "set skip on lo\nblock drop all\npass out all\n")
+		c, err := m.begin(t, FirewallPF, FirewallPFRules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{FirewallPF: "off", FirewallPFRules: packed("pass all\n")}
+		out, err := c.Set(t.Context(), []string{FirewallPFRules, FirewallPF}, want, true)
+		if err != nil || len(out) != 2 || out[0].Refused+out[1].Refused != "" || out[0].Got != want[FirewallPFRules] || out[1].Got != "off" {
+			t.Fatalf("%s: %+v, %v", system, out, err)
+		}
+		if got := m.read(t, "fake/pf/rules") + m.read(t, "fake/pf/status"); got != "pass all\nDisabled\n" {
+			t.Errorf("%s: %q", system, got)
+		}
+		bad, err := c.Set(t.Context(), []string{FirewallPFRules}, map[string]string{FirewallPFRules: packed("blok all\n")}, true)
+		if err != nil || len(bad) != 1 || !strings.Contains(bad[0].Refused, "syntax error") {
+			t.Errorf("%s: rules that do not parse: %+v, %v", system, bad, err)
+		}
+		if _, err := c.Rollback(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := m.read(t, "fake/pf/rules") + m.read(t, "fake/pf/status"); got != "block drop all\npass out all\nEnabled\n" {
+			t.Errorf("%s: not restored: %q", system, got)
+		}
+		// What cannot be put back is not replaced.
+		m.put("fake/pf/rules", "pass in all\n")
+		if _, err := m.begin(t, FirewallPFRules); err == nil || !strings.Contains(err.Error(), "could not be put back") {
+			t.Errorf("%s: rules from elsewhere: %v", system, err)
+		}
+	}
+}
+
+func (m *machine) read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(m.root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestPacketFilterOfLinux replaces the rules of nftables and takes them back,
+// by a script that imitates nft.
+func TestPacketFilterOfLinux(t *testing.T) {
+	m := freebsd(t, nil)
+	m.system = catalog.Linux
+	const rules = "table inet own {\n\tchain in {\n\t\ttype filter hook input priority filter; policy accept;\n\t}\n}\n"
+	for _, before := range []string{"", rules} {
+		m.put("fake/nft", before)
+		c, err := m.begin(t, FirewallNFT)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, value := range []string{packed("table ip a {\n  chain b { }\n}\n"), NoRules} {
+			out, err := c.Set(t.Context(), []string{FirewallNFT}, map[string]string{FirewallNFT: value}, true)
+			if err != nil || len(out) != 1 || out[0].Refused != "" {
+				t.Fatalf("%+v, %v", out, err)
+			}
+		}
+		if got := m.read(t, "fake/nft"); got != "" {
+			t.Errorf("rules are left: %q", got)
+		}
+		out, err := c.Set(t.Context(), []string{FirewallNFT}, map[string]string{FirewallNFT: packed("tabel x {}")}, true)
+		if err != nil || len(out) != 1 || !strings.Contains(out[0].Refused, "syntax error") {
+			t.Errorf("%+v, %v", out, err)
+		}
+		if _, err := c.Rollback(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := m.read(t, "fake/nft"); strings.TrimSpace(got) != strings.TrimSpace(before) {
+			t.Errorf("not restored: %q, before %q", got, before)
+		}
+	}
+	m.put("fake/nft", "table ip filter {\n\txt match \"comment\"\n}\n")
+	if _, err := m.begin(t, FirewallNFT); err == nil || !strings.Contains(err.Error(), "cannot load the present rules back") {
+		t.Errorf("rules of iptables-nft: %v", err)
+	}
+}
+
+// TestRealPacketFilter does the same with the kernel's own, in a network
+// namespace.
+func TestRealPacketFilter(t *testing.T) {
+	if _, err := exec.LookPath("nft"); err != nil {
+		t.Skip("nft is not installed")
+	}
+	if out, err := exec.CommandContext(t.Context(), "unshare", "-rn", "nft", "add", "table", "inet", "x").CombinedOutput(); err != nil {
+		t.Skipf("nftables cannot be used in a namespace here: %s", out)
+	}
+	k := nftKnob()
+	script := "get() { " + k.get + "; }\nput() { " + k.put + "; }\nput " + packed("table inet own {\n chain in { type filter hook input priority 0; policy accept; tcp dport 22 accept; }\n}\n") +
+		" && get && put \"$v\" && w=$v && get && [ \"$v\" = \"$w\" ] && put none && get && echo \"$v\"\n"
+	out, err := exec.CommandContext(t.Context(), "unshare", "-rn", "sh", "-c", script).CombinedOutput()
+	if err != nil || string(out) != NoRules+"\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
