@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,7 +26,8 @@ type armSpec struct {
 	parts []armPart
 }
 
-// armPart is default, current, plan, file:PATH, set:K=V,... or tuned:PROFILE.
+// armPart is default, current, plan, file:PATH, set:K=V,..., tuned:PROFILE or
+// firewall:WHAT.
 type armPart struct {
 	kind, arg string
 	values    []assigned
@@ -33,13 +35,13 @@ type armPart struct {
 
 type assigned struct{ name, value string }
 
-const armForms = "default, current, plan, file:PATH, set:KEY=VALUE[,KEY=VALUE...], cc:ALGORITHM or tuned:PROFILE, joined by +"
+const armForms = "default, current, plan, file:PATH, set:KEY=VALUE[,KEY=VALUE...], cc:ALGORITHM, tuned:PROFILE or firewall:on|off|FILE, joined by +"
 
 var (
 	// A comma separates assignments only where a name and = follow: values
 	// may hold commas. The same for + and parts.
 	nextAssignment = regexp.MustCompile(`,\s*([A-Za-z][\w./:@*-]*\s*=)`)
-	nextPart       = regexp.MustCompile(`\+(default$|default\+|current$|current\+|plan$|plan\+|file:|set:|cc:|tuned:)`)
+	nextPart       = regexp.MustCompile(`\+(default$|default\+|current$|current\+|plan$|plan\+|file:|set:|cc:|tuned:|firewall:)`)
 )
 
 func parseArm(text string) (armSpec, error) {
@@ -75,13 +77,12 @@ func parseArmPart(text string) (armPart, error) {
 			return p, fmt.Errorf("%s takes nothing after it", kind)
 		}
 		return p, nil
-	case "file", "tuned":
+	case "file", "tuned", "firewall":
 		if arg == "" {
 			return p, fmt.Errorf("%s: a name is expected after it", kind)
 		}
 		return p, nil
 	case "cc":
-		p.kind, p.values = "set", []assigned{{"net.ipv4.tcp_congestion_control", arg}}
 		if arg == "" {
 			return p, errors.New("cc: the name of a congestion control is expected after it")
 		}
@@ -158,6 +159,10 @@ func (s *benchSession) resolvePart(ctx context.Context, a *armValues, p armPart)
 			values, err = s.fromFile(a, e, p.arg)
 		case "tuned":
 			values, err = s.fromTuned(ctx, a, e, p.arg)
+		case "cc":
+			values, err = congestion(catalog.System(e.facts.System), p.arg)
+		case "firewall":
+			values, err = firewall(catalog.System(e.facts.System), p.arg)
 		}
 		if err != nil {
 			return err
@@ -188,6 +193,41 @@ func (s *benchSession) assign(a *armValues, e *end, v assigned, kind string) {
 	if !slices.Contains(a.order, v.name) {
 		a.order = append(a.order, v.name)
 	}
+}
+
+// congestion names a congestion control as a system does; FreeBSD's may need a
+// module (mod_cc(4)), OpenBSD has but one.
+func congestion(system catalog.System, name string) ([]assigned, error) {
+	switch system {
+	case catalog.FreeBSD:
+		return []assigned{{"cc_" + name + "_load", "YES"}, {"net.inet.tcp.cc.algorithm", name}}, nil
+	case catalog.Linux:
+		return []assigned{{"net.ipv4.tcp_congestion_control", name}}, nil
+	}
+	return nil, fmt.Errorf("cc: %s has no choice of congestion controls", system)
+}
+
+// firewall turns on, off or a file of rules into settings of a system's packet
+// filter: pf of the BSDs, nftables of Linux, where off is no rule at all.
+func firewall(system catalog.System, what string) ([]assigned, error) {
+	bsd := system != catalog.Linux
+	switch {
+	case bsd && (what == "on" || what == "off"):
+		return []assigned{{change.FirewallPF, what}}, nil
+	case what == "off":
+		return []assigned{{change.FirewallNFT, change.NoRules}}, nil
+	case what == "on":
+		return nil, errors.New("firewall:on is for pf: nftables is on when it has rules; name them as firewall:FILE, or leave those that run with current")
+	}
+	rules, err := os.ReadFile(what)
+	if err != nil {
+		return nil, fmt.Errorf("firewall: on, off or a file of rules is expected: %w", err)
+	}
+	value := base64.StdEncoding.EncodeToString(rules)
+	if bsd {
+		return []assigned{{change.FirewallPF, "on"}, {change.FirewallPFRules, value}}, nil
+	}
+	return []assigned{{change.FirewallNFT, value}}, nil
 }
 
 // planned are the runtime changes of an end's plan.

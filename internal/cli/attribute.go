@@ -250,6 +250,9 @@ func (s *benchSession) minimal(r report.Result, a *armValues, side string) strin
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		share, tried := shares[name]
 		line := name + " = " + values[name]
+		if strings.HasPrefix(name, "firewall:") {
+			line = "# " + name + ": not a line of this file; see the arm's firewall:"
+		}
 		switch {
 		case !tried:
 			fmt.Fprintf(&dropped, "# the same value as before\n#%s\n", line)

@@ -57,7 +57,9 @@ history.
 
 An arm is ` + armForms + `.
 default is what the release ships, for whatever the other arms change; current
-is what is running. --aa compares the first arm with itself and so measures the
+is what is running. firewall: switches pf of the BSDs on and off, or loads FILE
+as the whole rule set: a pf.conf there, the language of nft on Linux, where off
+is no rule at all. --aa compares the first arm with itself and so measures the
 noise floor.
 
 ` + workloadHelp(),

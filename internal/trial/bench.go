@@ -196,12 +196,41 @@ func (s *Side) probe(ctx context.Context, values map[string]string) ([]string, e
 		}
 		switch {
 		case o.Refused != "":
-			notes = append(notes, fmt.Sprintf("%s: %s=%s is refused by the kernel (%s) and left out", s.Conn.Name(), o.Setting, o.Wanted, o.Refused))
+			notes = append(notes, fmt.Sprintf("%s: %s=%s is refused by the kernel (%s) and left out%s", s.Conn.Name(), o.Setting, short(o.Wanted), o.Refused, s.allows(o)))
 			delete(values, o.Setting)
+		case o.Setting == change.FirewallNFT:
+			// nft lists rules in a form of its own.
+			values[o.Setting] = o.Got
 		case o.Got != o.Wanted:
 			notes = append(notes, fmt.Sprintf("%s: the kernel makes %s=%s into %s", s.Conn.Name(), o.Setting, o.Wanted, strings.TrimSpace(o.Got)))
 			values[o.Setting] = o.Got
 		}
 	}
 	return notes, nil
+}
+
+// short cuts a value that is no reading matter, such as a packed rule set.
+func short(value string) string {
+	if len(value) > 60 {
+		return value[:57] + "..."
+	}
+	return value
+}
+
+// allows says which command lets a congestion control be chosen: other network
+// namespaces than the machine's first may take only those of
+// tcp_allowed_congestion_control, whoever asks (net/ipv4/tcp_cong.c, since
+// Linux 4.15), and only its root may load a module.
+func (s *Side) allows(o change.Outcome) string {
+	if s.System != catalog.Linux || o.Setting != "net.ipv4.tcp_congestion_control" {
+		return ""
+	}
+	name := strings.TrimSpace(o.Wanted)
+	switch {
+	case strings.Contains(o.Refused, "not permitted"):
+		return fmt.Sprintf("; as root of the machine this allows it: sysctl -w net.ipv4.tcp_allowed_congestion_control=\"$(sysctl -n net.ipv4.tcp_allowed_congestion_control) %s\"", name)
+	case strings.Contains(o.Refused, "No such file"):
+		return "; as root of the machine this may bring it: modprobe tcp_" + name
+	}
+	return ""
 }

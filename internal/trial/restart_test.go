@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/host"
 )
 
@@ -59,5 +60,22 @@ func TestRestartIsSeen(t *testing.T) {
 	side := Side{Conn: scripted{}, System: catalog.Linux}
 	if err := errors.Join(side.forget(t.Context()), side.forget(t.Context())); err != nil {
 		t.Errorf("a host that does not tell: %v", err)
+	}
+}
+
+func TestCongestionControlIsAllowedBy(t *testing.T) {
+	side := Side{System: catalog.Linux}
+	for refused, want := range map[string]string{
+		"Operation not permitted":   `; as root of the machine this allows it: sysctl -w net.ipv4.tcp_allowed_congestion_control="$(sysctl -n net.ipv4.tcp_allowed_congestion_control) cubic"`,
+		"No such file or directory": "; as root of the machine this may bring it: modprobe tcp_cubic",
+		"Invalid argument":          "",
+	} {
+		got := side.allows(change.Outcome{Setting: "net.ipv4.tcp_congestion_control", Wanted: "cubic", Refused: refused})
+		if got != want {
+			t.Errorf("%s: %q, want %q", refused, got, want)
+		}
+	}
+	if got := side.allows(change.Outcome{Setting: "net.core.rmem_max", Wanted: "1", Refused: "Operation not permitted"}); got != "" {
+		t.Error(got)
 	}
 }
