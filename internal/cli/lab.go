@@ -28,7 +28,16 @@ further fields change:
   mtu=1500 framing=ethernet|ip seed=1 backend=netem (where the kernel has it)
 
 A field holds for both directions, or with up: (from the client) or down: for
-one: rtt=30ms,up:rate=10mbit,down:rate=100mbit.`,
+one: rtt=30ms,up:rate=10mbit,down:rate=100mbit.
+
+The emulator sleeps in the kernel until a packet comes or is due. On a virtual
+machine a processor that sleeps goes back to the hypervisor, which may return it
+tens of milliseconds late. Where that is seen (time stolen from this machine
+since boot, and no limit on this process's own), a lab keeps up to 16 processors
+awake: a process wirerate-awake runs whenever nothing else wants to (class
+SCHED_IDLE, counted as "nice" time), rests while the lab carries nothing, and
+ends with the lab. --awake on or off decides otherwise, and the environment
+variable WIRERATE_AWAKE does so for every command that brings up a lab.`,
 		Example: `  wirerate lab exec rate=1gbit,rtt=80ms,loss=1e-5 --serve 'iperf3 -s' -- sh -c 'iperf3 -c $WIRERATE_PEER'
   wirerate lab up sat geo-satellite && wirerate lab shell sat
   wirerate lab check`,

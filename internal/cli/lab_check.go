@@ -20,33 +20,37 @@ The exit status is 1 where a check failed.`,
 		Args: exactArgs(0, "no arguments"),
 	}
 	full := cmd.Flags().Bool("full", false, "also what takes minutes: low loss rates, long paths")
+	awake := awakeFlag(cmd)
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		how, err := format()
 		if err != nil {
 			return err
 		}
+		opt := lab.CheckOptions{Full: *full}
+		if opt.Awake, err = awake(); err != nil {
+			return err
+		}
 		if err := lab.EnterUserNamespace(); err != nil {
 			return labError(err)
 		}
-		opt := lab.CheckOptions{Full: *full}
 		if how == "text" {
 			opt.Report = func(r lab.CheckResult) { fmt.Fprintln(env.Stdout, r) }
 		}
-		results, err := lab.Check(cmd.Context(), opt)
+		report, err := lab.Check(cmd.Context(), opt)
 		if err != nil {
 			return labError(err)
 		}
 		failed := 0
-		for _, r := range results {
+		for _, r := range report.Results {
 			if !r.OK && r.Skipped == "" {
 				failed++
 			}
 		}
 		if how == "json" {
-			err = env.printJSON(map[string]any{"schema": 1, "checks": results, "failed": failed})
+			err = env.printJSON(map[string]any{"schema": 1, "awake": report.Awake, "checks": report.Results, "failed": failed})
 		} else {
-			env.note("%d checks, %d not as asked", len(results), failed)
+			env.note("%d checks, %d not as asked; %s", len(report.Results), failed, report.Awake)
 		}
 		if err == nil && failed > 0 {
 			return negative()

@@ -16,11 +16,22 @@ import (
 type labFlags struct {
 	router bool
 	access []string
+	awake  func() (lab.AwakeMode, error)
 }
 
 func (f *labFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.router, "router", false, "put a router, a host of its own, between client and server")
 	cmd.Flags().StringArrayVar(&f.access, "access", nil, "`LINK` of a client to the router (implies it); once for each client: client, client2, ...")
+	f.awake = awakeFlag(cmd)
+}
+
+// awakeFlag adds --awake; the function it returns gives the choice.
+func awakeFlag(cmd *cobra.Command) func() (lab.AwakeMode, error) {
+	text := cmd.Flags().String("awake", "", "keep the processors from going idle: auto, on, off (default: $"+lab.AwakeVariable+", or auto)")
+	return func() (lab.AwakeMode, error) {
+		mode, err := lab.ParseAwake(*text)
+		return mode, usage(err)
+	}
 }
 
 // topology parses LINK and the flags.
@@ -37,13 +48,15 @@ func (f *labFlags) topology(spec string) (lab.Topology, error) {
 		}
 		access = append(access, l)
 	}
+	t := lab.Pair(link)
 	switch {
 	case len(access) > 0:
-		return lab.Shared(access, link), nil
+		t = lab.Shared(access, link)
 	case f.router:
-		return lab.Routed(lab.Link{Framing: lab.FramingEthernet, MTU: link.MTU}, link), nil
+		t = lab.Routed(lab.Link{Framing: lab.FramingEthernet, MTU: link.MTU}, link)
 	}
-	return lab.Pair(link), nil
+	t.Awake, err = f.awake()
+	return t, err
 }
 
 // parseLink parses a link and reads its traces, so that what is wrong with them
@@ -124,11 +137,11 @@ func (e *Env) execIn(ctx context.Context, l *lab.Lab, x execution) error {
 	status, err := l.Run(ctx, x.on, x.args, e.streams())
 	for _, r := range l.Report() {
 		if !r.KeptUp {
-			e.note("the emulator did not keep up between %s and %s: numbers are of this machine, not of the link\n  up: %s\n  down: %s", r.From, r.To, r.Up, r.Down)
+			e.note("the emulator did not keep up between %s and %s: numbers are of this machine, not of the link\n  up: %s\n  down: %s\n  %s", r.From, r.To, r.Up, r.Down, l.Awake())
 		}
 	}
 	if x.stats != "" {
-		data, jsonErr := json.MarshalIndent(map[string]any{"schema": 1, "links": l.Report()}, "", "  ")
+		data, jsonErr := json.MarshalIndent(map[string]any{"schema": 1, "awake": l.Awake(), "links": l.Report()}, "", "  ")
 		err = errors.Join(err, jsonErr, os.WriteFile(x.stats, append(data, '\n'), 0o644))
 	}
 	return programEnd(status, err)

@@ -44,6 +44,9 @@ ip netns exec NAME-HOST, and as hosts ns:NAME-client and ns:NAME-server.`,
 			if flags.router {
 				self = append(self, "--router")
 			}
+			if mode, _ := flags.awake(); mode != "" {
+				self = append(self, "--awake", string(mode))
+			}
 			kept, err := background(self)
 			if err != nil {
 				return err
@@ -115,6 +118,7 @@ func printLab(w io.Writer, k lab.Kept) {
 	for _, l := range k.Links {
 		fmt.Fprintf(w, "  %s\n", l)
 	}
+	fmt.Fprintf(w, "  %s\n", k.Awake)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, h := range k.Hosts {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", h.Name, h.IPv4, h.IPv6, h.Netns)

@@ -70,7 +70,7 @@ func KeepAwake(processors []int) (_ *Awake, err error) {
 	a.cmd.Args[0] = "wirerate-awake"
 	// Threads that run all the time are not to be interrupted for their turn.
 	a.cmd.Env = append(os.Environ(), awakeVariable+"="+list, "GODEBUG=asyncpreemptoff=1")
-	a.cmd.Stderr = os.Stderr
+	a.cmd.Dir = "/"
 	a.cmd.ExtraFiles = []*os.File{theirs}
 	// With a session of its own it weighs little among those of the machine,
 	// whichever of them the programs of the lab are in; see weighLittle.
@@ -84,6 +84,9 @@ func KeepAwake(processors []int) (_ *Awake, err error) {
 
 // Processors is how many are kept awake.
 func (a *Awake) Processors() int { return len(a.processors) }
+
+// PID returns the process.
+func (a *Awake) PID() int { return a.cmd.Process.Pid }
 
 // Ready waits until the processors are kept awake, or says why they are not.
 func (a *Awake) Ready() error {
@@ -149,6 +152,7 @@ func serveIfAwake() {
 	if list == "" {
 		return
 	}
+	_ = os.WriteFile("/proc/self/comm", []byte("wirerate-awake"), 0o644) // for who looks at processes
 	conn := os.NewFile(3, "awake")
 	s := spinners{spin: make(chan struct{})}
 	answer := ""

@@ -34,6 +34,12 @@ type CheckResult struct {
 	Basis   string `json:"basis"` // where the expected number comes from
 }
 
+// CheckReport is what Check found.
+type CheckReport struct {
+	Awake   Awake // of the last lab
+	Results []CheckResult
+}
+
 // within fills in a result that may differ from expected by a share of it.
 func (r CheckResult) within(expected, measured, share float64) CheckResult {
 	return r.between(expected, expected*(1-share), expected*(1+share), measured)

@@ -11,6 +11,8 @@ import (
 type CheckOptions struct {
 	// Full adds what takes minutes: low loss rates, long paths, slow links.
 	Full bool
+	// Awake says whether processors are kept awake.
+	Awake AwakeMode
 	// Report is called with each result as it comes; it may be nil.
 	Report func(CheckResult)
 }
@@ -24,52 +26,57 @@ type checkItem struct {
 
 // Check measures links against what was asked of them. A check during which
 // the emulator did not keep up is made once more.
-func Check(ctx context.Context, opt CheckOptions) ([]CheckResult, error) {
-	var results []CheckResult
+func Check(ctx context.Context, opt CheckOptions) (CheckReport, error) {
+	var report CheckReport
 	for _, item := range checkItems() {
 		if item.full && !opt.Full {
 			continue
 		}
-		r, err := item.check(ctx)
+		r, awake, err := item.check(ctx, opt.Awake)
 		if err == nil && !r.OK && !r.KeptUp && r.Skipped == "" {
-			r, err = item.check(ctx)
+			r, awake, err = item.check(ctx, opt.Awake)
 		}
 		if err != nil {
-			return results, fmt.Errorf("check of %s on %s: %w", item.what, item.link, err)
+			return report, fmt.Errorf("check of %s on %s: %w", item.what, item.link, err)
 		}
-		results = append(results, r)
+		if r.Skipped == "" {
+			report.Awake = awake
+		}
+		report.Results = append(report.Results, r)
 		if opt.Report != nil {
 			opt.Report(r)
 		}
 	}
-	return results, nil
+	return report, nil
 }
 
-func (item checkItem) check(ctx context.Context) (CheckResult, error) {
+func (item checkItem) check(ctx context.Context, mode AwakeMode) (_ CheckResult, awake Awake, err error) {
 	r := CheckResult{What: item.what, Link: item.link, Unit: item.unit, Basis: item.basis, KeptUp: true}
 	link, err := ParseLink(item.link)
 	if err != nil {
-		return r, err
+		return r, awake, err
 	}
-	l, err := Up(ctx, link)
+	topology := Pair(link)
+	topology.Awake = mode
+	l, err := Bring(ctx, topology)
 	if link.Backend == Netem && errors.Is(err, ErrUnavailable) {
 		r.Skipped = err.Error()
-		return r, nil
+		return r, awake, nil
 	}
 	if err != nil {
-		return r, err
+		return r, awake, err
 	}
 	defer l.Close()
 	r, err = item.run(ctx, l, r)
 	var unavailable errSkip
 	if errors.As(err, &unavailable) {
 		r.Skipped = string(unavailable)
-		return r, nil
+		return r, l.Awake(), nil
 	}
 	up, down := l.Stats()
 	r.KeptUp = up.KeptUp() && down.KeptUp()
 	r.WorstLate = max(up.WorstLate, down.WorstLate)
-	return r, err
+	return r, l.Awake(), err
 }
 
 // errSkip is why a check cannot be made here.

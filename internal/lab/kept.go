@@ -22,6 +22,7 @@ type Kept struct {
 	Born  string     `json:"born"`
 	Links []string   `json:"links"`
 	Hosts []KeptHost `json:"hosts"`
+	Awake Awake      `json:"awake"`
 	// Restrictions says what the hosts cannot set, and how to allow it.
 	Restrictions []string `json:"restrictions,omitempty"`
 }

@@ -33,7 +33,7 @@ func Hold(ctx context.Context, name string, t Topology, ready func(Kept)) (err e
 		return err
 	}
 	defer l.Close()
-	k := Kept{Name: name, PID: os.Getpid(), Born: born(os.Getpid())}
+	k := Kept{Name: name, PID: os.Getpid(), Born: born(os.Getpid()), Awake: l.Awake()}
 	for _, r := range l.Report() {
 		k.Links = append(k.Links, fmt.Sprintf("%s - %s: %s", r.From, r.To, r.Link))
 	}

@@ -25,6 +25,7 @@ type Lab struct {
 	hosts    map[string]*host.Agent
 	netns    map[string]*os.File
 	links    []*wire
+	waker    *waker
 }
 
 // wire is a link that is up.
@@ -62,6 +63,9 @@ func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
 			l.Close()
 		}
 	}()
+	if l.waker, err = startWaker(t.Awake); err != nil {
+		return nil, fmt.Errorf("lab: %w", err)
+	}
 	for _, name := range t.Hosts {
 		if err := l.addHost(ctx, name); err != nil {
 			return nil, fmt.Errorf("lab: %w", err)
@@ -83,7 +87,21 @@ func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
 			return nil, fmt.Errorf("lab: routes of %s: %w", name, err)
 		}
 	}
+	l.waker.ready(l.packets)
 	return l, ctx.Err()
+}
+
+// packets returns how many the emulator has been given; known is false where
+// it does not see them all.
+func (l *Lab) packets() (n int64, known bool) {
+	for i, w := range l.links {
+		if w.link.Backend == Netem {
+			return 0, false
+		}
+		up, down := l.LinkStats(i)
+		n += up.Units + down.Units
+	}
+	return n, true
 }
 
 func (l *Lab) addHost(ctx context.Context, name string) error {
@@ -276,9 +294,15 @@ func (l *Lab) Report() []LinkReport {
 	return reports
 }
 
+// Awake says whether the lab keeps the machine's processors awake.
+func (l *Lab) Awake() Awake { return l.waker.info }
+
 // Close ends the lab: programs that run in it, links, namespaces.
 func (l *Lab) Close() error {
 	var errs []error
+	if l.waker != nil {
+		errs = append(errs, l.waker.close())
+	}
 	for _, a := range l.hosts {
 		errs = append(errs, a.Close())
 	}
@@ -297,6 +321,6 @@ func (l *Lab) Close() error {
 		_ = destroySockets(f)
 		f.Close()
 	}
-	l.links, l.hosts, l.netns = nil, nil, nil
+	l.links, l.hosts, l.netns, l.waker = nil, nil, nil, nil
 	return errors.Join(errs...)
 }

@@ -49,6 +49,8 @@ func (*Lab) Stats() (up, down Stats) { return }
 
 func (*Lab) Report() []LinkReport { return nil }
 
+func (*Lab) Awake() Awake { return Awake{} }
+
 func (*Lab) Start(string, *exec.Cmd) error { return noLab() }
 
 func (*Lab) Environment(string) []string { return nil }
@@ -60,11 +62,12 @@ func (*Lab) Close() error { return nil }
 // CheckOptions chooses what Check does.
 type CheckOptions struct {
 	Full   bool
+	Awake  AwakeMode
 	Report func(CheckResult)
 }
 
 // Check returns ErrUnavailable.
-func Check(context.Context, CheckOptions) ([]CheckResult, error) { return nil, noLab() }
+func Check(context.Context, CheckOptions) (CheckReport, error) { return CheckReport{}, noLab() }
 
 // Hold returns ErrUnavailable.
 func Hold(context.Context, string, Topology, func(Kept)) error { return noLab() }

@@ -54,7 +54,11 @@ func hold() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%q\n%d %d\n", out, l.Host(ClientHost).PID(), l.Host(ServerHost).PID())
+	awake := 0
+	if l.waker.process != nil {
+		awake = l.waker.process.PID()
+	}
+	fmt.Printf("%q\n%d %d %d\n", out, l.Host(ClientHost).PID(), l.Host(ServerHost).PID(), awake)
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
 }
@@ -139,39 +143,56 @@ func TestBothProtocolsCross(t *testing.T) {
 func pids(t *testing.T, out io.Reader) []int {
 	t.Helper()
 	var ping string
-	var client, server int
-	if _, err := fmt.Fscanf(out, "%q\n%d %d\n", &ping, &client, &server); err != nil {
+	var client, server, awake int
+	if _, err := fmt.Fscanf(out, "%q\n%d %d %d\n", &ping, &client, &server, &awake); err != nil {
 		rest, _ := io.ReadAll(out)
 		t.Fatalf("%v: %s", err, rest)
 	}
 	if !strings.Contains(ping, " 0% packet loss") {
 		t.Errorf("ping: %s", ping)
 	}
-	return []int{client, server}
+	if awake == 0 {
+		t.Error("no process keeps the processors awake")
+	}
+	return []int{client, server, awake}
 }
 
-func TestKilledProgramLeavesNothing(t *testing.T) {
+func TestEndedProgramLeavesNothing(t *testing.T) {
 	needLab(t)
-	cmd := exec.Command(self(t))
-	cmd.Env = append(os.Environ(), helperVariable+"=hold")
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
+	program := self(t)
+	for name, end := range map[string]func(*exec.Cmd, io.Closer){
+		"normal end": func(_ *exec.Cmd, stdin io.Closer) { stdin.Close() },
+		"SIGTERM":    func(c *exec.Cmd, _ io.Closer) { c.Process.Signal(syscall.SIGTERM) },
+		"SIGKILL":    func(c *exec.Cmd, _ io.Closer) { c.Process.Signal(syscall.SIGKILL) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(program)
+			cmd.Env = holdEnvironment()
+			stdin, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stdin.Close()
+			stdout, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			held := pids(t, stdout)
+			end(cmd, stdin)
+			cmd.Wait()
+			for _, pid := range held {
+				awaitGone(t, pid)
+			}
+		})
 	}
-	defer stdin.Close()
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	held := pids(t, stdout)
-	cmd.Process.Signal(syscall.SIGKILL)
-	cmd.Wait()
-	for _, pid := range held {
-		awaitGone(t, pid)
-	}
+}
+
+// holdEnvironment makes the test program hold a lab with processors kept awake.
+func holdEnvironment() []string {
+	return append(os.Environ(), helperVariable+"=hold", AwakeVariable+"=on")
 }
 
 // awaitGone fails the test unless the process ends soon: with it go the
@@ -196,7 +217,7 @@ func asUser(t *testing.T, mode string) *exec.Cmd {
 exec setpriv --reuid 65534 --regid 65534 --clear-groups %[4]s`, t.TempDir(), mode, tunDevice, self(t))
 	cmd := exec.Command("sh", "-c", script)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
-	cmd.Env = append(os.Environ(), helperVariable+"=hold")
+	cmd.Env = holdEnvironment()
 	cmd.Stderr = os.Stderr
 	return cmd
 }

@@ -15,6 +15,8 @@ var ErrUnavailable = errors.New("the lab is not available here")
 type Topology struct {
 	Hosts []string
 	Edges []Edge
+	// Awake says whether the machine's processors are kept awake meanwhile.
+	Awake AwakeMode
 }
 
 // Edge is a link between two hosts; its Up direction is from A to B.

@@ -1,0 +1,110 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// await fails the test unless ok becomes true.
+func await(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for range 2000 {
+		if ok() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("waited in vain: %s", what)
+}
+
+// idleThreads returns the state of the threads of class SCHED_IDLE and nice 19
+// by the processor that they are bound to.
+func idleThreads(t *testing.T, pid int) map[string]string {
+	t.Helper()
+	states := map[string]string{}
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+	if err != nil || len(tasks) == 0 {
+		t.Fatalf("no threads: %v", err)
+	}
+	for _, task := range tasks {
+		stat, err := os.ReadFile(task + "/stat")
+		if err != nil {
+			continue // it has ended
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		f := strings.Fields(rest) // from the third field of proc_pid_stat(5) on
+		if f[16] != "19" || f[38] != "5" {
+			continue
+		}
+		status, err := os.ReadFile(task + "/status")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, after, _ := strings.Cut(string(status), "Cpus_allowed_list:\t")
+		cpu, _, _ := strings.Cut(after, "\n")
+		states[cpu] = f[0]
+	}
+	return states
+}
+
+func TestAwakeHasAnIdleThreadForEachProcessor(t *testing.T) {
+	cpus, err := AllowedProcessors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := KeepAwake(cpus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Ready(); err != nil {
+		a.Close()
+		t.Fatal(err)
+	}
+	pid := a.PID()
+	all := func(state string) func() bool {
+		return func() bool {
+			threads := idleThreads(t, pid)
+			for _, cpu := range cpus {
+				if threads[fmt.Sprint(cpu)] != state {
+					return false
+				}
+			}
+			return len(threads) == len(cpus)
+		}
+	}
+	await(t, "every thread runs", all("R"))
+	if err := a.Rest(true); err != nil {
+		t.Error(err)
+	}
+	await(t, "every thread sleeps", all("S"))
+	if err := errors.Join(a.Rest(true), a.Rest(false)); err != nil {
+		t.Error(err)
+	}
+	await(t, "every thread runs again", all("R"))
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("process %d is left: %v", pid, err)
+	}
+}
+
+func TestAwakeSaysWhyNot(t *testing.T) {
+	if _, err := KeepAwake(nil); err == nil {
+		t.Error("no processor was accepted")
+	}
+	a, err := KeepAwake([]int{1 << 9}) // a number that no machine here has
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if err := a.Ready(); err == nil || !strings.Contains(err.Error(), "processor 512: affinity") {
+		t.Errorf("got %v", err)
+	}
+}
