@@ -180,8 +180,8 @@ func collectTranscript(name string) (*facts.Facts, bool) {
 	if err != nil {
 		return nil, false
 	}
-	texts, err := facts.LoadTranscript(string(data))
-	if err != nil {
+	texts := readSession(string(data))
+	if len(texts) == 0 {
 		return nil, false
 	}
 	f, err := facts.FromTexts(name, texts, 0)

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,12 +44,34 @@ func happened(c facts.Counter) string {
 func still(c facts.Counter) bool { return c.Rate == nil || *c.Rate > 0 }
 
 // graded is the severity of a counter of trouble beside what it is part of:
-// base when it grows and is more than the share, else Info.
+// base when it grows and is more than the share, or many where the whole is
+// not known; else Info.
 func graded(c facts.Counter, of uint64, share float64, base Severity) Severity {
-	if !still(c) || of == 0 || float64(c.Value) < share*float64(of) {
+	const many = 1000
+	if !still(c) || of == 0 && c.Value < many || float64(c.Value) < share*float64(of) {
 		return Info
 	}
 	return base
+}
+
+// logged returns the first and the last line of the kernel's log that hold all
+// the words, in lower case, and how many lines do.
+func logged(f *facts.Facts, words ...string) (found []facts.Source, lines int) {
+	var last facts.Source
+	for i, line := range f.Lines("dmesg") {
+		lower := strings.ToLower(line)
+		if slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(lower, w) }) {
+			continue
+		}
+		last = f.Line("dmesg", i+1)
+		if lines++; lines == 1 {
+			found = append(found, last)
+		}
+	}
+	if lines > 1 {
+		found = append(found, last)
+	}
+	return found, lines
 }
 
 // counters returns those of the names that are above zero.
@@ -152,6 +175,9 @@ func loopback(fl *facts.Flow) bool {
 	ip := net.ParseIP(h)
 	return ip != nil && ip.IsLoopback() || strings.HasPrefix(fl.Peer, "127.")
 }
+
+// hasWord reports whether a word stands between spaces in a line.
+func hasWord(line, word string) bool { return slices.Contains(strings.Fields(line), word) }
 
 // sample keeps at most three pieces of evidence.
 func sample(all []facts.Source) []facts.Source { return all[:min(len(all), 3)] }

@@ -31,7 +31,8 @@ type Rule struct {
 	Systems []string
 	// Needs are the parts of the facts without which the rule cannot judge:
 	// "counters"; "rings *" for those of at least one interface; with
-	// "linux:" in front, on that system only.
+	// "linux:" in front, on that system only; of "settings|messages" either
+	// will do.
 	Needs []string
 	// Settings are the catalog's names of what the fix changes.
 	Settings []string
@@ -130,24 +131,33 @@ func (r Rule) lacks(f *facts.Facts) string {
 			}
 			need = part
 		}
-		prefix, each := strings.CutSuffix(need, "*")
-		if !each {
-			if need == "sampled processors" {
-				if !slices.ContainsFunc(f.Processors, func(p facts.Processor) bool { return p.Sampled }) {
-					return "it needs a sampling window: --for 5s"
-				}
-				continue
+		first := ""
+		for _, part := range strings.Split(need, "|") {
+			why := lacksPart(f, part)
+			if why == "" {
+				first = ""
+				break
 			}
-			if why := f.Why(need); why != "" {
-				return why
-			}
-			continue
+			first = cmp.Or(first, why)
 		}
-		if why := lacksEach(f, prefix); why != "" {
-			return why
+		if first != "" {
+			return first
 		}
 	}
 	return ""
+}
+
+func lacksPart(f *facts.Facts, part string) string {
+	if part == "sampled processors" {
+		if slices.ContainsFunc(f.Processors, func(p facts.Processor) bool { return p.Sampled }) {
+			return ""
+		}
+		return "it needs a sampling window: --for 5s"
+	}
+	if prefix, each := strings.CutSuffix(part, "*"); each {
+		return lacksEach(f, prefix)
+	}
+	return f.Why(part)
 }
 
 // lacksEach wants the part of at least one interface.

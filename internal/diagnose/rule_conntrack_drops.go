@@ -1,9 +1,5 @@
 package diagnose
 
-import (
-	"github.com/wirerate/wirerate/internal/facts"
-)
-
 // conntrackDrops finds packets that connection tracking dropped.
 func conntrackDrops() Rule {
 	return Rule{
@@ -11,9 +7,6 @@ func conntrackDrops() Rule {
 		Settings: []string{"net.netfilter.nf_conntrack_max"},
 		Because:  "An entry that could not be made means a packet dropped: the table was full, or two packets of one connection raced.",
 		Check: func(in Input) []Finding {
-			if m, ok := in.Facts.Message("nf_conntrack: table full"); ok {
-				return one("conntrack", []facts.Source{m.Source}, "the kernel reported a full table")
-			}
 			found := counters(in.Facts, "nf_conntrack.drop", "nf_conntrack.early_drop", "nf_conntrack.insert_failed")
 			if len(found) == 0 {
 				return nil

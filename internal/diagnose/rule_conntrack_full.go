@@ -1,20 +1,32 @@
 package diagnose
 
 import (
+	"fmt"
+
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
 // conntrackFull finds a connection table that is nearly full.
 func conntrackFull() Rule {
 	return Rule{
-		ID: "conntrack-near-full", Title: "The connection tracking table is nearly full", Systems: onLinux(), Needs: []string{"settings"}, Severity: Critical,
+		ID: "conntrack-near-full", Title: "The connection tracking table is nearly full", Systems: onLinux(), Needs: []string{"settings|messages"}, Severity: Critical,
 		Settings: []string{"net.netfilter.nf_conntrack_max"},
 		Because:  "When the table is full, packets of new connections are dropped.",
 		Check: func(in Input) []Finding {
 			used, src, ok := setting(in.Facts, "net.netfilter.nf_conntrack_count")
 			limit, src2, ok2 := setting(in.Facts, "net.netfilter.nf_conntrack_max")
 			if !ok || !ok2 || limit <= 0 || float64(used) < 0.8*float64(limit) {
-				return nil
+				lines, n := logged(in.Facts, "conntrack", "table full")
+				if n == 0 {
+					return nil
+				}
+				found := one("conntrack", lines, "the kernel reported a full table in %s", counted(n, "line"))
+				if ok && ok2 && limit > 0 { // it is not full any longer
+					found[0].Evidence = append(found[0].Evidence, src, src2)
+					found[0].Summary += fmt.Sprintf("; now %d of at most %d entries", used, limit)
+					found = with(Warning, found)
+				}
+				return found
 			}
 			return one("conntrack", []facts.Source{src, src2}, "%d of at most %d entries (%.0f%%)", used, limit, 100*float64(used)/float64(limit))
 		},

@@ -7,7 +7,7 @@ import (
 // halfDuplex finds links that run at half duplex.
 func halfDuplex() Rule {
 	return Rule{
-		ID: "half-duplex", Title: "A link runs at half duplex", Severity: Critical, Needs: []string{"linux:interfaces", "freebsd:ifconfig", "openbsd:ifconfig"},
+		ID: "half-duplex", Title: "A link runs at half duplex", Severity: Critical, Needs: []string{"linux:interfaces|link *", "freebsd:ifconfig", "openbsd:ifconfig"},
 		Because: "Almost always one end negotiates and the other is fixed: frames collide and are lost under load.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {

@@ -1,16 +1,23 @@
 package diagnose
 
+import (
+	"regexp"
+	"strconv"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
 // listenOverflow finds accept queues that overflowed.
 func listenOverflow() Rule {
 	return Rule{
-		ID: "listen-overflow", Title: "Accept queues overflowed", Systems: []string{"linux", "freebsd"}, Needs: []string{"counters"}, Severity: Critical,
+		ID: "listen-overflow", Title: "Accept queues overflowed", Systems: []string{"linux", "freebsd"}, Needs: []string{"counters|messages"}, Severity: Critical,
 		Because: "A connection whose handshake is complete is lost when the accept queue is full: the program accepts too slowly, or its backlog is too short.",
 		Confirm: "The counter grows under load; ss -ltn or netstat -Lan shows the queue at its limit.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			found := counters(f, "TcpExt.ListenOverflows", "tcp.listen_queue_overflow")
 			if len(found) == 0 {
-				return nil
+				return listenMessages(f)
 			}
 			accepted := total(f, "Tcp.PassiveOpens") + total(f, "tcp.connection_accept")
 			s := graded(found[0], accepted, 1e-4, Critical)
@@ -26,3 +33,31 @@ func listenOverflow() Rule {
 		Quiet: freebsdExample("netstat -s", "tcp:\n\t0 connection requests\n\t0 listen queue overflows\n"),
 	}
 }
+
+// listenMessages finds FreeBSD's own report (sys/kern/uipc_socket.c,
+// sonewconn): one line at most a minute, with the number of connections lost.
+func listenMessages(f *facts.Facts) []Finding {
+	lines, n := logged(f, "listen queue overflow")
+	if n == 0 {
+		return nil
+	}
+	lost := 0
+	for _, line := range f.Lines("dmesg") {
+		if m := listenOccurrences.FindStringSubmatch(line); m != nil {
+			v, _ := strconv.Atoi(m[1])
+			lost += v
+		}
+	}
+	subject := "listening sockets"
+	if m := listenSocket.FindStringSubmatch(lines[0].Text); m != nil {
+		subject = m[1]
+	}
+	out := one(subject, lines, "the kernel reported full accept queues in %s, %d connections lost", counted(n, "line"), max(lost, n))
+	out[0].Fix = []Fix{{Action: "find out why the program that owns the socket does not accept; then raise the backlog it gives to listen()"}, {Setting: "kern.ipc.soacceptqueue"}}
+	return out
+}
+
+var (
+	listenOccurrences = regexp.MustCompile(`\((\d+) occurrences\)`)
+	listenSocket      = regexp.MustCompile(`\(([0-9a-f.:\[\]]+:\d+) \(proto 6\)\)`)
+)

@@ -15,7 +15,7 @@ func memoryExhausted() Rule {
 			for _, m := range in.Facts.Messages {
 				lower := strings.ToLower(m.Text)
 				for _, mark := range []string{"out of socket memory", "too many orphaned sockets", "maxsockets limit reached", "nmbclusters limit reached", "nmbjumbo", "mbuf_cluster limit reached",
-					"mbuf limit reached", "pf states limit reached", "out of mbufs", "mclpool limit reached"} {
+					"mbuf limit reached", "clusters exhausted", "out of mbuf address space", "out of mbufs", "mclpool limit reached"} {
 					if strings.Contains(lower, mark) && len(out) < 3 {
 						out = append(out, one("kernel", []facts.Source{m.Source}, "%q", m.Text)...)
 						break

@@ -9,13 +9,15 @@ import (
 // neighboursFull finds a neighbour table that overflowed.
 func neighboursFull() Rule {
 	return Rule{
-		ID: "neighbour-table-full", Title: "The neighbour table overflowed or is nearly full", Systems: onLinux(), Needs: []string{"settings", "neighbours"}, Severity: Critical,
+		ID: "neighbour-table-full", Title: "The neighbour table overflowed or is nearly full", Systems: onLinux(), Needs: []string{"settings|messages", "neighbours|messages|neighbour statistics"}, Severity: Critical,
 		Settings: []string{"net.ipv4.neigh.default.gc_thresh3"},
 		Because:  "A neighbour that gets no entry cannot be reached: connections on the attached network fail at random.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
-			if m, ok := f.Message("arp_cache", "table overflow"); ok {
-				return one("neighbours", []facts.Source{m.Source}, "the kernel reported an overflow of the neighbour table")
+			for _, words := range [][]string{{"neigh", "table overflow"}, {"ndisc_cache", "table overflow"}} {
+				if lines, n := logged(f, words...); n > 0 {
+					return one("neighbours", lines, "the kernel reported an overflow of the neighbour table in %s", counted(n, "line"))
+				}
 			}
 			if full := f.Counters["arp_cache.table_fulls"]; full.Value > 0 {
 				return with(Warning, one("neighbours", []facts.Source{full.Source}, "the table was full %d times since boot", full.Value))

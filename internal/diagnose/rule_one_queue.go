@@ -10,10 +10,14 @@ import (
 // oneQueue finds fast cards whose packets all go through one core.
 func oneQueue() Rule {
 	return Rule{
-		ID: "one-receive-queue", Title: "All packets of a card are received on one core", Systems: onLinux(), Needs: []string{"interfaces", "channels *"}, Severity: Warning,
+		ID: "one-receive-queue", Title: "All packets of a card are received on one core", Systems: onLinux(), Needs: []string{"channels *"}, Severity: Warning,
 		Because: "Without several hardware queues, or steering in software (RPS), one core handles every packet that arrives.",
 		Confirm: "One CPU is busy in softirq under load while the others idle.",
 		Check: func(in Input) (out []Finding) {
+			rps := "RPS is off"
+			if in.Facts.Why("interfaces") != "" {
+				rps = "whether RPS is on is not known"
+			}
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				if !physical(n) || !n.Up || in.Facts.Cores < 2 || n.Queues.RX != 1 || steered(n) {
@@ -21,13 +25,13 @@ func oneQueue() Rule {
 				}
 				if n.Queues.MaxCombined > 1 {
 					found := one(n.Name, []facts.Source{n.Shown["ethtool:channels/combined"], n.Shown["ethtool:channels/combined/max"]},
-						"1 of %d queues is in use on %d cores, and RPS is off", n.Queues.MaxCombined, in.Facts.Cores)
+						"1 of %d queues is in use on %d cores, and %s", n.Queues.MaxCombined, in.Facts.Cores, rps)
 					found[0].Fix = []Fix{{Setting: "ethtool:channels/combined"}}
 					out = append(out, found...)
 					continue
 				}
 				if n.Speed >= 10*units.Gbit || n.Speed == 0 && in.Role != "" {
-					found := with(Info, one(n.Name, []facts.Source{n.Shown["ethtool:channels/combined"]}, "the card has one queue, and RPS is off on %d cores", in.Facts.Cores))
+					found := with(Info, one(n.Name, []facts.Source{n.Shown["ethtool:channels/combined"]}, "the card has one queue on %d cores, and %s", in.Facts.Cores, rps))
 					found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
 					out = append(out, found...)
 				}

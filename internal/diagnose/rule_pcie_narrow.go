@@ -1,6 +1,11 @@
 package diagnose
 
 import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -8,7 +13,7 @@ import (
 func pcieNarrow() Rule {
 	return Rule{
 		ID: "pcie-too-narrow", Title: "A card's bus link is slower than its port", Severity: Critical,
-		Needs:   []string{"linux:interfaces", "freebsd:pcie", "openbsd:pcie"},
+		Needs:   []string{"linux:interfaces|lspci|messages", "freebsd:pcie|messages", "openbsd:pcie"},
 		Because: "What the port receives has to cross the bus to memory: the slower of the two bounds the rate.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -23,6 +28,9 @@ func pcieNarrow() Rule {
 				evidence := append(pcieSources(n), n.Shown["speed_bps"])
 				out = append(out, do("put the card into a wider or newer slot", one(n.Name, evidence, "the bus carries at most %s of packets, the port %s", units.Rate(rate), n.Speed))...)
 			}
+			if len(out) == 0 {
+				out = busMessages(in.Facts)
+			}
 			return out
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/sys/class/net",
@@ -31,3 +39,33 @@ func pcieNarrow() Rule {
 			"eth0/speed:10000\neth0/device/current_link_speed:8.0 GT/s PCIe\neth0/device/current_link_width:8\n"),
 	}
 }
+
+// busMessages finds what drivers say of a slot: ixgbe and FreeBSD's ix compare
+// it with the card's ports, newer kernels with what the card could do.
+func busMessages(f *facts.Facts) []Finding {
+	fix := "put the card into a wider or newer slot"
+	if lines, n := logged(f, "not sufficient for optimal performance"); n > 0 {
+		if more, _ := logged(f, "encoding loss"); len(more) > 0 {
+			lines = append(lines[:1], more[0])
+		}
+		return do(fix, one("card", lines, "its driver reported that the slot is too slow for it"))
+	}
+	for i, line := range f.Lines("dmesg") {
+		m := availableBandwidth.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		available, _ := strconv.ParseFloat(m[2], 64)
+		for j := range f.NICs {
+			n := &f.NICs[j]
+			if n.Bus != "" && strings.HasSuffix(n.Bus, m[1]) && n.PCIe == nil && float64(n.Speed) > available*1e9 {
+				return do(fix, one(n.Name, []facts.Source{f.Line("dmesg", i+1), n.Shown["speed_bps"]}, "the bus carries at most %s Gbit/s before its own headers, the port %s", m[2], n.Speed))
+			}
+		}
+	}
+	return nil
+}
+
+// availableBandwidth is Linux's message (drivers/pci/pci.c,
+// __pcie_print_link_status).
+var availableBandwidth = regexp.MustCompile(`([0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): ([0-9.]+) Gb/s available PCIe bandwidth, limited by`)

@@ -9,7 +9,7 @@ import (
 // pfStates finds a pf state table that is nearly full.
 func pfStates() Rule {
 	return Rule{
-		ID: "pf-states-near-full", Title: "The packet filter's state table is nearly full or was", Systems: onBSD(), Needs: []string{"packet filter"}, Severity: Critical,
+		ID: "pf-states-near-full", Title: "The packet filter's state table is nearly full or was", Systems: onBSD(), Needs: []string{"packet filter|messages"}, Severity: Critical,
 		Settings: []string{"pf:set/limit/states"},
 		Because:  "A connection that gets no state is refused.",
 		Check: func(in Input) []Finding {
@@ -19,8 +19,12 @@ func pfStates() Rule {
 			if has && ok && limit > 0 && float64(used.Value) >= 0.8*float64(limit) {
 				return one("pf", []facts.Source{used.Source, src}, "%d of at most %d states (%.0f%%)", used.Value, limit, 100*float64(used.Value)/float64(limit))
 			}
-			if found := counters(f, "pf.memory"); len(found) > 0 {
-				return with(Warning, one("pf", sources(found), "%d packets were refused for want of memory for a state, since the counters were cleared", found[0].Value))
+			refused := counters(f, "pf.memory")
+			if lines, n := logged(f, "pf states limit reached"); n > 0 {
+				return one("pf", append(lines, sources(refused)...), "the kernel reported a full state table in %s", counted(n, "line"))
+			}
+			if len(refused) > 0 {
+				return with(Warning, one("pf", sources(refused), "%d packets were refused for want of memory for a state, since the counters were cleared", refused[0].Value))
 			}
 			return nil
 		},

@@ -8,7 +8,7 @@ import (
 func ringDrops() Rule {
 	return Rule{
 		ID: "ring-drops", Title: "A network card dropped packets before the host took them", Severity: Warning,
-		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links", "freebsd:settings"},
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links|statistics *|ifconfig", "freebsd:settings|interface counters"},
 		Because: "The receive ring had no free descriptor: the host does not empty it fast enough, or bursts are longer than the ring.",
 		Confirm: "The counter grows at the rate of the loss that TCP sees.",
 		Check: func(in Input) (out []Finding) {
@@ -35,6 +35,7 @@ func ringDrops() Rule {
 // no descriptor or no room in the card.
 func ringDropCounters() []string {
 	return []string{"link.rx_missed", "link.rx_overrun", "rx_missed_errors", "rx_no_buffer_count", "rx_fifo_errors", "rx_no_dma_resources", "rx_out_of_buffer",
-		"rx_discards_phy", "rx_over_errors", "rx_missed", "rx_discards", "rx_brb_discard", "port.rx_dropped", "pkts rx OOB", "rx_overruns",
+		"rx_discards_phy", "rx_over_errors", "rx_fw_discards", "port_rx_nodesc_drops", "rx_nodesc_drops", "rx_drops_no_pbuf", "rx_drops_no_frags", "rx_no_bufs", "no_buff_discards",
+		"rx_total_discard_pkts", "dev_rx_discards", "netstat.Idrop", "rx_missed", "rx_discards", "rx_brb_discard", "port.rx_dropped", "pkts rx OOB", "rx_overruns",
 		"mac_stats.missed_packets", "mac_stats.recv_no_buff", "missed_packets", "recv_no_buff", "mac_stats.rx_missed_packets"}
 }

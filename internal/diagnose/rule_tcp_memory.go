@@ -7,7 +7,7 @@ import (
 // tcpMemory finds TCP's memory near its limits.
 func tcpMemory() Rule {
 	return Rule{
-		ID: "tcp-memory", Title: "TCP's memory is under pressure", Systems: onLinux(), Needs: []string{"sockets", "settings"}, Severity: Critical,
+		ID: "tcp-memory", Title: "TCP's memory is under pressure", Systems: onLinux(), Needs: []string{"sockets|messages", "settings|messages"}, Severity: Critical,
 		Settings: []string{"net.ipv4.tcp_mem"},
 		Because:  "Above the pressure mark the kernel shrinks windows and stops growing buffers; above the limit it drops.",
 		Check: func(in Input) []Finding {
@@ -17,6 +17,9 @@ func tcpMemory() Rule {
 			if ok && has && mem[1] > 0 && int64(used.Value) >= mem[1] {
 				return one("tcp", []facts.Source{used.Source, f.Settings["net.ipv4.tcp_mem"].Source},
 					"TCP uses %d pages, at or above the pressure mark of %d (limit %d)", used.Value, mem[1], mem[2])
+			}
+			if lines, n := logged(f, "tcp: out of memory"); n > 0 {
+				return one("tcp", lines, "the kernel reported that TCP was out of memory in %s", counted(n, "line"))
 			}
 			found := counters(f, "TcpExt.TCPMemoryPressures", "TcpExt.TCPAbortOnMemory")
 			if len(found) == 0 {

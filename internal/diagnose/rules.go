@@ -4,15 +4,15 @@ package diagnose
 // shown: causes before their consequences.
 func Rules() []Rule {
 	return []Rule{
-		windowScalingOff(), halfDuplex(), slowLink(), duplicateAddress(), transmitTimeout(), linkFlaps(),
-		pcieNarrow(), pcieBelow(), linkErrors(), oversized(), mtuMismatch(), pmtuBlackHole(),
-		mbufDenied(), memoryExhausted(), mbufNearLimit(), mbufDelayed(), zoneFailures(), tcpMemory(), slowReceiver(), noBuffers(),
-		acceptQueueFull(), listenOverflow(), synCookies(), synFlood(),
-		conntrackFull(), conntrackDrops(), pfStates(), pfSourceLimits(), neighboursFull(), ports(),
-		coreSaturated(), oneCore(), oneQueue(), interruptStorm(), netisrThread(), netisrDrops(), inputQueue(),
-		ringSmall(), ringDrops(), pauseFrames(), mixedSpeeds(), softnetDropped(), softnetSqueezed(), numaFar(),
+		windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(), duplicateAddress(), transmitTimeout(), linkFlaps(),
+		pcieNarrow(), cloudAllowance(), pcieBelow(), linkErrors(), oversized(), mtuMismatch(), pmtuBlackHole(), fullSegments(), fragments(),
+		mbufDenied(), mbufNearLimit(), memoryExhausted(), mbufDelayed(), zoneFailures(), tcpMemory(), slowReader(), slowReceiver(), noBuffers(),
+		acceptQueueFull(), listenOverflow(), synFlood(), synCookies(),
+		conntrackFull(), conntrackDrops(), pfStates(), pfSourceLimits(), neighboursFull(), ports(), timeWaitOverflow(),
+		cpuSaturated(), cpuStolen(), coreSaturated(), oneCore(), oneQueue(), interruptStorm(), netisrThread(), netisrDrops(), inputQueue(),
+		ringSmall(), ringDrops(), pauseFrames(), mixedSpeeds(), softnetDropped(), softnetSqueezed(), numaFar(), emulatedCard(),
 		lroForwarding(), offloadsOff(), qdiscDrops(), bufferbloat(), bondBalance(),
-		slowReader(), receiveLimited(), sendLimited(), cwndLimited(), receivePruned(), backlogDrops(), udpBuffer(), receiveDropped(),
+		windowBelowPath(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(), receivePruned(), backlogDrops(), udpBuffer(), receiveDropped(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),
 		energyEthernet(), cpuIdle(), hyperThreading(), entropy(), acceptFilter(), hostCache(), clockSource(),
 	}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// A case is a session as somebody in trouble would paste it, and the rule
+// that must be the first to speak. A line "also:" names the rules that may
+// speak besides; any other finding is a false one.
+type postedCase struct {
+	cause, path, role, session string
+	also                       []string
+}
+
+func readCase(t *testing.T, name string) (c postedCase) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, session, ok := strings.Cut(string(data), "\n---\n")
+	if !ok {
+		t.Fatalf("%s: no line of three dashes", name)
+	}
+	c.session = session
+	for _, line := range strings.Split(head, "\n") {
+		key, value, _ := strings.Cut(line, ": ")
+		switch key {
+		case "cause":
+			c.cause = value
+		case "also":
+			c.also = strings.Fields(value)
+		case "path":
+			c.path = value
+		case "role":
+			c.role = value
+		case "about":
+		default:
+			t.Fatalf("%s: %q", name, line)
+		}
+	}
+	return c
+}
+
+// TestPostedCases judges sessions in the forms in which people post them: the
+// known cause is named first, and nothing is said that is not so.
+func TestPostedCases(t *testing.T) {
+	files, err := filepath.Glob("testdata/cases/*.txt")
+	if err != nil || len(files) < 25 {
+		t.Fatalf("%d cases, %v", len(files), err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
+			c := readCase(t, name)
+			texts := readSession(c.session)
+			f, err := facts.FromTexts("posted", texts, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in := diagnose.Input{Facts: f, Role: c.role}
+			if c.path != "" {
+				if in.Path, err = facts.ParsePath(c.path); err != nil {
+					t.Fatal(err)
+				}
+			}
+			found, missing := diagnose.Evaluate(in)
+			if c.cause == "none" && len(found) == 0 {
+				return
+			}
+			if len(found) == 0 || found[0].Rule != c.cause {
+				t.Errorf("first %v, want %s; outputs %v; not evaluated %v", rules(found), c.cause, names(texts), missing)
+			}
+			for _, other := range found {
+				if other.Rule != c.cause && !slices.Contains(c.also, other.Rule) {
+					t.Errorf("false: %s %s: %s", other.Rule, other.Subject, other.Summary)
+				}
+			}
+		})
+	}
+}
+
+func names(texts map[string]string) (out []string) {
+	for name := range texts {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func rules(all []diagnose.Finding) (out []string) {
+	for _, f := range all {
+		out = append(out, f.Rule)
+	}
+	return out
+}

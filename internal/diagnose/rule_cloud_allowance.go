@@ -1,0 +1,47 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// cloudAllowance finds packets that a cloud provider queued or dropped because
+// the machine was above what its size is allowed (Amazon's ENA driver counts
+// them; amzn-drivers, ena_ethtool.c).
+func cloudAllowance() Rule {
+	return Rule{
+		ID: "cloud-allowance", Title: "The provider's limits for this size of machine were exceeded", Severity: Warning, Systems: []string{"linux", "freebsd"},
+		Needs:   []string{"linux:statistics *", "freebsd:settings"},
+		Because: "Above its allowance of bandwidth, packets or tracked connections the provider delays or drops the machine's packets, outside of this system.",
+		Confirm: "The counter grows while it is slow: no setting of this system helps, a larger machine does.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				var evidence []facts.Source
+				var what []string
+				severity := Info
+				for _, name := range []string{"bw_in_allowance_exceeded", "bw_out_allowance_exceeded", "pps_allowance_exceeded", "conntrack_allowance_exceeded", "linklocal_allowance_exceeded"} {
+					for _, prefix := range []string{"", "eni_metrics."} {
+						c := n.Counters[prefix+name]
+						if c.Value == 0 {
+							continue
+						}
+						evidence = append(evidence, c.Source)
+						what = append(what, fmt.Sprintf("%s %s", strings.TrimSuffix(name, "_allowance_exceeded"), happened(c)))
+						if graded(c, received(n), 1e-5, Warning) == Warning {
+							severity = Warning
+						}
+					}
+				}
+				if len(what) > 0 {
+					out = append(out, with(severity, do("use a larger machine, or spread the traffic over more of them", one(n.Name, evidence, "packets above the allowance: %s", strings.Join(what, "; "))))...)
+				}
+			}
+			return out
+		},
+		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0", "NIC statistics:\n     bw_in_allowance_exceeded: 18231\n"),
+		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0", "NIC statistics:\n     bw_in_allowance_exceeded: 0\n"),
+	}
+}

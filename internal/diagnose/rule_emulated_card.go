@@ -1,0 +1,37 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// emulatedCard finds a virtual machine with an imitation of an old card.
+func emulatedCard() Rule {
+	return Rule{
+		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning, Systems: onLinux(), Needs: []string{"driver *", "processor"},
+		Because: "Each access to the registers of an imitated card stops the machine for the hypervisor; a paravirtual card (virtio, vmxnet3, ENA, netvsc) moves packets by shared memory.",
+		Check: func(in Input) (out []Finding) {
+			if !slices.ContainsFunc(in.Facts.Lines("/proc/cpuinfo"), virtualProcessor) {
+				return nil
+			}
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				if n.Up && slices.Contains([]string{"e1000", "8139cp", "8139too", "pcnet32", "ne2k-pci", "tulip"}, n.Driver) {
+					out = append(out, do("give the virtual machine a paravirtual card", one(n.Name, []facts.Source{n.Shown["driver"]}, "%s drives it in a virtual machine", n.Driver))...)
+				}
+			}
+			return out
+		},
+		Fires: emulatedExample("e1000"),
+		Quiet: emulatedExample("virtio_net"),
+	}
+}
+
+func virtualProcessor(line string) bool {
+	return len(line) > 5 && line[:5] == "flags" && hasWord(line, "hypervisor")
+}
+
+func emulatedExample(driver string) Example {
+	return linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu sse2 hypervisor lahf_lm\n", "ethtool -i eth0", "driver: "+driver+"\nbus-info: 0000:00:03.0\n")
+}

@@ -1,0 +1,45 @@
+package diagnose
+
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// fullSegments finds connections on which small segments arrive and full ones
+// do not.
+func fullSegments() Rule {
+	return Rule{
+		ID: "full-segments-lost", Title: "Connections stand still with full-sized segments in flight", Systems: onLinux(), Needs: []string{"flows"}, Severity: Warning,
+		Settings: []string{"net.ipv4.tcp_mtu_probing"},
+		Because:  "The peer acknowledged small segments and none of full size: some link on the path has a smaller MTU, and the ICMP messages that would say so do not arrive. A peer that vanished at its first large segment looks the same.",
+		Confirm:  "ping -M do -s 1472 to the peer gets no answer, and a smaller one does.",
+		Check: func(in Input) []Finding {
+			var evidence []facts.Source
+			var worst facts.Flow
+			for _, fl := range in.Facts.Flows {
+				v := fl.Values
+				// Nothing of full size was ever acknowledged, several timeouts
+				// passed, and full-sized data waits.
+				if loopback(&fl) || v["backoff"] < 2 || v["mss"] < 1000 || float64(fl.SendQ) < v["mss"] || v["bytes_acked"] > 4*v["mss"] || v["unacked"] == 0 || v["rtt"] == 0 {
+					continue
+				}
+				evidence = append(evidence, fl.Source)
+				if worst.Peer == "" || v["backoff"] > worst.Values["backoff"] {
+					worst = fl
+				}
+			}
+			if len(evidence) == 0 {
+				return nil
+			}
+			return do("find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the MSS there", one(worst.Peer, sample(evidence),
+				"%s; towards %s %g bytes were acknowledged, segments of %g bytes are repeated without an answer (%g timeouts in a row)",
+				counted(len(evidence), "connection"), worst.Peer, worst.Values["bytes_acked"], worst.Values["mss"], worst.Values["backoff"]))
+		},
+		Fires: stalledExample("backoff:4 bytes_acked:33 segs_in:4 data_segs_out:9 unacked:2"),
+		Quiet: stalledExample("bytes_acked:90000000 segs_in:31000 data_segs_out:63000 unacked:2"),
+	}
+}
+
+func stalledExample(details string) Example {
+	return linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nESTAB 0 65160 192.0.2.1:22 198.51.100.9:5000\n"+
+		"\t ts sack cubic wscale:7,7 rto:3504 rtt:50.2/0.1 mss:1448 pmtu:1500 cwnd:1 ssthresh:7 "+details+" minrtt:50\n")
+}
