@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -70,12 +71,12 @@ type Change struct {
 	Dir string // of the journal on the target
 	// Absent are the settings that were left out, with the reason.
 	Absent map[string]string
-	// Shadowed are lines of other files that win over the change at the next
-	// boot.
-	Shadowed []string
-	conn     host.Conn
-	index    map[string]int
-	root     string
+	// Notes are for the user: lines of other files that win over the change at
+	// the next boot, what only a reboot takes back, files that were left out.
+	Notes []string
+	conn  host.Conn
+	index map[string]int
+	root  string
 }
 
 type assignment struct {
@@ -90,12 +91,17 @@ type Outcome struct {
 	// Got is what the kernel made of it; it differs from Wanted when the
 	// kernel clamps or rounds.
 	Got string `json:"got"`
-	// Refused is the kernel's reason when it did not accept the value.
-	Refused string `json:"refused,omitempty"`
+	// Refused is the kernel's reason when it did not accept the value, and
+	// Failure its kind.
+	Refused string       `json:"refused,omitempty"`
+	Failure host.Failure `json:"failure,omitempty"`
 	// Foreign says that somebody else changed the setting meanwhile, so that
 	// it was not written.
 	Foreign string `json:"foreign,omitempty"`
 }
+
+// ErrOtherSystem is wrapped when a host runs another system than the plan's.
+var ErrOtherSystem = errors.New("make a plan for this host")
 
 // ErrPending is wrapped when another change is not yet confirmed.
 var ErrPending = errors.New("another change is pending")
@@ -139,17 +145,21 @@ func randomHex(n int) string {
 // read asks in one batch for the place of the journals, the settings' values
 // and the files.
 func (c *Change) read(ctx context.Context, settings []string, opt Options) (Place, error) {
-	script := readScript(c.Items) + watchScript(c.System, settings, c.root)
-	ops := []host.Op{host.Script(placeScript), host.Script(script), host.Command("sh", "-c", shadowScript)}
+	script := readScript(c.System, c.Items) + watchScript(c.System, settings, c.root)
+	ops := []host.Op{host.Script(placeScript), host.Script(script).Within(limit(len(settings))), host.Command("sh", "-c", shadowScript)}
 	answers, err := c.conn.Do(ctx, append(ops, fileOps(opt.Files, c.root)...)...)
 	if err != nil {
 		return Place{}, fmt.Errorf("%s: %w", c.conn.Name(), err)
 	}
-	place := Place{Dir: opt.StateDir}
-	if opt.StateDir == "" {
-		if place, err = parsePlace(c.conn, answers[0]); err != nil {
-			return Place{}, err
-		}
+	place, err := parsePlace(c.conn, answers[0])
+	if err != nil {
+		return Place{}, err
+	}
+	if place.System != c.System && c.root == "" {
+		return Place{}, fmt.Errorf("%s runs %s, and the plan is for %s: %w", c.conn.Name(), place.System, c.System, ErrOtherSystem)
+	}
+	if opt.StateDir != "" {
+		place.Dir = opt.StateDir
 	}
 	if err := answers[1].Err(); err != nil {
 		return Place{}, fmt.Errorf("%s: %w", c.conn.Name(), err)
@@ -157,9 +167,18 @@ func (c *Change) read(ctx context.Context, settings []string, opt Options) (Plac
 	if err := c.takeValues(string(answers[1].Out), opt.SkipAbsent); err != nil {
 		return Place{}, err
 	}
-	c.Shadowed = shadows(opt.Files, string(answers[2].Out))
+	for _, it := range c.Items {
+		if OnlyRaised(c.System, it.Setting) {
+			c.Notes = append(c.Notes, it.Setting+" can be raised while the system runs and not lowered: a rollback leaves it until the machine is started again")
+		}
+	}
+	c.Notes = append(c.Notes, shadows(opt.Files, string(answers[2].Out))...)
 	return place, c.planFiles(opt.Files, answers[len(ops):])
 }
+
+// limit is how long a script that handles n settings may run: two seconds for
+// each, where a program that reads one takes a thousandth of that.
+func limit(n int) time.Duration { return time.Minute + time.Duration(n)*2*time.Second }
 
 // takeValues puts the answers of readScript and watchScript into the items.
 func (c *Change) takeValues(out string, skipAbsent bool) error {
@@ -193,10 +212,11 @@ func (c *Change) takeValues(out string, skipAbsent bool) error {
 	}
 	for i, it := range items {
 		if failed[i] != "" || values[i] == nil {
-			if !skipAbsent {
-				return fmt.Errorf("%s: %s cannot be read: %s", c.conn.Name(), it.Setting, cmp.Or(failed[i], "no answer"))
+			why := cmp.Or(host.Reason(failed[i]), "no answer")
+			if !skipAbsent && !noProgram.MatchString(failed[i]) {
+				return fmt.Errorf("%s: %s cannot be read: %s; leave out what the host lacks with --skip-absent", c.conn.Name(), it.Setting, why)
 			}
-			c.Absent[it.Setting] = failed[i]
+			c.Absent[it.Setting] = why
 			continue
 		}
 		it.Old = strings.Join(strings.Fields(*values[i]), " ")
@@ -208,6 +228,10 @@ func (c *Change) takeValues(out string, skipAbsent bool) error {
 	}
 	return nil
 }
+
+// noProgram is what a shell says of a program that is not there. A setting that
+// only such a program reaches is left out.
+var noProgram = regexp.MustCompile(`^(.*: )?(ifconfig|pfctl|kldload|ethtool|ip|modprobe): (command )?(not found|inaccessible or not found)$|^\w+ is not installed$`)
 
 // fileItems are the items that are files, by their paths.
 type fileItems map[string]int
@@ -258,7 +282,7 @@ func (c *Change) write(ctx context.Context, at Place, within time.Duration) erro
 		return err
 	}
 	pending := path.Join(at.Dir, "pending")
-	lock := fmt.Sprintf("mkdir -p %s && if mkdir %s 2>/dev/null; then printf '%%s\\n' %s >%s || { rmdir %s; exit 1; }; else [ -d %s ] || exit 1; cat %s; exit 9; fi",
+	lock := programCheck + fmt.Sprintf("mkdir -p %s && if mkdir %s 2>/dev/null; then printf '%%s\\n' %s >%s || { rmdir %s; exit 1; }; else [ -d %s ] || exit 1; cat %s; exit 9; fi",
 		quote(at.Dir), quote(pending), quote(c.ID), quote(pending+"/id"), quote(pending), quote(pending), quote(pending+"/id"))
 	ops := []host.Op{host.Command("sh", "-c", lock).OrStop(), host.Write(path.Join(c.Dir, "journal.json"), journal, 0o600).OrStop()}
 	ops = append(ops, c.storeOps()...)
@@ -272,6 +296,9 @@ func (c *Change) write(ctx context.Context, at Place, within time.Duration) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.conn.Name(), err)
 	}
+	if answers[0].Status == missingPrograms {
+		return fmt.Errorf("%s: the journal and the way back need programs that are not there:%s; nothing is changed", c.conn.Name(), strings.TrimRight(string(answers[0].Out), "\n"))
+	}
 	if answers[0].Status == 9 {
 		return fmt.Errorf("%s: %w: %s; confirm it or roll it back first", c.conn.Name(), ErrPending, answers[0].Text())
 	}
@@ -284,7 +311,7 @@ func (c *Change) write(ctx context.Context, at Place, within time.Duration) erro
 			left = append(left, pending)
 		}
 		_, _ = c.conn.Do(ctx, host.Command(left...))
-		return fmt.Errorf("%s: the journal cannot be written, nothing is changed: %w", c.conn.Name(), a.Err())
+		return fmt.Errorf("%s: the journal in %s cannot be written, nothing is changed: %s%s%w", c.conn.Name(), at.Dir, host.Reason(a.Stderr), advice(a.Failure), silent{a.Err()})
 	}
 	return nil
 }
@@ -311,7 +338,7 @@ func (c *Change) set(ctx context.Context, order []string, values map[string]stri
 		}
 		todo = append(todo, assignment{i, strings.Join(strings.Fields(values[name]), " ")})
 	}
-	ops := []host.Op{host.Script(c.setScript(todo, stopOnRefusal, apply)).OrStop()}
+	ops := []host.Op{host.Script(c.setScript(todo, stopOnRefusal, apply)).Within(limit(len(todo))).OrStop()}
 	if apply {
 		ops = append(ops, host.Script(c.nowScript()))
 	}
@@ -322,7 +349,13 @@ func (c *Change) set(ctx context.Context, order []string, values map[string]stri
 	out, err := c.outcomes(todo, string(answers[0].Out))
 	for _, a := range answers {
 		if err == nil && a.Failure != host.None {
-			err = fmt.Errorf("%s: %w", c.conn.Name(), a.Err())
+			err = fmt.Errorf("%s: %s%s%w", c.conn.Name(), cmp.Or(host.Reason(a.Stderr), string(a.Failure)), advice(a.Failure), silent{a.Err()})
+		}
+	}
+	if apply {
+		for _, text := range sayings(string(answers[1].Out))["skipped"] {
+			file, why, _ := strings.Cut(text, " ")
+			c.Notes = append(c.Notes, fmt.Sprintf("%s is not written, so that the boot settings are not tried for one boot: %s", file, host.Reason(why)))
 		}
 	}
 	return out, err
@@ -342,7 +375,7 @@ func (c *Change) outcomes(todo []assignment, printed string) ([]Outcome, error) 
 		o := Outcome{Setting: c.Items[todo[len(out)].item].Setting, Wanted: todo[len(out)].value}
 		switch fields[2] {
 		case "refused":
-			o.Refused = rest
+			o.Refused, o.Failure = refusal(o.Setting, rest)
 		case "foreign":
 			o.Foreign = rest
 		default:

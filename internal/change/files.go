@@ -55,7 +55,7 @@ func fileOps(files []plan.File, root string) []host.Op {
 	var ops []host.Op
 	for _, f := range files {
 		p := root + f.Path
-		ops = append(ops, host.Read(p), host.Script("d="+quote(path.Dir(p))+"\nwhile [ ! -d \"$d\" ]; do d=$(dirname \"$d\"); done; printf '%s' \"$d\"\n"))
+		ops = append(ops, host.Read(p), host.Script("d="+quote(path.Dir(p))+"\nwhile [ ! -d \"$d\" ]; do d=${d%/*}; d=${d:-/}; done; printf '%s' \"$d\"\n"))
 	}
 	return ops
 }

@@ -141,7 +141,7 @@ func bsdKnob(system catalog.System, form, key, on string) (knob, error) {
 	case !interfaceName.MatchString(on):
 		return knob{}, fmt.Errorf("%s: of which interface? write %s@NAME", setting, setting)
 	case key == "mtu":
-		return ifconfigKnob(on, `s/.* mtu \([0-9]*\).*/\1/p`, `mtu "$1"`), nil
+		return mtuKnob(on), nil
 	}
 	shown, ok := ifconfigFlags[key]
 	if !ok || system == catalog.OpenBSD && key != "tcplro" {
@@ -159,12 +159,11 @@ var ifconfigFlags = map[string][]string{
 	"toe": {"TOE4", "TOE6"}, "polling": {"POLLING"}, "wol": {"WOL_UCAST", "WOL_MCAST", "WOL_MAGIC"},
 }
 
-func ifconfigKnob(nic, pick, set string) knob {
+func mtuKnob(nic string) knob {
 	i := quote(nic)
 	return knob{
-		get: "v=$(ifconfig " + i + " 2>&1) || return 1; v=$(printf '%s\\n' \"$v\" | sed -n '" + pick +
-			`' | head -n 1); if [ -z "$v" ]; then v='ifconfig does not show it'; return 1; fi`,
-		put: "m=$(ifconfig " + i + " " + set + ` 2>&1) || { echo "$m" >&2; return 1; }; [ -z "$m" ] || { echo "$m" >&2; return 1; }`,
+		get: "l=$(ifconfig " + i + ` 2>&1) || { v=$l; return 1; }; case $l in *" mtu "*) v=${l#*" mtu "}; v=${v%%[!0-9]*} ;; *) v='ifconfig does not show it'; return 1 ;; esac`,
+		put: "m=$(ifconfig " + i + ` mtu "$1" 2>&1) || { echo "$m" >&2; return 1; }; [ -z "$m" ] || { echo "$m" >&2; return 1; }`,
 	}
 }
 

@@ -17,6 +17,9 @@ type knob struct {
 	// file is the file that put writes, where that is all it does: many are
 	// then read by one program.
 	file string
+	// sysctl is the name that sysctl(8) of a BSD reads and writes, where that
+	// is all there is to do: many are then read by one program.
+	sysctl string
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:/@%-]*$`)
@@ -50,7 +53,7 @@ func knobFor(system catalog.System, setting, root string) (knob, error) {
 	case system == catalog.Linux:
 		return fileKnob(root + "/proc/sys/" + procPath(name)), nil
 	case system == catalog.FreeBSD, system == catalog.OpenBSD:
-		return sysctlKnob(name), nil
+		return knob{sysctl: name}, nil
 	}
 	return knob{}, fmt.Errorf("%s: system %q is not known", setting, system)
 }
@@ -71,16 +74,6 @@ func fileKnob(file string) knob {
 		file: file,
 		get:  "v=$(cat " + f + " 2>&1)",
 		put:  "[ -e " + f + " ] || { echo " + f + `': no such file' >&2; return 1; }; { printf '%s\n' "$1" >` + f + `; } 2>/dev/null || { printf '%s\n' "$1" | tee ` + f + " >/dev/null; }",
-	}
-}
-
-// sysctlKnob uses the BSDs' sysctl(8). It prints "name: old -> new" when it
-// wrote; OpenBSD's says "sysctl: ..." and exits with 0 when it did not.
-func sysctlKnob(name string) knob {
-	said := ` case "$m" in *"sysctl: "*) echo "$m" >&2; return 1;; esac`
-	return knob{
-		get: "v=$(sysctl -n " + quote(name) + ` 2>&1) || return 1; case "$v" in "sysctl: "*) return 1;; esac`,
-		put: `m=$(sysctl "` + name + `=$1" 2>&1) || { echo "$m" >&2; return 1; };` + said,
 	}
 }
 
@@ -106,11 +99,19 @@ func modprobeKnob(name, root string) knob {
 }
 
 // kldKnob loads and unloads a FreeBSD kernel module by its loader.conf name:
-// YES and NO are its values there. kldstat -m finds what is compiled in.
+// YES and NO are its values there. kldstat -m finds what is compiled in under
+// the file's name; congestion control and TCP stacks are compiled in under
+// their own, which the kernel's lists show.
 func kldKnob(name string) knob {
 	q := quote(name)
+	inKernel := "false"
+	if _, algorithm, ok := strings.Cut(name, "_"); ok && (strings.HasPrefix(name, "cc_") || strings.HasPrefix(name, "tcp_")) {
+		inKernel = "v=$(sysctl -n net.inet.tcp.cc.available net.inet.tcp.functions_available 2>/dev/null); plain; " +
+			`case ",$v," in *[\ ,]` + algorithm + `[\ ,]*) true ;; *) false ;; esac`
+	}
 	return knob{
-		get: "if kldstat -q -n " + quote(name+".ko") + " || kldstat -q -m " + q + "; then v=YES; else v=NO; fi",
+		get: "if { " + inKernel + "; } || kldstat -q -n " + quote(name+".ko") + " 2>/dev/null || kldstat -q -m " + q + " 2>/dev/null; then v=YES; " +
+			"elif command -v kldload >/dev/null 2>&1; then v=NO; else v='kldload is not installed'; return 1; fi",
 		put: `case "$1" in YES) m=$(kldload -n ` + q + ` 2>&1) ;; *) m=$(kldunload ` + q + ` 2>&1) ;; esac || { echo "$m" >&2; return 1; }`,
 	}
 }

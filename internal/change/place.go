@@ -21,7 +21,9 @@ type Place struct {
 
 // placeScript prints the system and, when the shell is in a network namespace
 // other than the machine's, what that is called.
-const placeScript = `uname -s
+const placeScript = `s=$(uname -s) || exit
+printf '%s\n' "$s"
+[ "$s" = Linux ] || exit 0
 n=$(ip netns identify 2>/dev/null)
 if [ -z "$n" ] && a=$(readlink /proc/self/ns/net 2>/dev/null) && b=$(readlink /proc/1/ns/net 2>/dev/null) && [ "$a" != "$b" ]; then n=unnamed-$a; fi
 if [ -n "$n" ]; then printf '%s\n' "$n" | tr -dc 'A-Za-z0-9_.\n-'; fi

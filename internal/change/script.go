@@ -24,47 +24,59 @@ import (
 const scriptPrologue = `set -u
 LC_ALL=C; export LC_ALL
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin"; export PATH
+nl='
+'
 say() { printf '%s\n' "$*"; }
 plain() { set -f; set -- $v; v="$*"; set +f; }
+folder() { d=${1%/*}; d=${d:-/}; }
 `
 
 // busyFunctions let one script at a time work on a change. What a killed one
-// left is taken over; a disk that holds no lock stops nobody.
-const busyFunctions = `take() {
+// left is taken over at once, and a living one after two minutes, for its
+// number may be another program's by now; mine tells a script whether it was
+// overtaken, so that it stops. A disk that holds no lock stops nobody.
+const busyFunctions = `own=
+take() {
  n=0
  while ! mkdir "$dir/busy" 2>/dev/null && [ -d "$dir/busy" ]; do
   read -r p 2>/dev/null <"$dir/busy/pid" || p=
-  if [ $n -ge 30 ] || { [ -n "$p" ] && ! kill -0 "$p" 2>/dev/null; } || { [ -z "$p" ] && [ $n -ge 3 ]; }; then rm -rf "$dir/busy"; continue; fi
+  if [ $n -ge 120 ] || { [ -n "$p" ] && ! kill -0 "$p" 2>/dev/null; } || { [ -z "$p" ] && [ $n -ge 3 ]; }; then
+   rm -rf "$dir/busy"; [ $n -lt 120 ] || sleep 2
+   continue
+  fi
   n=$((n+1)); sleep 1
  done
- { say $$ >"$dir/busy/pid"; } 2>/dev/null
- trap 'rm -rf "$dir/busy"' EXIT
+ { say $$ >"$dir/busy/pid"; } 2>/dev/null && own=$$
+ trap '! mine || rm -rf "$dir/busy"' EXIT
 }
+mine() { [ -z "$own" ] || { read -r o 2>/dev/null <"$dir/busy/pid" && [ "$o" = "$own" ]; }; }
 `
 
 // fileFunctions handle the files that confirm writes: same compares, loose
 // without the first line; put_file replaces one by rename.
-const fileFunctions = `flush() { sync "$1" 2>/dev/null || fsync "$1" 2>/dev/null || sync; }
+const fileFunctions = `flush() { fsync "$1" 2>/dev/null || sync "$1" 2>/dev/null || sync; }
+rest() { read -r l; cat; }
 real() { if [ -h "$1" ]; then readlink -f "$1"; else say "$1"; fi; }
 same() {
  [ -f "$1" ] && [ -f "$2" ] || return 1
- if [ "$3" = loose ]; then [ "$(sed 1d "$1")" = "$(sed 1d "$2")" ]; else cmp -s "$1" "$2"; fi
+ if [ "$3" = loose ]; then [ "$(rest <"$1")" = "$(rest <"$2")" ]; else cmp -s "$1" "$2"; fi
 }
 put_file() {
- d=$(dirname "$2"); mkdir -p "$d" || return 1
+ folder "$2"; mkdir -p "$d" || return 1
  t="$d/.wirerate-$id"
  if [ -f "$2" ]; then cp -p "$2" "$t" && cat "$1" >"$t"; else (umask 077; cat "$1" >"$t") && chmod "$3" "$t"; fi && flush "$t" && mv -f "$t" "$2" && flush "$d" || { rm -f "$t"; return 1; }
 }
 state() { (say "$1" >"$dir/state.new") && flush "$dir/state.new" && mv -f "$dir/state.new" "$dir/state" && flush "$dir"; }
+state_anyhow() { state "$1" 2>/dev/null || { rm -f "$dir/state.new"; say "$1" >"$dir/state"; } 2>/dev/null || say "failed the state $1 cannot be written into $dir: is the disk full or read-only?"; }
 release() { rm -f "$mark"; if read -r v 2>/dev/null <"$dir/../pending/id" && [ "$v" = "$id" ]; then rm -rf "$dir/../pending"; fi; }
 `
 
 // restoreFile takes back one file: NUMBER PATH EXISTED COMPARE FOLDER, the last
 // being the innermost folder that was there before.
 const restoreFile = `as_before() { if [ "$3" = yes ]; then same "$dir/files/$1.old" "$p" exact; else [ ! -e "$p" ]; fi; }
-remove_folders() { d=$1; while [ "$d" != "$2" ] && [ "$d" != / ] && rmdir "$d" 2>/dev/null; do d=$(dirname "$d"); done; }
+remove_folders() { d=$1; while [ "$d" != "$2" ] && [ "$d" != / ] && rmdir "$d" 2>/dev/null; do folder "$d"; done; }
 restore_file() {
- p=$(real "$2"); d=$(dirname "$p"); rm -f "$d/.wirerate-$id"
+ p=$(real "$2"); folder "$p"; rm -f "$d/.wirerate-$id"
  if [ "$3" = no ] && [ ! -e "$p" ]; then remove_folders "$d" "$5"; return; fi
  if [ "$3" = yes ] && same "$dir/files/$1.old" "$p" exact; then return; fi
  if ! same "$dir/files/$1.new" "$p" "$4"; then
@@ -76,29 +88,39 @@ restore_file() {
 }
 `
 
-// readProgress sets p_N to begin or done, and w_N to the last value of item N.
-const readProgress = `if [ -r "$dir/progress" ]; then
+// readProgress sets p_N to begin or done, w_N to the last value of item N, and
+// rebooted to yes when the mark of this boot is gone.
+const readProgress = `marked=no; rebooted=no
+if [ -r "$dir/progress" ]; then
  while read -r word n value; do
+  case $word in marked) marked=yes ;; esac
   case $n in ''|*[!0-9]*) continue ;; esac
   case $word in begin) eval "p_$n=begin" ;; done) eval "p_$n=done; w_$n=\$value" ;; esac
  done <"$dir/progress"
 fi
+if [ $marked = yes ] && [ ! -e "$mark" ]; then rebooted=yes; fi
 `
 
-// functions writes get_N and put_N for every item.
-func functions(items []Item) string {
+// functions writes get_N and put_N for every item, and batch, which reads at
+// once what sysctl(8) reaches; a value so read serves one get_N.
+func functions(system catalog.System, items []Item) string {
 	var b strings.Builder
+	b.WriteString(sysctlFunctions(system, items))
 	for i, it := range items {
-		fmt.Fprintf(&b, "get_%d() { %s; }\nput_%d() { %s; }\n", i, it.knob.get, i, it.knob.put)
+		get, put := it.knob.get, it.knob.put
+		if it.knob.sysctl != "" {
+			get, put = fmt.Sprintf("ask %d %s", i, quote(it.knob.sysctl)), "tell "+quote(it.knob.sysctl)+` "$1"`
+		}
+		fmt.Fprintf(&b, "get_%d() { %s; }\nput_%d() { %s; }\n", i, get, i, put)
 	}
 	return b.String()
 }
 
 // readScript prints "N ok VALUE" or "N failed WHY" for every item, but for
 // those that are files what grep says of them: "FILE:LINE", or "grep: FILE: WHY".
-func readScript(items []Item) string {
+func readScript(system catalog.System, items []Item) string {
 	var b strings.Builder
-	b.WriteString(scriptPrologue + functions(items))
+	b.WriteString(scriptPrologue + functions(system, items) + "batch\n")
 	for i, it := range items {
 		if it.knob.file == "" {
 			fmt.Fprintf(&b, "if get_%d; then plain; say \"%d ok $v\"; else plain; say \"%d failed $v\"; fi\n", i, i, i)
@@ -133,7 +155,7 @@ func (c *Change) scriptHead(enter []string, does string) string {
 		}
 		fmt.Fprintf(&b, "if [ -z \"${WIRERATE_INSIDE-}\" ]; then WIRERATE_INSIDE=1 exec %s env WIRERATE_INSIDE=1 sh \"$0\" \"$@\"; fi\n", strings.Join(words, " "))
 	}
-	b.WriteString(scriptPrologue + busyFunctions + fileFunctions + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "\n" + functions(c.Items))
+	b.WriteString(scriptPrologue + busyFunctions + fileFunctions + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "; mark=" + quote(c.bootMark()) + "\n" + functions(c.System, c.Items))
 	return b.String()
 }
 
@@ -144,36 +166,48 @@ func (c *Change) scriptHead(enter []string, does string) string {
 func (c *Change) rollbackScript(enter []string) string {
 	var b strings.Builder
 	b.WriteString(c.scriptHead(enter, "Takes back") + restoreFile)
-	b.WriteString("mark=" + quote(c.bootMark()) + "\n" + `take
-bad=0; foreign=0; persisted=no
+	b.WriteString(`trap '' HUP PIPE
+take
+bad=0; foreign=0; kept=0; persisted=no
 read -r s 2>/dev/null <"$dir/state" && case $s in confirming|confirmed) persisted=yes ;; esac
 ` + readProgress + `undo() {
  eval "p=\${p_$1-}; w=\${w_$1-}"
  if ! get_$1; then [ $pass = 1 ] || { say "failed $2 cannot be read"; bad=1; }; return; fi
  plain
  if [ "$v" = "$3" ]; then [ $pass = 1 ] || eval "[ -z \"\${c_$1-}\" ]" || say "restored $2 $3"; return; fi
- if [ $pass = 1 ] && { [ -z "$p" ] || { [ "$p" = done ] && [ "$v" != "$w" ]; }; }; then say "foreign $2 is $v, changed by someone else; left as it is"; foreign=1; eval "f_$1=1"; return; fi
+ if [ $pass = 1 ] && { [ -z "$p" ] || { [ "$p" = done ] && [ "$v" != "$w" ]; }; }; then
+  eval "f_$1=1"
+  if [ $rebooted = yes ] && [ $persisted = no ]; then say "booted $2 is $v since the machine was started again, which took back what the change wrote"; return; fi
+  say "foreign $2 is $v, changed by someone else; left as it is"; foreign=1; return
+ fi
  if eval "[ -n \"\${f_$1-}\" ]"; then return; fi
  m=$(put_$1 "$3" 2>&1)
  if [ $pass = 1 ]; then eval "c_$1=1"; return; fi
  get_$1 && plain
- if [ "$v" = "$3" ]; then say "restored $2 $3"; else say "failed $2 is $v and should be $3 $m"; bad=1; fi
+ case $m in "now "*) m= ;; esac
+ if [ "$v" = "$3" ]; then say "restored $2 $3"
+ elif [ "$4" = raised ] && [ -n "$m" ]; then say "kept $2 is $v until the machine is started again: the kernel does not lower it to $3"; kept=1
+ else say "failed $2 is $v and should be $3 $m"; bad=1; fi
 }
 `)
 	for i, f := range c.Files {
 		fmt.Fprintf(&b, "restore_file %d %s %s %s %s\n", i, quote(f.Path), yesNo(f.Existed), f.compare(), quote(f.Folder))
 	}
-	b.WriteString("all() {\n")
+	b.WriteString("all() {\nbatch\n")
 	for i := len(c.Items) - 1; i >= 0; i-- {
-		fmt.Fprintf(&b, "undo %d %s %s\n", i, quote(c.Items[i].Setting), quote(c.Items[i].Old))
+		how := "any"
+		if OnlyRaised(c.System, c.Items[i].Setting) {
+			how = "raised"
+		}
+		fmt.Fprintf(&b, "undo %d %s %s %s\n", i, quote(c.Items[i].Setting), quote(c.Items[i].Old), how)
 	}
 	b.WriteString(`:
 }
 pass=1; all; pass=2; all
 if [ $bad = 1 ]; then say 'result failed'; exit 4; fi
-state rolled-back
+state_anyhow rolled-back
 release
-if [ $foreign = 1 ]; then say 'result foreign'; exit 1; fi
+if [ $foreign = 1 ] || [ $kept = 1 ]; then say 'result foreign'; exit 1; fi
 say 'result restored'
 `)
 	return b.String()
@@ -185,7 +219,7 @@ say 'result restored'
 func (c *Change) confirmScript(enter []string) string {
 	var b strings.Builder
 	b.WriteString(c.scriptHead(enter, "Makes lasting") + restoreFile)
-	b.WriteString("mark=" + quote(c.bootMark()) + "\n" + `trap '' HUP PIPE
+	b.WriteString(`trap '' HUP PIPE
 take
 read -r s 2>/dev/null <"$dir/state" || s=damaged
 case $s in confirmed) say 'result confirmed'; exit 0 ;; pending|confirming) ;; *) say "failed the change is $s: there is nothing to confirm"; exit 4 ;; esac
@@ -196,7 +230,7 @@ foreign=0; bad=0; persisted=no
  if ! get_$1; then say "foreign $2 cannot be read any more"; foreign=1; return; fi
  plain
  if [ "$v" = "$w" ]; then return; fi
- if [ "$v" = "$3" ] && [ "$4" = set ] && [ ! -e "$mark" ]; then m=$(put_$1 "$w" 2>&1); get_$1; plain; if [ "$v" = "$w" ]; then say "applied $2 $w"; return; fi; fi
+ if [ "$v" = "$3" ] && [ "$4" = set ] && [ $rebooted = yes ]; then m=$(put_$1 "$w" 2>&1); get_$1; plain; if [ "$v" = "$w" ]; then say "applied $2 $w"; return; fi; fi
  say "foreign $2 is $v, changed by someone else after it was set to $w"; foreign=1
 }
 check_file() {
@@ -212,6 +246,7 @@ persist() {
  if m=$(put_file "$dir/files/$1.new" "$p" "$3" 2>&1); then say "written $2"; else say "failed $2 cannot be written: $m"; bad=1; fi
 }
 `)
+	b.WriteString("batch\n")
 	for i, it := range c.Items {
 		fmt.Fprintf(&b, "check %d %s %s %s\n", i, quote(it.Setting), quote(it.Old), map[bool]string{true: "watched", false: "set"}[it.Watched])
 	}
@@ -247,17 +282,18 @@ persist() {
 // change found or wrote is left alone.
 func (c *Change) setScript(todo []assignment, stopOnRefusal, guard bool) string {
 	var b strings.Builder
-	b.WriteString(scriptPrologue + busyFunctions + "dir=" + quote(c.Dir) + "\n" + functions(c.Items))
-	if guard {
-		// Gone after a reboot, whatever the clock says.
-		fmt.Fprintf(&b, "mkdir -p %s && : >%s\n", quote(path.Dir(c.bootMark())), quote(c.bootMark()))
-	}
-	b.WriteString("take\nread -r state <\"$dir/state\" || { echo \"the journal is gone\" >&2; exit 4; }\n" +
-		"if [ \"$state\" != pending ]; then echo \"the change is $state: nothing is written\" >&2; exit 4; fi\n")
+	b.WriteString(scriptPrologue + busyFunctions + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "; mark=" + quote(c.bootMark()) + "\n" + functions(c.System, c.Items))
+	b.WriteString(`take
+gone() { say "$1" >&2; exit 4; }
+read -r state <"$dir/state" || gone "the journal in $dir is gone: nothing more is written"
+[ "$state" = pending ] || gone "the change is $state: nothing is written"
+read -r o 2>/dev/null <"$dir/../pending/id" && [ "$o" = "$id" ] || gone "another change took this one's place: nothing is written"
+[ -e "$dir/progress" ] || { mkdir -p "${mark%/*}" && : >"$mark" && say marked >>"$dir/progress"; } 2>/dev/null
+`)
 	if guard {
 		b.WriteString(c.guardAll())
 	}
-	b.WriteString("set_item() {\n")
+	b.WriteString("set_item() {\n mine || gone 'another script took over: nothing more is written'\n")
 	if guard {
 		b.WriteString(` if [ -z "$5" ] || [ $untouched = no ]; then
  if ! get_$1; then say "set $1 foreign it cannot be read any more"; exit 0; fi
@@ -266,11 +302,12 @@ func (c *Change) setScript(todo []assignment, stopOnRefusal, guard bool) string 
  fi
 `)
 	}
-	b.WriteString(` for w in $1 $4; do say "begin $w" >>"$dir/progress" || exit 4; done
+	b.WriteString(` m=
+ for w in $1 $4; do say "begin $w" >>"$dir/progress" || exit 4; done
  if [ -n "$5" ] && [ -e "$5" ] && { printf '%s\n' "$2" >"$5"; } 2>/dev/null; then status=ok
  elif m=$(put_$1 "$2" 2>&1); then status=ok; else status=refused; fi
  for w in $4; do if get_$w; then plain; else v=; fi; eval "w_$w=\$v"; say "done $w $v" >>"$dir/progress" || exit 4; done
- if get_$1; then plain; else v=; fi
+ case $status$m in "oknow "*) v=${m#now }; plain ;; *) if get_$1; then plain; else v=; fi ;; esac
  say "done $1 $v" >>"$dir/progress" || exit 4
  if [ $status = ok ] && [ "$v" != "$2" ]; then status=differs; fi
  if [ $status = refused ]; then set -f; set -- "$1" $m; set +f; n=$1; shift; say "set $n refused $*"; `)
@@ -296,22 +333,30 @@ func (c *Change) guardAll() string {
 	}
 	files := fileWords(c.Items)
 	if files == "" {
-		return "untouched=yes\n"
+		return "untouched=no\nbatch\n"
 	}
-	return "untouched=no\nif [ \"$(grep -H ''" + files + " 2>&1 | tr -s '\\t ' ' ' | sed 's/ $//')\" = " + quote(strings.TrimRight(want.String(), "\n")) + " ]; then untouched=yes; fi\n"
+	return "untouched=no\nbatch\nif [ \"$(grep -H ''" + files + " 2>&1 | tr -s '\\t ' ' ' | sed 's/ $//')\" = " + quote(strings.TrimRight(want.String(), "\n")) + " ]; then untouched=yes; fi\n"
 }
 
 // bootMark is a file that the systems remove at boot: it tells a value that a
 // reboot took back from one that somebody else did.
 func (c *Change) bootMark() string { return c.root + "/var/run/wirerate/" + c.ID }
 
-// nowScript writes the files that take effect at the next boot only.
+// nowScript writes the files that take effect at the next boot only. On ZFS,
+// which the boot loader does not write, a variable of the pool says that the
+// file counts once, as nextboot(8) has it; where that cannot be set, "skipped
+// PATH WHY" is printed and the file is not written.
 func (c *Change) nowScript() string {
 	var b strings.Builder
-	b.WriteString(scriptPrologue + fileFunctions + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "\n")
+	b.WriteString(scriptPrologue + fileFunctions + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "\n" + `once() {
+ folder "$1"; z=$(df -T "$d" 2>/dev/null | while read -r fs type l; do [ "$type" != zfs ] || say "${fs%/ROOT/*}"; done)
+ [ -z "$z" ] || zfsbootcfg -z "$z" -n freebsd:nvstore -k nextboot_enable -v YES
+}
+`)
 	for i, f := range c.Files {
 		if f.Now {
-			fmt.Fprintf(&b, "put_file \"$dir/files/%d.new\" %s %o || exit 4\n", i, quote(f.Path), f.mode())
+			p := quote(f.Path)
+			fmt.Fprintf(&b, "if m=$(once %s 2>&1); then put_file \"$dir/files/%d.new\" %s %o || exit 4; else say skipped %s $m; fi\n", p, i, p, f.mode(), p)
 		}
 	}
 	return b.String()
@@ -354,15 +399,20 @@ func watchScript(system catalog.System, settings []string, root string) string {
 }
 
 // deadManScript runs the rollback script after some seconds unless the change
-// is no longer pending, and finishes a confirmation that was cut off. It
-// outlives the connection that started it; sleep does not follow the clock.
+// is no longer pending, again when that fails, and finishes a confirmation that
+// was cut off. It outlives the connection that started it; sleep does not follow
+// the clock.
 func deadManScript(dir string, seconds int) string {
-	return fmt.Sprintf(`s=; if command -v setsid >/dev/null 2>&1; then s=setsid; fi
-nohup $s sh -c 'sleep %d; read -r s <"$1/state"
-case $s in
-pending) WIRERATE_INSIDE=1 sh "$1/rollback.sh" >"$1/rollback.log" 2>&1 ;;
-confirming) sleep 30; read -r s <"$1/state"; [ "$s" != confirming ] || WIRERATE_INSIDE=1 sh "$1/confirm.sh" >"$1/confirm.log" 2>&1 ;;
-esac' wirerate-dead-man %s </dev/null >/dev/null 2>&1 &
+	return fmt.Sprintf(`trap '' HUP
+s=; if command -v setsid >/dev/null 2>&1; then s=setsid; fi
+$s sh -c 'sleep %d; n=0
+while read -r s <"$1/state" && [ "$s" = pending ] && [ $n -lt 6 ]; do
+ [ $n = 0 ] || sleep 10
+ n=$((n+1)); WIRERATE_INSIDE=1 sh "$1/rollback.sh" >"$1/rollback.log" 2>&1
+done
+[ "$s" = confirming ] || exit 0
+sleep 30; read -r s <"$1/state"; [ "$s" != confirming ] || WIRERATE_INSIDE=1 sh "$1/confirm.sh" >"$1/confirm.log" 2>&1
+' wirerate-dead-man %s </dev/null >/dev/null 2>&1 &
 `, seconds, quote(dir))
 }
 

@@ -28,7 +28,7 @@ func DriftOf(ctx context.Context, conn host.Conn, entries []Entry) ([]Drift, err
 	for _, e := range entries {
 		if e.Problem == "" && (e.State == Pending || e.State == Confirming || e.State == Confirmed) {
 			asked = append(asked, e)
-			ops = append(ops, host.Script(e.statusScript()))
+			ops = append(ops, host.Script(e.statusScript()).Within(limit(len(e.Journal.Items))))
 		}
 	}
 	if len(ops) == 0 {
@@ -62,10 +62,11 @@ func DriftOf(ctx context.Context, conn host.Conn, entries []Entry) ([]Drift, err
 // what was written, and "file N same|differs|missing".
 func (e Entry) statusScript() string {
 	var b strings.Builder
-	b.WriteString(scriptPrologue + fileFunctions + "dir=" + quote(e.Dir) + "\n" + functions(e.Journal.Items) + readProgress)
+	b.WriteString(scriptPrologue + fileFunctions + "dir=" + quote(e.Dir) + "\n" + "mark=\n" + functions(e.Journal.System, e.Journal.Items) + readProgress)
 	b.WriteString(`item() { eval "p=\${p_$1-}; w=\${w_$1-}"; [ -n "$p" ] || return; say "item $1 $w"; if get_$1; then plain; say "now $1 $v"; else plain; say "lost $1 $v"; fi; }
 file() { p=$(real "$2"); if [ ! -e "$p" ]; then say "file $1 missing"; elif same "$dir/files/$1.new" "$p" "$3"; then say "file $1 same"; else say "file $1 differs"; fi; }
 `)
+	b.WriteString("batch\n")
 	for i := range e.Journal.Items {
 		fmt.Fprintf(&b, "item %d\n", i)
 	}
@@ -138,7 +139,7 @@ func Read(ctx context.Context, conn host.Conn, system catalog.System, settings [
 		}
 		c.Items = append(c.Items, Item{Setting: s, knob: k})
 	}
-	a, err := host.One(ctx, conn, host.Script(readScript(c.Items)))
+	a, err := host.One(ctx, conn, host.Script(readScript(c.System, c.Items)).Within(limit(len(c.Items))))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,26 +16,55 @@ type RollbackReport struct {
 	// Foreign are values and files that somebody else changed meanwhile; they
 	// are left.
 	Foreign []string `json:"foreign"`
-	Failed  []string `json:"failed"`
+	// Kept are values that the system does not take back while it runs.
+	Kept []string `json:"kept"`
+	// Booted are values that a reboot set: the change is gone with it.
+	Booted []string `json:"booted"`
+	Failed []string `json:"failed"`
 }
 
 func rollback(ctx context.Context, conn host.Conn, dir string) (RollbackReport, error) {
 	script := path.Join(dir, "rollback.sh")
-	answers, err := conn.Do(ctx, host.Command("env", "WIRERATE_INSIDE=1", "sh", script))
+	answers, err := conn.Do(ctx, runInside(script))
 	if err != nil {
 		return RollbackReport{}, fmt.Errorf("%s: %w; the way back is: sh %s", conn.Name(), err, script)
 	}
 	a := answers[0]
 	said := sayings(string(a.Out))
-	report := RollbackReport{said["restored"], said["foreign"], said["failed"]}
-	if a.Status == 1 && len(report.Foreign) > 0 {
+	report := RollbackReport{said["restored"], said["foreign"], said["kept"], said["booted"], said["failed"]}
+	for i := range report.Failed {
+		report.Failed[i] = host.Reason(report.Failed[i])
+	}
+	if a.Status == 1 && len(report.Foreign)+len(report.Kept) > 0 {
 		return report, nil
 	}
 	if a.Failure != host.None {
 		return report, fmt.Errorf("%s: rollback is not complete: %s; try again with: sh %s", conn.Name(),
-			strings.Join(append(report.Failed, strings.TrimSpace(a.Stderr)), "; "), script)
+			together(report.Failed, a), script)
 	}
 	return report, nil
+}
+
+// runInside runs a script of a journal on its host, which is inside the
+// namespace already where there is one.
+func runInside(script string, more ...string) host.Op {
+	var b strings.Builder
+	for _, name := range append([]string{"WIRERATE_INSIDE"}, more...) {
+		fmt.Fprintf(&b, "%s=1; export %s\n", name, name)
+	}
+	fmt.Fprintf(&b, "exec sh %s\n", quote(script))
+	return host.Script(b.String()).Within(limit(200))
+}
+
+// together joins what a script reported and what its programs said.
+func together(failed []string, a host.Answer) string {
+	if said := host.Reason(a.Stderr); said != "" {
+		failed = append(slices.Clone(failed), said)
+	}
+	if len(failed) == 0 {
+		return a.Err().Error()
+	}
+	return strings.Join(failed, "; ")
 }
 
 // sayings sorts the lines that a script printed by their first word.
@@ -132,11 +161,11 @@ func ConfirmID(ctx context.Context, conn host.Conn, stateDir, id string, anyway 
 }
 
 func confirm(ctx context.Context, conn host.Conn, dir string, anyway bool) (ConfirmReport, error) {
-	command := []string{"env", "WIRERATE_INSIDE=1", "sh", path.Join(dir, "confirm.sh")}
+	var more []string
 	if anyway {
-		command = append(command[:2:2], append([]string{"WIRERATE_ANYWAY=1"}, command[2:]...)...)
+		more = []string{"WIRERATE_ANYWAY"}
 	}
-	answers, err := conn.Do(ctx, host.Command(command...))
+	answers, err := conn.Do(ctx, runInside(path.Join(dir, "confirm.sh"), more...))
 	if err != nil {
 		return ConfirmReport{}, fmt.Errorf("%s: %w; wirerate status tells whether it is confirmed", conn.Name(), err)
 	}
@@ -148,7 +177,7 @@ func confirm(ctx context.Context, conn host.Conn, dir string, anyway bool) (Conf
 	}
 	if a.Failure != host.None {
 		return report, fmt.Errorf("%s: not confirmed, and no file is changed: %s", conn.Name(),
-			strings.Join(append(said["failed"], strings.TrimSpace(a.Stderr)), "; "))
+			together(said["failed"], a))
 	}
 	return report, nil
 }

@@ -124,7 +124,7 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 	for _, f := range c.Files {
 		result.Files = append(result.Files, f.Path)
 	}
-	result.Warnings = append(result.Warnings, c.Shadowed...)
+	result.Warnings = append(result.Warnings, c.Notes...)
 	if how == "json" {
 		return env.printJSON(result)
 	}

@@ -41,7 +41,8 @@ var speaker = regexp.MustCompile(`^(?:(?:/[\w./-]*/)?(?:[a-z]*sh|sysctl|tee|cat|
 func Reason(said string) string {
 	var lines []string
 	sysctl := false
-	for line := range strings.Lines(said) {
+	// A shell that took it apart into words has made one line of several.
+	for line := range strings.Lines(strings.ReplaceAll(said, " sysctl: ", "\nsysctl: ")) {
 		line = strings.TrimSpace(line)
 		if line == "" {
 			continue

@@ -1,0 +1,66 @@
+package change
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+)
+
+// sysctlShell are ask NUMBER NAME, which reads one value, and tell NAME VALUE.
+// What the program writes on standard error beside a value is no part of it;
+// OpenBSD's sysctl(8) ends with status 0 when it failed, having said "sysctl:
+// ...". FreeBSD's prints "name: old -> new" when it wrote, new being read back
+// from the kernel, so that tell can print it after "now"; OpenBSD's prints
+// there what it was given.
+const sysctlShell = `ask() {
+ eval "v=\${b_$1-}; b_$1="
+ [ -z "$v" ] || return 0
+ v=$(sysctl -n "$2" 2>/dev/null) && [ -n "$v" ] && return 0
+ v=$(sysctl -n "$2" 2>&1) && case $v in *"sysctl: "*) false ;; *) v= ;; esac
+}
+tell() {
+ m=$(sysctl "$1=$2" 2>&1) || { say "$m" >&2; return 1; }
+ case $m in *"sysctl: "*) say "$m" >&2; return 1 ;; esac
+ case $read_back$nl$m in "yes"*"$nl$1: "*" -> "*) m=${m##*" -> "}; say "now ${m%%"$nl"*}" ;; esac
+}
+`
+
+// sysctlFunctions are the functions of the settings that sysctl(8) reaches.
+// batch reads them all with one program; what that does not answer is asked for
+// one by one.
+func sysctlFunctions(system catalog.System, items []Item) string {
+	var names, cases strings.Builder
+	between := ": "
+	if system == catalog.OpenBSD {
+		between = "="
+	}
+	for i, it := range items {
+		if it.knob.sysctl == "" {
+			continue
+		}
+		names.WriteString(" " + quote(it.knob.sysctl))
+		start := quote(it.knob.sysctl + between)
+		fmt.Fprintf(&cases, " %s*) b_%d=${l#%s} ;;\n", start, i, start)
+	}
+	if names.Len() == 0 {
+		return "batch() { :; }\n"
+	}
+	readBack := "read_back=yes\n"
+	if system == catalog.OpenBSD {
+		readBack = "read_back=no\n"
+	}
+	return readBack + sysctlShell + "batch() {\n set -f; IFS=$nl; set -- $(sysctl" + names.String() + " 2>/dev/null); IFS=\" \t$nl\"; set +f\n" +
+		" for l do case $l in\n" + cases.String() + " esac; done\n}\n"
+}
+
+// onlyRaised are FreeBSD's settings that its kernel raises while it runs and
+// never lowers (sys/kern/kern_mbuf.c, sys/kern/uipc_socket.c).
+var onlyRaised = []string{"kern.ipc.nmbclusters", "kern.ipc.nmbjumbop", "kern.ipc.nmbjumbo9", "kern.ipc.nmbjumbo16", "kern.ipc.nmbufs", "kern.ipc.maxsockets"}
+
+// OnlyRaised tells whether a system takes a setting's new value only when it is
+// larger, so that nothing but a reboot takes it back.
+func OnlyRaised(system catalog.System, setting string) bool {
+	return system == catalog.FreeBSD && slices.Contains(onlyRaised, setting)
+}
