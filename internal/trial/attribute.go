@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/stats"
@@ -29,6 +31,7 @@ type Attribution struct {
 	stats.Attribution
 	Order    []AttributedRun
 	Failures []string // of lost runs
+	LostOn   [][]bool // the settings that were on in them
 }
 
 // AttributedRun is one run of an attribution with the settings that were on.
@@ -61,7 +64,7 @@ func Attribute(ctx context.Context, d AttributionDesign, measure MeasureSetup, r
 			if ctx.Err() != nil || !errors.Is(err, workload.ErrTool) || len(result.Failures) >= max(maxLost, planned/10) {
 				broken = err
 			}
-			result.Failures = append(result.Failures, err.Error())
+			result.Failures, result.LostOn = append(result.Failures, err.Error()), append(result.LostOn, on)
 			return 0
 		}
 		result.Order = append(result.Order, AttributedRun{On: on, Run: run})
@@ -94,5 +97,67 @@ func Attribute(ctx context.Context, d AttributionDesign, measure MeasureSetup, r
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
+	result.Warnings = append(result.Warnings, result.orderWarnings(d.Metric)...)
+	result.Warnings = append(result.Warnings, result.lostWarnings()...)
 	return result, err
+}
+
+// orderWarnings looks for drift and for runs that resemble their neighbours, in
+// the blocks of two runs of which the second is the first with everything
+// switched: the settings hardly show in their mean.
+func (a *Attribution) orderWarnings(metric string) []stats.Warning {
+	var blocks []float64
+	for i := 1; i < len(a.Order); i++ {
+		one, other := a.Order[i-1], a.Order[i]
+		if !mirrored(one.On, other.On) {
+			continue
+		}
+		v, _ := one.Value(metric)
+		w, _ := other.Value(metric)
+		blocks = append(blocks, (math.Log(v)+math.Log(w))/2)
+		i++
+	}
+	all, err := stats.CheckRuns(blocks, make([]int, len(blocks)))
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(w stats.Warning) bool {
+		return w.Code != stats.CodeDrift && w.Code != stats.CodeAutocorrelation
+	})
+}
+
+func mirrored(a, b []bool) bool {
+	for i := range a {
+		if a[i] == b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// lostWarnings names the settings that were on, or off, in every lost run: what
+// such runs would have shown is not in the shares.
+func (a *Attribution) lostWarnings() []stats.Warning {
+	var out []stats.Warning
+	if len(a.LostOn) < 3 {
+		return nil
+	}
+	for i, name := range a.Settings {
+		on := 0
+		for _, setup := range a.LostOn {
+			if setup[i] {
+				on++
+			}
+		}
+		state := "on"
+		if on == 0 {
+			state = "off"
+		}
+		// As many runs on one side by chance alone: 2^(1-n), over all settings.
+		if (on == 0 || on == len(a.LostOn)) && float64(len(a.Settings))*math.Pow(0.5, float64(len(a.LostOn)-1)) < 0.3 {
+			out = append(out, stats.Warning{Code: CodeLost, Value: float64(len(a.LostOn)), Run: -1,
+				Text: fmt.Sprintf("%s was %s in all %d lost runs: it may be why, and the shares do not count that", name, state, len(a.LostOn))})
+		}
+	}
+	return out
 }
