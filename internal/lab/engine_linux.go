@@ -26,6 +26,7 @@ type engine struct {
 	scratch []byte
 	drained int64 // no unit that is read now arrived before this
 	arrived int64 // when the unit that ended the last sleep came; 0: it has been read
+	behind  int64 // end of the last stall
 	waking  quantiles
 
 	mu        sync.Mutex
@@ -126,12 +127,8 @@ func (e *engine) deliver(now int64) {
 		if !ok {
 			return
 		}
-		if late := now - r.at; late > int64(p.stats.WorstLate) {
-			p.stats.WorstLate = time.Duration(late)
-		}
-		if now-r.at > int64(LateLimit) {
-			p.stats.Late++
-		}
+		p.stats.late(time.Duration(now - r.at))
+		e.stall(r.at, now)
 		if errno := e.write(r); errno != 0 {
 			p.stats.DropKernel++
 		} else {
@@ -140,6 +137,14 @@ func (e *engine) deliver(now int64) {
 		}
 		e.mem.drop(r.off)
 		now = e.now()
+	}
+}
+
+// stall counts the time from when something should have been done until now.
+func (e *engine) stall(due, now int64) {
+	if now-due > int64(LateLimit) {
+		e.pipe.stats.Stalled += time.Duration(now - max(due, e.behind))
+		e.behind = now
 	}
 }
 
@@ -182,6 +187,7 @@ func (e *engine) read() (more bool) {
 		}
 		if now-e.drained > int64(LateLimit) && e.pipe.idle(now) {
 			e.pipe.stats.Late++
+			e.stall(e.drained, now)
 		}
 		if e.arrived != 0 { // the unit that ended the sleep
 			now, e.arrived = e.arrived, 0

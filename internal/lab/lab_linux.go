@@ -282,6 +282,19 @@ func (l *Lab) LinkStats(i int) (up, down Stats) {
 // Stats returns what the first link did so far, in each direction.
 func (l *Lab) Stats() (up, down Stats) { return l.LinkStats(0) }
 
+// Mark notes the moment, for Since.
+func (l *Lab) Mark() Mark {
+	m := Mark{at: time.Now()}
+	for i := range l.links {
+		up, down := l.LinkStats(i)
+		m.dirs = append(m.dirs, up, down)
+	}
+	return m
+}
+
+// Since returns how far the lab was from what was asked of it since the mark.
+func (l *Lab) Since(m Mark) Disturbance { return between(m, l.Mark()) }
+
 // Report returns what every link did so far, in the order of the topology.
 func (l *Lab) Report() []LinkReport {
 	var reports []LinkReport

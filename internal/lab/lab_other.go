@@ -47,6 +47,10 @@ func (*Lab) LinkStats(int) (up, down Stats) { return }
 
 func (*Lab) Stats() (up, down Stats) { return }
 
+func (*Lab) Mark() Mark { return Mark{} }
+
+func (*Lab) Since(Mark) Disturbance { return Disturbance{} }
+
 func (*Lab) Report() []LinkReport { return nil }
 
 func (*Lab) Awake() Awake { return Awake{} }

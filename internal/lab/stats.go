@@ -39,6 +39,120 @@ type Stats struct {
 	// WorstBacklog is the longest that packets may have waited unread before
 	// the emulator, which then could not see when they came.
 	WorstBacklog time.Duration `json:"worst_backlog_ns"`
+	// LateBy counts deliveries by how late they were: the i-th those that were
+	// late by LateSteps[i] at least, and by less than the next step.
+	LateBy [len(LateSteps)]int64 `json:"late_by"`
+	// Stalled is the time during which the emulator was behind: from the moment
+	// at which something should have been done until it was, where that took
+	// more than LateLimit. Moments that overlap count once.
+	Stalled time.Duration `json:"stalled_ns"`
+}
+
+// LateSteps are the steps of Stats.LateBy.
+var LateSteps = [...]time.Duration{
+	LateLimit, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond,
+	50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second,
+}
+
+// late counts a delivery that came late after its time.
+func (s *Stats) late(late time.Duration) {
+	s.WorstLate = max(s.WorstLate, late)
+	if late <= LateLimit {
+		return
+	}
+	s.Late++
+	i := len(LateSteps) - 1
+	for late < LateSteps[i] {
+		i--
+	}
+	s.LateBy[i]++
+}
+
+// Since returns what happened after mark, an earlier look at the same direction.
+// WorstLate is exact where it grew, else the step of LateBy that was reached.
+// MaxQueue and MaxMemory remain those since the link came up.
+func (s Stats) Since(mark Stats) Stats {
+	d := s
+	for _, c := range []struct{ d, m *int64 }{
+		{&d.Units, &mark.Units}, {&d.Segments, &mark.Segments}, {&d.Bytes, &mark.Bytes},
+		{&d.Delivered, &mark.Delivered}, {&d.Writes, &mark.Writes},
+		{&d.DropQueue, &mark.DropQueue}, {&d.DropCoDel, &mark.DropCoDel}, {&d.DropLoss, &mark.DropLoss},
+		{&d.DropMemory, &mark.DropMemory}, {&d.DropKernel, &mark.DropKernel}, {&d.Marked, &mark.Marked},
+		{&d.Duplicated, &mark.Duplicated}, {&d.Corrupted, &mark.Corrupted}, {&d.Reordered, &mark.Reordered},
+		{&d.Late, &mark.Late},
+	} {
+		*c.d -= *c.m
+	}
+	d.Stalled -= mark.Stalled
+	if s.WorstBacklog == mark.WorstBacklog {
+		d.WorstBacklog = 0
+	}
+	if s.WorstLate == mark.WorstLate {
+		d.WorstLate = 0
+	}
+	for i := range d.LateBy {
+		d.LateBy[i] -= mark.LateBy[i]
+		if d.LateBy[i] > 0 {
+			d.WorstLate = max(d.WorstLate, LateSteps[i])
+		}
+	}
+	return d
+}
+
+// Mark is a moment in the life of a lab.
+type Mark struct {
+	at   time.Time
+	dirs []Stats
+}
+
+// Disturbance is how far a lab was from what was asked of it between two
+// moments, in its worst direction.
+type Disturbance struct {
+	Elapsed time.Duration `json:"elapsed_ns"`
+	// Stalled is for how long the emulator was behind. What it carried then came
+	// late by as much, so that a rate may be off by up to Stalled/Elapsed.
+	Stalled time.Duration `json:"stalled_ns"`
+	// WorstLate is the longest that a delivery came after its time, to the step
+	// of LateSteps below.
+	WorstLate time.Duration `json:"worst_late_ns"`
+	// Lost counts units that the emulator lost against what was asked.
+	Lost int64 `json:"lost"`
+}
+
+// MaxStalled is the share of time stalled from which a measurement says more
+// about the machine than about the link: half of a difference of 2%.
+const MaxStalled = 0.01
+
+// Share returns the share of the time in which the emulator was behind, 0 to 1.
+func (d Disturbance) Share() float64 {
+	if d.Elapsed <= 0 {
+		return 0
+	}
+	return min(d.Stalled.Seconds()/d.Elapsed.Seconds(), 1)
+}
+
+// TooMuch says whether a measurement that took this time is worth nothing.
+func (d Disturbance) TooMuch() bool { return d.Lost > 0 || d.Share() > MaxStalled }
+
+// String is a line for people.
+func (d Disturbance) String() string {
+	s := fmt.Sprintf("the emulator was behind for %.2g%% of the time, by %s at the worst", 100*d.Share(), d.WorstLate.Round(time.Microsecond))
+	if d.Lost > 0 {
+		s += fmt.Sprintf(", and lost %d units", d.Lost)
+	}
+	return s
+}
+
+// between compares two looks at the same directions.
+func between(mark, now Mark) Disturbance {
+	d := Disturbance{Elapsed: now.at.Sub(mark.at)}
+	for i := range now.dirs {
+		s := now.dirs[i].Since(mark.dirs[i])
+		d.Stalled = max(d.Stalled, s.Stalled)
+		d.WorstLate = max(d.WorstLate, s.WorstLate)
+		d.Lost += s.DropMemory + s.DropKernel
+	}
+	return d
 }
 
 // LateLimit is how much later than its time a unit may be delivered before it
