@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -142,10 +143,7 @@ func collect(ctx context.Context, env *Env, name string, window time.Duration) (
 		}
 		c, err := host.LoadCapture(name)
 		if err != nil {
-			if f, ok := collectTranscript(name); ok {
-				return f, nil
-			}
-			return nil, usage(err)
+			return collectSession(name, err)
 		}
 		if window == 0 {
 			window = facts.RecordedWindow(c)
@@ -174,19 +172,30 @@ func recorded(name string) bool {
 	return err == nil && name != "" && name != "local"
 }
 
-// collectTranscript reads a file that is a pasted session.
-func collectTranscript(name string) (*facts.Facts, bool) {
+// collectSession reads a file that is a pasted session, or one output whose
+// command its name tells; problem says why it is no capture.
+func collectSession(name string, problem error) (*facts.Facts, error) {
 	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, false
+	if err != nil || len(data) > maxSession || bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.IndexByte(data, 0) >= 0 {
+		return nil, usage(problem)
 	}
 	texts := readSession(string(data))
 	if len(texts) == 0 {
-		return nil, false
+		base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+		texts = readSession("$ " + strings.ReplaceAll(base, "_", " ") + "\n" + string(data))
+	}
+	switch {
+	case len(texts) == 0:
+		return nil, usage(fmt.Errorf("%s: %w", name, facts.ErrNoOutputs))
+	case texts["uname -a"] == "":
+		return nil, usage(fmt.Errorf("%s: which system printed it is not known; put a line of uname -a into it", name))
 	}
 	f, err := facts.FromTexts(name, texts, 0)
-	return f, err == nil
+	return f, usage(err)
 }
+
+// maxSession bounds a pasted session.
+const maxSession = 64 << 20
 
 func collectFolder(name string) (*facts.Facts, error) {
 	texts, err := facts.LoadFolder(os.DirFS(name))

@@ -378,6 +378,23 @@ var looseLines = []struct {
 	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller`), "lspci -vv"},
 }
 
+// looseBlocks begin an output that lasts to the next empty line; that of a
+// kernel's log to the end.
+var looseBlocks = []struct {
+	begin *regexp.Regexp
+	name  string
+}{
+	{regexp.MustCompile(`^Coalesce parameters for (\S+):`), "ethtool -c $1"},
+	{regexp.MustCompile(`^driver: \S+$`), "ethtool -i interface"},
+	{regexp.MustCompile(`^(Ip|Icmp|Tcp|Udp): [A-Z]\w+ [A-Z]`), "/proc/net/snmp"},
+	{regexp.MustCompile(`^Copyright \(c\) 1992-.*FreeBSD Project|^OpenBSD \d+\.\d+.* #\d+: `), "dmesg"},
+	{regexp.MustCompile(`^Linux \d+\.\S+ \(.*CPU\)`), "mpstat -P ALL 1 1"},
+	{regexp.MustCompile(`^Netid +State +Recv-Q`), "ss -tinm"},
+	{regexp.MustCompile(`^\S+@pci\d+:\d+:\d+:\d+:`), "pciconf -lvc"},
+	{regexp.MustCompile(`^State Table  +Total`), "pfctl -si"},
+	{regexp.MustCompile(`^IP address +MTU +SST`), "sysctl net.inet.tcp.hostcache.list"},
+}
+
 // takeLoose sorts lines that no known command printed: blocks that begin as
 // outputs do, then lines by their form.
 func (o outputs) takeLoose(lines []string) {
@@ -389,7 +406,20 @@ func (o outputs) takeLoose(lines []string) {
 		}
 	}
 	found := map[string][]string{}
+	block := ""
 	for _, line := range lines {
+		if strings.TrimSpace(line) == "" && block != "dmesg" {
+			block = ""
+		}
+		for _, b := range looseBlocks {
+			if m := b.begin.FindStringSubmatchIndex(line); m != nil && block != "dmesg" {
+				block = string(b.begin.ExpandString(nil, b.name, line, m))
+			}
+		}
+		if block != "" {
+			found[block] = append(found[block], line)
+			continue
+		}
 		if w := strings.Fields(line); len(w) > 3 && slices.Contains([]string{"Linux", "FreeBSD", "OpenBSD"}, w[0]) && regexp.MustCompile(`^\d+\.\d`).MatchString(w[2]) {
 			found["uname -a"] = append(found["uname -a"], strings.TrimSpace(line))
 		}
@@ -413,8 +443,8 @@ var identityMarks = []struct {
 	name string
 }{
 	{regexp.MustCompile(`(?m)^net\.(ipv4|core|netfilter|ipv6\.neigh)\.|nf_conntrack|neighbour: |arp_cache|NETDEV WATCHDOG|NIC Link is |SYNs to LISTEN|Link encap:|Possible SYN flooding|possible SYN flooding|^TCP: inuse|allowance_exceeded|packets pruned from|packet receive errors|TCPTimeWaitOverflow|TcpExt|SYN cookies sent|Hardware Unit Hang|GT/s|LnkSta`), "Linux"},
-	{regexp.MustCompile(`(?m)^net\.inet6?\.[a-z0-9_.]+=|mbuf 2048 byte clusters|OpenBSD|net\.inet\.ip\.ifq\.|hwfeatures=`), "OpenBSD"},
-	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|^\[zone: |is using my IP|mbuf clusters|\(current/cache|FreeBSD|dropped due to full socket buffers|watchdog timeout|link state changed|^(net\.inet|kern\.ipc|hw\.intr|dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|output packets dropped due to no bufs|cpu0:timer|SSTRESH|State Table|hard limit`), "FreeBSD"},
+	{regexp.MustCompile(`(?m)^net\.inet6?\.[a-z0-9_.]+=|mbuf 2048 byte clusters|OpenBSD|Ifail|Iface$|net\.inet\.ip\.ifq\.|hwfeatures=`), "OpenBSD"},
+	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|^\[zone: |is using my IP|mbuf clusters|\(current/cache|FreeBSD|dropped due to full socket buffers|watchdog timeout|link state changed|^(net\.inet|kern\.ipc|hw\.intr|dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|output packets dropped due to no bufs|cpu0:timer|SSTRESH|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno`), "FreeBSD"},
 }
 
 // guessIdentity makes a line of uname for outputs that came without one.

@@ -16,8 +16,8 @@ func softnetDropped() Rule {
 			for _, p := range in.Facts.Processors {
 				if p.Softnet != nil && p.Softnet.Dropped.Value > 0 {
 					c := p.Softnet.Dropped
-					out = append(out, with(graded(c, p.Softnet.Processed.Value, 1e-5, Warning), one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{c.Source},
-						"%s dropped of %d processed (second column)", happened(c), p.Softnet.Processed.Value))...)
+					out = append(out, with(graded(c, p.Softnet.Processed.Value, 1e-4, Warning), one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{c.Source},
+						"dropped (second column): %s; processed: %d", happened(c), p.Softnet.Processed.Value))...)
 				}
 			}
 			return out

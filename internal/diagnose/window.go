@@ -155,7 +155,9 @@ func arrivingShare(f *facts.Facts) (share float64, why string) {
 		if n.Features["rx-gro-hw"].On || n.Features["large-receive-offload"].On {
 			return 255.0 / 256, "at best: the card joins segments, and the kernel measures the share of payload in what arrives"
 		}
-		mtu = max(n.MTU, 576)
+		if n.MTU >= 576 {
+			mtu = n.MTU
+		}
 	}
 	frame := (mtu + 80 + 2047) / 2048 * 2048 // with the headroom that drivers leave
 	return float64(mtu-52) / float64(frame), fmt.Sprintf("at best: the kernel measures the share of payload in what arrives, %d of %d bytes", mtu-52, frame)
