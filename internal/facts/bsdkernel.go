@@ -60,7 +60,7 @@ func (f *Facts) readVmstatInterrupts(t text) error {
 		device, queue, _ := strings.Cut(name, ":")
 		if n := f.NIC(device); n != nil {
 			irq.NIC = device
-			if strings.HasPrefix(queue, "rx") || strings.HasPrefix(queue, "que") || strings.HasPrefix(queue, "rxq") {
+			if _, number := count(queue); number || strings.HasPrefix(queue, "rx") || strings.HasPrefix(queue, "que") {
 				n.Queues.RX++
 			}
 		}
@@ -71,6 +71,10 @@ func (f *Facts) readVmstatInterrupts(t text) error {
 	}
 	return nil
 }
+
+// pcixCap is what pciconf says of a PCI-X card (FreeBSD
+// usr.sbin/pciconf/cap.c): what it can do, as the slot's clock is not told.
+var pcixCap = regexp.MustCompile(`= PCI-X (\d+)-bit (?:bridge )?(?:supports (\d+)MHz)?`)
 
 var pciexpLink = regexp.MustCompile(`link x(\d+)\(x(\d+)\)(?: speed ([0-9.]+)\(([0-9.]+)\))?`)
 
@@ -89,6 +93,13 @@ func (f *Facts) readPciconf(t text) error {
 		}
 		if n == nil {
 			continue
+		}
+		if m := pcixCap.FindStringSubmatch(line); m != nil {
+			n.PCIe = &PCIe{Form: "pci-x", Bits: smallNumber(m[1]), Clock: 66}
+			if m[2] != "" {
+				n.PCIe.Clock = float64(smallNumber(m[2]))
+			}
+			n.show("pcie", f.Line(t.from, i+1))
 		}
 		if m := pciexpLink.FindStringSubmatch(line); m != nil {
 			p := &PCIe{Form: "pcie", Width: smallNumber(m[1]), MaxWidth: smallNumber(m[2])}
@@ -177,7 +188,11 @@ func (f *Facts) readKldstat(t text) error {
 	for _, line := range t.lines() {
 		words := strings.Fields(line)
 		if len(words) >= 5 && words[0] != "Id" {
-			f.Modules = append(f.Modules, strings.TrimSuffix(words[len(words)-1], ".ko"))
+			f.Modules = append(f.Modules, strings.TrimSuffix(words[4], ".ko"))
+		} else if len(words) == 2 && line[0] != 'I' { // -v: the modules in a file
+			if _, number := count(words[0]); number {
+				f.Modules = append(f.Modules, words[1][strings.LastIndex(words[1], "/")+1:])
+			}
 		}
 	}
 	if len(f.Modules) == 0 {

@@ -48,6 +48,48 @@ type problem struct {
 
 func (p *problem) Error() string { return p.why }
 
+// refusal is a text that holds no facts but the reason why.
+type refusal struct {
+	state State
+	line  int
+	why   string
+}
+
+func (r *refusal) Error() string { return r.why }
+
+// refused finds a refusal in an output of a line or two: saved outputs hold what
+// the command said on standard error.
+func refused(t text) *refusal {
+	if len(t.data) > 512 {
+		return nil
+	}
+	lines := t.lines()
+	if len(lines) > 3 {
+		return nil
+	}
+	for i, line := range lines {
+		lower := strings.ToLower(line)
+		for _, known := range refusals {
+			if strings.Contains(lower, known.words) {
+				return &refusal{known.state, i + 1, shorten(line)}
+			}
+		}
+	}
+	return nil
+}
+
+// refusals are the reasons that ethtool, iproute2, sysctl, shells and sosreport
+// give.
+var refusals = []struct {
+	words string
+	state State
+}{
+	{"operation not permitted", Denied}, {"permission denied", Denied}, {"access denied", Denied}, {"must be root", Denied}, {"you need to be root", Denied},
+	{"not supported", Absent}, {"no data available", Absent}, {"no stats available", Absent}, {"no such device", Absent}, {"no such file", Absent},
+	{"command not found", Absent}, {": not found", Absent}, {"unknown oid", Absent}, {"does not exist", Absent}, {"no such program", Absent},
+	{"timed out", Absent}, {"timeout", Absent}, {"no channels available", Absent}, {"modules are not loaded", Absent},
+}
+
 func atLine(line int, format string, args ...any) error {
 	return &problem{line, fmt.Sprintf(format, args...)}
 }
@@ -163,6 +205,10 @@ func (f *Facts) ask(ctx context.Context, c host.Conn, readers []reader) error {
 func (f *Facts) take(r reader, a host.Answer) {
 	t := text{readerName(a.Op), a.Out}
 	part := Part{From: t.from, State: Read}
+	if len(t.data) > textLimit {
+		t.data = t.data[:bytes.LastIndexByte(t.data[:textLimit], '\n')+1]
+		part.Because = fmt.Sprintf("it has %d MiB, of which the first %d are read", len(a.Out)>>20, textLimit>>20)
+	}
 	switch {
 	case len(bytes.TrimSpace(a.Out)) == 0 && a.Failure != host.None:
 		part.State, part.Because = stateOf(a.Failure), answerProblem(a)
@@ -178,16 +224,30 @@ func (f *Facts) take(r reader, a host.Answer) {
 	default:
 		f.texts[t.from] = t.lines()
 		if err := r.parse(f, t); err != nil {
-			part.State, part.Because = Unparsed, err.Error()
-			var p *problem
-			if errors.As(err, &p) {
-				part.Line = p.line
-				part.Because = fmt.Sprintf("line %d: %s", p.line, p.why)
-			}
+			part.State, part.Line, part.Because = failed(t, err)
 		}
 	}
 	f.Parts[r.part] = part
 }
+
+// failed says how the reading of a text ended that a parser gave up.
+func failed(t text, err error) (state State, line int, because string) {
+	var no *refusal
+	if errors.As(err, &no) {
+		return no.state, no.line, no.why
+	}
+	if no = refused(t); no != nil {
+		return no.state, no.line, no.why
+	}
+	var p *problem
+	if errors.As(err, &p) {
+		return Unparsed, p.line, fmt.Sprintf("line %d: %s", p.line, p.why)
+	}
+	return Unparsed, 0, err.Error()
+}
+
+// textLimit bounds what is read of one source, in bytes.
+const textLimit = 16 << 20
 
 // mayBeEmpty are the parts that have nothing to say on a healthy host.
 var mayBeEmpty = map[string]bool{"neighbours": true, "messages": true, "addresses": true}

@@ -227,8 +227,8 @@ func TestOpenBSD(t *testing.T) {
 		"drops":   {f.Settings["net.inet.ip.ifq.drops"].Value, "77"},
 		"irq":     {[]any{f.Interrupts[1].NIC, f.Interrupts[1].Total.Value}, []any{"ix0", uint64(7700000)}},
 		"route":   {f.Outlet().Name, "ix0"},
-		"memory":  {f.Memories[2].Limit, uint64(524288)},
-		"denied":  {f.Memories[3].Denied, uint64(2)},
+		"memory":  {f.Memories[3].Limit, uint64(524288)},
+		"denied":  {f.Memories[4].Denied, uint64(2)},
 	} {
 		if d := cmp.Diff(pair[1], pair[0]); d != "" {
 			t.Errorf("%s (-want +got):\n%s", what, d)
@@ -259,7 +259,7 @@ func TestNetToolsInPlaceOfProc(t *testing.T) {
 func TestBrokenInputIsSaid(t *testing.T) {
 	for _, tt := range []struct{ part, source, text, want string }{
 		{"counters", "/proc/net/netstat", "TcpExt: SyncookiesSent ListenOverflows\nTcpExt: 1\n", "line 2: 1 numbers for the 2 names of TcpExt"},
-		{"softnet", "/proc/net/softnet_stat", "0002 zz 0000 0000 0000 0000 0000 0000 0000\n", "line 1: column 2 is no 32-bit hexadecimal number"},
+		{"softnet", "/proc/net/softnet_stat", "00000002 0000zz00 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n", "line 1: column 2 is no 32-bit hexadecimal number"},
 		{"interrupts", "/proc/interrupts", "unterbrechungen\n", "line 1: no line of CPUs at the top"},
 		{"memory", "/proc/meminfo", "MemTotal: viel kB\n", "line 1: MemTotal is no number of kB"},
 		{"routes", "ip route show table main", "Ziel Gateway\n", "nothing in it is understood"},

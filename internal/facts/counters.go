@@ -80,6 +80,39 @@ func (f *Facts) readSockstat(t text) error {
 	return nil
 }
 
+// readConntrack reads conntrack -S (conntrack-tools): for each processor a line
+// "cpu=0 found=0 invalid=2 ...". Its counters are those of
+// /proc/net/stat/nf_conntrack, and are added up.
+func (f *Facts) readConntrack(t text) error {
+	sums := map[string]uint64{}
+	shown := map[string]Source{}
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) < 2 || !strings.HasPrefix(words[0], "cpu=") {
+			continue
+		}
+		for _, w := range words[1:] {
+			name, value, _ := strings.Cut(w, "=")
+			v, ok := count(value)
+			if !ok {
+				return atLine(i+1, "%q is no counter", shorten(w))
+			}
+			if sums[name] += v; v > 0 || shown[name].Text == "" {
+				shown[name] = f.Line(t.from, i+1)
+			}
+		}
+	}
+	if len(sums) == 0 {
+		return errNothing
+	}
+	for name, v := range sums {
+		if key := "nf_conntrack." + name; f.Counters[key].Source.Text == "" {
+			f.Counters[key] = Counter{Value: v, Source: shown[name]}
+		}
+	}
+	return nil
+}
+
 func evenPairs(words []string) map[string]string {
 	m := map[string]string{}
 	for i := 0; i+1 < len(words); i += 2 {
@@ -89,7 +122,9 @@ func evenPairs(words []string) map[string]string {
 }
 
 // statColumns reads the files of /proc/net/stat: a line of names, then a line
-// of hexadecimal numbers for each processor. The numbers are added up.
+// of hexadecimal numbers for each processor. The numbers are added up, but for
+// entries, which is that of the whole table on each line (Linux
+// net/core/neighbour.c, net/netfilter/nf_conntrack_standalone.c).
 func statColumns(prefix string) func(f *Facts, t text) error {
 	return func(f *Facts, t text) error {
 		lines := t.lines()
@@ -100,6 +135,9 @@ func statColumns(prefix string) func(f *Facts, t text) error {
 		sums := make([]uint64, len(heads))
 		for i, line := range lines[1:] {
 			words := strings.Fields(line)
+			if len(words) == 0 {
+				continue
+			}
 			if len(words) < len(heads) {
 				return atLine(i+2, "%d numbers for %d names", len(words), len(heads))
 			}
@@ -108,7 +146,11 @@ func statColumns(prefix string) func(f *Facts, t text) error {
 				if !ok {
 					return atLine(i+2, "%q is no hexadecimal number", shorten(words[j]))
 				}
-				sums[j] += v
+				if heads[j] == "entries" {
+					sums[j] = v
+				} else {
+					sums[j] += v
+				}
 			}
 		}
 		for j, name := range heads {

@@ -61,7 +61,7 @@ func readEthtoolLink(n *NIC, f *Facts, t text) error {
 		switch name {
 		case "Speed":
 			found = true
-			if v, ok := count(strings.TrimSuffix(value, "Mb/s")); ok && v > 0 && v < 10_000_000 {
+			if v, ok := count(strings.TrimSuffix(value, "Mb/s")); ok && v > 0 && v < 10_000_000 && v != unknownSpeed {
 				n.Speed = units.Rate(v) * units.Mbit
 				n.show("speed_bps", src)
 			}
@@ -85,6 +85,10 @@ func readEthtoolLink(n *NIC, f *Facts, t text) error {
 	}
 	return nil
 }
+
+// unknownSpeed is what kernels before 2.6.37 say of a link without one: the
+// 16-bit SPEED_UNKNOWN, -1.
+const unknownSpeed = 65535
 
 // fastestMode finds the fastest of the modes below "Supported link modes:",
 // such as 1000baseT/Full.
@@ -273,6 +277,7 @@ func readEthtoolStatistics(n *NIC, f *Facts, t text) error {
 		n.Counters = map[string]Counter{}
 	}
 	found := false
+	seen := map[string]bool{}
 	for i, line := range t.lines() {
 		cut := strings.LastIndex(line, ":")
 		if cut < 0 {
@@ -284,8 +289,13 @@ func readEthtoolStatistics(n *NIC, f *Facts, t text) error {
 			continue
 		}
 		found = true
-		if _, again := n.Counters[name]; !again {
+		// vmxnet3 repeats its names below a line for each queue: they add up.
+		if seen[name] {
+			v += n.Counters[name].Value
+		}
+		if !strings.HasSuffix(name, "Queue#") {
 			n.Counters[name] = Counter{Value: v, Source: f.Line(t.from, i+1)}
+			seen[name] = true
 		}
 	}
 	if !found {

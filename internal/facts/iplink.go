@@ -39,7 +39,7 @@ func parseIPLink(t text) []NIC {
 			continue
 		}
 		n := &nics[len(nics)-1]
-		if (words[0] == "RX:" || words[0] == "TX:") && i+1 < len(lines) {
+		if (words[0] == "RX:" || words[0] == "TX:" || (words[0] == "RX" || words[0] == "TX") && len(words) > 1 && words[1] == "errors:") && i+1 < len(lines) {
 			ipLinkCounters(n, t.from, i+2, words, lines[i+1])
 			i++
 			continue
@@ -87,13 +87,8 @@ func ipLinkDetail(n *NIC, words []string) {
 			n.Kind = kind
 		}
 	}
-	for _, w := range words {
-		switch w {
-		case "vlan", "bridge", "bond", "veth", "tun", "vxlan", "macvlan", "ipvlan", "geneve", "wireguard", "dummy", "ifb", "team", "gre", "ipip", "sit":
-			if n.Kind == "ethernet" || n.Kind == "none" {
-				n.Kind = w
-			}
-		}
+	if linkKinds[words[0]] && n.Kind != "loopback" {
+		n.Kind = words[0]
 	}
 	for key, value := range pairs(words) {
 		switch key {
@@ -108,6 +103,14 @@ func ipLinkDetail(n *NIC, words []string) {
 		}
 	}
 }
+
+// linkKinds are the kinds of virtual interfaces (Linux drivers/net,
+// rtnl_link_ops); a kind begins its line. The word "vlan" stands in lines of
+// virtual functions too.
+var linkKinds = map[string]bool{"vlan": true, "bridge": true, "bond": true, "veth": true, "tun": true, "vxlan": true, "macvlan": true, "macvtap": true, "ipvlan": true,
+	"ipvtap": true, "geneve": true, "wireguard": true, "dummy": true, "ifb": true, "team": true, "gre": true, "gretap": true, "ip6gre": true, "ip6gretap": true,
+	"ipip": true, "ip6tnl": true, "sit": true, "vti": true, "vti6": true, "xfrm": true, "erspan": true, "vrf": true, "macsec": true, "hsr": true, "openvswitch": true,
+	"nlmon": true, "can": true, "vcan": true, "bareudp": true, "netdevsim": true}
 
 // ipLinkCounters pairs headings and numbers: rx_bytes, rx_packets, rx_errors,
 // rx_dropped, rx_missed or rx_overrun, rx_mcast; tx_carrier, tx_collsns.

@@ -64,6 +64,7 @@ func (f *Facts) linuxReaders(thorough bool) []reader {
 	if thorough {
 		readers = append(readers,
 			reader{"lspci", host.Command("lspci", "-vv"), (*Facts).readLspci},
+			reader{"conntrack", host.Command("conntrack", "-S"), (*Facts).readConntrack},
 			reader{"nstat", host.Command("nstat", "-az"), (*Facts).readNstat},
 			reader{"netstat", host.Command("netstat", "-s"), (*Facts).readNetToolsNetstat},
 			reader{"block devices", host.Command("lsblk", "-o", "NAME,SIZE,ROTA,TYPE,SCHED,MOUNTPOINT"), (*Facts).readLsblk},
@@ -144,6 +145,9 @@ func (f *Facts) readModules(t text) error {
 // finish joins what several sources say together.
 func (f *Facts) finish() {
 	f.attribute()
+	if f.Cores == 0 && (f.Parts["processors"].State == Read || f.Parts["softnet"].State == Read) {
+		f.Cores = len(f.Processors)
+	}
 	if slices.Contains([]string{"x86_64", "amd64", "i386", "i686"}, f.Machine) && f.PageSize == 0 {
 		f.PageSize = 4 * units.KiB // the only one that they have
 	}

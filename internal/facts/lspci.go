@@ -13,7 +13,7 @@ var lspciLink = regexp.MustCompile(`Speed ([0-9.]+)GT/s(?: \([a-z]+\))?, Width x
 // PCI-X device with its status. Interfaces are found by their bus address.
 func (f *Facts) readLspci(t text) error {
 	var n *NIC
-	found := false
+	found, denied := false, 0
 	for i, line := range t.lines() {
 		if line == "" {
 			n = nil
@@ -31,10 +31,16 @@ func (f *Facts) readLspci(t text) error {
 		if n == nil || len(words) < 2 {
 			continue
 		}
+		if strings.Contains(line, "<access denied>") && n.PCIe == nil {
+			denied = i + 1
+		}
 		f.lspciLine(n, words[0], line, f.Line(t.from, i+1))
 	}
-	if !found {
+	switch {
+	case !found:
 		return errNothing
+	case denied > 0:
+		return &refusal{Denied, denied, "capabilities are shown to root only"}
 	}
 	return nil
 }

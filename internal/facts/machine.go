@@ -37,6 +37,10 @@ func (f *Facts) readCPUInfo(t text) error {
 		}
 		value = strings.TrimSpace(value)
 		switch strings.TrimSpace(name) {
+		case "# processors": // s390
+			if v, number := count(value); number && v <= maxProcessors {
+				n = int(v)
+			}
 		case "processor":
 			if _, number := count(value); number {
 				n++

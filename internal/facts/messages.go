@@ -16,8 +16,12 @@ var messageMarks = []string{
 	"clocksource", "speed", "duplex", "pf state", "pf limit",
 }
 
-// readMessages keeps the lines of dmesg that concern the network.
+// readMessages keeps the lines of dmesg that concern the network; the only
+// failure is a kernel that shows them to root alone.
 func (f *Facts) readMessages(t text) error {
+	if lines := t.lines(); len(lines) <= 2 && strings.HasPrefix(lines[0], "dmesg: ") {
+		return &refusal{Denied, 1, shorten(lines[0])}
+	}
 	for i, line := range t.lines() {
 		lower := strings.ToLower(line)
 		for _, mark := range messageMarks {

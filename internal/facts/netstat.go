@@ -113,16 +113,15 @@ func mbufLine(pool func(string) *Pool, values []uint64, rest string, src Source)
 		p.Source = src
 		return p
 	}
-	what, _, _ := strings.Cut(rest, " (")
+	what, order := strings.TrimSuffix(rest, ":"), ""
+	if i := strings.LastIndex(what, " ("); i >= 0 { // "4k (page size) jumbo clusters in use (current/...)"
+		what, order = what[:i], strings.Trim(what[i:], " ()")
+	}
 	switch {
-	case strings.HasSuffix(what, " in use") && len(values) >= 3:
-		p := keep(strings.TrimSuffix(what, " in use"))
-		p.Used, p.Cached = values[0], values[1]
-		if len(values) == 4 {
-			p.Limit = values[3]
-		}
-	case strings.HasSuffix(what, "clusters in use"):
-		keep(strings.TrimSuffix(what, " in use")).Used = values[0]
+	case strings.HasSuffix(what, " in use") && strings.HasPrefix(order, "current/"):
+		keep(strings.TrimSuffix(what, " in use")).inUse(order, values)
+	case strings.HasSuffix(what, "mbufs in use") && len(values) == 1: // OpenBSD
+		keep("mbufs").Used = values[0]
 	case what == "Kbytes allocated to network" && len(values) == 3: // OpenBSD: current/peak/max
 		p := keep("Kbytes of mbufs")
 		p.Used, p.Limit = values[0], values[2]
@@ -135,8 +134,28 @@ func mbufLine(pool func(string) *Pool, values []uint64, rest string, src Source)
 		for _, v := range values {
 			p.Delayed += v
 		}
-	case what == "requests for memory denied" || what == "requests for I/O initiated by sendfile":
+	case what == "requests for memory denied" || what == "requests for sfbufs denied":
 		keep(what).Denied = values[0]
+	}
+}
+
+// inUse takes the numbers in the order that the line itself names:
+// current/cache/total/max of FreeBSD since 5, current/peak/max of OpenBSD and
+// of earlier FreeBSD.
+func (p *Pool) inUse(order string, values []uint64) {
+	names := strings.Split(order, "/")
+	for i, v := range values {
+		if i >= len(names) {
+			return
+		}
+		switch names[i] {
+		case "current":
+			p.Used = v
+		case "cache":
+			p.Cached = v
+		case "max":
+			p.Limit = v
+		}
 	}
 }
 

@@ -15,34 +15,77 @@ var sentences = map[string]string{
 	"SYNs to LISTEN sockets ignored":                                           "TcpExt.ListenDrops",
 	"SYN cookies sent":                                                         "TcpExt.SyncookiesSent",
 	"SYN cookies received":                                                     "TcpExt.SyncookiesRecv",
-	"packets pruned from receive queue because of socket buffer overrun":       "TcpExt.RcvPruned",
+	"invalid SYN cookies received":                                             "TcpExt.SyncookiesFailed",
+	"packets pruned from receive queue because of socket buffer overrun":       "TcpExt.PruneCalled",
 	"packets pruned from receive queue":                                        "TcpExt.RcvPruned",
 	"packets dropped from out-of-order queue because of socket buffer overrun": "TcpExt.OfoPruned",
 	"packets collapsed in receive queue due to low socket buffer":              "TcpExt.TCPRcvCollapsed",
+	"packets collapsed in receive queue due to low socket buffers":             "TcpExt.TCPRcvCollapsed",
+	"TCP sockets finished time wait in fast timer":                             "TcpExt.TW",
+	"TCP sockets finished time wait in slow timer":                             "TcpExt.TWKilled",
+	"delayed acks sent":                                                        "TcpExt.DelayedACKs",
+	"times recovered from packet loss due to fast retransmit":                  "TcpExt.TCPRenoRecovery",
+	"times recovered from packet loss due to SACK data":                        "TcpExt.TCPSackRecovery",
+	"times recovered from packet loss by selective acknowledgements":           "TcpExt.TCPSackRecovery",
+	"times using SACK":                                                         "TcpExt.TCPSACKReorder",
+	"times using FACK":                                                         "TcpExt.TCPFACKReorder",
+	"times using time stamp":                                                   "TcpExt.TCPTSReorder",
+	"times using reno fast retransmit":                                         "TcpExt.TCPRenoReorder",
+	"fast retransmits":                                                         "TcpExt.TCPFastRetrans",
+	"forward retransmits":                                                      "TcpExt.TCPForwardRetrans",
+	"retransmits in slow start":                                                "TcpExt.TCPSlowStartRetrans",
+	"retransmits lost":                                                         "TcpExt.TCPLostRetransmit",
+	"other TCP timeouts":                                                       "TcpExt.TCPTimeouts",
+	"DSACKs sent for old packets":                                              "TcpExt.TCPDSACKOldSent",
+	"DSACKs sent for out of order packets":                                     "TcpExt.TCPDSACKOfoSent",
+	"DSACKs received":                                                          "TcpExt.TCPDSACKRecv",
+	"DSACKs for out of order packets received":                                 "TcpExt.TCPDSACKOfoRecv",
+	"connections aborted due to memory pressure":                               "TcpExt.TCPAbortOnMemory",
+	"connections aborted due to timeout":                                       "TcpExt.TCPAbortOnTimeout",
+	"times TCP ran low on memory":                                              "TcpExt.TCPMemoryPressures",
+	"TCP ran low on memory times":                                              "TcpExt.TCPMemoryPressures",
 	"segments retransmited":                                                    "Tcp.RetransSegs",
 	"segments retransmitted":                                                   "Tcp.RetransSegs",
 	"segments send out":                                                        "Tcp.OutSegs",
 	"segments sent out":                                                        "Tcp.OutSegs",
 	"segments received":                                                        "Tcp.InSegs",
 	"bad segments received":                                                    "Tcp.InErrs",
+	"resets sent":                                                              "Tcp.OutRsts",
+	"failed connection attempts":                                               "Tcp.AttemptFails",
+	"connection resets received":                                               "Tcp.EstabResets",
+	"connections established":                                                  "Tcp.CurrEstab",
+	"passive opens":                                                            "Tcp.PassiveOpens",
 	"passive connection openings":                                              "Tcp.PassiveOpens",
 	"passive connections openings":                                             "Tcp.PassiveOpens",
+	"active opens":                                                             "Tcp.ActiveOpens",
 	"active connection openings":                                               "Tcp.ActiveOpens",
 	"active connections openings":                                              "Tcp.ActiveOpens",
 	"receive buffer errors":                                                    "Udp.RcvbufErrors",
 	"send buffer errors":                                                       "Udp.SndbufErrors",
 	"packet receive errors":                                                    "Udp.InErrors",
 	"packets received":                                                         "Udp.InDatagrams",
+	"packets sent":                                                             "Udp.OutDatagrams",
+	"packets send":                                                             "Udp.OutDatagrams",
+	"packets to unknown port received":                                         "Udp.NoPorts",
 	"total packets received":                                                   "Ip.InReceives",
 	"forwarded":                                                                "Ip.ForwDatagrams",
-	"DSACKs received":                                                          "TcpExt.TCPDSACKRecv",
-	"times the listen queue of a socket overflowed and SYN cookies were sent": "TcpExt.TCPReqQFullDoCookies",
-	"connections aborted due to memory pressure":                              "TcpExt.TCPAbortOnMemory",
-	"times TCP ran low on memory":                                             "TcpExt.TCPMemoryPressures",
-	"TCP ran low on memory times":                                             "TcpExt.TCPMemoryPressures",
+	"incoming packets discarded":                                               "Ip.InDiscards",
+	"incoming packets delivered":                                               "Ip.InDelivers",
+	"requests sent out":                                                        "Ip.OutRequests",
+	"outgoing packets dropped":                                                 "Ip.OutDiscards",
+	"dropped because of missing route":                                         "Ip.OutNoRoutes",
+	"fragments dropped after timeout":                                          "Ip.ReasmTimeout",
+	"reassemblies required":                                                    "Ip.ReasmReqds",
+	"packets reassembled ok":                                                   "Ip.ReasmOKs",
+	"packet reassembles failed":                                                "Ip.ReasmFails",
+	"packet reassemblies failed":                                               "Ip.ReasmFails",
+	"fragments failed":                                                         "Ip.FragFails",
 }
 
 var leadingNumber = regexp.MustCompile(`^(?:Detected reordering |)(\d+)\s+(.+)$`)
+
+// lowMemory is the sentence that has its number at the end.
+var lowMemory = regexp.MustCompile(`^TCP ran low on memory (\d+) times`)
 
 // readNetToolsNetstat reads netstat -s of Linux: sections named after a table
 // of /proc with indented lines, "NUMBER words" or "NAME: NUMBER" for counters
@@ -73,6 +116,9 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 				keep(section+"."+name, v, i+1)
 			}
 			continue
+		}
+		if m := lowMemory.FindStringSubmatch(trimmed); m != nil {
+			trimmed = m[1] + " times TCP ran low on memory"
 		}
 		m := leadingNumber.FindStringSubmatch(trimmed)
 		if m == nil {
@@ -105,6 +151,13 @@ func (f *Facts) readNstat(t text) error {
 		}
 		v, ok := count(words[1])
 		if !ok {
+			continue
+		}
+		if strings.Contains(words[0], "6") && !strings.HasPrefix(words[0], "IcmpMsg") && !strings.HasPrefix(words[0], "Tcp") {
+			found = true // those of /proc/net/snmp6
+			if key := "Snmp6." + words[0]; f.Counters[key].Source.Text == "" {
+				f.Counters[key] = Counter{Value: v, Source: f.Line(t.from, i+1)}
+			}
 			continue
 		}
 		for _, table := range nstatTables {
@@ -229,8 +282,8 @@ func (f *Facts) readMpstat(t text) error {
 		p := Processor{ID: int(id), Sampled: true, Source: f.Line(t.from, i+1)}
 		good := true
 		for j, head := range heads[1:] {
-			v, err := strconv.ParseFloat(row[j+1], 64)
-			good = good && err == nil && v >= 0 && v <= 100.5
+			v, ok := positive(strings.ReplaceAll(row[j+1], ",", "."))
+			good = good && ok && v <= 100.5
 			p.add(strings.TrimPrefix(head, "%"), v/100)
 		}
 		if good {

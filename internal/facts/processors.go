@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +81,7 @@ func (p *Processor) share(ticks []uint64) {
 // time_squeeze, ...; column 10 counts packets steered here (since 2.6.35), 13
 // is the CPU (since 5.10).
 func (f *Facts) readSoftnet(t text) error {
+	next := 0
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
 		if len(words) == 0 {
@@ -91,12 +93,13 @@ func (f *Facts) readSoftnet(t text) error {
 		values := make([]uint64, len(words))
 		for j, w := range words {
 			v, ok := hexadecimal(w)
-			if !ok || len(w) > 8 {
+			if !ok || len(w) != 8 { // printed as %08x: another width is a cut line
 				return atLine(i+1, "column %d is no 32-bit hexadecimal number", j+1)
 			}
 			values[j] = v
 		}
-		id := i
+		id := next
+		next++
 		if len(values) >= 13 {
 			id = int(values[12])
 		}
@@ -114,22 +117,47 @@ func (f *Facts) readSoftnet(t text) error {
 	return nil
 }
 
+var interruptName = regexp.MustCompile(`^\s*([A-Za-z0-9_]+):(.*)$`)
+
 // perCPU reads a table whose first line names CPUs (CPU0 CPU1 ...) and whose
-// others are "NAME: numbers rest".
+// others are "NAME: numbers rest". Terminals and posts wrap long lines: what
+// does not begin with a name belongs to the line before.
 func perCPU(t text, each func(line int, name string, numbers []uint64, rest []string)) error {
 	lines := t.lines()
 	top := 0
 	for top < len(lines)-1 && strings.TrimSpace(lines[top]) == "" {
 		top++
 	}
+	first := top + 1
 	cpus := strings.Fields(lines[top])
 	if len(cpus) == 0 || !strings.HasPrefix(cpus[0], "CPU") {
 		return atLine(top+1, "no line of CPUs at the top")
 	}
-	for i, line := range lines[top+1:] {
-		name, rest, ok := strings.Cut(line, ":")
-		words := strings.Fields(rest)
-		if !ok || len(words) == 0 {
+	for top+1 < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[top+1]), "CPU") {
+		top++
+		cpus = append(cpus, strings.Fields(lines[top])...)
+	}
+	if len(cpus) > maxProcessors {
+		return atLine(first, "%d CPUs cannot be", len(cpus))
+	}
+	row := func(i int) (line string, next int) {
+		line, next = lines[i], i+1
+		for next < len(lines) && strings.TrimSpace(lines[next]) != "" && !interruptName.MatchString(lines[next]) {
+			line += " " + lines[next]
+			next++
+		}
+		return line, next
+	}
+	for i := top + 1; i < len(lines); {
+		at := i
+		var line string
+		line, i = row(i)
+		m := interruptName.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		name, words := m[1], strings.Fields(m[2])
+		if len(words) == 0 {
 			continue
 		}
 		var numbers []uint64
@@ -140,7 +168,7 @@ func perCPU(t text, each func(line int, name string, numbers []uint64, rest []st
 			}
 			numbers = append(numbers, v)
 		}
-		each(top+i+2, strings.TrimSpace(name), numbers, words[len(numbers):])
+		each(at+1, name, numbers, words[len(numbers):])
 	}
 	return nil
 }

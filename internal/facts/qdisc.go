@@ -56,8 +56,12 @@ func (q *Qdisc) counters(words []string, src Source) {
 		take(&q.Overlimits, values["overlimits"])
 		take(&q.Requeues, values["requeues"])
 	}
-	if words[0] == "backlog" && len(words) > 1 {
-		q.Backlog = sizeWord(strings.TrimSuffix(words[1], "b"))
+	// "backlog 31Kb 21p", alone or behind a rate; a table of cake has a row of
+	// that name.
+	for i := 0; i+2 < len(words); i++ {
+		if words[i] == "backlog" && strings.HasSuffix(words[i+2], "p") {
+			q.Backlog = sizeWord(strings.TrimSuffix(words[i+1], "b"))
+		}
 	}
 }
 

@@ -167,7 +167,7 @@ func onlyMessages(s string) string {
 	f := &Facts{texts: map[string][]string{}}
 	t := text{"dmesg", []byte(s)}
 	f.texts["dmesg"] = t.lines()
-	_ = f.readMessages(t) // it has no error
+	_ = f.readMessages(t) // a refusal has no messages
 	var b strings.Builder
 	for _, m := range f.Messages {
 		b.WriteString(m.Text + "\n")

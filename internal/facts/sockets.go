@@ -118,6 +118,7 @@ func (fl *Flow) field(key, value string) {
 // number keeps a plain number, one of ms, or a rate of bps, Kbps, Mbps, Gbps.
 func (fl *Flow) number(key, value string) {
 	factor := 1.0
+	value, _, _ = strings.Cut(value, "/") // pacing_rate 463Mbps/900Mbps: now and at most
 	for _, u := range []struct {
 		suffix string
 		factor float64

@@ -19,17 +19,21 @@ func (f *Facts) readSettings(t text) error {
 // dev.cdrom.info) or a line without a key (FreeBSD's tables) continues a value.
 func parseSysctl(t text) map[string]Setting {
 	values := map[string]Setting{}
-	last := ""
+	last, continues := "", false
 	for i, line := range t.lines() {
 		name, value, ok := splitSysctl(line)
 		if !ok {
-			if prev, has := values[last]; has && strings.TrimSpace(line) != "" && len(prev.Value) < 4096 {
+			if complaint(line) {
+				continue
+			}
+			if prev, has := values[last]; has && continues && strings.TrimSpace(line) != "" && len(prev.Value) < 4096 {
 				prev.Value = strings.TrimSpace(prev.Value + " " + strings.Join(strings.Fields(line), " "))
 				values[last] = prev
 			}
 			continue
 		}
-		last = name
+		// Linux repeats the name on each line of a value.
+		last, continues = name, !strings.HasPrefix(line[len(name):], " =")
 		if _, again := values[name]; again {
 			continue
 		}
@@ -37,6 +41,12 @@ func parseSysctl(t text) map[string]Setting {
 			Source: Source{t.from, i + 1, shorten(line)}}
 	}
 	return values
+}
+
+// complaint reports whether a line is what sysctl says on standard error,
+// which saved outputs hold too.
+func complaint(line string) bool {
+	return strings.HasPrefix(line, "sysctl: ") || strings.HasPrefix(line, "error: ") || strings.HasPrefix(line, "warning: ")
 }
 
 // splitSysctl takes the name off a line. A name has a dot, no white space, and

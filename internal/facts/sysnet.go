@@ -74,7 +74,7 @@ func (n *NIC) sysFile(file, value string, src Source, _ int) {
 	}
 	switch file {
 	case "speed": // Mbit/s, -1 when not known
-		if v, ok := wholeNumber(value); ok && v > 0 && v < 10_000_000 {
+		if v, ok := wholeNumber(value); ok && v > 0 && v < 10_000_000 && v != unknownSpeed {
 			n.Speed = units.Rate(v) * units.Mbit
 			show("speed_bps")
 		}
