@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,10 @@ import (
 type planOptions struct {
 	host, system, version string
 	memory, nicRate, disk string
-	cores                 int
+	cores, queues, ring   int
+	disks                 int
+	diskIOPS              float64
+	diskLatency           string
 	driver                string
 	path, role            string
 	load                  plan.Load
@@ -43,7 +47,7 @@ HOST is local, ns:NAME, ssh://[user@]name or a capture. With --os a plan is made
 a machine that is only described.`,
 		Example: `  wirerate plan --path rate=1gbit,rtt=80ms --role bulk
   wirerate plan ssh://root@web1 --path rate=10gbit,rtt=30ms --role web --connections 50000 -o plan/
-  wirerate plan --os freebsd --version 14.2 --memory 64GiB --cores 16 --nic ix --path rate=10gbit,rtt=50ms --role file
+  wirerate plan --os freebsd --version 14.2 --memory 64GiB --cores 16 --nic ix --path rate=10gbit,rtt=50ms --role file --disk-rate 2GB --disks 4 --disk-iops 400000 --disk-latency 80us
   wirerate plan --path rate=1gbit,rtt=20ms --role web --compare /etc/sysctl.conf`,
 		Args: cobra.MaximumNArgs(1),
 	}
@@ -53,9 +57,14 @@ a machine that is only described.`,
 	f.StringVar(&opt.version, "version", "", "its `release`, such as 14.2")
 	f.StringVar(&opt.memory, "memory", "", "its memory, such as `64GiB`")
 	f.IntVar(&opt.cores, "cores", 0, "its processors")
-	f.StringVar(&opt.driver, "nic", "", "`driver` of its network interface, such as ix or mlx5_core")
+	f.StringVar(&opt.driver, "nic", "", "its network interfaces, as `NIC`,...: a driver (ix, mlx5_core), a name of a BSD (ix0), or NAME:DRIVER (eth0:igb)")
 	f.StringVar(&opt.nicRate, "nic-rate", "", "speed of its interface, such as `10gbit`")
-	f.StringVar(&opt.disk, "disk-rate", "", "sustained write `rate` of its disks per second, such as 2GB")
+	f.IntVar(&opt.queues, "queues", 0, "receive queues of each interface")
+	f.IntVar(&opt.ring, "ring-max", 0, "largest ring of each interface")
+	f.StringVar(&opt.disk, "disk-rate", "", "sustained write `rate` of its disks together, per second, such as 2GB")
+	f.IntVar(&opt.disks, "disks", 0, "its disks")
+	f.Float64Var(&opt.diskIOPS, "disk-iops", 0, "operations per second of one disk")
+	f.StringVar(&opt.diskLatency, "disk-latency", "", "`time` of one operation of a disk, such as 80us")
 	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "what the host is for: "+strings.Join(catalog.Roles(), ", "))
 	f.Float64Var(&opt.load.Connections, "connections", 0, "TCP connections open at once (default: by role)")
@@ -187,6 +196,36 @@ func (o *planOptions) describe(m *plan.Machine) error {
 		}
 		m.NICRate = rate
 	}
+	if err := o.describeDisks(m); err != nil {
+		return err
+	}
+	if o.driver == "" {
+		return nil
+	}
+	nics, assumed, err := plan.DescribedInterfaces(m.System, o.driver)
+	if err != nil {
+		return fmt.Errorf("--nic: %w", err)
+	}
+	m.Driver = nics[0].Driver
+	if o.system == "" {
+		return nil // the host's own interfaces are known
+	}
+	if o.queues < 0 || o.queues > 1<<12 || o.ring < 0 || o.ring > 1<<20 {
+		return fmt.Errorf("--queues %d, --ring-max %d: numbers of queues and descriptors are expected", o.queues, o.ring)
+	}
+	for i := range nics {
+		nics[i].Rate, nics[i].Queues, nics[i].RingMax = m.NICRate, o.queues, o.ring
+	}
+	m.Interfaces, m.Assumed = nics, assumed
+	return nil
+}
+
+// describeDisks reads what the flags say about the disks.
+func (o *planOptions) describeDisks(m *plan.Machine) error {
+	if o.disks < 0 || o.disks > 1<<16 {
+		return fmt.Errorf("--disks %d: a number of disks is expected", o.disks)
+	}
+	m.Disks = o.disks
 	if o.disk != "" {
 		rate, err := units.ParseBytes(strings.TrimSuffix(o.disk, "/s"))
 		if err != nil {
@@ -194,9 +233,20 @@ func (o *planOptions) describe(m *plan.Machine) error {
 		}
 		m.DiskRate = float64(rate)
 	}
-	if o.driver != "" {
-		m.Driver = o.driver
+	if (o.diskIOPS != 0) != (o.diskLatency != "") {
+		return fmt.Errorf("--disk-iops and --disk-latency are needed together: their product is the queue that keeps a disk busy")
 	}
+	if o.diskLatency == "" {
+		return nil
+	}
+	latency, err := units.ParseDuration(o.diskLatency)
+	if err != nil {
+		return fmt.Errorf("--disk-latency: %w", err)
+	}
+	if !(o.diskIOPS > 0 && o.diskIOPS < 1e9) || latency <= 0 {
+		return fmt.Errorf("--disk-iops %g, --disk-latency %s: numbers above 0 are expected", o.diskIOPS, o.diskLatency)
+	}
+	m.DiskDepth = math.Ceil(o.diskIOPS * latency.Seconds())
 	return nil
 }
 

@@ -92,6 +92,8 @@ func (p *Plan) spread(r Request) {
 	for _, nic := range m.Interfaces {
 		if p.System == catalog.Linux {
 			p.steer(m, nic)
+			p.followFlows(m, nic)
+			p.transmitQueues(m, nic)
 		}
 		p.affinity(m, nic)
 	}
@@ -114,17 +116,83 @@ func (p *Plan) steer(m Machine, nic Interface) {
 	}
 }
 
-// cpuMask is the mask of the first processors, as /sys writes it: groups of 32
-// bits in hexadecimal.
-func cpuMask(cores int) string {
-	var groups []string
-	for cores > 0 {
-		n := min(cores, 32)
-		groups = append(groups, strconv.FormatUint(1<<n-1, 16))
-		cores -= n
+// followFlows gives each receive queue its part of the flow table: without it
+// net.core.rps_sock_flow_entries does nothing.
+func (p *Plan) followFlows(m Machine, nic Interface) {
+	i := slices.IndexFunc(p.Changes, func(ch Change) bool { return ch.Setting == "net.core.rps_sock_flow_entries" })
+	if i < 0 || nic.Queues < 1 {
+		return
 	}
-	slices.Reverse(groups)
-	return strings.Join(groups, ",")
+	entries, ok := number(p.Changes[i].To)
+	if !ok {
+		return
+	}
+	part := strconv.Itoa(int(entries) / nic.Queues)
+	for q := range nic.Queues {
+		name := fmt.Sprintf("/sys/class/net/%s/queues/rx-%d/rps_flow_cnt", nic.Name, q)
+		if from, has := m.Running[name]; (has || m.Running == nil) && from != part {
+			p.Changes = append(p.Changes, Change{Setting: name, From: from, To: part, Default: "0", Kind: catalog.Runtime, Belongs: "sysfs",
+				Does:    "Flows of this receive queue whose processor is remembered (receive flow steering).",
+				Because: "net.core.rps_sock_flow_entries is shared among the queues; without this part it does nothing.",
+				Formula: "rps_sock_flow_entries / queues", Working: fmt.Sprintf("%.0f / %d", entries, nic.Queues), Evidence: catalog.Documented, Undo: "restore",
+				Sources: []string{"Linux Documentation/networking/scaling.rst, RFS"}})
+		}
+	}
+}
+
+// transmitQueues gives each transmit queue the processors that send through
+// it, where the driver left that open (XPS).
+func (p *Plan) transmitQueues(m Machine, nic Interface) {
+	cores := nic.Cores
+	if nic.Queues < 2 || len(cores) < 2 {
+		return
+	}
+	for q := range nic.Queues {
+		name := fmt.Sprintf("/sys/class/net/%s/queues/tx-%d/xps_cpus", nic.Name, q)
+		from, has := m.Running[name]
+		if !has || !sameMask(from, "0") {
+			continue
+		}
+		var mine []int
+		for i := q; i < len(cores); i += nic.Queues {
+			mine = append(mine, cores[i])
+		}
+		mask := coreMask(mine)
+		if len(mine) == 0 {
+			continue
+		}
+		p.Changes = append(p.Changes, Change{Setting: name, From: from, To: mask, Default: "0", Kind: catalog.Runtime, Belongs: "sysfs",
+			Does:    "The processors that send through this transmit queue (transmit packet steering).",
+			Because: "Every processor sends through a queue of its own or shares it with few, so that they do not wait for each other's lock, and completions stay in one cache.",
+			Formula: "processors with index mod queues = queue", Working: fmt.Sprintf("processors %v", mine), Evidence: catalog.Documented, Undo: "restore",
+			Sources: []string{"Linux Documentation/networking/scaling.rst, XPS"}})
+	}
+}
+
+// coreMask is the mask of some processors, as /sys writes it.
+func coreMask(cores []int) string {
+	most := 0
+	for _, c := range cores {
+		most = max(most, c)
+	}
+	groups := make([]uint64, most/32+1)
+	for _, c := range cores {
+		groups[c/32] |= 1 << (c % 32)
+	}
+	words := []string{strconv.FormatUint(groups[len(groups)-1], 16)}
+	for i := len(groups) - 2; i >= 0; i-- {
+		words = append(words, fmt.Sprintf("%08x", groups[i]))
+	}
+	return strings.Join(words, ",")
+}
+
+// cpuMask is the mask of the first processors.
+func cpuMask(cores int) string {
+	all := make([]int, cores)
+	for i := range all {
+		all[i] = i
+	}
+	return coreMask(all)
 }
 
 func sameMask(a, b string) bool {
@@ -169,55 +237,4 @@ func (p *Plan) affinity(m Machine, nic Interface) {
 			Why:      "Each queue's interrupt gets a processor of its own." + left + " iflib drivers do this by themselves; look first with cpuset -g -x IRQ.",
 			Commands: commands, Sources: []string{"FreeBSD cpuset(1)", "FreeBSD iflib(4)"}})
 	}
-}
-
-// procedures are the steps that the role and the path ask for.
-func (p *Plan) procedures(r Request) {
-	if r.Path.MTU > 1500 {
-		p.Steps = append(p.Steps, jumbo(r))
-	}
-	lossy := r.Path.Loss >= 1e-4
-	if p.System == catalog.FreeBSD && lossy && (r.Role == "bulk" || r.Role == "web") {
-		p.Steps = append(p.Steps, rack(p.Release))
-	}
-	if n := len(r.Machine.Interfaces); n > 1 && slices.Contains([]string{"file", "bulk", "web"}, r.Role) {
-		p.Steps = append(p.Steps, aggregate(p.System, r))
-	}
-}
-
-func jumbo(r Request) Step {
-	ping := map[catalog.System]string{catalog.Linux: "ping -M do -s %d PEER", catalog.FreeBSD: "ping -D -s %d PEER", catalog.OpenBSD: "ping -D -s %d PEER"}[r.Machine.System]
-	return Step{Title: fmt.Sprintf("Show that the whole path carries %d bytes", r.Path.MTU),
-		Why:      fmt.Sprintf("One device that does not drops every large packet. %d bytes of echo, 8 of ICMP and 20 of IP make %d.", r.Path.MTU-28, r.Path.MTU),
-		Commands: []string{fmt.Sprintf(ping, r.Path.MTU-28)}, Sources: []string{"RFC 1191", "RFC 4821"}}
-}
-
-func rack(v catalog.Version) Step {
-	s := Step{Title: "Use the RACK stack", Sources: []string{"FreeBSD tcp_rack(4)", "the FreeBSD tuning guide (2021)"},
-		Why:      "It finds lost segments by time instead of duplicate acknowledgements, which helps on a path that loses some.",
-		Commands: []string{"sysrc -f /boot/loader.conf tcp_rack_load=YES", "kldload tcp_rack", "sysctl net.inet.tcp.functions_available", "sysctl net.inet.tcp.functions_default=rack"}}
-	if !v.AtLeast("14.0") {
-		s.Why += " GENERIC kernels of this release lack its timers, so that a kernel must be built."
-		s.Commands = append([]string{
-			"printf 'include GENERIC\\nident RACK\\nmakeoptions WITH_EXTRA_TCP_STACKS=1\\noptions TCPHPTS\\n' > /usr/src/sys/amd64/conf/RACK",
-			"cd /usr/src && make buildkernel KERNCONF=RACK && make installkernel KERNCONF=RACK && nextboot -k kernel",
-			"shutdown -r now"}, s.Commands...)
-	} else {
-		s.Why += " Where the module does not load, the kernel lacks options TCPHPTS and must be built with it."
-	}
-	return s
-}
-
-// aggregate names the hash that spreads flows over the links of an aggregate.
-func aggregate(s catalog.System, r Request) Step {
-	hash, command := "layer3+4", "ip link set bond0 type bond mode 802.3ad xmit_hash_policy layer3+4"
-	switch s {
-	case catalog.FreeBSD:
-		hash, command = "l2,l3,l4", "ifconfig lagg0 laggproto lacp lagghash l2,l3,l4"
-	case catalog.OpenBSD:
-		hash, command = "addresses and ports", "ifconfig aggr0 trunkport em0 trunkport em1"
-	}
-	why := fmt.Sprintf("A flow stays on one link, so that an aggregate helps %.0f connections together and a single one not at all; %s spreads those between two hosts too.", r.Load.Connections, hash)
-	return Step{Title: fmt.Sprintf("If the %d interfaces lead to one switch, aggregate them", len(r.Machine.Interfaces)), Why: why, Commands: []string{command},
-		Sources: []string{map[catalog.System]string{catalog.Linux: "Linux Documentation/networking/bonding.rst", catalog.FreeBSD: "FreeBSD lagg(4)", catalog.OpenBSD: "OpenBSD aggr(4)"}[s]}}
 }

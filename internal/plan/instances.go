@@ -107,7 +107,7 @@ func perDevice(rec *catalog.Record, m Machine, in catalog.Inputs) []instance {
 func perMatch(rec *catalog.Record, m Machine, in catalog.Inputs) []instance {
 	var names []string
 	for name := range m.Running {
-		if ok, _ := path.Match(rec.Name, name); ok {
+		if ok, _ := path.Match(rec.Name, name); ok && !strings.Contains(name, "*") {
 			names = append(names, name)
 		}
 	}

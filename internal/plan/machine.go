@@ -2,8 +2,10 @@ package plan
 
 import (
 	"maps"
+	"math"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -27,12 +29,17 @@ type Machine struct {
 	Interfaces []Interface
 	// Modules are the kernel modules that are loaded.
 	Modules []string
-	// DiskRate is the sustained write rate of the disks in byte/s, 0 when not
-	// known.
-	DiskRate float64
+	// DiskRate is the sustained write rate of the disks together in byte/s,
+	// DiskDepth the operations that keep one of them busy, Disks their number;
+	// 0 when not known.
+	DiskRate  float64
+	DiskDepth float64
+	Disks     int
 	// Denied are settings that the host has and does not let us write, with
 	// the reason.
 	Denied map[string]string
+	// Assumed says what was assumed about a machine that is only described.
+	Assumed []string
 }
 
 // Interface is a physical network interface.
@@ -125,11 +132,17 @@ func (r Request) inputs() catalog.Inputs {
 		"memory": float64(r.Machine.Memory), "page": float64(r.Machine.Page), "cores": float64(r.Machine.Cores),
 		"nic_rate": float64(r.Machine.NICRate), "connections": r.Load.Connections, "conn_rate": r.Load.ConnRate,
 		"packet_rate": r.Load.PacketRate, "states": r.Load.States, "hosts": r.Load.Hosts, "disk_rate": r.Machine.DiskRate,
-		"interfaces": float64(len(r.Machine.Interfaces)),
+		"interfaces": float64(len(r.Machine.Interfaces)), "disk_depth": r.Machine.DiskDepth, "disks": float64(r.Machine.Disks),
+		"share": r.share(),
 	} {
 		if v > 0 {
 			in[name] = v
 		}
 	}
 	return in
+}
+
+// packetRate is the rate of full packets that fill the path.
+func packetRate(p facts.Path) float64 {
+	return math.Floor(float64(p.Rate) / 8 / float64(p.MTU+facts.EthernetOverhead))
 }

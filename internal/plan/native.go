@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -127,10 +128,7 @@ func (pl place) entry(ch Change, keep bool, why string) string {
 func reasons(ch Change) string {
 	var b strings.Builder
 	b.WriteString(comment(ch.Does))
-	def := ch.Default
-	if def == "" {
-		def = "depends on the machine"
-	}
+	def := cmp.Or(ch.Default, ch.DefaultNote, "depends on the machine")
 	b.WriteString(comment(fmt.Sprintf("Default: %s. Before: %s. Evidence: %s.", def, shownValue(ch.From), ch.Evidence)))
 	working := ch.Because
 	if ch.Formula != "" {

@@ -4,9 +4,9 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
-	"github.com/wirerate/wirerate/internal/units"
 )
 
 // Schema is the version of the plan's JSON.
@@ -49,21 +48,23 @@ type Plan struct {
 
 // Change is one proposed change.
 type Change struct {
-	Setting  string        `json:"setting"`
-	From     string        `json:"from"` // "" when the running value is not known
-	To       string        `json:"to"`
-	Default  string        `json:"default"` // of this release, "" when not known
-	Kind     catalog.Kind  `json:"kind"`
-	Belongs  string        `json:"belongs"`
-	Does     string        `json:"does"`
-	Because  string        `json:"because"`
-	Formula  string        `json:"formula"`
-	Working  string        `json:"working"`
-	Capped   string        `json:"capped,omitempty"`
-	Evidence catalog.Grade `json:"evidence"`
-	Risk     string        `json:"risk,omitempty"`
-	Undo     string        `json:"undo"`
-	Sources  []string      `json:"sources"`
+	Setting string `json:"setting"`
+	From    string `json:"from"` // "" when the running value is not known
+	To      string `json:"to"`
+	Default string `json:"default"` // of this release, "" when not known
+	// DefaultNote says how the kernel computes a default that is not known.
+	DefaultNote string        `json:"default_note,omitempty"`
+	Kind        catalog.Kind  `json:"kind"`
+	Belongs     string        `json:"belongs"`
+	Does        string        `json:"does"`
+	Because     string        `json:"because"`
+	Formula     string        `json:"formula"`
+	Working     string        `json:"working"`
+	Capped      string        `json:"capped,omitempty"`
+	Evidence    catalog.Grade `json:"evidence"`
+	Risk        string        `json:"risk,omitempty"`
+	Undo        string        `json:"undo"`
+	Sources     []string      `json:"sources"`
 }
 
 // Kept is a setting that stays as it is, and why.
@@ -82,12 +83,12 @@ func Make(c *catalog.Catalog, r Request) (Plan, error) {
 	if !ok {
 		return Plan{}, fmt.Errorf("role %q: one of %s is expected", r.Role, strings.Join(catalog.Roles(), ", "))
 	}
-	r.Load = r.Load.or(role.Load)
+	r.Load = r.Load.or(role.Load).or(Load{PacketRate: packetRate(r.Path)})
 	release, warnings := knownRelease(r.Machine)
 	r.Machine.Release = release
 	in := r.inputs()
 	p := Plan{Schema: Schema, Host: r.Machine.Host, System: r.Machine.System, Release: release,
-		Role: r.Role, Path: r.Path.String(), Inputs: in, Changes: []Change{}, Kept: []Kept{}, Steps: []Step{}, Warnings: append([]string{}, warnings...)}
+		Role: r.Role, Path: r.Path.String(), Inputs: in, Changes: []Change{}, Kept: []Kept{}, Steps: []Step{}, Warnings: append(append([]string{}, warnings...), r.Machine.Assumed...)}
 	outlet := in
 	if len(r.Machine.Interfaces) > 0 {
 		outlet = r.Machine.Interfaces[0].with(in)
@@ -160,8 +161,9 @@ func (p *Plan) consider(rec *catalog.Record, inst instance, r Request) error {
 	if proposal == nil {
 		if len(missing) > 0 {
 			p.keep(inst.name, inst.running, "not decided: "+strings.Join(slices.Compact(missing), ", ")+" not known")
+			return nil
 		}
-		return nil
+		return p.enough(rec, inst, def)
 	}
 	to := proposal.Result.Text()
 	if why := p.obstacle(rec, inst, r.Machine); why != "" {
@@ -178,8 +180,36 @@ func (p *Plan) consider(rec *catalog.Record, inst instance, r Request) error {
 		return nil
 	}
 	ch := change(rec, proposal, inst.running, to, def)
-	ch.Setting = inst.name
+	ch.Setting, ch.DefaultNote = inst.name, defaultNote(rec, r.Machine.Release, def)
 	p.Changes = append(p.Changes, ch)
+	return nil
+}
+
+// enough keeps a setting whose formulas for the role ask for nothing, and
+// shows with which numbers.
+func (p *Plan) enough(rec *catalog.Record, inst instance, def string) error {
+	var conditions []string
+	for _, f := range rec.Formulas {
+		if len(f.Roles) > 0 && !slices.Contains(f.Roles, p.Role) {
+			continue
+		}
+		res, err := rec.Eval(f.When, inst.inputs)
+		if err != nil {
+			return fmt.Errorf("%s: %w", rec.Name, err)
+		}
+		text := f.When
+		if res.Working != f.When {
+			text += " = " + res.Working
+		}
+		conditions = append(conditions, text)
+	}
+	if len(conditions) > 0 {
+		because := "no need, as this does not hold: " + strings.Join(conditions, "; ")
+		if strings.HasPrefix(conditions[0], "standard == ") {
+			because = "already what the path needs"
+		}
+		p.keep(inst.name, cmp.Or(inst.running, def), because)
+	}
 	return nil
 }
 
@@ -260,6 +290,14 @@ func defaultOf(rec *catalog.Record, v catalog.Version, in catalog.Inputs) string
 		}
 	}
 	return knownDefault(def)
+}
+
+// defaultNote is how the kernel comes to a default that def leaves open.
+func defaultNote(rec *catalog.Record, v catalog.Version, def string) string {
+	if d, ok := rec.DefaultIn(v); ok && def == "" {
+		return d.Note
+	}
+	return ""
 }
 
 func knownDefault(d catalog.Default) string {
@@ -357,95 +395,4 @@ func (p *Plan) before(c *catalog.Catalog, setting string) []string {
 		}
 	}
 	return names
-}
-
-// Budget is the memory that the plan lets sockets take at worst.
-type Budget struct {
-	Connections float64 `json:"connections"`
-	PerSocket   float64 `json:"per_socket_bytes"`
-	WorstCase   float64 `json:"worst_case_bytes"`
-	Memory      float64 `json:"memory_bytes"` // 0: not known
-}
-
-// socketLimits names the settings that bound one TCP socket's memory.
-var socketLimits = map[catalog.System][]string{
-	catalog.Linux:   {"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"},
-	catalog.FreeBSD: {"net.inet.tcp.recvbuf_max", "net.inet.tcp.sendbuf_max"},
-}
-
-// socketShare is the part of the memory that sockets may take together.
-const socketShare = 0.5
-
-// budget computes the worst case and caps the largest buffers so that it stays
-// within socketShare of the memory.
-func (p *Plan) budget(r Request) {
-	b := Budget{Connections: r.Load.Connections, Memory: float64(r.Machine.Memory)}
-	limits := socketLimits[p.System]
-	if len(limits) == 0 {
-		p.Memory = b
-		return
-	}
-	if b.Memory > 0 {
-		ceiling := math.Floor(b.Memory * socketShare / b.Connections / float64(len(limits)))
-		for _, name := range limits {
-			p.capAt(name, ceiling, r)
-		}
-	}
-	for _, name := range limits {
-		if v, ok := number(standard(p.value(name, r), "")); ok {
-			b.PerSocket += v
-		}
-	}
-	b.WorstCase = b.PerSocket * b.Connections
-	p.warnWindow(r)
-	if b.Memory > 0 && b.WorstCase > b.Memory*socketShare {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%.0f connections at their largest buffers would take %.1f GiB of %.1f GiB memory already with the running limits",
-			b.Connections, b.WorstCase/(1<<30), b.Memory/(1<<30)))
-	}
-	p.Memory = b
-}
-
-// warnWindow says when the memory allows no window that fills the path.
-func (p *Plan) warnWindow(r Request) {
-	for _, name := range socketLimits[p.System] {
-		v, ok := number(standard(p.value(name, r), ""))
-		bdp := float64(r.Path.BDP())
-		if ok && v < bdp {
-			rate := units.Rate(v * 8 / r.Path.RTT.Seconds())
-			p.Warnings = append(p.Warnings, fmt.Sprintf("%s of %.0f bytes is less than the %.0f bytes that fill the path: one connection carries at most %s of %s",
-				name, v, bdp, rate, r.Path.Rate))
-		}
-	}
-}
-
-func (p *Plan) value(name string, r Request) string {
-	for _, ch := range p.Changes {
-		if ch.Setting == name {
-			return ch.To
-		}
-	}
-	return normal(r.Machine.Running[name])
-}
-
-// capAt lowers a proposed maximum to the ceiling, never below what runs.
-func (p *Plan) capAt(name string, ceiling float64, r Request) {
-	i := slices.IndexFunc(p.Changes, func(ch Change) bool { return ch.Setting == name })
-	if i < 0 {
-		return
-	}
-	ch := &p.Changes[i]
-	words := strings.Fields(ch.To)
-	last := len(words) - 1
-	if v, ok := number(words[last]); !ok || v <= ceiling {
-		return
-	}
-	running, _ := number(standard(ch.From, ch.Default))
-	wanted := words[last]
-	words[last] = strconv.FormatFloat(math.Max(ceiling, running), 'f', 0, 64)
-	ch.To = strings.Join(words, " ")
-	ch.Capped = fmt.Sprintf("%s wanted; %.0f connections may take half of the memory together", wanted, r.Load.Connections)
-	if ch.To == normal(ch.From) || ch.From == "" && ch.To == ch.Default {
-		p.keep(name, ch.To, "the memory allows no more: "+ch.Capped)
-		p.Changes = slices.Delete(p.Changes, i, i+1)
-	}
 }
