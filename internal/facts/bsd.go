@@ -142,6 +142,7 @@ func (f *Facts) readIfconfig(t text) error {
 		return nil // another format; ip tells more
 	}
 	var n *NIC
+	masters := map[string]string{}
 	for i, line := range t.lines() {
 		src := f.Line(t.from, i+1)
 		if name, rest, ok := strings.Cut(line, ": flags="); ok && !strings.ContainsAny(name, " \t") {
@@ -153,10 +154,17 @@ func (f *Facts) readIfconfig(t text) error {
 		if n == nil || len(words) == 0 {
 			continue
 		}
+		switch words[0] {
+		case "laggport:", "member:", "trunkport":
+			masters[pairs(words)[words[0]]] = n.Name
+		}
 		n.ifconfigLine(words, strings.TrimSpace(line), src)
 	}
 	if len(f.NICs) == 0 {
 		return errNothing
+	}
+	for i := range f.NICs {
+		f.NICs[i].Master = masters[f.NICs[i].Name]
 	}
 	return nil
 }
@@ -216,6 +224,11 @@ func (n *NIC) ifconfigLine(words []string, line string, src Source) {
 		if i := strings.Index(line, "lagghash "); i >= 0 {
 			n.Hash = strings.Fields(line[i:])[min(1, len(strings.Fields(line[i:]))-1)]
 		}
+	case "vlan:", "encap:": // "parent interface: em0", OpenBSD's "parent em0"
+		_, rest, _ := strings.Cut(line, " parent ")
+		n.Device, _, _ = strings.Cut(strings.TrimPrefix(rest, "interface: "), " ")
+	case "drivername:": // an interface that was renamed
+		n.Driver, _ = splitUnit(words[1])
 	case "lagghash":
 		n.Hash = words[1]
 		n.show("hash", src)
@@ -231,7 +244,11 @@ func (n *NIC) media(s string, src Source) {
 		active = inner
 	}
 	lower := strings.ToLower(active)
-	if i := strings.Index(lower, "base"); i > 0 {
+	i := strings.Index(lower, "base")
+	if i < 0 {
+		i = strings.Index(lower, "sfp+") // OpenBSD's 10GSFP+Cu
+	}
+	if i > 0 {
 		start := i
 		for start > 0 && (lower[start-1] >= '0' && lower[start-1] <= '9' || lower[start-1] == 'g' || lower[start-1] == '.') {
 			start--

@@ -168,18 +168,27 @@ func (f *Facts) readAddresses(t text) error {
 	return nil
 }
 
-// readIPRoute reads ip route show: "DEST [via GATEWAY] dev NAME ATTRIBUTES".
+// readIPRoute reads ip route show: "DEST [via GATEWAY] dev NAME ATTRIBUTES",
+// or "DEST ATTRIBUTES" and a line "nexthop via GATEWAY dev NAME" for each way, of
+// which the first is kept. Routes of other tables are left out.
 func (f *Facts) readIPRoute(t text) error {
-	for i, line := range t.lines() {
+	lines := t.lines()
+	for i, line := range lines {
 		words := strings.Fields(line)
-		if len(words) < 3 || line[0] == ' ' || line[0] == '\t' {
+		if len(words) < 2 || line[0] == ' ' || line[0] == '\t' {
 			continue
 		}
 		switch words[0] {
 		case "broadcast", "local", "multicast", "unreachable", "blackhole", "prohibit", "throw", "anycast":
 			continue
 		}
+		if i+1 < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i+1]), "nexthop ") {
+			words = append(words, strings.Fields(lines[i+1])[1:]...)
+		}
 		values := pairs(words[1:])
+		if table := values["table"]; table != "" && table != "main" {
+			continue
+		}
 		r := Route{Destination: words[0], Gateway: values["via"], Interface: values["dev"],
 			Attributes: map[string]string{}, Source: Source{t.from, i + 1, shorten(line)}}
 		for _, key := range []string{"mtu", "advmss", "initcwnd", "initrwnd", "rto_min", "congctl", "quickack", "window", "rtt", "cwnd", "metric"} {
