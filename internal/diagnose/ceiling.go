@@ -80,6 +80,11 @@ func (c Ceiling) known(value float64, inputs map[string]any, format string, args
 // host, seen as sender and as receiver. A path of zero values is one that
 // nobody declared: what depends on it is unknown.
 func Ceilings(path facts.Path, sender, receiver *facts.Facts) []Ceiling {
+	return ceilings(path, sender, receiver, "")
+}
+
+// ceilings knows the role as well: a disk bounds only what is about files.
+func ceilings(path facts.Path, sender, receiver *facts.Facts, role string) []Ceiling {
 	out := []Ceiling{link(path, sender, receiver), sendWindow(path, sender), receiveWindow(path, receiver),
 		windowScale(path, sender, receiver), lossCeiling(path, sender)}
 	ends := []*facts.Facts{sender, receiver}
@@ -90,11 +95,11 @@ func Ceilings(path facts.Path, sender, receiver *facts.Facts) []Ceiling {
 		if f == nil {
 			continue
 		}
-		out = append(out, bus(path, f), socketMemory(path, f), packetRate(f), disk(f))
+		out = append(out, bus(path, f), socketMemory(path, f), packetRate(f), disk(f, role))
 		if f.System == "freebsd" {
 			out = append(out, netisr(f))
 		}
-		out = append(out, synQueue(path, f), localPorts(f))
+		out = append(out, acceptQueue(f), synQueue(path, f), localPorts(f))
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -17,6 +18,8 @@ type Diagnosis struct {
 	// Binding is the resource of the lowest goodput ceiling, null when none
 	// is known.
 	Binding *string `json:"binding"`
+	// Verdict says in one sentence what limits, and whether a setting helps.
+	Verdict string `json:"verdict"`
 	// Recorded says that the facts are of a capture: it cannot be observed
 	// any longer.
 	Recorded bool `json:"recorded"`
@@ -48,7 +51,7 @@ func Diagnose(f, peer *facts.Facts, path facts.Path, role string) Diagnosis {
 	if receiver == nil {
 		receiver = f
 	}
-	d := Diagnosis{Schema: 1, Host: f.Host, Facts: f, Ceilings: Ceilings(path, f, receiver)}
+	d := Diagnosis{Schema: 1, Host: f.Host, Facts: f, Ceilings: ceilings(path, f, receiver, role)}
 	if path.Rate > 0 {
 		d.Path = &PathValues{float64(path.Rate), path.RTT.Seconds(), path.Loss, path.MTU}
 	}
@@ -57,7 +60,33 @@ func Diagnose(f, peer *facts.Facts, path facts.Path, role string) Diagnosis {
 	}
 	d.Findings, d.NotEvaluated = Evaluate(Input{Facts: f, Path: path, Role: role})
 	d.Measured = traffic(f)
+	d.Verdict = d.verdict()
 	return d
+}
+
+// verdict names the first finding that matters; without one, what binds and
+// whether a setting can move it.
+func (d Diagnosis) verdict() string {
+	for _, f := range d.Findings {
+		if f.Severity.AtLeast(Warning) {
+			return fmt.Sprintf("look first at %s: %s: %s", f.Rule, f.Subject, f.Summary)
+		}
+	}
+	b, ok := Binding(d.Ceilings)
+	if !ok {
+		return "nothing wrong was found in what could be read; what bounds the rate is not known"
+	}
+	bound := fmt.Sprintf("nothing wrong was found in what could be read; the lowest known bound is %s at %s", b.Resource, rate(b.Value))
+	setting, _ := b.Inputs["setting"].(string)
+	switch {
+	case b.Resource == "link" || b.Resource == "bus" || b.Resource == "disk":
+		return bound + ": no setting will raise it, a faster " + b.Resource + " would"
+	case b.Resource == "loss-response":
+		return bound + ": cure the loss, or choose a congestion control that bears it"
+	case setting != "":
+		return bound + ": " + plainSetting(setting) + " sets it"
+	}
+	return bound
 }
 
 // traffic is the busiest interface over the window.

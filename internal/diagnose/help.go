@@ -165,6 +165,44 @@ func setting(f *facts.Facts, name string) (int64, facts.Source, bool) {
 	return v, f.Settings[name].Source, ok
 }
 
+// flowLine quotes of a connection its addresses and the fields that matter: a
+// line of ss is longer than a screen. With a window the line is that of the
+// second sample, whose numbers are quoted as they were understood.
+func flowLine(f *facts.Facts, fl facts.Flow, fields ...string) facts.Source {
+	const short = 160
+	src := fl.Source
+	if len(src.Text) < short {
+		return src
+	}
+	raw := ""
+	if lines := f.Lines(src.From); f.Window == 0 && src.Line >= 1 && src.Line < len(lines) {
+		raw = lines[src.Line-1] + " " + lines[src.Line]
+	}
+	var text []string
+	for _, w := range strings.Fields(src.Text) {
+		if len(text) > 5 || strings.Contains(w, ":(") {
+			break
+		}
+		text = append(text, w)
+	}
+	for _, name := range fields {
+		word := ""
+		if v, ok := fl.Values[name]; ok {
+			word = fmt.Sprintf("%s:%.6g", name, v)
+		}
+		for _, w := range strings.Fields(raw) {
+			if strings.HasPrefix(w, name+":") {
+				word = w
+			}
+		}
+		if word != "" {
+			text = append(text, word)
+		}
+	}
+	src.Text = strings.Join(text, " ")
+	return src
+}
+
 // loopback reports whether a flow stays on the host.
 func loopback(fl *facts.Flow) bool {
 	h, _, err := net.SplitHostPort(fl.Peer)

@@ -32,7 +32,29 @@ func link(path facts.Path, ends ...*facts.Facts) Ceiling {
 	if mtu == 0 {
 		return c.unknown("the MTU is not known")
 	}
-	p := facts.Path{Rate: rate, MTU: mtu}
-	return c.known(p.LinkGoodput(), map[string]any{"rate_bps": int64(rate), "mtu_bytes": mtu, "mss_bytes": p.MSS(), "overhead_bytes": facts.EthernetOverhead},
-		"%s carries %s; a full frame is %d bytes on the wire with %d of payload", where, rate, mtu+facts.EthernetOverhead, p.MSS())
+	mss, overhead, why := facts.Path{MTU: mtu}.MSS(), facts.EthernetOverhead, ""
+	for _, f := range ends {
+		if f == nil {
+			continue
+		}
+		if n := f.Outlet(); n != nil && n.Kind == "vlan" && overhead == facts.EthernetOverhead {
+			overhead += 4 // IEEE 802.1Q
+			why += ", 4 of them for the VLAN"
+		}
+		if on, known := timestamps(f); known && !on && mss == mtu-52 {
+			mss += 12
+			why += ", no timestamps"
+		}
+	}
+	goodput := float64(rate) * float64(mss) / float64(mtu+overhead)
+	return c.known(goodput, map[string]any{"rate_bps": int64(rate), "mtu_bytes": mtu, "mss_bytes": mss, "overhead_bytes": overhead},
+		"%s carries %s; a full frame is %d bytes on the wire with %d of payload%s", where, rate, mtu+overhead, mss, why)
+}
+
+// timestamps tells whether a host uses TCP's timestamps, which take 12 bytes
+// of each segment.
+func timestamps(f *facts.Facts) (on, known bool) {
+	name := map[string]string{"linux": "net.ipv4.tcp_timestamps", "freebsd": "net.inet.tcp.rfc1323", "openbsd": "net.inet.tcp.rfc1323"}[f.System]
+	v, ok := f.Integer(name)
+	return v != 0, ok
 }

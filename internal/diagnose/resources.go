@@ -1,8 +1,10 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
@@ -41,6 +43,9 @@ func lossCeiling(path facts.Path, f *facts.Facts) Ceiling {
 	_, _, algorithm := f.CongestionControls()
 	if algorithm == "" {
 		return c.unknown("the congestion control is not known")
+	}
+	if strings.HasPrefix(algorithm, "bbr") {
+		return c.unknown("BBR paces by its model of the path: its rate does not follow random loss of a percent or two")
 	}
 	bound, ok := lossResponse(algorithm, path)
 	if !ok {
@@ -117,13 +122,14 @@ func socketMemory(path facts.Path, f *facts.Facts) Ceiling {
 // packetRate extrapolates from the window: the packets that a core handled for
 // its time in interrupts, times the cores that took packets.
 func packetRate(f *facts.Facts) Ceiling {
-	c := Ceiling{Resource: "cpu", Metric: PacketRate, Host: f.Host, Sources: []string{"torvalds/linux v6.12 net/core/net-procfs.c, softnet_seq_show"}}
-	if f.System != "linux" {
-		return c.unknown("%s tells no packets for each core", f.System)
-	}
+	c := Ceiling{Resource: "cpu", Metric: PacketRate, Host: f.Host}
 	if f.Window == 0 {
 		return c.unknown("it needs a sampling window with traffic: --for 5s")
 	}
+	if f.System != "linux" {
+		return bsdPacketRate(c, f)
+	}
+	c.Sources = []string{"torvalds/linux v6.12 net/core/net-procfs.c, softnet_seq_show"}
 	var perCore []float64
 	for _, p := range f.Processors {
 		if p.Sampled && p.Softnet != nil && p.Softnet.Processed.Rate != nil && *p.Softnet.Processed.Rate > 1000 && p.Interrupt > 0.02 {
@@ -139,10 +145,86 @@ func packetRate(f *facts.Facts) Ceiling {
 		"%.3g packets/s for a core's whole time, on the %d cores that took packets", one, len(perCore))
 }
 
-// disk is not measured by inspect.
-func disk(f *facts.Facts) Ceiling {
-	c := Ceiling{Resource: "disk", Metric: Goodput, Host: f.Host}
-	return c.unknown("inspect does not measure disks")
+// bsdPacketRate divides the packets that the interfaces received by the time
+// of all cores in interrupts: the BSDs count no packets by core.
+func bsdPacketRate(c Ceiling, f *facts.Facts) Ceiling {
+	c.Sources = []string{"freebsd/freebsd-src usr.bin/netstat/if.c", "freebsd/freebsd-src sys/kern/kern_clock.c, read_cpu_time"}
+	var packets, busy float64
+	for i := range f.NICs {
+		if n := &f.NICs[i]; physical(n) && n.Counters["netstat.Ipkts"].Rate != nil {
+			packets += *n.Counters["netstat.Ipkts"].Rate
+		}
+	}
+	cores := 0
+	for _, p := range f.Processors {
+		if p.Sampled && p.Interrupt > 0.02 {
+			busy += p.Interrupt
+			cores++
+		}
+	}
+	if packets < 1000 || busy < 0.05 {
+		return c.unknown("too few packets arrived in the window to tell what one costs")
+	}
+	return c.known(packets/busy*float64(cores), map[string]any{"per_core_pps": packets / busy, "cores": cores},
+		"%.3g packets/s for a core's whole time in interrupts, on the %d cores that had some", packets/busy, cores)
+}
+
+// disk is what the disk that moved most carried while it was busy, for roles
+// about files. A disk that serves many requests at once can do more, so only a
+// rotating one, or one that was busy all the time, sets a bound.
+func disk(f *facts.Facts, role string) Ceiling {
+	c := Ceiling{Resource: "disk", Metric: Goodput, Host: f.Host,
+		Sources: []string{"Denning and Buzen, The Operational Analysis of Queueing Network Models, 1978: the utilisation law", "torvalds/linux v6.12 Documentation/admin-guide/iostats.rst"}}
+	if role != "file" {
+		return c.unknown("only files come from disks: --role file")
+	}
+	if why := f.Why("disks"); why != "" && len(f.Disks) == 0 {
+		return c.unknown("%s", why)
+	}
+	var best *facts.Disk
+	for i := range f.Disks {
+		if d := &f.Disks[i]; len(d.Below) == 0 && (best == nil || cmp.Compare(diskBytes(d), diskBytes(best)) > 0) {
+			best = d
+		}
+	}
+	if best == nil {
+		return c.unknown("no disk is known")
+	}
+	bytes, src, ok := best.Throughput()
+	if !ok {
+		return c.unknown("%s was busy for too short a time to tell what it can do", best.Name)
+	}
+	full := best.Load != nil && best.Load.BusyKnown && !best.Load.SinceBoot && best.Load.Busy >= 0.9
+	if !full && (best.Rotational == nil || !*best.Rotational) {
+		return c.unknown("%s moved %s/s while it was busy, and a disk without moving heads can do more at once", best.Name, units.Bytes(bytes))
+	}
+	return c.known(bytes*8, map[string]any{"disk": best.Name, "bytes_per_second": bytes, "shown": src.Text},
+		"%s moved %s/s while it was busy", best.Name, units.Bytes(bytes))
+}
+
+// diskBytes is what a disk moved: in the window, or since boot.
+func diskBytes(d *facts.Disk) float64 {
+	if d.Load != nil && !d.Load.SinceBoot {
+		return d.Load.Bytes
+	}
+	return float64(d.Bytes.Value)
+}
+
+// acceptQueue is the burst of connections that the shortest accept queue
+// holds; their rate depends on how long the program stays away from accept().
+func acceptQueue(f *facts.Facts) Ceiling {
+	c := Ceiling{Resource: "accept-queue", Metric: ConnectRate, Host: f.Host,
+		Sources: []string{"torvalds/linux v6.12 include/net/sock.h, sk_acceptq_is_full", "freebsd/freebsd-src sys/kern/uipc_socket.c, sonewconn"}}
+	var shortest *facts.Listener
+	for i := range f.Listeners {
+		if l := &f.Listeners[i]; l.Backlog > 0 && (shortest == nil || l.Backlog < shortest.Backlog) {
+			shortest = l
+		}
+	}
+	if shortest == nil {
+		return c.unknown("no listening socket is known")
+	}
+	return c.unknown("the shortest queue takes %d connections at once (%s), and how long its program stays away from accept() is not known", shortest.Backlog, shortest.Local)
 }
 
 // netisrThread is the rate of one netisr thread, as the FreeBSD tuning guide

@@ -20,7 +20,7 @@ func bufferbloat() Rule {
 				if v["minrtt"] <= 0 || v["minrtt"] > 1e6 || extra < 100 || v["rtt"] < 3*v["minrtt"] || v["segs_out"] < 5000 || v["unacked"] < 10 || loopback(&fl) {
 					continue
 				}
-				evidence = append(evidence, fl.Source)
+				evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "minrtt", "unacked", "cwnd"))
 				if extra > worst.Values["rtt"]-worst.Values["minrtt"] {
 					worst = fl
 				}

@@ -20,7 +20,7 @@ func cwndLimited() Rule {
 					v["ssthresh"] == 0 || v["unacked"] < v["cwnd"]/2 || slices.Contains(fl.Words, "app_limited") || slices.Contains(fl.Words, "bbr") || v["retrans_total"] < 0.001*v["segs_out"] {
 					continue
 				}
-				evidence = append(evidence, fl.Source)
+				evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "mss", "cwnd", "ssthresh", "segs_out", "busy", "retrans"))
 				if v["busy"] > worst.Values["busy"] {
 					worst = fl
 				}

@@ -8,6 +8,18 @@ import (
 func receiveLimited() Rule {
 	r := limitedBy("receive-window-limited", "Connections wait for the receiver's window", "rwnd_limited", "the peer's window was full")
 	r.Because = "The peer offers less than a bandwidth-delay product: its buffer is too small for the path, or its program reads too slowly."
+	limited := r.Check
+	r.Check = func(in Input) []Finding {
+		found := limited(in)
+		for _, fl := range in.Facts.Flows {
+			v := fl.Values
+			if len(found) > 0 && fl.Peer == found[0].Subject && v["rwnd_limited"] > 0.2 && v["unacked"] == 0 && fl.SendQ > 0 {
+				found[0].Summary += "; nothing is on its way and data waits: the window is closed"
+				return do("find out why the program on "+fl.Peer+" does not read", found)
+			}
+		}
+		return do("on the receiver: raise the maximum of its receive buffer, or find out why its program reads slowly", found)
+	}
 	r.Fires = flowExample("busy:9000ms rwnd_limited:7000ms(77.8%)")
 	r.Quiet = flowExample("busy:9000ms rwnd_limited:70ms(0.8%)")
 	return r
@@ -36,7 +48,7 @@ func limitedBy(id, title, field, what string) Rule {
 				if fl.Values[field] < 0.2 || fl.Values["busy"] < 1000 || loopback(&fl) {
 					continue
 				}
-				evidence = append(evidence, fl.Source)
+				evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "mss", "cwnd", "busy", field))
 				if fl.Values[field] > worst.Values[field] {
 					worst = fl
 				}

@@ -22,7 +22,7 @@ func fullSegments() Rule {
 				if loopback(&fl) || v["backoff"] < 2 || v["mss"] < 1000 || float64(fl.SendQ) < v["mss"] || v["bytes_acked"] > 4*v["mss"] || v["unacked"] == 0 || v["rtt"] == 0 {
 					continue
 				}
-				evidence = append(evidence, fl.Source)
+				evidence = append(evidence, flowLine(in.Facts, fl, "backoff", "mss", "pmtu", "bytes_acked", "unacked", "retrans", "lost"))
 				if worst.Peer == "" || v["backoff"] > worst.Values["backoff"] {
 					worst = fl
 				}

@@ -26,7 +26,7 @@ func scalingStripped() Rule {
 				if scaled || loopback(&fl) || fl.Values["mss"] == 0 || rtt < 5 || moved < 1e6 {
 					continue
 				}
-				evidence = append(evidence, fl.Source)
+				evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "mss", "minrtt", "bytes_acked", "bytes_received"))
 				if rtt > worst.Values["rtt"] {
 					worst = fl
 				}

@@ -18,7 +18,9 @@ func tcpMemory() Rule {
 				return one("tcp", []facts.Source{used.Source, f.Settings["net.ipv4.tcp_mem"].Source},
 					"TCP uses %d pages, at or above the pressure mark of %d (limit %d)", used.Value, mem[1], mem[2])
 			}
-			if lines, n := logged(f, "tcp: out of memory"); n > 0 {
+			// The kernel's log is that of all namespaces, the counters are this one's.
+			_, counts := f.Counter("TcpExt.TCPAbortOnMemory")
+			if lines, n := logged(f, "tcp: out of memory"); n > 0 && !counts {
 				return one("tcp", lines, "the kernel reported that TCP was out of memory in %s", counted(n, "line"))
 			}
 			found := counters(f, "TcpExt.TCPMemoryPressures", "TcpExt.TCPAbortOnMemory")

@@ -10,7 +10,7 @@ func Rules() []Rule {
 		acceptQueueFull(), listenOverflow(), synFlood(), synCookies(),
 		conntrackFull(), conntrackDrops(), pfStates(), pfSourceLimits(), neighboursFull(), ports(), timeWaitOverflow(),
 		cpuSaturated(), cpuStolen(), coreSaturated(), oneCore(), oneQueue(), interruptStorm(), netisrThread(), netisrDrops(), inputQueue(),
-		ringSmall(), ringDrops(), pauseFrames(), mixedSpeeds(), softnetDropped(), softnetSqueezed(), numaFar(), emulatedCard(),
+		ringSmall(), ringDrops(), pauseFrames(), mixedSpeeds(), softnetDropped(), softnetSqueezed(), numaFar(), emulatedCard(), diskBusy(),
 		lroForwarding(), offloadsOff(), qdiscDrops(), bufferbloat(), bondBalance(),
 		windowBelowPath(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(), receivePruned(), backlogDrops(), udpBuffer(), receiveDropped(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),

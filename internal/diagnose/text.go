@@ -23,6 +23,8 @@ func (d Diagnosis) Text(w io.Writer) error {
 	d.hostLine(&b)
 	d.interfaces(&b)
 	d.roofline(&b)
+	b.WriteString("\n")
+	wrap(&b, "", "  ", d.Verdict)
 	d.findings(&b)
 	if n := len(d.NotEvaluated); n > 0 {
 		fmt.Fprintf(&b, "\n%d rules not evaluated:\n", n)

@@ -1,0 +1,47 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// diskBusy finds a disk that has no time left.
+func diskBusy() Rule {
+	return Rule{
+		ID: "disk-saturated", Title: "A disk is busy all the time", Severity: Info, Needs: []string{"disks|disk load"},
+		Because: "What is read from or written to this disk waits for it: the network is not the slower part.",
+		Confirm: "A transfer that touches no disk (iperf3, wirerate bench) is faster.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.Disks {
+				d := &in.Facts.Disks[i]
+				l := d.Load
+				if l == nil || l.SinceBoot || !l.BusyKnown || l.Busy < 0.95 || len(d.Below) > 0 {
+					continue
+				}
+				found := do("measure without the disk; then a faster disk, more of them, or more memory to cache in",
+					one(d.Name, []facts.Source{l.Source}, "%.0f%% busy while it was observed, %s/s moved%s", 100*min(l.Busy, 1), units.Bytes(l.Bytes), waits(l)))
+				if in.Role == "file" {
+					found = with(Warning, found)
+				}
+				out = append(out, found...)
+			}
+			return out
+		},
+		Fires: diskExample(99),
+		Quiet: diskExample(40),
+	}
+}
+
+// waits says how long requests took, where the tool told.
+func waits(l *facts.DiskLoad) string {
+	if l.ReadLatency+l.WriteLatency == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", reads took %.3g ms, writes %.3g ms", l.ReadLatency, l.WriteLatency)
+}
+
+func diskExample(busy int) Example {
+	return freebsdExample("gstat -b", fmt.Sprintf("dT: 1.001s  w: 1.000s\n L(q)  ops/s    r/s   kBps   ms/r    w/s   kBps   ms/w   %%busy Name\n    4    110     80   9000   41.0     30   3000   55.0   %d.0  ada0\n", busy))
+}
