@@ -142,7 +142,7 @@ func (s *benchSession) attributeArm(ctx context.Context, f trialFlags, a *armVal
 	s.env.note("%d settings: at least %d runs, about %s; --for %s allows %d", len(settings), need, units.Duration((time.Duration(need) * each).Round(time.Second)), f.budget, int(f.budget/each))
 	bar := newProgress(s.env)
 	defer bar.done()
-	result, err := trial.Attribute(ctx, trial.AttributionDesign{Settings: settings, MaxRuns: min(runs, 4*need+40), Alpha: trialAlpha, Margin: f.margin,
+	result, err := trial.Attribute(ctx, trial.AttributionDesign{Settings: settings, MaxRuns: min(runs, 8*need), Alpha: trialAlpha, Margin: f.margin,
 		Seed: f.seed, Deadline: time.Now().Add(f.budget), Metric: d.Metric, Lower: d.Lower, Resumed: d.Resumed},
 		func(ctx context.Context, on []bool) (workload.Run, error) {
 			return o.record.attempt(ctx, onBits(on), func() (workload.Run, error) {

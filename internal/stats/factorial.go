@@ -20,6 +20,8 @@ func (a *Attribution) confirm(c *collector, survivors []int, screened Test) erro
 		a.Effects[i].Verdict = NotEnough
 	}
 	seen, err := c.collect(StageFactorial, pairs, c.plan.Runs)
+	seen, stalls := withoutStalls(seen)
+	a.Warnings = append(a.Warnings, stalls...)
 	fit, ok := fitHalves(seen)
 	counts, means := pairMeans(seen, len(pairs))
 	if !ok || (g > 0 && minCount(counts[:1<<g/2]) == 0) {

@@ -17,6 +17,7 @@ import (
 type planted struct {
 	effects  map[int]float64
 	together map[[2]int]float64
+	stalls   float64 // part of the runs that come out at a tenth to all of it
 	keep     []int
 }
 
@@ -31,6 +32,9 @@ func (p planted) find(t *testing.T, settings, runs int, noise float64, seed uint
 	}
 	a, err := Attribute(t.Context(), d, func(_ context.Context, on []bool) (workload.Run, error) {
 		v := noise * random.NormFloat64()
+		if random.Float64() < p.stalls {
+			v += math.Log(0.1 + 0.9*random.Float64())
+		}
 		for i, e := range p.effects {
 			if on[i] {
 				v += math.Log(e)
@@ -53,12 +57,16 @@ func (p planted) find(t *testing.T, settings, runs int, noise float64, seed uint
 // random places and effects, and counts the attributions without any error:
 // nothing missed, nothing kept that does nothing.
 func TestTwentySettings(t *testing.T) {
-	const settings, runs, attributions = 20, 240, 40
-	for _, noise := range []float64{0.02, 0.04} {
+	const settings, attributions = 20, 40
+	for _, c := range []struct {
+		noise, stalls float64
+		runs          int
+	}{{0.02, 0, 240}, {0.04, 0, 240}, {0.03, 0.05, 480}, {0.03, 0.1, 480}} {
+		noise, runs := c.noise, c.runs
 		right := 0
 		for seed := range uint64(attributions) {
 			random := rand.New(rand.NewPCG(seed, 11))
-			p := planted{effects: map[int]float64{}, keep: random.Perm(settings)[:3]}
+			p := planted{effects: map[int]float64{}, stalls: c.stalls, keep: random.Perm(settings)[:3]}
 			slices.Sort(p.keep)
 			for i, e := range []float64{1.12, 1.3, 2} {
 				p.effects[p.keep[i]] = e
@@ -77,7 +85,7 @@ func TestTwentySettings(t *testing.T) {
 				t.Logf("noise %g, seed %d: kept %v, planted %v, harm %d", noise, seed, a.Keep, p.keep, harmful)
 			}
 		}
-		t.Logf("noise %.0f%%: %d of %d without error, in at most %d runs", 100*noise, right, attributions, runs)
+		t.Logf("noise %.0f%%, %.0f%% of the runs stall: %d of %d without error, in at most %d runs", 100*noise, 100*c.stalls, right, attributions, runs)
 		if right < attributions*9/10 {
 			t.Errorf("noise %g: %d of %d attributions are right", noise, right, attributions)
 		}
