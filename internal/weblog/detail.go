@@ -1,5 +1,7 @@
 package weblog
 
+import "math/bits"
+
 // detail is what the full analysis keeps besides the distribution itself.
 type detail struct {
 	cells    map[uint32]*group // by cell.key
@@ -242,10 +244,8 @@ func sizeClass(n int64) int {
 	if n == 0 {
 		return 1
 	}
-	c := 2
-	for n >= 1024 && c < len(sizeNames)-1 {
-		n >>= 2
-		c++
+	if n < 1024 {
+		return 2
 	}
-	return c
+	return min(2+(bits.Len64(uint64(n))-9)/2, len(sizeNames)-1)
 }

@@ -16,6 +16,7 @@ type Format struct {
 	upstreamUnit Unit
 	firstReuse   int64 // the value of roleReuse on a connection's first request
 	ex           extractor
+	plainSeconds bool // the request time is one field, in seconds
 	directives   bool // W3C: lines beginning with # say what follows
 	has          [numRoles]bool
 }
@@ -104,6 +105,13 @@ func newFormat(name, text string, unit Unit, tokens []token) (*Format, error) {
 	}
 	f.ex = plan
 	return f, nil
+}
+
+// settled returns the format with what a worker asks of every line worked out.
+func (f *Format) settled() *Format {
+	g := *f
+	g.plainSeconds = g.Unit == Seconds && !g.has[roleDuration2] && !g.has[roleDuration3]
+	return &g
 }
 
 // WithUnit returns the format with its request times in u.

@@ -81,9 +81,11 @@ type field struct {
 	quoted        bool // ends at a quote, in which \" is not one
 	list, pad     bool
 
-	scan    scan
-	follows literal // after
-	all     uint64  // after's first byte, eight times
+	scan     scan
+	follows  literal // after
+	precedes literal // before, in the upper bytes; an empty mask is a longer one
+	all      uint64  // after's first byte, eight times
+	allLast  uint64  // before's last byte, eight times
 	// dashes is after and the unwanted fields behind it, skips of them, when
 	// each is a "-".
 	dashes  literal
@@ -98,6 +100,7 @@ const (
 	scanAny   scan = iota // nowhere in particular
 	scanStamp             // where a time stamp of the common log format ends
 	scanNear              // within eight bytes
+	scanShort             // within sixteen
 	scanFar               // at the first byte that the text behind begins with
 )
 
@@ -110,6 +113,7 @@ type linePlan struct {
 	head   []field
 	tail   []field // last field first
 	syslog bool
+	clf    bool // head begins as the common log format does
 }
 
 // compile makes a plan of tokens. Two variables with nothing between them
@@ -145,9 +149,13 @@ func compile(tokens []token) (*linePlan, error) {
 		if f.scan = f.bestScan(); f.scan != scanAny {
 			f.follows, f.all = newLiteral(f.after), uint64(f.after[0])*lowBits
 		}
+		if n := len(f.before); n > 0 && n <= 8 && !f.list {
+			f.precedes, f.allLast = newEndLiteral(f.before), uint64(f.before[n-1])*lowBits
+		}
 	}
 	from, to := gap(fields)
 	p.head = fields[:from]
+	p.clf = p.lead == "" && beginsAsCLF(p.head)
 	for i := range p.head {
 		p.head[i].fuse(p.head[i+1:])
 	}
@@ -164,7 +172,9 @@ func (f *field) bestScan() scan {
 		return scanAny
 	case f.role == roleTime && f.after[0] == ']':
 		return scanStamp
-	case f.quoted || f.role == roleClient || f.role == roleTime || f.role == rolePath:
+	case f.role == roleClient && !f.quoted:
+		return scanShort
+	case f.quoted || f.role == roleTime || f.role == rolePath:
 		return scanFar
 	}
 	return scanNear
@@ -224,46 +234,44 @@ func gap(fields []field) (from, to int) {
 }
 
 func (p *linePlan) extract(line []byte, s *spans) bool {
-	pos := 0
+	pos, i := 0, 0
 	if p.syslog {
 		if pos = syslogEnd(line); pos < 0 {
 			return false
 		}
+	} else if p.clf {
+		if pos = clfHead(line, s, &p.head[clfFields-1]); pos > 0 {
+			i = clfFields
+		}
 	}
-	if !hasPrefix(line[pos:], p.lead) {
-		return false
+	if p.lead != "" {
+		if !hasPrefix(line[pos:], p.lead) {
+			return false
+		}
+		pos += len(p.lead)
 	}
-	pos += len(p.lead)
 	head := p.head
-	for i := 0; i < len(head); i++ {
+	for ; i < len(head); i++ {
 		f := &head[i]
 		if f.pad {
 			for pos < len(line) && line[pos] == ' ' {
 				pos++
 			}
 		}
-		end := -1
-		switch f.scan {
-		case scanStamp:
-			if pos+2 < len(line) && line[pos+2] == '/' {
-				end = pos + commonTime
-			}
-		case scanNear:
-			if pos+8 <= len(line) {
-				end = pos + first(word(line, pos), f.all)
-			}
-		case scanFar:
-			if n := bytes.IndexByte(line[pos:], f.after[0]); n >= 0 {
-				end = pos + n
-			}
-		}
-		if next := f.behind(line, pos, end); next > 0 {
-			s[f.role] = span{int32(pos), int32(end)}
-			if next > end+len(f.after) {
+		end := f.guess(line, pos)
+		if end >= pos && end <= len(line)-8 && !(f.quoted && end > pos && line[end-1] == '\\') {
+			x := word(line, end)
+			if f.skips > 0 && f.dashes.is(x) {
+				s[f.role] = span{int32(pos), int32(end)}
+				pos = end + f.dashLen
 				i += f.skips
+				continue
 			}
-			pos = next
-			continue
+			if f.follows.is(x) {
+				s[f.role] = span{int32(pos), int32(end)}
+				pos = end + len(f.after)
+				continue
+			}
 		}
 		if end = f.end(line, pos); end < 0 {
 			return false
@@ -277,20 +285,28 @@ func (p *linePlan) extract(line []byte, s *spans) bool {
 	return p.extractTail(line, pos, s)
 }
 
-// behind returns where the next value begins if the one at pos ends at end, 0
-// if that is not certain.
-func (f *field) behind(line []byte, pos, end int) int {
-	if end < pos || end+8 > len(line) || f.quoted && end > pos && line[end-1] == '\\' {
-		return 0
+// guess returns where the value that starts at pos ends as a rule, a number
+// below pos or beyond the line if there is no guess.
+func (f *field) guess(line []byte, pos int) int {
+	switch f.scan {
+	case scanStamp:
+		if pos+2 < len(line) && line[pos+2] == '/' {
+			return pos + commonTime
+		}
+	case scanNear:
+		if pos+8 <= len(line) {
+			return pos + first(word(line, pos), f.all)
+		}
+	case scanShort:
+		if pos+16 <= len(line) {
+			return pos + firstOf16(word(line, pos), word(line, pos+8), f.all)
+		}
+	case scanFar:
+		if n := bytes.IndexByte(line[pos:], f.after[0]); n >= 0 {
+			return pos + n
+		}
 	}
-	x := word(line, end)
-	if f.skips > 0 && f.dashes.is(x) {
-		return end + f.dashLen
-	}
-	if f.follows.is(x) {
-		return end + len(f.after)
-	}
-	return 0
+	return -1
 }
 
 // extractTail finds the tail fields in line[from:].
@@ -352,13 +368,13 @@ func (f *field) ends(line []byte, pos, i int) bool {
 // start returns where the value that ends at end starts, -1 if nowhere after
 // from.
 func (f *field) start(line []byte, from, end int) int {
-	before := f.before[len(f.before)-1]
-	if end >= 8 && !f.list {
-		n := last(word(line, end-8), uint64(before)*lowBits)
-		if start := end - n; n < 8 && start >= from && endsIn(line[:start], f.before) {
+	if f.allLast != 0 && end >= 16 {
+		start := end - last(word(line, end-8), f.allLast)
+		if start > end-8 && start >= from && f.precedes.is(word(line, start-8)) {
 			return start
 		}
 	}
+	before := f.before[len(f.before)-1]
 	for i := end - 1; i >= from-1 && i >= 0; i-- {
 		if line[i] != before {
 			continue

