@@ -207,7 +207,7 @@ func (f *Facts) take(r reader, a host.Answer) {
 	part := Part{From: t.from, State: Read}
 	if len(t.data) > textLimit {
 		t.data = t.data[:bytes.LastIndexByte(t.data[:textLimit], '\n')+1]
-		part.Because = fmt.Sprintf("it has %d MiB, of which the first %d are read", len(a.Out)>>20, textLimit>>20)
+		part.Because = fmt.Sprintf("only its first %d MiB are read", textLimit>>20)
 	}
 	switch {
 	case len(bytes.TrimSpace(a.Out)) == 0 && a.Failure != host.None:

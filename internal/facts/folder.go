@@ -2,22 +2,31 @@ package facts
 
 import (
 	"errors"
+	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// folderLimit bounds one file of a folder of outputs.
-const folderLimit = 64 << 20
+// folderLimit bounds what is read of all files of a folder, in bytes.
+const folderLimit = 128 << 20
 
 // LoadFolder reads outputs that were saved as files: an unpacked sosreport
 // (sos_commands/networking/ethtool_-S_eth0, proc/net/snmp), or files named after
 // their commands (netstat_-m.txt, "sysctl -a"). It returns the texts by the
-// names that FromTexts takes; files that are nothing known are left out.
+// names that FromTexts takes; files that are nothing known are left out. A file
+// under another name is read as a session, but in a sosreport, where the names are
+// known and logs hold anything.
 func LoadFolder(root fs.FS) (map[string]string, error) {
+	reports, _ := fs.Glob(root, "*/sos_commands") // the pattern is good
+	_, err := fs.Stat(root, "sos_commands")
+	isReport := err == nil || len(reports) > 0
 	texts := map[string]string{}
-	err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
+	left := int64(folderLimit)
+	err = fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if d != nil && d.IsDir() && p != "." {
 				return fs.SkipDir // not readable: the rest still counts
@@ -25,16 +34,17 @@ func LoadFolder(root fs.FS) (map[string]string, error) {
 			return err
 		}
 		name := outputName(p)
-		if !d.Type().IsRegular() || texts[name] != "" {
+		if !d.Type().IsRegular() || texts[name] != "" || name == "" && isReport || left <= 0 {
 			return nil
 		}
-		if info, err := d.Info(); err != nil || info.Size() > folderLimit || name == "" && info.Size() > transcriptLimit {
+		if info, err := d.Info(); err != nil || name == "" && info.Size() > transcriptLimit {
 			return nil
 		}
-		data, err := fs.ReadFile(root, p)
+		data, err := readStart(root, p)
 		if err != nil {
 			return nil // not readable: the rest still counts
 		}
+		left -= int64(len(data))
 		if name == "" {
 			splitTranscript(string(data), texts)
 		} else {
@@ -48,14 +58,26 @@ func LoadFolder(root fs.FS) (map[string]string, error) {
 	return identified(texts)
 }
 
+// readStart reads as much of a file as is used of one source; one byte more
+// tells that it is longer.
+func readStart(root fs.FS, p string) ([]byte, error) {
+	file, err := root.Open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, textLimit+1))
+	return plainText(data), err
+}
+
 // transcriptLimit bounds a file that is read only to see what it is.
 const transcriptLimit = 4 << 20
 
 // LoadTranscript reads a session as people paste it: prompts with commands,
-// each followed by what it printed.
+// each followed by what it printed; of a long one the first 16 MiB.
 func LoadTranscript(s string) (map[string]string, error) {
 	texts := map[string]string{}
-	splitTranscript(s, texts)
+	splitTranscript(string(plainText([]byte(s[:min(len(s), textLimit)]))), texts)
 	return identified(texts)
 }
 
@@ -115,20 +137,26 @@ func splitTranscript(s string, texts map[string]string) {
 	for name := range texts {
 		done[name] = true // of a file of its own
 	}
+	bodies := map[string]*strings.Builder{}
 	begin := func(output string, block bool) {
-		if done[name] = true; name == "" {
+		if done[name] = true; name == "" || name == "sysctl -a" { // asked for one by one
 			done[name] = false
 		}
 		if name, oneBlock = output, block; done[output] {
 			name = "" // the first one counts
 		}
+		if bodies[name] == nil {
+			bodies[name] = &strings.Builder{}
+		}
 	}
 	for _, line := range strings.SplitAfter(s, "\n") {
-		if m := promptLine.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
-			known := commandOutput(m[1])
-			if known != "" || strings.HasPrefix(strings.TrimSpace(line), "$ ") || strings.Contains(line, "@") {
-				begin(known, false)
-				continue
+		if strings.ContainsAny(line, "#$%>") {
+			if m := promptLine.FindStringSubmatch(strings.TrimRight(line, "\r\n")); m != nil {
+				known := commandOutput(m[1])
+				if known != "" || strings.HasPrefix(strings.TrimSpace(line), "$ ") || strings.Contains(line, "@") {
+					begin(known, false)
+					continue
+				}
 			}
 		}
 		if strings.TrimSpace(line) == "" && oneBlock {
@@ -140,7 +168,12 @@ func splitTranscript(s string, texts map[string]string) {
 			}
 		}
 		if name != "" {
-			texts[name] += line
+			bodies[name].WriteString(line)
+		}
+	}
+	for name, body := range bodies {
+		if name != "" && body.Len() > 0 {
+			texts[name] = body.String()
 		}
 	}
 }
@@ -183,45 +216,6 @@ var fileNames = []string{
 	"/proc/diskstats", "/proc/self/mountinfo", "/proc/spl/kstat/zfs/arcstats",
 }
 
-// commandNames are commands under their names and the other forms in which
-// people save the same output.
-var commandNames = []struct{ name, pattern string }{
-	{"uname -a", `^uname( -a)?$`},
-	{"sysctl -a", `^sysctl -a$`},
-	{"ip -s -d link show", `^ip (-s -d|-d -s|-s|-d) link( show)?$`},
-	{"ip -o address show", `^ip -o addr(ess)?( show)?$`},
-	{"ip route show table main", `^ip route( show)?( table (main|all))?$`},
-	{"ip neigh show", `^ip (-s )?neigh(bour)?( show)?( nud noarp)?$`},
-	{"ss -tinm", `^ss -(tinm|tin|ti|tmpie|tnpie|peaonmi)$`},
-	{"ss -ltn", `^ss -(ltn|lnt|tln|lntp|ltnp)$`},
-	{"tc -s qdisc show", `^tc -s qdisc( show)?( dev \S+)?$`},
-	{"lspci -vv", `^lspci (-vv|-vvv|-nnvv|-nvv|-nnvvv)$`},
-	{"nstat -az", `^nstat( -\S+)*$`}, {"mpstat -P ALL 1 1", `^mpstat -P ALL( \d+)*$`}, {"top", `^top( .*)?$`},
-	{"dmesg", `^dmesg( -T)?(\.boot)?$`},
-	{"netstat -s", `^netstat -s(n|sn)?$`},
-	{"netstat -m", `^netstat -m(n)?$`},
-	{"netstat -Q", `^netstat -Q$`},
-	{"netstat -Lan", `^netstat -Lan?$`},
-	{"netstat -xn -p tcp", `^netstat -x(n|an)?( -p tcp| -ptcp)?( head)?$`},
-	{"netstat -idnW", `^netstat -(idnW|idn|ibdnW|ibdn|ibn|in|i|ib|ndi|nid)$`},
-	{"netstat -rnW", `^netstat -rnW?$`},
-	{"ifconfig -a", `^ifconfig( -a| -v| -av| -vma| -A)?$`},
-	{"ifconfig hwfeatures", `^ifconfig hwfeatures$`},
-	{"vmstat -z", `^vmstat -z$`}, {"vmstat -ia", `^vmstat -(ia|i|ai)$`},
-	{"pciconf -lvc", `^pciconf -l(v|c|vc|cv|vbc)$`}, {"pcidump -v", `^pcidump -v+$`},
-	{"kldstat", `^kldstat( -v)?$`}, {"pfctl -si", `^pfctl -s ?i(nfo)?$`}, {"pfctl -sm", `^pfctl -s ?m(emory)?$`},
-	{"sysctl net.inet.tcp.hostcache.list", `^sysctl (-n )?net\.inet\.tcp\.hostcache\.list$`},
-	{"lsblk -o NAME,SIZE,ROTA,TYPE,SCHED,MOUNTPOINT", `^lsblk( -[abto]| [A-Z,:-]+)*$`},
-	{"iostat -Ix", `^iostat -(\S*I\S*x|\S*x\S*I)\S*( \S+)*$`}, {"iostat -x", `^iostat( -\S+)* -\S*x\S*( \S+)*$`},
-	{"iostat -DI", `^iostat -(DI|ID)( \S+)*$`}, {"iostat -D", `^iostat -D( \S+)*$`}, {"iostat", `^iostat( [\w.-]+)*$`},
-	{"gstat -b", `^gstat( -\S+)*( \S+)*$`}, {"geom disk list", `^geom disk list( \S+)?$`}, {"camcontrol devlist", `^camcontrol devlist( -v)?$`},
-	{"zpool list -p", `^zpool list( -\S+)*( \S+)?$`}, {"zpool status", `^zpool status( -\S+)*( \S+)?$`}, {"zfs get all", `^zfs get( \S+)+$`},
-	{"kenv", `^kenv$`}, {"systat -ab -d 2 cpu 1", `^systat( -\S+)*( \d+)? cpu( \d+)?$`}, {"systat -ab mbufs", `^systat( -\S+)*( \d+)? mbufs( \d+)?$`},
-	{"getconf PAGESIZE", `^getconf PAGE_?SIZE$`},
-}
-
-var ethtoolName = regexp.MustCompile(`^ethtool( -[iklgcaS]| --show-eee)? ([A-Za-z0-9._@-]+)$`)
-
 // outputName finds what a file in a folder of outputs is; empty when it is
 // nothing known.
 func outputName(p string) string {
@@ -232,19 +226,6 @@ func outputName(p string) string {
 	}
 	words := strings.TrimSuffix(strings.TrimSuffix(path.Base(p), ".txt"), ".out")
 	return namedOutput(strings.Join(strings.Fields(strings.ReplaceAll(words, "_", " ")), " "))
-}
-
-// namedOutput finds what a command's words print.
-func namedOutput(words string) string {
-	if m := ethtoolName.FindStringSubmatch(words); m != nil {
-		return words
-	}
-	for _, c := range commandNames {
-		if ok, _ := regexp.MatchString(c.pattern, words); ok {
-			return c.name
-		}
-	}
-	return ""
 }
 
 // withoutPrompt takes off a first line that shows the command as typed.
@@ -266,24 +247,33 @@ func guessIdentity(texts map[string]string) string {
 		}
 		return "unknown"
 	}
-	all := strings.Join([]string{texts["netstat -s"], texts["netstat -m"], texts["ifconfig -a"], texts["dmesg"]}, "\n")
+	all := strings.Join([]string{texts["netstat -s"], texts["netstat -m"], texts["ifconfig -a"], texts["dmesg"], texts["vmstat -ia"]}, "\n")
+	holds := func(marks ...string) bool {
+		return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(all, mark) || texts[mark] != "" })
+	}
 	switch {
 	case settings["kernel.osrelease"].Value != "":
 		return "Linux unknown " + release("kernel.osrelease")
 	case settings["kern.ostype"].Value != "":
 		return settings["kern.ostype"].Value + " unknown " + release("kern.osrelease")
-	case strings.Contains(all, "mbuf clusters in use (current/cache/total/max)") || strings.Contains(all, " metric 0 mtu ") || strings.Contains(all, "syncache entries added") ||
-		settings["kern.ipc.maxsockbuf"].Value != "" || texts["netstat -Q"] != "" || texts["pciconf -lvc"] != "":
+	case settings["kern.ipc.maxsockbuf"].Value != "" || holds("mbuf clusters in use (current/cache/total/max)", " metric 0 mtu ", "syncache entries added",
+		"netstat -Q", "netstat -Lan", "netstat -xn -p tcp", "pciconf -lvc", "vmstat -z", "kldstat", "gstat -b", "geom disk list", "kenv", "iostat -Ix",
+		"sysctl net.inet.tcp.hostcache.list", "FreeBSD", "cpu0:timer"):
 		return "FreeBSD unknown " + release("kern.osrelease")
-	case strings.Contains(all, "mbuf 2048 byte clusters in use") || strings.Contains(all, "OpenBSD") || texts["pcidump -v"] != "":
+	case holds("mbuf 2048 byte clusters in use", "OpenBSD", "pcidump -v", "ifconfig hwfeatures", "systat -ab mbufs", "systat -ab -d 2 cpu 1", "iostat -DI", "irq0/clock",
+		"SYN cache entries added", "\tlladdr "):
 		return "OpenBSD unknown " + release("kern.osrelease")
 	}
 	for name := range texts {
-		if strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "ethtool ") || strings.HasPrefix(name, "ip ") || strings.HasPrefix(name, "ss ") || strings.HasPrefix(name, "tc ") {
+		if strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "ethtool ") || strings.HasPrefix(name, "ip ") || strings.HasPrefix(name, "ss ") || strings.HasPrefix(name, "tc ") || strings.HasPrefix(name, "nstat ") ||
+			strings.HasPrefix(name, "lspci ") || strings.HasPrefix(name, "mpstat ") || strings.HasPrefix(name, "conntrack ") || strings.HasPrefix(name, "/sys/") {
 			return "Linux unknown " + release("kernel.osrelease")
 		}
 	}
-	if settings["net.ipv4.tcp_rmem"].Value != "" {
+	linux := slices.ContainsFunc(slices.Collect(maps.Keys(settings)), func(name string) bool {
+		return strings.HasPrefix(name, "net.ipv4.") || strings.HasPrefix(name, "net.core.") || strings.HasPrefix(name, "net.ipv6.conf.")
+	})
+	if linux || strings.Contains(texts["netstat -s"], "TcpExt:") || strings.Contains(texts["ifconfig -a"], "Link encap:") || strings.Contains(texts["ifconfig -a"], "txqueuelen") {
 		return "Linux unknown unknown"
 	}
 	return ""

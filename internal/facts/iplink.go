@@ -148,18 +148,27 @@ func smallNumber(s string) int {
 	return int(n)
 }
 
-// readAddresses reads ip -o address show: "2: eth0    inet 192.0.2.2/24 ...".
+// readAddresses reads ip -o address show: "2: eth0    inet 192.0.2.2/24 ...",
+// and what it prints without -o: the lines of ip link, with "inet 192.0.2.2/24"
+// below them. Without a list of links that is one.
 func (f *Facts) readAddresses(t text) error {
+	if len(f.NICs) == 0 {
+		f.NICs = parseIPLink(t)
+	}
 	found := false
+	var n *NIC
 	for _, line := range t.lines() {
 		words := strings.Fields(line)
-		if len(words) < 4 || words[2] != "inet" && words[2] != "inet6" {
+		if len(words) < 2 {
 			continue
 		}
-		found = true
-		name, _, _ := strings.Cut(words[1], "@")
-		if n := f.NIC(name); n != nil {
-			n.Addrs = append(n.Addrs, words[3])
+		if line[0] != ' ' && strings.HasSuffix(words[0], ":") {
+			name, _, _ := strings.Cut(strings.TrimSuffix(words[1], ":"), "@")
+			n, found = f.NIC(name), true
+			words = words[2:]
+		}
+		if n != nil && len(words) >= 2 && (words[0] == "inet" || words[0] == "inet6") {
+			n.Addrs = append(n.Addrs, words[1])
 		}
 	}
 	if !found {

@@ -99,6 +99,7 @@ func (f *Facts) askedNICs() (whole, brief []string) {
 		case n.Kind == "loopback" || !plainName(n.Name):
 		case n.Kind == "ethernet" && n.Up && len(whole) < nicLimit:
 			whole = append(whole, n.Name)
+		case linkKinds[n.Kind] && !slices.Contains([]string{"bond", "team", "bridge"}, n.Kind): // ip says all
 		case len(brief) < nicLimit:
 			brief = append(brief, n.Name)
 		}
