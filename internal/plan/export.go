@@ -262,6 +262,28 @@ var linkOptions = map[string]string{
 	"ethtool:coalesce/rx-frames": "RxMaxCoalescedFrames", "link:mtu": "MTUBytes", "link:txqueuelen": "TransmitQueueLength",
 }
 
+// SettingOfLink is the setting that an option of a systemd .link or .network
+// file sets, named as conffile names it (link-file:RxBufferSize); other names
+// are returned as they are.
+func SettingOfLink(name string) string {
+	option, isLink := strings.CutPrefix(name, "link-file:")
+	if isLink {
+		for _, setting := range sortedKeys(linkOptions) {
+			if linkOptions[setting] == option {
+				return setting
+			}
+		}
+	}
+	if option, ok := strings.CutPrefix(name, "network-file:"); ok {
+		for _, key := range sortedKeys(networkRoute) {
+			if networkRoute[key] == option[strings.LastIndex(option, "/")+1:] {
+				return "route:" + key
+			}
+		}
+	}
+	return name
+}
+
 func linkLine(name, value string) string {
 	if option := linkOptions[name]; option != "" {
 		return option + "=" + map[string]string{"on": "yes", "off": "no"}[value] + strings.TrimSuffix(strings.TrimSuffix(value, "on"), "off") + "\n"

@@ -116,3 +116,13 @@ func stricter(level string) bool {
 	v, ok := number(level)
 	return ok && v > 1
 }
+
+// Hardening returns what --harden sets a setting to, and its cost.
+func Hardening(system catalog.System, setting string) (value, cost string, ok bool) {
+	for _, h := range hardenings[system] {
+		if h.setting == setting {
+			return h.value, h.cost, true
+		}
+	}
+	return "", "", false
+}

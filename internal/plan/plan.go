@@ -175,7 +175,7 @@ func (p *Plan) consider(rec *catalog.Record, inst instance, r Request) error {
 		from = def
 	}
 	to = notLower(rec, from, to)
-	if to == from || sameSwitch(rec, from, to) {
+	if to == from || rec.Type == catalog.TypeBool && SameSwitch(from, to) {
 		p.keep(inst.name, from, "already what the path needs")
 		return nil
 	}
@@ -226,11 +226,11 @@ func (p *Plan) obstacle(rec *catalog.Record, inst instance, m Machine) string {
 	return ""
 }
 
-// sameSwitch compares the ways to write yes and no.
-func sameSwitch(rec *catalog.Record, from, to string) bool {
+// SameSwitch compares the ways to write yes and no.
+func SameSwitch(a, b string) bool {
 	words := map[string]string{"on": "1", "yes": "1", "true": "1", "enabled": "1", "off": "0", "no": "0", "false": "0", "disabled": "0", "1": "1", "0": "0"}
-	a, b := words[strings.ToLower(from)], words[strings.ToLower(to)]
-	return rec.Type == catalog.TypeBool && a != "" && a == b
+	a, b = words[strings.ToLower(a)], words[strings.ToLower(b)]
+	return a != "" && a == b
 }
 
 func (p *Plan) keep(name, value, because string) {
