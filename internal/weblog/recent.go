@@ -17,26 +17,3 @@ func (r *recent[T]) slot(key uint64) *recentSlot[T] {
 }
 
 func (s *recentSlot[T]) is(key uint64) bool { return s.key == key && s.value != nil }
-
-// recentPatterns does the same for a pathTable's keys.
-type recentPatterns [512]struct {
-	key   string
-	value *group
-}
-
-// slot is the only place where key may be.
-func (r *recentPatterns) slot(key []byte) *struct {
-	key   string
-	value *group
-} {
-	h := uint64(len(key))
-	for len(key) >= 8 {
-		h = (h ^ word(key, 0)) * mixer
-		h ^= h >> 32
-		key = key[8:]
-	}
-	for _, c := range key {
-		h = h<<8 ^ h>>56 ^ uint64(c)
-	}
-	return &r[h*mixer>>55]
-}

@@ -3,7 +3,6 @@ package weblog
 import (
 	"bytes"
 	"fmt"
-	"math/bits"
 	"net/netip"
 )
 
@@ -23,7 +22,8 @@ type pathTable struct {
 	depth   int // segments of a path kept in its pattern
 	groups  map[string]*group
 	scratch []byte
-	recent  recentPatterns // of groups
+	short   shortKey
+	recent  *recentPatterns // of groups; nil until the first is added
 }
 
 func newPathTable() *pathTable { return &pathTable{depth: 4, groups: map[string]*group{}} }
@@ -33,22 +33,41 @@ func newPathTable() *pathTable { return &pathTable{depth: 4, groups: map[string]
 const noise = "(bad request or not found)"
 
 func (t *pathTable) add(r *request, size int) {
+	var slot *recentPattern
+	key := &t.short
+	key.begin(byte(size))
+	if !badRequest(r.status) && key.pattern(r.path, t.depth) {
+		if t.recent == nil {
+			t.recent = new(recentPatterns)
+		}
+		if slot = t.recent.slot(key); slot.holds(key) {
+			slot.value.add(r)
+			return
+		}
+	}
 	t.scratch = append(t.scratch[:0], byte(size))
-	switch r.status {
-	case 400, 404, 405, 410, 414:
+	if badRequest(r.status) {
 		t.scratch = append(t.scratch, noise...)
-	default:
+	} else {
 		t.scratch = appendPattern(t.scratch, r.path, t.depth)
 	}
-	slot := t.recent.slot(t.scratch)
-	if slot.value == nil || slot.key != string(t.scratch) {
-		g := t.groups[string(t.scratch)]
-		if g == nil {
-			g = t.insert(string(t.scratch))
-		}
-		slot.key, slot.value = string(t.scratch), g
+	g := t.groups[string(t.scratch)]
+	depth := t.depth
+	if g == nil {
+		g = t.insert(string(t.scratch))
 	}
-	slot.value.add(r)
+	if slot != nil && depth == t.depth {
+		slot.remember(key, g)
+	}
+	g.add(r)
+}
+
+func badRequest(status int) bool {
+	switch status {
+	case 400, 404, 405, 410, 414:
+		return true
+	}
+	return false
 }
 
 // insert makes the group of key, first making room by shortening all patterns.
@@ -62,7 +81,7 @@ func (t *pathTable) insert(key string) *group {
 
 func (t *pathTable) shorten(depth int) {
 	t.depth = depth
-	t.recent = recentPatterns{}
+	t.recent = nil
 	old := t.groups
 	t.groups = make(map[string]*group, len(old))
 	for k, g := range old {
@@ -88,9 +107,6 @@ func (t *pathTable) merge(o *pathTable) {
 // segments, those that look like identifiers replaced by "*", and "/**" for
 // the rest.
 func appendPattern(to, path []byte, depth int) []byte {
-	if out, ok := appendShortPattern(to, path, depth); ok {
-		return out
-	}
 	if i := bytes.IndexByte(path, '?'); i >= 0 {
 		path = path[:i]
 	}
@@ -127,53 +143,6 @@ func appendPattern(to, path []byte, depth int) []byte {
 	}
 }
 
-// appendShortPattern is appendPattern for a path of at most 64 bytes that begins
-// with a slash, inside a longer buffer: where its segments end and which of its
-// bytes are digits is found eight bytes at a time.
-func appendShortPattern(to, path []byte, depth int) ([]byte, bool) {
-	n := len(path)
-	if n == 0 || n > 64 || path[0] != '/' || cap(path) < n+8 {
-		return to, false
-	}
-	whole := path[:n+8]
-	var cuts, digits uint64
-	for i := 0; i < n; i += 8 {
-		x := word(whole, i)
-		cuts |= gather(equalBytes(x|0x10*lowBits, '?'*lowBits)) << (uint(i) & 63) // '/' and '?'
-		digits |= gather(digitsIn(x)) << (uint(i) & 63)
-	}
-	cuts &= ^uint64(0) >> (uint(64-n) & 63)
-	to = append(to, '/')
-	cuts &= cuts - 1
-	for pos, k := 1, 0; ; k++ {
-		end := bits.TrailingZeros64(cuts)
-		more := end < n && path[end] == '/'
-		end = min(end, n)
-		if pos == end && !more {
-			return to, true
-		}
-		if k == depth {
-			return append(to, '*', '*'), true
-		}
-		length := end - pos
-		found := 0
-		if length > 0 {
-			found = bits.OnesCount64(digits >> (uint(pos) & 63) << (uint(64-length) & 63))
-		}
-		if found < 3 && length <= maxSegment && (found < length || found == 0) {
-			to = append(to, path[pos:end]...)
-		} else {
-			to = appendIdentifier(to, path[pos:end], found)
-		}
-		if !more {
-			return to, true
-		}
-		to = append(to, '/')
-		pos = end + 1
-		cuts &= cuts - 1
-	}
-}
-
 // maxSegment is the longest segment that is not taken for an identifier.
 const maxSegment = 40
 
@@ -182,11 +151,6 @@ func appendSegment(to, s []byte) []byte {
 	if digits < 3 && len(s) <= maxSegment && (digits < len(s) || digits == 0) {
 		return append(to, s...)
 	}
-	return appendIdentifier(to, s, digits)
-}
-
-// appendIdentifier appends what stands for a segment that is one.
-func appendIdentifier(to, s []byte, digits int) []byte {
 	to = append(to, '*')
 	if dot := bytes.LastIndexByte(s, '.'); dot > 0 && len(s)-dot <= 6 && digits < len(s) {
 		return append(to, s[dot:]...)
