@@ -146,6 +146,9 @@ func (f *Facts) readIfconfig(t text) error {
 	for i, line := range t.lines() {
 		src := f.Line(t.from, i+1)
 		if name, rest, ok := strings.Cut(line, ": flags="); ok && !strings.ContainsAny(name, " \t") {
+			if len(f.NICs) >= linkLimit {
+				break
+			}
 			f.NICs = append(f.NICs, ifconfigHead(name, rest, src))
 			n = &f.NICs[len(f.NICs)-1]
 			continue
@@ -327,7 +330,7 @@ func (f *Facts) readBSDRoutes(t text) error {
 			}
 			continue
 		}
-		if column < 0 || len(words) <= column || line[0] == ' ' {
+		if column < 0 || len(words) <= column || line[0] == ' ' || len(f.Routes) >= rowLimit {
 			continue
 		}
 		name := words[column]

@@ -26,7 +26,7 @@ func (f *Facts) readZones(t text) error {
 			v[j], ok = count(strings.TrimSpace(words[j]))
 			good = good && ok
 		}
-		if !good {
+		if !good || len(f.Memories) >= rowLimit {
 			continue
 		}
 		found = true
@@ -48,7 +48,7 @@ func (f *Facts) readVmstatInterrupts(t text) error {
 			continue
 		}
 		total, ok := count(words[len(words)-2])
-		if _, ok2 := count(words[len(words)-1]); !ok || !ok2 {
+		if _, ok2 := count(words[len(words)-1]); !ok || !ok2 || len(f.Interrupts) >= rowLimit {
 			continue
 		}
 		label := strings.Join(words[:len(words)-2], " ")

@@ -246,6 +246,13 @@ func failed(t text, err error) (state State, line int, because string) {
 	return Unparsed, 0, err.Error()
 }
 
+// Bounds of what one host can have; damaged or invented input has more.
+const (
+	linkLimit    = 4096
+	settingLimit = 1 << 16
+	rowLimit     = 1 << 16 // routes, neighbours, interrupts, pools
+)
+
 // textLimit bounds what is read of one source, in bytes.
 const textLimit = 16 << 20
 

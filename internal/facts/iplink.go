@@ -29,6 +29,9 @@ func parseIPLink(t text) []NIC {
 		}
 		if lines[i][0] != ' ' && lines[i][0] != '\t' {
 			if n, ok := ipLinkHead(words); ok {
+				if len(nics) >= linkLimit {
+					return nics
+				}
 				n.Source = Source{t.from, i + 1, shorten(lines[i])}
 				n.Shown = map[string]Source{"mtu": n.Source, "up": n.Source}
 				nics = append(nics, n)
@@ -208,7 +211,7 @@ func (f *Facts) readIPRoute(t text) error {
 				r.Attributes[key] = v
 			}
 		}
-		if r.Interface != "" {
+		if r.Interface != "" && len(f.Routes) < rowLimit {
 			f.Routes = append(f.Routes, r)
 		}
 	}

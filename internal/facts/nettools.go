@@ -250,6 +250,9 @@ func (f *Facts) linuxLink(name string, src Source) *NIC {
 	if name == "lo" {
 		n.Kind = "loopback"
 	}
+	if len(f.NICs) >= linkLimit {
+		return &NIC{Counters: map[string]Counter{}} // counted nowhere
+	}
 	f.NICs = append(f.NICs, n)
 	return &f.NICs[len(f.NICs)-1]
 }

@@ -177,7 +177,7 @@ func perCPU(t text, each func(line int, name string, numbers []uint64, rest []st
 // the others (LOC, RES, ...) are no devices.
 func (f *Facts) readInterrupts(t text) error {
 	return perCPU(t, func(line int, name string, numbers []uint64, rest []string) {
-		if _, ok := count(name); !ok || len(rest) == 0 || len(numbers) == 0 {
+		if _, ok := count(name); !ok || len(rest) == 0 || len(numbers) == 0 || len(f.Interrupts) >= rowLimit {
 			return
 		}
 		var total uint64

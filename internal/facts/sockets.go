@@ -163,7 +163,7 @@ func (f *Facts) readListeners(t text) error {
 func (f *Facts) readNeighbours(t text) error {
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
-		if len(words) < 4 || words[1] != "dev" {
+		if len(words) < 4 || words[1] != "dev" || len(f.Neighbours) >= rowLimit {
 			continue
 		}
 		f.Neighbours = append(f.Neighbours, Neighbour{Address: words[0], Interface: words[2], MAC: pairs(words)["lladdr"],

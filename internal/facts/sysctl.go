@@ -34,7 +34,7 @@ func parseSysctl(t text) map[string]Setting {
 		}
 		// Linux repeats the name on each line of a value.
 		last, continues = name, !strings.HasPrefix(line[len(name):], " =")
-		if _, again := values[name]; again {
+		if _, again := values[name]; again || len(values) >= settingLimit {
 			continue
 		}
 		values[name] = Setting{Value: strings.Join(strings.Fields(value), " "), State: Read,
