@@ -73,6 +73,9 @@ func (d Diagnosis) verdict() string {
 		}
 	}
 	b, ok := Binding(d.Ceilings)
+	if !ok && len(d.Findings) > 0 {
+		return fmt.Sprintf("nothing serious was found in what could be read; see %s: %s: %s", d.Findings[0].Rule, d.Findings[0].Subject, d.Findings[0].Summary)
+	}
 	if !ok {
 		return "nothing wrong was found in what could be read; what bounds the rate is not known"
 	}

@@ -3,7 +3,9 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +22,14 @@ const (
 	Warning  Severity = "warning"
 	Info     Severity = "info"
 )
+
+// lower is the severity of the same in the past.
+func (s Severity) lower() Severity {
+	if s == Critical {
+		return Warning
+	}
+	return Info
+}
 
 func (s Severity) rank() int { return slices.Index([]Severity{Critical, Warning, Info}, s) }
 
@@ -87,7 +97,8 @@ type NotEvaluated struct {
 }
 
 // Evaluate applies every rule that knows the system. Findings are ordered by
-// severity, then as Rules lists them.
+// severity; what the kernel reported long ago counts for less; then as Rules
+// lists them.
 func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
 	findings, missing = []Finding{}, []NotEvaluated{}
 	for _, r := range Rules() {
@@ -102,8 +113,40 @@ func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
 			findings = append(findings, r.complete(found))
 		}
 	}
-	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Severity.rank(), b.Severity.rank()) })
+	past := pastSources(in.Facts)
+	weight := map[string]int{}
+	for i := range findings {
+		if f := &findings[i]; len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence, func(s facts.Source) bool { return !past(s) }) {
+			f.Severity = f.Severity.lower()
+			weight[f.Rule+f.Subject] = 1
+		}
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(weight[a.Rule+a.Subject], weight[b.Rule+b.Subject]))
+	})
 	return findings, missing
+}
+
+// recent is how long ago the kernel may have said what counts as now.
+const recent = time.Hour
+
+var kernelTime = regexp.MustCompile(`^\[ *(\d+)\.\d+\]`)
+
+// pastSources tells lines that show only what was: old ones of the kernel's
+// log, and with a window all of the log from before it.
+func pastSources(f *facts.Facts) func(facts.Source) bool {
+	return func(s facts.Source) bool {
+		m := kernelTime.FindStringSubmatch(s.Text)
+		if s.From != "dmesg" || m == nil || f.Uptime == 0 {
+			return false
+		}
+		at, err := strconv.ParseFloat(m[1], 64)
+		limit := recent.Seconds()
+		if f.Window > 0 {
+			limit = f.Window + 60
+		}
+		return err == nil && f.Uptime-at > limit
+	}
 }
 
 // complete fills in what the rule's record says.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -16,11 +17,11 @@ func cwndLimited() Rule {
 			var worst facts.Flow
 			for _, fl := range in.Facts.Flows {
 				v := fl.Values
-				if v["busy"] < 2000 || v["rwnd_limited"] > 0.1 || v["sndbuf_limited"] > 0.1 || v["segs_out"] < 10000 || loopback(&fl) ||
+				if v["busy"] < 2000 || v["rwnd_limited"] > 0.1 || v["sndbuf_limited"] > 0.1 || v["segs_out"] < 500 || v["retrans_total"] < 5 || loopback(&fl) ||
 					v["ssthresh"] == 0 || v["unacked"] < v["cwnd"]/2 || slices.Contains(fl.Words, "app_limited") || slices.Contains(fl.Words, "bbr") || v["retrans_total"] < 0.001*v["segs_out"] {
 					continue
 				}
-				evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "mss", "cwnd", "ssthresh", "segs_out", "busy", "retrans"))
+				evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "minrtt", "mss", "cwnd", "ssthresh", "segs_out", "busy", "retrans", "retrans_total"))
 				if v["busy"] > worst.Values["busy"] {
 					worst = fl
 				}
@@ -28,10 +29,31 @@ func cwndLimited() Rule {
 			if len(evidence) == 0 {
 				return nil
 			}
-			return do("find where the path loses packets before changing buffers", one(worst.Peer, sample(evidence), "towards %s %.2g%% of segments were lost; window %g segments of %g bytes, round trip %g ms",
-				worst.Peer, 100*worst.Values["retrans_total"]/worst.Values["segs_out"], worst.Values["cwnd"], worst.Values["mss"], worst.Values["rtt"]))
+			return lossLimited(in, worst, sample(evidence))
 		},
 		Fires: flowExample("busy:9000ms retrans:0/9000 ssthresh:300 unacked:390"),
 		Quiet: flowExample("busy:9000ms rwnd_limited:7000ms(77.8%) retrans:0/9000"),
 	}
+}
+
+// lossLimited says what holds a connection back, and whether its losses come
+// with a queue that grows before them.
+func lossLimited(in Input, fl facts.Flow, evidence []facts.Source) []Finding {
+	v := fl.Values
+	reached := v["cwnd"] * v["mss"] * 8 / max(v["rtt"]/1000, 1e-6)
+	share := v["retrans_total"] / v["segs_out"]
+	bad := 0.01
+	found := one(fl.Peer, evidence, "towards %s %.2g%% of segments were lost; a window of %g segments of %g bytes over %g ms is %s",
+		fl.Peer, 100*share, v["cwnd"], v["mss"], v["rtt"], rate(reached))
+	if v["minrtt"] > 5 && v["rtt"] < 1.25*v["minrtt"] {
+		bad = 0.003
+		found[0].Summary += fmt.Sprintf("; the round trip does not grow before the loss (at least %g ms): a queue much shorter than the path, a policer, or damage", v["minrtt"])
+		found = do("where the queue is yours: let it hold about one bandwidth-delay product; pace at the sender (fq), or use a congestion control that bears loss", found)
+	} else {
+		found = do("find where the path loses packets before changing buffers", found)
+	}
+	if share >= bad || in.Path.Rate > 0 && reached < 0.5*in.Path.LinkGoodput() {
+		found = with(Warning, found)
+	}
+	return found
 }

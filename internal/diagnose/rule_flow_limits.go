@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // receiveLimited finds connections that wait for the peer's window.
@@ -10,19 +11,48 @@ func receiveLimited() Rule {
 	r.Because = "The peer offers less than a bandwidth-delay product: its buffer is too small for the path, or its program reads too slowly."
 	limited := r.Check
 	r.Check = func(in Input) []Finding {
-		found := limited(in)
-		for _, fl := range in.Facts.Flows {
-			v := fl.Values
-			if len(found) > 0 && fl.Peer == found[0].Subject && v["rwnd_limited"] > 0.2 && v["unacked"] == 0 && fl.SendQ > 0 {
-				found[0].Summary += "; nothing is on its way and data waits: the window is closed"
-				return do("find out why the program on "+fl.Peer+" does not read", found)
-			}
+		if closedWindows(in.Facts) != nil {
+			return nil // peer-does-not-read says it
 		}
-		return do("on the receiver: raise the maximum of its receive buffer, or find out why its program reads slowly", found)
+		return do("on the receiver: raise the maximum of its receive buffer, or find out why its program reads slowly", limited(in))
 	}
 	r.Fires = flowExample("busy:9000ms rwnd_limited:7000ms(77.8%)")
 	r.Quiet = flowExample("busy:9000ms rwnd_limited:70ms(0.8%)")
 	return r
+}
+
+// peerNotReading finds peers whose window is closed.
+func peerNotReading() Rule {
+	return Rule{
+		ID: "peer-does-not-read", Title: "A peer's program does not read what it is sent", Systems: onLinux(), Needs: []string{"flows"}, Severity: Warning,
+		Because: "The peer's receive buffer is full: its program reads too slowly or stands still, and neither buffers nor the network change that.",
+		Confirm: "On the peer, Recv-Q of the same connection is large and stays so.",
+		Check:   func(in Input) []Finding { return closedWindows(in.Facts) },
+		Fires:   flowExample("busy:9000ms rwnd_limited:3000ms(33.3%) lastsnd:2300 notsent:262144"),
+		Quiet:   flowExample("busy:9000ms rwnd_limited:3000ms(33.3%) lastsnd:4 unacked:180"),
+	}
+}
+
+// closedWindows finds connections that have data to send, nothing on its way,
+// and have sent nothing for a while: the peer's window is closed.
+func closedWindows(f *facts.Facts) []Finding {
+	var evidence []facts.Source
+	var worst facts.Flow
+	for _, fl := range f.Flows {
+		v := fl.Values
+		if float64(fl.SendQ) < v["mss"] || v["mss"] == 0 || v["unacked"] > 0 || v["lastsnd"] < 200 || v["backoff"] > 0 && v["lastack"] > 120e3 || v["rwnd_limited"] == 0 || loopback(&fl) {
+			continue
+		}
+		evidence = append(evidence, flowLine(f, fl, "busy", "rwnd_limited", "lastsnd", "notsent", "snd_wnd"))
+		if fl.SendQ > worst.SendQ {
+			worst = fl
+		}
+	}
+	if len(evidence) == 0 {
+		return nil
+	}
+	return do("find out why the program on "+worst.Peer+" does not read", one(worst.Peer, sample(evidence), "%s; %s wait for %s, nothing is on its way and nothing was sent for %.3g s: its window is closed",
+		counted(len(evidence), "connection"), units.Bytes(worst.SendQ), worst.Peer, worst.Values["lastsnd"]/1000))
 }
 
 // sendLimited finds connections that wait for this host's send buffer.

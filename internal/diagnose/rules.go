@@ -12,7 +12,7 @@ func Rules() []Rule {
 		cpuSaturated(), cpuStolen(), coreSaturated(), oneCore(), oneQueue(), interruptStorm(), netisrThread(), netisrDrops(), inputQueue(),
 		ringSmall(), ringDrops(), pauseFrames(), mixedSpeeds(), softnetDropped(), softnetSqueezed(), numaFar(), emulatedCard(), diskBusy(),
 		lroForwarding(), offloadsOff(), qdiscDrops(), bufferbloat(), bondBalance(),
-		windowBelowPath(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(), receivePruned(), backlogDrops(), udpBuffer(), receiveDropped(),
+		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(), receivePruned(), backlogDrops(), udpBuffer(), receiveDropped(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),
 		energyEthernet(), cpuIdle(), hyperThreading(), entropy(), acceptFilter(), hostCache(), clockSource(),
 	}
