@@ -249,14 +249,10 @@ func (e *Env) showResult(r report.Result, format string) error {
 	case "markdown":
 		return failure(report.Markdown(e.Stdout, r))
 	}
-	name := ""
-	if r.Effect != nil {
-		name = r.Effect.Metric
-	}
 	if r.Attribution != nil {
 		e.shareText(r)
 		return nil
 	}
-	e.trialText(r, metricOf("", name))
+	report.Text(e.Stdout, r)
 	return nil
 }

@@ -179,30 +179,7 @@ func (e *Env) measure(ctx context.Context, flags benchFlags, runs int, format st
 }
 
 // metricOf describes a metric of a workload, or of any other.
-func metricOf(workloadName, name string) workload.Metric {
-	kinds := workload.Kinds()
-	for _, k := range kinds {
-		if m, ok := k.Metric(name); ok && k.Name == workloadName {
-			return m
-		}
-	}
-	for _, k := range kinds {
-		if m, ok := k.Metric(name); ok {
-			return m
-		}
-	}
-	m := workload.Metric{Name: name, Lower: true}
-	switch {
-	case len(name) > 2 && name[len(name)-2:] == "_s":
-		m.Unit = "s"
-		if len(name) > 6 && name[len(name)-6:] == "_per_s" {
-			m.Unit, m.Lower = "1/s", false
-		}
-	case len(name) > 4 && name[len(name)-4:] == "_cpu":
-		m.Unit = "share"
-	}
-	return m
-}
+func metricOf(kind, name string) workload.Metric { return workload.MetricOf(kind, name) }
 
 func (e *Env) showMeasured(m measured, format string) error {
 	m.Median = map[string]float64{}

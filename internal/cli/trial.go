@@ -297,6 +297,7 @@ func (s *benchSession) arrange(ctx context.Context, f trialFlags) ([]*armValues,
 type outcome struct {
 	id      string
 	session *benchSession
+	arms    []*armValues
 	spec    workload.Spec
 	metric  workload.Metric
 	result  trial.Result
@@ -370,7 +371,7 @@ func (s *benchSession) design(ctx context.Context, f trialFlags, arms []*armValu
 			return nil, d, err
 		}
 	}
-	o := &outcome{session: s, spec: spec, metric: metric, started: time.Now()}
+	o := &outcome{session: s, arms: arms, spec: spec, metric: metric, started: time.Now()}
 	saved := setup{Args: os.Args[1:], Seed: f.seed, Pairs: pairs, Digest: digest(arms), Spec: fmt.Sprintf("%+v", spec),
 		Run: spec.Duration, Omit: spec.Omit}
 	if f.suite != "" {

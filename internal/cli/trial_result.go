@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
@@ -24,15 +25,18 @@ const controlText = "an A/A control found a difference between an arm and itself
 // toResult is the JSON contract of a trial.
 func (o *outcome) toResult(f trialFlags) report.Result {
 	s := o.session
-	var before []diagnose.Ceiling
+	var before, after []diagnose.Ceiling
 	if s.known {
 		sender, receiver := &s.client, &s.server
 		if o.spec.Direction == workload.Down {
 			sender, receiver = receiver, sender
 		}
-		before = diagnose.Ceilings(s.path, sender.facts, receiver.facts)
+		before = diagnose.Ceilings(s.path, o.factsWith(sender, 0), o.factsWith(receiver, 0))
+		if len(o.result.Design.Arms) == 2 {
+			after = diagnose.Ceilings(s.path, o.factsWith(sender, 1), o.factsWith(receiver, 1))
+		}
 	}
-	r := s.result(o.started, before, nil, o.result, o.attr)
+	r := s.result(o.started, before, after, o.result, o.attr)
 	r.ID, r.Seed, r.Command, r.Margin = o.id, f.seed, f.command, f.margin
 	if o.command != "" {
 		r.Command = o.command
@@ -50,6 +54,7 @@ func (o *outcome) toResult(f trialFlags) report.Result {
 		tool = o.result.Runs[0].Tool
 	}
 	r.Design = &report.Design{Tool: tool, Duration: o.spec.Duration.Seconds(), Omit: o.spec.Omit.Seconds(), MaxPairs: d.MaxPairs, Looks: d.Looks, Alpha: d.Alpha}
+	r.Metric = o.metric.Name
 	if n := o.result.Noise; n != nil {
 		r.Noise = &report.Noise{PairSD: n.SD, MinDetectable: n.MinDetectable, Pairs: n.Pairs}
 	}
@@ -72,6 +77,21 @@ func (o *outcome) toResult(f trialFlags) report.Result {
 	}
 	o.addValues(&r)
 	return r
+}
+
+// factsWith are a host's facts with an arm's values in place.
+func (o *outcome) factsWith(e *end, arm int) *facts.Facts {
+	f := *e.facts
+	f.Settings = map[string]facts.Setting{}
+	maps.Copy(f.Settings, e.facts.Settings)
+	if arm < len(o.arms) {
+		for name, v := range o.arms[arm].of(e.side) {
+			set := f.Settings[name]
+			set.Value = v
+			f.Settings[name] = set
+		}
+	}
+	return &f
 }
 
 // beside are the other metrics of an arm by the same pairs.
@@ -137,7 +157,7 @@ func (e *Env) showTrial(f trialFlags, o outcome, format string) error {
 			return err
 		}
 	} else {
-		e.trialText(r, o.metric)
+		report.Text(e.Stdout, r)
 	}
 	if r.Verdict == stats.Hurts {
 		return negative()
@@ -156,74 +176,6 @@ func writeTrial(dir string, r report.Result) error {
 	}
 	return errors.Join(os.WriteFile(filepath.Join(dir, "result.json"), append(data, '\n'), 0o644),
 		os.WriteFile(filepath.Join(dir, "report.html"), page.Bytes(), 0o644))
-}
-
-// trialText prints what was found: report's own text for goodput, which knows
-// ceilings and shares, and a table of the metrics for others.
-func (e *Env) trialText(r report.Result, metric workload.Metric) {
-	if metric.Name == workload.Goodput {
-		report.Text(e.Stdout, r)
-	} else {
-		e.comparisons(r, metric)
-		e.armTable(r)
-	}
-	if r.Noise != nil {
-		fmt.Fprintf(e.Stdout, "\nnoise: pairs scatter by %.1f%%; %d pairs see %.1f%%\n", 100*r.Noise.PairSD, r.Noise.Pairs, 100*r.Noise.MinDetectable)
-	}
-	for _, b := range r.Beside {
-		for _, c := range b.Effects {
-			if c.Low > 1 || c.High < 1 {
-				fmt.Fprintf(e.Stdout, "beside it, %s: %s is x%.3f (%.3f to %.3f)\n", b.Arm, c.Metric, c.Ratio, c.Low, c.High)
-			}
-		}
-	}
-	if metric.Name != workload.Goodput {
-		for _, w := range r.Warnings {
-			fmt.Fprintf(e.Stdout, "! %s\n", w)
-		}
-		fmt.Fprintf(e.Stdout, "workload: %s\nagain: %s --seed %d\n", r.Workload, r.Command, r.Seed)
-	}
-}
-
-func (e *Env) comparisons(r report.Result, metric workload.Metric) {
-	all := r.Comparisons
-	if all == nil && len(r.Arms) > 1 {
-		all = []report.Comparison{{Arm: r.Arms[1].Name, Verdict: r.Verdict, Effect: r.Effect}}
-	}
-	for _, c := range all {
-		fmt.Fprintf(e.Stdout, "%s: %s\n", c.Arm, strings.ReplaceAll(string(c.Verdict), "-", " "))
-		if c.Effect != nil {
-			fmt.Fprintf(e.Stdout, "  %s x%.3f (%.3f to %.3f at %.1f%%, %d pairs) against %s\n", metric.Name, c.Effect.Ratio, c.Effect.Low, c.Effect.High,
-				100*c.Effect.Confidence, c.Effect.Pairs, r.Arms[0].Name)
-		}
-	}
-}
-
-// armTable prints the medians of every metric, an arm a column.
-func (e *Env) armTable(r report.Result) {
-	names := map[string]bool{}
-	for _, a := range r.Arms {
-		for name := range a.Median.Values {
-			names[name] = true
-		}
-	}
-	fmt.Fprintf(e.Stdout, "\n%-22s", "median of a run")
-	for _, a := range r.Arms {
-		fmt.Fprintf(e.Stdout, " %18s", report.Clip(a.Name, 18))
-	}
-	fmt.Fprintln(e.Stdout)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		fmt.Fprintf(e.Stdout, "%-22s", name)
-		for _, a := range r.Arms {
-			v, ok := a.Median.Values[name]
-			text := "not known"
-			if ok {
-				text = amount(metricOf("", name), v)
-			}
-			fmt.Fprintf(e.Stdout, " %18s", text)
-		}
-		fmt.Fprintln(e.Stdout)
-	}
 }
 
 func shellQuoted(s string) string {

@@ -1,9 +1,13 @@
 package report
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"html"
+	"image/color"
+	"image/png"
 	"maps"
 	"os"
 	"os/exec"
@@ -82,10 +86,16 @@ func dump(t *testing.T, browser, page string) string {
 	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return browse(t, browser, dir, "--window-size=1300,2000", "--dump-dom", "file://"+file)
+}
+
+// browse runs the browser without a window and returns what it prints.
+func browse(t *testing.T, browser, dir string, args ...string) string {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-		"--user-data-dir="+filepath.Join(dir, "profile"), "--window-size=1300,2000", "--dump-dom", "file://"+file)
+	cmd := exec.CommandContext(ctx, browser, append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir=" + filepath.Join(dir, "profile")}, args...)...)
 	var messages strings.Builder
 	cmd.Stderr = &messages
 	out, err := cmd.Output()
@@ -93,4 +103,44 @@ func dump(t *testing.T, browser, page string) string {
 		t.Fatalf("%s: %v\n%s", browser, err, messages.String())
 	}
 	return string(out)
+}
+
+// Pages of trials that other metrics than goodput decide, on a phone and on
+// paper: a screenshot must have the arms' colours, a print must hold pages.
+func TestScreenshotAndPrint(t *testing.T) {
+	browser := findBrowser()
+	if browser == "" {
+		t.Skip("no Chromium here: install the package chromium to look at the pages in it")
+	}
+	all := pages(t)
+	for _, name := range []string{"http", "shares"} {
+		dir := t.TempDir()
+		page, shot, paper := filepath.Join(dir, "page.html"), filepath.Join(dir, "shot.png"), filepath.Join(dir, "page.pdf")
+		if err := os.WriteFile(page, []byte(all[name]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		browse(t, browser, dir, "--window-size=500,2400", "--screenshot="+shot, "file://"+page)
+		f, err := os.Open(shot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		picture, err := png.Decode(f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		colours := map[color.Color]int{}
+		for y := range picture.Bounds().Dy() {
+			for x := range picture.Bounds().Dx() {
+				colours[picture.At(x, y)]++
+			}
+		}
+		if b := picture.Bounds(); b.Dx() != 500 || b.Dy() != 2400 || len(colours) < 50 {
+			t.Errorf("%s: a screenshot of %v with %d colours", name, b, len(colours))
+		}
+		browse(t, browser, dir, "--no-pdf-header-footer", "--print-to-pdf="+paper, "file://"+page)
+		data, err := os.ReadFile(paper)
+		if n := bytes.Count(data, []byte("/Type /Page\n")); err != nil || !bytes.HasPrefix(data, []byte("%PDF-")) || n < 2 || n > 12 {
+			t.Errorf("%s: a print of %d pages, %d bytes: %v", name, n, len(data), err)
+		}
+	}
 }

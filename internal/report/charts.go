@@ -9,10 +9,11 @@ import (
 
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/workload"
 )
 
 // armName is how many cells of an arm's name a chart has room for.
-const armName = 16
+const armName = 18
 
 // armClass and armShape tell arms apart.
 func armClass(i int) string { return fmt.Sprintf("a%d", i%armShapes) }
@@ -42,11 +43,17 @@ func roofline(c *canvas, r Result) float64 {
 		return 0
 	}
 	a := newAxis(true, values...).widen(0.05)
-	bands := tracks(len(table) + len(r.Arms))
+	lines := len(table)
+	for i, arm := range r.Arms {
+		if len(goodputs(arm)) > 0 {
+			lines = len(table) + i + 1
+		}
+	}
+	bands := tracks(lines)
 	bottom := rowStep * float64(len(bands))
 	c.drawAxis(a, bands, bottom, shortBits)
 	for i, row := range table {
-		rooflineRow(c, a, row, rowStep*float64(i))
+		rooflineRow(c, a, row, [2]string{beforeWords(r), afterWords(r)}, rowStep*float64(i))
 	}
 	for i, arm := range r.Arms {
 		if m := arm.Median.GoodputBPS; m > 0 {
@@ -54,6 +61,9 @@ func roofline(c *canvas, r Result) float64 {
 		}
 	}
 	for i, arm := range r.Arms {
+		if len(goodputs(arm)) == 0 {
+			continue
+		}
 		y := rowStep * float64(len(table)+i)
 		c.text("t b", "start", 0, y+rowText, "measured: "+Clip(arm.Name, armName))
 		c.text("t b", "end", 1, y+rowText, bits(arm.Median.GoodputBPS))
@@ -64,8 +74,9 @@ func roofline(c *canvas, r Result) float64 {
 	return bottom + 40
 }
 
-// rooflineRow draws one ceiling: hollow as found, filled with the plan.
-func rooflineRow(c *canvas, a axis, row row, y float64) {
+// rooflineRow draws one ceiling: hollow as found, filled with the arm that
+// changes it, as when names them.
+func rooflineRow(c *canvas, a axis, row row, when [2]string, y float64) {
 	name, class := Clip(row.Name, 18), "t"
 	switch {
 	case row.Binds && (row.BindsA || row.After == nil):
@@ -84,10 +95,10 @@ func rooflineRow(c *canvas, a axis, row row, y float64) {
 		c.bar("room", 0, a.at(before), y-5, 10)
 	}
 	if after > 0 {
-		c.marker("wall full", wall, a.at(after), y, "with the plan: "+bits(after))
+		c.marker("wall full", wall, a.at(after), y, when[1]+": "+bits(after))
 	}
 	if before > 0 && !(after > 0 && bits(before) == bits(after)) {
-		c.marker("wall", wall, a.at(before), y, "as found: "+bits(before))
+		c.marker("wall", wall, a.at(before), y, when[0]+": "+bits(before))
 	}
 }
 
@@ -115,15 +126,7 @@ func known(c *diagnose.Ceiling) float64 {
 	return c.Value
 }
 
-func goodputs(arm Arm) []float64 {
-	var out []float64
-	for _, run := range arm.Runs {
-		if run.GoodputBPS > 0 {
-			out = append(out, run.GoodputBPS)
-		}
-	}
-	return out
-}
+func goodputs(arm Arm) []float64 { return quantityOf(workload.Goodput).values(arm) }
 
 // drawRuns puts runs on a line, and their median among them.
 func drawRuns(c *canvas, a axis, median float64, values []float64, name string, index int, y float64) {
@@ -135,28 +138,31 @@ func drawRuns(c *canvas, a axis, median float64, values []float64, name string, 
 	}
 }
 
-// scaled is what a chart of runs shows: the goodput itself, or, when the arms
+// scaled is what a chart of runs shows: the metric that decides, or, when the arms
 // are too far apart for one axis, each run against its own arm's median.
 type scaled struct {
-	arms     [][]float64 // by arm and run; 0 for a run without goodput
+	of       quantity
+	arms     [][]float64 // by arm and run; 0 for a run without a value
+	medians  []float64
 	relative bool
 	axis     axis
 }
 
 func scaleRuns(r Result) (scaled, bool) {
-	var s scaled
+	s := scaled{of: decides(r)}
 	var all []float64
 	for _, arm := range r.Arms {
-		all = append(all, goodputs(arm)...)
+		all = append(all, s.of.values(arm)...)
+		s.medians = append(s.medians, s.of.of(arm.Median))
 	}
 	s.relative = spread(all)
 	var shown []float64
-	for _, arm := range r.Arms {
+	for i, arm := range r.Arms {
 		var values []float64
 		for _, run := range arm.Runs {
-			v := max(0, run.GoodputBPS)
+			v := max(0, s.of.of(run.Metrics))
 			if s.relative {
-				v /= arm.Median.GoodputBPS
+				v /= s.medians[i]
 			}
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				v = 0
@@ -173,7 +179,7 @@ func (s scaled) label(v float64) string {
 	if s.relative {
 		return strings.TrimPrefix(strings.Replace(change(v), ".0%", "%", 1), "±")
 	}
-	return shortBits(v)
+	return s.of.tick(v)
 }
 
 // note says how to read a chart of runs in time order.
@@ -186,9 +192,9 @@ func (s scaled) note() string {
 
 func (s scaled) title() string {
 	if s.relative {
-		return "goodput of a run against the median of its arm"
+		return s.of.words + " of a run against the median of its arm"
 	}
-	return axisTitle("goodput in bit/s", s.axis)
+	return axisTitle(s.of.title(), s.axis)
 }
 
 // runsInTime draws every run in the order in which it was made, time downwards
@@ -208,8 +214,8 @@ func runsInTime(r Result) string {
 	step := max(4, min(18, 560/float64(total)))
 	bottom := step*float64(total) + 12
 	c.drawAxis(s.axis, []band{{0, bottom}}, bottom, s.label)
-	for i, arm := range r.Arms {
-		switch m := arm.Median.GoodputBPS; {
+	for i, m := range s.medians {
+		switch {
 		case s.relative:
 			c.line("one", s.axis.at(1), 0, s.axis.at(1), bottom)
 		case m > 0:
@@ -219,14 +225,14 @@ func runsInTime(r Result) string {
 	for i, arm := range r.Arms {
 		for k, run := range arm.Runs {
 			if s.arms[i][k] > 0 && run.Order >= 0 {
-				title := fmt.Sprintf("run %d, pair %d, %s after the start, %s: %s", run.Order+1, run.Pair+1, seconds(run.At), arm.Name, bits(run.GoodputBPS))
+				title := fmt.Sprintf("run %d, pair %d, %s after the start, %s: %s", run.Order+1, run.Pair+1, seconds(run.At), arm.Name, s.of.print(s.of.of(run.Metrics)))
 				c.marker("mark "+armClass(i), armShape(i), s.axis.at(s.arms[i][k]), 12+step*float64(run.Order), title)
 			}
 		}
 	}
 	c.text("s", "start", 0, bottom+34, "↓ later")
 	c.text("s", "end", 1, bottom+34, s.title())
-	return c.chart(bottom+40, "goodput of each run in the order of the runs")
+	return c.chart(bottom+40, s.of.words+" of each run in the order of the runs")
 }
 
 func axisTitle(what string, a axis) string {
@@ -250,7 +256,7 @@ func distributions(r Result) string {
 		y := rowStep * float64(i)
 		values := slices.DeleteFunc(slices.Clone(s.arms[i]), func(v float64) bool { return v <= 0 })
 		c.text("t", "start", 0, y+rowText, Clip(arm.Name, armName))
-		c.text("s", "end", 1, y+rowText, scatterWords(goodputs(arm)))
+		c.text("s", "end", 1, y+rowText, s.of.scatter(s.of.values(arm)))
 		if len(values) == 0 {
 			continue
 		}
@@ -259,14 +265,6 @@ func distributions(r Result) string {
 	}
 	c.text("s", "end", 1, bottom+34, s.title())
 	return c.chart(bottom+40, "distribution of the runs of each arm")
-}
-
-// scatterWords says how far apart runs are.
-func scatterWords(values []float64) string {
-	if len(values) < 2 {
-		return plural(len(values), "run", "runs")
-	}
-	return fmt.Sprintf("%s to %s", bits(slices.Min(values)), bits(slices.Max(values)))
 }
 
 // estimate is one row of a forest plot.
@@ -362,7 +360,7 @@ func effectChart(r Result) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	return forest(metricWords(r)+" over "+Clip(strings.TrimPrefix(reference(r), "the "), armName)+"; thin: single pairs", r.Margin, rows)
+	return forest(metricWords(r)+" over "+Clip(strings.TrimPrefix(reference(r), "the "), armName), r.Margin, rows)
 }
 
 // pairRatios are the ratios of an arm to the first, pair by pair.
@@ -370,13 +368,13 @@ func pairRatios(r Result, arm int) []float64 {
 	if arm >= len(r.Arms) {
 		return nil
 	}
-	reference := map[int]float64{}
+	q, reference := decides(r), map[int]float64{}
 	for _, run := range r.Arms[0].Runs {
-		reference[run.Pair] = run.GoodputBPS
+		reference[run.Pair] = q.of(run.Metrics)
 	}
 	var out []float64
 	for _, run := range r.Arms[arm].Runs {
-		if ratio := run.GoodputBPS / reference[run.Pair]; ratio > 0 && !math.IsInf(ratio, 0) {
+		if ratio := q.of(run.Metrics) / reference[run.Pair]; ratio > 0 && !math.IsInf(ratio, 0) {
 			out = append(out, ratio)
 		}
 	}

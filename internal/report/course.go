@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/workload"
 )
 
 // course is the median goodput of an arm's runs in each of their seconds, as
@@ -61,23 +62,51 @@ func courseChart(r Result) string {
 	return c.chart(height+40, "goodput within a run, second by second")
 }
 
-// latencyChart draws goodput against round-trip time, run by run.
-func latencyChart(r Result) string {
-	var rtts, rates []float64
-	for _, arm := range r.Arms {
-		for _, run := range arm.Runs {
-			if run.MeanRTT > 0 && run.GoodputBPS > 0 {
-				rtts, rates = append(rtts, run.MeanRTT), append(rates, run.GoodputBPS)
+// latencyAxes are what the latency chart shows: the rate that decides, else the
+// goodput, against the most telling latency that the runs have.
+func latencyAxes(r Result) (rate, latency quantity) {
+	rate = decides(r)
+	if rate.unit == "s" || rate.unit == "share" {
+		rate = quantityOf(workload.Goodput)
+		for _, name := range []string{workload.Transactions, workload.Connections, workload.Requests} {
+			if q := quantityOf(name); len(r.Arms) > 0 && q.of(r.Arms[0].Median) > 0 {
+				rate = q
 			}
 		}
 	}
-	if len(rtts) < 2 {
+	for _, name := range []string{workload.LatencyP99, workload.LatencyP50, workload.LatencyMean} {
+		if q := quantityOf(name); len(r.Arms) > 0 && q.of(r.Arms[0].Median) > 0 {
+			return rate, q
+		}
+	}
+	latency = quantityOf(workload.MeanRTT)
+	latency.words = "mean round-trip time"
+	return rate, latency
+}
+
+func latencyTitle(r Result) string {
+	rate, latency := latencyAxes(r)
+	return upper(latency.words) + " against " + rate.words
+}
+
+// latencyChart draws a rate against a latency, run by run.
+func latencyChart(r Result) string {
+	rate, latency := latencyAxes(r)
+	var times, rates []float64
+	for _, arm := range r.Arms {
+		for _, run := range arm.Runs {
+			if t, v := latency.of(run.Metrics), rate.of(run.Metrics); t > 0 && v > 0 {
+				times, rates = append(times, t), append(rates, v)
+			}
+		}
+	}
+	if len(times) < 2 {
 		return ""
 	}
 	var c canvas
 	const height = 220
-	x, y := newAxis(spread(rates), rates...).widen(0.08), newAxis(spread(rtts), rtts...).widen(0.15)
-	c.drawAxis(x, []band{{0, height}}, height, shortBits)
+	x, y := newAxis(spread(rates), rates...).widen(0.08), newAxis(spread(times), times...).widen(0.15)
+	c.drawAxis(x, []band{{0, height}}, height, rate.tick)
 	down := func(v float64) float64 { return height * (1 - y.at(v)) }
 	for _, t := range y.ticks(seconds) {
 		c.line("grid", 0, down(t.value), 1, down(t.value))
@@ -85,12 +114,11 @@ func latencyChart(r Result) string {
 	}
 	for i, arm := range r.Arms {
 		for _, run := range arm.Runs {
-			if run.MeanRTT > 0 && run.GoodputBPS > 0 {
-				c.marker("mark "+armClass(i), armShape(i), x.at(run.GoodputBPS), down(run.MeanRTT),
-					fmt.Sprintf("%s: %s at %s", arm.Name, bits(run.GoodputBPS), seconds(run.MeanRTT)))
+			if t, v := latency.of(run.Metrics), rate.of(run.Metrics); t > 0 && v > 0 {
+				c.marker("mark "+armClass(i), armShape(i), x.at(v), down(t), fmt.Sprintf("%s: %s at %s", arm.Name, rate.print(v), seconds(t)))
 			}
 		}
 	}
-	c.text("s", "end", 1, height+34, "→ goodput in bit/s   ↑ mean round-trip time")
-	return c.chart(height+40, "mean round-trip time against goodput of each run")
+	c.text("s", "end", 1, height+34, "→ "+rate.title()+"   ↑ "+latency.words)
+	return c.chart(height+40, latency.words+" against "+rate.words+" of each run")
 }

@@ -25,12 +25,17 @@ type view struct {
 	Plans                                      []planView
 	Others                                     []string // sentences on further arms
 	Method, Limits, Doubts                     []string
-	PathWords, Next, RunsNote                  string
+	PathWords, Next, RunsNote, Noise           string
+	Metric, Sooner, Later, LatencyTitle        string
+	Beside                                     []besideView
 
 	Ordered []orderedRun
 
 	Effect, Roofline, Runs, Distribution, Latency, Course, SharesChart template.HTML
 }
+
+// besideView is what a comparison says of another metric.
+type besideView struct{ Arm, Metric, Words, Clear string }
 
 type tableRow struct {
 	Label string
@@ -57,8 +62,8 @@ type changeView struct {
 
 // orderedRun is a line of the table of runs.
 type orderedRun struct {
-	Number, Pair     int
-	Arm, At, Goodput string
+	Number, Pair   int
+	Arm, At, Value string
 }
 
 type diffLine struct{ Sign, Class, Text string }
@@ -70,7 +75,8 @@ func HTML(w io.Writer, r Result) error { return writePage(w, "result", newView(r
 func newView(r Result) view {
 	v := view{
 		Result: r, Mark: verdictMark(r), Headline: headline(r), Evidence: evidence(r.Effect), Follow: follow(r),
-		Table: armTable(r), Shares: sortedShares(r.Shares), Method: method(r), Limits: limits(r), Doubts: doubts(r), PathWords: pathWords(r), Next: next(r),
+		Table: armTable(r), Shares: sortedShares(r.Shares), Method: method(r), Limits: limits(r), Doubts: doubts(r), PathWords: pathWords(r), Next: next(r), Noise: noiseWords(r.Noise),
+		Metric: metricWords(r), Sooner: beforeWords(r), Later: afterWords(r), LatencyTitle: latencyTitle(r), Beside: besideViews(r),
 		Effect: template.HTML(effectChart(r)), Runs: template.HTML(runsInTime(r)), Distribution: template.HTML(distributions(r)),
 		Latency: template.HTML(latencyChart(r)), Course: template.HTML(courseChart(r)), SharesChart: template.HTML(sharesChart(r)),
 	}
@@ -82,10 +88,10 @@ func newView(r Result) view {
 		v.Wilcoxon = significant(r.Effect.Wilcoxon)
 	}
 	for _, c := range r.Ceilings {
-		v.Ceilings = append(v.Ceilings, ceilingView{c, "as found", bindsAmong(r.Ceilings, c)})
+		v.Ceilings = append(v.Ceilings, ceilingView{c, beforeWords(r), bindsAmong(r.Ceilings, c)})
 	}
 	for _, c := range r.After {
-		v.Ceilings = append(v.Ceilings, ceilingView{c, "with the plan", bindsAmong(r.After, c)})
+		v.Ceilings = append(v.Ceilings, ceilingView{c, afterWords(r), bindsAmong(r.After, c)})
 	}
 	v.Ordered = orderedRuns(r)
 	for _, c := range r.Comparisons[min(1, len(r.Comparisons)):] {
@@ -128,11 +134,27 @@ func newPlanView(p plan.Plan, shares []Share) planView {
 	return v
 }
 
+// besideViews are the other metrics with their intervals: what a gain costs.
+func besideViews(r Result) []besideView {
+	var out []besideView
+	for _, b := range r.Beside {
+		for _, e := range b.Effects {
+			v := besideView{Arm: b.Arm, Metric: metricName(e.Metric), Words: shareWords(Share{Ratio: e.Ratio, Low: e.Low, High: e.High}), Clear: "may be chance"}
+			if e.clear() {
+				v.Clear = map[bool]string{true: "better", false: "worse"}[e.Ratio < 1 == quantityOf(e.Metric).lower]
+			}
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 func orderedRuns(r Result) []orderedRun {
 	var out []orderedRun
+	q := decides(r)
 	for i, arm := range r.Arms {
 		for _, run := range arm.Runs {
-			out = append(out, orderedRun{run.Order + 1, run.Pair + 1, armSign(i) + " " + arm.Name, fmt.Sprintf("%.1f s", run.At), bits(run.GoodputBPS)})
+			out = append(out, orderedRun{run.Order + 1, run.Pair + 1, armSign(i) + " " + arm.Name, fmt.Sprintf("%.1f s", run.At), q.print(q.of(run.Metrics))})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b orderedRun) int { return a.Number - b.Number })
@@ -189,27 +211,54 @@ func armTable(r Result) []tableRow {
 			table = append(table, row)
 		}
 	}
-	add("goodput, median", func(a Arm) string { return bits(a.Median.GoodputBPS) })
+	q := decides(r)
+	add(q.words+", median", func(a Arm) string { return q.print(q.of(a.Median)) })
+	add("lowest and highest run", func(a Arm) string { return q.scatter(q.values(a)) })
+	if !q.goodput() {
+		add("goodput", func(a Arm) string { return bits(a.Median.GoodputBPS) })
+	}
 	add("part of the link's goodput", func(a Arm) string { return linkPart(r, a.Median.GoodputBPS) })
-	add("lowest and highest run", func(a Arm) string { return scatterWords(goodputs(a)) })
+	for _, o := range others(r) {
+		add(o.words, func(a Arm) string { return o.print(o.of(a.Median)) })
+	}
 	add("retransmitted segments a run", func(a Arm) string { return retransmits(a.Median) })
 	add("mean round-trip time", func(a Arm) string { return seconds(a.Median.MeanRTT) })
 	for _, h := range r.Hosts {
 		add(h.Side+"'s processors busy", func(a Arm) string { return busy(sideCPU(a, h.Side)) })
-		add("processor seconds per Gbit, "+h.Side, func(a Arm) string {
-			return perGigabit(sideCPU(a, h.Side)*float64(h.Cores), a.Median.GoodputBPS)
-		})
+		switch work := sideWork(q); work {
+		case "Gbit":
+			add("processor seconds per Gbit, "+h.Side, func(a Arm) string {
+				return perGigabit(sideCPU(a, h.Side)*float64(h.Cores), a.Median.GoodputBPS)
+			})
+		case "":
+		default:
+			add("processor time for one of the "+work+", "+h.Side, func(a Arm) string {
+				return seconds(sideCPU(a, h.Side) * float64(h.Cores) / q.of(a.Median))
+			})
+		}
 	}
 	add("runs", func(a Arm) string { return fmt.Sprint(len(a.Runs)) })
 	return table
 }
 
+// sideWork names what the processors' time is divided by.
+func sideWork(q quantity) string {
+	switch {
+	case q.unit == "bit/s":
+		return "Gbit"
+	case q.unit == "1/s":
+		return strings.TrimSuffix(q.words, " per second")
+	}
+	return ""
+}
+
 // armLines compares many arms, one a line.
 func armLines(r Result) (labels []string, lines []tableRow) {
-	labels = []string{"goodput, median", "of the link", "lowest and highest run", "round trip", "retransmitted", "runs"}
+	q := decides(r)
+	labels = []string{q.words + ", median", "lowest and highest run", "of the link", "round trip", "retransmitted", "runs"}
 	for i, a := range r.Arms {
-		lines = append(lines, tableRow{armSign(i) + " " + a.Name, []string{bits(a.Median.GoodputBPS), linkPart(r, a.Median.GoodputBPS),
-			scatterWords(goodputs(a)), seconds(a.Median.MeanRTT), retransmits(a.Median), fmt.Sprint(len(a.Runs))}})
+		lines = append(lines, tableRow{armSign(i) + " " + a.Name, []string{q.print(q.of(a.Median)), q.scatter(q.values(a)),
+			linkPart(r, a.Median.GoodputBPS), seconds(a.Median.MeanRTT), retransmits(a.Median), fmt.Sprint(len(a.Runs))}})
 	}
 	return labels, lines
 }

@@ -40,6 +40,7 @@ func Markdown(w io.Writer, r Result) error {
 		}
 		mdTable(&b, header, body)
 	}
+	mdBeside(&b, r)
 	mdCeilings(&b, r)
 	mdShares(&b, r)
 	mdPlans(&b, r)
@@ -51,6 +52,19 @@ func Markdown(w io.Writer, r Result) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+func mdBeside(b *strings.Builder, r Result) {
+	var body [][]string
+	for _, v := range besideViews(r) {
+		body = append(body, []string{v.Arm, v.Metric, v.Words, v.Clear})
+	}
+	if len(body) > 0 {
+		mdTable(b, []string{"beside it", "metric", "ratio and interval", ""}, body)
+	}
+	if n := noiseWords(r.Noise); n != "" {
+		fmt.Fprintf(b, "\nNoise: %s.\n", md(n))
+	}
 }
 
 func mdCeilings(b *strings.Builder, r Result) {
@@ -65,7 +79,7 @@ func mdCeilings(b *strings.Builder, r Result) {
 	if len(body) == 0 {
 		return
 	}
-	mdTable(b, []string{"ceiling", "as found", "with the plan"}, body)
+	mdTable(b, []string{"ceiling", beforeWords(r), afterWords(r)}, body)
 	fmt.Fprintf(b, "\n%s binds: the lowest known ceiling.", md("*"))
 	if missing := unknownRows(table); len(missing) > 0 {
 		fmt.Fprintf(b, " Not known: %s.", md(strings.Join(missing, ", ")))

@@ -76,8 +76,10 @@ func drawLegend(c *canvas, r Result, width float64) {
 		c.text("s", "start", (x+18)/width, 15, words)
 		x += 18 + 7.2*float64(ansi.StringWidth(words)) + 18
 	}
-	entry("wall", wall, "ceiling as found")
-	entry("wall full", wall, "with the plan")
+	entry("wall", wall, Clip("ceiling "+beforeWords(r), 26))
+	if len(r.After) > 0 {
+		entry("wall full", wall, Clip(afterWords(r), 20))
+	}
 	for i, a := range r.Arms {
 		if len(r.Arms) > 2 {
 			break // their rows name them

@@ -36,7 +36,8 @@ type Result struct {
 	Hosts       []Host       `json:"hosts"`
 	Emulator    *Emulator    `json:"emulator,omitempty"` // of a lab
 	Workload    string       `json:"workload"`
-	ID          string       `json:"id,omitempty"` // in the history
+	Metric      string       `json:"metric,omitempty"` // that decides; goodput_bps when empty
+	ID          string       `json:"id,omitempty"`     // in the history
 	Noise       *Noise       `json:"noise,omitempty"`
 	Beside      []Beside     `json:"beside,omitempty"`
 	// Design is how the trial was laid out; null when it is not known.

@@ -184,6 +184,71 @@ func sampleHostile() Result {
 	return r
 }
 
+// sampleHTTP is a trial that requests per second decide, with long names.
+func sampleHTTP() Result {
+	r := sampleSmall(stats.Helps, 1.21, 1.18, 1.25)
+	r.Metric, r.Effect.Metric = "requests_per_s", "requests_per_s"
+	r.Plans, r.Command = nil, "wirerate trial --arm current --arm 'file:/etc/sysctl.d/99-web.conf' --workload http-small --lab rate=1gbit,rtt=5ms --seed 4202"
+	r.Emulator = &Emulator{KeptUp: true, WorstLateness: 0.0004, Link: "rate=1gbit,rtt=5ms"}
+	r.Workload = "http-small down, 32 stream(s), 4s counted after 0s"
+	r.Arms[0].Name, r.Arms[1].Name = "current+set:net.core.somaxconn=128", "file:/etc/sysctl.d/99-web.conf"
+	for i := range r.Arms {
+		for j := range r.Arms[i].Runs {
+			m := &r.Arms[i].Runs[j].Metrics
+			rate := m.GoodputBPS / 2e5
+			m.GoodputBPS, m.Retransmits, m.MeanRTT, r.Arms[i].Runs[j].IntervalsBPS = 0, -1, 0, nil
+			m.Values = map[string]float64{"requests_per_s": rate, "latency_p50_s": 30 / rate, "latency_p99_s": 90 / rate, "errors": 0}
+		}
+		r.Arms[i].Median = r.Arms[i].Runs[2].Metrics
+	}
+	r.Beside = []Beside{{Arm: r.Arms[1].Name, Effects: []Effect{
+		{Metric: "latency_p99_s", Ratio: 0.82, Low: 0.78, High: 0.86, Confidence: 0.95, Pairs: 12},
+		{Metric: "server_cpu", Ratio: 1.12, Low: 1.04, High: 1.2, Confidence: 0.95, Pairs: 12},
+		{Metric: "client_cpu", Ratio: 1.01, Low: 0.95, High: 1.08, Confidence: 0.95, Pairs: 12}}}}
+	r.Noise = &Noise{PairSD: 0.021, MinDetectable: 0.019, Pairs: 12}
+	return r
+}
+
+// sampleSelf is an A/A control.
+func sampleSelf() Result {
+	r := sampleSmall(stats.NoDifference, 1.001, 0.992, 1.01)
+	r.Plans, r.After, r.Path, r.Ceilings, r.LinkGoodput = nil, nil, Path{}, nil, 0
+	r.Arms[0].Name, r.Arms[1].Name = "current", "current"
+	r.Noise = &Noise{PairSD: 0.016, MinDetectable: 0.014, Pairs: 12}
+	r.Command = "wirerate trial --aa --lab rate=10gbit,rtt=50ms"
+	return r
+}
+
+// sampleShares is an attribution of which two settings help only together.
+func sampleShares() Result {
+	r := sampleHelps()
+	r.Plans, r.After, r.Arms = nil, nil, []Arm{}
+	r.Attribution.Interactions = []string{"net.ipv4.tcp_wmem and net.ipv4.tcp_rmem help only together"}
+	r.Command = "wirerate attribute --arm file:99-tuning.conf --lab rate=10gbit,rtt=50ms"
+	return r
+}
+
+// sampleAlone is one setting at a time.
+func sampleAlone() Result {
+	r := sampleShares()
+	r.Effect, r.Attribution, r.Verdict = nil, nil, stats.NotEnough
+	return r
+}
+
+// sampleAborted ended after two pairs, with lost runs.
+func sampleAborted() Result {
+	r := sampleSelf()
+	r.Verdict, r.Effect = stats.NotEnough, &Effect{Metric: "goodput_bps", Ratio: 1.04, Low: 0.71, High: 1.52, Confidence: 0.98, Pairs: 2, Wilcoxon: 1}
+	r.Arms[1].Name = "set:net.ipv4.tcp_wmem=4096 16384 4194304"
+	for i := range r.Arms {
+		r.Arms[i].Runs = r.Arms[i].Runs[:2]
+	}
+	r.Warnings = []string{
+		"runs were lost and made again (4 of set:net.ipv4.tcp_wmem=4096 16384 4194304): with them counted against it, the effect does not stand",
+		"a run was lost and repeated: current: measuring tool: iperf3: unable to connect to server: Connection refused"}
+	return r
+}
+
 // samples are the results that every form of report is tried with.
 func samples() map[string]Result {
 	lost := Result{Schema: ResultSchema, Verdict: stats.NotEnough, Warnings: []string{"client: the peer disappeared in the first run"}}
@@ -194,6 +259,11 @@ func samples() map[string]Result {
 		"undecided": sampleSmall(stats.NotEnough, 1.024, 0.981, 1.069),
 		"wild":      sampleSmall(stats.NotEnough, 0.777, 1e-7, 4e5),
 		"arms":      sampleArms(),
+		"http":      sampleHTTP(),
+		"self":      sampleSelf(),
+		"shares":    sampleShares(),
+		"alone":     sampleAlone(),
+		"aborted":   sampleAborted(),
 		"empty":     lost,
 		"content":   {Schema: ResultSchema, Verdict: stats.NoDifference, Plans: []plan.Plan{{Host: "a", System: catalog.Linux}}, Warnings: []string{"nothing to try"}},
 		"zero":      {},

@@ -24,10 +24,12 @@ func Text(w io.Writer, r Result) {
 		}
 	}
 	textArms(&p, r)
+	textBeside(&p, r)
 	textCeilings(&p, r)
 	textShares(&p, r)
 	textWarnings(&p, r.Warnings)
 	p.blank()
+	p.field("noise", noiseWords(r.Noise))
 	p.field("path", pathWords(r))
 	p.field("workload", r.Workload)
 	if r.Elapsed > 0 {
@@ -49,29 +51,59 @@ func textArms(p *page, r Result) {
 		return
 	}
 	p.blank()
+	q := decides(r)
 	if len(r.Arms) > armColumns {
-		p.line("  %s%s%s%s", pad("median of an arm", 32, false), pad("goodput", 14, true), pad("of the link", 13, true), pad("round trip", 14, true))
+		p.line("  %s%s%s%s", pad("median of an arm", 32, false), pad(Clip(q.words, 15), 16, true), pad("of the link", 13, true), pad("round trip", 14, true))
 		for _, a := range r.Arms {
-			p.line("  %s%s%s%s", pad(a.Name, 32, false), pad(bits(a.Median.GoodputBPS), 14, true),
+			p.line("  %s%s%s%s", pad(Clip(a.Name, 31), 32, false), pad(q.print(q.of(a.Median)), 16, true),
 				pad(linkPart(r, a.Median.GoodputBPS), 13, true), pad(seconds(a.Median.MeanRTT), 14, true))
 		}
 		return
 	}
-	cells := func(label string, value func(Arm) string) {
-		line := "  " + pad(label, 16, false)
+	cells := func(label string, always bool, value func(Arm) string) {
+		line, useful := "  "+pad(Clip(label, 19), 20, false), always
 		for _, a := range r.Arms {
-			line += pad(value(a), 18, true)
+			cell := value(a)
+			useful = useful || cell != notKnown
+			line += pad(Clip(cell, 17), 18, true)
 		}
-		p.line("%s", line)
+		if useful {
+			p.line("%s", line)
+		}
 	}
-	cells("median of a run", func(a Arm) string { return a.Name })
-	cells("goodput", func(a Arm) string { return bits(a.Median.GoodputBPS) })
-	cells("of the link", func(a Arm) string { return linkPart(r, a.Median.GoodputBPS) })
-	cells("retransmits", func(a Arm) string { return retransmits(a.Median) })
-	cells("round-trip time", func(a Arm) string { return seconds(a.Median.MeanRTT) })
-	cells("client CPU busy", func(a Arm) string { return busy(a.Median.ClientCPU) })
-	cells("server CPU busy", func(a Arm) string { return busy(a.Median.ServerCPU) })
-	cells("runs", func(a Arm) string { return fmt.Sprint(len(a.Runs)) })
+	cells("median of a run", true, func(a Arm) string { return a.Name })
+	cells(q.words, true, func(a Arm) string { return q.print(q.of(a.Median)) })
+	if !q.goodput() {
+		cells("goodput", false, func(a Arm) string { return bits(a.Median.GoodputBPS) })
+	}
+	cells("of the link", false, func(a Arm) string { return linkPart(r, a.Median.GoodputBPS) })
+	for _, o := range others(r) {
+		cells(o.words, false, func(a Arm) string { return o.print(o.of(a.Median)) })
+	}
+	cells("retransmits", false, func(a Arm) string { return retransmits(a.Median) })
+	cells("round-trip time", false, func(a Arm) string { return seconds(a.Median.MeanRTT) })
+	cells("client CPU busy", false, func(a Arm) string { return busy(a.Median.ClientCPU) })
+	cells("server CPU busy", false, func(a Arm) string { return busy(a.Median.ServerCPU) })
+	cells("runs", true, func(a Arm) string { return fmt.Sprint(len(a.Runs)) })
+}
+
+// textBeside lists what else changed by more than chance, and what the trial
+// could see.
+func textBeside(p *page, r Result) {
+	var lines []string
+	for _, b := range r.Beside {
+		for _, e := range b.Effects {
+			if e.clear() {
+				lines = append(lines, Clip(b.Arm, 32)+": "+besideWords(e))
+			}
+		}
+	}
+	if len(lines) > 0 {
+		p.heading("Beside it, by more than chance")
+		for _, l := range lines {
+			p.wrap("  ", "    ", l)
+		}
+	}
 }
 
 func retransmits(m Metrics) string {
@@ -96,10 +128,14 @@ func textCeilings(p *page, r Result) {
 		return
 	}
 	p.blank()
+	both := len(r.After) > 0
 	cells := func(label, before, after string) {
-		p.line("  %s%s%s", pad(label, 24, false), pad(before, 22, true), pad(after, 22, true))
+		if !both {
+			after = ""
+		}
+		p.line("  %s%s%s", pad(label, 24, false), pad(Clip(before, 21), 22, true), pad(Clip(after, 23), 24, true))
 	}
-	cells("ceiling", "as found", "with the plan")
+	cells("ceiling", beforeWords(r), afterWords(r))
 	list := func(kind int) {
 		for _, row := range table {
 			if row.known() && other(row) == kind {
@@ -108,8 +144,15 @@ func textCeilings(p *page, r Result) {
 		}
 	}
 	list(0)
-	if len(r.Arms) == 2 {
+	switch {
+	case both && len(r.Arms) == 2 && r.Arms[0].Median.GoodputBPS > 0:
 		cells("measured", bits(r.Arms[0].Median.GoodputBPS)+"  ", bits(r.Arms[1].Median.GoodputBPS)+"  ")
+	case !both:
+		for _, a := range r.Arms {
+			if g := a.Median.GoodputBPS; g > 0 {
+				cells("measured: "+Clip(a.Name, 13), bits(g)+"  ", "")
+			}
+		}
 	}
 	list(1)
 	p.line("  * binds: the lowest known ceiling")
@@ -134,7 +177,7 @@ func marked(c *diagnose.Ceiling, binds bool) string {
 // textShares lists each setting's part of the gain.
 func textShares(p *page, r Result) {
 	if len(r.Shares) == 0 {
-		if r.Attribution == nil && r.Effect != nil {
+		if r.Attribution == nil && r.Effect != nil && len(r.Plans) > 0 {
 			p.heading("Which setting did it was not asked: no attribution was made.")
 		}
 		return

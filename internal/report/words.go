@@ -13,19 +13,42 @@ import (
 
 // headline says the verdict in one sentence, without its interval.
 func headline(r Result) string {
-	if r.Effect == nil {
-		if r.Verdict == stats.NoDifference {
-			return "Nothing to change: what runs already suits the path"
-		}
+	switch {
+	case r.Effect == nil && len(r.Shares) > 0:
+		return keptHeadline(r)
+	case r.Effect == nil && r.Verdict == stats.NoDifference:
+		return "Nothing to change: what runs already suits the path"
+	case r.Effect == nil:
 		return "Nothing was compared: no complete pair of runs"
 	}
 	return compared(r, candidate(r), r.Verdict, r.Effect)
+}
+
+// keptHeadline says how many settings earn their place.
+func keptHeadline(r Result) string {
+	var kept []string
+	for _, s := range r.Shares {
+		if s.Kept {
+			kept = append(kept, Clip(s.Setting, 40))
+		}
+	}
+	switch n := len(kept); {
+	case n == 0:
+		return fmt.Sprintf("None of %s is shown to help", plural(len(r.Shares), "setting", "settings"))
+	case n <= 3:
+		return fmt.Sprintf("%d of %s: %s", n, plural(len(r.Shares), "setting helps", "settings help"), strings.Join(kept, ", "))
+	default:
+		return fmt.Sprintf("%d of %s", n, plural(len(r.Shares), "setting helps", "settings help"))
+	}
 }
 
 // compared says one comparison's verdict in one sentence.
 func compared(r Result, arm string, verdict stats.Verdict, e *Effect) string {
 	if e == nil {
 		return "Not enough evidence about " + arm + ": no complete pair of runs"
+	}
+	if len(r.Arms) == 0 && r.Attribution != nil {
+		return wholeHeadline(r, verdict, e)
 	}
 	what, than := metricWords(r), against(e.Ratio, reference(r))
 	switch verdict {
@@ -39,21 +62,48 @@ func compared(r Result, arm string, verdict stats.Verdict, e *Effect) string {
 	return fmt.Sprintf("Not enough evidence%s: %s %s may be chance", of(arm), what, than)
 }
 
+// wholeHeadline says what everything on does against everything off.
+func wholeHeadline(r Result, verdict stats.Verdict, e *Effect) string {
+	words := map[stats.Verdict]string{stats.Helps: "All settings together help", stats.Hurts: "All settings together hurt",
+		stats.NoDifference: "No worthwhile difference with all settings together"}[verdict]
+	if words == "" {
+		words = "Not enough evidence about all settings together"
+	}
+	change := times(e.Ratio)
+	if strings.HasSuffix(change, "times") {
+		change += " as much"
+	}
+	return words + ": " + metricWords(r) + " " + change
+}
+
 // candidate and reference are the second and the first arm as sentences name
 // them.
-func candidate(r Result) string { return armWords(r, 1, "plan") }
-func reference(r Result) string { return armWords(r, 0, "default") }
+func candidate(r Result) string {
+	if len(r.Arms) == 0 && r.Attribution != nil {
+		return "all settings together"
+	}
+	return armWords(r, 1, "plan")
+}
+
+func reference(r Result) string {
+	if len(r.Arms) == 0 && r.Attribution != nil {
+		return "none of them"
+	}
+	return armWords(r, 0, "default")
+}
 
 func armWords(r Result, i int, usual string) string {
 	if i < len(r.Arms) && r.Arms[i].Name != usual {
-		return Clip(r.Arms[i].Name, 32)
+		return Clip(r.Arms[i].Name, 64)
 	}
 	return "the " + usual
 }
 
 func upper(s string) string {
-	if rest, ok := strings.CutPrefix(s, "the "); ok {
-		return "The " + rest
+	for _, start := range []string{"the ", "all ", "latency ", "mean "} {
+		if strings.HasPrefix(s, start) {
+			return strings.ToUpper(s[:1]) + s[1:]
+		}
 	}
 	return s
 }
@@ -68,15 +118,19 @@ func of(arm string) string {
 
 // against says a ratio to the reference as a sentence ends.
 func against(r float64, reference string) string {
+	whose := reference + "'s"
+	if !strings.HasPrefix(reference, "the ") {
+		whose = "that of " + reference
+	}
 	switch words := times(r); {
 	case strings.HasSuffix(words, "times"):
-		return words + " " + reference + "'s"
+		return words + " " + whose
 	case strings.HasPrefix(words, "+"):
-		return strings.TrimPrefix(words, "+") + " above " + reference + "'s"
+		return strings.TrimPrefix(words, "+") + " above " + whose
 	case strings.HasPrefix(words, "−"):
-		return strings.TrimPrefix(words, "−") + " below " + reference + "'s"
+		return strings.TrimPrefix(words, "−") + " below " + whose
 	}
-	return reference + "'s"
+	return whose
 }
 
 // evidence says how sure the headline is.
@@ -96,6 +150,8 @@ func follow(r Result) string {
 	switch {
 	case r.Effect == nil && r.Verdict == stats.NoDifference:
 		return "The plan changes nothing on these hosts, so nothing was measured."
+	case r.Effect == nil && len(r.Shares) > 0:
+		return "Each was compared with none of them; what is left out is as it was."
 	case r.Effect == nil:
 		return "No pair of runs was completed, so nothing can be said."
 	case r.Verdict == stats.Helps:
@@ -109,16 +165,7 @@ func follow(r Result) string {
 }
 
 // metricWords names the measured quantity.
-func metricWords(r Result) string {
-	if r.Effect == nil || r.Effect.Metric == "" {
-		return "goodput"
-	}
-	s := r.Effect.Metric
-	for _, unit := range []string{"_bps", "_pps", "_s"} {
-		s = strings.TrimSuffix(s, unit)
-	}
-	return strings.ReplaceAll(s, "_", " ")
-}
+func metricWords(r Result) string { return decides(r).words }
 
 // verdictWords is a verdict as people say it.
 func verdictWords(v stats.Verdict) string {
@@ -262,6 +309,10 @@ func next(r Result) string {
 		return ""
 	case r.Verdict == stats.NotEnough:
 		return "more pairs, or longer: the same command with --for 30m"
+	case len(r.Plans) == 0 && r.Emulator != nil:
+		return "on your own hosts: the same command with HOST --peer HOST instead of --lab"
+	case len(r.Plans) == 0:
+		return ""
 	case r.Emulator != nil:
 		return fmt.Sprintf("on your own hosts: wirerate tune ssh://root@A --peer ssh://root@B --path %s --role %s", path, role)
 	case r.Verdict == stats.Helps:
@@ -270,14 +321,45 @@ func next(r Result) string {
 	return ""
 }
 
+// beforeWords names the state to which the first list of ceilings belongs.
+func beforeWords(r Result) string {
+	if len(r.Plans) == 0 && len(r.Arms) > 1 && r.Arms[0].Name != "current" {
+		return "with " + reference(r)
+	}
+	return "as found"
+}
+
+// afterWords names the state to which the second list of ceilings belongs.
+func afterWords(r Result) string { return "with " + candidate(r) }
+
+// noiseWords says what the trial could see.
+func noiseWords(n *Noise) string {
+	if n == nil || !(n.PairSD > 0) {
+		return ""
+	}
+	s := fmt.Sprintf("pairs scatter by %s", percent(n.PairSD))
+	if n.MinDetectable > 0 {
+		s += fmt.Sprintf("; %s see a change of %s in four of five trials", plural(n.Pairs, "pair", "pairs"), percent(n.MinDetectable))
+	}
+	return s
+}
+
+// besideWords says an effect on another metric.
+func besideWords(e Effect) string {
+	return fmt.Sprintf("%s %s (%s)", metricName(e.Metric), times(e.Ratio), span(e.Ratio, e.Low, e.High))
+}
+
+// clear tells whether an effect beside the decided one is one.
+func (e Effect) clear() bool { return e.Low > 1 || e.High < 1 }
+
 // doubts lists medians above a ceiling that should have held: either the
 // ceiling does not apply to the workload or it was computed from wrong facts.
 func doubts(r Result) []string {
-	if len(r.Arms) != 2 {
-		return nil
-	}
 	var out []string
 	for i, ceilings := range [][]diagnose.Ceiling{r.Ceilings, r.After} {
+		if len(r.Arms) != 2 {
+			break
+		}
 		lowest, ok := diagnose.Binding(ceilings)
 		if g := r.Arms[i].Median.GoodputBPS; ok && g > lowest.Value*1.02 {
 			out = append(out, fmt.Sprintf("%s reached %s, above the ceiling of %s (%s), so that ceiling does not hold for this workload",

@@ -73,6 +73,34 @@ func (k Kind) Metric(name string) (Metric, bool) {
 	return k.Metrics[i], true
 }
 
+// MetricOf describes a metric of a run by its name: as the named workload has
+// it, else as any other has it, else by how its name ends.
+func MetricOf(kind, name string) Metric {
+	kinds := Kinds()
+	for _, k := range kinds {
+		if m, ok := k.Metric(name); ok && k.Name == kind {
+			return m
+		}
+	}
+	for _, k := range kinds {
+		if m, ok := k.Metric(name); ok {
+			return m
+		}
+	}
+	m := Metric{Name: name, Lower: true}
+	switch {
+	case strings.HasSuffix(name, "_per_s"):
+		m.Unit, m.Lower = "1/s", false
+	case strings.HasSuffix(name, "_s"):
+		m.Unit = "s"
+	case strings.HasSuffix(name, "_bps"):
+		m.Unit, m.Lower = "bit/s", false
+	case strings.HasSuffix(name, "_cpu"):
+		m.Unit = "share"
+	}
+	return m
+}
+
 const (
 	bulkWarmUp = "the start of each run is left out, while the connections find their pace"
 	rateWarmUp = "the first second of each run is left out, while caches and connections warm"
