@@ -286,14 +286,16 @@ func (n *NIC) mediaSpeed(s string, src Source) {
 	}
 }
 
-// readHWFeatures reads OpenBSD's ifconfig hwfeatures: what the hardware could
-// do, in the line "hwfeatures=...<CSUM_IPv4,...> hardmtu 9216".
+// readHWFeatures reads OpenBSD's ifconfig hwfeatures: what the hardware can do,
+// in the line "hwfeatures=...<CSUM_IPv4,...> hardmtu 9216". The stack uses it all
+// but for LRO, which is on when the interface's flags say so (tcplro,
+// ifconfig(8)).
 func (f *Facts) readHWFeatures(t text) error {
 	var n *NIC
-	found := false
+	found, lro := false, false
 	for i, line := range t.lines() {
-		if name, _, ok := strings.Cut(line, ": flags="); ok {
-			n = f.NIC(name)
+		if name, flags, ok := strings.Cut(line, ": flags="); ok {
+			n, lro = f.NIC(name), hasToken(flags, "LRO")
 			continue
 		}
 		trimmed := strings.TrimSpace(line)
@@ -305,7 +307,7 @@ func (f *Facts) readHWFeatures(t text) error {
 		list, _, _ = strings.Cut(list, ">")
 		for _, o := range strings.Split(list, ",") {
 			if o != "" {
-				n.Features[o] = Feature{On: true, Source: f.Line(t.from, i+1)}
+				n.Features[o] = Feature{On: o != "LRO" || lro, Source: f.Line(t.from, i+1)}
 			}
 		}
 	}

@@ -26,6 +26,7 @@ func LoadFolder(root fs.FS) (map[string]string, error) {
 	isReport := err == nil || len(reports) > 0
 	texts := map[string]string{}
 	left := int64(folderLimit)
+	var sessions []string // what a file of its own says counts before what is in them
 	err = fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if d != nil && d.IsDir() && p != "." {
@@ -46,7 +47,7 @@ func LoadFolder(root fs.FS) (map[string]string, error) {
 		}
 		left -= int64(len(data))
 		if name == "" {
-			splitTranscript(string(data), texts)
+			sessions = append(sessions, string(data))
 		} else {
 			texts[name] = withoutPrompt(string(data))
 		}
@@ -54,6 +55,9 @@ func LoadFolder(root fs.FS) (map[string]string, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, s := range sessions {
+		splitTranscript(s, texts)
 	}
 	return identified(texts)
 }
@@ -172,7 +176,7 @@ func splitTranscript(s string, texts map[string]string) {
 		}
 	}
 	for name, body := range bodies {
-		if name != "" && body.Len() > 0 {
+		if name != "" && body.Len() > 0 && texts[name] == "" {
 			texts[name] = body.String()
 		}
 	}
@@ -247,7 +251,7 @@ func guessIdentity(texts map[string]string) string {
 		}
 		return "unknown"
 	}
-	all := strings.Join([]string{texts["netstat -s"], texts["netstat -m"], texts["ifconfig -a"], texts["dmesg"], texts["vmstat -ia"]}, "\n")
+	all := strings.Join([]string{texts["netstat -s"], texts["netstat -m"], texts["ifconfig -a"], texts["dmesg"], texts["vmstat -ia"], texts["netstat -idnW"], texts["netstat -rnW"]}, "\n")
 	holds := func(marks ...string) bool {
 		return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(all, mark) || texts[mark] != "" })
 	}
@@ -258,10 +262,10 @@ func guessIdentity(texts map[string]string) string {
 		return settings["kern.ostype"].Value + " unknown " + release("kern.osrelease")
 	case settings["kern.ipc.maxsockbuf"].Value != "" || holds("mbuf clusters in use (current/cache/total/max)", " metric 0 mtu ", "syncache entries added",
 		"netstat -Q", "netstat -Lan", "netstat -xn -p tcp", "pciconf -lvc", "vmstat -z", "kldstat", "gstat -b", "geom disk list", "kenv", "iostat -Ix",
-		"sysctl net.inet.tcp.hostcache.list", "FreeBSD", "cpu0:timer"):
+		"sysctl net.inet.tcp.hostcache.list", "FreeBSD", "cpu0:timer", " Ierrs Idrop ", " Netif Expire"):
 		return "FreeBSD unknown " + release("kern.osrelease")
 	case holds("mbuf 2048 byte clusters in use", "OpenBSD", "pcidump -v", "ifconfig hwfeatures", "systat -ab mbufs", "systat -ab -d 2 cpu 1", "iostat -DI", "irq0/clock",
-		"SYN cache entries added", "\tlladdr "):
+		"SYN cache entries added", "\tlladdr ", "<Link>  ", " Prio Iface"):
 		return "OpenBSD unknown " + release("kern.osrelease")
 	}
 	for name := range texts {

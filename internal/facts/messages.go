@@ -24,6 +24,9 @@ func (f *Facts) readMessages(t text) error {
 	}
 	for i, line := range t.lines() {
 		lower := strings.ToLower(line)
+		if strings.Contains(lower, "usb") { // its buses have a speed too
+			continue
+		}
 		for _, mark := range messageMarks {
 			if strings.Contains(lower, mark) {
 				f.Messages = append(f.Messages, Message{shorten(line), f.Line(t.from, i+1)})

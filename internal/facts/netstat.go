@@ -290,6 +290,12 @@ func (f *Facts) readNetISR(t text) error {
 			section = words[0]
 			continue
 		}
+		switch { // quoted without the headings of the sections
+		case words[0] == "Name" && len(words) > 3:
+			section = "Protocols:"
+		case words[0] == "WSID":
+			section = "Workstreams:"
+		}
 		switch {
 		case section == "Protocols:" && len(words) >= 4:
 			if v, ok := count(words[2]); ok && v < 1<<31 {

@@ -37,7 +37,7 @@ var commands = sync.OnceValue(func() []command {
 		{"netstat -s", `^netstat( -n| -W)* -s\w*( -?\w+)*$`},
 		{"netstat -m", `^netstat -m(n)?$`}, {"netstat -Q", `^netstat -Q$`}, {"netstat -Lan", `^netstat -(L|La|Lan|aLn|anL|Ln)$`},
 		{"netstat -xn -p tcp", `^netstat -(x|xn|xan|nx|anx)( -p tcp| -ptcp)?( head)?$`},
-		{"netstat -idnW", `^netstat( -[ibdnW]+)*( -I ?\S+)?$`}, {"netstat -rnW", `^netstat -(rn|nr)W?( -f \w+)?$`},
+		{"netstat -idnW", `^netstat( -[bdnW]+)* -[bdnW]*(i[bdnW]*|I ?\S+)( -[bdnW]+)*$`}, {"netstat -rnW", `^netstat -(rn|nr)W?( -f \w+)?$`},
 		{"ifconfig -a", `^ifconfig( -[avmA]+)*( [\w.]+)?$`},
 		{"vmstat -z", `^vmstat -z$`}, {"vmstat -ia", `^vmstat -(ia|i|ai)$`},
 		{"pciconf -lvc", `^pciconf -l[vcbe]*( -\w+)*$`}, {"pcidump -v", `^pcidump -v+$`},
