@@ -37,6 +37,9 @@ type Options struct {
 	// SkipAbsent leaves out settings that cannot be read, which are else an
 	// error; Change.Absent names them.
 	SkipAbsent bool
+	// Wanted are the values to be, where they are known: a setting that the
+	// system only raises is left out when its value is larger already.
+	Wanted map[string]string
 	// Check, when set, sees the values before anything is written.
 	Check func(old map[string]string) error
 
@@ -73,10 +76,11 @@ type Change struct {
 	Absent map[string]string
 	// Notes are for the user: lines of other files that win over the change at
 	// the next boot, what only a reboot takes back, files that were left out.
-	Notes []string
-	conn  host.Conn
-	index map[string]int
-	root  string
+	Notes   []string
+	conn    host.Conn
+	index   map[string]int
+	notRoot bool
+	root    string
 }
 
 type assignment struct {
@@ -102,6 +106,9 @@ type Outcome struct {
 
 // ErrOtherSystem is wrapped when a host runs another system than the plan's.
 var ErrOtherSystem = errors.New("make a plan for this host")
+
+// ErrLacks is wrapped when a host lacks the programs that a change needs.
+var ErrLacks = errors.New("programs are missing")
 
 // ErrPending is wrapped when another change is not yet confirmed.
 var ErrPending = errors.New("another change is pending")
@@ -161,10 +168,11 @@ func (c *Change) read(ctx context.Context, settings []string, opt Options) (Plac
 	if opt.StateDir != "" {
 		place.Dir = opt.StateDir
 	}
+	c.notRoot = place.notRoot
 	if err := answers[1].Err(); err != nil {
 		return Place{}, fmt.Errorf("%s: %w", c.conn.Name(), err)
 	}
-	if err := c.takeValues(string(answers[1].Out), opt.SkipAbsent); err != nil {
+	if err := c.takeValues(string(answers[1].Out), opt.SkipAbsent, opt.Wanted); err != nil {
 		return Place{}, err
 	}
 	for _, it := range c.Items {
@@ -181,7 +189,7 @@ func (c *Change) read(ctx context.Context, settings []string, opt Options) (Plac
 func limit(n int) time.Duration { return time.Minute + time.Duration(n)*2*time.Second }
 
 // takeValues puts the answers of readScript and watchScript into the items.
-func (c *Change) takeValues(out string, skipAbsent bool) error {
+func (c *Change) takeValues(out string, skipAbsent bool, wanted map[string]string) error {
 	items := c.Items
 	values, failed := make([]*string, len(items)), make([]string, len(items))
 	files := fileItems{}
@@ -220,6 +228,10 @@ func (c *Change) takeValues(out string, skipAbsent bool) error {
 			continue
 		}
 		it.Old = strings.Join(strings.Fields(*values[i]), " ")
+		if to := wanted[it.Setting]; OnlyRaised(c.System, it.Setting) && lower(to, it.Old) {
+			c.Absent[it.Setting] = fmt.Sprintf("it is %s, and the kernel does not lower it to %s while it runs", it.Old, to)
+			continue
+		}
 		c.index[it.Setting] = len(c.Items)
 		c.Items = append(c.Items, it)
 	}
@@ -227,6 +239,13 @@ func (c *Change) takeValues(out string, skipAbsent bool) error {
 		c.watch(w[0], w[1])
 	}
 	return nil
+}
+
+// lower tells whether a is a smaller number than b.
+func lower(a, b string) bool {
+	x, err := strconv.ParseInt(a, 10, 64)
+	y, err2 := strconv.ParseInt(b, 10, 64)
+	return err == nil && err2 == nil && x < y
 }
 
 // noProgram is what a shell says of a program that is not there. A setting that
@@ -297,7 +316,7 @@ func (c *Change) write(ctx context.Context, at Place, within time.Duration) erro
 		return fmt.Errorf("%s: %w", c.conn.Name(), err)
 	}
 	if answers[0].Status == missingPrograms {
-		return fmt.Errorf("%s: the journal and the way back need programs that are not there:%s; nothing is changed", c.conn.Name(), strings.TrimRight(string(answers[0].Out), "\n"))
+		return fmt.Errorf("%s: the journal and the way back need programs that are not there:%s; install them first; nothing is changed%w", c.conn.Name(), strings.TrimRight(string(answers[0].Out), "\n"), silent{ErrLacks})
 	}
 	if answers[0].Status == 9 {
 		return fmt.Errorf("%s: %w: %s; confirm it or roll it back first", c.conn.Name(), ErrPending, answers[0].Text())
@@ -311,7 +330,7 @@ func (c *Change) write(ctx context.Context, at Place, within time.Duration) erro
 			left = append(left, pending)
 		}
 		_, _ = c.conn.Do(ctx, host.Command(left...))
-		return fmt.Errorf("%s: the journal in %s cannot be written, nothing is changed: %s%s%w", c.conn.Name(), at.Dir, host.Reason(a.Stderr), advice(a.Failure), silent{a.Err()})
+		return fmt.Errorf("%s: the journal in %s cannot be written, nothing is changed: %s%s%w", c.conn.Name(), at.Dir, host.Reason(a.Stderr), c.advice(a.Failure), silent{a.Err()})
 	}
 	return nil
 }
@@ -349,7 +368,7 @@ func (c *Change) set(ctx context.Context, order []string, values map[string]stri
 	out, err := c.outcomes(todo, string(answers[0].Out))
 	for _, a := range answers {
 		if err == nil && a.Failure != host.None {
-			err = fmt.Errorf("%s: %s%s%w", c.conn.Name(), cmp.Or(host.Reason(a.Stderr), string(a.Failure)), advice(a.Failure), silent{a.Err()})
+			err = fmt.Errorf("%s: %s%s%w", c.conn.Name(), cmp.Or(host.Reason(a.Stderr), string(a.Failure)), c.advice(a.Failure), silent{a.Err()})
 		}
 	}
 	if apply {
@@ -375,7 +394,7 @@ func (c *Change) outcomes(todo []assignment, printed string) ([]Outcome, error) 
 		o := Outcome{Setting: c.Items[todo[len(out)].item].Setting, Wanted: todo[len(out)].value}
 		switch fields[2] {
 		case "refused":
-			o.Refused, o.Failure = refusal(o.Setting, rest)
+			o.Refused, o.Failure = c.refusal(o.Setting, rest)
 		case "foreign":
 			o.Foreign = rest
 		default:

@@ -109,10 +109,11 @@ func kldKnob(name string) knob {
 		inKernel = "v=$(sysctl -n net.inet.tcp.cc.available net.inet.tcp.functions_available 2>/dev/null); plain; " +
 			`case ",$v," in *[\ ,]` + algorithm + `[\ ,]*) true ;; *) false ;; esac`
 	}
+	get := "if { " + inKernel + "; } || kldstat -q -n " + quote(name+".ko") + " 2>/dev/null || kldstat -q -m " + q + " 2>/dev/null; then v=YES; " +
+		"elif command -v kldload >/dev/null 2>&1; then v=NO; else v='kldload is not installed'; return 1; fi"
 	return knob{
-		get: "if { " + inKernel + "; } || kldstat -q -n " + quote(name+".ko") + " 2>/dev/null || kldstat -q -m " + q + " 2>/dev/null; then v=YES; " +
-			"elif command -v kldload >/dev/null 2>&1; then v=NO; else v='kldload is not installed'; return 1; fi",
-		put: `case "$1" in YES) m=$(kldload -n ` + q + ` 2>&1) ;; *) m=$(kldunload ` + q + ` 2>&1) ;; esac || { echo "$m" >&2; return 1; }`,
+		get: get,
+		put: get + `; [ "$v" != "$1" ] || return 0; case "$1" in YES) m=$(kldload -n ` + q + ` 2>&1) ;; *) m=$(kldunload ` + q + ` 2>&1) ;; esac || { echo "$m" >&2; return 1; }`,
 	}
 }
 

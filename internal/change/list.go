@@ -30,8 +30,11 @@ type Entry struct {
 	State string `json:"state"`
 	Dir   string `json:"dir"`
 	// Problem says what is wrong with the journal of a damaged entry.
-	Problem string  `json:"problem,omitempty"`
-	Journal Journal `json:"journal"`
+	Problem string `json:"problem,omitempty"`
+	// Rebooted says that the machine was started again since the change was
+	// applied, so that nothing of a pending one is in place; DriftOf finds it.
+	Rebooted bool    `json:"rebooted,omitempty"`
+	Journal  Journal `json:"journal"`
 }
 
 var idPattern = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`)

@@ -17,12 +17,14 @@ type Place struct {
 	// enter is the command with which the machine whose disk it is enters the
 	// host, when that is one of its network namespaces.
 	enter []string
+	// notRoot: the user is another one, as far as the host tells.
+	notRoot bool
 }
 
-// placeScript prints the system and, when the shell is in a network namespace
+// placeScript prints the system with the user's number and, when the shell is in a network namespace
 // other than the machine's, what that is called.
 const placeScript = `s=$(uname -s) || exit
-printf '%s\n' "$s"
+printf '%s %s\n' "$s" "$(id -u 2>/dev/null)"
 [ "$s" = Linux ] || exit 0
 n=$(ip netns identify 2>/dev/null)
 if [ -z "$n" ] && a=$(readlink /proc/self/ns/net 2>/dev/null) && b=$(readlink /proc/1/ns/net 2>/dev/null) && [ "$a" != "$b" ]; then n=unnamed-$a; fi
@@ -43,8 +45,9 @@ func parsePlace(conn host.Conn, a host.Answer) (Place, error) {
 	if err := a.Err(); err != nil {
 		return Place{}, fmt.Errorf("%s: %w", conn.Name(), err)
 	}
-	name, namespace, _ := strings.Cut(a.Text(), "\n")
-	p := Place{System: catalog.System(strings.ToLower(name))}
+	first, namespace, _ := strings.Cut(a.Text(), "\n")
+	name, user, _ := strings.Cut(first, " ")
+	p := Place{notRoot: user != "" && user != "0", System: catalog.System(strings.ToLower(name))}
 	switch p.System {
 	case catalog.Linux:
 		p.Dir = "/var/lib/wirerate"

@@ -23,23 +23,27 @@ func (silent) Error() string   { return "" }
 func (s silent) Unwrap() error { return s.error }
 
 // advice says what to do about a failure.
-func advice(why host.Failure) string {
-	switch why {
-	case host.Denied:
+func (c *Change) advice(why host.Failure) string {
+	switch {
+	case why == host.Denied && c.notRoot:
 		return "; it takes root: run it as root, or connect with ssh://USER@HOST?become=sudo"
-	case host.Full:
+	case why == host.Denied:
+		return "; the system does not let this user, root or not, write here: in a container or a network namespace change it on the machine itself"
+	case why == host.ReadOnly:
+		return "; it is mounted read-only, as in a container"
+	case why == host.Full:
 		return "; free space there first"
 	}
 	return ""
 }
 
 // refusal is what the kernel said against a value, with what to do about it.
-func refusal(setting, said string) (string, host.Failure) {
+func (c *Change) refusal(setting, said string) (string, host.Failure) {
 	text, why := host.Reason(said), host.Classify(said)
 	text = strings.TrimPrefix(text, setting+": ")
 	switch {
-	case why == host.Denied:
-		text += advice(why)
+	case why == host.Denied, why == host.ReadOnly && strings.Contains(text, "file system"):
+		text += c.advice(why)
 	case why == host.Absent && (strings.HasSuffix(setting, "cc.algorithm") || strings.HasSuffix(setting, "congestion_control") || strings.HasSuffix(setting, "functions_default")):
 		text += "; the kernel does not have it: load its module first"
 		why = host.Refused

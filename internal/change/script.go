@@ -340,7 +340,9 @@ func (c *Change) guardAll() string {
 
 // bootMark is a file that the systems remove at boot: it tells a value that a
 // reboot took back from one that somebody else did.
-func (c *Change) bootMark() string { return c.root + "/var/run/wirerate/" + c.ID }
+func (c *Change) bootMark() string { return bootMark(c.root, c.ID) }
+
+func bootMark(root, id string) string { return root + "/var/run/wirerate/" + id }
 
 // nowScript writes the files that take effect at the next boot only. On ZFS,
 // which the boot loader does not write, a variable of the pool says that the

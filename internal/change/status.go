@@ -21,13 +21,14 @@ type Drift struct {
 }
 
 // DriftOf compares a host with what its pending and confirmed changes left. Of
-// several changes of one setting or file the last one counts.
+// several changes of one setting or file the last one counts. It sets Rebooted.
 func DriftOf(ctx context.Context, conn host.Conn, entries []Entry) ([]Drift, error) {
 	var ops []host.Op
 	var asked []Entry
-	for _, e := range entries {
+	var at []int
+	for i, e := range entries {
 		if e.Problem == "" && (e.State == Pending || e.State == Confirming || e.State == Confirmed) {
-			asked = append(asked, e)
+			asked, at = append(asked, e), append(at, i)
 			ops = append(ops, host.Script(e.statusScript()).Within(limit(len(e.Journal.Items))))
 		}
 	}
@@ -41,13 +42,17 @@ func DriftOf(ctx context.Context, conn host.Conn, entries []Entry) ([]Drift, err
 	var drift []Drift
 	last := map[string]int{}
 	for i, e := range asked {
+		entries[at[i]].Rebooted = strings.HasPrefix(string(answers[i].Out), "rebooted\n")
+		if e.State == Pending && entries[at[i]].Rebooted {
+			answers[i].Out = nil
+		}
 		for _, name := range e.touched(string(answers[i].Out)) {
 			last[name] = i
 		}
 	}
 	for i, e := range asked {
 		if err := answers[i].Err(); err != nil {
-			return drift, fmt.Errorf("%s: change %s: %w", conn.Name(), e.ID, err)
+			return drift, fmt.Errorf("%s: change %s cannot be compared: %w", conn.Name(), e.ID, err)
 		}
 		for _, d := range e.drift(string(answers[i].Out)) {
 			if last[d.Setting+d.File] == i {
@@ -62,7 +67,7 @@ func DriftOf(ctx context.Context, conn host.Conn, entries []Entry) ([]Drift, err
 // what was written, and "file N same|differs|missing".
 func (e Entry) statusScript() string {
 	var b strings.Builder
-	b.WriteString(scriptPrologue + fileFunctions + "dir=" + quote(e.Dir) + "\n" + "mark=\n" + functions(e.Journal.System, e.Journal.Items) + readProgress)
+	b.WriteString(scriptPrologue + fileFunctions + "dir=" + quote(e.Dir) + "\n" + "mark=" + quote(bootMark("", e.ID)) + "\n" + functions(e.Journal.System, e.Journal.Items) + readProgress + "[ $rebooted = no ] || say rebooted\n")
 	b.WriteString(`item() { eval "p=\${p_$1-}; w=\${w_$1-}"; [ -n "$p" ] || return; say "item $1 $w"; if get_$1; then plain; say "now $1 $v"; else plain; say "lost $1 $v"; fi; }
 file() { p=$(real "$2"); if [ ! -e "$p" ]; then say "file $1 missing"; elif same "$dir/files/$1.new" "$p" "$3"; then say "file $1 same"; else say "file $1 differs"; fi; }
 `)
@@ -143,7 +148,7 @@ func Read(ctx context.Context, conn host.Conn, system catalog.System, settings [
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.takeValues(string(a.Out), true); err != nil {
+	if err := c.takeValues(string(a.Out), true, nil); err != nil {
 		return nil, nil, err
 	}
 	return c.Old(), failed, nil

@@ -31,7 +31,7 @@ func rollback(ctx context.Context, conn host.Conn, dir string) (RollbackReport, 
 	}
 	a := answers[0]
 	said := sayings(string(a.Out))
-	report := RollbackReport{said["restored"], said["foreign"], said["kept"], said["booted"], said["failed"]}
+	report := RollbackReport{all(said["restored"]), all(said["foreign"]), all(said["kept"]), all(said["booted"]), all(said["failed"])}
 	for i := range report.Failed {
 		report.Failed[i] = host.Reason(report.Failed[i])
 	}
@@ -44,6 +44,9 @@ func rollback(ctx context.Context, conn host.Conn, dir string) (RollbackReport, 
 	}
 	return report, nil
 }
+
+// all is a list that is not null in JSON.
+func all(lines []string) []string { return append([]string{}, lines...) }
 
 // runInside runs a script of a journal on its host, which is inside the
 // namespace already where there is one.
@@ -171,7 +174,7 @@ func confirm(ctx context.Context, conn host.Conn, dir string, anyway bool) (Conf
 	}
 	a := answers[0]
 	said := sayings(string(a.Out))
-	report := ConfirmReport{said["written"], said["applied"], said["foreign"]}
+	report := ConfirmReport{all(said["written"]), all(said["applied"]), all(said["foreign"])}
 	if a.Status == 1 && len(report.Foreign) > 0 {
 		return report, nil
 	}
@@ -180,4 +183,28 @@ func confirm(ctx context.Context, conn host.Conn, dir string, anyway bool) (Conf
 			together(said["failed"], a))
 	}
 	return report, nil
+}
+
+// Finish completes the confirmations that were cut off, by a crash or a lost
+// connection, and sets those entries' state. It returns what it did and what it
+// could not do, a sentence each.
+func Finish(ctx context.Context, conn host.Conn, entries []Entry) []string {
+	var notes []string
+	for i, e := range entries {
+		if e.State != Confirming || e.Problem != "" {
+			continue
+		}
+		report, err := confirm(ctx, conn, e.Dir, false)
+		switch {
+		case err != nil:
+			notes = append(notes, fmt.Sprintf("the confirmation of change %s was cut off and cannot be finished: %v; take it back with: wirerate rollback %s", e.ID, err, e.ID))
+		case len(report.Foreign) > 0:
+			notes = append(notes, fmt.Sprintf("the confirmation of change %s was cut off and is not finished: %s; confirm it --anyway, or take it back with: wirerate rollback %s",
+				e.ID, strings.Join(report.Foreign, "; "), e.ID))
+		default:
+			entries[i].State = Confirmed
+			notes = append(notes, fmt.Sprintf("the confirmation of change %s was cut off; it is finished now: %d files written", e.ID, len(report.Written)))
+		}
+	}
+	return notes
 }

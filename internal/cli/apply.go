@@ -37,6 +37,11 @@ connection is gone. No configuration file is written before wirerate confirm, so
 that a reboot undoes what was not confirmed. Tunables that count at boot alone are
 tried by FreeBSD's nextboot for one boot; elsewhere confirm writes them.
 
+On the host it needs a POSIX shell, what reaches the settings (sysctl; ifconfig,
+kldload, ethtool or ip where the plan has something for them), and cat, chmod, cmp,
+cp, mkdir, mv, rm, rmdir, sleep, and sync or fsync; a missing one is named before
+anything is written. The user's login shell may be any.
+
 PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 		Example: `  wirerate apply plan/ --confirm-within 60s
   wirerate apply plan/plan.json ssh://root@server --confirm-within 2m && wirerate confirm ssh://root@server`,
@@ -102,14 +107,14 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 	if len(now)+len(boot) == 0 {
 		return usagef("%s: the plan changes nothing", opt.plan)
 	}
-	co := change.Options{StateDir: opt.stateDir, Within: within, Now: time.Now(), SkipAbsent: opt.skipAbsent}
+	co := change.Options{StateDir: opt.stateDir, Within: within, Now: time.Now(), SkipAbsent: opt.skipAbsent, Wanted: values}
 	if !opt.runtimeOnly {
 		co.Files = append(plan.NativeFiles(p, plan.All), plan.NextBoot(p)...)
 	}
 	if !opt.anyway {
 		co.Check = func(old map[string]string) error { return checkUnchanged(p, old) }
 	}
-	c, err := change.Begin(ctx, conn, p.System, now, co)
+	c, err := begin(ctx, env, conn, p.System, now, co)
 	if err != nil {
 		return beginError(err)
 	}
@@ -129,6 +134,35 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 		return env.printJSON(result)
 	}
 	return printApplied(env, result)
+}
+
+// begin opens a change; a confirmation that was cut off, which would exclude
+// it, is finished first.
+func begin(ctx context.Context, env *Env, conn host.Conn, system catalog.System, settings []string, opt change.Options) (*change.Change, error) {
+	c, err := change.Begin(ctx, conn, system, settings, opt)
+	if !errors.Is(err, change.ErrPending) {
+		return c, err
+	}
+	dir := opt.StateDir
+	if dir == "" {
+		place, err := change.Locate(ctx, conn)
+		if err != nil {
+			return nil, err
+		}
+		dir = place.Dir
+	}
+	entries, lerr := change.List(ctx, conn, dir)
+	if lerr != nil {
+		return nil, lerr
+	}
+	notes := change.Finish(ctx, conn, entries)
+	if len(notes) == 0 {
+		return nil, err
+	}
+	for _, note := range notes {
+		env.note("%s", note)
+	}
+	return change.Begin(ctx, conn, system, settings, opt)
 }
 
 // loadPlan reads a plan; of several in one file, as tune writes them, the one
@@ -201,8 +235,11 @@ func checkUnchanged(p plan.Plan, old map[string]string) error {
 }
 
 func beginError(err error) error {
-	if errors.Is(err, change.ErrPending) || errors.Is(err, errChanged) {
+	if errors.Is(err, change.ErrPending) || errors.Is(err, errChanged) || errors.Is(err, change.ErrOtherSystem) {
 		return usage(err)
+	}
+	if errors.Is(err, change.ErrLacks) {
+		return missing(err)
 	}
 	return environment(err)
 }
@@ -210,10 +247,11 @@ func beginError(err error) error {
 // settled takes everything back when a value was refused or the writing
 // failed.
 func settled(ctx context.Context, env *Env, c *change.Change, outcomes []change.Outcome, err error) error {
-	why := err
+	why, lacks := err, errors.Is(err, host.ErrUnreachable)
 	if n := len(outcomes); err == nil && n > 0 {
 		switch last := outcomes[n-1]; {
 		case last.Refused != "":
+			lacks = last.Failure == host.Denied || strings.Contains(last.Refused, "Read-only file system")
 			why = fmt.Errorf("%s=%q is refused: %s", last.Setting, last.Wanted, last.Refused)
 		case last.Foreign != "":
 			why = fmt.Errorf("%s is not written: %s", last.Setting, last.Foreign)
@@ -222,17 +260,22 @@ func settled(ctx context.Context, env *Env, c *change.Change, outcomes []change.
 	if why == nil {
 		return nil
 	}
-	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
-	report, rerr := c.Rollback(back)
+	report, rerr := c.Rollback(late)
 	if rerr != nil {
 		return failure(errors.Join(why, rerr))
 	}
-	for _, f := range report.Foreign {
+	left := append(slices.Clone(report.Foreign), report.Kept...)
+	for _, f := range left {
 		env.note("%s", f)
 	}
-	why = fmt.Errorf("%s: %w; everything is taken back", c.Host, why)
-	if errors.Is(err, host.ErrUnreachable) {
+	back := "everything is taken back"
+	if len(left) > 0 {
+		back = "everything else is taken back"
+	}
+	why = fmt.Errorf("%s: %w; %s", c.Host, why, back)
+	if lacks {
 		return missing(why)
 	}
 	return failure(why)

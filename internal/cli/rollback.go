@@ -18,7 +18,8 @@ func newRollbackCmd(env *Env) *cobra.Command {
 		Short: "Take back a change: the pending one, or the one with the ID",
 		Long: `Rollback restores what a change replaced, by the script that was written to the
 target's disk before the first write. Values that somebody else changed
-meanwhile are reported and left alone (exit status 1).`,
+meanwhile are reported and left alone, and so are those that the system takes
+back at the next boot only (exit status 1).`,
 		Example: `  wirerate rollback
   wirerate rollback 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
@@ -58,7 +59,7 @@ func rollbackVerb(ctx context.Context, env *Env, id, target, stateDir, format st
 	} else {
 		err = printRollback(env, id, report)
 	}
-	if err == nil && len(report.Foreign) > 0 {
+	if err == nil && len(report.Foreign)+len(report.Kept) > 0 {
 		return negative()
 	}
 	return err
@@ -71,7 +72,13 @@ func printRollback(env *Env, id string, r change.RollbackReport) error {
 	for _, s := range r.Foreign {
 		fmt.Fprintf(env.Stdout, "left      %s\n", s)
 	}
-	_, err := fmt.Fprintf(env.Stdout, "change %s is rolled back: %d restored, %d left\n", id, len(r.Restored), len(r.Foreign))
+	for _, s := range r.Kept {
+		fmt.Fprintf(env.Stdout, "kept      %s\n", s)
+	}
+	for _, s := range r.Booted {
+		fmt.Fprintf(env.Stdout, "booted    %s\n", s)
+	}
+	_, err := fmt.Fprintf(env.Stdout, "change %s is rolled back: %d restored, %d left\n", id, len(r.Restored), len(r.Foreign)+len(r.Kept))
 	return err
 }
 

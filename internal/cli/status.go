@@ -16,7 +16,7 @@ func newStatusCmd(env *Env) *cobra.Command {
 		Short: "List a host's changes, and what is no longer as they left it",
 		Long: `Status lists the changes in a host's journals and compares the host with what the
 pending and the confirmed ones left. What differs is named, and the exit status
-is then 1.`,
+is then 1. A confirmation that was cut off is finished first.`,
 		Example: `  wirerate status
   wirerate status ssh://root@server --json`,
 		Args: cobra.MaximumNArgs(1),
@@ -43,6 +43,7 @@ type changeStatus struct {
 	Files    []string  `json:"files"`
 	Dir      string    `json:"dir"`
 	Problem  string    `json:"problem,omitempty"`
+	Rebooted bool      `json:"rebooted,omitempty"` // since it was applied
 }
 
 type hostStatus struct {
@@ -62,6 +63,9 @@ func statusVerb(ctx context.Context, env *Env, target, stateDir, format string) 
 	if err != nil {
 		return environment(err)
 	}
+	for _, note := range change.Finish(ctx, conn, entries) {
+		env.note("%s", note)
+	}
 	drift, err := change.DriftOf(ctx, conn, entries)
 	if err != nil {
 		return environment(err)
@@ -69,7 +73,7 @@ func statusVerb(ctx context.Context, env *Env, target, stateDir, format string) 
 	s := hostStatus{Schema: 1, Host: conn.Name(), Changes: []changeStatus{}, Drift: append([]change.Drift{}, drift...)}
 	damaged := false
 	for _, e := range entries {
-		c := changeStatus{ID: e.ID, State: e.State, Created: e.Journal.Created, Files: []string{}, Dir: e.Dir, Problem: e.Problem}
+		c := changeStatus{ID: e.ID, State: e.State, Created: e.Journal.Created, Files: []string{}, Dir: e.Dir, Problem: e.Problem, Rebooted: e.Rebooted}
 		for _, it := range e.Journal.Items {
 			if !it.Watched {
 				c.Settings++
@@ -104,7 +108,12 @@ func printStatus(env *Env, s hostStatus) error {
 		}
 		fmt.Fprintf(env.Stdout, "%s  %-11s  %d settings, %d files\n", c.ID, c.State, c.Settings, len(c.Files))
 		if c.State == change.Confirming {
-			fmt.Fprintf(env.Stdout, "  its confirmation was cut off: finish it with wirerate confirm %s, or take it back with wirerate rollback %s\n", c.ID, c.ID)
+			fmt.Fprintf(env.Stdout, "  its confirmation is not complete: finish it with wirerate confirm %s, or take it back with wirerate rollback %s\n", c.ID, c.ID)
+		}
+	}
+	for _, c := range s.Changes {
+		if c.Rebooted && c.State == change.Pending {
+			fmt.Fprintf(env.Stdout, "%s was not confirmed before the machine was started again: nothing of it is in place; close it with wirerate rollback %s, or put it in place with wirerate confirm %s\n", c.ID, c.ID, c.ID)
 		}
 	}
 	for _, d := range s.Drift {
