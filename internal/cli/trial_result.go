@@ -76,7 +76,29 @@ func (o *outcome) toResult(f trialFlags) report.Result {
 		r.Comparisons = nil
 	}
 	o.addValues(&r)
+	for i := range r.Arms {
+		if i < len(o.arms) {
+			r.Arms[i].Sets = o.session.sets(o.arms[i])
+		}
+	}
 	return r
+}
+
+// sets lists what an arm changes, as it was and as it is under the arm.
+func (s *benchSession) sets(a *armValues) []report.Set {
+	var out []report.Set
+	for _, e := range []*end{&s.client, &s.server} {
+		if e.tuned.Change == nil {
+			continue
+		}
+		old := e.tuned.Change.Old()
+		for _, name := range slices.Sorted(maps.Keys(a.of(e.side))) {
+			if to := a.of(e.side)[name]; to != old[name] {
+				out = append(out, report.Set{Side: e.side, Setting: name, From: old[name], To: to})
+			}
+		}
+	}
+	return out
 }
 
 // factsWith are a host's facts with an arm's values in place.

@@ -28,6 +28,7 @@ type view struct {
 	PathWords, Next, RunsNote, Noise           string
 	Metric, Sooner, Later, LatencyTitle        string
 	Beside                                     []besideView
+	Sets                                       []setsView
 
 	Ordered []orderedRun
 
@@ -36,6 +37,12 @@ type view struct {
 
 // besideView is what a comparison says of another metric.
 type besideView struct{ Arm, Metric, Words, Clear string }
+
+// setsView is what an arm changes, as a diff.
+type setsView struct {
+	Arm  string
+	Diff []diffLine
+}
 
 type tableRow struct {
 	Label string
@@ -103,6 +110,9 @@ func newView(r Result) view {
 	if s, ok := scaleRuns(r); ok {
 		v.RunsNote = s.note()
 	}
+	if len(r.Plans) == 0 {
+		v.Sets = setsViews(r)
+	}
 	for _, p := range r.Plans {
 		next := newPlanView(p, r.Shares)
 		if n := len(v.Plans); n > 0 && samePlan(v.Plans[n-1].Plan, p) {
@@ -132,6 +142,31 @@ func newPlanView(p plan.Plan, shares []Share) planView {
 			diffLine{"+", "ins", fmt.Sprintf("%s = %s", change.Setting, change.To)})
 	}
 	return v
+}
+
+// setsViews are the arms' changes; what both hosts get alike is shown once.
+func setsViews(r Result) []setsView {
+	var out []setsView
+	for i, a := range r.Arms {
+		v := setsView{Arm: armSign(i) + " " + a.Name}
+		for _, s := range a.Sets {
+			twin := s
+			twin.Side = map[string]string{"client": "server", "server": "client"}[s.Side]
+			where := s.Side
+			if slices.Contains(a.Sets, twin) {
+				if s.Side == "server" {
+					continue
+				}
+				where = "both hosts"
+			}
+			v.Diff = append(v.Diff, diffLine{"-", "del", fmt.Sprintf("%s = %s  # %s", s.Setting, Clip(s.From, 200), where)},
+				diffLine{"+", "ins", fmt.Sprintf("%s = %s", s.Setting, Clip(s.To, 200))})
+		}
+		if len(v.Diff) > 0 {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // besideViews are the other metrics with their intervals: what a gain costs.

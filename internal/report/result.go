@@ -103,6 +103,15 @@ type Arm struct {
 	Name   string  `json:"name"`
 	Median Metrics `json:"median"`
 	Runs   []Run   `json:"runs"`
+	Sets   []Set   `json:"sets,omitempty"` // what the arm changes; not known of all
+}
+
+// Set is one setting that an arm changes on one host.
+type Set struct {
+	Side    string `json:"side"` // client or server
+	Setting string `json:"setting"`
+	From    string `json:"from"`
+	To      string `json:"to"`
 }
 
 // Metrics are what a run measured.

@@ -173,6 +173,7 @@ func sampleHostile() Result {
 	}
 	for i := range r.Arms {
 		r.Arms[i].Name = evil
+		r.Arms[i].Sets = []Set{{evil, evil, evil, evil}}
 	}
 	for i := range r.Plans {
 		p := &r.Plans[i]
@@ -201,6 +202,7 @@ func sampleHTTP() Result {
 		}
 		r.Arms[i].Median = r.Arms[i].Runs[2].Metrics
 	}
+	r.Arms[1].Sets = []Set{{"client", "net.core.somaxconn", "128", "4096"}, {"server", "net.core.somaxconn", "128", "4096"}, {"server", "net.ipv4.tcp_max_syn_backlog", "512", "8192"}}
 	r.Beside = []Beside{{Arm: r.Arms[1].Name, Effects: []Effect{
 		{Metric: "latency_p99_s", Ratio: 0.82, Low: 0.78, High: 0.86, Confidence: 0.95, Pairs: 12},
 		{Metric: "server_cpu", Ratio: 1.12, Low: 1.04, High: 1.2, Confidence: 0.95, Pairs: 12},
