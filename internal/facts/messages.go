@@ -24,10 +24,10 @@ func (f *Facts) readMessages(t text) error {
 	}
 	for i, line := range t.lines() {
 		lower := strings.ToLower(line)
-		if strings.Contains(lower, "usb") { // its buses have a speed too
-			continue
-		}
 		for _, mark := range messageMarks {
+			if mark == "speed" && strings.Contains(lower, "usb") {
+				continue // its buses have one too
+			}
 			if strings.Contains(lower, mark) {
 				f.Messages = append(f.Messages, Message{shorten(line), f.Line(t.from, i+1)})
 				break

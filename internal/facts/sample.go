@@ -42,6 +42,7 @@ func (f *Facts) sampled() []reader {
 		{"interface counters", host.Command("netstat", "-idn"), (*Facts).readNetstatInterfaces},
 		{"interrupts", host.Command("vmstat", "-i"), (*Facts).readVmstatInterrupts},
 		{"disks", host.Command("iostat", "-DI"), (*Facts).readIostat},
+		{"processors", host.Command("systat", "-ab", "-d", "2", "cpu", "1"), (*Facts).readSystatCPU}, // takes a second
 	}
 }
 
@@ -173,6 +174,12 @@ func (c *Counter) grow(later Counter, seconds float64) {
 }
 
 func (f *Facts) compareProcessors(later *Facts, seconds float64) {
+	for _, l := range later.Processors {
+		if l.Sampled { // by the tool itself
+			p := f.processor(l.ID)
+			p.User, p.System, p.Interrupt, p.Idle, p.Stolen, p.Sampled, p.Source = l.User, l.System, l.Interrupt, l.Idle, l.Stolen, true, l.Source
+		}
+	}
 	for i := range f.Processors {
 		p := &f.Processors[i]
 		l := later.processor(p.ID)
