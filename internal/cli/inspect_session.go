@@ -30,6 +30,13 @@ func readSession(s string) map[string]string {
 	for _, part := range splitSession(s) {
 		o.take(part)
 	}
+	if whole, err := facts.LoadTranscript(s); err == nil {
+		for name, text := range whole {
+			if o.texts[name] == "" && name != "uname -a" {
+				o.texts[name] = text
+			}
+		}
+	}
 	if o.texts["uname -a"] == "" {
 		if line := guessIdentity(o.texts); line != "" && len(o.texts) > 0 {
 			o.texts["uname -a"] = line

@@ -10,32 +10,25 @@ import (
 // bondBalance finds a bond whose traffic goes through one member.
 func bondBalance() Rule {
 	return Rule{
-		ID: "bond-unbalanced", Title: "A bond sends through one of its members only", Systems: onLinux(), Needs: []string{"links"}, Severity: Warning,
+		ID: "bond-unbalanced", Title: "A bond sends through one of its members only", Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links", "freebsd:ifconfig", "freebsd:interface counters"}, Severity: Warning,
 		Because: "The hash that chooses the member sees too little: by MAC address, all traffic to one gateway has the same value; one flow never uses two members.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				bond := &in.Facts.NICs[i]
-				if bond.Kind != "bond" || bond.Hash == "" {
+				if bond.Kind != "bond" && bond.Kind != "lagg" || !hashes(in.Facts, bond) {
 					continue
 				}
-				var members []*facts.NIC
-				var all, most uint64
-				for j := range in.Facts.NICs {
-					if m := &in.Facts.NICs[j]; m.Master == bond.Name && m.Up {
-						members = append(members, m)
-						all += m.Counters["link.tx_bytes"].Value
-						most = max(most, m.Counters["link.tx_bytes"].Value)
-					}
-				}
-				if len(members) < 2 || all < 1<<30 || float64(most) < 0.95*float64(all) || !hashes(in.Facts, bond.Name) {
+				members, all, most := memberTraffic(in.Facts, bond.Name)
+				if len(members) < 2 || float64(most) < 0.95*float64(all) {
 					continue
 				}
-				evidence := []facts.Source{bond.Shown["hash"]}
-				for _, m := range members {
-					evidence = append(evidence, m.Counters["link.tx_bytes"].Source)
+				evidence := append([]facts.Source{bond.Shown["hash"]}, members...)
+				policy := bond.Hash
+				if policy == "" {
+					policy = "not shown"
 				}
-				out = append(out, do("hash over addresses and ports (layer3+4) when there are many flows", one(bond.Name, evidence, "%.0f%% of what it sent left by one of %d members, policy %s",
-					100*float64(most)/float64(all), len(members), bond.Hash))...)
+				out = append(out, do("hash over addresses and ports (layer3+4, lagghash l2,l3,l4) when there are many flows", one(bond.Name, evidence, "%.0f%% of what it sent left by one of %d members, policy %s",
+					100*float64(most)/float64(all), len(members), policy))...)
 			}
 			return out
 		},
@@ -44,8 +37,37 @@ func bondBalance() Rule {
 	}
 }
 
+// memberTraffic is what the members of a bond sent, in bytes where they are
+// counted, else in packets; nothing when it is too little to judge.
+func memberTraffic(f *facts.Facts, bond string) (shown []facts.Source, all, most uint64) {
+	for _, by := range []struct {
+		counter string
+		least   uint64
+	}{{"link.tx_bytes", 1 << 30}, {"netstat.Obytes", 1 << 30}, {"netstat.Opkts", 1e6}} {
+		shown, all, most = nil, 0, 0
+		for i := range f.NICs {
+			m := &f.NICs[i]
+			c, ok := m.Counters[by.counter]
+			if m.Master != bond || !m.Up || !ok {
+				continue
+			}
+			shown = append(shown, c.Source)
+			all += c.Value
+			most = max(most, c.Value)
+		}
+		if all >= by.least {
+			return shown, all, most
+		}
+	}
+	return nil, 0, 0
+}
+
 // hashes reports whether a bond spreads by hash at all: active-backup does not.
-func hashes(f *facts.Facts, bond string) bool {
+func hashes(f *facts.Facts, bond *facts.NIC) bool {
+	if bond.Kind == "lagg" {
+		shown := bond.Shown["hash"].Text
+		return strings.Contains(shown, "laggproto lacp") || strings.Contains(shown, "laggproto loadbalance")
+	}
 	for _, line := range f.Lines("ip -s -d link show") {
 		if strings.Contains(line, "bond mode ") && strings.Contains(line, "xmit_hash_policy") {
 			return strings.Contains(line, "bond mode 802.3ad") || strings.Contains(line, "bond mode balance-xor")

@@ -9,7 +9,7 @@ import (
 // coreSaturated finds a core that does nothing but network work.
 func coreSaturated() Rule {
 	return Rule{
-		ID: "core-saturated", Title: "A core is saturated by interrupts while others idle", Systems: []string{"linux", "freebsd"}, Severity: Critical,
+		ID: "core-saturated", Title: "A core is saturated by interrupts while others idle", Systems: []string{"linux", "freebsd", "openbsd"}, Severity: Critical,
 		Needs:   []string{"sampled processors"},
 		Because: "Packets wait for that core whatever the others do: it bounds the rate.",
 		Check: func(in Input) (out []Finding) {

@@ -12,20 +12,16 @@ func lroForwarding() Rule {
 		Because: "LRO joins segments in a way that cannot be taken apart exactly: forwarded packets are changed or too large. TSO on the way out goes with it on FreeBSD.",
 		Check: func(in Input) (out []Finding) {
 			src, on := reallyForwards(in.Facts, in.Role)
-			if !on {
-				return nil
-			}
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				if f := n.Features["large-receive-offload"]; f.On && n.Up {
-					found := one(n.Name, []facts.Source{f.Source, src}, "large-receive-offload is on and the host forwards")
-					found[0].Fix = []Fix{{Setting: "ethtool:features/large-receive-offload"}}
-					out = append(out, found...)
+				why, what := src, "the host forwards"
+				if bridge := in.Facts.NIC(n.Master); bridge != nil && bridge.Kind == "bridge" {
+					why, what = bridge.Source, "it is a port of "+bridge.Name
+				} else if !on {
+					continue
 				}
-				if f := n.Features["LRO"]; f.On && n.Up {
-					found := one(n.Name, []facts.Source{f.Source, src}, "LRO is on and the host forwards")
-					found[0].Fix = []Fix{{Setting: "ifconfig:lro"}, {Setting: "ifconfig:tso"}}
-					out = append(out, found...)
+				if n.Up && physical(n) {
+					out = append(out, joinsSegments(n, why, what)...)
 				}
 			}
 			return out
@@ -33,6 +29,29 @@ func lroForwarding() Rule {
 		Fires: lroExample("LRO,VLAN_HWTSO"),
 		Quiet: lroExample("VLAN_HWTSO"),
 	}
+}
+
+// joinsSegments finds the offloads that make large packets of small ones: LRO
+// cannot be taken back exactly; what the card joins as GRO does can, and TSO
+// matters where LRO or a bridge hands large packets to it.
+func joinsSegments(n *facts.NIC, why facts.Source, what string) []Finding {
+	for _, o := range []struct {
+		name     string
+		severity Severity
+		fixes    []Fix
+	}{
+		{"large-receive-offload", Warning, []Fix{{Setting: "ethtool:features/large-receive-offload"}}},
+		{"LRO", Warning, []Fix{{Setting: "ifconfig:lro"}, {Setting: "ifconfig:tso"}}},
+		{"rx-gro-hw", Info, []Fix{{Action: "try without it: ethtool -K " + n.Name + " rx-gro-hw off"}}},
+		{"TSO4", Info, []Fix{{Setting: "ifconfig:tso"}}},
+	} {
+		if f := n.Features[o.name]; f.On {
+			found := with(o.severity, one(n.Name, []facts.Source{f.Source, why}, "%s is on and %s", o.name, what))
+			found[0].Fix = o.fixes
+			return found
+		}
+	}
+	return nil
 }
 
 func lroExample(options string) Example {
