@@ -87,12 +87,15 @@ func writable(t *testing.T, system catalog.System) []string {
 			names = append(names, name)
 		}
 	}
-	if len(names) < 100 {
+	if len(names) < 50 {
 		t.Fatalf("only %d settings of %s can be written", len(names), system)
 	}
 	if system == catalog.Linux {
 		return append(names, "ethtool:features/tso@eth0", "ethtool:features/gro@eth0", "ethtool:ring/rx@eth0", "ethtool:coalesce/rx-usecs@eth0",
 			"ethtool:pause/rx@eth0", "link:mtu@eth0", "link:txqueuelen@eth0", "route:initcwnd@default", "tcp_bbr", "/sys/class/net/eth0/queues/rx-0/rps_cpus")
+	}
+	if system == catalog.OpenBSD {
+		return append(names, "ifconfig:tcplro@em0", "ifconfig:mtu@em0", "ifconfig:mtu@em0", "ifconfig:mtu@em0")
 	}
 	return append(names, "ifconfig:tso@em0", "ifconfig:lro@em0", "ifconfig:mtu@em0", "cc_htcp_load")
 }
@@ -125,6 +128,9 @@ func newMachine(rng *rand.Rand, root string, system catalog.System, all []string
 	}
 	m.put("fake/if/em0/mtu", "1500\n")
 	m.put("fake/modules/cc_htcp", "")
+	if system == catalog.OpenBSD {
+		m.put("fake/openbsd", "")
+	}
 	m.put("fake/route", "default via 10.0.0.1 dev eth0 proto dhcp metric 100 \n")
 	m.put("sys/class/net/eth0/queues/rx-0/rps_cpus", "00\n")
 	for _, name := range m.names {
@@ -211,6 +217,9 @@ func (m *machine) files() []plan.File {
 		return []plan.File{{Path: "/etc/sysctl.d/90-wirerate.conf", Content: content, Format: "sysctl.conf", Entries: entries},
 			{Path: "/etc/systemd/network/10-wirerate.link", Content: "[Match]\n"}}
 	}
+	if m.system == catalog.OpenBSD {
+		return []plan.File{{Path: "/etc/sysctl.conf", Content: content, Format: "sysctl.conf", Entries: entries}}
+	}
 	return []plan.File{{Path: "/etc/sysctl.conf", Content: content, Format: "sysctl.conf", Entries: entries},
 		{Path: "/boot/nextboot.conf", Content: "nextboot_enable=\"YES\"\nx=\"1\"\n", Now: true}}
 }
@@ -256,11 +265,11 @@ func TestCrashes(t *testing.T) {
 		points = n
 	}
 	t.Setenv("PATH", fakePrograms(t)+":"+os.Getenv("PATH"))
-	all := map[catalog.System][]string{catalog.Linux: writable(t, catalog.Linux), catalog.FreeBSD: writable(t, catalog.FreeBSD)}
+	all := map[catalog.System][]string{catalog.Linux: writable(t, catalog.Linux), catalog.FreeBSD: writable(t, catalog.FreeBSD), catalog.OpenBSD: writable(t, catalog.OpenBSD)}
 	reached := map[string]int{}
 	for seed := range points {
 		rng := rand.New(rand.NewPCG(uint64(seed), 6))
-		system := []catalog.System{catalog.Linux, catalog.FreeBSD}[seed%2]
+		system := []catalog.System{catalog.Linux, catalog.FreeBSD, catalog.Linux, catalog.OpenBSD}[seed%4]
 		m := newMachine(rng, t.TempDir(), system, all[system])
 		t.Setenv("FAKE", filepath.Join(m.root, "fake"))
 		if stage := crash(t, rng, m, seed); stage != "" {

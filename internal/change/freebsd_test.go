@@ -138,7 +138,7 @@ func stack(t *testing.T) *machine {
 // takes, clamps or refuses is told, and a rollback brings everything back.
 func TestStackAssignments(t *testing.T) {
 	const refused = "refused: "
-	for _, c := range []struct{ setting, value, want string }{
+	for i, c := range []struct{ setting, value, want string }{
 		{"net.inet.tcp.cc.algorithm", "htcp", "htcp"},
 		{"net.inet.tcp.cc.algorithm", "bbr", refused + "net.inet.tcp.cc.algorithm=bbr: No such process; the kernel does not have it: load its module first"},
 		{"net.inet.tcp.cc.algorithm", "", "newreno"},
@@ -170,29 +170,27 @@ func TestStackAssignments(t *testing.T) {
 		{"kern.module_path", "/boot/kernel;/boot/my modules", "/boot/kernel;/boot/my modules"},
 		{"kern.boottime", "1", refused + "oid 'kern.boottime' is read only"},
 	} {
-		for _, noise := range []string{"", "EAL: Detected 2 lcore(s)\nEAL: net.inet.tcp.x: a -> b\n"} {
-			m := stack(t)
-			if noise != "" {
-				m.put("fake/noise", noise)
-			}
-			before := m.snapshot()
-			ch, err := m.begin(t, c.setting)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := ch.Apply(t.Context(), []string{c.setting}, map[string]string{c.setting: c.value})
-			if err != nil || len(out) != 1 {
-				t.Fatalf("%s=%s: %+v, %v", c.setting, c.value, out, err)
-			}
-			if got := out[0].Got; out[0].Refused != "" && refused+out[0].Refused != c.want || out[0].Refused == "" && got != c.want {
-				t.Errorf("%s=%s: %+v, want %s", c.setting, c.value, out[0], c.want)
-			}
-			if r, err := ch.Rollback(t.Context()); err != nil || len(r.Foreign) > 0 {
-				t.Errorf("%s=%s: %+v, %v", c.setting, c.value, r, err)
-			}
-			if after := m.snapshot(); after != before {
-				t.Errorf("%s=%s: not restored:\n%s", c.setting, c.value, difference(before, after))
-			}
+		m := stack(t)
+		if i%2 == 0 { // what else a program may say
+			m.put("fake/noise", "EAL: Detected 2 lcore(s)\nEAL: net.inet.tcp.x: a -> b\n")
+		}
+		before := m.snapshot()
+		ch, err := m.begin(t, c.setting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := ch.Apply(t.Context(), []string{c.setting}, map[string]string{c.setting: c.value})
+		if err != nil || len(out) != 1 {
+			t.Fatalf("%s=%s: %+v, %v", c.setting, c.value, out, err)
+		}
+		if got := out[0].Got; out[0].Refused != "" && refused+out[0].Refused != c.want || out[0].Refused == "" && got != c.want {
+			t.Errorf("%s=%s: %+v, want %s", c.setting, c.value, out[0], c.want)
+		}
+		if r, err := ch.Rollback(t.Context()); err != nil || len(r.Foreign) > 0 {
+			t.Errorf("%s=%s: %+v, %v", c.setting, c.value, r, err)
+		}
+		if after := m.snapshot(); after != before {
+			t.Errorf("%s=%s: not restored:\n%s", c.setting, c.value, difference(before, after))
 		}
 	}
 }
