@@ -73,6 +73,89 @@ func TestPlansPassLint(t *testing.T) {
 	})
 }
 
+// TestPlansPassLintEverywhere judges the files of many systems, releases,
+// roles, memories and cards: whatever the machine, no line of a plan is dead
+// or harmful there.
+func TestPlansPassLintEverywhere(t *testing.T) {
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	releases := map[catalog.System][]catalog.Version{
+		catalog.Linux:   {"4.18", "5.4", "5.10", "5.15", "6.1", "6.6", "6.12", "7.0"},
+		catalog.FreeBSD: {"12.0", "12.4", "13.0", "13.2", "14.0", "14.1", "14.3", "15.0"},
+		catalog.OpenBSD: {"6.8", "6.9", "7.0", "7.2", "7.4", "7.6", "7.8"},
+	}
+	cards := map[catalog.System][]string{
+		catalog.Linux:   {"eth0:virtio_net", "eth0:ixgbe,eth1:ixgbe", "ens1f0:mlx5_core", "eth0:e1000e"},
+		catalog.FreeBSD: {"vtnet0", "ix0,ix1", "mce0", "em0", "igb0,igb1", "cxl0", "re0", "bge0", "ixl0", "ice0"},
+		catalog.OpenBSD: {"vio0", "ix0,ix1", "em0", "mcx0"},
+	}
+	paths := []string{"rate=1kbit,rtt=5s,mtu=576", "rate=1gbit,rtt=20ms", "rate=40gbit,rtt=100ms,loss=1%,mtu=9000"}
+	turn := 0
+	for system, versions := range releases {
+		for _, release := range versions {
+			for _, role := range catalog.Roles() {
+				for _, memory := range []units.Bytes{256 * units.MiB, 8 * units.GiB, 512 * units.GiB} {
+					turn++
+					nics, _, err := plan.DescribedInterfaces(system, cards[system][turn%len(cards[system])])
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i := range nics {
+						nics[i].Queues, nics[i].RingMax = 1+turn%8, 4096
+					}
+					path, err := facts.ParsePath(paths[turn%len(paths)])
+					if err != nil {
+						t.Fatal(err)
+					}
+					m := plan.Machine{System: system, Release: release, Memory: memory, Page: 4096, Cores: 1 + turn%16, Driver: nics[0].Driver, Interfaces: nics, DiskRate: 1e9, DiskDepth: 64, Disks: 4}
+					load := plan.Load{}
+					if turn%2 == 0 {
+						load = plan.Load{Connections: 1e5, ConnRate: 2e4, PacketRate: 5e6, States: 1e6, Hosts: 5e4}
+					}
+					p, err := plan.Make(c, plan.Request{Path: path, Role: role, Machine: m, Load: load, Harden: turn%3 == 0})
+					if err != nil {
+						t.Fatal(err)
+					}
+					judgeFiles(t, c, p)
+				}
+			}
+		}
+	}
+}
+
+// judgeFiles lints what apply installs and what is shown beside it.
+func judgeFiles(t *testing.T, c *catalog.Catalog, p plan.Plan) {
+	t.Helper()
+	var inputs []lint.Input
+	for _, f := range plan.NativeFiles(p, plan.All) {
+		if f.Format != "" || strings.Contains(f.Path, "modules-load") {
+			inputs = append(inputs, lint.Input{Path: f.Path, Text: f.Content})
+		}
+	}
+	for _, f := range plan.Shown(p) {
+		name := f.Install
+		if !strings.HasPrefix(name, "/") {
+			name = "/etc/systemd/network/" + f.Name
+		}
+		if strings.HasPrefix(f.Name, "interfaces-") {
+			name = "/etc/network/interfaces"
+		}
+		inputs = append(inputs, lint.Input{Path: name, Text: f.Content})
+	}
+	known := &lint.Machine{Inputs: catalog.Inputs{"memory": p.Inputs["memory"], "page": p.Inputs["page"], "cores": p.Inputs["cores"]}}
+	for _, machine := range []*lint.Machine{nil, known} {
+		res := lint.Run(c, inputs, lint.Options{System: p.System, Version: p.Release, Role: p.Role, Driver: driverOf(p), Machine: machine})
+		for _, err := range res.Errors {
+			t.Errorf("%s %s %s: %v", p.System, p.Release, p.Role, err)
+		}
+		for _, pr := range res.Problems {
+			t.Errorf("%s %s %s, machine known %v: %s:%d: %s [%s]: %s", p.System, p.Release, p.Role, machine != nil, pr.File, pr.Line, pr.Message, pr.Code, pr.Key)
+		}
+	}
+}
+
 // TestFilesLoad gives the Linux files to the programs that read them.
 func TestFilesLoad(t *testing.T) {
 	verify, _ := exec.LookPath("systemd-analyze")

@@ -150,6 +150,9 @@ func reasons(ch Change) string {
 	if len(ch.Sources) > 0 {
 		b.WriteString(comment("Source: " + ch.Sources[0]))
 	}
+	if ch.ByMemory {
+		b.WriteString("# wirerate: ignore below-default the default of machines with more memory\n")
+	}
 	return b.String()
 }
 

@@ -53,18 +53,21 @@ type Change struct {
 	To      string `json:"to"`
 	Default string `json:"default"` // of this release, "" when not known
 	// DefaultNote says how the kernel computes a default that is not known.
-	DefaultNote string        `json:"default_note,omitempty"`
-	Kind        catalog.Kind  `json:"kind"`
-	Belongs     string        `json:"belongs"`
-	Does        string        `json:"does"`
-	Because     string        `json:"because"`
-	Formula     string        `json:"formula"`
-	Working     string        `json:"working"`
-	Capped      string        `json:"capped,omitempty"`
-	Evidence    catalog.Grade `json:"evidence"`
-	Risk        string        `json:"risk,omitempty"`
-	Undo        string        `json:"undo"`
-	Sources     []string      `json:"sources"`
+	DefaultNote string `json:"default_note,omitempty"`
+	// ByMemory marks a value that is right for this machine's memory and below
+	// the default of machines with more: lint, which cannot know, is told so.
+	ByMemory bool          `json:"by_memory,omitempty"`
+	Kind     catalog.Kind  `json:"kind"`
+	Belongs  string        `json:"belongs"`
+	Does     string        `json:"does"`
+	Because  string        `json:"because"`
+	Formula  string        `json:"formula"`
+	Working  string        `json:"working"`
+	Capped   string        `json:"capped,omitempty"`
+	Evidence catalog.Grade `json:"evidence"`
+	Risk     string        `json:"risk,omitempty"`
+	Undo     string        `json:"undo"`
+	Sources  []string      `json:"sources"`
 }
 
 // Kept is a setting that stays as it is, and why.
@@ -181,6 +184,7 @@ func (p *Plan) consider(rec *catalog.Record, inst instance, r Request) error {
 	}
 	ch := change(rec, proposal, inst.running, to, def)
 	ch.Setting, ch.DefaultNote = inst.name, defaultNote(rec, r.Machine.Release, def)
+	ch.ByMemory = smallMemory(rec, r, to)
 	p.Changes = append(p.Changes, ch)
 	return nil
 }
@@ -290,6 +294,26 @@ func defaultOf(rec *catalog.Record, v catalog.Version, in catalog.Inputs) string
 		}
 	}
 	return knownDefault(def)
+}
+
+// largeMemory is that of the machine whose defaults lint assumes when it knows
+// none.
+const largeMemory = 16 << 30
+
+// smallMemory tells whether a value is below the default that a machine with
+// more memory has.
+func smallMemory(rec *catalog.Record, r Request, to string) bool {
+	def, _ := rec.DefaultIn(r.Machine.Release)
+	if r.Machine.Memory == 0 || r.Machine.Memory >= largeMemory || !strings.Contains(def.Formula, "memory") {
+		return false
+	}
+	large, err := rec.Eval(def.Formula, catalog.Inputs{"memory": largeMemory, "page": 4096.0, "cores": 8.0, "version": string(r.Machine.Release)})
+	if err != nil {
+		return false
+	}
+	most, ok := number(standard(large.Text(), ""))
+	value, is := number(standard(to, ""))
+	return ok && is && value < most
 }
 
 // defaultNote is how the kernel comes to a default that def leaves open.
