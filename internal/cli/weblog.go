@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +38,10 @@ type weblogFlags struct {
 	save         string
 	parquet      string
 	json         bool
+	html         bool
+	output       string
+	trial        string
+	history      string
 }
 
 // againstFlag takes the first log after --against; the arguments that follow
@@ -79,7 +83,8 @@ All logs after --against are those of before.`,
 		Example: `  wirerate weblog /var/log/nginx/access.log
   wirerate weblog new/*.log --against old/*.log
   wirerate weblog access.log --format '$remote_addr [$time_local] "$request" $status $body_bytes_sent $request_time'
-  wirerate weblog access.log --status 200 --full`,
+  wirerate weblog access.log --status 200 --full
+  wirerate weblog new/*.log --against old/*.log --trial last -o report.html`,
 		Args: cobra.ArbitraryArgs,
 	}
 	opt.against.cmd = cmd
@@ -116,7 +121,16 @@ func (o *weblogFlags) define(cmd *cobra.Command) {
 	f.DurationVar(&o.lasting, "for", 0, "end --follow after this time")
 	f.StringVar(&o.save, "save", "", "write the counts to a `file` that weblog and weblog merge read (.wrl); with --full, those of the groupings too")
 	f.StringVar(&o.parquet, "parquet", "", "write the requests, one a row, to a Parquet `file`")
+	o.defineOutput(cmd)
+}
+
+// defineOutput are the flags that say where the report goes.
+func (o *weblogFlags) defineOutput(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print JSON")
+	f.StringVarP(&o.output, "output", "o", "", "write the report to a `file`, too: JSON if its name ends in .json, else a page of HTML")
+	f.StringVar(&o.trial, "trial", "", "join the result of a trial of the change: its `ID` (see wirerate history; last is the newest) or a result.json")
+	f.StringVar(&o.history, "history", "", "`file` of the history that --trial looks in (default: ~/.local/state/wirerate/history.db)")
 }
 
 func newWeblogMergeCmd(env *Env) *cobra.Command {
@@ -133,11 +147,11 @@ func newWeblogMergeCmd(env *Env) *cobra.Command {
 	f.StringSliceVar(&opt.under, "under", []string{"100ms"}, "show the share of requests below these `times`")
 	f.IntVar(&opt.top, "top", 20, "groups shown of each grouping")
 	f.Float64Var(&opt.confidence, "confidence", 0.95, "confidence of the intervals")
-	f.BoolVar(&opt.json, "json", false, "print JSON")
+	opt.defineOutput(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		for _, name := range args {
 			if saved, err := isSavedFile(name); err != nil || !saved {
-				return usage(cmp(err, fmt.Errorf("%s was not written by weblog --save", name)))
+				return usage(cmp.Or(err, fmt.Errorf("%s was not written by weblog --save", name)))
 			}
 		}
 		view, err := opt.view()
@@ -148,24 +162,15 @@ func newWeblogMergeCmd(env *Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return weblogFinish(env, &opt, s, weblog.Summarize(s, view))
+		return weblogFinish(cmd.Context(), env, &opt, s, weblog.Summarize(s, view))
 	}
 	return cmd
 }
 
-// cmp returns the first error that is one.
-func cmp(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) error {
-	if opt.format == "json" || opt.format == "text" { // the output's format, as on every verb
-		opt.json, opt.format = opt.json || opt.format == "json", ""
+	switch opt.format {
+	case "json", "text", "html": // the output's format, as on every verb
+		opt.json, opt.html, opt.format = opt.json || opt.format == "json", opt.format == "html", ""
 	}
 	after, before := opt.against.split(args)
 	if len(after) == 0 {
@@ -196,7 +201,7 @@ func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) e
 		return failure(err)
 	}
 	if len(before) == 0 {
-		return weblogFinish(env, opt, s, weblog.Summarize(s, view))
+		return weblogFinish(ctx, env, opt, s, weblog.Summarize(s, view))
 	}
 	read.Rows = nil
 	b, err := weblogRead(ctx, env, before, read)
@@ -207,7 +212,7 @@ func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) e
 	if err != nil {
 		return usage(err)
 	}
-	if err := weblogFinish(env, opt, s, r); err != nil {
+	if err := weblogFinish(ctx, env, opt, s, r); err != nil {
 		return err
 	}
 	if err := unread(b); err != nil {
@@ -360,56 +365,6 @@ func loadSketch(name string) (*weblog.Sketch, error) {
 	return weblog.Load(f)
 }
 
-// weblogFinish saves and prints, unless there is nothing to show.
-func weblogFinish(env *Env, opt *weblogFlags, s *weblog.Sketch, r *weblog.Report) error {
-	if noneRead(s) {
-		return unread(s)
-	}
-	if opt.save != "" {
-		var b bytes.Buffer
-		if err := s.Save(&b); err != nil {
-			return failure(err)
-		}
-		if err := os.WriteFile(opt.save, b.Bytes(), 0o666); err != nil {
-			return failure(err)
-		}
-	}
-	var err error
-	if opt.json {
-		err = env.printJSON(r)
-	} else {
-		err = r.WriteText(env.Stdout)
-	}
-	if err != nil {
-		return failure(err)
-	}
-	return unread(s)
-}
-
-func noneRead(s *weblog.Sketch) bool {
-	for _, in := range s.Inputs {
-		if in.Err == nil || in.Lines > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// unread is the error for logs that could not be read, after what could be was
-// shown.
-func unread(s *weblog.Sketch) error {
-	var errs []string
-	for _, in := range s.Inputs {
-		if in.Err != nil {
-			errs = append(errs, fmt.Sprintf("%s: %s", weblog.Escape(in.Name, 512), weblog.Escape(in.Err.Error(), 1024)))
-		}
-	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return usagef("not all was read: %s", strings.Join(errs, "; "))
-}
-
 // weblogFollow shows a live picture until it is interrupted.
 func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before []string, read weblog.Options, view weblog.View) error {
 	switch {
@@ -449,5 +404,5 @@ func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before
 	} else if screen {
 		env = &Env{Stdout: io.Discard, Stderr: env.Stderr}
 	}
-	return weblogFinish(env, opt, last, weblog.Summarize(last, view))
+	return weblogFinish(ctx, env, opt, last, weblog.Summarize(last, view))
 }

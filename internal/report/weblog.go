@@ -21,7 +21,17 @@ type weblogView struct {
 	Span                                        string
 	Cumulative, Histogram, ShiftChart, Timeline template.HTML
 	MatchedChart                                template.HTML
+	Shares                                      []shareRow
+	Differ                                      string // where the two distributions differ most
+	Upstream                                    []upstreamRow
+	Trial                                       *view
 }
+
+// shareRow is the share of the requests below a time, before and after where
+// there are two.
+type shareRow struct{ Under, Before, After, Change string }
+
+type upstreamRow struct{ Name, Behind, Outside string }
 
 // percentileRow is a percentile's time, before and after where there are two.
 type percentileRow struct{ Name, Before, After, Change, Verdict string }
@@ -35,8 +45,16 @@ type groupRow struct{ Name, Requests, Share, Mean, P50, P95 string }
 
 // WeblogHTML writes the request times of a log, or their comparison with
 // another log, as one page.
-func WeblogHTML(w io.Writer, r *weblog.Report) error {
-	v := weblogView{Report: r, Headline: weblogHeadline(r), Groups: groupTables(r.Groups),
+func WeblogHTML(w io.Writer, r *weblog.Report) error { return weblogPage(w, r, nil) }
+
+// WeblogTrialHTML is WeblogHTML with what a trial of the change found beside it.
+func WeblogTrialHTML(w io.Writer, r *weblog.Report, trial Result) error {
+	v := newView(trial)
+	return weblogPage(w, r, &v)
+}
+
+func weblogPage(w io.Writer, r *weblog.Report, trial *view) error {
+	v := weblogView{Report: r, Headline: weblogHeadline(r), Groups: groupTables(r.Groups), Trial: trial, Shares: shareRows(r), Upstream: upstreamRows(r.Upstream),
 		Cumulative: template.HTML(cumulativeChart(r)), Histogram: template.HTML(histogramChart(r)), Timeline: template.HTML(timelineChart(r))}
 	if r.Clock != nil {
 		from, to := r.Clock.Span()
@@ -50,11 +68,55 @@ func WeblogHTML(w io.Writer, r *weblog.Report) error {
 		return writePage(w, "weblog", v)
 	}
 	v.Follow = fmt.Sprintf("Percentile %s decides; a change of %s or more counts as worthwhile.", c.Judge, percent(c.Margin))
+	v.Differ = fmt.Sprintf("The two distributions differ most at %s, by %s of the requests (Kolmogorov-Smirnov, %s).", longSeconds(c.KS.At), percent(c.KS.D), chance(c.KS.P))
 	v.Percentiles, v.ShiftChart = shiftRows(c.Shifts), template.HTML(shiftChart(c.Shifts, c.Margin))
 	if c.Matched != nil {
 		v.Matched, v.MatchedChart = shiftRows(c.Matched.Shifts), template.HTML(shiftChart(c.Matched.Shifts, c.Margin))
 	}
 	return writePage(w, "weblog", v)
+}
+
+// chance prints a probability.
+func chance(p float64) string {
+	if p < 0.0001 {
+		return "p < 0.0001"
+	}
+	return "p " + significant(p)
+}
+
+func shareRows(r *weblog.Report) []shareRow {
+	var out []shareRow
+	words := func(e weblog.Estimate, form func(float64) string) string {
+		if e.Low == nil || e.High == nil {
+			return form(e.Value)
+		}
+		return fmt.Sprintf("%s (%s to %s)", form(e.Value), form(*e.Low), form(*e.High))
+	}
+	points := func(v float64) string { return fmt.Sprintf("%+.2f", 100*v) }
+	share := func(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
+	if c := r.Comparison; c != nil {
+		for _, u := range c.Under {
+			out = append(out, shareRow{longSeconds(u.Under), share(u.Before), share(u.After), words(u.Change, points) + " points"})
+		}
+		return out
+	}
+	for _, k := range slices.SortedFunc(maps.Keys(r.UnderCI), byNumber) {
+		if t, err := strconv.ParseFloat(k, 64); err == nil {
+			out = append(out, shareRow{Under: longSeconds(t), After: words(r.UnderCI[k], share)})
+		}
+	}
+	return out
+}
+
+func upstreamRows(u *weblog.Upstream) []upstreamRow {
+	if u == nil {
+		return nil
+	}
+	var out []upstreamRow
+	for _, p := range slices.SortedFunc(maps.Keys(u.Behind), byNumber) {
+		out = append(out, upstreamRow{"p" + p, longSeconds(u.Behind[p]), longSeconds(u.Outside[p])})
+	}
+	return out
 }
 
 func weblogHeadline(r *weblog.Report) string {
