@@ -55,7 +55,7 @@ func TestKilledTuneRollsBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
 	changed := false
 	for range 4 {
-		cmd := exec.Command("wirerate", "tune", "ns:"+a, "--peer", "ns:"+b, "--path", "rate=10gbit,rtt=100ms", "--role", "bulk", "--for", "60s", "--run", "1s", "--omit", "0s")
+		cmd := exec.Command("wirerate", "tune", "ns:"+a, "--peer", "ns:"+b, "--path", "rate=10gbit,rtt=100ms", "--role", "bulk", "--no-history", "--for", "60s", "--run", "1s", "--omit", "0s")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func firstDifference(before, after string) string {
 func TestInterruptedTuneRestores(t *testing.T) {
 	a, b := namespaces(t)
 	before := [2]string{sysctls(t, a), sysctls(t, b)}
-	cmd := exec.Command("wirerate", "tune", "ns:"+a, "--peer", "ns:"+b, "--path", "rate=10gbit,rtt=100ms", "--role", "bulk", "--for", "60s", "--run", "2s", "--omit", "0s")
+	cmd := exec.Command("wirerate", "tune", "ns:"+a, "--peer", "ns:"+b, "--path", "rate=10gbit,rtt=100ms", "--role", "bulk", "--no-history", "--for", "60s", "--run", "2s", "--omit", "0s")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"testing"
@@ -29,20 +28,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Condition:           condition,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"judged": judged},
 	})
-}
-
-// judged runs a command that ends in a verdict, which on a noisy machine may be
-// a negative one: status 0 or 1.
-func judged(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) == 0 {
-		ts.Fatalf("usage: judged command [argument ...]")
-	}
-	var exit *exec.ExitError
-	if err := ts.Exec(args[0], args[1:]...); err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
-		ts.Fatalf("%v", err)
-	}
 }
 
 // condition knows what this machine offers: [netns] namespaces and a TUN

@@ -12,9 +12,17 @@ import (
 	"github.com/wirerate/wirerate/internal/store"
 )
 
-// TestKillAndResumeTrial kills a trial after some runs; what was finished is in
-// the history, and the resumed trial does not make it again.
 func TestKillAndResumeTrial(t *testing.T) {
+	killAndResume(t, "trial", "--arm", "current", "--arm", "set:net.ipv4.tcp_fin_timeout=21", "--workload", "rr", "--lab", "rate=100mbit,rtt=2ms")
+}
+
+func TestKillAndResumeTune(t *testing.T) {
+	killAndResume(t, "tune", "--role", "bulk", "--no-shares", "--lab", "rate=200mbit,rtt=20ms")
+}
+
+// killAndResume kills an experiment of three pairs after some runs; what was
+// finished is in the history, and is not made again when it is resumed.
+func killAndResume(t *testing.T, verb string, args ...string) {
 	if !labPossible() {
 		t.Skip("no namespaces or /dev/net/tun here")
 	}
@@ -23,8 +31,7 @@ func TestKillAndResumeTrial(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	file := filepath.Join(t.TempDir(), "history.db")
-	args := []string{"trial", "--arm", "current", "--arm", "set:net.ipv4.tcp_fin_timeout=21", "--workload", "rr", "--tool", "builtin",
-		"--lab", "rate=100mbit,rtt=2ms", "--run", "1s", "--omit", "100ms", "--pairs", "3", "--for", "90s", "--history", file}
+	args = append([]string{verb, "--tool", "builtin", "--run", "1s", "--omit", "100ms", "--pairs", "3", "--for", "90s", "--history", file}, args...)
 	victim := exec.CommandContext(t.Context(), program, args...)
 	var said bytes.Buffer
 	victim.Stdout, victim.Stderr = &said, &said
@@ -35,7 +42,7 @@ func TestKillAndResumeTrial(t *testing.T) {
 	victim.Process.Kill()
 	_ = victim.Wait()
 
-	out, err := exec.CommandContext(t.Context(), program, "trial", "--resume", "last", "--history", file, "--json").Output()
+	out, err := exec.CommandContext(t.Context(), program, verb, "--resume", "last", "--history", file, "--json").Output()
 	if _, negative := err.(*exec.ExitError); err != nil && !negative {
 		t.Fatal(err)
 	}

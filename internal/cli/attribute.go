@@ -20,7 +20,6 @@ import (
 	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/trial"
 	"github.com/wirerate/wirerate/internal/units"
-	"github.com/wirerate/wirerate/internal/workload"
 )
 
 func newAttributeCmd(env *Env) *cobra.Command {
@@ -143,12 +142,8 @@ func (s *benchSession) attributeArm(ctx context.Context, f trialFlags, a *armVal
 	bar := newProgress(s.env)
 	defer bar.done()
 	result, err := trial.Attribute(ctx, trial.AttributionDesign{Settings: settings, MaxRuns: min(runs, 8*need), Alpha: trialAlpha, Margin: f.margin,
-		Seed: f.seed, Deadline: time.Now().Add(f.budget), Metric: d.Metric, Lower: d.Lower, Resumed: d.Resumed},
-		func(ctx context.Context, on []bool) (workload.Run, error) {
-			return o.record.attempt(ctx, onBits(on), func() (workload.Run, error) {
-				return bench.Run(ctx, trial.Values{Client: switched(a.values.Client, settings, on), Server: switched(a.values.Server, settings, on)})
-			})
-		}, bar.show)
+		Seed: f.seed, Deadline: d.Deadline, Metric: d.Metric, Lower: d.Lower, Resumed: d.Resumed},
+		o.switching(a, settings, bench), bar.show)
 	o.attr = &result
 	o.result.Design = d
 	state := store.Done

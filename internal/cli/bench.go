@@ -4,33 +4,42 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/trial"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
-// benchFlags are what measure, trial and attribute share.
+// benchFlags are what measure, trial, attribute and tune share.
 type benchFlags struct {
-	tuneOptions
-	workload string
-	history  string
-	noStore  bool
+	host, peer, address string
+	lab, path, role     string
+	out                 string
+	budget              time.Duration
+	spec                workload.Spec
+	pairs               int
+	margin              float64
+	seed                uint64
+	command             string
+	workload            string
+	history             string
+	noStore             bool
+	given               func(flag string) bool
 }
 
 // add declares the shared flags.
 func (f *benchFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	f.given = flags.Changed
 	flags.StringVar(&f.address, "address", "", "`address` at which HOST reaches the peer (default: the peer's name, or its first address)")
 	flags.StringVar(&f.lab, "lab", "", "emulated path between two namespaces: `LINK`, such as rate=1gbit,rtt=50ms")
 	flags.DurationVar(&f.spec.Duration, "run", 0, "counted time of one run (default: the workload's, or from the round-trip time)")
@@ -61,6 +70,9 @@ func (f *benchFlags) where() error {
 			return err
 		}
 	}
+	if f.given("streams") && f.spec.Streams == 0 {
+		return errors.New("streams 0: 1 to 128 are possible")
+	}
 	_, err := f.spec.WithDefaults(0)
 	return err
 }
@@ -77,12 +89,32 @@ func (f *benchFlags) place() string {
 	return from + " to " + f.peer
 }
 
-// benchSession is two open hosts on which runs are made under arms.
+// end is one end of the path.
+type end struct {
+	side  string // client or server
+	conn  host.Conn
+	facts *facts.Facts
+	plan  plan.Plan
+	tuned trial.Side
+	tried map[string]string // runtime settings of the plan and their values
+}
+
+// benchSession is two open hosts on which runs are made under arms, and what
+// must be put back when it ends.
 type benchSession struct {
-	tuneSession
-	flags benchFlags
-	known bool // whether the path's rate and round-trip time are known
-	rtt   time.Duration
+	env            *Env
+	flags          benchFlags
+	catalog        *catalog.Catalog
+	lab            *lab.Lab
+	link           lab.Link
+	stateDir       string // of a lab's journals, removed with it
+	client, server end
+	address        string
+	path           facts.Path
+	known          bool // whether the path's rate and round-trip time are known
+	rtt            time.Duration
+	warnings       []string
+	watch          watch
 }
 
 // openBench connects to both ends.
@@ -91,7 +123,7 @@ func openBench(ctx context.Context, env *Env, flags benchFlags) (*benchSession, 
 	if err != nil {
 		return nil, failure(err)
 	}
-	s := &benchSession{flags: flags, tuneSession: tuneSession{env: env, opt: flags.tuneOptions, catalog: c, client: end{side: "client"}, server: end{side: "server"}}}
+	s := &benchSession{env: env, flags: flags, catalog: c, client: end{side: "client"}, server: end{side: "server"}}
 	if flags.lab != "" {
 		err = s.bringLab(ctx)
 	} else {
@@ -116,8 +148,49 @@ func (s *benchSession) bringLab(ctx context.Context) error {
 	if s.path, err = pathOf(link); err == nil {
 		s.known = true
 	}
-	s.rtt = link.RTT()
-	return s.bringUp(ctx, link)
+	s.rtt, s.link = link.RTT(), link
+	if err := lab.EnterUserNamespace(); err != nil {
+		return labError(err)
+	}
+	if s.stateDir, err = host.TempDir("lab"); err != nil {
+		return failure(err)
+	}
+	if s.lab, err = lab.Up(ctx, link); err != nil {
+		return labError(err)
+	}
+	s.client.conn, s.server.conn, s.address = s.lab.Client(), s.lab.Server(), s.lab.PeerAddr()
+	s.env.note("lab is up: %s", link)
+	return nil
+}
+
+// pathOf describes a lab's link as a path.
+func pathOf(link lab.Link) (facts.Path, error) {
+	p := facts.Path{Rate: link.Up.Rate, RTT: link.Up.Delay + link.Down.Delay, Loss: link.Up.Loss.Rate(), MTU: link.PathMTU()}
+	if p.Rate == 0 {
+		return p, errors.New("--lab: a rate is needed to plan for the path, such as rate=1gbit,rtt=50ms")
+	}
+	if p.RTT == 0 {
+		return p, errors.New("--lab: a round-trip time is needed to plan for the path, such as rate=1gbit,rtt=50ms")
+	}
+	return p, p.Check()
+}
+
+func (s *benchSession) openHosts(ctx context.Context) (err error) {
+	if s.client.conn, err = s.openLive(ctx, s.flags.host); err != nil {
+		return err
+	}
+	if s.server.conn, err = s.openLive(ctx, s.flags.peer); err != nil {
+		return err
+	}
+	return nil
+}
+
+func (s *benchSession) openLive(ctx context.Context, name string) (host.Conn, error) {
+	c, err := s.env.open(ctx, name)
+	if _, recorded := c.(*host.Replay); recorded {
+		return nil, usagef("%s is a capture: live hosts are needed; try wirerate inspect or plan", name)
+	}
+	return c, err
 }
 
 // look collects both hosts' facts, the address and what is known of the path.
@@ -137,35 +210,21 @@ func (s *benchSession) look(ctx context.Context) error {
 	if s.address, err = s.serverAddress(); err != nil {
 		return usage(err)
 	}
-	switch s.opt.path {
+	switch s.flags.path {
 	case "":
-		s.rtt = s.ping(ctx)
+		s.rtt, err = s.ping(ctx, 3)
+		if err != nil {
+			s.rtt = 0 // runs then have the length of a short path
+		}
 		return nil
 	case "auto":
 		err = s.measurePath(ctx)
 	default:
-		s.path, err = facts.ParsePath(s.opt.path)
+		s.path, err = facts.ParsePath(s.flags.path)
 		err = usage(err)
 	}
 	s.known, s.rtt = err == nil, s.path.RTT
 	return err
-}
-
-// ping finds the round-trip time, from which runs get their length; 0 when
-// the peer does not answer.
-func (s *benchSession) ping(ctx context.Context) time.Duration {
-	answers, err := s.client.conn.Do(ctx, host.Command("ping", "-n", "-c", "3", s.address).Within(8*time.Second))
-	if err != nil {
-		return 0
-	}
-	var least time.Duration
-	for _, m := range pingTime.FindAllSubmatch(answers[0].Out, -1) {
-		ms, err := strconv.ParseFloat(string(m[1]), 64)
-		if d := time.Duration(ms * float64(time.Millisecond)); err == nil && (least == 0 || d < least) {
-			least = d
-		}
-	}
-	return least
 }
 
 // pair is the hosts of a run.
@@ -173,92 +232,17 @@ func (s *benchSession) pair() workload.Pair {
 	return workload.Pair{Client: s.client.conn, Server: s.server.conn, Addr: s.address}
 }
 
-// prepare opens the journals for everything that the arms change and finds
-// out what the kernels accept.
-func (s *benchSession) prepare(ctx context.Context, arms []*armValues, within time.Duration) (*trial.Bench, error) {
+func (s *benchSession) close() {
+	if s.lab != nil {
+		s.lab.Close()
+		os.RemoveAll(s.stateDir)
+		return
+	}
 	for _, e := range []*end{&s.client, &s.server} {
-		order := unionOrder(arms, e.side)
-		if len(order) == 0 {
-			continue
-		}
-		opt := change.Options{StateDir: s.journalDir(e), Now: time.Now(), Within: within, SkipAbsent: true}
-		c, err := change.Begin(ctx, e.conn, e.tuned.System, order, opt)
-		if err != nil {
-			if errors.Is(err, change.ErrPending) {
-				return nil, usage(err)
-			}
-			return nil, environment(err)
-		}
-		e.tuned.Change = c
-		for _, name := range order {
-			if why, absent := c.Absent[name]; absent {
-				for _, a := range arms {
-					if _, ok := a.of(e.side)[name]; ok {
-						delete(a.of(e.side), name)
-						a.note("%s: %s is not there and left out: %s", e.conn.Name(), name, strings.TrimSpace(why))
-					}
-				}
-				continue
-			}
-			e.tuned.Order = append(e.tuned.Order, name)
+		if e.conn != nil {
+			e.conn.Close()
 		}
 	}
-	bench := &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Addr: s.address, Look: s.watchLab}
-	values := make([]trial.Values, len(arms))
-	for i, a := range arms {
-		values[i] = a.values
-	}
-	notes, err := bench.ProbeArms(ctx, values)
-	if err != nil {
-		return nil, environment(err)
-	}
-	for i, a := range arms {
-		a.notes = append(a.notes, notes[i]...)
-	}
-	return bench, s.judgeArms(arms)
-}
-
-// judgeArms refuses arms of which nothing can be applied.
-func (s *benchSession) judgeArms(arms []*armValues) error {
-	for _, a := range arms {
-		for _, n := range a.notes {
-			s.warnings = append(s.warnings, fmt.Sprintf("arm %s: %s", a.name, n))
-			s.env.note("arm %s: %s", a.name, n)
-		}
-		if a.wanted > 0 && len(a.values.Client)+len(a.values.Server) == 0 {
-			why := ""
-			if len(a.notes) > 0 {
-				why = ": " + a.notes[len(a.notes)-1]
-			}
-			return missing(fmt.Errorf("arm %s cannot be applied: nothing is left of its settings%s", a.name, why))
-		}
-	}
-	return nil
-}
-
-// watchLab sees whether the emulator kept up during a run.
-func (s *benchSession) watchLab() func(*workload.Run) {
-	if s.lab == nil {
-		return func(*workload.Run) {}
-	}
-	up, down := s.lab.Stats()
-	return func(r *workload.Run) {
-		laterUp, laterDown := s.lab.Stats()
-		for i, d := range []lab.Stats{since(up, laterUp), since(down, laterDown)} {
-			if !d.KeptUp() {
-				r.Warnings = append(r.Warnings, workload.Warning{Code: workload.CodeEmulator, Value: float64(d.Late) / float64(max(1, d.Units)),
-					Text: fmt.Sprintf("the link emulator was behind for %.1f%% of what it carried %s: this machine, not only the path, shaped the run",
-						100*float64(d.Late)/float64(max(1, d.Units)), []string{"up", "down"}[i])})
-				return
-			}
-		}
-	}
-}
-
-// since is what a link did between two looks at it.
-func since(a, b lab.Stats) lab.Stats {
-	return lab.Stats{Units: b.Units - a.Units, Segments: b.Segments - a.Segments, Late: b.Late - a.Late, WorstLate: b.WorstLate,
-		DropMemory: b.DropMemory - a.DropMemory, DropKernel: b.DropKernel - a.DropKernel}
 }
 
 // amount prints a metric's value with its unit.

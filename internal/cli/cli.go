@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -132,12 +133,24 @@ func (e *Env) note(format string, args ...any) {
 	fmt.Fprintf(e.Stderr, "wirerate: "+format+"\n", args...)
 }
 
-// printJSON writes a value as indented JSON.
-func (e *Env) printJSON(v any) error {
-	enc := json.NewEncoder(e.Stdout)
+// indentedJSON is a value as JSON for programs and people: what HTML would
+// escape stays readable.
+func indentedJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	err := enc.Encode(v)
+	return b.Bytes(), err
+}
+
+// printJSON writes a value as indented JSON.
+func (e *Env) printJSON(v any) error {
+	data, err := indentedJSON(v)
+	if err == nil {
+		_, err = e.Stdout.Write(data)
+	}
+	return err
 }
 
 // formatFlag adds --format, whose first choice is the default, and --json.

@@ -20,7 +20,7 @@ func newHistoryCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "List past experiments, or compare two of them",
-		Long: `History lists what trial, attribute and measure kept: newest first, with the
+		Long: `History lists what tune, trial, attribute and measure kept: newest first, with the
 verdict and the effect. Runs of different sessions are not compared by their
 absolute numbers: history compare sets the effects side by side.`,
 		Args: cobra.NoArgs,
@@ -71,7 +71,7 @@ func (e *Env) showHistory(all []store.Trial, format string) error {
 		return e.printJSON(map[string]any{"schema": 1, "trials": all})
 	}
 	if len(all) == 0 {
-		e.note("the history is empty: trial, attribute and measure fill it")
+		e.note("the history is empty: tune, trial, attribute and measure fill it")
 		return nil
 	}
 	fmt.Fprintf(e.Stdout, "%-21s %-12s %-14s %-8s %5s  %s\n", "id", "kind", "workload", "state", "runs", "result")
@@ -249,7 +249,7 @@ func (e *Env) showResult(r report.Result, format string) error {
 	case "markdown":
 		return failure(report.Markdown(e.Stdout, r))
 	}
-	if r.Attribution != nil {
+	if r.Attribution != nil && len(r.Arms) == 0 {
 		e.shareText(r)
 		return nil
 	}

@@ -154,7 +154,9 @@ func (e *Env) measure(ctx context.Context, flags benchFlags, runs int, format st
 		run, err := record.attempt(ctx, "current", func() (workload.Run, error) {
 			seen := session.watchLab()
 			run, err := workload.Measure(ctx, session.pair(), spec)
-			seen(&run)
+			if err == nil {
+				err = seen(&run)
+			}
 			return run, err
 		})
 		if ctx.Err() != nil {

@@ -105,8 +105,18 @@ func (e *Env) startRecord(ctx context.Context, s *benchSession, t store.Trial, r
 	return r, nil
 }
 
-// resumed is how many attempts come from the history.
-func (r *record) resumed() int { return len(r.past) }
+// resumed is how many attempts come from the history, those that were answered
+// left out.
+func (r *record) resumed() int { return len(r.past) - r.next }
+
+// upcoming is the arm of the attempt that the history answers next; false when
+// it answers none.
+func (r *record) upcoming() (arm string, ok bool) {
+	if r.resumed() <= 0 {
+		return "", false
+	}
+	return r.past[r.next].Arm, true
+}
 
 // attempt answers from the history, or measures and keeps what came out.
 func (r *record) attempt(ctx context.Context, arm string, measure func() (workload.Run, error)) (workload.Run, error) {

@@ -31,7 +31,7 @@ type trialFlags struct {
 	resume    string
 	resumeID  string // of the trial that this run goes on with
 	oneAtTime bool
-	stage     string // trial or attribution
+	stage     string // trial, attribution or tune
 }
 
 const (
@@ -104,6 +104,12 @@ func (f *trialFlags) declare(cmd *cobra.Command) {
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of runs (default: random)")
 	flags.StringVar(&f.metric, "metric", "", "`METRIC` of the workload that decides (default: its first)")
 	flags.StringVarP(&f.out, "output", "o", "", "`folder` for result.json, report.html and the files")
+	f.addResume(cmd)
+}
+
+// addResume declares what goes on with an interrupted experiment.
+func (f *trialFlags) addResume(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.StringVar(&f.resume, "resume", "", "go on with the `ID` of an interrupted one, or last")
 	flags.StringVar(&f.resumeID, "resumed", "", "")
 	// What --resume adds to the recorded command line.
@@ -395,6 +401,17 @@ func (s *benchSession) design(ctx context.Context, f trialFlags, arms []*armValu
 	}
 	o.id = o.record.id
 	return o, d, nil
+}
+
+// looksFor plans when a trial may stop.
+func looksFor(pairs int) []int {
+	var looks []int
+	for _, n := range []int{4, 6, 8, 12, 16, 24, 36, 50, 70} {
+		if n < pairs {
+			looks = append(looks, n)
+		}
+	}
+	return looks
 }
 
 func digest(arms []*armValues) string {

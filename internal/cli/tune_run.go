@@ -5,170 +5,159 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/trial"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
-const (
-	tuneAlpha = 0.05
-	// trialShare is the part of the time budget for the comparison; the rest
-	// is for the settings' shares.
-	trialShare = 0.4
-)
+// trialShare is the part of the time budget for the comparison; the rest is
+// for the settings' shares.
+const trialShare = 0.4
 
-// run does everything between opening and restoring.
-func (s *tuneSession) run(ctx context.Context) (report.Result, error) {
+// tune does everything between opening and restoring.
+func (s *benchSession) tune(ctx context.Context, f tuneFlags) (report.Result, error) {
 	started := time.Now()
-	if err := s.inspect(ctx); err != nil {
-		return report.Result{}, err
-	}
 	if err := s.makePlans(); err != nil {
 		return report.Result{}, err
 	}
-	sender, receiver := s.ends()
-	before := diagnose.Ceilings(s.path, sender.facts, receiver.facts)
-	s.announce(before)
-	settings := s.triedSettings()
-	if len(settings) == 0 {
-		r := s.result(started, before, nil, trial.Result{}, nil)
-		r.Verdict = stats.NoDifference
-		r.Warnings = append(r.Warnings, "the plan changes nothing on these hosts: what runs already suits the path, and nothing was measured")
-		return r, nil
+	s.announcePlans(f.spec.Direction)
+	if len(s.client.tried)+len(s.server.tried) == 0 {
+		return s.nothingToTry(f, started)
 	}
-	if err := s.begin(ctx); err != nil {
+	arms, bench, err := s.arrange(ctx, f.trialFlags)
+	if err != nil {
 		return report.Result{}, err
 	}
-	bench := &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Addr: s.address, Spec: s.spec()}
-	notes, err := bench.Probe(ctx, &trial.Values{Client: s.client.tried, Server: s.server.tried})
-	s.warnings = append(s.warnings, notes...)
+	o, d, err := s.design(ctx, f.trialFlags, arms, bench)
 	if err != nil {
-		return report.Result{}, environment(err)
+		return report.Result{}, err
 	}
-	if len(s.triedSettings()) == 0 {
-		return report.Result{}, missing(fmt.Errorf("none of the %d planned settings can be written: %s", len(settings), notes[0]))
+	defer o.record.close()
+	if !f.noShares {
+		d.Deadline = time.Now().Add(time.Duration(trialShare * float64(f.budget)))
 	}
-	after := diagnose.Ceilings(s.path, sender.withPlan(), receiver.withPlan())
-	compared, err := s.compare(ctx, bench)
+	err = o.compareDefault(ctx, d, arms, bench)
+	if err == nil && !f.noShares && o.differs() {
+		err = o.findShares(ctx, f, arms[1], bench)
+	}
+	final := o.toResult(f.trialFlags)
+	final.Warnings = append(final.Warnings, cpuWarnings(final)...)
+	state := store.Done
 	if err != nil {
-		return report.Result{}, measuring(err)
+		state = store.Stopped
 	}
-	var shares *trial.Attribution
-	if verdict := compared.Comparisons[0].Verdict; !s.opt.noShares && (verdict == stats.Helps || verdict == stats.Hurts) {
-		a, err := s.attribute(ctx, bench, s.triedSettings(), started)
-		if err != nil {
-			return report.Result{}, measuring(err)
-		}
-		shares = a
+	o.record.finish(ctx, state, string(final.Verdict), final)
+	if err != nil && o.id != "" && len(o.result.Runs) > 0 {
+		s.env.note("%d runs are kept; go on with: wirerate tune --resume %s", len(o.result.Runs), o.id)
 	}
-	return s.result(started, before, after, compared, shares), nil
+	return final, measuring(err)
 }
 
-// ends returns the sending and the receiving end.
-func (s *tuneSession) ends() (sender, receiver *end) {
-	if s.opt.spec.Direction == workload.Down {
-		return &s.server, &s.client
+// nothingToTry is the result where the plan changes nothing that can be
+// switched.
+func (s *benchSession) nothingToTry(f tuneFlags, started time.Time) (report.Result, error) {
+	spec, err := f.spec.WithDefaults(s.rtt)
+	if err != nil {
+		return report.Result{}, usage(err)
 	}
-	return &s.client, &s.server
+	o := outcome{session: s, spec: spec, metric: metricOf(spec.Workload, workload.Goodput), started: started}
+	r := o.toResult(f.trialFlags)
+	r.Verdict, r.Design = stats.NoDifference, nil
+	r.Warnings = append(r.Warnings, "the plan changes nothing on these hosts: what runs already suits the path, and nothing was measured")
+	return r, nil
 }
 
 // measuring classifies an error of the runs.
 func measuring(err error) error {
-	if errors.Is(err, workload.ErrTool) {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, workload.ErrMissing):
+		return missing(err)
+	case errors.Is(err, workload.ErrTool):
 		return failure(err)
 	}
 	return environment(err)
 }
 
-// spec fills in the lengths of a run from the round-trip time: the start that
-// does not count leaves slow start its doublings.
-func (s *tuneSession) spec() workload.Spec {
-	spec := s.opt.spec
-	if spec.Duration == 0 {
-		spec.Duration = min(max(40*s.path.RTT, 2*time.Second), 15*time.Second).Round(time.Second)
-	}
-	if spec.Omit == 0 {
-		spec.Omit = min(max(20*s.path.RTT, time.Second), 5*time.Second).Round(time.Second)
-	}
-	return spec
-}
-
-// announce says what is known before anything is measured.
-func (s *tuneSession) announce(ceilings []diagnose.Ceiling) {
+// announcePlans says what is known before anything is measured.
+func (s *benchSession) announcePlans(d workload.Direction) {
 	s.env.note("path %s, BDP %s, link goodput %s", s.path, s.path.BDP(), units.Rate(s.path.LinkGoodput()))
-	if b, ok := diagnose.Binding(ceilings); ok {
+	sender, receiver := s.ends(d)
+	if b, ok := diagnose.Binding(diagnose.Ceilings(s.path, sender.facts, receiver.facts)); ok {
 		s.env.note("the lowest ceiling is %s, %s", b.Resource, units.Rate(b.Value))
 	}
-	s.env.note("%d settings to try: %d on %s, %d on %s", len(s.triedSettings()), len(s.client.tried), s.client.conn.Name(), len(s.server.tried), s.server.conn.Name())
+	s.env.note("settings to try: %d on %s, %d on %s", len(s.client.tried), s.client.conn.Name(), len(s.server.tried), s.server.conn.Name())
 }
 
-// triedSettings are the settings that are switched, on either end, in the
-// order of the plans.
-func (s *tuneSession) triedSettings() []string {
-	var all []string
-	for _, e := range []*end{&s.client, &s.server} {
-		for _, name := range e.tuned.Order {
-			if _, ok := e.tried[name]; ok && !slices.Contains(all, name) {
-				all = append(all, name)
+// errCompared ends a resumed comparison that was over before the interruption.
+var errCompared = errors.New("the comparison was over")
+
+// compareDefault compares the plan with the default.
+func (o *outcome) compareDefault(ctx context.Context, d trial.Design, arms []*armValues, bench *trial.Bench) (err error) {
+	bar := newProgress(o.session.env)
+	defer bar.done()
+	o.result, err = trial.Compare(ctx, d, func(ctx context.Context, i int) (workload.Run, error) {
+		if past, ok := o.record.upcoming(); ok && past != arms[0].name && past != arms[1].name {
+			return workload.Run{}, errCompared
+		}
+		return o.record.attempt(ctx, arms[i].name, func() (workload.Run, error) { return bench.Run(ctx, arms[i].values) })
+	}, bar.show)
+	if errors.Is(err, errCompared) {
+		return nil
+	}
+	return err
+}
+
+// differs tells whether there is something to be shared among the settings:
+// the plan made a difference, or its shares were begun before an interruption.
+func (o *outcome) differs() bool {
+	if _, begun := o.record.upcoming(); begun {
+		return true
+	}
+	c := o.result.Comparisons
+	return len(c) > 0 && (c[0].Verdict == stats.Helps || c[0].Verdict == stats.Hurts)
+}
+
+// findShares switches the settings on and off, each on both ends at once.
+func (o *outcome) findShares(ctx context.Context, f tuneFlags, plan *armValues, bench *trial.Bench) error {
+	s, settings := o.session, plan.union()
+	need := stats.MinRuns(len(settings))
+	d := trial.AttributionDesign{Settings: settings, MaxRuns: 2 * need, Alpha: trialAlpha, Margin: f.margin, Seed: f.seed,
+		Deadline: o.started.Add(f.budget), Resumed: o.record.resumed()}
+	if len(settings) > stats.MaxFactors {
+		s.warnings = append(s.warnings, fmt.Sprintf("the shares of %d settings are not measured: at most %d can be at once", len(settings), stats.MaxFactors))
+		return nil
+	}
+	if short := time.Duration(need)*(o.spec.Duration+o.spec.Omit+overhead) - time.Until(d.Deadline); short > 0 {
+		s.warnings = append(s.warnings, fmt.Sprintf("the shares of %d settings take %s more than --for allows and may stay open", len(settings), units.Duration(short.Round(time.Second))))
+	}
+	bar := newProgress(s.env)
+	defer bar.done()
+	a, err := trial.Attribute(ctx, d, o.switching(plan, settings, bench), bar.show)
+	o.attr = &a
+	return err
+}
+
+// switching makes runs with some settings of an arm on, on both ends, and the
+// others off. A run that was disturbed from outside is made again.
+func (o *outcome) switching(a *armValues, settings []string, bench *trial.Bench) trial.MeasureSetup {
+	return func(ctx context.Context, on []bool) (run workload.Run, err error) {
+		values := trial.Values{Client: switched(a.values.Client, settings, on), Server: switched(a.values.Server, settings, on)}
+		for range disturbedAgain {
+			run, err = o.record.attempt(ctx, onBits(on), func() (workload.Run, error) { return bench.Run(ctx, values) })
+			if !errors.Is(err, workload.ErrDisturbed) || ctx.Err() != nil {
+				break
 			}
 		}
+		return run, err
 	}
-	return all
-}
-
-func (s *tuneSession) compare(ctx context.Context, bench *trial.Bench) (trial.Result, error) {
-	values := []trial.Values{{}, {Client: s.client.tried, Server: s.server.tried}}
-	d := trial.Design{Arms: []string{"default", "plan"}, MaxPairs: s.opt.pairs, Looks: looksFor(s.opt.pairs), Alpha: tuneAlpha,
-		Margin: s.opt.margin, Seed: s.opt.seed, Deadline: s.deadline()}
-	bar := newProgress(s.env)
-	defer bar.done()
-	return trial.Compare(ctx, d, func(ctx context.Context, arm int) (workload.Run, error) {
-		return bench.Run(ctx, values[arm])
-	}, bar.show)
-}
-
-// looksFor plans when a trial may stop.
-func looksFor(pairs int) []int {
-	var looks []int
-	for _, n := range []int{4, 6, 8, 12, 16, 24, 36, 50, 70} {
-		if n < pairs {
-			looks = append(looks, n)
-		}
-	}
-	return looks
-}
-
-func (s *tuneSession) deadline() time.Time {
-	part := trialShare
-	if s.opt.noShares {
-		part = 1
-	}
-	return time.Now().Add(time.Duration(part * float64(s.opt.budget)))
-}
-
-// attribute switches the settings on and off, each on both ends at once.
-func (s *tuneSession) attribute(ctx context.Context, bench *trial.Bench, settings []string, started time.Time) (*trial.Attribution, error) {
-	d := trial.AttributionDesign{Settings: settings, MaxRuns: 2 * stats.MinRuns(len(settings)), Alpha: tuneAlpha, Margin: s.opt.margin, Seed: s.opt.seed,
-		Deadline: started.Add(s.opt.budget)}
-	if len(settings) > 40 {
-		s.warnings = append(s.warnings, fmt.Sprintf("the shares of %d settings are not measured: at most 40 can be at once", len(settings)))
-		return nil, nil
-	}
-	if need := time.Duration(stats.MinRuns(len(settings))) * (bench.Spec.Duration + bench.Spec.Omit); time.Now().Add(need).After(d.Deadline) {
-		s.warnings = append(s.warnings, fmt.Sprintf("the shares of %d settings take %s more than --for allows and may stay open", len(settings), units.Duration(time.Until(d.Deadline)-need)))
-	}
-	bar := newProgress(s.env)
-	defer bar.done()
-	a, err := trial.Attribute(ctx, d, func(ctx context.Context, on []bool) (workload.Run, error) {
-		return bench.Run(ctx, trial.Values{Client: switched(s.client.tried, settings, on), Server: switched(s.server.tried, settings, on)})
-	}, bar.show)
-	return &a, err
 }
 
 // switched are the values of the settings that are on.

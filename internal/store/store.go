@@ -35,7 +35,7 @@ var ErrUnknown = errors.New("no such trial in the history")
 // Trial is one experiment.
 type Trial struct {
 	ID       string    `json:"id"`
-	Kind     string    `json:"kind"` // trial, attribution or measure
+	Kind     string    `json:"kind"` // trial, attribution, tune or measure
 	Workload string    `json:"workload"`
 	Metric   string    `json:"metric"`
 	Where    string    `json:"where"` // hosts or link

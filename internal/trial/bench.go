@@ -33,8 +33,8 @@ type Bench struct {
 	Addr           string
 	Spec           workload.Spec
 	// Look, when set, is called before a run, and what it returns after it,
-	// to add what is seen from outside the hosts.
-	Look func() func(*workload.Run)
+	// to add what is seen from outside the hosts; an error costs the run.
+	Look func() func(*workload.Run) error
 }
 
 // Values are settings' values for the two hosts; settings that are left out
@@ -56,12 +56,14 @@ func (b *Bench) Run(ctx context.Context, v Values) (workload.Run, error) {
 			return workload.Run{}, err
 		}
 	}
-	seen := func(*workload.Run) {}
+	seen := func(*workload.Run) error { return nil }
 	if b.Look != nil {
 		seen = b.Look()
 	}
 	run, err := workload.Measure(ctx, workload.Pair{Client: b.Client.Conn, Server: b.Server.Conn, Addr: b.Addr}, b.Spec)
-	seen(&run)
+	if err == nil {
+		err = seen(&run)
+	}
 	return run, err
 }
 

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/change"
+	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/trial"
+)
+
+// makePlans plans both ends, once, and notes which changes can be tried now.
+func (s *benchSession) makePlans() error {
+	if s.client.plan.Schema != 0 {
+		return nil
+	}
+	for _, e := range []*end{&s.client, &s.server} {
+		machine := plan.MachineOf(e.facts)
+		_, machine.Namespace = e.conn.(*host.Agent)
+		p, err := plan.Make(s.catalog, plan.Request{Path: s.path, Role: s.flags.role, Machine: machine})
+		if err != nil {
+			return usage(err)
+		}
+		e.plan, e.tried = p, map[string]string{}
+		for _, c := range p.Changes {
+			// What is set on an interface or a route can take the link down for
+			// a moment: it is planned, but not switched between runs.
+			if (c.Kind == catalog.Runtime || c.Kind == catalog.Both) && c.Belongs == "sysctl" && change.Supports(p.System, c.Setting) == nil {
+				e.tried[c.Setting] = c.To
+				e.tuned.Order = append(e.tuned.Order, c.Setting)
+			}
+		}
+		for _, w := range p.Warnings {
+			s.warnings = append(s.warnings, e.conn.Name()+": "+w)
+		}
+	}
+	return nil
+}
+
+// prepare opens the journals for everything that the arms change and finds
+// out what the kernels accept.
+func (s *benchSession) prepare(ctx context.Context, arms []*armValues, within time.Duration) (*trial.Bench, error) {
+	for _, e := range []*end{&s.client, &s.server} {
+		order := unionOrder(arms, e.side)
+		if len(order) == 0 {
+			continue
+		}
+		opt := change.Options{StateDir: s.journalDir(e), Now: time.Now(), Within: within, SkipAbsent: true}
+		c, err := change.Begin(ctx, e.conn, e.tuned.System, order, opt)
+		if err != nil {
+			if errors.Is(err, change.ErrPending) {
+				return nil, usage(err)
+			}
+			return nil, environment(err)
+		}
+		e.tuned.Change = c
+		for _, name := range order {
+			if why, absent := c.Absent[name]; absent {
+				for _, a := range arms {
+					if _, ok := a.of(e.side)[name]; ok {
+						delete(a.of(e.side), name)
+						a.note("%s: %s is not there and left out: %s", e.conn.Name(), name, strings.TrimSpace(why))
+					}
+				}
+				continue
+			}
+			e.tuned.Order = append(e.tuned.Order, name)
+		}
+	}
+	bench := &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Addr: s.address, Look: s.watchLab}
+	values := make([]trial.Values, len(arms))
+	for i, a := range arms {
+		values[i] = a.values
+	}
+	notes, err := bench.ProbeArms(ctx, values)
+	if err != nil {
+		return nil, environment(err)
+	}
+	for i, a := range arms {
+		a.notes = append(a.notes, notes[i]...)
+	}
+	return bench, s.judgeArms(arms)
+}
+
+// judgeArms refuses arms of which nothing can be applied.
+func (s *benchSession) judgeArms(arms []*armValues) error {
+	for _, a := range arms {
+		for _, n := range a.notes {
+			s.warnings = append(s.warnings, fmt.Sprintf("arm %s: %s", a.name, n))
+			s.env.note("arm %s: %s", a.name, n)
+		}
+		if a.wanted > 0 && len(a.values.Client)+len(a.values.Server) == 0 {
+			why := ""
+			if len(a.notes) > 0 {
+				why = ": " + a.notes[len(a.notes)-1]
+			}
+			return missing(fmt.Errorf("arm %s cannot be applied: nothing is left of its settings%s", a.name, why))
+		}
+	}
+	return nil
+}
+
+// journalDir keeps the journals of a lab where they end with it.
+func (s *benchSession) journalDir(e *end) string {
+	if s.lab == nil {
+		return ""
+	}
+	return s.stateDir + "/" + e.side
+}
+
+// restore takes everything back, also after an interruption.
+func (s *benchSession) restore() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var errs []error
+	for _, e := range []*end{&s.client, &s.server} {
+		c := e.tuned.Change
+		if c == nil {
+			continue
+		}
+		e.tuned.Change = nil
+		r, err := c.Rollback(ctx)
+		errs = append(errs, err)
+		for _, f := range r.Foreign {
+			s.env.note("%s: %s", e.conn.Name(), f)
+		}
+	}
+	return errors.Join(errs...)
+}
