@@ -45,9 +45,12 @@ func still(c facts.Counter) bool { return c.Rate == nil || *c.Rate > 0 }
 
 // graded is the severity of a counter of trouble beside what it is part of:
 // base when it grows and is more than the share, or many where the whole is
-// not known; else Info.
+// not known; Info when it is less, and trifling far below.
 func graded(c facts.Counter, of uint64, share float64, base Severity) Severity {
 	const many = 1000
+	if of > 0 && float64(c.Value) < share*float64(of)/10 && (c.Rate == nil || *c.Rate == 0) {
+		return trifling
+	}
 	if !still(c) || of == 0 && c.Value < many || float64(c.Value) < share*float64(of) {
 		return Info
 	}

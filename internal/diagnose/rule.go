@@ -23,6 +23,9 @@ const (
 	Info     Severity = "info"
 )
 
+// trifling is the severity of what is not worth a word: one packet of millions.
+const trifling Severity = "trifling"
+
 // lower is the severity of the same in the past.
 func (s Severity) lower() Severity {
 	if s == Critical {
@@ -110,6 +113,9 @@ func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
 			continue
 		}
 		for _, found := range r.Check(in) {
+			if found.Severity == trifling {
+				continue
+			}
 			findings = append(findings, r.complete(found))
 		}
 	}

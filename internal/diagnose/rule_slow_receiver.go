@@ -28,12 +28,13 @@ func slowReceiver() Rule {
 			}
 			var held int64
 			var evidence []facts.Source
-			few := max(1, len(flows)/10)
-			for _, fl := range flows[:few] {
-				held += fl.SendQ
-				evidence = append(evidence, fl.Source)
+			few := 0
+			for held*10 < all*8 {
+				held += flows[few].SendQ
+				evidence = append(evidence, flows[few].Source)
+				few++
 			}
-			if float64(held) < 0.8*float64(all) {
+			if few > max(1, len(flows)/4) {
 				return nil
 			}
 			return do("find out why "+flows[0].Peer+" reads slowly; limit what one connection may queue (SO_SNDBUF, TCP_NOTSENT_LOWAT) in the server",
