@@ -169,7 +169,7 @@ func (f *Facts) systemReaders(opt Options) []reader {
 			readers = append(readers, zfsReaders()...)
 		}
 		if opt.everything {
-			readers = append(readers, reader{"top", host.Command("top"), (*Facts).readTop})
+			readers = append(readers, recordedLinux()...)
 		}
 		return readers
 	}

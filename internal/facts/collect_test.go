@@ -318,7 +318,9 @@ func TestReplayGivesTheSameFacts(t *testing.T) {
 }
 
 func TestRedact(t *testing.T) {
-	recorder := host.Record(&textConn{"ssh://root@store1", fixture(t, "linux")})
+	texts := fixture(t, "linux")
+	texts["/proc/self/mountinfo"] += "99 22 0:55 / /home rw - nfs4 files.example.net:/export/anna rw,vers=4.2,addr=192.0.2.77\n"
+	recorder := host.Record(&textConn{"ssh://root@store1", texts})
 	if _, err := Collect(context.Background(), recorder, Options{Thorough: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +330,7 @@ func TestRedact(t *testing.T) {
 	for _, e := range c.Entries {
 		all.Write(e.Out)
 	}
-	for _, secret := range []string{"192.0.2.", "198.51.100.", "2001:db8::10", "00:00:5e:00:53", "store1"} {
+	for _, secret := range []string{"192.0.2.", "198.51.100.", "2001:db8::10", "00:00:5e:00:53", "store1", "files.example"} {
 		if strings.Contains(all.String(), secret) {
 			t.Errorf("%q is still there", secret)
 		}

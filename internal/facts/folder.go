@@ -217,7 +217,7 @@ func commandOutput(command string) string {
 var fileNames = []string{
 	"/proc/meminfo", "/proc/cpuinfo", "/etc/os-release", "/proc/uptime", "/proc/modules", "/proc/net/sockstat", "/proc/net/stat/arp_cache", "/proc/net/stat/nf_conntrack",
 	"/proc/stat", "/proc/net/netstat", "/proc/net/snmp", "/proc/net/snmp6", "/proc/net/softnet_stat", "/proc/interrupts", "/proc/softirqs",
-	"/proc/diskstats", "/proc/self/mountinfo", "/proc/spl/kstat/zfs/arcstats",
+	"/proc/net/dev", "/proc/diskstats", "/proc/self/mountinfo", "/proc/spl/kstat/zfs/arcstats",
 }
 
 // outputName finds what a file in a folder of outputs is; empty when it is

@@ -480,3 +480,48 @@ func TestKernelTablesOfBSDs(t *testing.T) {
 			o.Counters["udp.dropped_due_to_full_socket_buffer"].Value, o.Counters["ip.packet_forwarded"].Value, o.NIC("ix0").Counters["netstat.Ifail"].Value}, []uint64{7, 4, 8, 5, 12}},
 	})
 }
+
+func TestTablesOfLinuxInterfaces(t *testing.T) {
+	f := of(t, "Linux a 2.6.18", map[string]string{
+		"/proc/net/dev": "Inter-|   Receive                                                |  Transmit\n face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n" +
+			"    lo: 100 2 0 0 0 0 0 0 100 2 0 0 0 0 0 0\n  eth0:3811442658 77 5 6 7 8 0 9 10 11 12 13 14 15 16 0\n",
+		"netstat -idnW": "Kernel Interface table\nIface       MTU Met    RX-OK RX-ERR RX-DRP RX-OVR    TX-OK TX-ERR TX-DRP TX-OVR Flg\neth0       9000   0       77      5      6      3       11     12     13      0 BMRU\nlo        16436   0 2 0 0 0 2 0 0 0 LRU\n",
+		"lscpu":         "Architecture:          x86_64\nCPU(s):                8\nOn-line CPU(s) list:   0-7\nThread(s) per core:    2\nNUMA node(s):          2\nModel name:            Example\nNUMA node0 CPU(s):     0-3\nNUMA node1 CPU(s):     4-7\n",
+		"top":           "%Cpu0  :  1,0 us,  0,3 sy,  0,0 ni, 98,7 id,  0,0 wa,  0,0 hi,  0,0 si,  0,0 st\nCpu1  :  0.0%us,  2.0%sy,  0.0%ni,  8.0%id,  0.0%wa,  0.0%hi, 90.0%si,  0.0%st\n",
+	})
+	n := f.NIC("eth0")
+	got := map[string]uint64{}
+	want := map[string]uint64{"link.rx_bytes": 3811442658, "link.rx_packets": 77, "link.rx_dropped": 6, "link.rx_errors_fifo": 7, "link.rx_overrun": 3, "link.tx_carrier": 16, "link.tx_collsns": 15}
+	for name := range want {
+		got[name] = n.Counters[name].Value
+	}
+	compareAll(t, map[string][2]any{
+		"counters":   {got, want},
+		"link":       {[]any{n.MTU, n.Up, f.NIC("lo").Kind}, []any{9000, true, "loopback"}},
+		"machine":    {[]any{f.Cores, f.ThreadsPerCore, f.Processor, f.Settings["/sys/devices/system/node/node1/cpulist"].Value}, []any{8, 2, "Example", "4-7"}},
+		"processors": {[]float64{f.Processors[0].Idle, f.Processors[0].User, f.Processors[1].Interrupt}, []float64{0.987, 0.01, 0.9}},
+		"links":      {f.Why("links"), ""},
+	})
+	for _, flags := range []string{"BROADCAST,MULTICAST,UP,10000", "BROADCAST,MULTICAST,UP,LOWER_UP"} {
+		if n := of(t, "Linux a 2.6.9", map[string]string{"ip -s -d link show": "2: eth0: <" + flags + "> mtu 1500 qdisc pfifo_fast qlen 1000\n"}).NIC("eth0"); !n.Up {
+			t.Errorf("%s is not up", flags)
+		}
+	}
+}
+
+// Numbers in front of words that are not known are no counters.
+func TestNetstatInAnotherLanguage(t *testing.T) {
+	f := of(t, "Linux a 5.10", map[string]string{"netstat -s": "Ip:\n    Forwarding: 1\n    123 Pakete insgesamt empfangen\n    5 weitergeleitet\nTcp:\n    7 aktive Verbindungen\n    8 passive Verbindungen\n    9 Segmente erneut übertragen\nTcpExt:\n    TCPTimeouts: 4\n"})
+	if p := f.Parts["netstat"]; p.State != Unparsed || p.Line != 3 || f.Counters["TcpExt.TCPTimeouts"].Value != 4 || len(f.Counters) != 2 {
+		t.Errorf("%+v %v", p, f.Counters)
+	}
+}
+
+func TestAddressesWithoutAListOfLinks(t *testing.T) {
+	f := of(t, "Linux a 5.10", map[string]string{"ip -o address show": "1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000\n    link/loopback 00:00:00:00:00:00 brd 00:00:00:00:00:00\n    inet 127.0.0.1/8 scope host lo\n" +
+		"2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 9000 qdisc mq state UP group default qlen 1000\n    link/ether 00:00:5e:00:53:01 brd ff:ff:ff:ff:ff:ff\n    inet 192.0.2.2/24 brd 192.0.2.255 scope global eth0\n       valid_lft forever preferred_lft forever\n    inet6 2001:db8::2/64 scope global\n"})
+	n := f.NIC("eth0")
+	if d := cmp.Diff([]any{9000, true, []string{"192.0.2.2/24", "2001:db8::2/64"}, "00:00:5e:00:53:01"}, []any{n.MTU, n.Up, n.Addrs, n.MAC}); d != "" {
+		t.Error(d)
+	}
+}

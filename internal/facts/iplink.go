@@ -62,7 +62,8 @@ func ipLinkHead(words []string) (NIC, bool) {
 	name, _, _ := strings.Cut(strings.TrimSuffix(words[1], ":"), "@")
 	flags := strings.Split(strings.Trim(words[2], "<>"), ",")
 	n := NIC{Name: name, Kind: "ethernet", Counters: map[string]Counter{}}
-	n.Up = slices.Contains(flags, "UP") && slices.Contains(flags, "LOWER_UP") && !slices.Contains(flags, "NO-CARRIER")
+	carrier := slices.Contains(flags, "LOWER_UP") || slices.Contains(flags, "10000") // as an iproute2 before the name printed it
+	n.Up = slices.Contains(flags, "UP") && carrier && !slices.Contains(flags, "NO-CARRIER")
 	if slices.Contains(flags, "LOOPBACK") {
 		n.Kind = "loopback"
 	}

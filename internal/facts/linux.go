@@ -160,9 +160,14 @@ func (f *Facts) finish() {
 	}
 	// The same counters may have come by another way.
 	for _, other := range []struct{ part, by string }{{"counters", "nstat"}, {"counters", "netstat"}, {"protocols", "nstat"}, {"protocols", "netstat"},
-		{"links", "ifconfig"}, {"processors", "mpstat"}} {
+		{"links", "ifconfig"}, {"links", "device table"}, {"links", "interface table"}, {"links", "addresses"}, {"processors", "mpstat"}, {"processors", "top"}} {
 		if p, ok := f.Parts[other.by]; f.System == "linux" && ok && p.State == Read && f.Parts[other.part].State != Read {
 			f.Parts[other.part] = p
+		}
+	}
+	for _, by := range []string{"disk load", "disk means", "disk transfers"} {
+		if f.Parts["disks"].State != Read && f.Parts[by].State == Read {
+			f.Parts["disks"] = f.Parts[by]
 		}
 	}
 	if f.System == "openbsd" {

@@ -3,7 +3,6 @@ package facts
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -93,6 +92,7 @@ var lowMemory = regexp.MustCompile(`^TCP ran low on memory (\d+) times`)
 func (f *Facts) readNetToolsNetstat(t text) error {
 	section := ""
 	found := false
+	sentencesRead, sentencesKnown, foreign := 0, 0, 0
 	keep := func(name string, v uint64, line int) {
 		if name == "" {
 			return
@@ -125,13 +125,21 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 			continue
 		}
 		name := sentences[strings.TrimRight(strings.TrimSpace(m[2]), ".")]
+		if sentencesRead++; name != "" {
+			sentencesKnown++
+		} else if foreign == 0 {
+			foreign = i + 1
+		}
 		// "packets received" is said of UDP and of ICMP alike; without a
 		// heading (grep took it) only what is said once counts.
 		if v, ok := count(m[1]); ok && (strings.HasPrefix(name, section+".") || section == "" && strings.HasPrefix(name, "TcpExt.")) {
 			keep(name, v, i+1)
 		}
 	}
-	if !found {
+	switch {
+	case sentencesKnown == 0 && sentencesRead > 4:
+		return atLine(foreign, "none of its %d sentences is known; is it in another language?", sentencesRead)
+	case !found:
 		return errNothing
 	}
 	return nil
@@ -303,7 +311,7 @@ func (f *Facts) readMpstat(t text) error {
 
 var (
 	topLine  = regexp.MustCompile(`^\s*(?:CPU ?|%?Cpu)(\d+)(?: states)?\s*:`)
-	topShare = regexp.MustCompile(`([0-9]+(?:\.[0-9]+)?)\s?%?\s?([a-z]+)`)
+	topShare = regexp.MustCompile(`([0-9]+(?:[.,][0-9]+)?)\s?%?\s?([a-z]+)`)
 )
 
 // readTop reads the lines of processors of FreeBSD's top -P ("CPU 0:  0.4%
@@ -324,8 +332,8 @@ func (f *Facts) readTop(t text) error {
 		p := Processor{ID: int(id), Sampled: true, Source: f.Line(t.from, i+1)}
 		good := true
 		for _, s := range shares {
-			v, err := strconv.ParseFloat(s[1], 64)
-			good = good && err == nil && v <= 100.5
+			v, ok := positive(strings.ReplaceAll(s[1], ",", "."))
+			good = good && ok && v <= 100.5
 			p.add(s[2], v/100)
 		}
 		if !good {

@@ -48,7 +48,7 @@ var commands = sync.OnceValue(func() []command {
 		{"gstat -b", `^gstat( -\S+)*( \S+)*$`}, {"geom disk list", `^geom disk list( \S+)?$`}, {"camcontrol devlist", `^camcontrol devlist( -v)?$`},
 		{"zpool list -p", `^zpool list( -\S+)*( \S+)?$`}, {"zpool status", `^zpool status( -\S+)*( \S+)?$`}, {"zfs get all", `^zfs get( \S+)+$`},
 		{"kenv", `^kenv$`}, {"systat -ab -d 2 cpu 1", `^systat( -\S+)*( \d+)? cpu( \d+)?$`}, {"systat -ab mbufs", `^systat( -\S+)*( \d+)? mbufs( \d+)?$`},
-		{"getconf PAGESIZE", `^getconf PAGE_?SIZE$`},
+		{"lscpu", `^lscpu$`}, {"getconf PAGESIZE", `^getconf PAGE_?SIZE$`},
 	} {
 		list = append(list, command{c.name, regexp.MustCompile(c.pattern)})
 	}

@@ -12,9 +12,11 @@ import (
 
 var (
 	secretLine = regexp.MustCompile(`(?m)^([ \t]*(?:ident|lunid)|\S*(?:tcp_fastopen_key|stable_secret|hostuuid|hostid|boot_id|random\.uuid|bootfile|smbios\.\S*(?:serial|uuid))\S*)(\s*[=:]\s*).*$`)
-	macPattern = regexp.MustCompile(`\b[0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2}){5}\b`)
-	v4Pattern  = regexp.MustCompile(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`)
-	v6Pattern  = regexp.MustCompile(`[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}`)
+	// remoteMount is the server, and the user, of a file system of the network.
+	remoteMount = regexp.MustCompile(`( - (?:nfs4?|cifs|smb3|9p|ceph|glusterfs|fuse\.\w+) )\S+ \S+`)
+	macPattern  = regexp.MustCompile(`\b[0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2}){5}\b`)
+	v4Pattern   = regexp.MustCompile(`\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b`)
+	v6Pattern   = regexp.MustCompile(`[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}`)
 )
 
 // Redact masks what identifies people and places in a capture: addresses, host
@@ -35,6 +37,9 @@ func Redact(c *host.Capture, names bool) {
 		}
 		if len(e.Args) == 1 && e.Args[0] == "dmesg" {
 			e.Out = []byte(onlyMessages(string(e.Out)))
+		}
+		if e.Path == "/proc/self/mountinfo" {
+			e.Out = remoteMount.ReplaceAll(e.Out, []byte("${1}masked rw"))
 		}
 		e.Out, e.Stderr = []byte(m.mask(string(e.Out))), m.mask(e.Stderr)
 	}
