@@ -1,0 +1,262 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/plan"
+)
+
+// twoFiles is an applied change that confirms into two files.
+func twoFiles(t *testing.T) (k fakeKernel, state string, c *Change) {
+	t.Helper()
+	k, state = fakeKernel{t.TempDir()}, t.TempDir()
+	k.write("n.a", "1")
+	opt := k.options(state)
+	opt.Files = []plan.File{{Path: "/etc/one.conf", Content: "one\n"}, {Path: "/etc/two.conf", Content: "two\n"}}
+	c, err := Begin(t.Context(), host.NewLocal(), catalog.Linux, []string{"n.a"}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Apply(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"}); err != nil {
+		t.Fatal(err)
+	}
+	return k, state, c
+}
+
+// cutOff leaves a change as a confirmation does that ended between its files.
+func cutOff(t *testing.T, k fakeKernel, c *Change) {
+	t.Helper()
+	os.WriteFile(filepath.Join(c.Dir, "state"), []byte("confirming\n"), 0o600)
+	os.MkdirAll(filepath.Join(k.root, "etc"), 0o755)
+	os.WriteFile(filepath.Join(k.root, "etc/one.conf"), []byte("one\n"), 0o644)
+}
+
+func listed(t *testing.T, state string) []Entry {
+	t.Helper()
+	entries, err := List(t.Context(), host.NewLocal(), state)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%+v, %v", entries, err)
+	}
+	return entries
+}
+
+func TestCutOffConfirmationIsFinished(t *testing.T) {
+	k, state, c := twoFiles(t)
+	cutOff(t, k, c)
+	entries := listed(t, state)
+	notes := Finish(t.Context(), host.NewLocal(), entries)
+	if len(notes) != 1 || !strings.Contains(notes[0], "finished now: 1 files written") || entries[0].State != Confirmed || listed(t, state)[0].State != Confirmed {
+		t.Errorf("%q, %+v", notes, entries[0].State)
+	}
+	for _, name := range []string{"one", "two"} {
+		if data, _ := os.ReadFile(filepath.Join(k.root, "etc", name+".conf")); string(data) != name+"\n" {
+			t.Errorf("%s: %q", name, data)
+		}
+	}
+	if again := Finish(t.Context(), host.NewLocal(), listed(t, state)); len(again) != 0 {
+		t.Errorf("%q", again)
+	}
+}
+
+func TestCutOffConfirmationIsTakenBack(t *testing.T) {
+	k, state, c := twoFiles(t)
+	cutOff(t, k, c)
+	if _, r, err := RollbackID(t.Context(), host.NewLocal(), state, ""); err != nil || len(r.Restored) != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if _, err := os.Stat(filepath.Join(k.root, "etc")); !errors.Is(err, os.ErrNotExist) || k.read("n.a") != "1" {
+		t.Error("not taken back")
+	}
+}
+
+// TestCutOffConfirmationMeetsAnEditor: somebody wrote the second file meanwhile.
+func TestCutOffConfirmationMeetsAnEditor(t *testing.T) {
+	k, state, c := twoFiles(t)
+	cutOff(t, k, c)
+	other := filepath.Join(k.root, "etc/two.conf")
+	os.WriteFile(other, []byte("theirs\n"), 0o644)
+	notes := Finish(t.Context(), host.NewLocal(), listed(t, state))
+	if data, _ := os.ReadFile(other); len(notes) != 1 || !strings.Contains(notes[0], "changed by someone else") || string(data) != "theirs\n" {
+		t.Errorf("%q, %q", notes, data)
+	}
+	if _, r, err := RollbackID(t.Context(), host.NewLocal(), state, c.ID); err != nil || len(r.Foreign) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if data, _ := os.ReadFile(other); string(data) != "theirs\n" || k.read("n.a") != "1" {
+		t.Errorf("%q", data)
+	}
+}
+
+// TestConfirmAfterReboot puts the values in place again.
+func TestConfirmAfterReboot(t *testing.T) {
+	k, state, _ := twoFiles(t)
+	os.RemoveAll(filepath.Join(k.root, "var/run"))
+	k.write("n.a", "1")
+	if _, r, err := ConfirmID(t.Context(), host.NewLocal(), state, "", false); err != nil || len(r.Applied) != 1 || len(r.Written) != 2 || k.read("n.a") != "2" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestOvertakenWriterStops: another script took a change over while one was
+// writing; so does a change that lost its place.
+func TestOvertakenWriterStops(t *testing.T) {
+	k, state := fakeKernel{t.TempDir()}, t.TempDir()
+	for _, name := range []string{"n.a", "n.b", "n.c"} {
+		k.write(name, "1")
+	}
+	c := openChange(t, k, state, []string{"n.a", "n.b", "n.c"})
+	c.Items[1].knob = knob{get: c.Items[1].knob.get, put: c.Items[1].knob.put + `; echo 1 >"$dir/busy/pid"`}
+	values := map[string]string{"n.a": "2", "n.b": "2", "n.c": "2"}
+	out, err := c.Set(t.Context(), []string{"n.a", "n.b", "n.c"}, values, true)
+	if err == nil || !strings.Contains(err.Error(), "another script took over") || len(out) != 2 || k.read("n.c") != "1" {
+		t.Errorf("%+v, %v", out, err)
+	}
+	os.RemoveAll(filepath.Join(c.Dir, "busy"))
+	if _, err := c.Rollback(t.Context()); err != nil || k.read("n.a") != "1" || k.read("n.b") != "1" {
+		t.Error(err)
+	}
+	c = openChange(t, k, state, []string{"n.a"})
+	os.WriteFile(filepath.Join(state, "pending/id"), []byte("20260102-030405-abcdef\n"), 0o600)
+	if _, err := c.Set(t.Context(), []string{"n.a"}, values, true); err == nil || !strings.Contains(err.Error(), "another change took this one's place") || k.read("n.a") != "1" {
+		t.Error(err)
+	}
+}
+
+// TestClockJumps: nothing asks what time it is, so that a clock that jumps moves
+// no deadline.
+func TestClockJumps(t *testing.T) {
+	bin := t.TempDir()
+	asked := filepath.Join(bin, "asked")
+	os.WriteFile(filepath.Join(bin, "date"), []byte("#!/bin/sh\n: >"+asked+"\necho 9999999999\n"), 0o755)
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	k, state := fakeKernel{t.TempDir()}, t.TempDir()
+	k.write("n.a", "1")
+	opt := k.options(state)
+	opt.Within, opt.Now = time.Second, time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
+	c, err := Begin(t.Context(), host.NewLocal(), catalog.Linux, []string{"n.a"}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Apply(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"})
+	rolledBack(t, state)
+	if _, err := os.Stat(asked); err == nil || k.read("n.a") != "1" {
+		t.Errorf("asked for the time: %v; n.a=%s", err == nil, k.read("n.a"))
+	}
+}
+
+func rolledBack(t *testing.T, state string) {
+	t.Helper()
+	for deadline := time.Now().Add(40 * time.Second); listed(t, state)[0].State != RolledBack; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the dead-man timer did not roll back")
+		}
+	}
+}
+
+// TestDeadManTriesAgain: the first rollback fails.
+func TestDeadManTriesAgain(t *testing.T) {
+	k, state := fakeKernel{t.TempDir()}, t.TempDir()
+	k.write("n.a", "1")
+	opt := k.options(state)
+	opt.Within = time.Second
+	c, err := Begin(t.Context(), host.NewLocal(), catalog.Linux, []string{"n.a"}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Apply(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"})
+	os.Rename(filepath.Join(k.root, "proc"), filepath.Join(k.root, "away"))
+	log := filepath.Join(c.Dir, "rollback.log")
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if data, _ := os.ReadFile(log); strings.Contains(string(data), "result failed") {
+			break
+		}
+	}
+	os.Rename(filepath.Join(k.root, "away"), filepath.Join(k.root, "proc"))
+	rolledBack(t, state)
+	if k.read("n.a") != "1" {
+		t.Errorf("n.a=%s", k.read("n.a"))
+	}
+}
+
+// TestReadOnlyJournal refuses before anything is written.
+func TestReadOnlyJournal(t *testing.T) {
+	k, dir := fakeKernel{t.TempDir()}, t.TempDir()
+	k.write("n.a", "1")
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "ro", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("no file system can be mounted here: %v: %s", err, out)
+	}
+	t.Cleanup(func() { exec.Command("umount", dir).Run() })
+	_, err := Begin(t.Context(), host.NewLocal(), catalog.Linux, []string{"n.a"}, k.options(filepath.Join(dir, "state")))
+	if err == nil || !strings.Contains(err.Error(), "nothing is changed") || !strings.Contains(err.Error(), "mounted read-only") || strings.Contains(err.Error(), "mkdir:") {
+		t.Error(err)
+	}
+}
+
+// TestFullDiskUnderFiles: the configuration's disk is full, the journal's is not.
+func TestFullDiskUnderFiles(t *testing.T) {
+	k, state, _ := twoFiles(t)
+	etc := filepath.Join(k.root, "etc")
+	os.MkdirAll(etc, 0o755)
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", etc).CombinedOutput(); err != nil {
+		t.Skipf("no file system can be mounted here: %v: %s", err, out)
+	}
+	t.Cleanup(func() { exec.Command("umount", etc).Run() })
+	os.WriteFile(filepath.Join(etc, "ballast"), make([]byte, 4096), 0o644)
+	_, _, err := ConfirmID(t.Context(), host.NewLocal(), state, "", false)
+	if err == nil || !strings.Contains(err.Error(), "No space left") || !strings.Contains(err.Error(), "not confirmed, and no file is changed") {
+		t.Error(err)
+	}
+	left, _ := filepath.Glob(filepath.Join(etc, "*.conf"))
+	hidden, _ := filepath.Glob(filepath.Join(etc, ".w*"))
+	if len(left)+len(hidden) != 0 || listed(t, state)[0].State != Pending {
+		t.Errorf("%v %v %s", left, hidden, listed(t, state)[0].State)
+	}
+	os.Remove(filepath.Join(etc, "ballast"))
+	if _, r, err := ConfirmID(t.Context(), host.NewLocal(), state, "", false); err != nil || len(r.Written) != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// countingConn counts the round trips.
+type countingConn struct {
+	host.Conn
+	trips int
+}
+
+func (c *countingConn) Do(ctx context.Context, ops ...host.Op) ([]host.Answer, error) {
+	c.trips++
+	return c.Conn.Do(ctx, ops...)
+}
+
+func TestRoundTrips(t *testing.T) {
+	k := fakeKernel{t.TempDir()}
+	values := map[string]string{}
+	var names []string
+	for _, name := range []string{"n.a", "n.b", "n.c", "n.d", "n.e", "n.f", "n.g", "n.h"} {
+		k.write(name, "1")
+		names, values[name] = append(names, name), "2"
+	}
+	conn := &countingConn{Conn: host.NewLocal()}
+	opt := k.options(t.TempDir())
+	opt.Within = time.Minute
+	c, err := Begin(t.Context(), conn, catalog.Linux, names, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := c.Apply(t.Context(), names, values); err != nil || len(out) != len(names) || conn.trips > 3 {
+		t.Errorf("%d round trips; %+v, %v", conn.trips, out, err)
+	}
+	conn.trips = 0
+	if _, err := c.Rollback(t.Context()); err != nil || conn.trips != 1 {
+		t.Errorf("%d round trips; %v", conn.trips, err)
+	}
+}
