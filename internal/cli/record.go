@@ -33,6 +33,9 @@ type setup struct {
 	Spec   string        `json:"spec"`
 	Run    time.Duration `json:"run_ns"`
 	Omit   time.Duration `json:"omit_ns"`
+	// Suite is the first trial of the suite to which this row belongs.
+	Suite string `json:"suite,omitempty"`
+	Row   int    `json:"row,omitempty"`
 }
 
 // environmentOf is the hosts as they were.

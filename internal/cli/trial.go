@@ -27,6 +27,7 @@ type trialFlags struct {
 	specs     []armSpec
 	aa        bool
 	suite     string
+	row       suitePlace
 	metric    string
 	resume    string
 	resumeID  string // of the trial that this run goes on with
@@ -207,12 +208,20 @@ func (e *Env) resume(cmd *cobra.Command, f benchFlags, id, format string) error 
 	if err := json.Unmarshal(t.Setup, &saved); err != nil || len(saved.Args) == 0 || saved.Args[0] != verb {
 		return usagef("%s is a %s, which %s cannot go on with", t.ID, t.Kind, verb)
 	}
-	if t.State == store.Done {
+	if t.State == store.Done && !saved.ofSuite() {
 		return usagef("%s is finished; wirerate report %s shows it", t.ID, t.ID)
 	}
 	e.note("going on with %s after %d runs", t.ID, t.Runs)
-	args := append(slices.Clone(saved.Args), fmt.Sprintf("--seed=%d", saved.Seed), "--resumed="+t.ID)
-	if saved.Pairs > 0 {
+	args := append(slices.Clone(saved.Args), fmt.Sprintf("--seed=%d", saved.Seed))
+	first := t.ID
+	if saved.Suite != "" {
+		first = saved.Suite
+	}
+	args = append(args, "--resumed="+first)
+	if flags := cmd.Flags(); flags.Changed("for") {
+		args = append(args, "--for="+flags.Lookup("for").Value.String())
+	}
+	if saved.Pairs > 0 && !saved.ofSuite() {
 		args = append(args, fmt.Sprintf("--pairs=%d", saved.Pairs), "--run="+saved.Run.String(), "--omit="+saved.Omit.String())
 	}
 	if f.history != "" {
@@ -368,7 +377,7 @@ func (s *benchSession) design(ctx context.Context, f trialFlags, arms []*armValu
 		return nil, trial.Design{}, usagef("--for %s is too short: two pairs of %d arms take about %s", f.budget, len(arms), units.Duration(need))
 	}
 	d := trial.Design{MaxPairs: pairs, Looks: looksFor(pairs), Alpha: trialAlpha, Margin: f.margin, Metric: metric.Name, Lower: metric.Lower,
-		Seed: f.seed, Deadline: time.Now().Add(f.budget)}
+		Seed: f.seed}
 	for _, a := range arms {
 		d.Arms = append(d.Arms, a.name)
 	}
@@ -381,7 +390,7 @@ func (s *benchSession) design(ctx context.Context, f trialFlags, arms []*armValu
 	saved := setup{Args: os.Args[1:], Seed: f.seed, Pairs: pairs, Digest: digest(arms), Spec: fmt.Sprintf("%+v", spec),
 		Run: spec.Duration, Omit: spec.Omit}
 	if f.suite != "" {
-		saved.Args = nil // the rows of a suite are not resumed
+		saved.Suite, saved.Row = f.row.group, f.row.number
 	}
 	before, err := f.recorded(ctx, saved)
 	if err != nil {
@@ -396,6 +405,8 @@ func (s *benchSession) design(ctx context.Context, f trialFlags, arms []*armValu
 		return nil, d, err
 	}
 	d.Resumed = o.record.resumed()
+	// What was measured before an interruption had its part of the time.
+	d.Deadline = time.Now().Add(f.budget - time.Duration(d.Resumed)*each)
 	if before != nil {
 		o.command = before.Command
 	}

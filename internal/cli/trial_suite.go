@@ -1,13 +1,20 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/trial"
 	"github.com/wirerate/wirerate/internal/workload"
 )
@@ -20,42 +27,163 @@ type suiteRow struct {
 	Why    string          `json:"not_measured,omitempty"`
 }
 
+// suitePlace is which row of which suite a trial is; group is the first row's
+// trial.
+type suitePlace struct {
+	group  string
+	number int
+}
+
+// ofSuite tells whether the experiment was a row of a suite.
+func (s setup) ofSuite() bool {
+	return slices.ContainsFunc(s.Args, func(a string) bool { return a == "--suite" || strings.HasPrefix(a, "--suite=") })
+}
+
+// suiteRowBefore is a row that was measured before an interruption, in part or
+// whole.
+type suiteRowBefore struct {
+	trial store.Trial
+	setup setup
+}
+
+// suiteBefore finds the rows of the suite that this run goes on with.
+func (f *trialFlags) suiteBefore(ctx context.Context) (map[int]suiteRowBefore, error) {
+	rows := map[int]suiteRowBefore{}
+	if f.resumeID == "" {
+		return rows, nil
+	}
+	history, err := f.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer history.Close()
+	all, err := history.Trials(ctx, 0)
+	if err != nil {
+		return nil, failure(err)
+	}
+	for _, t := range all {
+		var saved setup
+		if json.Unmarshal(t.Setup, &saved) != nil || !saved.ofSuite() || t.ID != f.resumeID && saved.Suite != f.resumeID {
+			continue
+		}
+		if _, newer := rows[saved.Row]; !newer {
+			rows[saved.Row] = suiteRowBefore{t, saved}
+		}
+	}
+	return rows, nil
+}
+
 // runSuite runs a trial for each row; they share the time equally. A row that
-// cannot be measured says why and costs the others nothing.
+// cannot be measured says why and costs the others nothing. Rows that were
+// finished before an interruption are taken from the history.
 func (s *benchSession) runSuite(ctx context.Context, f trialFlags, arms []*armValues, bench *trial.Bench) ([]suiteRow, error) {
 	suite, err := workload.Suite(f.suite)
 	if err != nil {
 		return nil, usage(err)
 	}
-	until := time.Now().Add(f.budget)
+	before, err := f.suiteBefore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	until, group := time.Now().Add(f.budget), f.resumeID
+	for _, row := range before {
+		if row.trial.State == store.Done {
+			until = until.Add(row.trial.Started.Sub(row.trial.Ended))
+		}
+	}
 	var rows []suiteRow
 	for i, row := range suite {
-		one := f
-		spec := row.Spec
-		spec.Duration, spec.Omit, spec.Port = f.spec.Duration, f.spec.Omit, f.spec.Port
-		one.spec, one.workload = spec, spec.Workload
-		one.budget = max(time.Until(until)/time.Duration(len(suite)-i), 10*time.Second)
-		s.flags = one.benchFlags
-		kind, err := workload.FindKind(spec.Workload)
+		one, r, done, err := f.suiteRow(row, before[i])
 		if err != nil {
-			return nil, usage(err)
-		}
-		r := suiteRow{Title: row.Title, Metric: kind.Primary()}
-		o, err := s.compareArms(ctx, one, arms, bench)
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err == nil:
-			result := o.toResult(one)
-			r.Result = &result
-		case errors.Is(err, workload.ErrTool):
-			r.Why = err.Error()
-		default:
 			return nil, err
+		}
+		if !done {
+			one.row = suitePlace{group, i}
+			one.budget = max(time.Until(until)/time.Duration(len(suite)-i), 10*time.Second)
+			s.flags = one.benchFlags
+			var id string
+			if id, err = s.measureRow(ctx, one, arms, bench, &r); err != nil {
+				return nil, err
+			}
+			if group == "" {
+				group = id
+			}
 		}
 		rows = append(rows, r)
 	}
 	return rows, nil
+}
+
+// suiteRow is what to do for a row; done tells that the history has it.
+func (f trialFlags) suiteRow(row workload.SuiteRow, before suiteRowBefore) (one trialFlags, r suiteRow, done bool, err error) {
+	kind, err := workload.FindKind(row.Spec.Workload)
+	if err != nil {
+		return f, r, false, usage(err)
+	}
+	one, r = f, suiteRow{Title: row.Title, Metric: kind.Primary()}
+	spec := row.Spec
+	spec.Duration, spec.Omit, spec.Port = f.spec.Duration, f.spec.Omit, f.spec.Port
+	one.resumeID = ""
+	switch before.trial.State {
+	case "":
+	case store.Done:
+		if result, ok := resultOf(before.trial); ok {
+			r.Result = &result
+			return one, r, true, nil
+		}
+	default:
+		one.resumeID, one.pairs, spec.Duration, spec.Omit = before.trial.ID, before.setup.Pairs, before.setup.Run, before.setup.Omit
+	}
+	one.spec, one.workload = spec, spec.Workload
+	return one, r, false, nil
+}
+
+// measureRow runs one row's trial and returns its ID.
+func (s *benchSession) measureRow(ctx context.Context, f trialFlags, arms []*armValues, bench *trial.Bench, r *suiteRow) (string, error) {
+	o, err := s.compareArms(ctx, f, arms, bench)
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err == nil:
+		result := o.toResult(f)
+		r.Result = &result
+		return o.id, nil
+	case errors.Is(err, workload.ErrTool):
+		r.Why = err.Error()
+		return "", nil
+	}
+	return "", err
+}
+
+// writeSuite writes the table, and each row's own result and report in a
+// folder of its name.
+func (e *Env) writeSuite(f trialFlags, rows []suiteRow) error {
+	data, err := json.MarshalIndent(suiteJSON(f, rows), "", "  ")
+	if err != nil {
+		return err
+	}
+	var table bytes.Buffer
+	to := *e
+	to.Stdout = &table
+	to.suiteTable(f, rows)
+	errs := []error{os.WriteFile(filepath.Join(f.out, "suite.json"), append(data, '\n'), 0o644),
+		os.WriteFile(filepath.Join(f.out, "suite.txt"), table.Bytes(), 0o644)}
+	for _, row := range rows {
+		if row.Result == nil {
+			continue
+		}
+		dir := filepath.Join(f.out, strings.ReplaceAll(strings.ToLower(row.Title), " ", "-"))
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		errs = append(errs, writeTrial(dir, *row.Result))
+	}
+	return errors.Join(errs...)
+}
+
+func suiteJSON(f trialFlags, rows []suiteRow) map[string]any {
+	return map[string]any{"schema": 1, "suite": f.suite, "seed": f.seed, "command": f.command, "trials": rows}
 }
 
 // showSuite prints the table: the median of each arm, and the ratio of each
@@ -63,16 +191,32 @@ func (s *benchSession) runSuite(ctx context.Context, f trialFlags, arms []*armVa
 func (e *Env) showSuite(f trialFlags, rows []suiteRow, format string) error {
 	hurts := false
 	for _, row := range rows {
+		if row.Result != nil && f.resumeID != "" {
+			f.command = row.Result.Command // not the one that went on with it
+		}
 		hurts = hurts || row.Result != nil && row.Result.Verdict == stats.Hurts
 	}
+	if f.out != "" {
+		if err := e.writeSuite(f, rows); err != nil {
+			return failure(err)
+		}
+		e.note("written: %s, suite.txt and a report.html for each row", filepath.Join(f.out, "suite.json"))
+	}
 	if format == "json" {
-		err := e.printJSON(map[string]any{"schema": 1, "suite": f.suite, "seed": f.seed, "command": f.command, "trials": rows})
-		if err != nil || !hurts {
+		if err := e.printJSON(suiteJSON(f, rows)); err != nil {
 			return err
 		}
+	} else {
+		e.suiteTable(f, rows)
+	}
+	if hurts {
 		return negative()
 	}
-	fmt.Fprintf(e.Stdout, "%-20s %-24s %12s %9s  %-16s %s\n", "test", "arm", "median", "change", "interval", "verdict")
+	return nil
+}
+
+func (e *Env) suiteTable(f trialFlags, rows []suiteRow) {
+	fmt.Fprintf(e.Stdout, "%-20s %-24s %13s %9s  %-16s %s\n", "test", "arm", "median", "change", "interval", "verdict")
 	for _, row := range rows {
 		if row.Result == nil {
 			fmt.Fprintf(e.Stdout, "%-20s not measured: %s\n", row.Title, row.Why)
@@ -89,10 +233,6 @@ func (e *Env) showSuite(f trialFlags, rows []suiteRow, format string) error {
 		}
 	}
 	fmt.Fprintf(e.Stdout, "again: %s --seed %d\n", f.command, f.seed)
-	if hurts {
-		return negative()
-	}
-	return nil
 }
 
 func (e *Env) suiteLines(row suiteRow) {
@@ -106,7 +246,7 @@ func (e *Env) suiteLines(row suiteRow) {
 		if i > 0 {
 			title = ""
 		}
-		line := fmt.Sprintf("%-20s %-24s %12s", title, report.Clip(a.Name, 24), amount(row.Metric, a.Median.Values[row.Metric.Name]))
+		line := fmt.Sprintf("%-20s %-24s %13s", title, report.Clip(a.Name, 24), report.Amount(row.Metric.Name, a.Median.Values[row.Metric.Name]))
 		if i > 0 && i <= len(comparisons) {
 			c := comparisons[i-1]
 			if c.Effect != nil {

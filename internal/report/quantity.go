@@ -21,6 +21,9 @@ func quantityOf(name string) quantity {
 	return quantity{name: name, words: metricName(name), unit: m.Unit, lower: m.Lower}
 }
 
+// Amount prints a metric's value with its unit.
+func Amount(metric string, v float64) string { return quantityOf(metric).print(v) }
+
 // decides is the metric that decided the trial.
 func decides(r Result) quantity {
 	name := r.Metric
