@@ -37,8 +37,9 @@ type Options struct {
 	// SkipAbsent leaves out settings that cannot be read, which are else an
 	// error; Change.Absent names them.
 	SkipAbsent bool
-	// Wanted are the values to be, where they are known: a setting that the
-	// system only raises is left out when its value is larger already.
+	// Wanted are the values to be, where they are known: the rollback script
+	// then tells them for ours even when progress is damaged, and a setting
+	// that the system only raises is left out when its value is larger already.
 	Wanted map[string]string
 	// Check, when set, sees the values before anything is written.
 	Check func(old map[string]string) error
@@ -80,6 +81,7 @@ type Change struct {
 	conn    host.Conn
 	index   map[string]int
 	notRoot bool
+	wanted  map[string]string
 	root    string
 }
 
@@ -121,7 +123,7 @@ func Begin(ctx context.Context, conn host.Conn, system catalog.System, settings 
 	c := &Change{
 		Journal: Journal{Schema: JournalSchema, ID: id, Host: conn.Name(), System: system, Created: opt.Now.UTC(), Within: opt.Within.Seconds(),
 			Items: []Item{}, Files: []FileChange{}},
-		conn: conn, root: opt.root, Absent: map[string]string{},
+		conn: conn, root: opt.root, wanted: opt.Wanted, Absent: map[string]string{},
 	}
 	for _, s := range settings {
 		k, err := knobFor(system, s, c.root)

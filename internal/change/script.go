@@ -14,8 +14,8 @@ import (
 // ones that reach the settings and handle files.
 //
 // Beside them in the journal's folder lie "progress", with a line for every
-// step of a write ("begin N" before item N is written, "done N VALUE" with what
-// the kernel made of it), "state" (pending, confirming, confirmed or
+// step of a write ("begin N" before item N is written, "done N VALUE ." with what
+// the kernel made of it, the point telling that the line is whole), "state" (pending, confirming, confirmed or
 // rolled-back), "files" with the old and new content of the files that confirm
 // writes, and, while a script runs, "busy" with its process.
 
@@ -88,14 +88,16 @@ restore_file() {
 }
 `
 
-// readProgress sets p_N to begin or done, w_N to the last value of item N, and
-// rebooted to yes when the mark of this boot is gone.
-const readProgress = `marked=no; rebooted=no
+// readProgress sets p_N to begin or done, w_N to the last value of item N,
+// started to yes when there is any progress, and rebooted to yes when the mark
+// of this boot is gone.
+const readProgress = `marked=no; rebooted=no; started=no
 if [ -r "$dir/progress" ]; then
+ started=yes
  while read -r word n value; do
   case $word in marked) marked=yes ;; esac
   case $n in ''|*[!0-9]*) continue ;; esac
-  case $word in begin) eval "p_$n=begin" ;; done) eval "p_$n=done; w_$n=\$value" ;; esac
+  case $word$value in begin) eval "p_$n=begin" ;; done*.) value=${value%.}; eval "p_$n=done; w_$n=\${value% }" ;; done*) eval "p_$n=begin" ;; esac
  done <"$dir/progress"
 fi
 if [ $marked = yes ] && [ ! -e "$mark" ]; then rebooted=yes; fi
@@ -175,6 +177,7 @@ read -r s 2>/dev/null <"$dir/state" && case $s in confirming|confirmed) persiste
  if ! get_$1; then [ $pass = 1 ] || { say "failed $2 cannot be read"; bad=1; }; return; fi
  plain
  if [ "$v" = "$3" ]; then [ $pass = 1 ] || eval "[ -z \"\${c_$1-}\" ]" || say "restored $2 $3"; return; fi
+ if [ $started = yes ] && [ "$v" = "$5" ]; then p=begin; fi
  if [ $pass = 1 ] && { [ -z "$p" ] || { [ "$p" = done ] && [ "$v" != "$w" ]; }; }; then
   eval "f_$1=1"
   if [ $rebooted = yes ] && [ $persisted = no ]; then say "booted $2 is $v since the machine was started again, which took back what the change wrote"; return; fi
@@ -199,7 +202,12 @@ read -r s 2>/dev/null <"$dir/state" && case $s in confirming|confirmed) persiste
 		if OnlyRaised(c.System, c.Items[i].Setting) {
 			how = "raised"
 		}
-		fmt.Fprintf(&b, "undo %d %s %s %s\n", i, quote(c.Items[i].Setting), quote(c.Items[i].Old), how)
+		// A value that the change was to write is its own, should progress be damaged.
+		ours := c.Items[i].Old
+		if v, ok := c.wanted[c.Items[i].Setting]; ok {
+			ours = strings.Join(strings.Fields(v), " ")
+		}
+		fmt.Fprintf(&b, "undo %d %s %s %s %s\n", i, quote(c.Items[i].Setting), quote(c.Items[i].Old), how, quote(ours))
 	}
 	b.WriteString(`:
 }
@@ -306,9 +314,9 @@ read -r o 2>/dev/null <"$dir/../pending/id" && [ "$o" = "$id" ] || gone "another
  for w in $1 $4; do say "begin $w" >>"$dir/progress" || exit 4; done
  if [ -n "$5" ] && [ -e "$5" ] && { printf '%s\n' "$2" >"$5"; } 2>/dev/null; then status=ok
  elif m=$(put_$1 "$2" 2>&1); then status=ok; else status=refused; fi
- for w in $4; do if get_$w; then plain; else v=; fi; eval "w_$w=\$v"; say "done $w $v" >>"$dir/progress" || exit 4; done
+ for w in $4; do if get_$w; then plain; else v=; fi; eval "w_$w=\$v"; say "done $w $v ." >>"$dir/progress" || exit 4; done
  case $status$m in "oknow "*) v=${m#now }; plain ;; *) if get_$1; then plain; else v=; fi ;; esac
- say "done $1 $v" >>"$dir/progress" || exit 4
+ say "done $1 $v ." >>"$dir/progress" || exit 4
  if [ $status = ok ] && [ "$v" != "$2" ]; then status=differs; fi
  if [ $status = refused ]; then set -f; set -- "$1" $m; set +f; n=$1; shift; say "set $n refused $*"; `)
 	if stopOnRefusal {

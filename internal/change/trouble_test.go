@@ -260,3 +260,41 @@ func TestRoundTrips(t *testing.T) {
 		t.Errorf("%d round trips; %v", conn.trips, err)
 	}
 }
+
+// TestProgressCutOrEdited damages at every byte what a rollback reads beside its
+// own script: everything is restored all the same.
+func TestProgressCutOrEdited(t *testing.T) {
+	k, state := fakeKernel{t.TempDir()}, t.TempDir()
+	k.write("n.a", "4096 131072 6291456")
+	k.write("n.b", "1")
+	opt := k.options(state)
+	values := map[string]string{"n.a": "4096 131072 67108864", "n.b": "2"}
+	opt.Wanted = values
+	c, err := Begin(t.Context(), host.NewLocal(), catalog.Linux, []string{"n.a", "n.b"}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Apply(t.Context(), []string{"n.a", "n.b"}, values); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(c.Dir, "progress")
+	good, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 * len(good) {
+		damaged := []byte(string(good[:i/2]))
+		if i%2 == 1 {
+			damaged = []byte(string(good))
+			damaged[i/2] ^= 1
+		}
+		os.WriteFile(name, damaged, 0o600)
+		os.WriteFile(filepath.Join(c.Dir, "state"), []byte("pending\n"), 0o600)
+		for n, v := range values {
+			k.write(n, v)
+		}
+		if r, err := c.Rollback(t.Context()); err != nil || len(r.Restored) != 2 || k.read("n.a") != "4096 131072 6291456" || k.read("n.b") != "1" {
+			t.Fatalf("byte %d: %+v, %v", i/2, r, err)
+		}
+	}
+}
