@@ -89,6 +89,9 @@ func printCalculated(env *Env, c plan.Calculation, r plan.Calculated) error {
 			fmt.Fprintf(env.Stdout, "    %s\n", res.Note)
 		}
 	}
+	for _, s := range r.Corrections {
+		fmt.Fprintf(env.Stdout, "corrected: %s\n", s)
+	}
 	for _, s := range c.Sources {
 		fmt.Fprintf(env.Stdout, "source: %s\n", s)
 	}

@@ -63,6 +63,43 @@ type Calculated struct {
 	Inputs  map[string]any `json:"inputs"`
 	Results []CalcResult   `json:"results"`
 	Sources []string       `json:"sources"`
+	// Corrections say where the guides' own examples of the formula are
+	// wrong.
+	Corrections []string `json:"corrections,omitempty"`
+}
+
+// corrections are the guides' examples that do not hold, by formula.
+var corrections = map[string][]string{
+	"bus": {
+		"the OpenBSD speed guide has 1000 Mbit/s / 8 = 128 MB/s: it is 125",
+		"the OpenBSD speed guide has PCI-X at 133 MHz and 64 bits at 8192 Mbit/s: 133 * 64 is 8512, and its own 1064 MB/s agree with that",
+		"the OpenBSD speed guide has PCIe 4.0 x8 at 11.7 GB/s: 8 lanes of 1.969 GB/s are 15.75",
+		"the OpenBSD speed guide lets standard PCI run at 66 or 133 MHz: it is 33 or 66, and 133 is PCI-X",
+	},
+	"mss": {
+		"the FreeBSD tuning guide counts 1448 and 1228 bytes of payload against the frame (1514, 1294) but 524 bytes against the packet (576): against its frame of 590 bytes they are 88.8%, not 90.9%",
+		"none of the guides counts preamble, check sequence and gap, 24 bytes that the link spends on each frame",
+	},
+	"wscale": {
+		"the FreeBSD tuning guide rounds 65535 to 65 KB: in flight are 4.2, 8.4, 33.6, 268 and 1074 MB at scales 6, 7, 9, 12 and 14",
+		"FreeBSD bounds the window by net.inet.tcp.recvbuf_max whatever the scale: a larger kern.ipc.maxsockbuf alone lets nothing more be in flight",
+	},
+	"timewait": {
+		"the optimization guide calls net.inet.tcp.msl=5000 half of the TIME_WAIT duration: from twice 30 s to twice 5 s is a sixth",
+	},
+	"dirty": {
+		"the FreeBSD tuning guide has 25% of 64 GB as 16 MB: it is 16 GB",
+		"the FreeBSD tuning guide's 14.16 GB at 2.62 GB/s take 5.4 s, at 1.95 GB/s 7.3 s",
+	},
+	"qdepth": {
+		"the FreeBSD tuning guide multiplies a data sheet's 32 by 4 threads: what keeps a drive busy is its rate times the time of one operation",
+	},
+	"queue": {
+		"the FreeBSD tuning guide's 50 ms (and its twice the transmit ring) are as many milliseconds of delay when the queue is full",
+	},
+	"backlog": {
+		"the FreeBSD tuning guide subtracts the backlog from arrivals per second: what must fit is the rate times the longest pause of the program",
+	},
 }
 
 // working is a calculation under way.
@@ -137,7 +174,7 @@ func (c Calculation) Calculate(fields []units.Field) (Calculated, error) {
 		}
 		given[f.Key] = f.Value
 	}
-	out := Calculated{Schema: 1, Name: c.Name, Inputs: map[string]any{}, Sources: c.Sources}
+	out := Calculated{Schema: 1, Name: c.Name, Inputs: map[string]any{}, Sources: c.Sources, Corrections: corrections[c.Name]}
 	for _, in := range c.Inputs {
 		text, ok := given[in.Name]
 		if !ok {
@@ -154,6 +191,9 @@ func (c Calculation) Calculate(fields []units.Field) (Calculated, error) {
 		if err != nil {
 			return out, fmt.Errorf("%s: %s: %w", c.Name, in.Name, err)
 		}
+		if why := impossible(in, v); why != "" {
+			return out, fmt.Errorf("%s: %s %q: %s", c.Name, in.Name, text, why)
+		}
 		w.num[in.Name], out.Inputs[in.Name] = v, v
 	}
 	c.compute(w)
@@ -162,6 +202,17 @@ func (c Calculation) Calculate(fields []units.Field) (Calculated, error) {
 		return out, fmt.Errorf("%s: %w", c.Name, w.err)
 	}
 	return out, nil
+}
+
+// impossible says why an input that is written well cannot be.
+func impossible(in CalcInput, v float64) string {
+	switch {
+	case in.Is == QRate && v == 0:
+		return "a rate above 0 is expected"
+	case in.Name == "mtu" && (v < 68 || v > 65535):
+		return "68 to 65535 bytes are expected"
+	}
+	return ""
 }
 
 func (c Calculation) inputNames() string {
@@ -201,7 +252,7 @@ func parseQuantity(is Quantity, s string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(v >= 0 && v < 1e18) {
-		return 0, fmt.Errorf("%q: a number that is not negative is expected", s)
+		return 0, fmt.Errorf("%q: a number from 0 to 1e18 is expected", s)
 	}
 	return v, nil
 }

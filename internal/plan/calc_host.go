@@ -3,11 +3,12 @@ package plan
 import "math"
 
 // pcie are the generations of PCI Express: transfers per second of a lane and
-// the share that its encoding leaves. Generation 6 sends flits of 256 bytes, of
-// which 236 are for packets.
+// the share that its encoding leaves. From generation 6 on it sends flits of 256
+// bytes, of which 236 are for packets.
 var pcie = map[string]struct{ transfers, encoding float64 }{
 	"1": {2.5e9, 8.0 / 10}, "2": {5e9, 8.0 / 10}, "3": {8e9, 128.0 / 130},
 	"4": {16e9, 128.0 / 130}, "5": {32e9, 128.0 / 130}, "6": {64e9, 236.0 / 256},
+	"7": {128e9, 236.0 / 256},
 }
 
 // hostCalculations are about queues, tables and the bus of a host.
@@ -15,9 +16,9 @@ func hostCalculations() []Calculation {
 	connRate := CalcInput{"conn_rate", QPerSec, "", "new connections per second"}
 	return []Calculation{
 		{"bus", "what a slot carries", []CalcInput{{"kind", QWord, "", "pci, pci-x or pcie"}, {"mhz", QNumber, "33.33", "clock of a parallel bus"}, {"bits", QNumber, "32", "width of a parallel bus"},
-			{"gen", QWord, "3", "generation of PCI Express, 1 to 6"}, {"lanes", QNumber, "1", "lanes of PCI Express"}, {"payload", QBytes, "256", "largest payload of a PCI Express packet"},
+			{"gen", QWord, "3", "generation of PCI Express, 1 to 7"}, {"lanes", QNumber, "1", "lanes of PCI Express"}, {"payload", QBytes, "256", "largest payload of a PCI Express packet"},
 			{"crossings", QNumber, "1", "times that a packet crosses the bus: 2 when a router's cards share it"}}, []string{
-			"PCI Local Bus Specification 3.0", "PCI-X Addendum 1.0b", "PCI Express Base Specification 6.0, sections 1.2 and 4.2", "the OpenBSD speed guide, corrected: PCI-X at 133 MHz is 8.5 Gbit/s, v4 x8 is 15.8 GB/s"}, bus},
+			"PCI Local Bus Specification 3.0", "PCI-X Addendum 1.0b", "PCI Express Base Specification 6.0, sections 1.2 and 4.2, and 7.0 for 128 GT/s"}, bus},
 		{"backlog", "queue that bridges a pause", []CalcInput{{"rate", QPerSec, "", "arrivals per second: connections, SYNs or packets"}, {"pause", QTime, "", "longest time without service"}, {"memory_each", QBytes, "0", "memory of one entry"}}, []string{
 			"Little: A Proof for the Queuing Formula L = λW, 1961"}, func(w *working) {
 			w.give("entries", QNumber, math.Ceil(w.num["rate"]*w.num["pause"]), "rate * pause", "")
@@ -73,7 +74,7 @@ func bus(w *working) {
 	case "pcie":
 		g, ok := pcie[w.word["gen"]]
 		if !ok {
-			w.fail("gen %q: 1 to 6 is expected", w.word["gen"])
+			w.fail("gen %q: 1 to 7 is expected", w.word["gen"])
 			return
 		}
 		if l := w.num["lanes"]; l != 1 && l != 2 && l != 4 && l != 8 && l != 12 && l != 16 && l != 32 {

@@ -8,6 +8,9 @@ import (
 // windowScale is the largest shift of TCP's window (RFC 7323, section 2.3).
 const windowScale = 14
 
+// largestWindow is what TCP's header can say with it, in bytes.
+const largestWindow = 65535 << windowScale
+
 // pathCalculations are about what a path carries.
 func pathCalculations() []Calculation {
 	rate := CalcInput{"rate", QRate, "", "rate of the bottleneck"}
@@ -16,7 +19,11 @@ func pathCalculations() []Calculation {
 	loss := CalcInput{"loss", QFraction, "", "share of segments lost"}
 	return []Calculation{
 		{"bdp", "bytes in flight that keep a path full", []CalcInput{rate, rtt, mtu}, []string{"RFC 6349, section 3.3", "RFC 1072"}, func(w *working) {
-			w.give("bdp", QBytes, math.Ceil(w.num["rate"]/8*w.num["rtt"]), "rate / 8 * rtt", "")
+			note := ""
+			if w.num["rate"]/8*w.num["rtt"] > largestWindow {
+				note = "more than TCP's largest window, 65535 * 2^14 bytes: one connection cannot fill this path"
+			}
+			w.give("bdp", QBytes, math.Ceil(w.num["rate"]/8*w.num["rtt"]), "rate / 8 * rtt", note)
 			w.give("segments", QNumber, math.Ceil(w.num["bdp"]/(w.num["mtu"]-52)), "bdp / (mtu - 52)", "of full size, with timestamps")
 			w.give("linux_rmem", QBytes, math.Ceil(2*w.num["bdp"]), "2 * bdp", "half of Linux's receive buffer becomes window when packets are well filled")
 		}},

@@ -60,6 +60,14 @@ func TestCalculations(t *testing.T) {
 		{"bus", "kind=pcie,gen=4,lanes=8", "bytes_per_second", 15.75e9},
 		{"bus", "kind=pcie,gen=5,lanes=16", "bytes_per_second", 63.0e9},
 		{"bus", "kind=pcie,gen=6", "bytes_per_second", 7.375e9},
+		{"bus", "kind=pcie,gen=7,lanes=16", "bytes_per_second", 236e9},
+		{"mss", "mtu=576", "frame_efficiency", 524.0 / 590},
+		{"wscale", "buffer=614400000", "freebsd_in_flight", 1073725440},
+		{"wscale", "buffer=157286400", "freebsd_in_flight", 268431360},
+		{"timewait", "conn_rate=100,wait=10s", "sockets", 1000},
+		{"slog", "rate=1gbit,cache=200kB,flash_rate=125MB,power=3.4,volts=5,min_volts=4.5", "hold_up", 1.6e-3},
+		{"bdp", "rate=6mbit,rtt=100ms", "bdp", 75000},
+		{"bdp", "rate=2mbit,rtt=50ms", "bdp", 12500},
 		{"queue", "rate=60mbit,packet=1460", "packets", 257},
 		{"queue", "rate=60mbit,packet=1460,interfaces=2", "length", 512},
 		{"ttl", "ttl=53", "hops", 11},
@@ -90,13 +98,17 @@ func TestCalculationErrors(t *testing.T) {
 		{"bdp", "rate=10gbit", "rtt is missing: base round-trip time, such as rtt=50ms"},
 		{"bdp", "rate=10gbit,rtt=50", "duration"},
 		{"bdp", "rate=x,rtt=50ms", "rate: rate"},
+		{"bdp", "rate=1gbit,rtt=50ms,mtu=10", "68 to 65535"},
+		{"bdp", "rate=0bit,rtt=50ms", "above 0"},
+		{"loss", "loss=0.1,rtt=1ms,mtu=52", "68 to 65535"},
+		{"qdepth", "iops=1e30,latency=1s", "0 to 1e18"},
 		{"bdp", "rat=1gbit,rtt=50ms", `there is no input "rat"`},
 		{"window", "window=1MiB,rtt=0s", "no finite value"},
 		{"bus", "kind=isa", "pci, pci-x or pcie is expected"},
-		{"bus", "kind=pcie,gen=9", "1 to 6 is expected"},
+		{"bus", "kind=pcie,gen=9", "1 to 7 is expected"},
 		{"bus", "kind=pcie,lanes=3", "lanes 3"},
 		{"ttl", "ttl=300", "1 to 255"},
-		{"mss", "mtu=20", "128 to 65535"},
+		{"mss", "mtu=20", "68 to 65535"}, {"mss", "mtu=100", "128 to 65535"},
 		{"loss", "loss=0,rtt=1ms", "must be above 0"},
 		{"slog", "rate=1gbit,cache=1GB,volts=5", "volts must be above min_volts"},
 		{"fragments", "datagram=70000,rate=1gbit,loss=0", "1 to 65507"},
@@ -114,6 +126,8 @@ func TestCalculationErrors(t *testing.T) {
 
 func FuzzCalculate(f *testing.F) {
 	f.Add("bdp", "rate=10gbit,rtt=50ms")
+	f.Add("bdp", "rate=10gbit,rtt=50ms,mtu=10")
+	f.Add("loss", "loss=1,rtt=0s,mtu=40")
 	f.Add("bus", "kind=pcie,gen=6,lanes=16,payload=0")
 	f.Add("slog", "rate=1gbit,cache=1GB,volts=0")
 	f.Add("hash", "entries=1e17,per_bucket=0.0001")
@@ -134,4 +148,23 @@ func FuzzCalculate(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestCorrections: whatever is said to be wrong in a guide belongs to a formula
+// and is in its output.
+func TestCorrections(t *testing.T) {
+	for name := range corrections {
+		c, ok := FindCalculation(name)
+		if !ok {
+			t.Errorf("there is no formula %s", name)
+			continue
+		}
+		if name != "bus" {
+			continue
+		}
+		r, err := c.Calculate([]units.Field{{Key: "kind", Value: "pcie"}, {Key: "gen", Value: "4"}, {Key: "lanes", Value: "8"}})
+		if err != nil || len(r.Corrections) != len(corrections[name]) {
+			t.Errorf("%s: %v, %v", name, r.Corrections, err)
+		}
+	}
 }
