@@ -182,7 +182,7 @@ func (c *Change) read(ctx context.Context, settings []string, opt Options) (Plac
 			c.Notes = append(c.Notes, it.Setting+" can be raised while the system runs and not lowered: a rollback leaves it until the machine is started again")
 		}
 	}
-	c.Notes = append(c.Notes, shadows(opt.Files, string(answers[2].Out))...)
+	c.Notes = append(c.Notes, shadows(c.System, opt.Files, string(answers[2].Out))...)
 	return place, c.planFiles(opt.Files, answers[len(ops):])
 }
 

@@ -110,6 +110,7 @@ func newMachine(rng *rand.Rand, root string, system catalog.System, all []string
 	m := &machine{system: system, root: root}
 	os.MkdirAll(filepath.Join(root, "fake/kld"), 0o755)
 	os.MkdirAll(filepath.Join(root, "sys/module"), 0o755)
+	os.MkdirAll(filepath.Join(root, "boot"), 0o755)
 	for range 1 + rng.IntN(7) {
 		if name := all[rng.IntN(len(all))]; !slices.Contains(m.names, name) {
 			m.names = append(m.names, name)

@@ -69,6 +69,10 @@ func (c *Change) planFiles(files []plan.File, answers []host.Answer) error {
 			return fmt.Errorf("%s: %s: %w", c.conn.Name(), f.Path, old.Err())
 		}
 		fc := FileChange{Path: c.root + f.Path, Mode: uint32(f.Mode), Existed: old.Failure == host.None, Folder: string(folder.Out), Now: f.Now}
+		if f.Now && fc.Folder != path.Dir(fc.Path) {
+			c.Notes = append(c.Notes, fmt.Sprintf("the boot settings are not tried for one boot: there is no folder %s here", path.Dir(f.Path)))
+			continue
+		}
 		fc.old = old.Out
 		f = c.withoutAbsent(f)
 		var err error
@@ -160,45 +164,60 @@ func (c *Change) storeOps() []host.Op {
 
 var shadowLine = regexp.MustCompile(`^([^:]+):\s*-?([^#;=\s]+)\s*=\s*(.*?)\s*$`)
 
-// shadowScript prints the lines of every sysctl file of a Linux host, with the
-// files' names.
-const shadowScript = `grep -sH '=' /etc/sysctl.conf /etc/sysctl.d/*.conf /run/sysctl.d/*.conf /usr/local/lib/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf /lib/sysctl.d/*.conf; :`
+// shadowScript prints the lines of the files that can win over the plan's own
+// at the next boot, with the files' names: every sysctl file of a Linux host,
+// and what FreeBSD reads after loader.conf, sysctl.conf and rc.conf.
+const shadowScript = `set -- /etc/sysctl.conf /etc/sysctl.d/*.conf /run/sysctl.d/*.conf /usr/local/lib/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf /lib/sysctl.d/*.conf \
+ /boot/loader.conf.d/*.conf /boot/loader.conf.local /etc/sysctl.conf.local /etc/rc.conf.local
+if command -v grep >/dev/null 2>&1; then grep -sH '=' "$@"; exit 0; fi
+for f do [ ! -r "$f" ] || while IFS= read -r l; do case $l in *=*) printf '%s:%s\n' "$f" "$l" ;; esac; done <"$f"; done
+`
 
 // shadows finds lines of other files that are read after the plan's own and
 // give a setting another value at the next boot.
-func shadows(files []plan.File, listing string) []string {
-	var own *plan.File
-	for i := range files {
-		if strings.Contains(files[i].Path, "/sysctl.d/") {
-			own = &files[i]
-		}
-	}
-	if own == nil {
-		return nil
-	}
+func shadows(system catalog.System, files []plan.File, listing string) []string {
 	type line struct{ file, value string }
 	set := map[string][]line{}
-	names := []string{own.Path}
+	var others []string
 	for text := range strings.Lines(listing) {
 		m := shadowLine.FindStringSubmatch(strings.TrimRight(text, "\n"))
-		if m == nil || m[1] == own.Path {
+		if m == nil {
 			continue
 		}
-		key := conffile.LinuxName(m[2])
-		set[key] = append(set[key], line{m[1], m[3]})
-		if !slices.Contains(names, m[1]) {
-			names = append(names, m[1])
+		key, value := m[2], strings.Trim(m[3], `"'`)
+		if system == catalog.Linux {
+			key = conffile.LinuxName(key)
+		}
+		set[key] = append(set[key], line{m[1], value})
+		if !slices.Contains(others, m[1]) {
+			others = append(others, m[1])
 		}
 	}
-	read, _ := conffile.Order(conffile.Linux, names)
-	after := slices.Index(read, own.Path)
 	var out []string
-	for _, e := range own.Entries {
-		for _, l := range set[e.Key] {
-			if slices.Index(read, l.file) > after && strings.Join(strings.Fields(l.value), " ") != e.Value {
-				out = append(out, fmt.Sprintf("%s sets %s = %s and is read after %s: it wins at the next boot", l.file, e.Key, l.value, own.Path))
+	for _, own := range files {
+		if own.Now || len(own.Entries) == 0 {
+			continue
+		}
+		read, _ := conffile.Order(conffile.System(system), append([]string{own.Path}, slices.DeleteFunc(slices.Clone(others), func(f string) bool { return f == own.Path })...))
+		after := slices.Index(read, own.Path)
+		for _, e := range own.Entries {
+			for _, l := range set[e.Key] {
+				if sameKind(own.Path, l.file) && slices.Index(read, l.file) > after && strings.Join(strings.Fields(l.value), " ") != e.Value {
+					out = append(out, fmt.Sprintf("%s sets %s = %s and is read after %s: it wins at the next boot", l.file, e.Key, l.value, own.Path))
+				}
 			}
 		}
 	}
 	return out
+}
+
+// sameKind tells whether two files are read by the same program: sysctl, the
+// boot loader, rc.
+func sameKind(a, b string) bool {
+	for _, kind := range []string{"sysctl", "loader", "rc.conf"} {
+		if strings.Contains(a, kind) != strings.Contains(b, kind) {
+			return false
+		}
+	}
+	return true
 }

@@ -390,3 +390,25 @@ func TestFakeIsFaithful(t *testing.T) {
 		t.Errorf("only %d answers were compared", compared)
 	}
 }
+
+func TestShadows(t *testing.T) {
+	files := []plan.File{
+		{Path: "/boot/loader.conf", Entries: []plan.Entry{{Key: "net.isr.maxthreads", Value: "-1"}, {Key: "hw.x", Value: "2"}}},
+		{Path: "/etc/sysctl.conf", Entries: []plan.Entry{{Key: "net.inet.tcp.sendbuf_max", Value: "4194304"}}},
+		{Path: "/boot/nextboot.conf", Now: true},
+	}
+	got := shadows(catalog.FreeBSD, files, "/boot/loader.conf.d/10-net.conf:net.isr.maxthreads=\"1\"\n/boot/loader.conf.local:hw.x=\"2\"\n"+
+		"/etc/sysctl.conf.local:net.inet.tcp.sendbuf_max=262144\n/etc/rc.conf.local:net.isr.maxthreads=\"9\"\n/etc/sysctl.conf.local:# net.isr.maxthreads=3\n")
+	want := []string{
+		"/boot/loader.conf.d/10-net.conf sets net.isr.maxthreads = 1 and is read after /boot/loader.conf: it wins at the next boot",
+		"/etc/sysctl.conf.local sets net.inet.tcp.sendbuf_max = 262144 and is read after /etc/sysctl.conf: it wins at the next boot",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%q", got)
+	}
+	linux := []plan.File{{Path: "/etc/sysctl.d/90-wirerate.conf", Entries: []plan.Entry{{Key: "net.core.rmem_max", Value: "4194304"}}}}
+	got = shadows(catalog.Linux, linux, "/etc/sysctl.d/99-x.conf:net/core/rmem_max = 212992\n/etc/sysctl.d/10-x.conf:net.core.rmem_max=1\n")
+	if len(got) != 1 || !strings.HasPrefix(got[0], "/etc/sysctl.d/99-x.conf sets net.core.rmem_max = 212992") {
+		t.Errorf("%q", got)
+	}
+}
