@@ -27,11 +27,16 @@ type CheckResult struct {
 	// KeptUp is false where the machine did not let the emulator run in time:
 	// then the result says something about the machine.
 	KeptUp bool `json:"kept_up"`
+	// LeftOut is the time in which the emulator was behind and which a transfer
+	// therefore leaves out.
+	LeftOut time.Duration `json:"left_out_ns"`
 	// WorstLate is the emulator's worst lateness during the check.
 	WorstLate time.Duration `json:"worst_late_ns"`
 	// Skipped says why the check was not made; empty where it was.
 	Skipped string `json:"skipped,omitempty"`
 	Basis   string `json:"basis"` // where the expected number comes from
+
+	sliced bool // KeptUp is known already
 }
 
 // CheckReport is what Check found.
@@ -64,8 +69,12 @@ func (r CheckResult) String() string {
 	case !r.OK:
 		verdict = "no time "
 	}
-	return fmt.Sprintf("%s %s on %s: %s, expected %s (%s to %s)", verdict, r.What, r.Link,
-		quantity(r.Measured, r.Unit), quantity(r.Expected, r.Unit), quantity(r.Low, r.Unit), quantity(r.High, r.Unit))
+	left := ""
+	if r.LeftOut > 0 {
+		left = fmt.Sprintf("; without %.2g s in which the emulator was behind", r.LeftOut.Seconds())
+	}
+	return fmt.Sprintf("%s %s on %s: %s, expected %s (%s to %s)%s", verdict, r.What, r.Link,
+		quantity(r.Measured, r.Unit), quantity(r.Expected, r.Unit), quantity(r.Low, r.Unit), quantity(r.High, r.Unit), left)
 }
 
 // quantity prints a number with five significant digits and its unit.

@@ -74,7 +74,9 @@ func (item checkItem) check(ctx context.Context, mode AwakeMode) (_ CheckResult,
 		return r, l.Awake(), nil
 	}
 	up, down := l.Stats()
-	r.KeptUp = up.KeptUp() && down.KeptUp()
+	if !r.sliced {
+		r.KeptUp = up.KeptUp() && down.KeptUp()
+	}
 	r.WorstLate = max(up.WorstLate, down.WorstLate)
 	return r, l.Awake(), err
 }
@@ -165,7 +167,7 @@ func rateCheckTCP(rate, more string) checkItem {
 				t.duration = 8 * time.Second
 			}
 			res, err := l.transfer(ctx, t)
-			return r.within(link*float64(res.mss)/fullFrame/1e6, res.goodput/1e6, 0.01), err
+			return r.transferred(res).within(link*float64(res.mss)/fullFrame/1e6, res.goodput/1e6, 0.01), err
 		},
 	}
 }
@@ -255,61 +257,4 @@ func codelCheck(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error)
 	}
 	base := l.Link(0).Up.Delay.Seconds() * 1e3
 	return r.between(5, 0, 10, quantile(probes.delay, 0.5)-base), nil
-}
-
-// windowChecks are examples of RFC 6349, section 3.3: one window per round trip.
-func windowChecks() []checkItem {
-	check := func(link string, window int, full bool) checkItem {
-		return checkItem{
-			what: fmt.Sprintf("goodput with a window of %d bytes", window), link: link, unit: "Mbit/s", full: full,
-			basis: "RFC 6349: whole segments of the window per round trip, within 3%",
-			run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
-				res, err := l.transfer(ctx, transfer{duration: 3 * time.Second, omit: time.Second, congestion: "reno", window: window})
-				segments := window / max(res.mss, 1)
-				want := float64(segments*res.mss) * 8 / l.Link(0).RTT().Seconds()
-				return r.within(want/1e6, res.goodput/1e6, 0.03), err
-			},
-		}
-	}
-	return []checkItem{
-		check("rate=100mbit,rtt=10ms", 16000, false),
-		check("rate=100mbit,rtt=5ms", 16000, false),
-		check("t3", 64000, false),
-		check("rate=1gbit,rtt=20ms", 500_000, false),
-		check("rate=1gbit,rtt=100ms", 4_000_000, false),
-	}
-}
-
-// responseChecks are the average windows of RFC 9438, tables 1 and 2, under
-// periodic loss on a link that does not limit.
-func responseChecks() []checkItem {
-	check := func(algorithm string, every int, rtt time.Duration, window float64, full bool) checkItem {
-		// A cycle of the sawtooth is every/window round trips; take ten, 4 s at least.
-		cycle := time.Duration(float64(every)/window) * rtt
-		duration := max(10*cycle, 4*time.Second)
-		return checkItem{
-			what: "average window of " + algorithm, link: fmt.Sprintf("rtt=%s,up:loss=every:%d", rtt, every), unit: "segments",
-			full: full, basis: "RFC 9438, tables 1 and 2, within 10%",
-			run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
-				res, err := l.transfer(ctx, transfer{duration: duration, omit: max(4*cycle, time.Second), congestion: algorithm})
-				if err != nil {
-					return r, errSkip(fmt.Sprintf("%v; in the initial namespace: sysctl net.ipv4.tcp_allowed_congestion_control=\"reno cubic\"", err))
-				}
-				segments := res.goodput / 8 / float64(max(res.mss, 1)) * rtt.Seconds()
-				return r.within(window, segments, 0.1), nil
-			},
-		}
-	}
-	const short, long = 10 * time.Millisecond, 100 * time.Millisecond
-	return []checkItem{
-		check("reno", 100, short, 12, false),
-		check("reno", 1000, short, 38, false),
-		check("reno", 10_000, short, 120, false),
-		check("reno", 100_000, short, 379, true),
-		check("cubic", 100, short, 12, false),
-		check("cubic", 1000, short, 38, false),
-		check("cubic", 10_000, short, 120, false),
-		check("cubic", 10_000, long, 187, true),
-		check("cubic", 100_000, long, 1054, true),
-	}
 }

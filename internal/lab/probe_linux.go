@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wirerate/wirerate/internal/host"
 )
 
 // The probes make exactly known traffic with sockets of this process in the
@@ -180,20 +182,24 @@ func ancillary(control []byte) (size int, tos byte) {
 // transfer is one TCP connection that sends as fast as it can from the client
 // to the server.
 type transfer struct {
-	duration   time.Duration // measured
+	duration   time.Duration // measured, while the emulator kept up
 	omit       time.Duration // before that
 	congestion string        // algorithm; "" is the host's default
 	window     int           // most bytes the receiver offers; 0: what the kernel does
+	single     bool          // segments leave the client one by one
 }
 
 // result is what a transfer reached.
 type result struct {
 	goodput float64 // bit/s of payload at the receiver
 	mss     int     // bytes of payload of a full segment
+	counted time.Duration
+	leftOut time.Duration // during which the emulator was behind
+	enough  bool          // counted is the duration that was asked for
 }
 
 func (l *Lab) transfer(ctx context.Context, t transfer) (res result, err error) {
-	const buffer = 64 << 20
+	const buffer = 64 << 20 // of a socket
 	options := func(_, _ string, c syscall.RawConn) error {
 		var failed error
 		err := c.Control(func(fd uintptr) {
@@ -202,14 +208,15 @@ func (l *Lab) transfer(ctx context.Context, t transfer) (res result, err error) 
 					failed = fmt.Errorf("congestion control %s: %w", t.congestion, err)
 				}
 			}
-			// A buffer of fixed size also keeps the kernel from raising the clamp.
 			unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, buffer)
-			unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, buffer)
-			if t.window > 0 {
-				unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP, t.window)
+			if t.window == 0 {
+				unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, buffer)
 			}
 		})
 		return errors.Join(err, failed)
+	}
+	if err := l.prepare(ctx, t); err != nil {
+		return res, err
 	}
 	address := net.JoinHostPort(l.PeerAddr(), fmt.Sprint(probePort))
 	var listener net.Listener
@@ -239,12 +246,52 @@ func (l *Lab) transfer(ctx context.Context, t transfer) (res result, err error) 
 		return res, err
 	}
 	defer peer.Close()
-	// Closing throws away what is not sent.
-	if err := errors.Join(conn.(*net.TCPConn).SetLinger(0), peer.(*net.TCPConn).SetLinger(0)); err != nil {
+	// Closing throws away what is not sent; only full segments are.
+	if err := errors.Join(conn.(*net.TCPConn).SetLinger(0), peer.(*net.TCPConn).SetLinger(0), conn.(*net.TCPConn).SetNoDelay(false)); err != nil {
 		return res, err
 	}
 	go flood(conn)
-	return t.measure(ctx, conn.(*net.TCPConn), peer.(*net.TCPConn))
+	if res, err = t.measure(ctx, l, peer.(*net.TCPConn)); err != nil {
+		return res, err
+	}
+	raw, err := conn.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		return res, err
+	}
+	err = raw.Control(func(fd uintptr) {
+		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			res.mss = int(info.Snd_mss)
+		}
+	})
+	return res, err
+}
+
+// prepare sets the hosts up for a transfer.
+//
+// A window is bounded by a socket option (see clamp). The receive buffer is
+// fixed, so that the kernel does not raise the bound with it, and of a size for
+// which windows are offered in multiples of 512 bytes (window scale 9).
+//
+// Single segments keep the kernel from holding back what it could send in order
+// to fill a larger unit (net.ipv4.tcp_tso_win_divisor), for up to 1 ms: no
+// formula of a window per round trip knows of that.
+func (l *Lab) prepare(ctx context.Context, t transfer) error {
+	const buffer = 16 << 20
+	if t.window > 0 {
+		answers, err := l.Server().Do(ctx,
+			host.Poke("/proc/sys/net/ipv4/tcp_moderate_rcvbuf", "0"),
+			host.Poke("/proc/sys/net/ipv4/tcp_rmem", fmt.Sprintf("4096 %d %d", buffer, buffer)))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(answers[0].Err(), answers[1].Err()); err != nil {
+			return fmt.Errorf("fix the receive buffer: %w", err)
+		}
+	}
+	if !t.single {
+		return nil
+	}
+	return l.segmentsOnly(l.topology.Hosts[0], interfaceName(0))
 }
 
 // flood writes until the connection is closed.
@@ -258,8 +305,8 @@ func flood(conn net.Conn) {
 }
 
 // clamp bounds the window that the receiver offers. Kernels since 6.6 forget
-// the bound when they learn how large the packets are, so that it is set again
-// before each read.
+// the bound when they learn how much of a packet's memory is payload, so that it
+// is set again before each read.
 func (t transfer) clamp(peer *net.TCPConn) {
 	if t.window == 0 {
 		return
@@ -269,18 +316,21 @@ func (t transfer) clamp(peer *net.TCPConn) {
 	}
 }
 
-// measure reads what arrives and divides it by the time between the first read
-// after the omitted start and the last read.
-func (t transfer) measure(ctx context.Context, conn, peer *net.TCPConn) (res result, err error) {
+// patience is how many times the duration of a transfer it may take to measure
+// that long while the emulator keeps up.
+const patience = 3
+
+// measure reads what arrives, and divides it by the time that it took. Slices of
+// time in which the emulator was behind are left out, each with the next one, in
+// which what was late arrives.
+func (t transfer) measure(ctx context.Context, l *Lab, peer *net.TCPConn) (res result, err error) {
 	buf := make([]byte, 1<<18)
 	begin := time.Now()
-	end := begin.Add(t.omit + t.duration)
-	if err := peer.SetReadDeadline(end); err != nil {
+	if err := peer.SetReadDeadline(begin.Add(t.omit + patience*t.duration)); err != nil {
 		return res, err
 	}
-	var bytes int64
-	var first, last time.Time
-	for ctx.Err() == nil {
+	slice := slicer{length: max(10*l.Link(0).RTT(), 100*time.Millisecond)}
+	for ctx.Err() == nil && slice.counted < t.duration {
 		t.clamp(peer)
 		n, err := peer.Read(buf)
 		now := time.Now()
@@ -290,28 +340,61 @@ func (t transfer) measure(ctx context.Context, conn, peer *net.TCPConn) (res res
 		if err != nil {
 			return res, fmt.Errorf("receive: %w", err)
 		}
-		switch {
-		case now.Sub(begin) < t.omit:
-		case first.IsZero():
-			first = now
-		default:
-			bytes, last = bytes+int64(n), now
+		if now.Sub(begin) >= t.omit {
+			slice.add(int64(n), now, l.Mark)
 		}
 	}
-	raw, err := conn.SyscallConn()
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return res, err
 	}
-	err = raw.Control(func(fd uintptr) {
-		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
-			res.mss = int(info.Snd_mss)
-		}
-	})
-	if bytes == 0 {
+	if slice.counted == 0 && slice.leftOut == 0 {
 		return res, errors.New("nothing arrived")
 	}
-	res.goodput = float64(bytes) * 8 / last.Sub(first).Seconds()
-	return res, errors.Join(err, ctx.Err())
+	res.goodput, res.counted, res.leftOut = slice.rate(), slice.counted, slice.leftOut
+	res.enough = slice.counted >= t.duration
+	return res, nil
+}
+
+// slicer adds up what arrives in slices of time.
+type slicer struct {
+	length           time.Duration
+	mark             Mark
+	bytes            int64 // in this slice
+	late             bool  // the emulator was behind in the slice before
+	sum, sumLeftOut  int64
+	counted, leftOut time.Duration
+}
+
+// add takes n bytes that were read at now.
+func (s *slicer) add(n int64, now time.Time, look func() Mark) {
+	if s.mark.at.IsZero() {
+		s.mark = look() // what this read brought came before
+		return
+	}
+	s.bytes += n
+	if now.Sub(s.mark.at) < s.length {
+		return
+	}
+	mark := look()
+	d := between(s.mark, mark)
+	late := d.Stalled > 0 || d.Lost > 0
+	if late || s.late {
+		s.leftOut += d.Elapsed
+		s.sumLeftOut += s.bytes
+	} else {
+		s.counted += d.Elapsed
+		s.sum += s.bytes
+	}
+	s.late, s.mark, s.bytes = late, mark, 0
+}
+
+// rate returns the rate in bit/s, of everything where the emulator was behind
+// all the time.
+func (s *slicer) rate() float64 {
+	if s.counted == 0 {
+		return float64(s.sumLeftOut) * 8 / s.leftOut.Seconds()
+	}
+	return float64(s.sum) * 8 / s.counted.Seconds()
 }
 
 // exchange sends a small datagram to the server and back n times, one each
