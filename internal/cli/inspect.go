@@ -17,6 +17,7 @@ import (
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -31,18 +32,21 @@ func newInspectCmd(env *Env) *cobra.Command {
 		Short: "Say what limits a host on its path, and what is wrong with it",
 		Long: `Read what a host shows of its network (settings, interfaces, counters, sockets),
 compute the ceiling that each resource sets, and judge it by rules. Every finding
-quotes the lines that prove it. Nothing is changed.
+quotes the lines that prove it; one sentence says where to look first, or that no
+setting will help. Nothing is changed.
 
 HOST is local (the default), ns:NAME, ssh://[user@]name or a capture. --from also
 takes an unpacked sosreport, a folder of outputs in files named after their
-commands, such as netstat_-m.txt, or a session as it was pasted, with its prompts.`,
+commands, such as netstat_-m.txt, or a file with a session as somebody pasted it:
+with prompts or without, outputs cut by grep, lines of a log.`,
 		Example: `  wirerate inspect
   wirerate inspect ssh://root@web1 --path rate=1gbit,rtt=80ms --role web
   wirerate inspect --for 5s --json
-  wirerate inspect --from web1.tar.gz`,
+  wirerate inspect --from web1.tar.gz
+  wirerate inspect --from post.txt --format html >post.html`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	format := formatFlag(cmd, "text", "json", "svg")
+	format := formatFlag(cmd, "text", "json", "svg", "html")
 	f := cmd.Flags()
 	f.StringVar(&opt.from, "from", "", "`capture`, sosreport, folder of outputs or pasted session to read instead of a host")
 	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end, for its ceilings")
@@ -89,6 +93,12 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, name, how string
 		err = env.printJSON(d)
 	case "svg":
 		err = d.Roofline().SVG(env.Stdout)
+	case "html":
+		in := report.Inspection{Hosts: []*facts.Facts{f}, Path: opt.path, Verdict: d.Verdict, Ceilings: d.Ceilings, Findings: d.Findings, Missing: d.NotEvaluated}
+		if peer != nil {
+			in.Hosts = append(in.Hosts, peer)
+		}
+		err = report.InspectHTML(env.Stdout, in)
 	default:
 		err = d.Text(env.Stdout)
 	}

@@ -67,29 +67,35 @@ func Diagnose(f, peer *facts.Facts, path facts.Path, role string) Diagnosis {
 // verdict names the first finding that matters; without one, what binds and
 // whether a setting can move it.
 func (d Diagnosis) verdict() string {
-	for _, f := range d.Findings {
-		if f.Severity.AtLeast(Warning) {
-			return fmt.Sprintf("look first at %s: %s: %s", f.Rule, f.Subject, f.Summary)
+	b, known := Binding(d.Ceilings)
+	lowest := ""
+	if known {
+		lowest = fmt.Sprintf("the lowest known bound is %s at %s", b.Resource, rate(b.Value))
+	}
+	for i, f := range d.Findings {
+		if !f.Severity.AtLeast(Warning) && (i > 0 || known) {
+			break
 		}
+		said := fmt.Sprintf("look first at %s: %s: %s", f.Rule, f.Subject, f.Summary)
+		if known {
+			said += "; " + lowest
+		}
+		return said
 	}
-	b, ok := Binding(d.Ceilings)
-	if !ok && len(d.Findings) > 0 {
-		return fmt.Sprintf("nothing serious was found in what could be read; see %s: %s: %s", d.Findings[0].Rule, d.Findings[0].Subject, d.Findings[0].Summary)
-	}
-	if !ok {
+	if !known {
 		return "nothing wrong was found in what could be read; what bounds the rate is not known"
 	}
-	bound := fmt.Sprintf("nothing wrong was found in what could be read; the lowest known bound is %s at %s", b.Resource, rate(b.Value))
+	said := "nothing wrong was found in what could be read; " + lowest
 	setting, _ := b.Inputs["setting"].(string)
 	switch {
 	case b.Resource == "link" || b.Resource == "bus" || b.Resource == "disk":
-		return bound + ": no setting will raise it, a faster " + b.Resource + " would"
+		return said + ": no setting will raise it, a faster " + b.Resource + " would"
 	case b.Resource == "loss-response":
-		return bound + ": cure the loss, or choose a congestion control that bears it"
+		return said + ": cure the loss, or choose a congestion control that bears it"
 	case setting != "":
-		return bound + ": " + plainSetting(setting) + " sets it"
+		return said + ": " + plainSetting(setting) + " sets it"
 	}
-	return bound
+	return said
 }
 
 // traffic is the busiest interface over the window.

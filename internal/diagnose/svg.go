@@ -56,11 +56,11 @@ func (r Roofline) SVG(w io.Writer) error {
 	}
 	for _, c := range r.Ceilings {
 		if c.Known && c.Metric == Goodput {
-			class := "c"
+			class, name := "c", c.Resource
 			if c.Resource == binding.Resource && c.Host == binding.Host {
-				class = "b"
+				class, name = "b", c.Resource+" binds"
 			}
-			add(c.Resource, class, c.Value)
+			add(name, class, c.Value)
 		}
 	}
 	for _, p := range r.Measured {

@@ -15,6 +15,7 @@ import (
 type Inspection struct {
 	Hosts    []*facts.Facts
 	Path     string // as declared or measured, empty when nobody said
+	Verdict  string // what limits, in one sentence; made of the rest when empty
 	Ceilings []diagnose.Ceiling
 	Findings []diagnose.Finding
 	Missing  []diagnose.NotEvaluated
@@ -113,6 +114,9 @@ func severitySign(s diagnose.Severity) string {
 
 // inspectHeadline names the binding ceiling and the findings.
 func inspectHeadline(in Inspection) string {
+	if in.Verdict != "" {
+		return strings.ToUpper(in.Verdict[:1]) + in.Verdict[1:]
+	}
 	limit := "No ceiling of the goodput is known"
 	if b, ok := diagnose.Binding(in.Ceilings); ok {
 		limit = fmt.Sprintf("The %s limits the goodput to %s", resourceWords(b.Resource), bits(b.Value))
