@@ -151,3 +151,45 @@ func TestIostatOfManyReleases(t *testing.T) {
 		}
 	}
 }
+
+func TestPoolsAsPeoplePostThem(t *testing.T) {
+	f, err := FromTexts("a", map[string]string{"uname -a": "Linux a 5.4\n",
+		"zpool list -p": `    NAME                     SIZE  ALLOC   FREE  CKPOINT  EXPANDSZ   FRAG    CAP  DEDUP    HEALTH  ALTROOT
+    big                      494T   399T  95.3T        -         -    41%    80%  1.00x    ONLINE  -
+      mirror-0              14.5T  12.3T  2.22T        -         -    42%  84.7%      -    ONLINE
+        sda                 14.6T      -      -        -         -      -      -      -    ONLINE
+    logs                        -      -      -        -         -      -      -      -         -
+      nvme0n1p1              100G   128K   100G        -         -     0%  0.00%      -    ONLINE
+`,
+		"zpool status": `  pool: big
+ state: DEGRADED
+  scan: resilver in progress since Thu Apr  8 19:53:32 2021
+config:
+
+        NAME                        STATE     READ WRITE CKSUM
+        big                         DEGRADED     0     0     0
+          draid2:11d:15c:2s-0       DEGRADED     0     0     0
+            sda                     ONLINE       0     0     0
+            replacing-2             DEGRADED     0     0    26
+              11687508470009778260  UNAVAIL      0     0     0  was /dev/sdv1/old
+              sdv1                  ONLINE       0     0 1.88K  (resilvering)
+        spares
+          draid2-0-0                AVAIL
+
+errors: 1 data errors, use '-v' for a list
+`}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := f.ZFS.Pools[0]
+	vdev := func(name, role, kind, group, state string, c uint64) ZVdev {
+		return ZVdev{Name: name, Role: role, Kind: kind, Group: group, State: state, Checksum: c}
+	}
+	share := 0.8
+	compareAll(t, map[string][2]any{
+		"pool": {[]any{len(f.ZFS.Pools), p.Size, p.Capacity, p.Health}, []any{1, 494 * units.TiB, &share, "DEGRADED"}},
+		"vdevs": {p.Vdevs, []ZVdev{vdev("draid2:11d:15c:2s-0", "data", "draid2", "", "DEGRADED", 0), vdev("sda", "data", "disk", "draid2:11d:15c:2s-0", "ONLINE", 0),
+			vdev("replacing-2", "data", "replacing", "", "DEGRADED", 26), vdev("11687508470009778260", "data", "disk", "draid2:11d:15c:2s-0", "UNAVAIL", 0),
+			vdev("sdv1", "data", "disk", "draid2:11d:15c:2s-0", "ONLINE", 1925), vdev("draid2-0-0", "spare", "draid2", "", "AVAIL", 0)}},
+	})
+}

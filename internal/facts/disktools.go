@@ -320,12 +320,18 @@ func (f *Facts) readLsblk(t text) error {
 		cell := func(head string) string { return columns[head].of(runes) }
 		if top {
 			disk = name
+			if kind := diskKind(name); (kind == "loop" || kind == "memory") && f.Disk(name) == nil {
+				found = true
+				continue // made in advance, or no disk
+			}
 			d := f.diskNamed(name, f.Line(t.from, i+2))
 			found = true
 			d.lsblk(cell)
 		}
 		if point := cell("MOUNTPOINT") + cell("MOUNTPOINTS"); strings.HasPrefix(point, "/") {
-			f.diskNamed(disk, Source{}).mounted(point)
+			if d := f.Disk(disk); d != nil {
+				d.mounted(point)
+			}
 		}
 	}
 	if !found {

@@ -525,3 +525,37 @@ func TestAddressesWithoutAListOfLinks(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// How drivers name the interrupts of their queues, and of what is no queue.
+func TestInterruptsOfManyDrivers(t *testing.T) {
+	for name, queue := range map[string]bool{
+		"eth0-TxRx-0": true, "i40e-eth0-TxRx-3": true, "ice-eth0-TxRx-1": true, "eth0-fp-0": true, "eth0-Tx-Rx-0": true, "bnxt_en-eth0-TxRx-0": true, "eth0": true,
+		"mlx5_comp0@pci:0000:3b:00.0": true, "mlx5_async0@pci:0000:3b:00.0": false, "mlx4-1@0000:3b:00.0": true, "ena-mgmnt@pci:0000:3b:00.0": false,
+		"gve-ntfy-blk3@pci:0000:3b:00.0": true, "gve-mgmnt@pci:0000:3b:00.0": false, "hns3-0000:3b:00.0-TxRx-2": true, "hns3-0000:3b:00.0-misc": false,
+		"virtio7-input.0": true, "virtio7-config": false, "eth00-TxRx-0": false, "nvme0q1": false, "meth0-1": false, "veth0": false,
+	} {
+		f := of(t, "Linux a 6.1", map[string]string{"ip -s -d link show": strings.TrimSuffix(aLink, "\n") + " promiscuity 0 parentbus virtio parentdev virtio7\n",
+			"ethtool -i eth0": "driver: x\nbus-info: 0000:3b:00.0\n", "/proc/interrupts": "           CPU0\n 24: 5 PCI-MSI 0-edge " + name + "\n"})
+		if got := f.Interrupts[0].NIC == "eth0"; got != queue {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestIfconfigOfLinux(t *testing.T) {
+	for what, text := range map[string]string{
+		"old": "eth0      Link encap:Ethernet  HWaddr 00:00:5e:00:53:01  \n          inet addr:192.0.2.2  Bcast:192.0.2.255  Mask:255.255.255.0\n          UP BROADCAST RUNNING MULTICAST  MTU:9000  Metric:1\n" +
+			"          RX packets:3811442658 errors:5 dropped:7183 overruns:6 frame:4\n          TX packets:12 errors:0 dropped:1 overruns:0 carrier:2\n          collisions:0 txqueuelen:1000 \n          RX bytes:3492834266631 (3.4 TB)  TX bytes:4635258443813 (4.6 TB)\n          Interrupt:20 Memory:fe500000-fe520000 \n",
+		"new": "eth0: flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 9000\n        inet 192.0.2.2  netmask 255.255.255.0  broadcast 192.0.2.255\n        ether 00:00:5e:00:53:01  txqueuelen 1000  (Ethernet)\n" +
+			"        RX packets 3811442658  bytes 3492834266631 (3.1 TiB)\n        RX errors 5  dropped 7183  overruns 6  frame 4\n        TX packets 12  bytes 4635258443813 (4.2 TiB)\n        TX errors 0  dropped 1 overruns 0  carrier 2  collisions 0\n",
+	} {
+		n := of(t, "Linux a 4.4", map[string]string{"ifconfig -a": text}).NIC("eth0")
+		got := []uint64{}
+		for _, name := range []string{"rx_packets", "rx_bytes", "rx_errors", "rx_dropped", "rx_overrun", "rx_frame", "tx_packets", "tx_dropped", "tx_carrier"} {
+			got = append(got, n.Counters["link."+name].Value)
+		}
+		if d := cmp.Diff([]uint64{3811442658, 3492834266631, 5, 7183, 6, 4, 12, 1, 2}, got); d != "" || !n.Up || n.MTU != 9000 {
+			t.Errorf("%s: %v %d %s", what, n.Up, n.MTU, d)
+		}
+	}
+}

@@ -189,7 +189,7 @@ func (f *Facts) readNstat(t text) error {
 var (
 	oldIfconfig = regexp.MustCompile(`^(\S+)\s+Link encap:(\S+)`)
 	newIfconfig = regexp.MustCompile(`^(\S+): flags=\d+<([^>]*)>\s+mtu (\d+)`)
-	linkNumber  = regexp.MustCompile(`(packets|errors|dropped|overruns|frame)[: ](\d+)`)
+	linkNumber  = regexp.MustCompile(`(packets|errors|dropped|overruns|frame|bytes|carrier)[: ](\d+)`)
 )
 
 // readLinuxIfconfig reads ifconfig of Linux's net-tools, old ("eth0  Link

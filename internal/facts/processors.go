@@ -231,8 +231,8 @@ func (f *Facts) attribute() {
 		irq := &f.Interrupts[i]
 		for j := range f.NICs {
 			n := &f.NICs[j]
-			if hasToken(irq.Name, n.Name) || n.Bus != "" && strings.Contains(irq.Name, n.Bus) && !isNotQueue(irq.Name) ||
-				n.Device != "" && hasToken(irq.Name, n.Device) {
+			if hasToken(irq.Name, n.Name) || !isNotQueue(irq.Name) &&
+				(n.Bus != "" && strings.Contains(irq.Name, n.Bus) || n.Device != "" && hasToken(irq.Name, n.Device)) {
 				irq.NIC = n.Name
 			}
 		}
@@ -241,7 +241,12 @@ func (f *Facts) attribute() {
 
 // isNotQueue tells interrupts of a device that carry no packets.
 func isNotQueue(name string) bool {
-	return strings.Contains(name, "async") || strings.Contains(name, "config") || strings.Contains(name, "PME")
+	for _, mark := range []string{"async", "config", "PME", "mgmnt", "misc", "adminq", "mailbox", "aeq"} {
+		if strings.Contains(name, mark) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasToken reports whether word stands in s between characters that are no

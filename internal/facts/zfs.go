@@ -116,14 +116,15 @@ func zfsReaders() []reader {
 // EXPANDSZ FRAG CAP DEDUP HEALTH ALTROOT; the first releases say USED AVAIL.
 func (f *Facts) readZpoolList(t text) error {
 	var heads []string
+	left := 0
 	found := false
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
 		if len(words) > 4 && words[0] == "NAME" {
-			heads = words
+			heads, left = words, indent(line)
 			continue
 		}
-		if len(heads) == 0 || len(words) < len(heads) || line[0] == ' ' || line[0] == '\t' {
+		if len(heads) == 0 || len(words) < len(heads) || indent(line) != left { // deeper are devices
 			continue
 		}
 		if at := slices.Index(heads, "SIZE"); at < 0 || words[at] == "-" {
@@ -257,6 +258,7 @@ func (p *ZPool) vdev(words []string, depth int, role, group string, src Source) 
 
 func vdevKind(name string) string {
 	base, number, ok := strings.Cut(name, "-")
+	base, _, _ = strings.Cut(base, ":") // draid2:11d:15c:2s-0
 	if !ok || strings.Trim(number, "0123456789:dcs-") != "" {
 		return "disk"
 	}
