@@ -154,7 +154,7 @@ func randomHex(n int) string {
 // read asks in one batch for the place of the journals, the settings' values
 // and the files.
 func (c *Change) read(ctx context.Context, settings []string, opt Options) (Place, error) {
-	script := readScript(c.System, c.Items) + watchScript(c.System, settings, c.root)
+	script := readScript(c.System, c.Items, false) + watchScript(c.System, settings, c.root)
 	ops := []host.Op{host.Script(placeScript), host.Script(script).Within(limit(len(settings))), host.Command("sh", "-c", shadowScript)}
 	answers, err := c.conn.Do(ctx, append(ops, fileOps(opt.Files, c.root)...)...)
 	if err != nil {

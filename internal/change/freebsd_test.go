@@ -412,3 +412,16 @@ func TestShadows(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestReadLoaderTunables: after the reboot, verify finds what no sysctl shows.
+func TestReadLoaderTunables(t *testing.T) {
+	m := stack(t)
+	m.put("fake/kenv/hw.ix.max_rss", "16\n")
+	values, failed, err := Read(t.Context(), host.NewLocal(), catalog.FreeBSD, []string{"hw.ix.max_rss", "hw.none.x", "net.isr.maxthreads"})
+	if err != nil || values["hw.ix.max_rss"] != "16" || values["net.isr.maxthreads"] != "1" || failed["hw.none.x"] != "unknown oid 'hw.none.x'" {
+		t.Errorf("%v, %v, %v", values, failed, err)
+	}
+	if _, err := m.begin(t, "hw.ix.max_rss"); err == nil {
+		t.Error("a tunable is taken for a setting of the running system")
+	}
+}

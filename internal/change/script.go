@@ -120,13 +120,20 @@ func functions(system catalog.System, items []Item) string {
 
 // readScript prints "N ok VALUE" or "N failed WHY" for every item, but for
 // those that are files what grep says of them: "FILE:LINE", or "grep: FILE: WHY".
-func readScript(system catalog.System, items []Item) string {
+// With tunables, what sysctl(8) does not know is looked for among the values that
+// FreeBSD's loader gave the kernel.
+func readScript(system catalog.System, items []Item, tunables bool) string {
 	var b strings.Builder
 	b.WriteString(scriptPrologue + functions(system, items) + "batch\n")
 	for i, it := range items {
-		if it.knob.file == "" {
-			fmt.Fprintf(&b, "if get_%d; then plain; say \"%d ok $v\"; else plain; say \"%d failed $v\"; fi\n", i, i, i)
+		if it.knob.file != "" {
+			continue
 		}
+		get := fmt.Sprintf("get_%d", i)
+		if tunables && system == catalog.FreeBSD && it.knob.sysctl != "" {
+			get += " || { k=$(kenv -q " + quote(it.knob.sysctl) + " 2>/dev/null) && v=$k; }"
+		}
+		fmt.Fprintf(&b, "if %s; then plain; say \"%d ok $v\"; else plain; say \"%d failed $v\"; fi\n", get, i, i)
 	}
 	if files := fileWords(items); files != "" {
 		b.WriteString("grep -H ''" + files + " 2>&1; :\n")

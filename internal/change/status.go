@@ -131,7 +131,8 @@ func (e Entry) drift(out string) []Drift {
 	return drift
 }
 
-// Read returns the running values of settings, and why the others cannot be
+// Read returns the running values of settings, those of FreeBSD's loader tunables
+// that no sysctl shows as the loader set them at boot, and why the others cannot be
 // read, in one round trip.
 func Read(ctx context.Context, conn host.Conn, system catalog.System, settings []string) (values, failed map[string]string, err error) {
 	failed = map[string]string{}
@@ -144,7 +145,7 @@ func Read(ctx context.Context, conn host.Conn, system catalog.System, settings [
 		}
 		c.Items = append(c.Items, Item{Setting: s, knob: k})
 	}
-	a, err := host.One(ctx, conn, host.Script(readScript(c.System, c.Items)).Within(limit(len(c.Items))))
+	a, err := host.One(ctx, conn, host.Script(readScript(c.System, c.Items, true)).Within(limit(len(c.Items))))
 	if err != nil {
 		return nil, nil, err
 	}
