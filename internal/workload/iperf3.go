@@ -1,10 +1,12 @@
 package workload
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -188,4 +190,39 @@ func clip(s string, n int) string {
 		return s
 	}
 	return s[:n] + "..."
+}
+
+// unstreamed puts the events of --json-stream (iperf 3.17 and later), one JSON
+// object a line, together as -J prints them; anything else stays as it is.
+func unstreamed(data []byte) []byte {
+	type event struct {
+		Event string          `json:"event"`
+		Data  json.RawMessage `json:"data"`
+	}
+	whole := map[string]any{}
+	intervals := []json.RawMessage{}
+	in := json.NewDecoder(bytes.NewReader(data))
+	for {
+		var e event
+		if err := in.Decode(&e); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil || e.Event == "" {
+			return data
+		}
+		switch e.Event {
+		case "interval":
+			intervals = append(intervals, e.Data)
+		case "start", "end", "error":
+			whole[e.Event] = e.Data
+		}
+	}
+	if _, ended := whole["end"]; !ended && whole["error"] == nil {
+		whole["error"] = "its stream of events has no end: the test was cut short"
+	}
+	whole["intervals"] = intervals
+	joined, err := json.Marshal(whole)
+	if err != nil {
+		return data
+	}
+	return joined
 }

@@ -28,9 +28,7 @@ const probesPerSecond = 40 // under the draft's limit of 100
 
 // loadedLatency loads the path with bulk streams and meanwhile measures round
 // trips on connections of their own (foreign) and on those that carry the load
-// (self), as draft-ietf-ippm-responsiveness has it, without TLS: RPM = 60 /
-// (half the mean of the foreign round trips, TCP's handshake and one exchange,
-// plus half of the self ones), means of what is under the 95th percentile.
+// (self), as draft-ietf-ippm-responsiveness has it; see responsiveness.
 func (l *load) loadedLatency() (map[string]float64, error) {
 	var idle samples
 	for range 10 {
@@ -77,16 +75,25 @@ func (l *load) loadedLatency() (map[string]float64, error) {
 	if len(exchanges) == 0 {
 		return nil, errors.New("no probe came back under load")
 	}
-	working := (trimmedMean(handshakes) + trimmedMean(exchanges)) / 2
-	if len(self) > 0 {
-		working = (working + trimmedMean(self)) / 2
-	}
-	r.Metrics[RPM] = 60 / working
+	r.Metrics[RPM] = responsiveness(handshakes, exchanges, self)
 	var i Run
 	i.Metrics = map[string]float64{}
 	i.distribution(idle.values)
 	r.Metrics[IdleLatency] = i.Metrics[LatencyP50]
 	return r.Metrics, nil
+}
+
+// responsiveness is the round trips per minute of the TCP-only case of
+// draft-ietf-ippm-responsiveness since its version 04, from times in s: the
+// foreign connections' is 60 over the mean of handshake and exchange, the
+// loaded ones' 60 over theirs, and the result the mean of both rates. Each time
+// is the mean of what is under its 95th percentile.
+func responsiveness(handshakes, exchanges, self []float64) float64 {
+	foreign := 60 / ((trimmedMean(handshakes) + trimmedMean(exchanges)) / 2)
+	if len(self) == 0 {
+		return foreign
+	}
+	return (foreign + 60/trimmedMean(self)) / 2
 }
 
 func (l *load) carriers(name uint64, times *[]float64, lock *sync.Mutex) ([]*carrier, error) {

@@ -30,7 +30,7 @@ func ParseOutput(tool string, data []byte) (Run, error) {
 		return Run{}, fmt.Errorf("tool %q: one of %s is expected", tool, strings.Join(ParsedTools(), ", "))
 	}
 	if trimmed := bytes.TrimSpace(data); tool == "iperf3" && bytes.HasPrefix(trimmed, []byte("{")) {
-		run, err := parseIperf3(trimmed)
+		run, err := parseIperf3(unstreamed(trimmed))
 		run.Tool = tool
 		return run, err
 	}
@@ -70,7 +70,7 @@ func DetectTool(data []byte) string {
 	for _, sign := range []struct{ tool, text string }{
 		{"sockperf", "sockperf:"}, {"h2load", "time for request:"}, {"ab", "ApacheBench"}, {"wrk", "Thread Stats"},
 		{"fping", "xmt/rcv/%loss"}, {"ping", "ping statistics"}, {"ping", "ping6 statistics"}, {"tcpbench", "elapsed_ms"},
-		{"iperf3", `"bits_per_second"`}, {"iperf3", "iperf Done"}, {"iperf3", "Cwnd"}, {"netperf", "AF_INET"}, {"netperf", "THROUGHPUT"},
+		{"iperf3", `"bits_per_second"`}, {"iperf3", "iperf Done"}, {"iperf3", "- - - - -"}, {"iperf", "Cwnd/RTT"}, {"iperf3", "Cwnd"}, {"netperf", "AF_INET"}, {"netperf", "THROUGHPUT"},
 		{"nuttcp", "megabytes="}, {"iperf3", " sender\n"}, {"iperf", "[ ID] Interval"}, {"netperf", "Throughput Units"},
 	} {
 		if strings.Contains(head, sign.text) {
@@ -169,6 +169,7 @@ func (r *Run) distribution(latencies []float64) {
 }
 
 var pingReply = regexp.MustCompile(`time[=<]([0-9.]+) ?ms`)
+var pingEnds = regexp.MustCompile(`(?:rtt|round-trip) min/avg/max(?:/[a-z-]+)? = ([0-9.]+)/([0-9.]+)/([0-9.]+)`)
 var pingCount = regexp.MustCompile(`([0-9]+) packets transmitted, ([0-9]+) (?:packets )?received`)
 
 // parsePing reads the ping of Linux (iputils, busybox), the BSDs and macOS.
@@ -191,12 +192,15 @@ func parsePing(text string, r *Run) error {
 		r.Metrics[Loss] = max(0, 1-received/sent)
 	}
 	r.distribution(latencies)
+	if m := pingEnds.FindStringSubmatch(text); m != nil && len(latencies) == 0 { // ping -q
+		r.Metrics[LatencyMin], r.Metrics[LatencyMean], r.Metrics[LatencyMax] = number(m[1])/1e3, number(m[2])/1e3, number(m[3])/1e3
+	}
 	r.MeanRTT = r.Metrics[LatencyMean]
 	return nil
 }
 
 var (
-	fpingSummary = regexp.MustCompile(`^\S+\s*: xmt/rcv/%loss = (\d+)/(\d+)/[0-9.]+%(?:, min/avg/max = ([0-9.]+)/([0-9.]+)/([0-9.]+))?`)
+	fpingSummary = regexp.MustCompile(`^\S+\s*: xmt/rcv/%loss = (\d+)/(\d+)/[0-9.]+%(?:, outage\(ms\) = [0-9.]+)?(?:, min/avg/max = ([0-9.]+)/([0-9.]+)/([0-9.]+))?`)
 	fpingTimes   = regexp.MustCompile(`^\S+\s*:((?: (?:[0-9.]+|-))+)\s*$`)
 )
 
@@ -230,7 +234,7 @@ func parseFping(text string, r *Run) error {
 	}
 	r.Metrics[Loss] = max(0, 1-received/sent)
 	r.distribution(latencies)
-	if len(latencies) == 0 && summary[3] != "" {
+	if len(latencies) == 0 && summary != nil && summary[3] != "" {
 		r.Metrics[LatencyMin], r.Metrics[LatencyMean], r.Metrics[LatencyMax] = number(summary[3])/1e3, number(summary[4])/1e3, number(summary[5])/1e3
 	}
 	r.MeanRTT = r.Metrics[LatencyMean]

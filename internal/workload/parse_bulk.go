@@ -3,7 +3,9 @@ package workload
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -70,10 +72,10 @@ func (r *Run) packets(arrived, sent, seconds float64) {
 }
 
 var (
-	iperf2CSV   = regexp.MustCompile(`(?m)^[+0-9.:]+,[^,]*,\d+,[^,]*,\d+,-?\d+,[0-9.]+-[0-9.]+,\d+,\d+`)
-	iperf2Line  = regexp.MustCompile(`^\[ *(\d+|SUM)[^\]]*\] +([0-9.]+)- *([0-9.]+) sec +([0-9.]+ [KMGT]?Bytes) +([0-9.]+ [KMGT]?(?:bits|Bytes)/sec)(.*)$`)
+	iperf2CSV   = regexp.MustCompile(`(?m)^[+0-9.:-]+,[^,]*,\d+,[^,]*,\d+,-?\d+,[0-9.]+-[0-9.]+,\d+,\d+`)
+	iperf2Line  = regexp.MustCompile(`(?:^|\s)\[ *(\*?\d+|SUM|FD\d+)[^\]]*\] +([0-9.]+)- *([0-9.]+) sec +([0-9.]+ [KMGT]?Bytes) +([0-9.]+ [KMGT]?(?:bits|Bytes)/sec)(.*)$`)
 	iperf2Lost  = regexp.MustCompile(` (\d+)/ *(\d+) \(`)
-	iperf3Line  = regexp.MustCompile(`^\[ *(\d+|SUM)\](?:\[[A-Z-]+\])? +([0-9.]+)-([0-9.]+) +sec +([0-9.]+ [KMGT]?Bytes) +([0-9.]+ [KMGT]?(?:bits|Bytes)/sec)(.*)$`)
+	iperf3Line  = regexp.MustCompile(`(?:^|\s)\[ *(\d+|SUM)\](?:\[[A-Z-]+\])? +([0-9.]+)-([0-9.]+) +sec +([0-9.]+ [KMGT]?Bytes) +([0-9.]+ [KMGT]?(?:bits|Bytes)/sec)(.*)$`)
 	iperf3Retr  = regexp.MustCompile(`^ +(\d+) +sender`)
 	iperf2Total = 0.01 // how near an interval's start must be to 0, s
 )
@@ -124,6 +126,9 @@ func parseIperf2(text string, r *Run) error {
 	if sum, ok := flows["SUM"]; ok && sum.end > 0 {
 		flows, order = map[string]flow{"SUM": sum}, []string{"SUM"}
 	}
+	if both := slices.DeleteFunc(slices.Clone(order), func(id string) bool { return id[0] != 'F' && id[0] != '*' }); len(both) > 0 {
+		order = both // --full-duplex adds up each flow's directions
+	}
 	var lost, sent float64
 	for _, id := range order {
 		f := flows[id]
@@ -144,10 +149,17 @@ func parseIperf2(text string, r *Run) error {
 func parseIperf3Text(text string, r *Run) error {
 	type end struct{ bits, seconds float64 }
 	sums := map[string]map[string]end{}
+	summary := false
 	lines(text, func(line string) {
+		summary = summary || strings.HasPrefix(line, "- - - ")
 		m := iperf3Line.FindStringSubmatch(line)
 		if m == nil {
 			return
+		}
+		// Up to 3.1 the summary of UDP does not say whose it is; its losses are
+		// what the receiver counted.
+		if summary && iperf2Lost.MatchString(m[6]) && !strings.Contains(m[6], "er") {
+			line, m[6] = line+" receiver", m[6]+" receiver"
 		}
 		for _, role := range []string{"sender", "receiver"} {
 			bits, ok := withUnit(m[5], rateUnits())
@@ -296,20 +308,24 @@ func parseNetperf(text string, r *Run) error {
 	return failed
 }
 
+// netperfUnits are the units of a throughput: bits, or 1 for transactions.
+func netperfUnits() map[string]float64 {
+	return map[string]float64{"10^3bits/s": 1e3, "10^6bits/s": 1e6, "10^9bits/s": 1e9, "bits/s": 1, "": 1e6,
+		"Bytes/s": 8, "KBytes/s": 8 << 10, "MBytes/s": 8 << 20, "GBytes/s": 8 << 30, "Trans/s": 1}
+}
+
 func (r *Run) netperf(v map[string]string, crr bool) error {
 	t, err := strconv.ParseFloat(v["throughput"], 64)
 	if err != nil || !(t >= 0) {
 		return fmt.Errorf("throughput %q is not a number", v["throughput"])
 	}
-	bits := map[string]float64{"10^3bits/s": 1e3, "10^6bits/s": 1e6, "10^9bits/s": 1e9, "bits/s": 1, "": 1e6,
-		"Bytes/s": 8, "KBytes/s": 8 << 10, "MBytes/s": 8 << 20, "GBytes/s": 8 << 30}
-	switch factor, ok := bits[v["units"]]; {
-	case ok:
-		r.Metrics[Goodput] += t * factor
+	switch factor, known := netperfUnits()[v["units"]]; {
 	case v["units"] == "Trans/s" && crr:
 		r.Metrics[Connections] += t
 	case v["units"] == "Trans/s":
 		r.Metrics[Transactions] += t
+	case known:
+		r.Metrics[Goodput] += t * factor
 	default:
 		return fmt.Errorf("throughput unit %q is not known", v["units"])
 	}
@@ -335,9 +351,20 @@ func (r *Run) netperfTables(text string, crr bool) error {
 	} else if strings.Contains(text, "10^3bits") {
 		scale = 1e3
 	}
+	for i, unit := range []string{"KBytes", "MBytes", "GBytes"} { // -f K, M or G
+		if strings.Contains(text, unit) {
+			scale = 8 * math.Pow(1024, float64(i+1))
+		}
+	}
 	found := false
 	lines(text, func(line string) {
 		words := strings.Fields(line)
+		if n := len(words); n >= 3 && netperfUnits()[words[n-1]] > 0 { // of -t omni
+			if elapsed, t := number(words[n-3]), number(words[n-2]); elapsed > 0 {
+				found = r.netperf(map[string]string{"throughput": words[n-2], "units": words[n-1], "elapsed": words[n-3]}, crr) == nil && t > 0 || found
+			}
+			return
+		}
 		var v []float64
 		for _, w := range words {
 			n, err := strconv.ParseFloat(w, 64)

@@ -8,6 +8,7 @@ import (
 
 var (
 	wrkPart   = regexp.MustCompile(`^ *([0-9.]+)% +([0-9.]+(?:ns|us|ms|s|m|h))$`)
+	wrkMean   = regexp.MustCompile(`^ +Latency +([0-9.]+(?:us|ms|s|m|h)) +\S+ +([0-9.]+(?:us|ms|s|m|h)) `)
 	wrkTotal  = regexp.MustCompile(`([0-9]+) requests in ([0-9.]+[a-z]+), ([0-9.]+[KMGT]?B) read`)
 	wrkErrors = regexp.MustCompile(`(?:Non-2xx or 3xx responses|connect|read|write|timeout):? (\d+)`)
 )
@@ -16,7 +17,16 @@ var (
 // 3xx do not count as requests that were answered.
 func parseWrk(text string, r *Run) error {
 	var total, failed float64
+	uncorrected := false
 	lines(text, func(line string) {
+		if m := wrkMean.FindStringSubmatch(line); m != nil {
+			r.Metrics[LatencyMean], _ = withUnit(m[1], timeUnits())
+			r.Metrics[LatencyMax], _ = withUnit(m[2], timeUnits())
+			return
+		}
+		// wrk2 -U prints a second distribution, from when requests were sent
+		// late.
+		uncorrected = uncorrected || strings.Contains(line, "Uncorrected Latency")
 		if m := wrkTotal.FindStringSubmatch(line); m != nil {
 			total = number(m[1])
 			r.Counted, _ = withUnit(m[2], timeUnits())
@@ -25,7 +35,7 @@ func parseWrk(text string, r *Run) error {
 			}
 			return
 		}
-		if m := wrkPart.FindStringSubmatch(line); m != nil {
+		if m := wrkPart.FindStringSubmatch(line); m != nil && !uncorrected {
 			if v, ok := withUnit(m[2], timeUnits()); ok {
 				r.percentile(number(m[1]), v)
 			}

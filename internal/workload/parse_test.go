@@ -41,6 +41,67 @@ Transfer/sec:     47.68MB
   450 requests in 0.75m, 183.22KB read
 Requests/sec:     10.00
 `, map[string]float64{Requests: 10, LatencyP50: 2e-3, LatencyP999: 36, LatencyMax: 54, Errors: 0}},
+	{"wrk2 -U", "wrk", `  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     1.10ms  499.00us   2.63ms   64.00%
+  Latency Distribution (HdrHistogram - Recorded Latency)
+ 50.000%    1.05ms
+ 99.000%    2.10ms
+  Latency Distribution (HdrHistogram - Uncorrected Latency (measured without taking delayed starts into account))
+ 50.000%  206.00us
+ 99.000%  306.00us
+  10000 requests in 5.00s, 1.00MB read
+`, map[string]float64{Requests: 2000, LatencyP50: 1.05e-3, LatencyP99: 2.1e-3, LatencyMean: 1.1e-3, LatencyMax: 2.63e-3}},
+	{"iperf 2.1 full duplex", "iperf", `[  1] local 10.0.0.1 port 40000 connected with 10.0.0.2 port 5001 (full-duplex)
+[ ID] Interval            Transfer    Bandwidth       Write/Err  Rtry     Cwnd/RTT(var)        NetPwr
+[  1] 0.0000-10.0100 sec  1.10 GBytes   943 Mbits/sec 9000/0          0      450K/2000(150) us  58.9
+[  1] 0.0000-10.0200 sec  1.00 GBytes   857 Mbits/sec  8000=1:2:3:4:5:6:7:8
+[FD1] 0.0000-10.0200 sec  2.10 GBytes  1.80 Gbits/sec
+`, map[string]float64{Goodput: 1.8e9}},
+	{"iperf 2 CSV, time zone west", "iperf", "-0800:20260203132505.123456,10.0.0.1,40000,10.0.0.2,5001,1,0.0-10.0,1250000000,1000000000\n", map[string]float64{Goodput: 1e9}},
+	{"iperf 3.0 UDP text", "iperf3", `[  4] local 10.0.0.1 port 40000 connected to 10.0.0.2 port 5201
+[ ID] Interval           Transfer     Bandwidth       Total Datagrams
+[  4]   0.00-1.00   sec   116 KBytes   950 Kbits/sec  82
+- - - - - - - - - - - - - - - - - - - - - - - - -
+[ ID] Interval           Transfer     Bandwidth       Jitter    Lost/Total Datagrams
+[  4]   0.00-10.00  sec  1.25 MBytes  1.05 Mbits/sec  0.036 ms  10/910 (1.1%)
+[  4] Sent 910 datagrams
+`, map[string]float64{Goodput: 1.05e6, Packets: 90, Loss: 10.0 / 910}},
+	{"iperf 3 with time stamps", "iperf3", `Sat Nov 21 10:00:10 2026 - - - - - - - - - - - - - - - - - - - - - - - - -
+Sat Nov 21 10:00:10 2026 [  5]   0.00-10.00  sec  1.10 GBytes   942 Mbits/sec    3             sender
+Sat Nov 21 10:00:10 2026 [  5]   0.00-10.04  sec  1.10 GBytes   938 Mbits/sec                  receiver
+`, map[string]float64{Goodput: 938e6}},
+	{"iperf 3 JSON stream", "iperf3", `{"event":"start","data":{"version":"iperf 3.18"}}
+{"event":"interval","data":{"sum":{"bits_per_second":8400,"omitted":false}}}
+{"event":"end","data":{"sum_sent":{"seconds":2,"bits_per_second":8400,"retransmits":1},"sum_received":{"seconds":2,"bits_per_second":8000}}}
+`, map[string]float64{Goodput: 8000}},
+	{"netperf omni", "netperf", `OMNI Send TEST from 0.0.0.0 () port 0 AF_INET to 10.0.0.2 () port 0 AF_INET
+Local       Remote      Local  Elapsed Throughput Throughput
+Send Socket Recv Socket Send   Time               Units
+Size        Size        Size   (sec)
+Final       Final
+4194304     6291456     16384  10.00   9412.33    10^6bits/s
+`, map[string]float64{Goodput: 9412.33e6}},
+	{"netperf -f M", "netperf", `MIGRATED TCP STREAM TEST from 0.0.0.0 () port 0 AF_INET to 10.0.0.2 () port 0 AF_INET
+Recv   Send    Send
+Socket Socket  Message  Elapsed
+Size   Size    Size     Time     Throughput
+bytes  bytes   bytes    secs.    MBytes  /sec
+
+131072  16384  16384    10.00    112.00
+`, map[string]float64{Goodput: 112 * 8 * 1024 * 1024}},
+	{"ping -q", "ping", `PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.
+
+--- 10.0.0.2 ping statistics ---
+10 packets transmitted, 9 received, 10% packet loss, time 9012ms
+rtt min/avg/max/mdev = 0.042/0.050/0.071/0.009 ms
+`, map[string]float64{Loss: 0.1, LatencyMin: 42e-6, LatencyMean: 50e-6, LatencyMax: 71e-6}},
+	{"ping of busybox", "ping", `--- 10.0.0.2 ping statistics ---
+2 packets transmitted, 2 packets received, 0% packet loss
+round-trip min/avg/max = 0.062/0.072/0.082 ms
+`, map[string]float64{Loss: 0, LatencyMean: 72e-6}},
+	{"fping -o", "fping", "10.0.0.2 : xmt/rcv/%loss = 10/9/10%, outage(ms) = 1000, min/avg/max = 12.0/13.0/16.6\n",
+		map[string]float64{Loss: 0.1, LatencyMin: 12e-3, LatencyMean: 13e-3, LatencyMax: 16.6e-3}},
+	{"fping -C without an answer", "fping", "10.0.0.2 : - - -\n", map[string]float64{Loss: 1}},
 	{"ab", "ab", `This is ApacheBench, Version 2.3 <$Revision: 1 $>
 Concurrency Level:      4
 Time taken for tests:   2.000 seconds
@@ -304,5 +365,46 @@ func TestCaptures(t *testing.T) {
 			t.Errorf("%s: %v", filepath.Base(file), err)
 		}
 		t.Log(filepath.Base(file), r.Metrics)
+	}
+}
+
+// TestToolErrors: what tools print when nothing was measured is an error that
+// shows it, never a number.
+func TestToolErrors(t *testing.T) {
+	for _, c := range []struct{ tool, text, want string }{
+		{"iperf3", `{"start":{},"intervals":[],"end":{},"error":"error - unable to connect to server: Connection refused"}`, "unable to connect"},
+		{"iperf3", `{"error":"error - the server is busy running a test. try again later"}`, "server is busy"},
+		{"iperf3", "iperf3: error - unable to send control message: Bad file descriptor\n", "unable to send control message"},
+		{"iperf3", `{"event":"start","data":{}}` + "\n" + `{"event":"error","data":"unable to receive results"}` + "\n" + `{"event":"end","data":{}}`, "unable to receive"},
+		{"iperf3", `{"event":"start","data":{}}` + "\n" + `{"event":"interval","data":{}}`, "cut short"},
+		{"iperf", "connect failed: Connection refused\n", "connect failed"},
+		{"netperf", "establish control: are you sure there is a netserver listening on 10.0.0.2 at port 12865?\n", "are you sure"},
+		{"nuttcp", "nuttcp-t: v8.2.2: Error: server not ACKing data\n", "server not ACKing"},
+		{"wrk", "unable to connect to 10.0.0.2:80 Connection refused\n", "unable to connect"},
+		{"ab", "apr_socket_recv: Connection refused (111)\n", "Connection refused"},
+		{"h2load", "starting benchmark...\nspawning thread #0: 1 total client(s). 1 total requests\n", "did not end"},
+		{"sockperf", "sockperf: ERROR: Message received was larger than expected, message ignored\n", "no result"},
+		{"ping", "ping: connect: Network is unreachable\n", "cut short"},
+		{"fping", "10.0.0.2: Name or service not known\n", "Name or service"},
+		{"tcpbench", "tcpbench: connect: Connection refused\n", "Connection refused"},
+	} {
+		if run, err := ParseOutput(c.tool, []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, %q: %v, %v", c.tool, c.text, run.Metrics, err)
+		}
+	}
+}
+
+// TestResponsiveness has the formula's own numbers: equal times of 100 ms are
+// 600 round trips a minute; a loaded connection of 1 s beside idle ones takes
+// the mean of both rates.
+func TestResponsiveness(t *testing.T) {
+	tenth, whole := []float64{0.1, 0.1, 0.1}, []float64{1, 1, 1}
+	for _, c := range []struct {
+		handshakes, exchanges, self []float64
+		want                        float64
+	}{{tenth, tenth, tenth, 600}, {tenth, tenth, whole, 330}, {tenth, whole, whole, (60/0.55 + 60) / 2}, {tenth, tenth, nil, 600}} {
+		if got := responsiveness(c.handshakes, c.exchanges, c.self); math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("%v %v %v: %g, want %g", c.handshakes, c.exchanges, c.self, got, c.want)
+		}
 	}
 }
