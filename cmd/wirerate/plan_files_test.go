@@ -194,8 +194,23 @@ func shellCheck(script string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// TestSysctlFileLoadsInNamespace has procps load a drop-in as at boot.
-func TestSysctlFileLoadsInNamespace(t *testing.T) {
+// onlyThisDropIn hides every other sysctl file in a mount namespace of its own
+// and has procps load what is left, as at boot.
+const onlyThisDropIn = `
+set -e
+for d in /run/sysctl.d /etc/sysctl.d /usr/local/lib/sysctl.d /usr/lib/sysctl.d; do
+	[ -d $d ] && mount -t tmpfs none $d
+done
+[ -d /etc/sysctl.d ]
+[ ! -e /etc/sysctl.conf ] || mount --bind /dev/null /etc/sysctl.conf
+cp "$1" /etc/sysctl.d/
+exec sysctl --system
+`
+
+// TestSysctlSystemLoads has procps load a drop-in as at boot: in a network
+// namespace, whose plan has nothing that governs the machine, and with every
+// other file hidden.
+func TestSysctlSystemLoads(t *testing.T) {
 	a, _ := namespaces(t)
 	dir := t.TempDir()
 	run := func(args ...string) string {
@@ -206,9 +221,27 @@ func TestSysctlFileLoadsInNamespace(t *testing.T) {
 		}
 		return string(out)
 	}
-	run("wirerate", "plan", "ns:"+a, "--path", "rate=10gbit,rtt=100ms", "--role", "web", "-o", dir)
-	run("ip", "netns", "exec", a, "sysctl", "-p", filepath.Join(dir, "90-wirerate.conf"))
-	run("wirerate", "verify", dir, "ns:"+a)
+	if out, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil {
+		t.Skipf("no mount namespace to hide this machine's files in: %s", out)
+	}
+	for _, role := range catalog.Roles() {
+		run("wirerate", "plan", "ns:"+a, "--path", "rate=10gbit,rtt=100ms", "--role", role, "-o", dir)
+		drop := filepath.Join(dir, "90-wirerate.conf")
+		out := run("ip", "netns", "exec", a, "unshare", "--mount", "sh", "-c", onlyThisDropIn, "sh", drop)
+		text, err := os.ReadFile(drop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(out, "Applying "); lines < 1 || strings.Contains(out, "cannot stat") || strings.Contains(out, "rejected") {
+			t.Errorf("%s: %s", role, out)
+		}
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' && !strings.Contains(out, line) {
+				t.Errorf("%s: sysctl did not apply %q:\n%s", role, line, out)
+			}
+		}
+		run("wirerate", "verify", dir, "ns:"+a)
+	}
 }
 
 // TestAnsibleChecks runs the exported play in check mode where Ansible and its

@@ -25,6 +25,8 @@ type Machine struct {
 	// Namespace marks a network namespace, whose plan must not touch what
 	// governs the whole machine.
 	Namespace bool
+	// NoDefaultRoute marks a host on which no default route was seen.
+	NoDefaultRoute bool
 	// Interfaces are the physical ones; none when only Driver is known.
 	Interfaces []Interface
 	// Modules are the kernel modules that are loaded.

@@ -30,10 +30,12 @@ func MachineOf(f *facts.Facts) Machine {
 			m.Interfaces = append(m.Interfaces, interfaceOf(f, n))
 		}
 	}
+	m.NoDefaultRoute = true
 	for _, r := range f.Routes {
 		if !r.Default() {
 			continue
 		}
+		m.NoDefaultRoute = false
 		for key, v := range r.Attributes {
 			m.Running["route:"+key+"@default"] = v
 		}

@@ -224,6 +224,8 @@ func (p *Plan) obstacle(rec *catalog.Record, inst instance, m Machine) string {
 		return m.Denied[inst.name]
 	case m.Running != nil && !inst.has && rec.Kind != catalog.Boot && !strings.HasPrefix(rec.Name, "route:"):
 		return "this host does not have it"
+	case m.NoDefaultRoute && strings.HasPrefix(rec.Name, "route:"):
+		return "no default route is known"
 	case m.Namespace && rec.Scope == catalog.ScopeHost:
 		return "it governs the whole machine, not this namespace"
 	}
