@@ -559,3 +559,13 @@ func TestIfconfigOfLinux(t *testing.T) {
 		}
 	}
 }
+
+func TestSysNetAsLsShowsIt(t *testing.T) {
+	f := of(t, "Linux a 3.10", map[string]string{"ip -s -d link show": aLink + "3: eth1: <BROADCAST,UP,LOWER_UP> mtu 1500\n",
+		"/sys/class/net":   "eth0/speed:10000\neth0/device/numa_node:1\nlrwxrwxrwx 1 root root 0 Nov 22 02:00 eth0/device -> ../../../0000:3b:00.0\nlrwxrwxrwx 1 root root 0 Nov 22 02:00 eth0/device/driver -> ../../../../bus/pci/drivers/ixgbe\nlrwxrwxrwx 1 root root 0 Nov 22 02:00 eth1/device -> ../../../virtio2\neth0/queues/rx-0:\neth0/queues/tx-0:\n",
+		"/proc/interrupts": "           CPU0\n 24: 5 PCI-MSI 0-edge virtio2-input.0\n"})
+	n := f.NIC("eth0")
+	if d := cmp.Diff([]any{"ixgbe", "0000:3b:00.0", "0000:3b:00.0", 10 * units.Gbit, "eth1", 1}, []any{n.Driver, n.Device, n.Bus, n.Speed, f.Interrupts[0].NIC, n.Queues.RX}); d != "" {
+		t.Error(d)
+	}
+}

@@ -16,7 +16,7 @@ const nicLimit = 24
 const grepInterfaces = `cd /sys/class/net && grep -s '' */speed */duplex */address ` +
 	`*/device/numa_node */device/current_link_speed */device/current_link_width */device/max_link_speed */device/max_link_width ` +
 	`*/queues/rx-*/rps_cpus */queues/rx-*/rps_flow_cnt */bonding/xmit_hash_policy; ` +
-	`for d in */device/driver; do [ -e "$d" ] && echo "$d:$(readlink -f "$d")"; done; ` +
+	`ls -ld */device */device/driver 2>/dev/null; ` +
 	`for q in */queues/*; do [ -e "$q" ] && echo "$q:"; done; true`
 
 const grepAffinity = `cd /proc/irq && grep -s '' */smp_affinity_list; true`

@@ -149,11 +149,22 @@ func (f *Facts) compare(later *Facts, seconds float64) {
 
 func rates(before, after map[string]Counter, seconds float64) {
 	for name, c := range before {
-		if l, ok := after[name]; ok && !strings.HasPrefix(name, "sockstat.") {
+		if l, ok := after[name]; ok && !isState(name) {
 			c.grow(l, seconds)
 			before[name] = c
 		}
 	}
+}
+
+// isState tells the numbers that are no running totals: they go up and down,
+// and their growth is no rate.
+func isState(name string) bool {
+	for _, prefix := range []string{"sockstat.", "tcp_states.", "rxring.", "Ip.Forwarding", "Ip.DefaultTTL", "Tcp.CurrEstab", "Tcp.Rto"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return strings.HasSuffix(name, ".entries") || strings.HasSuffix(name, "current_entries")
 }
 
 // grow sets the rate from a later value. A counter of 32 bits that wrapped

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,9 @@ func (f *Facts) readSysNet(t text) error {
 	queues := map[string]*Queues{}
 	for i, line := range t.lines() {
 		path, value, ok := strings.Cut(line, ":")
+		if before, target, link := strings.Cut(line, " -> "); link { // of ls: "... eth0/device -> ../../../virtio2"
+			path, value, ok = before[strings.LastIndexByte(before, ' ')+1:], target, true
+		}
 		name, file, ok2 := strings.Cut(path, "/")
 		n := f.NIC(name)
 		if !ok || !ok2 || n == nil || foreign[name] {
@@ -89,6 +93,11 @@ func (n *NIC) sysFile(file, value string, src Source, _ int) {
 	case "device/driver":
 		n.Driver = value[strings.LastIndex(value, "/")+1:]
 		show("driver")
+	case "device": // virtio2, 0000:3b:00.0, usb's 1-1:1.0
+		n.Device = value[strings.LastIndex(value, "/")+1:]
+		if n.Bus == "" && pciAddress.MatchString(n.Device) {
+			n.Bus = n.Device
+		}
 	case "device/numa_node":
 		if v, ok := wholeNumber(value); ok && v >= 0 {
 			node := int(v)
@@ -100,6 +109,8 @@ func (n *NIC) sysFile(file, value string, src Source, _ int) {
 		show("pcie." + strings.TrimPrefix(file, "device/"))
 	}
 }
+
+var pciAddress = regexp.MustCompile(`^[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)
 
 // pcieFile reads "8.0 GT/s PCIe" and a width; kernels write "Unknown" and
 // widths of 0 and 255 for devices without a link.
