@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/wirerate/wirerate/internal/host"
 )
@@ -42,7 +43,34 @@ func Main() int {
 	host.ServeIfAgent()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	return Run(ctx, os.Args[1:], &Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
+	env := &Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	if !term.IsTerminal(int(os.Stdout.Fd())) {
+		env.Stdout = &output{file: os.Stdout}
+	}
+	return Run(ctx, os.Args[1:], env)
+}
+
+// output is a standard output that remembers what could not be written, so that
+// a full disk is no success.
+type output struct {
+	file *os.File
+	err  error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.file.Write(p)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// rawStdout is the standard output as programs that are started get it.
+func (e *Env) rawStdout() io.Writer {
+	if o, ok := e.Stdout.(*output); ok {
+		return o.file
+	}
+	return e.Stdout
 }
 
 // Run runs one command line and returns its exit status.
@@ -50,6 +78,9 @@ func Run(ctx context.Context, args []string, env *Env) int {
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if o, ok := env.Stdout.(*output); ok && o.err != nil {
+		err = failure(fmt.Errorf("standard output: %w", o.err))
+	}
 	if err == nil {
 		return exitDone
 	}
@@ -79,6 +110,7 @@ back, and proves each setting's share of the gain by experiment.`,
   wirerate lint /etc/sysctl.conf`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
+		Version:           Version,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetIn(env.Stdin)
@@ -87,8 +119,16 @@ back, and proves each setting's share of the gain by experiment.`,
 	root.PersistentFlags().StringVar(&env.SSH.ConfigFile, "ssh-config", "", "ssh_config(5) `file` for ssh:// hosts (default: your own)")
 	root.AddCommand(verbs(env)...)
 	root.SuggestionsMinimumDistance = 2
+	root.SetVersionTemplate(versionText())
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w; see %s --help", err, cmd.CommandPath())
+	})
 	return root
 }
+
+// helpWidth is how many columns the flags take in --help.
+const helpWidth = 80
 
 // exitError carries the exit status of an error.
 type exitError struct {
@@ -150,7 +190,7 @@ func (e *Env) printJSON(v any) error {
 	if err == nil {
 		_, err = e.Stdout.Write(data)
 	}
-	return err
+	return failure(err)
 }
 
 // formatFlag adds --format, whose first choice is the default, and --json.

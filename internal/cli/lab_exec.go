@@ -148,7 +148,7 @@ func (e *Env) execIn(ctx context.Context, l *lab.Lab, x execution) error {
 }
 
 func (e *Env) streams() lab.Streams {
-	return lab.Streams{Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr}
+	return lab.Streams{Stdin: e.Stdin, Stdout: e.rawStdout(), Stderr: e.Stderr}
 }
 
 // programEnd is what a verb returns that ran the user's program.

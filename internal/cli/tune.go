@@ -96,6 +96,9 @@ func (f *tuneFlags) check() error {
 	if f.peer != "" && f.path == "" {
 		return errors.New("--path is missing: declare it (rate=1gbit,rtt=80ms) or let it be measured (auto)")
 	}
+	if f.peer != "" && (f.peer == f.host || f.host == "" && f.peer == "local") {
+		return fmt.Errorf("--peer %s is HOST itself: a path has two ends; --lab LINK makes both on this machine", f.peer)
+	}
 	if err := checkRole(f.role); err != nil {
 		return err
 	}

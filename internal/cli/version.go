@@ -12,17 +12,33 @@ import (
 var Version = "devel"
 
 func newVersionCmd(env *Env) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  exactArgs(0, "no argument is"),
-		RunE: func(*cobra.Command, []string) error {
-			goVersion := runtime.Version()
-			if info, ok := debug.ReadBuildInfo(); ok {
-				goVersion = info.GoVersion
-			}
-			_, err := fmt.Fprintf(env.Stdout, "wirerate %s %s/%s %s\n", Version, runtime.GOOS, runtime.GOARCH, goVersion)
-			return err
-		},
 	}
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		form, err := format()
+		if err != nil {
+			return err
+		}
+		if form == "json" {
+			return env.printJSON(map[string]any{"schema": 1, "version": Version, "os": runtime.GOOS, "arch": runtime.GOARCH, "go": goVersion()})
+		}
+		_, err = fmt.Fprint(env.Stdout, versionText())
+		return failure(err)
+	}
+	return cmd
+}
+
+func versionText() string {
+	return fmt.Sprintf("wirerate %s %s/%s %s\n", Version, runtime.GOOS, runtime.GOARCH, goVersion())
+}
+
+func goVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.GoVersion
+	}
+	return runtime.Version()
 }
