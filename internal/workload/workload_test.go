@@ -89,7 +89,7 @@ func FuzzParseStat(f *testing.F) {
 	})
 }
 
-func loopback(t *testing.T) Pair {
+func loopback(t testing.TB) Pair {
 	t.Helper()
 	agent, err := host.Spawn(t.Context(), "loop")
 	if err != nil {
