@@ -28,7 +28,7 @@ further fields change:
   mtu=1500 framing=ethernet|ip seed=1 backend=netem (where the kernel has it)
 
 A field holds for both directions, or with up: (from the client) or down: for
-one: rtt=30ms,up:rate=10mbit,down:rate=100mbit.
+one, whatever is given for both: rtt=30ms,rate=100mbit,up:rate=10mbit.
 
 The emulator sleeps in the kernel until a packet comes or is due. On a virtual
 machine a processor that sleeps goes back to the hypervisor, which may return it

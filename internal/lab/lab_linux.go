@@ -257,10 +257,14 @@ func (l *Lab) PeerAddr() string { return l.Addr(l.topology.Hosts[1], false) }
 // PeerAddr6 returns the server's IPv6 address.
 func (l *Lab) PeerAddr6() string { return l.Addr(l.topology.Hosts[1], true) }
 
-// Addr returns a host's address on its first link.
+// Addr returns a host's address on its first link, "" where that is too narrow
+// for IPv6.
 func (l *Lab) Addr(name string, v6 bool) string {
 	for i, e := range l.topology.Edges {
 		if e.A == name || e.B == name {
+			if v6 && e.Link.PathMTU() < minMTU6 {
+				return ""
+			}
 			return address(i, e.B == name, v6).Addr().String()
 		}
 	}

@@ -7,6 +7,7 @@ package lab
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/units"
@@ -173,6 +174,9 @@ func (l Link) Validate() error {
 	if mtu := l.PathMTU(); mtu < MinMTU || mtu > MaxMTU {
 		return fmt.Errorf("mtu %d: outside %d..%d", mtu, MinMTU, MaxMTU)
 	}
+	if what := l.Up.queueing() + l.Down.queueing(); what != "" && !l.Up.limited() && !l.Down.limited() {
+		return fmt.Errorf("%s: nothing waits without a limit; give a rate or a trace too", strings.Fields(what)[0])
+	}
 	for _, side := range []struct {
 		name string
 		dir  Direction
@@ -189,6 +193,24 @@ func (l Link) Validate() error {
 	return nil
 }
 
+// limited says whether packets can have to wait for the wire.
+func (d Direction) limited() bool { return d.Rate != 0 || d.Trace != "" }
+
+// queueing names what is set of the queue, each with a space behind.
+func (d Direction) queueing() string {
+	var names string
+	if d.Queue.Unit != "" {
+		names += "queue "
+	}
+	if d.CoDel.Target > 0 {
+		names += "aqm "
+	}
+	if d.ECN != (ECN{}) {
+		names += "ecn "
+	}
+	return names
+}
+
 func (d Direction) validate() error {
 	switch {
 	case d.Rate != 0 && (d.Rate < MinRate || d.Rate > MaxRate):
@@ -196,7 +218,11 @@ func (d Direction) validate() error {
 	case d.Rate != 0 && d.Trace != "":
 		return fmt.Errorf("rate and trace exclude each other")
 	case d.Delay < 0 || d.Delay > MaxDelay:
-		return fmt.Errorf("delay %s: outside 0..%s", d.Delay, MaxDelay)
+		return fmt.Errorf("one-way delay %s: outside 0..%s", d.Delay, MaxDelay)
+	case d.Hold > MaxDelay:
+		return fmt.Errorf("hold %s: more than %s", d.Hold, MaxDelay)
+	case d.Hold > 0 && d.Reorder.Kind == Never:
+		return fmt.Errorf("hold is of reordered segments; give reorder too")
 	case d.Jitter.Spread > MaxDelay:
 		return fmt.Errorf("jitter %s: more than %s", d.Jitter.Spread, MaxDelay)
 	case d.CoDel.Target > 0 && d.CoDel.Interval < d.CoDel.Target:

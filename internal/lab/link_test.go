@@ -52,10 +52,27 @@ func TestParseLinkRejects(t *testing.T) {
 		"loss=burst:0.1", "loss=nan", "queue=0", "queue=-1bdp", "queue=1.5packets", "aqm=red", "aqm=codel:5ms",
 		"ecn=on", "ecn=1bdp", "mtu=100", "mtu=99999", "framing=atm", "seed=x", "jitter=1ms:cauchy",
 		"rate=1gbit,trace=x,up:queue=5ms", "nosuchprofile", "backend=hardware", "backend=netem,loss=every:10", "backend=netem,rate=1mbit,aqm=codel", "metro-1g,dsl",
+		"jitter=1ms:normal:pareto", "queue=50ms", "rtt=1ms,aqm=codel", "ecn=5packets", "hold=61s,reorder=0.1", "hold=1ms", "datacenter-25g,rate=none",
 	} {
 		if l, err := ParseLink(spec); err == nil {
 			t.Errorf("%q was taken as %s", spec, l)
 		}
+	}
+}
+
+// A field of one direction wins over that of both, in either order.
+func TestParseLinkDirections(t *testing.T) {
+	for _, spec := range []string{"rate=2mbit,up:rate=1mbit", "up:rate=1mbit,rate=2mbit", "UP:Rate=1Mbit,RATE=2MBIT"} {
+		l, err := ParseLink(spec)
+		if err != nil || l.Up.Rate != 1e6 || l.Down.Rate != 2e6 {
+			t.Errorf("%s: up %s, down %s, %v", spec, l.Up.Rate, l.Down.Rate, err)
+		}
+	}
+	if l, err := ParseLink("RTT=1MS,JITTER=1MS:Normal"); err != nil || l.RTT() != time.Millisecond || l.Up.Jitter.Shape != Normal {
+		t.Errorf("capitals: %+v, %v", l, err)
+	}
+	if _, err := ParseLink("rtt=-1ms"); err == nil || !strings.Contains(err.Error(), `rtt: duration "-1ms"`) {
+		t.Errorf("the field is not named: %v", err)
 	}
 }
 

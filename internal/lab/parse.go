@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 //	dsl,loss=every:1000
 //
 // A field without prefix holds for both directions, one with "up:" (client to
-// server) or "down:" for that one alone. The first field may be the name of a
+// server) or "down:" for that one alone, wherever it stands. The first field may be the name of a
 // profile (see Profiles), which later fields change. Fields:
 //
 //	rate=1gbit            bit rate on the wire; none: no limit (default)
@@ -48,6 +49,7 @@ func ParseLink(spec string) (Link, error) {
 		}
 		fields = fields[1:]
 	}
+	slices.SortStableFunc(fields, func(a, b linkField) int { return min(len(a.side), 1) - min(len(b.side), 1) })
 	seen := map[string]bool{}
 	for _, f := range fields {
 		if f.value == "" {
@@ -125,7 +127,7 @@ func (l *Link) setWhole(f linkField) (err error) {
 	switch f.key {
 	case "rtt":
 		var rtt time.Duration
-		rtt, err = units.ParseDuration(f.value)
+		rtt, err = parseTime(f)
 		l.Up.Delay, l.Down.Delay = rtt/2, rtt-rtt/2
 	case "mtu":
 		l.MTU, err = strconv.Atoi(f.value)
@@ -168,9 +170,9 @@ func (d *Direction) set(f linkField) (err error) {
 	case "trace":
 		d.Rate, d.Trace = 0, f.value
 	case "delay":
-		d.Delay, err = units.ParseDuration(f.value)
+		d.Delay, err = parseTime(f)
 	case "hold":
-		d.Hold, err = units.ParseDuration(f.value)
+		d.Hold, err = parseTime(f)
 	case "jitter":
 		d.Jitter, err = parseJitter(f.value)
 	case "queue":
@@ -195,16 +197,28 @@ func (d *Direction) set(f linkField) (err error) {
 	return err
 }
 
+// parseTime reads a duration, in capitals too.
+func parseTime(f linkField) (time.Duration, error) {
+	d, err := units.ParseDuration(strings.ToLower(f.value))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", f.key, err)
+	}
+	return d, nil
+}
+
 func parseJitter(s string) (Jitter, error) {
-	parts := strings.Split(s, ":")
+	parts := strings.Split(strings.ToLower(s), ":")
 	spread, err := units.ParseDuration(parts[0])
 	if err != nil {
 		return Jitter{}, fmt.Errorf("jitter: %w", err)
 	}
-	j := Jitter{Spread: spread, Shape: Uniform}
+	j := Jitter{Spread: spread}
 	for _, word := range parts[1:] {
 		switch word {
 		case "uniform", "normal", "pareto":
+			if j.Shape != "" {
+				return Jitter{}, fmt.Errorf("jitter %q: one of %s and %s is expected, not both", s, j.Shape, word)
+			}
 			j.Shape = Shape(word)
 		case "overtake":
 			j.Overtake = true
@@ -214,6 +228,9 @@ func parseJitter(s string) (Jitter, error) {
 	}
 	if spread == 0 {
 		return Jitter{}, nil
+	}
+	if j.Shape == "" {
+		j.Shape = Uniform
 	}
 	return j, nil
 }

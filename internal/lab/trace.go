@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -48,7 +49,9 @@ func ParseTrace(r io.Reader) (Trace, error) {
 		}
 		t.At = append(t.At, ms)
 	}
-	if err := in.Err(); err != nil {
+	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return Trace{}, fmt.Errorf("line %d is longer than %d bytes: this is no trace", len(t.At)+1, bufio.MaxScanTokenSize)
+	} else if err != nil {
 		return Trace{}, fmt.Errorf("read trace: %w", err)
 	}
 	if len(t.At) == 0 || t.At[len(t.At)-1] == 0 {

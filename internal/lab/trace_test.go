@@ -45,7 +45,7 @@ func TestPipeFollowsATrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBench(t, "delay=5ms,queue=1000packets")
+	b := newBench(t, "trace=given-below,delay=5ms,queue=1000packets")
 	b.pipe.trace = newTraceClock(trace)
 	for range 4 {
 		b.arrive(tcp(10))
