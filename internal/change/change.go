@@ -194,13 +194,6 @@ func limit(n int) time.Duration { return time.Minute + time.Duration(n)*2*time.S
 func (c *Change) takeValues(out string, skipAbsent bool, wanted map[string]string) error {
 	items := c.Items
 	values, failed := make([]*string, len(items)), make([]string, len(items))
-	files := fileItems{}
-	for i, it := range items {
-		if it.knob.file != "" {
-			files[it.knob.file] = i
-			values[i] = new(string) // an empty file has no line
-		}
-	}
 	c.Items, c.index = []Item{}, map[string]int{}
 	var watched [][2]string
 	for line := range strings.Lines(out) {
@@ -211,12 +204,11 @@ func (c *Change) takeValues(out string, skipAbsent bool, wanted map[string]strin
 		switch {
 		case word == "watch":
 			watched = append(watched, [2]string{status, value})
-		case word == "grep:" && files.fail(rest, failed):
 		case err == nil && i >= 0 && i < len(items) && status == "ok":
 			values[i] = &value
 		case err == nil && i >= 0 && i < len(items) && status == "failed":
 			failed[i] = value
-		case !files.line(line, values):
+		default:
 			return fmt.Errorf("%s: unexpected answer %q while reading the settings", c.conn.Name(), line)
 		}
 	}
@@ -253,34 +245,6 @@ func lower(a, b string) bool {
 // noProgram is what a shell says of a program that is not there. A setting that
 // only such a program reaches is left out.
 var noProgram = regexp.MustCompile(`^(.*: )?(ifconfig|pfctl|kldload|ethtool|ip|modprobe): (command )?(not found|inaccessible or not found)$|^\w+ is not installed$`)
-
-// fileItems are the items that are files, by their paths.
-type fileItems map[string]int
-
-// line takes "FILE:LINE" of grep; the lines of a file are joined.
-func (f fileItems) line(line string, values []*string) bool {
-	for at := 0; ; at++ {
-		n := strings.IndexByte(line[at:], ':')
-		if n < 0 {
-			return false
-		}
-		at += n
-		if i, ok := f[line[:at]]; ok {
-			*values[i] += " " + line[at+1:]
-			return true
-		}
-	}
-}
-
-// fail takes "FILE: WHY" of grep.
-func (f fileItems) fail(text string, failed []string) bool {
-	file, why, ok := strings.Cut(text, ": ")
-	i, known := f[file]
-	if ok && known {
-		failed[i] = why
-	}
-	return known
-}
 
 // watch adds a setting that the kernel rewrites, unless it is written anyway.
 func (c *Change) watch(procName, value string) {

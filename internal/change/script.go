@@ -103,51 +103,34 @@ fi
 if [ $marked = yes ] && [ ! -e "$mark" ]; then rebooted=yes; fi
 `
 
-// functions writes get_N and put_N for every item, and batch, which reads at
-// once what sysctl(8) reaches; a value so read serves one get_N.
+// functions writes get_N and put_N for every item, and batch.
 func functions(system catalog.System, items []Item) string {
 	var b strings.Builder
-	b.WriteString(sysctlFunctions(system, items))
+	b.WriteString(readFunctions(system, items))
 	for i, it := range items {
 		get, put := it.knob.get, it.knob.put
-		if it.knob.sysctl != "" {
+		switch {
+		case it.knob.sysctl != "":
 			get, put = fmt.Sprintf("ask %d %s", i, quote(it.knob.sysctl)), "tell "+quote(it.knob.sysctl)+` "$1"`
+		case it.knob.file != "":
+			get = fmt.Sprintf("cached %d || %s", i, get)
 		}
 		fmt.Fprintf(&b, "get_%d() { %s; }\nput_%d() { %s; }\n", i, get, i, put)
 	}
 	return b.String()
 }
 
-// readScript prints "N ok VALUE" or "N failed WHY" for every item, but for
-// those that are files what grep says of them: "FILE:LINE", or "grep: FILE: WHY".
-// With tunables, what sysctl(8) does not know is looked for among the values that
+// readScript prints "N ok VALUE" or "N failed WHY" for every item. With tunables, what sysctl(8) does not know is looked for among the values that
 // FreeBSD's loader gave the kernel.
 func readScript(system catalog.System, items []Item, tunables bool) string {
 	var b strings.Builder
 	b.WriteString(scriptPrologue + functions(system, items) + "batch\n")
 	for i, it := range items {
-		if it.knob.file != "" {
-			continue
-		}
 		get := fmt.Sprintf("get_%d", i)
 		if tunables && system == catalog.FreeBSD && it.knob.sysctl != "" {
 			get += " || { k=$(kenv -q " + quote(it.knob.sysctl) + " 2>/dev/null) && v=$k; }"
 		}
 		fmt.Fprintf(&b, "if %s; then plain; say \"%d ok $v\"; else plain; say \"%d failed $v\"; fi\n", get, i, i)
-	}
-	if files := fileWords(items); files != "" {
-		b.WriteString("grep -H ''" + files + " 2>&1; :\n")
-	}
-	return b.String()
-}
-
-// fileWords are the items that are files, as words of a command.
-func fileWords(items []Item) string {
-	var b strings.Builder
-	for _, it := range items {
-		if it.knob.file != "" {
-			b.WriteString(" " + quote(it.knob.file))
-		}
 	}
 	return b.String()
 }
@@ -294,7 +277,8 @@ persist() {
 // setScript writes values in order. It reports each as "set N STATUS VALUE",
 // STATUS being ok, differs, refused or foreign, and stops at the first refusal
 // when stopOnRefusal is set. With guard, a value that is no longer what this
-// change found or wrote is left alone.
+// change found or wrote is left alone. What are files is read back together,
+// before anything else is reported or at the end.
 func (c *Change) setScript(todo []assignment, stopOnRefusal, guard bool) string {
 	var b strings.Builder
 	b.WriteString(scriptPrologue + busyFunctions + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "; mark=" + quote(c.bootMark()) + "\n" + functions(c.System, c.Items))
@@ -304,53 +288,58 @@ read -r state <"$dir/state" || gone "the journal in $dir is gone: nothing more i
 [ "$state" = pending ] || gone "the change is $state: nothing is written"
 read -r o 2>/dev/null <"$dir/../pending/id" && [ "$o" = "$id" ] || gone "another change took this one's place: nothing is written"
 [ -e "$dir/progress" ] || { mkdir -p "${mark%/*}" && : >"$mark" && say marked >>"$dir/progress"; } 2>/dev/null
+written=
+got() {
+ say "done $1 $v ." >>"$dir/progress" || exit 4
+ if [ "$v" = "$2" ]; then say "set $1 ok $v"; else say "set $1 differs $v"; fi
+}
+read_back() {
+ [ -n "$written" ] || return 0
+ batch
+ for n in $written; do if get_$n; then plain; else v=; fi; eval "got $n \"\$wanted_$n\""; done
+ written=
+}
+foreign() { read_back; say "set $1 foreign $2"; exit 0; }
+set_item() {
+ mine || gone 'another script took over: nothing more is written'
 `)
 	if guard {
-		b.WriteString(c.guardAll())
-	}
-	b.WriteString("set_item() {\n mine || gone 'another script took over: nothing more is written'\n")
-	if guard {
-		b.WriteString(` if [ -z "$5" ] || [ $untouched = no ]; then
- if ! get_$1; then say "set $1 foreign it cannot be read any more"; exit 0; fi
+		b.WriteString(` get_$1 || foreign $1 'it cannot be read any more'
  plain; eval "x=\${w_$1-\$3}"
- if [ "$v" != "$x" ]; then say "set $1 foreign it is $v, changed by someone else"; exit 0; fi
- fi
+ [ "$v" = "$x" ] || foreign $1 "it is $v, changed by someone else"
 `)
 	}
 	b.WriteString(` m=
  for w in $1 $4; do say "begin $w" >>"$dir/progress" || exit 4; done
- if [ -n "$5" ] && [ -e "$5" ] && { printf '%s\n' "$2" >"$5"; } 2>/dev/null; then status=ok
- elif m=$(put_$1 "$2" 2>&1); then status=ok; else status=refused; fi
- for w in $4; do if get_$w; then plain; else v=; fi; eval "w_$w=\$v"; say "done $w $v ." >>"$dir/progress" || exit 4; done
- case $status$m in "oknow "*) v=${m#now }; plain ;; *) if get_$1; then plain; else v=; fi ;; esac
+ if [ -n "$5" ] && [ -e "$5" ] && { printf '%s\n' "$2" >"$5"; } 2>/dev/null; then
+  if [ -z "$4" ]; then written="$written $1"; eval "wanted_$1=\$2"; return; fi
+ else
+  m=$(put_$1 "$2" 2>&1) || { refused "$@"; return; }
+ fi
+ read_back
+ for w in $4; do eval "b_$w="; if get_$w; then plain; else v=; fi; eval "w_$w=\$v"; say "done $w $v ." >>"$dir/progress" || exit 4; done
+ case $m in "now "*) v=${m#now }; plain ;; *) if get_$1; then plain; else v=; fi ;; esac
+ got $1 "$2"
+}
+refused() {
+ read_back
+ if get_$1; then plain; else v=; fi
  say "done $1 $v ." >>"$dir/progress" || exit 4
- if [ $status = ok ] && [ "$v" != "$2" ]; then status=differs; fi
- if [ $status = refused ]; then set -f; set -- "$1" $m; set +f; n=$1; shift; say "set $n refused $*"; `)
+ set -f; set -- "$1" $m; set +f; n=$1; shift; say "set $n refused $*"
+`)
 	if stopOnRefusal {
-		b.WriteString("exit 0; ")
+		b.WriteString(" exit 0\n")
 	}
-	b.WriteString("else say \"set $1 $status $v\"; fi\n}\n")
+	b.WriteString("}\n")
+	if guard {
+		b.WriteString("batch\n")
+	}
 	for _, a := range todo {
 		it := c.Items[a.item]
 		fmt.Fprintf(&b, "set_item %d %s %s %s %s\n", a.item, quote(a.value), quote(it.Old), quote(c.rewrittenBy(a.item)), quote(it.knob.file))
 	}
+	b.WriteString("read_back\n")
 	return b.String()
-}
-
-// guardAll compares all files at once with what Begin read, and looks at each
-// only when they differ.
-func (c *Change) guardAll() string {
-	var want strings.Builder
-	for _, it := range c.Items {
-		if it.knob.file != "" && it.Old != "" {
-			want.WriteString(it.knob.file + ":" + it.Old + "\n")
-		}
-	}
-	files := fileWords(c.Items)
-	if files == "" {
-		return "untouched=no\nbatch\n"
-	}
-	return "untouched=no\nbatch\nif [ \"$(grep -H ''" + files + " 2>&1 | tr -s '\\t ' ' ' | sed 's/ $//')\" = " + quote(strings.TrimRight(want.String(), "\n")) + " ]; then untouched=yes; fi\n"
 }
 
 // bootMark is a file that the systems remove at boot: it tells a value that a

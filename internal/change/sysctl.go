@@ -15,8 +15,7 @@ import (
 // from the kernel, so that tell can print it after "now"; OpenBSD's prints
 // there what it was given.
 const sysctlShell = `ask() {
- eval "v=\${b_$1-}; b_$1="
- [ -z "$v" ] || return 0
+ cached $1 && return 0
  v=$(sysctl -n "$2" 2>/dev/null) && [ -n "$v" ] && return 0
  v=$(sysctl -n "$2" 2>&1) && case $v in *"sysctl: "*) false ;; *) v= ;; esac
 }
@@ -27,32 +26,50 @@ tell() {
 }
 `
 
-// sysctlFunctions are the functions of the settings that sysctl(8) reaches.
-// batch reads them all with one program; what that does not answer is asked for
-// one by one.
-func sysctlFunctions(system catalog.System, items []Item) string {
-	var names, cases strings.Builder
+// readFunctions are what the settings' functions need. batch reads at once, with
+// one program each, what sysctl(8) reaches and what are files; a value so read
+// serves one get_N. What batch does not answer is asked for one by one.
+func readFunctions(system catalog.System, items []Item) string {
+	var sysctls, files, clear, cases strings.Builder
 	between := ": "
 	if system == catalog.OpenBSD {
 		between = "="
 	}
 	for i, it := range items {
-		if it.knob.sysctl == "" {
+		switch {
+		case it.knob.sysctl != "":
+			sysctls.WriteString(" " + quote(it.knob.sysctl))
+			start := quote(it.knob.sysctl + between)
+			fmt.Fprintf(&cases, " %s*) b_%d=${l#%s} ;;\n", start, i, start)
+		case it.knob.file != "":
+			files.WriteString(" " + quote(it.knob.file))
+			start := quote(it.knob.file + ":")
+			fmt.Fprintf(&cases, " %s*) b_%d=\"$b_%d \"${l#%s} ;;\n", start, i, i, start)
+		default:
 			continue
 		}
-		names.WriteString(" " + quote(it.knob.sysctl))
-		start := quote(it.knob.sysctl + between)
-		fmt.Fprintf(&cases, " %s*) b_%d=${l#%s} ;;\n", start, i, start)
+		fmt.Fprintf(&clear, " b_%d=;", i)
 	}
-	if names.Len() == 0 {
+	if cases.Len() == 0 {
 		return "batch() { :; }\n"
 	}
-	readBack := "read_back=yes\n"
-	if system == catalog.OpenBSD {
-		readBack = "read_back=no\n"
+	var b strings.Builder
+	b.WriteString("cached() { eval \"v=\\${b_$1-}; b_$1=\"; [ -n \"$v\" ]; }\n")
+	read := ""
+	if sysctls.Len() > 0 {
+		readBack := "yes"
+		if system == catalog.OpenBSD {
+			readBack = "no"
+		}
+		b.WriteString("read_back=" + readBack + "\n" + sysctlShell)
+		read = "sysctl" + sysctls.String() + "; "
 	}
-	return readBack + sysctlShell + "batch() {\n set -f; IFS=$nl; set -- $(sysctl" + names.String() + " 2>/dev/null); IFS=\" \t$nl\"; set +f\n" +
-		" for l do case $l in\n" + cases.String() + " esac; done\n}\n"
+	if files.Len() > 0 {
+		read += "grep -H ''" + files.String() + "; "
+	}
+	b.WriteString("batch() {\n" + clear.String() + "\n set -f; IFS=$nl; set -- $({ " + read + "} 2>/dev/null); IFS=\" \t$nl\"; set +f\n" +
+		" for l do case $l in\n" + cases.String() + " esac; done\n}\n")
+	return b.String()
 }
 
 // onlyRaised are FreeBSD's settings that its kernel raises while it runs and
