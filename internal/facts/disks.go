@@ -76,13 +76,16 @@ const (
 // law, X = U/S); one that serves many at once can do more, so it is a lower
 // bound. ok is false when there is too little to divide.
 func (d *Disk) Throughput() (bytesPerSecond float64, src Source, ok bool) {
-	if l := d.Load; l != nil && l.BusyKnown && l.Busy >= leastBusyShare && l.Bytes > 0 {
-		return l.Bytes / min(l.Busy, 1), l.Source, true
-	}
-	if d.BusyTime.Value >= leastBusyTime && d.Bytes.Value > 0 {
+	l := d.Load
+	usable := l != nil && l.BusyKnown && l.Busy >= leastBusyShare && l.Bytes > 0
+	switch {
+	case usable && !l.SinceBoot:
+	case d.BusyTime.Value >= leastBusyTime && d.Bytes.Value > 0: // finer than a mean of the same time
 		return float64(d.Bytes.Value) / (float64(d.BusyTime.Value) / 1000), d.BusyTime.Source, true
+	case !usable:
+		return 0, Source{}, false
 	}
-	return 0, Source{}, false
+	return l.Bytes / min(l.Busy, 1), l.Source, true
 }
 
 // Disk returns a disk by its name, nil when there is none.

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -46,9 +47,11 @@ func TestDisksOfLinux(t *testing.T) {
 		"as a setting":  {f.Settings["/sys/block/sda/queue/scheduler"].Value, "none [mq-deadline] bfq"},
 		"arc":           {[]uint64{f.ZFS.ARC["size"].Value, f.ZFS.ARC["hits"].Value}, []uint64{30000000000, 1000}},
 	})
-	// The load since boot: 1,000 KiB/s in half of the time.
-	if v, src, ok := f.Disk("sda").Throughput(); !ok || v != 2000*1024 || src.From != "iostat -x" {
+	if v, src, ok := f.Disk("sda").Throughput(); !ok || math.Round(v) != 119174896 || src.From != "/proc/diskstats" {
 		t.Errorf("throughput %g of %v", v, src)
+	}
+	if v, _, ok := (&Disk{Load: load}).Throughput(); !ok || v != 2000*1024 {
+		t.Errorf("1,000 KiB/s in half of the time: %g", v)
 	}
 	if _, _, ok := f.Disk("nvme0n1").Throughput(); ok {
 		t.Error("12 ms of work are no throughput")
@@ -66,6 +69,7 @@ func TestDisksOfFreeBSD(t *testing.T) {
 	}
 	compareAll(t, map[string][2]any{
 		"totals": {[]uint64{ada.Reads.Value, ada.Bytes.Value, ada.BusyTime.Value}, []uint64{120000, 36000000 * 1024, 900500}},
+		"load":   {*ada.Load, DiskLoad{Operations: 150, Bytes: 76800 * 1024, Writes: 150, WriteBytes: 76800 * 1024, WriteLatency: 12.5, Queue: 2, Busy: ada.Load.Busy, BusyKnown: true}},
 		"what":   {[]any{ada.Size, *ada.Rotational, *f.Disk("nda0").Rotational, ada.Model}, []any{units.Bytes(4000787030016), true, false, "EXAMPLE 4TB"}},
 		"pool": {[]any{pool.Size, pool.Free, pool.Fragmentation, pool.Capacity, pool.Health},
 			[]any{units.Bytes(3985729650688), units.Bytes(797145930138), &half, &full, "DEGRADED"}},
@@ -92,6 +96,7 @@ func TestDisksOfOpenBSD(t *testing.T) {
 	sd := f.Disk("sd0")
 	compareAll(t, map[string][2]any{
 		"totals":     {[]uint64{sd.Bytes.Value, sd.Operations.Value, sd.BusyTime.Value}, []uint64{4000000 * 1024, 90000, 120500}},
+		"load":       {*sd.Load, DiskLoad{Operations: 9, Bytes: 120 * 1024, Busy: 0.05, BusyKnown: true, SinceBoot: true}},
 		"optical":    {f.Disk("cd0").Kind, "optical"},
 		"ring":       {[]uint64{f.NIC("ix0").Counters["rxring.2048.alive"].Value, f.NIC("ix0").Counters["rxring.2048.cwm"].Value, f.NIC("ix0").Counters["rxring.4096.alive"].Value}, []uint64{512, 512, 8}},
 		"livelocks":  {f.Counters["mbufs.livelocks"].Value, uint64(3)},

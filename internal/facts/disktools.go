@@ -12,16 +12,21 @@ import (
 // one covers the time since boot.
 func (f *Facts) readIostatExtended(t text) error {
 	var heads []string
+	lines := t.lines()
 	reports := 0
-	seen := map[string]bool{}
-	for i, line := range t.lines() {
+	for _, line := range lines {
+		if iostatHeading(strings.Fields(line)) {
+			reports++
+		}
+	}
+	found := false
+	for i, line := range lines {
 		words := strings.Fields(line)
 		if len(words) < 5 {
 			continue
 		}
-		if first := strings.ToLower(strings.TrimSuffix(words[0], ":")); first == "device" {
+		if iostatHeading(words) {
 			heads = words
-			reports++
 			continue
 		}
 		if len(heads) == 0 || len(words) < min(len(heads), 7) || !plainName(words[0]) || strings.Contains(words[0], ":") {
@@ -29,7 +34,7 @@ func (f *Facts) readIostatExtended(t text) error {
 		}
 		src := f.Line(t.from, i+1)
 		d := f.diskNamed(words[0], src)
-		load := &DiskLoad{Source: src}
+		load := &DiskLoad{SinceBoot: reports == 1, Source: src}
 		known := 0
 		for j := 1; j < len(heads) && j < len(words); j++ {
 			// A comma stands for the point in some languages.
@@ -40,24 +45,32 @@ func (f *Facts) readIostatExtended(t text) error {
 		if known < 4 {
 			continue
 		}
-		seen[d.Name] = true
+		found = true
 		if d.BusyTime.Source == src { // totals
 			d.Operations = Counter{Value: d.Reads.Value + d.Writes.Value, Source: src}
 			d.Bytes = Counter{Value: d.ReadBytes.Value + d.WriteBytes.Value, Source: src}
 			continue
 		}
 		load.Operations, load.Bytes = load.Reads+load.Writes, load.ReadBytes+load.WriteBytes
-		d.Load = load
+		d.observe(load)
 	}
-	if len(seen) == 0 {
+	if !found {
 		return errNothing
 	}
-	for i := range f.Disks {
-		if d := &f.Disks[i]; seen[d.Name] && d.Load != nil && reports == 1 {
-			d.Load.SinceBoot = true
-		}
-	}
 	return nil
+}
+
+func iostatHeading(words []string) bool {
+	return len(words) >= 5 && strings.EqualFold(strings.TrimSuffix(words[0], ":"), "device")
+}
+
+// observe keeps a load, unless what is known is of an interval and the new one
+// is not, or says more of the same time.
+func (d *Disk) observe(l *DiskLoad) {
+	if old := d.Load; old != nil && l.SinceBoot && (!old.SinceBoot || old.BusyKnown && !l.BusyKnown) {
+		return
+	}
+	d.Load = l
 }
 
 // iostatColumn keeps one column and reports whether it is known.
@@ -159,14 +172,14 @@ func (d *Disk) iostatTriple(heads []string, v [3]float64, first bool, src Source
 	total := func(v float64) Counter { return Counter{Value: uint64(v), Source: src} }
 	switch strings.Join(heads, " ") {
 	case "KB/t tps MB/s", "KB/t t/s MB/s":
-		d.Load = &DiskLoad{Operations: v[1], Bytes: v[2] * (1 << 20), SinceBoot: first, Source: src}
+		d.observe(&DiskLoad{Operations: v[1], Bytes: v[2] * (1 << 20), SinceBoot: first, Source: src})
 	case "KB xfr time":
 		// With -I these are totals and seconds, without it rates and a share of
 		// time, which is never above 1.
 		if strings.Contains(src.From, "I") {
 			d.Bytes, d.Operations, d.BusyTime = total(v[0]*1024), total(v[1]), total(v[2]*1000)
 		} else {
-			d.Load = &DiskLoad{Bytes: v[0] * 1024, Operations: v[1], Busy: min(v[2], 1), BusyKnown: true, SinceBoot: first, Source: src}
+			d.observe(&DiskLoad{Bytes: v[0] * 1024, Operations: v[1], Busy: min(v[2], 1), BusyKnown: true, SinceBoot: first, Source: src})
 		}
 	case "KB/t xfrs MB", "KB/t xfr MB":
 		d.Operations, d.Bytes = total(v[1]), total(v[2]*(1<<20))
@@ -219,7 +232,7 @@ func (f *Facts) readGstat(t text) error {
 		if good {
 			found = true
 			l.Bytes = l.ReadBytes + l.WriteBytes
-			f.diskNamed(words[len(words)-1], l.Source).Load = l
+			f.diskNamed(words[len(words)-1], l.Source).observe(l)
 		}
 	}
 	if !found {

@@ -2,6 +2,8 @@ package facts
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -231,5 +233,37 @@ func TestSecondSampleWithSurprises(t *testing.T) {
 	}
 	if f.NIC("eth9") != nil {
 		t.Error("an interface that came later has no first sample")
+	}
+}
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// The page of outputs names what is read, and nothing else.
+func TestPageOfOutputs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/outputs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tables, _ := strings.Cut(string(page), "## Linux")
+	named := map[string]bool{}
+	for _, m := range quoted.FindAllStringSubmatch(tables, -1) {
+		name := commandOutput(strings.ReplaceAll(m[1], "NAME", "eth0"))
+		if strings.HasPrefix(m[1], "/") {
+			name = outputName(m[1][1:])
+		}
+		if name == "" && !strings.HasPrefix(m[1], "-") && m[1] != "kern.cp_times" {
+			t.Errorf("%s is not read", m[1])
+		}
+		named[name] = true
+	}
+	for _, c := range commands() {
+		if !named[c.name] {
+			t.Errorf("%s is read and not on the page", c.name)
+		}
+	}
+	for _, name := range fileNames {
+		if !named[name] {
+			t.Errorf("%s is read and not on the page", name)
+		}
 	}
 }
