@@ -106,3 +106,35 @@ func rules(all []diagnose.Finding) (out []string) {
 	}
 	return out
 }
+
+// FuzzSession reads any text: nothing panics, nothing is found without a line
+// that shows it. The posted cases are the seeds.
+func FuzzSession(f *testing.F) {
+	files, err := filepath.Glob("testdata/cases/*.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		texts := readSession(s)
+		if texts["uname -a"] == "" {
+			return
+		}
+		host, err := facts.FromTexts("fuzz", texts, 0)
+		if err != nil {
+			return
+		}
+		d := diagnose.Diagnose(host, nil, facts.Path{}, "")
+		for _, found := range d.Findings {
+			if len(found.Evidence) == 0 {
+				t.Errorf("%s says %q without a line", found.Rule, found.Summary)
+			}
+		}
+	})
+}
