@@ -109,6 +109,7 @@ func Make(c *catalog.Catalog, r Request) (Plan, error) {
 	p.spread(r)
 	if r.Harden {
 		p.harden(c, r.Machine)
+		p.refuse(c, r.Machine)
 	}
 	p.modules(c, r.Machine)
 	p.order(c)

@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,12 +170,38 @@ func TestHardeningIsOptIn(t *testing.T) {
 	if len(hardened.Changes) < len(plain.Changes)+10 {
 		t.Errorf("%d changes, hardened %d", len(plain.Changes), len(hardened.Changes))
 	}
-	for _, ch := range hardened.Changes {
-		if ch.Setting == "net.inet.tcp.blackhole" && ch.To == "2" && strings.Contains(ch.Because, "Cost:") {
+	if !slices.ContainsFunc(hardened.Changes, func(ch Change) bool {
+		return ch.Setting == "net.inet.tcp.blackhole" && ch.To == "2" && strings.Contains(ch.Because, "Cost: ") && strings.Contains(ch.Because, "(blackhole(4))")
+	}) {
+		t.Error("blackhole is not among the hardening, or has no cost")
+	}
+	for _, k := range hardened.Kept {
+		if k.Setting == "net.inet.tcp.syncookies" && strings.Contains(k.Because, "refused: a flood") {
 			return
 		}
 	}
-	t.Error("blackhole is not among the hardening")
+	t.Error("what is refused is not listed")
+}
+
+// TestHardeningsAreSettings: every name is in the catalog, and no value is
+// both set and refused.
+func TestHardeningsAreSettings(t *testing.T) {
+	c := loaded(t)
+	for system, list := range hardenings {
+		for _, h := range list {
+			if _, ok := c.Lookup(system, h.setting); !ok {
+				t.Errorf("%s: %s is not in the catalog", system, h.setting)
+			}
+		}
+		for _, r := range refusedHardening[system] {
+			if _, ok := c.Lookup(system, r.setting); !ok {
+				t.Errorf("%s: %s is not in the catalog", system, r.setting)
+			}
+			if slices.ContainsFunc(list, func(h hardening) bool { return h.setting == r.setting }) {
+				t.Errorf("%s: %s is set and refused", system, r.setting)
+			}
+		}
+	}
 }
 
 func TestStepsForJumboFramesAndRACK(t *testing.T) {
