@@ -26,7 +26,7 @@ type stamp struct {
 
 // parse understands the common log format's 06/Sep/2015:05:58:05 +0900 (also
 // with milliseconds or without zone, as HAProxy writes it), ISO 8601 (with T or
-// a space, fraction, zone) and Unix times in s, ms, us or ns.
+// a space, fraction, zone), C's ctime and Unix times in s, ms, us or ns.
 func (c *clock) parse(b []byte) (stamp, bool) {
 	if len(b) > 0 && b[0] == '[' {
 		b = bytes.Trim(b, "[]")
@@ -48,6 +48,9 @@ func (c *clock) read(b []byte) (stamp, bool) {
 		return c.common(b)
 	case len(b) >= 19 && b[4] == '-' && b[7] == '-' && (b[10] == 'T' || b[10] == ' '):
 		return c.iso(b)
+	case len(b) == len(time.ANSIC) && b[3] == ' ' && b[13] == ':':
+		t, err := time.Parse(time.ANSIC, string(b))
+		return stamp{unix: t.Unix(), local: true}, err == nil
 	}
 	return unixStamp(b)
 }

@@ -79,15 +79,20 @@ func bestPreset(lines [][]byte) *Format {
 // in it.
 func (f *Format) score(lines [][]byte) float64 {
 	w := newWorker(f, &Options{})
-	fits := 0
+	fits, timed := 0, false
 	for _, line := range lines {
 		w.spans.clear()
-		if fault := w.line(line); fault == faultShape || fault == faultUnit {
+		fault := w.line(line)
+		if fault == faultShape || fault == faultUnit {
 			continue
 		}
+		timed = timed || fault == faultNone
 		if w.sensible(line) {
 			fits++
 		}
+	}
+	if !timed { // blanks and dashes fit many a format
+		return 0
 	}
 	return float64(fits) / float64(len(lines))
 }
@@ -145,6 +150,13 @@ var durationKeys = []struct {
 	{"duration_us", Microseconds}, {"latency_us", Microseconds}, {"reqtime_microsec", Microseconds}, {"request_time_us", Microseconds}, {"time_us", Microseconds},
 	{"duration_ns", Nanoseconds}, {"latency_ns", Nanoseconds}, {"duration_s", Seconds}, {"duration_seconds", Seconds}, {"latency_seconds", Seconds},
 	{"httprequest.latency", UnitUnknown}, {"latency_human", UnitUnknown}, {"ta", Milliseconds}, {"tt", Milliseconds}, {"service", UnitUnknown},
+	// https://developer.konghq.com/plugins/file-log/ and pino-http
+	{"latencies.request", Milliseconds}, {"res.responsetime", Milliseconds},
+	// Elastic Common Schema: event.duration is in nanoseconds
+	{"event.duration", Nanoseconds},
+	// Azure Application Gateway and Front Door; whole numbers were milliseconds once
+	{"properties.timetaken", decimalSeconds}, {"timetaken", decimalSeconds},
+	{"time_elapsed", UnitUnknown}, {"elapsed_time", UnitUnknown}, {"request_duration", UnitUnknown}, {"total_duration", UnitUnknown},
 	{"duration", UnitUnknown}, {"latency", UnitUnknown}, {"elapsed", UnitUnknown}, {"took", UnitUnknown}, {"response_time", UnitUnknown},
 	{"responsetime", UnitUnknown}, {"time_taken", UnitUnknown}, {"total_time", UnitUnknown}, {"process_time", UnitUnknown}, {"req_time", UnitUnknown}, {"taken", UnitUnknown},
 }
@@ -152,16 +164,17 @@ var durationKeys = []struct {
 // otherKeys are names of the other fields, best first. All are compared without
 // regard to case.
 var otherKeys = map[role][]string{
-	roleUpstream: {"upstream_response_time", "upstream_time", "urt", "upstreamtime", "tr"},
-	roleTime:     {"time", "timestamp", "@timestamp", "ts", "time_local", "time_iso8601", "datetime", "date_time", "start_time", "date", "msec"},
-	roleClient:   {"remote_addr", "remote_ip", "client_ip", "clientip", "client", "remoteip", "host", "ip", "fwd", "httprequest.remoteip", "remote"},
+	roleUpstream: {"upstream_response_time", "upstream_time", "urt", "upstreamtime", "tr", "latencies.proxy", "properties.serverresponselatency", "upstream_duration", "backend_time"},
+	roleTime:     {"time", "timestamp", "@timestamp", "ts", "time_local", "time_iso8601", "datetime", "date_time", "start_time", "date", "msec", "started_at", "edgestarttimestamp"},
+	roleClient:   {"remote_addr", "remote_ip", "client_ip", "clientip", "client", "remoteip", "host", "ip", "fwd", "httprequest.remoteip", "remote", "clientaddr", "source.ip", "client.ip", "properties.clientip", "req.remoteaddress", "remote_address", "x_forwarded_for", "http_x_forwarded_for"},
 	roleRequest:  {"request", "http_request", "req"},
-	roleMethod:   {"method", "request_method", "http_method", "requestmethod", "httprequest.requestmethod", "verb"},
-	rolePath:     {"uri", "request_uri", "path", "url", "request_path", "http_path", "httprequest.requesturl"},
-	roleProto:    {"protocol", "proto", "server_protocol", "http_version", "httprequest.protocol"},
-	roleStatus:   {"status", "status_code", "statuscode", "response_code", "code", "httprequest.status"},
-	roleBytes:    {"body_bytes_sent", "bytes_sent", "bytes", "size", "response_size", "bytes_read", "bytes_out", "responsesize", "httprequest.responsesize"},
-	roleCache:    {"upstream_cache_status", "cache", "cache_status", "cachestatus"},
+	roleMethod:   {"method", "request_method", "http_method", "requestmethod", "httprequest.requestmethod", "verb", "http.request.method", "request.method", "req.method", "properties.httpmethod", "clientrequestmethod"},
+	rolePath:     {"uri", "request_uri", "path", "url", "request_path", "http_path", "httprequest.requesturl", "url.path", "url.original", "request.uri", "req.url", "properties.requesturi", "clientrequesturi"},
+	roleProto:    {"protocol", "proto", "server_protocol", "http_version", "httprequest.protocol", "request.proto"},
+	roleStatus:   {"status", "status_code", "statuscode", "response_code", "code", "httprequest.status", "http.response.status_code", "response.status", "response_status", "res.statuscode", "properties.httpstatus", "properties.httpstatuscode", "edgeresponsestatus"},
+	roleBytes:    {"body_bytes_sent", "bytes_sent", "bytes", "size", "response_size", "bytes_read", "bytes_out", "responsesize", "httprequest.responsesize", "http.response.body.bytes", "response.size", "response_body_size", "properties.sentbytes", "properties.responsebytes", "edgeresponsebytes"},
+	roleEnd:      {"termination_state", "response_flags"},
+	roleCache:    {"upstream_cache_status", "cache", "cache_status", "cachestatus", "properties.cachestatus", "cachecachestatus"},
 }
 
 // sampleValues are the values of every key in a sample, by lower-case key.
@@ -202,7 +215,11 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
 		keys := map[role]string{roleDuration: name}
 		for r := range numRoles {
 			for _, k := range otherKeys[r] {
-				if n, ok := s.names[k]; ok && (keys[roleRequest] == "" || r != roleMethod && r != rolePath && r != roleProto) {
+				n, ok := s.names[k]
+				if ok && r == roleClient && !s.looksLike(k, startsWithAddress) {
+					continue // host and client may be names of servers
+				}
+				if ok && (keys[roleRequest] == "" || r != roleMethod && r != rolePath && r != roleProto) {
 					keys[r] = n
 					break
 				}
@@ -211,7 +228,7 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
 		if !s.looksLike(keys[roleRequest], looksLikeRequest) {
 			delete(keys, roleRequest)
 		}
-		f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, ex: keyedExtractor(kind, keys)}
+		f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, ex: keyedExtractor(kind, keys), early: earlyOf(keys)}
 		for r := range keys {
 			f.has[r] = true
 		}
@@ -228,10 +245,16 @@ func (u Unit) label() string {
 	return u.String()
 }
 
+// startsWithAddress reports whether b is an address or a list of them.
+func startsWithAddress(b []byte) bool {
+	one, _, _ := bytes.Cut(b, []byte{','})
+	return isAddress(bytes.TrimSpace(one))
+}
+
 // keysText is what ParseFormat would take for the keys.
 func keysText(keys map[role]string) string {
 	var parts []string
-	for _, name := range []string{"duration", "upstream", "time", "client", "request", "method", "path", "proto", "status", "bytes", "cache"} {
+	for _, name := range []string{"duration", "upstream", "time", "client", "request", "method", "path", "proto", "status", "bytes", "cache", "end"} {
 		if k, ok := keys[keyRoles[name]]; ok {
 			parts = append(parts, name+"="+k)
 		}

@@ -43,6 +43,9 @@ func detectJSON(lines [][]byte, unit Unit) (f *Format, err error, ok bool) {
 		f, err := p.format()
 		return f, err, true
 	}
+	if unit == UnitUnknown && has("responsetime", "res.statuscode") {
+		unit = Milliseconds // pino-http
+	}
 	f, err = seen.keyedFormat("json", unit)
 	return f, err, true
 }
@@ -101,6 +104,9 @@ func detectPairs(kind string, lines [][]byte, unit Unit) (f *Format, err error, 
 	}
 	if _, ok := seen.names["status"]; kind == "logfmt" && !ok {
 		return nil, nil, false // positional columns, some of them named
+	}
+	if _, ok := seen.names["controller"]; ok && unit == UnitUnknown {
+		unit = Milliseconds // lograge
 	}
 	f, err = seen.keyedFormat(kind, unit)
 	return f, err, true

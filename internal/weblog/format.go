@@ -19,6 +19,8 @@ type Format struct {
 	plainSeconds bool // the request time is one field, in seconds
 	directives   bool // W3C: lines beginning with # say what follows
 	has          [numRoles]bool
+	// early tells from the value of roleEnd whether a request ended early.
+	early func([]byte) bool
 }
 
 // ParseFormat reads what the user says of a format: the name of a preset
@@ -87,7 +89,7 @@ func guessKind(text string) string {
 // newFormat compiles tokens and checks that they say enough: a request time is
 // the one field that nothing can do without.
 func newFormat(name, text string, unit Unit, tokens []token) (*Format, error) {
-	f := &Format{Name: name, Text: text, Unit: unit, upstreamUnit: unit}
+	f := &Format{Name: name, Text: text, Unit: unit, upstreamUnit: unit, early: endedEarlyHAProxy}
 	for i := range tokens {
 		r := tokens[i].role
 		if r != roleNone && f.has[r] {

@@ -115,7 +115,7 @@ var formatCases = []struct {
 		want: seen{US: 57000, Status: 200, Size: 12, Unix: 1709251200, Method: "POST", Path: "/foo?x"}},
 	{name: "logfmt with units (Heroku)",
 		line: `2024-03-01T00:00:00.1+00:00 heroku[router]: at=info method=GET path="/x y" host=e.org fwd="192.0.2.1" dyno=web.1 connect=1ms service=18ms status=200 bytes=13`,
-		want: seen{US: 18000, Status: 200, Size: 13, Method: "GET", Path: "/x y", Client: "e.org"}},
+		want: seen{US: 18000, Status: 200, Size: 13, Method: "GET", Path: "/x y", Client: "192.0.2.1"}},
 	{name: "JSON by key", format: "json:duration=took.ms,status=code,unit=ms", line: `{"took":{"x":[1,{"a":"]"}],"ms":"7.5"},"code":"201"}`,
 		want: seen{US: 7500, Status: 201, Size: -1}},
 	{name: "whole numbers with --unit", unit: Microseconds,
@@ -124,6 +124,36 @@ var formatCases = []struct {
 	{name: "named columns of an unknown format",
 		line: `2024-03-01 host1 "GET /z HTTP/1.1" 200 77 urt=0.010 rt=0.020`,
 		want: seen{US: 20000, Upstream: 10000, Status: 200, Size: 77, Method: "GET", Path: "/z", Proto: "HTTP/1.1"}},
+	{name: "Istio",
+		line: `[2024-03-01T00:00:00.409Z] "GET /status/418 HTTP/1.1" 418 - via_upstream - "-" 0 135 3 1 "-" "curl" "84961386" "httpbin:8000" "127.0.0.1:80" inbound|8000|| 127.0.0.1:41854 10.44.1.27:80 10.44.1.23:37652 outbound_.8000 default`,
+		want: seen{US: 3000, Upstream: 1000, Status: 418, Size: 135, Unix: 1709251200, Method: "GET", Path: "/status/418", Client: "10.44.1.23:37652", Proto: "HTTP/1.1"}},
+	{name: "HAProxy HTTPS log: more stands behind the request",
+		line: `10.0.0.9:51 [01/Mar/2024:00:00:00.250] fe~ be/s1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 "GET /a HTTP/1.1" 0/0/0/0/0 e.org/TLSv1.3/TLS_AES_256_GCM_SHA384`,
+		want: seen{US: 109000, Upstream: 69000, Status: 200, Size: 2750, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9", Proto: "HTTP/1.1"}},
+	{name: "HAProxy TCP log",
+		line: `Mar  1 00:00:01 lb haproxy[7]: 10.0.1.2:33313 [01/Mar/2024:00:00:00.443] fnt bck/srv1 0/0/5007 212 -- 0/0/0/0/3 0/0`,
+		want: seen{US: 5007000, Size: 212, Unix: 1709251200, Client: "10.0.1.2"}},
+	{name: "uWSGI",
+		line: `[pid: 12|app: 0|req: 1/1] 10.0.0.9 () {42 vars in 675 bytes} [Fri Mar  1 00:00:00 2024] GET /b?x=1 => generated 11 bytes in 25 msecs (HTTP/1.1 200) 2 headers in 79 bytes (1 switches on core 0)`,
+		want: seen{US: 25000, Status: 200, Size: 11, Unix: 1709251200, Method: "GET", Path: "/b?x=1", Client: "10.0.0.9", Proto: "HTTP/1.1"}},
+	{name: "a word behind the number is its unit (morgan)", line: "::1 - GET /a HTTP/1.1 200 2326 - 12.345 ms\n::1 - GET /b HTTP/1.1 200 26 - 2.345 ms",
+		want: seen{US: 2345, Status: 200, Size: 26, Method: "GET", Path: "/b", Client: "::1", Proto: "HTTP/1.1"}},
+	{name: "columns between tabs", line: "01/Mar/2024:00:00:00 +0000\t10.0.0.9\tGET /a HTTP/1.1\t200\t2326\t0.123",
+		want: seen{US: 123000, Status: 200, Size: 2326, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9", Proto: "HTTP/1.1"}},
+	{name: "columns between bars", line: "10.0.0.9|01/Mar/2024:00:00:00 +0000|GET /a HTTP/1.1|200|2326|0.123",
+		want: seen{US: 123000, Status: 200, Size: 2326, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9", Proto: "HTTP/1.1"}},
+	{name: "columns between commas", line: "2024-03-01T00:00:00+00:00,10.0.0.9,GET,/a,200,2326,0.123",
+		want: seen{US: 123000, Status: 200, Size: 2326, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9"}},
+	{name: "columns padded with blanks, units carried (Gin)", line: "[GIN] 2024/03/01 - 00:00:00 | 200 |     1.5ms |   192.0.2.1 | GET      \"/a\"\n[GIN] 2024/03/01 - 00:00:00 | 201 |  34.5µs |       192.0.2.1 | POST \"/a\"",
+		want: seen{US: 34, Status: 201, Size: -1, Method: "POST", Path: "/a", Client: "192.0.2.1"}},
+	{name: "the status before an unquoted request", line: "1709251200.123 0.056 10.0.0.9 200 2326 GET /a HTTP/1.1",
+		want: seen{US: 56000, Status: 200, Size: 2326, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9", Proto: "HTTP/1.1"}},
+	{name: "Kong", line: `{"latencies":{"request":515,"kong":58,"proxy":457},"request":{"uri":"/a","method":"GET","size":"100"},"response":{"status":200,"size":"2326"},"client_ip":"10.0.0.9","started_at":1709251200425}`,
+		want: seen{US: 515000, Upstream: 457000, Status: 200, Size: 2326, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9"}},
+	{name: "Elastic Common Schema", line: `{"@timestamp":"2024-03-01T00:00:00.123Z","http":{"request":{"method":"GET"},"response":{"status_code":200,"body":{"bytes":2326}}},"url":{"path":"/a"},"source":{"ip":"10.0.0.9"},"event":{"duration":56123000}}`,
+		want: seen{US: 56123, Status: 200, Size: 2326, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9"}},
+	{name: "two times, the shorter one of unknown meaning", line: `10.0.0.9 [01/Mar/2024:00:00:00 +0000] "GET /a HTTP/1.1" 200 5 0.123 0.023`,
+		want: seen{US: 123000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9", Proto: "HTTP/1.1"}},
 }
 
 func TestFormats(t *testing.T) {
@@ -264,4 +294,42 @@ func FuzzLines(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Ways in which servers say that a request ended early.
+func TestEnds(t *testing.T) {
+	haproxy := `10.0.0.9:51 [01/Mar/2024:00:00:00.250] fe be/s1 10/0/30/69/109 200 2750 - - %s 1/1/1/1/0 0/0 "GET /a HTTP/1.1"` + "\n"
+	envoy := `[2024-03-01T00:00:00.310Z] "GET /a HTTP/2" 0 %s 154 10 226 - "-" "agent" "cc21" "e" "-"` + "\n"
+	for _, c := range []struct {
+		line, end, name string
+	}{
+		{haproxy, "----", ""}, {haproxy, "CD--", "CD"}, {haproxy, "sHVN", "sH"}, {haproxy, "PR--", ""}, {haproxy, "LR--", ""}, {haproxy, "SC", "SC"},
+		{envoy, "-", ""}, {envoy, "DC", "DC"}, {envoy, "NR", ""}, {envoy, "UF,URX", "UF,URX"},
+	} {
+		text := strings.ReplaceAll(c.line, "%s", c.end)
+		r := Summarize(readText(t, text, Options{}), View{})
+		delete(r.Aborted, "000")
+		want := map[string]uint64{}
+		if c.name != "" {
+			want[c.name] = 1
+		}
+		if r.Requests != 1 || !cmp.Equal(r.Aborted, want) {
+			t.Errorf("%s: %d requests, %v, want %v", c.end, r.Requests, r.Aborted, want)
+		}
+	}
+}
+
+// Times of which nothing says what they are in are asked for, not guessed.
+func TestFractionsOfUnknownUnit(t *testing.T) {
+	text := "GET /a 200 123.4\nGET /b 200 12.3\nGET /c 404 0.9\n"
+	if f, err := Detect([]byte(text), UnitUnknown); err == nil {
+		t.Errorf("taken for %s: %s", f.Name, f.Note)
+	}
+	f, err := Detect([]byte(text), Milliseconds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := see(f, "GET /a 200 123.4"); got.US != 123400 {
+		t.Errorf("%+v", got)
+	}
 }

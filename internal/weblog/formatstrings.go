@@ -17,7 +17,7 @@ var nginxRoles = map[string]role{
 	"request_uri": rolePath, "uri": rolePath, "path": rolePath,
 	"server_protocol": roleProto, "proto": roleProto, "status": roleStatus,
 	"body_bytes_sent": roleBytes, "bytes_sent": roleBytes, "bytes": roleBytes,
-	"upstream_cache_status": roleCache, "cache": roleCache, "connection_requests": roleReuse,
+	"upstream_cache_status": roleCache, "cache": roleCache, "connection_requests": roleReuse, "end": roleEnd,
 }
 
 // parseNginx reads a log_format: the bare string, or the whole directive with
@@ -122,6 +122,7 @@ func parseApache(text string) (*Format, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.early = endedEarlyApache
 	f.upstreamUnit = Seconds // %{Varnish:time_firstbyte}x
 	return f, nil
 }
@@ -167,7 +168,7 @@ func cutApache(s string) (directive, rest string) {
 
 var apacheRoles = map[byte]role{
 	'h': roleClient, 'a': roleClient, 'r': roleRequest, 's': roleStatus, 'b': roleBytes, 'B': roleBytes, 'O': roleBytes,
-	'D': roleDuration, 'T': roleDuration, 'm': roleMethod, 'U': rolePath, 'H': roleProto, 'k': roleReuse, 't': roleTime,
+	'D': roleDuration, 'T': roleDuration, 'm': roleMethod, 'U': rolePath, 'H': roleProto, 'k': roleReuse, 't': roleTime, 'X': roleEnd,
 }
 
 func apacheTokens(directive string) ([]token, Unit) {
@@ -208,7 +209,7 @@ func apacheTokens(directive string) ([]token, Unit) {
 var haproxyRoles = map[string]role{
 	"ci": roleClient, "t": roleTime, "tr": roleTime, "trg": roleTime, "T": roleTime, "Tl": roleTime, "Ts": roleTime, "trl": roleTime,
 	"Ta": roleDuration, "Tr": roleUpstream, "ST": roleStatus, "B": roleBytes, "r": roleRequest,
-	"HM": roleMethod, "HP": rolePath, "HU": rolePath, "HPO": rolePath, "HV": roleProto,
+	"HM": roleMethod, "HP": rolePath, "HU": rolePath, "HPO": rolePath, "HV": roleProto, "ts": roleEnd, "tsc": roleEnd,
 }
 
 // parseHAProxy reads a log-format string. The captured headers (%hr, %hs) are
@@ -349,6 +350,8 @@ func envoyRole(op string) role {
 		return roleTime
 	case "DURATION":
 		return roleDuration
+	case "RESPONSE_FLAGS":
+		return roleEnd
 	case "PROTOCOL":
 		return roleProto
 	case "RESPONSE_CODE":
@@ -385,5 +388,9 @@ func parseEnvoy(text string) (*Format, error) {
 		}
 		tokens = append(tokens, token{role: envoyRole(part), name: "%" + part + "%"})
 	}
-	return newFormat("Envoy format", text, Milliseconds, tokens)
+	f, err := newFormat("Envoy format", text, Milliseconds, tokens)
+	if err == nil {
+		f.early = endedEarlyEnvoy
+	}
+	return f, err
 }

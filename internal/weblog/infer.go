@@ -4,22 +4,31 @@ import (
 	"bytes"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
-// piece is one blank-separated part of a line: in brackets, in quotes, or bare,
+// separators are what columns may be separated by, in the order tried.
+const separators = "\t |,"
+
+// piece is one part of a line between separators: in brackets, in quotes, or bare,
 // perhaps as key=value.
 type piece struct {
 	kind byte // '[', '"' or 'w'
 	key  string
 	text []byte
+	pad  bool // blanks stand before it
 }
 
 // split takes a line apart.
-func split(line []byte) []piece {
+func split(line []byte, sep byte) []piece {
 	var out []piece
 	for pos := 0; pos < len(line); {
 		p := piece{kind: 'w'}
+		for sep == ' ' && pos > 0 && line[pos] == ' ' && pos+1 < len(line) {
+			p.pad = true
+			pos++
+		}
 		if eq := keyLength(line[pos:]); eq > 0 {
 			p.key = string(line[pos : pos+eq+1])
 			pos += eq + 1
@@ -34,13 +43,13 @@ func split(line []byte) []piece {
 				end = pos + i
 			}
 		}
-		if end > 0 && (end+1 == len(line) || line[end+1] == ' ') {
+		if end > 0 && (end+1 == len(line) || line[end+1] == sep) {
 			p.text = line[pos+1 : end]
 			pos = end + 2
 		} else {
 			p.kind = 'w'
 			end = len(line)
-			if i := bytes.IndexByte(line[pos:], ' '); i >= 0 {
+			if i := bytes.IndexByte(line[pos:], sep); i >= 0 {
 				end = pos + i
 			}
 			p.text = line[pos:end]
@@ -67,15 +76,16 @@ func keyLength(b []byte) int {
 
 // table is a sample in columns: the lines of the commonest shape.
 type table struct {
+	sep   byte
 	shape []piece // text unused
 	rows  [][]piece
 }
 
-func tableOf(lines [][]byte) table {
+func tableOf(lines [][]byte, sep byte) table {
 	shapes := map[string][][]piece{}
 	var best string
 	for _, l := range lines {
-		row := split(l)
+		row := split(l, sep)
 		var sig strings.Builder
 		for _, p := range row {
 			sig.WriteByte(p.kind)
@@ -87,9 +97,14 @@ func tableOf(lines [][]byte) table {
 			best = s
 		}
 	}
-	t := table{rows: shapes[best]}
+	t := table{sep: sep, rows: shapes[best]}
 	if len(t.rows) > 0 {
-		t.shape = t.rows[0]
+		t.shape = slices.Clone(t.rows[0])
+	}
+	for _, row := range t.rows {
+		for i := range row {
+			t.shape[i].pad = t.shape[i].pad || row[i].pad
+		}
 	}
 	return t
 }
@@ -121,16 +136,72 @@ func (t *table) find(from int, test func([]byte) bool) int {
 	return -1
 }
 
+// only returns the one column without a role that test holds for, -1 if there
+// is none or several.
+func (t *table) only(roles []role, test func([]byte) bool) int {
+	found := -1
+	for i := range t.shape {
+		if roles[i] != roleNone || !t.all(i, test) {
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found = i
+	}
+	return found
+}
+
+// unitWords are how lines name the unit of the number before.
+var unitWords = map[string]Unit{"s": Seconds, "sec": Seconds, "secs": Seconds, "seconds": Seconds, "ms": Milliseconds, "msec": Milliseconds, "msecs": Milliseconds,
+	"milliseconds": Milliseconds, "us": Microseconds, "usec": Microseconds, "usecs": Microseconds, "µs": Microseconds, "microseconds": Microseconds}
+
+// wordUnit returns the unit that the column after col names in every line,
+// UnitUnknown if it does not.
+func (t *table) wordUnit(col int) Unit {
+	if col+1 >= len(t.shape) {
+		return UnitUnknown
+	}
+	u := unitWords[string(t.rows[0][col+1].text)]
+	for _, row := range t.rows {
+		if unitWords[string(row[col+1].text)] != u {
+			return UnitUnknown
+		}
+	}
+	return u
+}
+
 // infer works out the format of text lines without a preset, from what their
 // columns hold.
 func infer(lines [][]byte, unit Unit) (*Format, error) {
-	t := tableOf(lines)
+	var first error
+	for _, sep := range []byte(separators) {
+		if sep != ' ' && bytes.Count(lines[0], []byte{sep}) < 3 {
+			continue
+		}
+		f, err := inferColumns(lines, sep, unit)
+		if err == nil {
+			return f, nil
+		}
+		if first == nil || sep == ' ' {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+// inferColumns is infer for one separator.
+func inferColumns(lines [][]byte, sep byte, unit Unit) (*Format, error) {
+	t := tableOf(lines, sep)
 	if float64(len(t.rows)) < minScore*float64(len(lines)) || len(t.shape) < 3 {
 		return nil, fmt.Errorf("no known format fits; say --format with the server's format string, or one of %s. the first line: %s", strings.Join(Presets(), ", "), Escape(string(lines[0]), 120))
 	}
 	roles := make([]role, len(t.shape))
 	after := t.inferRequest(roles)
 	status := t.find(after, isStatus)
+	if status < 0 {
+		status = t.only(roles, isStatus)
+	}
 	if status < 0 {
 		return nil, fmt.Errorf("found no column of HTTP statuses; say --format. the first line: %s", Escape(string(lines[0]), 120))
 	}
@@ -220,6 +291,12 @@ func (t *table) inferDuration(roles []role, unit Unit) (ok bool, u Unit, note st
 			wholes = append(wholes, i)
 		}
 	}
+	for _, i := range append(append([]int{}, times...), wholes...) {
+		if u = t.wordUnit(i); u != UnitUnknown {
+			roles[i] = roleDuration
+			return true, u, fmt.Sprintf("took column %d (%s) for the request time in %s", i+1, t.describe(i), u), nil
+		}
+	}
 	if len(times) == 0 {
 		return t.wholeDuration(roles, wholes, unit)
 	}
@@ -228,15 +305,46 @@ func (t *table) inferDuration(roles []role, unit Unit) (ok bool, u Unit, note st
 		return false, 0, "", fmt.Errorf("columns %s all look like times, and none is always the longest; say --format with the server's format string", columnNumbers(times))
 	}
 	roles[best] = roleDuration
-	if len(times) == 2 {
-		roles[times[0]+times[1]-best] = roleUpstream
+	if i := t.upstream(times, best); i >= 0 {
+		roles[i] = roleUpstream
 	}
-	u = Seconds
-	if unit != UnitUnknown {
-		u = unit
-	}
-	return true, u, fmt.Sprintf("took column %d (%s) for the request time in %s", best+1, t.describe(best), u), nil
+	u, err = t.fractionUnit(best, unit)
+	return err == nil, u, fmt.Sprintf("took column %d (%s) for the request time in %s", best+1, t.describe(best), u.label()), err
 }
+
+// fractionUnit settles the unit of a column of numbers with fractions: what the
+// user says, what they carry, else seconds, as servers that log a fraction do.
+// Some frameworks log milliseconds with a fraction; where seconds would make half
+// of the requests slower than slowSample, the user has to say.
+func (t *table) fractionUnit(col int, said Unit) (Unit, error) {
+	if said != UnitUnknown {
+		return said, nil
+	}
+	carried := func(b []byte) bool { _, _, f := parseMicros(b, UnitUnknown); return f == faultNone }
+	if t.all(col, carried) {
+		return UnitUnknown, nil
+	}
+	if key := strings.ToLower(strings.TrimSuffix(t.shape[col].key, "=")); key != "" {
+		for _, d := range durationKeys {
+			if d.name == key && d.unit == decimalSeconds {
+				return Seconds, nil
+			}
+		}
+	}
+	slow := 0
+	for _, row := range t.rows {
+		if us, _, f := parseMicros(row[col].text, Seconds); f == faultNone && us >= slowSample {
+			slow++
+		}
+	}
+	if len(t.rows) >= 2 && 2*slow > len(t.rows) {
+		return UnitUnknown, fmt.Errorf("column %d (%s) looks like the request time, but does not say its unit, and in seconds most requests would be slow: say --unit s or --unit ms", col+1, t.describe(col))
+	}
+	return Seconds, nil
+}
+
+// slowSample is one second in us.
+const slowSample = 1_000_000
 
 // wholeDuration takes the last column of whole numbers for the request time if
 // the user says its unit.
@@ -286,6 +394,29 @@ func (t *table) longest(cols []int) int {
 	return -1
 }
 
+// upstream returns the column with the time of the server behind, -1 if none is
+// known to be it: by its name or, of two, by requests that were not passed on.
+// Another second time may be that to the first byte.
+func (t *table) upstream(times []int, best int) int {
+	for _, name := range otherKeys[roleUpstream] {
+		for _, c := range times {
+			if strings.EqualFold(strings.TrimSuffix(t.shape[c].key, "="), name) {
+				return c
+			}
+		}
+	}
+	if len(times) != 2 {
+		return -1
+	}
+	other := times[0] + times[1] - best
+	for _, row := range t.rows {
+		if string(row[other].text) == "-" {
+			return other
+		}
+	}
+	return -1
+}
+
 func (t *table) describe(col int) string {
 	return Escape(t.shape[col].key+string(t.rows[0][col].text), 32)
 }
@@ -310,11 +441,11 @@ func (t *table) tokens(roles []role) []token {
 			open, end = `"`, `"`
 		}
 		if i > 0 {
-			open = " " + p.key + open
+			open = string(t.sep) + p.key + open
 		} else {
 			open = p.key + open
 		}
-		v := token{role: roles[i], name: fmt.Sprintf("column %d", i+1), list: roles[i] == roleUpstream}
+		v := token{role: roles[i], name: fmt.Sprintf("column %d", i+1), list: roles[i] == roleUpstream, pad: p.pad && open == " "}
 		out = append(out, token{lit: open}, v, token{lit: end})
 	}
 	return out

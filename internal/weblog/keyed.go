@@ -13,7 +13,7 @@ const (
 	// https://caddyserver.com/docs/logging: duration is in seconds unless the
 	// encoder's duration_format says otherwise.
 	caddyKeys   = "duration=duration,time=ts,status=status,bytes=size,method=request.method,path=request.uri,proto=request.proto,client=request.remote_ip,unit=s"
-	envoyKeys   = "duration=duration,time=start_time,status=response_code,bytes=bytes_sent,method=method,path=path,proto=protocol,upstream=upstream_service_time,client=downstream_remote_address,unit=ms"
+	envoyKeys   = "duration=duration,time=start_time,status=response_code,bytes=bytes_sent,method=method,path=path,proto=protocol,upstream=upstream_service_time,end=response_flags,client=downstream_remote_address,unit=ms"
 	traefikKeys = "duration=Duration,time=StartUTC,status=DownstreamStatus,bytes=DownstreamContentSize,method=RequestMethod,path=RequestPath,proto=RequestProtocol,upstream=OriginDuration,client=ClientHost,unit=ns"
 )
 
@@ -21,7 +21,7 @@ const (
 var keyRoles = map[string]role{
 	"duration": roleDuration, "upstream": roleUpstream, "time": roleTime, "client": roleClient, "request": roleRequest,
 	"method": roleMethod, "path": rolePath, "proto": roleProto, "status": roleStatus, "bytes": roleBytes, "cache": roleCache,
-	"reuse": roleReuse,
+	"reuse": roleReuse, "end": roleEnd,
 }
 
 // parseKeys reads "duration=KEY,status=KEY,...,unit=ms". In JSON, a dot in a
@@ -42,7 +42,7 @@ func parseKeys(kind, text string) (*Format, error) {
 		}
 		r, ok := keyRoles[kv.Key]
 		if !ok {
-			return nil, fmt.Errorf("unknown field %q (use duration, upstream, time, client, request, method, path, proto, status, bytes, cache, reuse or unit)", kv.Key)
+			return nil, fmt.Errorf("unknown field %q (use duration, upstream, time, client, request, method, path, proto, status, bytes, cache, reuse, end or unit)", kv.Key)
 		}
 		keys[r] = kv.Value
 		f.has[r] = true
@@ -51,8 +51,16 @@ func parseKeys(kind, text string) (*Format, error) {
 		return nil, fmt.Errorf("no duration=KEY among %q", text)
 	}
 	f.upstreamUnit = f.Unit
-	f.ex = keyedExtractor(kind, keys)
+	f.ex, f.early = keyedExtractor(kind, keys), earlyOf(keys)
 	return f, nil
+}
+
+// earlyOf chooses what ends mean by the name of their key.
+func earlyOf(keys map[role]string) func([]byte) bool {
+	if strings.Contains(keys[roleEnd], "flags") {
+		return endedEarlyEnvoy
+	}
+	return endedEarlyHAProxy
 }
 
 func keyedExtractor(kind string, keys map[role]string) extractor {

@@ -26,6 +26,7 @@ const (
 	roleBytes
 	roleCache // HIT, MISS, ...
 	roleReuse // requests before this one on its connection
+	roleEnd   // how the request ended: HAProxy's termination state and the like
 	numRoles
 )
 

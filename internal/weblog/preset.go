@@ -22,6 +22,8 @@ const (
 var presets = []preset{
 	// https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage
 	{name: "envoy", title: "Envoy default", kind: "envoy", text: `[%START_TIME%] "%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" %RESPONSE_CODE% %RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT% %DURATION% %RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)% "%REQ(X-FORWARDED-FOR)%" "%REQ(USER-AGENT)%" "%REQ(X-REQUEST-ID)%" "%REQ(:AUTHORITY)%" "%UPSTREAM_HOST%"`},
+	// https://istio.io/latest/docs/tasks/observability/logs/access-log/
+	{name: "istio", title: "Istio default", kind: "envoy", text: `[%START_TIME%] "%REQ(:METHOD)% %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)% %PROTOCOL%" %RESPONSE_CODE% %RESPONSE_FLAGS% %RESPONSE_CODE_DETAILS% %CONNECTION_TERMINATION_DETAILS% "%UPSTREAM_TRANSPORT_FAILURE_REASON%" %BYTES_RECEIVED% %BYTES_SENT% %DURATION% %RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)% "%REQ(X-FORWARDED-FOR)%" "%REQ(USER-AGENT)%" "%REQ(X-REQUEST-ID)%" "%REQ(:AUTHORITY)%" "%UPSTREAM_HOST%" %UPSTREAM_CLUSTER% %UPSTREAM_LOCAL_ADDRESS% %DOWNSTREAM_LOCAL_ADDRESS% %DOWNSTREAM_REMOTE_ADDRESS% %REST%`},
 	// https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-access-logs.html
 	{name: "alb", title: "AWS Application Load Balancer", unit: Seconds, text: `$type $time $elb $client $target $duration $duration2 $duration3 $status $target_status $received_bytes $bytes "$request" "$rest`},
 	// https://docs.aws.amazon.com/elasticloadbalancing/latest/classic/access-log-collection.html
@@ -33,8 +35,12 @@ var presets = []preset{
 	// https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/log-format/
 	{name: "ingress-nginx", title: "Kubernetes ingress-nginx", unit: Seconds, text: combined + ` $request_length $request_time [$proxy_upstream_name] [$proxy_alternative_upstream_name] $upstream_addr $upstream_response_length $upstream_response_time $upstream_status $req_id`},
 	// HAProxy configuration manual, section 8.2.3 and "option httplog clf"
+	{name: "haproxy-https", title: "HAProxy HTTPS log", kind: "haproxy", text: `%ci:%cp [%tr] %ft %b/%s %TR/%Tw/%Tc/%Tr/%Ta %ST %B %CC %CS %tsc %ac/%fc/%bc/%sc/%rc %sq/%bq %hr %hs %{+Q}r %ssl`},
 	{name: "haproxy", title: "HAProxy HTTP log", kind: "haproxy", text: `%ci:%cp [%tr] %ft %b/%s %TR/%Tw/%Tc/%Tr/%Ta %ST %B %CC %CS %tsc %ac/%fc/%bc/%sc/%rc %sq/%bq %hr %hs %{+Q}r`},
-	{name: "haproxy-clf", title: "HAProxy HTTP log, CLF", unit: Milliseconds, text: common + ` "" "" $port $ms "$frontend" "$backend" "$server" $tr $tw $tc $upstream $duration $rest`},
+	{name: "haproxy-tcp", title: "HAProxy TCP log: times are of whole connections", kind: "haproxy", text: `%ci:%cp [%t] %ft %b/%s %Tw/%Tc/%Tt %B %ts %ac/%fc/%bc/%sc/%rc %sq/%bq`},
+	// https://uwsgi-docs.readthedocs.io/en/latest/LogFormat.html
+	{name: "uwsgi", title: "uWSGI", unit: Milliseconds, text: `[pid: $pid|app: $app|req: $number] $client ($user) {$variables} [$time] $method $path => generated $bytes bytes in $duration msecs ($proto $status) $rest`},
+	{name: "haproxy-clf", title: "HAProxy HTTP log, CLF", unit: Milliseconds, text: common + ` "" "" $port $ms "$frontend" "$backend" "$server" $tr $tw $tc $upstream $duration $end $rest`},
 	// http://www.squid-cache.org/Doc/config/logformat/
 	{name: "squid", title: "Squid native", kind: "squid", text: `%ts.%03tu %6tr %>a %Ss/%03>Hs %<st %rm %ru %[un %Sh/%<a %mt`},
 	// Apache's, lighttpd's and varnishncsa's %D and %T at the end of combined or

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -32,7 +33,7 @@ type Report struct {
 	Confidence  float64             `json:"confidence"`
 	Under       map[string]float64  `json:"under_s"`
 	UnderCI     map[string]Estimate `json:"under_intervals"`
-	Aborted     map[string]uint64   `json:"aborted,omitempty"` // by status: 499, 000
+	Aborted     map[string]uint64   `json:"aborted,omitempty"` // by status (499, 000) or how the server says they ended (HAProxy: CD, SC)
 	Statuses    map[string]uint64   `json:"statuses,omitempty"`
 
 	Groups     []Group     `json:"groups"`
@@ -236,11 +237,20 @@ func (r *Report) addStatuses(s *Sketch) {
 		}
 	}
 	if len(r.Statuses) == 1 && s.Status[0] == s.Requests {
-		r.Statuses, r.Aborted = nil, nil // the format has no status
-		return
-	}
-	if n := s.Status[499] + s.Status[0]; n > 0 {
+		r.Statuses = nil // the format has no status
+		delete(r.Aborted, "000")
+	} else if n := s.Status[499] + s.Status[0]; n > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d requests were aborted (499, 000): their times are how long the client waited, not how long the answer took; leave them out with --status", n))
+	}
+	if len(s.ends) > 0 {
+		var names []string
+		var sum uint64
+		for _, name := range sortedKeys(s.ends) {
+			names = append(names, fmt.Sprintf("%s %d", Escape(name, 64), s.ends[name]))
+			sum += s.ends[name]
+			r.Aborted[Escape(name, 64)] = s.ends[name]
+		}
+		r.Notes = append(r.Notes, fmt.Sprintf("%d requests ended early, by the client, the server or a timeout (%s): their times are not those of whole answers", sum, strings.Join(names, ", ")))
 	}
 	if n := s.Status[304]; n > 0 && s.Requests > 0 && float64(n) > 0.05*float64(s.Requests) {
 		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers are 304: the client's cache had the object, so they are fast at any tuning", 100*float64(n)/float64(s.Requests)))

@@ -26,6 +26,7 @@ type savedSketch struct {
 	Status   map[int]uint64    `json:"status"`
 	Step     uint64            `json:"step_us"`
 	Skipped  [numFaults]uint64 `json:"skipped"`
+	Ends     map[string]uint64 `json:"ends,omitempty"`
 	Examples []Skip            `json:"examples"`
 	Clusters []savedHist       `json:"clusters"`
 	Detail   *savedDetail      `json:"detail,omitempty"`
@@ -90,7 +91,7 @@ func (s *Sketch) Save(w io.Writer) error {
 }
 
 func (s *Sketch) saved() savedSketch {
-	out := savedSketch{Requests: s.Requests, Filtered: s.Filtered, Bytes: s.Bytes, Status: map[int]uint64{}, Step: s.Step, Skipped: s.skipped, Examples: s.examples}
+	out := savedSketch{Requests: s.Requests, Filtered: s.Filtered, Bytes: s.Bytes, Status: map[int]uint64{}, Step: s.Step, Skipped: s.skipped, Ends: s.ends, Examples: s.examples}
 	for _, in := range s.Inputs {
 		si := savedInput{Name: in.Name, Format: in.Format, Lines: in.Lines}
 		if in.Err != nil {
@@ -193,6 +194,9 @@ func (in *savedSketch) sketch() (*Sketch, error) {
 			input.Err = errors.New(i.Error)
 		}
 		s.Inputs = append(s.Inputs, input)
+	}
+	for name, n := range in.Ends {
+		s.addEnd(Escape(name, 64), n)
 	}
 	var statuses, times uint64
 	for code, n := range in.Status {

@@ -19,6 +19,7 @@ type Sketch struct {
 	Step     uint64 // resolution of the times, us; 0 while there are none
 
 	skipped  [numFaults]uint64
+	ends     map[string]uint64 // requests that ended early, by how
 	examples []Skip
 	// clusters are the times of consecutive parts of the log; their sum is the
 	// whole distribution.
@@ -87,6 +88,9 @@ func (s *Sketch) add(o *Sketch) {
 	}
 	for i, n := range o.skipped {
 		s.skipped[i] += n
+	}
+	for name, n := range o.ends {
+		s.addEnd(name, n)
 	}
 	if s.Step == 0 || o.Step != 0 && o.Step < s.Step {
 		s.Step = o.Step

@@ -19,7 +19,7 @@ type request struct {
 	size                  int64 // -1 when unknown
 	reuse                 int64
 	method, path, proto   []byte
-	client, cache         []byte
+	client, cache, end    []byte
 }
 
 // worker turns blocks of lines into counts. Each goroutine has its own.
@@ -128,6 +128,7 @@ func (w *worker) line(line []byte) fault {
 			return faultShape
 		}
 	}
+	r.end = w.spans[roleEnd].of(line)
 	if w.opt.Full || w.opt.Filter != nil || w.opt.each != nil {
 		w.decode(line)
 		if !w.opt.Filter.match(r) {
@@ -159,6 +160,9 @@ func (w *worker) count(step uint64) {
 	}
 	if s.Step == 0 || step < s.Step {
 		s.Step = step
+	}
+	if len(r.end) > 0 && w.format.early != nil && w.format.early(r.end) {
+		s.addEnd(endName(r.end), 1)
 	}
 	r.bin = uint(binOf(r.us))
 	w.seg.addTo(r.bin, r.us)

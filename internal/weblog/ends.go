@@ -1,0 +1,56 @@
+package weblog
+
+import (
+	"bytes"
+	"strings"
+)
+
+// endedEarlyHAProxy reports whether a termination state says that the request
+// was not answered to its end: its first letter names who ended it, the client
+// or the server, in upper case by hanging up, in lower case by a timeout, or
+// HAProxy for want of a resource or a server (configuration manual, "Session
+// state at disconnection"). P and L are answers of HAProxy's own.
+func endedEarlyHAProxy(b []byte) bool {
+	return len(b) >= 2 && strings.IndexByte("CcSsDUKIR", b[0]) >= 0
+}
+
+// endedEarlyEnvoy does so for Envoy's response flags: the connection to the
+// client or the server broke, or a timeout ended the request.
+func endedEarlyEnvoy(b []byte) bool {
+	for flag := range bytes.SplitSeq(b, []byte{','}) {
+		switch string(flag) {
+		case "DC", "LR", "RR", "UR", "UC", "UF", "UT", "DT", "SI", "DPE", "UPE":
+			return true
+		}
+	}
+	return false
+}
+
+// endedEarlyApache does so for %X: X is a connection aborted before the end.
+func endedEarlyApache(b []byte) bool { return len(b) == 1 && b[0] == 'X' }
+
+// maxEnds bounds the names of ends kept apart.
+const maxEnds = 64
+
+// endsOther names what is not kept apart.
+const endsOther = "(other)"
+
+// addEnd counts n requests that ended early in the way of the given name.
+func (s *Sketch) addEnd(name string, n uint64) {
+	if s.ends == nil {
+		s.ends = map[string]uint64{}
+	}
+	if _, ok := s.ends[name]; !ok && len(s.ends) >= maxEnds {
+		name = endsOther
+	}
+	s.ends[name] += n
+}
+
+// endName is what an end is called in reports: the two letters of HAProxy that
+// say who and when, without those of cookies.
+func endName(b []byte) string {
+	if len(b) == 4 && (b[2] == '-' || b[3] == '-' || bytes.IndexByte(b, ',') < 0) {
+		b = b[:2]
+	}
+	return Escape(string(b), 32)
+}
