@@ -357,12 +357,16 @@ func notLower(rec *catalog.Record, from, to string) string {
 	return strings.Join(want, " ")
 }
 
+// quantities are the units of what a plan only ever raises.
+var quantities = []string{"bytes", "pages", "packets", "entries", "connections", "count", "frames", "buckets", "descriptors", "states",
+	"clusters", "sockets", "files", "fragments", "requests"}
+
 func isQuantity(rec *catalog.Record) bool {
 	switch rec.Type {
 	case catalog.TypeTriple:
 		return true
 	case catalog.TypeInt, catalog.TypeUint:
-		return slices.Contains([]string{"bytes", "pages", "packets", "entries", "connections", "count", "frames", "buckets", "descriptors", "states"}, rec.Unit)
+		return slices.Contains(quantities, rec.Unit) || strings.HasSuffix(rec.Name, "hashsize")
 	}
 	return false
 }

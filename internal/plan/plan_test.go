@@ -271,3 +271,15 @@ func BenchmarkMake(b *testing.B) {
 		}
 	}
 }
+
+// TestNothingIsTakenAway: a limit that somebody raised stays.
+func TestNothingIsTakenAway(t *testing.T) {
+	m := server(catalog.FreeBSD, "13.2")
+	m.Running = map[string]string{"kern.ipc.nmbclusters": "67108864", "net.inet.tcp.recvbuf_max": "1073741824", "kern.ipc.soacceptqueue": "65535", "net.inet.tcp.tcbhashsize": "8388608"}
+	p := planned(t, Request{Path: longFat(), Role: "web", Machine: m, Load: Load{Connections: 1e6, ConnRate: 5000}})
+	for name := range m.Running {
+		if got := valueOf(p, name); got != "" {
+			t.Errorf("%s becomes %s", name, got)
+		}
+	}
+}
