@@ -384,6 +384,7 @@ func BenchmarkApply100(b *testing.B) {
 		k.write(name, "1")
 		names, values[name] = append(names, name), "2"
 	}
+	var took time.Duration
 	for b.Loop() {
 		state := b.TempDir()
 		start := time.Now()
@@ -391,9 +392,10 @@ func BenchmarkApply100(b *testing.B) {
 		if out, err := c.Apply(b.Context(), names, values); err != nil || len(out) != 100 {
 			b.Fatal(out, err)
 		}
-		b.ReportMetric(time.Since(start).Seconds(), "s/apply")
+		took += time.Since(start)
 		if _, err := c.Rollback(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}
+	b.ReportMetric(took.Seconds()/float64(b.N), "s/apply")
 }
