@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
@@ -9,10 +10,11 @@ import (
 // emulatedCard finds a virtual machine with an imitation of an old card.
 func emulatedCard() Rule {
 	return Rule{
-		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning, Systems: onLinux(), Needs: []string{"driver *", "processor"},
+		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning, Systems: onLinux(), Needs: []string{"driver *"},
 		Because: "Each access to the registers of an imitated card stops the machine for the hypervisor; a paravirtual card (virtio, vmxnet3, ENA, netvsc) moves packets by shared memory.",
 		Check: func(in Input) (out []Finding) {
-			if !slices.ContainsFunc(in.Facts.Lines("/proc/cpuinfo"), virtualProcessor) {
+			shown := slices.Concat(in.Facts.Lines("/proc/cpuinfo"), in.Facts.Lines("lscpu"))
+			if !slices.ContainsFunc(shown, virtualProcessor) {
 				return nil
 			}
 			for i := range in.Facts.NICs {
@@ -29,7 +31,7 @@ func emulatedCard() Rule {
 }
 
 func virtualProcessor(line string) bool {
-	return len(line) > 5 && line[:5] == "flags" && hasWord(line, "hypervisor")
+	return strings.HasPrefix(strings.ToLower(line), "flags") && hasWord(line, "hypervisor") || strings.HasPrefix(line, "Hypervisor vendor:")
 }
 
 func emulatedExample(driver string) Example {

@@ -9,7 +9,7 @@ import (
 // neighboursFull finds a neighbour table that overflowed.
 func neighboursFull() Rule {
 	return Rule{
-		ID: "neighbour-table-full", Title: "The neighbour table overflowed or is nearly full", Systems: onLinux(), Needs: []string{"settings|messages", "neighbours|messages|neighbour statistics"}, Severity: Critical,
+		ID: "neighbour-table-full", Title: "The neighbour table overflowed or is nearly full", Systems: onLinux(), Needs: []string{"settings|messages|neighbour statistics", "neighbours|messages|neighbour statistics"}, Severity: Critical,
 		Settings: []string{"net.ipv4.neigh.default.gc_thresh3"},
 		Because:  "A neighbour that gets no entry cannot be reached: connections on the attached network fail at random.",
 		Check: func(in Input) []Finding {

@@ -26,12 +26,17 @@ func windowBelowPath() Rule {
 			}{{sendWindow(in.Path, f), "sent"}, {receiveWindow(in.Path, f), "received"}} {
 				name, _ := end.ceiling.Inputs["setting"].(string)
 				src := f.Settings[plainSetting(name)].Source
+				fix := Fix{Setting: plainSetting(name)}
+				if f.System == "openbsd" { // a constant of the kernel
+					src = f.Line("uname -a", 1)
+					fix = Fix{Action: "nothing on this system raises it: use several connections"}
+				}
 				if !end.ceiling.Known || end.ceiling.Value >= 0.8*want || src.Text == "" {
 					continue
 				}
 				found := one(plainSetting(name), []facts.Source{src}, "%s can be %s by one connection over %s, the link would carry %s: %s",
 					units.Rate(end.ceiling.Value), end.what, units.Duration(in.Path.RTT), units.Rate(want), end.ceiling.Because)
-				found[0].Fix = []Fix{{Setting: plainSetting(name)}}
+				found[0].Fix = []Fix{fix}
 				if end.ceiling.Value < 0.2*want {
 					found = with(Critical, found)
 				}
