@@ -20,6 +20,7 @@ import (
 	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/trial"
 	"github.com/wirerate/wirerate/internal/units"
+	"github.com/wirerate/wirerate/internal/workload"
 )
 
 func newAttributeCmd(env *Env) *cobra.Command {
@@ -186,7 +187,17 @@ func onBits(on []bool) string {
 // attributed is the result with the shares, also those of one at a time.
 func (o *outcome) attributed(f trialFlags, a *armValues) report.Result {
 	r := o.toResult(f)
+	if o.metric.Name != workload.Goodput {
+		for i := range r.Shares {
+			r.Shares[i].Because = strings.Replace(r.Shares[i].Because, "costs goodput", "makes "+o.metric.Name+" worse", 1)
+		}
+	}
 	if o.attr != nil {
+		for _, e := range []*report.Effect{r.Attribution.SumOfShares, r.Attribution.Measured} {
+			if e != nil {
+				e.Metric = o.metric.Name
+			}
+		}
 		r.Arms = []report.Arm{}
 		if o.attr.Total != nil {
 			r.Effect = effect(*o.attr.Total)

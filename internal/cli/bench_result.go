@@ -142,6 +142,9 @@ const lostShown = 2
 
 func (o *outcome) addWarnings(r *report.Result) {
 	r.Warnings = append(r.Warnings, o.session.warnings...)
+	if o.record != nil && o.record.trouble != "" {
+		r.Warnings = append(r.Warnings, o.record.trouble)
+	}
 	for _, w := range o.result.Warnings {
 		// How many pairs a smaller effect would take matters only while the
 		// question is open.

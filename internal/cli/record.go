@@ -22,6 +22,8 @@ type record struct {
 	id    string
 	past  []store.Attempt
 	next  int
+	// trouble is why runs were not kept; "" when all were.
+	trouble string
 }
 
 // setup is what a resumed experiment needs.
@@ -151,6 +153,7 @@ func (r *record) attempt(ctx context.Context, arm string, measure func() (worklo
 	}
 	r.next++
 	if kept := r.store.Record(ctx, r.id, a); kept != nil {
+		r.trouble = fmt.Sprintf("%v; runs from number %d on are not in the history", kept, r.next)
 		r.env.note("%v; what follows is not kept, the experiment goes on", kept)
 		r.close()
 	}

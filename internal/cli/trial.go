@@ -343,7 +343,7 @@ func (s *benchSession) compareArms(ctx context.Context, f trialFlags, arms []*ar
 	o.record.finish(ctx, state, string(final.Verdict), final)
 	if err != nil {
 		if o.record.id != "" && o.result.Pairs > 0 {
-			s.env.note("%d pairs are kept; go on with: wirerate trial --resume %s", o.result.Pairs, o.record.id)
+			s.env.note("%d pairs are kept: wirerate report %s shows what they say; go on with: wirerate trial --resume %s", o.result.Pairs, o.record.id, o.record.id)
 		}
 		if errors.Is(err, workload.ErrMissing) {
 			return nil, missing(err)

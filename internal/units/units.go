@@ -137,7 +137,11 @@ func (b Bytes) String() string {
 // Duration prints d with at most three significant digits: 50ms, 1.25s, 200us.
 func Duration(d time.Duration) string {
 	if d >= time.Minute {
-		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+		s := d.Round(time.Second).String()
+		if strings.HasSuffix(s, "m0s") {
+			s = strings.TrimSuffix(s, "0s")
+		}
+		return s
 	}
 	return scaled(float64(d), []scale{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}, "ns")
 }

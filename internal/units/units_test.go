@@ -48,7 +48,7 @@ func TestString(t *testing.T) {
 	for want, got := range map[string]string{
 		"10gbit": (10 * Gbit).String(), "9.41gbit": Rate(9414824447).String(), "0bit": Rate(0).String(),
 		"64MiB": (64 * MiB).String(), "1.5GiB": (1536 * MiB).String(), "999B": Bytes(999).String(),
-		"50ms": Duration(50 * time.Millisecond), "1.25s": Duration(1250 * time.Millisecond), "200us": Duration(200 * time.Microsecond), "10m": Duration(10 * time.Minute),
+		"50ms": Duration(50 * time.Millisecond), "1.25s": Duration(1250 * time.Millisecond), "200us": Duration(200 * time.Microsecond), "10m": Duration(10 * time.Minute), "4m30s": Duration(270 * time.Second), "1h0m": Duration(time.Hour),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
