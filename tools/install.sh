@@ -2,6 +2,13 @@
 # Installs the programs that the demo, the tests and the benchmarks drive, with
 # the machine's package manager when it may, else says what to install.
 set -u
+# Ansible and DuckDB, in a folder of their own, for the tests of weblog; without
+# them those tests are skipped and say so.
+venv=$(dirname "$0")/../out/venv
+if ! [ -x "$venv/bin/ansible-playbook" ] && command -v python3 >/dev/null 2>&1; then
+	{ python3 -m venv "$venv" && "$venv/bin/pip" install -q ansible-core duckdb; } >/dev/null 2>&1 ||
+		echo "no ansible-core and duckdb from PyPI here: the tests that need them are skipped" >&2
+fi
 missing=
 for pair in iperf3:iperf3 ip:iproute2 ping:iputils-ping sshd:openssh-server ssh:openssh-client sysctl:procps; do
 	program=${pair%%:*}

@@ -55,10 +55,13 @@ func TestParquetHoldsEveryRequest(t *testing.T) {
 func TestDuckDBReadsParquet(t *testing.T) {
 	python := os.Getenv("WIRERATE_PYTHON")
 	if python == "" {
-		python = "python3"
+		python = "../../out/venv/bin/python3" // of make tools
+		if _, err := os.Stat(python); err != nil {
+			python = "python3"
+		}
 	}
 	if err := exec.Command(python, "-c", "import duckdb").Run(); err != nil {
-		t.Skipf("%s has no duckdb module (pip install duckdb; WIRERATE_PYTHON names another python): %v", python, err)
+		t.Skipf("%s has no duckdb module (make tools installs it; WIRERATE_PYTHON names another python): %v", python, err)
 	}
 	name, s := writeParquet(t, synthetic(t, Synthetic{Lines: 5000, Seed: 9}))
 	query := fmt.Sprintf(`import duckdb; print(*duckdb.sql("select count(*), sum(bytes)::bigint, count(*) filter (duration_s < 0.1), count(*) filter (status = 404) from '%s'").fetchall()[0])`, name)

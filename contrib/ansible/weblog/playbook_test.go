@@ -26,15 +26,20 @@ func run(t *testing.T, env []string, name string, args ...string) string {
 	return string(out)
 }
 
-// need skips the test where a program is missing and returns its path.
+// need skips the test where a program is missing and returns its path. make
+// tools puts Ansible into out/venv.
 func need(t *testing.T, name string) string {
 	t.Helper()
-	for _, dir := range []string{"", "/usr/sbin/", "/sbin/"} {
+	venv, err := filepath.Abs("../../../out/venv/bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"", "/usr/sbin/", "/sbin/", venv + "/"} {
 		if p, err := exec.LookPath(dir + name); err == nil {
 			return p
 		}
 	}
-	t.Skipf("%s is not installed", name)
+	t.Skipf("%s is not installed; make tools installs it", name)
 	return ""
 }
 
