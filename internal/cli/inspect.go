@@ -209,9 +209,43 @@ const maxSession = 64 << 20
 
 func collectFolder(name string) (*facts.Facts, error) {
 	texts, err := facts.LoadFolder(os.DirFS(name))
-	if err != nil {
+	if err != nil && !errors.Is(err, facts.ErrNoOutputs) {
 		return nil, usage(fmt.Errorf("%s: %w", name, err))
+	}
+	texts = withSessions(name, texts)
+	if len(texts) == 0 {
+		return nil, usage(fmt.Errorf("%s: %w", name, facts.ErrNoOutputs))
 	}
 	f, err := facts.FromTexts(name, texts, 0)
 	return f, usage(err)
+}
+
+// withSessions adds what the files of a folder say as sessions, or as outputs
+// of commands with other flags, where nothing else says it.
+func withSessions(folder string, texts map[string]string) map[string]string {
+	const most = 64
+	if texts == nil {
+		texts = map[string]string{}
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) > most {
+		return texts
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || info.Size() > 4<<20 {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			continue
+		}
+		command := strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(e.Name(), ".txt"), ".out"), "_", " ")
+		for output, text := range readSession("$ " + command + "\n" + string(data)) {
+			if texts[output] == "" && output != "ip -s -d link show" {
+				texts[output] = text
+			}
+		}
+	}
+	return texts
 }
