@@ -16,7 +16,13 @@ func newLabCheckCmd(env *Env) *cobra.Command {
 sockets, what was asked with what is measured: round-trip time, rate, loss,
 marks, queues, and TCP against the tables of RFC 6349 and RFC 9438. A check that
 failed while the emulator could not keep up says "no time": the machine was busy.
-The exit status is 1 where a check failed.`,
+A TCP transfer leaves out the moments in which the emulator was behind, says how
+much that was, and goes on until the rest is enough. The exit status is 1 where a
+check failed.
+
+RFC 9438's tables are of a sender that halves its window at once. The kernel's
+takes two round trips to learn of a loss and to recover, which at a loss of 1% is
+a quarter of all; those rows expect what it then reaches, and --json says so.`,
 		Args: exactArgs(0, "no arguments"),
 	}
 	full := cmd.Flags().Bool("full", false, "also what takes minutes: low loss rates, long paths")
