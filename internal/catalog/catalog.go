@@ -3,11 +3,14 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/zstd"
 
 	packed "github.com/wirerate/wirerate/catalog"
 )
@@ -18,6 +21,7 @@ type Catalog struct {
 	entries  []entry
 	byName   map[string]int // system + " " + name or alias
 	patterns []int          // entries with a * in a name
+	blocks   []block
 	mu       sync.Mutex
 	decoded  map[int]*Record
 	// expressions of all records: many records share theirs.
@@ -28,27 +32,51 @@ type entry struct {
 	system  System
 	name    string
 	aliases []string
-	data    []byte // JSON
+	// Where its JSON lies.
+	block, at, end int
+}
+
+// block is a run of records, unpacked when one of them is wanted.
+type block struct {
+	packed, data []byte
 }
 
 // Load opens the catalog that is built into the program.
 func Load() (*Catalog, error) { return Open(packed.Pack) }
 
-// Pack writes records in the form that Open reads: an index with a line for
-// each record (system, name, aliases, length), an empty line, and the records
-// as JSON.
+// blockSize is from how many bytes on a block of records is full: small enough
+// to be unpacked for one of them, large enough to shrink to a sixth.
+const blockSize = 64 << 10
+
+// Pack writes records in the form that Open reads: an index, an empty line, and
+// the records as JSON in blocks, each a Zstandard frame (RFC 8878). The index
+// has a line with the packed length of each block, followed by a line for each
+// record of it (system, name, aliases, length).
 func Pack(records []Record) ([]byte, error) {
-	var index, body bytes.Buffer
-	for _, r := range records {
+	packer, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer packer.Close()
+	var index, lines, plain bytes.Buffer
+	var body []byte
+	for i, r := range records {
 		data, err := json.Marshal(r)
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&index, "%s\t%s\t%s\t%d\n", r.System, r.Name, strings.Join(r.Aliases, " "), len(data))
-		body.Write(data)
+		fmt.Fprintf(&lines, "%s\t%s\t%s\t%d\n", r.System, r.Name, strings.Join(r.Aliases, " "), len(data))
+		plain.Write(data)
+		if plain.Len() >= blockSize || i == len(records)-1 {
+			before := len(body)
+			body = packer.EncodeAll(plain.Bytes(), body)
+			fmt.Fprintf(&index, "%d\n%s", len(body)-before, lines.Bytes())
+			lines.Reset()
+			plain.Reset()
+		}
 	}
 	index.WriteByte('\n')
-	return append(index.Bytes(), body.Bytes()...), nil
+	return append(index.Bytes(), body...), nil
 }
 
 // Open reads a packed catalog. The data must not change afterwards.
@@ -58,19 +86,45 @@ func Open(pack []byte) (*Catalog, error) {
 		return nil, fmt.Errorf("catalog: the packed catalog has no index; run go generate ./catalog")
 	}
 	c := &Catalog{byName: map[string]int{}, decoded: map[int]*Record{}}
+	at := 0
 	for line := range strings.SplitSeq(string(index), "\n") {
 		fields := strings.Split(line, "\t")
-		if len(fields) != 4 {
+		size, err := strconv.Atoi(fields[len(fields)-1])
+		switch {
+		case err != nil || size < 0:
+			return nil, fmt.Errorf("catalog: damaged index line %q", line)
+		case len(fields) == 1 && size <= len(body):
+			c.blocks, body, at = append(c.blocks, block{packed: body[:size]}), body[size:], 0
+		case len(fields) == 4 && len(c.blocks) > 0 && size <= maxBlock:
+			c.add(entry{System(fields[0]), fields[1], strings.Fields(fields[2]), len(c.blocks) - 1, at, at + size})
+			at += size
+		default:
 			return nil, fmt.Errorf("catalog: damaged index line %q", line)
 		}
-		size, err := strconv.Atoi(fields[3])
-		if err != nil || size < 0 || size > len(body) {
-			return nil, fmt.Errorf("catalog: damaged index line %q", line)
-		}
-		c.add(entry{System(fields[0]), fields[1], strings.Fields(fields[2]), body[:size]})
-		body = body[size:]
 	}
 	return c, nil
+}
+
+// maxBlock bounds a block, in bytes.
+const maxBlock = 16 << 20
+
+// unpack returns the JSON of an entry.
+func (c *Catalog) unpack(e entry) ([]byte, error) {
+	b := &c.blocks[e.block]
+	if b.data == nil {
+		r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBlock))
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		if b.data, err = r.DecodeAll(b.packed, nil); err != nil {
+			return nil, err
+		}
+	}
+	if e.end > len(b.data) {
+		return nil, errors.New("its block ends early")
+	}
+	return b.data[e.at:e.end], nil
 }
 
 func (c *Catalog) add(e entry) {
@@ -169,11 +223,15 @@ func (c *Catalog) record(i int) *Record {
 	if r := c.decoded[i]; r != nil {
 		return r
 	}
-	r := new(Record)
-	if err := json.Unmarshal(c.entries[i].data, r); err != nil {
+	r, e := new(Record), c.entries[i]
+	data, err := c.unpack(e)
+	if err == nil {
+		err = json.Unmarshal(data, r)
+	}
+	if err != nil {
 		// The pack is written by this package and compared with its source in
 		// CI, so that this is a damaged program, not a user's mistake.
-		r = &Record{Name: c.entries[i].name, System: c.entries[i].system, Kind: Unknown, Does: "damaged record: " + err.Error()}
+		r = &Record{Name: e.name, System: e.system, Kind: Unknown, Does: "damaged record: " + err.Error()}
 	}
 	r.expressions = &c.expressions
 	c.decoded[i] = r

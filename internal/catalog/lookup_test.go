@@ -70,3 +70,26 @@ func TestOpenDamaged(t *testing.T) {
 		}
 	}
 }
+
+// A pack that is cut off or damaged gives an error or a record that says so,
+// never a panic.
+func TestOpenCutOrFlipped(t *testing.T) {
+	pack, err := Pack([]Record{{System: Linux, Name: "net.a.b", Does: "one"}, {System: Linux, Name: "net.a.c", Aliases: []string{"x"}, Does: "two"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(pack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, ok := c.Lookup(Linux, "x"); !ok || r.Does != "two" {
+		t.Errorf("whole: %+v", r)
+	}
+	for i := range pack {
+		for _, damaged := range [][]byte{pack[:i], append(append(append([]byte{}, pack[:i]...), pack[i]^0x55), pack[i+1:]...)} {
+			if c, err := Open(damaged); err == nil {
+				c.All("")
+			}
+		}
+	}
+}

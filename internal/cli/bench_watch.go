@@ -18,14 +18,15 @@ const (
 	// disturbedAgain is how often in a row a run is made that something
 	// outside disturbs; what still is then stands, with a warning.
 	disturbedAgain = 4
-	// repeatsShare is the part of all runs that may be repeated ones.
-	repeatsShare = 0.4
+	// lostAtLeast runs may be lost, and one more for each that was in time:
+	// where hardly any is, repeating only takes the time of further pairs.
+	lostAtLeast = 4
 )
 
 // watch judges the runs of a session by how far the emulator was behind, never
 // by what they measured.
 type watch struct {
-	runs   int // judged
+	clean  int // runs in time
 	lost   int
 	inARow int           // lost ones since the last that stood
 	worst  time.Duration // lateness in the runs that stand
@@ -34,12 +35,14 @@ type watch struct {
 // judge decides about a run that was disturbed so: whether it is made again,
 // or stands, perhaps with a warning.
 func (w *watch) judge(d lab.Disturbance, rtt time.Duration) (again, warn bool) {
-	w.runs++
 	over := d.TooMuch() || d.WorstLate > lateLimit(rtt)
-	if over && w.inARow+1 < disturbedAgain && float64(w.lost) < 2+repeatsShare*float64(w.runs) {
+	if over && w.inARow+1 < disturbedAgain && w.lost < lostAtLeast+w.clean {
 		w.lost++
 		w.inARow++
 		return true, false
+	}
+	if !over {
+		w.clean++
 	}
 	w.inARow, w.worst = 0, max(w.worst, d.WorstLate)
 	return false, over

@@ -28,11 +28,18 @@ func TestWatchRepeatsAreBounded(t *testing.T) {
 			t.Errorf("late run %d stands", i)
 		}
 	}
-	for w.runs < 1000 {
+	for range 1000 {
 		w.judge(late, rtt)
 	}
-	if most := 3 + int(repeatsShare*1000); w.lost > most || w.lost == 0 || w.worst != late.WorstLate {
-		t.Errorf("%d of 1000 runs lost, at most %d may be; worst %s", w.lost, most, w.worst)
+	if w.lost != lostAtLeast || w.worst != late.WorstLate {
+		t.Errorf("%d runs lost where none was in time, %d may be; worst %s", w.lost, lostAtLeast, w.worst)
+	}
+	for range 1000 {
+		w.judge(fine, rtt)
+		w.judge(late, rtt)
+	}
+	if w.lost < 900 {
+		t.Errorf("%d runs lost where every second one was in time", w.lost)
 	}
 }
 
