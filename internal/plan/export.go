@@ -242,7 +242,7 @@ func Shown(p Plan) []File {
 	}
 	if network != "" {
 		files = append(files, File{Name: "wirerate-route.network", Install: "the [Route] section of the interface's .network file",
-			Content: exportHeader(p) + "[Match]\nName=*\n\n[Route]\n" + network})
+			Content: exportHeader(p) + "# No file of its own, which would take every interface: copy the lines of [Route] into the section\n# of the default route (Gateway=) in the interface's own .network file.\n[Match]\nName=INTERFACE\n\n[Route]\n" + network})
 	}
 	return files
 }
