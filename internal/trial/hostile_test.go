@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/workload"
@@ -226,5 +227,24 @@ func TestNoSpread(t *testing.T) {
 	r, err := Compare(t.Context(), design(2), bench(1, 2, func(*rand.Rand, int, int, int) float64 { return 0 }), quiet)
 	if err != nil || r.Comparisons[0].Verdict != stats.NoDifference || find(r.Warnings, stats.CodeNoSpread) == nil {
 		t.Errorf("%v %+v %v", err, r.Comparisons, r.Warnings)
+	}
+}
+
+// TestDisturbedToTheEnd: where runs are disturbed until time is up, the pairs
+// in hand are concluded.
+func TestDisturbedToTheEnd(t *testing.T) {
+	d := design(2)
+	d.Looks, d.Deadline = nil, time.Now().Add(100*time.Millisecond)
+	m := newMachine(1, 1, 1.5)
+	m.fail = func(n, _ int) error {
+		time.Sleep(2 * time.Millisecond)
+		if n >= 9 {
+			return fmt.Errorf("%w: %w: memory", workload.ErrTool, workload.ErrDisturbed)
+		}
+		return nil
+	}
+	r, err := Compare(t.Context(), d, m.measure, quiet)
+	if err != nil || r.Pairs != 4 || len(r.Runs) != 8 || find(r.Warnings, CodeLost) == nil {
+		t.Errorf("%v, %d pairs, %d runs, %v", err, r.Pairs, len(r.Runs), r.Warnings)
 	}
 }

@@ -105,6 +105,9 @@ const (
 // errLost ends a trial whose runs keep failing.
 var errLost = errors.New("too many runs failed")
 
+// errLate ends a trial that has pairs in hand when its time is up.
+var errLate = errors.New("time is up")
+
 // clock tells how long runs take, those from records left out.
 type clock struct {
 	start    time.Time
@@ -159,7 +162,11 @@ func compare(ctx context.Context, d Design, family *family, measure Measure, rep
 			if result.Pairs >= 2 && c.tooLate(d.Deadline, len(d.Arms)) {
 				return result, family.truncate(result.Pairs)
 			}
-			if err := result.pair(ctx, arms, c, measure, report); err != nil {
+			err := result.pair(ctx, arms, c, measure, report)
+			if errors.Is(err, errLate) {
+				return result, family.truncate(result.Pairs)
+			}
+			if err != nil {
 				return result, err
 			}
 			if family.look(result.Pairs) {
@@ -205,7 +212,11 @@ func (r *Result) attempt(ctx context.Context, arm int, c *clock, measure Measure
 		}
 		r.LostRuns = append(r.LostRuns, Lost{arm, err.Error()})
 		r.Lost = append(r.Lost, fmt.Sprintf("%s: %v", r.Design.Arms[arm], err))
-		// Runs that others disturbed are made again until time is up.
+		// Runs that others disturbed are made again until time is up; what was
+		// measured by then is concluded.
+		if errors.Is(err, workload.ErrDisturbed) && r.Pairs >= 2 && c.tooLate(r.Design.Deadline, 1) {
+			return run, errLate
+		}
 		if disturbed := errors.Is(err, workload.ErrDisturbed); disturbed && c.tooLate(r.Design.Deadline, 1) || !disturbed && r.failures() > r.mayLose() {
 			return run, fmt.Errorf("%w (%s): %w", errLost, r.lostWords(), err)
 		}
