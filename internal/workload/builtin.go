@@ -93,11 +93,14 @@ func noGenerator(c host.Conn, err error) error {
 // Traffic runs one end of the generator: "serve ADDR", for one test, and "send
 // ADDR STREAMS DIRECTION OMIT DURATION" are the ends of plain transfers, "answer
 // ADDR", until it is stopped, and "load ADDR WORKLOAD STREAMS DIRECTION OMIT
-// DURATION" those of the other workloads. The clients print a report as JSON.
+// DURATION" those of the other workloads; "disk DIR SIZE DURATION READS" needs
+// no other end. The clients print a report as JSON.
 func Traffic(ctx context.Context, args []string, out io.Writer) error {
 	switch {
 	case len(args) == 2 && args[0] == "serve":
 		return serveTraffic(ctx, args[1])
+	case len(args) == 5 && args[0] == "disk":
+		return diskTraffic(ctx, args[1:], out)
 	case len(args) == 2 && args[0] == "answer":
 		return answerLoad(ctx, args[1])
 	case len(args) == 6 && args[0] == "send":
@@ -122,7 +125,7 @@ func Traffic(ctx context.Context, args []string, out io.Writer) error {
 		}
 		return json.NewEncoder(out).Encode(trafficReport{Goodput: metrics[Goodput], Metrics: metrics})
 	}
-	return errors.New("traffic: serve ADDR, answer ADDR, send ADDR STREAMS DIRECTION OMIT DURATION, or load ADDR WORKLOAD STREAMS DIRECTION OMIT DURATION")
+	return errors.New("traffic: serve ADDR, answer ADDR, send ADDR STREAMS DIRECTION OMIT DURATION, load ADDR WORKLOAD STREAMS DIRECTION OMIT DURATION, or disk DIR SIZE DURATION READS")
 }
 
 func trafficSpec(args []string) (Spec, error) {

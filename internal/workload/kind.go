@@ -59,6 +59,8 @@ type Kind struct {
 	Duration time.Duration `json:"duration_ns"`
 	Omit     time.Duration `json:"omit_ns"`
 	WarmUp   string        `json:"warm_up"`
+	// Alone is a workload of one host, without a peer.
+	Alone bool `json:"alone,omitempty"`
 }
 
 // Primary is the metric that decides a trial.
@@ -150,6 +152,7 @@ func Kinds() []Kind {
 			Metrics: with(Metric{Transactions, "1/s", "questions that were answered", false},
 				append(slices.Clone(latency), Metric{Loss, "share", "questions without an answer within a second", true})...),
 			Tools: []string{"builtin", "sockperf"}, Streams: 16, Direction: Up, Duration: 3 * time.Second, Omit: time.Second, WarmUp: rateWarmUp},
+		diskKind(),
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 // ParsedTools are the tools whose output ParseOutput reads.
 func ParsedTools() []string {
-	return []string{"iperf3", "iperf", "netperf", "nuttcp", "tcpbench", "wrk", "ab", "h2load", "sockperf", "ping", "fping"}
+	return []string{"iperf3", "iperf", "netperf", "nuttcp", "tcpbench", "wrk", "ab", "h2load", "sockperf", "ping", "fping", "fio", "diskinfo"}
 }
 
 // ParseOutput reads what a measuring tool printed. The run has what the output
@@ -25,7 +25,8 @@ func ParsedTools() []string {
 func ParseOutput(tool string, data []byte) (Run, error) {
 	parse := map[string]func(string, *Run) error{"iperf": parseIperf2, "netperf": parseNetperf, "nuttcp": parseNuttcp,
 		"tcpbench": parseTcpbench, "wrk": parseWrk, "ab": parseAb, "h2load": parseH2load, "sockperf": parseSockperf,
-		"ping": parsePing, "fping": parseFping, "iperf3": parseIperf3Text}[tool]
+		"ping": parsePing, "fping": parseFping, "iperf3": parseIperf3Text,
+		"fio": parseFio, "diskinfo": parseDiskinfo}[tool]
 	if parse == nil {
 		return Run{}, fmt.Errorf("tool %q: one of %s is expected", tool, strings.Join(ParsedTools(), ", "))
 	}
@@ -68,7 +69,7 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 func DetectTool(data []byte) string {
 	head := string(data[:min(len(data), 64<<10)])
 	for _, sign := range []struct{ tool, text string }{
-		{"sockperf", "sockperf:"}, {"h2load", "time for request:"}, {"ab", "ApacheBench"}, {"wrk", "Thread Stats"},
+		{"fio", `"fio version"`}, {"diskinfo", " usec/IO = "}, {"diskinfo", " kbytes/sec\n"}, {"diskinfo", "# sectorsize"}, {"sockperf", "sockperf:"}, {"h2load", "time for request:"}, {"ab", "ApacheBench"}, {"wrk", "Thread Stats"},
 		{"fping", "xmt/rcv/%loss"}, {"ping", "ping statistics"}, {"ping", "ping6 statistics"}, {"tcpbench", "elapsed_ms"},
 		{"iperf3", `"bits_per_second"`}, {"iperf3", "iperf Done"}, {"iperf3", "- - - - -"}, {"iperf", "Cwnd/RTT"}, {"iperf3", "Cwnd"}, {"netperf", "AF_INET"}, {"netperf", "THROUGHPUT"},
 		{"nuttcp", "megabytes="}, {"iperf3", " sender\n"}, {"iperf", "[ ID] Interval"}, {"netperf", "Throughput Units"},

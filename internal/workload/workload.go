@@ -32,10 +32,12 @@ type Spec struct {
 	Omit      time.Duration // before it, for the connection to reach its pace
 	Tool      string        // one of the workload's tools, or empty for the first that is there
 	Port      int           // 0 means 5201
+	Dir       string        // of disk: where it makes its files; empty means DiskDir
+	Size      int64         // of disk: bytes of its file; 0 means DiskSize or a quarter of what is free
 }
 
 // Pair is the two hosts of a measurement. The client reaches the server at
-// Addr.
+// Addr. A workload that is Alone has the client only.
 type Pair struct {
 	Client, Server host.Conn
 	Addr           string
@@ -54,6 +56,8 @@ type Run struct {
 	MeanRTT float64 `json:"mean_rtt_s,omitempty"`
 	// Metrics are what the workload measures, by name, in base units.
 	Metrics map[string]float64 `json:"metrics,omitempty"`
+	// Unknown are metrics that this run could not measure, with the reason.
+	Unknown map[string]string `json:"unknown,omitempty"`
 	// Counted is the time that the tool says it measured, in s; 0 when it
 	// does not say.
 	Counted float64 `json:"counted_s,omitempty"`
@@ -132,7 +136,7 @@ func (s Spec) Check() error {
 	case s.Tool != "" && !slices.Contains(kind.Tools, s.Tool):
 		return fmt.Errorf("tool %q: for %s one of %s is expected", s.Tool, kind.Name, strings.Join(kind.Tools, ", "))
 	}
-	return nil
+	return s.checkDisk(kind.Alone)
 }
 
 // Measure runs the workload once.
@@ -146,6 +150,9 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 	kind, err := FindKind(s.Workload)
 	if err != nil {
 		return Run{}, err
+	}
+	if kind.Alone {
+		return measureDisk(ctx, p.Client, kind, s)
 	}
 	if s.Direction == "" {
 		s.Direction = kind.Direction
