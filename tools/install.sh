@@ -9,24 +9,37 @@ if ! [ -x "$venv/bin/ansible-playbook" ] && command -v python3 >/dev/null 2>&1; 
 	{ python3 -m venv "$venv" && "$venv/bin/pip" install -q ansible-core duckdb; } >/dev/null 2>&1 ||
 		echo "no ansible-core and duckdb from PyPI here: the tests that need them are skipped" >&2
 fi
-missing=
-for pair in iperf3:iperf3 ip:iproute2 ping:iputils-ping sshd:openssh-server ssh:openssh-client sysctl:procps; do
-	program=${pair%%:*}
-	PATH="$PATH:/usr/sbin:/sbin" command -v "$program" >/dev/null 2>&1 || missing="$missing ${pair#*:}"
-done
-[ -z "$missing" ] && exit 0
+PATH="$PATH:/usr/sbin:/sbin"
+absent() { # PROGRAM:PACKAGE of Debian...: the packages whose program is not there
+	for pair in "$@"; do
+		command -v "${pair%%:*}" >/dev/null 2>&1 || printf ' %s' "${pair#*:}"
+	done
+}
+missing=$(absent iperf3:iperf3 ip:iproute2 ping:iputils-ping sshd:openssh-server ssh:openssh-client sysctl:procps)
+# Login shells, ways to root and a packet filter, for tests that are skipped
+# without them: small packages, no reason to fail.
+wanted=$(absent tcsh:tcsh fish:fish sudo:sudo doas:opendoas nft:nftables openssl:openssl)
+[ -z "$missing$wanted" ] && exit 0
 if [ "$(id -u)" != 0 ]; then
+	[ -z "$wanted" ] || echo "the tests that need these are skipped; install them as root:$wanted" >&2
+	[ -n "$missing" ] || exit 0
 	echo "missing programs; install them as root:$missing" >&2
 	exit 1
 fi
 if command -v apt-get >/dev/null 2>&1; then
 	export DEBIAN_FRONTEND=noninteractive
+	add() { apt-get install -y -qq --no-install-recommends "$@" >/dev/null 2>&1; }
 	# shellcheck disable=SC2086
-	apt-get install -y -qq $missing >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq $missing >/dev/null; }
+	add $missing $wanted || { apt-get update -qq; add $missing $wanted; } || add $missing ||
+		{ echo "apt-get cannot install:$missing" >&2; exit 1; }
 elif command -v dnf >/dev/null 2>&1; then
-	dnf install -y -q iperf3 iproute iputils openssh-server openssh-clients procps-ng
+	dnf install -y -q tcsh fish sudo nftables openssl >/dev/null 2>&1
+	[ -z "$missing" ] || dnf install -y -q iperf3 iproute iputils openssh-server openssh-clients procps-ng
 elif command -v apk >/dev/null 2>&1; then
-	apk add --quiet iperf3 iproute2 iputils openssh procps
+	apk add --quiet tcsh fish sudo doas nftables openssl >/dev/null 2>&1
+	[ -z "$missing" ] || apk add --quiet iperf3 iproute2 iputils openssh procps
+elif [ -z "$missing" ]; then
+	echo "the tests that need these are skipped:$wanted" >&2
 else
 	echo "missing programs; install them with your package manager:$missing" >&2
 	exit 1
