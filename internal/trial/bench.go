@@ -30,17 +30,20 @@ var ErrRestarted = errors.New("restarted during the experiment")
 // Bench makes runs of a workload under chosen settings.
 type Bench struct {
 	Client, Server Side
-	Addr           string
-	Spec           workload.Spec
+	// Router is a host that forwards between them, with settings of its own;
+	// its Conn is nil where there is none, or none is observed.
+	Router Side
+	Addr   string
+	Spec   workload.Spec
 	// Look, when set, is called before a run, and what it returns after it,
 	// to add what is seen from outside the hosts; an error costs the run.
 	Look func() func(*workload.Run) error
 }
 
-// Values are settings' values for the two hosts; settings that are left out
-// get what they were before the journal began.
+// Values are settings' values for the hosts; settings that are left out get
+// what they were before the journal began.
 type Values struct {
-	Client, Server map[string]string
+	Client, Server, Router map[string]string
 }
 
 // Run puts the values in place and measures.
@@ -51,7 +54,10 @@ func (b *Bench) Run(ctx context.Context, v Values) (workload.Run, error) {
 	if err := b.Server.set(ctx, v.Server); err != nil {
 		return workload.Run{}, err
 	}
-	for _, side := range []*Side{&b.Client, &b.Server} {
+	if err := b.Router.set(ctx, v.Router); err != nil {
+		return workload.Run{}, err
+	}
+	for _, side := range []*Side{&b.Client, &b.Server, &b.Router} {
 		if err := side.forget(ctx); err != nil {
 			return workload.Run{}, err
 		}
@@ -60,7 +66,14 @@ func (b *Bench) Run(ctx context.Context, v Values) (workload.Run, error) {
 	if b.Look != nil {
 		seen = b.Look()
 	}
+	var router workload.Router
+	if b.Router.Conn != nil {
+		router = workload.WatchRouter(ctx, b.Router.Conn)
+	}
 	run, err := workload.Measure(ctx, workload.Pair{Client: b.Client.Conn, Server: b.Server.Conn, Addr: b.Addr}, b.Spec)
+	if err == nil && b.Router.Conn != nil {
+		router.Finish(ctx, &run)
+	}
 	if err == nil {
 		err = seen(&run)
 	}
@@ -93,6 +106,12 @@ func (s *Side) set(ctx context.Context, values map[string]string) error {
 // fails when the host is no longer the same start of its system: settings that
 // the journal does not know are then others than before.
 func (s *Side) forget(ctx context.Context) error {
+	if s.Conn == nil { // a workload of one host
+		return nil
+	}
+	if s.Conn == nil {
+		return nil
+	}
 	boot := host.Command("sysctl", "-n", "kern.boottime")
 	ops := []host.Op{boot}
 	switch s.System {
@@ -144,7 +163,11 @@ func (b *Bench) ProbeArms(ctx context.Context, arms []Values) ([][]string, error
 	for _, side := range []struct {
 		*Side
 		of func(Values) map[string]string
-	}{{&b.Client, func(v Values) map[string]string { return v.Client }}, {&b.Server, func(v Values) map[string]string { return v.Server }}} {
+	}{
+		{&b.Client, func(v Values) map[string]string { return v.Client }},
+		{&b.Server, func(v Values) map[string]string { return v.Server }},
+		{&b.Router, func(v Values) map[string]string { return v.Router }},
+	} {
 		if side.Change == nil {
 			continue
 		}

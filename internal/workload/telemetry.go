@@ -54,7 +54,7 @@ type TCPMemory struct {
 const counted = " RetransSegs OutSegs InErrs OutRsts TCPTimeouts TCPLostRetransmit TCPFastRetrans TCPSlowStartRetrans " +
 	"TCPMemoryPressures TCPMemoryPressuresChrono TCPRcvCollapsed PruneCalled RcvPruned TCPRcvQDrop TCPZeroWindowDrop " +
 	"TCPBacklogDrop ListenOverflows ListenDrops TCPReqQFullDrop TCPReqQFullDoCookies TCPOFOQueue TCPDSACKRecv TCPSpuriousRTOs " +
-	"TCPAbortOnMemory TCPWantZeroWindowAdv TCPToZeroWindowAdv RcvbufErrors SndbufErrors InErrors NoPorts ReasmFails InDiscards OutDiscards "
+	"TCPAbortOnMemory TCPWantZeroWindowAdv TCPToZeroWindowAdv RcvbufErrors SndbufErrors InErrors NoPorts ReasmFails InDiscards OutDiscards ForwDatagrams OutNoRoutes "
 
 // snapshot is one reading of a host's counters.
 type snapshot struct {

@@ -67,8 +67,12 @@ type Run struct {
 	Client *CPU `json:"client_cpu,omitempty"`
 	Server *CPU `json:"server_cpu,omitempty"`
 	// ClientKernel and ServerKernel are what the kernels counted meanwhile.
-	ClientKernel *Kernel   `json:"client_kernel,omitempty"`
-	ServerKernel *Kernel   `json:"server_kernel,omitempty"`
+	ClientKernel *Kernel `json:"client_kernel,omitempty"`
+	ServerKernel *Kernel `json:"server_kernel,omitempty"`
+	// Router and RouterKernel are the same of a host between the two, where
+	// one is observed.
+	Router       *CPU      `json:"router_cpu,omitempty"`
+	RouterKernel *Kernel   `json:"router_kernel,omitempty"`
 	Warnings     []Warning `json:"warnings,omitempty"`
 	Raw          string    `json:"-"`
 }
