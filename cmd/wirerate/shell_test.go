@@ -154,7 +154,7 @@ func TestNoRootAtAll(t *testing.T) {
 	dir := t.TempDir()
 	wirerate(t, 0, "--ssh-config", config, "plan", "ssh://wr@wr-a", "--path", "rate=10gbit,rtt=100ms", "--role", "bulk", "-o", dir)
 	out := wirerate(t, 3, "--ssh-config", config, "apply", dir, "ssh://wr@wr-a")
-	if !strings.Contains(out, "it takes root: run it as root, or connect with ssh://USER@HOST?become=sudo") || strings.Contains(out, "mkdir:") {
+	if !strings.Contains(out, "it needs root (sudo, or ssh://root@HOST, or ssh://USER@HOST?become=sudo)") || strings.Contains(out, "mkdir:") {
 		t.Errorf("%s", out)
 	}
 	if after := sysctls(t, ns); after != before {

@@ -267,19 +267,19 @@ func (c *Change) write(ctx context.Context, at Place, within time.Duration) erro
 		return err
 	}
 	pending := path.Join(at.Dir, "pending")
-	lock := programCheck + fmt.Sprintf("mkdir -p %s && if mkdir %s 2>/dev/null; then printf '%%s\\n' %s >%s || { rmdir %s; exit 1; }; else [ -d %s ] || exit 1; cat %s; exit 9; fi",
-		quote(at.Dir), quote(pending), quote(c.ID), quote(pending+"/id"), quote(pending), quote(pending), quote(pending+"/id"))
+	lock := programCheck + fmt.Sprintf("mkdir -p %s && if mkdir %s 2>/dev/null; then printf '%%s\\n' %s >%s || { rmdir %s; exit 1; }; else [ -d %s ] || { mkdir %s; exit 1; }; cat %s; exit 9; fi",
+		quote(at.Dir), quote(pending), quote(c.ID), quote(pending+"/id"), quote(pending), quote(pending), quote(pending), quote(pending+"/id"))
 	ops := []host.Op{host.Command("sh", "-c", lock).OrStop(), host.Write(path.Join(c.Dir, "journal.json"), journal, 0o600).OrStop()}
 	ops = append(ops, c.storeOps()...)
 	ops = append(ops, host.Write(path.Join(c.Dir, "confirm.sh"), []byte(c.confirmScript(at.enter)), 0o700).OrStop(),
 		host.Write(path.Join(c.Dir, "rollback.sh"), []byte(c.rollbackScript(at.enter)), 0o700).OrStop(),
 		host.Write(path.Join(c.Dir, "state"), []byte("pending\n"), 0o600).OrStop())
 	if within > 0 {
-		ops = append(ops, host.Script(deadManScript(c.Dir, int(within.Seconds()+0.999))).OrStop())
+		ops = append(ops, host.Script(deadManScript(c.root, c.Dir, int(within.Seconds()+0.999))).OrStop())
 	}
 	answers, err := c.conn.Do(ctx, ops...)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.conn.Name(), err)
+		return fmt.Errorf("%s: %w; no setting is changed; a journal that was begun there is closed with: wirerate rollback %s", c.conn.Name(), err, c.conn.Name())
 	}
 	if answers[0].Status == missingPrograms {
 		return fmt.Errorf("%s: the journal and the way back need programs that are not there:%s; install them first; nothing is changed%w", c.conn.Name(), strings.TrimRight(string(answers[0].Out), "\n"), silent{ErrLacks})
@@ -380,6 +380,21 @@ func (c *Change) Old() map[string]string {
 		}
 	}
 	return old
+}
+
+// WhenLost says what becomes of the change while its host cannot be reached,
+// and what to do then.
+func (c *Change) WhenLost(now time.Time) string {
+	name := c.conn.Name()
+	if c.Within == 0 {
+		return "it has no timer: take it back with wirerate rollback " + name + " when the host is reached again"
+	}
+	left := c.Created.Add(time.Duration(c.Within * float64(time.Second))).Sub(now).Round(time.Second)
+	when := "in about " + left.String()
+	if left <= 0 {
+		when = "by now"
+	}
+	return fmt.Sprintf("its own timer takes everything back %s; see then: wirerate status %s", when, name)
 }
 
 // Rollback takes the change back.

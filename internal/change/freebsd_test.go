@@ -285,7 +285,7 @@ func TestNotRoot(t *testing.T) {
 	}
 	ch.notRoot = true
 	out, err := ch.Apply(t.Context(), []string{"net.inet.ip.ttl"}, map[string]string{"net.inet.ip.ttl": "63"})
-	if err != nil || out[0].Failure != host.Denied || !strings.Contains(out[0].Refused, "Operation not permitted; it takes root") {
+	if err != nil || out[0].Failure != host.Denied || !strings.Contains(out[0].Refused, "Operation not permitted; it needs root") {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if _, err := ch.Rollback(t.Context()); err != nil {

@@ -44,9 +44,12 @@ var ErrNoChange = errors.New("no such change")
 
 // List returns the changes that the journals in a folder know, oldest first.
 func List(ctx context.Context, conn host.Conn, stateDir string) ([]Entry, error) {
-	answers, err := conn.Do(ctx, host.List(path.Join(stateDir, "*", "rollback.sh")))
+	answers, err := conn.Do(ctx, host.List(path.Join(stateDir, "*", "rollback.sh")), host.Read(stateDir))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", conn.Name(), err)
+	}
+	if answers[1].Failure == host.Denied {
+		return nil, unreadable(conn, stateDir, answers[1])
 	}
 	var entries []Entry
 	var ops []host.Op
@@ -64,10 +67,18 @@ func List(ctx context.Context, conn host.Conn, stateDir string) ([]Entry, error)
 		return nil, fmt.Errorf("%s: %w", conn.Name(), err)
 	}
 	for i := range entries {
+		if answers[2*i].Failure == host.Denied {
+			return nil, unreadable(conn, stateDir, answers[2*i])
+		}
 		entries[i].read(answers[2*i], answers[2*i+1])
 	}
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.ID, b.ID) })
 	return entries, nil
+}
+
+// unreadable says that the journals are root's.
+func unreadable(conn host.Conn, stateDir string, a host.Answer) error {
+	return fmt.Errorf("%s: the journals in %s cannot be read: permission denied; %s%w", conn.Name(), stateDir, needsRoot, silent{a.Err()})
 }
 
 func (e *Entry) read(state, journal host.Answer) {

@@ -22,11 +22,14 @@ type silent struct{ error }
 func (silent) Error() string   { return "" }
 func (s silent) Unwrap() error { return s.error }
 
+// needsRoot is said to an ordinary user.
+const needsRoot = "it needs root (sudo, or ssh://root@HOST, or ssh://USER@HOST?become=sudo)"
+
 // advice says what to do about a failure.
 func (c *Change) advice(why host.Failure) string {
 	switch {
 	case why == host.Denied && c.notRoot:
-		return "; it takes root: run it as root, or connect with ssh://USER@HOST?become=sudo"
+		return "; " + needsRoot
 	case why == host.Denied:
 		return "; the system does not let this user, root or not, write here: in a container or a network namespace change it on the machine itself"
 	case why == host.ReadOnly:

@@ -407,19 +407,25 @@ func watchScript(system catalog.System, settings []string, root string) string {
 // deadManScript runs the rollback script after some seconds unless the change
 // is no longer pending, again when that fails, and finishes a confirmation that
 // was cut off. It outlives the connection that started it; sleep does not follow
-// the clock.
-func deadManScript(dir string, seconds int) string {
+// the clock. Where systemd runs (sd_booted(3)) it gets a scope of its own, since
+// logind may end what a session leaves behind (KillUserProcesses of
+// logind.conf(5)); what systemd-run cannot start is started without.
+func deadManScript(root, dir string, seconds int) string {
 	return fmt.Sprintf(`trap '' HUP
-s=; if command -v setsid >/dev/null 2>&1; then s=setsid; fi
-$s sh -c 'sleep %d; n=0
+t='sleep %d; n=0
 while read -r s <"$1/state" && [ "$s" = pending ] && [ $n -lt 6 ]; do
  [ $n = 0 ] || sleep 10
  n=$((n+1)); WIRERATE_INSIDE=1 sh "$1/rollback.sh" >"$1/rollback.log" 2>&1
 done
 [ "$s" = confirming ] || exit 0
 sleep 30; read -r s <"$1/state"; [ "$s" != confirming ] || WIRERATE_INSIDE=1 sh "$1/confirm.sh" >"$1/confirm.log" 2>&1
-' wirerate-dead-man %s </dev/null >/dev/null 2>&1 &
-`, seconds, quote(dir))
+exit 0'
+s=; if command -v setsid >/dev/null 2>&1; then s=setsid; fi
+{
+ [ -d %s ] && command -v systemd-run && $s systemd-run --scope --quiet --description='the way back of a change by wirerate' sh -c "$t" wirerate-dead-man %[3]s ||
+ $s sh -c "$t" wirerate-dead-man %[3]s
+} </dev/null >/dev/null 2>&1 &
+`, seconds, quote(root+"/run/systemd/system"), quote(dir))
 }
 
 func yesNo(b bool) string {

@@ -298,3 +298,49 @@ func TestProgressCutOrEdited(t *testing.T) {
 		}
 	}
 }
+
+// TestDeadManHasItsOwnScope keeps the timer out of the session that started it
+// where systemd runs, and starts it all the same where systemd-run fails.
+func TestDeadManHasItsOwnScope(t *testing.T) {
+	for _, c := range []struct {
+		name, fake string
+		systemd    bool
+		want       string
+	}{
+		{"scope", `while [ "$1" != sh ]; do shift; done; exec "$@"`, true, "--scope --quiet"},
+		{"systemd-run fails", `echo 'Failed to connect to bus: No such file or directory' >&2; exit 1`, true, "--scope --quiet"},
+		{"another init", `exit 1`, false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root, bin := t.TempDir(), t.TempDir()
+			dir := filepath.Join(root, "it's a journal")
+			os.MkdirAll(dir, 0o755)
+			if c.systemd {
+				os.MkdirAll(filepath.Join(root, "run/systemd/system"), 0o755)
+			}
+			for name, text := range map[string]string{
+				filepath.Join(bin, "systemd-run"): "#!/bin/sh\necho \"$*\" >>'" + bin + "/log'\n" + c.fake + "\n",
+				filepath.Join(dir, "state"):       "pending\n",
+				filepath.Join(dir, "rollback.sh"): "echo run >>" + quote(dir+"/runs") + "; echo rolled-back >" + quote(dir+"/state") + "\n",
+			} {
+				if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.Command("sh", "-c", deadManScript(root, dir, 1))
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+			if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+				t.Fatalf("%v: %s", err, out)
+			}
+			state := func() string { data, _ := os.ReadFile(filepath.Join(dir, "state")); return string(data) }
+			for until := time.Now().Add(30 * time.Second); state() != "rolled-back\n" && time.Now().Before(until); {
+				time.Sleep(50 * time.Millisecond)
+			}
+			runs, _ := os.ReadFile(filepath.Join(dir, "runs"))
+			log, _ := os.ReadFile(filepath.Join(bin, "log"))
+			if state() != "rolled-back\n" || string(runs) != "run\n" || !strings.HasPrefix(string(log), c.want) || c.want == "" && len(log) > 0 {
+				t.Errorf("state %q, runs %q, systemd-run %q", state(), runs, log)
+			}
+		})
+	}
+}

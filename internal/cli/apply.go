@@ -17,6 +17,7 @@ import (
 	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 type applyOptions struct {
@@ -122,7 +123,7 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 		now = slices.DeleteFunc(now, func(n string) bool { return n == name })
 	}
 	outcomes, err := c.Apply(ctx, now, values)
-	if err := settled(ctx, env, c, outcomes, err); err != nil {
+	if err := settled(ctx, env, conn, c, outcomes, err); err != nil {
 		return err
 	}
 	result := applied{Schema: 1, ID: c.ID, Host: conn.Name(), Within: within.Seconds(), Set: outcomes, Absent: c.Absent, AtBoot: boot, Files: []string{}, Warnings: []string{}}
@@ -246,7 +247,7 @@ func beginError(err error) error {
 
 // settled takes everything back when a value was refused or the writing
 // failed.
-func settled(ctx context.Context, env *Env, c *change.Change, outcomes []change.Outcome, err error) error {
+func settled(ctx context.Context, env *Env, conn host.Conn, c *change.Change, outcomes []change.Outcome, err error) error {
 	why, lacks := err, errors.Is(err, host.ErrUnreachable)
 	if n := len(outcomes); err == nil && n > 0 {
 		switch last := outcomes[n-1]; {
@@ -262,9 +263,9 @@ func settled(ctx context.Context, env *Env, c *change.Change, outcomes []change.
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
-	report, rerr := c.Rollback(late)
+	report, rerr := env.takeBack(late, conn, c)
 	if rerr != nil {
-		return failure(errors.Join(why, rerr))
+		return failure(fmt.Errorf("%s: %w; it is not taken back from here: %w", c.Host, why, rerr))
 	}
 	left := append(slices.Clone(report.Foreign), report.Kept...)
 	for _, f := range left {
@@ -279,6 +280,32 @@ func settled(ctx context.Context, env *Env, c *change.Change, outcomes []change.
 		return missing(why)
 	}
 	return failure(why)
+}
+
+// lostWait is how long a host that was lost is tried again.
+const lostWait = time.Minute
+
+// takeBack rolls a change back, also on a host behind ssh whose connection was
+// lost and comes back within lostWait; else the host's own timer is left to it.
+func (e *Env) takeBack(ctx context.Context, conn host.Conn, c *change.Change) (change.RollbackReport, error) {
+	_, remote := conn.(*host.SSH)
+	until := time.Now().Add(lostWait)
+	for said := false; ; said = true {
+		report, err := c.Rollback(ctx)
+		if !errors.Is(err, host.ErrUnreachable) {
+			return report, err
+		}
+		if !remote || time.Now().After(until) || ctx.Err() != nil {
+			return report, fmt.Errorf("%w; %s", err, c.WhenLost(time.Now()))
+		}
+		if !said {
+			e.note("%s is lost: trying for %s to reach it and take the change back; %s", conn.Name(), units.Duration(lostWait), c.WhenLost(time.Now()))
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(2 * time.Second):
+		}
+	}
 }
 
 func printApplied(env *Env, r applied) error {

@@ -147,7 +147,7 @@ func (s *benchSession) resolveArms(ctx context.Context, specs []armSpec) ([]*arm
 }
 
 func (s *benchSession) resolvePart(ctx context.Context, a *armValues, p armPart) error {
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		var values []assigned
 		var err error
 		switch p.kind {
@@ -187,6 +187,10 @@ func (s *benchSession) assign(a *armValues, e *end, v assigned, kind string) {
 	}
 	if err := change.Supports(system, v.name); err != nil {
 		a.note("%s: %v; it is left out", e.conn.Name(), err)
+		return
+	}
+	if change.OnlyRaised(system, v.name) {
+		a.note("%s: %s is left out: %s", e.conn.Name(), v.name, onlyRaised)
 		return
 	}
 	a.of(e.side)[v.name] = v.value
@@ -244,7 +248,7 @@ func (s *benchSession) planned(e *end) []assigned {
 // fillDefaults gives an arm of defaults the value that the release ships for
 // every setting that another arm changes, where that is known.
 func (s *benchSession) fillDefaults(a *armValues, all []*armValues) {
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		release, err := catalog.ParseVersion(e.facts.Release)
 		if err != nil {
 			continue

@@ -19,7 +19,7 @@ func (s *benchSession) makePlans() error {
 	if s.client.plan.Schema != 0 {
 		return nil
 	}
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		machine := plan.MachineOf(e.facts)
 		_, machine.Namespace = e.conn.(*host.Agent)
 		p, err := plan.Make(s.catalog, plan.Request{Path: s.path, Role: s.flags.role, Machine: machine})
@@ -31,6 +31,10 @@ func (s *benchSession) makePlans() error {
 			// What is set on an interface or a route can take the link down for
 			// a moment: it is planned, but not switched between runs.
 			if (c.Kind == catalog.Runtime || c.Kind == catalog.Both) && c.Belongs == "sysctl" && change.Supports(p.System, c.Setting) == nil {
+				if change.OnlyRaised(p.System, c.Setting) {
+					s.warnings = append(s.warnings, fmt.Sprintf("%s: %s is planned and not tried: %s", e.conn.Name(), c.Setting, onlyRaised))
+					continue
+				}
 				e.tried[c.Setting] = c.To
 				e.tuned.Order = append(e.tuned.Order, c.Setting)
 			}
@@ -42,10 +46,13 @@ func (s *benchSession) makePlans() error {
 	return nil
 }
 
+// onlyRaised says why a setting is no part of an experiment.
+const onlyRaised = "its kernel raises it and never lowers it while it runs, so that it cannot be switched between runs"
+
 // prepare opens the journals for everything that the arms change and finds
 // out what the kernels accept.
 func (s *benchSession) prepare(ctx context.Context, arms []*armValues, within time.Duration) (*trial.Bench, error) {
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		order := unionOrder(arms, e.side)
 		if len(order) == 0 {
 			continue
@@ -113,20 +120,24 @@ func (s *benchSession) journalDir(e *end) string {
 	return s.stateDir + "/" + e.side
 }
 
+// restoreLimit is how long one host may take to be restored: a sysctl may wait
+// for a lock of its kernel.
+const restoreLimit = 5 * time.Minute
+
 // restore takes everything back, also after an interruption.
 func (s *benchSession) restore() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	var errs []error
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		c := e.tuned.Change
 		if c == nil {
 			continue
 		}
 		e.tuned.Change = nil
-		r, err := c.Rollback(ctx)
+		ctx, cancel := context.WithTimeout(context.Background(), restoreLimit)
+		r, err := s.env.takeBack(ctx, e.conn, c)
+		cancel()
 		errs = append(errs, err)
-		for _, f := range r.Foreign {
+		for _, f := range append(r.Foreign, r.Kept...) {
 			s.env.note("%s: %s", e.conn.Name(), f)
 		}
 	}

@@ -61,7 +61,7 @@ func confirmVerb(ctx context.Context, env *Env, id, target, stateDir, format str
 		return usage(err)
 	}
 	if err != nil {
-		return failure(err)
+		return environment(err)
 	}
 	refused := len(report.Foreign) > 0 && !anyway
 	if format == "json" {

@@ -48,7 +48,7 @@ func rollbackVerb(ctx context.Context, env *Env, id, target, stateDir, format st
 		if errors.Is(err, change.ErrNoChange) {
 			return usage(err)
 		}
-		return failure(err)
+		return environment(err)
 	}
 	if format == "json" {
 		err = env.printJSON(struct {

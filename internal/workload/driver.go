@@ -77,6 +77,9 @@ func (p Pair) lacks(ctx context.Context, d driver) (missing []string, err error)
 		conn    host.Conn
 		program string
 	}{{p.Client, d.client}, {p.Server, d.server}} {
+		if _, remote := need.conn.(*host.SSH); remote && d.tool == "builtin" {
+			need.program = programOn(need.conn, "")
+		}
 		if need.program == "" {
 			continue
 		}
