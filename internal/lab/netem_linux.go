@@ -46,17 +46,3 @@ func (l *Lab) addNetem(ctx context.Context, edge int, e Edge, devs [2]string) er
 	}
 	return nil
 }
-
-// segmentsOnly makes an interface take one segment at a time.
-func (l *Lab) segmentsOnly(name, dev string) error {
-	h, err := netlink.NewHandleAt(netns.NsHandle(l.netns[name].Fd()), unix.NETLINK_ROUTE)
-	if err != nil {
-		return err
-	}
-	defer h.Close()
-	link, err := h.LinkByName(dev)
-	if err != nil {
-		return err
-	}
-	return h.LinkSetGSOMaxSegs(link, 1)
-}

@@ -187,6 +187,7 @@ type transfer struct {
 	congestion string        // algorithm; "" is the host's default
 	window     int           // most bytes the receiver offers; 0: what the kernel does
 	single     bool          // segments leave the client one by one
+	acks       bool          // each segment is acknowledged by itself
 }
 
 // result is what a transfer reached.
@@ -274,7 +275,9 @@ func (l *Lab) transfer(ctx context.Context, t transfer) (res result, err error) 
 //
 // Single segments keep the kernel from holding back what it could send in order
 // to fill a larger unit (net.ipv4.tcp_tso_win_divisor), for up to 1 ms: no
-// formula of a window per round trip knows of that.
+// formula of a window per round trip knows of that. Nor of delayed
+// acknowledgements (RFC 1122): of a small odd window, the last segment waits for
+// the first of the next round trip, which costs one in eleven.
 func (l *Lab) prepare(ctx context.Context, t transfer) error {
 	const buffer = 16 << 20
 	if t.window > 0 {
@@ -288,10 +291,14 @@ func (l *Lab) prepare(ctx context.Context, t transfer) error {
 			return fmt.Errorf("fix the receive buffer: %w", err)
 		}
 	}
-	if !t.single {
-		return nil
+	var err error
+	if t.single {
+		err = l.segmentsOnly(l.topology.Hosts[0], interfaceName(0))
 	}
-	return l.segmentsOnly(l.topology.Hosts[0], interfaceName(0))
+	if t.acks {
+		err = errors.Join(err, l.acknowledgeAll(l.topology.Hosts[1], interfaceName(0)))
+	}
+	return err
 }
 
 // flood writes until the connection is closed.
