@@ -321,7 +321,9 @@ func (c *Change) set(ctx context.Context, order []string, values map[string]stri
 		if !ok {
 			return nil, fmt.Errorf("%s: not in the journal", name)
 		}
-		todo = append(todo, assignment{i, strings.Join(strings.Fields(values[name]), " ")})
+		if a, write := c.settled(assignment{i, strings.Join(strings.Fields(values[name]), " ")}, values); write {
+			todo = append(todo, a)
+		}
 	}
 	ops := []host.Op{host.Script(c.setScript(todo, stopOnRefusal, apply)).Within(limit(len(todo))).OrStop()}
 	if apply {

@@ -147,7 +147,7 @@ func (s *benchSession) resolveArms(ctx context.Context, specs []armSpec) ([]*arm
 }
 
 func (s *benchSession) resolvePart(ctx context.Context, a *armValues, p armPart) error {
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		var values []assigned
 		var err error
 		switch p.kind {
@@ -248,7 +248,7 @@ func (s *benchSession) planned(e *end) []assigned {
 // fillDefaults gives an arm of defaults the value that the release ships for
 // every setting that another arm changes, where that is known.
 func (s *benchSession) fillDefaults(a *armValues, all []*armValues) {
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		release, err := catalog.ParseVersion(e.facts.Release)
 		if err != nil {
 			continue

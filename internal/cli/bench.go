@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ type benchFlags struct {
 	workload            string
 	history             string
 	noStore             bool
+	size                string // of the file of the workload disk
 	given               func(flag string) bool
 }
 
@@ -54,6 +56,12 @@ func (f *benchFlags) add(cmd *cobra.Command) {
 
 // where checks which hosts are meant.
 func (f *benchFlags) where() error {
+	if err := f.parseSize(); err != nil {
+		return err
+	}
+	if f.alone() {
+		return f.whereAlone()
+	}
 	if (f.lab == "") == (f.peer == "") {
 		return errors.New("give either --lab LINK, or HOST and --peer HOST")
 	}
@@ -85,6 +93,9 @@ func (f *benchFlags) place() string {
 	from := f.host
 	if from == "" {
 		from = "local"
+	}
+	if f.alone() {
+		return from + ":" + cmp.Or(f.spec.Dir, workload.DiskDir)
 	}
 	return from + " to " + f.peer
 }
@@ -179,10 +190,11 @@ func (s *benchSession) openHosts(ctx context.Context) (err error) {
 	if s.client.conn, err = s.openLive(ctx, s.flags.host); err != nil {
 		return err
 	}
-	if s.server.conn, err = s.openLive(ctx, s.flags.peer); err != nil {
-		return err
+	if s.flags.alone() {
+		return nil
 	}
-	return nil
+	s.server.conn, err = s.openLive(ctx, s.flags.peer)
+	return err
 }
 
 func (s *benchSession) openLive(ctx context.Context, name string) (host.Conn, error) {
@@ -195,7 +207,7 @@ func (s *benchSession) openLive(ctx context.Context, name string) (host.Conn, er
 
 // look collects both hosts' facts, the address and what is known of the path.
 func (s *benchSession) look(ctx context.Context) error {
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		f, err := facts.Collect(ctx, e.conn, facts.Options{})
 		if err != nil {
 			return environment(err)
@@ -207,6 +219,11 @@ func (s *benchSession) look(ctx context.Context) error {
 		return nil
 	}
 	var err error
+	if s.flags.alone() {
+		s.path, err = s.flags.declaredPath()
+		s.known = s.path.Rate > 0
+		return usage(err)
+	}
 	if s.address, err = s.serverAddress(); err != nil {
 		return usage(err)
 	}
@@ -238,7 +255,7 @@ func (s *benchSession) close() {
 		os.RemoveAll(s.stateDir)
 		return
 	}
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		if e.conn != nil {
 			e.conn.Close()
 		}
@@ -256,6 +273,8 @@ func amount(m workload.Metric, v float64) string {
 		return fmt.Sprintf("%.3g%%", 100*v)
 	case "1/s":
 		return fmt.Sprintf("%.4g/s", v)
+	case "B/s":
+		return units.Bytes(v).String() + "/s"
 	}
 	return fmt.Sprintf("%.4g", v)
 }

@@ -19,7 +19,7 @@ func (s *benchSession) makePlans() error {
 	if s.client.plan.Schema != 0 {
 		return nil
 	}
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		machine := plan.MachineOf(e.facts)
 		_, machine.Namespace = e.conn.(*host.Agent)
 		p, err := plan.Make(s.catalog, plan.Request{Path: s.path, Role: s.flags.role, Machine: machine})
@@ -52,7 +52,7 @@ const onlyRaised = "its kernel raises it and never lowers it while it runs, so t
 // prepare opens the journals for everything that the arms change and finds
 // out what the kernels accept.
 func (s *benchSession) prepare(ctx context.Context, arms []*armValues, within time.Duration) (*trial.Bench, error) {
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		order := unionOrder(arms, e.side)
 		if len(order) == 0 {
 			continue
@@ -127,7 +127,7 @@ const restoreLimit = 5 * time.Minute
 // restore takes everything back, also after an interruption.
 func (s *benchSession) restore() error {
 	var errs []error
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		c := e.tuned.Change
 		if c == nil {
 			continue

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,11 +25,13 @@ func (o *outcome) toResult(f trialFlags) report.Result {
 	r := report.Result{
 		Schema: report.ResultSchema, ID: o.id, Verdict: stats.NotEnough, LinkGoodput: s.path.LinkGoodput(), Metric: o.metric.Name, Ceilings: o.ceilings(0),
 		Arms: []report.Arm{}, Shares: []report.Share{}, Warnings: []string{}, Plans: []plan.Plan{},
-		Hosts: []report.Host{s.client.describe(), s.server.describe()},
 		Path: report.Path{RateBPS: int64(s.path.Rate), RTT: s.path.RTT.Seconds(), Loss: s.path.Loss, MTU: s.path.MTU,
 			Spec: s.path.String(), Measured: s.path.Measured},
 		Seed: f.seed, Margin: f.margin, Started: o.started.UTC(), Elapsed: time.Since(o.started).Seconds(), Command: f.command,
 		Undo: s.undo(), Workload: describeSpec(o.spec), Design: o.layout(),
+	}
+	for _, e := range s.hosts() {
+		r.Hosts = append(r.Hosts, e.describe())
 	}
 	if o.command != "" {
 		r.Command = o.command
@@ -39,7 +42,7 @@ func (o *outcome) toResult(f trialFlags) report.Result {
 	if len(t.Design.Arms) == 2 {
 		r.After = o.ceilings(1)
 	}
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		if e.plan.Schema != 0 {
 			r.Plans = append(r.Plans, e.plan)
 		}
@@ -68,7 +71,7 @@ func (o *outcome) toResult(f trialFlags) report.Result {
 // sets lists what an arm changes, as it was and as it is under the arm.
 func (s *benchSession) sets(a *armValues) []report.Set {
 	var out []report.Set
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		if e.tuned.Change == nil {
 			continue
 		}
@@ -85,7 +88,7 @@ func (s *benchSession) sets(a *armValues) []report.Set {
 // ceilings are those of the hosts under an arm; none on a path that is not
 // known.
 func (o *outcome) ceilings(arm int) []diagnose.Ceiling {
-	if !o.session.known {
+	if !o.session.known || o.session.flags.alone() {
 		return nil
 	}
 	sender, receiver := o.session.ends(o.spec.Direction)
@@ -173,6 +176,9 @@ func (o *outcome) layout() *report.Design {
 
 // describeSpec says in words what a run is.
 func describeSpec(s workload.Spec) string {
+	if s.Workload == "disk" {
+		return fmt.Sprintf("disk in %s, %s in all", cmp.Or(s.Dir, workload.DiskDir), s.Duration)
+	}
 	streams := "one stream"
 	if s.Streams > 1 {
 		streams = fmt.Sprintf("%d streams", s.Streams)

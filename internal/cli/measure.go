@@ -33,21 +33,26 @@ func newMeasureCmd(env *Env) *cobra.Command {
 	var runs int
 	var read string
 	cmd := &cobra.Command{
-		Use:   "measure WORKLOAD [HOST PEER | --lab LINK] | --read FILE",
+		Use:   "measure WORKLOAD [HOST PEER | --lab LINK] | disk [HOST] | --read FILE",
 		Short: "Run a workload once or n times and show what it and the kernels saw",
 		Long: `Measure runs a workload between two hosts and prints its metrics with what the
 kernels counted meanwhile. One run is no evidence about a setting: trial
 compares settings.
 
+The workload disk measures the storage of one HOST, without a peer, with files
+of its own in --dir, which are removed also when it is killed.
+
 ` + workloadHelp() + `
 With --read it reads what a measuring tool printed before: ` + fmt.Sprint(workload.ParsedTools()) + `.`,
 		Example: `  wirerate measure bulk --lab rate=1gbit,rtt=20ms
   wirerate measure rr ns:a ns:b -n 5
+  wirerate measure disk ssh://root@nas --dir /tank/test --json >disk.json
   wirerate measure --read wrk.txt --json`,
 		Args: cobra.MaximumNArgs(3),
 	}
 	format := formatFlag(cmd, "text", "json")
 	flags.add(cmd)
+	flags.addDisk(cmd)
 	cmd.Flags().IntVarP(&runs, "runs", "n", 1, "number of runs, 1 to 1000")
 	cmd.Flags().StringVar(&read, "read", "", "read a tool's output from `FILE` (- for standard input) instead of measuring")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -163,6 +168,7 @@ func (e *Env) measure(ctx context.Context, flags benchFlags, runs int, format st
 			return ctx.Err()
 		}
 		if errors.Is(err, workload.ErrMissing) {
+			record.finish(ctx, store.Stopped, "", m)
 			return missing(err)
 		}
 		if err != nil {
@@ -217,6 +223,7 @@ func (e *Env) showMeasured(m measured, format string) error {
 		fmt.Fprintln(e.Stdout, line)
 	}
 	e.showKernel(m.Runs)
+	e.showDiskPlan(m)
 	for _, w := range m.Warnings {
 		fmt.Fprintf(e.Stdout, "  ! %s\n", w)
 	}
@@ -235,6 +242,9 @@ func (e *Env) showKernel(runs []workload.Run) {
 	last := runs[len(runs)-1]
 	for i, k := range []*workload.Kernel{last.ClientKernel, last.ServerKernel} {
 		side := []string{"client", "server"}[i]
+		if last.Server == nil {
+			side = "host"
+		}
 		if cpu := []*workload.CPU{last.Client, last.Server}[i]; cpu != nil {
 			fmt.Fprintf(e.Stdout, "  %s CPU %.0f%% busy, its busiest core %.0f%%, softirq %.0f%%\n", side, 100*cpu.Busy, 100*cpu.Busiest, 100*cpu.SoftIRQ)
 		}

@@ -26,6 +26,7 @@ type planOptions struct {
 	disks                 int
 	diskIOPS              float64
 	diskLatency           string
+	diskFrom              string
 	driver                string
 	path, role            string
 	load                  plan.Load
@@ -65,6 +66,7 @@ a machine that is only described.`,
 	f.IntVar(&opt.disks, "disks", 0, "its disks")
 	f.Float64Var(&opt.diskIOPS, "disk-iops", 0, "operations per second of one disk")
 	f.StringVar(&opt.diskLatency, "disk-latency", "", "`time` of one operation of a disk, such as 80us")
+	f.StringVar(&opt.diskFrom, "disk-from", "", "take its disks' figures from `FILE`, the output of wirerate measure disk --json")
 	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "what the host is for: "+strings.Join(catalog.Roles(), ", "))
 	f.Float64Var(&opt.load.Connections, "connections", 0, "TCP connections open at once (default: by role)")
@@ -226,6 +228,11 @@ func (o *planOptions) describeDisks(m *plan.Machine) error {
 		return fmt.Errorf("--disks %d: a number of disks is expected", o.disks)
 	}
 	m.Disks = o.disks
+	if o.diskFrom != "" {
+		if err := o.measuredDisk(m); err != nil {
+			return err
+		}
+	}
 	if o.disk != "" {
 		rate, err := units.ParseBytes(strings.TrimSuffix(o.disk, "/s"))
 		if err != nil {
@@ -246,9 +253,13 @@ func (o *planOptions) describeDisks(m *plan.Machine) error {
 	if !(o.diskIOPS > 0 && o.diskIOPS < 1e9) || latency <= 0 {
 		return fmt.Errorf("--disk-iops %g, --disk-latency %s: numbers above 0 are expected", o.diskIOPS, o.diskLatency)
 	}
-	m.DiskDepth = math.Ceil(o.diskIOPS * latency.Seconds())
+	m.DiskDepth = depthOf(o.diskIOPS, latency.Seconds())
 	return nil
 }
+
+// depthOf is how many operations are under way at once in a disk that does so
+// many a second when each takes so long, in s (Little's law).
+func depthOf(iops, latency float64) float64 { return math.Ceil(iops * latency) }
 
 // writePlan writes the plan and the files of its system.
 func writePlan(env *Env, p plan.Plan, opt planOptions) error {

@@ -43,7 +43,7 @@ type setup struct {
 // environmentOf is the hosts as they were.
 func (s *benchSession) environmentOf() json.RawMessage {
 	hosts := map[string]any{}
-	for _, e := range []*end{&s.client, &s.server} {
+	for _, e := range s.hosts() {
 		settings := map[string]string{}
 		for name, v := range e.facts.Settings {
 			settings[name] = v.Value

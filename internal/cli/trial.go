@@ -48,7 +48,7 @@ const (
 func newTrialCmd(env *Env) *cobra.Command {
 	f := trialFlags{stage: "trial"}
 	cmd := &cobra.Command{
-		Use:   "trial --arm A --arm B... --workload W [HOST --peer HOST | --lab LINK]",
+		Use:   "trial --arm A --arm B... --workload W [HOST --peer HOST | --lab LINK | HOST]",
 		Short: "Compare sets of settings in randomised pairs of runs",
 		Long: `Trial compares arms, each a set of settings, with the first one: in randomised
 blocks of runs, one log-ratio per pair, with intervals, planned looks, Holm's
@@ -67,6 +67,7 @@ noise floor.
 		Example: `  wirerate trial --arm default --arm plan --workload bulk --lab rate=1gbit,rtt=50ms
   wirerate trial --arm current --arm file:/etc/sysctl.d/99-old.conf --arm cc:bbr --workload rr ns:a --peer ns:b
   wirerate trial --suite host --arm default --arm tuned:network-throughput --lab rate=1gbit,rtt=5ms --for 20m
+  wirerate trial --arm current --arm set:vm.dirty_background_bytes=67108864 --workload disk --dir /srv --metric write_bytes_per_s
   wirerate trial --resume last`,
 		Args: cobra.MaximumNArgs(1),
 	}
@@ -95,6 +96,7 @@ func (f *trialFlags) declare(cmd *cobra.Command) {
 	f.add(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.arms, "arm", nil, "an `ARM`; the first one is the reference")
+	f.addDisk(cmd)
 	flags.StringVar(&f.workload, "workload", "bulk", "`WORKLOAD`: "+workloadNames())
 	flags.StringVar(&f.peer, "peer", "", "the other end: `HOST`")
 	flags.StringVar(&f.path, "path", "", "`PATH` between the hosts, for the arm plan: rate=,rtt=[,loss=][,mtu=], or auto")
@@ -301,7 +303,7 @@ func (s *benchSession) arrange(ctx context.Context, f trialFlags) ([]*armValues,
 	if err != nil {
 		return nil, nil, usage(err)
 	}
-	for _, end := range []*end{&s.client, &s.server} {
+	for _, end := range s.hosts() {
 		end.tuned.Order = nil
 	}
 	bench, err := s.prepare(ctx, arms, f.budget+10*time.Minute)

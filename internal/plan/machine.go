@@ -37,6 +37,9 @@ type Machine struct {
 	DiskRate  float64
 	DiskDepth float64
 	Disks     int
+	// SyncWrites is how many blocks of 4 KiB a second the disks take
+	// synchronously, one after the other; 0 when not known.
+	SyncWrites float64
 	// Denied are settings that the host has and does not let us write, with
 	// the reason.
 	Denied map[string]string

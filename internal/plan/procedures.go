@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/units"
@@ -215,6 +216,10 @@ func (p *Plan) logDevice(r Request) (Step, bool) {
 		Commands: []string{"zpool add POOL log mirror nvd1 nvd2", "zpool iostat -v POOL 1"}, Sources: []string{"zpoolconcepts(7), intent log", "wirerate calc slog"}}
 	if r.Machine.DiskRate > 0 && r.Machine.DiskRate < incoming {
 		s.Why += fmt.Sprintf(" The pool writes %s/s, less than arrives: writers wait for it in the end, whatever the log does.", units.Bytes(r.Machine.DiskRate))
+	}
+	if n := r.Machine.SyncWrites; n > 0 {
+		s.Why += fmt.Sprintf(" Measured here: %.0f synchronous writes of 4 KiB a second, one after the other, %s each and %s/s; a log device gains what it does faster.",
+			n, units.Duration(time.Duration(1e9/n)), units.Bytes(n*4096))
 	}
 	return s, true
 }

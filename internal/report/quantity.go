@@ -89,6 +89,8 @@ func (q quantity) print(v float64) string {
 		return percent(v)
 	case "1/s":
 		return prefixed(v, "/s", notKnown)
+	case "B/s":
+		return prefixed(v, "B/s", notKnown)
 	}
 	return prefixed(v, "", notKnown)
 }

@@ -106,9 +106,6 @@ func (s *Side) set(ctx context.Context, values map[string]string) error {
 // fails when the host is no longer the same start of its system: settings that
 // the journal does not know are then others than before.
 func (s *Side) forget(ctx context.Context) error {
-	if s.Conn == nil { // a workload of one host
-		return nil
-	}
 	if s.Conn == nil {
 		return nil
 	}

@@ -270,7 +270,11 @@ func (r Run) ofDisk(kind Kind, at place, cached string) (Run, error) {
 	}
 	for _, m := range kind.Metrics {
 		if _, ok := r.Metrics[m.Name]; !ok && r.Unknown[m.Name] == "" {
-			r.unknown(m.Name, r.Tool+" does not tell it")
+			why := r.Tool + " does not tell it"
+			if _, some := r.Metrics[LatencyP50]; some && m.Name != LatencyP50 && strings.HasPrefix(m.Name, "latency_") {
+				why = "too few synchronous writes for it: measure longer (--run)"
+			}
+			r.unknown(m.Name, why)
 		}
 	}
 	because := map[string][]string{}

@@ -162,6 +162,9 @@ func TestWorkloads(t *testing.T) {
 	pair := loopback(t)
 	for _, kind := range Kinds() {
 		for i, tool := range kind.Tools {
+			if kind.Alone {
+				break // disk_test.go
+			}
 			if i > 0 && !slices.Contains([]string{"bulk", "rr", "http-small"}, kind.Name) {
 				break // its other tools run there
 			}

@@ -102,7 +102,13 @@ func workloadsPage() page {
 			}
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Unit, m.Means, better)
 		}
-		fmt.Fprintf(&b, "\n- tools: %s\n- connections or flows: %d\n- data goes: %s\n- warm-up: %s\n", strings.Join(k.Tools, ", "), k.Streams, k.Direction, k.WarmUp)
+		fmt.Fprintf(&b, "\n- tools: %s\n", strings.Join(k.Tools, ", "))
+		if k.Alone {
+			fmt.Fprintf(&b, "- runs on one host, without a peer\n- one run takes about %s\n", k.Duration)
+		} else {
+			fmt.Fprintf(&b, "- connections or flows: %d\n- data goes: %s\n", k.Streams, k.Direction)
+		}
+		fmt.Fprintf(&b, "- warm-up: %s\n", k.WarmUp)
 	}
 	return page{"workloads.md", b.Bytes()}
 }
