@@ -36,8 +36,9 @@ var thinStack = map[string][2]string{
 }
 
 // thinHost makes a host behind ssh, in a file system of its own, that has a
-// FreeBSD network stack and hardly any program, and returns ssh's configuration.
-func thinHost(t *testing.T) (config, root string) {
+// FreeBSD network stack and hardly any program but those named, and returns
+// ssh's configuration. The other host stays as it is.
+func thinHost(t *testing.T, more ...string) (config, root string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("not root: sshd cannot change the root folder")
@@ -59,7 +60,7 @@ func thinHost(t *testing.T) (config, root string) {
 		}
 	}
 	library := regexp.MustCompile(`/\S+\.so\S*`)
-	for _, name := range append([]string{"ls"}, thinPrograms...) { // ls is for the made-up sysctl
+	for _, name := range append(append([]string{"ls"}, thinPrograms...), more...) { // ls is for the made-up sysctl
 		path, err := exec.LookPath(name)
 		if err != nil {
 			t.Fatal(err)
@@ -96,9 +97,15 @@ func thinHost(t *testing.T) (config, root string) {
 	if err := exec.Command("mknod", "-m", "666", filepath.Join(root, "dev/null"), "c", "1", "3").Run(); err != nil {
 		t.Skip("no devices can be made here: ", err)
 	}
+	exec.Command("mknod", "-m", "666", filepath.Join(root, "dev/urandom"), "c", "1", "9").Run()
+	os.MkdirAll(filepath.Join(root, "tmp"), 0o755)
 	server := strings.Replace(config, "ssh_config", "sshd_config", 1)
 	data, _ := os.ReadFile(server)
-	os.WriteFile(server, fmt.Appendf(data, "ChrootDirectory %s\nSetEnv PATH=/bin FAKE=/fake\n", root), 0o600)
+	os.WriteFile(server+".thin", fmt.Appendf(data, "ChrootDirectory %s\nSetEnv PATH=/bin FAKE=/fake\n", root), 0o600)
+	data, _ = os.ReadFile(config)
+	of := "exec " + a + " /usr/sbin/sshd -i -f " + server
+	os.WriteFile(config, []byte(strings.Replace(string(data), of, of+".thin", 1)), 0o600)
+	t.Cleanup(func() { cleanJournals(b) })
 	return config, root
 }
 
@@ -218,5 +225,46 @@ func TestThinHostLacks(t *testing.T) {
 	out := wirerate(t, 3, "--ssh-config", config, "apply", dir, host)
 	if !strings.Contains(out, "programs that are not there: cmp sleep; install them first; nothing is changed") || h.differ(before) != "" {
 		t.Errorf("%s%s", out, h.differ(before))
+	}
+}
+
+// TestThinFreeBSDTuned compares the plan with the default over ssh between that
+// host and a Linux one, without what a kernel only raises, and restores both.
+func TestThinFreeBSDTuned(t *testing.T) {
+	if _, err := exec.LookPath("iperf3"); err != nil {
+		t.Skip("iperf3 is not installed")
+	}
+	config, root := thinHost(t, "iperf3")
+	h := thin(root)
+	// Too few clusters for the path, so that the plan raises them, and a machine
+	// that tells its size.
+	for name, s := range map[string][2]string{"kern.ipc.nmbclusters": {"4096", "integer raise"}, "hw.physmem": {"17179869184", "long ro"}, "hw.ncpu": {"8", "integer ro"}} {
+		os.WriteFile(filepath.Join(root, "fake/sysctl", name), []byte(s[0]+"\n"), 0o644)
+		os.WriteFile(filepath.Join(root, "fake/oid", name), []byte(s[1]+"\n"), 0o644)
+	}
+	os.WriteFile(filepath.Join(root, "fake/calls"), nil, 0o644)
+	before := h.values()
+	tune := func(want int, more ...string) string {
+		return wirerate(t, want, append([]string{"--ssh-config", config, "tune", "ssh://root@wr-a", "--peer", "ssh://root@wr-b", "--address", "10.78.0.2",
+			"--path", "rate=10gbit,rtt=100ms", "--role", "bulk", "--no-history", "--for", "60s", "--run", "1s", "--omit", "1s", "--pairs", "2", "--no-shares", "--margin", "0.9"}, more...)...)
+	}
+	out := tune(0)
+	if !strings.Contains(out, "kern.ipc.nmbclusters is planned and not tried") {
+		t.Error(out)
+	}
+	t.Log(out)
+	calls, _ := os.ReadFile(filepath.Join(root, "fake/calls"))
+	if strings.Contains(string(calls), "kern.ipc.nmbclusters=") || !strings.Contains(string(calls), "net.inet.tcp.sendbuf_max=") {
+		t.Errorf("sysctl was called so: %s", calls)
+	}
+	if d := h.differ(before); d != "" {
+		t.Error(d)
+	}
+	os.Remove(filepath.Join(root, "bin/iperf3"))
+	if out := tune(3); !strings.Contains(out, "iperf3 is not installed on ssh://root@wr-a") {
+		t.Error(out)
+	}
+	if d := h.differ(before); d != "" {
+		t.Error(d)
 	}
 }
