@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -185,18 +184,12 @@ func recorded(name string) bool {
 // collectSession reads a file that is a pasted session, or one output whose
 // command its name tells; problem says why it is no capture.
 func collectSession(name string, problem error) (*facts.Facts, error) {
-	data, err := os.ReadFile(name)
-	if err != nil || len(data) > maxSession || bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.IndexByte(data, 0) >= 0 {
-		return nil, usage(problem)
-	}
-	texts := readSession(string(data))
-	if len(texts) == 0 {
-		base := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-		texts = readSession("$ " + strings.ReplaceAll(base, "_", " ") + "\n" + string(data))
-	}
+	texts, err := facts.LoadFile(name)
 	switch {
-	case len(texts) == 0:
-		return nil, usage(fmt.Errorf("%s: %w", name, facts.ErrNoOutputs))
+	case errors.Is(err, facts.ErrNotText):
+		return nil, usage(problem)
+	case err != nil:
+		return nil, usage(fmt.Errorf("%s: %w", name, err))
 	case texts["uname -a"] == "":
 		return nil, usage(fmt.Errorf("%s: which system printed it is not known; put a line of uname -a into it", name))
 	}
@@ -204,48 +197,11 @@ func collectSession(name string, problem error) (*facts.Facts, error) {
 	return f, usage(err)
 }
 
-// maxSession bounds a pasted session.
-const maxSession = 64 << 20
-
 func collectFolder(name string) (*facts.Facts, error) {
 	texts, err := facts.LoadFolder(os.DirFS(name))
-	if err != nil && !errors.Is(err, facts.ErrNoOutputs) {
+	if err != nil {
 		return nil, usage(fmt.Errorf("%s: %w", name, err))
-	}
-	texts = withSessions(name, texts)
-	if len(texts) == 0 {
-		return nil, usage(fmt.Errorf("%s: %w", name, facts.ErrNoOutputs))
 	}
 	f, err := facts.FromTexts(name, texts, 0)
 	return f, usage(err)
-}
-
-// withSessions adds what the files of a folder say as sessions, or as outputs
-// of commands with other flags, where nothing else says it.
-func withSessions(folder string, texts map[string]string) map[string]string {
-	const most = 64
-	if texts == nil {
-		texts = map[string]string{}
-	}
-	entries, err := os.ReadDir(folder)
-	if err != nil || len(entries) > most {
-		return texts
-	}
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || info.Size() > 4<<20 {
-			continue
-		}
-		data, err := os.ReadFile(filepath.Join(folder, e.Name()))
-		if err != nil {
-			continue
-		}
-		command := strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(e.Name(), ".txt"), ".out"), "_", " ")
-		for output, text := range readSession("$ " + command + "\n" + string(data)) {
-			if texts[output] == "" && output != "ip -s -d link show" {
-				texts[output] = text
-			}
-		}
-	}
-	return texts
 }

@@ -60,7 +60,10 @@ func TestPostedCases(t *testing.T) {
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
 			c := readCase(t, name)
-			texts := readSession(c.session)
+			texts, err := facts.LoadSession(c.session)
+			if err != nil {
+				t.Fatal(err)
+			}
 			f, err := facts.FromTexts("posted", texts, 0)
 			if err != nil {
 				t.Fatal(err)
@@ -122,7 +125,7 @@ func FuzzSession(f *testing.F) {
 		f.Add(string(data))
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		texts := readSession(s)
+		texts, _ := facts.LoadSession(s)
 		if texts["uname -a"] == "" {
 			return
 		}

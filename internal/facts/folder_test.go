@@ -87,7 +87,7 @@ func TestTypedCommands(t *testing.T) {
 		"rm -rf /":                            "",
 		"systat -b mbufs":                     "systat -ab mbufs",
 	} {
-		if got := commandOutput(command); got != want {
+		if got := typedOutput(command); got != want {
 			t.Errorf("%s: %q, want %q", command, got, want)
 		}
 	}
@@ -152,7 +152,7 @@ func TestEnormousInputIsBounded(t *testing.T) {
 	if p := f.Parts["messages"]; p.State != Read || p.Because != "only its first 16 MiB are read" {
 		t.Errorf("%+v", p)
 	}
-	texts, err := LoadTranscript("$ dmesg\n" + strings.Repeat(strings.Repeat("a", 127)+"\n", textLimit/100))
+	texts, err := LoadSession("$ dmesg\n" + strings.Repeat(strings.Repeat("a", 127)+"\n", textLimit/100))
 	if err != nil || len(texts["dmesg"]) > textLimit {
 		t.Errorf("%v %d", err, len(texts["dmesg"]))
 	}
@@ -191,7 +191,7 @@ func TestIdentityIsGuessedOfOutputs(t *testing.T) {
 
 // A session in which settings are asked one by one.
 func TestSettingsAskedOneByOne(t *testing.T) {
-	texts, err := LoadTranscript("# sysctl net.core.rmem_max\nnet.core.rmem_max = 212992\n# sysctl net.ipv4.tcp_rmem\nnet.ipv4.tcp_rmem = 4096 131072 6291456\n# exit\n")
+	texts, err := LoadSession("# sysctl net.core.rmem_max\nnet.core.rmem_max = 212992\n# sysctl net.ipv4.tcp_rmem\nnet.ipv4.tcp_rmem = 4096 131072 6291456\n# exit\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestPageOfOutputs(t *testing.T) {
 	_, tables, _ := strings.Cut(string(page), "## Linux")
 	named := map[string]bool{}
 	for _, m := range quoted.FindAllStringSubmatch(tables, -1) {
-		name := commandOutput(strings.ReplaceAll(m[1], "NAME", "eth0"))
+		name := typedOutput(strings.ReplaceAll(m[1], "NAME", "eth0"))
 		if strings.HasPrefix(m[1], "/") {
 			name = outputName(m[1][1:])
 		}

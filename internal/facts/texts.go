@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -36,12 +37,20 @@ func namedLinks(texts map[string]string) string {
 		if m := ethtoolName.FindStringSubmatch(key); m != nil {
 			names[m[2]] = true
 		}
-		if key != "tc -s qdisc show" {
-			continue
-		}
 		for _, line := range strings.Split(value, "\n") {
-			if strings.HasPrefix(line, "qdisc ") {
-				names[cmp.Or(pairs(strings.Fields(line))["dev"], unnamedLink)] = true
+			switch key {
+			case "/sys/class/net":
+				if nic, _, ok := strings.Cut(line, "/"); ok {
+					names[nic] = true
+				}
+			case "/proc/interrupts":
+				if m := queueInterrupt.FindStringSubmatch(line); m != nil {
+					names[m[1]] = true
+				}
+			case "tc -s qdisc show":
+				if strings.HasPrefix(line, "qdisc ") {
+					names[cmp.Or(pairs(strings.Fields(line))["dev"], unnamedLink)] = true
+				}
 			}
 		}
 	}
@@ -51,6 +60,9 @@ func namedLinks(texts map[string]string) string {
 	}
 	return b.String()
 }
+
+// queueInterrupt finds the interface in the name of a queue's interrupt.
+var queueInterrupt = regexp.MustCompile(`^ *\d+:.* (?:i40e-|ice-|bnxt_en-)?([a-z][a-z0-9_.]*?)(?:-Tx-?Rx|-TxRx|-rx|-tx|-fp|-q)[-0-9]`)
 
 // unnamedLink stands for the interface of an output that names none.
 const unnamedLink = "interface"

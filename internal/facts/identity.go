@@ -1,0 +1,83 @@
+package facts
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// identityMarks tell systems by what only one of them prints.
+var identityMarks = []struct {
+	form *regexp.Regexp
+	name string
+}{
+	{regexp.MustCompile(`(?m)^net\.(ipv4|core|netfilter|ipv6\.neigh)\.|nf_conntrack|kernel: \[ *\d+\.\d+\]|^\[ *\d+\.\d{6}\] |neighbour: |arp_cache|NETDEV WATCHDOG|NIC Link is |SYNs to LISTEN|Link encap:|Possible SYN flooding|possible SYN flooding|^TCP: inuse|allowance_exceeded|packets pruned from|packet receive errors|TCPTimeWaitOverflow|TcpExt|SYN cookies sent|Hardware Unit Hang|GT/s|LnkSta`), "Linux"},
+	{regexp.MustCompile(`(?m)^net\.inet6?\.[a-z0-9_.]+=|mbuf 2048 byte clusters|OpenBSD|Ifail|Iface$|net\.inet\.ip\.ifq\.|hwfeatures=`), "OpenBSD"},
+	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|^\[zone: |is using my IP|mbuf clusters|\(current/cache|FreeBSD|dropped due to full socket buffers|watchdog timeout|link state changed|^(net\.inet|kern\.ipc|hw\.intr|dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|output packets dropped due to no bufs|cpu0:timer|SSTRESH|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno`), "FreeBSD"},
+}
+
+// guessIdentity makes a line of uname for outputs that came without one, from
+// what only one system prints.
+func guessIdentity(texts map[string]string) string {
+	settings := parseSysctl(text{"sysctl -a", []byte(texts["sysctl -a"])})
+	release := func(name string) string {
+		if v := settings[name].Value; v != "" {
+			return v
+		}
+		return "unknown"
+	}
+	all := strings.Join([]string{texts["netstat -s"], texts["netstat -m"], texts["ifconfig -a"], texts["dmesg"], texts["vmstat -ia"], texts["netstat -idnW"], texts["netstat -rnW"]}, "\n")
+	holds := func(marks ...string) bool {
+		return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(all, mark) || texts[mark] != "" })
+	}
+	switch {
+	case settings["kernel.osrelease"].Value != "":
+		return "Linux unknown " + release("kernel.osrelease")
+	case settings["kern.ostype"].Value != "":
+		return settings["kern.ostype"].Value + " unknown " + release("kern.osrelease")
+	case settings["kern.ipc.maxsockbuf"].Value != "" || holds("mbuf clusters in use (current/cache/total/max)", " metric 0 mtu ", "syncache entries added",
+		"netstat -Q", "netstat -Lan", "netstat -xn -p tcp", "pciconf -lvc", "vmstat -z", "kldstat", "gstat -b", "geom disk list", "kenv", "iostat -Ix",
+		"sysctl net.inet.tcp.hostcache.list", "FreeBSD", "cpu0:timer", " Ierrs Idrop ", " Netif Expire"):
+		return "FreeBSD unknown " + release("kern.osrelease")
+	case holds("mbuf 2048 byte clusters in use", "OpenBSD", "pcidump -v", "ifconfig hwfeatures", "systat -ab mbufs", "systat -ab -d 2 cpu 1", "iostat -DI", "irq0/clock",
+		"SYN cache entries added", "\tlladdr ", "<Link>  ", " Prio Iface"):
+		return "OpenBSD unknown " + release("kern.osrelease")
+	}
+	for name := range texts {
+		if strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "ethtool ") || strings.HasPrefix(name, "ip ") || strings.HasPrefix(name, "ss ") || strings.HasPrefix(name, "tc ") || strings.HasPrefix(name, "nstat ") ||
+			strings.HasPrefix(name, "lspci ") || strings.HasPrefix(name, "mpstat ") || strings.HasPrefix(name, "conntrack ") || strings.HasPrefix(name, "/sys") {
+			return "Linux unknown " + release("kernel.osrelease")
+		}
+	}
+	linux := slices.ContainsFunc(slices.Collect(maps.Keys(settings)), func(name string) bool {
+		return strings.HasPrefix(name, "net.ipv4.") || strings.HasPrefix(name, "net.core.") || strings.HasPrefix(name, "net.ipv6.conf.")
+	})
+	if linux || strings.Contains(texts["netstat -s"], "TcpExt:") || strings.Contains(texts["ifconfig -a"], "Link encap:") || strings.Contains(texts["ifconfig -a"], "txqueuelen") {
+		return "Linux unknown unknown"
+	}
+	return markedIdentity(texts)
+}
+
+// markedLimit bounds what of each text is searched for marks, in bytes.
+const markedLimit = 32 << 10
+
+// markedIdentity tells the system by what stands in the texts.
+func markedIdentity(texts map[string]string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		b.WriteString(texts[name][:min(len(texts[name]), markedLimit)] + "\n")
+	}
+	release := "unknown"
+	if m := mpstatHead.FindStringSubmatch(b.String()); m != nil {
+		release = m[1]
+	}
+	for _, mark := range identityMarks {
+		if mark.form.MatchString(b.String()) {
+			return mark.name + " unknown " + release
+		}
+	}
+	return ""
+}
+
+var mpstatHead = regexp.MustCompile(`(?m)^Linux (\d+\.\S+) `)

@@ -1,0 +1,139 @@
+package facts
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// withHead puts back the line that names what follows, where a grep took it.
+func withHead(name, command, body string) string {
+	last := command[strings.LastIndex(command, " ")+1:]
+	switch {
+	case name == "/proc/interrupts" && !strings.Contains(body, "CPU0"):
+		return cpuHead(body) + body
+	case name == "ifconfig -a" && last != command && !strings.HasPrefix(last, "-") && !strings.Contains(body, "flags=") && !strings.Contains(body, "Link encap"):
+		return last + "  Link encap:Ethernet\n" + body
+	case name == "ip -s -d link show":
+		return withoutAddresses(body)
+	}
+	return body
+}
+
+// withoutAddresses leaves of ip address what ip link prints.
+func withoutAddresses(body string) string {
+	lines := strings.Split(body, "\n")
+	lines = slices.DeleteFunc(lines, func(s string) bool {
+		w := strings.Fields(s)
+		return len(w) > 0 && (w[0] == "inet" || w[0] == "inet6" || w[0] == "valid_lft")
+	})
+	return strings.Join(lines, "\n")
+}
+
+// cpuHead makes the heading of /proc/interrupts for lines that came without.
+func cpuHead(body string) string {
+	cpus := 0
+	for _, line := range strings.Split(body, "\n") {
+		_, rest, _ := strings.Cut(line, ":")
+		n := 0
+		for _, w := range strings.Fields(rest) {
+			if strings.Trim(w, "0123456789") != "" {
+				break
+			}
+			n++
+		}
+		cpus = max(cpus, n)
+	}
+	var b strings.Builder
+	for id := range min(cpus, 8192) {
+		fmt.Fprintf(&b, " CPU%d", id)
+	}
+	return b.String() + "\n"
+}
+
+// takeFile keeps what was read of a file.
+func (o outputs) takeFile(name, command string, lines []string) {
+	body := strings.Join(lines, "\n")
+	switch {
+	case strings.HasPrefix(name, "/proc/sys/"):
+		key := strings.ReplaceAll(strings.TrimPrefix(name, "/proc/sys/"), "/", ".")
+		o.add("sysctl -a", command, key+" = "+strings.TrimSpace(lines[0]))
+	case strings.HasPrefix(name, "/sys/class/net/"):
+		o.add("/sys/class/net", command, strings.TrimPrefix(name, "/sys/class/net/")+":"+strings.TrimSpace(lines[0]))
+	case strings.HasPrefix(name, "/sys/"):
+		o.add("/sys", command, name+":"+strings.TrimSpace(lines[0]))
+	case strings.HasPrefix(name, "/var/log/") || strings.HasPrefix(name, "/var/run/dmesg"):
+		o.add("dmesg", command, body)
+	default:
+		if known := typedOutput("cat " + name); known != "" {
+			o.add(known, command, withHead(known, command, body))
+			return
+		}
+		o.takeLoose(lines)
+	}
+}
+
+// takeTool keeps the outputs of tools that say it in words of their own.
+func (o outputs) takeTool(words []string, part section) bool {
+	first := strings.TrimSpace(part.lines[0])
+	switch words[0] {
+	case "sysctl":
+		if strings.Contains(first, "hostcache.list") || strings.HasSuffix(part.command, "hostcache.list") {
+			o.add("sysctl net.inet.tcp.hostcache.list", part.command, strings.Join(part.lines, "\n"))
+		} else if len(words) == 3 && words[1] == "-n" {
+			o.add("sysctl -a", part.command, words[2]+" = "+first)
+		} else {
+			o.add("sysctl -a", part.command, strings.Join(part.lines, "\n"))
+		}
+	case "uname":
+		o.add("uname -a", part.command, unameLine(first))
+	case "nproc":
+		o.add("/proc/cpuinfo", part.command, cpuinfo(first, "1"))
+	case "lscpu":
+		fields := map[string]string{}
+		for _, line := range part.lines {
+			name, value, _ := strings.Cut(line, ":")
+			fields[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		}
+		o.add("/proc/cpuinfo", part.command, cpuinfo(fields["CPU(s)"], fields["Thread(s) per core"]))
+	case "numactl":
+		for _, line := range part.lines {
+			if w := strings.Fields(line); len(w) > 3 && w[0] == "node" && w[2] == "cpus:" {
+				o.add("/sys", line, "/sys/devices/system/node/node"+w[1]+"/cpulist:"+strings.Join(w[3:], ","))
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// unameLine completes what uname printed with fewer flags.
+func unameLine(s string) string {
+	words := strings.Fields(s)
+	systems := []string{"Linux", "FreeBSD", "OpenBSD"}
+	switch {
+	case len(words) == 1 && strings.Contains(s, "-RELEASE") || strings.Contains(s, "-STABLE") && len(words) == 1:
+		return "FreeBSD unknown " + s
+	case len(words) == 1 && regexp.MustCompile(`^\d+\.\d+\.`).MatchString(s):
+		return "Linux unknown " + s
+	case len(words) == 2 && slices.Contains(systems, words[0]):
+		return words[0] + " unknown " + words[1]
+	case len(words) > 2 && slices.Contains(systems, words[0]) && regexp.MustCompile(`^\d+\.\d`).MatchString(words[1]):
+		return words[0] + " unknown " + strings.Join(words[1:], " ") // uname -srm
+	}
+	return s
+}
+
+// cpuinfo lists as many processors, as /proc/cpuinfo does.
+func cpuinfo(count, threads string) string {
+	n, t := 0, 1
+	fmt.Sscan(count, &n)
+	fmt.Sscan(threads, &t)
+	var b strings.Builder
+	for id := range min(max(n, 0), 8192) {
+		fmt.Fprintf(&b, "processor\t: %d\nphysical id\t: 0\ncore id\t: %d\n\n", id, id/max(t, 1))
+	}
+	return b.String()
+}
