@@ -72,6 +72,9 @@ func (s fioSide) at(p string) (float64, bool) {
 // job of a kind counts.
 func parseFio(text string, r *Run) error {
 	documents := fioDocument.FindAllString(text, -1)
+	if begun := len(fioBegin.FindAllStringIndex(text, -1)); begun != len(documents) {
+		return fmt.Errorf("%d of %d results of fio are whole: the output was cut", len(documents), begun)
+	}
 	if documents == nil {
 		documents = []string{text} // on one line
 	}
@@ -106,7 +109,10 @@ func parseFio(text string, r *Run) error {
 }
 
 // fioDocument is one result: between two there may be remarks of fio.
-var fioDocument = regexp.MustCompile(`(?ms)^\{\s*$.*?^\}`)
+var (
+	fioDocument = regexp.MustCompile(`(?ms)^\{[ \r]*$.*?^\}`)
+	fioBegin    = regexp.MustCompile(`(?m)^\{[ \r]*$`)
+)
 
 // option is an option of the job as text; "" when it was not given.
 func (j fioJob) option(names ...string) string {
