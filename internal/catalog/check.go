@@ -123,6 +123,9 @@ func checkDefaults(r *Record, report reporter) {
 		if d.Value == "" {
 			report("a default without a value; write unknown, computed or the value (an empty string is \"\\\"\\\"\")")
 		}
+		if d.AtMost != "" && d.Value != "unknown" {
+			report("at-most bounds a default that is unknown, not %s", d.Value)
+		}
 		if d.Value == "unknown" || d.Value == "computed" {
 			continue
 		}

@@ -163,7 +163,10 @@ type Default struct {
 	Value string `yaml:"value" json:"value"`
 	// Formula computes a computed default from the machine's inputs.
 	Formula string `yaml:"formula,omitempty" json:"formula,omitempty"`
-	Note    string `yaml:"note,omitempty" json:"note,omitempty"`
+	// AtMost bounds an unknown default of a limit from above: a plan that
+	// raises the limit never goes below it.
+	AtMost string `yaml:"at-most,omitempty" json:"at_most,omitempty"`
+	Note   string `yaml:"note,omitempty" json:"note,omitempty"`
 }
 
 // Judgement is a condition on a configured value that lint reports.

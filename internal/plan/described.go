@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -10,9 +11,57 @@ import (
 
 var nicWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`)
 
+// families are the drivers of the same cards on the three systems: the
+// driver's name on Linux, and what FreeBSD and OpenBSD call the interfaces
+// ("" where the system has no driver). FreeBSD mlx5en(4) and mlx4en(4) name
+// theirs mce and mlxen; OpenBSD em(4) drives what igb drives elsewhere.
+var families = []struct{ linux, freebsd, openbsd string }{
+	{"mlx5_core", "mce", "mcx"},
+	{"mlx4_en", "mlxen", ""},
+	{"ixgbe", "ix", "ix"},
+	{"i40e", "ixl", "ixl"},
+	{"ice", "ice", "ice"},
+	{"igb", "igb", "em"},
+	{"igc", "igc", "igc"},
+	{"e1000e", "em", "em"},
+	{"r8169", "re", "re"},
+	{"bnxt_en", "bnxt", "bnxt"},
+	{"virtio_net", "vtnet", "vio"},
+	{"vmxnet3", "vmx", "vmx"},
+	{"tg3", "bge", "bge"},
+}
+
+// spellings are other names under which those drivers are known.
+var spellings = map[string]string{"mlx5": "mlx5_core", "mlx5en": "mlx5_core", "mlx4": "mlx4_en", "mlx4en": "mlx4_en", "virtio": "virtio_net", "vmxnet": "vmxnet3"}
+
+// iflibDrivers are the FreeBSD drivers on iflib(4), which alone have the
+// dev.DRIVER.UNIT.iflib settings.
+var iflibDrivers = []string{"em", "igb", "igc", "ix", "ixv", "ixl", "iavf", "ice", "bnxt", "vmx", "ax", "enetc", "mgb"}
+
+// ownName is what a driver of any of the systems is called on this one.
+func ownName(system catalog.System, driver string) string {
+	if long := spellings[driver]; long != "" {
+		driver = long
+	}
+	for _, f := range families {
+		own := map[catalog.System]string{catalog.Linux: f.linux, catalog.FreeBSD: f.freebsd, catalog.OpenBSD: f.openbsd}[system]
+		if driver == own {
+			return driver
+		}
+	}
+	for _, f := range families {
+		own := map[catalog.System]string{catalog.Linux: f.linux, catalog.FreeBSD: f.freebsd, catalog.OpenBSD: f.openbsd}[system]
+		if own != "" && slices.Contains([]string{f.linux, f.freebsd, f.openbsd}, driver) {
+			return own
+		}
+	}
+	return driver
+}
+
 // DescribedInterfaces reads a comma-separated list of interfaces of a machine
 // that is only described: a driver, NAME:DRIVER, or on the BSDs a name, which
-// is its driver's with a number. What had to be assumed is said.
+// is its driver's with a number. A driver's name on another system stands for
+// this system's driver of the same cards. What had to be assumed is said.
 func DescribedInterfaces(system catalog.System, list string) ([]Interface, []string, error) {
 	var nics []Interface
 	var assumed []string
@@ -25,19 +74,30 @@ func DescribedInterfaces(system catalog.System, list string) ([]Interface, []str
 		stem := strings.TrimRight(name, "0123456789")
 		switch {
 		case both:
-		case system == catalog.Linux:
-			driver, name = name, fmt.Sprintf("eth%d", i)
-			assumed = append(assumed, fmt.Sprintf("the interface of driver %s is called %s in the files, as its name is not known: give it as --nic NAME:%s", driver, name, driver))
+		case system == catalog.Linux || spellings[name] != "" || ownName(system, name) != name:
+			driver = name
 		case stem != name && stem != "":
 			driver = stem
 		default:
-			driver, name = name, fmt.Sprintf("%s%d", name, countOf(nics, name))
+			driver = name
+		}
+		own := ownName(system, driver)
+		switch {
+		case both:
+		case system == catalog.Linux:
+			name = fmt.Sprintf("eth%d", i)
+			assumed = append(assumed, fmt.Sprintf("the interface of driver %s is called %s in the files, as its name is not known: give it as --nic NAME:%s", own, name, own))
+		case driver == name || own != driver:
+			name = fmt.Sprintf("%s%d", own, countOf(nics, own))
+		}
+		if own != driver {
+			assumed = append(assumed, fmt.Sprintf("%s names another system's driver: this system's for the same cards is %s, and the interface %s", driver, own, name))
 		}
 		if seen[name] {
 			return nil, nil, fmt.Errorf("%s is named twice", name)
 		}
 		seen[name] = true
-		nics = append(nics, Interface{Name: name, Driver: driver})
+		nics = append(nics, Interface{Name: name, Driver: own})
 	}
 	return nics, assumed, nil
 }
@@ -50,4 +110,76 @@ func countOf(nics []Interface, driver string) int {
 		}
 	}
 	return n
+}
+
+// lacks tells whether a Linux driver is known to have no such setting, by the
+// operations in its ethtool_ops: a plan for a described machine leaves it out.
+func lacks(driver, setting string) bool {
+	virtual := slices.Contains([]string{"virtio_net", "vmxnet3", "ena", "hv_netvsc", "xen_netfront", "gve"}, driver)
+	switch {
+	case strings.HasPrefix(setting, "ethtool:pause/"):
+		return virtual
+	case setting == "ethtool:eee":
+		// Only copper links sleep.
+		return !slices.Contains([]string{"igb", "igc", "e1000e", "r8169", "tg3"}, driver)
+	case setting == "ethtool:coalesce/adaptive-rx", setting == "ethtool:coalesce/adaptive-tx":
+		return !slices.Contains([]string{"ice", "i40e", "iavf", "mlx5_core", "mlx4_en", "bnxt_en", "ena", "vmxnet3", "be2net", "enic", "hns3"}, driver)
+	case strings.HasPrefix(setting, "ethtool:coalesce/"):
+		return slices.Contains([]string{"virtio_net", "hv_netvsc", "xen_netfront"}, driver)
+	case strings.HasPrefix(setting, "ethtool:ring/"):
+		return slices.Contains([]string{"r8169", "xen_netfront"}, driver)
+	}
+	return false
+}
+
+func lacksHere(rec *catalog.Record, inst instance) bool {
+	driver, ok := inst.inputs["driver"].(string)
+	return ok && strings.Contains(inst.name, "@") && lacks(driver, rec.Name)
+}
+
+// capacity is what the driver of a described interface offers by itself: the
+// largest ring, and the receive queues of a machine with so many processors.
+// 0 where it depends on the card or on the hypervisor.
+func capacity(system catalog.System, driver string, cores int) (queues, ring int) {
+	rings := map[string]int{"igb": 4096, "igc": 4096, "ix": 4096, "ixgbe": 4096, "ixl": 4096, "i40e": 4096, "em": 4096, "e1000e": 4096, "ice": 8160,
+		"mlx5_core": 8192, "bnxt_en": 2047, "tg3": 511}
+	if system == catalog.OpenBSD {
+		return 0, 0
+	}
+	most := map[string]int{"ix": 16, "ixl": 16, "ixgbe": 63, "i40e": 64, "ice": 64, "mlx5_core": 64, "igb": 8, "igc": 4}
+	one := []string{"e1000e", "r8169", "re"}
+	switch {
+	case slices.Contains(one, driver):
+		queues = 1
+	case most[driver] > 0:
+		queues = min(cores, most[driver])
+	}
+	return queues, rings[driver]
+}
+
+// complete fills in what is not said about the interfaces of a described
+// machine from their drivers, and says so.
+func (m Machine) complete() Machine {
+	if m.Running != nil {
+		return m
+	}
+	m.Interfaces = slices.Clone(m.Interfaces)
+	m.Assumed = slices.Clone(m.Assumed)
+	for i := range m.Interfaces {
+		nic := &m.Interfaces[i]
+		queues, ring := capacity(m.System, nic.Driver, m.Cores)
+		var said []string
+		if nic.Queues == 0 && queues > 0 {
+			nic.Queues = queues
+			said = append(said, fmt.Sprintf("%d receive queues (--queues)", queues))
+		}
+		if nic.RingMax == 0 && ring > 0 {
+			nic.RingMax = ring
+			said = append(said, fmt.Sprintf("rings of at most %d descriptors (--ring-max)", ring))
+		}
+		if len(said) > 0 {
+			m.Assumed = append(m.Assumed, fmt.Sprintf("%s, a card of %s, is taken to have %s", nic.Name, nic.Driver, strings.Join(said, " and ")))
+		}
+	}
+	return m
 }

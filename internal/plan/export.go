@@ -228,7 +228,7 @@ func Shown(p Plan) []File {
 		if l := linkLine(name, ch.To); l != "" {
 			link[on] += reasons(ch) + l
 		}
-		stanza[on] += reasons(ch) + "    post-up " + Commands(p.System, ch)[0] + "\n"
+		stanza[on] += reasons(ch) + "    post-up " + Commands(p.System, ch)[0] + " || true\n"
 	}
 	var files []File
 	for _, nic := range sortedKeys(link) {

@@ -55,8 +55,12 @@ func (p *Plan) modulesOf(rec *catalog.Record, ch Change, m Machine) []string {
 			return []string{v.Needs}
 		}
 	}
-	if byValue || p.System != catalog.FreeBSD {
+	if byValue || p.System == catalog.OpenBSD {
 		return nil
+	}
+	if p.System == catalog.Linux {
+		// A sysctl.d line for a module that is not yet loaded fails at boot.
+		return slices.DeleteFunc(slices.Clone(rec.Needs), func(n string) bool { return n != "nf_conntrack" })
 	}
 	return slices.DeleteFunc(slices.Clone(rec.Needs), func(n string) bool { return !strings.HasSuffix(n, "_load") })
 }

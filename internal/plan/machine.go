@@ -3,6 +3,7 @@ package plan
 import (
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
@@ -118,6 +119,25 @@ func (i Interface) with(in catalog.Inputs) catalog.Inputs {
 		out["driver"] = i.Driver
 	}
 	return out
+}
+
+// closedState is how long a firewall keeps the state of a connection that has
+// ended, in s: pf's tcp.closed, which follows once both FINs are acknowledged
+// (pf.c, pf_tcp_track_full), and Linux's TIME_WAIT
+// (nf_conntrack_tcp_timeout_time_wait).
+var closedState = map[catalog.System]float64{catalog.OpenBSD: 90, catalog.FreeBSD: 90, catalog.Linux: 120}
+
+// states are the firewall states of a host that serves connections, where its
+// firewall keeps some: OpenBSD's pf is on unless it was switched off, the
+// others only where they are seen to be loaded.
+func (r Request) states() float64 {
+	m := r.Machine
+	_, tracks := m.Running["net.netfilter.nf_conntrack_max"]
+	filters := m.System == catalog.OpenBSD || m.System == catalog.Linux && tracks || m.System == catalog.FreeBSD && slices.Contains(m.Modules, "pf")
+	if r.Load.States > 0 || !filters {
+		return r.Load.States
+	}
+	return r.Load.Connections + r.Load.ConnRate*closedState[m.System]
 }
 
 // inputs are what the catalog's formulas compute with.

@@ -89,6 +89,8 @@ func Make(c *catalog.Catalog, r Request) (Plan, error) {
 	r.Load = r.Load.or(role.Load).or(Load{PacketRate: packetRate(r.Path)})
 	release, warnings := knownRelease(r.Machine)
 	r.Machine.Release = release
+	r.Machine = r.Machine.complete()
+	r.Load.States = r.states()
 	in := r.inputs()
 	p := Plan{Schema: Schema, Host: r.Machine.Host, System: r.Machine.System, Release: release,
 		Role: r.Role, Path: r.Path.String(), Inputs: in, Changes: []Change{}, Kept: []Kept{}, Steps: []Step{}, Warnings: append(append([]string{}, warnings...), r.Machine.Assumed...)}
@@ -154,7 +156,11 @@ func newerBranch(v, newest catalog.Version) bool {
 // consider decides about one setting.
 func (p *Plan) consider(rec *catalog.Record, inst instance, r Request) error {
 	def := defaultOf(rec, r.Machine.Release, inst.inputs)
-	if reference, ok := number(standard(inst.running, def)); ok {
+	earlier, atMost := boundedDefault(rec, r.Machine.Release)
+	if inst.running != "" || def != "" {
+		earlier, atMost = "", ""
+	}
+	if reference, ok := number(standard(inst.running, cmp.Or(def, earlier))); ok {
 		inst.inputs = maps.Clone(inst.inputs)
 		inst.inputs["standard"] = reference
 	}
@@ -178,7 +184,7 @@ func (p *Plan) consider(rec *catalog.Record, inst instance, r Request) error {
 	if from == "" {
 		from = def
 	}
-	to = notLower(rec, from, to)
+	to = notLower(rec, cmp.Or(from, atMost), to)
 	if to == from || rec.Type == catalog.TypeBool && SameSwitch(from, to) {
 		p.keep(inst.name, from, "already what the path needs")
 		return nil
@@ -225,6 +231,8 @@ func (p *Plan) obstacle(rec *catalog.Record, inst instance, m Machine) string {
 		return m.Denied[inst.name]
 	case m.Running != nil && !inst.has && rec.Kind != catalog.Boot && !strings.HasPrefix(rec.Name, "route:"):
 		return "this host does not have it"
+	case m.Running == nil && p.System == catalog.Linux && lacksHere(rec, inst):
+		return fmt.Sprintf("the driver %v has no such setting", inst.inputs["driver"])
 	case m.NoDefaultRoute && strings.HasPrefix(rec.Name, "route:"):
 		return "no default route is known"
 	case m.Namespace && rec.Scope == catalog.ScopeHost:
@@ -297,6 +305,21 @@ func defaultOf(rec *catalog.Record, v catalog.Version, in catalog.Inputs) string
 		}
 	}
 	return knownDefault(def)
+}
+
+// boundedDefault is, for a release whose default is only known within bounds,
+// the last default that is known and the highest that it may be.
+func boundedDefault(rec *catalog.Record, v catalog.Version) (earlier, atMost string) {
+	def, _ := rec.DefaultIn(v)
+	if def.AtMost == "" {
+		return "", ""
+	}
+	for _, d := range rec.Default {
+		if known := knownDefault(d); known != "" && d.Since.Compare(v) <= 0 {
+			earlier = known
+		}
+	}
+	return earlier, def.AtMost
 }
 
 // largeMemory is that of the machine whose defaults lint assumes when it knows

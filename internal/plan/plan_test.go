@@ -283,3 +283,76 @@ func TestNothingIsTakenAway(t *testing.T) {
 		}
 	}
 }
+
+// A default that is known within bounds hinders no plan, and none goes below it.
+func TestBoundedDefault(t *testing.T) {
+	c := loaded(t)
+	for _, x := range []struct{ path, want string }{
+		{"rate=10gbit,rtt=100ms", "250000000"},
+		{"rate=1gbit,rtt=20ms", "8388608"}, // 5 MB are needed, the default may be 8 MiB
+		{"rate=100mbit,rtt=20ms", ""},
+	} {
+		path, err := facts.ParsePath(x.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Make(c, Request{Path: path, Role: "bulk", Machine: Machine{System: catalog.FreeBSD, Release: "15.0", Memory: 64 * units.GiB, Cores: 8}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, ch := range p.Changes {
+			if ch.Setting == "net.inet.tcp.sendbuf_max" {
+				got = ch.To
+			}
+		}
+		if got != x.want {
+			t.Errorf("%s: sendbuf_max %q, want %q", x.path, got, x.want)
+		}
+	}
+}
+
+// A described machine is asked for nothing that its driver lacks, and gets
+// what its firewall and its modules need.
+func TestDescribedMachine(t *testing.T) {
+	c := loaded(t)
+	settings := func(system catalog.System, release catalog.Version, nic, role string) string {
+		t.Helper()
+		nics, _, err := DescribedInterfaces(system, nic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, err := facts.ParsePath("rate=1gbit,rtt=20ms")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Make(c, Request{Path: path, Role: role, Machine: Machine{System: system, Release: release, Memory: 16 * units.GiB, Cores: 8, Interfaces: nics, Driver: nics[0].Driver}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, ch := range p.Changes {
+			names = append(names, ch.Setting)
+		}
+		return strings.Join(names, " ")
+	}
+	for _, x := range []struct {
+		system          catalog.System
+		release         catalog.Version
+		nic, role       string
+		has, hasNotWord string
+	}{
+		{catalog.Linux, "6.12", "virtio_net", "dns", "net.core.rmem_max", "ethtool:pause"},
+		{catalog.Linux, "6.12", "eth0:igb", "latency", "ethtool:eee@eth0", "adaptive-rx"},
+		{catalog.Linux, "6.12", "eth0:ice", "latency", "adaptive-rx@eth0", "ethtool:eee"},
+		{catalog.Linux, "6.1", "eth0:igb", "router", "nf_conntrack ", "ethtool:eee"},
+		{catalog.OpenBSD, "7.8", "ix", "web", "pf:set/limit/states", "ethtool"},
+		{catalog.OpenBSD, "7.5", "em", "router", "net.inet6.ip6.forwarding", "ethtool"},
+		{catalog.FreeBSD, "14.3", "vtnet", "file", "", "iflib"},
+	} {
+		got := settings(x.system, x.release, x.nic, x.role)
+		if !strings.Contains(got, x.has) || strings.Contains(got, x.hasNotWord) {
+			t.Errorf("%s %s %s: %s", x.system, x.nic, x.role, got)
+		}
+	}
+}

@@ -134,6 +134,11 @@ func TestDescribedInterfaces(t *testing.T) {
 		{catalog.OpenBSD, "em0", "em0/em", ""},
 		{catalog.Linux, "eth0:igb,eth1:igb", "eth0/igb eth1/igb", ""},
 		{catalog.Linux, "mlx5_core", "eth0/mlx5_core", ""},
+		{catalog.FreeBSD, "mlx5", "mce0/mce", ""},
+		{catalog.FreeBSD, "mce1", "mce1/mce", ""},
+		{catalog.FreeBSD, "ixgbe,ix", "ix0/ix ix1/ix", ""},
+		{catalog.OpenBSD, "vtnet,igb", "vio0/vio em0/em", ""},
+		{catalog.Linux, "eth0:ix", "eth0/ixgbe", ""},
 		{catalog.Linux, "", "", "a driver such as ix"},
 		{catalog.Linux, "a b", "", "a driver such as ix"},
 		{catalog.Linux, "eth0:", "", "a driver such as ix"},
@@ -150,7 +155,7 @@ func TestDescribedInterfaces(t *testing.T) {
 		for _, n := range nics {
 			names = append(names, n.Name+"/"+n.Driver)
 		}
-		if err != nil || strings.Join(names, " ") != c.names || (len(assumed) > 0) != (c.list == "mlx5_core") {
+		if err != nil || strings.Join(names, " ") != c.names || (len(assumed) > 0) != slices.Contains([]string{"mlx5_core", "mlx5", "ixgbe,ix", "vtnet,igb", "eth0:ix"}, c.list) {
 			t.Errorf("%q: %v %v %v", c.list, names, assumed, err)
 		}
 	}
