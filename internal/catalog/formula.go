@@ -129,10 +129,6 @@ func (r *Record) compiler() *compiler {
 	return new(compiler)
 }
 
-func knownName(name string) bool {
-	return slices.ContainsFunc(InputNames(), func(n InputName) bool { return n.Name == name })
-}
-
 const (
 	kib = 1024.0
 	mib = 1024 * kib

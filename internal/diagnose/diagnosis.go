@@ -72,10 +72,8 @@ func (d Diagnosis) verdict() string {
 	if known {
 		lowest = fmt.Sprintf("the lowest known bound is %s at %s", b.Resource, rate(b.Value))
 	}
-	for i, f := range d.Findings {
-		if !f.Severity.AtLeast(Warning) && (i > 0 || known) {
-			break
-		}
+	if len(d.Findings) > 0 && (d.Findings[0].Severity.AtLeast(Warning) || !known) {
+		f := d.Findings[0]
 		said := fmt.Sprintf("look first at %s: %s: %s", f.Rule, f.Subject, f.Summary)
 		if known {
 			said += "; " + lowest
