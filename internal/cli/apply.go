@@ -253,9 +253,9 @@ func settled(ctx context.Context, env *Env, conn host.Conn, c *change.Change, ou
 		switch last := outcomes[n-1]; {
 		case last.Refused != "":
 			lacks = last.Failure == host.Denied || strings.Contains(last.Refused, "Read-only file system")
-			why = fmt.Errorf("%s=%q is refused: %s", last.Setting, last.Wanted, last.Refused)
+			why = fmt.Errorf("%s: %s=%q is refused: %s", c.Host, last.Setting, last.Wanted, last.Refused)
 		case last.Foreign != "":
-			why = fmt.Errorf("%s is not written: %s", last.Setting, last.Foreign)
+			why = fmt.Errorf("%s: %s is not written: %s", c.Host, last.Setting, last.Foreign)
 		}
 	}
 	if why == nil {
@@ -265,7 +265,7 @@ func settled(ctx context.Context, env *Env, conn host.Conn, c *change.Change, ou
 	defer cancel()
 	report, rerr := env.takeBack(late, conn, c)
 	if rerr != nil {
-		return failure(fmt.Errorf("%s: %w; it is not taken back from here: %w", c.Host, why, rerr))
+		return failure(fmt.Errorf("%w; it is not taken back from here: %w", why, rerr))
 	}
 	left := append(slices.Clone(report.Foreign), report.Kept...)
 	for _, f := range left {
@@ -275,7 +275,7 @@ func settled(ctx context.Context, env *Env, conn host.Conn, c *change.Change, ou
 	if len(left) > 0 {
 		back = "everything else is taken back"
 	}
-	why = fmt.Errorf("%s: %w; %s", c.Host, why, back)
+	why = fmt.Errorf("%w; %s", why, back)
 	if lacks {
 		return missing(why)
 	}
@@ -293,6 +293,9 @@ func (e *Env) takeBack(ctx context.Context, conn host.Conn, c *change.Change) (c
 	for said := false; ; said = true {
 		report, err := c.Rollback(ctx)
 		if !errors.Is(err, host.ErrUnreachable) {
+			if said && err == nil {
+				e.note("%s is reached again: the change is taken back", conn.Name())
+			}
 			return report, err
 		}
 		if !remote || time.Now().After(until) || ctx.Err() != nil {

@@ -133,7 +133,12 @@ var ErrUnreachable = errors.New("host cannot be reached")
 // sudo or doas.
 func (s *SSH) failure(err error, stderr string) error {
 	detail := strings.TrimSpace(stderr)
-	if detail == "" && err != nil {
+	var exit *exec.ExitError
+	switch {
+	case detail != "" || err == nil:
+	case errors.As(err, &exit) && exit.ExitCode() == 255: // ssh's own, ssh(1)
+		detail = "ssh lost the connection"
+	default:
 		detail = err.Error()
 	}
 	if why := becomeFailure(s.become, detail); why != "" {
