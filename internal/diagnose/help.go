@@ -121,7 +121,15 @@ func largest(cs map[string]facts.Counter) (name string, c facts.Counter) {
 
 // received is the number of packets an interface received.
 func received(n *facts.NIC) uint64 {
-	return max(n.Counters["link.rx_packets"].Value, n.Counters["netstat.Ipkts"].Value, n.Counters["rx_packets"].Value, n.Counters["rx_packets_phy"].Value)
+	var byKind uint64
+	for _, kinds := range [][]string{{"rx_ucast_packets", "rx_mcast_packets", "rx_bcast_packets"}, {"ucast pkts rx", "mcast pkts rx", "bcast pkts rx"}, {"rx_pkts"}} {
+		var sum uint64
+		for _, name := range kinds {
+			sum += n.Counters[name].Value
+		}
+		byKind = max(byKind, sum)
+	}
+	return max(byKind, n.Counters["link.rx_packets"].Value, n.Counters["netstat.Ipkts"].Value, n.Counters["rx_packets"].Value, n.Counters["rx_packets_phy"].Value)
 }
 
 // physical reports whether an interface is a network card, real or virtual,

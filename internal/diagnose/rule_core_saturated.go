@@ -15,10 +15,10 @@ func coreSaturated() Rule {
 		Check: func(in Input) (out []Finding) {
 			var idle float64
 			for _, p := range in.Facts.Processors {
-				idle += p.Idle
+				idle += p.Idle + p.Nice // which gives way to packets
 			}
 			for _, p := range in.Facts.Processors {
-				if !p.Sampled || p.Interrupt < 0.85 || p.Idle > 0.05 || len(in.Facts.Processors) < 2 || idle/float64(len(in.Facts.Processors)) < 0.2 {
+				if !p.Sampled || p.Interrupt < 0.85 || p.Idle+p.Nice > 0.05 || len(in.Facts.Processors) < 2 || idle/float64(len(in.Facts.Processors)) < 0.2 {
 					continue
 				}
 				out = append(out, do("spread the queues' interrupts over the cores, or steer packets (RSS, RPS)", one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{p.Source},

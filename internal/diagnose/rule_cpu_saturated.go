@@ -17,7 +17,7 @@ func cpuSaturated() Rule {
 			n := 0
 			for _, p := range in.Facts.Processors {
 				if p.Sampled {
-					idle, interrupt, system = idle+p.Idle, interrupt+p.Interrupt, system+p.System
+					idle, interrupt, system = idle+p.Idle+p.Nice, interrupt+p.Interrupt, system+p.System
 					evidence = append(evidence, p.Source)
 					n++
 				}

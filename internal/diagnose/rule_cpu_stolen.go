@@ -17,7 +17,7 @@ func cpuStolen() Rule {
 			n := 0
 			for _, p := range in.Facts.Processors {
 				if p.Sampled {
-					stolen += p.Stolen
+					stolen += missed(p)
 					evidence = append(evidence, p.Source)
 					n++
 				}
@@ -27,8 +27,6 @@ func cpuStolen() Rule {
 			}
 			found := do("ask the provider, or move the machine to a host with free processors", one("processor", sample(evidence),
 				"%.0f%% of the time was stolen while it was observed", 100*stolen/float64(n)))
-			// A program that only keeps the processor awake is robbed as well, and
-			// nobody misses that time: a finding about packets ranks above.
 			if strings.HasPrefix(evidence[0].From, "mpstat") && stolen/float64(n) >= 0.3 {
 				found = with(Warning, found)
 			}
@@ -37,4 +35,14 @@ func cpuStolen() Rule {
 		Fires: linuxExample("/proc/stat", "cpu0 100 0 100 1000 0 0 100 0\n", "second sample", "==> /proc/stat <==\ncpu0 150 0 150 1100 0 0 150 200\n"),
 		Quiet: linuxExample("/proc/stat", "cpu0 100 0 100 1000 0 0 100 0\n", "second sample", "==> /proc/stat <==\ncpu0 150 0 150 1500 0 0 150 10\n"),
 	}
+}
+
+// missed is the part of the stolen time that somebody missed: a program of nice
+// value 19 that only keeps the processor awake is robbed as well, in proportion.
+func missed(p facts.Processor) float64 {
+	work := p.User + p.System + p.Interrupt
+	if p.Nice == 0 || work+p.Nice == 0 {
+		return p.Stolen
+	}
+	return p.Stolen * work / (work + p.Nice)
 }

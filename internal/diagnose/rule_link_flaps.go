@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -14,21 +17,19 @@ func linkFlaps() Rule {
 		Check: func(in Input) []Finding {
 			downs := map[string][]facts.Source{}
 			for _, m := range in.Facts.Messages {
-				lower := strings.ToLower(m.Text)
-				if !strings.Contains(lower, "link is down") && !strings.Contains(lower, "link state changed to down") {
+				down := linkDown.FindStringSubmatch(m.Text)
+				if down == nil {
 					continue
 				}
-				for i := range in.Facts.NICs {
-					n := &in.Facts.NICs[i]
-					if physical(n) && strings.Contains(m.Text, n.Name+":") || strings.Contains(m.Text, n.Name+" NIC") {
-						downs[n.Name] = append(downs[n.Name], m.Source)
-					}
+				name := down[1] + down[2]
+				if n := in.Facts.NIC(name); n == nil || physical(n) {
+					downs[name] = append(downs[name], m.Source)
 				}
 			}
 			var out []Finding
-			for i := range in.Facts.NICs {
-				if seen := downs[in.Facts.NICs[i].Name]; len(seen) >= 3 {
-					out = append(out, do("change the cable or optic", one(in.Facts.NICs[i].Name, sample(seen), "the kernel's log shows the link going down %d times", len(seen)))...)
+			for _, name := range slices.Sorted(maps.Keys(downs)) {
+				if seen := downs[name]; len(seen) >= 3 {
+					out = append(out, do("change the cable or optic", one(name, sample(seen), "the kernel's log shows the link going down %d times", len(seen)))...)
 				}
 			}
 			return out
@@ -37,3 +38,7 @@ func linkFlaps() Rule {
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "dmesg", "[ 9.1] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down\n"),
 	}
 }
+
+// linkDown is what drivers of Linux and the kernels of FreeBSD and OpenBSD say
+// of a link that went down.
+var linkDown = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC )?link is down|([a-z][\w.@-]*): link state changed to DOWN)`)

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
@@ -41,8 +42,11 @@ func listenMessages(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	lost := 0
+	lost, cut := 0, false
 	for _, line := range f.Lines("dmesg") {
+		if lower := strings.ToLower(line); strings.Contains(lower, "listen queue overflow") && !strings.Contains(lower, "acceptance") {
+			cut = true // wrapped: the number stands in the next line
+		}
 		if m := listenOccurrences.FindStringSubmatch(line); m != nil {
 			v, _ := strconv.Atoi(m[1])
 			lost += v
@@ -52,7 +56,10 @@ func listenMessages(f *facts.Facts) []Finding {
 	if m := listenSocket.FindStringSubmatch(lines[0].Text); m != nil {
 		subject = m[1]
 	}
-	out := one(subject, lines, "the kernel reported full accept queues in %s, %d connections lost", counted(n, "line"), max(lost, n))
+	out := one(subject, lines, "the kernel reported full accept queues in %s, %s lost", counted(n, "line"), counted(max(lost, n), "connection"))
+	if cut {
+		out = one(subject, lines, "the kernel reported full accept queues in %s", counted(n, "line"))
+	}
 	out[0].Fix = []Fix{{Action: "find out why the program that owns the socket does not accept; then raise the backlog it gives to listen()"}, {Setting: "kern.ipc.soacceptqueue"}}
 	return out
 }

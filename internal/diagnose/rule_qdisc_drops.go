@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
@@ -15,7 +16,10 @@ func qdiscDrops() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				for _, q := range n.Qdiscs {
-					if q.Sent.Value == 0 || q.Kind == "ingress" || q.Kind == "clsact" || q.Kind == "mq" || q.Kind == "mqprio" || float64(q.Dropped.Value) < 1e-3*float64(q.Sent.Value) || !still(q.Dropped) {
+					if (q.Kind == "mq" || q.Kind == "mqprio") && slices.ContainsFunc(n.Qdiscs, func(child facts.Qdisc) bool { return child.Parent != "" && child.Dropped.Value > 0 }) {
+						continue // its children say it
+					}
+					if q.Sent.Value == 0 || q.Kind == "ingress" || q.Kind == "clsact" || float64(q.Dropped.Value) < 1e-3*float64(q.Sent.Value) || !still(q.Dropped) {
 						continue
 					}
 					found := one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "%s dropped of %d sent", happened(q.Dropped), q.Sent.Value)

@@ -21,7 +21,7 @@ func receiveDropped() Rule {
 				if !physical(n) || c.Value < 100 || float64(c.Value) < 1e-3*float64(received(n)) || !still(c) {
 					continue
 				}
-				out = append(out, one(n.Name, []facts.Source{c.Source}, "%s of %d packets received", happened(c), received(n))...)
+				out = append(out, one(n.Name, []facts.Source{c.Source}, "%s%s", happened(c), ofReceived(n))...)
 			}
 			return out
 		},

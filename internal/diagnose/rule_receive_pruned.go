@@ -12,7 +12,9 @@ func receivePruned() Rule {
 				return nil
 			}
 			s := graded(found[0], total(in.Facts, "Tcp.InSegs"), 1e-6, Warning)
-			if total(in.Facts, "TcpExt.RcvPruned")+total(in.Facts, "TcpExt.OfoPruned")+total(in.Facts, "TcpExt.TCPRcvQDrop") == 0 {
+			_, tellsDropped := in.Facts.Counters["TcpExt.RcvPruned"]
+			// Old net-tools say only how often the kernel pruned.
+			if tellsDropped && total(in.Facts, "TcpExt.RcvPruned")+total(in.Facts, "TcpExt.OfoPruned")+total(in.Facts, "TcpExt.TCPRcvQDrop") == 0 {
 				s = Info
 			}
 			return with(s, one("tcp", sources(found), "receive queues outgrew their buffers: %s", found[0].Source.Text))

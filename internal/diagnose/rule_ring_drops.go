@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
+
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
@@ -18,7 +20,7 @@ func ringDrops() Rule {
 				if c.Value == 0 || !physical(n) {
 					continue
 				}
-				found := with(graded(c, received(n), 1e-6, Warning), one(n.Name, []facts.Source{c.Source}, "%s: %s of %d packets received", name, happened(c), received(n)))
+				found := with(graded(c, received(n), 1e-6, Warning), one(n.Name, []facts.Source{c.Source}, "%s: %s%s", name, happened(c), ofReceived(n)))
 				if n.Rings.RX > 0 && n.Rings.RX < n.Rings.RXMax {
 					found[0].Fix = append(found[0].Fix, Fix{Setting: "ethtool:ring/rx"})
 				}
@@ -37,5 +39,14 @@ func ringDropCounters() []string {
 	return []string{"link.rx_missed", "link.rx_overrun", "rx_missed_errors", "rx_no_buffer_count", "rx_fifo_errors", "rx_no_dma_resources", "rx_out_of_buffer",
 		"rx_discards_phy", "rx_over_errors", "rx_fw_discards", "port_rx_nodesc_drops", "rx_nodesc_drops", "rx_drops_no_pbuf", "rx_drops_no_frags", "rx_no_bufs", "no_buff_discards",
 		"rx_total_discard_pkts", "dev_rx_discards", "netstat.Idrop", "rx_missed", "rx_discards", "rx_brb_discard", "port.rx_dropped", "pkts rx OOB", "rx_overruns",
-		"mac_stats.missed_packets", "mac_stats.recv_no_buff", "missed_packets", "recv_no_buff", "mac_stats.rx_missed_packets"}
+		"mac_stats.missed_packets", "mac_stats.recv_no_buff", "missed_packets", "recv_no_buff", "mac_stats.rx_missed_packets",
+		"rx_nodesc_drop_cnt", "mmc_rx_fifo_overflow", "rx_total_ring_discards", "rx_bg0_frames_dropped", "rx_bg1_frames_dropped", "[hw] rx nobuffer discards"}
+}
+
+// ofReceived says of how many packets, where that is known.
+func ofReceived(n *facts.NIC) string {
+	if total := received(n); total > 0 {
+		return fmt.Sprintf(" of %d packets received", total)
+	}
+	return ""
 }

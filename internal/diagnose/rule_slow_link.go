@@ -15,10 +15,21 @@ func slowLink() Rule {
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				if !n.Up || n.Speed == 0 || n.Speed > 100*units.Mbit || n.Fastest < units.Gbit || n.Media != "Twisted Pair" {
+				if !n.Up || n.Speed == 0 || n.Speed > 100*units.Mbit || n.Fastest < units.Gbit || n.Media != "Twisted Pair" && n.Media != "MII" {
 					continue
 				}
-				out = append(out, do("change the cable; check the speed of the switch's port", one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s on a card that supports %s", n.Speed, n.Fastest))...)
+				found := one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s on a card that supports %s", n.Speed, n.Fastest)
+				switch {
+				case n.Advertised > 0 && n.Advertised <= n.Speed && n.Offered > n.Speed:
+					found[0].Summary += fmt.Sprintf("; this end advertises no more, the other offers %s", n.Offered)
+					found = do("let the card advertise all its speeds (ethtool -s "+n.Name+" autoneg on speed 1000 duplex full)", found)
+				case n.Advertised > n.Speed && n.Offered > 0 && n.Offered <= n.Speed:
+					found[0].Summary += "; the other end offers no more"
+					found = do("set the switch's port to negotiate, or use a faster port", found)
+				default:
+					found = do("change the cable; check the speed of the switch's port", found)
+				}
+				out = append(out, found...)
 			}
 			return out
 		},

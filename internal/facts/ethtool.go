@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/host"
@@ -55,7 +56,7 @@ func (n *NIC) show(field string, s Source) {
 // readEthtoolLink reads ethtool NAME (ethtool.c, dump_ecmd).
 func readEthtoolLink(n *NIC, f *Facts, t text) error {
 	found := false
-	n.Fastest = fastestMode(t)
+	n.Fastest, n.Advertised, n.Offered = fastestMode(t, "Supported link modes"), fastestMode(t, "Advertised link modes"), fastestMode(t, "Link partner advertised link modes")
 	colonFields(t, func(line int, name, value string) {
 		src := f.Line(t.from, line)
 		switch name {
@@ -90,14 +91,14 @@ func readEthtoolLink(n *NIC, f *Facts, t text) error {
 // 16-bit SPEED_UNKNOWN, -1.
 const unknownSpeed = 65535
 
-// fastestMode finds the fastest of the modes below "Supported link modes:",
-// such as 1000baseT/Full.
-func fastestMode(t text) units.Rate {
+// fastestMode finds the fastest of the modes below a title, such as
+// 1000baseT/Full below "Supported link modes:".
+func fastestMode(t text, title string) units.Rate {
 	var best units.Rate
 	inside := false
 	for _, line := range t.lines() {
 		if name, rest, ok := strings.Cut(line, ":"); ok {
-			inside = strings.TrimSpace(name) == "Supported link modes"
+			inside = strings.TrimSpace(name) == title
 			line = rest
 		}
 		if !inside {
@@ -301,7 +302,31 @@ func readEthtoolStatistics(n *NIC, f *Facts, t text) error {
 	if !found {
 		return errNothing
 	}
+	n.sumQueues()
 	return nil
+}
+
+var queueCounter = regexp.MustCompile(`^(?:\[\d+\]|[rt]xq\d+): (\S+)$`)
+
+// sumQueues adds up what bnx2x and be2net count for each queue alone ("[0]:
+// rx_discards", "rxq0: rx_drops_no_frags").
+func (n *NIC) sumQueues() {
+	sums, largest := map[string]uint64{}, map[string]Counter{}
+	for name, c := range n.Counters {
+		m := queueCounter.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		sums[m[1]] += c.Value
+		if top := largest[m[1]]; c.Value > top.Value || c.Value == top.Value && (top.Source.Line == 0 || c.Source.Line < top.Source.Line) {
+			largest[m[1]] = c
+		}
+	}
+	for name, sum := range sums {
+		if _, have := n.Counters[name]; !have {
+			n.Counters[name] = Counter{Value: sum, Source: largest[name].Source}
+		}
+	}
 }
 
 func readEthtoolEEE(n *NIC, f *Facts, t text) error {

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,18 +15,27 @@ var lspciLink = regexp.MustCompile(`Speed ([0-9.]+)GT/s(?: \([a-z]+\))?, Width x
 func (f *Facts) readLspci(t text) error {
 	var n *NIC
 	found, denied := false, 0
+	posted := !slices.ContainsFunc(f.NICs, func(n NIC) bool { return n.Bus != "" })
+	if posted && strings.Count(string(t.data), "LnkSta:") == 1 && !strings.Contains(string(t.data), "controller") {
+		n, found = f.onlyCard("card", true, Source{t.from, 0, ""}), true // grep took the device's name
+	}
 	for i, line := range t.lines() {
 		if line == "" {
-			n = nil
+			if n != nil && n.Name != "card" {
+				n = nil
+			}
 			continue
 		}
 		words := strings.Fields(line)
-		if line[0] != ' ' && line[0] != '\t' {
+		if line[0] != ' ' && line[0] != '\t' && !strings.HasPrefix(line, "Lnk") {
 			if !strings.Contains(words[0], ":") || !strings.Contains(words[0], ".") {
 				continue
 			}
 			found = true
 			n = f.nicAt(words[0])
+			if n == nil && strings.Contains(line, "Ethernet controller") && posted {
+				n = f.onlyCard(words[0], strings.Count(string(t.data), "Ethernet controller") == 1, f.Line(t.from, i+1))
+			}
 			continue
 		}
 		if n == nil || len(words) < 2 {
@@ -43,6 +53,25 @@ func (f *Facts) readLspci(t text) error {
 		return &refusal{Denied, denied, "capabilities are shown to root only"}
 	}
 	return nil
+}
+
+// onlyCard is the interface of a device of which nothing says whose it is: the
+// only interface where there is one device, else one named after its address.
+func (f *Facts) onlyCard(address string, single bool, src Source) *NIC {
+	var cards []*NIC
+	for i := range f.NICs {
+		if f.NICs[i].Kind == "ethernet" && f.NICs[i].Device == "" {
+			cards = append(cards, &f.NICs[i])
+		}
+	}
+	if single && len(cards) == 1 {
+		return cards[0]
+	}
+	if len(cards) > 0 || len(f.NICs) >= linkLimit {
+		return nil
+	}
+	f.NICs = append(f.NICs, NIC{Name: address, Kind: "ethernet", Device: address, Source: src})
+	return &f.NICs[len(f.NICs)-1]
 }
 
 func (f *Facts) nicAt(address string) *NIC {

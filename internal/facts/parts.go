@@ -18,17 +18,21 @@ type NIC struct {
 	Up       bool       `json:"up"`                  // administratively up, with carrier
 	Speed    units.Rate `json:"speed_bps"`           // 0 is unknown
 	Fastest  units.Rate `json:"fastest_supported_bps,omitempty"`
-	Duplex   string     `json:"duplex,omitempty"` // full, half
-	Media    string     `json:"media,omitempty"`
-	MTU      int        `json:"mtu"`
-	Master   string     `json:"master,omitempty"` // bond, bridge, lagg
-	TXQueue  int        `json:"tx_queue_length,omitempty"`
-	Queues   Queues     `json:"queues"`
-	Rings    Rings      `json:"rings"`
-	NUMANode *int       `json:"numa_node,omitempty"`
-	PCIe     *PCIe      `json:"pcie,omitempty"`
-	Pause    *Pause     `json:"pause,omitempty"`
-	EEE      string     `json:"eee,omitempty"` // enabled, disabled, "" unknown
+	// Advertised and Offered are the fastest modes that this end and the other
+	// one advertise.
+	Advertised units.Rate `json:"advertised_bps,omitempty"`
+	Offered    units.Rate `json:"offered_bps,omitempty"`
+	Duplex     string     `json:"duplex,omitempty"` // full, half
+	Media      string     `json:"media,omitempty"`
+	MTU        int        `json:"mtu"`
+	Master     string     `json:"master,omitempty"` // bond, bridge, lagg
+	TXQueue    int        `json:"tx_queue_length,omitempty"`
+	Queues     Queues     `json:"queues"`
+	Rings      Rings      `json:"rings"`
+	NUMANode   *int       `json:"numa_node,omitempty"`
+	PCIe       *PCIe      `json:"pcie,omitempty"`
+	Pause      *Pause     `json:"pause,omitempty"`
+	EEE        string     `json:"eee,omitempty"` // enabled, disabled, "" unknown
 
 	// Features are the offloads by ethtool's names (Linux) or the options of
 	// ifconfig (FreeBSD, OpenBSD).
@@ -104,8 +108,10 @@ func (r Route) Default() bool {
 
 // Processor is one CPU: shares of time, 0 to 1, since boot or over the window.
 type Processor struct {
-	ID        int     `json:"id"`
-	User      float64 `json:"user"`
+	ID   int     `json:"id"`
+	User float64 `json:"user"`
+	// Nice is the time of programs that give way to all others.
+	Nice      float64 `json:"nice,omitempty"`
 	System    float64 `json:"system"`
 	Interrupt float64 `json:"interrupt"` // hard and soft
 	Idle      float64 `json:"idle"`

@@ -72,7 +72,7 @@ func (p *Processor) share(ticks []uint64) {
 		}
 		return float64(ticks[i]) / total
 	}
-	p.User, p.System, p.Idle = at(0)+at(1), at(2), at(3)+at(4)
+	p.User, p.Nice, p.System, p.Idle = at(0), at(1), at(2), at(3)+at(4)
 	p.Interrupt, p.Stolen = at(5)+at(6), at(7)
 }
 

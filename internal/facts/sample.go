@@ -188,7 +188,7 @@ func (f *Facts) compareProcessors(later *Facts, seconds float64) {
 	for _, l := range later.Processors {
 		if l.Sampled { // by the tool itself
 			p := f.processor(l.ID)
-			p.User, p.System, p.Interrupt, p.Idle, p.Stolen, p.Sampled, p.Source = l.User, l.System, l.Interrupt, l.Idle, l.Stolen, true, l.Source
+			p.User, p.Nice, p.System, p.Interrupt, p.Idle, p.Stolen, p.Sampled, p.Source = l.User, l.Nice, l.System, l.Interrupt, l.Idle, l.Stolen, true, l.Source
 		}
 	}
 	for i := range f.Processors {

@@ -234,12 +234,31 @@ func (o outputs) take(part section) {
 		return
 	}
 	if name := typedOutput(part.command); name != "" {
+		part.lines = o.takeFollowing(name, part.lines)
 		o.add(name, part.command, withHead(name, part.command, strings.Join(part.lines, "\n")))
 		return
 	}
 	if !o.takeTool(words, part) {
 		o.takeLoose(part.lines)
 	}
+}
+
+// takeFollowing keeps the outputs that stand without a prompt, after an empty
+// line, behind that of a command, and returns what is before them.
+func (o outputs) takeFollowing(name string, lines []string) []string {
+	if name == "dmesg" || name == "top" || strings.HasPrefix(name, "/proc/net/") {
+		return lines
+	}
+	for i := 1; i < len(lines); i++ {
+		if strings.TrimSpace(lines[i-1]) != "" {
+			continue
+		}
+		if begun := blockBegun(lines[i]); begun != "" && begun != name && !strings.HasPrefix(begun, name[:min(len(name), 7)]) {
+			o.takeLoose(lines[i:])
+			return lines[:i]
+		}
+	}
+	return lines
 }
 
 // manyBlocks are the outputs of which several blocks are one: each names what

@@ -57,8 +57,8 @@ var looseLines = []struct {
 	form *regexp.Regexp
 	name string
 }{
-	{regexp.MustCompile(`^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d .*kernel:|^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg"},
-	{regexp.MustCompile(`sonewconn: pcb|interrupt storm detected|nf_conntrack: table full|is using my IP address|mbuf clusters exhausted|^\[zone: |neighbor table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|Possible SYN flooding|link state changed to `), "dmesg"},
+	{regexp.MustCompile(` kernel: \[ *\d+\.\d+\] |^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? .*kernel:|^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg"},
+	{regexp.MustCompile(`sonewconn: pcb|interrupt storm detected|nf_conntrack: table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|Possible SYN flooding|link state changed to `), "dmesg"},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs)\.[a-z0-9_.]+( ?= ?|: ?)\S`), "sysctl -a"},
 	{regexp.MustCompile(`^([0-9a-f]{8} ){8,}`), "/proc/net/softnet_stat"},
 	{regexp.MustCompile(`requests for .*(denied|delayed)|mbuf clusters in use|mbufs in use`), "netstat -m"},
@@ -92,6 +92,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^ITEM\s+SIZE\s+LIMIT`), "vmstat -z"},
 	{regexp.MustCompile(`^Workstreams:`), "netstat -Q"},
 	{regexp.MustCompile(`^\s+CPU0\s+CPU1`), "/proc/interrupts"},
+	{regexp.MustCompile(`^Routing tables$`), "netstat -rnW"},
 	{regexp.MustCompile(`^qdisc \S+ \S+: `), "tc -s qdisc show"},
 	{regexp.MustCompile(`^\d+: \S+: <[A-Z_,-]+> mtu `), "ip -s -d link show"},
 	{regexp.MustCompile(`^\S+: flags=\S+<|^\S+\s+Link encap:`), "ifconfig -a"},
