@@ -79,7 +79,10 @@ func newWeblogCmd(env *Env) *cobra.Command {
 		Long: `weblog reads web servers' access logs (nginx, Apache, HAProxy, Varnish, Caddy,
 Envoy, Squid, lighttpd, CloudFront, W3C extended, JSON, LTSV, ...; also .gz,
 .zst and .bz2, and - for standard input) and shows how long requests took.
-All logs after --against are those of before.`,
+All logs after --against are those of before.
+
+The format is found by itself as a rule. Presets for --format:
+` + wrapWords(weblog.Presets(), 76),
 		Example: `  wirerate weblog /var/log/nginx/access.log
   wirerate weblog new/*.log --against old/*.log
   wirerate weblog access.log --format '$remote_addr [$time_local] "$request" $status $body_bytes_sent $request_time'
@@ -96,10 +99,32 @@ All logs after --against are those of before.`,
 	return cmd
 }
 
+// wrapWords lists words in indented lines of at most width columns.
+func wrapWords(words []string, width int) string {
+	var b strings.Builder
+	column := 0
+	for i, w := range words {
+		if i < len(words)-1 {
+			w += ","
+		}
+		if column > 0 && column+1+len(w) > width {
+			b.WriteByte('\n')
+			column = 0
+		}
+		if column == 0 {
+			b.WriteString(" ")
+			column = 1
+		}
+		b.WriteString(" " + w)
+		column += 1 + len(w)
+	}
+	return b.String()
+}
+
 func (o *weblogFlags) define(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Var(&o.against, "against", "logs of before: this one and all arguments behind it")
-	f.StringVar(&o.format, "format", "", "the server's log format `string`, or a preset: "+strings.Join(weblog.Presets(), ", "))
+	f.StringVar(&o.format, "format", "", "the server's log format `string`, or a preset's name (see above)")
 	f.StringVar(&o.unit, "unit", "", "`unit` of the request times: s, ms, us or ns")
 	f.StringVar(&o.filter.Status, "status", "", "count only these `statuses` (200,3xx)")
 	f.StringVar(&o.filter.Method, "method", "", "count only these `methods`")

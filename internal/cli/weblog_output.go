@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -99,13 +100,17 @@ func noneRead(s *weblog.Sketch) bool {
 // shown.
 func unread(s *weblog.Sketch) error {
 	var errs []string
+	advice := ""
 	for _, in := range s.Inputs {
 		if in.Err != nil {
+			if errors.Is(in.Err, weblog.ErrNoTime) {
+				advice = "\nto let the server log it:\n" + weblog.TimeAdvice
+			}
 			errs = append(errs, fmt.Sprintf("%s: %s", weblog.Escape(in.Name, 512), weblog.Escape(in.Err.Error(), 1024)))
 		}
 	}
 	if len(errs) == 0 {
 		return nil
 	}
-	return usagef("not all was read: %s", strings.Join(errs, "; "))
+	return usagef("not all was read: %s", strings.Join(errs, "; ")+advice)
 }

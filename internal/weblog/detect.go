@@ -14,6 +14,24 @@ func Detect(sample []byte, unit Unit) (*Format, error) {
 	if len(lines) == 0 {
 		return &Format{Name: "empty", ex: noFields{}}, nil
 	}
+	if inner := criWrapping.inside(lines); inner != nil { // first: columns might be found around its prefix
+		f, err := detectLines(inner, unit)
+		if err != nil {
+			return nil, err
+		}
+		return f.wrapped(criWrapping), nil
+	}
+	f, err := detectLines(lines, unit)
+	if err != nil {
+		if wrapped := detectInJSON(lines, unit); wrapped != nil {
+			return wrapped, nil
+		}
+	}
+	return f, err
+}
+
+// detectLines is Detect for lines as the server wrote them.
+func detectLines(lines [][]byte, unit Unit) (*Format, error) {
 	for _, l := range lines[:min(len(lines), 8)] {
 		if hasPrefix(l, "#Fields:") || hasPrefix(l, "#Version:") || hasPrefix(l, "#Software:") {
 			return w3cFormat(unit), nil
@@ -104,7 +122,7 @@ func (w *worker) sensible(line []byte) bool {
 			return false
 		}
 	}
-	if bytes.IndexByte(w.spans[roleClient].of(line), ' ') >= 0 {
+	if bytes.IndexByte(w.spans[roleClient].of(line), ' ') >= 0 || !plainTimes(w.spans[roleUpstream].of(line)) {
 		return false
 	}
 	if s := w.spans[roleStatus]; s.hi >= 0 {
@@ -119,6 +137,17 @@ func (w *worker) sensible(line []byte) bool {
 	if s := w.spans[roleMethod]; s.hi >= 0 {
 		m := s.of(line)
 		return len(m) == 0 || string(m) == "-" || m[0] >= 'A' && m[0] <= 'Z'
+	}
+	return true
+}
+
+// plainTimes reports whether b could be an upstream time or a list of them: other
+// text is a sign of fields that lie one further on than they were taken to.
+func plainTimes(b []byte) bool {
+	for i, c := range b {
+		if c == '"' || c == ' ' && !inList(b, 0, i) && !(i > 0 && b[i-1] == ':') {
+			return false
+		}
 	}
 	return true
 }
@@ -164,15 +193,15 @@ var durationKeys = []struct {
 // otherKeys are names of the other fields, best first. All are compared without
 // regard to case.
 var otherKeys = map[role][]string{
-	roleUpstream: {"upstream_response_time", "upstream_time", "urt", "upstreamtime", "tr", "latencies.proxy", "properties.serverresponselatency", "upstream_duration", "backend_time"},
+	roleUpstream: {"upstream_response_time", "upstream_time", "urt", "upstreamtime", "tr", "latencies.proxy", "properties.serverresponselatency", "upstream_duration", "upstream_service_time", "backend_time"},
 	roleTime:     {"time", "timestamp", "@timestamp", "ts", "time_local", "time_iso8601", "datetime", "date_time", "start_time", "date", "msec", "started_at", "edgestarttimestamp"},
-	roleClient:   {"remote_addr", "remote_ip", "client_ip", "clientip", "client", "remoteip", "host", "ip", "fwd", "httprequest.remoteip", "remote", "clientaddr", "source.ip", "client.ip", "properties.clientip", "req.remoteaddress", "remote_address", "x_forwarded_for", "http_x_forwarded_for"},
+	roleClient:   {"remote_addr", "remote_ip", "client_ip", "clientip", "client", "remoteip", "host", "ip", "fwd", "httprequest.remoteip", "remote", "clientaddr", "source.ip", "client.ip", "properties.clientip", "req.remoteaddress", "remote_address", "address", "x_forwarded_for", "http_x_forwarded_for"},
 	roleRequest:  {"request", "http_request", "req"},
 	roleMethod:   {"method", "request_method", "http_method", "requestmethod", "httprequest.requestmethod", "verb", "http.request.method", "request.method", "req.method", "properties.httpmethod", "clientrequestmethod"},
-	rolePath:     {"uri", "request_uri", "path", "url", "request_path", "http_path", "httprequest.requesturl", "url.path", "url.original", "request.uri", "req.url", "properties.requesturi", "clientrequesturi"},
+	rolePath:     {"uri", "request_uri", "path", "url", "request_path", "uri_path", "http_path", "httprequest.requesturl", "url.path", "url.original", "request.uri", "req.url", "properties.requesturi", "clientrequesturi"},
 	roleProto:    {"protocol", "proto", "server_protocol", "http_version", "httprequest.protocol", "request.proto"},
-	roleStatus:   {"status", "status_code", "statuscode", "response_code", "code", "httprequest.status", "http.response.status_code", "response.status", "response_status", "res.statuscode", "properties.httpstatus", "properties.httpstatuscode", "edgeresponsestatus"},
-	roleBytes:    {"body_bytes_sent", "bytes_sent", "bytes", "size", "response_size", "bytes_read", "bytes_out", "responsesize", "httprequest.responsesize", "http.response.body.bytes", "response.size", "response_body_size", "properties.sentbytes", "properties.responsebytes", "edgeresponsebytes"},
+	roleStatus:   {"status", "status_code", "statuscode", "response_code", "code", "httprequest.status", "http.response.status_code", "response.status", "response_status", "http_status", "res.statuscode", "properties.httpstatus", "properties.httpstatuscode", "edgeresponsestatus"},
+	roleBytes:    {"body_bytes_sent", "bytes_sent", "bytes", "size", "response_size", "bytes_read", "bytes_out", "responsesize", "httprequest.responsesize", "http.response.body.bytes", "response.size", "response_body_size", "resp_size", "res.contentlength", "properties.sentbytes", "properties.responsebytes", "edgeresponsebytes"},
 	roleEnd:      {"termination_state", "response_flags"},
 	roleCache:    {"upstream_cache_status", "cache", "cache_status", "cachestatus", "properties.cachestatus", "cachecachestatus"},
 }
@@ -196,6 +225,8 @@ func (s *sampleValues) add(key, value string) {
 
 // keyedFormat picks the fields among the keys of a sample.
 func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
+	s = s.unnested()
+	nginx := s.likeNginx()
 	most := 0
 	for _, d := range durationKeys {
 		if s.numeric(d.name) {
@@ -208,11 +239,15 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
 		if !ok || !s.numeric(d.name) || 2*len(s.values[d.name]) < most {
 			continue
 		}
-		u, err := s.unit(d.name, d.unit, unit)
+		known := d.unit
+		if nginx && known == UnitUnknown {
+			known = decimalSeconds
+		}
+		u, err := s.unit(d.name, known, unit)
 		if err != nil {
 			return nil, fmt.Errorf("%s key %q: %w", kind, Escape(name, 64), err)
 		}
-		keys := map[role]string{roleDuration: name}
+		keys, request := map[role]string{roleDuration: name}, ""
 		for r := range numRoles {
 			for _, k := range otherKeys[r] {
 				n, ok := s.names[k]
@@ -221,11 +256,14 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
 				}
 				if ok && (keys[roleRequest] == "" || r != roleMethod && r != rolePath && r != roleProto) {
 					keys[r] = n
+					if r == roleRequest {
+						request = k
+					}
 					break
 				}
 			}
 		}
-		if !s.looksLike(keys[roleRequest], looksLikeRequest) {
+		if !s.looksLike(request, looksLikeRequest) {
 			delete(keys, roleRequest)
 		}
 		f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, ex: keyedExtractor(kind, keys), early: earlyOf(keys)}
@@ -236,6 +274,40 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
 		return f, nil
 	}
 	return nil, fmt.Errorf("%s without a known name for the request time among its keys (%s); say --format '%s:duration=KEY,unit=ms'", kind, s.some(), kind)
+}
+
+// unnested takes away what all names begin with, as where the whole request is
+// one object in another ({"nginx": {...}}).
+func (s *sampleValues) unnested() *sampleValues {
+	prefix := ""
+	for low := range s.names {
+		head, _, ok := strings.Cut(low, ".")
+		if !ok || prefix != "" && head+"." != prefix {
+			return s
+		}
+		prefix = head + "."
+	}
+	out := &sampleValues{names: map[string]string{}, values: map[string][]string{}}
+	for low, name := range s.names {
+		out.names[low[len(prefix):]], out.values[low[len(prefix):]] = name, s.values[low]
+	}
+	return out
+}
+
+// nginxKeys are names of nginx's variables that other servers have no use for.
+var nginxKeys = []string{"remote_addr", "body_bytes_sent", "http_user_agent", "http_referer", "http_x_forwarded_for", "request_length",
+	"server_addr", "upstream_addr", "upstream_status", "upstream_response_time", "upstreamhost", "upstreamtime"}
+
+// likeNginx reports whether the keys are those of an nginx log_format, whose
+// times are seconds with three digits behind the point.
+func (s *sampleValues) likeNginx() bool {
+	n := 0
+	for _, k := range nginxKeys {
+		if _, ok := s.names[k]; ok {
+			n++
+		}
+	}
+	return n >= 2
 }
 
 func (u Unit) label() string {

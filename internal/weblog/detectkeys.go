@@ -43,8 +43,8 @@ func detectJSON(lines [][]byte, unit Unit) (f *Format, err error, ok bool) {
 		f, err := p.format()
 		return f, err, true
 	}
-	if unit == UnitUnknown && has("responsetime", "res.statuscode") {
-		unit = Milliseconds // pino-http
+	if unit == UnitUnknown && (has("responsetime", "res.statuscode") || has("duration", "response_flags") || has("duration", "controller", "action")) {
+		unit = Milliseconds // pino-http, Istio before 1.6, lograge
 	}
 	f, err = seen.keyedFormat("json", unit)
 	return f, err, true

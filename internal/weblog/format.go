@@ -16,8 +16,9 @@ type Format struct {
 	upstreamUnit Unit
 	firstReuse   int64 // the value of roleReuse on a connection's first request
 	ex           extractor
-	plainSeconds bool // the request time is one field, in seconds
-	directives   bool // W3C: lines beginning with # say what follows
+	plainSeconds bool      // the request time is one field, in seconds
+	wrap         *wrapping // nil: lines are as the server wrote them
+	directives   bool      // W3C: lines beginning with # say what follows
 	has          [numRoles]bool
 	// early tells from the value of roleEnd whether a request ended early.
 	early func([]byte) bool
@@ -52,7 +53,7 @@ func ParseFormat(text string) (*Format, error) {
 	case "json", "ltsv", "logfmt":
 		f, err = parseKeys(kind, rest)
 	default:
-		return nil, fmt.Errorf("format %q is neither a preset (%s) nor a format string with $variables or %%directives", text, strings.Join(Presets(), ", "))
+		return nil, fmt.Errorf("format %q is neither a preset (wirerate weblog --help lists them) nor a format string with $variables or %%directives", text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s format: %w", kind, err)

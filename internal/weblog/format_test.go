@@ -45,6 +45,45 @@ var formatCases = []struct {
 	line   string
 	want   seen
 }{
+	{name: "Istio 1.2 to 1.4",
+		line: `[2019-06-12T18:44:05.137Z] "POST /a/Ping HTTP/1.1" 200 - "-" "-" 70 45 7 6 "172.30.144.159" "grpc-go/1.13.0-dev" "3bc5" "e:26257" "127.0.0.1:26257" inbound|26257|grpc|e - 172.30.144.160:26257 172.30.144.159:0 -`,
+		want: seen{US: 7000, Upstream: 6000, Status: 200, Size: 45, Unix: 1560365045, Method: "POST", Path: "/a/Ping", Client: "172.30.144.159:0", Proto: "HTTP/1.1"}},
+	{name: "Istio 1.5 to 1.8: the body's size is not taken for the time",
+		line: `[2020-10-29T21:51:57.945Z] "GET /status/418 HTTP/1.1" 418 - "-" 0 135 2 1 "-" "curl/7.69.1" "f65c" "httpbin:8000" "127.0.0.1:80" inbound|8000|| 127.0.0.1:52328 10.244.0.14:80 10.244.0.13:43430 outbound_.8000_._.e default`,
+		want: seen{US: 2000, Upstream: 1000, Status: 418, Size: 135, Unix: 1604008317, Method: "GET", Path: "/status/418", Client: "10.244.0.13:43430", Proto: "HTTP/1.1"}},
+	{name: "Istio of today is not taken for that of 1.8",
+		line: `[2020-10-29T03:22:16.126Z] "GET /headers HTTP/1.1" 200 - via_upstream - "-" 0 547 5 4 "-" "curl/7.73.0-DEV" "24e5" "httpbin:8000" "127.0.0.1:80" inbound|8000|| 127.0.0.1:51680 172.17.0.7:80 172.17.0.6:59022 outbound_.8000_._.e default`,
+		want: seen{US: 5000, Upstream: 4000, Status: 200, Size: 547, Unix: 1603941736, Method: "GET", Path: "/headers", Client: "172.17.0.6:59022", Proto: "HTTP/1.1"}},
+	{name: "Istio JSON before 1.6",
+		line: `{"authority":"e","bytes_received":"0","bytes_sent":"770","duration":"26","method":"GET","protocol":"HTTP/1.1","response_flags":"-","status_code":"200","timestamp":"2020-05-13T22:03:44.187Z","upstream_service_time":"25","uri_path":"/a"}`,
+		want: seen{US: 26000, Upstream: 25000, Status: 200, Size: 770, Unix: 1589407424, Method: "GET", Path: "/a", Proto: "HTTP/1.1"}},
+	{name: "uWSGI with memory in front and sendfile",
+		line: `{address space usage: 19288064 bytes/18MB} {rss usage: 7012352 bytes/6MB} [pid: 5054|app: 0|req: -1/1] 192.168.10.92 () {26 vars in 433 bytes} [Fri Dec  7 12:33:48 2012] GET /URL => generated 9 bytes in 7 msecs via sendfile() (HTTP/1.0 200) 2 headers in 92 bytes (0 switches on core 0)`,
+		want: seen{US: 7000, Status: 200, Size: 9, Unix: 1354883628, Method: "GET", Path: "/URL", Client: "192.168.10.92", Proto: "HTTP/1.0"}},
+	{name: "uWSGI log-micros",
+		line: `[pid: 175|app: 0|req: 89/89] 66.249.64.180 () {48 vars in 860 bytes} [Sun Jul 24 22:43:57 2016] POST /run => generated 204501 bytes in 37012 micros (HTTP/1.1 200) 2 headers in 75 bytes (2 switches on core 8)`,
+		want: seen{US: 37012, Status: 200, Size: 204501, Unix: 1469400237, Method: "POST", Path: "/run", Client: "66.249.64.180", Proto: "HTTP/1.1"}},
+	{name: "lograge in JSON",
+		line: `{"method":"GET","path":"/courses/1","format":"html","controller":"CoursesController","action":"show","status":404,"duration":59.35,"view":0,"db":20.78}`,
+		want: seen{US: 59350, Status: 404, Size: -1, Method: "GET", Path: "/courses/1"}},
+	{name: "gunicorn, no column of statuses",
+		line: `[31/May/2024:15:26:10 -0400] [HTTP:200] [141.213.175.192] "GET /api/v1/a/?b=c HTTP/1.1" 0.013691`,
+		want: seen{US: 13691, Size: -1, Unix: 1717183570, Method: "GET", Path: "/api/v1/a/?b=c", Client: "141.213.175.192", Proto: "HTTP/1.1"}},
+	{name: "one object in another, nginx's names",
+		line: `{"nginx":{"remote_addr":"10.1.1.1","request":"GET /x HTTP/1.1","responsetime":0.074,"status":200,"body_bytes_sent":22}}`,
+		want: seen{US: 74000, Status: 200, Size: 22, Method: "GET", Path: "/x", Client: "10.1.1.1", Proto: "HTTP/1.1"}},
+	{name: "in Docker's JSON",
+		line: `{"log":"10.0.0.1 - - [18/Aug/2020:08:00:54 +0000] \"GET /a HTTP/1.1\" 200 139 \"-\" \"x \u003c \\\" y\" 0.012\n","stream":"stdout","time":"2020-08-18T08:00:54.123456789Z"}`,
+		want: seen{US: 12000, Status: 200, Size: 139, Unix: 1597737654, Method: "GET", Path: "/a", Client: "10.0.0.1", Proto: "HTTP/1.1"}},
+	{name: "ingress-nginx in a Kubernetes log: not the upstream's time",
+		line: `2020-08-18T08:00:54.123456789Z stdout F 192.0.2.1 - - [18/Aug/2020:08:00:54 +0000] "GET / HTTP/2.0" 200 612 "-" "curl/7.68.0" 34 0.003 [default-web-80] [] 10.244.0.5:80 612 0.004 200 0b1c2d3e`,
+		want: seen{US: 3000, Upstream: 4000, Status: 200, Size: 612, Unix: 1597737654, Method: "GET", Path: "/", Client: "192.0.2.1", Proto: "HTTP/2.0"}},
+	{name: "given format in Docker's JSON", format: `$remote_addr "$request" $status $request_time`,
+		line: `{"log":"10.0.0.1 \"GET /a HTTP/1.1\" 200 0.012\n","stream":"stdout"}`,
+		want: seen{US: 12000, Status: 200, Size: -1, Method: "GET", Path: "/a", Client: "10.0.0.1", Proto: "HTTP/1.1"}},
+	{name: "Traefik 2.1.6 without quotes",
+		line: `127.0.0.1 - - [13/Mar/2020:18:49:07 +0000] "GET /ping HTTP/1.1" 200 2 "-" "-" 1 "ping@internal" - 3ms`,
+		want: seen{US: 3000, Status: 200, Size: 2, Unix: 1584125347, Method: "GET", Path: "/ping", Client: "127.0.0.1", Proto: "HTTP/1.1"}},
 	{name: "nginx combined and request_time",
 		line: `192.0.2.7 - bob [06/Sep/2015:05:58:05 +0900] "GET /a%20b?x=1 HTTP/1.1" 200 512 ` + mozilla + ` 0.057`,
 		want: seen{US: 57000, Status: 200, Size: 512, Unix: 1441486685, Method: "GET", Path: "/a%20b?x=1", Client: "192.0.2.7", Proto: "HTTP/1.1"}},
@@ -162,7 +201,9 @@ func TestFormats(t *testing.T) {
 			var f *Format
 			var err error
 			if c.format != "" {
-				f, err = ParseFormat(c.format)
+				if f, err = ParseFormat(c.format); err == nil {
+					f = f.around([]byte(c.line + "\n"))
+				}
 			} else {
 				f, err = Detect([]byte(c.line+"\n"), c.unit)
 			}
@@ -214,7 +255,7 @@ func TestFaults(t *testing.T) {
 func TestDetectAsksWhatItCannotKnow(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{`192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.0" 200 5 83412`, "say --unit us"},
-		{`192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.0" 200 5 "-" "x"`, "add $request_time"},
+		{`192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.0" 200 5 "-" "x"`, "found no column with the request time"},
 		{`{"duration":12.5,"status":200,"path":"/"}`, "say --unit"},
 		{`{"level":"info","msg":"x"}`, "json:duration=KEY"},
 		{"hello", "say --format"},

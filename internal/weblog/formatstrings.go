@@ -386,7 +386,12 @@ func parseEnvoy(text string) (*Format, error) {
 			tokens = append(tokens, token{lit: part})
 			continue
 		}
-		tokens = append(tokens, token{role: envoyRole(part), name: "%" + part + "%"})
+		t := token{role: envoyRole(part), name: "%" + part + "%"}
+		// Only headers may hold blanks.
+		if header := strings.HasPrefix(part, "RE"); !header || t.role != roleNone {
+			t.bare = strings.HasSuffix(parts[i-1], " ") && strings.HasPrefix(parts[i+1], " ")
+		}
+		tokens = append(tokens, t)
 	}
 	f, err := newFormat("Envoy format", text, Milliseconds, tokens)
 	if err == nil {

@@ -2,6 +2,7 @@ package weblog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -194,7 +195,7 @@ func infer(lines [][]byte, unit Unit) (*Format, error) {
 func inferColumns(lines [][]byte, sep byte, unit Unit) (*Format, error) {
 	t := tableOf(lines, sep)
 	if float64(len(t.rows)) < minScore*float64(len(lines)) || len(t.shape) < 3 {
-		return nil, fmt.Errorf("no known format fits; say --format with the server's format string, or one of %s. the first line: %s", strings.Join(Presets(), ", "), Escape(string(lines[0]), 120))
+		return nil, fmt.Errorf("no known format fits; say --format with the server's format string or a preset's name (wirerate weblog --help lists them). the first line: %s", Escape(string(lines[0]), 120))
 	}
 	roles := make([]role, len(t.shape))
 	after := t.inferRequest(roles)
@@ -202,12 +203,14 @@ func inferColumns(lines [][]byte, sep byte, unit Unit) (*Format, error) {
 	if status < 0 {
 		status = t.only(roles, isStatus)
 	}
-	if status < 0 {
+	switch {
+	case status >= 0:
+		roles[status] = roleStatus
+		if status+1 < len(roles) && t.shape[status+1].key == "" && t.all(status+1, isWhole) {
+			roles[status+1] = roleBytes
+		}
+	case !slices.Contains(roles, roleRequest): // a request says well enough what the lines are
 		return nil, fmt.Errorf("found no column of HTTP statuses; say --format. the first line: %s", Escape(string(lines[0]), 120))
-	}
-	roles[status] = roleStatus
-	if status+1 < len(roles) && t.shape[status+1].key == "" && t.all(status+1, isWhole) {
-		roles[status+1] = roleBytes
 	}
 	if i := t.find(0, isAddress); i >= 0 && roles[i] == roleNone {
 		roles[i] = roleClient
@@ -221,6 +224,9 @@ func inferColumns(lines [][]byte, sep byte, unit Unit) (*Format, error) {
 		return nil, err
 	}
 	f.Note = note
+	if status < 0 {
+		f.Note += "; found no column of statuses"
+	}
 	f.has[roleDuration] = duration
 	return f, nil
 }
@@ -346,11 +352,23 @@ func (t *table) fractionUnit(col int, said Unit) (Unit, error) {
 // slowSample is one second in us.
 const slowSample = 1_000_000
 
+// ErrNoTime is the error for a log in which nothing looks like a request time.
+var ErrNoTime = errors.New("found no column with the request time; if there is one, say --format")
+
+// TimeAdvice are the lines that make servers log the request time.
+const TimeAdvice = `  nginx        log_format timed '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time';
+               access_log /var/log/nginx/access.log timed;
+  Apache       LogFormat "%h %l %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\" %D" timed
+               CustomLog logs/access_log timed
+  lighttpd     accesslog.format = "%h %V %u %t \"%r\" %>s %b \"%{Referer}i\" \"%{User-Agent}i\" %D"
+  varnishncsa  -F '%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-agent}i" %D'
+  HAProxy      option httplog`
+
 // wholeDuration takes the last column of whole numbers for the request time if
 // the user says its unit.
 func (t *table) wholeDuration(roles []role, wholes []int, unit Unit) (bool, Unit, string, error) {
 	if len(wholes) == 0 {
-		return false, 0, "", fmt.Errorf("found no column with the request time: add $request_time (nginx) or %%D (Apache) to the server's log format, or say --format")
+		return false, 0, "", ErrNoTime
 	}
 	last := wholes[len(wholes)-1]
 	if unit == UnitUnknown {

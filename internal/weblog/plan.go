@@ -73,6 +73,7 @@ type token struct {
 	name string // the variable, for messages; empty for literal text
 	list bool   // values joined by ", " or " : ", as nginx's upstream variables
 	pad  bool   // padded with blanks on the left
+	bare bool   // a column between blanks that holds none and is not in quotes
 }
 
 // field is a variable with the literal text around it.
@@ -81,6 +82,7 @@ type field struct {
 	before, after string
 	quoted        bool // ends at a quote, in which \" is not one
 	list, pad     bool
+	bare          bool
 
 	scan     scan
 	follows  literal // after
@@ -136,7 +138,7 @@ func compile(tokens []token) (*linePlan, error) {
 			}
 			fields[len(fields)-1].after = lit
 		}
-		fields = append(fields, field{role: t.role, before: lit, list: t.list, pad: t.pad})
+		fields = append(fields, field{role: t.role, before: lit, list: t.list, pad: t.pad, bare: t.bare})
 		lit = ""
 	}
 	if len(fields) == 0 {
@@ -169,7 +171,7 @@ func compile(tokens []token) (*linePlan, error) {
 // bestScan chooses by how long the field is, as a rule.
 func (f *field) bestScan() scan {
 	switch {
-	case f.after == "" || len(f.after) > 8 || f.list:
+	case f.after == "" || len(f.after) > 8 || f.list || f.bare:
 		return scanAny
 	case f.role == roleTime && f.after[0] == ']':
 		return scanStamp
@@ -319,7 +321,7 @@ func (p *linePlan) extractTail(line []byte, from int, s *spans) bool {
 	for i := range p.tail {
 		f := &p.tail[i]
 		start := f.start(line, from, end)
-		if start < 0 {
+		if start < 0 || f.bare && start < end && line[start] == '"' {
 			return false
 		}
 		s[f.role] = span{int32(start), int32(end)}
@@ -362,6 +364,9 @@ func (f *field) ends(line []byte, pos, i int) bool {
 		if i+k >= len(line) || line[i+k] != f.after[k] {
 			return false
 		}
+	}
+	if f.bare && (line[pos] == '"' || bytes.IndexByte(line[pos:i], ' ') >= 0) {
+		return false
 	}
 	return !(f.quoted && i > pos && line[i-1] == '\\' && escaped(line[pos:i])) && !(f.list && inList(line, pos, i))
 }

@@ -241,6 +241,8 @@ func (o *Options) formatOf(in *Input, sample []byte) (*Format, error) {
 		if f, err = Detect(sample, o.Unit); err != nil {
 			return nil, err
 		}
+	} else {
+		f = f.around(sample)
 	}
 	if o.Unit != UnitUnknown {
 		f = f.WithUnit(o.Unit)

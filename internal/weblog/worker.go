@@ -31,10 +31,11 @@ type worker struct {
 	raw    []rawSkip
 	err    error // of a directive in the log
 
-	spans  spans
-	req    request
-	clock  clock
-	latest int64
+	spans     spans
+	unwrapped []byte // the line that unwrap took out
+	req       request
+	clock     clock
+	latest    int64
 
 	seg    *Hist
 	segEnd int64
@@ -96,6 +97,16 @@ func (w *worker) line(line []byte) fault {
 	}
 	if len(line) > maxLine {
 		return faultLong
+	}
+	if w.format.wrap != nil {
+		text, ok := w.format.wrap.unwrap(line, &w.unwrapped)
+		if !ok {
+			return faultShape
+		}
+		if len(text) == 0 {
+			return faultBlank
+		}
+		line = text
 	}
 	if w.format.directives && line[0] == '#' {
 		w.directive(string(line))
@@ -202,6 +213,9 @@ func (w *worker) decode(line []byte) {
 	if s := w.spans[roleRequest]; s.hi >= 0 {
 		r.method, r.path, r.proto = splitRequest(s.of(line))
 	}
+	if len(r.proto) > 0 && r.proto[0] <= '9' {
+		r.proto = protoOfVersion(r.proto)
+	}
 	r.client, r.cache = w.spans[roleClient].of(line), w.spans[roleCache].of(line)
 	if string(r.cache) == "-" {
 		r.cache = nil
@@ -223,6 +237,21 @@ func (w *worker) decode(line []byte) {
 	if s := w.spans[roleUpstream]; s.hi >= 0 {
 		r.upstream, r.hasUpstream = parseList(s.of(line), w.format.upstreamUnit)
 	}
+}
+
+// protoOfVersion is the protocol of a bare version number ("1.1").
+func protoOfVersion(b []byte) []byte {
+	switch string(b) {
+	case "1.1":
+		return []byte("HTTP/1.1")
+	case "1.0":
+		return []byte("HTTP/1.0")
+	case "2", "2.0":
+		return []byte("HTTP/2.0")
+	case "3", "3.0":
+		return []byte("HTTP/3.0")
+	}
+	return b
 }
 
 // stamp reads the time stamp: one field, or W3C's date and time in UTC.

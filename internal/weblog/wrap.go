@@ -1,0 +1,165 @@
+package weblog
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// wrapping is what container engines and collectors write around the lines of a
+// program. It is not changed by use.
+type wrapping struct {
+	label string    // for people
+	text  *jsonPlan // finds the line in an object, as roleRequest; nil: CRI's prefix
+}
+
+// criWrapping is "2016-10-06T00:17:09.669794202Z stdout F ...".
+var criWrapping = &wrapping{label: "in a Kubernetes log"}
+
+// textKeys are where objects keep the program's line: Docker's json-file driver
+// and Fluent Bit, journald, Google Cloud, Elastic's shippers, Loki's.
+var textKeys = []string{"log", "MESSAGE", "textPayload", "message", "msg", "line"}
+
+func jsonWrapping(key string) *wrapping {
+	p := new(jsonPlan)
+	p.root.add([]string{key}, roleRequest)
+	return &wrapping{label: "in JSON under " + key, text: p}
+}
+
+// unwrap returns the program's own line; it may lie in *buf, which is
+// overwritten.
+func (k *wrapping) unwrap(line []byte, buf *[]byte) ([]byte, bool) {
+	if k.text == nil {
+		return unwrapCRI(line)
+	}
+	var found spans
+	if !k.text.extract(line, &found) || found[roleRequest].hi < 0 {
+		return nil, false
+	}
+	*buf = appendUnescaped((*buf)[:0], found[roleRequest].of(line))
+	return bytes.TrimRight(*buf, "\r\n"), true
+}
+
+// unwrapCRI passes over time, stream and tag
+// (Kubernetes design proposal "CRI: dockershim log format"; P is a part of a line).
+func unwrapCRI(line []byte) ([]byte, bool) {
+	stamp, rest, ok := bytes.Cut(line, []byte{' '})
+	if !ok || len(stamp) < 20 || stamp[4] != '-' || stamp[10] != 'T' || len(rest) < 9 {
+		return nil, false
+	}
+	if s := string(rest[:7]); s != "stdout " && s != "stderr " || rest[7] != 'F' && rest[7] != 'P' || rest[8] != ' ' {
+		return nil, false
+	}
+	return rest[9:], true
+}
+
+// appendUnescaped appends the text of a JSON string. What is no valid escape stays
+// as it is.
+func appendUnescaped(to, s []byte) []byte {
+	for {
+		i := bytes.IndexByte(s, '\\')
+		if i < 0 || i+1 >= len(s) {
+			return append(to, s...)
+		}
+		to = append(to, s[:i]...)
+		c := s[i+1]
+		s = s[i:]
+		n := 2
+		switch c {
+		case '"', '\\', '/':
+			to = append(to, c)
+		case 'n':
+			to = append(to, '\n')
+		case 'r':
+			to = append(to, '\r')
+		case 't':
+			to = append(to, '\t')
+		case 'u':
+			if r, ok := hex4(s[2:]); ok {
+				to, n = utf8.AppendRune(to, r), 6
+				break
+			}
+			to = append(to, '\\', c)
+		default:
+			to = append(to, '\\', c)
+		}
+		s = s[n:]
+	}
+}
+
+func hex4(s []byte) (rune, bool) {
+	if len(s) < 4 {
+		return 0, false
+	}
+	var r rune
+	for _, c := range s[:4] {
+		switch {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			r = r<<4 | rune(c|0x20-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return r, true
+}
+
+// inside returns the program's lines if most of the lines are wrapped in k, else
+// nil.
+func (k *wrapping) inside(lines [][]byte) [][]byte {
+	var inner [][]byte
+	for _, l := range lines {
+		var buf []byte
+		if text, ok := k.unwrap(l, &buf); ok && len(text) > 0 {
+			inner = append(inner, text)
+		}
+	}
+	if 2*len(inner) <= len(lines) {
+		return nil
+	}
+	return inner
+}
+
+// detectInJSON finds the format of lines that a collector has put into objects, nil
+// if there is none.
+func detectInJSON(lines [][]byte, unit Unit) *Format {
+	for _, key := range textKeys {
+		k := jsonWrapping(key)
+		if inner := k.inside(lines); inner != nil {
+			if f, err := detectLines(inner, unit); err == nil {
+				return f.wrapped(k)
+			}
+		}
+	}
+	return nil
+}
+
+// wrapped returns the format for lines that are wrapped in k.
+func (f *Format) wrapped(k *wrapping) *Format {
+	g := *f
+	g.wrap = k
+	g.Name += " " + k.label
+	return &g
+}
+
+// around returns the format of the server's lines for a log that begins with
+// sample: they may be wrapped, or stand behind a syslog header.
+func (f *Format) around(sample []byte) *Format {
+	lines := sampleLines(sample)
+	if len(lines) == 0 || f.score(lines) > 0 {
+		return f
+	}
+	if behind := f.behindSyslog(); isSyslog(lines[0]) && behind.score(lines) > 0 {
+		return behind
+	}
+	wraps := []*wrapping{criWrapping}
+	for _, key := range textKeys {
+		wraps = append(wraps, jsonWrapping(key))
+	}
+	for _, k := range wraps {
+		if inner := k.inside(lines); inner != nil && f.score(inner) > 0 {
+			return f.wrapped(k)
+		}
+	}
+	return f
+}
