@@ -148,6 +148,10 @@ func newMachine(rng *rand.Rand, root string, system catalog.System, all []string
 			m.put(f, "# the administrator's own\nkern.x=1\n")
 		}
 	}
+	if own := filepath.Join(root, "etc/hostname.em0"); system == catalog.OpenBSD && rng.IntN(2) == 0 {
+		m.put("etc/hostname.em0", "inet 192.0.2.1 255.255.255.0 # uplink\nmtu 1500\n!route add -net 198.51.100 192.0.2.9\n")
+		os.Chmod(own, 0o600)
+	}
 	return m
 }
 
@@ -219,7 +223,9 @@ func (m *machine) files() []plan.File {
 			{Path: "/etc/systemd/network/10-wirerate.link", Content: "[Match]\n"}}
 	}
 	if m.system == catalog.OpenBSD {
-		return []plan.File{{Path: "/etc/sysctl.conf", Content: content, Format: "sysctl.conf", Entries: entries}}
+		mtu := plan.Entry{Key: "ifconfig:mtu@em0", Value: "9000", Text: "mtu 9000\n"}
+		return []plan.File{{Path: "/etc/sysctl.conf", Content: content, Format: "sysctl.conf", Entries: entries},
+			{Path: "/etc/hostname.em0", Content: "# wirerate\n" + mtu.Text, Format: "hostname.if", Mode: 0o640, Entries: []plan.Entry{mtu}}}
 	}
 	return []plan.File{{Path: "/etc/sysctl.conf", Content: content, Format: "sysctl.conf", Entries: entries},
 		{Path: "/boot/nextboot.conf", Content: "nextboot_enable=\"YES\"\nx=\"1\"\n", Now: true}}
