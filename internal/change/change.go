@@ -392,11 +392,10 @@ func (c *Change) WhenLost(now time.Time) string {
 		return "it has no timer: take it back with wirerate rollback " + name + " when the host is reached again"
 	}
 	left := c.Created.Add(time.Duration(c.Within * float64(time.Second))).Sub(now).Round(time.Second)
-	when := "in about " + left.String()
 	if left <= 0 {
-		when = "by now"
+		return "its own timer was to take everything back by now; see: wirerate status " + name
 	}
-	return fmt.Sprintf("its own timer takes everything back %s; see then: wirerate status %s", when, name)
+	return fmt.Sprintf("its own timer takes everything back in about %s; see then: wirerate status %s", left, name)
 }
 
 // Rollback takes the change back.

@@ -38,6 +38,10 @@ connection is gone. No configuration file is written before wirerate confirm, so
 that a reboot undoes what was not confirmed. Tunables that count at boot alone are
 tried by FreeBSD's nextboot for one boot; elsewhere confirm writes them.
 
+When the connection is lost, apply tries for a minute to reach the host again and
+take the change back (exit status 3); later the timer there does it (exit status
+4), and wirerate status tells.
+
 On the host it needs a POSIX shell, what reaches the settings (sysctl; ifconfig,
 kldload, ethtool or ip where the plan has something for them), and cat, chmod, cmp,
 cp, mkdir, mv, rm, rmdir, sleep, and sync or fsync; a missing one is named before
