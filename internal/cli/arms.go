@@ -31,6 +31,7 @@ type armSpec struct {
 type armPart struct {
 	kind, arg string
 	values    []assigned
+	ends      bool // for the ends, in a trial whose arms set the router
 }
 
 type assigned struct{ name, value string }
@@ -41,7 +42,7 @@ var (
 	// A comma separates assignments only where a name and = follow: values
 	// may hold commas. The same for + and parts.
 	nextAssignment = regexp.MustCompile(`,\s*([A-Za-z][\w./:@*-]*\s*=)`)
-	nextPart       = regexp.MustCompile(`\+(default$|default\+|current$|current\+|plan$|plan\+|file:|set:|cc:|tuned:|firewall:)`)
+	nextPart       = regexp.MustCompile(`\+(?:ends:)?(default$|default\+|current$|current\+|plan$|plan\+|file:|set:|cc:|tuned:|firewall:)`)
 )
 
 func parseArm(text string) (armSpec, error) {
@@ -69,8 +70,9 @@ func splitBefore(text string, separator *regexp.Regexp) []string {
 }
 
 func parseArmPart(text string) (armPart, error) {
+	text, ends := cutEnds(text)
 	kind, arg, named := strings.Cut(text, ":")
-	p := armPart{kind: kind, arg: arg}
+	p := armPart{kind: kind, arg: arg, ends: ends}
 	switch kind {
 	case "default", "current", "plan":
 		if named {
@@ -105,7 +107,7 @@ func (a armSpec) has(kind string) bool {
 	return slices.ContainsFunc(a.parts, func(p armPart) bool { return p.kind == kind })
 }
 
-// armValues is what an arm sets on both ends.
+// armValues is what an arm sets on the hosts.
 type armValues struct {
 	name   string
 	values trial.Values
@@ -119,17 +121,20 @@ func (a *armValues) note(format string, args ...any) {
 }
 
 func (a *armValues) of(side string) map[string]string {
-	if side == "client" {
+	switch side {
+	case "client":
 		return a.values.Client
+	case "router":
+		return a.values.Router
 	}
 	return a.values.Server
 }
 
-// resolveArms turns what the command line names into values for both hosts.
+// resolveArms turns what the command line names into values for the hosts.
 func (s *benchSession) resolveArms(ctx context.Context, specs []armSpec) ([]*armValues, error) {
 	var arms []*armValues
 	for _, spec := range specs {
-		a := &armValues{name: spec.name, values: trial.Values{Client: map[string]string{}, Server: map[string]string{}}}
+		a := &armValues{name: spec.name, values: trial.Values{Client: map[string]string{}, Server: map[string]string{}, Router: map[string]string{}}}
 		for _, part := range spec.parts {
 			if err := s.resolvePart(ctx, a, part); err != nil {
 				return nil, fmt.Errorf("arm %s: %w", spec.name, err)
@@ -147,7 +152,7 @@ func (s *benchSession) resolveArms(ctx context.Context, specs []armSpec) ([]*arm
 }
 
 func (s *benchSession) resolvePart(ctx context.Context, a *armValues, p armPart) error {
-	for _, e := range s.hosts() {
+	for _, e := range s.targets(p) {
 		var values []assigned
 		var err error
 		switch p.kind {

@@ -34,6 +34,9 @@ seem to matter in all combinations on fresh runs, and divides the gain among
 them (Shapley). What is off has the value from before. It ends in a minimal
 file: the lines that earn their place, and the others with their intervals.
 
+With --via HOST, or in a lab with --router, the settings are those of the host
+between the two ends; see wirerate trial --help.
+
 --one-at-a-time compares each setting alone with none instead: easier to
 follow, but it needs more runs and does not see settings that help only
 together.`,
@@ -64,28 +67,23 @@ together.`,
 }
 
 func (e *Env) attribute(ctx context.Context, f trialFlags, format string) error {
-	s, err := openBench(ctx, e, f.benchFlags)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	arms, bench, err := s.arrange(ctx, f)
 	var o *outcome
-	if err == nil {
-		o, err = s.attributeArm(ctx, f, arms[0], bench)
-	}
-	if restored := s.restore(); restored != nil {
-		return failure(errors.Join(err, restored))
-	}
+	var s *benchSession
+	var a *armValues
+	err := e.underArms(ctx, f, func(session *benchSession, arms []*armValues, bench *trial.Bench) (err error) {
+		s, a = session, arms[0]
+		o, err = s.attributeArm(ctx, f, a, bench)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	r := o.attributed(f, arms[0])
+	r := o.final
 	if f.out != "" {
-		if err := errors.Join(writeTrial(f.out, r), s.writeMinimal(f.out, r, arms[0])); err != nil {
+		if err := errors.Join(writeTrial(f.out, r), s.writeMinimal(f.out, r, a)); err != nil {
 			return failure(err)
 		}
-		e.note("written: %s, report.html and result.json", filepath.Join(f.out, minimalName("client")))
+		e.note("written: %s, report.html and result.json", filepath.Join(f.out, minimalName(s.armSide())))
 	}
 	if r.ID != "" {
 		e.note("kept in the history as %s", r.ID)
@@ -94,26 +92,28 @@ func (e *Env) attribute(ctx context.Context, f trialFlags, format string) error 
 		return e.printJSON(r)
 	}
 	e.shareText(r)
-	for _, side := range []string{"client", "server"} {
-		if text := s.minimal(r, arms[0], side); text != "" {
+	for _, side := range s.sides() {
+		if text := s.minimal(r, a, side); text != "" {
 			fmt.Fprintf(e.Stdout, "\n# %s\n%s", minimalName(side), text)
 		}
 	}
 	return nil
 }
 
-// union are the settings that the arm changes on either end.
+// union are the settings that the arm changes on any host.
 func (a *armValues) union() []string {
-	names := unionOrder([]*armValues{a}, "client")
-	for _, name := range unionOrder([]*armValues{a}, "server") {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
+	var names []string
+	for _, side := range []string{"client", "server", "router"} {
+		for _, name := range unionOrder([]*armValues{a}, side) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	return names
 }
 
-// attributeArm runs the design; the same setting is switched on both ends.
+// attributeArm runs the design; the same setting is switched on all hosts.
 func (s *benchSession) attributeArm(ctx context.Context, f trialFlags, a *armValues, bench *trial.Bench) (*outcome, error) {
 	settings := s.changing(a)
 	switch {
@@ -126,7 +126,7 @@ func (s *benchSession) attributeArm(ctx context.Context, f trialFlags, a *armVal
 	for i, name := range settings {
 		on := make([]bool, len(settings))
 		on[i] = true
-		setups = append(setups, &armValues{name: name, values: trial.Values{Client: switched(a.values.Client, settings, on), Server: switched(a.values.Server, settings, on)}})
+		setups = append(setups, &armValues{name: name, values: a.switched(settings, on)})
 	}
 	if f.oneAtTime {
 		return s.compareArms(ctx, f, setups, bench)
@@ -151,7 +151,8 @@ func (s *benchSession) attributeArm(ctx context.Context, f trialFlags, a *armVal
 	if err != nil {
 		state = store.Stopped
 	}
-	o.record.finish(ctx, state, "", o.attributed(f, a))
+	o.final = o.attributed(f, a)
+	o.record.finish(ctx, state, "", o.final)
 	if err != nil {
 		if o.record.id != "" {
 			s.env.note("%d runs are kept; go on with: wirerate attribute --resume %s", result.Runs, o.record.id)
@@ -165,7 +166,7 @@ func (s *benchSession) attributeArm(ctx context.Context, f trialFlags, a *armVal
 func (s *benchSession) changing(a *armValues) []string {
 	var out []string
 	for _, name := range a.union() {
-		for _, e := range []*end{&s.client, &s.server} {
+		for _, e := range s.hosts() {
 			v, ok := a.of(e.side)[name]
 			if ok && e.tuned.Change != nil && strings.Join(strings.Fields(e.tuned.Change.Old()[name]), " ") != strings.Join(strings.Fields(v), " ") {
 				out = append(out, name)
@@ -244,7 +245,7 @@ func (e *Env) shareText(r report.Result) {
 
 func minimalName(side string) string { return side + "-minimal.conf" }
 
-// minimal writes the settings of one end: those that earn their place as
+// minimal writes the settings of one host: those that earn their place as
 // lines, the others as comments with their intervals.
 func (s *benchSession) minimal(r report.Result, a *armValues, side string) string {
 	shares := map[string]report.Share{}
@@ -276,7 +277,7 @@ func (s *benchSession) minimal(r report.Result, a *armValues, side string) strin
 
 func (s *benchSession) writeMinimal(dir string, r report.Result, a *armValues) error {
 	var errs []error
-	for _, side := range []string{"client", "server"} {
+	for _, side := range s.sides() {
 		if text := s.minimal(r, a, side); text != "" {
 			errs = append(errs, os.WriteFile(filepath.Join(dir, minimalName(side)), []byte(text), 0o644))
 		}

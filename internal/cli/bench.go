@@ -24,6 +24,8 @@ import (
 type benchFlags struct {
 	host, peer, address string
 	lab, path, role     string
+	via                 string // a host between the two
+	router              bool   // a router in the lab
 	out                 string
 	budget              time.Duration
 	spec                workload.Spec
@@ -59,6 +61,9 @@ func (f *benchFlags) where() error {
 	if err := f.parseSize(); err != nil {
 		return err
 	}
+	if err := f.whereRouter(); err != nil {
+		return err
+	}
 	if f.alone() {
 		return f.whereAlone()
 	}
@@ -85,8 +90,21 @@ func (f *benchFlags) where() error {
 	return err
 }
 
+// fullSpec is what to measure on a path of a round-trip time; a start that is
+// given as 0s is none.
+func (f *benchFlags) fullSpec(rtt time.Duration) (workload.Spec, error) {
+	spec, err := f.spec.WithDefaults(rtt)
+	if f.given("omit") {
+		spec.Omit = f.spec.Omit
+	}
+	return spec, err
+}
+
 // place names the hosts or the link.
 func (f *benchFlags) place() string {
+	if f.lab != "" && f.router {
+		return "lab " + f.lab + " with a router"
+	}
 	if f.lab != "" {
 		return "lab " + f.lab
 	}
@@ -97,12 +115,15 @@ func (f *benchFlags) place() string {
 	if f.alone() {
 		return from + ":" + cmp.Or(f.spec.Dir, workload.DiskDir)
 	}
+	if f.via != "" {
+		return from + " to " + f.peer + " via " + f.via
+	}
 	return from + " to " + f.peer
 }
 
-// end is one end of the path.
+// end is one end of the path, or the router between them.
 type end struct {
-	side  string // client or server
+	side  string // client, server or router
 	conn  host.Conn
 	facts *facts.Facts
 	plan  plan.Plan
@@ -120,6 +141,7 @@ type benchSession struct {
 	link           lab.Link
 	stateDir       string // of a lab's journals, removed with it
 	client, server end
+	router         end // without a connection where the trial has none
 	address        string
 	path           facts.Path
 	known          bool // whether the path's rate and round-trip time are known
@@ -134,7 +156,7 @@ func openBench(ctx context.Context, env *Env, flags benchFlags) (*benchSession, 
 	if err != nil {
 		return nil, failure(err)
 	}
-	s := &benchSession{env: env, flags: flags, catalog: c, client: end{side: "client"}, server: end{side: "server"}}
+	s := &benchSession{env: env, flags: flags, catalog: c, client: end{side: "client"}, server: end{side: "server"}, router: end{side: "router"}}
 	if flags.lab != "" {
 		err = s.bringLab(ctx)
 	} else {
@@ -166,10 +188,13 @@ func (s *benchSession) bringLab(ctx context.Context) error {
 	if s.stateDir, err = host.TempDir("lab"); err != nil {
 		return failure(err)
 	}
-	if s.lab, err = lab.Up(ctx, link); err != nil {
+	if s.lab, err = lab.Bring(ctx, s.flags.labTopology(link)); err != nil {
 		return labError(err)
 	}
 	s.client.conn, s.server.conn, s.address = s.lab.Client(), s.lab.Server(), s.lab.PeerAddr()
+	if s.flags.router {
+		s.router.conn = s.lab.Host(lab.RouterHost)
+	}
 	s.env.note("lab is up: %s", link)
 	return nil
 }
@@ -193,7 +218,10 @@ func (s *benchSession) openHosts(ctx context.Context) (err error) {
 	if s.flags.alone() {
 		return nil
 	}
-	s.server.conn, err = s.openLive(ctx, s.flags.peer)
+	if s.server.conn, err = s.openLive(ctx, s.flags.peer); err != nil || s.flags.via == "" {
+		return err
+	}
+	s.router.conn, err = s.openLive(ctx, s.flags.via)
 	return err
 }
 

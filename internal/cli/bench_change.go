@@ -14,15 +14,15 @@ import (
 	"github.com/wirerate/wirerate/internal/trial"
 )
 
-// makePlans plans both ends, once, and notes which changes can be tried now.
-func (s *benchSession) makePlans() error {
-	if s.client.plan.Schema != 0 {
-		return nil
-	}
-	for _, e := range s.hosts() {
+// makePlans plans hosts, once, and notes which changes can be tried now.
+func (s *benchSession) makePlans(hosts []*end) error {
+	for _, e := range hosts {
+		if e.plan.Schema != 0 {
+			continue
+		}
 		machine := plan.MachineOf(e.facts)
 		_, machine.Namespace = e.conn.(*host.Agent)
-		p, err := plan.Make(s.catalog, plan.Request{Path: s.path, Role: s.flags.role, Machine: machine})
+		p, err := plan.Make(s.catalog, plan.Request{Path: s.path, Role: s.roleOf(e), Machine: machine})
 		if err != nil {
 			return usage(err)
 		}
@@ -79,7 +79,7 @@ func (s *benchSession) prepare(ctx context.Context, arms []*armValues, within ti
 			e.tuned.Order = append(e.tuned.Order, name)
 		}
 	}
-	bench := &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Addr: s.address, Look: s.watchLab}
+	bench := &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Router: s.router.tuned, Addr: s.address, Look: s.watchLab}
 	values := make([]trial.Values, len(arms))
 	for i, a := range arms {
 		values[i] = a.values
@@ -101,7 +101,7 @@ func (s *benchSession) judgeArms(arms []*armValues) error {
 			s.warnings = append(s.warnings, fmt.Sprintf("arm %s: %s", a.name, n))
 			s.env.note("arm %s: %s", a.name, n)
 		}
-		if a.wanted > 0 && len(a.values.Client)+len(a.values.Server) == 0 {
+		if a.wanted > 0 && len(a.values.Client)+len(a.values.Server)+len(a.values.Router) == 0 {
 			why := ""
 			if len(a.notes) > 0 {
 				why = ": " + a.notes[len(a.notes)-1]

@@ -190,6 +190,9 @@ func describeSpec(s workload.Spec) string {
 func (o *outcome) beside(arm int) report.Beside {
 	b := report.Beside{Arm: o.result.Design.Arms[arm], Effects: []report.Effect{}}
 	names := workload.Beside()
+	if o.session.flags.routed() {
+		names = append(names, workload.RouterMetrics()...)
+	}
 	if kind, err := workload.FindKind(o.spec.Workload); err == nil {
 		for _, m := range kind.Metrics {
 			names = append(names, m.Name)
@@ -388,5 +391,5 @@ func (s *benchSession) undo() string {
 	if s.lab != nil {
 		return "nothing to undo: the lab's hosts are gone, and this machine's own settings were not touched"
 	}
-	return "nothing to undo: both hosts have the values from before again; the files written here take effect only when you install them"
+	return "nothing to undo: the hosts have the values from before again; the files written here take effect only when you install them"
 }

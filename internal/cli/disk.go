@@ -85,6 +85,9 @@ func (s *benchSession) hosts() []*end {
 	if s.flags.alone() {
 		return []*end{&s.client}
 	}
+	if s.flags.routed() {
+		return []*end{&s.client, &s.server, &s.router}
+	}
 	return []*end{&s.client, &s.server}
 }
 

@@ -140,7 +140,7 @@ func (e *Env) measure(ctx context.Context, flags benchFlags, runs int, format st
 		return err
 	}
 	defer session.close()
-	spec, err := flags.spec.WithDefaults(session.rtt)
+	spec, err := flags.fullSpec(session.rtt)
 	if err != nil {
 		return usage(err)
 	}

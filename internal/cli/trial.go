@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/trial"
@@ -63,11 +64,17 @@ as the whole rule set: a pf.conf there, the language of nft on Linux, where off
 is no rule at all. --aa compares the first arm with itself and so measures the
 noise floor.
 
+With --via HOST, a router or firewall between the two ends, or in a lab with
+--router, the arms set that host and leave the ends alone; ends:PART sets the
+ends. plan is then the plan of a router. The router has a journal and a way back
+of its own, and its processors and drops stand beside the others.
+
 ` + workloadHelp(),
 		Example: `  wirerate trial --arm default --arm plan --workload bulk --lab rate=1gbit,rtt=50ms
   wirerate trial --arm current --arm file:/etc/sysctl.d/99-old.conf --arm cc:bbr --workload rr ns:a --peer ns:b
   wirerate trial --suite host --arm default --arm tuned:network-throughput --lab rate=1gbit,rtt=5ms --for 20m
   wirerate trial --arm current --arm set:vm.dirty_background_bytes=67108864 --workload disk --dir /srv --metric write_bytes_per_s
+  wirerate trial --arm current --arm firewall:off ssh://root@a --peer ssh://root@b --via ssh://root@fw
   wirerate trial --resume last`,
 		Args: cobra.MaximumNArgs(1),
 	}
@@ -97,6 +104,7 @@ func (f *trialFlags) declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.arms, "arm", nil, "an `ARM`; the first one is the reference")
 	f.addDisk(cmd)
+	f.addRouter(cmd)
 	flags.StringVar(&f.workload, "workload", "bulk", "`WORKLOAD`: "+workloadNames())
 	flags.StringVar(&f.peer, "peer", "", "the other end: `HOST`")
 	flags.StringVar(&f.path, "path", "", "`PATH` between the hosts, for the arm plan: rate=,rtt=[,loss=][,mtu=], or auto")
@@ -158,6 +166,9 @@ func (f *trialFlags) check(args []string, least int) error {
 			return fmt.Errorf("--metric %q: %s measures %s", f.metric, kind.Name, namesOf(kind.Metrics))
 		}
 	}
+	if err := checkEnds(f.specs, f.routed()); err != nil {
+		return err
+	}
 	return f.checkDesign()
 }
 
@@ -207,7 +218,8 @@ func (e *Env) resume(cmd *cobra.Command, f benchFlags, id, format string) error 
 		return usage(err)
 	}
 	var saved setup
-	if err := json.Unmarshal(t.Setup, &saved); err != nil || len(saved.Args) == 0 || saved.Args[0] != verb {
+	root := newRootCmd(e)
+	if err := json.Unmarshal(t.Setup, &saved); err != nil || verbOf(root, saved.Args) != verb {
 		return usagef("%s is a %s, which %s cannot go on with", t.ID, t.Kind, verb)
 	}
 	if t.State == store.Done && !saved.ofSuite() {
@@ -232,9 +244,20 @@ func (e *Env) resume(cmd *cobra.Command, f benchFlags, id, format string) error 
 	if flags := cmd.Flags(); flags.Changed("json") || flags.Changed("format") {
 		args = append(args, "--json=false", "--format="+format)
 	}
-	root := newRootCmd(e)
+	if ssh := cmd.Flag("ssh-config"); ssh != nil && ssh.Changed {
+		args = append(args, "--ssh-config="+ssh.Value.String())
+	}
 	root.SetArgs(args)
 	return root.ExecuteContext(ctx)
+}
+
+// verbOf is the verb of a command line, which may begin with flags.
+func verbOf(root *cobra.Command, args []string) string {
+	cmd, _, err := root.Find(args)
+	if err != nil {
+		return ""
+	}
+	return cmd.Name()
 }
 
 // recorded finds the trial that this run goes on with and checks that it asks
@@ -264,22 +287,16 @@ func (f *trialFlags) recorded(ctx context.Context, now setup) (*store.Trial, err
 
 // trial opens the hosts, compares, restores and prints.
 func (e *Env) trial(ctx context.Context, f trialFlags, format string) error {
-	s, err := openBench(ctx, e, f.benchFlags)
-	if err != nil {
-		return err
-	}
-	defer s.close()
-	arms, bench, err := s.arrange(ctx, f)
 	var outcome *outcome
 	var rows []suiteRow
-	if err == nil && f.suite != "" {
-		rows, err = s.runSuite(ctx, f, arms, bench)
-	} else if err == nil {
+	err := e.underArms(ctx, f, func(s *benchSession, arms []*armValues, bench *trial.Bench) (err error) {
+		if f.suite != "" {
+			rows, err = s.runSuite(ctx, f, arms, bench)
+			return err
+		}
 		outcome, err = s.compareArms(ctx, f, arms, bench)
-	}
-	if restored := s.restore(); restored != nil {
-		return failure(errors.Join(err, restored))
-	}
+		return err
+	})
 	switch {
 	case err != nil:
 		return err
@@ -289,13 +306,31 @@ func (e *Env) trial(ctx context.Context, f trialFlags, format string) error {
 	return e.showTrial(f, *outcome, format)
 }
 
+// underArms opens the hosts and the journals for what the arms change, runs an
+// experiment and restores the hosts, however it ends.
+func (e *Env) underArms(ctx context.Context, f trialFlags, run func(*benchSession, []*armValues, *trial.Bench) error) error {
+	s, err := openBench(ctx, e, f.benchFlags)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	arms, bench, err := s.arrange(ctx, f)
+	if err == nil {
+		err = run(s, arms, bench)
+	}
+	if restored := s.restore(); restored != nil {
+		return failure(errors.Join(err, restored))
+	}
+	return err
+}
+
 // arrange resolves the arms and opens the journals.
 func (s *benchSession) arrange(ctx context.Context, f trialFlags) ([]*armValues, *trial.Bench, error) {
 	if slices.ContainsFunc(f.specs, func(a armSpec) bool { return a.has("plan") }) {
 		if !s.known {
 			return nil, nil, usagef("the arm plan needs the path's rate and round-trip time, like --lab rate=1gbit,rtt=50ms")
 		}
-		if err := s.makePlans(); err != nil {
+		if err := s.makePlans(s.toPlan(f.specs)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -322,6 +357,9 @@ type outcome struct {
 	started time.Time
 	record  *record
 	command string // of the trial that this one goes on with
+	// final is what was found, made while the journals still know what the
+	// settings were.
+	final report.Result
 }
 
 // compareArms designs, announces and runs one trial. A trial that ends early
@@ -341,8 +379,11 @@ func (s *benchSession) compareArms(ctx context.Context, f trialFlags, arms []*ar
 	if err != nil {
 		state = store.Stopped
 	}
-	final := o.toResult(f)
-	o.record.finish(ctx, state, string(final.Verdict), final)
+	o.final = o.toResult(f)
+	if f.oneAtTime {
+		o.final = o.attributed(f, arms[0])
+	}
+	o.record.finish(ctx, state, string(o.final.Verdict), o.final)
 	if err != nil {
 		if o.record.id != "" && o.result.Pairs > 0 {
 			s.env.note("%d pairs are kept: wirerate report %s shows what they say; go on with: wirerate trial --resume %s", o.result.Pairs, o.record.id, o.record.id)
@@ -357,7 +398,7 @@ func (s *benchSession) compareArms(ctx context.Context, f trialFlags, arms []*ar
 
 // design fixes a trial before its first run and says what it will see.
 func (s *benchSession) design(ctx context.Context, f trialFlags, arms []*armValues, bench *trial.Bench) (*outcome, trial.Design, error) {
-	spec, err := f.spec.WithDefaults(s.rtt)
+	spec, err := f.fullSpec(s.rtt)
 	if err != nil {
 		return nil, trial.Design{}, usage(err)
 	}
@@ -430,7 +471,11 @@ func looksFor(pairs int) []int {
 func digest(arms []*armValues) string {
 	data, err := json.Marshal(slices.Collect(func(yield func(any) bool) {
 		for _, a := range arms {
-			if !yield([]any{a.name, a.values.Client, a.values.Server}) {
+			one := []any{a.name, a.values.Client, a.values.Server}
+			if len(a.values.Router) > 0 {
+				one = append(one, a.values.Router)
+			}
+			if !yield(one) {
 				return
 			}
 		}

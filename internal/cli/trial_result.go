@@ -14,7 +14,7 @@ import (
 
 // showTrial prints a result and writes its files.
 func (e *Env) showTrial(f trialFlags, o outcome, format string) error {
-	r := o.toResult(f)
+	r := o.final
 	if f.out != "" {
 		if err := writeTrial(f.out, r); err != nil {
 			return failure(err)

@@ -23,7 +23,7 @@ const trialShare = 0.4
 // tune does everything between opening and restoring.
 func (s *benchSession) tune(ctx context.Context, f tuneFlags) (report.Result, error) {
 	started := time.Now()
-	if err := s.makePlans(); err != nil {
+	if err := s.makePlans(s.hosts()); err != nil {
 		return report.Result{}, err
 	}
 	s.announcePlans(f.spec.Direction)
@@ -62,7 +62,7 @@ func (s *benchSession) tune(ctx context.Context, f tuneFlags) (report.Result, er
 // nothingToTry is the result where the plan changes nothing that can be
 // switched.
 func (s *benchSession) nothingToTry(f tuneFlags, started time.Time) (report.Result, error) {
-	spec, err := f.spec.WithDefaults(s.rtt)
+	spec, err := f.fullSpec(s.rtt)
 	if err != nil {
 		return report.Result{}, usage(err)
 	}
@@ -145,11 +145,11 @@ func (o *outcome) findShares(ctx context.Context, f tuneFlags, plan *armValues, 
 	return err
 }
 
-// switching makes runs with some settings of an arm on, on both ends, and the
+// switching makes runs with some settings of an arm on, on all hosts, and the
 // others off. A run that was disturbed from outside is made again.
 func (o *outcome) switching(a *armValues, settings []string, bench *trial.Bench) trial.MeasureSetup {
 	return func(ctx context.Context, on []bool) (run workload.Run, err error) {
-		values := trial.Values{Client: switched(a.values.Client, settings, on), Server: switched(a.values.Server, settings, on)}
+		values := a.switched(settings, on)
 		for range disturbedAgain {
 			run, err = o.record.attempt(ctx, onBits(on), func() (workload.Run, error) { return bench.Run(ctx, values) })
 			if !errors.Is(err, workload.ErrDisturbed) || ctx.Err() != nil {
@@ -158,6 +158,12 @@ func (o *outcome) switching(a *armValues, settings []string, bench *trial.Bench)
 		}
 		return run, err
 	}
+}
+
+// switched are an arm's values with some settings on.
+func (a *armValues) switched(settings []string, on []bool) trial.Values {
+	return trial.Values{Client: switched(a.values.Client, settings, on), Server: switched(a.values.Server, settings, on),
+		Router: switched(a.values.Router, settings, on)}
 }
 
 // switched are the values of the settings that are on.

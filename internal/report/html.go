@@ -11,6 +11,7 @@ import (
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/workload"
 )
 
 // view is what the page's template shows.
@@ -299,8 +300,11 @@ func armLines(r Result) (labels []string, lines []tableRow) {
 }
 
 func sideCPU(a Arm, side string) float64 {
-	if side == "server" {
+	switch side {
+	case "server":
 		return a.Median.ServerCPU
+	case "router":
+		return a.Median.Values[workload.RouterCPU]
 	}
 	return a.Median.ClientCPU
 }

@@ -108,7 +108,7 @@ type Arm struct {
 
 // Set is one setting that an arm changes on one host.
 type Set struct {
-	Side    string `json:"side"` // client or server
+	Side    string `json:"side"` // client, server or router
 	Setting string `json:"setting"`
 	From    string `json:"from"`
 	To      string `json:"to"`
@@ -172,10 +172,10 @@ type Path struct {
 	Measured map[string]string `json:"measured"` // how, by quantity; others were declared
 }
 
-// Host describes one end.
+// Host describes one end, or the router between them.
 type Host struct {
 	Name      string `json:"name"`
-	Side      string `json:"side"` // client or server
+	Side      string `json:"side"` // client, server or router
 	System    string `json:"system"`
 	Release   string `json:"release"`
 	Processor string `json:"processor"`
