@@ -147,16 +147,33 @@ func TestBecome(t *testing.T) {
 	}
 }
 
-// TestNoRootAtAll says what to do, before anything is written.
+// needsRoot is said to an ordinary user.
+const needsRoot = "it needs root (sudo, or ssh://root@HOST, or ssh://USER@HOST?become=sudo)"
+
+// TestNoRootAtAll says what to do, before anything is written, and does not take
+// journals that only root can read for none or for damaged ones.
 func TestNoRootAtAll(t *testing.T) {
 	config, ns := shellHost(t, account{name: "wr", uid: 65001, shell: "sh"})
 	before := sysctls(t, ns)
 	dir := t.TempDir()
 	wirerate(t, 0, "--ssh-config", config, "plan", "ssh://wr@wr-a", "--path", "rate=10gbit,rtt=100ms", "--role", "bulk", "-o", dir)
 	out := wirerate(t, 3, "--ssh-config", config, "apply", dir, "ssh://wr@wr-a")
-	if !strings.Contains(out, "it needs root (sudo, or ssh://root@HOST, or ssh://USER@HOST?become=sudo)") || strings.Contains(out, "mkdir:") {
+	if !strings.Contains(out, needsRoot) || strings.Contains(out, "mkdir:") {
 		t.Errorf("%s", out)
 	}
+	out = wirerate(t, 3, "--ssh-config", config, "tune", "ssh://wr@wr-a", "--peer", "ssh://root@wr-b", "--address", "10.78.0.2",
+		"--path", "rate=10gbit,rtt=100ms", "--role", "bulk", "--no-history", "--for", "30s", "--run", "1s", "--omit", "1s")
+	if !strings.Contains(out, needsRoot) {
+		t.Errorf("tune: %s", out)
+	}
+	keepNamespaced(t, filepath.Join(dir, "plan.json"))
+	wirerate(t, 0, "--ssh-config", config, "apply", dir, "ssh://root@wr-a", "--runtime-only")
+	for _, verb := range []string{"status", "confirm", "rollback"} {
+		if out := wirerate(t, 3, "--ssh-config", config, verb, "ssh://wr@wr-a"); !strings.Contains(out, needsRoot) {
+			t.Errorf("%s: %s", verb, out)
+		}
+	}
+	wirerate(t, 0, "--ssh-config", config, "rollback", "ssh://root@wr-a")
 	if after := sysctls(t, ns); after != before {
 		t.Errorf("differs: %s", firstDifference(before, after))
 	}
