@@ -342,8 +342,8 @@ func chooseDisk(ctx context.Context, c host.Conn, kind Kind, s Spec) (string, er
 // else of it is killed: the process that removes has a session of its own and
 // waits for the end of a pipe that the others hold. (A file without a name,
 // gone with its last user, would not do: ZFS and btrfs keep what is written to
-// such a file out of their log, and so measure nothing.) The script's exit
-// status is the last line.
+// such a file out of their log, and so measure nothing.) When who started it is
+// gone, it ends within a second. The script's exit status is the last line.
 const diskFrame = `PATH="$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"; LC_ALL=C; export PATH LC_ALL
 umask 077
 d=$(mktemp -d %s/.wirerate-disk.XXXXXXXX) || exit 1
@@ -355,6 +355,10 @@ exec "$@"
 exec 8>&1
 { (
 exec 9>&1 1>&8 8>&- </dev/null
+if kill -0 $PPID 2>/dev/null; then
+(exec 9>&- >/dev/null 2>&1; while kill -0 $PPID; do sleep 1; done; kill -s TERM -- -$$) &
+m=$!; trap 'kill $m 2>/dev/null' EXIT
+fi
 sync
 %s
 ) ; st=$?; rm -rf "$d"; echo "wirerate-status $st" >&8; } | (apart sh -c 'trap "" HUP INT TERM; cat >/dev/null; rm -rf "$1"' sh "$d") >/dev/null 2>&1 8>&-

@@ -192,6 +192,24 @@ func TestDiskKilled(t *testing.T) {
 		}
 		gone(t, dir)
 	})
+	t.Run("kill -9 of who started it", func(t *testing.T) {
+		dir := t.TempDir()
+		script := strings.Replace(diskFrame, "%s\n) ;", `echo x >"$d/data"; sleep 60`+"\n) ;", 1)
+		file := filepath.Join(t.TempDir(), "script")
+		if err := os.WriteFile(file, []byte(strings.Replace(script, "%s", shellWord(dir), 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		parent := exec.Command("sh", "-c", `setsid sh -s <"$1" & wait`, "sh", file)
+		if err := parent.Start(); err != nil {
+			t.Fatal(err)
+		}
+		appeared(t, dir)
+		if err := parent.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = parent.Wait() // killed
+		gone(t, dir)
+	})
 	t.Run("kill -9 of the whole group", func(t *testing.T) {
 		if _, err := exec.LookPath("setsid"); err != nil {
 			t.Skip("no setsid here: the process that removes cannot leave the group")
