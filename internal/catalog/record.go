@@ -71,6 +71,9 @@ const (
 	Documented Grade = "documented" // the system's authors say so
 	Claimed    Grade = "claimed"    // a guide says so, nobody measured
 	Refuted    Grade = "refuted"    // measured to do nothing or harm, or gone
+	// Follows is the grade of a proposal whose record has no evidence: nobody
+	// measured or claimed it, it follows from what the sources say.
+	Follows Grade = "follows"
 )
 
 // Record is everything known about one setting of one system.

@@ -117,7 +117,6 @@ func planVerb(ctx context.Context, env *Env, opt planOptions, how string) error 
 		return env.printJSON(p)
 	}
 	report.PlanText(env.Stdout, p, opt.why)
-	printSteps(env, p)
 	return nil
 }
 
@@ -293,15 +292,6 @@ func writePlan(env *Env, p plan.Plan, opt planOptions) error {
 	}
 	env.note("written: %s", strings.Join(names, ", "))
 	return nil
-}
-
-func printSteps(env *Env, p plan.Plan) {
-	for _, s := range p.Steps {
-		fmt.Fprintf(env.Stdout, "\nto do  %s\n       %s\n", s.Title, s.Why)
-		for _, c := range s.Commands {
-			fmt.Fprintf(env.Stdout, "         # %s\n", c)
-		}
-	}
 }
 
 // recordedHost refuses a capture where a live host is needed.

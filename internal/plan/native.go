@@ -129,7 +129,7 @@ func reasons(ch Change) string {
 	var b strings.Builder
 	b.WriteString(comment(ch.Does))
 	def := cmp.Or(ch.Default, ch.DefaultNote, "depends on the machine")
-	b.WriteString(comment(fmt.Sprintf("Default: %s. Before: %s. Evidence: %s.", def, shownValue(ch.From), ch.Evidence)))
+	b.WriteString(comment(fmt.Sprintf("Default: %s. Before: %s. Evidence: %s.", def, shownValue(ch.From), ch.EvidenceWords())))
 	working := ch.Because
 	if ch.Formula != "" {
 		working += " " + ch.Formula

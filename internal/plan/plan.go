@@ -70,6 +70,14 @@ type Change struct {
 	Sources  []string      `json:"sources"`
 }
 
+// EvidenceWords says how well it is known that the change matters.
+func (c Change) EvidenceWords() string {
+	if c.Evidence == catalog.Follows {
+		return "not measured, it follows from what the source says"
+	}
+	return string(c.Evidence)
+}
+
 // Kept is a setting that stays as it is, and why.
 type Kept struct {
 	Setting string `json:"setting"`
@@ -267,8 +275,11 @@ func change(rec *catalog.Record, proposal *catalog.Proposal, from, to, def strin
 	}
 }
 
-// bestGrade is the strongest grade of the evidence; claimed when there is none.
+// bestGrade is the strongest grade of the evidence.
 func bestGrade(evidence []catalog.Evidence) catalog.Grade {
+	if len(evidence) == 0 {
+		return catalog.Follows
+	}
 	for _, g := range []catalog.Grade{catalog.Proven, catalog.Published, catalog.Documented} {
 		if slices.ContainsFunc(evidence, func(e catalog.Evidence) bool { return e.Grade == g }) {
 			return g

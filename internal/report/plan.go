@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -32,7 +33,20 @@ func PlanText(w io.Writer, p plan.Plan, why bool) {
 		out.field("memory", m)
 	}
 	textWarnings(&out, p.Warnings)
+	planSteps(&out, p.Steps)
 	out.flush(w)
+}
+
+// planSteps prints what no setting does, with its commands.
+func planSteps(out *page, steps []plan.Step) {
+	for _, s := range steps {
+		out.blank()
+		out.wrap("to do  ", "       ", s.Title)
+		out.wrap("       ", "       ", s.Why)
+		for _, c := range s.Commands {
+			out.command("", c)
+		}
+	}
 }
 
 func planTitle(p plan.Plan) string {
@@ -93,10 +107,10 @@ func planReasons(out *page, changes []plan.Change) {
 		out.field("formula", c.Formula)
 		out.field("working", c.Working)
 		out.field("capped", c.Capped)
-		out.field("default", c.Default)
+		out.field("default", cmp.Or(c.Default, c.DefaultNote))
 		out.field("does", c.Does)
 		out.field("takes", kindWords(c.Kind))
-		out.field("evidence", string(c.Evidence))
+		out.field("evidence", c.EvidenceWords())
 		out.field("risk", c.Risk)
 		out.field("undo", undoWords(c.Undo))
 		label := "sources"
@@ -113,12 +127,35 @@ func planKept(out *page, kept []plan.Kept, why bool) {
 	}
 	if !why {
 		out.heading(plural(len(kept), "other setting", "other settings") + " considered and kept as found; --why lists them.")
+		if missing := undecided(kept); missing != "" {
+			out.wrap("", "  ", "Some are not decided, as this is not known: "+missing+".")
+		}
 		return
 	}
 	out.heading("Considered and kept as found")
 	for _, k := range kept {
 		out.wrap("  ", "    ", fmt.Sprintf("%s = %s: %s", k.Setting, cmp.Or(k.Value, "?"), k.Because))
 	}
+}
+
+// undecided names what a plan would have to know to decide about more.
+func undecided(kept []plan.Kept) string {
+	flags := map[string]string{"queues": "queues (--queues)", "ring_max": "largest ring (--ring-max)", "memory": "memory (--memory)", "cores": "processors (--cores)",
+		"nic_rate": "speed of the interface (--nic-rate)", "disk_rate": "rate of the disks (--disk-rate)", "states": "firewall states (--states)"}
+	var missing []string
+	for _, k := range kept {
+		names, ok := strings.CutPrefix(k.Because, "not decided: ")
+		if !ok {
+			continue
+		}
+		for _, name := range strings.Split(strings.TrimSuffix(names, " not known"), ", ") {
+			if flag := flags[name]; flag != "" && !slices.Contains(missing, flag) {
+				missing = append(missing, flag)
+			}
+		}
+	}
+	slices.Sort(missing)
+	return strings.Join(missing, ", ")
 }
 
 // memoryWords says what the sockets may take at worst.
@@ -129,6 +166,9 @@ func memoryWords(b plan.Budget) string {
 	s := fmt.Sprintf("%.0f connections of %s each take at most %s", b.Connections, sizeOf(b.PerSocket), sizeOf(b.WorstCase))
 	if b.Memory > 0 {
 		s += fmt.Sprintf(", %s of this host's %s", percent(b.WorstCase/b.Memory), sizeOf(b.Memory))
+	}
+	if b.Bound != "" {
+		s += "; " + b.Bound + " bounds the sum"
 	}
 	return s
 }
