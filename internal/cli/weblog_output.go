@@ -106,7 +106,7 @@ func unread(s *weblog.Sketch) error {
 			if errors.Is(in.Err, weblog.ErrNoTime) {
 				advice = "\nto let the server log it:\n" + weblog.TimeAdvice
 			}
-			errs = append(errs, fmt.Sprintf("%s: %s", weblog.Escape(in.Name, 512), weblog.Escape(in.Err.Error(), 1024)))
+			errs = append(errs, fmt.Sprintf("%s: %s", weblog.Escape(in.Name, 512), in.Problem()))
 		}
 	}
 	if len(errs) == 0 {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -87,7 +86,7 @@ func readInput(ctx context.Context, in *Input, stdin io.Reader, opt *Options, to
 			return err
 		}
 		if st.IsDir() {
-			return fmt.Errorf("%s is a directory; name the files in it", in.Name)
+			return errors.New("is a directory; name the files in it")
 		}
 		if st.Mode().IsRegular() {
 			plain, err := isPlain(file)

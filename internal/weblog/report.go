@@ -193,10 +193,7 @@ func (r *Report) addInputs(s *Sketch) {
 		}
 	}
 	for _, in := range s.Inputs {
-		ir := InputReport{Name: Escape(in.Name, 512), Format: in.Format, Lines: in.Lines, Note: in.Note}
-		if in.Err != nil {
-			ir.Error = Escape(in.Err.Error(), 1024)
-		}
+		ir := InputReport{Name: Escape(in.Name, 512), Format: in.Format, Lines: in.Lines, Note: in.Note, Error: in.Problem()}
 		r.Inputs = append(r.Inputs, ir)
 	}
 	for i := range r.Examples {

@@ -1,7 +1,11 @@
 package weblog
 
 import (
+	"errors"
+	"io"
+	"io/fs"
 	"sort"
+	"strings"
 )
 
 // maxClusters is how many parts of a log are kept apart to judge how much the
@@ -34,6 +38,22 @@ type Input struct {
 	Note   string // what detection assumed
 	Lines  uint64
 	Err    error // why the input was not read, or not to its end
+}
+
+// Problem says for people what kept the input from being read to its end, empty
+// if nothing did. It is safe to print: what it quotes of a log is escaped already.
+func (in *Input) Problem() string {
+	err := in.Err
+	if err == nil {
+		return ""
+	}
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		err = path.Err // the name is said by who prints it
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return "the compressed data end too early; what came before is counted"
+	}
+	return strings.ReplaceAll(Escape(err.Error(), 1024), `\\`, `\`)
 }
 
 // Skip is a line that gave no request.
