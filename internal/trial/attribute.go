@@ -58,7 +58,7 @@ func Attribute(ctx context.Context, d AttributionDesign, measure MeasureSetup, r
 		c.tick()
 		v, ok := run.Value(d.Metric)
 		if err == nil && !(ok && v > 0) {
-			err = fmt.Errorf("%w: the run has no %s above 0", workload.ErrTool, d.Metric)
+			err = withoutMetric(run, d.Metric)
 		}
 		if err != nil {
 			if ctx.Err() != nil || !errors.Is(err, workload.ErrTool) || len(result.Failures) >= max(maxLost, planned/10) {

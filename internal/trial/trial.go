@@ -202,7 +202,7 @@ func (r *Result) attempt(ctx context.Context, arm int, c *clock, measure Measure
 			if v, ok := run.Value(r.Design.Metric); ok && v > 0 {
 				return run, nil
 			}
-			err = fmt.Errorf("%w: the run has no %s above 0", workload.ErrTool, r.Design.Metric)
+			err = withoutMetric(run, r.Design.Metric)
 		}
 		if ctx.Err() != nil {
 			return run, ctx.Err()
@@ -306,6 +306,14 @@ func (r *Result) Values(arm int, metric string) []float64 {
 		}
 	}
 	return out
+}
+
+// withoutMetric says why a run does not count.
+func withoutMetric(run workload.Run, metric string) error {
+	if why := run.Unknown[metric]; why != "" {
+		return fmt.Errorf("%w: %s is not known: %s", workload.ErrTool, metric, why)
+	}
+	return fmt.Errorf("%w: the run has no %s above 0", workload.ErrTool, metric)
 }
 
 // Ratio compares another metric of an arm with the reference's by the same
