@@ -347,6 +347,7 @@ func TestDescribedMachine(t *testing.T) {
 		{catalog.Linux, "6.12", "eth0:ice", "latency", "adaptive-rx@eth0", "ethtool:eee"},
 		{catalog.Linux, "6.1", "eth0:igb", "router", "nf_conntrack ", "ethtool:eee"},
 		{catalog.OpenBSD, "7.8", "ix", "web", "pf:set/limit/states", "ethtool"},
+		{catalog.OpenBSD, "7.8", "ix", "web", "kern.maxfiles", "ethtool"},
 		{catalog.OpenBSD, "7.5", "em", "router", "net.inet6.ip6.forwarding", "ethtool"},
 		{catalog.FreeBSD, "14.3", "vtnet", "file", "", "iflib"},
 	} {

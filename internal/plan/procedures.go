@@ -21,7 +21,7 @@ func (p *Plan) procedures(r Request) {
 	if len(r.Machine.Interfaces) > 1 && slices.Contains([]string{"file", "bulk", "web"}, r.Role) {
 		p.Steps = append(p.Steps, aggregate(p.System, r))
 	}
-	for _, step := range []func(Request) (Step, bool){p.acceptFilters, p.qdisc, p.untracked, p.shape, p.logDevice, p.awake, p.addresses} {
+	for _, step := range []func(Request) (Step, bool){p.acceptFilters, p.qdisc, p.untracked, p.shape, p.logDevice, p.awake, p.openFiles, p.addresses} {
 		if s, ok := step(r); ok {
 			p.Steps = append(p.Steps, s)
 		}
@@ -241,6 +241,31 @@ func (p *Plan) awake(r Request) (Step, bool) {
 	default:
 		s.Commands = []string{"rcctl disable apmd", "sysctl hw.perfpolicy=high"}
 		s.Sources = []string{"OpenBSD sysctl(2), hw.perfpolicy"}
+	}
+	return s, true
+}
+
+// openFiles lets the server's own process open a file for each connection:
+// the system's limit is a setting, the process's is not.
+func (p *Plan) openFiles(r Request) (Step, bool) {
+	// Linux starts programs with 1024 (include/uapi/linux/fs.h, INR_OPEN_CUR),
+	// OpenBSD's daemons have the class's 128 or 1024 (login.conf); FreeBSD's
+	// are unlimited.
+	files := math.Ceil(2*r.Load.Connections/1024)*1024 + 1024
+	if !slices.Contains([]string{"web", "dns", "latency"}, r.Role) || 2*r.Load.Connections <= 1024 {
+		return Step{}, false
+	}
+	s := Step{Title: "Let the server open a file for each connection",
+		Why: fmt.Sprintf("Each of %.0f connections is an open file, and one to a file or another server goes with it; a program gets far fewer unless its service says so.", r.Load.Connections)}
+	switch p.System {
+	case catalog.Linux:
+		s.Commands = []string{fmt.Sprintf("systemctl edit NAME # [Service] LimitNOFILE=%.0f", files), "systemctl restart NAME", "grep 'open files' /proc/$(pidof -s NAME)/limits"}
+		s.Sources = []string{"systemd.exec(5), LimitNOFILE"}
+	case catalog.OpenBSD:
+		s.Commands = []string{fmt.Sprintf("in /etc/login.conf: NAME:openfiles=%.0f:tc=daemon:", files), "rcctl restart NAME"}
+		s.Sources = []string{"OpenBSD login.conf(5), openfiles; rc.d(8)"}
+	default:
+		return Step{}, false
 	}
 	return s, true
 }

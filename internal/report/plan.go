@@ -37,14 +37,15 @@ func PlanText(w io.Writer, p plan.Plan, why bool) {
 	out.flush(w)
 }
 
-// planSteps prints what no setting does, with its commands.
+// planSteps prints what no setting does, with its commands; they are not
+// broken, as some are lines of a configuration file.
 func planSteps(out *page, steps []plan.Step) {
 	for _, s := range steps {
 		out.blank()
 		out.wrap("to do  ", "       ", s.Title)
 		out.wrap("       ", "       ", s.Why)
 		for _, c := range s.Commands {
-			out.command("", c)
+			fmt.Fprintf(&out.buf, "         # %s\n", clean(c))
 		}
 	}
 }
