@@ -12,7 +12,7 @@ import (
 // linkFlaps finds links that go up and down.
 func linkFlaps() Rule {
 	return Rule{
-		ID: "link-flaps", Title: "A link went down several times", Needs: []string{"messages"}, Severity: Warning,
+		ID: "link-flaps", Title: "A link went down several times", Needs: []string{"messages|bonding"}, Severity: Warning,
 		Because: "Each time everything in flight is lost and routes change; cable, optic or power saving is the usual cause.",
 		Check: func(in Input) []Finding {
 			downs := map[string][]facts.Source{}
@@ -27,6 +27,12 @@ func linkFlaps() Rule {
 				}
 			}
 			var out []Finding
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				if c := n.Counters["bond.link_failures"]; c.Value >= 3 && len(downs[n.Name]) < 3 {
+					out = append(out, do("change the cable or optic", one(n.Name, []facts.Source{c.Source}, "its bond saw the link fail %d times", c.Value))...)
+				}
+			}
 			for _, name := range slices.Sorted(maps.Keys(downs)) {
 				if seen := downs[name]; len(seen) >= 3 {
 					out = append(out, do("change the cable or optic", one(name, sample(seen), "the kernel's log shows the link going down %d times", len(seen)))...)

@@ -18,7 +18,8 @@ func pcieBelow() Rule {
 					continue
 				}
 				s := Info
-				if n.Speed > 0 && pcieRate(p) < 1.2*float64(n.Speed) {
+				best := facts.PCIe{Form: "pcie", Speed: p.MaxSpeed, Width: p.MaxWidth}
+				if n.Speed > 0 && pcieRate(p) < 1.2*float64(n.Speed) || n.Speed == 0 && pcieRate(p) <= pcieRate(&best)/4 {
 					s = Warning
 				}
 				out = append(out, with(s, do("move the card to a slot with its full width and generation, or reseat it",

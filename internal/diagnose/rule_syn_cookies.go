@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
 )
 
 // synCookies finds SYN queues that overflowed.
@@ -20,7 +22,7 @@ func synCookies() Rule {
 			found := counters(f, append(names,
 				"tcp.syncache_entry_added.bucket_overflow", "tcp.syncache_entry_added.cache_overflow", "tcp.cookie_received")...)
 			if len(found) == 0 {
-				return nil
+				return dropsAlone(f)
 			}
 			s := graded(found[0], total(f, "Tcp.PassiveOpens")+total(f, "tcp.syncache_entry_added"), 1e-3, Warning)
 			out := with(s, one("half-open connections", sources(found), "the queue of half-open connections overflowed: %s", strings.TrimSpace(found[0].Source.Text)))
@@ -31,4 +33,17 @@ func synCookies() Rule {
 		Fires: linuxExample("/proc/net/netstat", "TcpExt: SyncookiesSent TCPReqQFullDoCookies TCPReqQFullDrop\nTcpExt: 90 90 4\n"),
 		Quiet: freebsdExample("netstat -s", "tcp:\n\t675 syncache entries added\n\t\t0 bucket overflow\n\t\t0 cache overflow\n\t675 cookies sent\n\t0 cookies received\n"),
 	}
+}
+
+// dropsAlone finds SYNs that listening sockets dropped although no accept queue
+// was full: Linux counts those in both.
+func dropsAlone(f *facts.Facts) []Finding {
+	drops, ok := f.Counters["TcpExt.ListenDrops"]
+	if overflows := total(f, "TcpExt.ListenOverflows"); !ok || overflows > 0 || drops.Value < 100 {
+		return nil
+	}
+	found := with(graded(drops, total(f, "Tcp.PassiveOpens"), 1e-3, Warning),
+		one("half-open connections", []facts.Source{drops.Source}, "listening sockets dropped SYNs though no accept queue was full: %s", happened(drops)))
+	found[0].Fix = []Fix{{Setting: "net.ipv4.tcp_max_syn_backlog"}, {Action: "look whether connections pile up in SYN-RECV (ss -tn state syn-recv)"}}
+	return found
 }

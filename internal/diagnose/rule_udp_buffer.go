@@ -14,6 +14,9 @@ func udpBuffer() Rule {
 			}
 			arrived := total(f, "Udp.InDatagrams") + total(f, "Udp.InErrors") + total(f, "udp.datagram_received")
 			out := with(graded(found[0], arrived, 1e-4, Warning), one("udp", sources(found), "datagrams dropped for full socket buffers: %s", happened(found[0])))
+			if found[0].Value > 1000 && float64(found[0].Value) > 0.01*float64(arrived) && arrived > 0 && still(found[0]) {
+				out = with(Critical, out)
+			}
 			if f.System == "linux" {
 				out[0].Fix = []Fix{{Setting: "net.core.rmem_max"}, {Setting: "net.core.rmem_default"}}
 			} else {

@@ -9,7 +9,7 @@ func Rules() []Rule {
 		mbufDenied(), mbufNearLimit(), memoryExhausted(), mbufDelayed(), zoneFailures(), tcpMemory(), slowReader(), slowReceiver(), noBuffers(),
 		acceptQueueFull(), listenOverflow(), synFlood(), synCookies(),
 		conntrackFull(), conntrackDrops(), pfStates(), pfSourceLimits(), neighboursFull(), ports(), timeWaitOverflow(),
-		cpuSaturated(), cpuStolen(), coreSaturated(), oneCore(), oneQueue(), interruptStorm(), netisrThread(), netisrDrops(), inputQueue(),
+		cpuSaturated(), cpuStolen(), coreSaturated(), packetThread(), oneCore(), oneQueue(), interruptStorm(), netisrThread(), netisrDrops(), inputQueue(),
 		ringSmall(), ringDrops(), pauseFrames(), mixedSpeeds(), softnetDropped(), softnetSqueezed(), numaFar(), emulatedCard(), diskBusy(),
 		lroForwarding(), offloadsOff(), qdiscDrops(), bufferbloat(), bondBalance(),
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(), receivePruned(), backlogDrops(), udpBuffer(), receiveDropped(),

@@ -82,6 +82,7 @@ type Facts struct {
 	// table they stand in: TcpExt.ListenOverflows, tcp.listen_overflows.
 	Counters   map[string]Counter `json:"counters,omitempty"`
 	Processors []Processor        `json:"processors,omitempty"`
+	Threads    []Thread           `json:"threads,omitempty"`
 	Interrupts []Interrupt        `json:"interrupts,omitempty"`
 	Flows      []Flow             `json:"flows,omitempty"`
 	Listeners  []Listener         `json:"listeners,omitempty"`

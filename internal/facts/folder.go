@@ -88,6 +88,9 @@ func outputName(p string) string {
 			return name
 		}
 	}
+	if i := strings.LastIndex("/"+p, bondingFolder); i >= 0 && plainName(p[i+len(bondingFolder)-1:]) {
+		return ("/" + p)[i:]
+	}
 	return namedOutput(fileCommand(p))
 }
 

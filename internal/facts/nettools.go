@@ -318,8 +318,20 @@ var (
 // user, ..."), OpenBSD's top -1 ("CPU0 states:  0.1% user, ...") and Linux's ("%Cpu0
 // :  1.0 us, ..."); the last ones count.
 func (f *Facts) readTop(t text) error {
+	defer func() {
+		if len(f.Threads) > 0 {
+			f.Parts["threads"] = Part{From: t.from, State: Read}
+		}
+	}()
 	found := false
 	for i, line := range t.lines() {
+		if m := topThread.FindStringSubmatch(line); m != nil {
+			if v, ok := positive(m[1] + m[3]); ok && v <= 105 && len(f.Threads) < rowLimit {
+				f.Threads = append(f.Threads, Thread{Name: strings.TrimRight(m[2]+m[4], " ]"), Share: v / 100, Source: f.Line(t.from, i+1)})
+				found = true
+			}
+			continue
+		}
 		m := topLine.FindStringSubmatch(line)
 		if m == nil {
 			continue
@@ -349,3 +361,7 @@ func (f *Facts) readTop(t text) error {
 	}
 	return nil
 }
+
+// topThread finds the threads of the kernel in top's list: of FreeBSD
+// "... 9:30 93.65% kernel{em1 taskq}", of Linux "... 99.3 0.0 10:11.11 ksoftirqd/3".
+var topThread = regexp.MustCompile(`^ *\d+ root .* (\d+\.\d+)% \[?((?:kernel|intr)\{[^}]*\}?)|^ *\d+ root .* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (ksoftirqd/\d+)`)

@@ -126,6 +126,14 @@ type Processor struct {
 	ticks []uint64
 }
 
+// Thread is a thread of the kernel that top shows, with its share of one
+// processor.
+type Thread struct {
+	Name   string  `json:"name"`
+	Share  float64 `json:"share"`
+	Source Source  `json:"source"`
+}
+
 // Softnet is a line of /proc/net/softnet_stat.
 type Softnet struct {
 	Processed Counter `json:"processed"`

@@ -131,7 +131,13 @@ func unmarked(line string, known []string) string {
 		}
 		line = rest
 	}
-	if len(line) > 2 && strings.HasPrefix(line, "`") && !strings.HasPrefix(line, "```") {
+	if rest, ok := strings.CutPrefix(line, "# "); ok && (strings.HasPrefix(rest, "$ ") || startsNumber.MatchString(rest) || blockBegun(rest) != "") {
+		line = rest // a comment in a script
+	}
+	if strings.HasPrefix(strings.TrimSpace(line), "```") {
+		return ""
+	}
+	if len(line) > 2 && strings.HasPrefix(line, "`") {
 		line = strings.TrimSuffix(line[1:], "`")
 	}
 	if bold, ok := strings.CutPrefix(line, "**"); ok && strings.HasSuffix(bold, "**") {
@@ -139,6 +145,9 @@ func unmarked(line string, known []string) string {
 	}
 	return line
 }
+
+// startsNumber tells a counter with its words.
+var startsNumber = regexp.MustCompile(`^\d+(/\d+)* [a-z]`)
 
 // bareCommand is a command on a line of its own without a prompt: one run by
 // sudo, or one whose flags leave no doubt.
@@ -264,7 +273,7 @@ func (o outputs) takeFollowing(name string, lines []string) []string {
 // manyBlocks are the outputs of which several blocks are one: each names what
 // it speaks of. Of the others the first block counts, a later one is a later
 // sample.
-var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg", "/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm"}
+var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg", "/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", bondingFolder + "bond"}
 
 // takeLoose sorts lines that no known command printed: blocks that begin as
 // outputs do, then lines by their form.

@@ -76,6 +76,7 @@ var looseBlocks = []struct {
 	begin *regexp.Regexp
 	name  string
 }{
+	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID USER(NAME)? +(THR +)?PRI? `), "top"},
 	{regexp.MustCompile(`^\d+(/\d+)+ mbufs in use|^\d+ mbufs in use:`), "netstat -m"},
 	{regexp.MustCompile(`^\s*NIC statistics:`), "ethtool -S " + unnamedLink},
 	{regexp.MustCompile(`^\s*Ring parameters for (\S+):`), "ethtool -g $1"},
@@ -92,7 +93,8 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^ITEM\s+SIZE\s+LIMIT`), "vmstat -z"},
 	{regexp.MustCompile(`^Workstreams:`), "netstat -Q"},
 	{regexp.MustCompile(`^\s+CPU0\s+CPU1`), "/proc/interrupts"},
-	{regexp.MustCompile(`^Routing tables$`), "netstat -rnW"},
+	{regexp.MustCompile(`^Ethernet Channel Bonding Driver|^Slave Interface: `), bondingFolder + "bond"},
+	{regexp.MustCompile(`^Routing tables$|^Destination +Gateway +Flags`), "netstat -rnW"},
 	{regexp.MustCompile(`^qdisc \S+ \S+: `), "tc -s qdisc show"},
 	{regexp.MustCompile(`^\d+: \S+: <[A-Z_,-]+> mtu `), "ip -s -d link show"},
 	{regexp.MustCompile(`^\S+: flags=\S+<|^\S+\s+Link encap:`), "ifconfig -a"},

@@ -73,8 +73,10 @@ func (f *Facts) readSystatCPU(t text) error {
 // add counts a share of time by the name that a tool gives it.
 func (p *Processor) add(name string, share float64) {
 	switch strings.ToLower(name) {
-	case "user", "nice", "us", "ni", "usr":
+	case "user", "us", "usr":
 		p.User += share
+	case "nice", "ni":
+		p.Nice += share
 	case "system", "sys", "sy", "spin", "sp":
 		p.System += share
 	case "interrupt", "intr", "hi", "si", "irq", "soft":

@@ -26,7 +26,11 @@ func FromTexts(name string, texts map[string]string, window time.Duration) (*Fac
 	if known["ip -s -d link show"] == "" {
 		known["ip -s -d link show"] = namedLinks(texts)
 	}
-	return Collect(context.Background(), &textConn{name, known}, Options{Thorough: true, Window: window, everything: true})
+	f, err := Collect(context.Background(), &textConn{name, known}, Options{Thorough: true, Window: window, everything: true})
+	if err == nil {
+		f.readBondings(known)
+	}
+	return f, err
 }
 
 // namedLinks lists the interfaces that other outputs of Linux name, in the

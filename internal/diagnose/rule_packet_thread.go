@@ -1,0 +1,33 @@
+package diagnose
+
+import (
+	"regexp"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// packetThread finds a thread that handles packets and fills its core.
+func packetThread() Rule {
+	return Rule{
+		ID: "packet-thread-saturated", Title: "A thread that handles packets fills its core", Systems: []string{"linux", "freebsd"}, Needs: []string{"threads"}, Severity: Critical,
+		Because: "One thread runs on one core: packets wait for it, or are dropped, while other cores idle.",
+		Confirm: "top -SH (FreeBSD) or mpstat -P ALL 1 shows one core without idle time while it is slow.",
+		Check: func(in Input) (out []Finding) {
+			for _, t := range in.Facts.Threads {
+				if t.Share < 0.85 || !packetThreadName.MatchString(t.Name) || len(out) >= 3 {
+					continue
+				}
+				out = append(out, do("spread the receive work: more queues (RSS), packet steering, netisr threads (net.isr.dispatch=deferred for PPPoE)",
+					one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
+			}
+			return out
+		},
+		Fires: freebsdExample("top", "    0 root     -92    0     0K   176K -        9:30 93.65% kernel{em1 taskq}\n"),
+		Quiet: freebsdExample("top", "   11 root     155 ki31     0K    64K RUN     9:30 99.10% idle{idle: cpu1}\n    0 root     -92    0     0K   176K -        9:30 13.65% kernel{em1 taskq}\n"),
+	}
+}
+
+// packetThreadName tells the threads of network cards and of the network's
+// queues: FreeBSD's interrupt threads and task queues of a driver, iflib's, those
+// of netisr; Linux's ksoftirqd.
+var packetThreadName = regexp.MustCompile(`^ksoftirqd/\d+$|\{swi\d+: netisr|\{if_io_tqg_\d|\{(?:em|igb|igc|ix|ixl|ixv|iavf|re|bge|bce|bnxt|cxl|cxgbe|mce|mlxen|vmx|vtnet|hn|ena|xn|axge|msk|nfe|age|alc)\d+\S* (?:taskq|rxq|que)|\{irq\d+: (?:em|igb|igc|ix|ixl|re|bge|bce|bnxt|t\dnex|mlx\w+|vmx|virtio_pci|ena|msk|nfe|age|alc)\d+`)

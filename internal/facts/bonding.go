@@ -1,0 +1,69 @@
+package facts
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// bondingFolder is where Linux's bonding driver has a file for each bond.
+const bondingFolder = "/proc/net/bonding/"
+
+// readBondings takes what recorded files of the bonding driver say (Linux
+// drivers/net/bonding/bond_procfs.c): the mode and hash of a bond, then for each
+// member its state, speed and how often its link failed.
+func (f *Facts) readBondings(texts map[string]string) {
+	if f.System != "linux" {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		if bond, ok := strings.CutPrefix(name, bondingFolder); ok {
+			f.Parts["bonding"] = f.readBonding(bond, text{name, []byte(texts[name])})
+		}
+	}
+}
+
+func (f *Facts) readBonding(name string, t text) Part {
+	f.texts[t.from] = t.lines()
+	bond := f.bondMember(name, f.Line(t.from, 1))
+	bond.Kind = "bond"
+	var member *NIC
+	colonFields(t, func(line int, field, value string) {
+		src := f.Line(t.from, line)
+		switch {
+		case field == "Slave Interface" && value != "":
+			member = f.bondMember(value, src)
+			member.Master = name
+		case member == nil && field == "Transmit Hash Policy":
+			bond.Hash, _, _ = strings.Cut(value, " ")
+			bond.show("hash", src)
+		case member == nil && field == "MII Status":
+			bond.Up = value == "up"
+		case member == nil:
+		case field == "MII Status":
+			member.Up = value == "up"
+		case field == "Speed" && member.Speed == 0:
+			if v, ok := count(strings.TrimSuffix(value, " Mbps")); ok && v < 10_000_000 && v != unknownSpeed {
+				member.Speed = units.Rate(v) * units.Mbit
+				member.show("speed_bps", src)
+			}
+		case field == "Duplex" && member.Duplex == "" && (value == "full" || value == "half"):
+			member.Duplex = value
+			member.show("duplex", src)
+		case field == "Link Failure Count":
+			if v, ok := count(value); ok {
+				member.Counters["bond.link_failures"] = Counter{Value: v, Source: Source{t.from, line, fmt.Sprintf("%s: %s", member.Name, src.Text)}}
+			}
+		}
+	})
+	if member == nil {
+		return Part{From: t.from, State: Unparsed, Because: errNothing.Error()}
+	}
+	return Part{From: t.from, State: Read}
+}
+
+// bondMember returns an interface with room for counters, made when it is new.
+func (f *Facts) bondMember(name string, src Source) *NIC { return f.linuxLink(name, src) }
