@@ -49,7 +49,7 @@ func ansible(p Plan) []File {
 		if f.Format != "" || strings.Contains(f.Path, "modules-load") {
 			continue
 		}
-		fmt.Fprintf(&tasks, "\n- name: %s\n  ansible.builtin.copy:\n    dest: %s\n    mode: \"0644\"\n    content: |\n%s", yamlText("Write "+f.Path), f.Path, indent(f.Content, "      "))
+		fmt.Fprintf(&tasks, "\n- name: %s\n  ansible.builtin.copy:\n    dest: %s\n    mode: \"%04o\"\n    content: |\n%s", yamlText("Write "+f.Path), f.Path, f.Mode, indent(f.Content, "      "))
 	}
 	play := "---\n" + exportHeader(p) + "- name: Tune hosts for their path\n  hosts: all\n  become: true\n  roles:\n    - wirerate\n"
 	needs := "---\ncollections:\n  - name: ansible.posix\n  - name: community.general\n"

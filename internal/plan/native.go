@@ -189,10 +189,11 @@ func perInterface(p Plan, changes []Change, name, at, format string, line func(n
 		if i < 0 {
 			i = len(files)
 			pl := place{install: fmt.Sprintf(at, nic) + " (append)", load: "sh /etc/netstart " + nic}
+			mode := fs.FileMode(0o640) // a hostname.if may hold keys: netstart(8) takes it from others
 			if p.System == catalog.FreeBSD {
-				pl.load = "service netif restart " + nic
+				pl.load, mode = "service netif restart "+nic, 0o644
 			}
-			files = append(files, File{Name: fmt.Sprintf(name, nic), Path: fmt.Sprintf(at, nic), Install: pl.install, Mode: 0o644, Format: format, Content: header(p, pl)})
+			files = append(files, File{Name: fmt.Sprintf(name, nic), Path: fmt.Sprintf(at, nic), Install: pl.install, Mode: mode, Format: format, Content: header(p, pl)})
 		}
 		text := "\n" + reasons(ch) + line(nic, ch) + "\n"
 		files[i].Content += text
