@@ -186,7 +186,7 @@ func newReportCmd(env *Env) *cobra.Command {
 	var file, out string
 	cmd := &cobra.Command{
 		Use:   "report ID | FILE",
-		Short: "Show a past experiment, or a result.json, as text, Markdown, HTML or JSON",
+		Short: "Show a past experiment or a result.json in any format",
 		Args:  exactArgs(1, "the ID of an experiment (see wirerate history; last is the newest) or a result.json is"),
 		Example: `  wirerate report last
   wirerate report 20260101-120000-ab12 --format html -o report.html`,

@@ -34,7 +34,7 @@ func newLintCmd(env *Env) *cobra.Command {
 	var opt lintOptions
 	cmd := &cobra.Command{
 		Use:   "lint FILE...",
-		Short: "Find dead, misplaced and harmful lines in configuration files",
+		Short: "Find dead, misplaced and harmful lines of configuration",
 		Long: `Judge sysctl.conf, sysctl.d, loader.conf, rc.conf, hostname.if, pf.conf, systemd
 .link and .network files, ifupdown interfaces, modprobe.d and scripts by the
 catalog. System, kind and machine are guessed from path and content; files of one

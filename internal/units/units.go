@@ -52,10 +52,15 @@ var byteSuffixes = map[string]float64{
 }
 
 // ParseRate parses a bit rate: a number and one of bit, kbit, mbit, gbit,
-// tbit (also kbps, Mbit/s, ...), in any case, with or without a space. A bare
+// tbit (also kbps, Mbit/s, Gb/s, ...), in any case, with or without a space. A bare
 // number is bit/s. Negative, infinite and unrepresentable rates are errors.
 func ParseRate(s string) (Rate, error) {
-	v, err := parse(s, rateSuffixes)
+	// A small b is a bit; GB/s would be bytes and stays an error.
+	text := s
+	if rest, ok := strings.CutSuffix(strings.TrimSpace(s), "b/s"); ok {
+		text = rest + "bit/s"
+	}
+	v, err := parse(text, rateSuffixes)
 	if err != nil {
 		return 0, fmt.Errorf("rate %q: %w; write it like 100mbit or 10gbit", s, err)
 	}

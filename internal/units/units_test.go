@@ -8,12 +8,13 @@ import (
 )
 
 func TestParseRate(t *testing.T) {
-	for s, want := range map[string]Rate{"10gbit": 10 * Gbit, "1.2 Gbit/s": 1200 * Mbit, "100Mbps": 100 * Mbit, "9600": 9600, "64k": 64 * Kbit, "2tbit": 2 * Tbit} {
+	for s, want := range map[string]Rate{"10gbit": 10 * Gbit, "1.2 Gbit/s": 1200 * Mbit, "100Mbps": 100 * Mbit, "9600": 9600, "64k": 64 * Kbit, "2tbit": 2 * Tbit,
+		"1Gb/s": Gbit, "1gbps": Gbit, "5 Mb/s": 5 * Mbit} {
 		if got, err := ParseRate(s); err != nil || got != want {
 			t.Errorf("%q = %v, %v; want %v", s, got, err, want)
 		}
 	}
-	for _, bad := range []string{"", "gbit", "-1gbit", "1e40", "10gib", "1..2gbit", "NaN", "99999999999999999999tbit"} {
+	for _, bad := range []string{"", "gbit", "-1gbit", "1e40", "10gib", "1GB/s", "1..2gbit", "NaN", "99999999999999999999tbit"} {
 		if got, err := ParseRate(bad); err == nil {
 			t.Errorf("%q parsed as %v", bad, got)
 		}
