@@ -8,7 +8,7 @@ import (
 // interrupts.
 func cpuSaturated() Rule {
 	return Rule{
-		ID: "cpu-saturated", Title: "All cores are busy, most of it with packets", Severity: Critical, Needs: []string{"sampled processors"},
+		ID: "cpu-saturated", Title: "All cores are busy, most of it with packets", Severity: Critical, Needs: []string{"sampled processors|all processors"},
 		Because: "No setting of one queue or core helps when none has time left: less work for each packet does (filter rules, moderation of interrupts, offloads), or a faster machine.",
 		Confirm: "The rate stays the same when more clients send.",
 		Check: func(in Input) []Finding {
@@ -22,12 +22,17 @@ func cpuSaturated() Rule {
 					n++
 				}
 			}
+			who := counted(n, "core")
+			if p := in.Facts.AllProcessors; n == 0 && p != nil {
+				idle, interrupt, system, n, who = p.Idle+p.Nice, p.Interrupt, p.System, 1, "all cores"
+				evidence = []facts.Source{p.Source}
+			}
 			all := float64(n)
 			if n == 0 || idle/all > 0.1 || interrupt/all < 0.4 {
 				return nil
 			}
 			return do("look for what costs time for each packet: interrupt rate, firewall rules, the number of queues", one("processor", sample(evidence),
-				"%s: %.0f%% in interrupts, %.0f%% in the kernel, %.0f%% idle", counted(n, "core"), 100*interrupt/all, 100*system/all, 100*idle/all))
+				"%s: %.0f%% in interrupts, %.0f%% in the kernel, %.0f%% idle", who, 100*interrupt/all, 100*system/all, 100*idle/all))
 		},
 		Fires: freebsdExample("top", "CPU 0:  0.0% user,  0.0% nice,  2.7% system, 97.3% interrupt,  0.0% idle\nCPU 1:  0.0% user,  0.0% nice,  6.0% system, 93.3% interrupt,  0.7% idle\n"),
 		Quiet: freebsdExample("top", "CPU 0:  0.0% user,  0.0% nice,  2.7% system, 97.3% interrupt,  0.0% idle\nCPU 1:  0.0% user,  0.0% nice,  6.0% system,  3.3% interrupt, 90.7% idle\n"),

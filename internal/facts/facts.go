@@ -82,14 +82,16 @@ type Facts struct {
 	// table they stand in: TcpExt.ListenOverflows, tcp.listen_overflows.
 	Counters   map[string]Counter `json:"counters,omitempty"`
 	Processors []Processor        `json:"processors,omitempty"`
-	Threads    []Thread           `json:"threads,omitempty"`
-	Interrupts []Interrupt        `json:"interrupts,omitempty"`
-	Flows      []Flow             `json:"flows,omitempty"`
-	Listeners  []Listener         `json:"listeners,omitempty"`
-	Neighbours []Neighbour        `json:"neighbours,omitempty"`
-	Memories   []Pool             `json:"pools,omitempty"`
-	Disks      []Disk             `json:"disks,omitempty"`
-	ZFS        *ZFS               `json:"zfs,omitempty"`
+	// AllProcessors is the time of all together, where only that is shown.
+	AllProcessors *Processor  `json:"all_processors,omitempty"`
+	Threads       []Thread    `json:"threads,omitempty"`
+	Interrupts    []Interrupt `json:"interrupts,omitempty"`
+	Flows         []Flow      `json:"flows,omitempty"`
+	Listeners     []Listener  `json:"listeners,omitempty"`
+	Neighbours    []Neighbour `json:"neighbours,omitempty"`
+	Memories      []Pool      `json:"pools,omitempty"`
+	Disks         []Disk      `json:"disks,omitempty"`
+	ZFS           *ZFS        `json:"zfs,omitempty"`
 	// Boot are the values that the loader handed to the kernel (FreeBSD's
 	// kenv). Those that have no running value are in Settings too.
 	Boot      map[string]Setting `json:"boot,omitempty"`
@@ -183,6 +185,8 @@ func (f *Facts) Counter(name string) (Counter, bool) {
 func (f *Facts) Why(part string) string {
 	p, ok := f.Parts[part]
 	switch {
+	case !ok && part == "threads":
+		return "top -SH: not recorded"
 	case !ok:
 		return part + " is not collected on " + f.System
 	case p.State == Read:

@@ -46,7 +46,7 @@ func guessIdentity(texts map[string]string) string {
 	}
 	for name := range texts {
 		if strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "ethtool ") || strings.HasPrefix(name, "ip ") || strings.HasPrefix(name, "ss ") || strings.HasPrefix(name, "tc ") || strings.HasPrefix(name, "nstat ") ||
-			strings.HasPrefix(name, "lspci ") || strings.HasPrefix(name, "mpstat ") || strings.HasPrefix(name, "conntrack ") || strings.HasPrefix(name, "/sys") {
+			strings.HasPrefix(name, "mpstat ") || strings.HasPrefix(name, "conntrack ") || strings.HasPrefix(name, "/sys") {
 			return "Linux unknown " + release("kernel.osrelease")
 		}
 	}

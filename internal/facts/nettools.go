@@ -332,6 +332,14 @@ func (f *Facts) readTop(t text) error {
 			}
 			continue
 		}
+		if m := topWhole.FindString(line); m != "" && f.AllProcessors == nil {
+			p := Processor{Sampled: true, Source: f.Line(t.from, i+1)}
+			if p.shares(topShare.FindAllStringSubmatch(line[len(m):], -1)) {
+				f.AllProcessors, found = &p, true
+				f.Parts["all processors"] = Part{From: t.from, State: Read}
+			}
+			continue
+		}
 		m := topLine.FindStringSubmatch(line)
 		if m == nil {
 			continue
@@ -342,13 +350,7 @@ func (f *Facts) readTop(t text) error {
 			continue
 		}
 		p := Processor{ID: int(id), Sampled: true, Source: f.Line(t.from, i+1)}
-		good := true
-		for _, s := range shares {
-			v, ok := positive(strings.ReplaceAll(s[1], ",", "."))
-			good = good && ok && v <= 100.5
-			p.add(s[2], v/100)
-		}
-		if !good {
+		if !p.shares(shares) {
 			continue
 		}
 		found = true
@@ -365,3 +367,19 @@ func (f *Facts) readTop(t text) error {
 // topThread finds the threads of the kernel in top's list: of FreeBSD
 // "... 9:30 93.65% kernel{em1 taskq}", of Linux "... 99.3 0.0 10:11.11 ksoftirqd/3".
 var topThread = regexp.MustCompile(`^ *\d+ root .* (\d+\.\d+)% \[?((?:kernel|intr)\{[^}]*\}?)|^ *\d+ root .* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (ksoftirqd/\d+)`)
+
+// topWhole begins top's line of all processors together.
+var topWhole = regexp.MustCompile(`^(?:CPU:|%?Cpu\(s\):) +`)
+
+// shares takes the pairs of a percentage and its name; false when they cannot
+// be.
+func (p *Processor) shares(pairs [][]string) bool {
+	for _, s := range pairs {
+		v, ok := positive(strings.ReplaceAll(s[1], ",", "."))
+		if !ok || v > 100.5 {
+			return false
+		}
+		p.add(s[2], v/100)
+	}
+	return len(pairs) >= 4
+}

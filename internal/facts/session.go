@@ -106,7 +106,7 @@ func splitSession(s string) []section {
 			continue
 		}
 		if strings.ContainsAny(line, "#$%>") {
-			if m := promptLine.FindStringSubmatch(line); m != nil {
+			if m := promptLine.FindStringSubmatch(line); m != nil && !percentage.MatchString(m[1]) {
 				words := commandWords(m[2])
 				isTool := len(words) > 0 && slices.Contains(known, words[0])
 				if isTool || strings.HasPrefix(line, "$ ") || strings.Contains(m[1], "@") {
@@ -120,6 +120,9 @@ func splitSession(s string) []section {
 	}
 	return parts
 }
+
+// percentage tells a share in a table of top from the prompt of csh.
+var percentage = regexp.MustCompile(`[0-9]%$`)
 
 // unmarked takes off what mail and forums add to a line: the mark of a
 // quotation, stars and backticks around it.
