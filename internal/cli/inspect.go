@@ -186,7 +186,7 @@ func recorded(name string) bool {
 func collectSession(name string, problem error) (*facts.Facts, error) {
 	texts, err := facts.LoadFile(name)
 	switch {
-	case errors.Is(err, facts.ErrNotText):
+	case errors.Is(err, facts.ErrNotText), errors.Is(err, facts.ErrNoOutputs) && strings.HasSuffix(name, "gz"):
 		return nil, usage(problem)
 	case err != nil:
 		return nil, usage(fmt.Errorf("%s: %w", name, err))
