@@ -120,25 +120,13 @@ func functions(system catalog.System, items []Item) string {
 	return b.String()
 }
 
-// exactly fails for a text that plain would alter, so that it could not be put
-// back as it was; between numbers blanks are all the same to a kernel.
-const exactly = `exactly() {
- case $v in *[!0-9[:blank:]-]*) ;; *) return 0 ;; esac
- x=$v; plain; case $x in *"$v"*) return 0 ;; esac
- v="its value \"$x\" has runs of blanks, which could not be put back as they are"; return 1
-}
-`
-
 // readScript prints "N ok VALUE" or "N failed WHY" for every item. With tunables, what sysctl(8) does not know is looked for among the values that
-// FreeBSD's loader gave the kernel; without, the values are to be written again.
+// FreeBSD's loader gave the kernel.
 func readScript(system catalog.System, items []Item, tunables bool) string {
 	var b strings.Builder
-	b.WriteString(scriptPrologue + exactly + functions(system, items) + "batch\n")
+	b.WriteString(scriptPrologue + functions(system, items) + "batch\n")
 	for i, it := range items {
 		get := fmt.Sprintf("get_%d", i)
-		if !tunables {
-			get += " && exactly"
-		}
 		if tunables && system == catalog.FreeBSD && it.knob.sysctl != "" {
 			get += " || { k=$(kenv -q " + quote(it.knob.sysctl) + " 2>/dev/null) && v=$k; }"
 		}

@@ -344,16 +344,3 @@ func TestDeadManHasItsOwnScope(t *testing.T) {
 		})
 	}
 }
-
-// TestRunsOfBlanks leaves a text alone that could not be put back as it was.
-func TestRunsOfBlanks(t *testing.T) {
-	for value, ok := range map[string]bool{"4096\t131072\t6291456": true, "-1 \t 2": true, "cubic reno": true, "|/bin/save %P  %u": false, "a\tb": false, " one ": true} {
-		k := fakeKernel{t.TempDir()}
-		k.write("n.a", value)
-		k.write("n.b", "1")
-		_, err := Begin(t.Context(), host.NewLocal(), catalog.Linux, []string{"n.a", "n.b"}, k.options(t.TempDir()))
-		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "n.a cannot be read: its value") {
-			t.Errorf("%q: %v", value, err)
-		}
-	}
-}

@@ -184,7 +184,11 @@ func (l *Lab) configure(name, dev string, mtu, edge int, b bool) error {
 		if v6 && mtu < minMTU6 {
 			continue
 		}
-		err := h.AddrAdd(link, &netlink.Addr{IPNet: ipNet(address(edge, b, v6))})
+		addr := &netlink.Addr{IPNet: ipNet(address(edge, b, v6))}
+		if v6 {
+			addr.Flags = unix.IFA_F_NODAD // else the first packets may come before the address is valid
+		}
+		err := h.AddrAdd(link, addr)
 		if v6 && (errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EACCES)) {
 			continue // a kernel without IPv6
 		}

@@ -41,8 +41,8 @@ func TestLabsInARowLeaveNothing(t *testing.T) {
 	for range 8 {
 		once()
 	}
-	// The runtime keeps some threads of its own.
-	if f, th, i := count("/proc/self/fd/*"), count("/proc/self/task/*"), count("/sys/class/net/*"); f > files || th > threads+8 || i != interfaces {
+	// The runtime keeps some threads of its own, and a file; a leak is one a lab.
+	if f, th, i := count("/proc/self/fd/*"), count("/proc/self/task/*"), count("/sys/class/net/*"); f > files+4 || th > threads+8 || i != interfaces {
 		t.Errorf("files %d, threads %d, interfaces %d before; %d, %d, %d after", files, threads, interfaces, f, th, i)
 	}
 	children, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
