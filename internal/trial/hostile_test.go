@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/stats"
@@ -233,18 +234,20 @@ func TestNoSpread(t *testing.T) {
 // TestDisturbedToTheEnd: where runs are disturbed until time is up, the pairs
 // in hand are concluded.
 func TestDisturbedToTheEnd(t *testing.T) {
-	d := design(2)
-	d.Looks, d.Deadline = nil, time.Now().Add(100*time.Millisecond)
-	m := newMachine(1, 1, 1.5)
-	m.fail = func(n, _ int) error {
-		time.Sleep(2 * time.Millisecond)
-		if n >= 9 {
-			return fmt.Errorf("%w: %w: memory", workload.ErrTool, workload.ErrDisturbed)
+	synctest.Test(t, func(t *testing.T) {
+		d := design(2)
+		d.Looks, d.Deadline = nil, time.Now().Add(100*time.Millisecond)
+		m := newMachine(1, 1, 1.5)
+		m.fail = func(n, _ int) error {
+			time.Sleep(2 * time.Millisecond)
+			if n >= 9 {
+				return fmt.Errorf("%w: %w: memory", workload.ErrTool, workload.ErrDisturbed)
+			}
+			return nil
 		}
-		return nil
-	}
-	r, err := Compare(t.Context(), d, m.measure, quiet)
-	if err != nil || r.Pairs != 4 || len(r.Runs) != 8 || find(r.Warnings, CodeLost) == nil {
-		t.Errorf("%v, %d pairs, %d runs, %v", err, r.Pairs, len(r.Runs), r.Warnings)
-	}
+		r, err := Compare(t.Context(), d, m.measure, quiet)
+		if err != nil || r.Pairs != 4 || len(r.Runs) != 8 || find(r.Warnings, CodeLost) == nil {
+			t.Errorf("%v, %d pairs, %d runs, %v", err, r.Pairs, len(r.Runs), r.Warnings)
+		}
+	})
 }

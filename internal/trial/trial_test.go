@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/stats"
@@ -206,17 +207,19 @@ func TestZeroThroughput(t *testing.T) {
 }
 
 func TestBudget(t *testing.T) {
-	d := design(2)
-	d.MaxPairs, d.Looks = 100, nil
-	d.Deadline = time.Now().Add(120 * time.Millisecond)
-	m := newMachine(1, 1, 1)
-	r, err := Compare(t.Context(), d, func(ctx context.Context, arm int) (workload.Run, error) {
-		time.Sleep(5 * time.Millisecond)
-		return m.measure(ctx, arm)
-	}, quiet)
-	if err != nil || r.Pairs < 2 || r.Pairs > 13 || len(r.Comparisons) != 1 {
-		t.Errorf("%v, %d pairs", err, r.Pairs)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		d := design(2)
+		d.MaxPairs, d.Looks = 100, nil
+		d.Deadline = time.Now().Add(120 * time.Millisecond)
+		m := newMachine(1, 1, 1)
+		r, err := Compare(t.Context(), d, func(ctx context.Context, arm int) (workload.Run, error) {
+			time.Sleep(5 * time.Millisecond)
+			return m.measure(ctx, arm)
+		}, quiet)
+		if err != nil || r.Pairs < 2 || r.Pairs > 13 || len(r.Comparisons) != 1 {
+			t.Errorf("%v, %d pairs", err, r.Pairs)
+		}
+	})
 }
 
 // TestResume answers the first runs from records, as after a kill: the trial
