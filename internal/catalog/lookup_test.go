@@ -93,3 +93,11 @@ func TestOpenCutOrFlipped(t *testing.T) {
 		}
 	}
 }
+
+func TestSystemTitle(t *testing.T) {
+	for system, want := range map[System]string{Linux: "Linux", FreeBSD: "FreeBSD", OpenBSD: "OpenBSD", "plan9": "plan9", "": ""} {
+		if got := system.Title(); got != want {
+			t.Errorf("System(%q).Title() = %q, want %q", system, got, want)
+		}
+	}
+}

@@ -16,6 +16,20 @@ const (
 	OpenBSD System = "openbsd"
 )
 
+// Title returns the system's name as its authors write it; the name of a
+// system that is none of the three as it is.
+func (s System) Title() string {
+	switch s {
+	case Linux:
+		return "Linux"
+	case FreeBSD:
+		return "FreeBSD"
+	case OpenBSD:
+		return "OpenBSD"
+	}
+	return string(s)
+}
+
 // Systems lists every system, in the order in which reports name them.
 func Systems() []System { return []System{FreeBSD, OpenBSD, Linux} }
 

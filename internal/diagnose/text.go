@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -40,7 +41,7 @@ func (d Diagnosis) Text(w io.Writer) error {
 
 func (d Diagnosis) hostLine(b *strings.Builder) {
 	f := d.Facts
-	parts := []string{strings.TrimSpace(systemName(f.System) + " " + f.Release)}
+	parts := []string{strings.TrimSpace(catalog.System(f.System).Title() + " " + f.Release)}
 	if f.Distribution != "" {
 		parts = append(parts, f.Distribution)
 	}
@@ -58,10 +59,6 @@ func (d Diagnosis) hostLine(b *strings.Builder) {
 		name += " (" + f.Node + ")"
 	}
 	wrap(b, "", "  ", name+": "+strings.Join(parts, ", "))
-}
-
-func systemName(s string) string {
-	return map[string]string{"linux": "Linux", "freebsd": "FreeBSD", "openbsd": "OpenBSD"}[s]
 }
 
 // nicRows bounds the table of interfaces.

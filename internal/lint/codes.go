@@ -70,7 +70,7 @@ func WriteCode(w io.Writer, c Code) error {
 		title string
 		Example
 	}{{"Reported", c.Bad}, {"Not reported", c.Good}} {
-		system := strings.TrimSpace(title(catalog.System(ex.System)) + " " + ex.Version)
+		system := strings.TrimSpace(catalog.System(ex.System).Title() + " " + ex.Version)
 		if ex.Driver != "" {
 			system += ", driver " + ex.Driver
 		}

@@ -110,12 +110,12 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 	name := e.Name
 	switch r.StateIn(version) {
 	case catalog.Gone:
-		text := fmt.Sprintf("%s does not exist since %s %s", name, title(k.system), r.Removed)
+		text := fmt.Sprintf("%s does not exist since %s %s", name, k.system.Title(), r.Removed)
 		switch {
 		case r.Removed == "0":
-			text = fmt.Sprintf("%s is no setting of %s's own kernel", name, title(k.system))
+			text = fmt.Sprintf("%s is no setting of %s's own kernel", name, k.system.Title())
 		case !r.Removed.AtLeast("2") && k.system != catalog.Linux:
-			text = fmt.Sprintf("%s does not exist in %s, and never did", name, title(k.system))
+			text = fmt.Sprintf("%s does not exist in %s, and never did", name, k.system.Title())
 		}
 		if r.RenamedTo != "" {
 			return []finding{k.renamed(r, e, Warning, text+"; it is called "+r.RenamedTo+" now")}, true
@@ -124,9 +124,9 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 			fix: &Fix{Kind: FixCommentOut, Reason: text}}}, true
 	case catalog.NotYet:
 		return []finding{{id: "not-yet", code: "not-yet", severity: Warning, because: r.Does, sources: r.Sources,
-			message: fmt.Sprintf("%s appears in %s %s, later than %s", name, title(k.system), r.Since, version)}}, true
+			message: fmt.Sprintf("%s appears in %s %s, later than %s", name, k.system.Title(), r.Since, version)}}, true
 	case catalog.Inactive:
-		text := fmt.Sprintf("%s is accepted but ignored since %s %s", name, title(k.system), r.NoEffectSince)
+		text := fmt.Sprintf("%s is accepted but ignored since %s %s", name, k.system.Title(), r.NoEffectSince)
 		return []finding{{id: "no-effect", code: "no-effect", severity: Warning, message: text, because: because, sources: r.Sources,
 			fix: &Fix{Kind: FixCommentOut, Reason: text}}}, true
 	}
@@ -267,9 +267,9 @@ func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.V
 		}
 		switch {
 		case known.Removed != "" && version.AtLeast(known.Removed):
-			return bad(Warning, fmt.Sprintf("%s: %s is no value since %s %s", e.Name, known.Value, title(system), known.Removed), "It meant: "+known.Means+".")
+			return bad(Warning, fmt.Sprintf("%s: %s is no value since %s %s", e.Name, known.Value, system.Title(), known.Removed), "It meant: "+known.Means+".")
 		case known.Since != "" && !version.AtLeast(known.Since):
-			return bad(Warning, fmt.Sprintf("%s: %s is a value only from %s %s on", e.Name, known.Value, title(system), known.Since), "It means: "+known.Means+".")
+			return bad(Warning, fmt.Sprintf("%s: %s is a value only from %s %s on", e.Name, known.Value, system.Title(), known.Since), "It means: "+known.Means+".")
 		}
 		return nil
 	}
@@ -349,7 +349,7 @@ func (k *checker) valueMessage(code string, e conffile.Entry, normal string, ver
 	switch code {
 	case "below-default":
 		if normal != "" {
-			return fmt.Sprintf("%s is below the default of %s %s, %s", setting, title(k.system), version, normal)
+			return fmt.Sprintf("%s is below the default of %s %s, %s", setting, k.system.Title(), version, normal)
 		}
 		return setting + " is below the default"
 	case "wrong-unit":
@@ -376,21 +376,8 @@ func (k *checker) sameAsDefault(r *catalog.Record, e conffile.Entry, v reading, 
 	}
 	text := fmt.Sprintf("%s = %s is the default", e.Name, strings.TrimSpace(e.Value))
 	if k.known {
-		text += fmt.Sprintf(" of %s %s", title(k.system), version)
+		text += fmt.Sprintf(" of %s %s", k.system.Title(), version)
 	}
 	return &finding{id: "same-as-default", code: "same-as-default", severity: Info, message: text, sources: r.Sources, value: true,
 		because: "The line changes nothing now, and will hold the value back when the system's own default improves."}
-}
-
-// title is a system's name for people.
-func title(s catalog.System) string {
-	switch s {
-	case catalog.Linux:
-		return "Linux"
-	case catalog.FreeBSD:
-		return "FreeBSD"
-	case catalog.OpenBSD:
-		return "OpenBSD"
-	}
-	return string(s)
 }

@@ -50,7 +50,7 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 		return nil
 	}
 	f := finding{code: "unknown-key", severity: Warning, message: e.Name + " does not exist",
-		because: fmt.Sprintf("The catalog has every setting below %s* of %s, and not this one.", prefix, title(k.system))}
+		because: fmt.Sprintf("The catalog has every setting below %s* of %s, and not this one.", prefix, k.system.Title())}
 	if near := k.nearest(e.Name); near != "" {
 		f.message += "; did you mean " + near + "?"
 	} else {
@@ -130,7 +130,7 @@ func (k *checker) wrongSystem(e conffile.Entry) *finding {
 			continue
 		}
 		f := &finding{code: "wrong-system", severity: Error, because: r.Does, sources: r.Sources,
-			message: fmt.Sprintf("%s is a setting of %s; %s has none of that name", e.Name, title(s), title(k.system))}
+			message: fmt.Sprintf("%s is a setting of %s; %s has none of that name", e.Name, s.Title(), k.system.Title())}
 		if !foreign && k.coveredBy(e.Name) == "" {
 			return nil // the two BSDs share much, and this subtree is not complete
 		}
@@ -144,8 +144,8 @@ func (k *checker) wrongSystem(e conffile.Entry) *finding {
 		if k.system == catalog.Linux {
 			other = "the BSDs"
 		}
-		return &finding{code: "wrong-system", severity: Error, because: "The subtree " + e.Name[:strings.LastIndexByte(e.Name, '.')] + " is not one of " + title(k.system) + ".",
-			message: fmt.Sprintf("%s is a setting of %s; %s has none of that name", e.Name, other, title(k.system))}
+		return &finding{code: "wrong-system", severity: Error, because: "The subtree " + e.Name[:strings.LastIndexByte(e.Name, '.')] + " is not one of " + k.system.Title() + ".",
+			message: fmt.Sprintf("%s is a setting of %s; %s has none of that name", e.Name, other, k.system.Title())}
 	}
 	return nil
 }

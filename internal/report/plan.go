@@ -56,7 +56,7 @@ func planTitle(p plan.Plan) string {
 }
 
 func releaseWords(p plan.Plan) string {
-	return strings.TrimSpace(systemName(p.System) + " " + string(p.Release))
+	return strings.TrimSpace(p.System.Title() + " " + string(p.Release))
 }
 
 // planLines prints one line per change; its columns are as wide as the plan

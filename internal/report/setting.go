@@ -13,7 +13,7 @@ import (
 // says how the setting stands in that release; an empty one stands for none.
 func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	var p page
-	p.wrap("", "  ", fmt.Sprintf("%s (%s)", r.Name, systemName(r.System)))
+	p.wrap("", "  ", fmt.Sprintf("%s (%s)", r.Name, r.System.Title()))
 	p.wrap("", "", r.Does)
 	p.blank()
 	settingLife(&p, r, version)
@@ -46,7 +46,7 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 
 // settingLife says in which releases the setting exists and what became of it.
 func settingLife(p *page, r *catalog.Record, version catalog.Version) {
-	system := systemName(r.System)
+	system := r.System.Title()
 	if version != "" {
 		state := map[catalog.State]string{
 			catalog.Present: "exists", catalog.NotYet: "does not exist yet", catalog.Gone: "no longer exists",
@@ -227,18 +227,6 @@ func conditions(e catalog.Evidence) string {
 		}
 	}
 	return strings.Join(parts, "; ")
-}
-
-func systemName(s catalog.System) string {
-	switch s {
-	case catalog.Linux:
-		return "Linux"
-	case catalog.FreeBSD:
-		return "FreeBSD"
-	case catalog.OpenBSD:
-		return "OpenBSD"
-	}
-	return string(s)
 }
 
 func kindWords(k catalog.Kind) string {
