@@ -25,7 +25,7 @@ func newExplainCmd(env *Env) *cobra.Command {
 	var opt explainOptions
 	cmd := &cobra.Command{
 		Use:   "explain NAME",
-		Short: "Explain a setting, a lint code or a rule: what it does, defaults, formulas, sources",
+		Short: "Explain a setting, a lint code or a rule, with its sources",
 		Example: `  wirerate explain net.ipv4.tcp_rmem
   wirerate explain 'net.inet.tcp.syncache.*' --os freebsd
   wirerate explain --search receive,window

@@ -135,9 +135,6 @@ type File struct {
 	edits []edit
 }
 
-// Source returns the text as it was read.
-func (f *File) Source() string { return f.src }
-
 // Parse reads a file of the given kind and system. The path serves messages
 // and, for hostname.if and .link files, the interface name. Text that is not a
 // configuration file at all (binary, UTF-16, larger than MaxSize) is an error
@@ -281,12 +278,6 @@ func CheckText(path, src string) error {
 		return fmt.Errorf("%s: not a configuration file, it holds a NUL byte at offset %d: binary data", path, i)
 	}
 	return nil
-}
-
-// Column returns the column of an offset in src, in bytes from 1.
-func Column(src string, offset int) int {
-	offset = min(max(offset, 0), len(src))
-	return offset - strings.LastIndexByte(src[:offset], '\n')
 }
 
 // isBlank reports blank space inside a line: what isspace(3) of the C locale

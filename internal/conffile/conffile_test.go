@@ -20,7 +20,7 @@ func show(t *testing.T, kind Kind, system System, path, text string) string {
 	}
 	var b strings.Builder
 	for _, e := range f.Entries {
-		fmt.Fprintf(&b, "%d:%d %s=%s", e.Line, Column(f.Source(), e.KeySpan.Start), e.Name, e.Value)
+		fmt.Fprintf(&b, "%d:%d %s=%s", e.Line, column(f.src, e.KeySpan.Start), e.Name, e.Value)
 		var notes []string
 		if e.Iface != "" {
 			notes = append(notes, e.Iface)
@@ -40,7 +40,7 @@ func show(t *testing.T, kind Kind, system System, path, text string) string {
 		b.WriteString("\n")
 	}
 	for _, r := range f.Rejects {
-		fmt.Fprintf(&b, "refused %d:%d %q\n", r.Line, Column(f.Source(), r.Span.Start), f.Source()[r.Span.Start:r.Span.End])
+		fmt.Fprintf(&b, "refused %d:%d %q\n", r.Line, column(f.src, r.Span.Start), f.src[r.Span.Start:r.Span.End])
 	}
 	return b.String()
 }
@@ -429,4 +429,9 @@ func BenchmarkSysctl(b *testing.B) {
 			b.ReportMetric(float64(lines)*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
 		})
 	}
+}
+
+// column returns the column of an offset in src, in bytes from 1.
+func column(src string, offset int) int {
+	return offset - strings.LastIndexByte(src[:offset], '\n')
 }

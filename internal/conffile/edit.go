@@ -92,34 +92,6 @@ func (f *File) Rename(i int, key string) error {
 	return f.replace(f.Entries[i].KeySpan, key)
 }
 
-// Remove deletes the line or lines of entry i. An option that is a word of a
-// larger value is deleted as that word with its argument; another line that
-// makes several settings is ErrShared.
-func (f *File) Remove(i int) error {
-	e := &f.Entries[i]
-	if e.Has(Part) && e.style != styleFixed {
-		span := Span{min(e.KeySpan.Start, e.ValueSpan.Start), max(e.KeySpan.End, e.ValueSpan.End)}
-		if span.Start > 0 && isBlank(f.src[span.Start-1]) {
-			span.Start--
-		} else if span.End < len(f.src) && isBlank(f.src[span.End]) {
-			span.End++
-		}
-		return f.replace(span, "")
-	}
-	if f.shared(i) {
-		return fmt.Errorf("%s:%d: %s: %w", f.Path, e.Line, e.Key, ErrShared)
-	}
-	return f.replace(f.line(e.Raw), "")
-}
-
-// line widens a span of whole lines by the newline after it.
-func (f *File) line(raw Span) Span {
-	if i := strings.IndexByte(f.src[raw.End:], '\n'); i >= 0 {
-		raw.End += i + 1
-	}
-	return raw
-}
-
 // shared reports whether another entry than a part of i is written on the
 // lines of entry i.
 func (f *File) shared(i int) bool {
@@ -152,12 +124,6 @@ func (f *File) Comment(i int, reason string) error {
 		b.WriteString("#" + line)
 	}
 	return f.replace(e.Raw, b.String())
-}
-
-// InsertBefore inserts text as lines of its own before the lines of entry i.
-func (f *File) InsertBefore(i int, text string) error {
-	at := f.Entries[i].Raw.Start
-	return f.replace(Span{at, at}, f.asLines(text))
 }
 
 // Append adds text as lines of its own at the end of the file.

@@ -137,19 +137,3 @@ func hintIface(name string) string {
 	}
 	return FreeBSDIface(name)
 }
-
-// Includes returns the files that a loader.conf names in loader_conf_files,
-// or that an interfaces file names in source lines, in their order; patterns
-// are returned as they are.
-func (f *File) Includes() []string {
-	var files []string
-	for _, e := range f.Entries {
-		switch {
-		case f.Kind == Loader && (e.Key == "loader_conf_files" || e.Key == "local_loader_conf_files"):
-			files = append(files, strings.Fields(e.Value)...)
-		case f.Kind == Interfaces && (e.Key == "source" || e.Key == "source-directory"):
-			files = append(files, e.Value)
-		}
-	}
-	return files
-}
