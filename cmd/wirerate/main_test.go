@@ -28,7 +28,20 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Condition:           condition,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"measures": measures},
 	})
+}
+
+// measures runs a command whose verdict on what it measures is the machine's
+// affair: it ends with status 0 or 1, and what it prints is there to be looked
+// at.
+func measures(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: measures command [args...]")
+	}
+	if status := exitStatus(ts.Exec(args[0], args[1:]...)); status != 0 && status != 1 {
+		ts.Fatalf("exit status %d, want 0 or 1", status)
+	}
 }
 
 // condition knows what this machine offers: [netns] namespaces and a TUN

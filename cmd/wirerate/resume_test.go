@@ -31,7 +31,7 @@ func killAndResume(t *testing.T, verb string, args ...string) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	file := filepath.Join(t.TempDir(), "history.db")
-	args = append([]string{verb, "--tool", "builtin", "--run", "1s", "--omit", "100ms", "--pairs", "3", "--for", "90s", "--history", file}, args...)
+	args = append([]string{verb, "--tool", "builtin", "--run", "1s", "--omit", "100ms", "--pairs", "3", "--for", "10m", "--history", file}, args...)
 	victim := exec.CommandContext(t.Context(), program, args...)
 	var said bytes.Buffer
 	victim.Stdout, victim.Stderr = &said, &said

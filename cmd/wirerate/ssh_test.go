@@ -53,7 +53,7 @@ func TestTuneOverSSH(t *testing.T) {
 	before := [2]string{sysctls(t, a), sysctls(t, b)}
 	out := t.TempDir()
 	cmd := exec.Command("wirerate", "tune", "ssh://root@wr-a", "--peer", "ssh://root@wr-b", "--ssh-config", config, "--path", "rate=10gbit,rtt=100ms",
-		"--role", "bulk", "--no-history", "--for", "60s", "--run", "1s", "--omit", "1s", "--pairs", "2", "--no-shares", "-o", out, "--json")
+		"--role", "bulk", "--no-history", "--for", "10m", "--run", "1s", "--omit", "1s", "--pairs", "2", "--no-shares", "-o", out, "--json")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	stdout, err := cmd.Output()
