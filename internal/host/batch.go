@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -68,42 +67,8 @@ func batchLine(op Op) (string, error) {
 		p := quote(op.Path)
 		return "[ -e " + p + " ] || { echo 'no such file' >&2; return 1; }; printf '%s\\n' " +
 			quote(strings.TrimRight(string(op.Data), "\n")) + " | tee " + p + " >/dev/null", nil
-	case ActRemove:
-		p := quote(op.Path)
-		return "if [ -d " + p + " ]; then rmdir " + p + "; else rm -f " + p + "; fi </dev/null", nil
 	}
 	return "", fmt.Errorf("unknown operation %q", op.Action)
-}
-
-// parseBatch takes the answers out of a batch script's output. It is complete
-// when every operation is answered, or one that is marked Must failed.
-func parseBatch(mark string, out []byte, ops []Op) ([]Answer, bool) {
-	answers := make([]Answer, len(ops))
-	_, out, begun := bytes.Cut(out, []byte("\n"+mark+" begin\n"))
-	if !begun {
-		return nil, false
-	}
-	for i, op := range ops {
-		output, rest, ok := bytes.Cut(out, []byte("\n"+mark+" "))
-		report, rest, ok2 := bytes.Cut(rest, []byte("\n"+mark+" end\n"))
-		status, stderr, _ := strings.Cut(string(report), "\n")
-		st, err := strconv.Atoi(status)
-		if !ok || !ok2 || err != nil {
-			return nil, false
-		}
-		answers[i] = Answer{Op: op, Out: slices.Clip(output), Stderr: stderr, Status: st}
-		if st != 0 {
-			answers[i].Failure = Classify(stderr)
-		}
-		out = rest
-		if st != 0 && op.Must {
-			for j := i + 1; j < len(ops); j++ {
-				answers[j] = Answer{Op: ops[j], Failure: Skipped}
-			}
-			return answers, true
-		}
-	}
-	return answers, true
 }
 
 func shellCommand(args []string) string {

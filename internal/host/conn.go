@@ -41,12 +41,11 @@ type Action string
 
 // The actions of an operation.
 const (
-	ActRead   Action = "read"   // a file's content
-	ActList   Action = "list"   // the paths that match a pattern, a line each
-	ActRun    Action = "run"    // a command
-	ActWrite  Action = "write"  // a whole file, atomically and durably
-	ActPoke   Action = "poke"   // a value into a file of /proc/sys or /sys
-	ActRemove Action = "remove" // a file, or an empty directory
+	ActRead  Action = "read"  // a file's content
+	ActList  Action = "list"  // the paths that match a pattern, a line each
+	ActRun   Action = "run"   // a command
+	ActWrite Action = "write" // a whole file, atomically and durably
+	ActPoke  Action = "poke"  // a value into a file of /proc/sys or /sys
 )
 
 // Op is one operation on a host.
@@ -85,9 +84,6 @@ func Write(path string, data []byte, mode fs.FileMode) Op {
 // Poke returns the operation that writes a value into an existing file of a
 // kernel file system.
 func Poke(path, value string) Op { return Op{Action: ActPoke, Path: path, Data: []byte(value)} }
-
-// Remove returns the operation that removes a file or an empty directory.
-func Remove(path string) Op { return Op{Action: ActRemove, Path: path} }
 
 // WithInput returns the operation with standard input for its command.
 func (o Op) WithInput(data []byte) Op { o.Data = data; return o }

@@ -17,10 +17,8 @@ import (
 	"time"
 )
 
-const (
-	commandLimit = time.Minute
-	readLimit    = 64 << 20
-)
+// commandLimit is how long a command may run that has no bound of its own.
+const commandLimit = time.Minute
 
 // Local is this machine.
 type Local struct {
@@ -71,12 +69,6 @@ func perform(ctx context.Context, op Op) Answer {
 		return answer(op, nil, writeDurably(op.Path, op.Data, op.Mode))
 	case ActPoke:
 		return answer(op, nil, poke(op.Path, op.Data))
-	case ActRemove:
-		err := os.Remove(op.Path)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return answer(op, nil, err)
 	}
 	return answer(op, nil, fmt.Errorf("unknown operation %q", op.Action))
 }
@@ -181,13 +173,15 @@ func runCommand(ctx context.Context, op Op) Answer {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	var stdout, stderr bytes.Buffer
+	stdout, stderr := bounded{limit: readLimit}, bounded{limit: saidLimit}
 	cmd := command(ctx, op.Args)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(op.Data), &stdout, &stderr
 	err := cmd.Run()
-	a := Answer{Op: op, Out: stdout.Bytes(), Stderr: stderr.String()}
+	a := Answer{Op: op, Out: stdout.kept.Bytes(), Stderr: stderr.kept.String()}
 	var exit *exec.ExitError
 	switch {
+	case stdout.cut:
+		a.Failure, a.Stderr = Failed, tooLong
 	case err == nil:
 	case ctx.Err() != nil:
 		a.Failure, a.Stderr = TimedOut, fmt.Sprintf("still running after %s, stopped", limit)

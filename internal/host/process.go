@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -15,7 +14,7 @@ type process struct {
 	cmd            *exec.Cmd
 	stdin          io.WriteCloser // closed, it ends a command behind ssh; nil: none
 	cancel         context.CancelFunc
-	stdout, stderr bytes.Buffer
+	stdout, stderr bounded
 	done           chan struct{}
 	err            error // of the command, once done is closed
 }
@@ -27,7 +26,7 @@ const hangUpGrace = 3 * time.Second
 // prepare gets ends it.
 func startProcess(op Op, remote bool, prepare func(context.Context) *exec.Cmd) (*process, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{op: op, cancel: cancel, done: make(chan struct{})}
+	p := &process{op: op, cancel: cancel, done: make(chan struct{}), stdout: bounded{limit: readLimit}, stderr: bounded{limit: saidLimit}}
 	p.cmd = prepare(ctx)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if remote {
@@ -60,13 +59,16 @@ func (p *process) Stop() Answer {
 	}
 	p.cancel()
 	<-p.done
-	a := Answer{Op: p.op, Out: p.stdout.Bytes(), Stderr: p.stderr.String()}
+	a := Answer{Op: p.op, Out: p.stdout.kept.Bytes(), Stderr: p.stderr.kept.String()}
 	var exit *exec.ExitError
 	if errors.As(p.err, &exit) {
 		a.Status = exit.ExitCode()
 		if a.Status > 0 && !stopped {
 			a.Failure = Classify(a.Stderr)
 		}
+	}
+	if p.stdout.cut {
+		a.Failure, a.Stderr = Failed, tooLong
 	}
 	return a
 }

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -14,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,8 +32,11 @@ type SSHOptions struct {
 type SSH struct {
 	name    string
 	args    []string // of ssh, up to the remote command
-	become  string   // "", "sudo" or "doas"
+	remote  string   // the remote command
 	control string   // folder of the control socket
+
+	become               string // "", "sudo" or "doas"
+	beginLimit, patience time.Duration
 
 	mu      sync.Mutex
 	started []*process
@@ -62,18 +65,44 @@ func OpenSSH(ctx context.Context, address string, opt SSHOptions) (*SSH, error) 
 		return nil, err
 	}
 	u.RawQuery = ""
-	s := &SSH{name: u.String(), become: become, control: control, args: sshArgs(u, control, opt)}
-	if _, err := s.Do(ctx, Command("true").OrStop()); err != nil {
+	s := &SSH{name: u.String(), become: become, control: control, beginLimit: beginLimit, patience: patience}
+	s.args = sshArgs(ctx, u, control, opt)
+	if err := s.reach(ctx); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func sshArgs(u *url.URL, control string, opt SSHOptions) []string {
-	args := []string{"-T", "-x", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", "-o", "ConnectTimeout=10",
-		"-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3",
-		"-o", "ControlMaster=auto", "-o", "ControlPersist=30", "-o", "ControlPath=" + filepath.Join(control, "c")}
+// reach makes the connection and finds out how a POSIX shell is had behind it:
+// restricted shells know neither exec nor paths.
+func (s *SSH) reach(ctx context.Context) error {
+	var first error
+	for _, remote := range []string{"exec /bin/sh -s", "sh -s"} {
+		s.remote = remote
+		if s.become != "" {
+			s.remote = "exec " + s.become + " -n /bin/sh -s"
+		}
+		_, err := s.Do(ctx, Command("true").OrStop())
+		if err == nil {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+		if s.become != "" || !errors.Is(err, errNoShell) {
+			break
+		}
+	}
+	return first
+}
+
+// sshArgs are ssh's arguments up to the remote command. What bounds the waiting
+// is given where the user's own configuration does not; a command or a forwarding
+// configured for people is not for us. A control socket's path must fit into a
+// socket address of 104 bytes on some systems, with a suffix that ssh adds.
+func sshArgs(ctx context.Context, u *url.URL, control string, opt SSHOptions) []string {
+	args := []string{"-T", "-x", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes"}
 	if opt.ConfigFile != "" {
 		args = append(args, "-F", opt.ConfigFile)
 	}
@@ -83,63 +112,133 @@ func sshArgs(u *url.URL, control string, opt SSHOptions) []string {
 	if u.User != nil {
 		args = append(args, "-l", u.User.Username())
 	}
+	args = append(args, boundsOf(ctx, append(slices.Clone(args), "--", u.Hostname()))...)
+	if socket := filepath.Join(control, "c"); len(socket) < 80 {
+		args = append(args, "-o", "ControlMaster=auto", "-o", "ControlPersist=30", "-o", "ControlPath="+socket)
+	} else {
+		args = append(args, "-o", "ControlMaster=no", "-o", "ControlPath=none")
+	}
 	return append(args, "--", u.Hostname())
+}
+
+// boundsOf returns the options that bound ssh's waiting, but for those that the
+// configuration of this host gives (ssh -G).
+func boundsOf(ctx context.Context, args []string) []string {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	said, _ := exec.CommandContext(ctx, "ssh", append([]string{"-G"}, args...)...).Output() // ssh itself will say what is wrong
+	given := map[string]bool{}
+	for line := range strings.Lines(string(said)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, err := strconv.Atoi(value)
+		given[key] = err == nil && n > 0
+	}
+	var bounds []string
+	if !given["connecttimeout"] {
+		bounds = append(bounds, "-o", "ConnectTimeout=10")
+	}
+	if !given["serveraliveinterval"] {
+		bounds = append(bounds, "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
+	}
+	return bounds
 }
 
 // Name returns the address as given.
 func (s *SSH) Name() string { return s.name }
 
-// Do runs the operations as one shell script on the host.
+// Do runs the operations as one shell script on the host. An operation that
+// takes longer than it may is given up, and the rest goes into another script.
 func (s *SSH) Do(ctx context.Context, ops ...Op) ([]Answer, error) {
+	answers := make([]Answer, 0, len(ops))
+	for len(answers) < len(ops) {
+		some, err := s.batch(ctx, ops[len(answers):])
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, some...)
+	}
+	return answers, nil
+}
+
+// How long ssh is waited for: beginLimit until the host's shell begins, which
+// takes in the connection; durableLimit for what writes a file, since a flush may
+// have a whole disk to do; patience for an answer's way, beside the operation's
+// own bound.
+const (
+	beginLimit   = 2 * time.Minute
+	durableLimit = 5 * time.Minute
+	patience     = 30 * time.Second
+)
+
+// errSlow ends a batch of which one operation took too long.
+var errSlow = errors.New("no answer in time")
+
+// batch answers at least the first of the operations.
+func (s *SSH) batch(ctx context.Context, ops []Op) ([]Answer, error) {
 	nonce := make([]byte, 16)
 	rand.Read(nonce)
-	mark := "wirerate-" + hex.EncodeToString(nonce)
-	script, err := batchScript(mark, ops)
+	r := &batchReader{mark: "wirerate-" + hex.EncodeToString(nonce), ops: ops}
+	script, err := batchScript(r.mark, ops)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, batchLimit(ops))
-	defer cancel()
-	var stdout, stderr bytes.Buffer
-	cmd := s.command(ctx)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(script), &stdout, &stderr
-	runErr := cmd.Run()
-	answers, complete := parseBatch(mark, stdout.Bytes(), ops)
-	if complete {
-		return answers, nil
-	}
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("no answer: %w", ctx.Err())
-	}
-	return nil, s.failure(runErr, stderr.String())
-}
-
-func batchLimit(ops []Op) time.Duration {
-	total := 30 * time.Second
-	for _, op := range ops {
-		if op.Limit > 0 {
-			total += op.Limit
-		} else if op.Action == ActRun {
-			total += commandLimit
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(s.beginLimit, func() { cancel(errSlow) })
+	defer timer.Stop()
+	r.next = func() {
+		if !r.done() {
+			timer.Reset(opLimit(ops[len(r.answers)]) + s.patience)
 		}
 	}
-	return total
+	stderr := bounded{limit: saidLimit}
+	cmd := s.command(ctx)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(script), r, &stderr
+	runErr := cmd.Run()
+	switch slow := errors.Is(context.Cause(ctx), errSlow); {
+	case r.done():
+	case slow && !r.begun:
+		return nil, fmt.Errorf("%w: its shell does not answer within %s", ErrUnreachable, s.beginLimit)
+	case slow:
+		op := ops[len(r.answers)]
+		r.add(Answer{Op: op, Failure: TimedOut, Stderr: fmt.Sprintf("still running after %s, given up", opLimit(op))})
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("no answer: %w", ctx.Err())
+	default:
+		return nil, s.failure(runErr, stderr.kept.String(), r)
+	}
+	return r.answers, nil
+}
+
+func opLimit(op Op) time.Duration {
+	switch {
+	case op.Limit > 0:
+		return op.Limit
+	case op.Action == ActWrite:
+		return durableLimit
+	}
+	return commandLimit
 }
 
 // ErrUnreachable is wrapped when a host cannot be reached or was lost.
 var ErrUnreachable = errors.New("host cannot be reached")
 
-// failure says why a batch was not answered: by ssh, by the login shell, or by
-// sudo or doas.
-func (s *SSH) failure(err error, stderr string) error {
+// errNoShell is a host that is reached and does not run the script.
+var errNoShell = fmt.Errorf("%w: its login shell starts no POSIX shell", ErrUnreachable)
+
+// failure says why a batch was not answered: by ssh, by the login shell, which
+// may tell it on standard output, or by sudo or doas.
+func (s *SSH) failure(err error, stderr string, r *batchReader) error {
 	detail := strings.TrimSpace(stderr)
-	var exit *exec.ExitError
+	lost := exitedWith(err, lostConnection)
 	switch {
-	case detail != "" || err == nil:
-	case errors.As(err, &exit) && exit.ExitCode() == 255: // ssh's own, ssh(1)
+	case detail != "":
+	case lost:
 		detail = "ssh lost the connection"
+	case r.begun:
+		detail = "its shell ended in the middle"
 	default:
-		detail = err.Error()
+		detail = firstLine(string(r.buf))
 	}
 	if why := becomeFailure(s.become, detail); why != "" {
 		return fmt.Errorf("%w: %s (%s)", fs.ErrPermission, why, detail)
@@ -147,7 +246,28 @@ func (s *SSH) failure(err error, stderr string) error {
 	if strings.Contains(detail, "Host key verification failed") || strings.Contains(detail, "host key is known") {
 		return fmt.Errorf("%w: its host key is not the known one (%s); connect once with ssh and check it", ErrUnreachable, detail)
 	}
+	if !lost && !r.begun {
+		return fmt.Errorf("%w: %s", errNoShell, detail)
+	}
 	return fmt.Errorf("%w: %s", ErrUnreachable, detail)
+}
+
+// lostConnection is the exit status of ssh when it failed itself (ssh(1)).
+const lostConnection = 255
+
+func exitedWith(err error, status int) bool {
+	var exit *exec.ExitError
+	return errors.As(err, &exit) && exit.ExitCode() == status
+}
+
+// firstLine quotes the beginning of what a shell printed, or says that it is
+// nothing.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if line == "" {
+		return "it printed nothing"
+	}
+	return fmt.Sprintf("it printed %.100q", line)
 }
 
 // becomeFailure explains what sudo(8) or doas(1) said, or is empty.
@@ -176,11 +296,7 @@ func becomeFailure(become, said string) string {
 // command prepares ssh with a POSIX shell at the other end, whatever the
 // user's login shell is.
 func (s *SSH) command(ctx context.Context) *exec.Cmd {
-	remote := "exec /bin/sh -s"
-	if s.become != "" {
-		remote = "exec " + s.become + " -n /bin/sh -s"
-	}
-	cmd := exec.CommandContext(ctx, "ssh", append(slices.Clone(s.args), remote)...)
+	cmd := exec.CommandContext(ctx, "ssh", append(slices.Clone(s.args), s.remote)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
