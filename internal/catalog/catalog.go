@@ -204,6 +204,21 @@ func (c *Catalog) All(system System) []*Record {
 	return out
 }
 
+// Filter returns the records of a system of which a name or alias is kept,
+// sorted by name; of all systems when system is empty.
+func (c *Catalog) Filter(system System, keep func(name string) bool) []*Record {
+	var out []*Record
+	for i, e := range c.entries {
+		if system != "" && e.system != system {
+			continue
+		}
+		if keep(e.name) || slices.ContainsFunc(e.aliases, keep) {
+			out = append(out, c.record(i))
+		}
+	}
+	return out
+}
+
 // Names returns every name and alias of a system; of all systems when system
 // is empty.
 func (c *Catalog) Names(system System) []string {
@@ -238,17 +253,17 @@ func (c *Catalog) record(i int) *Record {
 	return r
 }
 
-// Nearest returns up to n names of a system (of all systems when empty) that
-// are spelt most like name, nearest first; none is further away than a third
-// of its length.
-func (c *Catalog) Nearest(system System, name string, n int) []string {
+// Nearest returns up to n names of a system (of all systems when empty), or of
+// the further ones given, that are spelt most like name, nearest first; none is
+// further away than a third of its length.
+func (c *Catalog) Nearest(system System, name string, n int, further ...string) []string {
 	type candidate struct {
 		name     string
 		distance int
 	}
 	var found []candidate
 	lower := strings.ToLower(name)
-	for _, other := range c.Names(system) {
+	for _, other := range append(c.Names(system), further...) {
 		limit := max(2, len(other)/3)
 		if abs(len(other)-len(name)) > limit {
 			continue

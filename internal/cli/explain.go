@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/lint"
 	"github.com/wirerate/wirerate/internal/report"
@@ -141,39 +142,99 @@ func parseSystem(system, version string) (catalog.System, catalog.Version, error
 	return catalog.System(system), v, err
 }
 
+// findRecords returns the settings that a name means, in the order of
+// catalog.Systems: the setting of that name, the settings that a pattern fits,
+// those whose name ends with the words given (tcp_rmem), or the members of the
+// group of that name (net.inet.tcp).
 func findRecords(c *catalog.Catalog, system catalog.System, name string, search []string) []*catalog.Record {
 	if len(search) > 0 {
 		return c.Search(system, search...)
 	}
-	var found []*catalog.Record
-	for _, s := range catalog.Systems() {
-		if system != "" && s != system {
-			continue
+	for _, spelt := range spellings(name) {
+		var found []*catalog.Record
+		for _, s := range catalog.Systems() {
+			if system != "" && s != system {
+				continue
+			}
+			if r, ok := c.Lookup(s, spelt); ok {
+				found = append(found, r)
+			}
 		}
-		if r, ok := c.Lookup(s, strings.ReplaceAll(name, " ", "")); ok {
-			found = append(found, r)
-		}
-	}
-	if len(found) > 0 || !strings.ContainsAny(name, "*?[") {
-		return found
-	}
-	for _, r := range c.All(system) {
-		if ok, _ := path.Match(name, r.Name); ok {
-			found = append(found, r)
+		if len(found) > 0 {
+			return found
 		}
 	}
-	return found
+	pattern := strings.ContainsAny(name, "*?[")
+	spelt := spellings(name)
+	last := spelt[len(spelt)-1]
+	group, member, _ := strings.Cut(last, ":") // ethtool:tso for ethtool:features/tso
+	tails := c.Filter(system, func(n string) bool {
+		if pattern {
+			ok, _ := path.Match(name, n)
+			return ok
+		}
+		n = strings.ToLower(n)
+		return hasTail(n, last) || member != "" && strings.HasPrefix(n, group+":") && hasTail(n, member)
+	})
+	if len(tails) > 0 || pattern {
+		return tails
+	}
+	return c.Filter(system, func(n string) bool {
+		rest, ok := strings.CutPrefix(strings.ToLower(n), last)
+		return ok && last != "" && rest != "" && strings.ContainsAny(rest[:1], "./:")
+	})
+}
+
+// hasTail reports whether name ends with the components of tail.
+func hasTail(name, tail string) bool {
+	rest, ok := strings.CutSuffix(name, tail)
+	return ok && tail != "" && rest != "" && strings.IndexByte("./:", rest[len(rest)-1]) >= 0
+}
+
+// spellings are the forms in which a setting may be in the catalog: as it was
+// given, and as a name that was taken from a command line, an assignment or a
+// path below /proc/sys.
+func spellings(name string) []string {
+	plain, _, _ := strings.Cut(name, "=")
+	if words := strings.Fields(plain); len(words) > 0 {
+		plain = words[len(words)-1]
+	}
+	if !strings.Contains(plain, ":") && !strings.HasPrefix(plain, "/sys/") {
+		plain = conffile.LinuxName(plain)
+	}
+	return slices.Compact([]string{strings.ReplaceAll(name, " ", ""), plain, strings.ToLower(plain)})
 }
 
 func notFound(c *catalog.Catalog, system catalog.System, name string, search []string) error {
 	if len(search) > 0 {
 		return fmt.Errorf("no setting is described by all of: %s", strings.Join(search, " "))
 	}
-	text := fmt.Sprintf("%q is not in the catalog", name)
-	if near := c.Nearest(system, name, 3); len(near) > 0 {
+	text := fmt.Sprintf("%q is not in the catalog", report.Clip(name, 80))
+	spelt := spellings(name)
+	last := spelt[len(spelt)-1]
+	near := c.Nearest(system, last, 3, otherNames()...)
+	switch found := len(c.Search(system, last)); {
+	case len(near) > 0:
 		text += "; did you mean " + strings.Join(near, ", ") + "?"
+	case found > 0 && len(last) > 2:
+		text += fmt.Sprintf("; the descriptions of %d settings have the word: --search %s", found, last)
+	default:
+		text += "; --search finds settings by the words of their descriptions"
 	}
 	return errors.New(text)
+}
+
+// otherNames are the names that explain knows beside those of settings: lint
+// codes and the rules of inspect.
+func otherNames() []string {
+	var names []string
+	for _, code := range lint.Codes() {
+		names = append(names, code.ID)
+	}
+	for _, rule := range diagnose.Rules() {
+		names = append(names, rule.ID)
+	}
+	return names
 }
 
 func listRecords(w io.Writer, records []*catalog.Record) error {
