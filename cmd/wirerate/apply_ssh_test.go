@@ -17,6 +17,7 @@ import (
 // TestApplyOverSSH applies a plan over ssh and loses the connection for good:
 // the host takes the change back by itself.
 func TestApplyOverSSH(t *testing.T) {
+	t.Parallel()
 	a, b := namespaces(t)
 	config := sshHosts(t, a, b)
 	before := sysctls(t, a)
@@ -56,6 +57,7 @@ func TestApplyOverSSH(t *testing.T) {
 // TestKilledApply kills apply at random moments; a rollback, or the host's own
 // timer, leaves no setting changed.
 func TestKilledApply(t *testing.T) {
+	t.Parallel()
 	a, _ := namespaces(t)
 	before := sysctls(t, a)
 	t.Cleanup(func() { os.RemoveAll("/var/lib/wirerate/ns/" + a) })
@@ -72,14 +74,7 @@ func TestKilledApply(t *testing.T) {
 		time.Sleep(time.Duration(20+i*13%400) * time.Millisecond)
 		cmd.Process.Kill()
 		cmd.Wait()
-		time.Sleep(100 * time.Millisecond) // the agent notices that its parent is gone
-		out, err := exec.Command("wirerate", "rollback", "ns:"+a).CombinedOutput()
-		if err != nil && !strings.Contains(string(out), "nothing is pending") {
-			t.Errorf("kill %d: rollback: %v: %s", i, err, out)
-		}
-		if after := sysctls(t, a); after != before {
-			t.Fatalf("kill %d: %s", i, firstDifference(before, after))
-		}
+		takeBack(t, a, before)
 	}
 }
 

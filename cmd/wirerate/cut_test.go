@@ -48,6 +48,7 @@ func cutHosts(t *testing.T) (config, a, b string) {
 // what happened and makes the run again, and what it says of the host afterwards
 // is true.
 func TestConnectionCut(t *testing.T) {
+	t.Parallel()
 	config, a, b := cutHosts(t)
 	link := func(state string) { exec.Command("ip", "-n", a, "link", "set", "v0", state).Run() }
 	before := [2]string{sysctls(t, a), sysctls(t, b)}

@@ -13,10 +13,12 @@ import (
 )
 
 func TestKillAndResumeTrial(t *testing.T) {
+	t.Parallel()
 	killAndResume(t, "trial", "--arm", "current", "--arm", "set:net.ipv4.tcp_fin_timeout=21", "--workload", "rr", "--lab", "rate=100mbit,rtt=2ms")
 }
 
 func TestKillAndResumeTune(t *testing.T) {
+	t.Parallel()
 	killAndResume(t, "tune", "--role", "bulk", "--no-shares", "--lab", "rate=200mbit,rtt=20ms")
 }
 
@@ -75,7 +77,7 @@ func killAndResume(t *testing.T, verb string, args ...string) {
 // await waits until the history has n attempts.
 func await(t *testing.T, file string, n int, said *bytes.Buffer) (string, []store.Attempt) {
 	t.Helper()
-	for range 600 {
+	for range 3000 {
 		time.Sleep(100 * time.Millisecond)
 		if _, err := os.Stat(file); err != nil {
 			continue
@@ -94,6 +96,6 @@ func await(t *testing.T, file string, n int, said *bytes.Buffer) (string, []stor
 		}
 		h.Close()
 	}
-	t.Fatalf("no %d runs in the history after a minute: %s", n, said.String())
+	t.Fatalf("no %d runs in the history after five minutes: %s", n, said.String())
 	return "", nil
 }

@@ -48,6 +48,7 @@ func sshHosts(t *testing.T, a, b string) (config string) {
 
 // TestTuneOverSSH runs the whole of tune between two OpenSSH servers.
 func TestTuneOverSSH(t *testing.T) {
+	t.Parallel()
 	a, b := namespaces(t)
 	config := sshHosts(t, a, b)
 	before := [2]string{sysctls(t, a), sysctls(t, b)}
@@ -80,6 +81,7 @@ func TestTuneOverSSH(t *testing.T) {
 }
 
 func TestSSHFailures(t *testing.T) {
+	t.Parallel()
 	a, b := namespaces(t)
 	config := sshHosts(t, a, b)
 	for target, want := range map[string]string{

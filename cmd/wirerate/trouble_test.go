@@ -29,6 +29,7 @@ func exitStatus(err error) int {
 // TestReadOnlySettings runs tune where /proc/sys cannot be written, as in many
 // containers.
 func TestReadOnlySettings(t *testing.T) {
+	t.Parallel()
 	a, b := namespaces(t)
 	before := sysctls(t, a)
 	script := "mount --make-rprivate / && mount --bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys && exec " + strings.Join(tuneNamespaces(a, b), " ")
@@ -44,6 +45,7 @@ func TestReadOnlySettings(t *testing.T) {
 
 // TestPeerDisappears ends the peer's agent in the middle of the runs.
 func TestPeerDisappears(t *testing.T) {
+	t.Parallel()
 	a, b := namespaces(t)
 	before := [2]string{sysctls(t, a), sysctls(t, b)}
 	args := tuneNamespaces(a, b)
@@ -74,6 +76,7 @@ func TestPeerDisappears(t *testing.T) {
 
 // TestPathIsMeasured lets tune measure the path between two namespaces.
 func TestPathIsMeasured(t *testing.T) {
+	t.Parallel()
 	a, b := namespaces(t)
 	args := tuneNamespaces(a, b, "--path", "auto", "--json")
 	out, err := exec.Command(args[0], args[1:]...).Output()
@@ -88,9 +91,9 @@ func TestPathIsMeasured(t *testing.T) {
 	cleanJournals(a, b)
 }
 
-// waitFor waits until a file is there, for at most half a minute.
+// waitFor waits until a file is there, for at most three minutes.
 func waitFor(path string) {
-	for range 300 {
+	for range 1800 {
 		if _, err := os.Stat(path); err == nil {
 			return
 		}
