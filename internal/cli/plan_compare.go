@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,15 +17,15 @@ type compared struct {
 	Line    int    `json:"line"`
 	Setting string `json:"setting"`
 	Value   string `json:"value"`
-	// Verdict is same, other-value, refused, dead, already, not-needed, left
-	// (nothing that a plan decides), unknown or missing.
+	// Verdict is same, other-value, already, not-needed, not-decided, refused,
+	// dead, left (nothing that a plan decides), unknown or missing.
 	Verdict string `json:"verdict"`
 	Planned string `json:"planned,omitempty"`
 	Because string `json:"because"`
 }
 
 // compareVerdicts are the verdicts in the order of the summary.
-var compareVerdicts = []string{"same", "other-value", "already", "not-needed", "refused", "dead", "left", "unknown", "missing"}
+var compareVerdicts = []string{"same", "other-value", "already", "not-needed", "not-decided", "refused", "dead", "left", "unknown", "missing"}
 
 // deadCodes are the lint codes of lines that the system does not take, or
 // that do nothing.
@@ -40,165 +41,194 @@ func comparePlan(env *Env, c *catalog.Catalog, p plan.Plan, opt planOptions, how
 	if err != nil {
 		return usage(err)
 	}
-	entries, problems, err := compareEntries(c, p, opt, text)
+	g, err := readGuide(c, p, opt.compare, text)
 	if err != nil {
 		return usage(err)
 	}
-	lines := []compared{}
-	named := map[string]bool{}
-	for _, e := range entries {
-		if e.Name == "" || e.Has(conffile.Exclude) || strings.HasPrefix(e.Name, "link-file:Match/") || strings.HasPrefix(e.Name, "network-file:Match/") {
-			continue
-		}
-		line := compareEntry(c, p, e, problems)
-		named[line.Setting] = true
-		lines = append(lines, line)
-	}
-	missing := []compared{}
-	for _, ch := range p.Changes {
-		if !named[ch.Setting] {
-			missing = append(missing, compared{Setting: ch.Setting, Verdict: "missing", Planned: ch.To, Because: ch.Because})
-		}
-	}
+	lines := g.compare(c, p)
+	missing, elsewhere := missingFrom(p, g.kind, lines)
 	if how != "json" {
-		return printCompared(env, opt.compare, lines, missing)
+		return printCompared(env, opt.compare, lines, missing, elsewhere)
 	}
 	counts := map[string]int{}
-	for _, l := range append(slices.Clone(lines), missing...) {
+	for _, l := range slices.Concat(lines, missing) {
 		counts[l.Verdict]++
 	}
 	return env.printJSON(struct {
-		Schema  int            `json:"schema"`
-		File    string         `json:"file"`
-		Counts  map[string]int `json:"counts"`
-		Lines   []compared     `json:"lines"`
-		Missing []compared     `json:"missing"`
-		Plan    plan.Plan      `json:"plan"`
-	}{1, opt.compare, counts, lines, missing, p})
+		Schema    int            `json:"schema"`
+		File      string         `json:"file"`
+		Counts    map[string]int `json:"counts"`
+		Lines     []compared     `json:"lines"`
+		Missing   []compared     `json:"missing"`
+		Elsewhere []string       `json:"elsewhere"`
+		Plan      plan.Plan      `json:"plan"`
+	}{1, opt.compare, counts, lines, missing, elsewhere, p})
 }
 
-// compareEntries reads the file, and what lint says about its lines.
-func compareEntries(c *catalog.Catalog, p plan.Plan, opt planOptions, text string) ([]conffile.Entry, []lint.Problem, error) {
-	if entries, ok := tunedEntries(text); ok {
-		return entries, nil, nil
+// compare gives each line of the file its verdict, in the order of the file.
+func (g guideFile) compare(c *catalog.Catalog, p plan.Plan) []compared {
+	lines := []compared{}
+	for _, e := range g.entries {
+		if e.Name == "" || strings.HasPrefix(e.Name, "link-file:Match/") || strings.HasPrefix(e.Name, "network-file:Match/") {
+			continue
+		}
+		lines = append(lines, g.entry(c, p, e))
 	}
-	kind := conffile.Detect(opt.compare, []byte(text)).Kind
-	if kind == "" && strings.HasPrefix(strings.TrimSpace(text), "options ") {
-		kind = conffile.Modprobe
+	for _, r := range g.rejects {
+		lines = append(lines, compared{Line: r.line, Setting: r.text, Verdict: "dead", Because: "the system does not read the line: " + r.reason})
 	}
-	if kind == "" {
-		return nil, nil, fmt.Errorf("%s: not a configuration file that wirerate reads", opt.compare)
-	}
-	file, err := conffile.Parse(kind, conffile.System(p.System), opt.compare, []byte(text))
-	if err != nil {
-		return nil, nil, err
-	}
-	driver, _ := p.Inputs["driver"].(string)
-	problems := lint.Run(c, []lint.Input{{Path: opt.compare, Text: text}}, lint.Options{System: p.System, Version: p.Release, Role: p.Role, Driver: driver}).Problems
-	return file.Entries, problems, nil
+	slices.SortStableFunc(lines, func(a, b compared) int { return cmp.Compare(a.Line, b.Line) })
+	return lines
 }
 
-// tunedEntries reads a TuneD profile: its sysctls, and what its net sections
-// set on their devices.
-func tunedEntries(text string) ([]conffile.Entry, bool) {
-	if !strings.Contains(text, "[sysctl]") && !strings.Contains(text, "[main]") {
-		return nil, false
-	}
-	var entries []conffile.Entry
-	section, number := "", 0
-	for line := range strings.Lines(text) {
-		number++
-		line = strings.TrimSpace(line)
-		key, value, assigned := strings.Cut(line, "=")
-		key, value = strings.TrimSpace(key), strings.Trim(strings.TrimSpace(value), `"`)
+// holds are the places of settings that files of a kind have; kinds that are
+// not here may hold anything.
+var holds = map[conffile.Kind][]string{
+	conffile.Sysctl: {"sysctl"}, conffile.Loader: {"loader"}, conffile.RC: {"rc", "ifconfig"}, conffile.PF: {"pf"}, conffile.Modprobe: {"module"},
+	conffile.ModulesLoad: {"module"}, conffile.HostnameIf: {"ifconfig"}, conffile.LinkFile: {"ethtool", "link"}, conffile.NetworkFile: {"route"}, conffile.Cmdline: {"cmdline"},
+}
+
+// missingFrom lists the plan's changes that the file has not, and those that a
+// file of its kind cannot have.
+func missingFrom(p plan.Plan, kind conffile.Kind, lines []compared) (missing []compared, elsewhere []string) {
+	missing, elsewhere = []compared{}, []string{}
+	for _, ch := range p.Changes {
+		base, _, _ := strings.Cut(ch.Setting, "@")
+		places := holds[kind]
 		switch {
-		case strings.HasPrefix(line, "["):
-			section = strings.Trim(line, "[]")
-		case !assigned || line[0] == '#' || line[0] == ';' || section == "main" || section == "variables" || key == "type" || key == "devices":
-		case section == "sysctl":
-			entries = append(entries, conffile.Entry{Line: number, Name: strings.ReplaceAll(key, "/", "."), Value: value})
-		case section == "net" || strings.HasPrefix(section, "net_"):
-			entries = append(entries, tunedNetEntries(number, key, value)...)
+		case slices.ContainsFunc(lines, func(l compared) bool { return l.Setting == ch.Setting || l.Setting == base }):
+		case places != nil && !slices.Contains(places, ch.Belongs):
+			elsewhere = append(elsewhere, ch.Setting)
 		default:
-			entries = append(entries, conffile.Entry{Line: number, Name: section + "/" + key, Value: value})
+			missing = append(missing, compared{Setting: ch.Setting, Verdict: "missing", Planned: ch.To, Because: ch.Because})
 		}
 	}
-	return entries, true
+	return missing, elsewhere
 }
 
-// tunedNetEntries are the settings of one option of TuneD's net plug-in: mtu,
-// txqueuelen, or pairs of an ethtool name and its value.
-func tunedNetEntries(line int, key, value string) []conffile.Entry {
-	if key == "mtu" || key == "txqueuelen" {
-		return []conffile.Entry{{Line: line, Name: "link:" + key, Value: value}}
+// problemOf is the first problem of an entry with one of the codes: one of its
+// own key, or of the whole line where that has no other setting.
+func (g guideFile) problemOf(e conffile.Entry, codes []string) (lint.Problem, bool) {
+	alone := true
+	for _, other := range g.entries {
+		alone = alone && (other.Line != e.Line || other.Name == e.Name)
 	}
-	var entries []conffile.Entry
-	words := strings.Fields(strings.ReplaceAll(value, ",", " "))
-	for i := 0; i+1 < len(words); i += 2 {
-		entries = append(entries, conffile.Entry{Line: line, Name: "ethtool:" + key + "/" + words[i], Value: words[i+1]})
-	}
-	return entries
-}
-
-// problemAt is the first problem of a line with one of the codes.
-func problemAt(problems []lint.Problem, line int, codes []string) (lint.Problem, bool) {
-	i := slices.IndexFunc(problems, func(pr lint.Problem) bool { return pr.Line == line && slices.Contains(codes, pr.Code) })
+	i := slices.IndexFunc(g.problems, func(pr lint.Problem) bool {
+		return pr.Line == e.Line && slices.Contains(codes, pr.Code) && (alone || pr.Key == e.Key)
+	})
 	if i < 0 {
 		return lint.Problem{}, false
 	}
-	return problems[i], true
+	return g.problems[i], true
 }
 
-func compareEntry(c *catalog.Catalog, p plan.Plan, e conffile.Entry, problems []lint.Problem) compared {
-	line := compared{Line: e.Line, Setting: plan.SettingOfLink(e.Name), Value: strings.Join(strings.Fields(e.Value), " ")}
+func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) compared {
+	line := compared{Line: e.Line, Setting: plan.SettingOfLink(e.Name), Value: normalValue(e.Value)}
 	switch {
 	case strings.HasPrefix(line.Setting, "route:"):
 		line.Setting += "@default"
 	case e.Iface != "" && strings.Contains(e.Name, ":"):
 		line.Setting += "@" + e.Iface
 	}
+	if e.Has(conffile.Exclude) {
+		line.Verdict, line.Because = "left", "it sets nothing: it takes the setting out of the reach of patterns in the same folder"
+		return line
+	}
+	if !e.Has(conffile.Part) && slices.ContainsFunc(g.entries, func(o conffile.Entry) bool { return o.Line == e.Line && o.Has(conffile.Part) }) {
+		line.Verdict, line.Because = "left", "how an interface gets its addresses is no matter of a plan; the options on this line follow, each by itself"
+		return line
+	}
 	planned := slices.IndexFunc(p.Changes, func(ch plan.Change) bool { return isSetting(ch.Setting, line.Setting) })
-	if pr, dead := problemAt(problems, e.Line, deadCodes); dead {
+	if pr, dead := g.problemOf(e, deadCodes); dead {
 		line.Verdict, line.Because = "dead", pr.Message+": "+pr.Because
 		if planned >= 0 {
 			line.Planned = p.Changes[planned].To
 		}
 		return line
 	}
+	harm, harmful := g.problemOf(e, refusingCodes)
 	if planned >= 0 {
 		ch := p.Changes[planned]
 		line.Setting, line.Planned, line.Verdict, line.Because = ch.Setting, ch.To, "other-value", ch.Because+working(ch)
-		if ch.To == line.Value || plan.SameSwitch(ch.To, line.Value) {
+		switch {
+		case ch.To == line.Value || plan.SameSwitch(ch.To, line.Value):
 			line.Verdict, line.Because = "same", ch.Because
+		case harmful:
+			line.Because = harm.Because + " Planned instead: " + line.Because
 		}
 		return line
 	}
-	if pr, harmful := problemAt(problems, e.Line, refusingCodes); harmful {
-		line.Verdict, line.Because = "refused", pr.Message+": "+pr.Because
+	if harmful {
+		line.Verdict, line.Because = "refused", harm.Message+": "+harm.Because
 		return line
 	}
+	return g.unplannedEntry(c, p, e, line)
+}
+
+// unplannedEntry is the verdict of a line that sets nothing which is planned.
+func (g guideFile) unplannedEntry(c *catalog.Catalog, p plan.Plan, e conffile.Entry, line compared) compared {
 	if i := slices.IndexFunc(p.Kept, func(k plan.Kept) bool { return isSetting(k.Setting, line.Setting) }); i >= 0 {
-		line.Verdict, line.Planned, line.Because = "not-needed", p.Kept[i].Value, p.Kept[i].Because
-		if p.Kept[i].Value == line.Value || plan.SameSwitch(p.Kept[i].Value, line.Value) {
+		kept := p.Kept[i]
+		line.Verdict, line.Planned, line.Because = "not-needed", kept.Value, kept.Because
+		switch {
+		case kept.Value == line.Value || plan.SameSwitch(kept.Value, line.Value):
 			line.Verdict = "already"
+		case strings.HasPrefix(kept.Because, "not decided: "):
+			line.Verdict, line.Because = "not-decided", undecidedFor(strings.TrimPrefix(kept.Because, "not decided: "))
+		case strings.HasPrefix(kept.Because, "a guide's hardening has "):
+			line.Verdict = "refused"
 		}
 		return line
 	}
 	base, _, _ := strings.Cut(line.Setting, "@")
 	rec, ok := c.Lookup(p.System, base)
-	if !ok {
+	what, left := g.left[e.Line]
+	switch {
+	case left && (!ok || e.Value == "default"):
+		line.Verdict, line.Because = "left", what
+	case !ok:
 		line.Verdict, line.Because = "unknown", "the catalog does not know it"
-		return line
+		if near := c.Nearest(p.System, base, 1); len(near) > 0 {
+			line.Because += "; the nearest name that it has is " + near[0]
+		}
+	default:
+		line.Verdict, line.Because = unplanned(rec, p, line)
 	}
-	line.Verdict, line.Because = unplanned(rec, p, line)
 	return line
+}
+
+// inputFlags name the inputs of formulas by what gives them.
+var inputFlags = map[string]string{
+	"queues": "the receive queues (--queues)", "ring_max": "the largest ring (--ring-max)", "memory": "the memory (--memory)", "cores": "the processors (--cores)",
+	"nic_rate": "the speed of the interface (--nic-rate)", "driver": "the driver (--nic)", "interfaces": "the interfaces (--nic)",
+	"disk_rate": "the rate of the disks (--disk-rate)", "disk_depth": "the disks' queue (--disk-iops and --disk-latency)", "disks": "the disks (--disks)",
+	"states": "the firewall's states (--states)", "standard": "the value that runs, which the kernel computed (plan for the host itself or a capture of it)",
+}
+
+// undecidedFor says what a plan must know to decide, from the names of the
+// inputs that it lacks.
+func undecidedFor(names string) string {
+	var words []string
+	for _, name := range strings.Split(strings.TrimSuffix(names, " not known"), ", ") {
+		words = append(words, cmp.Or(inputFlags[name], name))
+	}
+	return "to decide it the plan must know " + strings.Join(words, " and ")
+}
+
+// normalValue writes a value with single spaces, and an empty one as nothing.
+func normalValue(v string) string {
+	v = strings.Join(strings.Fields(v), " ")
+	if v == `""` || v == "''" {
+		return ""
+	}
+	return v
 }
 
 // isSetting matches a plan's setting with a file's, which may name no
 // interface.
 func isSetting(planned, named string) bool {
 	base, _, _ := strings.Cut(planned, "@")
-	return planned == named || base == named && strings.Contains(named, ":")
+	return planned == named || base == named && strings.ContainsAny(named, ":/")
 }
 
 // working is a change's formula with its numbers, as far as they say more than
@@ -222,7 +252,7 @@ func unplanned(rec *catalog.Record, p plan.Plan, line compared) (verdict, becaus
 		return "dead", strings.TrimSpace(fmt.Sprintf("in %s %s it is %s. %s", p.System, p.Release, state, rec.Became))
 	}
 	def, _ := rec.DefaultIn(p.Release)
-	if strings.Join(strings.Fields(def.Value), " ") == line.Value || plan.SameSwitch(def.Value, line.Value) {
+	if normalValue(def.Value) == line.Value || plan.SameSwitch(def.Value, line.Value) {
 		return "already", "it is the default"
 	}
 	about := rec.Does
@@ -264,11 +294,15 @@ func onlyGrade(rec *catalog.Record, grade catalog.Grade) bool {
 	return len(rec.Evidence) > 0 && !slices.ContainsFunc(rec.Evidence, func(e catalog.Evidence) bool { return e.Grade != grade })
 }
 
-func printCompared(env *Env, name string, lines, missing []compared) error {
+func printCompared(env *Env, name string, lines, missing []compared, elsewhere []string) error {
 	counts := map[string]int{"missing": len(missing)}
 	for _, l := range lines {
 		counts[l.Verdict]++
-		fmt.Fprintf(env.Stdout, "%s:%d: %s = %s\n", name, l.Line, l.Setting, l.Value)
+		assigned := " = " + l.Value
+		if l.Value == "" {
+			assigned = ""
+		}
+		fmt.Fprintf(env.Stdout, "%s:%d: %s%s\n", name, l.Line, l.Setting, assigned)
 		switch l.Verdict {
 		case "same":
 			fmt.Fprintf(env.Stdout, "  as planned. %s\n", l.Because)
@@ -280,6 +314,9 @@ func printCompared(env *Env, name string, lines, missing []compared) error {
 	}
 	for _, m := range missing {
 		fmt.Fprintf(env.Stdout, "missing: %s = %s\n  %s\n", m.Setting, m.Planned, m.Because)
+	}
+	if len(elsewhere) > 0 {
+		fmt.Fprintf(env.Stdout, "not for a file of this kind, but planned too: %s\n", strings.Join(elsewhere, ", "))
 	}
 	var summary []string
 	for _, v := range compareVerdicts {
