@@ -31,7 +31,8 @@ type engine struct {
 
 	mu        sync.Mutex
 	published Stats
-	last      int64 // when Stats were last published
+	last      int64         // when Stats were last published
+	before    time.Duration // processor time of the thread before it served this engine
 	done      chan struct{}
 }
 
@@ -102,6 +103,9 @@ func (e *engine) run() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	urgent()
+	var used unix.Timespec
+	unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used)
+	e.before = time.Duration(used.Nano())
 	for {
 		now := e.now()
 		e.deliver(now)
@@ -277,6 +281,10 @@ func (e *engine) publishIfNew() {
 
 func (e *engine) publish(now int64) {
 	e.pipe.stats.MaxMemory = max(e.pipe.stats.MaxMemory, e.mem.used())
+	var used unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used) == nil {
+		e.pipe.stats.CPU = time.Duration(used.Nano()) - e.before
+	}
 	e.mu.Lock()
 	e.published = e.pipe.stats
 	e.mu.Unlock()

@@ -46,6 +46,10 @@ type Stats struct {
 	// at which something should have been done until it was, where that took
 	// more than LateLimit. Moments that overlap count once.
 	Stalled time.Duration `json:"stalled_ns"`
+	// CPU is the processor time that the emulator took for this direction. What
+	// the receiving kernel does with a delivered packet at once, TCP's part of
+	// it, is in it.
+	CPU time.Duration `json:"cpu_ns"`
 }
 
 // LateSteps are the steps of Stats.LateBy.
@@ -84,6 +88,7 @@ func (s Stats) Since(mark Stats) Stats {
 		*c.d -= *c.m
 	}
 	d.Stalled -= mark.Stalled
+	d.CPU -= mark.CPU
 	if s.WorstBacklog == mark.WorstBacklog {
 		d.WorstBacklog = 0
 	}
