@@ -49,9 +49,9 @@ type pending struct {
 
 // question is what a verdict is about.
 type question struct {
-	name, value string
-	kind        conffile.Kind
-	flags       conffile.Flags
+	name, value, iface string
+	kind               conffile.Kind
+	flags              conffile.Flags
 }
 
 // finding is a problem of a setting before it has a place.
@@ -181,7 +181,7 @@ func (k *checker) lookup(name string) *catalog.Record {
 
 // verdict judges a value, remembering the answer.
 func (k *checker) verdict(r *catalog.Record, e conffile.Entry) []finding {
-	key := question{e.Name, e.Value, k.kindOf(e), e.Flags}
+	key := question{e.Name, e.Value, e.Iface, k.kindOf(e), e.Flags}
 	if v, ok := k.verdicts[key]; ok {
 		return v
 	}

@@ -261,3 +261,15 @@ func FuzzRun(f *testing.F) {
 		}
 	})
 }
+
+// TestInterfaceInMessage holds that a remembered verdict on one interface does
+// not name it for another one.
+func TestInterfaceInMessage(t *testing.T) {
+	res := Run(small(t), files("/etc/rc.conf", "ifconfig_igb0=\"lro\"\nifconfig_igb1=\"lro\"\n"),
+		Options{System: catalog.FreeBSD, Version: "14.0", Role: "router"})
+	for i, nic := range []string{"igb0", "igb1"} {
+		if len(res.Problems) != 2 || !strings.Contains(res.Problems[i].Message, nic) {
+			t.Fatalf("problem %d does not name %s: %+v", i, nic, res.Problems)
+		}
+	}
+}
