@@ -137,7 +137,11 @@ func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Secon
 // parseIperf3 reads the client's JSON. Goodput is what the receivers counted.
 func parseIperf3(data []byte) (Run, error) {
 	var out iperf3Output
-	if err := json.Unmarshal(data, &out); err != nil {
+	err := json.Unmarshal(data, &out)
+	if err != nil && strings.Contains(err.Error(), "unexpected end of JSON") {
+		return Run{}, fmt.Errorf("its JSON is cut short: %q", clip(string(data), 200))
+	}
+	if err != nil {
 		return Run{}, fmt.Errorf("its output is not the JSON of iperf3 -J (%w): %q", err, clip(string(data), 200))
 	}
 	if out.Error != "" {
@@ -190,6 +194,28 @@ func clip(s string, n int) string {
 		return s
 	}
 	return s[:n] + "..."
+}
+
+// documents are the objects in a file to which -J was written several times;
+// one that is cut short or no JSON is the last.
+func documents(data []byte) (out [][]byte) {
+	in := json.NewDecoder(bytes.NewReader(data))
+	for {
+		from := in.InputOffset()
+		var one json.RawMessage
+		if err := in.Decode(&one); errors.Is(err, io.EOF) {
+			return out
+		} else if err != nil {
+			return append(out, bytes.TrimSpace(data[from:]))
+		}
+		out = append(out, one)
+	}
+}
+
+// parseIperf3JSON reads the last test that has a result.
+func parseIperf3JSON(data []byte) (Run, error) {
+	all := documents(unstreamed(data))
+	return lastGood(len(all), func(i int) (Run, error) { return parseIperf3(all[i]) })
 }
 
 // unstreamed puts the events of --json-stream (iperf 3.17 and later), one JSON

@@ -3,6 +3,7 @@ package workload
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,12 +31,14 @@ func ParseOutput(tool string, data []byte) (Run, error) {
 	if parse == nil {
 		return Run{}, fmt.Errorf("tool %q: one of %s is expected", tool, strings.Join(ParsedTools(), ", "))
 	}
-	if trimmed := bytes.TrimSpace(data); tool == "iperf3" && bytes.HasPrefix(trimmed, []byte("{")) {
-		run, err := parseIperf3(unstreamed(trimmed))
+	if at := jsonStart.FindIndex(data); tool == "iperf3" && at != nil {
+		run, err := parseIperf3JSON(bytes.TrimSpace(data[at[0]:]))
+		if err == nil && len(run.Metrics) == 0 {
+			err = errors.New("output of iperf3: no byte arrived")
+		}
 		run.Tool = tool
 		return run, err
 	}
-	run := Run{Tool: tool, Retransmits: -1, Metrics: map[string]float64{}, Raw: string(data)}
 	text := escapes.ReplaceAllString(string(data), "")
 	if tool == "netperf" && strings.HasPrefix(strings.TrimSpace(text), "[") {
 		var tables [][]string // as PerfKitBenchmarker stores them
@@ -47,9 +50,11 @@ func ParseOutput(tool string, data []byte) (Run, error) {
 			text = strings.Join(lines, "\n")
 		}
 	}
-	if err := parse(text, &run); err != nil {
+	run, err := lastTest(tool, text, parse)
+	if err != nil {
 		return Run{}, fmt.Errorf("output of %s: %w: %q", tool, err, clip(strings.TrimSpace(text), 200))
 	}
+	run.Raw = string(data)
 	for name, v := range run.Metrics {
 		if v < 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 			return Run{}, fmt.Errorf("output of %s: an impossible number for %s, %g", tool, name, v)
@@ -62,6 +67,73 @@ func ParseOutput(tool string, data []byte) (Run, error) {
 	return run, nil
 }
 
+// jsonStart is where an output goes over to JSON, after what a shell or a
+// library said before.
+var jsonStart = regexp.MustCompile(`(?m)^\s*\{`)
+
+// begins are the lines with which the tools' tests begin; tools that are not
+// in it have none, or are run side by side and added up.
+func begins() map[string]string {
+	return map[string]string{
+		"iperf": `(?m)^(?:Client connecting to|Server listening on) `, "iperf3": `(?m)^(?:\S+ )*(?:Connecting to host|Accepted connection from) `,
+		"wrk": `(?m)^Running \S+ test @ `, "ab": `(?m)^This is ApacheBench`, "h2load": `(?m)^starting benchmark`,
+		"sockperf": `(?m)^sockperf: == version #`, "ping": `(?m)^PING6?[ (]`,
+	}
+}
+
+// lastTest reads the last test in a text that has a result. Where there are
+// several, that is said: their numbers do not add up.
+func lastTest(tool, text string, parse func(string, *Run) error) (Run, error) {
+	starts := []int{0}
+	if begin := begins()[tool]; begin != "" {
+		for i, at := range regexp.MustCompile(begin).FindAllStringIndex(text, -1) {
+			if i > 0 {
+				starts = append(starts, at[0])
+			}
+		}
+	}
+	return lastGood(len(starts), func(i int) (Run, error) {
+		to := len(text)
+		if i+1 < len(starts) {
+			to = starts[i+1]
+		}
+		run := Run{Tool: tool, Retransmits: -1, Metrics: map[string]float64{}}
+		err := parse(text[starts[i]:to], &run)
+		return run, err
+	})
+}
+
+// lastGood returns the last of n tests that has a result, and says that there
+// are others.
+func lastGood(n int, read func(int) (Run, error)) (last Run, failed error) {
+	good, after := 0, 0
+	for i := n - 1; i >= 0; i-- {
+		run, err := read(i)
+		switch {
+		case err != nil && good == 0:
+			failed, after = cmp.Or(failed, err), after+1
+		case err == nil:
+			if good++; good == 1 {
+				last = run
+			}
+		}
+	}
+	if good == 0 {
+		return last, cmp.Or(failed, errNoResult)
+	}
+	if good > 1 {
+		last.severalTests(good)
+	}
+	if after > 0 {
+		last.warn("test-cut", float64(after), "the output goes on with a test that has no result (%v): the numbers are of the one before", failed)
+	}
+	return last, nil
+}
+
+func (r *Run) severalTests(n int) {
+	r.warn("several-tests", float64(n), "the output is of %d tests, one after another: the numbers are the last one's", n)
+}
+
 // escapes are the colours of sockperf.
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
@@ -70,9 +142,9 @@ func DetectTool(data []byte) string {
 	head := string(data[:min(len(data), 64<<10)])
 	for _, sign := range []struct{ tool, text string }{
 		{"fio", `"fio version"`}, {"diskinfo", " usec/IO = "}, {"diskinfo", " kbytes/sec\n"}, {"diskinfo", "# sectorsize"}, {"sockperf", "sockperf:"}, {"h2load", "time for request:"}, {"ab", "ApacheBench"}, {"wrk", "Thread Stats"},
-		{"fping", "xmt/rcv/%loss"}, {"ping", "ping statistics"}, {"ping", "ping6 statistics"}, {"tcpbench", "elapsed_ms"},
+		{"fping", "xmt/rcv/%loss"}, {"fping", "xmt/rcv/%return"}, {"fping", "% loss)"}, {"fping", `{"resp": {`}, {"fping", `{"summary": {`}, {"fping", `{"vSum": {`}, {"ping", "ping statistics"}, {"ping", "ping6 statistics"}, {"tcpbench", "elapsed_ms"}, {"tcpbench", "tcpbench statistics"}, {"tcpbench", "tcpbench server statistics"}, {"tcpbench", " Peak Mbps: "},
 		{"iperf3", `"bits_per_second"`}, {"iperf3", "iperf Done"}, {"iperf3", "- - - - -"}, {"iperf", "Cwnd/RTT"}, {"iperf3", "Cwnd"}, {"netperf", "AF_INET"}, {"netperf", "THROUGHPUT"},
-		{"nuttcp", "megabytes="}, {"iperf3", " sender\n"}, {"iperf", "[ ID] Interval"}, {"netperf", "Throughput Units"},
+		{"nuttcp", "megabytes="}, {"nuttcp", " real seconds = "}, {"iperf3", " sender\n"}, {"iperf", "[ ID] Interval"}, {"iperf", "[SUM-cnt] Interval"}, {"netperf", "Throughput Units"},
 	} {
 		if strings.Contains(head, sign.text) {
 			return sign.tool
@@ -167,119 +239,4 @@ func (r *Run) distribution(latencies []float64) {
 			r.Metrics[name] = stats.Quantile(latencies, q)
 		}
 	}
-}
-
-var pingReply = regexp.MustCompile(`time[=<]([0-9.]+) ?ms`)
-var pingEnds = regexp.MustCompile(`(?:rtt|round-trip) min/avg/max(?:/[a-z-]+)? = ([0-9.]+)/([0-9.]+)/([0-9.]+)`)
-var pingCount = regexp.MustCompile(`([0-9]+) packets transmitted, ([0-9]+) (?:packets )?received`)
-
-// parsePing reads the ping of Linux (iputils, busybox), the BSDs and macOS.
-// Duplicates are not counted.
-func parsePing(text string, r *Run) error {
-	var latencies []float64
-	sent, received := -1.0, 0.0
-	lines(text, func(line string) {
-		if m := pingReply.FindStringSubmatch(line); m != nil && !strings.Contains(line, "DUP") {
-			latencies = append(latencies, number(m[1])/1e3)
-		}
-		if m := pingCount.FindStringSubmatch(line); m != nil {
-			sent, received = number(m[1]), number(m[2])
-		}
-	})
-	if sent < 0 {
-		return errors.New("no line with packets transmitted: ping was cut short")
-	}
-	if sent > 0 {
-		r.Metrics[Loss] = max(0, 1-received/sent)
-	}
-	r.distribution(latencies)
-	if m := pingEnds.FindStringSubmatch(text); m != nil && len(latencies) == 0 { // ping -q
-		r.Metrics[LatencyMin], r.Metrics[LatencyMean], r.Metrics[LatencyMax] = number(m[1])/1e3, number(m[2])/1e3, number(m[3])/1e3
-	}
-	r.MeanRTT = r.Metrics[LatencyMean]
-	return nil
-}
-
-var (
-	fpingSummary = regexp.MustCompile(`^\S+\s*: xmt/rcv/%loss = (\d+)/(\d+)/[0-9.]+%(?:, outage\(ms\) = [0-9.]+)?(?:, min/avg/max = ([0-9.]+)/([0-9.]+)/([0-9.]+))?`)
-	fpingTimes   = regexp.MustCompile(`^\S+\s*:((?: (?:[0-9.]+|-))+)\s*$`)
-)
-
-// parseFping reads fping -c, -q and -C.
-func parseFping(text string, r *Run) error {
-	var latencies []float64
-	var sent, received float64
-	var summary []string
-	reply := regexp.MustCompile(`\], \d+ bytes, ([0-9.]+) ms`)
-	lines(text, func(line string) {
-		if m := fpingSummary.FindStringSubmatch(line); m != nil {
-			summary, sent, received = m, sent+number(m[1]), received+number(m[2])
-			return
-		}
-		if m := reply.FindStringSubmatch(line); m != nil {
-			latencies = append(latencies, number(m[1])/1e3)
-			return
-		}
-		if m := fpingTimes.FindStringSubmatch(line); m != nil {
-			for _, word := range strings.Fields(m[1]) {
-				sent++
-				if word != "-" {
-					received++
-					latencies = append(latencies, number(word)/1e3)
-				}
-			}
-		}
-	})
-	if sent == 0 {
-		return errNoResult
-	}
-	r.Metrics[Loss] = max(0, 1-received/sent)
-	r.distribution(latencies)
-	if len(latencies) == 0 && summary != nil && summary[3] != "" {
-		r.Metrics[LatencyMin], r.Metrics[LatencyMean], r.Metrics[LatencyMax] = number(summary[3])/1e3, number(summary[4])/1e3, number(summary[5])/1e3
-	}
-	r.MeanRTT = r.Metrics[LatencyMean]
-	return nil
-}
-
-var (
-	sockperfCount = regexp.MustCompile(`\[Valid Duration\] RunTime=([0-9.]+) sec; SentMessages=(\d+); ReceivedMessages=(\d+)`)
-	sockperfPart  = regexp.MustCompile(`---> percentile ([0-9.]+) = +([0-9.]+)`)
-	sockperfEnds  = regexp.MustCompile(`---> <(MIN|MAX)> observation = +([0-9.]+)`)
-	sockperfMean  = regexp.MustCompile(`avg-(latency|rtt|lat)= *([0-9.]+)`)
-	sockperfRate  = regexp.MustCompile(`Message Rate is ([0-9.]+) \[msg/sec\]`)
-)
-
-// parseSockperf reads ping-pong, under-load and throughput. Ping-pong prints
-// half of the round trip unless it ran with --full-rtt; both are given as round
-// trips.
-func parseSockperf(text string, r *Run) error {
-	factor := 1e-6
-	if m := sockperfMean.FindStringSubmatch(text); m != nil {
-		if m[1] != "rtt" {
-			factor = 2e-6
-		}
-		r.Metrics[LatencyMean] = number(m[2]) * factor
-		r.MeanRTT = r.Metrics[LatencyMean]
-	}
-	if m := sockperfRate.FindStringSubmatch(text); m != nil {
-		r.Metrics[SentPackets] = number(m[1])
-	}
-	if m := sockperfCount.FindStringSubmatch(text); m != nil && number(m[1]) > 0 {
-		r.Metrics[Transactions] = number(m[3]) / number(m[1])
-		r.Counted = 0 // the valid duration leaves out sockperf's own warm-up
-		if sent := number(m[2]); sent > 0 {
-			r.Metrics[Loss] = max(0, 1-number(m[3])/sent)
-		}
-	}
-	for _, m := range sockperfPart.FindAllStringSubmatch(text, -1) {
-		r.percentile(number(m[1]), number(m[2])*factor)
-	}
-	for _, m := range sockperfEnds.FindAllStringSubmatch(text, -1) {
-		r.Metrics[map[string]string{"MIN": LatencyMin, "MAX": LatencyMax}[m[1]]] = number(m[2]) * factor
-	}
-	if len(r.Metrics) == 0 {
-		return errNoResult
-	}
-	return nil
 }

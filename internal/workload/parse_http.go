@@ -70,6 +70,9 @@ func parseAb(text string, r *Run) error {
 				}
 			}
 		}
+		if words := strings.Fields(line); len(words) == 6 && words[0] == "Total:" {
+			r.Metrics[LatencyMin] = number(words[1]) / 1e3
+		}
 		if m := abPart.FindStringSubmatch(line); m != nil {
 			r.percentile(number(m[1]), number(m[2])/1e3)
 		}
@@ -78,7 +81,7 @@ func parseAb(text string, r *Run) error {
 		return errors.New("no completed requests in it: the test did not end")
 	}
 	r.Counted = fields["Time taken for tests"]
-	r.Metrics[Errors] = fields["Failed requests"] + fields["Non-2xx responses"]
+	r.Metrics[Errors] = fields["Failed requests"] + fields["Write errors"] + fields["Non-2xx responses"]
 	r.Metrics[Requests] = max(0, fields["Complete requests"]-r.Metrics[Errors]) / r.Counted
 	if v := fields["Time per request"]; v > 0 {
 		r.Metrics[LatencyMean] = v / 1e3
