@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -87,6 +88,11 @@ a machine that is only described.`,
 		if len(args) == 1 {
 			opt.host = args[0]
 		}
+		for _, name := range []string{"cores", "queues", "ring-max", "disks"} {
+			if flag := cmd.Flag(name); flag.Changed && flag.Value.String() == "0" {
+				return usagef("--%s 0: leave it out when it is not known", name)
+			}
+		}
 		return planVerb(cmd.Context(), env, opt, how)
 	}
 	return cmd
@@ -152,7 +158,8 @@ func (o *planOptions) request(ctx context.Context, env *Env) (plan.Request, erro
 
 // machine inspects the host, unless one is only described.
 func (o *planOptions) machine(ctx context.Context, env *Env) (plan.Machine, error) {
-	system, version, err := parseSystem(o.system, o.version)
+	release, said := plan.ReleaseOf(catalog.System(o.system), o.version)
+	system, version, err := parseSystem(o.system, release)
 	if err != nil {
 		return plan.Machine{}, usage(err)
 	}
@@ -160,7 +167,11 @@ func (o *planOptions) machine(ctx context.Context, env *Env) (plan.Machine, erro
 		if o.host != "" {
 			return plan.Machine{}, usagef("give HOST or --os, not both")
 		}
-		return plan.Machine{System: system, Release: version}, nil
+		m := plan.Machine{System: system, Release: version}
+		if said != "" {
+			m.Assumed = []string{said}
+		}
+		return m, nil
 	}
 	f, err := collect(ctx, env, o.host, 0)
 	if err != nil {
@@ -195,10 +206,19 @@ func (o *planOptions) describe(m *plan.Machine) error {
 		if err != nil {
 			return fmt.Errorf("--nic-rate: %w", err)
 		}
+		if rate <= 0 {
+			return fmt.Errorf("--nic-rate %q: a rate above 0 is expected", o.nicRate)
+		}
 		m.NICRate = rate
 	}
 	if err := o.describeDisks(m); err != nil {
 		return err
+	}
+	if o.queues < 0 || o.queues > 1<<12 || o.ring < 0 || o.ring > 1<<20 {
+		return fmt.Errorf("--queues %d, --ring-max %d: numbers of queues and descriptors are expected", o.queues, o.ring)
+	}
+	if (o.queues > 0 || o.ring > 0) && (o.driver == "" || o.system == "") {
+		return errors.New("--queues and --ring-max describe the interfaces of a machine that is only described: give --os and --nic too")
 	}
 	if o.driver == "" {
 		return nil
@@ -211,13 +231,10 @@ func (o *planOptions) describe(m *plan.Machine) error {
 	if o.system == "" {
 		return nil // the host's own interfaces are known
 	}
-	if o.queues < 0 || o.queues > 1<<12 || o.ring < 0 || o.ring > 1<<20 {
-		return fmt.Errorf("--queues %d, --ring-max %d: numbers of queues and descriptors are expected", o.queues, o.ring)
-	}
 	for i := range nics {
 		nics[i].Rate, nics[i].Queues, nics[i].RingMax = m.NICRate, o.queues, o.ring
 	}
-	m.Interfaces, m.Assumed = nics, assumed
+	m.Interfaces, m.Assumed = nics, append(m.Assumed, assumed...)
 	return nil
 }
 
@@ -236,6 +253,9 @@ func (o *planOptions) describeDisks(m *plan.Machine) error {
 		rate, err := units.ParseBytes(strings.TrimSuffix(o.disk, "/s"))
 		if err != nil {
 			return fmt.Errorf("--disk-rate: %w", err)
+		}
+		if rate <= 0 {
+			return fmt.Errorf("--disk-rate %q: a rate above 0 is expected", o.disk)
 		}
 		m.DiskRate = float64(rate)
 	}

@@ -157,6 +157,33 @@ func capacity(system catalog.System, driver string, cores int) (queues, ring int
 	return queues, rings[driver]
 }
 
+// knownDriver tells whether a driver is one that this package or the catalog
+// has something to say about.
+func knownDriver(system catalog.System, driver string) bool {
+	others := map[catalog.System][]string{
+		catalog.Linux:   {"ena", "hv_netvsc", "xen_netfront", "gve", "iavf", "be2net", "enic", "hns3", "cxgb4", "qede", "sfc", "bnx2x", "atlantic", "veth", "ixgbevf", "nfp", "mlx4_core", "e1000", "bnx2", "forcedeth", "alx", "sky2", "tun", "macvlan", "vlan", "bonding", "bridge"},
+		catalog.FreeBSD: {"cxl", "cc", "cxgbe", "ccv", "cxlv", "vcc", "mxge", "bxe", "hn", "xn", "ena", "gve", "msk", "alc", "age", "axe", "cxgb", "oce", "qlxgb", "qlnx", "sfxge", "aq", "ixv", "iavf", "ax", "mgb", "enetc", "dpni", "genet", "cpsw", "ure", "bce", "nfe", "fxp", "xl", "lagg", "vlan", "epair", "tap"},
+		catalog.OpenBSD: {"bge", "bnx", "msk", "hvn", "xnf", "mvneta", "mvpp", "dwge", "dwqe", "cas", "gem", "fxp", "xl", "sk", "alc", "age", "jme", "nfe", "vr", "rge", "mcx", "ixl", "bnxt", "aq", "iavf", "urndis", "axen", "ure", "vic", "nep", "tht", "oce", "xge", "myx"},
+	}
+	if slices.Contains(others[system], driver) {
+		return true
+	}
+	for _, f := range families {
+		if driver == map[catalog.System]string{catalog.Linux: f.linux, catalog.FreeBSD: f.freebsd, catalog.OpenBSD: f.openbsd}[system] {
+			return true
+		}
+	}
+	return false
+}
+
+// counted writes a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // complete fills in what is not said about the interfaces of a described
 // machine from their drivers, and says so.
 func (m Machine) complete() Machine {
@@ -165,21 +192,38 @@ func (m Machine) complete() Machine {
 	}
 	m.Interfaces = slices.Clone(m.Interfaces)
 	m.Assumed = slices.Clone(m.Assumed)
+	alike := map[string][]string{} // interfaces by what is assumed of them
+	var order []string
 	for i := range m.Interfaces {
 		nic := &m.Interfaces[i]
 		queues, ring := capacity(m.System, nic.Driver, m.Cores)
 		var said []string
 		if nic.Queues == 0 && queues > 0 {
 			nic.Queues = queues
-			said = append(said, fmt.Sprintf("%d receive queues (--queues)", queues))
+			said = append(said, counted(queues, "receive queue")+" (--queues)")
 		}
 		if nic.RingMax == 0 && ring > 0 {
 			nic.RingMax = ring
 			said = append(said, fmt.Sprintf("rings of at most %d descriptors (--ring-max)", ring))
 		}
-		if len(said) > 0 {
-			m.Assumed = append(m.Assumed, fmt.Sprintf("%s, a card of %s, is taken to have %s", nic.Name, nic.Driver, strings.Join(said, " and ")))
+		text := fmt.Sprintf("a card of %s, is taken to have %s", nic.Driver, strings.Join(said, " and "))
+		switch {
+		case !knownDriver(m.System, nic.Driver):
+			text = fmt.Sprintf("a card of %s, is of a driver that is not described: what its queues, rings and options need is not decided unless --queues and --ring-max are given", nic.Driver)
+		case len(said) == 0:
+			continue
 		}
+		if alike[text] == nil {
+			order = append(order, text)
+		}
+		alike[text] = append(alike[text], nic.Name)
+	}
+	for _, text := range order {
+		names := alike[text]
+		if len(names) > 1 {
+			text = strings.NewReplacer("a card of", "cards of", ", is ", ", are ", "its queues", "their queues").Replace(text)
+		}
+		m.Assumed = append(m.Assumed, strings.Join(names, " and ")+", "+text)
 	}
 	return m
 }

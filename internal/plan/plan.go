@@ -101,7 +101,7 @@ func Make(c *catalog.Catalog, r Request) (Plan, error) {
 	r.Load.States = r.states()
 	in := r.inputs()
 	p := Plan{Schema: Schema, Host: r.Machine.Host, System: r.Machine.System, Release: release,
-		Role: r.Role, Path: r.Path.String(), Inputs: in, Changes: []Change{}, Kept: []Kept{}, Steps: []Step{}, Warnings: append(append([]string{}, warnings...), r.Machine.Assumed...)}
+		Role: r.Role, Path: r.Path.String(), Inputs: in, Changes: []Change{}, Kept: []Kept{}, Steps: []Step{}, Warnings: slices.Concat([]string{}, warnings, r.Machine.Assumed, contradictions(r))}
 	outlet := in
 	if len(r.Machine.Interfaces) > 0 {
 		outlet = r.Machine.Interfaces[0].with(in)
