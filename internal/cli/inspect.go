@@ -184,16 +184,16 @@ func recorded(name string) bool {
 // collectSession reads a file that is a pasted session, or one output whose
 // command its name tells; problem says why it is no capture.
 func collectSession(name string, problem error) (*facts.Facts, error) {
-	texts, err := facts.LoadFile(name)
+	posted, err := facts.LoadFile(name)
 	switch {
 	case errors.Is(err, facts.ErrNotText), errors.Is(err, facts.ErrNoOutputs) && strings.HasSuffix(name, "gz"):
 		return nil, usage(problem)
 	case err != nil:
 		return nil, usage(fmt.Errorf("%s: %w", name, err))
-	case texts["uname -a"] == "":
+	case posted.Texts["uname -a"] == "":
 		return nil, usage(fmt.Errorf("%s: which system printed it is not known; put a line of uname -a into it", name))
 	}
-	f, err := facts.FromTexts(name, texts, 0)
+	f, err := posted.Facts(name)
 	return f, usage(err)
 }
 

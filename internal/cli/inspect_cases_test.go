@@ -60,11 +60,11 @@ func TestPostedCases(t *testing.T) {
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
 			c := readCase(t, name)
-			texts, err := facts.LoadSession(c.session)
+			posted, err := facts.LoadSession(c.session)
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := facts.FromTexts("posted", texts, 0)
+			f, err := posted.Facts("posted")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestPostedCases(t *testing.T) {
 				return
 			}
 			if len(found) == 0 || found[0].Rule != c.cause {
-				t.Errorf("first %v, want %s; outputs %v; not evaluated %v", rules(found), c.cause, names(texts), missing)
+				t.Errorf("first %v, want %s; outputs %v; not evaluated %v", rules(found), c.cause, names(posted.Texts), missing)
 			}
 			for _, other := range found {
 				if other.Rule != c.cause && !slices.Contains(c.also, other.Rule) {
@@ -125,11 +125,11 @@ func FuzzSession(f *testing.F) {
 		f.Add(string(data))
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		texts, _ := facts.LoadSession(s)
-		if texts["uname -a"] == "" {
+		posted, _ := facts.LoadSession(s)
+		if posted.Texts["uname -a"] == "" {
 			return
 		}
-		host, err := facts.FromTexts("fuzz", texts, 0)
+		host, err := posted.Facts("fuzz")
 		if err != nil {
 			return
 		}

@@ -59,6 +59,12 @@ func Diagnose(f, peer *facts.Facts, path facts.Path, role string) Diagnosis {
 		d.Binding = &b.Resource
 	}
 	d.Findings, d.NotEvaluated = Evaluate(Input{Facts: f, Path: path, Role: role})
+	for i := range d.Findings {
+		evidence := d.Findings[i].Evidence
+		for j := range evidence {
+			evidence[j] = f.Posted(evidence[j])
+		}
+	}
 	d.Measured = traffic(f)
 	d.Verdict = d.verdict()
 	return d

@@ -97,8 +97,7 @@ func sources(cs []facts.Counter) (out []facts.Source) {
 // total is the value of a counter, 0 when it is not known.
 func total(f *facts.Facts, name string) uint64 { return f.Counters[name].Value }
 
-// nicCounters returns the counters above zero whose name, without what stands
-// before its last dot and without a queue, is among the names.
+// nicCounters returns the counters above zero whose name is among the names.
 func nicCounters(n *facts.NIC, names ...string) map[string]facts.Counter {
 	found := map[string]facts.Counter{}
 	for _, name := range names {
@@ -129,7 +128,12 @@ func received(n *facts.NIC) uint64 {
 		}
 		byKind = max(byKind, sum)
 	}
-	return max(byKind, n.Counters["link.rx_packets"].Value, n.Counters["netstat.Ipkts"].Value, n.Counters["rx_packets"].Value, n.Counters["rx_packets_phy"].Value)
+	most := byKind
+	for _, name := range []string{"link.rx_packets", "netstat.Ipkts", "rx_packets", "rx_packets_phy", "rx_pkts_nic", "rx_packets_nic", "port_rx_packets", "rx_good_pkts", "rx_frames_ok", "rx_frames",
+		"InPackets", "mmc_rx_framecount_gb", "mac_stats.good_pkts_recvd", "mac_stats.total_pkts_recvd", "good_frames_received"} {
+		most = max(most, n.Counters[name].Value)
+	}
+	return most
 }
 
 // physical reports whether an interface is a network card, real or virtual,

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // cwndLimited finds connections that the network holds back.
 func cwndLimited() Rule {
 	return Rule{
-		ID: "network-limited", Title: "Connections are held back by loss, not by buffers", Systems: onLinux(), Needs: []string{"flows"}, Severity: Info,
+		ID: "network-limited", Title: "Connections are held back by loss, not by buffers", Systems: []string{"linux", "freebsd"}, Needs: []string{"flows|transfers"}, Severity: Info,
 		Because: "Neither end's buffer was the limit while data was waiting: the congestion window was, and it shrinks on loss.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source
@@ -27,13 +28,35 @@ func cwndLimited() Rule {
 				}
 			}
 			if len(evidence) == 0 {
-				return nil
+				return lossyTransfers(in.Facts)
 			}
 			return lossLimited(in, worst, sample(evidence))
 		},
 		Fires: flowExample("busy:9000ms retrans:0/9000 ssthresh:300 unacked:390"),
 		Quiet: flowExample("busy:9000ms rwnd_limited:7000ms(77.8%) retrans:0/9000"),
 	}
+}
+
+// lossyTransfers finds tests that lost segments all the time.
+func lossyTransfers(f *facts.Facts) []Finding {
+	if stalledTransfers(f) != nil {
+		return nil // full-segments-lost says it
+	}
+	for _, tr := range f.Transfers {
+		const segment = 1448
+		sent := tr.Bytes/segment + float64(tr.Retransmits)
+		share := float64(tr.Retransmits) / max(sent, 1)
+		if tr.Intervals < 3 || tr.Lossy < 3 || tr.Lossy*2 < tr.Intervals || share < 0.001 || tr.Seconds <= 0 {
+			continue
+		}
+		summary := fmt.Sprintf("a test at %s sent %d segments again, about %.2g%% of them, in %d of %d intervals; its window did not pass %s",
+			rate(8*tr.Bytes/tr.Seconds), tr.Retransmits, 100*share, tr.Lossy, tr.Intervals, units.Bytes(tr.Window))
+		if tr.Stalled > 0 {
+			summary += fmt.Sprintf(", and in %d intervals nothing moved", tr.Stalled)
+		}
+		return with(Warning, do("find where the path loses packets before changing buffers", one(tr.Peer, []facts.Source{tr.Source, tr.Last}, "%s", summary)))
+	}
+	return nil
 }
 
 // lossLimited says what holds a connection back, and whether its losses come

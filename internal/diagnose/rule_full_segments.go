@@ -2,13 +2,14 @@ package diagnose
 
 import (
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // fullSegments finds connections on which small segments arrive and full ones
 // do not.
 func fullSegments() Rule {
 	return Rule{
-		ID: "full-segments-lost", Title: "Connections stand still with full-sized segments in flight", Systems: onLinux(), Needs: []string{"flows"}, Severity: Warning,
+		ID: "full-segments-lost", Title: "Connections stand still with full-sized segments in flight", Needs: []string{"flows|transfers"}, Systems: []string{"linux", "freebsd"}, Severity: Warning,
 		Settings: []string{"net.ipv4.tcp_mtu_probing"},
 		Because:  "The peer acknowledged small segments and none of full size: some link on the path has a smaller MTU, and the ICMP messages that would say so do not arrive. A peer that vanished at its first large segment looks the same.",
 		Confirm:  "ping -M do -s 1472 to the peer gets no answer, and a smaller one does.",
@@ -28,7 +29,7 @@ func fullSegments() Rule {
 				}
 			}
 			if len(evidence) == 0 {
-				return nil
+				return stalledTransfers(in.Facts)
 			}
 			return do("find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the MSS there", one(worst.Peer, sample(evidence),
 				"%s; towards %s %g bytes were acknowledged, segments of %g bytes are repeated without an answer (%g timeouts in a row)",
@@ -37,6 +38,19 @@ func fullSegments() Rule {
 		Fires: stalledExample("backoff:4 bytes_acked:33 segs_in:4 data_segs_out:9 unacked:2"),
 		Quiet: stalledExample("bytes_acked:90000000 segs_in:31000 data_segs_out:63000 unacked:2"),
 	}
+}
+
+// stalledTransfers finds tests that stood still: their windows fell to one
+// segment and nothing more was acknowledged.
+func stalledTransfers(f *facts.Facts) []Finding {
+	for _, tr := range f.Transfers {
+		if tr.Stalled < 3 || tr.Stalled*2 < tr.Intervals || tr.Bytes > 1<<20 {
+			continue
+		}
+		return do("find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the MSS there", one(tr.Peer, []facts.Source{tr.Source, tr.Last},
+			"a test stood still in %d of %d intervals with a window of one segment, %s in all", tr.Stalled, tr.Intervals, units.Bytes(tr.Bytes)))
+	}
+	return nil
 }
 
 func stalledExample(details string) Example {

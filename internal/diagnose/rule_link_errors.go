@@ -13,15 +13,14 @@ func linkErrors() Rule {
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				name, c := largest(nicCounters(n, "rx_crc_errors", "rx_crc_errors_phy", "rx_symbol_err_phy", "rx_frame_errors", "rx_align_errors", "port.rx_crc_errors", "rx_crc_err",
-					"mac_stats.crc_errs", "mac_stats.alignment_errs", "mac_stats.symbol_errors", "rx_fcs_errors"))
+				name, c := largest(nicMatching(n, damagedFrame))
 				if c.Value == 0 {
 					if n.Duplex == "half" || !physical(n) {
 						continue
 					}
 					name, c = largest(nicCounters(n, "link.rx_errors", "netstat.Ierrs", "netstat.Ifail"))
 					// Errors may also be packets for which there was no room.
-					if dropped := nicCounters(n, ringDropCounters()...); c.Value == 0 || len(dropped) > 0 {
+					if dropped := nicMatching(n, ringDrop); c.Value == 0 || len(dropped) > 0 {
 						continue
 					}
 					out = append(out, with(Info, one(n.Name, []facts.Source{c.Source}, "receive errors: %s of %d packets (%s)", happened(c), received(n), name))...)

@@ -15,11 +15,11 @@ func pauseFrames() Rule {
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				if _, c := largest(nicCounters(n, "rx_flow_control_xoff", "rx_pause_ctrl_phy", "rx_global_pause", "rx_pause_frames", "rx_pause", "mac_stats.xoff_recvd", "port.rx_flow_control_xoff_rx", "rx_link_xoff_phy")); c.Value > 0 {
+				if _, c := largest(nicMatching(n, pauseReceived)); c.Value > 0 {
 					out = append(out, with(graded(c, received(n), 1e-6, Warning), do("the switch or the other end cannot take what this host sends: look there",
 						one(n.Name, []facts.Source{c.Source}, "pause frames received: %s", happened(c))))...)
 				}
-				if _, c := largest(nicCounters(n, "tx_flow_control_xoff", "tx_pause_ctrl_phy", "tx_global_pause", "tx_pause_frames", "tx_pause", "mac_stats.xoff_txd", "tx_link_xoff_phy")); c.Value > 0 {
+				if _, c := largest(nicMatching(n, pauseSent)); c.Value > 0 {
 					out = append(out, with(graded(c, received(n), 1e-6, Warning), do("this host does not take its packets fast enough: see its rings, interrupts and cores",
 						one(n.Name, []facts.Source{c.Source}, "pause frames sent: %s", happened(c))))...)
 				}

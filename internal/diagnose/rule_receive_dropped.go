@@ -15,7 +15,7 @@ func receiveDropped() Rule {
 				n := &in.Facts.NICs[i]
 				c := n.Counters["link.rx_dropped"]
 				// Some tools count what the card missed here as well.
-				if _, missed := largest(nicCounters(n, ringDropCounters()...)); missed.Value >= c.Value {
+				if _, missed := largest(nicMatching(n, ringDrop)); missed.Value >= c.Value {
 					continue
 				}
 				if !physical(n) || c.Value < 100 || float64(c.Value) < 1e-3*float64(received(n)) || !still(c) {

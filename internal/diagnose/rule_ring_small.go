@@ -13,7 +13,7 @@ func ringSmall() Rule {
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				name, c := largest(nicCounters(n, ringDropCounters()...))
+				name, c := largest(nicMatching(n, ringDrop))
 				if n.Rings.RX == 0 || n.Rings.RX >= n.Rings.RXMax || c.Value == 0 || !still(c) {
 					continue
 				}

@@ -226,6 +226,9 @@ func (d Diagnosis) findings(b *strings.Builder) {
 			if e.Line > 0 {
 				where = fmt.Sprintf("%s:%d", e.From, e.Line)
 			}
+			if e.Output != "" {
+				where += " (" + e.Output + ")"
+			}
 			wrap(b, "  | ", "  |   ", where+": "+e.Text)
 		}
 		wrap(b, "  why: ", "       ", f.Because)

@@ -7,6 +7,13 @@ import (
 	"github.com/wirerate/wirerate/internal/units"
 )
 
+func (f *Facts) bsdReaders(thorough bool) []reader {
+	if f.System == "openbsd" {
+		return f.openbsdReaders(thorough)
+	}
+	return f.freebsdReaders(thorough)
+}
+
 func (f *Facts) freebsdReaders(thorough bool) []reader {
 	f.bsdMachine("hw.ncpu")
 	f.cpTimes()

@@ -175,10 +175,13 @@ func (f *Facts) systemReaders(opt Options) []reader {
 	}
 	delete(f.Parts, "links")
 	delete(f.Parts, "arc")
-	if f.System == "openbsd" {
-		return f.openbsdReaders(opt.Thorough)
+	readers := f.bsdReaders(opt.Thorough)
+	if opt.everything {
+		readers = append(readers, reader{"socket table", host.Command("netstat", "-an"), (*Facts).readSocketTable}, reader{"transfers", host.Command("iperf3"), (*Facts).readTransfers})
 	}
-	readers := f.freebsdReaders(opt.Thorough)
+	if f.System == "openbsd" {
+		return readers
+	}
 	if _, runs := f.Settings["vfs.zfs.version.spa"]; runs || opt.everything {
 		readers = append(readers, zfsReaders()...)
 	}

@@ -79,7 +79,7 @@ func TestLinux(t *testing.T) {
 	check("triple", rmem, [3]int64{4096, 131072, 6291456})
 	slash, _ := f.Setting("net.ipv4.conf.eth0/100.rp_filter")
 	check("interface with a dot", slash, "2")
-	check("source of a setting", f.Settings["net.ipv4.tcp_congestion_control"].Source, Source{"sysctl -a", 9, "net.ipv4.tcp_congestion_control = cubic"})
+	check("source of a setting", f.Settings["net.ipv4.tcp_congestion_control"].Source, Source{From: "sysctl -a", Line: 9, Text: "net.ipv4.tcp_congestion_control = cubic"})
 	available, allowed, current := f.CongestionControls()
 	check("congestion control", []any{available, allowed, current}, []any{[]string{"reno", "cubic", "bbr"}, []string{"reno", "cubic"}, "cubic"})
 
@@ -108,7 +108,7 @@ func TestLinux(t *testing.T) {
 	check("interrupt", []any{f.Interrupts[1].NIC, f.Interrupts[1].PerCPU, f.Interrupts[2].Affinity}, []any{"eth0", []uint64{3000000, 5}, "1"})
 	check("no interrupt of a card", f.Interrupts[3].NIC, "")
 	check("statistics", []uint64{f.Counters["arp_cache.table_fulls"].Value, f.Counters["nf_conntrack.drop"].Value, f.Counters["sockstat.TCP.tw"].Value}, []uint64{4, 0x31, 14})
-	check("evidence", f.Counters["TcpExt.ListenOverflows"].Source, Source{"/proc/net/netstat", 2, "TcpExt: ListenOverflows 412"})
+	check("evidence", f.Counters["TcpExt.ListenOverflows"].Source, Source{From: "/proc/net/netstat", Line: 2, Text: "TcpExt: ListenOverflows 412"})
 	check("busy", f.Processors[1].Interrupt, 1.0) // mpstat is the latest
 }
 
@@ -500,7 +500,7 @@ $ netstat -s | grep listen
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := FromTexts("post", texts, 0)
+	f, err := texts.Facts("post")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -521,7 +521,7 @@ func FuzzTranscript(f *testing.F) {
 			return
 		}
 		total := 0
-		for name, text := range texts {
+		for name, text := range texts.Texts {
 			if name != "uname -a" && name != "ss -ltn" {
 				total += len(text)
 			}

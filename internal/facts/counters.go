@@ -28,7 +28,7 @@ func (f *Facts) readProcTable(t text) error {
 			// Tcp.MaxConn is -1: signed values are no counters.
 			if v, ok := count(values[j]); ok {
 				found = true
-				f.Counters[table+"."+name] = Counter{Value: v, Source: Source{t.from, i + 2, table + ": " + name + " " + values[j]}}
+				f.Counters[table+"."+name] = Counter{Value: v, Source: Source{From: t.from, Line: i + 2, Text: table + ": " + name + " " + values[j]}}
 			}
 		}
 		i++
@@ -154,7 +154,7 @@ func statColumns(prefix string) func(f *Facts, t text) error {
 			}
 		}
 		for j, name := range heads {
-			f.Counters[prefix+"."+name] = Counter{Value: sums[j], Source: Source{t.from, 1, fmt.Sprintf("%s %d (sum over processors)", name, sums[j])}}
+			f.Counters[prefix+"."+name] = Counter{Value: sums[j], Source: Source{From: t.from, Line: 1, Text: fmt.Sprintf("%s %d (sum over processors)", name, sums[j])}}
 		}
 		return nil
 	}

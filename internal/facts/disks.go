@@ -198,7 +198,7 @@ func (f *Facts) readSysBlock(t text) error {
 		value = strings.TrimSpace(value)
 		d.sysFile(file, value)
 		if strings.HasPrefix(file, "queue/") {
-			f.Settings["/sys/block/"+path] = Setting{Value: value, State: Read, Source: Source{"/sys/block/" + path, 0, value}}
+			f.Settings["/sys/block/"+path] = Setting{Value: value, State: Read, Source: Source{From: "/sys/block/" + path, Line: 0, Text: value}}
 		}
 	}
 	if !found {

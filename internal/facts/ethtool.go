@@ -306,25 +306,49 @@ func readEthtoolStatistics(n *NIC, f *Facts, t text) error {
 	return nil
 }
 
-var queueCounter = regexp.MustCompile(`^(?:\[\d+\]|[rt]xq\d+): (\S+)$`)
+var (
+	queueCounter = regexp.MustCompile(`^(?:\[\d+\]|[rt]xq\d+): (\S+)$`)
+	// queueTrouble are names with the queue's number inside or at the end:
+	// rx_queue_3_drops, rxq_0_queue_full_drops, queue_2_rx_page_alloc_fail,
+	// rx_no_buffers_posted[1].
+	queueTrouble = regexp.MustCompile(`^((?:rx|tx)?_?(?:q|queue|ring|ch|rvec|rxq|txq)?)[_#]?\d+([_. ]\S*(?:drop|miss|err|discard|fail|overr|overflow|no_buf|nobuf)\S*)$|^(\S*(?:drop|miss|err|discard|fail|overr|overflow|no_buf|nobuf)\S*)\[\d+\]$`)
+)
 
-// sumQueues adds up what bnx2x and be2net count for each queue alone ("[0]:
-// rx_discards", "rxq0: rx_drops_no_frags").
+// queueName takes the queue out of a counter's name; empty when there is none.
+func queueName(name string) string {
+	if m := queueCounter.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	if m := queueTrouble.FindStringSubmatch(name); m != nil && m[1]+m[3] != "" {
+		return m[1] + m[2] + m[3]
+	}
+	return ""
+}
+
+// sumQueues adds up what drivers count for each queue alone ("[0]:
+// rx_discards", "rxq0: rx_drops_no_frags"). A sum that the driver gives itself
+// stays.
 func (n *NIC) sumQueues() {
 	sums, largest := map[string]uint64{}, map[string]Counter{}
 	for name, c := range n.Counters {
-		m := queueCounter.FindStringSubmatch(name)
-		if m == nil {
+		sum := queueName(name)
+		if sum == "" {
 			continue
 		}
-		sums[m[1]] += c.Value
-		if top := largest[m[1]]; c.Value > top.Value || c.Value == top.Value && (top.Source.Line == 0 || c.Source.Line < top.Source.Line) {
-			largest[m[1]] = c
+		sums[sum] += c.Value
+		if top := largest[sum]; c.Value > top.Value || c.Value == top.Value && (top.Source.Line == 0 || c.Source.Line < top.Source.Line) {
+			largest[sum] = c
 		}
 	}
 	for name, sum := range sums {
 		if _, have := n.Counters[name]; !have {
 			n.Counters[name] = Counter{Value: sum, Source: largest[name].Source}
+		}
+	}
+	// What igb and igc count for a queue is what found no descriptor (RQDPC).
+	if c := n.Counters["rx_queue_drops"]; c.Value > 0 && n.Counters["rx_missed_errors"].Value == 0 {
+		if _, intel := n.Counters["rx_queue_0_alloc_failed"]; intel {
+			n.Counters["rx_missed_errors"] = c
 		}
 	}
 }

@@ -13,6 +13,9 @@ type Source struct {
 	From string `json:"source"`         // a file's path, or a command as it was run
 	Line int    `json:"line,omitempty"` // counted from 1; 0 means the output as a whole
 	Text string `json:"text"`
+	// Output is the output that the line is of, where From is a file that holds
+	// several: a session as it was posted.
+	Output string `json:"output,omitempty"`
 }
 
 // State says how the reading of a source, or of one value, ended.
@@ -88,10 +91,14 @@ type Facts struct {
 	Interrupts    []Interrupt `json:"interrupts,omitempty"`
 	Flows         []Flow      `json:"flows,omitempty"`
 	Listeners     []Listener  `json:"listeners,omitempty"`
-	Neighbours    []Neighbour `json:"neighbours,omitempty"`
-	Memories      []Pool      `json:"pools,omitempty"`
-	Disks         []Disk      `json:"disks,omitempty"`
-	ZFS           *ZFS        `json:"zfs,omitempty"`
+	// Datagrams are UDP sockets with data that waits, Transfers what iperf3
+	// printed beside the outputs.
+	Datagrams  []DatagramSocket `json:"datagram_sockets,omitempty"`
+	Transfers  []Transfer       `json:"transfers,omitempty"`
+	Neighbours []Neighbour      `json:"neighbours,omitempty"`
+	Memories   []Pool           `json:"pools,omitempty"`
+	Disks      []Disk           `json:"disks,omitempty"`
+	ZFS        *ZFS             `json:"zfs,omitempty"`
 	// Boot are the values that the loader handed to the kernel (FreeBSD's
 	// kenv). Those that have no running value are in Settings too.
 	Boot      map[string]Setting `json:"boot,omitempty"`
@@ -102,7 +109,9 @@ type Facts struct {
 
 	Parts map[string]Part `json:"parts"`
 
-	texts    map[string][]string
+	texts map[string][]string
+	// places are where the lines of texts stand in the file that was posted.
+	places   map[string][]int
 	pciLinks map[string]*PCIe
 	pciShown map[string]Source
 	// partitions are the device numbers of partitions by their names.

@@ -53,9 +53,9 @@ func LoadFolder(root fs.FS) (map[string]string, error) {
 		return nil, err
 	}
 	for _, s := range sessions {
-		sortSession(s, texts)
+		sortSession(readable(s), texts, map[string][]int{})
 	}
-	return identified(texts)
+	return texts, identified(Posted{Texts: texts})
 }
 
 // readStart reads as much of a file as is used of one source; one byte more

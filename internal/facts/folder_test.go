@@ -29,7 +29,7 @@ func TestNamesOfOutputs(t *testing.T) {
 		"sos/sos_commands/networking/ss_-ltnp":                   "ss -ltn",
 		"sos/sos_commands/networking/netstat_-s":                 "netstat -s",
 		"sos/sos_commands/networking/netstat_-agn":               "",
-		"sos/sos_commands/networking/netstat_-W_-neopa":          "",
+		"sos/sos_commands/networking/netstat_-W_-neopa":          "netstat -an",
 		"sos/sos_commands/networking/nstat_-zas":                 "nstat -az",
 		"sos/sos_commands/networking/tc_-s_qdisc_show":           "tc -s qdisc show",
 		"sos/sos_commands/networking/ip_netns_exec_x_netstat_-s": "",
@@ -153,8 +153,8 @@ func TestEnormousInputIsBounded(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	texts, err := LoadSession("$ dmesg\n" + strings.Repeat(strings.Repeat("a", 127)+"\n", textLimit/100))
-	if err != nil || len(texts["dmesg"]) > textLimit {
-		t.Errorf("%v %d", err, len(texts["dmesg"]))
+	if err != nil || len(texts.Texts["dmesg"]) > textLimit {
+		t.Errorf("%v %d", err, len(texts.Texts["dmesg"]))
 	}
 }
 
@@ -195,7 +195,7 @@ func TestSettingsAskedOneByOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := FromTexts("a", texts, 0)
+	f, err := texts.Facts("a")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func parseIPLink(t text) []NIC {
 				if len(nics) >= linkLimit {
 					return nics
 				}
-				n.Source = Source{t.from, i + 1, shorten(lines[i])}
+				n.Source = Source{From: t.from, Line: i + 1, Text: shorten(lines[i])}
 				n.Shown = map[string]Source{"mtu": n.Source, "up": n.Source}
 				nics = append(nics, n)
 			}
@@ -127,7 +127,7 @@ func ipLinkCounters(n *NIC, from string, line int, heads []string, numbers strin
 	for i, w := range strings.Fields(numbers) {
 		if v, ok := count(w); ok && i+1 < len(heads) {
 			n.Counters["link."+prefix+strings.TrimSuffix(heads[i+1], ":")] =
-				Counter{Value: v, Source: Source{from, line, shorten(strings.Join(heads, " ") + " | " + strings.TrimSpace(numbers))}}
+				Counter{Value: v, Source: Source{From: from, Line: line, Text: shorten(strings.Join(heads, " ") + " | " + strings.TrimSpace(numbers))}}
 		}
 	}
 }
@@ -203,7 +203,7 @@ func (f *Facts) readIPRoute(t text) error {
 			continue
 		}
 		r := Route{Destination: words[0], Gateway: values["via"], Interface: values["dev"],
-			Attributes: map[string]string{}, Source: Source{t.from, i + 1, shorten(line)}}
+			Attributes: map[string]string{}, Source: Source{From: t.from, Line: i + 1, Text: shorten(line)}}
 		for _, key := range []string{"mtu", "advmss", "initcwnd", "initrwnd", "rto_min", "congctl", "quickack", "window", "rtt", "cwnd", "metric"} {
 			if v, ok := values[key]; ok {
 				if v == "lock" { // "mtu lock 1400"

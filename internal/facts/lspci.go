@@ -17,7 +17,7 @@ func (f *Facts) readLspci(t text) error {
 	found, denied := false, 0
 	posted := !slices.ContainsFunc(f.NICs, func(n NIC) bool { return n.Bus != "" })
 	if posted && strings.Count(string(t.data), "LnkSta:") == 1 && !strings.Contains(string(t.data), "controller") {
-		n, found = f.onlyCard("card", true, Source{t.from, 0, ""}), true // grep took the device's name
+		n, found = f.onlyCard("card", true, Source{From: t.from, Line: 0, Text: ""}), true // grep took the device's name
 	}
 	for i, line := range t.lines() {
 		if line == "" {

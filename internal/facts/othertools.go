@@ -13,6 +13,8 @@ func recordedLinux() []reader {
 		{"top", host.Command("top"), (*Facts).readTop},
 		{"device table", host.Read("/proc/net/dev"), (*Facts).readNetDev},
 		{"interface table", host.Command("netstat", "-idnW"), (*Facts).readLinuxInterfaces},
+		{"socket table", host.Command("netstat", "-an"), (*Facts).readSocketTable},
+		{"transfers", host.Command("iperf3"), (*Facts).readTransfers},
 		{"processor layout", host.Command("lscpu"), (*Facts).readLscpu},
 	}
 }

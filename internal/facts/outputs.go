@@ -47,6 +47,7 @@ var commands = sync.OnceValue(func() []command {
 		{"iostat -DI", `^iostat -(DI|ID)( \S+)*$`}, {"iostat -D", `^iostat -D( \S+)*$`}, {"iostat", `^iostat( [\w.-]+)*$`},
 		{"gstat -b", `^gstat( -\S+)*( \S+)*$`}, {"geom disk list", `^geom disk list( \S+)?$`}, {"camcontrol devlist", `^camcontrol devlist( -v)?$`},
 		{"zpool list -p", `^zpool list( -\S+)*( \S+)?$`}, {"zpool status", `^zpool status( -\S+)*( \S+)?$`}, {"zfs get all", `^zfs get( \S+)+$`},
+		{"iperf3", `^iperf3?( .*)?$`}, {"netstat -an", `^netstat( -[antulpoeWc46vTN]+)+( -?f inet6?)?( -?p (tcp|udp))?$`},
 		{"kenv", `^kenv$`}, {"systat -ab -d 2 cpu 1", `^systat( -\S+)*( \d+)? cpu( \d+)?$`}, {"systat -ab mbufs", `^systat( -\S+)*( \d+)? mbufs( \d+)?$`},
 		{"lscpu", `^lscpu$`}, {"getconf PAGESIZE", `^getconf PAGE_?SIZE$`},
 	} {

@@ -176,6 +176,36 @@ type Listener struct {
 	Source  Source `json:"source"`
 }
 
+// DatagramSocket is a UDP socket with what waits in it.
+type DatagramSocket struct {
+	Local  string `json:"local"`
+	Unread uint64 `json:"unread_bytes"`
+	// Limit is its receive buffer, Drops what it had no room for; 0 is unknown.
+	Limit   uint64 `json:"limit_bytes,omitempty"`
+	Drops   uint64 `json:"drops,omitempty"`
+	Program string `json:"program,omitempty"`
+	Source  Source `json:"source"`
+}
+
+// Transfer is one stream that iperf3 measured at its sender.
+type Transfer struct {
+	Local string `json:"local"`
+	Peer  string `json:"peer"`
+	// Intervals are the lines with a rate, Stalled those in which nothing moved
+	// while the window was one segment, Lossy those with retransmissions.
+	Intervals int     `json:"intervals"`
+	Stalled   int     `json:"stalled_intervals"`
+	Lossy     int     `json:"lossy_intervals"`
+	Bytes     float64 `json:"bytes"`
+	Seconds   float64 `json:"seconds"`
+	// Retransmits are segments sent again, Window the largest congestion window
+	// in bytes; both 0 where iperf3 did not say them.
+	Retransmits uint64  `json:"retransmits"`
+	Window      float64 `json:"largest_window_bytes,omitempty"`
+	Source      Source  `json:"source"`      // the first interval that tells
+	Last        Source  `json:"last_source"` // the last one
+}
+
 // Neighbour is an entry of the ARP or NDP table.
 type Neighbour struct {
 	Address, MAC, Interface, State string

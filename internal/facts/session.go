@@ -18,13 +18,82 @@ import (
 // ErrNoOutputs is returned for texts in which no output is known.
 var ErrNoOutputs = errors.New("no output in it is known; a capture, a sosreport, files named like netstat_-m.txt, or a session with its prompts is expected")
 
-// LoadSession returns the outputs in a pasted session by the names that
-// FromTexts takes, with an identity guessed where none was pasted; of a long one
-// the first 16 MiB count.
-func LoadSession(s string) (map[string]string, error) {
-	texts := map[string]string{}
-	sortSession(string(plainText([]byte(s[:min(len(s), textLimit)]))), texts)
-	return identified(texts)
+// Posted are the outputs of one file.
+type Posted struct {
+	// Texts are the outputs by the names that FromTexts takes.
+	Texts map[string]string
+	// places are the lines of the file at which the lines of each output stand,
+	// counted from 1; 0 is a line that was put there.
+	places map[string][]int
+}
+
+// Facts makes facts of what was posted in the file of that name.
+func (p Posted) Facts(file string) (*Facts, error) {
+	f, err := FromTexts(file, p.Texts, 0)
+	if err == nil {
+		f.places = p.places
+	}
+	return f, err
+}
+
+// Posted says where in the file that was given a line stands: the file's name
+// and its line, and which output it is of. The lines of a host, or of outputs
+// that are files of their own, are returned as they are.
+func (f *Facts) Posted(s Source) Source {
+	places := f.places[s.From]
+	if places == nil {
+		return s
+	}
+	at := 0
+	if s.Line >= 1 && s.Line <= len(places) {
+		at = places[s.Line-1]
+	}
+	return Source{From: f.Host, Line: at, Text: s.Text, Output: s.From}
+}
+
+// LoadSession returns the outputs in a pasted session, with an identity guessed
+// where none was pasted; of a long one the first 16 MiB count.
+func LoadSession(s string) (Posted, error) {
+	plain := string(plainText([]byte(s[:min(len(s), textLimit)])))
+	text := readable(plain)
+	p := Posted{Texts: map[string]string{}, places: map[string][]int{}}
+	sortSession(text, p.Texts, p.places)
+	if strings.Count(text, "\n") != strings.Count(plain, "\n") {
+		p.places = nil // its lines are not those of the file
+	}
+	if err := identified(p); err != nil {
+		return p, err
+	}
+	if p.Texts["uname -a"] == "" {
+		if named := namedSystem(text); named != "" {
+			p.Texts["uname -a"] = named + " unknown unknown"
+		}
+	}
+	return p, nil
+}
+
+// systemNames are the names by which people call what they run.
+var systemNames = []struct {
+	form   *regexp.Regexp
+	system string
+}{
+	{regexp.MustCompile(`(?i)\b(freebsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|hardenedbsd)\b`), "FreeBSD"},
+	{regexp.MustCompile(`(?i)\bopenbsd\b`), "OpenBSD"},
+	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
+}
+
+// namedSystem finds the one system that the words of a session speak of.
+func namedSystem(s string) string {
+	found := ""
+	for _, n := range systemNames {
+		if n.form.MatchString(s) {
+			if found != "" {
+				return "" // of several
+			}
+			found = n.system
+		}
+	}
+	return found
 }
 
 // ErrNotText is returned for files that hold something else than text.
@@ -35,30 +104,36 @@ const sessionLimit = 64 << 20
 
 // LoadFile reads a file that is a session, or one output whose command the
 // file's name tells.
-func LoadFile(name string) (map[string]string, error) {
+func LoadFile(name string) (Posted, error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return Posted{}, err
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, sessionLimit+1))
 	if err != nil || len(data) > sessionLimit {
-		return nil, ErrNotText
+		return Posted{}, ErrNotText
 	}
 	if data = plainText(data); bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.IndexByte(data, 0) >= 0 {
-		return nil, ErrNotText
+		return Posted{}, ErrNotText
 	}
-	texts, err := LoadSession(string(data))
-	if err != nil {
-		return LoadSession("$ " + fileCommand(name) + "\n" + string(data))
+	p, err := LoadSession(string(data))
+	if err == nil {
+		return p, nil
 	}
-	return texts, nil
+	p, err = LoadSession("$ " + fileCommand(name) + "\n" + string(data))
+	for _, places := range p.places {
+		for i := range places {
+			places[i] = max(places[i]-1, 0) // the line of the command is not the file's
+		}
+	}
+	return p, err
 }
 
 // sortSession adds the outputs of a session to those that are there, which
-// count before it.
-func sortSession(s string, texts map[string]string) {
-	o := outputs{texts: map[string]string{}, typed: map[string][]string{}}
+// count before it, and where their lines stand.
+func sortSession(s string, texts map[string]string, places map[string][]int) {
+	o := outputs{texts: map[string]string{}, places: map[string][]int{}, typed: map[string][]string{}}
 	for _, part := range splitSession(s) {
 		o.take(part)
 	}
@@ -66,67 +141,162 @@ func sortSession(s string, texts map[string]string) {
 	for name, text := range o.texts {
 		if texts[name] == "" {
 			texts[name] = text
+			places[name] = o.places[name]
 		}
 	}
 }
 
 // identified completes the texts with what follows from them.
-func identified(texts map[string]string) (map[string]string, error) {
+func identified(p Posted) error {
+	texts := p.Texts
 	if len(texts) == 0 {
-		return nil, ErrNoOutputs
+		return ErrNoOutputs
 	}
-	if all := texts["ss -tinm"]; texts["ss -ltn"] == "" && strings.Contains(all, "LISTEN ") {
+	if all := texts["ss -tinm"]; texts["ss -ltn"] == "" && (strings.Contains(all, "LISTEN ") || strings.Contains(all, "UNCONN ")) {
 		texts["ss -ltn"] = all // of all states
+		if p.places != nil {
+			p.places["ss -ltn"] = p.places["ss -tinm"]
+		}
 	}
 	if texts["uname -a"] == "" {
 		if guess := guessIdentity(texts); guess != "" {
 			texts["uname -a"] = guess
 		}
 	}
-	return texts, nil
+	return nil
+}
+
+// passage is a run of lines of a session.
+type passage struct {
+	lines []string
+	first int // the line at which it begins, counted from 1
+}
+
+// from returns the rest of a passage.
+func (p passage) from(i int) passage { return passage{p.lines[i:], p.first + i} }
+
+// at are the numbers of its lines.
+func (p passage) at() []int {
+	out := make([]int, len(p.lines))
+	for i := range out {
+		out[i] = p.first + i
+	}
+	return out
 }
 
 // section is one command as typed with what it printed; without a command, the
 // lines before the first prompt.
 type section struct {
 	command string
-	lines   []string
+	passage
 }
 
 var promptLine = regexp.MustCompile(`^\s*((?:[\w@.:~/\[\]()+ -]*)?[#$%>]+)\s*(\S.*)$`)
 
-// splitSession cuts a session at its prompts.
+// splitSession cuts a session at its prompts, and at fences that end an output.
 func splitSession(s string) []section {
 	parts := []section{{}}
 	known := strings.Fields(tools)
-	for _, line := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
-		line = unmarked(line, known)
-		if command := bareCommand(line); command != "" {
-			parts = append(parts, section{command: command})
+	fenced, before := false, "" // before is the last line that is not empty
+	for i, line := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
+		line, fence := unmarked(line, known)
+		begin := func(command string) { parts = append(parts, section{command, passage{first: i + 2}}) }
+		last := &parts[len(parts)-1]
+		switch {
+		case fence && !fenced && namedBefore(before, known) != "" && (last.command == "" || !blank(last.lines)):
+			fenced = true
+			begin(namedBefore(before, known))
 			continue
-		}
-		if strings.ContainsAny(line, "#$%>") {
-			if m := promptLine.FindStringSubmatch(line); m != nil && !percentage.MatchString(m[1]) {
-				words := commandWords(m[2])
-				isTool := len(words) > 0 && slices.Contains(known, words[0])
-				if isTool || strings.HasPrefix(line, "$ ") || strings.Contains(m[1], "@") {
-					parts = append(parts, section{command: strings.Join(words, " ")})
-					continue
-				}
+		case fence:
+			if fenced = !fenced; last.command != "" && !blank(last.lines) {
+				parts = append(parts, section{})
+			}
+		default:
+			if command := commandOf(line, known); command != "" {
+				begin(command)
+				continue
 			}
 		}
-		last := &parts[len(parts)-1]
+		if strings.TrimSpace(line) != "" {
+			before = line
+		}
+		last = &parts[len(parts)-1]
+		if len(last.lines) == 0 {
+			last.first = i + 1
+		}
 		last.lines = append(last.lines, line)
 	}
 	return parts
 }
 
+func blank(lines []string) bool {
+	return !slices.ContainsFunc(lines, func(s string) bool { return strings.TrimSpace(s) != "" })
+}
+
+// commandOf is the command that a line shows: behind a prompt, or on a line of
+// its own; empty when it shows none.
+func commandOf(line string, known []string) string {
+	if command := bareCommand(line); command != "" {
+		return command
+	}
+	if m := drawnPrompt.FindStringSubmatch(line); m != nil {
+		for rest := strings.TrimSpace(m[1]); rest != ""; _, rest, _ = strings.Cut(rest, " ") {
+			if words := commandWords(rest); len(words) > 0 && slices.Contains(known, words[0]) {
+				return strings.Join(words, " ")
+			}
+		}
+	}
+	if !strings.ContainsAny(line, "#$%>") && !strings.HasPrefix(line, "[") {
+		return ""
+	}
+	if m := looseCommand.FindStringSubmatch(line); m != nil {
+		if words := commandWords(m[1] + m[2]); len(words) > 1 && slices.Contains(known, words[0]) && typedOutput(strings.Join(words, " ")) != "" {
+			return strings.Join(words, " ")
+		}
+	}
+	m := promptLine.FindStringSubmatch(line)
+	if m == nil || percentage.MatchString(m[1]) {
+		return ""
+	}
+	words := commandWords(m[2])
+	isTool := len(words) > 0 && slices.Contains(known, words[0])
+	if isTool || strings.HasPrefix(line, "$ ") || strings.Contains(m[1], "@") {
+		return strings.Join(words, " ")
+	}
+	return ""
+}
+
+// namedBefore is the command that the words before a fence name: "ethtool -S
+// eth0:", "Running `netstat -m` shows".
+func namedBefore(line string, known []string) string {
+	candidates := []string{strings.Trim(line, " *_#:.`")}
+	for i, part := range strings.Split(line, "`") {
+		if i%2 == 1 {
+			candidates = append(candidates, part)
+		}
+	}
+	for _, c := range candidates {
+		words := commandWords(strings.TrimLeft(c, "$# "))
+		if len(words) > 1 && slices.Contains(known, words[0]) && typedOutput(strings.Join(words, " ")) != "" {
+			return strings.Join(words, " ")
+		}
+	}
+	return ""
+}
+
+// drawnPrompt begins with a sign that shells are decorated with, looseCommand
+// follows a prompt of any form.
+var (
+	drawnPrompt  = regexp.MustCompile(`^\s*[❯➜λ»›]\s*(.*)$`)
+	looseCommand = regexp.MustCompile(`^[^|;]{1,60}[#$%>] +(\S.*)$|^\[[\w.-]+\]\[\w+@[^\]]+\]\S*: (\S.*)$`)
+)
+
 // percentage tells a share in a table of top from the prompt of csh.
 var percentage = regexp.MustCompile(`[0-9]%$`)
 
 // unmarked takes off what mail and forums add to a line: the mark of a
-// quotation, stars and backticks around it.
-func unmarked(line string, known []string) string {
+// quotation, stars and backticks around it. A fence is told.
+func unmarked(line string, known []string) (rest string, fence bool) {
 	for strings.HasPrefix(line, ">") {
 		rest := strings.TrimPrefix(strings.TrimPrefix(line, ">"), " ")
 		if words := commandWords(rest); len(words) > 0 && slices.Contains(known, words[0]) {
@@ -137,8 +307,8 @@ func unmarked(line string, known []string) string {
 	if rest, ok := strings.CutPrefix(line, "# "); ok && (strings.HasPrefix(rest, "$ ") || startsNumber.MatchString(rest) || blockBegun(rest) != "") {
 		line = rest // a comment in a script
 	}
-	if strings.HasPrefix(strings.TrimSpace(line), "```") {
-		return ""
+	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
+		return "", true
 	}
 	if len(line) > 2 && strings.HasPrefix(line, "`") {
 		line = strings.TrimSuffix(line[1:], "`")
@@ -146,7 +316,7 @@ func unmarked(line string, known []string) string {
 	if bold, ok := strings.CutPrefix(line, "**"); ok && strings.HasSuffix(bold, "**") {
 		line = strings.TrimSuffix(bold, "**")
 	}
-	return line
+	return line, false
 }
 
 // startsNumber tells a counter with its words.
@@ -163,6 +333,9 @@ func bareCommand(line string) string {
 		return ""
 	}
 	command := strings.Join(words, " ")
+	if words[0] == "cat" && strings.HasPrefix(words[1], "/") && typedOutput(command) != "" {
+		return command
+	}
 	if strings.HasPrefix(line, "sudo ") && typedOutput(command) != "" || strings.HasPrefix(words[1], "-") && namedOutput(command) != "" {
 		return command
 	}
@@ -210,12 +383,16 @@ func typedOutput(command string) string {
 // outputs collects texts by their names.
 type outputs struct {
 	texts map[string]string
+	// places are the numbers of the lines of each text in the session.
+	places map[string][]int
 	// typed are the commands that made each text: the same command again is a
 	// later sample, and the first counts.
 	typed map[string][]string
 }
 
-func (o outputs) add(name, command, body string) {
+// add appends an output. Its last lines are those of the passage; what is put
+// before them stands nowhere.
+func (o outputs) add(name, command, body string, at []int) {
 	if name == "" || strings.TrimSpace(body) == "" {
 		return
 	}
@@ -223,7 +400,16 @@ func (o outputs) add(name, command, body string) {
 		return
 	}
 	o.typed[name] = append(o.typed[name], command)
-	o.texts[name] += strings.TrimRight(body, "\n") + "\n"
+	lead := strings.Count(body, "\n") + 1 - len(at)
+	body = strings.TrimRight(body, "\n")
+	o.texts[name] += body + "\n"
+	for i := range strings.Count(body, "\n") + 1 {
+		place := 0
+		if i >= lead && i-lead < len(at) {
+			place = at[i-lead]
+		}
+		o.places[name] = append(o.places[name], place)
+	}
 }
 
 func (o outputs) take(part section) {
@@ -233,11 +419,11 @@ func (o outputs) take(part section) {
 	words := strings.Fields(part.command)
 	switch {
 	case len(words) == 0:
-		o.takeLoose(part.lines)
+		o.takeLoose(part.passage)
 		return
 	case slices.Contains([]string{"cat", "grep", "egrep", "fgrep", "zgrep", "tail", "head", "less", "more", "zcat"}, words[0]):
 		if name := words[len(words)-1]; strings.HasPrefix(name, "/") {
-			o.takeFile(name, part.command, part.lines)
+			o.takeFile(name, part.command, part.passage)
 			return
 		}
 	}
@@ -246,45 +432,53 @@ func (o outputs) take(part section) {
 		return
 	}
 	if name := typedOutput(part.command); name != "" {
-		part.lines = o.takeFollowing(name, part.lines)
-		o.add(name, part.command, withHead(name, part.command, strings.Join(part.lines, "\n")))
+		rest := o.takeFollowing(name, part.passage)
+		body, at := withHead(name, part.command, rest)
+		o.add(name, part.command, body, at)
+		if name == "ip -o address show" { // it shows what ip link shows as well
+			links := "ip -s -d link show"
+			body, at = withHead(links, part.command, rest)
+			if linkBegin.MatchString(body) && strings.Contains(body, " mtu ") {
+				o.add(links, part.command, body, at)
+			}
+		}
 		return
 	}
 	if !o.takeTool(words, part) {
-		o.takeLoose(part.lines)
+		o.takeLoose(part.passage)
 	}
 }
 
 // takeFollowing keeps the outputs that stand without a prompt, after an empty
 // line, behind that of a command, and returns what is before them.
-func (o outputs) takeFollowing(name string, lines []string) []string {
+func (o outputs) takeFollowing(name string, p passage) passage {
 	if name == "dmesg" || name == "top" || strings.HasPrefix(name, "/proc/net/") {
-		return lines
+		return p
 	}
-	for i := 1; i < len(lines); i++ {
-		if strings.TrimSpace(lines[i-1]) != "" {
+	for i := 1; i < len(p.lines); i++ {
+		if strings.TrimSpace(p.lines[i-1]) != "" {
 			continue
 		}
-		if begun := blockBegun(lines[i]); begun != "" && begun != name && !strings.HasPrefix(begun, name[:min(len(name), 7)]) {
-			o.takeLoose(lines[i:])
-			return lines[:i]
+		if begun := blockBegun(p.lines[i]); begun != "" && begun != name && !strings.HasPrefix(begun, name[:min(len(name), 7)]) {
+			o.takeLoose(p.from(i))
+			return passage{p.lines[:i], p.first}
 		}
 	}
-	return lines
+	return p
 }
 
 // manyBlocks are the outputs of which several blocks are one: each names what
 // it speaks of. Of the others the first block counts, a later one is a later
 // sample.
-var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg", "/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", bondingFolder + "bond"}
+var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg", "/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", bondingFolder + "bond"}
 
 // takeLoose sorts lines that no known command printed: blocks that begin as
 // outputs do, then lines by their form.
-func (o outputs) takeLoose(lines []string) {
-	blocks, loose := map[string][]string{}, map[string][]string{}
+func (o outputs) takeLoose(p passage) {
+	blocks, loose := map[string]*scattered{}, map[string]*scattered{}
 	done := map[string]bool{}
 	block := ""
-	for _, line := range lines {
+	for i, line := range p.lines {
 		if strings.TrimSpace(line) == "" && block != "dmesg" {
 			done[block] = true
 			block = ""
@@ -299,15 +493,15 @@ func (o outputs) takeLoose(lines []string) {
 			}
 		}
 		if block != "" {
-			blocks[block] = append(blocks[block], line)
+			collect(blocks, block, line, p.first+i)
 			continue
 		}
 		if w := strings.Fields(line); len(w) > 3 && slices.Contains([]string{"Linux", "FreeBSD", "OpenBSD"}, w[0]) && releaseNumber.MatchString(w[2]) {
-			loose["uname -a"] = append(loose["uname -a"], strings.TrimSpace(line))
+			collect(loose, "uname -a", strings.TrimSpace(line), p.first+i)
 		}
 		for _, l := range looseLines {
 			if l.form.MatchString(line) {
-				loose[l.name] = append(loose[l.name], line)
+				collect(loose, l.name, line, p.first+i)
 				break
 			}
 		}
@@ -315,14 +509,28 @@ func (o outputs) takeLoose(lines []string) {
 	delete(blocks, "more of the same")
 	for name, all := range blocks {
 		if o.texts[name] == "" || slices.Contains(manyBlocks, name) {
-			o.add(name, "", strings.Join(all, "\n"))
+			o.add(name, "", strings.Join(all.lines, "\n"), all.at)
 		}
 	}
 	for name, all := range loose {
 		if o.texts[name] == "" || name == "dmesg" || name == "sysctl -a" {
-			o.add(name, "", strings.Join(all, "\n"))
+			o.add(name, "", strings.Join(all.lines, "\n"), all.at)
 		}
 	}
+}
+
+// scattered are lines of one output and where they stand.
+type scattered struct {
+	lines []string
+	at    []int
+}
+
+func collect(into map[string]*scattered, name, line string, at int) {
+	if into[name] == nil {
+		into[name] = &scattered{}
+	}
+	into[name].lines = append(into[name].lines, line)
+	into[name].at = append(into[name].at, at)
 }
 
 var releaseNumber = regexp.MustCompile(`^\d+\.\d`)
@@ -360,7 +568,7 @@ func (o outputs) nameOnlyLink() {
 	for only := range names {
 		for _, prefix := range []string{"ethtool -S ", "ethtool -i "} {
 			if text := o.texts[prefix+unnamedLink]; text != "" && o.texts[prefix+only] == "" {
-				o.texts[prefix+only] = text
+				o.texts[prefix+only], o.places[prefix+only] = text, o.places[prefix+unnamedLink]
 				delete(o.texts, prefix+unnamedLink)
 			}
 		}

@@ -8,7 +8,7 @@ import "regexp"
 // outputs and comments begin with # or > as well.
 const tools = "netstat ss ip ifconfig ethtool sysctl cat dmesg grep egrep fgrep zgrep tail head less more journalctl tc nstat lspci mpstat top vmstat pfctl pciconf pcidump kldstat " +
 	"uname numactl nproc lscpu ping iperf iperf3 nuttcp mount zpool zfs free uptime date ls cd echo systat sar conntrack ps tcpdump traceroute mtr wget curl scp rsync dd watch " +
-	"hostname route arp getconf lsmod iptables nft ndp find awk sed ndppd kenv sysrc service systemctl cpupower turbostat tuned-adm brctl bridge ifstat nload zcat hostnamectl"
+	"ntttcp fio hostname route arp getconf lsmod iptables nft ndp find awk sed ndppd kenv sysrc service systemctl cpupower turbostat tuned-adm brctl bridge ifstat nload zcat hostnamectl"
 
 // otherForms are commands that print a part of what facts asks for, or the
 // same with other flags.
@@ -57,8 +57,8 @@ var looseLines = []struct {
 	form *regexp.Regexp
 	name string
 }{
-	{regexp.MustCompile(` kernel: \[ *\d+\.\d+\] |^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? .*kernel:|^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg"},
-	{regexp.MustCompile(`sonewconn: pcb|interrupt storm detected|nf_conntrack: table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|Possible SYN flooding|link state changed to `), "dmesg"},
+	{regexp.MustCompile(`(^|\s)kernel: \S|^kern: +\w+: \[|^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? .*kernel:|^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg"},
+	{regexp.MustCompile(`sonewconn: pcb|NETDEV WATCHDOG|Detected Hardware Unit Hang|Reset adapter unexpectedly|NIC Link is |transmit queue \d+ timed out|available PCIe bandwidth|PCI-Express bandwidth available|out of memory -- consider tuning tcp_mem|time wait bucket table overflow|interrupt storm detected|nf_conntrack: table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|Possible SYN flooding|link state changed to `), "dmesg"},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs)\.[a-z0-9_.]+( ?= ?|: ?)\S`), "sysctl -a"},
 	{regexp.MustCompile(`^([0-9a-f]{8} ){8,}`), "/proc/net/softnet_stat"},
 	{regexp.MustCompile(`requests for .*(denied|delayed)|mbuf clusters in use|mbufs in use`), "netstat -m"},
@@ -101,6 +101,8 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^(tcp|udp|ip):$|^(Ip|Tcp|TcpExt|Udp):$`), "netstat -s"},
 	{regexp.MustCompile(`^(TcpExt|IpExt): [A-Z]`), "/proc/net/netstat"},
 	{regexp.MustCompile(`^(Ip|Icmp|Tcp|Udp): [A-Z]\w+ [A-Z]`), "/proc/net/snmp"},
+	{regexp.MustCompile(`^Connecting to host \S+, port \d+|^Accepted connection from \S+, port \d+`), "iperf3"},
+	{regexp.MustCompile(`^Proto +Recv-Q +Send-Q +Local`), "netstat -an"},
 	{regexp.MustCompile(`^(Netid +)?State +Recv-Q +Send-Q `), "ss -tinm"},
 	{regexp.MustCompile(`^Copyright \(c\) 1992-.*FreeBSD Project|^OpenBSD \d+\.\d+.* #\d+: `), "dmesg"},
 	{regexp.MustCompile(`^Linux \d+\.\S+ \(.*CPU\)`), "mpstat -P ALL 1 1"},

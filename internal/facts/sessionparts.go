@@ -7,28 +7,33 @@ import (
 	"strings"
 )
 
-// withHead puts back the line that names what follows, where a grep took it.
-func withHead(name, command, body string) string {
+// withHead puts back the line that names what follows, where a grep took it,
+// and returns where the lines stand.
+func withHead(name, command string, p passage) (body string, at []int) {
+	body, at = strings.Join(p.lines, "\n"), p.at()
 	last := command[strings.LastIndex(command, " ")+1:]
 	switch {
 	case name == "/proc/interrupts" && !strings.Contains(body, "CPU0"):
-		return cpuHead(body) + body
+		return cpuHead(body) + body, at
 	case name == "ifconfig -a" && last != command && !strings.HasPrefix(last, "-") && !strings.Contains(body, "flags=") && !strings.Contains(body, "Link encap"):
-		return last + "  Link encap:Ethernet\n" + body
+		return last + "  Link encap:Ethernet\n" + body, at
 	case name == "ip -s -d link show":
-		return withoutAddresses(body)
+		kept := withoutAddresses(p)
+		return strings.Join(kept.lines, "\n"), kept.at
 	}
-	return body
+	return body, at
 }
 
 // withoutAddresses leaves of ip address what ip link prints.
-func withoutAddresses(body string) string {
-	lines := strings.Split(body, "\n")
-	lines = slices.DeleteFunc(lines, func(s string) bool {
-		w := strings.Fields(s)
-		return len(w) > 0 && (w[0] == "inet" || w[0] == "inet6" || w[0] == "valid_lft")
-	})
-	return strings.Join(lines, "\n")
+func withoutAddresses(p passage) (kept scattered) {
+	for i, line := range p.lines {
+		w := strings.Fields(line)
+		if len(w) > 0 && (w[0] == "inet" || w[0] == "inet6" || w[0] == "valid_lft") {
+			continue
+		}
+		kept.lines, kept.at = append(kept.lines, line), append(kept.at, p.first+i)
+	}
+	return kept
 }
 
 // cpuHead makes the heading of /proc/interrupts for lines that came without.
@@ -53,54 +58,59 @@ func cpuHead(body string) string {
 }
 
 // takeFile keeps what was read of a file.
-func (o outputs) takeFile(name, command string, lines []string) {
-	body := strings.Join(lines, "\n")
+func (o outputs) takeFile(name, command string, p passage) {
+	lines, one := p.lines, p.at()[:1]
+	if strings.HasPrefix(name, "/proc/sys/") || strings.HasPrefix(name, "/sys/") {
+		o.takeLoose(p.from(1)) // they are of one line
+	}
 	switch {
 	case strings.HasPrefix(name, "/proc/sys/"):
 		key := strings.ReplaceAll(strings.TrimPrefix(name, "/proc/sys/"), "/", ".")
-		o.add("sysctl -a", command, key+" = "+strings.TrimSpace(lines[0]))
+		o.add("sysctl -a", command, key+" = "+strings.TrimSpace(lines[0]), one)
 	case strings.HasPrefix(name, "/sys/class/net/"):
-		o.add("/sys/class/net", command, strings.TrimPrefix(name, "/sys/class/net/")+":"+strings.TrimSpace(lines[0]))
+		o.add("/sys/class/net", command, strings.TrimPrefix(name, "/sys/class/net/")+":"+strings.TrimSpace(lines[0]), one)
 	case strings.HasPrefix(name, "/sys/"):
-		o.add("/sys", command, name+":"+strings.TrimSpace(lines[0]))
+		o.add("/sys", command, name+":"+strings.TrimSpace(lines[0]), one)
 	case strings.HasPrefix(name, "/var/log/") || strings.HasPrefix(name, "/var/run/dmesg"):
-		o.add("dmesg", command, body)
+		o.add("dmesg", command, strings.Join(lines, "\n"), p.at())
 	default:
 		if known := typedOutput("cat " + name); known != "" {
-			o.add(known, command, withHead(known, command, body))
+			body, at := withHead(known, command, p)
+			o.add(known, command, body, at)
 			return
 		}
-		o.takeLoose(lines)
+		o.takeLoose(p)
 	}
 }
 
 // takeTool keeps the outputs of tools that say it in words of their own.
 func (o outputs) takeTool(words []string, part section) bool {
-	first := strings.TrimSpace(part.lines[0])
+	first, one := strings.TrimSpace(part.lines[0]), part.at()[:1]
 	switch words[0] {
 	case "sysctl":
 		if strings.Contains(first, "hostcache.list") || strings.HasSuffix(part.command, "hostcache.list") {
-			o.add("sysctl net.inet.tcp.hostcache.list", part.command, strings.Join(part.lines, "\n"))
+			o.add("sysctl net.inet.tcp.hostcache.list", part.command, strings.Join(part.lines, "\n"), part.at())
 		} else if len(words) == 3 && words[1] == "-n" {
-			o.add("sysctl -a", part.command, words[2]+" = "+first)
+			o.add("sysctl -a", part.command, words[2]+" = "+first, one)
 		} else {
-			o.add("sysctl -a", part.command, strings.Join(part.lines, "\n"))
+			o.add("sysctl -a", part.command, strings.Join(part.lines, "\n"), part.at())
 		}
 	case "uname":
-		o.add("uname -a", part.command, unameLine(first))
+		o.takeLoose(part.from(1))
+		o.add("uname -a", part.command, unameLine(first), one)
 	case "nproc":
-		o.add("/proc/cpuinfo", part.command, cpuinfo(first, "1"))
+		o.add("/proc/cpuinfo", part.command, cpuinfo(first, "1"), nil)
 	case "lscpu":
 		fields := map[string]string{}
 		for _, line := range part.lines {
 			name, value, _ := strings.Cut(line, ":")
 			fields[strings.TrimSpace(name)] = strings.TrimSpace(value)
 		}
-		o.add("/proc/cpuinfo", part.command, cpuinfo(fields["CPU(s)"], fields["Thread(s) per core"]))
+		o.add("/proc/cpuinfo", part.command, cpuinfo(fields["CPU(s)"], fields["Thread(s) per core"]), nil)
 	case "numactl":
 		for _, line := range part.lines {
 			if w := strings.Fields(line); len(w) > 3 && w[0] == "node" && w[2] == "cpus:" {
-				o.add("/sys", line, "/sys/devices/system/node/node"+w[1]+"/cpulist:"+strings.Join(w[3:], ","))
+				o.add("/sys", line, "/sys/devices/system/node/node"+w[1]+"/cpulist:"+strings.Join(w[3:], ","), nil)
 			}
 		}
 	default:

@@ -138,9 +138,18 @@ func (fl *Flow) number(key, value string) {
 func (f *Facts) readListeners(t text) error {
 	known := false
 	for i, line := range t.lines() {
-		words := withoutNetid(strings.Fields(line))
+		words := strings.Fields(line)
+		if len(words) > 5 && words[0] == "udp" && socketStates[words[1]] {
+			words = words[1:]
+		} else {
+			words = withoutNetid(words)
+		}
 		if len(words) > 0 && (words[0] == "State" || words[0] == "Netid") {
 			known = true
+		}
+		if len(words) > 4 && words[0] == "UNCONN" {
+			known = true
+			f.datagramSocket(words[1], words[3], strings.Join(words[5:], " "), f.Line(t.from, i+1))
 		}
 		if len(words) < 5 || words[0] != "LISTEN" {
 			continue

@@ -38,7 +38,7 @@ func parseSysctl(t text) map[string]Setting {
 			continue
 		}
 		values[name] = Setting{Value: strings.Join(strings.Fields(value), " "), State: Read,
-			Source: Source{t.from, i + 1, shorten(line)}}
+			Source: Source{From: t.from, Line: i + 1, Text: shorten(line)}}
 	}
 	return values
 }

@@ -40,7 +40,7 @@ func (f *Facts) readSysNet(t text) error {
 			countQueue(n, queues[name], strings.TrimPrefix(file, "queues/"), value)
 			continue
 		}
-		n.sysFile(file, strings.TrimSpace(value), Source{"/sys/class/net/" + path, 0, value}, i)
+		n.sysFile(file, strings.TrimSpace(value), Source{From: "/sys/class/net/" + path, Line: 0, Text: value}, i)
 	}
 	for name, q := range queues {
 		if n := f.NIC(name); q.RX > 0 {
