@@ -1,6 +1,9 @@
 package stats
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+)
 
 // newRand is the generator behind every random choice: same seed, same choices.
 func newRand(seed uint64) *rand.Rand {
@@ -11,32 +14,22 @@ func newRand(seed uint64) *rand.Rand {
 // to arms-1. A block is a random order followed by its mirror image (ABBA for
 // two arms), so every arm has two runs in it at the same mean position and a
 // linear drift cancels; each half of a block holds every arm once and makes one
-// pair. Over each group of as many blocks as arms every arm starts once, so
-// that none is favoured by going first. The same seed gives the same order.
-// Fewer than one arm or block gives none.
+// pair, and of the two pairs each arm is first in as many as it is last. The
+// blocks' orders are drawn independently of each other: whatever goes on beside
+// the trial, even with the period of a block, then favours each arm by chance
+// only. The same seed gives the same order. Fewer than one arm or block gives
+// none.
 func Schedule(arms, blocks int, seed uint64) [][]int {
 	if arms < 1 || blocks < 1 {
 		return nil
 	}
 	rng := newRand(seed)
 	schedule := make([][]int, blocks)
-	var starters []int
 	for b := range schedule {
-		if b%arms == 0 {
-			starters = rng.Perm(arms)
-		}
-		half := []int{starters[b%arms]}
-		for _, arm := range rng.Perm(arms) {
-			if arm != half[0] {
-				half = append(half, arm)
-			}
-		}
-		block := make([]int, 0, 2*arms)
-		block = append(block, half...)
-		for i := arms - 1; i >= 0; i-- {
-			block = append(block, half[i])
-		}
-		schedule[b] = block
+		half := rng.Perm(arms)
+		block := slices.Clone(half)
+		slices.Reverse(half)
+		schedule[b] = append(block, half...)
 	}
 	return schedule
 }

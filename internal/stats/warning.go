@@ -156,6 +156,17 @@ func checkDrift(residuals []float64) (Warning, bool) {
 	}, slope.P < checkLevel
 }
 
+// Resembling tells whether neighbouring runs resemble each other at the 5%
+// level, one-sided: earlier than CheckRuns warns of it.
+func Resembling(residuals []float64) bool {
+	if len(residuals) < minChecked {
+		return false
+	}
+	_, rest := runLine(residuals)
+	n := float64(len(residuals))
+	return (Autocorrelation(rest, 1)+2/n)*math.Sqrt(n) > 1.645
+}
+
 // checkAutocorrelation tests the lag-1 autocorrelation around the drift line
 // against its approximate null distribution, normal with mean -2/n (a mean and
 // a slope have been fitted) and variance 1/n; only positive values matter,

@@ -14,6 +14,8 @@ const (
 	CodeLost   = "lost-runs"
 	CodeLength = "run-lengths"
 	CodePeer   = "busier-but-slower"
+	// CodeUnsteady is of an effect that is not told from what comes and goes.
+	CodeUnsteady = "unsteady"
 )
 
 const (
@@ -23,6 +25,15 @@ const (
 	// busierBy is by how much a host's processors are busier, as a share of
 	// all of them, before that is taken for a cause.
 	busierBy = 0.1
+	// coreBusierBy is the same of one processor, which a setting may well load
+	// more.
+	coreBusierBy = 0.3
+	// pathLonger is the same of the shortest round trip, in s: more than
+	// interrupt moderation or a scheduler adds.
+	pathLonger = 0.5e-3
+	// unsteadyBlocks is the least number of blocks that can be significant at
+	// 5% when all agree: 2/2^6.
+	unsteadyBlocks = 6
 )
 
 // stands tells whether a verdict also holds when lost runs count. Runs of the
@@ -53,6 +64,58 @@ func (r *Result) stands(c Comparison, logs []float64) bool {
 	return err == nil && stats.Judge(i, r.Design.Margin, !r.Design.Lower) == c.Verdict
 }
 
+// steady tells whether a verdict also holds when whole blocks count instead of
+// pairs, where runs resemble their neighbours. What comes and goes within a few
+// runs shifts both pairs of a block the same way, and only the order of the
+// blocks is random; an effect beyond all that movement needs no such doubt.
+func (r *Result) steady(c Comparison, logs []float64) bool {
+	residuals := r.residuals()
+	if !stats.Resembling(residuals) {
+		return true
+	}
+	squares := 0.0
+	for _, v := range residuals {
+		squares += v * v
+	}
+	if math.Abs(math.Log(c.Interval.Ratio)) > 2*math.Sqrt(squares/float64(len(residuals))) {
+		return true
+	}
+	var blocks []float64
+	for i := 1; i < len(logs); i += 2 {
+		blocks = append(blocks, (logs[i-1]+logs[i])/2)
+	}
+	p, err := stats.Wilcoxon(blocks)
+	return err == nil && p <= r.Design.Alpha/float64(len(r.Design.Arms)-1)
+}
+
+// residuals are the logarithms of the runs in the order in which they were
+// made, without their arms' means.
+func (r *Result) residuals() []float64 {
+	sums, counts := make([]float64, len(r.Design.Arms)), make([]float64, len(r.Design.Arms))
+	logs := make([]float64, len(r.Runs))
+	for i, run := range r.Runs {
+		v, _ := run.Value(r.Design.Metric)
+		logs[i] = math.Log(v)
+		sums[run.Arm] += logs[i]
+		counts[run.Arm]++
+	}
+	for i, run := range r.Runs {
+		logs[i] -= sums[run.Arm] / counts[run.Arm]
+	}
+	return logs
+}
+
+// unsteadyWarnings says which effects do not stand for want of steadiness.
+func (r *Result) unsteadyWarnings() (out []stats.Warning) {
+	for _, c := range r.Comparisons {
+		if c.Unsteady {
+			out = append(out, stats.Warning{Code: CodeUnsteady, Run: -1, Need: 2 * unsteadyBlocks, Text: fmt.Sprintf(
+				"something comes and goes beside the runs: with whole blocks of four as observations the effect of %s does not stand yet", r.Design.Arms[c.Arm])})
+		}
+	}
+	return out
+}
+
 // warnings collects what weakens the conclusion.
 func (r *Result) warnings() []stats.Warning {
 	var logs []float64
@@ -71,6 +134,7 @@ func (r *Result) warnings() []stats.Warning {
 	if w, ok := stats.CheckOrder(r.residualsByPair()); ok {
 		out = append(out, w)
 	}
+	out = append(out, r.unsteadyWarnings()...)
 	out = append(out, r.lostWarnings()...)
 	out = append(out, r.lengthWarnings()...)
 	out = append(out, r.peerWarnings()...)
@@ -143,21 +207,13 @@ func (r *Result) runWarnings() []stats.Warning {
 	return out
 }
 
-// residualsByPair are the logarithms of the complete pairs' runs in the order
-// in which they were made, without their arms' means.
+// residualsByPair are the residuals of the complete pairs' runs.
 func (r *Result) residualsByPair() [][]float64 {
-	sums, counts := make([]float64, len(r.Design.Arms)), make([]float64, len(r.Design.Arms))
-	logs := make([]float64, len(r.Runs))
-	for i, run := range r.Runs {
-		v, _ := run.Value(r.Design.Metric)
-		logs[i] = math.Log(v)
-		sums[run.Arm] += logs[i]
-		counts[run.Arm]++
-	}
+	residuals := r.residuals()
 	pairs := make([][]float64, r.Pairs)
 	for i, run := range r.Runs {
 		if run.Pair < r.Pairs {
-			pairs[run.Pair] = append(pairs[run.Pair], logs[i]-sums[run.Arm]/counts[run.Arm])
+			pairs[run.Pair] = append(pairs[run.Pair], residuals[i])
 		}
 	}
 	return pairs
@@ -180,8 +236,43 @@ func (r *Result) lengthWarnings() []stats.Warning {
 
 func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
 
-// peerWarnings says when a host was busier under the arm under which less was
-// done: something that ran there then may be the cause, not the settings.
+// besides are quantities that say something else than the settings slowed one
+// arm down: when under the arm that did worse the median is above the other's
+// by the factor and by the difference.
+func besides() []beside {
+	cpu := func(of func(workload.Run) *workload.CPU, value func(*workload.CPU) float64) func(workload.Run) (float64, bool) {
+		return func(r workload.Run) (float64, bool) {
+			c := of(r)
+			if c == nil {
+				return 0, false
+			}
+			return value(c), true
+		}
+	}
+	client, server := func(r workload.Run) *workload.CPU { return r.Client }, func(r workload.Run) *workload.CPU { return r.Server }
+	busy, busiest := func(c *workload.CPU) float64 { return c.Busy }, func(c *workload.CPU) float64 { return c.Busiest }
+	const hosts = "the %s's processors were %.0f%% busy under %s and %.0f%% under %s, which did better: if anything but the settings kept that host busy then, the verdict is of that"
+	const cores = "the busiest processor of the %s was %.0f%% busy under %s and %.0f%% under %s, which did better: if anything but the settings kept it busy then, the verdict is of that"
+	return []beside{
+		{"client", hosts, 100, 1.2, busierBy, cpu(client, busy)},
+		{"server", hosts, 100, 1.2, busierBy, cpu(server, busy)},
+		{"client", cores, 100, 1.2, coreBusierBy, cpu(client, busiest)},
+		{"server", cores, 100, 1.2, coreBusierBy, cpu(server, busiest)},
+		{"path", "the %s's shortest round trip was %.2f ms under %s and %.2f ms under %s, which did better: settings do not make a path longer, so that the verdict may be of the path", 1000, 1.2, pathLonger, workload.Run.ShortestRTT},
+	}
+}
+
+// beside is one of them: whose it is, how it is said with which scale, from
+// what factor and difference on, and where it is found.
+type beside struct {
+	of, text            string
+	scale, factor, more float64
+	value               func(workload.Run) (float64, bool)
+}
+
+// peerWarnings says when under the arm that did worse a host was busier or the
+// path longer: something that went on there then may be the cause, not the
+// settings. Of one host one thing is said.
 func (r *Result) peerWarnings() []stats.Warning {
 	var out []stats.Warning
 	for _, c := range r.Comparisons {
@@ -192,19 +283,31 @@ func (r *Result) peerWarnings() []stats.Warning {
 		if c.Verdict == stats.Hurts {
 			slow, fast = fast, slow
 		}
-		for i, metric := range []string{workload.ClientCPU, workload.ServerCPU} {
-			a, b := r.Values(slow, metric), r.Values(fast, metric)
-			if len(a) < 2 || len(b) < 2 {
+		said := map[string]bool{}
+		for _, b := range besides() {
+			worse, better := r.medianOf(slow, b.value), r.medianOf(fast, b.value)
+			if said[b.of] || !(worse-better >= b.more) || worse < b.factor*better {
 				continue
 			}
-			busier, calmer := stats.Median(a), stats.Median(b)
-			if busier-calmer < busierBy || busier < 1.2*calmer {
-				continue
-			}
-			out = append(out, stats.Warning{Code: CodePeer, Value: busier, Run: -1, Text: fmt.Sprintf(
-				"the %s's processors were %.0f%% busy under %s and %.0f%% under %s, which did better: if anything but the settings kept that host busy then, the verdict is of that",
-				[]string{"client", "server"}[i], 100*busier, r.Design.Arms[slow], 100*calmer, r.Design.Arms[fast])})
+			said[b.of] = true
+			out = append(out, stats.Warning{Code: CodePeer, Value: worse, Run: -1,
+				Text: fmt.Sprintf(b.text, b.of, b.scale*worse, r.Design.Arms[slow], b.scale*better, r.Design.Arms[fast])})
 		}
 	}
 	return out
+}
+
+// medianOf is over the arm's runs that have the value; not a number where fewer
+// than two do.
+func (r *Result) medianOf(arm int, value func(workload.Run) (float64, bool)) float64 {
+	var all []float64
+	for _, run := range r.Runs {
+		if v, ok := value(run.Run); ok && run.Arm == arm {
+			all = append(all, v)
+		}
+	}
+	if len(all) < 2 {
+		return math.NaN()
+	}
+	return stats.Median(all)
 }

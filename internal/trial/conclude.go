@@ -108,6 +108,8 @@ func (r *Result) compare(arm int, level float64) Comparison {
 	switch found := c.Verdict == stats.Helps || c.Verdict == stats.Hurts; {
 	case found && !r.stands(c, logs):
 		c.Verdict, c.Undone = stats.NotEnough, true
+	case found && !r.steady(c, logs):
+		c.Verdict, c.Unsteady = stats.NotEnough, true
 	case found:
 		c.Decided = r.Pairs
 	}

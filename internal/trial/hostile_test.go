@@ -54,6 +54,9 @@ var hostile = []struct {
 		*memory = 0.9**memory + 0.03*random.NormFloat64()
 		return *memory
 	}},
+	{"something that comes and goes in eight runs", stats.CodeAutocorrelation, 0.9, 0.01, func(_ *float64, _ *rand.Rand, n, _ int) float64 {
+		return 0.1 * math.Sin(2*math.Pi*float64(n)/8)
+	}},
 	{"two modes", stats.CodeBimodal, 0.8, 0.01, func(_ *float64, random *rand.Rand, _, _ int) float64 {
 		return 0.3 * float64(random.IntN(2))
 	}},
@@ -206,6 +209,67 @@ func TestSlowPeerInOneArm(t *testing.T) {
 	}, quiet)
 	if err != nil || find(r.Warnings, CodePeer) != nil {
 		t.Errorf("%v %v", err, r.Warnings)
+	}
+}
+
+// TestLongPathInOneArm: the path is longer, or one core of the server is taken,
+// whenever one arm is measured.
+func TestLongPathInOneArm(t *testing.T) {
+	for _, c := range []struct {
+		put  func(run *workload.Run, arm int)
+		want string
+	}{
+		{func(run *workload.Run, arm int) {
+			run.ClientKernel = &workload.Kernel{Flows: []workload.Flow{{MinRTT: []float64{0.020, 0.031}[arm]}, {MinRTT: 0.05}}}
+		}, "shortest round trip was 31.00 ms under arm1 and 20.00 ms under arm0"},
+		{func(run *workload.Run, arm int) {
+			run.Server = &workload.CPU{Busy: 0.1, Busiest: []float64{0.4, 0.99}[arm]}
+		}, "busiest processor of the server was 99% busy under arm1 and 40% under arm0"},
+		{func(run *workload.Run, arm int) {
+			run.ClientKernel = &workload.Kernel{Flows: []workload.Flow{{MinRTT: []float64{20e-6, 90e-6}[arm]}}}
+		}, ""},
+	} {
+		m := newMachine(1, 1, 0.7)
+		r, err := Compare(t.Context(), design(2), func(ctx context.Context, arm int) (workload.Run, error) {
+			run, err := m.measure(ctx, arm)
+			c.put(&run, arm)
+			return run, err
+		}, quiet)
+		w := find(r.Warnings, CodePeer)
+		if err != nil || (w != nil) != (c.want != "") || w != nil && !strings.Contains(w.Text, c.want) {
+			t.Errorf("%q: %v %v", c.want, err, r.Warnings)
+		}
+	}
+}
+
+// TestUnsteady: an effect that whole blocks do not show is taken back, one
+// beyond all movement stands.
+func TestUnsteady(t *testing.T) {
+	taken := 0
+	for seed := range uint64(40) {
+		d := design(2)
+		d.MaxPairs, d.Looks, d.Seed = 8, nil, seed
+		for effect, stands := range map[float64]bool{0.03: false, 1: true} {
+			r, err := Compare(t.Context(), d, bench(seed, 2, func(random *rand.Rand, n, _, arm int) float64 {
+				return effect*float64(arm) + 0.1*math.Sin(2*math.Pi*float64(n)/8) + 0.002*random.NormFloat64()
+			}), quiet)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := r.Comparisons[0]
+			if stands && c.Verdict != stats.Helps {
+				t.Errorf("a large effect: %+v", c)
+			}
+			if c.Unsteady {
+				taken++
+				if w := find(r.Warnings, CodeUnsteady); w == nil || w.Need != 12 || !strings.Contains(w.Text, "effect of arm1 does not stand") {
+					t.Errorf("%v", r.Warnings)
+				}
+			}
+		}
+	}
+	if taken == 0 {
+		t.Error("no effect was taken back")
 	}
 }
 

@@ -50,6 +50,9 @@ type Comparison struct {
 	// Undone: the interval alone says helps or hurts, which does not stand
 	// when the runs that were lost are counted against it.
 	Undone bool
+	// Unsteady: the same, because runs resemble their neighbours so much that
+	// the pairs of one block are no two observations.
+	Unsteady bool
 }
 
 // Lost is a run that gave no value.

@@ -139,6 +139,23 @@ func number(s string) float64 {
 	return v
 }
 
+// ShortestRTT is the shortest round trip that the run's connections saw, in s:
+// about what the path takes without a queue.
+func (r Run) ShortestRTT() (float64, bool) {
+	shortest := 0.0
+	for _, k := range []*Kernel{r.ClientKernel, r.ServerKernel} {
+		if k == nil {
+			continue
+		}
+		for _, f := range k.Flows {
+			if f.MinRTT > 0 && (shortest == 0 || f.MinRTT < shortest) {
+				shortest = f.MinRTT
+			}
+		}
+	}
+	return shortest, shortest > 0
+}
+
 // busiest is the flow that sent most.
 func busiest(flows []Flow) (Flow, bool) {
 	var best Flow
