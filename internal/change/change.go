@@ -142,7 +142,7 @@ func Begin(ctx context.Context, conn host.Conn, system catalog.System, settings 
 			return nil, err
 		}
 	}
-	return c, c.write(ctx, place, opt.Within)
+	return c, c.write(ctx, place)
 }
 
 func randomHex(n int) string {
@@ -247,8 +247,11 @@ func lower(a, b string) bool {
 var noProgram = regexp.MustCompile(`^(.*: )?(ifconfig|pfctl|kldload|ethtool|ip|modprobe): (command )?(not found|inaccessible or not found)$|^\w+ is not installed$`)
 
 // watch adds a setting that the kernel rewrites, unless it is written anyway.
-func (c *Change) watch(procName, value string) {
-	name := procPath(procName) // the exchange of dots and slashes is its own inverse
+// Linux's comes as its path below /proc/sys.
+func (c *Change) watch(name, value string) {
+	if c.System == catalog.Linux {
+		name = procPath(name) // the exchange of dots and slashes is its own inverse
+	}
 	if _, ok := c.index[name]; ok {
 		return
 	}
@@ -261,7 +264,7 @@ func (c *Change) watch(procName, value string) {
 }
 
 // write takes the lock and puts the journal on the disk.
-func (c *Change) write(ctx context.Context, at Place, within time.Duration) error {
+func (c *Change) write(ctx context.Context, at Place) error {
 	journal, err := c.Journal.encode()
 	if err != nil {
 		return err
@@ -274,8 +277,8 @@ func (c *Change) write(ctx context.Context, at Place, within time.Duration) erro
 	ops = append(ops, host.Write(path.Join(c.Dir, "confirm.sh"), []byte(c.confirmScript(at.enter)), 0o700).OrStop(),
 		host.Write(path.Join(c.Dir, "rollback.sh"), []byte(c.rollbackScript(at.enter)), 0o700).OrStop(),
 		host.Write(path.Join(c.Dir, "state"), []byte("pending\n"), 0o600).OrStop())
-	if within > 0 {
-		ops = append(ops, host.Script(deadManScript(c.root, c.Dir, int(within.Seconds()+0.999))).OrStop())
+	if c.Within > 0 {
+		ops = append(ops, host.Script(deadManScript(c.root, c.Dir, 1, c.timer())).OrStop())
 	}
 	answers, err := c.conn.Do(ctx, ops...)
 	if err != nil {

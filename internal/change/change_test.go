@@ -120,7 +120,7 @@ func TestDeadManRollsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Set(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"}, true)
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for k.read("n.a") != "1" && time.Now().Before(deadline) {
 		time.Sleep(50 * time.Millisecond)
 	}

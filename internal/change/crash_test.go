@@ -37,6 +37,7 @@ type machine struct {
 	system catalog.System
 	root   string
 	names  []string // settings
+	value  func(rng *rand.Rand, name string) string
 }
 
 func (m *machine) put(path, text string) {
@@ -107,7 +108,7 @@ func knows(system catalog.System, name string) bool {
 
 // newMachine makes a host with some of the settings, in random states.
 func newMachine(rng *rand.Rand, root string, system catalog.System, all []string) *machine {
-	m := &machine{system: system, root: root}
+	m := &machine{system: system, root: root, value: value}
 	os.MkdirAll(filepath.Join(root, "fake/kld"), 0o755)
 	os.MkdirAll(filepath.Join(root, "sys/module"), 0o755)
 	os.MkdirAll(filepath.Join(root, "boot"), 0o755)
@@ -267,10 +268,7 @@ func (c *cutConn) Do(ctx context.Context, ops ...host.Op) ([]host.Answer, error)
 // rollback, which may be killed too, to leave no setting and no file changed.
 // WIRERATE_CRASH_POINTS asks for more of them.
 func TestCrashes(t *testing.T) {
-	points := 30
-	if n, err := strconv.Atoi(os.Getenv("WIRERATE_CRASH_POINTS")); err == nil {
-		points = n
-	}
+	points := crashPoints(30)
 	t.Setenv("PATH", fakePrograms(t)+":"+os.Getenv("PATH"))
 	all := map[catalog.System][]string{catalog.Linux: writable(t, catalog.Linux), catalog.FreeBSD: writable(t, catalog.FreeBSD), catalog.OpenBSD: writable(t, catalog.OpenBSD)}
 	reached := map[string]int{}
@@ -294,6 +292,13 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
+func crashPoints(otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv("WIRERATE_CRASH_POINTS")); err == nil {
+		return n
+	}
+	return otherwise
+}
+
 // crash runs one change with one crash, or none when the fuse outlasts it, and
 // says during which stage it came.
 func crash(t *testing.T, rng *rand.Rand, m *machine, seed int) string {
@@ -311,7 +316,7 @@ func crash(t *testing.T, rng *rand.Rand, m *machine, seed int) string {
 	}
 	values := map[string]string{}
 	for _, n := range m.names {
-		values[n] = value(rng, n)
+		values[n] = m.value(rng, n)
 	}
 	opt := Options{StateDir: state, root: m.root, Files: m.files(), Now: fixedTime}
 	c, err := Begin(ctx, &cutConn{local, cut}, m.system, m.names, opt)

@@ -3,9 +3,12 @@ package change
 import (
 	"bytes"
 	"errors"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +134,67 @@ func stack(t *testing.T) *machine {
 		m.put("fake/sysctl/"+name, s[0]+"\n")
 		m.put("fake/oid/"+name, s[1]+"\n")
 	}
+	// One variable has two names, and one setting others that follow from it.
+	one, other := filepath.Join(m.root, "fake/sysctl/kern.ipc.soacceptqueue"), filepath.Join(m.root, "fake/sysctl/kern.ipc.somaxconn")
+	os.Remove(other)
+	if err := os.Symlink(one, other); err != nil {
+		t.Fatal(err)
+	}
+	m.put("fake/sysctl/net.inet.ip.maxfrags", "2097152\n")
+	m.put("fake/after/kern.ipc.nmbclusters", `echo $((new / 32)) >"$FAKE/sysctl/net.inet.ip.maxfrags"; echo -1 >"$FAKE/sysctl/net.inet.ip.maxfragpackets"`+"\n")
 	return m
+}
+
+// stackValue is something to write to a setting of the stack, which may refuse
+// it, clamp it, cut it to its type or leave it as it was.
+func stackValue(rng *rand.Rand, name string) string {
+	words := strings.Fields(stack13[name][1])
+	values := map[string][]string{
+		"string":  {"/boot/kernel;/boot/my modules", "it's \"quoted\" $HOME `id` \\n *", "", "-n"},
+		"one-of":  append(words[min(3, len(words)):], "nosuch", ""),
+		"default": {"0", "1", "3", "-5", "4096", "0x200000", "01", "70000", "2147483647", "99999999999", "4m", "1.5", ""},
+	}
+	kind := "default"
+	if words[0] == "string" {
+		kind = "string"
+	}
+	if words[1] == "one-of" {
+		kind = "one-of"
+	}
+	return values[kind][rng.IntN(len(values[kind]))]
+}
+
+// TestStackCrashes kills changes of that stack's settings at random steps; a
+// rollback, killed too, brings every value back whatever the kernel made of the
+// new ones.
+func TestStackCrashes(t *testing.T) {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(stack13)) {
+		if !strings.Contains(stack13[name][1], "raise") && !strings.HasPrefix(stack13[name][1], "opaque") { // TestOnlyRaised
+			all = append(all, name)
+		}
+	}
+	path := os.Getenv("PATH")
+	bin := fakePrograms(t)
+	reached := map[string]int{}
+	for seed := range crashPoints(12) {
+		rng := rand.New(rand.NewPCG(uint64(seed), 13))
+		m := stack(t)
+		t.Setenv("PATH", bin+":"+path)
+		m.value = stackValue
+		for range 2 + rng.IntN(10) {
+			if name := all[rng.IntN(len(all))]; !slices.Contains(m.names, name) {
+				m.names = append(m.names, name)
+			}
+		}
+		if stage := crash(t, rng, m, seed); stage != "" {
+			reached[stage]++
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d: %v", seed, m.names)
+		}
+	}
+	t.Logf("%v", reached)
 }
 
 // TestStackAssignments sets values one by one on the stack: what the kernel
@@ -267,11 +330,59 @@ func TestOnlyRaised(t *testing.T) {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	r, err := ch.Rollback(t.Context())
-	if err != nil || len(r.Restored) != 1 || len(r.Kept) != 1 || !strings.HasPrefix(r.Kept[0], clusters+" is 70000000") {
+	if err != nil || len(r.Restored) != 3 || len(r.Kept) != 1 || !strings.HasPrefix(r.Kept[0], clusters+" is 70000000") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err := m.begin(t, space); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTwoNamesOfOneVariable: what is written to one is found in the other, and
+// is taken for nobody else's.
+func TestTwoNamesOfOneVariable(t *testing.T) {
+	names := []string{"kern.ipc.somaxconn", "kern.ipc.soacceptqueue"}
+	for _, values := range []map[string]string{{names[0]: "1024", names[1]: "2048"}, {names[0]: "1024", names[1]: "1024"}, {names[0]: "1024", names[1]: "128"}} {
+		m := stack(t)
+		before := m.snapshot()
+		ch, err := m.begin(t, names...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := ch.Apply(t.Context(), names, values)
+		if err != nil || len(out) != 2 || out[0].Foreign+out[1].Foreign != "" || out[1].Got != values[names[1]] {
+			t.Errorf("%v: %+v, %v", values, out, err)
+		}
+		if r, err := ch.Rollback(t.Context()); err != nil || len(r.Foreign) > 0 {
+			t.Errorf("%v: %+v, %v", values, r, err)
+		}
+		if after := m.snapshot(); after != before {
+			t.Errorf("%v: not restored:\n%s", values, difference(before, after))
+		}
+	}
+}
+
+// TestFreeBSDRewrites: raising the clusters makes the kernel compute the limits
+// of fragments anew; what was set there before comes back.
+func TestFreeBSDRewrites(t *testing.T) {
+	m := stack(t)
+	ch, err := m.begin(t, "kern.ipc.nmbclusters")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := ch.Apply(t.Context(), []string{"kern.ipc.nmbclusters"}, map[string]string{"kern.ipc.nmbclusters": "70000000"}); err != nil || out[0].Got != "70000000" {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	value := func(name string) string {
+		data, _ := os.ReadFile(filepath.Join(m.root, "fake/sysctl", name))
+		return strings.TrimSpace(string(data))
+	}
+	if value("net.inet.ip.maxfrags") != "2187500" {
+		t.Fatal("the made-up kernel did not rewrite")
+	}
+	r, err := ch.Rollback(t.Context())
+	if err != nil || len(r.Restored) != 2 || len(r.Kept) != 1 || len(r.Foreign) > 0 || value("net.inet.ip.maxfrags") != "2097152" || value("net.inet.ip.maxfragpackets") != "51200" {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -2,11 +2,12 @@ package change
 
 import (
 	"fmt"
+	"math"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/plan"
 )
 
 // The scripts of a change. They are plain POSIX sh, so that the target can
@@ -17,7 +18,8 @@ import (
 // step of a write ("begin N" before item N is written, "done N VALUE ." with what
 // the kernel made of it, the point telling that the line is whole), "state" (pending, confirming, confirmed or
 // rolled-back), "files" with the old and new content of the files that confirm
-// writes, and, while a script runs, "busy" with its process.
+// writes, "timer" with the number of the dead-man timer that counts, and, while a
+// script runs, "busy" with its process.
 
 // scriptPrologue defines what the scripts share. $v holds a value; plain
 // writes it with single spaces, as it is compared.
@@ -339,6 +341,9 @@ refused() {
 		fmt.Fprintf(&b, "set_item %d %s %s %s %s\n", a.item, quote(a.value), quote(it.Old), quote(c.rewrittenBy(a.item)), quote(it.knob.file))
 	}
 	b.WriteString("read_back\n")
+	if guard {
+		b.WriteString(c.rearm())
+	}
 	return b.String()
 }
 
@@ -371,7 +376,7 @@ func (c *Change) nowScript() string {
 // rewrittenBy lists the items that the kernel rewrites with item i.
 func (c *Change) rewrittenBy(i int) string {
 	var numbers []string
-	for _, pattern := range plan.Rewrites(c.System, c.Items[i].Setting) {
+	for _, pattern := range append(slices.Clone(rewrites(c.System, c.Items[i].Setting)), sameAs(c.System, c.Items[i].Setting)) {
 		for j, it := range c.Items {
 			if ok, _ := path.Match(pattern, it.Setting); ok && j != i {
 				numbers = append(numbers, fmt.Sprint(j))
@@ -388,11 +393,15 @@ func watchScript(system catalog.System, settings []string, root string) string {
 	base := root + "/proc/sys/"
 	seen := map[string]bool{}
 	for _, s := range settings {
-		for _, pattern := range plan.Rewrites(system, s) {
+		for _, pattern := range rewrites(system, s) {
 			if seen[pattern] {
 				continue
 			}
 			seen[pattern] = true
+			if system != catalog.Linux {
+				fmt.Fprintf(&b, "if v=$(sysctl -n %s 2>/dev/null) && [ -n \"$v\" ]; then plain; say \"watch %[1]s $v\"; fi\n", pattern)
+				continue
+			}
 			before, after, many := strings.Cut(procPath(pattern), "*")
 			word := quote(base + before)
 			if many {
@@ -409,10 +418,14 @@ func watchScript(system catalog.System, settings []string, root string) string {
 // was cut off. It outlives the connection that started it; sleep does not follow
 // the clock. Where systemd runs (sd_booted(3)) it gets a scope of its own, since
 // logind may end what a session leaves behind (KillUserProcesses of
-// logind.conf(5)); what systemd-run cannot start is started without.
-func deadManScript(root, dir string, seconds int) string {
+// logind.conf(5)); what systemd-run cannot start is started without. Of several
+// timers of a change the one counts whose number is in the file "timer", and the
+// first one where there is none.
+func deadManScript(root, dir string, number, seconds int) string {
 	return fmt.Sprintf(`trap '' HUP
 t='sleep %d; n=0
+read -r g 2>/dev/null <"$1/timer" || g=1
+[ "$g" = %d ] || exit 0
 while read -r s <"$1/state" && [ "$s" = pending ] && [ $n -lt 6 ]; do
  [ $n = 0 ] || sleep 10
  n=$((n+1)); WIRERATE_INSIDE=1 sh "$1/rollback.sh" >"$1/rollback.log" 2>&1
@@ -422,11 +435,24 @@ sleep 30; read -r s <"$1/state"; [ "$s" != confirming ] || WIRERATE_INSIDE=1 sh 
 exit 0'
 s=; if command -v setsid >/dev/null 2>&1; then s=setsid; fi
 {
- [ -d %s ] && command -v systemd-run && $s systemd-run --scope --quiet --description='the way back of a change by wirerate' sh -c "$t" wirerate-dead-man %[3]s ||
- $s sh -c "$t" wirerate-dead-man %[3]s
+ [ -d %s ] && command -v systemd-run && $s systemd-run --scope --quiet --description='the way back of a change by wirerate' sh -c "$t" wirerate-dead-man %[4]s ||
+ $s sh -c "$t" wirerate-dead-man %[4]s
 } </dev/null >/dev/null 2>&1 &
-`, seconds, quote(root+"/run/systemd/system"), quote(dir))
+`, seconds, number, quote(root+"/run/systemd/system"), quote(dir))
 }
+
+// rearm starts the dead-man timer anew once everything is written, so that the
+// user has the whole time to look and to confirm, however slow the host is. The
+// first timer counts until the second one runs.
+func (c *Change) rearm() string {
+	if c.Within == 0 {
+		return ""
+	}
+	return deadManScript(c.root, c.Dir, 2, c.timer()) + "{ say 2 >\"$dir/timer\"; } 2>/dev/null\n"
+}
+
+// timer is the dead-man timer's time in whole seconds.
+func (c *Change) timer() int { return int(math.Ceil(c.Within)) }
 
 func yesNo(b bool) string {
 	if b {

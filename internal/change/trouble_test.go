@@ -155,7 +155,7 @@ func TestClockJumps(t *testing.T) {
 
 func rolledBack(t *testing.T, state string) {
 	t.Helper()
-	for deadline := time.Now().Add(40 * time.Second); listed(t, state)[0].State != RolledBack; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); listed(t, state)[0].State != RolledBack; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the dead-man timer did not roll back")
 		}
@@ -175,7 +175,7 @@ func TestDeadManTriesAgain(t *testing.T) {
 	c.Apply(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"})
 	os.Rename(filepath.Join(k.root, "proc"), filepath.Join(k.root, "away"))
 	log := filepath.Join(c.Dir, "rollback.log")
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if data, _ := os.ReadFile(log); strings.Contains(string(data), "result failed") {
 			break
 		}
@@ -299,6 +299,66 @@ func TestProgressCutOrEdited(t *testing.T) {
 	}
 }
 
+// TestTimerStartsAnewAfterApply: the time to confirm begins when everything is
+// written, and until then the first timer counts.
+func TestTimerStartsAnewAfterApply(t *testing.T) {
+	bin := t.TempDir()
+	slept := func(n string) string { return filepath.Join(bin, n) }
+	// The timers' sleep ends when the test says so; the number is the order.
+	os.WriteFile(filepath.Join(bin, "sleep"), []byte(`#!/bin/sh
+[ "$1" = 777 ] || exec /bin/sleep "$@"
+n=1; while ! mkdir "`+bin+`/$n" 2>/dev/null; do n=$((n+1)); done
+while [ ! -e "`+bin+`/$n/over" ]; do [ -d "`+bin+`" ] || exit 1; /bin/sleep 0.05; done
+: >"`+bin+`/$n/gone"
+`), 0o755)
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	wait := func(name string) {
+		t.Helper()
+		for until := time.Now().Add(2 * time.Minute); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+			if _, err := os.Stat(name); err == nil {
+				return
+			}
+		}
+		t.Fatal(name, " did not come")
+	}
+	over := func(n string) { os.WriteFile(slept(n)+"/over", nil, 0o644); wait(slept(n) + "/gone") }
+	k, state := fakeKernel{t.TempDir()}, t.TempDir()
+	k.write("n.a", "1")
+	opt := k.options(state)
+	opt.Within = 777 * time.Second
+	c, err := Begin(t.Context(), host.NewLocal(), catalog.Linux, []string{"n.a"}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(slept("1"))
+	if _, err := c.Apply(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"}); err != nil {
+		t.Fatal(err)
+	}
+	wait(slept("2"))
+	over("1")
+	time.Sleep(200 * time.Millisecond) // what the first timer does then, it does at once
+	if s := listed(t, state)[0].State; s != Pending || k.read("n.a") != "2" {
+		t.Errorf("the first timer counted: %s, n.a=%s", s, k.read("n.a"))
+	}
+	over("2")
+	rolledBack(t, state)
+	if k.read("n.a") != "1" {
+		t.Errorf("n.a=%s", k.read("n.a"))
+	}
+	// Killed before the second timer: the first one counts.
+	c, err = Begin(t.Context(), host.NewLocal(), catalog.Linux, []string{"n.a"}, Options{StateDir: t.TempDir(), Within: 777 * time.Second, Now: time.Now(), root: k.root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Set(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"}, true)
+	wait(slept("3"))
+	over("3")
+	rolledBack(t, filepath.Dir(c.Dir))
+	if k.read("n.a") != "1" {
+		t.Errorf("n.a=%s", k.read("n.a"))
+	}
+}
+
 // TestDeadManHasItsOwnScope keeps the timer out of the session that started it
 // where systemd runs, and starts it all the same where systemd-run fails.
 func TestDeadManHasItsOwnScope(t *testing.T) {
@@ -327,13 +387,13 @@ func TestDeadManHasItsOwnScope(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			cmd := exec.Command("sh", "-c", deadManScript(root, dir, 1))
+			cmd := exec.Command("sh", "-c", deadManScript(root, dir, 1, 1))
 			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
 			if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 				t.Fatalf("%v: %s", err, out)
 			}
 			state := func() string { data, _ := os.ReadFile(filepath.Join(dir, "state")); return string(data) }
-			for until := time.Now().Add(30 * time.Second); state() != "rolled-back\n" && time.Now().Before(until); {
+			for until := time.Now().Add(2 * time.Minute); state() != "rolled-back\n" && time.Now().Before(until); {
 				time.Sleep(50 * time.Millisecond)
 			}
 			runs, _ := os.ReadFile(filepath.Join(dir, "runs"))

@@ -36,7 +36,8 @@ func batchScript(mark string, ops []Op) (string, error) {
 		if op.Must {
 			must = "must"
 		}
-		fmt.Fprintf(&b, "o%d() { %s; }\nop %s o%d\n", i, line, must, i)
+		// Cut off anywhere, none of these lines is another valid one.
+		fmt.Fprintf(&b, "o%d_() { %s; }\nop %s o%d_\n", i, line, must, i)
 	}
 	return b.String(), nil
 }
