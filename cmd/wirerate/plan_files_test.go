@@ -135,7 +135,15 @@ func judgeFiles(t *testing.T, c *catalog.Catalog, p plan.Plan) {
 		}
 	}
 	for _, f := range plan.Shown(p) {
+		if strings.HasSuffix(f.Name, ".sh") {
+			if out, err := shellCheck(f.Content); err != nil {
+				t.Errorf("%s: %s", f.Name, out)
+			}
+		}
 		name := f.Install
+		if strings.HasSuffix(f.Name, ".netdev") || strings.HasPrefix(f.Name, "wirerate-irq-") {
+			continue // no settings of the catalog
+		}
 		if !strings.HasPrefix(name, "/") {
 			name = "/etc/systemd/network/" + f.Name
 		}

@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,7 +30,7 @@ type planOptions struct {
 	diskIOPS              float64
 	diskLatency           string
 	diskFrom              string
-	driver                string
+	driver, numa          string
 	path, role            string
 	load                  plan.Load
 	harden, why           bool
@@ -61,6 +63,7 @@ a machine that is only described.`,
 	f.IntVar(&opt.cores, "cores", 0, "its processors")
 	f.StringVar(&opt.driver, "nic", "", "its network interfaces, as `NIC`,...: a driver (ix, mlx5_core), a name of a BSD (ix0), or NAME:DRIVER (eth0:igb)")
 	f.StringVar(&opt.nicRate, "nic-rate", "", "speed of its interface, such as `10gbit`")
+	f.StringVar(&opt.numa, "numa", "", "processors of its interfaces' NUMA node, as `LIST`, such as 0-15 or 0,2,4")
 	f.IntVar(&opt.queues, "queues", 0, "receive queues of each interface")
 	f.IntVar(&opt.ring, "ring-max", 0, "largest ring of each interface")
 	f.StringVar(&opt.disk, "disk-rate", "", "sustained write `rate` of its disks together, per second, such as 2GB")
@@ -217,8 +220,8 @@ func (o *planOptions) describe(m *plan.Machine) error {
 	if o.queues < 0 || o.queues > 1<<12 || o.ring < 0 || o.ring > 1<<20 {
 		return fmt.Errorf("--queues %d, --ring-max %d: numbers of queues and descriptors are expected", o.queues, o.ring)
 	}
-	if (o.queues > 0 || o.ring > 0) && (o.driver == "" || o.system == "") {
-		return errors.New("--queues and --ring-max describe the interfaces of a machine that is only described: give --os and --nic too")
+	if (o.queues > 0 || o.ring > 0 || o.numa != "") && (o.driver == "" || o.system == "") {
+		return errors.New("--queues, --ring-max and --numa describe the interfaces of a machine that is only described: give --os and --nic too")
 	}
 	if o.driver == "" {
 		return nil
@@ -231,11 +234,44 @@ func (o *planOptions) describe(m *plan.Machine) error {
 	if o.system == "" {
 		return nil // the host's own interfaces are known
 	}
+	local, err := processors(o.numa, m.Cores)
+	if err != nil {
+		return fmt.Errorf("--numa: %w", err)
+	}
 	for i := range nics {
-		nics[i].Rate, nics[i].Queues, nics[i].RingMax = m.NICRate, o.queues, o.ring
+		nics[i].Rate, nics[i].Queues, nics[i].RingMax, nics[i].Cores = m.NICRate, o.queues, o.ring, local
 	}
 	m.Interfaces, m.Assumed = nics, append(m.Assumed, assumed...)
 	return nil
+}
+
+// processors reads a list of processors as the systems write it: 0-3,8.
+func processors(list string, all int) ([]int, error) {
+	if list == "" {
+		return nil, nil
+	}
+	var cores []int
+	for _, part := range strings.Split(list, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		from, err := strconv.Atoi(first)
+		to, err2 := strconv.Atoi(last)
+		if err != nil || err2 != nil || from < 0 || to < from || to >= 1<<16 {
+			return nil, fmt.Errorf("%q: processors such as 0-15 or 0,2,4 are expected", list)
+		}
+		if all > 0 && to >= all {
+			return nil, fmt.Errorf("%q: the machine has processors 0 to %d (--cores)", list, all-1)
+		}
+		for c := from; c <= to; c++ {
+			if !slices.Contains(cores, c) {
+				cores = append(cores, c)
+			}
+		}
+	}
+	slices.Sort(cores)
+	return cores, nil
 }
 
 // describeDisks reads what the flags say about the disks.

@@ -205,12 +205,14 @@ func script(p Plan) File {
 	return File{Name: "wirerate.sh", Content: b.String(), Mode: 0o755}
 }
 
-// Shown are files in other formats of a Linux system that say the same as the
-// ones that apply installs: systemd.link and systemd.network files and
-// ifupdown stanzas, for who keeps interfaces there.
+// Shown are files that apply does not install: what steps are about, such as
+// links to aggregate; and on Linux other formats of what it does install,
+// systemd.link and systemd.network files and ifupdown stanzas, for who keeps
+// interfaces there.
 func Shown(p Plan) []File {
+	shown := append(aggregateFiles(p), interruptFiles(p)...)
 	if p.System != catalog.Linux {
-		return nil
+		return shown
 	}
 	link, stanza := map[string]string{}, map[string]string{}
 	network := ""
@@ -244,7 +246,7 @@ func Shown(p Plan) []File {
 		files = append(files, File{Name: "wirerate-route.network", Install: "the [Route] section of the interface's .network file",
 			Content: exportHeader(p) + "# No file of its own, which would take every interface: copy the lines of [Route] into the section\n# of the default route (Gateway=) in the interface's own .network file.\n[Match]\nName=INTERFACE\n\n[Route]\n" + network})
 	}
-	return files
+	return append(files, shown...)
 }
 
 // networkRoute are systemd.network(5)'s names in its [Route] section.

@@ -110,7 +110,7 @@ func (p *Plan) steer(m Machine, nic Interface) {
 	}
 	name := "/sys/class/net/" + nic.Name + "/queues/rx-0/rps_cpus"
 	mask := cpuMask(m.Cores)
-	if from, has := m.Running[name]; m.Running != nil && has && !sameMask(from, mask) {
+	if from, has := m.Running[name]; (has || m.Running == nil) && !sameMask(from, mask) {
 		p.Changes = append(p.Changes, Change{Setting: name, From: from, To: mask, Default: "0", Kind: catalog.Runtime, Belongs: "sysfs",
 			Does:    "The processors that may handle packets of this receive queue (receive packet steering).",
 			Because: fmt.Sprintf("The interface has one receive queue and the machine %d processors: the interrupt's processor hands packets on to the others.", m.Cores),

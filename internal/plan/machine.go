@@ -30,6 +30,8 @@ type Machine struct {
 	NoDefaultRoute bool
 	// Interfaces are the physical ones; none when only Driver is known.
 	Interfaces []Interface
+	// Aggregates are the bonds and laggs of the host.
+	Aggregates []Aggregate
 	// Modules are the kernel modules that are loaded.
 	Modules []string
 	// DiskRate is the sustained write rate of the disks together in byte/s,

@@ -30,6 +30,11 @@ func MachineOf(f *facts.Facts) Machine {
 			m.Interfaces = append(m.Interfaces, interfaceOf(f, n))
 		}
 	}
+	for i := range f.NICs {
+		if n := &f.NICs[i]; n.Kind == "bond" || n.Kind == "lagg" {
+			m.Aggregates = append(m.Aggregates, aggregateOf(f, n))
+		}
+	}
 	m.NoDefaultRoute = true
 	for _, r := range f.Routes {
 		if !r.Default() {
@@ -42,6 +47,17 @@ func MachineOf(f *facts.Facts) Machine {
 		break
 	}
 	return m
+}
+
+func aggregateOf(f *facts.Facts, n *facts.NIC) Aggregate {
+	a := Aggregate{Name: n.Name, Exists: true}
+	a.Hash, _, _ = strings.Cut(n.Hash, " ")
+	for _, link := range f.NICs {
+		if link.Master == n.Name {
+			a.Links = append(a.Links, link.Name)
+		}
+	}
+	return a
 }
 
 func interfaceOf(f *facts.Facts, n *facts.NIC) Interface {

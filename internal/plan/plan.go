@@ -42,8 +42,13 @@ type Plan struct {
 	Kept   []Kept `json:"kept"`
 	Memory Budget `json:"memory"`
 	// Steps are what no setting does: a kernel to build, a link to aggregate.
-	Steps    []Step   `json:"steps"`
-	Warnings []string `json:"warnings"`
+	Steps []Step `json:"steps"`
+	// Aggregates are links that are to be used together, or by another hash.
+	Aggregates []Aggregate `json:"aggregates,omitempty"`
+	// Bindings are the processors of the queues of a machine that is only
+	// described.
+	Bindings []Binding `json:"bindings,omitempty"`
+	Warnings []string  `json:"warnings"`
 }
 
 // Change is one proposed change.
@@ -117,6 +122,7 @@ func Make(c *catalog.Catalog, r Request) (Plan, error) {
 		}
 	}
 	p.spread(r)
+	p.describedInterrupts(r)
 	if r.Harden {
 		p.harden(c, r.Machine)
 		p.refuse(c, r.Machine)

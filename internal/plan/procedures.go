@@ -18,9 +18,7 @@ func (p *Plan) procedures(r Request) {
 	if r.Path.Loss >= 1e-4 && p.System == catalog.FreeBSD && (r.Role == "bulk" || r.Role == "web") {
 		p.Steps = append(p.Steps, rack(p.Release))
 	}
-	if len(r.Machine.Interfaces) > 1 && slices.Contains([]string{"file", "bulk", "web"}, r.Role) {
-		p.Steps = append(p.Steps, aggregate(p.System, r))
-	}
+	p.aggregate(r)
 	for _, step := range []func(Request) (Step, bool){p.acceptFilters, p.qdisc, p.untracked, p.shape, p.logDevice, p.awake, p.openFiles, p.addresses} {
 		if s, ok := step(r); ok {
 			p.Steps = append(p.Steps, s)
@@ -79,41 +77,6 @@ func rack(v catalog.Version) Step {
 		"cd /usr/src && make buildkernel KERNCONF=RACK && make installkernel KERNCONF=RACK",
 		"shutdown -r now"}, s.Commands...)
 	return s
-}
-
-// aggregate names the hash that spreads flows over the links of an aggregate.
-func aggregate(s catalog.System, r Request) Step {
-	n := len(r.Machine.Interfaces)
-	hash, ports := "addresses and ports", ""
-	var command []string
-	for _, nic := range r.Machine.Interfaces {
-		switch s {
-		case catalog.FreeBSD:
-			ports += " laggport " + nic.Name
-		case catalog.OpenBSD:
-			ports += " trunkport " + nic.Name
-		}
-	}
-	source := "OpenBSD aggr(4)"
-	switch s {
-	case catalog.Linux:
-		hash, source = "layer3+4", "Linux Documentation/networking/bonding.rst"
-		command = append(command, "ip link add bond0 type bond mode 802.3ad miimon 100 xmit_hash_policy layer3+4")
-		for _, nic := range r.Machine.Interfaces {
-			command = append(command, "ip link set "+nic.Name+" down && ip link set "+nic.Name+" master bond0")
-		}
-	case catalog.FreeBSD:
-		hash, source = "l2,l3,l4", "FreeBSD lagg(4)"
-		command = []string{"ifconfig lagg0 create laggproto lacp lagghash l2,l3,l4" + ports}
-	default:
-		command = []string{"ifconfig aggr0 create" + ports}
-	}
-	why := fmt.Sprintf("A flow stays on one link: an aggregate of %d helps %.0f connections together and a single one not at all. A hash of %s spreads the connections between two hosts too; one of layers 2 and 3 would put all that a peer sends on one link.",
-		n, r.Load.Connections, hash)
-	if r.Load.Connections < float64(4*n) {
-		why += fmt.Sprintf(" With %.0f connections the links are filled unevenly: the fullest of %d carries about %.0f of them.", r.Load.Connections, n, math.Ceil(r.Load.Connections/float64(n))+1)
-	}
-	return Step{Title: fmt.Sprintf("If the %d interfaces lead to one switch that speaks LACP, aggregate them", n), Why: why, Commands: command, Sources: []string{source}}
 }
 
 // acceptFilters do nothing until the server asks for them.
