@@ -22,7 +22,7 @@ check failed.
 
 RFC 9438's tables are of a sender that halves its window at once. The kernel's
 takes two round trips to learn of a loss and to recover, which at a loss of 1% is
-a quarter of all; those rows expect what it then reaches, and --json says so.`,
+a quarter of all; those rows expect what it then reaches, and say so.`,
 		Args: exactArgs(0, "no arguments"),
 	}
 	full := cmd.Flags().Bool("full", false, "also what takes minutes: low loss rates, long paths")

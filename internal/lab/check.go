@@ -35,6 +35,8 @@ type CheckResult struct {
 	// Skipped says why the check was not made; empty where it was.
 	Skipped string `json:"skipped,omitempty"`
 	Basis   string `json:"basis"` // where the expected number comes from
+	// Note says how the expected number differs from a published one.
+	Note string `json:"note,omitempty"`
 
 	sliced bool // KeptUp is known already
 }
@@ -72,6 +74,9 @@ func (r CheckResult) String() string {
 	left := ""
 	if r.LeftOut > 0 {
 		left = fmt.Sprintf("; without %.2g s in which the emulator was behind", r.LeftOut.Seconds())
+	}
+	if r.Note != "" {
+		left += "; " + r.Note
 	}
 	return fmt.Sprintf("%s %s on %s: %s, expected %s (%s to %s)%s", verdict, r.What, r.Link,
 		quantity(r.Measured, r.Unit), quantity(r.Expected, r.Unit), quantity(r.Low, r.Unit), quantity(r.High, r.Unit), left)

@@ -19,9 +19,9 @@ type CheckOptions struct {
 
 // checkItem is one check: a link, and what to do on it.
 type checkItem struct {
-	what, link, unit, basis string
-	full                    bool
-	run                     func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error)
+	what, link, unit, basis, note string
+	full                          bool
+	run                           func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error)
 }
 
 // Check measures links against what was asked of them. A check during which
@@ -51,7 +51,7 @@ func Check(ctx context.Context, opt CheckOptions) (CheckReport, error) {
 }
 
 func (item checkItem) check(ctx context.Context, mode AwakeMode) (_ CheckResult, awake Awake, err error) {
-	r := CheckResult{What: item.what, Link: item.link, Unit: item.unit, Basis: item.basis, KeptUp: true}
+	r := CheckResult{What: item.what, Link: item.link, Unit: item.unit, Basis: item.basis, Note: item.note, KeptUp: true}
 	link, err := ParseLink(item.link)
 	if err != nil {
 		return r, awake, err

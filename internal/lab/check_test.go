@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestChecksHaveLinksAndBasis(t *testing.T) {
@@ -30,6 +31,32 @@ func TestCheckSaysWhatItFound(t *testing.T) {
 	} {
 		if !strings.HasPrefix(got.String(), want) {
 			t.Errorf("%q does not begin with %q", got, want)
+		}
+	}
+}
+
+// A number that is not the published one is not passed off as it.
+func TestChecksNoteWhereTheyLeaveTheTables(t *testing.T) {
+	for _, r := range responses() {
+		item := r.check()
+		result := CheckResult{Unit: item.unit, Note: item.note}.within(r.window, r.window, 0.1)
+		if leaves := r.every == 100 && r.window != 12; leaves != strings.Contains(result.String(), "RFC 9438 has 12") {
+			t.Errorf("%s, %s, 1/%d: %s", r.algorithm, r.rtt, r.every, result)
+		}
+	}
+}
+
+// A ping comes back, and not before the round-trip time is over (but for what
+// waking up is dated back by).
+func TestExchangeTakesTheRoundTrip(t *testing.T) {
+	l := up(t, "rate=1gbit,rtt=20ms")
+	trips, err := l.exchange(t.Context(), 3, time.Millisecond)
+	if err != nil || len(trips) == 0 {
+		t.Fatalf("%d answers, %v", len(trips), err)
+	}
+	for _, trip := range trips {
+		if trip < 19500*time.Microsecond {
+			t.Errorf("back after %s", trip)
 		}
 	}
 }

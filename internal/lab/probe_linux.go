@@ -175,79 +175,103 @@ func ancillary(control []byte) (size int, tos byte) {
 	return size, tos
 }
 
-// exchange sends a small datagram to the server and back n times, one each
-// interval, and returns the round-trip times of those that came back.
-func (l *Lab) exchange(ctx context.Context, n int, interval time.Duration) ([]time.Duration, error) {
-	near, err := l.datagramSocket(l.topology.Hosts[0], 0)
+// exchange pings the server n times, one each interval, with packets that take
+// 84 bytes on the wire, and returns the round-trip times of those that came
+// back. The kernel answers on the server and notes when the answer is here, so
+// that no process has to wake up for them in time: the times are the link's.
+func (l *Lab) exchange(ctx context.Context, n int, interval time.Duration) (trips []time.Duration, err error) {
+	fd, err := l.pingSocket(l.topology.Hosts[0])
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(near)
-	far, err := l.datagramSocket(l.topology.Hosts[1], 0)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(far)
-	stop := make(chan struct{})
-	echoed := make(chan struct{})
-	go func() {
-		echo(far, stop)
-		close(echoed)
-	}()
-	peer := net.ParseIP(l.PeerAddr()).To4()
-	to := &unix.SockaddrInet4{Port: probePort, Addr: [4]byte(peer)}
+	defer unix.Close(fd)
+	to := &unix.SockaddrInet4{Addr: [4]byte(net.ParseIP(l.PeerAddr()).To4())}
 	wait := unix.NsecToTimeval(int64(l.Link(0).RTT()) + int64(time.Second))
-	unix.SetsockoptTimeval(near, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait)
-	var trips []time.Duration
-	buf := make([]byte, 64)
-	for i := range uint64(n) {
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait); err != nil {
+		return nil, err
+	}
+	for i := range n {
 		if ctx.Err() != nil {
 			break
 		}
-		binary.NativeEndian.PutUint64(buf, i)
+		request := echoRequest(uint16(i))
 		sent := time.Now()
-		if err = unix.Sendto(near, buf[:18], 0, to); err != nil {
-			break
+		if err := unix.Sendto(fd, request, 0, to); err != nil {
+			return trips, fmt.Errorf("ping: %w", err)
 		}
-		if answered(near, i) {
-			trips = append(trips, time.Since(sent))
+		if at, ok := answered(fd, uint16(i)); ok {
+			trips = append(trips, time.Duration(at-sent.UnixNano()))
 		}
 		time.Sleep(interval)
 	}
-	close(stop)
-	<-echoed
-	return trips, errors.Join(err, ctx.Err())
+	return trips, ctx.Err()
 }
 
-// answered waits for the echo of datagram i; those of earlier ones, which came
-// too late, are passed over. A signal to this thread ends a receive early.
-func answered(fd int, i uint64) bool {
-	buf := make([]byte, 64)
-	for {
-		n, _, err := unix.Recvfrom(fd, buf, 0)
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return false
-		case n >= 8 && binary.NativeEndian.Uint64(buf) == i:
-			return true
+// pingSocket opens a socket for ICMP on a host that notes when packets come.
+func (l *Lab) pingSocket(name string) (fd int, err error) {
+	err = inNamespace(int(l.netns[name].Fd()), func() error {
+		fd, err = unix.Socket(unix.AF_INET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.IPPROTO_ICMP)
+		if err != nil {
+			return fmt.Errorf("ping socket: %w", err)
 		}
-	}
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); err != nil {
+			unix.Close(fd)
+			return fmt.Errorf("ping socket with times: %w", err)
+		}
+		return nil
+	})
+	return fd, err
 }
 
-// echo sends back what arrives until stop is closed.
-func echo(fd int, stop <-chan struct{}) {
-	buf := make([]byte, 2048)
+const (
+	echoType, echoReplyType = 8, 0   // RFC 792
+	echoIdentifier          = 0x7777 // nobody else pings in a lab's check
+	echoLength              = 26     // with an IPv4 header the least that Ethernet does not pad
+)
+
+// echoRequest returns an ICMP echo request.
+func echoRequest(sequence uint16) []byte {
+	b := make([]byte, echoLength)
+	b[0] = echoType
+	binary.BigEndian.PutUint16(b[4:], echoIdentifier)
+	binary.BigEndian.PutUint16(b[6:], sequence)
+	binary.BigEndian.PutUint16(b[2:], ^fold(sum(b, 0)))
+	return b
+}
+
+// answered waits for the answer to a request and returns when it came, in ns of
+// the wall clock; those to earlier requests, which came too late, are passed
+// over. A signal to this thread ends a receive early.
+func answered(fd int, sequence uint16) (at int64, ok bool) {
+	buf, control := make([]byte, 128), make([]byte, 128)
 	for {
-		n, from, err := unix.Recvfrom(fd, buf, 0)
-		if err == nil {
-			unix.Sendto(fd, buf[:n], 0, from)
+		n, cn, _, _, err := unix.Recvmsg(fd, buf, control, 0)
+		if err == unix.EINTR {
 			continue
 		}
-		select {
-		case <-stop:
-			return
-		default:
+		if err != nil {
+			return 0, false
+		}
+		if n < 20+8 || n < ipHeaderLen(buf)+8 {
+			continue
+		}
+		icmp := buf[ipHeaderLen(buf):n]
+		if icmp[0] == echoReplyType && binary.BigEndian.Uint16(icmp[4:]) == echoIdentifier && binary.BigEndian.Uint16(icmp[6:]) == sequence {
+			return arrivalTime(control[:cn])
 		}
 	}
+}
+
+// arrivalTime reads when the kernel received a packet, in ns of the wall clock.
+func arrivalTime(control []byte) (ns int64, ok bool) {
+	messages, err := unix.ParseSocketControlMessage(control)
+	if err != nil {
+		return 0, false
+	}
+	for _, m := range messages {
+		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SO_TIMESTAMPNS && len(m.Data) >= int(unsafe.Sizeof(unix.Timespec{})) {
+			return (*unix.Timespec)(unsafe.Pointer(&m.Data[0])).Nano(), true
+		}
+	}
+	return 0, false
 }
