@@ -108,7 +108,11 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 		because = r.Does
 	}
 	name := e.Name
-	switch r.StateIn(version) {
+	state := r.StateIn(version)
+	if state != catalog.Inactive && k.running(e) {
+		return nil, false
+	}
+	switch state {
 	case catalog.Gone:
 		text := fmt.Sprintf("%s does not exist since %s %s", name, k.system.Title(), r.Removed)
 		switch {
@@ -117,7 +121,10 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 		case !r.Removed.AtLeast("2") && k.system != catalog.Linux:
 			text = fmt.Sprintf("%s does not exist in %s, and never did", name, k.system.Title())
 		}
-		if r.RenamedTo != "" {
+		switch {
+		case strings.ContainsAny(r.RenamedTo, ":/"):
+			return []finding{k.renamed(r, e, Warning, text+"; "+r.RenamedTo+" is what sets it")}, true
+		case r.RenamedTo != "":
 			return []finding{k.renamed(r, e, Warning, text+"; it is called "+r.RenamedTo+" now")}, true
 		}
 		return []finding{{id: "removed", code: "removed", severity: Warning, message: text, because: because, sources: r.Sources,
@@ -131,6 +138,16 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 			fix: &Fix{Kind: FixCommentOut, Reason: text}}}, true
 	}
 	return nil, false
+}
+
+// running reports whether the machine is known to have the setting, whatever
+// its release: distributions bring settings to older kernels and keep old ones.
+func (k *checker) running(e conffile.Entry) bool {
+	if k.opt.Machine == nil || k.opt.Machine.Running == nil {
+		return false
+	}
+	_, known := k.opt.Machine.Running(e.Name, e.Iface)
+	return known
 }
 
 // bothNames reports whether a release has the old and the new name of a setting.

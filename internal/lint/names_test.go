@@ -24,6 +24,16 @@ func TestOldNames(t *testing.T) {
 		{catalog.Linux, "6.12", "net.ipv4.tcp_collapse_max_bytes=6291456", "is no setting of Linux's own kernel"},
 		{catalog.Linux, "6.12", "kernel.shmall=1073741824", "6.12, 18446744073692774399"},
 		{catalog.Linux, "6.12", "fs.quota.warnings=0", ""},
+		{catalog.Linux, "6.12", "net.ipv4.tcp_init_cwnd=10", "route:initcwnd is what sets it"},
+		{catalog.Linux, "6.12", "vm.bdflush=100 1200 128 512 15 5000 500 1884 2", "does not exist since Linux 2.6"},
+		{catalog.OpenBSD, "7.8", "kern.ipc.maxsockbuf=2097152", "is a setting of FreeBSD; OpenBSD has none"},
+		{catalog.OpenBSD, "7.8", "net.inet.tcp.sendbuf_max=2097152", "is a setting of FreeBSD; OpenBSD has none"},
+		{catalog.OpenBSD, "7.8", "net.inet.tcp.rfc3391=1", "did you mean net.inet.tcp.rfc3390?"},
+		{catalog.OpenBSD, "7.2", "net.inet.tcp.slowhz=2", "cannot be set"},
+		{catalog.FreeBSD, "14.2", "kern.somaxconn=1024", "is a setting of OpenBSD; FreeBSD has none"},
+		{catalog.FreeBSD, "14.2", "net.link.lagg.0.use_flowid=1", "does not exist since FreeBSD 11.0"},
+		{catalog.FreeBSD, "14.2", "dev.em.0.itr=100", ""},
+		{catalog.FreeBSD, "15.0", "dev.em.0.itr=100", "does not exist since FreeBSD 15.0"},
 	} {
 		in := Input{Path: "/etc/sysctl.conf", Text: tt.line + "\n"}
 		res := Run(c, []Input{in}, Options{System: tt.system, Version: tt.version})
@@ -35,6 +45,40 @@ func TestOldNames(t *testing.T) {
 		}
 		if len(res.Problems) != 1 || !strings.Contains(res.Problems[0].Message, tt.want) {
 			t.Errorf("%s in %s: %v, want %q", tt.line, tt.version, brief(res), tt.want)
+		}
+	}
+}
+
+// TestCovered holds that each subtree which the catalog is said to describe in
+// full has its names, since one with fewer is silently left out.
+func TestCovered(t *testing.T) {
+	c := load(t)
+	for _, tree := range covered {
+		n := 0
+		for _, name := range c.Names(tree.system) {
+			if strings.HasPrefix(name, tree.prefix) {
+				n++
+			}
+		}
+		if n < tree.few {
+			t.Errorf("%s %s* has %d names, fewer than the %d that make it complete", tree.system, tree.prefix, n, tree.few)
+		}
+	}
+}
+
+// TestMachineHas holds that a setting which the machine runs with is judged as
+// one that exists, whatever its release's number says.
+func TestMachineHas(t *testing.T) {
+	c := load(t)
+	in := []Input{{Path: "/etc/sysctl.conf", Text: "net.ipv4.tcp_min_snd_mss = 48\nnet.ipv4.tcp_vendor_knob = 1\n"}}
+	opt := Options{System: catalog.Linux, Version: "4.18.0"}
+	if res := Run(c, in, opt); len(res.Problems) != 2 {
+		t.Fatalf("without the machine: %v", brief(res))
+	}
+	opt.Machine = &Machine{Running: func(string, string) (string, bool) { return "48", true }}
+	for _, p := range Run(c, in, opt).Problems {
+		if p.Code == "not-yet" || p.Code == "unknown-key" {
+			t.Errorf("%s on a machine that has the setting", p.Message)
 		}
 	}
 }

@@ -21,7 +21,7 @@ var covered = []struct {
 	{catalog.Linux, "net.ipv4.icmp_", 6}, {catalog.Linux, "net.ipv4.conf.*.", 25}, {catalog.Linux, "net.ipv6.conf.*.", 35},
 	{catalog.FreeBSD, "net.inet.tcp.", 100}, {catalog.FreeBSD, "net.inet.udp.", 7}, {catalog.FreeBSD, "net.inet.ip.", 30},
 	{catalog.FreeBSD, "net.inet.icmp.", 12}, {catalog.FreeBSD, "net.isr.", 6}, {catalog.FreeBSD, "kern.ipc.", 40},
-	{catalog.OpenBSD, "net.inet.tcp.", 25}, {catalog.OpenBSD, "net.inet.udp.", 4}, {catalog.OpenBSD, "net.inet.ip.", 25},
+	{catalog.OpenBSD, "net.inet.tcp.", 20}, {catalog.OpenBSD, "net.inet.udp.", 4}, {catalog.OpenBSD, "net.inet.ip.", 25},
 }
 
 // modular are subtrees that modules bring along.
@@ -36,6 +36,9 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	switch k.kindOf(e) {
 	case conffile.Sysctl, conffile.Loader, conffile.Script, conffile.HostnameIf, conffile.Interfaces:
 	default:
+		return nil
+	}
+	if k.running(e) {
 		return nil
 	}
 	if f := k.wrongSystem(e); f != nil {
@@ -131,7 +134,7 @@ func (k *checker) wrongSystem(e conffile.Entry) *finding {
 		}
 		f := &finding{code: "wrong-system", severity: Error, because: r.Does, sources: r.Sources,
 			message: fmt.Sprintf("%s is a setting of %s; %s has none of that name", e.Name, s.Title(), k.system.Title())}
-		if !foreign && k.coveredBy(e.Name) == "" {
+		if !foreign && k.coveredBy(e.Name) == "" && owner != conffile.System(s) {
 			return nil // the two BSDs share much, and this subtree is not complete
 		}
 		f.fix = &Fix{Kind: FixCommentOut, Reason: f.message}
