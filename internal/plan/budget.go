@@ -20,6 +20,41 @@ type Budget struct {
 	// Bound names the setting that keeps the sum below what all sockets could
 	// take one by one; empty without one.
 	Bound string `json:"bound,omitempty"`
+	// States are what the firewall may hold by its limit, and StateMemory what
+	// that takes at most with the table that finds them; 0 without a limit that
+	// is known.
+	States      float64 `json:"states,omitempty"`
+	StateMemory float64 `json:"state_memory_bytes,omitempty"`
+}
+
+// stateTables are the limit of the firewall's states, the memory of one in
+// bytes, the buckets of its table and the memory of one: struct nf_conn and its
+// extensions in slabs of 320 bytes and a list head (Linux
+// net/netfilter/nf_conntrack_core.c), pf's state with two keys in 1 KiB and a
+// hash row in each of two tables (FreeBSD sys/netpfil/pf/pf.c; OpenBSD has
+// trees).
+var stateTables = map[catalog.System]struct {
+	limit  string
+	each   float64
+	hash   string
+	bucket float64
+}{
+	catalog.Linux:   {"net.netfilter.nf_conntrack_max", 320, "net.netfilter.nf_conntrack_buckets", 8},
+	catalog.FreeBSD: {"pf:set/limit/states", 1024, "net.pf.states_hashsize", 128},
+	catalog.OpenBSD: {"pf:set/limit/states", 1024, "", 0},
+}
+
+// states adds what the firewall's states may take.
+func (b *Budget) states(p *Plan, r Request) {
+	table := stateTables[p.System]
+	limit, ok := number(p.value(table.limit, r))
+	if !ok || r.Load.States <= 0 {
+		return
+	}
+	b.States, b.StateMemory = limit, limit*table.each
+	if buckets, ok := number(p.value(table.hash, r)); ok && table.hash != "" {
+		b.StateMemory += buckets * table.bucket
+	}
 }
 
 // socketLimits names the settings that bound one TCP socket's memory.
@@ -72,6 +107,7 @@ func (r Request) share() float64 {
 // within socketShare of the memory.
 func (p *Plan) budget(r Request) {
 	b := Budget{Connections: r.Load.Connections, Memory: float64(r.Machine.Memory)}
+	b.states(p, r)
 	if p.System == catalog.OpenBSD {
 		p.openbsdBudget(b, r)
 		return
@@ -93,13 +129,16 @@ func (p *Plan) budget(r Request) {
 		}
 	}
 	b.WorstCase = b.PerSocket * b.Connections
+	p.warnWindow(r)
 	if most := p.tcpMemory(r); most > 0 && most < b.WorstCase {
 		b.WorstCase, b.Bound = most, "net.ipv4.tcp_mem"
 	}
-	p.warnWindow(r)
 	if b.Memory > 0 && b.WorstCase > b.Memory*socketShare {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%.0f connections at their largest buffers would take %s of %s memory already with the limits that run now",
-			b.Connections, units.Bytes(b.WorstCase), units.Bytes(b.Memory)))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%.0f connections at their largest buffers would take %s of %s memory already with the limits that run now%s",
+			b.Connections, units.Bytes(b.WorstCase), units.Bytes(b.Memory), map[bool]string{true: ": the pool of clusters ends before, and then all connections wait for each other"}[p.System == catalog.FreeBSD]))
+	}
+	if most := p.clusterMemory(r); most > 0 && most < b.WorstCase {
+		b.WorstCase, b.Bound = most, "kern.ipc.nmbclusters"
 	}
 	p.Memory = b
 }
@@ -115,6 +154,21 @@ func (p *Plan) tcpMemory(r Request) float64 {
 		return pages * math.Max(float64(r.Machine.Page), 4096)
 	}
 	return float64(r.Machine.Memory) * 3 / 32
+}
+
+// clusterMemory is what FreeBSD's pools let all sockets take together: clusters
+// of 2 KiB with their mbufs, by default an eighth of the memory, and as much in
+// clusters of a page (sys/kern/kern_mbuf.c, tunable_mbinit). 0 elsewhere.
+func (p *Plan) clusterMemory(r Request) float64 {
+	if p.System != catalog.FreeBSD {
+		return 0
+	}
+	memory := float64(r.Machine.Memory)
+	clusters, ok := number(p.value("kern.ipc.nmbclusters", r))
+	if !ok {
+		clusters = memory / 16384
+	}
+	return clusters*2304 + memory/8
 }
 
 // openbsdBudget is what OpenBSD's own limits allow: no setting moves the

@@ -60,7 +60,9 @@ func fits(t *testing.T, p Plan, what string, memory float64) {
 		if took := v * each; took > memory/4*1.01 && took > from*each {
 			t.Errorf("%s: %s = %s takes %.0f MiB", what, ch.Setting, ch.To, took/(1<<20))
 		}
-		sum += v * each
+		if base != p.Memory.Bound {
+			sum += v * each
+		}
 	}
 	if p.System == catalog.OpenBSD || p.Memory.WorstCase > memory/2*1.01 && len(p.Warnings) > 0 {
 		return // limits of the system itself, or limits that run already, and said
@@ -82,6 +84,7 @@ func TestBudgets(t *testing.T) {
 		{catalog.Linux, "web", "net.ipv4.tcp_mem", float64(64*units.GiB) * 3 / 32},
 		{catalog.Linux, "bulk", "", 8 * (250019840 + 125042688)},
 		{catalog.FreeBSD, "bulk", "", 8 * 2 * 125000000 * 2304.0 / 1448},
+		{catalog.FreeBSD, "web", "kern.ipc.nmbclusters", 7456540*2304 + float64(64*units.GiB)/8},
 		{catalog.OpenBSD, "web", "kern.maxclusters", 524288 * 2048},
 	} {
 		m := server(tc.system, "")
@@ -92,6 +95,29 @@ func TestBudgets(t *testing.T) {
 		}
 		if p.Memory.Bound != tc.bound || p.Memory.WorstCase < tc.worst*0.999 || p.Memory.WorstCase > tc.worst*1.001 {
 			t.Errorf("%s %s: %+v, want %.0f bounded by %q", tc.system, tc.role, p.Memory, tc.worst, tc.bound)
+		}
+	}
+}
+
+// TestStates: the memory of the firewall's table follows from its limit.
+func TestStates(t *testing.T) {
+	for _, c := range []struct {
+		system catalog.System
+		role   string
+		states float64
+		memory float64
+	}{
+		{catalog.Linux, "router", 400000, 400000*320 + 524288*8},
+		{catalog.FreeBSD, "router", 400000, 400000*1024 + 262144*128},
+		{catalog.OpenBSD, "router", 334000, 334000 * 1024},
+		{catalog.OpenBSD, "web", 317000, 317000 * 1024},
+		{catalog.Linux, "web", 0, 0},
+		{catalog.FreeBSD, "bulk", 0, 0},
+	} {
+		m := server(c.system, map[catalog.System]catalog.Version{catalog.Linux: "6.12", catalog.FreeBSD: "14.2", catalog.OpenBSD: "7.8"}[c.system])
+		p := planned(t, Request{Path: facts.Path{Rate: units.Gbit, RTT: 20 * time.Millisecond, MTU: 1500}, Role: c.role, Machine: m})
+		if p.Memory.States != c.states || p.Memory.StateMemory != c.memory {
+			t.Errorf("%s %s: %+v, want %.0f states and %.0f bytes", c.system, c.role, p.Memory, c.states, c.memory)
 		}
 	}
 }

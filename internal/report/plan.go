@@ -28,7 +28,12 @@ func PlanText(w io.Writer, p plan.Plan, why bool) {
 		planLines(&out, p.Changes)
 	}
 	planKept(&out, p.Kept, why)
-	if m := memoryWords(p.Memory); m != "" {
+	if m := stateWords(p.Memory); m != "" {
+		out.blank()
+		out.field("memory", m)
+	}
+	// What matters on a router is the firewall's table, not its own few sockets.
+	if m := memoryWords(p.Memory); m != "" && (p.Memory.States == 0 || p.Role != "router" && p.Role != "home") {
 		out.blank()
 		out.field("memory", m)
 	}
@@ -157,6 +162,18 @@ func undecided(kept []plan.Kept) string {
 	}
 	slices.Sort(missing)
 	return strings.Join(missing, ", ")
+}
+
+// stateWords says what the firewall's states may take at worst.
+func stateWords(b plan.Budget) string {
+	if b.States <= 0 {
+		return ""
+	}
+	s := fmt.Sprintf("%.0f firewall states, the limit, take at most %s with their table", b.States, sizeOf(b.StateMemory))
+	if b.Memory > 0 {
+		s += fmt.Sprintf(", %s of this host's %s", percent(b.StateMemory/b.Memory), sizeOf(b.Memory))
+	}
+	return s
 }
 
 // memoryWords says what the sockets may take at worst.
