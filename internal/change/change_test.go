@@ -155,3 +155,25 @@ func TestRealSettings(t *testing.T) {
 		t.Errorf("unknown setting: %v", err)
 	}
 }
+
+func TestSame(t *testing.T) {
+	for _, c := range []struct {
+		setting, a, b string
+		want          bool
+	}{
+		{"net.ipv4.tcp_rmem", "4096 131072 6291456", "4096 131072 6291456", true},
+		{"net.inet.tcp.sendbuf_max", "2097152", "0x200000", true},
+		{"net.inet.tcp.delayed_ack", "1", "01", true},
+		{"net.inet.tcp.cc.algorithm", "cubic", "htcp", false},
+		{"net.inet.icmp.icmplim", "-1", "1", false},
+		{"ethtool:features/gro@eth0", "on", "off", false},
+		{"vfs.zfs.arc_max", "9223372036854775807", "9223372036854775806", false},
+		{"/sys/class/net/eth0/queues/rx-0/rps_cpus", "00000000,000000ff", "ff", true},
+		{"/sys/class/net/eth0/queues/rx-0/rps_cpus", "10", "01", false},
+		{"/proc/irq/30/smp_affinity", "0", "00", true},
+	} {
+		if got := Same(c.setting, c.a, c.b); got != c.want || Same(c.setting, c.b, c.a) != c.want {
+			t.Errorf("%s: %s and %s: %v", c.setting, c.a, c.b, got)
+		}
+	}
+}

@@ -121,7 +121,8 @@ func routeKnob(key, to string) knob {
 	if strings.Contains(to, ":") {
 		family = "-6"
 	}
-	show := "r=$(ip " + family + " route show " + quote(to) + " 2>&1) || { v=$r; return 1; }; r=$(printf '%s\\n' \"$r\" | head -n 1); " +
+	ip := "ip " + family + " route show " + quote(to)
+	show := "r=$(" + ip + " 2>/dev/null) || { v=$(" + ip + " 2>&1); return 1; }; r=$(printf '%s\\n' \"$r\" | head -n 1); " +
 		"if [ -z \"$r\" ]; then v='no such route'; return 1; fi"
 	return knob{
 		get: show + `; case " $r " in *" ` + key + ` "*) v=${r#*" ` + key + ` "}; [ "${v%% *}" != lock ] || v=${v#lock }; v=${v%% *} ;; *) v=` + Unset + ` ;; esac`,

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/plan"
 )
 
 // knob is how one setting is read and written in a POSIX shell. get puts the
@@ -72,7 +74,7 @@ func fileKnob(file string) knob {
 	f := quote(file)
 	return knob{
 		file: file,
-		get:  "v=$(cat " + f + " 2>&1)",
+		get:  "v=$(cat " + f + " 2>/dev/null) || { v=$(cat " + f + " 2>&1); return 1; }",
 		put:  "[ -e " + f + " ] || { echo " + f + `': no such file' >&2; return 1; }; { printf '%s\n' "$1" >` + f + `; } 2>/dev/null || { printf '%s\n' "$1" | tee ` + f + " >/dev/null; }",
 	}
 }
@@ -119,6 +121,23 @@ func kldKnob(name string) knob {
 
 // quote makes one word of a POSIX shell out of s.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// masks are settings whose value is a set of processors in hexadecimal, which
+// Linux writes in groups of eight digits.
+var masks = regexp.MustCompile(`/(rps_cpus|xps_cpus|xps_rxqs|smp_affinity)$`)
+
+// Same tells whether two ways to write a setting's value are one to its system:
+// numbers may be hexadecimal or octal (sysctl(8) of all three systems), switches
+// are words or numbers.
+func Same(setting, a, b string) bool {
+	if masks.MatchString(setting) {
+		trim := func(s string) string { return strings.TrimLeft(strings.ReplaceAll(strings.ToLower(s), ",", ""), "0") }
+		return trim(a) == trim(b)
+	}
+	x, err := strconv.ParseInt(a, 0, 64)
+	y, err2 := strconv.ParseInt(b, 0, 64)
+	return a == b || err == nil && err2 == nil && x == y || plan.SameSwitch(a, b)
+}
 
 // Supports returns nil when a setting of a system can be changed while the
 // system runs, else why not.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,6 +89,7 @@ type applied struct {
 	Absent   map[string]string `json:"absent"`
 	AtBoot   []string          `json:"at_boot"` // changed by confirm alone, or by the next boot
 	Files    []string          `json:"files"`   // that confirm will write
+	ByHand   []string          `json:"by_hand"` // steps of the plan that apply does not take
 	Warnings []string          `json:"warnings"`
 }
 
@@ -130,7 +132,16 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 	if err := settled(ctx, env, conn, c, outcomes, err); err != nil {
 		return err
 	}
-	result := applied{Schema: 1, ID: c.ID, Host: conn.Name(), Within: within.Seconds(), Set: outcomes, Absent: c.Absent, AtBoot: boot, Files: []string{}, Warnings: []string{}}
+	result := applied{Schema: 1, ID: c.ID, Host: conn.Name(), Within: within.Seconds(), Set: outcomes, Absent: c.Absent, AtBoot: boot, Files: []string{}, ByHand: []string{}, Warnings: []string{}}
+	if opt.runtimeOnly {
+		for _, name := range boot {
+			result.Absent[name] = "it counts at boot alone, and no file is written with --runtime-only"
+		}
+		result.AtBoot = []string{}
+	}
+	for _, s := range p.Steps {
+		result.ByHand = append(result.ByHand, s.Title)
+	}
 	for _, f := range c.Files {
 		result.Files = append(result.Files, f.Path)
 	}
@@ -229,7 +240,7 @@ func checkUnchanged(p plan.Plan, old map[string]string) error {
 	var differ []string
 	for _, ch := range p.Changes {
 		is, ok := old[ch.Setting]
-		if ok && ch.From != "" && is != ch.From && is != ch.To {
+		if ok && ch.From != "" && !change.Same(ch.Setting, is, ch.From) && !change.Same(ch.Setting, is, ch.To) {
 			differ = append(differ, fmt.Sprintf("%s was %s and is %s", ch.Setting, ch.From, is))
 		}
 	}
@@ -318,16 +329,19 @@ func (e *Env) takeBack(ctx context.Context, conn host.Conn, c *change.Change) (c
 func printApplied(env *Env, r applied) error {
 	for _, o := range r.Set {
 		note := ""
-		if o.Got != o.Wanted {
+		if !change.Same(o.Setting, o.Got, o.Wanted) {
 			note = "  (the kernel made it from " + o.Wanted + ")"
 		}
 		fmt.Fprintf(env.Stdout, "set   %s = %s%s\n", o.Setting, o.Got, note)
 	}
-	for name, why := range r.Absent {
-		env.note("%s is left out: %s", name, why)
+	for _, name := range slices.Sorted(maps.Keys(r.Absent)) {
+		env.note("%s is left out: %s", name, r.Absent[name])
 	}
 	for _, name := range r.AtBoot {
 		fmt.Fprintf(env.Stdout, "boot  %s takes effect at the boot after confirm\n", name)
+	}
+	for _, title := range r.ByHand {
+		fmt.Fprintf(env.Stdout, "hand  %s: its commands are in the plan, apply does not run them\n", title)
 	}
 	for _, w := range r.Warnings {
 		env.note("%s", w)

@@ -77,7 +77,7 @@ func verifyVerb(ctx context.Context, env *Env, planName, target, format string) 
 		switch {
 		case v.Because != "":
 			v.State = "unknown"
-		case v.Running != v.Wanted:
+		case !change.Same(ch.Setting, v.Running, v.Wanted):
 			v.State = "differs"
 		}
 		if v.State != "as-planned" {
