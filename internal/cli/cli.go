@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -191,6 +192,23 @@ func (e *Env) printJSON(v any) error {
 		_, err = e.Stdout.Write(data)
 	}
 	return failure(err)
+}
+
+// writeTo runs write with FILE as its standard output, or with e's own when no
+// file is named; what could not be written is an error.
+func (e *Env) writeTo(file string, write func(*Env) error) error {
+	if file == "" {
+		return write(e)
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return usage(err)
+	}
+	to := *e
+	out := &output{file: f}
+	to.Stdout = out
+	err = write(&to)
+	return cmp.Or(err, failure(out.err), failure(f.Close()))
 }
 
 // formatFlag adds --format, whose first choice is the default, and --json.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -37,22 +36,15 @@ them when none is named. Quantities are in base units.`,
 		if err != nil {
 			return err
 		}
-		to := *env
-		if out != "" {
-			f, err := os.Create(out)
-			if err != nil {
-				return usage(err)
+		return env.writeTo(out, func(to *Env) error {
+			switch form {
+			case "csv":
+				return to.exportCSV(all)
+			case "json":
+				return to.printJSON(map[string]any{"schema": 1, "trials": all})
 			}
-			defer f.Close()
-			to.Stdout = f
-		}
-		switch form {
-		case "csv":
-			return to.exportCSV(all)
-		case "json":
-			return to.printJSON(map[string]any{"schema": 1, "trials": all})
-		}
-		return to.exportOpenMetrics(all)
+			return to.exportOpenMetrics(all)
+		})
 	}
 	return cmd
 }
@@ -64,17 +56,31 @@ type exportedTrial struct {
 }
 
 func exported(ctx context.Context, file string, ids []string) ([]exportedTrial, error) {
-	h, err := openHistory(ctx, file)
-	if err != nil {
-		return nil, err
-	}
-	defer h.Close()
-	var trials []store.Trial
-	if len(ids) == 0 {
-		if trials, err = h.Trials(ctx, 0); err != nil {
-			return nil, failure(err)
+	all := []exportedTrial{}
+	err := withHistory(ctx, file, func(h *store.Store) error {
+		trials, err := named(ctx, h, ids)
+		if err != nil {
+			return err
 		}
+		for _, t := range trials {
+			attempts, err := h.Attempts(ctx, t.ID)
+			if err != nil {
+				return failure(err)
+			}
+			all = append(all, exportedTrial{t, attempts})
+		}
+		return nil
+	})
+	return all, err
+}
+
+// named are the experiments of that name, all when none is named.
+func named(ctx context.Context, h *store.Store, ids []string) ([]store.Trial, error) {
+	if len(ids) == 0 {
+		trials, err := h.Trials(ctx, 0)
+		return trials, failure(err)
 	}
+	var trials []store.Trial
 	for _, id := range ids {
 		t, err := h.Trial(ctx, id)
 		if err != nil {
@@ -82,15 +88,7 @@ func exported(ctx context.Context, file string, ids []string) ([]exportedTrial, 
 		}
 		trials = append(trials, t)
 	}
-	all := []exportedTrial{}
-	for _, t := range trials {
-		attempts, err := h.Attempts(ctx, t.ID)
-		if err != nil {
-			return nil, failure(err)
-		}
-		all = append(all, exportedTrial{t, attempts})
-	}
-	return all, nil
+	return trials, nil
 }
 
 // values are all numbers of a run by name.

@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -88,5 +92,34 @@ func TestExportedCSVAndJSON(t *testing.T) {
 	var again []exportedTrial
 	if err := json.Unmarshal(data, &again); err != nil || again[0].Attempts[2].Run.Metrics[workload.Requests] != 1234.5 {
 		t.Errorf("%v %+v", err, again)
+	}
+}
+
+// TestFullDisk: what does not fit is an error, also where the writer forgets
+// what Write said.
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	env := &Env{}
+	for name, write := range map[string]func(*Env) error{
+		"CSV":         func(to *Env) error { return to.exportCSV(awkward()) },
+		"OpenMetrics": func(to *Env) error { return to.exportOpenMetrics(awkward()) },
+		"text": func(to *Env) error {
+			fmt.Fprintln(to.Stdout, "forgotten")
+			return nil
+		},
+	} {
+		var exit *exitError
+		if err := env.writeTo("/dev/full", write); !errors.As(err, &exit) || exit.status != exitFailure || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "runs.csv")
+	if err := env.writeTo(file, func(to *Env) error { return to.exportCSV(awkward()) }); err != nil {
+		t.Error(err)
+	}
+	if data, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(data), "trial,kind") {
+		t.Errorf("%v %q", err, data)
 	}
 }

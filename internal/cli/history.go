@@ -33,16 +33,13 @@ absolute numbers: history compare sets the effects side by side.`,
 		if err != nil {
 			return err
 		}
-		h, err := openHistory(cmd.Context(), file)
-		if err != nil {
-			return err
-		}
-		defer h.Close()
-		all, err := h.Trials(cmd.Context(), n)
-		if err != nil {
-			return failure(err)
-		}
-		return env.showHistory(all, form)
+		return withHistory(cmd.Context(), file, func(h *store.Store) error {
+			all, err := h.Trials(cmd.Context(), n)
+			if err != nil {
+				return failure(err)
+			}
+			return env.showHistory(all, form)
+		})
 	}
 	compare := &cobra.Command{
 		Use:   "compare A B",
@@ -55,12 +52,9 @@ absolute numbers: history compare sets the effects side by side.`,
 		if err != nil {
 			return err
 		}
-		h, err := openHistory(cmd.Context(), file)
-		if err != nil {
-			return err
-		}
-		defer h.Close()
-		return env.compareHistory(cmd.Context(), h, args[0], args[1], form)
+		return withHistory(cmd.Context(), file, func(h *store.Store) error {
+			return env.compareHistory(cmd.Context(), h, args[0], args[1], form)
+		})
 	}
 	cmd.AddCommand(compare)
 	return cmd
@@ -203,16 +197,7 @@ func newReportCmd(env *Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		to := *env
-		if out != "" {
-			f, err := os.Create(out)
-			if err != nil {
-				return usage(err)
-			}
-			defer f.Close()
-			to.Stdout = f
-		}
-		return to.showResult(r, form)
+		return env.writeTo(out, func(to *Env) error { return to.showResult(r, form) })
 	}
 	return cmd
 }
@@ -224,20 +209,19 @@ func findResult(ctx context.Context, history, name string) (report.Result, error
 		r, err := report.ReadJSON(f)
 		return r, usage(err)
 	}
-	h, err := openHistory(ctx, history)
-	if err != nil {
-		return report.Result{}, err
-	}
-	defer h.Close()
-	t, err := h.Trial(ctx, name)
-	if err != nil {
-		return report.Result{}, usage(err)
-	}
-	r, ok := resultOf(t)
-	if !ok || t.Kind == "measure" {
-		return r, usagef("%s has no result to show: it is a %s of %d runs, %s; wirerate export %s has the runs", t.ID, t.Kind, t.Runs, t.State, t.ID)
-	}
-	return r, nil
+	var r report.Result
+	err := withHistory(ctx, history, func(h *store.Store) error {
+		t, err := h.Trial(ctx, name)
+		if err != nil {
+			return usage(err)
+		}
+		var ok bool
+		if r, ok = resultOf(t); ok && t.Kind != "measure" {
+			return nil
+		}
+		return usagef("%s has no result to show: it is a %s of %d runs, %s; wirerate export %s has the runs", t.ID, t.Kind, t.Runs, t.State, t.ID)
+	})
+	return r, err
 }
 
 func (e *Env) showResult(r report.Result, format string) error {

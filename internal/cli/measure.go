@@ -24,8 +24,17 @@ type measured struct {
 	Where    string             `json:"where,omitempty"`
 	Metrics  []workload.Metric  `json:"metrics"`
 	Median   map[string]float64 `json:"median"`
-	Runs     []workload.Run     `json:"runs"`
-	Warnings []string           `json:"warnings"`
+	// Intervals of the medians, of six runs or more.
+	Intervals map[string]medianInterval `json:"median_interval,omitempty"`
+	Runs      []workload.Run            `json:"runs"`
+	Warnings  []string                  `json:"warnings"`
+}
+
+// medianInterval is bounded by two of the runs themselves.
+type medianInterval struct {
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Confidence float64 `json:"confidence"`
 }
 
 func newMeasureCmd(env *Env) *cobra.Command {
@@ -190,7 +199,7 @@ func (e *Env) measure(ctx context.Context, flags benchFlags, runs int, format st
 func metricOf(kind, name string) workload.Metric { return workload.MetricOf(kind, name) }
 
 func (e *Env) showMeasured(m measured, format string) error {
-	m.Median = map[string]float64{}
+	m.Median, m.Intervals = map[string]float64{}, map[string]medianInterval{}
 	for _, name := range metricNames(m.Runs) {
 		var values []float64
 		for _, r := range m.Runs {
@@ -199,6 +208,10 @@ func (e *Env) showMeasured(m measured, format string) error {
 			}
 		}
 		m.Median[name] = stats.Median(values)
+		// Six runs are the fewest that have one; whatever their distribution.
+		if q, err := stats.QuantileInterval(values, 0.5, 0.95); err == nil {
+			m.Intervals[name] = medianInterval{q.Low, q.High, q.Confidence}
+		}
 		m.Metrics = append(m.Metrics, metricOf(m.Workload, name))
 	}
 	seen := map[string]bool{}
@@ -219,6 +232,9 @@ func (e *Env) showMeasured(m measured, format string) error {
 		line := fmt.Sprintf("  %-22s %14s", metric.Name, amount(metric, m.Median[metric.Name]))
 		if len(m.Runs) > 1 {
 			line += fmt.Sprintf("   %s to %s", amount(metric, low), amount(metric, high))
+			if q := m.Intervals[metric.Name]; q.Confidence > 0 {
+				line += fmt.Sprintf("   median: %s to %s (%.0f%%)", amount(metric, q.Low), amount(metric, q.High), 100*q.Confidence)
+			}
 		}
 		fmt.Fprintln(e.Stdout, line)
 	}

@@ -62,6 +62,16 @@ func (f *benchFlags) openStore(ctx context.Context) (*store.Store, error) {
 	return openHistory(ctx, f.history)
 }
 
+// withHistory opens the history for as long as use takes.
+func withHistory(ctx context.Context, path string, use func(*store.Store) error) error {
+	h, err := openHistory(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	return use(h)
+}
+
 func openHistory(ctx context.Context, path string) (*store.Store, error) {
 	if path == "" {
 		var err error

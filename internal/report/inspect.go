@@ -21,49 +21,6 @@ type Inspection struct {
 	Missing  []diagnose.NotEvaluated
 }
 
-// InspectText writes an inspection for a terminal of 80 columns.
-func InspectText(w io.Writer, in Inspection) {
-	var p page
-	for _, h := range in.Hosts {
-		p.wrap("", "  ", hostWords(h))
-	}
-	p.field("path", in.Path)
-	p.blank()
-	p.wrap("", "  ", inspectHeadline(in)+".")
-	p.flush(w)
-	binding, _ := diagnose.Binding(in.Ceilings)
-	Ceilings(w, in.Ceilings, binding.Resource)
-	Findings(w, in.Findings, in.Missing)
-}
-
-// Findings writes diagnosed problems with the lines that prove them, and which
-// rules could not judge.
-func Findings(w io.Writer, findings []diagnose.Finding, missing []diagnose.NotEvaluated) {
-	var p page
-	for _, f := range findings {
-		p.blank()
-		p.wrap("", "  ", fmt.Sprintf("%s %s: %s [%s]", severitySign(f.Severity), f.Severity, subjectOf(f), f.Rule))
-		p.field("because", f.Because)
-		label := "shown by"
-		for _, e := range f.Evidence {
-			p.field(label, evidenceWords(e))
-			label = ""
-		}
-		p.field("do", strings.Join(fixes(f), "; "))
-		p.field("confirm", f.Confirm)
-	}
-	if len(findings) == 0 {
-		p.heading("No problem was found by the rules that could judge.")
-	}
-	if len(missing) > 0 {
-		p.heading(fmt.Sprintf("Not evaluated (%d)", len(missing)))
-		for _, m := range missing {
-			p.wrap("  ", "    ", m.Rule+": "+m.Because)
-		}
-	}
-	p.flush(w)
-}
-
 func hostWords(h *facts.Facts) string {
 	parts := []string{strings.TrimSpace(h.System + " " + h.Release)}
 	if h.Processor != "" {

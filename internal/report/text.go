@@ -240,28 +240,3 @@ func pathWords(r Result) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-// Ceilings writes a table of ceilings; binding is the resource of the lowest.
-func Ceilings(w io.Writer, ceilings []diagnose.Ceiling, binding string) {
-	var p page
-	if len(ceilings) == 0 {
-		p.line("  no ceiling was computed")
-	}
-	binds := false
-	for _, c := range ceilings {
-		mark := " "
-		if c.Resource == binding && bindsAmong(ceilings, c) {
-			mark, binds = "*", true
-		}
-		name := resourceWords(c.Resource)
-		if c.Host != "" {
-			name += " of " + c.Host
-		}
-		p.line("%s %s%s", mark, pad(name, 42, false), pad(amount(c), 20, true))
-		p.wrap("    ", "    ", strings.TrimPrefix(c.Because, "unknown, because "))
-	}
-	if binds {
-		p.line("* binds: the lowest known goodput ceiling")
-	}
-	p.flush(w)
-}

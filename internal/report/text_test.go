@@ -71,28 +71,8 @@ func TestTextOfHostileInput(t *testing.T) {
 	var b bytes.Buffer
 	r := sampleHostile()
 	Text(&b, r)
-	Ceilings(&b, r.Ceilings, r.Ceilings[0].Resource)
 	PlanText(&b, r.Plans[0], true)
 	PlanText(&b, r.Plans[0], false)
-	fits(t, b.String())
-}
-
-func TestCeilings(t *testing.T) {
-	var b bytes.Buffer
-	Ceilings(&b, sampleHelps().Ceilings, "send-window")
-	Ceilings(&b, nil, "")
-	fits(t, b.String())
-	golden(t, "ceilings.txt", b.Bytes())
-}
-
-func TestInspectText(t *testing.T) {
-	var b bytes.Buffer
-	InspectText(&b, sampleInspection("eth0"))
-	fits(t, b.String())
-	golden(t, "inspect.txt", b.Bytes())
-	b.Reset()
-	InspectText(&b, sampleInspection(evil))
-	InspectText(&b, Inspection{})
 	fits(t, b.String())
 }
 

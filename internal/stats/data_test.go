@@ -145,26 +145,6 @@ func TestMSER5(t *testing.T) {
 	}
 }
 
-func TestBatchMeans(t *testing.T) {
-	test, lag, err := BatchMeans([]float64{99, 1, 3, 5, 7, 2, 4}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Batches 1,3 / 5,7 / 2,4 have means 2, 6 and 3.
-	near(t, "mean", test.Mean, 11.0/3, 1e-12)
-	near(t, "standard error", test.StdErr, math.Sqrt(26.0/6/3), 1e-12)
-	near(t, "lag-1", lag, Autocorrelation([]float64{2, 6, 3}, 1), 1e-12)
-	for _, batches := range []int{1, 4} {
-		if _, _, err := BatchMeans([]float64{1, 2, 3, 4, 5, 6, 7}, batches); err == nil {
-			t.Errorf("%d batches: want an error", batches)
-		}
-	}
-	// By hand: deviations -2, 0, 2; products 0 over squares 8.
-	near(t, "autocorrelation", Autocorrelation([]float64{1, 3, 5}, 1), 0, 1e-12)
-	near(t, "alternating", Autocorrelation([]float64{1, -1, 1, -1}, 1), -0.75, 1e-12)
-	near(t, "constant", Autocorrelation([]float64{1, 1, 1}, 1), 0, 0)
-}
-
 // session returns logs of n alternating runs of two arms.
 func session(n int, value func(i int) float64) (logs []float64, arms []int) {
 	for i := range n {

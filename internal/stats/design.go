@@ -152,19 +152,3 @@ func isPrime(n int) bool {
 	}
 	return n > 1
 }
-
-// FullFactorial returns all 2^k combinations of k settings: in row s, setting i
-// is on when bit i of s is set. It is nil for k outside 0 to 20.
-func FullFactorial(k int) [][]bool {
-	if k < 0 || k > maxShapley {
-		return nil
-	}
-	rows := make([][]bool, 1<<k)
-	for s := range rows {
-		rows[s] = make([]bool, k)
-		for i := range k {
-			rows[s][i] = s>>i&1 == 1
-		}
-	}
-	return rows
-}

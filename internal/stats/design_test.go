@@ -95,17 +95,6 @@ func TestHadamardOrders(t *testing.T) {
 	}
 }
 
-func TestFullFactorial(t *testing.T) {
-	got := FullFactorial(2)
-	want := [][]bool{{false, false}, {true, false}, {false, true}, {true, true}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v", got)
-	}
-	if FullFactorial(-1) != nil || FullFactorial(21) != nil || len(FullFactorial(0)) != 1 {
-		t.Error("numbers of settings out of range")
-	}
-}
-
 func TestSchedule(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		arms := rapid.IntRange(1, 6).Draw(t, "arms")
@@ -187,33 +176,6 @@ func TestShapleyProperties(t *testing.T) {
 			t.Fatalf("a setting without effect has share %v", shares[dummy])
 		}
 	})
-}
-
-func TestShapleyBootstrapCoversLikeTheory(t *testing.T) {
-	rng := newRand(17)
-	covered, trials := 0, 300
-	for trial := range trials {
-		cells := make([][]float64, 8)
-		for set := range cells {
-			truth := 0.1 * float64(set&1)
-			for range 3 {
-				cells[set] = append(cells[set], truth+0.05*rng.NormFloat64())
-			}
-		}
-		shares, err := ShapleyBootstrap(cells, 0.95, 400, uint64(trial))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if shares[0].Low <= 0.1 && 0.1 <= shares[0].High {
-			covered++
-		}
-	}
-	near(t, "coverage", float64(covered)/float64(trials), 0.95, 0.05)
-	for _, bad := range [][][]float64{nil, {{1, 2}}, {{1, 2}, {1}}, {{1, 2}, {1, math.NaN()}}, {{1, 2}, {1, 2}, {1, 2}}} {
-		if _, err := ShapleyBootstrap(bad, 0.95, 400, 1); err == nil {
-			t.Errorf("cells %v: want an error", bad)
-		}
-	}
 }
 
 func BenchmarkShapley20(b *testing.B) {

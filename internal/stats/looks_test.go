@@ -227,8 +227,8 @@ func TestTrialOperatingCharacteristics(t *testing.T) {
 			test, _ := TTest(d)
 			p[i] = test.P
 		}
-		for _, rejected := range Holm(p, 0.05) {
-			if rejected {
+		for _, adjusted := range HolmAdjusted(p) {
+			if adjusted <= 0.05 {
 				families++
 				break
 			}

@@ -5,19 +5,10 @@ import (
 	"slices"
 )
 
-// Holm tells which hypotheses are rejected at family-wise error rate alpha by
-// the step-down procedure of S. Holm, "A Simple Sequentially Rejective Multiple
-// Test Procedure", Scand. J. Statist. 6 (1979). It holds under any dependence.
-func Holm(p []float64, alpha float64) []bool {
-	rejected := make([]bool, len(p))
-	for i, adjusted := range HolmAdjusted(p) {
-		rejected[i] = adjusted <= alpha
-	}
-	return rejected
-}
-
-// HolmAdjusted returns the p-values adjusted by Holm's procedure: each can be
-// compared with the family-wise level itself. A p-value that is not a number
+// HolmAdjusted returns the p-values adjusted by the step-down procedure of S.
+// Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scand. J.
+// Statist. 6 (1979), which holds under any dependence: each can be compared with
+// the family-wise level itself. A p-value that is not a number
 // counts as 1.
 func HolmAdjusted(p []float64) []float64 {
 	order := make([]int, len(p))

@@ -37,24 +37,6 @@ func MSER5(samples []float64) (omit int, settled bool, err error) {
 	return best * mserBatch, best < last, nil
 }
 
-// BatchMeans tests the mean of correlated samples of one run through the means
-// of equal batches (2 to len(samples)/2 of them; the remainder at the start is
-// left out) and returns their lag-1 autocorrelation: far from zero, the batches
-// are too short and the standard error is too small. A check of one run only;
-// runs are compared through one value each.
-func BatchMeans(samples []float64, batches int) (Test, float64, error) {
-	if batches < 2 || batches > len(samples)/2 {
-		return Test{}, 0, fmt.Errorf("%d samples do not make %d batches", len(samples), batches)
-	}
-	size := len(samples) / batches
-	means := batchMeans(samples[len(samples)-batches*size:], batches, size)
-	test, err := TTest(means)
-	if err != nil {
-		return Test{}, 0, err
-	}
-	return test, Autocorrelation(means, 1), nil
-}
-
 func batchMeans(samples []float64, batches, size int) []float64 {
 	means := make([]float64, batches)
 	for b := range means {

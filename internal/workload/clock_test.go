@@ -20,3 +20,26 @@ func TestClockStep(t *testing.T) {
 		}
 	}
 }
+
+// TestStartUpIsSaid: a long run whose first seconds are slower than the rest,
+// although none was left out, says so.
+func TestStartUpIsSaid(t *testing.T) {
+	kind, err := FindKind("bulk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for slow, said := range map[int]bool{0: false, 8: true} {
+		run := Run{Tool: "builtin", GoodputBPS: 1e9, Counted: 40}
+		for i := range 40 {
+			v := 1e9 + 1e6*float64(i%3)
+			if i < slow {
+				v /= 4
+			}
+			run.IntervalsBPS = append(run.IntervalsBPS, v)
+		}
+		done, err := run.complete(kind, Spec{Workload: "bulk", Duration: 40 * time.Second}, 41*time.Second)
+		if err != nil || (len(done.Warnings) > 0) != said {
+			t.Errorf("%d slow seconds: %v, %v", slow, done.Warnings, err)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/stats"
 )
 
 // Direction is which way the data of a workload goes.
@@ -191,6 +192,9 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 	return run.complete(kind, s, elapsed)
 }
 
+// startUpSeconds is the fewest seconds of a run that show a start-up.
+const startUpSeconds = 20
+
 // clockStep is by how much the clock was set during a time, of which wall is
 // what the clock says and elapsed what really passed; 0 for what an NTP daemon
 // slews at most (0.05%, adjtimex(2)) and reading both takes.
@@ -223,6 +227,10 @@ func (r Run) complete(kind Kind, s Spec, elapsed time.Duration) (Run, error) {
 	}
 	if elapsed < s.Duration {
 		return Run{}, fmt.Errorf("%w: %s ended after %s where %s were asked for", ErrTool, r.Tool, elapsed.Round(time.Millisecond), s.Duration)
+	}
+	// Intervals are seconds: a long run shows whether its start was left out.
+	if w, ok := stats.CheckStartUp(r.IntervalsBPS, 0); ok && len(r.IntervalsBPS) >= startUpSeconds {
+		r.warn(w.Code, w.Value, "%s", w.Text)
 	}
 	if why := r.disturbance(); why != "" {
 		return Run{}, fmt.Errorf("%w: %w: %s", ErrTool, ErrDisturbed, why)
