@@ -55,6 +55,9 @@ func run(program, log string, lines int) error {
 	if err := t.end(); err != nil {
 		return err
 	}
+	if err := paths(program, dir); err != nil {
+		return err
+	}
 	if log == "" {
 		log = filepath.Join(dir, "access.log")
 		if err := makeLog(log, lines); err != nil {
