@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,10 +66,11 @@ func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
 		return Run{}, err
 	}
 	if a.Failure != host.None {
+		err := generatorFailed(p.Client, a)
 		if server.Ended() {
-			return Run{}, fmt.Errorf("%w; its server says: %s", noGenerator(p.Client, a.Err()), lastLine(server.Stop().Stderr))
+			err = fmt.Errorf("%w; its server on %s says: %s", err, p.Server.Name(), lastLine(server.Stop().Stderr))
 		}
-		return Run{}, noGenerator(p.Client, a.Err())
+		return Run{}, err
 	}
 	var report trafficReport
 	if err := json.Unmarshal(a.Out, &report); err != nil {
@@ -88,6 +90,21 @@ func programOn(c host.Conn, here string) string {
 
 func noGenerator(c host.Conn, err error) error {
 	return fmt.Errorf("built-in generator on %s: %w (install iperf3 there, or wirerate in its PATH)", c.Name(), err)
+}
+
+// generatorFailed says what a client of the generator ended with: only where it
+// did not start is installing it the way out.
+func generatorFailed(c host.Conn, a host.Answer) error {
+	said := strings.TrimPrefix(lastLine(a.Stderr), "wirerate: ")
+	switch {
+	case a.Failure == host.TimedOut:
+		return fmt.Errorf("built-in generator on %s did not end in time and was stopped: the path or the other end may be dead", c.Name())
+	case a.Failure == host.Absent || a.Status == 126 || a.Status == 127 || said == "":
+		return noGenerator(c, a.Err())
+	case strings.Contains(said, "i/o timeout"), strings.Contains(said, "deadline exceeded"):
+		return fmt.Errorf("built-in generator on %s: %s: nothing came through; a packet filter between the two, or a dead path, does that", c.Name(), said)
+	}
+	return fmt.Errorf("built-in generator on %s: %s", c.Name(), said)
 }
 
 // Traffic runs one end of the generator: "serve ADDR", for one test, and "send

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// patience is how long an end waits for the other where no traffic is due.
+const patience = 15 * time.Second
+
 // serveTraffic takes one test: a control connection first, then its streams.
 func serveTraffic(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Hour)
@@ -120,7 +123,7 @@ func sendTraffic(ctx context.Context, addr string, s Spec) (trafficReport, error
 		return trafficReport{}, err
 	}
 	var theirs trafficReport
-	control.SetReadDeadline(time.Now().Add(s.Omit + s.Duration + 10*time.Second))
+	control.SetReadDeadline(time.Now().Add(patience)) // the server began first
 	if err := json.NewDecoder(answers).Decode(&theirs); err != nil {
 		return trafficReport{}, fmt.Errorf("no report from the server: %w", err)
 	}
@@ -138,7 +141,9 @@ func dialStream(ctx context.Context, addr string, h streamHello) (net.Conn, erro
 	if err != nil {
 		return nil, err
 	}
-	dialer := net.Dialer{Timeout: 10 * time.Second}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var dialer net.Dialer
 	for attempt := 0; ; attempt++ {
 		c, err := dialer.DialContext(ctx, "tcp", addr)
 		if err == nil {
