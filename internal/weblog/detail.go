@@ -29,24 +29,6 @@ func newDetail() *detail {
 	}
 }
 
-// group is the distribution of some of the requests.
-type group struct {
-	hist  Hist
-	bytes uint64
-}
-
-func (g *group) add(r *request) {
-	g.hist.addTo(r.bin, r.us)
-	if r.size > 0 {
-		g.bytes += uint64(r.size)
-	}
-}
-
-func (g *group) merge(o *group) {
-	g.hist.Merge(&o.hist)
-	g.bytes += o.bytes
-}
-
 // cell is a combination of the classes a request falls into. Groupings by any
 // of them are sums over cells, so one count per request serves them all.
 type cell struct {
@@ -100,13 +82,13 @@ func (d *detail) add(r *request) {
 	d.clients.add(r)
 	d.addStamp(r)
 	if len(r.cache) > 0 {
-		d.addCache(string(r.cache), r)
+		d.addCache(r.cache, r)
 	}
 	if r.hasReuse {
 		if r.reuse > 0 {
-			d.addCache("reused connection", r)
+			d.addCache([]byte("reused connection"), r)
 		} else {
-			d.addCache("first on its connection", r)
+			d.addCache([]byte("first on its connection"), r)
 		}
 	}
 	if r.size > 0 {
@@ -122,12 +104,25 @@ func (d *detail) add(r *request) {
 	}
 }
 
-func (d *detail) addCache(name string, r *request) {
-	if len(d.caches) >= 32 && d.caches[name] == nil {
+func (d *detail) addCache(name []byte, r *request) {
+	g := d.caches[string(name)] // makes no string
+	if g == nil {
+		g = d.cacheGroup(string(name))
+	}
+	g.add(r)
+}
+
+// cacheGroup returns the group of a cache status, the last of maxCaches for those
+// beyond.
+func (d *detail) cacheGroup(name string) *group {
+	if len(d.caches) >= maxCaches && d.caches[name] == nil {
 		name = "(other)"
 	}
-	groupOf(d.caches, name).add(r)
+	return groupOf(d.caches, name)
 }
+
+// maxCaches bounds the names of cache statuses kept apart.
+const maxCaches = 32
 
 func (d *detail) addStamp(r *request) {
 	if !r.hasStamp {
@@ -151,10 +146,7 @@ func (d *detail) merge(o *detail) {
 		d.cellGroup(cellOf(k)).merge(g)
 	}
 	for name, g := range o.caches {
-		if len(d.caches) >= 32 && d.caches[name] == nil {
-			name = "(other)"
-		}
-		groupOf(d.caches, name).merge(g)
+		d.cacheGroup(name).merge(g)
 	}
 	d.paths.merge(o.paths)
 	d.clients.merge(o.clients)
@@ -235,7 +227,7 @@ func protoIndex(b []byte) uint8 {
 }
 
 // sizeNames name the classes of body sizes: factors of four from 1 KiB.
-var sizeNames = []string{"unknown", "0", "1 B to 1 KiB", "1 to 4 KiB", "4 to 16 KiB", "16 to 64 KiB", "64 to 256 KiB", "256 KiB to 1 MiB", "1 to 4 MiB", "4 to 16 MiB", "16 MiB and more"}
+var sizeNames = [...]string{"unknown", "0", "1 B to 1 KiB", "1 to 4 KiB", "4 to 16 KiB", "16 to 64 KiB", "64 to 256 KiB", "256 KiB to 1 MiB", "1 to 4 MiB", "4 to 16 MiB", "16 MiB and more"}
 
 func sizeClass(n int64) int {
 	if n < 0 {

@@ -12,7 +12,9 @@ func groupsBy(s *Sketch, by string, v View) []Group {
 	d := s.detail
 	switch by {
 	case "client":
-		return clientGroups(s, v)
+		for k, g := range d.clients.nets {
+			groupOf(sums, clientName(k, d.clients.level)).merge(g)
+		}
 	case "path":
 		for k, g := range d.paths.groups {
 			groupOf(sums, Escape(k[1:], 200)).merge(g)
@@ -36,8 +38,8 @@ func groupsBy(s *Sketch, by string, v View) []Group {
 	}
 	sort.Slice(names, func(i, j int) bool {
 		a, b := sums[names[i]], sums[names[j]]
-		if a.hist.n != b.hist.n {
-			return a.hist.n > b.hist.n
+		if a.n != b.n {
+			return a.n > b.n
 		}
 		return names[i] < names[j]
 	})
@@ -54,7 +56,7 @@ func groupsBy(s *Sketch, by string, v View) []Group {
 		}
 		out = append(out, newGroup(by, n, sums[n], s, v))
 	}
-	if rest.hist.n > 0 {
+	if rest.n > 0 {
 		out = append(out, newGroup(by, fmt.Sprintf("(%d more)", len(names)-top), rest, s, v))
 	}
 	return out
@@ -91,43 +93,11 @@ func (c cell) name(by string) string {
 }
 
 func newGroup(by, name string, g *group, s *Sketch, v View) Group {
-	out := Group{By: by, Name: name, Requests: g.hist.n, Share: float64(g.hist.n) / float64(s.Requests), Bytes: g.bytes,
-		Mean: inSeconds(float64(g.hist.sum)) / float64(g.hist.n), Max: inSeconds(float64(g.hist.max)),
-		Percentiles: histPercentiles(&g.hist, s.Step, 1e6), Under: map[string]float64{}}
+	out := Group{By: by, Name: name, Requests: g.n, Share: float64(g.n) / float64(s.Requests), Bytes: g.bytes,
+		Mean: inSeconds(float64(g.sum)) / float64(g.n), Max: inSeconds(float64(g.max)),
+		Percentiles: percentilesOf(g, g.n, s.Step, 1e6), Under: map[string]float64{}}
 	for _, t := range v.Under {
-		out.Under[trimFloat(t)] = float64(g.hist.under(uint64(t*1e6+0.5))) / float64(g.hist.n)
-	}
-	return out
-}
-
-func clientGroups(s *Sketch, v View) []Group {
-	t := s.detail.clients
-	keys := make([]uint64, 0, len(t.nets))
-	for k := range t.nets {
-		keys = append(keys, k)
-	}
-	sort.Slice(keys, func(i, j int) bool {
-		a, b := t.nets[keys[i]], t.nets[keys[j]]
-		if a.n != b.n {
-			return a.n > b.n
-		}
-		return keys[i] < keys[j]
-	})
-	var out []Group
-	add := func(name string, b *slim) {
-		out = append(out, Group{By: "client", Name: name, Requests: b.n, Share: float64(b.n) / float64(s.Requests), Bytes: b.bytes,
-			Mean: inSeconds(float64(b.sum)) / float64(b.n), Max: inSeconds(float64(b.max)), Under: map[string]float64{"0.1": float64(b.under) / float64(b.n)}})
-	}
-	rest := new(slim)
-	for i, k := range keys {
-		if i < v.top() {
-			add(clientName(k, t.level), t.nets[k])
-		} else {
-			rest.merge(t.nets[k])
-		}
-	}
-	if rest.n > 0 {
-		add(fmt.Sprintf("(%d more)", len(keys)-v.top()), rest)
+		out.Under[trimFloat(t)] = float64(g.under(uint64(t*1e6+0.5))) / float64(g.n)
 	}
 	return out
 }

@@ -213,16 +213,21 @@ func (h *Hist) rank(k uint64) (int, bool) {
 	return 0, false
 }
 
-// value returns the number that stands for bin i: the middle of what the bin
-// can hold when values are multiples of step, kept within the range seen.
+// value returns the number that stands for bin i; see binMiddle.
 func (h *Hist) value(i int, step uint64) float64 {
-	lo, hi := binEdge(i), h.max
+	hi := h.max
 	if i < maxBinEdge {
 		hi = binEdge(i+1) - 1
 	}
+	return binMiddle(binEdge(i), hi, h.min, h.max, step)
+}
+
+// binMiddle returns the middle of what the bin from lo to hi can hold when values
+// are multiples of step, kept within the range seen.
+func binMiddle(lo, hi, least, most, step uint64) float64 {
 	if step > 1 {
 		hi = max(lo, hi/step*step)
 	}
-	lo, hi = max(lo, h.min), min(hi, h.max)
+	lo, hi = max(lo, least), min(hi, most)
 	return (float64(lo) + float64(hi)) / 2
 }

@@ -7,10 +7,10 @@ import (
 
 // mixed is a distribution of several classes with given weights.
 type mixed struct {
-	hists   []*Hist
+	groups  []*group
 	weights []float64 // add up to 1
-	cdf     [numBins]float64
-	all     *Hist // of the classes, unweighted: for values within bins
+	cdf     [coarseBins]float64
+	all     *group // of the classes, unweighted: for values within bins
 	step    uint64
 }
 
@@ -32,15 +32,15 @@ func match(after, before *Sketch, confidence float64, j Judgement) *Matched {
 	sort.Strings(keys) // sums of floats depend on their order
 	var na, nb, total float64
 	for _, k := range keys {
-		na += float64(ga[k].hist.n)
-		nb += float64(gb[k].hist.n)
+		na += float64(ga[k].n)
+		nb += float64(gb[k].n)
 	}
 	total = na + nb
 	a, b := newMixed(after.Step), newMixed(before.Step)
 	for _, k := range keys {
-		w := float64(ga[k].hist.n+gb[k].hist.n) / total
-		a.add(&ga[k].hist, w)
-		b.add(&gb[k].hist, w)
+		w := float64(ga[k].n+gb[k].n) / total
+		a.add(ga[k], w)
+		b.add(gb[k], w)
 	}
 	a.finish()
 	b.finish()
@@ -64,15 +64,15 @@ func (t *pathTable) cut(depth int) map[string]*group {
 }
 
 func newMixed(step uint64) *mixed {
-	return &mixed{all: new(Hist), step: max(step, 1)}
+	return &mixed{all: new(group), step: max(step, 1)}
 }
 
-func (m *mixed) add(h *Hist, weight float64) {
-	m.hists = append(m.hists, h)
+func (m *mixed) add(g *group, weight float64) {
+	m.groups = append(m.groups, g)
 	m.weights = append(m.weights, weight)
-	m.all.Merge(h)
-	h.each(func(bin int, count uint64) bool {
-		m.cdf[bin] += weight * float64(count) / float64(h.n)
+	m.all.merge(g)
+	g.each(func(bin int, count uint64) bool {
+		m.cdf[bin] += weight * float64(count) / float64(g.n)
 		return true
 	})
 }
@@ -92,17 +92,18 @@ func (m *mixed) finish() {
 func (m *mixed) quantile(q, confidence float64, whole dist) Estimate {
 	bin := m.bin(q)
 	variance := 0.0
-	edge := binEdge(bin + 1)
-	for i, h := range m.hists {
-		n := float64(h.n)
+	edge := coarseEdge(bin + 1)
+	end := binOf(edge)
+	for i, g := range m.groups {
+		n := float64(g.n)
 		// Two requests more, spread as the whole is, keep a class of few from
 		// claiming certainty.
-		p := (float64(h.under(edge)) + 2*q) / (n + 2)
+		p := (float64(g.under(edge)) + 2*q) / (n + 2)
 		variance += m.weights[i] * m.weights[i] * p * (1 - p) / n
 	}
 	variance = max(variance, q*(1-q)/float64(m.all.n))
-	_, s := whole.share(bin + 1)
-	half := s.factor(confidence) * math.Sqrt(variance*whole.inflation(bin+1))
+	_, s := whole.share(end)
+	half := s.factor(confidence) * math.Sqrt(variance*whole.inflation(end))
 	e := Estimate{Value: m.all.value(bin, m.step)}
 	if lo := q - half; lo > 0 {
 		v := m.all.value(m.bin(lo), m.step)
@@ -117,6 +118,6 @@ func (m *mixed) quantile(q, confidence float64, whole dist) Estimate {
 
 // bin returns the first bin at whose end the distribution function reaches q.
 func (m *mixed) bin(q float64) int {
-	i := sort.Search(numBins, func(i int) bool { return m.cdf[i] >= q-1e-12 })
-	return min(i, numBins-1)
+	i := sort.Search(coarseBins, func(i int) bool { return m.cdf[i] >= q-1e-12 })
+	return min(i, coarseBins-1)
 }

@@ -301,7 +301,7 @@ func (r *Report) addDetail(s *Sketch, v View) {
 	d := s.detail
 	grouped := uint64(0)
 	for _, g := range d.cells {
-		grouped += g.hist.n
+		grouped += g.n
 	}
 	if grouped < s.Requests {
 		r.Notes = append(r.Notes, fmt.Sprintf("the groupings are of %d requests: the other sketches were saved without --full", grouped))
@@ -311,17 +311,24 @@ func (r *Report) addDetail(s *Sketch, v View) {
 	}
 	r.addClock(d)
 	if d.rates.n > 0 || d.instant > 0 {
-		r.Rate = &Rate{Percentiles: histPercentiles(&d.rates, 1, 1), Requests: d.rates.n, Instant: d.instant}
+		r.Rate = &Rate{Percentiles: percentilesOf(&d.rates, d.rates.n, 1, 1), Requests: d.rates.n, Instant: d.instant}
 	}
 	if d.upstream.n > 0 {
-		r.Upstream = &Upstream{Requests: d.upstream.n, Behind: histPercentiles(&d.upstream, s.Step, 1e6), Outside: histPercentiles(&d.outside, s.Step, 1e6)}
+		r.Upstream = &Upstream{Requests: d.upstream.n, Behind: percentilesOf(&d.upstream, d.upstream.n, s.Step, 1e6), Outside: percentilesOf(&d.outside, d.outside.n, s.Step, 1e6)}
 	}
 }
 
-func histPercentiles(h *Hist, step uint64, unit float64) map[string]float64 {
+// ranked is a Hist or a group.
+type ranked interface {
+	rank(k uint64) (bin int, ok bool)
+	value(bin int, step uint64) float64
+}
+
+// percentilesOf returns the percentiles of n values in the given unit.
+func percentilesOf(h ranked, n, step uint64, unit float64) map[string]float64 {
 	out := map[string]float64{}
 	for _, p := range percentiles {
-		if bin, ok := h.rank(rankOf(p/100, h.n)); ok {
+		if bin, ok := h.rank(rankOf(p/100, n)); ok {
 			out[percentName(p)] = h.value(bin, step) / unit
 		}
 	}

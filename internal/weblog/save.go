@@ -13,7 +13,7 @@ import (
 // A saved sketch (.wrl) is a line that names the format and its version, then
 // JSON compressed with zstd. It holds counts only: of the log's text, path
 // patterns, networks and at most three skipped lines.
-const savedMagic = "wirerate weblog sketch 1\n"
+const savedMagic = "wirerate weblog sketch 2\n"
 
 // maxSaved bounds what a saved sketch may unpack to; a full one is below 40 MB.
 const maxSaved = 256 << 20
@@ -50,12 +50,13 @@ type savedHist struct {
 type savedGroup struct {
 	Key   []int     `json:"cell,omitempty"` // status, method, protocol
 	Name  string    `json:"name,omitempty"`
+	Net   uint64    `json:"net,omitempty"` // a clientTable's key
 	Size  int       `json:"size,omitempty"`
 	Bytes uint64    `json:"bytes"`
 	Hist  savedHist `json:"hist"`
 }
 
-// savedSlim is key, n, bytes, sum, max, under.
+// savedSlim is of the timeline: key, n, bytes, sum, max, under.
 type savedSlim [6]uint64
 
 type savedDetail struct {
@@ -64,7 +65,7 @@ type savedDetail struct {
 	Paths    []savedGroup     `json:"paths"`
 	Caches   []savedGroup     `json:"caches"`
 	Level    int              `json:"client_level"`
-	Clients  []savedSlim      `json:"clients"`
+	Clients  []savedGroup     `json:"clients"`
 	Shift    uint             `json:"timeline_shift"`
 	Times    []savedSlim      `json:"timeline"`
 	Rates    savedHist        `json:"rates"`
@@ -114,14 +115,21 @@ func (s *Sketch) saved() savedSketch {
 }
 
 func saveHist(h *Hist) savedHist {
-	s := savedHist{Sum: h.sum, Min: h.min, Max: h.max}
+	return savedHist{Sum: h.sum, Min: h.min, Max: h.max, Bins: savedBins(h.each)}
+}
+
+func (g *group) saved() savedHist {
+	return savedHist{Sum: g.sum, Min: g.min, Max: g.max, Bins: savedBins(g.each)}
+}
+
+func savedBins(each func(func(bin int, count uint64) bool)) (pairs []uint64) {
 	last := 0
-	h.each(func(bin int, count uint64) bool {
-		s.Bins = append(s.Bins, uint64(bin-last), count)
+	each(func(bin int, count uint64) bool {
+		pairs = append(pairs, uint64(bin-last), count)
 		last = bin
 		return true
 	})
-	return s
+	return pairs
 }
 
 func (d *detail) saved() *savedDetail {
@@ -132,16 +140,16 @@ func (d *detail) saved() *savedDetail {
 	}
 	for k, g := range d.cells {
 		c := cellOf(k)
-		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto)}, Bytes: g.bytes, Hist: saveHist(&g.hist)})
+		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto)}, Bytes: g.bytes, Hist: g.saved()})
 	}
 	for k, g := range d.paths.groups {
-		out.Paths = append(out.Paths, savedGroup{Name: k[1:], Size: int(k[0]), Bytes: g.bytes, Hist: saveHist(&g.hist)})
+		out.Paths = append(out.Paths, savedGroup{Name: k[1:], Size: int(k[0]), Bytes: g.bytes, Hist: g.saved()})
 	}
 	for k, g := range d.caches {
-		out.Caches = append(out.Caches, savedGroup{Name: k, Bytes: g.bytes, Hist: saveHist(&g.hist)})
+		out.Caches = append(out.Caches, savedGroup{Name: k, Bytes: g.bytes, Hist: g.saved()})
 	}
 	for k, b := range d.clients.nets {
-		out.Clients = append(out.Clients, saveSlim(k, b))
+		out.Clients = append(out.Clients, savedGroup{Net: k, Bytes: b.bytes, Hist: b.saved()})
 	}
 	for k, b := range d.timeline.buckets {
 		out.Times = append(out.Times, saveSlim(uint64(k), b))
@@ -241,35 +249,46 @@ func safeAgain(text string) string {
 	return text
 }
 
-func (in *savedHist) load(h *Hist) error {
+// bins hands out the counts of bins below limit, and returns their sum.
+func (in *savedHist) bins(limit int, put func(bin uint, n uint64)) (sum uint64, err error) {
 	if len(in.Bins)%2 != 0 {
-		return errors.New("odd number of bins")
+		return 0, errors.New("odd number of bins")
 	}
 	bin := uint64(0)
 	for i := 0; i < len(in.Bins); i += 2 {
 		distance, n := in.Bins[i], in.Bins[i+1]
 		bin += distance
-		if distance >= numBins || bin >= numBins || i > 0 && distance == 0 || n == 0 || h.n+n < n {
-			return errors.New("bins out of order")
+		if distance >= uint64(limit) || bin >= uint64(limit) || i > 0 && distance == 0 || n == 0 || sum+n < n {
+			return 0, errors.New("bins out of order")
 		}
+		put(uint(bin), n)
+		sum += n
+	}
+	return sum, nil
+}
+
+func (in *savedHist) load(h *Hist) error {
+	n, err := in.bins(numBins, func(bin uint, n uint64) {
 		p := h.pages[bin/pageBins]
 		if p == nil {
-			p = h.grow(uint(bin / pageBins))
+			p = h.grow(bin / pageBins)
 		}
 		p[bin%pageBins] = n
-		h.n += n
+	})
+	if err != nil || n == 0 {
+		return err
 	}
-	if h.n == 0 {
-		return nil
-	}
+	h.n = n
 	first, _ := h.rank(1)
 	last, _ := h.rank(h.n)
 	if binOf(in.Min) != first || binOf(in.Max) != last {
-		return errors.New("range does not fit the bins")
+		return errRange
 	}
 	h.min, h.max, h.sum = in.Min, in.Max, in.Sum
 	return nil
 }
+
+var errRange = errors.New("range does not fit the bins")
 
 func (in *savedDetail) detail() (*detail, error) {
 	if in.Depth < 0 || in.Depth > 4 || in.Level < 0 || in.Level >= len(clientBits) || in.Shift > 40 {
@@ -305,8 +324,10 @@ func (in *savedDetail) detail() (*detail, error) {
 			return nil, err
 		}
 	}
-	for _, b := range in.Clients {
-		d.clients.at(b[0]).merge(b.slim())
+	for i := range in.Clients {
+		if err := in.Clients[i].load(d.clients.at(in.Clients[i].Net)); err != nil {
+			return nil, err
+		}
 	}
 	for _, b := range in.Times {
 		d.timeline.at(int64(b[0]) << in.Shift >> d.timeline.shift).merge(b.slim())
@@ -318,12 +339,19 @@ func (b savedSlim) slim() *slim {
 	return &slim{n: b[1], bytes: b[2], sum: b[3], max: b[4], under: b[5]}
 }
 
-func (in *savedGroup) load(g *group) error {
-	var h Hist
-	if err := in.Hist.load(&h); err != nil {
+func (in *savedGroup) load(to *group) error {
+	var g group
+	n, err := in.Hist.bins(coarseBins, g.addTo)
+	if err != nil || n == 0 {
 		return err
 	}
-	g.hist.Merge(&h)
-	g.bytes += in.Bytes
+	g.n = n
+	first, _ := g.rank(1)
+	last, _ := g.rank(n)
+	if int(coarseOf[binOf(in.Hist.Min)]) != first || int(coarseOf[binOf(in.Hist.Max)]) != last {
+		return errRange
+	}
+	g.min, g.max, g.sum, g.bytes = in.Hist.Min, in.Hist.Max, in.Hist.Sum, in.Bytes
+	to.merge(&g)
 	return nil
 }

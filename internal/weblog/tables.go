@@ -22,8 +22,8 @@ type pathTable struct {
 	depth   int // segments of a path kept in its pattern
 	groups  map[string]*group
 	scratch []byte
-	short   shortKey
-	recent  *recentPatterns // of groups; nil until the first is added
+	known   *knownPaths            // of groups; nil until the first is added
+	noise   [len(sizeNames)]*group // of groups, for bad requests
 }
 
 func newPathTable() *pathTable { return &pathTable{depth: 4, groups: map[string]*group{}} }
@@ -33,31 +33,29 @@ func newPathTable() *pathTable { return &pathTable{depth: 4, groups: map[string]
 const noise = "(bad request or not found)"
 
 func (t *pathTable) add(r *request, size int) {
-	var slot *recentPattern
-	key := &t.short
-	key.begin(byte(size))
-	if !badRequest(r.status) && key.pattern(r.path, t.depth) {
-		if t.recent == nil {
-			t.recent = new(recentPatterns)
-		}
-		if slot = t.recent.slot(key); slot.holds(key) {
-			slot.value.add(r)
-			return
-		}
-	}
-	t.scratch = append(t.scratch[:0], byte(size))
 	if badRequest(r.status) {
-		t.scratch = append(t.scratch, noise...)
-	} else {
-		t.scratch = appendPattern(t.scratch, r.path, t.depth)
+		if t.noise[size] == nil {
+			t.noise[size] = t.insert(string(append(append(t.scratch[:0], byte(size)), noise...)))
+		}
+		t.noise[size].add(r)
+		return
 	}
+	if t.known == nil {
+		t.known = newKnownPaths()
+	}
+	p := t.known.find(r.path, t.depth)
+	if p != nil && p.groups[size] != nil {
+		p.groups[size].add(r)
+		return
+	}
+	t.scratch = appendPattern(append(t.scratch[:0], byte(size)), r.path, t.depth)
 	g := t.groups[string(t.scratch)]
 	depth := t.depth
 	if g == nil {
 		g = t.insert(string(t.scratch))
 	}
-	if slot != nil && depth == t.depth {
-		slot.remember(key, g)
+	if p != nil && depth == t.depth {
+		p.groups[size] = g
 	}
 	g.add(r)
 }
@@ -81,7 +79,7 @@ func (t *pathTable) insert(key string) *group {
 
 func (t *pathTable) shorten(depth int) {
 	t.depth = depth
-	t.recent = nil
+	t.known = nil // the noise has no segments and keeps its groups
 	old := t.groups
 	t.groups = make(map[string]*group, len(old))
 	for k, g := range old {
@@ -110,11 +108,7 @@ func appendPattern(to, path []byte, depth int) []byte {
 	if i := bytes.IndexByte(path, '?'); i >= 0 {
 		path = path[:i]
 	}
-	if len(path) > 0 && path[0] != '/' {
-		if i := bytes.Index(path[:min(len(path), 12)], []byte("://")); i >= 0 {
-			path = path[i+2:] // a proxy's absolute address: its host is a segment
-		}
-	}
+	path = path[patternStart(path):]
 	if len(path) == 0 {
 		return append(to, '-')
 	}
@@ -147,15 +141,56 @@ func appendPattern(to, path []byte, depth int) []byte {
 const maxSegment = 40
 
 func appendSegment(to, s []byte) []byte {
+	from := keptFrom(s)
+	if from > 0 {
+		to = append(to, '*')
+	}
+	return append(to, s[from:]...)
+}
+
+// keptFrom returns where the part of a segment begins that its pattern keeps: all
+// of it, its extension, or nothing.
+func keptFrom(s []byte) int {
 	digits := countDigits(s)
 	if digits < 3 && len(s) <= maxSegment && (digits < len(s) || digits == 0) {
-		return append(to, s...)
+		return 0
 	}
-	to = append(to, '*')
 	if dot := bytes.LastIndexByte(s, '.'); dot > 0 && len(s)-dot <= 6 && digits < len(s) {
-		return append(to, s[dot:]...)
+		return dot
 	}
-	return to
+	return len(s)
+}
+
+// keptDigits calls f with the places of the digits in a path without query that
+// appendPattern keeps.
+func keptDigits(path []byte, depth int, f func(i int)) {
+	start := patternStart(path)
+	if start < len(path) && path[start] == '/' {
+		start++
+	}
+	for n := 0; n < depth && start < len(path); n++ {
+		end := len(path)
+		if i := bytes.IndexByte(path[start:], '/'); i >= 0 {
+			end = start + i
+		}
+		for i := start + keptFrom(path[start:end]); i < end; i++ {
+			if path[i]-'0' < 10 {
+				f(i)
+			}
+		}
+		start = end + 1
+	}
+}
+
+// patternStart returns where the pattern's first segment begins: behind the scheme
+// of a proxy's absolute address, whose host is a segment.
+func patternStart(path []byte) int {
+	if len(path) > 0 && path[0] != '/' {
+		if i := bytes.Index(path[:min(len(path), 12)], []byte("://")); i >= 0 {
+			return i + 2
+		}
+	}
+	return 0
 }
 
 // cutPattern shortens the pattern in a pathTable's key to depth segments.
@@ -178,9 +213,9 @@ func cutPattern(key string, depth int) string {
 // clientTable groups by the network of the client's address.
 type clientTable struct {
 	level int // index of clientBits
-	nets  map[uint64]*slim
+	nets  map[uint64]*group
 
-	recent recent[slim] // of nets
+	recent recent[group] // of nets
 }
 
 // clientBits are the prefix lengths of a level for IPv4 and IPv6.
@@ -214,13 +249,13 @@ func (s *slim) merge(o *slim) {
 	s.max = max(s.max, o.max)
 }
 
-func newClientTable() *clientTable { return &clientTable{nets: map[uint64]*slim{}} }
+func newClientTable() *clientTable { return &clientTable{nets: map[uint64]*group{}} }
 
 func (t *clientTable) add(r *request) {
-	t.at(clientKey(r.client)).add(r.us, r.size)
+	t.at(clientKey(r.client)).add(r)
 }
 
-func (t *clientTable) at(key uint64) *slim {
+func (t *clientTable) at(key uint64) *group {
 	key = cutClient(key, t.level)
 	slot := t.recent.slot(key)
 	if slot.is(key) {
@@ -228,7 +263,7 @@ func (t *clientTable) at(key uint64) *slim {
 	}
 	s := t.nets[key]
 	if s != nil {
-		*slot = recentSlot[slim]{key, s}
+		*slot = recentSlot[group]{key, s}
 		return s
 	}
 	for len(t.nets) >= maxClients && t.level < len(clientBits)-1 {
@@ -236,7 +271,7 @@ func (t *clientTable) at(key uint64) *slim {
 		key = cutClient(key, t.level)
 	}
 	if s = t.nets[key]; s == nil {
-		s = new(slim)
+		s = new(group)
 		t.nets[key] = s
 	}
 	return s
@@ -244,9 +279,9 @@ func (t *clientTable) at(key uint64) *slim {
 
 func (t *clientTable) coarsen(level int) {
 	t.level = level
-	t.recent = recent[slim]{}
+	t.recent = recent[group]{}
 	old := t.nets
-	t.nets = make(map[uint64]*slim, len(old))
+	t.nets = make(map[uint64]*group, len(old))
 	for k, s := range old {
 		k = cutClient(k, level)
 		if to := t.nets[k]; to != nil {

@@ -150,33 +150,41 @@ func spell(line []byte, s spans) string {
 	return b.String()
 }
 
-// TestShortPatternsAgree compares patterns found eight bytes at a time with
-// those found one at a time.
-func TestShortPatternsAgree(t *testing.T) {
-	for range 200_000 {
-		path := make([]byte, rand.IntN(70), 100)
-		for i := range path {
-			path[i] = "/?a0159./b"[rand.IntN(10)]
-			if rand.IntN(4) > 0 {
-				path[i] = "xyz1.7"[rand.IntN(6)]
+// TestKnownPathsAgree compares the groups that paths are remembered for with
+// their patterns.
+func TestKnownPathsAgree(t *testing.T) {
+	for depth := range 5 {
+		known := newKnownPaths()
+		patterns := map[*knownPath]string{}
+		for range 100_000 {
+			path := make([]byte, rand.IntN(70), 100)
+			for i := range path {
+				path[i] = "/?a0159./b"[rand.IntN(10)]
+				if rand.IntN(4) > 0 {
+					path[i] = "xy1.7"[rand.IntN(5)]
+				}
 			}
-		}
-		if len(path) > 0 && rand.IntN(8) > 0 {
-			path[0] = '/'
-		}
-		copy(path[len(path):cap(path)], " HTTP/1.1 with /more 123")
-		depth := rand.IntN(5)
-		var key shortKey
-		key.begin('#')
-		if !key.pattern(path, depth) {
-			continue
-		}
-		if slow := appendPattern([]byte{'#'}, path, depth); string(slow) != string(key.bytes[:key.length]) {
-			t.Fatalf("%q at depth %d: %q, want %q", path, depth, key.bytes[:key.length], slow)
-		}
-		for _, c := range key.bytes[key.length : key.length&^7+8] {
-			if c != 0 {
-				t.Fatalf("%q: the key %q does not end in zeros", path, key.bytes[:key.length])
+			if len(path) > 3 {
+				switch rand.IntN(12) {
+				case 0:
+					path = append(path[:0], []string{"/a/1", "/a/2?x", "/a/12", "/a/123", "/a/124?", "/b1/f123.mp3", "/b1/f124.mp4", "/b2/f124.mp4", "http://h/1", "*"}[rand.IntN(10)]...)
+				case 1:
+				default:
+					path[0] = '/'
+				}
+			}
+			copy(path[len(path):cap(path)], " HTTP/1.1 with /more 123")
+			p := known.find(path, depth)
+			if p == nil {
+				continue
+			}
+			pattern := string(appendPattern(nil, path, depth))
+			if p.groups[0] == nil { // another path than was here before
+				p.groups[0] = new(group)
+				patterns[p] = pattern
+			}
+			if patterns[p] != pattern {
+				t.Fatalf("%q at depth %d: %q is remembered, want %q", path, depth, patterns[p], pattern)
 			}
 		}
 	}

@@ -11,7 +11,8 @@ const maxLine = 1 << 20
 // request is one log line, decoded.
 type request struct {
 	us, upstream          uint64
-	bin                   uint // of us
+	bin                   uint   // of us
+	coarse                uint16 // of us, a group's
 	hasUpstream, hasReuse bool
 	hasStamp, backward    bool
 	stamp                 stamp
@@ -178,6 +179,7 @@ func (w *worker) count(step uint64) {
 	r.bin = uint(binOf(r.us))
 	w.seg.addTo(r.bin, r.us)
 	if w.opt.Full {
+		r.coarse = coarseOf[r.bin]
 		s.detail.add(r)
 	}
 	if w.opt.each != nil {
@@ -209,9 +211,10 @@ func (w *worker) times(line []byte) (step uint64, f fault) {
 // decode fills in the rest of the request.
 func (w *worker) decode(line []byte) {
 	r := &w.req
-	r.method, r.path, r.proto = w.spans[roleMethod].of(line), w.spans[rolePath].of(line), w.spans[roleProto].of(line)
 	if s := w.spans[roleRequest]; s.hi >= 0 {
-		r.method, r.path, r.proto = splitRequest(s.of(line))
+		r.method, r.path, r.proto = splitRequest(line[s.lo:s.hi])
+	} else {
+		r.method, r.path, r.proto = w.spans[roleMethod].of(line), w.spans[rolePath].of(line), w.spans[roleProto].of(line)
 	}
 	if len(r.proto) > 0 && r.proto[0] <= '9' {
 		r.proto = protoOfVersion(r.proto)

@@ -1,0 +1,109 @@
+package weblog
+
+import (
+	"math"
+	"sort"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestCoarseBins(t *testing.T) {
+	for i := range coarseBins - 1 {
+		lo, next := coarseEdge(i), coarseEdge(i+1)
+		if lo >= next {
+			t.Fatalf("bin %d: edges %d, %d", i, lo, next)
+		}
+		if a, b := coarseOf[binOf(lo)], coarseOf[binOf(next-1)]; int(a) != i || int(b) != i {
+			t.Fatalf("bin %d [%d, %d): its ends are in %d and %d", i, lo, next, a, b)
+		}
+		if width := float64(next - lo); width > 1 && width/float64(lo) > 0.0101 {
+			t.Fatalf("bin %d [%d, %d) is wider than 1%%", i, lo, next)
+		}
+	}
+	if coarseOf[numBins-1] != coarseBins-1 {
+		t.Error("what is out of range is not in the last bin")
+	}
+	for width := uint64(1); width < MaxMicros/100; width *= 10 {
+		for m := uint64(10); m < 100; m++ {
+			if v := m * width; coarseEdge(int(coarseOf[binOf(v)])) != v {
+				t.Fatalf("%d us is not an edge", v)
+			}
+		}
+	}
+}
+
+func (g *group) addMicros(v uint64) {
+	g.add(&request{us: v, coarse: coarseOf[binOf(v)]})
+}
+
+func TestGroupAgainstSortedValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Uint64Range(0, MaxMicros-1), 1, 300).Draw(t, "values")
+		var whole, left, right group
+		sum := uint64(0)
+		for i, v := range values {
+			sum += v
+			whole.addMicros(v)
+			if i%2 == 0 {
+				left.addMicros(v)
+			} else {
+				right.addMicros(v)
+			}
+		}
+		left.merge(&right)
+		sort.Slice(values, func(i, j int) bool { return values[i] < values[j] })
+		if left.n != uint64(len(values)) || left.sum != sum || left.min != values[0] || left.max != values[len(values)-1] {
+			t.Fatalf("%d values with sum %d from %d to %d: %+v", len(values), sum, values[0], values[len(values)-1], left)
+		}
+		for k, v := range values {
+			i, ok := left.rank(uint64(k + 1))
+			if j, _ := whole.rank(uint64(k + 1)); !ok || i != j {
+				t.Fatalf("rank %d: merged %d, whole %d", k+1, i, j)
+			}
+			if got := left.value(i, 1); math.Abs(got-float64(v)) > 0.01*float64(v) {
+				t.Fatalf("rank %d: %g, want %d within 1%%", k+1, got, v)
+			}
+		}
+		edge := coarseEdge(rapid.IntRange(0, coarseBins-1).Draw(t, "edge"))
+		want := sort.Search(len(values), func(i int) bool { return values[i] >= edge })
+		if got := left.under(edge); got != uint64(want) {
+			t.Fatalf("under(%d) = %d, want %d", edge, got, want)
+		}
+	})
+}
+
+// TestGroupCarries counts further than a bin's 16 bits go.
+func TestGroupCarries(t *testing.T) {
+	var g, sum group
+	for range 200_000 {
+		g.addMicros(5000)
+	}
+	g.addMicros(7000)
+	for range 3 {
+		sum.merge(&g)
+	}
+	if n := sum.under(6000); n != 600_000 || sum.n != 600_003 || g.under(5000) != 0 || g.under(6000) != 200_000 {
+		t.Errorf("%d under 6 ms of %d, want 600000 of 600003", n, sum.n)
+	}
+	if bin, _ := sum.rank(600_001); sum.value(bin, 1000) != 7000 {
+		t.Errorf("the 600001st is %g us, want 7000", sum.value(bin, 1000))
+	}
+}
+
+// TestClientsHavePercentiles: a slow network among fast ones shows.
+func TestClientsHavePercentiles(t *testing.T) {
+	text := ""
+	for i := range 40 {
+		client, took := "192.0.2.7", "0.010"
+		if i%4 == 0 {
+			client, took = "198.51.100.9", "2.500"
+		}
+		text += client + ` - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-" ` + took + "\n"
+	}
+	r := Summarize(readText(t, text, Options{Full: true}), View{By: []string{"client"}})
+	if len(r.Groups) != 2 || r.Groups[0].Name != "192.0.2.0/24" || r.Groups[0].Percentiles["95"] != 0.010 ||
+		r.Groups[1].Requests != 10 || r.Groups[1].Percentiles["50"] != 2.5 || r.Groups[1].Under["0.1"] != 0 {
+		t.Errorf("%+v", r.Groups)
+	}
+}
