@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
@@ -129,13 +130,27 @@ func (i Interface) with(in catalog.Inputs) catalog.Inputs {
 // (nf_conntrack_tcp_timeout_time_wait).
 var closedState = map[catalog.System]float64{catalog.OpenBSD: 90, catalog.FreeBSD: 90, catalog.Linux: 120}
 
+// filters tells whether a FreeBSD host has pf: its module, or its settings
+// where the kernel has it built in.
+func (m Machine) filters() bool {
+	if slices.Contains(m.Modules, "pf") {
+		return true
+	}
+	for name := range m.Running {
+		if strings.HasPrefix(name, "net.pf.") {
+			return true
+		}
+	}
+	return false
+}
+
 // states are the firewall states of a host that serves connections, where its
 // firewall keeps some: OpenBSD's pf is on unless it was switched off, the
 // others only where they are seen to be loaded.
 func (r Request) states() float64 {
 	m := r.Machine
 	_, tracks := m.Running["net.netfilter.nf_conntrack_max"]
-	filters := m.System == catalog.OpenBSD || m.System == catalog.Linux && tracks || m.System == catalog.FreeBSD && slices.Contains(m.Modules, "pf")
+	filters := m.System == catalog.OpenBSD || m.System == catalog.Linux && tracks || m.System == catalog.FreeBSD && m.filters()
 	if r.Load.States > 0 || !filters {
 		return r.Load.States
 	}

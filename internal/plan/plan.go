@@ -243,6 +243,8 @@ func (p *Plan) obstacle(rec *catalog.Record, inst instance, m Machine) string {
 	switch {
 	case m.Denied[inst.name] != "":
 		return m.Denied[inst.name]
+	case m.Running != nil && p.System == catalog.FreeBSD && slices.Contains(rec.Needs, "pf_load") && !m.filters():
+		return "pf is not loaded on this host, which may have another firewall or none"
 	case m.Running != nil && !inst.has && rec.Kind != catalog.Boot && !strings.HasPrefix(rec.Name, "route:"):
 		return "this host does not have it"
 	case m.Running == nil && p.System == catalog.Linux && lacksHere(rec, inst):
