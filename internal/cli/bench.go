@@ -37,6 +37,7 @@ type benchFlags struct {
 	history             string
 	noStore             bool
 	size                string // of the file of the workload disk
+	diskFrom            string // figures of the planned hosts' disks
 	given               func(flag string) bool
 }
 
@@ -56,10 +57,20 @@ func (f *benchFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.noStore, "no-history", false, "keep nothing in the history")
 }
 
+// addPlanned declares what the arm plan is told beside the path and the role.
+func (f *benchFlags) addPlanned(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.diskFrom, "disk-from", "", "for the arm plan, take the hosts' disks' figures from `FILE`, the output of wirerate measure disk --json")
+}
+
 // where checks which hosts are meant.
 func (f *benchFlags) where() error {
 	if err := f.parseSize(); err != nil {
 		return err
+	}
+	if f.diskFrom != "" {
+		if err := measuredDisk(f.diskFrom, &plan.Machine{}); err != nil {
+			return err
+		}
 	}
 	if err := f.whereRouter(); err != nil {
 		return err

@@ -22,6 +22,11 @@ func (s *benchSession) makePlans(hosts []*end) error {
 		}
 		machine := plan.MachineOf(e.facts)
 		_, machine.Namespace = e.conn.(*host.Agent)
+		if s.flags.diskFrom != "" {
+			if err := measuredDisk(s.flags.diskFrom, &machine); err != nil {
+				return usage(err)
+			}
+		}
 		p, err := plan.Make(s.catalog, plan.Request{Path: s.path, Role: s.roleOf(e), Machine: machine})
 		if err != nil {
 			return usage(err)

@@ -131,22 +131,22 @@ func (e *Env) showDiskPlan(m measured) {
 
 // measuredDisk reads the JSON of measure disk into a machine. A pool's random
 // reads are spread over its disks.
-func (o *planOptions) measuredDisk(m *plan.Machine) error {
-	data, err := os.ReadFile(o.diskFrom)
+func measuredDisk(file string, m *plan.Machine) error {
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("--disk-from: %w", err)
 	}
 	var read measured
 	if err := json.Unmarshal(data, &read); err != nil || read.Schema != 1 {
-		return fmt.Errorf("--disk-from %s: the output of wirerate measure disk --json is expected", o.diskFrom)
+		return fmt.Errorf("--disk-from %s: the output of wirerate measure disk --json is expected", file)
 	}
 	d := figuresOf(read.Median)
 	if !(d.rate > 0 && d.rate < 1e15) && !(d.syncWrites > 0 && d.syncWrites < 1e9) {
-		return fmt.Errorf("--disk-from %s: no figures of a disk in it: neither %s nor %s", o.diskFrom, workload.WriteBytes, workload.SyncWrites)
+		return fmt.Errorf("--disk-from %s: no figures of a disk in it: neither %s nor %s", file, workload.WriteBytes, workload.SyncWrites)
 	}
 	m.DiskRate, m.SyncWrites = d.rate, d.syncWrites
 	if d.iops > 0 && d.iops < 1e9 && d.latency > 0 && d.latency < 100 {
-		m.DiskDepth = depthOf(d.iops/float64(max(1, o.disks)), d.latency)
+		m.DiskDepth = depthOf(d.iops/float64(max(1, m.Disks)), d.latency)
 	}
 	return nil
 }

@@ -281,7 +281,7 @@ func (o *planOptions) describeDisks(m *plan.Machine) error {
 	}
 	m.Disks = o.disks
 	if o.diskFrom != "" {
-		if err := o.measuredDisk(m); err != nil {
+		if err := measuredDisk(o.diskFrom, m); err != nil {
 			return err
 		}
 	}

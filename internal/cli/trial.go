@@ -104,6 +104,7 @@ func (f *trialFlags) declare(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.arms, "arm", nil, "an `ARM`; the first one is the reference")
 	f.addDisk(cmd)
+	f.addPlanned(cmd)
 	f.addRouter(cmd)
 	flags.StringVar(&f.workload, "workload", "bulk", "`WORKLOAD`: "+workloadNames())
 	flags.StringVar(&f.peer, "peer", "", "the other end: `HOST`")

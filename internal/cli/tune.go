@@ -49,6 +49,7 @@ With --lab both ends are namespaces of this machine joined by an emulated path.`
 	format := formatFlag(cmd, "text", "json")
 	opt.add(cmd)
 	opt.addResume(cmd)
+	opt.addPlanned(cmd)
 	f := cmd.Flags()
 	f.StringVar(&opt.peer, "peer", "", "the other end: `HOST`")
 	f.StringVar(&opt.path, "path", "", "`PATH` between the hosts: rate=,rtt=[,loss=][,mtu=], or auto to measure it")
