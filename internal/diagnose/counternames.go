@@ -28,7 +28,7 @@ func holdsAny(s string, words ...string) bool {
 
 // ofReceiving reports whether a name speaks of the receiving side.
 func ofReceiving(s string) bool {
-	return holdsAny(s, "rx", "recv", "received", "indropped", "in_", "missed") && !sends(s)
+	return holdsAny(s, "rx", "recv", "receive", "indropped", "in_", "missed") && !sends(s)
 }
 
 func sends(s string) bool {

@@ -190,8 +190,14 @@ func flowLine(f *facts.Facts, fl facts.Flow, fields ...string) facts.Source {
 		return src
 	}
 	raw := ""
-	if lines := f.Lines(src.From); f.Window == 0 && src.Line >= 1 && src.Line < len(lines) {
-		raw = lines[src.Line-1] + " " + lines[src.Line]
+	if lines := f.Lines(src.From); f.Window == 0 && src.Line >= 1 && src.Line <= len(lines) {
+		raw = lines[src.Line-1]
+		for _, more := range lines[src.Line:] { // its details, indented
+			if more == "" || more[0] != ' ' && more[0] != '\t' {
+				break
+			}
+			raw += " " + more
+		}
 	}
 	var text []string
 	for _, w := range strings.Fields(src.Text) {

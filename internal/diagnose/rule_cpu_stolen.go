@@ -9,7 +9,7 @@ import (
 // cpuStolen finds a virtual machine that waits for a real processor.
 func cpuStolen() Rule {
 	return Rule{
-		ID: "cpu-stolen", Title: "The hypervisor gives this machine too little processor time", Severity: Info, Systems: onLinux(), Needs: []string{"sampled processors"},
+		ID: "cpu-stolen", Title: "The hypervisor gives this machine too little processor time", Severity: Info, Systems: onLinux(), Needs: []string{"sampled processors|all processors"},
 		Because: "While the virtual processor waits, packets wait or are dropped; nothing in this system can change that.",
 		Check: func(in Input) []Finding {
 			var stolen float64
@@ -22,12 +22,15 @@ func cpuStolen() Rule {
 					n++
 				}
 			}
+			if all := in.Facts.AllProcessors; n == 0 && all != nil {
+				stolen, evidence, n = missed(*all), append(evidence, all.Source), 1
+			}
 			if n == 0 || stolen/float64(n) < 0.1 {
 				return nil
 			}
 			found := do("ask the provider, or move the machine to a host with free processors", one("processor", sample(evidence),
 				"%.0f%% of the time was stolen while it was observed", 100*stolen/float64(n)))
-			if strings.HasPrefix(evidence[0].From, "mpstat") && stolen/float64(n) >= 0.3 {
+			if (strings.HasPrefix(evidence[0].From, "mpstat") || evidence[0].From == "top") && stolen/float64(n) >= 0.3 {
 				found = with(Warning, found)
 			}
 			return found

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -10,7 +11,7 @@ import (
 // oneQueue finds fast cards whose packets all go through one core.
 func oneQueue() Rule {
 	return Rule{
-		ID: "one-receive-queue", Title: "All packets of a card are received on one core", Systems: onLinux(), Needs: []string{"channels *"}, Severity: Warning,
+		ID: "one-receive-queue", Title: "All packets of a card are received on one core", Systems: onLinux(), Needs: []string{"channels *|softnet"}, Severity: Warning,
 		Because: "Without several hardware queues, or steering in software (RPS), one core handles every packet that arrives.",
 		Confirm: "One CPU is busy in softirq under load while the others idle.",
 		Check: func(in Input) (out []Finding) {
@@ -36,6 +37,9 @@ func oneQueue() Rule {
 					out = append(out, found...)
 				}
 			}
+			if len(out) == 0 {
+				out = oneReceiver(in.Facts)
+			}
 			return out
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/cpuinfo", "processor\t: 0\nprocessor\t: 1\n", "/sys/class/net", "eth0/queues/rx-0:\neth0/queues/tx-0:\neth0/queues/rx-0/rps_cpus:0\n",
@@ -43,6 +47,34 @@ func oneQueue() Rule {
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/cpuinfo", "processor\t: 0\nprocessor\t: 1\n", "/sys/class/net", "eth0/queues/rx-0:\neth0/queues/tx-0:\neth0/queues/rx-0/rps_cpus:3\n",
 			"ethtool -l eth0", "Channel parameters for eth0:\nPre-set maximums:\nCombined:\t8\nCurrent hardware settings:\nCombined:\t1\n"),
 	}
+}
+
+// oneReceiver finds a processor that took nearly all packets, where nothing
+// says which interrupts brought them.
+func oneReceiver(f *facts.Facts) []Finding {
+	var sum, steered uint64
+	var most facts.Processor
+	for _, p := range f.Processors {
+		if p.Softnet == nil {
+			continue
+		}
+		sum += p.Softnet.Processed.Value
+		steered += p.Softnet.Steered.Value
+		if most.Softnet == nil || p.Softnet.Processed.Value > most.Softnet.Processed.Value {
+			most = p
+		}
+	}
+	if len(f.Processors) < 4 || len(f.Interrupts) > 0 || sum < 100e6 || float64(most.Softnet.Processed.Value) < 0.9*float64(sum) || steered > sum/10 {
+		return nil
+	}
+	s := Info
+	if most.Softnet.Squeezed.Value >= 1000 || most.Softnet.Dropped.Value > 0 {
+		s = Warning
+	}
+	found := with(s, one(fmt.Sprintf("CPU %d", most.ID), []facts.Source{most.Softnet.Processed.Source}, "it took %.0f%% of the %d packets received by %d processors; its runs were cut short %d times",
+		100*float64(most.Softnet.Processed.Value)/float64(sum), sum, len(f.Processors), most.Softnet.Squeezed.Value))
+	found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
+	return do("see which interrupts of the card go where, and spread them", found)
 }
 
 // steered reports whether receive packet steering is on for any queue.

@@ -17,8 +17,11 @@ func packetThread() Rule {
 				if t.Share < 0.85 || !packetThreadName.MatchString(t.Name) || len(out) >= 3 {
 					continue
 				}
-				out = append(out, do("spread the receive work: more queues (RSS), packet steering, netisr threads (net.isr.dispatch=deferred for PPPoE)",
-					one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
+				action := "spread the receive work: more queues (RSS), or packet steering (RPS) where the card has one"
+				if in.Facts.System == "freebsd" {
+					action = "spread the receive work: more queues of the card, or netisr threads (net.isr.dispatch=deferred, for PPPoE too)"
+				}
+				out = append(out, do(action, one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 			}
 			return out
 		},

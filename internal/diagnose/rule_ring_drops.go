@@ -10,7 +10,7 @@ import (
 func ringDrops() Rule {
 	return Rule{
 		ID: "ring-drops", Title: "A network card dropped packets before the host took them", Severity: Warning,
-		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links|statistics *|ifconfig", "freebsd:settings|interface counters"},
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links|statistics *|ifconfig", "freebsd:settings|interface counters|messages"},
 		Because: "The receive ring had no free descriptor: the host does not empty it fast enough, or bursts are longer than the ring.",
 		Confirm: "The counter grows at the rate of the loss that TCP sees.",
 		Check: func(in Input) (out []Finding) {

@@ -211,7 +211,7 @@ func (f *Facts) readPfctl(t text) error {
 			continue
 		}
 		words := strings.Fields(line)
-		if line[0] != ' ' && line[0] != '\t' {
+		if line[0] != ' ' && line[0] != '\t' && !pfCounter.MatchString(line) {
 			section = ""
 			if words[0] == "Source" || words[0] == "Limit" {
 				section = strings.ToLower(words[0]) + "."
@@ -241,6 +241,9 @@ func (f *Facts) readPfctl(t text) error {
 	}
 	return nil
 }
+
+// pfCounter is a counter that lost its indentation on the way.
+var pfCounter = regexp.MustCompile(`^[a-z][a-z -]*\s+\d+\s+\d+\.\d+/s\s*$`)
 
 // readPfLimits reads pfctl -sm: "states        hard limit   100000".
 func (f *Facts) readPfLimits(t text) error {

@@ -108,7 +108,7 @@ type reader struct {
 // that it reads.
 func readerName(op host.Op) string {
 	if len(op.Args) == 3 && op.Args[0] == "sh" {
-		for script, name := range map[string]string{grepInterfaces: "/sys/class/net", grepSystem: "/sys", grepAffinity: "/proc/irq", grepDisks: "/sys/block",
+		for script, name := range map[string]string{grepInterfaces: "/sys/class/net", grepTransmit: "/sys/class/net/*/queues", grepSystem: "/sys", grepAffinity: "/proc/irq", grepDisks: "/sys/block",
 			someFlows: "ss -tinm", someDatasets: "zfs get all"} {
 			if op.Args[2] == script {
 				return name
@@ -260,7 +260,7 @@ const (
 const textLimit = 16 << 20
 
 // mayBeEmpty are the parts that have nothing to say on a healthy host.
-var mayBeEmpty = map[string]bool{"neighbours": true, "messages": true, "addresses": true}
+var mayBeEmpty = map[string]bool{"neighbours": true, "messages": true, "addresses": true, "transmit steering": true}
 
 func answerProblem(a host.Answer) string {
 	s := strings.TrimPrefix(a.Err().Error(), a.Op.String()+": ")

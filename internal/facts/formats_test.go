@@ -298,9 +298,13 @@ func TestLspciOfManyReleases(t *testing.T) {
 			&PCIe{Form: "pcie", Speed: 5, Width: 4, MaxSpeed: 8, MaxWidth: 8}, Read},
 		"new": {"0000:3b:00.0 Ethernet controller [0200]: X [8086:10fb] (rev 01)\n\t\tLnkCap:\tPort #8, Speed 16GT/s, Width x16, ASPM not supported\n\t\tLnkSta:\tSpeed 8GT/s (downgraded), Width x8 (downgraded)\n",
 			&PCIe{Form: "pcie", Speed: 8, Width: 8, MaxSpeed: 16, MaxWidth: 16}, Read},
-		"user":   {"3b:00.0 Ethernet controller: X\n\tFlags: bus master\n\tCapabilities: <access denied>\n\tKernel driver in use: ixgbe\n", nil, Denied},
-		"pci-x":  {"3b:00.0 Ethernet controller: X\n\tCapabilities: [e4] PCI-X non-bridge device\n\t\tCommand: DPERE- ERO+ RBC=512 OST=1\n\t\tStatus: Dev=03:01.0 64bit+ 133MHz+ SCD- USC- DC=simple\n", &PCIe{Form: "pci-x", Bits: 64, Clock: 133}, Read},
-		"no one": {"3b:00.0 Ethernet controller: X\n\t\tLnkCap:\tPort #0, Speed unknown, Width x0\n", nil, Read},
+		"user":  {"3b:00.0 Ethernet controller: X\n\tFlags: bus master\n\tCapabilities: <access denied>\n\tKernel driver in use: ixgbe\n", nil, Denied},
+		"pci-x": {"3b:00.0 Ethernet controller: X\n\tCapabilities: [e4] PCI-X non-bridge device\n\t\tCommand: DPERE- ERO+ RBC=512 OST=1\n\t\tStatus: Dev=03:01.0 64bit+ 133MHz+ SCD- USC- DC=simple\n", &PCIe{Form: "pci-x", Bits: 64, Clock: 133}, Read},
+		"pci": {"3b:00.0 Ethernet controller: Realtek Semiconductor Co., Ltd. RTL8169 PCI Gigabit Ethernet Controller (rev 10)\n\tStatus: Cap+ 66MHz+ UDF- FastB2B+ ParErr-\n\tCapabilities: [dc] Power Management version 2\n",
+			&PCIe{Form: "pci", Bits: 32, Clock: 66}, Read},
+		"pci, what else it can is not shown": {"3b:00.0 Ethernet controller: Intel Corporation 82541PI Gigabit Ethernet Controller (rev 05)\n\tStatus: Cap+ 66MHz+ UDF-\n\tCapabilities: <access denied>\n", nil, Denied},
+		"imitated":                           {"3b:00.0 Ethernet controller: Realtek RTL-8139/8139C/8139C+ (rev 20)\n\tSubsystem: Red Hat, Inc. QEMU Virtual Machine\n\tStatus: Cap- 66MHz- UDF-\n", nil, Read},
+		"no one":                             {"3b:00.0 Ethernet controller: X\n\t\tLnkCap:\tPort #0, Speed unknown, Width x0\n", nil, Read},
 	} {
 		f := of(t, "Linux a 6.1", map[string]string{"ip -s -d link show": aLink, "ethtool -i eth0": "driver: ixgbe\nbus-info: 0000:3b:00.0\n", "lspci -vv": tt.text})
 		if d := cmp.Diff([]any{tt.want, tt.state}, []any{f.NIC("eth0").PCIe, f.Parts["lspci"].State}); d != "" {

@@ -12,9 +12,9 @@ var identityMarks = []struct {
 	form *regexp.Regexp
 	name string
 }{
-	{regexp.MustCompile(`(?m)^net\.(ipv4|core|netfilter|ipv6\.neigh)\.|^%Cpu|ksoftirqd/|[Nn]eighbou?r table overflow|nf_conntrack|kernel: \[ *\d+\.\d+\]|^\[ *\d+\.\d{6}\] |neighbour: |arp_cache|NETDEV WATCHDOG|NIC Link is |SYNs to LISTEN|Link encap:|Possible SYN flooding|possible SYN flooding|^TCP: inuse|allowance_exceeded|packets pruned from|packet receive errors|TCPTimeWaitOverflow|TcpExt|SYN cookies sent|Hardware Unit Hang|GT/s|LnkSta`), "Linux"},
+	{regexp.MustCompile(`(?m)^net\.(ipv4|core|netfilter|ipv6\.neigh)\.|^%Cpu|ksoftirqd/|[Nn]eighbou?r table overflow|nf_conntrack|kernel: \[ *\d+\.\d+\]|^\[ *\d+\.\d{6}\] |neighbour: |arp_cache|NETDEV WATCHDOG|NIC Link is |SYNs to LISTEN|Link encap:|Possible SYN flooding|possible SYN flooding|^TCP: inuse|allowance_exceeded|packets pruned from|packet receive errors|TCPTimeWaitOverflow|TcpExt|SYN cookies sent|Hardware Unit Hang|GT/s|LnkSta|^top - \d|^\s*Cpu\(s\):`), "Linux"},
 	{regexp.MustCompile(`(?m)^net\.inet6?\.[a-z0-9_.]+=|mbuf 2048 byte clusters|OpenBSD|Ifail|Iface$|net\.inet\.ip\.ifq\.|hwfeatures=`), "OpenBSD"},
-	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|\[zone: [a-z_0-9]+\] kern\.|is using my IP|mbuf clusters|\(current/cache|FreeBSD|dropped due to full socket buffers|watchdog timeout|link state changed|^(net\.inet|kern\.ipc|hw\.intr|dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|output packets dropped due to no bufs|cpu0:timer|SSTRESH|(kernel|intr)\{|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno`), "FreeBSD"},
+	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|\[zone: [a-z_0-9]+\] kern\.|is using my IP|mbuf clusters|\(current/cache|FreeBSD|dropped due to full socket buffers|watchdog timeout|link state changed|^(net\.inet|kern\.ipc|hw\.intr|dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|output packets dropped due to no bufs|cpu0:timer|SSTRESH|(kernel|intr)\{|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno|^last pid: |^[a-z]+\d+: (Missed Packets|Receive No Buffers|Good Packets) `), "FreeBSD"},
 }
 
 // guessIdentity makes a line of uname for outputs that came without one, from

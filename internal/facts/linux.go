@@ -19,6 +19,8 @@ const grepInterfaces = `cd /sys/class/net && grep -s '' */speed */duplex */addre
 	`ls -ld */device */device/driver 2>/dev/null; ` +
 	`for q in */queues/*; do [ -e "$q" ] && echo "$q:"; done; true`
 
+const grepTransmit = `cd /sys/class/net && grep -s '' */queues/tx-*/xps_cpus; true`
+
 const grepAffinity = `cd /proc/irq && grep -s '' */smp_affinity_list; true`
 
 // systemFiles are small files whose path is the setting's name.
@@ -38,6 +40,7 @@ func (f *Facts) linuxReaders(thorough bool) []reader {
 		{"distribution", host.Read("/etc/os-release"), (*Facts).readOSRelease},
 		{"uptime", host.Read("/proc/uptime"), (*Facts).readUptime},
 		{"interfaces", host.Command("sh", "-c", grepInterfaces), (*Facts).readSysNet},
+		{"transmit steering", host.Command("sh", "-c", grepTransmit), (*Facts).readSysNet},
 		{"system files", host.Command("sh", "-c", grepSystem), (*Facts).readSystemFiles},
 		{"addresses", host.Command("ip", "-o", "address", "show"), (*Facts).readAddresses},
 		{"routes", host.Command("ip", "route", "show", "table", "main"), (*Facts).readIPRoute},

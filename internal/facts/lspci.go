@@ -15,6 +15,8 @@ var lspciLink = regexp.MustCompile(`Speed ([0-9.]+)GT/s(?: \([a-z]+\))?, Width x
 func (f *Facts) readLspci(t text) error {
 	var n *NIC
 	found, denied := false, 0
+	virtual := virtualBus.Match(t.data) || f.virtual()
+	old := conventional{}
 	posted := !slices.ContainsFunc(f.NICs, func(n NIC) bool { return n.Bus != "" })
 	if posted && strings.Count(string(t.data), "LnkSta:") == 1 && !strings.Contains(string(t.data), "controller") {
 		n, found = f.onlyCard("card", true, Source{From: t.from, Line: 0, Text: ""}), true // grep took the device's name
@@ -22,6 +24,7 @@ func (f *Facts) readLspci(t text) error {
 	for i, line := range t.lines() {
 		if line == "" {
 			if n != nil && n.Name != "card" {
+				old.settle(n, virtual)
 				n = nil
 			}
 			continue
@@ -32,6 +35,8 @@ func (f *Facts) readLspci(t text) error {
 				continue
 			}
 			found = true
+			old.settle(n, virtual)
+			old = conventional{known: oldCard.MatchString(line)}
 			n = f.nicAt(words[0])
 			if n == nil && strings.Contains(line, "Ethernet controller") && posted {
 				n = f.onlyCard(words[0], strings.Count(string(t.data), "Ethernet controller") == 1, f.Line(t.from, i+1))
@@ -44,8 +49,10 @@ func (f *Facts) readLspci(t text) error {
 		if strings.Contains(line, "<access denied>") && n.PCIe == nil {
 			denied = i + 1
 		}
+		old.line(words[0], line, f.Line(t.from, i+1))
 		f.lspciLine(n, words[0], line, f.Line(t.from, i+1))
 	}
+	old.settle(n, virtual)
 	switch {
 	case !found:
 		return errNothing
@@ -85,7 +92,7 @@ func (f *Facts) nicAt(address string) *NIC {
 }
 
 func (f *Facts) lspciLine(n *NIC, word, line string, src Source) {
-	if strings.Contains(line, "PCI-X") && strings.Contains(line, "Capabilities:") {
+	if strings.Contains(line, "PCI-X") && strings.Contains(line, "Capabilities:") && !f.virtual() {
 		n.PCIe = &PCIe{Form: "pci-x"}
 		return
 	}
@@ -115,4 +122,62 @@ func (f *Facts) lspciLine(n *NIC, word, line string, src Source) {
 	}
 	n.PCIe.Speed, n.PCIe.Width = speed, smallNumber(m[2])
 	n.show("pcie", src)
+}
+
+// conventional is what the lines of a device say of a parallel bus without
+// capabilities of its own: lspci shows neither its width nor its clock, only
+// that the card could run at 66 MHz.
+type conventional struct {
+	known   bool // by its name, a card of that bus
+	other   bool // a capability of another bus
+	fast    bool
+	visible bool
+	status  Source
+}
+
+func (c *conventional) line(word, line string, src Source) {
+	switch {
+	case word == "Status:" && strings.Contains(line, "66MHz") && c.status.Text == "":
+		c.status, c.fast = src, strings.Contains(line, "66MHz+")
+	case strings.Contains(line, "<access denied>"):
+		c.visible = false
+	case word == "Capabilities:":
+		c.visible = true
+		c.other = c.other || strings.Contains(line, "Express") || strings.Contains(line, "PCI-X")
+	}
+}
+
+// settle gives the interface the bus of its card: 32 bits, the only width that
+// such cards for desktops have, and the clock that the card could run at.
+func (c *conventional) settle(n *NIC, virtual bool) {
+	if n == nil || n.PCIe != nil || !c.known || c.other || virtual || c.status.Text == "" {
+		return
+	}
+	n.PCIe = &PCIe{Form: "pci", Bits: 32, Clock: 33}
+	if c.fast && !c.visible {
+		n.PCIe = nil // it may have PCI-X, which is not shown
+		return
+	}
+	if c.fast {
+		n.PCIe.Clock = 66
+	}
+	n.show("pcie", c.status)
+}
+
+var (
+	// oldCard are Ethernet controllers that were made for conventional PCI with 32
+	// bits alone.
+	oldCard = regexp.MustCompile(`RTL-?8139|RTL-?8169|RTL-?8110|RTL-?8100[A-D]?/|82540|82541|8255[1789]|3c905|3C905|VT610[256]|88E8001|SK-9821|DP8381|DP8382|BCM440[01]|DGE-528T|DGE-530T|SiS900|RTL-8029`)
+	// virtualBus are words of machines whose buses are imitated.
+	virtualBus = regexp.MustCompile(`VMware|VirtualBox|InnoTek|QEMU|Red Hat|Virtio|Bochs|Hyper-V|Xen Platform|Parallels|440FX`)
+)
+
+// virtual reports whether the processor says that a hypervisor runs it.
+func (f *Facts) virtual() bool {
+	for _, line := range f.texts["/proc/cpuinfo"] {
+		if strings.HasPrefix(line, "flags") {
+			return slices.Contains(strings.Fields(line), "hypervisor")
+		}
+	}
+	return slices.ContainsFunc(f.texts["lscpu"], func(s string) bool { return strings.HasPrefix(s, "Hypervisor vendor:") })
 }

@@ -1,6 +1,9 @@
 package facts
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // messageLimit bounds the messages that are kept.
 const messageLimit = 500
@@ -23,6 +26,9 @@ func (f *Facts) readMessages(t text) error {
 		return &refusal{Denied, 1, shorten(lines[0])}
 	}
 	for i, line := range t.lines() {
+		if m := loggedCounter.FindStringSubmatch(line); m != nil && f.System == "freebsd" {
+			f.loggedCounter(m, f.Line(t.from, i+1))
+		}
 		lower := strings.ToLower(line)
 		for _, mark := range messageMarks {
 			if mark == "speed" && strings.Contains(lower, "usb") {
@@ -38,6 +44,22 @@ func (f *Facts) readMessages(t text) error {
 		}
 	}
 	return nil
+}
+
+// loggedCounter is what em(4) of FreeBSD before 8 logs when dev.em.N.stats is
+// set: "em0: Missed Packets = 1266".
+var loggedCounter = regexp.MustCompile(`^([a-z]+\d+): ([A-Z][A-Za-z ]+) = (\d+)\s*$`)
+
+func (f *Facts) loggedCounter(m []string, src Source) {
+	n := f.linkOf(m[1], "", src)
+	v, ok := count(m[3])
+	if !ok {
+		return
+	}
+	if n.Counters == nil {
+		n.Counters = map[string]Counter{}
+	}
+	n.Counters["rx_"+strings.ReplaceAll(strings.ToLower(m[2]), " ", "_")] = Counter{Value: v, Source: src}
 }
 
 // Message returns the first kernel message that holds all the words, in lower

@@ -43,6 +43,8 @@ type NIC struct {
 	Qdiscs   []Qdisc            `json:"qdiscs,omitempty"`
 	// RPS are the CPU masks of receive packet steering by queue.
 	RPS map[string]string `json:"rps,omitempty"`
+	// XPS are the CPU masks of transmit packet steering by queue.
+	XPS map[string]string `json:"xps,omitempty"`
 	// Hash is the transmit hash policy of a bond or lagg.
 	Hash   string `json:"hash,omitempty"`
 	Source Source `json:"source"`

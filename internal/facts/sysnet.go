@@ -61,6 +61,11 @@ func countQueue(n *NIC, q *Queues, file, value string) {
 			n.RPS = map[string]string{}
 		}
 		n.RPS[queue] = value
+	case attribute == "xps_cpus":
+		if n.XPS == nil {
+			n.XPS = map[string]string{}
+		}
+		n.XPS[queue] = value
 	case attribute != "":
 	case strings.HasPrefix(queue, "rx-"):
 		q.RX++
