@@ -33,7 +33,7 @@ const (
 	Loader      Kind = "loader.conf"  // FreeBSD loader.conf, loader.conf.d, loader.conf.local, device.hints
 	RC          Kind = "rc.conf"      // FreeBSD and OpenBSD rc.conf: shell assignments
 	HostnameIf  Kind = "hostname.if"  // OpenBSD hostname.if
-	PF          Kind = "pf.conf"      // set, scrub, match scrub, queue and altq lines of pf.conf
+	PF          Kind = "pf.conf"      // set, scrub, queue and altq lines of pf.conf, and what its rules say of states and queues
 	LinkFile    Kind = "link"         // systemd.link
 	NetworkFile Kind = "network"      // systemd.network
 	Interfaces  Kind = "interfaces"   // ifupdown's interfaces

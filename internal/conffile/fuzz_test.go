@@ -87,7 +87,8 @@ func FuzzHostnameIf(f *testing.F) {
 }
 
 func FuzzPF(f *testing.F) {
-	fuzzKind(f, PF, FreeBSD, "/etc/pf.conf", "set limit { states 1, frags 2 }\nscrub in on $x max-mss 1440\nmatch scrub (no-df \\\n)\nanchor a {\n}\nqueue q on e bandwidth 1M")
+	fuzzKind(f, PF, FreeBSD, "/etc/pf.conf", "set limit { states 1, frags 2 }\nscrub in on $x max-mss 1440\nmatch scrub (no-df \\\n)\nanchor a {\n}\nqueue q on e bandwidth 1M",
+		"pass in proto { tcp, $p } from 10.0.0.0/8 no \\\n state\nmatch inet6 flags any set queue (a, b)\npass proto {\nqueue")
 }
 
 func FuzzUnit(f *testing.F) {

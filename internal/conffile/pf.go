@@ -3,9 +3,9 @@ package conffile
 import "strings"
 
 // pf reads the set, scrub, match … scrub, queue and altq statements of
-// pf.conf (pf.conf(5)); everything else is opaque. A statement ends at the end
-// of its line; a backslash or an open brace continues it; '#' begins a
-// comment.
+// pf.conf (pf.conf(5)), and of pass and match rules what they say of states and
+// queues; everything else is opaque. A statement ends at the end of its line; a
+// backslash or an open brace continues it; '#' begins a comment.
 func (s *scanner) pf() {
 	p := &pfLexer{s: s, pos: textStart(s.src), line: 1}
 	for p.pos < len(s.src) && !s.stopped {
@@ -123,6 +123,7 @@ func (s *scanner) pfStatement(words []word, raw Span) {
 				s.pfScrub(words[i+2:], base)
 			}
 		}
+		s.pfRule(words, base)
 	}
 }
 

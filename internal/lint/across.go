@@ -31,6 +31,9 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 			k.pending[r.Name+"\x00"+e.Iface] = p
 		}
 	}
+	if e.Name == "pf:rule/queue" && r != nil {
+		k.shapers = append(k.shapers, a)
+	}
 	if e.Has(conffile.Module) && !strings.Contains(e.Name, "/") {
 		k.effects[e.Name] = a
 	}
@@ -137,6 +140,22 @@ func (k *checker) judgePending() {
 			told[p.record.Name+" "+name] = true
 			k.reportIn(p.file, p.entry, *f)
 		}
+	}
+}
+
+// judgeShapers reports that the rules which choose queues match IPv4 alone.
+func (k *checker) judgeShapers() {
+	for i, a := range k.shapers {
+		if a.entry.Value != "inet" {
+			return
+		}
+		if i+1 < len(k.shapers) {
+			continue
+		}
+		first := k.shapers[0]
+		k.reportIn(first.file, first.entry, finding{code: "harmful", severity: Info, sources: first.record.Sources,
+			message: "no rule chooses a queue for IPv6",
+			because: "All rules that choose one match IPv4 alone, so that IPv6 packets take the default queue, or none."})
 	}
 }
 

@@ -27,6 +27,7 @@ type checker struct {
 	effects  map[string]*assignment // the last effective value by setting name
 	refused  map[string]*assignment // the last line that takes no effect
 	pending  map[string]pending
+	shapers  []*assignment          // rules of pf.conf that choose a queue
 	kinds    map[conffile.Kind]bool // kinds of file in the group
 	problems []Problem
 	dropped  int
@@ -111,6 +112,7 @@ func (k *checker) run(files []*source) {
 			because: "Of several drop-in files of one name, only the one in the strongest directory is read: /etc, /run, /usr/local/lib, /usr/lib, in this order."})
 	}
 	k.judgePending()
+	k.judgeShapers()
 }
 
 // open makes f the file that problems are reported in.
@@ -141,6 +143,10 @@ func (k *checker) readFile(f *source) {
 // entry judges one setting.
 func (k *checker) entry(e conffile.Entry) {
 	if e.Has(conffile.Exclude) {
+		return
+	}
+	if f := k.unitFile(e); f != nil {
+		k.report(e, *f)
 		return
 	}
 	r := k.lookup(e.Name)

@@ -360,6 +360,12 @@ func (k *checker) valueMessage(code string, e conffile.Entry, normal string, ver
 		value = value[:60] + "…"
 	}
 	setting := e.Name + " = " + value
+	switch {
+	case strings.HasPrefix(e.Name, "pf:rule/"):
+		setting = strconv.Quote(e.Key)
+	case strings.HasPrefix(e.Name, "link-file:"):
+		setting = e.Key + " = " + value
+	}
 	if strings.Contains(e.Name, ":") && e.Iface != "" && e.Iface != "*" {
 		setting += " for " + e.Iface
 	}

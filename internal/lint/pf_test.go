@@ -1,0 +1,32 @@
+package lint
+
+import (
+	"testing"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+)
+
+// TestPFRules checks what is said of rules in pf.conf.
+func TestPFRules(t *testing.T) {
+	c := load(t)
+	for _, tt := range []struct{ text, want string }{
+		{"pass in proto tcp to port 80 no state\n", "pf.conf:1:30 harmful warning\n"},
+		{"pass in proto udp to port 53 no state\n", ""},
+		{"pass in proto $p no state\n", ""},
+		{"pass in all no state\n", "pf.conf:1:13 harmful info\n"},
+		{"pass in on lo0 proto tcp no state\n", ""},
+		{"pass in proto tcp flags any keep state\n", "pf.conf:1:19 harmful warning\n"},
+		{"pass in proto tcp flags any keep state (sloppy)\n", ""},
+		{"pass in proto tcp keep state\n", ""},
+		{"match out inet proto tcp set queue a\npass out inet set queue b\n", "pf.conf:1:30 harmful info\n"},
+		{"match out inet proto tcp set queue a\nmatch out inet6 proto tcp set queue a\n", ""},
+		{"match out proto tcp set queue a\nmatch out inet set queue b\n", ""},
+	} {
+		for _, system := range []catalog.System{catalog.OpenBSD, catalog.FreeBSD} {
+			res := Run(c, files("pf.conf", tt.text), Options{System: system, Kind: "pf.conf"})
+			if got := list(res); got != tt.want {
+				t.Errorf("%s, %q: got\n%swant\n%s", system, tt.text, got, tt.want)
+			}
+		}
+	}
+}

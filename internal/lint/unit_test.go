@@ -1,0 +1,50 @@
+package lint
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+)
+
+// TestUnitFiles checks what is said of systemd's .link and .network files.
+func TestUnitFiles(t *testing.T) {
+	c := load(t)
+	for _, tt := range []struct{ path, section, line, want string }{
+		{"a.link", "Link", "RxBufferSize=4096", ""},
+		{"a.link", "Link", "RxBufferSize=max", ""},
+		{"a.link", "Link", "RxBufferSize=", ""},
+		{"a.link", "Link", "RxBufferSize=0", "3:14 bad-value error"},
+		{"a.link", "Link", "TxBufferSize=4294967296", "3:14 bad-value error"},
+		{"a.link", "Link", "CombinedChannels=all", "3:18 bad-value error"},
+		{"a.link", "Link", "TransmitQueues=4097", "3:16 bad-value error"},
+		{"a.link", "Link", "TransmitQueueLength=4294967295", "3:21 bad-value error"},
+		{"a.link", "Link", "AutoNegotiation=True", ""},
+		{"a.link", "Link", "AutoNegotiation=maybe", "3:17 bad-value error"},
+		{"a.link", "Link", "RxBuferSize=4096", "3:1 unknown-key warning"},
+		{"a.link", "Link", "rxbuffersize=4096", "3:1 unknown-key warning"},
+		{"a.link", "Link", "RxCoalesceUSec=10", "3:1 unknown-key warning"},
+		{"a.link", "Link", "SomethingOfTomorrow=10", ""},
+		{"a.link", "Link", "RequiredForOnline=no", "3:1 wrong-file warning"},
+		{"a.link", "Link", "UDPSegmentationOffload=yes", "3:1 no-effect warning"},
+		{"a.link", "Link", "GenericReceiveOffload=no", "3:23 harmful warning"},
+		{"a.link", "link", "RxBufferSize=4096", "3:1 unknown-key warning"},
+		{"a.link", "SR-IOV", "VirtualFunction=0", ""},
+		{"a.link", "Match", "Name=eth0", "3:1 wrong-file warning"},
+		{"a.link", "Match", "Drvier=ixgbe", "3:1 unknown-key warning"},
+		{"a.network", "Link", "RxBufferSize=4096", "3:1 wrong-file warning"},
+		{"a.network", "Link", "MTUBytes=9000", ""},
+		{"a.network", "Network", "Adress=10.0.0.1/8", ""},
+		{"a.network", "Match", "OriginalName=eth0", "3:1 wrong-file warning"},
+	} {
+		text := "# a test\n[" + tt.section + "]\n" + tt.line + "\n"
+		res := Run(c, files(tt.path, text), Options{System: catalog.Linux, Version: "6.12"})
+		got := strings.ReplaceAll(strings.TrimSuffix(list(res), "\n"), tt.path+":", "")
+		if got != tt.want {
+			t.Errorf("%s [%s] %s: %q, want %q", tt.path, tt.section, tt.line, got, tt.want)
+		}
+	}
+	if got := list(Run(c, files("a.link", "[Link]\nGenericReceiveOffload=no\n"), Options{System: catalog.Linux})); !strings.Contains(got, "harmful") {
+		t.Errorf("receive offload off: %s", got)
+	}
+}
