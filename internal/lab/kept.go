@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // Kept is a lab that outlives the command that brought it up: a process holds
@@ -68,30 +70,53 @@ var ErrNameTaken = errors.New("a lab of that name is up already")
 // ErrNoSuchLab is wrapped where no lab of that name is up.
 var ErrNoSuchLab = errors.New("no such lab is up")
 
-// stateDir returns the folder of the records: /run/wirerate/labs where it can
-// be written, else one of the user's own.
-func stateDir() (string, error) {
-	var first error
-	for _, base := range []string{"/run/wirerate", os.Getenv("XDG_RUNTIME_DIR"), filepath.Join(os.TempDir(), fmt.Sprintf("wirerate-%d", outerUID()))} {
-		if base == "" {
-			continue
-		}
-		dir := filepath.Join(base, "labs")
-		if base == os.Getenv("XDG_RUNTIME_DIR") {
-			dir = filepath.Join(base, "wirerate", "labs")
-		}
+// stateDirs returns the folders that records may be in, the preferred one first:
+// /run/wirerate/labs, else one of the user's own.
+func stateDirs() []string {
+	dirs := []string{"/run/wirerate/labs"}
+	if own := os.Getenv("XDG_RUNTIME_DIR"); own != "" {
+		dirs = append(dirs, filepath.Join(own, "wirerate", "labs"))
+	}
+	return append(dirs, filepath.Join(os.TempDir(), fmt.Sprintf("wirerate-%d", outerUID()), "labs"))
+}
+
+// makeStateDir makes the folder of the records, the first that is possible.
+func makeStateDir() (string, error) {
+	var failed []error
+	for _, dir := range stateDirs() {
 		err := os.MkdirAll(dir, 0o700)
 		if err == nil {
-			err = writable(dir)
+			err = own(dir)
 		}
 		if err == nil {
 			return dir, nil
 		}
-		if first == nil {
-			first = err
-		}
+		failed = append(failed, err)
 	}
-	return "", fmt.Errorf("no folder for the records of labs: %w", first)
+	return "", fmt.Errorf("no folder for the records of labs: %w", errors.Join(failed...))
+}
+
+// own reports a folder that is not this user's alone to write: in /tmp, anybody
+// could have made it before, to have this user's commands end other processes.
+func own(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !info.IsDir() || ok && int(st.Uid) != os.Geteuid() || info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%s is not a folder that only this user writes", dir)
+	}
+	return nil
+}
+
+// removeStateDir removes the folder of a record that is gone, and the one around
+// it, if nothing else is there.
+func removeStateDir(record string) {
+	dir := filepath.Dir(record)
+	if os.Remove(dir) == nil {
+		os.Remove(filepath.Dir(dir))
+	}
 }
 
 // outerUID returns the user's number outside a user namespace.
@@ -106,47 +131,49 @@ func outerUID() int {
 	return os.Getuid()
 }
 
-func writable(dir string) error {
-	f, err := os.CreateTemp(dir, ".try")
-	if err != nil {
-		return err
-	}
-	f.Close()
-	return os.Remove(f.Name())
-}
-
-// save writes the record under a temporary name and renames it.
-func (k Kept) save() error {
-	dir, err := stateDir()
-	if err != nil {
-		return err
-	}
+// save writes the record under a temporary name and renames it, and returns its
+// file.
+func (k Kept) save() (file string, err error) {
 	data, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {
-		return err
+		return "", err
 	}
-	f, err := os.CreateTemp(dir, ".new")
+	var dir string
+	var f *os.File
+	for range 10 { // the end of another lab may remove the folder in between
+		if dir, err = makeStateDir(); err != nil {
+			return "", err
+		}
+		if f, err = os.CreateTemp(dir, ".new"); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	_, err = f.Write(append(data, '\n'))
 	if err := errors.Join(err, f.Close()); err != nil {
 		os.Remove(f.Name())
-		return err
+		return "", err
 	}
-	return os.Rename(f.Name(), filepath.Join(dir, k.Name+".json"))
+	file = filepath.Join(dir, k.Name+".json")
+	return file, os.Rename(f.Name(), file)
 }
 
 // KeptLabs returns the labs that are up, by name, and removes what labs left
 // whose process was killed.
 func KeptLabs() ([]Kept, error) {
-	dir, err := stateDir()
-	if err != nil {
-		return nil, err
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil {
-		return nil, err
+	var files []string
+	for _, dir := range stateDirs() {
+		if own(dir) != nil {
+			continue // there is none, or it is not ours
+		}
+		found, err := filepath.Glob(filepath.Join(dir, "*.json"))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+		removeUnfinished(dir)
 	}
 	var labs []Kept
 	for _, file := range files {
@@ -169,6 +196,18 @@ func KeptLabs() ([]Kept, error) {
 	}
 	slices.SortFunc(labs, func(a, b Kept) int { return strings.Compare(a.Name, b.Name) })
 	return labs, nil
+}
+
+// removeUnfinished removes what programs left that were killed while they wrote
+// a record; that takes much less than a minute.
+func removeUnfinished(dir string) {
+	found, _ := filepath.Glob(filepath.Join(dir, ".new*"))
+	for _, file := range found {
+		if info, err := os.Stat(file); err == nil && time.Since(info.ModTime()) > time.Minute {
+			os.Remove(file)
+			removeStateDir(file)
+		}
+	}
 }
 
 // FindKept returns the lab of that name.

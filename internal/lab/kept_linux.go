@@ -47,20 +47,17 @@ func Hold(ctx context.Context, name string, t Topology, ready func(Kept)) (err e
 		return err
 	}
 	// The record first: whoever finds it after a kill knows what to remove.
-	if err := k.save(); err != nil {
-		return err
-	}
-	dir, err := stateDir()
+	record, err := k.save()
 	if err != nil {
 		return err
 	}
-	defer k.sweep(filepath.Join(dir, name+".json"))
+	defer k.sweep(record)
 	for i := range k.Hosts {
 		if err := k.Hosts[i].publish(); err != nil {
 			k.Hosts[i].Netns = ""
 		}
 	}
-	if err := k.save(); err != nil {
+	if _, err := k.save(); err != nil {
 		return err
 	}
 	ready(k)
@@ -110,11 +107,13 @@ func (k Kept) sweep(record string) {
 			continue
 		}
 		path := filepath.Join(netnsFolder, h.Netns)
-		if unix.Unmount(path, unix.MNT_DETACH) == nil {
+		// What is no mount point was to become one.
+		if err := unix.Unmount(path, unix.MNT_DETACH); err == nil || errors.Is(err, unix.EINVAL) {
 			os.Remove(path)
 		}
 	}
 	os.Remove(record)
+	removeStateDir(record)
 }
 
 // TakeDown ends a kept lab and waits until it is gone.
