@@ -39,7 +39,7 @@ func (p *Plan) modules(c *catalog.Catalog, m Machine) {
 				Because: ch.Setting + " = " + ch.To + " needs it.", Evidence: catalog.Documented, Risk: module.Risk, Undo: "restore", Sources: module.Sources})
 		}
 	}
-	p.Changes = append(needed, p.Changes...)
+	p.Changes = append(append([]Change{}, needed...), p.Changes...)
 }
 
 // modulesOf names the modules that a change needs. Linux loads what a queueing

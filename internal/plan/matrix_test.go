@@ -66,6 +66,7 @@ func TestMatrix(t *testing.T) {
 	changes := 0
 	matrix(t, func(what string, r Request, p Plan) {
 		changes += len(p.Changes)
+		wellFormed(t, p)
 		everyLineIsReal(t, c, what, p)
 		buffersFillThePath(t, what, r, p)
 		everyNumberIsShown(t, what, p)

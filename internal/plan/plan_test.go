@@ -61,6 +61,9 @@ func TestSamePlanForTheSameRequest(t *testing.T) {
 
 func wellFormed(t *testing.T, p Plan) {
 	t.Helper()
+	if p.Changes == nil || p.Kept == nil || p.Steps == nil || p.Warnings == nil {
+		t.Errorf("%s %s %s: an empty list would be null in JSON", p.System, p.Release, p.Role)
+	}
 	seen := map[string]bool{}
 	for _, ch := range p.Changes {
 		if seen[ch.Setting] || strings.Contains(ch.Setting, "*") || ch.To == "" || ch.Does == "" || ch.Because == "" || ch.Undo == "" || ch.Belongs == "" || len(ch.Sources) == 0 {
