@@ -53,11 +53,14 @@ func guessIdentity(texts map[string]string) string {
 	linux := slices.ContainsFunc(slices.Collect(maps.Keys(settings)), func(name string) bool {
 		return strings.HasPrefix(name, "net.ipv4.") || strings.HasPrefix(name, "net.core.") || strings.HasPrefix(name, "net.ipv6.conf.")
 	})
-	if linux || strings.Contains(texts["netstat -s"], "TcpExt:") || strings.Contains(texts["ifconfig -a"], "Link encap:") || strings.Contains(texts["ifconfig -a"], "txqueuelen") {
+	if linux || netTools.MatchString(texts["netstat -s"]) || strings.Contains(texts["ifconfig -a"], "Link encap:") || strings.Contains(texts["ifconfig -a"], "txqueuelen") {
 		return "Linux unknown unknown"
 	}
 	return markedIdentity(texts)
 }
+
+// netTools are titles that Linux's netstat -s has and no other.
+var netTools = regexp.MustCompile(`(?m)^(Ip|Tcp|Udp|TcpExt|IpExt):$|segments sen[dt] out|segments retransmit|connections? openings`)
 
 // markedLimit bounds what of each text is searched for marks, in bytes.
 const markedLimit = 32 << 10

@@ -58,6 +58,7 @@ func namedLinks(texts map[string]string) string {
 			}
 		}
 	}
+	delete(names, "lo")
 	var b strings.Builder
 	for i, name := range slices.Sorted(maps.Keys(names)) {
 		fmt.Fprintf(&b, "%d: %s: <UP,LOWER_UP>\n", i+1, name)
