@@ -219,6 +219,9 @@ func (k *checker) report(e conffile.Entry, f finding) {
 	p := Problem{Code: f.code, Severity: f.severity, File: k.file.path, Line: e.Line, Column: span.Start - line.Start + 1,
 		System: k.system, Version: k.version(), Key: e.Key, Value: e.Value, Message: f.message, Because: f.because,
 		Fix: f.fix, Sources: f.sources, width: max(1, span.End-span.Start), key: e.KeySpan.Start}
+	if k.kindOf(e) == conffile.Cmdline {
+		p.Fix = nil // one line holds them all, and it cannot hold a comment
+	}
 	if p.Sources == nil {
 		p.Sources = []string{}
 	}
@@ -288,6 +291,8 @@ func placeOf(kind conffile.Kind, e conffile.Entry) string {
 		return "sysctl"
 	case kind == conffile.Loader:
 		return "loader"
+	case kind == conffile.Cmdline && strings.HasPrefix(e.Key, "sysctl."):
+		return "sysctl" // written by the kernel when it starts the first program
 	case kind == conffile.RC && !e.Has(conffile.Part):
 		return "rc"
 	case kind == conffile.Script && strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):

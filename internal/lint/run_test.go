@@ -238,6 +238,9 @@ func TestMaxProblems(t *testing.T) {
 func FuzzRun(f *testing.F) {
 	f.Add(sysctlConf, "net.core.plain = 1001 # c\n-net.core.old=1\nnet.inet.boot=1\n")
 	f.Add(loaderConf, "net.inet.run=\"1\"\nhw.igb.x=1\n")
+	f.Add("a.link", "[Match]\nOriginalName=e\n[Link]\nRxBuferSize=0\nMTUBytes=a\n[Foo/Link]\nx=\n")
+	f.Add("/proc/cmdline", "quiet sysctl.net.core.plain=2000 sysctl.net.core.old=1 a.b=c\n")
+	f.Add("/etc/pf.conf", "pass proto tcp no state\nmatch inet set queue a\n")
 	f.Add("/etc/rc.conf", "ifconfig_em0=\"up lro\"\ncc_two_load=\"YES\"\n")
 	f.Add("rc.local", "#!/bin/sh\nsysctl net.core.old=1 net.core.plain=2\n")
 	c := small(f)
@@ -270,6 +273,21 @@ func TestInterfaceInMessage(t *testing.T) {
 	for i, nic := range []string{"igb0", "igb1"} {
 		if len(res.Problems) != 2 || !strings.Contains(res.Problems[i].Message, nic) {
 			t.Fatalf("problem %d does not name %s: %+v", i, nic, res.Problems)
+		}
+	}
+}
+
+// TestCmdline checks sysctl.NAME=VALUE on the kernel's command line.
+func TestCmdline(t *testing.T) {
+	res := Run(small(t), files("/proc/cmdline", "quiet sysctl.net.core.plain=2000 sysctl.net/core/old=1 net.core.plain=2000\n"),
+		Options{System: catalog.Linux, Version: "6.1"})
+	want := "/proc/cmdline:1:29 out-of-range error\n/proc/cmdline:1:34 removed warning\n"
+	if got := list(res); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	for _, p := range res.Problems {
+		if p.Fix != nil {
+			t.Errorf("%s: a correction of a line that cannot be corrected: %+v", p.Message, p.Fix)
 		}
 	}
 }

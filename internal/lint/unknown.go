@@ -35,6 +35,10 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	}
 	switch k.kindOf(e) {
 	case conffile.Sysctl, conffile.Loader, conffile.Script, conffile.HostnameIf, conffile.Interfaces:
+	case conffile.Cmdline:
+		if !strings.HasPrefix(e.Key, "sysctl.") {
+			return nil
+		}
 	default:
 		return nil
 	}
