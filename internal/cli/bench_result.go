@@ -125,6 +125,7 @@ func (o *outcome) addComparisons(r *report.Result) {
 		e := effect(c.Interval)
 		if e != nil {
 			e.Metric, e.Wilcoxon = o.metric.Name, c.Wilcoxon
+			e.Resampled = o.result.Resampled(c.Arm, c.Interval.Confidence)
 		}
 		if i == 0 {
 			r.Verdict, r.Effect = c.Verdict, e
@@ -391,5 +392,9 @@ func (s *benchSession) undo() string {
 	if s.lab != nil {
 		return "nothing to undo: the lab's hosts are gone, and this machine's own settings were not touched"
 	}
-	return "nothing to undo: the hosts have the values from before again; the files written here take effect only when you install them"
+	has := "the hosts have"
+	if s.flags.alone() {
+		has = "the host has"
+	}
+	return "nothing to undo: " + has + " the values from before again; the files written here take effect only when you install them"
 }

@@ -67,19 +67,19 @@ func courseChart(r Result) string {
 func latencyAxes(r Result) (rate, latency quantity) {
 	rate = decides(r)
 	if rate.unit == "s" || rate.unit == "share" {
-		rate = quantityOf(workload.Goodput)
+		rate = r.quantity(workload.Goodput)
 		for _, name := range []string{workload.Transactions, workload.Connections, workload.Requests} {
-			if q := quantityOf(name); len(r.Arms) > 0 && q.of(r.Arms[0].Median) > 0 {
+			if q := r.quantity(name); len(r.Arms) > 0 && q.of(r.Arms[0].Median) > 0 {
 				rate = q
 			}
 		}
 	}
 	for _, name := range []string{workload.LatencyP99, workload.LatencyP50, workload.LatencyMean} {
-		if q := quantityOf(name); len(r.Arms) > 0 && q.of(r.Arms[0].Median) > 0 {
+		if q := r.quantity(name); len(r.Arms) > 0 && q.of(r.Arms[0].Median) > 0 {
 			return rate, q
 		}
 	}
-	latency = quantityOf(workload.MeanRTT)
+	latency = r.quantity(workload.MeanRTT)
 	latency.words = "mean round-trip time"
 	return rate, latency
 }

@@ -93,7 +93,7 @@ func newView(r Result) view {
 		v.Roofline = template.HTML(c.chart(height, "ceilings of the goodput and the measured runs"))
 	}
 	if r.Effect != nil && r.Effect.Wilcoxon > 0 {
-		v.Wilcoxon = significant(r.Effect.Wilcoxon)
+		v.Wilcoxon = crossCheck(r.Effect)
 	}
 	for _, c := range r.Ceilings {
 		v.Ceilings = append(v.Ceilings, ceilingView{c, beforeWords(r), bindsAmong(r.Ceilings, c)})
@@ -123,6 +123,15 @@ func newView(r Result) view {
 		v.Plans = append(v.Plans, next)
 	}
 	return v
+}
+
+// crossCheck says what two methods find that suppose less than the interval.
+func crossCheck(e *Effect) string {
+	s := "Wilcoxon signed-rank p " + significant(e.Wilcoxon)
+	if x := e.Resampled; x != nil && x[0] > 0 && x[1] >= x[0] {
+		s += ", resampled pairs " + span(e.Ratio, x[0], x[1])
+	}
+	return s
 }
 
 func newPlanView(p plan.Plan, shares []Share) planView {
@@ -175,7 +184,7 @@ func besideViews(r Result) []besideView {
 	var out []besideView
 	for _, b := range r.Beside {
 		for _, e := range b.Effects {
-			v := besideView{Arm: b.Arm, Metric: metricName(e.Metric), Words: shareWords(Share{Ratio: e.Ratio, Low: e.Low, High: e.High}), Clear: "may be chance"}
+			v := besideView{Arm: b.Arm, Metric: r.quantity(e.Metric).words, Words: shareWords(Share{Ratio: e.Ratio, Low: e.Low, High: e.High}), Clear: "may be chance"}
 			if e.clear() {
 				v.Clear = map[bool]string{true: "better", false: "worse"}[e.Ratio < 1 == quantityOf(e.Metric).lower]
 			}
@@ -260,15 +269,16 @@ func armTable(r Result) []tableRow {
 	add("retransmitted segments a run", func(a Arm) string { return retransmits(a.Median) })
 	add("mean round-trip time", func(a Arm) string { return seconds(a.Median.MeanRTT) })
 	for _, h := range r.Hosts {
-		add(h.Side+"'s processors busy", func(a Arm) string { return busy(sideCPU(a, h.Side)) })
+		side := r.side(h.Side)
+		add(side+"'s processors busy", func(a Arm) string { return busy(sideCPU(a, h.Side)) })
 		switch work := sideWork(q); work {
 		case "Gbit":
-			add("processor seconds per Gbit, "+h.Side, func(a Arm) string {
+			add("processor seconds per Gbit, "+side, func(a Arm) string {
 				return perGigabit(sideCPU(a, h.Side)*float64(h.Cores), a.Median.GoodputBPS)
 			})
 		case "":
 		default:
-			add("processor time for one of the "+work+", "+h.Side, func(a Arm) string {
+			add("processor time for one of the "+work+", "+side, func(a Arm) string {
 				return seconds(sideCPU(a, h.Side) * float64(h.Cores) / q.of(a.Median))
 			})
 		}
@@ -320,15 +330,22 @@ func perGigabit(processors, goodput float64) string {
 func method(r Result) []string {
 	var out []string
 	if d := r.Design; d != nil {
-		out = append(out, fmt.Sprintf("Each run lasted %s with %s; the first %s before it does not count.", seconds(d.Duration), cmp.Or(d.Tool, "a traffic generator"), seconds(d.Omit)))
+		each := fmt.Sprintf("Each run lasted %s with %s", seconds(d.Duration), cmp.Or(d.Tool, "a traffic generator"))
+		if d.Omit > 0 {
+			each += fmt.Sprintf("; %s before it did not count", seconds(d.Omit))
+		}
+		out = append(out, each+".")
 		if len(d.Looks) > 0 {
 			out = append(out, fmt.Sprintf("At most %d pairs were planned. The trial could stop only after %s pairs, and the chance of a false alarm, %s over all these looks together, was divided among them beforehand; hence the interval's level.",
 				d.MaxPairs, joinInts(d.Looks), percent(d.Alpha)))
 		}
 	}
-	out = append(out,
-		"The arms ran in pairs, in random order within balanced blocks, so that a drift of the machine or the path falls on both alike. What the kernel remembers of a destination was cleared between runs.",
-		"One run is one observation. The effect is the geometric mean of the pairs' ratios, its interval Student's t of their logarithms, with Wilcoxon's signed-rank test as a cross-check.",
+	pairs := "The arms ran in pairs, in random order within balanced blocks, so that a drift of the machine or the path falls on both alike. What the kernel remembers of a destination was cleared between runs."
+	if r.Alone() {
+		pairs = "The arms ran in pairs, in random order within balanced blocks, so that a drift of the machine falls on both alike."
+	}
+	out = append(out, pairs,
+		"One run is one observation. The effect is the geometric mean of the pairs' ratios, its interval Student's t of their logarithms, with Wilcoxon's signed-rank test and a resampling of the pairs as cross-checks.",
 		"A verdict needs more than an interval that excludes no change: the estimate must also exceed the margin of what is worth having.")
 	if a := r.Attribution; a != nil {
 		s := fmt.Sprintf("The shares come from %s with settings switched on and off together by design: a folded Plackett-Burman design screens all of them, and all combinations of those that seem to matter are then run afresh. A share is a Shapley value: the setting's ratio averaged over what else is on.", plural(a.Runs, "run", "runs"))
@@ -345,6 +362,9 @@ func method(r Result) []string {
 
 // limits says what the numbers do not show.
 func limits(r Result) []string {
+	if r.Alone() {
+		return []string{"The ratios hold for this disk, its file system, this host and this hour. The absolute rates are those of one session and compare with nothing else."}
+	}
 	out := []string{
 		"The ratios hold for this path, these hosts, this workload and this hour. The absolute rates are those of one session and compare with nothing else.",
 		"A ceiling is computed from what the hosts and the path say about themselves. That a measured rate stays below it is expected; that it exceeds one would be an error worth reporting.",

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"html"
 	"io"
 	"os"
 	"path/filepath"
@@ -133,5 +134,25 @@ func TestHostileInputInPicture(t *testing.T) {
 	}
 	if !strings.Contains(picture, "&lt;script&gt;") {
 		t.Error("the hostile text is missing: it should be shown, escaped")
+	}
+}
+
+// TestDiskIsNoPath: what is said of one host's disk is in its own words.
+func TestDiskIsNoPath(t *testing.T) {
+	var page, mark, text bytes.Buffer
+	if err := errors.Join(HTML(&page, sampleDisk()), Markdown(&mark, sampleDisk())); err != nil {
+		t.Fatal(err)
+	}
+	Text(&text, sampleDisk())
+	_, body, _ := strings.Cut(html.UnescapeString(page.String()), "<main>")
+	for form, s := range map[string]string{"HTML": body, "Markdown": mark.String(), "text": text.String()} {
+		for _, not := range []string{"client", "both hosts", "these hosts", "link goodput", "path not known", "<dt>path", "full queues", "latency", "of a destination", "ceiling"} {
+			if i := strings.Index(s, not); i >= 0 {
+				t.Errorf("%s: speaks of %q: %.80s", form, not, s[max(0, i-20):])
+			}
+		}
+	}
+	if !strings.Contains(body, "resampled pairs +24.0% to +38.0%") {
+		t.Error("the cross-check is not shown")
 	}
 }

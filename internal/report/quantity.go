@@ -30,7 +30,35 @@ func decides(r Result) quantity {
 	if r.Effect != nil {
 		name = cmp.Or(r.Effect.Metric, name)
 	}
-	return quantityOf(cmp.Or(name, workload.Goodput))
+	return r.quantity(cmp.Or(name, workload.Goodput))
+}
+
+// Alone tells whether one host was measured without a path, as disks are.
+func (r Result) Alone() bool {
+	return len(r.Hosts) == 1 && r.Path.RateBPS == 0 && r.Path.RTT == 0
+}
+
+// quantity is a metric in the words of the result's workload.
+func (r Result) quantity(name string) quantity {
+	q := quantityOf(name)
+	if !r.Alone() {
+		return q
+	}
+	if rest, ok := strings.CutPrefix(q.words, "latency "); ok {
+		q.words = "sync write, " + rest
+	}
+	if name == workload.ClientCPU {
+		q.words = "processors busy"
+	}
+	return q
+}
+
+// side names an end: one host alone is no client.
+func (r Result) side(name string) string {
+	if r.Alone() {
+		return "host"
+	}
+	return name
 }
 
 // metricName says a metric's name in words, without its unit.
@@ -138,7 +166,7 @@ func others(r Result) []quantity {
 		for _, name := range sortedNames(arm.Median.Values) {
 			if !seen[name] {
 				seen[name] = true
-				out = append(out, quantityOf(name))
+				out = append(out, r.quantity(name))
 			}
 		}
 	}

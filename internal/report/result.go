@@ -73,6 +73,9 @@ type Effect struct {
 	Confidence float64 `json:"confidence"`
 	Pairs      int     `json:"pairs"`
 	Wilcoxon   float64 `json:"wilcoxon_p"`
+	// Resampled are the limits at the same confidence by resampling the pairs,
+	// a cross-check that supposes nothing of their distribution; null with few.
+	Resampled *[2]float64 `json:"resampled,omitempty"`
 }
 
 // Comparison is one arm against the first.

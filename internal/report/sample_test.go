@@ -14,6 +14,7 @@ import (
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/weblog"
+	"github.com/wirerate/wirerate/internal/workload"
 )
 
 // sampleCeilings are those of a 10 Gbit/s path of 50 ms with the given buffers.
@@ -237,6 +238,28 @@ func sampleAlone() Result {
 	return r
 }
 
+// sampleDisk is of one host, whose disk was measured.
+func sampleDisk() Result {
+	r := Result{Schema: ResultSchema, Verdict: stats.Helps, Workload: "disk in /srv, 20s in all", Metric: workload.SyncWrites, Margin: 0.02, Seed: 9, Elapsed: 330,
+		Hosts:   []Host{{Name: "local", Side: "client", System: "linux", Release: "6.12.3", Processor: "AMD EPYC 9R14", Cores: 8, Memory: 32 << 30}},
+		Effect:  &Effect{Metric: workload.SyncWrites, Ratio: 1.31, Low: 1.22, High: 1.41, Confidence: 0.97, Pairs: 8, Wilcoxon: 0.008, Resampled: &[2]float64{1.24, 1.38}},
+		Noise:   &Noise{PairSD: 1.8, MinDetectable: 40, Pairs: 8},
+		Design:  &Design{Tool: "builtin", Duration: 20, MaxPairs: 10, Looks: []int{4, 6, 8}, Alpha: 0.05},
+		Beside:  []Beside{{Arm: "set:vm.dirty_bytes=33554432", Effects: []Effect{{Metric: workload.LatencyP99, Ratio: 0.6, Low: 0.5, High: 0.7}, {Metric: workload.ClientCPU, Ratio: 1.3, Low: 1.2, High: 1.4}}}},
+		Command: "wirerate trial --workload disk --arm current --arm set:vm.dirty_bytes=33554432", Undo: "nothing to undo: the host has the values from before again"}
+	for i, name := range []string{"current", "set:vm.dirty_bytes=33554432"} {
+		a := Arm{Name: name, Runs: []Run{}}
+		for pair := range 8 {
+			v := float64(1000+300*i) * (1 + 0.02*float64(pair%3))
+			a.Runs = append(a.Runs, Run{Order: 2*pair + i, Pair: pair, At: float64(40*pair + 20*i),
+				Metrics: Metrics{Retransmits: -1, ClientCPU: 0.4, Values: map[string]float64{workload.SyncWrites: v, workload.LatencyP50: 0.9 / v, workload.LatencyP99: 4 / v}}})
+		}
+		a.Median = a.Runs[1].Metrics
+		r.Arms = append(r.Arms, a)
+	}
+	return r
+}
+
 // sampleAborted ended after two pairs, with lost runs.
 func sampleAborted() Result {
 	r := sampleSelf()
@@ -265,6 +288,7 @@ func samples() map[string]Result {
 		"self":      sampleSelf(),
 		"shares":    sampleShares(),
 		"alone":     sampleAlone(),
+		"disk":      sampleDisk(),
 		"aborted":   sampleAborted(),
 		"empty":     lost,
 		"content":   {Schema: ResultSchema, Verdict: stats.NoDifference, Plans: []plan.Plan{{Host: "a", System: catalog.Linux}}, Warnings: []string{"nothing to try"}},

@@ -61,7 +61,7 @@ func textArms(p *page, r Result) {
 		return
 	}
 	cells := func(label string, always bool, value func(Arm) string) {
-		line, useful := "  "+pad(Clip(label, 19), 20, false), always
+		line, useful := "  "+pad(Clip(strings.Replace(label, " per second", "/s", 1), 19), 20, false), always
 		for _, a := range r.Arms {
 			cell := value(a)
 			useful = useful || cell != notKnown
@@ -82,7 +82,7 @@ func textArms(p *page, r Result) {
 	}
 	cells("retransmits", false, func(a Arm) string { return retransmits(a.Median) })
 	cells("round-trip time", false, func(a Arm) string { return seconds(a.Median.MeanRTT) })
-	cells("client CPU busy", false, func(a Arm) string { return busy(a.Median.ClientCPU) })
+	cells(r.side("client")+" CPU busy", false, func(a Arm) string { return busy(a.Median.ClientCPU) })
 	cells("server CPU busy", false, func(a Arm) string { return busy(a.Median.ServerCPU) })
 	cells("runs", true, func(a Arm) string { return fmt.Sprint(len(a.Runs)) })
 }
@@ -94,7 +94,7 @@ func textBeside(p *page, r Result) {
 	for _, b := range r.Beside {
 		for _, e := range b.Effects {
 			if e.clear() {
-				lines = append(lines, Clip(b.Arm, 32)+": "+besideWords(e))
+				lines = append(lines, Clip(b.Arm, 32)+": "+besideWords(r, e))
 			}
 		}
 	}

@@ -50,16 +50,19 @@ func compared(r Result, arm string, verdict stats.Verdict, e *Effect) string {
 	if len(r.Arms) == 0 && r.Attribution != nil {
 		return wholeHeadline(r, verdict, e)
 	}
-	what, than := metricWords(r), against(e.Ratio, reference(r))
+	what, than := metricWords(r)+" is", against(e.Ratio, reference(r))
+	if strings.Contains(what, "s per ") {
+		what = strings.TrimSuffix(what, "is") + "are"
+	}
 	switch verdict {
 	case stats.Helps:
-		return fmt.Sprintf("%s helps: %s is %s", upper(arm), what, than)
+		return fmt.Sprintf("%s helps: %s %s", upper(arm), what, than)
 	case stats.Hurts:
-		return fmt.Sprintf("%s hurts: %s is %s", upper(arm), what, than)
+		return fmt.Sprintf("%s hurts: %s %s", upper(arm), what, than)
 	case stats.NoDifference:
-		return fmt.Sprintf("No worthwhile difference%s: %s is %s", of(arm), what, than)
+		return fmt.Sprintf("No worthwhile difference%s: %s %s", of(arm), what, than)
 	}
-	return fmt.Sprintf("Not enough evidence%s: %s %s may be chance", of(arm), what, than)
+	return fmt.Sprintf("Not enough evidence%s: %s %s may be chance", of(arm), metricWords(r), than)
 }
 
 // wholeHeadline says what everything on does against everything off.
@@ -100,7 +103,7 @@ func armWords(r Result, i int, usual string) string {
 }
 
 func upper(s string) string {
-	for _, start := range []string{"the ", "all ", "latency ", "mean "} {
+	for _, start := range []string{"the ", "all ", "latency ", "mean ", "sync "} {
 		if strings.HasPrefix(s, start) {
 			return strings.ToUpper(s[:1]) + s[1:]
 		}
@@ -338,15 +341,18 @@ func noiseWords(n *Noise) string {
 		return ""
 	}
 	s := fmt.Sprintf("pairs scatter by %s", percent(n.PairSD))
-	if n.MinDetectable > 0 {
+	switch {
+	case n.MinDetectable > 9:
+		s += fmt.Sprintf("; %s would not see even a change of ten times", plural(n.Pairs, "pair", "pairs"))
+	case n.MinDetectable > 0:
 		s += fmt.Sprintf("; %s see a change of %s in four of five trials", plural(n.Pairs, "pair", "pairs"), percent(n.MinDetectable))
 	}
 	return s
 }
 
 // besideWords says an effect on another metric.
-func besideWords(e Effect) string {
-	return fmt.Sprintf("%s %s (%s)", metricName(e.Metric), times(e.Ratio), span(e.Ratio, e.Low, e.High))
+func besideWords(r Result, e Effect) string {
+	return fmt.Sprintf("%s %s (%s)", r.quantity(e.Metric).words, times(e.Ratio), span(e.Ratio, e.Low, e.High))
 }
 
 // clear tells whether an effect beside the decided one is one.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -336,6 +337,31 @@ func (r *Result) Ratio(arm int, metric string, confidence float64) *stats.Interv
 		return nil
 	}
 	return &i
+}
+
+// resampled is how few pairs are not worth resampling.
+const resampled = 8
+
+// Resampled are the limits of an arm's ratio by resampling its pairs, which
+// supposes nothing of their distribution and is a little narrow with few of
+// them; nil with fewer than eight.
+func (r *Result) Resampled(arm int, confidence float64) *[2]float64 {
+	logs, err := r.logRatios(arm)
+	if err != nil || len(logs) < resampled {
+		return nil
+	}
+	mean := func(values []float64) float64 {
+		sum := 0.0
+		for _, v := range values {
+			sum += v
+		}
+		return sum / float64(len(values))
+	}
+	low, high, err := stats.Bootstrap(logs, mean, confidence, 20_000, r.Design.Seed)
+	if err != nil {
+		return nil
+	}
+	return &[2]float64{math.Exp(low), math.Exp(high)}
 }
 
 // Median returns the median goodput of an arm in bit/s; 0 without runs.

@@ -346,3 +346,20 @@ func TestCoverageAndPower(t *testing.T) {
 		t.Errorf("power %.1f%% where %.1f%% was promised", 100*power, 100*promised)
 	}
 }
+
+func TestResampled(t *testing.T) {
+	d := design(2)
+	d.MaxPairs, d.Looks = 40, nil
+	r, err := Compare(t.Context(), d, newMachine(1, 1, 1.2).measure, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, c := r.Resampled(1, r.Comparisons[0].Interval.Confidence), r.Comparisons[0].Interval
+	if x == nil || math.Abs(x[0]-c.Low) > 0.01 || math.Abs(x[1]-c.High) > 0.01 {
+		t.Errorf("%v, where Student's t gives %+v", x, c)
+	}
+	d.MaxPairs = 4
+	if r, err := Compare(t.Context(), d, newMachine(1, 1, 1.2).measure, quiet); err != nil || r.Resampled(1, 0.95) != nil {
+		t.Error("four pairs are resampled")
+	}
+}
