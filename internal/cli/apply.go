@@ -263,7 +263,8 @@ func beginError(err error) error {
 // settled takes everything back when a value was refused or the writing
 // failed.
 func settled(ctx context.Context, env *Env, conn host.Conn, c *change.Change, outcomes []change.Outcome, err error) error {
-	why, lacks := err, errors.Is(err, host.ErrUnreachable)
+	lost := errors.Is(err, host.ErrUnreachable)
+	why, lacks := err, lost
 	if n := len(outcomes); err == nil && n > 0 {
 		switch last := outcomes[n-1]; {
 		case last.Refused != "":
@@ -289,6 +290,9 @@ func settled(ctx context.Context, env *Env, conn host.Conn, c *change.Change, ou
 	back := "everything is taken back"
 	if len(left) > 0 {
 		back = "everything else is taken back"
+	}
+	if lost {
+		back = "it is reached again, and " + back
 	}
 	why = fmt.Errorf("%w; %s", why, back)
 	if lacks {

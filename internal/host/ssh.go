@@ -69,7 +69,7 @@ func OpenSSH(ctx context.Context, address string, opt SSHOptions) (*SSH, error) 
 	s.args = sshArgs(ctx, u, control, opt)
 	if err := s.reach(ctx); err != nil {
 		s.Close()
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
 	return s, nil
 }
@@ -229,7 +229,7 @@ var errNoShell = fmt.Errorf("%w: its login shell starts no POSIX shell", ErrUnre
 // failure says why a batch was not answered: by ssh, by the login shell, which
 // may tell it on standard output, or by sudo or doas.
 func (s *SSH) failure(err error, stderr string, r *batchReader) error {
-	detail := strings.TrimSpace(stderr)
+	detail := lastLines(stderr)
 	lost := exitedWith(err, lostConnection)
 	switch {
 	case detail != "":
@@ -258,6 +258,17 @@ const lostConnection = 255
 func exitedWith(err error, status int) bool {
 	var exit *exec.ExitError
 	return errors.As(err, &exit) && exit.ExitCode() == status
+}
+
+// lastLines joins the last lines of a text; a server's banner, which ssh prints
+// too, comes before them.
+func lastLines(text string) string {
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	lines = lines[max(0, len(lines)-3):]
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	return strings.Join(lines, "; ")
 }
 
 // firstLine quotes the beginning of what a shell printed, or says that it is

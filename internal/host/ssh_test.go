@@ -73,9 +73,10 @@ func TestSSHShells(t *testing.T) {
 		{"plain", `exec sh -c "$command"`, ""},
 		{"greets", `echo Welcome; echo " *** "; exec sh -c "$command"`, ""},
 		{"restricted", `case $command in *exec*|*/*) echo 'rbash: line 1: exec: restricted' >&2; exit 1 ;; *) exec sh -c "$command" ;; esac`, ""},
-		{"nologin", `echo 'This account is currently not available.'; exit 1`, `host cannot be reached: its login shell starts no POSIX shell: it printed "This account is currently not available."`},
+		{"nologin", `echo 'This account is currently not available.'; exit 1`, `ssh://root@there: host cannot be reached: its login shell starts no POSIX shell: it printed "This account is currently not available."`},
 		{"menu", `exit 0`, "its login shell starts no POSIX shell: it printed nothing"},
 		{"refused", `echo 'ssh: connect to host there port 22: Connection refused' >&2; exit 255`, "host cannot be reached: ssh: connect to host there port 22: Connection refused"},
+		{"banner", `printf '*** Authorized ***\n\n use\n only\n\n' >&2; echo 'root@there: Permission denied (publickey).' >&2; exit 255`, "host cannot be reached: use; only; root@there: Permission denied (publickey)."},
 		{"lost", `exit 255`, "host cannot be reached: ssh lost the connection"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
