@@ -24,6 +24,9 @@ type Comparison struct {
 	Judge   string  `json:"judge"`  // the percentile that decides
 	Margin  float64 `json:"margin"` // relative change that is worthwhile
 	Verdict Verdict `json:"verdict"`
+	// More is how much longer each log should be, in s, where there is not enough
+	// evidence and the logs say their times.
+	More *float64 `json:"more_s,omitempty"`
 
 	Shifts  []Shift        `json:"shifts"`  // as logged
 	Matched *Matched       `json:"matched"` // the same objects and sizes; nil without common ones
@@ -115,7 +118,8 @@ func Compare(after, before *Sketch, v View, j Judgement) (*Report, error) {
 	if after.detail != nil && before.detail != nil {
 		c.Matched = match(after, before, v.Confidence, j)
 	}
-	c.decide()
+	c.decide(shorter(after, before))
+	c.addDrift(a, b, j.Percentile/100)
 	c.addNotes(a, b)
 	return report, nil
 }
@@ -139,12 +143,34 @@ func (r *Report) thresholds(v View) []float64 {
 
 // shift compares one percentile.
 func shift(p float64, after, before dist, confidence, margin float64) (Shift, bool) {
-	a, okA := after.quantile(p/100, confidence)
-	b, okB := before.quantile(p/100, confidence)
-	if !okA || !okB {
+	if after.all.n == 0 || before.all.n == 0 {
 		return Shift{}, false
 	}
+	a, b := together(after.estimate, before.estimate, p/100, confidence)
 	return newShift(p, a, b, margin, float64(max(after.step, before.step))), true
+}
+
+// together estimates a quantile of both sides for their difference, which has more
+// degrees of freedom than each side (Welch 1947).
+func together(after, before func(q, confidence, freedom float64) (Estimate, float64), q, confidence float64) (a, b Estimate) {
+	a, freeA := after(q, confidence, 0)
+	b, freeB := before(q, confidence, 0)
+	va, vb := a.width()*a.width(), b.width()*b.width()
+	freedom := (va + vb) * (va + vb) / (va*va/freeA + vb*vb/freeB)
+	if math.IsNaN(freedom) {
+		return a, b // an end is missing, or both have no width
+	}
+	a, _ = after(q, confidence, freedom)
+	b, _ = before(q, confidence, freedom)
+	return a, b
+}
+
+// width is that of the interval, NaN without both ends.
+func (e Estimate) width() float64 {
+	if e.Low == nil || e.High == nil {
+		return math.NaN()
+	}
+	return *e.High - *e.Low
 }
 
 // newShift makes a shift of two estimates in us. step is the resolution, below
@@ -207,14 +233,19 @@ func quantileTest(q float64, a, b dist) float64 {
 	}
 	pa, sa := a.share(bin + 1)
 	pb, sb := b.share(bin + 1)
-	v := sa.variance + sb.variance
+	va, vb := sa.variance(), sb.variance()
+	v := va + vb
 	if pa == pb {
 		return 1
 	}
 	if v == 0 {
 		v = 1 / float64(min(a.all.n, b.all.n))
 	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(max(1, min(sa.parts, sb.parts)-1))}
+	freedom := v * v / (va*va/max(1, sa.freedom) + vb*vb/max(1, sb.freedom))
+	if math.IsNaN(freedom) {
+		freedom = 1
+	}
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
 	return 2 * t.Survival(math.Abs(pa-pb)/math.Sqrt(v))
 }
 
@@ -242,7 +273,9 @@ func shareChange(threshold float64, a, b dist, confidence float64) ShareChange {
 	end := binOf(uint64(math.Round(threshold * 1e6)))
 	pa, sa := a.share(end)
 	pb, sb := b.share(end)
-	half := math.Hypot(sa.factor(confidence)*math.Sqrt(sa.variance), sb.factor(confidence)*math.Sqrt(sb.variance))
+	ha, _ := sa.half(confidence, 0)
+	hb, _ := sb.half(confidence, 0)
+	half := math.Hypot(ha, hb)
 	lo, hi := max(-1, pa-pb-half), min(1, pa-pb+half)
 	return ShareChange{Under: threshold, Before: pb, After: pa, Change: Estimate{pa - pb, &lo, &hi}}
 }
@@ -295,21 +328,87 @@ func kolmogorovTail(lambda float64) float64 {
 }
 
 // decide takes the verdict of the decisive percentile, from the matched
-// requests where most are.
-func (c *Comparison) decide() {
+// requests where most are. length is that of the shorter log in s, 0 if unknown.
+func (c *Comparison) decide(length float64) {
 	shifts := c.Shifts
 	if m := c.Matched; m != nil && min(m.BeforeShare, m.AfterShare) >= minCommon {
 		shifts = m.Shifts
 	}
 	c.Verdict = NotEnough
 	for _, s := range shifts {
-		if s.Percentile == c.Judge {
-			c.Verdict = s.Verdict
+		if s.Percentile != c.Judge {
+			continue
+		}
+		if c.Verdict = s.Verdict; c.Verdict == NotEnough {
+			c.addMore(s.longer(c.Margin), length)
 		}
 	}
 	for _, s := range shifts {
 		if s.Verdict != c.Verdict && (s.Verdict == Helps || s.Verdict == Hurts) {
 			c.Notes = append(c.Notes, fmt.Sprintf("p%s says otherwise: %s", s.Percentile, s.Verdict))
+		}
+	}
+}
+
+// longer returns how many times as long the logs have to be for a verdict, if the
+// change is what it seems: its interval has to leave out either 0 or changes that
+// are worthwhile. It is 2 where the interval has no end.
+func (s Shift) longer(margin float64) float64 {
+	width, change, worthwhile := s.Change.width(), math.Abs(s.Change.Value), margin*s.Before.Value
+	if math.IsNaN(width) {
+		return 2
+	}
+	needed := change
+	if change < worthwhile {
+		needed = worthwhile - change
+	}
+	return max(1.1, math.Pow(width/2/needed, 2))
+}
+
+// mostLonger is where more of the same log is no advice any more.
+const mostLonger = 100
+
+func (c *Comparison) addMore(times, length float64) {
+	switch {
+	case !(times <= mostLonger):
+		c.Notes = append(c.Notes, "not enough evidence: the change is so near to the margin or the logs vary so much that longer ones would hardly tell; measure in a trial")
+	case length == 0:
+		c.Notes = append(c.Notes, fmt.Sprintf("not enough evidence: logs %.2g times as long may tell", times))
+	default:
+		more := (times - 1) * length
+		c.More = &more
+		c.Notes = append(c.Notes, fmt.Sprintf("not enough evidence: %s more of each log may tell, if the change is what it seems", minutes(more)))
+	}
+}
+
+// minutes prints a length of time in minutes, or in hours where these are many.
+func minutes(s float64) string {
+	if s < 120*60 {
+		return fmt.Sprintf("%.0f minutes", max(1, math.Ceil(s/60)))
+	}
+	return fmt.Sprintf("%.0f hours", math.Ceil(s/3600))
+}
+
+// shorter returns the length of the shorter log in s; 0 if one is not known.
+func shorter(a, b *Sketch) float64 {
+	if a.detail == nil || b.detail == nil {
+		return 0
+	}
+	return min(a.detail.timeline.length(), b.detail.timeline.length())
+}
+
+// addDrift says when the logs are shorter than what makes their times vary.
+func (c *Comparison) addDrift(a, b dist, q float64) {
+	for _, side := range []struct {
+		name string
+		d    dist
+	}{{"after", a}, {"before", b}} {
+		bin, ok := side.d.all.rank(rankOf(q, side.d.all.n))
+		if !ok {
+			continue
+		}
+		if _, s := side.d.share(bin + 1); s.short {
+			c.Notes = append(c.Notes, fmt.Sprintf("the times of the log of %s change as slowly as it is long (load, hour of the day): its intervals are wide, and longer logs of the same hours tell more", side.name))
 		}
 	}
 }
@@ -327,7 +426,7 @@ func (c *Comparison) addNotes(a, b dist) {
 	} else if m := min(c.Matched.BeforeShare, c.Matched.AfterShare); m < minCommon {
 		c.Notes = append(c.Notes, fmt.Sprintf("only %.0f%% of the requests have a counterpart of the same path and size on the other side; the verdict is of all requests as logged", 100*m))
 	}
-	if n := min(a.all.n, b.all.n); n < fewRequests || min(len(a.parts), len(b.parts)) < minParts {
+	if n := min(a.all.n, b.all.n); n < fewRequests {
 		c.Notes = append(c.Notes, fmt.Sprintf("a log of %d requests hardly shows how much its times vary by themselves; compare longer ones", n))
 	}
 	c.Notes = append(c.Notes, "before and after are different hours: load and visitors differ too; a trial compares under the same conditions")

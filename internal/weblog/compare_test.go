@@ -104,40 +104,167 @@ func TestMixIsCorrected(t *testing.T) {
 	}
 }
 
-// TestVerdictsAreHonest: logs of the same server differ by load from hour to
-// hour, and must not be told apart more often than the confidence allows.
-func TestVerdictsAreHonest(t *testing.T) {
-	wavy := func(seed uint64, factor float64) string {
-		r := rand.New(rand.NewPCG(seed, 4))
-		load := 1.0
-		return logOf(3000, seed, func(q *rand.Rand, i int) (string, int, float64) {
-			if i%150 == 0 {
-				load = math.Exp(0.3 * r.NormFloat64())
+// drawn returns the function that draws the request times of one log, in s.
+type drawn func(r *rand.Rand) func(i int) float64
+
+// steady draws independent times.
+func steady(r *rand.Rand) func(int) float64 {
+	return func(int) float64 { return 0.2 * math.Exp(0.5*r.NormFloat64()) }
+}
+
+// loaded draws times under a load that changes every 20 requests, each time by a
+// share 1-phi of its spread.
+func loaded(phi, spread float64) drawn {
+	return func(r *rand.Rand) func(int) float64 {
+		load := spread * r.NormFloat64()
+		return func(i int) float64 {
+			if i%20 == 19 {
+				load = phi*load + spread*math.Sqrt(1-phi*phi)*r.NormFloat64()
 			}
-			return "/x", 1000, factor * load * 0.2 * math.Exp(0.5*q.NormFloat64())
+			return 0.2 * math.Exp(load+0.5*r.NormFloat64())
+		}
+	}
+}
+
+// bursting draws times that are ten times as long for 30 requests now and then.
+func bursting(r *rand.Rand) func(int) float64 {
+	left := 0
+	return func(int) float64 {
+		if left--; left < 0 && r.Float64() < 0.001 {
+			left = 30
+		}
+		if left > 0 {
+			return 2 * math.Exp(0.5*r.NormFloat64())
+		}
+		return 0.2 * math.Exp(0.5*r.NormFloat64())
+	}
+}
+
+// queued draws the times of a server that is busy for the given share.
+func queued(busy float64) drawn {
+	return func(r *rand.Rand) func(int) float64 {
+		waiting := 0.0
+		next := func(int) float64 {
+			took := waiting + busy*0.02*r.ExpFloat64()
+			waiting = max(0, took-0.02*r.ExpFloat64())
+			return took
+		}
+		for i := range 2000 {
+			next(i)
+		}
+		return next
+	}
+}
+
+// distOfLog is what reading a log of n lines of 150 bytes gives.
+func distOfLog(n int, seed uint64, factor float64, times drawn) dist {
+	draw := times(rand.New(rand.NewPCG(seed, 9)))
+	var s segments
+	for i := range n {
+		h, _ := s.at(int64(i) * 150)
+		h.Add(uint64(factor * draw(i) * 1e6))
+	}
+	d := dist{all: new(Hist), parts: s.list(), step: 1}
+	for _, h := range d.parts {
+		d.all.Merge(h)
+	}
+	return d
+}
+
+// TestVerdictsAreHonest: two logs of the same server must not be told apart more
+// often than in 5% of cases, whatever makes neighbouring requests alike; and real
+// changes have to be found where the logs are long enough. The limits of wrong
+// verdicts are for 120 pairs at 5% (mean 6, standard deviation 2.4).
+func TestVerdictsAreHonest(t *testing.T) {
+	const rounds = 120
+	for _, c := range []struct {
+		name         string
+		n            int
+		times        drawn
+		wrong, found int // at most, at least, of rounds and of rounds/5
+	}{
+		{"independent", 2000, steady, 6, 24},
+		{"load of 40 requests", 4000, loaded(0, 0.3), 8, 22},
+		{"load of 400 requests", 4000, loaded(0.9, 0.3), 8, 3},
+		{"load of 400 requests, a longer log", 20000, loaded(0.9, 0.3), 8, 22},
+		{"load of 800 requests", 4000, loaded(0.95, 0.1), 9, 12},
+		{"load of 1300 requests", 4000, loaded(0.97, 0.3), 9, 1},
+		{"bursts", 4000, bursting, 8, 3},
+		{"a queue", 20000, queued(0.8), 8, 6},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			wrong, found := 0, 0
+			for k := range uint64(rounds) {
+				before := distOfLog(c.n, 2*k, 1, c.times)
+				if s, _ := shift(95, distOfLog(c.n, 2*k+1, 1, c.times), before, 0.95, 0.05); s.Verdict == Helps || s.Verdict == Hurts {
+					wrong++
+				}
+				if k%5 > 0 {
+					continue
+				}
+				if s, _ := shift(95, distOfLog(c.n, 2*k+1_000_000, 0.7, c.times), before, 0.95, 0.05); s.Verdict == Helps {
+					found++
+				}
+			}
+			t.Logf("%d of %d wrong, %d of %d found", wrong, rounds, found, rounds/5)
+			if wrong > c.wrong {
+				t.Errorf("%d of %d comparisons of the same server found a difference, want at most %d", wrong, rounds, c.wrong)
+			}
+			if found < c.found {
+				t.Errorf("%d of %d comparisons found that times were 30%% less, want at least %d", found, rounds/5, c.found)
+			}
 		})
 	}
-	wrong, found := 0, 0
-	const rounds = 30
-	for i := range uint64(rounds) {
-		if v := compareLogs(t, wavy(2*i, 1), wavy(2*i+1, 1)).Verdict; v == Helps || v == Hurts {
-			wrong++
-		}
-		if compareLogs(t, wavy(1000+2*i, 0.4), wavy(1001+2*i, 1)).Verdict == Helps {
-			found++
+}
+
+// TestIntervalsOfIndependentRequests: allowing for dependence must not cost much
+// where there is none. An interval of p95 is 1.96 standard errors of the share to
+// each side at best.
+func TestIntervalsOfIndependentRequests(t *testing.T) {
+	sum := 0.0
+	const rounds = 100
+	for k := range uint64(rounds) {
+		d := distOfLog(4000, k, 1, steady)
+		bin, _ := d.all.rank(rankOf(0.95, d.all.n))
+		_, s := d.share(bin + 1)
+		half, _ := s.half(0.95, 0)
+		sum += half / (1.96 * math.Sqrt(s.independent)) / rounds
+	}
+	if sum > 1.5 {
+		t.Errorf("intervals are %.2f times as wide as independent requests need, want at most 1.5", sum)
+	}
+	t.Logf("%.2f times", sum)
+}
+
+// TestSaysHowMuchMore: a verdict of not enough evidence says what would be enough.
+func TestSaysHowMuchMore(t *testing.T) {
+	slow := func(factor float64) func(r *rand.Rand, i int) (string, int, float64) {
+		return func(r *rand.Rand, _ int) (string, int, float64) {
+			return "/x", 1000, factor * 0.2 * math.Exp(0.5*r.NormFloat64())
 		}
 	}
-	if wrong > 5 { // 5% of 30 is 1.5
-		t.Errorf("%d of %d comparisons of the same server found a difference", wrong, rounds)
+	c := compareLogs(t, logOf(400, 1, slow(0.88)), logOf(400, 2, slow(1)))
+	if c.Verdict != NotEnough || c.More == nil || *c.More < 3600 {
+		t.Fatalf("verdict %q, more %v, want not enough evidence and some hours", c.Verdict, c.More)
 	}
-	if found < 26 {
-		t.Errorf("%d of %d comparisons found that times more than halved", found, rounds)
+	if all := strings.Join(c.Notes, "\n"); !strings.Contains(all, "more of each log") {
+		t.Errorf("notes: %s", all)
+	}
+	for _, s := range []struct {
+		change, half, want float64
+	}{{0.2, 0.4, 4}, {0.01, 0.08, 4}, {0.05, 0.05, 1.1}} {
+		lo, hi := s.change-s.half, s.change+s.half
+		got := Shift{Before: Estimate{Value: 1}, Change: Estimate{s.change, &lo, &hi}}.longer(0.05)
+		if math.Abs(got-s.want) > 1e-9 {
+			t.Errorf("a change of %g +- %g: %g times, want %g", s.change, s.half, got, s.want)
+		}
 	}
 }
 
 func TestQuantileIntervalsCover(t *testing.T) {
 	covered := 0
-	const rounds = 200
+	const rounds = 120
 	for i := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(i, 5))
 		var s segments

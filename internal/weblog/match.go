@@ -1,9 +1,6 @@
 package weblog
 
-import (
-	"math"
-	"sort"
-)
+import "sort"
 
 // mixed is a distribution of several classes with given weights.
 type mixed struct {
@@ -47,8 +44,8 @@ func match(after, before *Sketch, confidence float64, j Judgement) *Matched {
 	m := &Matched{Classes: len(keys), AfterShare: na / float64(after.Requests), BeforeShare: nb / float64(before.Requests)}
 	da, db := distOf(after), distOf(before)
 	for _, p := range judged(j.Percentile) {
-		s := newShift(p, a.quantile(p/100, confidence, da), b.quantile(p/100, confidence, db), j.Margin, float64(max(da.step, db.step)))
-		m.Shifts = append(m.Shifts, s)
+		ea, eb := together(a.estimator(da), b.estimator(db), p/100, confidence)
+		m.Shifts = append(m.Shifts, newShift(p, ea, eb, j.Margin, float64(max(da.step, db.step))))
 	}
 	return m
 }
@@ -86,34 +83,39 @@ func (m *mixed) finish() {
 	}
 }
 
-// quantile estimates the weighted quantile. The variance is that of a
-// stratified sample, not less than without classes, multiplied by how much more
-// the requests of the log vary than independent ones.
-func (m *mixed) quantile(q, confidence float64, whole dist) Estimate {
-	bin := m.bin(q)
-	variance := 0.0
-	edge := coarseEdge(bin + 1)
-	end := binOf(edge)
-	for i, g := range m.groups {
-		n := float64(g.n)
-		// Two requests more, spread as the whole is, keep a class of few from
-		// claiming certainty.
-		p := (float64(g.under(edge)) + 2*q) / (n + 2)
-		variance += m.weights[i] * m.weights[i] * p * (1 - p) / n
+// estimator returns the function that estimates weighted quantiles. Their variance
+// is that of a stratified sample, not less than without classes, made larger as
+// that of the whole log is than independent requests would make it.
+func (m *mixed) estimator(whole dist) func(q, confidence, freedom float64) (Estimate, float64) {
+	return func(q, confidence, freedom float64) (e Estimate, own float64) {
+		bin := m.bin(q)
+		variance := 0.0
+		edge := coarseEdge(bin + 1)
+		for i, g := range m.groups {
+			n := float64(g.n)
+			// Two requests more, spread as the whole is, keep a class of few from
+			// claiming certainty.
+			p := (float64(g.under(edge)) + 2*q) / (n + 2)
+			variance += m.weights[i] * m.weights[i] * p * (1 - p) / n
+		}
+		variance = max(variance, q*(1-q)/float64(m.all.n))
+		_, s := whole.share(binOf(edge))
+		if s.independent > 0 {
+			s.between *= variance / s.independent
+		}
+		s.independent = variance
+		half, own := s.half(confidence, freedom)
+		e.Value = m.all.value(bin, m.step)
+		if lo := q - half; lo > 0 {
+			v := m.all.value(m.bin(lo), m.step)
+			e.Low = &v
+		}
+		if hi := q + half; hi < 1 {
+			v := m.all.value(m.bin(hi), m.step)
+			e.High = &v
+		}
+		return e, own
 	}
-	variance = max(variance, q*(1-q)/float64(m.all.n))
-	_, s := whole.share(end)
-	half := s.factor(confidence) * math.Sqrt(variance*whole.inflation(end))
-	e := Estimate{Value: m.all.value(bin, m.step)}
-	if lo := q - half; lo > 0 {
-		v := m.all.value(m.bin(lo), m.step)
-		e.Low = &v
-	}
-	if hi := q + half; hi < 1 {
-		v := m.all.value(m.bin(hi), m.step)
-		e.High = &v
-	}
-	return e
 }
 
 // bin returns the first bin at whose end the distribution function reaches q.

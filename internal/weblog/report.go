@@ -210,7 +210,7 @@ func (r *Report) addUnder(d dist, v View) {
 		end := binOf(us)
 		name := trimFloat(t)
 		p, s := d.share(end)
-		half := s.factor(v.Confidence) * math.Sqrt(s.variance)
+		half, _ := s.half(v.Confidence, 0)
 		lo, hi := max(0, p-half), min(1, p+half)
 		r.Under[name], r.UnderCI[name] = p, Estimate{p, &lo, &hi}
 		if binEdge(end) != us {

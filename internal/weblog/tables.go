@@ -3,6 +3,7 @@ package weblog
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"net/netip"
 )
 
@@ -443,6 +444,18 @@ func (t *timeline) widen() {
 			t.buckets[k>>1] = s
 		}
 	}
+}
+
+// length returns the time from the first request to the last in s.
+func (t *timeline) length() float64 {
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	for k := range t.buckets {
+		first, last = min(first, k), max(last, k)
+	}
+	if last < first {
+		return 0
+	}
+	return float64((last - first + 1) << t.shift)
 }
 
 func (t *timeline) merge(o *timeline) {
