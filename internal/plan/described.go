@@ -141,7 +141,7 @@ func lacksHere(rec *catalog.Record, inst instance) bool {
 // largest ring, and the receive queues of a machine with so many processors.
 // 0 where it depends on the card or on the hypervisor.
 func capacity(system catalog.System, driver string, cores int) (queues, ring int) {
-	rings := map[string]int{"igb": 4096, "igc": 4096, "ix": 4096, "ixgbe": 4096, "ixl": 4096, "i40e": 4096, "em": 4096, "e1000e": 4096, "ice": 8160,
+	largest := map[string]int{"igb": 4096, "igc": 4096, "ix": 4096, "ixgbe": 4096, "ixl": 4096, "i40e": 4096, "em": 4096, "e1000e": 4096, "ice": 8160,
 		"mlx5_core": 8192, "bnxt_en": 2047, "tg3": 511}
 	if system == catalog.OpenBSD {
 		return 0, 0
@@ -154,7 +154,22 @@ func capacity(system catalog.System, driver string, cores int) (queues, ring int
 	case most[driver] > 0:
 		queues = min(cores, most[driver])
 	}
-	return queues, rings[driver]
+	return queues, largest[driver]
+}
+
+// rings are the descriptors of a receive ring with which Linux drivers start:
+// IGB_DEFAULT_RXD and its fellows in drivers/net/ethernet/intel,
+// MLX5E_PARAMS_DEFAULT_LOG_RQ_SIZE, BNXT_DEFAULT_RX_RING_SIZE.
+var rings = map[string]string{"igb": "256", "igc": "256", "e1000e": "256", "ixgbe": "512", "i40e": "512", "ice": "2048", "mlx5_core": "1024", "bnxt_en": "511"}
+
+// driverDefault is the value with which a described interface starts, where
+// the driver decides it and is known; else empty.
+func driverDefault(rec *catalog.Record, inst instance, m Machine) string {
+	driver, _ := inst.inputs["driver"].(string)
+	if m.System != catalog.Linux || m.Running != nil || rec.Name != "ethtool:ring/rx" {
+		return ""
+	}
+	return rings[driver]
 }
 
 // knownDriver tells whether a driver is one that this package or the catalog

@@ -106,7 +106,7 @@ func Make(c *catalog.Catalog, r Request) (Plan, error) {
 	r.Load.States = r.states()
 	in := r.inputs()
 	p := Plan{Schema: Schema, Host: r.Machine.Host, System: r.Machine.System, Release: release,
-		Role: r.Role, Path: r.Path.String(), Inputs: in, Changes: []Change{}, Kept: []Kept{}, Steps: []Step{}, Warnings: slices.Concat([]string{}, warnings, r.Machine.Assumed, contradictions(r))}
+		Role: r.Role, Path: r.Path.String(), Inputs: in, Changes: []Change{}, Kept: []Kept{}, Steps: []Step{}, Warnings: append([]string{}, slices.Concat(warnings, r.Machine.Assumed, contradictions(r))...)}
 	outlet := in
 	if len(r.Machine.Interfaces) > 0 {
 		outlet = r.Machine.Interfaces[0].with(in)
@@ -169,7 +169,7 @@ func newerBranch(v, newest catalog.Version) bool {
 
 // consider decides about one setting.
 func (p *Plan) consider(rec *catalog.Record, inst instance, r Request) error {
-	def := defaultOf(rec, r.Machine.Release, inst.inputs)
+	def := cmp.Or(defaultOf(rec, r.Machine.Release, inst.inputs), driverDefault(rec, inst, r.Machine))
 	earlier, atMost := boundedDefault(rec, r.Machine.Release)
 	if inst.running != "" || def != "" {
 		earlier, atMost = "", ""
