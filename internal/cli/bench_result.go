@@ -240,7 +240,7 @@ func effect(i stats.Interval) *report.Effect {
 	if i.Pairs == 0 {
 		return nil
 	}
-	return &report.Effect{Metric: "goodput_bps", Ratio: i.Ratio, Low: i.Low, High: i.High, Confidence: i.Confidence, Pairs: i.Pairs, Wilcoxon: 1}
+	return &report.Effect{Metric: "goodput_bps", Ratio: i.Ratio, Low: i.Low, High: i.High, Confidence: i.Confidence, Pairs: i.Pairs}
 }
 
 func arm(name string, index int, t trial.Result, started time.Time) report.Arm {

@@ -72,7 +72,7 @@ type Effect struct {
 	High       float64 `json:"high"`
 	Confidence float64 `json:"confidence"`
 	Pairs      int     `json:"pairs"`
-	Wilcoxon   float64 `json:"wilcoxon_p"`
+	Wilcoxon   float64 `json:"wilcoxon_p,omitempty"` // of pairs; 0 where none were compared
 	// Resampled are the limits at the same confidence by resampling the pairs,
 	// a cross-check that supposes nothing of their distribution; null with few.
 	Resampled *[2]float64 `json:"resampled,omitempty"`

@@ -179,7 +179,7 @@ func (a *Attribution) screen(c *collector) (survivors []int, total Test, ok bool
 		pairs[p] = mirrorPair{signs(design[p]), setupOf(design[p]), setupOf(design[order+p])}
 	}
 	seen, err := c.collect(StageScreen, pairs, max(len(design), c.plan.Runs/2))
-	seen, stalls := withoutStalls(seen)
+	seen, stalls := withoutStalls("screen", seen)
 	a.Warnings = append(a.Warnings, stalls...)
 	fit, ok := fitHalves(seen)
 	if !ok {

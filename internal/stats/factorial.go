@@ -20,7 +20,7 @@ func (a *Attribution) confirm(c *collector, survivors []int, screened Test) erro
 		a.Effects[i].Verdict = NotEnough
 	}
 	seen, err := c.collect(StageFactorial, pairs, c.plan.Runs)
-	seen, stalls := withoutStalls(seen)
+	seen, stalls := withoutStalls("second stage", seen)
 	a.Warnings = append(a.Warnings, stalls...)
 	fit, ok := fitHalves(seen)
 	counts, means := pairMeans(seen, len(pairs))

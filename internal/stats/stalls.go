@@ -20,7 +20,7 @@ const (
 // the same setup: a machine that stood still for a moment. What settings do to
 // a metric is the same in all runs of a setup, so that no effect can be taken
 // for a stall.
-func withoutStalls(seen []halves) ([]halves, []Warning) {
+func withoutStalls(stage string, seen []halves) ([]halves, []Warning) {
 	runs := make(map[[2]int][]float64)
 	each := func(h halves) [2]float64 { return [2]float64{h.even + h.odd, h.even - h.odd} }
 	for _, h := range seen {
@@ -65,6 +65,6 @@ func withoutStalls(seen []halves) ([]halves, []Warning) {
 	}
 	return kept, []Warning{{
 		Code: CodeOutlier, Value: float64(out), Run: -1,
-		Text: fmt.Sprintf("%d of %d blocks of two runs are left out: a run of theirs lies far off the other runs of the same settings", out, len(seen)),
+		Text: fmt.Sprintf("%d of %d blocks of two runs of the %s are left out: a run of theirs lies far off the other runs of the same settings", out, len(seen), stage),
 	}}
 }
