@@ -242,9 +242,7 @@ func quantileTest(q float64, a, b dist) float64 {
 		v = 1 / float64(min(a.all.n, b.all.n))
 	}
 	freedom := v * v / (va*va/max(1, sa.freedom) + vb*vb/max(1, sb.freedom))
-	if math.IsNaN(freedom) {
-		freedom = 1
-	}
+	freedom = min(freedom, 1e6) // without variance it is infinite
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
 	return 2 * t.Survival(math.Abs(pa-pb)/math.Sqrt(v))
 }

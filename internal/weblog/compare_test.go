@@ -264,7 +264,7 @@ func TestSaysHowMuchMore(t *testing.T) {
 
 func TestQuantileIntervalsCover(t *testing.T) {
 	covered := 0
-	const rounds = 120
+	const rounds = 200
 	for i := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(i, 5))
 		var s segments
@@ -293,6 +293,17 @@ func TestQuantileWithoutEnd(t *testing.T) {
 	}
 	if e, _ := d.quantile(0.999, 0.95); e.High != nil || e.Low == nil {
 		t.Errorf("p99.9 of 100 values: %+v, want no upper end", e)
+	}
+}
+
+func TestQuantileTestOfConstants(t *testing.T) {
+	a, b := dist{all: new(Hist), step: 1}, dist{all: new(Hist), step: 1}
+	for range 30 {
+		a.all.Add(100)
+		b.all.Add(200)
+	}
+	if p := quantileTest(0.5, a, b); !(p < 0.001) {
+		t.Errorf("30 times 100 us against 30 times 200 us: p %g", p)
 	}
 }
 
