@@ -263,6 +263,21 @@ func (c *Change) watch(name, value string) {
 	c.Items = append(c.Items, Item{Setting: name, Old: value, Watched: true, knob: k})
 }
 
+// lockScript takes the folder "pending" for the change I of the journals in D.
+// The lock of a change that is over, whose script was killed before it gave it
+// back, is taken over; else the holder is printed, with status 9.
+const lockScript = `
+P=$D/pending
+over() { read -r o <"$P/id" && read -r s <"$D/$o/state" && { [ "$s" = confirmed ] || [ "$s" = rolled-back ]; }; }
+mkdir -p "$D" || exit 1
+if ! mkdir "$P" 2>/dev/null; then
+ [ -d "$P" ] || { mkdir "$P"; exit 1; }
+ over 2>/dev/null || { cat "$P/id"; exit 9; }
+ rm -rf "$P"; mkdir "$P" || exit 1
+fi
+printf '%s\n' "$I" >"$P/id" || { rmdir "$P"; exit 1; }
+`
+
 // write takes the lock and puts the journal on the disk.
 func (c *Change) write(ctx context.Context, at Place) error {
 	journal, err := c.Journal.encode()
@@ -270,8 +285,7 @@ func (c *Change) write(ctx context.Context, at Place) error {
 		return err
 	}
 	pending := path.Join(at.Dir, "pending")
-	lock := programCheck + fmt.Sprintf("mkdir -p %s && if mkdir %s 2>/dev/null; then printf '%%s\\n' %s >%s || { rmdir %s; exit 1; }; else [ -d %s ] || { mkdir %s; exit 1; }; cat %s; exit 9; fi",
-		quote(at.Dir), quote(pending), quote(c.ID), quote(pending+"/id"), quote(pending), quote(pending), quote(pending), quote(pending+"/id"))
+	lock := programCheck + "D=" + quote(at.Dir) + "; I=" + quote(c.ID) + lockScript
 	ops := []host.Op{host.Command("sh", "-c", lock).OrStop(), host.Write(path.Join(c.Dir, "journal.json"), journal, 0o600).OrStop()}
 	ops = append(ops, c.storeOps()...)
 	ops = append(ops, host.Write(path.Join(c.Dir, "confirm.sh"), []byte(c.confirmScript(at.enter)), 0o700).OrStop(),

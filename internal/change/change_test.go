@@ -110,6 +110,25 @@ func TestPendingExcludesAnother(t *testing.T) {
 	}
 }
 
+// TestLockOfAChangeThatIsOver: the script that ended a change was killed before
+// it gave the lock back.
+func TestLockOfAChangeThatIsOver(t *testing.T) {
+	for state, taken := range map[string]bool{RolledBack: true, Confirmed: true, Pending: false, Confirming: false, "": false} {
+		k, dir := fakeKernel{t.TempDir()}, t.TempDir()
+		k.write("n.a", "1")
+		c := openChange(t, k, dir, []string{"n.a"})
+		os.WriteFile(filepath.Join(c.Dir, "state"), []byte(state+"\n"), 0o600)
+		next, err := Begin(t.Context(), host.NewLocal(), catalog.Linux, []string{"n.a"}, k.options(dir))
+		if (err == nil) != taken || !taken && (!errors.Is(err, ErrPending) || !strings.Contains(err.Error(), c.ID)) {
+			t.Errorf("%q: %v", state, err)
+			continue
+		}
+		if id, _ := os.ReadFile(filepath.Join(dir, "pending/id")); taken && strings.TrimSpace(string(id)) != next.ID {
+			t.Errorf("%q: %s holds the lock", state, id)
+		}
+	}
+}
+
 func TestDeadManRollsBack(t *testing.T) {
 	k, state := fakeKernel{t.TempDir()}, t.TempDir()
 	k.write("n.a", "1")
