@@ -24,7 +24,11 @@ func zoneFailures() Rule {
 				if p.Limit == 0 {
 					action = "the zone has no limit of its own: physical memory was short"
 				}
-				out = append(out, do(action, one(name, []facts.Source{p.Source}, "%d requests failed since boot, %d in use, limit %d", p.Denied, p.Used, p.Limit))...)
+				s := Warning
+				if strings.HasPrefix(lower, "mbuf") && p.Limit > 0 && float64(p.Used) >= 0.98*float64(p.Limit) {
+					s = Critical // it is full now
+				}
+				out = append(out, do(action, with(s, one(name, []facts.Source{p.Source}, "%d requests failed since boot, %d in use, limit %d", p.Denied, p.Used, p.Limit)))...)
 			}
 			return out
 		},

@@ -293,6 +293,9 @@ func (f *Facts) readMpstat(t text) error {
 		p := Processor{ID: int(id), Sampled: true, Source: f.Line(t.from, i+1)}
 		good := true
 		for j, head := range heads[1:] {
+			if head[0] != '%' { // intr/s of old releases
+				continue
+			}
 			v, ok := positive(strings.ReplaceAll(row[j+1], ",", "."))
 			good = good && ok && v <= 100.5
 			p.add(strings.TrimPrefix(head, "%"), v/100)

@@ -400,6 +400,13 @@ func (o outputs) add(name, command, body string, at []int) {
 		return
 	}
 	o.typed[name] = append(o.typed[name], command)
+	if printed := asPrinted(name, body); printed != body {
+		first := 0
+		if len(at) > 0 {
+			first = at[0]
+		}
+		body, at = printed, slices.Repeat([]int{first}, strings.Count(printed, "\n")+1)
+	}
 	lead := strings.Count(body, "\n") + 1 - len(at)
 	body = strings.TrimRight(body, "\n")
 	o.texts[name] += body + "\n"

@@ -85,3 +85,53 @@ func TestQueueSums(t *testing.T) {
 		}
 	}
 }
+
+// What iproute2 prints with -j is read as what it prints without.
+func TestJSONOfIproute(t *testing.T) {
+	session := `$ ip -j -s link
+[{"ifindex":1,"ifname":"lo","flags":["LOOPBACK","UP","LOWER_UP"],"mtu":65536,"qdisc":"noqueue","operstate":"UNKNOWN","link_type":"loopback","address":"00:00:00:00:00:00"},
+{"ifindex":2,"ifname":"eth0","flags":["BROADCAST","MULTICAST","UP","LOWER_UP"],"mtu":9000,"qdisc":"mq","operstate":"UP","group":"default","txqlen":1000,"link_type":"ether","address":"02:00:00:00:00:01",
+ "stats64":{"rx":{"bytes":900,"packets":123456,"errors":3,"dropped":4,"over_errors":57,"multicast":6},"tx":{"bytes":7,"packets":8,"errors":0,"dropped":9,"carrier_errors":10,"collisions":11}}}]
+$ tc -s -j qdisc show dev eth0
+[{"kind":"pfifo_fast","handle":"0:","dev":"eth0","root":true,"options":{},"bytes":5000,"packets":777,"drops":66,"overlimits":5,"requeues":4,"backlog":3,"qlen":2}]
+$ nstat -j
+{"kernel":{"TcpRetransSegs":42,"TcpExtListenOverflows":17}}
+`
+	p, err := LoadSession(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := p.Facts("post.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := f.NIC("eth0")
+	if n == nil || n.MTU != 9000 || !n.Up || n.Counters["link.rx_overrun"].Value != 57 || n.Counters["link.rx_packets"].Value != 123456 || n.Counters["link.tx_dropped"].Value != 9 || f.NIC("lo").Kind != "loopback" {
+		t.Fatalf("%+v", n)
+	}
+	if len(n.Qdiscs) != 1 || n.Qdiscs[0].Dropped.Value != 66 || n.Qdiscs[0].Sent.Value != 777 || n.Qdiscs[0].Backlog != 3 {
+		t.Errorf("%+v", n.Qdiscs)
+	}
+	if f.Counters["Tcp.RetransSegs"].Value != 42 || f.Counters["TcpExt.ListenOverflows"].Value != 17 {
+		t.Errorf("%+v", f.Counters)
+	}
+	if got := f.Posted(n.Qdiscs[0].Dropped.Source); got.Line != 6 {
+		t.Errorf("%+v", got)
+	}
+	for _, bad := range []string{"[", "[{}]", `[{"ifname":5}]`, `[{"ifname":"a\n2: b: <UP>"}]`, "{}", `{"kernel":{"x":-1}}`, "[]"} {
+		for _, name := range []string{"ip -s -d link show", "tc -s qdisc show", "nstat -az"} {
+			if got := asPrinted(name, bad); strings.Contains(got, "\n2: b") && got != bad {
+				t.Errorf("%s: %q", bad, got)
+			}
+		}
+	}
+}
+
+// Rows of mpstat whose last column is no percentage count all the same.
+func TestMpstatWithInterrupts(t *testing.T) {
+	f, err := FromTexts("a", map[string]string{"uname -a": "Linux a 2.6.18\n", "mpstat -P ALL 1 1": "02:03:21 PM  CPU   %user   %nice    %sys %iowait    %irq   %soft  %steal   %idle    intr/s\n" +
+		"02:03:22 PM    0    1.00    0.00    1.00    0.00    2.00   96.00    0.00    0.00  12120.00\n02:03:22 PM    1    0.00    0.00    0.00    0.00    0.00    0.00    0.00  100.00      3.00\n"}, 0)
+	if err != nil || len(f.Processors) != 2 || f.Processors[0].Interrupt < 0.97 || f.Processors[1].Idle != 1 {
+		t.Errorf("%v %+v", err, f.Processors)
+	}
+}

@@ -21,7 +21,7 @@ import (
 func FromTexts(name string, texts map[string]string, window time.Duration) (*Facts, error) {
 	known := map[string]string{}
 	for key, value := range texts {
-		known[key] = string(plainText([]byte(value)))
+		known[key] = asPrinted(key, string(plainText([]byte(value))))
 	}
 	if known["ip -s -d link show"] == "" {
 		known["ip -s -d link show"] = namedLinks(texts)
