@@ -133,6 +133,18 @@ func (r *record) upcoming() (arm string, ok bool) {
 	return r.past[r.next].Arm, true
 }
 
+// lostRun is why a kept attempt gave no value, in the words of then.
+type lostRun store.Attempt
+
+func (l lostRun) Error() string { return l.Lost }
+
+func (l lostRun) Unwrap() []error {
+	if l.Kind == "disturbed" {
+		return []error{workload.ErrTool, workload.ErrDisturbed}
+	}
+	return []error{workload.ErrTool}
+}
+
 // attempt answers from the history, or measures and keeps what came out.
 func (r *record) attempt(ctx context.Context, arm string, measure func() (workload.Run, error)) (workload.Run, error) {
 	if r.next < len(r.past) {
@@ -144,10 +156,7 @@ func (r *record) attempt(ctx context.Context, arm string, measure func() (worklo
 		if a.Lost == "" {
 			return a.Run, nil
 		}
-		if a.Kind == "disturbed" {
-			return a.Run, fmt.Errorf("%w: %w: %s", workload.ErrTool, workload.ErrDisturbed, a.Lost)
-		}
-		return a.Run, fmt.Errorf("%w: %s", workload.ErrTool, a.Lost)
+		return a.Run, lostRun(a)
 	}
 	at := time.Now()
 	run, err := measure()
