@@ -68,7 +68,10 @@ func victim(ctx context.Context, file string) error {
 	}
 	d := trial.Design{Arms: []string{"a", "b"}, MaxPairs: 10, Looks: []int{4, 7}, Alpha: 0.05, Margin: 0.02, Seed: 11, Resumed: r.resumed()}
 	result, err := trial.Compare(ctx, d, func(ctx context.Context, arm int) (workload.Run, error) {
-		run, err := r.attempt(ctx, d.Arms[arm], func() (workload.Run, error) { return victimRun(r.next, d.Arms[arm]) })
+		run, err := r.attempt(ctx, d.Arms[arm], func() (workload.Run, error) {
+			time.Sleep(2 * time.Millisecond) // so that several kills come before the end
+			return victimRun(r.next, d.Arms[arm])
+		})
 		fmt.Println("made", r.next)
 		return run, err
 	}, func(trial.Progress) {})
