@@ -15,16 +15,20 @@ func newCalcCmd(env *Env) *cobra.Command {
 	for _, c := range plan.Calculations() {
 		fmt.Fprintf(&list, "\n  %-10s %s", c.Name, c.Title)
 		for _, in := range c.Inputs {
-			fmt.Fprintf(&list, "\n    %-13s %s", in.Name+"=", in.Means)
+			means := in.Means
 			if in.Default != "" {
-				fmt.Fprintf(&list, " (default %s)", in.Default)
+				means += " (default " + in.Default + ")"
 			}
+			list.WriteString("\n" + strings.TrimSuffix(hanging(fmt.Sprintf("    %-13s ", in.Name+"="), means), "\n"))
 		}
 	}
 	cmd := &cobra.Command{
 		Use:   "calc FORMULA INPUT=VALUE...",
 		Short: "Compute one formula: bdp, window, wscale, mss, bus, queue, loss, ...",
-		Long:  "Compute one formula by itself, with its working, units and source. The formulas and their inputs:\n" + list.String(),
+		Long: `Compute one formula by itself, with its working, units and source. Inputs are
+written as people do: rate=10gbit, rate=1.25GB/s, rtt=50ms, iops=400k, power=3.4W,
+farads=2.2mF, loss=0.01%. The formulas and their inputs:
+` + list.String(),
 		Example: `  wirerate calc bdp rate=10gbit rtt=50ms
   wirerate calc wscale buffer=16MiB
   wirerate calc bus kind=pcie gen=3 lanes=8
@@ -63,7 +67,7 @@ func calc(env *Env, name string, inputs []string, how string) error {
 	var fields []units.Field
 	if len(inputs) > 0 {
 		var err error
-		if fields, err = units.ParseFields(strings.Join(inputs, ",")); err != nil {
+		if fields, err = units.ParseFields(strings.Join(together(inputs), ",")); err != nil {
 			return usage(err)
 		}
 	}
@@ -77,23 +81,56 @@ func calc(env *Env, name string, inputs []string, how string) error {
 	return printCalculated(env, c, result)
 }
 
+// together joins what a space cut off: rtt=50 ms.
+func together(inputs []string) []string {
+	var whole []string
+	for _, in := range inputs {
+		if len(whole) > 0 && !strings.Contains(in, "=") {
+			whole[len(whole)-1] += in
+			continue
+		}
+		whole = append(whole, in)
+	}
+	return whole
+}
+
 func printCalculated(env *Env, c plan.Calculation, r plan.Calculated) error {
 	for _, res := range r.Results {
 		fmt.Fprintf(env.Stdout, "%s = %s\n", res.Name, res.Shown)
-		fmt.Fprintf(env.Stdout, "    %s", res.Formula)
+		working := res.Formula
 		if res.Working != res.Formula {
-			fmt.Fprintf(env.Stdout, " = %s", res.Working)
+			working += " = " + res.Working
 		}
-		fmt.Fprintln(env.Stdout)
+		fmt.Fprint(env.Stdout, hanging("    ", working))
 		if res.Note != "" {
-			fmt.Fprintf(env.Stdout, "    %s\n", res.Note)
+			fmt.Fprint(env.Stdout, hanging("    ", res.Note))
 		}
 	}
 	for _, s := range r.Corrections {
-		fmt.Fprintf(env.Stdout, "corrected: %s\n", s)
+		fmt.Fprint(env.Stdout, hanging("corrected: ", s))
 	}
 	for _, s := range c.Sources {
-		fmt.Fprintf(env.Stdout, "source: %s\n", s)
+		fmt.Fprint(env.Stdout, hanging("source: ", s))
 	}
 	return nil
+}
+
+// hanging writes text in 80 columns after a label, further lines below the
+// text's beginning.
+func hanging(label, text string) string {
+	var b strings.Builder
+	line := label
+	indent := strings.Repeat(" ", len(label))
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+			line += word
+		case len([]rune(line))+1+len([]rune(word)) > 80:
+			b.WriteString(line + "\n")
+			line = indent + word
+		default:
+			line += " " + word
+		}
+	}
+	return b.String() + line + "\n"
 }

@@ -184,6 +184,7 @@ func (c Calculation) Calculate(fields []units.Field) (Calculated, error) {
 			return out, fmt.Errorf("%s: %s is missing: %s, such as %s", c.Name, in.Name, in.Means, exampleOf(in))
 		}
 		if in.Is == QWord {
+			text = plainWord(in.Name, text)
 			w.word[in.Name], out.Inputs[in.Name] = text, text
 			continue
 		}
@@ -207,8 +208,10 @@ func (c Calculation) Calculate(fields []units.Field) (Calculated, error) {
 // impossible says why an input that is written well cannot be.
 func impossible(in CalcInput, v float64) string {
 	switch {
-	case in.Is == QRate && v == 0:
+	case in.Is == QRate && v <= 0:
 		return "a rate above 0 is expected"
+	case in.Name == "rtt" && v == 0:
+		return "a time above 0 is expected"
 	case in.Name == "mtu" && (v < 68 || v > 65535):
 		return "68 to 65535 bytes are expected"
 	}
@@ -226,35 +229,6 @@ func (c Calculation) inputNames() string {
 func exampleOf(in CalcInput) string {
 	example := map[Quantity]string{QRate: "10gbit", QSpeed: "2GB", QBytes: "64MiB", QTime: "50ms", QNumber: "1000", QPerSec: "1000", QFraction: "0.01%", QWatt: "5", QVolt: "12", QFarad: "0.01"}[in.Is]
 	return in.Name + "=" + example
-}
-
-func parseQuantity(is Quantity, s string) (float64, error) {
-	switch is {
-	case QRate:
-		v, err := units.ParseRate(s)
-		return float64(v), err
-	case QBytes, QSpeed:
-		v, err := units.ParseBytes(strings.TrimSuffix(s, "/s"))
-		return float64(v), err
-	case QTime:
-		v, err := units.ParseDuration(s)
-		return v.Seconds(), err
-	case QFraction:
-		number, percent := strings.CutSuffix(s, "%")
-		v, err := strconv.ParseFloat(number, 64)
-		if percent {
-			v /= 100
-		}
-		if err != nil || !(v >= 0 && v <= 1) {
-			return 0, fmt.Errorf("%q: a fraction from 0 to 1 is expected, like 0.001 or 0.1%%", s)
-		}
-		return v, nil
-	}
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(v >= 0 && v < 1e18) {
-		return 0, fmt.Errorf("%q: a number from 0 to 1e18 is expected", s)
-	}
-	return v, nil
 }
 
 // ShowQuantity prints a value with its unit.

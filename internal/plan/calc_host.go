@@ -103,7 +103,7 @@ func diskCalculations() []Calculation {
 		}},
 		{"slog", "log device and its hold-up capacitor", []CalcInput{{"rate", QRate, "", "incoming rate of synchronous writes"}, {"timeout", QTime, "5s", "vfs.zfs.txg.timeout"}, {"groups", QNumber, "2", "transaction groups in flight: one open, one or two being written"},
 			{"cache", QBytes, "0", "volatile cache of the device"}, {"flash_rate", QSpeed, "500MB", "rate at which the device writes its cache"}, {"power", QWatt, "6", "power that the device takes meanwhile"},
-			{"volts", QVolt, "12", "voltage of the capacitor"}, {"min_volts", QVolt, "6", "voltage at which the device stops"}}, []string{
+			{"volts", QVolt, "12", "voltage of the capacitor"}, {"min_volts", QVolt, "6", "voltage at which the device stops"}, {"farads", QFarad, "0", "capacitor that is there"}}, []string{
 			"OpenZFS module/zfs/txg.c: three transaction groups, two of them closed", "energy of a capacitor, C * V^2 / 2"}, slog},
 	}
 }
@@ -126,11 +126,19 @@ func dirty(w *working) {
 
 func slog(w *working) {
 	w.give("size", QBytes, math.Ceil(w.num["rate"]/8*w.num["timeout"]*w.num["groups"]), "rate / 8 * timeout * groups", "more is never used")
-	if w.num["cache"] <= 0 {
+	if w.num["cache"] <= 0 && w.num["farads"] <= 0 {
 		return
 	}
-	if w.num["volts"] <= w.num["min_volts"] || w.num["flash_rate"] <= 0 {
-		w.fail("volts must be above min_volts, and flash_rate above 0")
+	if w.num["volts"] <= w.num["min_volts"] || w.num["flash_rate"] <= 0 || w.num["power"] <= 0 {
+		w.fail("volts must be above min_volts, and flash_rate and power above 0")
+		return
+	}
+	if w.num["farads"] > 0 {
+		w.give("lasts", QTime, w.num["farads"]*(w.num["volts"]*w.num["volts"]-w.num["min_volts"]*w.num["min_volts"])/2/w.num["power"], "farads * (volts^2 - min_volts^2) / 2 / power", "what the capacitor holds up a device that takes constant power")
+		w.give("lasts_at_constant_current", QTime, w.num["farads"]*(w.num["volts"]-w.num["min_volts"])*w.num["volts"]/w.num["power"], "farads * (volts - min_volts) * volts / power", "C * dV / I as the storage notes count it: a little long, as the current rises while the voltage falls")
+		w.give("written_meanwhile", QBytes, math.Floor(w.num["lasts"]*w.num["flash_rate"]), "lasts * flash_rate", "a larger cache is lost in part")
+	}
+	if w.num["cache"] <= 0 {
 		return
 	}
 	w.give("hold_up", QTime, w.num["cache"]/w.num["flash_rate"], "cache / flash_rate", "to write the cache after the power is gone")

@@ -85,6 +85,31 @@ func TestCalculations(t *testing.T) {
 		{"intr", "usecs=125,packet_rate=1000000", "most_interrupts", 8000},
 		{"hash", "entries=1000000", "buckets", 1048576},
 		{"backlog", "rate=5000,pause=100ms", "power_of_two", 512},
+		// RFC 6349, section 3.3.1: its table of bandwidth-delay products and windows.
+		{"bdp", "rate=1.536mbit,rtt=50ms", "bdp", 9600},
+		{"bdp", "rate=44.21mbit,rtt=25ms", "bdp", 138156},
+		{"bdp", "rate=100mbit,rtt=3ms", "bdp", 37500},
+		{"bdp", "rate=1gbit,rtt=1ms", "bdp", 125000},
+		{"bdp", "rate=10gbit,rtt=10ms", "bdp", 12500000},
+		{"window", "window=64KiB,rtt=25ms", "rate", 20971520},
+		// RFC 7323, section 1.1: 2^16 bytes over a satellite path.
+		{"window", "window=65536,rtt=500ms", "rate", 1048576},
+		// The networking camp's examples.
+		{"bdp", "rate=20mbit,rtt=50ms", "bdp", 125000},
+		{"bus", "kind=PCI-X,mhz=133,bits=64,crossings=2", "usable", 133e6 * 64 * 0.8 / 2},
+		{"bus", "kind=pcie,gen=2,lanes=4", "bytes_per_second", 2e9},
+		{"bus", "kind=PCIe,gen=v3.0,lanes=16", "bytes_per_second", 15.754e9},
+		{"bus", "kind=pcie,gen=4,lanes=16", "bytes_per_second", 31.508e9},
+		{"mss", "mtu=9000", "wire_efficiency", 8948.0 / 9038},
+		{"mss", "mtu=1500,family=IPv6,timestamps=no", "mss_option", 1440},
+		// The storage notes: 2.2 mF at 5 V, 10% less, 3.4 W.
+		{"slog", "rate=1gbit,farads=2.2mF,volts=5V,min_volts=4.5V,power=3.4W,flash_rate=125MB/s", "lasts_at_constant_current", 1.6176e-3},
+		{"slog", "rate=1gbit,farads=2.2mF,volts=5V,min_volts=4.5V,power=3.4W,flash_rate=1gbit", "written_meanwhile", 192096},
+		{"qdepth", "iops=400kiops,latency=80us", "per_device", 32},
+		{"backlog", "rate=20kpps,pause=1s", "entries", 20000},
+		{"bdp", "rate=125MB/s,rtt=1ms", "bdp", 125000},
+		{"loss", "loss=0.01 %,rtt=80ms", "mathis_window", 122.4745},
+		{"dirty", "rate=10gbit,disk_rate=16gbit,memory=64GiB", "incoming", 1.25e9},
 	} {
 		got := calculate(t, c.name, c.inputs)[c.result]
 		if math.Abs(got-c.want) > 0.001*c.want {
@@ -103,7 +128,12 @@ func TestCalculationErrors(t *testing.T) {
 		{"loss", "loss=0.1,rtt=1ms,mtu=52", "68 to 65535"},
 		{"qdepth", "iops=1e30,latency=1s", "0 to 1e18"},
 		{"bdp", "rat=1gbit,rtt=50ms", `there is no input "rat"`},
-		{"window", "window=1MiB,rtt=0s", "no finite value"},
+		{"window", "window=1MiB,rtt=0s", "a time above 0"},
+		{"slog", "rate=1gbit,cache=1GB,power=5V", "watts such as 3.4"},
+		{"slog", "rate=1gbit,farads=1F,power=0", "power above 0"},
+		{"qdepth", "iops=400W,latency=80us", "a number from 0 to 1e18"},
+		{"hash", "entries=4pps", "a number from 0 to 1e18"},
+		{"bdp", "rate=-1MB/s,rtt=1ms", "negative"},
 		{"bus", "kind=isa", "pci, pci-x or pcie is expected"},
 		{"bus", "kind=pcie,gen=9", "1 to 7 is expected"},
 		{"bus", "kind=pcie,lanes=3", "lanes 3"},
