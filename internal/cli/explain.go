@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
@@ -176,7 +178,11 @@ func findRecords(c *catalog.Catalog, system catalog.System, name string, search 
 		n = strings.ToLower(n)
 		return hasTail(n, last) || member != "" && strings.HasPrefix(n, group+":") && hasTail(n, member)
 	})
-	if len(tails) > 0 || pattern {
+	if pattern {
+		return tails
+	}
+	tails = slices.DeleteFunc(tails, func(r *catalog.Record) bool { return r.Removed == "0" }) // misspellings
+	if len(tails) > 0 {
 		return tails
 	}
 	return c.Filter(system, func(n string) bool {
@@ -237,10 +243,22 @@ func otherNames() []string {
 	return names
 }
 
+// listRecords prints a line for each record, as wide as the terminal, and of
+// 120 columns where there is none.
 func listRecords(w io.Writer, records []*catalog.Record) error {
+	width := 120
+	if f, ok := w.(*os.File); ok {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			width = n
+		}
+	}
+	names := 0
 	for _, r := range records {
-		line := fmt.Sprintf("%-8s %-44s %s", r.System, r.Name, r.Does)
-		if _, err := fmt.Fprintln(w, report.Clip(line, 120)); err != nil {
+		names = max(names, len(r.Name))
+	}
+	for _, r := range records {
+		line := fmt.Sprintf("%-7s %-*s %s", r.System, min(names, 44), r.Name, r.Does)
+		if _, err := fmt.Fprintln(w, report.Clip(line, width)); err != nil {
 			return err
 		}
 	}

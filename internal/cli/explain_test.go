@@ -32,6 +32,8 @@ func TestFindRecords(t *testing.T) {
 		{"net.ipv4.conf.eth0/100.rp_filter", "linux net.ipv4.conf.*.rp_filter"},
 		{"net.ipv4.tcp_rme?", "linux net.ipv4.tcp_rmem"},
 		{"kern.somaxconn", "openbsd kern.somaxconn"},
+		{"somaxconn", "freebsd kern.ipc.soacceptqueue, linux net.core.somaxconn, openbsd kern.somaxconn"},
+		{"RxBufferSize", "linux ethtool:ring/rx"},
 		{"ethtool:tso", "linux ethtool:features/tso"},
 		{"dev.igb.0.fc", "freebsd dev.igb.*.fc"},
 		{"net.inet.tcp.sendspace", "freebsd net.inet.tcp.sendspace, openbsd net.inet.tcp.sendspace"},
