@@ -141,7 +141,7 @@ refused 6:1 "kld_list+=\" x\""
 6:4 ifconfig:media=autoselect [em1]
 7:9 net.inet.ip.forwarding=1
 `},
-		{"pf.conf", PF, OpenBSD, "/etc/pf.conf",
+		{"pf.conf", PF, FreeBSD, "/etc/pf.conf",
 			"set limit states 48000 # c\nset limit { src-nodes 1000, frags 25000 }\nset timeout { tcp.established 600,\n  adaptive.start 0 }\nset optimization aggressive\nset skip on lo\nscrub in on $ext all max-mss 1440 no-df\n" +
 				"match in on em0 scrub (no-df random-id \\\n max-mss 1400)\npass in # set limit states 1\nanchor \"a\" {\n  pass\n}\nqueue main on em0 bandwidth 100M qlimit 500\nset ruleset-optimization \"basic\"\n",
 			`1:11 pf:set/limit/states=48000

@@ -110,6 +110,10 @@ func (p *pfLexer) flush() {
 
 func (s *scanner) pfStatement(words []word, raw Span) {
 	base := Entry{Raw: raw, Iface: pfIface(words)}
+	if gone := pfGone[words[0].text]; gone != "" && s.system == OpenBSD {
+		s.reject(words[0].line, words[0].span, gone)
+		return
+	}
 	switch words[0].text {
 	case "set":
 		s.pfSet(words[1:], base)
@@ -125,6 +129,16 @@ func (s *scanner) pfStatement(words []word, raw Span) {
 		}
 		s.pfRule(words, base)
 	}
+}
+
+// pfGone are the statements of older pf, which FreeBSD still has, and what
+// OpenBSD has in their place (its pf.conf(5) since 4.7, without altq since 5.6).
+var pfGone = map[string]string{
+	"scrub": "OpenBSD has no scrub rules: write match in all scrub (...)",
+	"nat":   "OpenBSD has no nat rules: write match out ... nat-to ADDRESS",
+	"rdr":   "OpenBSD has no rdr rules: write pass in ... rdr-to ADDRESS",
+	"binat": "OpenBSD has no binat rules: write match ... binat-to ADDRESS",
+	"altq":  "OpenBSD has no altq: write queue NAME on INTERFACE bandwidth RATE",
 }
 
 // pfIface returns the interface after "on", "*" for a list or a macro, or "".

@@ -132,8 +132,12 @@ func (k *checker) readFile(f *source) {
 	err := conffile.Scan(f.kind, conffile.System(k.system), f.path, f.text,
 		func(e conffile.Entry) bool { k.entry(e); return true },
 		func(r conffile.Reject) {
-			k.report(conffile.Entry{Line: r.Line, KeySpan: r.Span}, finding{code: "syntax", severity: Warning,
-				message: r.Reason, because: "The system reads this file by these rules; what does not fit is skipped."})
+			f := finding{code: "syntax", severity: Warning, message: r.Reason,
+				because: "The system reads this file by these rules; what does not fit is skipped."}
+			if k.kindOf(conffile.Entry{}) == conffile.PF {
+				f.severity, f.because = Error, "pfctl loads all of a file or nothing of it."
+			}
+			k.report(conffile.Entry{Line: r.Line, KeySpan: r.Span}, f)
 		})
 	if err != nil {
 		k.report(conffile.Entry{Line: 1}, finding{code: "syntax", severity: Error, message: strings.TrimPrefix(err.Error(), f.path+": ")})
