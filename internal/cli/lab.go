@@ -20,6 +20,8 @@ further fields change:
   rtt=80ms              round-trip time, half in each direction; or delay=40ms
   jitter=2ms            2ms:normal, 2ms:pareto; 2ms:uniform:overtake reorders
   queue=1bdp            what may wait: 256KiB, 100packets, 50ms, 0.5bdp
+  full=pause            a full queue drops nothing, and holds back the links into
+                        its host, as a switch with flow control does
   aqm=codel             or codel:TARGET:INTERVAL; ecn=on makes it mark
   ecn=100packets        mark above a threshold (bytes, packets or time)
   loss=1e-5             0.1%, every:1000, burst:ENTER,LEAVE
@@ -29,6 +31,12 @@ further fields change:
 
 A field holds for both directions, or with up: (from the client) or down: for
 one, whatever is given for both: rtt=30ms,rate=100mbit,up:rate=10mbit.
+
+With --access, a slow client's queue that pauses ruins its neighbours; one that
+drops (the default), or a smaller send buffer of the connection to it, does not:
+
+  wirerate lab up ruin rate=1gbit,rtt=1ms --access rate=1gbit \
+    --access rate=100mbit,queue=64KiB,down:full=pause
 
 The emulator sleeps in the kernel until a packet comes or is due. On a virtual
 machine a processor that sleeps goes back to the hypervisor, which may return it

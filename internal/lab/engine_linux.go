@@ -51,7 +51,7 @@ const (
 
 // startEngine starts one direction of a link from one TUN device to another.
 // start is the zero of its clock.
-func startEngine(l Link, d Direction, in, out int, start time.Time, seed uint64) (*engine, error) {
+func startEngine(l Link, d Direction, in, out int, start time.Time, seed uint64, gates flow) (*engine, error) {
 	var clock *traceClock
 	if d.Trace != "" {
 		trace, err := LoadTrace(d.Trace)
@@ -69,8 +69,10 @@ func startEngine(l Link, d Direction, in, out int, start time.Time, seed uint64)
 		mem.release()
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
+	p := newPipe(l, d, mem, clock, seed)
+	p.flow = gates
 	e := &engine{
-		pipe: newPipe(l, d, mem, clock, seed), mem: mem,
+		pipe: p, mem: mem,
 		in: in, out: out, stop: stop, start: start,
 		rng: rand.New(rand.NewPCG(seed, kinds+1)), scratch: make([]byte, maxUnit),
 		done:   make(chan struct{}),

@@ -26,6 +26,7 @@ type Lab struct {
 	netns    map[string]*os.File
 	links    []*wire
 	waker    *waker
+	gates    map[way]*gate
 }
 
 // wire is a link that is up.
@@ -57,7 +58,7 @@ func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
 	if want := runtime.NumCPU() + 2*len(t.Edges); runtime.GOMAXPROCS(0) < want {
 		runtime.GOMAXPROCS(want)
 	}
-	l := &Lab{topology: t, hosts: map[string]*host.Agent{}, netns: map[string]*os.File{}}
+	l := &Lab{topology: t, hosts: map[string]*host.Agent{}, netns: map[string]*os.File{}, gates: t.gates()}
 	defer func() {
 		if err != nil {
 			l.Close()
@@ -153,10 +154,10 @@ func (l *Lab) addLink(ctx context.Context, i int, e Edge, used map[string]int) e
 	}
 	start := time.Now()
 	var err error
-	if w.up, err = startEngine(w.link, w.link.Up, w.tuns[0], w.tuns[1], start, w.link.Seed); err != nil {
+	if w.up, err = startEngine(w.link, w.link.Up, w.tuns[0], w.tuns[1], start, w.link.Seed, l.topology.flow(way{i, false}, l.gates)); err != nil {
 		return err
 	}
-	w.down, err = startEngine(w.link, w.link.Down, w.tuns[1], w.tuns[0], start, w.link.Seed+1)
+	w.down, err = startEngine(w.link, w.link.Down, w.tuns[1], w.tuns[0], start, w.link.Seed+1, l.topology.flow(way{i, true}, l.gates))
 	return err
 }
 

@@ -47,6 +47,11 @@ type Direction struct {
 	Jitter Jitter
 	// Queue bounds what waits for the wire; used only with Rate or Trace.
 	Queue Queue
+	// Pause makes a full queue hold back the links into the host that it leaves
+	// from, instead of dropping, as a switch with flow control does (IEEE
+	// 802.3x). Those links wait for whatever they carry: a slow receiver then
+	// slows its neighbours.
+	Pause bool
 	CoDel CoDel
 	ECN   ECN
 	// Loss, Mark, Duplicate, Corrupt and Reorder are decided for each segment
@@ -201,6 +206,9 @@ func (d Direction) queueing() string {
 	var names string
 	if d.Queue.Unit != "" {
 		names += "queue "
+	}
+	if d.Pause {
+		names += "full=pause "
 	}
 	if d.CoDel.Target > 0 {
 		names += "aqm "

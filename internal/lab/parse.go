@@ -27,6 +27,7 @@ import (
 //	delay=40ms            one-way delay, instead of rtt
 //	jitter=2ms            spread; 2ms:normal, 2ms:pareto; 2ms:uniform:overtake lets segments overtake
 //	queue=1bdp            what may wait: 1bdp (default), 256KiB, 100packets, 50ms
+//	full=drop             what a full queue does; pause: it holds back the links into its host (IEEE 802.3x)
 //	aqm=codel             or codel:TARGET:INTERVAL; taildrop (default)
 //	ecn=on                CoDel marks; ecn=100packets, 30KiB, 1ms: mark above a threshold; off (default)
 //	loss=1e-5             random; 0.1%; every:1000; burst:P,R (enter, leave)
@@ -177,6 +178,11 @@ func (d *Direction) set(f linkField) (err error) {
 		d.Jitter, err = parseJitter(f.value)
 	case "queue":
 		d.Queue, err = parseQueue(f.value)
+	case "full":
+		if f.value != "pause" && f.value != "drop" {
+			return fmt.Errorf("full %q: drop or pause is expected", f.value)
+		}
+		d.Pause = f.value == "pause"
 	case "aqm":
 		d.CoDel, err = parseAQM(f.value)
 	case "ecn":
@@ -192,7 +198,7 @@ func (d *Direction) set(f linkField) (err error) {
 	case "reorder":
 		d.Reorder, err = parsePattern(f.key, f.value)
 	default:
-		return fmt.Errorf("unknown field %q; known: rate, trace, rtt, delay, jitter, queue, aqm, ecn, loss, mark, duplicate, corrupt, reorder, hold, mtu, seed, framing, backend", f.key)
+		return fmt.Errorf("unknown field %q; known: rate, trace, rtt, delay, jitter, queue, full, aqm, ecn, loss, mark, duplicate, corrupt, reorder, hold, mtu, seed, framing, backend", f.key)
 	}
 	return err
 }

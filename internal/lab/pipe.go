@@ -24,6 +24,7 @@ type pipe struct {
 	delay   int64 // ns
 	jitter  Jitter
 	rng     *rand.Rand
+	flow    flow
 
 	queue                    ring[run]
 	queuedBytes, queuedSegs  int64 // in queue
@@ -133,6 +134,9 @@ func (p *pipe) admit(r run, now int64) {
 	if p.queue.len() == 0 && p.free <= now {
 		room, places = room+full, places+1 // the first goes straight to the transmitter
 	}
+	if p.flow.own != nil { // what was on its way when the gate closed is taken
+		room, places = math.MaxInt64/2, math.MaxInt64/2
+	}
 	n := int(r.n)
 	fit := int(min(int64(n), max(room, 0)/full, max(places, 0)))
 	calm := fit
@@ -155,6 +159,7 @@ func (p *pipe) admit(r run, now int64) {
 	p.mem.drop(r.off)
 	p.stats.DropQueue += int64(n - fit)
 	p.advance(now)
+	p.work()
 }
 
 // part returns n segments of r from its i-th on.
@@ -196,6 +201,10 @@ func (p *pipe) idle(now int64) bool { return p.free <= now }
 
 // advance sends what the transmitter has begun to send by now.
 func (p *pipe) advance(now int64) {
+	if p.flow.waits() {
+		p.free = max(p.free, now)
+		return
+	}
 	for p.queue.len() > 0 && p.free <= now {
 		p.transmit()
 	}
@@ -390,6 +399,9 @@ func (p *pipe) wake() (at int64, ok bool) {
 		at = p.line.first().at
 	case p.queue.len() > 0:
 		at = p.free
+		if p.flow.waits() {
+			at += gateLook
+		}
 	}
 	if len(p.held) > 0 {
 		at = min(at, p.held[0].at)
@@ -401,6 +413,7 @@ func (p *pipe) wake() (at int64, ok bool) {
 // back its reference with p.mem.drop(r.off).
 func (p *pipe) take(now int64) (r run, ok bool) {
 	p.advance(now)
+	p.work()
 	early := len(p.held) > 0 && (p.line.len() == 0 || p.held[0].at < p.line.first().at)
 	switch {
 	case early && p.held[0].at <= now:

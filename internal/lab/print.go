@@ -58,12 +58,17 @@ func (d Direction) fields() []linkField {
 	if d.Rate != 0 {
 		rate = exactRate(int64(d.Rate))
 	}
+	pause := ""
+	if d.Pause {
+		pause = "pause"
+	}
 	return []linkField{
 		{key: "rate", value: rate},
 		{key: "trace", value: d.Trace},
 		{key: "delay", value: printDuration(d.Delay)},
 		{key: "jitter", value: d.Jitter.String()},
 		{key: "queue", value: d.Queue.String()},
+		{key: "full", value: pause},
 		{key: "aqm", value: d.CoDel.String()},
 		{key: "ecn", value: d.ECN.String()},
 		{key: "loss", value: d.Loss.String()},

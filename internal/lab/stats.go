@@ -23,6 +23,9 @@ type Stats struct {
 	DropMemory int64 `json:"drop_memory"`
 	DropKernel int64 `json:"drop_kernel"`
 
+	// Pauses counts how often a full queue held back the links before it.
+	Pauses int64 `json:"pauses"`
+
 	Marked     int64 `json:"marked"`
 	Duplicated int64 `json:"duplicated"`
 	Corrupted  int64 `json:"corrupted"`
@@ -80,7 +83,7 @@ func (s Stats) Since(mark Stats) Stats {
 	for _, c := range []struct{ d, m *int64 }{
 		{&d.Units, &mark.Units}, {&d.Segments, &mark.Segments}, {&d.Bytes, &mark.Bytes},
 		{&d.Delivered, &mark.Delivered}, {&d.Writes, &mark.Writes},
-		{&d.DropQueue, &mark.DropQueue}, {&d.DropCoDel, &mark.DropCoDel}, {&d.DropLoss, &mark.DropLoss},
+		{&d.DropQueue, &mark.DropQueue}, {&d.DropCoDel, &mark.DropCoDel}, {&d.DropLoss, &mark.DropLoss}, {&d.Pauses, &mark.Pauses},
 		{&d.DropMemory, &mark.DropMemory}, {&d.DropKernel, &mark.DropKernel}, {&d.Marked, &mark.Marked},
 		{&d.Duplicated, &mark.Duplicated}, {&d.Corrupted, &mark.Corrupted}, {&d.Reordered, &mark.Reordered},
 		{&d.Late, &mark.Late},
@@ -181,7 +184,7 @@ func (s Stats) String() string {
 		what string
 	}{
 		{s.DropQueue, "dropped by the queue"}, {s.DropCoDel, "dropped by CoDel"},
-		{s.DropLoss, "lost"}, {s.Marked, "marked"}, {s.Duplicated, "duplicated"},
+		{s.DropLoss, "lost"}, {s.Pauses, "times held back the links before it"}, {s.Marked, "marked"}, {s.Duplicated, "duplicated"},
 		{s.Corrupted, "corrupted"}, {s.Reordered, "reordered"},
 		{s.DropMemory, "units without memory"}, {s.DropKernel, "units refused by the kernel"},
 	} {

@@ -89,6 +89,9 @@ func (t Topology) Validate() error {
 	if len(t.Hosts) < 2 {
 		return fmt.Errorf("topology: two hosts at least are needed")
 	}
+	if err := t.validatePause(); err != nil {
+		return err
+	}
 	reach := t.nextHops(t.Hosts[0])
 	for _, h := range t.Hosts[1:] {
 		if _, ok := reach[h]; !ok {
@@ -96,6 +99,74 @@ func (t Topology) Validate() error {
 		}
 	}
 	return nil
+}
+
+// validatePause reports a queue that is to hold back links where there are none.
+func (t Topology) validatePause() error {
+	for i, e := range t.Edges {
+		for b, d := range []Direction{e.Link.Up, e.Link.Down} {
+			if d.Pause && len(t.before(i, b == 1)) == 0 {
+				from, side := e.A, "up"
+				if b == 1 {
+					from, side = e.B, "down"
+				}
+				return fmt.Errorf("topology: link of %s and %s: full=pause holds back the links into %s in its other directions, and none of them has a rate; a client's access link is to pause a router (%s:full=pause where the router is), its bottleneck needs a rate", e.A, e.B, from, side)
+			}
+		}
+	}
+	return nil
+}
+
+// way is one direction of an edge: towards B, or back.
+type way struct {
+	edge int
+	back bool
+}
+
+// before lists the ways into the host that a way leaves from, which carry what it
+// carries on, where they have a transmitter that can be held back.
+func (t Topology) before(edge int, back bool) []way {
+	from := t.Edges[edge].A
+	if back {
+		from = t.Edges[edge].B
+	}
+	var ways []way
+	for i, e := range t.Edges {
+		switch {
+		case i == edge || e.Link.Backend != User:
+		case e.B == from && e.Link.Up.limited():
+			ways = append(ways, way{i, false})
+		case e.A == from && e.Link.Down.limited():
+			ways = append(ways, way{i, true})
+		}
+	}
+	return ways
+}
+
+// gates returns, for each way whose full queue holds others back, its gate.
+func (t Topology) gates() map[way]*gate {
+	gates := map[way]*gate{}
+	for i, e := range t.Edges {
+		for b, d := range []Direction{e.Link.Up, e.Link.Down} {
+			if d.Pause {
+				gates[way{i, b == 1}] = &gate{}
+			}
+		}
+	}
+	return gates
+}
+
+// flow returns the gate that a way works, and those that hold it back.
+func (t Topology) flow(w way, gates map[way]*gate) flow {
+	f := flow{own: gates[w]}
+	for other, g := range gates {
+		for _, held := range t.before(other.edge, other.back) {
+			if held == w {
+				f.behind = append(f.behind, g)
+			}
+		}
+	}
+	return f
 }
 
 // maxEdges is how many /24 the lab's IPv4 range 10.77.0.0/16 has.
