@@ -198,7 +198,12 @@ func (p *Plan) consider(rec *catalog.Record, inst instance, r Request) error {
 	if from == "" {
 		from = def
 	}
+	wanted := to
 	to = notLower(rec, cmp.Or(from, atMost), to)
+	if to == from && wanted != to {
+		p.keep(inst.name, from, "would be "+wanted+", which is lower, and a plan takes nothing away")
+		return nil
+	}
 	if to == from || rec.Type == catalog.TypeBool && SameSwitch(from, to) {
 		p.keep(inst.name, from, "already what the path needs")
 		return nil

@@ -285,6 +285,11 @@ func TestNothingIsTakenAway(t *testing.T) {
 			t.Errorf("%s becomes %s", name, got)
 		}
 	}
+	p = planned(t, Request{Path: longFat(), Role: "web", Machine: server(catalog.Linux, "6.12")})
+	i := slices.IndexFunc(p.Kept, func(k Kept) bool { return k.Setting == "net.ipv4.tcp_notsent_lowat" })
+	if i >= 0 && !strings.Contains(p.Kept[i].Because, "131072, which is lower") {
+		t.Errorf("what is not lowered is said to be %q", p.Kept[i].Because)
+	}
 }
 
 // A default that is known within bounds hinders no plan, and none goes below it.

@@ -63,7 +63,7 @@ func (p *Plan) mtu(r Request) {
 // rack loads FreeBSD's RACK stack, which needs a kernel of one's own before
 // 14.1.
 func rack(v catalog.Version) Step {
-	s := Step{Title: "Use the RACK stack", Sources: []string{"FreeBSD tcp_rack(4), pages of 14.0 and of newer releases", "the FreeBSD tuning guide (2021)"},
+	s := Step{Title: "Use the RACK stack", Sources: []string{"FreeBSD tcp_rack(4), pages of 14.0 and of newer releases", "FreeBSD Handbook, building a custom kernel and updating from source", "the FreeBSD tuning guide (2021)"},
 		Why:      "It finds lost segments by time instead of duplicate acknowledgements, which helps on a path that loses some. Connections without SACK stay with the system's own stack.",
 		Commands: []string{"sysrc -f /boot/loader.conf tcp_rack_load=YES", "kldload tcp_rack", "sysctl net.inet.tcp.functions_available", "sysctl net.inet.tcp.functions_default=rack"}}
 	if v.AtLeast("14.1") {
@@ -72,7 +72,7 @@ func rack(v catalog.Version) Step {
 	}
 	s.Why += " GENERIC kernels before 14.1 lack its timers (options TCPHPTS) and the module, so that a kernel must be built from the sources of this release; the old one stays bootable as kernel.old."
 	s.Commands = append([]string{
-		"fetch -o /tmp/src.txz https://download.freebsd.org/releases/$(uname -m)/$(uname -r | sed 's/-p[0-9]*$//')/src.txz && tar -C / -xf /tmp/src.txz",
+		"pkg install git-tiny && git clone --depth 1 --branch releng/$(uname -r | cut -d- -f1) https://git.freebsd.org/src.git /usr/src",
 		"printf 'include GENERIC\\nident RACK\\nmakeoptions WITH_EXTRA_TCP_STACKS=1\\noptions TCPHPTS\\n' > /usr/src/sys/$(uname -m)/conf/RACK",
 		"cd /usr/src && make buildkernel KERNCONF=RACK && make installkernel KERNCONF=RACK",
 		"shutdown -r now"}, s.Commands...)
