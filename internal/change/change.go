@@ -216,7 +216,7 @@ func (c *Change) takeValues(out string, skipAbsent bool, wanted map[string]strin
 		if failed[i] != "" || values[i] == nil {
 			why := cmp.Or(host.Reason(failed[i]), "no answer")
 			if !skipAbsent && !noProgram.MatchString(failed[i]) {
-				return fmt.Errorf("%s: %s cannot be read: %s; leave out what the host lacks with --skip-absent", c.conn.Name(), it.Setting, why)
+				return fmt.Errorf("%s: %s cannot be read: %s; %sleave out what the host lacks with --skip-absent", c.conn.Name(), it.Setting, why, c.moduleFirst(items, values, wanted))
 			}
 			c.Absent[it.Setting] = why
 			continue
@@ -233,6 +233,26 @@ func (c *Change) takeValues(out string, skipAbsent bool, wanted map[string]strin
 		c.watch(w[0], w[1])
 	}
 	return nil
+}
+
+// moduleFirst says to load the modules that the change would load, since what
+// cannot be read may come with one: its old value cannot be noted before that.
+func (c *Change) moduleFirst(items []Item, values []*string, wanted map[string]string) string {
+	var commands []string
+	for i, it := range items {
+		name, isKLD := strings.CutSuffix(it.Setting, "_load")
+		switch to := wanted[it.Setting]; {
+		case values[i] == nil || *values[i] == to:
+		case c.System == catalog.FreeBSD && isKLD && to == "YES":
+			commands = append(commands, "kldload "+name)
+		case c.System == catalog.Linux && isModule(it.Setting) && to == Loaded:
+			commands = append(commands, "modprobe "+name)
+		}
+	}
+	if len(commands) == 0 {
+		return ""
+	}
+	return "if it comes with a module, load that first (" + strings.Join(commands, "; ") + ") and apply again, or "
 }
 
 // lower tells whether a is a smaller number than b.
@@ -313,7 +333,11 @@ func (c *Change) write(ctx context.Context, at Place) error {
 			left = append(left, pending)
 		}
 		_, _ = c.conn.Do(ctx, host.Command(left...))
-		return fmt.Errorf("%s: the journal in %s cannot be written, nothing is changed: %s%s%w", c.conn.Name(), at.Dir, host.Reason(a.Stderr), c.advice(a.Failure), silent{a.Err()})
+		advice := c.advice(a.Failure)
+		if a.Failure == host.ReadOnly {
+			advice += "; --state-dir names another folder"
+		}
+		return fmt.Errorf("%s: the journal in %s cannot be written, nothing is changed: %s%s%w", c.conn.Name(), at.Dir, host.Reason(a.Stderr), advice, silent{a.Err()})
 	}
 	return nil
 }

@@ -95,6 +95,28 @@ func TestFreeBSDErrors(t *testing.T) {
 	}
 }
 
+// TestSettingOfAModule: a setting that is not there before a module is loaded
+// has no old value; what to do is said, and nothing is changed.
+func TestSettingOfAModule(t *testing.T) {
+	m := freebsd(t, map[string]string{"net.inet.tcp.sendbuf_max": "2097152"})
+	before := m.snapshot()
+	names := []string{"cc_htcp_load", "net.inet.tcp.cc.htcp.rtt_scaling", "net.inet.tcp.sendbuf_max"}
+	wanted := map[string]string{names[0]: "YES", names[1]: "1", names[2]: "4194304"}
+	opt := Options{StateDir: filepath.Join(m.root, "var"), root: m.root, Now: time.Now(), Wanted: wanted}
+	_, err := Begin(t.Context(), host.NewLocal(), m.system, names, opt)
+	if err == nil || !strings.Contains(err.Error(), "rtt_scaling cannot be read: unknown oid") || !strings.Contains(err.Error(), "load that first (kldload cc_htcp) and apply again, or leave out") {
+		t.Errorf("%v", err)
+	}
+	if after := m.snapshot(); after != before {
+		t.Error(difference(before, after))
+	}
+	opt.SkipAbsent = true
+	c, err := Begin(t.Context(), host.NewLocal(), m.system, names, opt)
+	if err != nil || len(c.Items) != 2 || c.Absent[names[1]] == "" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
 func TestFreeBSDNextBoot(t *testing.T) {
 	m := freebsd(t, map[string]string{"a.b": "1"})
 	m.put("boot/loader.conf", "zfs_load=\"YES\"\nnet.isr.maxthreads=\"1\"\n")
