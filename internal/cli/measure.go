@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,7 +53,8 @@ The workload disk measures the storage of one HOST, without a peer, with files
 of its own in --dir, which are removed also when it is killed.
 
 ` + workloadHelp() + `
-With --read it reads what a measuring tool printed before: ` + fmt.Sprint(workload.ParsedTools()) + `.`,
+With --read it reads what a measuring tool printed before: ` + strings.Join(workload.ParsedTools(), ", ") + `.
+Of several tests in one file the last one that has a result counts.`,
 		Example: `  wirerate measure bulk --lab rate=1gbit,rtt=20ms
   wirerate measure rr ns:a ns:b -n 5
   wirerate measure disk ssh://root@nas --dir /tank/test --json >disk.json

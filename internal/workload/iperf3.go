@@ -150,9 +150,16 @@ func parseIperf3(data []byte) (Run, error) {
 	run := Run{GoodputBPS: out.End.SumReceived.BitsPerS, Retransmits: -1, Raw: string(data), Metrics: map[string]float64{},
 		Counted: out.End.SumReceived.Seconds}
 	if u := out.End.Sum; u != nil && u.Packets > 0 && u.Seconds > 0 {
-		run.packets(u.Packets-u.Lost, u.Packets, u.Seconds)
+		all, lost := u.Packets, u.Lost
+		if back := out.End.SumReceivedReverse; back != nil && back.Packets > 0 {
+			all, lost = all+back.Packets, lost+back.Lost
+		}
+		run.packets(all-lost, all, u.Seconds)
 		run.Metrics[Jitter], run.Counted = u.JitterMS/1e3, u.Seconds
-		run.GoodputBPS = u.BitsPerS * max(0, 1-u.Lost/u.Packets)
+		// Before 3.2 there are no sums of what arrived, and the sum is the sender's.
+		if run.GoodputBPS == 0 || out.End.SumReceived.Packets == 0 {
+			run.GoodputBPS = u.BitsPerS * max(0, 1-u.Lost/u.Packets)
+		}
 	}
 	if r := out.End.SumReceivedReverse; r != nil {
 		run.GoodputBPS += r.BitsPerS

@@ -135,13 +135,21 @@ func parseIperf3Text(text string, r *Run) error {
 		role = "sender"
 	}
 	if len(roles[role]) == 0 {
-		if _, why, ok := strings.Cut(text, "iperf3: error - "); ok {
-			return errors.New(strings.TrimSpace(lastLine(why)))
-		}
-		return errNoResult
+		return iperf3Said(text)
 	}
 	r.iperf3Flows(roles, role, whole)
 	return nil
+}
+
+// iperf3Said is the error that iperf3 printed instead of a result.
+func iperf3Said(text string) error {
+	for _, what := range []string{"iperf3: error - ", "iperf3: "} {
+		if _, why, ok := strings.Cut(text, what); ok {
+			why, _, _ = strings.Cut(why, "\n")
+			return errors.New(strings.TrimSpace(why))
+		}
+	}
+	return errNoResult
 }
 
 // iperf3Flows adds up what one role says, of the sums alone where there are

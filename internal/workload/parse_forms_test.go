@@ -189,6 +189,19 @@ Percentage of the requests served within a certain time (ms)
 		map[string]float64{Requests: 990 / 0.66188, LatencyMin: 45e-6, LatencyMean: 89e-6, LatencyMax: 299e-6, Goodput: 16.88 * 1024 * 8}},
 }
 
+// TestBidirectionalUDP: both directions' datagrams count, and what arrived is
+// the receivers' number.
+func TestBidirectionalUDP(t *testing.T) {
+	run, err := ParseOutput("iperf3", []byte(`{"start":{},"intervals":[{"sum":{"bits_per_second":5e7}}],"end":{"streams":[],
+		"sum":{"seconds":2,"bytes":12500000,"bits_per_second":50000000,"jitter_ms":0.2,"lost_packets":200,"packets":400,"sender":true},
+		"sum_sent":{"seconds":2,"bits_per_second":50000000,"packets":400,"lost_packets":0},"sum_received":{"seconds":2,"bits_per_second":24000000,"packets":400,"lost_packets":200},
+		"sum_bidir_reverse":{"seconds":2,"bits_per_second":50000000,"packets":410,"lost_packets":100},
+		"sum_sent_bidir_reverse":{"seconds":2,"bits_per_second":50000000,"packets":410},"sum_received_bidir_reverse":{"seconds":2,"bits_per_second":37000000,"packets":400,"lost_packets":100}}}`))
+	if err != nil || run.GoodputBPS != 61e6 || run.Metrics[Loss] != 300.0/800 || run.Metrics[Packets] != 250 {
+		t.Errorf("%v %v", run.Metrics, err)
+	}
+}
+
 // TestDocuments: files to which iperf3 -J was written several times, cut or
 // with something before.
 func TestDocuments(t *testing.T) {

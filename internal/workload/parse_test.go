@@ -383,6 +383,7 @@ func TestToolErrors(t *testing.T) {
 		{"iperf3", "iperf3: error - unable to send control message: Bad file descriptor\n", "unable to send control message"},
 		{"iperf3", `{"event":"start","data":{}}` + "\n" + `{"event":"error","data":"unable to receive results"}` + "\n" + `{"event":"end","data":{}}`, "unable to receive"},
 		{"iperf3", `{"event":"start","data":{}}` + "\n" + `{"event":"interval","data":{}}`, "cut short"},
+		{"iperf3", "iperf3: parameter error - only one test end condition (-t, -n, -k) may be specified\n\nUsage: iperf3 [-s|-c host]\n", "only one test end condition"},
 		{"iperf", "connect failed: Connection refused\n", "connect failed"},
 		{"netperf", "establish control: are you sure there is a netserver listening on 10.0.0.2 at port 12865?\n", "are you sure"},
 		{"nuttcp", "nuttcp-t: v8.2.2: Error: server not ACKing data\n", "server not ACKing"},
