@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/vishvananda/netlink"
-	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 
 	"github.com/wirerate/wirerate/internal/host"
@@ -116,16 +115,7 @@ func (l *Lab) addHost(ctx context.Context, name string) error {
 		return fmt.Errorf("%s: network namespace: %w", name, err)
 	}
 	l.netns[name] = f
-	h, err := netlink.NewHandleAt(netns.NsHandle(f.Fd()), unix.NETLINK_ROUTE)
-	if err != nil {
-		return fmt.Errorf("%s: netlink: %w", name, err)
-	}
-	defer h.Close()
-	lo, err := h.LinkByName("lo")
-	if err != nil {
-		return fmt.Errorf("%s: lo: %w", name, err)
-	}
-	return h.LinkSetUp(lo)
+	return l.onInterface(name, "lo", func(h *netlink.Handle, lo netlink.Link) error { return h.LinkSetUp(lo) })
 }
 
 func (l *Lab) addLink(ctx context.Context, i int, e Edge, used map[string]int) error {
@@ -163,41 +153,29 @@ func (l *Lab) addLink(ctx context.Context, i int, e Edge, used map[string]int) e
 
 // configure gives an interface its MTU, queue and addresses and sets it up.
 func (l *Lab) configure(name, dev string, mtu, edge int, b bool) error {
-	h, err := netlink.NewHandleAt(netns.NsHandle(l.netns[name].Fd()), unix.NETLINK_ROUTE)
-	if err != nil {
-		return err
-	}
-	defer h.Close()
-	link, err := h.LinkByName(dev)
-	if err != nil {
-		return err
-	}
-	if err := h.LinkSetMTU(link, mtu); err != nil {
-		return fmt.Errorf("mtu %d: %w", mtu, err)
-	}
-	if err := h.LinkSetTxQLen(link, ringLength); err != nil {
-		return fmt.Errorf("txqueuelen: %w", err)
-	}
-	if err := h.LinkSetUp(link); err != nil {
-		return err
-	}
-	for _, v6 := range []bool{false, true} {
-		if v6 && mtu < minMTU6 {
-			continue
+	return l.onInterface(name, dev, func(h *netlink.Handle, link netlink.Link) error {
+		if err := h.LinkSetMTU(link, mtu); err != nil {
+			return fmt.Errorf("mtu %d: %w", mtu, err)
 		}
-		addr := &netlink.Addr{IPNet: ipNet(address(edge, b, v6))}
-		if v6 {
-			addr.Flags = unix.IFA_F_NODAD // else the first packets may come before the address is valid
+		if err := h.LinkSetTxQLen(link, ringLength); err != nil {
+			return fmt.Errorf("txqueuelen: %w", err)
 		}
-		err := h.AddrAdd(link, addr)
-		if v6 && (errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EACCES)) {
-			continue // a kernel without IPv6
+		if err := h.LinkSetUp(link); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := h.AddrAdd(link, &netlink.Addr{IPNet: ipNet(address(edge, b, false))}); err != nil {
 			return fmt.Errorf("address: %w", err)
 		}
-	}
-	return nil
+		if mtu < minMTU6 {
+			return nil
+		}
+		// Without the flag the first packets may come before the address is valid.
+		err := h.AddrAdd(link, &netlink.Addr{IPNet: ipNet(address(edge, b, true)), Flags: unix.IFA_F_NODAD})
+		if err != nil && !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.EACCES) { // a kernel without IPv6
+			return fmt.Errorf("address: %w", err)
+		}
+		return nil
+	})
 }
 
 // minMTU6 is the least MTU that IPv6 runs on (RFC 8200, section 5).
@@ -221,11 +199,11 @@ func (l *Lab) route(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	h, err := netlink.NewHandleAt(netns.NsHandle(l.netns[name].Fd()), unix.NETLINK_ROUTE)
-	if err != nil {
-		return err
-	}
-	defer h.Close()
+	return inside(l.netns[name], func(h *netlink.Handle) error { return l.addRoutes(h, name) })
+}
+
+// addRoutes gives a host a route to each link that it is not on.
+func (l *Lab) addRoutes(h *netlink.Handle, name string) error {
 	hops := l.topology.nextHops(name)
 	for i, e := range l.topology.Edges {
 		if e.A == name || e.B == name {

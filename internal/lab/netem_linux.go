@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/vishvananda/netlink"
-	"github.com/vishvananda/netns"
-	"golang.org/x/sys/unix"
 
 	"github.com/wirerate/wirerate/internal/host"
 )
@@ -21,15 +19,10 @@ func (l *Lab) addNetem(ctx context.Context, edge int, e Edge, devs [2]string) er
 			return err
 		}
 	}
-	h, err := netlink.NewHandleAt(netns.NsHandle(l.netns[e.A].Fd()), unix.NETLINK_ROUTE)
-	if err != nil {
-		return err
-	}
-	defer h.Close()
 	veth := netlink.NewVeth(netlink.LinkAttrs{Name: devs[0]})
 	veth.PeerName = devs[1]
 	veth.PeerNamespace = netlink.NsFd(l.netns[e.B].Fd())
-	if err := h.LinkAdd(veth); err != nil {
+	if err := inside(l.netns[e.A], func(h *netlink.Handle) error { return h.LinkAdd(veth) }); err != nil {
 		return fmt.Errorf("%w: veth pair: %w", ErrUnavailable, err)
 	}
 	for i, name := range []string{e.A, e.B} {
