@@ -260,6 +260,13 @@ func sampleDisk() Result {
 	return r
 }
 
+// sampleUnsteady has an interval that excludes no change and no verdict.
+func sampleUnsteady() Result {
+	r := sampleSmall(stats.NotEnough, 1.051, 1.031, 1.072)
+	r.Warnings = []string{"something comes and goes beside the runs: with whole blocks of four as observations the effect of plan does not stand yet"}
+	return r
+}
+
 // sampleAborted ended after two pairs, with lost runs.
 func sampleAborted() Result {
 	r := sampleSelf()
@@ -291,6 +298,7 @@ func samples() map[string]Result {
 		"disk":      sampleDisk(),
 		"aborted":   sampleAborted(),
 		"empty":     lost,
+		"unsteady":  sampleUnsteady(),
 		"content":   {Schema: ResultSchema, Verdict: stats.NoDifference, Plans: []plan.Plan{{Host: "a", System: catalog.Linux}}, Warnings: []string{"nothing to try"}},
 		"zero":      {},
 	}

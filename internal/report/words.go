@@ -164,6 +164,9 @@ func follow(r Result) string {
 	case r.Verdict == stats.NoDifference:
 		return "The whole interval lies within " + margin + ": there is nothing to gain here that is worth a change."
 	}
+	if e := r.Effect; e.clear() && math.Abs(e.Ratio-1) > r.Margin {
+		return "The interval alone would be enough; the warnings say why it is not."
+	}
 	return "The interval reaches across no change or is wider than " + margin + ": more pairs would decide."
 }
 

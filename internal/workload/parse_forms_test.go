@@ -136,6 +136,11 @@ Accepted connection from 10.0.0.1, port 40002
 		map[string]float64{LatencyMean: 101.25e-6, Transactions: absent}},
 	{"netperf -k without the unit", "netperf", "MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 () port 0 AF_INET to 10.0.0.2 () port 0 AF_INET : demo\nTHROUGHPUT=9876.54\nP99_LATENCY=150\n",
 		map[string]float64{Transactions: 9876.54, LatencyP99: 150e-6, Goodput: absent}},
+	{"netperf -t omni -- -o, with the columns it has by itself", "netperf", "OMNI Send TEST from 0.0.0.0 () port 0 AF_INET to 10.0.0.2 () port 0 AF_INET\nLocal Send Socket Size Final,Remote Recv Socket Size Final,Local Send Size,Elapsed Time (sec),Throughput,Throughput Units\n4194304,6291456,16384,10.00,941.20,10^6bits/s\n",
+		map[string]float64{Goodput: 941.2e6}},
+	{"netperf -P 0 TCP_RR", "netperf", "16384  131072 1        1       10.00    9876.54 \n16384  131072\n", map[string]float64{Transactions: 9876.54, Goodput: absent}},
+	{"netperf -P 0 UDP_STREAM", "netperf", "212992      64   10.00     5000000      0     256.00\n212992           10.00     4000000            204.80\n\n", map[string]float64{Packets: 400000, Goodput: 204.8e6, Loss: 0.2}},
+	{"netperf -P 0 of two streams at once", "netperf", "131072  16384  16384    10.00     400.00   \n131072  16384  16384    10.00     500.00   \n", map[string]float64{Goodput: 900e6}},
 	{"netperf -D and -O", "netperf", "OMNI Send TEST from 0.0.0.0 () port 0 AF_INET to 10.0.0.2 () port 0 AF_INET : demo\nInterim result: 9416.06 10^6bits/s over 1.000 seconds ending at 1700000000.123\nInterim result: 9300.00 10^6bits/s over 1.000 seconds ending at 1700000001.123\nThroughput Throughput  50th         99th\n           Units       Percentile   Percentile\n                       Latency      Latency\n                       Microseconds Microseconds\n\n9400.00    10^6bits/s  30           60\n",
 		map[string]float64{Goodput: 9.4e9}},
 	{"ApacheBench", "ab", `This is ApacheBench, Version 2.3 <$Revision: 1903618 $>

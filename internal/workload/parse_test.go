@@ -206,6 +206,9 @@ func TestParseOutput(t *testing.T) {
 					t.Errorf("%s: %g, want %g", name, got, want)
 				}
 			}
+			if strings.HasPrefix(o.name, "netperf -P 0") { // nor do rows of numbers
+				return
+			}
 			if strings.HasPrefix(o.name, "fping -C") && !strings.Contains(o.text, "bytes") {
 				return // one line of times says nothing of its program
 			}
