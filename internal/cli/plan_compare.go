@@ -130,6 +130,7 @@ func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) comp
 	case e.Iface != "" && strings.Contains(e.Name, ":"):
 		line.Setting += "@" + e.Iface
 	}
+	line = byOwnName(c, p, line)
 	if e.Has(conffile.Exclude) {
 		line.Verdict, line.Because = "left", "it sets nothing: it takes the setting out of the reach of patterns in the same folder"
 		return line
@@ -165,6 +166,23 @@ func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) comp
 	return g.unplannedEntry(c, p, e, line)
 }
 
+// byOwnName names what a script does by the setting that a plan has for it: a
+// module that it loads, the queueing discipline that it gives an interface.
+func byOwnName(c *catalog.Catalog, p plan.Plan, line compared) compared {
+	base, _, _ := strings.Cut(line.Setting, "@")
+	module, isModule := strings.CutPrefix(base, "module:")
+	switch {
+	case base == "tc:qdisc":
+		line.Setting = "net.core.default_qdisc"
+		line.Value, _, _ = strings.Cut(line.Value, " ")
+	case isModule && line.Value == "load":
+		if _, ok := c.Lookup(p.System, module); ok {
+			line.Setting, line.Value = module, "loaded"
+		}
+	}
+	return line
+}
+
 // unplannedEntry is the verdict of a line that sets nothing which is planned.
 func (g guideFile) unplannedEntry(c *catalog.Catalog, p plan.Plan, e conffile.Entry, line compared) compared {
 	if i := slices.IndexFunc(p.Kept, func(k plan.Kept) bool { return isSetting(k.Setting, line.Setting) }); i >= 0 {
@@ -186,6 +204,10 @@ func (g guideFile) unplannedEntry(c *catalog.Catalog, p plan.Plan, e conffile.En
 	switch {
 	case left && (!ok || e.Value == "default"):
 		line.Verdict, line.Because = "left", what
+	case strings.Contains(e.Name, "$") || !ok && e.Has(conffile.Expands):
+		line.Verdict, line.Because = "left", "what it sets is known only when the script runs"
+	case !ok && e.Has(conffile.Module):
+		line.Verdict, line.Because = "left", "a plan loads and blocks no module but those that its own settings need"
 	case !ok:
 		line.Verdict, line.Because = "unknown", "the catalog does not know it"
 		if near := c.Nearest(p.System, base, 1); len(near) > 0 {
