@@ -116,6 +116,12 @@ func TestProfilesAreValidAndSourced(t *testing.T) {
 		if seen[p.Name] || p.About == "" || p.Source == "" {
 			t.Errorf("%s is doubled, or without description or source", p.Name)
 		}
+		if !strings.Contains(p.Source, "https://") && !strings.Contains(p.Source, "RFC ") && !strings.HasPrefix(p.Source, "definition") {
+			t.Errorf("%s: no document is named in %q", p.Name, p.Source)
+		}
+		if (strings.Contains(p.Link, "jitter=") || strings.Contains(p.Link, "queue=")) && !strings.Contains(p.Source, "assumed") {
+			t.Errorf("%s: nobody says where its jitter or its queue come from", p.Name)
+		}
 		seen[p.Name] = true
 	}
 	for _, name := range []string{"dsl", "cable", "lte", "wifi", "geo-satellite", "leo-satellite", "transatlantic-10g", "metro-1g", "datacenter-25g"} {
