@@ -35,6 +35,22 @@ func TestCheckSaysWhatItFound(t *testing.T) {
 	}
 }
 
+// A transfer that was mostly left out judges nobody.
+func TestTransferMostlyLeftOutIsOfTheMachine(t *testing.T) {
+	for _, c := range []struct {
+		res  result
+		want string
+	}{
+		{result{counted: 3 * time.Second, leftOut: 2 * time.Second, enough: true}, "FAILED"},
+		{result{counted: 3 * time.Second, leftOut: 4 * time.Second, enough: true}, "no time"},
+		{result{counted: time.Second, leftOut: 0}, "no time"},
+	} {
+		if got := (CheckResult{Unit: "Mbit/s"}).transferred(c.res).within(10, 11, 0.01).String(); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%+v: %s, want %s", c.res, got, c.want)
+		}
+	}
+}
+
 // A number that is not the published one is not passed off as it.
 func TestChecksNoteWhereTheyLeaveTheTables(t *testing.T) {
 	for _, r := range responses() {
