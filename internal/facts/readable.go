@@ -29,5 +29,77 @@ func readable(s string) string {
 	if entity.MatchString(s) {
 		s = html.UnescapeString(markup.ReplaceAllString(s, ""))
 	}
-	return s
+	return withoutMargin(s)
+}
+
+// margins are what editors, loggers and tables put in front of every line.
+var margins = []*regexp.Regexp{
+	regexp.MustCompile(`^ *\d{1,6}(\t|\|) ?`),
+	regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]? `),
+	regexp.MustCompile(`^\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? `),
+	regexp.MustCompile(`^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \S+ \S+: `),
+	regexp.MustCompile(`^[|│┃] ?`),
+}
+
+// marginLines bounds what is looked at to find a margin.
+const marginLines = 400
+
+// withoutMargin takes off what stands in front of most lines when no less is
+// understood without it.
+func withoutMargin(s string) string {
+	lines := strings.Split(s, "\n")
+	known := strings.Fields(tools)
+	best, most := (*regexp.Regexp)(nil), -1
+	for _, m := range margins {
+		if !onMost(lines, m) {
+			continue
+		}
+		if most < 0 {
+			most = understood(lines, nil, known)
+		}
+		if n := understood(lines, m, known); n > most || n == most && n > 0 && best == nil {
+			best, most = m, n
+		}
+	}
+	if best == nil {
+		return s
+	}
+	for i, line := range lines {
+		if at := best.FindStringIndex(line); at != nil {
+			lines[i] = strings.TrimSuffix(line[at[1]:], " |")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// onMost reports whether four of five lines have a margin.
+func onMost(lines []string, margin *regexp.Regexp) bool {
+	with, all := 0, 0
+	for _, line := range lines[:min(len(lines), marginLines)] {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		all++
+		if at := margin.FindStringIndex(line); at != nil && !strings.Contains(line[:at[1]], "kernel") {
+			with++
+		}
+	}
+	return with > 0 && with*5 >= all*4
+}
+
+// understood counts the first lines that begin something known without a
+// margin.
+func understood(lines []string, margin *regexp.Regexp, known []string) int {
+	n := 0
+	for _, line := range lines[:min(len(lines), marginLines)] {
+		if margin != nil {
+			if at := margin.FindStringIndex(line); at != nil {
+				line = line[at[1]:]
+			}
+		}
+		if len(line) < 512 && (blockBegun(line) != "" || commandOf(line, known) != "" || looseForm(line) != nil) {
+			n++
+		}
+	}
+	return n
 }

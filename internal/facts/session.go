@@ -121,6 +121,9 @@ func LoadFile(name string) (Posted, error) {
 	if err == nil {
 		return p, nil
 	}
+	if typedOutput(fileCommand(name)) == "" {
+		return p, err
+	}
 	p, err = LoadSession("$ " + fileCommand(name) + "\n" + string(data))
 	for _, places := range p.places {
 		for i := range places {
@@ -506,11 +509,8 @@ func (o outputs) takeLoose(p passage) {
 		if w := strings.Fields(line); len(w) > 3 && slices.Contains([]string{"Linux", "FreeBSD", "OpenBSD"}, w[0]) && releaseNumber.MatchString(w[2]) {
 			collect(loose, "uname -a", strings.TrimSpace(line), p.first+i)
 		}
-		for _, l := range looseLines {
-			if l.form.MatchString(line) {
-				collect(loose, l.name, line, p.first+i)
-				break
-			}
+		if l := looseForm(line); l != nil {
+			collect(loose, l.name, line, p.first+i)
 		}
 	}
 	delete(blocks, "more of the same")
@@ -544,7 +544,14 @@ var releaseNumber = regexp.MustCompile(`^\d+\.\d`)
 
 // blockBegun finds the output that a line begins.
 func blockBegun(line string) string {
-	for _, b := range looseBlocks {
+	if len(line) > 4096 {
+		return ""
+	}
+	for i := range looseBlocks {
+		b := &looseBlocks[i]
+		if !slices.ContainsFunc(b.words, func(w string) bool { return strings.Contains(line, w) }) {
+			continue
+		}
 		if m := b.begin.FindStringSubmatchIndex(line); m != nil {
 			return string(b.begin.ExpandString(nil, b.name, line, m))
 		}

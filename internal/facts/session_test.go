@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -133,5 +134,60 @@ func TestMpstatWithInterrupts(t *testing.T) {
 		"02:03:22 PM    0    1.00    0.00    1.00    0.00    2.00   96.00    0.00    0.00  12120.00\n02:03:22 PM    1    0.00    0.00    0.00    0.00    0.00    0.00    0.00  100.00      3.00\n"}, 0)
 	if err != nil || len(f.Processors) != 2 || f.Processors[0].Interrupt < 0.97 || f.Processors[1].Idle != 1 {
 		t.Errorf("%v %+v", err, f.Processors)
+	}
+}
+
+// What editors, loggers, tables, mail and pages put around the lines does not
+// hide them, and the lines keep their places.
+func TestMargins(t *testing.T) {
+	lines := []string{"root@fw:~ # netstat -m", "2457/511/2968 mbufs in use (current/cache/total)", "2450/102/2552/2560 mbuf clusters in use (current/cache/total/max)",
+		"6/8103/0 requests for mbufs denied (mbufs/clusters/mbuf+clusters)", "root@fw:~ # uname -a", "FreeBSD fw 13.2-RELEASE FreeBSD 13.2-RELEASE GENERIC amd64"}
+	each := func(form func(i int, line string) string) string {
+		var b strings.Builder
+		for i, line := range lines {
+			b.WriteString(form(i+1, line) + "\n")
+		}
+		return b.String()
+	}
+	for what, session := range map[string]string{
+		"quoted twice": each(func(_ int, s string) string { return "> > " + s }),
+		"a table":      each(func(_ int, s string) string { return "| " + s + " |" }),
+		"numbered":     each(func(i int, s string) string { return fmt.Sprintf("%4d\t%s", i, s) }),
+		"time":         each(func(i int, s string) string { return fmt.Sprintf("[2026-11-21 10:00:%02d] %s", i, s) }),
+		"clock":        each(func(i int, s string) string { return fmt.Sprintf("10:00:%02d %s", i, s) }),
+		"a log":        each(func(i int, s string) string { return fmt.Sprintf("Nov 21 10:00:%02d fw script: %s", i, s) }),
+		"colours":      each(func(_ int, s string) string { return "\x1b[01;32m" + s + "\x1b[0m" }),
+		"a page":       "<pre>" + each(func(_ int, s string) string { return strings.ReplaceAll(s, "#", "&#35;") }) + "</pre>",
+		"indented":     each(func(_ int, s string) string { return "\t" + s }),
+	} {
+		p, err := LoadSession(session)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		f, err := p.Facts("post.txt")
+		if err != nil || f.Release != "13.2-RELEASE" {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		for _, m := range f.Memories {
+			if m.Name != "mbuf clusters" {
+				continue
+			}
+			if m.Denied != 8103 || m.Used != 2450 || f.Posted(m.Source).Line != 4 {
+				t.Errorf("%s: %+v", what, m)
+			}
+		}
+		if len(f.Memories) == 0 {
+			t.Errorf("%s: no pools", what)
+		}
+	}
+	interrupts := " 24: 5 6 PCI-MSI eth0-rx-0\n 25: 7 8 PCI-MSI eth0-rx-1\n 26: 7 8 PCI-MSI eth0-rx-2\n"
+	if got := withoutMargin(interrupts); got != interrupts {
+		t.Errorf("%q", got)
+	}
+	kernel := "Mar  3 11:20:41 gate kernel: nf_conntrack: table full, dropping packet\n"
+	if got := withoutMargin(kernel); got != kernel {
+		t.Errorf("%q", got)
 	}
 }

@@ -119,8 +119,14 @@ func (o outputs) takeTool(words []string, part section) bool {
 	return true
 }
 
+// wholeIdentity is what uname -a prints, wherever it stands in a line.
+var wholeIdentity = regexp.MustCompile(`\b(Linux|FreeBSD|OpenBSD) \S+ \d+\.\d.*$`)
+
 // unameLine completes what uname printed with fewer flags.
 func unameLine(s string) string {
+	if m := wholeIdentity.FindString(s); m != "" {
+		return m
+	}
 	words := strings.Fields(s)
 	systems := []string{"Linux", "FreeBSD", "OpenBSD"}
 	switch {
