@@ -117,7 +117,10 @@ func (e *Env) compareHistory(ctx context.Context, h *store.Store, a, b, format s
 		// Half widths of independent intervals add in squares on the log scale.
 		d := math.Log(y.Ratio / x.Ratio)
 		half := math.Hypot(math.Log(x.High/x.Low)/2, math.Log(y.High/y.Low)/2)
-		c.Ratio, c.Low, c.High = math.Exp(d), math.Exp(d-half), math.Exp(d+half)
+		if !math.IsNaN(d) && !math.IsNaN(half) {
+			exp := func(v float64) float64 { return math.Exp(min(max(v, -690), 690)) } // what JSON holds
+			c.Ratio, c.Low, c.High = exp(d), exp(d-half), exp(d+half)
+		}
 	}
 	if format == "json" {
 		return e.printJSON(c)

@@ -78,7 +78,7 @@ func sum(a, b Test, sign float64) Test {
 func (t Test) ratio(confidence float64, pairs int) Interval {
 	low, high := t.limits(confidence)
 	return Interval{
-		Ratio: math.Exp(t.Mean), Low: math.Exp(low), High: math.Exp(high),
+		Ratio: ratioOf(t.Mean), Low: ratioOf(low), High: ratioOf(high),
 		Confidence: confidence, Pairs: pairs,
 	}
 }

@@ -49,13 +49,17 @@ func PairedRatio(logRatios []float64, confidence float64) (Interval, error) {
 	}
 	half := tQuantile(test.DF, 1-(1-confidence)/2) * test.StdErr
 	return Interval{
-		Ratio:      math.Exp(test.Mean),
-		Low:        math.Exp(test.Mean - half),
-		High:       math.Exp(test.Mean + half),
+		Ratio:      ratioOf(test.Mean),
+		Low:        ratioOf(test.Mean - half),
+		High:       ratioOf(test.Mean + half),
 		Confidence: confidence,
 		Pairs:      len(logRatios),
 	}, nil
 }
+
+// ratioOf is exp, within what a float64 and JSON hold: two pairs that contradict
+// each other have limits beyond.
+func ratioOf(log float64) float64 { return math.Exp(min(max(log, -690), 690)) }
 
 // LogRatios returns log(b[i]/a[i]). Both slices need the same length and only
 // positive, finite values: a run with zero throughput has no ratio.

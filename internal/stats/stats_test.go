@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 
@@ -296,5 +297,18 @@ func TestPowerOutOfRange(t *testing.T) {
 	}
 	if got := PairsNeeded(1e-9, 1, 0.05, 0.8); got != math.MaxInt {
 		t.Errorf("an infeasible effect needs %d pairs", got)
+	}
+}
+
+// TestWildPairs: limits beyond all bounds are still numbers, which JSON holds.
+func TestWildPairs(t *testing.T) {
+	for _, logs := range [][]float64{{3, -3}, {50, -50}, {690, 700}, {-700, 700, 700}} {
+		i, err := PairedRatio(logs, 0.999)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := json.Marshal(i); err != nil || !(i.Low > 0) || i.Low > i.Ratio || i.Ratio > i.High {
+			t.Errorf("%v: %+v, %v", logs, i, err)
+		}
 	}
 }
