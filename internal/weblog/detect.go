@@ -3,6 +3,7 @@ package weblog
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,11 @@ func Detect(sample []byte, unit Unit) (*Format, error) {
 			return nil, err
 		}
 		return f.wrapped(criWrapping), nil
+	}
+	if coloured(lines) {
+		if f, err := detectLines(colourWrapping.inside(lines), unit); err == nil {
+			return f.wrapped(colourWrapping), nil
+		}
 	}
 	f, err := detectLines(lines, unit)
 	if err != nil {
@@ -85,6 +91,9 @@ func bestPreset(lines [][]byte) *Format {
 		}
 		if isSyslog(lines[0]) {
 			f = f.behindSyslog()
+		}
+		if bytes.Count(lines[0], []byte{'"'}) < p.quotes {
+			continue
 		}
 		if s := f.score(lines); s > bestScore {
 			best, bestScore = f, s
@@ -167,12 +176,15 @@ func looksLikeRequest(b []byte) bool {
 	return c == '/' || c == '*' || bytes.Contains(b[i:], []byte("://")) || string(b[:i]) == "CONNECT"
 }
 
-// durationKeys are names under which logs keep the request time, best first,
-// with the unit where the name or the program that uses it settles it.
-var durationKeys = []struct {
+// durationKey is a name in lower case with the unit of what it stands for.
+type durationKey struct {
 	name string
 	unit Unit
-}{
+}
+
+// durationKeys are names under which logs keep the request time, best first,
+// with the unit where the name or the program that uses it settles it.
+var durationKeys = []durationKey{
 	{"request_time", decimalSeconds}, {"requesttime", decimalSeconds}, {"reqtime", decimalSeconds}, {"apptime", decimalSeconds}, {"rt", decimalSeconds},
 	{"duration_ms", Milliseconds}, {"durationms", Milliseconds}, {"latency_ms", Milliseconds}, {"latencyms", Milliseconds},
 	{"elapsed_ms", Milliseconds}, {"took_ms", Milliseconds}, {"response_time_ms", Milliseconds}, {"request_time_ms", Milliseconds}, {"time_ms", Milliseconds},
@@ -181,6 +193,8 @@ var durationKeys = []struct {
 	{"httprequest.latency", UnitUnknown}, {"latency_human", UnitUnknown}, {"ta", Milliseconds}, {"tt", Milliseconds}, {"service", UnitUnknown},
 	// https://developer.konghq.com/plugins/file-log/ and pino-http
 	{"latencies.request", Milliseconds}, {"res.responsetime", Milliseconds},
+	// API Gateway's $context.responseLatency and express-winston
+	{"responselatency", Milliseconds}, {"meta.responsetime", Milliseconds},
 	// Elastic Common Schema: event.duration is in nanoseconds
 	{"event.duration", Nanoseconds},
 	// Azure Application Gateway and Front Door; whole numbers were milliseconds once
@@ -188,17 +202,19 @@ var durationKeys = []struct {
 	{"time_elapsed", UnitUnknown}, {"elapsed_time", UnitUnknown}, {"request_duration", UnitUnknown}, {"total_duration", UnitUnknown},
 	{"duration", UnitUnknown}, {"latency", UnitUnknown}, {"elapsed", UnitUnknown}, {"took", UnitUnknown}, {"response_time", UnitUnknown},
 	{"responsetime", UnitUnknown}, {"time_taken", UnitUnknown}, {"total_time", UnitUnknown}, {"process_time", UnitUnknown}, {"req_time", UnitUnknown}, {"taken", UnitUnknown},
+	// https://developers.cloudflare.com/logs/logpush/logpush-job/datasets/zone/http_requests/
+	{"edgetimetofirstbytems", Milliseconds},
 }
 
 // otherKeys are names of the other fields, best first. All are compared without
 // regard to case.
 var otherKeys = map[role][]string{
-	roleUpstream: {"upstream_response_time", "upstream_time", "urt", "upstreamtime", "tr", "latencies.proxy", "properties.serverresponselatency", "upstream_duration", "upstream_service_time", "backend_time"},
+	roleUpstream: {"upstream_response_time", "upstream_time", "urt", "upstreamtime", "tr", "latencies.proxy", "properties.serverresponselatency", "upstream_duration", "upstream_service_time", "backend_time", "integrationlatency", "originresponsedurationms"},
 	roleTime:     {"time", "timestamp", "@timestamp", "ts", "time_local", "time_iso8601", "datetime", "date_time", "start_time", "date", "msec", "started_at", "edgestarttimestamp"},
 	roleClient:   {"remote_addr", "remote_ip", "client_ip", "clientip", "client", "remoteip", "host", "ip", "fwd", "httprequest.remoteip", "remote", "clientaddr", "source.ip", "client.ip", "properties.clientip", "req.remoteaddress", "remote_address", "address", "x_forwarded_for", "http_x_forwarded_for"},
 	roleRequest:  {"request", "http_request", "req"},
-	roleMethod:   {"method", "request_method", "http_method", "requestmethod", "httprequest.requestmethod", "verb", "http.request.method", "request.method", "req.method", "properties.httpmethod", "clientrequestmethod"},
-	rolePath:     {"uri", "request_uri", "path", "url", "request_path", "uri_path", "http_path", "httprequest.requesturl", "url.path", "url.original", "request.uri", "req.url", "properties.requesturi", "clientrequesturi"},
+	roleMethod:   {"method", "request_method", "http_method", "requestmethod", "httprequest.requestmethod", "verb", "http.request.method", "request.method", "req.method", "properties.httpmethod", "clientrequestmethod", "httpmethod"},
+	rolePath:     {"uri", "request_uri", "path", "url", "request_path", "uri_path", "http_path", "httprequest.requesturl", "url.path", "url.original", "request.uri", "req.url", "properties.requesturi", "clientrequesturi", "resourcepath"},
 	roleProto:    {"protocol", "proto", "server_protocol", "http_version", "httprequest.protocol", "request.proto"},
 	roleStatus:   {"status", "status_code", "statuscode", "response_code", "code", "httprequest.status", "http.response.status_code", "response.status", "response_status", "http_status", "res.statuscode", "properties.httpstatus", "properties.httpstatuscode", "edgeresponsestatus"},
 	roleBytes:    {"body_bytes_sent", "bytes_sent", "bytes", "size", "response_size", "bytes_read", "bytes_out", "responsesize", "httprequest.responsesize", "http.response.body.bytes", "response.size", "response_body_size", "resp_size", "res.contentlength", "properties.sentbytes", "properties.responsebytes", "edgeresponsebytes"},
@@ -228,22 +244,23 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
 	s = s.unnested()
 	nginx := s.likeNginx()
 	most := 0
-	for _, d := range durationKeys {
+	known := append(slices.Clip(durationKeys), s.telling()...)
+	for _, d := range known {
 		if s.numeric(d.name) {
 			most = max(most, len(s.values[d.name]))
 		}
 	}
-	for _, d := range durationKeys {
+	for _, d := range known {
 		name, ok := s.names[d.name]
 		// A key that few lines have is not the one they all are about.
 		if !ok || !s.numeric(d.name) || 2*len(s.values[d.name]) < most {
 			continue
 		}
-		known := d.unit
-		if nginx && known == UnitUnknown {
-			known = decimalSeconds
+		usual := d.unit
+		if nginx && usual == UnitUnknown {
+			usual = decimalSeconds
 		}
-		u, err := s.unit(d.name, known, unit)
+		u, err := s.unit(d.name, usual, unit)
 		if err != nil {
 			return nil, fmt.Errorf("%s key %q: %w", kind, Escape(name, 64), err)
 		}
@@ -251,6 +268,10 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
 		for r := range numRoles {
 			for _, k := range otherKeys[r] {
 				n, ok := s.names[k]
+				if !ok && r != roleRequest {
+					k = d.name[:strings.LastIndexByte(d.name, '.')+1] + k // next to the time in an object
+					n, ok = s.names[k]
+				}
 				if ok && r == roleClient && !s.looksLike(k, startsWithAddress) {
 					continue // host and client may be names of servers
 				}
@@ -263,6 +284,9 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
 				}
 			}
 		}
+		if connect, ok := s.names["connect"]; ok && d.name == "service" && u == UnitUnknown {
+			keys[roleDuration2] = connect // Heroku's router counts it apart
+		}
 		if !s.looksLike(request, looksLikeRequest) {
 			delete(keys, roleRequest)
 		}
@@ -271,6 +295,12 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
 			f.has[r] = true
 		}
 		f.Note = fmt.Sprintf("the request time is %q in %s", Escape(name, 64), u.label())
+		if connect, ok := keys[roleDuration2]; ok {
+			f.Note = fmt.Sprintf("the request time is %q and %q in %s", Escape(connect, 64), Escape(name, 64), u.label())
+		}
+		if strings.HasSuffix(d.name, "tofirstbytems") {
+			f.Note += ": only that to the first byte is logged"
+		}
 		return f, nil
 	}
 	return nil, fmt.Errorf("%s without a known name for the request time among its keys (%s); say --format '%s:duration=KEY,unit=ms'", kind, s.some(), kind)

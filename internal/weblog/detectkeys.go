@@ -3,7 +3,9 @@ package weblog
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"sort"
+	"strings"
 )
 
 // minKeyed is the share of a sample's lines that must be JSON, LTSV or logfmt
@@ -43,8 +45,8 @@ func detectJSON(lines [][]byte, unit Unit) (f *Format, err error, ok bool) {
 		f, err := p.format()
 		return f, err, true
 	}
-	if unit == UnitUnknown && (has("responsetime", "res.statuscode") || has("duration", "response_flags") || has("duration", "controller", "action")) {
-		unit = Milliseconds // pino-http, Istio before 1.6, lograge
+	if unit == UnitUnknown && (has("responsetime", "res.statuscode") || has("duration", "response_flags") || has("duration", "controller", "action") || has("elapsed", "@mt", "requestpath")) {
+		unit = Milliseconds // pino-http, Istio before 1.6, lograge, Serilog
 	}
 	f, err = seen.keyedFormat("json", unit)
 	return f, err, true
@@ -110,6 +112,38 @@ func detectPairs(kind string, lines [][]byte, unit Unit) (f *Format, err error, 
 	}
 	f, err = seen.keyedFormat(kind, unit)
 	return f, err, true
+}
+
+// durationStems and unitEndings make names such as elapsedMilliseconds and
+// http.duration_ms, as far as the unit is part of them.
+var (
+	durationStems = []string{"duration", "elapsed", "elapsedtime", "latency", "took", "taken", "responsetime", "requesttime", "requestduration", "responseduration",
+		"timetaken", "totaltime", "processtime", "processingtime", "reqtime", "runtime", "totalduration", "totallatency", "requestlatency"}
+	unitEndings = map[string]Unit{"s": Seconds, "sec": Seconds, "secs": Seconds, "seconds": Seconds, "ms": Milliseconds, "msec": Milliseconds, "msecs": Milliseconds, "millis": Milliseconds,
+		"milliseconds": Milliseconds, "us": Microseconds, "usec": Microseconds, "usecs": Microseconds, "micros": Microseconds, "microseconds": Microseconds,
+		"microsec": Microseconds, "ns": Nanoseconds, "nsec": Nanoseconds, "nanos": Nanoseconds, "nanoseconds": Nanoseconds}
+)
+
+// telling returns the key whose name says that it is the request time, and in what
+// unit; none if several on the same level do.
+func (s *sampleValues) telling() []durationKey {
+	var found []durationKey
+	for low := range s.names {
+		name := low[strings.LastIndexByte(low, '.')+1:]
+		name = strings.NewReplacer("_", "", "-", "").Replace(name)
+		for _, stem := range durationStems {
+			rest, ok := strings.CutPrefix(name, stem)
+			if unit := unitEndings[strings.TrimPrefix(rest, "in")]; ok && unit != UnitUnknown {
+				found = append(found, durationKey{low, unit})
+			}
+		}
+	}
+	level := func(k durationKey) int { return strings.Count(k.name, ".") }
+	slices.SortFunc(found, func(a, b durationKey) int { return level(a) - level(b) })
+	if len(found) == 0 || len(found) > 1 && level(found[0]) == level(found[1]) {
+		return nil
+	}
+	return found[:1]
 }
 
 func ltsvPairs(line []byte) [][2]string {

@@ -81,6 +81,28 @@ var formatCases = []struct {
 	{name: "given format in Docker's JSON", format: `$remote_addr "$request" $status $request_time`,
 		line: `{"log":"10.0.0.1 \"GET /a HTTP/1.1\" 200 0.012\n","stream":"stdout"}`,
 		want: seen{US: 12000, Status: 200, Size: -1, Method: "GET", Path: "/a", Client: "10.0.0.1", Proto: "HTTP/1.1"}},
+	{name: "HAProxy behind RFC 5424's header",
+		line: `<134>1 2024-03-01T10:00:00.000000+00:00 lb1 haproxy 1234 - - 10.0.1.2:33317 [01/Mar/2024:12:14:14.655] in~ static/s1 0/0/3/69/72 200 2750 - - ---- 1/1/1/1/0 0/0 "GET /i HTTP/1.1"`,
+		want: seen{US: 72000, Upstream: 69000, Status: 200, Size: 2750, Unix: 1709295254, Method: "GET", Path: "/i", Client: "10.0.1.2", Proto: "HTTP/1.1"}},
+	{name: "Caddy 1, units carried, is not Traefik",
+		line: "192.0.2.1 - - [01/Mar/2024:00:00:00 +0000] \"GET / HTTP/1.1\" 200 2326 \"-\" \"curl\" 1.234567ms\n192.0.2.1 - - [01/Mar/2024:00:00:00 +0000] \"GET / HTTP/1.1\" 200 2326 \"-\" \"curl\" 734.567µs",
+		want: seen{US: 734, Status: 200, Size: 2326, Unix: 1709251200, Method: "GET", Path: "/", Client: "192.0.2.1", Proto: "HTTP/1.1"}},
+	{name: "Caddy, durations as Go writes them", format: "caddy", line: `{"duration":"1m2.5s","status":200}`,
+		want: seen{US: 62500000, Status: 200, Size: -1}},
+	{name: "colours of a terminal (morgan dev)", line: "\x1b[0mGET /a \x1b[32m200\x1b[0m 5.123 ms - 12\x1b[0m\n\x1b[0mGET /b \x1b[36m304\x1b[0m 1.5 ms - -\x1b[0m",
+		want: seen{US: 1500, Status: 304, Size: -1, Method: "GET", Path: "/b"}},
+	{name: "colours in Docker's JSON", line: `{"log":"\u001b[0mGET /a \u001b[32m200\u001b[0m 5.123 ms - 12\u001b[0m\n","stream":"stdout"}`,
+		want: seen{US: 5123, Status: 200, Size: -1, Method: "GET", Path: "/a"}},
+	{name: "a key that names its unit, in an object", line: `{"http":{"method":"GET","url":"/a","status_code":200,"duration_ms":12.5},"level":"info"}`,
+		want: seen{US: 12500, Status: 200, Size: -1, Method: "GET", Path: "/a"}},
+	{name: "a key that names its unit", line: `{"remoteIP":"192.0.2.1","request":"GET /a HTTP/1.1","status":"200","responseTimeMicros":"12345"}`,
+		want: seen{US: 12345, Status: 200, Size: -1, Method: "GET", Path: "/a", Client: "192.0.2.1", Proto: "HTTP/1.1"}},
+	{name: "LTSV of a key that names its unit", line: "time:01/Mar/2024:00:00:00 +0000\tmethod:GET\turi:/\tstatus:200\tsize:26\ttaken_sec:0.045",
+		want: seen{US: 45000, Status: 200, Size: 26, Unix: 1709251200, Method: "GET", Path: "/"}},
+	{name: "API Gateway", line: `{"ip":"192.0.2.1","requestTime":"01/Mar/2024:00:00:00 +0000","httpMethod":"GET","resourcePath":"/a","status":"200","responseLatency":"45","integrationLatency":"40"}`,
+		want: seen{US: 45000, Upstream: 40000, Status: 200, Size: -1, Method: "GET", Path: "/a", Client: "192.0.2.1"}},
+	{name: "Cloudflare Logpush: the first byte's time", line: `{"ClientIP":"192.0.2.1","ClientRequestMethod":"GET","ClientRequestURI":"/a","EdgeResponseBytes":46,"EdgeResponseStatus":200,"EdgeStartTimestamp":"2024-03-01T00:00:00Z","EdgeTimeToFirstByteMs":45}`,
+		want: seen{US: 45000, Status: 200, Size: 46, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.1"}},
 	{name: "Traefik 2.1.6 without quotes",
 		line: `127.0.0.1 - - [13/Mar/2020:18:49:07 +0000] "GET /ping HTTP/1.1" 200 2 "-" "-" 1 "ping@internal" - 3ms`,
 		want: seen{US: 3000, Status: 200, Size: 2, Unix: 1584125347, Method: "GET", Path: "/ping", Client: "127.0.0.1", Proto: "HTTP/1.1"}},
@@ -154,7 +176,7 @@ var formatCases = []struct {
 		want: seen{US: 57000, Status: 200, Size: 12, Unix: 1709251200, Method: "POST", Path: "/foo?x"}},
 	{name: "logfmt with units (Heroku)",
 		line: `2024-03-01T00:00:00.1+00:00 heroku[router]: at=info method=GET path="/x y" host=e.org fwd="192.0.2.1" dyno=web.1 connect=1ms service=18ms status=200 bytes=13`,
-		want: seen{US: 18000, Status: 200, Size: 13, Method: "GET", Path: "/x y", Client: "192.0.2.1"}},
+		want: seen{US: 19000, Status: 200, Size: 13, Method: "GET", Path: "/x y", Client: "192.0.2.1"}},
 	{name: "JSON by key", format: "json:duration=took.ms,status=code,unit=ms", line: `{"took":{"x":[1,{"a":"]"}],"ms":"7.5"},"code":"201"}`,
 		want: seen{US: 7500, Status: 201, Size: -1}},
 	{name: "whole numbers with --unit", unit: Microseconds,
@@ -257,6 +279,8 @@ func TestDetectAsksWhatItCannotKnow(t *testing.T) {
 		{`192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.0" 200 5 83412`, "say --unit us"},
 		{`192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.0" 200 5 "-" "x"`, "found no column with the request time"},
 		{`{"duration":12.5,"status":200,"path":"/"}`, "say --unit"},
+		{`{"a_duration_ms":12.5,"b":{"duration_ms":1},"c":{"duration_ms":2},"status":200}`, "json:duration=KEY"},
+		{`192.0.2.1 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.1" 200 26 "-" "curl" 1234 0.000567 hit`, "may be the request time in us"},
 		{`{"level":"info","msg":"x"}`, "json:duration=KEY"},
 		{"hello", "say --format"},
 		{"\x1b[31mred", `\x1b[31mred`},
@@ -265,6 +289,24 @@ func TestDetectAsksWhatItCannotKnow(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.line, err, c.want)
 		}
+	}
+}
+
+// TestUnknownUnitIsAnError: W3C's time-taken without a word of whose it is.
+func TestUnknownUnitIsAnError(t *testing.T) {
+	read := func(software string) *Sketch {
+		text := "#Version: 1.0\n" + software + "#Fields: date time c-ip cs-method cs-uri-stem sc-status time-taken\n2024-03-01 00:00:01 192.0.2.9 GET /a 200 187\n"
+		s, err := Read(context.Background(), []string{"-"}, strings.NewReader(text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if in := read("").Inputs[0]; in.Err == nil || !strings.Contains(in.Problem(), "say --unit") {
+		t.Errorf("without #Software: %+v", in)
+	}
+	if in := read("#Software: Microsoft Internet Information Services 10.0\n").Inputs[0]; in.Err != nil || in.Note != "times in ms" {
+		t.Errorf("of IIS: %+v", in)
 	}
 }
 

@@ -451,6 +451,9 @@ func isSyslog(line []byte) bool {
 // syslogEnd returns where the message of a syslog line begins: after the
 // "program[pid]: " or "program: " in its first 128 bytes; -1 if there is none.
 func syslogEnd(line []byte) int {
+	if end := structuredEnd(line); end > 0 {
+		return end
+	}
 	head := line[:min(len(line), 128)]
 	if i := bytes.Index(head, []byte("]: ")); i >= 0 {
 		return i + 3
@@ -460,4 +463,31 @@ func syslogEnd(line []byte) int {
 		return i + 2
 	}
 	return -1
+}
+
+// structuredEnd returns where the message of RFC 5424's "<134>1 time host program
+// id kind [data] message" begins, 0 if the line is none.
+func structuredEnd(line []byte) int {
+	close := bytes.IndexByte(line[:min(len(line), 5)], '>')
+	if close < 2 || line[0] != '<' || !hasPrefix(line[close+1:], "1 ") {
+		return 0
+	}
+	pos := close + 3
+	for range 5 {
+		blank := bytes.IndexByte(line[pos:], ' ')
+		if blank < 0 {
+			return 0
+		}
+		pos += blank + 1
+	}
+	if hasPrefix(line[pos:], "- ") {
+		return pos + 2
+	}
+	if !hasPrefix(line[pos:], "[") {
+		return 0
+	}
+	if i := bytes.Index(line[pos:], []byte("] ")); i > 0 {
+		return pos + i + 2
+	}
+	return 0
 }

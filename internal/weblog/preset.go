@@ -11,6 +11,8 @@ type preset struct {
 	// asked presets are not tried by Detect: they look like others whose times
 	// have another unit.
 	asked bool
+	// quotes is how many quotation marks a line has at least.
+	quotes int
 }
 
 const (
@@ -42,7 +44,7 @@ var presets = []preset{
 	// https://docs.aws.amazon.com/AmazonS3/latest/userguide/LogFormat.html
 	{name: "s3", title: "Amazon S3 server access log", unit: Milliseconds, text: `$owner $bucket [$time] $client $requester $request_id $operation $key "$request" $status $error $bytes $object_size $duration $upstream "$rest`},
 	// https://doc.traefik.io/traefik/observability/access-logs/
-	{name: "traefik", title: "Traefik common log format", unit: Milliseconds, text: combined + ` $count "$router" $server ${duration}ms`},
+	{name: "traefik", title: "Traefik common log format", unit: Milliseconds, quotes: 8, text: combined + ` $count "$router" $server ${duration}ms`},
 	// https://kubernetes.github.io/ingress-nginx/user-guide/nginx-configuration/log-format/
 	{name: "ingress-nginx", title: "Kubernetes ingress-nginx", unit: Seconds, text: combined + ` $request_length $request_time [$proxy_upstream_name] [$proxy_alternative_upstream_name] $upstream_addr $upstream_response_length $upstream_response_time $upstream_status $req_id`},
 	// HAProxy configuration manual, section 8.2.3 and "option httplog clf"

@@ -56,7 +56,9 @@ func Read(ctx context.Context, names []string, stdin io.Reader, opt Options) (*S
 			return nil, err
 		}
 		in := Input{Name: name}
-		in.Err = readInput(ctx, &in, stdin, &opt, total, segs, &pos)
+		if err := readInput(ctx, &in, stdin, &opt, total, segs, &pos); err != nil {
+			in.Err = err
+		}
 		total.Inputs = append(total.Inputs, in)
 	}
 	total.clusters = segs.list()
@@ -161,8 +163,29 @@ func collect(in *Input, workers []*worker, lines []uint32, total *Sketch, segs *
 	for _, n := range lines {
 		in.Lines += uint64(n)
 	}
+	in.Err = noteUnit(in, workers)
 	total.examples = append(total.examples, placeSkips(in.Name, raw, lines)...)
 	total.examples = total.examples[:min(len(total.examples), maxExamples)]
+}
+
+// noteUnit says in what unit the times of the input were taken, unless that is said
+// already. The error is for a log that gave no request because its unit is not
+// known.
+func noteUnit(in *Input, workers []*worker) error {
+	var requests, without uint64
+	for _, w := range workers {
+		requests += w.sketch.Requests + w.sketch.Filtered
+		without += w.sketch.skipped[faultUnit]
+	}
+	if requests == 0 && without > 0 {
+		return errors.New("whole numbers do not say the unit of the request time: say --unit s, ms or us (IIS writes ms)")
+	}
+	if u := workers[0].format.Unit; in.Note == "" && requests > 0 && u != decimalSeconds {
+		in.Note = "times in " + u.label()
+	} else if in.Note == "" && requests > 0 {
+		in.Note = "times in s"
+	}
+	return nil
 }
 
 // run takes blocks until there are none left.

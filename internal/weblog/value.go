@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 )
 
 // Unit is the unit of the request times in a log.
@@ -180,6 +181,16 @@ func parseOddMicros(b []byte, i int, n uint64, scale int, unit Unit) (us, step u
 		return scaleMicros(n, scale)
 	case "ns":
 		return scaleMicros(n, scale-3)
+	}
+	if b[i] == 'm' || b[i] == 'h' { // Go's 1m2.5s
+		d, err := time.ParseDuration(string(b))
+		if err != nil {
+			return 0, 0, faultShape
+		}
+		if d.Microseconds() >= MaxMicros {
+			return 0, 0, faultAbsurd
+		}
+		return uint64(d.Microseconds()), 1, faultNone
 	}
 	if b[i] != 'e' && b[i] != 'E' {
 		return 0, 0, faultShape

@@ -8,12 +8,58 @@ import (
 // wrapping is what container engines and collectors write around the lines of a
 // program. It is not changed by use.
 type wrapping struct {
-	label string    // for people
-	text  *jsonPlan // finds the line in an object, as roleRequest; nil: CRI's prefix
+	label   string    // for people
+	colours bool      // take out what colours the text on a terminal
+	text    *jsonPlan // finds the line in an object, as roleRequest; nil: CRI's prefix
 }
 
 // criWrapping is "2016-10-06T00:17:09.669794202Z stdout F ...".
 var criWrapping = &wrapping{label: "in a Kubernetes log"}
+
+// colourWrapping is text with the escape sequences that colour it on a terminal.
+var colourWrapping = &wrapping{label: "in colours", colours: true}
+
+// appendPlain appends text without "ESC [ digits m" sequences. to may be the start
+// of text.
+func appendPlain(to, text []byte) []byte {
+	for len(text) > 0 {
+		if n := colourLength(text); n > 0 {
+			text = text[n:]
+			continue
+		}
+		to = append(to, text[0])
+		text = text[1:]
+	}
+	return to
+}
+
+// colourLength returns the length of the sequence that text begins with, 0 if there
+// is none.
+func colourLength(text []byte) int {
+	if !hasPrefix(text, "\x1b[") {
+		return 0
+	}
+	for i, c := range text[2:] {
+		if c == 'm' {
+			return i + 3
+		}
+		if c-'0' >= 10 && c != ';' {
+			break
+		}
+	}
+	return 0
+}
+
+// coloured reports whether most of the lines hold colours.
+func coloured(lines [][]byte) bool {
+	n := 0
+	for _, l := range lines {
+		if i := bytes.Index(l, []byte("\x1b[")); i >= 0 && colourLength(l[i:]) > 0 {
+			n++
+		}
+	}
+	return 2*n > len(lines)
+}
 
 // textKeys are where objects keep the program's line: Docker's json-file driver
 // and Fluent Bit, journald, Google Cloud, Elastic's shippers, Loki's.
@@ -28,6 +74,10 @@ func jsonWrapping(key string) *wrapping {
 // unwrap returns the program's own line; it may lie in *buf, which is
 // overwritten.
 func (k *wrapping) unwrap(line []byte, buf *[]byte) ([]byte, bool) {
+	if k == colourWrapping {
+		*buf = appendPlain((*buf)[:0], line)
+		return *buf, true
+	}
 	if k.text == nil {
 		return unwrapCRI(line)
 	}
@@ -36,6 +86,9 @@ func (k *wrapping) unwrap(line []byte, buf *[]byte) ([]byte, bool) {
 		return nil, false
 	}
 	*buf = appendUnescaped((*buf)[:0], found[roleRequest].of(line))
+	if k.colours {
+		*buf = appendPlain((*buf)[:0], *buf)
+	}
 	return bytes.TrimRight(*buf, "\r\n"), true
 }
 
@@ -126,6 +179,10 @@ func detectInJSON(lines [][]byte, unit Unit) *Format {
 	for _, key := range textKeys {
 		k := jsonWrapping(key)
 		if inner := k.inside(lines); inner != nil {
+			if coloured(inner) {
+				k.colours = true
+				inner = k.inside(lines)
+			}
 			if f, err := detectLines(inner, unit); err == nil {
 				return f.wrapped(k)
 			}

@@ -1,0 +1,151 @@
+package weblog
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// separators are what columns may be separated by, in the order tried.
+const separators = "\t |,"
+
+// piece is one part of a line between separators: in brackets, in quotes, or bare,
+// perhaps as key=value.
+type piece struct {
+	kind byte // '[', '"' or 'w'
+	key  string
+	text []byte
+	pad  bool // blanks stand before it
+}
+
+// split takes a line apart.
+func split(line []byte, sep byte) []piece {
+	var out []piece
+	for pos := 0; pos < len(line); {
+		p := piece{kind: 'w'}
+		for sep == ' ' && pos > 0 && line[pos] == ' ' && pos+1 < len(line) {
+			p.pad = true
+			pos++
+		}
+		if eq := keyLength(line[pos:]); eq > 0 {
+			p.key = string(line[pos : pos+eq+1])
+			pos += eq + 1
+		}
+		end := -1
+		if pos < len(line) && line[pos] == '"' {
+			p.kind = '"'
+			end = quoteEnd(line, pos+1)
+		} else if pos < len(line) && line[pos] == '[' {
+			p.kind = '['
+			if i := bytes.IndexByte(line[pos:], ']'); i > 0 {
+				end = pos + i
+			}
+		}
+		if end > 0 && (end+1 == len(line) || line[end+1] == sep) {
+			p.text = line[pos+1 : end]
+			pos = end + 2
+		} else {
+			p.kind = 'w'
+			end = len(line)
+			if i := bytes.IndexByte(line[pos:], sep); i >= 0 {
+				end = pos + i
+			}
+			p.text = line[pos:end]
+			pos = end + 1
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// keyLength returns the length of a key that b begins with, before its "=";
+// 0 if there is none.
+func keyLength(b []byte) int {
+	for i, c := range b {
+		if c == '=' {
+			return i
+		}
+		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') || i > 30 {
+			return 0
+		}
+	}
+	return 0
+}
+
+// table is a sample in columns: the lines of the commonest shape.
+type table struct {
+	sep   byte
+	shape []piece // text unused
+	rows  [][]piece
+}
+
+func tableOf(lines [][]byte, sep byte) table {
+	shapes := map[string][][]piece{}
+	var best string
+	for _, l := range lines {
+		row := split(l, sep)
+		var sig strings.Builder
+		for _, p := range row {
+			sig.WriteByte(p.kind)
+			sig.WriteString(p.key)
+		}
+		s := sig.String()
+		shapes[s] = append(shapes[s], row)
+		if len(shapes[s]) > len(shapes[best]) || len(shapes[s]) == len(shapes[best]) && len(s) > len(best) {
+			best = s
+		}
+	}
+	t := table{sep: sep, rows: shapes[best]}
+	if len(t.rows) > 0 {
+		t.shape = slices.Clone(t.rows[0])
+	}
+	for _, row := range t.rows {
+		for i := range row {
+			t.shape[i].pad = t.shape[i].pad || row[i].pad
+		}
+	}
+	return t
+}
+
+// all reports whether test holds for every value of a column that is not "-",
+// and for at least one.
+func (t *table) all(col int, test func([]byte) bool) bool {
+	found := false
+	for _, row := range t.rows {
+		v := row[col].text
+		if string(v) == "-" {
+			continue
+		}
+		if !test(v) {
+			return false
+		}
+		found = true
+	}
+	return found
+}
+
+// find returns the first column from on that test holds for, -1 if none.
+func (t *table) find(from int, test func([]byte) bool) int {
+	for i := from; i < len(t.shape); i++ {
+		if t.all(i, test) {
+			return i
+		}
+	}
+	return -1
+}
+
+// only returns the one column without a role that test holds for, -1 if there
+// is none or several.
+func (t *table) only(roles []role, test func([]byte) bool) int {
+	found := -1
+	for i := range t.shape {
+		if roles[i] != roleNone || !t.all(i, test) {
+			continue
+		}
+		if found >= 0 {
+			return -1
+		}
+		found = i
+	}
+	return found
+}
