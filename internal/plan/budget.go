@@ -51,6 +51,10 @@ func (b *Budget) states(p *Plan, r Request) {
 	if !ok || r.Load.States <= 0 {
 		return
 	}
+	if limit < r.Load.States {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("the firewall keeps at most %.0f of the %.0f states expected, as the memory has room for no more: connections beyond are refused; add memory, or shorten the timeouts of what needs no state",
+			limit, r.Load.States))
+	}
 	b.States, b.StateMemory = limit, limit*table.each
 	if buckets, ok := number(p.value(table.hash, r)); ok && table.hash != "" {
 		b.StateMemory += buckets * table.bucket

@@ -121,3 +121,20 @@ func TestStates(t *testing.T) {
 		}
 	}
 }
+
+// TestTooManyStates: a table that the memory does not hold is said.
+func TestTooManyStates(t *testing.T) {
+	for system, release := range map[catalog.System]catalog.Version{catalog.Linux: "6.12", catalog.FreeBSD: "14.2", catalog.OpenBSD: "7.8"} {
+		for _, c := range []struct {
+			memory units.Bytes
+			said   bool
+		}{{256 * units.MiB, true}, {64 * units.GiB, false}} {
+			m := server(system, release)
+			m.Memory = c.memory
+			p := planned(t, Request{Path: facts.Path{Rate: units.Gbit, RTT: 20 * time.Millisecond, MTU: 1500}, Role: "router", Machine: m, Load: Load{States: 2e6}})
+			if said := strings.Contains(strings.Join(p.Warnings, "\n"), "of the 2000000 states expected"); said != c.said {
+				t.Errorf("%s with %s: %q", system, c.memory, p.Warnings)
+			}
+		}
+	}
+}

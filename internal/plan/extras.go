@@ -58,6 +58,9 @@ func (p *Plan) modulesOf(rec *catalog.Record, ch Change, m Machine) []string {
 	if byValue || p.System == catalog.OpenBSD {
 		return nil
 	}
+	if _, has := m.Running[ch.Setting]; has && p.System == catalog.Linux {
+		return nil // loaded, or part of the kernel
+	}
 	if p.System == catalog.Linux {
 		// A sysctl.d line for a module that is not yet loaded fails at boot.
 		return slices.DeleteFunc(slices.Clone(rec.Needs), func(n string) bool { return n != "nf_conntrack" })

@@ -138,7 +138,7 @@ func (p *Plan) harden(c *catalog.Catalog, m Machine) {
 			cost += " (" + h.source + ")"
 		}
 		p.Changes = append(p.Changes, Change{Setting: h.setting, From: running, To: h.value, Default: knownDefault(def), Kind: rec.Kind, Belongs: rec.Belongs[0],
-			Does: rec.Does, Because: "Security, at this cost: " + cost + ". Asked for with --harden.", Evidence: bestGrade(rec.Evidence),
+			Does: rec.Does, Because: "Security. Cost: " + cost + ". Asked for with --harden.", Evidence: bestGrade(rec.Evidence),
 			Risk: rec.Risk, Undo: undo, Sources: rec.Sources})
 	}
 }

@@ -229,3 +229,16 @@ func TestPFOnlyWhereItIs(t *testing.T) {
 		t.Error("pf is there and its table is left alone")
 	}
 }
+
+// TestModulesThatAreThere: a setting that a host has needs no module loaded.
+func TestModulesThatAreThere(t *testing.T) {
+	m := server(catalog.Linux, "6.12")
+	r := Request{Path: longFat(), Role: "router", Machine: m, Load: Load{States: 1e6}}
+	if p := planned(t, r); valueOf(p, "nf_conntrack") != "loaded" {
+		t.Error("a described router is not given nf_conntrack")
+	}
+	r.Machine.Running = map[string]string{"net.netfilter.nf_conntrack_max": "262144", "net.netfilter.nf_conntrack_buckets": "65536"}
+	if p := planned(t, r); valueOf(p, "nf_conntrack") != "" || valueOf(p, "net.netfilter.nf_conntrack_max") == "" {
+		t.Errorf("a kernel with connection tracking: %+v", p.Changes)
+	}
+}
