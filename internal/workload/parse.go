@@ -141,7 +141,7 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 func DetectTool(data []byte) string {
 	head := string(data[:min(len(data), 64<<10)])
 	for _, sign := range []struct{ tool, text string }{
-		{"fio", `"fio version"`}, {"diskinfo", " usec/IO = "}, {"diskinfo", " kbytes/sec\n"}, {"diskinfo", "# sectorsize"}, {"sockperf", "sockperf:"}, {"h2load", "time for request:"}, {"ab", "ApacheBench"}, {"wrk", "Thread Stats"},
+		{"fio", `"fio version"`}, {"diskinfo", " usec/IO = "}, {"diskinfo", " kbytes/sec\n"}, {"diskinfo", "# sectorsize"}, {"sockperf", "sockperf:"}, {"h2load", "time for request:"}, {"h2load", " succeeded, "}, {"ab", "ApacheBench"}, {"wrk", "Thread Stats"},
 		{"fping", "xmt/rcv/%loss"}, {"fping", "xmt/rcv/%return"}, {"fping", "% loss)"}, {"fping", `{"resp": {`}, {"fping", `{"summary": {`}, {"fping", `{"vSum": {`}, {"ping", "ping statistics"}, {"ping", "ping6 statistics"}, {"tcpbench", "elapsed_ms"}, {"tcpbench", "tcpbench statistics"}, {"tcpbench", "tcpbench server statistics"}, {"tcpbench", " Peak Mbps: "},
 		{"iperf3", `"bits_per_second"`}, {"iperf3", "iperf Done"}, {"iperf3", "- - - - -"}, {"iperf", "Cwnd/RTT"}, {"iperf3", "Cwnd"}, {"netperf", "AF_INET"}, {"netperf", "THROUGHPUT"},
 		{"nuttcp", "megabytes="}, {"nuttcp", " real seconds = "}, {"iperf3", " sender\n"}, {"iperf", "[ ID] Interval"}, {"iperf", "[SUM-cnt] Interval"}, {"netperf", "Throughput Units"},

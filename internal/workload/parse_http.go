@@ -99,7 +99,7 @@ var (
 )
 
 // parseH2load reads h2load's text: min, max, mean and spread of the time for a
-// request, and from 1.66 on the median and percentiles in columns.
+// request; after 1.68 the median and percentiles are columns, too.
 func parseH2load(text string, r *Run) error {
 	m := h2Finished.FindStringSubmatch(text)
 	if m == nil {
