@@ -111,11 +111,13 @@ func parseH2load(text string, r *Run) error {
 	}
 	r.Metrics[Requests] = number(m[2])
 	if m := h2Requests.FindStringSubmatch(text); m != nil && r.Counted > 0 {
-		r.Metrics[Errors] = number(m[2]) + number(m[3]) + number(m[4])
+		// Failed are all: the errored and the timed out are among them
+		// (h2load(1)), and so are answers that are not 2xx or 3xx.
+		r.Metrics[Errors] = max(number(m[2]), number(m[3]))
 		done := number(m[1])
 		if s := h2Status.FindStringSubmatch(text); s != nil {
 			done = min(done, number(s[1])+number(s[2]))
-			r.Metrics[Errors] += number(s[3]) + number(s[4])
+			r.Metrics[Errors] = max(r.Metrics[Errors], number(s[3])+number(s[4]))
 		}
 		r.Metrics[Requests] = done / r.Counted
 	}
