@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -399,6 +400,11 @@ func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before
 		return usagef("--follow and --parquet do not go together")
 	case opt.interval <= 0:
 		return usagef("--interval %s is not a time to wait", opt.interval)
+	}
+	for _, name := range names {
+		if _, err := os.Stat(name); name != "-" && errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(env.Stderr, "wirerate: %s is not there yet; waiting for it\n", weblog.Escape(name, 512))
+		}
 	}
 	if opt.lasting > 0 {
 		var stop context.CancelFunc

@@ -16,7 +16,8 @@ const pollEvery = 100 * time.Millisecond
 
 // Follow counts the lines of logs that are still being written, and calls show
 // with what has been counted every interval and at the end. It follows a name
-// through rotation (another file under the same name, or one cut to nothing);
+// through rotation (another file under the same name, or one cut to nothing), and
+// waits for one that leads nowhere yet;
 // "-" is stdin. It returns nil when ctx ends, or when stdin is all there was.
 func Follow(ctx context.Context, names []string, stdin io.Reader, opt Options, interval time.Duration, show func(*Sketch)) error {
 	var tails []*tail
@@ -24,7 +25,7 @@ func Follow(ctx context.Context, names []string, stdin io.Reader, opt Options, i
 		t := &tail{name: name, opt: &opt}
 		if name == "-" {
 			t.pipe = pump(ctx, stdin)
-		} else if err := t.open(); err != nil {
+		} else if err := t.open(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		defer t.close()

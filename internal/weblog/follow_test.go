@@ -38,7 +38,7 @@ func TestFollowThroughRotation(t *testing.T) {
 		}},
 		{4, func() { write(line, os.O_TRUNC) }},
 	}
-	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer stop()
 	var last *Sketch
 	err := Follow(ctx, []string{name}, nil, Options{}, time.Millisecond, func(s *Sketch) {
@@ -53,6 +53,49 @@ func TestFollowThroughRotation(t *testing.T) {
 	})
 	if err != nil || last.Requests != 5 || last.Skipped() != 1 || last.Times().Count() != 5 {
 		t.Fatalf("error %v, %d requests, %d skipped, %d steps left", err, last.Requests, last.Skipped(), len(steps))
+	}
+}
+
+// TestFollowWaitsForFile: the log appears later, is renamed and written on, and the
+// next one appears later, too.
+func TestFollowWaitsForFile(t *testing.T) {
+	const line = `192.0.2.1 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-" 0.010` + "\n"
+	name := t.TempDir() + "/access.log"
+	write := func(name, text string) {
+		t.Helper()
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	steps := []func(){
+		func() { write(name, line) },
+		func() {
+			if err := os.Rename(name, name+".1"); err != nil {
+				t.Fatal(err)
+			}
+			write(name+".1", line)
+		},
+		func() { write(name, line) },
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer stop()
+	var last *Sketch
+	err := Follow(ctx, []string{name}, nil, Options{}, time.Millisecond, func(s *Sketch) {
+		last = s
+		if int(s.Requests) == 3-len(steps) && len(steps) > 0 {
+			steps[0]()
+			steps = steps[1:]
+		} else if s.Requests == 3 {
+			stop()
+		}
+	})
+	if err != nil || last.Requests != 3 || last.Skipped() != 0 {
+		t.Fatalf("error %v, %d requests, %d steps left", err, last.Requests, len(steps))
 	}
 }
 
