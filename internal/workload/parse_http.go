@@ -57,7 +57,12 @@ func parseWrk(text string, r *Run) error {
 
 var abPart = regexp.MustCompile(`^ *([0-9]+)% +([0-9]+)`)
 
-// parseAb reads ApacheBench's text.
+// abFailed says of what kind the failed requests are; Receive is not in all
+// versions.
+var abFailed = regexp.MustCompile(`\(Connect: \d+,(?: Receive: \d+,)? Length: (\d+), Exceptions: \d+\)`)
+
+// parseAb reads ApacheBench's text. It calls an answer failed that is longer or
+// shorter than the first one was: such are answers all the same, which is said.
 func parseAb(text string, r *Run) error {
 	fields := map[string]float64{}
 	lines(text, func(line string) {
@@ -81,6 +86,11 @@ func parseAb(text string, r *Run) error {
 		return errors.New("no completed requests in it: the test did not end")
 	}
 	r.Counted = fields["Time taken for tests"]
+	if m := abFailed.FindStringSubmatch(text); m != nil && number(m[1]) > 0 {
+		n := min(number(m[1]), fields["Failed requests"])
+		fields["Failed requests"] -= n
+		r.warn("lengths-differ", n, "%.0f answers had another length than the first one, which ab calls failed (its -l does not): they count as answered here", n)
+	}
 	r.Metrics[Errors] = fields["Failed requests"] + fields["Write errors"] + fields["Non-2xx responses"]
 	r.Metrics[Requests] = max(0, fields["Complete requests"]-r.Metrics[Errors]) / r.Counted
 	if v := fields["Time per request"]; v > 0 {
