@@ -52,6 +52,9 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 		return []finding{{code: "unknown-key", severity: Warning, message: e.Name + " is no setting but the name of a group of them",
 			because: "Only its members can be set, such as " + k.names[at] + "."}}
 	}
+	if f := k.dottedInterface(e); f != nil {
+		return []finding{*f}
+	}
 	prefix := k.coveredBy(e.Name)
 	if prefix == "" {
 		return nil
@@ -67,6 +70,22 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 		f.severity = Info
 	}
 	return []finding{f}
+}
+
+// dottedInterface finds settings of an interface whose name holds a dot, such
+// as a VLAN's, which is lost in a name of dots.
+func (k *checker) dottedInterface(e conffile.Entry) *finding {
+	parts := strings.Split(e.Name, ".")
+	if k.system != catalog.Linux || len(parts) != 6 || parts[0] != "net" || parts[2] != "conf" && parts[2] != "neigh" {
+		return nil
+	}
+	r := k.lookup(strings.Join([]string{parts[0], parts[1], parts[2], "*", parts[5]}, "."))
+	if r == nil {
+		return nil
+	}
+	return &finding{code: "unknown-key", severity: Warning, sources: []string{"sysctl(8)", "sysctl.d(5)"},
+		message: fmt.Sprintf("%s does not exist: write net/%s/%s/%s.%s/%s", e.Name, parts[1], parts[2], parts[3], parts[4], parts[5]),
+		because: "In a name of dots the dot of the interface separates too; in one of slashes it does not."}
 }
 
 // coveredBy returns the complete subtree that a name lies in, "" for none.
