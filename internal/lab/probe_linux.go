@@ -60,13 +60,32 @@ func (l *Lab) send(ctx context.Context, s stream) (received, error) {
 	defer unix.Close(rx)
 	peer := net.ParseIP(l.PeerAddr()).To4()
 	to := &unix.SockaddrInet4{Port: probePort, Addr: [4]byte(peer)}
+	before, _ := l.Stats()
 	err = s.transmit(ctx, tx, to, start)
 	select {
 	case <-ctx.Done():
 	case <-time.After(s.settle):
 	}
+	l.settle(ctx, before, int64(s.count))
 	close(stop)
 	return got, errors.Join(err, <-done, ctx.Err())
+}
+
+// settle waits until the first link has done with n segments more than before,
+// on a machine however slow; not for long, as some may never have come to it.
+func (l *Lab) settle(ctx context.Context, before Stats, n int64) {
+	const most = 10 * time.Second
+	if l.links[0].up == nil {
+		return // netem says nothing
+	}
+	for end := time.Now().Add(most); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
+		now, _ := l.Stats()
+		d := now.Since(before)
+		gone := d.Delivered + d.DropQueue + d.DropCoDel + d.DropLoss - d.Duplicated
+		if d.Segments >= n && gone >= d.Segments {
+			return
+		}
+	}
 }
 
 // datagramSocket opens a UDP socket on a host, bound to the probes' port.

@@ -57,6 +57,28 @@ func TestMarksLive(t *testing.T) {
 	}
 }
 
+// CoDel marks what is ECN-capable and drops the rest: of a burst that takes
+// 0.37 s to send, whenever it came.
+func TestCoDelMarksLive(t *testing.T) {
+	l := up(t, "up:rate=10mbit,up:queue=1000packets,up:aqm=codel,up:ecn=on")
+	const n = 300
+	for _, ecn := range []int{2, 0} {
+		before, _ := l.Stats()
+		got, err := l.send(t.Context(), stream{size: 1500, count: n, together: 30, ecn: ecn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, _ := l.Stats()
+		did := now.Since(before)
+		if ecn == 2 && (got.ce == 0 || int64(got.ce) != did.Marked || did.DropCoDel != 0 || len(got.seq) != n) {
+			t.Errorf("ECN-capable: %d of %d arrived, %d marked; %s", len(got.seq), n, got.ce, did)
+		}
+		if ecn == 0 && (got.ce != 0 || did.DropCoDel == 0 || int64(len(got.seq)) != n-did.DropCoDel) {
+			t.Errorf("not ECN-capable: %d of %d arrived, %d marked; %s", len(got.seq), n, got.ce, did)
+		}
+	}
+}
+
 // A TCP stream arrives whole over a link that loses, doubles, reorders, marks
 // and corrupts segments inside GSO units; corrupted ones are refused by the
 // receiver's checksum.
