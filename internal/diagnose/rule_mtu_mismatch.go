@@ -2,14 +2,16 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
-// mtuMismatch finds members of a bridge or bond with different MTUs.
+// mtuMismatch finds members of a bridge or bond with different MTUs, and
+// containers whose packets are larger than the way out takes.
 func mtuMismatch() Rule {
 	return Rule{
-		ID: "mtu-mismatch", Title: "Members of a bridge or bond have different MTUs", Systems: onLinux(), Needs: []string{"links"}, Severity: Warning, Settings: []string{"link:mtu"},
+		ID: "mtu-mismatch", Title: "Interfaces between which packets pass have different MTUs", Systems: onLinux(), Needs: []string{"links"}, Severity: Warning, Settings: []string{"link:mtu"},
 		Because: "A bridge does not fragment: frames larger than the outgoing member's MTU vanish without a word.",
 		Check: func(in Input) (out []Finding) {
 			first := map[string]*facts.NIC{}
@@ -25,11 +27,53 @@ func mtuMismatch() Rule {
 					out = append(out, one(n.Master, []facts.Source{other.Source, n.Source}, "%s has an MTU of %d, %s of %d", other.Name, other.MTU, n.Name, n.MTU)...)
 				}
 			}
-			return out
+			return append(out, behindSmaller(in.Facts)...)
 		},
 		Fires: linuxExample("ip -s -d link show", bridgeMembers(1500, 9000)),
 		Quiet: linuxExample("ip -s -d link show", bridgeMembers(1500, 1500)),
 	}
+}
+
+// behindSmaller finds the interfaces of containers and virtual machines whose
+// MTU is above that of the interface their packets leave by.
+func behindSmaller(f *facts.Facts) []Finding {
+	out := f.Outlet()
+	if out == nil || out.MTU < 1280 || inner(out) {
+		return nil
+	}
+	var evidence []facts.Source
+	var first *facts.NIC
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		if n == out || !n.Up || !inner(n) || n.MTU <= out.MTU || n.Master != "" && f.NIC(n.Master) == out {
+			continue
+		}
+		if first == nil {
+			first = n
+		}
+		evidence = append(evidence, n.Source)
+	}
+	if first == nil {
+		return nil
+	}
+	found := with(Info, do("give the containers' network the MTU of "+out.Name+", or less where it is wrapped into a tunnel", one(first.Name, append(sample(evidence), out.Source),
+		"it has an MTU of %d, and %s, by which its packets leave, one of %d", first.MTU, out.Name, out.MTU)))
+	found[0].Because = "Full-sized packets have to be fragmented, or wait for an ICMP message that says so; what comes back is announced too large as well."
+	return found
+}
+
+// inner reports whether an interface belongs to containers or virtual machines
+// on this host, by its kind or its name.
+func inner(n *facts.NIC) bool {
+	if n.Kind == "veth" {
+		return true
+	}
+	for _, prefix := range []string{"docker", "br-", "cni", "veth", "cali", "lxc", "cilium", "virbr", "podman", "vnet", "tap"} {
+		if strings.HasPrefix(n.Name, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 func bridgeMembers(a, b int) string {

@@ -15,6 +15,9 @@ func slowLink() Rule {
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
+				if n.Up && n.Speed > 100*units.Mbit {
+					out = append(out, belowOffers(n)...)
+				}
 				if !n.Up || n.Speed == 0 || n.Speed > 100*units.Mbit || n.Fastest < units.Gbit || n.Media != "Twisted Pair" && n.Media != "MII" {
 					continue
 				}
@@ -36,6 +39,21 @@ func slowLink() Rule {
 		Fires: slowLinkExample(100),
 		Quiet: slowLinkExample(1000),
 	}
+}
+
+// belowOffers finds a link of a gigabit and more that runs below what both ends
+// advertise, or whose card advertises less than it could.
+func belowOffers(n *facts.NIC) []Finding {
+	both := min(n.Advertised, n.Offered)
+	evidence := []facts.Source{n.Shown["speed_bps"]}
+	switch {
+	case both > n.Speed:
+		return do("change the cable; compare what both ends support", one(n.Name, evidence, "%s, though both ends advertise %s", n.Speed, both))
+	case n.Advertised > 0 && n.Advertised <= n.Speed && n.Advertised < n.Fastest && n.Offered == 0:
+		return with(Info, do("let the card advertise all its speeds (ethtool -s "+n.Name+" autoneg on, or advertise with the mask of all modes)",
+			one(n.Name, evidence, "%s on a card that supports %s; this end advertises no more", n.Speed, n.Fastest)))
+	}
+	return nil
 }
 
 func slowLinkExample(speed int) Example {
