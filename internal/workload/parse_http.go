@@ -14,9 +14,10 @@ var (
 )
 
 // parseWrk reads wrk 4 and wrk2 with --latency. Answers that are not 2xx or
-// 3xx do not count as requests that were answered.
+// 3xx do not count as requests that were answered; socket errors are of
+// requests that wrk did not count.
 func parseWrk(text string, r *Run) error {
-	var total, failed float64
+	var total, failed, wrong float64
 	uncorrected := false
 	lines(text, func(line string) {
 		if m := wrkMean.FindStringSubmatch(line); m != nil {
@@ -41,9 +42,12 @@ func parseWrk(text string, r *Run) error {
 			}
 			return
 		}
-		if strings.Contains(line, "Socket errors:") || strings.Contains(line, "Non-2xx") {
+		if refused := strings.Contains(line, "Non-2xx"); refused || strings.Contains(line, "Socket errors:") {
 			for _, m := range wrkErrors.FindAllStringSubmatch(line, -1) {
 				failed += number(m[1])
+				if refused {
+					wrong += number(m[1])
+				}
 			}
 		}
 	})
@@ -51,7 +55,7 @@ func parseWrk(text string, r *Run) error {
 		return errors.New("no line with requests and time: the test did not end")
 	}
 	r.Metrics[Errors] = failed
-	r.Metrics[Requests] = max(0, total-min(failed, total)) / r.Counted
+	r.Metrics[Requests] = max(0, total-wrong) / r.Counted
 	return nil
 }
 
