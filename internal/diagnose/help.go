@@ -155,6 +155,9 @@ func forwards(f *facts.Facts) (facts.Source, bool) {
 // reallyForwards also wants that a good part of what arrives is forwarded: a
 // container host has forwarding on and is no router.
 func reallyForwards(f *facts.Facts, role string) (facts.Source, bool) {
+	if src, is := firewall(f); is {
+		return src, true
+	}
 	src, on := forwards(f)
 	if !on || role == "router" {
 		return src, on
@@ -164,6 +167,31 @@ func reallyForwards(f *facts.Facts, role string) (facts.Source, bool) {
 		in, out = total(f, "ip.total_packet_received"), total(f, "ip.packet_forwarded")
 	}
 	return src, in > 0 && float64(out) > 0.3*float64(in)
+}
+
+// firewall reports whether a FreeBSD host of which nothing says that it forwards
+// is one all the same: a distribution made for it, or two cards beside the
+// packet filter's own interfaces.
+func firewall(f *facts.Facts) (facts.Source, bool) {
+	if _, known := f.Integer("net.inet.ip.forwarding"); known || f.System != "freebsd" {
+		return facts.Source{}, false
+	}
+	for i, line := range f.Lines("uname -a") {
+		if strings.Contains(line, "pfSense") || strings.Contains(line, "OPNsense") {
+			return f.Line("uname -a", i+1), true
+		}
+	}
+	filter, cards := facts.Source{}, 0
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		if n.Kind == "pflog" || n.Kind == "pfsync" {
+			filter = n.Source
+		}
+		if physical(n) && n.Up && len(n.Addrs) > 0 {
+			cards++
+		}
+	}
+	return filter, filter.Text != "" && cards > 1
 }
 
 // counted prints a number with its noun.

@@ -84,8 +84,11 @@ func (d Diagnosis) interfaces(b *strings.Builder) {
 			queues = fmt.Sprint(q)
 		}
 		state := "down"
-		if n.Up {
+		switch {
+		case n.Up:
 			state = "up"
+		case n.MTU == 0 && n.Speed == 0: // known by its counters or its slot alone
+			state = "-"
 		}
 		if n.Duplex == "half" {
 			state += ", half duplex"
