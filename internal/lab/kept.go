@@ -175,7 +175,7 @@ func KeptLabs() ([]Kept, error) {
 		files = append(files, found...)
 		removeUnfinished(dir)
 	}
-	var labs []Kept
+	labs := []Kept{} // none is not null in JSON
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -31,6 +31,9 @@ func TestRecordsOfDeadLabsGo(t *testing.T) {
 	if _, err := FindKept(k.Name); !errors.Is(err, ErrNoSuchLab) {
 		t.Errorf("it is still known: %v", err)
 	}
+	if labs, err := KeptLabs(); err != nil || labs == nil {
+		t.Errorf("no list, also where it is empty: %v", err)
+	}
 	for _, file := range []string{record, unfinished} {
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is left: %v", file, err)
