@@ -277,7 +277,7 @@ var logEdges = [...]uint64{100, 125, 160, 200, 250, 315, 400, 500, 630, 800}
 // the resolution can tell to the last that has a count.
 func logBins(h *Hist, step uint64) []Bin {
 	var bins []Bin
-	from := uint64(0)
+	from, least := uint64(0), uint64(0)
 	add := func(to uint64) {
 		f, t := inSeconds(float64(from)), inSeconds(float64(to))
 		bins = append(bins, Bin{From: f, To: &t, Count: h.under(to) - h.under(from)})
@@ -286,10 +286,16 @@ func logBins(h *Hist, step uint64) []Bin {
 	for scale := uint64(1); scale*100 < MaxMicros; scale *= 10 {
 		for _, e := range logEdges {
 			if from == 0 && (h.min >= e*scale || e*scale < step) {
+				if h.min >= e*scale {
+					least = e * scale
+				}
 				continue
 			}
 			if from > h.max || h.n == 0 {
 				return bins
+			}
+			if from == 0 && least > 0 {
+				add(least) // a bin without requests, in which no drawing spreads any
 			}
 			add(e * scale)
 		}
