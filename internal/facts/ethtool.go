@@ -279,6 +279,7 @@ func readEthtoolStatistics(n *NIC, f *Facts, t text) error {
 	}
 	found := false
 	seen := map[string]bool{}
+	queues := strings.Contains(string(t.data), "Queue#")
 	for i, line := range t.lines() {
 		cut := strings.LastIndex(line, ":")
 		if cut < 0 {
@@ -291,6 +292,9 @@ func readEthtoolStatistics(n *NIC, f *Facts, t text) error {
 		}
 		found = true
 		// vmxnet3 repeats its names below a line for each queue: they add up.
+		if seen[name] && !queues {
+			continue // another sample, or genet's copy of a name
+		}
 		if seen[name] {
 			v += n.Counters[name].Value
 		}

@@ -36,7 +36,7 @@ func readable(s string) string {
 var margins = []*regexp.Regexp{
 	regexp.MustCompile(`^ *\d{1,6}(\t|\|) ?`),
 	regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]? `),
-	regexp.MustCompile(`^\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? `),
+	regexp.MustCompile(`^ *\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? `),
 	regexp.MustCompile(`^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \S+ \S+: `),
 	regexp.MustCompile(`^[|│┃] ?`),
 }

@@ -191,3 +191,36 @@ func TestMargins(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A counter that was reset between the samples has no rate, one of 32 bits that
+// wrapped has.
+func TestCountersBetweenSamples(t *testing.T) {
+	for _, tt := range []struct {
+		before, after uint64
+		rate          float64 // -1 is none
+	}{{100, 350, 25}, {350, 100, -1}, {4294967000, 704, 100}, {5000000000, 10, -1}, {1 << 31, 5, -1}, {7, 7, 0}} {
+		c := Counter{Value: tt.before}
+		c.grow(Counter{Value: tt.after}, 10)
+		switch {
+		case tt.rate < 0 && (c.Rate != nil || c.Value != tt.before):
+			t.Errorf("%d to %d: %+v", tt.before, tt.after, c)
+		case tt.rate >= 0 && (c.Rate == nil || *c.Rate != tt.rate || c.Value != tt.after):
+			t.Errorf("%d to %d: %+v", tt.before, tt.after, c)
+		}
+	}
+}
+
+// A counter that stands in a post several times is not added up; vmxnet3's, one
+// for each queue, are.
+func TestRepeatedCounters(t *testing.T) {
+	for text, want := range map[string]uint64{
+		"rx_bytes: 500\nrx_bytes: 70\n":                                       500,
+		"Rx Queue#: 0\n  rx_bytes: 500\nRx Queue#: 1\n  rx_bytes: 70\n":       570,
+		"05:16:17: rx_bytes: 7\n05:16:30: other: 9\n05:16:43: rx_bytes: 88\n": 0,
+	} {
+		f, err := FromTexts("a", map[string]string{"uname -a": "Linux a 6.1\n", "ethtool -S e0": text}, 0)
+		if err != nil || f.NIC("e0").Counters["rx_bytes"].Value != want {
+			t.Errorf("%q: %v %+v", text, err, f.NIC("e0").Counters)
+		}
+	}
+}

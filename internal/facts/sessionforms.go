@@ -70,7 +70,7 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^\s*\d+ (times the listen queue of a socket overflowed|SYNs to LISTEN sockets|SYN cookies sent|packets pruned from|packets collapsed in|packet receive errors|receive buffer errors|segments retransmi)`), "netstat -s", nil},
 	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)[A-Z][A-Za-z0-9]+\s+\d+`), "nstat -az", nil},
 	{regexp.MustCompile(`^CPU \d+: .*% interrupt`), "top", nil},
-	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|rx_missed_errors|rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy): *\d+`), "ethtool -S interface", []string{"allowance", "rx_", "tx_"}},
+	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|InDroppedDma|rbuf_ovflow_cnt|rx_no_dma_resources|rx_fifo_errors|rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_missed_errors|rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy): *\d+`), "ethtool -S interface", []string{"allowance", "rx_", "tx_", "InDroppedDma", "rbuf_"}},
 	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller`), "lspci -vv", []string{"Lnk", "Ethernet controller"}},
 }
 
