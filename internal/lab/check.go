@@ -59,6 +59,19 @@ func (r CheckResult) between(expected, low, high, measured float64) CheckResult 
 	return r
 }
 
+// disturbed tells whether r may be the machine's doing.
+func (r CheckResult) disturbed() bool {
+	return r.Skipped == "" && !r.OK && (!r.KeptUp || r.LeftOut > 0)
+}
+
+// calmer tells whether the emulator was less behind than in other.
+func (r CheckResult) calmer(other CheckResult) bool {
+	if r.KeptUp != other.KeptUp {
+		return r.KeptUp
+	}
+	return r.LeftOut < other.LeftOut
+}
+
 // String is a line for people.
 func (r CheckResult) String() string {
 	if r.Skipped != "" {

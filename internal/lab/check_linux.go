@@ -24,8 +24,12 @@ type checkItem struct {
 	run                           func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error)
 }
 
-// Check measures links against what was asked of them. A check during which
-// the emulator did not keep up is made once more.
+// attempts is how often a check is made at most.
+const attempts = 3
+
+// Check measures links against what was asked of them. A check that did not come
+// out as asked, and during which the emulator was behind, is made again; of all
+// its attempts that with the least time left out counts.
 func Check(ctx context.Context, opt CheckOptions) (CheckReport, error) {
 	var report CheckReport
 	for _, item := range checkItems() {
@@ -33,8 +37,11 @@ func Check(ctx context.Context, opt CheckOptions) (CheckReport, error) {
 			continue
 		}
 		r, awake, err := item.check(ctx, opt.Awake)
-		if err == nil && !r.OK && !r.KeptUp && r.Skipped == "" {
-			r, awake, err = item.check(ctx, opt.Awake)
+		for n := 1; n < attempts && err == nil && r.disturbed(); n++ {
+			var again CheckResult
+			if again, awake, err = item.check(ctx, opt.Awake); again.OK || again.calmer(r) {
+				r = again
+			}
 		}
 		if err != nil {
 			return report, fmt.Errorf("check of %s on %s: %w", item.what, item.link, err)

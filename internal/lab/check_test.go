@@ -35,19 +35,38 @@ func TestCheckSaysWhatItFound(t *testing.T) {
 	}
 }
 
-// A transfer that was mostly left out judges nobody.
-func TestTransferMostlyLeftOutIsOfTheMachine(t *testing.T) {
+// A transfer of which much was left out judges nobody.
+func TestTransferLeftOutIsOfTheMachine(t *testing.T) {
 	for _, c := range []struct {
 		res  result
 		want string
 	}{
-		{result{counted: 3 * time.Second, leftOut: 2 * time.Second, enough: true}, "FAILED"},
-		{result{counted: 3 * time.Second, leftOut: 4 * time.Second, enough: true}, "no time"},
+		{result{counted: 4 * time.Second, leftOut: time.Second, enough: true}, "FAILED"},
+		{result{counted: 4 * time.Second, leftOut: 2 * time.Second, enough: true}, "no time"},
 		{result{counted: time.Second, leftOut: 0}, "no time"},
 	} {
 		if got := (CheckResult{Unit: "Mbit/s"}).transferred(c.res).within(10, 11, 0.01).String(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%+v: %s, want %s", c.res, got, c.want)
 		}
+	}
+}
+
+// A check is made again where the machine may be to blame, and of its attempts the
+// least disturbed counts.
+func TestWhichAttemptOfACheckCounts(t *testing.T) {
+	wrong := CheckResult{KeptUp: true}.within(10, 11, 0.01)
+	late, later := wrong, wrong
+	late.LeftOut, later.LeftOut, later.KeptUp = time.Second, 9*time.Second, false
+	for _, c := range []struct {
+		r    CheckResult
+		want bool
+	}{{wrong, false}, {late, true}, {later, true}, {CheckResult{LeftOut: time.Second}.within(10, 10, 0.01), false}, {CheckResult{Skipped: "no netem"}, false}} {
+		if c.r.disturbed() != c.want {
+			t.Errorf("%+v", c.r)
+		}
+	}
+	if !late.calmer(later) || later.calmer(late) || !wrong.calmer(late) || late.calmer(late) {
+		t.Error("the least disturbed attempt is not told")
 	}
 }
 
