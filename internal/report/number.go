@@ -60,7 +60,11 @@ func span(estimate, low, high float64) string {
 	case far(low) || far(high):
 		return fmt.Sprintf("%s to %s times", factor(low), factor(high))
 	}
-	return fmt.Sprintf("%s to %s", change(low), change(high))
+	from, to := strings.TrimPrefix(change(low), "±"), strings.TrimPrefix(change(high), "±")
+	if from == to && from == "0.0%" {
+		return "within 0.05% of no change"
+	}
+	return from + " to " + to
 }
 
 // far tells whether a ratio reads better as a factor than as a percentage.
