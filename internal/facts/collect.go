@@ -212,8 +212,12 @@ func (f *Facts) take(r reader, a host.Answer) {
 		t.data = t.data[:bytes.LastIndexByte(t.data[:textLimit], '\n')+1]
 		part.Because = fmt.Sprintf("only its first %d MiB are read", textLimit>>20)
 	}
+	if a.Failure == host.TimedOut { // the last line may be half of one
+		t.data = t.data[:bytes.LastIndexByte(t.data, '\n')+1]
+		part.Because = "only what came in time is read: " + answerProblem(a)
+	}
 	switch {
-	case len(bytes.TrimSpace(a.Out)) == 0 && a.Failure != host.None:
+	case len(bytes.TrimSpace(t.data)) == 0 && a.Failure != host.None:
 		part.State, part.Because = stateOf(a.Failure), answerProblem(a)
 	case len(bytes.TrimSpace(a.Out)) == 0 && mayBeEmpty[r.part]:
 	case len(bytes.TrimSpace(a.Out)) == 0:

@@ -531,3 +531,26 @@ func FuzzTranscript(f *testing.F) {
 		}
 	})
 }
+
+// What a command printed before it was given up is read up to its last whole
+// line, and said to be no more than that.
+func TestCommandThatTookTooLong(t *testing.T) {
+	op := host.Command("sysctl", "-a")
+	for out, want := range map[string]Part{
+		"a.b = 1\nc.d = 12": {From: "sysctl -a", State: Read, Because: "only what came in time is read: "},
+		"a.b = 1":           {From: "sysctl -a", State: Absent},
+	} {
+		f, err := FromTexts("h", map[string]string{"uname -a": "Linux h 6.1\n"}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.take(reader{"settings", op, (*Facts).readSettings}, host.Answer{Op: op, Out: []byte(out), Failure: host.TimedOut, Stderr: "still running after 10s, given up"})
+		got := f.Parts["settings"]
+		if got.State != want.State || !strings.HasPrefix(got.Because, want.Because) || got.Because == "" {
+			t.Errorf("%q: %+v", out, got)
+		}
+		if _, half := f.Settings["c.d"]; half {
+			t.Errorf("%q: half a line is read", out)
+		}
+	}
+}
