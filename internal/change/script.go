@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/plan"
 )
 
 // The scripts of a change. They are plain POSIX sh, so that the target can
@@ -376,7 +377,7 @@ func (c *Change) nowScript() string {
 // rewrittenBy lists the items that the kernel rewrites with item i.
 func (c *Change) rewrittenBy(i int) string {
 	var numbers []string
-	for _, pattern := range append(slices.Clone(rewrites(c.System, c.Items[i].Setting)), sameAs(c.System, c.Items[i].Setting)) {
+	for _, pattern := range append(slices.Clone(plan.Rewrites(c.System, c.Items[i].Setting)), sameAs(c.System, c.Items[i].Setting)) {
 		for j, it := range c.Items {
 			if ok, _ := path.Match(pattern, it.Setting); ok && j != i {
 				numbers = append(numbers, fmt.Sprint(j))
@@ -393,7 +394,7 @@ func watchScript(system catalog.System, settings []string, root string) string {
 	base := root + "/proc/sys/"
 	seen := map[string]bool{}
 	for _, s := range settings {
-		for _, pattern := range rewrites(system, s) {
+		for _, pattern := range plan.Rewrites(system, s) {
 			if seen[pattern] {
 				continue
 			}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/plan"
 )
 
 // sysctlShell are ask NUMBER NAME, which reads one value, and tell NAME VALUE.
@@ -76,22 +75,6 @@ func readFunctions(system catalog.System, items []Item) string {
 // onlyRaised are FreeBSD's settings that its kernel raises while it runs and
 // never lowers (sys/kern/kern_mbuf.c, sys/kern/uipc_socket.c).
 var onlyRaised = []string{"kern.ipc.nmbclusters", "kern.ipc.nmbjumbop", "kern.ipc.nmbjumbo9", "kern.ipc.nmbjumbo16", "kern.ipc.nmbufs", "kern.ipc.maxsockets"}
-
-// freebsdRewrites are settings of FreeBSD that its kernel computes anew when
-// another one is written (ipreass_zone_change of sys/netinet/ip_reass.c and
-// frag6_change of sys/netinet6/frag6.c).
-var freebsdRewrites = map[string][]string{
-	"kern.ipc.nmbclusters": {"net.inet.ip.maxfrags", "net.inet.ip.maxfragpackets", "net.inet6.ip6.maxfrags", "net.inet6.ip6.maxfragpackets"},
-}
-
-// rewrites lists patterns of the settings that the kernel rewrites when one is
-// written.
-func rewrites(system catalog.System, setting string) []string {
-	if system == catalog.FreeBSD {
-		return freebsdRewrites[setting]
-	}
-	return plan.Rewrites(system, setting)
-}
 
 // sameAs is another name of the same variable (sys/kern/uipc_socket.c), or "".
 func sameAs(system catalog.System, setting string) string {

@@ -2,10 +2,10 @@ package plan
 
 import "github.com/wirerate/wirerate/internal/catalog"
 
-// rewrites are the settings that Linux itself rewrites when another one is
-// written, with the kernel function that does it. A * stands for every
-// interface, all and default.
-var rewrites = map[string][]string{
+// rewrites are the settings that a kernel itself rewrites when another one is
+// written, with the function that does it. A * stands for every interface, all
+// and default.
+var rewrites = map[catalog.System]map[string][]string{catalog.Linux: {
 	// net/ipv4/devinet.c, inet_forward_change
 	"net.ipv4.ip_forward": {"net.ipv4.conf.*.forwarding", "net.ipv4.conf.all.accept_redirects"},
 	"net.ipv4.conf.all.forwarding": {"net.ipv4.ip_forward", "net.ipv4.conf.*.forwarding",
@@ -24,13 +24,14 @@ var rewrites = map[string][]string{
 	"vm.dirty_background_ratio": {"vm.dirty_background_bytes"},
 	// kernel/watchdog.c, proc_watchdog_update
 	"kernel.watchdog": {"kernel.nmi_watchdog", "kernel.soft_watchdog"},
-}
+}, catalog.FreeBSD: {
+	// sys/netinet/ip_reass.c, ipreass_zone_change; sys/netinet6/frag6.c,
+	// frag6_change
+	"kern.ipc.nmbclusters": {"net.inet.ip.maxfrags", "net.inet.ip.maxfragpackets", "net.inet6.ip6.maxfrags", "net.inet6.ip6.maxfragpackets"},
+}}
 
 // Rewrites lists the settings that the kernel rewrites when this one is
 // written: they are written after it, and taken back with it.
 func Rewrites(system catalog.System, setting string) []string {
-	if system != catalog.Linux {
-		return nil
-	}
-	return rewrites[setting]
+	return rewrites[system][setting]
 }
