@@ -171,7 +171,7 @@ func (s *sender) average(trips float64) float64 {
 	return float64(n) / (trips - omit)
 }
 
-// What a sender that follows the standards reaches is what the checks expect:
+// What a sender that follows the standards reaches is what the checks accept:
 // the tables where they hold for it, else what is derived here.
 func TestResponseOfRealSenders(t *testing.T) {
 	for _, r := range responses() {
@@ -179,9 +179,11 @@ func TestResponseOfRealSenders(t *testing.T) {
 			continue // the cubic function alone decides; the tables are of it
 		}
 		for _, hz := range []float64{250, 300, 1000} {
-			s := sender{cubic: r.algorithm == "cubic", hz: hz, rtt: r.rtt.Seconds(), every: int64(r.every), cwnd: int64(r.window)}
-			if got := s.average(3000); math.Abs(got/r.window-1) > 0.07 {
-				t.Errorf("%s, %s, 1/%d, %g Hz: %.2f, expected %.1f", r.algorithm, r.rtt, r.every, hz, got, r.window)
+			for _, start := range []int64{5, 11, int64(r.window)} {
+				s := sender{cubic: r.algorithm == "cubic", hz: hz, rtt: r.rtt.Seconds(), every: int64(r.every), cwnd: start}
+				if got := s.average(1500); math.Abs(got/r.window-1) > 0.1 {
+					t.Errorf("%s, %s, 1/%d, %g Hz, from %d: %.2f, expected %.1f", r.algorithm, r.rtt, r.every, hz, start, got, r.window)
+				}
 			}
 		}
 	}
