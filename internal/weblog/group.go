@@ -7,8 +7,8 @@ package weblog
 // numbers of two digits are edges. The zero value is empty and ready; its memory
 // is bounded by 7 kB, but for the bins of more than 65,535 requests.
 type group struct {
-	n, sum, bytes uint64
-	min, max      uint64
+	totals
+	bytes uint64
 	// places says where the counts of a page of bins begin: at (place-1) pages
 	// into counts; 0 is nowhere, no request fell into the page.
 	places [coarsePages]uint8
@@ -85,23 +85,12 @@ func (g *group) add(r *request) {
 	}
 	c := &g.counts[(place-1)*coarsePage+i%coarsePage]
 	if *c++; *c == 0 {
-		g.carryOver(i)
+		g.carryOver(i, 1<<16)
 	}
 	g.note(1, r.us, r.us, r.us)
 	if r.size > 0 {
 		g.bytes += uint64(r.size)
 	}
-}
-
-func (g *group) note(n, sum, lo, hi uint64) {
-	if g.n == 0 || lo < g.min {
-		g.min = lo
-	}
-	if hi > g.max {
-		g.max = hi
-	}
-	g.n += n
-	g.sum += sum
 }
 
 // grow makes room for a page of bins and returns its place.
@@ -112,11 +101,12 @@ func (g *group) grow(page uint) uint {
 	return uint(place)
 }
 
-func (g *group) carryOver(bin uint) {
+// carryOver keeps what of a bin's count is beyond its 16 bits.
+func (g *group) carryOver(bin uint, n uint64) {
 	if g.carry == nil {
 		g.carry = map[uint]uint64{}
 	}
-	g.carry[bin] += 1 << 16
+	g.carry[bin] += n
 }
 
 // addTo adds n to the count of a bin, not to the totals.
@@ -129,10 +119,7 @@ func (g *group) addTo(bin uint, n uint64) {
 	sum := uint64(*c) + n
 	*c = uint16(sum)
 	if high := sum &^ (1<<16 - 1); high != 0 {
-		if g.carry == nil {
-			g.carry = map[uint]uint64{}
-		}
-		g.carry[bin] += high
+		g.carryOver(bin, high)
 	}
 }
 

@@ -100,9 +100,23 @@ func binEdge(i int) uint64 {
 // Its memory is bounded by 66 kB and grows with the spread of the values, not
 // with their number.
 type Hist struct {
-	n, sum   uint64
-	min, max uint64
-	pages    [numPages]*[pageBins]uint64
+	totals
+	pages [numPages]*[pageBins]uint64
+}
+
+// totals are what a distribution knows exactly of its values.
+type totals struct{ n, sum, min, max uint64 }
+
+// note enters n values of the given sum and range.
+func (t *totals) note(n, sum, lo, hi uint64) {
+	if t.n == 0 || lo < t.min {
+		t.min = lo
+	}
+	if hi > t.max {
+		t.max = hi
+	}
+	t.n += n
+	t.sum += sum
 }
 
 // Add counts v.
@@ -122,18 +136,6 @@ func (h *Hist) grow(page uint) *[pageBins]uint64 {
 	p := new([pageBins]uint64)
 	h.pages[page] = p
 	return p
-}
-
-// note enters n values of the given sum and range into the totals.
-func (h *Hist) note(n, sum, lo, hi uint64) {
-	if h.n == 0 || lo < h.min {
-		h.min = lo
-	}
-	if hi > h.max {
-		h.max = hi
-	}
-	h.n += n
-	h.sum += sum
 }
 
 // Merge adds the counts of o, which stays as it is.
