@@ -10,7 +10,7 @@ import (
 
 func newLabCheckCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "check",
+		Use:   "check [WORD...]",
 		Short: "Measure emulated links against what was asked of them",
 		Long: `check brings up links one after the other and compares, with real kernel
 sockets, what was asked with what is measured: round-trip time, rate, loss,
@@ -24,17 +24,19 @@ check failed.
 RFC 9438's tables are of a sender that halves its window at once. The kernel's
 takes two round trips to learn of a loss and to recover, which at a loss of 1% is
 a quarter of all; those rows expect what it then reaches, and say so.`,
-		Args: exactArgs(0, "no arguments"),
+		Example: `  wirerate lab check
+  wirerate lab check 'round trip' rtt=20ms
+  wirerate lab check --full 'average window' cubic`,
 	}
 	full := cmd.Flags().Bool("full", false, "also what takes minutes: low loss rates, long paths")
 	awake := awakeFlag(cmd)
 	format := formatFlag(cmd, "text", "json")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		how, err := format()
 		if err != nil {
 			return err
 		}
-		opt := lab.CheckOptions{Full: *full}
+		opt := lab.CheckOptions{Full: *full, Only: words}
 		if opt.Awake, err = awake(); err != nil {
 			return err
 		}
@@ -47,6 +49,9 @@ a quarter of all; those rows expect what it then reaches, and say so.`,
 		report, err := lab.Check(cmd.Context(), opt)
 		if err != nil {
 			return labError(err)
+		}
+		if len(report.Results) == 0 {
+			return usagef("no check has all of %q in its name and link; wirerate lab check --full makes them all", words)
 		}
 		failed := 0
 		for _, r := range report.Results {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,6 +14,23 @@ const (
 	fullPacket = 1500
 	fullFrame  = 1538
 )
+
+// CheckOptions chooses what Check does.
+type CheckOptions struct {
+	// Full adds what takes minutes: low loss rates, long paths, slow links.
+	Full bool
+	// Only makes the checks whose name and link have all these words in them.
+	Only []string
+	// Awake says whether processors are kept awake.
+	Awake AwakeMode
+	// Report is called with each result as it comes; it may be nil.
+	Report func(CheckResult)
+}
+
+// names tells whether all the words that were given are in a check's title.
+func (opt CheckOptions) names(title string) bool {
+	return !slices.ContainsFunc(opt.Only, func(word string) bool { return !strings.Contains(title, word) })
+}
 
 // CheckResult compares what was asked of a link with what was measured on it.
 type CheckResult struct {

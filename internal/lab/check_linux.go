@@ -7,16 +7,6 @@ import (
 	"time"
 )
 
-// CheckOptions chooses what Check does.
-type CheckOptions struct {
-	// Full adds what takes minutes: low loss rates, long paths, slow links.
-	Full bool
-	// Awake says whether processors are kept awake.
-	Awake AwakeMode
-	// Report is called with each result as it comes; it may be nil.
-	Report func(CheckResult)
-}
-
 // checkItem is one check: a link, and what to do on it.
 type checkItem struct {
 	what, link, unit, basis, note string
@@ -33,7 +23,7 @@ const attempts = 3
 func Check(ctx context.Context, opt CheckOptions) (CheckReport, error) {
 	var report CheckReport
 	for _, item := range checkItems() {
-		if item.full && !opt.Full {
+		if item.full && !opt.Full || !opt.names(item.what+" on "+item.link) {
 			continue
 		}
 		r, awake, err := item.check(ctx, opt.Awake)

@@ -15,9 +15,10 @@ func windowChecks() []checkItem {
 			what: fmt.Sprintf("goodput with a window of %d bytes", window), link: link, unit: "Mbit/s",
 			basis: "RFC 6349: whole segments of the window per round trip, within 3%",
 			run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
-				// A window of a few segments leaves no room for larger units.
-				single := window < 1<<16
-				t := transfer{duration: 3 * time.Second, omit: time.Second, congestion: "reno", window: window, single: single, acks: window < 1<<15}
+				// A window of a few segments leaves no room for larger units, nor
+				// for acknowledgements that wait for a second one.
+				few := window < 1<<16
+				t := transfer{duration: 3 * time.Second, omit: time.Second, congestion: "reno", window: window, single: few, acks: few}
 				res, err := l.transfer(ctx, t)
 				segments := window / max(res.mss, 1)
 				want := float64(segments*res.mss) * 8 / l.Link(0).RTT().Seconds()

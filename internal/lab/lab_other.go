@@ -63,13 +63,6 @@ func (*Lab) AwaitListener(context.Context, string, time.Duration) bool { return 
 
 func (*Lab) Close() error { return nil }
 
-// CheckOptions chooses what Check does.
-type CheckOptions struct {
-	Full   bool
-	Awake  AwakeMode
-	Report func(CheckResult)
-}
-
 // Check returns ErrUnavailable.
 func Check(context.Context, CheckOptions) (CheckReport, error) { return CheckReport{}, noLab() }
 

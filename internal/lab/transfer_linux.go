@@ -121,6 +121,8 @@ func (t transfer) options(_, _ string, c syscall.RawConn) error {
 		unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, buffer)
 		if t.window == 0 {
 			unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, buffer)
+		} else {
+			unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP, t.window)
 		}
 	})
 	return errors.Join(err, failed)
@@ -128,7 +130,7 @@ func (t transfer) options(_, _ string, c syscall.RawConn) error {
 
 // prepare sets the hosts up for a transfer.
 //
-// A window is bounded by a socket option (see clamp). The receive buffer is
+// A window is bounded by a socket option (see options and clamp). The receive buffer is
 // fixed, so that the kernel does not raise the bound with it, and of a size for
 // which windows are offered in multiples of 512 bytes (window scale 9).
 //
@@ -170,7 +172,9 @@ func flood(conn net.Conn) {
 	}
 }
 
-// clamp bounds the window that the receiver offers. Kernels since 6.6 forget
+// clamp bounds the window that the receiver offers, which the listener's bound
+// did from the first segment on: what was offered once cannot be taken back, and
+// megabytes of it would keep the link busy for seconds. Kernels since 6.6 forget
 // the bound when they learn how much of a packet's memory is payload, so that it
 // is set again before each read.
 func (t transfer) clamp(peer *net.TCPConn) {
