@@ -64,7 +64,10 @@ func run(program, log string, lines int) error {
 			return err
 		}
 	}
-	return logs(program, log)
+	if err := logs(program, log); err != nil {
+		return err
+	}
+	return compressed(program, log, dir)
 }
 
 // table prints rows of what was promised and what was measured.

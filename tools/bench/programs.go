@@ -167,3 +167,33 @@ func ratio(u, plain usage) string {
 	}
 	return fmt.Sprintf("; %.1f times weblog's time, %.1f times its CPU", u.wall.Seconds()/plain.wall.Seconds(), u.cpu.Seconds()/plain.cpu.Seconds())
 }
+
+// compressed measures weblog on compressed logs beside the decompressors, which
+// do nothing else.
+func compressed(program, log, dir string) error {
+	const lines = "1000000"
+	fmt.Printf("the first %s lines of it, compressed\n", lines)
+	t := newTable()
+	for _, c := range []struct{ tool, suffix string }{{"gzip", ".gz"}, {"zstd", ".zst"}, {"bzip2", ".bz2"}} {
+		if _, err := exec.LookPath(c.tool); err != nil {
+			t.row(c.tool, "", "not installed", "")
+			continue
+		}
+		small := filepath.Join(dir, "compressed.log"+c.suffix)
+		if _, err := once([]string{"sh", "-c", `head -n "$1" "$2" | "$3" -c >"$4"`, "sh", lines, log, c.tool, small}); err != nil {
+			return err
+		}
+		alone, err := measure(2, c.tool, "-dc", small)
+		if err != nil {
+			return err
+		}
+		u, err := measure(2, program, "weblog", small)
+		if err != nil {
+			return err
+		}
+		t.row(c.tool+" -dc", "", fmt.Sprintf("%.2f s", alone.wall.Seconds()), fmt.Sprintf("CPU %.2f s", alone.cpu.Seconds()))
+		t.row("wirerate weblog, "+c.suffix, "no slower", fmt.Sprintf("%.2f s, %.0f MB", u.wall.Seconds(), float64(u.memory)/1e6),
+			fmt.Sprintf("CPU %.2f s; %.1f times the time of %s", u.cpu.Seconds(), u.wall.Seconds()/alone.wall.Seconds(), c.tool))
+	}
+	return t.end()
+}
