@@ -50,7 +50,7 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 		z, err := gzip.NewReader(b)
 		return z, func() {}, err
 	case "zstd":
-		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20), zstd.WithDecoderMaxWindow(32<<20))
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(4), zstd.WithDecoderMaxMemory(256<<20), zstd.WithDecoderMaxWindow(32<<20))
 		if err != nil {
 			return nil, nil, err
 		}
