@@ -42,7 +42,7 @@ func Check(records []Record) []error {
 			checkFormula(r, f, report)
 		}
 		for _, j := range r.Judge {
-			checkJudgement(r, j, report)
+			checkJudgement(j, report)
 		}
 		checkEvidence(r, report)
 		for _, name := range append([]string{r.Name}, r.Aliases...) {
@@ -247,7 +247,7 @@ func (f *Formula) propose(c *compiler, in Inputs) (*Result, error) {
 	return &r, nil
 }
 
-func checkJudgement(r *Record, j Judgement, report reporter) {
+func checkJudgement(j Judgement, report reporter) {
 	oneOf(report, "judgement code", j.Code, "harmful", "weakens-security", "no-effect", "wrong-unit", "below-default", "out-of-range", "conflict", "needs")
 	oneOf(report, "severity", j.Severity, "", "error", "warning", "info")
 	if j.Because == "" {

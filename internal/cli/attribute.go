@@ -151,7 +151,7 @@ func (s *benchSession) attributeArm(ctx context.Context, f trialFlags, a *armVal
 	if err != nil {
 		state = store.Stopped
 	}
-	o.final = o.attributed(f, a)
+	o.final = o.attributed(f)
 	o.record.finish(ctx, state, "", o.final)
 	if err != nil {
 		if o.record.id != "" {
@@ -186,7 +186,7 @@ func onBits(on []bool) string {
 }
 
 // attributed is the result with the shares, also those of one at a time.
-func (o *outcome) attributed(f trialFlags, a *armValues) report.Result {
+func (o *outcome) attributed(f trialFlags) report.Result {
 	r := o.toResult(f)
 	if o.metric.Name != workload.Goodput {
 		for i := range r.Shares {

@@ -301,7 +301,7 @@ func (s *benchSession) compareArms(ctx context.Context, f trialFlags, arms []*ar
 	}
 	o.final = o.toResult(f)
 	if f.oneAtTime {
-		o.final = o.attributed(f, arms[0])
+		o.final = o.attributed(f)
 	}
 	o.record.finish(ctx, state, string(o.final.Verdict), o.final)
 	if err != nil {

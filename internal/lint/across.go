@@ -266,7 +266,7 @@ func (k *checker) drift(r *catalog.Record, e conffile.Entry) {
 		return
 	}
 	place := placeOf(k.kindOf(e), e)
-	if sameValue(k.read(r, e.Value, place), e.Value, running) {
+	if sameValue(k.read(r, e.Value, place), running) {
 		return
 	}
 	k.report(e, finding{code: "drift", severity: Info, value: true, sources: r.Sources,

@@ -64,7 +64,7 @@ func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, ver
 	}
 	found := k.driver(r, e)
 	if k.bothNames(r, version) {
-		found = append(found, k.renamed(r, e, Info, fmt.Sprintf("%s is the old name of %s; both still work", r.Name, r.RenamedTo)))
+		found = append(found, k.renamed(r, Info, fmt.Sprintf("%s is the old name of %s; both still work", r.Name, r.RenamedTo)))
 	}
 	if e.Has(conffile.Expands) || isTemplate(e.Value) || place == "" && !judgedPlace(e) {
 		return found
@@ -123,9 +123,9 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 		}
 		switch {
 		case strings.ContainsAny(r.RenamedTo, ":/"):
-			return []finding{k.renamed(r, e, Warning, text+"; "+r.RenamedTo+" is what sets it")}, true
+			return []finding{k.renamed(r, Warning, text+"; "+r.RenamedTo+" is what sets it")}, true
 		case r.RenamedTo != "":
-			return []finding{k.renamed(r, e, Warning, text+"; it is called "+r.RenamedTo+" now")}, true
+			return []finding{k.renamed(r, Warning, text+"; it is called "+r.RenamedTo+" now")}, true
 		}
 		return []finding{{id: "removed", code: "removed", severity: Warning, message: text, because: because, sources: r.Sources,
 			fix: &Fix{Kind: FixCommentOut, Reason: text}}}, true
@@ -161,7 +161,7 @@ func (k *checker) bothNames(r *catalog.Record, version catalog.Version) bool {
 
 // renamed reports an old name. The key is only rewritten when the new setting
 // takes the same values.
-func (k *checker) renamed(r *catalog.Record, e conffile.Entry, severity Severity, text string) finding {
+func (k *checker) renamed(r *catalog.Record, severity Severity, text string) finding {
 	f := finding{id: "renamed", code: "renamed", severity: severity, message: text, because: r.Became, sources: r.Sources}
 	if f.because == "" {
 		f.because = "The setting lives on under the new name."
@@ -279,7 +279,7 @@ func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.V
 	for _, known := range r.Values {
 		names = append(names, known.Value)
 		open = open || known.Needs != ""
-		if !sameValue(v, e.Value, known.Value) {
+		if !sameValue(v, known.Value) {
 			continue
 		}
 		switch {
@@ -394,7 +394,7 @@ func (k *checker) valueMessage(code string, e conffile.Entry, normal string, ver
 // sameAsDefault reports a value that the system has by itself.
 func (k *checker) sameAsDefault(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) *finding {
 	d, ok := r.DefaultIn(version)
-	if !ok || d.Formula != "" || d.Value == "unknown" || d.Value == "computed" || !sameValue(v, e.Value, d.Value) {
+	if !ok || d.Formula != "" || d.Value == "unknown" || d.Value == "computed" || !sameValue(v, d.Value) {
 		return nil
 	}
 	text := fmt.Sprintf("%s = %s is the default", e.Name, strings.TrimSpace(e.Value))

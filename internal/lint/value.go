@@ -219,7 +219,7 @@ func lastNumber(text string) (float64, bool) {
 }
 
 // sameValue reports whether a value is a default as the catalog writes it.
-func sameValue(v reading, value, standard string) bool {
+func sameValue(v reading, standard string) bool {
 	words := strings.Fields(standard)
 	if len(words) != len(v.words) || len(words) == 0 {
 		return false

@@ -35,7 +35,7 @@ func (p *Plan) aggregate(r Request) {
 	have := false
 	for _, a := range r.Machine.Aggregates {
 		have = true
-		p.rehash(a, r)
+		p.rehash(a)
 	}
 	if have || len(r.Machine.Interfaces) < 2 || !slices.Contains([]string{"file", "bulk", "web"}, r.Role) {
 		return
@@ -85,7 +85,7 @@ func coarse(s catalog.System, hash string) bool {
 }
 
 // rehash proposes the hash with ports for an aggregate that has another one.
-func (p *Plan) rehash(a Aggregate, r Request) {
+func (p *Plan) rehash(a Aggregate) {
 	own := hashes[p.System]
 	if own.hash == "" || !coarse(p.System, a.Hash) {
 		return

@@ -102,7 +102,7 @@ func (p *Plan) spread(r Request) {
 			p.followFlows(m, nic)
 			p.transmitQueues(m, nic)
 		}
-		p.affinity(m, nic)
+		p.affinity(nic)
 	}
 }
 
@@ -209,7 +209,7 @@ func sameMask(a, b string) bool {
 
 // affinity gives each queue's interrupt a processor of its own, and leaves the
 // first one to the rest of the system where there are enough.
-func (p *Plan) affinity(m Machine, nic Interface) {
+func (p *Plan) affinity(nic Interface) {
 	cores := slices.Clone(nic.Cores)
 	queues := 0
 	for _, irq := range nic.IRQs {
