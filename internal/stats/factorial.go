@@ -203,12 +203,12 @@ func (a *Attribution) wholes(plan AttributionPlan, g int, fit regression, screen
 	a.Total = interval(total, counts[cells])
 	a.Rest = a.Total
 	if g > 0 {
-		a.Rest = interval(sum(total, kept, -1), counts[cells])
+		a.Rest = interval(total.minus(kept), counts[cells])
 	}
 	a.Fit = &Fit{
 		Sum:      *interval(screened, a.Effects[0].Screened.Pairs),
 		Measured: *a.Total,
-		P:        sum(screened, total, -1).P,
+		P:        screened.minus(total).P,
 	}
 }
 

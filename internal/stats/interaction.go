@@ -30,8 +30,8 @@ func (a *Attribution) interactions(plan AttributionPlan, survivors []int, seen [
 			found = append(found, Interaction{
 				A: survivors[i], B: survivors[j],
 				Extra:    interval(extra),
-				AloneA:   interval(sum(one, half, -1)),
-				AloneB:   interval(sum(two, half, -1)),
+				AloneA:   interval(one.minus(half)),
+				AloneB:   interval(two.minus(half)),
 				Together: interval(odd.contrast(both)),
 			})
 			p = append(p, extra.P)

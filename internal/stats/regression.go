@@ -63,15 +63,15 @@ func (r regression) single(i int, factor float64) Test {
 	return r.contrast(weights)
 }
 
-// sum adds two independent estimates, the second times a sign, with the degrees
-// of freedom of F. E. Satterthwaite, Biometrics Bulletin 2 (1946), rounded down.
-func sum(a, b Test, sign float64) Test {
+// minus is a less b, which is independent of it, with the degrees of freedom of
+// F. E. Satterthwaite, Biometrics Bulletin 2 (1946), rounded down.
+func (a Test) minus(b Test) Test {
 	va, vb := a.StdErr*a.StdErr, b.StdErr*b.StdErr
 	df := a.DF + b.DF
 	if va+vb > 0 {
 		df = int((va + vb) * (va + vb) / (va*va/float64(a.DF) + vb*vb/float64(b.DF)))
 	}
-	return newTest(a.Mean+sign*b.Mean, math.Sqrt(va+vb), max(1, df))
+	return newTest(a.Mean-b.Mean, math.Sqrt(va+vb), max(1, df))
 }
 
 // ratio turns an estimate on the log scale into an interval.
