@@ -89,14 +89,14 @@ func percent(part float64) string {
 
 // bits prints a bit rate: 9.41 Gbit/s, 587 Mbit/s.
 func bits(bps float64) string {
-	return prefixed(bps, "bit/s", notKnown)
+	return prefixed(bps, "bit/s")
 }
 
 // prefixed prints a positive number with three significant digits and a decimal
-// prefix.
-func prefixed(v float64, unit, otherwise string) string {
+// prefix; what is not one is not known.
+func prefixed(v float64, unit string) string {
 	if !(v > 0) || math.IsInf(v, 0) {
-		return otherwise
+		return notKnown
 	}
 	exponent := math.Floor(math.Log10(v))
 	v = math.Round(v/math.Pow(10, exponent-2)) * math.Pow(10, exponent-2)
@@ -124,9 +124,9 @@ func amount(c diagnose.Ceiling) string {
 	}
 	switch c.Metric {
 	case diagnose.PacketRate:
-		return prefixed(c.Value, "packets/s", notKnown)
+		return prefixed(c.Value, "packets/s")
 	case diagnose.ConnectRate:
-		return prefixed(c.Value, "conn/s", notKnown)
+		return prefixed(c.Value, "conn/s")
 	}
 	return bits(c.Value)
 }

@@ -116,11 +116,11 @@ func (q quantity) print(v float64) string {
 		}
 		return percent(v)
 	case "1/s":
-		return prefixed(v, "/s", notKnown)
+		return prefixed(v, "/s")
 	case "B/s":
-		return prefixed(v, "B/s", notKnown)
+		return prefixed(v, "B/s")
 	}
-	return prefixed(v, "", notKnown)
+	return prefixed(v, "")
 }
 
 // tick writes a value for an axis whose title has the unit.
