@@ -88,19 +88,26 @@ func (r *Result) steady(c Comparison, logs []float64) bool {
 	return err == nil && p <= r.Design.Alpha/float64(len(r.Design.Arms)-1)
 }
 
-// residuals are the logarithms of the runs in the order in which they were
-// made, without their arms' means.
-func (r *Result) residuals() []float64 {
-	sums, counts := make([]float64, len(r.Design.Arms)), make([]float64, len(r.Design.Arms))
-	logs := make([]float64, len(r.Runs))
-	for i, run := range r.Runs {
+// logs are the logarithms of the runs in the order in which they were made,
+// with their arms.
+func (r *Result) logs() (logs []float64, arms []int) {
+	for _, run := range r.Runs {
 		v, _ := run.Value(r.Design.Metric)
-		logs[i] = math.Log(v)
-		sums[run.Arm] += logs[i]
-		counts[run.Arm]++
+		logs, arms = append(logs, math.Log(v)), append(arms, run.Arm)
 	}
-	for i, run := range r.Runs {
-		logs[i] -= sums[run.Arm] / counts[run.Arm]
+	return logs, arms
+}
+
+// residuals are the logarithms of the runs without their arms' means.
+func (r *Result) residuals() []float64 {
+	logs, arms := r.logs()
+	sums, counts := make([]float64, len(r.Design.Arms)), make([]float64, len(r.Design.Arms))
+	for i, arm := range arms {
+		sums[arm] += logs[i]
+		counts[arm]++
+	}
+	for i, arm := range arms {
+		logs[i] -= sums[arm] / counts[arm]
 	}
 	return logs
 }
@@ -118,13 +125,7 @@ func (r *Result) unsteadyWarnings() (out []stats.Warning) {
 
 // warnings collects what weakens the conclusion.
 func (r *Result) warnings() []stats.Warning {
-	var logs []float64
-	var arms []int
-	for _, run := range r.Runs {
-		v, _ := run.Value(r.Design.Metric)
-		logs, arms = append(logs, math.Log(v)), append(arms, run.Arm)
-	}
-	out, _ := stats.CheckRuns(logs, arms)
+	out, _ := stats.CheckRuns(r.logs())
 	for arm := 1; arm < len(r.Design.Arms); arm++ {
 		if ratios, err := r.logRatios(arm); err == nil {
 			w, _ := stats.CheckPairs(ratios, r.Design.Margin, r.Design.Alpha, power)
