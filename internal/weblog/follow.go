@@ -11,22 +11,31 @@ import (
 	"time"
 )
 
-// pollEvery is how often a followed log is looked at.
-const pollEvery = 100 * time.Millisecond
+const (
+	// pollEvery is how often a followed log is looked at.
+	pollEvery = 100 * time.Millisecond
+	// lingering is how long a log is read on after it was renamed: servers write
+	// to it until they are told to open their logs again.
+	lingering = time.Minute
+	// markSize is how many bytes before the place read to tell whether a log
+	// still is what it was.
+	markSize = 512
+)
 
 // Follow counts the lines of logs that are still being written, and calls show
 // with what has been counted every interval and at the end. It follows a name
-// through rotation (another file under the same name, or one cut to nothing), and
-// waits for one that leads nowhere yet;
-// "-" is stdin. It returns nil when ctx ends, or when stdin is all there was.
+// through rotation (another file under the same name, or one that was cut, even if
+// it has grown past its old length since), and waits for one that leads nowhere
+// yet; pipes and compressed files are read to their end;
+// "-" is stdin. It returns nil when ctx ends, or when nothing is left that may grow.
 func Follow(ctx context.Context, names []string, stdin io.Reader, opt Options, interval time.Duration, show func(*Sketch)) error {
 	var tails []*tail
 	for _, name := range names {
 		t := &tail{name: name, opt: &opt}
 		if name == "-" {
-			t.pipe = pump(ctx, stdin)
-		} else if err := t.open(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			t.pipe = pump(ctx, stdin, nil)
+		} else if err := t.open(ctx); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", t.name, err)
 		}
 		defer t.close()
 		tails = append(tails, t)
@@ -37,7 +46,7 @@ func Follow(ctx context.Context, names []string, stdin io.Reader, opt Options, i
 	for {
 		open := 0
 		for _, t := range tails {
-			if err := t.poll(); err != nil {
+			if err := t.poll(ctx); err != nil {
 				return fmt.Errorf("%s: %w", t.name, err)
 			}
 			if !t.ended {
@@ -86,9 +95,11 @@ func total(tails []*tail) *Sketch {
 type tail struct {
 	name  string
 	opt   *Options
-	file  *os.File
-	pipe  <-chan []byte
-	rest  []byte // a line without its end yet
+	now   *source // what the name leads to; nil: nothing yet, or a pipe
+	old   *source // what it led to before, which may still grow
+	since time.Time
+	pipe  <-chan piped
+	rest  []byte // a pipe's line without its end yet
 	ended bool   // a pipe was closed
 
 	w        *worker
@@ -98,22 +109,52 @@ type tail struct {
 	examples []Skip
 }
 
-// pump reads a pipe in the background until it or ctx ends.
-func pump(ctx context.Context, r io.Reader) <-chan []byte {
-	c := make(chan []byte)
+// source is a file that is read as it grows.
+type source struct {
+	file *os.File
+	at   int64
+	mark []byte // the bytes before at
+	rest []byte // a line without its end yet
+}
+
+// piped is what was read of a pipe.
+type piped struct {
+	data []byte
+	err  error
+}
+
+// pump reads a pipe in the background, decompressed, until it or ctx ends, and
+// closes it then if it is a file.
+func pump(ctx context.Context, r io.Reader, file *os.File) <-chan piped {
+	c := make(chan piped)
+	send := func(p piped) bool {
+		select {
+		case c <- p:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
 	go func() {
 		defer close(c)
-		for {
+		if file != nil {
+			defer file.Close()
+		}
+		text, free, err := decompress(r)
+		if err != nil {
+			send(piped{err: err})
+			return
+		}
+		defer free()
+		for err == nil {
 			buf := make([]byte, 64<<10)
-			n, err := r.Read(buf)
-			if n > 0 {
-				select {
-				case c <- buf[:n]:
-				case <-ctx.Done():
-					return
-				}
+			var n int
+			n, err = text.Read(buf)
+			p := piped{data: buf[:n]}
+			if err != io.EOF {
+				p.err = err
 			}
-			if err != nil {
+			if (n > 0 || p.err != nil) && !send(p) {
 				return
 			}
 		}
@@ -121,53 +162,134 @@ func pump(ctx context.Context, r io.Reader) <-chan []byte {
 	return c
 }
 
-func (t *tail) open() error {
+// open opens the log. One that does not grow, a pipe or a compressed file, is read
+// in the background.
+func (t *tail) open(ctx context.Context) error {
 	f, err := os.Open(t.name)
 	if err != nil {
-		return err
+		return bare(err)
 	}
-	t.file = f
+	st, err := f.Stat()
+	if err == nil && st.IsDir() {
+		err = errors.New("is a directory; name the files in it")
+	}
+	plain := false
+	if err == nil && st.Mode().IsRegular() {
+		plain, err = isPlain(f)
+	}
+	if err != nil {
+		f.Close()
+		return bare(err)
+	}
+	if plain {
+		t.now = &source{file: f}
+	} else {
+		t.pipe = pump(ctx, f, f)
+	}
 	return nil
 }
 
+// bare takes the file's name off an error.
+func bare(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
 func (t *tail) close() {
-	if t.file != nil {
-		t.file.Close()
+	for _, s := range []*source{t.old, t.now} {
+		if s != nil {
+			s.file.Close()
+		}
 	}
 }
 
 // poll counts what has been written since the last time.
-func (t *tail) poll() error {
+func (t *tail) poll(ctx context.Context) error {
 	if t.pipe != nil {
-		for {
-			select {
-			case data, ok := <-t.pipe:
-				if !ok {
-					t.ended = true
-					return nil
-				}
-				if err := t.take(data); err != nil {
-					return err
-				}
-			default:
-				return nil
-			}
+		return t.pollPipe(ctx)
+	}
+	if t.old != nil {
+		if err := t.readOn(t.old); err != nil {
+			return err
+		}
+		if time.Since(t.since) > lingering {
+			t.forget()
 		}
 	}
-	if t.file != nil {
-		if err := t.readOn(); err != nil {
+	if t.now != nil {
+		if t.now.wasCut() {
+			t.finish(&t.now.rest)
+			*t.now = source{file: t.now.file}
+		}
+		if err := t.readOn(t.now); err != nil {
 			return err
 		}
 	}
-	return t.rotate()
+	return t.rotate(ctx)
 }
 
-// readOn reads the open file to its present end.
-func (t *tail) readOn() error {
+// pollPipe takes what comes through a pipe, for as long as a poll lasts.
+func (t *tail) pollPipe(ctx context.Context) error {
+	if t.ended {
+		return nil
+	}
+	end := time.NewTimer(pollEvery)
+	defer end.Stop()
+	for {
+		select {
+		case p, ok := <-t.pipe:
+			if !ok {
+				t.ended = true
+				return nil
+			}
+			if err := errors.Join(t.take(&t.rest, p.data), p.err); err != nil {
+				return err
+			}
+		case <-end.C:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// wasCut reports whether the file is another one now as far as it has been read:
+// it was cut to nothing, and may have grown past its old length since.
+func (s *source) wasCut() bool {
+	st, err := s.file.Stat()
+	if err != nil {
+		return false
+	}
+	if st.Size() < s.at {
+		return true
+	}
+	there := make([]byte, len(s.mark))
+	if n, err := s.file.ReadAt(there, s.at-int64(len(there))); n < len(there) {
+		return err == io.EOF
+	}
+	if bytes.Equal(there, s.mark) {
+		return false
+	}
+	if len(bytes.Trim(there, "\x00")) == 0 {
+		// A writer that does not append goes on behind a hole.
+		s.mark = there
+		return false
+	}
+	return true
+}
+
+// readOn reads an open file to its present end.
+func (t *tail) readOn(s *source) error {
 	buf := make([]byte, blockSize)
 	for {
-		n, err := t.file.Read(buf)
-		if terr := t.take(buf[:n]); terr != nil {
+		n, err := s.file.ReadAt(buf, s.at)
+		s.at += int64(n)
+		s.mark = append(s.mark, buf[max(n-markSize, 0):n]...)
+		s.mark = s.mark[max(len(s.mark)-markSize, 0):]
+		if terr := t.take(&s.rest, buf[:n]); terr != nil {
 			return terr
 		}
 		if err == io.EOF || n == 0 && err == nil {
@@ -179,9 +301,9 @@ func (t *tail) readOn() error {
 	}
 }
 
-// rotate opens the file again if its name leads elsewhere now, and begins again
-// if it was cut. A name that leads nowhere is waited for.
-func (t *tail) rotate() error {
+// rotate opens the file again if its name leads elsewhere now. A name that leads
+// nowhere, or to what may not be read yet, is waited for.
+func (t *tail) rotate(ctx context.Context) error {
 	now, err := os.Stat(t.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -189,61 +311,70 @@ func (t *tail) rotate() error {
 	if err != nil {
 		return err
 	}
-	if t.file == nil {
-		return t.open()
-	}
-	old, err := t.file.Stat()
-	if err != nil {
-		return err
-	}
-	if !os.SameFile(old, now) {
-		if err := t.readOn(); err != nil {
+	if t.now != nil {
+		was, err := t.now.file.Stat()
+		if err != nil || os.SameFile(was, now) {
 			return err
 		}
-		t.flush()
-		t.file.Close()
-		t.file = nil
-		return t.open()
+		t.forget()
+		t.old, t.now, t.since = t.now, nil, time.Now()
 	}
-	at, err := t.file.Seek(0, io.SeekCurrent)
-	if err == nil && now.Size() < at {
-		t.flush()
-		_, err = t.file.Seek(0, io.SeekStart)
+	if err := t.open(ctx); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		return err
 	}
-	return err
+	return nil
 }
 
-// take counts the whole lines of data and keeps the rest.
-func (t *tail) take(data []byte) error {
+// forget ends the reading of a renamed log.
+func (t *tail) forget() {
+	if t.old != nil {
+		t.finish(&t.old.rest)
+		t.old.file.Close()
+		t.old = nil
+	}
+}
+
+// take counts the whole lines of data behind *rest, and keeps the rest.
+func (t *tail) take(rest *[]byte, data []byte) error {
 	if len(data) == 0 {
 		return nil
 	}
-	t.rest = append(t.rest, data...)
-	end := bytes.LastIndexByte(t.rest, '\n') + 1
-	if end == 0 && len(t.rest) <= maxLine {
+	*rest = append(*rest, data...)
+	end := bytes.LastIndexByte(*rest, '\n') + 1
+	if end == 0 && len(*rest) <= maxLine {
 		return nil
 	}
 	if end == 0 {
-		end = len(t.rest)
+		end = len(*rest)
 	}
 	if t.w == nil {
-		f, err := t.opt.formatOf(&t.input, t.rest[:min(end, sampleSize)])
+		f, err := t.opt.formatOf(&t.input, (*rest)[:min(end, sampleSize)])
 		if err != nil {
 			return err
 		}
 		t.w = newWorker(f, t.opt)
 	}
-	t.count(t.rest[:end])
-	t.rest = append(t.rest[:0], t.rest[end:]...)
+	t.count((*rest)[:end])
+	*rest = append((*rest)[:0], (*rest)[end:]...)
 	return nil
 }
 
-// flush counts a last line without its end.
+// flush counts the last lines without their ends.
 func (t *tail) flush() {
-	if len(t.rest) > 0 && t.w != nil {
-		t.count(t.rest)
+	for _, s := range []*source{t.old, t.now} {
+		if s != nil {
+			t.finish(&s.rest)
+		}
 	}
-	t.rest = t.rest[:0]
+	t.finish(&t.rest)
+}
+
+// finish counts a last line without its end.
+func (t *tail) finish(rest *[]byte) {
+	if len(*rest) > 0 && t.w != nil {
+		t.count(*rest)
+	}
+	*rest = (*rest)[:0]
 }
 
 func (t *tail) count(data []byte) {
