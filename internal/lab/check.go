@@ -104,7 +104,7 @@ func (r CheckResult) String() string {
 	}
 	left := ""
 	if r.LeftOut > 0 {
-		left = fmt.Sprintf("; without %.2g s in which the emulator was behind", r.LeftOut.Seconds())
+		left = fmt.Sprintf("; without %s in which the emulator was behind", r.LeftOut.Round(100*time.Millisecond))
 	}
 	if r.Note != "" {
 		left += "; " + r.Note
