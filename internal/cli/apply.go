@@ -31,26 +31,27 @@ func newApplyCmd(env *Env) *cobra.Command {
 	var opt applyOptions
 	cmd := &cobra.Command{
 		Use:   "apply PLAN [HOST]",
-		Short: "Put a plan in place until it is confirmed, with a way back that survives a crash",
+		Short: "Put a plan in place until it is confirmed, with a way back",
 		Long: `Apply writes a plan's settings on a running host. Before the first write the old
-values and a script that restores them are on the host's disk; a timer there runs
-that script unless the change is confirmed in time, also when this program or the
-connection is gone. No configuration file is written before wirerate confirm, so
-that a reboot undoes what was not confirmed. Tunables that count at boot alone are
-tried by FreeBSD's nextboot for one boot; elsewhere confirm writes them.
+values and a script that restores them are on the host's disk; a timer there
+runs that script unless the change is confirmed in time, also when this program
+or the connection is gone. No configuration file is written before wirerate
+confirm, so that a reboot undoes what was not confirmed. Tunables that count at
+boot alone are tried by FreeBSD's nextboot for one boot; elsewhere confirm
+writes them.
 
-When the connection is lost, apply tries for a minute to reach the host again and
-take the change back (exit status 3); later the timer there does it (exit status
-4), and wirerate status tells.
+When the connection is lost, apply tries for a minute to reach the host again
+and take the change back (exit status 3); later the timer there does it (exit
+status 4), and wirerate status tells.
 
 On the host it needs a POSIX shell, what reaches the settings (sysctl; ifconfig,
-kldload, ethtool or ip where the plan has something for them), and cat, chmod, cmp,
-cp, mkdir, mv, rm, rmdir, sleep, and sync or fsync; a missing one is named before
-anything is written. The user's login shell may be any.
+kldload, ethtool or ip where the plan has something for them), and cat, chmod,
+cmp, cp, mkdir, mv, rm, rmdir, sleep, and sync or fsync; a missing one is named
+before anything is written. The user's login shell may be any.
 
 PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 		Example: `  wirerate apply plan/ --confirm-within 60s
-  wirerate apply plan/plan.json ssh://root@server --confirm-within 2m && wirerate confirm ssh://root@server`,
+  wirerate apply plan/ ssh://root@server && wirerate confirm ssh://root@server`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return usagef("PLAN and at most one HOST are expected, %d arguments given; see --help", len(args))

@@ -26,7 +26,7 @@ import (
 func newAttributeCmd(env *Env) *cobra.Command {
 	f := trialFlags{stage: "attribution"}
 	cmd := &cobra.Command{
-		Use:   "attribute --arm A --workload W [HOST --peer HOST | --lab LINK]",
+		Use:   "attribute --arm A [HOST [--peer HOST] | --lab LINK]",
 		Short: "Find which settings of an arm make the difference",
 		Long: `Attribute switches every setting of an arm on and off by a design that clears
 single effects of pairwise ones (folded Plackett-Burman), confirms those that
@@ -41,11 +41,12 @@ between the two ends; see wirerate trial --help.
 follow, but it needs more runs and does not see settings that help only
 together.`,
 		Example: `  wirerate attribute --arm file:99-tuning.conf --lab rate=1gbit,rtt=50ms -o out/
-  wirerate attribute --arm plan --workload rr ns:a --peer ns:b --path rate=1gbit,rtt=5ms --for 40m`,
+  wirerate attribute --arm plan --workload rr ns:a --peer ns:b \
+    --path rate=1gbit,rtt=5ms --for 40m`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	format := formatFlag(cmd, "text", "json")
-	f.declare(cmd)
+	f.declare(cmd, "the `ARM` whose settings are told apart")
 	cmd.Flags().BoolVar(&f.oneAtTime, "one-at-a-time", false, "compare each setting alone with none")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()

@@ -24,10 +24,10 @@ func newCalcCmd(env *Env) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "calc FORMULA INPUT=VALUE...",
-		Short: "Compute one formula: bdp, window, wscale, mss, bus, queue, loss, ...",
+		Short: "Compute one formula: bdp, window, wscale, mss, loss, bus, ...",
 		Long: `Compute one formula by itself, with its working, units and source. Inputs are
-written as people do: rate=10gbit, rate=1.25GB/s, rtt=50ms, iops=400k, power=3.4W,
-farads=2.2mF, loss=0.01%. The formulas and their inputs:
+written as people do: rate=10gbit, rate=1.25GB/s, rtt=50ms, iops=400k,
+power=3.4W, farads=2.2mF, loss=0.01%. The formulas and their inputs:
 ` + list.String(),
 		Example: `  wirerate calc bdp rate=10gbit rtt=50ms
   wirerate calc wscale buffer=16MiB

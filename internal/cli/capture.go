@@ -25,8 +25,8 @@ func newCaptureCmd(env *Env) *cobra.Command {
 		Short: "Record a host, for inspect and lint elsewhere",
 		Long: `Record what a host answers to inspect's questions in a .tar.gz of text files,
 which inspect --from and lint --from read. Keys and machine identifiers are left
-out always; --redact also masks addresses and host names, the same value with the
-same mask, and keeps of the kernel's log only what concerns the network.`,
+out always; --redact also masks addresses and host names, the same value with
+the same mask, and keeps of the kernel's log only what concerns the network.`,
 		Example: `  wirerate capture ssh://root@web1 -o web1.tar.gz --redact
   wirerate inspect --from web1.tar.gz`,
 		Args: cobra.MaximumNArgs(1),

@@ -93,10 +93,20 @@ func Run(ctx context.Context, args []string, env *Env) int {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err, status = errors.New("interrupted; nothing is left changed"), exitFailure
 	}
-	if text := err.Error(); text != "" {
+	if text := oneLine(err); text != "" {
 		fmt.Fprintf(env.Stderr, "wirerate: %s\n", text)
 	}
 	return status
+}
+
+// oneLine is an error as it is printed: what cobra says of a mistyped command
+// takes several lines.
+func oneLine(err error) string {
+	text, near, found := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
+	if found {
+		text += "; did you mean " + strings.Join(strings.Fields(near), " or ") + "?"
+	}
+	return text
 }
 
 func newRootCmd(env *Env) *cobra.Command {
@@ -127,9 +137,6 @@ back, and proves each setting's share of the gain by experiment.`,
 	})
 	return root
 }
-
-// helpWidth is how many columns the flags take in --help.
-const helpWidth = 80
 
 // exitError carries the exit status of an error.
 type exitError struct {

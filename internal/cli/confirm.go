@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,12 +14,12 @@ import (
 func newConfirmCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "confirm [ID] [HOST]",
-		Short: "Make a change last: end its timer and write the configuration files",
-		Long: `Confirm writes the files of the change that is pending, or of the one with the ID,
-each under another name, flushed to the disk and renamed, and keeps what they
-replace. When somebody else changed a value or a file meanwhile, nothing is
-confirmed and each is named (exit status 1). wirerate rollback ID takes a confirmed
-change back at any later time, files included.`,
+		Short: "Make a change last: end its timer, write the configuration files",
+		Long: `Confirm writes the files of the change that is pending, or of the one with the
+ID, each under another name, flushed to the disk and renamed, and keeps what
+they replace. When somebody else changed a value or a file meanwhile, nothing is
+confirmed and each is named (exit status 1). wirerate rollback ID takes a
+confirmed change back at any later time, files included.`,
 		Example: `  wirerate confirm
   wirerate confirm 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
@@ -31,23 +32,28 @@ change back at any later time, files included.`,
 		if err != nil {
 			return err
 		}
-		id, target := idAndHost(args)
+		id, target, err := idAndHost(args)
+		if err != nil {
+			return usage(err)
+		}
 		return confirmVerb(cmd.Context(), env, id, target, *state, form, *anyway)
 	}
 	return cmd
 }
 
 // idAndHost sorts the arguments of the verbs that take [ID] [HOST].
-func idAndHost(args []string) (id, target string) {
-	target = "local"
+func idAndHost(args []string) (id, target string, err error) {
 	for _, a := range args {
+		word, what := &target, "HOST"
 		if change.IsID(a) {
-			id = a
-		} else {
-			target = a
+			word, what = &id, "ID"
 		}
+		if *word != "" {
+			return "", "", fmt.Errorf("%s and %s: one %s at most", *word, a, what)
+		}
+		*word = a
 	}
-	return id, target
+	return id, cmp.Or(target, "local"), nil
 }
 
 func confirmVerb(ctx context.Context, env *Env, id, target, stateDir, format string, anyway bool) error {

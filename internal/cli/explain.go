@@ -36,7 +36,7 @@ func newExplainCmd(env *Env) *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 	}
 	format := formatFlag(cmd, "text", "json")
-	cmd.Flags().StringVar(&opt.system, "os", "", "system: freebsd, openbsd or linux (default: all)")
+	cmd.Flags().StringVar(&opt.system, "os", "", "`system`: freebsd, openbsd or linux (default: all)")
 	cmd.Flags().StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2")
 	cmd.Flags().StringSliceVar(&opt.search, "search", nil, "find settings whose description has these `words`")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {

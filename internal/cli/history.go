@@ -20,8 +20,8 @@ func newHistoryCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "List past experiments, or compare two of them",
-		Long: `History lists what tune, trial, attribute and measure kept: newest first, with the
-verdict and the effect. Runs of different sessions are not compared by their
+		Long: `History lists what tune, trial, attribute and measure kept: newest first, with
+the verdict and the effect. Runs of different sessions are not compared by their
 absolute numbers: history compare sets the effects side by side.`,
 		Args: cobra.NoArgs,
 	}

@@ -30,14 +30,14 @@ func newInspectCmd(env *Env) *cobra.Command {
 		Use:   "inspect [HOST]",
 		Short: "Say what limits a host on its path, and what is wrong with it",
 		Long: `Read what a host shows of its network (settings, interfaces, counters, sockets),
-compute the ceiling that each resource sets, and judge it by rules. Every finding
-quotes the lines that prove it; one sentence says where to look first, or that no
-setting will help. Nothing is changed.
+compute the ceiling that each resource sets, and judge it by rules. Every
+finding quotes the lines that prove it; one sentence says where to look first,
+or that no setting will help. Nothing is changed.
 
-HOST is local (the default), ns:NAME, ssh://[user@]name or a capture. --from also
-takes an unpacked sosreport, a folder of outputs in files named after their
-commands, such as netstat_-m.txt, or a file with a session as somebody pasted it:
-with prompts or without, outputs cut by grep, lines of a log.`,
+HOST is local (the default), ns:NAME, ssh://[user@]name or a capture. --from
+also takes an unpacked sosreport, a folder of outputs in files named after their
+commands, such as netstat_-m.txt, or a file with a session as somebody pasted
+it: with prompts or without, outputs cut by grep, lines of a log.`,
 		Example: `  wirerate inspect
   wirerate inspect ssh://root@web1 --path rate=1gbit,rtt=80ms --role web
   wirerate inspect --for 5s --json
@@ -50,7 +50,7 @@ with prompts or without, outputs cut by grep, lines of a log.`,
 	f.StringVar(&opt.from, "from", "", "`capture`, sosreport, folder of outputs or pasted session to read instead of a host")
 	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end, for its ceilings")
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
-	f.StringVar(&opt.role, "role", "", "what the host is for: "+strings.Join(catalog.Roles(), ", "))
+	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.window, "for", "", "observe the counters for this `time`, such as 5s: totals become rates")
 	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 at findings of this `severity` or above: critical, warning, info")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -37,31 +37,31 @@ func newLintCmd(env *Env) *cobra.Command {
 		Short: "Find dead, misplaced and harmful lines of configuration",
 		Long: `Judge sysctl.conf, sysctl.d, loader.conf, rc.conf, hostname.if, pf.conf, systemd
 .link and .network files, ifupdown interfaces, modprobe.d and scripts by the
-catalog. System, kind and machine are guessed from path and content; files of one
-machine are read in the order in which the system reads them.
+catalog. System, kind and machine are guessed from path and content; files of
+one machine are read in the order in which the system reads them.
 
-A comment "# wirerate: ignore CODE reason" suppresses a code on its line or, alone,
-on the next one. explain CODE tells what a code means.`,
+A comment "# wirerate: ignore CODE reason" suppresses a code on its line or,
+alone, on the next one. explain CODE tells what a code means.`,
 		Example: `  wirerate lint /etc/sysctl.conf /etc/sysctl.d
-  wirerate lint --os freebsd --version 14.2 --role router loader.conf sysctl.conf
+  wirerate lint --os freebsd --version 14.2 loader.conf sysctl.conf
   wirerate lint --diff sysctl.conf
   wirerate lint --format sarif etc/ > lint.sarif`,
 	}
 	format := formatFlag(cmd, "text", "json", "sarif")
 	f := cmd.Flags()
-	f.StringVar(&opt.system, "os", "", "system: freebsd, openbsd or linux (default: guessed)")
+	f.StringVar(&opt.system, "os", "", "`system`: freebsd, openbsd or linux (default: guessed)")
 	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2 (default: the running one for this machine's own files, else what all described releases share)")
 	f.StringVar(&opt.kind, "kind", "", "`kind` of the files, such as sysctl.conf, loader.conf, rc.conf, script (default: guessed)")
-	f.StringVar(&opt.role, "role", "", "what the host is for: "+strings.Join(catalog.Roles(), ", "))
+	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.driver, "driver", "", "`driver` of the network interface, such as igb")
 	f.StringVar(&opt.from, "from", "", "`host` or capture that the files are for: its system, release, memory, drivers and running values")
-	f.StringVar(&opt.memory, "memory", "", "physical `memory` of the machine, such as 16GiB")
-	f.IntVar(&opt.cores, "cores", 0, "processors of the machine")
+	f.StringVar(&opt.memory, "memory", "", "the machine's memory, a `size` such as 16GiB")
+	f.IntVar(&opt.cores, "cores", 0, "`number` of the machine's processors")
 	f.BoolVar(&opt.fix, "fix", false, "write the corrected files, after printing the differences")
 	f.BoolVar(&opt.diff, "diff", false, "print the differences that --fix would make, and change nothing")
 	f.StringVar(&opt.failOn, "fail-on", "warning", "lightest `severity` that makes the exit status 1: info, warning, error or never")
 	f.StringVar(&opt.level, "level", "info", "lightest `severity` that is reported: info, warning or error")
-	f.StringVar(&opt.color, "color", "auto", "colour the text: auto, always or never")
+	f.StringVar(&opt.color, "color", "auto", "`when` to colour the text: auto, always or never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		format, err := format()
 		if err != nil {
@@ -107,7 +107,9 @@ func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, form
 		err = env.fix(inputs, res, opt.fix)
 	} else {
 		err = env.writeLint(&shown, format, opt.color)
-		env.note("%s", lint.Summary(res))
+		if len(res.Files) > 0 {
+			env.note("%s", lint.Summary(res))
+		}
 	}
 	if res.Dropped > 0 {
 		env.note("%d further problems are left out", res.Dropped)

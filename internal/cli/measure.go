@@ -43,8 +43,8 @@ func newMeasureCmd(env *Env) *cobra.Command {
 	var runs int
 	var read string
 	cmd := &cobra.Command{
-		Use:   "measure WORKLOAD [HOST PEER | --lab LINK] | disk [HOST] | --read FILE",
-		Short: "Run a workload once or n times and show what it and the kernels saw",
+		Use:   "measure WORKLOAD [HOST [PEER] | --lab LINK] | --read FILE",
+		Short: "Run a workload and show what it and the kernels saw",
 		Long: `Measure runs a workload between two hosts and prints its metrics with what the
 kernels counted meanwhile. One run is no evidence about a setting: trial
 compares settings.
@@ -53,8 +53,8 @@ The workload disk measures the storage of one HOST, without a peer, with files
 of its own in --dir, which are removed also when it is killed.
 
 ` + workloadHelp() + `
-With --read it reads what a measuring tool printed before: ` + strings.Join(workload.ParsedTools(), ", ") + `.
-Of several tests in one file the last one that has a result counts.`,
+` + wrapped("", "With --read it reads what a measuring tool printed before: "+strings.Join(workload.ParsedTools(), ", ")+
+			". Of several tests in one file the last one that has a result counts."),
 		Example: `  wirerate measure bulk --lab rate=1gbit,rtt=20ms
   wirerate measure rr ns:a ns:b -n 5
   wirerate measure disk ssh://root@nas --dir /tank/test --json >disk.json
@@ -84,6 +84,9 @@ Of several tests in one file the last one that has a result counts.`,
 		if len(args) > 2 {
 			flags.peer = args[2]
 		}
+		if flags.lab == "" && flags.peer == "" && !flags.alone() {
+			return usagef("give either --lab LINK, or HOST and PEER")
+		}
 		if err := flags.where(); err != nil {
 			return usage(err)
 		}
@@ -109,7 +112,7 @@ func workloadNames() string {
 func workloadHelp() string {
 	text := "Workloads:\n"
 	for _, k := range workload.Kinds() {
-		text += fmt.Sprintf("  %-15s %s\n", k.Name, k.Imitates)
+		text += wrapped(fmt.Sprintf("  %-15s ", k.Name), k.Imitates) + "\n"
 	}
 	return text
 }

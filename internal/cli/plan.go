@@ -42,46 +42,50 @@ func newPlanCmd(env *Env) *cobra.Command {
 	var opt planOptions
 	cmd := &cobra.Command{
 		Use:   "plan [HOST | --os SYSTEM] --path PATH --role ROLE",
-		Short: "Say what a path, a role and a machine need, and write it in the system's own files",
-		Long: `Plan computes what a host needs for a path and a role: for each setting the formula
-with its numbers, the evidence that it matters, the risk and the way back. The same
-inputs give the same plan. Nothing is changed; wirerate apply puts a plan in place.
+		Short: "Say what a path, a role and a machine need, and write its files",
+		Long: `Plan computes what a host needs for a path and a role: for each setting the
+formula with its numbers, the evidence that it matters, the risk and the way
+back. The same inputs give the same plan. Nothing is changed; wirerate apply
+puts a plan in place.
 
-HOST is local, ns:NAME, ssh://[user@]name or a capture. With --os a plan is made for
-a machine that is only described.`,
+HOST is local, ns:NAME, ssh://[user@]name or a capture. With --os a plan is made
+for a machine that is only described.`,
 		Example: `  wirerate plan --path rate=1gbit,rtt=80ms --role bulk
-  wirerate plan ssh://root@web1 --path rate=10gbit,rtt=30ms --role web --connections 50000 -o plan/
-  wirerate plan --os freebsd --version 14.2 --memory 64GiB --cores 16 --nic ix --path rate=10gbit,rtt=50ms --role file --disk-rate 2GB --disks 4 --disk-iops 400000 --disk-latency 80us
-  wirerate plan --path rate=1gbit,rtt=20ms --role web --compare /etc/sysctl.conf`,
+  wirerate plan ssh://root@web1 --path rate=10gbit,rtt=30ms \
+    --role web --connections 50000 -o plan/
+  wirerate plan --os freebsd --version 14.2 --memory 64GiB --cores 16 --nic ix \
+    --disks 4 --disk-rate 2GB --disk-iops 400000 --disk-latency 80us \
+    --path rate=10gbit,rtt=50ms --role file
+  wirerate plan --path rate=1gbit,rtt=20ms --role web --compare sysctl.conf`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	format := formatFlag(cmd, "text", "json")
 	f := cmd.Flags()
 	f.StringVar(&opt.system, "os", "", "plan for a described machine of this `system`: freebsd, openbsd or linux")
-	f.StringVar(&opt.version, "version", "", "its `release`, such as 14.2")
-	f.StringVar(&opt.memory, "memory", "", "its memory, such as `64GiB`")
-	f.IntVar(&opt.cores, "cores", 0, "its processors")
-	f.StringVar(&opt.driver, "nic", "", "its network interfaces, as `NIC`,...: a driver (ix, mlx5_core), a name of a BSD (ix0), or NAME:DRIVER (eth0:igb)")
-	f.StringVar(&opt.nicRate, "nic-rate", "", "speed of its interface, such as `10gbit`")
-	f.StringVar(&opt.numa, "numa", "", "processors of its interfaces' NUMA node, as `LIST`, such as 0-15 or 0,2,4")
-	f.IntVar(&opt.queues, "queues", 0, "receive queues of each interface")
-	f.IntVar(&opt.ring, "ring-max", 0, "largest ring of each interface")
-	f.StringVar(&opt.disk, "disk-rate", "", "sustained write `rate` of its disks together, per second, such as 2GB")
-	f.IntVar(&opt.disks, "disks", 0, "its disks")
-	f.Float64Var(&opt.diskIOPS, "disk-iops", 0, "operations per second of one disk")
+	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2")
+	f.StringVar(&opt.memory, "memory", "", "the machine's memory, a `size` such as 64GiB")
+	f.IntVar(&opt.cores, "cores", 0, "`number` of the machine's processors")
+	f.StringVar(&opt.driver, "nic", "", "the machine's network interfaces, as `NIC`,...: a driver (ix, mlx5_core), a name of a BSD (ix0), or NAME:DRIVER (eth0:igb)")
+	f.StringVar(&opt.nicRate, "nic-rate", "", "speed of the interface, a `rate` such as 10gbit")
+	f.StringVar(&opt.numa, "numa", "", "processors of the interfaces' NUMA node, as `LIST`, such as 0-15 or 0,2,4")
+	f.IntVar(&opt.queues, "queues", 0, "`number` of receive queues of each interface")
+	f.IntVar(&opt.ring, "ring-max", 0, "`length` of the largest ring of each interface")
+	f.StringVar(&opt.disk, "disk-rate", "", "sustained write `rate` of the disks together, per second, such as 2GB")
+	f.IntVar(&opt.disks, "disks", 0, "`number` of the machine's disks")
+	f.Float64Var(&opt.diskIOPS, "disk-iops", 0, "`number` of operations per second of one disk")
 	f.StringVar(&opt.diskLatency, "disk-latency", "", "`time` of one operation of a disk, such as 80us")
-	f.StringVar(&opt.diskFrom, "disk-from", "", "take its disks' figures from `FILE`, the output of wirerate measure disk --json")
+	f.StringVar(&opt.diskFrom, "disk-from", "", "take the disks' figures from `FILE`, the output of wirerate measure disk --json")
 	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
-	f.StringVar(&opt.role, "role", "", "what the host is for: "+strings.Join(catalog.Roles(), ", "))
-	f.Float64Var(&opt.load.Connections, "connections", 0, "TCP connections open at once (default: by role)")
-	f.Float64Var(&opt.load.ConnRate, "conn-rate", 0, "new connections per second (default: by role)")
-	f.Float64Var(&opt.load.PacketRate, "packet-rate", 0, "packets per second (default: by role)")
-	f.Float64Var(&opt.load.States, "states", 0, "firewall states at once (default: by role)")
-	f.Float64Var(&opt.load.Hosts, "hosts", 0, "neighbours on the attached networks (default: by role)")
+	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
+	f.Float64Var(&opt.load.Connections, "connections", 0, "`number` of TCP connections open at once (default: by role)")
+	f.Float64Var(&opt.load.ConnRate, "conn-rate", 0, "`number` of new connections per second (default: by role)")
+	f.Float64Var(&opt.load.PacketRate, "packet-rate", 0, "`number` of packets per second (default: by role)")
+	f.Float64Var(&opt.load.States, "states", 0, "`number` of firewall states at once (default: by role)")
+	f.Float64Var(&opt.load.Hosts, "hosts", 0, "`number` of neighbours on the attached networks (default: by role)")
 	f.BoolVar(&opt.harden, "harden", false, "add the settings whose purpose is security, each with its cost")
 	f.BoolVar(&opt.why, "why", false, "show formula, numbers, evidence, risk and sources of each setting")
 	f.StringVarP(&opt.out, "output", "o", "", "`folder` for plan.json and the system's own files")
-	f.StringSliceVar(&opt.export, "export", nil, "also write into the folder: `ansible`, tuned, script")
+	f.StringSliceVar(&opt.export, "export", nil, "`forms` to write into the folder too: ansible, tuned, script")
 	f.StringVar(&opt.compare, "compare", "", "put this configuration `FILE` beside the plan, line by line")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()

@@ -31,7 +31,10 @@ back at the next boot only (exit status 1).`,
 		if err != nil {
 			return err
 		}
-		id, target := idAndHost(args)
+		id, target, err := idAndHost(args)
+		if err != nil {
+			return usage(err)
+		}
 		return rollbackVerb(cmd.Context(), env, id, target, *state, form)
 	}
 	return cmd

@@ -14,9 +14,12 @@ func newStatusCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [HOST]",
 		Short: "List a host's changes, and what is no longer as they left it",
-		Long: `Status lists the changes in a host's journals and compares the host with what the
-pending and the confirmed ones left. What differs is named, and the exit status
-is then 1. A confirmation that was cut off is finished first.`,
+		Long: `Status lists the changes in a host's journals and compares the host with what
+the pending and the confirmed ones left. What differs is named, and the exit
+status is then 1. A confirmation that was cut off is finished first.
+
+A change's journal stays in the folder that --json names (dir). Once the change
+is rolled back, or shall never be, the folder can be removed.`,
 		Example: `  wirerate status
   wirerate status ssh://root@server --json`,
 		Args: cobra.MaximumNArgs(1),
@@ -28,7 +31,10 @@ is then 1. A confirmation that was cut off is finished first.`,
 		if err != nil {
 			return err
 		}
-		_, target := idAndHost(args)
+		_, target, err := idAndHost(args)
+		if err != nil {
+			return usage(err)
+		}
 		return statusVerb(cmd.Context(), env, target, *state, form)
 	}
 	return cmd

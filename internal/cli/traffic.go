@@ -10,7 +10,7 @@ import (
 // measurement.
 func newTrafficCmd(env *Env) *cobra.Command {
 	return &cobra.Command{
-		Use:    workload.TrafficVerb + " serve ADDR | send ADDR STREAMS DIRECTION OMIT DURATION",
+		Use:    workload.TrafficVerb + " serve ADDR | send ADDR STREAMS DIRECTION OMIT TIME",
 		Hidden: true,
 		Short:  "One end of the built-in traffic generator",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -49,7 +49,7 @@ const (
 func newTrialCmd(env *Env) *cobra.Command {
 	f := trialFlags{stage: "trial"}
 	cmd := &cobra.Command{
-		Use:   "trial --arm A --arm B... --workload W [HOST --peer HOST | --lab LINK | HOST]",
+		Use:   "trial --arm A --arm B... [HOST [--peer HOST] | --lab LINK]",
 		Short: "Compare sets of settings in randomised pairs of runs",
 		Long: `Trial compares arms, each a set of settings, with the first one: in randomised
 blocks of runs, one log-ratio per pair, with intervals, planned looks, Holm's
@@ -57,7 +57,8 @@ procedure over the arms and a margin for what is worthwhile. It says beforehand
 what it will be able to see, restores everything, and keeps every run in the
 history.
 
-An arm is ` + armForms + `.
+` + wrapped("", "An arm is "+armForms+".") + `
+
 default is what the release ships, for whatever the other arms change; current
 is what is running. firewall: switches pf of the BSDs on and off, or loads FILE
 as the whole rule set: a pf.conf there, the language of nft on Linux, where off
@@ -70,18 +71,22 @@ ends. plan is then the plan of a router. The router has a journal and a way back
 of its own, and its processors and drops stand beside the others.
 
 ` + workloadHelp(),
-		Example: `  wirerate trial --arm default --arm plan --workload bulk --lab rate=1gbit,rtt=50ms
-  wirerate trial --arm current --arm file:/etc/sysctl.d/99-old.conf --arm cc:bbr --workload rr ns:a --peer ns:b
-  wirerate trial --suite host --arm default --arm tuned:network-throughput --lab rate=1gbit,rtt=5ms --for 20m
-  wirerate trial --arm current --arm set:vm.dirty_background_bytes=67108864 --workload disk --dir /srv --metric write_bytes_per_s
-  wirerate trial --arm current --arm firewall:off ssh://root@a --peer ssh://root@b --via ssh://root@fw
+		Example: `  wirerate trial --arm default --arm plan --lab rate=1gbit,rtt=50ms
+  wirerate trial --arm current --arm file:/etc/sysctl.d/99-old.conf \
+    --arm cc:bbr --workload rr ns:a --peer ns:b
+  wirerate trial --suite host --arm default --arm tuned:network-throughput \
+    --lab rate=1gbit,rtt=5ms --for 20m
+  wirerate trial --arm current --arm set:vm.dirty_background_bytes=67108864 \
+    --workload disk --dir /srv --metric write_bytes_per_s
+  wirerate trial --arm current --arm firewall:off \
+    ssh://root@a --peer ssh://root@b --via ssh://root@fw
   wirerate trial --resume last`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	format := formatFlag(cmd, "text", "json")
-	f.declare(cmd)
+	f.declare(cmd, "an `ARM`; the first one is the reference")
 	cmd.Flags().BoolVar(&f.aa, "aa", false, "compare the first arm with itself: an A/A control")
-	cmd.Flags().StringVar(&f.suite, "suite", "", "run a named suite instead of one workload: host")
+	cmd.Flags().StringVar(&f.suite, "suite", "", "run a named `suite` instead of one workload: host")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()
 		if err != nil {
@@ -98,18 +103,18 @@ of its own, and its processors and drops stand beside the others.
 	return cmd
 }
 
-// declare adds the flags that trial and attribute share.
-func (f *trialFlags) declare(cmd *cobra.Command) {
+// declare adds the flags that trial and attribute share; arm says what theirs is.
+func (f *trialFlags) declare(cmd *cobra.Command, arm string) {
 	f.add(cmd)
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.arms, "arm", nil, "an `ARM`; the first one is the reference")
+	flags.StringArrayVar(&f.arms, "arm", nil, arm)
 	f.addDisk(cmd)
 	f.addPlanned(cmd)
 	f.addRouter(cmd)
-	flags.StringVar(&f.workload, "workload", "bulk", "`WORKLOAD`: "+workloadNames())
-	flags.StringVar(&f.peer, "peer", "", "the other end: `HOST`")
+	flags.StringVar(&f.workload, "workload", "bulk", "`workload` to run: "+workloadNames())
+	flags.StringVar(&f.peer, "peer", "", "the `HOST` at the other end")
 	flags.StringVar(&f.path, "path", "", "`PATH` between the hosts, for the arm plan: rate=,rtt=[,loss=][,mtu=], or auto")
-	flags.StringVar(&f.role, "role", "bulk", "what the hosts are for, for the arm plan")
+	flags.StringVar(&f.role, "role", "bulk", "`role` of the hosts, for the arm plan")
 	flags.DurationVar(&f.budget, "for", 10*time.Minute, "time for all runs together")
 	flags.IntVar(&f.pairs, "pairs", 0, "pairs of runs at most, 2 to 200 (default: what --for allows, up to 40)")
 	flags.Float64Var(&f.margin, "margin", 0.02, "smallest relative change that is worthwhile")
@@ -119,10 +124,18 @@ func (f *trialFlags) declare(cmd *cobra.Command) {
 	f.addResume(cmd)
 }
 
+// verb is the verb that runs the experiment.
+func (f *trialFlags) verb() string {
+	if f.stage == "attribution" {
+		return "attribute"
+	}
+	return f.stage
+}
+
 // addResume declares what goes on with an interrupted experiment.
 func (f *trialFlags) addResume(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.resume, "resume", "", "go on with the `ID` of an interrupted one, or last")
+	flags.StringVar(&f.resume, "resume", "", "go on with the interrupted experiment of this `ID`, or with the last")
 	flags.StringVar(&f.resumeID, "resumed", "", "")
 	// What --resume adds to the recorded command line.
 	_ = flags.MarkHidden("resumed")
@@ -306,7 +319,7 @@ func (s *benchSession) compareArms(ctx context.Context, f trialFlags, arms []*ar
 	o.record.finish(ctx, state, string(o.final.Verdict), o.final)
 	if err != nil {
 		if o.record.id != "" && o.result.Pairs > 0 {
-			s.env.note("%d pairs are kept: wirerate report %s shows what they say; go on with: wirerate trial --resume %s", o.result.Pairs, o.record.id, o.record.id)
+			s.env.note("%d pairs are kept: wirerate report %s shows what they say; go on with: wirerate %s --resume %s", o.result.Pairs, o.record.id, f.verb(), o.record.id)
 		}
 		if errors.Is(err, workload.ErrMissing) {
 			return nil, missing(err)

@@ -36,7 +36,8 @@ run is kept in the history, so that --resume goes on after an interruption.
 HOST is local, ns:NAME or ssh://user@name. Data flows from HOST to its peer.
 With --lab both ends are namespaces of this machine joined by an emulated path.`,
 		Example: `  wirerate tune --lab rate=1gbit,rtt=50ms --role bulk -o out/
-  wirerate tune ssh://root@a --peer ssh://root@b --path rate=1gbit,rtt=80ms --role bulk
+  wirerate tune ssh://root@a --peer ssh://root@b --role bulk \
+    --path rate=1gbit,rtt=80ms
   wirerate tune local --peer ssh://root@b --path auto --role bulk
   wirerate tune --resume last`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -51,9 +52,9 @@ With --lab both ends are namespaces of this machine joined by an emulated path.`
 	opt.addResume(cmd)
 	opt.addPlanned(cmd)
 	f := cmd.Flags()
-	f.StringVar(&opt.peer, "peer", "", "the other end: `HOST`")
+	f.StringVar(&opt.peer, "peer", "", "the `HOST` at the other end")
 	f.StringVar(&opt.path, "path", "", "`PATH` between the hosts: rate=,rtt=[,loss=][,mtu=], or auto to measure it")
-	f.StringVar(&opt.role, "role", "", "what the hosts are for: "+strings.Join(catalog.Roles(), ", "))
+	f.StringVar(&opt.role, "role", "", "`role` of the hosts: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVarP(&opt.out, "output", "o", "", "`folder` for the drop-in files, plan.json, result.json and report.html")
 	f.DurationVar(&opt.budget, "for", 10*time.Minute, "time for all runs together")
 	f.IntVar(&opt.pairs, "pairs", 10, "pairs of runs at most, 2 to 100")
