@@ -15,7 +15,9 @@ type piece struct {
 	kind byte // '[', '"' or 'w'
 	key  string
 	text []byte
-	pad  bool // blanks stand before it
+	pad  bool   // blanks stand before it
+	tail string // stands behind the value
+	next bool   // goes on where the column before ends, with nothing between them
 }
 
 // split takes a line apart.
@@ -77,6 +79,7 @@ type table struct {
 	sep   byte
 	shape []piece // text unused
 	rows  [][]piece
+	odd   int // values of a column that may be other than the rest
 }
 
 func tableOf(lines [][]byte, sep byte) table {
@@ -104,24 +107,108 @@ func tableOf(lines [][]byte, sep byte) table {
 			t.shape[i].pad = t.shape[i].pad || row[i].pad
 		}
 	}
+	t.undecorate()
 	return t
 }
 
-// all reports whether test holds for every value of a column that is not "-",
-// and for at least one.
+// decoration is what stands around the numbers of a column: "**1/1043**".
+type decoration struct {
+	before, after string
+	parts         int // numbers with a slash between them
+}
+
+// decorationOf takes text apart; parts is 0 if it is not a decorated number.
+func decorationOf(text []byte) (d decoration, numbers [2][]byte) {
+	i := bytes.IndexAny(text, "0123456789")
+	if i < 0 || !isLabel(text[:i]) {
+		return d, numbers
+	}
+	n := len(text)
+	for n > i && bytes.IndexByte([]byte(")*]}>',;"), text[n-1]) >= 0 {
+		n--
+	}
+	d.before, d.after = string(text[:i]), string(text[n:])
+	numbers[0] = text[i:n]
+	if a, b, ok := bytes.Cut(numbers[0], []byte{'/'}); ok {
+		numbers[0], numbers[1] = a, b
+		d.parts = 1
+	}
+	for _, number := range numbers[:d.parts+1] {
+		if _, _, f := parseMicros(number, Nanoseconds); f != faultNone {
+			return decoration{}, numbers
+		}
+	}
+	d.parts++
+	return d, numbers
+}
+
+// isLabel reports whether b is brackets and asterisks with a name before or behind
+// them, if there is one.
+func isLabel(b []byte) bool {
+	b = bytes.Trim(b, "*([{<'")
+	name := bytes.TrimRight(b, ":=*([{<'")
+	return len(b) == 0 || len(name) < len(b) && isName(name)
+}
+
+// undecorate takes away what stands around the numbers of columns, and makes two
+// columns of two numbers with a slash between them.
+func (t *table) undecorate() {
+	for col := len(t.shape) - 1; col >= 0; col-- {
+		if t.shape[col].kind != 'w' || len(t.rows) == 0 {
+			continue
+		}
+		seen := map[decoration]int{}
+		var most decoration
+		for _, row := range t.rows {
+			d, _ := decorationOf(row[col].text)
+			if seen[d]++; seen[d] > seen[most] {
+				most = d
+			}
+		}
+		if most.parts == 0 || most == (decoration{parts: 1}) || 3*seen[most] < 2*len(t.rows) {
+			continue
+		}
+		rows := t.rows[:0]
+		for _, row := range t.rows {
+			d, numbers := decorationOf(row[col].text)
+			if d != most {
+				continue
+			}
+			row[col].text = numbers[0]
+			if most.parts == 2 {
+				row = slices.Insert(row, col+1, piece{kind: 'w', text: numbers[1]})
+			}
+			rows = append(rows, row)
+		}
+		t.rows = rows
+		t.shape[col].key += most.before
+		if most.parts == 2 {
+			t.shape = slices.Insert(t.shape, col+1, piece{kind: 'w', key: "/", next: true})
+			col++
+		}
+		t.shape[col].tail = most.after
+		if most.parts == 2 {
+			col--
+		}
+	}
+}
+
+// all reports whether test holds for the values of a column that are not "-", up
+// to t.odd of them, and for more than it does not.
 func (t *table) all(col int, test func([]byte) bool) bool {
-	found := false
+	good, bad := 0, 0
 	for _, row := range t.rows {
 		v := row[col].text
 		if string(v) == "-" {
 			continue
 		}
-		if !test(v) {
+		if test(v) {
+			good++
+		} else if bad++; bad > t.odd {
 			return false
 		}
-		found = true
 	}
-	return found
+	return good > bad
 }
 
 // find returns the first column from on that test holds for, -1 if none.

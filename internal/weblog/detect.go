@@ -2,6 +2,7 @@ package weblog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +12,10 @@ import (
 // log holds whole numbers whose unit it does not say. The error says what was
 // seen and what to give as --format or --unit.
 func Detect(sample []byte, unit Unit) (*Format, error) {
-	lines := sampleLines(sample)
+	if hasPrefix(sample, "\xff\xfe") || hasPrefix(sample, "\xfe\xff") {
+		return nil, errors.New("is UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 LOG | wirerate weblog -")
+	}
+	lines := sampleLines(bytes.TrimPrefix(sample, []byte(byteOrderMark)))
 	if len(lines) == 0 {
 		return &Format{Name: "empty", ex: noFields{}}, nil
 	}
@@ -42,6 +46,9 @@ func detectLines(lines [][]byte, unit Unit) (*Format, error) {
 		if hasPrefix(l, "#Fields:") || hasPrefix(l, "#Version:") || hasPrefix(l, "#Software:") {
 			return w3cFormat(unit), nil
 		}
+	}
+	if f := headedFormat(lines, unit); f != nil {
+		return f, nil
 	}
 	if f, err, ok := detectJSON(lines, unit); ok {
 		return f, err
@@ -239,8 +246,9 @@ func (s *sampleValues) add(key, value string) {
 	s.values[low] = append(s.values[low], value)
 }
 
-// keyedFormat picks the fields among the keys of a sample.
-func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
+// keyedFormat picks the fields among the keys of a sample; extractorOf makes what
+// finds them.
+func (s *sampleValues) keyedFormat(kind string, unit Unit, extractorOf func(keys map[role]string) extractor) (*Format, error) {
 	s = s.unnested()
 	nginx := s.likeNginx()
 	most := 0
@@ -263,6 +271,9 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
 		u, err := s.unit(d.name, usual, unit)
 		if err != nil {
 			return nil, fmt.Errorf("%s key %q: %w", kind, Escape(name, 64), err)
+		}
+		if s.absurd(d.name, u) {
+			continue // a moment, not how long something took
 		}
 		keys, request := map[role]string{roleDuration: name}, ""
 		for r := range numRoles {
@@ -290,7 +301,7 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, error) {
 		if !s.looksLike(request, looksLikeRequest) {
 			delete(keys, roleRequest)
 		}
-		f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, ex: keyedExtractor(kind, keys), early: earlyOf(keys)}
+		f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, ex: extractorOf(keys), early: earlyOf(keys)}
 		for r := range keys {
 			f.has[r] = true
 		}
@@ -376,18 +387,46 @@ func (s *sampleValues) some() string {
 	return strings.Join(out, ", ")
 }
 
-// numeric reports whether the values of key are durations or absent.
+// numeric reports whether the values of key are durations or absent, but for some.
 func (s *sampleValues) numeric(key string) bool {
-	found := false
+	good, bad := 0, 0
 	for _, v := range s.values[key] {
-		switch _, _, f := parseMicros([]byte(v), Seconds); f {
-		case faultNone, faultAbsurd:
-			found = true
+		switch _, _, f := parseMicros([]byte(v), Nanoseconds); f {
+		case faultNone:
+			good++
 		case faultShape:
-			return false
+			bad++
 		}
 	}
-	return found
+	return good > 2*bad
+}
+
+// absurd reports whether most values of key are too long for requests if in u.
+func (s *sampleValues) absurd(key string, u Unit) bool {
+	n := 0
+	for _, v := range s.values[key] {
+		if _, _, f := parseMicros([]byte(v), u); f == faultAbsurd {
+			n++
+		}
+	}
+	return 2*n > len(s.values[key])
+}
+
+// whole reports whether the values of key are whole numbers without a unit.
+func (s *sampleValues) whole(key string) bool {
+	return !slices.ContainsFunc(s.values[key], func(v string) bool { return !isWhole([]byte(v)) })
+}
+
+// slow reports whether most values of key would be longer than slowSample in
+// seconds.
+func (s *sampleValues) slow(key string) bool {
+	n := 0
+	for _, v := range s.values[key] {
+		if us, _, f := parseMicros([]byte(v), Seconds); f == faultNone && us >= slowSample {
+			n++
+		}
+	}
+	return len(s.values[key]) >= 2 && 2*n > len(s.values[key])
 }
 
 func (s *sampleValues) looksLike(key string, test func([]byte) bool) bool {
@@ -414,7 +453,7 @@ func (s *sampleValues) unit(key string, known, said Unit) (Unit, error) {
 		return said, nil
 	case carried:
 		return UnitUnknown, nil
-	case known == decimalSeconds && fraction:
+	case known == decimalSeconds && fraction && (!s.slow(key) || s.likeNginx()):
 		return Seconds, nil
 	case known != decimalSeconds && known != UnitUnknown:
 		return known, nil

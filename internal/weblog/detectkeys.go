@@ -34,21 +34,21 @@ func detectJSON(lines [][]byte, unit Unit) (f *Format, err error, ok bool) {
 	}
 	var known string
 	switch {
-	case has("duration", "request.uri", "status"):
+	case has("duration", "request.uri", "status") && !seen.whole("duration"): // Caddy can be told to write ns or ms
 		known = "caddy"
-	case has("duration", "response_code", "bytes_sent"):
+	case has("duration", "response_code", "bytes_sent") && seen.whole("duration"):
 		known = "envoy-json"
-	case has("duration", "downstreamstatus", "requestpath"):
+	case has("duration", "downstreamstatus", "requestpath") && seen.whole("duration"):
 		known = "traefik-json"
 	}
 	if p, ok := presetNamed(known); ok && unit == UnitUnknown {
 		f, err := p.format()
 		return f, err, true
 	}
-	if unit == UnitUnknown && (has("responsetime", "res.statuscode") || has("duration", "response_flags") || has("duration", "controller", "action") || has("elapsed", "@mt", "requestpath")) {
+	if unit == UnitUnknown && (has("responsetime", "res.statuscode") || has("duration", "response_flags") && seen.whole("duration") || has("duration", "controller", "action") || has("elapsed", "@mt", "requestpath")) {
 		unit = Milliseconds // pino-http, Istio before 1.6, lograge, Serilog
 	}
-	f, err = seen.keyedFormat("json", unit)
+	f, err = seen.keyedFormat("json", unit, func(keys map[role]string) extractor { return keyedExtractor("json", keys) })
 	return f, err, true
 }
 
@@ -110,7 +110,7 @@ func detectPairs(kind string, lines [][]byte, unit Unit) (f *Format, err error, 
 	if _, ok := seen.names["controller"]; ok && unit == UnitUnknown {
 		unit = Milliseconds // lograge
 	}
-	f, err = seen.keyedFormat(kind, unit)
+	f, err = seen.keyedFormat(kind, unit, func(keys map[role]string) extractor { return keyedExtractor(kind, keys) })
 	return f, err, true
 }
 
@@ -118,7 +118,7 @@ func detectPairs(kind string, lines [][]byte, unit Unit) (f *Format, err error, 
 // http.duration_ms, as far as the unit is part of them.
 var (
 	durationStems = []string{"duration", "elapsed", "elapsedtime", "latency", "took", "taken", "responsetime", "requesttime", "requestduration", "responseduration",
-		"timetaken", "totaltime", "processtime", "processingtime", "reqtime", "runtime", "totalduration", "totallatency", "requestlatency"}
+		"timetaken", "total", "totaltime", "processtime", "processingtime", "reqtime", "runtime", "totalduration", "totallatency", "requestlatency"}
 	unitEndings = map[string]Unit{"s": Seconds, "sec": Seconds, "secs": Seconds, "seconds": Seconds, "ms": Milliseconds, "msec": Milliseconds, "msecs": Milliseconds, "millis": Milliseconds,
 		"milliseconds": Milliseconds, "us": Microseconds, "usec": Microseconds, "usecs": Microseconds, "micros": Microseconds, "microseconds": Microseconds,
 		"microsec": Microseconds, "ns": Nanoseconds, "nsec": Nanoseconds, "nanos": Nanoseconds, "nanoseconds": Nanoseconds}
@@ -129,13 +129,8 @@ var (
 func (s *sampleValues) telling() []durationKey {
 	var found []durationKey
 	for low := range s.names {
-		name := low[strings.LastIndexByte(low, '.')+1:]
-		name = strings.NewReplacer("_", "", "-", "").Replace(name)
-		for _, stem := range durationStems {
-			rest, ok := strings.CutPrefix(name, stem)
-			if unit := unitEndings[strings.TrimPrefix(rest, "in")]; ok && unit != UnitUnknown {
-				found = append(found, durationKey{low, unit})
-			}
+		if u := unitOfName(low[strings.LastIndexByte(low, '.')+1:]); u != UnitUnknown && s.numeric(low) {
+			found = append(found, durationKey{low, u})
 		}
 	}
 	level := func(k durationKey) int { return strings.Count(k.name, ".") }
@@ -144,6 +139,19 @@ func (s *sampleValues) telling() []durationKey {
 		return nil
 	}
 	return found[:1]
+}
+
+// unitOfName returns the unit of a name in lower case that says that it is the
+// request time and in what ("elapsed_ms"), else UnitUnknown.
+func unitOfName(name string) Unit {
+	name = strings.NewReplacer("_", "", "-", "").Replace(name)
+	for _, stem := range durationStems {
+		rest, ok := strings.CutPrefix(name, stem)
+		if u := unitEndings[strings.TrimPrefix(rest, "in")]; ok && u != UnitUnknown {
+			return u
+		}
+	}
+	return UnitUnknown
 }
 
 func ltsvPairs(line []byte) [][2]string {

@@ -18,7 +18,8 @@ type Format struct {
 	ex           extractor
 	plainSeconds bool      // the request time is one field, in seconds
 	wrap         *wrapping // nil: lines are as the server wrote them
-	directives   bool      // W3C: lines beginning with # say what follows
+	directives   bool      // some lines say what the others hold: W3C's that begin with #, or
+	header       string    // this one
 	has          [numRoles]bool
 	// early tells from the value of roleEnd whether a request ended early.
 	early func([]byte) bool

@@ -13,20 +13,42 @@ import (
 var unitWords = map[string]Unit{"s": Seconds, "sec": Seconds, "secs": Seconds, "seconds": Seconds, "ms": Milliseconds, "msec": Milliseconds, "msecs": Milliseconds,
 	"milliseconds": Milliseconds, "us": Microseconds, "usec": Microseconds, "usecs": Microseconds, "µs": Microseconds, "microseconds": Microseconds}
 
-// wordUnit returns the unit that the column after col names in every line,
-// UnitUnknown if it does not.
+// wordUnit returns the unit that the column after col names, UnitUnknown if it does
+// not.
 func (t *table) wordUnit(col int) Unit {
 	if col+1 >= len(t.shape) {
 		return UnitUnknown
 	}
-	u := unitWords[string(t.rows[0][col+1].text)]
+	var seen [decimalSeconds + 1]int
+	best := UnitUnknown
 	for _, row := range t.rows {
-		if unitWords[string(row[col+1].text)] != u {
-			return UnitUnknown
+		u := unitWords[string(bytes.TrimRight(row[col+1].text, ",;)"))]
+		if seen[u]++; seen[u] > seen[best] {
+			best = u
 		}
 	}
-	return u
+	if len(t.rows)-seen[best] > t.tolerated() {
+		return UnitUnknown
+	}
+	return best
 }
+
+// tolerated is how many values of a column may be other than the rest where they
+// are all the same kind of thing: a log holds junk, too.
+func (t *table) tolerated() int { return len(t.rows) / 3 }
+
+// mayBeTime reports whether nothing says that the column's numbers are something
+// else, as "example.org:443" and "pid:12" do.
+func (t *table) mayBeTime(col int) bool {
+	p := t.shape[col]
+	if p.name() == "" || strings.HasSuffix(p.key, "=") || unitOfName(p.name()) != UnitUnknown {
+		return true
+	}
+	return slices.ContainsFunc(durationKeys, func(d durationKey) bool { return d.name == p.name() })
+}
+
+// name is what a key says the column is.
+func (p piece) name() string { return strings.ToLower(strings.Trim(p.key, "=:*([{<'/ ")) }
 
 // infer works out the format of text lines without a preset, from what their
 // columns hold.
@@ -47,15 +69,33 @@ func infer(lines [][]byte, unit Unit) (*Format, error) {
 	return nil, first
 }
 
-// inferColumns is infer for one separator.
+// inferColumns is infer for one separator. It allows for odd lines only where it has
+// to.
 func inferColumns(lines [][]byte, sep byte, unit Unit) (*Format, error) {
 	t := tableOf(lines, sep)
+	f, err := t.infer(lines, unit)
+	for _, share := range []int{10, 3} {
+		if odd := len(t.rows) / share; err != nil && odd > t.odd {
+			t.odd = odd
+			if tolerant, terr := t.infer(lines, unit); terr == nil {
+				return tolerant, nil
+			}
+		}
+	}
+	return f, err
+}
+
+// infer works out the format from what the columns hold.
+func (t *table) infer(lines [][]byte, unit Unit) (*Format, error) {
 	if float64(len(t.rows)) < minScore*float64(len(lines)) || len(t.shape) < 3 {
 		return nil, fmt.Errorf("no known format fits; say --format with the server's format string or a preset's name (wirerate weblog --help lists them). the first line: %s", Escape(string(lines[0]), 120))
 	}
 	roles := make([]role, len(t.shape))
 	after := t.inferRequest(roles)
-	status := t.find(after, isStatus)
+	status := t.find(after, isUsualStatus)
+	if status < 0 {
+		status = t.find(after, isStatus)
+	}
 	if status < 0 {
 		status = t.only(roles, isStatus)
 	}
@@ -121,6 +161,13 @@ func isStatus(b []byte) bool {
 	return ok && len(b) == 3 && (n == 0 || n >= 100 && n <= 599)
 }
 
+// isUsualStatus reports whether b is a status that servers send, which a port such as
+// 443 is not.
+func isUsualStatus(b []byte) bool {
+	n, _ := parseStatus(b)
+	return isStatus(b) && (n%100 <= 31 || n == 444 || n == 451 || n >= 460 && n <= 464 || n >= 494 && n <= 499)
+}
+
 func isWhole(b []byte) bool {
 	_, known, ok := parseUint(b)
 	return ok && known
@@ -147,9 +194,9 @@ func (t *table) inferDuration(roles []role, unit Unit) (ok bool, u Unit, note st
 		if roles[i] != roleNone {
 			continue
 		}
-		if t.all(i, fraction) {
+		if t.mostly(i, fraction) {
 			times = append(times, i)
-		} else if i > 0 && t.all(i, isWhole) {
+		} else if (i > 0 || t.shape[i].key != "") && t.mayBeTime(i) && t.all(i, isWhole) {
 			wholes = append(wholes, i)
 		}
 	}
@@ -187,14 +234,17 @@ func (t *table) rival(best int, wholes []int) int {
 		return -1
 	}
 	for _, i := range wholes {
-		above, equal := true, true
+		below, equal := 0, true
 		for _, row := range t.rows {
 			us, step, f := parseMicros(row[best].text, Seconds)
 			whole, _, g := parseMicros(row[i].text, Microseconds)
-			above = above && f == faultNone && g == faultNone && step == 1 && whole >= us
+			if f != faultNone || g != faultNone || step != 1 || whole < us {
+				below++
+				continue
+			}
 			equal = equal && whole-us <= 1
 		}
-		if above && !equal {
+		if below <= t.odd && !equal {
 			return i
 		}
 	}
@@ -210,10 +260,10 @@ func (t *table) fractionUnit(col int, said Unit) (Unit, error) {
 		return said, nil
 	}
 	carried := func(b []byte) bool { _, _, f := parseMicros(b, UnitUnknown); return f == faultNone }
-	if t.all(col, carried) {
+	if t.mostly(col, carried) {
 		return UnitUnknown, nil
 	}
-	if key := strings.ToLower(strings.TrimSuffix(t.shape[col].key, "=")); key != "" {
+	if key := t.shape[col].name(); key != "" {
 		for _, d := range durationKeys {
 			if d.name == key && d.unit == decimalSeconds {
 				return Seconds, nil
@@ -247,52 +297,146 @@ const TimeAdvice = `  nginx        log_format timed '$remote_addr - $remote_user
   varnishncsa  -F '%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-agent}i" %D'
   HAProxy      option httplog`
 
-// wholeDuration takes the last column of whole numbers for the request time if
-// the user says its unit.
+// wholeDuration finds the request time among columns of whole numbers: by two that
+// hold the same time in two units, or the one whose unit its name or the user says.
 func (t *table) wholeDuration(roles []role, wholes []int, unit Unit) (bool, Unit, string, error) {
 	if len(wholes) == 0 {
 		return false, 0, "", ErrNoTime
 	}
+	if col, u := t.twice(wholes); u != UnitUnknown && (unit == UnitUnknown || unit == u) {
+		roles[col] = roleDuration
+		return true, u, fmt.Sprintf("took column %d (%s) for the request time in %s, since another one holds it in s", col+1, t.describe(col), u), nil
+	}
+	if col, u := t.named(wholes); u != UnitUnknown {
+		roles[col] = roleDuration
+		return true, u, fmt.Sprintf("took column %d (%s) for the request time in %s", col+1, t.describe(col), u), nil
+	}
+	if varying := t.varying(wholes); len(varying) > 0 {
+		wholes = varying
+	}
 	last := wholes[len(wholes)-1]
+	if len(wholes) > 1 {
+		return false, 0, "", fmt.Errorf("columns %s all hold whole numbers, of which one may be the request time; say --format with the server's format string", columnNumbers(wholes))
+	}
 	if unit == UnitUnknown {
 		return false, 0, "", fmt.Errorf("column %d (%s) may be the request time, but whole numbers do not say their unit: say --unit us (Apache's %%D), --unit ms or --unit s (Apache's %%T), or --format", last+1, t.describe(last))
-	}
-	if len(wholes) > 1 {
-		return false, 0, "", fmt.Errorf("columns %s all hold whole numbers; say --format with the server's format string", columnNumbers(wholes))
 	}
 	roles[last] = roleDuration
 	return true, unit, fmt.Sprintf("took column %d (%s) for the request time in %s", last+1, t.describe(last), unit), nil
 }
 
-// longest returns the column whose time is never below another's: the request
-// time includes the upstream's. Names decide before values.
+// varying returns the columns that do not hold the same value in every line.
+func (t *table) varying(cols []int) []int {
+	var out []int
+	for _, c := range cols {
+		first := t.rows[0][c].text
+		if !t.all(c, func(b []byte) bool { return bytes.Equal(b, first) }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// twice returns a column that holds in ms, us or ns what another one holds in whole
+// seconds, as Apache's "%T %D" does, and its unit. The requests have to tell the
+// units apart.
+func (t *table) twice(wholes []int) (col int, u Unit) {
+	for _, seconds := range wholes {
+		for _, fine := range wholes {
+			if fine == seconds {
+				continue
+			}
+			var fits []Unit
+			for _, u := range []Unit{Milliseconds, Microseconds, Nanoseconds} {
+				if t.sameTime(seconds, fine, u) {
+					fits = append(fits, u)
+				}
+			}
+			if len(fits) == 1 {
+				return fine, fits[0]
+			}
+		}
+	}
+	return -1, UnitUnknown
+}
+
+// sameTime reports whether column fine in u is the time that column seconds holds,
+// cut off or rounded. Requests of less than a second do not show it.
+func (t *table) sameTime(seconds, fine int, u Unit) bool {
+	off, shown := 0, 0
+	for _, row := range t.rows {
+		s, _, f := parseMicros(row[seconds].text, Seconds)
+		us, _, g := parseMicros(row[fine].text, u)
+		if f != faultNone || g != faultNone || us+500_000 < s || us >= s+1_000_000 {
+			off++
+			continue
+		}
+		if s > 0 {
+			shown++
+		}
+	}
+	return shown > off && off <= t.odd
+}
+
+// named returns the column whose name says that it is the request time, and in what
+// unit ("latency_ms:12").
+func (t *table) named(cols []int) (col int, u Unit) {
+	for _, c := range cols {
+		name := t.shape[c].name()
+		if u := unitOfName(name); u != UnitUnknown {
+			return c, u
+		}
+		for _, d := range durationKeys {
+			if d.name == name && d.unit != UnitUnknown && d.unit != decimalSeconds && len(name) > 2 {
+				return c, d.unit
+			}
+		}
+	}
+	return -1, UnitUnknown
+}
+
+// mostly is all for values of which none looks so by chance.
+func (t *table) mostly(col int, test func([]byte) bool) bool {
+	was := t.odd
+	t.odd = max(was, t.tolerated())
+	ok := t.all(col, test)
+	t.odd = was
+	return ok
+}
+
+// longest returns the column whose time is not below another's, but for a few
+// requests and for rounding: the request time includes the upstream's. Names decide
+// before values.
 func (t *table) longest(cols []int) int {
 	for _, d := range durationKeys {
 		for _, c := range cols {
-			if strings.EqualFold(strings.TrimSuffix(t.shape[c].key, "="), d.name) {
+			if t.shape[c].name() == d.name {
 				return c
 			}
 		}
 	}
-	value := func(row []piece, c int) (uint64, bool) {
-		us, _, f := parseMicros(row[c].text, Seconds)
-		return us, f == faultNone
-	}
+	best, most := -1, uint64(0)
 	for _, c := range cols {
-		least := true
+		sum, below, unknown := uint64(0), 0, 0
 		for _, row := range t.rows {
-			own, ok := value(row, c)
+			own, step, f := parseMicros(row[c].text, Seconds)
+			if f != faultNone {
+				unknown++
+				continue
+			}
+			sum += own
 			for _, d := range cols {
-				if other, has := value(row, d); d != c && has && (!ok || other > own) {
-					least = false
+				if other, _, g := parseMicros(row[d].text, Seconds); d != c && g == faultNone && other > own+step {
+					below++
+					break
 				}
 			}
 		}
-		if least {
-			return c
+		if unknown <= t.tolerated() && below <= len(t.rows)/50+t.odd && (best < 0 || sum > most) {
+			best, most = c, sum
 		}
 	}
-	return -1
+	return best
 }
 
 // upstream returns the column with the time of the server behind, -1 if none is
@@ -301,7 +445,7 @@ func (t *table) longest(cols []int) int {
 func (t *table) upstream(times []int, best int) int {
 	for _, name := range otherKeys[roleUpstream] {
 		for _, c := range times {
-			if strings.EqualFold(strings.TrimSuffix(t.shape[c].key, "="), name) {
+			if t.shape[c].name() == name {
 				return c
 			}
 		}
@@ -341,13 +485,12 @@ func (t *table) tokens(roles []role) []token {
 		case '"':
 			open, end = `"`, `"`
 		}
-		if i > 0 {
-			open = string(t.sep) + p.key + open
-		} else {
-			open = p.key + open
+		open = p.key + open
+		if i > 0 && !p.next {
+			open = string(t.sep) + open
 		}
 		v := token{role: roles[i], name: fmt.Sprintf("column %d", i+1), list: roles[i] == roleUpstream, pad: p.pad && open == " "}
-		out = append(out, token{lit: open}, v, token{lit: end})
+		out = append(out, token{lit: open}, v, token{lit: end + p.tail})
 	}
 	return out
 }

@@ -31,6 +31,9 @@ func (noFields) extract([]byte, *spans) bool { return false }
 // withDirective returns the format after a directive line. Lines other than
 // #Fields and #Software change nothing.
 func (f *Format) withDirective(line string) (*Format, error) {
+	if f.header != "" {
+		return f, nil
+	}
 	if software, ok := strings.CutPrefix(line, "#Software:"); ok && f.Unit == decimalSeconds && strings.Contains(software, "Microsoft") {
 		return f.WithUnit(Milliseconds), nil
 	}
@@ -69,14 +72,17 @@ type column struct {
 	role  role
 }
 
-// columnPlan finds fields by their place among columns separated by blanks or
-// tabs.
+// columnPlan finds fields by their place among columns.
 type columnPlan struct {
 	columns []column // ascending
 	count   int
+	sep     byte // 0: blanks or tabs
 }
 
 func (p *columnPlan) extract(line []byte, s *spans) bool {
+	if p.sep != 0 {
+		return p.extractSeparated(line, s)
+	}
 	next, n := 0, 0
 	for pos := 0; pos <= len(line); n++ {
 		end := pos
@@ -97,6 +103,20 @@ func (p *columnPlan) extract(line []byte, s *spans) bool {
 			next++
 		}
 		pos = end + 1
+	}
+	return n == p.count
+}
+
+// extractSeparated is extract for columns between separators.
+func (p *columnPlan) extractSeparated(line []byte, s *spans) bool {
+	wanted, n := 0, 0
+	for pos := 0; pos <= len(line); n++ {
+		lo, hi, next := separatedValue(line, pos, p.sep)
+		if wanted < len(p.columns) && p.columns[wanted].index == n {
+			s[p.columns[wanted].role] = span{int32(lo), int32(hi)}
+			wanted++
+		}
+		pos = next
 	}
 	return n == p.count
 }

@@ -2,7 +2,6 @@ package weblog
 
 import (
 	"bytes"
-	"strings"
 )
 
 // maxLine is the longest line that is read.
@@ -109,7 +108,7 @@ func (w *worker) line(line []byte) fault {
 		}
 		line = text
 	}
-	if w.format.directives && line[0] == '#' {
+	if w.format.directives && w.format.isDirective(line) {
 		w.directive(string(line))
 		return faultNone
 	}
@@ -321,7 +320,7 @@ func parseList(b []byte, unit Unit) (us uint64, ok bool) {
 
 // directive takes in a W3C line that begins with #.
 func (w *worker) directive(line string) {
-	f, err := w.format.withDirective(strings.TrimSpace(line))
+	f, err := w.format.withDirective(trimMark(line))
 	if err != nil {
 		if w.err == nil {
 			w.err = err
