@@ -131,6 +131,10 @@ func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) comp
 		line.Setting += "@" + e.Iface
 	}
 	line = byOwnName(c, p, line)
+	codes := deadCodes
+	if name := currentName(c, p, line.Setting); name != line.Setting {
+		line.Setting, codes = name, slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return code == "renamed" })
+	}
 	if e.Has(conffile.Exclude) {
 		line.Verdict, line.Because = "left", "it sets nothing: it takes the setting out of the reach of patterns in the same folder"
 		return line
@@ -140,7 +144,7 @@ func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) comp
 		return line
 	}
 	planned := slices.IndexFunc(p.Changes, func(ch plan.Change) bool { return isSetting(ch.Setting, line.Setting) })
-	if pr, dead := g.problemOf(e, deadCodes); dead {
+	if pr, dead := g.problemOf(e, codes); dead {
 		line.Verdict, line.Because = "dead", pr.Message+": "+pr.Because
 		if planned >= 0 {
 			line.Planned = p.Changes[planned].To
@@ -181,6 +185,19 @@ func byOwnName(c *catalog.Catalog, p plan.Plan, line compared) compared {
 		}
 	}
 	return line
+}
+
+// currentName is the name that a plan uses for a setting which its release takes
+// by the old name too.
+func currentName(c *catalog.Catalog, p plan.Plan, setting string) string {
+	rec, ok := c.Lookup(p.System, setting)
+	if !ok || rec.RenamedTo == "" || strings.Contains(rec.RenamedTo, "*") || rec.StateIn(p.Release) != catalog.Present {
+		return setting
+	}
+	if to, ok := c.Lookup(p.System, rec.RenamedTo); !ok || to.StateIn(p.Release) != catalog.Present {
+		return setting
+	}
+	return rec.RenamedTo
 }
 
 // unplannedEntry is the verdict of a line that sets nothing which is planned.
