@@ -3,6 +3,7 @@ package weblog
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -33,6 +34,8 @@ type Comparison struct {
 	Under   []ShareChange  `json:"under"`
 	KS      KolmogorovTest `json:"kolmogorov_smirnov"`
 	Notes   []string       `json:"notes,omitempty"`
+
+	requests uint64 // after
 }
 
 // Shift is the change of one percentile, in s. Change is after minus before.
@@ -65,7 +68,8 @@ type ShareChange struct {
 }
 
 // KolmogorovTest is the largest distance between the two distribution
-// functions, where it is, and its probability if nothing had changed. Counts
+// functions, the time below which it is found, and its probability if nothing had
+// changed. Counts
 // enter it divided by how much more requests of a log vary than independent
 // ones would.
 type KolmogorovTest struct {
@@ -96,7 +100,7 @@ func Compare(after, before *Sketch, v View, j Judgement) (*Report, error) {
 	}
 	report := Summarize(after, v)
 	v.By = nil
-	c := &Comparison{Before: Summarize(before, v), Judge: percentName(j.Percentile), Margin: j.Margin}
+	c := &Comparison{Before: Summarize(before, v), requests: after.Requests, Judge: percentName(j.Percentile), Margin: j.Margin}
 	report.Comparison = c
 	a, b := distOf(after), distOf(before)
 	var ps []float64
@@ -221,30 +225,45 @@ func judge(change Estimate, worthwhile float64) Verdict {
 	return NotEnough
 }
 
-// quantileTest returns the two-sided probability of the difference between the
-// shares of the two sides at or below their common quantile, were there none.
+// quantileTest returns the two-sided probability of what the two sides show if their
+// quantile q were the same: of the time between those of the two that explains both
+// best, how far the shares at or below it are from q.
 func quantileTest(q float64, a, b dist) float64 {
-	both := new(Hist)
-	both.Merge(a.all)
-	both.Merge(b.all)
-	bin, ok := both.rank(rankOf(q, both.n))
-	if !ok {
+	binA, okA := a.all.rank(rankOf(q, a.all.n))
+	binB, okB := b.all.rank(rankOf(q, b.all.n))
+	if !okA || !okB || binA == binB {
 		return 1
 	}
-	pa, sa := a.share(bin + 1)
-	pb, sb := b.share(bin + 1)
-	va, vb := sa.variance(), sb.variance()
+	if binA > binB {
+		a, b, binA, binB = b, a, binB, binA
+	}
+	va, freeA := a.variance(binA+1, q)
+	vb, freeB := b.variance(binB+1, q)
+	// From binA on, a has at least q of its requests at or below; b has less than q
+	// below binB.
+	belowA, belowB := float64(a.all.under(binEdge(binA))), float64(b.all.under(binEdge(binA)))
+	best := math.Inf(1)
+	for bin := binA; bin <= binB; bin++ {
+		over := max(0, belowA/float64(a.all.n)-q)
+		belowA, belowB = belowA+a.all.in(bin), belowB+b.all.in(bin)
+		missing := max(0, q-belowB/float64(b.all.n))
+		best = min(best, over*over/va+missing*missing/vb)
+	}
 	v := va + vb
-	if pa == pb {
-		return 1
-	}
-	if v == 0 {
-		v = 1 / float64(min(a.all.n, b.all.n))
-	}
-	freedom := v * v / (va*va/max(1, sa.freedom) + vb*vb/max(1, sb.freedom))
-	freedom = min(freedom, 1e6) // without variance it is infinite
+	freedom := v * v / (va*va/freeA + vb*vb/freeB)
+	freedom = min(freedom, 1e6) // of independent requests it is infinite
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
-	return 2 * t.Survival(math.Abs(pa-pb)/math.Sqrt(v))
+	return 2 * t.Survival(math.Sqrt(best))
+}
+
+// variance returns that of the share of values in bins below end, were it q, and its
+// degrees of freedom.
+func (d dist) variance(end int, q float64) (v, freedom float64) {
+	_, s := d.share(end)
+	if s.independent = max(s.independent, q*(1-q)/float64(d.all.n)); s.between > s.independent {
+		return s.between, s.freedom
+	}
+	return s.independent, math.Inf(1)
 }
 
 // holm adjusts probabilities for being several (Holm 1979).
@@ -269,13 +288,8 @@ func holm(p []float64) []float64 {
 
 func shareChange(threshold float64, a, b dist, confidence float64) ShareChange {
 	end := binOf(uint64(math.Round(threshold * 1e6)))
-	pa, sa := a.share(end)
-	pb, sb := b.share(end)
-	ha, _ := sa.half(confidence, 0)
-	hb, _ := sb.half(confidence, 0)
-	half := math.Hypot(ha, hb)
-	lo, hi := max(-1, pa-pb-half), min(1, pa-pb+half)
-	return ShareChange{Under: threshold, Before: pb, After: pa, Change: Estimate{pa - pb, &lo, &hi}}
+	after, before := a.shareEstimate(end, confidence), b.shareEstimate(end, confidence)
+	return ShareChange{Under: threshold, Before: before.Value, After: after.Value, Change: difference(after, before)}
 }
 
 // kolmogorov is the two-sample Kolmogorov-Smirnov test over the bins. Its
@@ -299,7 +313,8 @@ func kolmogorov(a, b dist) KolmogorovTest {
 			}
 		}
 	}
-	t.At = inSeconds(float64(binEdge(at + 1)))
+	step := max(a.step, b.step)
+	t.At = inSeconds(float64((binEdge(at+1) + step - 1) / step * step))
 	effA := float64(a.all.n) / a.inflation(at+1)
 	effB := float64(b.all.n) / b.inflation(at+1)
 	n := math.Sqrt(effA * effB / (effA + effB))
@@ -338,7 +353,7 @@ func (c *Comparison) decide(length float64) {
 			continue
 		}
 		if c.Verdict = s.Verdict; c.Verdict == NotEnough {
-			c.addMore(s.longer(c.Margin), length)
+			c.addMore(s.longer(c.Margin, min(c.Before.Requests, c.requests)), length)
 		}
 	}
 	for _, s := range shifts {
@@ -350,11 +365,13 @@ func (c *Comparison) decide(length float64) {
 
 // longer returns how many times as long the logs have to be for a verdict, if the
 // change is what it seems: its interval has to leave out either 0 or changes that
-// are worthwhile. It is 2 where the interval has no end.
-func (s Shift) longer(margin float64) float64 {
+// are worthwhile. Where the interval has no end, it takes enough requests beyond the
+// percentile; requests is how many the smaller log has.
+func (s Shift) longer(margin float64, requests uint64) float64 {
 	width, change, worthwhile := s.Change.width(), math.Abs(s.Change.Value), margin*s.Before.Value
 	if math.IsNaN(width) {
-		return 2
+		p, _ := strconv.ParseFloat(s.Percentile, 64)
+		return max(2, enoughBeyond/(float64(requests)*min(p, 100-p)/100))
 	}
 	needed := change
 	if change < worthwhile {
@@ -362,6 +379,9 @@ func (s Shift) longer(margin float64) float64 {
 	}
 	return max(1.1, math.Pow(width/2/needed, 2))
 }
+
+// enoughBeyond is how many requests beyond a percentile give its interval an end.
+const enoughBeyond = 10
 
 // mostLonger is where more of the same log is no advice any more.
 const mostLonger = 100
@@ -382,9 +402,9 @@ func (c *Comparison) addMore(times, length float64) {
 // minutes prints a length of time in minutes, or in hours where these are many.
 func minutes(s float64) string {
 	if s < 120*60 {
-		return fmt.Sprintf("%.0f minutes", max(1, math.Ceil(s/60)))
+		return plural(uint64(max(1, math.Ceil(s/60))), "minute")
 	}
-	return fmt.Sprintf("%.0f hours", math.Ceil(s/3600))
+	return plural(uint64(math.Ceil(s/3600)), "hour")
 }
 
 // shorter returns the length of the shorter log in s; 0 if one is not known.
@@ -425,7 +445,7 @@ func (c *Comparison) addNotes(a, b dist) {
 		c.Notes = append(c.Notes, fmt.Sprintf("only %.0f%% of the requests have a counterpart of the same path and size on the other side; the verdict is of all requests as logged", 100*m))
 	}
 	if n := min(a.all.n, b.all.n); n < fewRequests {
-		c.Notes = append(c.Notes, fmt.Sprintf("a log of %d requests hardly shows how much its times vary by themselves; compare longer ones", n))
+		c.Notes = append(c.Notes, fmt.Sprintf("a log of %s hardly shows how much its times vary by themselves; compare longer ones", plural(n, "request")))
 	}
 	c.Notes = append(c.Notes, "before and after are different hours: load and visitors differ too; a trial compares under the same conditions")
 }

@@ -255,10 +255,17 @@ func TestSaysHowMuchMore(t *testing.T) {
 		change, half, want float64
 	}{{0.2, 0.4, 4}, {0.01, 0.08, 4}, {0.05, 0.05, 1.1}} {
 		lo, hi := s.change-s.half, s.change+s.half
-		got := Shift{Before: Estimate{Value: 1}, Change: Estimate{s.change, &lo, &hi}}.longer(0.05)
+		got := Shift{Before: Estimate{Value: 1}, Change: Estimate{s.change, &lo, &hi}}.longer(0.05, 1000)
 		if math.Abs(got-s.want) > 1e-9 {
 			t.Errorf("a change of %g +- %g: %g times, want %g", s.change, s.half, got, s.want)
 		}
+	}
+}
+
+// TestSaysHowMuchMoreOfFew: two requests do not need a minute more but hundreds.
+func TestSaysHowMuchMoreOfFew(t *testing.T) {
+	if got := (Shift{Percentile: "95", Before: Estimate{Value: 1}}).longer(0.05, 2); math.Abs(got-100) > 1e-9 {
+		t.Errorf("p95 of 2 requests: %g times as long, want 100", got)
 	}
 }
 

@@ -194,6 +194,14 @@ func (h *Hist) under(v uint64) uint64 {
 	return n
 }
 
+// in returns how many values are in bin i.
+func (h *Hist) in(i int) float64 {
+	if p := h.pages[i/pageBins]; p != nil {
+		return float64(p[i%pageBins])
+	}
+	return 0
+}
+
 // rank returns the bin of the k-th smallest value, k from 1 to Count, and false
 // for an empty histogram.
 func (h *Hist) rank(k uint64) (int, bool) {

@@ -1,6 +1,11 @@
 package weblog
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // dist is a distribution with the parts of the log it is the sum of. The variance
 // of a share is taken from how it differs between the parts; an interval of a
@@ -67,13 +72,80 @@ func (d dist) estimate(q, confidence, freedom float64) (e Estimate, own float64)
 	_, s := d.share(bin + 1)
 	s.independent = max(s.independent, q*(1-q)/float64(d.all.n))
 	half, own := s.half(confidence, freedom)
-	if lo := q - half; lo > 0 {
+	lo, hi := around(q, half, confidence, float64(d.all.n))
+	if lo > 0 {
 		e.Low = d.at(lo)
 	}
-	if hi := q + half; hi < 1 {
+	if hi <= 1 {
 		e.High = d.at(hi)
 	}
 	return e, own
+}
+
+// manyRequests is the variance of a count from which on it is as good as normal.
+const manyRequests = 400
+
+// worth returns how many independent requests, n at most, give an interval of a
+// share q of which half is half the width.
+func worth(q, half, confidence, n float64) float64 {
+	if half == 0 {
+		return n
+	}
+	z := distuv.UnitNormal.Quantile((1 + confidence) / 2)
+	return min(n, z*z*q*(1-q)/(half*half))
+}
+
+// around returns the shares of n requests between which a quantile q is, half being
+// half the width if counts were normal; lo of 0 and hi above 1 are no ends. Where few
+// requests are expected on one side the ends are order statistics: the k-th smallest
+// of m shares is beta distributed with k and m+1-k (David and Nagaraja, Order
+// Statistics, 2003, 7.1).
+func around(q, half, confidence, n float64) (lo, hi float64) {
+	m := worth(q, half, confidence, n)
+	if m*q*(1-q) > manyRequests {
+		if hi = q + half; hi >= 1 {
+			hi = math.Inf(1)
+		}
+		return max(0, q-half), hi
+	}
+	tail := (1 - confidence) / 2
+	below := func(k float64) float64 { return 1 - mathext.RegIncBeta(k, m+1-k, q) }
+	if k := crossing(0, m+1, func(k float64) bool { return below(k) <= tail }); k >= 1 {
+		lo = math.Floor(k*n/m) / n
+	}
+	k := crossing(0, m+1, func(k float64) bool { return below(k) < 1-tail })
+	return lo, math.Ceil(k*n/m-1e-9) / n
+}
+
+// crossing returns where f, true at lo, becomes false on the way to hi.
+func crossing(lo, hi float64, f func(float64) bool) float64 {
+	for range 60 {
+		if x := (lo + hi) / 2; f(x) {
+			lo = x
+		} else {
+			hi = x
+		}
+	}
+	return lo
+}
+
+// shareEstimate estimates the share of values in bins below end: with the binomial
+// interval (Clopper and Pearson, Biometrika 26 (1934), 404) where few requests are on
+// one side, so that none of ten is not taken for none ever.
+func (d dist) shareEstimate(end int, confidence float64) Estimate {
+	p, s := d.share(end)
+	half, _ := s.half(confidence, 0)
+	lo, hi := max(0, p-half), min(1, p+half)
+	if m := worth(p, half, confidence, float64(d.all.n)); m*p*(1-p) <= manyRequests {
+		tail := (1 - confidence) / 2
+		if lo = 0; p > 0 {
+			lo = crossing(0, p, func(x float64) bool { return mathext.RegIncBeta(p*m, m-p*m+1, x) < tail })
+		}
+		if hi = 1; p < 1 {
+			hi = crossing(p, 1, func(x float64) bool { return mathext.RegIncBeta(p*m+1, m-p*m, x) < 1-tail })
+		}
+	}
+	return Estimate{p, &lo, &hi}
 }
 
 func (d dist) at(q float64) *float64 {

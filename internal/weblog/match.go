@@ -106,11 +106,12 @@ func (m *mixed) estimator(whole dist) func(q, confidence, freedom float64) (Esti
 		s.independent = variance
 		half, own := s.half(confidence, freedom)
 		e.Value = m.all.value(bin, m.step)
-		if lo := q - half; lo > 0 {
+		lo, hi := around(q, half, confidence, float64(m.all.n))
+		if lo > 0 {
 			v := m.all.value(m.bin(lo), m.step)
 			e.Low = &v
 		}
-		if hi := q + half; hi < 1 {
+		if hi <= 1 {
 			v := m.all.value(m.bin(hi), m.step)
 			e.High = &v
 		}

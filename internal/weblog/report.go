@@ -209,10 +209,8 @@ func (r *Report) addUnder(d dist, v View) {
 		us := uint64(math.Round(t * 1e6))
 		end := binOf(us)
 		name := trimFloat(t)
-		p, s := d.share(end)
-		half, _ := s.half(v.Confidence, 0)
-		lo, hi := max(0, p-half), min(1, p+half)
-		r.Under[name], r.UnderCI[name] = p, Estimate{p, &lo, &hi}
+		e := d.shareEstimate(end, v.Confidence)
+		r.Under[name], r.UnderCI[name] = e.Value, e
 		if binEdge(end) != us {
 			r.Notes = append(r.Notes, fmt.Sprintf("the share under %s s counts times below %s s: exact counts need a threshold of at most three digits", name, trimFloat(inSeconds(float64(binEdge(end))))))
 		}
@@ -237,7 +235,7 @@ func (r *Report) addStatuses(s *Sketch) {
 		r.Statuses = nil // the format has no status
 		delete(r.Aborted, "000")
 	} else if n := s.Status[499] + s.Status[0]; n > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d requests were aborted (499, 000): their times are how long the client waited, not how long the answer took; leave them out with --status", n))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s aborted (499, 000): the times are how long the client waited, not how long the answer took; --status '!499,!000' leaves them out", were(n, "request")))
 	}
 	if len(s.ends) > 0 {
 		var names []string
@@ -247,7 +245,7 @@ func (r *Report) addStatuses(s *Sketch) {
 			sum += s.ends[name]
 			r.Aborted[Escape(name, 64)] = s.ends[name]
 		}
-		r.Notes = append(r.Notes, fmt.Sprintf("%d requests ended early, by the client, the server or a timeout (%s): their times are not those of whole answers", sum, strings.Join(names, ", ")))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s ended early by the client, the server or a timeout (%s): the times are not those of whole answers", were(sum, "request"), strings.Join(names, ", ")))
 	}
 	if n := s.Status[304]; n > 0 && s.Requests > 0 && float64(n) > 0.05*float64(s.Requests) {
 		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers are 304: the client's cache had the object, so they are fast at any tuning", 100*float64(n)/float64(s.Requests)))
@@ -274,30 +272,44 @@ func tenthBins(h *Hist) []Bin {
 var logEdges = [...]uint64{100, 125, 160, 200, 250, 315, 400, 500, 630, 800}
 
 // logBins counts by tenths of a decade (the R10 series), from the first that
-// the resolution can tell to the last that has a count.
+// the resolution can tell to the last that has a count. Steps in which the
+// resolution has no time (1.25 to 1.6 ms, of whole ms) are part of the one before.
 func logBins(h *Hist, step uint64) []Bin {
+	if h.n == 0 {
+		return nil
+	}
+	step = max(step, 1)
 	var bins []Bin
-	from, least := uint64(0), uint64(0)
+	from := uint64(0)
 	add := func(to uint64) {
-		f, t := inSeconds(float64(from)), inSeconds(float64(to))
-		bins = append(bins, Bin{From: f, To: &t, Count: h.under(to) - h.under(from)})
+		n := h.under(to) - h.under(from)
+		end := inSeconds(float64(to))
+		if possible := (from + step - 1) / step * step; n == 0 && possible >= to && len(bins) > 0 {
+			bins[len(bins)-1].To = &end
+		} else {
+			bins = append(bins, Bin{From: inSeconds(float64(from)), To: &end, Count: n})
+		}
 		from = to
 	}
+	least := uint64(0)
 	for scale := uint64(1); scale*100 < MaxMicros; scale *= 10 {
 		for _, e := range logEdges {
-			if from == 0 && (h.min >= e*scale || e*scale < step) {
-				if h.min >= e*scale {
-					least = e * scale
-				}
-				continue
-			}
-			if from > h.max || h.n == 0 {
+			edge := e * scale
+			if from > h.max {
 				return bins
 			}
-			if from == 0 && least > 0 {
-				add(least) // a bin without requests, in which no drawing spreads any
+			if edge <= h.min && edge >= step {
+				least = edge
+				continue
 			}
-			add(e * scale)
+			if edge < step {
+				continue
+			}
+			if least > 0 {
+				add(least) // a bin without requests, in which no drawing spreads any
+				least = 0
+			}
+			add(edge)
 		}
 	}
 	return bins
@@ -310,7 +322,7 @@ func (r *Report) addDetail(s *Sketch, v View) {
 		grouped += g.n
 	}
 	if grouped < s.Requests {
-		r.Notes = append(r.Notes, fmt.Sprintf("the groupings are of %d requests: the other sketches were saved without --full", grouped))
+		r.Notes = append(r.Notes, fmt.Sprintf("the groupings are of %s: the other counts were saved without --full", plural(grouped, "request")))
 	}
 	for _, by := range v.By {
 		r.Groups = append(r.Groups, groupsBy(s, by, v)...)
@@ -373,10 +385,10 @@ func (r *Report) addClock(d *detail) {
 		r.Notes = append(r.Notes, fmt.Sprintf("the log has time stamps of %d zones; all are compared in UTC", len(c.Zones)))
 	}
 	if d.local > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d time stamps have no zone and were taken as UTC", d.local))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s taken as UTC, for want of a zone", were(d.local, "time stamp")))
 	}
 	if d.backward > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d lines are stamped earlier than the line before them: servers log at the end of a request and stamp some formats at its start", d.backward))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s stamped earlier than the one before: servers log at the end of a request and stamp some formats at its start", were(d.backward, "line")))
 	}
 }
 

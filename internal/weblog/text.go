@@ -8,9 +8,14 @@ import (
 	"sort"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/wirerate/wirerate/internal/units"
 )
+
+// textColumns is how wide a terminal WriteText reckons with. Only what a log says,
+// and counts beyond 9 digits, make a line longer.
+const textColumns = 80
 
 // WriteText prints the report for a terminal at least 80 columns wide.
 func (r *Report) WriteText(out io.Writer) error {
@@ -28,7 +33,7 @@ func (r *Report) WriteText(out io.Writer) error {
 	if r.Comparison != nil {
 		w.comparison(r.Comparison)
 	}
-	w.notes(r.Notes)
+	w.notes("", r.Notes)
 	return w.Flush()
 }
 
@@ -36,38 +41,87 @@ type text struct{ *bufio.Writer }
 
 func (w *text) f(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 
-func (w *text) summary(r *Report) {
-	for _, in := range r.Inputs {
+// paragraph prints a text in lines of which all but the first begin with the indent.
+func (w *text) paragraph(indent, text string) { w.words(indent, strings.Split(text, " ")) }
+
+// words prints words, which stay whole, like a paragraph.
+func (w *text) words(indent string, words []string) {
+	column := 0
+	for i, word := range words {
+		width := utf8.RuneCountInString(word)
 		switch {
-		case in.Error != "":
-			w.f("%s: not read: %s\n", in.Name, in.Error)
-		case in.Note != "":
-			w.f("%s: %s; %s\n", in.Name, in.Format, in.Note)
+		case i == 0:
+		case column+1+width > textColumns:
+			w.f("\n%s", indent)
+			column = len(indent)
 		default:
-			w.f("%s: %s\n", in.Name, in.Format)
+			w.f(" ")
+			column++
 		}
+		w.f("%s", word)
+		column += width
 	}
-	w.f("%s requests, %s sent", count(r.Requests), units.Bytes(r.Bytes))
+	w.f("\n")
+}
+
+func (w *text) summary(r *Report) {
+	w.inputs(r.Inputs)
+	line := fmt.Sprintf("%s sent", units.Bytes(r.Bytes))
 	if r.Filtered > 0 {
-		w.f(", %s more filtered out", count(r.Filtered))
+		line += fmt.Sprintf(", %s more filtered out", count(r.Filtered))
 	}
 	if c := r.Clock; c != nil {
 		from, to := c.Span()
-		w.f(", %s to %s", from.Format("2006-01-02 15:04:05"), to.Format("2006-01-02 15:04:05 UTC"))
+		line += fmt.Sprintf(", %s to %s", from.Format("2006-01-02 15:04:05"), to.Format("2006-01-02 15:04:05 UTC"))
 	}
-	w.f("\n")
-	if r.Skipped > 0 {
-		w.f("%s lines skipped (", count(r.Skipped))
-		for i, k := range sortedKeys(r.SkippedFor) {
-			if i > 0 {
-				w.f(", ")
-			}
-			w.f("%s %s", strings.ReplaceAll(k, "_", " "), count(r.SkippedFor[k]))
+	w.paragraph("  ", plural(r.Requests, "request")+", "+line)
+	w.skipped(r)
+}
+
+// inputs says what was read; logs of the same format share a line.
+func (w *text) inputs(inputs []InputReport) {
+	type kind struct{ format, note string }
+	same := map[kind]int{}
+	for _, in := range inputs {
+		if in.Error == "" {
+			same[kind{in.Format, in.Note}]++
 		}
-		w.f("); the first:\n")
-		for _, e := range r.Examples {
-			w.f("  %s line %d %s: %s\n", e.Input, e.Line, e.Reason, e.Text)
+	}
+	for _, in := range inputs {
+		k := kind{in.Format, in.Note}
+		if in.Error != "" {
+			w.paragraph("  ", fmt.Sprintf("%s: not read: %s", in.Name, in.Error))
+			continue
 		}
+		if same[k] == 0 {
+			continue
+		}
+		line := in.Name
+		if same[k] > 1 {
+			line += fmt.Sprintf(" and %s", plural(uint64(same[k]-1), "more log"))
+		}
+		same[k] = 0
+		if line += ": " + in.Format; in.Note != "" {
+			line += "; " + in.Note
+		}
+		w.paragraph("  ", line)
+	}
+}
+
+func (w *text) skipped(r *Report) {
+	if r.Skipped == 0 {
+		return
+	}
+	w.f("%s skipped (", plural(r.Skipped, "line"))
+	for i, k := range sortedKeys(r.SkippedFor) {
+		if i > 0 {
+			w.f(", ")
+		}
+		w.f("%s %s", strings.ReplaceAll(k, "_", " "), count(r.SkippedFor[k]))
+	}
+	w.f("); the first:\n")
+	for _, e := range r.Examples {
+		w.f("  %s line %d %s: %s\n", e.Input, e.Line, e.Reason, e.Text)
 	}
 }
 
@@ -110,48 +164,57 @@ func (w *text) graph(bins []Bin, requests uint64) {
 	w.f("%s\n", trimFloat(bins[len(bins)-1].From))
 }
 
-// bins lists the counts and shares, three to a line, empty bins left out.
+// bins lists the counts and shares, empty bins left out.
 func (w *text) bins(r *Report) {
 	w.f("\n")
-	n := 0
+	column := 0
 	for _, b := range r.Bins {
 		if b.Count == 0 {
 			continue
 		}
-		label := fmt.Sprintf("%.1f+ s", b.From)
+		label := fmt.Sprintf("%.1f+s", b.From)
 		if b.To != nil {
-			label = fmt.Sprintf("%.1f-%.1f s", b.From, *b.To)
+			label = fmt.Sprintf("%.1f-%.1fs", b.From, *b.To)
 		}
-		w.f("  %9s %9s %7s", label, count(b.Count), percent(float64(b.Count)/float64(r.Requests)))
-		if n++; n%3 == 0 {
+		cell := fmt.Sprintf(" %8s %9s %6s", label, count(b.Count), percent(float64(b.Count)/float64(r.Requests)))
+		if column += len(cell); column > textColumns {
 			w.f("\n")
+			column = len(cell)
 		}
+		w.f("%s", cell)
 	}
-	if n%3 != 0 {
-		w.f("\n")
-	}
+	w.f("\n")
 }
 
 func (w *text) percentiles(r *Report) {
-	w.f("\npercentile   time  %.0f%% interval\n", 100*r.Confidence)
+	w.f("\npercentile   time  %s%% interval\n", trimFloat(100*r.Confidence))
+	open := false
 	for _, k := range byNumber(r.Percentiles) {
 		e := r.Intervals[k]
+		open = open || e.Low == nil || e.High == nil
 		w.f("  p%-6s %8s  %s\n", k, seconds(e.Value), interval(e, seconds))
 	}
 	w.f("  mean    %8s  least %s, most %s\n", seconds(r.Mean), seconds(r.Min), seconds(r.Max))
 	for _, k := range byNumber(r.Under) {
 		w.f("  under %s s: %s  %s\n", k, percent(r.Under[k]), interval(r.UnderCI[k], percent))
 	}
+	if open {
+		w.f("  ?: there are too few requests to say\n")
+	}
 }
 
-// logGraph draws the distribution with bins that grow with the time.
+// logGraph draws the distribution with bins that grow with the time. Empty bins in
+// a row are drawn as one.
 func (w *text) logGraph(r *Report) {
 	most := uint64(1)
 	for _, b := range r.LogBins {
 		most = max(most, b.Count)
 	}
 	w.f("\n%9s  %9s\n", "below", "requests")
-	for _, b := range r.LogBins {
+	for i, b := range r.LogBins {
+		if b.Count == 0 && i+1 < len(r.LogBins) && r.LogBins[i+1].Count == 0 {
+			continue
+		}
 		line := fmt.Sprintf("%9s  %9s %7s %s", seconds(*b.To), count(b.Count), percent(float64(b.Count)/float64(r.Requests)), bar(b.Count, most, 44))
 		w.f("%s\n", strings.TrimRight(line, " "))
 	}
@@ -170,15 +233,27 @@ func bar(n, most uint64, width int) string {
 	return s
 }
 
+// groupName is the width of the names of groups; a longer name has a line of its own.
+const groupName = 30
+
 func (w *text) groups(r *Report) {
 	by := ""
 	for _, g := range r.Groups {
 		if g.By != by {
 			by = g.By
-			w.f("\n%-40s %9s %7s %8s %8s %8s %8s\n", "by "+by, "requests", "share", "mean", "p50", "p95", "<"+underLabel(g))
+			w.groupRow("\nby "+by, groupName+1, "requests", "share", "mean", "p50", "p95", "<"+underLabel(g))
 		}
-		w.f("%-40s %9s %7s %8s %8s %8s %8s\n", clip(g.Name, 40), count(g.Requests), percent(g.Share), seconds(g.Mean), optional(g.Percentiles, "50"), optional(g.Percentiles, "95"), percent(g.Under[firstKey(g.Under)]))
+		name := clip(g.Name, textColumns-1)
+		if utf8.RuneCountInString(name) > groupName {
+			w.f("%s\n", name)
+			name = ""
+		}
+		w.groupRow(name, groupName, count(g.Requests), percent(g.Share), seconds(g.Mean), optional(g.Percentiles, "50"), optional(g.Percentiles, "95"), percent(g.Under[firstKey(g.Under)]))
 	}
+}
+
+func (w *text) groupRow(name string, width int, requests, share, mean, p50, p95, under string) {
+	w.f("%-*s %9s %7s %7s %7s %7s %7s\n", width, name, requests, share, mean, p50, p95, under)
 }
 
 func underLabel(g Group) string { return firstKey(g.Under) + " s" }
@@ -199,29 +274,29 @@ func optional(m map[string]float64, key string) string {
 
 func (w *text) rates(r *Report) {
 	if r.Rate != nil {
-		w.f("\nbytes per second of single requests (%s; %s more were too fast to tell)\n ", count(r.Rate.Requests), count(r.Rate.Instant))
-		for _, k := range byNumber(r.Rate.Percentiles) {
-			w.f(" p%s %s/s", k, units.Bytes(r.Rate.Percentiles[k]))
+		w.f("\nbytes per second of single requests (%s; %s more were too fast to tell)\n", count(r.Rate.Requests), count(r.Rate.Instant))
+		if r.Rate.Requests > 0 {
+			w.quantiles("", r.Rate.Percentiles, func(v float64) string { return units.Bytes(v).String() + "/s" })
 		}
-		w.f("\n")
 	}
 	if u := r.Upstream; u != nil {
-		w.f("\n%s requests with an upstream time\n", count(u.Requests))
-		for _, row := range []struct {
-			name string
-			p    map[string]float64
-		}{{"upstream", u.Behind}, {"outside it", u.Outside}} {
-			w.f("  %-11s", row.name)
-			for _, k := range byNumber(row.p) {
-				w.f(" p%s %s", k, seconds(row.p[k]))
-			}
-			w.f("\n")
-		}
+		w.f("\n%s with an upstream time\n", plural(u.Requests, "request"))
+		w.quantiles("upstream  ", u.Behind, seconds)
+		w.quantiles("outside it", u.Outside, seconds)
 	}
 }
 
+// quantiles prints percentiles in a row.
+func (w *text) quantiles(name string, p map[string]float64, format func(float64) string) {
+	words := []string{fmt.Sprintf(" %s", name)}
+	for _, k := range byNumber(p) {
+		words = append(words, "p"+k+" "+format(p[k]))
+	}
+	w.words("    ", words)
+}
+
 // timelineColumns is the width of the timeline's picture.
-const timelineColumns = 64
+const timelineColumns = 48
 
 // timeline draws requests and slow requests over time as two rows of bars.
 func (w *text) timeline(r *Report) {
@@ -269,45 +344,68 @@ func spark(v []float64) string {
 }
 
 func (w *text) comparison(c *Comparison) {
-	w.f("\nagainst %s requests before", count(c.Before.Requests))
-	if c.Before.Skipped > 0 {
-		w.f(" (%s lines skipped)", count(c.Before.Skipped))
-	}
-	w.f("\n")
+	w.f("\nagainst %s before\n", plural(c.Before.Requests, "request"))
+	w.summary(c.Before)
 	w.shifts("as logged", c.Shifts)
 	if m := c.Matched; m != nil {
-		w.shifts(fmt.Sprintf("same objects and sizes (%d classes; %s of the requests before, %s after)", m.Classes, percent(m.BeforeShare), percent(m.AfterShare)), m.Shifts)
+		w.shifts(fmt.Sprintf("same objects and sizes: %s, %s of before, %s of after", plural(uint64(m.Classes), "class"), percent(m.BeforeShare), percent(m.AfterShare)), m.Shifts)
 	}
+	w.f("\n")
 	for _, u := range c.Under {
-		w.f("  under %s s: %s before, %s after, change %+.2f points %s\n", trimFloat(u.Under), percent(u.Before), percent(u.After), 100*u.Change.Value, interval(u.Change, points))
+		w.f("under %s s: %s before, %s after: %+.2f points %s\n", trimFloat(u.Under), percent(u.Before), percent(u.After), 100*u.Change.Value, interval(u.Change, points))
 	}
-	w.f("  Kolmogorov-Smirnov: the distributions differ most at %s, by %s of the requests, p %s\n", seconds(c.KS.At), percent(c.KS.D), probability(c.KS.P))
+	w.paragraph("  ", c.KS.words())
 	w.f("\nverdict at p%s, for changes of %s or more: %s\n", c.Judge, percent(c.Margin), c.Verdict)
-	w.notes(c.Notes)
+	w.notes("before: ", c.Before.Notes)
+	w.notes("", c.Notes)
+}
+
+// words say where two distributions differ most.
+func (t KolmogorovTest) words() string {
+	if t.D == 0 {
+		return "Kolmogorov-Smirnov: the distributions do not differ"
+	}
+	return fmt.Sprintf("Kolmogorov-Smirnov: the distributions differ most below %s, by %s of the requests, p %s", seconds(t.At), percent(t.D), probability(t.P))
 }
 
 func (w *text) shifts(title string, shifts []Shift) {
-	w.f("  %s\n  %10s %9s %9s %9s  %-22s %7s\n", title, "percentile", "before", "after", "change", "interval", "p")
+	w.f("\n%s\n %6s %7s %7s %8s %-19s %6s\n", title, "", "before", "after", "change", "interval", "p")
 	for _, s := range shifts {
 		p := ""
 		if s.P != nil {
 			p = probability(*s.P)
 		}
-		w.f("  %10s %9s %9s %9s  %-22s %7s  %s\n", "p"+s.Percentile, seconds(s.Before.Value), seconds(s.After.Value), signed(s.Change.Value), interval(s.Change, signed), p, s.Verdict)
+		verdict := string(s.Verdict)
+		if s.Verdict == NoMatter {
+			verdict = "no worthwhile diff."
+		}
+		w.f(" %6s %7s %7s %8s %-19s %6s %s\n", "p"+s.Percentile, seconds(s.Before.Value), seconds(s.After.Value), signed(s.Change.Value), interval(s.Change, signed), p, verdict)
 	}
 }
 
-func (w *text) notes(notes []string) {
+func (w *text) notes(about string, notes []string) {
 	for _, n := range notes {
-		w.f("note: %s\n", n)
+		w.paragraph("      ", "note: "+about+n)
 	}
+}
+
+// plural prints a number of things.
+func plural(n uint64, thing string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(thing, "s"):
+		thing += "es"
+	default:
+		thing += "s"
+	}
+	return count(n) + " " + thing
 }
 
 func probability(p float64) string {
-	if p < 0.0001 {
-		return "<0.0001"
+	if p < 0.001 {
+		return "<0.001"
 	}
-	return fmt.Sprintf("%.4f", p)
+	return fmt.Sprintf("%.3f", p)
 }
 
 func points(v float64) string { return fmt.Sprintf("%+.2f", 100*v) }
@@ -353,6 +451,14 @@ func count(n uint64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// were is plural with the verb.
+func were(n uint64, thing string) string {
+	if n == 1 {
+		return plural(n, thing) + " was"
+	}
+	return plural(n, thing) + " were"
 }
 
 func clip(s string, width int) string {
