@@ -209,22 +209,20 @@ var durationKeys = []durationKey{
 	{"time_elapsed", UnitUnknown}, {"elapsed_time", UnitUnknown}, {"request_duration", UnitUnknown}, {"total_duration", UnitUnknown},
 	{"duration", UnitUnknown}, {"latency", UnitUnknown}, {"elapsed", UnitUnknown}, {"took", UnitUnknown}, {"response_time", UnitUnknown},
 	{"responsetime", UnitUnknown}, {"time_taken", UnitUnknown}, {"total_time", UnitUnknown}, {"process_time", UnitUnknown}, {"req_time", UnitUnknown}, {"taken", UnitUnknown},
-	// https://developers.cloudflare.com/logs/logpush/logpush-job/datasets/zone/http_requests/
-	{"edgetimetofirstbytems", Milliseconds},
 }
 
 // otherKeys are names of the other fields, best first. All are compared without
 // regard to case.
 var otherKeys = map[role][]string{
 	roleUpstream: {"upstream_response_time", "upstream_time", "urt", "upstreamtime", "tr", "latencies.proxy", "properties.serverresponselatency", "upstream_duration", "upstream_service_time", "backend_time", "integrationlatency", "originresponsedurationms"},
-	roleTime:     {"time", "timestamp", "@timestamp", "ts", "time_local", "time_iso8601", "datetime", "date_time", "start_time", "date", "msec", "started_at", "edgestarttimestamp"},
-	roleClient:   {"remote_addr", "remote_ip", "client_ip", "clientip", "client", "remoteip", "host", "ip", "fwd", "httprequest.remoteip", "remote", "clientaddr", "source.ip", "client.ip", "properties.clientip", "req.remoteaddress", "remote_address", "address", "x_forwarded_for", "http_x_forwarded_for"},
+	roleTime:     {"time", "timestamp", "@timestamp", "ts", "time_local", "time_iso8601", "datetime", "date_time", "start_time", "date", "msec", "started_at", "edgestarttimestamp", "time_micros"},
+	roleClient:   {"remote_addr", "remote_ip", "client_ip", "clientip", "client", "remoteip", "host", "ip", "fwd", "httprequest.remoteip", "remote", "clientaddr", "source.ip", "client.ip", "properties.clientip", "req.remoteaddress", "remote_address", "address", "x_forwarded_for", "http_x_forwarded_for", "c_ip", "c-ip", "cliip"},
 	roleRequest:  {"request", "http_request", "req"},
-	roleMethod:   {"method", "request_method", "http_method", "requestmethod", "httprequest.requestmethod", "verb", "http.request.method", "request.method", "req.method", "properties.httpmethod", "clientrequestmethod", "httpmethod"},
-	rolePath:     {"uri", "request_uri", "path", "url", "request_path", "uri_path", "http_path", "httprequest.requesturl", "url.path", "url.original", "request.uri", "req.url", "properties.requesturi", "clientrequesturi", "resourcepath"},
+	roleMethod:   {"method", "request_method", "http_method", "requestmethod", "httprequest.requestmethod", "verb", "http.request.method", "request.method", "req.method", "properties.httpmethod", "clientrequestmethod", "httpmethod", "cs_method", "cs-method", "reqmethod"},
+	rolePath:     {"uri", "request_uri", "path", "url", "request_path", "uri_path", "http_path", "httprequest.requesturl", "url.path", "url.original", "request.uri", "req.url", "properties.requesturi", "clientrequesturi", "resourcepath", "cs_uri_stem", "cs-uri-stem", "cs_uri", "reqpath"},
 	roleProto:    {"protocol", "proto", "server_protocol", "http_version", "httprequest.protocol", "request.proto"},
-	roleStatus:   {"status", "status_code", "statuscode", "response_code", "code", "httprequest.status", "http.response.status_code", "response.status", "response_status", "http_status", "res.statuscode", "properties.httpstatus", "properties.httpstatuscode", "edgeresponsestatus"},
-	roleBytes:    {"body_bytes_sent", "bytes_sent", "bytes", "size", "response_size", "bytes_read", "bytes_out", "responsesize", "httprequest.responsesize", "http.response.body.bytes", "response.size", "response_body_size", "resp_size", "res.contentlength", "properties.sentbytes", "properties.responsebytes", "edgeresponsebytes"},
+	roleStatus:   {"status", "status_code", "statuscode", "response_code", "code", "httprequest.status", "http.response.status_code", "response.status", "response_status", "http_status", "res.statuscode", "properties.httpstatus", "properties.httpstatuscode", "edgeresponsestatus", "sc_status", "sc-status"},
+	roleBytes:    {"body_bytes_sent", "bytes_sent", "bytes", "size", "response_size", "bytes_read", "bytes_out", "responsesize", "httprequest.responsesize", "http.response.body.bytes", "response.size", "response_body_size", "resp_size", "res.contentlength", "properties.sentbytes", "properties.responsebytes", "edgeresponsebytes", "sc_bytes", "sc-bytes"},
 	roleEnd:      {"termination_state", "response_flags"},
 	roleCache:    {"upstream_cache_status", "cache", "cache_status", "cachestatus", "properties.cachestatus", "cachecachestatus"},
 }
@@ -250,18 +248,65 @@ func (s *sampleValues) add(key, value string) {
 // finds them.
 func (s *sampleValues) keyedFormat(kind string, unit Unit, extractorOf func(keys map[role]string) extractor) (*Format, error) {
 	s = s.unnested()
+	d, u, err := s.durationKey(unit)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s %w", kind, err)
+	case d.name == "":
+		return nil, fmt.Errorf("%s without a known name for the request time among its keys (%s); say --format '%s:duration=KEY,unit=ms'", kind, s.some(), kind)
+	}
+	keys := s.otherFields(d.name)
+	keys[roleDuration] = s.names[d.name]
+	from, to := s.moments()
+	between := to == d.name
+	if connect, ok := s.names["connect"]; between {
+		keys[roleDuration2] = s.names[from]
+		delete(keys, roleTime)
+	} else if ok && d.name == "service" && u == UnitUnknown {
+		keys[roleDuration2] = connect // Heroku's router counts it apart
+	}
+	f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, between: between, ex: extractorOf(keys), early: earlyOf(keys)}
+	for r := range keys {
+		f.has[r] = true
+	}
+	name := Escape(s.names[d.name], 64)
+	f.Note = fmt.Sprintf("the request time is %q in %s", name, u.label())
+	switch second := Escape(keys[roleDuration2], 64); {
+	case between:
+		f.Note = fmt.Sprintf("the request time is that from %q to %q", second, name)
+	case second != "":
+		f.Note = fmt.Sprintf("the request time is %q and %q in %s", second, name, u.label())
+	case strings.HasSuffix(d.name, "tofirstbytems"):
+		f.Note += ": only that to the first byte is logged"
+	}
+	return f, nil
+}
+
+// durationKey returns the key of the request time and its unit, no name if there is
+// none. The error is for one whose unit is not known.
+func (s *sampleValues) durationKey(unit Unit) (durationKey, Unit, error) {
 	nginx := s.likeNginx()
 	most := 0
 	known := append(slices.Clip(durationKeys), s.telling()...)
+	if _, to := s.moments(); to != "" {
+		known = append(known, durationKey{to, Seconds})
+	}
+	known = append(known, durationKey{"edgetimetofirstbytems", Milliseconds})
 	for _, d := range known {
 		if s.numeric(d.name) {
 			most = max(most, len(s.values[d.name]))
 		}
 	}
+	_, end := s.moments()
 	for _, d := range known {
-		name, ok := s.names[d.name]
 		// A key that few lines have is not the one they all are about.
-		if !ok || !s.numeric(d.name) || 2*len(s.values[d.name]) < most {
+		if _, ok := s.names[d.name]; !ok || 2*len(s.values[d.name]) < most {
+			continue
+		}
+		if d.name == end {
+			return d, Seconds, nil
+		}
+		if !s.numeric(d.name) {
 			continue
 		}
 		usual := d.unit
@@ -270,51 +315,72 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit, extractorOf func(keys
 		}
 		u, err := s.unit(d.name, usual, unit)
 		if err != nil {
-			return nil, fmt.Errorf("%s key %q: %w", kind, Escape(name, 64), err)
+			return d, u, fmt.Errorf("key %q: %w", Escape(s.names[d.name], 64), err)
 		}
-		if s.absurd(d.name, u) {
-			continue // a moment, not how long something took
+		if !s.absurd(d.name, u) { // else a moment, not how long something took
+			return d, u, nil
 		}
-		keys, request := map[role]string{roleDuration: name}, ""
-		for r := range numRoles {
-			for _, k := range otherKeys[r] {
-				n, ok := s.names[k]
-				if !ok && r != roleRequest {
-					k = d.name[:strings.LastIndexByte(d.name, '.')+1] + k // next to the time in an object
-					n, ok = s.names[k]
-				}
-				if ok && r == roleClient && !s.looksLike(k, startsWithAddress) {
-					continue // host and client may be names of servers
-				}
-				if ok && (keys[roleRequest] == "" || r != roleMethod && r != rolePath && r != roleProto) {
-					keys[r] = n
-					if r == roleRequest {
-						request = k
-					}
-					break
-				}
+	}
+	return durationKey{}, UnitUnknown, nil
+}
+
+// momentKeys are names of when a request began and ended.
+var momentKeys = [][2]string{
+	// https://developers.cloudflare.com/logs/logpush/logpush-job/datasets/zone/http_requests/
+	{"edgestarttimestamp", "edgeendtimestamp"},
+	{"start_time", "end_time"}, {"starttime", "endtime"}, {"start_timestamp", "end_timestamp"}, {"request_start", "request_end"},
+	{"started_at", "finished_at"}, {"startedat", "finishedat"}, {"start", "end"},
+}
+
+// moments returns the keys of when a request began and ended, if they say so finer
+// than in seconds.
+func (s *sampleValues) moments() (from, to string) {
+	for _, pair := range momentKeys {
+		good, fine := 0, false
+		for i, v := range s.values[pair[1]] {
+			if i >= len(s.values[pair[0]]) {
+				break
+			}
+			begin, a, ok := momentMicros([]byte(s.values[pair[0]][i]))
+			end, b, also := momentMicros([]byte(v))
+			if ok && also && end >= begin {
+				good++
+				fine = fine || (a || b) && end > begin
 			}
 		}
-		if connect, ok := s.names["connect"]; ok && d.name == "service" && u == UnitUnknown {
-			keys[roleDuration2] = connect // Heroku's router counts it apart
+		if fine && 2*good > len(s.values[pair[1]]) {
+			return pair[0], pair[1]
 		}
-		if !s.looksLike(request, looksLikeRequest) {
-			delete(keys, roleRequest)
-		}
-		f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, ex: extractorOf(keys), early: earlyOf(keys)}
-		for r := range keys {
-			f.has[r] = true
-		}
-		f.Note = fmt.Sprintf("the request time is %q in %s", Escape(name, 64), u.label())
-		if connect, ok := keys[roleDuration2]; ok {
-			f.Note = fmt.Sprintf("the request time is %q and %q in %s", Escape(connect, 64), Escape(name, 64), u.label())
-		}
-		if strings.HasSuffix(d.name, "tofirstbytems") {
-			f.Note += ": only that to the first byte is logged"
-		}
-		return f, nil
 	}
-	return nil, fmt.Errorf("%s without a known name for the request time among its keys (%s); say --format '%s:duration=KEY,unit=ms'", kind, s.some(), kind)
+	return "", ""
+}
+
+// otherFields picks the keys of the fields next to the request time.
+func (s *sampleValues) otherFields(duration string) map[role]string {
+	keys, request := map[role]string{}, ""
+	for r := range numRoles {
+		for _, k := range otherKeys[r] {
+			n, ok := s.names[k]
+			if !ok && r != roleRequest {
+				k = duration[:strings.LastIndexByte(duration, '.')+1] + k // next to the time in an object
+				n, ok = s.names[k]
+			}
+			if ok && r == roleClient && !s.looksLike(k, startsWithAddress) {
+				continue // host and client may be names of servers
+			}
+			if ok && (keys[roleRequest] == "" || r != roleMethod && r != rolePath && r != roleProto) {
+				keys[r] = n
+				if r == roleRequest {
+					request = k
+				}
+				break
+			}
+		}
+	}
+	if !s.looksLike(request, looksLikeRequest) {
+		delete(keys, roleRequest)
+	}
+	return keys
 }
 
 // unnested takes away what all names begin with, as where the whole request is

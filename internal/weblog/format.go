@@ -16,6 +16,7 @@ type Format struct {
 	upstreamUnit Unit
 	firstReuse   int64 // the value of roleReuse on a connection's first request
 	ex           extractor
+	between      bool      // the request time is that from roleDuration2 to roleDuration
 	plainSeconds bool      // the request time is one field, in seconds
 	wrap         *wrapping // nil: lines are as the server wrote them
 	directives   bool      // some lines say what the others hold: W3C's that begin with #, or

@@ -185,16 +185,12 @@ func isAddress(b []byte) bool {
 // inferDuration finds the request time among the columns without a role, and
 // with it an upstream time. Its result says what it took for what.
 func (t *table) inferDuration(roles []role, unit Unit) (ok bool, u Unit, note string, err error) {
-	fraction := func(b []byte) bool {
-		_, _, f := parseMicros(b, UnitUnknown)
-		return f == faultNone || f == faultUnit && bytes.IndexByte(b, '.') >= 0
-	}
 	var times, wholes []int
 	for i := range roles {
 		if roles[i] != roleNone {
 			continue
 		}
-		if t.mostly(i, fraction) {
+		if t.fractions(i) {
 			times = append(times, i)
 		} else if (i > 0 || t.shape[i].key != "") && t.mayBeTime(i) && t.all(i, isWhole) {
 			wholes = append(wholes, i)
@@ -395,6 +391,26 @@ func (t *table) named(cols []int) (col int, u Unit) {
 	return -1, UnitUnknown
 }
 
+// fractions reports whether the column holds numbers with fractions or units. Other
+// numbers among them, and some junk, say nothing.
+func (t *table) fractions(col int) bool {
+	good, junk, values := 0, 0, 0
+	for _, row := range t.rows {
+		b := row[col].text
+		if string(b) == "-" {
+			continue
+		}
+		values++
+		switch _, _, f := parseMicros(b, UnitUnknown); {
+		case f == faultNone || f == faultUnit && bytes.IndexByte(b, '.') >= 0:
+			good++
+		case f == faultShape:
+			junk++
+		}
+	}
+	return 2*good > values && junk <= t.tolerated()
+}
+
 // mostly is all for values of which none looks so by chance.
 func (t *table) mostly(col int, test func([]byte) bool) bool {
 	was := t.odd
@@ -414,6 +430,9 @@ func (t *table) longest(cols []int) int {
 				return c
 			}
 		}
+	}
+	if len(cols) == 1 {
+		return cols[0]
 	}
 	best, most := -1, uint64(0)
 	for _, c := range cols {

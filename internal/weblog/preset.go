@@ -41,6 +41,8 @@ var presets = []preset{
 	{name: "alb", title: "AWS Application Load Balancer", unit: Seconds, text: `$type $time $elb $client $target $duration $duration2 $duration3 $status $target_status $received_bytes $bytes "$request" "$rest`},
 	// https://docs.aws.amazon.com/elasticloadbalancing/latest/classic/access-log-collection.html
 	{name: "elb", title: "AWS Classic Load Balancer", unit: Seconds, text: `$time $elb $client $backend $duration $duration2 $duration3 $status $backend_status $received_bytes $bytes "$request"$rest`},
+	// https://docs.aws.amazon.com/elasticloadbalancing/latest/network/load-balancer-access-logs.html
+	{name: "nlb", title: "AWS Network Load Balancer: times are of whole TLS connections", unit: Milliseconds, text: `tls $version $time $elb $listener $client $target $duration $handshake $received_bytes $bytes $alert $rest`},
 	// https://docs.aws.amazon.com/AmazonS3/latest/userguide/LogFormat.html
 	{name: "s3", title: "Amazon S3 server access log", unit: Milliseconds, text: `$owner $bucket [$time] $client $requester $request_id $operation $key "$request" $status $error $bytes $object_size $duration $upstream "$rest`},
 	// https://doc.traefik.io/traefik/observability/access-logs/

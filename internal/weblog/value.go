@@ -1,6 +1,7 @@
 package weblog
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -233,4 +234,25 @@ func parseStatus(b []byte) (int, bool) {
 		return 0, true
 	}
 	return 0, false
+}
+
+// momentMicros reads a moment in us: a Unix time, whose unit follows from its size,
+// or RFC 3339. fine is whether it says more than the second.
+func momentMicros(b []byte) (us int64, fine, ok bool) {
+	if n, err := strconv.ParseInt(string(b), 10, 64); err == nil {
+		for _, scale := range []int64{1e12, 1e15, 1e18} { // above: ms, us, ns of these days
+			if n < scale/10 {
+				return n * (1e18 / scale), scale > 1e12, n >= scale/1e4
+			}
+		}
+		return n / 1000, true, true
+	}
+	if len(b) > 19 && len(b) <= 64 && b[4] == '-' {
+		t, err := time.Parse(time.RFC3339Nano, string(b))
+		return t.UnixMicro(), b[19] == '.', err == nil
+	}
+	whole, part, found := bytes.Cut(b, []byte{'.'})
+	n, known, wok := parseUint(whole)
+	frac, _, f := parseMicros(append([]byte("0."), part...), Seconds)
+	return n*1e6 + int64(frac), true, found && known && wok && f == faultNone && n >= 1e8 && n < 1e11
 }

@@ -194,6 +194,10 @@ func (w *worker) times(line []byte) (step uint64, f fault) {
 	if d.hi < 0 {
 		return 0, faultNoTime
 	}
+	if w.format.between {
+		w.spans[roleTime] = w.spans[roleDuration2]
+		return w.elapsed(d.of(line), w.spans[roleDuration2].of(line))
+	}
 	r.us, step, f = parseMicros(d.of(line), unit)
 	for _, part := range [...]role{roleDuration2, roleDuration3} {
 		s := w.spans[part]
@@ -205,6 +209,23 @@ func (w *worker) times(line []byte) (step uint64, f fault) {
 		r.us += more
 	}
 	return step, f
+}
+
+// elapsed reads the request time as that between two moments.
+func (w *worker) elapsed(end, begin []byte) (step uint64, f fault) {
+	to, _, ok := momentMicros(end)
+	from, _, also := momentMicros(begin)
+	switch us := to - from; {
+	case !ok || !also:
+		return 0, faultNoTime
+	case us < 0:
+		return 0, faultNegative
+	case us >= MaxMicros:
+		return 0, faultAbsurd
+	default:
+		w.req.us = uint64(us)
+		return 1, faultNone
+	}
 }
 
 // decode fills in the rest of the request.
