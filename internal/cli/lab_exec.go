@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,82 +82,208 @@ func parseLink(spec string) (lab.Link, error) {
 
 func newLabExecCmd(env *Env) *cobra.Command {
 	var flags labFlags
-	var serve, on, stats string
+	x := execution{}
 	cmd := &cobra.Command{
-		Use:   "exec LINK [--serve CMD] -- CMD [ARG...]",
+		Use:   "exec LINK|NAME [--serve CMD] -- CMD [ARG...]",
 		Short: "Run a program on the client of an emulated path",
-		Long: `exec brings up an emulated path, runs CMD on its client, and takes it down. CMD
-has this terminal and folder, and in its environment WIRERATE_PEER (the server's
-IPv4 address), WIRERATE_PEER6 and WIRERATE_LINK. With --serve a shell command
-runs on the server first; CMD starts once it listens. The exit status is CMD's.`,
+		Long: `exec brings up an emulated path, runs CMD on its client, and takes it down, with
+all that CMD and --serve left running. In place of LINK the NAME of a lab that is
+up (lab up) runs CMD in that one, which stays.
+
+CMD has this terminal and folder, and in its environment WIRERATE_PEER (the
+server's IPv4 address; on the server the client's), WIRERATE_PEER6 and
+WIRERATE_LINK. Signals reach it, and the exit status is CMD's.
+
+With --serve a shell command runs on the server first, and is ended after CMD. CMD
+starts once it listens on TCP or UDP, for others than its own host, or for packets
+as tcpdump does; or once it has ended well, as one that changes settings does. If it
+fails, CMD is not run.
+
+After CMD a line on standard error says whether the emulator kept up, and how late
+it was at the worst, if anything was carried; --json says all that the links did.`,
 		Example: `  wirerate lab exec rate=100mbit,rtt=20ms -- sh -c 'ping -c 3 $WIRERATE_PEER'
   wirerate lab exec lte --serve 'iperf3 -s' -- sh -c 'iperf3 -R -c $WIRERATE_PEER'`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.ArgsLenAtDash() != 1 || len(args) < 2 {
-				return usagef("LINK -- CMD expected, like: wirerate lab exec rate=1gbit,rtt=80ms -- ping 10.77.0.2")
-			}
-			topology, err := flags.topology(args[0])
-			if err != nil {
-				return err
-			}
-			if err := lab.EnterUserNamespace(); err != nil {
-				return labError(err)
-			}
-			l, err := lab.Bring(cmd.Context(), topology)
-			if err != nil {
-				return labError(err)
-			}
-			defer l.Close()
-			return env.execIn(cmd.Context(), l, execution{on: on, args: args[1:], serve: serve, stats: stats})
-		},
 	}
 	flags.register(cmd)
-	cmd.Flags().StringVar(&serve, "serve", "", "shell `command` to run on the server meanwhile")
-	cmd.Flags().StringVar(&on, "on", lab.ClientHost, "`host` that CMD runs on")
-	cmd.Flags().StringVar(&stats, "stats", "", "write what the links did as JSON to this `file`")
+	cmd.Flags().StringVar(&x.serve, "serve", "", "shell `command` to run on the server meanwhile")
+	cmd.Flags().DurationVar(&x.wait, "wait", 10*time.Second, "how long the --serve command may take to listen")
+	cmd.Flags().StringVar(&x.on, "on", lab.ClientHost, "`host` that CMD runs on")
+	x.register(cmd)
+	cmd.Flags().StringVar(&x.statsFile, "stats", "", "write what the links did as JSON to this `file`")
+	format := formatFlag(cmd, "text", "json")
+	cmd.Flags().Lookup("format").Usage = "`format` of what standard error says about the links: text, json"
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if cmd.ArgsLenAtDash() != 1 || len(args) < 2 {
+			return usagef("LINK -- CMD expected, like: wirerate lab exec rate=1gbit,rtt=80ms -- ping 10.77.0.2")
+		}
+		if x.format, err = format(); err != nil {
+			return err
+		}
+		x.args = args[1:]
+		if k, up := keptLab(args[0]); up {
+			for _, name := range []string{"router", "access", "awake"} {
+				if cmd.Flags().Changed(name) {
+					return usagef("--%s is of a new lab, and %s is up already", name, k.Name)
+				}
+			}
+			return env.execKept(cmd.Context(), k, x)
+		}
+		topology, err := flags.topology(args[0])
+		if err != nil && lab.CheckName(args[0]) == nil {
+			return usagef("%w; nor is a lab of that name up", err)
+		}
+		if err != nil {
+			return err
+		}
+		return env.execNew(cmd.Context(), topology, x)
+	}
 	return cmd
+}
+
+// keptLab returns the lab that is up by the name of spec, which is no LINK.
+func keptLab(spec string) (lab.Kept, bool) {
+	if _, isProfile := lab.FindProfile(spec); isProfile || lab.CheckName(spec) != nil {
+		return lab.Kept{}, false
+	}
+	k, err := lab.FindKept(spec)
+	return k, err == nil
 }
 
 // execution is one program to run in a lab.
 type execution struct {
-	on    string
-	args  []string
-	serve string
-	stats string
+	on        string
+	args      []string
+	serve     string
+	wait      time.Duration
+	statsFile string
+	format    string
+	quiet     bool
 }
 
-func (e *Env) execIn(ctx context.Context, l *lab.Lab, x execution) error {
+func (x *execution) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&x.quiet, "quiet", "q", false, "say nothing of an emulator that kept up")
+}
+
+// runner is a lab of either kind.
+type runner interface {
+	Run(ctx context.Context, host string, args []string, s lab.Streams) (status int, err error)
+	Serve(command string, out io.Writer) (*lab.Server, error)
+}
+
+func (e *Env) execNew(ctx context.Context, t lab.Topology, x execution) error {
+	if !slices.Contains(t.Hosts, x.on) {
+		return usagef("the lab has no host %q; it has %s", x.on, strings.Join(t.Hosts, ", "))
+	}
+	if err := lab.EnterUserNamespace(); err != nil {
+		return labError(err)
+	}
+	l, err := lab.Bring(ctx, t)
+	if err != nil {
+		return labError(err)
+	}
+	defer l.Close()
+	return e.execIn(ctx, l, func() (lab.Status, error) { return l.Status(), nil }, x)
+}
+
+func (e *Env) execKept(ctx context.Context, k lab.Kept, x execution) error {
+	if err := k.Has(x.on); err != nil {
+		return usage(err)
+	}
+	if again, status, err := k.Enter(ctx, e.streams()); again || err != nil {
+		return programEnd(status, err)
+	}
+	return e.execIn(ctx, k, func() (lab.Status, error) { return k.Status(context.WithoutCancel(ctx)) }, x)
+}
+
+// execIn runs a program, and one on the server before, and says what the links
+// did meanwhile.
+func (e *Env) execIn(ctx context.Context, in runner, look func() (lab.Status, error), x execution) (err error) {
+	var stats *os.File
+	if x.statsFile != "" {
+		// What cannot be written is to be known before CMD has run for an hour.
+		if stats, err = os.Create(x.statsFile); err != nil {
+			return usagef("--stats: %w", err)
+		}
+		defer stats.Close()
+	}
+	before, err := look()
+	if err != nil {
+		return failure(err)
+	}
+	end := func() int { return 0 }
 	if x.serve != "" {
-		end, err := l.Serve(x.serve, e.Stderr)
+		server, err := in.Serve(x.serve, e.Stderr)
 		if err != nil {
 			return failure(err)
 		}
-		defer end()
-		if !l.AwaitListener(ctx, lab.ServerHost, 3*time.Second) {
-			e.note("nothing listens on the server after 3 s; going on")
+		end = server.End
+		note, err := server.Await(ctx, x.wait)
+		if err != nil {
+			end()
+			return serveEnd(err)
+		}
+		if note != "" {
+			e.note("%s", note)
 		}
 	}
-	status, err := l.Run(ctx, x.on, x.args, e.streams())
-	for _, r := range l.Report() {
+	status, runErr := in.Run(ctx, x.on, x.args, e.streams())
+	after, err := look()
+	if served := end(); served != 0 && runErr == nil {
+		e.note("the command on the server had ended with status %d", served)
+	}
+	if runErr != nil || err != nil {
+		return errors.Join(programEnd(status, runErr), failure(err))
+	}
+	return e.execEnd(status, after.Since(before), stats, x)
+}
+
+// execEnd says what the links did while the program ran that ended with status.
+func (e *Env) execEnd(status int, did lab.Status, stats *os.File, x execution) error {
+	result := map[string]any{"schema": 1, "exit_status": status, "kept_up": did.KeptUp(), "worst_late_ns": did.WorstLate(), "awake": did.Awake, "links": did.Links}
+	data, err := indentedJSON(result)
+	if err != nil {
+		return failure(err)
+	}
+	if stats != nil {
+		_, err := stats.Write(data)
+		if err := errors.Join(err, stats.Close()); err != nil {
+			return failure(fmt.Errorf("--stats: %w", err))
+		}
+	}
+	if x.format == "json" {
+		e.Stderr.Write(data)
+		return programEnd(status, nil)
+	}
+	for _, r := range did.Links {
 		if !r.KeptUp {
-			e.note("the emulator did not keep up between %s and %s: numbers are of this machine, not of the link\n  up: %s\n  down: %s\n  %s", r.From, r.To, r.Up, r.Down, l.Awake())
+			e.note("the emulator did not keep up between %s and %s: numbers are of this machine, not of the link\n  up: %s\n  down: %s\n  %s", r.From, r.To, r.Up, r.Down, did.Awake)
 		}
 	}
-	if x.stats != "" {
-		data, jsonErr := json.MarshalIndent(map[string]any{"schema": 1, "awake": l.Awake(), "links": l.Report()}, "", "  ")
-		err = errors.Join(err, jsonErr, os.WriteFile(x.stats, append(data, '\n'), 0o644))
+	if did.Carried() > 0 && did.KeptUp() && !x.quiet {
+		e.note("%s", did)
 	}
-	return programEnd(status, err)
+	return programEnd(status, nil)
 }
 
 func (e *Env) streams() lab.Streams {
 	return lab.Streams{Stdin: e.Stdin, Stdout: e.rawStdout(), Stderr: e.Stderr}
 }
 
+// serveEnd is what a verb returns whose --serve command failed.
+func serveEnd(err error) error {
+	const notFound, notRunnable = 127, 126 // of a shell (POSIX, Shell Command Language, 2.8.2)
+	var ended *lab.ServerError
+	if errors.As(err, &ended) && (ended.Status == notFound || ended.Status == notRunnable) {
+		return missing(err)
+	}
+	return failure(err)
+}
+
 // programEnd is what a verb returns that ran the user's program.
 func programEnd(status int, err error) error {
+	var program *lab.ProgramError
 	switch {
-	case errors.Is(err, lab.ErrNoProgram):
+	case errors.As(err, &program):
 		return missing(err)
 	case err != nil:
 		return failure(err)

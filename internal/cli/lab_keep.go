@@ -20,16 +20,22 @@ const holdReady = "ready "
 
 func newLabUpCmd(env *Env) *cobra.Command {
 	var flags labFlags
+	var format func() (string, error)
 	cmd := &cobra.Command{
 		Use:   "up NAME [LINK]",
 		Short: "Bring up a lab that stays until lab down",
 		Long: `up brings up a lab in the background. LINK may be left out where NAME is a
-profile. Programs run on its hosts with lab shell; as root also with
-ip netns exec NAME-HOST, and as hosts ns:NAME-client and ns:NAME-server.`,
+profile. Programs run on its hosts with lab shell and lab exec NAME; as root also
+with ip netns exec NAME-HOST, and as hosts ns:NAME-client and ns:NAME-server.
+lab list tells what the links did so far.`,
 		Example: `  wirerate lab up lte
   wirerate lab up slow rate=none --access rate=1gbit --access rate=100mbit`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			how, err := format()
+			if err != nil {
+				return err
+			}
 			spec := args[len(args)-1]
 			if _, err := flags.topology(spec); err != nil {
 				return err
@@ -47,9 +53,12 @@ ip netns exec NAME-HOST, and as hosts ns:NAME-client and ns:NAME-server.`,
 			if mode, _ := flags.awake(); mode != "" {
 				self = append(self, "--awake", string(mode))
 			}
-			kept, err := background(self)
+			kept, err := background(cmd.Context(), self)
 			if err != nil {
 				return err
+			}
+			if how == "json" {
+				return env.printJSON(map[string]any{"schema": 1, "lab": kept})
 			}
 			printLab(env.Stdout, kept)
 			for _, r := range kept.Restrictions {
@@ -59,13 +68,14 @@ ip netns exec NAME-HOST, and as hosts ns:NAME-client and ns:NAME-server.`,
 		},
 	}
 	flags.register(cmd)
+	format = formatFlag(cmd, "text", "json")
 	return cmd
 }
 
 // background runs this program again in a session of its own and returns the
 // record of the lab that it holds once it is up.
-func background(args []string) (lab.Kept, error) {
-	text, status, err := lab.Background(args, holdReady)
+func background(ctx context.Context, args []string) (lab.Kept, error) {
+	text, status, err := lab.Background(ctx, args, holdReady)
 	if err != nil {
 		return lab.Kept{}, failure(err)
 	}
@@ -116,7 +126,7 @@ func newLabHoldCmd(env *Env) *cobra.Command {
 func printLab(w io.Writer, k lab.Kept) {
 	fmt.Fprintf(w, "%s\n", k.Name)
 	for _, l := range k.Links {
-		fmt.Fprintf(w, "  %s\n", l)
+		fmt.Fprintf(w, "  %s - %s: %s\n", l.From, l.To, l.Link)
 	}
 	fmt.Fprintf(w, "  %s\n", k.Awake)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -126,82 +136,122 @@ func printLab(w io.Writer, k lab.Kept) {
 	t.Flush()
 }
 
+// labNow is a lab that is up, with what it did so far where it says so.
+type labNow struct {
+	lab.Kept
+	Status *lab.Status `json:"status,omitempty"`
+}
+
 func newLabListCmd(env *Env) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the labs that are up", Args: exactArgs(0, "no arguments")}
+	cmd := &cobra.Command{Use: "list", Short: "List the labs that are up, and what their links did", Args: exactArgs(0, "no arguments")}
 	format := formatFlag(cmd, "text", "json")
-	cmd.RunE = func(*cobra.Command, []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		how, err := format()
 		if err != nil {
 			return err
 		}
-		labs, err := lab.KeptLabs()
+		kept, err := lab.KeptLabs()
 		if err != nil {
 			return failure(err)
+		}
+		labs := []labNow{} // none is not null in JSON
+		for _, k := range kept {
+			now := labNow{Kept: k}
+			if status, err := k.Status(cmd.Context()); err == nil {
+				now.Status = &status
+			} else {
+				env.note("%v", err)
+			}
+			labs = append(labs, now)
 		}
 		if how == "json" {
 			return env.printJSON(map[string]any{"schema": 1, "labs": labs})
 		}
-		for _, k := range labs {
-			printLab(env.Stdout, k)
+		for _, l := range labs {
+			printLab(env.Stdout, l.Kept)
+			l.printStatus(env.Stdout)
 		}
 		return nil
 	}
 	return cmd
 }
 
-func newLabDownCmd(_ *Env) *cobra.Command {
-	return &cobra.Command{
-		Use:   "down NAME",
-		Short: "Take down a lab, with everything that runs in it",
-		Args:  exactArgs(1, "NAME"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			err := lab.TakeDown(cmd.Context(), args[0])
-			if errors.Is(err, lab.ErrNoSuchLab) {
-				return usage(err)
-			}
-			return failure(err)
-		},
+func (l labNow) printStatus(w io.Writer) {
+	if l.Status == nil {
+		return
+	}
+	for _, r := range l.Status.Links {
+		fmt.Fprintf(w, "  %s to %s: %s\n  %s to %s: %s\n", r.From, r.To, r.Up, r.To, r.From, r.Down)
 	}
 }
 
+func newLabDownCmd(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "down NAME",
+		Short: "Take down a lab, with everything that runs in it",
+		Args:  exactArgs(1, "NAME"),
+	}
+	format := formatFlag(cmd, "text", "json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		how, err := format()
+		if err != nil {
+			return err
+		}
+		k, err := lab.FindKept(args[0])
+		if errors.Is(err, lab.ErrNoSuchLab) {
+			return usage(err)
+		}
+		if err != nil {
+			return failure(err)
+		}
+		status, unknown := k.Status(cmd.Context())
+		if err := k.TakeDown(cmd.Context()); err != nil {
+			return failure(err)
+		}
+		switch {
+		case how == "json" && unknown == nil:
+			return env.printJSON(map[string]any{"schema": 1, "name": k.Name, "kept_up": status.KeptUp(), "worst_late_ns": status.WorstLate(), "status": status})
+		case how == "json":
+			return env.printJSON(map[string]any{"schema": 1, "name": k.Name, "unknown": unknown.Error()})
+		case unknown == nil && status.Carried() > 0:
+			env.note("%s", status)
+		}
+		return nil
+	}
+	return cmd
+}
+
 func newLabShellCmd(env *Env) *cobra.Command {
-	return &cobra.Command{
+	x := execution{format: "text"}
+	cmd := &cobra.Command{
 		Use:     "shell NAME [HOST] [-- CMD [ARG...]]",
 		Short:   "Run a shell, or CMD, on a host of a lab (default: client)",
 		Example: "  wirerate lab shell sat server -- iperf3 -s",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			named, program := args, []string(nil)
+			named := args
 			if i := cmd.ArgsLenAtDash(); i >= 0 {
-				named, program = args[:i], args[i:]
+				named, x.args = args[:i], args[i:]
 			}
 			if len(named) < 1 || len(named) > 2 {
 				return usagef("NAME [HOST] expected; see --help")
 			}
-			if len(program) == 0 {
-				program = []string{"sh"}
+			if len(x.args) == 0 {
+				x.args = []string{"sh"}
 				if shell := os.Getenv("SHELL"); shell != "" {
-					program[0] = shell
+					x.args[0] = shell
 				}
 			}
-			name := lab.ClientHost
+			x.on = lab.ClientHost
 			if len(named) == 2 {
-				name = named[1]
+				x.on = named[1]
 			}
-			return env.shellIn(cmd.Context(), named[0], name, program)
+			k, err := lab.FindKept(named[0])
+			if err != nil {
+				return usage(err)
+			}
+			return env.execKept(cmd.Context(), k, x)
 		},
 	}
-}
-
-func (e *Env) shellIn(ctx context.Context, labName, hostName string, program []string) error {
-	k, err := lab.FindKept(labName)
-	if err != nil {
-		return usage(err)
-	}
-	h, err := k.Host(hostName)
-	if err != nil {
-		return usage(err)
-	}
-	self := append([]string{"lab", "shell", labName, hostName, "--"}, program...)
-	status, err := k.Run(ctx, h, program, e.streams(), self)
-	return programEnd(status, err)
+	x.register(cmd)
+	return cmd
 }

@@ -1,28 +1,37 @@
 package lab
 
 import (
-	"context"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net/netip"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/wirerate/wirerate/internal/host"
 )
 
 // Start starts cmd on a host of the lab with the files, terminal and working
 // directory that cmd has here. Unlike host.Conn it passes a terminal through.
 func (l *Lab) Start(name string, cmd *exec.Cmd) error {
+	at, err := l.site(name)
+	if err != nil {
+		return err
+	}
+	return startInside(at.pid, cmd)
+}
+
+// site returns where programs of a host run.
+func (l *Lab) site(name string) (site, error) {
 	agent := l.hosts[name]
 	if agent == nil {
-		return fmt.Errorf("the lab has no host %q; it has %s", name, strings.Join(l.topology.Hosts, ", "))
+		return site{}, fmt.Errorf("the lab has no host %q; it has %s", name, strings.Join(l.topology.Hosts, ", "))
 	}
-	return startInside(agent.PID(), cmd)
+	return site{agent.PID(), l.Environment(name)}, nil
 }
 
 // Environment returns the variables that tell a program on a host of the lab
@@ -40,27 +49,61 @@ func (l *Lab) Environment(name string) []string {
 	}
 }
 
-// AwaitListener waits until something on the host listens, the time is up, or
-// ctx ends. A fresh host has no sockets, so that any counts.
-func (l *Lab) AwaitListener(ctx context.Context, name string, limit time.Duration) bool {
-	deadline := time.Now().Add(limit)
-	for time.Now().Before(deadline) && ctx.Err() == nil {
-		answers, err := l.hosts[name].Do(ctx, host.Read("/proc/net/tcp"), host.Read("/proc/net/tcp6"), host.Read("/proc/net/udp"), host.Read("/proc/net/udp6"))
-		if err != nil {
-			return false
+// listeners returns the sockets in the network namespace of a process that wait
+// for what others send, by their line's end in /proc/net: TCP sockets that listen
+// and UDP sockets without a peer, unless they are bound to the loopback address,
+// and sockets that get every packet.
+func listeners(pid int) (map[string]bool, error) {
+	found := map[string]bool{}
+	for _, kind := range []struct{ file, state string }{
+		{"tcp", "0A"}, {"tcp6", "0A"}, {"udp", "07"}, {"udp6", "07"}, {"packet", ""},
+	} {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, kind.file))
+		if errors.Is(err, fs.ErrNotExist) && kind.file != "tcp" {
+			continue // a kernel without IPv6 or packet sockets
 		}
-		for i, a := range answers {
-			for _, line := range strings.Split(string(a.Out), "\n") {
-				// Columns: slot, local address, remote address, state; 0A is LISTEN.
-				f := strings.Fields(line)
-				if len(f) > 3 && (f[3] == "0A" || i >= 2 && f[0] != "sl") {
-					return true
-				}
+		if err != nil {
+			return nil, fmt.Errorf("sockets of process %d: %w", pid, err)
+		}
+		lines := strings.Split(string(text), "\n")
+		for _, line := range lines[1:] {
+			f := strings.Fields(line)
+			switch {
+			case kind.state == "" && len(f) > 8: // the last column is the inode
+				found["packet "+f[8]] = true
+			case kind.state != "" && len(f) > 9 && f[3] == kind.state && !loopback(f[1]):
+				found[kind.file+" "+f[9]] = true
 			}
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
-	return false
+	return found, nil
+}
+
+// loopback says whether an address of /proc/net/tcp and the like, in hexadecimal
+// words of this machine's byte order, is one that only its own host reaches.
+func loopback(address string) bool {
+	words, _, _ := strings.Cut(address, ":")
+	data, err := hex.DecodeString(words)
+	if err != nil || len(data)%4 != 0 {
+		return false
+	}
+	for i := 0; i < len(data); i += 4 {
+		binary.BigEndian.PutUint32(data[i:], binary.NativeEndian.Uint32(data[i:]))
+	}
+	a, ok := netip.AddrFromSlice(data)
+	return ok && a.Unmap().IsLoopback()
+}
+
+// inForeground says whether this process has a terminal and is among those that
+// its keys send signals to.
+func inForeground() bool {
+	tty, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	defer tty.Close()
+	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
 }
 
 // startInside starts cmd in all namespaces of the process pid. The thread that
@@ -100,9 +143,17 @@ func startInside(pid int, cmd *exec.Cmd) error {
 			return cmd.Start()
 		}()
 	}()
-	err := <-result
-	if errors.Is(err, exec.ErrNotFound) {
-		return fmt.Errorf("%s is not installed: %w", cmd.Args[0], exec.ErrNotFound)
+	return notStarted(cmd, <-result)
+}
+
+// notStarted says why a program does not start.
+func notStarted(cmd *exec.Cmd, err error) error {
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return &ProgramError{cmd.Args[0], exec.ErrNotFound}
+	case errors.As(err, &path) && path.Op == "fork/exec":
+		return &ProgramError{cmd.Args[0], path.Err}
 	}
 	return err
 }

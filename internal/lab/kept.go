@@ -22,17 +22,27 @@ type Kept struct {
 	// ticks since boot, which tells it from a later process of that number.
 	PID   int        `json:"pid"`
 	Born  string     `json:"born"`
-	Links []string   `json:"links"`
+	Links []KeptLink `json:"links"`
 	Hosts []KeptHost `json:"hosts"`
 	Awake Awake      `json:"awake"`
 	// Restrictions says what the hosts cannot set, and how to allow it.
 	Restrictions []string `json:"restrictions,omitempty"`
+
+	file string // the record
+}
+
+// KeptLink is a link of a kept lab, as ParseLink reads it.
+type KeptLink struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	Link string `json:"link"`
 }
 
 // KeptHost is a host of a kept lab.
 type KeptHost struct {
 	Name string `json:"name"`
-	PID  int    `json:"pid"` // of a process in all its namespaces
+	PID  int    `json:"pid"`  // of a process in all its namespaces
+	Born string `json:"born"` // its start time, as the lab's
 	IPv4 string `json:"ipv4"`
 	IPv6 string `json:"ipv6"`
 	// Environment is what a program there is to be given.
@@ -52,8 +62,27 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Host returns a host of the lab by name.
-func (k Kept) Host(name string) (KeptHost, error) {
+// Has reports a host that the lab has not.
+func (k Kept) Has(name string) error {
+	_, err := k.host(name)
+	return err
+}
+
+// site returns where programs of a host run.
+func (k Kept) site(name string) (site, error) {
+	h, err := k.host(name)
+	if err != nil {
+		return site{}, err
+	}
+	// Its number may be another process's by now.
+	if h.Born == "" || born(h.PID) != h.Born {
+		return site{}, fmt.Errorf("host %s of lab %s is gone: its process %d was ended; take the lab down with: wirerate lab down %s", name, k.Name, h.PID, k.Name)
+	}
+	return site{h.PID, h.Environment}, nil
+}
+
+// host returns a host of the lab by name.
+func (k Kept) host(name string) (KeptHost, error) {
 	var names []string
 	for _, h := range k.Hosts {
 		if h.Name == name {
@@ -78,22 +107,6 @@ func stateDirs() []string {
 		dirs = append(dirs, filepath.Join(own, "wirerate", "labs"))
 	}
 	return append(dirs, filepath.Join(os.TempDir(), fmt.Sprintf("wirerate-%d", outerUID()), "labs"))
-}
-
-// makeStateDir makes the folder of the records, the first that is possible.
-func makeStateDir() (string, error) {
-	var failed []error
-	for _, dir := range stateDirs() {
-		err := os.MkdirAll(dir, 0o700)
-		if err == nil {
-			err = own(dir)
-		}
-		if err == nil {
-			return dir, nil
-		}
-		failed = append(failed, err)
-	}
-	return "", fmt.Errorf("no folder for the records of labs: %w", errors.Join(failed...))
 }
 
 // own reports a folder that is not this user's alone to write: in /tmp, anybody
@@ -131,33 +144,59 @@ func outerUID() int {
 	return os.Getuid()
 }
 
-// save writes the record under a temporary name and renames it, and returns its
-// file.
-func (k Kept) save() (file string, err error) {
-	data, err := json.MarshalIndent(k, "", "  ")
-	if err != nil {
-		return "", err
-	}
-	var dir string
-	var f *os.File
-	for range 10 { // the end of another lab may remove the folder in between
-		if dir, err = makeStateDir(); err != nil {
-			return "", err
-		}
-		if f, err = os.CreateTemp(dir, ".new"); !errors.Is(err, fs.ErrNotExist) {
+// claim writes the record into the first folder where that is possible. A record
+// of that name that is there already is ErrNameTaken.
+func (k *Kept) claim() error {
+	var failed []error
+	for _, dir := range stateDirs() {
+		for range 10 { // the end of another lab may remove the folder in between
+			k.file = filepath.Join(dir, k.Name+".json")
+			err := k.write(os.Link)
+			switch {
+			case err == nil:
+				return nil
+			case errors.Is(err, fs.ErrExist):
+				return fmt.Errorf("lab %s: %w; see: wirerate lab list", k.Name, ErrNameTaken)
+			case !errors.Is(err, fs.ErrNotExist):
+				failed = append(failed, err)
+			default:
+				continue
+			}
 			break
 		}
 	}
+	return fmt.Errorf("no folder for the records of labs: %w", errors.Join(failed...))
+}
+
+// write writes the record under a temporary name in its folder, and has place
+// give it its own.
+func (k *Kept) write(place func(from, to string) error) (err error) {
+	data, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {
-		return "", err
+		return err
 	}
+	dir := filepath.Dir(k.file)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			removeStateDir(k.file)
+		}
+	}()
+	if err := own(dir); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".new")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
 	_, err = f.Write(append(data, '\n'))
 	if err := errors.Join(err, f.Close()); err != nil {
-		os.Remove(f.Name())
-		return "", err
+		return err
 	}
-	file = filepath.Join(dir, k.Name+".json")
-	return file, os.Rename(f.Name(), file)
+	return place(f.Name(), k.file)
 }
 
 // KeptLabs returns the labs that are up, by name, and removes what labs left
@@ -188,8 +227,9 @@ func KeptLabs() ([]Kept, error) {
 		if err := json.Unmarshal(data, &k); err != nil || CheckName(k.Name) != nil {
 			return nil, fmt.Errorf("%s is not a lab's record; remove it", file)
 		}
+		k.file = file
 		if !k.alive() {
-			k.sweep(file)
+			k.sweep()
 			continue
 		}
 		labs = append(labs, k)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -35,31 +35,36 @@ func Hold(ctx context.Context, name string, t Topology, ready func(Kept)) (err e
 	defer l.Close()
 	k := Kept{Name: name, PID: os.Getpid(), Born: born(os.Getpid()), Awake: l.Awake()}
 	for _, r := range l.Report() {
-		k.Links = append(k.Links, fmt.Sprintf("%s - %s: %s", r.From, r.To, r.Link))
+		k.Links = append(k.Links, KeptLink{r.From, r.To, r.Link})
 	}
 	for _, h := range t.Hosts {
+		pid := l.Host(h).PID()
 		k.Hosts = append(k.Hosts, KeptHost{
-			Name: h, PID: l.Host(h).PID(), IPv4: l.Addr(h, false), IPv6: l.Addr(h, true),
-			Environment: l.Environment(h), Netns: netnsName(name, h),
+			Name: h, PID: pid, Born: born(pid), IPv4: l.Addr(h, false), IPv6: l.Addr(h, true),
+			Environment: l.Environment(h), Netns: freeNetns(name, h),
 		})
 	}
 	if k.Restrictions, err = l.Restrictions(ctx); err != nil {
 		return err
 	}
 	// The record first: whoever finds it after a kill knows what to remove.
-	record, err := k.save()
-	if err != nil {
+	if err := k.claim(); err != nil {
 		return err
 	}
-	defer k.sweep(record)
+	defer k.sweep()
 	for i := range k.Hosts {
 		if err := k.Hosts[i].publish(); err != nil {
 			k.Hosts[i].Netns = ""
 		}
 	}
-	if _, err := k.save(); err != nil {
+	if err := k.write(os.Rename); err != nil {
 		return err
 	}
+	stop, err := answerStatus(k.file, l.Status)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	ready(k)
 	detach()
 	<-ctx.Done()
@@ -81,9 +86,21 @@ func detach() {
 
 func netnsName(lab, host string) string { return lab + "-" + host }
 
+// freeNetns returns the name for a host's network namespace, "" where somebody
+// else has one of that name.
+func freeNetns(lab, host string) string {
+	if _, err := os.Lstat(filepath.Join(netnsFolder, netnsName(lab, host))); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return netnsName(lab, host)
+}
+
 // publish makes the host's network namespace known to ip netns, which needs
 // root outside any user namespace.
 func (h KeptHost) publish() error {
+	if h.Netns == "" {
+		return fs.ErrExist
+	}
 	if err := os.MkdirAll(netnsFolder, 0o755); err != nil {
 		return err
 	}
@@ -101,7 +118,7 @@ func (h KeptHost) publish() error {
 }
 
 // sweep removes what is left of a lab outside its namespaces.
-func (k Kept) sweep(record string) {
+func (k Kept) sweep() {
 	for _, h := range k.Hosts {
 		if h.Netns != netnsName(k.Name, h.Name) {
 			continue
@@ -112,18 +129,15 @@ func (k Kept) sweep(record string) {
 			os.Remove(path)
 		}
 	}
-	os.Remove(record)
-	removeStateDir(record)
+	os.Remove(statusSocket(k.file))
+	os.Remove(k.file)
+	removeStateDir(k.file)
 }
 
-// TakeDown ends a kept lab and waits until it is gone.
-func TakeDown(ctx context.Context, name string) error {
-	k, err := FindKept(name)
-	if err != nil {
-		return err
-	}
-	if err := syscall.Kill(k.PID, syscall.SIGTERM); err != nil {
-		return fmt.Errorf("lab %s: end process %d: %w", name, k.PID, err)
+// TakeDown ends the lab and waits until it is gone.
+func (k Kept) TakeDown(ctx context.Context) error {
+	if err := syscall.Kill(k.PID, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("lab %s: end process %d: %w", k.Name, k.PID, err)
 	}
 	for range 1000 {
 		if !k.alive() {
@@ -136,30 +150,30 @@ func TakeDown(ctx context.Context, name string) error {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("lab %s: process %d does not end; kill it with: kill -9 %d", name, k.PID, k.PID)
+	return fmt.Errorf("lab %s: process %d does not end; kill it with: kill -9 %d", k.Name, k.PID, k.PID)
 }
 
-// StartIn starts cmd on a host of a kept lab. Where that lab is an ordinary
-// user's, another is returned in its place that enters the user namespace
-// first, with self as the arguments that make this program do the same again.
-func (k Kept) StartIn(h KeptHost, cmd *exec.Cmd, self []string) (*exec.Cmd, error) {
+// Enter makes this process able to run programs in the lab: if that is an
+// ordinary user's, this program runs again, with the same arguments, in the lab's
+// user namespace. again says that it did, and status is then its exit status.
+func (k Kept) Enter(ctx context.Context, s Streams) (again bool, status int, err error) {
 	ours, err := os.Readlink("/proc/self/ns/user")
 	if err != nil {
-		return nil, err
+		return false, 0, err
 	}
 	theirs, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/user", k.PID))
 	if err != nil {
-		return nil, fmt.Errorf("lab %s belongs to another user: %w", k.Name, err)
+		return false, 0, fmt.Errorf("lab %s belongs to another user: %w", k.Name, err)
 	}
 	if ours == theirs {
-		return cmd, startInside(h.PID, cmd)
+		return false, 0, nil
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return false, 0, err
 	}
-	args := append([]string{"--user", "--preserve-credentials", "--target", strconv.Itoa(k.PID), program}, self...)
-	again := exec.Command("nsenter", args...)
-	again.Stdin, again.Stdout, again.Stderr, again.Env = cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env
-	return again, again.Start()
+	args := append([]string{"nsenter", "--user", "--preserve-credentials", "--target", strconv.Itoa(k.PID), program}, os.Args[1:]...)
+	c := s.command(args, nil)
+	status, err = foreground(ctx, c, func() error { return notStarted(c, c.Start()) })
+	return true, status, err
 }

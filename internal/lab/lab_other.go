@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
 )
@@ -57,9 +56,7 @@ func (*Lab) Awake() Awake { return Awake{} }
 
 func (*Lab) Start(string, *exec.Cmd) error { return noLab() }
 
-func (*Lab) Environment(string) []string { return nil }
-
-func (*Lab) AwaitListener(context.Context, string, time.Duration) bool { return false }
+func (*Lab) site(string) (site, error) { return site{}, noLab() }
 
 func (*Lab) Close() error { return nil }
 
@@ -70,9 +67,18 @@ func Check(context.Context, CheckOptions) (CheckReport, error) { return CheckRep
 func Hold(context.Context, string, Topology, func(Kept)) error { return noLab() }
 
 // TakeDown returns ErrUnavailable.
-func TakeDown(context.Context, string) error { return noLab() }
+func (k Kept) TakeDown(context.Context) error { return noLab() }
 
-// StartIn returns ErrUnavailable.
-func (k Kept) StartIn(KeptHost, *exec.Cmd, []string) (*exec.Cmd, error) { return nil, noLab() }
+// Enter returns ErrUnavailable.
+func (k Kept) Enter(context.Context, Streams) (bool, int, error) { return false, 0, noLab() }
 
-func (k Kept) sweep(string) {}
+// Status returns ErrUnavailable.
+func (k Kept) Status(context.Context) (Status, error) { return Status{}, noLab() }
+
+func (k Kept) sweep() {}
+
+func startInside(int, *exec.Cmd) error { return noLab() }
+
+func listeners(int) (map[string]bool, error) { return nil, noLab() }
+
+func inForeground() bool { return false }

@@ -1,0 +1,91 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Interrupt and quit from a terminal are the program's: one that goes on after
+// them is not ended, and wirerate itself neither ends nor speaks of them.
+func TestKeysOfTheTerminalAreTheProgramsInALab(t *testing.T) {
+	if !labPossible() {
+		t.Skip("no namespaces or /dev/net/tun here")
+	}
+	const program = `trap 'echo interrupted' INT; trap 'echo told to quit; exit 7' QUIT
+echo ready; while :; do read line && echo "read $line"; done`
+	terminal, cmd := onTerminal(t, "lab", "exec", "rtt=1ms", "--", "sh", "-c", program)
+	lines := bufio.NewScanner(terminal)
+	var seen []string
+	until := func(want string) {
+		t.Helper()
+		for lines.Scan() {
+			seen = append(seen, lines.Text())
+			if strings.Contains(lines.Text(), want) {
+				return
+			}
+		}
+		t.Fatalf("no %q in %q: %v", want, seen, lines.Err())
+	}
+	const interrupt, quit = "\x03", "\x1c"
+	until("ready")
+	fmt.Fprint(terminal, interrupt)
+	until("interrupted")
+	time.Sleep(3 * time.Second) // longer than a program that is to end is waited for
+	fmt.Fprint(terminal, "still here\n")
+	until("read still here")
+	fmt.Fprint(terminal, quit)
+	until("told to quit")
+	for lines.Scan() {
+		seen = append(seen, lines.Text())
+	}
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 7 {
+		t.Errorf("ended with %v, want status 7", err)
+	}
+	if all := strings.Join(seen, "\n"); strings.Contains(all, "goroutine") {
+		t.Errorf("it speaks of itself:\n%s", all)
+	}
+}
+
+// onTerminal starts this program with a terminal of its own, and returns the
+// other side of that.
+func onTerminal(t *testing.T, args ...string) (*os.File, *exec.Cmd) {
+	t.Helper()
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminal: %v", err)
+	}
+	t.Cleanup(func() { terminal.Close() })
+	number, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(terminal.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	side, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer side.Close()
+	cmd := exec.Command("wirerate", args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = side, side, side
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return terminal, cmd
+}
