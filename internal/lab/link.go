@@ -239,6 +239,8 @@ func (d Direction) validate() error {
 		return fmt.Errorf("ecn=on needs aqm=codel; for a threshold write ecn=SIZE")
 	case d.Trace != "" && d.Queue.Unit == QueueTime:
 		return fmt.Errorf("a queue in time needs a rate; give it in bytes or packets with a trace")
+	case d.Trace != "" && d.Queue.Unit == QueueBDP:
+		return fmt.Errorf("a queue in BDP needs a rate; give it in bytes or packets with a trace")
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ func TestParseLinkPrintsBack(t *testing.T) {
 		"down:trace=/tmp/x.trace,mtu=9000,framing=ip,seed=3",
 		"metro-1g,loss=1e-3",
 		"rate=1gbit,rtt=4ms,loss=0.1%,backend=netem",
+		"queue=256KiB,aqm=codel,down:rate=1gbit", "dsl,up:rate=none,full=drop", "rate=1gb/s,queue=1500bytes,ecn=2pkts",
 	} {
 		l, err := ParseLink(spec)
 		if err != nil {
@@ -53,10 +54,45 @@ func TestParseLinkRejects(t *testing.T) {
 		"ecn=on", "ecn=1bdp", "mtu=100", "mtu=99999", "framing=atm", "seed=x", "jitter=1ms:cauchy",
 		"rate=1gbit,trace=x,up:queue=5ms", "nosuchprofile", "backend=hardware", "backend=netem,loss=every:10", "backend=netem,rate=1mbit,aqm=codel", "metro-1g,dsl",
 		"jitter=1ms:normal:pareto", "queue=50ms", "rtt=1ms,aqm=codel", "ecn=5packets", "hold=61s,reorder=0.1", "hold=1ms", "datacenter-25g,rate=none",
+		"rate=1gbit,trace=x", "up:rate=1gbit,up:trace=x", "trace=x,queue=1bdp", "up:aqm=codel,down:rate=1gbit", "rate=10GB/s",
+		"seed=0", "loss=1e-400", "loss=5", "rate=1gbit,queue=1000", "rate=1gbit,ecn=65", "rate=1gbit,", "rate=1gbit rtt=1ms",
 	} {
 		if l, err := ParseLink(spec); err == nil {
 			t.Errorf("%q was taken as %s", spec, l)
 		}
+	}
+}
+
+// What is wrong is said with what to write instead.
+func TestParseLinkSaysWhatToWrite(t *testing.T) {
+	for spec, want := range map[string]string{
+		"rate=10":                       "10bit is outside 1kbit..1tbit; write it like 100mbit",
+		"rate=1gbit,queue=1000":         "of what? write 1000packets, 1000B or 1000KiB",
+		"rate=1gbit,ecn=65":             "of what? write 65packets",
+		"rtt=20":                        "like 50ms or 30s",
+		"rtt=3m":                        "up to 2m0s",
+		"bandwidth=1gbit":               "write rate=",
+		"latency=1ms":                   "write delay=",
+		"profile=dsl":                   "its name alone at the beginning",
+		"loss=1e-4,dsl":                 "a profile, of which there is one, at the beginning",
+		"rate:1gbit":                    "write rate=1gbit",
+		"rate":                          "write rate=...",
+		"cabel":                         "cable, ",
+		"rate=1gbit;rtt=1ms":            "commas",
+		"loss=5":                        "write 5%",
+		"up:queue=1MiB,down:rate=1gbit": "give up:rate too",
+	} {
+		if _, err := ParseLink(spec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", spec, err, want)
+		}
+	}
+}
+
+// A queue that both directions were given is that of the one with a limit.
+func TestParseLinkQueueOfTheLimitedDirection(t *testing.T) {
+	l, err := ParseLink("queue=256KiB,aqm=CoDel,down:rate=1gbit,down:queue=1MiB")
+	if err != nil || l.Up != (Direction{}) || l.Down.Queue.Size != 1<<20 || l.Down.CoDel != DefaultCoDel() {
+		t.Errorf("%+v, %v", l, err)
 	}
 }
 
@@ -90,6 +126,7 @@ func FuzzParseLink(f *testing.F) {
 	f.Add("rate=1gbit,rtt=80ms,loss=1e-5,queue=1bdp")
 	f.Add("up:loss=burst:0.001,0.25,jitter=5ms:pareto:overtake,aqm=codel,ecn=on")
 	f.Add("metro-1g,queue=9e8packets")
+	f.Add("queue=1MiB,up:queue=1bdp,ecn=OFF,down:rate=10Gb/s,aqm=none,jitter=none")
 	f.Fuzz(func(t *testing.T, spec string) {
 		l, err := ParseLink(spec)
 		if err != nil {

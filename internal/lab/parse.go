@@ -43,7 +43,7 @@ func ParseLink(spec string) (Link, error) {
 	if fields[0].value == "" {
 		p, ok := FindProfile(fields[0].key)
 		if !ok {
-			return Link{}, fmt.Errorf("link %q: %q is neither key=value nor a profile; see: wirerate lab profiles", spec, fields[0].key)
+			return Link{}, fmt.Errorf("link %q: %w", spec, noProfile(fields[0].key))
 		}
 		if l, err = ParseLink(p.Link); err != nil {
 			return Link{}, err
@@ -54,7 +54,7 @@ func ParseLink(spec string) (Link, error) {
 	seen := map[string]bool{}
 	for _, f := range fields {
 		if f.value == "" {
-			return Link{}, fmt.Errorf("link %q: %q is not key=value", spec, f.key)
+			return Link{}, fmt.Errorf("link %q: %w", spec, noValue(f.key))
 		}
 		if seen[f.side+f.key] {
 			return Link{}, fmt.Errorf("link %q: %s%s is given twice", spec, f.side, f.key)
@@ -64,13 +64,50 @@ func ParseLink(spec string) (Link, error) {
 			return Link{}, fmt.Errorf("link %q: %w", spec, err)
 		}
 	}
-	if seen["rtt"] && (seen["delay"] || seen["up:delay"] || seen["down:delay"]) {
-		return Link{}, fmt.Errorf("link %q: give rtt or delay, not both", spec)
+	if err := contradiction(seen); err != nil {
+		return Link{}, fmt.Errorf("link %q: %w", spec, err)
+	}
+	if err := l.dropIdleQueues(seen); err != nil {
+		return Link{}, fmt.Errorf("link %q: %w", spec, err)
 	}
 	if err := l.Validate(); err != nil {
 		return Link{}, fmt.Errorf("link %q: %w", spec, err)
 	}
 	return l, nil
+}
+
+// contradiction reports fields that exclude each other.
+func contradiction(seen map[string]bool) error {
+	if seen["rtt"] && (seen["delay"] || seen["up:delay"] || seen["down:delay"]) {
+		return fmt.Errorf("give rtt or delay, not both")
+	}
+	for _, side := range []string{"", "up:", "down:"} {
+		if seen[side+"rate"] && seen[side+"trace"] {
+			return fmt.Errorf("give %srate or %strace, not both", side, side)
+		}
+	}
+	return nil
+}
+
+// dropIdleQueues clears what is set of the queue in a direction without a limit,
+// where the other one has one: what was given for both is then of that one. It
+// reports what was given for the direction without a limit alone.
+func (l *Link) dropIdleQueues(seen map[string]bool) error {
+	for _, side := range []struct {
+		name       string
+		dir, other *Direction
+	}{{"up:", &l.Up, &l.Down}, {"down:", &l.Down, &l.Up}} {
+		if side.dir.limited() || !side.other.limited() {
+			continue
+		}
+		for _, key := range []string{"queue", "full", "aqm", "ecn"} {
+			if seen[side.name+key] {
+				return fmt.Errorf("%s%s: nothing waits without a limit; give %srate too", side.name, key, side.name)
+			}
+		}
+		side.dir.Queue, side.dir.Pause, side.dir.CoDel, side.dir.ECN = Queue{}, false, CoDel{}, ECN{}
+	}
+	return nil
 }
 
 type linkField struct {
@@ -92,13 +129,21 @@ func splitSpec(spec string) ([]linkField, error) {
 			continue
 		}
 		f := linkField{key: strings.ToLower(strings.TrimSpace(key)), value: strings.TrimSpace(value)}
-		if ok && f.value == "" || f.key == "" {
+		switch {
+		case part == "":
+			return nil, fmt.Errorf("there is a comma too many")
+		case ok && f.value == "" || f.key == "":
 			return nil, fmt.Errorf("%q is not key=value", part)
+		case !strings.HasSuffix(f.key, "trace") && strings.Contains(f.value, "="):
+			return nil, fmt.Errorf("%q: separate the fields with commas, like rate=1gbit,rtt=80ms", part)
 		}
 		for _, side := range []string{"up:", "down:"} {
 			if rest, ok := strings.CutPrefix(f.key, side); ok {
 				f.side, f.key = side, rest
 			}
+		}
+		if f.key != "trace" && f.key != "rate" { // a file's name, and Gb/s that are not GB/s
+			f.value = strings.ToLower(f.value)
 		}
 		fields = append(fields, f)
 	}
@@ -128,7 +173,9 @@ func (l *Link) setWhole(f linkField) (err error) {
 	switch f.key {
 	case "rtt":
 		var rtt time.Duration
-		rtt, err = parseTime(f)
+		if rtt, err = parseTime(f); err == nil && rtt > 2*MaxDelay {
+			return fmt.Errorf("rtt %q: up to %s is possible", f.value, 2*MaxDelay)
+		}
 		l.Up.Delay, l.Down.Delay = rtt/2, rtt-rtt/2
 	case "mtu":
 		l.MTU, err = strconv.Atoi(f.value)
@@ -137,8 +184,8 @@ func (l *Link) setWhole(f linkField) (err error) {
 		}
 	case "seed":
 		l.Seed, err = strconv.ParseUint(f.value, 10, 64)
-		if err != nil {
-			return fmt.Errorf("seed %q: a whole number is expected", f.value)
+		if err != nil || l.Seed == 0 { // 0 is a link without one
+			return fmt.Errorf("seed %q: a whole number from 1 on is expected", f.value)
 		}
 	case "backend":
 		switch f.value {
@@ -162,11 +209,15 @@ func (d *Direction) set(f linkField) (err error) {
 	switch f.key {
 	case "rate":
 		d.Rate, d.Trace = 0, ""
-		if f.value == "none" {
+		if strings.EqualFold(f.value, "none") {
 			return nil
 		}
-		if d.Rate, err = units.ParseRate(f.value); err == nil && d.Rate == 0 {
+		d.Rate, err = units.ParseRate(f.value)
+		switch {
+		case err == nil && d.Rate == 0:
 			return fmt.Errorf("rate %q: more than 0 is expected; write rate=none for no limit", f.value)
+		case err == nil && (d.Rate < MinRate || d.Rate > MaxRate):
+			return fmt.Errorf("rate %q: %s is outside %s..%s; write it like 100mbit or 10gbit", f.value, d.Rate, MinRate, MaxRate)
 		}
 	case "trace":
 		d.Rate, d.Trace = 0, f.value
@@ -177,7 +228,7 @@ func (d *Direction) set(f linkField) (err error) {
 	case "jitter":
 		d.Jitter, err = parseJitter(f.value)
 	case "queue":
-		d.Queue, err = parseQueue(f.value)
+		d.Queue, err = parseQueue("queue", f.value)
 	case "full":
 		if f.value != "pause" && f.value != "drop" {
 			return fmt.Errorf("full %q: drop or pause is expected", f.value)
@@ -198,14 +249,16 @@ func (d *Direction) set(f linkField) (err error) {
 	case "reorder":
 		d.Reorder, err = parsePattern(f.key, f.value)
 	default:
+		if instead, ok := otherName(f.key); ok {
+			return fmt.Errorf("unknown field %q; write %s", f.key, instead)
+		}
 		return fmt.Errorf("unknown field %q; known: rate, trace, rtt, delay, jitter, queue, full, aqm, ecn, loss, mark, duplicate, corrupt, reorder, hold, mtu, seed, framing, backend", f.key)
 	}
 	return err
 }
 
-// parseTime reads a duration, in capitals too.
 func parseTime(f linkField) (time.Duration, error) {
-	d, err := units.ParseDuration(strings.ToLower(f.value))
+	d, err := units.ParseDuration(f.value)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", f.key, err)
 	}
@@ -213,7 +266,10 @@ func parseTime(f linkField) (time.Duration, error) {
 }
 
 func parseJitter(s string) (Jitter, error) {
-	parts := strings.Split(strings.ToLower(s), ":")
+	if s == "none" {
+		return Jitter{}, nil
+	}
+	parts := strings.Split(s, ":")
 	spread, err := units.ParseDuration(parts[0])
 	if err != nil {
 		return Jitter{}, fmt.Errorf("jitter: %w", err)
@@ -241,33 +297,49 @@ func parseJitter(s string) (Jitter, error) {
 	return j, nil
 }
 
-func parseQueue(s string) (Queue, error) {
-	lower := strings.ToLower(s)
-	for suffix, unit := range map[string]QueueUnit{"bdp": QueueBDP, "packets": QueuePackets, "pkts": QueuePackets} {
-		number, ok := strings.CutSuffix(lower, suffix)
+// queueUnits are the units that only queues are counted in.
+var queueUnits = []struct {
+	suffix string
+	unit   QueueUnit
+}{
+	{"bdp", QueueBDP},
+	{"packets", QueuePackets}, {"packet", QueuePackets}, {"pkts", QueuePackets}, {"pkt", QueuePackets},
+}
+
+// bareQueue is up to where a number without a unit may be meant as packets, of
+// which queues are often said to hold 100 or 1000; as bytes, that is next to
+// nothing.
+const bareQueue = 10000
+
+func parseQueue(key, s string) (Queue, error) {
+	for _, u := range queueUnits {
+		number, ok := strings.CutSuffix(s, u.suffix)
 		if !ok {
 			continue
 		}
 		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err != nil || math.IsNaN(v) || v <= 0 || v > 1e9 || unit == QueuePackets && v != math.Trunc(v) {
-			return Queue{}, fmt.Errorf("queue %q: a number above 0 is expected before %s", s, suffix)
+		if err != nil || math.IsNaN(v) || v <= 0 || v > 1e9 || u.unit == QueuePackets && v != math.Trunc(v) {
+			return Queue{}, fmt.Errorf("%s %q: a number above 0 is expected before %s", key, s, u.suffix)
 		}
-		return Queue{v, unit}, nil
+		return Queue{v, u.unit}, nil
+	}
+	if n, err := strconv.ParseFloat(s, 64); err == nil && n > 0 && n <= bareQueue {
+		return Queue{}, fmt.Errorf("%s %q: of what? write %spackets, %sB or %sKiB", key, s, s, s, s)
 	}
 	// Bytes first: "1m" is a mebibyte here, not a minute.
-	if b, err := units.ParseBytes(s); err == nil && b > 0 {
+	if b, err := units.ParseBytes(strings.TrimSuffix(strings.TrimSuffix(s, "ytes"), "yte")); err == nil && b > 0 {
 		return Queue{float64(b), QueueBytes}, nil
 	}
-	if d, err := units.ParseDuration(lower); err == nil && d > 0 && d <= MaxDelay {
+	if d, err := units.ParseDuration(s); err == nil && d > 0 && d <= MaxDelay {
 		return Queue{float64(d), QueueTime}, nil
 	}
-	return Queue{}, fmt.Errorf("queue %q: write it like 1bdp, 256KiB, 100packets or 50ms", s)
+	return Queue{}, fmt.Errorf("%s %q: write it like 1bdp, 256KiB, 100packets or 50ms", key, s)
 }
 
 func parseAQM(s string) (CoDel, error) {
 	name, rest, more := strings.Cut(s, ":")
 	switch {
-	case s == "taildrop":
+	case s == "taildrop", s == "off", s == "none":
 		return CoDel{}, nil
 	case name != "codel":
 		return CoDel{}, fmt.Errorf("aqm %q: taildrop, codel or codel:TARGET:INTERVAL is expected", s)
@@ -293,7 +365,10 @@ func parseECN(s string) (ECN, error) {
 	case "on":
 		return ECN{CoDel: true}, nil
 	}
-	q, err := parseQueue(s)
+	q, err := parseQueue("ecn", s)
+	if n, bare := strconv.ParseFloat(s, 64); bare == nil && n > 0 && err != nil {
+		return ECN{}, err
+	}
 	if err != nil || q.Unit == QueueBDP {
 		return ECN{}, fmt.Errorf("ecn %q: on, off, or a threshold like 100packets, 30KiB or 1ms is expected", s)
 	}
@@ -324,6 +399,9 @@ func parsePattern(key, s string) (Pattern, error) {
 		return Pattern{Kind: Bursts, P: p, R: r}, nil
 	}
 	p, err := parseProbability(s)
+	if n, number := strconv.ParseFloat(s, 64); number == nil && n > 1 && n <= 100 {
+		return Pattern{}, fmt.Errorf("%s %q: more than always; for percent write %s%%", key, s, s)
+	}
 	if err != nil {
 		return bad()
 	}
@@ -339,7 +417,8 @@ func parseProbability(s string) (float64, error) {
 	if percent {
 		p /= 100
 	}
-	if err != nil || !(p >= 0 && p <= 1) || p > 0 && p < 1e-12 {
+	tiny := p == 0 && strings.ContainsAny(strings.SplitN(number, "e", 2)[0], "123456789")
+	if err != nil || !(p >= 0 && p <= 1) || tiny || p > 0 && p < 1e-12 {
 		return 0, fmt.Errorf("a probability from 1e-12 to 1 is expected")
 	}
 	return p, nil
