@@ -10,7 +10,8 @@ import (
 
 // Detect finds the format of a log from its first lines. unit helps where a
 // log holds whole numbers whose unit it does not say. The error says what was
-// seen and what to give as --format or --unit.
+// seen and what to give as --format or --unit. With [ErrNoTime] comes a format for
+// counting the lines if there is one.
 func Detect(sample []byte, unit Unit) (*Format, error) {
 	if hasPrefix(sample, "\xff\xfe") || hasPrefix(sample, "\xfe\xff") {
 		return nil, errors.New("is UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 LOG | wirerate weblog -")
@@ -21,10 +22,10 @@ func Detect(sample []byte, unit Unit) (*Format, error) {
 	}
 	if inner := criWrapping.inside(lines); inner != nil { // first: columns might be found around its prefix
 		f, err := detectLines(inner, unit)
-		if err != nil {
+		if f == nil {
 			return nil, err
 		}
-		return f.wrapped(criWrapping), nil
+		return f.wrapped(criWrapping), err
 	}
 	if coloured(lines) {
 		if f, err := detectLines(colourWrapping.inside(lines), unit); err == nil {
@@ -33,8 +34,8 @@ func Detect(sample []byte, unit Unit) (*Format, error) {
 	}
 	f, err := detectLines(lines, unit)
 	if err != nil {
-		if wrapped := detectInJSON(lines, unit); wrapped != nil {
-			return wrapped, nil
+		if wrapped, werr := detectInJSON(lines, unit); wrapped != nil {
+			return wrapped, werr
 		}
 	}
 	return f, err

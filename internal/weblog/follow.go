@@ -349,6 +349,9 @@ func (t *tail) take(rest *[]byte, data []byte) error {
 	}
 	if t.w == nil {
 		f, err := t.opt.formatOf(&t.input, (*rest)[:min(end, sampleSize)])
+		if err == nil && f.untimed {
+			err = ErrNoTime
+		}
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ type Format struct {
 	ex           extractor
 	between      bool      // the request time is that from roleDuration2 to roleDuration
 	plainSeconds bool      // the request time is one field, in seconds
+	untimed      bool      // the lines hold no request time; they are counted, no more
 	wrap         *wrapping // nil: lines are as the server wrote them
 	directives   bool      // some lines say what the others hold: W3C's that begin with #, or
 	header       string    // this one
@@ -28,7 +29,7 @@ type Format struct {
 
 // ParseFormat reads what the user says of a format: the name of a preset
 // ([Presets]); an nginx log_format, Apache LogFormat, HAProxy log-format, Squid
-// logformat or Envoy format string, told apart by their variables or by a
+// logformat, Envoy, gunicorn or uWSGI format string, told apart by their variables or by a
 // prefix such as "apache:"; or "json:", "ltsv:" or "logfmt:" with a list of
 // field=key ("json:duration=took,status=code,unit=ms").
 func ParseFormat(text string) (*Format, error) {
@@ -52,6 +53,8 @@ func ParseFormat(text string) (*Format, error) {
 		f, err = parseSquid(rest)
 	case "envoy":
 		f, err = parseEnvoy(rest)
+	case "gunicorn", "uwsgi":
+		f, err = parsePython(kind, rest)
 	case "json", "ltsv", "logfmt":
 		f, err = parseKeys(kind, rest)
 	default:
@@ -65,7 +68,7 @@ func ParseFormat(text string) (*Format, error) {
 
 func isFormatKind(s string) bool {
 	switch s {
-	case "nginx", "apache", "haproxy", "squid", "envoy", "json", "ltsv", "logfmt":
+	case "nginx", "apache", "haproxy", "squid", "envoy", "gunicorn", "uwsgi", "json", "ltsv", "logfmt":
 		return true
 	}
 	return false
@@ -75,6 +78,10 @@ func isFormatKind(s string) bool {
 // one of them has.
 func guessKind(text string) string {
 	switch {
+	case strings.Contains(text, "%(") && strings.Count(text, "%(") == strings.Count(text, ")s"):
+		return "gunicorn"
+	case strings.Contains(text, "%("):
+		return "uwsgi"
 	case strings.Contains(text, "%START_TIME") || strings.Contains(text, "%RESPONSE_CODE%") || strings.Contains(text, "%DURATION%"):
 		return "envoy"
 	case strings.Contains(text, "%ci") || strings.Contains(text, "%ST") || strings.Contains(text, "%Tt") || strings.Contains(text, "%Ta") || strings.Contains(text, "%{+"):

@@ -3,6 +3,7 @@ package weblog
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,14 @@ func see(f *Format, line string) seen {
 }
 
 const mozilla = `"https://example.org/?a=\"b\"" "Mozilla/5.0 (X11; \"x\" [y]) Gecko"`
+
+// combinedLine is a request in the combined log format.
+const combinedLine = `192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "x y"`
+
+// combinedSeen is combinedLine with so many us.
+func combinedSeen(us uint64) seen {
+	return seen{US: us, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.7", Proto: "HTTP/1.1"}
+}
 
 var formatCases = []struct {
 	name   string
@@ -213,6 +222,62 @@ var formatCases = []struct {
 		want: seen{US: 515000, Upstream: 457000, Status: 200, Size: 2326, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9"}},
 	{name: "Elastic Common Schema", line: `{"@timestamp":"2024-03-01T00:00:00.123Z","http":{"request":{"method":"GET"},"response":{"status_code":200,"body":{"bytes":2326}}},"url":{"path":"/a"},"source":{"ip":"10.0.0.9"},"event":{"duration":56123000}}`,
 		want: seen{US: 56123, Status: 200, Size: 2326, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9"}},
+	// mod_log_config's documentation: %T in s, %D in us
+	{name: "Apache %T/%D between asterisks: one of them is the other in s",
+		line: combinedLine + ` **0/43012**` + "\n" + combinedLine + ` **1/1043012**`,
+		want: combinedSeen(1043012)},
+	{name: "Apache %T %D, one request of a second or more", line: combinedLine + " 2 2000123\n" + combinedLine + " 0 83412",
+		want: combinedSeen(83412)},
+	{name: "%D in ms and %T in s are no microseconds", line: combinedLine + " 1 1043\n" + combinedLine + " 0 412",
+		want: combinedSeen(412000)},
+	{name: "Apache status conditions, %^FB, %{...}t pieces", format: `%h %l %u [%{%d/%b/%Y:%H:%M:%S}t.%{msec_frac}t %{%z}t] "%r" %>s %b "%!200,304{Referer}i" %^FB %{us}T`,
+		line: `192.0.2.7 - - [01/Mar/2024:00:00:00.123 +0000] "GET / HTTP/1.1" 200 5 "-" 700 83412`,
+		want: seen{US: 83412, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/", Client: "192.0.2.7", Proto: "HTTP/1.1"}},
+	// io.undertow.attribute.ResponseTimeAttribute: %D is in ms, %T in s with three digits
+	{name: "Undertow's pattern", format: `%h %l %u %t "%r" %s %b "%{i,Referer}" "%{i,User-Agent}" %D`, line: combinedLine + " 83", want: combinedSeen(83000)},
+	{name: "Undertow's attribute", format: `%h %l %u %t "%r" %s %b "%{i,Referer}" "%{i,User-Agent}" %{RESPONSE_TIME_MICROS} us`, line: combinedLine + " 83412 us", want: combinedSeen(83412)},
+	{name: "Undertow's pattern with words", line: combinedLine + " Response time: 83 ms\n" + combinedLine + " Response time: 1083 ms", want: combinedSeen(1083000)},
+	// org.apache.catalina.valves.AbstractAccessLogValve: %D is in us since 10.1, in ms before
+	{name: "Tomcat's %D beside %F: of which version is not known", format: `%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-Agent}i" %D %F`, line: combinedLine + " 83 70",
+		want: seen{Fault: faultTexts[faultUnit]}},
+	{name: "Tomcat's %{fracsec}T", format: `%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-Agent}i" %{fracsec}T`, line: combinedLine + " 0.083", want: combinedSeen(83000)},
+	// https://docs.gunicorn.org/en/stable/settings.html#access-log-format
+	{name: "gunicorn", format: `%(h)s %(l)s %(u)s %(t)s "%(r)s" %(s)s %(b)s "%(f)s" "%(a)s" %(D)s %({x-request-id}i)s`, line: combinedLine + " 83412 1f", want: combinedSeen(83412)},
+	{name: "gunicorn, the finer of two", format: `%(h)s %(l)s %(u)s %(t)s "%(r)s" %(s)s %(b)s "%(f)s" "%(a)s" %(M)s %(L)s`, line: combinedLine + " 83 0.083412", want: combinedSeen(83412)},
+	// https://uwsgi-docs.readthedocs.io/en/latest/LogFormat.html
+	{name: "uWSGI logformat", format: `%(addr) - - [%(ltime)] "%(method) %(uri) %(proto)" %(status) %(size) "%(referer)" "%(uagent)" %(msecs)`, line: combinedLine + " 83", want: combinedSeen(83000)},
+	// https://docs.aiohttp.org/en/stable/logging.html
+	{name: "aiohttp", format: `%a %l %u %t "%r" %s %b "%{Referer}i" "%{User-Agent}i" %Tf`, line: combinedLine + " 0.083412", want: combinedSeen(83412)},
+	// https://docs.aws.amazon.com/elasticloadbalancing/latest/network/load-balancer-access-logs.html
+	{name: "AWS NLB", line: `tls 2.0 2024-03-01T00:00:00 net/nlb/c6e7 g3d4 192.0.2.7:51341 10.0.0.1:443 5 2 98 246 - arn:aws:acm:x - ECDHE-RSA-AES128-SHA tlsv12 - e.org h2 - - 2024-03-01T00:00:00`,
+		want: seen{US: 5000, Size: 246, Unix: 1709251200, Client: "192.0.2.7:51341"}},
+	// https://cloud.google.com/storage/docs/access-logs
+	{name: "Google Cloud Storage: the first line names the columns",
+		line: `"time_micros","c_ip","cs_method","cs_uri","sc_status","cs_bytes","sc_bytes","time_taken_micros","cs_user_agent"` + "\n" + `"1709251200000000","192.0.2.7","GET","/a?b=""c,d""","200","0","5","83412","x, y"`,
+		want: seen{US: 83412, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: `/a?b=""c,d""`, Client: "192.0.2.7"}},
+	{name: "columns between tabs, named by the first line behind a byte order mark",
+		line: byteOrderMark + "time\tclient ip\tmethod\tpath\tstatus\tduration_ms\n2024-03-01T00:00:00Z\t192.0.2.7\tGET\t/a\t200\t83.4",
+		want: seen{US: 83400, Status: 200, Size: -1, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.7"}},
+	{name: "IIS behind a byte order mark",
+		line: byteOrderMark + "#Software: Microsoft Internet Information Services 10.0\n#Fields: date time c-ip cs-method cs-uri-stem sc-status time-taken\n2024-03-01 00:00:00 10.0.0.3 POST /f 200 301",
+		want: seen{US: 301000, Status: 200, Size: -1, Unix: 1709251200, Method: "POST", Path: "/f", Client: "10.0.0.3"}},
+	// https://developers.cloudflare.com/logs/logpush/logpush-job/datasets/zone/http_requests/
+	{name: "Cloudflare Logpush in ns: from begin to end", line: `{"ClientIP":"192.0.2.1","ClientRequestMethod":"GET","ClientRequestURI":"/a","EdgeResponseBytes":46,"EdgeResponseStatus":200,"EdgeStartTimestamp":1709251200000000000,"EdgeEndTimestamp":1709251200083412000}`,
+		want: seen{US: 83412, Status: 200, Size: 46, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.1"}},
+	{name: "begin and end in RFC 3339", line: `{"method":"GET","status":200,"start_time":"2024-03-01T00:00:00.900Z","end_time":"2024-03-01T00:00:01.1Z"}`,
+		want: seen{US: 200000, Status: 200, Size: -1, Unix: 1709251200, Method: "GET"}},
+	// https://linkerd.io/2/features/access-logging/
+	{name: "Linkerd", line: `{"client.addr":"192.0.2.1:4","method":"GET","processing_ns":"11","status":200,"timestamp":"2024-03-01T00:00:00Z","total_ns":"83412999","uri":"/a"}`,
+		want: seen{US: 83412, Status: 200, Size: -1, Unix: 1709251200, Method: "GET", Path: "/a"}},
+	{name: "a port that looks like a status", line: "2024-03-01 00:00:00 10.0.0.1 GET /a - 443 - 192.0.2.7 curl 404 0.083\n2024-03-01 00:00:01 10.0.0.1 GET /a - 443 - 192.0.2.7 curl 200 0.084",
+		want: seen{US: 84000, Status: 200, Size: -1, Method: "GET", Path: "/a", Client: "10.0.0.1"}},
+	{name: "a name and a colon, the unit in the name", line: "192.0.2.7 [01/Mar/2024:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 5 pid:12 latency_ms:83",
+		want: seen{US: 83000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.7", Proto: "HTTP/1.1"}},
+	{name: "in parentheses", line: "192.0.2.7 [01/Mar/2024:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 5 (83ms)\n192.0.2.7 [01/Mar/2024:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 5 (1.084s)",
+		want: seen{US: 1084000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.7", Proto: "HTTP/1.1"}},
+	{name: "junk among the first times", line: strings.Repeat(combinedLine+" 0.083 0.080\n", 6) + combinedLine + " NaN 0.001\n" + combinedLine + " 1e308 -\n" + combinedLine + " 0.084 0.080",
+		want: seen{US: 84000, Upstream: 80000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.7", Proto: "HTTP/1.1"}},
+	{name: "the upstream's time is rounded up", line: strings.Repeat(combinedLine+" 0.083 0.084\n", 3) + combinedLine + " 0.084 0.080", want: combinedSeen(84000)},
 	{name: "two times, the shorter one of unknown meaning", line: `10.0.0.9 [01/Mar/2024:00:00:00 +0000] "GET /a HTTP/1.1" 200 5 0.123 0.023`,
 		want: seen{US: 123000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9", Proto: "HTTP/1.1"}},
 }
@@ -279,6 +344,15 @@ func TestDetectAsksWhatItCannotKnow(t *testing.T) {
 		{`192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.0" 200 5 83412`, "say --unit us"},
 		{`192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.0" 200 5 "-" "x"`, "found no column with the request time"},
 		{`{"duration":12.5,"status":200,"path":"/"}`, "say --unit"},
+		// Caddy writes whole numbers where it was told to write ms or ns, Envoy no fractions
+		{`{"ts":1709251200.5,"request":{"method":"GET","uri":"/"},"duration":22,"status":200}`, "say --unit"},
+		{`{"duration":0.5,"response_code":200,"bytes_sent":5}`, "say --unit"},
+		{`{"request_time":12.5,"status":200}` + "\n" + `{"request_time":22.5,"status":200}`, "say --unit"},
+		{`{"reqTimeSec":"1709251200.651","statusCode":"200","reqPath":"a"}`, "without a known name"},
+		// a column of zeros does not make milliseconds microseconds
+		{combinedLine + " 0 4412\n" + combinedLine + " 0 312", "say --unit us"},
+		{combinedLine + " 4412 312\n" + combinedLine + " 412 3120", "columns 10, 11 all hold whole numbers"},
+		{"\xff\xfe1\x009\x002\x00", "UTF-16"},
 		{`{"a_duration_ms":12.5,"b":{"duration_ms":1},"c":{"duration_ms":2},"status":200}`, "json:duration=KEY"},
 		{`192.0.2.1 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.1" 200 26 "-" "curl" 1234 0.000567 hit`, "may be the request time in us"},
 		{`{"level":"info","msg":"x"}`, "json:duration=KEY"},
@@ -289,6 +363,35 @@ func TestDetectAsksWhatItCannotKnow(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.line, err, c.want)
 		}
+	}
+}
+
+// A log without request times is counted all the same.
+func TestUntimed(t *testing.T) {
+	text := strings.Repeat(combinedLine+"\n", 3) + strings.Replace(combinedLine, " 200 5 ", " 404 7 ", 1) + "\nx\n"
+	for _, wrapped := range []string{"%s", "2024-03-01T00:00:00.123456789Z stdout F %s"} {
+		var log strings.Builder
+		for l := range strings.Lines(text) {
+			log.WriteString(strings.Replace(wrapped, "%s", l, 1))
+		}
+		s, err := Read(context.Background(), []string{"-"}, strings.NewReader(log.String()), Options{Workers: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := s.Inputs[0]
+		want := "it holds 4 requests (200: 3, 404: 1), 22B sent, 2024-03-01 00:00:00 to 2024-03-01 00:00:00 UTC"
+		if !errors.Is(in.Err, ErrNoTime) || !strings.Contains(in.Problem(), want) || s.Requests != 0 || s.Skipped() != 1 || in.Lines != 5 {
+			t.Errorf("%s: %q, %d requests, %d skipped, %d lines", wrapped, in.Problem(), s.Requests, s.Skipped(), in.Lines)
+		}
+	}
+}
+
+// A line that names the columns is no request, wherever it stands.
+func TestHeaderLineIsNotCounted(t *testing.T) {
+	const head = "time,method,path,status,elapsed_ms\n"
+	s := readText(t, head+"2024-03-01T00:00:00Z,GET,/a,200,83\n"+head+"2024-03-01T00:00:00Z,GET,\"/b,c\",200,84\n,,\n", Options{})
+	if s.Requests != 2 || s.Skipped() != 1 || s.Times().under(84_000) != 1 {
+		t.Errorf("%d requests, %d skipped", s.Requests, s.Skipped())
 	}
 }
 

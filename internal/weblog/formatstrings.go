@@ -2,6 +2,7 @@ package weblog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -87,7 +88,8 @@ func joinQuoted(s string) string {
 
 // parseApache reads a LogFormat string of Apache httpd
 // (https://httpd.apache.org/docs/2.4/mod/mod_log_config.html), lighttpd's
-// accesslog.format or varnishncsa -F, which follow it.
+// accesslog.format, varnishncsa -F, or the pattern of a Java server, which follow
+// it; %D is in microseconds, which not all of them hold to.
 func parseApache(text string) (*Format, error) {
 	body := text
 	if s := strings.TrimSpace(text); strings.HasPrefix(s, "LogFormat") || strings.HasPrefix(s, "CustomLog") || strings.HasPrefix(s, `"%`) {
@@ -118,6 +120,14 @@ func parseApache(text string) (*Format, error) {
 		}
 	}
 	unit := finestDuration(tokens, units)
+	if unit == Microseconds && strings.Contains(text, "%D") {
+		switch {
+		case strings.Contains(text, "%{i,") || strings.Contains(text, "%{o,"): // only Undertow has these
+			unit = Milliseconds
+		case hasName(tokens, "%F"): // only Tomcat has it: milliseconds before 10.1
+			unit = UnitUnknown
+		}
+	}
 	f, err := newFormat("Apache LogFormat", text, unit, tokens)
 	if err != nil {
 		return nil, err
@@ -155,7 +165,9 @@ func cutApache(s string) (directive, rest string) {
 		if j < 0 {
 			return "", ""
 		}
-		i += j + 1
+		if i += j + 1; i == len(s) || s[i] != '^' && (s[i]|0x20 < 'a' || s[i]|0x20 > 'z') {
+			return s[:i], s[i:] // Undertow's %{i,Referer}
+		}
 	}
 	if i < len(s) && s[i] == '^' { // %^FB, %^ti: two letters follow
 		i += 2
@@ -163,8 +175,15 @@ func cutApache(s string) (directive, rest string) {
 	if i >= len(s) {
 		return "", ""
 	}
+	if hasPrefix([]byte(s[i:]), "Tf") && (len(s) == i+2 || !isName([]byte(s[i+2:i+3]))) { // aiohttp's seconds with a fraction
+		return s[:i+1], s[i+2:]
+	}
 	return s[:i+1], s[i+1:]
 }
+
+// undertowUnits are the units of Undertow's request times
+// (io.undertow.attribute.ResponseTimeAttribute).
+var undertowUnits = map[string]Unit{"{RESPONSE_TIME}": Milliseconds, "{RESPONSE_TIME_MICROS}": Microseconds, "{RESPONSE_TIME_NANOS}": Nanoseconds}
 
 var apacheRoles = map[byte]role{
 	'h': roleClient, 'a': roleClient, 'r': roleRequest, 's': roleStatus, 'b': roleBytes, 'B': roleBytes, 'O': roleBytes,
@@ -175,6 +194,13 @@ func apacheTokens(directive string) ([]token, Unit) {
 	letter := directive[len(directive)-1]
 	v := token{role: apacheRoles[letter], name: "%" + directive}
 	arg := ""
+	if u, ok := undertowUnits[directive]; ok {
+		v.role = roleDuration
+		return []token{v}, u
+	}
+	if letter == '}' {
+		return []token{v}, UnitUnknown
+	}
 	if i := strings.IndexByte(directive, '{'); i >= 0 {
 		arg = directive[i+1 : len(directive)-2]
 	}
@@ -187,7 +213,7 @@ func apacheTokens(directive string) ([]token, Unit) {
 		return []token{v}, Microseconds
 	case letter == 'T':
 		unit := Seconds
-		if arg != "" {
+		if arg != "" && arg != "fracsec" { // Tomcat's, in seconds, too
 			unit, _ = ParseUnit(arg)
 		}
 		return []token{v}, unit
@@ -259,6 +285,10 @@ func hasRole(tokens []token, r role) bool {
 		}
 	}
 	return false
+}
+
+func hasName(tokens []token, name string) bool {
+	return slices.ContainsFunc(tokens, func(t token) bool { return t.name == name })
 }
 
 // lenientEnd drops the quote after a request that ends the line: HAProxy cuts
@@ -398,4 +428,58 @@ func parseEnvoy(text string) (*Format, error) {
 		f.early = endedEarlyEnvoy
 	}
 	return f, err
+}
+
+// pythonField is what a name stands for in the formats of servers in Python.
+type pythonField struct {
+	role role
+	unit Unit // of times
+}
+
+// gunicornFields maps gunicorn's access_log_format
+// (https://docs.gunicorn.org/en/stable/settings.html#access-log-format).
+var gunicornFields = map[string]pythonField{
+	"h": {role: roleClient}, "t": {role: roleTime}, "r": {role: roleRequest}, "s": {role: roleStatus}, "b": {role: roleBytes}, "B": {role: roleBytes},
+	"m": {role: roleMethod}, "U": {role: rolePath}, "H": {role: roleProto},
+	"T": {roleDuration, Seconds}, "M": {roleDuration, Milliseconds}, "D": {roleDuration, Microseconds}, "L": {roleDuration, decimalSeconds},
+}
+
+// uwsgiFields maps uWSGI's logformat
+// (https://uwsgi-docs.readthedocs.io/en/latest/LogFormat.html).
+var uwsgiFields = map[string]pythonField{
+	"addr": {role: roleClient}, "ltime": {role: roleTime}, "ctime": {role: roleTime}, "time": {role: roleTime}, "status": {role: roleStatus},
+	"size": {role: roleBytes}, "rsize": {role: roleBytes}, "method": {role: roleMethod}, "uri": {role: rolePath}, "proto": {role: roleProto},
+	"secs": {roleDuration, Seconds}, "msecs": {roleDuration, Milliseconds}, "micros": {roleDuration, Microseconds},
+}
+
+// parsePython reads a format of %(name)s, as gunicorn has it, or of uWSGI's %(name).
+func parsePython(kind, text string) (*Format, error) {
+	fields, end := uwsgiFields, ")"
+	if kind == "gunicorn" {
+		fields, end = gunicornFields, ")s"
+	}
+	var tokens []token
+	times := map[int]Unit{}
+	for body := text; body != ""; {
+		lit, rest, found := strings.Cut(body, "%(")
+		tokens = append(tokens, token{lit: lit})
+		if !found {
+			break
+		}
+		name, after, ok := strings.Cut(rest, end)
+		if !ok {
+			return nil, fmt.Errorf("%q ends inside a name", text)
+		}
+		f := fields[name]
+		tokens = append(tokens, token{role: f.role, name: "%(" + name + end})
+		if f.role == roleDuration {
+			times[len(tokens)-1] = f.unit
+		}
+		body = after
+	}
+	unit := finestDuration(tokens, times)
+	if unit == decimalSeconds {
+		unit = Seconds
+	}
+	return newFormat(kind+" format", text, unit, tokens)
 }

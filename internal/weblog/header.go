@@ -25,6 +25,9 @@ func headedFormat(lines [][]byte, unit Unit) *Format {
 				continue
 			}
 			rows++
+			if bytes.Equal(l, lines[0]) {
+				continue
+			}
 			for i, v := range values {
 				if string(v) != "" && string(v) != "-" {
 					seen.add(names[i], string(v))

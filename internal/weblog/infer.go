@@ -51,9 +51,10 @@ func (t *table) mayBeTime(col int) bool {
 func (p piece) name() string { return strings.ToLower(strings.Trim(p.key, "=:*([{<'/ ")) }
 
 // infer works out the format of text lines without a preset, from what their
-// columns hold.
+// columns hold. With ErrNoTime comes a format for counting the lines.
 func infer(lines [][]byte, unit Unit) (*Format, error) {
 	var first error
+	var untimed *Format
 	for _, sep := range []byte(separators) {
 		if sep != ' ' && bytes.Count(lines[0], []byte{sep}) < 3 {
 			continue
@@ -63,10 +64,10 @@ func infer(lines [][]byte, unit Unit) (*Format, error) {
 			return f, nil
 		}
 		if first == nil || sep == ' ' {
-			first = err
+			first, untimed = err, f
 		}
 	}
-	return nil, first
+	return untimed, first
 }
 
 // inferColumns is infer for one separator. It allows for odd lines only where it has
@@ -112,6 +113,9 @@ func (t *table) infer(lines [][]byte, unit Unit) (*Format, error) {
 		roles[i] = roleClient
 	}
 	duration, u, note, err := t.inferDuration(roles, unit)
+	if errors.Is(err, ErrNoTime) {
+		return t.untimed(roles), err
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +129,20 @@ func (t *table) infer(lines [][]byte, unit Unit) (*Format, error) {
 	}
 	f.has[roleDuration] = duration
 	return f, nil
+}
+
+// untimed returns the format of lines without a request time, nil if there is none.
+func (t *table) untimed(roles []role) *Format {
+	tokens := t.tokens(roles)
+	plan, err := compile(tokens)
+	if err != nil {
+		return nil
+	}
+	f := &Format{Name: "inferred, without a request time", Text: t.formatText(roles), ex: plan, untimed: true}
+	for _, r := range roles {
+		f.has[r] = true
+	}
+	return f
 }
 
 // inferRequest finds the time stamp and the request, and returns the column
@@ -281,8 +299,8 @@ func (t *table) fractionUnit(col int, said Unit) (Unit, error) {
 // slowSample is one second in us.
 const slowSample = 1_000_000
 
-// ErrNoTime is the error for a log in which nothing looks like a request time.
-var ErrNoTime = errors.New("found no column with the request time; if there is one, say --format")
+// ErrNoTime, wrapped, is the error for a log in which nothing looks like a request time.
+var ErrNoTime = errors.New("found no column with the request time (if there is one, say --format)")
 
 // TimeAdvice are the lines that make servers log the request time.
 const TimeAdvice = `  nginx        log_format timed '$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time';

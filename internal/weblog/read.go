@@ -177,6 +177,9 @@ func noteUnit(in *Input, workers []*worker) error {
 		requests += w.sketch.Requests + w.sketch.Filtered
 		without += w.sketch.skipped[faultUnit]
 	}
+	if workers[0].format.untimed {
+		return untimedError(workers)
+	}
 	if requests == 0 && without > 0 {
 		return errors.New("whole numbers do not say the unit of the request time: say --unit s, ms or us (IIS writes ms)")
 	}
@@ -260,7 +263,7 @@ func (o *Options) formatOf(in *Input, sample []byte) (*Format, error) {
 	f := o.Format
 	if f == nil {
 		var err error
-		if f, err = Detect(sample, o.Unit); err != nil {
+		if f, err = Detect(sample, o.Unit); err != nil && (f == nil || !f.untimed) {
 			return nil, err
 		}
 	} else {

@@ -30,6 +30,7 @@ type worker struct {
 	segs   segments
 	raw    []rawSkip
 	err    error // of a directive in the log
+	tally  tally // of lines without a request time
 
 	spans     spans
 	unwrapped []byte // the line that unwrap took out
@@ -114,6 +115,9 @@ func (w *worker) line(line []byte) fault {
 	}
 	if !w.format.ex.extract(line, &w.spans) {
 		return faultShape
+	}
+	if w.format.untimed {
+		return w.tally.add(w, line)
 	}
 	r := &w.req
 	step := uint64(1000)

@@ -175,7 +175,7 @@ func (k *wrapping) inside(lines [][]byte) [][]byte {
 
 // detectInJSON finds the format of lines that a collector has put into objects, nil
 // if there is none.
-func detectInJSON(lines [][]byte, unit Unit) *Format {
+func detectInJSON(lines [][]byte, unit Unit) (*Format, error) {
 	for _, key := range textKeys {
 		k := jsonWrapping(key)
 		if inner := k.inside(lines); inner != nil {
@@ -183,12 +183,12 @@ func detectInJSON(lines [][]byte, unit Unit) *Format {
 				k.colours = true
 				inner = k.inside(lines)
 			}
-			if f, err := detectLines(inner, unit); err == nil {
-				return f.wrapped(k)
+			if f, err := detectLines(inner, unit); f != nil {
+				return f.wrapped(k), err
 			}
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // wrapped returns the format for lines that are wrapped in k.

@@ -1,0 +1,92 @@
+package weblog
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// tally is what is known of a log whose lines hold no request time.
+type tally struct {
+	requests, bytes uint64
+	sized           bool // bytes are known
+	status          [1000]uint64
+	from, to        int64 // Unix time; 0: no stamp
+}
+
+// add counts a line whose fields have been found.
+func (t *tally) add(w *worker, line []byte) fault {
+	status, ok := 0, true
+	if s := w.spans[roleStatus]; s.hi >= 0 {
+		if status, ok = parseStatus(s.of(line)); !ok {
+			return faultShape
+		}
+	}
+	size := int64(0)
+	if s := w.spans[roleBytes]; s.hi >= 0 {
+		if size, ok = parseSize(s.of(line)); !ok {
+			return faultShape
+		}
+		t.sized = true
+	}
+	t.requests++
+	t.status[status]++
+	t.bytes += uint64(max(size, 0))
+	if s := w.spans[roleTime]; s.hi >= 0 {
+		if at, ok := w.stamp(line, s); ok {
+			t.span(at.unix, at.unix)
+		}
+	}
+	return faultNone
+}
+
+// span takes in a time from one moment to another.
+func (t *tally) span(from, to int64) {
+	if from == 0 {
+		return
+	}
+	if t.from == 0 || from < t.from {
+		t.from = from
+	}
+	t.to = max(t.to, to)
+}
+
+// untimedError says what the workers counted of a log without request times.
+func untimedError(workers []*worker) error {
+	var all tally
+	for _, w := range workers {
+		all.requests += w.tally.requests
+		all.bytes += w.tally.bytes
+		all.sized = all.sized || w.tally.sized
+		for i, n := range w.tally.status {
+			all.status[i] += n
+		}
+		all.span(w.tally.from, w.tally.to)
+	}
+	return fmt.Errorf("%w. it holds %s", ErrNoTime, all.String())
+}
+
+// String names the counts.
+func (t *tally) String() string {
+	var statuses []string
+	for i, n := range t.status {
+		if n > 0 {
+			statuses = append(statuses, fmt.Sprintf("%03d: %d", i, n))
+		}
+	}
+	const most = 12
+	if len(statuses) > most {
+		statuses = append(statuses[:most], fmt.Sprintf("and %d other statuses", len(statuses)-most))
+	}
+	text := fmt.Sprintf("%d requests (%s)", t.requests, strings.Join(statuses, ", "))
+	if t.sized {
+		text += fmt.Sprintf(", %s sent", units.Bytes(t.bytes))
+	}
+	if t.from != 0 {
+		const layout = "2006-01-02 15:04:05"
+		text += fmt.Sprintf(", %s to %s UTC", time.Unix(t.from, 0).UTC().Format(layout), time.Unix(t.to, 0).UTC().Format(layout))
+	}
+	return text
+}
