@@ -418,7 +418,7 @@ func runFio(ctx context.Context, j diskJob) (Run, error) {
 // dd tells the time of all together. /dev/urandom is too slow to be written
 // from directly.
 func (j diskJob) ddScript() string {
-	script := fmt.Sprintf(`dd if=/dev/urandom of="$d/seed" bs=1048576 count=16 2>/dev/null || exit
+	script := fmt.Sprintf(`dd if=/dev/urandom of="$d/seed" bs=1048576 count=16 2>&1 || exit
 echo "phase write"; i=0
 while [ $i -lt %d ]; do cat "$d/seed"; i=$((i+1)); done | dd of="$d/data" obs=1048576 conv=fsync 2>&1 || exit
 echo "phase sync"; dd if="$d/seed" of="$d/sync" bs=4096 count=256 oflag=sync 2>&1 || exit

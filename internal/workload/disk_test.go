@@ -132,13 +132,20 @@ func TestDiskInside(t *testing.T) {
 	if _, err := Measure(t.Context(), Pair{Client: c}, big); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "would fill it") {
 		t.Errorf("too large: %v", err)
 	}
-	// Somebody else takes the room in the middle.
+	// Somebody else takes the room: little is left, which a slow machine fills too.
+	other := filepath.Join(dir, "other")
+	if err := os.WriteFile(other, make([]byte, 36<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, tool := range []string{"builtin", "dd"} {
-		job := diskJob{conn: c, dir: dir, size: 80 << 20, duration: 2500 * time.Millisecond}
+		job := diskJob{conn: c, dir: dir, size: 80 << 20, duration: 20 * time.Second}
 		runner := map[string]func(context.Context, diskJob) (Run, error){"builtin": runDiskBuiltin, "dd": runDD}[tool]
 		if _, err := runner(t.Context(), job); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "became full") {
 			t.Errorf("%s on a disk that gets full: %v", tool, err)
 		}
+	}
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
 	}
 	if left := leftIn(t, dir); left != nil {
 		t.Errorf("left behind: %v", left)
@@ -157,7 +164,7 @@ func TestFullDisk(t *testing.T) {
 func TestDiskKilled(t *testing.T) {
 	gone := func(t *testing.T, dir string) {
 		t.Helper()
-		for range 100 {
+		for range 600 { // half of the time after which it would end by itself
 			if leftIn(t, dir) == nil {
 				return
 			}
@@ -167,7 +174,7 @@ func TestDiskKilled(t *testing.T) {
 	}
 	appeared := func(t *testing.T, dir string) {
 		t.Helper()
-		for range 400 {
+		for range 12000 {
 			if names, _ := filepath.Glob(filepath.Join(dir, ".wirerate*/data")); names != nil {
 				return
 			}

@@ -141,7 +141,19 @@ func TestMeasureFailures(t *testing.T) {
 		if _, err := Measure(ctx, pair, Spec{Tool: "iperf3", Streams: 1, Duration: 20 * time.Second}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("cancelled: %v", err)
 		}
-		time.AfterFunc(700*time.Millisecond, func() { host.Run(context.Background(), pair.Client, "pkill", "-9", "iperf3") })
+		// Only what this agent started is killed, until one is: others measure too.
+		ended := make(chan struct{})
+		defer close(ended)
+		go func() {
+			for {
+				select {
+				case <-ended:
+					return
+				case <-time.After(700 * time.Millisecond):
+					host.Run(context.Background(), pair.Client, "sh", "-c", "exec pkill -9 -P $PPID iperf3")
+				}
+			}
+		}()
 		if _, err := Measure(t.Context(), pair, Spec{Tool: "iperf3", Streams: 1, Duration: 20 * time.Second}); !errors.Is(err, ErrTool) {
 			t.Errorf("killed: %v", err)
 		} else {
