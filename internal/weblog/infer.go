@@ -220,6 +220,10 @@ func (t *table) inferDuration(roles []role, unit Unit) (ok bool, u Unit, note st
 			return true, u, fmt.Sprintf("took column %d (%s) for the request time in %s", i+1, t.describe(i), u), nil
 		}
 	}
+	times, ratio := t.withoutRatios(times)
+	if len(times) == 0 && ratio >= 0 {
+		return false, 0, "", fmt.Errorf("column %d (%s) may be the request time in s or a ratio such as nginx's $gzip_ratio; say --format with the server's format string", ratio+1, t.describe(ratio))
+	}
 	if len(times) == 0 {
 		return t.wholeDuration(roles, wholes, unit)
 	}
@@ -239,6 +243,32 @@ func (t *table) inferDuration(roles []role, unit Unit) (ok bool, u Unit, note st
 	u, err = t.fractionUnit(best, unit)
 	return err == nil, u, fmt.Sprintf("took column %d (%s) for the request time in %s", best+1, t.describe(best), u.label()), err
 }
+
+// withoutRatios takes away the columns of numbers with fractions that are hardly
+// times: nginx's ratios have two decimals where its times have three, and a version
+// is the same in every line. The first ratio is returned, -1 if there is none.
+func (t *table) withoutRatios(times []int) (rest []int, ratio int) {
+	ratio = -1
+	varying := t.varying(times)
+	for _, c := range times {
+		known := t.shape[c].name() != "" && slices.ContainsFunc(durationKeys, func(d durationKey) bool { return d.name == t.shape[c].name() })
+		us, _, f := parseMicros(t.rows[0][c].text, Seconds)
+		constant := len(t.rows) >= 5 && (f != faultNone || us > 0) && !slices.Contains(varying, c)
+		switch {
+		case known:
+			rest = append(rest, c)
+		case t.all(c, hasTwoDecimals):
+			if ratio < 0 {
+				ratio = c
+			}
+		case !constant:
+			rest = append(rest, c)
+		}
+	}
+	return rest, ratio
+}
+
+func hasTwoDecimals(b []byte) bool { return len(b) > 3 && b[len(b)-3] == '.' }
 
 // rival returns a column of whole numbers that in microseconds are never below the
 // times in seconds of column best, which has as many digits, and not the same; -1
@@ -419,8 +449,10 @@ func (t *table) fractions(col int) bool {
 			continue
 		}
 		values++
-		switch _, _, f := parseMicros(b, UnitUnknown); {
-		case f == faultNone || f == faultUnit && bytes.IndexByte(b, '.') >= 0:
+		_, _, f := parseMicros(b, UnitUnknown)
+		_, _, inSeconds := parseMicros(b, Seconds)
+		switch {
+		case f == faultNone || f == faultUnit && inSeconds == faultNone && bytes.IndexByte(b, '.') >= 0:
 			good++
 		case f == faultShape:
 			junk++
@@ -452,16 +484,15 @@ func (t *table) longest(cols []int) int {
 	if len(cols) == 1 {
 		return cols[0]
 	}
-	best, most := -1, uint64(0)
+	best := -1
 	for _, c := range cols {
-		sum, below, unknown := uint64(0), 0, 0
+		below, unknown := 0, 0
 		for _, row := range t.rows {
 			own, step, f := parseMicros(row[c].text, Seconds)
 			if f != faultNone {
 				unknown++
 				continue
 			}
-			sum += own
 			for _, d := range cols {
 				if other, _, g := parseMicros(row[d].text, Seconds); d != c && g == faultNone && other > own+step {
 					below++
@@ -469,11 +500,40 @@ func (t *table) longest(cols []int) int {
 				}
 			}
 		}
-		if unknown <= t.tolerated() && below <= len(t.rows)/50+t.odd && (best < 0 || sum > most) {
-			best, most = c, sum
+		if unknown <= t.tolerated() && below <= len(t.rows)/50+t.odd && (best < 0 || t.longer(c, best)) {
+			best = c
 		}
 	}
 	return best
+}
+
+// longer reports whether the times of column a are longer than those of column b
+// where both are known, by more than rounding makes of them, or as long and there in
+// more lines.
+func (t *table) longer(a, b int) bool {
+	var sumA, sumB, slack uint64
+	dashes := 0
+	for _, row := range t.rows {
+		for _, c := range []int{a, b} {
+			if string(row[c].text) != "-" {
+				continue
+			}
+			if c == a {
+				dashes--
+			} else {
+				dashes++
+			}
+		}
+		x, step, f := parseMicros(row[a].text, Seconds)
+		y, _, g := parseMicros(row[b].text, Seconds)
+		if f == faultNone && g == faultNone {
+			sumA, sumB, slack = sumA+x, sumB+y, slack+step
+		}
+	}
+	if sumA > sumB+slack || sumB > sumA+slack {
+		return sumA > sumB
+	}
+	return dashes > 0 || dashes == 0 && sumA > sumB
 }
 
 // upstream returns the column with the time of the server behind, -1 if none is
