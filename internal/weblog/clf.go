@@ -6,30 +6,36 @@ import "bytes"
 //
 //	192.0.2.1 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.1" 200 5012
 //
-// A line that looks just like that is taken apart here without the general
-// plan's steps; any other is left to them.
+// A line that looks just like that is taken apart and read here without the
+// general plan's steps; any other is left to them.
 
-// clfFields is how many fields these are.
-const clfFields = 7
-
-// beginsAsCLF reports whether the fields are those of the common log format,
+// fieldsOfCLF returns how many of the fields are those of the common log format:
+// seven, fewer where a format has a dash for one; 0 unless they all are there,
 // and more behind.
-func beginsAsCLF(fields []field) bool {
-	want := [clfFields]struct {
+func fieldsOfCLF(fields []field) int {
+	if len(fields) == 0 || fields[0].role != roleClient {
+		return 0
+	}
+	n, user := 1, fields[0].after
+	for n < len(fields) && fields[n].role == roleNone {
+		user += "-" + fields[n].after
+		n++
+	}
+	want := [...]struct {
 		role  role
 		after string
-	}{{roleClient, " "}, {roleNone, " "}, {roleNone, " ["}, {roleTime, `] "`}, {roleRequest, `" `}, {roleStatus, " "}, {roleBytes, " "}}
-	if len(fields) < clfFields {
-		return false
+	}{{roleTime, `] "`}, {roleRequest, `" `}, {roleStatus, " "}, {roleBytes, " "}}
+	if user != " - - [" || len(fields) < n+len(want) {
+		return 0
 	}
 	for i, w := range want {
-		f := &fields[i]
-		last := i == clfFields-1
+		f := &fields[n+i]
+		last := i == len(want)-1
 		if f.role != w.role || f.pad || f.list || f.after != w.after && !(last && hasPrefix([]byte(f.after), w.after) && len(f.after) <= 8) {
-			return false
+			return 0
 		}
 	}
-	return true
+	return n + len(want)
 }
 
 const (
@@ -43,37 +49,45 @@ const (
 	requestMask  = 0xff<<40 | 0xf0f0f0<<16 | 0xffff
 )
 
-// clfHead finds the fields and returns the position after them, 0 if the line
-// has to be looked at by the general plan. next is what stands behind them.
-func clfHead(line []byte, s *spans, next *field) int {
+// common finds the fields of a line and reads its status and size, as
+// worker.fields does. It returns false if the line has to be looked at by that.
+func (p *linePlan) common(line []byte, r *request, s *spans) bool {
 	if len(line) < 64 {
-		return 0
+		return false
 	}
 	client := firstOf16(word(line, 0), word(line, 8), spaces)
 	if word(line, client)&noUserMask != noUser {
-		return 0
+		return false
 	}
 	stamp := client + 6
 	request := stamp + commonTime + 3
 	if line[stamp+2] != '/' || word(line, stamp+commonTime)&stampMask != afterStamp {
-		return 0
+		return false
 	}
 	end := bytes.IndexByte(line[request:], '"') + request
-	if end <= request || end > len(line)-24 || line[end-1] == '\\' {
-		return 0
+	if end <= request || end+24 > cap(line) || line[end-1] == '\\' {
+		return false
 	}
-	if word(line, end)&requestMask != afterRequest {
-		return 0
+	x := word(line, end)
+	status := x >> 16 & 0x0f0f0f
+	if x&requestMask != afterRequest || (status+0x060606)&0xf0f0f0 != 0 {
+		return false
 	}
 	size := end + 6
-	sizeEnd := size + first(word(line, size), spaces)
-	if !next.follows.is(word(line, sizeEnd)) {
-		return 0
+	x = word(line, size)
+	n := first(x, spaces)
+	sizeEnd := size + n
+	number, ok := digits8(x<<(uint(64-8*n)&63), n)
+	next := &p.head[p.clf-1]
+	rest := sizeEnd + len(next.after)
+	if !ok || n == 0 || !next.follows.is(word(line, sizeEnd)) || rest > len(line) {
+		return false
 	}
+	r.status = int(status&15*100 + status>>8&15*10 + status>>16)
+	r.size = int64(number)
 	s[roleClient] = span{0, int32(client)}
 	s[roleTime] = span{int32(stamp), int32(stamp + commonTime)}
 	s[roleRequest] = span{int32(request), int32(end)}
 	s[roleStatus] = span{int32(end + 2), int32(end + 5)}
-	s[roleBytes] = span{int32(size), int32(sizeEnd)}
-	return sizeEnd + len(next.after)
+	return p.extractFrom(line, rest, p.clf, s)
 }

@@ -25,6 +25,8 @@ type Format struct {
 	has          [numRoles]bool
 	// early tells from the value of roleEnd whether a request ended early.
 	early func([]byte) bool
+	// common is ex, if its lines begin as the common log format's do.
+	common *linePlan
 }
 
 // ParseFormat reads what the user says of a format: the name of a preset
@@ -123,6 +125,9 @@ func newFormat(name, text string, unit Unit, tokens []token) (*Format, error) {
 func (f *Format) settled() *Format {
 	g := *f
 	g.plainSeconds = g.Unit == Seconds && !g.has[roleDuration2] && !g.has[roleDuration3]
+	if p, ok := g.ex.(*linePlan); ok && p.clf > 0 && !p.syslog {
+		g.common = p
+	}
 	return &g
 }
 

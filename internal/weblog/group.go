@@ -77,8 +77,10 @@ func coarseEdge(bin int) uint64 {
 }
 
 // add counts a request.
-func (g *group) add(r *request) {
-	i := uint(r.coarse)
+func (g *group) add(r *request) { g.enter(uint(r.coarse), r.us, r.size) }
+
+// enter counts a request whose time has bin i.
+func (g *group) enter(i uint, us uint64, size int64) {
 	place := uint(g.places[i/coarsePage])
 	if place == 0 {
 		place = g.grow(i / coarsePage)
@@ -87,10 +89,8 @@ func (g *group) add(r *request) {
 	if *c++; *c == 0 {
 		g.carryOver(i, 1<<16)
 	}
-	g.note(1, r.us, r.us, r.us)
-	if r.size > 0 {
-		g.bytes += uint64(r.size)
-	}
+	g.note(1, us, us, us)
+	g.bytes += uint64(max(size, 0))
 }
 
 // grow makes room for a page of bins and returns its place.

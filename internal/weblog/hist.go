@@ -124,12 +124,16 @@ func (h *Hist) Add(v uint64) { h.addTo(uint(binOf(v)), v) }
 
 // addTo counts v, whose bin i is.
 func (h *Hist) addTo(i uint, v uint64) {
-	p := h.pages[i/pageBins]
-	if p == nil {
-		p = h.grow(i / pageBins)
-	}
-	p[i%pageBins]++
+	*h.at(i)++
 	h.note(1, v, v, v)
+}
+
+// at returns the count of a bin.
+func (h *Hist) at(i uint) *uint64 {
+	if p := h.pages[i/pageBins]; p != nil {
+		return &p[i%pageBins]
+	}
+	return &h.grow(i / pageBins)[i%pageBins]
 }
 
 func (h *Hist) grow(page uint) *[pageBins]uint64 {

@@ -116,7 +116,7 @@ type linePlan struct {
 	head   []field
 	tail   []field // last field first
 	syslog bool
-	clf    bool // head begins as the common log format does
+	clf    int // how many fields of head are the common log format's
 }
 
 // compile makes a plan of tokens. Two variables with nothing between them
@@ -158,7 +158,9 @@ func compile(tokens []token) (*linePlan, error) {
 	}
 	from, to := gap(fields)
 	p.head = fields[:from]
-	p.clf = p.lead == "" && beginsAsCLF(p.head)
+	if p.lead == "" {
+		p.clf = fieldsOfCLF(p.head)
+	}
 	for i := range p.head {
 		p.head[i].fuse(p.head[i+1:])
 	}
@@ -237,14 +239,10 @@ func gap(fields []field) (from, to int) {
 }
 
 func (p *linePlan) extract(line []byte, s *spans) bool {
-	pos, i := 0, 0
+	pos := 0
 	if p.syslog {
 		if pos = syslogEnd(line); pos < 0 {
 			return false
-		}
-	} else if p.clf {
-		if pos = clfHead(line, s, &p.head[clfFields-1]); pos > 0 {
-			i = clfFields
 		}
 	}
 	if p.lead != "" {
@@ -253,6 +251,11 @@ func (p *linePlan) extract(line []byte, s *spans) bool {
 		}
 		pos += len(p.lead)
 	}
+	return p.extractFrom(line, pos, 0, s)
+}
+
+// extractFrom finds the fields from head[i] on, which begins at pos.
+func (p *linePlan) extractFrom(line []byte, pos, i int, s *spans) bool {
 	head := p.head
 	for ; i < len(head); i++ {
 		f := &head[i]

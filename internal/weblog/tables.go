@@ -25,6 +25,7 @@ type pathTable struct {
 	scratch []byte
 	known   *knownPaths            // of groups; nil until the first is added
 	noise   [len(sizeNames)]*group // of groups, for bad requests
+	settle  func()                 // is called before groups are joined; nil: nothing to do
 }
 
 func newPathTable() *pathTable { return &pathTable{depth: 4, groups: map[string]*group{}} }
@@ -33,21 +34,20 @@ func newPathTable() *pathTable { return &pathTable{depth: 4, groups: map[string]
 // paths are the client's invention and say nothing of the site.
 const noise = "(bad request or not found)"
 
-func (t *pathTable) add(r *request, size int) {
+// find returns the group of a request.
+func (t *pathTable) find(r *request, size int) *group {
 	if badRequest(r.status) {
 		if t.noise[size] == nil {
 			t.noise[size] = t.insert(string(append(append(t.scratch[:0], byte(size)), noise...)))
 		}
-		t.noise[size].add(r)
-		return
+		return t.noise[size]
 	}
 	if t.known == nil {
 		t.known = newKnownPaths()
 	}
 	p := t.known.find(r.path, t.depth)
 	if p != nil && p.groups[size] != nil {
-		p.groups[size].add(r)
-		return
+		return p.groups[size]
 	}
 	t.scratch = appendPattern(append(t.scratch[:0], byte(size)), r.path, t.depth)
 	g := t.groups[string(t.scratch)]
@@ -58,7 +58,7 @@ func (t *pathTable) add(r *request, size int) {
 	if p != nil && depth == t.depth {
 		p.groups[size] = g
 	}
-	g.add(r)
+	return g
 }
 
 func badRequest(status int) bool {
@@ -79,6 +79,9 @@ func (t *pathTable) insert(key string) *group {
 }
 
 func (t *pathTable) shorten(depth int) {
+	if t.settle != nil {
+		t.settle()
+	}
 	t.depth = depth
 	t.known = nil // the noise has no segments and keeps its groups
 	old := t.groups
@@ -217,6 +220,7 @@ type clientTable struct {
 	nets  map[uint64]*group
 
 	recent recent[group] // of nets
+	settle func()        // is called before groups are joined; nil: nothing to do
 }
 
 // clientBits are the prefix lengths of a level for IPv4 and IPv6.
@@ -252,10 +256,6 @@ func (s *slim) merge(o *slim) {
 
 func newClientTable() *clientTable { return &clientTable{nets: map[uint64]*group{}} }
 
-func (t *clientTable) add(r *request) {
-	t.at(clientKey(r.client)).add(r)
-}
-
 func (t *clientTable) at(key uint64) *group {
 	key = cutClient(key, t.level)
 	slot := t.recent.slot(key)
@@ -279,6 +279,9 @@ func (t *clientTable) at(key uint64) *group {
 }
 
 func (t *clientTable) coarsen(level int) {
+	if t.settle != nil {
+		t.settle()
+	}
 	t.level = level
 	t.recent = recent[group]{}
 	old := t.nets

@@ -63,8 +63,8 @@ func last(x, all uint64) int { return bits.LeadingZeros64(equalBytes(x, all)) / 
 // the first digit lowest.
 func digits8(x uint64, n int) (v uint64, ok bool) {
 	const zeros = '0' * lowBits
-	unused := ^uint64(0) >> (uint(8*n-1) & 63) >> 1 // 0 for n = 8
-	x = x&^unused ^ zeros&^unused                   // each byte is a digit's value, 0 before the first
+	unused := uint(64-8*n) & 63
+	x = (x ^ zeros) >> unused << unused // each byte is a digit's value, 0 before the first
 	if (x|(x+0x76*lowBits))&highBits != 0 {
 		return 0, false
 	}

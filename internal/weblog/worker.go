@@ -22,6 +22,9 @@ type request struct {
 	client, cache, end    []byte
 }
 
+// counted is what is left to count of a request.
+type counted struct{ bin, status uint16 }
+
 // worker turns blocks of lines into counts. Each goroutine has its own.
 type worker struct {
 	format *Format
@@ -40,6 +43,9 @@ type worker struct {
 
 	seg    *Hist
 	segEnd int64
+	// waiting are requests that seg does not count yet; see detail.waiting.
+	waiting [2048]counted
+	filled  int
 }
 
 func newWorker(f *Format, opt *Options) *worker {
@@ -69,6 +75,7 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 			data = nil
 		}
 		if pos >= w.segEnd {
+			w.flush()
 			w.seg, w.segEnd = w.segs.at(pos)
 		}
 		lines++
@@ -76,6 +83,10 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 			w.skip(f, line, index, lines)
 		}
 		pos += int64(n) + 1
+	}
+	w.flush()
+	if w.opt.Full {
+		w.sketch.detail.flush()
 	}
 	return lines
 }
@@ -113,13 +124,18 @@ func (w *worker) line(line []byte) fault {
 		w.directive(string(line))
 		return faultNone
 	}
-	if !w.format.ex.extract(line, &w.spans) {
-		return faultShape
-	}
 	if w.format.untimed {
+		if !w.format.ex.extract(line, &w.spans) {
+			return faultShape
+		}
 		return w.tally.add(w, line)
 	}
 	r := &w.req
+	if c := w.format.common; c == nil || !c.common(line, r, &w.spans) {
+		if f := w.fields(line); f != faultNone {
+			return f
+		}
+	}
 	step := uint64(1000)
 	if ms, ok := thousandths(line, w.spans[roleDuration]); ok && w.format.plainSeconds {
 		r.us = ms * 1000
@@ -129,6 +145,24 @@ func (w *worker) line(line []byte) fault {
 			return f
 		}
 	}
+	r.end = w.spans[roleEnd].of(line)
+	if w.opt.Full || w.opt.Filter != nil || w.opt.each != nil {
+		w.decode(line)
+		if !w.opt.Filter.match(r) {
+			w.sketch.Filtered++
+			return faultNone
+		}
+	}
+	w.count(step)
+	return faultNone
+}
+
+// fields finds the fields of a line and reads its status and size.
+func (w *worker) fields(line []byte) fault {
+	if !w.format.ex.extract(line, &w.spans) {
+		return faultShape
+	}
+	r := &w.req
 	var ok bool
 	r.status, r.size = 0, -1
 	if s := w.spans[roleStatus]; s.hi >= 0 {
@@ -143,15 +177,6 @@ func (w *worker) line(line []byte) fault {
 			return faultShape
 		}
 	}
-	r.end = w.spans[roleEnd].of(line)
-	if w.opt.Full || w.opt.Filter != nil || w.opt.each != nil {
-		w.decode(line)
-		if !w.opt.Filter.match(r) {
-			w.sketch.Filtered++
-			return faultNone
-		}
-	}
-	w.count(step)
 	return faultNone
 }
 
@@ -168,19 +193,22 @@ func parseSize(b []byte) (size int64, ok bool) {
 // count enters the decoded request.
 func (w *worker) count(step uint64) {
 	r, s := &w.req, &w.sketch
-	s.Requests++
-	s.Status[r.status]++
-	if r.size > 0 {
-		s.Bytes += uint64(r.size)
-	}
 	if s.Step == 0 || step < s.Step {
 		s.Step = step
 	}
 	if len(r.end) > 0 && w.format.early != nil && w.format.early(r.end) {
 		s.addEnd(endName(r.end), 1)
 	}
+	if r.size > 0 {
+		s.Bytes += uint64(r.size)
+	}
 	r.bin = uint(binOf(r.us))
-	w.seg.addTo(r.bin, r.us)
+	w.seg.note(1, r.us, r.us, r.us)
+	if w.filled == len(w.waiting) {
+		w.flush()
+	}
+	w.waiting[w.filled] = counted{bin: uint16(r.bin), status: uint16(r.status)}
+	w.filled++
 	if w.opt.Full {
 		r.coarse = coarseOf[r.bin]
 		s.detail.add(r)
@@ -188,6 +216,17 @@ func (w *worker) count(step uint64) {
 	if w.opt.each != nil {
 		w.opt.each(r)
 	}
+}
+
+// flush counts the requests that wait.
+func (w *worker) flush() {
+	s, h := &w.sketch, w.seg
+	s.Requests += uint64(w.filled)
+	for _, e := range w.waiting[:w.filled] {
+		s.Status[e.status]++
+		*h.at(uint(e.bin))++
+	}
+	w.filled = 0
 }
 
 // times reads the request time, which some formats split into parts.

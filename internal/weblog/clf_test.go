@@ -1,0 +1,52 @@
+package weblog
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"testing"
+)
+
+// TestCommonAgrees compares the short way through lines that begin as the common
+// log format's do with the general one, on lines with bytes changed at random.
+func TestCommonAgrees(t *testing.T) {
+	for _, c := range []struct{ format, end string }{
+		{`$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" $request_time`, ` "-" "curl/8 (x)" 0.012`},
+		{`$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent rt=$request_time "$http_referer" "$http_user_agent"`, ` rt=0.012 "-" "curl/8 (x)"`},
+		{`%h %l %u %t "%r" %>s %b %D`, ` 12000`},
+	} {
+		format := c.format
+		f, err := ParseFormat(format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		short, general := newWorker(f, &Options{}), newWorker(f, &Options{})
+		if short.format.common == nil {
+			t.Fatalf("%s does not begin as the common log format does", format)
+		}
+		taken := 0
+		for range 20_000 {
+			line := append(make([]byte, 0, 512), `192.0.2.`+strconv.Itoa(rand.IntN(256))+` - - [01/Mar/2024:00:00:00 +0000] "GET /a HTTP/1.1" `+
+				strconv.Itoa(rand.IntN(1000))+` `+strconv.Itoa(rand.IntN(1_000_000_000)>>rand.IntN(30))+c.end...)
+			for range rand.IntN(4) {
+				line[rand.IntN(len(line))] = ` "\]-[,:/0`[rand.IntN(10)]
+			}
+			line = line[:len(line)-rand.IntN(len(line))*rand.IntN(2)]
+			if !short.format.common.common(line, &short.req, &short.spans) {
+				continue
+			}
+			taken++
+			if fault := general.fields(line); fault != faultNone {
+				t.Fatalf("%q fits no more when it is looked at closely: %s", line, faultTexts[fault])
+			}
+			short.spans[roleNone], general.spans[roleNone] = span{}, span{}
+			general.spans[roleBytes] = short.spans[roleBytes]
+			if short.spans != general.spans || short.req.status != general.req.status || short.req.size != general.req.size {
+				t.Fatalf("%q in %s: %v with status %d and size %d, want %v, %d and %d", line, format,
+					short.spans, short.req.status, short.req.size, general.spans, general.req.status, general.req.size)
+			}
+		}
+		if taken < 2000 {
+			t.Errorf("only %d of 20000 lines took the short way through %s", taken, format)
+		}
+	}
+}
