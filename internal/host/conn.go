@@ -57,7 +57,9 @@ type Op struct {
 	Mode   fs.FileMode
 	// Must stops the batch when the operation fails.
 	Must bool
-	// Limit bounds a command's time; 0 means a minute.
+	// Limit bounds a command's time; 0 means a minute. Here and in namespaces
+	// the command is then ended. Behind ssh only its answer is given up: what
+	// it started there, a dead-man timer perhaps, is not to die with it.
 	Limit time.Duration
 }
 
@@ -84,9 +86,6 @@ func Write(path string, data []byte, mode fs.FileMode) Op {
 // Poke returns the operation that writes a value into an existing file of a
 // kernel file system.
 func Poke(path, value string) Op { return Op{Action: ActPoke, Path: path, Data: []byte(value)} }
-
-// WithInput returns the operation with standard input for its command.
-func (o Op) WithInput(data []byte) Op { o.Data = data; return o }
 
 // OrStop returns the operation marked Must.
 func (o Op) OrStop() Op { o.Must = true; return o }

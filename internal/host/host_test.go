@@ -62,7 +62,7 @@ func checkOperations(t *testing.T, c Conn, dir string) {
 	file := filepath.Join(dir, "a b", "it's")
 	content := "line 1\n\n$HOME `x` \\n 'q' \"d\"\nno newline at the end"
 	answers, err := c.Do(ctx, Write(file, []byte(content), 0o640), Read(file), List(filepath.Join(dir, "*", "it*")),
-		Command("sh", "-c", "cat; echo oops >&2; exit 3").WithInput([]byte("in\n")),
+		Op{Action: ActRun, Args: []string{"sh", "-c", "cat; echo oops >&2; exit 3"}, Data: []byte("in\n")},
 		Read(filepath.Join(dir, "missing")), Command("no-such-command-x"), Poke(filepath.Join(dir, "missing"), "1"),
 		Poke(file, "poked"), Command("rm", file), Read(file).OrStop(), Command("true"))
 	if err != nil {
