@@ -1,0 +1,352 @@
+package weblog
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// durationKey is a name in lower case with the unit of what it stands for.
+type durationKey struct {
+	name string
+	unit Unit
+}
+
+// durationKeys are names under which logs keep the request time, best first,
+// with the unit where the name or the program that uses it settles it.
+var durationKeys = []durationKey{
+	{"request_time", decimalSeconds}, {"requesttime", decimalSeconds}, {"reqtime", decimalSeconds}, {"apptime", decimalSeconds}, {"rt", decimalSeconds},
+	{"duration_ms", Milliseconds}, {"durationms", Milliseconds}, {"latency_ms", Milliseconds}, {"latencyms", Milliseconds},
+	{"elapsed_ms", Milliseconds}, {"took_ms", Milliseconds}, {"response_time_ms", Milliseconds}, {"request_time_ms", Milliseconds}, {"time_ms", Milliseconds},
+	{"duration_us", Microseconds}, {"latency_us", Microseconds}, {"reqtime_microsec", Microseconds}, {"request_time_us", Microseconds}, {"time_us", Microseconds},
+	{"duration_ns", Nanoseconds}, {"latency_ns", Nanoseconds}, {"duration_s", Seconds}, {"duration_seconds", Seconds}, {"latency_seconds", Seconds},
+	{"httprequest.latency", UnitUnknown}, {"latency_human", UnitUnknown}, {"ta", Milliseconds}, {"tt", Milliseconds}, {"service", UnitUnknown},
+	// https://developer.konghq.com/plugins/file-log/ and pino-http
+	{"latencies.request", Milliseconds}, {"res.responsetime", Milliseconds},
+	// API Gateway's $context.responseLatency and express-winston
+	{"responselatency", Milliseconds}, {"meta.responsetime", Milliseconds},
+	// Elastic Common Schema: event.duration is in nanoseconds
+	{"event.duration", Nanoseconds},
+	// Azure Application Gateway and Front Door; whole numbers were milliseconds once
+	{"properties.timetaken", decimalSeconds}, {"timetaken", decimalSeconds},
+	{"time_elapsed", UnitUnknown}, {"elapsed_time", UnitUnknown}, {"request_duration", UnitUnknown}, {"total_duration", UnitUnknown},
+	{"duration", UnitUnknown}, {"latency", UnitUnknown}, {"elapsed", UnitUnknown}, {"took", UnitUnknown}, {"response_time", UnitUnknown},
+	{"responsetime", UnitUnknown}, {"time_taken", UnitUnknown}, {"total_time", UnitUnknown}, {"process_time", UnitUnknown}, {"req_time", UnitUnknown}, {"taken", UnitUnknown},
+}
+
+// otherKeys are names of the other fields, best first. All are compared without
+// regard to case.
+var otherKeys = map[role][]string{
+	roleUpstream: {"upstream_response_time", "upstream_time", "urt", "upstreamtime", "tr", "latencies.proxy", "properties.serverresponselatency", "upstream_duration", "upstream_service_time", "backend_time", "integrationlatency", "originresponsedurationms"},
+	roleTime:     {"time", "timestamp", "@timestamp", "ts", "time_local", "time_iso8601", "datetime", "date_time", "start_time", "date", "msec", "started_at", "edgestarttimestamp", "time_micros"},
+	roleClient:   {"remote_addr", "remote_ip", "client_ip", "clientip", "client", "remoteip", "host", "ip", "fwd", "httprequest.remoteip", "remote", "clientaddr", "source.ip", "client.ip", "properties.clientip", "req.remoteaddress", "remote_address", "address", "x_forwarded_for", "http_x_forwarded_for", "c_ip", "c-ip", "cliip"},
+	roleRequest:  {"request", "http_request", "req"},
+	roleMethod:   {"method", "request_method", "http_method", "requestmethod", "httprequest.requestmethod", "verb", "http.request.method", "request.method", "req.method", "properties.httpmethod", "clientrequestmethod", "httpmethod", "cs_method", "cs-method", "reqmethod"},
+	rolePath:     {"uri", "request_uri", "path", "url", "request_path", "uri_path", "http_path", "httprequest.requesturl", "url.path", "url.original", "request.uri", "req.url", "properties.requesturi", "clientrequesturi", "resourcepath", "cs_uri_stem", "cs-uri-stem", "cs_uri", "reqpath"},
+	roleProto:    {"protocol", "proto", "server_protocol", "http_version", "httprequest.protocol", "request.proto"},
+	roleStatus:   {"status", "status_code", "statuscode", "response_code", "code", "httprequest.status", "http.response.status_code", "response.status", "response_status", "http_status", "res.statuscode", "properties.httpstatus", "properties.httpstatuscode", "edgeresponsestatus", "sc_status", "sc-status"},
+	roleBytes:    {"body_bytes_sent", "bytes_sent", "bytes", "size", "response_size", "bytes_read", "bytes_out", "responsesize", "httprequest.responsesize", "http.response.body.bytes", "response.size", "response_body_size", "resp_size", "res.contentlength", "properties.sentbytes", "properties.responsebytes", "edgeresponsebytes", "sc_bytes", "sc-bytes"},
+	roleEnd:      {"termination_state", "response_flags"},
+	roleCache:    {"upstream_cache_status", "cache", "cache_status", "cachestatus", "properties.cachestatus", "cachecachestatus"},
+}
+
+// sampleValues are the values of every key in a sample, by lower-case key.
+type sampleValues struct {
+	names  map[string]string // lower-case key -> key as written
+	values map[string][]string
+}
+
+func (s *sampleValues) add(key, value string) {
+	if s.names == nil {
+		s.names, s.values = map[string]string{}, map[string][]string{}
+	}
+	low := strings.ToLower(key)
+	if _, ok := s.names[low]; !ok {
+		s.names[low] = key
+	}
+	s.values[low] = append(s.values[low], value)
+}
+
+// keyedFormat picks the fields among the keys of a sample; extractorOf makes what
+// finds them.
+func (s *sampleValues) keyedFormat(kind string, unit Unit, extractorOf func(keys map[role]string) extractor) (*Format, error) {
+	s = s.unnested()
+	d, u, err := s.durationKey(unit)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s %w", kind, err)
+	case d.name == "":
+		return nil, fmt.Errorf("%s without a known name for the request time among its keys (%s); say --format '%s:duration=KEY,unit=ms'", kind, s.some(), kind)
+	}
+	keys := s.otherFields(d.name)
+	keys[roleDuration] = s.names[d.name]
+	from, to := s.moments()
+	between := to == d.name
+	if connect, ok := s.names["connect"]; between {
+		keys[roleDuration2] = s.names[from]
+		delete(keys, roleTime)
+	} else if ok && d.name == "service" && u == UnitUnknown {
+		keys[roleDuration2] = connect // Heroku's router counts it apart
+	}
+	f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, between: between, ex: extractorOf(keys), early: earlyOf(keys)}
+	for r := range keys {
+		f.has[r] = true
+	}
+	name := Escape(s.names[d.name], 64)
+	f.Note = fmt.Sprintf("the request time is %q in %s", name, u.label())
+	switch second := Escape(keys[roleDuration2], 64); {
+	case between:
+		f.Note = fmt.Sprintf("the request time is that from %q to %q", second, name)
+	case second != "":
+		f.Note = fmt.Sprintf("the request time is %q and %q in %s", second, name, u.label())
+	case strings.HasSuffix(d.name, "tofirstbytems"):
+		f.Note += ": only that to the first byte is logged"
+	}
+	return f, nil
+}
+
+// durationKey returns the key of the request time and its unit, no name if there is
+// none. The error is for one whose unit is not known.
+func (s *sampleValues) durationKey(unit Unit) (durationKey, Unit, error) {
+	nginx := s.likeNginx()
+	most := 0
+	known := append(slices.Clip(durationKeys), s.telling()...)
+	if _, to := s.moments(); to != "" {
+		known = append(known, durationKey{to, Seconds})
+	}
+	known = append(known, durationKey{"edgetimetofirstbytems", Milliseconds})
+	for _, d := range known {
+		if s.numeric(d.name) {
+			most = max(most, len(s.values[d.name]))
+		}
+	}
+	_, end := s.moments()
+	for _, d := range known {
+		// A key that few lines have is not the one they all are about.
+		if _, ok := s.names[d.name]; !ok || 2*len(s.values[d.name]) < most {
+			continue
+		}
+		if d.name == end {
+			return d, Seconds, nil
+		}
+		if !s.numeric(d.name) {
+			continue
+		}
+		usual := d.unit
+		if nginx && usual == UnitUnknown {
+			usual = decimalSeconds
+		}
+		u, err := s.unit(d.name, usual, unit)
+		if err != nil {
+			return d, u, fmt.Errorf("key %q: %w", Escape(s.names[d.name], 64), err)
+		}
+		if !s.absurd(d.name, u) { // else a moment, not how long something took
+			return d, u, nil
+		}
+	}
+	return durationKey{}, UnitUnknown, nil
+}
+
+// momentKeys are names of when a request began and ended.
+var momentKeys = [][2]string{
+	// https://developers.cloudflare.com/logs/logpush/logpush-job/datasets/zone/http_requests/
+	{"edgestarttimestamp", "edgeendtimestamp"},
+	{"start_time", "end_time"}, {"starttime", "endtime"}, {"start_timestamp", "end_timestamp"}, {"request_start", "request_end"},
+	{"started_at", "finished_at"}, {"startedat", "finishedat"}, {"start", "end"},
+}
+
+// moments returns the keys of when a request began and ended, if they say so finer
+// than in seconds.
+func (s *sampleValues) moments() (from, to string) {
+	for _, pair := range momentKeys {
+		good, fine := 0, false
+		for i, v := range s.values[pair[1]] {
+			if i >= len(s.values[pair[0]]) {
+				break
+			}
+			begin, a, ok := momentMicros([]byte(s.values[pair[0]][i]))
+			end, b, also := momentMicros([]byte(v))
+			if ok && also && end >= begin {
+				good++
+				fine = fine || (a || b) && end > begin
+			}
+		}
+		if fine && 2*good > len(s.values[pair[1]]) {
+			return pair[0], pair[1]
+		}
+	}
+	return "", ""
+}
+
+// otherFields picks the keys of the fields next to the request time.
+func (s *sampleValues) otherFields(duration string) map[role]string {
+	keys, request := map[role]string{}, ""
+	for r := range numRoles {
+		for _, k := range otherKeys[r] {
+			n, ok := s.names[k]
+			if !ok && r != roleRequest {
+				k = duration[:strings.LastIndexByte(duration, '.')+1] + k // next to the time in an object
+				n, ok = s.names[k]
+			}
+			if ok && r == roleClient && !s.looksLike(k, startsWithAddress) {
+				continue // host and client may be names of servers
+			}
+			if ok && (keys[roleRequest] == "" || r != roleMethod && r != rolePath && r != roleProto) {
+				keys[r] = n
+				if r == roleRequest {
+					request = k
+				}
+				break
+			}
+		}
+	}
+	if !s.looksLike(request, looksLikeRequest) {
+		delete(keys, roleRequest)
+	}
+	return keys
+}
+
+// unnested takes away what all names begin with, as where the whole request is
+// one object in another ({"nginx": {...}}).
+func (s *sampleValues) unnested() *sampleValues {
+	prefix := ""
+	for low := range s.names {
+		head, _, ok := strings.Cut(low, ".")
+		if !ok || prefix != "" && head+"." != prefix {
+			return s
+		}
+		prefix = head + "."
+	}
+	out := &sampleValues{names: map[string]string{}, values: map[string][]string{}}
+	for low, name := range s.names {
+		out.names[low[len(prefix):]], out.values[low[len(prefix):]] = name, s.values[low]
+	}
+	return out
+}
+
+// nginxKeys are names of nginx's variables that other servers have no use for.
+var nginxKeys = []string{"remote_addr", "body_bytes_sent", "http_user_agent", "http_referer", "http_x_forwarded_for", "request_length",
+	"server_addr", "upstream_addr", "upstream_status", "upstream_response_time", "upstreamhost", "upstreamtime"}
+
+// likeNginx reports whether the keys are those of an nginx log_format, whose
+// times are seconds with three digits behind the point.
+func (s *sampleValues) likeNginx() bool {
+	n := 0
+	for _, k := range nginxKeys {
+		if _, ok := s.names[k]; ok {
+			n++
+		}
+	}
+	return n >= 2
+}
+
+func (u Unit) label() string {
+	if u == UnitUnknown {
+		return "the unit it carries"
+	}
+	return u.String()
+}
+
+// startsWithAddress reports whether b is an address or a list of them.
+func startsWithAddress(b []byte) bool {
+	one, _, _ := bytes.Cut(b, []byte{','})
+	return isAddress(bytes.TrimSpace(one))
+}
+
+// keysText is what ParseFormat would take for the keys.
+func keysText(keys map[role]string) string {
+	var parts []string
+	for _, name := range []string{"duration", "upstream", "time", "client", "request", "method", "path", "proto", "status", "bytes", "cache", "end"} {
+		if k, ok := keys[keyRoles[name]]; ok {
+			parts = append(parts, name+"="+k)
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// some names a few keys for a message.
+func (s *sampleValues) some() string {
+	var out []string
+	for _, n := range sortedKeys(s.names) {
+		out = append(out, Escape(s.names[n], 32))
+	}
+	if len(out) > 12 {
+		out = append(out[:12], "...")
+	}
+	return strings.Join(out, ", ")
+}
+
+// numeric reports whether the values of key are durations or absent, but for some.
+func (s *sampleValues) numeric(key string) bool {
+	good, bad := 0, 0
+	for _, v := range s.values[key] {
+		switch _, _, f := parseMicros([]byte(v), Nanoseconds); f {
+		case faultNone:
+			good++
+		case faultShape:
+			bad++
+		}
+	}
+	return good > 2*bad
+}
+
+// absurd reports whether most values of key are too long for requests if in u.
+func (s *sampleValues) absurd(key string, u Unit) bool {
+	n := 0
+	for _, v := range s.values[key] {
+		if _, _, f := parseMicros([]byte(v), u); f == faultAbsurd {
+			n++
+		}
+	}
+	return 2*n > len(s.values[key])
+}
+
+// whole reports whether the values of key are whole numbers without a unit.
+func (s *sampleValues) whole(key string) bool {
+	return !slices.ContainsFunc(s.values[key], func(v string) bool { return !isWhole([]byte(v)) })
+}
+
+// slow reports whether most values of key would be longer than slowSample in
+// seconds.
+func (s *sampleValues) slow(key string) bool {
+	n := 0
+	for _, v := range s.values[key] {
+		if us, _, f := parseMicros([]byte(v), Seconds); f == faultNone && us >= slowSample {
+			n++
+		}
+	}
+	return len(s.values[key]) >= 2 && 2*n > len(s.values[key])
+}
+
+func (s *sampleValues) looksLike(key string, test func([]byte) bool) bool {
+	for _, v := range s.values[strings.ToLower(key)] {
+		if test([]byte(v)) {
+			return true
+		}
+	}
+	return false
+}
+
+// unit settles the unit of key's values: what the user said, what the values
+// carry, what the name means.
+func (s *sampleValues) unit(key string, known, said Unit) (Unit, error) {
+	carried, fraction := true, false
+	for _, v := range s.values[key] {
+		if _, _, f := parseMicros([]byte(v), UnitUnknown); f == faultUnit {
+			carried = false
+		}
+		fraction = fraction || strings.Contains(v, ".")
+	}
+	switch {
+	case said != UnitUnknown:
+		return said, nil
+	case carried:
+		return UnitUnknown, nil
+	case known == decimalSeconds && fraction && (!s.slow(key) || s.likeNginx()):
+		return Seconds, nil
+	case known != decimalSeconds && known != UnitUnknown:
+		return known, nil
+	}
+	return UnitUnknown, fmt.Errorf("the unit of its numbers (such as %s) is not known; say --unit s, ms, us or ns", Escape(s.values[key][0], 32))
+}
