@@ -96,13 +96,20 @@ func prepareNamespace(name string) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("mount namespace: %w", err)
 	}
-	if err := unix.Mount("sysfs", "/sys", "sysfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+	const flags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	err := unix.Mount("sysfs", "/sys", "sysfs", flags, "")
+	if errors.Is(err, unix.EPERM) {
+		// A container that hides parts of /sys must not see them in a new one. No
+		// interfaces are better than those of another network namespace.
+		err = unix.Mount("tmpfs", "/sys/class/net", "tmpfs", flags|unix.MS_RDONLY, "")
+	}
+	if err != nil {
 		return fmt.Errorf("/sys of the namespace: %w", err)
 	}
 	if os.Getpid() != 1 {
 		return nil
 	}
 	// Without it ps and /proc/PID show the outer processes, nothing worse.
-	_ = unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	_ = unix.Mount("proc", "/proc", "proc", flags, "")
 	return unix.Sethostname([]byte(name))
 }

@@ -107,7 +107,7 @@ func (l *Lab) packets() (n int64, known bool) {
 func (l *Lab) addHost(ctx context.Context, name string) error {
 	agent, err := host.Spawn(ctx, name)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: %w; %s", ErrUnavailable, err, namespaceAdvice(err))
 	}
 	l.hosts[name] = agent
 	f, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", agent.PID()))

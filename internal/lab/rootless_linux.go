@@ -7,23 +7,25 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
 // EnterUserNamespace makes the program able to bring up a lab without being
-// root: unless it is, it runs itself again, with the same arguments, as root of
+// root, or as a root that a container has taken privileges from: it then runs itself again, with the same arguments, as root of
 // a user namespace in which only the user's own identity exists, passes
 // signals on, and ends with the same exit status. It returns nil in the process
 // that is to go on, or says why there is none. Call it before any work.
 func EnterUserNamespace() error {
 	if f, err := os.OpenFile(tunDevice, os.O_RDWR, 0); err != nil {
-		return fmt.Errorf("%w: %v; load the module (modprobe tun), or let the user open it (chmod 666 %s), or in a container give it the device", ErrUnavailable, err, tunDevice)
+		return fmt.Errorf("%w: %v; %s", ErrUnavailable, err, tunAdvice(err))
 	} else {
 		f.Close()
 	}
-	if os.Geteuid() == 0 {
+	if privileged() {
 		return nil
 	}
 	// The child's death signal follows the thread that started it.
@@ -38,15 +40,15 @@ func EnterUserNamespace() error {
 		Pdeathsig:   syscall.SIGKILL,
 	}
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 	if err := cmd.Start(); err != nil {
 		signal.Stop(signals)
-		return fmt.Errorf("%w: no user namespace (%v); run as root, or allow them: sysctl user.max_user_namespaces=10000, on Debian and Ubuntu also kernel.unprivileged_userns_clone=1 and kernel.apparmor_restrict_unprivileged_userns=0", ErrUnavailable, err)
+		return fmt.Errorf("%w: no user namespace (%v); %s", ErrUnavailable, err, namespaceAdvice(err))
 	}
 	go func() {
 		for s := range signals {
-			// The terminal has sent an interrupt to the child already.
-			if s != syscall.SIGINT {
+			// What its keys send the terminal has sent to the child already.
+			if key := s == syscall.SIGINT || s == syscall.SIGQUIT; !key || !inForeground() {
 				cmd.Process.Signal(s)
 			}
 		}
@@ -63,3 +65,48 @@ func EnterUserNamespace() error {
 	os.Exit(cmd.ProcessState.ExitCode())
 	return nil
 }
+
+// privileged says whether this process may make namespaces and the interfaces in
+// them.
+func privileged() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if os.Geteuid() != 0 || unix.Capget(&header, &data[0]) != nil {
+		return false
+	}
+	const wanted = 1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_NET_ADMIN
+	return data[0].Effective&wanted == wanted
+}
+
+// tunAdvice says what to do about a TUN device that does not open.
+func tunAdvice(err error) string {
+	const container = "in a container, give it the device (--device " + tunDevice + ")"
+	switch {
+	case errors.Is(err, unix.EACCES):
+		return "run as root, or let the user open it: chmod 666 " + tunDevice
+	case errors.Is(err, unix.EPERM):
+		return container
+	}
+	return "load the module (modprobe tun); " + container
+}
+
+// namespaceAdvice says what to do about namespaces that cannot be made.
+func namespaceAdvice(err error) string {
+	if !errors.Is(err, unix.ENOSPC) {
+		return "run as root; or allow user namespaces: on Debian and Ubuntu sysctl -w kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 (those that exist), in a container with --security-opt seccomp=unconfined or --privileged"
+	}
+	var low []string
+	for _, kind := range []string{"user", "net", "mnt", "pid", "uts", "ipc"} {
+		data, err := os.ReadFile("/proc/sys/user/max_" + kind + "_namespaces")
+		if limit, bad := strconv.Atoi(strings.TrimSpace(string(data))); err == nil && bad == nil && limit < lowLimit {
+			low = append(low, fmt.Sprintf("user.max_%s_namespaces=%d", kind, lowLimit))
+		}
+	}
+	if low == nil {
+		return "as many namespaces as the machine allows are in use; see: lsns, sysctl user"
+	}
+	return "the machine allows too few; allow more: sysctl -w " + strings.Join(low, " ")
+}
+
+// lowLimit is a number of namespaces that is more than some labs need.
+const lowLimit = 1000

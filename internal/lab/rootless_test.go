@@ -1,0 +1,24 @@
+//go:build linux
+
+package lab
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestAdviceNamesWhatToChange(t *testing.T) {
+	for _, c := range []struct{ advice, want string }{
+		{tunAdvice(unix.EACCES), "chmod 666 /dev/net/tun"},
+		{tunAdvice(unix.EPERM), "--device /dev/net/tun"},
+		{tunAdvice(unix.ENOENT), "modprobe tun"},
+		{namespaceAdvice(unix.EPERM), "kernel.unprivileged_userns_clone=1"},
+		{namespaceAdvice(unix.ENOSPC), "sysctl"},
+	} {
+		if !strings.Contains(c.advice, c.want) {
+			t.Errorf("%q does not name %q", c.advice, c.want)
+		}
+	}
+}
