@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,6 +92,7 @@ The format is found by itself as a rule. Presets for --format:
 	}
 	opt.against.cmd = cmd
 	opt.define(cmd)
+	opt.complete(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return weblogRun(cmd.Context(), env, &opt, args)
 	}
@@ -127,12 +127,13 @@ func (o *weblogFlags) define(cmd *cobra.Command) {
 	f.Var(&o.against, "against", "logs of before: this one and all arguments behind it")
 	f.StringVar(&o.format, "format", "", "the server's log format `string`, or a preset's name (see above)")
 	f.StringVar(&o.unit, "unit", "", "`unit` of the request times: s, ms, us or ns")
-	f.StringVar(&o.filter.Status, "status", "", "count only these `statuses` (200,3xx)")
+	f.StringVar(&o.filter.Status, "status", "", "count only these `statuses` (200,3xx; !499 leaves out)")
 	f.StringVar(&o.filter.Method, "method", "", "count only these `methods`")
-	f.StringVar(&o.filter.Path, "path", "", "count only paths that fit a `pattern` (/static/* or ~regexp)")
+	f.StringVar(&o.filter.Path, "path", "", "count only paths that fit a `pattern` (/static/* or ~regexp; ! before it leaves out)")
 	f.StringVar(&o.filter.Size, "size", "", "count only answers in a `range` of sizes (24kB-350kB)")
 	f.StringVar(&o.filter.Protocol, "protocol", "", "count only these `protocols` (HTTP/2)")
 	f.StringVar(&o.filter.Client, "client", "", "count only clients in these `networks`")
+	f.StringVar(&o.filter.Upstream, "upstream", "", "count only requests whose share of time in the server behind is in a `range` (50%-, -10%) or that asked none (none)")
 	f.StringVar(&o.since, "since", "", "count only from this `time` on (2024-03-01T12:00:00Z)")
 	f.StringVar(&o.until, "until", "", "count only before this `time`")
 	f.StringSliceVar(&o.by, "by", nil, "`groupings` to show: "+strings.Join(weblog.Groupings(), ", "))
@@ -145,7 +146,7 @@ func (o *weblogFlags) define(cmd *cobra.Command) {
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on as the logs grow")
 	f.DurationVar(&o.interval, "interval", time.Second, "time between two pictures with --follow")
 	f.DurationVar(&o.lasting, "for", 0, "end --follow after this time")
-	f.StringVar(&o.save, "save", "", "write the counts to a `file` that weblog and weblog merge read (.wrl); with --full, those of the groupings too")
+	f.StringVar(&o.save, "save", "", "write the counts to a `file` that weblog and weblog merge read (.wrl; - is standard output, instead of the report); with --full, those of the groupings too")
 	f.StringVar(&o.parquet, "parquet", "", "write the requests, one a row, to a Parquet `file`")
 	o.defineOutput(cmd)
 }
@@ -157,40 +158,6 @@ func (o *weblogFlags) defineOutput(cmd *cobra.Command) {
 	f.StringVarP(&o.output, "output", "o", "", "write the report to a `file`, too: JSON if its name ends in .json, else a page of HTML")
 	f.StringVar(&o.trial, "trial", "", "join the result of a trial of the change: its `ID` (see wirerate history; last is the newest) or a result.json")
 	f.StringVar(&o.history, "history", "", "`file` of the history that --trial looks in (default: ~/.local/state/wirerate/history.db)")
-}
-
-func newWeblogMergeCmd(env *Env) *cobra.Command {
-	var opt weblogFlags
-	cmd := &cobra.Command{
-		Use:     "merge FILE.wrl...",
-		Short:   "Merge what several servers saved with weblog --save",
-		Example: "  wirerate weblog merge web*.wrl\n  wirerate weblog merge day1.wrl day2.wrl --save both.wrl",
-		Args:    cobra.MinimumNArgs(1),
-	}
-	f := cmd.Flags()
-	f.StringVar(&opt.save, "save", "", "write the sum to a `file`")
-	f.StringSliceVar(&opt.by, "by", nil, "`groupings` to show: "+strings.Join(weblog.Groupings(), ", "))
-	f.StringSliceVar(&opt.under, "under", []string{"100ms"}, "show the share of requests below these `times`")
-	f.IntVar(&opt.top, "top", 20, "groups shown of each grouping")
-	f.Float64Var(&opt.confidence, "confidence", 0.95, "confidence of the intervals")
-	opt.defineOutput(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		for _, name := range args {
-			if saved, err := isSavedFile(name); err != nil || !saved {
-				return usage(cmp.Or(err, fmt.Errorf("%s was not written by weblog --save", name)))
-			}
-		}
-		view, err := opt.view()
-		if err != nil {
-			return usage(err)
-		}
-		s, err := weblogRead(cmd.Context(), env, args, weblog.Options{})
-		if err != nil {
-			return err
-		}
-		return weblogFinish(cmd.Context(), env, &opt, s, weblog.Summarize(s, view))
-	}
-	return cmd
 }
 
 func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) error {
@@ -223,11 +190,16 @@ func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) e
 		}
 	}
 	s, err := weblogRead(ctx, env, after, read)
-	if err := errors.Join(err, read.Rows.Close()); err != nil {
-		return failure(err)
+	if closed := read.Rows.Close(); err == nil && closed != nil {
+		err = failure(closed)
+	}
+	if err != nil {
+		return err
 	}
 	if len(before) == 0 {
-		return weblogFinish(ctx, env, opt, s, weblog.Summarize(s, view))
+		r := weblog.Summarize(s, view)
+		r.Notes = append(r.Notes, opt.advice(s, after)...)
+		return weblogFinish(ctx, env, opt, s, r)
 	}
 	read.Rows = nil
 	b, err := weblogRead(ctx, env, before, read)
@@ -236,8 +208,10 @@ func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) e
 	}
 	r, err := weblog.Compare(s, b, view, judgement)
 	if err != nil {
-		return usage(err)
+		return usagef("%w%s", err, unreadWords(s, b))
 	}
+	r.Notes = append(r.Notes, opt.advice(s, after)...)
+	r.Comparison.Before.Notes = append(r.Comparison.Before.Notes, opt.advice(b, before)...)
 	if err := weblogFinish(ctx, env, opt, s, r); err != nil {
 		return err
 	}
@@ -304,6 +278,12 @@ func (o *weblogFlags) view() (weblog.View, error) {
 			return v, fmt.Errorf("unknown grouping %q (use %s)", by, strings.Join(known, ", "))
 		}
 	}
+	if len(o.under) == 0 {
+		return v, errors.New("--under names no time; name some such as 100ms,1s")
+	}
+	if o.top < 1 {
+		return v, fmt.Errorf("--top %d is not a number of groups from 1 on", o.top)
+	}
 	for _, u := range o.under {
 		d, err := units.ParseDuration(u)
 		if err != nil || d <= 0 {
@@ -329,66 +309,6 @@ func (o *weblogFlags) judgement() (weblog.Judgement, error) {
 	}
 	j.Margin = m
 	return j, nil
-}
-
-// weblogRead reads logs and saved sketches.
-func weblogRead(ctx context.Context, env *Env, names []string, opt weblog.Options) (*weblog.Sketch, error) {
-	var logs []string
-	total := new(weblog.Sketch)
-	for _, name := range names {
-		saved, err := isSavedFile(name)
-		if err != nil || !saved {
-			logs = append(logs, name) // Read reports what is wrong with it
-			continue
-		}
-		s, err := loadSketch(name)
-		if err != nil {
-			return nil, usage(fmt.Errorf("%s: %w", name, err))
-		}
-		total.Merge(s)
-	}
-	if len(logs) == 0 {
-		return total, nil
-	}
-	s, err := weblog.Read(ctx, logs, env.Stdin, opt)
-	if err != nil {
-		return nil, failure(err)
-	}
-	if len(logs) == len(names) {
-		return s, nil
-	}
-	total.Merge(s)
-	return total, nil
-}
-
-func isSavedFile(name string) (bool, error) {
-	if name == "-" {
-		return false, nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil || !st.Mode().IsRegular() {
-		return false, err // the bytes of a pipe can be read once only
-	}
-	head := make([]byte, 64)
-	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return false, err
-	}
-	return weblog.IsSaved(head[:n]), nil
-}
-
-func loadSketch(name string) (*weblog.Sketch, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return weblog.Load(f)
 }
 
 // weblogFollow shows a live picture until it is interrupted.

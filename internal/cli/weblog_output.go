@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/weblog"
 )
@@ -19,14 +21,12 @@ func weblogFinish(ctx context.Context, env *Env, opt *weblogFlags, s *weblog.Ske
 	if noneRead(s) {
 		return unread(s)
 	}
-	if opt.save != "" {
-		var b bytes.Buffer
-		if err := s.Save(&b); err != nil {
-			return failure(err)
-		}
-		if err := os.WriteFile(opt.save, b.Bytes(), 0o666); err != nil {
-			return failure(err)
-		}
+	taken, err := opt.saveCounts(env, s)
+	if err != nil {
+		return failure(err)
+	}
+	if taken {
+		env = &Env{Stdout: io.Discard, Stderr: env.Stderr}
 	}
 	j := joined{Report: r}
 	if opt.trial != "" {
@@ -99,10 +99,22 @@ func noneRead(s *weblog.Sketch) bool {
 // unread is the error for logs that could not be read, after what could be was
 // shown.
 func unread(s *weblog.Sketch) error {
+	if words := unreadWords(s); words != "" {
+		return usagef("%s", strings.TrimPrefix(words, "; "))
+	}
+	return nil
+}
+
+// unreadWords say which logs could not be read, behind something else; empty if all
+// were.
+func unreadWords(sketches ...*weblog.Sketch) string {
 	var errs []string
 	advice := ""
-	for _, in := range s.Inputs {
-		if in.Err != nil {
+	for _, s := range sketches {
+		for _, in := range s.Inputs {
+			if in.Err == nil {
+				continue
+			}
 			if errors.Is(in.Err, weblog.ErrNoTime) {
 				advice = "\nto let the server log it:\n" + weblog.TimeAdvice
 			}
@@ -110,7 +122,22 @@ func unread(s *weblog.Sketch) error {
 		}
 	}
 	if len(errs) == 0 {
-		return nil
+		return ""
 	}
-	return usagef("not all was read: %s", strings.Join(errs, "; ")+advice)
+	return "; not all was read: " + strings.Join(errs, "; ") + advice
+}
+
+// complete tells the shell what flags can be.
+func (o *weblogFlags) complete(cmd *cobra.Command) {
+	for name, words := range map[string][]string{
+		"by": weblog.Groupings(), "format": append([]string{"json", "text", "html"}, weblog.Presets()...), "unit": {"s", "ms", "us", "ns"},
+		"status": {"2xx", "3xx", "4xx", "5xx", "!499"}, "method": {"GET", "HEAD", "POST", "PUT", "DELETE"},
+		"protocol": {"HTTP/1.1", "HTTP/2", "HTTP/3", "HTTP/1.0"}, "upstream": {"none", "50%-", "-10%"}, "trial": {"last"},
+		"judge": {"50", "75", "90", "95", "99", "99.9"}, "under": {"100ms", "1s"}, "margin": {"5%", "10%"}, "confidence": {"0.95", "0.99"},
+	} {
+		if cmd.Flags().Lookup(name) != nil {
+			// The error is for a flag that is not there or that has words already.
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
 }

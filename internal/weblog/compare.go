@@ -87,7 +87,7 @@ type Judgement struct {
 // Compare makes the report of after with its comparison against before.
 func Compare(after, before *Sketch, v View, j Judgement) (*Report, error) {
 	if after.Requests == 0 || before.Requests == 0 {
-		return nil, fmt.Errorf("nothing to compare: %d requests after, %d before", after.Requests, before.Requests)
+		return nil, fmt.Errorf("nothing to compare: %s after, %s before", after.counted(), before.counted())
 	}
 	if j.Percentile == 0 {
 		j.Percentile = 95
@@ -126,6 +126,18 @@ func Compare(after, before *Sketch, v View, j Judgement) (*Report, error) {
 	c.addDrift(a, b, j.Percentile/100)
 	c.addNotes(a, b)
 	return report, nil
+}
+
+// counted says how many requests there are.
+func (s *Sketch) counted() string {
+	words := plural(s.Requests, "request")
+	if s.Filtered > 0 {
+		words += fmt.Sprintf(" (%s filtered out)", count(s.Filtered))
+	}
+	if n := s.Skipped(); n > 0 {
+		words += fmt.Sprintf(" (%s skipped)", plural(n, "line"))
+	}
+	return words
 }
 
 // judged are the percentiles compared.

@@ -12,8 +12,9 @@ type detail struct {
 	caches   map[string]*group // by cache status, and by first or reused connection
 	rates    Hist              // bytes/s of requests that took measurable time
 	upstream Hist
-	outside  Hist   // total minus upstream: the client's network and the server itself
-	instant  uint64 // requests with bytes whose time is below the resolution
+	outside  Hist                    // total minus upstream: the client's network and the server itself
+	behind   [len(behindNames)]group // by the share of the time that was upstream
+	instant  uint64                  // requests with bytes whose time is below the resolution
 
 	times    uint64 // lines with a readable time stamp
 	noStamp  uint64
@@ -114,6 +115,7 @@ func (d *detail) add(r *request) {
 	if r.hasUpstream {
 		d.upstream.Add(r.upstream)
 		d.outside.Add(r.us - min(r.us, r.upstream))
+		d.behind[behindClass(r)].add(r)
 	}
 }
 
@@ -196,6 +198,9 @@ func (d *detail) merge(o *detail) {
 	d.rates.Merge(&o.rates)
 	d.upstream.Merge(&o.upstream)
 	d.outside.Merge(&o.outside)
+	for i := range o.behind {
+		d.behind[i].merge(&o.behind[i])
+	}
 	d.instant += o.instant
 	d.times += o.times
 	d.noStamp += o.noStamp
@@ -266,6 +271,21 @@ func protoIndex(b []byte) uint8 {
 		return 6
 	}
 	return 5
+}
+
+// behindNames name the classes of how much of its time a request spent in the server
+// behind.
+var behindNames = [...]string{"under 10% of the time", "10% to 50%", "50% to 90%", "90% of the time and more"}
+
+func behindClass(r *request) int {
+	share := behindShare(r)
+	class := 0
+	for _, from := range [...]float64{0.1, 0.5, 0.9} {
+		if share >= from {
+			class++
+		}
+	}
+	return class
 }
 
 // sizeNames name the classes of body sizes: factors of four from 1 KiB.

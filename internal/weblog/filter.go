@@ -3,6 +3,7 @@ package weblog
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"net/netip"
 	"path"
 	"regexp"
@@ -18,24 +19,52 @@ import (
 // ParseFilter makes one.
 type Filter struct {
 	status   *[1000]bool
-	methods  []string
+	methods  choice[string]
 	path     *regexp.Regexp
+	noPath   bool     // paths that fit do not count
 	sizes    [2]int64 // from, to; to < 0 is no limit
 	hasSize  bool
-	protos   []uint8
-	networks []netip.Prefix
+	protos   choice[uint8]
+	networks choice[netip.Prefix]
+	behind   *behindRange
 	since    int64
 	until    int64
 }
 
-// FilterSpec is a filter as people write it; empty fields let all through.
+// choice is what is wanted and what is not; nothing wanted is everything.
+type choice[T any] struct{ only, not []T }
+
+func (c *choice[T]) add(v T, not bool) {
+	if not {
+		c.not = append(c.not, v)
+	} else {
+		c.only = append(c.only, v)
+	}
+}
+
+// lets reports whether something of which is tells whether it is one of the choices
+// is wanted.
+func (c *choice[T]) lets(is func(T) bool) bool {
+	return (len(c.only) == 0 || slices.ContainsFunc(c.only, is)) && !slices.ContainsFunc(c.not, is)
+}
+
+// behindRange is a range of the share of its time that a request spent in the server
+// behind; none is of requests that asked no server.
+type behindRange struct {
+	none     bool
+	from, to float64
+}
+
+// FilterSpec is a filter as people write it; empty fields let all through. A "!"
+// before a status, method, protocol, client or path leaves out what fits.
 type FilterSpec struct {
-	Status   string    // "2xx,304": codes and classes
+	Status   string    // "2xx,304" or "!499": codes and classes
 	Method   string    // "GET,HEAD"
 	Path     string    // a glob ("/static/*") or "~" and a regular expression
 	Size     string    // "24kB-350kB", "1MiB-", "-10kB"
 	Protocol string    // "HTTP/2,HTTP/3"
 	Client   string    // addresses and networks
+	Upstream string    // share of the time: "50%-", "-10%", "20%-80%", or "none"
 	Since    time.Time // from, inclusive
 	Until    time.Time // to, exclusive
 }
@@ -46,13 +75,10 @@ func ParseFilter(spec FilterSpec) (*Filter, error) {
 		return nil, nil
 	}
 	f := &Filter{sizes: [2]int64{0, -1}}
-	for _, step := range []func(FilterSpec) error{f.setStatus, f.setPath, f.setSize, f.setProtocols, f.setClients} {
+	for _, step := range []func(FilterSpec) error{f.setStatus, f.setMethods, f.setPath, f.setSize, f.setProtocols, f.setClients, f.setUpstream} {
 		if err := step(spec); err != nil {
 			return nil, err
 		}
-	}
-	for _, m := range list(spec.Method) {
-		f.methods = append(f.methods, strings.ToUpper(m))
 	}
 	if !spec.Since.IsZero() {
 		f.since = spec.Since.Unix()
@@ -60,7 +86,29 @@ func ParseFilter(spec FilterSpec) (*Filter, error) {
 	if !spec.Until.IsZero() {
 		f.until = spec.Until.Unix()
 	}
+	if f.since != 0 && f.until != 0 && f.since >= f.until {
+		return nil, fmt.Errorf("no time is since %s and before %s", spec.Since.Format(time.RFC3339), spec.Until.Format(time.RFC3339))
+	}
 	return f, nil
+}
+
+// each calls set with every word of a list and whether it is to be left out. A list
+// that says nothing is an error.
+func each(what, text string, set func(word string, not bool) error) error {
+	if text == "" {
+		return nil
+	}
+	words := list(text)
+	if len(words) == 0 {
+		return fmt.Errorf("%s %q names none", what, text)
+	}
+	for _, w := range words {
+		word, not := strings.CutPrefix(w, "!")
+		if err := set(word, not); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func list(s string) []string {
@@ -68,43 +116,103 @@ func list(s string) []string {
 }
 
 func (f *Filter) setStatus(spec FilterSpec) error {
-	for _, s := range list(spec.Status) {
-		if f.status == nil {
-			f.status = new([1000]bool)
+	var only, not [1000]bool
+	wanted := false
+	err := each("status", spec.Status, func(s string, leaveOut bool) error {
+		to := &only
+		if leaveOut {
+			to = &not
 		}
+		wanted = wanted || !leaveOut
 		if class, ok := strings.CutSuffix(s, "xx"); ok && len(class) == 1 && class[0]-'0' < 10 {
 			first := int(class[0]-'0') * 100
 			for i := first; i < first+100; i++ {
-				f.status[i] = true
+				to[i] = true
 			}
-			continue
+			return nil
 		}
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 || n > 999 {
-			return fmt.Errorf("status %q is neither a code (200) nor a class (2xx)", s)
+			return fmt.Errorf("status %q is neither a code (200) nor a class (2xx); ! before it leaves it out (!499)", s)
 		}
-		f.status[n] = true
+		to[n] = true
+		return nil
+	})
+	if err != nil || spec.Status == "" {
+		return err
+	}
+	f.status = new([1000]bool)
+	for i := range f.status {
+		f.status[i] = (only[i] || !wanted) && !not[i]
 	}
 	return nil
+}
+
+func (f *Filter) setMethods(spec FilterSpec) error {
+	return each("method", spec.Method, func(s string, not bool) error {
+		if strings.ContainsFunc(s, func(r rune) bool { return (r|0x20 < 'a' || r|0x20 > 'z') && r != '-' && r != '_' }) || s == "" {
+			return fmt.Errorf("method %q is not a word such as GET", s)
+		}
+		f.methods.add(strings.ToUpper(s), not)
+		return nil
+	})
 }
 
 func (f *Filter) setPath(spec FilterSpec) error {
 	if spec.Path == "" {
 		return nil
 	}
-	pattern, isRegexp := strings.CutPrefix(spec.Path, "~")
+	text, not := strings.CutPrefix(spec.Path, "!")
+	f.noPath = not
+	pattern, isRegexp := strings.CutPrefix(text, "~")
+	if pattern == "" {
+		return fmt.Errorf("path pattern %q is empty", spec.Path)
+	}
 	if !isRegexp {
-		if _, err := path.Match(spec.Path, ""); err != nil {
-			return fmt.Errorf("path pattern %q: %w", spec.Path, err)
+		if _, err := path.Match(text, ""); err != nil {
+			return fmt.Errorf("path pattern %q: a [ is not closed or a \\ is last; a \\ before a [ takes it as it is", spec.Path)
 		}
-		// In a path filter, * crosses slashes: /static/* is all below it.
-		pattern = "^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(spec.Path)) + "$"
+		pattern = globExpression(text)
 	}
 	var err error
 	if f.path, err = regexp.Compile(pattern); err != nil {
-		return fmt.Errorf("path pattern: %w", err)
+		return fmt.Errorf("path pattern %q: %w", spec.Path, err)
 	}
 	return nil
+}
+
+// globExpression turns a glob into a regular expression. * crosses slashes:
+// /static/* is all below it.
+func globExpression(glob string) string {
+	var b strings.Builder
+	b.WriteString("(?s)^")
+	for i := 0; i < len(glob); i++ {
+		switch c := glob[i]; c {
+		case '*':
+			b.WriteString(".*")
+		case '?':
+			b.WriteByte('.')
+		case '[':
+			end := i + 1 // a ] that comes first is not the end
+			if end < len(glob) && glob[end] == '^' {
+				end++
+			}
+			for end++; end < len(glob) && glob[end] != ']'; end++ {
+				if glob[end] == '\\' {
+					end++
+				}
+			}
+			b.WriteString(strings.ReplaceAll(glob[i:min(end+1, len(glob))], "[:", `[\:`))
+			i = end
+		case '\\':
+			i++
+			b.WriteString(regexp.QuoteMeta(glob[i:min(i+1, len(glob))]))
+		default:
+			b.WriteString(regexp.QuoteMeta(glob[i : i+1]))
+		}
+	}
+	b.WriteByte('$')
+	return b.String()
 }
 
 func (f *Filter) setSize(spec FilterSpec) error {
@@ -133,18 +241,21 @@ func (f *Filter) setSize(spec FilterSpec) error {
 }
 
 func (f *Filter) setProtocols(spec FilterSpec) error {
-	for _, s := range list(spec.Protocol) {
-		i := protoIndex([]byte(strings.ToUpper(s)))
+	return each("protocol", spec.Protocol, func(s string, not bool) error {
+		i := protoIndex([]byte(s)) // h2 is lower case, HTTP/2 may be
+		if int(i) >= len(protos)-2 {
+			i = protoIndex([]byte(strings.ToUpper(s)))
+		}
 		if int(i) >= len(protos)-2 {
 			return fmt.Errorf("unknown protocol %q (use %s)", s, strings.Join(protos[:len(protos)-2], ", "))
 		}
-		f.protos = append(f.protos, i)
-	}
-	return nil
+		f.protos.add(i, not)
+		return nil
+	})
 }
 
 func (f *Filter) setClients(spec FilterSpec) error {
-	for _, s := range list(spec.Client) {
+	return each("client", spec.Client, func(s string, not bool) error {
 		p, err := netip.ParsePrefix(s)
 		if err != nil {
 			a, aerr := netip.ParseAddr(s)
@@ -153,9 +264,63 @@ func (f *Filter) setClients(spec FilterSpec) error {
 			}
 			p = netip.PrefixFrom(a, a.BitLen())
 		}
-		f.networks = append(f.networks, p.Masked())
+		f.networks.add(p.Masked(), not)
+		return nil
+	})
+}
+
+func (f *Filter) setUpstream(spec FilterSpec) error {
+	switch spec.Upstream {
+	case "":
+		return nil
+	case "none":
+		f.behind = &behindRange{none: true}
+		return nil
+	}
+	f.behind = &behindRange{to: math.Inf(1)}
+	from, to, ok := strings.Cut(spec.Upstream, "-")
+	if !ok || from == "" && to == "" {
+		return fmt.Errorf("upstream share %q is not FROM-TO (50%%-, -10%%, 20%%-80%%) or none", spec.Upstream)
+	}
+	for _, end := range []struct {
+		text string
+		to   *float64
+	}{{from, &f.behind.from}, {to, &f.behind.to}} {
+		if end.text == "" {
+			continue
+		}
+		number, isPercent := strings.CutSuffix(end.text, "%")
+		v, err := strconv.ParseFloat(number, 64)
+		if err != nil || !isPercent || !(v >= 0 && v <= 100) {
+			return fmt.Errorf("upstream share %q: %q is not a share such as 50%%", spec.Upstream, end.text)
+		}
+		*end.to = v / 100
+	}
+	if f.behind.from > f.behind.to {
+		return fmt.Errorf("upstream share %q is empty", spec.Upstream)
 	}
 	return nil
+}
+
+// lets reports whether r is in the range. More time in the server behind than in all
+// is all of it.
+func (b *behindRange) lets(r *request) bool {
+	if b == nil {
+		return true
+	}
+	if b.none || !r.hasUpstream {
+		return b.none && !r.hasUpstream
+	}
+	share := behindShare(r)
+	return share >= b.from && share <= b.to
+}
+
+// behindShare is the share of its time that a request spent in the server behind.
+func behindShare(r *request) float64 {
+	if r.us <= r.upstream {
+		return 1
+	}
+	return float64(r.upstream) / float64(r.us)
 }
 
 // match reports whether the filter lets r through. What a request does not
@@ -176,36 +341,36 @@ func (f *Filter) match(r *request) bool {
 }
 
 func (f *Filter) matchText(r *request) bool {
-	if len(f.methods) > 0 && !slices.Contains(f.methods, string(r.method)) {
+	if !f.behind.lets(r) || !f.methods.lets(func(m string) bool { return string(r.method) == m }) {
 		return false
 	}
-	if len(f.protos) > 0 && !slices.Contains(f.protos, protoIndex(r.proto)) {
+	proto := protoIndex(r.proto)
+	if !f.protos.lets(func(p uint8) bool { return p == proto }) {
 		return false
 	}
 	if f.path != nil {
 		p, _, _ := bytes.Cut(r.path, []byte("?"))
-		if !f.path.Match(p) {
+		if f.path.Match(p) == f.noPath {
 			return false
 		}
 	}
-	return len(f.networks) == 0 || f.matchClient(r.client)
+	if len(f.networks.only)+len(f.networks.not) == 0 {
+		return true
+	}
+	addr, known := clientAddr(r.client)
+	return f.networks.lets(func(p netip.Prefix) bool { return known && p.Contains(addr) })
 }
 
-func (f *Filter) matchClient(b []byte) bool {
+// clientAddr reads the address of a client, with or without a port or brackets.
+func clientAddr(b []byte) (netip.Addr, bool) {
 	s := string(b)
 	addr, err := netip.ParseAddr(strings.Trim(s, "[]"))
 	if err != nil {
 		ap, err := netip.ParseAddrPort(s)
 		if err != nil {
-			return false
+			return netip.Addr{}, false
 		}
 		addr = ap.Addr()
 	}
-	addr = addr.Unmap().WithZone("")
-	for _, p := range f.networks {
-		if p.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return addr.Unmap().WithZone(""), true
 }

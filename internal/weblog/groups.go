@@ -2,6 +2,7 @@ package weblog
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 )
 
@@ -23,6 +24,12 @@ func groupsBy(s *Sketch, by string, v View) []Group {
 		for k, g := range d.paths.groups {
 			groupOf(sums, sizeNames[k[0]]).merge(g)
 		}
+	case "upstream":
+		for i := range d.behind {
+			if g := &d.behind[i]; g.n > 0 {
+				sums[behindNames[i]] = g
+			}
+		}
 	case "cache":
 		for k, g := range d.caches {
 			groupOf(sums, Escape(k, 64)).merge(g)
@@ -43,8 +50,11 @@ func groupsBy(s *Sketch, by string, v View) []Group {
 		}
 		return names[i] < names[j]
 	})
-	if by == "size" {
-		sort.Slice(names, func(i, j int) bool { return sizeRank(names[i]) < sizeRank(names[j]) })
+	switch by {
+	case "size":
+		byRank(names, sizeNames[:])
+	case "upstream":
+		byRank(names, behindNames[:])
 	}
 	var out []Group
 	top := v.top()
@@ -69,13 +79,9 @@ func (v View) top() int {
 	return v.Top
 }
 
-func sizeRank(name string) int {
-	for i, n := range sizeNames {
-		if n == name {
-			return i
-		}
-	}
-	return len(sizeNames)
+// byRank sorts names by their places in order.
+func byRank(names, order []string) {
+	slices.SortFunc(names, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) })
 }
 
 // name is the group that requests of the cell fall into.

@@ -125,7 +125,7 @@ type View struct {
 
 // Groupings are the names View.By takes.
 func Groupings() []string {
-	return []string{"status", "method", "path", "size", "protocol", "client", "cache"}
+	return []string{"status", "method", "path", "size", "protocol", "client", "cache", "upstream"}
 }
 
 var percentiles = []float64{50, 75, 90, 95, 99, 99.9, 99.99}
@@ -196,8 +196,28 @@ func (r *Report) addInputs(s *Sketch) {
 		ir := InputReport{Name: Escape(in.Name, 512), Format: in.Format, Lines: in.Lines, Note: in.Note, Error: in.Problem()}
 		r.Inputs = append(r.Inputs, ir)
 	}
+	r.addTwice(s)
 	for i := range r.Examples {
 		r.Examples[i].Input = Escape(r.Examples[i].Input, 512)
+	}
+}
+
+// addTwice names inputs of which the same counts came with several saved sketches.
+func (r *Report) addTwice(s *Sketch) {
+	first := map[string]string{}
+	twice, example := 0, ""
+	for _, in := range s.Inputs {
+		if in.mark == "" {
+			continue
+		}
+		if name, seen := first[in.mark]; !seen {
+			first[in.mark] = in.Name
+		} else if twice++; example == "" {
+			example = fmt.Sprintf("%s and %s", Escape(name, 512), Escape(in.Name, 512))
+		}
+	}
+	if twice > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s counted twice, which came with two of the files: %s are the same", were(uint64(twice), "log"), example))
 	}
 }
 
@@ -323,6 +343,13 @@ func (r *Report) addDetail(s *Sketch, v View) {
 	}
 	if grouped < s.Requests {
 		r.Notes = append(r.Notes, fmt.Sprintf("the groupings are of %s: the other counts were saved without --full", plural(grouped, "request")))
+	}
+	shares := uint64(0)
+	for i := range d.behind {
+		shares += d.behind[i].n
+	}
+	if shares < d.upstream.n {
+		r.Notes = append(r.Notes, fmt.Sprintf("the grouping by upstream time is of %s of %s: older counts do not have it", count(shares), plural(d.upstream.n, "request")))
 	}
 	for _, by := range v.By {
 		r.Groups = append(r.Groups, groupsBy(s, by, v)...)

@@ -2,10 +2,14 @@ package weblog
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -13,13 +17,46 @@ import (
 // A saved sketch (.wrl) is a line that names the format and its version, then
 // JSON compressed with zstd. It holds counts only: of the log's text, path
 // patterns, networks and at most three skipped lines.
-const savedMagic = "wirerate weblog sketch 2\n"
+const (
+	savedMagic   = "wirerate weblog sketch "
+	savedVersion = 3
+	// savedOldest is the oldest version that Load reads. Version 2 has neither notes
+	// and marks of inputs nor groups by upstream time.
+	savedOldest = 2
+)
 
-// maxSaved bounds what a saved sketch may unpack to; a full one is below 40 MB.
-const maxSaved = 256 << 20
+const (
+	// maxSaved bounds what a saved sketch may unpack to; a full one is below 40 MB.
+	maxSaved = 128 << 20
+	// maxItems bounds each of its lists.
+	maxItems = 1 << 18
+)
+
+// items is a list of bounded length: of an empty object a few bytes of a file would
+// make a hundred times as many of memory.
+type items[T any] []T
+
+func (l *items[T]) UnmarshalJSON(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if start, err := dec.Token(); err != nil || start != json.Delim('[') {
+		return err // null is an empty list
+	}
+	for dec.More() {
+		if len(*l) == maxItems {
+			return fmt.Errorf("a list of more than %d", maxItems)
+		}
+		var v T
+		if err := dec.Decode(&v); err != nil {
+			return err
+		}
+		*l = append(*l, v)
+	}
+	return nil
+}
 
 type savedSketch struct {
-	Inputs   []savedInput      `json:"inputs"`
+	Inputs   items[savedInput] `json:"inputs"`
 	Requests uint64            `json:"requests"`
 	Filtered uint64            `json:"filtered"`
 	Bytes    uint64            `json:"bytes"`
@@ -27,57 +64,60 @@ type savedSketch struct {
 	Step     uint64            `json:"step_us"`
 	Skipped  [numFaults]uint64 `json:"skipped"`
 	Ends     map[string]uint64 `json:"ends,omitempty"`
-	Examples []Skip            `json:"examples"`
-	Clusters []savedHist       `json:"clusters"`
+	Examples items[Skip]       `json:"examples"`
+	Clusters items[savedHist]  `json:"clusters"`
 	Detail   *savedDetail      `json:"detail,omitempty"`
 }
 
 type savedInput struct {
 	Name   string `json:"name"`
 	Format string `json:"format"`
+	Note   string `json:"note,omitempty"`
 	Lines  uint64 `json:"lines"`
 	Error  string `json:"error,omitempty"`
+	Mark   string `json:"mark,omitempty"` // the same for the same counts of the same input
 }
 
 // savedHist holds pairs of a bin's distance from the bin before and its count.
 type savedHist struct {
-	Sum  uint64   `json:"sum"`
-	Min  uint64   `json:"min"`
-	Max  uint64   `json:"max"`
-	Bins []uint64 `json:"bins"`
+	Sum  uint64        `json:"sum"`
+	Min  uint64        `json:"min"`
+	Max  uint64        `json:"max"`
+	Bins items[uint64] `json:"bins"`
 }
 
 type savedGroup struct {
-	Key   []int     `json:"cell,omitempty"` // status, method, protocol
-	Name  string    `json:"name,omitempty"`
-	Net   uint64    `json:"net,omitempty"` // a clientTable's key
-	Size  int       `json:"size,omitempty"`
-	Bytes uint64    `json:"bytes"`
-	Hist  savedHist `json:"hist"`
+	Key   items[int] `json:"cell,omitempty"` // status, method, protocol
+	Name  string     `json:"name,omitempty"`
+	Net   uint64     `json:"net,omitempty"` // a clientTable's key
+	Size  int        `json:"size,omitempty"`
+	Bytes uint64     `json:"bytes"`
+	Hist  savedHist  `json:"hist"`
 }
 
 // savedSlim is of the timeline: key, n, bytes, sum, max, under.
 type savedSlim [6]uint64
 
 type savedDetail struct {
-	Cells    []savedGroup     `json:"cells"`
-	Depth    int              `json:"path_depth"`
-	Paths    []savedGroup     `json:"paths"`
-	Caches   []savedGroup     `json:"caches"`
-	Level    int              `json:"client_level"`
-	Clients  []savedGroup     `json:"clients"`
-	Shift    uint             `json:"timeline_shift"`
-	Times    []savedSlim      `json:"timeline"`
-	Rates    savedHist        `json:"rates"`
-	Upstream savedHist        `json:"upstream"`
-	Outside  savedHist        `json:"outside"`
-	Counts   [5]uint64        `json:"counts"` // instant, stamped, unstamped, backward, local
-	Offsets  map[int16]uint64 `json:"offsets"`
+	Cells    items[savedGroup] `json:"cells"`
+	Depth    int               `json:"path_depth"`
+	Paths    items[savedGroup] `json:"paths"`
+	Caches   items[savedGroup] `json:"caches"`
+	Level    int               `json:"client_level"`
+	Clients  items[savedGroup] `json:"clients"`
+	Shift    uint              `json:"timeline_shift"`
+	Times    items[savedSlim]  `json:"timeline"`
+	Rates    savedHist         `json:"rates"`
+	Upstream savedHist         `json:"upstream"`
+	Outside  savedHist         `json:"outside"`
+	Behind   items[savedGroup] `json:"upstream_shares,omitempty"` // Size is the class
+	Counts   [5]uint64         `json:"counts"`                    // instant, stamped, unstamped, backward, local
+	Offsets  map[int16]uint64  `json:"offsets"`
 }
 
 // Save writes the sketch; [Load] reads it back.
 func (s *Sketch) Save(w io.Writer) error {
-	if _, err := io.WriteString(w, savedMagic); err != nil {
+	if _, err := fmt.Fprintf(w, "%s%d\n", savedMagic, savedVersion); err != nil {
 		return err
 	}
 	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
@@ -93,8 +133,12 @@ func (s *Sketch) Save(w io.Writer) error {
 
 func (s *Sketch) saved() savedSketch {
 	out := savedSketch{Requests: s.Requests, Filtered: s.Filtered, Bytes: s.Bytes, Status: map[int]uint64{}, Step: s.Step, Skipped: s.skipped, Ends: s.ends, Examples: s.examples}
-	for _, in := range s.Inputs {
-		si := savedInput{Name: in.Name, Format: in.Format, Lines: in.Lines}
+	mark := s.mark()
+	for i, in := range s.Inputs {
+		si := savedInput{Name: in.Name, Format: in.Format, Note: in.Note, Lines: in.Lines, Mark: in.mark}
+		if si.Mark == "" && in.Lines > 0 {
+			si.Mark = fmt.Sprintf("%s-%d", mark, i)
+		}
 		if in.Err != nil {
 			si.Error = in.Err.Error()
 		}
@@ -112,6 +156,23 @@ func (s *Sketch) saved() savedSketch {
 		out.Detail = s.detail.saved()
 	}
 	return out
+}
+
+// mark is a fingerprint of the counts and inputs: logs that are counted twice have the
+// same.
+func (s *Sketch) mark() string {
+	h := sha256.New()
+	for _, in := range s.Inputs {
+		fmt.Fprintf(h, "%q %d\n", in.Name, in.Lines)
+	}
+	for _, c := range s.clusters {
+		fmt.Fprintln(h, c.totals)
+		c.each(func(bin int, count uint64) bool {
+			fmt.Fprintln(h, bin, count)
+			return true
+		})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 func saveHist(h *Hist) savedHist {
@@ -148,6 +209,11 @@ func (d *detail) saved() *savedDetail {
 	for k, g := range d.caches {
 		out.Caches = append(out.Caches, savedGroup{Name: k, Bytes: g.bytes, Hist: g.saved()})
 	}
+	for i := range d.behind {
+		if g := &d.behind[i]; g.n > 0 {
+			out.Behind = append(out.Behind, savedGroup{Size: i, Bytes: g.bytes, Hist: g.saved()})
+		}
+	}
 	for k, b := range d.clients.nets {
 		out.Clients = append(out.Clients, savedGroup{Net: k, Bytes: b.bytes, Hist: b.saved()})
 	}
@@ -162,31 +228,63 @@ func saveSlim(key uint64, b *slim) savedSlim {
 }
 
 // IsSaved reports whether a file that begins with head is a saved sketch.
-func IsSaved(head []byte) bool { return hasPrefix(head, savedMagic[:len(savedMagic)-2]) }
+func IsSaved(head []byte) bool { return hasPrefix(head, savedMagic) }
 
-var errSaved = errors.New("not a saved sketch of this version, or damaged")
+var (
+	errSaved   = errors.New("was not written by weblog --save")
+	errDamaged = errors.New("saved counts, but damaged or cut short; copy or save them again")
+)
+
+// checkVersion reads the first line.
+func checkVersion(b *bufio.Reader) error {
+	magic := make([]byte, len(savedMagic))
+	if _, err := io.ReadFull(b, magic); err != nil || string(magic) != savedMagic {
+		return errSaved
+	}
+	var digits []byte
+	for len(digits) < 9 {
+		c, err := b.ReadByte()
+		if err != nil {
+			return errDamaged
+		}
+		if c == '\n' {
+			break
+		}
+		digits = append(digits, c)
+	}
+	n, err := strconv.Atoi(string(digits))
+	switch {
+	case err != nil || n < 1:
+		return errDamaged
+	case n < savedOldest || n > savedVersion:
+		return fmt.Errorf("saved counts of version %d, and this wirerate reads %d to %d; use the same wirerate on all servers, or count the logs again", n, savedOldest, savedVersion)
+	}
+	return nil
+}
 
 // Load reads what [Sketch.Save] wrote. Anything else is an error.
 func Load(r io.Reader) (*Sketch, error) {
 	b := bufio.NewReader(r)
-	magic := make([]byte, len(savedMagic))
-	if _, err := io.ReadFull(b, magic); err != nil || string(magic) != savedMagic {
-		return nil, errSaved
+	if err := checkVersion(b); err != nil {
+		return nil, err
 	}
 	z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSaved), zstd.WithDecoderMaxWindow(32<<20))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errSaved, err)
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	defer z.Close()
 	dec := json.NewDecoder(io.LimitReader(z, maxSaved))
 	dec.DisallowUnknownFields()
 	var in savedSketch
 	if err := dec.Decode(&in); err != nil {
-		return nil, fmt.Errorf("%w: %w", errSaved, err)
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("%w: more behind their end (files are merged with weblog merge)", errDamaged)
 	}
 	s, err := in.sketch()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errSaved, err)
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return s, nil
 }
@@ -197,7 +295,7 @@ func (in *savedSketch) sketch() (*Sketch, error) {
 		s.examples = append(s.examples, Skip{Escape(e.Input, 512), e.Line, Escape(e.Reason, 80), safeAgain(e.Text)})
 	}
 	for _, i := range in.Inputs {
-		input := Input{Name: i.Name, Format: Escape(i.Format, 80), Lines: i.Lines}
+		input := Input{Name: i.Name, Format: Escape(i.Format, 80), Note: safeAgain(i.Note), Lines: i.Lines, mark: i.Mark}
 		if i.Error != "" {
 			input.Err = errors.New(i.Error)
 		}
@@ -214,6 +312,9 @@ func (in *savedSketch) sketch() (*Sketch, error) {
 		s.Status[code] = n
 		statuses += n
 	}
+	if len(in.Clusters) > maxClusters {
+		return nil, fmt.Errorf("%d parts", len(in.Clusters))
+	}
 	for i := range in.Clusters {
 		h := new(Hist)
 		if err := in.Clusters[i].load(h); err != nil {
@@ -225,11 +326,17 @@ func (in *savedSketch) sketch() (*Sketch, error) {
 	if times != s.Requests || statuses != s.Requests {
 		return nil, fmt.Errorf("%d times and %d statuses of %d requests", times, statuses, s.Requests)
 	}
-	s.clusters = reduceClusters(s.clusters)
 	if in.Detail != nil {
 		d, err := in.Detail.detail()
 		if err != nil {
 			return nil, err
+		}
+		var grouped uint64
+		for _, g := range d.cells {
+			grouped += g.n
+		}
+		if grouped > s.Requests {
+			return nil, fmt.Errorf("%d requests in groups, of %d", grouped, s.Requests)
 		}
 		s.detail = d
 	}
@@ -298,6 +405,9 @@ func (in *savedDetail) detail() (*detail, error) {
 	d.paths.depth, d.clients.level, d.timeline.shift = in.Depth, in.Level, in.Shift
 	d.instant, d.times, d.noStamp, d.backward, d.local = in.Counts[0], in.Counts[1], in.Counts[2], in.Counts[3], in.Counts[4]
 	for k, n := range in.Offsets {
+		if k < -24*60 || k > 24*60 {
+			return nil, errors.New("zone out of range")
+		}
 		d.zones.add(k, n)
 	}
 	for i := range in.Cells {
@@ -324,16 +434,32 @@ func (in *savedDetail) detail() (*detail, error) {
 			return nil, err
 		}
 	}
+	for i := range in.Behind {
+		g := &in.Behind[i]
+		if g.Size < 0 || g.Size >= len(behindNames) {
+			return nil, errors.New("group out of range")
+		}
+		if err := g.load(&d.behind[g.Size]); err != nil {
+			return nil, err
+		}
+	}
 	for i := range in.Clients {
 		if err := in.Clients[i].load(d.clients.at(in.Clients[i].Net)); err != nil {
 			return nil, err
 		}
 	}
 	for _, b := range in.Times {
+		// Stamps are of years of four digits.
+		if k := int64(b[0]); k > maxUnix>>in.Shift || k < -(maxUnix>>in.Shift) || b[1] == 0 || b[5] > b[1] {
+			return nil, errors.New("time out of range")
+		}
 		d.timeline.at(int64(b[0]) << in.Shift >> d.timeline.shift).merge(b.slim())
 	}
 	return d, errors.Join(in.Rates.load(&d.rates), in.Upstream.load(&d.upstream), in.Outside.load(&d.outside))
 }
+
+// maxUnix is beyond the last second of the year 9999.
+const maxUnix = 1 << 38
 
 func (b savedSlim) slim() *slim {
 	return &slim{n: b[1], bytes: b[2], sum: b[3], max: b[4], under: b[5]}

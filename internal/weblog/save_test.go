@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -26,6 +28,7 @@ func reportOf(t testing.TB, s *Sketch) string {
 
 func TestSaveAndLoad(t *testing.T) {
 	s := readText(t, synthetic(t, Synthetic{Lines: 5000, Seed: 3})+"half a line\n", Options{Full: true})
+	s.Merge(readText(t, awkward(700, 3, 1), Options{Full: true}))
 	var b bytes.Buffer
 	if err := s.Save(&b); err != nil {
 		t.Fatal(err)
@@ -53,7 +56,7 @@ func TestSaveAndLoad(t *testing.T) {
 // TestMergeEqualsWhole: sketches of the pieces of a log, read in any split and
 // order, merge into that of the whole log, except for its clusters.
 func TestMergeEqualsWhole(t *testing.T) {
-	text := synthetic(t, Synthetic{Lines: 6000, Seed: 4})
+	text := awkward(6000, 4, 1)
 	lines := strings.SplitAfter(text, "\n")
 	whole := readText(t, text, Options{Full: true})
 	merged := readText(t, strings.Join(lines[4000:], ""), Options{Full: true})
@@ -100,6 +103,90 @@ func TestWaysToRead(t *testing.T) {
 	}
 }
 
+// packed is what Save writes of the JSON.
+func packed(z *zstd.Encoder, text string) []byte {
+	return append(fmt.Appendf(nil, "%s%d\n", savedMagic, savedVersion), z.EncodeAll([]byte(text), nil)...)
+}
+
+func TestLoadSaysWhatIsWrong(t *testing.T) {
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := readText(t, awkward(30, 1, 1), Options{Full: true}).Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	good := b.String()
+	_, body, _ := strings.Cut(good, "\n")
+	const one = `{"requests":1,"status":{"200":1},"clusters":[{"sum":5,"min":5,"max":5,"bins":[5,1]}]`
+	for _, c := range []struct{ name, file, want string }{
+		{"another file", "hello", "not written by weblog --save"},
+		{"a newer version", savedMagic + "4\n" + body, "version 4, and this wirerate reads 2 to 3"},
+		{"a version of two digits", savedMagic + "12\n" + body, "version 12"},
+		{"an older version", savedMagic + "1\n" + body, "version 1,"},
+		{"no version", savedMagic + "\n" + body, "damaged"},
+		{"cut short", good[:len(good)/2], "damaged"},
+		{"two behind each other", good + good, "more behind their end"},
+		{"a time that is none", string(packed(z, one+`,"detail":{"timeline_shift":40,"timeline":[[9223372036854775807,1,1,1,1,1]]}}`)), "time out of range"},
+		{"a time without requests", string(packed(z, one+`,"detail":{"timeline":[[1,0,1,1,1,0]]}}`)), "time out of range"},
+		{"more in groups than in all", string(packed(z, one+`,"detail":{"cells":[{"cell":[200,0,0],"hist":{"sum":10,"min":5,"max":5,"bins":[5,2]}}]}}`)), "2 requests in groups"},
+		{"too many parts", string(packed(z, `{"clusters":[`+strings.Repeat(`{},`, 100)+`{}]}`)), "101 parts"},
+		{"a list without end", string(packed(z, `{"examples":[`+strings.Repeat(`{},`, maxItems)+`{}]}`)), "a list of more than"},
+	} {
+		if _, err := Load(strings.NewReader(c.file)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	if s, err := Load(strings.NewReader(savedMagic + "2\n" + body)); err != nil || s.Requests != 30 {
+		t.Errorf("version 2: %v", err)
+	}
+}
+
+// TestMergeTwice: counts that come with two files are pointed out, whichever way
+// they came.
+func TestMergeTwice(t *testing.T) {
+	load := func(s *Sketch) *Sketch {
+		var b bytes.Buffer
+		if err := s.Save(&b); err != nil {
+			t.Fatal(err)
+		}
+		back, err := Load(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return back
+	}
+	one, two := readText(t, awkward(40, 1, 1), Options{}), readText(t, awkward(40, 2, 1), Options{Full: true})
+	both := new(Sketch)
+	both.Merge(load(one))
+	both.Merge(load(two))
+	if notes := strings.Join(Summarize(both, View{}).Notes, "\n"); strings.Contains(notes, "twice") {
+		t.Errorf("two different logs: %s", notes)
+	}
+	both = load(both)
+	both.Merge(load(two))
+	if notes := strings.Join(Summarize(both, View{}).Notes, "\n"); !strings.Contains(notes, "1 log was counted twice") {
+		t.Errorf("the second log and both: %s", notes)
+	}
+}
+
+// TestManyMerged: the parts that intervals are taken from stay of one size, however
+// many sketches are merged one after the other.
+func TestManyMerged(t *testing.T) {
+	total := new(Sketch)
+	for i := range 40 {
+		total.Merge(readText(t, awkward(1000, uint64(i), 1), Options{}))
+	}
+	least, most := total.clusters[0].n, uint64(0)
+	for _, c := range total.clusters {
+		least, most = min(least, c.n), max(most, c.n)
+	}
+	if n := len(total.clusters); n != maxClusters || most > 4*least {
+		t.Errorf("%d parts of %d to %d requests, want %d of about the same", n, least, most, maxClusters)
+	}
+}
+
 // FuzzLoad packs what it is given, so that it reaches the checks behind the
 // decompressor.
 func FuzzLoad(f *testing.F) {
@@ -115,9 +202,18 @@ func FuzzLoad(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := Load(bytes.NewReader(append([]byte(savedMagic), z.EncodeAll(data, nil)...)))
-		if err == nil {
-			reportOf(t, s)
+		s, err := Load(bytes.NewReader(packed(z, string(data))))
+		if err != nil {
+			return
+		}
+		reportOf(t, s)
+		if err := Summarize(s, View{By: Groupings()}).WriteText(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		if s.Requests > 0 {
+			if _, err := Compare(s, s, View{}, Judgement{}); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -38,6 +39,8 @@ type Input struct {
 	Note   string // what detection assumed
 	Lines  uint64
 	Err    error // why the input was not read, or not to its end
+
+	mark string // of saved counts; see Sketch.mark
 }
 
 // Problem says for people what kept the input from being read to its end, empty
@@ -123,17 +126,19 @@ func (s *Sketch) add(o *Sketch) {
 	}
 }
 
-// reduceClusters joins neighbours until there are at most maxClusters.
+// reduceClusters joins neighbours, those of the fewest requests first, until there are
+// at most maxClusters. Each is then worth about the same, however many sketches were
+// merged one after the other.
 func reduceClusters(c []*Hist) []*Hist {
 	for len(c) > maxClusters {
-		half := make([]*Hist, 0, (len(c)+1)/2)
-		for i := 0; i < len(c); i += 2 {
-			if i+1 < len(c) {
-				c[i].Merge(c[i+1])
+		least := 0
+		for i := range len(c) - 1 {
+			if c[i].n+c[i+1].n < c[least].n+c[least+1].n {
+				least = i
 			}
-			half = append(half, c[i])
 		}
-		c = half
+		c[least].Merge(c[least+1])
+		c = slices.Delete(c, least+1, least+2)
 	}
 	return c
 }

@@ -78,8 +78,12 @@ func (w *text) summary(r *Report) {
 	w.skipped(r)
 }
 
+// namedInputs is how many lines say what was read without fault.
+const namedInputs = 8
+
 // inputs says what was read; logs of the same format share a line.
 func (w *text) inputs(inputs []InputReport) {
+	lines, left := 0, 0
 	type kind struct{ format, note string }
 	same := map[kind]int{}
 	for _, in := range inputs {
@@ -96,6 +100,11 @@ func (w *text) inputs(inputs []InputReport) {
 		if same[k] == 0 {
 			continue
 		}
+		if lines++; lines > namedInputs {
+			left += same[k]
+			same[k] = 0
+			continue
+		}
 		line := in.Name
 		if same[k] > 1 {
 			line += fmt.Sprintf(" and %s", plural(uint64(same[k]-1), "more log"))
@@ -105,6 +114,9 @@ func (w *text) inputs(inputs []InputReport) {
 			line += "; " + in.Note
 		}
 		w.paragraph("  ", line)
+	}
+	if left > 0 {
+		w.f("%s; --json names all\n", plural(uint64(left), "more log"))
 	}
 }
 

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/weblog"
+)
+
+func newWeblogMergeCmd(env *Env) *cobra.Command {
+	var opt weblogFlags
+	cmd := &cobra.Command{
+		Use:   "merge FILE.wrl...",
+		Short: "Merge what several servers saved with weblog --save",
+		Long: `merge adds up counts that weblog --save wrote (- is standard input) and shows
+them like those of one log. What was to be filtered was left out when they were
+saved. weblog itself reads .wrl files, too: to compare them, name them on both
+sides of weblog --against.`,
+		Example: "  wirerate weblog merge web*.wrl\n  wirerate weblog merge day1.wrl day2.wrl --save both.wrl",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("no FILE.wrl named; weblog --save FILE.wrl writes one")
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&opt.save, "save", "", "write the sum to a `file` (- is standard output, instead of the report)")
+	f.StringSliceVar(&opt.by, "by", nil, "`groupings` to show: "+strings.Join(weblog.Groupings(), ", "))
+	f.StringSliceVar(&opt.under, "under", []string{"100ms"}, "show the share of requests below these `times`")
+	f.IntVar(&opt.top, "top", 20, "groups shown of each grouping")
+	f.Float64Var(&opt.confidence, "confidence", 0.95, "confidence of the intervals")
+	opt.defineOutput(cmd)
+	opt.complete(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		view, err := opt.view()
+		if err != nil {
+			return usage(err)
+		}
+		total := new(weblog.Sketch)
+		for _, name := range args {
+			s, err := loadSketch(name, env.Stdin)
+			if err != nil {
+				return usage(err)
+			}
+			total.Merge(s)
+		}
+		return weblogFinish(cmd.Context(), env, &opt, total, weblog.Summarize(total, view))
+	}
+	return cmd
+}
+
+// weblogRead reads logs and saved sketches.
+func weblogRead(ctx context.Context, env *Env, names []string, opt weblog.Options) (*weblog.Sketch, error) {
+	var logs []string
+	total := new(weblog.Sketch)
+	for _, name := range names {
+		saved, err := isSavedFile(name)
+		if err != nil || !saved {
+			logs = append(logs, name) // Read reports what is wrong with it
+			continue
+		}
+		if opt.Filter != nil || opt.Rows != nil {
+			return nil, usagef("%s holds counts, of which requests can neither be filtered nor written as rows; do that where the log is, as it is saved", weblog.Escape(name, 512))
+		}
+		s, err := loadSketch(name, nil)
+		if err != nil {
+			return nil, usage(err)
+		}
+		total.Merge(s)
+	}
+	if len(logs) == 0 {
+		return total, nil
+	}
+	s, err := weblog.Read(ctx, logs, env.Stdin, opt)
+	if err != nil {
+		return nil, failure(err)
+	}
+	if len(logs) == len(names) {
+		return s, nil
+	}
+	total.Merge(s)
+	return total, nil
+}
+
+func isSavedFile(name string) (bool, error) {
+	if name == "-" {
+		return false, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return false, err // the bytes of a pipe can be read once only
+	}
+	head := make([]byte, 64)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return false, err
+	}
+	return weblog.IsSaved(head[:n]), nil
+}
+
+// loadSketch reads a saved sketch, "-" from stdin. Its inputs get the name of the file
+// they came with, since on all servers logs are called the same.
+func loadSketch(name string, stdin io.Reader) (*weblog.Sketch, error) {
+	from := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		from = f
+	}
+	s, err := weblog.Load(from)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", weblog.Escape(name, 512), err)
+	}
+	for i := range s.Inputs {
+		if in := &s.Inputs[i]; name != "-" && !strings.Contains(in.Name, ".wrl: ") {
+			in.Name = filepath.Base(name) + ": " + in.Name
+		}
+	}
+	return s, nil
+}
+
+// save writes the counts where --save says. It reports whether that was standard
+// output, which then is no place for a report.
+func (o *weblogFlags) saveCounts(env *Env, s *weblog.Sketch) (taken bool, err error) {
+	if o.save == "" {
+		return false, nil
+	}
+	var b bytes.Buffer
+	if err := s.Save(&b); err != nil {
+		return false, err
+	}
+	if o.save == "-" {
+		_, err := env.Stdout.Write(b.Bytes())
+		return true, err
+	}
+	return false, os.WriteFile(o.save, b.Bytes(), 0o666)
+}
+
+// advice is what the names of the inputs and the filters may have been meant to be.
+func (o *weblogFlags) advice(s *weblog.Sketch, names []string) (notes []string) {
+	if s.Requests == 0 && s.Filtered > 0 {
+		note := "no request passes the filters"
+		if p := strings.TrimPrefix(o.filter.Path, "!"); p != "" && !strings.ContainsAny(p, "*~[") {
+			note += fmt.Sprintf("; --path %s fits this whole path only, --path '*%s*' all that have it in them", p, p)
+		}
+		notes = append(notes, note)
+	}
+	var seen []os.FileInfo
+	for i, name := range names {
+		st, err := os.Stat(name)
+		if err != nil || !st.Mode().IsRegular() {
+			seen = append(seen, nil)
+			continue
+		}
+		for k, other := range seen {
+			if other != nil && os.SameFile(other, st) {
+				notes = append(notes, fmt.Sprintf("%s and %s are the same file, which is counted twice", weblog.Escape(names[k], 512), weblog.Escape(names[i], 512)))
+				break
+			}
+		}
+		seen = append(seen, st)
+	}
+	return notes
+}
