@@ -109,6 +109,7 @@ func prepareNamespace(name string) error {
 	if os.Getpid() != 1 {
 		return nil
 	}
+	go reapOrphans()
 	// Without it ps and /proc/PID show the outer processes, nothing worse.
 	_ = unix.Mount("proc", "/proc", "proc", flags, "")
 	return unix.Sethostname([]byte(name))
