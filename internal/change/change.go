@@ -343,19 +343,33 @@ func (c *Change) write(ctx context.Context, at Place) error {
 }
 
 // Set writes values in the order given and reads each back. A refused value
-// stops it when stopOnRefusal is set; the outcomes then end with that one.
-func (c *Change) Set(ctx context.Context, order []string, values map[string]string, stopOnRefusal bool) ([]Outcome, error) {
-	return c.set(ctx, order, values, stopOnRefusal, false)
+// stops it; the outcomes then end with that one.
+func (c *Change) Set(ctx context.Context, order []string, values map[string]string) ([]Outcome, error) {
+	return c.set(ctx, order, values, untilRefused)
 }
 
-// Apply is Set for the one time that a plan is put in place: it stops at the
-// first value that is refused or that somebody else changed since Begin, and
-// writes the files that are for the next boot only.
+// Try is Set that goes on after a refused value.
+func (c *Change) Try(ctx context.Context, order []string, values map[string]string) ([]Outcome, error) {
+	return c.set(ctx, order, values, regardless)
+}
+
+// Apply is Set for the one time that a plan is put in place: it also stops at
+// the first value that somebody else changed since Begin, and writes the files
+// that are for the next boot only.
 func (c *Change) Apply(ctx context.Context, order []string, values map[string]string) ([]Outcome, error) {
-	return c.set(ctx, order, values, true, true)
+	return c.set(ctx, order, values, applying)
 }
 
-func (c *Change) set(ctx context.Context, order []string, values map[string]string, stopOnRefusal, apply bool) ([]Outcome, error) {
+// writing is how far a sequence of writes goes.
+type writing int
+
+const (
+	regardless   writing = iota // to its end
+	untilRefused                // to the first refused value
+	applying                    // to the first that is refused or that somebody else changed
+)
+
+func (c *Change) set(ctx context.Context, order []string, values map[string]string, how writing) ([]Outcome, error) {
 	var todo []assignment
 	for _, name := range order {
 		i, ok := c.index[name]
@@ -366,8 +380,8 @@ func (c *Change) set(ctx context.Context, order []string, values map[string]stri
 			todo = append(todo, a)
 		}
 	}
-	ops := []host.Op{host.Script(c.setScript(todo, stopOnRefusal, apply)).Within(limit(len(todo))).OrStop()}
-	if apply {
+	ops := []host.Op{host.Script(c.setScript(todo, how)).Within(limit(len(todo))).OrStop()}
+	if how == applying {
 		ops = append(ops, host.Script(c.nowScript()))
 	}
 	answers, err := c.conn.Do(ctx, ops...)
@@ -380,7 +394,7 @@ func (c *Change) set(ctx context.Context, order []string, values map[string]stri
 			err = fmt.Errorf("%s: %s%s%w", c.conn.Name(), cmp.Or(host.Reason(a.Stderr), string(a.Failure)), c.advice(a.Failure), silent{a.Err()})
 		}
 	}
-	if apply {
+	if how == applying {
 		for _, text := range sayings(string(answers[1].Out))["skipped"] {
 			file, why, _ := strings.Cut(text, " ")
 			c.Notes = append(c.Notes, fmt.Sprintf("%s is not written, so that the boot settings are not tried for one boot: %s", file, host.Reason(why)))

@@ -52,7 +52,7 @@ func TestForeignChangeIsLeft(t *testing.T) {
 	k.write("n.a", "1")
 	k.write("n.b", "1")
 	c := openChange(t, k, t.TempDir(), []string{"n.a", "n.b"})
-	out, err := c.Set(t.Context(), []string{"n.a", "n.b"}, map[string]string{"n.a": "2", "n.b": "2"}, true)
+	out, err := c.Set(t.Context(), []string{"n.a", "n.b"}, map[string]string{"n.a": "2", "n.b": "2"})
 	if err != nil || len(out) != 2 || out[0].Got != "2" {
 		t.Fatal(out, err)
 	}
@@ -72,20 +72,20 @@ func TestRefusedAndRolledBack(t *testing.T) {
 	k.write("n.b", "1")
 	c := openChange(t, k, t.TempDir(), []string{"n.a", "n.b"})
 	c.Items[1].knob = knob{get: c.Items[1].knob.get, put: "echo n.b: Invalid argument >&2; return 1"}
-	out, err := c.Set(t.Context(), []string{"n.b", "n.a"}, map[string]string{"n.a": "2", "n.b": "2"}, true)
+	out, err := c.Set(t.Context(), []string{"n.b", "n.a"}, map[string]string{"n.a": "2", "n.b": "2"})
 	if err != nil || len(out) != 1 || !strings.Contains(out[0].Refused, "Invalid argument") {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if k.read("n.a") != "1" {
 		t.Error("written after a refusal")
 	}
-	if _, err := c.Set(t.Context(), []string{"zz"}, nil, true); err == nil {
+	if _, err := c.Set(t.Context(), []string{"zz"}, nil); err == nil {
 		t.Error("a setting outside the journal was accepted")
 	}
 	if _, err := c.Rollback(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.Set(t.Context(), []string{"n.a"}, map[string]string{"n.a": "9"}, true); err == nil || k.read("n.a") != "1" {
+	if _, err := c.Set(t.Context(), []string{"n.a"}, map[string]string{"n.a": "9"}); err == nil || k.read("n.a") != "1" {
 		t.Error("written after the rollback: ", err)
 	}
 }
@@ -138,7 +138,7 @@ func TestDeadManRollsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Set(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"}, true)
+	c.Set(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"})
 	deadline := time.Now().Add(2 * time.Minute)
 	for k.read("n.a") != "1" && time.Now().Before(deadline) {
 		time.Sleep(50 * time.Millisecond)
@@ -159,7 +159,7 @@ func TestRealSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.Set(t.Context(), []string{rmem, retries}, map[string]string{rmem: "4096 131072 7340032", retries: "9999"}, false)
+	out, err := c.Try(t.Context(), []string{rmem, retries}, map[string]string{rmem: "4096 131072 7340032", retries: "9999"})
 	if err != nil || len(out) != 2 {
 		t.Fatal(out, err)
 	}

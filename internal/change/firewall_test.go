@@ -29,14 +29,14 @@ func TestPacketFilterOfBSD(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[string]string{FirewallPF: "off", FirewallPFRules: packed("pass all\n")}
-		out, err := c.Set(t.Context(), []string{FirewallPFRules, FirewallPF}, want, true)
+		out, err := c.Set(t.Context(), []string{FirewallPFRules, FirewallPF}, want)
 		if err != nil || len(out) != 2 || out[0].Refused+out[1].Refused != "" || out[0].Got != want[FirewallPFRules] || out[1].Got != "off" {
 			t.Fatalf("%s: %+v, %v", system, out, err)
 		}
 		if got := m.read(t, "fake/pf/rules") + m.read(t, "fake/pf/status"); got != "pass all\nDisabled\n" {
 			t.Errorf("%s: %q", system, got)
 		}
-		bad, err := c.Set(t.Context(), []string{FirewallPFRules}, map[string]string{FirewallPFRules: packed("blok all\n")}, true)
+		bad, err := c.Set(t.Context(), []string{FirewallPFRules}, map[string]string{FirewallPFRules: packed("blok all\n")})
 		if err != nil || len(bad) != 1 || !strings.Contains(bad[0].Refused, "syntax error") {
 			t.Errorf("%s: rules that do not parse: %+v, %v", system, bad, err)
 		}
@@ -76,7 +76,7 @@ func TestPacketFilterOfLinux(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, value := range []string{packed("table ip a {\n  chain b { }\n}\n"), NoRules} {
-			out, err := c.Set(t.Context(), []string{FirewallNFT}, map[string]string{FirewallNFT: value}, true)
+			out, err := c.Set(t.Context(), []string{FirewallNFT}, map[string]string{FirewallNFT: value})
 			if err != nil || len(out) != 1 || out[0].Refused != "" {
 				t.Fatalf("%+v, %v", out, err)
 			}
@@ -84,7 +84,7 @@ func TestPacketFilterOfLinux(t *testing.T) {
 		if got := m.read(t, "fake/nft"); got != "" {
 			t.Errorf("rules are left: %q", got)
 		}
-		out, err := c.Set(t.Context(), []string{FirewallNFT}, map[string]string{FirewallNFT: packed("tabel x {}")}, true)
+		out, err := c.Set(t.Context(), []string{FirewallNFT}, map[string]string{FirewallNFT: packed("tabel x {}")})
 		if err != nil || len(out) != 1 || !strings.Contains(out[0].Refused, "syntax error") {
 			t.Errorf("%+v, %v", out, err)
 		}

@@ -278,11 +278,11 @@ persist() {
 }
 
 // setScript writes values in order. It reports each as "set N STATUS VALUE",
-// STATUS being ok, differs, refused or foreign, and stops at the first refusal
-// when stopOnRefusal is set. With guard, a value that is no longer what this
-// change found or wrote is left alone. What are files is read back together,
-// before anything else is reported or at the end.
-func (c *Change) setScript(todo []assignment, stopOnRefusal, guard bool) string {
+// STATUS being ok, differs, refused or foreign, and stops where how says. When
+// applying, a value that is no longer what this change found or wrote is left
+// alone. What are files is read back together, before anything else is reported
+// or at the end.
+func (c *Change) setScript(todo []assignment, how writing) string {
 	var b strings.Builder
 	b.WriteString(scriptPrologue + busyFunctions + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "; mark=" + quote(c.bootMark()) + "\n" + functions(c.System, c.Items))
 	b.WriteString(`take
@@ -306,7 +306,7 @@ foreign() { read_back; say "set $1 foreign $2"; exit 0; }
 set_item() {
  mine || gone 'another script took over: nothing more is written'
 `)
-	if guard {
+	if how == applying {
 		b.WriteString(` get_$1 || foreign $1 'it cannot be read any more'
  plain; eval "x=\${w_$1-\$3}"
  [ "$v" = "$x" ] || foreign $1 "it is $v, changed by someone else"
@@ -330,11 +330,11 @@ refused() {
  say "done $1 $v ." >>"$dir/progress" || exit 4
  set -f; set -- "$1" $m; set +f; n=$1; shift; say "set $n refused $*"
 `)
-	if stopOnRefusal {
+	if how != regardless {
 		b.WriteString(" exit 0\n")
 	}
 	b.WriteString("}\n")
-	if guard {
+	if how == applying {
 		b.WriteString("batch\n")
 	}
 	for _, a := range todo {
@@ -342,7 +342,7 @@ refused() {
 		fmt.Fprintf(&b, "set_item %d %s %s %s %s\n", a.item, quote(a.value), quote(it.Old), quote(c.rewrittenBy(a.item)), quote(it.knob.file))
 	}
 	b.WriteString("read_back\n")
-	if guard {
+	if how == applying {
 		b.WriteString(c.rearm())
 	}
 	return b.String()

@@ -224,7 +224,7 @@ func TestJournalCutOrEdited(t *testing.T) {
 	k, state := fakeKernel{t.TempDir()}, t.TempDir()
 	k.write("n.a", "1")
 	c := openChange(t, k, state, []string{"n.a"})
-	c.Set(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"}, true)
+	c.Set(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"})
 	name := filepath.Join(c.Dir, "journal.json")
 	good, err := os.ReadFile(name)
 	if err != nil {

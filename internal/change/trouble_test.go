@@ -116,7 +116,7 @@ func TestOvertakenWriterStops(t *testing.T) {
 	c := openChange(t, k, state, []string{"n.a", "n.b", "n.c"})
 	c.Items[1].knob = knob{get: c.Items[1].knob.get, put: c.Items[1].knob.put + `; echo 1 >"$dir/busy/pid"`}
 	values := map[string]string{"n.a": "2", "n.b": "2", "n.c": "2"}
-	out, err := c.Set(t.Context(), []string{"n.a", "n.b", "n.c"}, values, true)
+	out, err := c.Set(t.Context(), []string{"n.a", "n.b", "n.c"}, values)
 	if err == nil || !strings.Contains(err.Error(), "another script took over") || len(out) != 2 || k.read("n.c") != "1" {
 		t.Errorf("%+v, %v", out, err)
 	}
@@ -126,7 +126,7 @@ func TestOvertakenWriterStops(t *testing.T) {
 	}
 	c = openChange(t, k, state, []string{"n.a"})
 	os.WriteFile(filepath.Join(state, "pending/id"), []byte("20260102-030405-abcdef\n"), 0o600)
-	if _, err := c.Set(t.Context(), []string{"n.a"}, values, true); err == nil || !strings.Contains(err.Error(), "another change took this one's place") || k.read("n.a") != "1" {
+	if _, err := c.Set(t.Context(), []string{"n.a"}, values); err == nil || !strings.Contains(err.Error(), "another change took this one's place") || k.read("n.a") != "1" {
 		t.Error(err)
 	}
 }
@@ -350,7 +350,7 @@ while [ ! -e "`+bin+`/$n/over" ]; do [ -d "`+bin+`" ] || exit 1; /bin/sleep 0.05
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Set(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"}, true)
+	c.Set(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"})
 	wait(slept("3"))
 	over("3")
 	rolledBack(t, filepath.Dir(c.Dir))

@@ -89,7 +89,7 @@ func (s *Side) set(ctx context.Context, values map[string]string) error {
 	for name, v := range values {
 		all[name] = v
 	}
-	outcomes, err := s.Change.Set(ctx, s.Order, all, true)
+	outcomes, err := s.Change.Set(ctx, s.Order, all)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (s *Side) probe(ctx context.Context, values map[string]string) ([]string, e
 			wanted[name] = old[name]
 		}
 	}
-	outcomes, err := s.Change.Set(ctx, names, wanted, false)
+	outcomes, err := s.Change.Try(ctx, names, wanted)
 	if err != nil {
 		return nil, err
 	}
