@@ -63,15 +63,15 @@ func (r regression) single(i int, factor float64) Test {
 	return r.contrast(weights)
 }
 
-// minus is a less b, which is independent of it, with the degrees of freedom of
+// minus is t less u, which is independent of it, with the degrees of freedom of
 // F. E. Satterthwaite, Biometrics Bulletin 2 (1946), rounded down.
-func (a Test) minus(b Test) Test {
-	va, vb := a.StdErr*a.StdErr, b.StdErr*b.StdErr
-	df := a.DF + b.DF
-	if va+vb > 0 {
-		df = int((va + vb) * (va + vb) / (va*va/float64(a.DF) + vb*vb/float64(b.DF)))
+func (t Test) minus(u Test) Test {
+	vt, vu := t.StdErr*t.StdErr, u.StdErr*u.StdErr
+	df := t.DF + u.DF
+	if vt+vu > 0 {
+		df = int((vt + vu) * (vt + vu) / (vt*vt/float64(t.DF) + vu*vu/float64(u.DF)))
 	}
-	return newTest(a.Mean-b.Mean, math.Sqrt(va+vb), max(1, df))
+	return newTest(t.Mean-u.Mean, math.Sqrt(vt+vu), max(1, df))
 }
 
 // ratio turns an estimate on the log scale into an interval.
