@@ -38,6 +38,25 @@ func Detect(sample []byte, unit Unit) (*Format, error) {
 	return f, err
 }
 
+// detectEither is Detect for a log whose beginning may be something else than the
+// rest: junk, what a program says at its start, another format.
+func detectEither(sample []byte, later func() []byte, unit Unit) (*Format, error) {
+	f, err := Detect(sample, unit)
+	empty := err == nil && len(sampleLines(sample)) == 0
+	if err == nil && !empty || later == nil {
+		return f, err
+	}
+	_, part, _ := bytes.Cut(later(), []byte{'\n'})
+	part = part[:bytes.LastIndexByte(part, '\n')+1]
+	if len(sampleLines(part)) == 0 {
+		return f, err
+	}
+	if g, gerr := Detect(part, unit); gerr == nil || empty {
+		return g, gerr
+	}
+	return f, err
+}
+
 // detectLines is Detect for lines as the server wrote them.
 func detectLines(lines [][]byte, unit Unit) (*Format, error) {
 	for _, l := range lines[:min(len(lines), 8)] {

@@ -118,7 +118,7 @@ func detectPairs(kind string, lines [][]byte, unit Unit) (f *Format, err error, 
 // http.duration_ms, as far as the unit is part of them.
 var (
 	durationStems = []string{"duration", "elapsed", "elapsedtime", "latency", "took", "taken", "responsetime", "requesttime", "requestduration", "responseduration",
-		"timetaken", "total", "totaltime", "processtime", "processingtime", "reqtime", "runtime", "totalduration", "totallatency", "requestlatency"}
+		"timetaken", "total", "totaltime", "resptime", "processtime", "processingtime", "reqtime", "runtime", "totalduration", "totallatency", "requestlatency"}
 	unitEndings = map[string]Unit{"s": Seconds, "sec": Seconds, "secs": Seconds, "seconds": Seconds, "ms": Milliseconds, "msec": Milliseconds, "msecs": Milliseconds, "millis": Milliseconds,
 		"milliseconds": Milliseconds, "us": Microseconds, "usec": Microseconds, "usecs": Microseconds, "micros": Microseconds, "microseconds": Microseconds,
 		"microsec": Microseconds, "ns": Nanoseconds, "nsec": Nanoseconds, "nanos": Nanoseconds, "nanoseconds": Nanoseconds}

@@ -348,7 +348,7 @@ func (t *tail) take(rest *[]byte, data []byte) error {
 		end = len(*rest)
 	}
 	if t.w == nil {
-		f, err := t.opt.formatOf(&t.input, (*rest)[:min(end, sampleSize)])
+		f, err := t.opt.formatOf(&t.input, (*rest)[:min(end, sampleSize)], nil)
 		if err == nil && f.untimed {
 			err = ErrNoTime
 		}

@@ -277,6 +277,10 @@ var formatCases = []struct {
 		want: seen{US: 1084000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.7", Proto: "HTTP/1.1"}},
 	{name: "junk among the first times", line: strings.Repeat(combinedLine+" 0.083 0.080\n", 6) + combinedLine + " NaN 0.001\n" + combinedLine + " 1e308 -\n" + combinedLine + " 0.084 0.080",
 		want: seen{US: 84000, Upstream: 80000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.7", Proto: "HTTP/1.1"}},
+	{name: "neither nginx's $gzip_ratio nor its $msec", line: combinedLine + " 0.083 1709251200.123 2.53\n" + combinedLine + " 0.084 1709251201.456 -\n" + combinedLine + " 0.085 1709251202.456 3.01",
+		want: combinedSeen(85000)},
+	{name: "as long as the upstream's, which was not asked each time", line: combinedLine + ` "0.084" "-" 0.084` + "\n" + combinedLine + ` "-" "-" 0.002` + "\n" + combinedLine + ` "0.085" "-" 0.085` + "\n" + combinedLine + ` "0.085" "-" 0.084`,
+		want: seen{US: 84000, Upstream: 85000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.7", Proto: "HTTP/1.1"}},
 	{name: "the upstream's time is rounded up", line: strings.Repeat(combinedLine+" 0.083 0.084\n", 3) + combinedLine + " 0.084 0.080", want: combinedSeen(84000)},
 	{name: "two times, the shorter one of unknown meaning", line: `10.0.0.9 [01/Mar/2024:00:00:00 +0000] "GET /a HTTP/1.1" 200 5 0.123 0.023`,
 		want: seen{US: 123000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9", Proto: "HTTP/1.1"}},
@@ -352,6 +356,8 @@ func TestDetectAsksWhatItCannotKnow(t *testing.T) {
 		// a column of zeros does not make milliseconds microseconds
 		{combinedLine + " 0 4412\n" + combinedLine + " 0 312", "say --unit us"},
 		{combinedLine + " 4412 312\n" + combinedLine + " 412 3120", "columns 10, 11 all hold whole numbers"},
+		// nginx's documentation of log_format ends with "$gzip_ratio"
+		{combinedLine + ` "2.53"` + "\n" + combinedLine + ` "-"` + "\n" + combinedLine + ` "3.10"`, "$gzip_ratio"},
 		{"\xff\xfe1\x009\x002\x00", "UTF-16"},
 		{`{"a_duration_ms":12.5,"b":{"duration_ms":1},"c":{"duration_ms":2},"status":200}`, "json:duration=KEY"},
 		{`192.0.2.1 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.1" 200 26 "-" "curl" 1234 0.000567 hit`, "may be the request time in us"},

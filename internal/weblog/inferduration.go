@@ -53,15 +53,15 @@ func (t *table) inferDuration(roles []role, unit Unit) (ok bool, u Unit, note st
 }
 
 // withoutRatios takes away the columns of numbers with fractions that are hardly
-// times: nginx's ratios have two decimals where its times have three, and a version
-// is the same in every line. The first ratio is returned, -1 if there is none.
+// times: nginx's ratios have two decimals where its times have three, and what is the
+// same in every line is none beside one that is not. The first ratio is returned, -1
+// if there is none.
 func (t *table) withoutRatios(times []int) (rest []int, ratio int) {
 	ratio = -1
 	varying := t.varying(times)
+	var same []int
 	for _, c := range times {
 		known := t.shape[c].name() != "" && slices.ContainsFunc(durationKeys, func(d durationKey) bool { return d.name == t.shape[c].name() })
-		us, _, f := parseMicros(t.rows[0][c].text, Seconds)
-		constant := len(t.rows) >= 5 && (f != faultNone || us > 0) && !slices.Contains(varying, c)
 		switch {
 		case known:
 			rest = append(rest, c)
@@ -69,11 +69,21 @@ func (t *table) withoutRatios(times []int) (rest []int, ratio int) {
 			if ratio < 0 {
 				ratio = c
 			}
-		case !constant:
+		case slices.Contains(varying, c) || len(t.rows) < 5 || t.shape[c].name() != "":
 			rest = append(rest, c)
+		case !t.all(c, isVersion):
+			same = append(same, c)
 		}
 	}
+	if len(rest) == 0 {
+		rest = same
+	}
 	return rest, ratio
+}
+
+// isVersion reports whether b is a version of HTTP.
+func isVersion(b []byte) bool {
+	return len(b) == 3 && b[1] == '.' && (b[2] == '0' || string(b) == "1.1")
 }
 
 func hasTwoDecimals(b []byte) bool { return len(b) > 3 && b[len(b)-3] == '.' }

@@ -118,7 +118,11 @@ func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Op
 	if err != nil && err != io.EOF {
 		return err
 	}
-	format, err := opt.formatOf(in, sample[:n])
+	format, err := opt.formatOf(in, sample[:n], func() []byte {
+		middle := make([]byte, sampleSize)
+		n, _ := file.ReadAt(middle, size/2)
+		return middle[:n]
+	})
 	if err != nil {
 		return err
 	}
@@ -258,12 +262,13 @@ func (c *chunks) finish(b []byte, from, end int64) ([]byte, int64, error) {
 	return b, from, nil
 }
 
-// formatOf returns the format for an input that begins with sample.
-func (o *Options) formatOf(in *Input, sample []byte) (*Format, error) {
+// formatOf returns the format for an input that begins with sample. later, unless
+// nil, returns another part of it, for where the beginning is something else.
+func (o *Options) formatOf(in *Input, sample []byte, later func() []byte) (*Format, error) {
 	f := o.Format
 	if f == nil {
 		var err error
-		if f, err = Detect(sample, o.Unit); err != nil && (f == nil || !f.untimed) {
+		if f, err = detectEither(sample, later, o.Unit); err != nil && (f == nil || !f.untimed) {
 			return nil, err
 		}
 	} else {

@@ -58,3 +58,28 @@ func TestCountsEqualAwk(t *testing.T) {
 		t.Errorf("bins:\n%s\nawk:\n%s", got.String(), out)
 	}
 }
+
+// A log may begin with anything.
+func TestLogBehindSomethingElse(t *testing.T) {
+	log := strings.Repeat(combinedLine+" 0.083\n", 3000)
+	for _, c := range []struct {
+		head    string
+		skipped uint64
+	}{
+		{strings.Repeat("x", 100_000) + "\n", 1},
+		{strings.Repeat("worker 7 started 0.5 200\n", 3000), 3000},
+		{strings.Repeat("\x00\xff\n", 40_000), 40_000},
+		{strings.Repeat(combinedLine+"\n", 1000), 1000},
+	} {
+		name := t.TempDir() + "/log"
+		if err := os.WriteFile(name, []byte(c.head+log), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, names := range [][]string{{name}, {"-"}} {
+			s, err := Read(context.Background(), names, strings.NewReader(c.head+log), Options{})
+			if err != nil || s.Inputs[0].Err != nil || s.Requests != 3000 || s.Skipped() != c.skipped {
+				t.Errorf("%s behind %.20q: %d requests, %d skipped, %v %v", names, c.head, s.Requests, s.Skipped(), err, s.Inputs[0].Err)
+			}
+		}
+	}
+}

@@ -82,7 +82,7 @@ func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total
 	if readErr != nil && readErr != io.EOF && n == 0 {
 		return readErr
 	}
-	format, err := opt.formatOf(in, first[:min(n, sampleSize)])
+	format, err := opt.formatOf(in, first[:min(n, sampleSize)], func() []byte { return first[max(min(n, sampleSize), n-sampleSize):] })
 	if err != nil {
 		return err
 	}
