@@ -62,7 +62,7 @@ PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 	format := formatFlag(cmd, "text", "json")
 	f := cmd.Flags()
 	f.StringVar(&opt.within, "confirm-within", "60s", "`time` after which the host takes back what is not confirmed; 0s: never")
-	f.StringVar(&opt.stateDir, "state-dir", "", "`folder` of the journals (default: the system's)")
+	f.StringVar(&opt.stateDir, "state-dir", "", stateDirUsage)
 	f.BoolVar(&opt.skipAbsent, "skip-absent", false, "leave out settings that the host does not have")
 	f.BoolVar(&opt.anyway, "anyway", false, "apply though values changed since the plan was made")
 	f.BoolVar(&opt.runtimeOnly, "runtime-only", false, "confirm shall write no configuration files")

@@ -53,7 +53,7 @@ func (f *benchFlags) add(cmd *cobra.Command) {
 	flags.StringVar((*string)(&f.spec.Direction), "direction", "", "`direction` of the data: up, down or both, seen from HOST (default: the workload's)")
 	flags.StringVar(&f.spec.Tool, "tool", "", "measuring `tool` (default: the first of the workload's that both hosts have)")
 	flags.IntVar(&f.spec.Port, "port", 5201, "port of the measuring server; some tools take the next one too")
-	flags.StringVar(&f.history, "history", "", "`file` of the history (default: ~/.local/state/wirerate/history.db)")
+	flags.StringVar(&f.history, "history", "", historyUsage)
 	flags.BoolVar(&f.noStore, "no-history", false, "keep nothing in the history")
 }
 

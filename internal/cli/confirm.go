@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,45 +23,25 @@ confirmed change back at any later time, files included.`,
   wirerate confirm 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
 	}
-	format := formatFlag(cmd, "text", "json")
-	state := cmd.Flags().String("state-dir", "", "`folder` of the journals (default: the system's)")
+	told := changeFlags(cmd)
 	anyway := cmd.Flags().Bool("anyway", false, "confirm though somebody else changed something: their values stay, the files are replaced")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		a, err := told(words)
 		if err != nil {
 			return err
 		}
-		id, target, err := idAndHost(args)
-		if err != nil {
-			return usage(err)
-		}
-		return confirmVerb(cmd.Context(), env, id, target, *state, form, *anyway)
+		return confirmVerb(cmd.Context(), env, a, *anyway)
 	}
 	return cmd
 }
 
-// idAndHost sorts the arguments of the verbs that take [ID] [HOST].
-func idAndHost(args []string) (id, target string, err error) {
-	for _, a := range args {
-		word, what := &target, "HOST"
-		if change.IsID(a) {
-			word, what = &id, "ID"
-		}
-		if *word != "" {
-			return "", "", fmt.Errorf("%s and %s: one %s at most", *word, a, what)
-		}
-		*word = a
-	}
-	return id, cmp.Or(target, "local"), nil
-}
-
-func confirmVerb(ctx context.Context, env *Env, id, target, stateDir, format string, anyway bool) error {
-	conn, dir, err := env.journals(ctx, target, stateDir)
+func confirmVerb(ctx context.Context, env *Env, a changeArgs, anyway bool) error {
+	conn, dir, err := env.journals(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	id, report, err := change.ConfirmID(ctx, conn, dir, id, anyway)
+	id, report, err := change.ConfirmID(ctx, conn, dir, a.id, anyway)
 	if errors.Is(err, change.ErrNoChange) {
 		return usage(err)
 	}
@@ -70,7 +49,7 @@ func confirmVerb(ctx context.Context, env *Env, id, target, stateDir, format str
 		return environment(err)
 	}
 	refused := len(report.Foreign) > 0 && !anyway
-	if format == "json" {
+	if a.format == "json" {
 		err = env.printJSON(struct {
 			Schema    int    `json:"schema"`
 			ID        string `json:"id"`

@@ -25,7 +25,7 @@ them when none is named. Quantities are in base units.`,
   wirerate export --format openmetrics -o wirerate.prom`,
 	}
 	format := formatFlag(cmd, "openmetrics", "csv", "json")
-	cmd.Flags().StringVar(&file, "history", "", "`file` of the history (default: ~/.local/state/wirerate/history.db)")
+	cmd.Flags().StringVar(&file, "history", "", historyUsage)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()

@@ -14,6 +14,8 @@ import (
 	"github.com/wirerate/wirerate/internal/store"
 )
 
+const historyUsage = "`file` of the history (default: ~/.local/state/wirerate/history.db)"
+
 func newHistoryCmd(env *Env) *cobra.Command {
 	var file string
 	var n int
@@ -26,7 +28,7 @@ absolute numbers: history compare sets the effects side by side.`,
 		Args: cobra.NoArgs,
 	}
 	format := formatFlag(cmd, "text", "json")
-	cmd.PersistentFlags().StringVar(&file, "history", "", "`file` of the history (default: ~/.local/state/wirerate/history.db)")
+	cmd.PersistentFlags().StringVar(&file, "history", "", historyUsage)
 	cmd.Flags().IntVarP(&n, "number", "n", 20, "how many; 0 for all")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		form, err := format()
@@ -189,7 +191,7 @@ func newReportCmd(env *Env) *cobra.Command {
   wirerate report 20260101-120000-ab12 --format html -o report.html`,
 	}
 	format := formatFlag(cmd, "text", "html", "markdown", "json")
-	cmd.Flags().StringVar(&file, "history", "", "`file` of the history (default: ~/.local/state/wirerate/history.db)")
+	cmd.Flags().StringVar(&file, "history", "", historyUsage)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/change"
-	"github.com/wirerate/wirerate/internal/host"
 )
 
 func newRollbackCmd(env *Env) *cobra.Command {
@@ -24,36 +22,31 @@ back at the next boot only (exit status 1).`,
   wirerate rollback 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
 	}
-	format := formatFlag(cmd, "text", "json")
-	state := cmd.Flags().String("state-dir", "", "`folder` of the journals (default: the system's)")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
+	told := changeFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		a, err := told(words)
 		if err != nil {
 			return err
 		}
-		id, target, err := idAndHost(args)
-		if err != nil {
-			return usage(err)
-		}
-		return rollbackVerb(cmd.Context(), env, id, target, *state, form)
+		return rollbackVerb(cmd.Context(), env, a)
 	}
 	return cmd
 }
 
-func rollbackVerb(ctx context.Context, env *Env, id, target, stateDir, format string) error {
-	conn, dir, err := env.journals(ctx, target, stateDir)
+func rollbackVerb(ctx context.Context, env *Env, a changeArgs) error {
+	conn, dir, err := env.journals(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	id, report, err := change.RollbackID(ctx, conn, dir, id)
+	id, report, err := change.RollbackID(ctx, conn, dir, a.id)
 	if err != nil {
 		if errors.Is(err, change.ErrNoChange) {
 			return usage(err)
 		}
 		return environment(err)
 	}
-	if format == "json" {
+	if a.format == "json" {
 		err = env.printJSON(struct {
 			Schema int    `json:"schema"`
 			ID     string `json:"id"`
@@ -83,21 +76,4 @@ func printRollback(env *Env, id string, r change.RollbackReport) error {
 	}
 	_, err := fmt.Fprintf(env.Stdout, "change %s is rolled back: %d restored, %d left\n", id, len(r.Restored), len(r.Foreign)+len(r.Kept))
 	return err
-}
-
-// journals connects to a host and tells where its journals are.
-func (e *Env) journals(ctx context.Context, target, stateDir string) (host.Conn, string, error) {
-	conn, err := e.open(ctx, target)
-	if err != nil {
-		return nil, "", err
-	}
-	if stateDir != "" {
-		return conn, filepath.Clean(stateDir), nil
-	}
-	place, err := change.Locate(ctx, conn)
-	if err != nil {
-		conn.Close()
-		return nil, "", environment(err)
-	}
-	return conn, place.Dir, nil
 }

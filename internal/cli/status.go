@@ -24,18 +24,13 @@ is rolled back, or shall never be, the folder can be removed.`,
   wirerate status ssh://root@server --json`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	format := formatFlag(cmd, "text", "json")
-	state := cmd.Flags().String("state-dir", "", "`folder` of the journals (default: the system's)")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
+	told := changeFlags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		a, err := told(words)
 		if err != nil {
 			return err
 		}
-		_, target, err := idAndHost(args)
-		if err != nil {
-			return usage(err)
-		}
-		return statusVerb(cmd.Context(), env, target, *state, form)
+		return statusVerb(cmd.Context(), env, a)
 	}
 	return cmd
 }
@@ -59,8 +54,8 @@ type hostStatus struct {
 	Drift   []change.Drift `json:"drift"`
 }
 
-func statusVerb(ctx context.Context, env *Env, target, stateDir, format string) error {
-	conn, dir, err := env.journals(ctx, target, stateDir)
+func statusVerb(ctx context.Context, env *Env, a changeArgs) error {
+	conn, dir, err := env.journals(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -91,7 +86,7 @@ func statusVerb(ctx context.Context, env *Env, target, stateDir, format string) 
 		damaged = damaged || e.Problem != "" && e.State != change.RolledBack
 		s.Changes = append(s.Changes, c)
 	}
-	if format == "json" {
+	if a.format == "json" {
 		err = env.printJSON(s)
 	} else {
 		err = printStatus(env, s)
