@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/weblog"
 )
@@ -24,12 +24,26 @@ type weblogView struct {
 	Shares                                      []shareRow
 	Differ                                      string // where the two distributions differ most
 	Upstream                                    []upstreamRow
+	Rates                                       []rateRow
+	Read                                        []readTable
+	AllNotes                                    []string
+	Open                                        bool // an interval has no end
 	Trial                                       *view
 }
 
 // shareRow is the share of the requests below a time, before and after where
 // there are two.
 type shareRow struct{ Under, Before, After, Change string }
+
+type rateRow struct{ Name, Rate string }
+
+// readTable is what was read of the logs of one side.
+type readTable struct {
+	Title   string
+	Inputs  []weblog.InputReport
+	Skipped []weblog.Skip
+	Why     []string
+}
 
 type upstreamRow struct{ Name, Behind, Outside string }
 
@@ -55,15 +69,25 @@ func WeblogTrialHTML(w io.Writer, r *weblog.Report, trial Result) error {
 
 func weblogPage(w io.Writer, r *weblog.Report, trial *view) error {
 	v := weblogView{Report: r, Headline: weblogHeadline(r), Groups: groupTables(r.Groups), Trial: trial, Shares: shareRows(r), Upstream: upstreamRows(r.Upstream),
+		Rates: rateRows(r.Rate), Read: readTables(r), AllNotes: r.Notes,
 		Cumulative: template.HTML(cumulativeChart(r)), Histogram: template.HTML(histogramChart(r)), Timeline: template.HTML(timelineChart(r))}
 	if r.Clock != nil {
 		from, to := r.Clock.Span()
 		v.Span = from.Format("2006-01-02 15:04") + " to " + to.Format("2006-01-02 15:04 MST")
 	}
 	c := r.Comparison
+	if c != nil {
+		v.AllNotes = slices.Clone(r.Notes)
+		for _, n := range c.Before.Notes {
+			v.AllNotes = append(v.AllNotes, "before: "+n)
+		}
+		v.AllNotes = append(v.AllNotes, c.Notes...)
+	}
 	if c == nil {
 		for _, p := range slices.SortedFunc(maps.Keys(r.Intervals), byNumber) {
-			v.Percentiles = append(v.Percentiles, percentileRow{Name: "p" + p, After: estimateWords(r.Intervals[p])})
+			e := r.Intervals[p]
+			v.Open = v.Open || e.Low == nil || e.High == nil
+			v.Percentiles = append(v.Percentiles, percentileRow{Name: "p" + p, After: estimateWords(e)})
 		}
 		return writePage(w, "weblog", v)
 	}
@@ -74,6 +98,32 @@ func weblogPage(w io.Writer, r *weblog.Report, trial *view) error {
 		v.Matched, v.MatchedChart = shiftRows(c.Matched.Shifts), template.HTML(shiftChart(c.Matched.Shifts, c.Margin))
 	}
 	return writePage(w, "weblog", v)
+}
+
+// readTables say what was read and what was not.
+func readTables(r *weblog.Report) []readTable {
+	table := func(title string, r *weblog.Report) readTable {
+		t := readTable{Title: title, Inputs: r.Inputs, Skipped: r.Examples}
+		for _, why := range slices.Sorted(maps.Keys(r.SkippedFor)) {
+			t.Why = append(t.Why, strings.ReplaceAll(why, "_", " ")+" "+count(r.SkippedFor[why]))
+		}
+		return t
+	}
+	if r.Comparison == nil {
+		return []readTable{table("What was read", r)}
+	}
+	return []readTable{table("What was read: after", r), table("What was read: before", r.Comparison.Before)}
+}
+
+func rateRows(r *weblog.Rate) []rateRow {
+	if r == nil {
+		return nil
+	}
+	var out []rateRow
+	for _, p := range slices.SortedFunc(maps.Keys(r.Percentiles), byNumber) {
+		out = append(out, rateRow{"p" + p, sizeOf(r.Percentiles[p]) + "/s"})
+	}
+	return out
 }
 
 // chance prints a probability.
@@ -121,8 +171,12 @@ func upstreamRows(u *weblog.Upstream) []upstreamRow {
 
 func weblogHeadline(r *weblog.Report) string {
 	switch c := r.Comparison; {
+	case r.Requests == 0 && r.Filtered > 0:
+		return "No request passes the filters"
 	case r.Requests == 0:
 		return "No request was read"
+	case r.Requests == 1 && c == nil:
+		return fmt.Sprintf("One request took %s", longSeconds(r.Percentiles["95"]))
 	case c == nil:
 		return fmt.Sprintf("95%% of %s requests took at most %s", count(r.Requests), longSeconds(r.Percentiles["95"]))
 	default:
@@ -319,49 +373,13 @@ func histogramChart(r *weblog.Report) string {
 func percentTick(share float64) string { return strconv.FormatFloat(share*100, 'g', 2, 64) + "%" }
 func secondsTick(s float64) string     { return strconv.FormatFloat(s, 'g', 3, 64) + " s" }
 
-// timelineChart draws the mean request time and the number of requests.
-func timelineChart(r *weblog.Report) string {
-	t := r.Timeline
-	if t == nil || len(t.Points) < 2 {
-		return ""
-	}
-	first, last := t.Points[0].At, t.Points[len(t.Points)-1].At+t.Step
-	x := func(at int64) float64 { return float64(at-first) / float64(last-first) }
-	most, slowest := uint64(1), 0.0
-	for _, p := range t.Points {
-		most, slowest = max(most, p.Requests), max(slowest, p.Mean)
-	}
-	if slowest == 0 {
-		slowest = 1
-	}
-	const half, gap = 90.0, 26.0
-	var c canvas
-	c.text("t", "start", 0, 14, "mean request time")
-	c.text("s", "end", 1, 14, "at most "+longSeconds(slowest))
-	c.text("t", "start", 0, gap+half+gap, fmt.Sprintf("requests in %s", time.Duration(t.Step)*time.Second))
-	c.text("s", "end", 1, gap+half+gap, "at most "+count(most))
-	bottom := 2*(gap+half) + 14
-	for _, p := range t.Points {
-		h := half * p.Mean / slowest
-		c.bar("column a1", x(p.At), x(p.At+t.Step), gap+half-h, h)
-		h = half * float64(p.Requests) / float64(most)
-		c.bar("column a2", x(p.At), x(p.At+t.Step), bottom-h, h)
-	}
-	c.line("track", 0, gap+half, 1, gap+half)
-	c.line("track", 0, bottom, 1, bottom)
-	stamp := func(at int64) string { return time.Unix(at, 0).UTC().Format("01-02 15:04") }
-	c.text("s", "start", 0, bottom+16, stamp(first))
-	c.text("s", "end", 1, bottom+16, stamp(last)+" UTC")
-	return c.chart(bottom+24, "mean request time and requests over time")
-}
-
 func groupTables(groups []weblog.Group) []groupTable {
 	var out []groupTable
 	for _, g := range groups {
 		if len(out) == 0 || out[len(out)-1].By != g.By {
 			out = append(out, groupTable{By: g.By})
 		}
-		row := groupRow{Name: g.Name, Requests: count(g.Requests), Share: percent(g.Share), Mean: longSeconds(g.Mean), P50: "–", P95: "–"}
+		row := groupRow{Name: g.Name, Requests: count(g.Requests), Share: fmt.Sprintf("%.2f%%", 100*g.Share), Mean: longSeconds(g.Mean), P50: "–", P95: "–"}
 		if v, ok := g.Percentiles["50"]; ok {
 			row.P50 = longSeconds(v)
 		}

@@ -3,6 +3,7 @@ package weblog
 import (
 	"errors"
 	"os"
+	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -11,6 +12,7 @@ import (
 // row is one request in a Parquet file. Absent values are null.
 type row struct {
 	Time     *int64   `parquet:"time_unix_s"`
+	Moment   *int64   `parquet:"time,timestamp(millisecond:local)"` // ms since 1970; a time in UTC without a zone, which DuckDB needs no other module for
 	Duration float64  `parquet:"duration_s"`
 	Upstream *float64 `parquet:"upstream_s"`
 	Status   int32    `parquet:"status"` // 0: not known or no answer
@@ -50,11 +52,12 @@ func CreateParquet(name string) (*Parquet, error) {
 
 // add appends a request.
 func (p *Parquet) add(r *request) {
-	line := row{Duration: inSeconds(float64(r.us)), Status: int32(r.status), Method: string(r.method), Path: string(r.path),
-		Protocol: string(r.proto), Client: string(r.client), Cache: string(r.cache)}
+	line := row{Duration: inSeconds(float64(r.us)), Status: int32(r.status), Method: cellText(r.method), Path: cellText(r.path),
+		Protocol: cellText(r.proto), Client: cellText(r.client), Cache: cellText(r.cache)}
 	if r.hasStamp {
 		unix := r.stamp.unix
-		line.Time = &unix
+		ms := unix * 1000
+		line.Time, line.Moment = &unix, &ms
 	}
 	if r.hasUpstream {
 		s := inSeconds(float64(r.upstream))
@@ -67,6 +70,18 @@ func (p *Parquet) add(r *request) {
 	if p.rows = append(p.rows, line); len(p.rows) == rowBatch {
 		p.flush()
 	}
+}
+
+// cellText is a log's text as UTF-8 that shows on any terminal, with what is neither
+// escaped. One byte that is not UTF-8 would keep DuckDB from reading the whole file.
+func cellText(b []byte) string {
+	for _, c := range b {
+		if c < 0x20 || c > 0x7e {
+			// A backslash stays one: servers escape with it, too.
+			return strings.ReplaceAll(Escape(string(b), len(b)), `\\`, `\`)
+		}
+	}
+	return string(b)
 }
 
 func (p *Parquet) flush() {

@@ -63,14 +63,23 @@ func TestDuckDBReadsParquet(t *testing.T) {
 	if err := exec.Command(python, "-c", "import duckdb").Run(); err != nil {
 		t.Skipf("%s has no duckdb module (make tools installs it; WIRERATE_PYTHON names another python): %v", python, err)
 	}
-	name, s := writeParquet(t, synthetic(t, Synthetic{Lines: 5000, Seed: 9}))
-	query := fmt.Sprintf(`import duckdb; print(*duckdb.sql("select count(*), sum(bytes)::bigint, count(*) filter (duration_s < 0.1), count(*) filter (status = 404) from '%s'").fetchall()[0])`, name)
+	const bad = "192.0.2.1 - - [01/Mar/2024:00:00:30 +0000] \"GET /\xff\x00\u202e\\x22 HTTP/1.1\" 405 5 \"-\" \"-\" 0.100\n"
+	name, s := writeParquet(t, synthetic(t, Synthetic{Lines: 5000, Seed: 9})+bad)
+	query := fmt.Sprintf(`import duckdb; print(*duckdb.sql("select count(*), sum(bytes)::bigint, count(*) filter (duration_s < 0.1), count(*) filter (status = 404), typeof(min(time)), max(epoch(time)::bigint - time_unix_s), min(time), max(path) filter (status = 405) from '%s'").fetchall()[0])`, name)
 	out, err := exec.Command(python, "-c", query).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	want := fmt.Sprintln(s.Requests, s.Bytes, s.Times().under(100_000), s.Status[404])
+	want := fmt.Sprintln(s.Requests, s.Bytes, s.Times().under(100_000), s.Status[404], "TIMESTAMP", 0, "2024-03-01 00:00:00", `/\xff\x00\u202e\x22`)
 	if string(out) != want {
 		t.Errorf("DuckDB says %s, the log holds %s", out, want)
+	}
+}
+
+func TestCellText(t *testing.T) {
+	for in, want := range map[string]string{"/a b": "/a b", `/\x22`: `/\x22`, "/é": "/é", "\xff": `\xff`, "\x1b[2J": `\x1b[2J`, "a\u202eb": `a\u202eb`, "": ""} {
+		if got := cellText([]byte(in)); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
 	}
 }
