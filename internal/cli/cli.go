@@ -42,7 +42,7 @@ type Env struct {
 // Main runs the program and returns its exit status.
 func Main() int {
 	host.ServeIfAgent()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	env := &Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
 	if !term.IsTerminal(int(os.Stdout.Fd())) {
