@@ -129,6 +129,7 @@ back, and proves each setting's share of the gain by experiment.`,
 	root.SetErr(env.Stderr)
 	root.PersistentFlags().StringVar(&env.SSH.ConfigFile, "ssh-config", "", "ssh_config(5) `file` for ssh:// hosts (default: your own)")
 	root.AddCommand(verbs(env)...)
+	root.SetHelpCommand(helpCmd(root))
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate(versionText())
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
@@ -136,6 +137,22 @@ back, and proves each setting's share of the gain by experiment.`,
 		return usagef("%w; see %s --help", err, cmd.CommandPath())
 	})
 	return root
+}
+
+// helpCmd is cobra's own but for the exit status where there is no such verb.
+func helpCmd(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Show the help of a verb",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, _, err := root.Find(args)
+			if err != nil {
+				return err
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	}
 }
 
 // exitError carries the exit status of an error.
