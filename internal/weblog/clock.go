@@ -31,7 +31,12 @@ func (c *clock) parse(b []byte) (stamp, bool) {
 	if len(b) > 0 && b[0] == '[' {
 		b = bytes.Trim(b, "[]")
 	}
-	if string(b) == string(c.text[:c.length]) && c.length > 0 {
+	if len(b) == c.length && len(b) == commonTime {
+		last := c.text[:]
+		if word(b, 0) == word(last, 0) && word(b, 8) == word(last, 8) && word(b, 16) == word(last, 16) && word(b, commonTime-8) == word(last, commonTime-8) {
+			return c.last, true
+		}
+	} else if string(b) == string(c.text[:c.length]) && c.length > 0 {
 		return c.last, true
 	}
 	t, ok := c.read(b)

@@ -35,64 +35,82 @@ func newKnownPaths() *knownPaths {
 	return t
 }
 
-// find returns the place of the path, which has room for a word behind it, and
-// whether it is taken by it. It is nil for paths that are too long.
+// find returns the place of the path, which has room behind it, and makes it that
+// of the path if it was another's. It is nil for paths that are too long.
 func (t *knownPaths) find(path []byte, depth int) *knownPath {
-	n := len(path)
-	if cap(path) < n+8 {
+	if cap(path) < maxKnown {
 		return nil
 	}
-	whole := path[:n+8]
-	var words [maxKnown / 8]uint64
-	count, hash := 0, uint64(0)
-	for i := 0; i < n; i += 8 {
-		if count == len(words) {
-			return nil
-		}
-		x := word(whole, i)
-		if q := equalBytes(x, '?'*lowBits); q != 0 {
-			n = min(n, i+bits.TrailingZeros64(q)/8)
-		}
-		if n-i < 8 {
-			x &= 1<<(uint(n-i)*8) - 1
-		}
-		x &^= digitsIn(x) >> 7 * 0x0f
-		words[count] = x
-		count++
-		hash = (hash ^ x) * mixer
-		hash ^= hash >> 32
+	// All words of a half are looked at, whatever the path's length: a loop that
+	// ends with the path costs a mispredicted branch each time.
+	whole := (*[maxKnown]byte)(path[:maxKnown])
+	n, query := len(path), questionMarks(whole[:32])
+	if n > 32 {
+		query |= questionMarks(whole[32:]) << 32
 	}
-	p := &t[(hash^uint64(n))*mixer>>55]
-	if p.exact || !p.is(n, &words, count) {
+	if n > maxKnown && query == 0 {
+		return nil
+	}
+	n = min(n, bits.TrailingZeros64(query))
+	var words [maxKnown / 8]uint64
+	keep := onesThenZeros[maxKnown-n:][:maxKnown]
+	hash := uint64(n) + withoutDigits(whole[:32], keep[:32], words[:4])
+	if n > 32 {
+		hash += withoutDigits(whole[32:], keep[32:], words[4:]) * mixer
+	}
+	p := &t[hash*mixer>>55]
+	if p.exact || p.length != n || p.words != words {
 		p.learn(path[:n], words, depth)
 		return p
 	}
 	if !p.keeps {
 		return p
 	}
-	hash = 0
-	for i := range count {
-		words[i] |= word(whole, i*8) & p.kept[i]
+	hash = uint64(n)
+	for i := range words {
+		words[i] |= word(path, i*8) & p.kept[i]
 		hash = (hash ^ words[i]) * mixer
 		hash ^= hash >> 32
 	}
-	q := &t[(hash^uint64(n)^1<<32)*mixer>>55]
-	if !q.exact || !q.is(n, &words, count) {
+	q := &t[hash*mixer>>55]
+	if !q.exact || q.length != n || q.words != words {
 		*q = knownPath{length: n, words: words, exact: true}
 	}
 	return q
 }
 
-func (p *knownPath) is(n int, words *[maxKnown / 8]uint64, count int) bool {
-	if p.length != n {
-		return false
+// onesThenZeros has, from maxKnown-n on, all bits of n bytes set and none behind.
+var onesThenZeros = newOnesThenZeros()
+
+func newOnesThenZeros() (b [2 * maxKnown]byte) {
+	for i := range maxKnown {
+		b[i] = 0xff
 	}
-	var differs uint64
-	for i := range count {
-		differs |= p.words[i] ^ words[i]
-	}
-	return differs == 0
+	return b
 }
+
+// questionMarks returns a bit for each of 32 bytes that is a question mark.
+func questionMarks(b []byte) uint64 {
+	const marks = '?' * lowBits
+	_ = b[:32]
+	return gather(equalBytes(word(b, 0), marks)) | gather(equalBytes(word(b, 8), marks))<<8 |
+		gather(equalBytes(word(b, 16), marks))<<16 | gather(equalBytes(word(b, 24), marks))<<24
+}
+
+// withoutDigits puts into to those of 32 bytes that keep has set, with zeros for
+// digits, and returns a hash of them.
+func withoutDigits(b, keep []byte, to []uint64) (hash uint64) {
+	_, _, _ = b[:32], keep[:32], to[:4]
+	to[0] = zeroDigits(word(b, 0) & word(keep, 0))
+	to[1] = zeroDigits(word(b, 8) & word(keep, 8))
+	to[2] = zeroDigits(word(b, 16) & word(keep, 16))
+	to[3] = zeroDigits(word(b, 24) & word(keep, 24))
+	hash = ((to[0]*mixer+to[1])*mixer+to[2])*mixer + to[3]
+	return hash ^ hash>>32
+}
+
+// zeroDigits turns the digits of x to zeros.
+func zeroDigits(x uint64) uint64 { return x &^ (digitsIn(x) >> 7 * 0x0f) }
 
 // learn makes p the place of the path, whose words with zeros for digits are
 // given.
