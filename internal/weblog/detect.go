@@ -61,11 +61,11 @@ func detectEither(sample []byte, later func() []byte, unit Unit) (*Format, error
 func detectLines(lines [][]byte, unit Unit) (*Format, error) {
 	for _, l := range lines[:min(len(lines), 8)] {
 		if hasPrefix(l, "#Fields:") || hasPrefix(l, "#Version:") || hasPrefix(l, "#Software:") {
-			return w3cFormat(unit), nil
+			return w3cFormat(unit), slowW3C(lines, unit)
 		}
 	}
-	if f := headedFormat(lines, unit); f != nil {
-		return f, nil
+	if f, err, ok := headedFormat(lines, unit); ok {
+		return f, err
 	}
 	if f, err, ok := detectJSON(lines, unit); ok {
 		return f, err
@@ -80,6 +80,25 @@ func detectLines(lines [][]byte, unit Unit) (*Format, error) {
 		return f, err
 	}
 	return infer(lines, unit)
+}
+
+// slowW3C returns an error if the time-taken of unknown software, taken to be in
+// seconds, would make most requests slow.
+func slowW3C(lines [][]byte, unit Unit) error {
+	slow, requests := 0, 0
+	w := newWorker(w3cFormat(unit), &Options{})
+	for _, l := range lines {
+		if w.line(l) != faultNone || l[0] == '#' || w.format.Unit != decimalSeconds {
+			continue
+		}
+		if requests++; w.req.us >= slowSample {
+			slow++
+		}
+	}
+	if requests < 2 || 2*slow <= requests {
+		return nil
+	}
+	return errors.New("time-taken does not say its unit, and in seconds most requests would be slow: say --unit s or --unit ms")
 }
 
 // sampleLines returns the whole lines of the sample that are not blank.

@@ -26,7 +26,7 @@ func detectJSON(lines [][]byte, unit Unit) (f *Format, err error, ok bool) {
 	}
 	has := func(keys ...string) bool {
 		for _, k := range keys {
-			if _, ok := seen.names[k]; !ok {
+			if _, ok := seen.names[keyName(k)]; !ok {
 				return false
 			}
 		}

@@ -266,6 +266,21 @@ var formatCases = []struct {
 		want: seen{US: 83412, Status: 200, Size: 46, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.1"}},
 	{name: "begin and end in RFC 3339", line: `{"method":"GET","status":200,"start_time":"2024-03-01T00:00:00.900Z","end_time":"2024-03-01T00:00:01.1Z"}`,
 		want: seen{US: 200000, Status: 200, Size: -1, Unix: 1709251200, Method: "GET"}},
+	// Microsoft.AspNetCore.HttpLogging.W3CLoggingMiddleware: total milliseconds with a fraction
+	{name: "Kestrel's W3C logger", line: "#Version: 1.0\n#Start-Date: 2024-03-01 00:00:00\n#Fields: date time c-ip cs-method cs-uri-stem sc-status time-taken\n2024-03-01 00:00:00 10.0.0.3 POST /f 200 83.4121",
+		want: seen{US: 83412, Status: 200, Size: -1, Unix: 1709251200, Method: "POST", Path: "/f", Client: "10.0.0.3"}},
+	// https://docs.aws.amazon.com/athena/latest/ug/application-load-balancer-logs.html
+	{name: "a load balancer's three times, by name", line: "time,client_ip,request_processing_time,target_processing_time,response_processing_time,elb_status_code\n2024-03-01T00:00:00Z,192.0.2.7,0.001,0.08,0.002,200",
+		want: seen{US: 83000, Status: 200, Size: -1, Unix: 1709251200, Client: "192.0.2.7"}},
+	{name: "CloudFront's fields, by name", line: "date,time,x_edge_location,c_ip,cs_method,sc_status,time_taken\n2024-03-01,00:00:00,FRA2,192.0.2.7,GET,200,0.083",
+		want: seen{US: 83000, Status: 200, Size: -1, Method: "GET", Client: "192.0.2.7"}},
+	// https://min.io/docs/minio/linux/operations/monitoring/minio-logging.html
+	{name: "MinIO's audit log", line: `{"version":"1","time":"2024-03-01T00:00:00Z","api":{"name":"GetObject","status":"OK","statusCode":200,"rx":0,"tx":5,"timeToFirstByte":"100ns","timeToResponse":"83412000ns"},"remotehost":"192.0.2.7"}`,
+		want: seen{US: 83412, Status: 200, Size: 5, Unix: 1709251200, Client: "192.0.2.7"}},
+	{name: "known names with hyphens, in an object", line: `{"access":{"response-code":200,"remote-addr":"192.0.2.7","request-uri":"/a","request-method":"GET"},"latency":"83.412ms"}`,
+		want: seen{US: 83412, Status: 200, Size: -1, Method: "GET", Path: "/a", Client: "192.0.2.7"}},
+	{name: "known name in an object", line: `{"level":"info","http":{"method":"GET","url":"/a","responseCode":200,"latency":"83.412ms"}}`,
+		want: seen{US: 83412, Status: 200, Size: -1, Method: "GET", Path: "/a"}},
 	// https://linkerd.io/2/features/access-logging/
 	{name: "Linkerd", line: `{"client.addr":"192.0.2.1:4","method":"GET","processing_ns":"11","status":200,"timestamp":"2024-03-01T00:00:00Z","total_ns":"83412999","uri":"/a"}`,
 		want: seen{US: 83412, Status: 200, Size: -1, Unix: 1709251200, Method: "GET", Path: "/a"}},
@@ -348,6 +363,7 @@ func TestDetectAsksWhatItCannotKnow(t *testing.T) {
 		{`192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.0" 200 5 83412`, "say --unit us"},
 		{`192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.0" 200 5 "-" "x"`, "found no column with the request time"},
 		{`{"duration":12.5,"status":200,"path":"/"}`, "say --unit"},
+		{"#Fields: date time sc-status time-taken\n2024-03-01 00:00:00 200 83.4\n2024-03-01 00:00:00 200 3.4", "say --unit s or --unit ms"},
 		// Caddy writes whole numbers where it was told to write ms or ns, Envoy no fractions
 		{`{"ts":1709251200.5,"request":{"method":"GET","uri":"/"},"duration":22,"status":200}`, "say --unit"},
 		{`{"duration":0.5,"response_code":200,"bytes_sent":5}`, "say --unit"},

@@ -2,6 +2,7 @@ package weblog
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -10,8 +11,9 @@ import (
 const byteOrderMark = "\xef\xbb\xbf"
 
 // headedFormat finds the format of columns whose first line names them, as
-// spreadsheets, databases and Google Cloud Storage write them; nil if it does not.
-func headedFormat(lines [][]byte, unit Unit) *Format {
+// spreadsheets, databases and Google Cloud Storage write them; ok is false if it does
+// not.
+func headedFormat(lines [][]byte, unit Unit) (f *Format, err error, ok bool) {
 	for _, sep := range []byte(",\t;|") {
 		names := headerNames(lines[0], sep)
 		if len(names) < 3 || len(lines) < 2 {
@@ -37,15 +39,22 @@ func headedFormat(lines [][]byte, unit Unit) *Format {
 		if 2*rows < len(lines)-1 {
 			continue
 		}
-		f, err := seen.keyedFormat("columns", unit, func(keys map[role]string) extractor { return headedPlan(names, keys, sep) })
-		if err != nil {
+		d, _, unknown := seen.durationKey(unit)
+		if d.name == "" {
 			continue
+		}
+		if unknown != nil {
+			return nil, fmt.Errorf("column %w", unknown), true
+		}
+		f, err = seen.keyedFormat("columns", unit, func(keys map[role]string) extractor { return headedPlan(names, keys, sep) })
+		if err != nil {
+			return nil, err, true
 		}
 		f.Name = "columns named by the first line"
 		f.directives, f.header = true, string(lines[0])
-		return f
+		return f, nil, true
 	}
-	return nil
+	return nil, nil, false
 }
 
 // headerNames returns the names in a header line, nil if it is none.

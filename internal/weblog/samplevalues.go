@@ -30,6 +30,10 @@ var durationKeys = []durationKey{
 	{"event.duration", Nanoseconds},
 	// Azure Application Gateway and Front Door; whole numbers were milliseconds once
 	{"properties.timetaken", decimalSeconds}, {"timetaken", decimalSeconds},
+	// https://docs.aws.amazon.com/athena/latest/ug/application-load-balancer-logs.html
+	{"target_processing_time", Seconds}, {"backend_processing_time", Seconds},
+	// MinIO's audit log
+	{"timetoresponse", UnitUnknown},
 	{"time_elapsed", UnitUnknown}, {"elapsed_time", UnitUnknown}, {"request_duration", UnitUnknown}, {"total_duration", UnitUnknown},
 	{"duration", UnitUnknown}, {"latency", UnitUnknown}, {"elapsed", UnitUnknown}, {"took", UnitUnknown}, {"response_time", UnitUnknown},
 	{"responsetime", UnitUnknown}, {"time_taken", UnitUnknown}, {"total_time", UnitUnknown}, {"process_time", UnitUnknown}, {"req_time", UnitUnknown}, {"taken", UnitUnknown},
@@ -40,20 +44,26 @@ var durationKeys = []durationKey{
 var otherKeys = map[role][]string{
 	roleUpstream: {"upstream_response_time", "upstream_time", "urt", "upstreamtime", "tr", "latencies.proxy", "properties.serverresponselatency", "upstream_duration", "upstream_service_time", "backend_time", "integrationlatency", "originresponsedurationms"},
 	roleTime:     {"time", "timestamp", "@timestamp", "ts", "time_local", "time_iso8601", "datetime", "date_time", "start_time", "date", "msec", "started_at", "edgestarttimestamp", "time_micros"},
-	roleClient:   {"remote_addr", "remote_ip", "client_ip", "clientip", "client", "remoteip", "host", "ip", "fwd", "httprequest.remoteip", "remote", "clientaddr", "source.ip", "client.ip", "properties.clientip", "req.remoteaddress", "remote_address", "address", "x_forwarded_for", "http_x_forwarded_for", "c_ip", "c-ip", "cliip"},
+	roleClient:   {"remote_addr", "remote_ip", "client_ip", "clientip", "client", "remoteip", "host", "ip", "fwd", "httprequest.remoteip", "remote", "clientaddr", "source.ip", "client.ip", "properties.clientip", "req.remoteaddress", "remote_address", "address", "x_forwarded_for", "http_x_forwarded_for", "c_ip", "cliip", "remotehost"},
 	roleRequest:  {"request", "http_request", "req"},
-	roleMethod:   {"method", "request_method", "http_method", "requestmethod", "httprequest.requestmethod", "verb", "http.request.method", "request.method", "req.method", "properties.httpmethod", "clientrequestmethod", "httpmethod", "cs_method", "cs-method", "reqmethod"},
-	rolePath:     {"uri", "request_uri", "path", "url", "request_path", "uri_path", "http_path", "httprequest.requesturl", "url.path", "url.original", "request.uri", "req.url", "properties.requesturi", "clientrequesturi", "resourcepath", "cs_uri_stem", "cs-uri-stem", "cs_uri", "reqpath"},
+	roleMethod:   {"method", "request_method", "http_method", "requestmethod", "httprequest.requestmethod", "verb", "http.request.method", "request.method", "req.method", "properties.httpmethod", "clientrequestmethod", "httpmethod", "cs_method", "reqmethod"},
+	rolePath:     {"uri", "request_uri", "path", "url", "request_path", "uri_path", "http_path", "httprequest.requesturl", "url.path", "url.original", "request.uri", "req.url", "properties.requesturi", "clientrequesturi", "resourcepath", "cs_uri_stem", "cs_uri", "reqpath"},
 	roleProto:    {"protocol", "proto", "server_protocol", "http_version", "httprequest.protocol", "request.proto"},
-	roleStatus:   {"status", "status_code", "statuscode", "response_code", "code", "httprequest.status", "http.response.status_code", "response.status", "response_status", "http_status", "res.statuscode", "properties.httpstatus", "properties.httpstatuscode", "edgeresponsestatus", "sc_status", "sc-status"},
-	roleBytes:    {"body_bytes_sent", "bytes_sent", "bytes", "size", "response_size", "bytes_read", "bytes_out", "responsesize", "httprequest.responsesize", "http.response.body.bytes", "response.size", "response_body_size", "resp_size", "res.contentlength", "properties.sentbytes", "properties.responsebytes", "edgeresponsebytes", "sc_bytes", "sc-bytes"},
+	roleStatus:   {"status", "status_code", "statuscode", "response_code", "code", "httprequest.status", "http.response.status_code", "response.status", "response_status", "http_status", "res.statuscode", "properties.httpstatus", "properties.httpstatuscode", "edgeresponsestatus", "sc_status", "elb_status_code"},
+	roleBytes:    {"body_bytes_sent", "bytes_sent", "bytes", "size", "response_size", "bytes_read", "bytes_out", "responsesize", "httprequest.responsesize", "http.response.body.bytes", "response.size", "response_body_size", "resp_size", "res.contentlength", "properties.sentbytes", "properties.responsebytes", "edgeresponsebytes", "sc_bytes", "sent_bytes", "api.tx"},
 	roleEnd:      {"termination_state", "response_flags"},
 	roleCache:    {"upstream_cache_status", "cache", "cache_status", "cachestatus", "properties.cachestatus", "cachecachestatus"},
 }
 
-// sampleValues are the values of every key in a sample, by lower-case key.
+// keyName is a key as keys are compared: programs write responseTime, response_time
+// and response-time.
+func keyName(key string) string {
+	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
+}
+
+// sampleValues are the values of every key in a sample, by keyName.
 type sampleValues struct {
-	names  map[string]string // lower-case key -> key as written
+	names  map[string]string // keyName -> key as written
 	values map[string][]string
 }
 
@@ -61,7 +71,7 @@ func (s *sampleValues) add(key, value string) {
 	if s.names == nil {
 		s.names, s.values = map[string]string{}, map[string][]string{}
 	}
-	low := strings.ToLower(key)
+	low := keyName(key)
 	if _, ok := s.names[low]; !ok {
 		s.names[low] = key
 	}
@@ -88,6 +98,12 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit, extractorOf func(keys
 		delete(keys, roleTime)
 	} else if ok && d.name == "service" && u == UnitUnknown {
 		keys[roleDuration2] = connect // Heroku's router counts it apart
+	} else if d.name == "targetprocessingtime" || d.name == "backendprocessingtime" { // load balancers of AWS have three
+		for r, k := range map[role]string{roleDuration2: "requestprocessingtime", roleDuration3: "responseprocessingtime"} {
+			if n, ok := s.names[k]; ok {
+				keys[r] = n
+			}
+		}
 	}
 	f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, between: between, ex: extractorOf(keys), early: earlyOf(keys)}
 	for r := range keys {
@@ -98,6 +114,8 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit, extractorOf func(keys
 	switch second := Escape(keys[roleDuration2], 64); {
 	case between:
 		f.Note = fmt.Sprintf("the request time is that from %q to %q", second, name)
+	case keys[roleDuration3] != "":
+		f.Note = fmt.Sprintf("the request time is %q, %q and %q in %s", second, name, Escape(keys[roleDuration3], 64), u.label())
 	case second != "":
 		f.Note = fmt.Sprintf("the request time is %q and %q in %s", second, name, u.label())
 	case strings.HasSuffix(d.name, "tofirstbytems"):
@@ -111,11 +129,15 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit, extractorOf func(keys
 func (s *sampleValues) durationKey(unit Unit) (durationKey, Unit, error) {
 	nginx := s.likeNginx()
 	most := 0
-	known := append(slices.Clip(durationKeys), s.telling()...)
+	known := append(slices.Clone(durationKeys), s.telling()...)
 	if _, to := s.moments(); to != "" {
 		known = append(known, durationKey{to, Seconds})
 	}
 	known = append(known, durationKey{"edgetimetofirstbytems", Milliseconds})
+	known = append(known, s.nested()...)
+	for i := range known {
+		known[i].name = keyName(known[i].name)
+	}
 	for _, d := range known {
 		if s.numeric(d.name) {
 			most = max(most, len(s.values[d.name]))
@@ -148,6 +170,37 @@ func (s *sampleValues) durationKey(unit Unit) (durationKey, Unit, error) {
 	return durationKey{}, UnitUnknown, nil
 }
 
+// nested returns the keys within objects whose last part is a known name that no
+// other one has.
+func (s *sampleValues) nested() []durationKey {
+	var out []durationKey
+	for _, d := range durationKeys {
+		if len(d.name) <= 2 || strings.Contains(d.name, ".") {
+			continue
+		}
+		if low := s.within(keyName(d.name)); low != "" {
+			out = append(out, durationKey{low, d.unit})
+		}
+	}
+	return out
+}
+
+// within returns the one key in an object whose last part is k, "" if there is none
+// or several.
+func (s *sampleValues) within(k string) string {
+	found := ""
+	for low := range s.names {
+		if !strings.HasSuffix(low, "."+k) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = low
+	}
+	return found
+}
+
 // momentKeys are names of when a request began and ended.
 var momentKeys = [][2]string{
 	// https://developers.cloudflare.com/logs/logpush/logpush-job/datasets/zone/http_requests/
@@ -160,6 +213,7 @@ var momentKeys = [][2]string{
 // than in seconds.
 func (s *sampleValues) moments() (from, to string) {
 	for _, pair := range momentKeys {
+		pair[0], pair[1] = keyName(pair[0]), keyName(pair[1])
 		good, fine := 0, false
 		for i, v := range s.values[pair[1]] {
 			if i >= len(s.values[pair[0]]) {
@@ -184,13 +238,21 @@ func (s *sampleValues) otherFields(duration string) map[role]string {
 	keys, request := map[role]string{}, ""
 	for r := range numRoles {
 		for _, k := range otherKeys[r] {
+			k = keyName(k)
 			n, ok := s.names[k]
 			if !ok && r != roleRequest {
-				k = duration[:strings.LastIndexByte(duration, '.')+1] + k // next to the time in an object
-				n, ok = s.names[k]
+				last := k
+				k = duration[:strings.LastIndexByte(duration, '.')+1] + last // next to the time in an object
+				if n, ok = s.names[k]; !ok {
+					k = s.within(last)
+					n, ok = s.names[k]
+				}
 			}
 			if ok && r == roleClient && !s.looksLike(k, startsWithAddress) {
 				continue // host and client may be names of servers
+			}
+			if ok && (r == roleStatus && !s.looksLike(k, isStatus) || r == roleBytes && !s.looksLike(k, isWhole)) {
+				continue // "OK", "1.2 kB"
 			}
 			if ok && (keys[roleRequest] == "" || r != roleMethod && r != rolePath && r != roleProto) {
 				keys[r] = n
@@ -234,7 +296,7 @@ var nginxKeys = []string{"remote_addr", "body_bytes_sent", "http_user_agent", "h
 func (s *sampleValues) likeNginx() bool {
 	n := 0
 	for _, k := range nginxKeys {
-		if _, ok := s.names[k]; ok {
+		if _, ok := s.names[keyName(k)]; ok {
 			n++
 		}
 	}
@@ -320,7 +382,7 @@ func (s *sampleValues) slow(key string) bool {
 }
 
 func (s *sampleValues) looksLike(key string, test func([]byte) bool) bool {
-	for _, v := range s.values[strings.ToLower(key)] {
+	for _, v := range s.values[keyName(key)] {
 		if test([]byte(v)) {
 			return true
 		}
@@ -337,6 +399,9 @@ func (s *sampleValues) unit(key string, known, said Unit) (Unit, error) {
 			carried = false
 		}
 		fraction = fraction || strings.Contains(v, ".")
+	}
+	if _, ok := s.names["xedgelocation"]; ok && key == "timetaken" {
+		known = Seconds // CloudFront's
 	}
 	switch {
 	case said != UnitUnknown:

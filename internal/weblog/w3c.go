@@ -29,12 +29,15 @@ type noFields struct{}
 func (noFields) extract([]byte, *spans) bool { return false }
 
 // withDirective returns the format after a directive line. Lines other than
-// #Fields and #Software change nothing.
+// #Fields, #Software and #Start-Date change nothing.
 func (f *Format) withDirective(line string) (*Format, error) {
 	if f.header != "" {
 		return f, nil
 	}
 	if software, ok := strings.CutPrefix(line, "#Software:"); ok && f.Unit == decimalSeconds && strings.Contains(software, "Microsoft") {
+		return f.WithUnit(Milliseconds), nil
+	}
+	if strings.HasPrefix(line, "#Start-Date:") && f.Unit == decimalSeconds { // ASP.NET Core's W3CLogger
 		return f.WithUnit(Milliseconds), nil
 	}
 	list, ok := strings.CutPrefix(line, "#Fields:")
