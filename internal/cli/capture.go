@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,6 +49,9 @@ the same mask, and keeps of the kernel's log only what concerns the network.`,
 func capture(ctx context.Context, env *Env, opt captureOptions, name string) error {
 	if opt.output == "" {
 		return usagef("name the file to write: -o FILE.tar.gz")
+	}
+	if _, err := os.Stat(filepath.Dir(opt.output)); err != nil {
+		return usage(fmt.Errorf("output folder: %w", err))
 	}
 	window, err := parseWindow(opt.window)
 	if err != nil {
