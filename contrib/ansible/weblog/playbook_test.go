@@ -83,7 +83,8 @@ func server(t *testing.T, dir string, i int) (address string) {
 	return far
 }
 
-// TestPlaybook counts the logs of two servers over real ssh and merges them.
+// TestPlaybook counts the logs of two servers over real ssh and merges them. The names
+// of the servers and the logs are such as a shell or a folder could trip over.
 func TestPlaybook(t *testing.T) {
 	ansible := need(t, "ansible-playbook")
 	need(t, "ip")
@@ -105,7 +106,7 @@ func TestPlaybook(t *testing.T) {
 	const want = 700
 	for i := range 2 {
 		address := server(t, dir, i)
-		log := filepath.Join(dir, fmt.Sprintf("access%d.log", i))
+		log := filepath.Join(dir, fmt.Sprintf("access %d.log", i))
 		var text bytes.Buffer
 		if _, err := (weblog.Synthetic{Lines: 300 + 100*i, Seed: uint64(i)}).WriteTo(&text); err != nil {
 			t.Fatal(err)
@@ -113,7 +114,7 @@ func TestPlaybook(t *testing.T) {
 		if err := os.WriteFile(log, text.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		inventory += fmt.Sprintf("web%d ansible_host=%s ansible_user=root weblog_logs=%s ansible_ssh_private_key_file=%s/user ansible_ssh_common_args='-o StrictHostKeyChecking=yes -o UserKnownHostsFile=%s/known'\n", i, address, log, dir, dir)
+		inventory += fmt.Sprintf("\"../web %d;x\" ansible_host=%s ansible_user=root weblog_logs=\"['%s']\" ansible_ssh_private_key_file=%s/user ansible_ssh_common_args='-o StrictHostKeyChecking=yes -o UserKnownHostsFile=%s/known'\n", i, address, log, dir, dir)
 	}
 	host, err := os.ReadFile(filepath.Join(dir, "host.pub"))
 	if err != nil {
@@ -135,6 +136,10 @@ func TestPlaybook(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(run(t, nil, binary, "weblog", out+"/all.wrl", "--json")), &report); err != nil {
 		t.Fatal(err)
+	}
+	files, err := filepath.Glob(out + "/.._web_[01]_x-????????.wrl")
+	if err != nil || len(files) != 2 {
+		t.Errorf("counts of the servers: %v, %v", files, err)
 	}
 	if report.Requests != want || len(report.Inputs) != 2 {
 		t.Errorf("%d requests of %d logs, want %d of 2", report.Requests, len(report.Inputs), want)
