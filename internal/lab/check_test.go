@@ -82,7 +82,7 @@ func TestChecksNoteWhereTheyLeaveTheTables(t *testing.T) {
 }
 
 // A ping comes back, and not before the round-trip time is over (but for what
-// waking up is dated back by).
+// waking up is allowed for).
 func TestExchangeTakesTheRoundTrip(t *testing.T) {
 	l := up(t, "rate=1gbit,rtt=20ms")
 	trips, err := l.exchange(t.Context(), 3, time.Millisecond)

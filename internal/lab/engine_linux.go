@@ -24,10 +24,15 @@ type engine struct {
 	rng     *rand.Rand // for corruption
 	head    [vnetLen + maxHeaders]byte
 	scratch []byte
-	drained int64 // no unit that is read now arrived before this
-	arrived int64 // when the unit that ended the last sleep came; 0: it has been read
-	behind  int64 // end of the last stall
-	waking  quantiles
+	stamps  *stamps
+	known   int64    // all that came before this has been read
+	drained int64    // without stamps: no unit that is read now came before this
+	arrived int64    // and when the one that ended the last sleep came; 0: it has been read
+	due     int64    // for what the timer was armed that ended the last sleep; 0: it was no long one
+	armed   int64    // and when it was to go off
+	behind  int64    // end of the last stall
+	waking  follower // what waking takes, hardly ever less
+	passing follower // and what it takes until a packet has been delivered, the median
 
 	mu        sync.Mutex
 	published Stats
@@ -76,8 +81,12 @@ func startEngine(l Link, d Direction, in, out int, start time.Time, seed uint64,
 		in: in, out: out, stop: stop, start: start,
 		rng: rand.New(rand.NewPCG(seed, kinds+1)), scratch: make([]byte, maxUnit),
 		done:   make(chan struct{}),
-		waking: quantiles{low: int64(10 * time.Microsecond), mid: int64(30 * time.Microsecond)},
+		waking: follower{int64(10 * time.Microsecond), 1000, 9000}, passing: follower{int64(30 * time.Microsecond), 5000, 5000},
 	}
+	var zero unix.Timespec
+	unix.ClockGettime(unix.CLOCK_MONOTONIC, &zero)
+	// Refused (without CAP_BPF, by an old kernel) only times are less exact.
+	e.stamps, _ = stampArrivals(in, zero.Nano()-e.now())
 	go e.run()
 	return e, nil
 }
@@ -88,6 +97,7 @@ func (e *engine) close() {
 	unix.Write(e.stop, one[:])
 	<-e.done
 	unix.Close(e.stop)
+	e.stamps.release(e.in)
 	e.mem.release()
 }
 
@@ -109,15 +119,15 @@ func (e *engine) run() {
 	unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used)
 	e.before = time.Duration(used.Nano())
 	for {
+		more := e.read(e.now())
 		now := e.now()
-		e.deliver(now)
-		if e.read() {
+		e.deliver(max(now, e.due))
+		if more {
 			if now-e.last > int64(publishEvery) {
 				e.publish(now)
 			}
 			continue
 		}
-		e.drained = e.now()
 		if !e.wait() {
 			e.publish(e.now())
 			return
@@ -125,11 +135,12 @@ func (e *engine) run() {
 	}
 }
 
-// deliver writes what is due.
+// deliver writes what is due. The queue is moved on only up to where all
+// arrivals are known: what was late in reading is queued as if it had not been.
 func (e *engine) deliver(now int64) {
 	p := e.pipe
 	for range batch {
-		r, ok := p.take(now)
+		r, ok := p.take(now, e.known)
 		if !ok {
 			return
 		}
@@ -143,6 +154,10 @@ func (e *engine) deliver(now int64) {
 		}
 		e.mem.drop(r.off)
 		now = e.now()
+		if e.due != 0 {
+			e.passing.learn(now - e.armed)
+			e.due = 0
+		}
 	}
 }
 
@@ -170,61 +185,76 @@ func (e *engine) write(r run) unix.Errno {
 	return writeUnit(e.out, whole, nil)
 }
 
-// read takes up to a batch of units; more says that there may be others.
-func (e *engine) read() (more bool) {
+// read takes up to a batch of units; more says that there may be others. A unit
+// for which there is no memory is lost.
+func (e *engine) read(now int64) (more bool) {
 	for range batch {
 		b, off := e.mem.space()
-		if b == nil {
-			return e.discard()
+		lost := b == nil
+		if lost {
+			b = e.scratch
 		}
 		n, errno := readUnit(e.in, b)
 		if errno == unix.EINTR {
 			continue
 		}
 		if errno != 0 || n < vnetLen {
+			e.known, e.drained = max(e.known, now), now
 			return false
 		}
-		if n == vnetLen || control(b[vnetLen:n]) {
-			continue
+		now = e.now()
+		at := e.came(b[vnetLen:n], now)
+		switch {
+		case n == vnetLen || control(b[vnetLen:n]):
+		case lost:
+			e.pipe.stats.DropMemory++
+		default:
+			e.mem.keep(n)
+			e.pipe.arrive(b[:n], off, at)
 		}
-		now := e.now()
-		if unread := now - e.drained; unread > int64(e.pipe.stats.WorstBacklog) {
-			e.pipe.stats.WorstBacklog = time.Duration(unread)
-		}
-		if now-e.drained > int64(LateLimit) && e.pipe.idle(now) {
-			e.pipe.stats.Late++
-			e.stall(e.drained, now)
-		}
-		if e.arrived != 0 { // the unit that ended the sleep
-			now, e.arrived = e.arrived, 0
-		}
-		e.mem.keep(n)
-		e.pipe.arrive(b[:n], off, now)
 	}
 	return true
 }
 
-// discard reads and loses a unit for which there is no memory.
-func (e *engine) discard() bool {
-	n, errno := readUnit(e.in, e.scratch)
-	if errno != 0 || n <= vnetLen {
-		return false
+// came returns when the unit that was read at now came, and counts how long it
+// had to wait. Without stamps all that is known is between when the device was
+// last seen empty and now.
+func (e *engine) came(ip []byte, now int64) int64 {
+	at, ok := e.stamps.of(ip)
+	since := at
+	if ok = ok && at > e.known-int64(time.Second) && at < now+int64(time.Second); !ok { // another clock's are none
+		at, since = now, e.drained
+		if e.arrived != 0 { // the unit that ended the sleep
+			at = e.arrived
+		}
+		if now-since > int64(LateLimit) && e.pipe.idle(now) {
+			e.pipe.stats.Late++
+			e.stall(since, now)
+		}
 	}
-	e.pipe.stats.DropMemory++
-	return true
+	e.arrived = 0
+	e.pipe.stats.WorstBacklog = max(e.pipe.stats.WorstBacklog, time.Duration(now-since))
+	at = min(max(at, e.known), now)
+	e.known = at
+	if !ok {
+		e.known = now
+	}
+	return at
 }
 
 // wait sleeps until a unit arrives, one is due, or the engine is closed.
 //
 // Waking from a long sleep takes a processor tens of microseconds, the more in
-// a virtual machine. The engine learns how long from its own timers, arms them
-// that much earlier, and dates back the arrival that woke it, so that an idle
-// path has the round-trip time that was asked for.
+// a virtual machine, and the first packet after it as many. The engine learns how
+// long from its own timers and arms them that much earlier; what it was woken for is delivered at once, since to sleep
+// for the rest would take as long again. Without stamps it dates back the arrival
+// that woke it. So an idle path has the round-trip time that was asked for.
 func (e *engine) wait() bool {
+	e.due = 0
 	fds := [2]unix.PollFd{{Fd: int32(e.stop), Events: unix.POLLIN}, {Fd: int32(e.in), Events: unix.POLLIN}}
 	e.publishIfNew()
 	asleep := e.now()
-	until := int64(math.MaxInt64)
+	until, early := int64(math.MaxInt64), e.passing.ns
 	var timeout *unix.Timespec
 	var ts unix.Timespec
 	if at, ok := e.pipe.wake(); ok {
@@ -233,7 +263,7 @@ func (e *engine) wait() bool {
 		}
 		until = max(at, asleep+int64(nap))
 		if until-asleep > int64(longSleep) {
-			until -= e.waking.mid
+			until -= early
 		}
 		ts = unix.NsecToTimespec(until - asleep)
 		timeout = &ts
@@ -245,9 +275,10 @@ func (e *engine) wait() bool {
 	awake := e.now()
 	e.drained, e.arrived = awake, 0
 	if awake-asleep > int64(longSleep) {
-		e.drained = max(asleep, awake-e.waking.low)
+		e.drained = max(asleep, awake-e.waking.ns)
 		if n == 0 {
 			e.waking.learn(awake - until)
+			e.due, e.armed = until+early, until
 		}
 	}
 	if fds[1].Revents != 0 { // what woke us came before we could look
@@ -256,23 +287,18 @@ func (e *engine) wait() bool {
 	return fds[0].Revents == 0
 }
 
-// quantiles follows the time that waking from a long sleep takes, in ns: low is
-// about its tenth percentile, mid its median. Each sample moves them one step.
-type quantiles struct{ low, mid int64 }
+// follower follows a quantile of times, in ns: a sample above it moves it up by
+// one step, one below it down by the other, so that down/(up+down) of them are
+// above.
+type follower struct{ ns, up, down int64 }
 
-func (q *quantiles) learn(ns int64) {
-	const step, most = 1000, int64(100 * time.Microsecond)
-	if ns > q.low {
-		q.low += step
-	} else {
-		q.low -= 9 * step
+func (q *follower) learn(ns int64) {
+	const most = int64(200 * time.Microsecond)
+	step := q.up
+	if ns <= q.ns {
+		step = -q.down
 	}
-	if ns > q.mid {
-		q.mid += 5 * step
-	} else {
-		q.mid -= 5 * step
-	}
-	q.low, q.mid = min(max(q.low, 0), most), min(max(q.mid, 0), most)
+	q.ns = min(max(q.ns+step, 0), most)
 }
 
 func (e *engine) publishIfNew() {

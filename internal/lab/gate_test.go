@@ -23,7 +23,7 @@ func TestFullQueueHoldsBackTheLinksBeforeIt(t *testing.T) {
 				in.arrive(tcp(10))
 			}
 			for {
-				r, ok := in.pipe.take(now)
+				r, ok := in.pipe.take(now, now)
 				if !ok {
 					break
 				}
@@ -32,7 +32,7 @@ func TestFullQueueHoldsBackTheLinksBeforeIt(t *testing.T) {
 				out.arrive(tcp(int(r.n)))
 			}
 			for {
-				r, ok := out.pipe.take(now)
+				r, ok := out.pipe.take(now, now)
 				if !ok {
 					break
 				}

@@ -409,10 +409,11 @@ func (p *pipe) wake() (at int64, ok bool) {
 	return at, at != math.MaxInt64
 }
 
-// take returns the next run that is to be delivered by now. The caller hands
-// back its reference with p.mem.drop(r.off).
-func (p *pipe) take(now int64) (r run, ok bool) {
-	p.advance(now)
+// take returns the next run that is to be delivered by now, where everything
+// that came before known has arrived: what arrives later may have come then. The
+// caller hands back its reference with p.mem.drop(r.off).
+func (p *pipe) take(now, known int64) (r run, ok bool) {
+	p.advance(min(now, known))
 	p.work()
 	early := len(p.held) > 0 && (p.line.len() == 0 || p.held[0].at < p.line.first().at)
 	switch {

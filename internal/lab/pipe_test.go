@@ -52,7 +52,7 @@ func (b *bench) drain(until int64) {
 		}
 		b.now = max(b.now, at)
 		for {
-			r, ok := b.pipe.take(b.now)
+			r, ok := b.pipe.take(b.now, b.now)
 			if !ok {
 				break
 			}
@@ -414,7 +414,7 @@ func TestPacketPathDoesNotAllocate(t *testing.T) {
 		b.now += 500_000
 		b.arrive(u)
 		for {
-			r, ok := b.pipe.take(b.now)
+			r, ok := b.pipe.take(b.now, b.now)
 			if !ok {
 				return
 			}
@@ -445,7 +445,7 @@ func BenchmarkPipe(b *testing.B) {
 				d.mem.hold(off)
 				d.pipe.arrive(place[:len(u)], off, d.now)
 				for {
-					r, ok := d.pipe.take(d.now)
+					r, ok := d.pipe.take(d.now, d.now)
 					if !ok {
 						break
 					}

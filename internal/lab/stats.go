@@ -39,8 +39,8 @@ type Stats struct {
 	// waited unread that long before an idle link.
 	WorstLate time.Duration `json:"worst_late_ns"`
 	Late      int64         `json:"late"`
-	// WorstBacklog is the longest that packets may have waited unread before
-	// the emulator, which then could not see when they came.
+	// WorstBacklog is the longest that packets have waited unread before the
+	// emulator, or may have where the kernel does not tell it when they came.
 	WorstBacklog time.Duration `json:"worst_backlog_ns"`
 	// LateBy counts deliveries by how late they were: the i-th those that were
 	// late by LateSteps[i] at least, and by less than the next step.
