@@ -282,8 +282,11 @@ var formatCases = []struct {
 	{name: "known name in an object", line: `{"level":"info","http":{"method":"GET","url":"/a","responseCode":200,"latency":"83.412ms"}}`,
 		want: seen{US: 83412, Status: 200, Size: -1, Method: "GET", Path: "/a"}},
 	// https://linkerd.io/2/features/access-logging/
-	{name: "Linkerd", line: `{"client.addr":"192.0.2.1:4","method":"GET","processing_ns":"11","status":200,"timestamp":"2024-03-01T00:00:00Z","total_ns":"83412999","uri":"/a"}`,
-		want: seen{US: 83412, Status: 200, Size: -1, Unix: 1709251200, Method: "GET", Path: "/a"}},
+	{name: "Linkerd", line: `{"client.addr":"192.0.2.1:4","response_bytes":"7","method":"GET","processing_ns":"11","status":200,"timestamp":"2024-03-01T00:00:00Z","total_ns":"83412999","uri":"/a"}`,
+		want: seen{US: 83412, Status: 200, Size: 7, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.1:4"}},
+	// https://www.elastic.co/guide/en/ecs/current/ecs-event.html: in nanoseconds
+	{name: "Elastic Common Schema, dots in the names", line: `{"@timestamp":"2024-03-01T00:00:00.123Z","http.request.method":"GET","http.response.status_code":200,"url.path":"/a","event.duration":56123000}`,
+		want: seen{US: 56123, Status: 200, Size: -1, Unix: 1709251200, Method: "GET", Path: "/a"}},
 	{name: "a port that looks like a status", line: "2024-03-01 00:00:00 10.0.0.1 GET /a - 443 - 192.0.2.7 curl 404 0.083\n2024-03-01 00:00:01 10.0.0.1 GET /a - 443 - 192.0.2.7 curl 200 0.084",
 		want: seen{US: 84000, Status: 200, Size: -1, Method: "GET", Path: "/a", Client: "10.0.0.1"}},
 	{name: "a name and a colon, the unit in the name", line: "192.0.2.7 [01/Mar/2024:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 5 pid:12 latency_ms:83",

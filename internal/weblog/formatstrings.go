@@ -449,7 +449,7 @@ var gunicornFields = map[string]pythonField{
 var uwsgiFields = map[string]pythonField{
 	"addr": {role: roleClient}, "ltime": {role: roleTime}, "ctime": {role: roleTime}, "time": {role: roleTime}, "status": {role: roleStatus},
 	"size": {role: roleBytes}, "rsize": {role: roleBytes}, "method": {role: roleMethod}, "uri": {role: rolePath}, "proto": {role: roleProto},
-	"secs": {roleDuration, Seconds}, "msecs": {roleDuration, Milliseconds}, "micros": {roleDuration, Microseconds},
+	"msecs": {roleDuration, Milliseconds}, "micros": {roleDuration, Microseconds},
 }
 
 // parsePython reads a format of %(name)s, as gunicorn has it, or of uWSGI's %(name).

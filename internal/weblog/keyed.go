@@ -70,6 +70,9 @@ func keyedExtractor(kind string, keys map[role]string) extractor {
 		for r := range numRoles {
 			if k, ok := keys[r]; ok {
 				p.root.add(strings.Split(k, "."), r)
+				if strings.Contains(k, ".") {
+					p.root.add([]string{k}, r) // a name may have a dot itself
+				}
 			}
 		}
 		return p
