@@ -342,8 +342,8 @@ func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before
 		case opt.json:
 			json.NewEncoder(env.Stdout).Encode(weblog.Summarize(s, view))
 		case screen:
-			fmt.Fprint(env.Stdout, "\x1b[H\x1b[2J")
-			weblog.Summarize(s, view).WriteText(env.Stdout)
+			fmt.Fprint(env.Stdout, clearScreen)
+			weblog.Summarize(s, view).WriteText(&topLines{to: env.Stdout, left: screenRows() - 1})
 		}
 	})
 	if err != nil {
@@ -353,7 +353,7 @@ func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before
 		opt.json = false
 		env = &Env{Stdout: io.Discard, Stderr: env.Stderr}
 	} else if screen {
-		env = &Env{Stdout: io.Discard, Stderr: env.Stderr}
+		fmt.Fprint(env.Stdout, clearScreen) // the report in full takes the picture's place
 	}
 	return weblogFinish(ctx, env, opt, last, weblog.Summarize(last, view))
 }

@@ -349,3 +349,29 @@ func TestTextIsSafe(t *testing.T) {
 		}
 	}
 }
+
+// TestKindsAreSaid: a cache that answers more than before is named beside the verdict.
+func TestKindsAreSaid(t *testing.T) {
+	squid := func(hits int) string {
+		var b strings.Builder
+		for i := range 2000 {
+			kind := "TCP_MISS"
+			if i%100 < hits {
+				kind = "TCP_MEM_HIT"
+			}
+			fmt.Fprintf(&b, "%d.123 %d 10.1.2.3 %s/200 4512 GET http://example.org/a - HIER_NONE/- text/html\n", 1709251200+i, 20+i%7, kind)
+		}
+		return b.String()
+	}
+	after, before := readText(t, squid(80), Options{Full: true}), readText(t, squid(20), Options{Full: true})
+	r, err := Compare(after, before, View{}, Judgement{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := strings.Join(r.Comparison.Notes, "\n"); !strings.Contains(all, "answers from a cache were 20.00% of the requests before and 80.00% after") || strings.Contains(all, "aborted") {
+		t.Errorf("notes: %s", all)
+	}
+	if all := strings.Join(r.Notes, "\n"); !strings.Contains(all, "80% of the answers came from a cache") {
+		t.Errorf("notes: %s", all)
+	}
+}

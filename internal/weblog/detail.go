@@ -1,6 +1,9 @@
 package weblog
 
-import "math/bits"
+import (
+	"math/bits"
+	"strings"
+)
 
 // detail is what the full analysis keeps besides the distribution itself.
 type detail struct {
@@ -107,9 +110,9 @@ func (d *detail) add(r *request) {
 	}
 	if r.hasReuse {
 		if r.reuse > 0 {
-			d.addCache([]byte("reused connection"), r)
+			d.addCache([]byte(reusedConnection), r)
 		} else {
-			d.addCache([]byte("first on its connection"), r)
+			d.addCache([]byte(firstOnConnection), r)
 		}
 	}
 	if r.hasUpstream {
@@ -163,6 +166,41 @@ func (d *detail) cacheGroup(name string) *group {
 		name = "(other)"
 	}
 	return groupOf(d.caches, name)
+}
+
+// The names of cache groups that are of connections.
+const (
+	reusedConnection  = "reused connection"
+	firstOnConnection = "first on its connection"
+)
+
+// fromCache returns how many answers a cache gave, by statuses such as HIT, TCP_MEM_HIT
+// and RefreshHit, of how many it is known.
+func (d *detail) fromCache() (hits, known uint64) {
+	for name, g := range d.caches {
+		if name == reusedConnection || name == firstOnConnection {
+			continue
+		}
+		known += g.n
+		if strings.Contains(strings.ToUpper(name), "HIT") {
+			hits += g.n
+		}
+	}
+	return hits, known
+}
+
+// reused returns how many requests came on a connection that had one before, of how
+// many it is known.
+func (d *detail) reused() (reused, known uint64) {
+	for name, g := range d.caches {
+		if name == reusedConnection {
+			reused = g.n
+		}
+		if name == reusedConnection || name == firstOnConnection {
+			known += g.n
+		}
+	}
+	return reused, known
 }
 
 // maxCaches bounds the names of cache statuses kept apart.

@@ -344,6 +344,12 @@ func (r *Report) addDetail(s *Sketch, v View) {
 	if grouped < s.Requests {
 		r.Notes = append(r.Notes, fmt.Sprintf("the groupings are of %s: the other counts were saved without --full", plural(grouped, "request")))
 	}
+	if hits, known := d.fromCache(); hits > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers came from a cache, as far as the log says (%s): they are fast whatever the server behind does", 100*float64(hits)/float64(known), plural(known, "request")))
+	}
+	if reused, known := d.reused(); known > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the requests came on a connection that had one before: they waited for no handshake", 100*float64(reused)/float64(known)))
+	}
 	shares := uint64(0)
 	for i := range d.behind {
 		shares += d.behind[i].n
