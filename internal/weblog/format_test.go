@@ -246,6 +246,10 @@ var formatCases = []struct {
 	{name: "gunicorn, the finer of two", format: `%(h)s %(l)s %(u)s %(t)s "%(r)s" %(s)s %(b)s "%(f)s" "%(a)s" %(M)s %(L)s`, line: combinedLine + " 83 0.083412", want: combinedSeen(83412)},
 	// https://uwsgi-docs.readthedocs.io/en/latest/LogFormat.html
 	{name: "uWSGI logformat", format: `%(addr) - - [%(ltime)] "%(method) %(uri) %(proto)" %(status) %(size) "%(referer)" "%(uagent)" %(msecs)`, line: combinedLine + " 83", want: combinedSeen(83000)},
+	// https://docs.trafficserver.apache.org/en/latest/admin-guide/logging/formatting.en.html
+	{name: "Traffic Server", format: `%<chi> - %<caun> [%<cqtn>] "%<cqtx>" %<pssc> %<pscl> "%<{Referer}cqh>" "%<{User-Agent}cqh>" %<ttms>`, line: combinedLine + " 83", want: combinedSeen(83000)},
+	{name: "Traffic Server, the finer of two", format: `%<chi> - %<caun> [%<cqtn>] "%<cqtx>" %<pssc> %<pscl> "%<{Referer}cqh>" "%<{User-Agent}cqh>" %<tts>/%<ttmsf>`, line: combinedLine + " 0/0.083", want: combinedSeen(83000)},
+	{name: "Apache's modifiers are not Traffic Server's fields", format: `%h %l %<u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %D`, line: combinedLine + " 83412", want: combinedSeen(83412)},
 	// https://docs.aiohttp.org/en/stable/logging.html
 	{name: "aiohttp", format: `%a %l %u %t "%r" %s %b "%{Referer}i" "%{User-Agent}i" %Tf`, line: combinedLine + " 0.083412", want: combinedSeen(83412)},
 	// https://docs.aws.amazon.com/elasticloadbalancing/latest/network/load-balancer-access-logs.html
