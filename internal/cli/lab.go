@@ -32,11 +32,21 @@ further fields change:
 A field holds for both directions, or with up: (from the client) or down: for
 one, whatever is given for both: rtt=30ms,rate=100mbit,up:rate=10mbit.
 
-With --access, a slow client's queue that pauses ruins its neighbours; one that
-drops (the default), or a smaller send buffer of the connection to it, does not:
+--router puts a router between client and server, a host of its own that forwards
+and whose settings can be tried; --access LINK, once for each, makes clients that
+share LINK's bottleneck to the server. Programs run on any host with --on HOST or
+lab shell NAME HOST:
+
+  wirerate lab up gate rate=1gbit,rtt=20ms --router
+  wirerate lab shell gate router -- nft list ruleset
+
+A slow client's queue that pauses can ruin its neighbours; one that drops (the
+default), or a smaller send buffer of the connection to it, does not:
 
   wirerate lab up ruin rate=1gbit,rtt=1ms --access rate=1gbit \
     --access rate=100mbit,queue=64KiB,down:full=pause
+
+docs/lab.md has commands to try, for each kind.
 
 The emulator sleeps in the kernel until a packet comes or is due. On a virtual
 machine a processor that sleeps goes back to the hypervisor, which may return it

@@ -91,8 +91,9 @@ all that CMD and --serve left running. In place of LINK the NAME of a lab that i
 up (lab up) runs CMD in that one, which stays.
 
 CMD has this terminal and folder, and in its environment WIRERATE_PEER (the
-server's IPv4 address; on the server the client's), WIRERATE_PEER6 and
-WIRERATE_LINK. Signals reach it, and the exit status is CMD's.
+server's IPv4 address; on the server the client's), WIRERATE_PEER6, WIRERATE_LINK
+and each host's address, like WIRERATE_CLIENT2. Signals reach it, and the exit
+status is CMD's.
 
 With --serve a shell command runs on the server first, and is ended after CMD. CMD
 starts once it listens on TCP or UDP, for others than its own host, or for packets

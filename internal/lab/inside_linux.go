@@ -35,18 +35,22 @@ func (l *Lab) site(name string) (site, error) {
 }
 
 // Environment returns the variables that tell a program on a host of the lab
-// where it is: the peer's addresses and the link. The server's peer is the
-// client, every other host's the server.
+// where it is: the peer's addresses, the link, and every host's IPv4 address. The
+// server's peer is the client, every other host's the server.
 func (l *Lab) Environment(name string) []string {
 	peer := l.topology.Hosts[1]
 	if name == peer {
 		peer = l.topology.Hosts[0]
 	}
-	return []string{
+	variables := []string{
 		"WIRERATE_PEER=" + l.Addr(peer, false),
 		"WIRERATE_PEER6=" + l.Addr(peer, true),
 		"WIRERATE_LINK=" + l.links[len(l.links)-1].link.String(),
 	}
+	for _, h := range l.topology.Hosts {
+		variables = append(variables, "WIRERATE_"+strings.ToUpper(h)+"="+l.Addr(h, false))
+	}
+	return variables
 }
 
 // listeners returns the sockets in the network namespace of a process that wait
