@@ -49,8 +49,8 @@ const (
 	requestMask  = 0xff<<40 | 0xf0f0f0<<16 | 0xffff
 )
 
-// common finds the fields of a line and reads its status and size, as
-// worker.fields does. It returns false if the line has to be looked at by that.
+// common finds the fields of a line, as extract does, and reads its status and size.
+// It returns false if the line has to be looked at by extract.
 func (p *linePlan) common(line []byte, r *request, s *spans) bool {
 	if len(line) < 64 {
 		return false

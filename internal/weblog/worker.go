@@ -124,17 +124,13 @@ func (w *worker) line(line []byte) fault {
 		w.directive(string(line))
 		return faultNone
 	}
-	if w.format.untimed {
-		if !w.format.ex.extract(line, &w.spans) {
-			return faultShape
-		}
-		return w.tally.add(w, line)
-	}
 	r := &w.req
-	if c := w.format.common; c == nil || !c.common(line, r, &w.spans) {
-		if f := w.fields(line); f != faultNone {
-			return f
-		}
+	common := w.format.common != nil && w.format.common.common(line, r, &w.spans)
+	if !common && !w.format.ex.extract(line, &w.spans) {
+		return faultShape
+	}
+	if w.format.untimed {
+		return w.tally.add(w, line)
 	}
 	step := uint64(1000)
 	if ms, ok := thousandths(line, w.spans[roleDuration]); ok && w.format.plainSeconds {
@@ -144,6 +140,9 @@ func (w *worker) line(line []byte) fault {
 		if step, f = w.times(line); f != faultNone {
 			return f
 		}
+	}
+	if !common && !w.answer(line) {
+		return faultShape
 	}
 	r.end = w.spans[roleEnd].of(line)
 	if w.opt.Full || w.opt.Filter != nil || w.opt.each != nil {
@@ -157,27 +156,23 @@ func (w *worker) line(line []byte) fault {
 	return faultNone
 }
 
-// fields finds the fields of a line and reads its status and size.
-func (w *worker) fields(line []byte) fault {
-	if !w.format.ex.extract(line, &w.spans) {
-		return faultShape
-	}
+// answer reads the status and the size.
+func (w *worker) answer(line []byte) (ok bool) {
 	r := &w.req
-	var ok bool
 	r.status, r.size = 0, -1
 	if s := w.spans[roleStatus]; s.hi >= 0 {
 		if r.status, ok = parseStatus(s.of(line)); !ok {
-			return faultShape
+			return false
 		}
 	}
 	if s := w.spans[roleBytes]; s.hi >= 0 {
 		if n, ok := smallNumber(line, s); ok {
 			r.size = int64(n)
 		} else if r.size, ok = parseSize(s.of(line)); !ok {
-			return faultShape
+			return false
 		}
 	}
-	return faultNone
+	return true
 }
 
 // parseSize reads a number of bytes; -1 is one that was not measured. HAProxy's
