@@ -31,7 +31,7 @@ type Format struct {
 
 // ParseFormat reads what the user says of a format: the name of a preset
 // ([Presets]); an nginx log_format, Apache LogFormat, HAProxy log-format, Squid
-// logformat, Envoy, gunicorn or uWSGI format string, told apart by their variables or by a
+// logformat, Envoy, gunicorn, uWSGI or Traffic Server format string, told apart by their variables or by a
 // prefix such as "apache:"; or "json:", "ltsv:" or "logfmt:" with a list of
 // field=key ("json:duration=took,status=code,unit=ms").
 func ParseFormat(text string) (*Format, error) {
@@ -55,8 +55,8 @@ func ParseFormat(text string) (*Format, error) {
 		f, err = parseSquid(rest)
 	case "envoy":
 		f, err = parseEnvoy(rest)
-	case "gunicorn", "uwsgi":
-		f, err = parsePython(kind, rest)
+	case "gunicorn", "uwsgi", "ats":
+		f, err = parseNamed(kind, rest)
 	case "json", "ltsv", "logfmt":
 		f, err = parseKeys(kind, rest)
 	default:
@@ -70,7 +70,7 @@ func ParseFormat(text string) (*Format, error) {
 
 func isFormatKind(s string) bool {
 	switch s {
-	case "nginx", "apache", "haproxy", "squid", "envoy", "gunicorn", "uwsgi", "json", "ltsv", "logfmt":
+	case "nginx", "apache", "haproxy", "squid", "envoy", "gunicorn", "uwsgi", "ats", "json", "ltsv", "logfmt":
 		return true
 	}
 	return false
@@ -84,6 +84,8 @@ func guessKind(text string) string {
 		return "gunicorn"
 	case strings.Contains(text, "%("):
 		return "uwsgi"
+	case isTrafficServer(text):
+		return "ats"
 	case strings.Contains(text, "%START_TIME") || strings.Contains(text, "%RESPONSE_CODE%") || strings.Contains(text, "%DURATION%"):
 		return "envoy"
 	case strings.Contains(text, "%ci") || strings.Contains(text, "%ST") || strings.Contains(text, "%Tt") || strings.Contains(text, "%Ta") || strings.Contains(text, "%{+"):
