@@ -20,6 +20,8 @@ const (
 	// markSize is how many bytes before the place read to tell whether a log
 	// still is what it was.
 	markSize = 512
+	// enoughLines is how many lines a log may have before its format has to be known.
+	enoughLines = 20
 )
 
 // Follow counts the lines of logs that are still being written, and calls show
@@ -59,6 +61,11 @@ func Follow(ctx context.Context, names []string, stdin io.Reader, opt Options, i
 				t.flush()
 			}
 			show(total(tails))
+			for _, t := range tails {
+				if t.unknown != nil {
+					return fmt.Errorf("%s: %w", t.name, t.unknown)
+				}
+			}
 			return nil
 		}
 		if !now.Before(next) {
@@ -76,7 +83,7 @@ func Follow(ctx context.Context, names []string, stdin io.Reader, opt Options, i
 func total(tails []*tail) *Sketch {
 	s := new(Sketch)
 	for _, t := range tails {
-		in := Input{Name: t.name, Lines: t.lines}
+		in := Input{Name: t.name, Lines: t.lines, Err: t.unknown}
 		if t.w != nil {
 			in.Format, in.Note, in.Err = t.input.Format, t.input.Note, t.w.err
 			s.add(&t.w.sketch)
@@ -103,6 +110,7 @@ type tail struct {
 	ended bool   // a pipe was closed
 
 	w        *worker
+	unknown  error // why the format is not known yet
 	input    Input
 	pos      int64
 	lines    uint64
@@ -352,7 +360,10 @@ func (t *tail) take(rest *[]byte, data []byte) error {
 		if err == nil && f.untimed {
 			err = ErrNoTime
 		}
-		if err != nil {
+		if t.unknown = err; err != nil {
+			if bytes.Count((*rest)[:end], []byte{'\n'}) < enoughLines && end < sampleSize {
+				return nil // what is written next may tell
+			}
 			return err
 		}
 		t.w = newWorker(f, t.opt)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -261,5 +262,35 @@ func TestFollowCompressed(t *testing.T) {
 	err = Follow(ctx, []string{t.TempDir()}, nil, Options{}, time.Millisecond, func(*Sketch) {})
 	if err == nil || !strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("a directory: %v", err)
+	}
+}
+
+// The first lines of a log may not tell its format yet.
+func TestFollowWaitsForFormat(t *testing.T) {
+	f := follow(t)
+	f.write(f.name, "server started\n", os.O_APPEND)
+	f.poll(0, 0)
+	if s := total([]*tail{f.tail}); s.Inputs[0].Err == nil {
+		t.Error("nothing says that the format is not known")
+	}
+	f.write(f.name, numbered(100, 3), os.O_APPEND)
+	f.poll(3, 1)
+	if s := total([]*tail{f.tail}); s.Inputs[0].Err != nil {
+		t.Error(s.Inputs[0].Err)
+	}
+	f.write(f.name, strings.Repeat("server started\n", 5), os.O_TRUNC)
+	f.poll(3, 6)
+
+	g := follow(t)
+	g.write(g.name, strings.Repeat(combinedLine+"\n", enoughLines), os.O_APPEND)
+	if err := g.tail.poll(context.Background()); err != nil {
+		t.Fatal(err) // opens it
+	}
+	if err := g.tail.poll(context.Background()); !errors.Is(err, ErrNoTime) {
+		t.Errorf("no time in %d lines: %v", enoughLines, err)
+	}
+	err := Follow(context.Background(), []string{"-"}, strings.NewReader("x\n"), Options{}, time.Hour, func(*Sketch) {})
+	if err == nil || !strings.Contains(err.Error(), "no known format") {
+		t.Error(err)
 	}
 }
