@@ -498,7 +498,7 @@ const fewRequests = 1000
 
 func (c *Comparison) addNotes(a, b dist) {
 	if c.Matched == nil {
-		c.Notes = append(c.Notes, "the mix of requests was not compared (no path or size is known on both sides): another mix can look like another speed")
+		c.Notes = append(c.Notes, "the mix of requests was not compared (no path and size occurs on both sides): another mix can look like another speed")
 	} else if m := min(c.Matched.BeforeShare, c.Matched.AfterShare); m < minCommon {
 		c.Notes = append(c.Notes, fmt.Sprintf("only %.0f%% of the requests have a counterpart of the same path and size on the other side; the verdict is of all requests as logged", 100*m))
 	}

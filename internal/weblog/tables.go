@@ -157,6 +157,9 @@ func appendSegment(to, s []byte) []byte {
 func keptFrom(s []byte) int {
 	digits := countDigits(s)
 	if digits < 3 && len(s) <= maxSegment && (digits < len(s) || digits == 0) {
+		if digits > 0 && len(s)-digits <= 6 && s[digits] == '.' && countDigits(s[:digits]) == digits {
+			return digits // a number and its extension (39.jpg)
+		}
 		return 0
 	}
 	if dot := bytes.LastIndexByte(s, '.'); dot > 0 && len(s)-dot <= 6 && digits < len(s) {
