@@ -349,11 +349,9 @@ func (t *tail) take(rest *[]byte, data []byte) error {
 	}
 	*rest = append(*rest, data...)
 	end := bytes.LastIndexByte(*rest, '\n') + 1
-	if end == 0 && len(*rest) <= maxLine {
-		return nil
-	}
 	if end == 0 {
-		end = len(*rest)
+		*rest = (*rest)[:min(len(*rest), maxLine+1)] // enough to tell that the line is too long
+		return nil
 	}
 	if t.w == nil {
 		f, err := t.opt.formatOf(&t.input, (*rest)[:min(end, sampleSize)], nil)

@@ -294,3 +294,19 @@ func TestFollowWaitsForFormat(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A line that is too long is one line, however it comes.
+func TestFollowLongLine(t *testing.T) {
+	f := follow(t)
+	f.write(f.name, numbered(100, 2), os.O_APPEND)
+	f.poll(2, 0)
+	for range 3 {
+		f.write(f.name, strings.Repeat("x", maxLine), os.O_APPEND)
+		f.poll(2, 0)
+	}
+	f.write(f.name, "\n"+numbered(200, 2), os.O_APPEND)
+	f.poll(4, 1)
+	if n := len(f.tail.now.rest); n != 0 {
+		t.Errorf("%d bytes are kept", n)
+	}
+}
