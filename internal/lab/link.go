@@ -72,14 +72,19 @@ const (
 	// pads frames to 64 bytes (IEEE 802.3). 1448 bytes of payload with TCP
 	// timestamps in a packet of 1500 then reach 94.15% of the rate.
 	FramingEthernet Framing = "ethernet"
-	// FramingIP counts the IP packet alone, as netem and mahimahi do.
+	// FramingIP counts the IP packet alone, as netem does.
 	FramingIP Framing = "ip"
+	// framingTrace is a trace's, whatever the link's is.
+	framingTrace Framing = "trace"
 )
 
 // Cost returns the bytes on the wire of one IP packet.
 func (f Framing) Cost(ipBytes int) int {
-	if f == FramingIP {
+	switch f {
+	case FramingIP:
 		return ipBytes
+	case framingTrace:
+		return ipBytes + traceOverhead
 	}
 	return max(ipBytes, 46) + 38
 }

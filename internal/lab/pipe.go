@@ -84,8 +84,13 @@ const (
 const maxSpan = int64(250 * time.Microsecond)
 
 func newPipe(l Link, d Direction, mem *arena, trace *traceClock, seed uint64) *pipe {
+	rate := int64(d.Rate)
+	if trace != nil {
+		l.Framing = framingTrace
+		d.Rate = trace.trace.Rate() // of which a queue that is not given is one BDP
+	}
 	p := &pipe{
-		mem: mem, framing: l.Framing, rate: int64(d.Rate), trace: trace,
+		mem: mem, framing: l.Framing, rate: rate, trace: trace,
 		delay: int64(d.Delay), jitter: d.Jitter, ecnCoDel: d.ECN.CoDel,
 		hold: int64(d.Hold), rng: rand.New(rand.NewPCG(seed, kinds)),
 		markBytes: math.MaxInt64, markPackets: math.MaxInt64,
@@ -122,6 +127,9 @@ func (p *pipe) arrive(u []byte, off, now int64) {
 		return
 	}
 	p.advance(now)
+	if p.trace != nil && p.queue.len() == 0 {
+		p.free = p.trace.idle(now)
+	}
 	p.admit(r, now)
 }
 
@@ -239,13 +247,19 @@ func (p *pipe) transmit() {
 	end := p.serialise(start, piece)
 	p.service = service{start, end, int64(piece.n), int64(p.framing.Cost(piece.ipBytes(int(piece.first))))}
 	p.free = end
+	if p.trace != nil {
+		p.free = p.trace.at()
+	}
 	p.onWire(piece, start, end)
 }
 
 // serialise returns when the last bit of a piece that starts at start is sent.
 func (p *pipe) serialise(start int64, piece run) int64 {
 	if p.trace != nil {
-		return p.trace.send(start, piece.ipBytes(int(piece.first)))
+		if start > p.trace.at() { // what was before it held the packet back
+			p.trace.idle(start - 1)
+		}
+		return p.trace.send(piece.ipBytes(int(piece.first)))
 	}
 	if start > p.free {
 		p.frac = 0

@@ -8,15 +8,27 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // A Trace is a recording of when a link could deliver, in the format of
-// mahimahi's mm-link: one line for each opportunity, a time in ms from the
-// start; the trace repeats with its last time as its period. An opportunity
-// carries up to 1504 bytes, of which each packet takes its IP length and 4;
-// what is not used at that moment is lost.
+// mahimahi's mm-link, and means what it means there (src/frontend/link_queue.cc
+// of https://github.com/ravinet/mahimahi): one line for each opportunity, a time
+// in ms from the start; the trace repeats with its last time as its period. An
+// opportunity carries up to 1504 bytes, of which each packet takes its IP length
+// and 4: several small packets, or a part of one that the next ones finish. What
+// finds the queue empty, or came at the opportunity's very moment, waits for a
+// later one; what an opportunity has left when the queue is empty is lost. A
+// packet is in the queue until the opportunity at which it begins.
 type Trace struct {
 	At []int64 // ms, not falling
+}
+
+// Rate returns what the opportunities carry in the long run, in bit/s with the 4
+// bytes that are counted with each packet.
+func (t Trace) Rate() units.Rate {
+	return units.Rate(len(t.At)) * traceBytes * 8 * 1000 / units.Rate(t.At[len(t.At)-1])
 }
 
 // traceBytes is what an opportunity carries and traceOverhead what mahimahi
@@ -77,32 +89,48 @@ func LoadTrace(path string) (Trace, error) {
 // traceClock is a transmitter driven by a trace.
 type traceClock struct {
 	trace Trace
-	i     int
+	i     int   // the next opportunity with something left
 	cycle int64 // ns at which the current repetition began
 	left  int   // bytes left in opportunity i
 }
 
 func newTraceClock(t Trace) *traceClock { return &traceClock{trace: t, left: traceBytes} }
 
-// send returns when the last byte of a packet that is ready at start leaves.
-func (c *traceClock) send(start int64, ipBytes int) int64 {
-	period := c.trace.At[len(c.trace.At)-1] * 1e6
-	if start-c.cycle > period {
-		c.cycle = start / period * period
+// at returns when the next opportunity is.
+func (c *traceClock) at() int64 { return c.cycle + c.trace.At[c.i]*1e6 }
+
+func (c *traceClock) step() {
+	c.left = traceBytes
+	if c.i++; c.i == len(c.trace.At) {
+		c.i = 0
+		c.cycle += c.period()
+	}
+}
+
+func (c *traceClock) period() int64 { return c.trace.At[len(c.trace.At)-1] * 1e6 }
+
+// idle passes over what opportunities up to now nobody used and returns when the
+// next one is.
+func (c *traceClock) idle(now int64) int64 {
+	if gone := (now - c.cycle) / c.period(); gone > 0 {
 		c.i, c.left = 0, traceBytes
+		c.cycle += gone * c.period()
 	}
-	for need := ipBytes + traceOverhead; ; {
-		at := c.cycle + c.trace.At[c.i]*1e6
-		if at >= start {
-			if c.left >= need {
-				c.left -= need
-				return at
-			}
-			need -= c.left
-		}
-		c.left = traceBytes
-		if c.i++; c.i == len(c.trace.At) {
-			c.i, c.cycle = 0, c.cycle+period
+	for c.at() <= now {
+		c.step()
+	}
+	return c.at()
+}
+
+// send uses what a packet takes and returns when its last byte leaves.
+func (c *traceClock) send(ipBytes int) (end int64) {
+	for need := ipBytes + traceOverhead; need > 0; {
+		end = c.at()
+		n := min(need, c.left)
+		need -= n
+		if c.left -= n; c.left == 0 {
+			c.step()
 		}
 	}
+	return end
 }

@@ -1,34 +1,122 @@
 package lab
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
-func TestTraceDeliversAtItsOpportunities(t *testing.T) {
-	trace, err := ParseTrace(strings.NewReader("# 3 opportunities in 10 ms\n2\n2\n\n10\n"))
+// traced is a packet that leaves by a trace.
+type traced struct {
+	came  int64 // ns
+	bytes int   // of IP
+	left  int64 // ns; -1: it found the queue full
+}
+
+// mahimahi is a link of mahimahi's in a clock of whole ms: packets of a size, in
+// order, with a queue of so many packets and bytes.
+func mahimahi(trace []int64, packets, bytes int, all []traced) {
+	opportunity := func(k int) int64 { // when the k-th is, of all repetitions
+		n := len(trace)
+		return int64(k/n)*trace[n-1] + trace[k%n]
+	}
+	var queue []*traced
+	var sending *traced
+	k, waiting, rest := 0, 0, 0
+	until := func(ms int64) {
+		for ; opportunity(k) <= ms; k++ {
+			for room := 1504; room > 0 && (sending != nil || len(queue) > 0); {
+				if sending == nil {
+					sending, queue = queue[0], queue[1:]
+					rest = sending.bytes + 4
+					waiting -= rest
+				}
+				n := min(room, rest)
+				room -= n
+				if rest -= n; rest == 0 {
+					sending.left = opportunity(k) * 1e6
+					sending = nil
+				}
+			}
+		}
+	}
+	for i := range all {
+		p := &all[i]
+		until(p.came / 1e6)
+		if len(queue)+1 > packets || waiting+p.bytes+4 > bytes {
+			p.left = -1
+			continue
+		}
+		waiting += p.bytes + 4
+		queue = append(queue, p)
+	}
+	until(all[len(all)-1].came/1e6 + 1e5)
+}
+
+// Every packet leaves when it does in mahimahi, or is dropped as it is there.
+func TestTraceIsMahimahis(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var trace Trace
+		at := int64(0)
+		for range rapid.IntRange(1, 12).Draw(rt, "opportunities") {
+			at += rapid.SampledFrom([]int64{0, 0, 1, 2, 7, 40}).Draw(rt, "ms")
+			trace.At = append(trace.At, at)
+		}
+		if at == 0 {
+			trace.At = append(trace.At, 5)
+		}
+		packets := rapid.SampledFrom([]int{1, 3, 10, 1 << 20}).Draw(rt, "packets")
+		bytes := 1 << 40
+		queue := fmt.Sprintf("%dpackets", packets)
+		if rapid.Bool().Draw(rt, "in bytes") {
+			packets, bytes = 1<<30, rapid.SampledFrom([]int{502, 504}).Draw(rt, "each")*packets
+			queue = fmt.Sprintf("%dB", bytes)
+		}
+		b := newBench(t, "trace=given-below,queue="+queue)
+		b.pipe = newPipe(b.link, b.link.Up, b.mem, newTraceClock(trace), 1)
+		var all []traced
+		numbers := map[int64]int{}
+		now := rapid.SampledFrom([]int64{0, 3e6, 1e9 + 1}).Draw(rt, "start")
+		for i := range rapid.IntRange(1, 80).Draw(rt, "n") {
+			p := traced{came: now, bytes: rapid.SampledFrom([]int{46, 100, 500, 748, 1496, 1500, 4000}).Draw(rt, "size")}
+			all = append(all, p)
+			b.drain(now)
+			b.now = now
+			_, off := b.mem.space()
+			numbers[off] = i
+			b.arrive(udp(p.bytes))
+			now += rapid.SampledFrom([]int64{0, 1, 300_000, 1e6, 5e6, 200e6}).Draw(rt, "pause")
+		}
+		b.drain(forever)
+		got := slices.Clone(all)
+		for i := range got {
+			got[i].left = -1
+		}
+		for _, r := range b.taken {
+			got[numbers[r.off]].left = r.at
+		}
+		mahimahi(trace.At, packets, bytes, all)
+		if !slices.Equal(got, all) {
+			rt.Fatalf("trace %v, queue=%s:\n got %v\nwant %v", trace.At, queue, got, all)
+		}
+	})
+}
+
+// Without a queue given, a trace has that of its mean rate.
+func TestTraceHasAQueueOfOneBDP(t *testing.T) {
+	l, err := ParseLink("trace=given-below,rtt=100ms")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newTraceClock(trace)
-	for i, step := range []struct {
-		ready time.Duration
-		bytes int
-		want  time.Duration
-	}{
-		{0, 1500, 2 * time.Millisecond}, // with the 4 bytes more a whole opportunity
-		{0, 700, 2 * time.Millisecond},
-		{0, 700, 2 * time.Millisecond},                           // two in the second one, which has 96 bytes left
-		{0, 1500, 10 * time.Millisecond},                         // begins there, ends in the third
-		{13 * time.Millisecond, 1500, 20 * time.Millisecond},     // what is not used at 12 ms is lost
-		{time.Second, 1500, 1002 * time.Millisecond},             // after a long time idle
-		{1003 * time.Millisecond, 3004, 1012 * time.Millisecond}, // two opportunities, 1010 and 1012
-	} {
-		if got := time.Duration(c.send(int64(step.ready), step.bytes)); got != step.want {
-			t.Errorf("packet %d (%d bytes, ready at %s) left at %s, want %s", i, step.bytes, step.ready, got, step.want)
-		}
+	// 20 opportunities in 10 ms: 24.064 Mbit/s, of which 100 ms are 300800 bytes.
+	trace := Trace{At: append(make([]int64, 19), 10)}
+	if got := newPipe(l, l.Up, nil, newTraceClock(trace), 1).limitBytes; got != 300_800 {
+		t.Errorf("%d bytes, want 300800", got)
 	}
 }
 
@@ -65,8 +153,9 @@ func FuzzTrace(f *testing.F) {
 			return
 		}
 		c := newTraceClock(trace)
-		first := c.send(start, size)
-		if first < start || c.send(first, size) < first {
+		next := c.idle(start)
+		first := c.send(size)
+		if next <= start || first < next || c.send(size) < first {
 			t.Errorf("a packet left before it was ready")
 		}
 	})
