@@ -17,12 +17,16 @@ func Detect(sample []byte, unit Unit) (*Format, error) {
 	if len(lines) == 0 {
 		return &Format{Name: "empty", ex: noFields{}}, nil
 	}
-	if inner := criWrapping.inside(lines); inner != nil { // first: columns might be found around its prefix
+	for _, k := range []*wrapping{criWrapping, exportWrapping} { // first: columns might be found around a prefix
+		inner := k.inside(lines)
+		if len(inner) == 0 {
+			continue
+		}
 		f, err := detectLines(inner, unit)
 		if f == nil {
 			return nil, err
 		}
-		return f.wrapped(criWrapping), err
+		return f.wrapped(k), err
 	}
 	if coloured(lines) {
 		if f, err := detectLines(colourWrapping.inside(lines), unit); err == nil {

@@ -84,6 +84,10 @@ var formatCases = []struct {
 	{name: "in Docker's JSON",
 		line: `{"log":"10.0.0.1 - - [18/Aug/2020:08:00:54 +0000] \"GET /a HTTP/1.1\" 200 139 \"-\" \"x \u003c \\\" y\" 0.012\n","stream":"stdout","time":"2020-08-18T08:00:54.123456789Z"}`,
 		want: seen{US: 12000, Status: 200, Size: 139, Unix: 1597737654, Method: "GET", Path: "/a", Client: "10.0.0.1", Proto: "HTTP/1.1"}},
+	// https://systemd.io/JOURNAL_EXPORT_FORMATS/
+	{name: "journalctl -o export",
+		line: "__REALTIME_TIMESTAMP=1709251200000000\n_HOSTNAME=web\nPRIORITY=6\nMESSAGE=" + combinedLine + " 0.083",
+		want: combinedSeen(83000)},
 	{name: "ingress-nginx in a Kubernetes log: not the upstream's time",
 		line: `2020-08-18T08:00:54.123456789Z stdout F 192.0.2.1 - - [18/Aug/2020:08:00:54 +0000] "GET / HTTP/2.0" 200 612 "-" "curl/7.68.0" 34 0.003 [default-web-80] [] 10.244.0.5:80 612 0.004 200 0b1c2d3e`,
 		want: seen{US: 3000, Upstream: 4000, Status: 200, Size: 612, Unix: 1597737654, Method: "GET", Path: "/", Client: "192.0.2.1", Proto: "HTTP/2.0"}},

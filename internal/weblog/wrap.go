@@ -16,6 +16,23 @@ type wrapping struct {
 // criWrapping is "2016-10-06T00:17:09.669794202Z stdout F ...".
 var criWrapping = &wrapping{label: "in a Kubernetes log"}
 
+// exportWrapping is what "journalctl -o export" writes: a line NAME=value for each
+// field of an entry (https://systemd.io/JOURNAL_EXPORT_FORMATS/).
+var exportWrapping = &wrapping{label: "in a journal's export"}
+
+// unwrapExport returns the program's line, nothing for other fields; ok is false for
+// what is no field.
+func unwrapExport(line []byte) (text []byte, ok bool) {
+	name, value, ok := bytes.Cut(line, []byte{'='})
+	if !ok || len(name) == 0 || bytes.ContainsFunc(name, func(r rune) bool { return r != '_' && (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) {
+		return nil, false
+	}
+	if string(name) != "MESSAGE" {
+		return nil, true
+	}
+	return value, true
+}
+
 // colourWrapping is text with the escape sequences that colour it on a terminal.
 var colourWrapping = &wrapping{label: "in colours", colours: true}
 
@@ -77,6 +94,9 @@ func (k *wrapping) unwrap(line []byte, buf *[]byte) ([]byte, bool) {
 	if k == colourWrapping {
 		*buf = appendPlain((*buf)[:0], line)
 		return *buf, true
+	}
+	if k == exportWrapping {
+		return unwrapExport(line)
 	}
 	if k.text == nil {
 		return unwrapCRI(line)
@@ -161,13 +181,18 @@ func hex4(s []byte) (rune, bool) {
 // nil.
 func (k *wrapping) inside(lines [][]byte) [][]byte {
 	var inner [][]byte
+	wrapped := 0
 	for _, l := range lines {
 		var buf []byte
-		if text, ok := k.unwrap(l, &buf); ok && len(text) > 0 {
+		text, ok := k.unwrap(l, &buf)
+		if ok {
+			wrapped++
+		}
+		if len(text) > 0 {
 			inner = append(inner, text)
 		}
 	}
-	if 2*len(inner) <= len(lines) {
+	if 2*wrapped <= len(lines) {
 		return nil
 	}
 	return inner
@@ -209,7 +234,7 @@ func (f *Format) around(sample []byte) *Format {
 	if behind := f.behindSyslog(); isSyslog(lines[0]) && behind.score(lines) > 0 {
 		return behind
 	}
-	wraps := []*wrapping{criWrapping}
+	wraps := []*wrapping{criWrapping, exportWrapping}
 	for _, key := range textKeys {
 		wraps = append(wraps, jsonWrapping(key))
 	}
