@@ -94,7 +94,7 @@ The format is found by itself as a rule. Presets for --format:
 	opt.define(cmd)
 	opt.complete(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return weblogRun(cmd.Context(), env, &opt, args)
+		return shown(weblogRun(cmd.Context(), env, &opt, args))
 	}
 	cmd.AddCommand(newWeblogMergeCmd(env))
 	return cmd

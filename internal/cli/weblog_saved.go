@@ -41,21 +41,25 @@ sides of weblog --against.`,
 	opt.defineOutput(cmd)
 	opt.complete(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		view, err := opt.view()
+		return shown(weblogMerge(cmd.Context(), env, &opt, args))
+	}
+	return cmd
+}
+
+func weblogMerge(ctx context.Context, env *Env, opt *weblogFlags, names []string) error {
+	view, err := opt.view()
+	if err != nil {
+		return usage(err)
+	}
+	total := new(weblog.Sketch)
+	for _, name := range names {
+		s, err := loadSketch(name, env.Stdin)
 		if err != nil {
 			return usage(err)
 		}
-		total := new(weblog.Sketch)
-		for _, name := range args {
-			s, err := loadSketch(name, env.Stdin)
-			if err != nil {
-				return usage(err)
-			}
-			total.Merge(s)
-		}
-		return weblogFinish(cmd.Context(), env, &opt, total, weblog.Summarize(total, view))
+		total.Merge(s)
 	}
-	return cmd
+	return weblogFinish(ctx, env, opt, total, weblog.Summarize(total, view))
 }
 
 // weblogRead reads logs and saved sketches.
