@@ -48,10 +48,11 @@ func Load() (*Catalog, error) { return Open(packed.Pack) }
 // to be unpacked for one of them, large enough to shrink to a sixth.
 const blockSize = 64 << 10
 
-// Pack writes records in the form that Open reads: an index, an empty line, and
-// the records as JSON in blocks, each a Zstandard frame (RFC 8878). The index
-// has a line with the packed length of each block, followed by a line for each
-// record of it (system, name, aliases, length).
+// Pack writes records in the form that Open reads: a line with the packed length
+// of the index, the index, and the records as JSON in blocks; index and blocks
+// are Zstandard frames (RFC 8878). The index has a line with the packed length
+// of each block, followed by a line for each record of it (system, name,
+// aliases, length).
 func Pack(records []Record) ([]byte, error) {
 	packer, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -75,19 +76,29 @@ func Pack(records []Record) ([]byte, error) {
 			plain.Reset()
 		}
 	}
-	index.WriteByte('\n')
-	return append(index.Bytes(), body...), nil
+	head := packer.EncodeAll(index.Bytes(), nil)
+	return slices.Concat(fmt.Appendln(nil, len(head)), head, body), nil
 }
 
 // Open reads a packed catalog. The data must not change afterwards.
 func Open(pack []byte) (*Catalog, error) {
-	index, body, ok := bytes.Cut(pack, []byte("\n\n"))
-	if !ok {
-		return nil, fmt.Errorf("catalog: the packed catalog has no index; run go generate ./catalog")
+	first, rest, _ := bytes.Cut(pack, []byte("\n"))
+	length, err := strconv.Atoi(string(first))
+	if err != nil || length < 0 || length > len(rest) {
+		return nil, errors.New("catalog: the packed catalog has no index; run go generate ./catalog")
 	}
+	index, err := unframe(rest[:length])
+	if err != nil {
+		return nil, fmt.Errorf("catalog: the index is damaged: %w", err)
+	}
+	return read(strings.TrimSuffix(string(index), "\n"), rest[length:])
+}
+
+// read makes a catalog of an index and its blocks.
+func read(index string, body []byte) (*Catalog, error) {
 	c := &Catalog{byName: map[string]int{}, decoded: map[int]*Record{}}
 	at := 0
-	for line := range strings.SplitSeq(string(index), "\n") {
+	for line := range strings.SplitSeq(index, "\n") {
 		fields := strings.Split(line, "\t")
 		size, err := strconv.Atoi(fields[len(fields)-1])
 		switch {
@@ -105,19 +116,15 @@ func Open(pack []byte) (*Catalog, error) {
 	return c, nil
 }
 
-// maxBlock bounds a block, in bytes.
+// maxBlock bounds a block and the index, in bytes.
 const maxBlock = 16 << 20
 
 // unpack returns the JSON of an entry.
 func (c *Catalog) unpack(e entry) ([]byte, error) {
 	b := &c.blocks[e.block]
 	if b.data == nil {
-		r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBlock))
-		if err != nil {
-			return nil, err
-		}
-		defer r.Close()
-		if b.data, err = r.DecodeAll(b.packed, nil); err != nil {
+		var err error
+		if b.data, err = unframe(b.packed); err != nil {
 			return nil, err
 		}
 	}
@@ -125,6 +132,16 @@ func (c *Catalog) unpack(e entry) ([]byte, error) {
 		return nil, errors.New("its block ends early")
 	}
 	return b.data[e.at:e.end], nil
+}
+
+// unframe unpacks one Zstandard frame.
+func unframe(packed []byte) ([]byte, error) {
+	r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBlock))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.DecodeAll(packed, nil)
 }
 
 func (c *Catalog) add(e entry) {

@@ -64,9 +64,14 @@ func TestNearestAndSearch(t *testing.T) {
 }
 
 func TestOpenDamaged(t *testing.T) {
-	for _, bad := range []string{"", "x\n\n", "linux\ta\t\t99\n\n{}", "linux\ta\t\t-1\n\n{}"} {
+	for _, bad := range []string{"", "x\n", "-1\n", "99\n{}", "2\n{}", "linux\ta\t\t99\n\n{}"} {
 		if _, err := Open([]byte(bad)); err == nil {
 			t.Errorf("%q opened", bad)
+		}
+	}
+	for _, bad := range []string{"", "x", "3", "linux\ta\t\t99", "2\nlinux\ta\t\t-1", "2\nlinux\ta\t\t17000000", "2\nlinux\ta"} {
+		if _, err := read(bad, []byte("{}")); err == nil {
+			t.Errorf("index %q opened", bad)
 		}
 	}
 }
