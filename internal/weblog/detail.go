@@ -34,10 +34,10 @@ type detail struct {
 
 // member is a request as its groups count it.
 type member struct {
-	us                 uint64
-	size               int64
-	coarse             uint16
-	cell, path, client *group
+	us     uint64
+	size   int64
+	coarse uint16
+	groups [3]*group // cell, path, client
 }
 
 func newDetail() *detail {
@@ -100,7 +100,7 @@ func (d *detail) add(r *request) {
 	cell := d.cellGroup(cell{uint16(r.status), methodIndex(r.method), protoIndex(r.proto)})
 	path := d.paths.find(r, sizeClass(r.size))
 	client := d.clients.at(clientKey(r.client))
-	d.waiting[d.filled] = member{us: r.us, size: r.size, coarse: r.coarse, cell: cell, path: path, client: client}
+	d.waiting[d.filled] = member{us: r.us, size: r.size, coarse: r.coarse, groups: [3]*group{cell, path, client}}
 	if d.filled++; d.filled == len(d.waiting) {
 		d.flush()
 	}
@@ -125,17 +125,8 @@ func (d *detail) add(r *request) {
 // flush counts the requests that wait.
 func (d *detail) flush() {
 	waiting := d.waiting[:d.filled]
-	for i := range waiting {
-		m := &waiting[i]
-		m.cell.enter(uint(m.coarse), m.us, m.size)
-	}
-	for i := range waiting {
-		m := &waiting[i]
-		m.path.enter(uint(m.coarse), m.us, m.size)
-	}
-	for i := range waiting {
-		m := &waiting[i]
-		m.client.enter(uint(m.coarse), m.us, m.size)
+	for kind := range len(member{}.groups) {
+		d.enter(kind)
 	}
 	for i := range waiting {
 		m := &waiting[i]
@@ -149,6 +140,25 @@ func (d *detail) flush() {
 		}
 	}
 	d.filled = 0
+}
+
+// enter counts the requests that wait in their groups of one kind. The counts, which are
+// farthest away, are raised in a loop of their own: the shorter it is, the more of
+// them are fetched at the same time.
+func (d *detail) enter(kind int) {
+	var places [len(d.waiting)]uint16
+	waiting := d.waiting[:d.filled]
+	for i := range waiting {
+		m := &waiting[i]
+		g := m.groups[kind]
+		places[i] = uint16(g.place(uint(m.coarse)))
+		g.note(1, m.us, m.us, m.us)
+		g.bytes += uint64(max(m.size, 0))
+	}
+	for i := range waiting {
+		m := &waiting[i]
+		m.groups[kind].raise(uint(places[i]), uint(m.coarse))
+	}
 }
 
 func (d *detail) addCache(name []byte, r *request) {

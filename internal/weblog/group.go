@@ -81,16 +81,26 @@ func (g *group) add(r *request) { g.enter(uint(r.coarse), r.us, r.size) }
 
 // enter counts a request whose time has bin i.
 func (g *group) enter(i uint, us uint64, size int64) {
-	place := uint(g.places[i/coarsePage])
-	if place == 0 {
-		place = g.grow(i / coarsePage)
-	}
-	c := &g.counts[(place-1)*coarsePage+i%coarsePage]
-	if *c++; *c == 0 {
-		g.carryOver(i, 1<<16)
-	}
+	g.raise(g.place(i), i)
 	g.note(1, us, us, us)
 	g.bytes += uint64(max(size, 0))
+}
+
+// place returns where in counts the count of a bin is.
+func (g *group) place(bin uint) uint {
+	place := uint(g.places[bin/coarsePage])
+	if place == 0 {
+		place = g.grow(bin / coarsePage)
+	}
+	return (place-1)*coarsePage + bin%coarsePage
+}
+
+// raise adds one to the count of a bin, which is at the given place.
+func (g *group) raise(place, bin uint) {
+	c := &g.counts[place]
+	if *c++; *c == 0 {
+		g.carryOver(bin, 1<<16)
+	}
 }
 
 // grow makes room for a page of bins and returns its place.
