@@ -40,7 +40,7 @@ a quarter of all; those rows expect what it then reaches, and say so.`,
 		if opt.Awake, err = awake(); err != nil {
 			return err
 		}
-		if err := lab.EnterUserNamespace(); err != nil {
+		if err := lab.EnterUserNamespace(cmd.Context()); err != nil {
 			return labError(err)
 		}
 		if how == "text" {

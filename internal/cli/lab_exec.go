@@ -175,7 +175,7 @@ func (e *Env) execNew(ctx context.Context, t lab.Topology, x execution) error {
 	if !slices.Contains(t.Hosts, x.on) {
 		return usagef("the lab has no host %q; it has %s", x.on, strings.Join(t.Hosts, ", "))
 	}
-	if err := lab.EnterUserNamespace(); err != nil {
+	if err := lab.EnterUserNamespace(ctx); err != nil {
 		return labError(err)
 	}
 	l, err := lab.Bring(ctx, t)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,10 +58,21 @@ lab list tells what the links did so far.`,
 			if err != nil {
 				return err
 			}
+			var text bytes.Buffer
+			printLab(&text, kept)
 			if how == "json" {
-				return env.printJSON(map[string]any{"schema": 1, "lab": kept})
+				text.Reset()
+				err = (&Env{Stdout: &text}).printJSON(map[string]any{"schema": 1, "lab": kept})
 			}
-			printLab(env.Stdout, kept)
+			if err == nil {
+				_, err = env.Stdout.Write(text.Bytes())
+			}
+			if err != nil { // whoever asked does not know of it
+				return failure(errors.Join(fmt.Errorf("lab %s is taken down again: %w", kept.Name, err), kept.TakeDown(cmd.Context())))
+			}
+			if how == "json" {
+				return nil
+			}
 			for _, r := range kept.Restrictions {
 				env.note("%s", r)
 			}
@@ -106,7 +118,7 @@ func newLabHoldCmd(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := lab.EnterUserNamespace(); err != nil {
+			if err := lab.EnterUserNamespace(cmd.Context()); err != nil {
 				return labError(err)
 			}
 			err = lab.Hold(cmd.Context(), args[0], topology, func(k lab.Kept) {

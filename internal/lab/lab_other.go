@@ -24,7 +24,7 @@ func Up(context.Context, Link) (*Lab, error) { return nil, noLab() }
 func Bring(context.Context, Topology) (*Lab, error) { return nil, noLab() }
 
 // EnterUserNamespace returns ErrUnavailable.
-func EnterUserNamespace() error { return noLab() }
+func EnterUserNamespace(context.Context) error { return noLab() }
 
 // The methods below are never reached; programs for all systems call them.
 

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 // hold brings up a lab, prints a round trip and the processes that hold the
 // namespaces, and keeps it until standard input ends.
 func hold() error {
-	if err := EnterUserNamespace(); err != nil {
+	if err := EnterUserNamespace(context.Background()); err != nil {
 		return err
 	}
 	l, err := Up(context.Background(), Link{})

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,11 +16,12 @@ import (
 )
 
 // EnterUserNamespace makes the program able to bring up a lab without being
-// root, or as a root that a container has taken privileges from: it then runs itself again, with the same arguments, as root of
-// a user namespace in which only the user's own identity exists, passes
-// signals on, and ends with the same exit status. It returns nil in the process
-// that is to go on, or says why there is none. Call it before any work.
-func EnterUserNamespace() error {
+// root, or as a root that a container has taken privileges from: it then runs
+// itself again, with the same arguments, as root of a user namespace in which only
+// the user's own identity exists, passes signals on, and ends with the same exit
+// status. It returns nil in the process that is to go on, or says why there is
+// none: the end of ctx, for one. Call it before any work.
+func EnterUserNamespace(ctx context.Context) error {
 	if f, err := os.OpenFile(tunDevice, os.O_RDWR, 0); err != nil {
 		return fmt.Errorf("%w: %v; %s", ErrUnavailable, err, tunAdvice(err))
 	} else {
@@ -41,9 +43,16 @@ func EnterUserNamespace() error {
 	}
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
+	if err := ctx.Err(); err != nil { // a signal that came before they were ours
+		signal.Stop(signals)
+		return err
+	}
 	if err := cmd.Start(); err != nil {
 		signal.Stop(signals)
 		return fmt.Errorf("%w: no user namespace (%v); %s", ErrUnavailable, err, namespaceAdvice(err))
+	}
+	for range len(signals) { // came before there was a child
+		cmd.Process.Signal(<-signals)
 	}
 	go func() {
 		for s := range signals {
