@@ -66,6 +66,24 @@ func TestForeignChangeIsLeft(t *testing.T) {
 	}
 }
 
+// TestMarkOfAnother: where /var/run/wirerate is another user's, values are
+// written all the same.
+func TestMarkOfAnother(t *testing.T) {
+	k := fakeKernel{t.TempDir()}
+	k.write("n.a", "1")
+	c := openChange(t, k, t.TempDir(), []string{"n.a"})
+	if err := os.MkdirAll(c.bootMark(), 0o755); err != nil { // what cannot be written to
+		t.Fatal(err)
+	}
+	out, err := c.Set(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"})
+	if err != nil || len(out) != 1 || out[0].Got != "2" {
+		t.Error(out, err)
+	}
+	if r, err := c.Rollback(t.Context()); err != nil || len(r.Restored) != 1 || k.read("n.a") != "1" {
+		t.Errorf("%+v, %v, n.a=%s", r, err, k.read("n.a"))
+	}
+}
+
 func TestRefusedAndRolledBack(t *testing.T) {
 	k := fakeKernel{t.TempDir()}
 	k.write("n.a", "1")

@@ -290,7 +290,7 @@ gone() { say "$1" >&2; exit 4; }
 read -r state <"$dir/state" || gone "the journal in $dir is gone: nothing more is written"
 [ "$state" = pending ] || gone "the change is $state: nothing is written"
 read -r o 2>/dev/null <"$dir/../pending/id" && [ "$o" = "$id" ] || gone "another change took this one's place: nothing is written"
-[ -e "$dir/progress" ] || { mkdir -p "${mark%/*}" && : >"$mark" && say marked >>"$dir/progress"; } 2>/dev/null
+[ -e "$dir/progress" ] || { mkdir -p "${mark%/*}" && (: >"$mark") && say marked >>"$dir/progress"; } 2>/dev/null
 written=
 got() {
  say "done $1 $v ." >>"$dir/progress" || exit 4
