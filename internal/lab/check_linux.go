@@ -117,7 +117,7 @@ func roundTripCheck(rate, rtt, name string, q, margin float64) checkItem {
 
 func rateCheckUDP(rate string) checkItem {
 	return checkItem{
-		what: "rate of UDP", link: "rate=" + rate + ",rtt=2ms,queue=20ms", unit: "Mbit/s",
+		what: "rate of UDP", link: "rate=" + rate + ",rtt=2ms,queue=100ms", unit: "Mbit/s",
 		basis: "1500 of 1538 bytes on the wire, within 1%",
 		run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
 			link := float64(l.Link(0).Up.Rate)
