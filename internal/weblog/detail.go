@@ -44,6 +44,9 @@ func newDetail() *detail {
 	d := &detail{
 		cells: map[uint32]*group{}, paths: newPathTable(), clients: newClientTable(), timeline: newTimeline(),
 		caches: map[string]*group{},
+		// Room for eight fills cache lines of its own: two workers that write to one
+		// line wait for each other.
+		zones: make(zones, 0, 8),
 	}
 	d.paths.settle, d.clients.settle = d.flush, d.flush
 	return d
