@@ -76,7 +76,7 @@ func TestParseLinkSaysWhatToWrite(t *testing.T) {
 		"profile=dsl":                   "its name alone at the beginning",
 		"loss=1e-4,dsl":                 "a profile, of which there is one, at the beginning",
 		"rate:1gbit":                    "write rate=1gbit",
-		"rate":                          "write rate=...",
+		"rate":                          "write rate=VALUE",
 		"cabel":                         "cable, ",
 		"rate=1gbit;rtt=1ms":            "commas",
 		"loss=5":                        "write 5%",

@@ -26,7 +26,7 @@ func noValue(name string) error {
 		return fmt.Errorf("%q is a profile, of which there is one, at the beginning", name)
 	}
 	if isField(name) {
-		return fmt.Errorf("%s has no value; write %s=...", name, name)
+		return fmt.Errorf("%s has no value; write %s=VALUE", name, name)
 	}
 	return fmt.Errorf("%q is not key=value", name)
 }
