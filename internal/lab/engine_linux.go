@@ -246,9 +246,10 @@ func (e *engine) came(ip []byte, now int64) int64 {
 //
 // Waking from a long sleep takes a processor tens of microseconds, the more in
 // a virtual machine, and the first packet after it as many. The engine learns how
-// long from its own timers and arms them that much earlier; what it was woken for is delivered at once, since to sleep
-// for the rest would take as long again. Without stamps it dates back the arrival
-// that woke it. So an idle path has the round-trip time that was asked for.
+// long from its own timers and arms them that much earlier; what it was woken for
+// is delivered at once, since to sleep for the rest would take as long again.
+// Without stamps it dates back the arrival that woke it. So an idle path has the
+// round-trip time that was asked for.
 func (e *engine) wait() bool {
 	e.due = 0
 	fds := [2]unix.PollFd{{Fd: int32(e.stop), Events: unix.POLLIN}, {Fd: int32(e.in), Events: unix.POLLIN}}
