@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // documentedProgram finds the programs that a command of docs/lab.md names.
@@ -37,16 +38,28 @@ func TestCommandsOfTheLabsDocument(t *testing.T) {
 			t.Logf("%s is not installed: %s", missing, strings.TrimSpace(command))
 			continue
 		}
-		cmd := exec.Command("sh", "-c", "wirerate "+command)
-		cmd.Dir = folder
-		cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+folder)
-		if out, err := cmd.CombinedOutput(); err != nil {
+		if out, err := typed(command, folder); err != nil {
 			t.Errorf("%s%v\n%s", command, err, out)
 		}
 	}
 	if n < 15 {
 		t.Errorf("only %d commands are found", n)
 	}
+}
+
+// typed runs a command as from a shell. A client in a lab that stays is tried
+// again: the server before it goes into the background before it listens.
+func typed(command, folder string) (out []byte, err error) {
+	for range 10 {
+		cmd := exec.Command("sh", "-c", "wirerate "+command)
+		cmd.Dir = folder
+		cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+folder)
+		if out, err = cmd.CombinedOutput(); err == nil || !strings.Contains(command, " -c $WIRERATE_") {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	return out, err
 }
 
 func notInstalled(command string) string {
