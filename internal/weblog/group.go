@@ -5,15 +5,15 @@ package weblog
 // bins are fewer than a Hist's. Of each decade, 1.00 to 2 has steps of 0.01, 2 to
 // 5 of 0.02 and 5 to 10 of 0.05: no bin is wider than 1% of its values, and
 // numbers of two digits are edges. The zero value is empty and ready; its memory
-// is bounded by 7 kB, but for the bins of more than 65,535 requests.
+// is bounded by 4 kB, but for the bins of more than 255 requests.
 type group struct {
 	totals
 	bytes uint64
 	// places says where the counts of a page of bins begin: at (place-1) pages
 	// into counts; 0 is nowhere, no request fell into the page.
 	places [coarsePages]uint8
-	counts []uint16
-	carry  map[uint]uint64 // of counts that went beyond 2^16, by bin
+	counts []uint8
+	carry  map[uint]uint64 // of counts that went beyond 2^8, by bin
 }
 
 const (
@@ -99,19 +99,19 @@ func (g *group) place(bin uint) uint {
 func (g *group) raise(place, bin uint) {
 	c := &g.counts[place]
 	if *c++; *c == 0 {
-		g.carryOver(bin, 1<<16)
+		g.carryOver(bin, 1<<8)
 	}
 }
 
 // grow makes room for a page of bins and returns its place.
 func (g *group) grow(page uint) uint {
-	g.counts = append(g.counts, make([]uint16, coarsePage)...)
+	g.counts = append(g.counts, make([]uint8, coarsePage)...)
 	place := len(g.counts) / coarsePage
 	g.places[page] = uint8(place)
 	return uint(place)
 }
 
-// carryOver keeps what of a bin's count is beyond its 16 bits.
+// carryOver keeps what of a bin's count is beyond its 8 bits.
 func (g *group) carryOver(bin uint, n uint64) {
 	if g.carry == nil {
 		g.carry = map[uint]uint64{}
@@ -127,8 +127,8 @@ func (g *group) addTo(bin uint, n uint64) {
 	}
 	c := &g.counts[(place-1)*coarsePage+bin%coarsePage]
 	sum := uint64(*c) + n
-	*c = uint16(sum)
-	if high := sum &^ (1<<16 - 1); high != 0 {
+	*c = uint8(sum)
+	if high := sum &^ (1<<8 - 1); high != 0 {
 		g.carryOver(bin, high)
 	}
 }
