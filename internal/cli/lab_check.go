@@ -23,7 +23,8 @@ check failed.
 
 RFC 9438's tables are of a sender that halves its window at once. The kernel's
 takes two round trips to learn of a loss and to recover, which at a loss of 1% is
-a quarter of all; those rows expect what it then reaches, and say so.`,
+a quarter of all, and follows the greater of CUBIC's two curves at each moment.
+The rows where that matters expect what it then reaches, and say so.`,
 		Example: `  wirerate lab check
   wirerate lab check 'round trip' rtt=20ms
   wirerate lab check --full 'average window' cubic`,
