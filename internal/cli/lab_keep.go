@@ -58,14 +58,10 @@ lab list tells what the links did so far.`,
 			if err != nil {
 				return err
 			}
-			var text bytes.Buffer
-			printLab(&text, kept)
 			if how == "json" {
-				text.Reset()
-				err = (&Env{Stdout: &text}).printJSON(map[string]any{"schema": 1, "lab": kept})
-			}
-			if err == nil {
-				_, err = env.Stdout.Write(text.Bytes())
+				err = env.printJSON(map[string]any{"schema": 1, "lab": kept})
+			} else {
+				err = printLab(env.Stdout, kept)
 			}
 			if err != nil { // whoever asked does not know of it
 				return failure(errors.Join(fmt.Errorf("lab %s is taken down again: %w", kept.Name, err), kept.TakeDown(cmd.Context())))
@@ -135,17 +131,20 @@ func newLabHoldCmd(env *Env) *cobra.Command {
 	return cmd
 }
 
-func printLab(w io.Writer, k lab.Kept) {
-	fmt.Fprintf(w, "%s\n", k.Name)
+func printLab(w io.Writer, k lab.Kept) error {
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "%s\n", k.Name)
 	for _, l := range k.Links {
-		fmt.Fprintf(w, "  %s - %s: %s\n", l.From, l.To, l.Link)
+		fmt.Fprintf(&text, "  %s - %s: %s\n", l.From, l.To, l.Link)
 	}
-	fmt.Fprintf(w, "  %s\n", k.Awake)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(&text, "  %s\n", k.Awake)
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, h := range k.Hosts {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", h.Name, h.IPv4, h.IPv6, h.Netns)
 	}
 	t.Flush()
+	_, err := w.Write(text.Bytes())
+	return err
 }
 
 // labNow is a lab that is up, with what it did so far where it says so.
@@ -166,21 +165,22 @@ func newLabListCmd(env *Env) *cobra.Command {
 		if err != nil {
 			return failure(err)
 		}
-		labs := []labNow{} // none is not null in JSON
-		for _, k := range kept {
-			now := labNow{Kept: k}
+		labs := make([]labNow, len(kept))
+		for i, k := range kept {
+			labs[i].Kept = k
 			if status, err := k.Status(cmd.Context()); err == nil {
-				now.Status = &status
+				labs[i].Status = &status
 			} else {
 				env.note("%v", err)
 			}
-			labs = append(labs, now)
 		}
 		if how == "json" {
 			return env.printJSON(map[string]any{"schema": 1, "labs": labs})
 		}
 		for _, l := range labs {
-			printLab(env.Stdout, l.Kept)
+			if err := printLab(env.Stdout, l.Kept); err != nil {
+				return failure(err)
+			}
 			l.printStatus(env.Stdout)
 		}
 		return nil

@@ -75,16 +75,19 @@ func (j joined) write(name string) error {
 	if name == "" {
 		return nil
 	}
-	var b bytes.Buffer
-	err := j.page(&b)
+	var data []byte
+	var err error
 	if strings.HasSuffix(name, ".json") {
-		b.Reset()
-		err = (&Env{Stdout: &b}).printJSON(j)
+		data, err = indentedJSON(j)
+	} else {
+		var b bytes.Buffer
+		err = j.page(&b)
+		data = b.Bytes()
 	}
 	if err != nil {
 		return failure(err)
 	}
-	return failure(os.WriteFile(name, b.Bytes(), 0o666))
+	return failure(os.WriteFile(name, data, 0o666))
 }
 
 // shown is an error whose text is safe to print: a shell's pattern names files of any

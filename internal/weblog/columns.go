@@ -182,14 +182,12 @@ func (t *table) undecorate() {
 		}
 		t.rows = rows
 		t.shape[col].key += most.before
+		last := col
 		if most.parts == 2 {
-			t.shape = slices.Insert(t.shape, col+1, piece{kind: 'w', key: "/", next: true})
-			col++
+			last++
+			t.shape = slices.Insert(t.shape, last, piece{kind: 'w', key: "/", next: true})
 		}
-		t.shape[col].tail = most.after
-		if most.parts == 2 {
-			col--
-		}
+		t.shape[last].tail = most.after
 	}
 }
 

@@ -69,9 +69,8 @@ type ShareChange struct {
 
 // KolmogorovTest is the largest distance between the two distribution
 // functions, the time below which it is found, and its probability if nothing had
-// changed. Counts
-// enter it divided by how much more requests of a log vary than independent
-// ones would.
+// changed. Counts enter it divided by how much more requests of a log vary than
+// independent ones would.
 type KolmogorovTest struct {
 	D  float64 `json:"d"`
 	At float64 `json:"at_s"`

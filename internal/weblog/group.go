@@ -121,11 +121,7 @@ func (g *group) carryOver(bin uint, n uint64) {
 
 // addTo adds n to the count of a bin, not to the totals.
 func (g *group) addTo(bin uint, n uint64) {
-	place := uint(g.places[bin/coarsePage])
-	if place == 0 {
-		place = g.grow(bin / coarsePage)
-	}
-	c := &g.counts[(place-1)*coarsePage+bin%coarsePage]
+	c := &g.counts[g.place(bin)]
 	sum := uint64(*c) + n
 	*c = uint8(sum)
 	if high := sum &^ (1<<8 - 1); high != 0 {

@@ -130,8 +130,9 @@ func (s *sampleValues) durationKey(unit Unit) (durationKey, Unit, error) {
 	nginx := s.likeNginx()
 	most := 0
 	known := append(slices.Clone(durationKeys), s.telling()...)
-	if _, to := s.moments(); to != "" {
-		known = append(known, durationKey{to, Seconds})
+	_, end := s.moments()
+	if end != "" {
+		known = append(known, durationKey{end, Seconds})
 	}
 	known = append(known, durationKey{"edgetimetofirstbytems", Milliseconds})
 	known = append(known, s.nested()...)
@@ -143,7 +144,6 @@ func (s *sampleValues) durationKey(unit Unit) (durationKey, Unit, error) {
 			most = max(most, len(s.values[d.name]))
 		}
 	}
-	_, end := s.moments()
 	for _, d := range known {
 		// A key that few lines have is not the one they all are about.
 		if _, ok := s.names[d.name]; !ok || 2*len(s.values[d.name]) < most {

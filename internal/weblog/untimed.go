@@ -18,22 +18,13 @@ type tally struct {
 
 // add counts a line whose fields have been found.
 func (t *tally) add(w *worker, line []byte) fault {
-	status, ok := 0, true
-	if s := w.spans[roleStatus]; s.hi >= 0 {
-		if status, ok = parseStatus(s.of(line)); !ok {
-			return faultShape
-		}
-	}
-	size := int64(0)
-	if s := w.spans[roleBytes]; s.hi >= 0 {
-		if size, ok = parseSize(s.of(line)); !ok {
-			return faultShape
-		}
-		t.sized = true
+	if !w.answer(line) {
+		return faultShape
 	}
 	t.requests++
-	t.status[status]++
-	t.bytes += uint64(max(size, 0))
+	t.status[w.req.status]++
+	t.sized = t.sized || w.spans[roleBytes].hi >= 0
+	t.bytes += uint64(max(w.req.size, 0))
 	if s := w.spans[roleTime]; s.hi >= 0 {
 		if at, ok := w.stamp(line, s); ok {
 			t.span(at.unix, at.unix)
