@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +30,32 @@ func TestFlowEvidenceIsItsOwn(t *testing.T) {
 		got := found[0].Evidence[0].Text
 		if !strings.Contains(got, "rwnd_limited:7000ms(77.8%)") || !strings.Contains(got, "mss:1448") || strings.Contains(got, "mss:1200") {
 			t.Errorf("%s: %s", what, got)
+		}
+	}
+}
+
+// A window that losses at the start made small and that grows by a segment a
+// round trip is held back by the network, however few they were; one that left
+// slow start without loss, and one before a queue, is not.
+func TestWindowGrowsBack(t *testing.T) {
+	for details, want := range map[string]bool{
+		"rtt:40.4/0.1 minrtt:40 cwnd:120 ssthresh:7 unacked:120 retrans:0/5":             true,
+		"rtt:40.4/0.1 minrtt:40 cwnd:120 ssthresh:60 unacked:120":                        false,
+		"rtt:95.0/0.1 minrtt:40 cwnd:120 ssthresh:7 unacked:120 retrans:0/5":             false,
+		"rtt:40.4/0.1 minrtt:40 cwnd:120 ssthresh:7 unacked:20 retrans:0/5":              false,
+		"rtt:40.4/0.1 minrtt:40 cwnd:120 ssthresh:7 unacked:120 retrans:0/5 app_limited": false,
+	} {
+		line := "ESTAB 0 262144 192.0.2.1:443 198.51.100.9:5000\n\t reno wscale:7,7 mss:1448 bytes_acked:10470526 segs_out:7359 busy:4872ms " + details + "\n"
+		f, err := facts.FromTexts("a", map[string]string{"uname -a": unameLinux, "ss -tinm": "State Recv-Q Send-Q Local Peer\n" + line}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, _ := Evaluate(Input{Facts: f})
+		if got := slices.Contains(ids(found), "network-limited"); got != want {
+			t.Errorf("%s: network-limited %v: %+v", details, got, found)
+		}
+		if want && !strings.Contains(found[0].Summary, "it fell to 7 and is growing again") {
+			t.Error(found[0].Summary)
 		}
 	}
 }

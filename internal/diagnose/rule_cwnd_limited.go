@@ -19,7 +19,7 @@ func cwndLimited() Rule {
 			for _, fl := range in.Facts.Flows {
 				v := fl.Values
 				if v["busy"] < 2000 || v["rwnd_limited"] > 0.1 || v["sndbuf_limited"] > 0.1 || v["segs_out"] < 500 || v["retrans_total"] < 5 || loopback(&fl) ||
-					v["ssthresh"] == 0 || v["unacked"] < v["cwnd"]/2 || slices.Contains(fl.Words, "app_limited") || slices.Contains(fl.Words, "bbr") || v["retrans_total"] < 0.001*v["segs_out"] {
+					v["ssthresh"] == 0 || v["unacked"] < v["cwnd"]/2 || slices.Contains(fl.Words, "app_limited") || slices.Contains(fl.Words, "bbr") || v["retrans_total"] < 0.001*v["segs_out"] && !growsBack(v) {
 					continue
 				}
 				evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "minrtt", "mss", "cwnd", "ssthresh", "segs_out", "busy", "retrans", "retrans_total"))
@@ -35,6 +35,19 @@ func cwndLimited() Rule {
 		Fires: flowExample("busy:9000ms retrans:0/9000 ssthresh:300 unacked:390"),
 		Quiet: flowExample("busy:9000ms rwnd_limited:7000ms(77.8%) retrans:0/9000"),
 	}
+}
+
+// growsBack reports whether a window that losses once made small is growing on
+// a path without a queue: of the losses, ever fewer in all that was sent, it
+// still bears the mark.
+func growsBack(v map[string]float64) bool {
+	return v["cwnd"] > v["ssthresh"] && shortQueue(v) && v["retrans_total"] > 0.0001*v["segs_out"]
+}
+
+// shortQueue reports whether a connection's round trip stays what the path's
+// length makes it.
+func shortQueue(v map[string]float64) bool {
+	return v["minrtt"] > 5 && v["rtt"] < 1.25*v["minrtt"]
 }
 
 // lossyTransfers finds tests that lost segments all the time.
@@ -68,7 +81,10 @@ func lossLimited(in Input, fl facts.Flow, evidence []facts.Source) []Finding {
 	bad := 0.01
 	found := one(fl.Peer, evidence, "towards %s %.2g%% of segments were lost; a window of %g segments of %g bytes over %g ms is %s",
 		fl.Peer, 100*share, v["cwnd"], v["mss"], v["rtt"], rate(reached))
-	if v["minrtt"] > 5 && v["rtt"] < 1.25*v["minrtt"] {
+	if growsBack(v) {
+		found[0].Summary += fmt.Sprintf("; it fell to %g and is growing again", v["ssthresh"])
+	}
+	if shortQueue(v) {
 		bad = 0.003
 		found[0].Summary += fmt.Sprintf("; the round trip does not grow before the loss (at least %g ms): a queue much shorter than the path, a policer, or damage", v["minrtt"])
 		found = do("where the queue is yours: let it hold about one bandwidth-delay product; pace at the sender (fq), or use a congestion control that bears loss", found)
