@@ -302,7 +302,8 @@ func (k counterOf) read(name uint64) (int64, error) {
 }
 
 // between reads counters when counting begins and when it ends, and gives
-// their growth with the time between.
+// their growth with the time between. Where the server answered so late that
+// they stand for less than half of the run, that is an error.
 func (l *load) between(names ...uint64) ([]float64, float64, error) {
 	k, err := l.counter()
 	if err != nil {
@@ -324,7 +325,11 @@ func (l *load) between(names ...uint64) ([]float64, float64, error) {
 		}
 		times[i] = time.Now()
 	}
-	return grown, times[1].Sub(times[0]).Seconds(), nil
+	elapsed := times[1].Sub(times[0])
+	if elapsed < l.spec.Duration/2 {
+		return nil, 0, fmt.Errorf("the server's counts came late: they are of %s where %s were asked for", elapsed, l.spec.Duration)
+	}
+	return grown, elapsed.Seconds(), nil
 }
 
 // packets sends as fast as it can. What is in flight when counting begins and
@@ -369,9 +374,10 @@ func (l *load) packets() (map[string]float64, error) {
 		return nil, err
 	}
 	r := Run{Metrics: map[string]float64{}}
-	got.grown[0] = min(got.grown[0], float64(sent)) // the clocks of the ends of the count differ by a round trip
-	r.packets(got.grown[0], float64(sent), l.spec.Duration.Seconds())
-	r.Metrics[Goodput] = got.grown[0] * 64 * 8 / got.elapsed
+	seconds := l.spec.Duration.Seconds()
+	received := min(got.grown[0]*seconds/got.elapsed, float64(sent)) // the two counts begin and end a round trip apart
+	r.packets(received, float64(sent), seconds)
+	r.Metrics[Goodput] = received * 64 * 8 / seconds
 	return r.Metrics, nil
 }
 
