@@ -43,19 +43,29 @@ func need(t *testing.T, name string) string {
 	return ""
 }
 
-// server is a network namespace with an sshd in it.
-func server(t *testing.T, dir string, i int) (address string) {
+// namespace makes a network namespace, so that neither this machine's addresses
+// nor its packet filter matter.
+func namespace(t *testing.T, name string) string {
 	t.Helper()
-	sshd := need(t, "sshd")
-	ns, veth := fmt.Sprintf("wr-ansible-%d-%d", os.Getpid(), i), fmt.Sprintf("wra%d-%d", os.Getpid()%10000, i)
-	near, far := fmt.Sprintf("10.79.%d.1", i), fmt.Sprintf("10.79.%d.2", i)
+	ns := fmt.Sprintf("wr-ansible-%d-%s", os.Getpid(), name)
 	if out, err := exec.Command("ip", "netns", "add", ns).CombinedOutput(); err != nil {
 		t.Skipf("no network namespaces here: %v: %s", err, out)
 	}
 	t.Cleanup(func() { exec.Command("ip", "netns", "del", ns).Run() })
+	run(t, nil, "ip", "-n", ns, "link", "set", "lo", "up")
+	return ns
+}
+
+// server is a network namespace with an sshd in it that is reached from another.
+func server(t *testing.T, from, dir string, i int) (address string) {
+	t.Helper()
+	sshd := need(t, "sshd")
+	ns, veth := namespace(t, fmt.Sprint(i)), fmt.Sprintf("e%d", i)
+	near, far := fmt.Sprintf("10.79.%d.1", i), fmt.Sprintf("10.79.%d.2", i)
 	for _, line := range []string{
-		"link add " + veth + " type veth peer name e0 netns " + ns, "addr add " + near + "/30 dev " + veth, "link set " + veth + " up",
-		"-n " + ns + " addr add " + far + "/30 dev e0", "-n " + ns + " link set e0 up", "-n " + ns + " link set lo up",
+		"-n " + from + " link add " + veth + " type veth peer name e0 netns " + ns,
+		"-n " + from + " addr add " + near + "/30 dev " + veth, "-n " + from + " link set " + veth + " up",
+		"-n " + ns + " addr add " + far + "/30 dev e0", "-n " + ns + " link set e0 up",
 	} {
 		run(t, nil, "ip", strings.Fields(line)...)
 	}
@@ -80,7 +90,21 @@ func server(t *testing.T, dir string, i int) (address string) {
 			t.Logf("sshd of %s: %s", far, log)
 		}
 	})
+	listens(t, ns, far+":22")
 	return far
+}
+
+// listens waits until something in a namespace listens: Ansible does not try
+// twice.
+func listens(t *testing.T, ns, address string) {
+	t.Helper()
+	for range 1200 {
+		if out, err := exec.Command("ip", "netns", "exec", ns, "ss", "-Hltn").Output(); err == nil && strings.Contains(string(out), " "+address+" ") {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("nothing listens on %s", address)
 }
 
 // TestPlaybook counts the logs of two servers over real ssh and merges them. The names
@@ -104,8 +128,9 @@ func TestPlaybook(t *testing.T) {
 	python := strings.TrimSpace(run(t, nil, need(t, "python3"), "-c", "import sys; print(sys.executable)"))
 	inventory := "[web:vars]\nansible_python_interpreter=" + python + "\n[web]\n"
 	const want = 700
+	controller := namespace(t, "c")
 	for i := range 2 {
-		address := server(t, dir, i)
+		address := server(t, controller, dir, i)
 		log := filepath.Join(dir, fmt.Sprintf("access %d.log", i))
 		var text bytes.Buffer
 		if _, err := (weblog.Synthetic{Lines: 300 + 100*i, Seed: uint64(i)}).WriteTo(&text); err != nil {
@@ -127,8 +152,10 @@ func TestPlaybook(t *testing.T) {
 		}
 	}
 	out := filepath.Join(dir, "out")
-	time.Sleep(300 * time.Millisecond) // sshd binds; Ansible does not try twice
-	run(t, []string{"ANSIBLE_PIPELINING=1", "ANSIBLE_LOCAL_TEMP=" + dir + "/a", "ANSIBLE_RETRIES=3"}, ansible, "-i", filepath.Join(dir, "inventory"), "playbook.yaml",
+	// A connection that Ansible keeps to share it outlives the play by a minute, and
+	// the play's output ends with it.
+	env := []string{"ANSIBLE_PIPELINING=1", "ANSIBLE_LOCAL_TEMP=" + dir + "/a", "ANSIBLE_TIMEOUT=120", "ANSIBLE_SSH_ARGS=-o ControlMaster=no -o ControlPath=none"}
+	run(t, env, "ip", "netns", "exec", controller, ansible, "-i", filepath.Join(dir, "inventory"), "playbook.yaml",
 		"-e", "weblog_binary="+binary, "-e", "weblog_out="+out)
 	var report struct {
 		Requests uint64 `json:"requests"`
