@@ -200,6 +200,7 @@ func (e *engine) read(now int64) (more bool) {
 		}
 		if errno != 0 || n < vnetLen {
 			e.known, e.drained = max(e.known, now), now
+			e.stamps.empty()
 			return false
 		}
 		now = e.now()

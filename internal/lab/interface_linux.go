@@ -1,8 +1,11 @@
 package lab
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"os"
+	"strconv"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
@@ -28,6 +31,28 @@ func (l *Lab) onInterface(name, dev string, do func(h *netlink.Handle, link netl
 		}
 		return do(h, link)
 	})
+}
+
+// counters tell what an interface did. They stay readable, at little cost, while
+// the interface's host is there.
+type counters struct {
+	file *os.File // proc_net_dev(5)
+	dev  string
+}
+
+// refused returns how many packets the interface did not take from its host, for
+// want of room: in /proc/net/dev the fourth column of those for sending.
+func (c counters) refused() int64 {
+	const column = 1 + 8 + 3 // the name, eight columns for receiving
+	const most = 1 << 20
+	table, _ := io.ReadAll(io.NewSectionReader(c.file, 0, most)) // of a host that is gone nothing
+	for line := range bytes.Lines(table) {
+		if f := bytes.Fields(line); len(f) > column && string(f[0]) == c.dev+":" {
+			count, _ := strconv.ParseInt(string(f[column]), 10, 64)
+			return count
+		}
+	}
+	return 0
 }
 
 // segmentsOnly makes an interface take one segment at a time.

@@ -32,6 +32,7 @@ type Lab struct {
 type wire struct {
 	link     Link
 	tuns     []int // descriptors of both ends
+	devices  []counters
 	up, down *engine
 }
 
@@ -94,12 +95,11 @@ func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
 // packets returns how many the emulator has been given; known is false where
 // it does not see them all.
 func (l *Lab) packets() (n int64, known bool) {
-	for i, w := range l.links {
-		if w.link.Backend == Netem {
+	for _, w := range l.links {
+		if w.up == nil || w.down == nil {
 			return 0, false
 		}
-		up, down := l.LinkStats(i)
-		n += up.Units + down.Units
+		n += w.up.stats().Units + w.down.stats().Units
 	}
 	return n, true
 }
@@ -138,6 +138,11 @@ func (l *Lab) addLink(ctx context.Context, i int, e Edge, used map[string]int) e
 			return err
 		}
 		w.tuns = append(w.tuns, fd)
+		dev, err := os.Open(fmt.Sprintf("/proc/%d/net/dev", l.hosts[name].PID()))
+		if err != nil {
+			return fmt.Errorf("counters of interface %s of %s: %w", devs[j], name, err)
+		}
+		w.devices = append(w.devices, counters{dev, devs[j]})
 		if err := l.configure(name, devs[j], e.Link.PathMTU(), i, j == 1); err != nil {
 			return fmt.Errorf("interface %s of %s: %w", devs[j], name, err)
 		}
@@ -260,10 +265,13 @@ func (l *Lab) Link(i int) Link { return l.links[i].link }
 // LinkStats returns what the i-th link did so far, in each direction: nothing
 // is known of one that netem emulates.
 func (l *Lab) LinkStats(i int) (up, down Stats) {
-	if w := l.links[i]; w.up != nil && w.down != nil {
-		return w.up.stats(), w.down.stats()
+	w := l.links[i]
+	if w.up == nil || w.down == nil {
+		return Stats{}, Stats{}
 	}
-	return Stats{}, Stats{}
+	up, down = w.up.stats(), w.down.stats()
+	up.DropDevice, down.DropDevice = w.devices[0].refused(), w.devices[1].refused()
+	return up, down
 }
 
 // Stats returns what the first link did so far, in each direction.
@@ -314,6 +322,9 @@ func (l *Lab) Close() error {
 		}
 		for _, fd := range w.tuns {
 			unix.Close(fd)
+		}
+		for _, c := range w.devices {
+			c.file.Close()
 		}
 	}
 	for _, f := range l.netns {

@@ -82,7 +82,7 @@ func (l *Lab) settle(ctx context.Context, before Stats, n int64) {
 		now, _ := l.Stats()
 		d := now.Since(before)
 		gone := d.Delivered + d.DropQueue + d.DropCoDel + d.DropLoss - d.Duplicated
-		if d.Segments >= n && gone >= d.Segments {
+		if d.Segments+d.DropDevice >= n && gone >= d.Segments {
 			return
 		}
 	}

@@ -21,13 +21,20 @@ type stamps struct {
 	zero int64  // of the engine's clock, on CLOCK_MONOTONIC
 }
 
-// The shared memory has the number of records so far, and from stampsAt on a
-// ring of them, each a time and an identity. There are more than a device holds
-// units: the filter sees those too that find it full.
+// The shared memory has the number of records so far, at stampsDone how many of
+// them the engine needs no more, and from stampsAt on a ring of them, each a time
+// and an identity. The filter sees packets too that find the device full; it leaves
+// out what comes while there are more records than the device holds units, so that
+// no flood takes the place of the records of what waits.
 const (
 	stampCount = 1 << 15
 	stampSize  = 16
+	stampsDone = 8
 	stampsAt   = 64
+	stampLimit = ringLength + 64
+	// stampSpare records may be of packets that are just on their way into a
+	// device that is seen empty.
+	stampSpare = 256
 )
 
 // identityAt are the offsets of an IP packet's words that tell it from its
@@ -65,7 +72,7 @@ func stampArrivals(tun int, zero int64) (*stamps, error) {
 		return nil, fmt.Errorf("filter: %w", err)
 	}
 	defer unix.Close(filter)
-	mem, err := unix.Mmap(table, 0, size, unix.PROT_READ, unix.MAP_SHARED)
+	mem, err := unix.Mmap(table, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("shared memory: %w", err)
 	}
@@ -91,18 +98,33 @@ func (s *stamps) of(ip []byte) (at int64, ok bool) {
 	if s == nil {
 		return 0, false
 	}
-	count := atomic.LoadUint64((*uint64)(unsafe.Pointer(&s.mem[0])))
-	if count > s.next+stampCount {
-		s.next = count - stampCount
-	}
-	for id := identity(ip); s.next < count; {
-		record := s.mem[stampsAt+s.next%stampCount*stampSize:]
-		s.next++
+	id := identity(ip)
+	for i, count := s.next, s.count(); i < count; i++ {
+		record := s.mem[stampsAt+i%stampCount*stampSize:]
 		if binary.NativeEndian.Uint64(record[8:]) == id {
+			s.done(i + 1)
 			return int64(binary.NativeEndian.Uint64(record)) - s.zero, true
 		}
 	}
 	return 0, false
+}
+
+// empty notes that the device has been seen empty: what it was full for is gone.
+func (s *stamps) empty() {
+	if s == nil {
+		return
+	}
+	if count := s.count(); count > s.next+stampSpare {
+		s.done(count - stampSpare)
+	}
+}
+
+func (s *stamps) count() uint64 { return atomic.LoadUint64((*uint64)(unsafe.Pointer(&s.mem[0]))) }
+
+// done frees the records before next.
+func (s *stamps) done(next uint64) {
+	s.next = next
+	atomic.StoreUint64((*uint64)(unsafe.Pointer(&s.mem[stampsDone])), next)
 }
 
 func bpf(command uintptr, attr unsafe.Pointer, size uintptr) (fd int, err error) {
@@ -128,6 +150,7 @@ func stampProgram(table int) []bpfInsn {
 		move       = unix.BPF_ALU64 | unix.BPF_MOV | unix.BPF_X
 		set        = unix.BPF_ALU64 | unix.BPF_MOV
 		store      = unix.BPF_STX | unix.BPF_MEM | unix.BPF_DW
+		load       = unix.BPF_LDX | unix.BPF_MEM | unix.BPF_DW
 		loadBytes  = 26 // bpf_skb_load_bytes(packet, offset, to, length), zeroes on failure
 		monotonic  = 5  // bpf_ktime_get_ns()
 		stack      = -8
@@ -139,12 +162,15 @@ func stampProgram(table int) []bpfInsn {
 			bpfInsn{move, 0x61, 0, 0}, bpfInsn{set, 2, 0, int32(at)},
 			bpfInsn{move, 0xa3, 0, 0}, bpfInsn{unix.BPF_ALU64 | unix.BPF_ADD, 3, 0, stack},
 			bpfInsn{set, 4, 0, 8}, bpfInsn{call, 0, 0, loadBytes},
-			bpfInsn{unix.BPF_LDX | unix.BPF_MEM | unix.BPF_DW, 0xa1, stack, 0},
+			bpfInsn{load, 0xa1, stack, 0},
 			bpfInsn{unix.BPF_ALU64 | unix.BPF_XOR | unix.BPF_X, 0x17, 0, 0})
 	}
 	return append(p,
 		bpfInsn{call, 0, 0, monotonic}, bpfInsn{move, 0x08, 0, 0},
 		bpfInsn{unix.BPF_LD | unix.BPF_IMM | unix.BPF_DW, unix.BPF_PSEUDO_MAP_VALUE<<4 | 1, 0, int32(table)}, bpfInsn{},
+		bpfInsn{load, 0x12, 0, 0}, bpfInsn{load, 0x13, stampsDone, 0},
+		bpfInsn{unix.BPF_ALU64 | unix.BPF_SUB | unix.BPF_X, 0x32, 0, 0},
+		bpfInsn{unix.BPF_JMP | unix.BPF_JGE, 2, 7, stampLimit}, // to what follows the stores
 		bpfInsn{set, 2, 0, 1}, // the number of this record
 		bpfInsn{unix.BPF_STX | unix.BPF_ATOMIC | unix.BPF_DW, 0x21, 0, unix.BPF_ADD | unix.BPF_FETCH},
 		bpfInsn{unix.BPF_ALU64 | unix.BPF_AND, 2, 0, stampCount - 1},

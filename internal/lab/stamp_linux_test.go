@@ -12,41 +12,81 @@ import (
 // note writes a record as the kernel's filter does.
 func (s *stamps) note(at int64, ip []byte) {
 	n := binary.NativeEndian.Uint64(s.mem)
+	if n-binary.NativeEndian.Uint64(s.mem[stampsDone:]) >= stampLimit {
+		return
+	}
 	record := s.mem[stampsAt+n%stampCount*stampSize:]
 	binary.NativeEndian.PutUint64(record, uint64(at+s.zero))
 	binary.NativeEndian.PutUint64(record[8:], identity(ip))
 	binary.NativeEndian.PutUint64(s.mem, n+1)
 }
 
+// numbered returns the i-th of packets that differ.
+func numbered(i int) []byte {
+	ip := udp(100)[vnetLen:]
+	binary.BigEndian.PutUint16(ip[4:], uint16(i))
+	return ip
+}
+
 // A unit gets the time of its own record, whatever was dropped before it.
 func TestStampsFindTheirUnits(t *testing.T) {
 	s := &stamps{mem: make([]byte, stampsAt+stampCount*stampSize), zero: 1e6}
-	packet := func(i int) []byte {
-		ip := udp(100)[vnetLen:]
-		binary.BigEndian.PutUint16(ip[4:], uint16(i))
-		return ip
-	}
 	want := func(i int, at int64, ok bool) {
 		t.Helper()
-		if got, found := s.of(packet(i)); found != ok || ok && got != at {
+		if got, found := s.of(numbered(i)); found != ok || ok && got != at {
 			t.Errorf("packet %d: %d, %v, want %d, %v", i, got, found, at, ok)
 		}
 	}
 	want(1, 0, false) // came before there was a filter
 	for i := range 10 {
-		s.note(int64(100+i), packet(i))
+		s.note(int64(100+i), numbered(i))
 	}
 	want(0, 100, true)
 	want(1, 101, true)
-	want(7, 107, true) // 2 to 6 found the device full
-	want(50, 0, false)
-	want(8, 0, false) // after one without a record nothing is known
-	s.note(200, packet(60))
-	want(60, 200, true)
-	for i := range 2 * stampCount { // a second that nobody read in
-		s.note(int64(1000+i), packet(i))
+	want(7, 107, true)  // 2 to 6 found the device full
+	want(50, 0, false)  // has no record,
+	want(8, 108, true)  // which is nothing to the next one
+	want(5, 0, false)   // what is past does not come again
+	for i := range 10 { // of a device that is empty nothing waits
+		s.note(int64(200+i), numbered(i))
 	}
-	want(2*stampCount-10, 1000+2*stampCount-10, true)
+	s.empty()
+	want(3, 203, true)
+}
+
+// What waits in a full device keeps its records, however much comes that finds
+// no room.
+func TestStampsOutlastAFlood(t *testing.T) {
+	s := &stamps{mem: make([]byte, stampsAt+stampCount*stampSize)}
+	comes, reads, held := 0, 0, []int{}
+	come := func(n int) {
+		for range n {
+			s.note(int64(comes), numbered(comes))
+			if len(held) < ringLength {
+				held = append(held, comes)
+			}
+			comes++
+		}
+	}
+	read := func(n int) {
+		for range n {
+			if at, ok := s.of(numbered(held[0])); !ok || at != int64(held[0]) {
+				t.Fatalf("unit %d, the %d-th read: %d, %v", held[0], reads, at, ok)
+			}
+			held, reads = held[1:], reads+1
+		}
+	}
+	come(50_000) // nobody reads
+	for range 1000 {
+		read(3)
+		come(7)
+	}
+	read(len(held))
+	come(ringLength + 1000)
+	read(ringLength)
+	s.empty()
+	come(10)
+	read(10)
 }
 
 // The kernel notes every packet when it comes to the device, of each kind, and
@@ -109,5 +149,51 @@ func TestKernelStampsArrivals(t *testing.T) {
 		if n != len(sent) {
 			t.Errorf("%s: %d packets came, want %d", address, n, len(sent))
 		}
+	}
+}
+
+// What comes to a device that is full is counted, and what waits in it keeps the
+// times at which it came.
+func TestFullDeviceKeepsCountAndTimes(t *testing.T) {
+	l := up(t, "rtt=0s")
+	w := l.links[0]
+	w.up.close()
+	w.up = nil
+	s, err := stampArrivals(w.tuns[0], 0)
+	if err == nil {
+		defer s.release(w.tuns[0])
+	}
+	var conn net.Conn
+	if err := inNamespace(int(l.netns[ClientHost].Fd()), func() (err error) {
+		conn, err = net.Dial("udp", net.JoinHostPort(l.PeerAddr(), "7000"))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const sent = ringLength + stampCount
+	for i := range sent {
+		if _, err := conn.Write(binary.BigEndian.AppendUint32(nil, uint32(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buf := make([]byte, maxUnit)
+	waited, untimed := 0, 0
+	for {
+		size, errno := readUnit(w.tuns[0], buf)
+		if errno != 0 {
+			break
+		}
+		if _, ok := s.of(buf[vnetLen:size]); !ok {
+			untimed++
+		}
+		waited++
+	}
+	const others = 16 // that the kernel sends by itself
+	if n := int(w.devices[0].refused()) + waited; waited < ringLength-others || n < sent || n > sent+others {
+		t.Errorf("%d waited, %d counted of %d sent", waited, n, sent)
+	}
+	if s != nil && untimed > 0 {
+		t.Errorf("%d of %d have no time", untimed, waited)
 	}
 }

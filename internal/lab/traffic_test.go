@@ -5,6 +5,7 @@ package lab
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/vishvananda/netlink"
 
 	"github.com/wirerate/wirerate/internal/host"
 )
@@ -170,4 +173,36 @@ func TestRateLive(t *testing.T) {
 	if res.mss < 1400 || res.goodput > want*1.2 || slow {
 		t.Errorf("%.3f Mbit/s, want %.3f (MSS %d)", res.goodput/1e6, want/1e6, res.mss)
 	}
+}
+
+// What the sending device has no room for is neither the link's loss nor passed
+// over in silence.
+func TestWhatFindsTheDeviceFullIsCounted(t *testing.T) {
+	l := up(t, "rtt=0s")
+	if err := l.onInterface(ClientHost, interfaceName(0), func(h *netlink.Handle, link netlink.Link) error {
+		return errors.Join(h.LinkSetTxQLen(link, 1), h.LinkSetGSOMaxSegs(link, 1))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := l.Stats()
+	for range 200 { // a burst of 44 comes faster than it is read, but where the sender is held up
+		got, err := l.send(t.Context(), stream{size: 100, count: 440, together: 44})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, _ := l.Stats()
+		did := after.Since(before)
+		const others = 16 // that the kernel sends by itself, which may be refused too
+		if n := did.Segments + did.DropDevice; n < int64(got.sent) || n > int64(got.sent)+others {
+			t.Fatalf("%d sent: %s", got.sent, did)
+		}
+		if did.DropDevice > 0 {
+			if len(got.seq) != int(did.Delivered) || did.DropLoss+did.DropQueue > 0 || did.KeptUp() {
+				t.Errorf("%d arrived: %s", len(got.seq), did)
+			}
+			return
+		}
+		before = after
+	}
+	t.Error("200 bursts found room")
 }
