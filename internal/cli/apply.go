@@ -150,7 +150,8 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 	if how == "json" {
 		return env.printJSON(result)
 	}
-	return printApplied(env, result)
+	printApplied(env, result)
+	return nil
 }
 
 // begin opens a change; a confirmation that was cut off, which would exclude
@@ -331,34 +332,33 @@ func (e *Env) takeBack(ctx context.Context, conn host.Conn, c *change.Change) (c
 	}
 }
 
-func printApplied(env *Env, r applied) error {
+func printApplied(env *Env, r applied) {
 	for _, o := range r.Set {
 		note := ""
 		if !change.Same(o.Setting, o.Got, o.Wanted) {
 			note = "  (the kernel made it from " + o.Wanted + ")"
 		}
-		fmt.Fprintf(env.Stdout, "set   %s = %s%s\n", o.Setting, o.Got, note)
+		env.printf("set   %s = %s%s\n", o.Setting, o.Got, note)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Absent)) {
 		env.note("%s is left out: %s", name, r.Absent[name])
 	}
 	for _, name := range r.AtBoot {
-		fmt.Fprintf(env.Stdout, "boot  %s takes effect at the boot after confirm\n", name)
+		env.printf("boot  %s takes effect at the boot after confirm\n", name)
 	}
 	for _, title := range r.ByHand {
-		fmt.Fprintf(env.Stdout, "hand  %s: its commands are in the plan, apply does not run them\n", title)
+		env.printf("hand  %s: its commands are in the plan, apply does not run them\n", title)
 	}
 	for _, w := range r.Warnings {
 		env.note("%s", w)
 	}
-	fmt.Fprintf(env.Stdout, "change %s is in place", r.ID)
+	env.printf("change %s is in place", r.ID)
 	if r.Within > 0 {
-		fmt.Fprintf(env.Stdout, " for %gs", r.Within)
+		env.printf(" for %gs", r.Within)
 	}
 	target := ""
 	if r.Host != "local" {
 		target = " " + r.Host
 	}
-	_, err := fmt.Fprintf(env.Stdout, "; keep it with: wirerate confirm %s%s\n", r.ID, target)
-	return err
+	env.printf("; keep it with: wirerate confirm %s%s\n", r.ID, target)
 }

@@ -95,7 +95,7 @@ func (e *Env) attribute(ctx context.Context, f trialFlags, format string) error 
 	e.shareText(r)
 	for _, side := range s.sides() {
 		if text := s.minimal(r, a, side); text != "" {
-			fmt.Fprintf(e.Stdout, "\n# %s\n%s", minimalName(side), text)
+			e.printf("\n# %s\n%s", minimalName(side), text)
 		}
 	}
 	return nil
@@ -220,27 +220,27 @@ func (o *outcome) attributed(f trialFlags) report.Result {
 
 func (e *Env) shareText(r report.Result) {
 	if r.Effect != nil {
-		fmt.Fprintf(e.Stdout, "all of it: %s x%.3f (%.3f to %.3f)\n", r.Effect.Metric, r.Effect.Ratio, r.Effect.Low, r.Effect.High)
+		e.printf("all of it: %s x%.3f (%.3f to %.3f)\n", r.Effect.Metric, r.Effect.Ratio, r.Effect.Low, r.Effect.High)
 	}
-	fmt.Fprintf(e.Stdout, "%-44s %8s  %-18s %s\n", "setting", "share", "interval", "verdict")
+	e.printf("%-44s %8s  %-18s %s\n", "setting", "share", "interval", "verdict")
 	for _, s := range r.Shares {
 		interval := "not measured"
 		if s.Low > 0 {
 			interval = fmt.Sprintf("%.3f to %.3f", s.Low, s.High)
 		}
-		fmt.Fprintf(e.Stdout, "%-44s %8.3f  %-18s %s\n", s.Setting, s.Ratio, interval, s.Because)
+		e.wrap(fmt.Sprintf("%-44s %8.3f  %-18s ", s.Setting, s.Ratio, interval), "    ", s.Because)
 	}
 	if a := r.Attribution; a != nil {
 		for _, i := range a.Interactions {
-			fmt.Fprintf(e.Stdout, "together: %s\n", i)
+			e.wrap("together: ", "  ", i)
 		}
 		if a.SumOfShares != nil && a.Measured != nil {
-			fmt.Fprintf(e.Stdout, "lack of fit: the single effects make x%.3f, measured was x%.3f (p %.2g)\n", a.SumOfShares.Ratio, a.Measured.Ratio, a.FitP)
+			e.printf("lack of fit: the single effects make x%.3f, measured was x%.3f (p %.2g)\n", a.SumOfShares.Ratio, a.Measured.Ratio, a.FitP)
 		}
-		fmt.Fprintf(e.Stdout, "%d runs, %d lost\n", a.Runs, a.Lost)
+		e.printf("%d runs, %d lost\n", a.Runs, a.Lost)
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintf(e.Stdout, "! %s\n", w)
+		e.wrap("! ", "  ", w)
 	}
 }
 

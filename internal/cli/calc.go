@@ -19,7 +19,7 @@ func newCalcCmd(env *Env) *cobra.Command {
 			if in.Default != "" {
 				means += " (default " + in.Default + ")"
 			}
-			list.WriteString("\n" + strings.TrimSuffix(hanging(fmt.Sprintf("    %-13s ", in.Name+"="), means), "\n"))
+			list.WriteString("\n" + strings.TrimSuffix(below(fmt.Sprintf("    %-13s ", in.Name+"="), means), "\n"))
 		}
 	}
 	cmd := &cobra.Command{
@@ -78,7 +78,8 @@ func calc(env *Env, name string, inputs []string, how string) error {
 	if how == "json" {
 		return env.printJSON(result)
 	}
-	return printCalculated(env, c, result)
+	printCalculated(env, c, result)
+	return nil
 }
 
 // together joins what a space cut off: rtt=50 ms.
@@ -94,43 +95,22 @@ func together(inputs []string) []string {
 	return whole
 }
 
-func printCalculated(env *Env, c plan.Calculation, r plan.Calculated) error {
+func printCalculated(env *Env, c plan.Calculation, r plan.Calculated) {
 	for _, res := range r.Results {
-		fmt.Fprintf(env.Stdout, "%s = %s\n", res.Name, res.Shown)
+		env.printf("%s = %s\n", res.Name, res.Shown)
 		working := res.Formula
 		if res.Working != res.Formula {
 			working += " = " + res.Working
 		}
-		fmt.Fprint(env.Stdout, hanging("    ", working))
+		env.printf("%s", below("    ", working))
 		if res.Note != "" {
-			fmt.Fprint(env.Stdout, hanging("    ", res.Note))
+			env.printf("%s", below("    ", res.Note))
 		}
 	}
 	for _, s := range r.Corrections {
-		fmt.Fprint(env.Stdout, hanging("corrected: ", s))
+		env.printf("%s", below("corrected: ", s))
 	}
 	for _, s := range c.Sources {
-		fmt.Fprint(env.Stdout, hanging("source: ", s))
+		env.printf("%s", below("source: ", s))
 	}
-	return nil
-}
-
-// hanging writes text in 80 columns after a label, further lines below the
-// text's beginning.
-func hanging(label, text string) string {
-	var b strings.Builder
-	line := label
-	indent := strings.Repeat(" ", len(label))
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-			line += word
-		case len([]rune(line))+1+len([]rune(word)) > 80:
-			b.WriteString(line + "\n")
-			line = indent + word
-		default:
-			line += " " + word
-		}
-	}
-	return b.String() + line + "\n"
 }

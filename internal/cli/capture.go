@@ -86,6 +86,6 @@ func capture(ctx context.Context, env *Env, opt captureOptions, name string) err
 	if opt.redact {
 		env.note("addresses and names are masked; look through it before you give it away")
 	}
-	fmt.Fprintf(env.Stdout, "wirerate inspect --from %s\n", opt.output)
+	env.printf("wirerate inspect --from %s\n", opt.output)
 	return nil
 }

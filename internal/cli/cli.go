@@ -21,6 +21,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 // The exit statuses.
@@ -100,13 +101,13 @@ func Run(ctx context.Context, args []string, env *Env) int {
 }
 
 // oneLine is an error as it is printed: what cobra says of a mistyped command
-// takes several lines.
+// takes several lines, and names and outputs may be hostile.
 func oneLine(err error) string {
 	text, near, found := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
 	if found {
 		text += "; did you mean " + strings.Join(strings.Fields(near), " or ") + "?"
 	}
-	return text
+	return terminal.Escape(text)
 }
 
 func newRootCmd(env *Env) *cobra.Command {
@@ -132,7 +133,7 @@ back, and proves each setting's share of the gain by experiment.`,
 	root.SetHelpCommand(helpCmd(root))
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate(versionText())
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", terminal.Columns)))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; see %s --help", err, cmd.CommandPath())
 	})
@@ -195,7 +196,40 @@ func withStatus(status int, err error) error {
 
 // note writes a message to standard error.
 func (e *Env) note(format string, args ...any) {
-	fmt.Fprintf(e.Stderr, "wirerate: "+format+"\n", args...)
+	fmt.Fprintf(e.Stderr, "wirerate: %s\n", terminal.Escape(fmt.Sprintf(format, args...)))
+}
+
+// printf writes to standard output, without anything that a terminal obeys.
+func (e *Env) printf(format string, args ...any) {
+	io.WriteString(e.Stdout, terminal.Escape(fmt.Sprintf(format, args...)))
+}
+
+// columns is how wide the terminal is; 0 where standard output is none.
+func (e *Env) columns() int {
+	f, ok := e.Stdout.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0
+	}
+	if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+		return max(n, terminal.Columns/2)
+	}
+	return terminal.Columns
+}
+
+// wrap writes text behind first, in lines that fit the terminal, all but the
+// first behind rest. What is no terminal gets one line.
+func (e *Env) wrap(first, rest, text string) {
+	if n := e.columns(); n > 0 {
+		e.printf("%s", terminal.Wrap(n, first, rest, text))
+		return
+	}
+	e.printf("%s%s\n", first, text)
+}
+
+// below writes text for --help and the like, in lines that begin where it
+// begins behind its label.
+func below(label, text string) string {
+	return terminal.Wrap(terminal.Columns, label, strings.Repeat(" ", len(label)), text)
 }
 
 // indentedJSON is a value as JSON for programs and people: what HTML would

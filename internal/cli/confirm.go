@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -57,7 +56,7 @@ func confirmVerb(ctx context.Context, env *Env, a changeArgs, anyway bool) error
 			change.ConfirmReport
 		}{1, id, !refused, report})
 	} else {
-		err = printConfirmed(env, id, report, refused)
+		printConfirmed(env, id, report, refused)
 	}
 	if err == nil && refused {
 		return negative()
@@ -65,20 +64,19 @@ func confirmVerb(ctx context.Context, env *Env, a changeArgs, anyway bool) error
 	return err
 }
 
-func printConfirmed(env *Env, id string, r change.ConfirmReport, refused bool) error {
+func printConfirmed(env *Env, id string, r change.ConfirmReport, refused bool) {
 	for _, s := range r.Applied {
-		fmt.Fprintf(env.Stdout, "set       %s\n", s)
+		env.printf("set       %s\n", s)
 	}
 	for _, s := range r.Written {
-		fmt.Fprintf(env.Stdout, "written   %s\n", s)
+		env.printf("written   %s\n", s)
 	}
 	for _, s := range r.Foreign {
-		fmt.Fprintf(env.Stdout, "foreign   %s\n", s)
+		env.printf("foreign   %s\n", s)
 	}
 	if refused {
-		_, err := fmt.Fprintf(env.Stdout, "change %s is not confirmed: see above; confirm it --anyway, or roll it back\n", id)
-		return err
+		env.printf("change %s is not confirmed: see above; confirm it --anyway, or roll it back\n", id)
+		return
 	}
-	_, err := fmt.Fprintf(env.Stdout, "change %s is confirmed: %d files written; wirerate rollback %s takes it back\n", id, len(r.Written), id)
-	return err
+	env.printf("change %s is confirmed: %d files written; wirerate rollback %s takes it back\n", id, len(r.Written), id)
 }

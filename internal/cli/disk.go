@@ -125,7 +125,8 @@ func roundBytes(v float64) string {
 // showDiskPlan prints the command that plans with what was measured.
 func (e *Env) showDiskPlan(m measured) {
 	if flags := figuresOf(m.Median).flags(); m.Workload == "disk" && flags != "" {
-		fmt.Fprintf(e.Stdout, "  plan with it: wirerate plan --role file --path PATH%s\n  --disk-iops is of one disk: in a pool of N give a part of it and --disks N, or all of it by --disk-from FILE, the output of --json\n", flags)
+		e.printf("  plan with it: wirerate plan --role file --path PATH%s\n", flags)
+		e.wrap("  ", "  ", "--disk-iops is of one disk: in a pool of N give a part of it and --disks N, or all of it by --disk-from FILE, the output of --json")
 	}
 }
 

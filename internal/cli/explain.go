@@ -1,22 +1,21 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/lint"
 	"github.com/wirerate/wirerate/internal/report"
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 type explainOptions struct {
@@ -82,11 +81,12 @@ func explain(env *Env, opt explainOptions, name, format string) error {
 		}{1, records})
 	}
 	if len(records) > 3 {
-		return listRecords(env.Stdout, records)
+		env.listRecords(records)
+		return nil
 	}
 	for i, r := range records {
 		if i > 0 {
-			fmt.Fprintln(env.Stdout)
+			env.printf("\n")
 		}
 		report.Setting(env.Stdout, r, version)
 	}
@@ -121,12 +121,11 @@ func explainRule(env *Env, r diagnose.Rule, format string) error {
 			Rule   ruleJSON `json:"rule"`
 		}{1, ruleJSON{r.ID, r.Title, r.Systems, string(r.Severity), r.Settings, r.Because, r.Confirm}})
 	}
-	text := fmt.Sprintf("%s: %s (%s)\n\n%s\n\nConfirmed if: %s\n", r.ID, r.Title, r.Severity, r.Because, r.Confirm)
+	env.printf("%s: %s (%s)\n\n%s\n%s", r.ID, r.Title, r.Severity, below("", r.Because), below("Confirmed if: ", r.Confirm))
 	if len(r.Settings) > 0 {
-		text += "Settings: " + strings.Join(r.Settings, ", ") + "\n"
+		env.printf("%s", below("Settings: ", strings.Join(r.Settings, ", ")))
 	}
-	_, err := io.WriteString(env.Stdout, text)
-	return err
+	return nil
 }
 
 // parseSystem checks the --os and --version of a command line.
@@ -215,7 +214,7 @@ func notFound(c *catalog.Catalog, system catalog.System, name string, search []s
 	if len(search) > 0 {
 		return fmt.Errorf("no setting is described by all of: %s", strings.Join(search, " "))
 	}
-	text := fmt.Sprintf("%q is not in the catalog", report.Clip(name, 80))
+	text := fmt.Sprintf("%q is not in the catalog", terminal.Clip(name, 80))
 	spelt := spellings(name)
 	last := spelt[len(spelt)-1]
 	near := c.Nearest(system, last, 3, otherNames()...)
@@ -245,22 +244,12 @@ func otherNames() []string {
 
 // listRecords prints a line for each record, as wide as the terminal, and of
 // 120 columns where there is none.
-func listRecords(w io.Writer, records []*catalog.Record) error {
-	width := 120
-	if f, ok := w.(*os.File); ok {
-		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
-			width = n
-		}
-	}
-	names := 0
+func (e *Env) listRecords(records []*catalog.Record) {
+	width, names := cmp.Or(e.columns(), 120), 0
 	for _, r := range records {
 		names = max(names, len(r.Name))
 	}
 	for _, r := range records {
-		line := fmt.Sprintf("%-7s %-*s %s", r.System, min(names, 44), r.Name, r.Does)
-		if _, err := fmt.Fprintln(w, report.Clip(line, width)); err != nil {
-			return err
-		}
+		e.printf("%s\n", terminal.Clip(fmt.Sprintf("%-7s %-*s %s", r.System, min(names, 44), r.Name, r.Does), width))
 	}
-	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 // TestHelpFits reads --help as a terminal of 80 columns shows it. The texts of
@@ -22,7 +24,7 @@ func TestHelpFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {
-			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > helpWidth && !strings.HasPrefix(line, "  weblog ") {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > terminal.Columns && !strings.HasPrefix(line, "  weblog ") {
 				t.Errorf("%s --help: %d columns: %s", cmd.CommandPath(), n, line)
 			}
 		}

@@ -70,13 +70,13 @@ func (e *Env) showHistory(all []store.Trial, format string) error {
 		e.note("the history is empty: tune, trial, attribute and measure fill it")
 		return nil
 	}
-	fmt.Fprintf(e.Stdout, "%-21s %-12s %-14s %-8s %5s  %s\n", "id", "kind", "workload", "state", "runs", "result")
+	e.printf("%-21s %-12s %-14s %-8s %5s  %s\n", "id", "kind", "workload", "state", "runs", "result")
 	for _, t := range all {
 		result := t.Verdict
 		if r, ok := resultOf(t); ok && r.Effect != nil {
 			result += fmt.Sprintf(" x%.3f (%.3f to %.3f)", r.Effect.Ratio, r.Effect.Low, r.Effect.High)
 		}
-		fmt.Fprintf(e.Stdout, "%-21s %-12s %-14s %-8s %5d  %s  %s\n", t.ID, t.Kind, t.Workload, t.State, t.Runs, strings.TrimSpace(result), t.Where)
+		e.wrap(fmt.Sprintf("%-21s %-12s %-14s %-8s %5d  ", t.ID, t.Kind, t.Workload, t.State, t.Runs), "    ", strings.TrimSpace(result)+"  "+t.Where)
 	}
 	return nil
 }
@@ -128,22 +128,22 @@ func (e *Env) compareHistory(ctx context.Context, h *store.Store, a, b, format s
 		return e.printJSON(c)
 	}
 	for i, t := range c.Trials {
-		fmt.Fprintf(e.Stdout, "%s  %s %s, %s: %s", t.ID, t.Kind, t.Workload, t.Where, t.Verdict)
+		e.printf("%s  %s %s, %s: %s", t.ID, t.Kind, t.Workload, t.Where, t.Verdict)
 		if x := effects[i]; x != nil {
-			fmt.Fprintf(e.Stdout, ", %s x%.3f (%.3f to %.3f, %d pairs)", x.Metric, x.Ratio, x.Low, x.High, x.Pairs)
+			e.printf(", %s x%.3f (%.3f to %.3f, %d pairs)", x.Metric, x.Ratio, x.Low, x.High, x.Pairs)
 		}
-		fmt.Fprintln(e.Stdout)
+		e.printf("\n")
 	}
 	switch {
 	case c.Ratio == 0:
-		fmt.Fprintln(e.Stdout, "the effects cannot be compared: one is missing, or they are of different metrics")
+		e.printf("the effects cannot be compared: one is missing, or they are of different metrics\n")
 	case c.Low <= 1 && c.High >= 1:
-		fmt.Fprintf(e.Stdout, "the effects agree: second over first x%.3f (%.3f to %.3f)\n", c.Ratio, c.Low, c.High)
+		e.printf("the effects agree: second over first x%.3f (%.3f to %.3f)\n", c.Ratio, c.Low, c.High)
 	default:
-		fmt.Fprintf(e.Stdout, "the effects differ: second over first x%.3f (%.3f to %.3f)\n", c.Ratio, c.Low, c.High)
+		e.printf("the effects differ: second over first x%.3f (%.3f to %.3f)\n", c.Ratio, c.Low, c.High)
 	}
 	for _, d := range c.Differs {
-		fmt.Fprintf(e.Stdout, "not the same: %s\n", d)
+		e.printf("not the same: %s\n", d)
 	}
 	return nil
 }

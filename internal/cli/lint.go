@@ -13,12 +13,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/lint"
+	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -295,8 +295,7 @@ func (e *Env) writeLint(res *lint.Result, format, color string) error {
 	case "sarif":
 		return e.printJSON(res.SARIF(Version))
 	}
-	out, isFile := e.Stdout.(*os.File)
-	colour := color == "always" || color == "auto" && isFile && os.Getenv("NO_COLOR") == "" && term.IsTerminal(int(out.Fd()))
+	colour := color == "always" || color == "auto" && os.Getenv("NO_COLOR") == "" && e.columns() > 0
 	return lint.WriteText(e.Stdout, res.Problems, colour)
 }
 
@@ -308,7 +307,11 @@ func (e *Env) fix(inputs []lint.Input, res *lint.Result, write bool) error {
 		return err
 	}
 	for _, f := range fixed {
-		if _, err := e.Stdout.Write(diff.Diff(f.Path, f.Old, f.Path+" (corrected)", f.New)); err != nil {
+		text := string(diff.Diff(f.Path, f.Old, f.Path+" (corrected)", f.New))
+		if e.columns() > 0 { // a patch that goes elsewhere keeps every byte
+			text = terminal.Escape(text)
+		}
+		if _, err := io.WriteString(e.Stdout, text); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ The workload disk measures the storage of one HOST, without a peer, with files
 of its own in --dir, which are removed also when it is killed.
 
 ` + workloadHelp() + `
-` + wrapped("", "With --read it reads what a measuring tool printed before: "+strings.Join(workload.ParsedTools(), ", ")+
+` + below("", "With --read it reads what a measuring tool printed before: "+strings.Join(workload.ParsedTools(), ", ")+
 			". Of several tests in one file the last one that has a result counts."),
 		Example: `  wirerate measure bulk --lab rate=1gbit,rtt=20ms
   wirerate measure rr ns:a ns:b -n 5
@@ -112,7 +112,7 @@ func workloadNames() string {
 func workloadHelp() string {
 	text := "Workloads:\n"
 	for _, k := range workload.Kinds() {
-		text += wrapped(fmt.Sprintf("  %-15s ", k.Name), k.Imitates) + "\n"
+		text += below(fmt.Sprintf("  %-15s ", k.Name), k.Imitates)
 	}
 	return text
 }
@@ -231,7 +231,7 @@ func (e *Env) showMeasured(m measured, format string) error {
 	if format == "json" {
 		return e.printJSON(m)
 	}
-	fmt.Fprintf(e.Stdout, "%s by %s, %d run(s)\n", orUnknown(m.Workload), m.Tool, len(m.Runs))
+	e.printf("%s by %s, %d run(s)\n", orUnknown(m.Workload), m.Tool, len(m.Runs))
 	for _, metric := range m.Metrics {
 		low, high := spread(m.Runs, metric.Name)
 		line := fmt.Sprintf("  %-22s %14s", metric.Name, amount(metric, m.Median[metric.Name]))
@@ -241,12 +241,12 @@ func (e *Env) showMeasured(m measured, format string) error {
 				line += fmt.Sprintf("   median: %s to %s (%.0f%%)", amount(metric, q.Low), amount(metric, q.High), 100*q.Confidence)
 			}
 		}
-		fmt.Fprintln(e.Stdout, line)
+		e.printf("%s\n", line)
 	}
 	e.showKernel(m.Runs)
 	e.showDiskPlan(m)
 	for _, w := range m.Warnings {
-		fmt.Fprintf(e.Stdout, "  ! %s\n", w)
+		e.wrap("  ! ", "    ", w)
 	}
 	return nil
 }
@@ -267,14 +267,14 @@ func (e *Env) showKernel(runs []workload.Run) {
 			side = "host"
 		}
 		if cpu := []*workload.CPU{last.Client, last.Server}[i]; cpu != nil {
-			fmt.Fprintf(e.Stdout, "  %s CPU %.0f%% busy, its busiest core %.0f%%, softirq %.0f%%\n", side, 100*cpu.Busy, 100*cpu.Busiest, 100*cpu.SoftIRQ)
+			e.printf("  %s CPU %.0f%% busy, its busiest core %.0f%%, softirq %.0f%%\n", side, 100*cpu.Busy, 100*cpu.Busiest, 100*cpu.SoftIRQ)
 		}
 		if k == nil {
 			continue
 		}
 		for _, f := range k.Flows {
 			if f.Limit != "" {
-				fmt.Fprintf(e.Stdout, "  %s flow to %s: %s, round trip %s, queue %s, limited by the %s\n", side, f.Peer, f.Congestion,
+				e.printf("  %s flow to %s: %s, round trip %s, queue %s, limited by the %s\n", side, f.Peer, f.Congestion,
 					amount(workload.Metric{Unit: "s"}, f.RTT), time.Duration(f.Queue()*float64(time.Second)).Round(time.Microsecond), f.Limit)
 			}
 		}

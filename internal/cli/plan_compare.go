@@ -31,7 +31,8 @@ var compareVerdicts = []string{"same", "other-value", "already", "not-needed", "
 // that do nothing.
 var deadCodes = []string{"removed", "renamed", "not-yet", "wrong-system", "wrong-file", "read-only", "bad-value", "driver", "no-effect", "syntax"}
 
-// refusingCodes are the lint codes of lines that do harm.
+// refusingCodes are the lint codes of lines that do harm, the first two of
+// them whatever their severity.
 var refusingCodes = []string{"harmful", "weakens-security", "below-default", "out-of-range", "wrong-unit", "needs", "conflict"}
 
 // comparePlan puts a configuration file beside the plan: what both have, what
@@ -48,7 +49,8 @@ func comparePlan(env *Env, c *catalog.Catalog, p plan.Plan, opt planOptions, how
 	lines := g.compare(c, p)
 	missing, elsewhere := missingFrom(p, g.kind, lines)
 	if how != "json" {
-		return printCompared(env, opt.compare, lines, missing, elsewhere)
+		printCompared(env, opt.compare, lines, missing, elsewhere)
+		return nil
 	}
 	counts := map[string]int{}
 	for _, l := range slices.Concat(lines, missing) {
@@ -106,15 +108,16 @@ func missingFrom(p plan.Plan, kind conffile.Kind, lines []compared) (missing []c
 	return missing, elsewhere
 }
 
-// problemOf is the first problem of an entry with one of the codes: one of its
-// own key, or of the whole line where that has no other setting.
-func (g guideFile) problemOf(e conffile.Entry, codes []string) (lint.Problem, bool) {
+// problemOf is the first problem of an entry with one of the codes that is as
+// heavy as least: one of its own key, or of the whole line where that has no
+// other setting.
+func (g guideFile) problemOf(e conffile.Entry, codes []string, least lint.Severity) (lint.Problem, bool) {
 	alone := true
 	for _, other := range g.entries {
 		alone = alone && (other.Line != e.Line || other.Name == e.Name)
 	}
 	i := slices.IndexFunc(g.problems, func(pr lint.Problem) bool {
-		return pr.Line == e.Line && slices.Contains(codes, pr.Code) && (alone || pr.Key == e.Key)
+		return pr.Line == e.Line && pr.Severity.AtLeast(least) && slices.Contains(codes, pr.Code) && (alone || pr.Key == e.Key)
 	})
 	if i < 0 {
 		return lint.Problem{}, false
@@ -144,14 +147,17 @@ func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) comp
 		return line
 	}
 	planned := slices.IndexFunc(p.Changes, func(ch plan.Change) bool { return isSetting(ch.Setting, line.Setting) })
-	if pr, dead := g.problemOf(e, codes); dead {
+	if pr, dead := g.problemOf(e, codes, lint.Warning); dead {
 		line.Verdict, line.Because = "dead", pr.Message+": "+pr.Because
 		if planned >= 0 {
 			line.Planned = p.Changes[planned].To
 		}
 		return line
 	}
-	harm, harmful := g.problemOf(e, refusingCodes)
+	harm, harmful := g.problemOf(e, refusingCodes, lint.Warning)
+	if !harmful { // an info that a value may be wrong refuses nothing
+		harm, harmful = g.problemOf(e, refusingCodes[:2], lint.Info)
+	}
 	if planned >= 0 {
 		ch := p.Changes[planned]
 		line.Setting, line.Planned, line.Verdict, line.Because = ch.Setting, ch.To, "other-value", ch.Because+working(ch)
@@ -333,7 +339,7 @@ func onlyGrade(rec *catalog.Record, grade catalog.Grade) bool {
 	return len(rec.Evidence) > 0 && !slices.ContainsFunc(rec.Evidence, func(e catalog.Evidence) bool { return e.Grade != grade })
 }
 
-func printCompared(env *Env, name string, lines, missing []compared, elsewhere []string) error {
+func printCompared(env *Env, name string, lines, missing []compared, elsewhere []string) {
 	counts := map[string]int{"missing": len(missing)}
 	for _, l := range lines {
 		counts[l.Verdict]++
@@ -341,21 +347,22 @@ func printCompared(env *Env, name string, lines, missing []compared, elsewhere [
 		if l.Value == "" {
 			assigned = ""
 		}
-		fmt.Fprintf(env.Stdout, "%s:%d: %s%s\n", name, l.Line, l.Setting, assigned)
+		env.wrap("", "  ", fmt.Sprintf("%s:%d: %s%s", name, l.Line, l.Setting, assigned))
+		about := strings.ReplaceAll(l.Verdict, "-", " ") + ": "
 		switch l.Verdict {
 		case "same":
-			fmt.Fprintf(env.Stdout, "  as planned. %s\n", l.Because)
+			about = "as planned. "
 		case "other-value":
-			fmt.Fprintf(env.Stdout, "  the plan has %s. %s\n", l.Planned, l.Because)
-		default:
-			fmt.Fprintf(env.Stdout, "  %s: %s\n", strings.ReplaceAll(l.Verdict, "-", " "), l.Because)
+			about = fmt.Sprintf("the plan has %s. ", l.Planned)
 		}
+		env.wrap("  ", "  ", about+l.Because)
 	}
 	for _, m := range missing {
-		fmt.Fprintf(env.Stdout, "missing: %s = %s\n  %s\n", m.Setting, m.Planned, m.Because)
+		env.wrap("", "  ", fmt.Sprintf("missing: %s = %s", m.Setting, m.Planned))
+		env.wrap("  ", "  ", m.Because)
 	}
 	if len(elsewhere) > 0 {
-		fmt.Fprintf(env.Stdout, "not for a file of this kind, but planned too: %s\n", strings.Join(elsewhere, ", "))
+		env.wrap("", "  ", "not for a file of this kind, but planned too: "+strings.Join(elsewhere, ", "))
 	}
 	var summary []string
 	for _, v := range compareVerdicts {
@@ -363,6 +370,5 @@ func printCompared(env *Env, name string, lines, missing []compared, elsewhere [
 			summary = append(summary, fmt.Sprintf("%d %s", counts[v], strings.ReplaceAll(v, "-", " ")))
 		}
 	}
-	fmt.Fprintf(env.Stdout, "%d lines: %s\n", len(lines), strings.Join(summary, ", "))
-	return nil
+	env.wrap("", "  ", fmt.Sprintf("%d lines: %s", len(lines), strings.Join(summary, ", ")))
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -53,7 +52,7 @@ func rollbackVerb(ctx context.Context, env *Env, a changeArgs) error {
 			change.RollbackReport
 		}{1, id, report})
 	} else {
-		err = printRollback(env, id, report)
+		printRollback(env, id, report)
 	}
 	if err == nil && len(report.Foreign)+len(report.Kept) > 0 {
 		return negative()
@@ -61,19 +60,18 @@ func rollbackVerb(ctx context.Context, env *Env, a changeArgs) error {
 	return err
 }
 
-func printRollback(env *Env, id string, r change.RollbackReport) error {
+func printRollback(env *Env, id string, r change.RollbackReport) {
 	for _, s := range r.Restored {
-		fmt.Fprintf(env.Stdout, "restored  %s\n", s)
+		env.printf("restored  %s\n", s)
 	}
 	for _, s := range r.Foreign {
-		fmt.Fprintf(env.Stdout, "left      %s\n", s)
+		env.printf("left      %s\n", s)
 	}
 	for _, s := range r.Kept {
-		fmt.Fprintf(env.Stdout, "kept      %s\n", s)
+		env.printf("kept      %s\n", s)
 	}
 	for _, s := range r.Booted {
-		fmt.Fprintf(env.Stdout, "booted    %s\n", s)
+		env.printf("booted    %s\n", s)
 	}
-	_, err := fmt.Fprintf(env.Stdout, "change %s is rolled back: %d restored, %d left\n", id, len(r.Restored), len(r.Foreign)+len(r.Kept))
-	return err
+	env.printf("change %s is rolled back: %d restored, %d left\n", id, len(r.Restored), len(r.Foreign)+len(r.Kept))
 }

@@ -89,7 +89,7 @@ func statusVerb(ctx context.Context, env *Env, a changeArgs) error {
 	if a.format == "json" {
 		err = env.printJSON(s)
 	} else {
-		err = printStatus(env, s)
+		printStatus(env, s)
 	}
 	if err == nil && (len(drift) > 0 || damaged) {
 		return negative()
@@ -97,35 +97,34 @@ func statusVerb(ctx context.Context, env *Env, a changeArgs) error {
 	return err
 }
 
-func printStatus(env *Env, s hostStatus) error {
+func printStatus(env *Env, s hostStatus) {
 	if len(s.Changes) == 0 {
-		_, err := fmt.Fprintf(env.Stdout, "%s: no changes\n", s.Host)
-		return err
+		env.printf("%s: no changes\n", s.Host)
+		return
 	}
 	for _, c := range s.Changes {
 		if c.Problem != "" {
-			fmt.Fprintf(env.Stdout, "%s  damaged      %s; its rollback script is %s/rollback.sh\n", c.ID, c.Problem, c.Dir)
+			env.wrap(c.ID+"  damaged      ", "  ", fmt.Sprintf("%s; its rollback script is %s/rollback.sh", c.Problem, c.Dir))
 			continue
 		}
-		fmt.Fprintf(env.Stdout, "%s  %-11s  %d settings, %d files\n", c.ID, c.State, c.Settings, len(c.Files))
+		env.printf("%s  %-11s  %d settings, %d files\n", c.ID, c.State, c.Settings, len(c.Files))
 		if c.State == change.Confirming {
-			fmt.Fprintf(env.Stdout, "  its confirmation is not complete: finish it with wirerate confirm %s, or take it back with wirerate rollback %s\n", c.ID, c.ID)
+			env.wrap("  ", "  ", fmt.Sprintf("its confirmation is not complete: finish it with wirerate confirm %s, or take it back with wirerate rollback %s", c.ID, c.ID))
 		}
 	}
 	for _, c := range s.Changes {
 		if c.Rebooted && c.State == change.Pending {
-			fmt.Fprintf(env.Stdout, "%s was not confirmed before the machine was started again: nothing of it is in place; close it with wirerate rollback %s, or put it in place with wirerate confirm %s\n", c.ID, c.ID, c.ID)
+			env.wrap("", "  ", fmt.Sprintf("%s was not confirmed before the machine was started again: nothing of it is in place; close it with wirerate rollback %s, or put it in place with wirerate confirm %s", c.ID, c.ID, c.ID))
 		}
 	}
 	for _, d := range s.Drift {
 		if d.File != "" {
-			fmt.Fprintf(env.Stdout, "drift  %s: %s\n", d.File, d.Because)
+			env.wrap("drift  ", "  ", d.File+": "+d.Because)
 			continue
 		}
-		fmt.Fprintf(env.Stdout, "drift  %s is %s, was set to %s: %s\n", d.Setting, d.Running, d.Wanted, d.Because)
+		env.wrap("drift  ", "  ", fmt.Sprintf("%s is %s, was set to %s: %s", d.Setting, d.Running, d.Wanted, d.Because))
 	}
 	if len(s.Drift) == 0 {
-		fmt.Fprintf(env.Stdout, "everything is as it was left\n")
+		env.printf("everything is as it was left\n")
 	}
-	return nil
 }

@@ -57,8 +57,7 @@ procedure over the arms and a margin for what is worthwhile. It says beforehand
 what it will be able to see, restores everything, and keeps every run in the
 history.
 
-` + wrapped("", "An arm is "+armForms+".") + `
-
+` + below("", "An arm is "+armForms+".") + `
 default is what the release ships, for whatever the other arms change; current
 is what is running. firewall: switches pf of the BSDs on and off, or loads FILE
 as the whole rule set: a pf.conf there, the language of nft on Linux, where off

@@ -15,6 +15,7 @@ import (
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/store"
+	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/trial"
 	"github.com/wirerate/wirerate/internal/workload"
 )
@@ -216,10 +217,10 @@ func (e *Env) showSuite(f trialFlags, rows []suiteRow, format string) error {
 }
 
 func (e *Env) suiteTable(f trialFlags, rows []suiteRow) {
-	fmt.Fprintf(e.Stdout, "%-20s %-24s %13s %9s  %-16s %s\n", "test", "arm", "median", "change", "interval", "verdict")
+	e.printf("%-20s %-24s %13s %9s  %-16s %s\n", "test", "arm", "median", "change", "interval", "verdict")
 	for _, row := range rows {
 		if row.Result == nil {
-			fmt.Fprintf(e.Stdout, "%-20s not measured: %s\n", row.Title, row.Why)
+			e.printf("%-20s not measured: %s\n", row.Title, row.Why)
 			continue
 		}
 		e.suiteLines(row)
@@ -229,10 +230,10 @@ func (e *Env) suiteTable(f trialFlags, rows []suiteRow) {
 			continue
 		}
 		for _, w := range row.Result.Warnings {
-			fmt.Fprintf(e.Stdout, "! %s: %s\n", row.Title, w)
+			e.wrap("! ", "  ", row.Title+": "+w)
 		}
 	}
-	fmt.Fprintf(e.Stdout, "again: %s --seed %d\n", f.command, f.seed)
+	e.printf("again: %s --seed %d\n", f.command, f.seed)
 }
 
 func (e *Env) suiteLines(row suiteRow) {
@@ -246,7 +247,7 @@ func (e *Env) suiteLines(row suiteRow) {
 		if i > 0 {
 			title = ""
 		}
-		line := fmt.Sprintf("%-20s %-24s %13s", title, report.Clip(a.Name, 24), report.Amount(row.Metric.Name, a.Median.Values[row.Metric.Name]))
+		line := fmt.Sprintf("%-20s %-24s %13s", title, terminal.Clip(a.Name, 24), report.Amount(row.Metric.Name, a.Median.Values[row.Metric.Name]))
 		if i > 0 && i <= len(comparisons) {
 			c := comparisons[i-1]
 			if c.Effect != nil {
@@ -254,6 +255,6 @@ func (e *Env) suiteLines(row suiteRow) {
 			}
 			line += " " + string(c.Verdict)
 		}
-		fmt.Fprintln(e.Stdout, line)
+		e.printf("%s\n", line)
 	}
 }

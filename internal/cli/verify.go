@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -92,7 +91,7 @@ func verifyVerb(ctx context.Context, env *Env, planName, target, format string) 
 			Settings []verified `json:"settings"`
 		}{1, conn.Name(), result})
 	} else {
-		err = printVerified(env, result, differ)
+		printVerified(env, result, differ)
 	}
 	if err == nil && differ > 0 {
 		return negative()
@@ -100,15 +99,14 @@ func verifyVerb(ctx context.Context, env *Env, planName, target, format string) 
 	return err
 }
 
-func printVerified(env *Env, result []verified, differ int) error {
+func printVerified(env *Env, result []verified, differ int) {
 	for _, v := range result {
 		switch v.State {
 		case "differs":
-			fmt.Fprintf(env.Stdout, "differs  %s is %s, planned %s\n", v.Setting, v.Running, v.Wanted)
+			env.printf("differs  %s is %s, planned %s\n", v.Setting, v.Running, v.Wanted)
 		case "unknown":
-			fmt.Fprintf(env.Stdout, "unknown  %s: %s\n", v.Setting, v.Because)
+			env.printf("unknown  %s: %s\n", v.Setting, v.Because)
 		}
 	}
-	_, err := fmt.Fprintf(env.Stdout, "%d of %d settings are as planned\n", len(result)-differ, len(result))
-	return err
+	env.printf("%d of %d settings are as planned\n", len(result)-differ, len(result))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/weblog"
 )
@@ -82,7 +83,7 @@ Envoy, Squid, lighttpd, CloudFront, W3C extended, JSON, LTSV, ...; also .gz,
 All logs after --against are those of before.
 
 The format is found by itself as a rule. Presets for --format:
-` + wrapWords(weblog.Presets(), 76),
+` + terminal.Wrap(terminal.Columns, "  ", "  ", strings.Join(weblog.Presets(), ", ")),
 		Example: `  wirerate weblog /var/log/nginx/access.log
   wirerate weblog new/*.log --against old/*.log
   wirerate weblog access.log --format '$remote_addr [$time_local] "$request" $status $body_bytes_sent $request_time'
@@ -94,32 +95,10 @@ The format is found by itself as a rule. Presets for --format:
 	opt.define(cmd)
 	opt.complete(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return shown(weblogRun(cmd.Context(), env, &opt, args))
+		return weblogRun(cmd.Context(), env, &opt, args)
 	}
 	cmd.AddCommand(newWeblogMergeCmd(env))
 	return cmd
-}
-
-// wrapWords lists words in indented lines of at most width columns.
-func wrapWords(words []string, width int) string {
-	var b strings.Builder
-	column := 0
-	for i, w := range words {
-		if i < len(words)-1 {
-			w += ","
-		}
-		if column > 0 && column+1+len(w) > width {
-			b.WriteByte('\n')
-			column = 0
-		}
-		if column == 0 {
-			b.WriteString(" ")
-			column = 1
-		}
-		b.WriteString(" " + w)
-		column += 1 + len(w)
-	}
-	return b.String()
 }
 
 func (o *weblogFlags) define(cmd *cobra.Command) {

@@ -90,24 +90,6 @@ func (j joined) write(name string) error {
 	return failure(os.WriteFile(name, data, 0o666))
 }
 
-// shown is an error whose text is safe to print: a shell's pattern names files of any
-// name, and system calls repeat them as they are.
-func shown(err error) error {
-	if err == nil {
-		return nil
-	}
-	lines := strings.Split(err.Error(), "\n")
-	for i, line := range lines {
-		lines[i] = strings.ReplaceAll(weblog.Escape(line, len(line)), `\\`, `\`)
-	}
-	text := strings.Join(lines, "\n")
-	var exit *exitError
-	if text == err.Error() || !errors.As(err, &exit) {
-		return err
-	}
-	return &exitError{exit.status, errors.New(text)}
-}
-
 func noneRead(s *weblog.Sketch) bool {
 	for _, in := range s.Inputs {
 		if in.Err == nil || in.Lines > 0 {

@@ -41,7 +41,7 @@ sides of weblog --against.`,
 	opt.defineOutput(cmd)
 	opt.complete(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return shown(weblogMerge(cmd.Context(), env, &opt, args))
+		return weblogMerge(cmd.Context(), env, &opt, args)
 	}
 	return cmd
 }

@@ -6,15 +6,6 @@ import (
 	"testing"
 )
 
-func TestShown(t *testing.T) {
-	if err := shown(usagef("open a\x1b[31m\u202e\\x41.log: gone\nso what")); err.Error() != `open a\x1b[31m\u202e\x41.log: gone`+"\nso what" || err.(*exitError).status != exitUsage {
-		t.Errorf("%q", err)
-	}
-	if err := shown(negative()); err.(*exitError).status != exitNegative || shown(nil) != nil {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestTopLines(t *testing.T) {
 	for _, c := range []struct {
 		rows        int

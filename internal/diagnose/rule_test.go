@@ -11,6 +11,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -152,8 +153,8 @@ func FuzzRules(f *testing.F) {
 			t.Error(err)
 		}
 		for _, line := range strings.Split(b.String(), "\n") {
-			if utf8.RuneCountInString(line) > columns {
-				t.Errorf("a line of more than %d columns: %q", columns, line)
+			if utf8.RuneCountInString(line) > terminal.Columns {
+				t.Errorf("a line of more than %d columns: %q", terminal.Columns, line)
 			}
 		}
 		if err := d.Roofline().SVG(io.Discard); err != nil {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 // Roofline is the picture of goodput ceilings with what was measured below
@@ -79,7 +81,7 @@ func (r Roofline) SVG(w io.Writer) error {
 	for i, v := range bars {
 		y := top + step*float64(i)
 		fmt.Fprintf(&b, `<text x="24" y="%g">%s</text><rect class="%s" x="%g" y="%g" width="%.1f" height="16"/><text x="%g" y="%g" text-anchor="end">%s</text>`,
-			y+13, html.EscapeString(clip(v.name, 24)), v.class, left, y, max(2, at(v.value)), width-24, y+13, rate(v.value))
+			y+13, html.EscapeString(terminal.Clip(v.name, 24)), v.class, left, y, max(2, at(v.value)), width-24, y+13, rate(v.value))
 	}
 	if len(bars) > 0 {
 		for e := first; e <= last; e++ {

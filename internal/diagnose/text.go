@@ -6,15 +6,12 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 )
-
-// columns is the width that the text keeps to.
-const columns = 80
 
 // Text writes the diagnosis for a terminal of 80 columns: the host, its
 // interfaces, the ceilings as a roofline, findings with the lines that prove
@@ -97,7 +94,7 @@ func (d Diagnosis) interfaces(b *strings.Builder) {
 		if kind == "" {
 			kind = n.Kind
 		}
-		fmt.Fprintf(b, "%-15s %-12s %-8s %5d %6s %9s  %s\n", clip(n.Name, 15), clip(kind, 12), speed, n.MTU, queues, ring, state)
+		fmt.Fprintf(b, "%-15s %-12s %-8s %5d %6s %9s  %s\n", terminal.Clip(n.Name, 15), terminal.Clip(kind, 12), speed, n.MTU, queues, ring, state)
 	}
 	if more := len(nics) - nicRows; more > 0 {
 		fmt.Fprintf(b, "and %d more\n", more)
@@ -145,7 +142,7 @@ func (d Diagnosis) roofline(b *strings.Builder) {
 		if c.Host != "" && c.Host != d.Host {
 			name += " (" + c.Host + ")"
 		}
-		fmt.Fprintf(b, "%s %-22s %12s  %s\n", mark, clip(name, 22), amount(c), bar)
+		fmt.Fprintf(b, "%s %-22s %12s  %s\n", mark, terminal.Clip(name, 22), amount(c), bar)
 		if mark == "*" {
 			wrap(b, "    ", "    ", c.Because)
 		}
@@ -155,7 +152,7 @@ func (d Diagnosis) roofline(b *strings.Builder) {
 			what string
 			bps  float64
 		}{{"sent", m.Sent}, {"received", m.Received}} {
-			fmt.Fprintf(b, "  %-22s %12s  %s\n", clip(v.what+" now, "+m.Interface, 22), rate(v.bps), strings.Repeat("#", barLength(v.bps, low, high)))
+			fmt.Fprintf(b, "  %-22s %12s  %s\n", terminal.Clip(v.what+" now, "+m.Interface, 22), rate(v.bps), strings.Repeat("#", barLength(v.bps, low, high)))
 		}
 	}
 	if binding.Known {
@@ -268,39 +265,8 @@ func grouped(all []NotEvaluated) (out []string) {
 	return out
 }
 
-func clip(s string, width int) string {
-	if utf8.RuneCountInString(s) <= width {
-		return s
-	}
-	return string([]rune(s)[:width-1]) + "+"
-}
-
-// wrap writes words in lines of at most 80 columns; a longer word is broken.
-func wrap(b *strings.Builder, first, indent, s string) {
-	line, empty := first, true
-	for _, word := range strings.Fields(s) {
-		for {
-			room := columns - utf8.RuneCountInString(line)
-			need := utf8.RuneCountInString(word)
-			if !empty {
-				need++
-			}
-			if need <= room {
-				break
-			}
-			if !empty {
-				b.WriteString(line + "\n")
-				line, empty = indent, true
-				continue
-			}
-			r := []rune(word)
-			b.WriteString(line + string(r[:room]) + "\n")
-			word, line = string(r[room:]), indent
-		}
-		if !empty {
-			line += " "
-		}
-		line, empty = line+word, false
-	}
-	b.WriteString(strings.TrimRight(line, " ") + "\n")
+// wrap writes words in lines that fit, the first one behind first, the others
+// behind rest.
+func wrap(b *strings.Builder, first, rest, s string) {
+	b.WriteString(terminal.Wrap(terminal.Columns, first, rest, s))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 // Code is the record of one kind of problem.
@@ -65,7 +66,7 @@ func defaultSeverity(id string) Severity {
 // WriteCode prints the record of a code for people.
 func WriteCode(w io.Writer, c Code) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s (%s)\n\n%s\n", c.ID, c.Title, c.Severity, wrap(c.Explanation, 78))
+	fmt.Fprintf(&b, "%s: %s (%s)\n\n%s", c.ID, c.Title, c.Severity, terminal.Wrap(terminal.Columns, "", "", c.Explanation))
 	for _, ex := range []struct {
 		title string
 		Example
@@ -84,24 +85,4 @@ func WriteCode(w io.Writer, c Code) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// wrap breaks a text into lines of at most width bytes.
-func wrap(text string, width int) string {
-	var b strings.Builder
-	column := 0
-	for _, word := range strings.Fields(text) {
-		switch {
-		case column == 0:
-		case column+1+len(word) > width:
-			b.WriteByte('\n')
-			column = 0
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += len(word)
-	}
-	return b.String()
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 // colours of a terminal (ECMA-48, SGR).
@@ -31,18 +33,18 @@ func WriteText(w io.Writer, problems []Problem, colour bool) error {
 	var b strings.Builder
 	for _, p := range problems {
 		style := map[Severity]string{Error: red, Warning: yellow, Info: cyan}[p.Severity]
-		fmt.Fprintf(&b, "%s: %s %s [%s]\n", paint(bold, fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)),
-			paint(style, string(p.Severity)+":"), p.Message, p.Code)
+		fmt.Fprintf(&b, "%s: %s %s [%s]\n", paint(bold, fmt.Sprintf("%s:%d:%d", terminal.Escape(p.File), p.Line, p.Column)),
+			paint(style, string(p.Severity)+":"), terminal.Escape(p.Message), p.Code)
 		if p.text != "" {
 			line, marks := caret(p)
 			number := fmt.Sprintf("%5d", p.Line)
 			fmt.Fprintf(&b, "%s | %s\n%s | %s\n", number, line, strings.Repeat(" ", len(number)), paint(style, marks))
 		}
 		if p.Because != "" {
-			fmt.Fprintf(&b, "      = %s\n", p.Because)
+			fmt.Fprintf(&b, "      = %s\n", terminal.Escape(p.Because))
 		}
 		if p.Fix != nil {
-			fmt.Fprintf(&b, "      = fix: %s\n", p.Fix)
+			fmt.Fprintf(&b, "      = fix: %s\n", terminal.Escape(p.Fix.String()))
 		}
 		if b.Len() > 1<<16 {
 			if _, err := io.WriteString(w, b.String()); err != nil {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 // canvas collects SVG elements. Horizontal positions are parts of the width, 0
@@ -30,7 +32,7 @@ func (c *canvas) bar(class string, x1, x2, y, height float64) {
 // text writes s, which may come from anywhere, with its anchor start, middle
 // or end at x.
 func (c *canvas) text(class, anchor string, x, y float64, s string) {
-	c.add(`<text class="%s" text-anchor="%s" x="%s" y="%g">%s</text>`, class, anchor, at(x), y, html.EscapeString(clean(s)))
+	c.add(`<text class="%s" text-anchor="%s" x="%s" y="%g">%s</text>`, class, anchor, at(x), y, html.EscapeString(terminal.Clean(s)))
 }
 
 // shapes are the outlines of markers around the origin; arms differ by shape,
@@ -53,7 +55,7 @@ const (
 func (c *canvas) marker(class string, shape int, x, y float64, title string) {
 	c.add(`<svg x="%s" y="%g" overflow="visible"><path class="%s" d="%s">`, at(x), y, class, shapes[shape])
 	if title != "" {
-		c.add(`<title>%s</title>`, html.EscapeString(clean(title)))
+		c.add(`<title>%s</title>`, html.EscapeString(terminal.Clean(title)))
 	}
 	c.add(`</path></svg>`)
 }
@@ -214,5 +216,5 @@ func shortBits(bps float64) string {
 
 // chart wraps a drawing of the given height as an element of the page.
 func (c *canvas) chart(height float64, label string) string {
-	return fmt.Sprintf(`<svg class="chart" role="img" width="100%%" height="%g" aria-label="%s">%s</svg>`, height, html.EscapeString(clean(label)), c.String())
+	return fmt.Sprintf(`<svg class="chart" role="img" width="100%%" height="%g" aria-label="%s">%s</svg>`, height, html.EscapeString(terminal.Clean(label)), c.String())
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
@@ -65,7 +66,7 @@ func roofline(c *canvas, r Result) float64 {
 			continue
 		}
 		y := rowStep * float64(len(table)+i)
-		c.text("t b", "start", 0, y+rowText, "measured: "+Clip(arm.Name, armName))
+		c.text("t b", "start", 0, y+rowText, "measured: "+terminal.Clip(arm.Name, armName))
 		c.text("t b", "end", 1, y+rowText, bits(arm.Median.GoodputBPS))
 		c.line("track", 0, y+rowTrack, 1, y+rowTrack)
 		drawRuns(c, a, arm.Median.GoodputBPS, goodputs(arm), arm.Name, i, y+rowTrack)
@@ -77,7 +78,7 @@ func roofline(c *canvas, r Result) float64 {
 // rooflineRow draws one ceiling: hollow as found, filled with the arm that
 // changes it, as when names them.
 func rooflineRow(c *canvas, a axis, row row, when [2]string, y float64) {
-	name, class := Clip(row.Name, 18), "t"
+	name, class := terminal.Clip(row.Name, 18), "t"
 	switch {
 	case row.Binds && (row.BindsA || row.After == nil):
 		name, class = name+" · binds", "t b"
@@ -255,7 +256,7 @@ func distributions(r Result) string {
 	for i, arm := range r.Arms {
 		y := rowStep * float64(i)
 		values := slices.DeleteFunc(slices.Clone(s.arms[i]), func(v float64) bool { return v <= 0 })
-		c.text("t", "start", 0, y+rowText, Clip(arm.Name, armName))
+		c.text("t", "start", 0, y+rowText, terminal.Clip(arm.Name, armName))
 		c.text("s", "end", 1, y+rowText, s.of.scatter(s.of.values(arm)))
 		if len(values) == 0 {
 			continue
@@ -317,7 +318,7 @@ func forest(label string, margin float64, estimates []estimate) string {
 }
 
 func drawEstimate(c *canvas, a axis, e estimate, y float64) {
-	c.text("t", "start", 0, y+rowText, Clip(e.name, 42))
+	c.text("t", "start", 0, y+rowText, terminal.Clip(e.name, 42))
 	c.text("s wide", "end", 1, y+rowText, e.words)
 	if !(e.ratio > 0) {
 		return
@@ -360,7 +361,7 @@ func effectChart(r Result) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	return forest(metricWords(r)+" over "+Clip(strings.TrimPrefix(reference(r), "the "), armName), r.Margin, rows)
+	return forest(metricWords(r)+" over "+terminal.Clip(strings.TrimPrefix(reference(r), "the "), armName), r.Margin, rows)
 }
 
 // pairRatios are the ratios of an arm to the first, pair by pair.

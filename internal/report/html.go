@@ -11,6 +11,7 @@ import (
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
@@ -103,7 +104,7 @@ func newView(r Result) view {
 	}
 	v.Ordered = orderedRuns(r)
 	for _, c := range r.Comparisons[min(1, len(r.Comparisons)):] {
-		v.Others = append(v.Others, strings.TrimSuffix(compared(r, Clip(c.Arm, 32), c.Verdict, c.Effect)+"; "+evidence(c.Effect), "; "))
+		v.Others = append(v.Others, strings.TrimSuffix(compared(r, terminal.Clip(c.Arm, 32), c.Verdict, c.Effect)+"; "+evidence(c.Effect), "; "))
 	}
 	if len(r.Arms) > armColumns {
 		v.ArmLabels, v.ArmTable = armLines(r)
@@ -169,8 +170,8 @@ func setsViews(r Result) []setsView {
 				}
 				where = "both hosts"
 			}
-			v.Diff = append(v.Diff, diffLine{"-", "del", fmt.Sprintf("%s = %s  # %s", s.Setting, Clip(s.From, 200), where)},
-				diffLine{"+", "ins", fmt.Sprintf("%s = %s", s.Setting, Clip(s.To, 200))})
+			v.Diff = append(v.Diff, diffLine{"-", "del", fmt.Sprintf("%s = %s  # %s", s.Setting, terminal.Clip(s.From, 200), where)},
+				diffLine{"+", "ins", fmt.Sprintf("%s = %s", s.Setting, terminal.Clip(s.To, 200))})
 		}
 		if len(v.Diff) > 0 {
 			out = append(out, v)

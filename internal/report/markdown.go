@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 // Markdown writes a result for an issue, a wiki or a README.
@@ -15,7 +17,7 @@ func Markdown(w io.Writer, r Result) error {
 	}
 	fmt.Fprintf(&b, "%s\n\n", md(follow(r)))
 	for _, c := range r.Comparisons[min(1, len(r.Comparisons)):] {
-		fmt.Fprintf(&b, "%s. %s\n\n", md(compared(r, Clip(c.Arm, 32), c.Verdict, c.Effect)), md(evidence(c.Effect)))
+		fmt.Fprintf(&b, "%s. %s\n\n", md(compared(r, terminal.Clip(c.Arm, 32), c.Verdict, c.Effect)), md(evidence(c.Effect)))
 	}
 	facts := []string{pathWords(r), r.Workload}
 	for _, h := range r.Hosts {
@@ -48,7 +50,7 @@ func Markdown(w io.Writer, r Result) error {
 		fmt.Fprintf(&b, "\nUndo: %s\n", md(r.Undo))
 	}
 	if r.Command != "" {
-		fmt.Fprintf(&b, "\nReproduce (seed %d):\n\n    %s\n", r.Seed, clean(r.Command))
+		fmt.Fprintf(&b, "\nReproduce (seed %d):\n\n    %s\n", r.Seed, terminal.Clean(r.Command))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -133,7 +135,7 @@ func mdTable(b *strings.Builder, header []string, body [][]string) {
 
 // md escapes what Markdown or HTML inside it would act upon.
 func md(s string) string {
-	return mdEscaper.Replace(clean(s))
+	return mdEscaper.Replace(terminal.Clean(s))
 }
 
 var mdEscaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;",

@@ -5,19 +5,14 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
-// columns is the width of everything written for a terminal.
-const columns = 80
-
-// minText is the least room for text beside a label.
-const minText = 20
-
-// page collects lines of text that stay within columns. Values come from
-// hosts and files: control characters never reach the terminal.
+// page collects lines of text that stay within terminal.Columns. Values come
+// from hosts and files: control characters never reach the terminal.
 type page struct{ buf bytes.Buffer }
 
 // flush writes the page; a failed write of standard output has no better place
@@ -28,7 +23,7 @@ func (p *page) blank() { p.buf.WriteByte('\n') }
 
 // line writes one line, cut with an ellipsis when it is too long.
 func (p *page) line(format string, args ...any) {
-	p.buf.WriteString(strings.TrimRight(Clip(fmt.Sprintf(format, args...), columns), " "))
+	p.buf.WriteString(strings.TrimRight(terminal.Clip(fmt.Sprintf(format, args...), terminal.Columns), " "))
 	p.blank()
 }
 
@@ -51,7 +46,7 @@ func (p *page) command(label, text string) {
 	if text == "" {
 		return
 	}
-	lines := wrapped(clean(text), columns-14, columns-14)
+	lines := terminal.Lines(text, terminal.Columns-14, terminal.Columns-14)
 	for i, line := range lines {
 		if i+1 < len(lines) {
 			line += ` \`
@@ -61,74 +56,15 @@ func (p *page) command(label, text string) {
 	}
 }
 
-// wrap writes text in lines of at most columns, the first one after first, the
-// others after rest.
+// wrap writes text in lines that fit, the first one after first, the others
+// after rest.
 func (p *page) wrap(first, rest, text string) {
-	if ansi.StringWidth(first) > columns-minText {
-		p.line("%s", first)
-		first = rest
-	}
-	prefix := first
-	for _, line := range wrapped(clean(text), columns-ansi.StringWidth(rest), columns-ansi.StringWidth(first)) {
-		p.buf.WriteString(strings.TrimRight(clean(prefix)+line, " "))
-		p.blank()
-		prefix = rest
-	}
-}
-
-// wrapped breaks text at spaces into lines of at most width cells, the first
-// one of at most first, both at least 2; longer words are broken where they
-// must be.
-func wrapped(text string, width, first int) []string {
-	var lines []string
-	line, limit := "", first
-	for _, word := range strings.Fields(text) {
-		if line != "" && ansi.StringWidth(line)+1+ansi.StringWidth(word) <= limit {
-			line += " " + word
-			continue
-		}
-		if line != "" {
-			lines, limit = append(lines, line), width
-		}
-		for ansi.StringWidth(word) > limit {
-			head := ansi.Truncate(word, limit, "")
-			lines, word, limit = append(lines, head), word[len(head):], width
-		}
-		line = word
-	}
-	if line != "" || lines == nil {
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// Clip cuts s to width cells of a terminal, with an ellipsis where something
-// is missing. Line breaks and tabs become spaces, other control characters
-// disappear.
-func Clip(s string, width int) string {
-	s = clean(s)
-	if width <= 0 {
-		return ""
-	}
-	return ansi.Truncate(s, width, "…")
-}
-
-// clean takes out what could steer a terminal or reorder its text.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == unicode.ReplacementChar:
-			return -1
-		}
-		return r
-	}, s)
+	p.buf.WriteString(terminal.Wrap(terminal.Columns, first, rest, text))
 }
 
 // pad fills s with spaces to width cells, on the left when right is set.
 func pad(s string, width int, right bool) string {
-	s = Clip(s, width)
+	s = terminal.Clip(s, width)
 	fill := strings.Repeat(" ", max(0, width-ansi.StringWidth(s)))
 	if right {
 		return fill + s

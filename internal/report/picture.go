@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 // pictureStyle colours the stand-alone picture. It has its own background, so
@@ -33,7 +35,7 @@ func SVG(w io.Writer, r Result) error {
 	height := roofline(&chart, r)
 	total := top + height + 44
 	c.add(`<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g" role="img" aria-label="%s">`,
-		width, total, width, total, html.EscapeString(clean(headline(r))))
+		width, total, width, total, html.EscapeString(terminal.Clean(headline(r))))
 	c.add(`<style>%s</style>`, pictureStyle)
 	c.add(`<rect class="card" x="0.5" y="0.5" width="%g" height="%g" rx="6"/>`, width-1, total-1)
 	x := margin / width
@@ -42,9 +44,9 @@ func SVG(w io.Writer, r Result) error {
 	if ansi.StringWidth(title) > 52 {
 		class = "title long"
 	}
-	c.text(class, "start", x, 42, Clip(title, 76))
-	c.text("s", "start", x, 66, Clip(pictureEvidence(r), 110))
-	c.text("s", "start", x, 86, Clip(joined(pathWords(r), r.Workload), 110))
+	c.text(class, "start", x, 42, terminal.Clip(title, 76))
+	c.text("s", "start", x, 66, terminal.Clip(pictureEvidence(r), 110))
+	c.text("s", "start", x, 86, terminal.Clip(joined(pathWords(r), r.Workload), 110))
 	c.add(`<svg x="%g" y="%g" width="%g" height="%g" overflow="visible">%s</svg>`, margin, top, width-2*margin, height, chart.String())
 	if height > 0 {
 		c.add(`<svg x="%g" y="%g" width="%g" height="24" overflow="visible">`, margin, total-32, width-2*margin)
@@ -76,15 +78,15 @@ func drawLegend(c *canvas, r Result, width float64) {
 		c.text("s", "start", (x+18)/width, 15, words)
 		x += 18 + 7.2*float64(ansi.StringWidth(words)) + 18
 	}
-	entry("wall", wall, Clip("ceiling "+beforeWords(r), 26))
+	entry("wall", wall, terminal.Clip("ceiling "+beforeWords(r), 26))
 	if len(r.After) > 0 {
-		entry("wall full", wall, Clip(afterWords(r), 20))
+		entry("wall full", wall, terminal.Clip(afterWords(r), 20))
 	}
 	for i, a := range r.Arms {
 		if len(r.Arms) > 2 {
 			break // their rows name them
 		}
-		entry("mark "+armClass(i), armShape(i), "median of "+Clip(a.Name, 14))
+		entry("mark "+armClass(i), armShape(i), "median of "+terminal.Clip(a.Name, 14))
 	}
 	c.text("s", "start", (x+6)/width, 15, "strokes: single runs")
 }

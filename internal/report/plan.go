@@ -11,6 +11,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 // PlanText writes a plan in 80 columns: one line per change, or with why its
@@ -50,7 +51,7 @@ func planSteps(out *page, steps []plan.Step) {
 		out.wrap("to do  ", "       ", s.Title)
 		out.wrap("       ", "       ", s.Why)
 		for _, c := range s.Commands {
-			fmt.Fprintf(&out.buf, "         # %s\n", clean(c))
+			fmt.Fprintf(&out.buf, "         # %s\n", terminal.Clean(c))
 		}
 	}
 }

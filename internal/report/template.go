@@ -8,6 +8,8 @@ import (
 	"html/template"
 	"io"
 	"unicode"
+
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 //go:embed *.html.tmpl
@@ -23,7 +25,7 @@ func writePage(w io.Writer, name string, data any) error {
 		"amount": amount, "bits": bits, "seconds": seconds, "size": func(n int64) string { return sizeOf(float64(n)) },
 		"kept": keptWord, "share": shareWords, "resource": resourceWords, "percent": percent,
 		"fit": fitWords, "kind": kindWords, "undo": undoWords, "link": isLink,
-		"because": because, "clip": func(s string) string { return Clip(s, 24) }, "shape": armSign,
+		"because": because, "clip": func(s string) string { return terminal.Clip(s, 24) }, "shape": armSign,
 		"count": count, "orelse": func(a, b string) string { return cmp.Or(a, b) },
 	}
 	t, err := template.New("page").Funcs(funcs).ParseFS(templates, "*.html.tmpl")

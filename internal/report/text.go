@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 // Text writes the summary of a result for a terminal of 80 columns.
@@ -17,7 +18,7 @@ func Text(w io.Writer, r Result) {
 	}
 	if len(r.Comparisons) > 1 {
 		for _, c := range r.Comparisons[1:] {
-			p.wrap("", "  ", compared(r, Clip(c.Arm, 32), c.Verdict, c.Effect)+".")
+			p.wrap("", "  ", compared(r, terminal.Clip(c.Arm, 32), c.Verdict, c.Effect)+".")
 			if c.Effect != nil {
 				p.wrap("  ", "  ", evidence(c.Effect)+".")
 			}
@@ -53,19 +54,19 @@ func textArms(p *page, r Result) {
 	p.blank()
 	q := decides(r)
 	if len(r.Arms) > armColumns {
-		p.line("  %s%s%s%s", pad("median of an arm", 32, false), pad(Clip(q.words, 15), 16, true), pad("of the link", 13, true), pad("round trip", 14, true))
+		p.line("  %s%s%s%s", pad("median of an arm", 32, false), pad(terminal.Clip(q.words, 15), 16, true), pad("of the link", 13, true), pad("round trip", 14, true))
 		for _, a := range r.Arms {
-			p.line("  %s%s%s%s", pad(Clip(a.Name, 31), 32, false), pad(q.print(q.of(a.Median)), 16, true),
+			p.line("  %s%s%s%s", pad(terminal.Clip(a.Name, 31), 32, false), pad(q.print(q.of(a.Median)), 16, true),
 				pad(linkPart(r, a.Median.GoodputBPS), 13, true), pad(seconds(a.Median.MeanRTT), 14, true))
 		}
 		return
 	}
 	cells := func(label string, always bool, value func(Arm) string) {
-		line, useful := "  "+pad(Clip(strings.Replace(label, " per second", "/s", 1), 19), 20, false), always
+		line, useful := "  "+pad(terminal.Clip(strings.Replace(label, " per second", "/s", 1), 19), 20, false), always
 		for _, a := range r.Arms {
 			cell := value(a)
 			useful = useful || cell != notKnown
-			line += pad(Clip(cell, 17), 18, true)
+			line += pad(terminal.Clip(cell, 17), 18, true)
 		}
 		if useful {
 			p.line("%s", line)
@@ -94,7 +95,7 @@ func textBeside(p *page, r Result) {
 	for _, b := range r.Beside {
 		for _, e := range b.Effects {
 			if e.clear() {
-				lines = append(lines, Clip(b.Arm, 32)+": "+besideWords(r, e))
+				lines = append(lines, terminal.Clip(b.Arm, 32)+": "+besideWords(r, e))
 			}
 		}
 	}
@@ -133,7 +134,7 @@ func textCeilings(p *page, r Result) {
 		if !both {
 			after = ""
 		}
-		p.line("  %s%s%s", pad(label, 24, false), pad(Clip(before, 21), 22, true), pad(Clip(after, 23), 24, true))
+		p.line("  %s%s%s", pad(label, 24, false), pad(terminal.Clip(before, 21), 22, true), pad(terminal.Clip(after, 23), 24, true))
 	}
 	cells("ceiling", beforeWords(r), afterWords(r))
 	list := func(kind int) {
@@ -150,7 +151,7 @@ func textCeilings(p *page, r Result) {
 	case !both:
 		for _, a := range r.Arms {
 			if g := a.Median.GoodputBPS; g > 0 {
-				cells("measured: "+Clip(a.Name, 13), bits(g)+"  ", "")
+				cells("measured: "+terminal.Clip(a.Name, 13), bits(g)+"  ", "")
 			}
 		}
 	}

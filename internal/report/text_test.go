@@ -13,10 +13,10 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -43,7 +43,7 @@ func golden(t *testing.T, name string, got []byte) {
 func fits(t *testing.T, text string) {
 	t.Helper()
 	for i, line := range strings.Split(text, "\n") {
-		if w := ansi.StringWidth(line); w > columns {
+		if w := ansi.StringWidth(line); w > terminal.Columns {
 			t.Errorf("line %d is %d wide: %s", i+1, w, line)
 		}
 		if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) {
@@ -146,44 +146,6 @@ func TestDoubts(t *testing.T) {
 	if got := doubts(r); len(got) != 1 || !strings.Contains(got[0], "send window") {
 		t.Errorf("got %q, want a doubt about the send window", got)
 	}
-}
-
-func TestClip(t *testing.T) {
-	for _, c := range []struct {
-		in    string
-		width int
-		want  string
-	}{
-		{"short", 10, "short"}, {"exactly", 7, "exactly"}, {"too long", 5, "too …"}, {"x", 0, ""}, {"x", -1, ""},
-		{"漢字漢字", 5, "漢字…"}, {"漢字", 4, "漢字"}, {"e\u0301te\u0301", 3, "e\u0301te\u0301"},
-		{"a\nb\tc", 10, "a b c"}, {"\x1b[31mred\u202e", 10, "[31mred"}, {"", 3, ""},
-	} {
-		if got := Clip(c.in, c.width); got != c.want {
-			t.Errorf("Clip(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
-		}
-	}
-}
-
-// Whatever the text, lines stay within their width and lose no word.
-func TestWrap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringOf(rapid.RuneFrom([]rune("ab漢é\u0301 \t\n-\x1b\u202e👩‍🚀"))).Draw(t, "text")
-		label := rapid.StringMatching(`[a-z漢]{0,90}`).Draw(t, "label")
-		var p page
-		p.wrap(label+" ", "    ", text)
-		for line := range strings.Lines(p.buf.String()) {
-			if w := ansi.StringWidth(strings.TrimSuffix(line, "\n")); w > columns {
-				t.Fatalf("%d wide: %q", w, line)
-			}
-		}
-		if len(label) < 40 && !strings.HasSuffix(flat(p.buf.String()), flat(clean(text))) {
-			t.Fatalf("%q lost something: %q", text, p.buf.String())
-		}
-		width := rapid.IntRange(-1, 12).Draw(t, "width")
-		if got := ansi.StringWidth(Clip(text, width)); got > max(0, width) {
-			t.Fatalf("Clip(%q, %d) is %d wide", text, width, got)
-		}
-	})
 }
 
 func TestNumbers(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 // headline says the verdict in one sentence, without its interval.
@@ -29,7 +30,7 @@ func keptHeadline(r Result) string {
 	var kept []string
 	for _, s := range r.Shares {
 		if s.Kept {
-			kept = append(kept, Clip(s.Setting, 40))
+			kept = append(kept, terminal.Clip(s.Setting, 40))
 		}
 	}
 	switch n := len(kept); {
@@ -97,7 +98,7 @@ func reference(r Result) string {
 
 func armWords(r Result, i int, usual string) string {
 	if i < len(r.Arms) && r.Arms[i].Name != usual {
-		return Clip(r.Arms[i].Name, 64)
+		return terminal.Clip(r.Arms[i].Name, 64)
 	}
 	return "the " + usual
 }
@@ -232,7 +233,7 @@ func rows(r Result) []row {
 		c := cmp.Or(out[i].Before, out[i].After)
 		out[i].Name = resourceWords(c.Resource)
 		if hosts[c.Resource+"\x00"+c.Metric] > 1 && c.Host != "" {
-			out[i].Name += " of " + Clip(c.Host, 20)
+			out[i].Name += " of " + terminal.Clip(c.Host, 20)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b row) int { return other(a) - other(b) })

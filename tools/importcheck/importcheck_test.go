@@ -20,21 +20,22 @@ const module = "github.com/wirerate/wirerate/"
 var allowed = map[string]string{
 	"units":    "",
 	"stats":    "",
+	"terminal": "",
 	"host":     "units",
 	"catalog":  "units",
 	"conffile": "units",
 	"weblog":   "units",
 	"facts":    "host units",
 	"lab":      "host units",
-	"lint":     "catalog conffile facts units",
-	"diagnose": "catalog facts units",
+	"lint":     "catalog conffile facts terminal units",
+	"diagnose": "catalog facts terminal units",
 	"plan":     "catalog facts units",
 	"change":   "catalog conffile host plan units",
 	"workload": "host units stats",
 	"trial":    "catalog change plan workload stats host units",
 	"store":    "trial workload facts units",
-	"report":   "catalog conffile diagnose facts lab lint plan stats store trial units weblog workload",
-	"cli":      "catalog change conffile diagnose facts host lab lint plan report stats store trial units weblog workload",
+	"report":   "catalog conffile diagnose facts lab lint plan stats store terminal trial units weblog workload",
+	"cli":      "catalog change conffile diagnose facts host lab lint plan report stats store terminal trial units weblog workload",
 }
 
 // TestTable compares allowed with the page that people read.
