@@ -96,7 +96,8 @@ func Open(pack []byte) (*Catalog, error) {
 
 // read makes a catalog of an index and its blocks.
 func read(index string, body []byte) (*Catalog, error) {
-	c := &Catalog{byName: map[string]int{}, decoded: map[int]*Record{}}
+	lines := strings.Count(index, "\n") + 1
+	c := &Catalog{entries: make([]entry, 0, lines), byName: make(map[string]int, lines), decoded: map[int]*Record{}}
 	at := 0
 	for line := range strings.SplitSeq(index, "\n") {
 		fields := strings.Split(line, "\t")

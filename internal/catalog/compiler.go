@@ -35,26 +35,39 @@ type expression struct {
 }
 
 func (c *compiler) eval(text string, in Inputs) (Result, error) {
-	_, word := in["value"].(string)
-	return c.compiled(question{text, word}).run(in)
+	e := c.compiled(text, in)
+	out, env, err := e.run(in)
+	if err != nil {
+		return Result{}, err
+	}
+	res := Result{Value: out, Working: fillIn(text, e.names, env), Used: Inputs{}}
+	for _, id := range e.names {
+		if _, fixed := e.constants[id.Value]; !fixed {
+			res.Used[id.Value] = env[id.Value]
+		}
+	}
+	return res, nil
 }
 
 func (c *compiler) holds(condition string, in Inputs) (bool, error) {
 	if condition == "" {
 		return true, nil
 	}
-	r, err := c.eval(condition, in)
+	out, _, err := c.compiled(condition, in).run(in)
 	if err != nil {
 		return false, err
 	}
-	b, ok := r.Value.(bool)
+	b, ok := out.(bool)
 	if !ok {
 		return false, fmt.Errorf("formula %q: a condition is expected", condition)
 	}
 	return b, nil
 }
 
-func (c *compiler) compiled(q question) *expression {
+// compiled is an expression for inputs of these types.
+func (c *compiler) compiled(text string, in Inputs) *expression {
+	_, word := in["value"].(string)
+	q := question{text, word}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.done[q]; e != nil {
@@ -103,10 +116,9 @@ func declared(value bool) map[string]any {
 	return types
 }
 
-// run evaluates the expression.
-func (e *expression) run(in Inputs) (Result, error) {
-	env := map[string]any{"version": in["version"]}
-	res := Result{Used: Inputs{}}
+// run evaluates the expression and returns what its names stood for.
+func (e *expression) run(in Inputs) (out any, env map[string]any, err error) {
+	env = map[string]any{"version": in["version"]}
 	// What is not known comes before a wrong type: that of an absent value is
 	// not known either.
 	for _, id := range e.names {
@@ -116,22 +128,18 @@ func (e *expression) run(in Inputs) (Result, error) {
 		}
 		v, known := in[id.Value]
 		if !known {
-			return Result{}, &UnknownInput{id.Value}
+			return nil, nil, &UnknownInput{id.Value}
 		}
-		v = asFloat(v)
-		env[id.Value], res.Used[id.Value] = v, v
+		env[id.Value] = asFloat(v)
 	}
 	if e.err != nil {
-		return Result{}, e.err
+		return nil, nil, e.err
 	}
-	out, err := expr.Run(e.program, env)
-	if err != nil {
-		return Result{}, fmt.Errorf("formula %q: %w", e.text, err)
+	if out, err = expr.Run(e.program, env); err != nil {
+		return nil, nil, fmt.Errorf("formula %q: %w", e.text, err)
 	}
 	if f, ok := out.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-		return Result{}, fmt.Errorf("formula %q: the result is not a finite number", e.text)
+		return nil, nil, fmt.Errorf("formula %q: the result is not a finite number", e.text)
 	}
-	res.Value = out
-	res.Working = fillIn(e.text, e.names, env)
-	return res, nil
+	return out, env, nil
 }
