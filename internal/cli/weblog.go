@@ -169,10 +169,7 @@ func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) e
 		}
 	}
 	s, err := weblogRead(ctx, env, after, read)
-	if closed := read.Rows.Close(); err == nil && closed != nil {
-		err = failure(closed)
-	}
-	if err != nil {
+	if err := closeRows(read.Rows, s, err); err != nil {
 		return err
 	}
 	if len(before) == 0 {

@@ -90,6 +90,19 @@ func (j joined) write(name string) error {
 	return failure(os.WriteFile(name, data, 0o666))
 }
 
+// closeRows completes the file of --parquet, or takes it back if no request was read of
+// logs that could not be.
+func closeRows(rows *weblog.Parquet, s *weblog.Sketch, err error) error {
+	switch {
+	case rows == nil:
+		return err
+	case err != nil || s.Requests == 0 && unread(s) != nil:
+		rows.Drop()
+		return err
+	}
+	return failure(rows.Close())
+}
+
 func noneRead(s *weblog.Sketch) bool {
 	for _, in := range s.Inputs {
 		if in.Err == nil || in.Lines > 0 {

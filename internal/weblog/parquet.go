@@ -2,11 +2,13 @@ package weblog
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
+	parquetzstd "github.com/parquet-go/parquet-go/compress/zstd"
 )
 
 // row is one request in a Parquet file. Absent values are null.
@@ -24,30 +26,57 @@ type row struct {
 	Cache    string   `parquet:"cache,dict"`
 }
 
-// rowBatch is how many rows are handed over at once; rowGroup how many a group
-// of the file has, which bounds the memory.
+// What bounds the memory: how many rows are handed over at once, how many a group of
+// the file has, and how many bytes a page and a dictionary of a column, which ends where
+// values hardly repeat.
 const (
-	rowBatch = 1024
-	rowGroup = 128 << 10
+	rowBatch        = 1024
+	rowGroup        = 64 << 10
+	pageBytes       = 64 << 10
+	dictionaryBytes = 64 << 10
 )
 
 // Parquet writes requests to a Parquet file, one a row, in no particular order:
 // for questions that wirerate does not answer, to DuckDB and the like.
 type Parquet struct {
-	file *os.File
-	w    *parquet.GenericWriter[row]
-	rows []row
-	err  error
+	file  *os.File
+	fresh bool // there was no file of this name
+	w     *parquet.GenericWriter[row]
+	rows  []row
+	err   error
 }
 
-// CreateParquet creates the file; Close completes it.
+// CreateParquet opens the file; Close completes it, Drop takes it back. What it held
+// stays until the first rows are written.
 func CreateParquet(name string) (*Parquet, error) {
-	f, err := os.Create(name)
-	if err != nil {
+	_, err := os.Lstat(name)
+	p := &Parquet{fresh: errors.Is(err, fs.ErrNotExist)}
+	if p.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {
 		return nil, err
 	}
-	w := parquet.NewGenericWriter[row](f, parquet.Compression(&zstd.Codec{}), parquet.MaxRowsPerRowGroup(rowGroup))
-	return &Parquet{file: f, w: w}, nil
+	return p, nil
+}
+
+// begin empties the file for the first rows.
+func (p *Parquet) begin() {
+	if st, err := p.file.Stat(); err == nil && st.Mode().IsRegular() {
+		p.err = p.file.Truncate(0)
+	}
+	pages, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(2*pageBytes), zstd.WithZeroFrames(true))
+	p.err = errors.Join(p.err, err)
+	p.w = parquet.NewGenericWriter[row](p.file, parquet.Compression(&pageCodec{pages: pages}), parquet.MaxRowsPerRowGroup(rowGroup),
+		parquet.PageBufferSize(pageBytes), parquet.DictionaryMaxBytes(dictionaryBytes))
+}
+
+// pageCodec is zstd with a window for pages, not for files: of 16 MB less.
+type pageCodec struct {
+	parquetzstd.Codec
+	pages *zstd.Encoder
+}
+
+// Encode compresses a page.
+func (c *pageCodec) Encode(dst, src []byte) ([]byte, error) {
+	return c.pages.EncodeAll(src, dst[:0]), nil
 }
 
 // add appends a request.
@@ -85,6 +114,9 @@ func cellText(b []byte) string {
 }
 
 func (p *Parquet) flush() {
+	if p.w == nil {
+		p.begin()
+	}
 	if _, err := p.w.Write(p.rows); err != nil && p.err == nil {
 		p.err = err
 	}
@@ -93,9 +125,15 @@ func (p *Parquet) flush() {
 
 // Close writes what is left and returns the first error of all writing.
 func (p *Parquet) Close() error {
-	if p == nil {
-		return nil
-	}
 	p.flush()
 	return errors.Join(p.err, p.w.Close(), p.file.Close())
+}
+
+// Drop closes the file without a word of what was added, for where no log was read. It
+// leaves none behind where there was none.
+func (p *Parquet) Drop() {
+	p.file.Close()
+	if p.fresh {
+		os.Remove(p.file.Name())
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -48,6 +49,60 @@ func TestParquetHoldsEveryRequest(t *testing.T) {
 	all := s.Times()
 	if h.sum != all.sum || h.n != all.n || h.under(100_000) != all.under(100_000) {
 		t.Errorf("rows: %d with sum %d us; read: %d with %d", h.n, h.sum, all.n, all.sum)
+	}
+}
+
+// TestParquetMemory: what is held while rows are written does not grow with the columns'
+// values, of which no two are the same here.
+func TestParquetMemory(t *testing.T) {
+	p, err := CreateParquet(filepath.Join(t.TempDir(), "rows.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := held()
+	for i := range 5 * rowGroup / 2 {
+		p.add(&request{path: fmt.Appendf(nil, "/a/%d/%x", i, i*i), client: fmt.Appendf(nil, "192.0.%d.%d", i/250, i%250), size: int64(i)})
+	}
+	if grown := held() - before; grown > 24<<20 {
+		t.Errorf("%d bytes are held", grown)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestParquetDropped: a file that gets no rows is as it was.
+func TestParquetDropped(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "rows.parquet")
+	for _, old := range []string{"", "old"} {
+		if old != "" {
+			os.WriteFile(name, []byte(old), 0o600)
+		}
+		p, err := CreateParquet(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Drop()
+		if there, err := os.ReadFile(name); string(there) != old || (err != nil) != (old == "") {
+			t.Errorf("of %q there is %q left: %v", old, there, err)
+		}
+	}
+	p, err := CreateParquet(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.add(&request{path: []byte("/")})
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := parquet.ReadFile[row](name); err != nil || len(rows) != 1 {
+		t.Errorf("%d rows: %v", len(rows), err)
 	}
 }
 
