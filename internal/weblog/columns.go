@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// separators are what columns may be separated by, in the order tried.
-const separators = "\t |,"
+// separators are what columns may be separated by, in the order tried; of two in a
+// row, as in "a^^b", every second column is empty.
+const separators = "\t |,;^\x01"
 
 // piece is one part of a line between separators: in brackets, in quotes, or bare,
 // perhaps as key=value.
@@ -67,7 +68,7 @@ func keyLength(b []byte) int {
 		if c == '=' {
 			return i
 		}
-		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') || i > 30 {
+		if c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (i == 0 || c != '.' && c != '-') || i > 30 {
 			return 0
 		}
 	}

@@ -89,20 +89,40 @@ func detectLines(lines [][]byte, unit Unit) (*Format, error) {
 // slowW3C returns an error if the time-taken of unknown software, taken to be in
 // seconds, would make most requests slow.
 func slowW3C(lines [][]byte, unit Unit) error {
-	slow, requests := 0, 0
-	w := newWorker(w3cFormat(unit), &Options{})
-	for _, l := range lines {
-		if w.line(l) != faultNone || l[0] == '#' || w.format.Unit != decimalSeconds {
-			continue
-		}
-		if requests++; w.req.us >= slowSample {
-			slow++
-		}
-	}
-	if requests < 2 || 2*slow <= requests {
+	slow := func(w *worker) bool { return w.format.Unit == decimalSeconds && w.req.us >= slowSample }
+	if !w3cFormat(unit).most(lines, 2, slow) {
 		return nil
 	}
 	return errors.New("time-taken does not say its unit, and in seconds most requests would be slow: say --unit s or --unit ms")
+}
+
+// most reports whether test holds for most of the lines' requests, of which there are
+// least or more.
+func (f *Format) most(lines [][]byte, least int, test func(w *worker) bool) bool {
+	w := newWorker(f, &Options{})
+	requests, hits := 0, 0
+	for _, l := range lines {
+		if w.line(l) != faultNone || f.directives && l[0] == '#' {
+			continue
+		}
+		if requests++; test(w) {
+			hits++
+		}
+	}
+	return requests >= least && 2*hits > requests
+}
+
+// instantSample is a time in us that hardly a server answers in.
+const instantSample = 50
+
+// checkUnit returns an error if %D, taken to be in microseconds as Apache httpd has
+// it, would make most requests of the sample take next to no time.
+func (f *Format) checkUnit(sample []byte) error {
+	instant := func(w *worker) bool { return w.req.us < instantSample }
+	if !f.doubted || !f.most(sampleLines(sample), 3, instant) {
+		return nil
+	}
+	return errors.New("in microseconds, Apache's unit of %D, most requests would take next to no time; that of Tomcat before 10.1, Undertow and others is the millisecond: say --unit ms or --unit us")
 }
 
 // sampleLines returns the whole lines of the sample that are not blank.

@@ -24,8 +24,8 @@ func detectJSON(lines [][]byte, unit Unit) (f *Format, err error, ok bool) {
 	if float64(objects) < minKeyed*float64(len(lines)) {
 		return nil, nil, false
 	}
-	has := func(keys ...string) bool {
-		for _, k := range keys {
+	has := func(keys string) bool {
+		for _, k := range strings.Fields(keys) {
 			if _, ok := seen.names[keyName(k)]; !ok {
 				return false
 			}
@@ -34,19 +34,19 @@ func detectJSON(lines [][]byte, unit Unit) (f *Format, err error, ok bool) {
 	}
 	var known string
 	switch {
-	case has("duration", "request.uri", "status") && !seen.whole("duration"): // Caddy can be told to write ns or ms
+	case has("duration request.uri status") && !seen.whole("duration"): // Caddy can be told to write ns or ms
 		known = "caddy"
-	case has("duration", "response_code", "bytes_sent") && seen.whole("duration"):
+	case has("duration response_code bytes_sent") && seen.whole("duration"):
 		known = "envoy-json"
-	case has("duration", "downstreamstatus", "requestpath") && seen.whole("duration"):
+	case has("duration downstreamstatus requestpath") && seen.whole("duration"):
 		known = "traefik-json"
 	}
 	if p, ok := presetNamed(known); ok && unit == UnitUnknown {
 		f, err := p.format()
 		return f, err, true
 	}
-	if unit == UnitUnknown && (has("responsetime", "res.statuscode") || has("duration", "response_flags") && seen.whole("duration") || has("duration", "controller", "action") || has("elapsed", "@mt", "requestpath")) {
-		unit = Milliseconds // pino-http, Istio before 1.6, lograge, Serilog
+	if unit == UnitUnknown && (has("responsetime res.statuscode") || has("duration response_flags") && seen.whole("duration") || has("duration controller action") || has("latency apisix_latency") || has("elapsed @mt requestpath")) {
+		unit = Milliseconds // pino-http, Istio before 1.6, lograge, APISIX, Serilog
 	}
 	f, err = seen.keyedFormat("json", unit, func(keys map[role]string) extractor { return keyedExtractor("json", keys) })
 	return f, err, true
@@ -104,7 +104,9 @@ func detectPairs(kind string, lines [][]byte, unit Unit) (f *Format, err error, 
 	if float64(fits) < minKeyed*float64(len(lines)) {
 		return nil, nil, false
 	}
-	if _, ok := seen.names["status"]; kind == "logfmt" && !ok {
+	_, status := seen.names["status"]
+	_, long := seen.names["http.response.status"]
+	if kind == "logfmt" && !status && !long {
 		return nil, nil, false // positional columns, some of them named
 	}
 	if _, ok := seen.names["controller"]; ok && unit == UnitUnknown {

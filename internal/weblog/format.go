@@ -19,9 +19,11 @@ type Format struct {
 	between      bool      // the request time is that from roleDuration2 to roleDuration
 	plainSeconds bool      // the request time is one field, in seconds
 	untimed      bool      // the lines hold no request time; they are counted, no more
+	doubted      bool      // the unit is that of Apache's %D, which is not everybody's
 	wrap         *wrapping // nil: lines are as the server wrote them
 	directives   bool      // some lines say what the others hold: W3C's that begin with #, or
 	header       string    // this one
+	software     bool      // one of them named the program
 	has          [numRoles]bool
 	// early tells from the value of roleEnd whether a request ended early.
 	early func([]byte) bool
@@ -48,7 +50,9 @@ func ParseFormat(text string) (*Format, error) {
 	case "nginx":
 		f, err = parseNginx(rest)
 	case "apache":
-		f, err = parseApache(rest)
+		if f, err = parseApache(rest); err == nil {
+			f.doubted = f.Unit == Microseconds && strings.Contains(rest, "%D")
+		}
 	case "haproxy":
 		f, err = parseHAProxy(rest)
 	case "squid":
@@ -121,6 +125,32 @@ func newFormat(name, text string, unit Unit, tokens []token) (*Format, error) {
 	}
 	f.ex = plan
 	return f, nil
+}
+
+// tokenList gathers the tokens of a format string.
+type tokenList []token
+
+// next adds the text before the mark, takes both away from *text, and reports whether
+// there is a mark.
+func (l *tokenList) next(text *string, mark string) bool {
+	lit, rest, ok := strings.Cut(*text, mark)
+	l.add(token{lit: lit})
+	*text = rest
+	return ok
+}
+
+func (l *tokenList) add(t token) { *l = append(*l, t) }
+
+// joins makes the token part of the field before, which nothing stands between, and
+// reports whether that can be done: both are unwanted, or one is part of the other's
+// path, as in "$host$request_uri" and "%U%q".
+func (t token) joins(f *field) bool {
+	f.list = f.list || t.list
+	if f.role == roleNone && (t.role == roleNone || t.role == rolePath) {
+		f.role = t.role
+		return true
+	}
+	return f.role == rolePath && t.role == roleNone
 }
 
 // settled returns the format with what a worker asks of every line worked out.

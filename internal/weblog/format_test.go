@@ -308,6 +308,48 @@ var formatCases = []struct {
 	{name: "as long as the upstream's, which was not asked each time", line: combinedLine + ` "0.084" "-" 0.084` + "\n" + combinedLine + ` "-" "-" 0.002` + "\n" + combinedLine + ` "0.085" "-" 0.085` + "\n" + combinedLine + ` "0.085" "-" 0.084`,
 		want: seen{US: 84000, Upstream: 85000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.7", Proto: "HTTP/1.1"}},
 	{name: "the upstream's time is rounded up", line: strings.Repeat(combinedLine+" 0.083 0.084\n", 3) + combinedLine + " 0.084 0.080", want: combinedSeen(84000)},
+	// https://cloud.google.com/appengine/docs/legacy/standard/python/logs
+	{name: "Google App Engine: a price is no time", line: combinedLine + ` "e.org" ms=83 cpu_ms=42 cpm_usd=0.000046 instance=00c6`, want: combinedSeen(83000)},
+	{name: "a fraction whose name says milliseconds", line: combinedLine + " latency_ms=0.523", want: combinedSeen(523)},
+	{name: "the word before says milliseconds", line: combinedLine + " latency_ms: 0.523\n" + combinedLine + " latency_ms: 0.623", want: combinedSeen(623)},
+	{name: "hapi: the clock's seconds beside a time with its unit", line: `240301/000001.123, [response] http://h:80: GET /a {} 200 (68ms)`, want: seen{US: 68000, Status: 200, Size: -1, Method: "GET", Path: "/a"}},
+	{name: "columns between ^^", line: "192.0.2.7^^01/Mar/2024:00:00:00 +0000^^GET /a HTTP/1.1^^200^^5^^0.083", want: combinedSeen(83000)},
+	{name: "columns between semicolons", line: `192.0.2.7;01/Mar/2024:00:00:00 +0000;GET /a HTTP/1.1;200;5;0.083;"x; y"`, want: combinedSeen(83000)},
+	// https://distribution.github.io/distribution/about/configuration/
+	{name: "registry: names with dots and blanks in quotes", line: `time="2024-03-01T00:00:00Z" level=info msg="response completed" http.request.method=GET http.request.uri="/a" http.request.useragent="x (y)" http.response.duration=83.412ms http.response.status=200 http.response.written=5`,
+		want: seen{US: 83412, Status: 200, Size: -1, Unix: 1709251200, Method: "GET", Path: "/a"}},
+	// https://apisix.apache.org/docs/apisix/plugins/http-logger/
+	{name: "APISIX", line: `{"latency":83.412,"apisix_latency":3.412,"upstream_latency":80,"start_time":1709251200425,"client_ip":"192.0.2.7","request":{"method":"GET","uri":"/a","size":88},"response":{"status":200,"size":5}}`,
+		want: seen{US: 83412, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.7"}},
+	{name: "Splunk's envelope", line: `{"time":1709251200,"host":"h","event":"192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"x y\" 0.083"}`, want: combinedSeen(83000)},
+	{name: "H2O's LTSV: reqtime is that of the request alone", line: "time:[01/Mar/2024:00:00:00 +0000]\thost:192.0.2.7\tmethod:GET\turi:/a\tstatus:200\tsize:5\treqtime:0.000012\tapptime:0.083412",
+		want: seen{US: 83412, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.7"}},
+	// https://h2o.examp1e.net/configure/access_log_directives.html
+	{name: "H2O", format: `%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-agent}i" %{connect-time}x %{duration}x`, line: combinedLine + " 0.001 0.083412", want: combinedSeen(83412)},
+	// https://logback.qos.ch/manual/layouts.html#AccessPatternLayout
+	{name: "Logback", format: `%h %l %u [%t{dd/MMM/yyyy:HH:mm:ss Z,UTC}] "%r" %s %b "%i{Referer}" "%i{User-Agent}" %D`, line: combinedLine + " 83", want: combinedSeen(83000)},
+	{name: "Apache in JSON: the date's pieces touch", format: `{"t":"%{%Y-%m-%dT%T}t.%{msec_frac}t%{%z}t","s":%>s,"d":%D,"u":"%V%U%q"}`, line: `{"t":"2024-03-01T00:00:00.123+0000","s":200,"d":83412,"u":"e.org/a?b"}`,
+		want: seen{US: 83412, Status: 200, Size: -1, Unix: 1709251200, Path: "e.org/a?b"}},
+	{name: "nginx: $host$request_uri", format: `$remote_addr "$request_method $scheme://$host$request_uri" $status $upstream_addr$upstream_status $request_time`, line: `192.0.2.7 "GET https://e.org/a?b=1" 200 10.0.0.1:80200 0.083`,
+		want: seen{US: 83000, Status: 200, Size: -1, Method: "GET", Path: "e.org/a?b=1", Client: "192.0.2.7"}},
+	{name: "nginx's stream", format: `$remote_addr [$time_local] $protocol $status $bytes_sent $bytes_received $session_time`, line: `192.0.2.7 [01/Mar/2024:00:00:00 +0000] TCP 200 5 7 0.083`,
+		want: seen{US: 83000, Status: 200, Size: 5, Unix: 1709251200, Client: "192.0.2.7"}},
+	{name: "Envoy: percent signs in an argument", format: `[%START_TIME(%Y-%m-%dT%H:%M:%S%z)%] %REQ_WITHOUT_QUERY(X-ENVOY-ORIGINAL-PATH?:PATH)% %RESPONSE_CODE% %DURATION%`, line: `[2024-03-01T00:00:00+0000] /a 200 83`,
+		want: seen{US: 83000, Status: 200, Size: -1, Unix: 1709251200, Path: "/a"}},
+	{name: "Squid: codes of ICAP, arguments behind", format: `%ts.%03tu %6tr %>a %Ss/%03>Hs %<st %rm %ru %icap::tr %ssl::>sni %>ha{User-Agent} %% %<tt`, line: `1709251200.123     83 192.0.2.7 TCP_MISS/200 5 GET http://e.org/a 900 e.org x % 80`,
+		want: seen{US: 83000, Upstream: 80000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "http://e.org/a", Client: "192.0.2.7", Cache: "TCP_MISS"}},
+	// HAProxy's clf_http_log_format (src/log.c)
+	{name: "HAProxy quotes all", format: `haproxy:%{+Q}o %{-Q}ci - - [%trg] %r %ST %B "" "" %cp %ms %ft %b %s %TR %Tw %Tc %Tr %Ta %tsc %ac`,
+		line: `192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET /a HTTP/1.1" 200 5 "" "" 494 409 "fe" "be" "s1" 0 0 1 80 83 "CD--" 1`,
+		want: seen{US: 83000, Upstream: 80000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.7", Proto: "HTTP/1.1"}},
+	{name: "HAProxy: Tu is without the idle time", format: `%ci:%cp [%tr] %ft %Tt %Tu %ST`, line: `192.0.2.7:5 [01/Mar/2024:00:00:00.250] fe 9000 83 200`,
+		want: seen{US: 83000, Status: 200, Size: -1, Unix: 1709251200, Client: "192.0.2.7"}},
+	{name: "AWS ALB, all fields of today, IPv6", line: `h2 2024-03-01T00:00:00.186641Z app/lb/50 [2001:db8::7]:48160 [2001:db8::8]:9000 0.000 0.082 0.001 200 200 5 257 "GET https://e.org:443/?q=\x22 HTTP/2.0" "x \"y\"" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.3 arn:aws:x "Root=1-58" "e.org" "arn" 1 2024-03-01T00:00:00.150000Z "waf,forward" "-" "-" "10.0.0.66:9000" "200" "-" "-" TID_1 "-" "-" "-"`,
+		want: seen{US: 83000, Status: 200, Size: 257, Unix: 1709251200, Method: "GET", Path: `https://e.org:443/?q=\x22`, Client: "[2001:db8::7]:48160", Proto: "HTTP/2.0"}},
+	{name: "AWS ALB: a client that left", format: "alb", line: `https 2024-03-01T00:00:00.186641Z app/lb/50 192.0.2.7:48160 - -1 -1 -1 460 - 5 0 "- https://e.org:443- -" "-" - - - "-" "-" "-" - 2024-03-01T00:00:00.150000Z "-" "-" "-" "-" "-" "-" "-" TID_1` + "\n" + `https 2024-03-01T00:00:00.186641Z app/lb/50 192.0.2.7:48160 10.0.0.6:80 0.000 -1 -1 504 - 5 257 "GET https://e.org:443/ HTTP/1.1" "x" - - - "-" "-" "-" 1 2024-03-01T00:00:00.150000Z "forward" "-" "-" "10.0.0.6:80" "-" "-" "-" TID_1`,
+		want: seen{Fault: faultTexts[faultAborted]}},
+	{name: "Amazon S3, all fields of today", line: `79a5 bkt [01/Mar/2024:00:00:00 +0000] 2001:db8::7 - 3E57 REST.GET.OBJECT a%22b "GET /a%22b?x=\"y\" HTTP/1.1" 200 - 5 99 83 80 "-" "x \"y\"" - s9lz= SigV4 ECDHE-RSA-AES128-GCM-SHA256 AuthHeader bkt.s3.us-west-1.amazonaws.com TLSv1.2 arn:aws:s3:x Yes us-east-1`,
+		want: seen{US: 83000, Upstream: 80000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: `/a%22b?x=\"y\"`, Client: "2001:db8::7", Proto: "HTTP/1.1"}},
 	{name: "two times, the shorter one of unknown meaning", line: `10.0.0.9 [01/Mar/2024:00:00:00 +0000] "GET /a HTTP/1.1" 200 5 0.123 0.023`,
 		want: seen{US: 123000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9", Proto: "HTTP/1.1"}},
 }
@@ -388,6 +430,12 @@ func TestDetectAsksWhatItCannotKnow(t *testing.T) {
 		{"\xff\xfe1\x009\x002\x00", "UTF-16"},
 		{`{"a_duration_ms":12.5,"b":{"duration_ms":1},"c":{"duration_ms":2},"status":200}`, "json:duration=KEY"},
 		{`192.0.2.1 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.1" 200 26 "-" "curl" 1234 0.000567 hit`, "may be the request time in us"},
+		// HAProxy's clf_tcp_log_format: the last number is of bytes; "1" is no column of seconds
+		{`192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "TCP " 000 5 "" "" 1024 123 "fe" "be" "s1" 0 0 1 83 5678 "----" 1 1 1 1 0 0 0 "" "" `, "say --format"},
+		{combinedLine + " price=0.000046", "its name does not say so"},
+		{combinedLine + " 83.4", "say --unit s or --unit ms"},
+		// https://docs.oracle.com/iaas/Content/Logging/Reference/details_for_load_balancer_logs.htm
+		{`{"data":{"backendProcessingTime":"0.002","requestProcessingTime":"0.003","lbStatusCode":"200"}}`, "without a known name"},
 		{`{"level":"info","msg":"x"}`, "json:duration=KEY"},
 		{"hello", "say --format"},
 		{"\x1b[31mred", `\x1b[31mred`},
@@ -428,6 +476,60 @@ func TestHeaderLineIsNotCounted(t *testing.T) {
 	}
 }
 
+// %D of a format string is in us, unless that would make requests too fast to be
+// true.
+func TestDoubtedUnit(t *testing.T) {
+	const format = `%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-Agent}i" %D`
+	for _, c := range []struct {
+		times string
+		unit  Unit
+		asked bool
+		least uint64
+	}{
+		{"830 412 96", UnitUnknown, false, 96}, {"12 31 0", UnitUnknown, true, 0}, {"12 31 1", Milliseconds, false, 1000}, {"12 31 1", Microseconds, false, 1},
+	} {
+		f, err := ParseFormat(format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log strings.Builder
+		for us := range strings.FieldsSeq(c.times) {
+			log.WriteString(combinedLine + " " + us + "\n")
+		}
+		s, err := Read(context.Background(), []string{"-"}, strings.NewReader(log.String()), Options{Format: f, Unit: c.unit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in := s.Inputs[0]; c.asked != (in.Err != nil) || c.asked && !strings.Contains(in.Problem(), "--unit ms") || !c.asked && Summarize(s, View{}).Min*1e6 != float64(c.least) {
+			t.Errorf("%s in %s: %+v", c.times, c.unit, in)
+		}
+	}
+}
+
+// A short log is not looked at a second time from its middle, where the times of
+// fewer lines might say less.
+func TestMiddleOfShortLog(t *testing.T) {
+	name := t.TempDir() + "/log"
+	text := combinedLine + " 83.1\n" + combinedLine + " 81.3\n" + combinedLine + " 0.8\n"
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Read(context.Background(), []string{name}, nil, Options{})
+	if err != nil || s.Requests != 0 || s.Inputs[0].Err == nil {
+		t.Errorf("%d requests, %v, %v", s.Requests, err, s.Inputs)
+	}
+}
+
+// Requests that have no time because they were aborted are said to be that.
+func TestAbortedHaveNoTime(t *testing.T) {
+	const line = `https 2024-03-01T00:00:00.186641Z app/lb/50 192.0.2.7:48160 10.0.0.6:80 %s 200 200 5 257 "GET https://e.org:443/ HTTP/1.1" "x" - -` + "\n"
+	s := readText(t, strings.ReplaceAll(line, "%s", "0.001 0.080 0.002")+strings.ReplaceAll(line, "%s", "0.001 -1 -1")+strings.ReplaceAll(line, "%s", "-1 -1 -1"), Options{})
+	r := Summarize(s, View{})
+	if r.Requests != 1 || r.SkippedFor["aborted"] != 2 || r.Aborted["-1"] != 2 {
+		t.Errorf("%d requests, %v, %v", r.Requests, r.SkippedFor, r.Aborted)
+	}
+}
+
 // TestUnknownUnitIsAnError: W3C's time-taken without a word of whose it is.
 func TestUnknownUnitIsAnError(t *testing.T) {
 	read := func(software string) *Sketch {
@@ -443,6 +545,13 @@ func TestUnknownUnitIsAnError(t *testing.T) {
 	}
 	if in := read("#Software: Microsoft Internet Information Services 10.0\n").Inputs[0]; in.Err != nil || in.Note != "times in ms" {
 		t.Errorf("of IIS: %+v", in)
+	}
+	// WebLogic writes both; seconds
+	if in := read("#Software: WebLogic\n#Start-Date: 2024-03-01 00:00:00\n").Inputs[0]; in.Err != nil || in.Note != "times in s" {
+		t.Errorf("of WebLogic: %+v", in)
+	}
+	if in := read("#Software: SGOS 6.7.4.3\n#Start-Date: 2024-03-01 00:00:00\n").Inputs[0]; in.Err == nil {
+		t.Errorf("of another proxy: %+v", in)
 	}
 }
 

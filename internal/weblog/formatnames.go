@@ -53,28 +53,15 @@ func parseNamed(kind, text string) (*Format, error) {
 	case "ats":
 		fields, begin, end = atsFields, "%<", ">"
 	}
-	var tokens []token
-	times := map[int]Unit{}
-	for body := text; body != ""; {
-		lit, rest, found := strings.Cut(body, begin)
-		tokens = append(tokens, token{lit: lit})
-		if !found {
-			break
-		}
-		name, after, ok := strings.Cut(rest, end)
+	var tokens tokenList
+	for body := text; tokens.next(&body, begin); {
+		name, after, ok := strings.Cut(body, end)
 		if !ok {
 			return nil, fmt.Errorf("%q ends inside a name", text)
 		}
 		f := fields[name]
-		tokens = append(tokens, token{role: f.role, name: begin + name + end})
-		if f.role == roleDuration {
-			times[len(tokens)-1] = f.unit
-		}
+		tokens.add(token{role: f.role, name: begin + name + end, unit: f.unit})
 		body = after
 	}
-	unit := finestDuration(tokens, times)
-	if unit == decimalSeconds {
-		unit = Seconds
-	}
-	return newFormat(kind+" format", text, unit, tokens)
+	return newFormat(kind+" format", text, finestDuration(tokens), tokens)
 }

@@ -10,11 +10,11 @@ import (
 // (https://nginx.org/en/docs/http/ngx_http_log_module.html and the core and
 // upstream modules). The names without a module are for wirerate's own presets.
 var nginxRoles = map[string]role{
-	"request_time": roleDuration, "duration": roleDuration, "duration2": roleDuration2, "duration3": roleDuration3,
+	"request_time": roleDuration, "session_time": roleDuration, "duration": roleDuration, "duration2": roleDuration2, "duration3": roleDuration3,
 	"upstream_response_time": roleUpstream, "upstream": roleUpstream,
 	"time_local": roleTime, "time_iso8601": roleTime, "msec": roleTime, "time": roleTime,
 	"remote_addr": roleClient, "proxy_protocol_addr": roleClient, "client": roleClient,
-	"request": roleRequest, "request_method": roleMethod, "method": roleMethod,
+	"request": roleRequest, "request_line": roleRequest, "request_method": roleMethod, "method": roleMethod,
 	"request_uri": rolePath, "uri": rolePath, "path": rolePath,
 	"server_protocol": roleProto, "proto": roleProto, "status": roleStatus,
 	"body_bytes_sent": roleBytes, "bytes_sent": roleBytes, "bytes": roleBytes,
@@ -37,14 +37,8 @@ func parseNginx(text string) (*Format, error) {
 }
 
 func nginxTokens(s string) []token {
-	var tokens []token
-	for s != "" {
-		i := strings.IndexByte(s, '$')
-		if i < 0 {
-			return append(tokens, token{lit: s})
-		}
-		tokens = append(tokens, token{lit: s[:i]})
-		s = s[i+1:]
+	var tokens tokenList
+	for tokens.next(&s, "$") {
 		var name string
 		if strings.HasPrefix(s, "{") {
 			name, s, _ = strings.Cut(s[1:], "}")
@@ -56,11 +50,11 @@ func nginxTokens(s string) []token {
 			name, s = s[:n], s[n:]
 		}
 		if name == "" {
-			tokens = append(tokens, token{lit: "$"})
+			tokens.add(token{lit: "$"})
 			continue
 		}
 		list := strings.HasPrefix(name, "upstream_") && name != "upstream_cache_status" || name == "http_x_forwarded_for"
-		tokens = append(tokens, token{role: nginxRoles[name], name: "$" + name, list: list, pad: strings.HasPrefix(name, "padded_")})
+		tokens.add(token{role: nginxRoles[name], name: "$" + name, list: list, pad: strings.HasPrefix(name, "padded_")})
 	}
 	return tokens
 }
@@ -96,33 +90,33 @@ func parseApache(text string) (*Format, error) {
 		body = joinQuoted(s)
 	}
 	body = strings.NewReplacer(`\"`, `"`, `\t`, "\t", `\\`, `\`).Replace(body)
-	var tokens []token
-	units := map[int]Unit{} // of duration tokens
-	for body != "" {
-		i := strings.IndexByte(body, '%')
-		if i < 0 {
-			tokens = append(tokens, token{lit: body})
-			break
-		}
-		tokens = append(tokens, token{lit: body[:i]})
-		directive, rest := cutApache(body[i+1:])
+	// https://logback.qos.ch/manual/layouts.html#AccessPatternLayout: arguments stand
+	// behind the letters, %t has no brackets, and %D is in milliseconds.
+	logback := strings.Contains(body, "%i{") || strings.Contains(body, "%t{")
+	var tokens tokenList
+	for tokens.next(&body, "%") {
+		directive, rest := cutApache(body)
 		if directive == "" {
 			return nil, fmt.Errorf("%q ends inside a directive", text)
 		}
 		body = rest
-		ts, unit := apacheTokens(directive)
-		if len(tokens) > 1 && tokens[len(tokens)-1].lit == "" && strings.HasSuffix(directive, "q") && tokens[len(tokens)-2].role == rolePath {
-			continue // %U%q: the query belongs to the path
+		if logback && strings.HasPrefix(body, "{") {
+			_, body, _ = strings.Cut(body, "}")
 		}
-		tokens = append(tokens, ts...)
-		if unit != UnitUnknown {
-			units[len(tokens)-1] = unit
+		t := apacheToken(directive)
+		brackets := directive == "t" && !logback
+		if brackets {
+			tokens.add(token{lit: "["})
+		}
+		tokens.add(t)
+		if brackets {
+			tokens.add(token{lit: "]"})
 		}
 	}
-	unit := finestDuration(tokens, units)
+	unit := finestDuration(tokens)
 	if unit == Microseconds && strings.Contains(text, "%D") {
 		switch {
-		case strings.Contains(text, "%{i,") || strings.Contains(text, "%{o,"): // only Undertow has these
+		case logback || strings.Contains(text, "%{i,") || strings.Contains(text, "%{o,"): // only Undertow has these
 			unit = Milliseconds
 		case hasName(tokens, "%F"): // only Tomcat has it: milliseconds before 10.1
 			unit = UnitUnknown
@@ -137,21 +131,24 @@ func parseApache(text string) (*Format, error) {
 	return f, nil
 }
 
-// finestDuration leaves the duration role to the directive of the finest unit
-// only and returns that unit: %D is better than %T where a log has both.
-func finestDuration(tokens []token, units map[int]Unit) Unit {
-	best := -1
+// finestDuration leaves the duration role to the token of the finest unit only and
+// returns that unit: %D is better than %T where a log has both.
+func finestDuration(tokens []token) Unit {
+	best := new(token)
 	for i := range tokens {
-		if tokens[i].role == roleDuration && (best < 0 || units[i] > units[best]) {
-			best = i
+		t := &tokens[i]
+		if t.role != roleDuration {
+			continue
 		}
-	}
-	for i := range tokens {
-		if tokens[i].role == roleDuration && i != best {
-			tokens[i].role = roleNone
+		if best.role == roleNone || t.unit > best.unit {
+			best, t = t, best
 		}
+		t.role = roleNone
 	}
-	return units[best]
+	if best.unit == decimalSeconds {
+		return Seconds
+	}
+	return best.unit
 }
 
 // cutApache splits a directive without its %, as far as its final letter.
@@ -187,51 +184,47 @@ var undertowUnits = map[string]Unit{"{RESPONSE_TIME}": Milliseconds, "{RESPONSE_
 
 var apacheRoles = map[byte]role{
 	'h': roleClient, 'a': roleClient, 'r': roleRequest, 's': roleStatus, 'b': roleBytes, 'B': roleBytes, 'O': roleBytes,
-	'D': roleDuration, 'T': roleDuration, 'm': roleMethod, 'U': rolePath, 'H': roleProto, 'k': roleReuse, 't': roleTime, 'X': roleEnd,
+	'D': roleDuration, 'T': roleDuration, 'M': roleDuration, 'm': roleMethod, 'U': rolePath, 'H': roleProto, 'k': roleReuse, 't': roleTime, 'X': roleEnd,
 }
 
-func apacheTokens(directive string) ([]token, Unit) {
+func apacheToken(directive string) token {
 	letter := directive[len(directive)-1]
-	v := token{role: apacheRoles[letter], name: "%" + directive}
+	t := token{role: apacheRoles[letter], name: "%" + directive}
 	arg := ""
-	if u, ok := undertowUnits[directive]; ok {
-		v.role = roleDuration
-		return []token{v}, u
-	}
-	if letter == '}' {
-		return []token{v}, UnitUnknown
-	}
-	if i := strings.IndexByte(directive, '{'); i >= 0 {
+	if i := strings.IndexByte(directive, '{'); i >= 0 && letter != '}' {
 		arg = directive[i+1 : len(directive)-2]
 	}
 	switch {
-	case letter == '%':
-		return []token{{lit: "%"}}, UnitUnknown
-	case strings.Contains(directive, "^"):
-		v.role = roleNone
-	case letter == 'D':
-		return []token{v}, Microseconds
-	case letter == 'T':
-		unit := Seconds
-		if arg != "" && arg != "fracsec" { // Tomcat's, in seconds, too
-			unit, _ = ParseUnit(arg)
+	case letter == '}':
+		if t.unit = undertowUnits[directive]; t.unit != UnitUnknown {
+			t.role = roleDuration
 		}
-		return []token{v}, unit
-	case letter == 't' && arg == "":
-		return []token{{lit: "["}, v, {lit: "]"}}, UnitUnknown
-	case letter == 'x' && (arg == "Varnish:hitmiss" || arg == "Varnish:handling"):
-		v.role = roleCache
-	case letter == 'x' && arg == "Varnish:time_firstbyte":
-		v.role = roleUpstream
+	case letter == '%':
+		return token{lit: "%"}
+	case strings.Contains(directive, "^"):
+		t.role = roleNone
+	case letter == 'D':
+		t.unit = Microseconds
+	case letter == 'M': // Plug.AccessLog
+		t.unit = Milliseconds
+	case letter == 'T' && (arg == "" || arg == "fracsec"): // Tomcat's, in seconds, too
+		t.unit = Seconds
+	case letter == 'T':
+		t.unit = unitEndings[arg]
+	case letter == 'x':
+		t.role, t.unit = xRoles[arg], decimalSeconds
 	case letter == 'a' && arg == "c", letter == 't' && strings.Contains(arg, "frac"):
-		v.role = roleNone
+		t.role = roleNone
 	}
-	return []token{v}, UnitUnknown
+	return t
 }
 
+// xRoles are the times and marks that varnishncsa and H2O have under %{...}x.
+var xRoles = map[string]role{"Varnish:hitmiss": roleCache, "Varnish:handling": roleCache, "Varnish:time_firstbyte": roleUpstream, "duration": roleDuration, "total-time": roleDuration}
+
 // haproxyRoles maps HAProxy's log-format variables (configuration manual,
-// section 8.2.6). Tt includes the idle time of a kept-alive connection; it
-// stands in where Ta, the active time, is not logged.
+// section 8.2.6). Tt includes the idle time of a kept-alive connection, Tu does not;
+// they stand in where Ta, the active time, is not logged.
 var haproxyRoles = map[string]role{
 	"ci": roleClient, "t": roleTime, "tr": roleTime, "trg": roleTime, "T": roleTime, "Tl": roleTime, "Ts": roleTime, "trl": roleTime,
 	"Ta": roleDuration, "Tr": roleUpstream, "ST": roleStatus, "B": roleBytes, "r": roleRequest,
@@ -243,39 +236,49 @@ var haproxyRoles = map[string]role{
 // before them.
 func parseHAProxy(text string) (*Format, error) {
 	body := strings.NewReplacer(`\ `, " ", `\"`, `"`).Replace(text)
-	var tokens []token
-	for body != "" {
-		i := strings.IndexByte(body, '%')
-		if i < 0 {
-			tokens = append(tokens, token{lit: body})
-			break
-		}
-		tokens = append(tokens, token{lit: body[:i]})
-		flags, name, rest := cutHAProxy(body[i+1:])
+	var tokens tokenList
+	quoteAll := false
+	for tokens.next(&body, "%") {
+		flags, name, rest := cutHAProxy(body)
 		body = rest
 		switch name {
 		case "":
 			return nil, fmt.Errorf("%q has a %% without a variable", text)
 		case "%":
-			tokens = append(tokens, token{lit: "%"})
+			tokens.add(token{lit: "%"})
+		case "o": // prints nothing; its flags are those of all that follow
+			quoteAll = strings.Contains(flags, "+Q")
+			body = strings.TrimLeft(body, " ")
 		case "hr", "hs", "hrl", "hsl":
 			tokens[len(tokens)-1].lit = strings.TrimRight(tokens[len(tokens)-1].lit, " ")
 		default:
-			quote := ""
-			if strings.Contains(flags, "+Q") {
+			quote, r := "", haproxyRoles[name]
+			if strings.Contains(flags, "+Q") || quoteAll && !strings.Contains(flags, "-Q") && isText(r) {
 				quote = `"`
 			}
-			tokens = append(tokens, token{lit: quote}, token{role: haproxyRoles[name], name: "%" + name}, token{lit: quote})
+			tokens.add(token{lit: quote})
+			tokens.add(token{role: r, name: "%" + name})
+			tokens.add(token{lit: quote})
 		}
 	}
-	if !hasRole(tokens, roleDuration) {
+	for _, name := range []string{"%Tu", "%Tt"} {
 		for i := range tokens {
-			if tokens[i].name == "%Tt" {
+			if tokens[i].name == name && !hasRole(tokens, roleDuration) {
 				tokens[i].role = roleDuration
 			}
 		}
 	}
 	return newFormat("HAProxy log-format", text, Milliseconds, lenientEnd(tokens))
+}
+
+// isText reports whether HAProxy quotes the value where it is told to: numbers and
+// times it does not.
+func isText(r role) bool {
+	switch r {
+	case roleClient, roleRequest, roleMethod, rolePath, roleProto, roleEnd:
+		return true
+	}
+	return false
 }
 
 func hasRole(tokens []token, r role) bool {
@@ -334,19 +337,18 @@ func cutHAProxy(s string) (flags, name, rest string) {
 var squidRoles = map[string]role{
 	"ts": roleTime, "tl": roleTime, "tg": roleTime, "tr": roleDuration, ">a": roleClient, ">A": roleClient,
 	"Ss": roleCache, ">Hs": roleStatus, "Hs": roleStatus, "<st": roleBytes, "st": roleBytes,
-	"rm": roleMethod, ">rm": roleMethod, "ru": rolePath, ">ru": rolePath, "rv": roleProto, ">rv": roleProto,
+	"rm": roleMethod, ">rm": roleMethod, "ru": rolePath, ">ru": rolePath, "rp": rolePath, ">rp": rolePath, "rv": roleProto, ">rv": roleProto, "<tt": roleUpstream,
 }
 
 func parseSquid(text string) (*Format, error) {
-	var tokens []token
-	for body := text; body != ""; {
-		i := strings.IndexByte(body, '%')
-		if i < 0 {
-			tokens = append(tokens, token{lit: body})
-			break
+	var tokens tokenList
+	for body := text; tokens.next(&body, "%"); {
+		if strings.HasPrefix(body, "%") {
+			tokens.add(token{lit: "%"})
+			body = body[1:]
+			continue
 		}
-		tokens = append(tokens, token{lit: body[:i]})
-		s := strings.TrimLeft(body[i+1:], `"[#'/-`)
+		s := strings.TrimLeft(body, `"[#'/-`)
 		n := 0
 		for n < len(s) && (s[n] >= '0' && s[n] <= '9' || s[n] == '.') {
 			n++
@@ -356,7 +358,10 @@ func parseSquid(text string) (*Format, error) {
 		if strings.HasPrefix(s, "{") {
 			_, s, _ = strings.Cut(s, "}")
 		}
-		s = strings.TrimPrefix(s, "http::")
+		space, code, ok := strings.Cut(s, "::")
+		if ok = ok && isName([]byte(space)); ok {
+			s = code
+		}
 		n = 0
 		for n < len(s) && (s[n] == '<' || s[n] == '>' || s[n] == '_' || s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z') {
 			n++
@@ -364,8 +369,15 @@ func parseSquid(text string) (*Format, error) {
 		if n == 0 {
 			return nil, fmt.Errorf("%q has a %% without a code", text)
 		}
-		tokens = append(tokens, token{role: squidRoles[s[:n]], name: "%" + s[:n], pad: pad})
+		r := squidRoles[s[:n]]
+		if ok && space != "http" { // %icap::tr is not %tr
+			r = roleNone
+		}
+		tokens.add(token{role: r, name: "%" + s[:n], pad: pad})
 		body = s[n:]
+		if strings.HasPrefix(body, "{") { // an argument may stand behind its code, too
+			_, body, _ = strings.Cut(body, "}")
+		}
 	}
 	return newFormat("Squid logformat", text, Milliseconds, tokens)
 }
@@ -390,7 +402,7 @@ func envoyRole(op string) role {
 		return roleBytes
 	case "DOWNSTREAM_REMOTE_ADDRESS", "DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT", "DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT":
 		return roleClient
-	case "REQ":
+	case "REQ", "REQ_WITHOUT_QUERY":
 		if arg == ":METHOD" {
 			return roleMethod
 		}
@@ -406,22 +418,22 @@ func envoyRole(op string) role {
 }
 
 func parseEnvoy(text string) (*Format, error) {
-	var tokens []token
-	parts := strings.Split(strings.TrimSuffix(text, `\n`), "%")
-	if len(parts)%2 == 0 {
-		return nil, fmt.Errorf("%q has an operator without its closing %%", text)
-	}
-	for i, part := range parts {
-		if i%2 == 0 {
-			tokens = append(tokens, token{lit: part})
-			continue
+	var tokens tokenList
+	for body := strings.TrimSuffix(text, `\n`); tokens.next(&body, "%"); {
+		blank := strings.HasSuffix(tokens[len(tokens)-1].lit, " ")
+		end := strings.IndexByte(body, '%')
+		if i := strings.IndexByte(body, '('); i >= 0 && i < end { // %START_TIME(%s.%3f)%
+			end = strings.Index(body, ")%") + 1
 		}
-		t := token{role: envoyRole(part), name: "%" + part + "%"}
+		if end <= 0 {
+			return nil, fmt.Errorf("%q has an operator without its closing %%", text)
+		}
+		op := body[:end]
+		body = body[end+1:]
+		t := token{role: envoyRole(op), name: "%" + op + "%"}
 		// Only headers may hold blanks.
-		if header := strings.HasPrefix(part, "RE"); !header || t.role != roleNone {
-			t.bare = strings.HasSuffix(parts[i-1], " ") && strings.HasPrefix(parts[i+1], " ")
-		}
-		tokens = append(tokens, t)
+		t.bare = blank && strings.HasPrefix(body, " ") && (t.role != roleNone || !strings.HasPrefix(op, "RE"))
+		tokens.add(t)
 	}
 	f, err := newFormat("Envoy format", text, Milliseconds, tokens)
 	if err == nil {

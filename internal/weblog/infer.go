@@ -62,8 +62,12 @@ func (t *table) infer(lines [][]byte, unit Unit) (*Format, error) {
 	switch {
 	case status >= 0:
 		roles[status] = roleStatus
-		if status+1 < len(roles) && t.shape[status+1].key == "" && t.all(status+1, isWhole) {
-			roles[status+1] = roleBytes
+		next := status + 1
+		for next < len(roles) && t.all(next, func(b []byte) bool { return len(b) == 0 }) {
+			next++ // of "^^"
+		}
+		if next < len(roles) && t.shape[next].key == "" && t.all(next, isWhole) {
+			roles[next] = roleBytes
 		}
 	case !slices.Contains(roles, roleRequest): // a request says well enough what the lines are
 		return nil, fmt.Errorf("found no column of HTTP statuses; say --format. the first line: %s", Escape(string(lines[0]), 120))

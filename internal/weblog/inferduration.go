@@ -25,8 +25,15 @@ func (t *table) inferDuration(roles []role, unit Unit) (ok bool, u Unit, note st
 	for _, i := range append(append([]int{}, times...), wholes...) {
 		if u = t.wordUnit(i); u != UnitUnknown {
 			roles[i] = roleDuration
-			return true, u, fmt.Sprintf("took column %d (%s) for the request time in %s", i+1, t.describe(i), u), nil
+			return true, u, t.took(i, u), nil
 		}
+	}
+	if carried := t.carrying(times); len(carried) > 0 {
+		times = carried // "1.5ms" beside "0.25"
+	}
+	if col, u := t.named(times); u != UnitUnknown && unit == UnitUnknown {
+		roles[col] = roleDuration
+		return true, u, t.took(col, u), nil
 	}
 	times, ratio := t.withoutRatios(times)
 	if len(times) == 0 && ratio >= 0 {
@@ -36,6 +43,13 @@ func (t *table) inferDuration(roles []role, unit Unit) (ok bool, u Unit, note st
 		return t.wholeDuration(roles, wholes, unit)
 	}
 	best := t.longest(times)
+	if best >= 0 && !t.soundsLikeTime(best) {
+		if col, u := t.named(wholes); u != UnitUnknown {
+			roles[col] = roleDuration
+			return true, u, t.took(col, u), nil
+		}
+		return false, 0, "", fmt.Errorf("column %d (%s) may be the request time in s, but its name does not say so; say --format with the server's format string", best+1, t.describe(best))
+	}
 	if best >= 0 {
 		if i := t.rival(best, wholes); i >= 0 {
 			return false, 0, "", fmt.Errorf("column %d (%s) may be the request time in us and column %d (%s) that to the first byte in s, as varnishncsa logs them; say --format with the server's format string", i+1, t.describe(i), best+1, t.describe(best))
@@ -49,7 +63,28 @@ func (t *table) inferDuration(roles []role, unit Unit) (ok bool, u Unit, note st
 		roles[i] = roleUpstream
 	}
 	u, err = t.fractionUnit(best, unit)
-	return err == nil, u, fmt.Sprintf("took column %d (%s) for the request time in %s", best+1, t.describe(best), u.label()), err
+	return err == nil, u, t.took(best, u), err
+}
+
+// took says which column was taken for the request time, and in what unit.
+func (t *table) took(col int, u Unit) string {
+	return fmt.Sprintf("took column %d (%s) for the request time in %s", col+1, t.describe(col), u.label())
+}
+
+// carrying returns the columns whose numbers carry their units.
+func (t *table) carrying(cols []int) []int {
+	var out []int
+	for _, c := range cols {
+		if t.mostly(c, carriesUnit) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func carriesUnit(b []byte) bool {
+	_, _, f := parseMicros(b, UnitUnknown)
+	return f == faultNone
 }
 
 // withoutRatios takes away the columns of numbers with fractions that are hardly
@@ -61,7 +96,7 @@ func (t *table) withoutRatios(times []int) (rest []int, ratio int) {
 	varying := t.varying(times)
 	var same []int
 	for _, c := range times {
-		known := t.shape[c].name() != "" && slices.ContainsFunc(durationKeys, func(d durationKey) bool { return d.name == t.shape[c].name() })
+		known := t.name(c) != "" && slices.ContainsFunc(durationKeys, func(d durationKey) bool { return d.name == t.name(c) })
 		switch {
 		case known:
 			rest = append(rest, c)
@@ -69,7 +104,7 @@ func (t *table) withoutRatios(times []int) (rest []int, ratio int) {
 			if ratio < 0 {
 				ratio = c
 			}
-		case slices.Contains(varying, c) || len(t.rows) < 5 || t.shape[c].name() != "":
+		case slices.Contains(varying, c) || len(t.rows) < 5 || t.name(c) != "":
 			rest = append(rest, c)
 		case !t.all(c, isVersion):
 			same = append(same, c)
@@ -121,24 +156,26 @@ func (t *table) fractionUnit(col int, said Unit) (Unit, error) {
 	if said != UnitUnknown {
 		return said, nil
 	}
-	carried := func(b []byte) bool { _, _, f := parseMicros(b, UnitUnknown); return f == faultNone }
-	if t.mostly(col, carried) {
+	if t.mostly(col, carriesUnit) {
 		return UnitUnknown, nil
 	}
-	if key := t.shape[col].name(); key != "" {
+	if key := t.name(col); key != "" {
 		for _, d := range durationKeys {
 			if d.name == key && d.unit == decimalSeconds {
 				return Seconds, nil
 			}
 		}
 	}
-	slow := 0
+	slow, limit := 0, uint64(slowSample)
+	if len(t.rows) == 1 {
+		limit *= 10
+	}
 	for _, row := range t.rows {
-		if us, _, f := parseMicros(row[col].text, Seconds); f == faultNone && us >= slowSample {
+		if us, _, f := parseMicros(row[col].text, Seconds); f == faultNone && us >= limit {
 			slow++
 		}
 	}
-	if len(t.rows) >= 2 && 2*slow > len(t.rows) {
+	if 2*slow >= len(t.rows) {
 		return UnitUnknown, fmt.Errorf("column %d (%s) looks like the request time, but does not say its unit, and in seconds most requests would be slow: say --unit s or --unit ms", col+1, t.describe(col))
 	}
 	return Seconds, nil
@@ -167,11 +204,11 @@ func (t *table) wholeDuration(roles []role, wholes []int, unit Unit) (bool, Unit
 	}
 	if col, u := t.twice(wholes); u != UnitUnknown && (unit == UnitUnknown || unit == u) {
 		roles[col] = roleDuration
-		return true, u, fmt.Sprintf("took column %d (%s) for the request time in %s, since another one holds it in s", col+1, t.describe(col), u), nil
+		return true, u, t.took(col, u) + ", since another one holds it in s", nil
 	}
 	if col, u := t.named(wholes); u != UnitUnknown {
 		roles[col] = roleDuration
-		return true, u, fmt.Sprintf("took column %d (%s) for the request time in %s", col+1, t.describe(col), u), nil
+		return true, u, t.took(col, u), nil
 	}
 	if varying := t.varying(wholes); len(varying) > 0 {
 		wholes = varying
@@ -184,7 +221,7 @@ func (t *table) wholeDuration(roles []role, wholes []int, unit Unit) (bool, Unit
 		return false, 0, "", fmt.Errorf("column %d (%s) may be the request time, but whole numbers do not say their unit: say --unit us (Apache's %%D), --unit ms or --unit s (Apache's %%T), or --format", last+1, t.describe(last))
 	}
 	roles[last] = roleDuration
-	return true, unit, fmt.Sprintf("took column %d (%s) for the request time in %s", last+1, t.describe(last), unit), nil
+	return true, unit, t.took(last, unit), nil
 }
 
 // varying returns the columns that do not hold the same value in every line.
@@ -203,7 +240,7 @@ func (t *table) varying(cols []int) []int {
 // seconds, as Apache's "%T %D" does, and its unit. The requests have to tell the
 // units apart.
 func (t *table) twice(wholes []int) (col int, u Unit) {
-	for _, seconds := range wholes {
+	for _, seconds := range t.varying(wholes) {
 		for _, fine := range wholes {
 			if fine == seconds {
 				continue
@@ -244,9 +281,12 @@ func (t *table) sameTime(seconds, fine int, u Unit) bool {
 // unit ("latency_ms:12").
 func (t *table) named(cols []int) (col int, u Unit) {
 	for _, c := range cols {
-		name := t.shape[c].name()
+		name := t.name(c)
 		if u := unitOfName(name); u != UnitUnknown {
 			return c, u
+		}
+		if name == "ms" { // Google App Engine
+			return c, Milliseconds
 		}
 		for _, d := range durationKeys {
 			if d.name == name && d.unit != UnitUnknown && d.unit != decimalSeconds && len(name) > 2 {
@@ -294,7 +334,7 @@ func (t *table) mostly(col int, test func([]byte) bool) bool {
 func (t *table) longest(cols []int) int {
 	for _, d := range durationKeys {
 		for _, c := range cols {
-			if t.shape[c].name() == d.name {
+			if t.name(c) == d.name {
 				return c
 			}
 		}
@@ -360,7 +400,7 @@ func (t *table) longer(a, b int) bool {
 func (t *table) upstream(times []int, best int) int {
 	for _, name := range otherKeys[roleUpstream] {
 		for _, c := range times {
-			if t.shape[c].name() == name {
+			if t.name(c) == name {
 				return c
 			}
 		}
@@ -420,12 +460,33 @@ func (t *table) tolerated() int { return len(t.rows) / 3 }
 // mayBeTime reports whether nothing says that the column's numbers are something
 // else, as "example.org:443" and "pid:12" do.
 func (t *table) mayBeTime(col int) bool {
-	p := t.shape[col]
-	if p.name() == "" || strings.HasSuffix(p.key, "=") || unitOfName(p.name()) != UnitUnknown {
+	key, name := t.shape[col].key, t.name(col)
+	if key == "" || name == "" || strings.HasSuffix(key, "=") || unitOfName(name) != UnitUnknown {
 		return true
 	}
-	return slices.ContainsFunc(durationKeys, func(d durationKey) bool { return d.name == p.name() })
+	return slices.ContainsFunc(durationKeys, func(d durationKey) bool { return d.name == name })
 }
 
-// name is what a key says the column is.
-func (p piece) name() string { return strings.ToLower(strings.Trim(p.key, "=:*([{<'/ ")) }
+// timeSounds are parts of names of times, but for those of three letters ("rt").
+var timeSounds = []string{"time", "dur", "laten", "elaps", "took", "taken", "sec", "resp"}
+
+// soundsLikeTime reports whether a column's key could be that of a time, which
+// "cpm_usd=" is not.
+func (t *table) soundsLikeTime(col int) bool {
+	name := t.name(col)
+	for _, s := range timeSounds {
+		if strings.Contains(name, s) {
+			return true
+		}
+	}
+	return t.shape[col].key == "" || len(name) <= 3
+}
+
+// name is what a column's key, or the word before that ends in a colon, says it is.
+func (t *table) name(col int) string {
+	key := t.shape[col].key
+	if key == "" && col > 0 && bytes.HasSuffix(t.rows[0][col-1].text, []byte(":")) {
+		key = string(t.rows[0][col-1].text)
+	}
+	return strings.ToLower(strings.Trim(key, "=:*([{<'/ "))
+}

@@ -74,6 +74,7 @@ type token struct {
 	list bool   // values joined by ", " or " : ", as nginx's upstream variables
 	pad  bool   // padded with blanks on the left
 	bare bool   // a column between blanks that holds none and is not in quotes
+	unit Unit   // of a duration, where a format has several
 }
 
 // field is a variable with the literal text around it.
@@ -133,10 +134,14 @@ func compile(tokens []token) (*linePlan, error) {
 		if len(fields) == 0 {
 			p.lead = lit
 		} else {
+			before := &fields[len(fields)-1]
 			if lit == "" {
-				return nil, fmt.Errorf("nothing separates %s from the variable before it", t.name)
+				if !t.joins(before) {
+					return nil, fmt.Errorf("nothing separates %s from the variable before it", t.name)
+				}
+				continue
 			}
-			fields[len(fields)-1].after = lit
+			before.after = lit
 		}
 		fields = append(fields, field{role: t.role, before: lit, list: t.list, pad: t.pad, bare: t.bare})
 		lit = ""

@@ -120,7 +120,7 @@ func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Op
 	}
 	format, err := opt.formatOf(in, sample[:n], func() []byte {
 		middle := make([]byte, sampleSize)
-		n, _ := file.ReadAt(middle, size/2)
+		n, _ := file.ReadAt(middle, max(size/2, sampleSize))
 		return middle[:n]
 	})
 	if err != nil {
@@ -271,8 +271,10 @@ func (o *Options) formatOf(in *Input, sample []byte, later func() []byte) (*Form
 		if f, err = detectEither(sample, later, o.Unit); err != nil && (f == nil || !f.untimed) {
 			return nil, err
 		}
-	} else {
-		f = f.around(sample)
+	} else if f = f.around(sample); o.Unit == UnitUnknown {
+		if err := f.checkUnit(sample); err != nil {
+			return nil, err
+		}
 	}
 	if o.Unit != UnitUnknown {
 		f = f.WithUnit(o.Unit)

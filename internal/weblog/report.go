@@ -185,7 +185,7 @@ func Summarize(s *Sketch, v View) *Report {
 }
 
 func (r *Report) addInputs(s *Sketch) {
-	names := [numFaults]string{faultShape: "shape", faultNoTime: "no_time", faultNegative: "negative", faultAbsurd: "absurd", faultLong: "too_long", faultUnit: "no_unit"}
+	names := [numFaults]string{faultShape: "shape", faultNoTime: "no_time", faultNegative: "negative", faultAbsurd: "absurd", faultLong: "too_long", faultUnit: "no_unit", faultAborted: "aborted"}
 	r.SkippedFor = map[string]uint64{}
 	for f, n := range s.skipped {
 		if n > 0 && names[f] != "" {
@@ -256,6 +256,9 @@ func (r *Report) addStatuses(s *Sketch) {
 		delete(r.Aborted, "000")
 	} else if n := s.Status[499] + s.Status[0]; n > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s aborted (499, 000): the times are how long the client waited, not how long the answer took; --status '!499,!000' leaves them out", were(n, "request")))
+	}
+	if n := s.skipped[faultAborted]; n > 0 {
+		r.Aborted["-1"] = n
 	}
 	if len(s.ends) > 0 {
 		var names []string

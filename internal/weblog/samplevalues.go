@@ -149,6 +149,9 @@ func (s *sampleValues) durationKey(unit Unit) (durationKey, Unit, error) {
 		if _, ok := s.names[d.name]; !ok || 2*len(s.values[d.name]) < most {
 			continue
 		}
+		if _, ok := s.names["responseprocessingtime"]; !ok && strings.HasSuffix(d.name, "processingtime") {
+			continue // one of the three parts that AWS's load balancers have
+		}
 		if d.name == end {
 			return d, Seconds, nil
 		}
@@ -164,10 +167,24 @@ func (s *sampleValues) durationKey(unit Unit) (durationKey, Unit, error) {
 			return d, u, fmt.Errorf("key %q: %w", Escape(s.names[d.name], 64), err)
 		}
 		if !s.absurd(d.name, u) { // else a moment, not how long something took
+			// nginx's apptime is of the server behind; H2O's is the whole, and reqtime
+			// that of the request alone.
+			if d.name == "reqtime" && s.most("apptime") > 2*s.most("reqtime") {
+				d.name = "apptime"
+			}
 			return d, u, nil
 		}
 	}
 	return durationKey{}, UnitUnknown, nil
+}
+
+// most returns the longest of a key's times in us, if they are in seconds.
+func (s *sampleValues) most(key string) (most uint64) {
+	for _, v := range s.values[key] {
+		us, _, _ := parseMicros([]byte(v), Seconds)
+		most = max(most, us)
+	}
+	return most
 }
 
 // nested returns the keys within objects whose last part is a known name that no

@@ -75,6 +75,7 @@ const (
 	faultLong
 	faultBlank
 	faultUnit
+	faultAborted
 	numFaults
 )
 
@@ -88,6 +89,7 @@ var faultTexts = [numFaults]string{
 	faultLong:     "is longer than 1 MiB",
 	faultBlank:    "is blank",
 	faultUnit:     "has a time whose unit is not known (say --unit)",
+	faultAborted:  "was aborted before it had a time (-1)",
 }
 
 // parseMicros reads a duration: digits, an optional fraction, an optional
@@ -158,16 +160,21 @@ func scaleMicros(n uint64, scale int) (us, step uint64, f fault) {
 	return us, step, faultNone
 }
 
-// negativeTime tells "-" (not measured; HAProxy and ELB write -1 for it) from
-// another negative number.
+// negativeTime tells "-" (not measured) and -1, which HAProxy and AWS's load
+// balancers write for what an aborted request did not come to, from another negative
+// number.
 func negativeTime(b []byte) fault {
-	if s := string(b); s == "-" || s == "-1" || s == "-1.000" {
+	if string(b) == "-" {
 		return faultNoTime
 	}
-	if v, err := strconv.ParseFloat(string(b), 64); err == nil && v < 0 {
-		return faultNegative
+	v, err := strconv.ParseFloat(string(b), 64)
+	switch {
+	case err != nil || !(v < 0):
+		return faultShape
+	case v == -1:
+		return faultAborted
 	}
-	return faultShape
+	return faultNegative
 }
 
 // parseOddMicros continues parseMicros at b[i], where a unit or an exponent

@@ -34,10 +34,18 @@ func (f *Format) withDirective(line string) (*Format, error) {
 	if f.header != "" {
 		return f, nil
 	}
-	if software, ok := strings.CutPrefix(line, "#Software:"); ok && f.Unit == decimalSeconds && strings.Contains(software, "Microsoft") {
-		return f.WithUnit(Milliseconds), nil
+	if software, ok := strings.CutPrefix(line, "#Software:"); ok && f.Unit == decimalSeconds {
+		g := *f
+		g.software = true
+		switch {
+		case strings.Contains(software, "Microsoft"):
+			g.Unit = Milliseconds
+		case strings.Contains(software, "WebLogic"):
+			g.Unit = Seconds
+		}
+		return &g, nil
 	}
-	if strings.HasPrefix(line, "#Start-Date:") && f.Unit == decimalSeconds { // ASP.NET Core's W3CLogger
+	if strings.HasPrefix(line, "#Start-Date:") && f.Unit == decimalSeconds && !f.software { // ASP.NET Core's W3CLogger
 		return f.WithUnit(Milliseconds), nil
 	}
 	list, ok := strings.CutPrefix(line, "#Fields:")

@@ -79,8 +79,8 @@ func coloured(lines [][]byte) bool {
 }
 
 // textKeys are where objects keep the program's line: Docker's json-file driver
-// and Fluent Bit, journald, Google Cloud, Elastic's shippers, Loki's.
-var textKeys = []string{"log", "MESSAGE", "textPayload", "message", "msg", "line"}
+// and Fluent Bit, journald, Google Cloud, Elastic's shippers, Loki's, Splunk's.
+var textKeys = []string{"log", "MESSAGE", "textPayload", "message", "msg", "line", "event"}
 
 func jsonWrapping(key string) *wrapping {
 	p := new(jsonPlan)
