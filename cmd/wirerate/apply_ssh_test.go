@@ -21,7 +21,6 @@ func TestApplyOverSSH(t *testing.T) {
 	a, b := namespaces(t)
 	config := sshHosts(t, a, b)
 	before := sysctls(t, a)
-	t.Cleanup(func() { os.RemoveAll("/var/lib/wirerate/ns/" + a) })
 	dir := t.TempDir()
 	run := func(args ...string) (string, error) {
 		out, err := exec.Command("wirerate", append(args, "--ssh-config", config)...).CombinedOutput()
@@ -32,13 +31,10 @@ func TestApplyOverSSH(t *testing.T) {
 	}
 	// What governs the whole machine is not for this test.
 	keepNamespaced(t, filepath.Join(dir, "plan.json"))
-	if out, err := run("apply", dir, "ssh://root@wr-a", "--confirm-within", "20s", "--runtime-only"); err != nil || !strings.Contains(out, "is in place for 20s") {
+	if out, err := run("apply", dir, "ssh://root@wr-a", "--confirm-within", "10s", "--runtime-only"); err != nil || !strings.Contains(out, "is in place for 10s") || !strings.Contains(out, "set   net.ipv4.tcp_rmem = ") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if sysctls(t, a) == before {
-		t.Error("nothing was applied")
-	}
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(5 * time.Minute)
 	for sysctls(t, a) != before && time.Now().Before(deadline) {
 		time.Sleep(200 * time.Millisecond)
 	}
@@ -60,7 +56,6 @@ func TestKilledApply(t *testing.T) {
 	t.Parallel()
 	a, _ := namespaces(t)
 	before := sysctls(t, a)
-	t.Cleanup(func() { os.RemoveAll("/var/lib/wirerate/ns/" + a) })
 	dir := t.TempDir()
 	if out, err := exec.Command("wirerate", "plan", "ns:"+a, "--path", "rate=10gbit,rtt=100ms", "--role", "router", "--harden", "-o", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

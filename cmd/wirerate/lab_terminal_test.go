@@ -19,6 +19,7 @@ import (
 // Interrupt and quit from a terminal are the program's: one that goes on after
 // them is not ended, and wirerate itself neither ends nor speaks of them.
 func TestKeysOfTheTerminalAreTheProgramsInALab(t *testing.T) {
+	t.Parallel()
 	if !labPossible() {
 		t.Skip("no namespaces or /dev/net/tun here")
 	}

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -17,19 +22,50 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == workload.TrafficVerb {
 		os.Exit(cli.Main()) // the built-in generator of a benchmark
 	}
+	// Tests wait for runs and timers most of the time: more of them than there are
+	// processors go on side by side.
+	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"wirerate": func() { os.Exit(cli.Main()) }})
 }
 
 // TestScripts runs the command line's contract.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Condition:           condition,
+		Setup:               setup,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"measures": measures},
 	})
+}
+
+// setup gives a script $RUN, which ends the names of what it makes on this machine
+// so that no other run's are like them, and takes down the labs of such names that
+// it leaves when it fails.
+func setup(env *testscript.Env) error {
+	run := fmt.Sprintf("%d-%d", os.Getpid(), namespaceCount.Add(1))
+	env.Setenv("RUN", run)
+	env.Setenv("XDG_RUNTIME_DIR", env.WorkDir)
+	env.Defer(func() {
+		wirerate := func(args ...string) string {
+			cmd := exec.Command("wirerate", args...)
+			cmd.Env = append(os.Environ(), env.Vars...)
+			out, _ := cmd.Output() // nothing to take down is nothing to say
+			return string(out)
+		}
+		for name := range strings.Lines(wirerate("lab", "list")) {
+			if name = strings.TrimSpace(name); strings.HasSuffix(name, run) {
+				wirerate("lab", "down", name)
+			}
+		}
+		removeNamespaces("ns-" + run)
+	})
+	return nil
 }
 
 // measures runs a command whose verdict on what it measures is the machine's
@@ -45,15 +81,32 @@ func measures(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // condition knows what this machine offers: [netns] namespaces and a TUN
-// device for labs, [root].
+// device for labs, [userns] those of an ordinary user, [root], [ipv6], and [nft]
+// and [rules], the kernel's packet filter and routing rules with the program for
+// them.
 func condition(name string) (bool, error) {
 	switch name {
 	case "root":
 		return os.Geteuid() == 0, nil
 	case "netns":
 		return labPossible(), nil
+	case "userns":
+		return exec.Command("setpriv", "--bounding-set=-sys_admin,-net_admin", "unshare", "-rnm", "mount", "-t", "tmpfs", "none", "/tmp").Run() == nil, nil
+	case "ipv6":
+		_, err := os.Stat("/proc/sys/net/ipv6")
+		return err == nil, nil
+	case "nft":
+		return inNamespace("nft add table inet x && nft add chain inet x y '{ type filter hook forward priority 0; policy drop; }'"), nil
+	case "rules":
+		return inNamespace("ip rule add pref 1 iif lo prohibit"), nil
 	}
 	return false, nil
+}
+
+// inNamespace says whether a shell command does its work in namespaces such as a
+// lab's.
+func inNamespace(command string) bool {
+	return exec.Command("unshare", "-rn", "sh", "-c", command).Run() == nil
 }
 
 func labPossible() bool {
@@ -62,5 +115,5 @@ func labPossible() bool {
 		return false
 	}
 	f.Close()
-	return exec.Command("unshare", "-rn", "true").Run() == nil
+	return inNamespace("true")
 }

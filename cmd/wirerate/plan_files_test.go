@@ -52,6 +52,7 @@ func everyPlan(t *testing.T, each func(p plan.Plan)) {
 
 // TestPlansPassLint judges every generated file as lint judges anyone's.
 func TestPlansPassLint(t *testing.T) {
+	t.Parallel()
 	c, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -77,6 +78,7 @@ func TestPlansPassLint(t *testing.T) {
 // roles, memories and cards: whatever the machine, no line of a plan is dead
 // or harmful there.
 func TestPlansPassLintEverywhere(t *testing.T) {
+	t.Parallel()
 	c, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -166,6 +168,7 @@ func judgeFiles(t *testing.T, c *catalog.Catalog, p plan.Plan) {
 
 // TestFilesLoad gives the Linux files to the programs that read them.
 func TestFilesLoad(t *testing.T) {
+	t.Parallel()
 	verify, _ := exec.LookPath("systemd-analyze")
 	if verify == "" {
 		t.Log("systemd-analyze is not installed: units are not verified")
@@ -219,6 +222,7 @@ exec sysctl --system
 // namespace, whose plan has nothing that governs the machine, and with every
 // other file hidden.
 func TestSysctlSystemLoads(t *testing.T) {
+	t.Parallel()
 	a, _ := namespaces(t)
 	dir := t.TempDir()
 	run := func(args ...string) string {
@@ -255,6 +259,7 @@ func TestSysctlSystemLoads(t *testing.T) {
 // TestAnsibleChecks runs the exported play in check mode where Ansible and its
 // collections are installed.
 func TestAnsibleChecks(t *testing.T) {
+	t.Parallel()
 	playbook, err := exec.LookPath("ansible-playbook")
 	if err != nil {
 		t.Skip("ansible-playbook is not installed: ", err)
@@ -316,6 +321,7 @@ for name, unit in profile.units.items():
 // TestTuneDLoads reads the exported profile as TuneD does, where it is
 // installed.
 func TestTuneDLoads(t *testing.T) {
+	t.Parallel()
 	if out, err := exec.Command("/usr/bin/python3", "-c", "import tuned.profiles.loader; from tuned.utils.global_config import GlobalConfig; GlobalConfig()").CombinedOutput(); err != nil {
 		t.Skipf("TuneD is not installed: %s", lastLine(string(out)))
 	}

@@ -28,13 +28,9 @@ func killAndResume(t *testing.T, verb string, args ...string) {
 	if !labPossible() {
 		t.Skip("no namespaces or /dev/net/tun here")
 	}
-	program := filepath.Join(t.TempDir(), "wirerate")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 	file := filepath.Join(t.TempDir(), "history.db")
 	args = append([]string{verb, "--tool", "builtin", "--run", "1s", "--omit", "100ms", "--pairs", "3", "--for", "10m", "--history", file}, args...)
-	victim := exec.CommandContext(t.Context(), program, args...)
+	victim := exec.CommandContext(t.Context(), "wirerate", args...)
 	var said bytes.Buffer
 	victim.Stdout, victim.Stderr = &said, &said
 	if err := victim.Start(); err != nil {
@@ -44,7 +40,7 @@ func killAndResume(t *testing.T, verb string, args ...string) {
 	victim.Process.Kill()
 	_ = victim.Wait()
 
-	out, err := exec.CommandContext(t.Context(), program, verb, "--resume", "last", "--history", file, "--json").Output()
+	out, err := exec.CommandContext(t.Context(), "wirerate", verb, "--resume", "last", "--history", file, "--json").Output()
 	if _, negative := err.(*exec.ExitError); err != nil && !negative {
 		t.Fatal(err)
 	}

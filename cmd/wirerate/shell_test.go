@@ -32,8 +32,6 @@ func shellHost(t *testing.T, who account) (config, ns string) {
 		}
 	}
 	a, b := namespaces(t)
-	cleanJournals(a)
-	t.Cleanup(func() { cleanJournals(a) })
 	config = sshHosts(t, a, b)
 	dir := filepath.Dir(config)
 	for p := dir; p != "/tmp" && p != "/"; p = filepath.Dir(p) {
@@ -95,12 +93,14 @@ func shellHost(t *testing.T, who account) (config, ns string) {
 // TestLoginShells applies and takes back over ssh where the user's login shell
 // is none of the POSIX ones, and greets.
 func TestLoginShells(t *testing.T) {
+	t.Parallel()
 	for _, c := range []account{
 		{shell: "tcsh", greets: ".cshrc"},
 		{shell: "fish", greets: ".config/fish/config.fish"},
 		{shell: "bash", greets: ".bashrc"},
 	} {
 		t.Run(c.shell, func(t *testing.T) {
+			t.Parallel()
 			c.name = "root"
 			config, ns := shellHost(t, c)
 			before := sysctls(t, ns)
@@ -122,6 +122,7 @@ func TestLoginShells(t *testing.T) {
 // TestBecome reaches hosts where root is had by sudo or doas only, and says what
 // to do where it is not.
 func TestBecome(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, become, sudo, doas string
 		status                   int
@@ -135,6 +136,7 @@ func TestBecome(t *testing.T) {
 		{"doas for others", "?become=doas", "", "permit nopass other as root\n", 3, "doas does not allow this user to become root"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			if _, err := exec.LookPath(strings.TrimPrefix(c.become, "?become=")); err != nil {
 				t.Skip(err)
 			}
@@ -153,6 +155,7 @@ const needsRoot = "it needs root (sudo, or ssh://root@HOST, or ssh://USER@HOST?b
 // TestNoRootAtAll says what to do, before anything is written, and does not take
 // journals that only root can read for none or for damaged ones.
 func TestNoRootAtAll(t *testing.T) {
+	t.Parallel()
 	config, ns := shellHost(t, account{name: "wr", uid: 65001, shell: "sh"})
 	before := sysctls(t, ns)
 	dir := t.TempDir()

@@ -32,6 +32,7 @@ func processes(is func(proc string) bool) []int {
 // random step: wirerate itself, the server's process of the connection, or
 // everything that runs on the host. What comes after finds the way back.
 func TestThinFreeBSDCutShort(t *testing.T) {
+	t.Parallel()
 	config, root := thinHost(t)
 	host, h := "ssh://root@wr-a", thin(root)
 	os.WriteFile(filepath.Join(root, "fake/slow"), nil, 0o644) // a program costs time, as where each starts a whole stack

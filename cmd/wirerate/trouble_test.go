@@ -11,7 +11,7 @@ import (
 
 // tuneNamespaces prepares tune between two named namespaces.
 func tuneNamespaces(a, b string, more ...string) []string {
-	args := []string{"wirerate", "tune", "ns:" + a, "--peer", "ns:" + b, "--path", "rate=10gbit,rtt=100ms", "--role", "bulk", "--no-history", "--for", "60s", "--run", "1s", "--omit", "0s", "--no-shares"}
+	args := []string{"wirerate", "tune", "ns:" + a, "--peer", "ns:" + b, "--path", "rate=10gbit,rtt=100ms", "--role", "bulk", "--no-history", "--for", "10m", "--run", "1s", "--omit", "0s", "--no-shares"}
 	return append(args, more...)
 }
 
@@ -40,10 +40,9 @@ func TestReadOnlySettings(t *testing.T) {
 	if after := sysctls(t, a); after != before {
 		t.Errorf("differs: %s", firstDifference(before, after))
 	}
-	cleanJournals(a, b)
 }
 
-// TestPeerDisappears ends the peer's agent in the middle of the runs.
+// TestPeerDisappears ends the peer's agent in a run.
 func TestPeerDisappears(t *testing.T) {
 	t.Parallel()
 	a, b := namespaces(t)
@@ -55,8 +54,7 @@ func TestPeerDisappears(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor("/var/lib/wirerate/ns/" + b + "/pending")
-	time.Sleep(time.Second)
+	waitForTraffic(t, b)
 	pids, _ := exec.Command("ip", "netns", "pids", b).Output()
 	exec.Command("kill", append([]string{"-9"}, strings.Fields(string(pids))...)...).Run()
 	err := cmd.Wait()
@@ -71,14 +69,13 @@ func TestPeerDisappears(t *testing.T) {
 			t.Errorf("%s differs: %s", ns, firstDifference(before[i], after))
 		}
 	}
-	cleanJournals(a, b)
 }
 
 // TestPathIsMeasured lets tune measure the path between two namespaces.
 func TestPathIsMeasured(t *testing.T) {
 	t.Parallel()
 	a, b := namespaces(t)
-	args := tuneNamespaces(a, b, "--path", "auto", "--json")
+	args := tuneNamespaces(a, b, "--path", "auto", "--pairs", "2", "--json")
 	out, err := exec.Command(args[0], args[1:]...).Output()
 	if status := exitStatus(err); status != 0 && status != 1 { // 1 is a verdict
 		t.Fatalf("%v: %s", err, out)
@@ -88,21 +85,22 @@ func TestPathIsMeasured(t *testing.T) {
 			t.Errorf("result lacks %s", want)
 		}
 	}
-	cleanJournals(a, b)
 }
 
-// waitFor waits until a file is there, for at most three minutes.
-func waitFor(path string) {
+// waitForTraffic waits until a namespace has a pending change and the server of a
+// run.
+func waitForTraffic(t *testing.T, ns string) {
+	t.Helper()
 	for range 1800 {
-		if _, err := os.Stat(path); err == nil {
-			return
+		_, err := os.Stat("/var/lib/wirerate/ns/" + ns + "/pending")
+		pids, _ := exec.Command("ip", "netns", "pids", ns).Output()
+		for _, pid := range strings.Fields(string(pids)) {
+			line, _ := os.ReadFile("/proc/" + pid + "/cmdline") // empty once it has ended
+			if err == nil && (strings.HasPrefix(string(line), "iperf3") || strings.Contains(string(line), "\x00traffic\x00")) {
+				return
+			}
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-}
-
-func cleanJournals(namespaces ...string) {
-	for _, ns := range namespaces {
-		os.RemoveAll("/var/lib/wirerate/ns/" + ns)
-	}
+	t.Fatal("no run began within three minutes")
 }

@@ -17,12 +17,7 @@ func routed(t *testing.T) (client, router, server string) {
 	n := namespaceCount.Add(1)
 	name := func(what string) string { return fmt.Sprintf("wr-test-%s-%d-%d", what, os.Getpid(), n) }
 	client, router, server = name("c"), name("r"), name("s")
-	t.Cleanup(func() {
-		for _, ns := range []string{client, router, server} {
-			exec.Command("ip", "netns", "del", ns).Run()
-			os.RemoveAll("/var/lib/wirerate/ns/" + ns)
-		}
-	})
+	t.Cleanup(func() { removeNamespaces(client, router, server) })
 	for _, line := range []string{
 		"netns add " + client, "netns add " + router, "netns add " + server,
 		"-n " + client + " link add v0 type veth peer name v0 netns " + router, "-n " + server + " link add v0 type veth peer name v1 netns " + router,
