@@ -61,9 +61,9 @@ The rows where that matters expect what it then reaches, and say so.`,
 			}
 		}
 		if how == "json" {
-			err = env.printJSON(map[string]any{"schema": 1, "awake": report.Awake, "checks": report.Results, "failed": failed})
+			err = env.printJSON(map[string]any{"schema": 1, "awake": report.Awake, "arrivals": report.Arrivals, "checks": report.Results, "failed": failed})
 		} else {
-			env.note("%d checks, %d not as asked; %s", len(report.Results), failed, report.Awake)
+			env.note("%d checks, %d not as asked; %s; %s", len(report.Results), failed, report.Awake, report.Arrivals)
 		}
 		if err == nil && failed > 0 {
 			return negative()

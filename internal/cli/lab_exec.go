@@ -240,7 +240,9 @@ func (e *Env) execIn(ctx context.Context, in runner, look func() (lab.Status, er
 
 // execEnd says what the links did while the program ran that ended with status.
 func (e *Env) execEnd(status int, did lab.Status, stats *os.File, x execution) error {
-	result := map[string]any{"schema": 1, "exit_status": status, "kept_up": did.KeptUp(), "worst_late_ns": did.WorstLate(), "awake": did.Awake, "links": did.Links}
+	kept, _ := did.KeptUp()
+	result := map[string]any{"schema": 1, "exit_status": status, "awake": did.Awake, "arrivals": did.Arrivals, "links": did.Links}
+	addKeptUp(result, did)
 	data, err := indentedJSON(result)
 	if err != nil {
 		return failure(err)
@@ -256,14 +258,26 @@ func (e *Env) execEnd(status int, did lab.Status, stats *os.File, x execution) e
 		return programEnd(status, nil)
 	}
 	for _, r := range did.Links {
-		if !r.KeptUp {
-			e.note("the emulator did not keep up between %s and %s: numbers are of this machine, not of the link\n  up: %s\n  down: %s\n  %s", r.From, r.To, r.Up, r.Down, did.Awake)
+		if r.KeptUp == lab.No {
+			e.note("the emulator did not keep up between %s and %s: numbers are of this machine, not of the link\n  up: %s\n  down: %s\n  %s; %s", r.From, r.To, r.Up, r.Down, did.Awake, did.Arrivals)
 		}
 	}
-	if did.Carried() > 0 && did.KeptUp() && !x.quiet {
+	if (kept == lab.Yes && did.Carried() > 0 || kept == lab.Unknown) && !x.quiet {
 		e.note("%s", did)
 	}
 	return programEnd(status, nil)
+}
+
+// addKeptUp adds to a JSON object whether the emulator kept up and how late it was
+// at the worst, both null where it is not known.
+func addKeptUp(object map[string]any, did lab.Status) {
+	kept, unknown := did.KeptUp()
+	object["kept_up"], object["worst_late_ns"] = kept, nil
+	if kept == lab.Unknown {
+		object["kept_up_unknown"] = unknown
+		return
+	}
+	object["worst_late_ns"] = did.WorstLate()
 }
 
 func (e *Env) streams() lab.Streams {

@@ -193,6 +193,10 @@ func (l labNow) printStatus(w io.Writer) {
 		return
 	}
 	for _, r := range l.Status.Links {
+		if r.Up == nil || r.Down == nil {
+			fmt.Fprintf(w, "  %s and %s: unknown, %s\n", r.From, r.To, r.Unknown)
+			continue
+		}
 		fmt.Fprintf(w, "  %s to %s: %s\n  %s to %s: %s\n", r.From, r.To, r.Up, r.To, r.From, r.Down)
 	}
 }
@@ -222,7 +226,9 @@ func newLabDownCmd(env *Env) *cobra.Command {
 		}
 		switch {
 		case how == "json" && unknown == nil:
-			return env.printJSON(map[string]any{"schema": 1, "name": k.Name, "kept_up": status.KeptUp(), "worst_late_ns": status.WorstLate(), "status": status})
+			result := map[string]any{"schema": 1, "name": k.Name, "status": status}
+			addKeptUp(result, status)
+			return env.printJSON(result)
 		case how == "json":
 			return env.printJSON(map[string]any{"schema": 1, "name": k.Name, "unknown": unknown.Error()})
 		case unknown == nil && status.Carried() > 0:

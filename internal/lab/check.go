@@ -42,9 +42,9 @@ type CheckResult struct {
 	High     float64 `json:"high"` // most that is accepted
 	Measured float64 `json:"measured"`
 	OK       bool    `json:"ok"`
-	// KeptUp is false where the machine did not let the emulator run in time:
-	// then the result says something about the machine.
-	KeptUp bool `json:"kept_up"`
+	// KeptUp is No where the machine did not let the emulator run in time: then
+	// the result says something about the machine.
+	KeptUp Answer `json:"kept_up"`
 	// LeftOut is the time in which the emulator was behind and which a transfer
 	// therefore leaves out.
 	LeftOut time.Duration `json:"left_out_ns"`
@@ -61,8 +61,9 @@ type CheckResult struct {
 
 // CheckReport is what Check found.
 type CheckReport struct {
-	Awake   Awake // of the last lab
-	Results []CheckResult
+	Awake    Awake // of the last lab
+	Arrivals Arrivals
+	Results  []CheckResult
 }
 
 // within fills in a result that may differ from expected by a share of it.
@@ -79,13 +80,13 @@ func (r CheckResult) between(expected, low, high, measured float64) CheckResult 
 
 // disturbed tells whether r may be the machine's doing.
 func (r CheckResult) disturbed() bool {
-	return r.Skipped == "" && !r.OK && (!r.KeptUp || r.LeftOut > 0)
+	return r.Skipped == "" && !r.OK && (r.KeptUp == No || r.LeftOut > 0)
 }
 
 // calmer tells whether the emulator was less behind than in other.
 func (r CheckResult) calmer(other CheckResult) bool {
 	if r.KeptUp != other.KeptUp {
-		return r.KeptUp
+		return other.KeptUp == No
 	}
 	return r.LeftOut < other.LeftOut
 }
@@ -97,7 +98,7 @@ func (r CheckResult) String() string {
 	}
 	verdict := "ok      "
 	switch {
-	case !r.OK && r.KeptUp:
+	case !r.OK && r.KeptUp != No:
 		verdict = "FAILED  "
 	case !r.OK:
 		verdict = "no time "

@@ -26,10 +26,10 @@ func Check(ctx context.Context, opt CheckOptions) (CheckReport, error) {
 		if item.full && !opt.Full || !opt.names(item.what+" on "+item.link) {
 			continue
 		}
-		r, awake, err := item.check(ctx, opt.Awake)
+		r, setting, err := item.check(ctx, opt.Awake)
 		for n := 1; n < attempts && err == nil && r.disturbed(); n++ {
 			var again CheckResult
-			if again, awake, err = item.check(ctx, opt.Awake); again.OK || again.calmer(r) {
+			if again, setting, err = item.check(ctx, opt.Awake); again.OK || again.calmer(r) {
 				r = again
 			}
 		}
@@ -37,7 +37,7 @@ func Check(ctx context.Context, opt CheckOptions) (CheckReport, error) {
 			return report, fmt.Errorf("check of %s on %s: %w", item.what, item.link, err)
 		}
 		if r.Skipped == "" {
-			report.Awake = awake
+			report.Awake, report.Arrivals = setting.Awake, setting.Arrivals
 		}
 		report.Results = append(report.Results, r)
 		if opt.Report != nil {
@@ -47,35 +47,39 @@ func Check(ctx context.Context, opt CheckOptions) (CheckReport, error) {
 	return report, nil
 }
 
-func (item checkItem) check(ctx context.Context, mode AwakeMode) (_ CheckResult, awake Awake, err error) {
-	r := CheckResult{What: item.what, Link: item.link, Unit: item.unit, Basis: item.basis, Note: item.note, KeptUp: true}
+func (item checkItem) check(ctx context.Context, mode AwakeMode) (_ CheckResult, setting Status, err error) {
+	r := CheckResult{What: item.what, Link: item.link, Unit: item.unit, Basis: item.basis, Note: item.note}
 	link, err := ParseLink(item.link)
 	if err != nil {
-		return r, awake, err
+		return r, setting, err
 	}
 	topology := Pair(link)
 	topology.Awake = mode
 	l, err := Bring(ctx, topology)
 	if link.Backend == Netem && errors.Is(err, ErrUnavailable) {
 		r.Skipped = err.Error()
-		return r, awake, nil
+		return r, setting, nil
 	}
 	if err != nil {
-		return r, awake, err
+		return r, setting, err
 	}
 	defer l.Close()
+	setting = Status{Awake: l.Awake(), Arrivals: l.Arrivals()}
 	r, err = item.run(ctx, l, r)
 	var unavailable errSkip
 	if errors.As(err, &unavailable) {
 		r.Skipped = string(unavailable)
-		return r, l.Awake(), nil
+		return r, setting, nil
 	}
 	up, down := l.Stats()
-	if !r.sliced {
-		r.KeptUp = up.KeptUp() && down.KeptUp()
+	switch {
+	case link.Backend == Netem:
+		r.KeptUp = Unknown
+	case !r.sliced:
+		r.KeptUp = answer(up.KeptUp() && down.KeptUp())
 	}
 	r.WorstLate = max(up.WorstLate, down.WorstLate)
-	return r, l.Awake(), err
+	return r, setting, err
 }
 
 // errSkip is why a check cannot be made here.

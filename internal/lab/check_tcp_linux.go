@@ -127,6 +127,6 @@ func (p response) check() checkItem {
 // the rest of it too.
 func (r CheckResult) transferred(res result) CheckResult {
 	r.LeftOut = res.leftOut
-	r.sliced, r.KeptUp = true, res.enough && 4*res.leftOut <= res.counted
+	r.sliced, r.KeptUp = true, answer(res.enough && 4*res.leftOut <= res.counted)
 	return r
 }

@@ -22,11 +22,11 @@ func TestChecksHaveLinksAndBasis(t *testing.T) {
 }
 
 func TestCheckSaysWhatItFound(t *testing.T) {
-	r := CheckResult{What: "rate", Link: "rate=1mbit", Unit: "Mbit/s", KeptUp: true}
+	r := CheckResult{What: "rate", Link: "rate=1mbit", Unit: "Mbit/s", KeptUp: Yes}
 	for want, got := range map[string]CheckResult{
 		"ok":      r.within(10, 10.05, 0.01),
 		"FAILED":  r.within(10, 11, 0.01),
-		"no time": CheckResult{What: "rate"}.within(10, 11, 0.01),
+		"no time": CheckResult{What: "rate", KeptUp: No}.within(10, 11, 0.01),
 		"skipped": {Skipped: "no iperf3"},
 	} {
 		if !strings.HasPrefix(got.String(), want) {
@@ -54,9 +54,9 @@ func TestTransferLeftOutIsOfTheMachine(t *testing.T) {
 // A check is made again where the machine may be to blame, and of its attempts the
 // least disturbed counts.
 func TestWhichAttemptOfACheckCounts(t *testing.T) {
-	wrong := CheckResult{KeptUp: true}.within(10, 11, 0.01)
+	wrong := CheckResult{KeptUp: Yes}.within(10, 11, 0.01)
 	late, later := wrong, wrong
-	late.LeftOut, later.LeftOut, later.KeptUp = time.Second, 9*time.Second, false
+	late.LeftOut, later.LeftOut, later.KeptUp = time.Second, 9*time.Second, No
 	for _, c := range []struct {
 		r    CheckResult
 		want bool

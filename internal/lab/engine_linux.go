@@ -16,23 +16,24 @@ import (
 // thread of its own, which sleeps in the kernel until a unit arrives or the
 // next one is due.
 type engine struct {
-	pipe    *pipe
-	mem     *arena
-	in, out int
-	stop    int // eventfd
-	start   time.Time
-	rng     *rand.Rand // for corruption
-	head    [vnetLen + maxHeaders]byte
-	scratch []byte
-	stamps  *stamps
-	known   int64    // all that came before this has been read
-	drained int64    // without stamps: no unit that is read now came before this
-	arrived int64    // and when the one that ended the last sleep came; 0: it has been read
-	due     int64    // for what the timer was armed that ended the last sleep; 0: it was no long one
-	armed   int64    // and when it was to go off
-	behind  int64    // end of the last stall
-	waking  follower // what waking takes, hardly ever less
-	passing follower // and what it takes until a packet has been delivered, the median
+	pipe      *pipe
+	mem       *arena
+	in, out   int
+	stop      int // eventfd
+	start     time.Time
+	rng       *rand.Rand // for corruption
+	head      [vnetLen + maxHeaders]byte
+	scratch   []byte
+	stamps    *stamps
+	unstamped error    // why there are none
+	known     int64    // all that came before this has been read
+	drained   int64    // without stamps: no unit that is read now came before this
+	arrived   int64    // and when the one that ended the last sleep came; 0: it has been read
+	due       int64    // for what the timer was armed that ended the last sleep; 0: it was no long one
+	armed     int64    // and when it was to go off
+	behind    int64    // end of the last stall
+	waking    follower // what waking takes, hardly ever less
+	passing   follower // and what it takes until a packet has been delivered, the median
 
 	mu        sync.Mutex
 	published Stats
@@ -86,7 +87,7 @@ func startEngine(l Link, d Direction, in, out int, start time.Time, seed uint64,
 	var zero unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &zero)
 	// Refused (without CAP_BPF, by an old kernel) only times are less exact.
-	e.stamps, _ = stampArrivals(in, zero.Nano()-e.now())
+	e.stamps, e.unstamped = stampArrivals(in, zero.Nano()-e.now())
 	go e.run()
 	return e, nil
 }

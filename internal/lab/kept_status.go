@@ -7,21 +7,38 @@ import (
 
 // Status is what the links of a lab did so far.
 type Status struct {
-	Awake Awake        `json:"awake"`
-	Links []LinkReport `json:"links"`
+	Awake    Awake        `json:"awake"`
+	Arrivals Arrivals     `json:"arrivals"`
+	Links    []LinkReport `json:"links"`
+}
+
+// Arrivals says whether the kernel notes when packets come to an emulated link.
+// Where it does not, what is read late is taken to have come late.
+type Arrivals struct {
+	Noted  bool   `json:"noted"`
+	Reason string `json:"reason,omitempty"` // why not
+}
+
+// String is a line for people.
+func (a Arrivals) String() string {
+	if a.Noted {
+		return "the kernel notes when packets come"
+	}
+	return "packets count as come when they are read: " + a.Reason
 }
 
 // Status returns what the lab did so far.
-func (l *Lab) Status() Status { return Status{Awake: l.Awake(), Links: l.Report()} }
+func (l *Lab) Status() Status {
+	return Status{Awake: l.Awake(), Arrivals: l.Arrivals(), Links: l.Report()}
+}
 
 // Since returns what happened after mark, an earlier status of the same lab.
 func (s Status) Since(mark Status) Status {
-	d := Status{Awake: s.Awake}
+	d := Status{Awake: s.Awake, Arrivals: s.Arrivals}
 	for i, r := range s.Links {
 		if i < len(mark.Links) {
-			r.Up, r.Down = r.Up.Since(mark.Links[i].Up), r.Down.Since(mark.Links[i].Down)
+			r = r.since(mark.Links[i])
 		}
-		r.KeptUp = r.Up.KeptUp() && r.Down.KeptUp()
 		d.Links = append(d.Links, r)
 	}
 	return d
@@ -31,35 +48,43 @@ func (s Status) Since(mark Status) Status {
 func (s Status) Carried() int64 {
 	var n int64
 	for _, r := range s.Links {
-		n += r.Up.Units + r.Down.Units
+		if r.Up != nil && r.Down != nil {
+			n += r.Up.Units + r.Down.Units
+		}
 	}
 	return n
 }
 
-// KeptUp says whether the emulator kept up on every link.
-func (s Status) KeptUp() bool {
+// KeptUp says whether the emulator kept up on every link, and why it is unknown.
+func (s Status) KeptUp() (kept Answer, unknown string) {
+	kept = Yes
 	for _, r := range s.Links {
-		if !r.KeptUp {
-			return false
+		switch r.KeptUp {
+		case No:
+			return No, ""
+		case Unknown:
+			kept, unknown = Unknown, r.Unknown
 		}
 	}
-	return true
+	return kept, unknown
 }
 
 // WorstLate returns the longest that a delivery came after its time on any link.
 func (s Status) WorstLate() time.Duration {
 	var worst time.Duration
 	for _, r := range s.Links {
-		worst = max(worst, r.Up.WorstLate, r.Down.WorstLate)
+		if r.Up != nil && r.Down != nil {
+			worst = max(worst, r.Up.WorstLate, r.Down.WorstLate)
+		}
 	}
 	return worst
 }
 
 // String is a line for people.
 func (s Status) String() string {
-	kept := "yes"
-	if !s.KeptUp() {
-		kept = "no"
+	kept, unknown := s.KeptUp()
+	if kept == Unknown {
+		return "emulator kept up: unknown, " + unknown
 	}
 	late := s.WorstLate().Round(time.Microsecond).String()
 	if s.WorstLate() == 0 { // Since knows only the steps above the limit

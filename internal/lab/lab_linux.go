@@ -295,15 +295,30 @@ func (l *Lab) Report() []LinkReport {
 	var reports []LinkReport
 	for i, w := range l.links {
 		r := LinkReport{From: l.topology.Edges[i].A, To: l.topology.Edges[i].B, Link: w.link.String()}
-		r.Up, r.Down = l.LinkStats(i)
-		r.KeptUp = r.Up.KeptUp() && r.Down.KeptUp()
-		reports = append(reports, r)
+		if w.link.Backend == Netem {
+			r.Unknown = "netem does not say how late it was"
+		} else {
+			up, down := l.LinkStats(i)
+			r.Up, r.Down = &up, &down
+		}
+		reports = append(reports, r.since(LinkReport{}))
 	}
 	return reports
 }
 
 // Awake says whether the lab keeps the machine's processors awake.
 func (l *Lab) Awake() Awake { return l.waker.info }
+
+// Arrivals says whether the kernel notes when packets come to the lab's links.
+func (l *Lab) Arrivals() Arrivals {
+	if len(l.links) == 0 || l.links[0].up == nil {
+		return Arrivals{Reason: "netem emulates the link"}
+	}
+	if e := l.links[0].up; e.unstamped != nil {
+		return Arrivals{Reason: e.unstamped.Error()}
+	}
+	return Arrivals{Noted: true}
+}
 
 // Close ends the lab: programs that run in it, links, namespaces.
 func (l *Lab) Close() error {

@@ -202,12 +202,27 @@ func (s Stats) String() string {
 	return b.String()
 }
 
-// LinkReport is what one link of a lab did.
+// LinkReport is what one link of a lab did. Up and Down are nil, and KeptUp is
+// Unknown, where nobody says; Unknown then says why.
 type LinkReport struct {
-	From   string `json:"from"`
-	To     string `json:"to"`
-	Link   string `json:"link"`
-	Up     Stats  `json:"up"`
-	Down   Stats  `json:"down"`
-	KeptUp bool   `json:"kept_up"`
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Link    string `json:"link"`
+	Up      *Stats `json:"up"`
+	Down    *Stats `json:"down"`
+	KeptUp  Answer `json:"kept_up"`
+	Unknown string `json:"unknown,omitempty"`
+}
+
+// since returns what the link did after mark, an earlier report of it.
+func (r LinkReport) since(mark LinkReport) LinkReport {
+	if r.Up == nil || r.Down == nil {
+		return r
+	}
+	up, down := *r.Up, *r.Down
+	if mark.Up != nil && mark.Down != nil {
+		up, down = up.Since(*mark.Up), down.Since(*mark.Down)
+	}
+	r.Up, r.Down, r.KeptUp = &up, &down, answer(up.KeptUp() && down.KeptUp())
+	return r
 }

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -46,5 +47,46 @@ func TestDisturbance(t *testing.T) {
 	}
 	if d := between(mark, mark); d.TooMuch() || d.Share() != 0 {
 		t.Errorf("no time at all: %+v", d)
+	}
+}
+
+// What nobody knows is no yes: of a link that another emulates, and on its way
+// through JSON.
+func TestUnknownIsAnAnswer(t *testing.T) {
+	late := Stats{Late: 10}
+	reports := map[string]LinkReport{
+		"yes": LinkReport{Up: &Stats{Units: 3}, Down: &Stats{}}.since(LinkReport{}),
+		"no":  LinkReport{Up: &late, Down: &Stats{}}.since(LinkReport{}),
+		"nem": LinkReport{Unknown: "nobody says"}.since(LinkReport{}),
+	}
+	words := map[Answer]string{Yes: "true", No: "false", Unknown: "null"}
+	for _, c := range []struct {
+		links []string
+		want  Answer
+		says  string
+	}{
+		{[]string{"yes", "yes"}, Yes, "kept up: yes, worst"},
+		{[]string{"yes", "no", "nem"}, No, "kept up: no, worst"},
+		{[]string{"nem", "yes"}, Unknown, "kept up: unknown, nobody says"},
+	} {
+		var s, back Status
+		for _, name := range c.links {
+			s.Links = append(s.Links, reports[name])
+		}
+		data, err := json.Marshal(s)
+		if err != nil || json.Unmarshal(data, &back) != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+		for _, s := range []Status{s, back} {
+			kept, unknown := s.KeptUp()
+			if kept != c.want || (kept == Unknown) != (unknown != "") || !strings.Contains(s.String(), c.says) {
+				t.Errorf("%v: %q, %s, want %q", c.links, kept, s, c.want)
+			}
+		}
+		for _, r := range s.Links {
+			if !strings.Contains(string(data), `"kept_up":`+words[r.KeptUp]) {
+				t.Errorf("%v: %s", c.links, data)
+			}
+		}
 	}
 }
