@@ -39,6 +39,7 @@ type engine struct {
 	published Stats
 	last      int64         // when Stats were last published
 	before    time.Duration // processor time of the thread before it served this engine
+	rank      rank
 	done      chan struct{}
 }
 
@@ -113,9 +114,8 @@ func (e *engine) now() int64 { return int64(time.Since(e.start)) }
 // run is the loop; it returns after close.
 func (e *engine) run() {
 	defer close(e.done)
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	urgent()
+	runtime.LockOSThread() // for good: the thread ends with its rank
+	e.rank.begin()
 	var used unix.Timespec
 	unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used)
 	e.before = time.Duration(used.Nano())
@@ -315,29 +315,10 @@ func (e *engine) publish(now int64) {
 	var used unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used) == nil {
 		e.pipe.stats.CPU = time.Duration(used.Nano()) - e.before
+		e.rank.follow(now, used.Nano())
 	}
 	e.mu.Lock()
 	e.published = e.pipe.stats
 	e.mu.Unlock()
 	e.last = now
-}
-
-// urgent asks the kernel to run this thread on time: no timer slack (50 us by
-// default), a short time slice (Linux 6.12), and, where allowed, priority over
-// the programs under test. Refusals cost accuracy while those keep the
-// processors busy, nothing else. A real-time class would be worse: the kernel
-// stops it for 50 ms at a time to let others run.
-func urgent() {
-	unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
-	attr, err := unix.SchedGetAttr(0, 0)
-	if err != nil {
-		return
-	}
-	attr.Runtime = uint64(100 * time.Microsecond)
-	own := attr.Nice
-	attr.Nice = -20
-	if unix.SchedSetAttr(0, attr, 0) != nil {
-		attr.Nice = own
-		unix.SchedSetAttr(0, attr, 0)
-	}
 }
