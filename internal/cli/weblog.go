@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,7 +77,7 @@ func newWeblogCmd(env *Env) *cobra.Command {
 	var opt weblogFlags
 	cmd := &cobra.Command{
 		Use:   "weblog FILE... [--against FILE...]",
-		Short: "Show what visitors got: the distribution of request times in access logs, compared",
+		Short: "Show what visitors got: request times in access logs, compared",
 		Long: `weblog reads web servers' access logs (nginx, Apache, HAProxy, Varnish, Caddy,
 Envoy, Squid, lighttpd, CloudFront, W3C extended, JSON, LTSV, ...; also .gz,
 .zst and .bz2, and - for standard input) and shows how long requests took.
@@ -86,7 +87,7 @@ The format is found by itself as a rule. Presets for --format:
 ` + terminal.Wrap(terminal.Columns, "  ", "  ", strings.Join(weblog.Presets(), ", ")),
 		Example: `  wirerate weblog /var/log/nginx/access.log
   wirerate weblog new/*.log --against old/*.log
-  wirerate weblog access.log --format '$remote_addr [$time_local] "$request" $status $body_bytes_sent $request_time'
+  wirerate weblog a.log --format '$remote_addr "$request" $status $request_time'
   wirerate weblog access.log --status 200 --full
   wirerate weblog new/*.log --against old/*.log --trial last -o report.html`,
 		Args: cobra.ArbitraryArgs,
@@ -111,7 +112,7 @@ func (o *weblogFlags) define(cmd *cobra.Command) {
 	f.StringVar(&o.filter.Path, "path", "", "count only paths that fit a `pattern` (/static/* or ~regexp; ! before it leaves out)")
 	f.StringVar(&o.filter.Size, "size", "", "count only answers in a `range` of sizes (24kB-350kB)")
 	f.StringVar(&o.filter.Protocol, "protocol", "", "count only these `protocols` (HTTP/2)")
-	f.StringVar(&o.filter.Client, "client", "", "count only clients in these `networks`")
+	f.StringVar(&o.filter.Client, "client", "", "count only clients in these `networks` (192.0.2.0/24)")
 	f.StringVar(&o.filter.Upstream, "upstream", "", "count only requests whose share of time in the server behind is in a `range` (50%-, -10%) or that asked none (none)")
 	f.StringVar(&o.since, "since", "", "count only from this `time` on (2024-03-01T12:00:00Z)")
 	f.StringVar(&o.until, "until", "", "count only before this `time`")
@@ -159,6 +160,13 @@ func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) e
 	judgement, err := opt.judgement()
 	if err != nil {
 		return usage(err)
+	}
+	names := slices.Concat(after, before)
+	logs := regular(names...)
+	for _, target := range regular(opt.save, opt.parquet, opt.output) {
+		if i := indexFile(logs, target); i >= 0 {
+			return usagef("%s is one of the logs; write to another file", names[i])
+		}
 	}
 	if opt.follow {
 		return weblogFollow(ctx, env, opt, after, before, read, view)

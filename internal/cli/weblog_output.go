@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -88,6 +89,22 @@ func (j joined) write(name string) error {
 		return failure(err)
 	}
 	return failure(os.WriteFile(name, data, 0o666))
+}
+
+// regular returns what is known of the named files; nil of what is no regular one.
+func regular(names ...string) []os.FileInfo {
+	files := make([]os.FileInfo, len(names))
+	for i, name := range names {
+		if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() {
+			files[i] = st
+		}
+	}
+	return files
+}
+
+// indexFile returns the place of the first of files that st is, too; -1 if none is.
+func indexFile(files []os.FileInfo, st os.FileInfo) int {
+	return slices.IndexFunc(files, func(f os.FileInfo) bool { return f != nil && st != nil && os.SameFile(f, st) })
 }
 
 // closeRows completes the file of --parquet, or takes it back if no request was read of

@@ -166,20 +166,11 @@ func (o *weblogFlags) advice(s *weblog.Sketch, names []string) (notes []string) 
 		}
 		notes = append(notes, note)
 	}
-	var seen []os.FileInfo
-	for i, name := range names {
-		st, err := os.Stat(name)
-		if err != nil || !st.Mode().IsRegular() {
-			seen = append(seen, nil)
-			continue
+	files := regular(names...)
+	for i, st := range files {
+		if k := indexFile(files[:i], st); k >= 0 {
+			notes = append(notes, fmt.Sprintf("%s and %s are the same file, which is counted twice", weblog.Escape(names[k], 512), weblog.Escape(names[i], 512)))
 		}
-		for k, other := range seen {
-			if other != nil && os.SameFile(other, st) {
-				notes = append(notes, fmt.Sprintf("%s and %s are the same file, which is counted twice", weblog.Escape(names[k], 512), weblog.Escape(names[i], 512)))
-				break
-			}
-		}
-		seen = append(seen, st)
 	}
 	return notes
 }
