@@ -31,12 +31,7 @@ func (c *clock) parse(b []byte) (stamp, bool) {
 	if len(b) > 0 && b[0] == '[' {
 		b = bytes.Trim(b, "[]")
 	}
-	if len(b) == c.length && len(b) == commonTime {
-		last := c.text[:]
-		if word(b, 0) == word(last, 0) && word(b, 8) == word(last, 8) && word(b, 16) == word(last, 16) && word(b, commonTime-8) == word(last, commonTime-8) {
-			return c.last, true
-		}
-	} else if string(b) == string(c.text[:c.length]) && c.length > 0 {
+	if c.again(b) {
 		return c.last, true
 	}
 	t, ok := c.read(b)
@@ -46,6 +41,22 @@ func (c *clock) parse(b []byte) (stamp, bool) {
 	}
 	return t, ok
 }
+
+// again reports whether b is what was read last.
+func (c *clock) again(b []byte) bool {
+	if len(b) != c.length || c.length == 0 {
+		return false
+	}
+	if len(b) != commonTime {
+		return string(b) == string(c.text[:c.length])
+	}
+	last := c.text[:commonTime]
+	b = b[:commonTime]
+	return (word(b, 0)^word(last, 0))|(word(b, 8)^word(last, 8))|(word(b, 16)^word(last, 16))|(word(b, commonTime-8)^word(last, commonTime-8)) == 0
+}
+
+// forget makes the next stamp one that is read.
+func (c *clock) forget() { c.length = 0 }
 
 func (c *clock) read(b []byte) (stamp, bool) {
 	switch {

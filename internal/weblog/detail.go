@@ -24,6 +24,8 @@ type detail struct {
 	backward uint64 // lines stamped before the line above them
 	local    uint64 // stamps without a zone
 	zones    zones
+	stamp    stamp  // of the last request in times
+	repeated uint64 // requests stamped so that times and its likes do not count yet
 
 	// waiting are requests whose groups are found, but do not count them yet. A
 	// group's counters are seldom in the processor's cache: many additions in a
@@ -35,7 +37,7 @@ type detail struct {
 // member is a request as its groups count it.
 type member struct {
 	us     uint64
-	size   int64
+	bytes  uint64
 	coarse uint16
 	groups [3]*group // cell, path, client
 }
@@ -60,6 +62,13 @@ type cell struct {
 	proto  uint8
 }
 
+// class is a method and a protocol, as the lower half of a cell's key.
+type class uint16
+
+func classOf(method, proto []byte) class {
+	return class(methodIndex(method))<<8 | class(protoIndex(proto))
+}
+
 // maxCells bounds the combinations kept apart; the rest lose their status to
 // its class (2xx) and their method.
 const maxCells = 400
@@ -82,28 +91,28 @@ func cellOf(key uint32) cell {
 	return cell{status: uint16(key >> 16), method: uint8(key >> 8), proto: uint8(key)}
 }
 
-func (d *detail) cellGroup(c cell) *group {
-	slot := d.recent.slot(uint64(c.key()))
-	if slot.is(uint64(c.key())) {
-		return slot.value
+func (d *detail) cellGroup(c cell) *group { return d.cellAt(c.key()) }
+
+// cellAt returns the group of the cell of a key.
+func (d *detail) cellAt(key uint32) *group {
+	if g := d.recent.get(uint64(key)); g != nil {
+		return g
 	}
-	g := d.cells[c.key()]
+	g := d.cells[key]
 	if g == nil {
 		if len(d.cells) >= maxCells {
-			c = cell{status: c.status / 100, method: methodOther}
+			key = cell{status: cellOf(key).status / 100, method: methodOther}.key()
 		}
-		return groupOf(d.cells, c.key())
+		return groupOf(d.cells, key)
 	}
-	*slot = recentSlot[group]{uint64(c.key()), g}
+	d.recent.put(uint64(key), g)
 	return g
 }
 
 // add counts a request.
 func (d *detail) add(r *request) {
-	cell := d.cellGroup(cell{uint16(r.status), methodIndex(r.method), protoIndex(r.proto)})
-	path := d.paths.find(r, sizeClass(r.size))
-	client := d.clients.at(clientKey(r.client))
-	d.waiting[d.filled] = member{us: r.us, size: r.size, coarse: r.coarse, groups: [3]*group{cell, path, client}}
+	d.waiting[d.filled] = member{us: r.us, bytes: uint64(max(r.size, 0)), coarse: r.coarse, groups: [3]*group{
+		d.cellAt(uint32(r.status)<<16 | uint32(r.class)), d.paths.find(r, sizeClass(r.size)), d.clients.at(clientKey(r.client))}}
 	if d.filled++; d.filled == len(d.waiting) {
 		d.flush()
 	}
@@ -127,19 +136,20 @@ func (d *detail) add(r *request) {
 
 // flush counts the requests that wait.
 func (d *detail) flush() {
+	d.settleStamps()
 	waiting := d.waiting[:d.filled]
 	for kind := range len(member{}.groups) {
 		d.enter(kind)
 	}
 	for i := range waiting {
 		m := &waiting[i]
-		if m.size <= 0 {
+		if m.bytes == 0 {
 			continue
 		}
 		if m.us == 0 {
 			d.instant++
 		} else {
-			d.rates.Add(uint64(m.size) * 1_000_000 / m.us)
+			d.rates.Add(m.bytes * 1_000_000 / m.us)
 		}
 	}
 	d.filled = 0
@@ -156,7 +166,7 @@ func (d *detail) enter(kind int) {
 		g := m.groups[kind]
 		places[i] = uint16(g.place(uint(m.coarse)))
 		g.note(1, m.us, m.us, m.us)
-		g.bytes += uint64(max(m.size, 0))
+		g.bytes += m.bytes
 	}
 	for i := range waiting {
 		m := &waiting[i]
@@ -219,26 +229,40 @@ func (d *detail) reused() (reused, known uint64) {
 // maxCaches bounds the names of cache statuses kept apart.
 const maxCaches = 32
 
+// addStamp counts the request by its time stamp.
 func (d *detail) addStamp(r *request) {
 	if !r.hasStamp {
 		d.noStamp++
 		return
 	}
-	d.times++
 	if r.backward {
 		d.backward++
 	}
-	if r.stamp.local {
-		d.local++
-	} else {
-		d.zones.add(r.stamp.offset, 1)
+	if r.stamp != d.stamp {
+		d.settleStamps()
+		d.stamp = r.stamp
 	}
+	d.repeated++
 	d.timeline.add(r)
+}
+
+// settleStamps counts the stamps that are the same as the last.
+func (d *detail) settleStamps() {
+	if d.repeated == 0 {
+		return
+	}
+	d.times += d.repeated
+	if d.stamp.local {
+		d.local += d.repeated
+	} else {
+		d.zones.add(d.stamp.offset, d.repeated)
+	}
+	d.repeated = 0
 }
 
 func (d *detail) merge(o *detail) {
 	for k, g := range o.cells {
-		d.cellGroup(cellOf(k)).merge(g)
+		d.cellAt(k).merge(g)
 	}
 	for name, g := range o.caches {
 		d.cacheGroup(name).merge(g)

@@ -11,9 +11,13 @@ type recentSlot[T any] struct {
 
 const mixer = 0x9e3779b97f4a7c15
 
-// slot is the only place where key may be.
-func (r *recent[T]) slot(key uint64) *recentSlot[T] {
-	return &r[key*mixer>>53]
+// get returns the value of key, nil if it is not remembered.
+func (r *recent[T]) get(key uint64) *T {
+	if s := &r[key*mixer>>53]; s.key == key {
+		return s.value
+	}
+	return nil
 }
 
-func (s *recentSlot[T]) is(key uint64) bool { return s.key == key && s.value != nil }
+// put remembers the value of key.
+func (r *recent[T]) put(key uint64, value *T) { r[key*mixer>>53] = recentSlot[T]{key, value} }

@@ -255,26 +255,25 @@ func (s *slim) merge(o *slim) {
 
 func newClientTable() *clientTable { return &clientTable{nets: map[uint64]*group{}} }
 
+// at returns the group of a client's key.
 func (t *clientTable) at(key uint64) *group {
-	key = cutClient(key, t.level)
-	slot := t.recent.slot(key)
-	if slot.is(key) {
-		return slot.value
+	key &= clientMasks[t.level][key>>62]
+	if g := t.recent.get(key); g != nil {
+		return g
 	}
-	s := t.nets[key]
-	if s != nil {
-		*slot = recentSlot[group]{key, s}
-		return s
+	return t.find(key)
+}
+
+func (t *clientTable) find(key uint64) *group {
+	if g := t.nets[key]; g != nil {
+		t.recent.put(key, g)
+		return g
 	}
 	for len(t.nets) >= maxClients && t.level < len(clientBits)-1 {
 		t.coarsen(t.level + 1)
-		key = cutClient(key, t.level)
+		key &= clientMasks[t.level][key>>62]
 	}
-	if s = t.nets[key]; s == nil {
-		s = new(group)
-		t.nets[key] = s
-	}
-	return s
+	return groupOf(t.nets, key)
 }
 
 func (t *clientTable) coarsen(level int) {
@@ -286,7 +285,7 @@ func (t *clientTable) coarsen(level int) {
 	old := t.nets
 	t.nets = make(map[uint64]*group, len(old))
 	for k, s := range old {
-		k = cutClient(k, level)
+		k &= clientMasks[level][k>>62]
 		if to := t.nets[k]; to != nil {
 			to.merge(s)
 		} else {
@@ -370,17 +369,14 @@ func parseIPv4(b []byte) (uint32, bool) {
 	return ip<<8 | part, dots == 3 && digits > 0
 }
 
-func cutClient(key uint64, level int) uint64 {
-	bits := clientBits[level]
-	switch key >> 62 {
-	case 1:
-		drop := 32 - bits[0]
-		return key >> drop << drop
-	case 2:
-		drop := 48 - bits[1]
-		return key >> drop << drop
+// clientMasks are what a level keeps of the keys of a family.
+var clientMasks = newClientMasks()
+
+func newClientMasks() (masks [len(clientBits)][4]uint64) {
+	for level, bits := range clientBits {
+		masks[level] = [4]uint64{1: ^uint64(0) << (32 - bits[0]), 2: ^uint64(0) << (48 - bits[1])}
 	}
-	return key
+	return masks
 }
 
 // clientName prints a key as a network.

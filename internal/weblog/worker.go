@@ -2,6 +2,7 @@ package weblog
 
 import (
 	"bytes"
+	"encoding/binary"
 )
 
 // maxLine is the longest line that is read.
@@ -18,6 +19,7 @@ type request struct {
 	status                int
 	size                  int64 // -1 when unknown
 	reuse                 int64
+	class                 class // of method and proto
 	method, path, proto   []byte
 	client, cache, end    []byte
 }
@@ -40,6 +42,7 @@ type worker struct {
 	req       request
 	clock     clock
 	latest    int64
+	rare      bool // lines may have fields that decodeRare reads
 
 	seg    *Hist
 	segEnd int64
@@ -49,13 +52,21 @@ type worker struct {
 }
 
 func newWorker(f *Format, opt *Options) *worker {
-	w := &worker{format: f.settled(), opt: opt}
+	w := &worker{opt: opt}
+	w.use(f)
 	if opt.Full {
 		w.sketch.detail = newDetail()
 	}
-	w.spans.clear()
 	w.seg, w.segEnd = w.segs.at(0)
 	return w
+}
+
+// use makes f the format of the lines that follow.
+func (w *worker) use(f *Format) {
+	w.format = f.settled()
+	w.rare = w.format.common == nil || f.has[roleCache] || f.has[roleReuse] || f.has[roleUpstream] || f.has[roleEnd]
+	w.spans.clear()
+	w.req = request{}
 }
 
 // block counts the lines of data, which starts at a line's beginning at
@@ -64,6 +75,7 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 	lines := uint32(0)
 	w.segEnd = 0
 	w.latest = 0
+	w.clock.forget() // a stamp read again is that of w.latest
 	for len(data) > 0 {
 		line := data
 		n := bytes.IndexByte(data, '\n')
@@ -144,7 +156,9 @@ func (w *worker) line(line []byte) fault {
 	if !common && !w.answer(line) {
 		return faultShape
 	}
-	r.end = w.spans[roleEnd].of(line)
+	if w.rare {
+		r.end = w.spans[roleEnd].of(line)
+	}
 	if w.opt.Full || w.opt.Filter != nil || w.opt.each != nil {
 		w.decode(line)
 		if !w.opt.Filter.match(r) {
@@ -269,23 +283,32 @@ func (w *worker) elapsed(end, begin []byte) (step uint64, f fault) {
 // decode fills in the rest of the request.
 func (w *worker) decode(line []byte) {
 	r := &w.req
-	if s := w.spans[roleRequest]; s.hi >= 0 {
-		r.method, r.path, r.proto = splitRequest(line[s.lo:s.hi])
-	} else {
+	if s := w.spans[roleRequest]; s.hi < 0 {
 		r.method, r.path, r.proto = w.spans[roleMethod].of(line), w.spans[rolePath].of(line), w.spans[roleProto].of(line)
+		if len(r.proto) > 0 && r.proto[0] <= '9' {
+			r.proto = protoOfVersion(r.proto)
+		}
+		r.class = classOf(r.method, r.proto)
+	} else if b := line[s.lo:s.hi]; isUsual(b) {
+		r.method, r.path, r.proto, r.class = b[:3], b[4:len(b)-9], b[len(b)-8:], usualClass
+	} else {
+		r.method, r.path, r.proto = splitRequest(b)
+		r.class = classOf(r.method, r.proto)
 	}
-	if len(r.proto) > 0 && r.proto[0] <= '9' {
-		r.proto = protoOfVersion(r.proto)
+	r.client = w.spans[roleClient].of(line)
+	if s := w.spans[roleTime]; s.hi >= 0 && w.clock.again(s.of(line)) {
+		r.stamp, r.hasStamp, r.backward = w.clock.last, true, false
+	} else {
+		w.decodeStamp(line)
 	}
-	r.client, r.cache = w.spans[roleClient].of(line), w.spans[roleCache].of(line)
-	if string(r.cache) == "-" {
-		r.cache = nil
+	if w.rare {
+		w.decodeRare(line)
 	}
-	r.reuse, r.hasReuse = 0, false
-	if s := w.spans[roleReuse]; s.hi >= 0 {
-		n, known, ok := parseUint(s.of(line))
-		r.reuse, r.hasReuse = n-w.format.firstReuse, known && ok
-	}
+}
+
+// decodeStamp reads the time stamp.
+func (w *worker) decodeStamp(line []byte) {
+	r := &w.req
 	r.hasStamp, r.backward = false, false
 	if s := w.spans[roleTime]; s.hi >= 0 {
 		r.stamp, r.hasStamp = w.stamp(line, s)
@@ -293,6 +316,20 @@ func (w *worker) decode(line []byte) {
 	if r.hasStamp {
 		r.backward = r.stamp.unix < w.latest
 		w.latest = r.stamp.unix
+	}
+}
+
+// decodeRare reads what few formats have.
+func (w *worker) decodeRare(line []byte) {
+	r := &w.req
+	r.cache = w.spans[roleCache].of(line)
+	if string(r.cache) == "-" {
+		r.cache = nil
+	}
+	r.reuse, r.hasReuse = 0, false
+	if s := w.spans[roleReuse]; s.hi >= 0 {
+		n, known, ok := parseUint(s.of(line))
+		r.reuse, r.hasReuse = n-w.format.firstReuse, known && ok
 	}
 	r.upstream, r.hasUpstream = 0, false
 	if s := w.spans[roleUpstream]; s.hi >= 0 {
@@ -333,6 +370,19 @@ const (
 	version     = '.'<<48 | '/'<<32 | 'P'<<24 | 'T'<<16 | 'T'<<8 | 'H'
 	versionMask = 0xff<<48 | 0xff_ffff_ffff
 )
+
+const (
+	usualMethod   = ' '<<24 | 'T'<<16 | 'E'<<8 | 'G'
+	usualVersion  = '1'<<56 | '1'<<40 | version
+	usualClass    = class(0) // GET and HTTP/1.1
+	usualOverhead = len("GET  HTTP/1.1")
+)
+
+// isUsual reports whether a request line is GET, a target, and HTTP/1.1.
+func isUsual(b []byte) bool {
+	n := len(b)
+	return n >= usualOverhead && binary.LittleEndian.Uint32(b) == usualMethod && word(b, n-8) == usualVersion && b[n-9] == ' '
+}
 
 // splitRequest takes a request line apart; a target with blanks in it keeps
 // them.
@@ -387,7 +437,6 @@ func (w *worker) directive(line string) {
 		return
 	}
 	if f != w.format {
-		w.format = f.settled()
-		w.spans.clear()
+		w.use(f)
 	}
 }
