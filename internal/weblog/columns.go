@@ -17,6 +17,7 @@ type piece struct {
 	key  string
 	text []byte
 	pad  bool   // blanks stand before it
+	list bool   // of addresses, with a comma and a blank between them
 	tail string // stands behind the value
 	next bool   // goes on where the column before ends, with nothing between them
 }
@@ -53,12 +54,26 @@ func split(line []byte, sep byte) []piece {
 			if i := bytes.IndexByte(line[pos:], sep); i >= 0 {
 				end = pos + i
 			}
+			for sep == ' ' && end+1 < len(line) && inAddresses(line[pos:end]) { // X-Forwarded-For
+				p.list = true
+				i := bytes.IndexByte(line[end+1:], ' ')
+				if i < 0 {
+					i = len(line) - end - 1
+				}
+				end += i + 1
+			}
 			p.text = line[pos:end]
 			pos = end + 1
 		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// inAddresses reports whether a list of addresses goes on behind b.
+func inAddresses(b []byte) bool {
+	n := len(b) - 1
+	return n > 0 && b[n] == ',' && isAddress(b[bytes.LastIndexByte(b, ' ')+1:n])
 }
 
 // keyLength returns the length of a key that b begins with, before its "=";
@@ -106,6 +121,7 @@ func tableOf(lines [][]byte, sep byte) table {
 	for _, row := range t.rows {
 		for i := range row {
 			t.shape[i].pad = t.shape[i].pad || row[i].pad
+			t.shape[i].list = t.shape[i].list || row[i].list
 		}
 	}
 	t.undecorate()

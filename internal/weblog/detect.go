@@ -10,8 +10,15 @@ import (
 // seen and what to give as --format or --unit. With [ErrNoTime] comes a format for
 // counting the lines if there is one.
 func Detect(sample []byte, unit Unit) (*Format, error) {
-	if hasPrefix(sample, "\xff\xfe") || hasPrefix(sample, "\xfe\xff") {
+	switch {
+	case hasPrefix(sample, "\xff\xfe"), hasPrefix(sample, "\xfe\xff"):
 		return nil, errors.New("is UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 LOG | wirerate weblog -")
+	case len(sample) > 4 && sample[1] == 0 && sample[3] == 0 && sample[0] != 0 && sample[2] != 0:
+		return nil, errors.New("is UTF-16 text; convert it: iconv -f UTF-16LE -t UTF-8 LOG | wirerate weblog -")
+	case hasPrefix(sample, "\xfd7zXZ"):
+		return nil, errors.New("is compressed with xz; read it with: xz -dc LOG | wirerate weblog -")
+	case hasPrefix(sample, "PK\x03\x04"):
+		return nil, errors.New("is a zip archive; read what is in it with: unzip -p LOG | wirerate weblog -")
 	}
 	lines := sampleLines(bytes.TrimPrefix(sample, []byte(byteOrderMark)))
 	if len(lines) == 0 {

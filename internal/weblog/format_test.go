@@ -313,6 +313,11 @@ var formatCases = []struct {
 	{name: "a fraction whose name says milliseconds", line: combinedLine + " latency_ms=0.523", want: combinedSeen(523)},
 	{name: "the word before says milliseconds", line: combinedLine + " latency_ms: 0.523\n" + combinedLine + " latency_ms: 0.623", want: combinedSeen(623)},
 	{name: "hapi: the clock's seconds beside a time with its unit", line: `240301/000001.123, [response] http://h:80: GET /a {} 200 (68ms)`, want: seen{US: 68000, Status: 200, Size: -1, Method: "GET", Path: "/a"}},
+	{name: "a client behind proxies", line: strings.Repeat(`203.0.113.1, 2001:db8::2, 10.0.0.2 - - [01/Mar/2024:00:00:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "x y" 0.084`+"\n", 3) + combinedLine + " 0.083", want: combinedSeen(83000)},
+	{name: "a list of clients is one value", line: strings.Repeat(combinedLine+" 0.083\n", 2) + `203.0.113.1, 10.0.0.2 - - [01/Mar/2024:00:00:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "x y" 0.084`,
+		want: seen{US: 84000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "203.0.113.1, 10.0.0.2", Proto: "HTTP/1.1"}},
+	{name: "a blank before the unit", line: `{"method":"GET","path":"/a","status":200,"latency":"83.412 ms"}`, want: seen{US: 83412, Status: 200, Size: -1, Method: "GET", Path: "/a"}},
+	{name: "units in words", line: combinedLine + " 83msec\n" + combinedLine + " 0.083sec", want: combinedSeen(83000)},
 	{name: "columns between ^^", line: "192.0.2.7^^01/Mar/2024:00:00:00 +0000^^GET /a HTTP/1.1^^200^^5^^0.083", want: combinedSeen(83000)},
 	{name: "columns between semicolons", line: `192.0.2.7;01/Mar/2024:00:00:00 +0000;GET /a HTTP/1.1;200;5;0.083;"x; y"`, want: combinedSeen(83000)},
 	// https://distribution.github.io/distribution/about/configuration/
@@ -428,6 +433,9 @@ func TestDetectAsksWhatItCannotKnow(t *testing.T) {
 		// nginx's documentation of log_format ends with "$gzip_ratio"
 		{combinedLine + ` "2.53"` + "\n" + combinedLine + ` "-"` + "\n" + combinedLine + ` "3.10"`, "$gzip_ratio"},
 		{"\xff\xfe1\x009\x002\x00", "UTF-16"},
+		{"1\x009\x002\x00", "UTF-16LE"},
+		{"\xfd7zXZ\x00", "xz -dc"},
+		{"PK\x03\x04\x14", "unzip -p"},
 		{`{"a_duration_ms":12.5,"b":{"duration_ms":1},"c":{"duration_ms":2},"status":200}`, "json:duration=KEY"},
 		{`192.0.2.1 - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.1" 200 26 "-" "curl" 1234 0.000567 hit`, "may be the request time in us"},
 		// HAProxy's clf_tcp_log_format: the last number is of bytes; "1" is no column of seconds

@@ -72,7 +72,7 @@ func (t *table) infer(lines [][]byte, unit Unit) (*Format, error) {
 	case !slices.Contains(roles, roleRequest): // a request says well enough what the lines are
 		return nil, fmt.Errorf("found no column of HTTP statuses; say --format. the first line: %s", Escape(string(lines[0]), 120))
 	}
-	if i := t.find(0, isAddress); i >= 0 && roles[i] == roleNone {
+	if i := t.find(0, startsWithAddress); i >= 0 && roles[i] == roleNone {
 		roles[i] = roleClient
 	}
 	duration, u, note, err := t.inferDuration(roles, unit)
@@ -178,7 +178,7 @@ func (t *table) tokens(roles []role) []token {
 		if i > 0 && !p.next {
 			open = string(t.sep) + open
 		}
-		v := token{role: roles[i], name: fmt.Sprintf("column %d", i+1), list: roles[i] == roleUpstream, pad: p.pad && open == " "}
+		v := token{role: roles[i], name: fmt.Sprintf("column %d", i+1), list: p.list || roles[i] == roleUpstream, pad: p.pad && open == " "}
 		out = append(out, token{lit: open}, v, token{lit: end + p.tail})
 	}
 	return out

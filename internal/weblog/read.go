@@ -119,9 +119,9 @@ func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Op
 		return err
 	}
 	format, err := opt.formatOf(in, sample[:n], func() []byte {
-		middle := make([]byte, sampleSize)
-		n, _ := file.ReadAt(middle, max(size/2, sampleSize))
-		return middle[:n]
+		end := make([]byte, sampleSize)
+		n, _ := file.ReadAt(end, max(size-sampleSize, sampleSize))
+		return end[:n]
 	})
 	if err != nil {
 		return err

@@ -69,6 +69,7 @@ func TestLogBehindSomethingElse(t *testing.T) {
 		{strings.Repeat("x", 100_000) + "\n", 1},
 		{strings.Repeat("worker 7 started 0.5 200\n", 3000), 3000},
 		{strings.Repeat("\x00\xff\n", 40_000), 40_000},
+		{strings.Repeat("\x00", 200_000) + "\n", 1}, // logrotate's copytruncate
 		{strings.Repeat(combinedLine+"\n", 1000), 1000},
 	} {
 		name := t.TempDir() + "/log"

@@ -190,6 +190,9 @@ func parseOddMicros(b []byte, i int, n uint64, scale int, unit Unit) (us, step u
 	case "ns":
 		return scaleMicros(n, scale-3)
 	}
+	if u, ok := unitEndings[string(bytes.TrimLeft(b[i:], " "))]; ok { // "83 ms", "83msec"
+		return scaleMicros(n, scale+u.digits())
+	}
 	if b[i] == 'm' || b[i] == 'h' { // Go's 1m2.5s
 		d, err := time.ParseDuration(string(b))
 		if err != nil {
