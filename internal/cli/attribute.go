@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -283,6 +282,6 @@ func (s *benchSession) writeMinimal(dir string, r report.Result, a *armValues) e
 			errs = append(errs, os.WriteFile(filepath.Join(dir, minimalName(side)), []byte(text), 0o644))
 		}
 	}
-	data, err := json.MarshalIndent(r.Shares, "", "  ")
-	return errors.Join(append(errs, err, os.WriteFile(filepath.Join(dir, "shares.json"), append(data, '\n'), 0o644))...)
+	data, err := indentedJSON(r.Shares)
+	return errors.Join(append(errs, err, os.WriteFile(filepath.Join(dir, "shares.json"), data, 0o644))...)
 }

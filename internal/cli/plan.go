@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -322,11 +321,11 @@ func depthOf(iops, latency float64) float64 { return math.Ceil(iops * latency) }
 
 // writePlan writes the plan and the files of its system.
 func writePlan(env *Env, p plan.Plan, opt planOptions) error {
-	data, err := json.MarshalIndent(p, "", "  ")
+	data, err := indentedJSON(p)
 	if err != nil {
 		return failure(err)
 	}
-	files := append([]plan.File{{Name: "plan.json", Content: string(data) + "\n"}}, plan.NativeFiles(p, plan.All)...)
+	files := append([]plan.File{{Name: "plan.json", Content: string(data)}}, plan.NativeFiles(p, plan.All)...)
 	files = append(files, plan.Shown(p)...)
 	for _, kind := range opt.export {
 		export, err := plan.Export(p, kind)

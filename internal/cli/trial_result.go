@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -38,7 +37,7 @@ func (e *Env) showTrial(f trialFlags, o outcome, format string) error {
 }
 
 func writeTrial(dir string, r report.Result) error {
-	data, err := json.MarshalIndent(r, "", "  ")
+	data, err := indentedJSON(r)
 	if err != nil {
 		return err
 	}
@@ -46,7 +45,7 @@ func writeTrial(dir string, r report.Result) error {
 	if err := report.HTML(&page, r); err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(filepath.Join(dir, "result.json"), append(data, '\n'), 0o644),
+	return errors.Join(os.WriteFile(filepath.Join(dir, "result.json"), data, 0o644),
 		os.WriteFile(filepath.Join(dir, "report.html"), page.Bytes(), 0o644))
 }
 

@@ -159,7 +159,7 @@ func (s *benchSession) measureRow(ctx context.Context, f trialFlags, arms []*arm
 // writeSuite writes the table, and each row's own result and report in a
 // folder of its name.
 func (e *Env) writeSuite(f trialFlags, rows []suiteRow) error {
-	data, err := json.MarshalIndent(suiteJSON(f, rows), "", "  ")
+	data, err := indentedJSON(suiteJSON(f, rows))
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (e *Env) writeSuite(f trialFlags, rows []suiteRow) error {
 	to := *e
 	to.Stdout = &table
 	to.suiteTable(f, rows)
-	errs := []error{os.WriteFile(filepath.Join(f.out, "suite.json"), append(data, '\n'), 0o644),
+	errs := []error{os.WriteFile(filepath.Join(f.out, "suite.json"), data, 0o644),
 		os.WriteFile(filepath.Join(f.out, "suite.txt"), table.Bytes(), 0o644)}
 	for _, row := range rows {
 		if row.Result == nil {

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -61,7 +62,7 @@ func TestDisksOfLinux(t *testing.T) {
 func TestDisksOfFreeBSD(t *testing.T) {
 	f := fixtureFacts(t, "freebsd", 0)
 	ada := f.Disk("ada0")
-	pool := f.ZFS.Pools[0]
+	pool, data := f.ZFS.Pools[0], f.ZFS.Datasets[slices.IndexFunc(f.ZFS.Datasets, func(d ZDataset) bool { return d.Name == "tank/data" })]
 	half := 0.41
 	full := 0.8
 	vdev := func(name, role, kind, group, state string, r, w, c uint64) ZVdev {
@@ -76,7 +77,7 @@ func TestDisksOfFreeBSD(t *testing.T) {
 		"vdevs": {pool.Vdevs, []ZVdev{vdev("mirror-0", "data", "mirror", "", "DEGRADED", 0, 0, 0), vdev("ada0p3", "data", "disk", "mirror-0", "ONLINE", 0, 0, 0),
 			vdev("ada1p3", "data", "disk", "mirror-0", "FAULTED", 3, 1228, 7), vdev("nda0p1", "log", "disk", "", "ONLINE", 0, 0, 0),
 			vdev("nda0p2", "cache", "disk", "", "ONLINE", 0, 0, 0)}},
-		"datasets": {[]any{len(f.ZFS.Datasets), f.Dataset("tank/data").Properties["recordsize"].Value, f.Dataset("tank/data").Properties["primarycache"].Origin},
+		"datasets": {[]any{len(f.ZFS.Datasets), data.Properties["recordsize"].Value, data.Properties["primarycache"].Origin},
 			[]any{2, "1048576", "inherited from tank"}},
 		"boot":         {[]any{f.Settings["hw.ix.num_queues"].Value, f.Boot["kern.ipc.nmbclusters"].Value}, []any{"4", "1018044"}},
 		"not the boot": {f.Settings["kern.ipc.nmbclusters"].Source.From, "sysctl -a"},

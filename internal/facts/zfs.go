@@ -62,24 +62,6 @@ type ZProperty struct {
 	Source Source `json:"source"`
 }
 
-// Bytes returns a property that is a size: 131072, 128K, 1M.
-func (p ZProperty) Bytes() (units.Bytes, bool) {
-	n, ok := binarySize(p.Value)
-	return units.Bytes(n), ok
-}
-
-// Dataset returns a dataset by its name, nil when there is none.
-func (f *Facts) Dataset(name string) *ZDataset {
-	if f.ZFS == nil {
-		return nil
-	}
-	i := slices.IndexFunc(f.ZFS.Datasets, func(d ZDataset) bool { return d.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &f.ZFS.Datasets[i]
-}
-
 func (f *Facts) zfs() *ZFS {
 	if f.ZFS == nil {
 		f.ZFS = &ZFS{}

@@ -29,9 +29,8 @@ const awakeVariable = "WIRERATE_AWAKE_PROCESSORS"
 // then, and would wait for those that do not get to run. It ends when it is
 // closed or this program ends, however it ends.
 type Awake struct {
-	processors []int
-	cmd        *exec.Cmd
-	conn       *os.File
+	cmd  *exec.Cmd
+	conn *os.File
 }
 
 // AllowedProcessors lists the processors that this process may run on.
@@ -62,7 +61,7 @@ func KeepAwake(processors []int) (_ *Awake, err error) {
 	if err := unix.SetNonblock(pair[0], true); err != nil {
 		return nil, err
 	}
-	a := &Awake{processors: processors, conn: os.NewFile(uintptr(pair[0]), "awake")}
+	a := &Awake{conn: os.NewFile(uintptr(pair[0]), "awake")}
 	theirs := os.NewFile(uintptr(pair[1]), "awake")
 	defer theirs.Close()
 	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(processors), " ", ","), "[]")
@@ -81,9 +80,6 @@ func KeepAwake(processors []int) (_ *Awake, err error) {
 	}
 	return a, nil
 }
-
-// Processors is how many are kept awake.
-func (a *Awake) Processors() int { return len(a.processors) }
 
 // PID returns the process.
 func (a *Awake) PID() int { return a.cmd.Process.Pid }

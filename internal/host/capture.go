@@ -284,9 +284,6 @@ func NewReplay(c *Capture) *Replay {
 // Name returns the recorded host's name.
 func (r *Replay) Name() string { return r.capture.Host }
 
-// Taken returns when the capture was made.
-func (r *Replay) Taken() time.Time { return r.capture.Taken }
-
 // Do answers from the capture.
 func (r *Replay) Do(_ context.Context, ops ...Op) ([]Answer, error) {
 	answers := make([]Answer, len(ops))

@@ -134,9 +134,6 @@ func (s *Store) prepare(ctx context.Context) error {
 	return err
 }
 
-// Path returns the file.
-func (s *Store) Path() string { return s.path }
-
 // Close closes the history.
 func (s *Store) Close() error { return s.db.Close() }
 

@@ -158,7 +158,7 @@ func TestOpenErrors(t *testing.T) {
 	if _, err := s.db.Exec("PRAGMA user_version = 99"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), s.Path()); err == nil || !strings.Contains(err.Error(), "newer version") {
+	if _, err := Open(t.Context(), s.path); err == nil || !strings.Contains(err.Error(), "newer version") {
 		t.Errorf("%v", err)
 	}
 }

@@ -141,20 +141,10 @@ func bootOf(text string) string {
 	return text
 }
 
-// Probe finds which values the hosts accept: it writes each once, reads it
-// back and restores the old ones. What is refused or changed by the kernel is
-// returned as text; refused settings are not written again.
-func (b *Bench) Probe(ctx context.Context, v *Values) ([]string, error) {
-	notes, err := b.ProbeArms(ctx, []Values{*v})
-	if len(notes) == 0 {
-		return nil, err
-	}
-	return notes[0], err
-}
-
-// ProbeArms probes the values of several arms and returns what is to be said
-// of each. A setting that a host refuses in every arm that has it is not
-// written again.
+// ProbeArms finds which values of the arms the hosts accept: it writes each
+// once, reads it back and restores the old ones. What is refused or changed by
+// the kernel is returned as text, by arm. A setting that a host refuses in every
+// arm that has it is not written again.
 func (b *Bench) ProbeArms(ctx context.Context, arms []Values) ([][]string, error) {
 	notes := make([][]string, len(arms))
 	for _, side := range []struct {

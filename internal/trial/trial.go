@@ -363,11 +363,3 @@ func (r *Result) Resampled(arm int, confidence float64) *[2]float64 {
 	}
 	return &[2]float64{math.Exp(low), math.Exp(high)}
 }
-
-// Median returns the median goodput of an arm in bit/s; 0 without runs.
-func (r *Result) Median(arm int) float64 {
-	if g := r.Values(arm, ""); len(g) > 0 {
-		return stats.Median(g)
-	}
-	return 0
-}
