@@ -102,8 +102,9 @@ const (
 )
 
 // Jitter varies the delay. A piece (a run of segments sent within 250 us)
-// draws one value. Unless Overtake is set a piece is never delivered before an
-// earlier one; with it, each segment draws its own value and order is not kept.
+// has one value. Unless Overtake is set a piece is never delivered before an
+// earlier one, and what is sent within Spread of the last draw shares its value;
+// with it, each segment draws its own value and order is not kept.
 type Jitter struct {
 	Spread   time.Duration // 0 is no jitter
 	Shape    Shape         // "" is Uniform

@@ -41,6 +41,8 @@ type pipe struct {
 
 	line    ring[run] // in order of delivery
 	lastDue int64
+	varied  int64 // the delay as it was last drawn
+	settled int64 // from when on it is drawn again
 	held    []run // heap by time: what does not keep the order
 
 	stats Stats
@@ -378,7 +380,7 @@ func (p *pipe) send(r run, sent, late int64) {
 		p.send(r.part(0, 1), sent, late)
 		r = r.part(1, int(r.n)-1)
 	}
-	r.at = sent + max(p.delay+p.draw(), 0) + late
+	r.at = sent + p.vary(sent) + late
 	if late > 0 || p.jitter.Overtake {
 		p.held = heapPush(p.held, r)
 		return
@@ -386,6 +388,18 @@ func (p *pipe) send(r run, sent, late int64) {
 	r.at = max(r.at, p.lastDue)
 	p.lastDue = r.at
 	p.line.push(r)
+}
+
+// vary returns the delay of a piece sent then. Where the order is kept, a shorter
+// delay comes into effect only as time passes. So that not the longest of many
+// draws delays all of a dense flow, one that is in effect holds for as long as
+// the spread: the delay as a function of time then has the distribution asked for.
+func (p *pipe) vary(sent int64) int64 {
+	if p.jitter.Overtake || sent >= p.settled {
+		p.varied = max(p.delay+p.draw(), 0)
+		p.settled = max(sent, p.lastDue-p.varied) + int64(p.jitter.Spread)
+	}
+	return p.varied
 }
 
 // draw returns the jitter of one piece in ns.
