@@ -12,21 +12,22 @@ type Profile struct {
 // BDP, the emulator's default.
 func Profiles() []Profile {
 	const ookla = "Ookla Speedtest medians of the USA, "
+	const spring2022 = "second quarter of 2022 (https://telecompetitor.com/cox-nears-200-mbps-download-in-june-ookla-speedtest-results)"
 	return []Profile{
 		{
 			Name: "dsl", Link: "rtt=15ms,up:rate=12mbit,down:rate=41mbit",
 			About:  "DSL access",
-			Source: ookla + "June 2022, CenturyLink: 41.29/12.02 Mbit/s, 15 ms (https://telecompetitor.com/cox-nears-200-mbps-download-in-june-ookla-speedtest-results)",
+			Source: ookla + spring2022 + ", CenturyLink: 41.29/12.02 Mbit/s, 15 ms",
 		},
 		{
 			Name: "cable", Link: "rtt=14ms,up:rate=20mbit,down:rate=226mbit",
 			About:  "cable access (DOCSIS)",
-			Source: ookla + "end of 2022, Comcast: 226.1/20.4 Mbit/s (https://potsandpansbyccg.com/tag/ookla); June 2022: 14 ms",
+			Source: ookla + "end of 2022, Comcast: 226.1/20.4 Mbit/s (https://potsandpansbyccg.com/tag/ookla); " + spring2022 + ": 14 ms",
 		},
 		{
 			Name: "fiber", Link: "rtt=8ms,up:rate=105mbit,down:rate=183mbit",
 			About:  "fibre access",
-			Source: ookla + "end of 2022, Verizon: 183.2/104.9 Mbit/s (https://potsandpansbyccg.com/tag/ookla); June 2022: 8 ms",
+			Source: ookla + "end of 2022, Verizon: 183.2/104.9 Mbit/s (https://potsandpansbyccg.com/tag/ookla); " + spring2022 + ": 8 ms",
 		},
 		{
 			Name: "lte", Link: "rtt=31ms,up:rate=9300kbit,down:rate=78900kbit",
@@ -46,22 +47,22 @@ func Profiles() []Profile {
 		{
 			Name: "wifi", Link: "rate=200mbit,rtt=2ms,jitter=1ms,framing=ip",
 			About:  "802.11n with 40 MHz and two streams, nobody else on the channel",
-			Source: "about 200 Mbit/s of IP packets in one direction (https://shop.duxtel.com.au, Maximum throughput on 802.11 links); the delays and the jitter are assumed",
+			Source: "about 200 Mbit/s of UDP in one direction (https://shop.duxtel.com.au/article_info.php?articles_id=46); the delays and the jitter are assumed",
 		},
 		{
 			Name: "geo-satellite", Link: "rtt=629ms,up:rate=2960kbit,down:rate=18750kbit",
 			About:  "geostationary satellite",
-			Source: ookla + "third quarter of 2021, Viasat: 18.75/2.96 Mbit/s, 629 ms (https://advanced-television.com/2021/12/22/starlink-speeds-under-pressure); RFC 2488, section 2: propagation alone takes up to 558 ms",
+			Source: ookla + "third quarter of 2021, Viasat: 18.75/2.96 Mbit/s (https://techblog.comsoc.org/2021/12/21/ookla-q3-2021-satellite-internet-performance-finds-starlink-still-1-but-average-download-speed-decreased), 629 ms (https://advanced-television.com/2021/12/22/starlink-speeds-under-pressure); RFC 2488, section 2: propagation alone takes up to 558 ms",
 		},
 		{
 			Name: "leo-satellite", Link: "rtt=40ms,up:rate=12mbit,down:rate=105mbit,jitter=5ms",
 			About:  "satellites in low orbit",
-			Source: ookla + "fourth quarter of 2021, Starlink: 104.97/12 Mbit/s, 40 ms; the quartiles of its round-trip times to servers all over Europe are 20 ms apart (https://blog.apnic.net/2022/11/28/fact-checking-starlinks-performance-figures), of which distance is a part: the jitter is assumed",
+			Source: ookla + "fourth quarter of 2021, Starlink: 104.97/12 Mbit/s, 40 ms (https://gamebastion.com/n/starlink-download-speeds-top-100mbps-in-q4/90962, after PCMag); the quartiles of its round-trip times to servers all over Europe are 20 ms apart (https://blog.apnic.net/2022/11/28/fact-checking-starlinks-performance-figures), of which distance is a part: the jitter is assumed",
 		},
 		{
 			Name: "metro-1g", Link: "rate=1gbit,rtt=2ms",
 			About:  "gigabit Ethernet within a region",
-			Source: "definition: 1000BASE-T; 2 ms is 200 km of fibre at 10 ms for 1000 km there and back",
+			Source: "definition: 1000BASE-T; 2 ms is 200 km of fibre at 10 ms for 1000 km there and back (https://thebroadcastbridge.com/content/entry/3988)",
 		},
 		{
 			Name: "transatlantic-10g", Link: "rate=10gbit,rtt=59ms",
@@ -71,7 +72,7 @@ func Profiles() []Profile {
 		{
 			Name: "datacenter-25g", Link: "rate=25gbit,rtt=100us,queue=1MiB,ecn=160packets",
 			About:  "25 Gbit/s within a data centre, shallow switch buffers that mark",
-			Source: "RFC 8257 for the marking; Alizadeh et al., Data Center TCP (SIGCOMM 2010): about 100 us, 65 packets at 10 Gbit/s, here in proportion to the rate; the queue is assumed",
+			Source: "RFC 8257 for the marking; Alizadeh et al., Data Center TCP (SIGCOMM 2010): 100 us, 65 packets at 10 Gbit/s (as in their simulation, https://cnblogs.com/forcheryl/p/4185056.html), here in proportion to the rate; the queue is assumed",
 		},
 		{
 			Name: "t3", Link: "rate=44210kbit,rtt=25ms",
