@@ -331,7 +331,7 @@ func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before
 		}
 	})
 	if err != nil {
-		return usage(err)
+		return usagef("%w%s", err, timeAdvice(err))
 	}
 	if opt.json {
 		opt.json = false

@@ -142,22 +142,28 @@ func unread(s *weblog.Sketch) error {
 // were.
 func unreadWords(sketches ...*weblog.Sketch) string {
 	var errs []string
-	advice := ""
+	var all []error
 	for _, s := range sketches {
 		for _, in := range s.Inputs {
 			if in.Err == nil {
 				continue
 			}
-			if errors.Is(in.Err, weblog.ErrNoTime) {
-				advice = "\nto let the server log it:\n" + weblog.TimeAdvice
-			}
+			all = append(all, in.Err)
 			errs = append(errs, fmt.Sprintf("%s: %s", weblog.Escape(in.Name, 512), in.Problem()))
 		}
 	}
 	if len(errs) == 0 {
 		return ""
 	}
-	return "; not all was read: " + strings.Join(errs, "; ") + advice
+	return "; not all was read: " + strings.Join(errs, "; ") + timeAdvice(errors.Join(all...))
+}
+
+// timeAdvice says how a server logs the request time, behind an error for want of it.
+func timeAdvice(err error) string {
+	if !errors.Is(err, weblog.ErrNoTime) {
+		return ""
+	}
+	return "\nto let the server log it:\n" + weblog.TimeAdvice
 }
 
 // complete tells the shell what flags can be.

@@ -182,22 +182,13 @@ func weblogHeadline(r *weblog.Report) string {
 	default:
 		head := map[weblog.Verdict]string{weblog.Helps: "Requests got faster", weblog.Hurts: "Requests got slower",
 			weblog.NoMatter: "No worthwhile difference", weblog.NotEnough: "Not enough evidence"}[c.Verdict]
-		for _, s := range decisive(c) {
+		for _, s := range c.Decisive() {
 			if s.Percentile == c.Judge {
 				return fmt.Sprintf("%s: p%s went from %s to %s", head, c.Judge, longSeconds(s.Before.Value), longSeconds(s.After.Value))
 			}
 		}
 		return head
 	}
-}
-
-// decisive are the shifts that the verdict is about: of matched requests where
-// the logs have some in common.
-func decisive(c *weblog.Comparison) []weblog.Shift {
-	if c.Matched != nil && len(c.Matched.Shifts) > 0 {
-		return c.Matched.Shifts
-	}
-	return c.Shifts
 }
 
 // longSeconds prints a request time, for which 0 is a value.
@@ -237,9 +228,7 @@ func shiftEstimate(s weblog.Shift) estimate {
 		return e
 	}
 	e.ratio = s.After.Value / s.Before.Value
-	if s.Change.Low != nil && s.Change.High != nil {
-		e.low, e.high = 1+*s.Change.Low/s.Before.Value, 1+*s.Change.High/s.Before.Value
-	}
+	e.low, e.high = ratioEnds(s.After, s.Before)
 	e.words = times(e.ratio)
 	if e.low > 0 {
 		e.words += " (" + span(e.ratio, e.low, e.high) + ")"
@@ -251,6 +240,21 @@ func shiftEstimate(s weblog.Shift) estimate {
 		e.class, e.shape = armClass(0), 3
 	}
 	return e
+}
+
+// ratioEnds is the interval of a ratio that the intervals of its two sides give (Donner and
+// Zou, Stat. Methods Med. Res. 21 (2012), 347). It holds 1 where that of their difference
+// holds 0. Without an end on either side it is 0, 0.
+func ratioEnds(a, b weblog.Estimate) (low, high float64) {
+	if a.Low == nil || a.High == nil || b.Low == nil || b.High == nil || *b.Low <= 0 {
+		return 0, 0
+	}
+	mid := a.Value * b.Value
+	end := func(above, below float64) float64 { return math.Sqrt(max(0, mid*mid-above*below)) }
+	above, below := *a.Low*(2*a.Value-*a.Low), *b.High*(2*b.Value-*b.High)
+	low = above / (mid + end(above, below))
+	above, below = *a.High*(2*a.Value-*a.High), *b.Low*(2*b.Value-*b.Low)
+	return low, (mid + end(above, below)) / below
 }
 
 func shiftChart(shifts []weblog.Shift, margin float64) string {

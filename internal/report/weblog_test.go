@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/wirerate/wirerate/internal/weblog"
 )
@@ -93,6 +96,51 @@ func TestTimeParts(t *testing.T) {
 		}
 		if len(parts) > timelineParts || n != uint64(3*len(points)) || int64(len(parts))*length < points[len(points)-1]-points[0] {
 			t.Errorf("%v: %d parts of %d s with %d requests", points, len(parts), length, n)
+		}
+	}
+}
+
+// TestRatioEnds: the interval of a ratio holds 1 where that of the difference holds 0, and
+// is narrow where both sides are known well.
+func TestRatioEnds(t *testing.T) {
+	estimate := func(value, low, high float64) weblog.Estimate {
+		return weblog.Estimate{Value: value, Low: &low, High: &high}
+	}
+	if low, high := ratioEnds(estimate(0.1, 0.099, 0.101), estimate(10, 9, 11)); low < 0.0090 || low > 0.0092 || high < 0.0110 || high > 0.0113 {
+		t.Errorf("0.1 (0.099 to 0.101) of 10 (9 to 11): %g to %g", low, high)
+	}
+	if low, high := ratioEnds(estimate(1, 0.9, 1.1), weblog.Estimate{Value: 1}); low != 0 || high != 0 {
+		t.Errorf("without an end: %g to %g", low, high)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) (e weblog.Estimate) {
+			e.Value = rapid.Float64Range(0.001, 100).Draw(t, name)
+			low, high := e.Value*rapid.Float64Range(0.01, 1).Draw(t, "low"), e.Value*rapid.Float64Range(1, 5).Draw(t, "high")
+			return estimate(e.Value, low, high)
+		}
+		a, b := draw("a"), draw("b")
+		low, high := ratioEnds(a, b)
+		ratio, change := a.Value/b.Value, a.Value-b.Value
+		if low > ratio*(1+1e-9) || high < ratio*(1-1e-9) {
+			t.Fatalf("%g is not within %g to %g", ratio, low, high)
+		}
+		down, up := math.Hypot(a.Value-*a.Low, *b.High-b.Value), math.Hypot(*a.High-a.Value, b.Value-*b.Low)
+		if math.Abs(change-down) > 1e-6 && (low > 1) != (change > down) || math.Abs(change+up) > 1e-6 && (high < 1) != (change < -up) {
+			t.Fatalf("ratio %g to %g, difference %g to %g", low, high, change-down, change+up)
+		}
+	})
+}
+
+// TestHeadlineIsOfTheVerdict: where few requests have a counterpart, both are of the
+// requests as logged.
+func TestHeadlineIsOfTheVerdict(t *testing.T) {
+	c := sampleComparison(t).Comparison
+	for _, share := range []float64{0.2, 0.9} {
+		c.Matched.BeforeShare = share
+		c.Shifts[3].After.Value, c.Matched.Shifts[3].After.Value = 7, 8
+		want := map[float64]string{0.2: " to 7 s", 0.9: " to 8 s"}[share]
+		if got := weblogHeadline(&weblog.Report{Requests: 1, Comparison: c}); !strings.HasSuffix(got, want) {
+			t.Errorf("%.0f%% in common: %q, want %q", 100*share, got, want)
 		}
 	}
 }

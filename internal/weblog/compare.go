@@ -352,13 +352,19 @@ func kolmogorovTail(lambda float64) float64 {
 	return max(0, min(1, 2*sum))
 }
 
-// decide takes the verdict of the decisive percentile, from the matched
-// requests where most are. length is that of the shorter log in s, 0 if unknown.
-func (c *Comparison) decide(length float64) {
-	shifts := c.Shifts
+// Decisive are the shifts that the verdict is taken from: those of the matched requests
+// where most are.
+func (c *Comparison) Decisive() []Shift {
 	if m := c.Matched; m != nil && min(m.BeforeShare, m.AfterShare) >= minCommon {
-		shifts = m.Shifts
+		return m.Shifts
 	}
+	return c.Shifts
+}
+
+// decide takes the verdict of the decisive percentile. length is that of the shorter log
+// in s, 0 if unknown.
+func (c *Comparison) decide(length float64) {
+	shifts := c.Decisive()
 	c.Verdict = NotEnough
 	for _, s := range shifts {
 		if s.Percentile != c.Judge {

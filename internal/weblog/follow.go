@@ -356,7 +356,9 @@ func (t *tail) take(rest *[]byte, data []byte) error {
 	if t.w == nil {
 		f, err := t.opt.formatOf(&t.input, (*rest)[:min(end, sampleSize)], nil)
 		if err == nil && f.untimed {
-			err = ErrNoTime
+			w := newWorker(f, t.opt)
+			w.block((*rest)[:end], 0, 0)
+			err = untimedError([]*worker{w})
 		}
 		if t.unknown = err; err != nil {
 			if bytes.Count((*rest)[:end], []byte{'\n'}) < enoughLines && end < sampleSize {

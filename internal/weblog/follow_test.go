@@ -286,7 +286,7 @@ func TestFollowWaitsForFormat(t *testing.T) {
 	if err := g.tail.poll(context.Background()); err != nil {
 		t.Fatal(err) // opens it
 	}
-	if err := g.tail.poll(context.Background()); !errors.Is(err, ErrNoTime) {
+	if err := g.tail.poll(context.Background()); !errors.Is(err, ErrNoTime) || !strings.Contains(err.Error(), "it holds 20 requests (200: 20)") {
 		t.Errorf("no time in %d lines: %v", enoughLines, err)
 	}
 	err := Follow(context.Background(), []string{"-"}, strings.NewReader("x\n"), Options{}, time.Hour, func(*Sketch) {})

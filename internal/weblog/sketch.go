@@ -61,10 +61,10 @@ func (in *Input) Problem() string {
 
 // Skip is a line that gave no request.
 type Skip struct {
-	Input  string
-	Line   uint64 // from 1
-	Reason string
-	Text   string // escaped, cut
+	Input  string `json:"input"`
+	Line   uint64 `json:"line"` // from 1
+	Reason string `json:"reason"`
+	Text   string `json:"text"` // escaped, cut
 }
 
 // Skipped returns how many lines gave no request. Blank lines are not counted.

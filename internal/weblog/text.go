@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -66,6 +67,9 @@ func (w *text) words(indent string, words []string) {
 
 func (w *text) summary(r *Report) {
 	w.inputs(r.Inputs)
+	if r.Requests+r.Filtered+r.Skipped == 0 && !slices.ContainsFunc(r.Inputs, func(in InputReport) bool { return in.Error == "" }) {
+		return // what the logs hold is said there
+	}
 	line := fmt.Sprintf("%s sent", units.Bytes(r.Bytes))
 	if r.Filtered > 0 {
 		line += fmt.Sprintf(", %s more filtered out", count(r.Filtered))
@@ -94,7 +98,7 @@ func (w *text) inputs(inputs []InputReport) {
 	for _, in := range inputs {
 		k := kind{in.Format, in.Note}
 		if in.Error != "" {
-			w.paragraph("  ", fmt.Sprintf("%s: not read: %s", in.Name, in.Error))
+			w.paragraph("  ", in.Name+": "+in.Error)
 			continue
 		}
 		if same[k] == 0 {
@@ -316,11 +320,13 @@ func (w *text) timeline(r *Report) {
 	if t == nil || len(t.Points) < 2 {
 		return
 	}
-	first, last := t.Points[0].At, t.Points[len(t.Points)-1].At+t.Step
-	width := min(int64(timelineColumns), (last-first)/t.Step)
-	load, slow := make([]float64, width), make([]float64, width)
+	first := t.Points[0].At
+	steps := (t.Points[len(t.Points)-1].At-first)/t.Step + 1
+	each := (steps + timelineColumns - 1) / timelineColumns // steps to a column
+	length := each * t.Step                                 // in s
+	load, slow := make([]float64, (steps+each-1)/each), make([]float64, (steps+each-1)/each)
 	for _, p := range t.Points {
-		i := (p.At - first) * width / (last - first)
+		i := (p.At - first) / length
 		load[i] += float64(p.Requests)
 		slow[i] += float64(p.Requests) * (1 - p.Under)
 	}
@@ -328,10 +334,10 @@ func (w *text) timeline(r *Report) {
 		if load[i] > 0 {
 			slow[i] /= load[i]
 		}
+		load[i] /= float64(min(length, (steps-int64(i)*each)*t.Step)) // the last column is short
 	}
-	step := time.Duration((last-first)/max(width, 1)) * time.Second
-	w.f("\nover time, %s a column\n  requests      %s most %s/s\n  over 100 ms   %s most %s\n", units.Duration(step),
-		spark(load), trimFloat(math.Round(10*largest(load)/max(1, step.Seconds()))/10), spark(slow), percent(largest(slow)))
+	w.f("\nover time, %s a column\n  requests      %s most %s/s\n  over 100 ms   %s most %s\n", units.Duration(time.Duration(length)*time.Second),
+		spark(load), trimFloat(math.Round(10*largest(load))/10), spark(slow), percent(largest(slow)))
 }
 
 func largest(v []float64) float64 {

@@ -1,6 +1,7 @@
 package weblog
 
 import (
+	"bufio"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -47,6 +48,27 @@ func TestTextFitsTerminal(t *testing.T) {
 			line = strings.TrimSuffix(line, "\n")
 			if utf8.RuneCountInString(line) > textColumns && !strings.Contains(line, "does not match the format:") {
 				t.Errorf("%d requests: %d columns: %s", n, utf8.RuneCountInString(line), line)
+			}
+		}
+	}
+}
+
+// TestTimelineColumns: one request a second is 1/s in every column, however many
+// seconds there are to a column, of which the last may have fewer.
+func TestTimelineColumns(t *testing.T) {
+	for _, seconds := range []int64{2, 48, 49, 60, 97, 5000} {
+		for _, step := range []int64{1, 4} {
+			tl := &Timeline{Step: step}
+			for at := range seconds {
+				tl.Points = append(tl.Points, Point{At: at * step, Requests: uint64(step), Under: 1})
+			}
+			var b strings.Builder
+			w := &text{bufio.NewWriter(&b)}
+			w.timeline(&Report{Timeline: tl})
+			w.Flush()
+			row := strings.Split(b.String(), "\n")[2]
+			if bars := strings.Count(row, "█"); !strings.HasSuffix(row, "█ most 1/s") || bars > timelineColumns || int64(bars)*3 < min(seconds, timelineColumns) {
+				t.Errorf("%d steps of %d s: %q", seconds, step, row)
 			}
 		}
 	}
