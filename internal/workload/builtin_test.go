@@ -1,8 +1,12 @@
 package workload
 
 import (
+	"errors"
+	"net"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
 )
@@ -26,5 +30,24 @@ func TestGeneratorFailure(t *testing.T) {
 		if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), advice) != c.advise {
 			t.Errorf("%+v: %v", c.answer, err)
 		}
+	}
+}
+
+// TestCountBeforeTheFlood: no packet is sent before the connection is open by
+// which the server's count is read, whose handshake a flood may drown.
+func TestCountBeforeTheFlood(t *testing.T) {
+	server, err := net.ListenPacket("udp", "127.0.0.1:0") // and nothing listens on TCP
+	if err != nil {
+		t.Skip(err)
+	}
+	defer server.Close()
+	l := &load{ctx: t.Context(), addr: server.LocalAddr().String(), spec: Spec{Streams: 1, Duration: time.Second}}
+	l.begin()
+	if m, err := l.packets(); err == nil {
+		t.Errorf("counted by nobody: %v", m)
+	}
+	server.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	if n, _, err := server.ReadFrom(make([]byte, 100)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%d bytes came: %v", n, err)
 	}
 }

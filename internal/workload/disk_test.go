@@ -38,6 +38,7 @@ func TestDiskRuns(t *testing.T) {
 	kind := diskKind()
 	for _, tool := range []string{"builtin", "dd"} {
 		t.Run(tool, func(t *testing.T) {
+			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "with space and 'quote")
 			if err := os.Mkdir(dir, 0o755); err != nil {
 				t.Fatal(err)
@@ -58,9 +59,9 @@ func TestDiskRuns(t *testing.T) {
 				}
 			}
 			if tool == "builtin" {
-				// One after the other: rate times mean time is the whole time, less what a
-				// busy machine takes between them.
-				if part := run.Metrics[SyncWrites] * run.Metrics[LatencyMean]; part < 0.05 || part > 1.01 {
+				// One after the other: rate times mean time is the whole time at most; how
+				// much less is the affair of a busy machine, or of storage as fast as memory.
+				if part := run.Metrics[SyncWrites] * run.Metrics[LatencyMean]; part < 0.002 || part > 1.01 {
 					t.Errorf("%g writes/s of %g s each", run.Metrics[SyncWrites], run.Metrics[LatencyMean])
 				}
 			}
@@ -154,6 +155,7 @@ func TestDiskInside(t *testing.T) {
 }
 
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	out := smallDisk(t, `"$DISK_TEST_PROGRAM" -test.run '^TestDiskInside$' -test.v`)
 	if !strings.Contains(out, "--- PASS: TestDiskInside") {
 		t.Error(out)
@@ -184,6 +186,7 @@ func TestDiskKilled(t *testing.T) {
 		t.Fatal("no run began")
 	}
 	t.Run("interrupted", func(t *testing.T) {
+		t.Parallel()
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
@@ -201,6 +204,7 @@ func TestDiskKilled(t *testing.T) {
 		gone(t, dir)
 	})
 	t.Run("kill -9 of who started it", func(t *testing.T) {
+		t.Parallel()
 		dir := t.TempDir()
 		script := strings.Replace(diskFrame, "%s\n) ;", `echo x >"$d/data"; sleep 60`+"\n) ;", 1)
 		file := filepath.Join(t.TempDir(), "script")
@@ -219,6 +223,7 @@ func TestDiskKilled(t *testing.T) {
 		gone(t, dir)
 	})
 	t.Run("kill -9 of the whole group", func(t *testing.T) {
+		t.Parallel()
 		if _, err := exec.LookPath("setsid"); err != nil {
 			t.Skip("no setsid here: the process that removes cannot leave the group")
 		}

@@ -304,12 +304,7 @@ func (k counterOf) read(name uint64) (int64, error) {
 // between reads counters when counting begins and when it ends, and gives
 // their growth with the time between. Where the server answered so late that
 // they stand for less than half of the run, that is an error.
-func (l *load) between(names ...uint64) ([]float64, float64, error) {
-	k, err := l.counter()
-	if err != nil {
-		return nil, 0, err
-	}
-	defer k.c.Close()
+func (l *load) between(k counterOf, names ...uint64) ([]float64, float64, error) {
 	grown := make([]float64, len(names))
 	var times [2]time.Time
 	for i, at := range []time.Time{l.from, l.until} {
@@ -341,9 +336,14 @@ func (l *load) packets() (map[string]float64, error) {
 		elapsed float64
 		err     error
 	}
+	k, err := l.counter() // before the flood, in which a handshake may be lost
+	if err != nil {
+		return nil, err
+	}
+	defer k.c.Close()
 	arrived := make(chan counted, 1)
 	go func() {
-		g, e, err := l.between(name)
+		g, e, err := l.between(k, name)
 		arrived <- counted{g, e, err}
 	}()
 	sent, _, err := l.each(func(*samples) (int, error) {

@@ -36,6 +36,11 @@ func (l *load) loadedLatency() (map[string]float64, error) {
 			idle.add(exchange)
 		}
 	}
+	k, err := l.counter()
+	if err != nil {
+		return nil, err
+	}
+	defer k.c.Close()
 	l.begin()
 	var lock sync.Mutex
 	var self []float64
@@ -60,7 +65,7 @@ func (l *load) loadedLatency() (map[string]float64, error) {
 		handshakes, exchanges, err = l.probe(carriers)
 		probing <- err
 	}()
-	up, elapsed, err := l.between(name)
+	up, elapsed, err := l.between(k, name)
 	if err := errors.Join(err, <-probing); err != nil {
 		return nil, err
 	}
@@ -240,6 +245,11 @@ func (l *load) probe(carriers []*carrier) (handshakes, exchanges []float64, err 
 // slowReceiver sends at full speed beside a stream whose receiver is slow, and
 // probes the latency meanwhile.
 func (l *load) slowReceiver() (map[string]float64, error) {
+	k, err := l.counter()
+	if err != nil {
+		return nil, err
+	}
+	defer k.c.Close()
 	name := rand.Uint64() >> 1
 	var conns []net.Conn
 	defer func() {
@@ -273,7 +283,7 @@ func (l *load) slowReceiver() (map[string]float64, error) {
 		_, exchanges, err = l.probe(nil)
 		probing <- err
 	}()
-	grown, elapsed, err := l.between(name, slowCounter)
+	grown, elapsed, err := l.between(k, name, slowCounter)
 	if err := errors.Join(err, <-probing); err != nil {
 		return nil, err
 	}

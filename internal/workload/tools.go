@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -152,7 +153,8 @@ func abCommand(s Spec, url string) (string, []string) {
 // runHTTP serves a file with nginx from a folder of its own and loads it.
 func runHTTP(command httpCommand) func(context.Context, Pair, Spec) (Run, error) {
 	return func(ctx context.Context, p Pair, s Spec) (Run, error) {
-		dir := fmt.Sprintf("/tmp/wirerate-http-%d", s.Port)
+		// Hosts of several labs have one /tmp.
+		dir := fmt.Sprintf("/tmp/wirerate-http-%d-%d", os.Getpid(), s.Port)
 		size := smallFile
 		if s.Workload == "http-large" {
 			size = largeFile
@@ -169,7 +171,7 @@ func runHTTP(command httpCommand) func(context.Context, Pair, Spec) (Run, error)
 		defer func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 			defer cancel()
-			_, _ = p.Server.Do(ctx, host.Script("rm -rf "+dir)) // a leftover in /tmp is replaced by the next run
+			_, _ = p.Server.Do(ctx, host.Script("rm -rf "+dir)) // of a host that is gone there is nothing to remove
 		}()
 		tool, client := command(s, fmt.Sprintf("http://%s:%d/file", bracketed(p.Addr), s.Port))
 		if err := p.awaitHTTP(ctx, s); err != nil {
