@@ -164,23 +164,36 @@ func rolledBack(t *testing.T, state string) {
 
 // TestDeadManTriesAgain: the first rollback fails.
 func TestDeadManTriesAgain(t *testing.T) {
+	// The timer's sleep, and the one before it tries again, end when the test says so.
+	bin := t.TempDir()
+	over := func(seconds string) { os.WriteFile(filepath.Join(bin, "over-"+seconds), nil, 0o644) }
+	os.WriteFile(filepath.Join(bin, "sleep"), []byte(`#!/bin/sh
+while [ ! -e "`+bin+`/over-$1" ]; do [ -d "`+bin+`" ] || exit 1; /bin/sleep 0.05; done
+`), 0o755)
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	k, state := fakeKernel{t.TempDir()}, t.TempDir()
 	k.write("n.a", "1")
 	opt := k.options(state)
-	opt.Within = time.Second
+	opt.Within = 777 * time.Second
 	c, err := Begin(t.Context(), host.NewLocal(), catalog.Linux, []string{"n.a"}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Apply(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"})
 	os.Rename(filepath.Join(k.root, "proc"), filepath.Join(k.root, "away"))
+	over("777")
 	log := filepath.Join(c.Dir, "rollback.log")
-	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if data, _ := os.ReadFile(log); strings.Contains(string(data), "result failed") {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		data, _ := os.ReadFile(log)
+		if strings.Contains(string(data), "result failed") {
 			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no rollback failed: %s", data)
 		}
 	}
 	os.Rename(filepath.Join(k.root, "away"), filepath.Join(k.root, "proc"))
+	over("10")
 	rolledBack(t, state)
 	if k.read("n.a") != "1" {
 		t.Errorf("n.a=%s", k.read("n.a"))
