@@ -25,7 +25,7 @@ func TestKeysOfTheTerminalAreTheProgramsInALab(t *testing.T) {
 	}
 	const program = `trap 'echo interrupted' INT; trap 'echo told to quit; exit 7' QUIT
 echo ready; while :; do read line && echo "read $line"; done`
-	terminal, cmd := onTerminal(t, "lab", "exec", "rtt=1ms", "--", "sh", "-c", program)
+	terminal, cmd := onTerminal(t, "wirerate", "lab", "exec", "rtt=1ms", "--", "sh", "-c", program)
 	lines := bufio.NewScanner(terminal)
 	var seen []string
 	until := func(want string) {
@@ -60,8 +60,8 @@ echo ready; while :; do read line && echo "read $line"; done`
 	}
 }
 
-// onTerminal starts this program with a terminal of its own, and returns the
-// other side of that.
+// onTerminal starts a program with a terminal of its own, and returns the other
+// side of that.
 func onTerminal(t *testing.T, args ...string) (*os.File, *exec.Cmd) {
 	t.Helper()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -81,7 +81,7 @@ func onTerminal(t *testing.T, args ...string) (*os.File, *exec.Cmd) {
 		t.Fatal(err)
 	}
 	defer side.Close()
-	cmd := exec.Command("wirerate", args...)
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = side, side, side
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -58,8 +57,10 @@ func (f *labFlags) topology(spec string) (lab.Topology, error) {
 	case f.router:
 		t = lab.Routed(lab.Link{Framing: lab.FramingEthernet, MTU: link.MTU}, link)
 	}
-	t.Awake, err = f.awake()
-	return t, err
+	if t.Awake, err = f.awake(); err != nil {
+		return t, err
+	}
+	return t, usage(t.Validate())
 }
 
 // parseLink parses a link and reads its traces, so that what is wrong with them
@@ -120,8 +121,11 @@ it was at the worst, if anything was carried; --json says all that the links did
 		if x.format, err = format(); err != nil {
 			return err
 		}
+		if err := x.check(cmd); err != nil {
+			return err
+		}
 		x.args = args[1:]
-		if k, up := keptLab(args[0]); up {
+		if k, err := lab.FindKept(args[0]); err == nil {
 			for _, name := range []string{"router", "access", "awake"} {
 				if cmd.Flags().Changed(name) {
 					return usagef("--%s is of a new lab, and %s is up already", name, k.Name)
@@ -141,13 +145,17 @@ it was at the worst, if anything was carried; --json says all that the links did
 	return cmd
 }
 
-// keptLab returns the lab that is up by the name of spec, which is no LINK.
-func keptLab(spec string) (lab.Kept, bool) {
-	if _, isProfile := lab.FindProfile(spec); isProfile || lab.CheckName(spec) != nil {
-		return lab.Kept{}, false
+// check reports what of the flags cannot be meant.
+func (x *execution) check(cmd *cobra.Command) error {
+	switch {
+	case cmd.Flags().Changed("serve") && strings.TrimSpace(x.serve) == "":
+		return usagef("--serve: a command is expected")
+	case cmd.Flags().Changed("stats") && x.statsFile == "":
+		return usagef("--stats: a file is expected")
+	case x.wait < 0:
+		return usagef("--wait %s: no less than 0s is expected", x.wait)
 	}
-	k, err := lab.FindKept(spec)
-	return k, err == nil
+	return nil
 }
 
 // execution is one program to run in a lab.
@@ -165,10 +173,9 @@ func (x *execution) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&x.quiet, "quiet", "q", false, "say nothing of an emulator that kept up")
 }
 
-// runner is a lab of either kind.
-type runner interface {
-	Run(ctx context.Context, host string, args []string, s lab.Streams) (status int, err error)
-	Serve(command string, out io.Writer) (*lab.Server, error)
+// running is a lab of either kind.
+type running interface {
+	Site(host string) (lab.Site, error)
 }
 
 func (e *Env) execNew(ctx context.Context, t lab.Topology, x execution) error {
@@ -198,7 +205,7 @@ func (e *Env) execKept(ctx context.Context, k lab.Kept, x execution) error {
 
 // execIn runs a program, and one on the server before, and says what the links
 // did meanwhile.
-func (e *Env) execIn(ctx context.Context, in runner, look func() (lab.Status, error), x execution) (err error) {
+func (e *Env) execIn(ctx context.Context, in running, look func() (lab.Status, error), x execution) (err error) {
 	var stats *os.File
 	if x.statsFile != "" {
 		// What cannot be written is to be known before CMD has run for an hour.
@@ -211,23 +218,15 @@ func (e *Env) execIn(ctx context.Context, in runner, look func() (lab.Status, er
 	if err != nil {
 		return failure(err)
 	}
-	end := func() int { return 0 }
-	if x.serve != "" {
-		server, err := in.Serve(x.serve, e.Stderr)
-		if err != nil {
-			return failure(err)
-		}
-		end = server.End
-		note, err := server.Await(ctx, x.wait)
-		if err != nil {
-			end()
-			return serveEnd(err)
-		}
-		if note != "" {
-			e.note("%s", note)
-		}
+	at, err := in.Site(x.on)
+	if err != nil {
+		return failure(err)
 	}
-	status, runErr := in.Run(ctx, x.on, x.args, e.streams())
+	end, err := e.serveIn(ctx, in, x)
+	if err != nil {
+		return err
+	}
+	status, runErr := at.Run(ctx, x.args, e.streams())
 	after, err := look()
 	if served := end(); served != 0 && runErr == nil {
 		e.note("the command on the server had ended with status %d", served)
@@ -236,6 +235,31 @@ func (e *Env) execIn(ctx context.Context, in runner, look func() (lab.Status, er
 		return errors.Join(programEnd(status, runErr), failure(err))
 	}
 	return e.execEnd(status, after.Since(before), stats, x)
+}
+
+// serveIn starts the command on the server, if there is one, and waits until it
+// listens. end ends it and returns the exit status of one that had ended by itself.
+func (e *Env) serveIn(ctx context.Context, in running, x execution) (end func() int, err error) {
+	if x.serve == "" {
+		return func() int { return 0 }, nil
+	}
+	at, err := in.Site(lab.ServerHost)
+	if err != nil {
+		return nil, failure(err)
+	}
+	server, err := at.Serve(x.serve, e.Stderr)
+	if err != nil {
+		return nil, failure(err)
+	}
+	note, err := server.Await(ctx, x.wait)
+	if err != nil {
+		server.End()
+		return nil, serveEnd(err)
+	}
+	if note != "" {
+		e.note("%s", note)
+	}
+	return server.End, nil
 }
 
 // execEnd says what the links did while the program ran that ended with status.

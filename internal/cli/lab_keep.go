@@ -31,28 +31,28 @@ with ip netns exec NAME-HOST, and as hosts ns:NAME-client and ns:NAME-server.
 lab list tells what the links did so far.`,
 		Example: `  wirerate lab up lte
   wirerate lab up slow rate=none --access rate=1gbit --access rate=100mbit`,
-		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return usagef("NAME [LINK] expected, %d arguments given; see --help", len(args))
+			}
 			how, err := format()
 			if err != nil {
 				return err
 			}
 			spec := args[len(args)-1]
-			if _, err := flags.topology(spec); err != nil {
+			topology, err := flags.topology(spec)
+			if err != nil {
 				return err
 			}
 			if err := lab.CheckName(args[0]); err != nil {
 				return usage(err)
 			}
-			self := []string{"lab", "hold", args[0], spec}
+			self := []string{"lab", "hold", args[0], spec, "--awake", string(topology.Awake)}
 			for _, a := range flags.access {
 				self = append(self, "--access", a)
 			}
 			if flags.router {
 				self = append(self, "--router")
-			}
-			if mode, _ := flags.awake(); mode != "" {
-				self = append(self, "--awake", string(mode))
 			}
 			kept, err := background(cmd.Context(), self)
 			if err != nil {
@@ -251,7 +251,7 @@ func newLabShellCmd(env *Env) *cobra.Command {
 				named, x.args = args[:i], args[i:]
 			}
 			if len(named) < 1 || len(named) > 2 {
-				return usagef("NAME [HOST] expected; see --help")
+				return usagef("NAME [HOST] expected, %d arguments given; see --help", len(named))
 			}
 			if len(x.args) == 0 {
 				x.args = []string{"sh"}

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 )
@@ -54,13 +55,19 @@ func (a Awake) String() string {
 	return "processors may go idle: " + a.Reason
 }
 
-// ParseAwake reads a mode; "" is the environment's or AwakeAuto.
+// ParseAwake reads a mode; "" is what AwakeVariable says, or AwakeAuto.
 func ParseAwake(s string) (AwakeMode, error) {
+	from := ""
+	if s == "" {
+		s, from = os.Getenv(AwakeVariable), "environment variable "+AwakeVariable+": "
+	}
 	switch m := AwakeMode(s); m {
-	case "", AwakeAuto, AwakeOn, AwakeOff:
+	case "":
+		return AwakeAuto, nil
+	case AwakeAuto, AwakeOn, AwakeOff:
 		return m, nil
 	}
-	return "", fmt.Errorf("awake %q: auto, on or off is expected", s)
+	return "", fmt.Errorf("%sawake %q: auto, on or off is expected", from, s)
 }
 
 // decide chooses for a machine on which stolen is the share of time that its

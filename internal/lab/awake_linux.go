@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,11 +27,9 @@ type waker struct {
 
 // startWaker decides and begins; what goes wrong is a reason not to.
 func startWaker(mode AwakeMode) (*waker, error) {
-	if mode == "" {
-		var err error
-		if mode, err = ParseAwake(os.Getenv(AwakeVariable)); err != nil {
-			return nil, fmt.Errorf("environment variable %s: %w", AwakeVariable, err)
-		}
+	mode, err := ParseAwake(string(mode))
+	if err != nil {
+		return nil, err
 	}
 	w := &waker{stop: make(chan struct{})}
 	var stolen float64

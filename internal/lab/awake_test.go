@@ -52,8 +52,26 @@ func TestAwakeDecides(t *testing.T) {
 			t.Errorf("%+v: %+v", c, got)
 		}
 	}
+}
+
+func TestAwakeIsChosenByWordOrVariable(t *testing.T) {
+	for _, c := range []struct {
+		word, variable string
+		want           AwakeMode
+	}{
+		{"", "", AwakeAuto}, {"", "off", AwakeOff}, {"on", "off", AwakeOn}, {"on", "wrong", AwakeOn},
+	} {
+		t.Setenv(AwakeVariable, c.variable)
+		if got, err := ParseAwake(c.word); got != c.want || err != nil {
+			t.Errorf("%+v: %s, %v", c, got, err)
+		}
+	}
 	if _, err := ParseAwake("yes"); err == nil {
-		t.Error("mode yes was accepted")
+		t.Error("yes was accepted")
+	}
+	t.Setenv(AwakeVariable, "yes")
+	if _, err := ParseAwake(""); err == nil || !strings.Contains(err.Error(), AwakeVariable) {
+		t.Errorf("the variable is not blamed: %v", err)
 	}
 }
 

@@ -9,35 +9,27 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// Start starts cmd on a host of the lab with the files, terminal and working
-// directory that cmd has here. Unlike host.Conn it passes a terminal through.
-func (l *Lab) Start(name string, cmd *exec.Cmd) error {
-	at, err := l.site(name)
-	if err != nil {
-		return err
-	}
-	return startInside(at.pid, cmd)
-}
-
-// site returns where programs of a host run.
-func (l *Lab) site(name string) (site, error) {
+// Site returns where programs of a host run.
+func (l *Lab) Site(name string) (Site, error) {
 	agent := l.hosts[name]
 	if agent == nil {
-		return site{}, fmt.Errorf("the lab has no host %q; it has %s", name, strings.Join(l.topology.Hosts, ", "))
+		return Site{}, fmt.Errorf("the lab has no host %q; it has %s", name, strings.Join(l.topology.Hosts, ", "))
 	}
-	return site{agent.PID(), l.Environment(name)}, nil
+	return Site{agent.PID(), l.environment(name)}, nil
 }
 
-// Environment returns the variables that tell a program on a host of the lab
+// environment returns the variables that tell a program on a host of the lab
 // where it is: the peer's addresses, the link, and every host's IPv4 address. The
 // server's peer is the client, every other host's the server.
-func (l *Lab) Environment(name string) []string {
+func (l *Lab) environment(name string) []string {
 	peer := l.topology.Hosts[1]
 	if name == peer {
 		peer = l.topology.Hosts[0]
@@ -98,16 +90,18 @@ func loopback(address string) bool {
 	return ok && a.Unmap().IsLoopback()
 }
 
-// inForeground says whether this process has a terminal and is among those that
-// its keys send signals to.
-func inForeground() bool {
-	tty, err := os.Open("/dev/tty")
-	if err != nil {
-		return false
+// daemons returns the processes of a host that have lost their parent: its first
+// process, of that number, has taken them.
+func daemons(first int) map[int]bool {
+	found := map[int]bool{}
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if f := processFields(pid); f != nil && f[1] == strconv.Itoa(first) {
+			found[pid] = true
+		}
 	}
-	defer tty.Close()
-	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
-	return err == nil && group == unix.Getpgrp()
+	return found
 }
 
 // startInside starts cmd in all namespaces of the process pid. The thread that

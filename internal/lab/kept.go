@@ -68,17 +68,17 @@ func (k Kept) Has(name string) error {
 	return err
 }
 
-// site returns where programs of a host run.
-func (k Kept) site(name string) (site, error) {
+// Site returns where programs of a host run.
+func (k Kept) Site(name string) (Site, error) {
 	h, err := k.host(name)
 	if err != nil {
-		return site{}, err
+		return Site{}, err
 	}
 	// Its number may be another process's by now.
 	if h.Born == "" || born(h.PID) != h.Born {
-		return site{}, fmt.Errorf("host %s of lab %s is gone: its process %d was ended; take the lab down with: wirerate lab down %s", name, k.Name, h.PID, k.Name)
+		return Site{}, fmt.Errorf("host %s of lab %s is gone: its process %d was ended; take the lab down with: wirerate lab down %s", name, k.Name, h.PID, k.Name)
 	}
-	return site{h.PID, h.Environment}, nil
+	return Site{h.PID, h.Environment}, nil
 }
 
 // host returns a host of the lab by name.
@@ -123,13 +123,22 @@ func own(dir string) error {
 	return nil
 }
 
-// removeStateDir removes the folder of a record that is gone, and the one around
-// it, if nothing else is there.
+// makeStateDir makes the folder of a record and the one around it, and none above.
+func makeStateDir(record string) error {
+	dir := filepath.Dir(record)
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		if err := os.Mkdir(d, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return own(dir)
+}
+
+// removeStateDir removes what makeStateDir made, if nothing else is there.
 func removeStateDir(record string) {
 	dir := filepath.Dir(record)
-	if os.Remove(dir) == nil {
-		os.Remove(filepath.Dir(dir))
-	}
+	os.Remove(dir)
+	os.Remove(filepath.Dir(dir))
 }
 
 // outerUID returns the user's number outside a user namespace.
@@ -146,26 +155,27 @@ func outerUID() int {
 
 // claim writes the record into the first folder where that is possible. A record
 // of that name that is there already is ErrNameTaken.
-func (k *Kept) claim() error {
-	var failed []error
-	for _, dir := range stateDirs() {
+func (k *Kept) claim() error { return k.claimIn(stateDirs()) }
+
+func (k *Kept) claimIn(dirs []string) error {
+	var failed []string
+	for _, dir := range dirs {
+		k.file = filepath.Join(dir, k.Name+".json")
+		err := k.write(os.Link)
 		for range 10 { // the end of another lab may remove the folder in between
-			k.file = filepath.Join(dir, k.Name+".json")
-			err := k.write(os.Link)
-			switch {
-			case err == nil:
-				return nil
-			case errors.Is(err, fs.ErrExist):
-				return fmt.Errorf("lab %s: %w; see: wirerate lab list", k.Name, ErrNameTaken)
-			case !errors.Is(err, fs.ErrNotExist):
-				failed = append(failed, err)
-			default:
-				continue
+			if errors.Is(err, fs.ErrNotExist) {
+				err = k.write(os.Link)
 			}
-			break
 		}
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, fs.ErrExist):
+			return fmt.Errorf("lab %s: %w; see: wirerate lab list", k.Name, ErrNameTaken)
+		}
+		failed = append(failed, err.Error())
 	}
-	return fmt.Errorf("no folder for the records of labs: %w", errors.Join(failed...))
+	return fmt.Errorf("%w: no folder for its record (%s); set XDG_RUNTIME_DIR to one that you may write", ErrUnavailable, strings.Join(failed, "; "))
 }
 
 // write writes the record under a temporary name in its folder, and has place
@@ -175,19 +185,15 @@ func (k *Kept) write(place func(from, to string) error) (err error) {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(k.file)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
 	defer func() {
 		if err != nil {
 			removeStateDir(k.file)
 		}
 	}()
-	if err := own(dir); err != nil {
+	if err := makeStateDir(k.file); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".new")
+	f, err := os.CreateTemp(filepath.Dir(k.file), ".new")
 	if err != nil {
 		return err
 	}
@@ -269,15 +275,23 @@ func (k Kept) alive() bool { return k.PID > 0 && k.Born != "" && born(k.PID) == 
 
 // born returns a process's start time, "" where there is none.
 func born(pid int) string {
+	if f := processFields(pid); f != nil {
+		return f[19]
+	}
+	return ""
+}
+
+// processFields returns proc_pid_stat(5) from the state on, field 3; nil where
+// there is no such process, or it has ended.
+func processFields(pid int) []string {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return ""
+		return nil
 	}
-	// Field 22 of proc_pid_stat(5), counted behind the name in parentheses.
-	_, rest, _ := strings.Cut(string(data[strings.LastIndexByte(string(data), ')')+1:]), " ")
-	fields := strings.Fields(rest)
+	// Its name before them may have any characters.
+	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
 	if len(fields) < 20 || fields[0] == "Z" {
-		return ""
+		return nil
 	}
-	return fields[19]
+	return fields
 }

@@ -41,7 +41,7 @@ func Hold(ctx context.Context, name string, t Topology, ready func(Kept)) (err e
 		pid := l.Host(h).PID()
 		k.Hosts = append(k.Hosts, KeptHost{
 			Name: h, PID: pid, Born: born(pid), IPv4: l.Addr(h, false), IPv6: l.Addr(h, true),
-			Environment: l.Environment(h), Netns: freeNetns(name, h),
+			Environment: l.environment(h), Netns: freeNetns(name, h),
 		})
 	}
 	if k.Restrictions, err = l.Restrictions(ctx); err != nil {
@@ -58,7 +58,7 @@ func Hold(ctx context.Context, name string, t Topology, ready func(Kept)) (err e
 		}
 	}
 	if err := k.write(os.Rename); err != nil {
-		return err
+		return fmt.Errorf("record of the lab: %w", err)
 	}
 	stop, err := answerStatus(k.file, l.Status)
 	if err != nil {

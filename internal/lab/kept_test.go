@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -38,6 +39,30 @@ func TestRecordsOfDeadLabsGo(t *testing.T) {
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is left: %v", file, err)
 		}
+	}
+}
+
+// Where no folder takes a record, nothing is made, and one line says why.
+func TestNoFolderForRecords(t *testing.T) {
+	dir := t.TempDir()
+	missing, file := filepath.Join(dir, "missing"), filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	full := filepath.Join(dir, "full")
+	if err := os.MkdirAll(filepath.Join(full, "wirerate"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(full, "wirerate", "labs"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := Kept{Name: "test"}
+	err := k.claimIn([]string{filepath.Join(missing, "wirerate", "labs"), filepath.Join(file, "wirerate", "labs"), filepath.Join(full, "wirerate", "labs")})
+	if !errors.Is(err, ErrUnavailable) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "XDG_RUNTIME_DIR") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(missing); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a folder was made that is not wirerate's own")
 	}
 }
 

@@ -26,6 +26,7 @@ type Lab struct {
 	links    []*wire
 	waker    *waker
 	gates    map[way]*gate
+	only4    bool // the machine has no IPv6
 }
 
 // wire is a link that is up.
@@ -58,6 +59,7 @@ func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
 	if want := runtime.NumCPU() + 2*len(t.Edges); runtime.GOMAXPROCS(0) < want {
 		runtime.GOMAXPROCS(want)
 	}
+	_, _ = KeptLabs() // removes what killed labs left
 	l := &Lab{topology: t, hosts: map[string]*host.Agent{}, netns: map[string]*os.File{}, gates: t.gates()}
 	defer func() {
 		if err != nil {
@@ -176,7 +178,11 @@ func (l *Lab) configure(name, dev string, mtu, edge int, b bool) error {
 		}
 		// Without the flag the first packets may come before the address is valid.
 		err := h.AddrAdd(link, &netlink.Addr{IPNet: ipNet(address(edge, b, true)), Flags: unix.IFA_F_NODAD})
-		if err != nil && !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.EACCES) { // a kernel without IPv6
+		if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EACCES) { // not built in, switched off
+			l.only4 = true
+			return nil
+		}
+		if err != nil {
 			return fmt.Errorf("address: %w", err)
 		}
 		return nil
@@ -245,12 +251,12 @@ func (l *Lab) PeerAddr() string { return l.Addr(l.topology.Hosts[1], false) }
 // PeerAddr6 returns the server's IPv6 address.
 func (l *Lab) PeerAddr6() string { return l.Addr(l.topology.Hosts[1], true) }
 
-// Addr returns a host's address on its first link, "" where that is too narrow
-// for IPv6.
+// Addr returns a host's address on its first link, "" where the machine has no
+// IPv6 or the link is too narrow for it.
 func (l *Lab) Addr(name string, v6 bool) string {
 	for i, e := range l.topology.Edges {
 		if e.A == name || e.B == name {
-			if v6 && e.Link.PathMTU() < minMTU6 {
+			if v6 && (l.only4 || e.Link.PathMTU() < minMTU6) {
 				return ""
 			}
 			return address(i, e.B == name, v6).Addr().String()

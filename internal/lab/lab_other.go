@@ -54,9 +54,7 @@ func (*Lab) Report() []LinkReport { return nil }
 
 func (*Lab) Awake() Awake { return Awake{} }
 
-func (*Lab) Start(string, *exec.Cmd) error { return noLab() }
-
-func (*Lab) site(string) (site, error) { return site{}, noLab() }
+func (*Lab) Site(string) (Site, error) { return Site{}, noLab() }
 
 func (*Lab) Close() error { return nil }
 
@@ -81,4 +79,6 @@ func startInside(int, *exec.Cmd) error { return noLab() }
 
 func listeners(int) (map[string]bool, error) { return nil, noLab() }
 
-func inForeground() bool { return false }
+func daemons(int) map[int]bool { return nil }
+
+func foreground(context.Context, *exec.Cmd, func() error) (int, error) { return 0, noLab() }

@@ -29,14 +29,22 @@ const helperVariable = "WIRERATE_LAB_TEST"
 
 func TestMain(m *testing.M) {
 	host.ServeIfAgent()
-	if os.Getenv(helperVariable) != "" {
-		if err := hold(); err != nil {
-			fmt.Println("error:", err)
-			os.Exit(1)
-		}
-		os.Exit(0)
+	var err error
+	switch os.Getenv(helperVariable) {
+	case "":
+		os.Exit(m.Run())
+	case "hold":
+		err = hold()
+	case "speak":
+		speak()
+	case "listen":
+		err = listen()
 	}
-	os.Exit(m.Run())
+	if err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 // hold brings up a lab, prints a round trip and the processes that hold the
@@ -248,6 +256,23 @@ func TestOrdinaryUserWithoutTheDeviceIsTold(t *testing.T) {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("%q is missing in: %s", want, out)
 		}
+	}
+}
+
+// A host without IPv6 has no address of it.
+func TestAddressesAreThoseThatHostsHave(t *testing.T) {
+	l := up(t, "rtt=1ms")
+	if l.PeerAddr6() == "" {
+		t.Fatal("no address to begin with")
+	}
+	if _, err := l.Host(ClientHost).Do(t.Context(), host.Poke("/proc/sys/net/ipv6/conf/wr0/disable_ipv6", "1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.configure(ClientHost, "wr0", 1500, 9, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.PeerAddr6(); got != "" {
+		t.Errorf("the peer is said to have %s", got)
 	}
 }
 

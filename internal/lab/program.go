@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"strings"
 	"syscall"
 	"time"
@@ -43,66 +42,33 @@ func (s Streams) command(args, environment []string) *exec.Cmd {
 	return c
 }
 
-// site is where programs of a lab run: the namespaces of a process, and the
+// Site is a host of a lab as programs see it: the namespaces of a process, and the
 // variables that a program there is given.
-type site struct {
+type Site struct {
 	pid         int
 	environment []string
 }
 
-// Run runs a program with this process's terminal on a host of the lab and
-// returns its exit status. Meanwhile this process passes its signals on.
-func (l *Lab) Run(ctx context.Context, name string, args []string, s Streams) (int, error) {
-	at, err := l.site(name)
-	if err != nil {
-		return 0, err
-	}
-	return at.run(ctx, args, s)
-}
-
-// Run runs a program as Lab.Run does. The caller is in the lab's user namespace
-// (see Kept.Enter).
-func (k Kept) Run(ctx context.Context, name string, args []string, s Streams) (int, error) {
-	at, err := k.site(name)
-	if err != nil {
-		return 0, err
-	}
-	return at.run(ctx, args, s)
-}
-
-func (at site) run(ctx context.Context, args []string, s Streams) (int, error) {
+// Run runs a program with this process's terminal and returns its exit status.
+// Meanwhile this process passes its signals on. In a kept lab the caller is in
+// the lab's user namespace (see Kept.Enter).
+func (at Site) Run(ctx context.Context, args []string, s Streams) (int, error) {
 	c := s.command(args, at.environment)
 	return foreground(ctx, c, func() error { return startInside(at.pid, c) })
 }
 
-// Serve starts a shell command on the lab's server.
-func (l *Lab) Serve(command string, out io.Writer) (*Server, error) {
-	at, err := l.site(ServerHost)
-	if err != nil {
-		return nil, err
-	}
-	return at.serve(command, out)
-}
-
-// Serve starts a shell command on the kept lab's server.
-func (k Kept) Serve(command string, out io.Writer) (*Server, error) {
-	at, err := k.site(ServerHost)
-	if err != nil {
-		return nil, err
-	}
-	return at.serve(command, out)
-}
-
 // Server is a shell command that runs on a lab's server.
 type Server struct {
-	at     site
+	at     Site
 	before map[string]bool // what listened before it was started
+	others map[int]bool    // and which daemons ran
 	cmd    *exec.Cmd
 	done   chan struct{} // closed when the command has ended
 	status int           // its exit status, once done is closed
 }
 
-func (at site) serve(command string, out io.Writer) (*Server, error) {
+// Serve starts a shell command that serves others.
+func (at Site) Serve(command string, out io.Writer) (*Server, error) {
 	before, err := listeners(at.pid)
 	if err != nil {
 		return nil, err
@@ -110,10 +76,11 @@ func (at site) serve(command string, out io.Writer) (*Server, error) {
 	c := Streams{Stdout: out, Stderr: out}.command([]string{"sh", "-c", command}, at.environment)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the client's program
 	c.WaitDelay = time.Second
+	others := daemons(at.pid)
 	if err := startInside(at.pid, c); err != nil {
 		return nil, err
 	}
-	s := &Server{at: at, before: before, cmd: c, done: make(chan struct{})}
+	s := &Server{at: at, before: before, others: others, cmd: c, done: make(chan struct{})}
 	go func() {
 		s.status, _ = exitStatus(c.Wait())
 		close(s.done)
@@ -121,19 +88,16 @@ func (at site) serve(command string, out io.Writer) (*Server, error) {
 	return s, nil
 }
 
-// daemonGrace is how long after its start a daemon may begin to listen, whose
-// first process has ended already.
-const daemonGrace = time.Second
-
 // Await waits until the command, or a daemon that it began, listens: on a port
 // of TCP or UDP that others reach, or for packets as tcpdump does. It returns
 // what stands in the way: an error where the command failed, a note where
-// nothing listens after limit. A command that ended well had something else to
-// do than to listen.
+// nothing listens after limit. A command that ended well and left no daemon had
+// something else to do than to listen.
 func (s *Server) Await(ctx context.Context, limit time.Duration) (note string, err error) {
 	deadline := time.Now().Add(limit)
 	ended := s.done
 	for {
+		runs := ended != nil || s.leftDaemon()
 		now, err := listeners(s.at.pid)
 		if err != nil {
 			return "", err
@@ -143,7 +107,7 @@ func (s *Server) Await(ctx context.Context, limit time.Duration) (note string, e
 				return "", nil
 			}
 		}
-		if ended == nil && !time.Now().Before(deadline) {
+		if !runs {
 			return "", nil
 		}
 		if !time.Now().Before(deadline) {
@@ -157,12 +121,20 @@ func (s *Server) Await(ctx context.Context, limit time.Duration) (note string, e
 				return "", &ServerError{s.status}
 			}
 			ended = nil
-			if grace := time.Now().Add(daemonGrace); grace.Before(deadline) {
-				deadline = grace
-			}
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// leftDaemon says whether a process runs that the command began and did not wait
+// for.
+func (s *Server) leftDaemon() bool {
+	for pid := range daemons(s.at.pid) {
+		if !s.others[pid] {
+			return true
+		}
+	}
+	return false
 }
 
 // ServerError is a server's command that failed.
@@ -189,9 +161,9 @@ func (s *Server) End() int {
 }
 
 // Background runs this program again in a session of its own and returns the
-// first line that it writes. If that does not begin with ready, it waits for
-// the program to end and returns all that it wrote, and its exit status. The end
-// of ctx before that line ends the program.
+// first line that it writes that begins with ready. If it ends without one,
+// Background returns all that it wrote, and its exit status. The end of ctx before
+// that line ends the program.
 func Background(ctx context.Context, args []string, ready string) (text string, status int, err error) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -212,59 +184,19 @@ func Background(ctx context.Context, args []string, ready string) (text string, 
 		return "", 0, err
 	}
 	unbind := context.AfterFunc(ctx, func() { c.Process.Signal(syscall.SIGTERM) })
-	out := bufio.NewReader(read)
-	line, err := out.ReadString('\n')
-	if err == nil && strings.HasPrefix(line, ready) && unbind() {
-		return line, 0, nil
+	for out := bufio.NewReader(read); err == nil; {
+		var line string
+		line, err = out.ReadString('\n')
+		if err == nil && strings.HasPrefix(line, ready) && unbind() {
+			return line, 0, nil
+		}
+		text += line
 	}
-	rest, _ := io.ReadAll(out)
 	c.Wait()
 	if err := ctx.Err(); err != nil {
 		return "", 0, err
 	}
-	return line + string(rest), c.ProcessState.ExitCode(), nil
-}
-
-// endPatience is how long a program that was told to end may take before it is told
-// more firmly.
-const endPatience = 2 * time.Second
-
-// foreground starts c, which has this process's terminal, and returns its exit
-// status. What its keys send (interrupt, quit) the terminal has sent to c too,
-// which decides what that means, as an interactive program does. Any other signal
-// is passed on; after one that asks to end, c is told so more firmly.
-func foreground(ctx context.Context, c *exec.Cmd, start func() error) (int, error) {
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(signals)
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	if err := start(); err != nil {
-		return 0, err
-	}
-	done := make(chan error, 1)
-	go func() { done <- c.Wait() }()
-	var impatient <-chan time.Time
-	last := syscall.SIGTERM
-	for {
-		select {
-		case err := <-done:
-			return exitStatus(err)
-		case s := <-signals:
-			key := s == syscall.SIGINT || s == syscall.SIGQUIT
-			if key && inForeground() {
-				continue
-			}
-			c.Process.Signal(s)
-			if s != syscall.SIGQUIT && impatient == nil {
-				impatient = time.After(endPatience)
-			}
-		case <-impatient:
-			c.Process.Signal(last)
-			last, impatient = syscall.SIGKILL, time.After(endPatience)
-		}
-	}
+	return text, c.ProcessState.ExitCode(), nil
 }
 
 // exitStatus returns the exit status that Wait's error tells of, as a shell

@@ -18,7 +18,7 @@ func (l *Lab) Restrictions(ctx context.Context) ([]string, error) {
 		host.Read("/proc/sys/net/ipv4/tcp_available_congestion_control"),
 		host.Read("/proc/sys/net/ipv4/tcp_allowed_congestion_control"))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("lab: %w", err)
 	}
 	machine, err := host.NewLocal().Do(ctx, host.Read("/proc/sys/net/ipv4/tcp_available_congestion_control"))
 	if err != nil {

@@ -22,6 +22,9 @@ import (
 // status. It returns nil in the process that is to go on, or says why there is
 // none: the end of ctx, for one. Call it before any work.
 func EnterUserNamespace(ctx context.Context) error {
+	if self, err := os.Readlink("/proc/self"); err != nil || self != strconv.Itoa(os.Getpid()) {
+		return fmt.Errorf("%w: /proc is not that of this PID namespace; mount it: mount -t proc proc /proc", ErrUnavailable)
+	}
 	if f, err := os.OpenFile(tunDevice, os.O_RDWR, 0); err != nil {
 		return fmt.Errorf("%w: %v; %s", ErrUnavailable, err, tunAdvice(err))
 	} else {
@@ -101,7 +104,12 @@ func tunAdvice(err error) string {
 
 // namespaceAdvice says what to do about namespaces that cannot be made.
 func namespaceAdvice(err error) string {
-	if !errors.Is(err, unix.ENOSPC) {
+	switch {
+	case errors.Is(err, unix.EMFILE):
+		return "allow more open files: ulimit -n 1024"
+	case errors.Is(err, unix.EAGAIN):
+		return "allow more processes: ulimit -u"
+	case !errors.Is(err, unix.ENOSPC):
 		return "run as root; or allow user namespaces: on Debian and Ubuntu sysctl -w kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 (those that exist), in a container with --security-opt seccomp=unconfined or --privileged"
 	}
 	var low []string

@@ -16,6 +16,8 @@ func TestAdviceNamesWhatToChange(t *testing.T) {
 		{tunAdvice(unix.ENOENT), "modprobe tun"},
 		{namespaceAdvice(unix.EPERM), "kernel.unprivileged_userns_clone=1"},
 		{namespaceAdvice(unix.ENOSPC), "sysctl"},
+		{namespaceAdvice(unix.EMFILE), "ulimit -n"},
+		{namespaceAdvice(unix.EAGAIN), "ulimit -u"},
 	} {
 		if !strings.Contains(c.advice, c.want) {
 			t.Errorf("%q does not name %q", c.advice, c.want)

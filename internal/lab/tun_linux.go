@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -30,7 +31,7 @@ func openTUN(netns int, name string) (fd int, err error) {
 	err = inNamespace(netns, func() error {
 		fd, err = unix.Open(tunDevice, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if err != nil {
-			return fmt.Errorf("%w: open %s: %w; load the module (modprobe tun), or give the container the device", ErrUnavailable, tunDevice, err)
+			return fmt.Errorf("%w: open %s: %w; %s", ErrUnavailable, tunDevice, err, tunAdvice(err))
 		}
 		req, err := unix.NewIfreq(name)
 		if err != nil {
@@ -39,6 +40,9 @@ func openTUN(netns int, name string) (fd int, err error) {
 		req.SetUint16(unix.IFF_TUN | unix.IFF_NO_PI | unix.IFF_VNET_HDR)
 		if err := unix.IoctlIfreq(fd, unix.TUNSETIFF, req); err != nil {
 			unix.Close(fd)
+			if errors.Is(err, unix.ENOTTY) {
+				return fmt.Errorf("%w: %s is not the TUN device; make it: mknod %s c 10 200", ErrUnavailable, tunDevice, tunDevice)
+			}
 			return fmt.Errorf("make TUN interface %s: %w; it needs CAP_NET_ADMIN in the network namespace", name, err)
 		}
 		base := tunCsum | tunTSO4 | tunTSO6 | tunTSOECN
