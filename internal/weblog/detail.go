@@ -235,9 +235,6 @@ func (d *detail) addStamp(r *request) {
 		d.noStamp++
 		return
 	}
-	if r.backward {
-		d.backward++
-	}
 	if r.stamp != d.stamp {
 		d.settleStamps()
 		d.stamp = r.stamp

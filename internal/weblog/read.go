@@ -127,7 +127,7 @@ func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Op
 		return err
 	}
 	blocks := int((size + blockSize - 1) / blockSize)
-	lines := make([]uint32, blocks)
+	stretches := make([]stretch, blocks)
 	src := &chunks{file: file, size: size}
 	count := min(opt.Workers, max(blocks, 1))
 	if format.directives {
@@ -139,11 +139,11 @@ func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Op
 	var wg sync.WaitGroup
 	for i := range workers {
 		workers[i] = newWorker(format, opt)
-		wg.Go(func() { errs[i] = src.run(ctx, workers[i], base, lines) })
+		wg.Go(func() { errs[i] = src.run(ctx, workers[i], base, stretches) })
 	}
 	wg.Wait()
 	*pos += size
-	collect(in, workers, lines, total, segs)
+	collect(in, workers, stretches, total, segs)
 	return errors.Join(append(errs, workerError(workers))...)
 }
 
@@ -157,18 +157,25 @@ func workerError(workers []*worker) error {
 }
 
 // collect adds up what the workers counted of one input.
-func collect(in *Input, workers []*worker, lines []uint32, total *Sketch, segs *segments) {
+func collect(in *Input, workers []*worker, stretches []stretch, total *Sketch, segs *segments) {
 	var raw []rawSkip
 	for _, w := range workers {
 		total.add(&w.sketch)
 		segs.merge(&w.segs)
 		raw = append(raw, w.raw...)
 	}
-	for _, n := range lines {
-		in.Lines += uint64(n)
+	last := uint32(0)
+	for _, p := range stretches {
+		in.Lines += uint64(p.lines)
+		if p.first < last && p.first > 0 && total.detail != nil {
+			total.detail.backward++
+		}
+		if p.last > 0 {
+			last = p.last
+		}
 	}
 	in.Err = noteUnit(in, workers)
-	total.examples = append(total.examples, placeSkips(in.Name, raw, lines)...)
+	total.examples = append(total.examples, placeSkips(in.Name, raw, stretches)...)
 	total.examples = total.examples[:min(len(total.examples), maxExamples)]
 }
 
@@ -196,18 +203,18 @@ func noteUnit(in *Input, workers []*worker) error {
 }
 
 // run takes blocks until there are none left.
-func (c *chunks) run(ctx context.Context, w *worker, base int64, lines []uint32) error {
+func (c *chunks) run(ctx context.Context, w *worker, base int64, stretches []stretch) error {
 	buf := make([]byte, blockSize+64<<10)
 	for ctx.Err() == nil {
 		i := int(c.next.Add(1)) - 1
-		if i >= len(lines) {
+		if i >= len(stretches) {
 			return nil
 		}
 		data, start, err := c.read(i, buf)
 		if err != nil {
 			return err
 		}
-		lines[i] = w.block(data, base+start, i)
+		stretches[i] = w.stretch(data, base+start, i)
 	}
 	return nil
 }

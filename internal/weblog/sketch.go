@@ -222,9 +222,9 @@ type rawSkip struct {
 	text  string
 }
 
-// placeSkips gives the first examples their line numbers. lines holds the
-// number of lines of each block.
-func placeSkips(input string, raw []rawSkip, lines []uint32) []Skip {
+// placeSkips gives the first examples their line numbers. stretches are of
+// all blocks.
+func placeSkips(input string, raw []rawSkip, stretches []stretch) []Skip {
 	sort.Slice(raw, func(i, j int) bool {
 		if raw[i].block != raw[j].block {
 			return raw[i].block < raw[j].block
@@ -234,8 +234,8 @@ func placeSkips(input string, raw []rawSkip, lines []uint32) []Skip {
 	var out []Skip
 	for _, r := range raw[:min(len(raw), maxExamples)] {
 		n := r.line
-		for _, l := range lines[:r.block] {
-			n += uint64(l)
+		for _, p := range stretches[:r.block] {
+			n += uint64(p.lines)
 		}
 		out = append(out, Skip{Input: input, Line: n, Reason: faultTexts[r.fault], Text: r.text})
 	}

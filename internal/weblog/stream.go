@@ -90,7 +90,7 @@ func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total
 	if format.directives {
 		count = 1
 	}
-	s := &stream{text: text, lines: []uint32{}, work: make(chan streamBlock), free: make(chan []byte, 2*count+1), pos: *pos}
+	s := &stream{text: text, work: make(chan streamBlock), free: make(chan []byte, 2*count+1), pos: *pos}
 	workers := make([]*worker, count)
 	var wg sync.WaitGroup
 	for i := range workers {
@@ -105,7 +105,7 @@ func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total
 	*pos = s.pos
 	workers[0].sketch.skipped[faultLong] += uint64(len(s.long))
 	workers[0].raw = append(workers[0].raw, s.long...)
-	collect(in, workers, s.lines, total, segs)
+	collect(in, workers, s.stretches, total, segs)
 	return errors.Join(err, workerError(workers))
 }
 
@@ -117,14 +117,14 @@ type stream struct {
 	long []rawSkip // lines too long for a buffer; text with the first three
 
 	mu    sync.Mutex
-	lines []uint32
+	stretches []stretch
 }
 
 func (s *stream) run(w *worker) {
 	for b := range s.work {
-		n := w.block(b.data, b.pos, b.index)
+		p := w.stretch(b.data, b.pos, b.index)
 		s.mu.Lock()
-		s.lines[b.index] = n
+		s.stretches[b.index] = p
 		s.mu.Unlock()
 		s.free <- b.data[:0]
 	}
@@ -176,8 +176,8 @@ func (s *stream) send(data []byte) {
 		return
 	}
 	s.mu.Lock()
-	index := len(s.lines)
-	s.lines = append(s.lines, 0)
+	index := len(s.stretches)
+	s.stretches = append(s.stretches, stretch{})
 	s.mu.Unlock()
 	s.work <- streamBlock{data: data, pos: s.pos, index: index}
 	s.pos += int64(len(data))
@@ -186,13 +186,13 @@ func (s *stream) send(data []byte) {
 // passLong drops the rest of a line that is too long. It returns what follows
 // the line.
 func (s *stream) passLong(buf []byte) ([]byte, error) {
-	skip := rawSkip{block: len(s.lines), line: 1, fault: faultLong}
+	skip := rawSkip{block: len(s.stretches), line: 1, fault: faultLong}
 	if len(s.long) < maxExamples {
 		skip.text = Escape(string(buf[:maxShown+1]), maxShown)
 	}
 	s.long = append(s.long, skip)
 	s.mu.Lock()
-	s.lines = append(s.lines, 1)
+	s.stretches = append(s.stretches, stretch{lines: 1})
 	s.mu.Unlock()
 	s.pos += int64(len(buf))
 	for {

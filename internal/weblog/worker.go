@@ -3,6 +3,7 @@ package weblog
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 )
 
 // maxLine is the longest line that is read.
@@ -14,7 +15,7 @@ type request struct {
 	bin                   uint   // of us
 	coarse                uint16 // of us, a group's
 	hasUpstream, hasReuse bool
-	hasStamp, backward    bool
+	hasStamp              bool
 	stamp                 stamp
 	status                int
 	size                  int64 // -1 when unknown
@@ -41,8 +42,11 @@ type worker struct {
 	unwrapped []byte // the line that unwrap took out
 	req       request
 	clock     clock
-	latest    int64
-	rare      bool // lines may have fields that decodeRare reads
+	// The first stamp and the latest of a stretch, 0 if there is none, and how many were
+	// earlier than the one before.
+	first, latest int64
+	backward      uint64
+	rare          bool // lines may have fields that decodeRare reads
 
 	seg    *Hist
 	segEnd int64
@@ -69,13 +73,31 @@ func (w *worker) use(f *Format) {
 	w.req = request{}
 }
 
+// stretch is what the order of an input is told from: how many lines a block has, and its
+// first and last stamp, 0 without any.
+type stretch struct{ lines, first, last uint32 }
+
+// stretch is block for blocks that do not follow each other.
+func (w *worker) stretch(data []byte, pos int64, index int) stretch {
+	w.first, w.latest = 0, 0
+	w.clock.forget() // a stamp read again is that of w.latest
+	n := w.block(data, pos, index)
+	return stretch{n, stamp32(w.first), stamp32(w.latest)}
+}
+
+// stamp32 keeps stamps up to the year 2106, 0 for those that are beyond.
+func stamp32(unix int64) uint32 {
+	if unix < 0 || unix > math.MaxUint32 {
+		return 0
+	}
+	return uint32(unix)
+}
+
 // block counts the lines of data, which starts at a line's beginning at
 // position pos of all inputs. It returns the number of lines.
 func (w *worker) block(data []byte, pos int64, index int) uint32 {
 	lines := uint32(0)
 	w.segEnd = 0
-	w.latest = 0
-	w.clock.forget() // a stamp read again is that of w.latest
 	for len(data) > 0 {
 		line := data
 		n := bytes.IndexByte(data, '\n')
@@ -99,6 +121,8 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 	w.flush()
 	if w.opt.Full {
 		w.sketch.detail.flush()
+		w.sketch.detail.backward += w.backward
+		w.backward = 0
 	}
 	return lines
 }
@@ -297,7 +321,7 @@ func (w *worker) decode(line []byte) {
 	}
 	r.client = w.spans[roleClient].of(line)
 	if s := w.spans[roleTime]; s.hi >= 0 && w.clock.again(s.of(line)) {
-		r.stamp, r.hasStamp, r.backward = w.clock.last, true, false
+		r.stamp, r.hasStamp = w.clock.last, true
 	} else {
 		w.decodeStamp(line)
 	}
@@ -309,12 +333,17 @@ func (w *worker) decode(line []byte) {
 // decodeStamp reads the time stamp.
 func (w *worker) decodeStamp(line []byte) {
 	r := &w.req
-	r.hasStamp, r.backward = false, false
+	r.hasStamp = false
 	if s := w.spans[roleTime]; s.hi >= 0 {
 		r.stamp, r.hasStamp = w.stamp(line, s)
 	}
 	if r.hasStamp {
-		r.backward = r.stamp.unix < w.latest
+		if w.latest == 0 {
+			w.first = r.stamp.unix
+		}
+		if r.stamp.unix < w.latest {
+			w.backward++
+		}
 		w.latest = r.stamp.unix
 	}
 }
