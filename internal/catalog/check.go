@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Roles lists what a host can be for.
+// roles lists what a host can be for.
 func Roles() []string {
 	return []string{"bulk", "web", "file", "router", "dns", "latency", "home"}
 }
@@ -25,7 +25,7 @@ var (
 	versionPattern = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
 )
 
-// Check returns everything wrong with the records, one error each: the
+// check returns everything wrong with the records, one error each: the
 // catalog's own lint, run by its tests.
 func Check(records []Record) []error {
 	var problems []error
@@ -129,7 +129,7 @@ func checkDefaults(r *Record, report reporter) {
 		if d.Value == "unknown" || d.Value == "computed" {
 			continue
 		}
-		if problem := r.CheckValue(d.Value); problem != "" {
+		if problem := r.checkValue(d.Value); problem != "" {
 			report("default %q: %s", d.Value, problem)
 		}
 	}
@@ -138,9 +138,9 @@ func checkDefaults(r *Record, report reporter) {
 	}
 }
 
-// CheckValue says what is wrong with a value for this setting: an empty string
+// checkValue says what is wrong with a value for this setting: an empty string
 // when nothing is. Opaque and string values are never judged.
-func (r *Record) CheckValue(value string) string {
+func (r *Record) checkValue(value string) string {
 	v := strings.TrimSpace(value)
 	switch r.Type {
 	case TypeBool:
@@ -217,7 +217,7 @@ func checkFormula(r *Record, f Formula, report reporter) {
 	case proposed.Text() != f.Gives:
 		report("the example of %q gives %s, not %s", f.Value, proposed.Text(), f.Gives)
 	default:
-		if problem := r.CheckValue(proposed.Text()); problem != "" {
+		if problem := r.checkValue(proposed.Text()); problem != "" {
 			report("formula %q proposes %s: %s", f.Value, proposed.Text(), problem)
 		}
 	}
@@ -253,10 +253,10 @@ func checkJudgement(j Judgement, report reporter) {
 	if j.Because == "" {
 		report("judgement %q has no because", j.When)
 	}
-	if fires, err := Holds(j.When, Inputs(j.Fires)); err != nil || !fires {
+	if fires, err := new(compiler).holds(j.When, Inputs(j.Fires)); err != nil || !fires {
 		report("the example of judgement %q does not fire (%v)", j.When, err)
 	}
-	if fires, err := Holds(j.When, Inputs(j.Quiet)); err != nil || fires {
+	if fires, err := new(compiler).holds(j.When, Inputs(j.Quiet)); err != nil || fires {
 		report("the quiet example of judgement %q fires (%v)", j.When, err)
 	}
 }

@@ -106,18 +106,14 @@ func Eval(expression string, in Inputs) (Result, error) {
 	return new(compiler).eval(expression, in)
 }
 
-// Holds evaluates a condition; the empty condition holds.
-func Holds(condition string, in Inputs) (bool, error) {
-	return new(compiler).holds(condition, in)
-}
-
 // Eval is the function Eval for an expression of the record, which is compiled
 // once for all records of its catalog.
 func (r *Record) Eval(expression string, in Inputs) (Result, error) {
 	return r.compiler().eval(expression, in)
 }
 
-// Holds is the function Holds for a condition of the record.
+// Holds evaluates a condition of the record, which is compiled once for all
+// records of its catalog; the empty condition holds.
 func (r *Record) Holds(condition string, in Inputs) (bool, error) {
 	return r.compiler().holds(condition, in)
 }

@@ -121,7 +121,7 @@ var ErrPending = errors.New("another change is pending")
 func Begin(ctx context.Context, conn host.Conn, system catalog.System, settings []string, opt Options) (*Change, error) {
 	id := opt.Now.UTC().Format("20060102-150405-") + randomHex(3)
 	c := &Change{
-		Journal: Journal{Schema: JournalSchema, ID: id, Host: conn.Name(), System: system, Created: opt.Now.UTC(), Within: opt.Within.Seconds(),
+		Journal: Journal{Schema: journalSchema, ID: id, Host: conn.Name(), System: system, Created: opt.Now.UTC(), Within: opt.Within.Seconds(),
 			Items: []Item{}, Files: []FileChange{}},
 		conn: conn, root: opt.root, wanted: opt.Wanted, Absent: map[string]string{},
 	}
@@ -245,7 +245,7 @@ func (c *Change) moduleFirst(items []Item, values []*string, wanted map[string]s
 		case values[i] == nil || *values[i] == to:
 		case c.System == catalog.FreeBSD && isKLD && to == "YES":
 			commands = append(commands, "kldload "+name)
-		case c.System == catalog.Linux && isModule(it.Setting) && to == Loaded:
+		case c.System == catalog.Linux && isModule(it.Setting) && to == loaded:
 			commands = append(commands, "modprobe "+name)
 		}
 	}

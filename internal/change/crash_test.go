@@ -175,7 +175,7 @@ func value(rng *rand.Rand, name string) string {
 	case strings.Contains(name, "mtu@"):
 		return pick("1400", "9000", "60000")
 	case name == "tcp_bbr":
-		return Loaded
+		return loaded
 	case name == "cc_htcp_load":
 		return "YES"
 	case strings.HasPrefix(name, "route:"), strings.HasPrefix(name, "/sys"):

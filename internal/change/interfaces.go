@@ -109,8 +109,8 @@ func linkKnob(key, nic string) knob {
 	}
 }
 
-// Unset is the value of an attribute that a route does not have.
-const Unset = "unset"
+// unset is the value of an attribute that a route does not have.
+const unset = "unset"
 
 var routeAttributes = []string{"initcwnd", "initrwnd", "quickack", "congctl", "mtu", "advmss", "rto_min", "window", "ssthresh", "cwnd", "rtt", "rttvar", "reordering", "hoplimit"}
 
@@ -125,9 +125,9 @@ func routeKnob(key, to string) knob {
 	show := "r=$(" + ip + " 2>/dev/null) || { v=$(" + ip + " 2>&1); return 1; }; r=$(printf '%s\\n' \"$r\" | head -n 1); " +
 		"if [ -z \"$r\" ]; then v='no such route'; return 1; fi"
 	return knob{
-		get: show + `; case " $r " in *" ` + key + ` "*) v=${r#*" ` + key + ` "}; [ "${v%% *}" != lock ] || v=${v#lock }; v=${v%% *} ;; *) v=` + Unset + ` ;; esac`,
+		get: show + `; case " $r " in *" ` + key + ` "*) v=${r#*" ` + key + ` "}; [ "${v%% *}" != lock ] || v=${v#lock }; v=${v%% *} ;; *) v=` + unset + ` ;; esac`,
 		put: show + `; r=$(printf '%s\n' "$r" | sed -e 's/ ` + key + ` \(lock \)*[^ ]*//' -e 's/ linkdown//;s/ dead//'); ` +
-			`if [ "$1" != ` + Unset + ` ]; then r="$r ` + key + ` $1"; fi; set -f; ip ` + family + ` route change $r; s=$?; set +f; return $s`,
+			`if [ "$1" != ` + unset + ` ]; then r="$r ` + key + ` $1"; fi; set -f; ip ` + family + ` route change $r; s=$?; set +f; return $s`,
 	}
 }
 

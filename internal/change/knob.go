@@ -81,8 +81,8 @@ func fileKnob(file string) knob {
 
 // The values of a module's setting.
 const (
-	Loaded    = "loaded"
-	NotLoaded = "not-loaded"
+	loaded    = "loaded"
+	notLoaded = "not-loaded"
 )
 
 var moduleName = regexp.MustCompile(`^[a-z0-9_]+$`)
@@ -95,8 +95,8 @@ func modprobeKnob(name, root string) knob {
 	q := quote(name)
 	return knob{
 		get: "if [ -d " + quote(root+"/sys/module/"+name) + " ] || grep -qs " + quote("/"+name+`\.ko`) +
-			" /lib/modules/$(uname -r)/modules.builtin; then v=" + Loaded + "; else v=" + NotLoaded + "; fi",
-		put: `case "$1" in ` + Loaded + `) modprobe ` + q + ` ;; *) modprobe -r ` + q + ` ;; esac`,
+			" /lib/modules/$(uname -r)/modules.builtin; then v=" + loaded + "; else v=" + notLoaded + "; fi",
+		put: `case "$1" in ` + loaded + `) modprobe ` + q + ` ;; *) modprobe -r ` + q + ` ;; esac`,
 	}
 }
 

@@ -101,8 +101,8 @@ func (e *Entry) read(state, journal host.Answer) {
 	e.Journal = j
 }
 
-// JournalSchema is the version of the journal's JSON.
-const JournalSchema = 1
+// journalSchema is the version of the journal's JSON.
+const journalSchema = 1
 
 // sealed is a journal as it lies on the disk: with the SHA-256 sum of its
 // encoding without the sum.
@@ -127,8 +127,8 @@ func parseJournal(data []byte) (Journal, error) {
 		return Journal{}, fmt.Errorf("damaged: %w", err)
 	}
 	j := s.Journal
-	if j.Schema != JournalSchema {
-		return Journal{}, fmt.Errorf("schema %d is not known, only %d", j.Schema, JournalSchema)
+	if j.Schema != journalSchema {
+		return Journal{}, fmt.Errorf("schema %d is not known, only %d", j.Schema, journalSchema)
 	}
 	if again, err := j.encode(); err != nil || !bytes.Equal(again, data) {
 		return Journal{}, errors.New("damaged: it is not as it was written")

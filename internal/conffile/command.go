@@ -100,7 +100,7 @@ func (s *scanner) sysctlCommand(words []word, base Entry) {
 		if strings.ContainsAny(e.Key, "$`") {
 			continue
 		}
-		e.Name, e.Iface = e.Key, FreeBSDIface(e.Key)
+		e.Name, e.Iface = e.Key, freeBSDIface(e.Key)
 		if s.system == Linux || s.system == "" {
 			e.Name = LinuxName(e.Key)
 			e.Iface = linuxIface(e.Name)

@@ -133,7 +133,7 @@ func isLoaderWord(c byte, first bool) bool {
 // name.
 func hintIface(name string) string {
 	if rest, ok := strings.CutPrefix(name, "hint."); ok {
-		return FreeBSDIface("dev." + rest)
+		return freeBSDIface("dev." + rest)
 	}
-	return FreeBSDIface(name)
+	return freeBSDIface(name)
 }

@@ -179,7 +179,7 @@ func (s *scanner) sysctlFreeBSD(line, rawFrom, rawTo int) {
 		s.reject(line, Span{from, to}, "no key before the separator")
 		return
 	}
-	e.Name, e.Iface = e.Key, FreeBSDIface(e.Key)
+	e.Name, e.Iface = e.Key, freeBSDIface(e.Key)
 	s.emit(e)
 }
 
@@ -213,10 +213,10 @@ func freeBSDComment(src string, from, to int) int {
 	return to
 }
 
-// FreeBSDIface returns the interface of a device sysctl: dev.DRIVER.UNIT.…
+// freeBSDIface returns the interface of a device sysctl: dev.DRIVER.UNIT.…
 // becomes DRIVERUNIT, and the drivers whose interface is called otherwise
 // (mlx5en's mce, cxgbe's cc, cxl and ncxl) keep that name.
-func FreeBSDIface(name string) string {
+func freeBSDIface(name string) string {
 	rest, ok := strings.CutPrefix(name, "dev.")
 	if !ok {
 		return ""

@@ -119,8 +119,8 @@ func traffic(f *facts.Facts) *Traffic {
 	return best
 }
 
-// Next is the command to type after this one.
-func (d Diagnosis) Next() string {
+// next is the command to type after this one.
+func (d Diagnosis) next() string {
 	name := d.Host
 	if strings.ContainsAny(name, " '\"$") {
 		name = "HOST"

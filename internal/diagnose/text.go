@@ -31,7 +31,7 @@ func (d Diagnosis) Text(w io.Writer) error {
 		}
 	}
 	b.WriteString("\n")
-	wrap(&b, "next: ", "      ", d.Next())
+	wrap(&b, "next: ", "      ", d.next())
 	_, err := io.WriteString(w, b.String())
 	return err
 }

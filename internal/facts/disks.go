@@ -9,7 +9,7 @@ import (
 	"github.com/wirerate/wirerate/internal/units"
 )
 
-// Disk is one whole block device; its partitions are part of it.
+// disk is one whole block device; its partitions are part of it.
 type Disk struct {
 	Name string `json:"name"`
 	// Kind is disk, dm, raid, loop, memory or optical.
@@ -88,8 +88,8 @@ func (d *Disk) Throughput() (bytesPerSecond float64, src Source, ok bool) {
 	return l.Bytes / min(l.Busy, 1), l.Source, true
 }
 
-// Disk returns a disk by its name, nil when there is none.
-func (f *Facts) Disk(name string) *Disk {
+// disk returns a disk by its name, nil when there is none.
+func (f *Facts) disk(name string) *Disk {
 	i := slices.IndexFunc(f.Disks, func(d Disk) bool { return d.Name == name })
 	if i < 0 {
 		return nil
@@ -101,7 +101,7 @@ func (f *Facts) Disk(name string) *Disk {
 const diskLimit = 1024
 
 func (f *Facts) diskNamed(name string, src Source) *Disk {
-	if d := f.Disk(name); d != nil {
+	if d := f.disk(name); d != nil {
 		return d
 	}
 	if len(f.Disks) >= diskLimit {
@@ -191,7 +191,7 @@ func (f *Facts) readSysBlock(t text) error {
 			continue
 		}
 		found = true
-		if sizes[name+"/size"] == 0 && f.Disk(name) == nil {
+		if sizes[name+"/size"] == 0 && f.disk(name) == nil {
 			continue
 		}
 		d := f.diskNamed(name, f.Line(t.from, i+1))
@@ -309,7 +309,7 @@ func (f *Facts) dropPartitions() {
 func (f *Facts) compareDisks(later *Facts, seconds float64) {
 	for i := range f.Disks {
 		d := &f.Disks[i]
-		l := later.Disk(d.Name)
+		l := later.disk(d.Name)
 		if l == nil {
 			continue
 		}

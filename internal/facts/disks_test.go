@@ -32,7 +32,7 @@ func TestDisksOfLinux(t *testing.T) {
 	for _, d := range f.Disks {
 		names = append(names, d.Name)
 	}
-	sda := *f.Disk("sda")
+	sda := *f.disk("sda")
 	load := sda.Load
 	sda.Load = nil
 	compareAll(t, map[string][2]any{
@@ -43,25 +43,25 @@ func TestDisksOfLinux(t *testing.T) {
 			BusyTime: counter(309516)}},
 		"load": {load, &DiskLoad{Operations: 7, Bytes: 1000 * 1024, Reads: 5, Writes: 2, ReadBytes: 600 * 1024, WriteBytes: 400 * 1024, ReadLatency: 12, WriteLatency: 20,
 			Queue: 0.1, Busy: 0.5, BusyKnown: true, SinceBoot: true}},
-		"does not turn": {f.Disk("nvme0n1").Rotational, &no},
-		"built on":      {[]any{f.Disk("dm-0").Kind, f.Disk("dm-0").Below, f.Disk("dm-0").Mounts}, []any{"dm", []string{"sda1"}, []string{"/home"}}},
+		"does not turn": {f.disk("nvme0n1").Rotational, &no},
+		"built on":      {[]any{f.disk("dm-0").Kind, f.disk("dm-0").Below, f.disk("dm-0").Mounts}, []any{"dm", []string{"sda1"}, []string{"/home"}}},
 		"as a setting":  {f.Settings["/sys/block/sda/queue/scheduler"].Value, "none [mq-deadline] bfq"},
 		"arc":           {[]uint64{f.ZFS.ARC["size"].Value, f.ZFS.ARC["hits"].Value}, []uint64{30000000000, 1000}},
 	})
-	if v, src, ok := f.Disk("sda").Throughput(); !ok || math.Round(v) != 119174896 || src.From != "/proc/diskstats" {
+	if v, src, ok := f.disk("sda").Throughput(); !ok || math.Round(v) != 119174896 || src.From != "/proc/diskstats" {
 		t.Errorf("throughput %g of %v", v, src)
 	}
 	if v, _, ok := (&Disk{Load: load}).Throughput(); !ok || v != 2000*1024 {
 		t.Errorf("1,000 KiB/s in half of the time: %g", v)
 	}
-	if _, _, ok := f.Disk("nvme0n1").Throughput(); ok {
+	if _, _, ok := f.disk("nvme0n1").Throughput(); ok {
 		t.Error("12 ms of work are no throughput")
 	}
 }
 
 func TestDisksOfFreeBSD(t *testing.T) {
 	f := fixtureFacts(t, "freebsd", 0)
-	ada := f.Disk("ada0")
+	ada := f.disk("ada0")
 	pool, data := f.ZFS.Pools[0], f.ZFS.Datasets[slices.IndexFunc(f.ZFS.Datasets, func(d ZDataset) bool { return d.Name == "tank/data" })]
 	half := 0.41
 	full := 0.8
@@ -71,7 +71,7 @@ func TestDisksOfFreeBSD(t *testing.T) {
 	compareAll(t, map[string][2]any{
 		"totals": {[]uint64{ada.Reads.Value, ada.Bytes.Value, ada.BusyTime.Value}, []uint64{120000, 36000000 * 1024, 900500}},
 		"load":   {*ada.Load, DiskLoad{Operations: 150, Bytes: 76800 * 1024, Writes: 150, WriteBytes: 76800 * 1024, WriteLatency: 12.5, Queue: 2, Busy: ada.Load.Busy, BusyKnown: true}},
-		"what":   {[]any{ada.Size, *ada.Rotational, *f.Disk("nda0").Rotational, ada.Model}, []any{units.Bytes(4000787030016), true, false, "EXAMPLE 4TB"}},
+		"what":   {[]any{ada.Size, *ada.Rotational, *f.disk("nda0").Rotational, ada.Model}, []any{units.Bytes(4000787030016), true, false, "EXAMPLE 4TB"}},
 		"pool": {[]any{pool.Size, pool.Free, pool.Fragmentation, pool.Capacity, pool.Health},
 			[]any{units.Bytes(3985729650688), units.Bytes(797145930138), &half, &full, "DEGRADED"}},
 		"vdevs": {pool.Vdevs, []ZVdev{vdev("mirror-0", "data", "mirror", "", "DEGRADED", 0, 0, 0), vdev("ada0p3", "data", "disk", "mirror-0", "ONLINE", 0, 0, 0),
@@ -94,11 +94,11 @@ func TestDisksOfFreeBSD(t *testing.T) {
 
 func TestDisksOfOpenBSD(t *testing.T) {
 	f := fixtureFacts(t, "openbsd", 0)
-	sd := f.Disk("sd0")
+	sd := f.disk("sd0")
 	compareAll(t, map[string][2]any{
 		"totals":     {[]uint64{sd.Bytes.Value, sd.Operations.Value, sd.BusyTime.Value}, []uint64{4000000 * 1024, 90000, 120500}},
 		"load":       {*sd.Load, DiskLoad{Operations: 9, Bytes: 120 * 1024, Busy: 0.05, BusyKnown: true, SinceBoot: true}},
-		"optical":    {f.Disk("cd0").Kind, "optical"},
+		"optical":    {f.disk("cd0").Kind, "optical"},
 		"ring":       {[]uint64{f.NIC("ix0").Counters["rxring.2048.alive"].Value, f.NIC("ix0").Counters["rxring.2048.cwm"].Value, f.NIC("ix0").Counters["rxring.4096.alive"].Value}, []uint64{512, 512, 8}},
 		"livelocks":  {f.Counters["mbufs.livelocks"].Value, uint64(3)},
 		"processors": {[]float64{f.Processors[0].Interrupt, f.Processors[1].Interrupt}, []float64{0, 0.5}}, // top is the latest
@@ -117,14 +117,14 @@ func TestDisksOverAWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &DiskLoad{Operations: 50, Bytes: 100000 * 512, Reads: 50, ReadBytes: 100000 * 512, ReadLatency: 4, Queue: 0.2, Busy: 0.5, BusyKnown: true}
-	if d := cmp.Diff(want, f.Disk("sda").Load, noSources); d != "" {
+	if d := cmp.Diff(want, f.disk("sda").Load, noSources); d != "" {
 		t.Error(d)
 	}
 	// It vanished, or was reset.
 	for _, later := range []string{"", line("5 0 8000 500 100 0 800 100 0 2000 600")} {
 		f, err := FromTexts("a", map[string]string{"uname -a": "Linux a 6.1\n", "/proc/diskstats": first, "second sample": "==> /proc/diskstats <==\n" + later}, time.Second)
-		if err != nil || f.Disk("sda").Load != nil {
-			t.Errorf("%v %+v", err, f.Disk("sda").Load)
+		if err != nil || f.disk("sda").Load != nil {
+			t.Errorf("%v %+v", err, f.disk("sda").Load)
 		}
 	}
 }
@@ -148,11 +148,11 @@ func TestIostatOfManyReleases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Disk("sda") == nil || f.Disk("sda").Load == nil {
+		if f.disk("sda") == nil || f.disk("sda").Load == nil {
 			t.Errorf("%s: %+v", tt.text, f.Parts)
 			continue
 		}
-		if d := cmp.Diff(tt.want, *f.Disk("sda").Load, noSources); d != "" {
+		if d := cmp.Diff(tt.want, *f.disk("sda").Load, noSources); d != "" {
 			t.Errorf("%s\n%s", tt.text, d)
 		}
 	}

@@ -333,7 +333,7 @@ func (f *Facts) readLsblk(t text) error {
 		cell := func(head string) string { return columns[head].of(runes) }
 		if top {
 			disk = name
-			if kind := diskKind(name); (kind == "loop" || kind == "memory") && f.Disk(name) == nil {
+			if kind := diskKind(name); (kind == "loop" || kind == "memory") && f.disk(name) == nil {
 				found = true
 				continue // made in advance, or no disk
 			}
@@ -342,7 +342,7 @@ func (f *Facts) readLsblk(t text) error {
 			d.lsblk(cell)
 		}
 		if point := cell("MOUNTPOINT") + cell("MOUNTPOINTS"); strings.HasPrefix(point, "/") {
-			if d := f.Disk(disk); d != nil {
+			if d := f.disk(disk); d != nil {
 				d.mounted(point)
 			}
 		}

@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// CaptureSchema is the version of the capture format.
-const CaptureSchema = 1
+// captureSchema is the version of the capture format.
+const captureSchema = 1
 
 const manifestName = "manifest.json"
 
@@ -79,7 +79,7 @@ func (r *Recorder) Do(ctx context.Context, ops ...Op) ([]Answer, error) {
 func (r *Recorder) Capture(now time.Time) *Capture {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c := &Capture{Schema: CaptureSchema, Host: r.Name(), Taken: now.UTC()}
+	c := &Capture{Schema: captureSchema, Host: r.Name(), Taken: now.UTC()}
 	for _, key := range r.order {
 		c.Entries = append(c.Entries, r.entries[key])
 	}
@@ -198,8 +198,8 @@ func parseCapture(files map[string][]byte) (*Capture, error) {
 	if err := json.Unmarshal(manifest, &c); err != nil {
 		return nil, fmt.Errorf("%s: %w", manifestName, err)
 	}
-	if c.Schema != CaptureSchema {
-		return nil, fmt.Errorf("%s: schema %d is not known, only %d", manifestName, c.Schema, CaptureSchema)
+	if c.Schema != captureSchema {
+		return nil, fmt.Errorf("%s: schema %d is not known, only %d", manifestName, c.Schema, captureSchema)
 	}
 	for i := range c.Entries {
 		e := &c.Entries[i]

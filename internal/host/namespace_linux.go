@@ -27,8 +27,8 @@ func Spawn(ctx context.Context, name string) (*Agent, error) {
 	return spawn(ctx, name, flags, "")
 }
 
-// OpenNamespace connects to the named network namespace (ip netns).
-func OpenNamespace(ctx context.Context, name string) (*Agent, error) {
+// openNamespace connects to the named network namespace (ip netns).
+func openNamespace(ctx context.Context, name string) (*Agent, error) {
 	if name == "" || strings.ContainsAny(name, "/ ") {
 		return nil, fmt.Errorf("ns:%s: a name as ip netns lists it is expected", name)
 	}

@@ -12,7 +12,7 @@ var errNoNamespaces = errors.New("network namespaces exist on Linux only; name a
 // Spawn needs Linux.
 func Spawn(context.Context, string) (*Agent, error) { return nil, errNoNamespaces }
 
-// OpenNamespace needs Linux.
-func OpenNamespace(context.Context, string) (*Agent, error) { return nil, errNoNamespaces }
+// openNamespace needs Linux.
+func openNamespace(context.Context, string) (*Agent, error) { return nil, errNoNamespaces }
 
 func prepareNamespace(string) error { return errNoNamespaces }

@@ -14,13 +14,13 @@ func Open(ctx context.Context, name string, opt SSHOptions) (Conn, error) {
 	case name == "" || name == "local":
 		return NewLocal(), nil
 	case strings.HasPrefix(name, "ns:"):
-		agent, err := OpenNamespace(ctx, strings.TrimPrefix(name, "ns:"))
+		agent, err := openNamespace(ctx, strings.TrimPrefix(name, "ns:"))
 		if err != nil {
 			return nil, err
 		}
 		return agent, nil
 	case strings.HasPrefix(name, "ssh:"):
-		ssh, err := OpenSSH(ctx, name, opt)
+		ssh, err := openSSH(ctx, name, opt)
 		if err != nil {
 			return nil, err
 		}

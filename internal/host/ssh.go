@@ -44,8 +44,8 @@ type SSH struct {
 
 var sshName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.:-]*$`)
 
-// OpenSSH connects to ssh://[user@]host[:port][?become=sudo|doas].
-func OpenSSH(ctx context.Context, address string, opt SSHOptions) (*SSH, error) {
+// openSSH connects to ssh://[user@]host[:port][?become=sudo|doas].
+func openSSH(ctx context.Context, address string, opt SSHOptions) (*SSH, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "ssh" || !sshName.MatchString(u.Hostname()) || strings.Trim(u.Path, "/") != "" {
 		return nil, fmt.Errorf("%s: write it like ssh://root@server or ssh://user@server:2222?become=doas", address)

@@ -29,7 +29,7 @@ func fakeSSH(t *testing.T, configured, script string) (calls func() string) {
 
 func openFake(t *testing.T) (*SSH, error) {
 	t.Helper()
-	s, err := OpenSSH(t.Context(), "ssh://root@there", SSHOptions{})
+	s, err := openSSH(t.Context(), "ssh://root@there", SSHOptions{})
 	if err == nil {
 		t.Cleanup(func() { s.Close() })
 	}

@@ -116,7 +116,7 @@ func (w *working) give(name string, unit Quantity, value float64, formula, note 
 	if w.err == nil && (math.IsNaN(value) || math.IsInf(value, 0)) {
 		w.err = fmt.Errorf("%s has no finite value with these inputs", name)
 	}
-	w.results = append(w.results, CalcResult{Name: name, Value: value, Unit: unit, Shown: ShowQuantity(unit, value), Formula: formula, Working: w.fill(formula), Note: note})
+	w.results = append(w.results, CalcResult{Name: name, Value: value, Unit: unit, Shown: showQuantity(unit, value), Formula: formula, Working: w.fill(formula), Note: note})
 	w.num[name] = value
 }
 
@@ -231,8 +231,8 @@ func exampleOf(in CalcInput) string {
 	return in.Name + "=" + example
 }
 
-// ShowQuantity prints a value with its unit.
-func ShowQuantity(unit Quantity, v float64) string {
+// showQuantity prints a value with its unit.
+func showQuantity(unit Quantity, v float64) string {
 	decimal := func(v float64, unit string) string {
 		for _, s := range []struct {
 			factor float64

@@ -86,7 +86,7 @@ func ansibleTask(p Plan, ch Change) string {
 		return option("ansible.builtin.lineinfile", "path: /etc/pf.conf", "insertbefore: BOF", "regexp: "+yamlText("^"+strings.Join(words[:len(words)-1], `\s+`)+`\s`), "line: "+yamlText(line))
 	case strings.HasPrefix(ch.Setting, "ifconfig:"):
 		at := map[catalog.System]string{catalog.FreeBSD: "/etc/start_if.", catalog.OpenBSD: "/etc/hostname."}[p.System] + nic
-		line := Commands(p.System, ch)[0]
+		line := commands(p.System, ch)[0]
 		if p.System == catalog.OpenBSD {
 			line = strings.TrimPrefix(line, "ifconfig "+nic+" ")
 		}
@@ -134,7 +134,7 @@ func tuned(p Plan) []File {
 		option, words := tunedNet(name, ch.To)
 		if option == "" {
 			if !isModule(ch.Setting) {
-				rest = append(rest, Commands(p.System, ch)...)
+				rest = append(rest, commands(p.System, ch)...)
 			}
 			continue
 		}
@@ -188,7 +188,7 @@ func script(p Plan) File {
 	b.WriteString("#!/bin/sh\n" + exportHeader(p) + "# Values last until the next boot; wirerate apply writes them with a way back.\nset -u\n")
 	for _, ch := range p.Changes {
 		b.WriteString("\n" + reasons(ch))
-		commands := Commands(p.System, ch)
+		commands := commands(p.System, ch)
 		switch {
 		case len(commands) > 0:
 			b.WriteString(strings.Join(commands, "\n") + "\n")
@@ -224,13 +224,13 @@ func Shown(p Plan) []File {
 			}
 			continue
 		}
-		if on == "" || len(Commands(p.System, ch)) == 0 {
+		if on == "" || len(commands(p.System, ch)) == 0 {
 			continue
 		}
 		if l := linkLine(name, ch.To); l != "" {
 			link[on] += reasons(ch) + l
 		}
-		stanza[on] += reasons(ch) + "    post-up " + Commands(p.System, ch)[0] + " || true\n"
+		stanza[on] += reasons(ch) + "    post-up " + commands(p.System, ch)[0] + " || true\n"
 	}
 	var files []File
 	for _, nic := range sortedKeys(link) {

@@ -81,33 +81,17 @@ type Load struct {
 	Hosts       float64 `json:"hosts,omitempty"`       // neighbours
 }
 
-// Role is what a host is for, with the load that is assumed unless told.
-type Role struct {
-	Name  string
-	Means string
-	Load  Load
-}
-
-// Roles lists the roles.
-func Roles() []Role {
-	return []Role{
-		{"bulk", "few long transfers over a long path", Load{Connections: 8, ConnRate: 1, Hosts: 100}},
-		{"web", "many short connections from everywhere", Load{Connections: 10000, ConnRate: 2000, Hosts: 100}},
-		{"file", "storage for clients nearby: NFS, SMB, iSCSI", Load{Connections: 200, ConnRate: 10, Hosts: 250}},
-		{"router", "forwards, filters or translates others' packets", Load{Connections: 100, ConnRate: 10, PacketRate: 1e6, States: 200000, Hosts: 1000}},
-		{"dns", "answers many small UDP requests", Load{Connections: 1000, ConnRate: 500, PacketRate: 100000, Hosts: 100}},
-		{"latency", "small messages that must not wait", Load{Connections: 1000, ConnRate: 100, Hosts: 100}},
-		{"home", "a gateway or server on an access line", Load{Connections: 200, ConnRate: 20, States: 20000, PacketRate: 50000, Hosts: 50}},
+// roleLoads is the load that is assumed of each role unless told.
+func roleLoads() map[string]Load {
+	return map[string]Load{
+		"bulk":    {Connections: 8, ConnRate: 1, Hosts: 100},
+		"web":     {Connections: 10000, ConnRate: 2000, Hosts: 100},
+		"file":    {Connections: 200, ConnRate: 10, Hosts: 250}, // for clients nearby
+		"router":  {Connections: 100, ConnRate: 10, PacketRate: 1e6, States: 200000, Hosts: 1000},
+		"dns":     {Connections: 1000, ConnRate: 500, PacketRate: 100000, Hosts: 100},
+		"latency": {Connections: 1000, ConnRate: 100, Hosts: 100},
+		"home":    {Connections: 200, ConnRate: 20, States: 20000, PacketRate: 50000, Hosts: 50},
 	}
-}
-
-func findRole(name string) (Role, bool) {
-	for _, r := range Roles() {
-		if r.Name == name {
-			return r, true
-		}
-	}
-	return Role{}, false
 }
 
 // with adds an interface's inputs.

@@ -161,7 +161,7 @@ func reasons(ch Change) string {
 func interfaceFiles(p Plan, keep Keep) []File {
 	var kept []Change
 	for _, ch := range p.Changes {
-		if ok, _ := keep(ch.Setting); ok && len(Commands(p.System, ch)) > 0 {
+		if ok, _ := keep(ch.Setting); ok && len(commands(p.System, ch)) > 0 {
 			kept = append(kept, ch)
 		}
 	}
@@ -172,10 +172,10 @@ func interfaceFiles(p Plan, keep Keep) []File {
 	case catalog.Linux:
 		return append(modulesLoad(p, kept), service(p, kept)...)
 	case catalog.FreeBSD:
-		return perInterface(p, kept, "start_if.%s", "/etc/start_if.%s", "script", func(_ string, ch Change) string { return Commands(p.System, ch)[0] })
+		return perInterface(p, kept, "start_if.%s", "/etc/start_if.%s", "script", func(_ string, ch Change) string { return commands(p.System, ch)[0] })
 	}
 	return perInterface(p, kept, "hostname.%s", "/etc/hostname.%s", "hostname.if", func(nic string, ch Change) string {
-		return strings.TrimPrefix(Commands(p.System, ch)[0], "ifconfig "+nic+" ")
+		return strings.TrimPrefix(commands(p.System, ch)[0], "ifconfig "+nic+" ")
 	})
 }
 
@@ -228,7 +228,7 @@ func service(p Plan, changes []Change) []File {
 			continue
 		}
 		b.WriteString("\n" + reasons(ch))
-		for _, c := range Commands(p.System, ch) {
+		for _, c := range commands(p.System, ch) {
 			b.WriteString("ExecStart=-" + unitCommand(c) + "\n")
 		}
 	}
@@ -256,9 +256,9 @@ func unitCommand(c string) string {
 	return "/bin/sh -c \"" + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `$$`, `%`, `%%`).Replace(c) + "\""
 }
 
-// Commands are the shell commands that make a change which is no line of a
+// commands are the shell commands that make a change which is no line of a
 // configuration file; none for the others.
-func Commands(system catalog.System, ch Change) []string {
+func commands(system catalog.System, ch Change) []string {
 	name, on, _ := strings.Cut(ch.Setting, "@")
 	form, key, colon := strings.Cut(name, ":")
 	switch {

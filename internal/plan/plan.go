@@ -95,11 +95,11 @@ func Make(c *catalog.Catalog, r Request) (Plan, error) {
 	if err := r.Path.Check(); err != nil {
 		return Plan{}, fmt.Errorf("path: %w", err)
 	}
-	role, ok := findRole(r.Role)
+	load, ok := roleLoads()[r.Role]
 	if !ok {
 		return Plan{}, fmt.Errorf("role %q: one of %s is expected", r.Role, strings.Join(catalog.Roles(), ", "))
 	}
-	r.Load = r.Load.or(role.Load).or(Load{PacketRate: packetRate(r.Path)})
+	r.Load = r.Load.or(load).or(Load{PacketRate: packetRate(r.Path)})
 	release, warnings := knownRelease(r.Machine)
 	r.Machine.Release = release
 	r.Machine = r.Machine.complete()

@@ -52,7 +52,7 @@ func (p *Plan) mtu(r Request) {
 			continue
 		}
 		p.keep(ch.Setting, ch.From, "would be "+ch.To+", but the path was not shown to carry it")
-		s.Commands = append(s.Commands, Commands(p.System, ch)...)
+		s.Commands = append(s.Commands, commands(p.System, ch)...)
 	}
 	if r.Path.Measured["mtu"] != "" {
 		return

@@ -29,8 +29,8 @@ const (
 	Stopped = "stopped" // by an error or the user: it can be resumed
 )
 
-// ErrUnknown is wrapped when no trial has an ID, or several begin with it.
-var ErrUnknown = errors.New("no such trial in the history")
+// errUnknown is wrapped when no trial has an ID, or several begin with it.
+var errUnknown = errors.New("no such trial in the history")
 
 // Trial is one experiment.
 type Trial struct {
@@ -254,9 +254,9 @@ func (s *Store) Trial(ctx context.Context, id string) (Trial, error) {
 	case err != nil:
 		return Trial{}, err
 	case len(found) == 0 || id == "":
-		return Trial{}, fmt.Errorf("%w: %q; wirerate history lists them", ErrUnknown, id)
+		return Trial{}, fmt.Errorf("%w: %q; wirerate history lists them", errUnknown, id)
 	case len(found) > 1 && found[0].ID != id:
-		return Trial{}, fmt.Errorf("%w: several begin with %q, %s and %s among them", ErrUnknown, id, found[0].ID, found[1].ID)
+		return Trial{}, fmt.Errorf("%w: several begin with %q, %s and %s among them", errUnknown, id, found[0].ID, found[1].ID)
 	}
 	return found[0], nil
 }

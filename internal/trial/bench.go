@@ -23,9 +23,9 @@ type Side struct {
 	boot   string   // what tells one start of the system from another; "" not known yet
 }
 
-// ErrRestarted is wrapped when a host of a bench was started anew between two
+// errRestarted is wrapped when a host of a bench was started anew between two
 // runs.
-var ErrRestarted = errors.New("restarted during the experiment")
+var errRestarted = errors.New("restarted during the experiment")
 
 // Bench makes runs of a workload under chosen settings.
 type Bench struct {
@@ -40,7 +40,7 @@ type Bench struct {
 	Look func() func(*workload.Run) error
 }
 
-// Values are settings' values for the hosts; settings that are left out get
+// values are settings' values for the hosts; settings that are left out get
 // what they were before the journal began.
 type Values struct {
 	Client, Server, Router map[string]string
@@ -125,7 +125,7 @@ func (s *Side) forget(ctx context.Context) error {
 	}
 	now := bootOf(string(answers[0].Out))
 	if s.boot != "" && now != "" && now != s.boot {
-		return fmt.Errorf("%s was %w (or its clock was set): runs before and after do not compare", s.Conn.Name(), ErrRestarted)
+		return fmt.Errorf("%s was %w (or its clock was set): runs before and after do not compare", s.Conn.Name(), errRestarted)
 	}
 	s.boot = now
 	return nil

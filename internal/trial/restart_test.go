@@ -53,7 +53,7 @@ func TestRestartIsSeen(t *testing.T) {
 		}
 		conn[asked] = texts[1]
 		err := side.forget(t.Context())
-		if !errors.Is(err, ErrRestarted) || !strings.Contains(err.Error(), "ssh://root@b was restarted during the experiment") {
+		if !errors.Is(err, errRestarted) || !strings.Contains(err.Error(), "ssh://root@b was restarted during the experiment") {
 			t.Errorf("%s: %v", system, err)
 		}
 	}

@@ -292,14 +292,14 @@ func (r *Result) progress(c *clock, run workload.Run, arm int) Progress {
 
 // logRatios are the complete pairs of an arm against the reference.
 func (r *Result) logRatios(arm int) ([]float64, error) {
-	reference, other := r.Values(0, r.Design.Metric), r.Values(arm, r.Design.Metric)
+	reference, other := r.values(0, r.Design.Metric), r.values(arm, r.Design.Metric)
 	n := min(len(reference), len(other))
 	return stats.LogRatios(reference[:n], other[:n])
 }
 
-// Values returns a metric of an arm's runs in the order of pairs; runs that
+// values returns a metric of an arm's runs in the order of pairs; runs that
 // do not have it are left out.
-func (r *Result) Values(arm int, metric string) []float64 {
+func (r *Result) values(arm int, metric string) []float64 {
 	var out []float64
 	for _, run := range r.Runs {
 		if run.Arm != arm {
@@ -324,7 +324,7 @@ func withoutMetric(run workload.Run, metric string) error {
 // pairs: the cost in latency or retransmissions beside a gain. It is nil when
 // too few runs have that metric above 0.
 func (r *Result) Ratio(arm int, metric string, confidence float64) *stats.Interval {
-	reference, other := r.Values(0, metric), r.Values(arm, metric)
+	reference, other := r.values(0, metric), r.values(arm, metric)
 	if len(reference) != len(other) {
 		return nil
 	}

@@ -59,7 +59,7 @@ type Kind struct {
 	Duration time.Duration `json:"duration_ns"`
 	Omit     time.Duration `json:"omit_ns"`
 	WarmUp   string        `json:"warm_up"`
-	// Alone is a workload of one host, without a peer.
+	// alone is a workload of one host, without a peer.
 	Alone bool `json:"alone,omitempty"`
 }
 
@@ -217,5 +217,5 @@ func (s Spec) WithDefaults(rtt time.Duration) (Spec, error) {
 	if s.Omit == 0 && k.Duration == 0 {
 		s.Omit = min(max(20*rtt, time.Second), 5*time.Second).Round(time.Second)
 	}
-	return s, s.Check()
+	return s, s.check()
 }

@@ -119,8 +119,8 @@ const defaultPort = 5201
 // measurement spoilt a run.
 var ErrDisturbed = errors.New("disturbed from outside")
 
-// Check reports a specification that cannot be run.
-func (s Spec) Check() error {
+// check reports a specification that cannot be run.
+func (s Spec) check() error {
 	if s.Workload == "" {
 		s.Workload = "bulk"
 	}
@@ -146,7 +146,7 @@ func (s Spec) Check() error {
 
 // Measure runs the workload once.
 func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
-	if err := s.Check(); err != nil {
+	if err := s.check(); err != nil {
 		return Run{}, err
 	}
 	if s.Workload == "" {
