@@ -54,6 +54,8 @@ func (*Lab) Report() []LinkReport { return nil }
 
 func (*Lab) Awake() Awake { return Awake{} }
 
+func (*Lab) Arrivals() Arrivals { return Arrivals{} }
+
 func (*Lab) Site(string) (Site, error) { return Site{}, noLab() }
 
 func (*Lab) Close() error { return nil }
