@@ -150,30 +150,46 @@ func sampleLines(sample []byte) [][]byte {
 // minScore is the share of a sample's lines that a format must fit.
 const minScore = 0.3
 
+// maxBehind is how many words are looked for before the server's own text: what
+// kubectl logs --prefix, docker compose logs and the like put there.
+const maxBehind = 3
+
 // bestPreset returns the preset that fits the most lines, nil if none fits
 // enough of them.
 func bestPreset(lines [][]byte) *Format {
-	var best *Format
-	bestScore := minScore
-	for _, p := range presets {
-		if p.asked {
-			continue
+	behind := 0
+	if isSyslog(lines[0]) {
+		behind = -1
+	}
+	for ; behind <= maxBehind; behind++ {
+		if behind > 0 {
+			word, _, _ := bytes.Cut(lines[0][behindWords(lines[0], behind-1):], []byte{' '})
+			if len(word) == 0 || string(word) == "-" || isAddress(word) {
+				break // a field
+			}
 		}
-		f, err := p.format()
-		if err != nil {
-			continue
+		var best *Format
+		bestScore := minScore
+		for _, p := range presets {
+			if p.asked || bytes.Count(lines[0], []byte{'"'}) < p.quotes {
+				continue
+			}
+			f, err := p.format()
+			if err != nil {
+				continue
+			}
+			if behind != 0 {
+				f = f.behind(behind)
+			}
+			if s := f.score(lines); s > bestScore {
+				best, bestScore = f, s
+			}
 		}
-		if isSyslog(lines[0]) {
-			f = f.behindSyslog()
-		}
-		if bytes.Count(lines[0], []byte{'"'}) < p.quotes {
-			continue
-		}
-		if s := f.score(lines); s > bestScore {
-			best, bestScore = f, s
+		if best != nil {
+			return best
 		}
 	}
-	return best
+	return nil
 }
 
 // score returns the share of lines that have the format's shape and make sense

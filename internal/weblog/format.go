@@ -157,7 +157,7 @@ func (t token) joins(f *field) bool {
 func (f *Format) settled() *Format {
 	g := *f
 	g.plainSeconds = g.Unit == Seconds && !g.has[roleDuration2] && !g.has[roleDuration3]
-	if p, ok := g.ex.(*linePlan); ok && p.clf > 0 && !p.syslog && !g.untimed {
+	if p, ok := g.ex.(*linePlan); ok && p.clf > 0 && p.behind == 0 && !g.untimed {
 		g.common = p
 	}
 	return &g
@@ -170,16 +170,42 @@ func (f *Format) WithUnit(u Unit) *Format {
 	return &g
 }
 
-// behindSyslog returns the format for lines that begin with a syslog header.
-func (f *Format) behindSyslog() *Format {
+// behind returns the format for lines that begin with n words, or with a syslog header
+// if n is -1.
+func (f *Format) behind(n int) *Format {
 	p, ok := f.ex.(*linePlan)
 	if !ok {
 		return f
 	}
 	q := *p
-	q.syslog = true
+	q.behind = n
 	g := *f
 	g.ex = &q
-	g.Name += " behind a syslog header"
+	if g.Name += " behind a syslog header"; n > 0 {
+		g.Name = f.Name + " behind " + plural(uint64(n), "more word")
+	}
 	return &g
+}
+
+// begin returns where the server's own text begins in a line, -1 if nowhere.
+func (p *linePlan) begin(line []byte) int {
+	if p.behind < 0 {
+		return syslogEnd(line)
+	}
+	return behindWords(line, p.behind)
+}
+
+// behindWords returns where a line goes on behind its first n words and the blanks
+// after them, which may be its end.
+func behindWords(line []byte, n int) int {
+	pos := 0
+	for range n {
+		for pos < len(line) && line[pos] != ' ' {
+			pos++
+		}
+		for pos < len(line) && line[pos] == ' ' {
+			pos++
+		}
+	}
+	return pos
 }

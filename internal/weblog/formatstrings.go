@@ -431,8 +431,8 @@ func parseEnvoy(text string) (*Format, error) {
 		op := body[:end]
 		body = body[end+1:]
 		t := token{role: envoyRole(op), name: "%" + op + "%"}
-		// Only headers may hold blanks.
-		t.bare = blank && strings.HasPrefix(body, " ") && (t.role != roleNone || !strings.HasPrefix(op, "RE"))
+		// Only headers and dates of other forms may hold blanks.
+		t.bare = blank && strings.HasPrefix(body, " ") && (t.role != roleNone || !strings.HasPrefix(op, "RE")) || op == "START_TIME"
 		tokens.add(t)
 	}
 	f, err := newFormat("Envoy format", text, Milliseconds, tokens)

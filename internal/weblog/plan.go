@@ -116,8 +116,8 @@ type linePlan struct {
 	trail  string
 	head   []field
 	tail   []field // last field first
-	syslog bool
-	clf    int // how many fields of head are the common log format's
+	behind int     // words before the server's own text; -1: a syslog header
+	clf    int     // how many fields of head are the common log format's
 }
 
 // compile makes a plan of tokens. Two variables with nothing between them
@@ -245,8 +245,8 @@ func gap(fields []field) (from, to int) {
 
 func (p *linePlan) extract(line []byte, s *spans) bool {
 	pos := 0
-	if p.syslog {
-		if pos = syslogEnd(line); pos < 0 {
+	if p.behind != 0 {
+		if pos = p.begin(line); pos < 0 {
 			return false
 		}
 	}
@@ -379,8 +379,7 @@ func (f *field) ends(line []byte, pos, i int) bool {
 	return !(f.quoted && i > pos && line[i-1] == '\\' && escaped(line[pos:i])) && !(f.list && inList(line, pos, i))
 }
 
-// start returns where the value that ends at end starts, -1 if nowhere after
-// from.
+// start returns where the value that ends at end starts, -1 if nowhere after from.
 func (f *field) start(line []byte, from, end int) int {
 	if f.allLast != 0 && end >= 16 {
 		start := end - last(word(line, end-8), f.allLast)

@@ -231,7 +231,7 @@ func (f *Format) around(sample []byte) *Format {
 	if len(lines) == 0 || f.score(lines) > 0 {
 		return f
 	}
-	if behind := f.behindSyslog(); isSyslog(lines[0]) && behind.score(lines) > 0 {
+	if behind := f.behind(-1); isSyslog(lines[0]) && behind.score(lines) > 0 {
 		return behind
 	}
 	wraps := []*wrapping{criWrapping, exportWrapping}
