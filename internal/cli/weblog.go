@@ -176,7 +176,7 @@ func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) e
 			return failure(err)
 		}
 	}
-	s, err := weblogRead(ctx, env, after, read)
+	s, err := weblog.Read(ctx, after, env.Stdin, read)
 	if err := closeRows(read.Rows, s, err); err != nil {
 		return err
 	}
@@ -186,9 +186,9 @@ func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) e
 		return weblogFinish(ctx, env, opt, s, r)
 	}
 	read.Rows = nil
-	b, err := weblogRead(ctx, env, before, read)
+	b, err := weblog.Read(ctx, before, env.Stdin, read)
 	if err != nil {
-		return err
+		return failure(err)
 	}
 	r, err := weblog.Compare(s, b, view, judgement)
 	if err != nil {

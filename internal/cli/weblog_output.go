@@ -112,10 +112,10 @@ func indexFile(files []os.FileInfo, st os.FileInfo) int {
 func closeRows(rows *weblog.Parquet, s *weblog.Sketch, err error) error {
 	switch {
 	case rows == nil:
-		return err
+		return failure(err)
 	case err != nil || s.Requests == 0 && unread(s) != nil:
 		rows.Drop()
-		return err
+		return failure(err)
 	}
 	return failure(rows.Close())
 }

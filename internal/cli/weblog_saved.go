@@ -3,11 +3,9 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,62 +60,7 @@ func weblogMerge(ctx context.Context, env *Env, opt *weblogFlags, names []string
 	return weblogFinish(ctx, env, opt, total, weblog.Summarize(total, view))
 }
 
-// weblogRead reads logs and saved sketches.
-func weblogRead(ctx context.Context, env *Env, names []string, opt weblog.Options) (*weblog.Sketch, error) {
-	var logs []string
-	total := new(weblog.Sketch)
-	for _, name := range names {
-		saved, err := isSavedFile(name)
-		if err != nil || !saved {
-			logs = append(logs, name) // Read reports what is wrong with it
-			continue
-		}
-		if opt.Filter != nil || opt.Rows != nil {
-			return nil, usagef("%s holds counts, of which requests can neither be filtered nor written as rows; do that where the log is, as it is saved", weblog.Escape(name, 512))
-		}
-		s, err := loadSketch(name, nil)
-		if err != nil {
-			return nil, usage(err)
-		}
-		total.Merge(s)
-	}
-	if len(logs) == 0 {
-		return total, nil
-	}
-	s, err := weblog.Read(ctx, logs, env.Stdin, opt)
-	if err != nil {
-		return nil, failure(err)
-	}
-	if len(logs) == len(names) {
-		return s, nil
-	}
-	total.Merge(s)
-	return total, nil
-}
-
-func isSavedFile(name string) (bool, error) {
-	if name == "-" {
-		return false, nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil || !st.Mode().IsRegular() {
-		return false, err // the bytes of a pipe can be read once only
-	}
-	head := make([]byte, 64)
-	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return false, err
-	}
-	return weblog.IsSaved(head[:n]), nil
-}
-
-// loadSketch reads a saved sketch, "-" from stdin. Its inputs get the name of the file
-// they came with, since on all servers logs are called the same.
+// loadSketch reads a saved sketch, "-" from stdin.
 func loadSketch(name string, stdin io.Reader) (*weblog.Sketch, error) {
 	from := stdin
 	if name != "-" {
@@ -128,14 +71,9 @@ func loadSketch(name string, stdin io.Reader) (*weblog.Sketch, error) {
 		defer f.Close()
 		from = f
 	}
-	s, err := weblog.Load(from)
+	s, err := weblog.Load(name, from)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", weblog.Escape(name, 512), err)
-	}
-	for i := range s.Inputs {
-		if in := &s.Inputs[i]; name != "-" && !strings.Contains(in.Name, ".wrl: ") {
-			in.Name = filepath.Base(name) + ": " + in.Name
-		}
 	}
 	return s, nil
 }

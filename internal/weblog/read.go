@@ -36,8 +36,8 @@ const (
 // Read counts the lines of the named files; "-" is stdin. Compressed input
 // (gzip, zstd, bzip2) is told by its first bytes, whatever its name. A file
 // that cannot be read is noted in its Input and does not stop the others; the
-// error is of the context or the options alone. Memory does not grow with the
-// input.
+// error is of the context or the options alone. What Save wrote is merged. Memory
+// does not grow with the input.
 func Read(ctx context.Context, names []string, stdin io.Reader, opt Options) (*Sketch, error) {
 	if opt.Workers <= 0 {
 		opt.Workers = runtime.GOMAXPROCS(0)
@@ -55,13 +55,13 @@ func Read(ctx context.Context, names []string, stdin io.Reader, opt Options) (*S
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		in := Input{Name: name}
-		if err := readInput(ctx, &in, stdin, &opt, total, segs, &pos); err != nil {
+		total.Inputs = append(total.Inputs, Input{Name: name})
+		in := &total.Inputs[len(total.Inputs)-1]
+		if err := readInput(ctx, in, stdin, &opt, total, segs, &pos); err != nil {
 			in.Err = err
 		}
-		total.Inputs = append(total.Inputs, in)
 	}
-	total.clusters = segs.list()
+	total.clusters = reduceClusters(append(total.clusters, segs.list()...))
 	return total, ctx.Err()
 }
 

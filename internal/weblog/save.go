@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -227,8 +229,8 @@ func saveSlim(key uint64, b *slim) savedSlim {
 	return savedSlim{key, b.n, b.bytes, b.sum, b.max, b.under}
 }
 
-// IsSaved reports whether a file that begins with head is a saved sketch.
-func IsSaved(head []byte) bool { return hasPrefix(head, savedMagic) }
+// isSaved reports whether a file that begins with head is a saved sketch.
+func isSaved(head []byte) bool { return hasPrefix(head, savedMagic) }
 
 var (
 	errSaved   = errors.New("was not written by weblog --save")
@@ -262,8 +264,9 @@ func checkVersion(b *bufio.Reader) error {
 	return nil
 }
 
-// Load reads what [Sketch.Save] wrote. Anything else is an error.
-func Load(r io.Reader) (*Sketch, error) {
+// Load reads what [Sketch.Save] wrote, of a file of the given name, which becomes part of
+// those of its inputs: on all servers logs are called the same. Anything else is an error.
+func Load(name string, r io.Reader) (*Sketch, error) {
 	b := bufio.NewReader(r)
 	if err := checkVersion(b); err != nil {
 		return nil, err
@@ -285,6 +288,11 @@ func Load(r io.Reader) (*Sketch, error) {
 	s, err := in.sketch()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	for i := range s.Inputs {
+		if in := &s.Inputs[i]; name != "-" && !strings.HasPrefix(name, "/dev/fd/") && !strings.Contains(in.Name, ".wrl: ") {
+			in.Name = filepath.Base(name) + ": " + in.Name
+		}
 	}
 	return s, nil
 }

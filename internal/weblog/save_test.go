@@ -33,10 +33,10 @@ func TestSaveAndLoad(t *testing.T) {
 	if err := s.Save(&b); err != nil {
 		t.Fatal(err)
 	}
-	if !IsSaved(b.Bytes()) {
-		t.Error("IsSaved does not know its own")
+	if !isSaved(b.Bytes()) {
+		t.Error("isSaved does not know its own")
 	}
-	back, err := Load(bytes.NewReader(b.Bytes()))
+	back, err := Load("-", bytes.NewReader(b.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestSaveAndLoad(t *testing.T) {
 		t.Errorf("loaded differs from saved:\n%s", diff)
 	}
 	for cut := range b.Len() {
-		if _, err := Load(bytes.NewReader(b.Bytes()[:cut])); err == nil {
+		if _, err := Load("-", bytes.NewReader(b.Bytes()[:cut])); err == nil {
 			t.Fatalf("the first %d of %d bytes load", cut, b.Len())
 		}
 		if cut > 2000 {
@@ -103,6 +103,40 @@ func TestWaysToRead(t *testing.T) {
 }
 
 // packed is what Save writes of the JSON.
+// TestSavedIsRead: counts are read beside logs, whole or from a pipe, and what is wrong
+// with them stops nothing.
+func TestSavedIsRead(t *testing.T) {
+	dir := t.TempDir()
+	log, saved, cut := dir+"/a.log", dir+"/a.wrl", dir+"/cut.wrl"
+	text := synthetic(t, Synthetic{Lines: 500, Seed: 5})
+	var b bytes.Buffer
+	if err := readText(t, text, Options{Full: true}).Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string]string{log: text, saved: b.String(), cut: b.String()[:b.Len()/2]} {
+		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Read(context.Background(), []string{saved, log, cut, "-"}, &b, Options{Full: true})
+	if err != nil || s.Requests != 1500 || s.Times().Count() != 1500 || len(s.Inputs) != 4 || len(s.clusters) > maxClusters {
+		t.Fatalf("%d requests of %d inputs, %d parts: %v", s.Requests, len(s.Inputs), len(s.clusters), err)
+	}
+	for i, want := range []string{"a.wrl: -", log, cut, "-"} {
+		if in := s.Inputs[i]; in.Name != want || (in.Err != nil) != (want == cut) || in.Lines != 500 && want != cut {
+			t.Errorf("input %d: %+v, want %s", i, in, want)
+		}
+	}
+	f, err := ParseFilter(FilterSpec{Status: "200"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err = Read(context.Background(), []string{saved, log}, nil, Options{Filter: f})
+	if err != nil || s.Inputs[0].Err == nil || s.Inputs[1].Err != nil || s.Requests+s.Filtered != 500 {
+		t.Errorf("filtered: %d requests, %+v: %v", s.Requests, s.Inputs, err)
+	}
+}
+
 func packed(z *zstd.Encoder, text string) []byte {
 	return append(fmt.Appendf(nil, "%s%d\n", savedMagic, savedVersion), z.EncodeAll([]byte(text), nil)...)
 }
@@ -133,11 +167,11 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{"too many parts", string(packed(z, `{"clusters":[`+strings.Repeat(`{},`, 100)+`{}]}`)), "101 parts"},
 		{"a list without end", string(packed(z, `{"examples":[`+strings.Repeat(`{},`, maxItems)+`{}]}`)), "a list of more than"},
 	} {
-		if _, err := Load(strings.NewReader(c.file)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Load("-", strings.NewReader(c.file)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	if s, err := Load(strings.NewReader(savedMagic + "2\n" + body)); err != nil || s.Requests != 30 {
+	if s, err := Load("-", strings.NewReader(savedMagic+"2\n"+body)); err != nil || s.Requests != 30 {
 		t.Errorf("version 2: %v", err)
 	}
 }
@@ -150,7 +184,7 @@ func TestMergeTwice(t *testing.T) {
 		if err := s.Save(&b); err != nil {
 			t.Fatal(err)
 		}
-		back, err := Load(&b)
+		back, err := Load("-", &b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +235,7 @@ func FuzzLoad(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := Load(bytes.NewReader(packed(z, string(data))))
+		s, err := Load("-", bytes.NewReader(packed(z, string(data))))
 		if err != nil {
 			return
 		}

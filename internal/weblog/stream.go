@@ -14,14 +14,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// isPlain reports whether the file is not compressed.
+// isPlain reports whether the file is text.
 func isPlain(file *os.File) (bool, error) {
-	head := make([]byte, 4)
+	head := make([]byte, len(savedMagic))
 	n, err := file.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return false, err
 	}
-	return compression(head[:n]) == "", nil
+	return compression(head[:n]) == "" && !isSaved(head[:n]), nil
 }
 
 // compression tells a compressed stream by its first bytes (RFC 1952, RFC 8878,
@@ -82,6 +82,9 @@ func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total
 	if readErr != nil && readErr != io.EOF && n == 0 {
 		return readErr
 	}
+	if isSaved(first) {
+		return readSaved(in.Name, io.MultiReader(bytes.NewReader(first), text), opt, total)
+	}
 	format, err := opt.formatOf(in, first[:min(n, sampleSize)], func() []byte { return first[max(min(n, sampleSize), n-sampleSize):] })
 	if err != nil {
 		return err
@@ -109,6 +112,20 @@ func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total
 	return errors.Join(err, workerError(workers))
 }
 
+// readSaved merges saved counts, whose inputs take the place of the last one of total.
+func readSaved(name string, r io.Reader, opt *Options, total *Sketch) error {
+	if opt.Filter != nil || opt.each != nil {
+		return errors.New("holds counts, of which requests can neither be filtered nor written as rows; do that where the log is, as it is saved")
+	}
+	s, err := Load(name, r)
+	if err != nil {
+		return err
+	}
+	total.Inputs = total.Inputs[:len(total.Inputs)-1]
+	total.Merge(s)
+	return nil
+}
+
 type stream struct {
 	text io.Reader
 	work chan streamBlock
@@ -116,7 +133,7 @@ type stream struct {
 	pos  int64
 	long []rawSkip // lines too long for a buffer; text with the first three
 
-	mu    sync.Mutex
+	mu        sync.Mutex
 	stretches []stretch
 }
 
