@@ -39,55 +39,91 @@ func fieldsOfCLF(fields []field) int {
 }
 
 const (
-	spaces     = ' ' * lowBits
-	noUser     = uint64('[')<<40 | ' '<<32 | '-'<<24 | ' '<<16 | '-'<<8 | ' ' // " - - ["
-	noUserMask = 1<<48 - 1
-	afterStamp = '"'<<16 | ' '<<8 | ']'
-	stampMask  = 1<<24 - 1
+	spaces        = ' ' * lowBits
+	noUser        = uint64('[')<<40 | ' '<<32 | '-'<<24 | ' '<<16 | '-'<<8 | ' ' // " - - ["
+	noUserMask    = 1<<48 - 1
+	beforeStamp   = len(" - - [")
+	beforeRequest = len(`] "`)
+	afterStamp    = '"'<<16 | ' '<<8 | ']'
+	stampMask     = 1<<24 - 1
 	// afterRequest is `" `, the upper halves of three digits, and a blank.
 	afterRequest = ' '<<40 | 0x303030<<16 | ' '<<8 | '"'
 	requestMask  = 0xff<<40 | 0xf0f0f0<<16 | 0xffff
 )
 
+// commonHead finds the fields of the common log format, and reads status and size.
+// client and end are where the client's address and the request end, rest is where
+// the field behind the size begins. It is not ok if the line has to be looked at by
+// extract.
+func (p *linePlan) commonHead(line []byte) (client, end, status int, size uint64, rest int, ok bool) {
+	if len(line) < 64 {
+		return
+	}
+	client = firstOf16(word(line, 0), word(line, 8), spaces)
+	if word(line, client)&noUserMask != noUser {
+		return
+	}
+	stamp := client + beforeStamp
+	request := stamp + commonTime + beforeRequest
+	if line[stamp+2] != '/' || word(line, stamp+commonTime)&stampMask != afterStamp {
+		return
+	}
+	end = bytes.IndexByte(line[request:], '"') + request
+	if end <= request || end+24 > cap(line) || line[end-1] == '\\' {
+		return
+	}
+	x := word(line, end)
+	digits := x >> 16 & 0x0f0f0f
+	if x&requestMask != afterRequest || (digits+0x060606)&0xf0f0f0 != 0 {
+		return
+	}
+	status = int(digits&15*100 + digits>>8&15*10 + digits>>16)
+	x = word(line, end+6)
+	n := first(x, spaces)
+	rest = end + 6 + n
+	size, ok = digits8(x<<(uint(64-8*n)&63), n)
+	next := &p.head[p.clf-1]
+	ok = ok && n != 0 && next.follows.is(word(line, rest))
+	rest += len(next.after)
+	return client, end, status, size, rest, ok && rest <= len(line)
+}
+
 // common finds the fields of a line, as extract does, and reads its status and size.
 // It returns false if the line has to be looked at by extract.
 func (p *linePlan) common(line []byte, r *request, s *spans) bool {
-	if len(line) < 64 {
+	client, end, status, size, rest, ok := p.commonHead(line)
+	if !ok {
 		return false
 	}
-	client := firstOf16(word(line, 0), word(line, 8), spaces)
-	if word(line, client)&noUserMask != noUser {
-		return false
-	}
-	stamp := client + 6
-	request := stamp + commonTime + 3
-	if line[stamp+2] != '/' || word(line, stamp+commonTime)&stampMask != afterStamp {
-		return false
-	}
-	end := bytes.IndexByte(line[request:], '"') + request
-	if end <= request || end+24 > cap(line) || line[end-1] == '\\' {
-		return false
-	}
-	x := word(line, end)
-	status := x >> 16 & 0x0f0f0f
-	if x&requestMask != afterRequest || (status+0x060606)&0xf0f0f0 != 0 {
-		return false
-	}
-	size := end + 6
-	x = word(line, size)
-	n := first(x, spaces)
-	sizeEnd := size + n
-	number, ok := digits8(x<<(uint(64-8*n)&63), n)
-	next := &p.head[p.clf-1]
-	rest := sizeEnd + len(next.after)
-	if !ok || n == 0 || !next.follows.is(word(line, sizeEnd)) || rest > len(line) {
-		return false
-	}
-	r.status = int(status&15*100 + status>>8&15*10 + status>>16)
-	r.size = int64(number)
+	r.status, r.size = status, int64(size)
+	stamp := int32(client + beforeStamp)
 	s[roleClient] = span{0, int32(client)}
-	s[roleTime] = span{int32(stamp), int32(stamp + commonTime)}
-	s[roleRequest] = span{int32(request), int32(end)}
+	s[roleTime] = span{stamp, stamp + int32(commonTime)}
+	s[roleRequest] = span{stamp + int32(commonTime+beforeRequest), int32(end)}
 	s[roleStatus] = span{int32(end + 2), int32(end + 5)}
 	return p.extractFrom(line, rest, p.clf, s)
+}
+
+// isShort reports whether a line of the format is the common log format's, what
+// nobody reads, and a request time at its end.
+func (p *linePlan) isShort() bool {
+	return p.clf > 0 && p.clf == len(p.head) && p.trail == "" && len(p.tail) == 1 && p.tail[0].role == roleDuration && p.tail[0].allLast != 0
+}
+
+// short takes a line apart as common does, if isShort is true of its format and the
+// time is below 1000 s with three decimals.
+func (p *linePlan) short(line []byte) (client, end, status int, size, ms uint64, ok bool) {
+	client, end, status, size, rest, ok := p.commonHead(line)
+	if !ok {
+		return
+	}
+	before := &p.tail[0]
+	x := word(line, len(line)-8)
+	n := last(x, before.allLast)
+	start := len(line) - n
+	if n < 5 || n > 7 || start < rest+len(before.before) || !before.precedes.is(word(line, start-8)) {
+		return client, end, status, size, 0, false
+	}
+	ms, ok = thousandths8(x, n)
+	return client, end, status, size, ms, ok
 }

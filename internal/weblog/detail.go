@@ -111,11 +111,10 @@ func (d *detail) cellAt(key uint32) *group {
 
 // add counts a request.
 func (d *detail) add(r *request) {
-	d.waiting[d.filled] = member{us: r.us, bytes: uint64(max(r.size, 0)), coarse: r.coarse, groups: [3]*group{
-		d.cellAt(uint32(r.status)<<16 | uint32(r.class)), d.paths.find(r, sizeClass(r.size)), d.clients.at(clientKey(r.client))}}
-	if d.filled++; d.filled == len(d.waiting) {
-		d.flush()
-	}
+	cell := d.cellAt(uint32(r.status)<<16 | uint32(r.class))
+	path := d.paths.find(r.path, r.status, sizeClass(r.size))
+	client := d.clients.at(clientKey(r.client))
+	d.wait(r.us, uint64(max(r.size, 0)), r.coarse, cell, path, client)
 	d.addStamp(r)
 	if len(r.cache) > 0 {
 		d.addCache(r.cache, r)
@@ -131,6 +130,16 @@ func (d *detail) add(r *request) {
 		d.upstream.Add(r.upstream)
 		d.outside.Add(r.us - min(r.us, r.upstream))
 		d.behind[behindClass(r)].add(r)
+	}
+}
+
+// wait makes a request one of those that wait.
+func (d *detail) wait(us, bytes uint64, coarse uint16, cell, path, client *group) {
+	m := &d.waiting[d.filled]
+	m.us, m.bytes, m.coarse = us, bytes, coarse
+	m.groups = [3]*group{cell, path, client}
+	if d.filled++; d.filled == len(d.waiting) {
+		d.flush()
 	}
 }
 
@@ -241,6 +250,16 @@ func (d *detail) addStamp(r *request) {
 	}
 	d.repeated++
 	d.timeline.add(r)
+}
+
+// repeat counts a request whose stamp is s by it, if that is the last request's.
+func (d *detail) repeat(s stamp, us, bytes uint64) bool {
+	if s != d.stamp || d.timeline.last == nil {
+		return false
+	}
+	d.repeated++
+	d.timeline.last.add(us, bytes)
+	return true
 }
 
 // settleStamps counts the stamps that are the same as the last.

@@ -21,6 +21,7 @@ type knownPath struct {
 	// that is maxKnown+1 more.
 	kept   [maxKnown / 8]uint64
 	keeps  bool
+	last   *knownPath             // the place last found for what the kept digits are
 	groups [len(sizeNames)]*group // by size class; nil: not met yet
 }
 
@@ -64,6 +65,10 @@ func (t *knownPaths) find(path []byte, depth int) *knownPath {
 	if !p.keeps {
 		return p
 	}
+	if q := p.last; q != nil && q.length == n+maxKnown+1 && q.words[0]^(w0|word(b[:], 0)&p.kept[0])|q.words[1]^(w1|word(b[:], 8)&p.kept[1])|
+		q.words[2]^(w2|word(b[:], 16)&p.kept[2])|q.words[3]^(w3|word(b[:], 24)&p.kept[3]) == 0 {
+		return q
+	}
 	return t.findExact(path, p)
 }
 
@@ -96,7 +101,8 @@ func (t *knownPaths) findExact(path []byte, p *knownPath) *knownPath {
 		words[i] |= word(path[:maxKnown], i*8) & p.kept[i]
 	}
 	hash := hashWords(hashWords(0, words[0], words[1], words[2], words[3]), words[4], words[5], words[6], words[7])
-	return t.place(hash, path, words, exactly)
+	p.last = t.place(hash, path, words, exactly)
+	return p.last
 }
 
 // exactly is the depth for place where the words are as they are.

@@ -34,9 +34,10 @@ func newPathTable() *pathTable { return &pathTable{depth: 4, groups: map[string]
 // paths are the client's invention and say nothing of the site.
 const noise = "(bad request or not found)"
 
-// find returns the group of a request.
-func (t *pathTable) find(r *request, size int) *group {
-	if badRequest(r.status) {
+// find returns the group of a request of a path, answered with status, of a class of
+// sizes.
+func (t *pathTable) find(path []byte, status, size int) *group {
+	if badRequest(status) {
 		if t.noise[size] == nil {
 			t.noise[size] = t.insert(string(append(append(t.scratch[:0], byte(size)), noise...)))
 		}
@@ -45,11 +46,11 @@ func (t *pathTable) find(r *request, size int) *group {
 	if t.known == nil {
 		t.known = newKnownPaths()
 	}
-	p := t.known.find(r.path, t.depth)
+	p := t.known.find(path, t.depth)
 	if p != nil && p.groups[size] != nil {
 		return p.groups[size]
 	}
-	t.scratch = appendPattern(append(t.scratch[:0], byte(size)), r.path, t.depth)
+	t.scratch = appendPattern(append(t.scratch[:0], byte(size)), path, t.depth)
 	g := t.groups[string(t.scratch)]
 	depth := t.depth
 	if g == nil {
@@ -237,12 +238,12 @@ type slim struct {
 
 const slimUnder = 100_000
 
-func (s *slim) add(us uint64, size int64) {
+func (s *slim) add(us, bytes uint64) {
 	s.n++
 	s.sum += us
 	s.max = max(s.max, us)
 	s.under += (us - slimUnder) >> 63 // 1 below it; a branch would be guessed wrong too often
-	s.bytes += uint64(max(size, 0))
+	s.bytes += bytes
 }
 
 func (s *slim) merge(o *slim) {
@@ -414,7 +415,7 @@ func (t *timeline) add(r *request) {
 		t.last = t.at(key)
 		t.lastKey = r.stamp.unix >> t.shift
 	}
-	t.last.add(r.us, r.size)
+	t.last.add(r.us, uint64(max(r.size, 0)))
 }
 
 func (t *timeline) at(key int64) *slim {

@@ -95,12 +95,14 @@ func thousandths(line []byte, s span) (v uint64, ok bool) {
 	if n < 5 || n > 8 || s.hi < 8 {
 		return 0, false
 	}
-	x := word(line, int(s.hi)-8)
-	if byte(x>>32) != '.' {
-		return 0, false
-	}
+	return thousandths8(word(line, int(s.hi)-8), n)
+}
+
+// thousandths8 is thousandths of the upper n bytes of x, n from 5 to 8.
+func thousandths8(x uint64, n int) (v uint64, ok bool) {
 	const decimals = 0xffffff << 40
-	return digits8(x&decimals|x<<8&^uint64(decimals), n-1)
+	v, ok = digits8(x&decimals|x<<8&^uint64(decimals), n-1)
+	return v, ok && byte(x>>32) == '.'
 }
 
 // countDigits returns how many bytes of s are decimal digits.

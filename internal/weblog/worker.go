@@ -12,7 +12,6 @@ const maxLine = 1 << 20
 // request is one log line, decoded.
 type request struct {
 	us, upstream          uint64
-	bin                   uint   // of us
 	coarse                uint16 // of us, a group's
 	hasUpstream, hasReuse bool
 	hasStamp              bool
@@ -46,7 +45,8 @@ type worker struct {
 	// earlier than the one before.
 	first, latest int64
 	backward      uint64
-	rare          bool // lines may have fields that decodeRare reads
+	rare          bool      // lines may have fields that decodeRare reads
+	short         *linePlan // of lines that countShort counts; nil: there are none
 
 	seg    *Hist
 	segEnd int64
@@ -69,6 +69,10 @@ func newWorker(f *Format, opt *Options) *worker {
 func (w *worker) use(f *Format) {
 	w.format = f.settled()
 	w.rare = w.format.common == nil || f.has[roleCache] || f.has[roleReuse] || f.has[roleUpstream] || f.has[roleEnd]
+	w.short = nil
+	if p := w.format.common; p != nil && p.isShort() && w.format.plainSeconds && w.format.wrap == nil && !w.format.directives && w.opt.Filter == nil && w.opt.each == nil {
+		w.short = p
+	}
 	w.spans.clear()
 	w.req = request{}
 }
@@ -113,6 +117,10 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 			w.seg, w.segEnd = w.segs.at(pos)
 		}
 		lines++
+		if w.short != nil && w.countShort(line) {
+			pos += int64(n) + 1
+			continue
+		}
 		if f := w.line(line); f != faultNone {
 			w.skip(f, line, index, lines)
 		}
@@ -223,32 +231,78 @@ func parseSize(b []byte) (size int64, ok bool) {
 	return n, ok
 }
 
-// count enters the decoded request.
+// count counts the decoded request.
 func (w *worker) count(step uint64) {
-	r, s := &w.req, &w.sketch
-	if s.Step == 0 || step < s.Step {
-		s.Step = step
-	}
+	r := &w.req
 	if len(r.end) > 0 && w.format.early != nil && w.format.early(r.end) {
-		s.addEnd(endName(r.end), 1)
+		w.sketch.addEnd(endName(r.end), 1)
 	}
-	if r.size > 0 {
-		s.Bytes += uint64(r.size)
-	}
-	r.bin = uint(binOf(r.us))
-	w.seg.note(1, r.us, r.us, r.us)
-	if w.filled == len(w.waiting) {
-		w.flush()
-	}
-	w.waiting[w.filled] = counted{bin: uint16(r.bin), status: uint16(r.status)}
-	w.filled++
+	bin := w.enter(r.us, uint64(max(r.size, 0)), r.status, step)
 	if w.opt.Full {
-		r.coarse = coarseOf[r.bin]
-		s.detail.add(r)
+		r.coarse = coarseOf[bin]
+		w.sketch.detail.add(r)
 	}
 	if w.opt.each != nil {
 		w.opt.each(r)
 	}
+}
+
+// enter counts a request in what is kept of all. It returns the bin of its time.
+func (w *worker) enter(us, size uint64, status int, step uint64) (bin int) {
+	s := &w.sketch
+	if s.Step == 0 || step < s.Step {
+		s.Step = step
+	}
+	s.Bytes += size
+	bin = binOf(us)
+	w.seg.note(1, us, us, us)
+	if w.filled == len(w.waiting) {
+		w.flush()
+	}
+	w.waiting[w.filled] = counted{bin: uint16(bin), status: uint16(status)}
+	w.filled++
+	return bin
+}
+
+// countShort counts a line by the short way. It returns false, and has counted
+// nothing, if the line has to go the long one.
+func (w *worker) countShort(line []byte) bool {
+	client, end, status, size, ms, ok := w.short.short(line)
+	if !ok || len(line) > maxLine {
+		return false
+	}
+	us := ms * 1000
+	bin := w.enter(us, size, status, 1000)
+	if w.opt.Full {
+		w.groupShort(line, client, end, status, size, us, coarseOf[bin])
+	}
+	return true
+}
+
+// groupShort counts in groups the request of a line that short took apart.
+func (w *worker) groupShort(line []byte, client, end, status int, size, us uint64, coarse uint16) {
+	d := w.sketch.detail
+	from := client + beforeStamp
+	stamp, target := line[from:from+commonTime], line[from+commonTime+beforeRequest:end]
+	path, class := target, usualClass
+	if isUsual(target) {
+		path = target[len("GET ") : len(target)-len(" HTTP/1.1")]
+	} else {
+		method, p, proto := splitRequest(target)
+		path, class = p, classOf(method, proto)
+	}
+	inCell := d.cellAt(uint32(status)<<16 | uint32(class))
+	inPath := d.paths.find(path, status, sizeClass(int64(size)))
+	inNet := d.clients.at(clientKey(line[:client]))
+	d.wait(us, size, coarse, inCell, inPath, inNet)
+	if w.clock.again(stamp) && d.repeat(w.clock.last, us, size) {
+		return
+	}
+	r := &w.req
+	r.us, r.size = us, int64(size)
+	w.spans[roleTime] = span{int32(from), int32(from + commonTime)}
+	w.decodeStamp(line)
+	d.addStamp(r)
 }
 
 // flush counts the requests that wait.
