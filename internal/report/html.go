@@ -342,7 +342,7 @@ func method(r Result) []string {
 		}
 	}
 	pairs := "The arms ran in pairs, in random order within balanced blocks, so that a drift of the machine or the path falls on both alike. What the kernel remembers of a destination was cleared between runs."
-	if r.alone() {
+	if r.Alone() {
 		pairs = "The arms ran in pairs, in random order within balanced blocks, so that a drift of the machine falls on both alike."
 	}
 	out = append(out, pairs,
@@ -363,7 +363,7 @@ func method(r Result) []string {
 
 // limits says what the numbers do not show.
 func limits(r Result) []string {
-	if r.alone() {
+	if r.Alone() {
 		return []string{"The ratios hold for this disk, its file system, this host and this hour. The absolute rates are those of one session and compare with nothing else."}
 	}
 	out := []string{

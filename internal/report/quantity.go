@@ -33,15 +33,16 @@ func decides(r Result) quantity {
 	return r.quantity(cmp.Or(name, workload.Goodput))
 }
 
-// alone tells whether one host was measured without a path, as disks are.
-func (r Result) alone() bool {
+// Alone tells whether one host was measured without a path, as disks are; the page
+// asks, too.
+func (r Result) Alone() bool {
 	return len(r.Hosts) == 1 && r.Path.RateBPS == 0 && r.Path.RTT == 0
 }
 
 // quantity is a metric in the words of the result's workload.
 func (r Result) quantity(name string) quantity {
 	q := quantityOf(name)
-	if !r.alone() {
+	if !r.Alone() {
 		return q
 	}
 	if rest, ok := strings.CutPrefix(q.words, "latency "); ok {
@@ -55,7 +56,7 @@ func (r Result) quantity(name string) quantity {
 
 // side names an end: one host alone is no client.
 func (r Result) side(name string) string {
-	if r.alone() {
+	if r.Alone() {
 		return "host"
 	}
 	return name
