@@ -52,6 +52,9 @@ const (
 	nap = 10 * time.Microsecond
 	// longSleep is from where a processor may have gone idle meanwhile.
 	longSleep = 300 * time.Microsecond
+	// quiet is for how long after the last packet sleeps are not told to the Go
+	// scheduler, see poll.
+	quiet = 100 * time.Millisecond
 	// publishEvery is how often a busy engine publishes its counters.
 	publishEvery = 10 * time.Millisecond
 )
@@ -87,6 +90,7 @@ func startEngine(l Link, d Direction, in, out int, start time.Time, seed uint64,
 	}
 	var zero unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &zero)
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1) // the loop keeps its place while it sleeps
 	// Refused (without CAP_BPF, by an old kernel) only times are less exact.
 	e.stamps, e.unstamped = stampArrivals(in, zero.Nano()-e.now())
 	go e.run()
@@ -98,6 +102,7 @@ func (e *engine) close() {
 	one := [8]byte{0: 1, 7: 1} // any number, in either byte order
 	unix.Write(e.stop, one[:])
 	<-e.done
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - 1)
 	unix.Close(e.stop)
 	e.stamps.release(e.in)
 	e.mem.release()
@@ -116,9 +121,7 @@ func (e *engine) run() {
 	defer close(e.done)
 	runtime.LockOSThread() // for good: the thread ends with its rank
 	e.rank.begin()
-	var used unix.Timespec
-	unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used)
-	e.before = time.Duration(used.Nano())
+	e.before = time.Duration(threadTime())
 	for {
 		more := e.read(e.now())
 		now := e.now()
@@ -260,6 +263,7 @@ func (e *engine) wait() bool {
 	until, early := int64(math.MaxInt64), e.passing.ns
 	var timeout *unix.Timespec
 	var ts unix.Timespec
+	busy := asleep-e.last < int64(quiet)
 	if at, ok := e.pipe.wake(); ok {
 		if at <= asleep {
 			return true
@@ -268,10 +272,19 @@ func (e *engine) wait() bool {
 		if until-asleep > int64(longSleep) {
 			until -= early
 		}
+	}
+	if busy {
+		until = min(until, asleep+int64(quiet))
+	}
+	if until != math.MaxInt64 {
 		ts = unix.NsecToTimespec(until - asleep)
 		timeout = &ts
 	}
-	n, _, errno := unix.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds)), 2, uintptr(unsafe.Pointer(timeout)), 0, 0, 0)
+	watched := len(fds)
+	if until-asleep <= int64(longSleep) && e.stamps != nil && e.pipe.orderly() {
+		watched = 1 // what arrives meanwhile is not due before, and when it came will be known
+	}
+	n, errno := poll(fds[:watched], timeout, busy)
 	if errno != 0 && errno != unix.EINTR {
 		return false
 	}
@@ -288,6 +301,26 @@ func (e *engine) wait() bool {
 		e.arrived = e.drained
 	}
 	return fds[0].Revents == 0
+}
+
+// threadTime returns the processor time of the calling thread in ns.
+func threadTime() int64 {
+	var used unix.Timespec // the Go scheduler is not told, see poll
+	unix.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_THREAD_CPUTIME_ID, uintptr(unsafe.Pointer(&used)), 0)
+	return used.Nano()
+}
+
+// poll waits for one of fds. A quiet wait is not told to the Go scheduler. That
+// looks at a thread in a system call again and again, and one that wakes just then
+// spins until the looker, whom it may have taken the processor from, is done: for up
+// to a second if it is a real-time thread. A signal of the scheduler's ends the wait.
+func poll(fds []unix.PollFd, timeout *unix.Timespec, quiet bool) (ready int, errno unix.Errno) {
+	call := unix.Syscall6
+	if quiet {
+		call = unix.RawSyscall6
+	}
+	n, _, errno := call(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), uintptr(unsafe.Pointer(timeout)), 0, 0, 0)
+	return int(n), errno
 }
 
 // follower follows a quantile of times, in ns: a sample above it moves it up by
@@ -312,11 +345,9 @@ func (e *engine) publishIfNew() {
 
 func (e *engine) publish(now int64) {
 	e.pipe.stats.MaxMemory = max(e.pipe.stats.MaxMemory, e.mem.used())
-	var used unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used) == nil {
-		e.pipe.stats.CPU = time.Duration(used.Nano()) - e.before
-		e.rank.follow(now, used.Nano())
-	}
+	used := threadTime()
+	e.pipe.stats.CPU = time.Duration(used) - e.before
+	e.rank.follow(now, used)
 	e.mu.Lock()
 	e.published = e.pipe.stats
 	e.mu.Unlock()

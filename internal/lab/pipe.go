@@ -437,6 +437,11 @@ func (p *pipe) wake() (at int64, ok bool) {
 	return at, at != math.MaxInt64
 }
 
+// orderly says that what arrives next matters to nobody before wake.
+func (p *pipe) orderly() bool {
+	return p.jitter.Spread == 0 && len(p.held) == 0 && p.flow.own == nil
+}
+
 // take returns the next run that is to be delivered by now, where everything
 // that came before known has arrived: what arrives later may have come then. The
 // caller hands back its reference with p.mem.drop(r.off).

@@ -455,3 +455,25 @@ func BenchmarkPipe(b *testing.B) {
 		})
 	}
 }
+
+// Where a pipe is orderly, what arrives while the emulator sleeps is not due
+// before the emulator wakes.
+func TestArrivalsOfAnOrderlyPipeCanWait(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		spec := rapid.SampledFrom([]string{
+			"delay=3ms", "delay=0s,loss=10%", "rate=100mbit,delay=1ms,queue=20packets", "delay=1ms,reorder=20%,hold=2ms,duplicate=10%",
+			"rate=10mbit,delay=1ms,aqm=codel", "rate=1gbit,delay=0s,corrupt=10%",
+		}).Draw(rt, "link")
+		b := newBench(t, spec)
+		for range rapid.IntRange(1, 60).Draw(rt, "n") {
+			b.now += rapid.SampledFrom([]int64{0, 1, 40_000, 300_000, 5e6}).Draw(rt, "pause")
+			b.drain(b.now)
+			before, ok := b.pipe.wake()
+			ok = ok && b.pipe.orderly()
+			b.arrive(tcp(rapid.IntRange(1, 44).Draw(rt, "segments")))
+			if after, _ := b.pipe.wake(); ok && after < before {
+				rt.Fatalf("%s: what arrived at %d is to be done at %d, before %d", spec, b.now, after, before)
+			}
+		}
+	})
+}
