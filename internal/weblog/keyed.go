@@ -183,7 +183,11 @@ func (n *jsonNode) add(path []string, r role) {
 func (p *jsonPlan) extract(line []byte, s *spans) bool {
 	s.clear()
 	start := bytes.IndexByte(line, '{')
-	return start >= 0 && p.root.object(line, start, s) > 0
+	if start < 0 {
+		return false
+	}
+	end := p.root.object(line, start, s)
+	return end > 0 && !hasPrefix(line[end:], ",{") // of several requests none is told apart
 }
 
 // object reads the object at line[pos] and returns the position after it, -1
