@@ -11,8 +11,7 @@ import (
 	"github.com/wirerate/wirerate/internal/terminal"
 )
 
-// TestHelpFits reads --help as a terminal of 80 columns shows it. The texts of
-// lab are longer here and there.
+// TestHelpFits reads --help as a terminal of 80 columns shows it.
 func TestHelpFits(t *testing.T) {
 	verbs := 0
 	var visit func(cmd *cobra.Command)
@@ -29,9 +28,7 @@ func TestHelpFits(t *testing.T) {
 			}
 		}
 		for _, sub := range cmd.Commands() {
-			if sub.Name() != "lab" {
-				visit(sub)
-			}
+			visit(sub)
 		}
 	}
 	visit(Tree())

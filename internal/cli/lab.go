@@ -20,8 +20,8 @@ further fields change:
   rtt=80ms              round-trip time, half in each direction; or delay=40ms
   jitter=2ms            2ms:normal, 2ms:pareto; 2ms:uniform:overtake reorders
   queue=1bdp            what may wait: 256KiB, 100packets, 50ms, 0.5bdp
-  full=pause            a full queue drops nothing, and holds back the links into
-                        its host, as a switch with flow control does
+  full=pause            a full queue drops nothing, and holds back the links
+                        into its host, as a switch with flow control does
   aqm=codel             or codel:TARGET:INTERVAL; ecn=on makes it mark
   ecn=100packets        mark above a threshold (bytes, packets or time)
   loss=1e-5             0.1%, every:1000, burst:ENTER,LEAVE
@@ -32,10 +32,10 @@ further fields change:
 A field holds for both directions, or with up: (from the client) or down: for
 one, whatever is given for both: rtt=30ms,rate=100mbit,up:rate=10mbit.
 
---router puts a router between client and server, a host of its own that forwards
-and whose settings can be tried; --access LINK, once for each, makes clients that
-share LINK's bottleneck to the server. Programs run on any host with --on HOST or
-lab shell NAME HOST:
+--router puts a router between client and server, a host of its own that
+forwards and whose settings can be tried; --access LINK, once for each, makes
+clients that share LINK's bottleneck to the server. Programs run on any host
+with --on HOST or lab shell NAME HOST:
 
   wirerate lab up gate rate=1gbit,rtt=20ms --router
   wirerate lab shell gate router -- nft list ruleset
@@ -43,8 +43,8 @@ lab shell NAME HOST:
 A slow client's queue that pauses can ruin its neighbours; one that drops (the
 default), or a smaller send buffer of the connection to it, does not:
 
-  wirerate lab up ruin rate=1gbit,rtt=1ms --access rate=1gbit \
-    --access rate=100mbit,queue=64KiB,down:full=pause
+  wirerate lab up ruin rate=1gbit,rtt=300us,queue=1MiB --access rate=1gbit \
+    --access rate=100mbit,queue=128KiB,down:full=pause
 
 docs/lab.md has commands to try, for each kind.
 
@@ -56,7 +56,8 @@ awake: a process wirerate-awake runs whenever nothing else wants to (class
 SCHED_IDLE, counted as "nice" time), rests while the lab carries nothing, and
 ends with the lab. --awake on or off decides otherwise, and the environment
 variable WIRERATE_AWAKE does so for every command that brings up a lab.`,
-		Example: `  wirerate lab exec rate=1gbit,rtt=80ms,loss=1e-5 --serve 'iperf3 -s' -- sh -c 'iperf3 -c $WIRERATE_PEER'
+		Example: `  wirerate lab exec rate=1gbit,rtt=80ms,loss=1e-5 --serve 'iperf3 -s' -- \
+    sh -c 'iperf3 -c $WIRERATE_PEER'
   wirerate lab up sat geo-satellite && wirerate lab shell sat
   wirerate lab check`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -87,24 +87,28 @@ func newLabExecCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exec LINK|NAME [--serve CMD] -- CMD [ARG...]",
 		Short: "Run a program on the client of an emulated path",
-		Long: `exec brings up an emulated path, runs CMD on its client, and takes it down, with
-all that CMD and --serve left running. In place of LINK the NAME of a lab that is
-up (lab up) runs CMD in that one, which stays.
+		Long: `exec brings up an emulated path, runs CMD on its client, and takes it down,
+with all that CMD and --serve left running. In place of LINK the NAME of a lab
+that is up (lab up) runs CMD in that one, which stays; it goes before a profile
+of that name.
 
 CMD has this terminal and folder, and in its environment WIRERATE_PEER (the
-server's IPv4 address; on the server the client's), WIRERATE_PEER6, WIRERATE_LINK
-and each host's address, like WIRERATE_CLIENT2. Signals reach it, and the exit
-status is CMD's.
+server's IPv4 address; on the server the client's), WIRERATE_PEER6 (empty where
+there is no IPv6), WIRERATE_LINK and each host's address, like WIRERATE_CLIENT2.
+Signals reach it, and the exit status is CMD's; 128 and the number of the signal
+that ended it.
 
-With --serve a shell command runs on the server first, and is ended after CMD. CMD
-starts once it listens on TCP or UDP, for others than its own host, or for packets
-as tcpdump does; or once it has ended well, as one that changes settings does. If it
-fails, CMD is not run.
+With --serve a shell command runs on the server first, and is ended after CMD.
+CMD starts once it, or a daemon that it left, listens on TCP or UDP, for others
+than its own host, or for packets as tcpdump does; or once it has ended well and
+left none, as one that changes settings does. If it fails, CMD is not run.
 
-After CMD a line on standard error says whether the emulator kept up, and how late
-it was at the worst, if anything was carried; --json says all that the links did.`,
+After CMD a line on standard error says whether the emulator kept up, and how
+late it was at the worst, if anything was carried; --json says all that the
+links did.`,
 		Example: `  wirerate lab exec rate=100mbit,rtt=20ms -- sh -c 'ping -c 3 $WIRERATE_PEER'
-  wirerate lab exec lte --serve 'iperf3 -s' -- sh -c 'iperf3 -R -c $WIRERATE_PEER'`,
+  wirerate lab exec lte --serve 'iperf3 -s' -- \
+    sh -c 'iperf3 -R -c $WIRERATE_PEER'`,
 	}
 	flags.register(cmd)
 	cmd.Flags().StringVar(&x.serve, "serve", "", "shell `command` to run on the server meanwhile")

@@ -26,9 +26,9 @@ func newLabUpCmd(env *Env) *cobra.Command {
 		Use:   "up NAME [LINK]",
 		Short: "Bring up a lab that stays until lab down",
 		Long: `up brings up a lab in the background. LINK may be left out where NAME is a
-profile. Programs run on its hosts with lab shell and lab exec NAME; as root also
-with ip netns exec NAME-HOST, and as hosts ns:NAME-client and ns:NAME-server.
-lab list tells what the links did so far.`,
+profile. Programs run on its hosts with lab shell and lab exec NAME; as root
+also with ip netns exec NAME-HOST, and as hosts ns:NAME-client and
+ns:NAME-server. lab list tells what the links did so far.`,
 		Example: `  wirerate lab up lte
   wirerate lab up slow rate=none --access rate=1gbit --access rate=100mbit`,
 		RunE: func(cmd *cobra.Command, args []string) error {
