@@ -121,7 +121,8 @@ func (g *group) carryOver(bin uint, n uint64) {
 
 // addTo adds n to the count of a bin, not to the totals.
 func (g *group) addTo(bin uint, n uint64) {
-	c := &g.counts[g.place(bin)]
+	at := g.place(bin) // may move the counts
+	c := &g.counts[at]
 	sum := uint64(*c) + n
 	*c = uint8(sum)
 	if high := sum &^ (1<<8 - 1); high != 0 {
@@ -134,10 +135,22 @@ func (g *group) merge(o *group) {
 	if o.n == 0 {
 		return
 	}
-	o.each(func(bin int, count uint64) bool {
-		g.addTo(uint(bin), count)
-		return true
-	})
+	for page, place := range o.places {
+		if place == 0 {
+			continue
+		}
+		first := uint(page * coarsePage)
+		at := g.place(first) // may move the counts
+		to := g.counts[at:][:coarsePage]
+		for i, count := range o.counts[(int(place)-1)*coarsePage:][:coarsePage] {
+			if to[i] += count; to[i] < count {
+				g.carryOver(first+uint(i), 1<<8)
+			}
+		}
+	}
+	for bin, count := range o.carry {
+		g.carryOver(bin, count)
+	}
 	g.note(o.n, o.sum, o.min, o.max)
 	g.bytes += o.bytes
 }
