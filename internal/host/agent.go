@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 )
 
 // agentVariable marks a process that serves one end of an agent connection.
@@ -193,7 +194,7 @@ func (a *Agent) Start(_ context.Context, args ...string) (Process, error) {
 }
 
 func gone(err error) error {
-	if errors.Is(err, rpc.ErrShutdown) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if errors.Is(err, rpc.ErrShutdown) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
 		return errors.New("the host's agent has ended")
 	}
 	return err

@@ -11,8 +11,7 @@ type Profile struct {
 // Profiles lists the named links. A queue that a source does not give is one
 // BDP, the emulator's default.
 func Profiles() []Profile {
-	const ookla = "Ookla Speedtest medians of the USA, "
-	const spring2022 = "second quarter of 2022 (https://telecompetitor.com/cox-nears-200-mbps-download-in-june-ookla-speedtest-results)"
+	const ookla, spring2022 = "Ookla Speedtest medians of the USA, ", "second quarter of 2022 (https://telecompetitor.com/cox-nears-200-mbps-download-in-june-ookla-speedtest-results)"
 	return []Profile{
 		{
 			Name: "dsl", Link: "rtt=15ms,up:rate=12mbit,down:rate=41mbit",
