@@ -14,12 +14,12 @@ func newLabCheckCmd(env *Env) *cobra.Command {
 		Short: "Measure emulated links against what was asked of them",
 		Long: `check brings up links one after the other and compares, with real kernel
 sockets, what was asked with what is measured: round-trip time, rate, loss,
-marks, queues, and TCP against the tables of RFC 6349 and RFC 9438. A check that
-failed while the emulator was behind is made again, twice at most; one that
-failed while it could not keep up says "no time": the machine was busy. A TCP
-transfer leaves out the moments in which the emulator was behind, says how much
-that was, and goes on until the rest is enough. The exit status is 1 where a
-check failed.
+marks, duplicates, jitter, queues, CoDel's schedule, BBR under loss, and TCP
+against the tables of RFC 6349 and RFC 9438. A check that failed while the
+emulator was behind is made again, twice at most; one that failed while it could
+not keep up says "no time": the machine was busy. A TCP transfer leaves out the
+moments in which the emulator was behind, says how much that was, and goes on
+until the rest is enough. The exit status is 1 where a check failed.
 
 RFC 9438's tables are of a sender that halves its window at once. The kernel's
 takes two round trips to learn of a loss and to recover, which at a loss of 1%

@@ -71,8 +71,12 @@ func (r CheckResult) within(expected, measured, share float64) CheckResult {
 	return r.between(expected, expected*(1-share), expected*(1+share), measured)
 }
 
-// between fills in a result with its bounds.
+// between fills in a result with its bounds. What is not a number, which JSON does
+// not have, is 0 with a note.
 func (r CheckResult) between(expected, low, high, measured float64) CheckResult {
+	if math.IsNaN(measured) {
+		measured, r.Note = 0, "there was nothing to measure"
+	}
 	r.Expected, r.Low, r.High, r.Measured = expected, low, high, measured
 	r.OK = measured >= low && measured <= high
 	return r

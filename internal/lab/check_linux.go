@@ -98,7 +98,7 @@ func checkItems() []checkItem {
 	for _, rate := range []string{"1mbit", "10mbit", "100mbit", "1gbit", "5gbit"} {
 		items = append(items, rateCheckUDP(rate), rateCheckTCP(rate, ""))
 	}
-	items = append(items, lossChecks()...)
+	items = append(items, trafficChecks()...)
 	items = append(items, queueChecks()...)
 	items = append(items, windowChecks()...)
 	items = append(items, roundTripCheck("100mbit", "20ms,backend=netem", "median", 0.5, 0.2), rateCheckTCP("100mbit", ",backend=netem"))
@@ -173,47 +173,8 @@ func rateCheckTCP(rate, more string) checkItem {
 	}
 }
 
-func lossChecks() []checkItem {
-	count := func(together int, measure func(received) float64, bounds func(n int) (want, low, high float64)) func(context.Context, *Lab, CheckResult) (CheckResult, error) {
-		return func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
-			const n = 200_000
-			got, err := l.send(ctx, stream{size: fullPacket, count: n, rate: 1e9, together: together, ecn: 2, settle: 200 * time.Millisecond})
-			want, low, high := bounds(n)
-			return r.between(want, low, high, measure(got)), err
-		}
-	}
-	lost := func(got received) float64 { return float64(got.sent - len(got.seq)) }
-	marked := func(got received) float64 { return float64(got.ce) }
-	exactly := func(every int) func(int) (float64, float64, float64) {
-		return func(n int) (float64, float64, float64) {
-			v := float64(n / every)
-			return v, v, v
-		}
-	}
-	binomial := func(p float64) func(int) (float64, float64, float64) {
-		return func(n int) (float64, float64, float64) {
-			low, high := binomialInterval(n, p)
-			return float64(n) * p, low, high
-		}
-	}
-	return []checkItem{
-		{what: "segments lost in units of 44", link: "rtt=2ms,up:loss=every:1000", unit: "segments", basis: "each 1000th of 200000", run: count(44, lost, exactly(1000))},
-		{what: "segments lost in units of 44", link: "rtt=2ms,up:loss=1e-3,seed=1", unit: "segments", basis: "binomial, 99.9%", run: count(44, lost, binomial(1e-3))},
-		{what: "segments marked in units of 44", link: "rtt=2ms,up:mark=every:1000", unit: "segments", basis: "each 1000th of 200000", run: count(44, marked, exactly(1000))},
-		{what: "segments marked in units of 44", link: "rtt=2ms,up:mark=1e-3,seed=1", unit: "segments", basis: "binomial, 99.9%", run: count(44, marked, binomial(1e-3))},
-	}
-}
-
 func queueChecks() []checkItem {
 	return []checkItem{
-		{
-			what: "packets that a queue holds", link: "rate=1mbit,queue=46140B", unit: "packets",
-			basis: "of a unit of 44: 46140/1538 in the queue and one in service",
-			run: func(ctx context.Context, l *Lab, r CheckResult) (CheckResult, error) {
-				got, err := l.send(ctx, stream{size: fullPacket, count: 44, together: 44, settle: 500 * time.Millisecond})
-				return r.between(31, 31, 31, float64(len(got.seq))), err
-			},
-		},
 		fullQueueCheck("10mbit", "256KiB"), fullQueueCheck("100mbit", "1MiB"), fullQueueCheck("1gbit", "4MiB"),
 		{
 			what: "standing delay under CoDel, median", link: "rate=50mbit,rtt=20ms,queue=1000packets,aqm=codel", unit: "ms",

@@ -4,7 +4,9 @@ package lab
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +30,7 @@ func TestCheckSaysWhatItFound(t *testing.T) {
 		"FAILED":  r.within(10, 11, 0.01),
 		"no time": CheckResult{What: "rate", KeptUp: No}.within(10, 11, 0.01),
 		"skipped": {Skipped: "no iperf3"},
+		"FAILED ": r.within(10, math.NaN(), 0.01),
 	} {
 		if !strings.HasPrefix(got.String(), want) {
 			t.Errorf("%q does not begin with %q", got, want)
@@ -111,6 +114,25 @@ func TestCheckSkipsWithReason(t *testing.T) {
 	}
 	if _, _, err := item.check(t.Context(), AwakeAuto); err == nil {
 		t.Error("an error was lost")
+	}
+}
+
+// Runs of what is missing are told apart, whatever the order and the doubles.
+func TestLossesInARow(t *testing.T) {
+	r := received{seq: []uint32{0, 1, 1, 4, 6, 7, 6, 10}, at: make([]time.Duration, 8)} // 2 and 3, 5, 8 and 9
+	if got := r.meanBurst(); math.Abs(got-5.0/3) > 1e-9 {
+		t.Errorf("%g in a row, want 5/3", got)
+	}
+	var many received
+	for i := range 100 { // each second one is lost
+		many.seq = append(many.seq, uint32(2*i))
+		many.at = append(many.at, time.Duration(i)*time.Millisecond)
+	}
+	if got := many.fiftyLosses(); got != 49 {
+		t.Errorf("%g ms, want 49", got)
+	}
+	if data, err := json.Marshal(CheckResult{}.within(1, r.fiftyLosses(), 0.1)); err != nil || !strings.Contains(string(data), "nothing to measure") {
+		t.Errorf("%s, %v", data, err)
 	}
 }
 

@@ -341,3 +341,48 @@ func TestJitterOfADenseFlow(t *testing.T) {
 		}
 	}
 }
+
+// Packets that come at random wait as theory says (Pollaczek and Khinchine): a
+// queue with a mean load of rho and service times S holds them up for
+// rho E(S^2) / (2 E(S) (1-rho)) on average.
+func TestRandomArrivalsWaitAsTheoryHasIt(t *testing.T) {
+	for _, c := range []struct {
+		load  float64
+		sizes []int // bytes of IP, each as likely
+	}{{0.5, []int{1500}}, {0.8, []int{1500}}, {0.9, []int{1500}}, {0.8, []int{64, 1500}}, {0.5, []int{40, 576, 1500}}} {
+		b := newBench(t, "rate=10mbit,queue=1e6packets")
+		var units [][]byte
+		var service []float64
+		var mean, square float64
+		for _, size := range c.sizes {
+			units = append(units, udp(size))
+			s := float64(FramingEthernet.Cost(size)) * 800 // ns
+			service = append(service, s)
+			mean += s / float64(len(c.sizes))
+			square += s * s / float64(len(c.sizes))
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		const n = 200_000
+		var at float64
+		var waited int64
+		collect := func(until int64) {
+			b.drain(until)
+			for _, r := range b.taken {
+				waited += r.at
+			}
+			b.taken = b.taken[:0]
+		}
+		for range n {
+			at += rng.ExpFloat64() * mean / c.load
+			collect(int64(at))
+			b.now = int64(at)
+			i := rng.IntN(len(units))
+			waited -= b.now + int64(service[i])
+			b.arrive(units[i])
+		}
+		collect(forever)
+		if got, want := float64(waited)/n, c.load*square/(2*mean*(1-c.load)); math.Abs(got-want) > 0.05*want {
+			t.Errorf("load %g, sizes %v: %.4f ms, want %.4f", c.load, c.sizes, got/1e6, want/1e6)
+		}
+	}
+}
