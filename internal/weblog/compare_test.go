@@ -375,3 +375,36 @@ func TestKindsAreSaid(t *testing.T) {
 		t.Errorf("notes: %s", all)
 	}
 }
+
+// TestMixOfManyPaths: 60 paths of one folder, each with a speed of its own and answers of
+// any size, of which the slow ones are asked for more often than before. None got slower.
+func TestMixOfManyPaths(t *testing.T) {
+	const paths, requests = 60, 40_000
+	mixed := func(seed uint64, tilt, scale float64) *Sketch {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var b strings.Builder
+		for i := 0; i < requests; {
+			k := r.IntN(paths)
+			if share := float64(k) / (paths - 1); r.Float64() < math.Exp(tilt*(share-1)) {
+				us := 1e4 * math.Pow(100, share) * math.Exp(0.3*r.NormFloat64()) * scale
+				fmt.Fprintf(&b, "192.0.2.1 - - [01/Mar/2024:00:%02d:%02d +0000] \"GET /p/%c%c HTTP/1.1\" 200 %d \"-\" \"-\" %.3f\n",
+					i*60/requests, i%60, 'a'+k/26, 'a'+k%26, int(math.Exp(9+2*r.NormFloat64())), us/1e6)
+				i++
+			}
+		}
+		return readText(t, b.String(), Options{Full: true})
+	}
+	before := mixed(1, 0, 1)
+	for _, c := range []struct {
+		after *Sketch
+		want  Verdict
+	}{{mixed(2, 1.5, 1), NoMatter}, {mixed(3, 1.5, 0.8), Helps}, {mixed(4, -1.5, 1.25), Hurts}} {
+		r, err := Compare(c.after, before, View{}, Judgement{Percentile: 75})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := r.Comparison.Matched; r.Comparison.Verdict != c.want || m.Classes < 5*paths || m.BeforeShare < 0.99 {
+			t.Errorf("%s, want %s, of %d classes with %.3f of the requests: %+v", r.Comparison.Verdict, c.want, m.Classes, m.BeforeShare, m.Shifts[1])
+		}
+	}
+}

@@ -14,7 +14,7 @@ import (
 
 // maxPaths bounds the groups of a pathTable, maxClients those of a clientTable.
 const (
-	maxPaths   = 384
+	maxPaths   = 1024
 	maxClients = 2048
 )
 
