@@ -71,15 +71,15 @@ func TestPairRatios(t *testing.T) {
 }
 
 func TestShiftEstimate(t *testing.T) {
-	low, high := -0.06, -0.04
-	e := shiftEstimate(weblog.Shift{Percentile: "95", Before: weblog.Estimate{Value: 0.2}, After: weblog.Estimate{Value: 0.15},
-		Change: weblog.Estimate{Value: -0.05, Low: &low, High: &high}, Verdict: weblog.Helps})
-	for _, c := range [][2]float64{{e.ratio, 0.75}, {e.low, 0.7}, {e.high, 0.8}} {
+	ends := []float64{0.19, 0.21, 0.145, 0.155}
+	e := shiftEstimate(weblog.Shift{Percentile: "95", Verdict: weblog.Helps,
+		Before: weblog.Estimate{Value: 0.2, Low: &ends[0], High: &ends[1]}, After: weblog.Estimate{Value: 0.15, Low: &ends[2], High: &ends[3]}})
+	for _, c := range [][2]float64{{e.ratio, 0.75}, {e.low, 0.7067147336}, {e.high, 0.7970446649}} { // the formula worked out by hand
 		if math.Abs(c[0]-c[1]) > 1e-9 {
 			t.Errorf("got %g, want %g in %+v", c[0], c[1], e)
 		}
 	}
-	if e.words != "−25.0% (−30.0% to −20.0%)" {
+	if e.words != "−25.0% (−29.3% to −20.3%)" {
 		t.Errorf("got %q", e.words)
 	}
 	if e := shiftEstimate(weblog.Shift{Percentile: "50", After: weblog.Estimate{Value: 1}}); e.ratio != 0 {
