@@ -76,7 +76,7 @@ func thinHost(t *testing.T, more ...string) (config, root string) {
 			}
 			put(file, string(data), 0o755)
 			if file == "/bin/sh" {
-				put("bin/bash", string(data), 0o755) // root's login shell here
+				put(loginShell(t), string(data), 0o755)
 			}
 		}
 	}
@@ -106,6 +106,21 @@ func thinHost(t *testing.T, more ...string) (config, root string) {
 	of := "exec " + a + " /usr/sbin/sshd -i -f " + server
 	os.WriteFile(config, []byte(strings.Replace(string(data), of, of+".thin", 1)), 0o600)
 	return config, root
+}
+
+// loginShell is root's on this machine.
+func loginShell(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("/etc/passwd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if fields := strings.Split(strings.TrimSpace(line), ":"); fields[0] == "root" && len(fields) == 7 && fields[6] != "" {
+			return fields[6]
+		}
+	}
+	return "/bin/sh"
 }
 
 func wirerate(t *testing.T, want int, args ...string) string {

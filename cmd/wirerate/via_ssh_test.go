@@ -26,6 +26,7 @@ func routed(t *testing.T) (client, router, server string) {
 		"-n " + client + " link set v0 up", "-n " + router + " link set v0 up", "-n " + router + " link set v1 up", "-n " + server + " link set v0 up",
 		"-n " + client + " route add default via 10.79.1.2", "-n " + server + " route add default via 10.79.2.2",
 		"netns exec " + router + " sysctl -qw net.ipv4.ip_forward=1",
+		"netns exec " + router + " sysctl -qw net.ipv4.conf.all.send_redirects=1", // the machine's own may be 0
 	} {
 		if out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput(); err != nil {
 			t.Skipf("ip %s: %v: %s", line, err, out)
