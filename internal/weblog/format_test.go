@@ -618,6 +618,7 @@ func FuzzLines(f *testing.F) {
 	for _, c := range formatCases {
 		f.Add([]byte(c.line), c.format)
 	}
+	f.Add([]byte("x 5"), "%^{x %D")
 	f.Add([]byte("\x1f\x8b\x00\n{\"duration\":1}\n\n[\"\\"), "")
 	f.Fuzz(func(t *testing.T, text []byte, format string) {
 		var opt Options

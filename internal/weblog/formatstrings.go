@@ -190,10 +190,8 @@ var apacheRoles = map[byte]role{
 func apacheToken(directive string) token {
 	letter := directive[len(directive)-1]
 	t := token{role: apacheRoles[letter], name: "%" + directive}
-	arg := ""
-	if i := strings.IndexByte(directive, '{'); i >= 0 && letter != '}' {
-		arg = directive[i+1 : len(directive)-2]
-	}
+	_, arg, _ := strings.Cut(directive, "{")
+	arg, _, _ = strings.Cut(arg, "}")
 	switch {
 	case letter == '}':
 		if t.unit = undertowUnits[directive]; t.unit != UnitUnknown {
