@@ -127,3 +127,44 @@ func (p *linePlan) short(line []byte) (client, end, status int, size, ms uint64,
 	ms, ok = thousandths8(x, n)
 	return client, end, status, size, ms, ok
 }
+
+// countShort counts a line by the short way. It returns false, and has counted
+// nothing, if the line has to go the long one.
+func (w *worker) countShort(line []byte) bool {
+	client, end, status, size, ms, ok := w.short.short(line)
+	if !ok || len(line) > maxLine {
+		return false
+	}
+	us := ms * 1000
+	bin := w.enter(us, size, status, 1000)
+	if w.opt.Full {
+		w.groupShort(line, client, end, status, size, us, coarseOf[bin])
+	}
+	return true
+}
+
+// groupShort counts in groups the request of a line that short took apart.
+func (w *worker) groupShort(line []byte, client, end, status int, size, us uint64, coarse uint16) {
+	d := w.sketch.detail
+	from := client + beforeStamp
+	stamp, target := line[from:from+commonTime], line[from+commonTime+beforeRequest:end]
+	path, class := target, usualClass
+	if isUsual(target) {
+		path = target[len("GET ") : len(target)-len(" HTTP/1.1")]
+	} else {
+		method, p, proto := splitRequest(target)
+		path, class = p, classOf(method, proto)
+	}
+	inCell := d.cellAt(uint32(status)<<16 | uint32(class))
+	inPath := d.paths.find(path, status, sizeClass(int64(size)))
+	inNet := d.clients.at(clientKey(line[:client]))
+	d.wait(us, size, coarse, inCell, inPath, inNet)
+	if w.clock.again(stamp) && d.repeat(w.clock.last, us, size) {
+		return
+	}
+	r := &w.req
+	r.us, r.size = us, int64(size)
+	w.spans[roleTime] = span{int32(from), int32(from + commonTime)}
+	w.decodeStamp(line)
+	d.addStamp(r)
+}
