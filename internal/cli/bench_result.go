@@ -10,6 +10,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
@@ -299,7 +300,12 @@ func (o *outcome) addEmulator(r *report.Result) {
 	if s.lab == nil {
 		return
 	}
-	r.Emulator = &report.Emulator{KeptUp: true, WorstLateness: s.watch.worst.Seconds(), Link: s.link.String()}
+	r.Emulator = &report.Emulator{Link: s.link.String()}
+	if s.link.Backend == lab.Netem {
+		return // whose lateness nobody knows
+	}
+	worst := s.watch.worst.Seconds()
+	r.Emulator.KeptUp, r.Emulator.WorstLateness = lab.Yes, &worst
 	var runs, behind int
 	count := func(run workload.Run) {
 		runs++
@@ -316,7 +322,7 @@ func (o *outcome) addEmulator(r *report.Result) {
 		}
 	}
 	if behind > 0 {
-		r.Emulator.KeptUp = false
+		r.Emulator.KeptUp = lab.No
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the link emulator did not keep up in %d of %d runs: this machine, not only the path, limits these numbers", behind, runs))
 	}
 }

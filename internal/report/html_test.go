@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/weblog"
 )
 
@@ -154,5 +156,31 @@ func TestDiskIsNoPath(t *testing.T) {
 	}
 	if !strings.Contains(body, "resampled pairs +24.0% to +38.0%") {
 		t.Error("the cross-check is not shown")
+	}
+}
+
+// Whether an emulator kept up is yes, no or unknown, in the page as in JSON.
+func TestEmulatorIsSaid(t *testing.T) {
+	r := sampleHelps()
+	for _, c := range []struct {
+		emulator   Emulator
+		page, json string
+	}{
+		{Emulator{KeptUp: lab.Yes, WorstLateness: new(0.0004)}, "<dd>kept up with", `"kept_up":true,"worst_lateness_s":0.0004`},
+		{Emulator{KeptUp: lab.No, WorstLateness: new(0.0)}, "<dd>did not keep up with", `"kept_up":false,"worst_lateness_s":0`},
+		{Emulator{}, "<dd>whether it kept up is not known, with", `"kept_up":null,"worst_lateness_s":null`},
+	} {
+		r.Emulator = &c.emulator
+		var page bytes.Buffer
+		if err := HTML(&page, r); err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(page.String(), "<dt>emulator</dt>")
+		if shown, _, _ := strings.Cut(rest, "</dd>"); !strings.HasPrefix(shown, c.page) || strings.Contains(shown, "behind its time") != (c.emulator.WorstLateness != nil) {
+			t.Errorf("%+v: the page has %s", c.emulator, shown)
+		}
+		if text, err := json.Marshal(r); err != nil || !strings.Contains(string(text), c.json) {
+			t.Errorf("%+v: %v, no %s in JSON", c.emulator, err, c.json)
+		}
 	}
 }

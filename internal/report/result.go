@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/stats"
 )
@@ -186,9 +187,10 @@ type Host struct {
 	Memory    int64  `json:"memory_bytes"`
 }
 
-// Emulator says how faithful the emulated path was.
+// Emulator says how faithful the emulated path was. Of a queueing discipline of
+// the kernel (netem) that is unknown, WorstLateness nil.
 type Emulator struct {
-	KeptUp        bool    `json:"kept_up"`
-	WorstLateness float64 `json:"worst_lateness_s"`
-	Link          string  `json:"link"`
+	KeptUp        lab.Answer `json:"kept_up"`
+	WorstLateness *float64   `json:"worst_lateness_s"`
+	Link          string     `json:"link"`
 }

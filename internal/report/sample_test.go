@@ -11,6 +11,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/weblog"
@@ -109,7 +110,7 @@ func sampleHelps() Result {
 			{Name: "lab-client", Side: "client", System: "linux", Release: "6.18.0", Processor: "AMD EPYC 9R14", Cores: 2, Memory: 16 << 30},
 			{Name: "lab-server", Side: "server", System: "linux", Release: "6.18.0", Processor: "AMD EPYC 9R14", Cores: 2, Memory: 16 << 30},
 		},
-		Emulator: &Emulator{KeptUp: true, WorstLateness: 0.0004, Link: "rate=10gbit,rtt=50ms"},
+		Emulator: &Emulator{KeptUp: lab.Yes, WorstLateness: new(0.0004), Link: "rate=10gbit,rtt=50ms"},
 		Workload: "bulk, 1 stream, client to server, 8 s a run", Design: &Design{Tool: "iperf3", Duration: 8, Omit: 2, MaxPairs: 12, Looks: []int{6, 9, 12}, Alpha: 0.05},
 		Margin: 0.02, Seed: 4202, Warnings: []string{"the server's processor was 81% busy in the plan's runs: a faster one may show more"},
 		Started: time.Date(2026, 3, 9, 14, 5, 11, 0, time.UTC), Elapsed: 171,
@@ -191,7 +192,7 @@ func sampleHTTP() Result {
 	r := sampleSmall(stats.Helps, 1.21, 1.18, 1.25)
 	r.Metric, r.Effect.Metric = "requests_per_s", "requests_per_s"
 	r.Plans, r.Command = nil, "wirerate trial --arm current --arm 'file:/etc/sysctl.d/99-web.conf' --workload http-small --lab rate=1gbit,rtt=5ms --seed 4202"
-	r.Emulator = &Emulator{KeptUp: true, WorstLateness: 0.0004, Link: "rate=1gbit,rtt=5ms"}
+	r.Emulator = &Emulator{KeptUp: lab.Yes, WorstLateness: new(0.0004), Link: "rate=1gbit,rtt=5ms"}
 	r.Workload = "http-small down, 32 stream(s), 4s counted after 0s"
 	r.Arms[0].Name, r.Arms[1].Name = "current+set:net.core.somaxconn=128", "file:/etc/sysctl.d/99-web.conf"
 	for i := range r.Arms {
