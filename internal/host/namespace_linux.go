@@ -51,7 +51,11 @@ func spawn(_ context.Context, name string, flags uintptr, netns string) (*Agent,
 	cmd.Env = append(os.Environ(), agentVariable+"="+name)
 	cmd.Stderr = os.Stderr
 	cmd.ExtraFiles = []*os.File{theirs}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags, Setpgid: true}
+	// A session of its own: no key of a terminal is for an agent. Nor may the agent,
+	// the parent of what outlives its own in a PID namespace, be one of this session:
+	// the kernel would take the end of such a program for the end of a shell, and
+	// send a group in which one process is stopped a hang-up.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags, Setsid: true}
 	if err := startIn(netns, cmd); err != nil {
 		if errors.Is(err, fs.ErrPermission) {
 			err = fmt.Errorf("%w; run it as root", err)
