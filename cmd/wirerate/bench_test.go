@@ -17,7 +17,7 @@ func BenchmarkBuiltinAgainstIperf3(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	l, err := lab.Up(b.Context(), link)
+	l, err := lab.Bring(b.Context(), lab.Pair(link))
 	if err != nil {
 		b.Skip("no lab here: ", err)
 	}

@@ -45,11 +45,8 @@ func interfaceName(i int) string { return fmt.Sprintf("wr%d", i) }
 // the emulated queue.
 const ringLength = 20000
 
-// Up brings up a client and a server joined by link. The caller is root in its
-// user namespace (see EnterUserNamespace) and has called host.ServeIfAgent.
-func Up(ctx context.Context, link Link) (*Lab, error) { return Bring(ctx, Pair(link)) }
-
-// Bring brings up any topology.
+// Bring brings up a topology. The caller is root in its user namespace (see
+// EnterUserNamespace) and has called host.ServeIfAgent.
 func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
 	if err := t.Validate(); err != nil {
 		return nil, err

@@ -17,9 +17,6 @@ func noLab() error {
 // Lab needs Linux; on this system none can be brought up.
 type Lab struct{}
 
-// Up returns ErrUnavailable.
-func Up(context.Context, Link) (*Lab, error) { return nil, noLab() }
-
 // Bring returns ErrUnavailable.
 func Bring(context.Context, Topology) (*Lab, error) { return nil, noLab() }
 

@@ -53,7 +53,7 @@ func hold() error {
 	if err := EnterUserNamespace(context.Background()); err != nil {
 		return err
 	}
-	l, err := Up(context.Background(), Link{})
+	l, err := Bring(context.Background(), Pair(Link{}))
 	if err != nil {
 		return err
 	}
@@ -329,7 +329,7 @@ func TestNetemBackend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Up(t.Context(), link)
+	l, err := Bring(t.Context(), Pair(link))
 	if errors.Is(err, ErrUnavailable) {
 		t.Skipf("no netem here: %v", err)
 	}
@@ -344,7 +344,7 @@ func TestNetemBackend(t *testing.T) {
 // is closed does not.
 func TestCloseLeavesNoSockets(t *testing.T) {
 	needLab(t)
-	l, err := Up(t.Context(), Link{Up: Direction{Rate: 1e6}})
+	l, err := Bring(t.Context(), Pair(Link{Up: Direction{Rate: 1e6}}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -184,7 +184,7 @@ func BenchmarkCut(b *testing.B) {
 func BenchmarkBringUp(b *testing.B) {
 	needLab(b)
 	for b.Loop() {
-		l, err := Up(b.Context(), Link{})
+		l, err := Bring(b.Context(), Pair(Link{}))
 		if err != nil {
 			b.Fatal(err)
 		}
