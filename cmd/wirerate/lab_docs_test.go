@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -49,13 +51,20 @@ func TestCommandsOfTheLabsDocument(t *testing.T) {
 }
 
 // typed runs a command as from a shell. A client in a lab that stays is tried
-// again: the server before it goes into the background before it listens.
+// again: the server before it goes into the background before it listens. So is
+// what does not end: nuttcp -r waits for ever if its server was faster than itself.
 func typed(command, folder string) (out []byte, err error) {
 	for range 60 {
-		cmd := exec.Command("sh", "-c", "wirerate "+command)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		cmd := exec.CommandContext(ctx, "sh", "-c", "exec wirerate "+command)
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+		cmd.WaitDelay = time.Minute
 		cmd.Dir = folder
 		cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+folder)
-		if out, err = cmd.CombinedOutput(); err == nil || !strings.Contains(command, " -c $WIRERATE_") {
+		out, err = cmd.CombinedOutput()
+		hung := ctx.Err() != nil
+		cancel()
+		if err == nil || !hung && !strings.Contains(command, " -c $WIRERATE_") {
 			break
 		}
 		time.Sleep(time.Second)
