@@ -15,6 +15,7 @@ import (
 type conversation struct {
 	t        *testing.T
 	terminal *os.File
+	cmd      *exec.Cmd
 	seen     strings.Builder
 }
 
@@ -41,7 +42,7 @@ func begin(t *testing.T, args ...string) *conversation {
 	terminal, cmd := onTerminal(t, args...)
 	slow := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
 	t.Cleanup(func() { slow.Stop(); cmd.Process.Kill(); cmd.Wait() })
-	return &conversation{t: t, terminal: terminal}
+	return &conversation{t: t, terminal: terminal, cmd: cmd}
 }
 
 // An interactive shell in a lab ends with its own status, and what comes after it in

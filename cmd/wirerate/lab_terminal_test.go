@@ -3,9 +3,9 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -20,42 +20,25 @@ import (
 // them is not ended, and wirerate itself neither ends nor speaks of them.
 func TestKeysOfTheTerminalAreTheProgramsInALab(t *testing.T) {
 	t.Parallel()
-	if !labPossible() {
-		t.Skip("no namespaces or /dev/net/tun here")
-	}
 	const program = `trap 'echo interrupted' INT; trap 'echo told to quit; exit 7' QUIT
 echo ready; while :; do read line && echo "read $line"; done`
-	terminal, cmd := onTerminal(t, "wirerate", "lab", "exec", "rtt=1ms", "--", "sh", "-c", program)
-	lines := bufio.NewScanner(terminal)
-	var seen []string
-	until := func(want string) {
-		t.Helper()
-		for lines.Scan() {
-			seen = append(seen, lines.Text())
-			if strings.Contains(lines.Text(), want) {
-				return
-			}
-		}
-		t.Fatalf("no %q in %q: %v", want, seen, lines.Err())
-	}
+	c := begin(t, "wirerate", "lab", "exec", "rtt=1ms", "--", "sh", "-c", program)
 	const interrupt, quit = "\x03", "\x1c"
-	until("ready")
-	fmt.Fprint(terminal, interrupt)
-	until("interrupted")
+	c.until("ready")
+	fmt.Fprint(c.terminal, interrupt)
+	c.until("interrupted")
 	time.Sleep(3 * time.Second) // longer than a program that is to end is waited for
-	fmt.Fprint(terminal, "still here\n")
-	until("read still here")
-	fmt.Fprint(terminal, quit)
-	until("told to quit")
-	for lines.Scan() {
-		seen = append(seen, lines.Text())
-	}
-	err := cmd.Wait()
+	c.line("still here")
+	c.until("read still here")
+	fmt.Fprint(c.terminal, quit)
+	c.until("told to quit")
+	_, _ = io.Copy(&c.seen, c.terminal) // up to the error that the end of a terminal is
+	err := c.cmd.Wait()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 7 {
 		t.Errorf("ended with %v, want status 7", err)
 	}
-	if all := strings.Join(seen, "\n"); strings.Contains(all, "goroutine") {
+	if all := c.seen.String(); strings.Contains(all, "goroutine") {
 		t.Errorf("it speaks of itself:\n%s", all)
 	}
 }

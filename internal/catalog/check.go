@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// roles lists what a host can be for.
+// Roles lists what a host can be for.
 func Roles() []string {
 	return []string{"bulk", "web", "file", "router", "dns", "latency", "home"}
 }
@@ -25,7 +25,7 @@ var (
 	versionPattern = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
 )
 
-// check returns everything wrong with the records, one error each: the
+// Check returns everything wrong with the records, one error each: the
 // catalog's own lint, run by its tests.
 func Check(records []Record) []error {
 	var problems []error

@@ -307,7 +307,7 @@ func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before
 	}
 	for _, name := range names {
 		if _, err := os.Stat(name); name != "-" && errors.Is(err, fs.ErrNotExist) {
-			fmt.Fprintf(env.Stderr, "wirerate: %s is not there yet; waiting for it\n", weblog.Escape(name, 512))
+			env.note("%s is not there yet; waiting for it", weblog.Escape(name, 512))
 		}
 	}
 	if opt.lasting > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/wirerate/wirerate/internal/units"
 )
 
-// disk is one whole block device; its partitions are part of it.
+// Disk is one whole block device; its partitions are part of it.
 type Disk struct {
 	Name string `json:"name"`
 	// Kind is disk, dm, raid, loop, memory or optical.

@@ -90,7 +90,6 @@ func startEngine(l Link, d Direction, in, out int, start time.Time, seed uint64,
 	}
 	var zero unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &zero)
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1) // the loop keeps its place while it sleeps
 	// Refused (without CAP_BPF, by an old kernel) only times are less exact.
 	e.stamps, e.unstamped = stampArrivals(in, zero.Nano()-e.now())
 	go e.run()
@@ -102,7 +101,6 @@ func (e *engine) close() {
 	one := [8]byte{0: 1, 7: 1} // any number, in either byte order
 	unix.Write(e.stop, one[:])
 	<-e.done
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - 1)
 	unix.Close(e.stop)
 	e.stamps.release(e.in)
 	e.mem.release()
@@ -310,13 +308,13 @@ func threadTime() int64 {
 	return used.Nano()
 }
 
-// poll waits for one of fds. A quiet wait is not told to the Go scheduler. That
+// poll waits for one of fds. A silent wait is not told to the Go scheduler. That
 // looks at a thread in a system call again and again, and one that wakes just then
 // spins until the looker, whom it may have taken the processor from, is done: for up
 // to a second if it is a real-time thread. A signal of the scheduler's ends the wait.
-func poll(fds []unix.PollFd, timeout *unix.Timespec, quiet bool) (ready int, errno unix.Errno) {
+func poll(fds []unix.PollFd, timeout *unix.Timespec, silent bool) (ready int, errno unix.Errno) {
 	call := unix.Syscall6
-	if quiet {
+	if silent {
 		call = unix.RawSyscall6
 	}
 	n, _, errno := call(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), uintptr(unsafe.Pointer(timeout)), 0, 0, 0)

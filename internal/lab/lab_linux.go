@@ -51,8 +51,8 @@ func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
 	}
-	// Each link keeps two threads busy; the rest of the program must not wait
-	// for them.
+	// Each link has two threads, which are busy or keep their places while they sleep
+	// (see poll); the rest of the program must not wait for them.
 	if want := runtime.NumCPU() + 2*len(t.Edges); runtime.GOMAXPROCS(0) < want {
 		runtime.GOMAXPROCS(want)
 	}

@@ -40,7 +40,7 @@ type Bench struct {
 	Look func() func(*workload.Run) error
 }
 
-// values are settings' values for the hosts; settings that are left out get
+// Values are settings' values for the hosts; settings that are left out get
 // what they were before the journal began.
 type Values struct {
 	Client, Server, Router map[string]string

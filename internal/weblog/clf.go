@@ -148,13 +148,7 @@ func (w *worker) groupShort(line []byte, client, end, status int, size, us uint6
 	d := w.sketch.detail
 	from := client + beforeStamp
 	stamp, target := line[from:from+commonTime], line[from+commonTime+beforeRequest:end]
-	path, class := target, usualClass
-	if isUsual(target) {
-		path = target[len("GET ") : len(target)-len(" HTTP/1.1")]
-	} else {
-		method, p, proto := splitRequest(target)
-		path, class = p, classOf(method, proto)
-	}
+	_, path, _, class := requestParts(target)
 	inCell := d.cellAt(uint32(status)<<16 | uint32(class))
 	inPath := d.paths.find(path, status, sizeClass(int64(size)))
 	inNet := d.clients.at(clientKey(line[:client]))

@@ -326,11 +326,8 @@ func (w *worker) decode(line []byte) {
 			r.proto = protoOfVersion(r.proto)
 		}
 		r.class = classOf(r.method, r.proto)
-	} else if b := line[s.lo:s.hi]; isUsual(b) {
-		r.method, r.path, r.proto, r.class = b[:3], b[4:len(b)-9], b[len(b)-8:], usualClass
 	} else {
-		r.method, r.path, r.proto = splitRequest(b)
-		r.class = classOf(r.method, r.proto)
+		r.method, r.path, r.proto, r.class = requestParts(line[s.lo:s.hi])
 	}
 	r.client = w.spans[roleClient].of(line)
 	if s := w.spans[roleTime]; s.hi >= 0 && w.clock.again(s.of(line)) {
@@ -424,6 +421,15 @@ const (
 func isUsual(b []byte) bool {
 	n := len(b)
 	return n >= usualOverhead && binary.LittleEndian.Uint32(b) == usualMethod && word(b, n-8) == usualVersion && b[n-9] == ' '
+}
+
+// requestParts takes a request line apart, the usual form of it in fewer steps.
+func requestParts(b []byte) (method, path, proto []byte, c class) {
+	if n := len(b); isUsual(b) {
+		return b[:len("GET")], b[len("GET ") : n-len(" HTTP/1.1")], b[n-len("HTTP/1.1"):], usualClass
+	}
+	method, path, proto = splitRequest(b)
+	return method, path, proto, classOf(method, proto)
 }
 
 // splitRequest takes a request line apart; a target with blanks in it keeps

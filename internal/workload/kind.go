@@ -59,7 +59,7 @@ type Kind struct {
 	Duration time.Duration `json:"duration_ns"`
 	Omit     time.Duration `json:"omit_ns"`
 	WarmUp   string        `json:"warm_up"`
-	// alone is a workload of one host, without a peer.
+	// Alone is a workload of one host, without a peer.
 	Alone bool `json:"alone,omitempty"`
 }
 
