@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+)
+
+// The files that -write writes, from the top of the repository.
+const (
+	checkedFile = "catalog/checked.txt"
+	pageFile    = "docs/kernels.md"
+)
+
+// store merges the results into the files: a release that was asked again takes the
+// place of what was found before, others stay.
+func store(results []*result) error {
+	old, err := os.ReadFile(checkedFile)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	rows := parseChecked(string(old))
+	for _, r := range results {
+		rows.forget(r)
+		for name := range r.agree {
+			rows.add(r, name)
+		}
+		for _, prefix := range r.complete() {
+			rows.add(r, prefix+"*")
+		}
+	}
+	if err := os.WriteFile(checkedFile, rows.text(), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(pageFile, page(results), 0o644)
+}
+
+// checked are the releases by system and name.
+type checked map[string][]catalog.Version
+
+func parseChecked(text string) checked {
+	rows := checked{}
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		if len(fields) < 3 || fields[0] == "#" {
+			continue
+		}
+		for _, v := range fields[2:] {
+			rows[fields[0]+" "+fields[1]] = append(rows[fields[0]+" "+fields[1]], catalog.Version(v))
+		}
+	}
+	return rows
+}
+
+func (c checked) add(r *result, name string) {
+	key := string(r.system) + " " + name
+	c[key] = append(c[key], r.version)
+	slices.SortFunc(c[key], catalog.Version.Compare)
+}
+
+// forget drops the result's release.
+func (c checked) forget(r *result) {
+	for key, versions := range c {
+		if strings.HasPrefix(key, string(r.system)+" ") {
+			c[key] = slices.DeleteFunc(versions, func(v catalog.Version) bool { return v == r.version })
+		}
+	}
+}
+
+func (c checked) text() []byte {
+	var b bytes.Buffer
+	b.WriteString("# Releases whose running kernels bear a record out: system, name, releases. A name that\n" +
+		"# ends with * is the beginning of names of which that release has none without a record.\n" +
+		"# Written by make kernels.\n")
+	for _, key := range slices.Sorted(maps.Keys(c)) {
+		if len(c[key]) == 0 {
+			continue
+		}
+		b.WriteString(key)
+		for _, v := range c[key] {
+			fmt.Fprintf(&b, " %s", v)
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// prefixes are the subtrees that the catalog means to describe in full.
+var prefixes = map[catalog.System][]string{
+	catalog.Linux: {"fs.", "kernel.", "net.", "net.core.", "net.ipv4.", "net.ipv4.conf.*.", "net.ipv4.neigh.*.", "net.ipv4.route.",
+		"net.ipv6.", "net.ipv6.conf.*.", "net.ipv6.neigh.*.", "net.ipv6.route.", "net.bridge.", "net.mptcp.", "net.netfilter.",
+		"net.sctp.", "net.unix.", "user.", "vm."},
+	catalog.FreeBSD: {"kern.ipc.", "net.bpf.", "net.inet.", "net.inet.icmp.", "net.inet.ip.", "net.inet.tcp.", "net.inet.udp.",
+		"net.inet6.", "net.inet6.ip6.", "net.isr.", "net.link.", "security.", "vm."},
+	catalog.OpenBSD: {"ddb.", "fs.", "hw.", "kern.", "net.", "net.inet.", "net.inet.icmp.", "net.inet.ip.", "net.inet.tcp.",
+		"net.inet.udp.", "net.inet6.", "net.pipex.", "net.unix.", "vfs.", "vm."},
+}
+
+// complete are the prefixes below which the kernel has names and no name without
+// a record.
+func (r *result) complete() (found []string) {
+	for _, prefix := range prefixes[r.system] {
+		has, lacks := false, false
+		for name := range r.seen {
+			if strings.HasPrefix(name, prefix) {
+				has = true
+				lacks = lacks || slices.Contains(r.problems[name], noRecord)
+			}
+		}
+		if has && !lacks {
+			found = append(found, prefix)
+		}
+	}
+	return found
+}
+
+// page is the table for people.
+func page(results []*result) []byte {
+	var b bytes.Buffer
+	b.WriteString(`# The catalog against running kernels
+
+` + "`make kernels`" + ` boots Debian's kernels, each with two sizes of memory, loads the modules of the network, and holds every
+name below /proc/sys against the catalog: its existence, its default in the first and in a new network namespace,
+whether it can be written, and the ends of its range by writing them and one beyond. ` + "`make kernels DUMP=FILE`" + ` takes the
+output of ` + "`uname -sr; sysctl -a`" + ` of a running system in their place, which says less: existence and values.
+
+| system | release | names | records that agree | that do not |
+|---|---|---|---|---|
+`)
+	for _, r := range results {
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d |\n", r.system.Title(), r.release, len(r.seen), len(r.agree), len(r.problems))
+	}
+	b.WriteString("\nWhat does not agree, and what a distribution's build sets for itself, is printed by the command.\n")
+	return b.Bytes()
+}
