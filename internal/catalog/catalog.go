@@ -2,159 +2,195 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/klauspost/compress/zstd"
-
-	packed "github.com/wirerate/wirerate/catalog"
+	embedded "github.com/wirerate/wirerate/catalog"
 )
 
 // Catalog answers what is known about settings. Records are decoded when they
 // are asked for. It is safe for concurrent use.
 type Catalog struct {
 	entries  []entry
-	byName   map[string]int // system + " " + name or alias
-	patterns []int          // entries with a * in a name
-	blocks   []block
+	byName   map[System]map[string]int // by name and alias
+	aliases  map[int][]string          // by entry
+	patterns []int                     // entries with a * in a name
 	mu       sync.Mutex
 	decoded  map[int]*Record
 	// expressions of all records: many records share theirs.
 	expressions compiler
 }
 
+// entry is a record that is not decoded yet.
 type entry struct {
-	system  System
 	name    string
-	aliases []string
-	// Where its JSON lies.
-	block, at, end int
+	from    *source
+	at, end int32 // where its YAML is in the file
 }
 
-// block is a run of records, unpacked when one of them is wanted.
-type block struct {
-	packed, data []byte
+// source is a file, which is read again when one of its records is wanted.
+type source struct {
+	fsys   fs.FS
+	name   string
+	system System
+	once   sync.Once
+	text   string
+	file   file // what its records have in common
+	err    error
+}
+
+func (s *source) read() error {
+	s.once.Do(func() {
+		var text []byte
+		if text, s.err = fs.ReadFile(s.fsys, s.name); s.err == nil {
+			s.text = string(text)
+			head, _, _ := strings.Cut(s.text, settingsStart)
+			s.err = decode(head, &s.file)
+		}
+	})
+	return s.err
 }
 
 // Load opens the catalog that is built into the program.
-func Load() (*Catalog, error) { return Open(packed.Pack) }
+func Load() (*Catalog, error) { return Open(embedded.Files) }
 
-// blockSize is from how many bytes on a block of records is full: small enough
-// to be unpacked for one of them, large enough to shrink to a sixth.
-const blockSize = 64 << 10
-
-// Pack writes records in the form that Open reads: a line with the packed length
-// of the index, the index, and the records as JSON in blocks; index and blocks
-// are Zstandard frames (RFC 8878). The index has a line with the packed length
-// of each block, followed by a line for each record of it (system, name,
-// aliases, length).
-func Pack(records []Record) ([]byte, error) {
-	packer, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+// Open indexes the catalog files of a file system: SYSTEM/*.yaml, each with what
+// its records share, the line "settings:", and records that begin with "  - name: ".
+func Open(fsys fs.FS) (*Catalog, error) {
+	names, err := fs.Glob(fsys, "*/*.yaml")
 	if err != nil {
 		return nil, err
 	}
-	defer packer.Close()
-	var index, lines, plain bytes.Buffer
-	var body []byte
-	for i, r := range records {
-		data, err := json.Marshal(r)
+	c := &Catalog{entries: make([]entry, 0, 3000), byName: map[System]map[string]int{}, aliases: map[int][]string{},
+		decoded: map[int]*Record{}}
+	var buffer bytes.Buffer
+	for _, name := range names {
+		file, err := fsys.Open(name)
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(&lines, "%s\t%s\t%s\t%d\n", r.System, r.Name, strings.Join(r.Aliases, " "), len(data))
-		plain.Write(data)
-		if plain.Len() >= blockSize || i == len(records)-1 {
-			before := len(body)
-			body = packer.EncodeAll(plain.Bytes(), body)
-			fmt.Fprintf(&index, "%d\n%s", len(body)-before, lines.Bytes())
-			lines.Reset()
-			plain.Reset()
+		buffer.Reset()
+		_, err = buffer.ReadFrom(file)
+		if err = errors.Join(err, file.Close()); err == nil {
+			err = c.index(&source{fsys: fsys, name: name, system: System(path.Dir(name))}, buffer.Bytes())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("catalog/%s: %w", name, err)
 		}
 	}
-	head := packer.EncodeAll(index.Bytes(), nil)
-	return slices.Concat(fmt.Appendln(nil, len(head)), head, body), nil
-}
-
-// Open reads a packed catalog. The data must not change afterwards.
-func Open(pack []byte) (*Catalog, error) {
-	first, rest, _ := bytes.Cut(pack, []byte("\n"))
-	length, err := strconv.Atoi(string(first))
-	if err != nil || length < 0 || length > len(rest) {
-		return nil, errors.New("catalog: the packed catalog has no index; run go generate ./catalog")
-	}
-	index, err := unframe(rest[:length])
-	if err != nil {
-		return nil, fmt.Errorf("catalog: the index is damaged: %w", err)
-	}
-	return read(strings.TrimSuffix(string(index), "\n"), rest[length:])
-}
-
-// read makes a catalog of an index and its blocks.
-func read(index string, body []byte) (*Catalog, error) {
-	lines := strings.Count(index, "\n") + 1
-	c := &Catalog{entries: make([]entry, 0, lines), byName: make(map[string]int, lines), decoded: map[int]*Record{}}
-	at := 0
-	for line := range strings.SplitSeq(index, "\n") {
-		fields := strings.Split(line, "\t")
-		size, err := strconv.Atoi(fields[len(fields)-1])
-		switch {
-		case err != nil || size < 0:
-			return nil, fmt.Errorf("catalog: damaged index line %q", line)
-		case len(fields) == 1 && size <= len(body):
-			c.blocks, body, at = append(c.blocks, block{packed: body[:size]}), body[size:], 0
-		case len(fields) == 4 && len(c.blocks) > 0 && size <= maxBlock:
-			c.add(entry{System(fields[0]), fields[1], strings.Fields(fields[2]), len(c.blocks) - 1, at, at + size})
-			at += size
-		default:
-			return nil, fmt.Errorf("catalog: damaged index line %q", line)
-		}
+	if len(c.entries) == 0 {
+		return nil, errors.New("catalog: no record found")
 	}
 	return c, nil
 }
 
-// maxBlock bounds a block and the index, in bytes.
-const maxBlock = 16 << 20
+// The line before the records of a file, and the beginnings of a record and of
+// the line with its other names.
+const (
+	settingsStart = "\nsettings:\n"
+	recordStart   = "  - name: "
+	aliasesStart  = "    aliases:"
+)
 
-// unpack returns the JSON of an entry.
-func (c *Catalog) unpack(e entry) ([]byte, error) {
-	b := &c.blocks[e.block]
-	if b.data == nil {
-		var err error
-		if b.data, err = unframe(b.packed); err != nil {
-			return nil, err
+// index adds the records of a file.
+func (c *Catalog) index(from *source, text []byte) error {
+	at := bytes.Index(text, []byte(settingsStart))
+	if at < 0 {
+		return errors.New(`no line "settings:"`)
+	}
+	first := len(c.entries)
+	for at += len(settingsStart); at < len(text); {
+		line := text[at:]
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			line = line[:end+1]
 		}
+		last := len(c.entries) - 1
+		switch {
+		case len(line) < 5 || line[4] == ' ' || line[2] == '#':
+		case string(line[:4]) == recordStart[:4]:
+			name, ok := strings.CutPrefix(string(line), recordStart)
+			if !ok {
+				return fmt.Errorf("%q: a record begins with its name", line)
+			}
+			if last >= first {
+				c.entries[last].end = int32(at)
+			}
+			c.entries = append(c.entries, entry{strings.Trim(cutComment(name), "\"' \n"), from, int32(at), int32(len(text))})
+			c.name(last+1, c.entries[last+1].name)
+		case last >= first && bytes.HasPrefix(line, []byte(aliasesStart)):
+			other, err := aliases(string(text[at:]))
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.entries[last].name, err)
+			}
+			c.aliases[last] = other
+			for _, alias := range other {
+				c.name(last, alias)
+			}
+		}
+		at += len(line)
 	}
-	if e.end > len(b.data) {
-		return nil, errors.New("its block ends early")
+	if len(c.entries) == first {
+		return errors.New("no record")
 	}
-	return b.data[e.at:e.end], nil
+	return nil
 }
 
-// unframe unpacks one Zstandard frame.
-func unframe(packed []byte) ([]byte, error) {
-	r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBlock))
-	if err != nil {
+// aliases reads the names after aliasesStart, on its line or one a line.
+func aliases(text string) ([]string, error) {
+	end := 0
+	for line := range strings.Lines(text) {
+		if item := strings.TrimLeft(line, " "); end > 0 && (len(line)-len(item) < 4 || !strings.HasPrefix(item, "- ")) {
+			break
+		}
+		end += len(line)
+	}
+	var found struct{ Aliases []string }
+	err := decode(text[:end], &found)
+	return found.Aliases, err
+}
+
+// decode reads YAML of the catalog's form.
+func decode(text string, into any) error {
+	data, err := quickJSON(text)
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	return json.Unmarshal(data, into)
+}
+
+func (e entry) record() (*Record, error) {
+	if err := e.from.read(); err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	return r.DecodeAll(packed, nil)
+	var one []Record
+	if err := decode(e.from.text[e.at:e.end], &one); err != nil {
+		return nil, err
+	}
+	one[0].inherit(e.from.system, &e.from.file)
+	return &one[0], nil
 }
 
-func (c *Catalog) add(e entry) {
-	i := len(c.entries)
-	c.entries = append(c.entries, e)
-	for _, name := range append([]string{e.name}, e.aliases...) {
-		c.byName[string(e.system)+" "+name] = i
-		if strings.Contains(name, "*") && !slices.Contains(c.patterns, i) {
-			c.patterns = append(c.patterns, i)
-		}
+// name makes entry i found by a name.
+func (c *Catalog) name(i int, name string) {
+	system := c.entries[i].from.system
+	if c.byName[system] == nil {
+		c.byName[system] = make(map[string]int, 1200)
+	}
+	c.byName[system][name] = i
+	if last := len(c.patterns) - 1; strings.IndexByte(name, '*') >= 0 && (last < 0 || c.patterns[last] != i) {
+		c.patterns = append(c.patterns, i)
 	}
 }
+
+// names are the name of entry i and its aliases.
+func (c *Catalog) names(i int) []string { return append([]string{c.entries[i].name}, c.aliases[i]...) }
 
 // Len returns the number of records.
 func (c *Catalog) Len() int { return len(c.entries) }
@@ -163,16 +199,15 @@ func (c *Catalog) Len() int { return len(c.entries) }
 // name such as net.ipv4.conf.eth0.rp_filter finds net.ipv4.conf.*.rp_filter, and
 // of several patterns the longest.
 func (c *Catalog) Lookup(system System, name string) (*Record, bool) {
-	if i, ok := c.byName[string(system)+" "+name]; ok {
+	if i, ok := c.byName[system][name]; ok {
 		return c.record(i), true
 	}
 	found, length := -1, 0
 	for _, i := range c.patterns {
-		e := &c.entries[i]
-		if e.system != system {
+		if c.entries[i].from.system != system {
 			continue
 		}
-		for _, pattern := range append([]string{e.name}, e.aliases...) {
+		for _, pattern := range c.names(i) {
 			if len(pattern) > length && matches(pattern, name) {
 				found, length = i, len(pattern)
 			}
@@ -213,13 +248,7 @@ func matches(pattern, name string) bool {
 // All returns every record of a system, sorted by name; of all systems when
 // system is empty.
 func (c *Catalog) All(system System) []*Record {
-	var out []*Record
-	for i, e := range c.entries {
-		if system == "" || e.system == system {
-			out = append(out, c.record(i))
-		}
-	}
-	return out
+	return c.Filter(system, func(string) bool { return true })
 }
 
 // Filter returns the records of a system of which a name or alias is kept,
@@ -227,13 +256,16 @@ func (c *Catalog) All(system System) []*Record {
 func (c *Catalog) Filter(system System, keep func(name string) bool) []*Record {
 	var out []*Record
 	for i, e := range c.entries {
-		if system != "" && e.system != system {
+		if system != "" && e.from.system != system {
 			continue
 		}
-		if keep(e.name) || slices.ContainsFunc(e.aliases, keep) {
+		if keep(e.name) || slices.ContainsFunc(c.aliases[i], keep) {
 			out = append(out, c.record(i))
 		}
 	}
+	slices.SortStableFunc(out, func(a, b *Record) int {
+		return cmp.Or(strings.Compare(string(a.System), string(b.System)), strings.Compare(a.Name, b.Name))
+	})
 	return out
 }
 
@@ -241,9 +273,9 @@ func (c *Catalog) Filter(system System, keep func(name string) bool) []*Record {
 // is empty.
 func (c *Catalog) Names(system System) []string {
 	var out []string
-	for _, e := range c.entries {
-		if system == "" || e.system == system {
-			out = append(append(out, e.name), e.aliases...)
+	for i, e := range c.entries {
+		if system == "" || e.from.system == system {
+			out = append(append(out, e.name), c.aliases[i]...)
 		}
 	}
 	slices.Sort(out)
@@ -256,15 +288,11 @@ func (c *Catalog) record(i int) *Record {
 	if r := c.decoded[i]; r != nil {
 		return r
 	}
-	r, e := new(Record), c.entries[i]
-	data, err := c.unpack(e)
-	if err == nil {
-		err = json.Unmarshal(data, r)
-	}
+	e := c.entries[i]
+	r, err := e.record()
 	if err != nil {
-		// The pack is written by this package and compared with its source in
-		// CI, so that this is a damaged program, not a user's mistake.
-		r = &Record{Name: e.name, System: e.system, Kind: Unknown, Does: "damaged record: " + err.Error()}
+		// The tests read every record, so that this is a damaged program, not a user's mistake.
+		r = &Record{Name: e.name, System: e.from.system, Kind: Unknown, Does: "damaged record: " + err.Error()}
 	}
 	r.expressions = &c.expressions
 	c.decoded[i] = r

@@ -12,6 +12,11 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
+// Roles lists what a host can be for.
+func Roles() []string {
+	return []string{"bulk", "web", "file", "router", "dns", "latency", "home"}
+}
+
 // Inputs are the quantities that formulas and judgements compute with, by the
 // names of InputNames, in base units. Absent inputs are unknown.
 type Inputs map[string]any
@@ -98,16 +103,10 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Eval evaluates an expression over known inputs. Integer arithmetic is done
-// in floating point, exact to 2^53. An input that is not known gives
-// *UnknownInput; anything else wrong with the expression, or a result that is
-// no finite number, is an error.
-func Eval(expression string, in Inputs) (Result, error) {
-	return new(compiler).eval(expression, in)
-}
-
-// Eval is the function Eval for an expression of the record, which is compiled
-// once for all records of its catalog.
+// Eval evaluates an expression of the record over known inputs; it is compiled
+// once for all records of its catalog. Integer arithmetic is done in floating
+// point, exact to 2^53. An input that is not known gives *UnknownInput; anything
+// else wrong with the expression, or a result that is no finite number, is an error.
 func (r *Record) Eval(expression string, in Inputs) (Result, error) {
 	return r.compiler().eval(expression, in)
 }
@@ -116,6 +115,20 @@ func (r *Record) Eval(expression string, in Inputs) (Result, error) {
 // records of its catalog; the empty condition holds.
 func (r *Record) Holds(condition string, in Inputs) (bool, error) {
 	return r.compiler().holds(condition, in)
+}
+
+// propose evaluates the formula for given inputs: nil when its condition does
+// not hold.
+func (f *Formula) propose(c *compiler, in Inputs) (*Result, error) {
+	ok, err := c.holds(f.When, in)
+	if err != nil || !ok {
+		return nil, err
+	}
+	r, err := c.eval(f.Value, in)
+	if err != nil {
+		return nil, err
+	}
+	return &r, nil
 }
 
 func (r *Record) compiler() *compiler {

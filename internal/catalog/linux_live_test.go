@@ -20,7 +20,7 @@ func (f onlyLinux) Glob(string) ([]string, error) { return fs.Glob(f.FS, "linux/
 
 func linuxRecords(t *testing.T) []Record {
 	t.Helper()
-	records, err := ReadYAML(onlyLinux{os.DirFS("../../catalog")})
+	records, err := readYAML(onlyLinux{os.DirFS("../../catalog")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func linuxRecords(t *testing.T) []Record {
 // TestLinuxRecords runs the catalog's own checks over the Linux files alone.
 func TestLinuxRecords(t *testing.T) {
 	records := linuxRecords(t)
-	for _, problem := range Check(records) {
+	for _, problem := range check(records) {
 		t.Error(problem)
 	}
 	t.Logf("linux records: %d", len(records))

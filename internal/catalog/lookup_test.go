@@ -1,25 +1,36 @@
 package catalog
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 func testCatalog(t *testing.T) *Catalog {
 	t.Helper()
-	pack, err := Pack([]Record{
-		{System: Linux, Name: "net.ipv4.conf.*.rp_filter"},
-		{System: Linux, Name: "net.ipv4.tcp_rmem", Does: "Receive buffer"},
-		{System: FreeBSD, Name: "kern.ipc.soacceptqueue", Aliases: []string{"kern.ipc.somaxconn"}},
-		{System: FreeBSD, Name: "dev.*.*.iflib.rx_budget"},
-		{System: FreeBSD, Name: "ifconfig_*"},
-		{System: FreeBSD, Name: "ifconfig_*_ipv6"},
-		{System: Linux, Name: "/sys/class/net/*/queues/rx-*/rps_cpus"},
+	c, err := Open(fstest.MapFS{
+		"linux/a.yaml": {Data: []byte(`system: linux
+scope: netns
+settings:
+  - name: net.ipv4.conf.*.rp_filter
+    does: x
+  - name: net.ipv4.tcp_rmem
+    does: Receive buffer
+  - name: "/sys/class/net/*/queues/rx-*/rps_cpus"
+`)},
+		"freebsd/b.yaml": {Data: []byte(`system: freebsd
+settings:
+  # a comment
+  - name: kern.ipc.soacceptqueue # and another
+    kind: runtime
+    aliases: [kern.ipc.somaxconn, 'b']
+  - name: dev.*.*.iflib.rx_budget
+  - name: ifconfig_*
+  - name: ifconfig_*_ipv6
+`)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := Open(pack)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,38 +75,18 @@ func TestNearestAndSearch(t *testing.T) {
 }
 
 func TestOpenDamaged(t *testing.T) {
-	for _, bad := range []string{"", "x\n", "-1\n", "99\n{}", "2\n{}", "linux\ta\t\t99\n\n{}"} {
-		if _, err := Open([]byte(bad)); err == nil {
+	for _, bad := range []string{"", "x", "system: linux\n", "system: linux\nsettings:\n", "system: linux\nsettings:\n  - kind: boot\n    name: a\n",
+		"system: linux\nsettings:\n  - name: a\n  - kind: boot\n"} {
+		if _, err := Open(fstest.MapFS{"linux/a.yaml": {Data: []byte(bad)}}); err == nil {
 			t.Errorf("%q opened", bad)
 		}
 	}
-	for _, bad := range []string{"", "x", "3", "linux\ta\t\t99", "2\nlinux\ta\t\t-1", "2\nlinux\ta\t\t17000000", "2\nlinux\ta"} {
-		if _, err := read(bad, []byte("{}")); err == nil {
-			t.Errorf("index %q opened", bad)
-		}
-	}
-}
-
-// A pack that is cut off or damaged gives an error or a record that says so,
-// never a panic.
-func TestOpenCutOrFlipped(t *testing.T) {
-	pack, err := Pack([]Record{{System: Linux, Name: "net.a.b", Does: "one"}, {System: Linux, Name: "net.a.c", Aliases: []string{"x"}, Does: "two"}})
+	c, err := Open(fstest.MapFS{"linux/a.yaml": {Data: []byte("system: linux\nsettings:\n  - name: a.b\n    does: &x y\n")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Open(pack)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, ok := c.Lookup(Linux, "x"); !ok || r.Does != "two" {
-		t.Errorf("whole: %+v", r)
-	}
-	for i := range pack {
-		for _, damaged := range [][]byte{pack[:i], append(append(append([]byte{}, pack[:i]...), pack[i]^0x55), pack[i+1:]...)} {
-			if c, err := Open(damaged); err == nil {
-				c.All("")
-			}
-		}
+	if r, ok := c.Lookup(Linux, "a.b"); !ok || !strings.HasPrefix(r.Does, "damaged record") {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -105,4 +96,39 @@ func TestSystemTitle(t *testing.T) {
 			t.Errorf("System(%q).Title() = %q, want %q", system, got, want)
 		}
 	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	for b.Loop() {
+		if _, err := Load(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRecords(b *testing.B) {
+	for b.Loop() {
+		c, err := Load()
+		if err != nil {
+			b.Fatal(err)
+		}
+		c.All("")
+	}
+}
+
+// Whatever the text, the quick reader ends, with JSON or an error.
+func FuzzQuickReader(f *testing.F) {
+	for _, seed := range []string{"a: 1\n", "- a: [b, 'c''d', {e: \"f\\n\"}]\n  g: >-\n    h\n    i\n", "a:\n- b\n- c: d # e\n  f:\n",
+		"a: b\n  c\nd: 'e: f'\n", "\"1.0\": x:y\n", "a: {b: c, d: [e]}\n", "min: 5\nmax: 05\n", "a: &x b\n", "a: \"b\n", "- - a\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		data, err := quickJSON(text)
+		if err == nil && len(data) > 0 && !json.Valid(data) {
+			t.Errorf("%q gives no JSON: %s", text, data)
+		}
+		if len(data) > 20*len(text)+20 {
+			t.Errorf("%d bytes of %d", len(data), len(text))
+		}
+	})
 }

@@ -3,7 +3,7 @@
 // what it should be on a given path, and the sources that prove it.
 //
 // The knowledge is data: YAML files under catalog/, checked by this package's
-// tests and packed into the binary by tools/gencatalog.
+// tests and embedded as they are.
 package catalog
 
 // System is one of the operating systems that the catalog describes.

@@ -143,15 +143,7 @@ func answers(c *Catalog, name string) bool {
 
 func documentCatalog(t *testing.T) *Catalog {
 	t.Helper()
-	records, err := ReadYAML(os.DirFS("../../catalog"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pack, err := Pack(records)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := Open(pack)
+	c, err := Load()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,9 @@ package diagnose
 import (
 	"encoding/json"
 	"io"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -71,6 +74,30 @@ func TestRulesOnTheirExamples(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A function that returns a rule is in Rules.
+func TestEveryRuleIsListed(t *testing.T) {
+	list, err := os.ReadFile("rules.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("rule_*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	rule := regexp.MustCompile(`(?m)^func (\w+)\(\) Rule \{`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range rule.FindAllStringSubmatch(string(text), -1) {
+			if !regexp.MustCompile(`\b` + m[1] + `\(\)`).Match(list) {
+				t.Errorf("%s: %s is not listed in rules.go", file, m[1])
+			}
+		}
 	}
 }
 

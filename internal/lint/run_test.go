@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
+	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -47,11 +49,19 @@ func small(t testing.TB) *catalog.Catalog {
 		{Name: "ifconfig:lro", System: catalog.FreeBSD, Kind: catalog.Runtime, Type: catalog.TypeBool, Belongs: []string{"rc", "ifconfig"},
 			Judge: []catalog.Judgement{{Code: "harmful", When: `role == "router" and value == 1`, Because: "Merged packets."}}},
 	}
-	pack, err := catalog.Pack(records)
-	if err != nil {
-		t.Fatal(err)
+	files := fstest.MapFS{}
+	for _, system := range catalog.Systems() {
+		own := slices.DeleteFunc(slices.Clone(records), func(r catalog.Record) bool { return r.System != system })
+		text, err := yaml.MarshalWithOptions(struct {
+			System   catalog.System
+			Settings []catalog.Record
+		}{system, own}, yaml.IndentSequence(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[string(system)+"/records.yaml"] = &fstest.MapFile{Data: text}
 	}
-	c, err := catalog.Open(pack)
+	c, err := catalog.Open(files)
 	if err != nil {
 		t.Fatal(err)
 	}

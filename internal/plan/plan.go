@@ -324,7 +324,7 @@ func number(s string) (float64, bool) {
 func defaultOf(rec *catalog.Record, v catalog.Version, in catalog.Inputs) string {
 	def, _ := rec.DefaultIn(v)
 	if def.Value == "computed" && def.Formula != "" {
-		if res, err := catalog.Eval(def.Formula, in); err == nil {
+		if res, err := rec.Eval(def.Formula, in); err == nil {
 			return res.Text()
 		}
 	}

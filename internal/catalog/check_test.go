@@ -9,11 +9,6 @@ import (
 	"strings"
 )
 
-// Roles lists what a host can be for.
-func Roles() []string {
-	return []string{"bulk", "web", "file", "router", "dns", "latency", "home"}
-}
-
 // places are the values of Record.Belongs.
 var places = []string{
 	"sysctl", "loader", "rc", "hostname.if", "ethtool", "link-file", "network-file", "route", "link",
@@ -25,9 +20,8 @@ var (
 	versionPattern = regexp.MustCompile(`^[0-9]+(\.[0-9]+)*$`)
 )
 
-// Check returns everything wrong with the records, one error each: the
-// catalog's own lint, run by its tests.
-func Check(records []Record) []error {
+// check returns everything wrong with the records, one error each.
+func check(records []Record) []error {
 	var problems []error
 	seen := map[string]string{}
 	for i := range records {
@@ -231,20 +225,6 @@ func checkFormula(r *Record, f Formula, report reporter) {
 	if proposed, err := f.propose(r.compiler(), Inputs(f.Quiet)); err != nil || proposed != nil {
 		report("the quiet example of %q proposes something (%v)", f.Value, err)
 	}
-}
-
-// propose evaluates the formula for given inputs: nil when its condition does
-// not hold.
-func (f *Formula) propose(c *compiler, in Inputs) (*Result, error) {
-	ok, err := c.holds(f.When, in)
-	if err != nil || !ok {
-		return nil, err
-	}
-	r, err := c.eval(f.Value, in)
-	if err != nil {
-		return nil, err
-	}
-	return &r, nil
 }
 
 func checkJudgement(j Judgement, report reporter) {
