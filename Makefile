@@ -8,7 +8,7 @@ LDFLAGS  = -s -w -X github.com/wirerate/wirerate/internal/cli.Version=$(VERSION)
 BUILD    = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
-.PHONY: help build demo test bench check generate tools dist fuzz clean
+.PHONY: help build demo test bench check generate tools dist fuzz kernels clean
 
 help:
 	@echo 'build     bin/wirerate'
@@ -17,6 +17,7 @@ help:
 	@echo 'bench     speed and accuracy, as ratios in one run'
 	@echo 'check     gofmt, vet for three systems, staticcheck, import table, lengths, seeds, generated files'
 	@echo 'fuzz      every fuzz target for FUZZTIME (10s)'
+	@echo 'kernels   the catalog against Debian kernels under QEMU, or against DUMP=FILE'
 	@echo 'dist      static binaries of linux, freebsd and openbsd, and manual pages, in dist/'
 	@echo 'tools     install the programs that demo, test and bench drive'
 
@@ -58,6 +59,17 @@ fuzz:
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 		echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 	done; done
+
+KERNELS ?= /tmp/wirerate-kernels
+kernels:
+ifdef DUMP
+	$(GO) run ./tools/kernels $(DUMP)
+else
+	$(GO) run ./tools/kernels -ranges >ranges.json
+	sh tools/kernels/boot.sh $(KERNELS) ranges.json
+	rm ranges.json
+	$(GO) run ./tools/kernels -write $(KERNELS)/dumps/*.jsonl
+endif
 
 clean:
 	rm -rf bin dist out

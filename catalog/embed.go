@@ -7,3 +7,8 @@ import "embed"
 //
 //go:embed freebsd/*.yaml linux/*.yaml openbsd/*.yaml
 var Files embed.FS
+
+// Checked says which releases bear which records out; tools/kernels writes it.
+//
+//go:embed checked.txt
+var Checked string

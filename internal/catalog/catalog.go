@@ -26,6 +26,9 @@ type Catalog struct {
 	decoded  map[int]*Record
 	// expressions of all records: many records share theirs.
 	expressions compiler
+
+	readChecked sync.Once
+	checked     map[string]string // releases by system and name
 }
 
 // entry is a record that is not decoded yet.
@@ -295,6 +298,7 @@ func (c *Catalog) record(i int) *Record {
 		r = &Record{Name: e.name, System: e.from.system, Kind: Unknown, Does: "damaged record: " + err.Error()}
 	}
 	r.expressions = &c.expressions
+	r.Checked = c.checkedIn(r.System, r.Name)
 	c.decoded[i] = r
 	return r
 }

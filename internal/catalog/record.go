@@ -113,6 +113,9 @@ type Record struct {
 	// oldest version described), Removed the first one that lacks it again.
 	Since   Version `yaml:"since,omitempty" json:"since,omitempty"`
 	Removed Version `yaml:"removed,omitempty" json:"removed,omitempty"`
+	// Backported are the long-term releases older than Since that got the setting
+	// in one of their later updates.
+	Backported []Version `yaml:"backported,omitempty" json:"backported,omitempty"`
 	// RenamedTo is the name that took over, with Removed (or, while both
 	// names work, without it).
 	RenamedTo string `yaml:"renamed-to,omitempty" json:"renamed_to,omitempty"`
@@ -152,6 +155,10 @@ type Record struct {
 	// manual page with its release, RFC with its section.
 	Sources []string `yaml:"sources" json:"sources"`
 
+	// Checked are the releases whose running kernels were seen to agree with the
+	// record; they are not of its YAML.
+	Checked []Version `yaml:"-" json:"checked,omitempty"`
+
 	expressions *compiler // of the catalog, nil without one
 }
 
@@ -175,6 +182,8 @@ type Value struct {
 // Default is the value that a setting has from version Since on.
 type Default struct {
 	Since Version `yaml:"since,omitempty" json:"since,omitempty"`
+	// Backported are older long-term releases whose later updates have it too.
+	Backported []Version `yaml:"backported,omitempty" json:"backported,omitempty"`
 	// Value is the default as the system prints it, "unknown" when it could
 	// not be established, or "computed" when the kernel derives it.
 	Value string `yaml:"value" json:"value"`

@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -75,6 +76,12 @@ func Supported(s System) (oldest, newest Version) {
 	}
 }
 
+// line is the version's first two numbers, by which long-term releases are named.
+func (v Version) line() Version {
+	parts := strings.SplitN(string(v), ".", 3)
+	return Version(strings.Join(parts[:min(len(parts), 2)], "."))
+}
+
 // State says how a setting stands in one version.
 type State string
 
@@ -89,7 +96,7 @@ const (
 // StateIn returns how the setting stands in version v.
 func (r *Record) StateIn(v Version) State {
 	switch {
-	case r.Since != "" && !v.AtLeast(r.Since):
+	case r.Since != "" && !v.AtLeast(r.Since) && !slices.Contains(r.Backported, v.line()):
 		return NotYet
 	case r.Removed != "" && v.AtLeast(r.Removed):
 		return Gone
@@ -102,7 +109,7 @@ func (r *Record) StateIn(v Version) State {
 // DefaultIn returns the default in version v, and false when none is recorded.
 func (r *Record) DefaultIn(v Version) (Default, bool) {
 	for i := len(r.Default) - 1; i >= 0; i-- {
-		if v.AtLeast(r.Default[i].Since) {
+		if v.AtLeast(r.Default[i].Since) || slices.Contains(r.Default[i].Backported, v.line()) {
 			return r.Default[i], true
 		}
 	}

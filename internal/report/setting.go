@@ -57,6 +57,12 @@ func settingLife(p *page, r *catalog.Record, version catalog.Version) {
 	if r.Since != "" {
 		p.field("since", fmt.Sprintf("%s %s", system, r.Since))
 	}
+	if len(r.Backported) > 0 {
+		p.field("also in", fmt.Sprintf("later updates of %s %s", system, joinVersions(r.Backported)))
+	}
+	if len(r.Checked) > 0 {
+		p.field("checked", fmt.Sprintf("against running kernels: %s %s", system, joinVersions(r.Checked)))
+	}
 	if r.NoEffectSince != "" {
 		p.field("no effect", fmt.Sprintf("since %s %s: still accepted, ignored", system, r.NoEffectSince))
 	}
@@ -286,4 +292,13 @@ func bracket(s string) string {
 		return ""
 	}
 	return " (" + s + ")"
+}
+
+// joinVersions lists versions.
+func joinVersions(list []catalog.Version) string {
+	var words []string
+	for _, v := range list {
+		words = append(words, string(v))
+	}
+	return strings.Join(words, ", ")
 }

@@ -82,9 +82,12 @@ func (r *result) judge(record *catalog.Record, s observed.Setting, d observed.Du
 		switch {
 		case s.Writable && record.Kind == catalog.ReadOnly:
 			r.add(record.Name, "is writable, the record says read-only")
-		case !s.Writable && record.Kind == catalog.Runtime:
+		case !s.Writable && record.Kind == catalog.Runtime && excused[record.Name] == "":
 			r.add(record.Name, "is not writable, the record says runtime")
 		}
+	}
+	if excused[record.Name] != "" {
+		return
 	}
 	for _, t := range s.Tried {
 		r.judgeTry(record, t)
@@ -106,20 +109,32 @@ func (r *result) judgeTry(record *catalog.Record, t observed.Try) {
 	}
 }
 
-// builds are settings whose default a distribution's build or the probe's machine
-// decides, with the reason: they say nothing of the record.
-var builds = map[string]string{
-	"dev.tty.legacy_tiocsti":         "CONFIG_LEGACY_TIOCSTI",
-	"fs.protected_hardlinks":         "Debian's patch",
-	"fs.protected_symlinks":          "Debian's patch",
-	"kernel.ctrl-alt-del":            "set by the first process",
-	"kernel.nmi_watchdog":            "no such counter in the machine",
-	"kernel.perf_event_paranoid":     "Debian's patch",
-	"kernel.sched_autogroup_enabled": "CONFIG_SCHED_AUTOGROUP, switched off by Debian",
-	"kernel.sysrq":                   "CONFIG_MAGIC_SYSRQ_DEFAULT_ENABLE",
-	"kernel.yama.ptrace_scope":       "Debian's patch",
-	"net.core.default_qdisc":         "CONFIG_DEFAULT_NET_SCH",
-	"net.netfilter.nf_log.*":         "the modules that are loaded",
+// excused are settings whose default or range a distribution's build, the probe's
+// machine or another setting decides, with the reason: they say nothing of the record.
+var excused = map[string]string{
+	"dev.tty.legacy_tiocsti":                       "CONFIG_LEGACY_TIOCSTI",
+	"fs.protected_hardlinks":                       "Debian's patch",
+	"fs.protected_symlinks":                        "Debian's patch",
+	"kernel.ctrl-alt-del":                          "set by the first process",
+	"kernel.nmi_watchdog":                          "no such counter in the machine",
+	"kernel.perf_event_paranoid":                   "Debian's patch",
+	"kernel.sched_autogroup_enabled":               "CONFIG_SCHED_AUTOGROUP, switched off by Debian",
+	"kernel.sysrq":                                 "CONFIG_MAGIC_SYSRQ_DEFAULT_ENABLE",
+	"kernel.sched_energy_aware":                    "no energy model in the machine",
+	"kernel.yama.ptrace_scope":                     "Debian's patch",
+	"net.core.max_skb_frags":                       "CONFIG_MAX_SKB_FRAGS",
+	"net.core.optmem_max":                          "no bounds were checked before 6.8",
+	"net.core.default_qdisc":                       "CONFIG_DEFAULT_NET_SCH",
+	"net.ipv4.ip_unprivileged_port_start":          "at most the first of ip_local_port_range",
+	"net.ipv4.ipfrag_high_thresh":                  "at least ipfrag_low_thresh",
+	"net.ipv6.ip6frag_high_thresh":                 "at least ip6frag_low_thresh",
+	"net.netfilter.nf_conntrack_frag6_high_thresh": "at least nf_conntrack_frag6_low_thresh",
+	"net.netfilter.nf_conntrack_events":            "2 is known from 5.19 on",
+	"net.netfilter.nf_conntrack_max":               "no bounds were checked in 5.10; 0 is refused in 7.2",
+	"net.netfilter.nf_conntrack_tcp_max_retrans":   "no bounds were checked in 5.10",
+	"net.netfilter.nf_log.*":                       "the modules that are loaded",
+	"net.sctp.rto_max":                             "at least rto_min",
+	"net.sctp.rto_min":                             "at most rto_max",
 }
 
 // near is how far a computed default may be off: formulas take the memory that the
@@ -128,7 +143,7 @@ const near = 0.1
 
 func (r *result) judgeDefault(record *catalog.Record, value string, in catalog.Inputs) {
 	def, known := record.DefaultIn(r.version)
-	if !known || def.Value == "unknown" || builds[record.Name] != "" {
+	if !known || def.Value == "unknown" {
 		return
 	}
 	want, tolerance := def.Value, 0.0

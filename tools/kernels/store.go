@@ -31,7 +31,7 @@ func store(results []*result) error {
 			rows.add(r, name)
 		}
 		for _, prefix := range r.complete() {
-			rows.add(r, prefix+"*")
+			rows.add(r, "below:"+prefix)
 		}
 	}
 	if err := os.WriteFile(checkedFile, rows.text(), 0o644); err != nil {
@@ -74,8 +74,8 @@ func (c checked) forget(r *result) {
 
 func (c checked) text() []byte {
 	var b bytes.Buffer
-	b.WriteString("# Releases whose running kernels bear a record out: system, name, releases. A name that\n" +
-		"# ends with * is the beginning of names of which that release has none without a record.\n" +
+	b.WriteString("# Releases whose running kernels bear a record out: system, name, releases. Below a\n" +
+		"# prefix that is named by below: that release has no name without a record.\n" +
 		"# Written by make kernels.\n")
 	for _, key := range slices.Sorted(maps.Keys(c)) {
 		if len(c[key]) == 0 {
