@@ -1,11 +1,11 @@
-// Package catalog embeds the settings' records: the YAML files beside it, as they are.
+// Package catalog embeds the settings' records and tables: the YAML files beside it, as they are.
 package catalog
 
 import "embed"
 
-// Files holds the records, one folder for each system, for internal/catalog.Open.
+// Files holds the records, one folder for each system, for internal/catalog.Open, and the tables.
 //
-//go:embed freebsd/*.yaml linux/*.yaml openbsd/*.yaml
+//go:embed *.yaml freebsd/*.yaml linux/*.yaml openbsd/*.yaml
 var Files embed.FS
 
 // Checked says which releases bear which records out; tools/kernels writes it.

@@ -286,13 +286,13 @@ func (s *benchSession) fromFile(a *armValues, e *end, path string) ([]assigned, 
 	if err != nil {
 		return nil, err
 	}
-	if filepath.Base(path) == "tuned.conf" {
-		profile := parseTuned(string(data))
-		for _, section := range profile.skipped {
-			a.note("%s: the section [%s] is not applied: only [sysctl] is", filepath.Base(path), section)
-		}
-		return profile.settings, nil
-	}
+	values, _, err := s.fromText(a, e, path, data)
+	return values, err
+}
+
+// fromText reads the settings of a configuration file and, of a TuneD profile,
+// the names of those that it includes.
+func (s *benchSession) fromText(a *armValues, e *end, path string, data []byte) (values []assigned, include []string, err error) {
 	guess := conffile.Detect(path, data)
 	system := conffile.System(e.facts.System)
 	if guess.Confidence == conffile.NoIdea {
@@ -300,20 +300,24 @@ func (s *benchSession) fromFile(a *armValues, e *end, path string) ([]assigned, 
 	}
 	if guess.System != "" && guess.System != system {
 		a.note("%s is a file of %s: nothing of it is applied to %s, which is %s", filepath.Base(path), guess.System, e.conn.Name(), system)
-		return nil, nil
+		return nil, nil, nil
 	}
 	file, err := conffile.Parse(guess.Kind, system, path, data)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, r := range file.Rejects {
 		a.note("%s:%d: %s", filepath.Base(path), r.Line, r.Reason)
 	}
-	var values []assigned
 	for _, entry := range file.Entries {
 		switch {
 		case entry.Has(conffile.Glob), entry.Has(conffile.Exclude), entry.Has(conffile.Expands):
 			a.note("%s:%d: %s is a pattern or holds a variable and is left out", filepath.Base(path), entry.Line, entry.Key)
+		case entry.Name == "tuned:main/include":
+			include = append(include, strings.FieldsFunc(entry.Value, func(r rune) bool { return r == ',' || r == ' ' })...)
+		case strings.HasPrefix(entry.Name, "tuned:main/"), strings.HasPrefix(entry.Name, "tuned:variables/"):
+		case strings.HasPrefix(entry.Name, "tuned:"):
+			a.note("%s:%d: %s is not applied: an option of a plug-in of TuneD", filepath.Base(path), entry.Line, entry.Key)
 		case entry.Name == "":
 			a.note("%s:%d: %s is not a setting that can be changed", filepath.Base(path), entry.Line, entry.Key)
 		case entry.Iface != "" && strings.Contains(entry.Name, ":"):
@@ -322,54 +326,7 @@ func (s *benchSession) fromFile(a *armValues, e *end, path string) ([]assigned, 
 			values = append(values, assigned{entry.Name, entry.Value})
 		}
 	}
-	return values, nil
-}
-
-// tunedProfile is what a TuneD profile sets by sysctl.
-type tunedProfile struct {
-	include  []string
-	settings []assigned
-	skipped  []string // sections that have other settings
-}
-
-// parseTuned reads a tuned.conf: sections of key=value, lines that begin with
-// # or ; are comments (tuned-profiles documentation). A value that begins with
-// > is raised to, and taken as that value.
-func parseTuned(text string) tunedProfile {
-	var p tunedProfile
-	variables := map[string]string{}
-	section := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || line[0] == ';' {
-			continue
-		}
-		if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") {
-			section = strings.TrimSpace(line[1 : len(line)-1])
-			if section != "main" && section != "sysctl" && section != "variables" {
-				p.skipped = append(p.skipped, section)
-			}
-			continue
-		}
-		key, value, ok := strings.Cut(line, "=")
-		if !ok {
-			continue
-		}
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		for name, v := range variables {
-			value = strings.ReplaceAll(value, "${"+name+"}", v)
-		}
-		switch {
-		case section == "main" && key == "include":
-			p.include = append(p.include, strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })...)
-		case section == "variables":
-			variables[key] = value
-		case section == "sysctl" && !strings.Contains(value, "${"):
-			value, _, _ = strings.Cut(value, " #")
-			p.settings = append(p.settings, assigned{key, strings.Trim(strings.TrimSpace(strings.TrimPrefix(value, ">")), `"`)})
-		}
-	}
-	return p
+	return values, include, nil
 }
 
 // fromTuned reads a TuneD profile where the host has it, else where this
@@ -388,19 +345,19 @@ func (s *benchSession) readTuned(ctx context.Context, a *armValues, e *end, name
 			if err != nil {
 				continue
 			}
-			profile := parseTuned(string(data))
-			for _, section := range profile.skipped {
-				a.note("profile %s: the section [%s] is not applied: only [sysctl] is", name, section)
+			own, include, err := s.fromText(a, e, name+"/tuned.conf", data)
+			if err != nil {
+				return nil, err
 			}
 			var values []assigned
-			for _, parent := range profile.include {
+			for _, parent := range include {
 				more, err := s.readTuned(ctx, a, e, strings.TrimPrefix(parent, "-"), depth+1)
 				if err != nil {
 					return nil, err
 				}
 				values = append(values, more...)
 			}
-			return append(values, profile.settings...), nil
+			return append(values, own...), nil
 		}
 	}
 	return nil, fmt.Errorf("TuneD profile %q is neither on %s nor on this machine; name its file as file:PATH/tuned.conf", name, e.conn.Name())

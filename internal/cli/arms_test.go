@@ -66,40 +66,6 @@ func FuzzParseArm(f *testing.F) {
 	})
 }
 
-const tunedSample = `# a profile
-[main]
-summary=something
-include=throughput-performance, -other
-
-[variables]
-thunderx = >100
-[sysctl]
-; a comment
-net.core.rmem_max = >16777216
-net.ipv4.tcp_rmem="4096 131072 16777216"
-kernel.x = ${unknown}
-net.core.y = ${thunderx}
-
-[bootloader]
-cmdline=x
-`
-
-func TestParseTuned(t *testing.T) {
-	p := parseTuned(tunedSample)
-	want := "[{net.core.rmem_max 16777216} {net.ipv4.tcp_rmem 4096 131072 16777216} {net.core.y 100}]"
-	if got := fmt.Sprint(p.settings); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if fmt.Sprint(p.include) != "[throughput-performance -other]" || fmt.Sprint(p.skipped) != "[bootloader]" {
-		t.Errorf("%v %v", p.include, p.skipped)
-	}
-}
-
-func FuzzParseTuned(f *testing.F) {
-	f.Add(tunedSample)
-	f.Fuzz(func(_ *testing.T, text string) { parseTuned(text) })
-}
-
 func TestFirewallArm(t *testing.T) {
 	rules := filepath.Join(t.TempDir(), "rules")
 	if err := os.WriteFile(rules, []byte("pass all\n"), 0o600); err != nil {

@@ -30,13 +30,9 @@ type rejected struct {
 	text, reason string
 }
 
-// readGuide reads a configuration file, a TuneD profile, or the tunables of a
+// readGuide reads a configuration file or the tunables of a
 // pfSense or OPNsense configuration, and what lint says about its lines.
 func readGuide(c *catalog.Catalog, p plan.Plan, name, text string) (guideFile, error) {
-	if g, ok := readTuned(text); ok {
-		g.judge(c, p, conffile.Sysctl, asSysctl(g.entries))
-		return g, nil
-	}
 	if strings.Contains(text, "<tunable>") {
 		g, err := readTunables(text)
 		if err != nil {
@@ -64,7 +60,11 @@ func readGuide(c *catalog.Catalog, p plan.Plan, name, text string) (guideFile, e
 	for _, r := range file.Rejects {
 		g.rejects = append(g.rejects, rejected{r.Line, strings.TrimSpace(text[r.Span.Start:r.Span.End]), r.Reason})
 	}
-	g.lint(c, p, name, text, "")
+	if kind == conffile.Tuned {
+		g.kind = "" // it holds settings of several kinds
+		g.leaveTuned()
+	}
+	g.lint(c, p, name, text, kind)
 	return g, nil
 }
 
@@ -149,80 +149,28 @@ func readTunables(text string) (guideFile, error) {
 	}
 }
 
-// readTuned reads a TuneD profile: sysctls, what its net and disk sections set
-// on their devices, files of /sys, and the rest as what its plug-ins do.
-func readTuned(text string) (guideFile, bool) {
-	if !strings.Contains(text, "[sysctl]") && !strings.Contains(text, "[main]") {
-		return guideFile{}, false
-	}
-	g := guideFile{left: map[int]string{}}
-	section, number := "", 0
-	for line := range strings.Lines(text) {
-		number++
-		line = strings.TrimSpace(line)
-		key, value, assigned := strings.Cut(line, "=")
-		key, value = strings.TrimSpace(key), strings.Trim(strings.TrimSpace(value), `"`)
+// leaveTuned says what the options of a TuneD profile do that are no settings.
+func (g *guideFile) leaveTuned() {
+	g.left = map[int]string{}
+	for i := range g.entries {
+		e := &g.entries[i]
+		e.Iface = "" // compared with the plan's setting of any interface
+		option, own := strings.CutPrefix(e.Name, "tuned:")
+		section, _, _ := strings.Cut(option, "/")
+		plugin, _, _ := strings.Cut(section, "_")
 		switch {
-		case line == "", line[0] == '#', line[0] == ';':
-		case line[0] == '[':
-			section = strings.Trim(line, "[]")
-		case !assigned:
-			g.rejects = append(g.rejects, rejected{number, line, "not an assignment: no '=' on this line"})
-		case key == "type" || key == "devices" || key == "summary" || key == "replace":
+		case !own && e.Name == e.Key && strings.HasPrefix(e.Name, "/sys/"):
+			g.left[e.Line] = "TuneD writes this file of /sys"
+		case !own:
+		case option == "main/include":
+			g.left[e.Line] = "that profile is not read: compare its file too"
+		case section == "variables":
+			g.left[e.Line] = "a variable of the profile, which other lines use"
 		default:
-			g.tuned(number, section, key, value)
+			g.left[e.Line] = "an option of TuneD's " + plugin + " plug-in"
+		}
+		if own {
+			e.Name = option
 		}
 	}
-	return g, true
-}
-
-// tunedFiles are the files of /sys behind options of TuneD's plug-ins.
-var tunedFiles = map[string]string{
-	"vm/transparent_hugepages":  "/sys/kernel/mm/transparent_hugepage/enabled",
-	"vm/transparent_hugepage":   "/sys/kernel/mm/transparent_hugepage/enabled",
-	"cpu/governor":              "/sys/devices/system/cpu/*/cpufreq/scaling_governor",
-	"disk/readahead":            "/sys/block/*/queue/read_ahead_kb",
-	"net/nf_conntrack_hashsize": "net.netfilter.nf_conntrack_buckets",
-}
-
-// tuned adds what one option of a profile sets.
-func (g *guideFile) tuned(line int, section, key, value string) {
-	plugin, _, _ := strings.Cut(section, "_")
-	entry := conffile.Entry{Line: line, Key: key, Name: section + "/" + key, Value: strings.TrimLeft(value, "<>")}
-	switch {
-	case section == "sysctl":
-		entry.Name = strings.ReplaceAll(key, "/", ".")
-	case section == "sysfs":
-		entry.Name = key
-		g.left[line] = "TuneD writes this file of /sys"
-	case tunedFiles[plugin+"/"+key] != "":
-		entry.Name = tunedFiles[plugin+"/"+key]
-	case plugin == "net":
-		if options := tunedNetEntries(line, key, value); len(options) > 0 {
-			g.entries = append(g.entries, options...)
-			return
-		}
-		g.left[line] = "an option of TuneD's net plug-in"
-	case section == "main" && key == "include":
-		g.left[line] = "that profile is not read: compare its file too"
-	case section == "variables":
-		g.left[line] = "a variable of the profile, which other lines use"
-	default:
-		g.left[line] = "an option of TuneD's " + plugin + " plug-in"
-	}
-	g.entries = append(g.entries, entry)
-}
-
-// tunedNetEntries are the settings of one option of TuneD's net plug-in: mtu,
-// txqueuelen, or pairs of an ethtool name and its value.
-func tunedNetEntries(line int, key, value string) []conffile.Entry {
-	if key == "mtu" || key == "txqueuelen" {
-		return []conffile.Entry{{Line: line, Key: key, Name: "link:" + key, Value: value}}
-	}
-	var entries []conffile.Entry
-	words := strings.Fields(strings.ReplaceAll(value, ",", " "))
-	for i := 0; i+1 < len(words); i += 2 {
-		entries = append(entries, conffile.Entry{Line: line, Key: words[i], Name: "ethtool:" + key + "/" + words[i], Value: words[i+1]})
-	}
-	return entries
 }

@@ -33,7 +33,7 @@ const (
 	Loader      Kind = "loader.conf"  // FreeBSD loader.conf, loader.conf.d, loader.conf.local, device.hints
 	RC          Kind = "rc.conf"      // FreeBSD and OpenBSD rc.conf: shell assignments
 	HostnameIf  Kind = "hostname.if"  // OpenBSD hostname.if
-	PF          Kind = "pf.conf"      // set, scrub, queue and altq lines of pf.conf, and what its rules say of states and queues
+	PF          Kind = "pf.conf"      // set, scrub, queue and altq lines of pf.conf; states and queues of its rules
 	LinkFile    Kind = "link"         // systemd.link
 	NetworkFile Kind = "network"      // systemd.network
 	Interfaces  Kind = "interfaces"   // ifupdown's interfaces
@@ -41,11 +41,13 @@ const (
 	Modprobe    Kind = "modprobe"     // modprobe.d
 	ModulesLoad Kind = "modules-load" // modules-load.d, /etc/modules
 	Cmdline     Kind = "cmdline"      // kernel command line, and /etc/default/grub
+	Tuned       Kind = "tuned.conf"   // profiles of TuneD
 )
 
 // Kinds returns all formats in a fixed order.
 func Kinds() []Kind {
-	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad, Cmdline}
+	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
+		Cmdline, Tuned}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -184,6 +186,8 @@ func Scan(kind Kind, system System, path, src string, entry func(Entry) bool, re
 		s.modulesLoad()
 	case Cmdline:
 		s.cmdline()
+	case Tuned:
+		s.tuned()
 	default:
 		return fmt.Errorf("%s: unknown kind of file %q", path, kind)
 	}

@@ -71,7 +71,7 @@ func SystemOf(k Kind) System {
 		return FreeBSD
 	case HostnameIf:
 		return OpenBSD
-	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline:
+	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned:
 		return Linux
 	}
 	return ""
@@ -83,6 +83,8 @@ func fromPath(file, text string) Guess {
 	dir = "/" + dir
 	lower := strings.ToLower(base)
 	switch {
+	case base == "tuned.conf":
+		return Guess{Kind: Tuned, Confidence: Certain}
 	case strings.HasSuffix(dir, "/etc/") && lower == "sysctl.conf":
 		return Guess{Kind: Sysctl, Confidence: Certain}
 	case strings.HasSuffix(dir, "/sysctl.d/") && strings.HasSuffix(base, ".conf"):
@@ -112,6 +114,8 @@ func fromPath(file, text string) Guess {
 func fromName(name, text string) Guess {
 	likely := func(k Kind, s System) Guess { return Guess{Kind: k, System: s, Confidence: Likely} }
 	switch {
+	case strings.HasSuffix(name, "tuned.conf"):
+		return likely(Tuned, Linux)
 	case strings.Contains(name, "sysctl.conf"):
 		return likely(Sysctl, "")
 	case strings.Contains(name, "loader.conf") || strings.Contains(name, "device.hints"):
@@ -179,6 +183,9 @@ func kindOfContent(text string) Kind {
 	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Link]") {
 		return LinkFile
 	}
+	if hasLine(text, "[sysctl]") || hasLine(text, "[main]") {
+		return Tuned
+	}
 	counts, lines := map[Kind]int{}, 0
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
@@ -196,6 +203,16 @@ func kindOfContent(text string) Kind {
 		}
 	}
 	return ""
+}
+
+// hasLine tells whether one of the lines is this one.
+func hasLine(text, line string) bool {
+	for l := range strings.SplitSeq(text, "\n") {
+		if strings.TrimSpace(l) == line {
+			return true
+		}
+	}
+	return false
 }
 
 // kindOfLine tells the kind of file that has a line like this one.

@@ -299,7 +299,7 @@ func placeOf(kind conffile.Kind, e conffile.Entry) string {
 		return "sysctl" // written by the kernel when it starts the first program
 	case kind == conffile.RC && !e.Has(conffile.Part):
 		return "rc"
-	case kind == conffile.Script && strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):
+	case (kind == conffile.Script || kind == conffile.Tuned) && strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):
 		return "sysctl"
 	case kind == conffile.LinkFile:
 		return "link-file"

@@ -4,59 +4,13 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 )
 
 var nicWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`)
-
-// families are the drivers of the same cards on the three systems: the
-// driver's name on Linux, and what FreeBSD and OpenBSD call the interfaces
-// ("" where the system has no driver). FreeBSD mlx5en(4) and mlx4en(4) name
-// theirs mce and mlxen; OpenBSD em(4) drives what igb drives elsewhere.
-var families = []struct{ linux, freebsd, openbsd string }{
-	{"mlx5_core", "mce", "mcx"},
-	{"mlx4_en", "mlxen", ""},
-	{"ixgbe", "ix", "ix"},
-	{"i40e", "ixl", "ixl"},
-	{"ice", "ice", "ice"},
-	{"igb", "igb", "em"},
-	{"igc", "igc", "igc"},
-	{"e1000e", "em", "em"},
-	{"r8169", "re", "re"},
-	{"bnxt_en", "bnxt", "bnxt"},
-	{"virtio_net", "vtnet", "vio"},
-	{"vmxnet3", "vmx", "vmx"},
-	{"tg3", "bge", "bge"},
-}
-
-// spellings are other names under which those drivers are known.
-var spellings = map[string]string{"mlx5": "mlx5_core", "mlx5en": "mlx5_core", "mlx4": "mlx4_en", "mlx4en": "mlx4_en", "virtio": "virtio_net", "vmxnet": "vmxnet3"}
-
-// iflibDrivers are the FreeBSD drivers on iflib(4), which alone have the
-// dev.DRIVER.UNIT.iflib settings.
-var iflibDrivers = []string{"em", "igb", "igc", "ix", "ixv", "ixl", "iavf", "ice", "bnxt", "vmx", "ax", "enetc", "mgb"}
-
-// ownName is what a driver of any of the systems is called on this one.
-func ownName(system catalog.System, driver string) string {
-	if long := spellings[driver]; long != "" {
-		driver = long
-	}
-	for _, f := range families {
-		own := map[catalog.System]string{catalog.Linux: f.linux, catalog.FreeBSD: f.freebsd, catalog.OpenBSD: f.openbsd}[system]
-		if driver == own {
-			return driver
-		}
-	}
-	for _, f := range families {
-		own := map[catalog.System]string{catalog.Linux: f.linux, catalog.FreeBSD: f.freebsd, catalog.OpenBSD: f.openbsd}[system]
-		if own != "" && slices.Contains([]string{f.linux, f.freebsd, f.openbsd}, driver) {
-			return own
-		}
-	}
-	return driver
-}
 
 // DescribedInterfaces reads a comma-separated list of interfaces of a machine
 // that is only described: a driver, NAME:DRIVER, or on the BSDs a name, which
@@ -74,14 +28,14 @@ func DescribedInterfaces(system catalog.System, list string) ([]Interface, []str
 		stem := strings.TrimRight(name, "0123456789")
 		switch {
 		case both:
-		case system == catalog.Linux || spellings[name] != "" || ownName(system, name) != name:
+		case system == catalog.Linux || catalog.OwnDriver(system, name) != name:
 			driver = name
 		case stem != name && stem != "":
 			driver = stem
 		default:
 			driver = name
 		}
-		own := ownName(system, driver)
+		own := catalog.OwnDriver(system, driver)
 		switch {
 		case both:
 		case system == catalog.Linux:
@@ -115,21 +69,17 @@ func countOf(nics []Interface, driver string) int {
 // lacks tells whether a Linux driver is known to have no such setting, by the
 // operations in its ethtool_ops: a plan for a described machine leaves it out.
 func lacks(driver, setting string) bool {
-	virtual := slices.Contains([]string{"virtio_net", "vmxnet3", "ena", "hv_netvsc", "xen_netfront", "gve"}, driver)
-	switch {
-	case strings.HasPrefix(setting, "ethtool:pause/"):
-		return virtual
-	case setting == "ethtool:eee":
-		// Only copper links sleep.
-		return !slices.Contains([]string{"igb", "igc", "e1000e", "r8169", "tg3"}, driver)
-	case setting == "ethtool:coalesce/adaptive-rx", setting == "ethtool:coalesce/adaptive-tx":
-		return !slices.Contains([]string{"ice", "i40e", "iavf", "mlx5_core", "mlx4_en", "bnxt_en", "ena", "vmxnet3", "be2net", "enic", "hns3"}, driver)
-	case strings.HasPrefix(setting, "ethtool:coalesce/"):
-		return slices.Contains([]string{"virtio_net", "hv_netvsc", "xen_netfront"}, driver)
-	case strings.HasPrefix(setting, "ethtool:ring/"):
-		return slices.Contains([]string{"r8169", "xen_netfront"}, driver)
+	d, _ := catalog.DriverOf(catalog.Linux, driver)
+	if setting == "ethtool:eee" || strings.HasPrefix(setting, "ethtool:coalesce/adaptive-") {
+		return !d.HasSetting(setting)
 	}
-	return false
+	return d.LacksSetting(setting)
+}
+
+// onIflib tells a FreeBSD driver with the dev.DRIVER.UNIT.iflib settings.
+func onIflib(driver string) bool {
+	d, _ := catalog.DriverOf(catalog.FreeBSD, driver)
+	return d.Iflib
 }
 
 func lacksHere(rec *catalog.Record, inst instance) bool {
@@ -141,26 +91,9 @@ func lacksHere(rec *catalog.Record, inst instance) bool {
 // largest ring, and the receive queues of a machine with so many processors.
 // 0 where it depends on the card or on the hypervisor.
 func capacity(system catalog.System, driver string, cores int) (queues, ring int) {
-	largest := map[string]int{"igb": 4096, "igc": 4096, "ix": 4096, "ixgbe": 4096, "ixl": 4096, "i40e": 4096, "em": 4096, "e1000e": 4096, "ice": 8160,
-		"mlx5_core": 8192, "bnxt_en": 2047, "tg3": 511}
-	if system == catalog.OpenBSD {
-		return 0, 0
-	}
-	most := map[string]int{"ix": 16, "ixl": 16, "ixgbe": 63, "i40e": 64, "ice": 64, "mlx5_core": 64, "igb": 8, "igc": 4}
-	one := []string{"e1000e", "r8169", "re"}
-	switch {
-	case slices.Contains(one, driver):
-		queues = 1
-	case most[driver] > 0:
-		queues = min(cores, most[driver])
-	}
-	return queues, largest[driver]
+	d, _ := catalog.DriverOf(system, driver)
+	return min(cores, d.Queues), d.RingMax
 }
-
-// rings are the descriptors of a receive ring with which Linux drivers start:
-// IGB_DEFAULT_RXD and its fellows in drivers/net/ethernet/intel,
-// MLX5E_PARAMS_DEFAULT_LOG_RQ_SIZE, BNXT_DEFAULT_RX_RING_SIZE.
-var rings = map[string]string{"igb": "256", "igc": "256", "e1000e": "256", "ixgbe": "512", "i40e": "512", "ice": "2048", "mlx5_core": "1024", "bnxt_en": "511"}
 
 // driverDefault is the value with which a described interface starts, where
 // the driver decides it and is known; else empty.
@@ -169,26 +102,10 @@ func driverDefault(rec *catalog.Record, inst instance, m Machine) string {
 	if m.System != catalog.Linux || m.Running != nil || rec.Name != "ethtool:ring/rx" {
 		return ""
 	}
-	return rings[driver]
-}
-
-// knownDriver tells whether a driver is one that this package or the catalog
-// has something to say about.
-func knownDriver(system catalog.System, driver string) bool {
-	others := map[catalog.System][]string{
-		catalog.Linux:   {"ena", "hv_netvsc", "xen_netfront", "gve", "iavf", "be2net", "enic", "hns3", "cxgb4", "qede", "sfc", "bnx2x", "atlantic", "veth", "ixgbevf", "nfp", "mlx4_core", "e1000", "bnx2", "forcedeth", "alx", "sky2", "tun", "macvlan", "vlan", "bonding", "bridge"},
-		catalog.FreeBSD: {"cxl", "cc", "cxgbe", "ccv", "cxlv", "vcc", "mxge", "bxe", "hn", "xn", "ena", "gve", "msk", "alc", "age", "axe", "cxgb", "oce", "qlxgb", "qlnx", "sfxge", "aq", "ixv", "iavf", "ax", "mgb", "enetc", "dpni", "genet", "cpsw", "ure", "bce", "nfe", "fxp", "xl", "lagg", "vlan", "epair", "tap"},
-		catalog.OpenBSD: {"bge", "bnx", "msk", "hvn", "xnf", "mvneta", "mvpp", "dwge", "dwqe", "cas", "gem", "fxp", "xl", "sk", "alc", "age", "jme", "nfe", "vr", "rge", "mcx", "ixl", "bnxt", "aq", "iavf", "urndis", "axen", "ure", "vic", "nep", "tht", "oce", "xge", "myx"},
+	if d, _ := catalog.DriverOf(m.System, driver); d.Ring > 0 {
+		return strconv.Itoa(d.Ring)
 	}
-	if slices.Contains(others[system], driver) {
-		return true
-	}
-	for _, f := range families {
-		if driver == map[catalog.System]string{catalog.Linux: f.linux, catalog.FreeBSD: f.freebsd, catalog.OpenBSD: f.openbsd}[system] {
-			return true
-		}
-	}
-	return false
+	return ""
 }
 
 // counted writes a number with its noun.
@@ -222,8 +139,9 @@ func (m Machine) complete() Machine {
 			said = append(said, fmt.Sprintf("rings of at most %d descriptors (--ring-max)", ring))
 		}
 		text := fmt.Sprintf("a card of %s, is taken to have %s", nic.Driver, strings.Join(said, " and "))
+		_, known := catalog.DriverOf(m.System, nic.Driver)
 		switch {
-		case !knownDriver(m.System, nic.Driver):
+		case !known:
 			text = fmt.Sprintf("a card of %s, is of a driver that is not described: what its queues, rings and options need is not decided unless --queues and --ring-max are given", nic.Driver)
 		case len(said) == 0:
 			continue

@@ -94,7 +94,7 @@ func perDevice(rec *catalog.Record, m Machine, in catalog.Inputs) []instance {
 			name = strings.Replace(name, "*", driver, 1)
 		}
 		name = strings.Replace(name, "*", unit, 1)
-		if strings.Contains(name, ".iflib.") && !slices.Contains(iflibDrivers, driver) {
+		if strings.Contains(name, ".iflib.") && !onIflib(driver) {
 			continue
 		}
 		if unit == "" || !strings.HasPrefix(name, "dev."+driver+".") || strings.Contains(name, "*") {

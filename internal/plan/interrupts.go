@@ -34,7 +34,7 @@ func (p *Plan) describedInterrupts(r Request) {
 	}
 	used := map[int]int{} // how many queues each processor has
 	for _, nic := range m.Interfaces {
-		if nic.Queues < 2 || p.System == catalog.FreeBSD && slices.Contains(iflibDrivers, nic.Driver) {
+		if nic.Queues < 2 || p.System == catalog.FreeBSD && onIflib(nic.Driver) {
 			continue
 		}
 		cores, left := queueCores(nic, m.Cores, used)

@@ -190,18 +190,22 @@ func TestHardeningIsOptIn(t *testing.T) {
 // both set and refused.
 func TestHardeningsAreSettings(t *testing.T) {
 	c := loaded(t)
-	for system, list := range hardenings {
+	for _, system := range catalog.Systems() {
+		list := catalog.Hardenings(system)
+		if len(list) < 10 {
+			t.Errorf("%s: %d settings", system, len(list))
+		}
 		for _, h := range list {
-			if _, ok := c.Lookup(system, h.setting); !ok {
-				t.Errorf("%s: %s is not in the catalog", system, h.setting)
+			if _, ok := c.Lookup(system, h.Setting); !ok {
+				t.Errorf("%s: %s is not in the catalog", system, h.Setting)
 			}
 		}
-		for _, r := range refusedHardening[system] {
-			if _, ok := c.Lookup(system, r.setting); !ok {
-				t.Errorf("%s: %s is not in the catalog", system, r.setting)
+		for _, r := range catalog.RefusedHardenings(system) {
+			if _, ok := c.Lookup(system, r.Setting); !ok {
+				t.Errorf("%s: %s is not in the catalog", system, r.Setting)
 			}
-			if slices.ContainsFunc(list, func(h hardening) bool { return h.setting == r.setting }) {
-				t.Errorf("%s: %s is set and refused", system, r.setting)
+			if slices.ContainsFunc(list, func(h catalog.Hardening) bool { return h.Setting == r.Setting }) {
+				t.Errorf("%s: %s is set and refused", system, r.Setting)
 			}
 		}
 	}
