@@ -5,10 +5,5 @@ import "embed"
 
 // Files holds the records, one folder for each system, for internal/catalog.Open, and the tables.
 //
-//go:embed *.yaml freebsd/*.yaml linux/*.yaml openbsd/*.yaml
+//go:embed *.yaml freebsd/*.yaml linux/*.yaml openbsd/*.yaml checked.txt
 var Files embed.FS
-
-// Checked says which releases bear which records out; tools/kernels writes it.
-//
-//go:embed checked.txt
-var Checked string

@@ -27,8 +27,7 @@ type Catalog struct {
 	// expressions of all records: many records share theirs.
 	expressions compiler
 
-	readChecked sync.Once
-	checked     map[string]string // releases by system and name
+	checked map[string]string // releases by system and name
 }
 
 // entry is a record that is not decoded yet.
@@ -91,7 +90,8 @@ func Open(fsys fs.FS) (*Catalog, error) {
 	if len(c.entries) == 0 {
 		return nil, errors.New("catalog: no record found")
 	}
-	return c, nil
+	c.checked, err = readChecked(fsys)
+	return c, err
 }
 
 // The line before the records of a file, and the beginnings of a record and of
@@ -305,7 +305,8 @@ func (c *Catalog) record(i int) *Record {
 
 // Nearest returns up to n names of a system (of all systems when empty), or of
 // the further ones given, that are spelt most like name, nearest first; none is
-// further away than a third of its length.
+// further away than a third of its length. A star in a name stands for what name
+// has in its place.
 func (c *Catalog) Nearest(system System, name string, n int, further ...string) []string {
 	type candidate struct {
 		name     string
@@ -313,16 +314,23 @@ func (c *Catalog) Nearest(system System, name string, n int, further ...string) 
 	}
 	var found []candidate
 	lower := strings.ToLower(name)
+	parts := strings.Split(name, ".")
 	for _, other := range append(c.Names(system), further...) {
+		if strings.Contains(other, "*") {
+			other = fill(other, parts)
+		}
 		limit := max(2, len(other)/3)
 		if abs(len(other)-len(name)) > limit {
 			continue
 		}
-		if d := editDistance(lower, strings.ToLower(other)); d <= limit {
+		if d := Edits(lower, strings.ToLower(other)); d <= limit {
 			found = append(found, candidate{other, d})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return a.distance - b.distance })
+	slices.SortStableFunc(found, func(a, b candidate) int {
+		// Of two that are as near the longer one: letters are left out more often than added.
+		return cmp.Or(a.distance-b.distance, len(b.name)-len(a.name))
+	})
 	var out []string
 	for _, f := range found[:min(n, len(found))] {
 		out = append(out, f.name)
@@ -330,11 +338,26 @@ func (c *Catalog) Nearest(system System, name string, n int, further ...string) 
 	return out
 }
 
+// fill puts the parts of a name into the places of the stars of a pattern that has
+// as many parts.
+func fill(pattern string, parts []string) string {
+	filled := strings.Split(pattern, ".")
+	if len(filled) != len(parts) {
+		return pattern
+	}
+	for i, part := range filled {
+		if part == "*" {
+			filled[i] = parts[i]
+		}
+	}
+	return strings.Join(filled, ".")
+}
+
 func abs(n int) int { return max(n, -n) }
 
-// editDistance is the number of insertions, deletions, substitutions and
+// Edits is the number of insertions, deletions, substitutions and
 // transpositions of neighbours that turn a into b (optimal string alignment).
-func editDistance(a, b string) int {
+func Edits(a, b string) int {
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	for j := range rows[0] {
 		rows[0][j] = j

@@ -1,32 +1,52 @@
 package catalog
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
-
-	embedded "github.com/wirerate/wirerate/catalog"
 )
+
+// readChecked reads checked.txt, which a catalog may lack.
+func readChecked(fsys fs.FS) (map[string]string, error) {
+	text, err := fs.ReadFile(fsys, "checked.txt")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	checked := make(map[string]string, 1200)
+	for line := range strings.Lines(string(text)) {
+		if system, rest, ok := strings.Cut(line, " "); ok {
+			name, releases, _ := strings.Cut(rest, " ")
+			checked[system+" "+name] = releases
+		}
+	}
+	return checked, err
+}
 
 // checkedIn returns the releases whose running kernels were asked about a name and bore
 // its record out: catalog/checked.txt, lines of a system, a name and releases.
 func (c *Catalog) checkedIn(system System, name string) (releases []Version) {
-	c.readChecked.Do(func() {
-		c.checked = make(map[string]string, 1200)
-		for line := range strings.Lines(embedded.Checked) {
-			if system, rest, ok := strings.Cut(line, " "); ok {
-				name, releases, _ := strings.Cut(rest, " ")
-				c.checked[system+" "+name] = releases
-			}
-		}
-	})
 	for v := range strings.FieldsSeq(c.checked[string(system)+" "+name]) {
 		releases = append(releases, Version(v))
 	}
 	return releases
 }
 
-// Complete reports whether the kernel of a release was seen to have no name that
-// begins with prefix and is not in the catalog.
-func (c *Catalog) Complete(system System, prefix string, v Version) bool {
-	return slices.ContainsFunc(c.checkedIn(system, "below:"+prefix), func(w Version) bool { return w.Compare(v.line()) == 0 })
+// Complete returns the releases whose running kernels were seen to have no name
+// that begins with prefix and is not in the catalog, as far as they speak for release
+// v: v itself, or else the nearest ones on both sides of it, or the oldest for one that
+// is older still; all of them for an empty v.
+func (c *Catalog) Complete(system System, prefix string, v Version) []Version {
+	checked := c.checkedIn(system, "below:"+prefix)
+	if v == "" {
+		return checked
+	}
+	at, found := slices.BinarySearchFunc(checked, v.line(), Version.Compare)
+	switch {
+	case found:
+		return checked[at : at+1]
+	case at == len(checked):
+		return nil
+	}
+	return checked[max(at-1, 0) : at+1]
 }

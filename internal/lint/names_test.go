@@ -53,11 +53,39 @@ func TestOldNames(t *testing.T) {
 	}
 }
 
-// TestCovered holds that each subtree which the catalog is said to describe in
-// full has its names, since one with fewer is silently left out.
-func TestCovered(t *testing.T) {
+// TestMisspelt holds that a slip of the keyboard is found in every subtree.
+func TestMisspelt(t *testing.T) {
 	c := load(t)
-	for _, tree := range covered {
+	for _, tt := range []struct {
+		system     catalog.System
+		version    catalog.Version
+		line, want string
+		severity   Severity
+	}{
+		{catalog.FreeBSD, "14.3", "net.inet.ip6.forwarding=1", "net.inet6.ip6.forwarding", Warning},
+		{catalog.FreeBSD, "14.3", "net.inet.tcp.cc.algoritm=cubic", "net.inet.tcp.cc.algorithm", Warning},
+		{catalog.FreeBSD, "14.3", "kern.maxfile=100000", "kern.maxfiles", Warning},
+		{catalog.FreeBSD, "14.3", "dev.igb.0.iflib.overide_nrxds=1024", "dev.igb.0.iflib.override_nrxds", Warning},
+		{catalog.Linux, "6.12", "vm.swapiness=10", "vm.swappiness", Warning},
+		{catalog.Linux, "6.12", "kernel.panik=10", "kernel.panic", Warning},
+		{catalog.Linux, "6.6", "fs.filemax=100000", "fs.file-max", Warning},
+		{catalog.Linux, "6.12", "net.ipv4_timestamps=1", "net.ipv4.tcp_timestamps", Warning},
+		{catalog.Linux, "", "net.ipv4.conf.eth0.rp_filtr=1", "net.ipv4.conf.eth0.rp_filter", Warning},
+		{catalog.OpenBSD, "7.8", "net.inet.ip.forwading=1", "net.inet.ip.forwarding", Warning},
+	} {
+		res := Run(c, []Input{{Path: "/etc/sysctl.conf", Text: tt.line + "\n"}}, Options{System: tt.system, Version: tt.version})
+		if len(res.Problems) != 1 || res.Problems[0].Severity != tt.severity ||
+			!strings.HasSuffix(res.Problems[0].Message, "did you mean "+tt.want+"?") {
+			t.Errorf("%s in %s %s: %v, want %s", tt.line, tt.system, tt.version, brief(res), tt.want)
+		}
+	}
+}
+
+// TestListed holds that each subtree which the catalog is said to describe in
+// full has its names, since one with fewer is silently left out.
+func TestListed(t *testing.T) {
+	c := load(t)
+	for _, tree := range listed {
 		n := 0
 		for _, name := range c.Names(tree.system) {
 			if strings.HasPrefix(name, tree.prefix) {

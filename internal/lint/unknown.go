@@ -9,16 +9,15 @@ import (
 	"github.com/wirerate/wirerate/internal/conffile"
 )
 
-// covered are the subtrees that the catalog describes in full, so that a name
-// which is not in it does not exist; few is the number of its names below
-// which the subtree is not taken for complete.
-var covered = []struct {
+// listed are the subtrees of the BSDs whose names were taken from the systems'
+// sources, so that a name which is not in the catalog does not exist; few is the
+// number of its names below which a subtree is not taken for complete. Those of
+// Linux are checked against running kernels (catalog.Complete).
+var listed = []struct {
 	system catalog.System
 	prefix string
 	few    int
 }{
-	{catalog.Linux, "net.core.", 30}, {catalog.Linux, "net.ipv4.tcp_", 90}, {catalog.Linux, "net.ipv4.udp_", 4},
-	{catalog.Linux, "net.ipv4.icmp_", 6}, {catalog.Linux, "net.ipv4.conf.*.", 25}, {catalog.Linux, "net.ipv6.conf.*.", 35},
 	{catalog.FreeBSD, "net.inet.tcp.", 100}, {catalog.FreeBSD, "net.inet.udp.", 7}, {catalog.FreeBSD, "net.inet.ip.", 30},
 	{catalog.FreeBSD, "net.inet.icmp.", 12}, {catalog.FreeBSD, "net.isr.", 6}, {catalog.FreeBSD, "kern.ipc.", 40},
 	{catalog.OpenBSD, "net.inet.tcp.", 20}, {catalog.OpenBSD, "net.inet.udp.", 4}, {catalog.OpenBSD, "net.inet.ip.", 25},
@@ -55,18 +54,20 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if f := k.dottedInterface(e); f != nil {
 		return []finding{*f}
 	}
-	prefix := k.coveredBy(e.Name)
-	if prefix == "" {
+	because := k.covers(e.Name)
+	near, slip := k.nearest(e.Name)
+	if because == "" && near == "" {
 		return nil
 	}
-	f := finding{code: "unknown-key", severity: Warning, message: e.Name + " does not exist",
-		because: fmt.Sprintf("The catalog has every setting below %s* of %s, and not this one.", prefix, k.system.Title())}
-	if near := k.nearest(e.Name); near != "" {
-		f.message += "; did you mean " + near + "?"
-	} else {
-		f.severity = Info
+	f := finding{code: "unknown-key", severity: Warning, message: e.Name + " does not exist", because: because}
+	if because == "" {
+		f.message = e.Name + " is not known"
+		f.because = "The catalog does not have every setting of this subtree, but one that is spelt almost the same."
 	}
-	if e.Has(conffile.IgnoreErrors) {
+	if near != "" {
+		f.message += "; did you mean " + near + "?"
+	}
+	if e.Has(conffile.IgnoreErrors) || because == "" && !slip {
 		f.severity = Info
 	}
 	return []finding{f}
@@ -88,54 +89,90 @@ func (k *checker) dottedInterface(e conffile.Entry) *finding {
 		because: "In a name of dots the dot of the interface separates too; in one of slashes it does not."}
 }
 
-// coveredBy returns the complete subtree that a name lies in, "" for none.
-func (k *checker) coveredBy(name string) string {
-	for _, m := range modular {
-		if strings.HasPrefix(name, m) {
-			return ""
-		}
+// covers says why a name that the catalog lacks does not exist: the catalog has
+// all of its subtree. It is empty where nobody can say so.
+func (k *checker) covers(name string) string {
+	if k.system == catalog.Linux {
+		return k.coversLinux(name)
 	}
-	if e := strings.SplitN(name, ".", 5); k.system == catalog.Linux && len(e) == 5 && (e[2] == "conf" || e[2] == "neigh") {
-		e[3] = "*"
-		name = strings.Join(e, ".")
+	if slices.ContainsFunc(modular, func(m string) bool { return strings.HasPrefix(name, m) }) {
+		return ""
 	}
-	for _, c := range covered {
-		if c.system != k.system || !strings.HasPrefix(name, c.prefix) {
+	for _, l := range listed {
+		if l.system != k.system || !strings.HasPrefix(name, l.prefix) {
 			continue
 		}
-		from, _ := slices.BinarySearch(k.names, c.prefix)
+		from, _ := slices.BinarySearch(k.names, l.prefix)
 		to := from
-		for to < len(k.names) && strings.HasPrefix(k.names[to], c.prefix) {
+		for to < len(k.names) && strings.HasPrefix(k.names[to], l.prefix) {
 			to++
 		}
-		if to-from >= c.few {
-			return c.prefix
+		if to-from >= l.few {
+			return fmt.Sprintf("The names below %s were taken from the source of %s, and this is not one of them.",
+				strings.TrimSuffix(l.prefix, "."), k.system.Title())
 		}
 	}
 	return ""
 }
 
-// nearest returns a name that differs by a slip of the keyboard: at most two
-// letters, in a name of the same subtree.
-func (k *checker) nearest(name string) string {
-	parent := name[:strings.LastIndexByte(name, '.')+1]
-	for _, n := range k.catalog.Nearest(k.system, name, 3) {
-		if strings.HasPrefix(n, parent) && within(name, n, 2) {
-			return n
+// coversLinux looks for the largest subtree of the name that running kernels bear
+// out.
+func (k *checker) coversLinux(name string) string {
+	parts := strings.Split(name, ".")
+	for i := 1; i < len(parts); i++ {
+		prefix := strings.Join(parts[:i], ".") + "."
+		releases := k.catalog.Complete(k.system, prefix, k.version())
+		if len(releases) == 0 {
+			continue
 		}
+		words := make([]string, len(releases))
+		for i, v := range releases {
+			words[i] = string(v)
+		}
+		return fmt.Sprintf("The catalog has every setting below %s of running Linux %s, and not this one.",
+			strings.TrimSuffix(prefix, "."), sentence(words))
 	}
 	return ""
 }
 
-// within reports whether two names differ in a stretch of at most n bytes.
-func within(a, b string, n int) bool {
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
+// sentence joins words as a sentence does.
+func sentence(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
 	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// nearest returns the name that was probably meant, and whether only a slip of the
+// keyboard lies between: one letter.
+func (k *checker) nearest(name string) (near string, slip bool) {
+	found := k.catalog.Nearest(k.system, name, 1)
+	if len(found) == 0 || strings.Contains(found[0], "*") {
+		return "", false
 	}
-	return len(a) <= n && len(b) <= n
+	edits := catalog.Edits(name, found[0])
+	if edits > 2 && (edits > len(name)/4 || k.covers(name) == "") {
+		return "", false
+	}
+	ours, theirs := lastPart(name), lastPart(found[0])
+	if ours != theirs && withoutDigits(ours) == withoutDigits(theirs) && k.covers(name) == "" {
+		return "", false // settings that differ in a number are others
+	}
+	return found[0], edits == 1
+}
+
+// lastPart is what follows the last dot.
+func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+// withoutDigits is a name with its digits taken out.
+func withoutDigits(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, name)
 }
 
 // wrongSystem judges a setting of another system.
@@ -157,7 +194,7 @@ func (k *checker) wrongSystem(e conffile.Entry) *finding {
 		}
 		f := &finding{code: "wrong-system", severity: Error, because: r.Does, sources: r.Sources,
 			message: fmt.Sprintf("%s is a setting of %s; %s has none of that name", e.Name, s.Title(), k.system.Title())}
-		if !foreign && k.coveredBy(e.Name) == "" && owner != conffile.System(s) {
+		if !foreign && k.covers(e.Name) == "" && owner != conffile.System(s) {
 			return nil // the two BSDs share much, and this subtree is not complete
 		}
 		f.fix = &Fix{Kind: FixCommentOut, Reason: f.message}
