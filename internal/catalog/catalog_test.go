@@ -51,7 +51,8 @@ func TestQuickReader(t *testing.T) {
 			continue
 		}
 		if d := cmp.Diff(want[i], *got[i], cmpopts.IgnoreUnexported(Record{}), cmpopts.EquateEmpty(), examples); d != "" {
-			t.Errorf("%s %s: the quick reader of the catalog (+) reads it otherwise than YAML says (-); write it as others are written:\n%s",
+			t.Errorf("%s %s: the quick reader of the catalog (+) reads it otherwise than YAML says (-); write it as "+
+				"others are written:\n%s",
 				want[i].System, want[i].Name, d)
 		}
 		if found, ok := c.Lookup(want[i].System, want[i].Name); !ok || found != got[i] {

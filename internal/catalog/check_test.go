@@ -57,8 +57,10 @@ func checkForm(r *Record, report reporter) {
 		report("name is not well formed")
 	}
 	oneOf(report, "kind", string(r.Kind), string(Runtime), string(Boot), string(Both), string(ReadOnly), string(Unknown))
-	oneOf(report, "scope", string(r.Scope), string(ScopeHost), string(ScopeNetns), string(ScopeVnet), string(ScopeInterface), string(ScopeRoute), string(ScopeUnknown))
-	oneOf(report, "type", string(r.Type), string(TypeBool), string(TypeInt), string(TypeUint), string(TypeTriple), string(TypeList), string(TypeEnum), string(TypeBitmask), string(TypeString), string(TypeOpaque))
+	oneOf(report, "scope", string(r.Scope), string(ScopeHost), string(ScopeNetns), string(ScopeVnet),
+		string(ScopeInterface), string(ScopeRoute), string(ScopeUnknown))
+	oneOf(report, "type", string(r.Type), string(TypeBool), string(TypeInt), string(TypeUint), string(TypeTriple),
+		string(TypeList), string(TypeEnum), string(TypeBitmask), string(TypeString), string(TypeOpaque))
 	oneOf(report, "undo", r.Undo, "", "restore", "reboot", "none")
 	if len(r.Belongs) == 0 {
 		report("belongs is empty")
@@ -138,7 +140,8 @@ func (r *Record) checkValue(value string) string {
 	v := strings.TrimSpace(value)
 	switch r.Type {
 	case TypeBool:
-		if !slices.Contains([]string{"0", "1", "on", "off", "yes", "no", "YES", "NO", "Y", "N", "y", "n", "true", "false"}, v) {
+		if !slices.Contains([]string{"0", "1", "on", "off", "yes", "no", "YES", "NO", "Y", "N", "y", "n", "true",
+			"false"}, v) {
 			return "not a boolean"
 		}
 	case TypeInt, TypeUint:
@@ -228,7 +231,8 @@ func checkFormula(r *Record, f Formula, report reporter) {
 }
 
 func checkJudgement(j Judgement, report reporter) {
-	oneOf(report, "judgement code", j.Code, "harmful", "weakens-security", "no-effect", "wrong-unit", "below-default", "out-of-range", "conflict", "needs")
+	oneOf(report, "judgement code", j.Code, "harmful", "weakens-security", "no-effect", "wrong-unit", "below-default",
+		"out-of-range", "conflict", "needs")
 	oneOf(report, "severity", j.Severity, "", "error", "warning", "info")
 	if j.Because == "" {
 		report("judgement %q has no because", j.When)
@@ -243,7 +247,8 @@ func checkJudgement(j Judgement, report reporter) {
 
 func checkEvidence(r *Record, report reporter) {
 	for _, e := range r.Evidence {
-		oneOf(report, "grade", string(e.Grade), string(Proven), string(Published), string(Documented), string(Claimed), string(Refuted))
+		oneOf(report, "grade", string(e.Grade), string(Proven), string(Published), string(Documented), string(Claimed),
+			string(Refuted))
 		if e.Says == "" || e.Source == "" {
 			report("evidence needs says and source")
 		}

@@ -49,9 +49,12 @@ func InputNames() []InputName {
 		{Name: "hosts", Unit: "count", Means: "neighbours on the attached networks"},
 		{Name: "interfaces", Unit: "count", Means: "physical interfaces"},
 		{Name: "disk_rate", Unit: "byte/s", Means: "sustained write rate of the pool"},
-		{Name: "disk_depth", Unit: "count", Means: "operations that keep one drive busy: its rate of operations times the time of one"},
+		{Name: "disk_depth", Unit: "count", Means: "operations that keep one drive busy: its rate of operations " +
+			"times the time of one"},
 		{Name: "disks", Unit: "count", Means: "drives of the pool"},
-		{Name: "share", Unit: "bytes", Means: "what one direction of a connection may hold: on Linux, where tcp_mem bounds all of them, a sixteenth of the memory; elsewhere its part of half the memory when all connections take theirs, less the system's own overhead"},
+		{Name: "share", Unit: "bytes", Means: "what one direction of a connection may hold: on Linux, where tcp_mem " +
+			"bounds all of them, a sixteenth of the memory; elsewhere its part of half the memory when all " +
+			"connections take theirs, less the system's own overhead"},
 		{Name: "ring_max", Unit: "count", Means: "largest ring the NIC offers"},
 		{Name: "role", Means: "bulk, web, file, router, dns, latency or home", Text: true},
 		{Name: "driver", Means: "driver of the interface", Text: true},

@@ -57,8 +57,10 @@ func TestEvalUnknownAndWrong(t *testing.T) {
 // fresh evaluation gives, whatever the type of the value.
 func TestRecordEvalCompilesOnce(t *testing.T) {
 	r := Record{expressions: new(compiler)}
-	inputs := []Inputs{{"value": 3.0, "version": "14.1"}, {"value": 9, "version": "13.0"}, {"value": "cubic", "version": "14.1"}, {"version": "14.1"}, {"value": 9.0}, {}}
-	for _, text := range []string{"value > 4", "value == 'cubic'", "value > 4 and since('14.0')", "since('14.0')", "1 +", "losss > 1"} {
+	inputs := []Inputs{{"value": 3.0, "version": "14.1"}, {"value": 9, "version": "13.0"},
+		{"value": "cubic", "version": "14.1"}, {"version": "14.1"}, {"value": 9.0}, {}}
+	for _, text := range []string{"value > 4", "value == 'cubic'", "value > 4 and since('14.0')", "since('14.0')",
+		"1 +", "losss > 1"} {
 		for _, in := range inputs {
 			want, wantErr := eval(text, in)
 			got, err := r.Eval(text, in)
@@ -75,7 +77,8 @@ func TestRecordEvalCompilesOnce(t *testing.T) {
 func BenchmarkRecordHolds(b *testing.B) {
 	r := Record{expressions: new(compiler)}
 	for b.Loop() {
-		if ok, err := r.Holds("value > 4 * MiB and since('6.1')", Inputs{"value": 5.0 * mib, "version": "6.12"}); !ok || err != nil {
+		if ok, err := r.Holds("value > 4 * MiB and since('6.1')", Inputs{"value": 5.0 * mib, "version": "6.12"}); !ok ||
+			err != nil {
 			b.Fatal(ok, err)
 		}
 	}

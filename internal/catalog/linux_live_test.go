@@ -89,7 +89,8 @@ func freshNetns(t *testing.T) map[string]sysctlFile {
 		if err != nil {
 			t.Fatalf("mode of %s: %v", parts[0], err)
 		}
-		keys[strings.ReplaceAll(parts[0], "/", ".")] = sysctlFile{fs.FileMode(mode), strings.Join(strings.Fields(parts[2]), " ")}
+		keys[strings.ReplaceAll(parts[0], "/", ".")] = sysctlFile{fs.FileMode(mode),
+			strings.Join(strings.Fields(parts[2]), " ")}
 	}
 	return keys
 }
@@ -172,7 +173,8 @@ func TestLinuxLiveKeys(t *testing.T) {
 			t.Errorf("%s is read-only, the catalog says %s", name, r.Kind)
 		}
 	}
-	t.Logf("%d keys of the catalog are not in this kernel (configuration, modules): %s", len(missing), strings.Join(missing, " "))
+	t.Logf("%d keys of the catalog are not in this kernel (configuration, modules): %s", len(missing),
+		strings.Join(missing, " "))
 }
 
 // TestLinuxLiveNamespace compares scopes and defaults with a new network
@@ -181,7 +183,8 @@ func TestLinuxLiveNamespace(t *testing.T) {
 	version := runningLinux(t)
 	fresh := freshNetns(t)
 	// These start with the initial namespace's values, which its owner may have set.
-	inherited := []string{"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_congestion_control", "net.netfilter.nf_log."}
+	inherited := []string{"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_congestion_control",
+		"net.netfilter.nf_log."}
 	// Updates of stable branches changed these without a new release number.
 	stable := []string{"net.ipv6.icmp.ratelimit"}
 	// One switch for the whole host that every namespace shows.
@@ -247,7 +250,8 @@ func sameKey(pattern, name []string) bool {
 }
 
 func isSysctl(name string) bool {
-	return slices.Contains([]string{"net", "kernel", "vm", "fs"}, strings.SplitN(name, ".", 2)[0]) && strings.Contains(name, ".")
+	return slices.Contains([]string{"net", "kernel", "vm", "fs"}, strings.SplitN(name, ".", 2)[0]) &&
+		strings.Contains(name, ".")
 }
 
 // TestLinuxCaptures compares the catalog with the recorded output of "sysctl -a"

@@ -75,7 +75,8 @@ func TestNearestAndSearch(t *testing.T) {
 }
 
 func TestOpenDamaged(t *testing.T) {
-	for _, bad := range []string{"", "x", "system: linux\n", "system: linux\nsettings:\n", "system: linux\nsettings:\n  - kind: boot\n    name: a\n",
+	for _, bad := range []string{"", "x", "system: linux\n", "system: linux\nsettings:\n",
+		"system: linux\nsettings:\n  - kind: boot\n    name: a\n",
 		"system: linux\nsettings:\n  - name: a\n  - kind: boot\n"} {
 		if _, err := Open(fstest.MapFS{"linux/a.yaml": {Data: []byte(bad)}}); err == nil {
 			t.Errorf("%q opened", bad)
@@ -91,7 +92,8 @@ func TestOpenDamaged(t *testing.T) {
 }
 
 func TestSystemTitle(t *testing.T) {
-	for system, want := range map[System]string{Linux: "Linux", FreeBSD: "FreeBSD", OpenBSD: "OpenBSD", "plan9": "plan9", "": ""} {
+	for system, want := range map[System]string{Linux: "Linux", FreeBSD: "FreeBSD", OpenBSD: "OpenBSD",
+		"plan9": "plan9", "": ""} {
 		if got := system.Title(); got != want {
 			t.Errorf("System(%q).Title() = %q, want %q", system, got, want)
 		}
@@ -118,8 +120,10 @@ func BenchmarkRecords(b *testing.B) {
 
 // Whatever the text, the quick reader ends, with JSON or an error.
 func FuzzQuickReader(f *testing.F) {
-	for _, seed := range []string{"a: 1\n", "- a: [b, 'c''d', {e: \"f\\n\"}]\n  g: >-\n    h\n    i\n", "a:\n- b\n- c: d # e\n  f:\n",
-		"a: b\n  c\nd: 'e: f'\n", "\"1.0\": x:y\n", "a: {b: c, d: [e]}\n", "min: 5\nmax: 05\n", "a: &x b\n", "a: \"b\n", "- - a\n"} {
+	for _, seed := range []string{"a: 1\n", "- a: [b, 'c''d', {e: \"f\\n\"}]\n  g: >-\n    h\n    i\n",
+		"a:\n- b\n- c: d # e\n  f:\n",
+		"a: b\n  c\nd: 'e: f'\n", "\"1.0\": x:y\n", "a: {b: c, d: [e]}\n", "min: 5\nmax: 05\n", "a: &x b\n", "a: \"b\n",
+		"- - a\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -93,13 +93,15 @@ func TestDrivers(t *testing.T) {
 		name, want string
 	}{
 		{FreeBSD, "mlx5", "mce"}, {OpenBSD, "mlx5_core", "mcx"}, {Linux, "vtnet", "virtio_net"}, {OpenBSD, "igb", "em"},
-		{FreeBSD, "e1000e", "em"}, {FreeBSD, "em", "em"}, {Linux, "nosuch", "nosuch"}, {OpenBSD, "mlxen", "mlxen"}, {Linux, "em", "igb"},
+		{FreeBSD, "e1000e", "em"}, {FreeBSD, "em", "em"}, {Linux, "nosuch", "nosuch"}, {OpenBSD, "mlxen", "mlxen"},
+		{Linux, "em", "igb"},
 	} {
 		if got := OwnDriver(c.system, c.name); got != c.want {
 			t.Errorf("%s on %s is %s, want %s", c.name, c.system, got, c.want)
 		}
 	}
-	if d, ok := DriverOf(Linux, "igb"); !ok || d.Queues != 8 || d.RingMax != 4096 || d.Ring != 256 || !d.HasSetting("ethtool:eee") {
+	if d, ok := DriverOf(Linux, "igb"); !ok || d.Queues != 8 || d.RingMax != 4096 || d.Ring != 256 ||
+		!d.HasSetting("ethtool:eee") {
 		t.Errorf("%+v", d)
 	}
 }

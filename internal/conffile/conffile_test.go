@@ -55,7 +55,8 @@ func TestParse(t *testing.T) {
 		want   string
 	}{
 		{"linux sysctl as procps 4.0.2 and systemd 252 read it", Sysctl, Linux, "/etc/sysctl.conf",
-			"net.core.somaxconn = 100 # c\n-net.core.nosuch=1\nnet/ipv4/tcp_rmem = 1 2 3\n; comment\n net.ipv4.tcp_fin_timeout=33\r\n" +
+			"net.core.somaxconn = 100 # c\n-net.core.nosuch=1\nnet/ipv4/tcp_rmem = 1 2 3\n; comment\n " +
+				"net.ipv4.tcp_fin_timeout=33\r\n" +
 				"bad line\nnet.ipv4.conf.eth0/100.forwarding=1\nnet/ipv4/conf/eth0.100/rp_filter=1\nnet.ipv4.conf.*.rp_filter=2\n-net.ipv4.conf.lo.rp_filter\nnet.ipv4.tcp_sack=\"1\"\n" +
 				"net.ipv4.tcp_ecn = 1 \\\n 2\nnet.ipv4.tcp_dsack: 1\n=3\nnet.ipv4.tcp_dsack=",
 			`1:1 net.core.somaxconn=100 # c
@@ -78,7 +79,8 @@ refused 15:1 "=3"
 			"\xef\xbb\xbfnet.core.somaxconn=5\nnet.core.rmem_max=6\n",
 			"2:1 net.core.rmem_max=6\nrefused 1:1 \"\\ufeffnet.core.somaxconn=5\"\n"},
 		{"freebsd sysctl", Sysctl, FreeBSD, "/etc/sysctl.conf",
-			"net.inet.tcp.cc.algorithm=\"cubic\" # comment\nkern.ipc.somaxconn: 1024\nkern.a='x # y' z\nkern.b=a\\#b # c\ndev.igb.0.fc=0 ;x\nkern.ostype\nnet.inet.tcp.msl =  5000  \r\n",
+			"net.inet.tcp.cc.algorithm=\"cubic\" # comment\nkern.ipc.somaxconn: 1024\nkern.a='x # y' " +
+				"z\nkern.b=a\\#b # c\ndev.igb.0.fc=0 ;x\nkern.ostype\nnet.inet.tcp.msl =  5000  \r\n",
 			`1:1 net.inet.tcp.cc.algorithm=cubic
 2:1 kern.ipc.somaxconn=1024
 3:1 kern.a=x # y
@@ -97,8 +99,10 @@ refused 2:14 "="
 refused 2:16 "4096"
 `},
 		{"loader.conf", Loader, FreeBSD, "/boot/loader.conf",
-			"# c\nhw.igb.rxd=\"4096\"  # (default 1024)\ncc_cubic_load=\"YES\"\nkern.hz=1000\nvfs.x=-1\nmodule_path=\"/boot/${kernel}\"\nk=\"a\\\"b\"\r\n" +
-				"bad=/boot/x\nnope\nx=\"1\" y=\"2\"\nhint.ix.0.at=\"pci0\"\nopen=\"1\nexec=\"echo hi\"\n a = 1 # \"q\"\nkern.hz=1000;\n",
+			"# c\nhw.igb.rxd=\"4096\"  # (default " +
+				"1024)\ncc_cubic_load=\"YES\"\nkern.hz=1000\nvfs.x=-1\nmodule_path=\"/boot/${kernel}\"\nk=\"a\\\"b\"\r\n" +
+				"bad=/boot/x\nnope\nx=\"1\" y=\"2\"\nhint.ix.0.at=\"pci0\"\nopen=\"1\nexec=\"echo hi\"\n a = 1 # " +
+				"\"q\"\nkern.hz=1000;\n",
 			`2:1 hw.igb.rxd=4096
 3:1 cc_cubic_load=YES
 4:1 kern.hz=1000
@@ -115,8 +119,10 @@ refused 12:6 "\"1"
 refused 15:1 "kern.hz=1000;"
 `},
 		{"rc.conf", RC, FreeBSD, "/etc/rc.conf",
-			"hostname=\"a b\"\nifconfig_igb0='inet 10.0.0.1/24 -tso -lro mtu 9000 # not a comment'\nifconfig_igb0_alias0=\"inet 10.0.0.2 polling\"\nkld_list=\"cc_htcp /boot/kernel/tcp_rack.ko\"\n" +
-				"gateway_enable = \"YES\"\nkld_list+=\" x\"\nkld_list=\"${kld_list} y\"\nif [ -x /y ]; then\n  pf_enable=YES; fi\nifconfig_em0=\"up \\\n mtu 1400\"\nifconfig_em0_name=lan\n",
+			"hostname=\"a b\"\nifconfig_igb0='inet 10.0.0.1/24 -tso -lro mtu 9000 # not a " +
+				"comment'\nifconfig_igb0_alias0=\"inet 10.0.0.2 polling\"\nkld_list=\"cc_htcp /boot/kernel/tcp_rack.ko\"\n" +
+				"gateway_enable = \"YES\"\nkld_list+=\" x\"\nkld_list=\"${kld_list} y\"\nif [ -x /y ]; then\n  " +
+				"pf_enable=YES; fi\nifconfig_em0=\"up \\\n mtu 1400\"\nifconfig_em0_name=lan\n",
 			`1:1 hostname=a b
 2:1 ifconfig_igb0=inet 10.0.0.1/24 -tso -lro mtu 9000 # not a comment [igb0]
 2:33 ifconfig:tso=off [igb0]
@@ -135,15 +141,19 @@ refused 5:1 "gateway_enable = \"YES\""
 refused 6:1 "kld_list+=\" x\""
 `},
 		{"hostname.if", HostnameIf, OpenBSD, "/etc/hostname.em1",
-			"inet 192.168.1.1 255.255.255.0\ndescription \"LAN mtu 900\"\nmtu 9000 # jumbo\n#mtu 1\n!ifconfig $if -tcplro\nup media autoselect\n!sysctl net.inet.ip.forwarding=1\n",
+			"inet 192.168.1.1 255.255.255.0\ndescription \"LAN mtu 900\"\nmtu 9000 # jumbo\n#mtu 1\n!ifconfig $if " +
+				"-tcplro\nup media autoselect\n!sysctl net.inet.ip.forwarding=1\n",
 			`3:1 ifconfig:mtu=9000 [em1]
 5:15 ifconfig:tcplro=off [em1]
 6:4 ifconfig:media=autoselect [em1]
 7:9 net.inet.ip.forwarding=1
 `},
 		{"pf.conf", PF, FreeBSD, "/etc/pf.conf",
-			"set limit states 48000 # c\nset limit { src-nodes 1000, frags 25000 }\nset timeout { tcp.established 600,\n  adaptive.start 0 }\nset optimization aggressive\nset skip on lo\nscrub in on $ext all max-mss 1440 no-df\n" +
-				"match in on em0 scrub (no-df random-id \\\n max-mss 1400)\npass in # set limit states 1\nanchor \"a\" {\n  pass\n}\nqueue main on em0 bandwidth 100M qlimit 500\nset ruleset-optimization \"basic\"\n",
+			"set limit states 48000 # c\nset limit { src-nodes 1000, frags 25000 }\nset timeout { tcp.established " +
+				"600,\n  adaptive.start 0 }\nset optimization aggressive\nset skip on lo\nscrub in on $ext all " +
+				"max-mss 1440 no-df\n" +
+				"match in on em0 scrub (no-df random-id \\\n max-mss 1400)\npass in # set limit states 1\nanchor " +
+				"\"a\" {\n  pass\n}\nqueue main on em0 bandwidth 100M qlimit 500\nset ruleset-optimization \"basic\"\n",
 			`1:11 pf:set/limit/states=48000
 2:13 pf:set/limit/src-nodes=1000
 2:29 pf:set/limit/frags=25000
@@ -177,8 +187,10 @@ refused 8:1 "nope"
 refused 1:1 "a=b"
 `},
 		{"ifupdown", Interfaces, Linux, "/etc/network/interfaces",
-			"source interfaces.d/*\nauto eth0\niface eth0 inet static\n\taddress 10.0.0.1/24\n\tmtu 9000\n\toffload-tso off\n\tgro-offload on\n\thardware-dma-ring-rx 4096\n\thardware-irq-coalesce-rx-usecs 50\n" +
-				"\tpost-up ethtool -K $IFACE gro off lro on || true\n\tup sysctl -w net.ipv4.conf.eth0.rp_filter=2 \\\n  net.core.rmem_max=1\n\tpre-down sysctl -w net.core.rmem_max=2\nauto eth1\n\tmtu 1\n",
+			"source interfaces.d/*\nauto eth0\niface eth0 inet static\n\taddress 10.0.0.1/24\n\tmtu " +
+				"9000\n\toffload-tso off\n\tgro-offload on\n\thardware-dma-ring-rx 4096\n\thardware-irq-coalesce-rx-usecs 50\n" +
+				"\tpost-up ethtool -K $IFACE gro off lro on || true\n\tup sysctl -w net.ipv4.conf.eth0.rp_filter=2 " +
+				"\\\n  net.core.rmem_max=1\n\tpre-down sysctl -w net.core.rmem_max=2\nauto eth1\n\tmtu 1\n",
 			`1:1 interfaces:source=interfaces.d/*
 4:2 interfaces:address=10.0.0.1/24 [eth0]
 5:2 link:mtu=9000 [eth0]
@@ -192,10 +204,18 @@ refused 1:1 "a=b"
 12:3 net.core.rmem_max=1
 `},
 		{"linux script", Script, Linux, "/etc/rc.local",
-			"#!/bin/sh\nsysctl -q -w net.ipv4.tcp_rmem='4096 87380 6291456' net.core.rmem_max=\"16777216\" \"net.core.wmem_max=1\" # c\nsudo /sbin/ethtool -K eth0 tcp-segmentation-offload off gro on\nethtool -G \"$dev\" rx 4096 tx 4096\n" +
-				"ethtool -X eth0 equal 4; ethtool -i eth0\nip link set dev eth0 mtu 9000 txqueuelen 10000\nip route change default via 10.0.0.1 dev eth0 initcwnd 20 initrwnd 30 mtu lock 1400\ntc qdisc replace dev eth0 root handle 1: fq maxrate 1gbit\n" +
-				"echo 5000 > /proc/sys/net/core/netdev_max_backlog\necho ff >/sys/class/net/eth0/queues/rx-0/rps_cpus\necho 4 > /proc/irq/24/smp_affinity\nmodprobe tcp-bbr foo=1\nif true; then sysctl net.core.somaxconn=$N; fi\n" +
-				"[ -e /x ] && ethtool -A eth0 rx off tx off\ncat <<EOF > /etc/x\nsysctl net.ipv4.tcp_sack=0\nEOF\nsysctl -p /etc/sysctl.conf\nip addr add 10.0.0.2/24 dev eth0\nifconfig eth0 txqueuelen 1000\nethtool --set-eee eth0 eee off\nsysctl net.core.rmem_default = 5\n",
+			"#!/bin/sh\nsysctl -q -w net.ipv4.tcp_rmem='4096 87380 6291456' net.core.rmem_max=\"16777216\" " +
+				"\"net.core.wmem_max=1\" # c\nsudo /sbin/ethtool -K eth0 tcp-segmentation-offload off gro " +
+				"on\nethtool -G \"$dev\" rx 4096 tx 4096\n" +
+				"ethtool -X eth0 equal 4; ethtool -i eth0\nip link set dev eth0 mtu 9000 txqueuelen 10000\nip route " +
+				"change default via 10.0.0.1 dev eth0 initcwnd 20 initrwnd 30 mtu lock 1400\ntc qdisc replace " +
+				"dev eth0 root handle 1: fq maxrate 1gbit\n" +
+				"echo 5000 > /proc/sys/net/core/netdev_max_backlog\necho ff " +
+				">/sys/class/net/eth0/queues/rx-0/rps_cpus\necho 4 > /proc/irq/24/smp_affinity\nmodprobe " +
+				"tcp-bbr foo=1\nif true; then sysctl net.core.somaxconn=$N; fi\n" +
+				"[ -e /x ] && ethtool -A eth0 rx off tx off\ncat <<EOF > /etc/x\nsysctl " +
+				"net.ipv4.tcp_sack=0\nEOF\nsysctl -p /etc/sysctl.conf\nip addr add 10.0.0.2/24 dev " +
+				"eth0\nifconfig eth0 txqueuelen 1000\nethtool --set-eee eth0 eee off\nsysctl net.core.rmem_default = 5\n",
 			`2:14 net.ipv4.tcp_rmem=4096 87380 6291456
 2:53 net.core.rmem_max=16777216
 2:83 net.core.wmem_max=1
@@ -223,7 +243,8 @@ refused 1:1 "a=b"
 21:24 ethtool:eee=off [eth0]
 `},
 		{"freebsd script", Script, FreeBSD, "/etc/rc.local",
-			"kldload -n cc_cubic if_mxge.ko\nsysctl net.inet.tcp.cc.algorithm=cubic dev.igb.0.fc=0\nifconfig igb0 -tso lro mtu 9000\nsysrc ifconfig_igb1=\"up -tso\" gateway_enable=YES\nsysrc -f /boot/loader.conf kern.hz=100\n",
+			"kldload -n cc_cubic if_mxge.ko\nsysctl net.inet.tcp.cc.algorithm=cubic dev.igb.0.fc=0\nifconfig igb0 " +
+				"-tso lro mtu 9000\nsysrc ifconfig_igb1=\"up -tso\" gateway_enable=YES\nsysrc -f /boot/loader.conf kern.hz=100\n",
 			`1:12 cc_cubic_load=YES
 1:21 if_mxge_load=YES
 2:8 net.inet.tcp.cc.algorithm=cubic
@@ -236,8 +257,11 @@ refused 1:1 "a=b"
 4:31 gateway_enable=YES
 `},
 		{"files written by a script", Script, FreeBSD, "setup.sh",
-			"cat >> /etc/sysctl.conf << 'EOF'\nnet.inet.tcp.msl=5000\nx=$y # c\nEOF\ncat <<E | sudo tee -a /boot/loader.conf\nkern.hz=\"100\"\na=\"$b\"\nE\n" +
-				"echo 'cc_cubic_load=\"YES\"' >> /boot/loader.conf\necho net.inet.ip.forwarding=1 >/etc/sysctl.conf.local\necho \"a.b=$c\" >> /etc/sysctl.conf\n[ x ] && echo 'a.b=c' >> /etc/sysctl.conf\ncat <<E >> notes.txt\nq.r=1\nE\n" +
+			"cat >> /etc/sysctl.conf << 'EOF'\nnet.inet.tcp.msl=5000\nx=$y # c\nEOF\ncat <<E | sudo tee -a " +
+				"/boot/loader.conf\nkern.hz=\"100\"\na=\"$b\"\nE\n" +
+				"echo 'cc_cubic_load=\"YES\"' >> /boot/loader.conf\necho net.inet.ip.forwarding=1 " +
+				">/etc/sysctl.conf.local\necho \"a.b=$c\" >> /etc/sysctl.conf\n[ x ] && echo 'a.b=c' >> " +
+				"/etc/sysctl.conf\ncat <<E >> notes.txt\nq.r=1\nE\n" +
 				"cat <<-E >>/etc/rc.conf\n\tgateway_enable=YES\n\tE\n",
 			`2:1 net.inet.tcp.msl=5000
 3:1 x=$y
@@ -258,7 +282,8 @@ refused 6:1 "blacklist"
 `},
 		{"modules-load.d", ModulesLoad, Linux, "/etc/modules", "# c\ntcp_bbr\nnf-conntrack hashsize=1024\n",
 			"2:1 module:tcp_bbr=load\n3:1 module:nf_conntrack=load\n3:14 module:nf_conntrack/hashsize=1024\n"},
-		{"kernel command line", Cmdline, Linux, "/proc/cmdline", "root=/dev/sda quiet isolcpus=1-3 sysctl.net/core/rmem_max=5 tcp_cubic.hystart=0 net.ifnames=0\n",
+		{"kernel command line", Cmdline, Linux, "/proc/cmdline",
+			"root=/dev/sda quiet isolcpus=1-3 sysctl.net/core/rmem_max=5 tcp_cubic.hystart=0 net.ifnames=0\n",
 			`1:1 cmdline:root=/dev/sda
 1:15 cmdline:quiet=
 1:21 cmdline:isolcpus=1-3
@@ -300,7 +325,8 @@ func TestDetect(t *testing.T) {
 		want       Guess
 	}{
 		{"/etc/sysctl.conf", "net.ipv4.ip_forward=1\n", Guess{Sysctl, Linux, false, Certain}},
-		{"/etc/sysctl.conf", "net.inet.tcp.cc.algorithm=cubic\nnet.inet.ip.forwarding=1\n", Guess{Sysctl, FreeBSD, false, Certain}},
+		{"/etc/sysctl.conf", "net.inet.tcp.cc.algorithm=cubic\nnet.inet.ip.forwarding=1\n",
+			Guess{Sysctl, FreeBSD, false, Certain}},
 		{"/etc/sysctl.conf", "net.inet.ip.forwarding=1\nddb.panic=0\n", Guess{Sysctl, OpenBSD, false, Certain}},
 		{"/etc/sysctl.conf", "net.inet.ip.forwarding=1\n", Guess{Sysctl, "", true, Certain}},
 		{"openbsd/x-sysctl.conf", "net.inet.ip.forwarding=1\n", Guess{Sysctl, OpenBSD, false, Likely}},
@@ -339,12 +365,19 @@ func TestOrder(t *testing.T) {
 		in           string
 		want, masked string
 	}{
-		{"linux", Linux, "/etc/sysctl.conf /etc/sysctl.d/50-a.conf /usr/lib/sysctl.d/50-a.conf /run/sysctl.d/40-b.conf x/y.conf /lib/sysctl.d/60-c.conf",
-			"/run/sysctl.d/40-b.conf /etc/sysctl.d/50-a.conf /lib/sysctl.d/60-c.conf /etc/sysctl.conf x/y.conf", "/usr/lib/sysctl.d/50-a.conf"},
-		{"a copied tree", Linux, "root/usr/lib/sysctl.d/9-a.conf root/etc/sysctl.d/10-b.conf", "root/etc/sysctl.d/10-b.conf root/usr/lib/sysctl.d/9-a.conf", ""},
-		{"freebsd", FreeBSD, "/etc/sysctl.conf.local /etc/sysctl.conf /boot/loader.conf.local /boot/loader.conf.d/b.conf /boot/loader.conf.d/a.conf /boot/loader.conf /etc/rc.conf.d/netif /etc/rc.conf.local /etc/rc.conf",
-			"/boot/loader.conf /boot/loader.conf.d/a.conf /boot/loader.conf.d/b.conf /boot/loader.conf.local /etc/rc.conf /etc/rc.conf.local /etc/rc.conf.d/netif /etc/sysctl.conf /etc/sysctl.conf.local", ""},
-		{"openbsd", OpenBSD, "/etc/rc.local /etc/hostname.em0 /etc/sysctl.conf", "/etc/sysctl.conf /etc/hostname.em0 /etc/rc.local", ""},
+		{"linux", Linux, "/etc/sysctl.conf /etc/sysctl.d/50-a.conf /usr/lib/sysctl.d/50-a.conf " +
+			"/run/sysctl.d/40-b.conf x/y.conf /lib/sysctl.d/60-c.conf",
+			"/run/sysctl.d/40-b.conf /etc/sysctl.d/50-a.conf /lib/sysctl.d/60-c.conf /etc/sysctl.conf x/y.conf",
+			"/usr/lib/sysctl.d/50-a.conf"},
+		{"a copied tree", Linux, "root/usr/lib/sysctl.d/9-a.conf root/etc/sysctl.d/10-b.conf",
+			"root/etc/sysctl.d/10-b.conf root/usr/lib/sysctl.d/9-a.conf", ""},
+		{"freebsd", FreeBSD, "/etc/sysctl.conf.local /etc/sysctl.conf /boot/loader.conf.local " +
+			"/boot/loader.conf.d/b.conf /boot/loader.conf.d/a.conf /boot/loader.conf /etc/rc.conf.d/netif " +
+			"/etc/rc.conf.local /etc/rc.conf",
+			"/boot/loader.conf /boot/loader.conf.d/a.conf /boot/loader.conf.d/b.conf /boot/loader.conf.local " +
+				"/etc/rc.conf /etc/rc.conf.local /etc/rc.conf.d/netif /etc/sysctl.conf /etc/sysctl.conf.local", ""},
+		{"openbsd", OpenBSD, "/etc/rc.local /etc/hostname.em0 /etc/sysctl.conf",
+			"/etc/sysctl.conf /etc/hostname.em0 /etc/rc.local", ""},
 	}
 	for _, tt := range tests {
 		read, masked := Order(tt.system, strings.Fields(tt.in))

@@ -103,7 +103,8 @@ func fromPath(file, text string) Guess {
 		return Guess{Kind: Interfaces, Confidence: Certain}
 	case strings.HasSuffix(dir, "/etc/default/") && strings.HasPrefix(base, "grub"):
 		return Guess{Kind: Cmdline, Confidence: Certain}
-	case strings.HasSuffix(dir, "/proc/") && base == "cmdline" || strings.HasSuffix(dir, "/etc/kernel/") && base == "cmdline":
+	case strings.HasSuffix(dir, "/proc/") && base == "cmdline" || strings.HasSuffix(dir, "/etc/kernel/") &&
+		base == "cmdline":
 		return Guess{Kind: Cmdline, Confidence: Certain}
 	}
 	return fromName(lower, text)
@@ -155,7 +156,8 @@ func isHostnameIf(name string) bool {
 }
 
 // shells are the interpreters whose scripts are read.
-var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "ash": true, "ksh": true, "mksh": true, "zsh": true}
+var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "ash": true, "ksh": true, "mksh": true,
+	"zsh": true}
 
 // kindOfContent goes by the lines alone: at least half of them must be of a
 // kind, by names that only such files have.
@@ -236,7 +238,8 @@ func kindOfLine(line string) Kind {
 	}
 	switch first {
 	case "set", "scrub", "pass", "block", "altq", "match", "nat", "rdr", "anchor", "table":
-		if first != "set" || strings.HasPrefix(rest, "limit") || strings.HasPrefix(rest, "timeout") || strings.HasPrefix(rest, "skip") {
+		if first != "set" || strings.HasPrefix(rest, "limit") || strings.HasPrefix(rest, "timeout") ||
+			strings.HasPrefix(rest, "skip") {
 			return PF
 		}
 	}
@@ -279,21 +282,31 @@ var systemPrefixes = []struct {
 	{"net.inet.tcp.delayed_ack", FreeBSD}, {"net.inet.tcp.nolocaltimewait", FreeBSD}, {"net.inet.tcp.path_mtu", FreeBSD},
 	{"net.inet.ip.portrange.", FreeBSD}, {"net.inet.ip.fw.", FreeBSD}, {"net.inet.ip.dummynet", FreeBSD},
 	{"net.inet.ip.intr_", FreeBSD}, {"net.inet.ip.fastforwarding", FreeBSD}, {"net.inet.ip.random_id", FreeBSD},
-	{"net.inet.icmp.drop_redirect", FreeBSD}, {"net.inet.icmp.icmplim", FreeBSD}, {"net.inet.raw.", FreeBSD}, {"net.local.", FreeBSD},
+	{"net.inet.icmp.drop_redirect", FreeBSD}, {"net.inet.icmp.icmplim", FreeBSD}, {"net.inet.raw.", FreeBSD},
+	{"net.local.", FreeBSD},
 	{"net.route.", FreeBSD}, {"kern.random.", FreeBSD}, {"kern.sched.", FreeBSD}, {"kern.geom.", FreeBSD},
-	{"kern.maxfilesperproc", FreeBSD}, {"kern.hz", FreeBSD}, {"kern.randompid", FreeBSD}, {"hw.igb.", FreeBSD}, {"hw.intr_storm", FreeBSD},
-	{"net.bpf.", FreeBSD}, {"compat.", FreeBSD}, {"kern.eventtimer", FreeBSD}, {"kern.evdev", FreeBSD}, {"net.add_addr", FreeBSD},
-	{"ddb.panic", OpenBSD}, {"ddb.console", OpenBSD}, {"machdep.allowaperture", OpenBSD}, {"kern.bufcachepercent", OpenBSD},
+	{"kern.maxfilesperproc", FreeBSD}, {"kern.hz", FreeBSD}, {"kern.randompid", FreeBSD}, {"hw.igb.", FreeBSD},
+	{"hw.intr_storm", FreeBSD},
+	{"net.bpf.", FreeBSD}, {"compat.", FreeBSD}, {"kern.eventtimer", FreeBSD}, {"kern.evdev", FreeBSD},
+	{"net.add_addr", FreeBSD},
+	{"ddb.panic", OpenBSD}, {"ddb.console", OpenBSD}, {"machdep.allowaperture", OpenBSD},
+	{"kern.bufcachepercent", OpenBSD},
 	{"kern.pool_debug", OpenBSD}, {"kern.seminfo.", OpenBSD}, {"kern.shminfo.", OpenBSD}, {"kern.maxclusters", OpenBSD},
-	{"kern.somaxconn", OpenBSD}, {"kern.sominconn", OpenBSD}, {"kern.nosuidcoredump", OpenBSD}, {"kern.splassert", OpenBSD},
-	{"kern.audio.", OpenBSD}, {"kern.video.", OpenBSD}, {"hw.smt", OpenBSD}, {"hw.perfpolicy", OpenBSD}, {"hw.setperf", OpenBSD},
-	{"hw.allowpowerdown", OpenBSD}, {"machdep.lidaction", OpenBSD}, {"machdep.kbdreset", OpenBSD}, {"vm.swapencrypt", OpenBSD},
+	{"kern.somaxconn", OpenBSD}, {"kern.sominconn", OpenBSD}, {"kern.nosuidcoredump", OpenBSD},
+	{"kern.splassert", OpenBSD},
+	{"kern.audio.", OpenBSD}, {"kern.video.", OpenBSD}, {"hw.smt", OpenBSD}, {"hw.perfpolicy", OpenBSD},
+	{"hw.setperf", OpenBSD},
+	{"hw.allowpowerdown", OpenBSD}, {"machdep.lidaction", OpenBSD}, {"machdep.kbdreset", OpenBSD},
+	{"vm.swapencrypt", OpenBSD},
 	{"net.inet.ip.ifq.", OpenBSD}, {"net.inet.ip.multipath", OpenBSD}, {"net.inet6.ip6.multipath", OpenBSD},
 	{"net.inet.ip.mtudisc", OpenBSD}, {"net.inet.tcp.baddynamic", OpenBSD}, {"net.inet.udp.baddynamic", OpenBSD},
-	{"net.inet.tcp.synbucketlimit", OpenBSD}, {"net.inet.tcp.syncachelimit", OpenBSD}, {"net.inet.tcp.synhashsize", OpenBSD},
+	{"net.inet.tcp.synbucketlimit", OpenBSD}, {"net.inet.tcp.syncachelimit", OpenBSD},
+	{"net.inet.tcp.synhashsize", OpenBSD},
 	{"net.inet.tcp.ackonpush", OpenBSD}, {"net.inet.ip.porthilast", OpenBSD}, {"net.inet.ip.portfirst", OpenBSD},
-	{"net.inet.udp.sendspace", OpenBSD}, {"net.inet.esp.", OpenBSD}, {"net.inet.ah.", OpenBSD}, {"net.inet.etherip.", OpenBSD},
-	{"net.inet.gre.", OpenBSD}, {"net.inet.ipcomp.", OpenBSD}, {"net.bpf.bufsize", OpenBSD}, {"net.mpls.", OpenBSD}, {"net.pipex.", OpenBSD},
+	{"net.inet.udp.sendspace", OpenBSD}, {"net.inet.esp.", OpenBSD}, {"net.inet.ah.", OpenBSD},
+	{"net.inet.etherip.", OpenBSD},
+	{"net.inet.gre.", OpenBSD}, {"net.inet.ipcomp.", OpenBSD}, {"net.bpf.bufsize", OpenBSD}, {"net.mpls.", OpenBSD},
+	{"net.pipex.", OpenBSD},
 	{"net.inet.", ""}, {"net.inet6.", ""}, {"kern.", ""}, {"hw.", ""}, {"machdep.", ""}, {"debug.", ""},
 }
 
@@ -305,10 +318,13 @@ var systemWords = []struct {
 }{
 	{RC, "_enable=", FreeBSD}, {RC, "ifconfig_", FreeBSD}, {RC, "kld_list", FreeBSD}, {RC, "cloned_interfaces", FreeBSD},
 	{RC, "_flags=", ""}, {RC, "pkg_scripts=", OpenBSD}, {RC, "_timeout=", OpenBSD},
-	{PF, "altq", FreeBSD}, {PF, "scrub in", FreeBSD}, {PF, "scrub on", FreeBSD}, {PF, "rdr on", FreeBSD}, {PF, "rdr pass", FreeBSD},
-	{PF, "nat on", FreeBSD}, {PF, "match ", OpenBSD}, {PF, "rdr-to", OpenBSD}, {PF, "nat-to", OpenBSD}, {PF, "block return", ""},
+	{PF, "altq", FreeBSD}, {PF, "scrub in", FreeBSD}, {PF, "scrub on", FreeBSD}, {PF, "rdr on", FreeBSD},
+	{PF, "rdr pass", FreeBSD},
+	{PF, "nat on", FreeBSD}, {PF, "match ", OpenBSD}, {PF, "rdr-to", OpenBSD}, {PF, "nat-to", OpenBSD},
+	{PF, "block return", ""},
 	{Script, "ethtool ", Linux}, {Script, "ip link", Linux}, {Script, "ip route", Linux}, {Script, "modprobe ", Linux},
-	{Script, "/proc/sys", Linux}, {Script, "/sys/class/net", Linux}, {Script, "tc qdisc", Linux}, {Script, "#!/bin/bash", Linux},
+	{Script, "/proc/sys", Linux}, {Script, "/sys/class/net", Linux}, {Script, "tc qdisc", Linux},
+	{Script, "#!/bin/bash", Linux},
 	{Script, "systemctl ", Linux}, {Script, "apt-get ", Linux}, {Script, "/etc/sysctl.d/", Linux},
 	{Script, "/boot/loader.conf", FreeBSD}, {Script, "pkg install", FreeBSD}, {Script, "pkg_add ", OpenBSD},
 	{Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD}, {Script, "rcctl ", OpenBSD},

@@ -76,7 +76,8 @@ func (s *scanner) loaderValue(e *Entry, v0, to int) bool {
 		e.ValueSpan, rest = Span{v0, end}, end
 	}
 	if r0, r1 := s.trim(rest, to); r0 < r1 && s.src[r0] != '#' {
-		s.reject(e.Line, Span{e.KeySpan.Start, to}, "malformed line: only a comment may follow the value; the loader skips the whole line")
+		s.reject(e.Line, Span{e.KeySpan.Start, to}, "malformed line: only a comment may follow the value; the "+
+			"loader skips the whole line")
 		return false
 	}
 	e.Value = s.text(e.ValueSpan)

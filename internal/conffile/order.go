@@ -18,14 +18,16 @@ var linuxDirs = []string{"/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"}
 // rc.subr reads rc_conf_files and then rc.conf.d/NAME for each service. sysctl:
 // rc.d/sysctl reads sysctl.conf and sysctl.conf.local.
 var freeBSDOrder = []string{
-	"/boot/defaults/loader.conf", "/boot/device.hints", "/boot/loader.conf", "/boot/loader.conf.d/", "/boot/loader.conf.local",
+	"/boot/defaults/loader.conf", "/boot/device.hints", "/boot/loader.conf", "/boot/loader.conf.d/",
+	"/boot/loader.conf.local",
 	"/etc/defaults/rc.conf", "/etc/rc.conf", "/etc/rc.conf.local", "/etc/rc.conf.d/", "/usr/local/etc/rc.conf.d/",
 	"/etc/sysctl.conf", "/etc/sysctl.conf.local", "/etc/sysctl.kld.d/", "/etc/rc.local",
 }
 
 // openBSDOrder is the same of OpenBSD: etc/rc sets sysctl.conf before
 // netstart reads the hostname.if files, and runs rc.local last.
-var openBSDOrder = []string{"/etc/rc.conf", "/etc/rc.conf.local", "/etc/sysctl.conf", "/etc/hostname.", "/etc/pf.conf", "/etc/rc.local"}
+var openBSDOrder = []string{"/etc/rc.conf", "/etc/rc.conf.local", "/etc/sysctl.conf", "/etc/hostname.", "/etc/pf.conf",
+	"/etc/rc.local"}
 
 // Order returns files in the order in which the system reads them, so that the
 // last one to set something wins, and the files that it does not read because
@@ -72,7 +74,8 @@ func Root(system System, file string) (root string, ok bool) {
 		return "", false
 	}
 	for _, p := range places {
-		if i := strings.Index(full, p); i >= 0 && (strings.HasSuffix(p, "/") || strings.HasSuffix(p, ".") || strings.HasSuffix(file, p[1:])) {
+		if i := strings.Index(full, p); i >= 0 && (strings.HasSuffix(p, "/") || strings.HasSuffix(p, ".") ||
+			strings.HasSuffix(file, p[1:])) {
 			return full[:i], true
 		}
 	}
@@ -166,7 +169,8 @@ func dropInDir(dir string) (strength int, kind string) {
 			if kind == "network" {
 				parent = root + "/systemd"
 			}
-			if strings.HasSuffix(dir, parent+"/"+kind+"/") && (i < len(linuxDirs)-1 || !strings.HasSuffix(dir, "/usr"+parent+"/"+kind+"/")) {
+			if strings.HasSuffix(dir, parent+"/"+kind+"/") && (i < len(linuxDirs)-1 || !strings.HasSuffix(dir,
+				"/usr"+parent+"/"+kind+"/")) {
 				return i, kind
 			}
 		}

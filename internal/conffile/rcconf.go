@@ -48,7 +48,8 @@ func (s *scanner) rcCommand(c *command) {
 // rcNotAssignment rejects the common mistake of blanks around the '='; other
 // commands are left alone, an rc.conf may hold any.
 func (s *scanner) rcNotAssignment(c *command) {
-	if key, _, ok := strings.Cut(c.words[0].text, "="); ok && strings.Contains(key, ".") && !strings.ContainsAny(key, "/$ ") {
+	if key, _, ok := strings.Cut(c.words[0].text, "="); ok && strings.Contains(key, ".") && !strings.ContainsAny(key,
+		"/$ ") {
 		s.reject(c.line, c.words[0].span, "not an assignment: a shell variable's name cannot hold a dot")
 		return
 	}

@@ -36,7 +36,8 @@ func (s *scanner) markedLine(from, to int) {
 	if from == to || s.src[from] == '#' || s.src[from] == ';' {
 		return
 	}
-	s.reject(1, Span{0, to}, "the byte-order mark before this line becomes part of its key, so the line has no effect; save the file without it")
+	s.reject(1, Span{0, to}, "the byte-order mark before this line becomes part of its key, so the line has no "+
+		"effect; save the file without it")
 }
 
 // sysctlLinux reads a line as procps (sysctl.c, 3.3 and 4.0) and systemd

@@ -64,5 +64,6 @@ refused 16:1 "nonsense"
 }
 
 func FuzzTuned(f *testing.F) {
-	fuzzKind(f, Tuned, Linux, "tuned.conf", tunedSample, "[variables]\na=b\nb=${a}${a}\n[sysctl]\nx=${b}${b", "[net]\nring=rx 1, tx\n")
+	fuzzKind(f, Tuned, Linux, "tuned.conf", tunedSample, "[variables]\na=b\nb=${a}${a}\n[sysctl]\nx=${b}${b",
+		"[net]\nring=rx 1, tx\n")
 }

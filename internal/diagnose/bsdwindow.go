@@ -12,7 +12,8 @@ import (
 // larger than kern.ipc.maxsockbuf less the mbufs' own share, 2048/(256+2048).
 func freebsdBuffer(f *facts.Facts, maximum, automatic, fixed string) (buffer, error) {
 	b := buffer{share: 1, why: "FreeBSD counts payload", sources: []string{
-		"freebsd/freebsd-src sys/kern/uipc_sockbuf.c, sbreserve_locked and sb_max_adj", "freebsd/freebsd-src sys/netinet/tcp_input.c, tcp_autorcvbuf"}}
+		"freebsd/freebsd-src sys/kern/uipc_sockbuf.c, sbreserve_locked and sb_max_adj",
+		"freebsd/freebsd-src sys/netinet/tcp_input.c, tcp_autorcvbuf"}}
 	b.setting = maximum
 	if on, known := f.Integer(automatic); known && on == 0 {
 		b.setting = fixed
@@ -38,5 +39,6 @@ func freebsdBuffer(f *facts.Facts, maximum, automatic, fixed string) (buffer, er
 // the kernel.
 func openbsdBuffer() buffer {
 	return buffer{setting: "sb_max (fixed in the kernel)", cap: 2 * units.MiB, share: 1, why: "OpenBSD counts payload",
-		sources: []string{"openbsd/src sys/sys/socketvar.h, SB_MAX", "openbsd/src sys/netinet/tcp_usrreq.c, tcp_update_rcvspace and tcp_update_sndspace"}}
+		sources: []string{"openbsd/src sys/sys/socketvar.h, SB_MAX",
+			"openbsd/src sys/netinet/tcp_usrreq.c, tcp_update_rcvspace and tcp_update_sndspace"}}
 }

@@ -35,7 +35,8 @@ func TestRealOutputs(t *testing.T) {
 				if len(found.Evidence) == 0 {
 					t.Errorf("%s: %s quotes nothing", name, found.Rule)
 				}
-				t.Logf("%s (%s): %s %s: %s: %s\n\t%v", name, role, found.Severity, found.Rule, found.Subject, found.Summary, found.Evidence)
+				t.Logf("%s (%s): %s %s: %s: %s\n\t%v", name, role, found.Severity, found.Rule, found.Subject,
+					found.Summary, found.Evidence)
 			}
 			if role != "" {
 				continue
@@ -56,16 +57,24 @@ func TestRealOutputs(t *testing.T) {
 // is, those with the same prefix together.
 func realHosts(t *testing.T, root string) map[string]map[string]string {
 	kinds := []struct{ mark, name string }{
-		{"ethtool_-S_ens3", "ethtool -S ens3"}, {"ethtool_-c_ens3", "ethtool -c ens3"}, {"ethtool_-i_ens3", "ethtool -i ens3"}, {"ethtool_-l_ens3", "ethtool -l ens3"},
-		{"ip_-s_-d_link", "ip -s -d link show"}, {"softnet_stat", "/proc/net/softnet_stat"}, {"proc-net-netstat", "/proc/net/netstat"},
-		{"kubernetes-netstat", "/proc/net/netstat"}, {"kubernetes-snmp", "/proc/net/snmp"}, {"sockstat", "/proc/net/sockstat"}, {"proc-interrupts", "/proc/interrupts"},
-		{"tc_-s_qdisc", "tc -s qdisc show"}, {"-tc.log", "tc -s qdisc show"}, {"ss-wide", "ss -tinm"}, {"lspci", "lspci -vv"}, {"ethtool-eth0", "ethtool eth0"}, {"ethtool-default2", "ethtool enp1s0"},
-		{"sysctl_net.inet.tcp.hostcache.list", "sysctl net.inet.tcp.hostcache.list"}, {"sysctl_-at", ""}, {"sysctl_set", ""}, {"sysctl_-a", "sysctl -a"}, {"sysctl-a", "sysctl -a"},
-		{"ifconfig", "ifconfig -a"}, {"netstat_-s", "netstat -s"}, {"netstat_-m", "netstat -m"}, {"netstat_-Lan", "netstat -Lan"}, {"netstat_-idn", "netstat -idnW"},
-		{"during-netstat", "netstat -idnW"}, {"before-netstat", "netstat -idnW"}, {"netstat-ib", "netstat -idnW"}, {"netstat_-xn", "netstat -xn -p tcp"}, {"netstat_-rn", "netstat -rnW"},
+		{"ethtool_-S_ens3", "ethtool -S ens3"}, {"ethtool_-c_ens3", "ethtool -c ens3"},
+		{"ethtool_-i_ens3", "ethtool -i ens3"}, {"ethtool_-l_ens3", "ethtool -l ens3"},
+		{"ip_-s_-d_link", "ip -s -d link show"}, {"softnet_stat", "/proc/net/softnet_stat"},
+		{"proc-net-netstat", "/proc/net/netstat"},
+		{"kubernetes-netstat", "/proc/net/netstat"}, {"kubernetes-snmp", "/proc/net/snmp"},
+		{"sockstat", "/proc/net/sockstat"}, {"proc-interrupts", "/proc/interrupts"},
+		{"tc_-s_qdisc", "tc -s qdisc show"}, {"-tc.log", "tc -s qdisc show"}, {"ss-wide", "ss -tinm"},
+		{"lspci", "lspci -vv"}, {"ethtool-eth0", "ethtool eth0"}, {"ethtool-default2", "ethtool enp1s0"},
+		{"sysctl_net.inet.tcp.hostcache.list", "sysctl net.inet.tcp.hostcache.list"}, {"sysctl_-at", ""},
+		{"sysctl_set", ""}, {"sysctl_-a", "sysctl -a"}, {"sysctl-a", "sysctl -a"},
+		{"ifconfig", "ifconfig -a"}, {"netstat_-s", "netstat -s"}, {"netstat_-m", "netstat -m"},
+		{"netstat_-Lan", "netstat -Lan"}, {"netstat_-idn", "netstat -idnW"},
+		{"during-netstat", "netstat -idnW"}, {"before-netstat", "netstat -idnW"}, {"netstat-ib", "netstat -idnW"},
+		{"netstat_-xn", "netstat -xn -p tcp"}, {"netstat_-rn", "netstat -rnW"},
 		{"netstat-rn", "netstat -rn"}, {"dmesg", "dmesg"},
 	}
-	unames := map[string]string{"linux": unameLinux, "freebsd": unameFreeBSD, "openbsd": unameOpenBSD, "junos": unameFreeBSD}
+	unames := map[string]string{"linux": unameLinux, "freebsd": unameFreeBSD, "openbsd": unameOpenBSD,
+		"junos": unameFreeBSD}
 	hosts := map[string]map[string]string{}
 	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

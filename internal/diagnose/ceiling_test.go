@@ -32,7 +32,8 @@ func TestWindowCeilingsAgainstMeasurements(t *testing.T) {
 		f := linuxFacts("6.18.44", map[string]string{"net.ipv4.tcp_rmem": tt.rmem, "net.ipv4.tcp_wmem": tt.wmem})
 		got, ok := Binding(Ceilings(path, f, f))
 		if !ok || got.Value < tt.measured || got.Value > tt.atMost || got.Resource != tt.resource {
-			t.Errorf("%s: %s %.3g known %v, want %s between %.3g and %.3g", tt.name, got.Resource, got.Value, ok, tt.resource, tt.measured, tt.atMost)
+			t.Errorf("%s: %s %.3g known %v, want %s between %.3g and %.3g", tt.name, got.Resource, got.Value, ok,
+				tt.resource, tt.measured, tt.atMost)
 		}
 	}
 }
@@ -40,7 +41,8 @@ func TestWindowCeilingsAgainstMeasurements(t *testing.T) {
 func TestReceiveWindowBeforeMeasuredShare(t *testing.T) {
 	path := facts.Path{Rate: units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}
 	for scale, want := range map[string]float64{"1": 0.5, "2": 0.75, "-2": 0.25, "0": 1} {
-		f := linuxFacts("5.10.0-8-amd64", map[string]string{"net.ipv4.tcp_rmem": "4096 131072 6291456", "net.ipv4.tcp_adv_win_scale": scale})
+		f := linuxFacts("5.10.0-8-amd64", map[string]string{"net.ipv4.tcp_rmem": "4096 131072 6291456",
+			"net.ipv4.tcp_adv_win_scale": scale})
 		if got := receiveWindow(path, f); !got.Known || got.Value != 6291456*want*8/0.1 {
 			t.Errorf("scale %s: %v", scale, got)
 		}
@@ -56,7 +58,8 @@ func TestUnknownCeilingSaysWhy(t *testing.T) {
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	if v, has := got["goodput_bps"]; !has || v != nil || got["because"] != "unknown, because the round-trip time is not known; give it with --path rtt=" {
+	if v, has := got["goodput_bps"]; !has || v != nil || got["because"] != "unknown, because the round-trip time is "+
+		"not known; give it with --path rtt=" {
 		t.Errorf("%s", b)
 	}
 }
@@ -65,8 +68,10 @@ func TestUnknownCeilingSaysWhy(t *testing.T) {
 // measurement was a short run, so that a ceiling is a little above it.
 func TestFreeBSDWindowCeilings(t *testing.T) {
 	path := facts.Path{Rate: 10 * units.Gbit, RTT: 20 * time.Millisecond, MTU: 1500}
-	defaults := map[string]string{"kern.ipc.maxsockbuf": "2097152", "net.inet.tcp.sendbuf_max": "2097152", "net.inet.tcp.recvbuf_max": "2097152",
-		"net.inet.tcp.sendbuf_auto": "1", "net.inet.tcp.recvbuf_auto": "1", "net.inet.tcp.sendspace": "32768", "net.inet.tcp.recvspace": "65536", "net.inet.tcp.rfc1323": "1"}
+	defaults := map[string]string{"kern.ipc.maxsockbuf": "2097152", "net.inet.tcp.sendbuf_max": "2097152",
+		"net.inet.tcp.recvbuf_max":  "2097152",
+		"net.inet.tcp.sendbuf_auto": "1", "net.inet.tcp.recvbuf_auto": "1", "net.inet.tcp.sendspace": "32768",
+		"net.inet.tcp.recvspace": "65536", "net.inet.tcp.rfc1323": "1"}
 	for _, tt := range []struct {
 		setting, value string
 		send           bool
@@ -92,7 +97,8 @@ func TestFreeBSDWindowCeilings(t *testing.T) {
 			got = sendWindow(path, f)
 		}
 		if !got.Known || got.Value < 0.99*tt.measured || got.Value > 1.2*tt.measured {
-			t.Errorf("%s=%s: ceiling %.4g known %v, measured %.4g (%s)", tt.setting, tt.value, got.Value, got.Known, tt.measured, got.Because)
+			t.Errorf("%s=%s: ceiling %.4g known %v, measured %.4g (%s)", tt.setting, tt.value, got.Value, got.Known,
+				tt.measured, got.Because)
 		}
 	}
 }

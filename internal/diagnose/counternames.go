@@ -40,10 +40,12 @@ func ringDrop(s string) bool {
 	if slices.Contains(ringDropNames(), s) {
 		return true
 	}
-	if !ofReceiving(s) || holdsAny(s, "irq", "xdp", "csum", "tls", "ipsec", "macsec", "ktls", "cache", "recycle", "alloc", "bytes", "xon", "xoff", "pause", "len", "undersize", "oversize", "ptp", "stats_block") {
+	if !ofReceiving(s) || holdsAny(s, "irq", "xdp", "csum", "tls", "ipsec", "macsec", "ktls", "cache", "recycle",
+		"alloc", "bytes", "xon", "xoff", "pause", "len", "undersize", "oversize", "ptp", "stats_block") {
 		return false
 	}
-	return holdsAny(s, "no_buf", "nobuf", "no buf", "no_desc", "nodesc", "no_dma", "out_of_buf", "overflow", "ovflow", "ovrfl", "overrun", "missed", "fifo_err", "no_mem", "ring_full",
+	return holdsAny(s, "no_buf", "nobuf", "no buf", "no_desc", "nodesc", "no_dma", "out_of_buf", "overflow", "ovflow",
+		"ovrfl", "overrun", "missed", "fifo_err", "no_mem", "ring_full",
 		"queue_full_drop", "fullq_drop", "bm_drop", "no_pbuf", "no_erx", "no_frags")
 }
 
@@ -51,9 +53,12 @@ func ringDrop(s string) bool {
 func ringDropNames() []string {
 	return []string{"link.rx_missed", "link.rx_overrun", "rx_over_errors",
 		"rx_discards_phy", "rx_fw_discards", "rx_drops_no_pbuf", "rx_drops_no_frags", "no_buff_discards",
-		"rx_total_discard_pkts", "dev_rx_discards", "netstat.idrop", "rx_discards", "rx_brb_discard", "port.rx_dropped", "pkts rx oob",
-		"mac_stats.recv_no_buff", "recv_no_buff", "rx_total_ring_discards", "rx_bg0_frames_dropped", "rx_bg1_frames_dropped", "[hw] rx nobuffer discards",
-		"rbuf_ovflow_cnt", "indroppeddma", "rxbds_empty", "rx_drops.nic", "rx_dropped.nic", "ieee_rx_macerr", "rx_ov_rrd", "rx_ov_rxf", "rx_resource_errors"}
+		"rx_total_discard_pkts", "dev_rx_discards", "netstat.idrop", "rx_discards", "rx_brb_discard", "port.rx_dropped",
+		"pkts rx oob",
+		"mac_stats.recv_no_buff", "recv_no_buff", "rx_total_ring_discards", "rx_bg0_frames_dropped",
+		"rx_bg1_frames_dropped", "[hw] rx nobuffer discards",
+		"rbuf_ovflow_cnt", "indroppeddma", "rxbds_empty", "rx_drops.nic", "rx_dropped.nic", "ieee_rx_macerr",
+		"rx_ov_rrd", "rx_ov_rxf", "rx_resource_errors"}
 }
 
 // damagedFrame tells frames damaged on the wire.
@@ -61,7 +66,8 @@ func damagedFrame(s string) bool {
 	if sends(s) || holdsAny(s, "macsec", "csum", "checksum", "roce", "discard") {
 		return false
 	}
-	if holdsAny(s, "rx", "mac", "recv", "in_", "bad_crc", "align") && holdsAny(s, "crc", "fcs", "frame_check", "symbol_err") {
+	if holdsAny(s, "rx", "mac", "recv", "in_", "bad_crc", "align") && holdsAny(s, "crc", "fcs", "frame_check",
+		"symbol_err") {
 		return true
 	}
 	return holdsAny(s, "rx_frame_errors", "rx_align", "alignment_errs", "align_errors")
@@ -70,7 +76,8 @@ func damagedFrame(s string) bool {
 // pauseReceived and pauseSent tell pause frames of either direction, those of
 // priorities (802.1Qbb) too.
 func pauseReceived(s string) bool {
-	return pauseFrame(s) && !sends(s) && holdsAny(s, "rx", "recv", "received") || s == "good_fc_received" || s == "ieee_rx_fdxfc"
+	return pauseFrame(s) && !sends(s) && holdsAny(s, "rx", "recv", "received") || s == "good_fc_received" ||
+		s == "ieee_rx_fdxfc"
 }
 
 func pauseSent(s string) bool {
@@ -78,5 +85,6 @@ func pauseSent(s string) bool {
 }
 
 func pauseFrame(s string) bool {
-	return holdsAny(s, "pause", "xoff") && !holdsAny(s, "duration", "transition", "storm", "event", "xon_", "_xon", "irq", "discard", "2_xoff")
+	return holdsAny(s, "pause", "xoff") && !holdsAny(s, "duration", "transition", "storm", "event", "xon_", "_xon",
+		"irq", "discard", "2_xoff")
 }

@@ -121,7 +121,8 @@ func largest(cs map[string]facts.Counter) (name string, c facts.Counter) {
 // received is the number of packets an interface received.
 func received(n *facts.NIC) uint64 {
 	var byKind uint64
-	for _, kinds := range [][]string{{"rx_ucast_packets", "rx_mcast_packets", "rx_bcast_packets"}, {"ucast pkts rx", "mcast pkts rx", "bcast pkts rx"}, {"rx_pkts"}} {
+	for _, kinds := range [][]string{{"rx_ucast_packets", "rx_mcast_packets", "rx_bcast_packets"},
+		{"ucast pkts rx", "mcast pkts rx", "bcast pkts rx"}, {"rx_pkts"}} {
 		var sum uint64
 		for _, name := range kinds {
 			sum += n.Counters[name].Value
@@ -129,8 +130,10 @@ func received(n *facts.NIC) uint64 {
 		byKind = max(byKind, sum)
 	}
 	most := byKind
-	for _, name := range []string{"link.rx_packets", "netstat.Ipkts", "rx_packets", "rx_packets_phy", "rx_pkts_nic", "rx_packets_nic", "port_rx_packets", "rx_good_pkts", "rx_frames_ok", "rx_frames",
-		"InPackets", "mmc_rx_framecount_gb", "mac_stats.good_pkts_recvd", "mac_stats.total_pkts_recvd", "good_frames_received"} {
+	for _, name := range []string{"link.rx_packets", "netstat.Ipkts", "rx_packets", "rx_packets_phy", "rx_pkts_nic",
+		"rx_packets_nic", "port_rx_packets", "rx_good_pkts", "rx_frames_ok", "rx_frames",
+		"InPackets", "mmc_rx_framecount_gb", "mac_stats.good_pkts_recvd", "mac_stats.total_pkts_recvd",
+		"good_frames_received"} {
 		most = max(most, n.Counters[name].Value)
 	}
 	return most
@@ -139,13 +142,15 @@ func received(n *facts.NIC) uint64 {
 // physical reports whether an interface is a network card, real or virtual,
 // rather than something built on others.
 func physical(n *facts.NIC) bool {
-	return n.Kind == "ethernet" && n.Driver != "veth" && n.Driver != "tun" && n.Driver != "bridge" && n.Driver != "bonding" && n.Driver != "dummy"
+	return n.Kind == "ethernet" && n.Driver != "veth" && n.Driver != "tun" && n.Driver != "bridge" &&
+		n.Driver != "bonding" && n.Driver != "dummy"
 }
 
 // forwards reports whether the host forwards packets, with the line that
 // shows it.
 func forwards(f *facts.Facts) (facts.Source, bool) {
-	name := map[string]string{"linux": "net.ipv4.ip_forward", "freebsd": "net.inet.ip.forwarding", "openbsd": "net.inet.ip.forwarding"}[f.System]
+	name := map[string]string{"linux": "net.ipv4.ip_forward", "freebsd": "net.inet.ip.forwarding",
+		"openbsd": "net.inet.ip.forwarding"}[f.System]
 	if v, ok := f.Integer(name); !ok || v == 0 {
 		return facts.Source{}, false
 	}
@@ -306,7 +311,8 @@ func (e Example) as(role string) Example { e.Role = role; return e }
 
 // ipLink is ip -s -d link's answer for one interface.
 func ipLink(name string, mtu int, rxPackets, rxErrors, rxDropped, rxMissed uint64) string {
-	return fmt.Sprintf("2: %s: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu %d qdisc mq state UP mode DEFAULT group default qlen 1000\n"+
+	return fmt.Sprintf("2: %s: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu %d qdisc mq state UP mode DEFAULT group "+
+		"default qlen 1000\n"+
 		"    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff promiscuity 0 numtxqueues 8 numrxqueues 8\n"+
 		"    RX:  bytes packets errors dropped  missed   mcast\n    %d %d %d %d %d 0\n"+
 		"    TX:  bytes packets errors dropped carrier collsns\n    1000 10 0 0 0 0\n",

@@ -47,14 +47,16 @@ func link(path facts.Path, ends ...*facts.Facts) Ceiling {
 		}
 	}
 	goodput := float64(rate) * float64(mss) / float64(mtu+overhead)
-	return c.known(goodput, map[string]any{"rate_bps": int64(rate), "mtu_bytes": mtu, "mss_bytes": mss, "overhead_bytes": overhead},
+	return c.known(goodput, map[string]any{"rate_bps": int64(rate), "mtu_bytes": mtu, "mss_bytes": mss,
+		"overhead_bytes": overhead},
 		"%s carries %s; a full frame is %d bytes on the wire with %d of payload%s", where, rate, mtu+overhead, mss, why)
 }
 
 // timestamps tells whether a host uses TCP's timestamps, which take 12 bytes
 // of each segment.
 func timestamps(f *facts.Facts) (on, known bool) {
-	name := map[string]string{"linux": "net.ipv4.tcp_timestamps", "freebsd": "net.inet.tcp.rfc1323", "openbsd": "net.inet.tcp.rfc1323"}[f.System]
+	name := map[string]string{"linux": "net.ipv4.tcp_timestamps", "freebsd": "net.inet.tcp.rfc1323",
+		"openbsd": "net.inet.tcp.rfc1323"}[f.System]
 	v, ok := f.Integer(name)
 	return v != 0, ok
 }

@@ -33,7 +33,8 @@ func windowScale(path facts.Path, sender, receiver *facts.Facts) Ceiling {
 // loss rate.
 func lossCeiling(path facts.Path, f *facts.Facts) Ceiling {
 	c := Ceiling{Resource: "loss-response", Metric: Goodput, Host: hostName(f),
-		Sources: []string{"RFC 9438, section 5.1", "Mathis et al., The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, 1997"}}
+		Sources: []string{"RFC 9438, section 5.1", "Mathis et al., The Macroscopic Behavior of the TCP Congestion " +
+			"Avoidance Algorithm, 1997"}}
 	if f == nil {
 		return c.unknown("this host was not inspected")
 	}
@@ -51,14 +52,17 @@ func lossCeiling(path facts.Path, f *facts.Facts) Ceiling {
 	if !ok {
 		return c.unknown("%s has no published response to random loss", algorithm)
 	}
-	return c.known(bound, map[string]any{"algorithm": algorithm, "loss": path.Loss, "rtt_s": path.RTT.Seconds(), "mss_bytes": path.MSS()},
-		"%s at a loss rate of %.3g over %s with segments of %d bytes", algorithm, path.Loss, units.Duration(path.RTT), path.MSS())
+	return c.known(bound, map[string]any{"algorithm": algorithm, "loss": path.Loss, "rtt_s": path.RTT.Seconds(),
+		"mss_bytes": path.MSS()},
+		"%s at a loss rate of %.3g over %s with segments of %d bytes", algorithm, path.Loss, units.Duration(path.RTT),
+		path.MSS())
 }
 
 // bus is the payload that the card's bus carries; what is forwarded through
 // one slot crosses it twice.
 func bus(path facts.Path, f *facts.Facts) Ceiling {
-	c := Ceiling{Resource: "bus", Metric: Goodput, Host: f.Host, Sources: []string{"PCI Express Base Specification, sections 3.6 and 4.2"}}
+	c := Ceiling{Resource: "bus", Metric: Goodput, Host: f.Host, Sources: []string{"PCI Express Base Specification, " +
+		"sections 3.6 and 4.2"}}
 	n := f.Outlet()
 	if n == nil {
 		return c.unknown("no interface is known")
@@ -81,7 +85,8 @@ func bus(path facts.Path, f *facts.Facts) Ceiling {
 	if p.Form != "pcie" {
 		return c.known(rate*share, inputs, "%s: %s of %d bits at %g MHz%s", n.Name, p.Form, p.Bits, p.Clock, why)
 	}
-	return c.known(rate*share, inputs, "%s: PCI Express %g GT/s x%d less encoding and headers%s", n.Name, p.Speed, p.Width, why)
+	return c.known(rate*share, inputs, "%s: PCI Express %g GT/s x%d less encoding and headers%s", n.Name, p.Speed,
+		p.Width, why)
 }
 
 // socketMemory is what all connections together can have under way.
@@ -115,7 +120,8 @@ func socketMemory(path facts.Path, f *facts.Facts) Ceiling {
 		limit, setting = float64(clusters)*2048, "kern.maxclusters"
 		c.Sources = []string{"openbsd/src sys/kern/uipc_mbuf.c"}
 	}
-	return c.known(limit*8/path.RTT.Seconds(), map[string]any{"limit_bytes": int64(limit), "rtt_s": path.RTT.Seconds(), "setting": setting},
+	return c.known(limit*8/path.RTT.Seconds(), map[string]any{"limit_bytes": int64(limit), "rtt_s": path.RTT.Seconds(),
+		"setting": setting},
 		"%s allows %s for all connections, once per %s", setting, units.Bytes(limit), units.Duration(path.RTT))
 }
 
@@ -132,7 +138,8 @@ func packetRate(f *facts.Facts) Ceiling {
 	c.Sources = []string{"torvalds/linux v6.12 net/core/net-procfs.c, softnet_seq_show"}
 	var perCore []float64
 	for _, p := range f.Processors {
-		if p.Sampled && p.Softnet != nil && p.Softnet.Processed.Rate != nil && *p.Softnet.Processed.Rate > 1000 && p.Interrupt > 0.02 {
+		if p.Sampled && p.Softnet != nil && p.Softnet.Processed.Rate != nil && *p.Softnet.Processed.Rate > 1000 &&
+			p.Interrupt > 0.02 {
 			perCore = append(perCore, *p.Softnet.Processed.Rate/p.Interrupt)
 		}
 	}
@@ -148,7 +155,8 @@ func packetRate(f *facts.Facts) Ceiling {
 // bsdPacketRate divides the packets that the interfaces received by the time
 // of all cores in interrupts: the BSDs count no packets by core.
 func bsdPacketRate(c Ceiling, f *facts.Facts) Ceiling {
-	c.Sources = []string{"freebsd/freebsd-src usr.bin/netstat/if.c", "freebsd/freebsd-src sys/kern/kern_clock.c, read_cpu_time"}
+	c.Sources = []string{"freebsd/freebsd-src usr.bin/netstat/if.c",
+		"freebsd/freebsd-src sys/kern/kern_clock.c, read_cpu_time"}
 	var packets, busy float64
 	for i := range f.NICs {
 		if n := &f.NICs[i]; physical(n) && n.Counters["netstat.Ipkts"].Rate != nil {
@@ -174,7 +182,8 @@ func bsdPacketRate(c Ceiling, f *facts.Facts) Ceiling {
 // rotating one, or one that was busy all the time, sets a bound.
 func disk(f *facts.Facts, role string) Ceiling {
 	c := Ceiling{Resource: "disk", Metric: Goodput, Host: f.Host,
-		Sources: []string{"Denning and Buzen, The Operational Analysis of Queueing Network Models, 1978: the utilisation law", "torvalds/linux v6.12 Documentation/admin-guide/iostats.rst"}}
+		Sources: []string{"Denning and Buzen, The Operational Analysis of Queueing Network Models, 1978: the " +
+			"utilisation law", "torvalds/linux v6.12 Documentation/admin-guide/iostats.rst"}}
 	if role != "file" {
 		return c.unknown("only files come from disks: --role file")
 	}
@@ -196,7 +205,8 @@ func disk(f *facts.Facts, role string) Ceiling {
 	}
 	full := best.Load != nil && best.Load.BusyKnown && !best.Load.SinceBoot && best.Load.Busy >= 0.9
 	if !full && (best.Rotational == nil || !*best.Rotational) {
-		return c.unknown("%s moved %s/s while it was busy, and a disk without moving heads can do more at once", best.Name, units.Bytes(bytes))
+		return c.unknown("%s moved %s/s while it was busy, and a disk without moving heads can do more at once",
+			best.Name, units.Bytes(bytes))
 	}
 	return c.known(bytes*8, map[string]any{"disk": best.Name, "bytes_per_second": bytes, "shown": src.Text},
 		"%s moved %s/s while it was busy", best.Name, units.Bytes(bytes))
@@ -214,7 +224,8 @@ func diskBytes(d *facts.Disk) float64 {
 // holds; their rate depends on how long the program stays away from accept().
 func acceptQueue(f *facts.Facts) Ceiling {
 	c := Ceiling{Resource: "accept-queue", Metric: ConnectRate, Host: f.Host,
-		Sources: []string{"torvalds/linux v6.12 include/net/sock.h, sk_acceptq_is_full", "freebsd/freebsd-src sys/kern/uipc_socket.c, sonewconn"}}
+		Sources: []string{"torvalds/linux v6.12 include/net/sock.h, sk_acceptq_is_full",
+			"freebsd/freebsd-src sys/kern/uipc_socket.c, sonewconn"}}
 	var shortest *facts.Listener
 	for i := range f.Listeners {
 		if l := &f.Listeners[i]; l.Backlog > 0 && (shortest == nil || l.Backlog < shortest.Backlog) {
@@ -224,7 +235,8 @@ func acceptQueue(f *facts.Facts) Ceiling {
 	if shortest == nil {
 		return c.unknown("no listening socket is known")
 	}
-	return c.unknown("the shortest queue takes %d connections at once (%s), and how long its program stays away from accept() is not known", shortest.Backlog, shortest.Local)
+	return c.unknown("the shortest queue takes %d connections at once (%s), and how long its program stays away "+
+		"from accept() is not known", shortest.Backlog, shortest.Local)
 }
 
 // netisrThread is the rate of one netisr thread, as the FreeBSD tuning guide
@@ -234,7 +246,8 @@ const netisrThreadRate = 4e9
 // netisr is what FreeBSD's netisr threads carry where packets are queued to
 // them.
 func netisr(f *facts.Facts) Ceiling {
-	c := Ceiling{Resource: "netisr", Metric: Goodput, Host: f.Host, Sources: []string{"the FreeBSD network tuning guide (claimed): one netisr thread carries about 4 Gbit/s"}}
+	c := Ceiling{Resource: "netisr", Metric: Goodput, Host: f.Host, Sources: []string{"the FreeBSD network tuning " +
+		"guide (claimed): one netisr thread carries about 4 Gbit/s"}}
 	dispatch, ok := f.Setting("net.isr.dispatch")
 	if !ok {
 		return c.unknown("net.isr.dispatch is not known")
@@ -261,7 +274,8 @@ func synQueue(path facts.Path, f *facts.Facts) Ceiling {
 	why := ""
 	switch f.System {
 	case "linux":
-		c.Sources = []string{"torvalds/linux v6.12 net/ipv4/tcp_input.c, tcp_conn_request", "torvalds/linux v6.12 include/net/inet_connection_sock.h, inet_csk_reqsk_queue_is_full"}
+		c.Sources = []string{"torvalds/linux v6.12 net/ipv4/tcp_input.c, tcp_conn_request",
+			"torvalds/linux v6.12 include/net/inet_connection_sock.h, inet_csk_reqsk_queue_is_full"}
 		if cookies, known := f.Integer("net.ipv4.tcp_syncookies"); !known || cookies != 0 {
 			return c.unknown("SYN cookies take over when the queue is full")
 		}
@@ -304,7 +318,8 @@ func localPorts(f *facts.Facts) Ceiling {
 	wait, why := 60.0, "60 s in TIME_WAIT"
 	switch f.System {
 	case "linux":
-		c.Sources = []string{"torvalds/linux v6.12 include/net/tcp.h, TCP_TIMEWAIT_LEN", "torvalds/linux v6.12 net/ipv4/tcp_ipv4.c, tcp_twsk_unique"}
+		c.Sources = []string{"torvalds/linux v6.12 include/net/tcp.h, TCP_TIMEWAIT_LEN",
+			"torvalds/linux v6.12 net/ipv4/tcp_ipv4.c, tcp_twsk_unique"}
 		if reuse, known := f.Integer("net.ipv4.tcp_tw_reuse"); known && reuse == 1 {
 			wait, why = 1, "1 s until tcp_tw_reuse takes a port again"
 		}
@@ -319,5 +334,6 @@ func localPorts(f *facts.Facts) Ceiling {
 	default:
 		c.Sources = []string{"openbsd/src sys/netinet/tcp_timer.h, TCPTV_MSL"}
 	}
-	return c.known(float64(size)/wait, map[string]any{"ports": size, "wait_s": wait, "shown": src.Text}, "%d local ports towards one peer address and port, %s", size, why)
+	return c.known(float64(size)/wait, map[string]any{"ports": size, "wait_s": wait, "shown": src.Text},
+		"%d local ports towards one peer address and port, %s", size, why)
 }

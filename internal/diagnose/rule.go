@@ -122,13 +122,15 @@ func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
 	past := pastSources(in.Facts)
 	weight := map[string]int{}
 	for i := range findings {
-		if f := &findings[i]; len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence, func(s facts.Source) bool { return !past(s) }) {
+		if f := &findings[i]; len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence,
+			func(s facts.Source) bool { return !past(s) }) {
 			f.Severity = f.Severity.lower()
 			weight[f.Rule+f.Subject] = 1
 		}
 	}
 	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(weight[a.Rule+a.Subject], weight[b.Rule+b.Subject]))
+		return cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(weight[a.Rule+a.Subject],
+			weight[b.Rule+b.Subject]))
 	})
 	return findings, missing
 }

@@ -7,7 +7,8 @@ import (
 // acceptQueueFull finds accept queues that are full right now.
 func acceptQueueFull() Rule {
 	return Rule{
-		ID: "accept-queue-full", Title: "An accept queue is full now", Systems: []string{"linux", "freebsd"}, Needs: []string{"listeners"}, Severity: Critical,
+		ID: "accept-queue-full", Title: "An accept queue is full now", Systems: []string{"linux", "freebsd"},
+		Needs: []string{"listeners"}, Severity: Critical,
 		Because: "New connections to this socket are being refused or ignored at this moment.",
 		Check: func(in Input) (out []Finding) {
 			for _, l := range in.Facts.Listeners {
@@ -15,7 +16,8 @@ func acceptQueueFull() Rule {
 					continue
 				}
 				found := do("the program that listens on "+l.Local+" does not accept fast enough: is it overloaded or stuck?",
-					one(l.Local, []facts.Source{l.Source}, "%d connections wait to be accepted, the backlog is %d", l.Queue, l.Backlog))
+					one(l.Local, []facts.Source{l.Source}, "%d connections wait to be accepted, the backlog is %d",
+						l.Queue, l.Backlog))
 				// Linux takes one more than the backlog, FreeBSD half as many more.
 				most := l.Backlog
 				if in.Facts.System == "freebsd" {
@@ -29,7 +31,9 @@ func acceptQueueFull() Rule {
 			}
 			return out
 		},
-		Fires: freebsdExample("netstat -Lan", "Current listen queue sizes (qlen/incqlen/maxqlen)\nProto Listen                           Local Address\ntcp4  4/0/2                            *.5003\n"),
-		Quiet: linuxExample("ss -ltn", "State  Recv-Q Send-Q Local Address:Port Peer Address:Port\nLISTEN 0      511          0.0.0.0:80        0.0.0.0:*\n"),
+		Fires: freebsdExample("netstat -Lan", "Current listen queue sizes (qlen/incqlen/maxqlen)\nProto Listen      "+
+			"                     Local Address\ntcp4  4/0/2                            *.5003\n"),
+		Quiet: linuxExample("ss -ltn", "State  Recv-Q Send-Q Local Address:Port Peer Address:Port\nLISTEN 0      "+
+			"511          0.0.0.0:80        0.0.0.0:*\n"),
 	}
 }

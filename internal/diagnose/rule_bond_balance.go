@@ -10,8 +10,11 @@ import (
 // bondBalance finds a bond whose traffic goes through one member.
 func bondBalance() Rule {
 	return Rule{
-		ID: "bond-unbalanced", Title: "A bond sends through one of its members only", Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links", "freebsd:ifconfig", "freebsd:interface counters"}, Severity: Warning,
-		Because: "The hash that chooses the member sees too little: by MAC address, all traffic to one gateway has the same value; one flow never uses two members.",
+		ID: "bond-unbalanced", Title: "A bond sends through one of its members only",
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links", "freebsd:ifconfig",
+			"freebsd:interface counters"}, Severity: Warning,
+		Because: "The hash that chooses the member sees too little: by MAC address, all traffic to one gateway has " +
+			"the same value; one flow never uses two members.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				bond := &in.Facts.NICs[i]
@@ -27,7 +30,8 @@ func bondBalance() Rule {
 				if policy == "" {
 					policy = "not shown"
 				}
-				out = append(out, do("hash over addresses and ports (layer3+4, lagghash l2,l3,l4) when there are many flows", one(bond.Name, evidence, "%.0f%% of what it sent left by one of %d members, policy %s",
+				out = append(out, do("hash over addresses and ports (layer3+4, lagghash l2,l3,l4) when there are "+
+					"many flows", one(bond.Name, evidence, "%.0f%% of what it sent left by one of %d members, policy %s",
 					100*float64(most)/float64(all), len(members), policy))...)
 			}
 			return out
@@ -78,9 +82,13 @@ func hashes(f *facts.Facts, bond *facts.NIC) bool {
 
 func bondExample(second int) Example {
 	member := func(i int, name string, bytes int) string {
-		return fmt.Sprintf("%d: %s: <BROADCAST,MULTICAST,SLAVE,UP,LOWER_UP> mtu 1500 qdisc mq master bond0 state UP mode DEFAULT group default qlen 1000\n    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n"+
-			"    RX:  bytes packets errors dropped  missed   mcast\n    1 1 0 0 0 0\n    TX:  bytes packets errors dropped carrier collsns\n    %d 10 0 0 0 0\n", i, name, bytes)
+		return fmt.Sprintf("%d: %s: <BROADCAST,MULTICAST,SLAVE,UP,LOWER_UP> mtu 1500 qdisc mq master bond0 state UP "+
+			"mode DEFAULT group default qlen 1000\n    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n"+
+			"    RX:  bytes packets errors dropped  missed   mcast\n    1 1 0 0 0 0\n    TX:  bytes packets errors "+
+			"dropped carrier collsns\n    %d 10 0 0 0 0\n", i, name, bytes)
 	}
 	return linuxExample("ip -s -d link show", member(2, "eth0", 5_000_000_000)+member(3, "eth1", second)+
-		"4: bond0: <BROADCAST,MULTICAST,MASTER,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP mode DEFAULT group default qlen 1000\n    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n    bond mode 802.3ad miimon 100 xmit_hash_policy layer2\n")
+		"4: bond0: <BROADCAST,MULTICAST,MASTER,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP mode DEFAULT group "+
+		"default qlen 1000\n    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n    bond mode 802.3ad "+
+		"miimon 100 xmit_hash_policy layer2\n")
 }

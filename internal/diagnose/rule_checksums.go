@@ -3,8 +3,10 @@ package diagnose
 // checksums finds packets that arrived damaged past the link's own check.
 func checksums() Rule {
 	return Rule{
-		ID: "checksum-errors", Title: "TCP segments arrive with wrong checksums", Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:protocols", "freebsd:counters"}, Severity: Info,
-		Because: "The frame's own check passed, so the damage happened in a device or a driver's offload rather than on a wire.",
+		ID: "checksum-errors", Title: "TCP segments arrive with wrong checksums", Systems: []string{"linux", "freebsd"},
+		Needs: []string{"linux:protocols", "freebsd:counters"}, Severity: Info,
+		Because: "The frame's own check passed, so the damage happened in a device or a driver's offload rather " +
+			"than on a wire.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "Tcp.InCsumErrors", "tcp.packet_received.discarded_for_bad_checksum")
 			arrived := total(in.Facts, "Tcp.InSegs") + total(in.Facts, "tcp.packet_received")

@@ -9,17 +9,22 @@ import (
 // clockSource finds a slow clock.
 func clockSource() Rule {
 	return Rule{
-		ID: "slow-clock-source", Title: "The kernel reads a slow clock", Needs: []string{"linux:system files", "freebsd:settings", "openbsd:settings"}, Severity: Warning,
-		Because: "TCP reads the time for each segment; a clock outside the processor costs about a microsecond a reading, and HPET and ACPI timers serialise the cores.",
+		ID: "slow-clock-source", Title: "The kernel reads a slow clock", Needs: []string{"linux:system files",
+			"freebsd:settings", "openbsd:settings"}, Severity: Warning,
+		Because: "TCP reads the time for each segment; a clock outside the processor costs about a microsecond a " +
+			"reading, and HPET and ACPI timers serialise the cores.",
 		Check: func(in Input) []Finding {
-			names := map[string]string{"linux": "/sys/devices/system/clocksource/clocksource0/current_clocksource", "freebsd": "kern.timecounter.hardware", "openbsd": "kern.timecounter.hardware"}
+			names := map[string]string{"linux": "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+				"freebsd": "kern.timecounter.hardware", "openbsd": "kern.timecounter.hardware"}
 			name := names[in.Facts.System]
 			v, ok := in.Facts.Setting(name)
-			slow := []string{"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", "i8254", "ACPI-safe", "HPET", "acpitimer0", "acpihpet0"}
+			slow := []string{"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", "i8254", "ACPI-safe", "HPET",
+				"acpitimer0", "acpihpet0"}
 			if !ok || !slices.Contains(slow, v) {
 				return nil
 			}
-			return do("find out why the processor's own clock (tsc) was rejected: the kernel's log says so at boot; firmware or virtual machine settings are the usual cause",
+			return do("find out why the processor's own clock (tsc) was rejected: the kernel's log says so at boot; "+
+				"firmware or virtual machine settings are the usual cause",
 				one("clock", []facts.Source{in.Facts.Settings[name].Source}, "the clock source is %s", v))
 		},
 		Fires: linuxExample("/sys", "/sys/devices/system/clocksource/clocksource0/current_clocksource:hpet\n"),

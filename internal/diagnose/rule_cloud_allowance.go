@@ -12,9 +12,11 @@ import (
 // them; amzn-drivers, ena_ethtool.c).
 func cloudAllowance() Rule {
 	return Rule{
-		ID: "cloud-allowance", Title: "The provider's limits for this size of machine were exceeded", Severity: Warning, Systems: []string{"linux", "freebsd"},
+		ID: "cloud-allowance", Title: "The provider's limits for this size of machine were exceeded", Severity: Warning,
+		Systems: []string{"linux", "freebsd"},
 		Needs:   []string{"linux:statistics *", "freebsd:settings"},
-		Because: "Above its allowance of bandwidth, packets or tracked connections the provider delays or drops the machine's packets, outside of this system.",
+		Because: "Above its allowance of bandwidth, packets or tracked connections the provider delays or drops the " +
+			"machine's packets, outside of this system.",
 		Confirm: "The counter grows while it is slow: no setting of this system helps, a larger machine does.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -22,7 +24,8 @@ func cloudAllowance() Rule {
 				var evidence []facts.Source
 				var what []string
 				severity := Info
-				for _, name := range []string{"bw_in_allowance_exceeded", "bw_out_allowance_exceeded", "pps_allowance_exceeded", "conntrack_allowance_exceeded", "linklocal_allowance_exceeded"} {
+				for _, name := range []string{"bw_in_allowance_exceeded", "bw_out_allowance_exceeded",
+					"pps_allowance_exceeded", "conntrack_allowance_exceeded", "linklocal_allowance_exceeded"} {
 					for _, prefix := range []string{"", "eni_metrics."} {
 						c := n.Counters[prefix+name]
 						if c.Value == 0 {
@@ -36,12 +39,15 @@ func cloudAllowance() Rule {
 					}
 				}
 				if len(what) > 0 {
-					out = append(out, with(severity, do("use a larger machine, or spread the traffic over more of them", one(n.Name, evidence, "packets above the allowance: %s", strings.Join(what, "; "))))...)
+					out = append(out, with(severity, do("use a larger machine, or spread the traffic over more of them",
+						one(n.Name, evidence, "packets above the allowance: %s", strings.Join(what, "; "))))...)
 				}
 			}
 			return out
 		},
-		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0", "NIC statistics:\n     bw_in_allowance_exceeded: 18231\n"),
-		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0", "NIC statistics:\n     bw_in_allowance_exceeded: 0\n"),
+		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0",
+			"NIC statistics:\n     bw_in_allowance_exceeded: 18231\n"),
+		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0",
+			"NIC statistics:\n     bw_in_allowance_exceeded: 0\n"),
 	}
 }

@@ -9,7 +9,8 @@ import (
 // conntrackFull finds a connection table that is nearly full.
 func conntrackFull() Rule {
 	return Rule{
-		ID: "conntrack-near-full", Title: "The connection tracking table is nearly full", Systems: onLinux(), Needs: []string{"settings|messages"}, Severity: Critical,
+		ID: "conntrack-near-full", Title: "The connection tracking table is nearly full", Systems: onLinux(),
+		Needs: []string{"settings|messages"}, Severity: Critical,
 		Settings: []string{"net.netfilter.nf_conntrack_max"},
 		Because:  "When the table is full, packets of new connections are dropped.",
 		Check: func(in Input) []Finding {
@@ -28,9 +29,11 @@ func conntrackFull() Rule {
 				}
 				return found
 			}
-			return one("conntrack", []facts.Source{src, src2}, "%d of at most %d entries (%.0f%%)", used, limit, 100*float64(used)/float64(limit))
+			return one("conntrack", []facts.Source{src, src2}, "%d of at most %d entries (%.0f%%)", used, limit,
+				100*float64(used)/float64(limit))
 		},
-		Fires: linuxExample("sysctl -a", "net.netfilter.nf_conntrack_count = 250000\nnet.netfilter.nf_conntrack_max = 262144\n"),
+		Fires: linuxExample("sysctl -a", "net.netfilter.nf_conntrack_count = 250000\nnet.netfilter.nf_conntrack_max "+
+			"= 262144\n"),
 		Quiet: linuxExample("sysctl -a", "net.netfilter.nf_conntrack_count = 250\nnet.netfilter.nf_conntrack_max = 262144\n"),
 	}
 }

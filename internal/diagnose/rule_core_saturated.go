@@ -9,7 +9,8 @@ import (
 // coreSaturated finds a core that does nothing but network work.
 func coreSaturated() Rule {
 	return Rule{
-		ID: "core-saturated", Title: "A core is saturated by interrupts while others idle", Systems: []string{"linux", "freebsd", "openbsd"}, Severity: Critical,
+		ID: "core-saturated", Title: "A core is saturated by interrupts while others idle",
+		Systems: []string{"linux", "freebsd", "openbsd"}, Severity: Critical,
 		Needs:   []string{"sampled processors"},
 		Because: "Packets wait for that core whatever the others do: it bounds the rate.",
 		Check: func(in Input) (out []Finding) {
@@ -18,11 +19,14 @@ func coreSaturated() Rule {
 				idle += p.Idle + p.Nice // which gives way to packets
 			}
 			for _, p := range in.Facts.Processors {
-				if !p.Sampled || p.Interrupt < 0.85 || p.Idle+p.Nice > 0.05 || len(in.Facts.Processors) < 2 || idle/float64(len(in.Facts.Processors)) < 0.2 {
+				if !p.Sampled || p.Interrupt < 0.85 || p.Idle+p.Nice > 0.05 || len(in.Facts.Processors) < 2 ||
+					idle/float64(len(in.Facts.Processors)) < 0.2 {
 					continue
 				}
-				out = append(out, do("spread the queues' interrupts over the cores, or steer packets (RSS, RPS)", one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{p.Source},
-					"%.0f%% of its time in interrupts while it was observed, the host as a whole %.0f%% idle", 100*p.Interrupt, 100*idle/float64(len(in.Facts.Processors))))...)
+				out = append(out, do("spread the queues' interrupts over the cores, or steer packets (RSS, RPS)",
+					one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{p.Source},
+						"%.0f%% of its time in interrupts while it was observed, the host as a whole %.0f%% idle",
+						100*p.Interrupt, 100*idle/float64(len(in.Facts.Processors))))...)
 			}
 			return out
 		},

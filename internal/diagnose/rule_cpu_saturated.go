@@ -8,8 +8,10 @@ import (
 // interrupts.
 func cpuSaturated() Rule {
 	return Rule{
-		ID: "cpu-saturated", Title: "All cores are busy, most of it with packets", Severity: Critical, Needs: []string{"sampled processors|all processors"},
-		Because: "No setting of one queue or core helps when none has time left: less work for each packet does (filter rules, moderation of interrupts, offloads), or a faster machine.",
+		ID: "cpu-saturated", Title: "All cores are busy, most of it with packets", Severity: Critical,
+		Needs: []string{"sampled processors|all processors"},
+		Because: "No setting of one queue or core helps when none has time left: less work for each packet does " +
+			"(filter rules, moderation of interrupts, offloads), or a faster machine.",
 		Confirm: "The rate stays the same when more clients send.",
 		Check: func(in Input) []Finding {
 			var idle, interrupt, system float64
@@ -31,10 +33,14 @@ func cpuSaturated() Rule {
 			if n == 0 || idle/all > 0.1 || interrupt/all < 0.4 {
 				return nil
 			}
-			return do("look for what costs time for each packet: interrupt rate, firewall rules, the number of queues", one("processor", sample(evidence),
-				"%s: %.0f%% in interrupts, %.0f%% in the kernel, %.0f%% idle", who, 100*interrupt/all, 100*system/all, 100*idle/all))
+			return do("look for what costs time for each packet: interrupt rate, firewall rules, the number of queues",
+				one("processor", sample(evidence),
+					"%s: %.0f%% in interrupts, %.0f%% in the kernel, %.0f%% idle", who, 100*interrupt/all, 100*system/all,
+					100*idle/all))
 		},
-		Fires: freebsdExample("top", "CPU 0:  0.0% user,  0.0% nice,  2.7% system, 97.3% interrupt,  0.0% idle\nCPU 1:  0.0% user,  0.0% nice,  6.0% system, 93.3% interrupt,  0.7% idle\n"),
-		Quiet: freebsdExample("top", "CPU 0:  0.0% user,  0.0% nice,  2.7% system, 97.3% interrupt,  0.0% idle\nCPU 1:  0.0% user,  0.0% nice,  6.0% system,  3.3% interrupt, 90.7% idle\n"),
+		Fires: freebsdExample("top", "CPU 0:  0.0% user,  0.0% nice,  2.7% system, 97.3% interrupt,  0.0% idle\nCPU "+
+			"1:  0.0% user,  0.0% nice,  6.0% system, 93.3% interrupt,  0.7% idle\n"),
+		Quiet: freebsdExample("top", "CPU 0:  0.0% user,  0.0% nice,  2.7% system, 97.3% interrupt,  0.0% idle\nCPU "+
+			"1:  0.0% user,  0.0% nice,  6.0% system,  3.3% interrupt, 90.7% idle\n"),
 	}
 }

@@ -9,7 +9,8 @@ import (
 // cpuStolen finds a virtual machine that waits for a real processor.
 func cpuStolen() Rule {
 	return Rule{
-		ID: "cpu-stolen", Title: "The hypervisor gives this machine too little processor time", Severity: Info, Systems: onLinux(), Needs: []string{"sampled processors|all processors"},
+		ID: "cpu-stolen", Title: "The hypervisor gives this machine too little processor time", Severity: Info,
+		Systems: onLinux(), Needs: []string{"sampled processors|all processors"},
 		Because: "While the virtual processor waits, packets wait or are dropped; nothing in this system can change that.",
 		Check: func(in Input) []Finding {
 			var stolen float64
@@ -28,15 +29,18 @@ func cpuStolen() Rule {
 			if n == 0 || stolen/float64(n) < 0.1 {
 				return nil
 			}
-			found := do("ask the provider, or move the machine to a host with free processors", one("processor", sample(evidence),
-				"%.0f%% of the time was stolen while it was observed", 100*stolen/float64(n)))
+			found := do("ask the provider, or move the machine to a host with free processors",
+				one("processor", sample(evidence),
+					"%.0f%% of the time was stolen while it was observed", 100*stolen/float64(n)))
 			if (strings.HasPrefix(evidence[0].From, "mpstat") || evidence[0].From == "top") && stolen/float64(n) >= 0.3 {
 				found = with(Warning, found)
 			}
 			return found
 		},
-		Fires: linuxExample("/proc/stat", "cpu0 100 0 100 1000 0 0 100 0\n", "second sample", "==> /proc/stat <==\ncpu0 150 0 150 1100 0 0 150 200\n"),
-		Quiet: linuxExample("/proc/stat", "cpu0 100 0 100 1000 0 0 100 0\n", "second sample", "==> /proc/stat <==\ncpu0 150 0 150 1500 0 0 150 10\n"),
+		Fires: linuxExample("/proc/stat", "cpu0 100 0 100 1000 0 0 100 0\n", "second sample",
+			"==> /proc/stat <==\ncpu0 150 0 150 1100 0 0 150 200\n"),
+		Quiet: linuxExample("/proc/stat", "cpu0 100 0 100 1000 0 0 100 0\n", "second sample",
+			"==> /proc/stat <==\ncpu0 150 0 150 1500 0 0 150 10\n"),
 	}
 }
 

@@ -11,18 +11,23 @@ import (
 // cwndLimited finds connections that the network holds back.
 func cwndLimited() Rule {
 	return Rule{
-		ID: "network-limited", Title: "Connections are held back by loss, not by buffers", Systems: []string{"linux", "freebsd"}, Needs: []string{"flows|transfers"}, Severity: Info,
-		Because: "Neither end's buffer was the limit while data was waiting: the congestion window was, and it shrinks on loss.",
+		ID: "network-limited", Title: "Connections are held back by loss, not by buffers",
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"flows|transfers"}, Severity: Info,
+		Because: "Neither end's buffer was the limit while data was waiting: the congestion window was, and it " +
+			"shrinks on loss.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source
 			var worst facts.Flow
 			for _, fl := range in.Facts.Flows {
 				v := fl.Values
-				if v["busy"] < 2000 || v["rwnd_limited"] > 0.1 || v["sndbuf_limited"] > 0.1 || v["segs_out"] < 500 || v["retrans_total"] < 5 || loopback(&fl) ||
-					v["ssthresh"] == 0 || v["unacked"] < v["cwnd"]/2 || slices.Contains(fl.Words, "app_limited") || slices.Contains(fl.Words, "bbr") || v["retrans_total"] < 0.001*v["segs_out"] && !growsBack(v) {
+				if v["busy"] < 2000 || v["rwnd_limited"] > 0.1 || v["sndbuf_limited"] > 0.1 || v["segs_out"] < 500 ||
+					v["retrans_total"] < 5 || loopback(&fl) ||
+					v["ssthresh"] == 0 || v["unacked"] < v["cwnd"]/2 || slices.Contains(fl.Words, "app_limited") ||
+					slices.Contains(fl.Words, "bbr") || v["retrans_total"] < 0.001*v["segs_out"] && !growsBack(v) {
 					continue
 				}
-				evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "minrtt", "mss", "cwnd", "ssthresh", "segs_out", "busy", "retrans", "retrans_total"))
+				evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "minrtt", "mss", "cwnd", "ssthresh",
+					"segs_out", "busy", "retrans", "retrans_total"))
 				if v["busy"] > worst.Values["busy"] {
 					worst = fl
 				}
@@ -62,12 +67,14 @@ func lossyTransfers(f *facts.Facts) []Finding {
 		if tr.Intervals < 3 || tr.Lossy < 3 || tr.Lossy*2 < tr.Intervals || share < 0.001 || tr.Seconds <= 0 {
 			continue
 		}
-		summary := fmt.Sprintf("a test at %s sent %d segments again, about %.2g%% of them, in %d of %d intervals; its window did not pass %s",
+		summary := fmt.Sprintf("a test at %s sent %d segments again, about %.2g%% of them, in %d of %d intervals; "+
+			"its window did not pass %s",
 			rate(8*tr.Bytes/tr.Seconds), tr.Retransmits, 100*share, tr.Lossy, tr.Intervals, units.Bytes(tr.Window))
 		if tr.Stalled > 0 {
 			summary += fmt.Sprintf(", and in %d intervals nothing moved", tr.Stalled)
 		}
-		return with(Warning, do("find where the path loses packets before changing buffers", one(tr.Peer, []facts.Source{tr.Source, tr.Last}, "%s", summary)))
+		return with(Warning, do("find where the path loses packets before changing buffers",
+			one(tr.Peer, []facts.Source{tr.Source, tr.Last}, "%s", summary)))
 	}
 	return nil
 }
@@ -79,15 +86,18 @@ func lossLimited(in Input, fl facts.Flow, evidence []facts.Source) []Finding {
 	reached := v["cwnd"] * v["mss"] * 8 / max(v["rtt"]/1000, 1e-6)
 	share := v["retrans_total"] / v["segs_out"]
 	bad := 0.01
-	found := one(fl.Peer, evidence, "towards %s %.2g%% of segments were lost; a window of %g segments of %g bytes over %g ms is %s",
+	found := one(fl.Peer, evidence, "towards %s %.2g%% of segments were lost; a window of %g segments of %g bytes "+
+		"over %g ms is %s",
 		fl.Peer, 100*share, v["cwnd"], v["mss"], v["rtt"], rate(reached))
 	if growsBack(v) {
 		found[0].Summary += fmt.Sprintf("; it fell to %g and is growing again", v["ssthresh"])
 	}
 	if shortQueue(v) {
 		bad = 0.003
-		found[0].Summary += fmt.Sprintf("; the round trip does not grow before the loss (at least %g ms): a queue much shorter than the path, a policer, or damage", v["minrtt"])
-		found = do("where the queue is yours: let it hold about one bandwidth-delay product; pace at the sender (fq), or use a congestion control that bears loss", found)
+		found[0].Summary += fmt.Sprintf("; the round trip does not grow before the loss (at least %g ms): a queue "+
+			"much shorter than the path, a policer, or damage", v["minrtt"])
+		found = do("where the queue is yours: let it hold about one bandwidth-delay product; pace at the sender "+
+			"(fq), or use a congestion control that bears loss", found)
 	} else {
 		found = do("find where the path loses packets before changing buffers", found)
 	}

@@ -21,7 +21,8 @@ func diskBusy() Rule {
 					continue
 				}
 				found := do("measure without the disk; then a faster disk, more of them, or more memory to cache in",
-					one(d.Name, []facts.Source{l.Source}, "%.0f%% busy while it was observed, %s/s moved%s", 100*min(l.Busy, 1), units.Bytes(l.Bytes), waits(l)))
+					one(d.Name, []facts.Source{l.Source}, "%.0f%% busy while it was observed, %s/s moved%s",
+						100*min(l.Busy, 1), units.Bytes(l.Bytes), waits(l)))
 				if in.Role == "file" {
 					found = with(Warning, found)
 				}
@@ -43,5 +44,6 @@ func waits(l *facts.DiskLoad) string {
 }
 
 func diskExample(busy int) Example {
-	return freebsdExample("gstat -b", fmt.Sprintf("dT: 1.001s  w: 1.000s\n L(q)  ops/s    r/s   kBps   ms/r    w/s   kBps   ms/w   %%busy Name\n    4    110     80   9000   41.0     30   3000   55.0   %d.0  ada0\n", busy))
+	return freebsdExample("gstat -b", fmt.Sprintf("dT: 1.001s  w: 1.000s\n L(q)  ops/s    r/s   kBps   ms/r    w/s  "+
+		" kBps   ms/w   %%busy Name\n    4    110     80   9000   41.0     30   3000   55.0   %d.0  ada0\n", busy))
 }

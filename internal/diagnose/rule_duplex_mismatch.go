@@ -10,8 +10,9 @@ import (
 func duplexMismatch() Rule {
 	return Rule{
 		ID: "duplex-mismatch", Title: "The two ends of a link seem not to agree on duplex", Severity: Warning,
-		Needs:   []string{"linux:statistics *|link *", "freebsd:ifconfig", "openbsd:ifconfig"},
-		Because: "The end that negotiates with a fixed one falls back to half duplex and sees late collisions; the fixed end sees damaged frames.",
+		Needs: []string{"linux:statistics *|link *", "freebsd:ifconfig", "openbsd:ifconfig"},
+		Because: "The end that negotiates with a fixed one falls back to half duplex and sees late collisions; the " +
+			"fixed end sees damaged frames.",
 		Confirm: "Errors stop after both ends negotiate, or both are fixed alike.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -19,17 +20,24 @@ func duplexMismatch() Rule {
 				if n.Duplex == "half" || !physical(n) {
 					continue // half-duplex says it
 				}
-				name, c := largest(nicCounters(n, "late_collisions", "tx_window_errors", "late_collision", "mac_stats.late_coll", "netstat.Coll", "netstat.Colls"))
+				name, c := largest(nicCounters(n, "late_collisions", "tx_window_errors", "late_collision",
+					"mac_stats.late_coll", "netstat.Coll", "netstat.Colls"))
 				if c.Value > 0 && float64(c.Value) > 1e-6*float64(received(n)) && still(c) {
-					out = append(out, do("let both ends of the link negotiate", one(n.Name, []facts.Source{c.Source, n.Shown["duplex"]}, "%s: %s: there are no collisions on a link that is full duplex at both ends", name, happened(c)))...)
+					out = append(out, do("let both ends of the link negotiate",
+						one(n.Name, []facts.Source{c.Source, n.Shown["duplex"]},
+							"%s: %s: there are no collisions on a link that is full duplex at both ends", name, happened(c)))...)
 					continue
 				}
 				fixed := n.Shown["autonegotiation"]
-				name, c = largest(nicCounters(n, "rx_crc_errors", "rx_frame_errors", "rx_align_errors", "align_errors", "rx_length_errors"))
-				if !strings.HasSuffix(fixed.Text, "off") || n.Duplex != "full" || n.Media != "Twisted Pair" || graded(c, received(n), 1e-6, Warning) != Warning {
+				name, c = largest(nicCounters(n, "rx_crc_errors", "rx_frame_errors", "rx_align_errors", "align_errors",
+					"rx_length_errors"))
+				if !strings.HasSuffix(fixed.Text, "off") || n.Duplex != "full" || n.Media != "Twisted Pair" ||
+					graded(c, received(n), 1e-6, Warning) != Warning {
 					continue
 				}
-				out = append(out, do("switch negotiation on at both ends of the link", one(n.Name, []facts.Source{fixed, n.Shown["duplex"], c.Source}, "fixed at full duplex without negotiation, and %s: %s", name, happened(c)))...)
+				out = append(out, do("switch negotiation on at both ends of the link",
+					one(n.Name, []facts.Source{fixed, n.Shown["duplex"], c.Source},
+						"fixed at full duplex without negotiation, and %s: %s", name, happened(c)))...)
 			}
 			return out
 		},
@@ -39,6 +47,7 @@ func duplexMismatch() Rule {
 }
 
 func duplexExample(negotiate string) Example {
-	return linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 900, 0, 0), "ethtool eth0", "Settings for eth0:\n\tSpeed: 100Mb/s\n\tDuplex: Full\n\tAuto-negotiation: "+negotiate+"\n\tPort: Twisted Pair\n\tLink detected: yes\n",
+	return linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 900, 0, 0), "ethtool eth0",
+		"Settings for eth0:\n\tSpeed: 100Mb/s\n\tDuplex: Full\n\tAuto-negotiation: "+negotiate+"\n\tPort: Twisted Pair\n\tLink detected: yes\n",
 		"ethtool -S eth0", "NIC statistics:\n     rx_crc_errors: 900\n")
 }

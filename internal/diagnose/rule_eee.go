@@ -7,7 +7,8 @@ import (
 // energyEthernet finds energy saving on the link of a latency role.
 func energyEthernet() Rule {
 	return Rule{
-		ID: "eee-latency", Title: "Energy Efficient Ethernet is on for a latency role", Systems: onLinux(), Needs: []string{"eee *"}, Severity: Warning,
+		ID: "eee-latency", Title: "Energy Efficient Ethernet is on for a latency role", Systems: onLinux(),
+		Needs: []string{"eee *"}, Severity: Warning,
 		Settings: []string{"ethtool:eee"},
 		Because:  "A link that sleeps needs microseconds to wake before the first packet.",
 		Check: func(in Input) (out []Finding) {
@@ -19,7 +20,9 @@ func energyEthernet() Rule {
 			}
 			return out
 		},
-		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "ethtool --show-eee eth0", "EEE settings for eth0:\n\tEEE status: enabled - active\n").as("latency"),
-		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "ethtool --show-eee eth0", "EEE settings for eth0:\n\tEEE status: disabled\n").as("latency"),
+		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "ethtool --show-eee eth0",
+			"EEE settings for eth0:\n\tEEE status: enabled - active\n").as("latency"),
+		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "ethtool --show-eee eth0",
+			"EEE settings for eth0:\n\tEEE status: disabled\n").as("latency"),
 	}
 }

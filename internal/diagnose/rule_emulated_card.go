@@ -10,8 +10,10 @@ import (
 // emulatedCard finds a virtual machine with an imitation of an old card.
 func emulatedCard() Rule {
 	return Rule{
-		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning, Systems: onLinux(), Needs: []string{"driver *"},
-		Because: "Each access to the registers of an imitated card stops the machine for the hypervisor; a paravirtual card (virtio, vmxnet3, ENA, netvsc) moves packets by shared memory.",
+		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning,
+		Systems: onLinux(), Needs: []string{"driver *"},
+		Because: "Each access to the registers of an imitated card stops the machine for the hypervisor; a " +
+			"paravirtual card (virtio, vmxnet3, ENA, netvsc) moves packets by shared memory.",
 		Check: func(in Input) (out []Finding) {
 			shown := slices.Concat(in.Facts.Lines("/proc/cpuinfo"), in.Facts.Lines("lscpu"))
 			if !slices.ContainsFunc(shown, virtualProcessor) {
@@ -20,7 +22,8 @@ func emulatedCard() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				if n.Up && slices.Contains([]string{"e1000", "8139cp", "8139too", "pcnet32", "ne2k-pci", "tulip"}, n.Driver) {
-					out = append(out, do("give the virtual machine a paravirtual card", one(n.Name, []facts.Source{n.Shown["driver"]}, "%s drives it in a virtual machine", n.Driver))...)
+					out = append(out, do("give the virtual machine a paravirtual card",
+						one(n.Name, []facts.Source{n.Shown["driver"]}, "%s drives it in a virtual machine", n.Driver))...)
 				}
 			}
 			return out
@@ -31,9 +34,12 @@ func emulatedCard() Rule {
 }
 
 func virtualProcessor(line string) bool {
-	return strings.HasPrefix(strings.ToLower(line), "flags") && hasWord(line, "hypervisor") || strings.HasPrefix(line, "Hypervisor vendor:")
+	return strings.HasPrefix(strings.ToLower(line), "flags") && hasWord(line, "hypervisor") || strings.HasPrefix(line,
+		"Hypervisor vendor:")
 }
 
 func emulatedExample(driver string) Example {
-	return linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu sse2 hypervisor lahf_lm\n", "ethtool -i eth0", "driver: "+driver+"\nbus-info: 0000:00:03.0\n")
+	return linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/cpuinfo",
+		"processor\t: 0\nflags\t\t: fpu sse2 hypervisor lahf_lm\n", "ethtool -i eth0",
+		"driver: "+driver+"\nbus-info: 0000:00:03.0\n")
 }

@@ -7,14 +7,17 @@ import (
 
 // receiveLimited finds connections that wait for the peer's window.
 func receiveLimited() Rule {
-	r := limitedBy("receive-window-limited", "Connections wait for the receiver's window", "rwnd_limited", "the peer's window was full")
-	r.Because = "The peer offers less than a bandwidth-delay product: its buffer is too small for the path, or its program reads too slowly."
+	r := limitedBy("receive-window-limited", "Connections wait for the receiver's window", "rwnd_limited",
+		"the peer's window was full")
+	r.Because = "The peer offers less than a bandwidth-delay product: its buffer is too small for the path, or its " +
+		"program reads too slowly."
 	limited := r.Check
 	r.Check = func(in Input) []Finding {
 		if closedWindows(in.Facts) != nil {
 			return nil // peer-does-not-read says it
 		}
-		return do("on the receiver: raise the maximum of its receive buffer, or find out why its program reads slowly", limited(in))
+		return do("on the receiver: raise the maximum of its receive buffer, or find out why its program reads slowly",
+			limited(in))
 	}
 	r.Fires = flowExample("busy:9000ms rwnd_limited:7000ms(77.8%)")
 	r.Quiet = flowExample("busy:9000ms rwnd_limited:70ms(0.8%)")
@@ -24,8 +27,10 @@ func receiveLimited() Rule {
 // peerNotReading finds peers whose window is closed.
 func peerNotReading() Rule {
 	return Rule{
-		ID: "peer-does-not-read", Title: "A peer's program does not read what it is sent", Systems: onLinux(), Needs: []string{"flows"}, Severity: Warning,
-		Because: "The peer's receive buffer is full: its program reads too slowly or stands still, and neither buffers nor the network change that.",
+		ID: "peer-does-not-read", Title: "A peer's program does not read what it is sent", Systems: onLinux(),
+		Needs: []string{"flows"}, Severity: Warning,
+		Because: "The peer's receive buffer is full: its program reads too slowly or stands still, and neither " +
+			"buffers nor the network change that.",
 		Confirm: "On the peer, Recv-Q of the same connection is large and stays so.",
 		Check:   func(in Input) []Finding { return closedWindows(in.Facts) },
 		Fires:   flowExample("busy:9000ms rwnd_limited:3000ms(33.3%) lastsnd:2300 notsent:262144"),
@@ -40,7 +45,8 @@ func closedWindows(f *facts.Facts) []Finding {
 	var worst facts.Flow
 	for _, fl := range f.Flows {
 		v := fl.Values
-		if float64(fl.SendQ) < v["mss"] || v["mss"] == 0 || v["unacked"] > 0 || v["lastsnd"] < 200 || v["backoff"] > 0 && v["lastack"] > 120e3 || v["rwnd_limited"] == 0 || loopback(&fl) {
+		if float64(fl.SendQ) < v["mss"] || v["mss"] == 0 || v["unacked"] > 0 || v["lastsnd"] < 200 ||
+			v["backoff"] > 0 && v["lastack"] > 120e3 || v["rwnd_limited"] == 0 || loopback(&fl) {
 			continue
 		}
 		evidence = append(evidence, flowLine(f, fl, "busy", "rwnd_limited", "lastsnd", "notsent", "snd_wnd"))
@@ -51,13 +57,16 @@ func closedWindows(f *facts.Facts) []Finding {
 	if len(evidence) == 0 {
 		return nil
 	}
-	return do("find out why the program on "+worst.Peer+" does not read", one(worst.Peer, sample(evidence), "%s; %s wait for %s, nothing is on its way and nothing was sent for %.3g s: its window is closed",
-		counted(len(evidence), "connection"), units.Bytes(worst.SendQ), worst.Peer, worst.Values["lastsnd"]/1000))
+	return do("find out why the program on "+worst.Peer+" does not read",
+		one(worst.Peer, sample(evidence), "%s; %s wait for %s, nothing is on its way and nothing was sent for %.3g "+
+			"s: its window is closed",
+			counted(len(evidence), "connection"), units.Bytes(worst.SendQ), worst.Peer, worst.Values["lastsnd"]/1000))
 }
 
 // sendLimited finds connections that wait for this host's send buffer.
 func sendLimited() Rule {
-	r := limitedBy("send-buffer-limited", "Connections wait for the send buffer", "sndbuf_limited", "the send buffer was full")
+	r := limitedBy("send-buffer-limited", "Connections wait for the send buffer", "sndbuf_limited",
+		"the send buffer was full")
 	r.Settings = []string{"net.ipv4.tcp_wmem"}
 	r.Because = "The send buffer holds less than the path could have under way."
 	r.Fires = flowExample("busy:9000ms sndbuf_limited:7000ms(77.8%)")
@@ -86,13 +95,16 @@ func limitedBy(id, title, field, what string) Rule {
 			if len(evidence) == 0 {
 				return nil
 			}
-			return one(worst.Peer, sample(evidence), "%s; towards %s %s in %.0f%% of %.3gs of sending", counted(len(evidence), "connection"), worst.Peer, what,
+			return one(worst.Peer, sample(evidence), "%s; towards %s %s in %.0f%% of %.3gs of sending",
+				counted(len(evidence), "connection"), worst.Peer, what,
 				100*worst.Values[field], worst.Values["busy"]/1000)
 		},
 	}
 }
 
 func flowExample(details string) Example {
-	return linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nESTAB 0 262144 192.0.2.1:443 198.51.100.9:5000\n"+
-		"\t skmem:(r0,rb131072,t0,tb87040,f0,w0,o0,bl0,d0) ts sack cubic wscale:7,7 rto:250 rtt:50.2/0.1 mss:1448 cwnd:400 bytes_acked:900000000 segs_out:700000 "+details+" minrtt:50\n")
+	return linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nESTAB 0 262144 "+
+		"192.0.2.1:443 198.51.100.9:5000\n"+
+		"\t skmem:(r0,rb131072,t0,tb87040,f0,w0,o0,bl0,d0) ts sack cubic wscale:7,7 rto:250 rtt:50.2/0.1 mss:1448 "+
+		"cwnd:400 bytes_acked:900000000 segs_out:700000 "+details+" minrtt:50\n")
 }

@@ -3,17 +3,22 @@ package diagnose
 // fragments finds datagrams that could not be put together again.
 func fragments() Rule {
 	return Rule{
-		ID: "fragments-lost", Title: "Fragmented packets could not be put together", Needs: []string{"linux:protocols", "freebsd:counters", "openbsd:counters"}, Severity: Warning,
-		Because: "One lost fragment loses the whole packet; a full reassembly queue loses them all. Tunnels with too large an MTU and UDP with large datagrams (NFS, DNS, VPN) suffer.",
-		Confirm: "The counter grows while it is slow, and smaller packets (a lower MTU, clamped MSS, TCP in place of UDP) do well.",
+		ID: "fragments-lost", Title: "Fragmented packets could not be put together", Needs: []string{"linux:protocols",
+			"freebsd:counters", "openbsd:counters"}, Severity: Warning,
+		Because: "One lost fragment loses the whole packet; a full reassembly queue loses them all. Tunnels with " +
+			"too large an MTU and UDP with large datagrams (NFS, DNS, VPN) suffer.",
+		Confirm: "The counter grows while it is slow, and smaller packets (a lower MTU, clamped MSS, TCP in place " +
+			"of UDP) do well.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			lost := counters(f, "Ip.ReasmFails", "ip.fragment_dropped_after_timeout", "ip.fragment_dropped")
 			asked := total(f, "Ip.ReasmReqds") + total(f, "ip.fragment_received")
-			if len(lost) == 0 || asked == 0 || lost[0].Value < 100 || float64(lost[0].Value) < 0.005*float64(asked) || !still(lost[0]) {
+			if len(lost) == 0 || asked == 0 || lost[0].Value < 100 || float64(lost[0].Value) < 0.005*float64(asked) ||
+				!still(lost[0]) {
 				return nil
 			}
-			out := do("avoid fragments: an MTU that the path carries, or a clamped MSS", one("ip", sources(lost), "%s of %d fragments", happened(lost[0]), asked))
+			out := do("avoid fragments: an MTU that the path carries, or a clamped MSS",
+				one("ip", sources(lost), "%s of %d fragments", happened(lost[0]), asked))
 			if f.System == "linux" {
 				out[0].Fix = append(out[0].Fix, Fix{Setting: "net.ipv4.ipfrag_high_thresh"})
 			}

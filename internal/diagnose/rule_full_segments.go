@@ -9,10 +9,13 @@ import (
 // do not.
 func fullSegments() Rule {
 	return Rule{
-		ID: "full-segments-lost", Title: "Connections stand still with full-sized segments in flight", Needs: []string{"flows|transfers"}, Systems: []string{"linux", "freebsd"}, Severity: Warning,
+		ID: "full-segments-lost", Title: "Connections stand still with full-sized segments in flight",
+		Needs: []string{"flows|transfers"}, Systems: []string{"linux", "freebsd"}, Severity: Warning,
 		Settings: []string{"net.ipv4.tcp_mtu_probing"},
-		Because:  "The peer acknowledged small segments and none of full size: some link on the path has a smaller MTU, and the ICMP messages that would say so do not arrive. A peer that vanished at its first large segment looks the same.",
-		Confirm:  "ping -M do -s 1472 to the peer gets no answer, and a smaller one does.",
+		Because: "The peer acknowledged small segments and none of full size: some link on the path has a smaller " +
+			"MTU, and the ICMP messages that would say so do not arrive. A peer that vanished at its first large " +
+			"segment looks the same.",
+		Confirm: "ping -M do -s 1472 to the peer gets no answer, and a smaller one does.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source
 			var worst facts.Flow
@@ -20,10 +23,12 @@ func fullSegments() Rule {
 				v := fl.Values
 				// Nothing of full size was ever acknowledged, several timeouts
 				// passed, and full-sized data waits.
-				if loopback(&fl) || v["backoff"] < 2 || v["mss"] < 1000 || float64(fl.SendQ) < v["mss"] || v["bytes_acked"] > 4*v["mss"] || v["unacked"] == 0 || v["rtt"] == 0 {
+				if loopback(&fl) || v["backoff"] < 2 || v["mss"] < 1000 || float64(fl.SendQ) < v["mss"] ||
+					v["bytes_acked"] > 4*v["mss"] || v["unacked"] == 0 || v["rtt"] == 0 {
 					continue
 				}
-				evidence = append(evidence, flowLine(in.Facts, fl, "backoff", "mss", "pmtu", "bytes_acked", "unacked", "retrans", "lost"))
+				evidence = append(evidence, flowLine(in.Facts, fl, "backoff", "mss", "pmtu", "bytes_acked", "unacked",
+					"retrans", "lost"))
 				if worst.Peer == "" || v["backoff"] > worst.Values["backoff"] {
 					worst = fl
 				}
@@ -31,9 +36,12 @@ func fullSegments() Rule {
 			if len(evidence) == 0 {
 				return stalledTransfers(in.Facts)
 			}
-			return do("find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the MSS there", one(worst.Peer, sample(evidence),
-				"%s; towards %s %g bytes were acknowledged, segments of %g bytes are repeated without an answer (%g timeouts in a row)",
-				counted(len(evidence), "connection"), worst.Peer, worst.Values["bytes_acked"], worst.Values["mss"], worst.Values["backoff"]))
+			return do("find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the "+
+				"MSS there", one(worst.Peer, sample(evidence),
+				"%s; towards %s %g bytes were acknowledged, segments of %g bytes are repeated without an answer (%g "+
+					"timeouts in a row)",
+				counted(len(evidence), "connection"), worst.Peer, worst.Values["bytes_acked"], worst.Values["mss"],
+				worst.Values["backoff"]))
 		},
 		Fires: stalledExample("backoff:4 bytes_acked:33 segs_in:4 data_segs_out:9 unacked:2"),
 		Quiet: stalledExample("bytes_acked:90000000 segs_in:31000 data_segs_out:63000 unacked:2"),
@@ -48,12 +56,14 @@ func stalledTransfers(f *facts.Facts) []Finding {
 			continue
 		}
 		return do("find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the MSS there", one(tr.Peer, []facts.Source{tr.Source, tr.Last},
-			"a test stood still in %d of %d intervals with a window of one segment, %s in all", tr.Stalled, tr.Intervals, units.Bytes(tr.Bytes)))
+			"a test stood still in %d of %d intervals with a window of one segment, %s in all", tr.Stalled,
+			tr.Intervals, units.Bytes(tr.Bytes)))
 	}
 	return nil
 }
 
 func stalledExample(details string) Example {
-	return linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nESTAB 0 65160 192.0.2.1:22 198.51.100.9:5000\n"+
+	return linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nESTAB 0 65160 "+
+		"192.0.2.1:22 198.51.100.9:5000\n"+
 		"\t ts sack cubic wscale:7,7 rto:3504 rtt:50.2/0.1 mss:1448 pmtu:1500 cwnd:1 ssthresh:7 "+details+" minrtt:50\n")
 }

@@ -7,7 +7,8 @@ import (
 // linkErrors finds frames damaged on the wire.
 func linkErrors() Rule {
 	return Rule{
-		ID: "link-errors", Title: "Frames arrive damaged", Severity: Warning, Needs: []string{"linux:links", "freebsd:interface counters", "openbsd:interface counters"},
+		ID: "link-errors", Title: "Frames arrive damaged", Severity: Warning,
+		Needs:   []string{"linux:links", "freebsd:interface counters", "openbsd:interface counters"},
 		Because: "A damaged frame is a lost packet: cable, optic, connector or card.",
 		Confirm: "The counter grows with the traffic; it stops after the cable or optic is changed.",
 		Check: func(in Input) (out []Finding) {
@@ -23,15 +24,19 @@ func linkErrors() Rule {
 					if dropped := nicMatching(n, ringDrop); c.Value == 0 || len(dropped) > 0 {
 						continue
 					}
-					out = append(out, with(Info, one(n.Name, []facts.Source{c.Source}, "receive errors: %s of %d packets (%s)", happened(c), received(n), name))...)
+					out = append(out, with(Info, one(n.Name, []facts.Source{c.Source},
+						"receive errors: %s of %d packets (%s)", happened(c), received(n), name))...)
 					continue
 				}
-				out = append(out, with(graded(c, received(n), 1e-7, Warning), do("change the cable or the optic; clean the connectors",
-					one(n.Name, []facts.Source{c.Source}, "%s: %s of %d packets", name, happened(c), received(n))))...)
+				out = append(out, with(graded(c, received(n), 1e-7, Warning),
+					do("change the cable or the optic; clean the connectors",
+						one(n.Name, []facts.Source{c.Source}, "%s: %s of %d packets", name, happened(c), received(n))))...)
 			}
 			return out
 		},
-		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 812, 0, 0), "ethtool -S eth0", "NIC statistics:\n     rx_crc_errors: 812\n"),
-		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0", "NIC statistics:\n     rx_crc_errors: 0\n"),
+		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 812, 0, 0), "ethtool -S eth0",
+			"NIC statistics:\n     rx_crc_errors: 812\n"),
+		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0",
+			"NIC statistics:\n     rx_crc_errors: 0\n"),
 	}
 }

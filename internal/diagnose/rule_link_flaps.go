@@ -30,18 +30,22 @@ func linkFlaps() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				if c := n.Counters["bond.link_failures"]; c.Value >= 3 && len(downs[n.Name]) < 3 {
-					out = append(out, do("change the cable or optic", one(n.Name, []facts.Source{c.Source}, "its bond saw the link fail %d times", c.Value))...)
+					out = append(out, do("change the cable or optic", one(n.Name, []facts.Source{c.Source},
+						"its bond saw the link fail %d times", c.Value))...)
 				}
 			}
 			for _, name := range slices.Sorted(maps.Keys(downs)) {
 				if seen := downs[name]; len(seen) >= 3 {
-					out = append(out, do("change the cable or optic", one(name, sample(seen), "the kernel's log shows the link going down %d times", len(seen)))...)
+					out = append(out, do("change the cable or optic",
+						one(name, sample(seen), "the kernel's log shows the link going down %d times", len(seen)))...)
 				}
 			}
 			return out
 		},
-		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "dmesg", strings.Repeat("[ 9.1] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down\n", 3)),
-		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "dmesg", "[ 9.1] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down\n"),
+		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "dmesg",
+			strings.Repeat("[ 9.1] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down\n", 3)),
+		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "dmesg",
+			"[ 9.1] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down\n"),
 	}
 }
 

@@ -11,8 +11,10 @@ import (
 // listenOverflow finds accept queues that overflowed.
 func listenOverflow() Rule {
 	return Rule{
-		ID: "listen-overflow", Title: "Accept queues overflowed", Systems: []string{"linux", "freebsd"}, Needs: []string{"counters|messages"}, Severity: Critical,
-		Because: "A connection whose handshake is complete is lost when the accept queue is full: the program accepts too slowly, or its backlog is too short.",
+		ID: "listen-overflow", Title: "Accept queues overflowed", Systems: []string{"linux", "freebsd"},
+		Needs: []string{"counters|messages"}, Severity: Critical,
+		Because: "A connection whose handshake is complete is lost when the accept queue is full: the program " +
+			"accepts too slowly, or its backlog is too short.",
 		Confirm: "The counter grows under load; ss -ltn or netstat -Lan shows the queue at its limit.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
@@ -25,8 +27,10 @@ func listenOverflow() Rule {
 			if accepted == 0 && found[0].Value < 1000 && still(found[0]) {
 				s = Warning
 			}
-			out := with(s, one("listening sockets", sources(found), "connections lost at full accept queues: %s", happened(found[0])))
-			out[0].Fix = []Fix{{Setting: map[string]string{"linux": "net.core.somaxconn", "freebsd": "kern.ipc.soacceptqueue"}[f.System]},
+			out := with(s, one("listening sockets", sources(found), "connections lost at full accept queues: %s",
+				happened(found[0])))
+			out[0].Fix = []Fix{{Setting: map[string]string{"linux": "net.core.somaxconn",
+				"freebsd": "kern.ipc.soacceptqueue"}[f.System]},
 				{Action: "raise the backlog that the program gives to listen(), or accept faster"}}
 			return out
 		},
@@ -44,7 +48,8 @@ func listenMessages(f *facts.Facts) []Finding {
 	}
 	lost, cut := 0, false
 	for _, line := range f.Lines("dmesg") {
-		if lower := strings.ToLower(line); strings.Contains(lower, "listen queue overflow") && !strings.Contains(lower, "acceptance") {
+		if lower := strings.ToLower(line); strings.Contains(lower, "listen queue overflow") && !strings.Contains(lower,
+			"acceptance") {
 			cut = true // wrapped: the number stands in the next line
 		}
 		if m := listenOccurrences.FindStringSubmatch(line); m != nil {
@@ -56,11 +61,13 @@ func listenMessages(f *facts.Facts) []Finding {
 	if m := listenSocket.FindStringSubmatch(lines[0].Text); m != nil {
 		subject = m[1]
 	}
-	out := one(subject, lines, "the kernel reported full accept queues in %s, %s lost", counted(n, "line"), counted(max(lost, n), "connection"))
+	out := one(subject, lines, "the kernel reported full accept queues in %s, %s lost", counted(n, "line"),
+		counted(max(lost, n), "connection"))
 	if cut {
 		out = one(subject, lines, "the kernel reported full accept queues in %s", counted(n, "line"))
 	}
-	out[0].Fix = []Fix{{Action: "find out why the program that owns the socket does not accept; then raise the backlog it gives to listen()"}, {Setting: "kern.ipc.soacceptqueue"}}
+	out[0].Fix = []Fix{{Action: "find out why the program that owns the socket does not accept; then raise the " +
+		"backlog it gives to listen()"}, {Setting: "kern.ipc.soacceptqueue"}}
 	return out
 }
 

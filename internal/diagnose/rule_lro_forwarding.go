@@ -7,9 +7,11 @@ import (
 // lroForwarding finds receive offload on a host that forwards.
 func lroForwarding() Rule {
 	return Rule{
-		ID: "lro-on-router", Title: "Large receive offload is on where packets are forwarded", Systems: []string{"linux", "freebsd"}, Severity: Warning,
-		Needs:   []string{"linux:settings", "linux:features *", "freebsd:ifconfig"},
-		Because: "LRO joins segments in a way that cannot be taken apart exactly: forwarded packets are changed or too large. TSO on the way out goes with it on FreeBSD.",
+		ID: "lro-on-router", Title: "Large receive offload is on where packets are forwarded",
+		Systems: []string{"linux", "freebsd"}, Severity: Warning,
+		Needs: []string{"linux:settings", "linux:features *", "freebsd:ifconfig"},
+		Because: "LRO joins segments in a way that cannot be taken apart exactly: forwarded packets are changed or " +
+			"too large. TSO on the way out goes with it on FreeBSD.",
 		Check: func(in Input) (out []Finding) {
 			src, on := reallyForwards(in.Facts, in.Role)
 			for i := range in.Facts.NICs {

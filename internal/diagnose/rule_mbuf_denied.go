@@ -11,9 +11,10 @@ import (
 // mbufDenied finds network memory that was asked for in vain.
 func mbufDenied() Rule {
 	return Rule{
-		ID: "mbuf-denied", Title: "Requests for network memory were denied", Systems: onBSD(), Needs: []string{"mbufs"}, Severity: Critical,
-		Because: "A packet or a socket write that gets no mbuf is dropped or fails; TCP then stalls or retransmits.",
-		Confirm: "netstat -m again under load: the denied counts grow.",
+		ID: "mbuf-denied", Title: "Requests for network memory were denied", Systems: onBSD(), Needs: []string{"mbufs"},
+		Severity: Critical,
+		Because:  "A packet or a socket write that gets no mbuf is dropped or fails; TCP then stalls or retransmits.",
+		Confirm:  "netstat -m again under load: the denied counts grow.",
 		Check: func(in Input) []Finding {
 			var plain, jumbo []facts.Pool
 			for _, p := range in.Facts.Memories {
@@ -25,14 +26,18 @@ func mbufDenied() Rule {
 					plain = append(plain, p)
 				}
 			}
-			out := deniedPools(plain, map[string]string{"freebsd": "kern.ipc.nmbclusters", "openbsd": "kern.maxclusters"}[in.Facts.System])
+			out := deniedPools(plain, map[string]string{"freebsd": "kern.ipc.nmbclusters",
+				"openbsd": "kern.maxclusters"}[in.Facts.System])
 			if more := deniedPools(jumbo, "kern.ipc.nmbjumbo9"); more != nil {
-				out = append(out, do("jumbo clusters of 9k and 16k need contiguous memory, which runs out first: lower the MTU, or make the driver use page-sized clusters", more)...)
+				out = append(out, do("jumbo clusters of 9k and 16k need contiguous memory, which runs out first: "+
+					"lower the MTU, or make the driver use page-sized clusters", more)...)
 			}
 			return out
 		},
-		Fires: freebsdExample("netstat -m", "10/5/15 mbufs in use (current/cache/total)\n900/100/1000/1000 mbuf clusters in use (current/cache/total/max)\n0/37/0 requests for mbufs denied (mbufs/clusters/mbuf+clusters)\n"),
-		Quiet: openbsdExample("netstat -m", "14 mbufs in use:\n\t10 mbufs allocated to data\n4/40 mbuf 2048 byte clusters in use (current/peak)\n0 requests for memory denied\n"),
+		Fires: freebsdExample("netstat -m", "10/5/15 mbufs in use (current/cache/total)\n900/100/1000/1000 mbuf "+
+			"clusters in use (current/cache/total/max)\n0/37/0 requests for mbufs denied (mbufs/clusters/mbuf+clusters)\n"),
+		Quiet: openbsdExample("netstat -m", "14 mbufs in use:\n\t10 mbufs allocated to data\n4/40 mbuf 2048 byte "+
+			"clusters in use (current/peak)\n0 requests for memory denied\n"),
 	}
 }
 
@@ -42,7 +47,8 @@ func deniedPools(pools []facts.Pool, setting string) []Finding {
 	var evidence []facts.Source
 	low := false
 	for _, p := range pools {
-		what = append(what, fmt.Sprintf("%d for %s", p.Denied, strings.TrimSuffix(strings.TrimPrefix(p.Name, "requests for "), " denied")))
+		what = append(what, fmt.Sprintf("%d for %s", p.Denied,
+			strings.TrimSuffix(strings.TrimPrefix(p.Name, "requests for "), " denied")))
 		if !slices.Contains(evidence, p.Source) {
 			evidence = append(evidence, p.Source)
 		}
@@ -53,7 +59,8 @@ func deniedPools(pools []facts.Pool, setting string) []Finding {
 	}
 	found := one("network memory", evidence, "requests denied since boot: %s", strings.Join(what, ", "))
 	if low {
-		found = do("the pool is far below its limit now: unless it was fuller before, memory itself was short and a higher limit does not help", found)
+		found = do("the pool is far below its limit now: unless it was fuller before, memory itself was short and a "+
+			"higher limit does not help", found)
 	}
 	found[0].Fix = append(found[0].Fix, Fix{Setting: setting})
 	return found

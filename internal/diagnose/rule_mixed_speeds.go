@@ -7,7 +7,8 @@ import (
 // mixedSpeeds finds flow control on a host that joins links of different speed.
 func mixedSpeeds() Rule {
 	return Rule{
-		ID: "flow-control-mixed-speeds", Title: "Flow control is on where links of different speeds are joined", Severity: Info, Systems: []string{"linux", "freebsd"},
+		ID: "flow-control-mixed-speeds", Title: "Flow control is on where links of different speeds are joined",
+		Severity: Info, Systems: []string{"linux", "freebsd"},
 		Needs: []string{"settings", "linux:pause *", "freebsd:ifconfig"}, Settings: nil,
 		Because: "A slow link that pauses a fast one stops the traffic of every other flow on the fast link.",
 		Check: func(in Input) (out []Finding) {
@@ -31,7 +32,8 @@ func mixedSpeeds() Rule {
 				return nil
 			}
 			return do("switch flow control off on "+fast.Name+" unless the storage on it needs it",
-				one(fast.Name, []facts.Source{fast.Shown["pause.rx"], fast.Shown["speed_bps"], slow.Shown["speed_bps"]}, "%s at %s obeys pause frames beside %s at %s",
+				one(fast.Name, []facts.Source{fast.Shown["pause.rx"], fast.Shown["speed_bps"], slow.Shown["speed_bps"]},
+					"%s at %s obeys pause frames beside %s at %s",
 					fast.Name, fast.Speed, slow.Name, slow.Speed))
 		},
 		Fires: mixedExample("10Gbase-T <full-duplex,rxpause,txpause>"),
@@ -42,5 +44,6 @@ func mixedSpeeds() Rule {
 func mixedExample(media string) Example {
 	return freebsdExample("sysctl -a", "net.inet.ip.forwarding: 1\n", "ifconfig -a",
 		"ix0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tmedia: Ethernet autoselect ("+media+")\n\tstatus: active\n"+
-			"em0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tmedia: Ethernet autoselect (1000baseT <full-duplex>)\n\tstatus: active\n").as("router")
+			"em0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tmedia: Ethernet "+
+			"autoselect (1000baseT <full-duplex>)\n\tstatus: active\n").as("router")
 }

@@ -11,7 +11,8 @@ import (
 // containers whose packets are larger than the way out takes.
 func mtuMismatch() Rule {
 	return Rule{
-		ID: "mtu-mismatch", Title: "Interfaces between which packets pass have different MTUs", Systems: onLinux(), Needs: []string{"links"}, Severity: Warning, Settings: []string{"link:mtu"},
+		ID: "mtu-mismatch", Title: "Interfaces between which packets pass have different MTUs", Systems: onLinux(),
+		Needs: []string{"links"}, Severity: Warning, Settings: []string{"link:mtu"},
 		Because: "A bridge does not fragment: frames larger than the outgoing member's MTU vanish without a word.",
 		Check: func(in Input) (out []Finding) {
 			first := map[string]*facts.NIC{}
@@ -24,7 +25,8 @@ func mtuMismatch() Rule {
 				if other == nil {
 					first[n.Master] = n
 				} else if other.MTU != n.MTU {
-					out = append(out, one(n.Master, []facts.Source{other.Source, n.Source}, "%s has an MTU of %d, %s of %d", other.Name, other.MTU, n.Name, n.MTU)...)
+					out = append(out, one(n.Master, []facts.Source{other.Source, n.Source},
+						"%s has an MTU of %d, %s of %d", other.Name, other.MTU, n.Name, n.MTU)...)
 				}
 			}
 			return append(out, behindSmaller(in.Facts)...)
@@ -56,9 +58,11 @@ func behindSmaller(f *facts.Facts) []Finding {
 	if first == nil {
 		return nil
 	}
-	found := with(Info, do("give the containers' network the MTU of "+out.Name+", or less where it is wrapped into a tunnel", one(first.Name, append(sample(evidence), out.Source),
+	found := with(Info, do("give the containers' network the MTU of "+out.Name+", or less where it is wrapped into "+
+		"a tunnel", one(first.Name, append(sample(evidence), out.Source),
 		"it has an MTU of %d, and %s, by which its packets leave, one of %d", first.MTU, out.Name, out.MTU)))
-	found[0].Because = "Full-sized packets have to be fragmented, or wait for an ICMP message that says so; what comes back is announced too large as well."
+	found[0].Because = "Full-sized packets have to be fragmented, or wait for an ICMP message that says so; what " +
+		"comes back is announced too large as well."
 	return found
 }
 
@@ -68,7 +72,8 @@ func inner(n *facts.NIC) bool {
 	if n.Kind == "veth" {
 		return true
 	}
-	for _, prefix := range []string{"docker", "br-", "cni", "veth", "cali", "lxc", "cilium", "virbr", "podman", "vnet", "tap"} {
+	for _, prefix := range []string{"docker", "br-", "cni", "veth", "cali", "lxc", "cilium", "virbr", "podman", "vnet",
+		"tap"} {
 		if strings.HasPrefix(n.Name, prefix) {
 			return true
 		}
@@ -77,6 +82,8 @@ func inner(n *facts.NIC) bool {
 }
 
 func bridgeMembers(a, b int) string {
-	return fmt.Sprintf("2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu %d qdisc mq master br0 state UP mode DEFAULT group default qlen 1000\n    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n"+
-		"3: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu %d qdisc mq master br0 state UP mode DEFAULT group default qlen 1000\n    link/ether 02:00:00:00:00:02 brd ff:ff:ff:ff:ff:ff\n", a, b)
+	return fmt.Sprintf("2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu %d qdisc mq master br0 state UP mode DEFAULT "+
+		"group default qlen 1000\n    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n"+
+		"3: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu %d qdisc mq master br0 state UP mode DEFAULT group default "+
+		"qlen 1000\n    link/ether 02:00:00:00:00:02 brd ff:ff:ff:ff:ff:ff\n", a, b)
 }

@@ -9,7 +9,9 @@ import (
 // neighboursFull finds a neighbour table that overflowed.
 func neighboursFull() Rule {
 	return Rule{
-		ID: "neighbour-table-full", Title: "The neighbour table overflowed or is nearly full", Systems: onLinux(), Needs: []string{"settings|messages|neighbour statistics", "neighbours|messages|neighbour statistics"}, Severity: Critical,
+		ID: "neighbour-table-full", Title: "The neighbour table overflowed or is nearly full", Systems: onLinux(),
+		Needs:    []string{"settings|messages|neighbour statistics", "neighbours|messages|neighbour statistics"},
+		Severity: Critical,
 		Settings: []string{"net.ipv4.neigh.default.gc_thresh3"},
 		Because:  "A neighbour that gets no entry cannot be reached: connections on the attached network fail at random.",
 		Check: func(in Input) []Finding {
@@ -20,7 +22,8 @@ func neighboursFull() Rule {
 				}
 			}
 			if full := f.Counters["arp_cache.table_fulls"]; full.Value > 0 {
-				return with(Warning, one("neighbours", []facts.Source{full.Source}, "the table was full %d times since boot", full.Value))
+				return with(Warning, one("neighbours", []facts.Source{full.Source},
+					"the table was full %d times since boot", full.Value))
 			}
 			limit, src, ok := setting(f, "net.ipv4.neigh.default.gc_thresh3")
 			var four int64
@@ -34,8 +37,10 @@ func neighboursFull() Rule {
 			}
 			return one("neighbours", []facts.Source{src}, "%d IPv4 neighbours, at most %d fit", four, limit)
 		},
-		Fires: linuxExample("sysctl -a", "net.ipv4.neigh.default.gc_thresh3 = 1024\n", "ip neigh show", "192.0.2.1 dev eth0 lladdr 02:00:00:00:00:01 REACHABLE\n",
+		Fires: linuxExample("sysctl -a", "net.ipv4.neigh.default.gc_thresh3 = 1024\n", "ip neigh show",
+			"192.0.2.1 dev eth0 lladdr 02:00:00:00:00:01 REACHABLE\n",
 			"dmesg", "[ 1234.5] neighbour: arp_cache: neighbor table overflow!\n"),
-		Quiet: linuxExample("sysctl -a", "net.ipv4.neigh.default.gc_thresh3 = 1024\n", "ip neigh show", "192.0.2.1 dev eth0 lladdr 02:00:00:00:00:01 REACHABLE\n"),
+		Quiet: linuxExample("sysctl -a", "net.ipv4.neigh.default.gc_thresh3 = 1024\n", "ip neigh show",
+			"192.0.2.1 dev eth0 lladdr 02:00:00:00:00:01 REACHABLE\n"),
 	}
 }

@@ -9,9 +9,11 @@ import (
 // netisrDrops finds drops at FreeBSD's netisr queues.
 func netisrDrops() Rule {
 	return Rule{
-		ID: "netisr-drops", Title: "Packets were dropped at a netisr queue", Systems: onFreeBSD(), Needs: []string{"netisr"}, Severity: Warning,
+		ID: "netisr-drops", Title: "Packets were dropped at a netisr queue", Systems: onFreeBSD(),
+		Needs: []string{"netisr"}, Severity: Warning,
 		Settings: []string{"net.isr.defaultqlimit", "net.isr.maxthreads"},
-		Because:  "Work that is handed to a netisr thread waits in a bounded queue; when the thread cannot keep up the queue overflows.",
+		Because: "Work that is handed to a netisr thread waits in a bounded queue; when the thread cannot keep up " +
+			"the queue overflows.",
 		Check: func(in Input) (out []Finding) {
 			for _, w := range in.Facts.NetISR {
 				if w.Drops > 0 {
@@ -32,7 +34,9 @@ func netisrDrops() Rule {
 
 // netisrTable is netstat -Q's answer with one work stream of IP.
 func netisrTable(drops, queued, handled int) string {
-	return fmt.Sprintf("Configuration:\nSetting                        Current        Limit\nThread count                         1            1\n\nProtocols:\n"+
+	return fmt.Sprintf("Configuration:\nSetting                        Current        Limit\nThread count           "+
+		"              1            1\n\nProtocols:\n"+
 		"Name   Proto QLimit Policy Dispatch Flags\nip         1    256   flow  default   ---\n\nWorkstreams:\n"+
-		"WSID CPU   Name     Len WMark   Disp'd  HDisp'd   QDrops   Queued  Handled\n   0   0   ip         0   256     1000        0 %d %d %d\n", drops, queued, handled)
+		"WSID CPU   Name     Len WMark   Disp'd  HDisp'd   QDrops   Queued  Handled\n   0   0   ip         0   256  "+
+		"   1000        0 %d %d %d\n", drops, queued, handled)
 }

@@ -7,7 +7,8 @@ import (
 // netisrThread finds all protocol work queued to one netisr thread.
 func netisrThread() Rule {
 	return Rule{
-		ID: "one-netisr-thread", Title: "One netisr thread does all the queued protocol work", Systems: onFreeBSD(), Needs: []string{"netisr"}, Severity: Warning,
+		ID: "one-netisr-thread", Title: "One netisr thread does all the queued protocol work", Systems: onFreeBSD(),
+		Needs: []string{"netisr"}, Severity: Warning,
 		Settings: []string{"net.isr.maxthreads", "net.isr.bindthreads"},
 		Because:  "With deferred dispatch each packet is handed to a netisr thread; a single one is a single core.",
 		Check: func(in Input) []Finding {
@@ -21,10 +22,12 @@ func netisrThread() Rule {
 					busiest = w
 				}
 			}
-			if in.Facts.Cores < 2 || queued < 1_000_000 || queued*2 < handled || float64(streams[busiest.CPU]) < 0.95*float64(queued) {
+			if in.Facts.Cores < 2 || queued < 1_000_000 || queued*2 < handled ||
+				float64(streams[busiest.CPU]) < 0.95*float64(queued) {
 				return nil
 			}
-			return one("netisr", []facts.Source{busiest.Source}, "CPU %d did %.0f%% of the %d packets that were queued, on %d cores",
+			return one("netisr", []facts.Source{busiest.Source}, "CPU %d did %.0f%% of the %d packets that were "+
+				"queued, on %d cores",
 				busiest.CPU, 100*float64(streams[busiest.CPU])/float64(queued), queued, in.Facts.Cores)
 		},
 		Fires: freebsdExample("sysctl -a", "hw.ncpu: 8\n", "netstat -Q", netisrTable(0, 9000000, 9100000)),

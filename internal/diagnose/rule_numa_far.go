@@ -9,7 +9,8 @@ import (
 // numaFar finds cards whose interrupts run on another NUMA node.
 func numaFar() Rule {
 	return Rule{
-		ID: "numa-far", Title: "A card's interrupts run on another NUMA node", Systems: onLinux(), Needs: []string{"interrupts", "system files"}, Severity: Warning,
+		ID: "numa-far", Title: "A card's interrupts run on another NUMA node", Systems: onLinux(),
+		Needs: []string{"interrupts", "system files"}, Severity: Warning,
 		Because: "Every packet then crosses the link between the sockets, which costs latency and memory bandwidth.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -36,7 +37,8 @@ func numaFar() Rule {
 					continue
 				}
 				evidence = append(sample(evidence), in.Facts.Settings[name].Source, n.Shown["numa_node"])
-				out = append(out, do(fmt.Sprintf("bind the card's interrupts to CPUs %s of its node %d, and the program too", list, *n.NUMANode),
+				out = append(out, do(fmt.Sprintf("bind the card's interrupts to CPUs %s of its node %d, and the "+
+					"program too", list, *n.NUMANode),
 					one(n.Name, evidence, "%.0f%% of its interrupts ran on CPUs of other nodes", 100*float64(far)/float64(all)))...)
 			}
 			return out
@@ -47,7 +49,8 @@ func numaFar() Rule {
 }
 
 func numaExample(perCPU string) Example {
-	return linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/sys/class/net", "eth0/device/numa_node:1\n",
+	return linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/sys/class/net",
+		"eth0/device/numa_node:1\n",
 		"/sys", "/sys/devices/system/node/node0/cpulist:0\n/sys/devices/system/node/node1/cpulist:1\n",
 		"/proc/interrupts", "       CPU0       CPU1\n 40: "+perCPU+"   PCI-MSI 1-edge      eth0-TxRx-0\n")
 }

@@ -9,7 +9,8 @@ import (
 // offloadsOff finds offloads that are off and could be on.
 func offloadsOff() Rule {
 	return Rule{
-		ID: "offloads-off", Title: "Offloads are off that cost nothing", Systems: onLinux(), Needs: []string{"features *"}, Severity: Warning,
+		ID: "offloads-off", Title: "Offloads are off that cost nothing", Systems: onLinux(),
+		Needs: []string{"features *"}, Severity: Warning,
 		Because: "Segmentation and receive offload carry up to 64 KiB through the stack at the cost of one packet.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -20,7 +21,8 @@ func offloadsOff() Rule {
 				var evidence []facts.Source
 				var names []string
 				var fix []Fix
-				for _, name := range []string{"tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload", "tx-checksumming", "rx-checksumming", "scatter-gather"} {
+				for _, name := range []string{"tcp-segmentation-offload", "generic-segmentation-offload",
+					"generic-receive-offload", "tx-checksumming", "rx-checksumming", "scatter-gather"} {
 					if f, ok := n.Features[name]; ok && !f.On && !f.Fixed {
 						names = append(names, name)
 						evidence = append(evidence, f.Source)
@@ -41,5 +43,6 @@ func offloadsOff() Rule {
 }
 
 func featuresExample(tso string) Example {
-	return linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -k eth0", "Features for eth0:\nrx-checksumming: on\ntx-checksumming: on\ntcp-segmentation-offload: "+tso+"\ngeneric-receive-offload: on\n")
+	return linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -k eth0",
+		"Features for eth0:\nrx-checksumming: on\ntx-checksumming: on\ntcp-segmentation-offload: "+tso+"\ngeneric-receive-offload: on\n")
 }

@@ -9,7 +9,8 @@ import (
 // oneCore finds the interrupts of several queues on a single CPU.
 func oneCore() Rule {
 	return Rule{
-		ID: "interrupts-on-one-core", Title: "The interrupts of all queues go to one core", Systems: onLinux(), Needs: []string{"interrupts"}, Severity: Warning,
+		ID: "interrupts-on-one-core", Title: "The interrupts of all queues go to one core", Systems: onLinux(),
+		Needs: []string{"interrupts"}, Severity: Warning,
 		Because: "Several queues serve several cores only when their interrupts are spread.",
 		Confirm: "That core is busy in softirq while others are idle.",
 		Check: func(in Input) (out []Finding) {
@@ -30,15 +31,19 @@ func oneCore() Rule {
 				if all < 10000 || float64(most) < 0.95*float64(all) {
 					continue
 				}
-				out = append(out, do("spread them: start irqbalance, or write one CPU for each queue into /proc/irq/*/smp_affinity_list",
-					one(n.Name, sample(evidence), "CPU %d took %.0f%% of the interrupts of %d queues", core, 100*float64(most)/float64(all), queues))...)
+				out = append(out, do("spread them: start irqbalance, or write one CPU for each queue into "+
+					"/proc/irq/*/smp_affinity_list",
+					one(n.Name, sample(evidence), "CPU %d took %.0f%% of the interrupts of %d queues", core,
+						100*float64(most)/float64(all), queues))...)
 			}
 			return out
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/interrupts",
-			"       CPU0       CPU1\n 40: 900000          0   PCI-MSI 1-edge      eth0-TxRx-0\n 41: 800000          0   PCI-MSI 2-edge      eth0-TxRx-1\n"),
+			"       CPU0       CPU1\n 40: 900000          0   PCI-MSI 1-edge      eth0-TxRx-0\n 41: 800000          "+
+				"0   PCI-MSI 2-edge      eth0-TxRx-1\n"),
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/interrupts",
-			"       CPU0       CPU1\n 40: 900000          0   PCI-MSI 1-edge      eth0-TxRx-0\n 41:      0     800000   PCI-MSI 2-edge      eth0-TxRx-1\n"),
+			"       CPU0       CPU1\n 40: 900000          0   PCI-MSI 1-edge      eth0-TxRx-0\n 41:      0     "+
+				"800000   PCI-MSI 2-edge      eth0-TxRx-1\n"),
 	}
 }
 

@@ -11,8 +11,10 @@ import (
 // oneQueue finds fast cards whose packets all go through one core.
 func oneQueue() Rule {
 	return Rule{
-		ID: "one-receive-queue", Title: "All packets of a card are received on one core", Systems: onLinux(), Needs: []string{"channels *|softnet"}, Severity: Warning,
-		Because: "Without several hardware queues, or steering in software (RPS), one core handles every packet that arrives.",
+		ID: "one-receive-queue", Title: "All packets of a card are received on one core", Systems: onLinux(),
+		Needs: []string{"channels *|softnet"}, Severity: Warning,
+		Because: "Without several hardware queues, or steering in software (RPS), one core handles every packet " +
+			"that arrives.",
 		Confirm: "One CPU is busy in softirq under load while the others idle.",
 		Check: func(in Input) (out []Finding) {
 			rps := "RPS is off"
@@ -25,14 +27,16 @@ func oneQueue() Rule {
 					continue
 				}
 				if n.Queues.MaxCombined > 1 {
-					found := one(n.Name, []facts.Source{n.Shown["ethtool:channels/combined"], n.Shown["ethtool:channels/combined/max"]},
+					found := one(n.Name, []facts.Source{n.Shown["ethtool:channels/combined"],
+						n.Shown["ethtool:channels/combined/max"]},
 						"1 of %d queues is in use on %d cores, and %s", n.Queues.MaxCombined, in.Facts.Cores, rps)
 					found[0].Fix = []Fix{{Setting: "ethtool:channels/combined"}}
 					out = append(out, found...)
 					continue
 				}
 				if n.Speed >= 10*units.Gbit || n.Speed == 0 && in.Role != "" {
-					found := with(Info, one(n.Name, []facts.Source{n.Shown["ethtool:channels/combined"]}, "the card has one queue on %d cores, and %s", in.Facts.Cores, rps))
+					found := with(Info, one(n.Name, []facts.Source{n.Shown["ethtool:channels/combined"]},
+						"the card has one queue on %d cores, and %s", in.Facts.Cores, rps))
 					found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
 					out = append(out, found...)
 				}
@@ -42,10 +46,16 @@ func oneQueue() Rule {
 			}
 			return out
 		},
-		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/cpuinfo", "processor\t: 0\nprocessor\t: 1\n", "/sys/class/net", "eth0/queues/rx-0:\neth0/queues/tx-0:\neth0/queues/rx-0/rps_cpus:0\n",
-			"ethtool -l eth0", "Channel parameters for eth0:\nPre-set maximums:\nCombined:\t8\nCurrent hardware settings:\nCombined:\t1\n"),
-		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/cpuinfo", "processor\t: 0\nprocessor\t: 1\n", "/sys/class/net", "eth0/queues/rx-0:\neth0/queues/tx-0:\neth0/queues/rx-0/rps_cpus:3\n",
-			"ethtool -l eth0", "Channel parameters for eth0:\nPre-set maximums:\nCombined:\t8\nCurrent hardware settings:\nCombined:\t1\n"),
+		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/cpuinfo",
+			"processor\t: 0\nprocessor\t: 1\n", "/sys/class/net",
+			"eth0/queues/rx-0:\neth0/queues/tx-0:\neth0/queues/rx-0/rps_cpus:0\n",
+			"ethtool -l eth0", "Channel parameters for eth0:\nPre-set maximums:\nCombined:\t8\nCurrent hardware "+
+				"settings:\nCombined:\t1\n"),
+		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/cpuinfo",
+			"processor\t: 0\nprocessor\t: 1\n", "/sys/class/net",
+			"eth0/queues/rx-0:\neth0/queues/tx-0:\neth0/queues/rx-0/rps_cpus:3\n",
+			"ethtool -l eth0", "Channel parameters for eth0:\nPre-set maximums:\nCombined:\t8\nCurrent hardware "+
+				"settings:\nCombined:\t1\n"),
 	}
 }
 
@@ -64,14 +74,16 @@ func oneReceiver(f *facts.Facts) []Finding {
 			most = p
 		}
 	}
-	if len(f.Processors) < 4 || len(f.Interrupts) > 0 || sum < 100e6 || float64(most.Softnet.Processed.Value) < 0.9*float64(sum) || steered > sum/10 {
+	if len(f.Processors) < 4 || len(f.Interrupts) > 0 || sum < 100e6 ||
+		float64(most.Softnet.Processed.Value) < 0.9*float64(sum) || steered > sum/10 {
 		return nil
 	}
 	s := Info
 	if most.Softnet.Squeezed.Value >= 1000 || most.Softnet.Dropped.Value > 0 {
 		s = Warning
 	}
-	found := with(s, one(fmt.Sprintf("CPU %d", most.ID), []facts.Source{most.Softnet.Processed.Source}, "it took %.0f%% of the %d packets received by %d processors; its runs were cut short %d times",
+	found := with(s, one(fmt.Sprintf("CPU %d", most.ID), []facts.Source{most.Softnet.Processed.Source},
+		"it took %.0f%% of the %d packets received by %d processors; its runs were cut short %d times",
 		100*float64(most.Softnet.Processed.Value)/float64(sum), sum, len(f.Processors), most.Softnet.Squeezed.Value))
 	found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
 	return do("see which interrupts of the card go where, and spread them", found)

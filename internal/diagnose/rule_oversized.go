@@ -7,13 +7,15 @@ import (
 // oversized finds frames larger than the interface takes.
 func oversized() Rule {
 	return Rule{
-		ID: "oversized-frames", Title: "Frames larger than this interface's MTU arrive", Systems: []string{"linux", "freebsd"}, Severity: Warning,
+		ID: "oversized-frames", Title: "Frames larger than this interface's MTU arrive",
+		Systems: []string{"linux", "freebsd"}, Severity: Warning,
 		Needs: []string{"linux:statistics *", "freebsd:settings"}, Settings: []string{"link:mtu"},
 		Because: "Another host on the segment uses jumbo frames: its full-sized packets are dropped here.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				name, c := largest(nicCounters(n, "rx_long_length_errors", "rx_oversize_pkts_phy", "rx_oversize", "rx_oversize_packets", "rx_length_errors", "mac_stats.recv_oversize"))
+				name, c := largest(nicCounters(n, "rx_long_length_errors", "rx_oversize_pkts_phy", "rx_oversize",
+					"rx_oversize_packets", "rx_length_errors", "mac_stats.recv_oversize"))
 				if c.Value == 0 || n.MTU == 0 || n.MTU > 1600 {
 					continue
 				}
@@ -21,11 +23,14 @@ func oversized() Rule {
 				if name == "rx_length_errors" || !still(c) { // counts frames that are too short as well
 					s = Info
 				}
-				out = append(out, with(s, do("give every host of the segment, and the switch, the same MTU", one(n.Name, []facts.Source{c.Source, n.Source}, "%s: %s, at an MTU of %d", name, happened(c), n.MTU)))...)
+				out = append(out, with(s, do("give every host of the segment, and the switch, the same MTU",
+					one(n.Name, []facts.Source{c.Source, n.Source}, "%s: %s, at an MTU of %d", name, happened(c), n.MTU)))...)
 			}
 			return out
 		},
-		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0", "NIC statistics:\n     rx_long_length_errors: 812\n"),
-		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 9000, 1000000, 0, 0, 0), "ethtool -S eth0", "NIC statistics:\n     rx_long_length_errors: 0\n"),
+		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0",
+			"NIC statistics:\n     rx_long_length_errors: 812\n"),
+		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 9000, 1000000, 0, 0, 0), "ethtool -S eth0",
+			"NIC statistics:\n     rx_long_length_errors: 0\n"),
 	}
 }

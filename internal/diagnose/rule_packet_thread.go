@@ -9,7 +9,8 @@ import (
 // packetThread finds a thread that handles packets and fills its core.
 func packetThread() Rule {
 	return Rule{
-		ID: "packet-thread-saturated", Title: "A thread that handles packets fills its core", Systems: []string{"linux", "freebsd"}, Needs: []string{"threads"}, Severity: Critical,
+		ID: "packet-thread-saturated", Title: "A thread that handles packets fills its core",
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"threads"}, Severity: Critical,
 		Because: "One thread runs on one core: packets wait for it, or are dropped, while other cores idle.",
 		Confirm: "top -SH (FreeBSD) or mpstat -P ALL 1 shows one core without idle time while it is slow.",
 		Check: func(in Input) (out []Finding) {
@@ -19,14 +20,16 @@ func packetThread() Rule {
 				}
 				action := "spread the receive work: more queues (RSS), or packet steering (RPS) where the card has one"
 				if in.Facts.System == "freebsd" {
-					action = "spread the receive work: more queues of the card, or netisr threads (net.isr.dispatch=deferred, for PPPoE too)"
+					action = "spread the receive work: more queues of the card, or netisr threads " +
+						"(net.isr.dispatch=deferred, for PPPoE too)"
 				}
 				out = append(out, do(action, one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 			}
 			return out
 		},
 		Fires: freebsdExample("top", "    0 root     -92    0     0K   176K -        9:30 93.65% kernel{em1 taskq}\n"),
-		Quiet: freebsdExample("top", "   11 root     155 ki31     0K    64K RUN     9:30 99.10% idle{idle: cpu1}\n    0 root     -92    0     0K   176K -        9:30 13.65% kernel{em1 taskq}\n"),
+		Quiet: freebsdExample("top", "   11 root     155 ki31     0K    64K RUN     9:30 99.10% idle{idle: cpu1}\n  "+
+			"  0 root     -92    0     0K   176K -        9:30 13.65% kernel{em1 taskq}\n"),
 	}
 }
 

@@ -16,17 +16,21 @@ func pauseFrames() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				if _, c := largest(nicMatching(n, pauseReceived)); c.Value > 0 {
-					out = append(out, with(graded(c, received(n), 1e-6, Warning), do("the switch or the other end cannot take what this host sends: look there",
-						one(n.Name, []facts.Source{c.Source}, "pause frames received: %s", happened(c))))...)
+					out = append(out, with(graded(c, received(n), 1e-6, Warning),
+						do("the switch or the other end cannot take what this host sends: look there",
+							one(n.Name, []facts.Source{c.Source}, "pause frames received: %s", happened(c))))...)
 				}
 				if _, c := largest(nicMatching(n, pauseSent)); c.Value > 0 {
-					out = append(out, with(graded(c, received(n), 1e-6, Warning), do("this host does not take its packets fast enough: see its rings, interrupts and cores",
-						one(n.Name, []facts.Source{c.Source}, "pause frames sent: %s", happened(c))))...)
+					out = append(out, with(graded(c, received(n), 1e-6, Warning),
+						do("this host does not take its packets fast enough: see its rings, interrupts and cores",
+							one(n.Name, []facts.Source{c.Source}, "pause frames sent: %s", happened(c))))...)
 				}
 			}
 			return out
 		},
-		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0", "NIC statistics:\n     rx_packets: 1000000\n     rx_flow_control_xoff: 831\n"),
-		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0", "NIC statistics:\n     rx_packets: 1000000\n     rx_flow_control_xoff: 0\n"),
+		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0",
+			"NIC statistics:\n     rx_packets: 1000000\n     rx_flow_control_xoff: 831\n"),
+		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0",
+			"NIC statistics:\n     rx_packets: 1000000\n     rx_flow_control_xoff: 0\n"),
 	}
 }

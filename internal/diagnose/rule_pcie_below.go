@@ -8,13 +8,15 @@ import (
 func pcieBelow() Rule {
 	return Rule{
 		ID: "pcie-below-capability", Title: "A card's PCI Express link trained below what the card can do", Severity: Warning,
-		Needs:   []string{"linux:interfaces|lspci|messages", "freebsd:pcie", "openbsd:pcie"},
-		Because: "Fewer lanes or a lower generation bound what the card can move; a slot wired narrower, a riser, or dirt on the contacts are the usual causes.",
+		Needs: []string{"linux:interfaces|lspci|messages", "freebsd:pcie", "openbsd:pcie"},
+		Because: "Fewer lanes or a lower generation bound what the card can move; a slot wired narrower, a riser, " +
+			"or dirt on the contacts are the usual causes.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				p := n.PCIe
-				if p == nil || p.Form != "pcie" || p.Width == 0 || p.Speed == 0 || (p.Width >= p.MaxWidth && p.Speed >= p.MaxSpeed) {
+				if p == nil || p.Form != "pcie" || p.Width == 0 || p.Speed == 0 ||
+					(p.Width >= p.MaxWidth && p.Speed >= p.MaxSpeed) {
 					continue
 				}
 				s := Info
@@ -23,18 +25,22 @@ func pcieBelow() Rule {
 					s = Warning
 				}
 				out = append(out, with(s, do("move the card to a slot with its full width and generation, or reseat it",
-					one(n.Name, pcieSources(n), "trained at %g GT/s x%d, the card can do %g GT/s x%d", p.Speed, p.Width, p.MaxSpeed, p.MaxWidth)))...)
+					one(n.Name, pcieSources(n), "trained at %g GT/s x%d, the card can do %g GT/s x%d", p.Speed, p.Width,
+						p.MaxSpeed, p.MaxWidth)))...)
 			}
 			return out
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/sys/class/net",
-			"eth0/device/current_link_speed:8.0 GT/s PCIe\neth0/device/current_link_width:4\neth0/device/max_link_speed:8.0 GT/s PCIe\neth0/device/max_link_width:8\n"),
+			"eth0/device/current_link_speed:8.0 GT/s "+
+				"PCIe\neth0/device/current_link_width:4\neth0/device/max_link_speed:8.0 GT/s PCIe\neth0/device/max_link_width:8\n"),
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/sys/class/net",
-			"eth0/device/current_link_speed:8.0 GT/s PCIe\neth0/device/current_link_width:8\neth0/device/max_link_speed:8.0 GT/s PCIe\neth0/device/max_link_width:8\n"),
+			"eth0/device/current_link_speed:8.0 GT/s "+
+				"PCIe\neth0/device/current_link_width:8\neth0/device/max_link_speed:8.0 GT/s PCIe\neth0/device/max_link_width:8\n"),
 	}
 }
 
 func pcieSources(n *facts.NIC) []facts.Source {
-	return []facts.Source{n.Shown["pcie"], n.Shown["pcie.max"], n.Shown["pcie.current_link_speed"], n.Shown["pcie.current_link_width"],
+	return []facts.Source{n.Shown["pcie"], n.Shown["pcie.max"], n.Shown["pcie.current_link_speed"],
+		n.Shown["pcie.current_link_width"],
 		n.Shown["pcie.max_link_speed"], n.Shown["pcie.max_link_width"]}
 }

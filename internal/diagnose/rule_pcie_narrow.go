@@ -26,7 +26,8 @@ func pcieNarrow() Rule {
 					continue
 				}
 				evidence := append(pcieSources(n), n.Shown["speed_bps"])
-				out = append(out, do("put the card into a wider or newer slot", one(n.Name, evidence, "the bus carries at most %s of packets, the port %s", units.Rate(rate), n.Speed))...)
+				out = append(out, do("put the card into a wider or newer slot",
+					one(n.Name, evidence, "the bus carries at most %s of packets, the port %s", units.Rate(rate), n.Speed))...)
 			}
 			if len(out) == 0 {
 				out = busMessages(in.Facts)
@@ -59,7 +60,8 @@ func busMessages(f *facts.Facts) []Finding {
 		for j := range f.NICs {
 			n := &f.NICs[j]
 			if n.Bus != "" && strings.HasSuffix(n.Bus, m[1]) && n.PCIe == nil && float64(n.Speed) > available*1e9 {
-				return do(fix, one(n.Name, []facts.Source{f.Line("dmesg", i+1), n.Shown["speed_bps"]}, "the bus carries at most %s Gbit/s before its own headers, the port %s", m[2], n.Speed))
+				return do(fix, one(n.Name, []facts.Source{f.Line("dmesg", i+1), n.Shown["speed_bps"]},
+					"the bus carries at most %s Gbit/s before its own headers, the port %s", m[2], n.Speed))
 			}
 		}
 	}

@@ -9,7 +9,8 @@ import (
 // pfStates finds a pf state table that is nearly full.
 func pfStates() Rule {
 	return Rule{
-		ID: "pf-states-near-full", Title: "The packet filter's state table is nearly full or was", Systems: onBSD(), Needs: []string{"packet filter|messages"}, Severity: Critical,
+		ID: "pf-states-near-full", Title: "The packet filter's state table is nearly full or was", Systems: onBSD(),
+		Needs: []string{"packet filter|messages"}, Severity: Critical,
 		Settings: []string{"pf:set/limit/states"},
 		Because:  "A connection that gets no state is refused.",
 		Check: func(in Input) []Finding {
@@ -17,14 +18,17 @@ func pfStates() Rule {
 			used, has := f.Counter("pf.current_entries")
 			limit, src, ok := setting(f, "pf:set/limit/states")
 			if has && ok && limit > 0 && float64(used.Value) >= 0.8*float64(limit) {
-				return one("pf", []facts.Source{used.Source, src}, "%d of at most %d states (%.0f%%)", used.Value, limit, 100*float64(used.Value)/float64(limit))
+				return one("pf", []facts.Source{used.Source, src}, "%d of at most %d states (%.0f%%)", used.Value,
+					limit, 100*float64(used.Value)/float64(limit))
 			}
 			refused := counters(f, "pf.memory")
 			if lines, n := logged(f, "pf states limit reached"); n > 0 {
-				return one("pf", append(lines, sources(refused)...), "the kernel reported a full state table in %s", counted(n, "line"))
+				return one("pf", append(lines, sources(refused)...), "the kernel reported a full state table in %s",
+					counted(n, "line"))
 			}
 			if len(refused) > 0 {
-				return with(Warning, one("pf", sources(refused), "%d packets were refused for want of memory for a state, since the counters were cleared", refused[0].Value))
+				return with(Warning, one("pf", sources(refused), "%d packets were refused for want of memory for a "+
+					"state, since the counters were cleared", refused[0].Value))
 			}
 			return nil
 		},
@@ -34,7 +38,11 @@ func pfStates() Rule {
 }
 
 func pfExample(states, srcLimit int) Example {
-	return freebsdExample("pfctl -si", fmt.Sprintf("Status: Enabled for 9 days 01:02:03           Debug: Urgent\n\nState Table                          Total             Rate\n  current entries %20d\n  searches                       123456789         1570.2/s\n"+
-		"Counters\n  match                            1234567           15.7/s\n  memory                                 0            0.0/s\n  state-limit                            0            0.0/s\n  src-limit %20d            0.0/s\n", states, srcLimit),
+	return freebsdExample("pfctl -si", fmt.Sprintf("Status: Enabled for 9 days 01:02:03           Debug: "+
+		"Urgent\n\nState Table                          Total             Rate\n  current entries %20d\n  searches  "+
+		"                     123456789         1570.2/s\n"+
+		"Counters\n  match                            1234567           15.7/s\n  memory                            "+
+		"     0            0.0/s\n  state-limit                            0            0.0/s\n  src-limit %20d "+
+		"           0.0/s\n", states, srcLimit),
 		"pfctl -sm", "states        hard limit   100000\nsrc-nodes     hard limit    10000\n")
 }

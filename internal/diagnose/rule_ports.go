@@ -10,8 +10,11 @@ import (
 // ports finds local ports that run out.
 func ports() Rule {
 	return Rule{
-		ID: "ephemeral-ports", Title: "Connections in TIME_WAIT use up the local ports", Needs: []string{"settings", "linux:sockets", "freebsd:counters"}, Severity: Warning, Systems: []string{"linux", "freebsd"},
-		Because: "Each connection out needs a local port of its own towards one peer address and port; a closed one holds its port for a while longer.",
+		ID: "ephemeral-ports", Title: "Connections in TIME_WAIT use up the local ports",
+		Needs: []string{"settings", "linux:sockets", "freebsd:counters"}, Severity: Warning,
+		Systems: []string{"linux", "freebsd"},
+		Because: "Each connection out needs a local port of its own towards one peer address and port; a closed one " +
+			"holds its port for a while longer.",
 		Confirm: "connect() fails with EADDRNOTAVAIL.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
@@ -25,20 +28,25 @@ func ports() Rule {
 			}
 			// Where most connections come in, those in TIME_WAIT hold no port of
 			// their own.
-			incoming, outgoing := total(f, "Tcp.PassiveOpens")+total(f, "tcp.connection_accept"), total(f, "Tcp.ActiveOpens")+total(f, "tcp.connection_request")
+			incoming, outgoing := total(f, "Tcp.PassiveOpens")+total(f, "tcp.connection_accept"),
+				total(f, "Tcp.ActiveOpens")+total(f, "tcp.connection_request")
 			if incoming > outgoing {
 				return nil
 			}
 			if !has || !ok || float64(waiting.Value) < 0.5*float64(size) {
 				return nil
 			}
-			found := one("tcp", []facts.Source{waiting.Source, src}, "%d connections in TIME_WAIT, %d local ports", waiting.Value, size)
-			found[0].Fix = []Fix{{Setting: map[string]string{"linux": "net.ipv4.ip_local_port_range", "freebsd": "net.inet.ip.portrange.first"}[f.System]},
+			found := one("tcp", []facts.Source{waiting.Source, src}, "%d connections in TIME_WAIT, %d local ports",
+				waiting.Value, size)
+			found[0].Fix = []Fix{{Setting: map[string]string{"linux": "net.ipv4.ip_local_port_range",
+				"freebsd": "net.inet.ip.portrange.first"}[f.System]},
 				{Action: "keep connections open and reuse them; use more local or peer addresses"}}
 			return found
 		},
-		Fires: linuxExample("/proc/net/sockstat", "TCP: inuse 4 orphan 0 tw 26000 alloc 17 mem 3\n", "sysctl -a", "net.ipv4.ip_local_port_range = 32768\t60999\n"),
-		Quiet: linuxExample("/proc/net/sockstat", "TCP: inuse 4 orphan 0 tw 260 alloc 17 mem 3\n", "sysctl -a", "net.ipv4.ip_local_port_range = 32768\t60999\n"),
+		Fires: linuxExample("/proc/net/sockstat", "TCP: inuse 4 orphan 0 tw 26000 alloc 17 mem 3\n", "sysctl -a",
+			"net.ipv4.ip_local_port_range = 32768\t60999\n"),
+		Quiet: linuxExample("/proc/net/sockstat", "TCP: inuse 4 orphan 0 tw 260 alloc 17 mem 3\n", "sysctl -a",
+			"net.ipv4.ip_local_port_range = 32768\t60999\n"),
 	}
 }
 

@@ -9,9 +9,12 @@ import (
 // receiveDropped explains the kernel's own count of dropped packets.
 func receiveDropped() Rule {
 	return Rule{
-		ID: "receive-dropped", Title: "The kernel dropped packets that the card delivered", Systems: onLinux(), Needs: []string{"links"}, Severity: Info,
-		Because: "Since 2.6.37 this counts packets that nothing wanted (unknown protocols, VLANs that are not configured) beside those dropped at a full backlog: it is a loss only where the softnet counters say so.",
-		Confirm: "The second column of /proc/net/softnet_stat grows with it; else tcpdump stops the growth, which shows unwanted packets.",
+		ID: "receive-dropped", Title: "The kernel dropped packets that the card delivered", Systems: onLinux(),
+		Needs: []string{"links"}, Severity: Info,
+		Because: "Since 2.6.37 this counts packets that nothing wanted (unknown protocols, VLANs that are not " +
+			"configured) beside those dropped at a full backlog: it is a loss only where the softnet counters say so.",
+		Confirm: "The second column of /proc/net/softnet_stat grows with it; else tcpdump stops the growth, which " +
+			"shows unwanted packets.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -25,7 +28,8 @@ func receiveDropped() Rule {
 				}
 				found := one(n.Name, []facts.Source{c.Source}, "%s%s", happened(c), ofReceived(n))
 				if slices.Contains([]string{"i40e", "ena", "vmxnet3", "enic", "cxgb4", "mlx5_core", "mlx4_en"}, n.Driver) {
-					found[0].Because = "This driver counts here packets that the card itself had no room for as well: ethtool -S tells them apart."
+					found[0].Because = "This driver counts here packets that the card itself had no room for as " +
+						"well: ethtool -S tells them apart."
 				}
 				out = append(out, found...)
 			}

@@ -3,9 +3,11 @@ package diagnose
 // receivePruned finds receive queues that outgrew their buffers.
 func receivePruned() Rule {
 	return Rule{
-		ID: "receive-pruned", Title: "Receive queues were pruned for want of buffer", Systems: onLinux(), Needs: []string{"counters"}, Severity: Warning,
+		ID: "receive-pruned", Title: "Receive queues were pruned for want of buffer", Systems: onLinux(),
+		Needs: []string{"counters"}, Severity: Warning,
 		Settings: []string{"net.ipv4.tcp_rmem"},
-		Because:  "When the packets in a receive queue occupy more than the buffer, the kernel collapses them at great cost or drops data that it had already acknowledged selectively.",
+		Because: "When the packets in a receive queue occupy more than the buffer, the kernel collapses them at " +
+			"great cost or drops data that it had already acknowledged selectively.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "TcpExt.RcvPruned", "TcpExt.OfoPruned", "TcpExt.TCPRcvQDrop", "TcpExt.PruneCalled")
 			if len(found) == 0 {
@@ -14,7 +16,8 @@ func receivePruned() Rule {
 			s := graded(found[0], total(in.Facts, "Tcp.InSegs"), 1e-6, Warning)
 			_, tellsDropped := in.Facts.Counters["TcpExt.RcvPruned"]
 			// Old net-tools say only how often the kernel pruned.
-			if tellsDropped && total(in.Facts, "TcpExt.RcvPruned")+total(in.Facts, "TcpExt.OfoPruned")+total(in.Facts, "TcpExt.TCPRcvQDrop") == 0 {
+			if tellsDropped && total(in.Facts, "TcpExt.RcvPruned")+total(in.Facts, "TcpExt.OfoPruned")+total(in.Facts,
+				"TcpExt.TCPRcvQDrop") == 0 {
 				s = Info
 			}
 			return with(s, one("tcp", sources(found), "receive queues outgrew their buffers: %s", found[0].Source.Text))

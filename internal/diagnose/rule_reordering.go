@@ -3,8 +3,10 @@ package diagnose
 // reordering finds paths that deliver segments out of order.
 func reordering() Rule {
 	return Rule{
-		ID: "reordering", Title: "Segments arrive out of order at the peers", Systems: onLinux(), Needs: []string{"counters", "protocols"}, Severity: Info,
-		Because: "A reordered segment looks like a lost one until the sender has learnt better; it costs retransmissions and halved windows.",
+		ID: "reordering", Title: "Segments arrive out of order at the peers", Systems: onLinux(),
+		Needs: []string{"counters", "protocols"}, Severity: Info,
+		Because: "A reordered segment looks like a lost one until the sender has learnt better; it costs " +
+			"retransmissions and halved windows.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			found := counters(f, "TcpExt.TCPSACKReorder", "TcpExt.TCPTSReorder", "TcpExt.TCPRenoReorder")
@@ -19,7 +21,9 @@ func reordering() Rule {
 			return do("look for load balancing by packet instead of by flow (bonds in round-robin, several links) on the path",
 				one("tcp", sources(found), "%d times the sender found reordering in %d segments sent", all, sent))
 		},
-		Fires: linuxExample("/proc/net/netstat", "TcpExt: TCPSACKReorder TCPTSReorder\nTcpExt: 9000 100\n", "/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 210\n"),
-		Quiet: linuxExample("/proc/net/netstat", "TcpExt: TCPSACKReorder TCPTSReorder\nTcpExt: 9 1\n", "/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 210\n"),
+		Fires: linuxExample("/proc/net/netstat", "TcpExt: TCPSACKReorder TCPTSReorder\nTcpExt: 9000 100\n",
+			"/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 210\n"),
+		Quiet: linuxExample("/proc/net/netstat", "TcpExt: TCPSACKReorder TCPTSReorder\nTcpExt: 9 1\n", "/proc/net/snmp",
+			"Tcp: OutSegs RetransSegs\nTcp: 1000000 210\n"),
 	}
 }

@@ -7,9 +7,12 @@ import (
 // retransmissions finds a high share of repeated segments.
 func retransmissions() Rule {
 	return Rule{
-		ID: "retransmissions", Title: "A notable share of segments is sent again", Needs: []string{"counters", "linux:protocols"}, Severity: Warning,
-		Because: "Loss bounds what loss-based congestion control reaches on long paths; where it comes from matters more than any setting.",
-		Confirm: "ss -ti or netstat per connection shows which peers lose; loss towards all of them points at this host's link.",
+		ID: "retransmissions", Title: "A notable share of segments is sent again",
+		Needs: []string{"counters", "linux:protocols"}, Severity: Warning,
+		Because: "Loss bounds what loss-based congestion control reaches on long paths; where it comes from matters " +
+			"more than any setting.",
+		Confirm: "ss -ti or netstat per connection shows which peers lose; loss towards all of them points at this " +
+			"host's link.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			again, sent := f.Counters["Tcp.RetransSegs"], f.Counters["Tcp.OutSegs"]
@@ -31,9 +34,12 @@ func retransmissions() Rule {
 			if share >= 0.01 {
 				s = Warning
 			}
-			return with(s, one("tcp", []facts.Source{again.Source, sent.Source}, "%.2g%% of segments were retransmitted %s", 100*share, when))
+			return with(s, one("tcp", []facts.Source{again.Source, sent.Source},
+				"%.2g%% of segments were retransmitted %s", 100*share, when))
 		},
-		Fires: linuxExample("/proc/net/netstat", "TcpExt: TCPTimeouts\nTcpExt: 3\n", "/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 21000\n"),
-		Quiet: linuxExample("/proc/net/netstat", "TcpExt: TCPTimeouts\nTcpExt: 3\n", "/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 210\n"),
+		Fires: linuxExample("/proc/net/netstat", "TcpExt: TCPTimeouts\nTcpExt: 3\n", "/proc/net/snmp",
+			"Tcp: OutSegs RetransSegs\nTcp: 1000000 21000\n"),
+		Quiet: linuxExample("/proc/net/netstat", "TcpExt: TCPTimeouts\nTcpExt: 3\n", "/proc/net/snmp",
+			"Tcp: OutSegs RetransSegs\nTcp: 1000000 210\n"),
 	}
 }

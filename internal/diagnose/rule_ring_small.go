@@ -7,7 +7,8 @@ import (
 // ringSmall finds a ring that could be larger on a card that drops.
 func ringSmall() Rule {
 	return Rule{
-		ID: "ring-below-maximum", Title: "The receive ring is below its maximum and packets are dropped", Systems: onLinux(), Needs: []string{"rings *"}, Severity: Warning,
+		ID: "ring-below-maximum", Title: "The receive ring is below its maximum and packets are dropped",
+		Systems: onLinux(), Needs: []string{"rings *"}, Severity: Warning,
 		Settings: []string{"ethtool:ring/rx"},
 		Because:  "A longer ring holds longer bursts while the host is busy elsewhere.",
 		Check: func(in Input) (out []Finding) {
@@ -18,14 +19,17 @@ func ringSmall() Rule {
 					continue
 				}
 				out = append(out, with(graded(c, received(n), 1e-6, Warning), one(n.Name,
-					[]facts.Source{n.Shown["ethtool:ring/rx"], n.Shown["ethtool:ring/rx/max"], c.Source}, "the ring has %d of at most %d descriptors; %s is %s",
+					[]facts.Source{n.Shown["ethtool:ring/rx"], n.Shown["ethtool:ring/rx/max"], c.Source},
+					"the ring has %d of at most %d descriptors; %s is %s",
 					n.Rings.RX, n.Rings.RXMax, name, happened(c)))...)
 			}
 			return out
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 5000),
-			"ethtool -g eth0", "Ring parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nTX:\t\t4096\nCurrent hardware settings:\nRX:\t\t256\nTX:\t\t256\n"),
+			"ethtool -g eth0", "Ring parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nTX:\t\t4096\nCurrent "+
+				"hardware settings:\nRX:\t\t256\nTX:\t\t256\n"),
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0),
-			"ethtool -g eth0", "Ring parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nTX:\t\t4096\nCurrent hardware settings:\nRX:\t\t256\nTX:\t\t256\n"),
+			"ethtool -g eth0", "Ring parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nTX:\t\t4096\nCurrent "+
+				"hardware settings:\nRX:\t\t256\nTX:\t\t256\n"),
 	}
 }

@@ -9,8 +9,10 @@ import (
 // offers it.
 func scalingStripped() Rule {
 	return Rule{
-		ID: "window-scaling-missing", Title: "Connections have no window scaling although this host offers it", Systems: onLinux(), Needs: []string{"flows"}, Severity: Warning,
-		Because: "The peer does not know the option, or a firewall or load balancer on the path took it out of the handshake: 65,535 bytes in each round trip are the most that fits.",
+		ID: "window-scaling-missing", Title: "Connections have no window scaling although this host offers it",
+		Systems: onLinux(), Needs: []string{"flows"}, Severity: Warning,
+		Because: "The peer does not know the option, or a firewall or load balancer on the path took it out of the " +
+			"handshake: 65,535 bytes in each round trip are the most that fits.",
 		Confirm: "A capture of the handshake at both ends shows the option leave one and not arrive at the other.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
@@ -22,7 +24,8 @@ func scalingStripped() Rule {
 			for _, fl := range f.Flows {
 				_, scaled := fl.Values["wscale_send"]
 				rtt := max(fl.Values["minrtt"], min(fl.Values["rtt"], 1e5))
-				moved := max(fl.Values["bytes_acked"], fl.Values["bytes_received"], fl.Values["segs_out"]*1000, fl.Values["segs_in"]*1000)
+				moved := max(fl.Values["bytes_acked"], fl.Values["bytes_received"], fl.Values["segs_out"]*1000,
+					fl.Values["segs_in"]*1000)
 				if scaled || loopback(&fl) || fl.Values["mss"] == 0 || rtt < 5 || moved < 1e6 {
 					continue
 				}
@@ -35,8 +38,10 @@ func scalingStripped() Rule {
 				return nil
 			}
 			rtt := worst.Values["rtt"]
-			return do("let the device on the path pass TCP options unchanged; update or reconfigure the peer", one(worst.Peer, sample(evidence),
-				"%s without the option; towards %s at %.3g ms that is at most %s", counted(len(evidence), "connection"), worst.Peer, rtt, units.Rate(65535*8/(rtt/1000))))
+			return do("let the device on the path pass TCP options unchanged; update or reconfigure the peer",
+				one(worst.Peer, sample(evidence),
+					"%s without the option; towards %s at %.3g ms that is at most %s", counted(len(evidence), "connection"),
+					worst.Peer, rtt, units.Rate(65535*8/(rtt/1000))))
 		},
 		Fires: scalingExample(""),
 		Quiet: scalingExample("wscale:7,7 "),
@@ -44,6 +49,7 @@ func scalingStripped() Rule {
 }
 
 func scalingExample(option string) Example {
-	return linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nESTAB 0 262144 192.0.2.1:443 198.51.100.9:5000\n"+
+	return linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nESTAB 0 262144 "+
+		"192.0.2.1:443 198.51.100.9:5000\n"+
 		"\t ts sack cubic "+option+"rto:250 rtt:50.2/0.1 mss:1448 cwnd:45 bytes_acked:900000000 segs_out:700000 minrtt:50\n")
 }

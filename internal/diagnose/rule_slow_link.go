@@ -10,7 +10,8 @@ import (
 // slowLink finds a copper link that negotiated below both ends' ability.
 func slowLink() Rule {
 	return Rule{
-		ID: "slow-link", Title: "A link runs below the speed its card supports", Systems: onLinux(), Needs: []string{"link *"}, Severity: Warning,
+		ID: "slow-link", Title: "A link runs below the speed its card supports", Systems: onLinux(),
+		Needs: []string{"link *"}, Severity: Warning,
 		Because: "A damaged pair in the cable, or a port fixed at a lower speed, makes a gigabit card run at 100 Mbit/s.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -18,14 +19,16 @@ func slowLink() Rule {
 				if n.Up && n.Speed > 100*units.Mbit {
 					out = append(out, belowOffers(n)...)
 				}
-				if !n.Up || n.Speed == 0 || n.Speed > 100*units.Mbit || n.Fastest < units.Gbit || n.Media != "Twisted Pair" && n.Media != "MII" {
+				if !n.Up || n.Speed == 0 || n.Speed > 100*units.Mbit || n.Fastest < units.Gbit ||
+					n.Media != "Twisted Pair" && n.Media != "MII" {
 					continue
 				}
 				found := one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s on a card that supports %s", n.Speed, n.Fastest)
 				switch {
 				case n.Advertised > 0 && n.Advertised <= n.Speed && n.Offered > n.Speed:
 					found[0].Summary += fmt.Sprintf("; this end advertises no more, the other offers %s", n.Offered)
-					found = do("let the card advertise all its speeds (ethtool -s "+n.Name+" autoneg on speed 1000 duplex full)", found)
+					found = do("let the card advertise all its speeds (ethtool -s "+n.Name+" autoneg on speed 1000 "+
+						"duplex full)", found)
 				case n.Advertised > n.Speed && n.Offered > 0 && n.Offered <= n.Speed:
 					found[0].Summary += "; the other end offers no more"
 					found = do("set the switch's port to negotiate, or use a faster port", found)
@@ -48,15 +51,19 @@ func belowOffers(n *facts.NIC) []Finding {
 	evidence := []facts.Source{n.Shown["speed_bps"]}
 	switch {
 	case both > n.Speed:
-		return do("change the cable; compare what both ends support", one(n.Name, evidence, "%s, though both ends advertise %s", n.Speed, both))
+		return do("change the cable; compare what both ends support",
+			one(n.Name, evidence, "%s, though both ends advertise %s", n.Speed, both))
 	case n.Advertised > 0 && n.Advertised <= n.Speed && n.Advertised < n.Fastest && n.Offered == 0:
-		return with(Info, do("let the card advertise all its speeds (ethtool -s "+n.Name+" autoneg on, or advertise with the mask of all modes)",
+		return with(Info, do("let the card advertise all its speeds (ethtool -s "+n.Name+" autoneg on, or advertise "+
+			"with the mask of all modes)",
 			one(n.Name, evidence, "%s on a card that supports %s; this end advertises no more", n.Speed, n.Fastest)))
 	}
 	return nil
 }
 
 func slowLinkExample(speed int) Example {
-	return linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "ethtool eth0", fmt.Sprintf("Settings for eth0:\n\tSupported ports: [ TP ]\n\tSupported link modes:   100baseT/Full\n"+
-		"\t                        1000baseT/Full\n\tSpeed: %dMb/s\n\tDuplex: Full\n\tPort: Twisted Pair\n\tLink detected: yes\n", speed))
+	return linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "ethtool eth0",
+		fmt.Sprintf("Settings for eth0:\n\tSupported ports: [ TP ]\n\tSupported link modes:   100baseT/Full\n"+
+			"\t                        1000baseT/Full\n\tSpeed: %dMb/s\n\tDuplex: Full\n\tPort: Twisted Pair\n\tLink "+
+			"detected: yes\n", speed))
 }

@@ -8,7 +8,8 @@ import (
 // slowReader finds a program on this host that does not read its connections.
 func slowReader() Rule {
 	return Rule{
-		ID: "slow-reader", Title: "A program on this host reads its connections slowly", Systems: []string{"linux", "freebsd"}, Needs: []string{"flows"}, Severity: Warning,
+		ID: "slow-reader", Title: "A program on this host reads its connections slowly",
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"flows"}, Severity: Warning,
 		Because: "Data that arrived waits for the program: the window closes and the sender stops, whatever the buffers.",
 		Confirm: "Recv-Q of the same connections is large again a few seconds later.",
 		Check: func(in Input) []Finding {
@@ -27,10 +28,13 @@ func slowReader() Rule {
 			if len(evidence) == 0 {
 				return nil
 			}
-			return do("look at the program that holds "+worst.Local+": its processor, its disk, its locks", one(worst.Local, sample(evidence), "%s with unread data; %s from %s wait to be read",
-				counted(len(evidence), "connection"), units.Bytes(worst.RecvQ), worst.Peer))
+			return do("look at the program that holds "+worst.Local+": its processor, its disk, its locks",
+				one(worst.Local, sample(evidence), "%s with unread data; %s from %s wait to be read",
+					counted(len(evidence), "connection"), units.Bytes(worst.RecvQ), worst.Peer))
 		},
-		Fires: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nESTAB 2848840 0 192.0.2.1:873 198.51.100.9:5000\n\t skmem:(r4100000,rb6291456,t0,tb87040,f0,w0,o0,bl0,d0) cubic\n"),
-		Quiet: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nESTAB 64240 0 192.0.2.1:873 198.51.100.9:5000\n\t skmem:(r100000,rb6291456,t0,tb87040,f0,w0,o0,bl0,d0) cubic\n"),
+		Fires: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nESTAB 2848840 0 "+
+			"192.0.2.1:873 198.51.100.9:5000\n\t skmem:(r4100000,rb6291456,t0,tb87040,f0,w0,o0,bl0,d0) cubic\n"),
+		Quiet: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nESTAB 64240 0 "+
+			"192.0.2.1:873 198.51.100.9:5000\n\t skmem:(r100000,rb6291456,t0,tb87040,f0,w0,o0,bl0,d0) cubic\n"),
 	}
 }

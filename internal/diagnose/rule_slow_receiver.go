@@ -12,9 +12,11 @@ import (
 // slowReceiver finds a peer that takes its data slowly and pins send buffers.
 func slowReceiver() Rule {
 	return Rule{
-		ID: "slow-receiver", Title: "Few connections hold most of the queued send data", Needs: []string{"linux:flows", "freebsd:flows"},
+		ID: "slow-receiver", Title: "Few connections hold most of the queued send data",
+		Needs:   []string{"linux:flows", "freebsd:flows"},
 		Systems: []string{"linux", "freebsd"}, Severity: Warning,
-		Because: "Data queued for a peer that reads slowly stays in kernel memory; where memory is short, every other connection starves.",
+		Because: "Data queued for a peer that reads slowly stays in kernel memory; where memory is short, every " +
+			"other connection starves.",
 		Confirm: "The same connections hold the memory again a minute later, and their peers acknowledge little.",
 		Check: func(in Input) []Finding {
 			flows := slices.Clone(in.Facts.Flows)
@@ -37,8 +39,10 @@ func slowReceiver() Rule {
 			if few > max(1, len(flows)/4) {
 				return nil
 			}
-			return do("find out why "+flows[0].Peer+" reads slowly; limit what one connection may queue (SO_SNDBUF, TCP_NOTSENT_LOWAT) in the server",
-				one(flows[0].Peer, sample(evidence), "%d of %d connections hold %s of the %s queued for sending", few, len(flows), units.Bytes(held), units.Bytes(all)))
+			return do("find out why "+flows[0].Peer+" reads slowly; limit what one connection may queue (SO_SNDBUF, "+
+				"TCP_NOTSENT_LOWAT) in the server",
+				one(flows[0].Peer, sample(evidence), "%d of %d connections hold %s of the %s queued for sending", few,
+					len(flows), units.Bytes(held), units.Bytes(all)))
 		},
 		Fires: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Peer\nESTAB 0 16777216 192.0.2.1:80 198.51.100.9:5000\n"+
 			strings.Repeat("ESTAB 0 0 192.0.2.1:80 198.51.100.7:4000\n", 12)),

@@ -7,20 +7,26 @@ import (
 // spurious finds retransmissions that were not needed.
 func spurious() Rule {
 	return Rule{
-		ID: "spurious-retransmits", Title: "Many retransmissions were not needed", Systems: []string{"linux", "freebsd"}, Needs: []string{"counters", "linux:protocols"}, Severity: Info,
-		Because: "The peer had the segment already: reordering or a delay spike passed for loss, and the window was cut for nothing.",
+		ID: "spurious-retransmits", Title: "Many retransmissions were not needed",
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"counters", "linux:protocols"}, Severity: Info,
+		Because: "The peer had the segment already: reordering or a delay spike passed for loss, and the window was " +
+			"cut for nothing.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			again, needless := total(f, "Tcp.RetransSegs"), f.Counters["TcpExt.TCPDSACKRecv"]
 			if f.System == "freebsd" {
-				again, needless = total(f, "tcp.packet_sent.data_packet_retransmitted"), f.Counters["tcp.packet_sent.data_packet_unnecessarily_retransmitted"]
+				again, needless = total(f, "tcp.packet_sent.data_packet_retransmitted"),
+					f.Counters["tcp.packet_sent.data_packet_unnecessarily_retransmitted"]
 			}
 			if again < 1000 || float64(needless.Value) < 0.2*float64(again) {
 				return nil
 			}
-			return one("tcp", []facts.Source{needless.Source}, "%d of %d retransmissions were reported as duplicates", min(needless.Value, again), again)
+			return one("tcp", []facts.Source{needless.Source}, "%d of %d retransmissions were reported as duplicates",
+				min(needless.Value, again), again)
 		},
-		Fires: linuxExample("/proc/net/netstat", "TcpExt: TCPDSACKRecv TCPDSACKOfoRecv\nTcpExt: 900 0\n", "/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 2100\n"),
-		Quiet: linuxExample("/proc/net/netstat", "TcpExt: TCPDSACKRecv TCPDSACKOfoRecv\nTcpExt: 9 0\n", "/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 2100\n"),
+		Fires: linuxExample("/proc/net/netstat", "TcpExt: TCPDSACKRecv TCPDSACKOfoRecv\nTcpExt: 900 0\n",
+			"/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 2100\n"),
+		Quiet: linuxExample("/proc/net/netstat", "TcpExt: TCPDSACKRecv TCPDSACKOfoRecv\nTcpExt: 9 0\n",
+			"/proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1000000 2100\n"),
 	}
 }

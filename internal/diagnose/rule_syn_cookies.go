@@ -9,8 +9,10 @@ import (
 // synCookies finds SYN queues that overflowed.
 func synCookies() Rule {
 	return Rule{
-		ID: "syn-queue-overflow", Title: "The queue of half-open connections overflowed", Systems: []string{"linux", "freebsd"}, Needs: []string{"counters"}, Severity: Warning,
-		Because: "Connections that are answered with a cookie, or whose SYN is dropped, lose options or wait a second and more for a retry.",
+		ID: "syn-queue-overflow", Title: "The queue of half-open connections overflowed",
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"counters"}, Severity: Warning,
+		Because: "Connections that are answered with a cookie, or whose SYN is dropped, lose options or wait a " +
+			"second and more for a retry.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			// FreeBSD computes a cookie for every answer: those sent are no sign
@@ -25,13 +27,17 @@ func synCookies() Rule {
 				return dropsAlone(f)
 			}
 			s := graded(found[0], total(f, "Tcp.PassiveOpens")+total(f, "tcp.syncache_entry_added"), 1e-3, Warning)
-			out := with(s, one("half-open connections", sources(found), "the queue of half-open connections overflowed: %s", strings.TrimSpace(found[0].Source.Text)))
-			out[0].Fix = []Fix{{Setting: map[string]string{"linux": "net.ipv4.tcp_max_syn_backlog", "freebsd": "net.inet.tcp.syncache.hashsize"}[f.System]},
+			out := with(s, one("half-open connections", sources(found),
+				"the queue of half-open connections overflowed: %s", strings.TrimSpace(found[0].Source.Text)))
+			out[0].Fix = []Fix{{Setting: map[string]string{"linux": "net.ipv4.tcp_max_syn_backlog",
+				"freebsd": "net.inet.tcp.syncache.hashsize"}[f.System]},
 				{Action: "more arrivals than the host can accept may also be an attack: look at the sources of the SYNs"}}
 			return out
 		},
-		Fires: linuxExample("/proc/net/netstat", "TcpExt: SyncookiesSent TCPReqQFullDoCookies TCPReqQFullDrop\nTcpExt: 90 90 4\n"),
-		Quiet: freebsdExample("netstat -s", "tcp:\n\t675 syncache entries added\n\t\t0 bucket overflow\n\t\t0 cache overflow\n\t675 cookies sent\n\t0 cookies received\n"),
+		Fires: linuxExample("/proc/net/netstat", "TcpExt: SyncookiesSent TCPReqQFullDoCookies "+
+			"TCPReqQFullDrop\nTcpExt: 90 90 4\n"),
+		Quiet: freebsdExample("netstat -s", "tcp:\n\t675 syncache entries added\n\t\t0 bucket overflow\n\t\t0 cache "+
+			"overflow\n\t675 cookies sent\n\t0 cookies received\n"),
 	}
 }
 
@@ -43,7 +49,9 @@ func dropsAlone(f *facts.Facts) []Finding {
 		return nil
 	}
 	found := with(graded(drops, total(f, "Tcp.PassiveOpens"), 1e-3, Warning),
-		one("half-open connections", []facts.Source{drops.Source}, "listening sockets dropped SYNs though no accept queue was full: %s", happened(drops)))
-	found[0].Fix = []Fix{{Setting: "net.ipv4.tcp_max_syn_backlog"}, {Action: "look whether connections pile up in SYN-RECV (ss -tn state syn-recv)"}}
+		one("half-open connections", []facts.Source{drops.Source}, "listening sockets dropped SYNs though no accept "+
+			"queue was full: %s", happened(drops)))
+	found[0].Fix = []Fix{{Setting: "net.ipv4.tcp_max_syn_backlog"}, {Action: "look whether connections pile up in " +
+		"SYN-RECV (ss -tn state syn-recv)"}}
 	return found
 }

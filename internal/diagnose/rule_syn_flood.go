@@ -7,13 +7,16 @@ import (
 // synFlood finds the kernel's report of a SYN flood.
 func synFlood() Rule {
 	return Rule{
-		ID: "syn-flooding", Title: "The kernel took the arrivals at a port for a SYN flood", Systems: onLinux(), Needs: []string{"messages"}, Severity: Warning,
+		ID: "syn-flooding", Title: "The kernel took the arrivals at a port for a SYN flood", Systems: onLinux(),
+		Needs: []string{"messages"}, Severity: Warning,
 		Settings: []string{"net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog"},
-		Because:  "The queue of half-open connections of that port was full: an attack, or more clients than the backlog holds.",
+		Because: "The queue of half-open connections of that port was full: an attack, or more clients than the " +
+			"backlog holds.",
 		Check: func(in Input) []Finding {
 			m, ok := in.Facts.Message("possible syn flooding")
 			// The kernel's log is that of all namespaces, the counters are this one's.
-			if c, known := in.Facts.Counter("TcpExt.SyncookiesSent"); !ok || known && c.Value+total(in.Facts, "TcpExt.TCPReqQFullDrop") == 0 {
+			if c, known := in.Facts.Counter("TcpExt.SyncookiesSent"); !ok || known && c.Value+total(in.Facts,
+				"TcpExt.TCPReqQFullDrop") == 0 {
 				return nil
 			}
 			return one("half-open connections", []facts.Source{m.Source}, "%s", m.Text)

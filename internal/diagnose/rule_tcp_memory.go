@@ -7,7 +7,8 @@ import (
 // tcpMemory finds TCP's memory near its limits.
 func tcpMemory() Rule {
 	return Rule{
-		ID: "tcp-memory", Title: "TCP's memory is under pressure", Systems: onLinux(), Needs: []string{"sockets|messages", "settings|messages"}, Severity: Critical,
+		ID: "tcp-memory", Title: "TCP's memory is under pressure", Systems: onLinux(),
+		Needs: []string{"sockets|messages", "settings|messages"}, Severity: Critical,
 		Settings: []string{"net.ipv4.tcp_mem"},
 		Because:  "Above the pressure mark the kernel shrinks windows and stops growing buffers; above the limit it drops.",
 		Check: func(in Input) []Finding {
@@ -33,7 +34,9 @@ func tcpMemory() Rule {
 			}
 			return with(s, one("tcp", sources(found), "TCP was under memory pressure: %s", happened(found[0])))
 		},
-		Fires: linuxExample("/proc/net/sockstat", "sockets: used 9\nTCP: inuse 4 orphan 0 tw 4 alloc 17 mem 30000\n", "sysctl -a", "net.ipv4.tcp_mem = 18000\t24000\t36000\n"),
-		Quiet: linuxExample("/proc/net/sockstat", "sockets: used 9\nTCP: inuse 4 orphan 0 tw 4 alloc 17 mem 3\n", "sysctl -a", "net.ipv4.tcp_mem = 18000\t24000\t36000\n"),
+		Fires: linuxExample("/proc/net/sockstat", "sockets: used 9\nTCP: inuse 4 orphan 0 tw 4 alloc 17 mem 30000\n",
+			"sysctl -a", "net.ipv4.tcp_mem = 18000\t24000\t36000\n"),
+		Quiet: linuxExample("/proc/net/sockstat", "sockets: used 9\nTCP: inuse 4 orphan 0 tw 4 alloc 17 mem 3\n",
+			"sysctl -a", "net.ipv4.tcp_mem = 18000\t24000\t36000\n"),
 	}
 }

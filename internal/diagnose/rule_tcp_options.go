@@ -6,22 +6,28 @@ import (
 
 // windowScalingOff finds window scaling switched off.
 func windowScalingOff() Rule {
-	r := switchedOff("window-scaling-off", "Window scaling is off", Critical, map[string]string{"linux": "net.ipv4.tcp_window_scaling", "freebsd": "net.inet.tcp.rfc1323", "openbsd": "net.inet.tcp.rfc1323"})
+	r := switchedOff("window-scaling-off", "Window scaling is off", Critical,
+		map[string]string{"linux": "net.ipv4.tcp_window_scaling", "freebsd": "net.inet.tcp.rfc1323",
+			"openbsd": "net.inet.tcp.rfc1323"})
 	r.Because = "Without the window scale option a connection moves at most 65,535 bytes in each round trip (RFC 7323)."
 	return r
 }
 
 // sackOff finds selective acknowledgements switched off.
 func sackOff() Rule {
-	r := switchedOff("sack-off", "Selective acknowledgements are off", Warning, map[string]string{"linux": "net.ipv4.tcp_sack", "freebsd": "net.inet.tcp.sack.enable", "openbsd": "net.inet.tcp.sack"})
+	r := switchedOff("sack-off", "Selective acknowledgements are off", Warning,
+		map[string]string{"linux": "net.ipv4.tcp_sack", "freebsd": "net.inet.tcp.sack.enable",
+			"openbsd": "net.inet.tcp.sack"})
 	r.Because = "After a loss the sender cannot tell which segments arrived and repairs one in each round trip (RFC 2018)."
 	return r
 }
 
 // timestampsOff finds timestamps switched off.
 func timestampsOff() Rule {
-	r := switchedOff("timestamps-off", "TCP timestamps are off", Info, map[string]string{"linux": "net.ipv4.tcp_timestamps"})
-	r.Because = "Without timestamps round trips are measured less often and a wrapped sequence number at high rates is not recognised (RFC 7323)."
+	r := switchedOff("timestamps-off", "TCP timestamps are off", Info,
+		map[string]string{"linux": "net.ipv4.tcp_timestamps"})
+	r.Because = "Without timestamps round trips are measured less often and a wrapped sequence number at high rates " +
+		"is not recognised (RFC 7323)."
 	return r
 }
 

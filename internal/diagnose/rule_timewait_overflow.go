@@ -3,15 +3,18 @@ package diagnose
 // timeWaitOverflow finds the table of connections in TIME_WAIT full.
 func timeWaitOverflow() Rule {
 	return Rule{
-		ID: "time-wait-overflow", Title: "The table of connections in TIME_WAIT was full", Systems: onLinux(), Needs: []string{"counters|messages"}, Severity: Warning,
+		ID: "time-wait-overflow", Title: "The table of connections in TIME_WAIT was full", Systems: onLinux(),
+		Needs: []string{"counters|messages"}, Severity: Warning,
 		Settings: []string{"net.ipv4.tcp_max_tw_buckets"},
-		Because:  "Further connections are forgotten at once: their late segments may end a new connection on the same ports. So many short connections also use up the local ports.",
+		Because: "Further connections are forgotten at once: their late segments may end a new connection on the " +
+			"same ports. So many short connections also use up the local ports.",
 		Check: func(in Input) []Finding {
 			lines, n := logged(in.Facts, "time wait bucket table overflow")
 			over := counters(in.Facts, "TcpExt.TCPTimeWaitOverflow")
 			switch {
 			case len(over) > 0:
-				return with(graded(over[0], total(in.Facts, "Tcp.ActiveOpens")+total(in.Facts, "Tcp.PassiveOpens"), 1e-4, Warning), one("tcp", append(sources(over), lines...), "%s", happened(over[0])))
+				return with(graded(over[0], total(in.Facts, "Tcp.ActiveOpens")+total(in.Facts, "Tcp.PassiveOpens"),
+					1e-4, Warning), one("tcp", append(sources(over), lines...), "%s", happened(over[0])))
 			case n > 0:
 				return one("tcp", lines, "the kernel reported it in %s", counted(n, "line"))
 			}

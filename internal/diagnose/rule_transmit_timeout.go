@@ -4,11 +4,14 @@ package diagnose
 func transmitTimeout() Rule {
 	return Rule{
 		ID: "transmit-timeout", Title: "A network card hung and was reset", Needs: []string{"messages"}, Severity: Critical,
-		Because: "While a card is reset nothing is sent or received; driver, firmware, power saving of the slot or the hardware is at fault.",
+		Because: "While a card is reset nothing is sent or received; driver, firmware, power saving of the slot or " +
+			"the hardware is at fault.",
 		Check: func(in Input) []Finding {
-			for _, words := range [][]string{{"netdev watchdog"}, {"detected tx unit hang"}, {"detected hardware unit hang"}, {"reset adapter unexpectedly"}, {": watchdog timeout"}} {
+			for _, words := range [][]string{{"netdev watchdog"}, {"detected tx unit hang"},
+				{"detected hardware unit hang"}, {"reset adapter unexpectedly"}, {": watchdog timeout"}} {
 				if lines, n := logged(in.Facts, words...); n > 0 {
-					return do("update the driver and the card's firmware; switch off ASPM for the slot", one("card", lines, "the kernel reported a card that hung in %s", counted(n, "line")))
+					return do("update the driver and the card's firmware; switch off ASPM for the slot",
+						one("card", lines, "the kernel reported a card that hung in %s", counted(n, "line")))
 				}
 			}
 			return nil

@@ -8,7 +8,9 @@ import (
 // udpBuffer finds datagrams dropped because the socket's buffer was full.
 func udpBuffer() Rule {
 	return Rule{
-		ID: "udp-buffer", Title: "Datagrams were dropped for want of receive buffer", Needs: []string{"linux:protocols|listeners|socket table", "freebsd:counters|socket table", "openbsd:counters|socket table"}, Severity: Warning,
+		ID: "udp-buffer", Title: "Datagrams were dropped for want of receive buffer",
+		Needs: []string{"linux:protocols|listeners|socket table", "freebsd:counters|socket table",
+			"openbsd:counters|socket table"}, Severity: Warning,
 		Because: "A program that reads too slowly, or a burst larger than its buffer, loses datagrams.",
 		Confirm: "The counter grows while the program is busy; a larger SO_RCVBUF stops it.",
 		Check: func(in Input) []Finding {
@@ -19,7 +21,8 @@ func udpBuffer() Rule {
 				return full
 			}
 			arrived := total(f, "Udp.InDatagrams") + total(f, "Udp.InErrors") + total(f, "udp.datagram_received")
-			out := with(graded(found[0], arrived, 1e-4, Warning), one("udp", sources(found), "datagrams dropped for full socket buffers: %s", happened(found[0])))
+			out := with(graded(found[0], arrived, 1e-4, Warning), one("udp", sources(found), "datagrams dropped for "+
+				"full socket buffers: %s", happened(found[0])))
 			if found[0].Value > 1000 && float64(found[0].Value) > 0.01*float64(arrived) && arrived > 0 && still(found[0]) {
 				out = with(Critical, out)
 			}
@@ -35,7 +38,8 @@ func udpBuffer() Rule {
 			}
 			return out
 		},
-		Fires: linuxExample("/proc/net/snmp", "Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors\nUdp: 100000 5 900 1000 900 0\n"),
+		Fires: linuxExample("/proc/net/snmp", "Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors "+
+			"SndbufErrors\nUdp: 100000 5 900 1000 900 0\n"),
 		Quiet: freebsdExample("netstat -s", "udp:\n\t2527 datagrams received\n\t0 dropped due to full socket buffers\n"),
 	}
 }
@@ -69,7 +73,9 @@ func fullSockets(f *facts.Facts) []Finding {
 		program = worst.Program
 	}
 	if known {
-		evidence = append(sample(evidence), f.Settings[map[bool]string{true: "net.core.rmem_default", false: "net.inet.udp.recvspace"}[f.System == "linux"]].Source)
+		evidence = append(sample(evidence),
+			f.Settings[map[bool]string{true: "net.core.rmem_default",
+				false: "net.inet.udp.recvspace"}[f.System == "linux"]].Source)
 	}
 	return do("see why "+program+" does not read: a larger buffer only delays the loss", one("udp "+worst.Local, evidence,
 		"%s wait unread: the buffer is full and what else arrives is dropped", units.Bytes(worst.Unread)))

@@ -8,8 +8,10 @@ import (
 // windowBelowPath finds buffers that hold less than the declared path.
 func windowBelowPath() Rule {
 	return Rule{
-		ID: "window-below-path", Title: "A connection's window cannot fill this path", Needs: []string{"settings"}, Severity: Warning,
-		Because: "A sender moves at most one window in each round trip: a window below the bandwidth-delay product bounds one connection, whatever the link.",
+		ID: "window-below-path", Title: "A connection's window cannot fill this path", Needs: []string{"settings"},
+		Severity: Warning,
+		Because: "A sender moves at most one window in each round trip: a window below the bandwidth-delay product " +
+			"bounds one connection, whatever the link.",
 		Confirm: "Several connections together are faster than one.",
 		Check: func(in Input) (out []Finding) {
 			f := in.Facts
@@ -34,7 +36,8 @@ func windowBelowPath() Rule {
 				if !end.ceiling.Known || end.ceiling.Value >= 0.8*want || src.Text == "" {
 					continue
 				}
-				found := one(plainSetting(name), []facts.Source{src}, "%s can be %s by one connection over %s, the link would carry %s: %s",
+				found := one(plainSetting(name), []facts.Source{src}, "%s can be %s by one connection over %s, the "+
+					"link would carry %s: %s",
 					units.Rate(end.ceiling.Value), end.what, units.Duration(in.Path.RTT), units.Rate(want), end.ceiling.Because)
 				found[0].Fix = []Fix{fix}
 				if end.ceiling.Value < 0.2*want {
@@ -60,5 +63,6 @@ func plainSetting(s string) string {
 }
 
 func windowExample(wmem string) Example {
-	return linuxExample("sysctl -a", "net.ipv4.tcp_wmem = "+wmem+"\n").on(facts.Path{Rate: units.Gbit, RTT: 50e6, MTU: 1500})
+	return linuxExample("sysctl -a", "net.ipv4.tcp_wmem = "+wmem+"\n").on(facts.Path{Rate: units.Gbit, RTT: 50e6,
+		MTU: 1500})
 }

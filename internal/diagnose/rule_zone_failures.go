@@ -10,13 +10,15 @@ import (
 // zoneFailures finds FreeBSD's object zones that could not give.
 func zoneFailures() Rule {
 	return Rule{
-		ID: "zone-failures", Title: "A kernel zone of the network ran out", Systems: onFreeBSD(), Needs: []string{"zones"}, Severity: Warning,
+		ID: "zone-failures", Title: "A kernel zone of the network ran out", Systems: onFreeBSD(),
+		Needs: []string{"zones"}, Severity: Warning,
 		Because: "A connection, state or packet that gets no object from its zone is refused or dropped.",
 		Check: func(in Input) (out []Finding) {
 			for _, p := range in.Facts.Memories {
 				name, zone := strings.CutPrefix(p.Name, "zone ")
 				lower := strings.ToLower(name)
-				if !zone || p.Denied == 0 || !slices.ContainsFunc([]string{"mbuf", "tcp", "socket", "syncache", "udp", "pf ", "ipfw", "netgraph", "sackhole", "hostcache", "tw"},
+				if !zone || p.Denied == 0 || !slices.ContainsFunc([]string{"mbuf", "tcp", "socket", "syncache", "udp",
+					"pf ", "ipfw", "netgraph", "sackhole", "hostcache", "tw"},
 					func(s string) bool { return strings.Contains(lower, s) }) {
 					continue
 				}
@@ -28,11 +30,15 @@ func zoneFailures() Rule {
 				if strings.HasPrefix(lower, "mbuf") && p.Limit > 0 && float64(p.Used) >= 0.98*float64(p.Limit) {
 					s = Critical // it is full now
 				}
-				out = append(out, do(action, with(s, one(name, []facts.Source{p.Source}, "%d requests failed since boot, %d in use, limit %d", p.Denied, p.Used, p.Limit)))...)
+				out = append(out, do(action, with(s, one(name, []facts.Source{p.Source}, "%d requests failed since "+
+					"boot, %d in use, limit %d", p.Denied, p.Used, p.Limit)))...)
 			}
 			return out
 		},
-		Fires: freebsdExample("vmstat -z", "ITEM                   SIZE  LIMIT     USED     FREE      REQ     FAIL SLEEP\n\ntcpcb:                1096,  1000,     998,       2,   91234,      17,   0\n"),
-		Quiet: freebsdExample("vmstat -z", "ITEM                   SIZE  LIMIT     USED     FREE      REQ     FAIL SLEEP\n\ntcpcb:                1096,  1000,      98,     102,   91234,       0,   0\nUMA Kegs:              384,      0,     110,       6,     110,       3,   0\n"),
+		Fires: freebsdExample("vmstat -z", "ITEM                   SIZE  LIMIT     USED     FREE      REQ     FAIL "+
+			"SLEEP\n\ntcpcb:                1096,  1000,     998,       2,   91234,      17,   0\n"),
+		Quiet: freebsdExample("vmstat -z", "ITEM                   SIZE  LIMIT     USED     FREE      REQ     FAIL "+
+			"SLEEP\n\ntcpcb:                1096,  1000,      98,     102,   91234,       0,   0\nUMA Kegs:         "+
+			"     384,      0,     110,       6,     110,       3,   0\n"),
 	}
 }

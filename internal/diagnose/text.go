@@ -68,7 +68,8 @@ func (d Diagnosis) interfaces(b *strings.Builder) {
 		return
 	}
 	slices.SortStableFunc(nics, func(a, b facts.NIC) int { return rankNIC(b) - rankNIC(a) })
-	fmt.Fprintf(b, "\n%-15s %-12s %-8s %5s %6s %9s  %s\n", "interface", "driver", "speed", "mtu", "queues", "rx ring", "state")
+	fmt.Fprintf(b, "\n%-15s %-12s %-8s %5s %6s %9s  %s\n", "interface", "driver", "speed", "mtu", "queues", "rx ring",
+		"state")
 	for _, n := range nics[:min(len(nics), nicRows)] {
 		speed, ring, queues := "-", "-", "-"
 		if n.Speed > 0 {
@@ -94,7 +95,8 @@ func (d Diagnosis) interfaces(b *strings.Builder) {
 		if kind == "" {
 			kind = n.Kind
 		}
-		fmt.Fprintf(b, "%-15s %-12s %-8s %5d %6s %9s  %s\n", terminal.Clip(n.Name, 15), terminal.Clip(kind, 12), speed, n.MTU, queues, ring, state)
+		fmt.Fprintf(b, "%-15s %-12s %-8s %5d %6s %9s  %s\n", terminal.Clip(n.Name, 15), terminal.Clip(kind, 12), speed,
+			n.MTU, queues, ring, state)
 	}
 	if more := len(nics) - nicRows; more > 0 {
 		fmt.Fprintf(b, "and %d more\n", more)
@@ -152,7 +154,8 @@ func (d Diagnosis) roofline(b *strings.Builder) {
 			what string
 			bps  float64
 		}{{"sent", m.Sent}, {"received", m.Received}} {
-			fmt.Fprintf(b, "  %-22s %12s  %s\n", terminal.Clip(v.what+" now, "+m.Interface, 22), rate(v.bps), strings.Repeat("#", barLength(v.bps, low, high)))
+			fmt.Fprintf(b, "  %-22s %12s  %s\n", terminal.Clip(v.what+" now, "+m.Interface, 22), rate(v.bps),
+				strings.Repeat("#", barLength(v.bps, low, high)))
 		}
 	}
 	if binding.Known {

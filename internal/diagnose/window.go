@@ -106,7 +106,8 @@ func linuxSendBuffer(f *facts.Facts) (buffer, error) {
 		return buffer{}, fmt.Errorf("net.ipv4.tcp_wmem is not known (%s)", f.Why("settings"))
 	}
 	return buffer{"net.ipv4.tcp_wmem[2]", units.Bytes(wmem[2]), 1, "at best: full packets have little bookkeeping",
-		[]string{"torvalds/linux v6.12 net/ipv4/tcp_input.c, tcp_sndbuf_expand", "torvalds/linux v6.12 net/ipv4/tcp.c, tcp_sendmsg_locked",
+		[]string{"torvalds/linux v6.12 net/ipv4/tcp_input.c, tcp_sndbuf_expand",
+			"torvalds/linux v6.12 net/ipv4/tcp.c, tcp_sendmsg_locked",
 			"torvalds/linux v6.12 include/net/sock.h, sk_stream_memory_free"}}, nil
 }
 
@@ -131,7 +132,8 @@ func linuxReceiveBuffer(f *facts.Facts) (buffer, error) {
 	}
 	if release.AtLeast("6.6") {
 		b.share, b.why = arrivingShare(f)
-		b.sources = []string{"torvalds/linux v6.12 include/net/tcp.h, tcp_win_from_space", "torvalds/linux v6.12 net/ipv4/tcp_input.c, tcp_measure_rcv_mss"}
+		b.sources = []string{"torvalds/linux v6.12 include/net/tcp.h, tcp_win_from_space",
+			"torvalds/linux v6.12 net/ipv4/tcp_input.c, tcp_measure_rcv_mss"}
 		return b, nil
 	}
 	scale, ok := f.Integer("net.ipv4.tcp_adv_win_scale")
@@ -143,7 +145,8 @@ func linuxReceiveBuffer(f *facts.Facts) (buffer, error) {
 		b.share = 1 / float64(uint64(1)<<-scale)
 	}
 	b.why = fmt.Sprintf("tcp_adv_win_scale %d leaves %.0f%%", scale, b.share*100)
-	b.sources = []string{"torvalds/linux v6.1 include/net/tcp.h, tcp_win_from_space", "torvalds/linux v6.1 net/ipv4/tcp_input.c, tcp_rcv_space_adjust"}
+	b.sources = []string{"torvalds/linux v6.1 include/net/tcp.h, tcp_win_from_space",
+		"torvalds/linux v6.1 net/ipv4/tcp_input.c, tcp_rcv_space_adjust"}
 	return b, nil
 }
 
@@ -160,5 +163,6 @@ func arrivingShare(f *facts.Facts) (share float64, why string) {
 		}
 	}
 	frame := (mtu + 80 + 2047) / 2048 * 2048 // with the headroom that drivers leave
-	return float64(mtu-52) / float64(frame), fmt.Sprintf("at best: the kernel measures the share of payload in what arrives, %d of %d bytes", mtu-52, frame)
+	return float64(mtu-52) / float64(frame), fmt.Sprintf("at best: the kernel measures the share of payload in what "+
+		"arrives, %d of %d bytes", mtu-52, frame)
 }

@@ -8,18 +8,21 @@ func effectCodes() []Code {
 			Bad:         one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_low_latency = 1\n"),
 			Good:        one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_notsent_lowat = 131072\n")},
 		{ID: "needs", Title: "something else must come first", Severity: Warning,
-			Explanation: "The setting depends on a module that none of the files loads, or on a setting that is off or whose own line is " +
+			Explanation: "The setting depends on a module that none of the files loads, or on a setting that is off " +
+				"or whose own line is " +
 				"refused. Unless both loader.conf and rc.conf, which could load the module, were given, that is an info.",
 			Bad: Example{System: "freebsd", Version: "14.0", Files: []ExampleFile{
 				{"/etc/sysctl.conf", "net.isr.maxthreads=4\nnet.isr.dispatch=deferred\n"}}},
 			Good: Example{System: "freebsd", Version: "14.0", Files: []ExampleFile{
 				{"/boot/loader.conf", "net.isr.maxthreads=\"4\"\n"}, {"/etc/sysctl.conf", "net.isr.dispatch=deferred\n"}}}},
 		{ID: "conflict", Title: "two lines do not go together", Severity: Warning,
-			Explanation: "Another line of the files makes this one useless or harmful. The last effective value of each setting counts.",
-			Bad:         one("linux", "6.1", "/etc/sysctl.conf", "vm.dirty_bytes = 268435456\nvm.dirty_ratio = 20\n"),
-			Good:        one("linux", "6.1", "/etc/sysctl.conf", "vm.dirty_bytes = 268435456\nvm.dirty_background_ratio = 5\n")},
+			Explanation: "Another line of the files makes this one useless or harmful. The last effective value of " +
+				"each setting counts.",
+			Bad:  one("linux", "6.1", "/etc/sysctl.conf", "vm.dirty_bytes = 268435456\nvm.dirty_ratio = 20\n"),
+			Good: one("linux", "6.1", "/etc/sysctl.conf", "vm.dirty_bytes = 268435456\nvm.dirty_background_ratio = 5\n")},
 		{ID: "harmful", Title: "the line costs more than it gives", Severity: Warning,
-			Explanation: "By the sources that the catalog names the value breaks or slows something. Some of these depend on the role " +
+			Explanation: "By the sources that the catalog names the value breaks or slows something. Some of these " +
+				"depend on the role " +
 				"(--role) or on the machine and are silent without.",
 			Bad:  one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_rmem = 10000000 10000000 10000000\n"),
 			Good: one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_rmem = 4096 131072 33554432\n")},

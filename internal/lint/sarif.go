@@ -72,8 +72,9 @@ func (r *Result) SARIF(version string) SARIF {
 	driver := sarifDriver{Name: "wirerate", Version: version, InformationURI: "https://github.com/wirerate/wirerate"}
 	codes := Codes()
 	for _, c := range codes {
-		driver.Rules = append(driver.Rules, sarifRule{ID: c.ID, ShortDescription: sarifText{c.Title}, FullDescription: sarifText{c.Explanation},
-			Help: sarifText{"wirerate explain " + c.ID}, DefaultConfiguration: sarifConfiguration{level(c.Severity)}})
+		driver.Rules = append(driver.Rules, sarifRule{ID: c.ID, ShortDescription: sarifText{c.Title},
+			FullDescription: sarifText{c.Explanation},
+			Help:            sarifText{"wirerate explain " + c.ID}, DefaultConfiguration: sarifConfiguration{level(c.Severity)}})
 	}
 	results := []sarifResult{}
 	for _, p := range r.Problems {
@@ -83,13 +84,15 @@ func (r *Result) SARIF(version string) SARIF {
 		}
 		start := 1 + utf8.RuneCountInString(p.text[:min(p.Column-1, len(p.text))])
 		end := start + utf8.RuneCountInString(p.text[min(p.Column-1, len(p.text)):min(p.Column-1+p.width, len(p.text))])
-		results = append(results, sarifResult{RuleID: p.Code, RuleIndex: slices.IndexFunc(codes, func(c Code) bool { return c.ID == p.Code }),
+		results = append(results, sarifResult{RuleID: p.Code, RuleIndex: slices.IndexFunc(codes,
+			func(c Code) bool { return c.ID == p.Code }),
 			Level: level(p.Severity), Message: sarifText{text}, Locations: []sarifLocation{{sarifPhysical{
 				ArtifactLocation: sarifArtifact{fileURI(p.File)},
 				Region:           sarifRegion{StartLine: p.Line, StartColumn: start, EndColumn: max(end, start+1)}}}}})
 	}
-	return SARIF{Schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", Version: "2.1.0",
-		Runs: []sarifRun{{Tool: sarifTool{driver}, ColumnKind: "unicodeCodePoints", Results: results}}}
+	return SARIF{Schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+		Version: "2.1.0",
+		Runs:    []sarifRun{{Tool: sarifTool{driver}, ColumnKind: "unicodeCodePoints", Results: results}}}
 }
 
 // level is SARIF's word for a severity.

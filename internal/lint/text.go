@@ -90,7 +90,8 @@ func caret(p Problem) (line, marks string) {
 	if from > 0 {
 		indent++
 	}
-	return line, strings.Repeat(" ", indent) + "^" + strings.Repeat("~", max(0, utf8.RuneCountInString(visible(p.text[start:end]))-1))
+	return line, strings.Repeat(" ", indent) + "^" +
+		strings.Repeat("~", max(0, utf8.RuneCountInString(visible(p.text[start:end]))-1))
 }
 
 // visible makes a text safe for a terminal: tabs become blanks, other control
@@ -117,7 +118,8 @@ func Summary(res *Result) string {
 	if len(res.Problems) == 0 {
 		return "no problem in " + files
 	}
-	return fmt.Sprintf("%s, %s, %s in %s", plural(count[Error], "error"), plural(count[Warning], "warning"), plural(count[Info], "info"), files)
+	return fmt.Sprintf("%s, %s, %s in %s", plural(count[Error], "error"), plural(count[Warning], "warning"),
+		plural(count[Info], "info"), files)
 }
 
 func plural(n int, what string) string {

@@ -52,7 +52,8 @@ func linkKeys() map[string]form {
 // networkLinkKeys are the options of the [Link] section of .network files
 // (src/network/networkd-network-gperf.gperf).
 func networkLinkKeys() map[string]form {
-	return map[string]form{"MACAddress": formText, "MTUBytes": formText, "Group": formText, "ARP": formBool, "Multicast": formBool,
+	return map[string]form{"MACAddress": formText, "MTUBytes": formText, "Group": formText, "ARP": formBool,
+		"Multicast":    formBool,
 		"AllMulticast": formBool, "Promiscuous": formBool, "Unmanaged": formBool, "ActivationPolicy": formText,
 		"RequiredForOnline": formText, "RequiredFamilyForOnline": formText}
 }
@@ -88,7 +89,8 @@ func (k *checker) unitFile(e conffile.Entry) *finding {
 		source, other = []string{"systemd.network(5)"}, ".link"
 	}
 	told := func(code, message string) *finding {
-		return &finding{code: code, severity: Warning, sources: source, because: "systemd logs the line and ignores it.", message: message}
+		return &finding{code: code, severity: Warning, sources: source,
+			because: "systemd logs the line and ignores it.", message: message}
 	}
 	var here, there map[string]form
 	switch {
@@ -97,8 +99,9 @@ func (k *checker) unitFile(e conffile.Entry) *finding {
 	case section == "Match":
 		here, there = matchKeys("OriginalName"), matchKeys("Name WLANInterfaceType SSID BSSID")
 	case strings.EqualFold(section, "Link") || strings.EqualFold(section, "Match"):
-		return told("unknown-key", fmt.Sprintf("%s stands in a section [%s], which does not exist; did you mean [%s%s]?", e.Key, section,
-			strings.ToUpper(section[:1]), strings.ToLower(section[1:])))
+		return told("unknown-key",
+			fmt.Sprintf("%s stands in a section [%s], which does not exist; did you mean [%s%s]?", e.Key, section,
+				strings.ToUpper(section[:1]), strings.ToLower(section[1:])))
 	default:
 		return nil
 	}
@@ -125,10 +128,12 @@ func unitValue(e conffile.Entry, kind form, source []string) *finding {
 	n, err := strconv.ParseUint(e.Value, 0, 32)
 	switch {
 	case kind == formDead:
-		return &finding{code: "no-effect", severity: Warning, sources: source, because: "The kernel feature went with Linux 4.14.",
+		return &finding{code: "no-effect", severity: Warning, sources: source,
+			because: "The kernel feature went with Linux 4.14.",
 			message: e.Key + " is accepted but ignored"}
 	case e.Value == "" || isTemplate(e.Value):
-	case kind == formBool && !slices.Contains(strings.Fields("1 yes y true t on 0 no n false f off"), strings.ToLower(e.Value)):
+	case kind == formBool && !slices.Contains(strings.Fields("1 yes y true t on 0 no n false f off"),
+		strings.ToLower(e.Value)):
 		takes = "yes or no"
 	case kind == formAmount && e.Value != "max" && (err != nil || n < 1):
 		takes = "1 to 4294967295, or max"
@@ -140,6 +145,7 @@ func unitValue(e conffile.Entry, kind form, source []string) *finding {
 	if takes == "" {
 		return nil
 	}
-	return &finding{code: "bad-value", severity: Error, sources: source, value: true, because: "systemd logs the line and ignores it.",
+	return &finding{code: "bad-value", severity: Error, sources: source, value: true,
+		because: "systemd logs the line and ignores it.",
 		message: fmt.Sprintf("%s takes %s, not %s", e.Key, takes, strconv.Quote(e.Value))}
 }

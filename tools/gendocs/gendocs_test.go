@@ -58,7 +58,8 @@ func TestSentence(t *testing.T) {
 
 func TestSubtree(t *testing.T) {
 	for name, want := range map[string]string{
-		"net.ipv4.tcp_rmem": "net.ipv4", "kern.ipc.maxsockbuf": "kern", "ethtool:ring/rx": "ethtool", "autoboot_delay": "loader",
+		"net.ipv4.tcp_rmem": "net.ipv4", "kern.ipc.maxsockbuf": "kern", "ethtool:ring/rx": "ethtool",
+		"autoboot_delay":            "loader",
 		"net.inet.tcp.cc.algorithm": "net.inet.tcp",
 	} {
 		if got := subtree(&catalog.Record{Name: name, Belongs: []string{"loader"}}); got != want {

@@ -19,7 +19,8 @@ func settingPages() ([]page, error) {
 		return nil, err
 	}
 	var index bytes.Buffer
-	index.WriteString(made + "# The settings that wirerate knows\n\n`wirerate explain NAME` tells all about one: defaults by version, limits, formulas, evidence and sources.\n\n| system |")
+	index.WriteString(made + "# The settings that wirerate knows\n\n`wirerate explain NAME` tells all about one: " +
+		"defaults by version, limits, formulas, evidence and sources.\n\n| system |")
 	for _, k := range kinds {
 		fmt.Fprintf(&index, " %s |", k)
 	}

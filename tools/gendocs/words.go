@@ -91,17 +91,23 @@ is listed as not evaluated, with what it lacks.
 }
 
 const diskNotes = "\n" +
-	"It works with files of its own in a new folder under `--dir` (/var/tmp unless told), of random bytes, and removes them,\n" +
+	"It works with files of its own in a new folder under `--dir` (/var/tmp unless told), of random bytes, and " +
+	"removes them,\n" +
 	"also when it is killed. A synchronous write is one with O_SYNC. Reads use O_DIRECT; where a cache answers all the\n" +
-	"same (ZFS without primarycache=metadata, memory, file systems that are not known) they are reported as unknown with\n" +
-	"the reason, as is what the tool does not tell. What a hypervisor or a controller caches counts as the disk. fio is run\n" +
-	"where it is installed, else the built-in generator (over ssh: wirerate in its PATH), else dd, which tells means only.\n" +
-	"`measure --read` takes the output of fio and of FreeBSD's diskinfo -wS, which writes to the raw device and is never run.\n" +
+	"same (ZFS without primarycache=metadata, memory, file systems that are not known) they are reported as unknown " +
+	"with\n" +
+	"the reason, as is what the tool does not tell. What a hypervisor or a controller caches counts as the disk. " +
+	"fio is run\n" +
+	"where it is installed, else the built-in generator (over ssh: wirerate in its PATH), else dd, which tells " +
+	"means only.\n" +
+	"`measure --read` takes the output of fio and of FreeBSD's diskinfo -wS, which writes to the raw device and is " +
+	"never run.\n" +
 	"`plan --disk-from` takes the output of `measure disk --json`.\n"
 
 func workloadsPage() page {
 	var b bytes.Buffer
-	b.WriteString(made + "# Workloads\n\nThe first metric of a workload decides a trial; the first tool that both hosts have runs it.\n")
+	b.WriteString(made + "# Workloads\n\nThe first metric of a workload decides a trial; the first tool that both " +
+		"hosts have runs it.\n")
 	for _, k := range workload.Kinds() {
 		fmt.Fprintf(&b, "\n## %s\n\nImitates %s.\n\n| metric | unit | is | better |\n|---|---|---|---|\n", k.Name, k.Imitates)
 		for _, m := range k.Metrics {

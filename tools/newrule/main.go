@@ -48,7 +48,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "newrule:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%s written and registered at the end of rules.go: move it there before the rules of its consequences\n", file)
+	fmt.Printf("%s written and registered at the end of rules.go: move it there before the rules of its consequences\n",
+		file)
 }
 
 var idPattern = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
