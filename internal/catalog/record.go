@@ -116,6 +116,9 @@ type Record struct {
 	// Backported are the long-term releases older than Since that got the setting
 	// in one of their later updates.
 	Backported []Version `yaml:"backported,omitempty" json:"backported,omitempty"`
+	// Combine says how the values of all and of an interface make one, of settings
+	// below conf of Linux: and, or, max, or own (that of all is not looked at).
+	Combine string `yaml:"combine,omitempty" json:"combine,omitempty"`
 	// RenamedTo is the name that took over, with Removed (or, while both
 	// names work, without it).
 	RenamedTo string `yaml:"renamed-to,omitempty" json:"renamed_to,omitempty"`

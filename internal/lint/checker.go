@@ -113,6 +113,7 @@ func (k *checker) run(files []*source) {
 	}
 	k.judgePending()
 	k.judgeShapers()
+	k.judgeCombined()
 }
 
 // open makes f the file that problems are reported in.

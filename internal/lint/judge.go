@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -74,6 +75,9 @@ func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, ver
 		return append(found, *f)
 	}
 	judged := k.judgements(r, e, v, version)
+	if len(judged) == 0 {
+		judged = k.magnitude(r, e, v, version)
+	}
 	found = append(found, judged...)
 	if len(judged) == 0 {
 		if f := k.sameAsDefault(r, e, v, version); f != nil {
@@ -233,6 +237,9 @@ func (k *checker) refusedValue(r *catalog.Record, e conffile.Entry, v reading, p
 	if f := trailingComment(k.system, r, e, place, bad); f != nil {
 		return f
 	}
+	if f := cmp.Or(order(r, e, v), word(r, e)); f != nil {
+		return f
+	}
 	if r.Type == catalog.TypeTriple && v.numeric && len(v.numbers) < 3 && k.system == catalog.Linux {
 		return bad(Warning, fmt.Sprintf("%s takes three numbers; the last %d stay as they were", e.Name, 3-len(v.numbers)),
 			"The kernel writes the numbers that it gets, in order, and leaves the others.")
@@ -299,7 +306,7 @@ func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.V
 
 // judgements evaluates the catalog's conditions on the value.
 func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) []finding {
-	if len(r.Judge) == 0 {
+	if len(r.Judge) == 0 || !judgedAlone(r, e) {
 		return nil
 	}
 	in := k.inputs(e, v, version)
@@ -324,7 +331,10 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 				with[name] = value
 			}
 			holds, err = r.Holds(j.When, with)
-			severity, because = Info, because+" "+assumedText
+			if !v.numeric || v.numbers[len(v.numbers)-1] > normal/muchLess {
+				severity = Info
+			}
+			because += " " + assumedText
 		}
 		if err != nil || !holds {
 			continue

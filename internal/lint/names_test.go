@@ -81,6 +81,47 @@ func TestMisspelt(t *testing.T) {
 	}
 }
 
+// TestMagnitude holds that values are judged beside defaults, and lines of all beside
+// those of interfaces.
+func TestMagnitude(t *testing.T) {
+	c := load(t)
+	for _, tt := range []struct {
+		system catalog.System
+		text   string
+		want   string // code and severity of the only problem that is more than an info
+	}{
+		{catalog.FreeBSD, "net.inet.tcp.keepidle=7200\n", "wrong-unit warning"},
+		{catalog.FreeBSD, "net.inet.tcp.msl=30\n", "wrong-unit warning"},
+		{catalog.FreeBSD, "net.inet.tcp.msl=15000\n", ""},
+		{catalog.FreeBSD, "net.inet.ip.intr_queue_maxlen=50\n", "below-default warning"},
+		{catalog.Linux, "net.ipv4.tcp_keepalive_time=7200000\n", "wrong-unit warning"},
+		{catalog.Linux, "net.ipv4.ip_local_port_range=65000 1024\n", "bad-value error"},
+		{catalog.Linux, "net.ipv4.ping_group_range=1 0\n", ""},
+		{catalog.Linux, "net.ipv4.tcp_congestion_control=cubik\n", "bad-value error"},
+		{catalog.Linux, "net.ipv4.tcp_congestion_control=somethingelse\n", ""},
+		{catalog.Linux, "net.core.default_qdisc=fq_coddle\n", "bad-value error"},
+		{catalog.Linux, "sysctl -w net.ipv4.tcp_sack=1\n", "syntax error"},
+		{catalog.Linux, "kernel.sem=250 32000 100 128\n", "below-default warning"},
+		{catalog.Linux, "kernel.sem=250 2048000000 100 128\n", ""},
+		{catalog.Linux, "net.ipv4.conf.all.send_redirects=0\n", "no-effect warning"},
+		{catalog.Linux, "net.ipv4.conf.all.send_redirects=0\nnet.ipv4.conf.default.send_redirects=0\n", ""},
+		{catalog.Linux, "net.ipv6.conf.all.accept_ra=0\n", "no-effect warning"},
+		{catalog.Linux, "net.ipv4.conf.default.accept_source_route=1\n", ""},
+		{catalog.Linux, "net.ipv4.conf.all.accept_source_route=1\n", "weakens-security warning"},
+	} {
+		version := map[catalog.System]catalog.Version{catalog.Linux: "6.12", catalog.FreeBSD: "14.3"}[tt.system]
+		var got []string
+		for _, p := range Run(c, []Input{{Path: "/etc/sysctl.conf", Text: tt.text}}, Options{System: tt.system, Version: version}).Problems {
+			if p.Severity != Info {
+				got = append(got, p.Code+" "+string(p.Severity))
+			}
+		}
+		if strings.Join(got, ", ") != tt.want {
+			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
 // TestListed holds that each subtree which the catalog is said to describe in
 // full has its names, since one with fewer is silently left out.
 func TestListed(t *testing.T) {

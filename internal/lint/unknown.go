@@ -29,6 +29,10 @@ var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp
 
 // unknown judges a name that the system's catalog does not have.
 func (k *checker) unknown(e conffile.Entry) []finding {
+	if command, _, _ := strings.Cut(e.Key, " "); command == "sysctl" && k.kindOf(e) == conffile.Sysctl {
+		return []finding{{code: "syntax", severity: Error, message: "this is a command, not an assignment: leave out what is before the name",
+			because: "The line is read as a setting called " + e.Key + ", which does not exist."}}
+	}
 	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") || !strings.Contains(e.Name, ".") {
 		return nil
 	}

@@ -1,0 +1,154 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// magnitude judges a number beside the setting's default where the record itself has
+// no judgement for it: a time that was meant in another unit, and a capacity that is
+// smaller than the system's own.
+func (k *checker) magnitude(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) []finding {
+	if f := k.smallList(r, e, v, version); f != nil {
+		return []finding{*f}
+	}
+	if !v.numeric || len(v.numbers) != 1 || v.numbers[0] <= 0 {
+		return nil
+	}
+	normal, exact, known := standard(r, version, k.inputs(e, v, version))
+	if !known || normal <= 0 {
+		return nil
+	}
+	if f := otherUnit(r, e, v.numbers[0], normal); f != nil && exact {
+		return []finding{*f}
+	}
+	if f := k.smallCapacity(r, e, v.numbers[0], normal, version); f != nil {
+		if !exact {
+			if v.numbers[0] > normal/muchLess {
+				f.severity = Info
+			}
+			f.because += " " + assumedText
+		}
+		return []finding{*f}
+	}
+	return nil
+}
+
+// A time is taken for one in another unit when it is far from the default as it is
+// written and near it in the other unit.
+const (
+	farFromDefault  = 50
+	nearToDefault   = 20
+	millisInASecond = 1000
+)
+
+// otherUnit finds seconds where the kernel counts milliseconds, and the reverse.
+func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *finding {
+	near := func(n float64) bool { return n <= normal*nearToDefault && n >= normal/nearToDefault }
+	var message string
+	switch {
+	case r.Unit == "ms" && value < normal/farFromDefault && near(value*millisInASecond):
+		message = fmt.Sprintf("%s = %.0f is %g s: the unit is milliseconds; %.0f s is written %.0f",
+			e.Name, value, value/millisInASecond, value, value*millisInASecond)
+	case r.Unit == "s" && value > normal*farFromDefault && near(value/millisInASecond):
+		message = fmt.Sprintf("%s = %.0f is %.1f h: the unit is seconds; %.0f ms is written %.0f",
+			e.Name, value, value/3600, value, value/millisInASecond)
+	default:
+		return nil
+	}
+	return &finding{id: "other-unit", code: "wrong-unit", severity: Warning, message: message, sources: r.Sources, value: true,
+		because: r.Does + fmt.Sprintf(" The default is %.0f.", normal)}
+}
+
+// muchLess is how many times a value must be below a default of the assumed machine
+// to be more than an info: most machines have that much less memory at most.
+const muchLess = 8
+
+// capacityUnits are units of which a system can have enough or too few, and
+// capacityName the ends of names that bound how many there may be. Rates, minima
+// and lower thresholds are no capacities.
+var (
+	capacityUnits = []string{"bytes", "buffers", "buckets", "clusters", "connections", "entries", "files", "mbufs", "packets", "pages",
+		"processes", "semaphores", "sockets", "states", "watches", "instances", "events", "segments"}
+	capacityName = regexp.MustCompile(`(max|maxconn|limit|backlog|maxlen|size|space|high_thresh|gc_thresh3|max_[a-z_]+|max[a-z]+)$`)
+)
+
+// smallCapacity finds a bound that is lower than the one which the system has by
+// itself.
+func (k *checker) smallCapacity(r *catalog.Record, e conffile.Entry, value, normal float64, version catalog.Version) *finding {
+	last := lastPart(r.Name)
+	if r.Hardening || value >= normal || !slices.Contains(capacityUnits, r.Unit) || !capacityName.MatchString(last) ||
+		strings.Contains(last, "min") || strings.Contains(last, "icmp") {
+		return nil
+	}
+	f := &finding{id: "small-capacity", code: "below-default", severity: Info, sources: r.Sources, value: true, because: r.Does,
+		message: k.valueMessage("below-default", e, defaultText(r, normal, true, version), version)}
+	if value <= normal/2 {
+		f.severity = Warning
+	}
+	return f
+}
+
+// smallList finds a list of capacities of which some are below the default and none
+// above it.
+func (k *checker) smallList(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) *finding {
+	d, known := r.DefaultIn(version)
+	normal := strings.Fields(d.Value)
+	if !known || r.Type != catalog.TypeList || !slices.Contains(capacityUnits, r.Unit) || len(normal) != len(v.numbers) {
+		return nil
+	}
+	smaller := false
+	for i, word := range normal {
+		n, ok := lastNumber(word)
+		if !ok || v.numbers[i] > n {
+			return nil
+		}
+		smaller = smaller || v.numbers[i] < n
+	}
+	if !smaller {
+		return nil
+	}
+	return &finding{id: "small-list", code: "below-default", severity: Warning, sources: r.Sources, value: true, because: r.Does,
+		message: k.valueMessage("below-default", e, d.Value, version)}
+}
+
+// order judges a range whose first number is above its last, which kernels refuse.
+func order(r *catalog.Record, e conffile.Entry, v reading) *finding {
+	if r.Type != catalog.TypeList || !strings.HasSuffix(r.Name, "_port_range") || len(v.numbers) != 2 || v.numbers[0] <= v.numbers[1] {
+		return nil
+	}
+	return &finding{id: "order", code: "bad-value", severity: Error, sources: r.Sources, value: true,
+		message: fmt.Sprintf("%s: the first number, %.0f, is above the last, %.0f", e.Name, v.numbers[0], v.numbers[1]),
+		because: "The kernel refuses the value and keeps the old range."}
+}
+
+// word judges a word that is none of those known for the setting. One that is
+// almost a known one is refused; another may come with a module.
+func word(r *catalog.Record, e conffile.Entry) *finding {
+	if r.Type != catalog.TypeString || len(r.Values) < 3 || len(strings.Fields(e.Value)) != 1 {
+		return nil
+	}
+	near, edits := "", 3
+	for _, known := range r.Values {
+		n := catalog.Edits(e.Value, known.Value)
+		if n == 0 {
+			return nil
+		}
+		if n < edits && n < len(known.Value)-1 {
+			near, edits = known.Value, n
+		}
+	}
+	f := &finding{id: "word", code: "bad-value", severity: Info, sources: r.Sources, value: true,
+		message: fmt.Sprintf("%s: %q is not known", e.Name, e.Value),
+		because: "The kernel refuses a word that neither it nor a module of it knows, and keeps the old value."}
+	if near != "" {
+		f.severity = Error
+		f.message += "; did you mean " + near + "?"
+	}
+	return f
+}
