@@ -1,5 +1,5 @@
-// Package importcheck compares who imports whom with the table of the
-// architecture.
+// Package importcheck compares who imports whom with the floors of
+// docs/ARCHITECTURE.md.
 package importcheck
 
 import (
@@ -9,98 +9,83 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-const module = "github.com/wirerate/wirerate/"
+const module = "github.com/wirerate/wirerate/internal/"
 
-// allowed is the table of docs/ARCHITECTURE.md: which internal packages each
-// one may import.
-var allowed = map[string]string{
-	"units":    "",
-	"stats":    "",
-	"terminal": "",
-	"host":     "units",
-	"catalog":  "units",
-	"conffile": "units",
-	"weblog":   "units",
-	"facts":    "host units",
-	"lab":      "host units",
-	"lint":     "catalog conffile facts terminal units",
-	"diagnose": "catalog facts terminal units",
-	"plan":     "catalog facts units",
-	"change":   "catalog conffile host plan units",
-	"workload": "host units stats",
-	"trial":    "catalog change plan workload stats host units",
-	"store":    "trial workload facts units",
-	"report":   "catalog conffile diagnose facts lab lint plan stats store terminal trial units weblog workload",
-	"cli":      "catalog change conffile diagnose facts host lab lint plan report stats store terminal trial units weblog workload",
+// kernel are the packages by which a program reaches the machine it runs on.
+var kernel = []string{"os/exec", "golang.org/x/sys/unix", "github.com/vishvananda/netlink"}
+
+// reachers are the packages, with those below them, that may import kernel.
+var reachers = []string{"host", "lab", "workload"}
+
+// TestImports wants every package on one floor, and its imports on floors below.
+func TestImports(t *testing.T) {
+	floors := readFloors(t)
+	seen := map[string]bool{}
+	for _, goos := range []string{"linux", "freebsd", "openbsd"} {
+		for _, p := range list(t, goos) {
+			name := strings.TrimPrefix(p.ImportPath, module)
+			floor, known := floors[name]
+			if !known {
+				t.Errorf("%s is on no floor: add it to the table of docs/ARCHITECTURE.md", name)
+			}
+			seen[name] = true
+			for _, imp := range p.Imports {
+				if below, ok := strings.CutPrefix(imp, module); ok && floors[below] >= floor {
+					t.Errorf("%s (floor %d) imports %s (floor %d)", name, floor, below, floors[below])
+				}
+				top, _, _ := strings.Cut(name, "/")
+				if slices.Contains(kernel, imp) && !slices.Contains(reachers, top) {
+					t.Errorf("%s imports %s; only %s reach the machine", name, imp, strings.Join(reachers, ", "))
+				}
+			}
+		}
+	}
+	for name := range floors {
+		if !seen[name] {
+			t.Errorf("docs/ARCHITECTURE.md: there is no package %s", name)
+		}
+	}
 }
 
-// TestTable compares allowed with the page that people read.
-func TestTable(t *testing.T) {
+// readFloors reads the page's table: | floor | package | is |.
+func readFloors(t *testing.T) map[string]int {
+	t.Helper()
 	page, err := os.ReadFile("../../docs/ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(page), "| package | is | may import |")
+	_, table, found := strings.Cut(string(page), "| floor | package | is |\n|---|---|---|\n")
+	if !found {
+		t.Fatal("docs/ARCHITECTURE.md has no table of floors")
+	}
 	table, _, _ = strings.Cut(table, "\n\n")
-	rows := 0
+	floors := map[string]int{}
 	for line := range strings.Lines(table) {
 		cells := strings.Split(line, "|")
-		if len(cells) < 5 || strings.HasPrefix(line, "|---") {
-			continue
+		if len(cells) < 5 {
+			t.Fatalf("docs/ARCHITECTURE.md: %q is no row of the table", line)
 		}
-		rows++
-		name, may := strings.TrimSpace(cells[1]), strings.TrimSpace(cells[3])
-		rule, known := allowed[name]
-		words := strings.Fields(strings.ReplaceAll(may, ",", ""))
-		inWords := may == "nothing internal" && rule == "" || name == "report" || name == "cli"
-		if !known || !inWords && !slices.Equal(words, strings.Fields(rule)) {
-			t.Errorf("docs/ARCHITECTURE.md says that %s may import %s; this test says %q", name, may, rule)
+		floor, err := strconv.Atoi(strings.TrimSpace(cells[1]))
+		if err != nil {
+			t.Fatal(err)
 		}
+		name := strings.TrimSpace(cells[2])
+		if floors[name] != 0 {
+			t.Errorf("docs/ARCHITECTURE.md has %s twice", name)
+		}
+		floors[name] = floor
 	}
-	if rows != len(allowed) {
-		t.Errorf("docs/ARCHITECTURE.md has %d packages; this test has %d", rows, len(allowed))
-	}
+	return floors
 }
-
-// kernel are imports that only host, lab and workload may have: they reach the
-// machine.
-var kernel = []string{"os/exec", "github.com/vishvananda/netlink", "golang.org/x/sys/unix"}
 
 type listed struct {
 	ImportPath string
 	Imports    []string
-}
-
-func TestImports(t *testing.T) {
-	for _, goos := range []string{"linux", "freebsd", "openbsd"} {
-		for _, p := range list(t, goos) {
-			name, ok := strings.CutPrefix(p.ImportPath, module+"internal/")
-			if !ok {
-				continue
-			}
-			rule, known := allowed[name]
-			if !known {
-				t.Errorf("%s: not in the table; add it there and to docs/ARCHITECTURE.md", name)
-				continue
-			}
-			check(t, name, strings.Fields(rule), p.Imports)
-		}
-	}
-}
-
-func check(t *testing.T, name string, may, imports []string) {
-	for _, imp := range imports {
-		if inner, ok := strings.CutPrefix(imp, module+"internal/"); ok && !slices.Contains(may, inner) {
-			t.Errorf("%s imports %s; it may import: %s", name, inner, strings.Join(may, ", "))
-		}
-		if slices.Contains(kernel, imp) && !slices.Contains([]string{"host", "lab", "workload"}, name) {
-			t.Errorf("%s imports %s; only host, lab and workload reach the machine", name, imp)
-		}
-	}
 }
 
 func list(t *testing.T, goos string) []listed {
