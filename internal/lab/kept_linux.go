@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wirerate/wirerate/internal/lock"
 )
 
 const netnsFolder = "/run/netns"
@@ -33,7 +36,7 @@ func Hold(ctx context.Context, name string, t Topology, ready func(Kept)) (err e
 		return err
 	}
 	defer l.Close()
-	k := Kept{Name: name, PID: os.Getpid(), Born: born(os.Getpid()), Awake: l.Awake()}
+	k := Kept{Name: name, PID: os.Getpid(), Born: born(os.Getpid()), PIDSpace: pidSpace(), Awake: l.Awake()}
 	for _, r := range l.Report() {
 		k.Links = append(k.Links, KeptLink{r.From, r.To, r.Link})
 	}
@@ -51,16 +54,22 @@ func Hold(ctx context.Context, name string, t Topology, ready func(Kept)) (err e
 	if err := k.claim(); err != nil {
 		return err
 	}
-	defer k.sweep()
+	defer func() { // the lock last: it says that the lab is gone
+		err = errors.Join(err, l.Close())
+		k.sweep()
+		k.release()
+	}()
 	for i := range k.Hosts {
 		if err := k.Hosts[i].publish(); err != nil {
 			k.Hosts[i].Netns = ""
 		}
 	}
-	if err := k.write(os.Rename); err != nil {
+	if err := k.write(); err != nil {
 		return fmt.Errorf("record of the lab: %w", err)
 	}
-	stop, err := answerStatus(k.file, l.Status)
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	stop, err := attend(k.file, l.Status, end)
 	if err != nil {
 		return err
 	}
@@ -131,16 +140,19 @@ func (k Kept) sweep() {
 	}
 	os.Remove(statusSocket(k.file))
 	os.Remove(k.file)
-	removeStateDir(k.file)
 }
 
 // TakeDown ends the lab and waits until it is gone.
 func (k Kept) TakeDown(ctx context.Context) error {
-	if err := syscall.Kill(k.PID, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("lab %s: end process %d: %w", k.Name, k.PID, err)
+	if err := k.end(ctx); err != nil {
+		return err
 	}
 	for range 1000 {
-		if !k.alive() {
+		held, err := lock.Held(lockFile(k.file))
+		if err != nil {
+			return fmt.Errorf("lab %s: %w", k.Name, err)
+		}
+		if !held {
 			_, err := KeptLabs() // removes what is left
 			return err
 		}
@@ -150,13 +162,40 @@ func (k Kept) TakeDown(ctx context.Context) error {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("lab %s: process %d does not end; kill it with: kill -9 %d", k.Name, k.PID, k.PID)
+	return fmt.Errorf("lab %s: its process does not end; %s", k.Name, k.lastResort())
+}
+
+// end asks the process that holds the lab to end. One that does not answer is
+// sent a signal, where its number is known to be its.
+func (k Kept) end(ctx context.Context) error {
+	err := k.ask(ctx, endRequest, func(io.Reader) error { return nil })
+	if held, unknown := lock.Held(lockFile(k.file)); err == nil || unknown == nil && !held {
+		return nil
+	}
+	if k.near() != nil || born(k.PID) != k.Born {
+		return fmt.Errorf("lab %s: its process does not answer: %w; %s", k.Name, err, k.lastResort())
+	}
+	if err := syscall.Kill(k.PID, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("lab %s: end process %d: %w", k.Name, k.PID, err)
+	}
+	return nil
+}
+
+// lastResort says how to end a process that does not end when it is asked to.
+func (k Kept) lastResort() string {
+	if k.near() != nil {
+		return fmt.Sprintf("in the PID namespace where it was brought up, kill it with: kill -9 %d", k.PID)
+	}
+	return fmt.Sprintf("kill it with: kill -9 %d", k.PID)
 }
 
 // Enter makes this process able to run programs in the lab: if that is an
 // ordinary user's, this program runs again, with the same arguments, in the lab's
 // user namespace. again says that it did, and status is then its exit status.
 func (k Kept) Enter(ctx context.Context, s Streams) (again bool, status int, err error) {
+	if err := k.near(); err != nil {
+		return false, 0, err
+	}
 	ours, err := os.Readlink("/proc/self/ns/user")
 	if err != nil {
 		return false, 0, err
