@@ -193,7 +193,7 @@ func (s *benchSession) bringLab(ctx context.Context) error {
 		s.known = true
 	}
 	s.rtt, s.link = link.RTT(), link
-	if err := lab.EnterUserNamespace(ctx); err != nil {
+	if err := lab.EnterUserNamespace(ctx, s.env.args); err != nil {
 		return labError(err)
 	}
 	if s.stateDir, err = host.TempDir("lab"); err != nil {

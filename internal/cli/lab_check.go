@@ -41,7 +41,7 @@ moment. The rows where that matters expect what it then reaches, and say so.`,
 		if opt.Awake, err = awake(); err != nil {
 			return err
 		}
-		if err := lab.EnterUserNamespace(cmd.Context()); err != nil {
+		if err := lab.EnterUserNamespace(cmd.Context(), env.args); err != nil {
 			return labError(err)
 		}
 		if how == "text" {

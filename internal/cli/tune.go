@@ -176,6 +176,10 @@ func (e *Env) tune(ctx context.Context, f tuneFlags, format string) error {
 
 // labError gives a lab's error its exit status.
 func labError(err error) error {
+	var ended *lab.Ended
+	if errors.As(err, &ended) {
+		return &exitError{ended.Status, nil}
+	}
 	if errors.Is(err, lab.ErrUnavailable) {
 		return missing(err)
 	}

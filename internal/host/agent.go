@@ -20,21 +20,23 @@ import (
 // parent is killed.
 const agentVariable = "WIRERATE_AGENT"
 
-// ServeIfAgent serves and ends the process when it was started as an agent, or
-// to keep processors awake. A program that starts such processes calls it before
-// anything else.
-func ServeIfAgent() {
-	serveIfAwake()
+// ServeIfAgent serves when this process was started as an agent, or to keep
+// processors awake; the program then ends with the status. A program that starts
+// such processes calls it before anything else.
+func ServeIfAgent() (served bool, status int) {
+	if serveAwake() {
+		return true, 0
+	}
 	name := os.Getenv(agentVariable)
 	if name == "" {
-		return
+		return false, 0
 	}
 	os.Unsetenv(agentVariable)
 	if err := serve(name, os.NewFile(3, "agent")); err != nil {
 		fmt.Fprintf(os.Stderr, "wirerate: agent %s: %v\n", name, err)
-		os.Exit(4)
+		return true, 4
 	}
-	os.Exit(0)
+	return true, 0
 }
 
 func serve(name string, conn io.ReadWriteCloser) error {

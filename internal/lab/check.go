@@ -21,8 +21,8 @@ type CheckOptions struct {
 	Full bool
 	// Only makes the checks whose name and link have all these words in them.
 	Only []string
-	// Awake says whether processors are kept awake.
-	Awake AwakeMode
+	// Awake says when processors are kept awake.
+	Awake AwakeOptions
 	// Report is called with each result as it comes; it may be nil.
 	Report func(CheckResult)
 }

@@ -47,14 +47,14 @@ func Check(ctx context.Context, opt CheckOptions) (CheckReport, error) {
 	return report, nil
 }
 
-func (item checkItem) check(ctx context.Context, mode AwakeMode) (_ CheckResult, setting Status, err error) {
+func (item checkItem) check(ctx context.Context, awake AwakeOptions) (_ CheckResult, setting Status, err error) {
 	r := CheckResult{What: item.what, Link: item.link, Unit: item.unit, Basis: item.basis, Note: item.note}
 	link, err := ParseLink(item.link)
 	if err != nil {
 		return r, setting, err
 	}
 	topology := Pair(link)
-	topology.Awake = mode
+	topology.Awake = awake
 	l, err := Bring(ctx, topology)
 	if link.Backend == Netem && errors.Is(err, ErrUnavailable) {
 		r.Skipped = err.Error()

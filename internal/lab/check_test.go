@@ -106,13 +106,13 @@ func TestCheckSkipsWithReason(t *testing.T) {
 	item := checkItem{link: "rtt=1ms", run: func(context.Context, *Lab, CheckResult) (CheckResult, error) {
 		return CheckResult{}, errSkip("no cubic")
 	}}
-	if r, _, err := item.check(t.Context(), AwakeAuto); err != nil || r.Skipped != "no cubic" {
+	if r, _, err := item.check(t.Context(), AwakeOptions{}); err != nil || r.Skipped != "no cubic" {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	item.run = func(context.Context, *Lab, CheckResult) (CheckResult, error) {
 		return CheckResult{}, errors.New("broken")
 	}
-	if _, _, err := item.check(t.Context(), AwakeAuto); err == nil {
+	if _, _, err := item.check(t.Context(), AwakeOptions{}); err == nil {
 		t.Error("an error was lost")
 	}
 }

@@ -28,8 +28,8 @@ type Kept struct {
 	Born     string     `json:"born"`
 	PIDSpace string     `json:"pid_namespace"` // as readlink /proc/self/ns/pid has it
 	Links    []KeptLink `json:"links"`
-	Hosts []KeptHost `json:"hosts"`
-	Awake Awake      `json:"awake"`
+	Hosts    []KeptHost `json:"hosts"`
+	Awake    Awake      `json:"awake"`
 	// Restrictions says what the hosts cannot set, and how to allow it.
 	Restrictions []string `json:"restrictions,omitempty"`
 

@@ -190,29 +190,31 @@ func (k Kept) lastResort() string {
 }
 
 // Enter makes this process able to run programs in the lab: if that is an
-// ordinary user's, this program runs again, with the same arguments, in the lab's
-// user namespace. again says that it did, and status is then its exit status.
-func (k Kept) Enter(ctx context.Context, s Streams) (again bool, status int, err error) {
+// ordinary user's, this program runs again, with args, which are to be its own, in
+// the lab's user namespace, and *Ended is returned.
+func (k Kept) Enter(ctx context.Context, args []string, s Streams) error {
 	if err := k.near(); err != nil {
-		return false, 0, err
+		return err
 	}
 	ours, err := os.Readlink("/proc/self/ns/user")
 	if err != nil {
-		return false, 0, err
+		return err
 	}
 	theirs, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/user", k.PID))
 	if err != nil {
-		return false, 0, fmt.Errorf("lab %s belongs to another user: %w", k.Name, err)
+		return fmt.Errorf("lab %s belongs to another user: %w", k.Name, err)
 	}
 	if ours == theirs {
-		return false, 0, nil
+		return nil
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return false, 0, err
+		return err
 	}
-	args := append([]string{"nsenter", "--user", "--preserve-credentials", "--target", strconv.Itoa(k.PID), program}, os.Args[1:]...)
-	c := s.command(args, nil)
-	status, err = foreground(ctx, c, func() error { return notStarted(c, c.Start()) })
-	return true, status, err
+	c := s.command(append([]string{"nsenter", "--user", "--preserve-credentials", "--target", strconv.Itoa(k.PID), program}, args...), nil)
+	status, err := foreground(ctx, c, func() error { return notStarted(c, c.Start()) })
+	if err != nil {
+		return err
+	}
+	return &Ended{status}
 }

@@ -63,7 +63,7 @@ func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
 			l.Close()
 		}
 	}()
-	if l.waker, err = startWaker(t.Awake); err != nil {
+	if l.waker, err = startWaker(t.Awake, t.fastest()); err != nil {
 		return nil, fmt.Errorf("lab: %w", err)
 	}
 	for _, name := range t.Hosts {
@@ -309,8 +309,9 @@ func (l *Lab) Report() []LinkReport {
 	return reports
 }
 
-// Awake says whether the lab keeps the machine's processors awake.
-func (l *Lab) Awake() Awake { return l.waker.info }
+// Awake says whether the lab keeps the machine's processors awake, and what that
+// took so far.
+func (l *Lab) Awake() Awake { return l.waker.state() }
 
 // Arrivals says whether the kernel notes when packets come to the lab's links.
 func (l *Lab) Arrivals() Arrivals {

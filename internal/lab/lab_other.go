@@ -21,7 +21,7 @@ type Lab struct{}
 func Bring(context.Context, Topology) (*Lab, error) { return nil, noLab() }
 
 // EnterUserNamespace returns ErrUnavailable.
-func EnterUserNamespace(context.Context) error { return noLab() }
+func EnterUserNamespace(context.Context, []string) error { return noLab() }
 
 // The methods below are never reached; programs for all systems call them.
 
@@ -67,7 +67,7 @@ func Hold(context.Context, string, Topology, func(Kept)) error { return noLab() 
 func (k Kept) TakeDown(context.Context) error { return noLab() }
 
 // Enter returns ErrUnavailable.
-func (k Kept) Enter(context.Context, Streams) (bool, int, error) { return false, 0, noLab() }
+func (k Kept) Enter(context.Context, []string, Streams) error { return noLab() }
 
 // Status returns ErrUnavailable.
 func (k Kept) Status(context.Context) (Status, error) { return Status{}, noLab() }

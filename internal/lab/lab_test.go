@@ -28,7 +28,9 @@ import (
 const helperVariable = "WIRERATE_LAB_TEST"
 
 func TestMain(m *testing.M) {
-	host.ServeIfAgent()
+	if served, status := host.ServeIfAgent(); served {
+		os.Exit(status)
+	}
 	var err error
 	switch os.Getenv(helperVariable) {
 	case "":
@@ -40,6 +42,9 @@ func TestMain(m *testing.M) {
 	case "listen":
 		err = listen()
 	}
+	if ended := (*Ended)(nil); errors.As(err, &ended) {
+		os.Exit(ended.Status)
+	}
 	if err != nil {
 		fmt.Println("error:", err)
 		os.Exit(1)
@@ -50,7 +55,7 @@ func TestMain(m *testing.M) {
 // hold brings up a lab, prints a round trip and the processes that hold the
 // namespaces, and keeps it until standard input ends.
 func hold() error {
-	if err := EnterUserNamespace(context.Background()); err != nil {
+	if err := EnterUserNamespace(context.Background(), os.Args[1:]); err != nil {
 		return err
 	}
 	l, err := Bring(context.Background(), Pair(Link{}))

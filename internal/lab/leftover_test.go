@@ -19,7 +19,7 @@ import (
 func TestLabsInARowLeaveNothing(t *testing.T) {
 	needLab(t)
 	topology := Pair(Link{Up: Direction{Rate: 1e9}})
-	topology.Awake = AwakeOn
+	topology.Awake.Mode = AwakeOn
 	once := func() {
 		l, err := Bring(t.Context(), topology)
 		if err != nil {

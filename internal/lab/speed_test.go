@@ -97,7 +97,7 @@ func BenchmarkAgainstC(b *testing.B) {
 func carry(b *testing.B, streams int, sketch string) (goodput, cpu float64) {
 	needLab(b)
 	topology := Pair(Link{Up: Direction{Delay: 10 * time.Millisecond}, Down: Direction{Delay: 10 * time.Millisecond}})
-	topology.Awake = AwakeOn
+	topology.Awake.Mode = AwakeOn
 	l, err := Bring(b.Context(), topology)
 	if err != nil {
 		b.Fatal(err)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // ErrUnavailable is wrapped by errors that say what the environment lacks for
@@ -15,8 +17,8 @@ var ErrUnavailable = errors.New("the lab is not available here")
 type Topology struct {
 	Hosts []string
 	Edges []Edge
-	// Awake says whether the machine's processors are kept awake meanwhile.
-	Awake AwakeMode
+	// Awake says when the machine's processors are kept awake meanwhile.
+	Awake AwakeOptions
 }
 
 // Edge is a link between two hosts; its Up direction is from A to B.
@@ -63,6 +65,21 @@ func Shared(access []Link, bottleneck Link) Topology {
 	}
 	t.Edges = append(t.Edges, Edge{RouterHost, ServerHost, bottleneck})
 	return t
+}
+
+// fastest returns the rate of the fastest direction of a link, 0 where one has no
+// limit or one that a trace gives.
+func (t Topology) fastest() units.Rate {
+	var most units.Rate
+	for _, e := range t.Edges {
+		for _, d := range []Direction{e.Link.Up, e.Link.Down} {
+			if d.Rate == 0 {
+				return 0
+			}
+			most = max(most, d.Rate)
+		}
+	}
+	return most
 }
 
 // Validate reports what makes a topology impossible to bring up: names that
