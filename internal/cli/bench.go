@@ -202,6 +202,9 @@ func (s *benchSession) bringLab(ctx context.Context) error {
 	if s.lab, err = lab.Bring(ctx, s.flags.labTopology(link)); err != nil {
 		return labError(err)
 	}
+	if err := s.lab.OnKill(host.Leftover{Lock: s.stateDir, Tree: s.stateDir}); err != nil {
+		return failure(err)
+	}
 	s.client.conn, s.server.conn, s.address = s.lab.Client(), s.lab.Server(), s.lab.PeerAddr()
 	if s.flags.router {
 		s.router.conn = s.lab.Host(lab.RouterHost)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // agentVariable marks a process that serves one end of an agent connection.
@@ -49,6 +50,7 @@ func serve(name string, conn io.ReadWriteCloser) error {
 		return err
 	}
 	server.ServeConn(&watchedConn{conn, service.cancelAll})
+	service.left.remove()
 	return service.local.Close()
 }
 
@@ -74,6 +76,7 @@ type AgentService struct {
 	processes map[int]Process
 	last      int
 	cancels   map[uint64]context.CancelFunc
+	left      Leftover
 }
 
 // AgentRequest asks an agent for operations; ID allows to cancel them.
@@ -148,6 +151,14 @@ func (s *AgentService) Ended(handle int, ended *bool) error {
 	return nil
 }
 
+// Remember notes what is to be removed once the other end is gone.
+func (s *AgentService) Remember(left Leftover, _ *struct{}) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = left
+	return nil
+}
+
 func (s *AgentService) process(handle int) (Process, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,6 +175,7 @@ type Agent struct {
 	cmd    *exec.Cmd
 	client *rpc.Client
 	last   atomic.Uint64
+	heir   bool // it has been told what is left of a killed program
 }
 
 // Name returns the host's name.
@@ -202,8 +214,22 @@ func gone(err error) error {
 	return err
 }
 
+// OnKill has the agent remove what this program leaves behind if it ends without
+// Close, as when it is killed.
+func (a *Agent) OnKill(left Leftover) error {
+	a.heir = true
+	return gone(a.client.Call("Agent.Remember", left, &struct{}{}))
+}
+
 // Close ends the agent, and with it the namespaces that it alone held.
 func (a *Agent) Close() error {
+	if a.heir {
+		forget := a.client.Go("Agent.Remember", Leftover{}, &struct{}{}, make(chan *rpc.Call, 1))
+		select {
+		case <-forget.Done:
+		case <-time.After(time.Second): // it hangs: what is locked it leaves alone
+		}
+	}
 	err := a.client.Close()
 	a.cmd.Wait()
 	if errors.Is(err, rpc.ErrShutdown) {

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/lock"
 )
 
@@ -59,6 +60,9 @@ func Hold(ctx context.Context, name string, t Topology, ready func(Kept)) (err e
 		k.sweep()
 		k.release()
 	}()
+	if err := l.OnKill(k.leftover()); err != nil {
+		return err
+	}
 	for i := range k.Hosts {
 		if err := k.Hosts[i].publish(); err != nil {
 			k.Hosts[i].Netns = ""
@@ -126,7 +130,21 @@ func (h KeptHost) publish() error {
 	return nil
 }
 
-// sweep removes what is left of a lab outside its namespaces.
+// leftover is what is left of a lab outside its namespaces when its holder is
+// killed.
+func (k Kept) leftover() host.Leftover {
+	left := host.Leftover{Lock: lockFile(k.file)}
+	for _, h := range k.Hosts {
+		if h.Netns == netnsName(k.Name, h.Name) {
+			left.Paths = append(left.Paths, filepath.Join(netnsFolder, h.Netns))
+		}
+	}
+	dir := filepath.Dir(k.file)
+	left.Paths = append(left.Paths, statusSocket(k.file), k.file, lockFile(k.file), dir, filepath.Dir(dir))
+	return left
+}
+
+// sweep removes what is left of a lab outside its namespaces, but for the lock.
 func (k Kept) sweep() {
 	for _, h := range k.Hosts {
 		if h.Netns != netnsName(k.Name, h.Name) {

@@ -236,6 +236,16 @@ func (l *Lab) addRoutes(h *netlink.Handle, name string) error {
 // Host returns a host by its name in the topology, nil if there is none.
 func (l *Lab) Host(name string) *host.Agent { return l.hosts[name] }
 
+// OnKill has the hosts remove what this program leaves behind if it is killed.
+func (l *Lab) OnKill(left host.Leftover) error {
+	for _, name := range l.topology.Hosts {
+		if err := l.hosts[name].OnKill(left); err != nil {
+			return fmt.Errorf("lab: %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // Client returns the first host of the topology.
 func (l *Lab) Client() host.Conn { return l.hosts[l.topology.Hosts[0]] }
 

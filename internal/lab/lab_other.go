@@ -27,6 +27,8 @@ func EnterUserNamespace(context.Context, []string) error { return noLab() }
 
 func (*Lab) Host(string) *host.Agent { return nil }
 
+func (*Lab) OnKill(host.Leftover) error { return noLab() }
+
 func (*Lab) Client() host.Conn { return nil }
 
 func (*Lab) Server() host.Conn { return nil }
