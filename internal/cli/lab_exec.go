@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/lab/link"
 )
 
 // labFlags are the flags that choose a topology.
@@ -38,11 +39,11 @@ func awakeFlag(cmd *cobra.Command) func() (lab.AwakeOptions, error) {
 
 // topology parses LINK and the flags.
 func (f *labFlags) topology(spec string) (lab.Topology, error) {
-	link, err := parseLink(spec)
+	path, err := parseLink(spec)
 	if err != nil {
 		return lab.Topology{}, err
 	}
-	var access []lab.Link
+	var access []link.Link
 	for _, spec := range f.access {
 		l, err := parseLink(spec)
 		if err != nil {
@@ -50,12 +51,12 @@ func (f *labFlags) topology(spec string) (lab.Topology, error) {
 		}
 		access = append(access, l)
 	}
-	t := lab.Pair(link)
+	t := lab.Pair(path)
 	switch {
 	case len(access) > 0:
-		t = lab.Shared(access, link)
+		t = lab.Shared(access, path)
 	case f.router:
-		t = lab.Routed(lab.Link{Framing: lab.FramingEthernet, MTU: link.MTU}, link)
+		t = lab.Routed(path)
 	}
 	if t.Awake, err = f.awake(); err != nil {
 		return t, err
@@ -65,20 +66,12 @@ func (f *labFlags) topology(spec string) (lab.Topology, error) {
 
 // parseLink parses a link and reads its traces, so that what is wrong with them
 // is said before anything is brought up.
-func parseLink(spec string) (lab.Link, error) {
-	link, err := lab.ParseLink(spec)
-	if err != nil {
-		return link, usage(err)
+func parseLink(spec string) (link.Link, error) {
+	l, err := link.Parse(spec)
+	if err == nil {
+		err = l.CheckTraces()
 	}
-	for _, d := range []lab.Direction{link.Up, link.Down} {
-		if d.Trace == "" {
-			continue
-		}
-		if _, err := lab.LoadTrace(d.Trace); err != nil {
-			return link, usage(err)
-		}
-	}
-	return link, nil
+	return l, usage(err)
 }
 
 func newLabExecCmd(env *Env) *cobra.Command {

@@ -3,6 +3,8 @@ package lab
 import (
 	"fmt"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/lab/emulator"
 )
 
 // Status is what the links of a lab did so far.
@@ -97,7 +99,7 @@ func (s Status) emulator() string {
 	}
 	late := s.WorstLate().Round(time.Microsecond).String()
 	if s.WorstLate() == 0 { // Since knows only the steps above the limit
-		late = "below " + LateLimit.String()
+		late = "below " + emulator.LateLimit.String()
 	}
 	return fmt.Sprintf("emulator kept up: %s, worst lateness %s", kept, late)
 }

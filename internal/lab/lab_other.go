@@ -8,6 +8,8 @@ import (
 	"os/exec"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/lab/emulator"
+	"github.com/wirerate/wirerate/internal/lab/link"
 )
 
 func noLab() error {
@@ -39,11 +41,11 @@ func (*Lab) PeerAddr6() string { return "" }
 
 func (*Lab) Addr(string, bool) string { return "" }
 
-func (*Lab) Link(int) Link { return Link{} }
+func (*Lab) Link(int) link.Link { return link.Link{} }
 
-func (*Lab) LinkStats(int) (up, down Stats) { return }
+func (*Lab) LinkStats(int) (up, down emulator.Stats) { return }
 
-func (*Lab) Stats() (up, down Stats) { return }
+func (*Lab) Stats() (up, down emulator.Stats) { return }
 
 func (*Lab) Mark() Mark { return Mark{} }
 
@@ -58,9 +60,6 @@ func (*Lab) Arrivals() Arrivals { return Arrivals{} }
 func (*Lab) Site(string) (Site, error) { return Site{}, noLab() }
 
 func (*Lab) Close() error { return nil }
-
-// Check returns ErrUnavailable.
-func Check(context.Context, CheckOptions) (CheckReport, error) { return CheckReport{}, noLab() }
 
 // Hold returns ErrUnavailable.
 func Hold(context.Context, string, Topology, func(Kept)) error { return noLab() }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wirerate/wirerate/internal/lab/emulator"
 )
 
 // EnterUserNamespace makes the program able to bring up a lab without being
@@ -25,8 +27,8 @@ func EnterUserNamespace(ctx context.Context, args []string) error {
 	if self, err := os.Readlink("/proc/self"); err != nil || self != strconv.Itoa(os.Getpid()) {
 		return fmt.Errorf("%w: /proc is not that of this PID namespace; mount it: mount -t proc proc /proc", ErrUnavailable)
 	}
-	if f, err := os.OpenFile(tunDevice, os.O_RDWR, 0); err != nil {
-		return fmt.Errorf("%w: %v; %s", ErrUnavailable, err, tunAdvice(err))
+	if f, err := os.OpenFile(emulator.Device, os.O_RDWR, 0); err != nil {
+		return fmt.Errorf("%w: %v; %s", ErrUnavailable, err, emulator.DeviceAdvice(err))
 	} else {
 		f.Close()
 	}
@@ -85,18 +87,6 @@ func privileged() bool {
 	}
 	const wanted = 1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_NET_ADMIN
 	return data[0].Effective&wanted == wanted
-}
-
-// tunAdvice says what to do about a TUN device that does not open.
-func tunAdvice(err error) string {
-	const container = "in a container, give it the device (--device " + tunDevice + ")"
-	switch {
-	case errors.Is(err, unix.EACCES):
-		return "run as root, or let the user open it: chmod 666 " + tunDevice
-	case errors.Is(err, unix.EPERM):
-		return container
-	}
-	return "load the module (modprobe tun); " + container
 }
 
 // namespaceAdvice says what to do about namespaces that cannot be made.
