@@ -27,6 +27,7 @@ type Lab struct {
 	netns    map[string]*os.File
 	links    []*wire
 	waker    *waker
+	budget   *emulator.Budget
 	gates    map[way]*emulator.Gate
 	only4    bool // the machine has no IPv6
 }
@@ -63,6 +64,7 @@ func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
 	if l.waker, err = startWaker(t.Awake, t.fastest()); err != nil {
 		return nil, fmt.Errorf("lab: %w", err)
 	}
+	l.budget = emulator.NewBudget(2 * len(t.Edges))
 	for _, name := range t.Hosts {
 		if err := l.addHost(ctx, name); err != nil {
 			return nil, fmt.Errorf("lab: %w", err)
@@ -145,10 +147,10 @@ func (l *Lab) addLink(ctx context.Context, i int, e Edge, used map[string]int) e
 	}
 	start := time.Now()
 	var err error
-	if w.up, err = emulator.Start(w.link, w.link.Up, w.tuns[0], w.tuns[1], start, w.link.Seed, l.topology.flow(way{i, false}, l.gates)); err != nil {
+	if w.up, err = emulator.Start(w.link, w.link.Up, w.tuns[0], w.tuns[1], start, w.link.Seed, l.topology.flow(way{i, false}, l.gates), l.budget); err != nil {
 		return err
 	}
-	w.down, err = emulator.Start(w.link, w.link.Down, w.tuns[1], w.tuns[0], start, w.link.Seed+1, l.topology.flow(way{i, true}, l.gates))
+	w.down, err = emulator.Start(w.link, w.link.Down, w.tuns[1], w.tuns[0], start, w.link.Seed+1, l.topology.flow(way{i, true}, l.gates), l.budget)
 	return err
 }
 
@@ -371,11 +373,14 @@ func (l *Lab) Close() error {
 			c.file.Close()
 		}
 	}
+	if l.budget != nil {
+		l.budget.Close()
+	}
 	for _, f := range l.netns {
 		// Without it they go by themselves, later.
 		_ = destroySockets(f)
 		f.Close()
 	}
-	l.links, l.hosts, l.netns, l.waker = nil, nil, nil, nil
+	l.links, l.hosts, l.netns, l.waker, l.budget = nil, nil, nil, nil, nil
 	return errors.Join(errs...)
 }

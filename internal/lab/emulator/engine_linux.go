@@ -68,7 +68,7 @@ const (
 
 // Start starts one direction of a link from one TUN device to another.
 // start is the zero of its clock.
-func Start(l link.Link, d link.Direction, in, out int, start time.Time, seed uint64, gates Flow) (*Engine, error) {
+func Start(l link.Link, d link.Direction, in, out int, start time.Time, seed uint64, gates Flow, budget *Budget) (*Engine, error) {
 	var clock *traceClock
 	if d.Trace != "" {
 		trace, err := link.LoadTrace(d.Trace)
@@ -90,7 +90,7 @@ func Start(l link.Link, d link.Direction, in, out int, start time.Time, seed uin
 	p.flow = gates
 	e := &Engine{
 		pipe: p, mem: mem,
-		in: in, out: out, stop: stop, start: start,
+		in: in, out: out, stop: stop, start: start, rank: rank{budget: budget},
 		rng: rand.New(rand.NewPCG(seed, kinds+1)), scratch: make([]byte, maxUnit),
 		done:   make(chan struct{}),
 		waking: follower{int64(10 * time.Microsecond), 1000, 9000}, passing: follower{int64(30 * time.Microsecond), 5000, 5000},

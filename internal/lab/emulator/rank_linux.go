@@ -15,13 +15,14 @@ import (
 // of a processor must not be: the programs under test would starve, and the kernel
 // takes the processor from such threads for 50 ms at a time.
 type rank struct {
+	budget            *Budget
 	realTime, refused bool
 	at, used          int64 // when the share of time was last looked at, and the processor time until then
 }
 
 const (
 	rankEvery = int64(20 * time.Millisecond)
-	// Shares of a processor from which the thread leaves the real-time class, and
+	// Shares of a processor, while no other lab runs, from which the thread leaves the real-time class, and
 	// below which it comes back.
 	mostRealTime, lessRealTime = 0.7, 0.5
 )
@@ -43,9 +44,9 @@ func (r *rank) follow(now, used int64) {
 	share := float64(used-r.used) / float64(now-r.at)
 	r.at, r.used = now, used
 	switch {
-	case r.realTime && share > mostRealTime:
+	case r.realTime && share > mostRealTime*r.budget.most():
 		r.fair()
-	case !r.realTime && !r.refused && share < lessRealTime:
+	case !r.realTime && !r.refused && share < lessRealTime*r.budget.most():
 		r.raise()
 	}
 }

@@ -198,7 +198,7 @@ func TestSlicerLeavesOutWhatWasLate(t *testing.T) {
 	var stalled time.Duration
 	now := start
 	s := slicer{length: 100 * time.Millisecond}
-	look := func() lab.Mark { return lab.Mark{now, []emulator.Stats{{Stalled: stalled}}} }
+	look := func() lab.Mark { return lab.Mark{At: now, Directions: []emulator.Stats{{Stalled: stalled}}} }
 	for i := range 2001 { // 1000 bytes each ms
 		now = start.Add(time.Duration(i) * time.Millisecond)
 		if i == 450 {
