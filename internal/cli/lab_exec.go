@@ -137,6 +137,7 @@ links did.`,
 		if err != nil {
 			return err
 		}
+		topology.Awake.From = lab.AwakeExecFrom
 		return env.execNew(cmd.Context(), topology, x)
 	}
 	return cmd

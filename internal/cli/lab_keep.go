@@ -117,6 +117,9 @@ func printLab(w io.Writer, k lab.Kept) error {
 		fmt.Fprintf(&text, "  %s - %s: %s\n", l.From, l.To, l.Link)
 	}
 	fmt.Fprintf(&text, "  %s\n", k.Awake)
+	if took := k.Awake.Took(); took != "" {
+		fmt.Fprintf(&text, "  %s\n", took)
+	}
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, h := range k.Hosts {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", h.Name, h.IPv4, h.IPv6, h.Netns)
@@ -148,7 +151,7 @@ func newLabListCmd(env *Env) *cobra.Command {
 		for i, k := range kept {
 			labs[i].Kept = k
 			if status, err := k.Status(cmd.Context()); err == nil {
-				labs[i].Status = &status
+				labs[i].Status, labs[i].Awake = &status, status.Awake
 			} else {
 				env.note("%v", err)
 			}

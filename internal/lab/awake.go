@@ -46,6 +46,12 @@ const AwakeVariable = "WIRERATE_AWAKE"
 // processors awake.
 const MinStolen = 0.005
 
+// AwakeExecFrom is the rate from which keeping processors awake is worth the
+// processor time to a program that is run once. In pairs of runs with and without it
+// on a busy virtual machine the emulator was late less often with it in 5 of 15
+// pairs at 1 and 10 Mbit/s, and in 5 of 7 at 100 Mbit/s.
+const AwakeExecFrom = 100 * units.Mbit
+
 // maxAwake bounds how many processors are kept awake: the first ones that the
 // process may use. A lab's threads and the programs under test are few, and on a
 // machine with more processors those that it runs on rarely go idle together.
