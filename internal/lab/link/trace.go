@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -77,15 +78,15 @@ func ParseTrace(r io.Reader) (Trace, error) {
 }
 
 // LoadTrace reads a trace from a file, which is read again for each direction and
-// is therefore no pipe or device.
+// is therefore no pipe.
 func LoadTrace(path string) (Trace, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would have to be waited for
 	if err != nil {
 		return Trace{}, fmt.Errorf("trace: %w", err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return Trace{}, fmt.Errorf("trace %s: it is no regular file", path)
+	if info, err := f.Stat(); err != nil || info.Mode()&fs.ModeNamedPipe != 0 {
+		return Trace{}, fmt.Errorf("trace %s: a file is expected, which can be read more than once", path)
 	} else if info.Size() > maxTraceFile {
 		return Trace{}, fmt.Errorf("trace %s: it is larger than %s", path, units.Bytes(maxTraceFile))
 	}
