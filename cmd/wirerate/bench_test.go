@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/lab/link"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/workload"
 )
@@ -13,7 +14,7 @@ import (
 // turn; builtin/iperf3 is the ratio of their median goodputs and should be
 // within 3% of 1.
 func BenchmarkBuiltinAgainstIperf3(b *testing.B) {
-	link, err := lab.ParseLink("rate=500mbit,rtt=20ms")
+	link, err := link.Parse("rate=500mbit,rtt=20ms")
 	if err != nil {
 		b.Fatal(err)
 	}

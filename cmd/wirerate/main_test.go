@@ -18,7 +18,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	host.ServeIfAgent()
+	if served, status := host.ServeIfAgent(); served {
+		os.Exit(status)
+	}
 	if len(os.Args) > 1 && os.Args[1] == workload.TrafficVerb {
 		os.Exit(cli.Main()) // the built-in generator of a benchmark
 	}

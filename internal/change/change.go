@@ -41,6 +41,9 @@ type Options struct {
 	// then tells them for ours even when progress is damaged, and a setting
 	// that the system only raises is left out when its value is larger already.
 	Wanted map[string]string
+	// Passing says that the target ends with this program, as a lab's host does: it
+	// sees no reboot, and leaves no mark for one outside its journal.
+	Passing bool
 	// Check, when set, sees the values before anything is written.
 	Check func(old map[string]string) error
 
@@ -83,6 +86,7 @@ type Change struct {
 	notRoot bool
 	wanted  map[string]string
 	root    string
+	passing bool
 }
 
 type assignment struct {
@@ -123,7 +127,7 @@ func Begin(ctx context.Context, conn host.Conn, system catalog.System, settings 
 	c := &Change{
 		Journal: Journal{Schema: journalSchema, ID: id, Host: conn.Name(), System: system, Created: opt.Now.UTC(), Within: opt.Within.Seconds(),
 			Items: []Item{}, Files: []FileChange{}},
-		conn: conn, root: opt.root, wanted: opt.Wanted, Absent: map[string]string{},
+		conn: conn, root: opt.root, passing: opt.Passing, wanted: opt.Wanted, Absent: map[string]string{},
 	}
 	for _, s := range settings {
 		k, err := knobFor(system, s, c.root)

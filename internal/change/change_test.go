@@ -14,7 +14,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	host.ServeIfAgent()
+	if served, status := host.ServeIfAgent(); served {
+		os.Exit(status)
+	}
 	os.Exit(m.Run())
 }
 

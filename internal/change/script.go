@@ -350,7 +350,12 @@ refused() {
 
 // bootMark is a file that the systems remove at boot: it tells a value that a
 // reboot took back from one that somebody else did.
-func (c *Change) bootMark() string { return bootMark(c.root, c.ID) }
+func (c *Change) bootMark() string {
+	if c.passing {
+		return path.Join(c.Dir, "mark")
+	}
+	return bootMark(c.root, c.ID)
+}
 
 func bootMark(root, id string) string { return root + "/var/run/wirerate/" + id }
 

@@ -58,6 +58,7 @@ together.`,
 		if len(f.arms) != 1 {
 			return usagef("one --arm is expected, whose settings are told apart: %s", armForms)
 		}
+		f.command = env.commandLine()
 		if err := f.check(args, 1); err != nil {
 			return usage(err)
 		}

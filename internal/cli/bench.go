@@ -14,6 +14,7 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/lab/link"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/trial"
 	"github.com/wirerate/wirerate/internal/units"
@@ -85,7 +86,7 @@ func (f *benchFlags) where() error {
 		return errors.New("--lab brings its own hosts and path: HOST, --path and --address do not go with it")
 	}
 	if f.lab != "" {
-		if _, err := lab.ParseLink(f.lab); err != nil {
+		if _, err := link.Parse(f.lab); err != nil {
 			return err
 		}
 	}
@@ -149,7 +150,7 @@ type benchSession struct {
 	flags          benchFlags
 	catalog        *catalog.Catalog
 	lab            *lab.Lab
-	link           lab.Link
+	link           link.Link
 	stateDir       string // of a lab's journals, removed with it
 	client, server end
 	router         end // without a connection where the trial has none
@@ -185,7 +186,7 @@ func openBench(ctx context.Context, env *Env, flags benchFlags) (*benchSession, 
 
 // bringLab is a lab whose link need not have a rate or a round-trip time.
 func (s *benchSession) bringLab(ctx context.Context) error {
-	link, err := lab.ParseLink(s.flags.lab)
+	link, err := link.Parse(s.flags.lab)
 	if err != nil {
 		return usage(err)
 	}
@@ -193,7 +194,7 @@ func (s *benchSession) bringLab(ctx context.Context) error {
 		s.known = true
 	}
 	s.rtt, s.link = link.RTT(), link
-	if err := lab.EnterUserNamespace(ctx); err != nil {
+	if err := lab.EnterUserNamespace(ctx, s.env.args); err != nil {
 		return labError(err)
 	}
 	if s.stateDir, err = host.TempDir("lab"); err != nil {
@@ -201,6 +202,9 @@ func (s *benchSession) bringLab(ctx context.Context) error {
 	}
 	if s.lab, err = lab.Bring(ctx, s.flags.labTopology(link)); err != nil {
 		return labError(err)
+	}
+	if err := s.lab.OnKill(host.Leftover{Lock: s.stateDir, Tree: s.stateDir}); err != nil {
+		return failure(err)
 	}
 	s.client.conn, s.server.conn, s.address = s.lab.Client(), s.lab.Server(), s.lab.PeerAddr()
 	if s.flags.router {
@@ -211,7 +215,7 @@ func (s *benchSession) bringLab(ctx context.Context) error {
 }
 
 // pathOf describes a lab's link as a path.
-func pathOf(link lab.Link) (facts.Path, error) {
+func pathOf(link link.Link) (facts.Path, error) {
 	p := facts.Path{Rate: link.Up.Rate, RTT: link.Up.Delay + link.Down.Delay, Loss: link.Up.Loss.Rate(), MTU: link.PathMTU()}
 	if p.Rate == 0 {
 		return p, errors.New("--lab: a rate is needed to plan for the path, such as rate=1gbit,rtt=50ms")

@@ -62,7 +62,7 @@ func (s *benchSession) prepare(ctx context.Context, arms []*armValues, within ti
 		if len(order) == 0 {
 			continue
 		}
-		opt := change.Options{StateDir: s.journalDir(e), Now: time.Now(), Within: within, SkipAbsent: true}
+		opt := change.Options{StateDir: s.journalDir(e), Now: time.Now(), Within: within, SkipAbsent: true, Passing: s.lab != nil}
 		c, err := change.Begin(ctx, e.conn, e.tuned.System, order, opt)
 		if err != nil {
 			if errors.Is(err, change.ErrPending) {

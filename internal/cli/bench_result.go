@@ -11,6 +11,7 @@ import (
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/lab/link"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
@@ -301,7 +302,7 @@ func (o *outcome) addEmulator(r *report.Result) {
 		return
 	}
 	r.Emulator = &report.Emulator{Link: s.link.String()}
-	if s.link.Backend == lab.Netem {
+	if s.link.Backend == link.Netem {
 		return // whose lateness nobody knows
 	}
 	worst := s.watch.worst.Seconds()

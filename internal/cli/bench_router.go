@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/lab/link"
 )
 
 // endsPrefix begins a part of an arm that sets the ends of a path although the
@@ -53,11 +54,11 @@ func checkEnds(specs []armSpec, routed bool) error {
 }
 
 // labTopology is the lab of a trial.
-func (f *benchFlags) labTopology(link lab.Link) lab.Topology {
+func (f *benchFlags) labTopology(l link.Link) lab.Topology {
 	if f.router {
-		return lab.Routed(lab.Link{Framing: lab.FramingEthernet, MTU: link.MTU}, link)
+		return lab.Routed(l)
 	}
-	return lab.Pair(link)
+	return lab.Pair(l)
 }
 
 // targets are the hosts that a part of an arm sets.

@@ -38,11 +38,14 @@ type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	SSH            host.SSHOptions
+	args           []string // the command line, without the program's name
 }
 
 // Main runs the program and returns its exit status.
 func Main() int {
-	host.ServeIfAgent()
+	if served, status := host.ServeIfAgent(); served {
+		return status
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	env := &Env{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
@@ -77,6 +80,7 @@ func (e *Env) rawStdout() io.Writer {
 
 // Run runs one command line and returns its exit status.
 func Run(ctx context.Context, args []string, env *Env) int {
+	env.args = args
 	root := newRootCmd(env)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)

@@ -54,8 +54,11 @@ tens of milliseconds late. Where that is seen (time stolen from this machine
 since boot, and no limit on this process's own), a lab keeps up to 16 processors
 awake: a process wirerate-awake runs whenever nothing else wants to (class
 SCHED_IDLE, counted as "nice" time), rests while the lab carries nothing, and
-ends with the lab. --awake on or off decides otherwise, and the environment
-variable WIRERATE_AWAKE does so for every command that brings up a lab.`,
+ends with the lab; what it used is said where the emulator reports. lab exec
+does so from 100mbit on, and nothing does on a battery. --awake on or off
+decides otherwise, with the share of each processor's time that it may take,
+on:50%; the environment variable WIRERATE_AWAKE does so for every command that
+brings up a lab.`,
 		Example: `  wirerate lab exec rate=1gbit,rtt=80ms,loss=1e-5 --serve 'iperf3 -s' -- \
     sh -c 'iperf3 -c $WIRERATE_PEER'
   wirerate lab up sat geo-satellite && wirerate lab shell sat

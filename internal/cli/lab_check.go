@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/lab/selfcheck"
 )
 
 func newLabCheckCmd(env *Env) *cobra.Command {
@@ -37,17 +38,17 @@ moment. The rows where that matters expect what it then reaches, and say so.`,
 		if err != nil {
 			return err
 		}
-		opt := lab.CheckOptions{Full: *full, Only: words}
+		opt := selfcheck.Options{Full: *full, Only: words}
 		if opt.Awake, err = awake(); err != nil {
 			return err
 		}
-		if err := lab.EnterUserNamespace(cmd.Context()); err != nil {
+		if err := lab.EnterUserNamespace(cmd.Context(), env.args); err != nil {
 			return labError(err)
 		}
 		if how == "text" {
-			opt.Report = func(r lab.CheckResult) { fmt.Fprintln(env.Stdout, r) }
+			opt.Report = func(r selfcheck.Result) { fmt.Fprintln(env.Stdout, r) }
 		}
-		report, err := lab.Check(cmd.Context(), opt)
+		report, err := selfcheck.Check(cmd.Context(), opt)
 		if err != nil {
 			return labError(err)
 		}

@@ -12,13 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/lab/link"
 )
 
 // labFlags are the flags that choose a topology.
 type labFlags struct {
 	router bool
 	access []string
-	awake  func() (lab.AwakeMode, error)
+	awake  func() (lab.AwakeOptions, error)
 }
 
 func (f *labFlags) register(cmd *cobra.Command) {
@@ -28,21 +29,21 @@ func (f *labFlags) register(cmd *cobra.Command) {
 }
 
 // awakeFlag adds --awake; the function it returns gives the choice.
-func awakeFlag(cmd *cobra.Command) func() (lab.AwakeMode, error) {
-	text := cmd.Flags().String("awake", "", "keep the processors from going idle: auto, on, off (default: $"+lab.AwakeVariable+", or auto)")
-	return func() (lab.AwakeMode, error) {
-		mode, err := lab.ParseAwake(*text)
-		return mode, usage(err)
+func awakeFlag(cmd *cobra.Command) func() (lab.AwakeOptions, error) {
+	text := cmd.Flags().String("awake", "", "keep the processors from going idle: auto, on, off; with the `share` of their time that it may take, on:50% (default: $"+lab.AwakeVariable+", or auto)")
+	return func() (lab.AwakeOptions, error) {
+		awake, err := lab.ParseAwake(*text)
+		return awake, usage(err)
 	}
 }
 
 // topology parses LINK and the flags.
 func (f *labFlags) topology(spec string) (lab.Topology, error) {
-	link, err := parseLink(spec)
+	path, err := parseLink(spec)
 	if err != nil {
 		return lab.Topology{}, err
 	}
-	var access []lab.Link
+	var access []link.Link
 	for _, spec := range f.access {
 		l, err := parseLink(spec)
 		if err != nil {
@@ -50,12 +51,12 @@ func (f *labFlags) topology(spec string) (lab.Topology, error) {
 		}
 		access = append(access, l)
 	}
-	t := lab.Pair(link)
+	t := lab.Pair(path)
 	switch {
 	case len(access) > 0:
-		t = lab.Shared(access, link)
+		t = lab.Shared(access, path)
 	case f.router:
-		t = lab.Routed(lab.Link{Framing: lab.FramingEthernet, MTU: link.MTU}, link)
+		t = lab.Routed(path)
 	}
 	if t.Awake, err = f.awake(); err != nil {
 		return t, err
@@ -65,20 +66,12 @@ func (f *labFlags) topology(spec string) (lab.Topology, error) {
 
 // parseLink parses a link and reads its traces, so that what is wrong with them
 // is said before anything is brought up.
-func parseLink(spec string) (lab.Link, error) {
-	link, err := lab.ParseLink(spec)
-	if err != nil {
-		return link, usage(err)
+func parseLink(spec string) (link.Link, error) {
+	l, err := link.Parse(spec)
+	if err == nil {
+		err = l.CheckTraces()
 	}
-	for _, d := range []lab.Direction{link.Up, link.Down} {
-		if d.Trace == "" {
-			continue
-		}
-		if _, err := lab.LoadTrace(d.Trace); err != nil {
-			return link, usage(err)
-		}
-	}
-	return link, nil
+	return l, usage(err)
 }
 
 func newLabExecCmd(env *Env) *cobra.Command {
@@ -111,9 +104,9 @@ links did.`,
     sh -c 'iperf3 -R -c $WIRERATE_PEER'`,
 	}
 	flags.register(cmd)
-	cmd.Flags().StringVar(&x.serve, "serve", "", "shell `command` to run on the server meanwhile")
-	cmd.Flags().DurationVar(&x.wait, "wait", 10*time.Second, "how long the --serve command may take to listen")
-	cmd.Flags().StringVar(&x.on, "on", lab.ClientHost, "`host` that CMD runs on")
+	cmd.Flags().StringVar(&x.Serve, "serve", "", "shell `command` to run on the server meanwhile")
+	cmd.Flags().DurationVar(&x.Wait, "wait", 10*time.Second, "how long the --serve command may take to listen")
+	cmd.Flags().StringVar(&x.On, "on", lab.ClientHost, "`host` that CMD runs on")
 	x.register(cmd)
 	cmd.Flags().StringVar(&x.statsFile, "stats", "", "write what the links did as JSON to this `file`")
 	format := formatFlag(cmd, "text", "json")
@@ -128,7 +121,7 @@ links did.`,
 		if err := x.check(cmd); err != nil {
 			return err
 		}
-		x.args = args[1:]
+		x.Args = args[1:]
 		if k, err := lab.FindKept(args[0]); err == nil {
 			for _, name := range []string{"router", "access", "awake"} {
 				if cmd.Flags().Changed(name) {
@@ -144,6 +137,7 @@ links did.`,
 		if err != nil {
 			return err
 		}
+		topology.Awake.From = lab.AwakeExecFrom
 		return env.execNew(cmd.Context(), topology, x)
 	}
 	return cmd
@@ -152,22 +146,19 @@ links did.`,
 // check reports what of the flags cannot be meant.
 func (x *execution) check(cmd *cobra.Command) error {
 	switch {
-	case cmd.Flags().Changed("serve") && strings.TrimSpace(x.serve) == "":
+	case cmd.Flags().Changed("serve") && strings.TrimSpace(x.Serve) == "":
 		return usagef("--serve: a command is expected")
 	case cmd.Flags().Changed("stats") && x.statsFile == "":
 		return usagef("--stats: a file is expected")
-	case x.wait < 0:
-		return usagef("--wait %s: no less than 0s is expected", x.wait)
+	case x.Wait < 0:
+		return usagef("--wait %s: no less than 0s is expected", x.Wait)
 	}
 	return nil
 }
 
-// execution is one program to run in a lab.
+// execution is one program to run in a lab, and what is said of it.
 type execution struct {
-	on        string
-	args      []string
-	serve     string
-	wait      time.Duration
+	lab.Execution
 	statsFile string
 	format    string
 	quiet     bool
@@ -177,16 +168,11 @@ func (x *execution) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&x.quiet, "quiet", "q", false, "say nothing of an emulator that kept up")
 }
 
-// running is a lab of either kind.
-type running interface {
-	Site(host string) (lab.Site, error)
-}
-
 func (e *Env) execNew(ctx context.Context, t lab.Topology, x execution) error {
-	if !slices.Contains(t.Hosts, x.on) {
-		return usagef("the lab has no host %q; it has %s", x.on, strings.Join(t.Hosts, ", "))
+	if !slices.Contains(t.Hosts, x.On) {
+		return usagef("the lab has no host %q; it has %s", x.On, strings.Join(t.Hosts, ", "))
 	}
-	if err := lab.EnterUserNamespace(ctx); err != nil {
+	if err := lab.EnterUserNamespace(ctx, e.args); err != nil {
 		return labError(err)
 	}
 	l, err := lab.Bring(ctx, t)
@@ -194,22 +180,22 @@ func (e *Env) execNew(ctx context.Context, t lab.Topology, x execution) error {
 		return labError(err)
 	}
 	defer l.Close()
-	return e.execIn(ctx, l, func() (lab.Status, error) { return l.Status(), nil }, x)
+	return e.execIn(ctx, l, x)
 }
 
 func (e *Env) execKept(ctx context.Context, k lab.Kept, x execution) error {
-	if err := k.Has(x.on); err != nil {
+	if err := k.Has(x.On); err != nil {
 		return usage(err)
 	}
-	if again, status, err := k.Enter(ctx, e.streams()); again || err != nil {
-		return programEnd(status, err)
+	if err := k.Enter(ctx, e.args, e.streams()); err != nil {
+		return programEnd(err)
 	}
-	return e.execIn(ctx, k, func() (lab.Status, error) { return k.Status(context.WithoutCancel(ctx)) }, x)
+	return e.execIn(ctx, k, x)
 }
 
 // execIn runs a program, and one on the server before, and says what the links
 // did meanwhile.
-func (e *Env) execIn(ctx context.Context, in running, look func() (lab.Status, error), x execution) (err error) {
+func (e *Env) execIn(ctx context.Context, in lab.Running, x execution) (err error) {
 	var stats *os.File
 	if x.statsFile != "" {
 		// What cannot be written is to be known before CMD has run for an hour.
@@ -218,52 +204,14 @@ func (e *Env) execIn(ctx context.Context, in running, look func() (lab.Status, e
 		}
 		defer stats.Close()
 	}
-	before, err := look()
+	outcome, err := x.Run(ctx, in, e.streams(), func(text string) { e.note("%s", text) })
 	if err != nil {
-		return failure(err)
+		return programEnd(err)
 	}
-	at, err := in.Site(x.on)
-	if err != nil {
-		return failure(err)
+	if outcome.Served != 0 {
+		e.note("the command on the server had ended with status %d", outcome.Served)
 	}
-	end, err := e.serveIn(ctx, in, x)
-	if err != nil {
-		return err
-	}
-	status, runErr := at.Run(ctx, x.args, e.streams())
-	after, err := look()
-	if served := end(); served != 0 && runErr == nil {
-		e.note("the command on the server had ended with status %d", served)
-	}
-	if runErr != nil || err != nil {
-		return errors.Join(programEnd(status, runErr), failure(err))
-	}
-	return e.execEnd(status, after.Since(before), stats, x)
-}
-
-// serveIn starts the command on the server, if there is one, and waits until it
-// listens. end ends it and returns the exit status of one that had ended by itself.
-func (e *Env) serveIn(ctx context.Context, in running, x execution) (end func() int, err error) {
-	if x.serve == "" {
-		return func() int { return 0 }, nil
-	}
-	at, err := in.Site(lab.ServerHost)
-	if err != nil {
-		return nil, failure(err)
-	}
-	server, err := at.Serve(x.serve, e.Stderr)
-	if err != nil {
-		return nil, failure(err)
-	}
-	note, err := server.Await(ctx, x.wait)
-	if err != nil {
-		server.End()
-		return nil, serveEnd(err)
-	}
-	if note != "" {
-		e.note("%s", note)
-	}
-	return server.End, nil
+	return e.execEnd(outcome.Status, outcome.Did, stats, x)
 }
 
 // execEnd says what the links did while the program ran that ended with status.
@@ -283,7 +231,7 @@ func (e *Env) execEnd(status int, did lab.Status, stats *os.File, x execution) e
 	}
 	if x.format == "json" {
 		e.Stderr.Write(data)
-		return programEnd(status, nil)
+		return withExit(status)
 	}
 	for _, r := range did.Links {
 		if r.KeptUp == lab.No {
@@ -293,7 +241,7 @@ func (e *Env) execEnd(status int, did lab.Status, stats *os.File, x execution) e
 	if (kept == lab.Yes && did.Carried() > 0 || kept == lab.Unknown) && !x.quiet {
 		e.note("%s", did)
 	}
-	return programEnd(status, nil)
+	return withExit(status)
 }
 
 // addKeptUp adds to a JSON object whether the emulator kept up and how late it was
@@ -312,26 +260,23 @@ func (e *Env) streams() lab.Streams {
 	return lab.Streams{Stdin: e.Stdin, Stdout: e.rawStdout(), Stderr: e.Stderr}
 }
 
-// serveEnd is what a verb returns whose --serve command failed.
-func serveEnd(err error) error {
+// programEnd is what a verb returns whose programs cannot be run, or were run by
+// another process.
+func programEnd(err error) error {
 	const notFound, notRunnable = 127, 126 // of a shell (POSIX, Shell Command Language, 2.8.2)
-	var ended *lab.ServerError
-	if errors.As(err, &ended) && (ended.Status == notFound || ended.Status == notRunnable) {
+	var program *lab.ProgramError
+	var server *lab.ServerError
+	switch {
+	case errors.As(err, &program), errors.As(err, &server) && (server.Status == notFound || server.Status == notRunnable):
 		return missing(err)
 	}
-	return failure(err)
+	return labError(err)
 }
 
-// programEnd is what a verb returns that ran the user's program.
-func programEnd(status int, err error) error {
-	var program *lab.ProgramError
-	switch {
-	case errors.As(err, &program):
-		return missing(err)
-	case err != nil:
-		return failure(err)
-	case status != 0:
-		return &exitError{status, nil}
+// withExit ends a verb with the exit status of the user's program.
+func withExit(status int) error {
+	if status == 0 {
+		return nil
 	}
-	return nil
+	return &exitError{status, nil}
 }

@@ -2,22 +2,16 @@ package cli
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/lab"
 )
-
-// holdReady begins the line with which a holder says that its lab is up.
-const holdReady = "ready "
 
 func newLabUpCmd(env *Env) *cobra.Command {
 	var flags labFlags
@@ -47,16 +41,16 @@ ns:NAME-server. lab list tells what the links did so far.`,
 			if err := lab.CheckName(args[0]); err != nil {
 				return usage(err)
 			}
-			self := []string{"lab", "hold", args[0], spec, "--awake", string(topology.Awake)}
+			self := []string{"lab", "hold", args[0], spec, "--awake", topology.Awake.String()}
 			for _, a := range flags.access {
 				self = append(self, "--access", a)
 			}
 			if flags.router {
 				self = append(self, "--router")
 			}
-			kept, err := background(cmd.Context(), self)
+			kept, err := lab.HoldInBackground(cmd.Context(), self)
 			if err != nil {
-				return err
+				return holderError(err)
 			}
 			if how == "json" {
 				err = env.printJSON(map[string]any{"schema": 1, "lab": kept})
@@ -80,26 +74,12 @@ ns:NAME-server. lab list tells what the links did so far.`,
 	return cmd
 }
 
-// background runs this program again in a session of its own and returns the
-// record of the lab that it holds once it is up.
-func background(ctx context.Context, args []string) (lab.Kept, error) {
-	text, status, err := lab.Background(ctx, args, holdReady)
-	if err != nil {
-		return lab.Kept{}, failure(err)
+// holderError is what lab up returns where no process holds the lab.
+func holderError(err error) error {
+	if ended := (*lab.HolderError)(nil); errors.As(err, &ended) && ended.Status > 0 {
+		return withStatus(ended.Status, err)
 	}
-	// The holder says in its first line that the lab is up, or why it is not.
-	if record, ok := strings.CutPrefix(text, holdReady); ok {
-		var k lab.Kept
-		err := json.Unmarshal([]byte(record), &k)
-		return k, failure(err)
-	}
-	if status <= 0 {
-		status = exitFailure
-	}
-	if text = strings.TrimSpace(strings.TrimPrefix(text, "wirerate: ")); text == "" {
-		text = "the process that was to hold the lab ended without a word"
-	}
-	return lab.Kept{}, withStatus(status, errors.New(text))
+	return failure(err)
 }
 
 // newLabHoldCmd is what lab up runs in the background.
@@ -114,12 +94,11 @@ func newLabHoldCmd(env *Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := lab.EnterUserNamespace(cmd.Context()); err != nil {
+			if err := lab.EnterUserNamespace(cmd.Context(), env.args); err != nil {
 				return labError(err)
 			}
 			err = lab.Hold(cmd.Context(), args[0], topology, func(k lab.Kept) {
-				data, _ := json.Marshal(k)
-				fmt.Fprintf(env.Stdout, "%s%s\n", holdReady, data)
+				k.Announce(env.Stdout) // who does not read it sees that this ends
 			})
 			if errors.Is(err, lab.ErrNameTaken) {
 				return usage(err)
@@ -138,6 +117,9 @@ func printLab(w io.Writer, k lab.Kept) error {
 		fmt.Fprintf(&text, "  %s - %s: %s\n", l.From, l.To, l.Link)
 	}
 	fmt.Fprintf(&text, "  %s\n", k.Awake)
+	if took := k.Awake.Took(); took != "" {
+		fmt.Fprintf(&text, "  %s\n", took)
+	}
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, h := range k.Hosts {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", h.Name, h.IPv4, h.IPv6, h.Netns)
@@ -169,7 +151,7 @@ func newLabListCmd(env *Env) *cobra.Command {
 		for i, k := range kept {
 			labs[i].Kept = k
 			if status, err := k.Status(cmd.Context()); err == nil {
-				labs[i].Status = &status
+				labs[i].Status, labs[i].Awake = &status, status.Awake
 			} else {
 				env.note("%v", err)
 			}
@@ -248,20 +230,20 @@ func newLabShellCmd(env *Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			named := args
 			if i := cmd.ArgsLenAtDash(); i >= 0 {
-				named, x.args = args[:i], args[i:]
+				named, x.Args = args[:i], args[i:]
 			}
 			if len(named) < 1 || len(named) > 2 {
 				return usagef("NAME [HOST] expected, %d arguments given; see --help", len(named))
 			}
-			if len(x.args) == 0 {
-				x.args = []string{"sh"}
+			if len(x.Args) == 0 {
+				x.Args = []string{"sh"}
 				if shell := os.Getenv("SHELL"); shell != "" {
-					x.args[0] = shell
+					x.Args[0] = shell
 				}
 			}
-			x.on = lab.ClientHost
+			x.On = lab.ClientHost
 			if len(named) == 2 {
-				x.on = named[1]
+				x.On = named[1]
 			}
 			k, err := lab.FindKept(named[0])
 			if err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/lab/link"
 )
 
 func newLabProfilesCmd(env *Env) *cobra.Command {
@@ -22,10 +22,10 @@ func newLabProfilesCmd(env *Env) *cobra.Command {
 			return err
 		}
 		if how == "json" {
-			return env.printJSON(map[string]any{"schema": 1, "profiles": lab.Profiles()})
+			return env.printJSON(map[string]any{"schema": 1, "profiles": link.Profiles()})
 		}
 		w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-		for _, p := range lab.Profiles() {
+		for _, p := range link.Profiles() {
 			fmt.Fprintf(w, "%s\t%s\t%s\n\t\t%s\n", p.Name, p.Link, p.About, p.Source)
 		}
 		return w.Flush()

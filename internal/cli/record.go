@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -109,7 +108,7 @@ func (e *Env) startRecord(ctx context.Context, s *benchSession, t store.Trial, r
 	t.ID, t.Started = store.NewID(time.Now()), time.Now()
 	t.Where, t.Command, t.Environment = s.flags.place(), s.flags.command, s.environmentOf()
 	if t.Command == "" {
-		t.Command = commandLine()
+		t.Command = e.commandLine()
 	}
 	if err := history.Begin(ctx, t); err != nil {
 		e.note("%v; this experiment is not kept", err)
@@ -198,9 +197,9 @@ func (r *record) close() {
 	}
 }
 
-func commandLine() string {
+func (e *Env) commandLine() string {
 	text := "wirerate"
-	for _, a := range os.Args[1:] {
+	for _, a := range e.args {
 		text += " " + shellQuoted(a)
 	}
 	return text

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -94,6 +93,7 @@ of its own, and its processors and drops stand beside the others.
 		if f.resume != "" {
 			return env.resume(cmd, f.benchFlags, f.resume, form)
 		}
+		f.command = env.commandLine()
 		if err := f.check(args, 2); err != nil {
 			return usage(err)
 		}
@@ -205,7 +205,6 @@ func (f *trialFlags) checkDesign() error {
 	if f.seed == 0 {
 		f.seed = rand.Uint64N(1<<32) + 1
 	}
-	f.command = commandLine()
 	return checkOutput(f.out)
 }
 
@@ -362,7 +361,7 @@ func (s *benchSession) design(ctx context.Context, f trialFlags, arms []*armValu
 		}
 	}
 	o := &outcome{session: s, arms: arms, spec: spec, metric: metric, started: time.Now()}
-	saved := setup{Args: os.Args[1:], Seed: f.seed, Pairs: pairs, Digest: digest(arms), Spec: fmt.Sprintf("%+v", spec),
+	saved := setup{Args: s.env.args, Seed: f.seed, Pairs: pairs, Digest: digest(arms), Spec: fmt.Sprintf("%+v", spec),
 		Run: spec.Duration, Omit: spec.Omit}
 	if f.suite != "" {
 		saved.Suite, saved.Row = f.row.group, f.row.number

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/lab/link"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
 )
@@ -87,7 +88,7 @@ func (f *tuneFlags) check() error {
 		return err
 	}
 	if f.lab != "" {
-		link, err := lab.ParseLink(f.lab)
+		link, err := link.Parse(f.lab)
 		if err == nil {
 			_, err = pathOf(link)
 		}
@@ -176,6 +177,10 @@ func (e *Env) tune(ctx context.Context, f tuneFlags, format string) error {
 
 // labError gives a lab's error its exit status.
 func labError(err error) error {
+	var ended *lab.Ended
+	if errors.As(err, &ended) {
+		return &exitError{ended.Status, nil}
+	}
 	if errors.Is(err, lab.ErrUnavailable) {
 		return missing(err)
 	}

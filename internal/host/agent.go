@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // agentVariable marks a process that serves one end of an agent connection.
@@ -20,21 +21,23 @@ import (
 // parent is killed.
 const agentVariable = "WIRERATE_AGENT"
 
-// ServeIfAgent serves and ends the process when it was started as an agent, or
-// to keep processors awake. A program that starts such processes calls it before
-// anything else.
-func ServeIfAgent() {
-	serveIfAwake()
+// ServeIfAgent serves when this process was started as an agent, or to keep
+// processors awake; the program then ends with the status. A program that starts
+// such processes calls it before anything else.
+func ServeIfAgent() (served bool, status int) {
+	if serveAwake() {
+		return true, 0
+	}
 	name := os.Getenv(agentVariable)
 	if name == "" {
-		return
+		return false, 0
 	}
 	os.Unsetenv(agentVariable)
 	if err := serve(name, os.NewFile(3, "agent")); err != nil {
 		fmt.Fprintf(os.Stderr, "wirerate: agent %s: %v\n", name, err)
-		os.Exit(4)
+		return true, 4
 	}
-	os.Exit(0)
+	return true, 0
 }
 
 func serve(name string, conn io.ReadWriteCloser) error {
@@ -47,6 +50,7 @@ func serve(name string, conn io.ReadWriteCloser) error {
 		return err
 	}
 	server.ServeConn(&watchedConn{conn, service.cancelAll})
+	service.left.remove()
 	return service.local.Close()
 }
 
@@ -72,6 +76,7 @@ type AgentService struct {
 	processes map[int]Process
 	last      int
 	cancels   map[uint64]context.CancelFunc
+	left      Leftover
 }
 
 // AgentRequest asks an agent for operations; ID allows to cancel them.
@@ -146,6 +151,14 @@ func (s *AgentService) Ended(handle int, ended *bool) error {
 	return nil
 }
 
+// Remember notes what is to be removed once the other end is gone.
+func (s *AgentService) Remember(left Leftover, _ *struct{}) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = left
+	return nil
+}
+
 func (s *AgentService) process(handle int) (Process, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,6 +175,7 @@ type Agent struct {
 	cmd    *exec.Cmd
 	client *rpc.Client
 	last   atomic.Uint64
+	heir   bool // it has been told what is left of a killed program
 }
 
 // Name returns the host's name.
@@ -200,8 +214,22 @@ func gone(err error) error {
 	return err
 }
 
+// OnKill has the agent remove what this program leaves behind if it ends without
+// Close, as when it is killed.
+func (a *Agent) OnKill(left Leftover) error {
+	a.heir = true
+	return gone(a.client.Call("Agent.Remember", left, &struct{}{}))
+}
+
 // Close ends the agent, and with it the namespaces that it alone held.
 func (a *Agent) Close() error {
+	if a.heir {
+		forget := a.client.Go("Agent.Remember", Leftover{}, &struct{}{}, make(chan *rpc.Call, 1))
+		select {
+		case <-forget.Done:
+		case <-time.After(time.Second): // it hangs: what is locked it leaves alone
+		}
+	}
 	err := a.client.Close()
 	a.cmd.Wait()
 	if errors.Is(err, rpc.ErrShutdown) {

@@ -18,7 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awakeVariable marks a process that keeps processors awake and lists them.
+// awakeVariable marks a process that keeps processors awake: the share of time,
+// and the processors, separated by commas.
 const awakeVariable = "WIRERATE_AWAKE_PROCESSORS"
 
 // Awake is a process, this program again, that keeps processors from going
@@ -29,8 +30,9 @@ const awakeVariable = "WIRERATE_AWAKE_PROCESSORS"
 // then, and would wait for those that do not get to run. It ends when it is
 // closed or this program ends, however it ends.
 type Awake struct {
-	cmd  *exec.Cmd
-	conn *os.File
+	cmd   *exec.Cmd
+	conn  *os.File
+	ended chan struct{} // closed when the process has ended and been waited for
 }
 
 // AllowedProcessors lists the processors that this process may run on.
@@ -48,10 +50,14 @@ func AllowedProcessors() ([]int, error) {
 	return list, nil
 }
 
-// KeepAwake keeps processors awake. The caller has called ServeIfAgent.
-func KeepAwake(processors []int) (_ *Awake, err error) {
+// KeepAwake keeps processors awake, each for a share of the time at most, above 0
+// to 1. The caller has called ServeIfAgent.
+func KeepAwake(processors []int, share float64) (_ *Awake, err error) {
 	if len(processors) == 0 {
 		return nil, errors.New("keep processors awake: none is given")
+	}
+	if !(share > 0 && share <= 1) {
+		return nil, fmt.Errorf("keep processors awake: share %g of the time: above 0 to 1 is expected", share)
 	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -61,10 +67,13 @@ func KeepAwake(processors []int) (_ *Awake, err error) {
 	if err := unix.SetNonblock(pair[0], true); err != nil {
 		return nil, err
 	}
-	a := &Awake{conn: os.NewFile(uintptr(pair[0]), "awake")}
+	a := &Awake{conn: os.NewFile(uintptr(pair[0]), "awake"), ended: make(chan struct{})}
 	theirs := os.NewFile(uintptr(pair[1]), "awake")
 	defer theirs.Close()
-	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(processors), " ", ","), "[]")
+	list := strconv.FormatFloat(share, 'g', -1, 64)
+	for _, cpu := range processors {
+		list += "," + strconv.Itoa(cpu)
+	}
 	a.cmd = exec.Command("/proc/self/exe")
 	a.cmd.Args[0] = "wirerate-awake"
 	// Threads that run all the time are not to be interrupted for their turn.
@@ -78,11 +87,34 @@ func KeepAwake(processors []int) (_ *Awake, err error) {
 		a.conn.Close()
 		return nil, fmt.Errorf("keep processors awake: %w", err)
 	}
+	go func() { // at once, whoever ends it
+		a.cmd.Wait()
+		close(a.ended)
+	}()
 	return a, nil
 }
 
 // PID returns the process.
 func (a *Awake) PID() int { return a.cmd.Process.Pid }
+
+// Ended is closed when the process has ended, whoever ended it.
+func (a *Awake) Ended() <-chan struct{} { return a.ended }
+
+// CPU returns the processor time that the process has used.
+func (a *Awake) CPU() time.Duration {
+	select {
+	case <-a.ended:
+	default:
+		// clock_getcpuclockid(3): the number of a process's clock, as linux/posix-timers.h
+		// has it (CPUCLOCK_SCHED).
+		var used unix.Timespec
+		if unix.ClockGettime(int32(^a.cmd.Process.Pid)<<3|2, &used) == nil {
+			return time.Duration(used.Nano())
+		}
+		<-a.ended
+	}
+	return a.cmd.ProcessState.UserTime() + a.cmd.ProcessState.SystemTime()
+}
 
 // Ready waits until the processors are kept awake, or says why they are not.
 func (a *Awake) Ready() error {
@@ -109,9 +141,13 @@ func (a *Awake) Rest(rest bool) error {
 
 // Close ends the process and waits for its end.
 func (a *Awake) Close() error {
-	a.hasten()
-	a.cmd.Process.Kill()
-	a.cmd.Wait()
+	select {
+	case <-a.ended: // its number may be another's by now
+	default:
+		a.hasten()
+		a.cmd.Process.Kill()
+		<-a.ended
+	}
 	return a.conn.Close()
 }
 
@@ -141,12 +177,12 @@ const (
 	awakeRest = 'r'
 )
 
-// serveIfAwake keeps processors awake and ends the process when it was started
-// to do so.
-func serveIfAwake() {
+// serveAwake keeps processors awake until the other end is gone, when this
+// process was started to do so.
+func serveAwake() (served bool) {
 	list := os.Getenv(awakeVariable)
 	if list == "" {
-		return
+		return false
 	}
 	_ = os.WriteFile("/proc/self/comm", []byte("wirerate-awake"), 0o644) // for who looks at processes
 	conn := os.NewFile(3, "awake")
@@ -159,22 +195,26 @@ func serveIfAwake() {
 	if answer == "" {
 		s.serve(conn)
 	}
-	os.Exit(0)
+	return true
 }
 
 // spinners are the threads of the process.
 type spinners struct {
 	count   int
+	share   float64 // of the time, above 0 to 1
 	resting atomic.Bool
 	spin    chan struct{} // one for each thread to spin again
 }
 
-func (s *spinners) start(list []string) error {
+func (s *spinners) start(list []string) (err error) {
 	debug.SetGCPercent(-1) // a collection would have to stop them
-	runtime.GOMAXPROCS(len(list) + 2)
+	runtime.GOMAXPROCS(len(list) + 1)
 	weighLittle()
+	if s.share, err = strconv.ParseFloat(list[0], 64); err != nil {
+		return fmt.Errorf("share %q: %w", list[0], err)
+	}
 	failed := make(chan error)
-	for _, item := range list {
+	for _, item := range list[1:] {
 		cpu, err := strconv.Atoi(item)
 		if err != nil {
 			return fmt.Errorf("processor %q: %w", item, err)
@@ -213,19 +253,48 @@ func (s *spinners) run(cpu int, failed chan<- error) {
 		return
 	}
 	x := 2.0
-	for {
+	for turn := (turn{}); ; {
 		for !s.resting.Load() {
 			// A chain of square roots, each of which waits for the one before:
 			// a thread of the same core finds its units free. A PAUSE
 			// instruction would make some hypervisors take the processor away.
-			for range 1000 {
+			for range 10_000 {
 				x = math.Sqrt(x + 2)
+			}
+			if s.share < 1 {
+				time.Sleep(turn.rest(s.share, time.Now(), threadCPU()))
 			}
 		}
 		if x > 0 { // always; the chain has a use
 			<-s.spin
 		}
 	}
+}
+
+// turnTime is in what time a thread may use its share.
+const turnTime = 50 * time.Millisecond
+
+// turn is a stretch of time of which a thread uses a share.
+type turn struct {
+	began time.Time
+	used  time.Duration // processor time until then
+}
+
+// rest returns for how long a thread that has used so much processor time by now
+// has to rest.
+func (t *turn) rest(share float64, now time.Time, used time.Duration) time.Duration {
+	if over := now.Sub(t.began); over >= turnTime {
+		*t = turn{now, used}
+	} else if used-t.used >= time.Duration(share*float64(turnTime)) {
+		return turnTime - over
+	}
+	return 0
+}
+
+func threadCPU() time.Duration {
+	var used unix.Timespec
+	unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &used)
+	return time.Duration(used.Nano())
 }
 
 // idleClass binds this thread to a processor and puts it behind every other.

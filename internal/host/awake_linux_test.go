@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // await fails the test unless ok becomes true.
@@ -68,7 +71,7 @@ func TestAwakeHasAnIdleThreadForEachProcessor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := KeepAwake(cpus)
+	a, err := KeepAwake(cpus, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,6 +100,9 @@ func TestAwakeHasAnIdleThreadForEachProcessor(t *testing.T) {
 		t.Error(err)
 	}
 	await(t, "every thread runs again", all("R"))
+	if a.CPU() <= 0 {
+		t.Error("no processor time is counted")
+	}
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
@@ -106,15 +112,70 @@ func TestAwakeHasAnIdleThreadForEachProcessor(t *testing.T) {
 }
 
 func TestAwakeSaysWhyNot(t *testing.T) {
-	if _, err := KeepAwake(nil); err == nil {
+	if _, err := KeepAwake(nil, 1); err == nil {
 		t.Error("no processor was accepted")
 	}
-	a, err := KeepAwake([]int{1 << 9}) // a number that no machine here has
+	a, err := KeepAwake([]int{1 << 9}, 1) // a number that no machine here has
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
 	if err := ready(a); err == nil || !strings.Contains(err.Error(), "processor 512: affinity") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A process that somebody kills is no zombie, and what it used stays known.
+func TestKilledAwakeIsReaped(t *testing.T) {
+	cpus, err := AllowedProcessors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := KeepAwake(cpus[:1], 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ready(a); err != nil {
+		a.Close()
+		t.Fatal(err)
+	}
+	await(t, "it uses processor time", func() bool { return a.CPU() > 0 })
+	if err := unix.Kill(a.PID(), unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-a.Ended()
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", a.PID())); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("process %d is left: %v", a.PID(), err)
+	}
+	if a.CPU() <= 0 {
+		t.Error("what it used is forgotten")
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A thread that may use a share of the time rests when it has, until the turn is
+// over.
+func TestTurnOfAShare(t *testing.T) {
+	start := time.Now()
+	var turn turn
+	for _, c := range []struct{ at, used, want time.Duration }{
+		{0, 7, 0},
+		{turnTime / 5, 7 + turnTime/5, 0},
+		{turnTime / 4, 7 + turnTime/4, turnTime * 3 / 4},
+		{turnTime / 2, 7 + turnTime/4, turnTime / 2},
+		{turnTime, 7 + turnTime/4, 0},
+		{turnTime * 5 / 4, 7 + turnTime/3, 0},
+		{turnTime * 3 / 2, 7 + turnTime*2/3, turnTime / 2},
+	} {
+		if got := turn.rest(0.25, start.Add(c.at), c.used); got != c.want {
+			t.Errorf("at %s, with %s used: rest %s, want %s", c.at, c.used, got, c.want)
+		}
+	}
+	for _, share := range []float64{0, -1, 1.01, math.NaN()} {
+		if _, err := KeepAwake([]int{0}, share); err == nil {
+			t.Errorf("share %g was accepted", share)
+		}
 	}
 }

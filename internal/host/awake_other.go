@@ -2,6 +2,5 @@
 
 package host
 
-// serveIfAwake does nothing: only Linux has processes that keep processors
-// awake.
-func serveIfAwake() {}
+// serveAwake does nothing: only Linux has processes that keep processors awake.
+func serveAwake() bool { return false }

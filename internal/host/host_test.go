@@ -18,7 +18,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	ServeIfAgent()
+	if served, status := ServeIfAgent(); served {
+		os.Exit(status)
+	}
 	os.Exit(m.Run())
 }
 

@@ -70,6 +70,9 @@ func spawn(_ context.Context, name string, flags uintptr, netns string) (*Agent,
 	return &Agent{name: name, cmd: cmd, client: rpc.NewClient(conn)}, nil
 }
 
+// unmount takes away what is mounted at a path, if anything is.
+func unmount(path string) { _ = unix.Unmount(path, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) }
+
 // startIn starts cmd with the network namespace at path (empty: this one). The
 // thread that entered the namespace is given up afterwards.
 func startIn(path string, cmd *exec.Cmd) error {

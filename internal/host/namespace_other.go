@@ -16,3 +16,5 @@ func Spawn(context.Context, string) (*Agent, error) { return nil, errNoNamespace
 func openNamespace(context.Context, string) (*Agent, error) { return nil, errNoNamespaces }
 
 func prepareNamespace(string) error { return errNoNamespaces }
+
+func unmount(string) {}

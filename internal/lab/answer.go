@@ -12,7 +12,8 @@ const (
 	No      Answer = "no"
 )
 
-func answer(yes bool) Answer {
+// AnswerOf is Yes or No.
+func AnswerOf(yes bool) Answer {
 	if yes {
 		return Yes
 	}
@@ -47,7 +48,7 @@ func (a *Answer) UnmarshalJSON(data []byte) error {
 	}
 	*a = Unknown
 	if yes != nil {
-		*a = answer(*yes)
+		*a = AnswerOf(*yes)
 	}
 	return nil
 }

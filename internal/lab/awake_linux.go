@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 const (
@@ -15,30 +17,38 @@ const (
 	awakeLook = 500 * time.Millisecond
 	// awakeRest is after how long without a packet processors may go idle.
 	awakeRest = 20 * time.Second
+	// batteryLook is how often a lab looks for what the machine runs on.
+	batteryLook = 10 * time.Second
 )
 
 // waker keeps processors awake while a lab carries packets.
 type waker struct {
+	mu      sync.Mutex
 	info    Awake
-	process *host.Awake // nil where processors may go idle
+	process *host.Awake // nil where none was started
+	supply  fs.FS       // the machine's power supplies
 	stop    chan struct{}
 	watch   sync.WaitGroup
 }
 
-// startWaker decides and begins; what goes wrong is a reason not to.
-func startWaker(mode AwakeMode) (*waker, error) {
-	mode, err := ParseAwake(string(mode))
-	if err != nil {
-		return nil, err
+// startWaker decides and begins; what goes wrong is a reason not to. fastest is
+// the rate of the fastest link of the lab, 0 where one has no limit.
+func startWaker(o AwakeOptions, fastest units.Rate) (*waker, error) {
+	if o.Mode == "" {
+		told, err := ParseAwake("")
+		if err != nil {
+			return nil, err
+		}
+		o.Mode, o.Share = told.Mode, told.Share
 	}
-	w := &waker{stop: make(chan struct{})}
-	var stolen float64
+	w := &waker{stop: make(chan struct{}), supply: os.DirFS("/sys/class/power_supply")}
+	m := machine{limit: timeLimit("/sys/fs/cgroup", "/proc/self/cgroup"), battery: onBattery(w.supply), fastest: fastest}
 	stat, err := os.ReadFile("/proc/stat")
 	if err == nil {
-		stolen, err = stolenShare(string(stat))
+		m.stolen, err = stolenShare(string(stat))
 	}
-	w.info = mode.decide(stolen, timeLimit("/sys/fs/cgroup", "/proc/self/cgroup"))
-	if err != nil && !w.info.On && mode != AwakeOff {
+	w.info = o.decide(m)
+	if err != nil && !w.info.On && o.Mode == AwakeAuto {
 		w.info.Reason = err.Error()
 	}
 	if !w.info.On {
@@ -47,12 +57,13 @@ func startWaker(mode AwakeMode) (*waker, error) {
 	processors, err := host.AllowedProcessors()
 	if err == nil {
 		processors = processors[:min(len(processors), maxAwake)]
-		w.process, err = host.KeepAwake(processors)
+		w.process, err = host.KeepAwake(processors, w.info.Share)
+	}
+	if err != nil {
+		w.off(err.Error())
+		return w, nil
 	}
 	w.info.Processors = len(processors)
-	if err != nil {
-		w.fail(err)
-	}
 	return w, nil
 }
 
@@ -64,36 +75,62 @@ func (w *waker) ready(packets func() (n int64, known bool)) {
 	}
 	if err := w.process.Ready(); err != nil {
 		w.process.Close()
-		w.fail(err)
+		w.process, w.info.Processors = nil, 0
+		w.off(err.Error())
 		return
 	}
 	w.watch.Go(func() { w.follow(packets, awakeLook, awakeRest) })
 }
 
-func (w *waker) fail(err error) {
-	w.process = nil
-	w.info.On, w.info.Processors, w.info.Reason = false, 0, err.Error()
+// off notes that processors may go idle, and why.
+func (w *waker) off(why string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.info.On, w.info.Reason = false, why
+}
+
+// state is what is done, and what it took so far.
+func (w *waker) state() Awake {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.process != nil {
+		w.info.CPU = w.process.CPU()
+	}
+	return w.info
 }
 
 // follow looks now and then, and lets the processors go idle when it is known
-// that nothing has been carried for some time.
+// that nothing has been carried for some time, or the machine runs on its battery.
 func (w *waker) follow(packets func() (int64, bool), look, after time.Duration) {
 	tick := time.NewTicker(look)
 	defer tick.Stop()
 	last, since, resting := int64(0), time.Now(), false
+	battery, looked, reason := false, time.Now(), w.info.Reason
 	for {
 		select {
 		case <-w.stop:
+			return
+		case <-w.process.Ended():
+			w.off("the process that kept them awake was ended by somebody")
 			return
 		case now := <-tick.C:
 			n, known := packets()
 			if n != last || !known {
 				last, since = n, now
 			}
-			rest := now.Sub(since) > after
-			if rest != resting && w.process.Rest(rest) == nil {
-				resting = rest
+			if now.Sub(looked) >= batteryLook {
+				battery, looked = onBattery(w.supply), now
 			}
+			rest := battery || now.Sub(since) > after
+			if rest == resting || w.process.Rest(rest) != nil {
+				continue
+			}
+			resting = rest
+			w.mu.Lock()
+			if w.info.On, w.info.Reason = !battery, reason; battery {
+				w.info.Reason = onBatteryReason
+			}
+			w.mu.Unlock()
 		}
 	}
 }

@@ -7,10 +7,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 func TestStolenShare(t *testing.T) {
@@ -32,42 +35,86 @@ func TestStolenShare(t *testing.T) {
 }
 
 func TestAwakeDecides(t *testing.T) {
+	limited := machine{stolen: 0.2, limit: "cpu.max 50000 100000"}
+	slow, fast := machine{stolen: 0.2, fastest: 10 * units.Mbit}, machine{stolen: 0.2, fastest: units.Gbit}
 	for _, c := range []struct {
-		mode   AwakeMode
-		stolen float64
-		limit  string
+		o      AwakeOptions
+		m      machine
 		on     bool
 		reason string
 	}{
-		{AwakeAuto, 0, "", false, "nobody takes them away"},
-		{AwakeAuto, 0.004, "", false, "less than 0.5%"},
-		{AwakeAuto, 0.2, "", true, "20% of the time"},
-		{AwakeAuto, 0.2, "cpu.max 50000 100000", false, "limited (cpu.max 50000 100000)"},
-		{"", 0.2, "", true, "20%"},
-		{AwakeOn, 0, "cpu.max 50000 100000", true, "asked for"},
-		{AwakeOff, 0.2, "", false, "asked for"},
+		{AwakeOptions{Mode: AwakeAuto}, machine{}, false, "nobody takes them away"},
+		{AwakeOptions{Mode: AwakeAuto}, machine{stolen: 0.004}, false, "less than 0.5%"},
+		{AwakeOptions{Mode: AwakeAuto}, machine{stolen: 0.2}, true, "20% of the time"},
+		{AwakeOptions{Mode: AwakeAuto}, limited, false, "limited (cpu.max 50000 100000)"},
+		{AwakeOptions{Mode: AwakeAuto}, slow, true, "20%"},
+		{AwakeOptions{Mode: AwakeAuto, From: 100 * units.Mbit}, slow, false, "below 100mbit"},
+		{AwakeOptions{Mode: AwakeAuto, From: 100 * units.Mbit}, fast, true, "20%"},
+		{AwakeOptions{Mode: AwakeAuto, From: 100 * units.Mbit}, machine{stolen: 0.2}, true, "20%"}, // no limit
+		{AwakeOptions{Mode: AwakeOn, From: 100 * units.Mbit}, slow, true, "asked for"},
+		{AwakeOptions{Mode: AwakeOn}, limited, true, "asked for"},
+		{AwakeOptions{Mode: AwakeOff}, machine{stolen: 0.2}, false, "asked for"},
+		{AwakeOptions{Mode: AwakeOn}, machine{battery: true}, false, "battery"},
+		{AwakeOptions{Mode: AwakeAuto}, machine{stolen: 0.2, battery: true}, false, "battery"},
 	} {
-		got := c.mode.decide(c.stolen, c.limit)
+		got := c.o.decide(c.m)
 		if got.On != c.on || !strings.Contains(got.Reason, c.reason) {
 			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+	if got := (AwakeOptions{Mode: AwakeOn, Share: 0.25}).decide(machine{}); !strings.Contains(got.String(), "at most 25% of the time") {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestOnlyAnEmptyingBatteryIsOne(t *testing.T) {
+	supplies := func(files ...string) fstest.MapFS {
+		m := fstest.MapFS{}
+		for _, f := range files {
+			name, text, _ := strings.Cut(f, "=")
+			m[name] = &fstest.MapFile{Data: []byte(text + "\n")}
+		}
+		return m
+	}
+	emptied := []string{"BAT0/type=Battery", "BAT0/status=Discharging"}
+	for _, c := range []struct {
+		name string
+		fs   fstest.MapFS
+		want bool
+	}{
+		{"none", supplies(), false},
+		{"emptied", supplies(emptied...), true},
+		{"mains off", supplies(append(emptied, "AC/type=Mains", "AC/online=0")...), true},
+		{"mains on", supplies(append(emptied, "AC/type=Mains", "AC/online=1")...), false},
+		{"full", supplies("BAT0/type=Battery", "BAT0/status=Full"), false},
+		{"charging", supplies("BAT0/type=Battery", "BAT0/status=Charging", "usb/type=USB", "usb/online=1"), false},
+		{"a mouse", supplies("hid/type=Battery", "hid/status=Discharging", "hid/scope=Device"), false},
+		{"two, one kept", supplies(append(emptied, "BAT1/type=Battery", "BAT1/status=Not charging")...), true},
+	} {
+		if got := onBattery(c.fs); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 }
 
 func TestAwakeIsChosenByWordOrVariable(t *testing.T) {
-	for _, c := range []struct {
-		word, variable string
-		want           AwakeMode
-	}{
-		{"", "", AwakeAuto}, {"", "off", AwakeOff}, {"on", "off", AwakeOn}, {"on", "wrong", AwakeOn},
+	for _, c := range []struct{ word, variable, want string }{
+		{"", "", "auto"}, {"", "off", "off"}, {"on", "off", "on"}, {"on", "wrong", "on"},
+		{"on:50%", "", "on:0.5"}, {"auto:0.25", "", "auto:0.25"}, {"", "on:1%", "on:0.01"}, {"on:100%", "", "on"},
 	} {
 		t.Setenv(AwakeVariable, c.variable)
-		if got, err := ParseAwake(c.word); got != c.want || err != nil {
+		got, err := ParseAwake(c.word)
+		if got.String() != c.want || err != nil {
 			t.Errorf("%+v: %s, %v", c, got, err)
 		}
+		if again, err := ParseAwake(got.String()); again != got || err != nil {
+			t.Errorf("%s is read again as %s, %v", got, again, err)
+		}
 	}
-	if _, err := ParseAwake("yes"); err == nil {
-		t.Error("yes was accepted")
+	for _, bad := range []string{"yes", "on:", "on:0", "on:150%", "on:-1", "on:NaN", "off:50%", ":50%", "50%"} {
+		if o, err := ParseAwake(bad); err == nil {
+			t.Errorf("%s was accepted: %+v", bad, o)
+		}
 	}
 	t.Setenv(AwakeVariable, "yes")
 	if _, err := ParseAwake(""); err == nil || !strings.Contains(err.Error(), AwakeVariable) {
@@ -117,11 +164,11 @@ func TestAwakeRestsWithTheLab(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	process, err := host.KeepAwake(processors[:1])
+	process, err := host.KeepAwake(processors[:1], 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &waker{process: process, stop: make(chan struct{})}
+	w := &waker{process: process, supply: fstest.MapFS{}, stop: make(chan struct{})}
 	if err := process.Ready(); err != nil {
 		t.Fatal(err)
 	}
@@ -169,6 +216,30 @@ func TestAwakeRestsWithTheLab(t *testing.T) {
 			}
 			return
 		}
+	}
+}
+
+// Whoever ends the process that keeps processors awake, the lab says so.
+func TestEndedAwakeIsTold(t *testing.T) {
+	processors, err := host.AllowedProcessors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	process, err := host.KeepAwake(processors[:1], 0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &waker{info: Awake{On: true}, process: process, supply: fstest.MapFS{}, stop: make(chan struct{})}
+	w.watch.Go(func() { w.follow(func() (int64, bool) { return 0, true }, time.Millisecond, time.Hour) })
+	if err := syscall.Kill(process.PID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	w.watch.Wait()
+	if a := w.state(); a.On || !strings.Contains(a.Reason, "ended") {
+		t.Errorf("%+v", a)
+	}
+	if err := w.close(); err != nil {
+		t.Error(err)
 	}
 }
 

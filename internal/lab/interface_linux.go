@@ -33,6 +33,11 @@ func (l *Lab) onInterface(name, dev string, do func(h *netlink.Handle, link netl
 	})
 }
 
+// OnInterface calls do with a host's interface of its first link.
+func (l *Lab) OnInterface(name string, do func(h *netlink.Handle, link netlink.Link) error) error {
+	return l.onInterface(name, interfaceName(0), do)
+}
+
 // counters tell what an interface did. They stay readable, at little cost, while
 // the interface's host is there.
 type counters struct {
@@ -59,23 +64,5 @@ func (c counters) refused() int64 {
 func (l *Lab) segmentsOnly(name, dev string) error {
 	return l.onInterface(name, dev, func(h *netlink.Handle, link netlink.Link) error {
 		return h.LinkSetGSOMaxSegs(link, 1)
-	})
-}
-
-// acknowledgeAll makes a host acknowledge each segment that comes by an
-// interface's own subnet.
-func (l *Lab) acknowledgeAll(name, dev string) error {
-	return l.onInterface(name, dev, func(h *netlink.Handle, link netlink.Link) error {
-		routes, err := h.RouteList(link, netlink.FAMILY_V4)
-		if err != nil {
-			return err
-		}
-		for _, r := range routes {
-			r.QuickACK = 1
-			if err := h.RouteReplace(&r); err != nil {
-				return fmt.Errorf("route %s with quickack: %w", r.Dst, err)
-			}
-		}
-		return nil
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,23 +13,28 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/lock"
 )
 
 // Kept is a lab that outlives the command that brought it up: a process holds
-// it and this record tells where.
+// it, and a lock for as long as it lives, and this record tells where.
 type Kept struct {
 	Name string `json:"name"`
 	// PID is the process that holds the lab, Born its start time in clock
-	// ticks since boot, which tells it from a later process of that number.
-	PID   int        `json:"pid"`
-	Born  string     `json:"born"`
-	Links []KeptLink `json:"links"`
-	Hosts []KeptHost `json:"hosts"`
-	Awake Awake      `json:"awake"`
+	// ticks since boot, which tells it from a later process of that number. They
+	// and those of the hosts mean something in one PID namespace alone, PIDSpace.
+	PID      int        `json:"pid"`
+	Born     string     `json:"born"`
+	PIDSpace string     `json:"pid_namespace"` // as readlink /proc/self/ns/pid has it
+	Links    []KeptLink `json:"links"`
+	Hosts    []KeptHost `json:"hosts"`
+	Awake    Awake      `json:"awake"`
 	// Restrictions says what the hosts cannot set, and how to allow it.
 	Restrictions []string `json:"restrictions,omitempty"`
 
-	file string // the record
+	file string     // the record
+	lock *lock.Lock // in the process that holds the lab
 }
 
 // KeptLink is a link of a kept lab, as ParseLink reads it.
@@ -74,11 +80,34 @@ func (k Kept) Site(name string) (Site, error) {
 	if err != nil {
 		return Site{}, err
 	}
+	if err := k.near(); err != nil {
+		return Site{}, err
+	}
 	// Its number may be another process's by now.
 	if h.Born == "" || born(h.PID) != h.Born {
-		return Site{}, fmt.Errorf("host %s of lab %s is gone: its process %d was ended; take the lab down with: wirerate lab down %s", name, k.Name, h.PID, k.Name)
+		return Site{}, fmt.Errorf("host %s of lab %s is gone: its process %d was ended; take the lab down with: wirerate lab down %s",
+			name, k.Name, h.PID, k.Name)
 	}
 	return Site{h.PID, h.Environment}, nil
+}
+
+// near reports a lab whose process numbers are not those of this PID namespace.
+func (k Kept) near() error {
+	if k.PIDSpace == pidSpace() && k.PIDSpace != "" {
+		return nil
+	}
+	return fmt.Errorf("%w: lab %s was brought up in another PID namespace, that of a container or of the machine around it: run its programs from there",
+		ErrUnavailable, k.Name)
+}
+
+// pidSpace names the PID namespace of this process, "" where the system does not
+// say.
+func pidSpace() string {
+	name, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return name
 }
 
 // host returns a host of the lab by name.
@@ -153,24 +182,26 @@ func outerUID() int {
 	return os.Getuid()
 }
 
-// claim writes the record into the first folder where that is possible. A record
-// of that name that is there already is ErrNameTaken.
+// claim takes the lock of the name in the first folder where that is possible,
+// and writes the record there. A name that a living process holds is
+// ErrNameTaken.
 func (k *Kept) claim() error { return k.claimIn(stateDirs()) }
 
 func (k *Kept) claimIn(dirs []string) error {
 	var failed []string
 	for _, dir := range dirs {
 		k.file = filepath.Join(dir, k.Name+".json")
-		err := k.write(os.Link)
-		for range 10 { // the end of another lab may remove the folder in between
-			if errors.Is(err, fs.ErrNotExist) {
-				err = k.write(os.Link)
-			}
+		err := k.hold()
+		// Who looks at a dead lab of that name has its lock for a moment, and who
+		// removes it may remove the folder.
+		for n := 0; n < 20 && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, lock.ErrHeld)); n++ {
+			time.Sleep(10 * time.Millisecond)
+			err = k.hold()
 		}
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, fs.ErrExist):
+		case errors.Is(err, lock.ErrHeld):
 			return fmt.Errorf("lab %s: %w; see: wirerate lab list", k.Name, ErrNameTaken)
 		}
 		failed = append(failed, err.Error())
@@ -178,11 +209,10 @@ func (k *Kept) claimIn(dirs []string) error {
 	return fmt.Errorf("%w: no folder for its record (%s); set XDG_RUNTIME_DIR to one that you may write", ErrUnavailable, strings.Join(failed, "; "))
 }
 
-// write writes the record under a temporary name in its folder, and has place
-// give it its own.
-func (k *Kept) write(place func(from, to string) error) (err error) {
-	data, err := json.MarshalIndent(k, "", "  ")
-	if err != nil {
+// hold takes the lock, removes what a dead lab of the name has left, and writes
+// the record.
+func (k *Kept) hold() (err error) {
+	if err := makeStateDir(k.file); err != nil {
 		return err
 	}
 	defer func() {
@@ -190,7 +220,34 @@ func (k *Kept) write(place func(from, to string) error) (err error) {
 			removeStateDir(k.file)
 		}
 	}()
-	if err := makeStateDir(k.file); err != nil {
+	if k.lock, err = lock.Hold(lockFile(k.file)); err != nil {
+		return err
+	}
+	if left, err := readRecord(k.file); err == nil {
+		left.sweep()
+	}
+	if err := k.write(); err != nil {
+		k.release()
+		return err
+	}
+	return nil
+}
+
+// release removes the lock and its file.
+func (k *Kept) release() {
+	os.Remove(lockFile(k.file)) // while it is ours, so that it is nobody else's
+	k.lock.Release()
+	removeStateDir(k.file)
+}
+
+// lockFile is what the process that holds a lab has locked, beside the record.
+func lockFile(record string) string { return strings.TrimSuffix(record, ".json") + ".lock" }
+
+// write writes the record under a temporary name in its folder, and then gives
+// it its own.
+func (k *Kept) write() error {
+	data, err := json.MarshalIndent(k, "", "  ")
+	if err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(k.file), ".new")
@@ -202,46 +259,96 @@ func (k *Kept) write(place func(from, to string) error) (err error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return place(f.Name(), k.file)
+	return os.Rename(f.Name(), k.file)
+}
+
+// recordLimit bounds a record, in bytes.
+const recordLimit = 4 << 20
+
+func readRecord(file string) (Kept, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return Kept{}, err
+	}
+	defer f.Close()
+	k := Kept{file: file}
+	if err := json.NewDecoder(io.LimitReader(f, recordLimit)).Decode(&k); err != nil || CheckName(k.Name) != nil {
+		return Kept{}, fmt.Errorf("%s is not a lab's record; remove it", file)
+	}
+	return k, nil
 }
 
 // KeptLabs returns the labs that are up, by name, and removes what labs left
-// whose process was killed.
+// whose process was killed: those whose lock nobody holds.
 func KeptLabs() ([]Kept, error) {
-	var files []string
+	labs := []Kept{} // none is not null in JSON
 	for _, dir := range stateDirs() {
 		if own(dir) != nil {
 			continue // there is none, or it is not ours
 		}
-		found, err := filepath.Glob(filepath.Join(dir, "*.json"))
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, found...)
 		removeUnfinished(dir)
-	}
-	labs := []Kept{} // none is not null in JSON
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+		records, err := records(dir)
 		if err != nil {
 			return nil, err
 		}
-		var k Kept
-		if err := json.Unmarshal(data, &k); err != nil || CheckName(k.Name) != nil {
-			return nil, fmt.Errorf("%s is not a lab's record; remove it", file)
+		for _, file := range records {
+			switch k, err := living(file); {
+			case errors.Is(err, fs.ErrNotExist): // it ended, or has only begun
+			case err != nil:
+				return nil, err
+			default:
+				labs = append(labs, k)
+			}
 		}
-		k.file = file
-		if !k.alive() {
-			k.sweep()
-			continue
-		}
-		labs = append(labs, k)
 	}
 	slices.SortFunc(labs, func(a, b Kept) int { return strings.Compare(a.Name, b.Name) })
 	return labs, nil
+}
+
+// records lists the records of a folder that are there, and those of which only
+// the lock is.
+func records(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		for _, kind := range []string{".json", ".lock"} {
+			if name, ok := strings.CutSuffix(e.Name(), kind); ok && CheckName(name) == nil {
+				files = append(files, filepath.Join(dir, name+".json"))
+			}
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// living returns the record of a lab whose lock is held. What is left of one
+// whose lock is not, it removes; that is fs.ErrNotExist then.
+func living(file string) (Kept, error) {
+	mine, err := lock.Hold(lockFile(file))
+	if errors.Is(err, lock.ErrHeld) {
+		return readRecord(file)
+	}
+	if err != nil {
+		return Kept{}, err
+	}
+	k, err := readRecord(file)
+	switch {
+	case err == nil:
+		k.sweep()
+	case errors.Is(err, fs.ErrNotExist):
+		k, err = Kept{file: file}, nil
+	default:
+		k.file = file
+	}
+	k.lock = mine
+	k.release()
+	if err != nil {
+		return Kept{}, err
+	}
+	return Kept{}, fs.ErrNotExist
 }
 
 // removeUnfinished removes what programs left that were killed while they wrote
@@ -269,9 +376,6 @@ func FindKept(name string) (Kept, error) {
 	}
 	return Kept{}, fmt.Errorf("lab %s: %w; see: wirerate lab list", name, ErrNoSuchLab)
 }
-
-// alive says whether the process that holds the lab still runs.
-func (k Kept) alive() bool { return k.PID > 0 && k.Born != "" && born(k.PID) == k.Born }
 
 // born returns a process's start time, "" where there is none.
 func born(pid int) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/lock"
 )
 
 const netnsFolder = "/run/netns"
@@ -33,7 +37,7 @@ func Hold(ctx context.Context, name string, t Topology, ready func(Kept)) (err e
 		return err
 	}
 	defer l.Close()
-	k := Kept{Name: name, PID: os.Getpid(), Born: born(os.Getpid()), Awake: l.Awake()}
+	k := Kept{Name: name, PID: os.Getpid(), Born: born(os.Getpid()), PIDSpace: pidSpace(), Awake: l.Awake()}
 	for _, r := range l.Report() {
 		k.Links = append(k.Links, KeptLink{r.From, r.To, r.Link})
 	}
@@ -51,16 +55,25 @@ func Hold(ctx context.Context, name string, t Topology, ready func(Kept)) (err e
 	if err := k.claim(); err != nil {
 		return err
 	}
-	defer k.sweep()
+	defer func() { // the lock last: it says that the lab is gone
+		err = errors.Join(err, l.Close())
+		k.sweep()
+		k.release()
+	}()
+	if err := l.OnKill(k.leftover()); err != nil {
+		return err
+	}
 	for i := range k.Hosts {
 		if err := k.Hosts[i].publish(); err != nil {
 			k.Hosts[i].Netns = ""
 		}
 	}
-	if err := k.write(os.Rename); err != nil {
+	if err := k.write(); err != nil {
 		return fmt.Errorf("record of the lab: %w", err)
 	}
-	stop, err := answerStatus(k.file, l.Status)
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	stop, err := attend(k.file, l.Status, end)
 	if err != nil {
 		return err
 	}
@@ -117,7 +130,21 @@ func (h KeptHost) publish() error {
 	return nil
 }
 
-// sweep removes what is left of a lab outside its namespaces.
+// leftover is what is left of a lab outside its namespaces when its holder is
+// killed.
+func (k Kept) leftover() host.Leftover {
+	left := host.Leftover{Lock: lockFile(k.file)}
+	for _, h := range k.Hosts {
+		if h.Netns == netnsName(k.Name, h.Name) {
+			left.Paths = append(left.Paths, filepath.Join(netnsFolder, h.Netns))
+		}
+	}
+	dir := filepath.Dir(k.file)
+	left.Paths = append(left.Paths, statusSocket(k.file), k.file, lockFile(k.file), dir, filepath.Dir(dir))
+	return left
+}
+
+// sweep removes what is left of a lab outside its namespaces, but for the lock.
 func (k Kept) sweep() {
 	for _, h := range k.Hosts {
 		if h.Netns != netnsName(k.Name, h.Name) {
@@ -131,16 +158,19 @@ func (k Kept) sweep() {
 	}
 	os.Remove(statusSocket(k.file))
 	os.Remove(k.file)
-	removeStateDir(k.file)
 }
 
 // TakeDown ends the lab and waits until it is gone.
 func (k Kept) TakeDown(ctx context.Context) error {
-	if err := syscall.Kill(k.PID, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("lab %s: end process %d: %w", k.Name, k.PID, err)
+	if err := k.end(ctx); err != nil {
+		return err
 	}
 	for range 1000 {
-		if !k.alive() {
+		held, err := lock.Held(lockFile(k.file))
+		if err != nil {
+			return fmt.Errorf("lab %s: %w", k.Name, err)
+		}
+		if !held {
 			_, err := KeptLabs() // removes what is left
 			return err
 		}
@@ -150,30 +180,59 @@ func (k Kept) TakeDown(ctx context.Context) error {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("lab %s: process %d does not end; kill it with: kill -9 %d", k.Name, k.PID, k.PID)
+	return fmt.Errorf("lab %s: its process does not end; %s", k.Name, k.lastResort())
+}
+
+// end asks the process that holds the lab to end. One that does not answer is
+// sent a signal, where its number is known to be its.
+func (k Kept) end(ctx context.Context) error {
+	err := k.ask(ctx, endRequest, func(io.Reader) error { return nil })
+	if held, unknown := lock.Held(lockFile(k.file)); err == nil || unknown == nil && !held {
+		return nil
+	}
+	if k.near() != nil || born(k.PID) != k.Born {
+		return fmt.Errorf("lab %s: its process does not answer: %w; %s", k.Name, err, k.lastResort())
+	}
+	if err := syscall.Kill(k.PID, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("lab %s: end process %d: %w", k.Name, k.PID, err)
+	}
+	return nil
+}
+
+// lastResort says how to end a process that does not end when it is asked to.
+func (k Kept) lastResort() string {
+	if k.near() != nil {
+		return fmt.Sprintf("in the PID namespace where it was brought up, kill it with: kill -9 %d", k.PID)
+	}
+	return fmt.Sprintf("kill it with: kill -9 %d", k.PID)
 }
 
 // Enter makes this process able to run programs in the lab: if that is an
-// ordinary user's, this program runs again, with the same arguments, in the lab's
-// user namespace. again says that it did, and status is then its exit status.
-func (k Kept) Enter(ctx context.Context, s Streams) (again bool, status int, err error) {
+// ordinary user's, this program runs again, with args, which are to be its own, in
+// the lab's user namespace, and *Ended is returned.
+func (k Kept) Enter(ctx context.Context, args []string, s Streams) error {
+	if err := k.near(); err != nil {
+		return err
+	}
 	ours, err := os.Readlink("/proc/self/ns/user")
 	if err != nil {
-		return false, 0, err
+		return err
 	}
 	theirs, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/user", k.PID))
 	if err != nil {
-		return false, 0, fmt.Errorf("lab %s belongs to another user: %w", k.Name, err)
+		return fmt.Errorf("lab %s belongs to another user: %w", k.Name, err)
 	}
 	if ours == theirs {
-		return false, 0, nil
+		return nil
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return false, 0, err
+		return err
 	}
-	args := append([]string{"nsenter", "--user", "--preserve-credentials", "--target", strconv.Itoa(k.PID), program}, os.Args[1:]...)
-	c := s.command(args, nil)
-	status, err = foreground(ctx, c, func() error { return notStarted(c, c.Start()) })
-	return true, status, err
+	c := s.command(append([]string{"nsenter", "--user", "--preserve-credentials", "--target", strconv.Itoa(k.PID), program}, args...), nil)
+	status, err := foreground(ctx, c, func() error { return notStarted(c, c.Start()) })
+	if err != nil {
+		return err
+	}
+	return &Ended{status}
 }

@@ -3,6 +3,8 @@ package lab
 import (
 	"fmt"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/lab/emulator"
 )
 
 // Status is what the links of a lab did so far.
@@ -35,6 +37,7 @@ func (l *Lab) Status() Status {
 // Since returns what happened after mark, an earlier status of the same lab.
 func (s Status) Since(mark Status) Status {
 	d := Status{Awake: s.Awake, Arrivals: s.Arrivals}
+	d.Awake.CPU -= mark.Awake.CPU
 	for i, r := range s.Links {
 		if i < len(mark.Links) {
 			r = r.since(mark.Links[i])
@@ -82,13 +85,21 @@ func (s Status) WorstLate() time.Duration {
 
 // String is a line for people.
 func (s Status) String() string {
+	line := s.emulator()
+	if took := s.Awake.Took(); took != "" {
+		line += "; " + took
+	}
+	return line
+}
+
+func (s Status) emulator() string {
 	kept, unknown := s.KeptUp()
 	if kept == Unknown {
 		return "emulator kept up: unknown, " + unknown
 	}
 	late := s.WorstLate().Round(time.Microsecond).String()
 	if s.WorstLate() == 0 { // Since knows only the steps above the limit
-		late = "below " + LateLimit.String()
+		late = "below " + emulator.LateLimit.String()
 	}
 	return fmt.Sprintf("emulator kept up: %s, worst lateness %s", kept, late)
 }

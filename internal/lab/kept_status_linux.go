@@ -1,9 +1,11 @@
 package lab
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -28,8 +30,15 @@ func inFolder(socket string, do func(name string) error) error {
 	return do(fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(socket)))
 }
 
-// answerStatus answers whoever connects to a record's socket with the status.
-func answerStatus(record string, status func() Status) (stop func(), err error) {
+// Requests to the process that holds a lab, each a line.
+const (
+	statusRequest = "status"
+	endRequest    = "end"
+)
+
+// attend answers whoever asks at a record's socket with the status, or ends the
+// lab.
+func attend(record string, status func() Status, end func()) (stop func(), err error) {
 	var listener net.Listener
 	err = inFolder(statusSocket(record), func(name string) (err error) {
 		os.Remove(name)
@@ -46,28 +55,49 @@ func answerStatus(record string, status func() Status) (stop func(), err error) 
 			if err != nil {
 				return
 			}
-			conn.SetDeadline(time.Now().Add(statusLimit))
-			_ = json.NewEncoder(conn).Encode(status()) // who asked sees what is missing
-			conn.Close()
+			go serveRequest(conn, status, end)
 		}
 	}()
 	return func() { listener.Close() }, nil
 }
 
-// Status asks the process that holds the lab what its links did since they came
-// up.
-func (k Kept) Status(ctx context.Context) (Status, error) {
-	var s Status
-	err := inFolder(statusSocket(k.file), func(name string) error {
+func serveRequest(conn net.Conn, status func() Status, end func()) {
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(statusLimit))
+	line, err := bufio.NewReader(io.LimitReader(conn, 64)).ReadString('\n')
+	if err != nil {
+		return
+	}
+	switch strings.TrimSpace(line) {
+	case statusRequest:
+		_ = json.NewEncoder(conn).Encode(status()) // who asked sees what is missing
+	case endRequest:
+		end()
+	}
+}
+
+// ask sends a request to the process that holds the lab and has take read what
+// it answers.
+func (k Kept) ask(ctx context.Context, request string, take func(io.Reader) error) error {
+	return inFolder(statusSocket(k.file), func(name string) error {
 		conn, err := (&net.Dialer{Timeout: statusLimit}).DialContext(ctx, "unix", name)
 		if err != nil {
 			return err
 		}
 		defer conn.Close()
 		conn.SetDeadline(time.Now().Add(statusLimit))
-		return json.NewDecoder(conn).Decode(&s)
+		if _, err := fmt.Fprintln(conn, request); err != nil {
+			return err
+		}
+		return take(io.LimitReader(conn, recordLimit))
 	})
-	if err != nil {
+}
+
+// Status asks the process that holds the lab what its links did since they came
+// up.
+func (k Kept) Status(ctx context.Context) (Status, error) {
+	var s Status
+	if err := k.ask(ctx, statusRequest, func(r io.Reader) error { return json.NewDecoder(r).Decode(&s) }); err != nil {
 		return Status{}, fmt.Errorf("status of lab %s: %w", k.Name, err)
 	}
 	return s, nil

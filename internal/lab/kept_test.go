@@ -13,10 +13,11 @@ import (
 	"time"
 )
 
-// The record of a lab whose process is gone goes at the next look, and so does a
-// record that was never finished.
-func TestRecordsOfDeadLabsGo(t *testing.T) {
-	k := Kept{Name: fmt.Sprintf("test-%d", os.Getpid()), PID: os.Getpid(), Born: "0"}
+// A lab whose lock is held is up, whatever process numbers its record has: they
+// may be of another PID namespace. Once its holder is gone the record goes at the
+// next look, and so does one that was never finished.
+func TestLabsLiveAsLongAsTheirLock(t *testing.T) {
+	k := Kept{Name: fmt.Sprintf("test-%d", os.Getpid()), PID: 1 << 30, Born: "0", PIDSpace: "pid:[1]", Hosts: []KeptHost{{Name: "client", PID: os.Getpid(), Born: born(os.Getpid())}}}
 	if err := k.claim(); err != nil {
 		t.Skipf("no folder for records: %v", err)
 	}
@@ -29,16 +30,47 @@ func TestRecordsOfDeadLabsGo(t *testing.T) {
 	if err := os.Chtimes(unfinished, old, old); err != nil {
 		t.Fatal(err)
 	}
+	found, err := FindKept(k.Name)
+	if err != nil || found.Name != k.Name {
+		t.Errorf("it is not known: %v", err)
+	}
+	if _, err := found.Site("client"); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("a process of another PID namespace was taken for the host's: %v", err)
+	}
+	again := Kept{Name: k.Name}
+	if err := again.claim(); !errors.Is(err, ErrNameTaken) {
+		t.Errorf("its name was given away: %v", err)
+	}
+	if err := k.lock.Release(); err != nil { // as when it is killed
+		t.Fatal(err)
+	}
 	if _, err := FindKept(k.Name); !errors.Is(err, ErrNoSuchLab) {
 		t.Errorf("it is still known: %v", err)
 	}
 	if labs, err := KeptLabs(); err != nil || labs == nil {
 		t.Errorf("no list, also where it is empty: %v", err)
 	}
-	for _, file := range []string{record, unfinished} {
+	for _, file := range []string{record, unfinished, lockFile(record)} {
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is left: %v", file, err)
 		}
+	}
+}
+
+// A lock without a record is of a program that was killed while it took the name.
+func TestLocksOfNobodyGo(t *testing.T) {
+	k := Kept{Name: fmt.Sprintf("test-lock-%d", os.Getpid())}
+	if err := k.claim(); err != nil {
+		t.Skipf("no folder for records: %v", err)
+	}
+	if err := errors.Join(os.Remove(k.file), k.lock.Release()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := KeptLabs(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(lockFile(k.file)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is left: %v", err)
 	}
 }
 

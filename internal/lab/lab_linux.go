@@ -15,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/lab/emulator"
+	"github.com/wirerate/wirerate/internal/lab/link"
 )
 
 // Lab is hosts in namespaces of this machine, joined by emulated links. It is
@@ -25,25 +27,21 @@ type Lab struct {
 	netns    map[string]*os.File
 	links    []*wire
 	waker    *waker
-	gates    map[way]*gate
+	budget   *emulator.Budget
+	gates    map[way]*emulator.Gate
 	only4    bool // the machine has no IPv6
 }
 
 // wire is a link that is up.
 type wire struct {
-	link     Link
+	link     link.Link
 	tuns     []int // descriptors of both ends
 	devices  []counters
-	up, down *engine
+	up, down *emulator.Engine
 }
 
 // interfaceName is the name of a host's i-th interface.
 func interfaceName(i int) string { return fmt.Sprintf("wr%d", i) }
-
-// ringLength is the queue of each TUN device in units. It bridges the moments
-// in which the emulator does not run; in the long run what waits is bounded by
-// the emulated queue.
-const ringLength = 20000
 
 // Bring brings up a topology. The caller is root in its user namespace (see
 // EnterUserNamespace) and has called host.ServeIfAgent.
@@ -63,9 +61,10 @@ func Bring(ctx context.Context, t Topology) (_ *Lab, err error) {
 			l.Close()
 		}
 	}()
-	if l.waker, err = startWaker(t.Awake); err != nil {
+	if l.waker, err = startWaker(t.Awake, t.fastest()); err != nil {
 		return nil, fmt.Errorf("lab: %w", err)
 	}
+	l.budget = emulator.NewBudget(2 * len(t.Edges))
 	for _, name := range t.Hosts {
 		if err := l.addHost(ctx, name); err != nil {
 			return nil, fmt.Errorf("lab: %w", err)
@@ -98,7 +97,7 @@ func (l *Lab) packets() (n int64, known bool) {
 		if w.up == nil || w.down == nil {
 			return 0, false
 		}
-		n += w.up.stats().Units + w.down.stats().Units
+		n += w.up.Stats().Units + w.down.Stats().Units
 	}
 	return n, true
 }
@@ -128,11 +127,11 @@ func (l *Lab) addLink(ctx context.Context, i int, e Edge, used map[string]int) e
 		devs[j] = interfaceName(used[name])
 		used[name]++
 	}
-	if e.Link.Backend == Netem {
+	if e.Link.Backend == link.Netem {
 		return l.addNetem(ctx, i, e, devs)
 	}
 	for j, name := range []string{e.A, e.B} {
-		fd, err := openTUN(int(l.netns[name].Fd()), devs[j])
+		fd, err := l.openTUN(name, devs[j])
 		if err != nil {
 			return err
 		}
@@ -148,11 +147,29 @@ func (l *Lab) addLink(ctx context.Context, i int, e Edge, used map[string]int) e
 	}
 	start := time.Now()
 	var err error
-	if w.up, err = startEngine(w.link, w.link.Up, w.tuns[0], w.tuns[1], start, w.link.Seed, l.topology.flow(way{i, false}, l.gates)); err != nil {
+	if w.up, err = emulator.Start(w.link, w.link.Up, w.tuns[0], w.tuns[1], start, w.link.Seed, l.topology.flow(way{i, false}, l.gates), l.budget); err != nil {
 		return err
 	}
-	w.down, err = startEngine(w.link, w.link.Down, w.tuns[1], w.tuns[0], start, w.link.Seed+1, l.topology.flow(way{i, true}, l.gates))
+	w.down, err = emulator.Start(w.link, w.link.Down, w.tuns[1], w.tuns[0], start, w.link.Seed+1, l.topology.flow(way{i, true}, l.gates), l.budget)
 	return err
+}
+
+// openTUN makes a TUN interface on a host.
+func (l *Lab) openTUN(name, dev string) (fd int, err error) {
+	err = l.Inside(name, func() (err error) {
+		fd, err = emulator.OpenTUN(dev)
+		return err
+	})
+	if errors.Is(err, emulator.ErrNoDevice) {
+		err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return fd, err
+}
+
+// Inside runs f on a thread in a host's network namespace. What f starts must not
+// outlast it there.
+func (l *Lab) Inside(name string, f func() error) error {
+	return inNamespace(int(l.netns[name].Fd()), f)
 }
 
 // configure gives an interface its MTU, queue and addresses and sets it up.
@@ -161,7 +178,7 @@ func (l *Lab) configure(name, dev string, mtu, edge int, b bool) error {
 		if err := h.LinkSetMTU(link, mtu); err != nil {
 			return fmt.Errorf("mtu %d: %w", mtu, err)
 		}
-		if err := h.LinkSetTxQLen(link, ringLength); err != nil {
+		if err := h.LinkSetTxQLen(link, emulator.RingLength); err != nil {
 			return fmt.Errorf("txqueuelen: %w", err)
 		}
 		if err := h.LinkSetUp(link); err != nil {
@@ -236,6 +253,16 @@ func (l *Lab) addRoutes(h *netlink.Handle, name string) error {
 // Host returns a host by its name in the topology, nil if there is none.
 func (l *Lab) Host(name string) *host.Agent { return l.hosts[name] }
 
+// OnKill has the hosts remove what this program leaves behind if it is killed.
+func (l *Lab) OnKill(left host.Leftover) error {
+	for _, name := range l.topology.Hosts {
+		if err := l.hosts[name].OnKill(left); err != nil {
+			return fmt.Errorf("lab: %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // Client returns the first host of the topology.
 func (l *Lab) Client() host.Conn { return l.hosts[l.topology.Hosts[0]] }
 
@@ -263,42 +290,42 @@ func (l *Lab) Addr(name string, v6 bool) string {
 }
 
 // Link returns the topology's i-th link as it is, with the seed in use.
-func (l *Lab) Link(i int) Link { return l.links[i].link }
+func (l *Lab) Link(i int) link.Link { return l.links[i].link }
 
 // LinkStats returns what the i-th link did so far, in each direction: nothing
 // is known of one that netem emulates.
-func (l *Lab) LinkStats(i int) (up, down Stats) {
+func (l *Lab) LinkStats(i int) (up, down emulator.Stats) {
 	w := l.links[i]
 	if w.up == nil || w.down == nil {
-		return Stats{}, Stats{}
+		return emulator.Stats{}, emulator.Stats{}
 	}
-	up, down = w.up.stats(), w.down.stats()
+	up, down = w.up.Stats(), w.down.Stats()
 	up.DropDevice, down.DropDevice = w.devices[0].refused(), w.devices[1].refused()
 	return up, down
 }
 
 // Stats returns what the first link did so far, in each direction.
-func (l *Lab) Stats() (up, down Stats) { return l.LinkStats(0) }
+func (l *Lab) Stats() (up, down emulator.Stats) { return l.LinkStats(0) }
 
 // Mark notes the moment, for Since.
 func (l *Lab) Mark() Mark {
-	m := Mark{at: time.Now()}
+	m := Mark{At: time.Now()}
 	for i := range l.links {
 		up, down := l.LinkStats(i)
-		m.dirs = append(m.dirs, up, down)
+		m.Directions = append(m.Directions, up, down)
 	}
 	return m
 }
 
 // Since returns how far the lab was from what was asked of it since the mark.
-func (l *Lab) Since(m Mark) Disturbance { return between(m, l.Mark()) }
+func (l *Lab) Since(m Mark) Disturbance { return l.Mark().Since(m) }
 
 // Report returns what every link did so far, in the order of the topology.
 func (l *Lab) Report() []LinkReport {
 	var reports []LinkReport
 	for i, w := range l.links {
 		r := LinkReport{From: l.topology.Edges[i].A, To: l.topology.Edges[i].B, Link: w.link.String()}
-		if w.link.Backend == Netem {
+		if w.link.Backend == link.Netem {
 			r.Unknown = "netem does not say how late it was"
 		} else {
 			up, down := l.LinkStats(i)
@@ -309,16 +336,17 @@ func (l *Lab) Report() []LinkReport {
 	return reports
 }
 
-// Awake says whether the lab keeps the machine's processors awake.
-func (l *Lab) Awake() Awake { return l.waker.info }
+// Awake says whether the lab keeps the machine's processors awake, and what that
+// took so far.
+func (l *Lab) Awake() Awake { return l.waker.state() }
 
 // Arrivals says whether the kernel notes when packets come to the lab's links.
 func (l *Lab) Arrivals() Arrivals {
 	if len(l.links) == 0 || l.links[0].up == nil {
 		return Arrivals{Reason: "netem emulates the link"}
 	}
-	if e := l.links[0].up; e.unstamped != nil {
-		return Arrivals{Reason: e.unstamped.Error()}
+	if err := l.links[0].up.Unstamped(); err != nil {
+		return Arrivals{Reason: err.Error()}
 	}
 	return Arrivals{Noted: true}
 }
@@ -333,9 +361,9 @@ func (l *Lab) Close() error {
 		errs = append(errs, a.Close())
 	}
 	for _, w := range l.links {
-		for _, e := range []*engine{w.up, w.down} {
+		for _, e := range []*emulator.Engine{w.up, w.down} {
 			if e != nil {
-				e.close()
+				e.Close()
 			}
 		}
 		for _, fd := range w.tuns {
@@ -345,11 +373,14 @@ func (l *Lab) Close() error {
 			c.file.Close()
 		}
 	}
+	if l.budget != nil {
+		l.budget.Close()
+	}
 	for _, f := range l.netns {
 		// Without it they go by themselves, later.
 		_ = destroySockets(f)
 		f.Close()
 	}
-	l.links, l.hosts, l.netns, l.waker = nil, nil, nil, nil
+	l.links, l.hosts, l.netns, l.waker, l.budget = nil, nil, nil, nil, nil
 	return errors.Join(errs...)
 }

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/lab/emulator"
+	"github.com/wirerate/wirerate/internal/lab/link"
 )
 
 func noLab() error {
@@ -21,11 +23,13 @@ type Lab struct{}
 func Bring(context.Context, Topology) (*Lab, error) { return nil, noLab() }
 
 // EnterUserNamespace returns ErrUnavailable.
-func EnterUserNamespace(context.Context) error { return noLab() }
+func EnterUserNamespace(context.Context, []string) error { return noLab() }
 
 // The methods below are never reached; programs for all systems call them.
 
 func (*Lab) Host(string) *host.Agent { return nil }
+
+func (*Lab) OnKill(host.Leftover) error { return noLab() }
 
 func (*Lab) Client() host.Conn { return nil }
 
@@ -37,11 +41,11 @@ func (*Lab) PeerAddr6() string { return "" }
 
 func (*Lab) Addr(string, bool) string { return "" }
 
-func (*Lab) Link(int) Link { return Link{} }
+func (*Lab) Link(int) link.Link { return link.Link{} }
 
-func (*Lab) LinkStats(int) (up, down Stats) { return }
+func (*Lab) LinkStats(int) (up, down emulator.Stats) { return }
 
-func (*Lab) Stats() (up, down Stats) { return }
+func (*Lab) Stats() (up, down emulator.Stats) { return }
 
 func (*Lab) Mark() Mark { return Mark{} }
 
@@ -57,9 +61,6 @@ func (*Lab) Site(string) (Site, error) { return Site{}, noLab() }
 
 func (*Lab) Close() error { return nil }
 
-// Check returns ErrUnavailable.
-func Check(context.Context, CheckOptions) (CheckReport, error) { return CheckReport{}, noLab() }
-
 // Hold returns ErrUnavailable.
 func Hold(context.Context, string, Topology, func(Kept)) error { return noLab() }
 
@@ -67,7 +68,7 @@ func Hold(context.Context, string, Topology, func(Kept)) error { return noLab() 
 func (k Kept) TakeDown(context.Context) error { return noLab() }
 
 // Enter returns ErrUnavailable.
-func (k Kept) Enter(context.Context, Streams) (bool, int, error) { return false, 0, noLab() }
+func (k Kept) Enter(context.Context, []string, Streams) error { return noLab() }
 
 // Status returns ErrUnavailable.
 func (k Kept) Status(context.Context) (Status, error) { return Status{}, noLab() }

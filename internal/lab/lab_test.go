@@ -21,6 +21,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/lab/emulator"
+	"github.com/wirerate/wirerate/internal/lab/link"
 )
 
 // helperVariable makes the test program do what its value says instead of
@@ -28,7 +30,9 @@ import (
 const helperVariable = "WIRERATE_LAB_TEST"
 
 func TestMain(m *testing.M) {
-	host.ServeIfAgent()
+	if served, status := host.ServeIfAgent(); served {
+		os.Exit(status)
+	}
 	var err error
 	switch os.Getenv(helperVariable) {
 	case "":
@@ -40,6 +44,9 @@ func TestMain(m *testing.M) {
 	case "listen":
 		err = listen()
 	}
+	if ended := (*Ended)(nil); errors.As(err, &ended) {
+		os.Exit(ended.Status)
+	}
 	if err != nil {
 		fmt.Println("error:", err)
 		os.Exit(1)
@@ -50,10 +57,10 @@ func TestMain(m *testing.M) {
 // hold brings up a lab, prints a round trip and the processes that hold the
 // namespaces, and keeps it until standard input ends.
 func hold() error {
-	if err := EnterUserNamespace(context.Background()); err != nil {
+	if err := EnterUserNamespace(context.Background(), os.Args[1:]); err != nil {
 		return err
 	}
-	l, err := Bring(context.Background(), Pair(Link{}))
+	l, err := Bring(context.Background(), Pair(link.Link{}))
 	if err != nil {
 		return err
 	}
@@ -77,15 +84,15 @@ func needLab(t testing.TB) {
 	if os.Geteuid() != 0 {
 		t.Skip("bringing up a lab in tests needs root")
 	}
-	if _, err := os.Stat(tunDevice); err != nil {
-		t.Skipf("no %s", tunDevice)
+	if _, err := os.Stat(emulator.Device); err != nil {
+		t.Skipf("no %s", emulator.Device)
 	}
 }
 
 // up brings up a client and a server.
 func up(t testing.TB, spec string) *Lab {
 	t.Helper()
-	link, err := ParseLink(spec)
+	link, err := link.Parse(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +229,7 @@ func asUser(t *testing.T, mode string) *exec.Cmd {
 	t.Helper()
 	needLab(t)
 	script := fmt.Sprintf(`mknod %[1]s/tun c 10 200 && chmod %[2]s %[1]s/tun && mount --bind %[1]s/tun %[3]s &&
-exec setpriv --reuid 65534 --regid 65534 --clear-groups %[4]s`, t.TempDir(), mode, tunDevice, self(t))
+exec setpriv --reuid 65534 --regid 65534 --clear-groups %[4]s`, t.TempDir(), mode, emulator.Device, self(t))
 	cmd := exec.Command("sh", "-c", script)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	cmd.Env = holdEnvironment()
@@ -252,7 +259,7 @@ func TestOrdinaryUserWithoutTheDeviceIsTold(t *testing.T) {
 	if err == nil {
 		t.Error("a lab came up without the device")
 	}
-	for _, want := range []string{ErrUnavailable.Error(), "chmod 666 " + tunDevice} {
+	for _, want := range []string{ErrUnavailable.Error(), "chmod 666 " + emulator.Device} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("%q is missing in: %s", want, out)
 		}
@@ -292,8 +299,8 @@ func TestLabsSideBySideDoNotMeet(t *testing.T) {
 }
 
 func TestRouterForwards(t *testing.T) {
-	link, _ := ParseLink("rate=100mbit,rtt=4ms")
-	l := bring(t, Routed(Link{}, link))
+	path, _ := link.Parse("rate=100mbit,rtt=4ms")
+	l := bring(t, Routed(path))
 	for _, v6 := range []bool{false, true} {
 		out := command(t, l.Client(), "ping", "-c", "2", "-i", "0.02", l.Addr(ServerHost, v6))
 		// The router is one hop: 64 becomes 63.
@@ -304,8 +311,8 @@ func TestRouterForwards(t *testing.T) {
 }
 
 func TestClientsShareABottleneck(t *testing.T) {
-	link, _ := ParseLink("rate=100mbit,rtt=4ms")
-	l := bring(t, Shared([]Link{{}, {}, {}}, link))
+	path, _ := link.Parse("rate=100mbit,rtt=4ms")
+	l := bring(t, Shared([]link.Link{{}, {}, {}}, path))
 	for _, name := range []string{"client", "client2", "client3"} {
 		command(t, l.Host(name), "ping", "-c", "1", "-W", "5", "-q", l.PeerAddr())
 		command(t, l.Server(), "ping", "-c", "1", "-W", "5", "-q", l.Addr(name, true))
@@ -325,7 +332,7 @@ func TestClientsShareABottleneck(t *testing.T) {
 
 func TestNetemBackend(t *testing.T) {
 	needLab(t)
-	link, err := ParseLink("rate=100mbit,rtt=20ms,backend=netem")
+	link, err := link.Parse("rate=100mbit,rtt=20ms,backend=netem")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +351,7 @@ func TestNetemBackend(t *testing.T) {
 // is closed does not.
 func TestCloseLeavesNoSockets(t *testing.T) {
 	needLab(t)
-	l, err := Bring(t.Context(), Pair(Link{Up: Direction{Rate: 1e6}}))
+	l, err := Bring(t.Context(), Pair(link.Link{Up: link.Direction{Rate: 1e6}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -401,5 +408,18 @@ func TestCloseLeavesNoSockets(t *testing.T) {
 			}
 		}
 		ns.Close()
+	}
+}
+
+// A lab says how it was disturbed since a mark.
+func TestLabSinceMark(t *testing.T) {
+	l := up(t, "rtt=2ms")
+	mark := l.Mark()
+	if d := l.Since(mark); d.Lost != 0 || d.Elapsed <= 0 {
+		t.Errorf("%+v", d)
+	}
+	command(t, l.Client(), "ping", "-c", "1", "-W", "5", l.PeerAddr())
+	if now := l.Mark(); now.Directions[0].Since(mark.Directions[0]).Units != 1 {
+		t.Errorf("%+v", now)
 	}
 }

@@ -13,13 +13,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/lab/link"
 )
 
 // Labs up and down in a row leave no process, thread, file or interface.
 func TestLabsInARowLeaveNothing(t *testing.T) {
 	needLab(t)
-	topology := Pair(Link{Up: Direction{Rate: 1e9}})
-	topology.Awake = AwakeOn
+	topology := Pair(link.Link{Up: link.Direction{Rate: 1e9}})
+	topology.Awake.Mode = AwakeOn
 	once := func() {
 		l, err := Bring(t.Context(), topology)
 		if err != nil {

@@ -7,15 +7,16 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/lab/link"
 )
 
 // addNetem joins two hosts by a veth pair with netem on both ends. devs are the
 // names of the interfaces.
 func (l *Lab) addNetem(ctx context.Context, edge int, e Edge, devs [2]string) error {
 	var args [2][]string
-	for i, d := range []Direction{e.Link.Up, e.Link.Down} {
+	for i, d := range []link.Direction{e.Link.Up, e.Link.Down} {
 		var err error
-		if args[i], err = e.Link.netemArgs(d); err != nil {
+		if args[i], err = e.Link.NetemArgs(d); err != nil {
 			return err
 		}
 	}

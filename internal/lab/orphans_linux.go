@@ -3,7 +3,9 @@ package lab
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
+	"runtime"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
@@ -65,4 +67,29 @@ func (s socketName) Serialize() []byte {
 	binary.NativeEndian.PutUint32(b[48:], s.id.Cookie[0])
 	binary.NativeEndian.PutUint32(b[52:], s.id.Cookie[1])
 	return b
+}
+
+// inNamespace runs f on a thread in the network namespace netns. The thread
+// ends with f where it cannot be brought back.
+func inNamespace(netns int, f func() error) error {
+	result := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		own, err := os.Open("/proc/thread-self/ns/net")
+		if err != nil {
+			result <- err
+			return
+		}
+		defer own.Close()
+		if err := unix.Setns(netns, unix.CLONE_NEWNET); err != nil {
+			result <- fmt.Errorf("enter network namespace: %w", err)
+			return
+		}
+		err = f()
+		if unix.Setns(int(own.Fd()), unix.CLONE_NEWNET) == nil {
+			runtime.UnlockOSThread()
+		}
+		result <- err
+	}()
+	return <-result
 }

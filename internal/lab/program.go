@@ -29,6 +29,18 @@ func (e *ProgramError) Error() string {
 
 func (e *ProgramError) Unwrap() error { return e.Err }
 
+// programName is what this program is called where it runs itself again.
+const programName = "wirerate"
+
+// Ended is the error of a process that ran the program again in another user
+// namespace: that has done the work, and what is left is to end with its exit
+// status.
+type Ended struct{ Status int }
+
+func (e *Ended) Error() string {
+	return fmt.Sprintf("the program ended with status %d in another user namespace", e.Status)
+}
+
 // Streams are what a program reads and writes.
 type Streams struct {
 	Stdin          io.Reader
@@ -160,11 +172,11 @@ func (s *Server) End() int {
 	return 0
 }
 
-// Background runs this program again in a session of its own and returns the
+// background runs this program again in a session of its own and returns the
 // first line that it writes that begins with ready. If it ends without one,
-// Background returns all that it wrote, and its exit status. The end of ctx before
+// it returns all that it wrote, and its exit status. The end of ctx before
 // that line ends the program.
-func Background(ctx context.Context, args []string, ready string) (text string, status int, err error) {
+func background(ctx context.Context, args []string, ready string) (text string, status int, err error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return "", 0, err
@@ -175,7 +187,7 @@ func Background(ctx context.Context, args []string, ready string) (text string, 
 		return "", 0, err
 	}
 	c := exec.Command(program, args...)
-	c.Args[0] = os.Args[0]
+	c.Args[0] = programName
 	c.Stdout, c.Stderr = write, write
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = c.Start()

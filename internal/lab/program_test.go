@@ -35,12 +35,12 @@ func listen() error {
 
 func TestBackgroundHearsWhatItWaitsFor(t *testing.T) {
 	t.Setenv(helperVariable, "speak")
-	text, status, err := Background(t.Context(), nil, "ready ")
+	text, status, err := background(t.Context(), nil, "ready ")
 	if text != "a stray line\nand why not\n" || status != 7 || err != nil {
 		t.Errorf("one that fails: %q, status %d, %v", text, status, err)
 	}
 	t.Setenv("WIRERATE_LAB_TEST_READY", "1")
-	text, status, err = Background(t.Context(), nil, "ready ")
+	text, status, err = background(t.Context(), nil, "ready ")
 	if text != "ready then\n" || status != 0 || err != nil {
 		t.Errorf("one that is ready: %q, status %d, %v", text, status, err)
 	}

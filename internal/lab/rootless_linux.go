@@ -13,20 +13,22 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wirerate/wirerate/internal/lab/emulator"
 )
 
 // EnterUserNamespace makes the program able to bring up a lab without being
 // root, or as a root that a container has taken privileges from: it then runs
-// itself again, with the same arguments, as root of a user namespace in which only
-// the user's own identity exists, passes signals on, and ends with the same exit
-// status. It returns nil in the process that is to go on, or says why there is
-// none: the end of ctx, for one. Call it before any work.
-func EnterUserNamespace(ctx context.Context) error {
+// itself again, with args, which are to be its own, as root of a user namespace in
+// which only the user's own identity exists, passes signals on, and returns *Ended.
+// It returns nil in the process that is to go on, or says why there is none: the
+// end of ctx, for one. Call it before any work.
+func EnterUserNamespace(ctx context.Context, args []string) error {
 	if self, err := os.Readlink("/proc/self"); err != nil || self != strconv.Itoa(os.Getpid()) {
 		return fmt.Errorf("%w: /proc is not that of this PID namespace; mount it: mount -t proc proc /proc", ErrUnavailable)
 	}
-	if f, err := os.OpenFile(tunDevice, os.O_RDWR, 0); err != nil {
-		return fmt.Errorf("%w: %v; %s", ErrUnavailable, err, tunAdvice(err))
+	if f, err := os.OpenFile(emulator.Device, os.O_RDWR, 0); err != nil {
+		return fmt.Errorf("%w: %v; %s", ErrUnavailable, err, emulator.DeviceAdvice(err))
 	} else {
 		f.Close()
 	}
@@ -35,8 +37,9 @@ func EnterUserNamespace(ctx context.Context) error {
 	}
 	// The child's death signal follows the thread that started it.
 	runtime.LockOSThread()
-	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
-	cmd.Args[0] = os.Args[0]
+	defer runtime.UnlockOSThread()
+	cmd := exec.Command("/proc/self/exe", args...)
+	cmd.Args[0] = programName
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWUSER,
@@ -65,17 +68,13 @@ func EnterUserNamespace(ctx context.Context) error {
 			}
 		}
 	}()
-	err := cmd.Wait()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && !exit.Exited() {
-		os.Exit(128 + int(exit.Sys().(syscall.WaitStatus).Signal()))
+	status, err := exitStatus(cmd.Wait())
+	signal.Stop(signals)
+	close(signals)
+	if err != nil {
+		return err
 	}
-	if err != nil && exit == nil {
-		fmt.Fprintf(os.Stderr, "wirerate: %v\n", err)
-		os.Exit(4)
-	}
-	os.Exit(cmd.ProcessState.ExitCode())
-	return nil
+	return &Ended{status}
 }
 
 // privileged says whether this process may make namespaces and the interfaces in
@@ -88,18 +87,6 @@ func privileged() bool {
 	}
 	const wanted = 1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_NET_ADMIN
 	return data[0].Effective&wanted == wanted
-}
-
-// tunAdvice says what to do about a TUN device that does not open.
-func tunAdvice(err error) string {
-	const container = "in a container, give it the device (--device " + tunDevice + ")"
-	switch {
-	case errors.Is(err, unix.EACCES):
-		return "run as root, or let the user open it: chmod 666 " + tunDevice
-	case errors.Is(err, unix.EPERM):
-		return container
-	}
-	return "load the module (modprobe tun); " + container
 }
 
 // namespaceAdvice says what to do about namespaces that cannot be made.

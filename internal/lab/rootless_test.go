@@ -11,9 +11,6 @@ import (
 
 func TestAdviceNamesWhatToChange(t *testing.T) {
 	for _, c := range []struct{ advice, want string }{
-		{tunAdvice(unix.EACCES), "chmod 666 /dev/net/tun"},
-		{tunAdvice(unix.EPERM), "--device /dev/net/tun"},
-		{tunAdvice(unix.ENOENT), "modprobe tun"},
 		{namespaceAdvice(unix.EPERM), "kernel.unprivileged_userns_clone=1"},
 		{namespaceAdvice(unix.ENOSPC), "sysctl"},
 		{namespaceAdvice(unix.EMFILE), "ulimit -n"},

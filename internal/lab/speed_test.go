@@ -4,14 +4,19 @@ package lab
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wirerate/wirerate/internal/lab/link"
 )
 
 // BenchmarkStream is what TCP connections carry over a link, with the senders,
@@ -31,11 +36,7 @@ func BenchmarkStream(b *testing.B) {
 			var goodput float64
 			before := processTime()
 			for b.Loop() {
-				res, err := l.transfer(b.Context(), transfer{streams: c.streams, duration: 2 * time.Second, omit: time.Second, congestion: "bbr"})
-				if err != nil {
-					b.Fatal(err)
-				}
-				goodput += res.goodput
+				goodput += bulk(b, l, c.streams)
 			}
 			all := processTime() - before
 			up, _ := l.Stats()
@@ -91,13 +92,65 @@ func BenchmarkAgainstC(b *testing.B) {
 	}
 }
 
+// bulk returns the goodput of TCP connections with BBR from the client to the
+// server, in bit/s over two seconds after one that does not count.
+func bulk(b *testing.B, l *Lab, streams int) float64 {
+	var listener net.Listener
+	if err := l.Inside(ServerHost, func() (err error) {
+		listener, err = net.Listen("tcp4", net.JoinHostPort(l.PeerAddr(), "7078"))
+		return err
+	}); err != nil {
+		b.Fatal(err)
+	}
+	defer listener.Close()
+	dialer := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
+		return c.Control(func(fd uintptr) { unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, "bbr") })
+	}}
+	var arrived atomic.Int64
+	for range streams {
+		var conn net.Conn
+		if err := l.Inside(ClientHost, func() (err error) {
+			conn, err = dialer.DialContext(b.Context(), "tcp4", listener.Addr().String())
+			return err
+		}); err != nil {
+			b.Fatal(err)
+		}
+		peer, err := listener.Accept()
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer peer.Close()
+		defer conn.Close()
+		go func() {
+			for block := make([]byte, 1<<20); ; {
+				if _, err := conn.Write(block); err != nil {
+					return
+				}
+			}
+		}()
+		go func() {
+			for block := make([]byte, 1<<20); ; {
+				n, err := peer.Read(block)
+				arrived.Add(int64(n))
+				if err != nil {
+					return
+				}
+			}
+		}()
+	}
+	time.Sleep(time.Second)
+	start, before := time.Now(), arrived.Load()
+	time.Sleep(2 * time.Second)
+	return float64(arrived.Load()-before) * 8 / time.Since(start).Seconds()
+}
+
 // carry returns the goodput of connections over a path that only delays, in
 // bit/s, and the processor time that its emulator, or the sketch in its place,
 // takes for each byte, in ns.
 func carry(b *testing.B, streams int, sketch string) (goodput, cpu float64) {
 	needLab(b)
-	topology := Pair(Link{Up: Direction{Delay: 10 * time.Millisecond}, Down: Direction{Delay: 10 * time.Millisecond}})
-	topology.Awake = AwakeOn
+	topology := Pair(link.Link{Up: link.Direction{Delay: 10 * time.Millisecond}, Down: link.Direction{Delay: 10 * time.Millisecond}})
+	topology.Awake.Mode = AwakeOn
 	l, err := Bring(b.Context(), topology)
 	if err != nil {
 		b.Fatal(err)
@@ -112,20 +165,17 @@ func carry(b *testing.B, streams int, sketch string) (goodput, cpu float64) {
 	} else {
 		end = replace(b, l, sketch)
 	}
-	res, err := l.transfer(b.Context(), transfer{streams: streams, duration: 2 * time.Second, omit: time.Second, congestion: "bbr"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	goodput = bulk(b, l, streams)
 	bytes, ns := end()
-	return res.goodput, ns / bytes
+	return goodput, ns / bytes
 }
 
 // replace stops the emulator of a lab's link and starts the sketch on its
 // devices. The function that it returns ends the sketch.
 func replace(b *testing.B, l *Lab, sketch string) (end func() (bytes, ns float64)) {
 	w := l.links[0]
-	w.up.close()
-	w.down.close()
+	w.up.Close()
+	w.down.Close()
 	w.up, w.down = nil, nil
 	cmd := exec.Command(sketch, fmt.Sprint(w.link.Up.Delay.Nanoseconds()))
 	for _, fd := range w.tuns {
@@ -166,25 +216,11 @@ func processTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkCut is the cost of one segment that is cut out of a unit.
-func BenchmarkCut(b *testing.B) {
-	for _, n := range []int{1, 10, 44} {
-		b.Run(fmt.Sprintf("segments=%d", n), func(b *testing.B) {
-			u := tcp(44)
-			s := shapeOf(u)
-			head := make([]byte, vnetLen+maxHeaders)
-			for b.Loop() {
-				cut(head, u, s, 44-n, n, true)
-			}
-		})
-	}
-}
-
 // BenchmarkBringUp is a lab up and down.
 func BenchmarkBringUp(b *testing.B) {
 	needLab(b)
 	for b.Loop() {
-		l, err := Bring(b.Context(), Pair(Link{}))
+		l, err := Bring(b.Context(), Pair(link.Link{}))
 		if err != nil {
 			b.Fatal(err)
 		}

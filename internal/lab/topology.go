@@ -4,6 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+
+	"github.com/wirerate/wirerate/internal/lab/emulator"
+	"github.com/wirerate/wirerate/internal/lab/link"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // ErrUnavailable is wrapped by errors that say what the environment lacks for
@@ -15,14 +19,14 @@ var ErrUnavailable = errors.New("the lab is not available here")
 type Topology struct {
 	Hosts []string
 	Edges []Edge
-	// Awake says whether the machine's processors are kept awake meanwhile.
-	Awake AwakeMode
+	// Awake says when the machine's processors are kept awake meanwhile.
+	Awake AwakeOptions
 }
 
 // Edge is a link between two hosts; its Up direction is from A to B.
 type Edge struct {
 	A, B string
-	Link Link
+	Link link.Link
 }
 
 // Names of the hosts in the topologies below.
@@ -33,7 +37,7 @@ const (
 )
 
 // Pair is a client and a server, joined by link.
-func Pair(link Link) Topology {
+func Pair(link link.Link) Topology {
 	return Topology{
 		Hosts: []string{ClientHost, ServerHost},
 		Edges: []Edge{{ClientHost, ServerHost, link}},
@@ -41,17 +45,21 @@ func Pair(link Link) Topology {
 }
 
 // Routed is a client and a server with a router between them that is a host of
-// its own: access joins the client to it, link joins it to the server.
-func Routed(access, link Link) Topology {
+// its own: an unlimited link of the same MTU joins the client to it, path joins it
+// to the server.
+func Routed(path link.Link) Topology {
 	return Topology{
 		Hosts: []string{ClientHost, ServerHost, RouterHost},
-		Edges: []Edge{{ClientHost, RouterHost, access}, {RouterHost, ServerHost, link}},
+		Edges: []Edge{
+			{ClientHost, RouterHost, link.Link{Framing: link.FramingEthernet, MTU: path.MTU}},
+			{RouterHost, ServerHost, path},
+		},
 	}
 }
 
 // Shared is clients, named client, client2, ..., each with its own access link
 // to a router, that share the bottleneck from there to the server.
-func Shared(access []Link, bottleneck Link) Topology {
+func Shared(access []link.Link, bottleneck link.Link) Topology {
 	t := Topology{Hosts: []string{ClientHost, ServerHost, RouterHost}}
 	for i, link := range access {
 		name := ClientHost
@@ -63,6 +71,21 @@ func Shared(access []Link, bottleneck Link) Topology {
 	}
 	t.Edges = append(t.Edges, Edge{RouterHost, ServerHost, bottleneck})
 	return t
+}
+
+// fastest returns the rate of the fastest direction of a link, 0 where one has no
+// limit or one that a trace gives.
+func (t Topology) fastest() units.Rate {
+	var most units.Rate
+	for _, e := range t.Edges {
+		for _, d := range []link.Direction{e.Link.Up, e.Link.Down} {
+			if d.Rate == 0 {
+				return 0
+			}
+			most = max(most, d.Rate)
+		}
+	}
+	return most
 }
 
 // Validate reports what makes a topology impossible to bring up: names that
@@ -104,7 +127,7 @@ func (t Topology) Validate() error {
 // validatePause reports a queue that is to hold back links where there are none.
 func (t Topology) validatePause() error {
 	for i, e := range t.Edges {
-		for b, d := range []Direction{e.Link.Up, e.Link.Down} {
+		for b, d := range []link.Direction{e.Link.Up, e.Link.Down} {
 			if d.Pause && len(t.before(i, b == 1)) == 0 {
 				from, side := e.A, "up"
 				if b == 1 {
@@ -133,10 +156,10 @@ func (t Topology) before(edge int, back bool) []way {
 	var ways []way
 	for i, e := range t.Edges {
 		switch {
-		case i == edge || e.Link.Backend != User:
-		case e.B == from && e.Link.Up.limited():
+		case i == edge || e.Link.Backend != link.User:
+		case e.B == from && e.Link.Up.Limited():
 			ways = append(ways, way{i, false})
-		case e.A == from && e.Link.Down.limited():
+		case e.A == from && e.Link.Down.Limited():
 			ways = append(ways, way{i, true})
 		}
 	}
@@ -144,12 +167,12 @@ func (t Topology) before(edge int, back bool) []way {
 }
 
 // gates returns, for each way whose full queue holds others back, its gate.
-func (t Topology) gates() map[way]*gate {
-	gates := map[way]*gate{}
+func (t Topology) gates() map[way]*emulator.Gate {
+	gates := map[way]*emulator.Gate{}
 	for i, e := range t.Edges {
-		for b, d := range []Direction{e.Link.Up, e.Link.Down} {
+		for b, d := range []link.Direction{e.Link.Up, e.Link.Down} {
 			if d.Pause {
-				gates[way{i, b == 1}] = &gate{}
+				gates[way{i, b == 1}] = &emulator.Gate{}
 			}
 		}
 	}
@@ -157,12 +180,12 @@ func (t Topology) gates() map[way]*gate {
 }
 
 // flow returns the gate that a way works, and those that hold it back.
-func (t Topology) flow(w way, gates map[way]*gate) flow {
-	f := flow{own: gates[w]}
+func (t Topology) flow(w way, gates map[way]*emulator.Gate) emulator.Flow {
+	f := emulator.Flow{Own: gates[w]}
 	for other, g := range gates {
 		for _, held := range t.before(other.edge, other.back) {
 			if held == w {
-				f.behind = append(f.behind, g)
+				f.Behind = append(f.Behind, g)
 			}
 		}
 	}

@@ -17,7 +17,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	host.ServeIfAgent()
+	if served, status := host.ServeIfAgent(); served {
+		os.Exit(status)
+	}
 	if len(os.Args) > 1 && os.Args[1] == TrafficVerb {
 		if err := Traffic(context.Background(), os.Args[2:], os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
