@@ -20,6 +20,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // Options say where and how a change is kept.
@@ -41,11 +42,18 @@ type Options struct {
 	// then tells them for ours even when progress is damaged, and a setting
 	// that the system only raises is left out when its value is larger already.
 	Wanted map[string]string
+	// Command is how the user types a command of this program for the host, in
+	// messages; nil: with the connection's name alone.
+	Command Command
 	// Check, when set, sees the values before anything is written.
 	Check func(old map[string]string) error
 
 	root string // before the kernel's and the system's own paths, in tests
 }
+
+// Command writes a command of this program as a line of a POSIX shell: the verb
+// and its words, with the host and what else the user needs to give.
+type Command func(verb string, words ...string) string
 
 // Item is one setting of a journal.
 type Item struct {
@@ -83,6 +91,9 @@ type Change struct {
 	notRoot bool
 	wanted  map[string]string
 	root    string
+	typed   Command
+	timers  int           // how many timers were started
+	left    time.Duration // of the timer, when Apply returned
 }
 
 type assignment struct {
@@ -123,7 +134,12 @@ func Begin(ctx context.Context, conn host.Conn, system catalog.System, settings 
 	c := &Change{
 		Journal: Journal{Schema: journalSchema, ID: id, Host: conn.Name(), System: system, Created: opt.Now.UTC(), Within: opt.Within.Seconds(),
 			Items: []Item{}, Files: []FileChange{}},
-		conn: conn, root: opt.root, wanted: opt.Wanted, Absent: map[string]string{},
+		conn: conn, root: opt.root, wanted: opt.Wanted, Absent: map[string]string{}, typed: opt.Command,
+	}
+	if c.typed == nil {
+		c.typed = func(verb string, words ...string) string {
+			return strings.Join(append([]string{"wirerate", verb}, append(words, quote(conn.Name()))...), " ")
+		}
 	}
 	for _, s := range settings {
 		k, err := knobFor(system, s, c.root)
@@ -295,7 +311,7 @@ if ! mkdir "$P" 2>/dev/null; then
  over 2>/dev/null || { cat "$P/id"; exit 9; }
  rm -rf "$P"; mkdir "$P" || exit 1
 fi
-printf '%s\n' "$I" >"$P/id" || { rmdir "$P"; exit 1; }
+printf '%s\n' "$I" | cat >"$P/id" || { rm -rf "$P"; exit 1; }
 `
 
 // write takes the lock and puts the journal on the disk.
@@ -312,11 +328,12 @@ func (c *Change) write(ctx context.Context, at Place) error {
 		host.Write(path.Join(c.Dir, "rollback.sh"), []byte(c.rollbackScript(at.enter)), 0o700).OrStop(),
 		host.Write(path.Join(c.Dir, "state"), []byte("pending\n"), 0o600).OrStop())
 	if c.Within > 0 {
-		ops = append(ops, host.Script(deadManScript(c.root, c.Dir, 1, c.timer())).OrStop())
+		c.timers = 1
+		ops = append(ops, host.Script(deadManScript(c.root, c.Dir, c.timers, c.timer())).OrStop())
 	}
 	answers, err := c.conn.Do(ctx, ops...)
 	if err != nil {
-		return fmt.Errorf("%s: %w; no setting is changed; a journal that was begun there is closed with: wirerate rollback %s", c.conn.Name(), err, c.conn.Name())
+		return fmt.Errorf("%s: %w; no setting is changed; a journal that was begun there is closed with: %s", c.conn.Name(), err, c.typed("rollback"))
 	}
 	if answers[0].Status == missingPrograms {
 		return fmt.Errorf("%s: the journal and the way back need programs that are not there:%s; install them first; nothing is changed%w", c.conn.Name(), strings.TrimRight(string(answers[0].Out), "\n"), silent{ErrLacks})
@@ -355,9 +372,80 @@ func (c *Change) Try(ctx context.Context, order []string, values map[string]stri
 
 // Apply is Set for the one time that a plan is put in place: it also stops at
 // the first value that somebody else changed since Begin, and writes the files
-// that are for the next boot only.
+// that are for the next boot only. Without an error and a refused or foreign
+// value, everything was read back after the last write, and Left tells for how
+// long it stays.
 func (c *Change) Apply(ctx context.Context, order []string, values map[string]string) ([]Outcome, error) {
-	return c.set(ctx, order, values, applying)
+	begun := time.Now()
+	out, err := c.set(ctx, order, values, applying)
+	for tries := 0; err == nil && stopped(out) == nil; tries++ {
+		within := time.Duration(c.Within * float64(time.Second))
+		c.left = within - since(begun)
+		if c.Within == 0 || c.left > within/2 {
+			return out, nil
+		}
+		if tries == 3 {
+			if c.left > 0 {
+				return out, nil
+			}
+			return out, fmt.Errorf("%s: it takes longer to answer than the timer of %gs waits; give it a longer time to confirm", c.conn.Name(), c.Within)
+		}
+		// The answer came late: what it says may be taken back by now.
+		begun = time.Now()
+		err = c.again(ctx, out)
+	}
+	return out, err
+}
+
+// Left is for how long what Apply put in place stays at least, as of its return.
+func (c *Change) Left() time.Duration { return c.left }
+
+// since is the time that passed, also while this machine slept.
+func since(t time.Time) time.Duration {
+	return max(time.Since(t), time.Now().Round(0).Sub(t.Round(0)))
+}
+
+// stopped returns the outcome at which writing stopped, nil where it did not.
+func stopped(outcomes []Outcome) *Outcome {
+	for i, o := range outcomes {
+		if o.Refused != "" || o.Foreign != "" {
+			return &outcomes[i]
+		}
+	}
+	return nil
+}
+
+// again reads everything back once more and starts the timer anew.
+func (c *Change) again(ctx context.Context, out []Outcome) error {
+	c.timers++
+	answers, err := c.conn.Do(ctx, host.Script(c.writePrologue()+c.finish(c.timers)).Within(limit(len(c.Items))))
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.conn.Name(), err)
+	}
+	if err := c.failure(answers[0]); err != nil {
+		return err
+	}
+	return c.completed(out, sayings(string(answers[0].Out)))
+}
+
+// completed takes in what the end of an apply said.
+func (c *Change) completed(out []Outcome, said map[string][]string) error {
+	for _, moved := range said["moved"] {
+		number, why, _ := strings.Cut(moved, " ")
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 0 || n >= len(c.Items) {
+			return fmt.Errorf("%s: unexpected answer %q", c.conn.Name(), moved)
+		}
+		for i := range out {
+			if out[i].Setting == c.Items[n].Setting {
+				out[i].Foreign = why
+			}
+		}
+	}
+	if stopped(out) == nil && len(said["complete"]) == 0 {
+		return fmt.Errorf("%s: %w", c.conn.Name(), errEndedEarly)
+	}
+	return nil
 }
 
 // writing is how far a sequence of writes goes.
@@ -380,42 +468,47 @@ func (c *Change) set(ctx context.Context, order []string, values map[string]stri
 			todo = append(todo, a)
 		}
 	}
-	ops := []host.Op{host.Script(c.setScript(todo, how)).Within(limit(len(todo))).OrStop()}
-	if how == applying {
-		ops = append(ops, host.Script(c.nowScript()))
+	if how == applying && c.Within > 0 {
+		c.timers++
 	}
-	answers, err := c.conn.Do(ctx, ops...)
+	answers, err := c.conn.Do(ctx, host.Script(c.setScript(todo, how)).Within(limit(len(todo))))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.conn.Name(), err)
 	}
-	out, err := c.outcomes(todo, string(answers[0].Out))
-	for _, a := range answers {
-		if err == nil && a.Failure != host.None {
-			err = fmt.Errorf("%s: %s%s%w", c.conn.Name(), cmp.Or(host.Reason(a.Stderr), string(a.Failure)), c.advice(a.Failure), silent{a.Err()})
-		}
+	said := sayings(string(answers[0].Out))
+	out, err := c.outcomes(todo, said["set"])
+	if err == nil {
+		err = c.failure(answers[0])
 	}
-	if how == applying {
-		for _, text := range sayings(string(answers[1].Out))["skipped"] {
-			file, why, _ := strings.Cut(text, " ")
-			c.Notes = append(c.Notes, fmt.Sprintf("%s is not written, so that the boot settings are not tried for one boot: %s", file, host.Reason(why)))
-		}
+	for _, text := range said["skipped"] {
+		file, why, _ := strings.Cut(text, " ")
+		c.Notes = append(c.Notes, fmt.Sprintf("%s is not written, so that the boot settings are not tried for one boot: %s", file, host.Reason(why)))
+	}
+	if err == nil && how == applying {
+		err = c.completed(out, said)
 	}
 	return out, err
 }
 
-func (c *Change) outcomes(todo []assignment, printed string) ([]Outcome, error) {
+// failure says why a script that writes failed, and what to do.
+func (c *Change) failure(a host.Answer) error {
+	if a.Failure == host.None {
+		return nil
+	}
+	return fmt.Errorf("%s: %s%s%w", c.conn.Name(), cmp.Or(host.Reason(a.Stderr), string(a.Failure)), c.advice(a.Failure), silent{a.Err()})
+}
+
+// outcomes reads the lines "N STATUS VALUE" of a script that writes.
+func (c *Change) outcomes(todo []assignment, lines []string) ([]Outcome, error) {
 	var out []Outcome
-	for line := range strings.Lines(printed) {
-		fields := strings.SplitN(strings.TrimRight(line, "\n"), " ", 4)
-		if len(fields) < 3 || fields[0] != "set" || len(out) >= len(todo) {
+	for _, line := range lines {
+		fields := strings.SplitN(line, " ", 3)
+		if len(fields) < 2 || len(out) >= len(todo) {
 			return out, fmt.Errorf("%s: unexpected answer %q while writing", c.conn.Name(), line)
 		}
-		rest := ""
-		if len(fields) == 4 {
-			rest = fields[3]
-		}
+		rest := strings.Join(fields[2:], "")
 		o := Outcome{Setting: c.Items[todo[len(out)].item].Setting, Wanted: todo[len(out)].value}
-		switch fields[2] {
+		switch fields[1] {
 		case "refused":
 			o.Refused, o.Failure = c.refusal(o.Setting, rest)
 		case "foreign":
@@ -442,15 +535,16 @@ func (c *Change) Old() map[string]string {
 // WhenLost says what becomes of the change while its host cannot be reached,
 // and what to do then.
 func (c *Change) WhenLost(now time.Time) string {
-	name := c.conn.Name()
 	if c.Within == 0 {
-		return "it has no timer: take it back with wirerate rollback " + name + " when the host is reached again"
+		return "it has no timer: when the host is reached again take it back with: " + c.typed("rollback")
 	}
-	left := c.Created.Add(time.Duration(c.Within * float64(time.Second))).Sub(now).Round(time.Second)
+	within := time.Duration(c.Within * float64(time.Second))
+	left := within - max(now.Sub(c.Created), since(c.Created)).Round(time.Second)
 	if left <= 0 {
-		return "its own timer was to take everything back by now; see: wirerate status " + name
+		return fmt.Sprintf("its own timer was to take everything back by now, %s after the last write there; see: %s", units.Duration(within), c.typed("status"))
 	}
-	return fmt.Sprintf("its own timer takes everything back in about %s; see then: wirerate status %s", left, name)
+	return fmt.Sprintf("its own timer takes everything back %s after the last write there, the soonest in about %s; see then: %s",
+		units.Duration(within), left, c.typed("status"))
 }
 
 // Rollback takes the change back.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/wirerate/wirerate/internal/lock"
 )
 
@@ -55,4 +57,18 @@ func sweepTempDirs(prefix string) {
 
 func (d tempDir) remove() error {
 	return errors.Join(os.RemoveAll(d.path), d.held.Release())
+}
+
+// TempDir makes a folder that counts as used until the end of this process, and
+// removes those of its kind whose process was killed.
+func TempDir(kind string) (string, error) {
+	d, err := makeTempDir(kind)
+	if err != nil {
+		return "", err
+	}
+	// A copy of the lock's descriptor, which nothing closes before the end.
+	if _, err := unix.FcntlInt(d.held.File().Fd(), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+		return "", errors.Join(err, d.remove())
+	}
+	return d.path, d.held.Release()
 }
