@@ -31,7 +31,7 @@ func TestApplyOverSSH(t *testing.T) {
 	}
 	// What governs the whole machine is not for this test.
 	keepNamespaced(t, filepath.Join(dir, "plan.json"))
-	if out, err := run("apply", dir, "ssh://root@wr-a", "--confirm-within", "10s", "--runtime-only"); err != nil || !strings.Contains(out, "is in place for 10s") || !strings.Contains(out, "set   net.ipv4.tcp_rmem = ") {
+	if out, err := run("apply", dir, "ssh://root@wr-a", "--confirm-within", "10s", "--runtime-only"); err != nil || !strings.Contains(out, "is in place for ") || !strings.Contains(out, "set   net.ipv4.tcp_rmem = ") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	deadline := time.Now().Add(5 * time.Minute)

@@ -45,8 +45,10 @@ func (a changeArgs) ended(env *Env, id string, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, change.ErrNoChange) && a.id == "":
+		return usage(err)
 	case errors.Is(err, change.ErrNoChange):
-		return usagef("%w; see: %s", err, command("status"))
+		return usagef("%w; see %s", err, command("status"))
 	case errors.Is(err, change.ErrUnknown):
 		err = fmt.Errorf("%w; see: %s", err, command("status"))
 	case errors.Is(err, change.ErrCannotConfirm):

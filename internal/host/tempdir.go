@@ -26,7 +26,8 @@ func makeTempDir(kind string) (tempDir, error) {
 	prefix := "wirerate-" + kind + "-"
 	sweepTempDirs(prefix)
 	for range 100 {
-		dir, err := os.MkdirTemp("", prefix)
+		// Not a bare number: earlier versions take that for a process's.
+		dir, err := os.MkdirTemp("", prefix+"*.d")
 		if err != nil {
 			return tempDir{}, err
 		}
