@@ -457,7 +457,8 @@ const (
 	applying                    // to the first that is refused or that somebody else changed
 )
 
-func (c *Change) set(ctx context.Context, order []string, values map[string]string, how writing) ([]Outcome, error) {
+// assignments are the writes that give settings their values.
+func (c *Change) assignments(order []string, values map[string]string) ([]assignment, error) {
 	var todo []assignment
 	for _, name := range order {
 		i, ok := c.index[name]
@@ -467,6 +468,14 @@ func (c *Change) set(ctx context.Context, order []string, values map[string]stri
 		if a, write := c.settled(assignment{i, strings.Join(strings.Fields(values[name]), " ")}, values); write {
 			todo = append(todo, a)
 		}
+	}
+	return todo, nil
+}
+
+func (c *Change) set(ctx context.Context, order []string, values map[string]string, how writing) ([]Outcome, error) {
+	todo, err := c.assignments(order, values)
+	if err != nil {
+		return nil, err
 	}
 	if how == applying && c.Within > 0 {
 		c.timers++

@@ -93,7 +93,7 @@ if [ $marked = yes ] && [ ! -e "$mark" ]; then rebooted=yes; fi
 const goneFunctions = `some() { for f in "$1"/*; do [ -e "$f" ] && return 0; done; return 1; }
 gone() {
  [ -z "$2" ] || { [ ! -e "$2" ] && some "$3"; return; }
- case $v in *"No such device"*|*"does not exist"*|*"no such interface"*|*"no such route"*|*"nknown oid"*|*" level name "*" is invalid"*) ;;
+ case $v in *"No such device"*|*"no device matches name"*|*"does not exist"*|*"no such interface"*|*"no such route"*|*"nknown oid"*|*" level name "*" is invalid"*) ;;
  *"does not show it"|*"does not have it"|*"/dev/pf: No such file"*) ;; *) return 1 ;; esac
 }
 `
