@@ -60,7 +60,7 @@ func TestGoneForReal(t *testing.T) {
 			t.Skip("no such interfaces here: ", err)
 		}
 	}
-	run("ip link add d0 type dummy && ip addr add 10.99.0.1/24 dev d0 && ip link set d0 up && ip route add default via 10.99.0.2 dev d0")
+	run("ip link add d0 type veth peer name d1 && ip link set d1 up && ip addr add 10.99.0.1/24 dev d0 && ip link set d0 up && ip route add default via 10.99.0.2 dev d0")
 	names := []string{"net.ipv4.conf.d0.arp_ignore", "link:mtu@d0", "route:initcwnd@default", "net.ipv4.tcp_slow_start_after_idle", "/sys/class/net/d0/queues/tx-0/xps_cpus"}
 	values := map[string]string{names[0]: "1", names[1]: "1400", names[2]: "20", names[3]: "0", names[4]: "1"}
 	if _, err := exec.LookPath("ethtool"); err == nil {
