@@ -50,7 +50,7 @@ put_file() {
  if [ -f "$2" ]; then cp -p "$2" "$t" && cat "$1" >"$t"; else (umask 077; cat "$1" >"$t") && chmod "$3" "$t"; fi && flush "$t" && mv -f "$t" "$2" && flush "$d" || { rm -f "$t"; return 1; }
 }
 state() { (say "$1" >"$dir/state.new") && flush "$dir/state.new" && mv -f "$dir/state.new" "$dir/state" && flush "$dir"; }
-state_anyhow() { state "$1" 2>/dev/null || { rm -f "$dir/state.new"; say "$1" >"$dir/state"; } 2>/dev/null || say "failed the state $1 is not noted: $(why)"; }
+state_anyhow() { state "$1" 2>/dev/null || { rm -f "$dir/state.new"; say "$1" >"$dir/state"; } 2>/dev/null || { say "failed the state $1 is not noted: $(why)"; return 1; }; }
 release() { rm -f "$mark"; wake; if read -r v 2>/dev/null <"$dir/../pending/id" && [ "$v" = "$id" ]; then rm -rf "$dir/../pending"; fi; }
 ` + wakeFunction
 
@@ -240,7 +240,7 @@ undo() {
 }
 pass=1; all; pass=2; all
 if [ $bad = 1 ]; then say 'result failed'; exit 4; fi
-state_anyhow rolled-back
+state_anyhow rolled-back || { say 'result failed'; exit 4; }
 release
 if [ $foreign = 1 ] || [ $kept = 1 ]; then say 'result foreign'; exit 1; fi
 say 'result restored'

@@ -14,10 +14,11 @@ func newConfirmCmd(env *Env) *cobra.Command {
 		Short: "Make a change last: end its timer, write the configuration files",
 		Long: `Confirm writes the files of the change that is pending, or of the one with the
 ID, each under another name, flushed to the disk and renamed, and keeps what
-they replace. A change that apply did not bring to its end, or whose rollback was
-begun, is not confirmed (exit status 4): it can only be taken back. When somebody else changed a value or a file meanwhile, nothing is
-confirmed and each is named (exit status 1). wirerate rollback ID takes a
-confirmed change back at any later time, files included.`,
+they replace. A change that apply did not bring to its end, or whose rollback
+was begun, is not confirmed (exit status 4): it can only be taken back. When
+somebody else changed a value or a file meanwhile, nothing is confirmed and each
+is named (exit status 1). wirerate rollback ID takes a confirmed change back at
+any later time, files included.`,
 		Example: `  wirerate confirm
   wirerate confirm 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
@@ -42,7 +43,7 @@ func confirmVerb(ctx context.Context, env *Env, a changeArgs, anyway bool) error
 	defer conn.Close()
 	id, report, err := change.ConfirmID(ctx, conn, dir, a.id, anyway)
 	if err != nil {
-		return a.ended(env, id, err)
+		return a.ended(env, id, "take it back", err)
 	}
 	refused := len(report.Foreign) > 0 && !anyway
 	if a.format == "json" {

@@ -39,8 +39,8 @@ func changeFlags(cmd *cobra.Command) func(words []string) (changeArgs, error) {
 func (a changeArgs) command(env *Env) change.Command { return env.commandFor(a.host, a.stateDir) }
 
 // ended adds to an error of confirm or rollback what to do next, and gives it its
-// exit status.
-func (a changeArgs) ended(env *Env, id string, err error) error {
+// exit status; what says for what the way back is.
+func (a changeArgs) ended(env *Env, id, what string, err error) error {
 	command := a.command(env)
 	switch {
 	case err == nil:
@@ -54,7 +54,7 @@ func (a changeArgs) ended(env *Env, id string, err error) error {
 	case errors.Is(err, change.ErrCannotConfirm):
 		return failure(fmt.Errorf("%w; take it back with: %s", err, command("rollback", id)))
 	case id != "":
-		err = fmt.Errorf("%w; from here: %s", err, command("rollback", id))
+		err = fmt.Errorf("%w; %s with: %s", err, what, command("rollback", id))
 	}
 	return environment(err)
 }

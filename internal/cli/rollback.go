@@ -15,8 +15,8 @@ func newRollbackCmd(env *Env) *cobra.Command {
 		Long: `Rollback restores what a change replaced, by the script that was written to the
 target's disk before the first write. Values that somebody else changed
 meanwhile are reported and left alone, and so are those that the system takes
-back at the next boot only (exit status 1). What the host does not have any more,
-such as an interface, a route or a module, is named as gone.`,
+back at the next boot only (exit status 1). What the host does not have any
+more, such as an interface, a route or a module, is named as gone.`,
 		Example: `  wirerate rollback
   wirerate rollback 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
@@ -40,7 +40,7 @@ func rollbackVerb(ctx context.Context, env *Env, a changeArgs) error {
 	defer conn.Close()
 	id, report, err := change.RollbackID(ctx, conn, dir, a.id)
 	if err != nil {
-		return a.ended(env, id, err)
+		return a.ended(env, id, "try again", err)
 	}
 	if a.format == "json" {
 		err = env.printJSON(struct {
