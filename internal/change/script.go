@@ -98,18 +98,18 @@ gone() {
 }
 `
 
-// goneWords are gone's arguments for an item: its number, its file and the
-// kernel's tree that the file is in.
+// goneWords are gone's arguments for an item: its file and the kernel's tree that
+// the file is in.
 func (c *Change) goneWords(i int) string {
 	file := c.Items[i].knob.file
 	if file == "" {
-		return fmt.Sprintf("%d '' ''", i)
+		return "'' ''"
 	}
 	tree, _, _ := strings.Cut(strings.TrimPrefix(file, c.root+"/"), "/")
 	if tree == "proc" {
 		tree = "proc/sys"
 	}
-	return fmt.Sprintf("%d %s %s", i, quote(file), quote(c.root+"/"+tree))
+	return quote(file) + " " + quote(c.root+"/"+tree)
 }
 
 // howFar says in cut why a change is not in place as a whole; empty: it is. The
@@ -233,8 +233,7 @@ undo() {
 		if v, ok := c.wanted[c.Items[i].Setting]; ok {
 			ours = strings.Join(strings.Fields(v), " ")
 		}
-		number, where, _ := strings.Cut(c.goneWords(i), " ")
-		fmt.Fprintf(&b, "undo %s %s %s %s %s %s\n", number, quote(c.Items[i].Setting), quote(c.Items[i].Old), how, quote(ours), where)
+		fmt.Fprintf(&b, "undo %d %s %s %s %s %s\n", i, quote(c.Items[i].Setting), quote(c.Items[i].Old), how, quote(ours), c.goneWords(i))
 	}
 	b.WriteString(`:
 }
