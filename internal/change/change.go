@@ -20,6 +20,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // Options say where and how a change is kept.
@@ -44,11 +45,18 @@ type Options struct {
 	// Passing says that the target ends with this program, as a lab's host does: it
 	// sees no reboot, and leaves no mark for one outside its journal.
 	Passing bool
+	// Command is how the user types a command of this program for the host, in
+	// messages; nil: with the connection's name alone.
+	Command Command
 	// Check, when set, sees the values before anything is written.
 	Check func(old map[string]string) error
 
 	root string // before the kernel's and the system's own paths, in tests
 }
+
+// Command writes a command of this program as a line of a POSIX shell: the verb
+// and its words, with the host and what else the user needs to give.
+type Command func(verb string, words ...string) string
 
 // Item is one setting of a journal.
 type Item struct {
@@ -87,6 +95,9 @@ type Change struct {
 	wanted  map[string]string
 	root    string
 	passing bool
+	typed   Command
+	timers  int           // how many timers were started
+	left    time.Duration // of the timer, when Apply returned
 }
 
 type assignment struct {
@@ -127,7 +138,12 @@ func Begin(ctx context.Context, conn host.Conn, system catalog.System, settings 
 	c := &Change{
 		Journal: Journal{Schema: journalSchema, ID: id, Host: conn.Name(), System: system, Created: opt.Now.UTC(), Within: opt.Within.Seconds(),
 			Items: []Item{}, Files: []FileChange{}},
-		conn: conn, root: opt.root, passing: opt.Passing, wanted: opt.Wanted, Absent: map[string]string{},
+		conn: conn, root: opt.root, passing: opt.Passing, wanted: opt.Wanted, Absent: map[string]string{}, typed: opt.Command,
+	}
+	if c.typed == nil {
+		c.typed = func(verb string, words ...string) string {
+			return strings.Join(append([]string{"wirerate", verb}, append(words, quote(conn.Name()))...), " ")
+		}
 	}
 	for _, s := range settings {
 		k, err := knobFor(system, s, c.root)
@@ -299,7 +315,7 @@ if ! mkdir "$P" 2>/dev/null; then
  over 2>/dev/null || { cat "$P/id"; exit 9; }
  rm -rf "$P"; mkdir "$P" || exit 1
 fi
-printf '%s\n' "$I" >"$P/id" || { rmdir "$P"; exit 1; }
+printf '%s\n' "$I" | cat >"$P/id" || { rm -rf "$P"; exit 1; }
 `
 
 // write takes the lock and puts the journal on the disk.
@@ -316,11 +332,12 @@ func (c *Change) write(ctx context.Context, at Place) error {
 		host.Write(path.Join(c.Dir, "rollback.sh"), []byte(c.rollbackScript(at.enter)), 0o700).OrStop(),
 		host.Write(path.Join(c.Dir, "state"), []byte("pending\n"), 0o600).OrStop())
 	if c.Within > 0 {
-		ops = append(ops, host.Script(deadManScript(c.root, c.Dir, 1, c.timer())).OrStop())
+		c.timers = 1
+		ops = append(ops, host.Script(deadManScript(c.root, c.Dir, c.timers, c.timer())).OrStop())
 	}
 	answers, err := c.conn.Do(ctx, ops...)
 	if err != nil {
-		return fmt.Errorf("%s: %w; no setting is changed; a journal that was begun there is closed with: wirerate rollback %s", c.conn.Name(), err, c.conn.Name())
+		return fmt.Errorf("%s: %w; no setting is changed; a journal that was begun there is closed with: %s", c.conn.Name(), err, c.typed("rollback"))
 	}
 	if answers[0].Status == missingPrograms {
 		return fmt.Errorf("%s: the journal and the way back need programs that are not there:%s; install them first; nothing is changed%w", c.conn.Name(), strings.TrimRight(string(answers[0].Out), "\n"), silent{ErrLacks})
@@ -346,92 +363,6 @@ func (c *Change) write(ctx context.Context, at Place) error {
 	return nil
 }
 
-// Set writes values in the order given and reads each back. A refused value
-// stops it; the outcomes then end with that one.
-func (c *Change) Set(ctx context.Context, order []string, values map[string]string) ([]Outcome, error) {
-	return c.set(ctx, order, values, untilRefused)
-}
-
-// Try is Set that goes on after a refused value.
-func (c *Change) Try(ctx context.Context, order []string, values map[string]string) ([]Outcome, error) {
-	return c.set(ctx, order, values, regardless)
-}
-
-// Apply is Set for the one time that a plan is put in place: it also stops at
-// the first value that somebody else changed since Begin, and writes the files
-// that are for the next boot only.
-func (c *Change) Apply(ctx context.Context, order []string, values map[string]string) ([]Outcome, error) {
-	return c.set(ctx, order, values, applying)
-}
-
-// writing is how far a sequence of writes goes.
-type writing int
-
-const (
-	regardless   writing = iota // to its end
-	untilRefused                // to the first refused value
-	applying                    // to the first that is refused or that somebody else changed
-)
-
-func (c *Change) set(ctx context.Context, order []string, values map[string]string, how writing) ([]Outcome, error) {
-	var todo []assignment
-	for _, name := range order {
-		i, ok := c.index[name]
-		if !ok {
-			return nil, fmt.Errorf("%s: not in the journal", name)
-		}
-		if a, write := c.settled(assignment{i, strings.Join(strings.Fields(values[name]), " ")}, values); write {
-			todo = append(todo, a)
-		}
-	}
-	ops := []host.Op{host.Script(c.setScript(todo, how)).Within(limit(len(todo))).OrStop()}
-	if how == applying {
-		ops = append(ops, host.Script(c.nowScript()))
-	}
-	answers, err := c.conn.Do(ctx, ops...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.conn.Name(), err)
-	}
-	out, err := c.outcomes(todo, string(answers[0].Out))
-	for _, a := range answers {
-		if err == nil && a.Failure != host.None {
-			err = fmt.Errorf("%s: %s%s%w", c.conn.Name(), cmp.Or(host.Reason(a.Stderr), string(a.Failure)), c.advice(a.Failure), silent{a.Err()})
-		}
-	}
-	if how == applying {
-		for _, text := range sayings(string(answers[1].Out))["skipped"] {
-			file, why, _ := strings.Cut(text, " ")
-			c.Notes = append(c.Notes, fmt.Sprintf("%s is not written, so that the boot settings are not tried for one boot: %s", file, host.Reason(why)))
-		}
-	}
-	return out, err
-}
-
-func (c *Change) outcomes(todo []assignment, printed string) ([]Outcome, error) {
-	var out []Outcome
-	for line := range strings.Lines(printed) {
-		fields := strings.SplitN(strings.TrimRight(line, "\n"), " ", 4)
-		if len(fields) < 3 || fields[0] != "set" || len(out) >= len(todo) {
-			return out, fmt.Errorf("%s: unexpected answer %q while writing", c.conn.Name(), line)
-		}
-		rest := ""
-		if len(fields) == 4 {
-			rest = fields[3]
-		}
-		o := Outcome{Setting: c.Items[todo[len(out)].item].Setting, Wanted: todo[len(out)].value}
-		switch fields[2] {
-		case "refused":
-			o.Refused, o.Failure = c.refusal(o.Setting, rest)
-		case "foreign":
-			o.Foreign = rest
-		default:
-			o.Got = rest
-		}
-		out = append(out, o)
-	}
-	return out, nil
-}
-
 // Old returns the values before the change, by setting.
 func (c *Change) Old() map[string]string {
 	old := map[string]string{}
@@ -446,15 +377,16 @@ func (c *Change) Old() map[string]string {
 // WhenLost says what becomes of the change while its host cannot be reached,
 // and what to do then.
 func (c *Change) WhenLost(now time.Time) string {
-	name := c.conn.Name()
 	if c.Within == 0 {
-		return "it has no timer: take it back with wirerate rollback " + name + " when the host is reached again"
+		return "it has no timer: when the host is reached again take it back with: " + c.typed("rollback")
 	}
-	left := c.Created.Add(time.Duration(c.Within * float64(time.Second))).Sub(now).Round(time.Second)
+	within := time.Duration(c.Within * float64(time.Second))
+	left := within - max(now.Sub(c.Created), since(c.Created)).Round(time.Second)
 	if left <= 0 {
-		return "its own timer was to take everything back by now; see: wirerate status " + name
+		return fmt.Sprintf("its own timer was to take everything back by now, %s after the last write there; see: %s", units.Duration(within), c.typed("status"))
 	}
-	return fmt.Sprintf("its own timer takes everything back in about %s; see then: wirerate status %s", left, name)
+	return fmt.Sprintf("its own timer takes everything back %s after the last write there, the soonest in about %s; see then: %s",
+		units.Duration(within), left, c.typed("status"))
 }
 
 // Rollback takes the change back.

@@ -308,7 +308,7 @@ func TestFewPrograms(t *testing.T) {
 		t.Errorf("begin runs it %d times; %v", n, err)
 	}
 	out, err := ch.Apply(t.Context(), names, values)
-	if n := calls(); err != nil || len(out) != len(names) || n != len(names)+1 {
+	if n := calls(); err != nil || len(out) != len(names) || n != len(names)+2 {
 		t.Errorf("apply of %d settings runs it %d times; %v", len(names), n, err)
 	}
 	r, err := ch.Rollback(t.Context())

@@ -87,6 +87,11 @@ const (
 
 var moduleName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
+// isLoadedModule tells whether a setting is that a module is loaded.
+func isLoadedModule(system catalog.System, setting string) bool {
+	return system == catalog.Linux && isModule(setting) || system == catalog.FreeBSD && strings.HasSuffix(setting, "_load")
+}
+
 func isModule(name string) bool { return moduleName.MatchString(name) }
 
 // modprobeKnob loads and removes a Linux module. What is built into the kernel

@@ -33,8 +33,11 @@ type Entry struct {
 	Problem string `json:"problem,omitempty"`
 	// Rebooted says that the machine was started again since the change was
 	// applied, so that nothing of a pending one is in place; DriftOf finds it.
-	Rebooted bool    `json:"rebooted,omitempty"`
-	Journal  Journal `json:"journal"`
+	Rebooted bool `json:"rebooted,omitempty"`
+	// Unfinished says why a pending change is not in place as a whole, apply
+	// having been cut off for example; DriftOf finds it.
+	Unfinished string  `json:"unfinished,omitempty"`
+	Journal    Journal `json:"journal"`
 }
 
 var idPattern = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$`)

@@ -2,7 +2,6 @@ package change
 
 import (
 	"fmt"
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -17,10 +16,11 @@ import (
 //
 // Beside them in the journal's folder lie "progress", with a line for every
 // step of a write ("begin N" before item N is written, "done N VALUE ." with what
-// the kernel made of it, the point telling that the line is whole), "state" (pending, confirming, confirmed or
-// rolled-back), "files" with the old and new content of the files that confirm
-// writes, "timer" with the number of the dead-man timer that counts, and, while a
-// script runs, "busy" with its process.
+// the kernel made of it, the point telling that the line is whole; "applying",
+// "complete" and "undoing" tell how far the whole is), "state" (pending,
+// confirming, confirmed or rolled-back), "files" with the old and new content of
+// the files that confirm writes, "timer" with the number of the dead-man timer
+// that counts, its FIFO "wake", and, while a script runs, "busy".
 
 // scriptPrologue defines what the scripts share. $v holds a value; plain
 // writes it with single spaces, as it is compared.
@@ -32,27 +32,7 @@ nl='
 say() { printf '%s\n' "$*"; }
 plain() { set -f; set -- $v; v="$*"; set +f; }
 folder() { d=${1%/*}; d=${d:-/}; }
-`
-
-// busyFunctions let one script at a time work on a change. What a killed one
-// left is taken over at once, and a living one after two minutes, for its
-// number may be another program's by now; mine tells a script whether it was
-// overtaken, so that it stops. A disk that holds no lock stops nobody.
-const busyFunctions = `own=
-take() {
- n=0
- while ! mkdir "$dir/busy" 2>/dev/null && [ -d "$dir/busy" ]; do
-  read -r p 2>/dev/null <"$dir/busy/pid" || p=
-  if [ $n -ge 120 ] || { [ -n "$p" ] && ! kill -0 "$p" 2>/dev/null; } || { [ -z "$p" ] && [ $n -ge 3 ]; }; then
-   rm -rf "$dir/busy"; [ $n -lt 120 ] || sleep 2
-   continue
-  fi
-  n=$((n+1)); sleep 1
- done
- { say $$ >"$dir/busy/pid"; } 2>/dev/null && own=$$
- trap '! mine || rm -rf "$dir/busy"' EXIT
-}
-mine() { [ -z "$own" ] || { read -r o 2>/dev/null <"$dir/busy/pid" && [ "$o" = "$own" ]; }; }
+why() { m=$( { say x | cat >"$dir/.why"; } 2>&1 ); rm -f "$dir/.why"; say "the journal in $dir cannot be written${m:+: ${m##*: }}"; }
 `
 
 // fileFunctions handle the files that confirm writes: same compares, loose
@@ -70,15 +50,16 @@ put_file() {
  if [ -f "$2" ]; then cp -p "$2" "$t" && cat "$1" >"$t"; else (umask 077; cat "$1" >"$t") && chmod "$3" "$t"; fi && flush "$t" && mv -f "$t" "$2" && flush "$d" || { rm -f "$t"; return 1; }
 }
 state() { (say "$1" >"$dir/state.new") && flush "$dir/state.new" && mv -f "$dir/state.new" "$dir/state" && flush "$dir"; }
-state_anyhow() { state "$1" 2>/dev/null || { rm -f "$dir/state.new"; say "$1" >"$dir/state"; } 2>/dev/null || say "failed the state $1 cannot be written into $dir: is the disk full or read-only?"; }
-release() { rm -f "$mark"; if read -r v 2>/dev/null <"$dir/../pending/id" && [ "$v" = "$id" ]; then rm -rf "$dir/../pending"; fi; }
-`
+state_anyhow() { state "$1" 2>/dev/null || { rm -f "$dir/state.new"; say "$1" >"$dir/state"; } 2>/dev/null || { say "failed the state $1 is not noted: $(why)"; return 1; }; }
+release() { rm -f "$mark"; wake; if read -r v 2>/dev/null <"$dir/../pending/id" && [ "$v" = "$id" ]; then rm -rf "$dir/../pending"; fi; }
+` + wakeFunction
 
 // restoreFile takes back one file: NUMBER PATH EXISTED COMPARE FOLDER, the last
 // being the innermost folder that was there before.
 const restoreFile = `as_before() { if [ "$3" = yes ]; then same "$dir/files/$1.old" "$p" exact; else [ ! -e "$p" ]; fi; }
 remove_folders() { d=$1; while [ "$d" != "$2" ] && [ "$d" != / ] && rmdir "$d" 2>/dev/null; do folder "$d"; done; }
 restore_file() {
+ if [ ! -d "$5" ]; then [ "$persisted" = no ] || say "gone $2: its folder $5 is no longer there"; return 0; fi
  p=$(real "$2"); folder "$p"; rm -f "$d/.wirerate-$id"
  if [ "$3" = no ] && [ ! -e "$p" ]; then remove_folders "$d" "$5"; return; fi
  if [ "$3" = yes ] && same "$dir/files/$1.old" "$p" exact; then return; fi
@@ -92,18 +73,55 @@ restore_file() {
 `
 
 // readProgress sets p_N to begin or done, w_N to the last value of item N,
-// started to yes when there is any progress, and rebooted to yes when the mark
-// of this boot is gone.
-const readProgress = `marked=no; rebooted=no; started=no
+// started to yes when there is any progress,
+// applying, complete and undoing to yes where they are in it, and rebooted to
+// yes when the mark of this boot is gone.
+const readProgress = `marked=no; rebooted=no; started=no; applying=no; complete=no; undoing=no
 if [ -r "$dir/progress" ]; then
  started=yes
  while read -r word n value; do
-  case $word in marked) marked=yes ;; esac
+  case $word in marked|applying|complete|undoing) eval "$word=yes" ;; esac
   case $n in ''|*[!0-9]*) continue ;; esac
   case $word$value in begin) eval "p_$n=begin" ;; done*.) value=${value%.}; eval "p_$n=done; w_$n=\${value% }" ;; done*) eval "p_$n=begin" ;; esac
  done <"$dir/progress"
 fi
 if [ $marked = yes ] && [ ! -e "$mark" ]; then rebooted=yes; fi
+`
+
+// goneFunctions tell what is not there any more from what cannot be read now, by
+// what the programs say of it ($v) or by its file.
+const goneFunctions = `some() { for f in "$1"/*; do [ -e "$f" ] && return 0; done; return 1; }
+gone() {
+ [ -z "$2" ] || { [ ! -e "$2" ] && some "$3"; return; }
+ case $v in *"No such device"*|*"no device matches name"*|*"does not exist"*|*"no such interface"*|*"no such route"*|*"nknown oid"*|*" level name "*" is invalid"*) ;;
+ *"does not show it"|*"does not have it"|*"/dev/pf: No such file"*) ;; *) return 1 ;; esac
+}
+`
+
+// goneWords are gone's arguments for an item: its file and the kernel's tree that
+// the file is in.
+func (c *Change) goneWords(i int) string {
+	file := c.Items[i].knob.file
+	if file == "" {
+		return "'' ''"
+	}
+	tree, _, _ := strings.Cut(strings.TrimPrefix(file, c.root+"/"), "/")
+	if tree == "proc" {
+		tree = "proc/sys"
+	}
+	return quote(file) + " " + quote(c.root+"/"+tree)
+}
+
+// howFar says in cut why a change is not in place as a whole; empty: it is. The
+// items are the numbers of the settings that it writes itself.
+const howFar = `cut=
+if [ $undoing = yes ]; then cut='a rollback of it was begun'
+elif [ $started = no ]; then cut='nothing of it is written'
+elif [ $applying = no ]; then cut='it belongs to an experiment, which takes it back itself'
+elif [ $complete = no ]; then
+ n=0; for i in $items; do eval "[ \"\${p_$i-}\" != done ] || n=$((n+1))"; done
+ set -- $items; cut="apply did not come to its end: $n of $# settings are written"
+fi
 `
 
 // functions writes get_N and put_N for every item, and batch.
@@ -160,14 +178,25 @@ func (c *Change) scriptHead(enter []string, does string) string {
 // reported and left alone.
 func (c *Change) rollbackScript(enter []string) string {
 	var b strings.Builder
-	b.WriteString(c.scriptHead(enter, "Takes back") + restoreFile)
+	b.WriteString(c.scriptHead(enter, "Takes back") + restoreFile + goneFunctions)
 	b.WriteString(`trap '' HUP PIPE
 take
-bad=0; foreign=0; kept=0; persisted=no
+bad=0; foreign=0; kept=0; persisted=no; s=
 read -r s 2>/dev/null <"$dir/state" && case $s in confirming|confirmed) persisted=yes ;; esac
-` + readProgress + `undo() {
+if [ -n "${WIRERATE_TIMER-}" ]; then
+ read -r g 2>/dev/null <"$dir/timer" || g=1
+ [ "$g" = "$WIRERATE_TIMER" ] && [ "$s" = pending ] || exit 0
+fi
+` + readProgress + `in_use() { case $1 in *"in use"*|*"evice busy"*|*"esource busy"*) ;; *) return 1 ;; esac; }
+[ $started = no ] || { say undoing >>"$dir/progress"; } 2>/dev/null
+undo() {
  eval "p=\${p_$1-}; w=\${w_$1-}"
- if ! get_$1; then [ $pass = 1 ] || { say "failed $2 cannot be read"; bad=1; }; return; fi
+ if ! get_$1; then
+  plain
+  if gone $1 "$6" "$7"; then [ $pass = 1 ] || [ -z "$p" ] || say "gone $2 is not there any more: nothing of it is left to restore"
+  elif [ $pass = 2 ]; then say "failed $2 cannot be read: $v"; bad=1; fi
+  return
+ fi
  plain
  if [ "$v" = "$3" ]; then [ $pass = 1 ] || eval "[ -z \"\${c_$1-}\" ]" || say "restored $2 $3"; return; fi
  if [ $started = yes ] && [ "$v" = "$5" ]; then p=begin; fi
@@ -183,6 +212,7 @@ read -r s 2>/dev/null <"$dir/state" && case $s in confirming|confirmed) persiste
  case $m in "now "*) m= ;; esac
  if [ "$v" = "$3" ]; then say "restored $2 $3"
  elif [ "$4" = raised ] && [ -n "$m" ]; then say "kept $2 is $v until the machine is started again: the kernel does not lower it to $3"; kept=1
+ elif [ "$4" = module ] && in_use "$m"; then say "kept $2 is $v: it is in use"; kept=1
  else say "failed $2 is $v and should be $3 $m"; bad=1; fi
 }
 `)
@@ -192,21 +222,24 @@ read -r s 2>/dev/null <"$dir/state" && case $s in confirming|confirmed) persiste
 	b.WriteString("all() {\nbatch\n")
 	for i := len(c.Items) - 1; i >= 0; i-- {
 		how := "any"
-		if OnlyRaised(c.System, c.Items[i].Setting) {
+		switch setting := c.Items[i].Setting; {
+		case OnlyRaised(c.System, setting):
 			how = "raised"
+		case isLoadedModule(c.System, setting):
+			how = "module"
 		}
 		// A value that the change was to write is its own, should progress be damaged.
 		ours := c.Items[i].Old
 		if v, ok := c.wanted[c.Items[i].Setting]; ok {
 			ours = strings.Join(strings.Fields(v), " ")
 		}
-		fmt.Fprintf(&b, "undo %d %s %s %s %s\n", i, quote(c.Items[i].Setting), quote(c.Items[i].Old), how, quote(ours))
+		fmt.Fprintf(&b, "undo %d %s %s %s %s %s\n", i, quote(c.Items[i].Setting), quote(c.Items[i].Old), how, quote(ours), c.goneWords(i))
 	}
 	b.WriteString(`:
 }
 pass=1; all; pass=2; all
 if [ $bad = 1 ]; then say 'result failed'; exit 4; fi
-state_anyhow rolled-back
+state_anyhow rolled-back || { say 'result failed'; exit 4; }
 release
 if [ $foreign = 1 ] || [ $kept = 1 ]; then say 'result foreign'; exit 1; fi
 say 'result restored'
@@ -219,15 +252,16 @@ say 'result restored'
 // again finishes what a crash interrupted.
 func (c *Change) confirmScript(enter []string) string {
 	var b strings.Builder
-	b.WriteString(c.scriptHead(enter, "Makes lasting") + restoreFile)
+	b.WriteString(c.scriptHead(enter, "Makes lasting") + restoreFile + "items='" + c.numbers() + "'\n")
 	b.WriteString(`trap '' HUP PIPE
 take
 read -r s 2>/dev/null <"$dir/state" || s=damaged
 case $s in confirmed) say 'result confirmed'; exit 0 ;; pending|confirming) ;; *) say "failed the change is $s: there is nothing to confirm"; exit 4 ;; esac
 foreign=0; bad=0; persisted=no
-` + readProgress + `check() {
+` + readProgress + howFar + `[ -z "$cut" ] || { say "cut $cut"; exit 4; }
+check() {
  eval "p=\${p_$1-}; w=\${w_$1-}"
- [ -n "$p" ] || return
+ [ -n "$p" ] || return 0
  if ! get_$1; then say "foreign $2 cannot be read any more"; foreign=1; return; fi
  plain
  if [ "$v" = "$w" ]; then return; fi
@@ -241,7 +275,7 @@ check_file() {
  say "foreign $2 was changed by someone else since the change began"; foreign=1
 }
 persist() {
- [ $bad = 0 ] || return
+ [ $bad = 0 ] || return 0
  p=$(real "$2")
  if same "$dir/files/$1.new" "$p" exact; then return; fi
  if m=$(put_file "$dir/files/$1.new" "$p" "$3" 2>&1); then say "written $2"; else say "failed $2 cannot be written: $m"; bad=1; fi
@@ -255,7 +289,7 @@ persist() {
 		fmt.Fprintf(&b, "check_file %d %s %s %s\n", i, quote(f.Path), yesNo(f.Existed), f.compare())
 	}
 	b.WriteString("if [ $foreign = 1 ] && [ -z \"${WIRERATE_ANYWAY-}\" ]; then say 'result foreign'; exit 1; fi\n")
-	b.WriteString("state confirming || { say 'failed the journal cannot be written'; exit 4; }\n")
+	b.WriteString("state confirming 2>/dev/null || { say \"failed $(why)\"; exit 4; }\n")
 	for i, f := range c.Files {
 		if !f.Now {
 			fmt.Fprintf(&b, "persist %d %s %o\n", i, quote(f.Path), f.mode())
@@ -273,27 +307,39 @@ persist() {
 			fmt.Fprintf(&b, "restore_file %d %s %s %s %s >/dev/null\n", i, quote(f.Path), yesNo(f.Existed), f.compare(), quote(f.Folder))
 		}
 	}
-	b.WriteString("state confirmed || { say 'failed the journal cannot be written; confirm again'; exit 4; }\nrelease\nsay 'result confirmed'\n")
+	b.WriteString("state confirmed 2>/dev/null || { say \"failed $(why); confirm again\"; exit 4; }\nrelease\nsay 'result confirmed'\n")
 	return b.String()
+}
+
+// writePrologue begins the scripts that write while a change is pending.
+func (c *Change) writePrologue() string {
+	return scriptPrologue + busyFunctions + wakeFunction + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "; mark=" + quote(c.bootMark()) + "\n" + functions(c.System, c.Items) + `
+stop() { say "$1" >&2; exit 4; }
+unwritable() { stop "$(why)"; }
+note() { { say "$*" >>"$dir/progress"; } 2>/dev/null || unwritable; }
+still() {
+ mine || stop 'another script took over: nothing more is written'
+ read -r state 2>/dev/null <"$dir/state" || stop "the journal in $dir is gone: nothing more is written"
+ case $state in pending) ;; rolled-back) stop 'it is rolled back already: its timer ran out, or somebody took it back' ;; *) stop "the change is $state: nothing is written" ;; esac
+ read -r o 2>/dev/null <"$dir/../pending/id" && [ "$o" = "$id" ] || stop "another change took this one's place: nothing is written"
+}
+take
+still
+`
 }
 
 // setScript writes values in order. It reports each as "set N STATUS VALUE",
 // STATUS being ok, differs, refused or foreign, and stops where how says. When
 // applying, a value that is no longer what this change found or wrote is left
-// alone. What are files is read back together, before anything else is reported
-// or at the end.
+// alone, and "complete" is the last line when everything is in place. What are
+// files is read back together, before anything else is reported or at the end.
 func (c *Change) setScript(todo []assignment, how writing) string {
 	var b strings.Builder
-	b.WriteString(scriptPrologue + busyFunctions + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "; mark=" + quote(c.bootMark()) + "\n" + functions(c.System, c.Items))
-	b.WriteString(`take
-gone() { say "$1" >&2; exit 4; }
-read -r state <"$dir/state" || gone "the journal in $dir is gone: nothing more is written"
-[ "$state" = pending ] || gone "the change is $state: nothing is written"
-read -r o 2>/dev/null <"$dir/../pending/id" && [ "$o" = "$id" ] || gone "another change took this one's place: nothing is written"
-[ -e "$dir/progress" ] || { mkdir -p "${mark%/*}" && (: >"$mark") && say marked >>"$dir/progress"; } 2>/dev/null
+	b.WriteString(c.writePrologue() + `[ -e "$dir/progress" ] || { mkdir -p "${mark%/*}" && (: >"$mark") && say marked >>"$dir/progress"; } 2>/dev/null
 written=
 got() {
- say "done $1 $v ." >>"$dir/progress" || exit 4
+ note "done $1 $v ."
+ eval "w_$1=\$v"
  if [ "$v" = "$2" ]; then say "set $1 ok $v"; else say "set $1 differs $v"; fi
 }
 read_back() {
@@ -304,7 +350,7 @@ read_back() {
 }
 foreign() { read_back; say "set $1 foreign $2"; exit 0; }
 set_item() {
- mine || gone 'another script took over: nothing more is written'
+ mine || stop 'another script took over: nothing more is written'
 `)
 	if how == applying {
 		b.WriteString(` get_$1 || foreign $1 'it cannot be read any more'
@@ -313,21 +359,21 @@ set_item() {
 `)
 	}
 	b.WriteString(` m=
- for w in $1 $4; do say "begin $w" >>"$dir/progress" || exit 4; done
+ for w in $1 $4; do note "begin $w"; done
  if [ -n "$5" ] && [ -e "$5" ] && { printf '%s\n' "$2" >"$5"; } 2>/dev/null; then
   if [ -z "$4" ]; then written="$written $1"; eval "wanted_$1=\$2"; return; fi
  else
   m=$(put_$1 "$2" 2>&1) || { refused "$@"; return; }
  fi
  read_back
- for w in $4; do eval "b_$w="; if get_$w; then plain; else v=; fi; eval "w_$w=\$v"; say "done $w $v ." >>"$dir/progress" || exit 4; done
+ for w in $4; do eval "b_$w="; if get_$w; then plain; else v=; fi; eval "w_$w=\$v"; note "done $w $v ."; done
  case $m in "now "*) v=${m#now }; plain ;; *) if get_$1; then plain; else v=; fi ;; esac
  got $1 "$2"
 }
 refused() {
  read_back
  if get_$1; then plain; else v=; fi
- say "done $1 $v ." >>"$dir/progress" || exit 4
+ note "done $1 $v ."
  set -f; set -- "$1" $m; set +f; n=$1; shift; say "set $n refused $*"
 `)
 	if how != regardless {
@@ -335,7 +381,7 @@ refused() {
 	}
 	b.WriteString("}\n")
 	if how == applying {
-		b.WriteString("batch\n")
+		b.WriteString("note applying\nbatch\n")
 	}
 	for _, a := range todo {
 		it := c.Items[a.item]
@@ -343,9 +389,20 @@ refused() {
 	}
 	b.WriteString("read_back\n")
 	if how == applying {
-		b.WriteString(c.rearm())
+		b.WriteString(c.writeNow() + c.finish(c.timers))
 	}
 	return b.String()
+}
+
+// numbers are those of the settings that the change itself writes.
+func (c *Change) numbers() string {
+	var numbers []string
+	for i, it := range c.Items {
+		if !it.Watched {
+			numbers = append(numbers, fmt.Sprint(i))
+		}
+	}
+	return strings.Join(numbers, " ")
 }
 
 // bootMark is a file that the systems remove at boot: it tells a value that a
@@ -359,24 +416,26 @@ func (c *Change) bootMark() string {
 
 func bootMark(root, id string) string { return root + "/var/run/wirerate/" + id }
 
-// nowScript writes the files that take effect at the next boot only. On ZFS,
+// writeNow writes the files that take effect at the next boot only. On ZFS,
 // which the boot loader does not write, a variable of the pool says that the
 // file counts once, as nextboot(8) has it; where that cannot be set, "skipped
 // PATH WHY" is printed and the file is not written.
-func (c *Change) nowScript() string {
+func (c *Change) writeNow() string {
 	var b strings.Builder
-	b.WriteString(scriptPrologue + fileFunctions + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "\n" + `once() {
- folder "$1"; z=$(df -T "$d" 2>/dev/null | while read -r fs type l; do [ "$type" != zfs ] || say "${fs%/ROOT/*}"; done)
- [ -z "$z" ] || zfsbootcfg -z "$z" -n freebsd:nvstore -k nextboot_enable -v YES
-}
-`)
 	for i, f := range c.Files {
 		if f.Now {
 			p := quote(f.Path)
 			fmt.Fprintf(&b, "if m=$(once %s 2>&1); then put_file \"$dir/files/%d.new\" %s %o || exit 4; else say skipped %s $m; fi\n", p, i, p, f.mode(), p)
 		}
 	}
-	return b.String()
+	if b.Len() == 0 {
+		return ""
+	}
+	return fileFunctions + `once() {
+ folder "$1"; z=$(df -T "$d" 2>/dev/null | while read -r fs type l; do [ "$type" != zfs ] || say "${fs%/ROOT/*}"; done)
+ [ -z "$z" ] || zfsbootcfg -z "$z" -n freebsd:nvstore -k nextboot_enable -v YES
+}
+` + b.String()
 }
 
 // rewrittenBy lists the items that the kernel rewrites with item i.
@@ -418,47 +477,6 @@ func watchScript(system catalog.System, settings []string, root string) string {
 	}
 	return b.String()
 }
-
-// deadManScript runs the rollback script after some seconds unless the change
-// is no longer pending, again when that fails, and finishes a confirmation that
-// was cut off. It outlives the connection that started it; sleep does not follow
-// the clock. Where systemd runs (sd_booted(3)) it gets a scope of its own, since
-// logind may end what a session leaves behind (KillUserProcesses of
-// logind.conf(5)); what systemd-run cannot start is started without. Of several
-// timers of a change the one counts whose number is in the file "timer", and the
-// first one where there is none.
-func deadManScript(root, dir string, number, seconds int) string {
-	return fmt.Sprintf(`trap '' HUP
-t='sleep %d; n=0
-read -r g 2>/dev/null <"$1/timer" || g=1
-[ "$g" = %d ] || exit 0
-while read -r s <"$1/state" && [ "$s" = pending ] && [ $n -lt 6 ]; do
- [ $n = 0 ] || sleep 10
- n=$((n+1)); WIRERATE_INSIDE=1 sh "$1/rollback.sh" >"$1/rollback.log" 2>&1
-done
-[ "$s" = confirming ] || exit 0
-sleep 30; read -r s <"$1/state"; [ "$s" != confirming ] || WIRERATE_INSIDE=1 sh "$1/confirm.sh" >"$1/confirm.log" 2>&1
-exit 0'
-s=; if command -v setsid >/dev/null 2>&1; then s=setsid; fi
-{
- [ -d %s ] && command -v systemd-run && $s systemd-run --scope --quiet --description='the way back of a change by wirerate' sh -c "$t" wirerate-dead-man %[4]s ||
- $s sh -c "$t" wirerate-dead-man %[4]s
-} </dev/null >/dev/null 2>&1 &
-`, seconds, number, quote(root+"/run/systemd/system"), quote(dir))
-}
-
-// rearm starts the dead-man timer anew once everything is written, so that the
-// user has the whole time to look and to confirm, however slow the host is. The
-// first timer counts until the second one runs.
-func (c *Change) rearm() string {
-	if c.Within == 0 {
-		return ""
-	}
-	return deadManScript(c.root, c.Dir, 2, c.timer()) + "{ say 2 >\"$dir/timer\"; } 2>/dev/null\n"
-}
-
-// timer is the dead-man timer's time in whole seconds.
-func (c *Change) timer() int { return int(math.Ceil(c.Within)) }
 
 func yesNo(b bool) string {
 	if b {

@@ -1,7 +1,9 @@
 package change
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,7 +23,9 @@ type Drift struct {
 }
 
 // DriftOf compares a host with what its pending and confirmed changes left. Of
-// several changes of one setting or file the last one counts. It sets Rebooted.
+// several changes of one setting or file the last one counts. It sets Rebooted
+// and Unfinished. Changes that cannot be compared are in the error, beside the
+// drift of the others.
 func DriftOf(ctx context.Context, conn host.Conn, entries []Entry) ([]Drift, error) {
 	var ops []host.Op
 	var asked []Entry
@@ -40,10 +44,21 @@ func DriftOf(ctx context.Context, conn host.Conn, entries []Entry) ([]Drift, err
 		return nil, fmt.Errorf("%s: %w", conn.Name(), err)
 	}
 	var drift []Drift
+	var errs []error
 	last := map[string]int{}
 	for i, e := range asked {
-		entries[at[i]].Rebooted = strings.HasPrefix(string(answers[i].Out), "rebooted\n")
-		if e.State == Pending && entries[at[i]].Rebooted {
+		entry, out := &entries[at[i]], string(answers[i].Out)
+		if err := answers[i].Err(); err != nil || !strings.HasSuffix(out, "end\n") {
+			err = cmp.Or(err, errEndedEarly)
+			errs = append(errs, fmt.Errorf("%s: change %s cannot be compared: %w", conn.Name(), e.ID, err))
+			continue
+		}
+		said := sayings(out)
+		entry.Rebooted = len(said["rebooted"]) > 0
+		if e.State != Confirmed {
+			entry.Unfinished = strings.Join(said["cut"], "")
+		}
+		if e.State == Pending && entry.Rebooted {
 			answers[i].Out = nil
 		}
 		for _, name := range e.touched(string(answers[i].Out)) {
@@ -51,24 +66,29 @@ func DriftOf(ctx context.Context, conn host.Conn, entries []Entry) ([]Drift, err
 		}
 	}
 	for i, e := range asked {
-		if err := answers[i].Err(); err != nil {
-			return drift, fmt.Errorf("%s: change %s cannot be compared: %w", conn.Name(), e.ID, err)
-		}
 		for _, d := range e.drift(string(answers[i].Out)) {
 			if last[d.Setting+d.File] == i {
 				drift = append(drift, d)
 			}
 		}
 	}
-	return drift, nil
+	return drift, errors.Join(errs...)
 }
 
+// errEndedEarly is a script whose output has no end.
+var errEndedEarly = errors.New("its script ended early")
+
 // statusScript prints "item N WRITTEN" and "now N VALUE" (or "lost N WHY") for
-// what was written, and "file N same|differs|missing".
+// what was written, and "file N same|differs|missing"; "rebooted" and "cut WHY"
+// before, and "end" behind them.
 func (e Entry) statusScript() string {
 	var b strings.Builder
-	b.WriteString(scriptPrologue + fileFunctions + "dir=" + quote(e.Dir) + "\n" + "mark=" + quote(bootMark("", e.ID)) + "\n" + functions(e.Journal.System, e.Journal.Items) + readProgress + "[ $rebooted = no ] || say rebooted\n")
-	b.WriteString(`item() { eval "p=\${p_$1-}; w=\${w_$1-}"; [ -n "$p" ] || return; say "item $1 $w"; if get_$1; then plain; say "now $1 $v"; else plain; say "lost $1 $v"; fi; }
+	c := Change{Journal: e.Journal}
+	b.WriteString(scriptPrologue + fileFunctions + "dir=" + quote(e.Dir) + "\n" + "mark=" + quote(bootMark("", e.ID)) + "; items='" + c.numbers() + "'\n" +
+		functions(e.Journal.System, e.Journal.Items) + readProgress + howFar)
+	b.WriteString(`[ $rebooted = no ] || say rebooted
+[ -z "$cut" ] || say "cut $cut"
+item() { eval "p=\${p_$1-}; w=\${w_$1-}"; [ -n "$p" ] || return 0; say "item $1 $w"; if get_$1; then plain; say "now $1 $v"; else plain; say "lost $1 $v"; fi; }
 file() { p=$(real "$2"); if [ ! -e "$p" ]; then say "file $1 missing"; elif same "$dir/files/$1.new" "$p" "$3"; then say "file $1 same"; else say "file $1 differs"; fi; }
 `)
 	b.WriteString("batch\n")
@@ -80,6 +100,7 @@ file() { p=$(real "$2"); if [ ! -e "$p" ]; then say "file $1 missing"; elif same
 			fmt.Fprintf(&b, "file %d %s %s\n", i, quote(f.Path), f.compare())
 		}
 	}
+	b.WriteString("say end\n")
 	return b.String()
 }
 
@@ -94,9 +115,9 @@ func (e Entry) answers(out string, each func(word, name, rest string)) {
 		rest := strings.Join(fields[2:], "")
 		switch {
 		case err != nil:
-		case fields[0] == "file" && n < len(e.Journal.Files):
+		case fields[0] == "file" && n >= 0 && n < len(e.Journal.Files):
 			each("file", e.Journal.Files[n].Path, rest)
-		case fields[0] != "file" && n < len(e.Journal.Items):
+		case fields[0] != "file" && n >= 0 && n < len(e.Journal.Items):
 			each(fields[0], e.Journal.Items[n].Setting, rest)
 		}
 	}

@@ -2,12 +2,15 @@ package change
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // RollbackReport is what a rollback did.
@@ -20,6 +23,9 @@ type RollbackReport struct {
 	Kept []string `json:"kept"`
 	// Booted are values that a reboot set: the change is gone with it.
 	Booted []string `json:"booted"`
+	// Gone are settings and files of what the host does not have any more: an
+	// interface, a route, a module.
+	Gone   []string `json:"gone"`
 	Failed []string `json:"failed"`
 }
 
@@ -27,11 +33,11 @@ func rollback(ctx context.Context, conn host.Conn, dir string) (RollbackReport, 
 	script := path.Join(dir, "rollback.sh")
 	answers, err := conn.Do(ctx, runInside(script))
 	if err != nil {
-		return RollbackReport{}, fmt.Errorf("%s: %w; the way back is: sh %s", conn.Name(), err, script)
+		return RollbackReport{}, fmt.Errorf("%s: %w; the way back on the host itself is: sh %s", conn.Name(), err, shellWord(script))
 	}
 	a := answers[0]
 	said := sayings(string(a.Out))
-	report := RollbackReport{all(said["restored"]), all(said["foreign"]), all(said["kept"]), all(said["booted"]), all(said["failed"])}
+	report := RollbackReport{all(said["restored"]), all(said["foreign"]), all(said["kept"]), all(said["booted"]), all(said["gone"]), all(said["failed"])}
 	for i := range report.Failed {
 		report.Failed[i] = host.Reason(report.Failed[i])
 	}
@@ -39,14 +45,22 @@ func rollback(ctx context.Context, conn host.Conn, dir string) (RollbackReport, 
 		return report, nil
 	}
 	if a.Failure != host.None {
-		return report, fmt.Errorf("%s: rollback is not complete: %s; try again with: sh %s", conn.Name(),
-			together(report.Failed, a), script)
+		return report, fmt.Errorf("%s: rollback is not complete: %s; the way back on the host itself is: sh %s", conn.Name(),
+			together(report.Failed, a), shellWord(script))
 	}
 	return report, nil
 }
 
+// shellWord quotes a word for people, where it needs that.
+func shellWord(s string) string {
+	if plainName.MatchString(strings.TrimPrefix(s, "/")) {
+		return s
+	}
+	return quote(s)
+}
+
 // all is a list that is not null in JSON.
-func all(lines []string) []string { return append([]string{}, lines...) }
+func all[T any](lines []T) []T { return append([]T{}, lines...) }
 
 // runInside runs a script of a journal on its host, which is inside the
 // namespace already where there is one.
@@ -104,7 +118,7 @@ func RollbackID(ctx context.Context, conn host.Conn, stateDir, id string) (strin
 	if id == "" {
 		return "", RollbackReport{}, fmt.Errorf("%s: %w: nothing is pending", conn.Name(), ErrNoChange)
 	}
-	return id, RollbackReport{}, fmt.Errorf("%s: %w: %s; see wirerate status", conn.Name(), ErrNoChange, id)
+	return id, RollbackReport{}, fmt.Errorf("%s: %w: %s", conn.Name(), ErrNoChange, id)
 }
 
 // staleLock removes the lock of a change that ended before its scripts were
@@ -151,7 +165,7 @@ func ConfirmID(ctx context.Context, conn host.Conn, stateDir, id string, anyway 
 	for _, e := range slices.Backward(entries) {
 		if e.ID == id || id == "" && (e.State == Pending || e.State == Confirming) {
 			if e.Problem != "" {
-				return e.ID, ConfirmReport{}, fmt.Errorf("%s: change %s cannot be confirmed: %s; take it back with: wirerate rollback %s", conn.Name(), e.ID, e.Problem, e.ID)
+				return e.ID, ConfirmReport{}, fmt.Errorf("%s: change %s %w: %s", conn.Name(), e.ID, ErrCannotConfirm, e.Problem)
 			}
 			report, err := confirm(ctx, conn, e.Dir, anyway)
 			return e.ID, report, err
@@ -160,7 +174,7 @@ func ConfirmID(ctx context.Context, conn host.Conn, stateDir, id string, anyway 
 	if id == "" {
 		return "", ConfirmReport{}, fmt.Errorf("%s: %w: nothing is pending", conn.Name(), ErrNoChange)
 	}
-	return id, ConfirmReport{}, fmt.Errorf("%s: %w: %s; see wirerate status", conn.Name(), ErrNoChange, id)
+	return id, ConfirmReport{}, fmt.Errorf("%s: %w: %s", conn.Name(), ErrNoChange, id)
 }
 
 func confirm(ctx context.Context, conn host.Conn, dir string, anyway bool) (ConfirmReport, error) {
@@ -170,13 +184,19 @@ func confirm(ctx context.Context, conn host.Conn, dir string, anyway bool) (Conf
 	}
 	answers, err := conn.Do(ctx, runInside(path.Join(dir, "confirm.sh"), more...))
 	if err != nil {
-		return ConfirmReport{}, fmt.Errorf("%s: %w; wirerate status tells whether it is confirmed", conn.Name(), err)
+		return ConfirmReport{}, fmt.Errorf("%s: %w: %w", conn.Name(), ErrUnknown, err)
 	}
 	a := answers[0]
 	said := sayings(string(a.Out))
 	report := ConfirmReport{all(said["written"]), all(said["applied"]), all(said["foreign"])}
 	if a.Status == 1 && len(report.Foreign) > 0 {
 		return report, nil
+	}
+	if why := said["cut"]; len(why) > 0 {
+		return report, fmt.Errorf("%s: change %s %w: %s", conn.Name(), path.Base(dir), ErrCannotConfirm, why[0])
+	}
+	if a.Failure == host.None && len(said["result"]) == 0 {
+		return report, fmt.Errorf("%s: %w: %w", conn.Name(), ErrUnknown, errEndedEarly)
 	}
 	if a.Failure != host.None {
 		return report, fmt.Errorf("%s: not confirmed, and no file is changed: %s", conn.Name(),
@@ -185,26 +205,78 @@ func confirm(ctx context.Context, conn host.Conn, dir string, anyway bool) (Conf
 	return report, nil
 }
 
+// ErrCannotConfirm is wrapped when a change can only be taken back: it is not in
+// place as a whole, or its journal is damaged.
+var ErrCannotConfirm = errors.New("cannot be confirmed")
+
+// ErrUnknown is wrapped when nobody knows what became of a confirmation.
+var ErrUnknown = errors.New("whether it is confirmed is not known")
+
+// Finished is a confirmation that was cut off and that Finish went on with.
+type Finished struct {
+	ID      string
+	Written []string // files
+	Foreign []string // what somebody else changed: it is not finished
+	Err     error    // why it is not finished
+}
+
 // Finish completes the confirmations that were cut off, by a crash or a lost
-// connection, and sets those entries' state. It returns what it did and what it
-// could not do, a sentence each.
-func Finish(ctx context.Context, conn host.Conn, entries []Entry) []string {
-	var notes []string
+// connection, and sets those entries' state.
+func Finish(ctx context.Context, conn host.Conn, entries []Entry) []Finished {
+	var done []Finished
 	for i, e := range entries {
 		if e.State != Confirming || e.Problem != "" {
 			continue
 		}
 		report, err := confirm(ctx, conn, e.Dir, false)
-		switch {
-		case err != nil:
-			notes = append(notes, fmt.Sprintf("the confirmation of change %s was cut off and cannot be finished: %v; take it back with: wirerate rollback %s", e.ID, err, e.ID))
-		case len(report.Foreign) > 0:
-			notes = append(notes, fmt.Sprintf("the confirmation of change %s was cut off and is not finished: %s; confirm it --anyway, or take it back with: wirerate rollback %s",
-				e.ID, strings.Join(report.Foreign, "; "), e.ID))
-		default:
+		if err == nil && len(report.Foreign) == 0 {
 			entries[i].State = Confirmed
-			notes = append(notes, fmt.Sprintf("the confirmation of change %s was cut off; it is finished now: %d files written", e.ID, len(report.Written)))
+		}
+		done = append(done, Finished{e.ID, report.Written, report.Foreign, err})
+	}
+	return done
+}
+
+// String says what became of it.
+func (f Finished) String() string {
+	switch {
+	case f.Err != nil:
+		return fmt.Sprintf("the confirmation of change %s was cut off and cannot be finished: %v", f.ID, f.Err)
+	case len(f.Foreign) > 0:
+		return fmt.Sprintf("the confirmation of change %s was cut off and is not finished: %s", f.ID, strings.Join(f.Foreign, "; "))
+	}
+	return fmt.Sprintf("the confirmation of change %s was cut off; it is finished now: %d files written", f.ID, len(f.Written))
+}
+
+// Open says whether the change still waits to be confirmed or taken back.
+func (f Finished) Open() bool { return f.Err != nil || len(f.Foreign) > 0 }
+
+// lostWait is how long a host that was lost is tried again.
+const lostWait = time.Minute
+
+// TakeBack rolls the change back, also on a host behind ssh whose connection was
+// lost and comes back within a minute; else the host's own timer is left to it.
+// What goes on meanwhile is told to note.
+func (c *Change) TakeBack(ctx context.Context, note func(format string, args ...any)) (RollbackReport, error) {
+	_, remote := c.conn.(*host.SSH)
+	until := time.Now().Add(lostWait)
+	for said := false; ; said = true {
+		report, err := c.Rollback(ctx)
+		if !errors.Is(err, host.ErrUnreachable) {
+			if said && err == nil {
+				note("%s is reached again: the change is taken back", c.conn.Name())
+			}
+			return report, err
+		}
+		if !remote || time.Now().After(until) || ctx.Err() != nil {
+			return report, fmt.Errorf("%w; %s", err, c.WhenLost(time.Now()))
+		}
+		if !said {
+			note("%s is lost: trying for %s to reach it and take the change back; %s", c.conn.Name(), units.Duration(lostWait), c.WhenLost(time.Now()))
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(2 * time.Second):
 		}
 	}
-	return notes
 }

@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,7 +55,7 @@ func TestCutOffConfirmationIsFinished(t *testing.T) {
 	cutOff(t, k, c)
 	entries := listed(t, state)
 	notes := Finish(t.Context(), host.NewLocal(), entries)
-	if len(notes) != 1 || !strings.Contains(notes[0], "finished now: 1 files written") || entries[0].State != Confirmed || listed(t, state)[0].State != Confirmed {
+	if len(notes) != 1 || !strings.Contains(notes[0].String(), "finished now: 1 files written") || entries[0].State != Confirmed || listed(t, state)[0].State != Confirmed {
 		t.Errorf("%q, %+v", notes, entries[0].State)
 	}
 	for _, name := range []string{"one", "two"} {
@@ -85,7 +86,7 @@ func TestCutOffConfirmationMeetsAnEditor(t *testing.T) {
 	other := filepath.Join(k.root, "etc/two.conf")
 	os.WriteFile(other, []byte("theirs\n"), 0o644)
 	notes := Finish(t.Context(), host.NewLocal(), listed(t, state))
-	if data, _ := os.ReadFile(other); len(notes) != 1 || !strings.Contains(notes[0], "changed by someone else") || string(data) != "theirs\n" {
+	if data, _ := os.ReadFile(other); len(notes) != 1 || !strings.Contains(notes[0].String(), "changed by someone else") || string(data) != "theirs\n" {
 		t.Errorf("%q, %q", notes, data)
 	}
 	if _, r, err := RollbackID(t.Context(), host.NewLocal(), state, c.ID); err != nil || len(r.Foreign) != 1 {
@@ -321,6 +322,7 @@ func TestTimerStartsAnewAfterApply(t *testing.T) {
 	os.WriteFile(filepath.Join(bin, "sleep"), []byte(`#!/bin/sh
 [ "$1" = 777 ] || exec /bin/sleep "$@"
 n=1; while ! mkdir "`+bin+`/$n" 2>/dev/null; do n=$((n+1)); done
+trap ': >"`+bin+`/$n/gone"; exit' TERM
 while [ ! -e "`+bin+`/$n/over" ]; do [ -d "`+bin+`" ] || exit 1; /bin/sleep 0.05; done
 : >"`+bin+`/$n/gone"
 `), 0o755)
@@ -348,8 +350,7 @@ while [ ! -e "`+bin+`/$n/over" ]; do [ -d "`+bin+`" ] || exit 1; /bin/sleep 0.05
 		t.Fatal(err)
 	}
 	wait(slept("2"))
-	over("1")
-	time.Sleep(200 * time.Millisecond) // what the first timer does then, it does at once
+	wait(slept("1") + "/gone")
 	if s := listed(t, state)[0].State; s != Pending || k.read("n.a") != "2" {
 		t.Errorf("the first timer counted: %s, n.a=%s", s, k.read("n.a"))
 	}
@@ -369,6 +370,146 @@ while [ ! -e "`+bin+`/$n/over" ]; do [ -d "`+bin+`" ] || exit 1; /bin/sleep 0.05
 	rolledBack(t, filepath.Dir(c.Dir))
 	if k.read("n.a") != "1" {
 		t.Errorf("n.a=%s", k.read("n.a"))
+	}
+}
+
+// TestTimersEndWithTheirChange leaves no process of a timer once its change is
+// closed, be it by FIFOs or, where they cannot be made, by looking.
+func TestTimersEndWithTheirChange(t *testing.T) {
+	for _, fifos := range []bool{true, false} {
+		t.Run(fmt.Sprintf("fifos %v", fifos), func(t *testing.T) {
+			if !fifos {
+				bin := t.TempDir()
+				os.WriteFile(filepath.Join(bin, "mkfifo"), []byte("#!/bin/sh\nexit 1\n"), 0o755)
+				t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+			}
+			for _, close := range []string{"rollback", "confirm"} {
+				k, state := fakeKernel{t.TempDir()}, t.TempDir()
+				k.write("n.a", "1")
+				opt := k.options(state)
+				opt.Within = 4321 * time.Second
+				c, err := Begin(t.Context(), host.NewLocal(), catalog.Linux, []string{"n.a"}, opt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := c.Apply(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"}); err != nil {
+					t.Fatal(err)
+				}
+				if close == "confirm" {
+					_, _, err = ConfirmID(t.Context(), host.NewLocal(), state, "", false)
+				} else {
+					_, err = c.Rollback(t.Context())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				left := timers(c.Dir)
+				for until := time.Now().Add(2 * time.Minute); len(left) > 0 && time.Now().Before(until); left = timers(c.Dir) {
+					time.Sleep(50 * time.Millisecond)
+				}
+				if len(left) > 0 {
+					t.Errorf("after %s: %q", close, left)
+				}
+			}
+		})
+	}
+}
+
+// timers are the processes of the timers of a change, by what they were started
+// with or by where their input or output is.
+func timers(dir string) []string {
+	var found []string
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range lines {
+		line, _ := os.ReadFile(file)
+		out, _ := os.Readlink(filepath.Join(filepath.Dir(file), "fd/1"))
+		if strings.Contains(string(line), "\x00"+dir+"\x00") || strings.HasPrefix(out, dir+"/") {
+			found = append(found, string(line))
+		}
+	}
+	return found
+}
+
+// TestSlowApplyOutlivesTheFirstTimer: the first timer runs out while settings are
+// written. The apply that goes on is not taken back behind its back.
+func TestSlowApplyOutlivesTheFirstTimer(t *testing.T) {
+	k, state := fakeKernel{t.TempDir()}, t.TempDir()
+	names, values := []string{"n.a", "n.b"}, map[string]string{"n.a": "2", "n.b": "2"}
+	for _, name := range names {
+		k.write(name, "1")
+	}
+	opt := k.options(state)
+	opt.Within = 5 * time.Second
+	c, err := Begin(t.Context(), host.NewLocal(), catalog.Linux, names, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It waits until the first timer's rollback waits for it.
+	c.Items[0].knob.file = ""
+	c.Items[0].knob.put += "; while ! [ -e " + quote(c.Dir+"/rollback.log") + " ]; do sleep 0.05; done; sleep 0.3"
+	out, err := c.Apply(t.Context(), names, values)
+	if err != nil || len(out) != 2 {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if left := c.Left(); left <= 0 || left > opt.Within {
+		t.Errorf("it stays for %s", left)
+	}
+	if s := listed(t, state)[0].State; s != Pending || k.read("n.a") != "2" || k.read("n.b") != "2" {
+		t.Errorf("%s, n.a=%s, n.b=%s", s, k.read("n.a"), k.read("n.b"))
+	}
+	rolledBack(t, state)
+	if k.read("n.a") != "1" || k.read("n.b") != "1" {
+		t.Errorf("n.a=%s, n.b=%s", k.read("n.a"), k.read("n.b"))
+	}
+}
+
+// lateConn holds back the answer to a batch of which a part says so, until hold
+// is over.
+type lateConn struct {
+	host.Conn
+	part string
+	hold func()
+}
+
+func (c *lateConn) Do(ctx context.Context, ops ...host.Op) ([]host.Answer, error) {
+	answers, err := c.Conn.Do(ctx, ops...)
+	if strings.Contains(string(ops[0].Data), c.part) {
+		c.part = "never again"
+		c.hold()
+	}
+	return answers, err
+}
+
+// TestLateAnswer: the answer of a complete apply comes after the timer took it
+// back, or late enough that it is read once more.
+func TestLateAnswer(t *testing.T) {
+	for _, tooLate := range []bool{true, false} {
+		k, state := fakeKernel{t.TempDir()}, t.TempDir()
+		k.write("n.a", "1")
+		opt := k.options(state)
+		opt.Within = 4 * time.Second
+		conn := &lateConn{Conn: host.NewLocal(), part: "set_item", hold: func() {
+			if tooLate {
+				rolledBack(t, state)
+			} else {
+				time.Sleep(2 * time.Second)
+			}
+		}}
+		c, err := Begin(t.Context(), conn, catalog.Linux, []string{"n.a"}, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Apply(t.Context(), []string{"n.a"}, map[string]string{"n.a": "2"})
+		now := listed(t, state)[0].State
+		switch {
+		case tooLate && (err == nil || !strings.Contains(err.Error(), "it is rolled back already")):
+			t.Errorf("too late: %v", err)
+		case err == nil && (c.Left() <= 0 || c.timers != 3 || now != Pending && since(c.Created) < c.Left()):
+			t.Errorf("late: %s left, %d timers, %s", c.Left(), c.timers, now)
+		case err != nil && now != RolledBack:
+			t.Errorf("%v, %s", err, now)
+		}
+		c.Rollback(t.Context())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,11 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/plan"
-	"github.com/wirerate/wirerate/internal/units"
 )
 
 type applyOptions struct {
@@ -80,20 +79,6 @@ PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 	return cmd
 }
 
-// applied is the JSON of apply.
-type applied struct {
-	Schema   int               `json:"schema"`
-	ID       string            `json:"id"`
-	Host     string            `json:"host"`
-	Within   float64           `json:"confirm_within_s"`
-	Set      []change.Outcome  `json:"set"`
-	Absent   map[string]string `json:"absent"`
-	AtBoot   []string          `json:"at_boot"` // changed by confirm alone, or by the next boot
-	Files    []string          `json:"files"`   // that confirm will write
-	ByHand   []string          `json:"by_hand"` // steps of the plan that apply does not take
-	Warnings []string          `json:"warnings"`
-}
-
 func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) error {
 	within, err := time.ParseDuration(opt.within)
 	if err != nil || within < 0 || within > 24*time.Hour || within > 0 && within < time.Second {
@@ -111,76 +96,40 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 	if err := recordedHost(conn, "apply"); err != nil {
 		return err
 	}
-	now, boot, values := divide(p)
-	if len(now)+len(boot) == 0 {
-		return usagef("%s: the plan changes nothing", opt.plan)
-	}
-	co := change.Options{StateDir: opt.stateDir, Within: within, Now: time.Now(), SkipAbsent: opt.skipAbsent, Wanted: values}
-	if !opt.runtimeOnly {
-		co.Files = append(plan.NativeFiles(p, plan.All), plan.NextBoot(p)...)
-	}
-	if !opt.anyway {
-		co.Check = func(old map[string]string) error { return checkUnchanged(p, old) }
-	}
-	c, err := begin(ctx, env, conn, p.System, now, co)
+	command := env.commandFor(opt.host, opt.stateDir)
+	applied, err := change.Put(ctx, conn, change.Request{Plan: p, StateDir: opt.stateDir, Within: within, Now: time.Now(), SkipAbsent: opt.skipAbsent,
+		Command: command, Anyway: opt.anyway, RuntimeOnly: opt.runtimeOnly, Note: env.note})
 	if err != nil {
-		return beginError(err)
+		return applyError(opt.plan, command, err)
 	}
-	for name := range c.Absent {
-		now = slices.DeleteFunc(now, func(n string) bool { return n == name })
-	}
-	outcomes, err := c.Apply(ctx, now, values)
-	if err := settled(ctx, env, conn, c, outcomes, err); err != nil {
-		return err
-	}
-	result := applied{Schema: 1, ID: c.ID, Host: conn.Name(), Within: within.Seconds(), Set: outcomes, Absent: c.Absent, AtBoot: boot, Files: []string{}, ByHand: []string{}, Warnings: []string{}}
-	if opt.runtimeOnly {
-		for _, name := range boot {
-			result.Absent[name] = "it counts at boot alone, and no file is written with --runtime-only"
-		}
-		result.AtBoot = []string{}
-	}
-	for _, s := range p.Steps {
-		result.ByHand = append(result.ByHand, s.Title)
-	}
-	for _, f := range c.Files {
-		result.Files = append(result.Files, f.Path)
-	}
-	result.Warnings = append(result.Warnings, c.Notes...)
 	if how == "json" {
-		return env.printJSON(result)
+		return env.printJSON(struct {
+			Schema int `json:"schema"`
+			change.Applied
+		}{1, applied})
 	}
-	printApplied(env, result)
+	printApplied(env, applied, command)
 	return nil
 }
 
-// begin opens a change; a confirmation that was cut off, which would exclude
-// it, is finished first.
-func begin(ctx context.Context, env *Env, conn host.Conn, system catalog.System, settings []string, opt change.Options) (*change.Change, error) {
-	c, err := change.Begin(ctx, conn, system, settings, opt)
-	if !errors.Is(err, change.ErrPending) {
-		return c, err
+// applyError gives the reason why nothing is in place its exit status.
+func applyError(plan string, command change.Command, err error) error {
+	var undone *change.Undone
+	switch {
+	case errors.Is(err, change.ErrNothing):
+		return usagef("%s: %w", plan, err)
+	case errors.Is(err, change.ErrPending):
+		return usagef("%w; see: %s", err, command("status"))
+	case errors.Is(err, change.ErrChanged), errors.Is(err, change.ErrOtherSystem):
+		return usage(err)
+	case errors.Is(err, change.ErrLacks):
+		return missing(err)
+	case errors.As(err, &undone) && undone.Lacks:
+		return missing(err)
+	case errors.As(err, &undone):
+		return failure(err)
 	}
-	dir := opt.StateDir
-	if dir == "" {
-		place, err := change.Locate(ctx, conn)
-		if err != nil {
-			return nil, err
-		}
-		dir = place.Dir
-	}
-	entries, lerr := change.List(ctx, conn, dir)
-	if lerr != nil {
-		return nil, lerr
-	}
-	notes := change.Finish(ctx, conn, entries)
-	if len(notes) == 0 {
-		return nil, err
-	}
-	for _, note := range notes {
-		env.note("%s", note)
-	}
-	return change.Begin(ctx, conn, system, settings, opt)
+	return environment(err)
 }
 
 // loadPlan reads a plan; of several in one file, as tune writes them, the one
@@ -218,121 +167,12 @@ func loadPlan(name, target string) (plan.Plan, error) {
 	return plans[0], nil
 }
 
-// divide tells what can be written on the running system from what takes
-// effect at boot only.
-func divide(p plan.Plan) (now, boot []string, values map[string]string) {
-	values, boot = map[string]string{}, []string{}
-	for _, ch := range p.Changes {
-		runtime := ch.Kind == catalog.Runtime || ch.Kind == catalog.Both || strings.HasSuffix(ch.Setting, "_load")
-		if runtime && change.Supports(p.System, ch.Setting) == nil {
-			now = append(now, ch.Setting)
-			values[ch.Setting] = ch.To
-		} else {
-			boot = append(boot, ch.Setting)
-		}
-	}
-	return now, boot, values
+// takeBack rolls a change back, as change.TakeBack does.
+func (e *Env) takeBack(ctx context.Context, _ host.Conn, c *change.Change) (change.RollbackReport, error) {
+	return c.TakeBack(ctx, e.note)
 }
 
-// errChanged says that a plan is out of date.
-var errChanged = errors.New("changed since the plan was made")
-
-// checkUnchanged compares a host with what the plan saw.
-func checkUnchanged(p plan.Plan, old map[string]string) error {
-	var differ []string
-	for _, ch := range p.Changes {
-		is, ok := old[ch.Setting]
-		if ok && ch.From != "" && !change.Same(ch.Setting, is, ch.From) && !change.Same(ch.Setting, is, ch.To) {
-			differ = append(differ, fmt.Sprintf("%s was %s and is %s", ch.Setting, ch.From, is))
-		}
-	}
-	if len(differ) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %s; make the plan again, or apply it --anyway", errChanged, strings.Join(differ, "; "))
-}
-
-func beginError(err error) error {
-	if errors.Is(err, change.ErrPending) || errors.Is(err, errChanged) || errors.Is(err, change.ErrOtherSystem) {
-		return usage(err)
-	}
-	if errors.Is(err, change.ErrLacks) {
-		return missing(err)
-	}
-	return environment(err)
-}
-
-// settled takes everything back when a value was refused or the writing
-// failed.
-func settled(ctx context.Context, env *Env, conn host.Conn, c *change.Change, outcomes []change.Outcome, err error) error {
-	lost := errors.Is(err, host.ErrUnreachable)
-	why, lacks := err, lost
-	if n := len(outcomes); err == nil && n > 0 {
-		switch last := outcomes[n-1]; {
-		case last.Refused != "":
-			lacks = last.Failure == host.Denied || strings.Contains(last.Refused, "Read-only file system")
-			why = fmt.Errorf("%s: %s=%q is refused: %s", c.Host, last.Setting, last.Wanted, last.Refused)
-		case last.Foreign != "":
-			why = fmt.Errorf("%s: %s is not written: %s", c.Host, last.Setting, last.Foreign)
-		}
-	}
-	if why == nil {
-		return nil
-	}
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
-	defer cancel()
-	report, rerr := env.takeBack(late, conn, c)
-	if rerr != nil {
-		return failure(fmt.Errorf("%w; it is not taken back from here: %w", why, rerr))
-	}
-	left := append(slices.Clone(report.Foreign), report.Kept...)
-	for _, f := range left {
-		env.note("%s", f)
-	}
-	back := "everything is taken back"
-	if len(left) > 0 {
-		back = "everything else is taken back"
-	}
-	if lost {
-		back = "it is reached again, and " + back
-	}
-	why = fmt.Errorf("%w; %s", why, back)
-	if lacks {
-		return missing(why)
-	}
-	return failure(why)
-}
-
-// lostWait is how long a host that was lost is tried again.
-const lostWait = time.Minute
-
-// takeBack rolls a change back, also on a host behind ssh whose connection was
-// lost and comes back within lostWait; else the host's own timer is left to it.
-func (e *Env) takeBack(ctx context.Context, conn host.Conn, c *change.Change) (change.RollbackReport, error) {
-	_, remote := conn.(*host.SSH)
-	until := time.Now().Add(lostWait)
-	for said := false; ; said = true {
-		report, err := c.Rollback(ctx)
-		if !errors.Is(err, host.ErrUnreachable) {
-			if said && err == nil {
-				e.note("%s is reached again: the change is taken back", conn.Name())
-			}
-			return report, err
-		}
-		if !remote || time.Now().After(until) || ctx.Err() != nil {
-			return report, fmt.Errorf("%w; %s", err, c.WhenLost(time.Now()))
-		}
-		if !said {
-			e.note("%s is lost: trying for %s to reach it and take the change back; %s", conn.Name(), units.Duration(lostWait), c.WhenLost(time.Now()))
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(2 * time.Second):
-		}
-	}
-}
-
-func printApplied(env *Env, r applied) {
+func printApplied(env *Env, r change.Applied, command change.Command) {
 	for _, o := range r.Set {
 		note := ""
 		if !change.Same(o.Setting, o.Got, o.Wanted) {
@@ -354,11 +194,11 @@ func printApplied(env *Env, r applied) {
 	}
 	env.printf("change %s is in place", r.ID)
 	if r.Within > 0 {
-		env.printf(" for %gs", r.Within)
+		left := r.Within
+		if r.Left < time.Duration(r.Within*float64(time.Second))-time.Second {
+			left = max(1, math.Floor(r.Left.Seconds()))
+		}
+		env.printf(" for %gs", left)
 	}
-	target := ""
-	if r.Host != "local" {
-		target = " " + r.Host
-	}
-	env.printf("; keep it with: wirerate confirm %s%s\n", r.ID, target)
+	env.printf("; keep it with: %s\n", command("confirm", r.ID))
 }

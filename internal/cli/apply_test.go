@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/units"
@@ -39,7 +40,7 @@ func TestEveryChangeHasAWay(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				now, boot, _ := divide(p)
+				now, boot, _ := change.Divide(p)
 				if len(now)+len(boot) != len(p.Changes) {
 					t.Errorf("%s %s: %d and %d of %d changes", system, role, len(now), len(boot), len(p.Changes))
 				}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -15,9 +14,11 @@ func newConfirmCmd(env *Env) *cobra.Command {
 		Short: "Make a change last: end its timer, write the configuration files",
 		Long: `Confirm writes the files of the change that is pending, or of the one with the
 ID, each under another name, flushed to the disk and renamed, and keeps what
-they replace. When somebody else changed a value or a file meanwhile, nothing is
-confirmed and each is named (exit status 1). wirerate rollback ID takes a
-confirmed change back at any later time, files included.`,
+they replace. A change that apply did not bring to its end, or whose rollback
+was begun, is not confirmed (exit status 4): it can only be taken back. When
+somebody else changed a value or a file meanwhile, nothing is confirmed and each
+is named (exit status 1). wirerate rollback ID takes a confirmed change back at
+any later time, files included.`,
 		Example: `  wirerate confirm
   wirerate confirm 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
@@ -41,11 +42,8 @@ func confirmVerb(ctx context.Context, env *Env, a changeArgs, anyway bool) error
 	}
 	defer conn.Close()
 	id, report, err := change.ConfirmID(ctx, conn, dir, a.id, anyway)
-	if errors.Is(err, change.ErrNoChange) {
-		return usage(err)
-	}
 	if err != nil {
-		return environment(err)
+		return a.ended(env, id, "take it back", err)
 	}
 	refused := len(report.Foreign) > 0 && !anyway
 	if a.format == "json" {
@@ -56,7 +54,7 @@ func confirmVerb(ctx context.Context, env *Env, a changeArgs, anyway bool) error
 			change.ConfirmReport
 		}{1, id, !refused, report})
 	} else {
-		printConfirmed(env, id, report, refused)
+		printConfirmed(env, id, report, refused, a.command(env))
 	}
 	if err == nil && refused {
 		return negative()
@@ -64,7 +62,7 @@ func confirmVerb(ctx context.Context, env *Env, a changeArgs, anyway bool) error
 	return err
 }
 
-func printConfirmed(env *Env, id string, r change.ConfirmReport, refused bool) {
+func printConfirmed(env *Env, id string, r change.ConfirmReport, refused bool, command change.Command) {
 	for _, s := range r.Applied {
 		env.printf("set       %s\n", s)
 	}
@@ -75,8 +73,10 @@ func printConfirmed(env *Env, id string, r change.ConfirmReport, refused bool) {
 		env.printf("foreign   %s\n", s)
 	}
 	if refused {
-		env.printf("change %s is not confirmed: see above; confirm it --anyway, or roll it back\n", id)
+		env.printf("change %s is not confirmed: see above\n", id)
+		env.printf("confirm it though with: %s\n", command("confirm", id, "--anyway"))
+		env.printf("take it back with: %s\n", command("rollback", id))
 		return
 	}
-	env.printf("change %s is confirmed: %d files written; wirerate rollback %s takes it back\n", id, len(r.Written), id)
+	env.printf("change %s is confirmed: %d files written; take it back with: %s\n", id, len(r.Written), command("rollback", id))
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -31,6 +32,44 @@ func changeFlags(cmd *cobra.Command) func(words []string) (changeArgs, error) {
 		}
 		id, host, err := idAndHost(words)
 		return changeArgs{id, host, *stateDir, how}, usage(err)
+	}
+}
+
+// command writes commands about the same host and folder.
+func (a changeArgs) command(env *Env) change.Command { return env.commandFor(a.host, a.stateDir) }
+
+// ended adds to an error of confirm or rollback what to do next, and gives it its
+// exit status; what says for what the way back is.
+func (a changeArgs) ended(env *Env, id, what string, err error) error {
+	command := a.command(env)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, change.ErrNoChange) && a.id == "":
+		return usage(err)
+	case errors.Is(err, change.ErrNoChange):
+		return usagef("%w; see %s", err, command("status"))
+	case errors.Is(err, change.ErrUnknown):
+		err = fmt.Errorf("%w; see: %s", err, command("status"))
+	case errors.Is(err, change.ErrCannotConfirm):
+		return failure(fmt.Errorf("%w; take it back with: %s", err, command("rollback", id)))
+	case id != "":
+		err = fmt.Errorf("%w; %s with: %s", err, what, command("rollback", id))
+	}
+	return environment(err)
+}
+
+// finish completes confirmations that were cut off and says so.
+func (a changeArgs) finish(ctx context.Context, env *Env, conn host.Conn, entries []change.Entry) {
+	command := a.command(env)
+	for _, f := range change.Finish(ctx, conn, entries) {
+		env.note("%s", f)
+		if len(f.Foreign) > 0 {
+			env.note("confirm it though with: %s", command("confirm", f.ID, "--anyway"))
+		}
+		if f.Open() {
+			env.note("take it back with: %s", command("rollback", f.ID))
+		}
 	}
 }
 

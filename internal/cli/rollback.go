@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +15,8 @@ func newRollbackCmd(env *Env) *cobra.Command {
 		Long: `Rollback restores what a change replaced, by the script that was written to the
 target's disk before the first write. Values that somebody else changed
 meanwhile are reported and left alone, and so are those that the system takes
-back at the next boot only (exit status 1).`,
+back at the next boot only (exit status 1). What the host does not have any
+more, such as an interface, a route or a module, is named as gone.`,
 		Example: `  wirerate rollback
   wirerate rollback 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
@@ -40,10 +40,7 @@ func rollbackVerb(ctx context.Context, env *Env, a changeArgs) error {
 	defer conn.Close()
 	id, report, err := change.RollbackID(ctx, conn, dir, a.id)
 	if err != nil {
-		if errors.Is(err, change.ErrNoChange) {
-			return usage(err)
-		}
-		return environment(err)
+		return a.ended(env, id, "try again", err)
 	}
 	if a.format == "json" {
 		err = env.printJSON(struct {
@@ -72,6 +69,9 @@ func printRollback(env *Env, id string, r change.RollbackReport) {
 	}
 	for _, s := range r.Booted {
 		env.printf("booted    %s\n", s)
+	}
+	for _, s := range r.Gone {
+		env.printf("gone      %s\n", s)
 	}
 	env.printf("change %s is rolled back: %d restored, %d left\n", id, len(r.Restored), len(r.Foreign)+len(r.Kept))
 }

@@ -45,6 +45,8 @@ type changeStatus struct {
 	Dir      string    `json:"dir"`
 	Problem  string    `json:"problem,omitempty"`
 	Rebooted bool      `json:"rebooted,omitempty"` // since it was applied
+	// Unfinished says why it is not in place as a whole.
+	Unfinished string `json:"unfinished,omitempty"`
 }
 
 type hostStatus struct {
@@ -64,17 +66,12 @@ func statusVerb(ctx context.Context, env *Env, a changeArgs) error {
 	if err != nil {
 		return environment(err)
 	}
-	for _, note := range change.Finish(ctx, conn, entries) {
-		env.note("%s", note)
-	}
-	drift, err := change.DriftOf(ctx, conn, entries)
-	if err != nil {
-		return environment(err)
-	}
+	a.finish(ctx, env, conn, entries)
+	drift, uncompared := change.DriftOf(ctx, conn, entries)
 	s := hostStatus{Schema: 1, Host: conn.Name(), Changes: []changeStatus{}, Drift: append([]change.Drift{}, drift...)}
-	damaged := false
+	wrong := len(drift) > 0
 	for _, e := range entries {
-		c := changeStatus{ID: e.ID, State: e.State, Created: e.Journal.Created, Files: []string{}, Dir: e.Dir, Problem: e.Problem, Rebooted: e.Rebooted}
+		c := changeStatus{ID: e.ID, State: e.State, Created: e.Journal.Created, Files: []string{}, Dir: e.Dir, Problem: e.Problem, Rebooted: e.Rebooted, Unfinished: e.Unfinished}
 		for _, it := range e.Journal.Items {
 			if !it.Watched {
 				c.Settings++
@@ -83,39 +80,54 @@ func statusVerb(ctx context.Context, env *Env, a changeArgs) error {
 		for _, f := range e.Journal.Files {
 			c.Files = append(c.Files, f.Path)
 		}
-		damaged = damaged || e.Problem != "" && e.State != change.RolledBack
+		wrong = wrong || e.Problem != "" && e.State != change.RolledBack || e.Unfinished != ""
 		s.Changes = append(s.Changes, c)
 	}
 	if a.format == "json" {
 		err = env.printJSON(s)
 	} else {
-		printStatus(env, s)
+		printStatus(env, s, a.command(env), uncompared != nil)
 	}
-	if err == nil && (len(drift) > 0 || damaged) {
+	switch {
+	case err != nil:
+		return err
+	case uncompared != nil:
+		return environment(uncompared)
+	case wrong:
 		return negative()
 	}
-	return err
+	return nil
 }
 
-func printStatus(env *Env, s hostStatus) {
+func printStatus(env *Env, s hostStatus, command change.Command, uncompared bool) {
 	if len(s.Changes) == 0 {
 		env.printf("%s: no changes\n", s.Host)
 		return
 	}
+	asLeft := len(s.Drift) == 0 && !uncompared
 	for _, c := range s.Changes {
 		if c.Problem != "" {
 			env.wrap(c.ID+"  damaged      ", "  ", fmt.Sprintf("%s; its rollback script is %s/rollback.sh", c.Problem, c.Dir))
+			asLeft = asLeft && c.State == change.RolledBack
 			continue
 		}
 		env.printf("%s  %-11s  %d settings, %d files\n", c.ID, c.State, c.Settings, len(c.Files))
-		if c.State == change.Confirming {
-			env.wrap("  ", "  ", fmt.Sprintf("its confirmation is not complete: finish it with wirerate confirm %s, or take it back with wirerate rollback %s", c.ID, c.ID))
+		switch {
+		case c.State == change.Confirming:
+			env.wrap("  ", "  ", "its confirmation is not complete")
+			env.printf("  finish it with: %s\n", command("confirm", c.ID))
+		case c.State != change.Pending:
+			continue
+		case c.Unfinished != "":
+			env.wrap("  ", "  ", "it is not in place as a whole: "+c.Unfinished)
+			asLeft = false
+		case c.Rebooted:
+			env.wrap("  ", "  ", "it was not confirmed before the machine was started again: nothing of it is in place")
+			env.printf("  put it in place with: %s\n", command("confirm", c.ID))
+		default:
+			env.printf("  keep it with: %s\n", command("confirm", c.ID))
 		}
-	}
-	for _, c := range s.Changes {
-		if c.Rebooted && c.State == change.Pending {
-			env.wrap("", "  ", fmt.Sprintf("%s was not confirmed before the machine was started again: nothing of it is in place; close it with wirerate rollback %s, or put it in place with wirerate confirm %s", c.ID, c.ID, c.ID))
-		}
+		env.printf("  take it back with: %s\n", command("rollback", c.ID))
 	}
 	for _, d := range s.Drift {
 		if d.File != "" {
@@ -124,7 +136,7 @@ func printStatus(env *Env, s hostStatus) {
 		}
 		env.wrap("drift  ", "  ", fmt.Sprintf("%s is %s, was set to %s: %s", d.Setting, d.Running, d.Wanted, d.Because))
 	}
-	if len(s.Drift) == 0 {
+	if asLeft {
 		env.printf("everything is as it was left\n")
 	}
 }

@@ -16,7 +16,7 @@ import (
 const batchPrologue = `LC_ALL=C; export LC_ALL
 PATH="$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"; export PATH
 flush() { fsync "$1" 2>/dev/null || sync "$1" 2>/dev/null || sync; }
-store() { d=${1%/*}; d=${d:-/}; mkdir -p "$d" || return; t="$d/.wirerate.$$"; (umask 077; cat >"$t") && chmod "$2" "$t" && flush "$t" && mv -f "$t" "$1" && flush "$d" || { rm -f "$t"; return 1; }; }
+store() { d=${1%/*}; d=${d:-/}; mkdir -p "$d" || return; t="$d/.$MARK"; (umask 077; cat >"$t") && chmod "$2" "$t" && flush "$t" && mv -f "$t" "$1" && flush "$d" || { rm -f "$t"; return 1; }; }
 list() { for f in "$@"; do if [ -e "$f" ]; then printf '%s\n' "$f"; fi; done; }
 op() { must=$1; shift; { err=$( { "$@"; } 2>&1 1>&3 3>&- ); st=$?; } 3>&1
 printf '\n%s %s\n%s\n%s end\n' "$MARK" "$st" "$err" "$MARK"

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -205,18 +206,19 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
+// TestTempDirSweepsWhatTheKilledLeft: what an owner holds stays, whatever its
+// process's number is here; what nobody holds goes.
 func TestTempDirSweepsWhatTheKilledLeft(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	dead := exec.Command("true")
-	if err := dead.Run(); err != nil {
-		t.Fatal(err)
-	}
-	left := filepath.Join(os.TempDir(), "wirerate-x-"+strconv.Itoa(dead.Process.Pid)+"-1")
-	other := filepath.Join(os.TempDir(), "wirerate-x-notapid-1")
-	for _, dir := range []string{left, other} {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "a [b]%h c"))
+	os.Mkdir(os.TempDir(), 0o755)
+	in := func(name string) string { return filepath.Join(os.TempDir(), name) }
+	left, other, foreign := in("wirerate-x-1"), in("wirerate-y-1"), in("wirerate-x-of-something-else")
+	for _, dir := range []string{left, other, foreign} {
 		os.MkdirAll(filepath.Join(dir, "in"), 0o755)
 	}
-	mine, err := TempDir("x")
+	os.Mkdir(in("wirerate-x-begun"), 0o755)
+	os.WriteFile(filepath.Join(left, "lock"), nil, 0o600)
+	mine, err := makeTempDir("x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,9 +226,17 @@ func TestTempDirSweepsWhatTheKilledLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for dir, want := range map[string]bool{left: false, other: true, mine: true, again: true} {
+	runtime.GC() // no lock is to go with what is out of use
+	sweepTempDirs("wirerate-x-")
+	for dir, want := range map[string]bool{left: false, in("wirerate-x-begun"): false, other: true, foreign: true, mine.path: true, again: true} {
 		if _, err := os.Stat(dir); (err == nil) != want {
 			t.Errorf("%s exists: %v, want %v", dir, err == nil, want)
 		}
+	}
+	if err := mine.remove(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(mine.path); err == nil {
+		t.Error("not removed")
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -33,7 +32,7 @@ type SSH struct {
 	name    string
 	args    []string // of ssh, up to the remote command
 	remote  string   // the remote command
-	control string   // folder of the control socket
+	control tempDir  // of the control socket
 
 	become               string // "", "sudo" or "doas"
 	beginLimit, patience time.Duration
@@ -60,13 +59,12 @@ func openSSH(ctx context.Context, address string, opt SSHOptions) (*SSH, error) 
 	if _, err := lookPath("ssh"); err != nil {
 		return nil, fmt.Errorf("%s: OpenSSH's client ssh is not installed: %w", address, err)
 	}
-	control, err := TempDir("ssh")
+	control, err := makeTempDir("ssh")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: no folder for ssh's control socket: %w", address, err)
 	}
-	u.RawQuery = ""
-	s := &SSH{name: u.String(), become: become, control: control, beginLimit: beginLimit, patience: patience}
-	s.args = sshArgs(ctx, u, control, opt)
+	s := &SSH{name: address, become: become, control: control, beginLimit: beginLimit, patience: patience}
+	s.args = sshArgs(ctx, u, control.path, opt)
 	if err := s.reach(ctx); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("%s: %w", s.name, err)
@@ -99,10 +97,9 @@ func (s *SSH) reach(ctx context.Context) error {
 
 // sshArgs are ssh's arguments up to the remote command. What bounds the waiting
 // is given where the user's own configuration does not; a command or a forwarding
-// configured for people is not for us. A control socket's path must fit into a
-// socket address of 104 bytes on some systems, with a suffix that ssh adds.
+// configured for people is not for us.
 func sshArgs(ctx context.Context, u *url.URL, control string, opt SSHOptions) []string {
-	args := []string{"-T", "-x", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes"}
+	args := []string{"-T", "-x", "-o", "StrictHostKeyChecking=yes", "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes"}
 	if opt.ConfigFile != "" {
 		args = append(args, "-F", opt.ConfigFile)
 	}
@@ -113,20 +110,32 @@ func sshArgs(ctx context.Context, u *url.URL, control string, opt SSHOptions) []
 		args = append(args, "-l", u.User.Username())
 	}
 	args = append(args, boundsOf(ctx, append(slices.Clone(args), "--", u.Hostname()))...)
-	if socket := filepath.Join(control, "c"); len(socket) < 80 {
-		args = append(args, "-o", "ControlMaster=auto", "-o", "ControlPersist=30", "-o", "ControlPath="+socket)
+	args = append(args, "-o", "BatchMode=yes")
+	if path, ok := controlPath(control); ok {
+		args = append(args, "-o", "ControlMaster=auto", "-o", "ControlPersist=30", "-o", "ControlPath="+path)
 	} else {
 		args = append(args, "-o", "ControlMaster=no", "-o", "ControlPath=none")
 	}
 	return append(args, "--", u.Hostname())
 }
 
+// controlPath is a control socket's path as ssh_config(5) has it: in quotation
+// marks, which versions of ssh read alike as long as nothing is escaped within
+// them, with its tokens' sign doubled. The path itself must fit into a socket
+// address of 104 bytes on some systems, with a suffix that ssh adds.
+func controlPath(folder string) (string, bool) {
+	socket := filepath.Join(folder, "c")
+	escaped := strings.ContainsFunc(socket, func(r rune) bool { return r < ' ' || strings.ContainsRune("\"\\$", r) })
+	return `"` + strings.ReplaceAll(socket, "%", "%%") + `"`, !escaped && len(socket) < 80
+}
+
 // boundsOf returns the options that bound ssh's waiting, but for those that the
-// configuration of this host gives (ssh -G).
+// configuration of this host gives (ssh -G). It asks without BatchMode, with
+// which Debian's ssh has a ServerAliveInterval of 300 s that nobody chose.
 func boundsOf(ctx context.Context, args []string) []string {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	said, _ := exec.CommandContext(ctx, "ssh", append([]string{"-G"}, args...)...).Output() // ssh itself will say what is wrong
+	said, _ := exec.CommandContext(ctx, "ssh", append([]string{"-G", "-o", "BatchMode=no"}, args...)...).Output() // ssh itself will say what is wrong
 	given := map[string]bool{}
 	for line := range strings.Lines(string(said)) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -339,5 +348,5 @@ func (s *SSH) Close() error {
 	}
 	exit := exec.Command("ssh", append([]string{"-O", "exit"}, s.args...)...)
 	_ = exit.Run() // no master is running when the connection never came up
-	return os.RemoveAll(s.control)
+	return s.control.remove()
 }

@@ -3,7 +3,9 @@ package host
 import (
 	"context"
 	"errors"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +20,7 @@ func fakeSSH(t *testing.T, configured, script string) (calls func() string) {
 	t.Helper()
 	bin := t.TempDir()
 	log := filepath.Join(bin, "calls")
-	text := "#!/bin/sh\necho \"$*\" >>'" + log + "'\ncase \" $* \" in *' -G '*) printf '%s\\n' '" + configured + "'; exit 0 ;; *' -O '*) exit 0 ;; esac\n" +
+	text := "#!/bin/sh\necho \"$*\" >>'" + log + "'\ncase \" $* \" in *' -G '*BatchMode=yes*) printf '%s\\n' 'serveraliveinterval 300'; exit 0 ;; *' -G '*) printf '%s\\n' '" + configured + "'; exit 0 ;; *' -O '*) exit 0 ;; esac\n" +
 		"for command; do :; done\n" + script + "\n"
 	if err := os.WriteFile(filepath.Join(bin, "ssh"), []byte(text), 0o755); err != nil {
 		t.Fatal(err)
@@ -210,5 +212,47 @@ func TestBatchReaderIsBounded(t *testing.T) {
 	}
 	if !r.done() || string(r.answers[0].Out) != "first" || len(r.answers[1].Out) != readLimit || r.answers[1].Failure != Failed {
 		t.Errorf("%v, %d answers", r.done(), len(r.answers))
+	}
+}
+
+// TestSSHUnderAnyTMPDIR shares one connection wherever OpenSSH's own reading of
+// its options lets the path of the socket through, and else does without.
+func TestSSHUnderAnyTMPDIR(t *testing.T) {
+	for name, shared := range map[string]bool{"plain": true, "with a blank": true, "%h": true, `quo"te`: false, "$x": false, `back\slash`: false, strings.Repeat("long", 30): false} {
+		t.Run(name, func(t *testing.T) {
+			root, err := os.MkdirTemp("/tmp", "wr")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.RemoveAll(root) })
+			dir := filepath.Join(root, name)
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("TMPDIR", dir)
+			u := &url.URL{Scheme: "ssh", Host: "there"}
+			control, err := makeTempDir("ssh")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer control.remove()
+			args := append([]string{"-G"}, sshArgs(t.Context(), u, control.path, SSHOptions{ConfigFile: os.DevNull})...)
+			out, err := exec.Command("ssh", args...).Output()
+			if errors.Is(err, exec.ErrNotFound) {
+				t.Skip("OpenSSH's client is not installed")
+			}
+			_, path, _ := strings.Cut(string(out), "\ncontrolpath ")
+			path, _, _ = strings.Cut(path, "\n")
+			want := "none"
+			if shared {
+				want = filepath.Join(control.path, "c")
+			}
+			if err != nil || path != want && path != "" || path == "" && shared {
+				t.Errorf("%v: control path %q, want %q", err, path, want)
+			}
+			if !strings.Contains(string(out), "\nserveraliveinterval 5\n") {
+				t.Errorf("the waiting is not bounded:\n%s", out)
+			}
+		})
 	}
 }

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/change"
+)
+
+// bare are words that a POSIX shell takes as they are.
+var bare = regexp.MustCompile(`^[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*$`)
+
+// shellWord is a word as one types it for a POSIX shell.
+func shellWord(s string) string {
+	if bare.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// commandLine writes a command of this program for the user to type: with the
+// words given and the --ssh-config of this run.
+func (e *Env) commandLine(words ...string) string {
+	line := "wirerate"
+	if e.SSH.ConfigFile != "" {
+		words = append(words, "--ssh-config", e.SSH.ConfigFile)
+	}
+	for _, w := range words {
+		line += " " + shellWord(w)
+	}
+	return line
+}
+
+// commandFor returns what writes commands about the changes of a host, named as
+// it was typed, whose journals are in a folder that was named, or not.
+func (e *Env) commandFor(host, stateDir string) change.Command {
+	return func(verb string, words ...string) string {
+		all := append([]string{verb}, words...)
+		if host != "" && host != "local" {
+			all = append(all, host)
+		}
+		if stateDir != "" {
+			all = append(all, "--state-dir", stateDir)
+		}
+		return e.commandLine(all...)
+	}
+}
