@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wirerate/wirerate/internal/shell"
 	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/workload"
 )
@@ -201,7 +202,7 @@ func (r *record) close() {
 func commandLine() string {
 	text := "wirerate"
 	for _, a := range os.Args[1:] {
-		text += " " + shellQuoted(a)
+		text += " " + shell.Word(a)
 	}
 	return text
 }

@@ -200,6 +200,7 @@ func (f *Facts) ask(ctx context.Context, c host.Conn, readers []reader) error {
 	for i, a := range answers {
 		f.take(readers[i], a)
 	}
+	f.checkNames()
 	return nil
 }
 
