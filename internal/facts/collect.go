@@ -151,6 +151,7 @@ func Collect(ctx context.Context, c host.Conn, opt Options) (*Facts, error) {
 		}
 	}
 	f.finish()
+	f.checkNames()
 	return f, nil
 }
 

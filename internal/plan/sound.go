@@ -44,6 +44,9 @@ func (p Plan) Check(c *catalog.Catalog) error {
 	if !slices.Contains(catalog.Systems(), p.System) {
 		return fmt.Errorf("the plan is for a system %+q, which is not known", shortened(string(p.System)))
 	}
+	if !slices.Contains(catalog.Roles(), p.Role) {
+		return fmt.Errorf("the plan's role %+q is none of %s", shortened(p.Role), strings.Join(catalog.Roles(), ", "))
+	}
 	if err := name.OfRelease.Check(string(p.System), string(p.Release)); p.Release != "" && err != nil {
 		return fmt.Errorf("the plan's release: %w", err)
 	}
@@ -83,6 +86,9 @@ func shortened(text string) string {
 // sound is the plan without what cannot be written: each generator of files
 // begins with it, also on a plan that nobody checked.
 func (p Plan) sound() Plan {
+	if !slices.Contains(catalog.Roles(), p.Role) {
+		p.Role = ""
+	}
 	p.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(ch Change) bool { return p.unsound(ch) != nil })
 	p.Aggregates = slices.DeleteFunc(slices.Clone(p.Aggregates), func(a Aggregate) bool { return p.unsoundAggregate(a) != nil })
 	p.Bindings = slices.DeleteFunc(slices.Clone(p.Bindings), func(b Binding) bool { return p.unsoundInterface(b.NIC) != nil })
@@ -103,6 +109,15 @@ func (p *Plan) withoutUnsound() {
 // settingForm is what the name of a setting looks like without its interface:
 // a path of the kernel, or words with dots, a form and a colon before them.
 var settingForm = regexp.MustCompile(`^(/(sys|proc)(/[A-Za-z0-9_][A-Za-z0-9_.:-]*)+|[A-Za-z0-9_][A-Za-z0-9_.:/%-]*)$`)
+
+// lineForms are the names that stand in a file of assignments, by what they
+// belong to.
+var lineForms = map[string]*regexp.Regexp{
+	"sysctl": regexp.MustCompile(`^[A-Za-z0-9_]+[./][A-Za-z0-9_./%-]+$`),
+	"loader": regexp.MustCompile(`^[A-Za-z0-9_.-]+$`),
+	"rc":     regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`),
+	"pf":     regexp.MustCompile(`^pf:set/[a-z./-]+$`),
+}
 
 // climbs are the names that lead out of their folder when they become a path,
 // also of a sysctl, in which dots and slashes change places.
@@ -135,6 +150,9 @@ func (p Plan) unsound(ch Change) error {
 	}
 	for _, pl := range places(p.System) {
 		if pl.belongs == ch.Belongs {
+			if form := lineForms[pl.belongs]; form != nil && !form.MatchString(ch.Setting) {
+				return fmt.Errorf("it is no line of %s", pl.format)
+			}
 			_, err := pl.line(p.System, ch.Setting, ch.To)
 			return err
 		}

@@ -31,7 +31,7 @@ var allowed = map[string]string{
 	"facts":    "host name shell units",
 	"lab":      "host units",
 	"lint":     "catalog conffile facts terminal units",
-	"diagnose": "catalog facts terminal units",
+	"diagnose": "catalog facts shell terminal units",
 	"plan":     "catalog conffile facts name shell terminal units",
 	"change":   "catalog conffile host plan shell units",
 	"workload": "host shell units stats",
