@@ -588,28 +588,39 @@ func TestMutatedHosts(t *testing.T) {
 	}
 }
 
-// FuzzTextsToFiles is the way from a posted session to files.
+// FuzzTextsToFiles is the way from a host's outputs to files: the text takes the
+// place of a word of a recorded host, wherever that stands. The inputs are short,
+// so that the fuzzer's time goes into runs and not into making them shorter.
 func FuzzTextsToFiles(f *testing.F) {
 	c := loaded(f)
-	for i, host := range fixtures(f) {
-		var b strings.Builder
-		for _, key := range slices.Sorted(maps.Keys(host)) {
-			fmt.Fprintf(&b, "$ %s\n%s\n", key, strings.TrimSuffix(host[key], "\n"))
+	hosts := slices.DeleteFunc(fixtures(f), func(host map[string]string) bool {
+		size := 0
+		for _, text := range host {
+			size += len(text)
 		}
-		if text := b.String(); len(text) < 1<<14 {
-			f.Add(text, byte(i*37))
-			f.Add(strings.ReplaceAll(text, "eth0", attacks[i%len(attacks)]), byte(i*37+128))
-		}
+		return size > 1<<13 || host["ip -s -d link show"]+host["ifconfig -a"] == ""
+	})
+	for i, attack := range attacks {
+		f.Add(byte(i), uint16(i%3), attack, byte(i*37))
 	}
-	f.Fuzz(func(t *testing.T, session string, role byte) {
-		if len(session) > 1<<16 {
+	f.Fuzz(func(t *testing.T, host byte, place uint16, text string, role byte) {
+		if len(text) > 1<<10 {
 			return
 		}
-		posted, err := facts.LoadSession(session)
-		if err != nil {
+		texts := maps.Clone(hosts[int(host)%len(hosts)])
+		links := texts["ip -s -d link show"] + texts["ifconfig -a"]
+		if place%2 == 1 {
+			links = texts["sysctl -a"] + texts["uname -a"]
+		}
+		words := word.FindAllString(links, 400)
+		if len(words) == 0 {
 			return
 		}
-		if p, ok := planOf(t, c, posted.Texts, catalog.Roles()[int(role)%len(catalog.Roles())], role >= 128); ok {
+		old := words[int(place/2)%len(words)]
+		for key := range texts {
+			texts[key] = strings.ReplaceAll(texts[key], old, text)
+		}
+		if p, ok := planOf(t, c, texts, catalog.Roles()[int(role)%len(catalog.Roles())], role >= 128); ok {
 			harmlessPlan(t, p)
 		}
 	})
@@ -618,22 +629,15 @@ func FuzzTextsToFiles(f *testing.F) {
 // FuzzPlanFile reads plans of anybody.
 func FuzzPlanFile(f *testing.F) {
 	c := loaded(f)
-	for _, s := range catalog.Systems() {
-		m := server(s, "")
-		m.Interfaces = append(m.Interfaces, Interface{Name: "ix1", Driver: "ix", Queues: 4})
-		p, err := Make(c, Request{Path: longFat(), Role: "file", Machine: m})
-		if err != nil {
-			f.Fatal(err)
-		}
-		p.Changes = p.Changes[:min(len(p.Changes), 4)]
-		p.Kept, p.Warnings = nil, nil
-		data, err := json.Marshal(p)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(data))
-		f.Add(strings.ReplaceAll(string(data), "ix0", "a;id>"+mark))
+	const form = `{"schema":1,"system":"%s","role":"web","changes":[{"setting":"%s","to":"%s","belongs":"%s"}],"bindings":[{"nic":"%s"}]}`
+	for i, attack := range attacks {
+		quoted := strings.Trim(strconv.Quote(strings.ToValidUTF8(attack, "")), `"`)
+		f.Add(fmt.Sprintf(form, "linux", "net.core.rmem_max", quoted, "sysctl", "eth0"))
+		f.Add(fmt.Sprintf(form, "linux", "ethtool:ring/rx@"+quoted, "1", "ethtool", "eth0"))
+		f.Add(fmt.Sprintf(form, catalog.Systems()[i%3], "net.inet.tcp.mssdflt", "1", "loader", quoted))
 	}
+	f.Add(fmt.Sprintf(form, "freebsd", "net.inet.tcp.mssdflt", "1460", "sysctl", "ix0"))
+	f.Add(`[{"schema":1,"system":"openbsd","role":"router","changes":[{"setting":"pf:set/limit/states","to":"10","belongs":"pf"}],"aggregates":[{"name":"aggr0","links":["ix0"]}]}]`)
 	f.Fuzz(func(t *testing.T, data string) {
 		plans, err := Read(c, []byte(data))
 		if err != nil {
