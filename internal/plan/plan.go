@@ -14,7 +14,6 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
-	"github.com/wirerate/wirerate/internal/name"
 )
 
 // Schema is the version of the plan's JSON.
@@ -270,33 +269,6 @@ func SameSwitch(a, b string) bool {
 	words := map[string]string{"on": "1", "yes": "1", "true": "1", "enabled": "1", "off": "0", "no": "0", "false": "0", "disabled": "0", "1": "1", "0": "0"}
 	a, b = words[strings.ToLower(a)], words[strings.ToLower(b)]
 	return a != "" && a == b
-}
-
-// unfitShown is how many names that cannot be written a plan warns of.
-const unfitShown = 10
-
-// unfit says which names of the host keep a setting from being planned.
-func (p *Plan) unfit(c *catalog.Catalog, names []facts.Unfit) {
-	shown := 0
-	for _, u := range names {
-		switch u.Kind {
-		case name.OfInterface, name.OfDriver, name.OfModule, name.OfHash, name.OfMask, name.OfProcessors, name.OfInterrupt:
-		case name.OfSetting:
-			if _, planned := c.Lookup(p.System, u.Text); !planned {
-				continue
-			}
-		default:
-			continue
-		}
-		subject := fmt.Sprintf("%s %+q", u.Kind, shortened(u.Text))
-		p.keep(subject, "", "not planned: "+u.Because)
-		if shown++; shown <= unfitShown {
-			p.Warnings = append(p.Warnings, "not planned: "+subject+": "+u.Because)
-		}
-	}
-	if shown > unfitShown {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("not planned: %d more names that cannot be written", shown-unfitShown))
-	}
 }
 
 func (p *Plan) keep(name, value, because string) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/name"
 )
 
@@ -104,6 +105,33 @@ func (p *Plan) withoutUnsound() {
 		}
 		return err != nil
 	})
+}
+
+// unfitShown is how many names that cannot be written a plan warns of.
+const unfitShown = 10
+
+// unfit says which names of the host keep a setting from being planned.
+func (p *Plan) unfit(c *catalog.Catalog, names []facts.Unfit) {
+	shown := 0
+	for _, u := range names {
+		switch u.Kind {
+		case name.OfInterface, name.OfDriver, name.OfModule, name.OfHash, name.OfMask, name.OfProcessors, name.OfInterrupt:
+		case name.OfSetting:
+			if _, planned := c.Lookup(p.System, u.Text); !planned {
+				continue
+			}
+		default:
+			continue
+		}
+		subject := fmt.Sprintf("%s %+q", u.Kind, shortened(u.Text))
+		p.keep(subject, "", "not planned: "+u.Because)
+		if shown++; shown <= unfitShown {
+			p.Warnings = append(p.Warnings, "not planned: "+subject+": "+u.Because)
+		}
+	}
+	if shown > unfitShown {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("not planned: %d more names that cannot be written", shown-unfitShown))
+	}
 }
 
 // settingForm is what the name of a setting looks like without its interface:
