@@ -45,7 +45,7 @@ func (p Plan) Check(c *catalog.Catalog) error {
 	if !slices.Contains(catalog.Systems(), p.System) {
 		return fmt.Errorf("the plan is for a system %+q, which is not known", shortened(string(p.System)))
 	}
-	if !slices.Contains(catalog.Roles(), p.Role) {
+	if p.Role != "" && !slices.Contains(catalog.Roles(), p.Role) {
 		return fmt.Errorf("the plan's role %+q is none of %s", shortened(p.Role), strings.Join(catalog.Roles(), ", "))
 	}
 	if err := name.OfRelease.Check(string(p.System), string(p.Release)); p.Release != "" && err != nil {
@@ -184,6 +184,9 @@ func (p Plan) unsound(ch Change) error {
 			_, err := pl.line(p.System, ch.Setting, ch.To)
 			return err
 		}
+	}
+	if lineForms[ch.Belongs] != nil {
+		return fmt.Errorf("%s has no file for what belongs to %s", p.System, ch.Belongs)
 	}
 	return nil
 }
