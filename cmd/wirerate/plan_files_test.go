@@ -11,13 +11,14 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/lint"
+	"github.com/wirerate/wirerate/internal/name"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
 // described is a machine with everything that plans can use.
 func described(s catalog.System, v catalog.Version, nic, driver string) plan.Machine {
-	i := plan.Interface{Name: nic, Driver: driver, Rate: 10 * units.Gbit, Queues: 1, RingMax: 4096, Cores: []int{0, 1, 2, 3}, Running: map[string]string{
+	i := plan.Interface{Name: name.Interface(nic), Driver: driver, Rate: 10 * units.Gbit, Queues: 1, RingMax: 4096, Cores: []int{0, 1, 2, 3}, Running: map[string]string{
 		"ethtool:ring/rx": "256", "ethtool:ring/tx": "256", "ethtool:channels/combined": "1", "ethtool:features/tso": "off", "ethtool:features/gro": "off",
 		"ethtool:eee": "on", "ifconfig:tso": "on", "ifconfig:lro": "on", "ifconfig:vlanhwtso": "on"}}
 	return plan.Machine{System: s, Release: v, Memory: 64 * units.GiB, Page: 4096, Cores: 16, DiskRate: 2e9, Driver: driver, Interfaces: []plan.Interface{i}}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // knob is how one setting is read and written in a POSIX shell. get puts the
@@ -125,7 +126,7 @@ func kldKnob(name string) knob {
 }
 
 // quote makes one word of a POSIX shell out of s.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+func quote(s string) string { return shell.Quote(s) }
 
 // masks are settings whose value is a set of processors in hexadecimal, which
 // Linux writes in groups of eight digits.

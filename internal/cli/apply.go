@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/plan"
@@ -142,13 +142,13 @@ func loadPlan(name, target string) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, fmt.Errorf("plan: %w", err)
 	}
-	var plans []plan.Plan
-	if err := json.Unmarshal(data, &plans); err != nil {
-		var one plan.Plan
-		if err := json.Unmarshal(data, &one); err != nil {
-			return plan.Plan{}, fmt.Errorf("%s: not a plan of wirerate: %w", name, err)
-		}
-		plans = []plan.Plan{one}
+	c, err := catalog.Load()
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	plans, err := plan.Read(c, data)
+	if err != nil {
+		return plan.Plan{}, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(plans) > 1 {
 		i := slices.IndexFunc(plans, func(p plan.Plan) bool { return p.Host == target })
@@ -160,9 +160,6 @@ func loadPlan(name, target string) (plan.Plan, error) {
 			return plan.Plan{}, fmt.Errorf("%s: it holds plans for %s, none for %s", name, strings.Join(hosts, " and "), target)
 		}
 		plans = plans[i : i+1]
-	}
-	if len(plans) == 0 || plans[0].Schema != plan.Schema || plans[0].System == "" {
-		return plan.Plan{}, fmt.Errorf("%s: not a plan of wirerate that this version reads", name)
 	}
 	return plans[0], nil
 }

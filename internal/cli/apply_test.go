@@ -10,6 +10,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/name"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -29,9 +30,9 @@ func TestEveryChangeHasAWay(t *testing.T) {
 		drivers := map[catalog.System]string{catalog.Linux: "ixgbe", catalog.FreeBSD: "ix", catalog.OpenBSD: "ix"}
 		for _, release := range releases {
 			for _, role := range catalog.Roles() {
-				nic := func(name string) plan.Interface {
+				nic := func(own string) plan.Interface {
 					irqs := []plan.IRQ{{Number: "30", Affinity: "0-7", Queue: 0}, {Number: "31", Affinity: "0-7", Queue: 1}}
-					return plan.Interface{Name: name, Driver: drivers[system], Rate: 10 * units.Gbit, Queues: 2, RingMax: 4096, Cores: []int{0, 1, 2, 3}, IRQs: irqs, Running: map[string]string{}}
+					return plan.Interface{Name: name.Interface(own), Driver: drivers[system], Rate: 10 * units.Gbit, Queues: 2, RingMax: 4096, Cores: []int{0, 1, 2, 3}, IRQs: irqs, Running: map[string]string{}}
 				}
 				m := plan.Machine{System: system, Release: release, Memory: 16 * units.GiB, Page: 4096, Cores: 8, NICRate: 10 * units.Gbit, Driver: drivers[system],
 					Interfaces: []plan.Interface{nic(drivers[system] + "0"), nic(drivers[system] + "1")}}

@@ -3,10 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/store"
@@ -58,7 +57,7 @@ together.`,
 		if len(f.arms) != 1 {
 			return usagef("one --arm is expected, whose settings are told apart: %s", armForms)
 		}
-		f.command = env.commandLine()
+		f.command = env.typed()
 		if err := f.check(args, 1); err != nil {
 			return usage(err)
 		}
@@ -80,11 +79,11 @@ func (e *Env) attribute(ctx context.Context, f trialFlags, format string) error 
 		return err
 	}
 	r := o.final
-	if f.out != "" {
-		if err := errors.Join(writeTrial(f.out, r), s.writeMinimal(f.out, r, a)); err != nil {
+	if f.out.dir != "" {
+		if err := s.writeAttribution(f.out, r, a); err != nil {
 			return failure(err)
 		}
-		e.note("written: %s, report.html and result.json", filepath.Join(f.out, minimalName(s.armSide())))
+		e.note("written: %s, report.html and result.json", filepath.Join(f.out.dir, minimalName(s.armSide())))
 	}
 	if r.ID != "" {
 		e.note("kept in the history as %s", r.ID)
@@ -276,13 +275,21 @@ func (s *benchSession) minimal(r report.Result, a *armValues, side string) strin
 	return fmt.Sprintf("# what of %s earns its place for %s\n# made again by: %s --seed %d\n%s%s", a.name, r.Workload, r.Command, r.Seed, kept.String(), dropped.String())
 }
 
-func (s *benchSession) writeMinimal(dir string, r report.Result, a *armValues) error {
-	var errs []error
+// writeAttribution writes the result, the shares, and for each side what earned
+// its place.
+func (s *benchSession) writeAttribution(out outputFolder, r report.Result, a *armValues) error {
+	files, err := trialFiles(r)
+	if err != nil {
+		return err
+	}
 	for _, side := range s.sides() {
 		if text := s.minimal(r, a, side); text != "" {
-			errs = append(errs, os.WriteFile(filepath.Join(dir, minimalName(side)), []byte(text), 0o644))
+			files = append(files, outdir.File{Name: minimalName(side), Data: []byte(text)})
 		}
 	}
 	data, err := indentedJSON(r.Shares)
-	return errors.Join(append(errs, err, os.WriteFile(filepath.Join(dir, "shares.json"), data, 0o644))...)
+	if err != nil {
+		return err
+	}
+	return out.write(append(files, outdir.File{Name: "shares.json", Data: data})...)
 }

@@ -27,7 +27,7 @@ type benchFlags struct {
 	lab, path, role     string
 	via                 string // a host between the two
 	router              bool   // a router in the lab
-	out                 string
+	out                 outputFolder
 	budget              time.Duration
 	spec                workload.Spec
 	pairs               int

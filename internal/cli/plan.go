@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/units"
@@ -33,7 +33,8 @@ type planOptions struct {
 	path, role            string
 	load                  plan.Load
 	harden, why           bool
-	out, compare          string
+	compare               string
+	out                   outputFolder
 	export                []string
 }
 
@@ -83,7 +84,7 @@ for a machine that is only described.`,
 	f.Float64Var(&opt.load.Hosts, "hosts", 0, "`number` of neighbours on the attached networks (default: by role)")
 	f.BoolVar(&opt.harden, "harden", false, "add the settings whose purpose is security, each with its cost")
 	f.BoolVar(&opt.why, "why", false, "show formula, numbers, evidence, risk and sources of each setting")
-	f.StringVarP(&opt.out, "output", "o", "", "`folder` for plan.json and the system's own files")
+	opt.out.declare(cmd, "plan.json and the system's own files")
 	f.StringSliceVar(&opt.export, "export", nil, "`forms` to write into the folder too: ansible, tuned, script")
 	f.StringVar(&opt.compare, "compare", "", "put this configuration `FILE` beside the plan, line by line")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -120,7 +121,7 @@ func planVerb(ctx context.Context, env *Env, opt planOptions, how string) error 
 	if opt.compare != "" {
 		return comparePlan(env, c, p, opt, how)
 	}
-	if opt.out != "" {
+	if opt.out.dir != "" {
 		if err := writePlan(env, p, opt); err != nil {
 			return err
 		}
@@ -150,10 +151,10 @@ func (o *planOptions) request(ctx context.Context, env *Env) (plan.Request, erro
 			return r, usagef("--%s %g: a number from 0 to 1e12 is expected", name, v)
 		}
 	}
-	if len(o.export) > 0 && o.out == "" {
+	if len(o.export) > 0 && o.out.dir == "" {
 		return r, usagef("--export needs a folder: -o DIR")
 	}
-	if err := checkOutput(o.out); err != nil {
+	if err := o.out.check("plan.json"); err != nil {
 		return r, usage(err)
 	}
 	if r.Machine, err = o.machine(ctx, env); err != nil {
@@ -335,19 +336,13 @@ func writePlan(env *Env, p plan.Plan, opt planOptions) error {
 		files = append(files, export...)
 	}
 	var names []string
+	var written []outdir.File
 	for _, f := range files {
-		name := filepath.Join(opt.out, f.Name)
-		mode := os.FileMode(0o644)
-		if f.Mode != 0 {
-			mode = f.Mode
-		}
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return failure(fmt.Errorf("output: %w", err))
-		}
-		if err := os.WriteFile(name, []byte(f.Content), mode); err != nil {
-			return failure(fmt.Errorf("output: %w", err))
-		}
-		names = append(names, name)
+		names = append(names, filepath.Join(opt.out.dir, f.Name))
+		written = append(written, outdir.File{Name: f.Name, Data: []byte(f.Content), Mode: f.Mode})
+	}
+	if err := opt.out.write(written...); err != nil {
+		return err
 	}
 	env.note("written: %s", strings.Join(names, ", "))
 	return nil

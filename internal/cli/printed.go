@@ -1,22 +1,9 @@
 package cli
 
 import (
-	"regexp"
-	"strings"
-
 	"github.com/wirerate/wirerate/internal/change"
+	"github.com/wirerate/wirerate/internal/shell"
 )
-
-// bare are words that a POSIX shell takes as they are.
-var bare = regexp.MustCompile(`^[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*$`)
-
-// shellWord is a word as one types it for a POSIX shell.
-func shellWord(s string) string {
-	if bare.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
 
 // commandLine writes a command of this program for the user to type: with the
 // words given and the --ssh-config of this run.
@@ -26,7 +13,7 @@ func (e *Env) commandLine(words ...string) string {
 		words = append(words, "--ssh-config", e.SSH.ConfigFile)
 	}
 	for _, w := range words {
-		line += " " + shellWord(w)
+		line += " " + shell.Word(w)
 	}
 	return line
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wirerate/wirerate/internal/shell"
 	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/workload"
 )
@@ -108,7 +109,7 @@ func (e *Env) startRecord(ctx context.Context, s *benchSession, t store.Trial, r
 	t.ID, t.Started = store.NewID(time.Now()), time.Now()
 	t.Where, t.Command, t.Environment = s.flags.place(), s.flags.command, s.environmentOf()
 	if t.Command == "" {
-		t.Command = e.commandLine()
+		t.Command = e.typed()
 	}
 	if err := history.Begin(ctx, t); err != nil {
 		e.note("%v; this experiment is not kept", err)
@@ -197,10 +198,10 @@ func (r *record) close() {
 	}
 }
 
-func (e *Env) commandLine() string {
+func (e *Env) typed() string {
 	text := "wirerate"
 	for _, a := range e.args {
-		text += " " + shellQuoted(a)
+		text += " " + shell.Word(a)
 	}
 	return text
 }

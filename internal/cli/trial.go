@@ -93,7 +93,7 @@ of its own, and its processors and drops stand beside the others.
 		if f.resume != "" {
 			return env.resume(cmd, f.benchFlags, f.resume, form)
 		}
-		f.command = env.commandLine()
+		f.command = env.typed()
 		if err := f.check(args, 2); err != nil {
 			return usage(err)
 		}
@@ -119,8 +119,21 @@ func (f *trialFlags) declare(cmd *cobra.Command, arm string) {
 	flags.Float64Var(&f.margin, "margin", 0.02, "smallest relative change that is worthwhile")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order of runs (default: random)")
 	flags.StringVar(&f.metric, "metric", "", "`METRIC` of the workload that decides (default: its first)")
-	flags.StringVarP(&f.out, "output", "o", "", "`folder` for result.json, report.html and the files")
+	f.out.declare(cmd, "result.json, report.html and the files")
 	f.addResume(cmd)
+}
+
+// outputs are the files that the experiment writes whatever comes of it.
+func (f *trialFlags) outputs() []string {
+	switch {
+	case f.suite != "":
+		return []string{"suite.json", "suite.txt"}
+	case f.stage == "attribution":
+		return []string{"report.html", "result.json", "shares.json"}
+	case f.stage == "trial":
+		return []string{"report.html", "result.json"}
+	}
+	return []string{"report.html", "result.json", "plan.json", "result.svg"}
 }
 
 // verb is the verb that runs the experiment.
@@ -205,7 +218,7 @@ func (f *trialFlags) checkDesign() error {
 	if f.seed == 0 {
 		f.seed = rand.Uint64N(1<<32) + 1
 	}
-	return checkOutput(f.out)
+	return f.out.check(f.outputs()...)
 }
 
 func namesOf(metrics []workload.Metric) string {

@@ -2,11 +2,9 @@ package cli
 
 import (
 	"bytes"
-	"errors"
-	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
 )
@@ -14,11 +12,15 @@ import (
 // showTrial prints a result and writes its files.
 func (e *Env) showTrial(f trialFlags, o outcome, format string) error {
 	r := o.final
-	if f.out != "" {
-		if err := writeTrial(f.out, r); err != nil {
+	if f.out.dir != "" {
+		files, err := trialFiles(r)
+		if err != nil {
 			return failure(err)
 		}
-		e.note("written: %s and result.json", filepath.Join(f.out, "report.html"))
+		if err := f.out.write(files...); err != nil {
+			return err
+		}
+		e.note("written: %s and result.json", filepath.Join(f.out.dir, "report.html"))
 	}
 	if r.ID != "" {
 		e.note("kept in the history as %s", r.ID)
@@ -36,24 +38,15 @@ func (e *Env) showTrial(f trialFlags, o outcome, format string) error {
 	return nil
 }
 
-func writeTrial(dir string, r report.Result) error {
+// trialFiles are a result as JSON and as a page.
+func trialFiles(r report.Result) ([]outdir.File, error) {
 	data, err := indentedJSON(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var page bytes.Buffer
 	if err := report.HTML(&page, r); err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(os.WriteFile(filepath.Join(dir, "result.json"), data, 0o644),
-		os.WriteFile(filepath.Join(dir, "report.html"), page.Bytes(), 0o644))
-}
-
-func shellQuoted(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=.,:/+@%", r))
-	}) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return []outdir.File{{Name: "result.json", Data: data}, {Name: "report.html", Data: page.Bytes()}}, nil
 }

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/store"
@@ -167,20 +167,21 @@ func (e *Env) writeSuite(f trialFlags, rows []suiteRow) error {
 	to := *e
 	to.Stdout = &table
 	to.suiteTable(f, rows)
-	errs := []error{os.WriteFile(filepath.Join(f.out, "suite.json"), data, 0o644),
-		os.WriteFile(filepath.Join(f.out, "suite.txt"), table.Bytes(), 0o644)}
+	files := []outdir.File{{Name: "suite.json", Data: data}, {Name: "suite.txt", Data: table.Bytes()}}
 	for _, row := range rows {
 		if row.Result == nil {
 			continue
 		}
-		dir := filepath.Join(f.out, strings.ReplaceAll(strings.ToLower(row.Title), " ", "-"))
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			errs = append(errs, err)
-			continue
+		own, err := trialFiles(*row.Result)
+		if err != nil {
+			return err
 		}
-		errs = append(errs, writeTrial(dir, *row.Result))
+		for _, file := range own {
+			file.Name = strings.ReplaceAll(strings.ToLower(row.Title), " ", "-") + "/" + file.Name
+			files = append(files, file)
+		}
 	}
-	return errors.Join(errs...)
+	return f.out.write(files...)
 }
 
 func suiteJSON(f trialFlags, rows []suiteRow) map[string]any {
@@ -197,11 +198,11 @@ func (e *Env) showSuite(f trialFlags, rows []suiteRow, format string) error {
 		}
 		hurts = hurts || row.Result != nil && row.Result.Verdict == stats.Hurts
 	}
-	if f.out != "" {
+	if f.out.dir != "" {
 		if err := e.writeSuite(f, rows); err != nil {
 			return failure(err)
 		}
-		e.note("written: %s, suite.txt and a report.html for each row", filepath.Join(f.out, "suite.json"))
+		e.note("written: %s, suite.txt and a report.html for each row", filepath.Join(f.out.dir, "suite.json"))
 	}
 	if format == "json" {
 		if err := e.printJSON(suiteJSON(f, rows)); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -56,7 +55,7 @@ With --lab both ends are namespaces of this machine joined by an emulated path.`
 	f.StringVar(&opt.peer, "peer", "", "the `HOST` at the other end")
 	f.StringVar(&opt.path, "path", "", "`PATH` between the hosts: rate=,rtt=[,loss=][,mtu=], or auto to measure it")
 	f.StringVar(&opt.role, "role", "", "`role` of the hosts: "+strings.Join(catalog.Roles(), ", "))
-	f.StringVarP(&opt.out, "output", "o", "", "`folder` for the drop-in files, plan.json, result.json and report.html")
+	opt.out.declare(cmd, "the drop-in files, plan.json, result.json and report.html")
 	f.DurationVar(&opt.budget, "for", 10*time.Minute, "time for all runs together")
 	f.IntVar(&opt.pairs, "pairs", 10, "pairs of runs at most, 2 to 100")
 	f.Float64Var(&opt.margin, "margin", 0.02, "smallest relative change that is worthwhile")
@@ -125,22 +124,6 @@ func checkRole(role string) error {
 	return fmt.Errorf("role %q: one of %s is expected", role, roles)
 }
 
-// checkOutput makes sure early that the folder can be written.
-func checkOutput(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("output folder: %w", err)
-	}
-	probe, err := os.CreateTemp(dir, ".probe")
-	if err != nil {
-		return fmt.Errorf("output folder: %w", err)
-	}
-	probe.Close()
-	return os.Remove(probe.Name())
-}
-
 // tune runs everything and leaves the hosts as they were found.
 func (e *Env) tune(ctx context.Context, f tuneFlags, format string) error {
 	s, err := openBench(ctx, e, f.benchFlags)
@@ -155,11 +138,11 @@ func (e *Env) tune(ctx context.Context, f tuneFlags, format string) error {
 	if err != nil {
 		return err
 	}
-	if f.out != "" {
+	if f.out.dir != "" {
 		if err := writeResult(f.out, result, s); err != nil {
 			return failure(err)
 		}
-		e.note("written: %s", strings.Join([]string{filepath.Join(f.out, "report.html"), "result.json", "plan.json", "drop-in files"}, ", "))
+		e.note("written: %s", strings.Join([]string{filepath.Join(f.out.dir, "report.html"), "result.json", "plan.json", "drop-in files"}, ", "))
 	}
 	if result.ID != "" {
 		e.note("kept in the history as %s", result.ID)

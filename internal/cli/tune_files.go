@@ -3,44 +3,34 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
 )
 
 // writeResult fills the output folder.
-func writeResult(dir string, r report.Result, s *benchSession) error {
-	var page bytes.Buffer
-	if err := report.HTML(&page, r); err != nil {
+func writeResult(out outputFolder, r report.Result, s *benchSession) error {
+	files, err := trialFiles(r)
+	if err != nil {
 		return err
 	}
-	files := map[string][]byte{"report.html": page.Bytes()}
-	for name, v := range map[string]any{"result.json": r, "plan.json": r.Plans} {
-		data, err := indentedJSON(v)
-		if err != nil {
-			return err
-		}
-		files[name] = data
+	plans, err := indentedJSON(r.Plans)
+	if err != nil {
+		return err
 	}
 	var picture bytes.Buffer
 	if err := report.SVG(&picture, r); err != nil {
 		return err
 	}
-	files["result.svg"] = picture.Bytes()
+	files = append(files, outdir.File{Name: "plan.json", Data: plans}, outdir.File{Name: "result.svg", Data: picture.Bytes()})
 	for _, e := range []*end{&s.client, &s.server} {
 		for _, f := range plan.NativeFiles(e.plan, keepers(r)) {
-			files[e.side+"-"+f.Name] = []byte(f.Content)
+			files = append(files, outdir.File{Name: e.side + "-" + f.Name, Data: []byte(f.Content)})
 		}
 	}
-	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			return fmt.Errorf("output: %w", err)
-		}
-	}
-	return nil
+	return out.write(files...)
 }
 
 // keepers tells of each setting that was tried whether it earned its place;

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // lroForwarding finds receive offload on a host that forwards.
@@ -44,7 +45,7 @@ func joinsSegments(n *facts.NIC, why facts.Source, what string) []Finding {
 	}{
 		{"large-receive-offload", Warning, []Fix{{Setting: "ethtool:features/large-receive-offload"}}},
 		{"LRO", Warning, []Fix{{Setting: "ifconfig:lro"}, {Setting: "ifconfig:tso"}}},
-		{"rx-gro-hw", Info, []Fix{{Action: "try without it: ethtool -K " + n.Name + " rx-gro-hw off"}}},
+		{"rx-gro-hw", Info, []Fix{{Action: "try without it: " + shell.Join("ethtool", "-K", n.Name, "rx-gro-hw", "off")}}},
 		{"TSO4", Info, []Fix{{Setting: "ifconfig:tso"}}},
 	} {
 		if f := n.Features[o.name]; f.On {

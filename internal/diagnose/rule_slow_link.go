@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/shell"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -27,8 +28,8 @@ func slowLink() Rule {
 				switch {
 				case n.Advertised > 0 && n.Advertised <= n.Speed && n.Offered > n.Speed:
 					found[0].Summary += fmt.Sprintf("; this end advertises no more, the other offers %s", n.Offered)
-					found = do("let the card advertise all its speeds (ethtool -s "+n.Name+" autoneg on speed 1000 "+
-						"duplex full)", found)
+					found = do("let the card advertise all its speeds ("+shell.Join("ethtool", "-s", n.Name)+
+						" autoneg on speed 1000 duplex full)", found)
 				case n.Advertised > n.Speed && n.Offered > 0 && n.Offered <= n.Speed:
 					found[0].Summary += "; the other end offers no more"
 					found = do("set the switch's port to negotiate, or use a faster port", found)
@@ -54,8 +55,8 @@ func belowOffers(n *facts.NIC) []Finding {
 		return do("change the cable; compare what both ends support",
 			one(n.Name, evidence, "%s, though both ends advertise %s", n.Speed, both))
 	case n.Advertised > 0 && n.Advertised <= n.Speed && n.Advertised < n.Fastest && n.Offered == 0:
-		return with(Info, do("let the card advertise all its speeds (ethtool -s "+n.Name+" autoneg on, or advertise "+
-			"with the mask of all modes)",
+		return with(Info, do("let the card advertise all its speeds ("+shell.Join("ethtool", "-s", n.Name)+
+			" autoneg on, or advertise with the mask of all modes)",
 			one(n.Name, evidence, "%s on a card that supports %s; this end advertises no more", n.Speed, n.Fastest)))
 	}
 	return nil

@@ -20,6 +20,7 @@ func (d Diagnosis) Text(w io.Writer) error {
 	var b strings.Builder
 	d.hostLine(&b)
 	d.interfaces(&b)
+	d.unfit(&b)
 	d.roofline(&b)
 	b.WriteString("\n")
 	wrap(&b, "", "  ", d.Verdict)
@@ -56,6 +57,20 @@ func (d Diagnosis) hostLine(b *strings.Builder) {
 		name += " (" + f.Node + ")"
 	}
 	wrap(b, "", "  ", name+": "+strings.Join(parts, ", "))
+}
+
+// unfitRows bounds what is shown of names that are none.
+const unfitRows = 5
+
+// unfit shows the names of the host that its system cannot have.
+func (d Diagnosis) unfit(b *strings.Builder) {
+	names := d.Facts.Unfit
+	for _, u := range names[:min(len(names), unfitRows)] {
+		wrap(b, "left out: ", "  ", fmt.Sprintf("%s %+.60q: %s", u.Kind, u.Text, u.Because))
+	}
+	if len(names) > unfitRows {
+		wrap(b, "left out: ", "  ", fmt.Sprintf("%d more such names", len(names)-unfitRows))
+	}
 }
 
 // nicRows bounds the table of interfaces.

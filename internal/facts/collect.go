@@ -151,6 +151,7 @@ func Collect(ctx context.Context, c host.Conn, opt Options) (*Facts, error) {
 		}
 	}
 	f.finish()
+	f.checkNames()
 	return f, nil
 }
 
@@ -200,6 +201,7 @@ func (f *Facts) ask(ctx context.Context, c host.Conn, readers []reader) error {
 	for i, a := range answers {
 		f.take(readers[i], a)
 	}
+	f.checkNames()
 	return nil
 }
 

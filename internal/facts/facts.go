@@ -107,6 +107,10 @@ type Facts struct {
 	NetISR    []NetISR           `json:"netisr,omitempty"`
 	HostCache []HostEntry        `json:"host_cache,omitempty"`
 
+	// Unfit are names of the host that its system cannot have: nothing else here
+	// is named so.
+	Unfit []Unfit `json:"unfit_names,omitempty"`
+
 	Parts map[string]Part `json:"parts"`
 
 	texts map[string][]string

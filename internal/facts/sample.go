@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // sampled are the sources that a window reads a second time.
@@ -62,11 +63,11 @@ func (f *Facts) sample(ctx context.Context, c host.Conn, window time.Duration) e
 	var script strings.Builder
 	fmt.Fprintf(&script, "sleep %g\n", window.Seconds())
 	for _, r := range readers {
-		fmt.Fprintf(&script, "echo '==> %s <=='\n", readerName(r.op))
+		fmt.Fprintf(&script, "echo %s\n", shell.Quote("==> "+readerName(r.op)+" <=="))
 		if r.op.Action == host.ActRead {
-			fmt.Fprintf(&script, "cat %s\n", r.op.Path)
+			fmt.Fprintf(&script, "cat %s\n", shell.Word(r.op.Path))
 		} else {
-			fmt.Fprintf(&script, "'%s' </dev/null\n", strings.Join(r.op.Args, "' '"))
+			fmt.Fprintf(&script, "%s </dev/null\n", shell.QuoteAll(r.op.Args...))
 		}
 	}
 	script.WriteString("true\n")
@@ -92,6 +93,8 @@ func (f *Facts) sample(ctx context.Context, c host.Conn, window time.Duration) e
 	if measured := later.Uptime - f.Uptime; f.Uptime > 0 && measured > 0 {
 		seconds = measured
 	}
+	later.checkNames()
+	f.Unfit = append(f.Unfit, later.Unfit...)
 	f.compare(later, seconds)
 	return nil
 }

@@ -29,6 +29,7 @@ func FromTexts(name string, texts map[string]string, window time.Duration) (*Fac
 	f, err := Collect(context.Background(), &textConn{name, known}, Options{Thorough: true, Window: window, everything: true})
 	if err == nil {
 		f.readBondings(known)
+		f.checkNames()
 	}
 	return f, err
 }

@@ -6,6 +6,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // batchPrologue defines the helpers of a batch script. A line "MARK begin"
@@ -51,38 +53,25 @@ func batchLine(op Op) (string, error) {
 			return "", fmt.Errorf("%q: a NUL byte cannot be sent", s)
 		}
 	}
-	input := "printf %s " + quote(string(op.Data))
+	input := "printf %s " + shell.Quote(string(op.Data))
 	switch op.Action {
 	case ActRead:
-		return "cat <" + quote(op.Path), nil
+		return "cat <" + shell.Quote(op.Path), nil
 	case ActList:
 		return "list " + quotePattern(op.Path) + " </dev/null", nil
 	case ActRun:
 		if len(op.Data) > 0 {
-			return input + " | " + shellCommand(op.Args), nil
+			return input + " | " + shell.QuoteAll(op.Args...), nil
 		}
-		return shellCommand(op.Args) + " </dev/null", nil
+		return shell.QuoteAll(op.Args...) + " </dev/null", nil
 	case ActWrite:
-		return input + " | store " + quote(path.Clean(op.Path)) + " " + strconv.FormatUint(uint64(op.Mode.Perm()), 8), nil
+		return input + " | store " + shell.Quote(path.Clean(op.Path)) + " " + strconv.FormatUint(uint64(op.Mode.Perm()), 8), nil
 	case ActPoke:
-		p := quote(op.Path)
+		p := shell.Quote(op.Path)
 		return "[ -e " + p + " ] || { echo 'no such file' >&2; return 1; }; printf '%s\\n' " +
-			quote(strings.TrimRight(string(op.Data), "\n")) + " | tee " + p + " >/dev/null", nil
+			shell.Quote(strings.TrimRight(string(op.Data), "\n")) + " | tee " + p + " >/dev/null", nil
 	}
 	return "", fmt.Errorf("unknown operation %q", op.Action)
-}
-
-func shellCommand(args []string) string {
-	quoted := make([]string, len(args))
-	for i, a := range args {
-		quoted[i] = quote(a)
-	}
-	return strings.Join(quoted, " ")
-}
-
-// quote makes one word of a POSIX shell out of s.
-func quote(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // quotePattern quotes all of s but the characters of a shell pattern.
@@ -92,7 +81,7 @@ func quotePattern(s string) string {
 		if strings.ContainsRune("*?[]", r) {
 			b.WriteRune(r)
 		} else {
-			b.WriteString(quote(string(r)))
+			b.WriteString(shell.Quote(string(r)))
 		}
 	}
 	return b.String()

@@ -7,12 +7,15 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/name"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // Aggregate is several links that one interface uses together.
 type Aggregate struct {
-	Name  string   `json:"name"`
-	Links []string `json:"links"`
+	Name  name.Interface   `json:"name"`
+	Links []name.Interface `json:"links"`
 	// Hash says by which headers flows are spread, as the system writes it;
 	// empty where it cannot be chosen or is not known.
 	Hash string `json:"hash,omitempty"`
@@ -23,7 +26,10 @@ type Aggregate struct {
 // hashes are what spreads the connections between two hosts over the links: by
 // addresses and ports. OpenBSD's aggr(4) goes by the flow that a packet belongs
 // to, and has no option for it.
-var hashes = map[catalog.System]struct{ name, hash, source string }{
+var hashes = map[catalog.System]struct {
+	name         name.Interface
+	hash, source string
+}{
 	catalog.Linux:   {"bond0", "layer3+4", "Linux Documentation/networking/bonding.rst, xmit_hash_policy"},
 	catalog.FreeBSD: {"lagg0", "l2,l3,l4", "FreeBSD lagg(4)"},
 	catalog.OpenBSD: {"aggr0", "", "OpenBSD sys/net/if_aggr.c; aggr(4), trunk(4)"},
@@ -62,17 +68,32 @@ func (p *Plan) aggregate(r Request) {
 }
 
 func aggregateCommands(s catalog.System, a Aggregate) []string {
+	own := string(a.Name)
 	switch s {
 	case catalog.Linux:
-		commands := []string{"ip link add " + a.Name + " type bond mode 802.3ad miimon 100 xmit_hash_policy " + a.Hash}
+		commands := []string{shell.Join("ip", "link", "add", own, "type", "bond", "mode", "802.3ad", "miimon", "100", "xmit_hash_policy", a.Hash)}
 		for _, link := range a.Links {
-			commands = append(commands, "ip link set "+link+" down && ip link set "+link+" master "+a.Name)
+			commands = append(commands, shell.Join("ip", "link", "set", string(link), "down")+" && "+shell.Join("ip", "link", "set", string(link), "master", own))
 		}
 		return commands
 	case catalog.FreeBSD:
-		return []string{"ifconfig " + a.Name + " create laggproto lacp lagghash " + a.Hash + " laggport " + strings.Join(a.Links, " laggport ")}
+		return []string{shell.Join("ifconfig", own, "create") + " " + laggWords(a)}
 	}
-	return []string{"ifconfig " + a.Name + " create trunkport " + strings.Join(a.Links, " trunkport ")}
+	return []string{shell.Join("ifconfig", own, "create") + " " + ports("trunkport", a.Links)}
+}
+
+// ports are the words that add links to an aggregate of a BSD.
+func ports(word string, links []name.Interface) string {
+	var words []string
+	for _, link := range links {
+		words = append(words, word, string(link))
+	}
+	return shell.Join(words...)
+}
+
+// laggWords are what ifconfig(8) makes a lagg of.
+func laggWords(a Aggregate) string {
+	return shell.Join("laggproto", "lacp", "lagghash", a.Hash) + " " + ports("laggport", a.Links)
 }
 
 // coarse are the hashes that put all connections between two hosts on one
@@ -94,15 +115,15 @@ func (p *Plan) rehash(a Aggregate) {
 	a.Hash = own.hash
 	p.Aggregates = append(p.Aggregates, a)
 	title := fmt.Sprintf("Spread the flows of %s by ports too", a.Name)
-	command := "ifconfig " + a.Name + " lagghash " + a.Hash
+	command := shell.Join("ifconfig", string(a.Name), "lagghash", a.Hash)
 	if p.System == catalog.Linux {
 		// The policy of a bond in another mode is shown too, and means nothing.
 		title += ", if its mode is 802.3ad or balance-xor"
-		command = "echo " + a.Hash + " > /sys/class/net/" + a.Name + "/bonding/xmit_hash_policy"
+		command = writeFile("/sys/class/net/"+string(a.Name)+"/bonding/xmit_hash_policy", a.Hash)
 	}
 	p.Steps = append(p.Steps, Step{Title: title,
 		Why: fmt.Sprintf("Its hash is %s: all connections between two hosts share one of its links (%s). With %s each connection goes by itself. Only packets that are fragmented can then arrive out of order. It takes effect on the running interface; the file beside the plan holds it for the next boot.",
-			running, strings.Join(a.Links, ", "), a.Hash),
+			running, name.Join(a.Links, ", "), a.Hash),
 		Commands: []string{command}, Sources: []string{own.source}})
 }
 
@@ -110,18 +131,21 @@ func (p *Plan) rehash(a Aggregate) {
 // keeps them.
 func aggregateFiles(p Plan) []File {
 	var files []File
-	for _, a := range p.Aggregates {
-		head := exportHeader(p) + fmt.Sprintf("# %s over %s. A connection stays on one link; the hash decides on which.\n", a.Name, strings.Join(a.Links, " and "))
+	for _, a := range p.sound().Aggregates {
+		own := string(a.Name)
+		head := exportHeader(p) + remark(own+" over "+name.Join(a.Links, " and ")+". A connection stays on one link; the hash decides on which.")
 		switch {
 		case p.System == catalog.FreeBSD && a.Exists:
-			files = append(files, File{Name: "rc.conf-" + a.Name, Install: "the line of " + a.Name + " in /etc/rc.conf",
-				Content: head + "# Add to the words of ifconfig_" + a.Name + " in /etc/rc.conf:\n# lagghash " + a.Hash + "\n"})
+			files = append(files, File{Name: "rc.conf-" + own, Install: "the line of " + own + " in /etc/rc.conf",
+				Content: head + remark("Add to the words of "+ifconfigVariable(a.Name)+" in /etc/rc.conf:") + remark("lagghash "+a.Hash)})
 		case p.System == catalog.FreeBSD:
-			files = append(files, File{Name: "rc.conf-" + a.Name, Install: "/etc/rc.conf", Content: head +
-				"# In place of the lines of " + strings.Join(a.Links, " and ") + "; their address goes to the last one, as\n# \"... inet ADDRESS/PREFIX\" or \"... DHCP\".\n" + laggLines(a)})
+			files = append(files, File{Name: "rc.conf-" + own, Install: "/etc/rc.conf", Content: head +
+				remark("In place of the lines of "+name.Join(a.Links, " and ")+"; their address goes to the last one, as") +
+				"# \"... inet ADDRESS/PREFIX\" or \"... DHCP\".\n" + laggLines(a)})
 		case p.System == catalog.OpenBSD:
-			files = append(files, File{Name: "hostname." + a.Name, Install: "/etc/hostname." + a.Name, Mode: 0o640,
-				Content: head + "# hostname." + strings.Join(a.Links, " and hostname.") + " then say \"up\" alone; their address goes here.\ntrunkport " + strings.Join(a.Links, " trunkport ") + "\nup\n"})
+			files = append(files, File{Name: "hostname." + own, Install: "/etc/hostname." + own, Mode: 0o640,
+				Content: head + remark("hostname."+name.Join(a.Links, " and hostname.")+" then say \"up\" alone; their address goes here.") +
+					ports("trunkport", a.Links) + "\nup\n"})
 		default:
 			files = append(files, bondFiles(a, head)...)
 		}
@@ -129,34 +153,47 @@ func aggregateFiles(p Plan) []File {
 	return files
 }
 
+// ifconfigVariable is the variable of rc.conf(5) with an interface's words:
+// network.subr(8) writes an underscore for what no variable's name can hold.
+func ifconfigVariable(nic name.Interface) string {
+	return "ifconfig_" + strings.NewReplacer(".", "_", "-", "_").Replace(string(nic))
+}
+
 func laggLines(a Aggregate) string {
+	rc := func(variable, value string) string {
+		line, _ := conffile.Line(conffile.RC, conffile.FreeBSD, variable, value) // of a sound aggregate
+		return line
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "cloned_interfaces=\"%s\"\n", a.Name)
+	b.WriteString(rc("cloned_interfaces", string(a.Name)))
 	for _, link := range a.Links {
-		fmt.Fprintf(&b, "ifconfig_%s=\"up\"\n", link)
+		b.WriteString(rc(ifconfigVariable(link), "up"))
 	}
 	b.WriteString("# wirerate: ignore same-as-default the hash is what this file is about\n")
-	fmt.Fprintf(&b, "ifconfig_%s=\"laggproto lacp lagghash %s laggport %s\"\n", a.Name, a.Hash, strings.Join(a.Links, " laggport "))
+	b.WriteString(rc(ifconfigVariable(a.Name), laggWords(a)))
 	return b.String()
 }
 
 // bondFiles are a bond for systemd-networkd (systemd.netdev(5)) and for
 // ifupdown with Debian's ifenslave.
 func bondFiles(a Aggregate, head string) []File {
-	netdev := head + "[NetDev]\nName=" + a.Name + "\nKind=bond\n\n[Bond]\nMode=802.3ad\nTransmitHashPolicy=" + a.Hash + "\nMIIMonitorSec=100ms\n"
-	ports := head + "[Match]\nName=" + strings.Join(a.Links, " ") + "\n\n[Network]\nBond=" + a.Name + "\n"
-	stanza := head + "auto " + a.Name + "\niface " + a.Name + " inet manual\n    bond-slaves " + strings.Join(a.Links, " ") +
-		"\n    bond-mode 802.3ad\n    bond-miimon 100\n    bond-xmit-hash-policy " + a.Hash + "\n"
+	own := string(a.Name)
+	netdev := "[NetDev]\n" + unitOption("Name", own) + "Kind=bond\n\n[Bond]\n"
+	stanza := "iface " + own + " inet manual\n"
+	hash := "    bond-xmit-hash-policy " + a.Hash + "\n"
 	if a.Exists {
-		only := "# The mode stays as it is.\n"
+		only := head + "# The mode stays as it is.\n"
 		return []File{
-			{Name: "wirerate-" + a.Name + ".netdev", Install: "the [Bond] section of the interface's .netdev file", Content: head + only + "[NetDev]\nName=" + a.Name + "\nKind=bond\n\n[Bond]\nTransmitHashPolicy=" + a.Hash + "\n"},
-			{Name: "interfaces-" + a.Name, Install: "/etc/network/interfaces, in the stanza of " + a.Name, Content: head + only + "iface " + a.Name + " inet manual\n    bond-xmit-hash-policy " + a.Hash + "\n"},
+			{Name: "wirerate-" + own + ".netdev", Install: "the [Bond] section of the interface's .netdev file", Content: only + netdev + unitOption("TransmitHashPolicy", a.Hash)},
+			{Name: "interfaces-" + own, Install: "/etc/network/interfaces, in the stanza of " + own, Content: only + stanza + hash},
 		}
 	}
+	const folder = "/etc/systemd/network/"
+	device, links := "10-wirerate-"+own+".netdev", "10-wirerate-"+own+"-ports.network"
 	return []File{
-		{Name: "10-wirerate-" + a.Name + ".netdev", Install: "/etc/systemd/network/10-wirerate-" + a.Name + ".netdev", Content: netdev},
-		{Name: "10-wirerate-" + a.Name + "-ports.network", Install: "/etc/systemd/network/10-wirerate-" + a.Name + "-ports.network", Content: ports},
-		{Name: "interfaces-" + a.Name, Install: "/etc/network/interfaces", Content: stanza},
+		{Name: device, Install: folder + device, Content: head + netdev + "Mode=802.3ad\n" + unitOption("TransmitHashPolicy", a.Hash) + "MIIMonitorSec=100ms\n"},
+		{Name: links, Install: folder + links, Content: head + "[Match]\n" + unitOption("Name", name.Join(a.Links, " ")) + "\n[Network]\n" + unitOption("Bond", own)},
+		{Name: "interfaces-" + own, Install: "/etc/network/interfaces", Content: head + "auto " + own + "\n" + stanza +
+			"    bond-slaves " + name.Join(a.Links, " ") + "\n    bond-mode 802.3ad\n    bond-miimon 100\n" + hash},
 	}
 }

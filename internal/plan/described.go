@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/name"
 )
 
 var nicWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`)
@@ -21,37 +22,41 @@ func DescribedInterfaces(system catalog.System, list string) ([]Interface, []str
 	var assumed []string
 	seen := map[string]bool{}
 	for i, word := range strings.Split(list, ",") {
-		name, driver, both := strings.Cut(word, ":")
-		if !nicWord.MatchString(name) || both && !nicWord.MatchString(driver) {
+		nic, driver, both := strings.Cut(word, ":")
+		if !nicWord.MatchString(nic) || both && !nicWord.MatchString(driver) {
 			return nil, nil, fmt.Errorf("%q: a driver such as ix, or NAME:DRIVER such as eth0:igb, is expected", word)
 		}
-		stem := strings.TrimRight(name, "0123456789")
+		stem := strings.TrimRight(nic, "0123456789")
 		switch {
 		case both:
-		case system == catalog.Linux || catalog.OwnDriver(system, name) != name:
-			driver = name
-		case stem != name && stem != "":
+		case system == catalog.Linux || catalog.OwnDriver(system, nic) != nic:
+			driver = nic
+		case stem != nic && stem != "":
 			driver = stem
 		default:
-			driver = name
+			driver = nic
 		}
 		own := catalog.OwnDriver(system, driver)
 		switch {
 		case both:
 		case system == catalog.Linux:
-			name = fmt.Sprintf("eth%d", i)
-			assumed = append(assumed, fmt.Sprintf("the interface of driver %s is called %s in the files, as its name is not known: give it as --nic NAME:%s", own, name, own))
-		case driver == name || own != driver:
-			name = fmt.Sprintf("%s%d", own, countOf(nics, own))
+			nic = fmt.Sprintf("eth%d", i)
+			assumed = append(assumed, fmt.Sprintf("the interface of driver %s is called %s in the files, as its name is not known: give it as --nic NAME:%s", own, nic, own))
+		case driver == nic || own != driver:
+			nic = fmt.Sprintf("%s%d", own, countOf(nics, own))
 		}
 		if own != driver {
-			assumed = append(assumed, fmt.Sprintf("%s names another system's driver: this system's for the same cards is %s, and the interface %s", driver, own, name))
+			assumed = append(assumed, fmt.Sprintf("%s names another system's driver: this system's for the same cards is %s, and the interface %s", driver, own, nic))
 		}
-		if seen[name] {
-			return nil, nil, fmt.Errorf("%s is named twice", name)
+		if seen[nic] {
+			return nil, nil, fmt.Errorf("%s is named twice", nic)
 		}
-		seen[name] = true
-		nics = append(nics, Interface{Name: name, Driver: own})
+		seen[nic] = true
+		parsed, err := name.ParseInterface(string(system), nic)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%q: %w", word, err)
+		}
+		nics = append(nics, Interface{Name: parsed, Driver: own})
 	}
 	return nics, assumed, nil
 }
@@ -149,7 +154,7 @@ func (m Machine) complete() Machine {
 		if alike[text] == nil {
 			order = append(order, text)
 		}
-		alike[text] = append(alike[text], nic.Name)
+		alike[text] = append(alike[text], string(nic.Name))
 	}
 	for _, text := range order {
 		names := alike[text]

@@ -1,16 +1,20 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // Export writes a plan for another tool: ansible (a role and a play), tuned (a
 // profile) or script (a plain shell script).
 func Export(p Plan, kind string) ([]File, error) {
+	p = p.sound()
 	switch kind {
 	case "ansible":
 		return ansible(p), nil
@@ -26,12 +30,7 @@ func Export(p Plan, kind string) ([]File, error) {
 }
 
 func exportHeader(p Plan) string {
-	return fmt.Sprintf("# wirerate plan: role %s, path %s, %s %s\n", p.Role, p.Path, p.System, p.Release)
-}
-
-// yamlText quotes a YAML scalar.
-func yamlText(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ").Replace(s) + `"`
+	return "# wirerate plan: " + strings.TrimPrefix(remark(fmt.Sprintf("role %s, path %s, %s %s", p.Role, p.Path, p.System, p.Release)), "# ")
 }
 
 // ansible writes a role that uses the modules made for each kind of file:
@@ -49,7 +48,8 @@ func ansible(p Plan) []File {
 		if f.Format != "" || strings.Contains(f.Path, "modules-load") {
 			continue
 		}
-		fmt.Fprintf(&tasks, "\n- name: %s\n  ansible.builtin.copy:\n    dest: %s\n    mode: \"%04o\"\n    content: |\n%s", yamlText("Write "+f.Path), f.Path, f.Mode, indent(f.Content, "      "))
+		fmt.Fprintf(&tasks, "\n- name: %s\n  ansible.builtin.copy:\n    dest: %s\n    mode: \"%04o\"\n    content: %s",
+			yamlText("Write "+f.Path), yamlText(f.Path), f.Mode, yamlBlock(f.Content, "      "))
 	}
 	play := "---\n" + exportHeader(p) + "- name: Tune hosts for their path\n  hosts: all\n  become: true\n  roles:\n    - wirerate\n"
 	needs := "---\ncollections:\n  - name: ansible.posix\n  - name: community.general\n"
@@ -60,58 +60,55 @@ func ansible(p Plan) []File {
 	}
 }
 
+// ansibleTask is a task with one module and its options, each a pair of a name
+// and a text; empty for what no module of Ansible sets.
 func ansibleTask(p Plan, ch Change) string {
-	name := "- name: " + yamlText(ch.Setting+" = "+ch.To) + "\n"
-	option := func(module string, options ...string) string {
-		return name + "  " + module + ":\n    " + strings.Join(options, "\n    ") + "\n"
+	task := func(module string, options ...[2]string) string {
+		text := "- name: " + yamlText(ch.Setting+" = "+ch.To) + "\n  " + module + ":\n"
+		for _, o := range options {
+			text += "    " + o[0] + ": " + yamlText(o[1]) + "\n"
+		}
+		return text
 	}
-	_, nic, _ := strings.Cut(ch.Setting, "@")
+	pair := func(name, value string) [2]string { return [2]string{name, value} }
+	setting, value := pair("name", ch.Setting), pair("value", ch.To)
 	switch {
 	case p.System == catalog.Linux && isModule(ch.Setting):
-		return option("community.general.modprobe", "name: "+ch.Setting, "state: present", "persistent: present")
+		return task("community.general.modprobe", setting, pair("state", "present"), pair("persistent", "present"))
 	case ch.Belongs == "sysctl" && p.System == catalog.Linux:
-		return option("ansible.posix.sysctl", "name: "+ch.Setting, "value: "+yamlText(ch.To), "sysctl_file: /etc/sysctl.d/90-wirerate.conf", "sysctl_set: true", "state: present")
+		return task("ansible.posix.sysctl", setting, value, pair("sysctl_file", "/etc/sysctl.d/90-wirerate.conf"), pair("sysctl_set", "true"), pair("state", "present"))
 	case ch.Belongs == "sysctl":
-		return option("ansible.posix.sysctl", "name: "+ch.Setting, "value: "+yamlText(ch.To), "state: present")
+		return task("ansible.posix.sysctl", setting, value, pair("state", "present"))
 	case ch.Belongs == "rc":
-		return option("community.general.sysrc", "name: "+ch.Setting, "value: "+yamlText(ch.To))
+		return task("community.general.sysrc", setting, value)
 	case ch.Belongs == "loader" && !strings.Contains(ch.Setting, "."):
-		return option("community.general.sysrc", "name: "+ch.Setting, "value: "+yamlText(ch.To), "path: /boot/loader.conf")
+		return task("community.general.sysrc", setting, value, pair("path", "/boot/loader.conf"))
 	case ch.Belongs == "loader":
-		return option("ansible.builtin.lineinfile", "path: /boot/loader.conf", "create: true", "mode: \"0644\"",
-			"regexp: "+yamlText("^"+strings.NewReplacer(".", `\.`, "*", `\*`).Replace(ch.Setting)+"="), "line: "+yamlText(ch.Setting+"=\""+ch.To+"\""))
+		line, _ := place{belongs: "loader", format: "loader.conf"}.line(p.System, ch.Setting, ch.To)
+		return task("ansible.builtin.lineinfile", pair("path", "/boot/loader.conf"), pair("create", "true"), pair("mode", "0644"),
+			pair("regexp", "^"+regexp.QuoteMeta(ch.Setting)+"="), pair("line", strings.TrimSpace(line)))
 	case ch.Belongs == "pf":
-		line := strings.TrimSpace(place{belongs: "pf"}.line(ch.Setting, ch.To))
-		words := strings.Fields(line)
-		return option("ansible.builtin.lineinfile", "path: /etc/pf.conf", "insertbefore: BOF", "regexp: "+yamlText("^"+strings.Join(words[:len(words)-1], `\s+`)+`\s`), "line: "+yamlText(line))
+		line, _ := place{belongs: "pf", format: "pf.conf"}.line(p.System, ch.Setting, ch.To)
+		words := strings.Fields(regexp.QuoteMeta(line))
+		return task("ansible.builtin.lineinfile", pair("path", "/etc/pf.conf"), pair("insertbefore", "BOF"),
+			pair("regexp", "^"+strings.Join(words[:len(words)-1], `\s+`)+`\s`), pair("line", strings.TrimSpace(line)))
 	case strings.HasPrefix(ch.Setting, "ifconfig:"):
+		_, nic, _ := strings.Cut(ch.Setting, "@")
 		at := map[catalog.System]string{catalog.FreeBSD: "/etc/start_if.", catalog.OpenBSD: "/etc/hostname."}[p.System] + nic
 		line := commands(p.System, ch)[0]
 		if p.System == catalog.OpenBSD {
-			line = strings.TrimPrefix(line, "ifconfig "+nic+" ")
+			line = hostnameLine(nic, ch)
 		}
-		return option("ansible.builtin.lineinfile", "path: "+at, "create: true", "mode: \"0640\"", "line: "+yamlText(line))
+		return task("ansible.builtin.lineinfile", pair("path", at), pair("create", "true"), pair("mode", "0640"), pair("line", line))
 	}
 	return ""
-}
-
-func indent(text, with string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if strings.TrimSpace(line) == "" {
-			b.WriteString("\n")
-			continue
-		}
-		b.WriteString(with + line)
-	}
-	return b.String()
 }
 
 // tuned writes a profile: sysctls, what its net plug-in sets, and a script for
 // the rest (TuneD's manual, "TuneD plug-ins").
 func tuned(p Plan) []File {
 	var conf strings.Builder
-	conf.WriteString(exportHeader(p) + "[main]\nsummary=wirerate plan for role " + p.Role + "\n")
+	conf.WriteString(exportHeader(p) + "[main]\n" + iniLine("summary", "wirerate plan for role "+p.Role))
 	section := func(name string, match func(Change) bool, line func(Change) string) {
 		first := true
 		for _, ch := range p.Changes {
@@ -125,8 +122,8 @@ func tuned(p Plan) []File {
 			conf.WriteString(reasons(ch) + line(ch))
 		}
 	}
-	section("modules", func(ch Change) bool { return isModule(ch.Setting) }, func(ch Change) string { return ch.Setting + "=\n" })
-	section("sysctl", func(ch Change) bool { return ch.Belongs == "sysctl" }, func(ch Change) string { return ch.Setting + "=" + ch.To + "\n" })
+	section("modules", func(ch Change) bool { return isModule(ch.Setting) }, func(ch Change) string { return iniLine(ch.Setting, "") })
+	section("sysctl", func(ch Change) bool { return ch.Belongs == "sysctl" }, func(ch Change) string { return iniLine(ch.Setting, ch.To) })
 	var rest []string
 	byNIC := map[string]map[string][]string{}
 	for _, ch := range p.Changes {
@@ -144,9 +141,9 @@ func tuned(p Plan) []File {
 		byNIC[nic][option] = append(byNIC[nic][option], words)
 	}
 	for _, nic := range sortedKeys(byNIC) {
-		fmt.Fprintf(&conf, "\n[net_%s]\ntype=net\ndevices=%s\n", nic, nic)
+		conf.WriteString("\n[net_" + nic + "]\n" + iniLine("type", "net") + iniLine("devices", nic))
 		for _, option := range sortedKeys(byNIC[nic]) {
-			fmt.Fprintf(&conf, "%s=%s\n", option, strings.Join(byNIC[nic][option], " "))
+			conf.WriteString(iniLine(option, strings.Join(byNIC[nic][option], " ")))
 		}
 	}
 	files := []File{}
@@ -193,13 +190,13 @@ func script(p Plan) File {
 		case len(commands) > 0:
 			b.WriteString(strings.Join(commands, "\n") + "\n")
 		case ch.Belongs == "sysctl" && p.System == catalog.Linux:
-			fmt.Fprintf(&b, "sysctl -w %s='%s'\n", ch.Setting, ch.To)
+			b.WriteString(shell.Join("sysctl", "-w", ch.Setting) + "=" + shell.Quote(ch.To) + "\n")
 		case ch.Belongs == "sysctl":
-			fmt.Fprintf(&b, "sysctl %s='%s'\n", ch.Setting, ch.To)
+			b.WriteString(shell.Join("sysctl", ch.Setting) + "=" + shell.Quote(ch.To) + "\n")
 		case p.System == catalog.FreeBSD && strings.HasSuffix(ch.Setting, "_load"):
-			fmt.Fprintf(&b, "kldload -n %s\n", strings.TrimSuffix(ch.Setting, "_load"))
+			b.WriteString(shell.Join("kldload", "-n", strings.TrimSuffix(ch.Setting, "_load")) + "\n")
 		default:
-			fmt.Fprintf(&b, "# at boot only, in %s: %s = %s\n", ch.Belongs, ch.Setting, ch.To)
+			b.WriteString(remark("at boot only, in " + ch.Belongs + ": " + ch.Setting + " = " + ch.To))
 		}
 	}
 	return File{Name: "wirerate.sh", Content: b.String(), Mode: 0o755}
@@ -210,6 +207,7 @@ func script(p Plan) File {
 // systemd.link and systemd.network files and ifupdown stanzas, for who keeps
 // interfaces there.
 func Shown(p Plan) []File {
+	p = p.sound()
 	shown := append(aggregateFiles(p), interruptFiles(p)...)
 	if p.System != catalog.Linux {
 		return shown
@@ -220,7 +218,7 @@ func Shown(p Plan) []File {
 		name, on, _ := strings.Cut(ch.Setting, "@")
 		if strings.HasPrefix(name, "route:") {
 			if option := networkRoute[strings.TrimPrefix(name, "route:")]; option != "" {
-				network += reasons(ch) + option + "=" + ch.To + "\n"
+				network += reasons(ch) + unitOption(option, ch.To)
 			}
 			continue
 		}
@@ -236,11 +234,11 @@ func Shown(p Plan) []File {
 	for _, nic := range sortedKeys(link) {
 		files = append(files, File{Name: "10-wirerate-" + nic + ".link", Install: "/etc/systemd/network/10-wirerate-" + nic + ".link",
 			Content: exportHeader(p) + "# It takes the place of 99-default.link for this interface, whose policies it therefore repeats.\n" +
-				"[Match]\nOriginalName=" + nic + "\n\n[Link]\nNamePolicy=keep kernel database onboard slot path\nAlternativeNamesPolicy=database onboard slot path\nMACAddressPolicy=persistent\n" + link[nic]})
+				"[Match]\n" + unitOption("OriginalName", nic) + "\n[Link]\nNamePolicy=keep kernel database onboard slot path\nAlternativeNamesPolicy=database onboard slot path\nMACAddressPolicy=persistent\n" + link[nic]})
 	}
 	for _, nic := range sortedKeys(stanza) {
 		files = append(files, File{Name: "interfaces-" + nic, Install: "/etc/network/interfaces, in the stanza of " + nic,
-			Content: exportHeader(p) + "# Add to the stanza of " + nic + " in /etc/network/interfaces\niface " + nic + " inet manual\n" + stanza[nic]})
+			Content: exportHeader(p) + remark("Add to the stanza of "+nic+" in /etc/network/interfaces") + "iface " + nic + " inet manual\n" + stanza[nic]})
 	}
 	if network != "" {
 		files = append(files, File{Name: "wirerate-route.network", Install: "the [Route] section of the interface's .network file",
@@ -287,11 +285,12 @@ func SettingOfLink(name string) string {
 }
 
 func linkLine(name, value string) string {
-	if option := linkOptions[name]; option != "" {
-		return option + "=" + map[string]string{"on": "yes", "off": "no"}[value] + strings.TrimSuffix(strings.TrimSuffix(value, "on"), "off") + "\n"
-	}
 	if name == "ethtool:coalesce/rx-usecs" {
-		return "RxCoalesceSec=" + value + "us\n"
+		return unitOption("RxCoalesceSec", value+"us")
 	}
-	return ""
+	option := linkOptions[name]
+	if option == "" {
+		return ""
+	}
+	return unitOption(option, cmp.Or(map[string]string{"on": "yes", "off": "no"}[value], value))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // Step is something to do that is no setting.
@@ -106,12 +107,18 @@ func (p *Plan) spread(r Request) {
 	}
 }
 
+// queueFile is the kernel's file about a queue of an interface; direction is rx
+// or tx.
+func queueFile(nic Interface, direction string, queue int, file string) string {
+	return fmt.Sprintf("/sys/class/net/%s/queues/%s-%d/%s", nic.Name, direction, queue, file)
+}
+
 // steer spreads one hardware queue over the processors in software.
 func (p *Plan) steer(m Machine, nic Interface) {
 	if nic.Queues != 1 || m.Cores < 2 {
 		return
 	}
-	name := "/sys/class/net/" + nic.Name + "/queues/rx-0/rps_cpus"
+	name := queueFile(nic, "rx", 0, "rps_cpus")
 	mask := cpuMask(m.Cores)
 	if from, has := m.Running[name]; (has || m.Running == nil) && !sameMask(from, mask) {
 		p.Changes = append(p.Changes, Change{Setting: name, From: from, To: mask, Default: "0", Kind: catalog.Runtime, Belongs: "sysfs",
@@ -136,7 +143,7 @@ func (p *Plan) followFlows(m Machine, nic Interface) {
 	}
 	part := strconv.Itoa(int(entries) / nic.Queues)
 	for q := range nic.Queues {
-		name := fmt.Sprintf("/sys/class/net/%s/queues/rx-%d/rps_flow_cnt", nic.Name, q)
+		name := queueFile(nic, "rx", q, "rps_flow_cnt")
 		if from, has := m.Running[name]; (has || m.Running == nil) && from != part {
 			p.Changes = append(p.Changes, Change{Setting: name, From: from, To: part, Default: "0", Kind: catalog.Runtime, Belongs: "sysfs",
 				Does:    "Flows of this receive queue whose processor is remembered (receive flow steering).",
@@ -155,7 +162,7 @@ func (p *Plan) transmitQueues(m Machine, nic Interface) {
 		return
 	}
 	for q := range nic.Queues {
-		name := fmt.Sprintf("/sys/class/net/%s/queues/tx-%d/xps_cpus", nic.Name, q)
+		name := queueFile(nic, "tx", q, "xps_cpus")
 		from, has := m.Running[name]
 		if !has || !sameMask(from, "0") {
 			continue
@@ -229,7 +236,7 @@ func (p *Plan) affinity(nic Interface) {
 		switch {
 		case irq.Queue < 0:
 		case p.System == catalog.FreeBSD:
-			commands = append(commands, "cpuset -l "+core+" -x "+strings.TrimPrefix(irq.Number, "irq"))
+			commands = append(commands, shell.Join("cpuset", "-l", core, "-x", irq.Number))
 		case irq.Affinity != "" && irq.Affinity != core:
 			p.Changes = append(p.Changes, Change{Setting: "/proc/irq/" + irq.Number + "/smp_affinity_list", From: irq.Affinity, To: core, Kind: catalog.Runtime, Belongs: "sysfs",
 				Does:    "The processors that may take this interrupt.",
@@ -240,7 +247,7 @@ func (p *Plan) affinity(nic Interface) {
 		}
 	}
 	if len(commands) > 0 {
-		p.Steps = append(p.Steps, Step{Title: "Bind the interrupts of " + nic.Name,
+		p.Steps = append(p.Steps, Step{Title: "Bind the interrupts of " + string(nic.Name),
 			Why:      "Each queue's interrupt gets a processor of its own." + left + " iflib drivers do this by themselves; look first with cpuset -g -x IRQ.",
 			Commands: commands, Sources: []string{"FreeBSD cpuset(1)", "FreeBSD iflib(4)"}})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/name"
 )
 
 // instance is one concrete setting of a record: of a record for interfaces
@@ -73,7 +74,7 @@ func perNIC(rec *catalog.Record, m Machine, in catalog.Inputs) []instance {
 			continue
 		}
 		v, has := nic.Running[rec.Name]
-		found = append(found, instance{rec.Name + "@" + nic.Name, normal(v), has, nic.with(in)})
+		found = append(found, instance{rec.Name + "@" + string(nic.Name), normal(v), has, nic.with(in)})
 	}
 	return found
 }
@@ -83,27 +84,31 @@ func perNIC(rec *catalog.Record, m Machine, in catalog.Inputs) []instance {
 func perDevice(rec *catalog.Record, m Machine, in catalog.Inputs) []instance {
 	nics := m.Interfaces
 	if len(nics) == 0 && m.Driver != "" {
-		nics = []Interface{{Name: m.Driver + "0", Driver: m.Driver}}
+		nics = []Interface{{Name: name.Interface(m.Driver + "0"), Driver: m.Driver}}
 	}
 	var found []instance
 	for _, nic := range nics {
-		driver := strings.TrimRight(nic.Name, "0123456789")
-		unit := nic.Name[len(driver):]
-		name := rec.Name
-		if strings.HasPrefix(name, "dev.*.") {
-			name = strings.Replace(name, "*", driver, 1)
+		driver, unit := nic.driverUnit()
+		setting := rec.Name
+		if strings.HasPrefix(setting, "dev.*.") {
+			setting = strings.Replace(setting, "*", driver, 1)
 		}
-		name = strings.Replace(name, "*", unit, 1)
-		if strings.Contains(name, ".iflib.") && !onIflib(driver) {
+		setting = strings.Replace(setting, "*", unit, 1)
+		if strings.Contains(setting, ".iflib.") && !onIflib(driver) {
 			continue
 		}
-		if unit == "" || !strings.HasPrefix(name, "dev."+driver+".") || strings.Contains(name, "*") {
+		if unit == "" || !strings.HasPrefix(setting, "dev."+driver+".") || strings.Contains(setting, "*") {
 			continue
 		}
-		i := at(m, name, nic.with(in))
-		found = append(found, i)
+		found = append(found, at(m, setting, nic.with(in)))
 	}
 	return found
+}
+
+// driverUnit takes the number off an interface's name: ix0 is unit 0 of ix.
+func (i Interface) driverUnit() (driver, unit string) {
+	driver = strings.TrimRight(string(i.Name), "0123456789")
+	return driver, string(i.Name[len(driver):])
 }
 
 // perMatch are the running settings that a pattern of the catalog names.
@@ -129,6 +134,6 @@ func driverFits(rec *catalog.Record, m Machine) bool {
 		return true
 	}
 	return slices.ContainsFunc(m.Interfaces, func(n Interface) bool {
-		return slices.Contains(rec.Drivers, n.Driver) || slices.Contains(rec.Drivers, strings.TrimRight(n.Name, "0123456789"))
+		return slices.Contains(rec.Drivers, n.Driver) || slices.Contains(rec.Drivers, strings.TrimRight(string(n.Name), "0123456789"))
 	})
 }

@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/name"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // interruptScript gives each queue's interrupt of an interface the next of the
 // processors named. Interrupts are those of the card in /sys; queues are told
 // from others (link, mailbox) by the names in /proc/interrupts: eth0-TxRx-3,
 // mlx5_comp4@pci, virtio0-input.1.
-const interruptScript = `nic=%s
-set -- %s
+const interruptScript = `
 for irq in $(ls "/sys/class/net/$nic/device/msi_irqs" "/sys/class/net/$nic/device/../msi_irqs" 2>/dev/null | grep -E '^[0-9]+$' | sort -nu); do
 	grep -qiE "^ *$irq:.*(txrx|tx-rx|rx|tx|input|output|comp)[-_.]?[0-9]+" /proc/interrupts || continue
 	core=$1
@@ -46,13 +47,14 @@ func (p *Plan) describedInterrupts(r Request) {
 		if len(nic.Cores) == 0 {
 			why += " On a machine with several NUMA nodes give those of the card's node with --numa: a processor of another node waits for each packet's memory."
 		}
-		s := Step{Title: "Bind the interrupts of " + nic.Name, Why: why, Sources: []string{"Linux Documentation/core-api/irq/irq-affinity.rst", "Linux Documentation/networking/scaling.rst, RSS IRQ configuration"}}
+		own := string(nic.Name)
+		s := Step{Title: "Bind the interrupts of " + own, Why: why, Sources: []string{"Linux Documentation/core-api/irq/irq-affinity.rst", "Linux Documentation/networking/scaling.rst, RSS IRQ configuration"}}
 		if p.System == catalog.Linux {
 			p.Bindings = append(p.Bindings, b)
 			s.Why += " irqbalance would move them again."
-			s.Commands = []string{"systemctl disable --now irqbalance", "sh wirerate-irq-" + nic.Name + ".sh # as root; wirerate-irq-" + nic.Name + ".service does it at boot"}
+			s.Commands = []string{"systemctl disable --now irqbalance", shell.Join("sh", "wirerate-irq-"+own+".sh") + " # as root; wirerate-irq-" + own + ".service does it at boot"}
 		} else {
-			s.Commands = []string{"vmstat -ai # the numbers of " + nic.Name + "'s interrupts, one for each queue",
+			s.Commands = []string{"vmstat -ai # the numbers of " + own + "'s interrupts, one for each queue",
 				"cpuset -l PROCESSOR -x IRQ # for each of them, in turn: " + b.list(" "), "in /etc/rc.local: the same lines, as they last until the next boot"}
 			s.Sources = []string{"FreeBSD cpuset(1)", "FreeBSD vmstat(8)"}
 		}
@@ -62,8 +64,8 @@ func (p *Plan) describedInterrupts(r Request) {
 
 // Binding gives the queues of an interface their processors, in order.
 type Binding struct {
-	NIC   string `json:"nic"`
-	Cores []int  `json:"cores"`
+	NIC   name.Interface `json:"nic"`
+	Cores []int          `json:"cores"`
 }
 
 func (b Binding) list(separator string) string {
@@ -105,12 +107,15 @@ func queueCores(nic Interface, all int, used map[int]int) (cores []int, left int
 // at boot.
 func interruptFiles(p Plan) []File {
 	var files []File
-	for _, b := range p.Bindings {
-		name := "wirerate-irq-" + b.NIC
-		script := "#!/bin/sh\n" + exportHeader(p) + "# One processor for each queue of " + b.NIC + ". Values last until the next boot.\n" + fmt.Sprintf(interruptScript, b.NIC, b.list(" "))
-		unit := exportHeader(p) + "[Unit]\nDescription=Interrupts of " + b.NIC + " on processors of their own\nAfter=network.target\n\n[Service]\nType=oneshot\nExecStart=/bin/sh /usr/local/sbin/" + name + ".sh\n\n[Install]\nWantedBy=multi-user.target\n"
-		files = append(files, File{Name: name + ".sh", Install: "/usr/local/sbin/" + name + ".sh", Mode: 0o755, Content: script},
-			File{Name: name + ".service", Install: "/etc/systemd/system/" + name + ".service", Content: unit})
+	for _, b := range p.sound().Bindings {
+		base := "wirerate-irq-" + string(b.NIC)
+		installed := "/usr/local/sbin/" + base + ".sh"
+		script := "#!/bin/sh\n" + exportHeader(p) + remark("One processor for each queue of "+string(b.NIC)+". Values last until the next boot.") +
+			"nic=" + shell.Word(string(b.NIC)) + "\nset -- " + b.list(" ") + interruptScript
+		unit := exportHeader(p) + "[Unit]\nDescription=Interrupts of " + string(b.NIC) + " on processors of their own\nAfter=network.target\n\n" +
+			"[Service]\nType=oneshot\nExecStart=/bin/sh " + installed + "\n\n[Install]\nWantedBy=multi-user.target\n"
+		files = append(files, File{Name: base + ".sh", Install: installed, Mode: 0o755, Content: script},
+			File{Name: base + ".service", Install: "/etc/systemd/system/" + base + ".service", Content: unit})
 	}
 	return files
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/name"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -75,7 +76,7 @@ func TestRehash(t *testing.T) {
 	} {
 		m := server(c.system, map[catalog.System]catalog.Version{catalog.Linux: "6.1", catalog.FreeBSD: "14.2", catalog.OpenBSD: "7.8"}[c.system])
 		m.Running = map[string]string{}
-		m.Aggregates = []Aggregate{{Name: "agg", Links: []string{"a", "b"}, Hash: c.hash, Exists: true}}
+		m.Aggregates = []Aggregate{{Name: "agg", Links: []name.Interface{"a", "b"}, Hash: c.hash, Exists: true}}
 		p := planned(t, Request{Path: longFat(), Role: "web", Machine: m})
 		if text := steps(p); c.want != "" && !strings.Contains(text, c.want) || c.want == "" && len(p.Aggregates) > 0 {
 			t.Errorf("%s %q: %+v %s", c.system, c.hash, p.Aggregates, text)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/name"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -47,13 +48,15 @@ type Machine struct {
 	// Denied are settings that the host has and does not let us write, with
 	// the reason.
 	Denied map[string]string
+	// Unfit are names that the host gave and that no file or command can hold.
+	Unfit []facts.Unfit
 	// Assumed says what was assumed about a machine that is only described.
 	Assumed []string
 }
 
 // Interface is a physical network interface.
 type Interface struct {
-	Name    string
+	Name    name.Interface
 	Driver  string
 	Rate    units.Rate // 0: unknown
 	Queues  int        // receive queues, 0: unknown
@@ -66,7 +69,8 @@ type Interface struct {
 	Running map[string]string
 }
 
-// IRQ is one interrupt of an interface.
+// IRQ is one interrupt of an interface: its number, in digits, and the
+// processors that may take it.
 type IRQ struct {
 	Number, Affinity string
 	Queue            int // -1 for one that is of no queue

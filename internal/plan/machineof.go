@@ -8,6 +8,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/name"
 )
 
 // MachineOf says what facts tell about a machine.
@@ -15,26 +16,17 @@ func MachineOf(f *facts.Facts) Machine {
 	release, _ := catalog.ParseVersion(f.Release)
 	m := Machine{Host: f.Host, System: catalog.System(f.System), Release: release, Memory: f.Memory, Page: f.PageSize,
 		Cores: f.Cores, Running: map[string]string{}, Denied: map[string]string{}, Modules: f.Modules}
-	for name, v := range f.Settings {
+	for setting, v := range f.Settings {
 		if v.State == facts.Denied {
-			m.Denied[name] = "it may not be read: " + v.Because
+			m.Denied[setting] = "it may not be read: " + v.Because
 			continue
 		}
-		m.Running[name] = v.Value
+		m.Running[setting] = v.Value
 	}
 	if nic := f.Outlet(); nic != nil {
 		m.NICRate, m.Driver = nic.Speed, nic.Driver
 	}
-	for i := range f.NICs {
-		if n := &f.NICs[i]; n.Kind == "ethernet" && n.Up {
-			m.Interfaces = append(m.Interfaces, interfaceOf(f, n))
-		}
-	}
-	for i := range f.NICs {
-		if n := &f.NICs[i]; n.Kind == "bond" || n.Kind == "lagg" {
-			m.Aggregates = append(m.Aggregates, aggregateOf(f, n))
-		}
-	}
+	m.links(f)
 	m.NoDefaultRoute = true
 	for _, r := range f.Routes {
 		if !r.Default() {
@@ -49,21 +41,54 @@ func MachineOf(f *facts.Facts) Machine {
 	return m
 }
 
-func aggregateOf(f *facts.Facts, n *facts.NIC) Aggregate {
-	a := Aggregate{Name: n.Name, Exists: true}
-	a.Hash, _, _ = strings.Cut(n.Hash, " ")
-	for _, link := range f.NICs {
-		if link.Master == n.Name {
-			a.Links = append(a.Links, link.Name)
+// links takes in the interfaces whose names can be written, and the aggregates
+// of such alone; the others are Unfit.
+func (m *Machine) links(f *facts.Facts) {
+	m.Unfit = slices.Clone(f.Unfit)
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		physical, joined := n.Kind == "ethernet" && n.Up, n.Kind == "bond" || n.Kind == "lagg"
+		if !physical && !joined {
+			continue
+		}
+		own, err := name.ParseInterface(f.System, n.Name)
+		switch {
+		case err != nil:
+			m.Unfit = append(m.Unfit, facts.Unfit{Kind: name.OfInterface, Text: n.Name, Because: err.Error(), Source: n.Source})
+		case physical:
+			m.Interfaces = append(m.Interfaces, interfaceOf(f, n, own))
+		default:
+			if a, ok := aggregateOf(f, n, own); ok {
+				m.Aggregates = append(m.Aggregates, a)
+			}
 		}
 	}
-	return a
 }
 
-func interfaceOf(f *facts.Facts, n *facts.NIC) Interface {
-	i := Interface{Name: n.Name, Driver: n.Driver, Rate: n.Speed, Queues: n.Queues.RX, RingMax: n.Rings.RXMax, Running: map[string]string{}}
-	for name, v := range f.Settings {
-		if base, nic, ok := strings.Cut(name, "@"); ok && nic == n.Name && v.State == facts.Read {
+// aggregateOf is an aggregate of the host; not ok when one of its links has a
+// name that cannot be written.
+func aggregateOf(f *facts.Facts, n *facts.NIC, own name.Interface) (a Aggregate, ok bool) {
+	a = Aggregate{Name: own, Exists: true}
+	a.Hash, _, _ = strings.Cut(n.Hash, " ")
+	for _, link := range f.NICs {
+		if link.Master != n.Name {
+			continue
+		}
+		parsed, err := name.ParseInterface(f.System, link.Name)
+		if err != nil {
+			return a, false
+		}
+		a.Links = append(a.Links, parsed)
+	}
+	return a, true
+}
+
+var irqNumber = regexp.MustCompile(`^(?:irq)?([0-9]{1,9})$`)
+
+func interfaceOf(f *facts.Facts, n *facts.NIC, own name.Interface) Interface {
+	i := Interface{Name: own, Driver: n.Driver, Rate: n.Speed, Queues: n.Queues.RX, RingMax: n.Rings.RXMax, Running: map[string]string{}}
+	for setting, v := range f.Settings {
+		if base, nic, ok := strings.Cut(setting, "@"); ok && nic == n.Name && v.State == facts.Read {
 			i.Running[base] = v.Value
 		}
 	}
@@ -89,8 +114,8 @@ func interfaceOf(f *facts.Facts, n *facts.NIC) Interface {
 		i.Running["link:txqueuelen"] = strconv.Itoa(n.TXQueue)
 	}
 	for _, irq := range f.Interrupts {
-		if irq.NIC == n.Name {
-			i.IRQs = append(i.IRQs, IRQ{irq.ID, irq.Affinity, queueOf(irq.Name)})
+		if number := irqNumber.FindStringSubmatch(irq.ID); irq.NIC == n.Name && number != nil {
+			i.IRQs = append(i.IRQs, IRQ{number[1], irq.Affinity, queueOf(irq.Name)})
 		}
 	}
 	for _, p := range f.Processors {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // File is a configuration file in a system's own format.
@@ -43,6 +44,7 @@ func All(string) (bool, string) { return true, "" }
 // NativeFiles writes the plan's changes in the system's own formats, commented
 // line by line.
 func NativeFiles(p Plan, keep Keep) []File {
+	p = p.sound()
 	var files []File
 	for _, place := range places(p.System) {
 		var f File
@@ -51,7 +53,7 @@ func NativeFiles(p Plan, keep Keep) []File {
 				continue
 			}
 			ok, why := keep(ch.Setting)
-			text := place.entry(ch, ok, why)
+			text := place.entry(p.System, ch, ok, why)
 			f.Content += text
 			if ok {
 				f.Entries = append(f.Entries, Entry{ch.Setting, ch.To, text})
@@ -60,7 +62,10 @@ func NativeFiles(p Plan, keep Keep) []File {
 		if f.Content == "" {
 			continue
 		}
-		f.Name, f.Install, f.Path, f.Format, f.Mode = place.name, place.install, place.path, place.format, 0o644
+		f.Name, f.Install, f.Path, f.Mode = place.name, place.install, place.path, 0o644
+		if place.merged {
+			f.Format = place.format
+		}
 		f.Content = header(p, place) + f.Content
 		files = append(files, f)
 	}
@@ -70,54 +75,35 @@ func NativeFiles(p Plan, keep Keep) []File {
 // place is one kind of file.
 type place struct {
 	belongs, name, path, install, load string
-	assign                             string // format of name and value
-	format                             string
+	format                             string // conffile's kind
+	merged                             bool   // its lines go into a file that may be there already
 }
 
 func places(s catalog.System) []place {
-	const (
-		sysctl = "%s=%s\n"
-		quoted = "%s=\"%s\"\n"
-	)
-	pf := place{"pf", "pf.conf", "/etc/pf.conf", "/etc/pf.conf (before the rules)", "pfctl -f /etc/pf.conf", "", "pf.conf"}
+	pf := place{"pf", "pf.conf", "/etc/pf.conf", "/etc/pf.conf (before the rules)", "pfctl -f /etc/pf.conf", "pf.conf", true}
 	switch s {
 	case catalog.Linux:
 		return []place{
-			{"sysctl", "90-wirerate.conf", "/etc/sysctl.d/90-wirerate.conf", "/etc/sysctl.d/90-wirerate.conf", "sysctl --system", "%s = %s\n", "sysctl.conf"},
-			{"module", "wirerate.conf", "/etc/modprobe.d/wirerate.conf", "/etc/modprobe.d/wirerate.conf", "loading the module", "", ""},
+			{"sysctl", "90-wirerate.conf", "/etc/sysctl.d/90-wirerate.conf", "/etc/sysctl.d/90-wirerate.conf", "sysctl --system", "sysctl.conf", true},
+			{"module", "wirerate.conf", "/etc/modprobe.d/wirerate.conf", "/etc/modprobe.d/wirerate.conf", "loading the module", "modprobe", false},
 		}
 	case catalog.FreeBSD:
 		return []place{
-			{"sysctl", "sysctl.conf", "/etc/sysctl.conf", "/etc/sysctl.conf (append)", "service sysctl restart", sysctl, "sysctl.conf"},
-			{"loader", "loader.conf", "/boot/loader.conf", "/boot/loader.conf (append)", "a reboot", quoted, "loader.conf"},
-			{"rc", "rc.conf", "/etc/rc.conf", "/etc/rc.conf (append)", "a reboot, or service NAME restart", quoted, "rc.conf"},
+			{"sysctl", "sysctl.conf", "/etc/sysctl.conf", "/etc/sysctl.conf (append)", "service sysctl restart", "sysctl.conf", true},
+			{"loader", "loader.conf", "/boot/loader.conf", "/boot/loader.conf (append)", "a reboot", "loader.conf", true},
+			{"rc", "rc.conf", "/etc/rc.conf", "/etc/rc.conf (append)", "a reboot, or service NAME restart", "rc.conf", true},
 			pf,
 		}
 	}
-	return []place{{"sysctl", "sysctl.conf", "/etc/sysctl.conf", "/etc/sysctl.conf (append)", "a reboot, or sysctl for each line", sysctl, "sysctl.conf"}, pf}
+	return []place{{"sysctl", "sysctl.conf", "/etc/sysctl.conf", "/etc/sysctl.conf (append)", "a reboot, or sysctl for each line", "sysctl.conf", true}, pf}
 }
 
 func header(p Plan, pl place) string {
-	return fmt.Sprintf("# wirerate plan: role %s, path %s, %s %s\n# Install as %s; loaded by: %s\n", p.Role, p.Path, p.System, p.Release, pl.install, pl.load)
+	return exportHeader(p) + remark("Install as "+pl.install+"; loaded by: "+pl.load)
 }
 
-// line is the assignment of one change, in the place's format.
-func (pl place) line(setting, value string) string {
-	switch pl.belongs {
-	case "pf":
-		return strings.ReplaceAll(strings.TrimPrefix(setting, "pf:"), "/", " ") + " " + value + "\n"
-	case "module":
-		module, parameter, _ := strings.Cut(strings.TrimPrefix(setting, "module:"), "/")
-		if parameter == "" {
-			return "# " + module + " is loaded by modules-load.d\n"
-		}
-		return "options " + module + " " + parameter + "=" + value + "\n"
-	}
-	return fmt.Sprintf(pl.assign, setting, value)
-}
-
-func (pl place) entry(ch Change, keep bool, why string) string {
-	line := pl.line(ch.Setting, ch.To)
+func (pl place) entry(system catalog.System, ch Change, keep bool, why string) string {
+	line, _ := pl.line(system, ch.Setting, ch.To) // a sound change has one
 	if keep {
 		return "\n" + reasons(ch) + line
 	}
@@ -174,9 +160,13 @@ func interfaceFiles(p Plan, keep Keep) []File {
 	case catalog.FreeBSD:
 		return perInterface(p, kept, "start_if.%s", "/etc/start_if.%s", "script", func(_ string, ch Change) string { return commands(p.System, ch)[0] })
 	}
-	return perInterface(p, kept, "hostname.%s", "/etc/hostname.%s", "hostname.if", func(nic string, ch Change) string {
-		return strings.TrimPrefix(commands(p.System, ch)[0], "ifconfig "+nic+" ")
-	})
+	return perInterface(p, kept, "hostname.%s", "/etc/hostname.%s", "hostname.if", hostnameLine)
+}
+
+// hostnameLine is a line of OpenBSD's hostname.if(5): the words of ifconfig(8)
+// behind the interface.
+func hostnameLine(nic string, ch Change) string {
+	return strings.TrimPrefix(commands(catalog.OpenBSD, ch)[0], shell.Join("ifconfig", nic)+" ")
 }
 
 // perInterface writes a file for each interface: FreeBSD's start_if.NAME, which
@@ -245,61 +235,72 @@ func service(p Plan, changes []Change) []File {
 	return []File{unit, want}
 }
 
-// unitCommand writes a command as ExecStart= takes it: with an absolute path,
-// and a shell where it redirects.
+// unitCommand writes a shell command as ExecStart= takes it: the programs that
+// need no shell by themselves, with their absolute path.
 func unitCommand(c string) string {
-	name, rest, _ := strings.Cut(c, " ")
-	switch name {
-	case "ethtool", "ip":
-		return "/usr/sbin/" + name + " " + rest
+	program, rest, _ := strings.Cut(c, " ")
+	if (program == "ethtool" || program == "ip") && !strings.ContainsAny(rest, "$|'\\\"%") {
+		return "/usr/sbin/" + c
 	}
-	return "/bin/sh -c \"" + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `$$`, `%`, `%%`).Replace(c) + "\""
+	return "/bin/sh -c " + unitWord(c)
 }
 
 // commands are the shell commands that make a change which is no line of a
 // configuration file; none for the others.
 func commands(system catalog.System, ch Change) []string {
-	name, on, _ := strings.Cut(ch.Setting, "@")
-	form, key, colon := strings.Cut(name, ":")
+	setting, on, _ := strings.Cut(ch.Setting, "@")
+	form, key, colon := strings.Cut(setting, ":")
 	switch {
 	case strings.HasPrefix(ch.Setting, "/sys/"), strings.HasPrefix(ch.Setting, "/proc/"):
-		return []string{"echo " + ch.To + " > " + path.Clean(ch.Setting)}
+		return []string{writeFile(path.Clean(ch.Setting), ch.To)}
 	case system == catalog.Linux && isModule(ch.Setting):
-		return []string{"modprobe " + ch.Setting}
+		return []string{shell.Join("modprobe", ch.Setting)}
 	case !colon || on == "":
 		return nil
 	case form == "ifconfig":
-		return []string{"ifconfig " + on + " " + ifconfigWords(key, ch.To)}
+		return []string{shell.Join(append([]string{"ifconfig", on}, ifconfigWords(key, ch.To)...)...)}
 	case form == "link":
-		return []string{"ip link set dev " + on + " " + key + " " + ch.To}
+		return []string{shell.Join("ip", "link", "set", "dev", on, key, ch.To)}
 	case form == "route":
-		return []string{"ip route change $(ip route show " + on + " | head -n 1 | sed 's/ " + key + " [^ ]*//') " + key + " " + ch.To}
+		// The old words of the route, without the one that is changed.
+		old := "$(" + shell.Join("ip", "route", "show", on) + " | head -n 1 | sed " + shell.Quote("s/ "+patternText(key)+" [^ ]*//") + ")"
+		return []string{"ip route change " + old + " " + shell.Join(key, ch.To)}
 	case form == "ethtool":
 		return ethtoolCommand(key, on, ch.To)
 	}
 	return nil
 }
 
-func ifconfigWords(key, value string) string {
+// writeFile is the command that writes a value into a file of the kernel.
+func writeFile(file, value string) string {
+	return "echo " + shell.Word(value) + " > " + shell.Word(file)
+}
+
+// patternText escapes what sed(1) takes for a pattern.
+func patternText(s string) string {
+	return strings.NewReplacer(`\`, `\\`, ".", `\.`, "*", `\*`, "[", `\[`, "]", `\]`, "^", `\^`, "$", `\$`, "/", `\/`, "\n", " ").Replace(s)
+}
+
+func ifconfigWords(key, value string) []string {
 	switch value {
 	case "on":
-		return key
+		return []string{key}
 	case "off":
-		return "-" + key
+		return []string{"-" + key}
 	}
-	return key + " " + value
+	return append([]string{key}, strings.Fields(value)...)
 }
 
 func ethtoolCommand(key, nic, value string) []string {
-	group, name, _ := strings.Cut(key, "/")
+	group, option, _ := strings.Cut(key, "/")
 	flag := map[string]string{"features": "-K", "ring": "-G", "channels": "-L", "coalesce": "-C", "pause": "-A", "eee": "--set-eee"}[group]
 	if flag == "" {
 		return nil
 	}
 	if group == "eee" {
-		name = "eee"
+		option = "eee"
 	}
-	return []string{"ethtool " + flag + " " + nic + " " + name + " " + value}
+	return []string{shell.Join("ethtool", flag, nic, option, value)}
 }
 
 // NextBoot is the file with which FreeBSD tries loader tunables for one boot:
@@ -307,9 +308,10 @@ func ethtoolCommand(key, nic, value string) []string {
 // the plan has none.
 func NextBoot(p Plan) []File {
 	body := ""
-	for _, ch := range p.Changes {
+	for _, ch := range p.sound().Changes {
 		if p.System == catalog.FreeBSD && ch.Belongs == "loader" {
-			body += fmt.Sprintf("%s=\"%s\"\n", ch.Setting, ch.To)
+			line, _ := place{belongs: "loader", format: "loader.conf"}.line(p.System, ch.Setting, ch.To)
+			body += line
 		}
 	}
 	if body == "" {
@@ -323,20 +325,4 @@ func shownValue(v string) string {
 		return "not known"
 	}
 	return v
-}
-
-const commentWidth = 100
-
-// comment wraps text into comment lines.
-func comment(text string) string {
-	var b strings.Builder
-	line := "#"
-	for _, word := range strings.Fields(text) {
-		if len(line)+1+len(word) > commentWidth && line != "#" {
-			b.WriteString(line + "\n")
-			line = "#"
-		}
-		line += " " + word
-	}
-	return b.String() + line + "\n"
 }

@@ -129,8 +129,10 @@ func Make(c *catalog.Catalog, r Request) (Plan, error) {
 	}
 	p.modules(c, r.Machine)
 	p.order(c)
+	p.unfit(c, r.Machine.Unfit)
 	p.budget(r)
 	p.procedures(r)
+	p.withoutUnsound() // procedures plan some too
 	return p, nil
 }
 

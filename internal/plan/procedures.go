@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/shell"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -43,7 +44,7 @@ func (p *Plan) mtu(r Request) {
 		if !ok || v >= float64(r.Path.MTU) {
 			continue
 		}
-		ch := Change{Setting: name + "@" + nic.Name, From: nic.Running[name], To: strconv.Itoa(r.Path.MTU), Default: "1500", Kind: catalog.Runtime,
+		ch := Change{Setting: name + "@" + string(nic.Name), From: nic.Running[name], To: strconv.Itoa(r.Path.MTU), Default: "1500", Kind: catalog.Runtime,
 			Belongs: strings.TrimSuffix(name, ":mtu"), Does: "Largest packet that the interface sends.",
 			Because: "The whole path carries such packets: " + r.Path.Measured["mtu"] + ".", Evidence: catalog.Documented, Undo: "restore",
 			Risk: "Every host and switch of the segment must have the same; a smaller one on the way loses packets silently.", Sources: []string{"RFC 1191", "RFC 4821"}}
@@ -99,9 +100,11 @@ func (p *Plan) qdisc(r Request) (Step, bool) {
 	}
 	var commands []string
 	for _, nic := range r.Machine.Interfaces {
-		commands = append(commands, "tc qdisc replace dev "+nic.Name+" root "+p.Changes[i].To)
+		replace := shell.Join("tc", "qdisc", "replace", "dev", string(nic.Name), "root")
 		if nic.Queues > 1 {
-			commands[len(commands)-1] = "tc qdisc replace dev " + nic.Name + " root mq # each queue then gets " + p.Changes[i].To
+			commands = append(commands, replace+" mq # each queue then gets "+p.Changes[i].To)
+		} else {
+			commands = append(commands, replace+" "+shell.Word(p.Changes[i].To))
 		}
 	}
 	return Step{Title: "Give the interfaces that are up their queueing discipline", Why: "net.core.default_qdisc is read when an interface comes up: until then, or the next boot, they keep the one they have.",
@@ -134,7 +137,7 @@ func (p *Plan) shape(r Request) (Step, bool) {
 	}
 	nic := "EXTERNAL"
 	if len(r.Machine.Interfaces) == 1 {
-		nic = r.Machine.Interfaces[0].Name
+		nic = shell.Word(string(r.Machine.Interfaces[0].Name))
 	}
 	rate := math.Floor(float64(r.Path.Rate)*0.95/1000) * 1000
 	if rate < 1000 {

@@ -153,7 +153,7 @@ func TestDescribedInterfaces(t *testing.T) {
 		}
 		var names []string
 		for _, n := range nics {
-			names = append(names, n.Name+"/"+n.Driver)
+			names = append(names, string(n.Name)+"/"+n.Driver)
 		}
 		if err != nil || strings.Join(names, " ") != c.names || (len(assumed) > 0) != slices.Contains([]string{"mlx5_core", "mlx5", "ixgbe,ix", "vtnet,igb", "eth0:ix"}, c.list) {
 			t.Errorf("%q: %v %v %v", c.list, names, assumed, err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // Names of the metrics of a disk.
@@ -130,7 +131,7 @@ echo "zfs $*"
 
 // look finds out where a run would write.
 func look(ctx context.Context, c host.Conn, dir string) (place, error) {
-	a, err := one(ctx, c, host.Script(fmt.Sprintf(lookScript, shellWord(dir))))
+	a, err := one(ctx, c, host.Script(fmt.Sprintf(lookScript, shell.Quote(dir))))
 	if err != nil {
 		return place{}, err
 	}
@@ -367,7 +368,7 @@ sync
 // framed runs a script on the job's host and returns what it printed.
 func (j diskJob) framed(ctx context.Context, tool, script string) ([]byte, error) {
 	limit := j.duration + time.Duration(float64(j.size)/slowestDisk*float64(time.Second)) + 2*grace
-	a, err := one(ctx, j.conn, host.Script(fmt.Sprintf(diskFrame, shellWord(strings.TrimSuffix(j.dir, "/")), script)).Within(limit))
+	a, err := one(ctx, j.conn, host.Script(fmt.Sprintf(diskFrame, shell.Quote(strings.TrimSuffix(j.dir, "/")), script)).Within(limit))
 	if err != nil {
 		return nil, err
 	}
@@ -447,7 +448,7 @@ func runDiskBuiltin(ctx context.Context, j diskJob) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	args := []string{shellWord(programOn(j.conn, program)), TrafficVerb, "disk", `"$d"`, strconv.FormatInt(j.size, 10), j.duration.String(), strconv.FormatBool(j.reads)}
+	args := []string{shell.Quote(programOn(j.conn, program)), TrafficVerb, "disk", `"$d"`, strconv.FormatInt(j.size, 10), j.duration.String(), strconv.FormatBool(j.reads)}
 	out, err := j.framed(ctx, "the built-in generator", strings.Join(args, " "))
 	if err != nil {
 		return Run{}, err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // diskSpec is a short run of some MB.
@@ -208,7 +209,7 @@ func TestDiskKilled(t *testing.T) {
 		dir := t.TempDir()
 		script := strings.Replace(diskFrame, "%s\n) ;", `echo x >"$d/data"; sleep 60`+"\n) ;", 1)
 		file := filepath.Join(t.TempDir(), "script")
-		if err := os.WriteFile(file, []byte(strings.Replace(script, "%s", shellWord(dir), 1)), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(strings.Replace(script, "%s", shell.Quote(dir), 1)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		parent := exec.Command("sh", "-c", `setsid sh -s <"$1" & wait`, "sh", file)
@@ -231,7 +232,7 @@ func TestDiskKilled(t *testing.T) {
 		job := diskJob{dir: dir, size: diskStep, duration: time.Minute}
 		cmd := exec.Command("sh", "-s")
 		script := strings.Replace(diskFrame, "%s\n) ;", `echo x >"$d/data"; sleep 60`+"\n) ;", 1)
-		cmd.Stdin = strings.NewReader(strings.Replace(script, "%s", shellWord(job.dir), 1))
+		cmd.Stdin = strings.NewReader(strings.Replace(script, "%s", shell.Quote(job.dir), 1))
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

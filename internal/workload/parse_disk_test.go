@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // fioJSON has the form of fio 3's --output-format=json, numbers invented.
@@ -189,7 +190,7 @@ func fakeFio(t *testing.T, script string) (calls func() []string) {
 			t.Fatal(err)
 		}
 	}
-	program := "#!/bin/sh\nhere=" + shellWord(dir) + `
+	program := "#!/bin/sh\nhere=" + shell.Quote(dir) + `
 echo "$*" >>"$here/calls"
 for a; do case $a in --name=*) name=${a#*=} ;; --directory=*) to=${a#*=} ;; esac; done
 ` + script + `

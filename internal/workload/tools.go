@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 const grace = 30 * time.Second // beyond a run's own time before a tool is stopped
@@ -55,7 +56,7 @@ func runNetperf(ctx context.Context, p Pair, s Spec) (Run, error) {
 		return Run{}, fmt.Errorf("netperf sends one way at a time; measure bidir with iperf3 or builtin")
 	}
 	port := strconv.Itoa(s.Port)
-	command := "netperf -P 0 -H " + shellWord(p.Addr) + " -p " + port + " -t " + test + " -l " + seconds(s.total()) + " -- -k " + netperfWanted
+	command := "netperf -P 0 -H " + shell.Quote(p.Addr) + " -p " + port + " -t " + test + " -l " + seconds(s.total()) + " -- -k " + netperfWanted
 	if s.Workload == "rr" {
 		command += " -r 64,64"
 	}
@@ -72,8 +73,6 @@ func runNetperf(ctx context.Context, p Pair, s Spec) (Run, error) {
 	run, err := parsed("netperf", out, err)
 	return run.notOmitted(s), err
 }
-
-func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // runIperf2 takes the receiver's numbers: the server's report, or the
 // client's of a reversed test.
