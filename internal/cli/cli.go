@@ -21,7 +21,15 @@ import (
 	"golang.org/x/term"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/terminal"
+)
+
+// What is read of a file, in bytes: of JSON, which takes many times its length
+// in memory, and of rules and what tools printed.
+const (
+	jsonLimit = 8 * input.MiB
+	textLimit = 64 * input.MiB
 )
 
 // The exit statuses.
@@ -42,6 +50,7 @@ type Env struct {
 
 // Main runs the program and returns its exit status.
 func Main() int {
+	crashApart()
 	host.ServeIfAgent()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -250,6 +259,14 @@ func (e *Env) printJSON(v any) error {
 		_, err = e.Stdout.Write(data)
 	}
 	return failure(err)
+}
+
+// read reads a file, or standard input for "-".
+func (e *Env) read(name string, limit int64) ([]byte, error) {
+	if name == "-" {
+		return input.Stream(e.Stdin, "standard input", limit)
+	}
+	return input.File(name, limit)
 }
 
 // writeTo runs write with FILE as its standard output, or with e's own when no

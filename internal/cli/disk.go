@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
@@ -133,7 +134,7 @@ func (e *Env) showDiskPlan(m measured) {
 // measuredDisk reads the JSON of measure disk into a machine. A pool's random
 // reads are spread over its disks.
 func measuredDisk(file string, m *plan.Machine) error {
-	data, err := os.ReadFile(file)
+	data, err := input.File(file, jsonLimit)
 	if err != nil {
 		return fmt.Errorf("--disk-from: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/store"
 )
@@ -83,7 +84,7 @@ func (e *Env) showHistory(all []store.Trial, format string) error {
 
 // resultOf reads the result that a trial ended with.
 func resultOf(t store.Trial) (report.Result, bool) {
-	r, err := report.ReadJSON(strings.NewReader(string(t.Result)))
+	r, err := report.ReadJSON(t.Result)
 	return r, err == nil
 }
 
@@ -209,9 +210,12 @@ func newReportCmd(env *Env) *cobra.Command {
 
 // findResult reads a result by the ID of its experiment or from a file.
 func findResult(ctx context.Context, history, name string) (report.Result, error) {
-	if f, err := os.Open(name); err == nil {
-		defer f.Close()
-		r, err := report.ReadJSON(f)
+	if _, err := os.Stat(name); err == nil {
+		data, err := input.File(name, jsonLimit)
+		if err != nil {
+			return report.Result{}, usage(err)
+		}
+		r, err := report.ReadJSON(data)
 		return r, usage(err)
 	}
 	var r report.Result

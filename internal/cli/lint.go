@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/lint"
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
@@ -208,6 +210,9 @@ func (e *Env) lintFrom(ctx context.Context, name string, opt *lint.Options) erro
 	return nil
 }
 
+// folderEntries bounds how many files and folders of one are looked at.
+const folderEntries = 200_000
+
 // readInputs reads files, the files of directories that look like
 // configuration, and standard input for "-". What cannot be read is reported
 // together.
@@ -225,7 +230,7 @@ func (e *Env) readInputs(args []string) ([]lint.Input, error) {
 	}
 	for _, arg := range args {
 		if arg == "-" {
-			data, err := io.ReadAll(io.LimitReader(e.Stdin, conffile.MaxSize+1))
+			data, err := e.read("-", conffile.MaxSize)
 			add("-", string(data), err)
 			continue
 		}
@@ -235,16 +240,18 @@ func (e *Env) readInputs(args []string) ([]lint.Input, error) {
 			continue
 		}
 		if !info.IsDir() {
-			text, err := readLimited(arg)
-			add(arg, text, err)
+			data, err := input.File(arg, conffile.MaxSize)
+			add(arg, string(data), err)
 			continue
 		}
 		found := len(inputs)
-		err = filepath.WalkDir(arg, func(path string, d os.DirEntry, err error) error {
+		err = input.Walk(os.DirFS(arg), folderEntries, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return err
 			}
-			text, err := readLimited(path)
+			path := filepath.Join(arg, name)
+			data, err := input.File(path, conffile.MaxSize)
+			text := string(data)
 			if err == nil && conffile.Detect(path, []byte(text[:min(len(text), conffile.DetectSize)])).Kind == "" {
 				return nil
 			}
@@ -259,28 +266,6 @@ func (e *Env) readInputs(args []string) ([]lint.Input, error) {
 		}
 	}
 	return inputs, errors.Join(errs...)
-}
-
-// readLimited reads a file of at most conffile.MaxSize bytes, holding it once.
-func readLimited(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	if info.Mode().IsRegular() && info.Size() < conffile.MaxSize {
-		b.Grow(int(info.Size()))
-	}
-	n, err := io.Copy(&b, io.LimitReader(f, conffile.MaxSize+1))
-	if n > conffile.MaxSize {
-		return "", fmt.Errorf("%s: more than the %d MiB that are read", path, conffile.MaxSize>>20)
-	}
-	return b.String(), err
 }
 
 // joinLines makes one line of joined errors.

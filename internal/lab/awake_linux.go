@@ -1,13 +1,13 @@
 package lab
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 const (
@@ -33,7 +33,7 @@ func startWaker(mode AwakeMode) (*waker, error) {
 	}
 	w := &waker{stop: make(chan struct{})}
 	var stolen float64
-	stat, err := os.ReadFile("/proc/stat")
+	stat, err := input.File("/proc/stat", recordLimit)
 	if err == nil {
 		stolen, err = stolenShare(string(stat))
 	}
@@ -111,7 +111,7 @@ func (w *waker) close() error {
 // this process, "" where there is none. Groups are mounted at root and named in
 // the file self, in either version of cgroups(7).
 func timeLimit(root, self string) string {
-	text, err := os.ReadFile(self)
+	text, err := input.File(self, recordLimit)
 	if err != nil {
 		return ""
 	}
@@ -129,7 +129,7 @@ func timeLimit(root, self string) string {
 			file, mount, none = "cpu.cfs_quota_us", filepath.Join(root, f[1]), "-1"
 		}
 		for dir := filepath.Clean("/" + f[2]); ; dir = filepath.Dir(dir) {
-			data, err := os.ReadFile(filepath.Join(mount, dir, file))
+			data, err := input.File(filepath.Join(mount, dir, file), recordLimit)
 			if limit := strings.TrimSpace(string(data)); err == nil && !strings.HasPrefix(limit, none) {
 				return file + " " + limit
 			}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // Kept is a lab that outlives the command that brought it up: a process holds
@@ -143,7 +145,7 @@ func removeStateDir(record string) {
 
 // outerUID returns the user's number outside a user namespace.
 func outerUID() int {
-	data, err := os.ReadFile("/proc/self/uid_map")
+	data, err := input.File("/proc/self/uid_map", recordLimit)
 	var inner, outer, count int
 	if err == nil {
 		if _, err := fmt.Sscan(string(data), &inner, &outer, &count); err == nil && count == 1 {
@@ -205,6 +207,10 @@ func (k *Kept) write(place func(from, to string) error) (err error) {
 	return place(f.Name(), k.file)
 }
 
+// recordLimit bounds what is read of a lab's record or a file of the kernel's,
+// in bytes.
+const recordLimit = 4 << 20
+
 // KeptLabs returns the labs that are up, by name, and removes what labs left
 // whose process was killed.
 func KeptLabs() ([]Kept, error) {
@@ -222,7 +228,7 @@ func KeptLabs() ([]Kept, error) {
 	}
 	labs := []Kept{} // none is not null in JSON
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		data, err := input.File(file, recordLimit)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -284,7 +290,7 @@ func born(pid int) string {
 // processFields returns proc_pid_stat(5) from the state on, field 3; nil where
 // there is no such process, or it has ended.
 func processFields(pid int) []string {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	data, err := input.File(fmt.Sprintf("/proc/%d/stat", pid), recordLimit)
 	if err != nil {
 		return nil
 	}

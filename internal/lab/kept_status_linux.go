@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // statusLimit is how long a lab may take to say what its links did.
@@ -65,7 +67,7 @@ func (k Kept) Status(ctx context.Context) (Status, error) {
 		}
 		defer conn.Close()
 		conn.SetDeadline(time.Now().Add(statusLimit))
-		return json.NewDecoder(conn).Decode(&s)
+		return json.NewDecoder(input.Limit(conn, "its answer", recordLimit)).Decode(&s)
 	})
 	if err != nil {
 		return Status{}, fmt.Errorf("status of lab %s: %w", k.Name, err)

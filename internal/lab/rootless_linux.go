@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // EnterUserNamespace makes the program able to bring up a lab without being
@@ -114,7 +116,7 @@ func namespaceAdvice(err error) string {
 	}
 	var low []string
 	for _, kind := range []string{"user", "net", "mnt", "pid", "uts", "ipc"} {
-		data, err := os.ReadFile("/proc/sys/user/max_" + kind + "_namespaces")
+		data, err := input.File("/proc/sys/user/max_"+kind+"_namespaces", recordLimit)
 		if limit, bad := strconv.Atoi(strings.TrimSpace(string(data))); err == nil && bad == nil && limit < lowLimit {
 			low = append(low, fmt.Sprintf("user.max_%s_namespaces=%d", kind, lowLimit))
 		}

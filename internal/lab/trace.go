@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -74,7 +74,7 @@ func ParseTrace(r io.Reader) (Trace, error) {
 
 // LoadTrace reads a trace from a file.
 func LoadTrace(path string) (Trace, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return Trace{}, fmt.Errorf("trace: %w", err)
 	}

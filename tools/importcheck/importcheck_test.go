@@ -19,23 +19,24 @@ const module = "github.com/wirerate/wirerate/"
 // one may import.
 var allowed = map[string]string{
 	"units":    "",
+	"input":    "",
 	"stats":    "",
 	"terminal": "",
-	"host":     "units",
+	"host":     "input units",
 	"catalog":  "units",
 	"conffile": "units",
-	"weblog":   "units",
-	"facts":    "host units",
-	"lab":      "host units",
+	"weblog":   "input terminal units",
+	"facts":    "host input units",
+	"lab":      "host input units",
 	"lint":     "catalog conffile facts terminal units",
 	"diagnose": "catalog facts terminal units",
 	"plan":     "catalog facts units",
 	"change":   "catalog conffile host plan units",
-	"workload": "host units stats",
+	"workload": "host input units stats",
 	"trial":    "catalog change plan workload stats host units",
 	"store":    "trial workload facts units",
-	"report":   "catalog conffile diagnose facts lab lint plan stats store terminal trial units weblog workload",
-	"cli":      "catalog change conffile diagnose facts host lab lint plan report stats store terminal trial units weblog workload",
+	"report":   "catalog conffile diagnose facts input lab lint plan stats store terminal trial units weblog workload",
+	"cli":      "catalog change conffile diagnose facts host input lab lint plan report stats store terminal trial units weblog workload",
 }
 
 // TestTable compares allowed with the page that people read.
