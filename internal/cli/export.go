@@ -82,9 +82,9 @@ func named(ctx context.Context, h *store.Store, ids []string) ([]store.Trial, er
 	}
 	var trials []store.Trial
 	for _, id := range ids {
-		t, err := h.Trial(ctx, id)
+		t, err := findTrial(ctx, h, id)
 		if err != nil {
-			return nil, usage(err)
+			return nil, err
 		}
 		trials = append(trials, t)
 	}

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -38,10 +40,10 @@ absolute numbers: history compare sets the effects side by side.`,
 		}
 		return withHistory(cmd.Context(), file, func(h *store.Store) error {
 			all, err := h.Trials(cmd.Context(), n)
-			if err != nil {
+			if err != nil && !errors.Is(err, store.ErrDamaged) {
 				return failure(err)
 			}
-			return env.showHistory(all, form)
+			return cmp.Or(env.showHistory(all, form), failure(err))
 		})
 	}
 	compare := &cobra.Command{
@@ -104,9 +106,9 @@ func (e *Env) compareHistory(ctx context.Context, h *store.Store, a, b, format s
 	c := comparedTrials{Schema: 1, Differs: []string{}}
 	var effects []*report.Effect
 	for _, id := range []string{a, b} {
-		t, err := h.Trial(ctx, id)
+		t, err := findTrial(ctx, h, id)
 		if err != nil {
-			return usage(err)
+			return err
 		}
 		r, ok := resultOf(t)
 		if !ok {
@@ -220,9 +222,9 @@ func findResult(ctx context.Context, history, name string) (report.Result, error
 	}
 	var r report.Result
 	err := withHistory(ctx, history, func(h *store.Store) error {
-		t, err := h.Trial(ctx, name)
+		t, err := findTrial(ctx, h, name)
 		if err != nil {
-			return usage(err)
+			return err
 		}
 		var ok bool
 		if r, ok = resultOf(t); ok && t.Kind != "measure" {
@@ -231,6 +233,15 @@ func findResult(ctx context.Context, history, name string) (report.Result, error
 		return usagef("%s has no result to show: it is a %s of %d runs, %s; wirerate export %s has the runs", t.ID, t.Kind, t.Runs, t.State, t.ID)
 	})
 	return r, err
+}
+
+// findTrial finds an experiment by its ID.
+func findTrial(ctx context.Context, h *store.Store, id string) (store.Trial, error) {
+	t, err := h.Trial(ctx, id)
+	if errors.Is(err, store.ErrUnknown) {
+		return t, usage(err)
+	}
+	return t, failure(err)
 }
 
 func (e *Env) showResult(r report.Result, format string) error {

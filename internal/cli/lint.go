@@ -213,13 +213,20 @@ func (e *Env) lintFrom(ctx context.Context, name string, opt *lint.Options) erro
 // folderEntries bounds how many files and folders of one are looked at.
 const folderEntries = 200_000
 
+// inputsLimit bounds what is read of all files together, in bytes.
+const inputsLimit = 128 * input.MiB
+
 // readInputs reads files, the files of directories that look like
 // configuration, and standard input for "-". What cannot be read is reported
 // together.
 func (e *Env) readInputs(args []string) ([]lint.Input, error) {
 	var inputs []lint.Input
 	var errs []error
+	left := inputsLimit
 	add := func(path, text string, err error) {
+		if left -= len(text); left < 0 && err == nil {
+			left, err = 0, &input.TooLarge{Name: path + " and the files before it", Limit: inputsLimit}
+		}
 		if err != nil {
 			errs = append(errs, err)
 			return

@@ -34,7 +34,7 @@ var allowed = map[string]string{
 	"change":   "catalog conffile host plan units",
 	"workload": "host input units stats",
 	"trial":    "catalog change plan workload stats host units",
-	"store":    "trial workload facts units",
+	"store":    "input trial workload facts units",
 	"report":   "catalog conffile diagnose facts input lab lint plan stats store terminal trial units weblog workload",
 	"cli":      "catalog change conffile diagnose facts host input lab lint plan report stats store terminal trial units weblog workload",
 }
