@@ -3,10 +3,8 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -241,16 +239,9 @@ func below(label, text string) string {
 	return terminal.Wrap(terminal.Columns, label, strings.Repeat(" ", len(label)), text)
 }
 
-// indentedJSON is a value as JSON for programs and people: what HTML would
-// escape stays readable.
-func indentedJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return b.Bytes(), err
-}
+// indentedJSON is a value as JSON, in the one form that all files and outputs
+// have.
+func indentedJSON(v any) ([]byte, error) { return terminal.JSON(v, "  ") }
 
 // printJSON writes a value as indented JSON.
 func (e *Env) printJSON(v any) error {

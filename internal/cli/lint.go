@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -20,7 +19,6 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/lint"
-	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -299,13 +297,7 @@ func (e *Env) fix(inputs []lint.Input, res *lint.Result, write bool) error {
 		return err
 	}
 	for _, f := range fixed {
-		text := string(diff.Diff(f.Path, f.Old, f.Path+" (corrected)", f.New))
-		if e.columns() > 0 { // a patch that goes elsewhere keeps every byte
-			text = terminal.Escape(text)
-		}
-		if _, err := io.WriteString(e.Stdout, text); err != nil {
-			return err
-		}
+		e.printf("%s", diff.Diff(f.Path, f.Old, f.Path+" (corrected)", f.New))
 	}
 	for _, f := range fixed {
 		if !write || f.Path == "-" {
