@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
@@ -318,7 +319,8 @@ func (e *Env) fix(inputs []lint.Input, res *lint.Result, write bool) error {
 }
 
 // replaceFile writes a file beside the old one and renames it into place, with
-// the old one's permissions. A symbolic link keeps pointing to its target.
+// the old one's owner and permissions: there is always one or the other. A
+// symbolic link keeps pointing to its target.
 func replaceFile(path string, data []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -328,15 +330,29 @@ func replaceFile(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !info.Mode().IsRegular() || !ok {
+		return fmt.Errorf("%s: not a file that can be replaced", path)
+	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".wirerate-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp.Name())
+	if err := tmp.Chown(int(owner.Uid), int(owner.Gid)); err != nil {
+		return fmt.Errorf("%s: not corrected: its owner (user %d, group %d) cannot be kept: %w", path, owner.Uid, owner.Gid, errors.Join(err, tmp.Close()))
+	}
 	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Chmod(info.Mode().Perm()), tmp.Sync(), tmp.Close())
+	err = errors.Join(err, tmp.Chmod(info.Mode()), tmp.Sync(), tmp.Close())
 	if err != nil {
 		return err
 	}
-	return os.Rename(tmp.Name(), path)
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return err
+	}
+	dir, err := input.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }
