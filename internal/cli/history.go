@@ -43,7 +43,10 @@ absolute numbers: history compare sets the effects side by side.`,
 			if err != nil && !errors.Is(err, store.ErrDamaged) {
 				return failure(err)
 			}
-			return cmp.Or(env.showHistory(all, form), failure(err))
+			if len(all) == 0 && err != nil {
+				return failure(err)
+			}
+			return cmp.Or(env.showHistory(all, form), failure(cmp.Or(err, h.Check(cmd.Context()))))
 		})
 	}
 	compare := &cobra.Command{

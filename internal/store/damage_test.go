@@ -131,6 +131,9 @@ func TestDamagedRecord(t *testing.T) {
 	if err := s.Resume(t.Context(), "20260102-a"); !errors.Is(err, ErrDamaged) {
 		t.Errorf("%v: what is damaged is not sealed again", err)
 	}
+	if err := s.Check(t.Context()); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "run 2 of 20260103-a") {
+		t.Error(err)
+	}
 	if _, err := s.Attempts(t.Context(), "20260103-a"); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "run 2 of 20260103-a") {
 		t.Error(err)
 	}

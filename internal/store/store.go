@@ -271,3 +271,27 @@ func (s *Store) Attempts(ctx context.Context, id string) ([]Attempt, error) {
 	}
 	return all, s.wrap(rows.Err())
 }
+
+// Check looks at every run, and names those that are damaged in an ErrDamaged.
+func (s *Store) Check(ctx context.Context) error {
+	rows, err := s.db.QueryContext(ctx, `SELECT `+attemptColumns+s.sums()+` FROM attempts ORDER BY trial, seq`)
+	if err != nil {
+		return s.wrap(err)
+	}
+	defer rows.Close()
+	var damaged []string
+	for rows.Next() {
+		var row attemptRow
+		var sum []byte
+		if err := rows.Scan(append(row.into(), &sum)...); err != nil {
+			return s.wrap(err)
+		}
+		if sum != nil && !bytes.Equal(sum, row.sum()) {
+			damaged = append(damaged, fmt.Sprintf("run %d of %s", row.Seq, row.Trial))
+		}
+	}
+	if err := rows.Err(); err != nil || len(damaged) == 0 {
+		return s.wrap(err)
+	}
+	return s.damaged(damaged[:min(len(damaged), 5)]...)
+}
