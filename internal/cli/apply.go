@@ -195,7 +195,9 @@ func loadPlan(name, target string) (plan.Plan, error) {
 		return plan.Plan{}, fmt.Errorf("plan: %w", err)
 	}
 	var plans []plan.Plan
-	if err := json.Unmarshal(data, &plans); err != nil {
+	if err := input.JSON(name, data, &plans); errors.As(err, new(*input.TooMany)) {
+		return plan.Plan{}, err
+	} else if err != nil {
 		var one plan.Plan
 		if err := json.Unmarshal(data, &one); err != nil {
 			return plan.Plan{}, fmt.Errorf("%s: not a plan of wirerate: %w", name, err)

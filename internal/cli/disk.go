@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -139,7 +138,7 @@ func measuredDisk(file string, m *plan.Machine) error {
 		return fmt.Errorf("--disk-from: %w", err)
 	}
 	var read measured
-	if err := json.Unmarshal(data, &read); err != nil || read.Schema != 1 {
+	if err := input.JSON(file, data, &read); err != nil || read.Schema != 1 {
 		return fmt.Errorf("--disk-from %s: the output of wirerate measure disk --json is expected", file)
 	}
 	d := figuresOf(read.Median)

@@ -197,7 +197,7 @@ func parseCapture(files map[string][]byte) (*Capture, error) {
 		return nil, fmt.Errorf("no %s in it; make captures with wirerate capture HOST -o FILE", manifestName)
 	}
 	var c Capture
-	if err := json.Unmarshal(manifest, &c); err != nil {
+	if err := input.JSON("its list", manifest, &c); err != nil {
 		return nil, fmt.Errorf("%s: %w", manifestName, err)
 	}
 	if c.Schema != captureSchema {

@@ -3,6 +3,8 @@
 package input
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -29,14 +31,28 @@ func (e *TooLarge) Error() string {
 	return fmt.Sprintf("%s: larger than %s, the most that is read of it", e.Name, size)
 }
 
-// TooMany is the error of a folder with more entries than are looked at.
+// TooMany is the error of what has more parts than are looked at.
 type TooMany struct {
 	Name  string
+	What  string // the parts
 	Limit int
 }
 
 func (e *TooMany) Error() string {
-	return fmt.Sprintf("%s: more than %d files and folders in it, the most that are looked at", e.Name, e.Limit)
+	return fmt.Sprintf("%s: more than %d %s in it, the most that are looked at", e.Name, e.Limit, e.What)
+}
+
+// maxValues is how many values a document has at most: each may take hundreds
+// of times its length in memory.
+const maxValues = 300_000
+
+// JSON is json.Unmarshal for documents that are not too large in memory; name
+// is for the error.
+func JSON(name string, data []byte, v any) error {
+	if bytes.Count(data, []byte{','}) >= maxValues {
+		return &TooMany{name, "values", maxValues}
+	}
+	return json.Unmarshal(data, v)
 }
 
 // Open opens a file for reading without waiting: a named pipe that nobody
@@ -168,7 +184,7 @@ func (w *walk) entries(name string) ([]fs.DirEntry, error) {
 	for {
 		some, err := dir.ReadDir(1024)
 		if w.left -= len(some); w.left < 0 {
-			return nil, &TooMany{name, w.most}
+			return nil, &TooMany{name, "files and folders", w.most}
 		}
 		all = append(all, some...)
 		if err == io.EOF {

@@ -85,6 +85,17 @@ func TestLimit(t *testing.T) {
 	})
 }
 
+func TestJSON(t *testing.T) {
+	var list []struct{ A, B, C string }
+	if err := JSON("it", []byte(`[{},{"a":"x"}]`), &list); err != nil || list[1].A != "x" {
+		t.Error(list, err)
+	}
+	many := (*TooMany)(nil)
+	if err := JSON("it", []byte("["+strings.Repeat("0,", maxValues)+"0]"), &list); !errors.As(err, &many) || !strings.Contains(err.Error(), "300000 values") {
+		t.Error(err)
+	}
+}
+
 // Walk visits what fs.WalkDir visits, in the same order, unless it is too much.
 func TestWalk(t *testing.T) {
 	tree := fstest.MapFS{}
