@@ -7,18 +7,20 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS  = -s -w -X github.com/wirerate/wirerate/internal/cli.Version=$(VERSION)
 BUILD    = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 
-.PHONY: help build demo test bench check generate tools dist fuzz kernels clean
+.PHONY: help build demo test bench check vuln generate tools dist fuzz kernels clean
 
 help:
 	@echo 'build     bin/wirerate'
 	@echo 'demo      tune an emulated 1 Gbit/s, 50 ms path; the report is out/report.html'
 	@echo 'test      every test'
 	@echo 'bench     speed and accuracy, as ratios in one run'
-	@echo 'check     gofmt, vet for three systems, staticcheck, import table, lengths, seeds, generated files'
+	@echo 'check     gofmt, vet for three systems, staticcheck, go.mod and go.sum, import table, lengths, seeds, generated files'
+	@echo 'vuln      known vulnerabilities in what is linked (needs vuln.go.dev)'
 	@echo 'fuzz      every fuzz target for FUZZTIME (10s)'
 	@echo 'kernels   the catalog against Debian kernels under QEMU, or against DUMP=FILE'
-	@echo 'dist      static binaries of linux, freebsd and openbsd, and manual pages, in dist/'
+	@echo 'dist      static binaries of linux, freebsd and openbsd, manual pages and licences, in dist/'
 	@echo 'tools     install the programs that demo, test and bench drive'
 
 build:
@@ -38,7 +40,12 @@ check:
 	@out=$$(gofmt -l cmd contrib internal tools catalog); if [ -n "$$out" ]; then echo "gofmt: $$out"; exit 1; fi
 	@for os in linux freebsd openbsd; do echo "vet $$os"; GOOS=$$os $(GO) vet ./... || exit 1; done
 	$(GO) run $(STATICCHECK) ./...
+	$(GO) mod verify
+	$(GO) mod tidy -diff
 	$(GO) test -count=1 ./tools/...
+
+vuln:
+	@GO='$(GO)' sh tools/vuln.sh $(GOVULNCHECK)
 
 generate:
 	$(GO) generate ./...
@@ -51,13 +58,15 @@ dist:
 		echo "dist/wirerate-$$os-$$arch"; \
 		GOOS=$$os GOARCH=$$arch $(BUILD) -o dist/wirerate-$$os-$$arch ./cmd/wirerate || exit 1; \
 	done; done
+	@echo dist/LICENSES
+	@cp LICENSE dist/ && gzip -dc internal/cli/licenses.txt.gz >dist/LICENSES
 	@echo dist/man
 	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0) $(GO) run -ldflags '$(LDFLAGS)' ./tools/gendocs -man -o dist/man
 
 FUZZTIME ?= 10s
 fuzz:
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-		echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; \
+		echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg || exit 1; \
 	done; done
 
 KERNELS ?= /tmp/wirerate-kernels

@@ -17,6 +17,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/plan"
 )
 
@@ -138,7 +139,7 @@ func loadPlan(name, target string) (plan.Plan, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		name = filepath.Join(name, "plan.json")
 	}
-	data, err := os.ReadFile(name)
+	data, err := input.File(name, jsonLimit)
 	if err != nil {
 		return plan.Plan{}, fmt.Errorf("plan: %w", err)
 	}

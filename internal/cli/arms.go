@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/trial"
 )
 
@@ -228,7 +228,7 @@ func firewall(system catalog.System, what string) ([]assigned, error) {
 	case what == "on":
 		return nil, errors.New("firewall:on is for pf: nftables is on when it has rules; name them as firewall:FILE, or leave those that run with current")
 	}
-	rules, err := os.ReadFile(what)
+	rules, err := input.File(what, conffile.MaxSize)
 	if err != nil {
 		return nil, fmt.Errorf("firewall: on, off or a file of rules is expected: %w", err)
 	}
@@ -282,7 +282,7 @@ func (s *benchSession) fillDefaults(a *armValues, all []*armValues) {
 
 // fromFile reads the settings of a configuration file for one end.
 func (s *benchSession) fromFile(a *armValues, e *end, path string) ([]assigned, error) {
-	data, err := os.ReadFile(path)
+	data, err := input.File(path, conffile.MaxSize)
 	if err != nil {
 		return nil, err
 	}

@@ -3,10 +3,8 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +19,15 @@ import (
 	"golang.org/x/term"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/terminal"
+)
+
+// What is read of a file, in bytes: of JSON, which takes many times its length
+// in memory, and of rules and what tools printed.
+const (
+	jsonLimit = 8 * input.MiB
+	textLimit = 64 * input.MiB
 )
 
 // The exit statuses.
@@ -43,6 +49,7 @@ type Env struct {
 
 // Main runs the program and returns its exit status.
 func Main() int {
+	crashApart()
 	if served, status := host.ServeIfAgent(); served {
 		return status
 	}
@@ -236,16 +243,9 @@ func below(label, text string) string {
 	return terminal.Wrap(terminal.Columns, label, strings.Repeat(" ", len(label)), text)
 }
 
-// indentedJSON is a value as JSON for programs and people: what HTML would
-// escape stays readable.
-func indentedJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return b.Bytes(), err
-}
+// indentedJSON is a value as JSON, in the one form that all files and outputs
+// have.
+func indentedJSON(v any) ([]byte, error) { return terminal.JSON(v, "  ") }
 
 // printJSON writes a value as indented JSON.
 func (e *Env) printJSON(v any) error {
@@ -254,6 +254,14 @@ func (e *Env) printJSON(v any) error {
 		_, err = e.Stdout.Write(data)
 	}
 	return failure(err)
+}
+
+// read reads a file, or standard input for "-".
+func (e *Env) read(name string, limit int64) ([]byte, error) {
+	if name == "-" {
+		return input.Stream(e.Stdin, "standard input", limit)
+	}
+	return input.File(name, limit)
 }
 
 // writeTo runs write with FILE as its standard output, or with e's own when no

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
@@ -133,12 +133,12 @@ func (e *Env) showDiskPlan(m measured) {
 // measuredDisk reads the JSON of measure disk into a machine. A pool's random
 // reads are spread over its disks.
 func measuredDisk(file string, m *plan.Machine) error {
-	data, err := os.ReadFile(file)
+	data, err := input.File(file, jsonLimit)
 	if err != nil {
 		return fmt.Errorf("--disk-from: %w", err)
 	}
 	var read measured
-	if err := json.Unmarshal(data, &read); err != nil || read.Schema != 1 {
+	if err := input.JSON(file, data, &read); err != nil || read.Schema != 1 {
 		return fmt.Errorf("--disk-from %s: the output of wirerate measure disk --json is expected", file)
 	}
 	d := figuresOf(read.Median)

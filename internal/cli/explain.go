@@ -214,7 +214,7 @@ func notFound(c *catalog.Catalog, system catalog.System, name string, search []s
 	if len(search) > 0 {
 		return fmt.Errorf("no setting is described by all of: %s", strings.Join(search, " "))
 	}
-	text := fmt.Sprintf("%q is not in the catalog", terminal.Clip(name, 80))
+	text := fmt.Sprintf(`"%s" is not in the catalog`, terminal.Clip(name, 80))
 	spelt := spellings(name)
 	last := spelt[len(spelt)-1]
 	near := c.Nearest(system, last, 3, otherNames()...)

@@ -68,7 +68,7 @@ func TestNotFound(t *testing.T) {
 		{"bbr", "settings have the word: --search bbr"},
 		{"zzzzzz", "--search finds settings"},
 		{strings.Repeat("a", 5000), `aaa…" is not in the catalog`},
-		{"a\x1b[31m\u202e\nb", `"a[31m b" is not in the catalog`},
+		{"a\x1b[31m\u202e\nb", `"a\x1b[31m\u202e b" is not in the catalog`},
 	} {
 		got := notFound(c, "", tt.name, nil).Error()
 		if !strings.Contains(got, tt.want) || len(got) > 300 {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/store"
+	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
@@ -82,9 +83,9 @@ func named(ctx context.Context, h *store.Store, ids []string) ([]store.Trial, er
 	}
 	var trials []store.Trial
 	for _, id := range ids {
-		t, err := h.Trial(ctx, id)
+		t, err := findTrial(ctx, h, id)
 		if err != nil {
-			return nil, usage(err)
+			return nil, err
 		}
 		trials = append(trials, t)
 	}
@@ -132,11 +133,17 @@ func (e *Env) exportCSV(all []exportedTrial) error {
 				}
 				row = append(row, cell)
 			}
+			for i := range row {
+				row[i] = terminal.Escape(row[i])
+			}
 			rows = append(rows, row)
 		}
 	}
 	return failure(w.WriteAll(rows))
 }
+
+// label is a text as OpenMetrics takes it between quotation marks.
+func label(s string) string { return labelEscapes.Replace(terminal.Escape(s)) }
 
 var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
@@ -146,15 +153,15 @@ func (e *Env) exportOpenMetrics(all []exportedTrial) error {
 	var b strings.Builder
 	for _, name := range exportNames(all) {
 		family := "wirerate_run_" + name
-		fmt.Fprintf(&b, "# TYPE %s gauge\n# HELP %s %s\n", family, family, labelEscapes.Replace(helpOf(name)))
+		fmt.Fprintf(&b, "# TYPE %s gauge\n# HELP %s %s\n", family, family, label(helpOf(name)))
 		for _, t := range all {
 			for _, a := range t.Attempts {
 				v, ok := valuesOf(a.Run)[name]
 				if !ok || a.Lost != "" {
 					continue
 				}
-				fmt.Fprintf(&b, "%s{trial=\"%s\",workload=\"%s\",arm=\"%s\",run=\"%d\"} %s %.3f\n", family, t.ID, t.Workload,
-					labelEscapes.Replace(a.Arm), a.Seq, strconv.FormatFloat(v, 'g', -1, 64), float64(a.At.UnixMilli())/1e3)
+				fmt.Fprintf(&b, "%s{trial=\"%s\",workload=\"%s\",arm=\"%s\",run=\"%d\"} %s %.3f\n", family, label(t.ID), label(t.Workload),
+					label(a.Arm), a.Seq, strconv.FormatFloat(v, 'g', -1, 64), float64(a.At.UnixMilli())/1e3)
 			}
 		}
 	}

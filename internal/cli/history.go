@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/store"
 )
@@ -37,10 +40,13 @@ absolute numbers: history compare sets the effects side by side.`,
 		}
 		return withHistory(cmd.Context(), file, func(h *store.Store) error {
 			all, err := h.Trials(cmd.Context(), n)
-			if err != nil {
+			if err != nil && !errors.Is(err, store.ErrDamaged) {
 				return failure(err)
 			}
-			return env.showHistory(all, form)
+			if len(all) == 0 && err != nil {
+				return failure(err)
+			}
+			return cmp.Or(env.showHistory(all, form), failure(cmp.Or(err, h.Check(cmd.Context()))))
 		})
 	}
 	compare := &cobra.Command{
@@ -83,7 +89,7 @@ func (e *Env) showHistory(all []store.Trial, format string) error {
 
 // resultOf reads the result that a trial ended with.
 func resultOf(t store.Trial) (report.Result, bool) {
-	r, err := report.ReadJSON(strings.NewReader(string(t.Result)))
+	r, err := report.ReadJSON(t.Result)
 	return r, err == nil
 }
 
@@ -103,9 +109,9 @@ func (e *Env) compareHistory(ctx context.Context, h *store.Store, a, b, format s
 	c := comparedTrials{Schema: 1, Differs: []string{}}
 	var effects []*report.Effect
 	for _, id := range []string{a, b} {
-		t, err := h.Trial(ctx, id)
+		t, err := findTrial(ctx, h, id)
 		if err != nil {
-			return usage(err)
+			return err
 		}
 		r, ok := resultOf(t)
 		if !ok {
@@ -209,16 +215,19 @@ func newReportCmd(env *Env) *cobra.Command {
 
 // findResult reads a result by the ID of its experiment or from a file.
 func findResult(ctx context.Context, history, name string) (report.Result, error) {
-	if f, err := os.Open(name); err == nil {
-		defer f.Close()
-		r, err := report.ReadJSON(f)
+	if _, err := os.Stat(name); err == nil {
+		data, err := input.File(name, jsonLimit)
+		if err != nil {
+			return report.Result{}, usage(err)
+		}
+		r, err := report.ReadJSON(data)
 		return r, usage(err)
 	}
 	var r report.Result
 	err := withHistory(ctx, history, func(h *store.Store) error {
-		t, err := h.Trial(ctx, name)
+		t, err := findTrial(ctx, h, name)
 		if err != nil {
-			return usage(err)
+			return err
 		}
 		var ok bool
 		if r, ok = resultOf(t); ok && t.Kind != "measure" {
@@ -227,6 +236,15 @@ func findResult(ctx context.Context, history, name string) (report.Result, error
 		return usagef("%s has no result to show: it is a %s of %d runs, %s; wirerate export %s has the runs", t.ID, t.Kind, t.Runs, t.State, t.ID)
 	})
 	return r, err
+}
+
+// findTrial finds an experiment by its ID.
+func findTrial(ctx context.Context, h *store.Store, id string) (store.Trial, error) {
+	t, err := h.Trial(ctx, id)
+	if errors.Is(err, store.ErrUnknown) {
+		return t, usage(err)
+	}
+	return t, failure(err)
 }
 
 func (e *Env) showResult(r report.Result, format string) error {

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
@@ -17,8 +18,8 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/lint"
-	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -208,13 +209,23 @@ func (e *Env) lintFrom(ctx context.Context, name string, opt *lint.Options) erro
 	return nil
 }
 
+// folderEntries bounds how many files and folders of one are looked at.
+const folderEntries = 200_000
+
+// inputsLimit bounds what is read of all files together, in bytes.
+const inputsLimit = 128 * input.MiB
+
 // readInputs reads files, the files of directories that look like
 // configuration, and standard input for "-". What cannot be read is reported
 // together.
 func (e *Env) readInputs(args []string) ([]lint.Input, error) {
 	var inputs []lint.Input
 	var errs []error
+	left := inputsLimit
 	add := func(path, text string, err error) {
+		if left -= len(text); left < 0 && err == nil {
+			left, err = 0, &input.TooLarge{Name: path + " and the files before it", Limit: inputsLimit}
+		}
 		if err != nil {
 			errs = append(errs, err)
 			return
@@ -225,7 +236,7 @@ func (e *Env) readInputs(args []string) ([]lint.Input, error) {
 	}
 	for _, arg := range args {
 		if arg == "-" {
-			data, err := io.ReadAll(io.LimitReader(e.Stdin, conffile.MaxSize+1))
+			data, err := e.read("-", conffile.MaxSize)
 			add("-", string(data), err)
 			continue
 		}
@@ -235,16 +246,18 @@ func (e *Env) readInputs(args []string) ([]lint.Input, error) {
 			continue
 		}
 		if !info.IsDir() {
-			text, err := readLimited(arg)
-			add(arg, text, err)
+			data, err := input.File(arg, conffile.MaxSize)
+			add(arg, string(data), err)
 			continue
 		}
 		found := len(inputs)
-		err = filepath.WalkDir(arg, func(path string, d os.DirEntry, err error) error {
+		err = input.Walk(os.DirFS(arg), folderEntries, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return err
 			}
-			text, err := readLimited(path)
+			path := filepath.Join(arg, name)
+			data, err := input.File(path, conffile.MaxSize)
+			text := string(data)
 			if err == nil && conffile.Detect(path, []byte(text[:min(len(text), conffile.DetectSize)])).Kind == "" {
 				return nil
 			}
@@ -259,28 +272,6 @@ func (e *Env) readInputs(args []string) ([]lint.Input, error) {
 		}
 	}
 	return inputs, errors.Join(errs...)
-}
-
-// readLimited reads a file of at most conffile.MaxSize bytes, holding it once.
-func readLimited(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	if info.Mode().IsRegular() && info.Size() < conffile.MaxSize {
-		b.Grow(int(info.Size()))
-	}
-	n, err := io.Copy(&b, io.LimitReader(f, conffile.MaxSize+1))
-	if n > conffile.MaxSize {
-		return "", fmt.Errorf("%s: more than the %d MiB that are read", path, conffile.MaxSize>>20)
-	}
-	return b.String(), err
 }
 
 // joinLines makes one line of joined errors.
@@ -307,13 +298,7 @@ func (e *Env) fix(inputs []lint.Input, res *lint.Result, write bool) error {
 		return err
 	}
 	for _, f := range fixed {
-		text := string(diff.Diff(f.Path, f.Old, f.Path+" (corrected)", f.New))
-		if e.columns() > 0 { // a patch that goes elsewhere keeps every byte
-			text = terminal.Escape(text)
-		}
-		if _, err := io.WriteString(e.Stdout, text); err != nil {
-			return err
-		}
+		e.printf("%s", diff.Diff(f.Path, f.Old, f.Path+" (corrected)", f.New))
 	}
 	for _, f := range fixed {
 		if !write || f.Path == "-" {
@@ -334,7 +319,8 @@ func (e *Env) fix(inputs []lint.Input, res *lint.Result, write bool) error {
 }
 
 // replaceFile writes a file beside the old one and renames it into place, with
-// the old one's permissions. A symbolic link keeps pointing to its target.
+// the old one's owner and permissions: there is always one or the other. A
+// symbolic link keeps pointing to its target.
 func replaceFile(path string, data []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -344,15 +330,29 @@ func replaceFile(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !info.Mode().IsRegular() || !ok {
+		return fmt.Errorf("%s: not a file that can be replaced", path)
+	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".wirerate-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp.Name())
+	if err := tmp.Chown(int(owner.Uid), int(owner.Gid)); err != nil {
+		return fmt.Errorf("%s: not corrected: its owner (user %d, group %d) cannot be kept: %w", path, owner.Uid, owner.Gid, errors.Join(err, tmp.Close()))
+	}
 	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Chmod(info.Mode().Perm()), tmp.Sync(), tmp.Close())
+	err = errors.Join(err, tmp.Chmod(info.Mode()), tmp.Sync(), tmp.Close())
 	if err != nil {
 		return err
 	}
-	return os.Rename(tmp.Name(), path)
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return err
+	}
+	dir, err := input.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }

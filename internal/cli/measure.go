@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -122,16 +120,7 @@ func (e *Env) readOutput(path, tool, format string, args []string) error {
 	if len(args) > 0 {
 		return usagef("--read measures nothing: no WORKLOAD or HOST goes with it")
 	}
-	in := e.Stdin
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return usage(err)
-		}
-		defer f.Close()
-		in = f
-	}
-	data, err := io.ReadAll(io.LimitReader(in, 64<<20))
+	data, err := e.read(path, textLimit)
 	if err != nil {
 		return usage(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/lint"
 	"github.com/wirerate/wirerate/internal/plan"
 )
@@ -38,7 +39,7 @@ var refusingCodes = []string{"harmful", "weakens-security", "below-default", "ou
 // comparePlan puts a configuration file beside the plan: what both have, what
 // the plan has otherwise, and why it leaves the rest.
 func comparePlan(env *Env, c *catalog.Catalog, p plan.Plan, opt planOptions, how string) error {
-	text, err := readLimited(opt.compare)
+	text, err := input.Text(opt.compare, conffile.MaxSize)
 	if err != nil {
 		return usage(err)
 	}

@@ -59,12 +59,12 @@ func (s *benchSession) environmentOf() json.RawMessage {
 
 // openStore opens the history that the flags name.
 func (f *benchFlags) openStore(ctx context.Context) (*store.Store, error) {
-	return openHistory(ctx, f.history)
+	return openHistory(ctx, f.history, store.Open)
 }
 
-// withHistory opens the history for as long as use takes.
+// withHistory opens the history to be read for as long as use takes.
 func withHistory(ctx context.Context, path string, use func(*store.Store) error) error {
-	h, err := openHistory(ctx, path)
+	h, err := openHistory(ctx, path, store.Read)
 	if err != nil {
 		return err
 	}
@@ -72,14 +72,17 @@ func withHistory(ctx context.Context, path string, use func(*store.Store) error)
 	return use(h)
 }
 
-func openHistory(ctx context.Context, path string) (*store.Store, error) {
+func openHistory(ctx context.Context, path string, open func(context.Context, string) (*store.Store, error)) (*store.Store, error) {
 	if path == "" {
 		var err error
 		if path, err = store.DefaultPath(); err != nil {
 			return nil, missing(err)
 		}
 	}
-	s, err := store.Open(ctx, path)
+	s, err := open(ctx, path)
+	if errors.Is(err, store.ErrDamaged) {
+		return nil, failure(err)
+	}
 	return s, missing(err)
 }
 

@@ -19,10 +19,10 @@ func (e *Env) resume(cmd *cobra.Command, f benchFlags, id, format string) error 
 	if err != nil {
 		return err
 	}
-	t, err := history.Trial(ctx, id)
+	t, err := findTrial(ctx, history, id)
 	history.Close()
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	var saved setup
 	root := newRootCmd(e)

@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -11,17 +15,30 @@ import (
 // Version is set by the linker (make build).
 var Version = "devel"
 
+// licenses are the notices of all that is linked, compressed; made by
+// tools/genlicenses.
+//
+//go:embed licenses.txt.gz
+var licenses []byte
+
 func newVersionCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
+		Short: "Print the version, or the licences of what is in it",
 		Args:  exactArgs(0, "no argument is"),
 	}
 	format := formatFlag(cmd, "text", "json")
+	notices := cmd.Flags().Bool("licenses", false, "print the licence notices of all that the program contains")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		form, err := format()
 		if err != nil {
 			return err
+		}
+		if *notices {
+			if form == "json" {
+				return usagef("--licenses is text: no --json goes with it")
+			}
+			return env.printLicenses()
 		}
 		if form == "json" {
 			return env.printJSON(map[string]any{"schema": 1, "version": Version, "os": runtime.GOOS, "arch": runtime.GOARCH, "go": goVersion()})
@@ -30,6 +47,14 @@ func newVersionCmd(env *Env) *cobra.Command {
 		return failure(err)
 	}
 	return cmd
+}
+
+func (e *Env) printLicenses() error {
+	z, err := gzip.NewReader(bytes.NewReader(licenses))
+	if err == nil {
+		_, err = io.Copy(e.Stdout, z)
+	}
+	return failure(err)
 }
 
 func versionText() string {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -324,7 +323,9 @@ func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before
 		last = s
 		switch {
 		case opt.json:
-			json.NewEncoder(env.Stdout).Encode(weblog.Summarize(s, view))
+			if data, err := terminal.JSON(weblog.Summarize(s, view), ""); err == nil {
+				env.Stdout.Write(data)
+			}
 		case screen:
 			fmt.Fprint(env.Stdout, clearScreen)
 			weblog.Summarize(s, view).WriteText(&topLines{to: env.Stdout, left: screenRows() - 1})

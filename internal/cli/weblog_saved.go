@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/weblog"
 )
 
@@ -64,7 +65,7 @@ func weblogMerge(ctx context.Context, env *Env, opt *weblogFlags, names []string
 func loadSketch(name string, stdin io.Reader) (*weblog.Sketch, error) {
 	from := stdin
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := input.Open(name)
 		if err != nil {
 			return nil, err
 		}

@@ -51,7 +51,7 @@ func Kinds() []Kind {
 }
 
 // MaxSize is the largest file that is read, in bytes.
-const MaxSize = 512 << 20
+const MaxSize = 16 << 20
 
 // Span is a half-open range of byte offsets into a file.
 type Span struct{ Start, End int }

@@ -1,14 +1,19 @@
 package facts
 
 import (
-	"io"
+	"errors"
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // folderLimit bounds what is read of all files of a folder, in bytes.
 const folderLimit = 128 << 20
+
+// folderEntries bounds how many files and folders are looked at in one.
+const folderEntries = 200_000
 
 // LoadFolder reads outputs that were saved as files: an unpacked sosreport
 // (sos_commands/networking/ethtool_-S_eth0, proc/net/snmp), or files named after
@@ -23,7 +28,7 @@ func LoadFolder(root fs.FS) (map[string]string, error) {
 	texts := map[string]string{}
 	left := int64(folderLimit)
 	var sessions []string // what a file of its own says counts before what is in them
-	err = fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
+	err = input.Walk(root, folderEntries, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if d != nil && d.IsDir() && p != "." {
 				return fs.SkipDir // not readable: the rest still counts
@@ -66,7 +71,10 @@ func readStart(root fs.FS, p string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, textLimit+1))
+	data, err := input.Stream(file, p, textLimit+1)
+	if long := (*input.TooLarge)(nil); errors.As(err, &long) {
+		err = nil
+	}
 	return plainText(data), err
 }
 

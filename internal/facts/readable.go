@@ -3,10 +3,11 @@ package facts
 import (
 	"bytes"
 	"html"
-	"io"
 	"mime/quotedprintable"
 	"regexp"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // A page's source and a mail as it travels hold outputs in other characters.
@@ -20,7 +21,7 @@ var (
 // readable turns the source of a web page or of a mail into what people see.
 func readable(s string) string {
 	if encoded.MatchString(s) {
-		data, err := io.ReadAll(quotedprintable.NewReader(strings.NewReader(s)))
+		data, err := input.Stream(quotedprintable.NewReader(strings.NewReader(s)), "the message", int64(len(s))+1)
 		// A body that is not wholly so encoded is read up to where it is not.
 		if err == nil || len(data) > len(s)/2 {
 			s = string(plainText(bytes.ToValidUTF8(data, []byte("?"))))

@@ -3,12 +3,13 @@ package facts
 import (
 	"bytes"
 	"errors"
-	"io"
-	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // A session is what people paste when they ask for help: prompts and commands
@@ -105,14 +106,12 @@ const sessionLimit = 64 << 20
 // LoadFile reads a file that is a session, or one output whose command the
 // file's name tells.
 func LoadFile(name string) (Posted, error) {
-	file, err := os.Open(name)
+	data, err := input.File(name, sessionLimit)
+	if errors.Is(err, syscall.EISDIR) {
+		return Posted{}, ErrNotText
+	}
 	if err != nil {
 		return Posted{}, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, sessionLimit+1))
-	if err != nil || len(data) > sessionLimit {
-		return Posted{}, ErrNotText
 	}
 	if data = plainText(data); bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.IndexByte(data, 0) >= 0 {
 		return Posted{}, ErrNotText

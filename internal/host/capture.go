@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // captureSchema is the version of the capture format.
@@ -195,7 +197,7 @@ func parseCapture(files map[string][]byte) (*Capture, error) {
 		return nil, fmt.Errorf("no %s in it; make captures with wirerate capture HOST -o FILE", manifestName)
 	}
 	var c Capture
-	if err := json.Unmarshal(manifest, &c); err != nil {
+	if err := input.JSON("its list", manifest, &c); err != nil {
 		return nil, fmt.Errorf("%s: %w", manifestName, err)
 	}
 	if c.Schema != captureSchema {
@@ -215,10 +217,24 @@ func parseCapture(files map[string][]byte) (*Capture, error) {
 	return &c, nil
 }
 
-const captureLimit = 1 << 30
+// What is read of a capture: bytes of all files when unpacked, bytes of the
+// manifest, whose entries take many times their length in memory, and files.
+const (
+	captureLimit  = 256 << 20
+	manifestLimit = 8 << 20
+	captureFiles  = 100_000
+)
+
+// limitOf is how many bytes one file of a capture may have.
+func limitOf(name string) int64 {
+	if name == manifestName {
+		return manifestLimit
+	}
+	return readLimit
+}
 
 func readArchive(name string) (map[string][]byte, error) {
-	f, err := os.Open(name)
+	f, err := input.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -228,8 +244,7 @@ func readArchive(name string) (map[string][]byte, error) {
 		return nil, fmt.Errorf("not a .tar.gz: %w", err)
 	}
 	files := map[string][]byte{}
-	var total int64
-	for archive := tar.NewReader(zip); ; {
+	for archive := tar.NewReader(input.Limit(zip, "what is in it", captureLimit)); ; {
 		head, err := archive.Next()
 		if err == io.EOF {
 			return files, nil
@@ -240,26 +255,31 @@ func readArchive(name string) (map[string][]byte, error) {
 		if head.Typeflag != tar.TypeReg {
 			continue
 		}
-		if total += head.Size; total > captureLimit {
-			return nil, errors.New("larger than 1 GiB when unpacked")
+		if len(files) == captureFiles {
+			return nil, fmt.Errorf("more than %d files in it", captureFiles)
 		}
-		data, err := io.ReadAll(archive)
+		name := path.Clean(head.Name)
+		data, err := input.Stream(archive, name, limitOf(name))
 		if err != nil {
 			return nil, fmt.Errorf("damaged archive: %w", err)
 		}
-		files[path.Clean(head.Name)] = data
+		files[name] = data
 	}
 }
 
 func readFolder(name string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	root := os.DirFS(name)
-	err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
+	var total int
+	err := input.Walk(root, captureFiles, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
-		data, err := fs.ReadFile(root, p)
-		files[filepath.ToSlash(p)] = data
+		data, err := input.File(filepath.Join(name, p), limitOf(p))
+		if total += len(data); total > captureLimit {
+			return &input.TooLarge{Name: "what is in it", Limit: captureLimit}
+		}
+		files[p] = data
 		return err
 	})
 	return files, err

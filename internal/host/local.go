@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -15,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // commandLimit is how long a command may run that has no bound of its own.
@@ -102,16 +103,7 @@ func failureOf(err error) Failure {
 }
 
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, readLimit+1))
-	if len(data) > readLimit {
-		return nil, fmt.Errorf("%s: larger than 64 MiB", path)
-	}
-	return data, err
+	return input.File(path, readLimit)
 }
 
 // poke writes with one write(2), as the kernel's files want it, and never

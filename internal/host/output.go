@@ -10,12 +10,16 @@ import (
 
 // What is kept of an answer, in bytes.
 const (
-	readLimit = 64 << 20 // of a file or of what a command prints
-	saidLimit = 1 << 20  // of what it says on standard error
+	readLimit = 64 << 20  // of a file or of what a command prints
+	saidLimit = 1 << 20   // of what it says on standard error
+	heldLimit = 256 << 20 // of all answers to one batch
 )
 
 // tooLong is said of an answer that was cut.
 const tooLong = "more than 64 MiB of output: the rest is left out"
+
+// tooMuch is said of answers behind those that were as much as is kept.
+const tooMuch = "left out: the answers before it were more than 256 MiB"
 
 // bounded keeps the beginning of what is written to it.
 type bounded struct {
@@ -44,6 +48,7 @@ type batchReader struct {
 	buf  []byte // what came of the next answer
 	seen int    // how much of buf was searched
 	cut  bool   // the middle of buf is left out
+	held int    // bytes of the answers
 }
 
 // done tells whether every operation is answered, or one marked Must failed.
@@ -107,6 +112,12 @@ func (r *batchReader) answer(section []byte) {
 		a.Failure = Classify(stderr)
 	}
 	r.cut = false
+	if len(a.Stderr) > saidLimit {
+		a.Stderr = strings.Clone(a.Stderr[:saidLimit])
+	}
+	if r.held += len(a.Out) + len(a.Stderr); r.held > heldLimit {
+		a.Out, a.Stderr, a.Failure = nil, tooMuch, Failed
+	}
 	r.add(a)
 }
 

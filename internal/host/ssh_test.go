@@ -256,3 +256,14 @@ func TestSSHUnderAnyTMPDIR(t *testing.T) {
 		})
 	}
 }
+
+// TestBatchIsBounded has many answers that each are within their bound.
+func TestBatchIsBounded(t *testing.T) {
+	r := &batchReader{mark: "m", ops: []Op{Read("/a"), Read("/b"), Read("/c")}, begun: true, held: heldLimit - 8}
+	r.Write([]byte("first\nm 0\n\nm end\nsecond\nm 0\n\nm end\nm 1\nthird\nm end\n"))
+	for i, want := range []string{"first", "", ""} {
+		if a := r.answers[i]; string(a.Out) != want || (a.Failure == Failed) != (i > 0) || i > 0 && a.Stderr != tooMuch {
+			t.Errorf("%d: %q %q %q", i, a.Out, a.Stderr, a.Failure)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -43,7 +44,7 @@ func startWaker(o AwakeOptions, fastest units.Rate) (*waker, error) {
 	}
 	w := &waker{stop: make(chan struct{}), supply: os.DirFS("/sys/class/power_supply")}
 	m := machine{limit: timeLimit("/sys/fs/cgroup", "/proc/self/cgroup"), battery: onBattery(w.supply), fastest: fastest}
-	stat, err := os.ReadFile("/proc/stat")
+	stat, err := input.File("/proc/stat", recordLimit)
 	if err == nil {
 		m.stolen, err = stolenShare(string(stat))
 	}
@@ -148,7 +149,7 @@ func (w *waker) close() error {
 // this process, "" where there is none. Groups are mounted at root and named in
 // the file self, in either version of cgroups(7).
 func timeLimit(root, self string) string {
-	text, err := os.ReadFile(self)
+	text, err := input.File(self, recordLimit)
 	if err != nil {
 		return ""
 	}
@@ -166,7 +167,7 @@ func timeLimit(root, self string) string {
 			file, mount, none = "cpu.cfs_quota_us", filepath.Join(root, f[1]), "-1"
 		}
 		for dir := filepath.Clean("/" + f[2]); ; dir = filepath.Dir(dir) {
-			data, err := os.ReadFile(filepath.Join(mount, dir, file))
+			data, err := input.File(filepath.Join(mount, dir, file), recordLimit)
 			if limit := strings.TrimSpace(string(data)); err == nil && !strings.HasPrefix(limit, none) {
 				return file + " " + limit
 			}

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // Site returns where programs of a host run.
@@ -54,7 +56,7 @@ func listeners(pid int) (map[string]bool, error) {
 	for _, kind := range []struct{ file, state string }{
 		{"tcp", "0A"}, {"tcp6", "0A"}, {"udp", "07"}, {"udp6", "07"}, {"packet", ""},
 	} {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, kind.file))
+		text, err := input.File(fmt.Sprintf("/proc/%d/net/%s", pid, kind.file), recordLimit)
 		if errors.Is(err, fs.ErrNotExist) && kind.file != "tcp" {
 			continue // a kernel without IPv6 or packet sockets
 		}

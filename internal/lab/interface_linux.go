@@ -10,6 +10,8 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // inside calls do with a netlink socket of a network namespace.
@@ -50,7 +52,7 @@ type counters struct {
 func (c counters) refused() int64 {
 	const column = 1 + 8 + 3 // the name, eight columns for receiving
 	const most = 1 << 20
-	table, _ := io.ReadAll(io.NewSectionReader(c.file, 0, most)) // of a host that is gone nothing
+	table, _ := input.Stream(io.NewSectionReader(c.file, 0, most), "", most) // of a host that is gone nothing
 	for line := range bytes.Lines(table) {
 		if f := bytes.Fields(line); len(f) > column && string(f[0]) == c.dev+":" {
 			count, _ := strconv.ParseInt(string(f[column]), 10, 64)

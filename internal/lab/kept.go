@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/lock"
 )
 
@@ -172,7 +172,7 @@ func removeStateDir(record string) {
 
 // outerUID returns the user's number outside a user namespace.
 func outerUID() int {
-	data, err := os.ReadFile("/proc/self/uid_map")
+	data, err := input.File("/proc/self/uid_map", recordLimit)
 	var inner, outer, count int
 	if err == nil {
 		if _, err := fmt.Sscan(string(data), &inner, &outer, &count); err == nil && count == 1 {
@@ -262,21 +262,21 @@ func (k *Kept) write() error {
 	return os.Rename(f.Name(), k.file)
 }
 
-// recordLimit bounds a record, in bytes.
-const recordLimit = 4 << 20
-
 func readRecord(file string) (Kept, error) {
-	f, err := os.Open(file)
+	data, err := input.File(file, recordLimit)
 	if err != nil {
 		return Kept{}, err
 	}
-	defer f.Close()
 	k := Kept{file: file}
-	if err := json.NewDecoder(io.LimitReader(f, recordLimit)).Decode(&k); err != nil || CheckName(k.Name) != nil {
+	if err := json.Unmarshal(data, &k); err != nil || CheckName(k.Name) != nil {
 		return Kept{}, fmt.Errorf("%s is not a lab's record; remove it", file)
 	}
 	return k, nil
 }
+
+// recordLimit bounds what is read of a lab's record or a file of the kernel's,
+// in bytes.
+const recordLimit = 4 << 20
 
 // KeptLabs returns the labs that are up, by name, and removes what labs left
 // whose process was killed: those whose lock nobody holds.
@@ -388,7 +388,7 @@ func born(pid int) string {
 // processFields returns proc_pid_stat(5) from the state on, field 3; nil where
 // there is no such process, or it has ended.
 func processFields(pid int) []string {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	data, err := input.File(fmt.Sprintf("/proc/%d/stat", pid), recordLimit)
 	if err != nil {
 		return nil
 	}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // statusLimit is how long a lab may take to say what its links did.
@@ -89,7 +91,7 @@ func (k Kept) ask(ctx context.Context, request string, take func(io.Reader) erro
 		if _, err := fmt.Fprintln(conn, request); err != nil {
 			return err
 		}
-		return take(io.LimitReader(conn, recordLimit))
+		return take(input.Limit(conn, "its answer", recordLimit))
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/lab/emulator"
 )
 
@@ -101,7 +102,7 @@ func namespaceAdvice(err error) string {
 	}
 	var low []string
 	for _, kind := range []string{"user", "net", "mnt", "pid", "uts", "ipc"} {
-		data, err := os.ReadFile("/proc/sys/user/max_" + kind + "_namespaces")
+		data, err := input.File("/proc/sys/user/max_"+kind+"_namespaces", recordLimit)
 		if limit, bad := strconv.Atoi(strings.TrimSpace(string(data))); err == nil && bad == nil && limit < lowLimit {
 			low = append(low, fmt.Sprintf("user.max_%s_namespaces=%d", kind, lowLimit))
 		}

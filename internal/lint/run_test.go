@@ -223,8 +223,8 @@ func TestText(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "/etc/sysctl.conf:1:19: error: net.core.plain: 1001 is above 1000, the largest value that the kernel takes [out-of-range]\n" +
-		"    1 |  net.core.plain = 1001 # \ufffd[31m\n" +
-		"      |                   ^~~~~~~~~~~~\n" +
+		"    1 |  net.core.plain = 1001 # \\x1b[31m\n" +
+		"      |                   ^~~~~~~~~~~~~~~\n" +
 		"      = The value is refused or cut to the limit.\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)

@@ -68,7 +68,7 @@ func (f *Fix) String() string {
 	return "comment the line out"
 }
 
-// caret returns the line as it is shown, without control characters, and the
+// caret returns the line as it is shown, with what is hidden escaped, and the
 // marks below the problem's text.
 func caret(p Problem) (line, marks string) {
 	start := min(p.Column-1, len(p.text))
@@ -79,33 +79,19 @@ func caret(p Problem) (line, marks string) {
 	}
 	to := min(len(p.text), from+maxShown)
 	end = min(end, to)
-	line = visible(p.text[from:to])
+	line = terminal.Clean(p.text[from:to])
 	if from > 0 {
 		line = "…" + line
 	}
 	if to < len(p.text) {
 		line += "…"
 	}
-	indent := utf8.RuneCountInString(visible(p.text[from:start]))
+	indent := utf8.RuneCountInString(terminal.Clean(p.text[from:start]))
 	if from > 0 {
 		indent++
 	}
 	return line, strings.Repeat(" ", indent) + "^" +
-		strings.Repeat("~", max(0, utf8.RuneCountInString(visible(p.text[start:end]))-1))
-}
-
-// visible makes a text safe for a terminal: tabs become blanks, other control
-// characters and broken UTF-8 a replacement character.
-func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t':
-			return ' '
-		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0:
-			return utf8.RuneError
-		}
-		return r
-	}, s)
+		strings.Repeat("~", max(0, utf8.RuneCountInString(terminal.Clean(p.text[start:end]))-1))
 }
 
 // Summary counts problems by severity, in words.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/name"
 )
 
@@ -18,7 +20,9 @@ import (
 // and value in it: a plan may come from anybody.
 func Read(c *catalog.Catalog, data []byte) ([]Plan, error) {
 	var plans []Plan
-	if err := json.Unmarshal(data, &plans); err != nil {
+	if err := input.JSON("the plan", data, &plans); errors.As(err, new(*input.TooMany)) {
+		return nil, err
+	} else if err != nil {
 		var one Plan
 		if err := json.Unmarshal(data, &one); err != nil {
 			return nil, fmt.Errorf("not a plan of wirerate: %w", err)

@@ -3,20 +3,16 @@ package report
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // ReadJSON reads what result.json holds. A result of another schema is an
 // error.
-func ReadJSON(from io.Reader) (Result, error) {
-	data, err := io.ReadAll(from)
-	if err != nil {
-		return Result{}, fmt.Errorf("result: %w", err)
-	}
+func ReadJSON(data []byte) (Result, error) {
 	var r Result
-	if err := json.Unmarshal(data, &r); err != nil {
+	if err := input.JSON("result", data, &r); err != nil {
 		return Result{}, fmt.Errorf("result: this is not the JSON of a result: %w", err)
 	}
 	if r.Schema != ResultSchema {

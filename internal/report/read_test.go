@@ -17,7 +17,7 @@ func TestReadJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadJSON(bytes.NewReader(data))
+		again, err := ReadJSON(data)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -44,7 +44,7 @@ func TestReadJSONOfOther(t *testing.T) {
 		`[1]`:          "not the JSON of a result",
 		`{"schema":1,"ceilings":[{"value":"x"}]}`: "ceiling",
 	} {
-		if _, err := ReadJSON(strings.NewReader(in)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadJSON([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error with %q", in, err, want)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"unicode"
 
 	"github.com/wirerate/wirerate/internal/terminal"
 )
@@ -36,13 +35,8 @@ func writePage(w io.Writer, name string, data any) error {
 	if err := t.ExecuteTemplate(&b, name, data); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	// The page's own text has neither control characters nor marks that
-	// reorder text; what hosts and files bring along goes.
-	_, err = w.Write(bytes.Map(func(c rune) rune {
-		if c != '\n' && unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c) {
-			return -1
-		}
-		return c
-	}, b.Bytes()))
+	// The page's own text has nothing hidden; what hosts and files bring along
+	// is shown.
+	_, err = io.WriteString(w, terminal.Escape(b.String()))
 	return err
 }

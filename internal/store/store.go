@@ -4,6 +4,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -11,13 +12,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
-	_ "modernc.org/sqlite" // the database/sql driver
 
 	"github.com/wirerate/wirerate/internal/workload"
 )
@@ -29,8 +28,8 @@ const (
 	Stopped = "stopped" // by an error or the user: it can be resumed
 )
 
-// errUnknown is wrapped when no trial has an ID, or several begin with it.
-var errUnknown = errors.New("no such trial in the history")
+// ErrUnknown is wrapped when no trial has an ID, or several begin with it.
+var ErrUnknown = errors.New("no such trial in the history")
 
 // Trial is one experiment.
 type Trial struct {
@@ -66,24 +65,11 @@ type Attempt struct {
 
 // Store is an open history.
 type Store struct {
-	db   *sql.DB
-	path string
+	db      *sql.DB
+	path    string
+	version int    // of the schema
+	copied  string // a folder of ours with a copy that is read instead, "" for none
 }
-
-const schema = `
-CREATE TABLE IF NOT EXISTS trials (
-	id TEXT PRIMARY KEY, kind TEXT NOT NULL, workload TEXT NOT NULL, metric TEXT NOT NULL, place TEXT NOT NULL,
-	command TEXT NOT NULL, seed TEXT NOT NULL, started TEXT NOT NULL, ended TEXT NOT NULL DEFAULT '',
-	state TEXT NOT NULL, verdict TEXT NOT NULL DEFAULT '',
-	setup TEXT NOT NULL, environment TEXT NOT NULL, result TEXT NOT NULL DEFAULT 'null');
-CREATE TABLE IF NOT EXISTS attempts (
-	trial TEXT NOT NULL REFERENCES trials(id) ON DELETE CASCADE, seq INTEGER NOT NULL, arm TEXT NOT NULL, at TEXT NOT NULL,
-	lost TEXT NOT NULL, lost_kind TEXT NOT NULL, run TEXT NOT NULL, raw BLOB NOT NULL,
-	PRIMARY KEY (trial, seq)) WITHOUT ROWID;
-PRAGMA user_version = 1;`
-
-// schemaVersion is what user_version says of a history that this program reads.
-const schemaVersion = 1
 
 // DefaultPath is where the history lies unless told: below $XDG_STATE_HOME, or
 // ~/.local/state (XDG Base Directory Specification).
@@ -99,43 +85,14 @@ func DefaultPath() (string, error) {
 	return filepath.Join(dir, "wirerate", "history.db"), nil
 }
 
-// Open opens the history, which is made when it is not there. Every commit is
-// on the disk before it returns.
-func Open(ctx context.Context, path string) (*Store, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("history: %w", err)
+// Close closes the history.
+func (s *Store) Close() error {
+	err := s.db.Close()
+	if s.copied != "" {
+		err = errors.Join(err, os.RemoveAll(s.copied))
 	}
-	name := "file:" + (&url.URL{Path: path}).EscapedPath() +
-		"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
-	db, err := sql.Open("sqlite", name)
-	if err != nil {
-		return nil, fmt.Errorf("history %s: %w", path, err)
-	}
-	db.SetMaxOpenConns(1)
-	s := &Store{db, path}
-	if err := s.prepare(ctx); err != nil {
-		return nil, fmt.Errorf("history %s: %w", path, errors.Join(err, db.Close()))
-	}
-	return s, nil
-}
-
-func (s *Store) prepare(ctx context.Context) error {
-	var version int
-	if err := s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return err
-	}
-	if version > schemaVersion {
-		return fmt.Errorf("it was written by a newer version (schema %d, this one reads %d)", version, schemaVersion)
-	}
-	if version == schemaVersion {
-		return nil
-	}
-	_, err := s.db.ExecContext(ctx, schema)
 	return err
 }
-
-// Close closes the history.
-func (s *Store) Close() error { return s.db.Close() }
 
 // NewID makes an ID that sorts by time.
 func NewID(now time.Time) string {
@@ -148,8 +105,9 @@ const timeFormat = time.RFC3339Nano
 
 // Begin records a trial before its first run.
 func (s *Store) Begin(ctx context.Context, t Trial) error {
-	_, err := s.db.ExecContext(ctx, `INSERT INTO trials (id, kind, workload, metric, place, command, seed, started, state, setup, environment) VALUES (?,?,?,?,?,?,?,?,?,?,?)`,
-		t.ID, t.Kind, t.Workload, t.Metric, t.Where, t.Command, fmt.Sprint(t.Seed), t.Started.UTC().Format(timeFormat), Running, text(t.Setup), text(t.Environment))
+	row := trialRow{ID: t.ID, Kind: t.Kind, Workload: t.Workload, Metric: t.Metric, Place: t.Where, Command: t.Command, Seed: fmt.Sprint(t.Seed),
+		Started: t.Started.UTC().Format(timeFormat), State: Running, Setup: text(t.Setup), Environment: text(t.Environment), Result: "null"}
+	_, err := s.db.ExecContext(ctx, `INSERT INTO trials (`+trialColumns+`, sum) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, append(values(row.fields()), row.sum())...)
 	return s.wrap(err)
 }
 
@@ -162,8 +120,30 @@ func text(j json.RawMessage) string {
 
 // Resume marks a trial as running again.
 func (s *Store) Resume(ctx context.Context, id string) error {
-	_, err := s.db.ExecContext(ctx, `UPDATE trials SET state=?, ended='' WHERE id=?`, Running, id)
-	return s.wrap(err)
+	return s.change(ctx, id, func(r *trialRow) { r.State, r.Ended = Running, "" })
+}
+
+// change writes a trial's record anew, unless it is damaged.
+func (s *Store) change(ctx context.Context, id string, change func(*trialRow)) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return s.wrap(err)
+	}
+	defer tx.Rollback() // does nothing after Commit
+	var row trialRow
+	var sum []byte
+	if err := tx.QueryRowContext(ctx, `SELECT `+trialColumns+`, sum FROM trials WHERE id=?`, id).Scan(append(row.into(), &sum)...); err != nil {
+		return s.wrap(fmt.Errorf("trial %s: %w", id, err))
+	}
+	if !bytes.Equal(sum, row.sum()) {
+		return s.damaged(id)
+	}
+	change(&row)
+	if _, err := tx.ExecContext(ctx, `UPDATE trials SET state=?, verdict=?, result=?, ended=?, sum=? WHERE id=?`,
+		row.State, row.Verdict, row.Result, row.Ended, row.sum(), id); err != nil {
+		return s.wrap(err)
+	}
+	return s.wrap(tx.Commit())
 }
 
 // Record keeps one attempt; when it returns the attempt survives a kill.
@@ -177,8 +157,10 @@ func (s *Store) Record(ctx context.Context, id string, a Attempt) error {
 		return s.wrap(err)
 	}
 	defer packer.Close()
-	_, err = s.db.ExecContext(ctx, `INSERT INTO attempts (trial, seq, arm, at, lost, lost_kind, run, raw) VALUES (?,?,?,?,?,?,?,?)`,
-		id, a.Seq, a.Arm, a.At.UTC().Format(timeFormat), a.Lost, a.Kind, string(run), packer.EncodeAll([]byte(a.Raw), []byte{}))
+	row := attemptRow{Trial: id, Seq: a.Seq, Arm: a.Arm, At: a.At.UTC().Format(timeFormat), Lost: a.Lost, Kind: a.Kind, Run: string(run),
+		Raw: packer.EncodeAll([]byte(a.Raw), []byte{})}
+	_, err = s.db.ExecContext(ctx, `INSERT INTO attempts (`+attemptColumns+`, sum) VALUES (?,?,?,?,?,?,?,?,?)`,
+		row.Trial, row.Seq, row.Arm, row.At, row.Lost, row.Kind, row.Run, row.Raw, row.sum())
 	return s.wrap(err)
 }
 
@@ -188,9 +170,9 @@ func (s *Store) Finish(ctx context.Context, id, state, verdict string, result an
 	if err != nil {
 		return s.wrap(err)
 	}
-	_, err = s.db.ExecContext(ctx, `UPDATE trials SET state=?, verdict=?, result=?, ended=? WHERE id=?`,
-		state, verdict, string(data), time.Now().UTC().Format(timeFormat), id)
-	return s.wrap(err)
+	return s.change(ctx, id, func(r *trialRow) {
+		r.State, r.Verdict, r.Result, r.Ended = state, verdict, string(data), time.Now().UTC().Format(timeFormat)
+	})
 }
 
 func (s *Store) wrap(err error) error {
@@ -200,98 +182,116 @@ func (s *Store) wrap(err error) error {
 	return nil
 }
 
-const columns = `SELECT id, kind, workload, metric, place, command, seed, started, ended, state, verdict, setup, environment, result,
-	(SELECT count(*) FROM attempts WHERE trial = id AND lost = '') FROM trials `
-
-// Trials lists the trials, newest first, n of them or all when n is 0.
+// Trials lists the trials, newest first, n of them or all when n is 0. Those
+// whose records are damaged are left out and named in an ErrDamaged.
 func (s *Store) Trials(ctx context.Context, n int) ([]Trial, error) {
 	if n <= 0 {
 		n = -1
 	}
-	return s.trials(ctx, columns+`ORDER BY started DESC, id DESC LIMIT ?`, n)
+	return s.trials(ctx, `ORDER BY started DESC, id DESC LIMIT ?`, n)
 }
 
-func (s *Store) trials(ctx context.Context, query string, args ...any) ([]Trial, error) {
-	rows, err := s.db.QueryContext(ctx, query, args...)
+func (s *Store) trials(ctx context.Context, which string, args ...any) ([]Trial, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT `+trialColumns+s.sums()+`,
+		(SELECT count(*) FROM attempts WHERE trial = id AND lost = '') FROM trials `+which, args...)
 	if err != nil {
 		return nil, s.wrap(err)
 	}
 	defer rows.Close()
-	all := []Trial{}
+	all, damaged, held := []Trial{}, []string{}, 0
 	for rows.Next() {
-		var t Trial
-		var seed, started, ended, setup, environment, result string
-		if err := rows.Scan(&t.ID, &t.Kind, &t.Workload, &t.Metric, &t.Where, &t.Command, &seed, &started, &ended, &t.State, &t.Verdict,
-			&setup, &environment, &result, &t.Runs); err != nil {
+		var row trialRow
+		var sum []byte
+		var runs int
+		if err := rows.Scan(append(row.into(), &sum, &runs)...); err != nil {
 			return nil, s.wrap(err)
 		}
-		t.Setup, t.Environment, t.Result = json.RawMessage(setup), json.RawMessage(environment), json.RawMessage(result)
-		if _, err := fmt.Sscan(seed, &t.Seed); err != nil {
-			return nil, s.wrap(fmt.Errorf("trial %s: seed %q: %w", t.ID, seed, err))
+		t, err := row.trial(runs)
+		if sum != nil && !bytes.Equal(sum, row.sum()) || err != nil {
+			damaged = append(damaged, row.ID)
+			continue
 		}
-		if t.Started, err = time.Parse(timeFormat, started); err != nil {
-			return nil, s.wrap(err)
-		}
-		if ended != "" {
-			if t.Ended, err = time.Parse(timeFormat, ended); err != nil {
-				return nil, s.wrap(err)
-			}
+		if held += len(t.Setup) + len(t.Environment) + len(t.Result); held > holdLimit {
+			return nil, s.wrap(fmt.Errorf("more than %d MiB of trials; name fewer of them", holdLimit>>20))
 		}
 		all = append(all, t)
 	}
-	return all, s.wrap(rows.Err())
+	if err := rows.Err(); err != nil || len(damaged) == 0 {
+		return all, s.wrap(err)
+	}
+	return all, s.damaged(damaged...)
 }
 
 // Trial finds a trial by its ID or a beginning of it that no other has; "last"
 // is the newest.
 func (s *Store) Trial(ctx context.Context, id string) (Trial, error) {
-	query, arg := columns+`WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2`, id
+	query, arg := `WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2`, id
 	if id == "last" {
-		query, arg = columns+`WHERE ? = 'last' ORDER BY started DESC, id DESC LIMIT 1`, id
+		query, arg = `WHERE ? = 'last' ORDER BY started DESC, id DESC LIMIT 1`, id
 	}
 	found, err := s.trials(ctx, query, arg)
 	switch {
 	case err != nil:
 		return Trial{}, err
 	case len(found) == 0 || id == "":
-		return Trial{}, fmt.Errorf("%w: %q; wirerate history lists them", errUnknown, id)
+		return Trial{}, fmt.Errorf("%w: %q; wirerate history lists them", ErrUnknown, id)
 	case len(found) > 1 && found[0].ID != id:
-		return Trial{}, fmt.Errorf("%w: several begin with %q, %s and %s among them", errUnknown, id, found[0].ID, found[1].ID)
+		return Trial{}, fmt.Errorf("%w: several begin with %q, %s and %s among them", ErrUnknown, id, found[0].ID, found[1].ID)
 	}
 	return found[0], nil
 }
 
 // Attempts returns a trial's attempts in order.
 func (s *Store) Attempts(ctx context.Context, id string) ([]Attempt, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT seq, arm, at, lost, lost_kind, run, raw FROM attempts WHERE trial = ? ORDER BY seq`, id)
+	rows, err := s.db.QueryContext(ctx, `SELECT `+attemptColumns+s.sums()+` FROM attempts WHERE trial = ? ORDER BY seq`, id)
 	if err != nil {
 		return nil, s.wrap(err)
 	}
 	defer rows.Close()
-	unpacker, err := zstd.NewReader(nil)
+	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(rowLimit))
 	if err != nil {
 		return nil, s.wrap(err)
 	}
 	defer unpacker.Close()
-	all := []Attempt{}
+	all, held := []Attempt{}, 0
 	for rows.Next() {
-		var a Attempt
-		var at, run string
-		var raw []byte
-		if err := rows.Scan(&a.Seq, &a.Arm, &at, &a.Lost, &a.Kind, &run, &raw); err != nil {
+		var row attemptRow
+		var sum []byte
+		if err := rows.Scan(append(row.into(), &sum)...); err != nil {
 			return nil, s.wrap(err)
 		}
-		if err := json.Unmarshal([]byte(run), &a.Run); err != nil {
-			return nil, s.wrap(fmt.Errorf("run %d of %s: %w", a.Seq, id, err))
+		a, err := row.attempt(unpacker)
+		if sum != nil && !bytes.Equal(sum, row.sum()) || err != nil {
+			return nil, s.damaged(fmt.Sprintf("run %d of %s", row.Seq, id))
 		}
-		if a.At, err = time.Parse(timeFormat, at); err != nil {
-			return nil, s.wrap(err)
+		if held += len(row.Run) + len(a.Raw); held > holdLimit {
+			return nil, s.wrap(fmt.Errorf("trial %s: more than %d MiB of runs", id, holdLimit>>20))
 		}
-		if data, err := unpacker.DecodeAll(raw, nil); err == nil {
-			a.Raw = string(data)
-		}
-		a.Run.Raw = a.Raw
 		all = append(all, a)
 	}
 	return all, s.wrap(rows.Err())
+}
+
+// Check looks at every run, and names those that are damaged in an ErrDamaged.
+func (s *Store) Check(ctx context.Context) error {
+	rows, err := s.db.QueryContext(ctx, `SELECT `+attemptColumns+s.sums()+` FROM attempts ORDER BY trial, seq`)
+	if err != nil {
+		return s.wrap(err)
+	}
+	defer rows.Close()
+	var damaged []string
+	for rows.Next() {
+		var row attemptRow
+		var sum []byte
+		if err := rows.Scan(append(row.into(), &sum)...); err != nil {
+			return s.wrap(err)
+		}
+		if sum != nil && !bytes.Equal(sum, row.sum()) {
+			damaged = append(damaged, fmt.Sprintf("run %d of %s", row.Seq, row.Trial))
+		}
+	}
+	if err := rows.Err(); err != nil || len(damaged) == 0 {
+		return s.wrap(err)
+	}
+	return s.damaged(damaged[:min(len(damaged), 5)]...)
 }

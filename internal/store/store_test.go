@@ -92,7 +92,7 @@ func TestTrials(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range []string{"", "2026", "zzz", "%"} {
-		if _, err := s.Trial(t.Context(), bad); !errors.Is(err, errUnknown) {
+		if _, err := s.Trial(t.Context(), bad); !errors.Is(err, ErrUnknown) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -3,9 +3,13 @@
 package terminal
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
@@ -63,7 +67,7 @@ func Lines(s string, first, width int) []string {
 }
 
 // Clip cuts s to width cells, with an ellipsis where something is missing.
-// Line breaks and tabs become blanks, other control characters disappear.
+// Line breaks and tabs become blanks, what is hidden is escaped.
 func Clip(s string, width int) string {
 	if width <= 0 {
 		return ""
@@ -71,29 +75,31 @@ func Clip(s string, width int) string {
 	return ansi.Truncate(Clean(s), width, "…")
 }
 
-// Clean takes out what could steer a terminal or reorder its text.
+// Clean makes one line of s: line breaks and tabs become blanks, the rest is as
+// Escape leaves it.
 func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t' || r == '\r':
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == unicode.ReplacementChar:
-			return -1
-		}
-		return r
-	}, s)
+	return Escape(blanks.Replace(s))
 }
 
-// Escape writes control characters, bytes that are not UTF-8, and characters
-// that are invisible or change the direction of text as Go does in strings,
-// \x1b; line breaks and tabs stay. What is escaped already stays as it is.
+var blanks = strings.NewReplacer("\n", " ", "\t", " ", "\r", " ")
+
+// Hidden tells whether a character shows nothing of itself: control characters,
+// those that change the direction of text, those without width, blanks that look
+// like others.
+func Hidden(r rune) bool {
+	return !unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// Escape writes what is Hidden, and bytes that are not UTF-8, as Go does in
+// strings, \x1b; line breaks and tabs stay. What is escaped already stays as it
+// is.
 func Escape(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
 			b.WriteString(`\x` + strconv.FormatUint(uint64(s[i]), 16)) // 80 to ff
-		case r == '\n', r == '\t', unicode.IsPrint(r):
+		case r == '\n', r == '\t', !Hidden(r):
 			b.WriteRune(r)
 		default:
 			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
@@ -101,3 +107,34 @@ func Escape(s string) string {
 	}
 	return b.String()
 }
+
+// JSON is a value as JSON for programs and people, with indent before each
+// level, in one line without: what HTML would escape stays readable, and what is
+// Hidden is written \u202e.
+func JSON(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", indent)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	if !bytes.ContainsFunc(b.Bytes(), hiddenInJSON) {
+		return b.Bytes(), nil
+	}
+	var out []byte
+	for _, r := range b.String() { // bytes that are not UTF-8 become U+FFFD
+		if !hiddenInJSON(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out, nil
+}
+
+// hiddenInJSON leaves the line breaks between values: those in strings are
+// escaped already.
+func hiddenInJSON(r rune) bool { return r != '\n' && (Hidden(r) || r == utf8.RuneError) }

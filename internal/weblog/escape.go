@@ -3,8 +3,9 @@ package weblog
 import (
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 // maxShown is how many bytes of a log line a message quotes.
@@ -32,7 +33,7 @@ func Escape(text string, limit int) string {
 			b.WriteString(`\x` + hex2(text[i]))
 		case r == '\\':
 			b.WriteString(`\\`)
-		case !unicode.IsPrint(r):
+		case terminal.Hidden(r):
 			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
 		default:
 			b.WriteRune(r)

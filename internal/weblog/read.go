@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // Options say how logs are read.
@@ -78,7 +80,7 @@ func serialized(f func(*request)) func(*request) {
 func readInput(ctx context.Context, in *Input, stdin io.Reader, opt *Options, total *Sketch, segs *segments, pos *int64) error {
 	var r io.Reader = stdin
 	if in.Name != "-" {
-		file, err := os.Open(in.Name)
+		file, err := input.Open(in.Name)
 		if err != nil {
 			return err
 		}

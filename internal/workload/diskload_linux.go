@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // openPastCache opens a file for reads that go to the device. What the page
@@ -27,7 +29,7 @@ func alignedBlock(n int) ([]byte, func(), error) {
 // deviceReads is how many bytes this process had read from storage
 // (proc_pid_io(5), read_bytes); -1 when the kernel does not count them.
 func deviceReads() int64 {
-	data, err := os.ReadFile("/proc/self/io")
+	data, err := input.File("/proc/self/io", input.MiB)
 	if err != nil {
 		return -1
 	}

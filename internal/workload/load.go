@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/stats"
 )
 
@@ -216,7 +217,7 @@ func (l *load) once() error {
 	if _, err := c.Write(buf); err != nil {
 		return err
 	}
-	answer, err := io.ReadAll(c)
+	answer, err := input.Stream(c, "the answer", exchangeN)
 	if err == nil && len(answer) != exchangeN {
 		err = io.ErrUnexpectedEOF
 	}

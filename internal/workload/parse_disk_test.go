@@ -166,8 +166,12 @@ func TestParseDD(t *testing.T) {
 }
 
 func FuzzParseDisk(f *testing.F) {
-	f.Add("fio", fioWhole())
-	f.Add("diskinfo", diskinfoOutput)
+	// Short ones: of a long input nothing but its minimization is run.
+	f.Add("fio", `{"fio version":"fio-3.1","jobs":[{"jobname":"a","job options":{"rw":"write","direct":"1"},"write":{"io_bytes":9,"runtime":1}}]}`)
+	f.Add("fio", `{"fio version":"fio-3.1","jobs":[{"job options":{"rw":"randread","iodepth":"8"},"read":{"total_ios":5,"lat_ns":{"percentile":{"50.000000":1}}}}]}`)
+	f.Add("fio", `{"fio version":"fio-3.1","jobs":[{"job options":{"rw":"write","sync":"dsync"},"write":{"total_ios":5,"runtime":1},"sync":{"lat_ns":{"mean":1}}}]}`)
+	f.Add("diskinfo", "/dev/a\n\t512\t# sectorsize\nSynchronous random writes:\n\t 4 kbytes: 40.0 usec/IO = 97.7 Mbytes/s\n")
+	f.Add("dd", "1000 bytes transferred in 0.5 secs (2000 bytes/sec)\n")
 	f.Fuzz(func(t *testing.T, tool, text string) {
 		run, err := ParseOutput(tool, []byte(text))
 		sound(t, run, err)

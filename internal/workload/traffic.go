@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // patience is how long an end waits for the other where no traffic is due.
@@ -113,7 +115,7 @@ func sendTraffic(ctx context.Context, addr string, s Spec) (trafficReport, error
 			streams, sending = append(streams, c), append(sending, !toClient)
 		}
 	}
-	answers := bufio.NewReader(control)
+	answers := bufio.NewReader(input.Limit(control, "the server's report", input.MiB))
 	control.SetReadDeadline(time.Now().Add(30 * time.Second))
 	if _, err := answers.ReadString('\n'); err != nil {
 		return trafficReport{}, fmt.Errorf("the server did not begin: %w", err)

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -80,7 +79,7 @@ func ParseTrace(r io.Reader) (Trace, error) {
 // LoadTrace reads a trace from a file, which is read again for each direction and
 // is therefore no pipe.
 func LoadTrace(path string) (Trace, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would have to be waited for
+	f, err := input.Open(path)
 	if err != nil {
 		return Trace{}, fmt.Errorf("trace: %w", err)
 	}
