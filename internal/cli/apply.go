@@ -18,7 +18,6 @@ import (
 	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/plan"
-	"github.com/wirerate/wirerate/internal/units"
 )
 
 type applyOptions struct {
@@ -281,7 +280,7 @@ func settled(ctx context.Context, env *Env, conn host.Conn, c *change.Change, ou
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
-	report, rerr := env.takeBack(late, conn, c)
+	report, rerr := c.TakeBack(late, func(text string) { env.note("%s", text) })
 	if rerr != nil {
 		return failure(fmt.Errorf("%w; it is not taken back from here: %w", why, rerr))
 	}
@@ -301,35 +300,6 @@ func settled(ctx context.Context, env *Env, conn host.Conn, c *change.Change, ou
 		return missing(why)
 	}
 	return failure(why)
-}
-
-// lostWait is how long a host that was lost is tried again.
-const lostWait = time.Minute
-
-// takeBack rolls a change back, also on a host behind ssh whose connection was
-// lost and comes back within lostWait; else the host's own timer is left to it.
-func (e *Env) takeBack(ctx context.Context, conn host.Conn, c *change.Change) (change.RollbackReport, error) {
-	_, remote := conn.(*host.SSH)
-	until := time.Now().Add(lostWait)
-	for said := false; ; said = true {
-		report, err := c.Rollback(ctx)
-		if !errors.Is(err, host.ErrUnreachable) {
-			if said && err == nil {
-				e.note("%s is reached again: the change is taken back", conn.Name())
-			}
-			return report, err
-		}
-		if !remote || time.Now().After(until) || ctx.Err() != nil {
-			return report, fmt.Errorf("%w; %s", err, c.WhenLost(time.Now()))
-		}
-		if !said {
-			e.note("%s is lost: trying for %s to reach it and take the change back; %s", conn.Name(), units.Duration(lostWait), c.WhenLost(time.Now()))
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(2 * time.Second):
-		}
-	}
 }
 
 func printApplied(env *Env, r applied) {

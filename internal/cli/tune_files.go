@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
 )
 
 // writeResult fills the output folder.
-func writeResult(dir string, r report.Result, s *benchSession) error {
+func writeResult(dir string, r experiment.Result, sides []experiment.Side) error {
 	var page bytes.Buffer
 	if err := report.HTML(&page, r); err != nil {
 		return err
@@ -30,9 +30,9 @@ func writeResult(dir string, r report.Result, s *benchSession) error {
 		return err
 	}
 	files["result.svg"] = picture.Bytes()
-	for _, e := range []*end{&s.client, &s.server} {
-		for _, f := range plan.NativeFiles(e.plan, keepers(r)) {
-			files[e.side+"-"+f.Name] = []byte(f.Content)
+	for _, e := range sides {
+		for _, f := range plan.NativeFiles(e.Plan, keepers(r)) {
+			files[e.Name+"-"+f.Name] = []byte(f.Content)
 		}
 	}
 	for name, data := range files {
@@ -45,11 +45,11 @@ func writeResult(dir string, r report.Result, s *benchSession) error {
 
 // keepers tells of each setting that was tried whether it earned its place;
 // without shares every planned change is kept.
-func keepers(r report.Result) func(setting string) (keep bool, why string) {
+func keepers(r experiment.Result) func(setting string) (keep bool, why string) {
 	dropped := map[string]string{}
 	for _, share := range r.Shares {
 		if !share.Kept {
-			dropped[share.Setting] = fmt.Sprintf("%s (%.3f, %.3f to %.3f)", strings.TrimPrefix(share.Because, "dropped: "), share.Ratio, share.Low, share.High)
+			dropped[share.Setting] = report.Dropped(share)
 		}
 	}
 	return func(setting string) (bool, string) {

@@ -152,7 +152,8 @@ func (p *Plan) refuse(c *catalog.Catalog, m Machine) {
 		}
 		def, _ := rec.DefaultIn(p.Release)
 		p.Kept = slices.DeleteFunc(p.Kept, func(k Kept) bool { return k.Setting == r.setting })
-		p.keep(r.setting, cmp.Or(normal(m.Running[r.setting]), knownDefault(def)), "a guide's hardening has "+r.value+", refused: "+r.why)
+		p.Kept = append(p.Kept, Kept{Setting: r.setting, Value: cmp.Or(normal(m.Running[r.setting]), knownDefault(def)), Refused: true,
+			Because: "a guide's hardening has " + r.value + ", refused: " + r.why})
 	}
 }
 

@@ -19,15 +19,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 	_ "modernc.org/sqlite" // the database/sql driver
 
+	"github.com/wirerate/wirerate/internal/lock"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
 // States of a trial.
 const (
-	Running = "running" // or killed: it can be resumed
+	Running = "running"
+	Killed  = "killed" // while it ran: it can be resumed
 	Done    = "done"
 	Stopped = "stopped" // by an error or the user: it can be resumed
 )
+
+// ErrRunning is wrapped where a trial cannot go on because its owner lives.
+var ErrRunning = errors.New("it is still running")
 
 // errUnknown is wrapped when no trial has an ID, or several begin with it.
 var errUnknown = errors.New("no such trial in the history")
@@ -68,6 +73,7 @@ type Attempt struct {
 type Store struct {
 	db   *sql.DB
 	path string
+	owns map[string]*lock.Lock // of the trials that run here, by ID
 }
 
 const schema = `
@@ -112,7 +118,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("history %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(1)
-	s := &Store{db, path}
+	s := &Store{db, path, map[string]*lock.Lock{}}
 	if err := s.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("history %s: %w", path, errors.Join(err, db.Close()))
 	}
@@ -134,8 +140,47 @@ func (s *Store) prepare(ctx context.Context) error {
 	return err
 }
 
-// Close closes the history.
-func (s *Store) Close() error { return s.db.Close() }
+// Close closes the history; trials that it began and did not finish count as
+// killed from then on.
+func (s *Store) Close() error {
+	for id := range s.owns {
+		s.disown(id)
+	}
+	return s.db.Close()
+}
+
+// lockOf is the file beside the history whose lock a running trial's owner
+// holds.
+func (s *Store) lockOf(id string) string { return s.path + "-" + id + ".lock" }
+
+// own takes the lock of a trial.
+func (s *Store) own(id string) error {
+	held, err := lock.Hold(s.lockOf(id))
+	if errors.Is(err, lock.ErrHeld) {
+		return fmt.Errorf("%s cannot go on: %w", id, ErrRunning)
+	}
+	if err != nil {
+		return s.wrap(err)
+	}
+	s.owns[id] = held
+	return nil
+}
+
+// disown gives the lock of a trial back and removes its file.
+func (s *Store) disown(id string) {
+	if held := s.owns[id]; held != nil {
+		delete(s.owns, id)
+		os.Remove(s.lockOf(id))
+		held.Release()
+	}
+}
+
+// alive tells whether the owner of a trial that is marked as running lives; one
+// that cannot be asked counts as living.
+func (s *Store) alive(id string) bool {
+	held, err := lock.Held(s.lockOf(id))
+	return held || err != nil
+}
 
 // NewID makes an ID that sorts by time.
 func NewID(now time.Time) string {
@@ -148,6 +193,9 @@ const timeFormat = time.RFC3339Nano
 
 // Begin records a trial before its first run.
 func (s *Store) Begin(ctx context.Context, t Trial) error {
+	if err := s.own(t.ID); err != nil {
+		return err
+	}
 	_, err := s.db.ExecContext(ctx, `INSERT INTO trials (id, kind, workload, metric, place, command, seed, started, state, setup, environment) VALUES (?,?,?,?,?,?,?,?,?,?,?)`,
 		t.ID, t.Kind, t.Workload, t.Metric, t.Where, t.Command, fmt.Sprint(t.Seed), t.Started.UTC().Format(timeFormat), Running, text(t.Setup), text(t.Environment))
 	return s.wrap(err)
@@ -160,8 +208,12 @@ func text(j json.RawMessage) string {
 	return string(j)
 }
 
-// Resume marks a trial as running again.
+// Resume marks a trial as running again; ErrRunning is wrapped where it still
+// runs.
 func (s *Store) Resume(ctx context.Context, id string) error {
+	if err := s.own(id); err != nil {
+		return err
+	}
 	_, err := s.db.ExecContext(ctx, `UPDATE trials SET state=?, ended='' WHERE id=?`, Running, id)
 	return s.wrap(err)
 }
@@ -190,6 +242,7 @@ func (s *Store) Finish(ctx context.Context, id, state, verdict string, result an
 	}
 	_, err = s.db.ExecContext(ctx, `UPDATE trials SET state=?, verdict=?, result=?, ended=? WHERE id=?`,
 		state, verdict, string(data), time.Now().UTC().Format(timeFormat), id)
+	s.disown(id)
 	return s.wrap(err)
 }
 
@@ -236,6 +289,9 @@ func (s *Store) trials(ctx context.Context, query string, args ...any) ([]Trial,
 			if t.Ended, err = time.Parse(timeFormat, ended); err != nil {
 				return nil, s.wrap(err)
 			}
+		}
+		if t.State == Running && !s.alive(t.ID) {
+			t.State = Killed
 		}
 		all = append(all, t)
 	}

@@ -1,4 +1,6 @@
-package cli
+// Package compare puts a configuration file beside a plan, line by line: what
+// both have, what the plan has otherwise, and why it leaves the rest.
+package compare
 
 import (
 	"cmp"
@@ -12,20 +14,48 @@ import (
 	"github.com/wirerate/wirerate/internal/plan"
 )
 
-// compared is one line of a file beside the plan.
-type compared struct {
-	Line    int    `json:"line"`
-	Setting string `json:"setting"`
-	Value   string `json:"value"`
-	// Verdict is same, other-value, already, not-needed, not-decided, refused,
-	// dead, left (nothing that a plan decides), unknown or missing.
-	Verdict string `json:"verdict"`
-	Planned string `json:"planned,omitempty"`
-	Because string `json:"because"`
+// Verdict says what a line is beside the plan.
+type Verdict string
+
+// The verdicts, in the order of a summary.
+const (
+	Same       Verdict = "same"
+	OtherValue Verdict = "other-value"
+	Already    Verdict = "already"
+	NotNeeded  Verdict = "not-needed"
+	NotDecided Verdict = "not-decided"
+	Refused    Verdict = "refused"
+	Dead       Verdict = "dead"
+	Left       Verdict = "left" // nothing that a plan decides
+	Unknown    Verdict = "unknown"
+	Missing    Verdict = "missing" // planned, and not in the file
+)
+
+// Verdicts are all of them in that order.
+func Verdicts() []Verdict {
+	return []Verdict{Same, OtherValue, Already, NotNeeded, NotDecided, Refused, Dead, Left, Unknown, Missing}
 }
 
-// compareVerdicts are the verdicts in the order of the summary.
-var compareVerdicts = []string{"same", "other-value", "already", "not-needed", "not-decided", "refused", "dead", "left", "unknown", "missing"}
+// Line is one line of a file beside the plan.
+type Line struct {
+	Line    int     `json:"line"`
+	Setting string  `json:"setting"`
+	Value   string  `json:"value"`
+	Verdict Verdict `json:"verdict"`
+	Planned string  `json:"planned,omitempty"`
+	Because string  `json:"because"`
+}
+
+// Comparison is a file beside a plan.
+type Comparison struct {
+	Schema    int             `json:"schema"`
+	File      string          `json:"file"`
+	Counts    map[Verdict]int `json:"counts"`
+	Lines     []Line          `json:"lines"`   // in the order of the file
+	Missing   []Line          `json:"missing"` // what the plan has and the file not
+	Elsewhere []string        `json:"elsewhere"`
+	Plan      plan.Plan       `json:"plan"`
+}
 
 // deadCodes are the lint codes of lines that the system does not take, or
 // that do nothing.
@@ -35,41 +65,24 @@ var deadCodes = []string{"removed", "renamed", "not-yet", "wrong-system", "wrong
 // them whatever their severity.
 var refusingCodes = []string{"harmful", "weakens-security", "below-default", "out-of-range", "wrong-unit", "needs", "conflict"}
 
-// comparePlan puts a configuration file beside the plan: what both have, what
-// the plan has otherwise, and why it leaves the rest.
-func comparePlan(env *Env, c *catalog.Catalog, p plan.Plan, opt planOptions, how string) error {
-	text, err := readLimited(opt.compare)
+// File puts the text of a configuration file beside a plan. A file that is not
+// read is an error.
+func File(c *catalog.Catalog, p plan.Plan, name, text string) (Comparison, error) {
+	g, err := readGuide(c, p, name, text)
 	if err != nil {
-		return usage(err)
+		return Comparison{}, err
 	}
-	g, err := readGuide(c, p, opt.compare, text)
-	if err != nil {
-		return usage(err)
+	r := Comparison{Schema: 1, File: name, Counts: map[Verdict]int{}, Lines: g.compare(c, p), Plan: p}
+	r.Missing, r.Elsewhere = missingFrom(p, g.kind, r.Lines)
+	for _, l := range slices.Concat(r.Lines, r.Missing) {
+		r.Counts[l.Verdict]++
 	}
-	lines := g.compare(c, p)
-	missing, elsewhere := missingFrom(p, g.kind, lines)
-	if how != "json" {
-		printCompared(env, opt.compare, lines, missing, elsewhere)
-		return nil
-	}
-	counts := map[string]int{}
-	for _, l := range slices.Concat(lines, missing) {
-		counts[l.Verdict]++
-	}
-	return env.printJSON(struct {
-		Schema    int            `json:"schema"`
-		File      string         `json:"file"`
-		Counts    map[string]int `json:"counts"`
-		Lines     []compared     `json:"lines"`
-		Missing   []compared     `json:"missing"`
-		Elsewhere []string       `json:"elsewhere"`
-		Plan      plan.Plan      `json:"plan"`
-	}{1, opt.compare, counts, lines, missing, elsewhere, p})
+	return r, nil
 }
 
 // compare gives each line of the file its verdict, in the order of the file.
-func (g guideFile) compare(c *catalog.Catalog, p plan.Plan) []compared {
-	lines := []compared{}
+func (g guideFile) compare(c *catalog.Catalog, p plan.Plan) []Line {
+	lines := []Line{}
 	for _, e := range g.entries {
 		if e.Name == "" || strings.HasPrefix(e.Name, "link-file:Match/") || strings.HasPrefix(e.Name, "network-file:Match/") {
 			continue
@@ -77,9 +90,9 @@ func (g guideFile) compare(c *catalog.Catalog, p plan.Plan) []compared {
 		lines = append(lines, g.entry(c, p, e))
 	}
 	for _, r := range g.rejects {
-		lines = append(lines, compared{Line: r.line, Setting: r.text, Verdict: "dead", Because: "the system does not read the line: " + r.reason})
+		lines = append(lines, Line{Line: r.line, Setting: r.text, Verdict: Dead, Because: "the system does not read the line: " + r.reason})
 	}
-	slices.SortStableFunc(lines, func(a, b compared) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.Line, b.Line) })
 	return lines
 }
 
@@ -92,17 +105,17 @@ var holds = map[conffile.Kind][]string{
 
 // missingFrom lists the plan's changes that the file has not, and those that a
 // file of its kind cannot have.
-func missingFrom(p plan.Plan, kind conffile.Kind, lines []compared) (missing []compared, elsewhere []string) {
-	missing, elsewhere = []compared{}, []string{}
+func missingFrom(p plan.Plan, kind conffile.Kind, lines []Line) (missing []Line, elsewhere []string) {
+	missing, elsewhere = []Line{}, []string{}
 	for _, ch := range p.Changes {
 		base, _, _ := strings.Cut(ch.Setting, "@")
 		places := holds[kind]
 		switch {
-		case slices.ContainsFunc(lines, func(l compared) bool { return l.Setting == ch.Setting || l.Setting == base }):
+		case slices.ContainsFunc(lines, func(l Line) bool { return l.Setting == ch.Setting || l.Setting == base }):
 		case places != nil && !slices.Contains(places, ch.Belongs):
 			elsewhere = append(elsewhere, ch.Setting)
 		default:
-			missing = append(missing, compared{Setting: ch.Setting, Verdict: "missing", Planned: ch.To, Because: ch.Because})
+			missing = append(missing, Line{Setting: ch.Setting, Verdict: Missing, Planned: ch.To, Because: ch.Because})
 		}
 	}
 	return missing, elsewhere
@@ -125,8 +138,8 @@ func (g guideFile) problemOf(e conffile.Entry, codes []string, least lint.Severi
 	return g.problems[i], true
 }
 
-func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) compared {
-	line := compared{Line: e.Line, Setting: plan.SettingOfLink(e.Name), Value: normalValue(e.Value)}
+func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) Line {
+	line := Line{Line: e.Line, Setting: plan.SettingOfLink(e.Name), Value: normalValue(e.Value)}
 	switch {
 	case strings.HasPrefix(line.Setting, "route:"):
 		line.Setting += "@default"
@@ -139,16 +152,16 @@ func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) comp
 		line.Setting, codes = name, slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return code == "renamed" })
 	}
 	if e.Has(conffile.Exclude) {
-		line.Verdict, line.Because = "left", "it sets nothing: it takes the setting out of the reach of patterns in the same folder"
+		line.Verdict, line.Because = Left, "it sets nothing: it takes the setting out of the reach of patterns in the same folder"
 		return line
 	}
 	if !e.Has(conffile.Part) && slices.ContainsFunc(g.entries, func(o conffile.Entry) bool { return o.Line == e.Line && o.Has(conffile.Part) }) {
-		line.Verdict, line.Because = "left", "how an interface gets its addresses is no matter of a plan; the options on this line follow, each by itself"
+		line.Verdict, line.Because = Left, "how an interface gets its addresses is no matter of a plan; the options on this line follow, each by itself"
 		return line
 	}
 	planned := slices.IndexFunc(p.Changes, func(ch plan.Change) bool { return isSetting(ch.Setting, line.Setting) })
 	if pr, dead := g.problemOf(e, codes, lint.Warning); dead {
-		line.Verdict, line.Because = "dead", pr.Message+": "+pr.Because
+		line.Verdict, line.Because = Dead, pr.Message+": "+pr.Because
 		if planned >= 0 {
 			line.Planned = p.Changes[planned].To
 		}
@@ -160,17 +173,17 @@ func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) comp
 	}
 	if planned >= 0 {
 		ch := p.Changes[planned]
-		line.Setting, line.Planned, line.Verdict, line.Because = ch.Setting, ch.To, "other-value", ch.Because+working(ch)
+		line.Setting, line.Planned, line.Verdict, line.Because = ch.Setting, ch.To, OtherValue, ch.Because+working(ch)
 		switch {
 		case ch.To == line.Value || plan.SameSwitch(ch.To, line.Value):
-			line.Verdict, line.Because = "same", ch.Because
+			line.Verdict, line.Because = Same, ch.Because
 		case harmful:
 			line.Because = harm.Because + " Planned instead: " + line.Because
 		}
 		return line
 	}
 	if harmful {
-		line.Verdict, line.Because = "refused", harm.Message+": "+harm.Because
+		line.Verdict, line.Because = Refused, harm.Message+": "+harm.Because
 		return line
 	}
 	return g.unplannedEntry(c, p, e, line)
@@ -178,7 +191,7 @@ func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) comp
 
 // byOwnName names what a script does by the setting that a plan has for it: a
 // module that it loads, the queueing discipline that it gives an interface.
-func byOwnName(c *catalog.Catalog, p plan.Plan, line compared) compared {
+func byOwnName(c *catalog.Catalog, p plan.Plan, line Line) Line {
 	base, _, _ := strings.Cut(line.Setting, "@")
 	module, isModule := strings.CutPrefix(base, "module:")
 	switch {
@@ -207,17 +220,17 @@ func currentName(c *catalog.Catalog, p plan.Plan, setting string) string {
 }
 
 // unplannedEntry is the verdict of a line that sets nothing which is planned.
-func (g guideFile) unplannedEntry(c *catalog.Catalog, p plan.Plan, e conffile.Entry, line compared) compared {
+func (g guideFile) unplannedEntry(c *catalog.Catalog, p plan.Plan, e conffile.Entry, line Line) Line {
 	if i := slices.IndexFunc(p.Kept, func(k plan.Kept) bool { return isSetting(k.Setting, line.Setting) }); i >= 0 {
 		kept := p.Kept[i]
-		line.Verdict, line.Planned, line.Because = "not-needed", kept.Value, kept.Because
+		line.Verdict, line.Planned, line.Because = NotNeeded, kept.Value, kept.Because
 		switch {
 		case kept.Value == line.Value || plan.SameSwitch(kept.Value, line.Value):
-			line.Verdict = "already"
-		case strings.HasPrefix(kept.Because, "not decided: "):
-			line.Verdict, line.Because = "not-decided", undecidedFor(strings.TrimPrefix(kept.Because, "not decided: "))
-		case strings.HasPrefix(kept.Because, "a guide's hardening has "):
-			line.Verdict = "refused"
+			line.Verdict = Already
+		case len(kept.Missing) > 0:
+			line.Verdict, line.Because = NotDecided, undecidedFor(kept.Missing)
+		case kept.Refused:
+			line.Verdict = Refused
 		}
 		return line
 	}
@@ -226,13 +239,13 @@ func (g guideFile) unplannedEntry(c *catalog.Catalog, p plan.Plan, e conffile.En
 	what, left := g.left[e.Line]
 	switch {
 	case left && (!ok || e.Value == "default"):
-		line.Verdict, line.Because = "left", what
+		line.Verdict, line.Because = Left, what
 	case strings.Contains(e.Name, "$") || !ok && e.Has(conffile.Expands):
-		line.Verdict, line.Because = "left", "what it sets is known only when the script runs"
+		line.Verdict, line.Because = Left, "what it sets is known only when the script runs"
 	case !ok && e.Has(conffile.Module):
-		line.Verdict, line.Because = "left", "a plan loads and blocks no module but those that its own settings need"
+		line.Verdict, line.Because = Left, "a plan loads and blocks no module but those that its own settings need"
 	case !ok:
-		line.Verdict, line.Because = "unknown", "the catalog does not know it"
+		line.Verdict, line.Because = Unknown, "the catalog does not know it"
 		if near := c.Nearest(p.System, base, 1); len(near) > 0 {
 			line.Because += "; the nearest name that it has is " + near[0]
 		}
@@ -252,9 +265,9 @@ var inputFlags = map[string]string{
 
 // undecidedFor says what a plan must know to decide, from the names of the
 // inputs that it lacks.
-func undecidedFor(names string) string {
+func undecidedFor(missing []string) string {
 	var words []string
-	for _, name := range strings.Split(strings.TrimSuffix(names, " not known"), ", ") {
+	for _, name := range missing {
 		words = append(words, cmp.Or(inputFlags[name], name))
 	}
 	return "to decide it the plan must know " + strings.Join(words, " and ")
@@ -292,13 +305,13 @@ func working(ch plan.Change) string {
 }
 
 // unplanned says why a plan leaves a setting alone.
-func unplanned(rec *catalog.Record, p plan.Plan, line compared) (verdict, because string) {
+func unplanned(rec *catalog.Record, p plan.Plan, line Line) (verdict Verdict, because string) {
 	if state := rec.StateIn(p.Release); state != catalog.Present {
-		return "dead", strings.TrimSpace(fmt.Sprintf("in %s %s it is %s. %s", p.System, p.Release, state, rec.Became))
+		return Dead, strings.TrimSpace(fmt.Sprintf("in %s %s it is %s. %s", p.System, p.Release, state, rec.Became))
 	}
 	def, _ := rec.DefaultIn(p.Release)
 	if normalValue(def.Value) == line.Value || plan.SameSwitch(def.Value, line.Value) {
-		return "already", "it is the default"
+		return Already, "it is the default"
 	}
 	about := rec.Does
 	switch {
@@ -312,20 +325,20 @@ func unplanned(rec *catalog.Record, p plan.Plan, line compared) (verdict, becaus
 	}
 	name, _, _ := strings.Cut(line.Setting, "@")
 	if value, cost, ok := plan.Hardening(p.System, name); ok {
-		return "not-needed", fmt.Sprintf("it is for security, not for speed: --harden sets it to %s; cost: %s", value, cost)
+		return NotNeeded, fmt.Sprintf("it is for security, not for speed: --harden sets it to %s; cost: %s", value, cost)
 	}
 	refuted := slices.IndexFunc(rec.Evidence, func(e catalog.Evidence) bool { return e.Grade == catalog.Refuted })
 	switch {
 	case refuted >= 0:
-		return "refused", rec.Evidence[refuted].Says
+		return Refused, rec.Evidence[refuted].Says
 	case rec.Hardening:
-		return "not-needed", "it is for security, not for speed, and no part of --harden. " + about
+		return NotNeeded, "it is for security, not for speed, and no part of --harden. " + about
 	case len(rec.Formulas) == 0 && len(rec.Evidence) == 0 && len(rec.Judge) == 0:
-		return "left", "a plan does not decide it. " + about
+		return Left, "a plan does not decide it. " + about
 	case len(rec.Formulas) == 0 && onlyGrade(rec, catalog.Claimed):
-		return "refused", "a guide claims it, and no measurement or manual bears it out. " + about
+		return Refused, "a guide claims it, and no measurement or manual bears it out. " + about
 	}
-	return "not-needed", "for role " + p.Role + " on this path the default does. " + about
+	return NotNeeded, "for role " + p.Role + " on this path the default does. " + about
 }
 
 func parenthesized(note string) string {
@@ -337,38 +350,4 @@ func parenthesized(note string) string {
 
 func onlyGrade(rec *catalog.Record, grade catalog.Grade) bool {
 	return len(rec.Evidence) > 0 && !slices.ContainsFunc(rec.Evidence, func(e catalog.Evidence) bool { return e.Grade != grade })
-}
-
-func printCompared(env *Env, name string, lines, missing []compared, elsewhere []string) {
-	counts := map[string]int{"missing": len(missing)}
-	for _, l := range lines {
-		counts[l.Verdict]++
-		assigned := " = " + l.Value
-		if l.Value == "" {
-			assigned = ""
-		}
-		env.wrap("", "  ", fmt.Sprintf("%s:%d: %s%s", name, l.Line, l.Setting, assigned))
-		about := strings.ReplaceAll(l.Verdict, "-", " ") + ": "
-		switch l.Verdict {
-		case "same":
-			about = "as planned. "
-		case "other-value":
-			about = fmt.Sprintf("the plan has %s. ", l.Planned)
-		}
-		env.wrap("  ", "  ", about+l.Because)
-	}
-	for _, m := range missing {
-		env.wrap("", "  ", fmt.Sprintf("missing: %s = %s", m.Setting, m.Planned))
-		env.wrap("  ", "  ", m.Because)
-	}
-	if len(elsewhere) > 0 {
-		env.wrap("", "  ", "not for a file of this kind, but planned too: "+strings.Join(elsewhere, ", "))
-	}
-	var summary []string
-	for _, v := range compareVerdicts {
-		if counts[v] > 0 {
-			summary = append(summary, fmt.Sprintf("%d %s", counts[v], strings.ReplaceAll(v, "-", " ")))
-		}
-	}
-	env.wrap("", "  ", fmt.Sprintf("%d lines: %s", len(lines), strings.Join(summary, ", ")))
 }

@@ -1,4 +1,4 @@
-package cli
+package experiment
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func TestParseArm(t *testing.T) {
 		"set:a.b=1+firewall:off":   "set:a.b=1:[{a.b 1}] firewall:off:[]",
 		"tuned:network-throughput": "tuned:network-throughput:[]",
 	} {
-		spec, err := parseArm(text)
+		spec, err := ParseArm(text)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
@@ -36,7 +36,7 @@ func TestParseArm(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"", "plna", "set:", "set:a", "set:a=", "set:=1", "cc:", "file:", "firewall:", "default:x", "plan+", "+plan"} {
-		if spec, err := parseArm(bad); err == nil {
+		if spec, err := ParseArm(bad); err == nil {
 			t.Errorf("%q: %+v", bad, spec)
 		}
 	}
@@ -59,7 +59,7 @@ func FuzzParseArm(f *testing.F) {
 	f.Add("plan+cc:bbr")
 	f.Add("set:a.b=1,2,c.d=4 5+file:x")
 	f.Fuzz(func(t *testing.T, text string) {
-		spec, err := parseArm(text)
+		spec, err := ParseArm(text)
 		if err == nil && len(spec.parts) == 0 {
 			t.Fatal("an arm of nothing")
 		}

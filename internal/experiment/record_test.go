@@ -1,4 +1,4 @@
-package cli
+package experiment
 
 import (
 	"bytes"
@@ -6,11 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/trial"
 	"github.com/wirerate/wirerate/internal/workload"
 )
+
+// said keeps the messages of an experiment.
+type said struct{ *bytes.Buffer }
+
+func (s said) Note(text string) { s.WriteString(text + "\n") }
+
+func (said) Progress(trial.Progress) {}
 
 // TestHistoryFails: when the disk is full in the middle, the runs go on, none
 // that was kept is lost, and the result says from which run on there are none.
@@ -21,7 +27,8 @@ func TestHistoryFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	var messages bytes.Buffer
-	r := &record{env: &Env{Stderr: &messages}, store: h, id: "x"}
+	s := &session{Config: Config{Sink: said{&messages}}}
+	r := &record{note: s.note, store: h, id: "x"}
 	if err := h.Begin(ctx, store.Trial{ID: "x", Kind: "trial"}); err != nil {
 		t.Fatal(err)
 	}
@@ -38,9 +45,9 @@ func TestHistoryFails(t *testing.T) {
 	if !strings.Contains(r.trouble, "runs from number 3 on are not in the history") || strings.Count(messages.String(), "what follows is not kept") != 1 {
 		t.Errorf("%q, said %q", r.trouble, messages.String())
 	}
-	o := &outcome{session: &benchSession{}, record: r, result: trial.Result{}}
-	var result report.Result
-	if o.addWarnings(&result); len(result.Warnings) == 0 || result.Warnings[0] != r.trouble {
+	u := &under{session: s, record: r, trial: trial.Result{}}
+	var result Result
+	if u.addWarnings(&result); len(result.Warnings) == 0 || result.Warnings[0] != r.trouble {
 		t.Errorf("warnings: %q", result.Warnings)
 	}
 	again, err := store.Open(ctx, path)

@@ -1,20 +1,15 @@
-package report
+package experiment
 
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/wirerate/wirerate/internal/diagnose"
 )
 
-// ReadJSON reads what result.json holds. A result of another schema is an
+// ReadResult reads what result.json holds. A result of another schema is an
 // error.
-func ReadJSON(from io.Reader) (Result, error) {
-	data, err := io.ReadAll(from)
-	if err != nil {
-		return Result{}, fmt.Errorf("result: %w", err)
-	}
+func ReadResult(data []byte) (Result, error) {
 	var r Result
 	if err := json.Unmarshal(data, &r); err != nil {
 		return Result{}, fmt.Errorf("result: this is not the JSON of a result: %w", err)

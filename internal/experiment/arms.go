@@ -1,4 +1,4 @@
-package cli
+package experiment
 
 import (
 	"context"
@@ -19,16 +19,16 @@ import (
 	"github.com/wirerate/wirerate/internal/trial"
 )
 
-// armSpec is an arm as the command line names it: parts joined by "+", later
-// ones over earlier ones.
-type armSpec struct {
-	name  string
-	parts []armPart
+// Arm is a set of settings as it is named: parts joined by "+", later ones over
+// earlier ones.
+type Arm struct {
+	Name  string
+	parts []part
 }
 
-// armPart is default, current, plan, file:PATH, set:K=V,..., tuned:PROFILE or
+// part is default, current, plan, file:PATH, set:K=V,..., tuned:PROFILE or
 // firewall:WHAT.
-type armPart struct {
+type part struct {
 	kind, arg string
 	values    []assigned
 	ends      bool // for the ends, in a trial whose arms set the router
@@ -36,7 +36,12 @@ type armPart struct {
 
 type assigned struct{ name, value string }
 
-const armForms = "default, current, plan, file:PATH, set:KEY=VALUE[,KEY=VALUE...], cc:ALGORITHM, tuned:PROFILE or firewall:on|off|FILE, joined by +"
+// ArmForms says how an arm is written.
+const ArmForms = "default, current, plan, file:PATH, set:KEY=VALUE[,KEY=VALUE...], cc:ALGORITHM, tuned:PROFILE or firewall:on|off|FILE, joined by +"
+
+// endsPrefix begins a part of an arm that sets the ends of a path although the
+// arms of the trial set the router between them.
+const endsPrefix = "ends:"
 
 var (
 	// A comma separates assignments only where a name and = follow: values
@@ -45,10 +50,11 @@ var (
 	nextPart       = regexp.MustCompile(`\+(?:ends:)?(default$|default\+|current$|current\+|plan$|plan\+|file:|set:|cc:|tuned:|firewall:)`)
 )
 
-func parseArm(text string) (armSpec, error) {
-	spec := armSpec{name: text}
+// ParseArm reads an arm.
+func ParseArm(text string) (Arm, error) {
+	spec := Arm{Name: text}
 	for _, part := range splitBefore(text, nextPart) {
-		p, err := parseArmPart(part)
+		p, err := parsePart(part)
 		if err != nil {
 			return spec, fmt.Errorf("arm %q: %w", text, err)
 		}
@@ -69,10 +75,10 @@ func splitBefore(text string, separator *regexp.Regexp) []string {
 	}
 }
 
-func parseArmPart(text string) (armPart, error) {
-	text, ends := cutEnds(text)
+func parsePart(text string) (part, error) {
+	text, ends := strings.CutPrefix(text, endsPrefix)
 	kind, arg, named := strings.Cut(text, ":")
-	p := armPart{kind: kind, arg: arg, ends: ends}
+	p := part{kind: kind, arg: arg, ends: ends}
 	switch kind {
 	case "default", "current", "plan":
 		if named {
@@ -100,11 +106,19 @@ func parseArmPart(text string) (armPart, error) {
 		}
 		return p, nil
 	}
-	return p, fmt.Errorf("%s is expected", armForms)
+	return p, fmt.Errorf("%s is expected", ArmForms)
 }
 
-func (a armSpec) has(kind string) bool {
-	return slices.ContainsFunc(a.parts, func(p armPart) bool { return p.kind == kind })
+// Planned tells whether a plan is a part of the arm.
+func (a Arm) Planned() bool { return a.has("plan") }
+
+// ForEnds tells whether a part of the arm sets the ends of a path with a router.
+func (a Arm) ForEnds() bool {
+	return slices.ContainsFunc(a.parts, func(p part) bool { return p.ends })
+}
+
+func (a Arm) has(kind string) bool {
+	return slices.ContainsFunc(a.parts, func(p part) bool { return p.kind == kind })
 }
 
 // armValues is what an arm sets on the hosts.
@@ -131,19 +145,19 @@ func (a *armValues) of(side string) map[string]string {
 }
 
 // resolveArms turns what the command line names into values for the hosts.
-func (s *benchSession) resolveArms(ctx context.Context, specs []armSpec) ([]*armValues, error) {
+func (s *session) resolveArms(ctx context.Context) ([]*armValues, error) {
 	var arms []*armValues
-	for _, spec := range specs {
-		a := &armValues{name: spec.name, values: trial.Values{Client: map[string]string{}, Server: map[string]string{}, Router: map[string]string{}}}
+	for _, spec := range s.Arms {
+		a := &armValues{name: spec.Name, values: trial.Values{Client: map[string]string{}, Server: map[string]string{}, Router: map[string]string{}}}
 		for _, part := range spec.parts {
 			if err := s.resolvePart(ctx, a, part); err != nil {
-				return nil, fmt.Errorf("arm %s: %w", spec.name, err)
+				return nil, fmt.Errorf("arm %s: %w", spec.Name, err)
 			}
 		}
 		arms = append(arms, a)
 	}
 	// What the others set has its default in an arm of defaults.
-	for i, spec := range specs {
+	for i, spec := range s.Arms {
 		if spec.has("default") {
 			s.fillDefaults(arms[i], arms)
 		}
@@ -151,13 +165,13 @@ func (s *benchSession) resolveArms(ctx context.Context, specs []armSpec) ([]*arm
 	return arms, nil
 }
 
-func (s *benchSession) resolvePart(ctx context.Context, a *armValues, p armPart) error {
+func (s *session) resolvePart(ctx context.Context, a *armValues, p part) error {
 	for _, e := range s.targets(p) {
 		var values []assigned
 		var err error
 		switch p.kind {
 		case "plan":
-			values = s.planned(e)
+			values = e.tried
 		case "set":
 			values = p.values
 		case "file":
@@ -180,7 +194,7 @@ func (s *benchSession) resolvePart(ctx context.Context, a *armValues, p armPart)
 }
 
 // assign puts one value into an arm if its host can take it while it runs.
-func (s *benchSession) assign(a *armValues, e *end, v assigned, kind string) {
+func (s *session) assign(a *armValues, e *end, v assigned, kind string) {
 	system := catalog.System(e.facts.System)
 	if system == catalog.Linux && !strings.HasPrefix(v.name, "/") && !strings.Contains(v.name, ":") {
 		v.name = conffile.LinuxName(v.name)
@@ -239,20 +253,9 @@ func firewall(system catalog.System, what string) ([]assigned, error) {
 	return []assigned{{change.FirewallNFT, value}}, nil
 }
 
-// planned are the runtime changes of an end's plan.
-func (s *benchSession) planned(e *end) []assigned {
-	var values []assigned
-	for _, name := range e.tuned.Order {
-		if v, ok := e.tried[name]; ok {
-			values = append(values, assigned{name, v})
-		}
-	}
-	return values
-}
-
 // fillDefaults gives an arm of defaults the value that the release ships for
 // every setting that another arm changes, where that is known.
-func (s *benchSession) fillDefaults(a *armValues, all []*armValues) {
+func (s *session) fillDefaults(a *armValues, all []*armValues) {
 	for _, e := range s.hosts() {
 		release, err := catalog.ParseVersion(e.facts.Release)
 		if err != nil {
@@ -281,7 +284,7 @@ func (s *benchSession) fillDefaults(a *armValues, all []*armValues) {
 }
 
 // fromFile reads the settings of a configuration file for one end.
-func (s *benchSession) fromFile(a *armValues, e *end, path string) ([]assigned, error) {
+func (s *session) fromFile(a *armValues, e *end, path string) ([]assigned, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -374,11 +377,11 @@ func parseTuned(text string) tunedProfile {
 
 // fromTuned reads a TuneD profile where the host has it, else where this
 // machine has it, with those that it includes.
-func (s *benchSession) fromTuned(ctx context.Context, a *armValues, e *end, name string) ([]assigned, error) {
+func (s *session) fromTuned(ctx context.Context, a *armValues, e *end, name string) ([]assigned, error) {
 	return s.readTuned(ctx, a, e, name, 0)
 }
 
-func (s *benchSession) readTuned(ctx context.Context, a *armValues, e *end, name string, depth int) ([]assigned, error) {
+func (s *session) readTuned(ctx context.Context, a *armValues, e *end, name string, depth int) ([]assigned, error) {
 	if depth > 10 || strings.ContainsAny(name, "/$") {
 		return nil, fmt.Errorf("TuneD profile %q: not a profile's name, or profiles that include each other", name)
 	}

@@ -1,4 +1,4 @@
-package cli
+package experiment
 
 import (
 	"fmt"
@@ -55,7 +55,7 @@ func lateLimit(rtt time.Duration) time.Duration {
 
 // watchLab looks after the emulator during a run: one in which it was too far
 // behind is lost (workload.ErrDisturbed).
-func (s *benchSession) watchLab() func(*workload.Run) error {
+func (s *session) watchLab() func(*workload.Run) error {
 	if s.lab == nil {
 		return func(*workload.Run) error { return nil }
 	}
@@ -64,7 +64,7 @@ func (s *benchSession) watchLab() func(*workload.Run) error {
 		d := s.lab.Since(mark)
 		again, warn := s.watch.judge(d, s.rtt)
 		if again {
-			return fmt.Errorf("%w: %w: %s (at most %s and %.2g%% are taken)", workload.ErrTool, workload.ErrDisturbed, d, lateLimit(s.rtt), 100*lab.MaxStalled)
+			return &workload.DisturbedError{Why: fmt.Sprintf("%s (at most %s and %.2g%% are taken)", d, lateLimit(s.rtt), 100*lab.MaxStalled)}
 		}
 		if warn {
 			r.Warnings = append(r.Warnings, workload.Warning{Code: workload.CodeEmulator, Value: d.Share(),

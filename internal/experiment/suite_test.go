@@ -1,4 +1,4 @@
-package cli
+package experiment
 
 import (
 	"encoding/json"
@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/workload"
 )
@@ -30,7 +29,7 @@ func TestSuiteGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if state == store.Done {
-			err = history.Finish(ctx, id, state, "", report.Result{Schema: report.ResultSchema, Command: "wirerate trial --suite host"})
+			err = history.Finish(ctx, id, state, "", Result{Schema: ResultSchema, Command: "wirerate trial --suite host"})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -43,9 +42,8 @@ func TestSuiteGoesOn(t *testing.T) {
 	put("y", store.Done, setup{Args: args, Suite: "elsewhere", Row: 2})
 	history.Close()
 
-	f := trialFlags{suite: "host", resumeID: "a"}
-	f.history = path
-	before, err := f.suiteBefore(ctx)
+	c := Config{Suite: "host", Resumed: "a", History: path}
+	before, err := c.rowsBefore(ctx)
 	if err != nil || len(before) != 2 {
 		t.Fatalf("%v %v", before, err)
 	}
@@ -53,15 +51,15 @@ func TestSuiteGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, r, done, err := f.suiteRow(suite[0], before[0])
+	_, r, done, err := c.rowConfig(suite[0], before[0])
 	if err != nil || !done || r.Result == nil || r.Result.Command != "wirerate trial --suite host" {
 		t.Errorf("the finished row: %v %+v %v", done, r, err)
 	}
-	one, _, done, err := f.suiteRow(suite[1], before[1])
-	if err != nil || done || one.resumeID != "b" || one.pairs != 7 || one.spec.Duration != 3*time.Second || one.spec.Streams != 4 {
+	one, _, done, err := c.rowConfig(suite[1], before[1])
+	if err != nil || done || one.Resumed != "b" || one.Pairs != 7 || one.Spec.Duration != 3*time.Second || one.Spec.Streams != 4 {
 		t.Errorf("the row that was killed: %v %+v %v", done, one, err)
 	}
-	if one, _, done, err = f.suiteRow(suite[2], before[2]); err != nil || done || one.resumeID != "" {
+	if one, _, done, err = c.rowConfig(suite[2], before[2]); err != nil || done || one.Resumed != "" {
 		t.Errorf("a row that was not begun: %v %+v %v", done, one, err)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package experiment
 
 import (
 	"bufio"
@@ -39,7 +39,7 @@ func victimRun(n int, arm string) (workload.Run, error) {
 	case 3:
 		return workload.Run{}, fmt.Errorf("%w: it was killed", workload.ErrTool)
 	case 8:
-		return workload.Run{}, fmt.Errorf("%w: %w: memory", workload.ErrTool, workload.ErrDisturbed)
+		return workload.Run{}, &workload.DisturbedError{Why: "memory"}
 	}
 	v := 1e9 * math.Exp(0.03*math.Sin(float64(7*n)))
 	if arm == "b" {
@@ -56,7 +56,7 @@ func victim(ctx context.Context, file string) error {
 		return err
 	}
 	defer h.Close()
-	r := &record{env: &Env{Stderr: os.Stderr}, store: h, id: "x"}
+	r := &record{note: func(string, ...any) {}, store: h, id: "x"}
 	if _, err := h.Trial(ctx, r.id); err != nil {
 		if err := h.Begin(ctx, store.Trial{ID: r.id, Kind: "trial", Started: time.Now()}); err != nil {
 			return err
@@ -79,7 +79,7 @@ func victim(ctx context.Context, file string) error {
 		return err
 	}
 	r.finish(ctx, store.Done, string(result.Comparisons[0].Verdict), map[string]int{"runs": len(result.Runs)})
-	fmt.Printf("result %+v %q\n", result.Comparisons, result.Lost)
+	fmt.Printf("result %+v %v\n", result.Comparisons, result.Lost)
 	return nil
 }
 

@@ -1,13 +1,9 @@
-package cli
+package report
 
 import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,11 +15,11 @@ import (
 )
 
 // awkward are runs whose names need escapes in every format.
-func awkward() []exportedTrial {
+func awkward() []ExportedTrial {
 	at := time.Date(2026, 3, 9, 14, 5, 11, 250e6, time.UTC)
 	run := workload.Run{Tool: "wrk", Retransmits: -1, Metrics: map[string]float64{workload.Requests: 1234.5, workload.LatencyP99: 2e-9, workload.RPM: 6e20}}
 	arm := "set:a=\"1\\2\"\n,b"
-	return []exportedTrial{{Trial: store.Trial{ID: "20260309-140511-00ff", Kind: "trial", Workload: "http-small"}, Attempts: []store.Attempt{
+	return []ExportedTrial{{Trial: store.Trial{ID: "20260309-140511-00ff", Kind: "trial", Workload: "http-small"}, Attempts: []store.Attempt{
 		{Seq: 0, Arm: arm, At: at, Run: run}, {Seq: 1, Arm: "current", At: at.Add(time.Second), Lost: "it was killed"}, {Seq: 2, Arm: "current", At: at.Add(2 * time.Second), Run: run}}},
 		{Trial: store.Trial{ID: "20260309-150000-00aa", Kind: "measure", Workload: "bulk"}, Attempts: []store.Attempt{
 			{Seq: 0, Arm: "current", At: at, Run: workload.Run{GoodputBPS: 1e9, Retransmits: 3}}}}}
@@ -34,8 +30,7 @@ func awkward() []exportedTrial {
 // and times that are numbers, # EOF at the end and nothing after it.
 func TestOpenMetricsIsValid(t *testing.T) {
 	var out bytes.Buffer
-	env := &Env{Stdout: &out}
-	if err := env.exportOpenMetrics(awkward()); err != nil {
+	if err := OpenMetrics(&out, awkward()); err != nil {
 		t.Fatal(err)
 	}
 	text, ok := strings.CutSuffix(out.String(), "# EOF\n")
@@ -77,8 +72,7 @@ func TestOpenMetricsIsValid(t *testing.T) {
 
 func TestExportedCSVAndJSON(t *testing.T) {
 	var out bytes.Buffer
-	env := &Env{Stdout: &out}
-	if err := env.exportCSV(awkward()); err != nil {
+	if err := CSV(&out, awkward()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&out).ReadAll()
@@ -89,37 +83,8 @@ func TestExportedCSVAndJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var again []exportedTrial
+	var again []ExportedTrial
 	if err := json.Unmarshal(data, &again); err != nil || again[0].Attempts[2].Run.Metrics[workload.Requests] != 1234.5 {
 		t.Errorf("%v %+v", err, again)
-	}
-}
-
-// TestFullDisk: what does not fit is an error, also where the writer forgets
-// what Write said.
-func TestFullDisk(t *testing.T) {
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("this system has no /dev/full")
-	}
-	env := &Env{}
-	for name, write := range map[string]func(*Env) error{
-		"CSV":         func(to *Env) error { return to.exportCSV(awkward()) },
-		"OpenMetrics": func(to *Env) error { return to.exportOpenMetrics(awkward()) },
-		"text": func(to *Env) error {
-			fmt.Fprintln(to.Stdout, "forgotten")
-			return nil
-		},
-	} {
-		var exit *exitError
-		if err := env.writeTo("/dev/full", write); !errors.As(err, &exit) || exit.status != exitFailure || !strings.Contains(err.Error(), "no space left") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	file := filepath.Join(t.TempDir(), "runs.csv")
-	if err := env.writeTo(file, func(to *Env) error { return to.exportCSV(awkward()) }); err != nil {
-		t.Error(err)
-	}
-	if data, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(data), "trial,kind") {
-		t.Errorf("%v %q", err, data)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package experiment
 
 import (
 	"context"
@@ -15,23 +15,21 @@ import (
 )
 
 // makePlans plans hosts, once, and notes which changes can be tried now.
-func (s *benchSession) makePlans(hosts []*end) error {
+func (s *session) makePlans(hosts []*end) error {
 	for _, e := range hosts {
 		if e.plan.Schema != 0 {
 			continue
 		}
 		machine := plan.MachineOf(e.facts)
 		_, machine.Namespace = e.conn.(*host.Agent)
-		if s.flags.diskFrom != "" {
-			if err := measuredDisk(s.flags.diskFrom, &machine); err != nil {
-				return usage(err)
-			}
+		if s.Disk != nil {
+			s.Disk.Describe(&machine)
 		}
 		p, err := plan.Make(s.catalog, plan.Request{Path: s.path, Role: s.roleOf(e), Machine: machine})
 		if err != nil {
-			return usage(err)
+			return wrong(err)
 		}
-		e.plan, e.tried = p, map[string]string{}
+		e.plan = p
 		for _, c := range p.Changes {
 			// What is set on an interface or a route can take the link down for
 			// a moment: it is planned, but not switched between runs.
@@ -40,8 +38,7 @@ func (s *benchSession) makePlans(hosts []*end) error {
 					s.warnings = append(s.warnings, fmt.Sprintf("%s: %s is planned and not tried: %s", e.conn.Name(), c.Setting, onlyRaised))
 					continue
 				}
-				e.tried[c.Setting] = c.To
-				e.tuned.Order = append(e.tuned.Order, c.Setting)
+				e.tried = append(e.tried, assigned{c.Setting, c.To})
 			}
 		}
 		for _, w := range p.Warnings {
@@ -56,7 +53,7 @@ const onlyRaised = "its kernel raises it and never lowers it while it runs, so t
 
 // prepare opens the journals for everything that the arms change and finds
 // out what the kernels accept.
-func (s *benchSession) prepare(ctx context.Context, arms []*armValues, within time.Duration) (*trial.Bench, error) {
+func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Duration) error {
 	for _, e := range s.hosts() {
 		order := unionOrder(arms, e.side)
 		if len(order) == 0 {
@@ -66,9 +63,9 @@ func (s *benchSession) prepare(ctx context.Context, arms []*armValues, within ti
 		c, err := change.Begin(ctx, e.conn, e.tuned.System, order, opt)
 		if err != nil {
 			if errors.Is(err, change.ErrPending) {
-				return nil, usage(err)
+				return wrong(err)
 			}
-			return nil, environment(err)
+			return classified(err)
 		}
 		e.tuned.Change = c
 		for _, name := range order {
@@ -84,41 +81,41 @@ func (s *benchSession) prepare(ctx context.Context, arms []*armValues, within ti
 			e.tuned.Order = append(e.tuned.Order, name)
 		}
 	}
-	bench := &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Router: s.router.tuned, Addr: s.address, Look: s.watchLab}
+	s.bench = &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Router: s.router.tuned, Addr: s.address, Look: s.watchLab}
 	values := make([]trial.Values, len(arms))
 	for i, a := range arms {
 		values[i] = a.values
 	}
-	notes, err := bench.ProbeArms(ctx, values)
+	notes, err := s.bench.ProbeArms(ctx, values)
 	if err != nil {
-		return nil, environment(err)
+		return classified(err)
 	}
 	for i, a := range arms {
 		a.notes = append(a.notes, notes[i]...)
 	}
-	return bench, s.judgeArms(arms)
+	return s.judgeArms(arms)
 }
 
 // judgeArms refuses arms of which nothing can be applied.
-func (s *benchSession) judgeArms(arms []*armValues) error {
+func (s *session) judgeArms(arms []*armValues) error {
 	for _, a := range arms {
 		for _, n := range a.notes {
 			s.warnings = append(s.warnings, fmt.Sprintf("arm %s: %s", a.name, n))
-			s.env.note("arm %s: %s", a.name, n)
+			s.note("arm %s: %s", a.name, n)
 		}
 		if a.wanted > 0 && len(a.values.Client)+len(a.values.Server)+len(a.values.Router) == 0 {
 			why := ""
 			if len(a.notes) > 0 {
 				why = ": " + a.notes[len(a.notes)-1]
 			}
-			return missing(fmt.Errorf("arm %s cannot be applied: nothing is left of its settings%s", a.name, why))
+			return withReason(Missing, fmt.Errorf("arm %s cannot be applied: nothing is left of its settings%s", a.name, why))
 		}
 	}
 	return nil
 }
 
 // journalDir keeps the journals of a lab where they end with it.
-func (s *benchSession) journalDir(e *end) string {
+func (s *session) journalDir(e *end) string {
 	if s.lab == nil {
 		return ""
 	}
@@ -130,7 +127,7 @@ func (s *benchSession) journalDir(e *end) string {
 const restoreLimit = 5 * time.Minute
 
 // restore takes everything back, also after an interruption.
-func (s *benchSession) restore() error {
+func (s *session) restore() error {
 	var errs []error
 	for _, e := range s.hosts() {
 		c := e.tuned.Change
@@ -139,11 +136,11 @@ func (s *benchSession) restore() error {
 		}
 		e.tuned.Change = nil
 		ctx, cancel := context.WithTimeout(context.Background(), restoreLimit)
-		r, err := s.env.takeBack(ctx, e.conn, c)
+		r, err := c.TakeBack(ctx, s.Sink.Note)
 		cancel()
 		errs = append(errs, err)
 		for _, f := range append(r.Foreign, r.Kept...) {
-			s.env.note("%s: %s", e.conn.Name(), f)
+			s.note("%s: %s", e.conn.Name(), f)
 		}
 	}
 	return errors.Join(errs...)

@@ -1,13 +1,11 @@
-package cli
+package experiment
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,20 +17,12 @@ import (
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
-// environment classifies an error about reaching a host.
-func environment(err error) error {
-	if errors.Is(err, host.ErrUnreachable) || errors.Is(err, os.ErrPermission) {
-		return missing(err)
-	}
-	return failure(err)
-}
-
 // serverAddress is where the client reaches the server.
-func (s *benchSession) serverAddress() (string, error) {
-	if s.flags.address != "" {
-		return s.flags.address, nil
+func (s *session) serverAddress() (string, error) {
+	if s.Address != "" {
+		return s.Address, nil
 	}
-	if u, err := url.Parse(s.flags.peer); err == nil && u.Scheme == "ssh" && net.ParseIP(u.Hostname()) != nil {
+	if u, err := url.Parse(s.Peer); err == nil && u.Scheme == "ssh" && net.ParseIP(u.Hostname()) != nil {
 		return u.Hostname(), nil
 	}
 	networks := networksOf(s.client.facts)
@@ -45,7 +35,7 @@ func (s *benchSession) serverAddress() (string, error) {
 			first = prefix.Addr().String()
 		}
 	}
-	if u, err := url.Parse(s.flags.peer); err == nil && u.Scheme == "ssh" {
+	if u, err := url.Parse(s.Peer); err == nil && u.Scheme == "ssh" {
 		return u.Hostname(), nil
 	}
 	if first == "" {
@@ -70,10 +60,10 @@ func networksOf(f *facts.Facts) []netip.Prefix {
 var pingTime = regexp.MustCompile(`time[=<]([0-9.]+) ?ms`)
 
 // ping returns the smallest round-trip time of n echoes.
-func (s *benchSession) ping(ctx context.Context, n int) (time.Duration, error) {
+func (s *session) ping(ctx context.Context, n int) (time.Duration, error) {
 	answers, err := s.client.conn.Do(ctx, host.Command("ping", "-n", "-c", strconv.Itoa(n), "-i", "0.2", s.address).Within(15*time.Second))
 	if err != nil {
-		return 0, environment(err)
+		return 0, classified(err)
 	}
 	var least time.Duration
 	for _, m := range pingTime.FindAllSubmatch(answers[0].Out, -1) {
@@ -83,25 +73,27 @@ func (s *benchSession) ping(ctx context.Context, n int) (time.Duration, error) {
 		}
 	}
 	if least == 0 {
-		return 0, missing(fmt.Errorf("%s does not answer ping from %s (%v)", s.address, s.client.conn.Name(), answers[0].Err()))
+		return 0, withReason(Missing, fmt.Errorf("%s does not answer ping from %s (%v)", s.address, s.client.conn.Name(), answers[0].Err()))
 	}
 	return least, nil
 }
 
 // measurePath finds the path's rate, base round-trip time and loss by short
 // measurements, for --path auto.
-func (s *benchSession) measurePath(ctx context.Context) error {
+func (s *session) measurePath(ctx context.Context) error {
 	p := facts.Path{MTU: 1500, Measured: map[string]string{}}
 	var err error
 	if p.RTT, err = s.ping(ctx, 10); err != nil {
 		return fmt.Errorf("--path auto: %w; declare the path, like --path rate=1gbit,rtt=80ms", err)
 	}
 	p.Measured["rtt"] = "smallest of 10 pings"
-	spec := s.flags.spec
-	spec.Streams, spec.Duration, spec.Omit = 8, 4*time.Second, min(max(20*p.RTT, time.Second), 5*time.Second).Round(time.Second)
-	run, err := workload.Measure(ctx, workload.Pair{Client: s.client.conn, Server: s.server.conn, Addr: s.address}, spec)
+	spec, err := s.probeSpec(p.RTT)
 	if err != nil {
-		return measuring(err)
+		return wrong(err)
+	}
+	run, err := workload.Measure(ctx, s.pair(), spec)
+	if err != nil {
+		return classified(err)
 	}
 	if nic := s.client.facts.Outlet(); nic != nil && nic.MTU > 0 {
 		p.MTU = nic.MTU
@@ -114,9 +106,18 @@ func (s *benchSession) measurePath(ctx context.Context) error {
 		p.Measured["loss"] = "retransmitted segments of the same run, its own queue drops included"
 	}
 	s.path = p
-	s.env.note("measured path: %s", p)
+	s.note("measured path: %s", p)
 	if err := p.Check(); err != nil {
-		return failure(fmt.Errorf("the measured path cannot be: %w", err))
+		return failed(fmt.Errorf("the measured path cannot be: %w", err))
 	}
 	return nil
+}
+
+// probeSpec fills the path for a moment, whatever the experiment's workload is.
+func (s *session) probeSpec(rtt time.Duration) (workload.Spec, error) {
+	spec := workload.Spec{Streams: 8, Duration: 4 * time.Second, Direction: s.Spec.Direction, Port: s.Spec.Port}
+	if s.Spec.Workload == "bulk" {
+		spec.Tool = s.Spec.Tool
+	}
+	return spec.WithDefaults(rtt)
 }
