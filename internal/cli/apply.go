@@ -280,7 +280,7 @@ func settled(ctx context.Context, env *Env, conn host.Conn, c *change.Change, ou
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
 	defer cancel()
-	report, rerr := c.TakeBack(late, func(text string) { env.note("%s", text) })
+	report, rerr := c.TakeBack(late, env.note)
 	if rerr != nil {
 		return failure(fmt.Errorf("%w; it is not taken back from here: %w", why, rerr))
 	}

@@ -136,7 +136,7 @@ func (s *session) restore() error {
 		}
 		e.tuned.Change = nil
 		ctx, cancel := context.WithTimeout(context.Background(), restoreLimit)
-		r, err := c.TakeBack(ctx, s.Sink.Note)
+		r, err := c.TakeBack(ctx, s.note)
 		cancel()
 		errs = append(errs, err)
 		for _, f := range append(r.Foreign, r.Kept...) {

@@ -11,9 +11,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -30,9 +32,6 @@ const (
 	Done    = "done"
 	Stopped = "stopped" // by an error or the user: it can be resumed
 )
-
-// ErrRunning is wrapped where a trial cannot go on because its owner lives.
-var ErrRunning = errors.New("it is still running")
 
 // errUnknown is wrapped when no trial has an ID, or several begin with it.
 var errUnknown = errors.New("no such trial in the history")
@@ -143,43 +142,8 @@ func (s *Store) prepare(ctx context.Context) error {
 // Close closes the history; trials that it began and did not finish count as
 // killed from then on.
 func (s *Store) Close() error {
-	for id := range s.owns {
-		s.disown(id)
-	}
+	s.disown(slices.Collect(maps.Keys(s.owns))...)
 	return s.db.Close()
-}
-
-// lockOf is the file beside the history whose lock a running trial's owner
-// holds.
-func (s *Store) lockOf(id string) string { return s.path + "-" + id + ".lock" }
-
-// own takes the lock of a trial.
-func (s *Store) own(id string) error {
-	held, err := lock.Hold(s.lockOf(id))
-	if errors.Is(err, lock.ErrHeld) {
-		return fmt.Errorf("%s cannot go on: %w", id, ErrRunning)
-	}
-	if err != nil {
-		return s.wrap(err)
-	}
-	s.owns[id] = held
-	return nil
-}
-
-// disown gives the lock of a trial back and removes its file.
-func (s *Store) disown(id string) {
-	if held := s.owns[id]; held != nil {
-		delete(s.owns, id)
-		os.Remove(s.lockOf(id))
-		held.Release()
-	}
-}
-
-// alive tells whether the owner of a trial that is marked as running lives; one
-// that cannot be asked counts as living.
-func (s *Store) alive(id string) bool {
-	held, err := lock.Held(s.lockOf(id))
-	return held || err != nil
 }
 
 // NewID makes an ID that sorts by time.
@@ -290,11 +254,9 @@ func (s *Store) trials(ctx context.Context, query string, args ...any) ([]Trial,
 				return nil, s.wrap(err)
 			}
 		}
-		if t.State == Running && !s.alive(t.ID) {
-			t.State = Killed
-		}
 		all = append(all, t)
 	}
+	s.markKilled(all)
 	return all, s.wrap(rows.Err())
 }
 
