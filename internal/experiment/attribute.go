@@ -113,7 +113,7 @@ func (u *under) switching(a *armValues, settings []string) trial.MeasureSetup {
 	return func(ctx context.Context, on []bool) (run workload.Run, err error) {
 		values := a.switched(settings, on)
 		for range disturbedAgain {
-			run, err = u.record.attempt(ctx, onBits(on), func() (workload.Run, error) { return u.bench.Run(ctx, values) })
+			run, err = u.record.attempt(ctx, onBits(on), func() (workload.Run, error) { return u.makeRun(ctx, values) })
 			if !errors.Is(err, workload.ErrDisturbed) || ctx.Err() != nil {
 				break
 			}

@@ -82,6 +82,7 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 		}
 	}
 	s.bench = &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Router: s.router.tuned, Addr: s.address, Look: s.watchLab}
+	s.makeRun = s.bench.Run
 	values := make([]trial.Values, len(arms))
 	for i, a := range arms {
 		values[i] = a.values

@@ -11,13 +11,6 @@ import (
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
-// said keeps the messages of an experiment.
-type said struct{ *bytes.Buffer }
-
-func (s said) Note(text string) { s.WriteString(text + "\n") }
-
-func (said) Progress(trial.Progress) {}
-
 // TestHistoryFails: when the disk is full in the middle, the runs go on, none
 // that was kept is lost, and the result says from which run on there are none.
 func TestHistoryFails(t *testing.T) {
@@ -27,7 +20,7 @@ func TestHistoryFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	var messages bytes.Buffer
-	s := &session{Config: Config{Sink: said{&messages}}}
+	s := &session{Config: Config{Sink: sink{&messages}}}
 	r := &record{note: s.note, store: h, id: "x"}
 	if err := h.Begin(ctx, store.Trial{ID: "x", Kind: "trial"}); err != nil {
 		t.Fatal(err)

@@ -42,6 +42,7 @@ type session struct {
 	warnings       []string
 	watch          watch
 	bench          *trial.Bench
+	makeRun        func(context.Context, trial.Values) (workload.Run, error) // on the bench
 }
 
 // within opens a session for as long as do takes and restores the hosts,

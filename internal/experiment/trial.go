@@ -122,7 +122,7 @@ func (s *session) compare(ctx context.Context, arms []*armValues) (*under, error
 // run makes one run of an arm, or takes it from the history.
 func (u *under) run(ctx context.Context, arm int) (workload.Run, error) {
 	a := u.arms[arm]
-	return u.record.attempt(ctx, a.name, func() (workload.Run, error) { return u.bench.Run(ctx, a.values) })
+	return u.record.attempt(ctx, a.name, func() (workload.Run, error) { return u.makeRun(ctx, a.values) })
 }
 
 // finish keeps the result of an experiment that ended, perhaps with err.

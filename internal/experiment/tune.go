@@ -39,13 +39,17 @@ func Tune(ctx context.Context, c Config) (o Outcome, err error) {
 	return o, err
 }
 
-// tune compares, and tells the settings apart where there is something to be
-// shared among them.
 func (s *session) tune(ctx context.Context) (Result, error) {
 	arms, err := s.arrange(ctx)
 	if err != nil {
 		return Result{}, err
 	}
+	return s.tuneArms(ctx, arms)
+}
+
+// tuneArms compares, and tells the settings apart where there is something to be
+// shared among them.
+func (s *session) tuneArms(ctx context.Context, arms []*armValues) (Result, error) {
 	u, err := s.begin(ctx, arms)
 	if err != nil {
 		return Result{}, err
