@@ -1,7 +1,8 @@
-package cli
+package lint
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -10,49 +11,46 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/host"
-	"github.com/wirerate/wirerate/internal/lint"
 )
 
 // releaseInPath finds a release that a path names: .../freebsd-13.2/...
 var releaseInPath = regexp.MustCompile(`(?i)(?:^|[/._-])(freebsd|openbsd)[-_]?([0-9]{1,2}\.[0-9])(?:[^0-9]|$)`)
 
-// guessRelease fills in the release when all files tell the same: files at
+// GuessRelease fills in the release when all files tell the same: files at
 // their place below / are for the running kernel, and a path may name a
-// release. Without a guess the release stays open.
-func (e *Env) guessRelease(ctx context.Context, inputs []lint.Input, opt *lint.Options) {
+// release. It says what was guessed, and how; without a guess, the empty text,
+// the release stays open.
+func GuessRelease(ctx context.Context, inputs []Input, opt *Options) string {
 	if opt.Version != "" || len(inputs) == 0 {
-		return
+		return ""
 	}
-	if e.allLocal(inputs, opt.System) {
-		c, err := host.Open(ctx, "local", e.SSH)
-		if err != nil {
-			return
-		}
-		defer c.Close()
-		answers, err := c.Do(ctx, host.Command("uname", "-r"))
+	if allLocal(inputs, opt.System) {
+		answers, err := host.NewLocal().Do(ctx, host.Command("uname", "-r"))
 		if err != nil || answers[0].Err() != nil {
-			return
+			return ""
 		}
-		if v, err := catalog.ParseVersion(answers[0].Text()); err == nil {
-			opt.System, opt.Version = catalog.System(runtime.GOOS), v
-			e.note("judged for the running %s %s; --os and --version say otherwise", runtime.GOOS, v)
+		v, err := catalog.ParseVersion(answers[0].Text())
+		if err != nil {
+			return ""
 		}
-		return
+		opt.System, opt.Version = catalog.System(runtime.GOOS), v
+		return fmt.Sprintf("the running %s %s", runtime.GOOS, v)
 	}
 	system, version := releaseOf(inputs[0].Path)
 	for _, in := range inputs[1:] {
 		if s, v := releaseOf(in.Path); s != system || v != version {
-			return
+			return ""
 		}
 	}
-	if version != "" && (opt.System == "" || opt.System == system) {
-		opt.System, opt.Version = system, version
-		e.note("judged for %s %s, which the path names; --os and --version say otherwise", system, version)
+	if version == "" || opt.System != "" && opt.System != system {
+		return ""
 	}
+	opt.System, opt.Version = system, version
+	return fmt.Sprintf("%s %s, which the path names", system, version)
 }
 
 // allLocal reports whether all inputs are this machine's own files.
-func (e *Env) allLocal(inputs []lint.Input, system catalog.System) bool {
+func allLocal(inputs []Input, system catalog.System) bool {
 	for _, in := range inputs {
 		path, err := filepath.Abs(in.Path)
 		if err != nil || in.Path == "-" {
