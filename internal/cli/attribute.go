@@ -57,11 +57,7 @@ together.`,
 }
 
 func attributeVerb(ctx context.Context, env *Env, f experimentFlags, format string) error {
-	var o experiment.Outcome
-	err := f.run(env, func(c experiment.Config) (err error) {
-		o, err = experiment.Attribute(ctx, c)
-		return err
-	})
+	o, err := run(ctx, env, &f, experiment.Attribute)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -251,10 +252,10 @@ func readDisk(file string) (*experiment.DiskFigures, error) {
 }
 
 // run carries an experiment out, with messages and progress on standard error.
-func (f *experimentFlags) run(env *Env, do func(experiment.Config) error) error {
+func run[T any](ctx context.Context, env *Env, f *experimentFlags, do func(context.Context, experiment.Config) (T, error)) (T, error) {
 	sink := &sink{env: env}
 	f.Open, f.Sink, f.Args, f.Command = env.open, sink, env.args, commandLine(env.args)
-	err := do(f.Config)
+	found, err := do(ctx, f.Config)
 	sink.clear()
 	var cut *experiment.Interrupted
 	switch {
@@ -264,7 +265,7 @@ func (f *experimentFlags) run(env *Env, do func(experiment.Config) error) error 
 	default:
 		env.note("%d runs are kept; go on with: wirerate %s --resume %s", cut.Runs, f.verb, cut.ID)
 	}
-	return err
+	return found, err
 }
 
 // resumes runs the recorded command line of an unfinished experiment again,

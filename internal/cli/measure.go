@@ -119,10 +119,8 @@ func (e *Env) readOutput(path, tool, format string, args []string) error {
 }
 
 func measureVerb(ctx context.Context, env *Env, f experimentFlags, runs int, format string) error {
-	var m experiment.Measured
-	err := f.run(env, func(c experiment.Config) (err error) {
-		m, err = experiment.Measure(ctx, c, runs)
-		return err
+	m, err := run(ctx, env, &f, func(ctx context.Context, c experiment.Config) (experiment.Measured, error) {
+		return experiment.Measure(ctx, c, runs)
 	})
 	if err != nil {
 		return err

@@ -149,11 +149,7 @@ func namesOf(metrics []workload.Metric) string {
 }
 
 func trialVerb(ctx context.Context, env *Env, f experimentFlags, format string) error {
-	var o experiment.Outcome
-	err := f.run(env, func(c experiment.Config) (err error) {
-		o, err = experiment.Compare(ctx, c)
-		return err
-	})
+	o, err := run(ctx, env, &f, experiment.Compare)
 	if err != nil {
 		return err
 	}
@@ -171,11 +167,7 @@ func trialVerb(ctx context.Context, env *Env, f experimentFlags, format string) 
 }
 
 func suiteVerb(ctx context.Context, env *Env, f experimentFlags, format string) error {
-	var rows []experiment.Row
-	err := f.run(env, func(c experiment.Config) (err error) {
-		rows, err = experiment.CompareSuite(ctx, c)
-		return err
-	})
+	rows, err := run(ctx, env, &f, experiment.CompareSuite)
 	if err != nil {
 		return err
 	}

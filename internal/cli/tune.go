@@ -97,11 +97,7 @@ func (f *experimentFlags) checkTune() error {
 
 // tuneVerb runs everything and leaves the hosts as they were found.
 func tuneVerb(ctx context.Context, env *Env, f experimentFlags, format string) error {
-	var o experiment.Outcome
-	err := f.run(env, func(c experiment.Config) (err error) {
-		o, err = experiment.Tune(ctx, c)
-		return err
-	})
+	o, err := run(ctx, env, &f, experiment.Tune)
 	if err != nil {
 		return err
 	}

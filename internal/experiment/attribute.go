@@ -19,36 +19,27 @@ const maxAlone = 40
 
 // Attribute tells the settings of the one arm of a Config apart: the same
 // setting is switched on all hosts.
-func Attribute(ctx context.Context, c Config) (o Outcome, err error) {
-	c.kind = kindAttribution
-	err = within(ctx, c, func(s *session) error {
-		arms, err := s.arrange(ctx)
-		if err != nil {
-			return err
-		}
-		u, err := s.attribute(ctx, arms[0])
-		if err == nil {
-			o = s.outcome(u.result, arms[0])
-		}
-		return err
+func Attribute(ctx context.Context, c Config) (Outcome, error) {
+	return withArms(ctx, c, kindAttribution, func(s *session, arms []*armValues) (Outcome, error) {
+		r, err := s.attribute(ctx, arms[0])
+		return s.outcome(r, arms[0]), err
 	})
-	return o, err
 }
 
-func (s *session) attribute(ctx context.Context, a *armValues) (*under, error) {
+func (s *session) attribute(ctx context.Context, a *armValues) (Result, error) {
 	settings := s.changing(a)
 	switch {
 	case len(settings) == 0:
-		return nil, wrongf("arm %s changes nothing here: every value that it sets is the running one", a.name)
+		return Result{}, wrongf("arm %s changes nothing here: every value that it sets is the running one", a.name)
 	case s.OneAtATime && len(settings) > maxAlone, len(settings) > stats.MaxFactors:
-		return nil, wrongf("arm %s changes %d settings: at most %d can be told apart at once", a.name, len(settings), stats.MaxFactors)
+		return Result{}, wrongf("arm %s changes %d settings: at most %d can be told apart at once", a.name, len(settings), stats.MaxFactors)
 	}
 	if s.OneAtATime {
 		return s.compare(ctx, a.oneAtATime(settings))
 	}
 	u, err := s.begin(ctx, []*armValues{{name: "none"}, a})
 	if err != nil {
-		return nil, err
+		return Result{}, err
 	}
 	defer u.record.close()
 	need := stats.MinRuns(len(settings))
@@ -56,8 +47,7 @@ func (s *session) attribute(ctx context.Context, a *armValues) (*under, error) {
 	s.note("%d settings: at least %d runs, about %s; --for %s allows %d", len(settings), need, units.Duration((time.Duration(need) * u.each()).Round(time.Second)), s.Budget, allowed)
 	err = u.findShares(ctx, a, settings, min(max(need, allowed), 8*need), u.design.Deadline)
 	u.trial.Design = u.design
-	u.result = u.conclude()
-	return u, u.finish(ctx, err)
+	return u.finish(ctx, err)
 }
 
 // oneAtATime are arms that each set one setting, behind one that sets none.

@@ -51,8 +51,11 @@ func (u *under) conclude() Result {
 	if u.shares != nil {
 		u.addShares(&r)
 	}
-	if s.kind == kindAttribution {
+	switch s.kind {
+	case kindAttribution:
 		u.attributed(&r)
+	case kindTune:
+		r.Warnings = append(r.Warnings, cpuWarnings(r)...)
 	}
 	return r
 }

@@ -5,6 +5,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,16 +93,9 @@ func (c *Config) Place() string {
 	if c.Lab != "" {
 		return "lab " + c.Lab
 	}
-	from := c.Host
-	if from == "" {
-		from = "local"
-	}
+	from := cmp.Or(c.Host, "local")
 	if c.Alone() {
-		dir := c.Spec.Dir
-		if dir == "" {
-			dir = workload.DiskDir
-		}
-		return from + ":" + dir
+		return from + ":" + cmp.Or(c.Spec.Dir, workload.DiskDir)
 	}
 	if c.Via != "" {
 		return from + " to " + c.Peer + " via " + c.Via

@@ -113,4 +113,3 @@ type sink struct{ *bytes.Buffer }
 func (s sink) Note(text string) { s.WriteString(text + "\n") }
 
 func (sink) Progress(trial.Progress) {}
-

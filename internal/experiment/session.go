@@ -47,17 +47,29 @@ type session struct {
 
 // within opens a session for as long as do takes and restores the hosts,
 // however it ends.
-func within(ctx context.Context, c Config, do func(*session) error) error {
+func within[T any](ctx context.Context, c Config, kind string, do func(*session) (T, error)) (found T, err error) {
+	c.kind = kind
 	s, err := open(ctx, c)
 	if err != nil {
-		return err
+		return found, err
 	}
 	defer s.close()
-	err = do(s)
+	found, err = do(s)
 	if restored := s.restore(); restored != nil {
-		return failed(errors.Join(err, restored))
+		return found, failed(errors.Join(err, restored))
 	}
-	return err
+	return found, err
+}
+
+// withArms is within, with the arms resolved and the journals open.
+func withArms[T any](ctx context.Context, c Config, kind string, do func(*session, []*armValues) (T, error)) (T, error) {
+	return within(ctx, c, kind, func(s *session) (none T, err error) {
+		arms, err := s.arrange(ctx)
+		if err != nil {
+			return none, err
+		}
+		return do(s, arms)
+	})
 }
 
 // open connects to the hosts.

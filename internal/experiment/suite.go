@@ -28,17 +28,8 @@ type rowBefore struct {
 // CompareSuite runs a trial for each row of a suite; they share the time
 // equally. A row that cannot be measured says why and costs the others nothing.
 // Rows that were finished before an interruption are taken from the history.
-func CompareSuite(ctx context.Context, c Config) (rows []Row, err error) {
-	c.kind = kindTrial
-	err = within(ctx, c, func(s *session) error {
-		arms, err := s.arrange(ctx)
-		if err != nil {
-			return err
-		}
-		rows, err = s.suite(ctx, arms)
-		return err
-	})
-	return rows, err
+func CompareSuite(ctx context.Context, c Config) ([]Row, error) {
+	return withArms(ctx, c, kindTrial, func(s *session, arms []*armValues) ([]Row, error) { return s.suite(ctx, arms) })
 }
 
 func (s *session) suite(ctx context.Context, arms []*armValues) (rows []Row, err error) {
@@ -132,11 +123,11 @@ func (c Config) rowConfig(row workload.SuiteRow, before rowBefore) (one Config, 
 
 // measureRow runs one row's trial and returns its ID.
 func (s *session) measureRow(ctx context.Context, arms []*armValues, r *Row) (string, error) {
-	u, err := s.compare(ctx, arms)
+	result, err := s.compare(ctx, arms)
 	switch {
 	case err == nil:
-		r.Result = &u.result
-		return u.record.id, nil
+		r.Result = &result
+		return result.ID, nil
 	case ctx.Err() == nil && errors.Is(err, workload.ErrTool):
 		r.Why = err.Error()
 		return "", nil

@@ -40,20 +40,11 @@ type Side struct {
 }
 
 // Compare compares the arms of a Config with the first of them.
-func Compare(ctx context.Context, c Config) (o Outcome, err error) {
-	c.kind = kindTrial
-	err = within(ctx, c, func(s *session) error {
-		arms, err := s.arrange(ctx)
-		if err != nil {
-			return err
-		}
-		u, err := s.compare(ctx, arms)
-		if err == nil {
-			o = s.outcome(u.result, nil)
-		}
-		return err
+func Compare(ctx context.Context, c Config) (Outcome, error) {
+	return withArms(ctx, c, kindTrial, func(s *session, arms []*armValues) (Outcome, error) {
+		r, err := s.compare(ctx, arms)
+		return s.outcome(r, nil), err
 	})
-	return o, err
 }
 
 // outcome adds the hosts' plans and an arm's values to a result.
@@ -98,9 +89,6 @@ type under struct {
 	shares  *trial.Attribution
 	started time.Time
 	record  *record
-	// result is what was found, made while the journals still know what the
-	// settings were.
-	result Result
 }
 
 // each is how long a run takes.
@@ -108,15 +96,14 @@ func (u *under) each() time.Duration { return u.spec.Duration + u.spec.Omit + ov
 
 // compare designs, announces and runs one trial. A trial that ends early with
 // pairs in hand is concluded with what there is.
-func (s *session) compare(ctx context.Context, arms []*armValues) (*under, error) {
+func (s *session) compare(ctx context.Context, arms []*armValues) (Result, error) {
 	u, err := s.begin(ctx, arms)
 	if err != nil {
-		return nil, err
+		return Result{}, err
 	}
 	defer u.record.close()
 	u.trial, err = trial.Compare(ctx, u.design, u.run, s.Sink.Progress)
-	u.result = u.conclude()
-	return u, u.finish(ctx, err)
+	return u.finish(ctx, err)
 }
 
 // run makes one run of an arm, or takes it from the history.
@@ -125,22 +112,24 @@ func (u *under) run(ctx context.Context, arm int) (workload.Run, error) {
 	return u.record.attempt(ctx, a.name, func() (workload.Run, error) { return u.makeRun(ctx, a.values) })
 }
 
-// finish keeps the result of an experiment that ended, perhaps with err.
-func (u *under) finish(ctx context.Context, err error) error {
+// finish concludes from an experiment that ended, perhaps with err, and keeps
+// the result.
+func (u *under) finish(ctx context.Context, err error) (Result, error) {
+	r := u.conclude()
 	if err == nil {
-		u.record.finish(ctx, store.Done, string(u.result.Verdict), u.result)
-		return nil
+		u.record.finish(ctx, store.Done, string(r.Verdict), r)
+		return r, nil
 	}
-	u.record.finish(ctx, store.Stopped, string(u.result.Verdict), u.result)
+	u.record.finish(ctx, store.Stopped, string(r.Verdict), r)
 	err = classified(err)
 	runs := len(u.trial.Runs)
 	if u.shares != nil {
 		runs += u.shares.Runs
 	}
-	if u.record.id == "" || runs == 0 {
-		return err
+	if u.record.id != "" && runs > 0 {
+		err = &Interrupted{err, u.record.id, runs, u.trial.Pairs}
 	}
-	return &Interrupted{err, u.record.id, runs, u.trial.Pairs}
+	return r, err
 }
 
 // begin fixes a trial before its first run and says what it will see.

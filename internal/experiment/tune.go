@@ -20,12 +20,11 @@ const trialShare = 0.4
 // Tune plans for both ends, compares the plan with what runs, and finds the
 // shares of the plan's settings. The arms of the Config are the default and the
 // plan.
-func Tune(ctx context.Context, c Config) (o Outcome, err error) {
-	c.kind = kindTune
+func Tune(ctx context.Context, c Config) (Outcome, error) {
 	c.Arms = []Arm{{Name: "default"}, {Name: "plan", parts: []part{{kind: "plan"}}}}
-	err = within(ctx, c, func(s *session) error {
+	return within(ctx, c, kindTune, func(s *session) (Outcome, error) {
 		if err := s.makePlans(s.hosts()); err != nil {
-			return err
+			return Outcome{}, err
 		}
 		s.announcePlans()
 		tune := s.tune
@@ -33,10 +32,8 @@ func Tune(ctx context.Context, c Config) (o Outcome, err error) {
 			tune = s.nothingToTry
 		}
 		r, err := tune(ctx)
-		o = s.outcome(r, nil)
-		return err
+		return s.outcome(r, nil), err
 	})
-	return o, err
 }
 
 func (s *session) tune(ctx context.Context) (Result, error) {
@@ -65,9 +62,7 @@ func (s *session) tuneArms(ctx context.Context, arms []*armValues) (Result, erro
 	if err == nil && !s.NoShares && u.differs() {
 		err = u.tuneShares(ctx, arms[1])
 	}
-	u.result = u.conclude()
-	u.result.Warnings = append(u.result.Warnings, cpuWarnings(u.result)...)
-	return u.result, u.finish(ctx, err)
+	return u.finish(ctx, err)
 }
 
 // nothingToTry is the result where the plan changes nothing that can be

@@ -174,14 +174,6 @@ func follow(r Result) string {
 // metricWords names the measured quantity.
 func metricWords(r Result) string { return decides(r).words }
 
-// verdictWords is a verdict as people say it.
-func verdictWords(v stats.Verdict) string {
-	if v == "" {
-		return "not measured"
-	}
-	return v.Words()
-}
-
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
