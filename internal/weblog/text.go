@@ -11,7 +11,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -394,10 +393,7 @@ func (w *text) shifts(title string, shifts []Shift) {
 		if s.P != nil {
 			p = probability(*s.P)
 		}
-		verdict := s.Verdict.Words()
-		if s.Verdict == stats.NoDifference {
-			verdict = "no worthwhile diff."
-		}
+		verdict := strings.Replace(s.Verdict.Words(), "difference", "diff.", 1) // to fit
 		w.f(" %6s %7s %7s %8s %-19s %6s %s\n", "p"+s.Percentile, seconds(s.Before.Value), seconds(s.After.Value), signed(s.Change.Value), interval(s.Change, signed), p, verdict)
 	}
 }
