@@ -122,7 +122,9 @@ var ErrDisturbed = errors.New("disturbed from outside")
 // DisturbedError is ErrTool and ErrDisturbed with what disturbed a run.
 type DisturbedError struct{ Why string }
 
-func (e *DisturbedError) Error() string { return ErrTool.Error() + ": " + ErrDisturbed.Error() + ": " + e.Why }
+func (e *DisturbedError) Error() string {
+	return ErrTool.Error() + ": " + ErrDisturbed.Error() + ": " + e.Why
+}
 
 // Is tells what e is besides itself.
 func (e *DisturbedError) Is(target error) bool { return target == ErrTool || target == ErrDisturbed }
