@@ -40,6 +40,9 @@ func killAndResume(t *testing.T, verb string, args ...string) {
 	victim.Process.Kill()
 	_ = victim.Wait()
 
+	if listed, err := exec.CommandContext(t.Context(), "wirerate", "history", "--history", file).Output(); err != nil || !bytes.Contains(listed, []byte(" killed ")) {
+		t.Errorf("its state is not that it was killed: %v\n%s", err, listed)
+	}
 	out, err := exec.CommandContext(t.Context(), "wirerate", verb, "--resume", "last", "--history", file, "--json").Output()
 	if _, negative := err.(*exec.ExitError); err != nil && !negative {
 		t.Fatal(err)

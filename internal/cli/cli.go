@@ -18,8 +18,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/input"
+	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/terminal"
 )
 
@@ -97,10 +99,9 @@ func Run(ctx context.Context, args []string, env *Env) int {
 	if err == nil {
 		return exitDone
 	}
-	status := exitUsage // what cobra finds wrong itself is the user's input
-	var exit *exitError
-	if errors.As(err, &exit) {
-		status = exit.status
+	status := statusOf(err)
+	if status == 0 {
+		status = exitUsage // what cobra finds wrong itself is the user's input
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err, status = errors.New("interrupted; nothing is left changed"), exitFailure
@@ -198,11 +199,31 @@ func failure(err error) error { return withStatus(exitFailure, err) }
 
 // withStatus gives err an exit status unless it has one.
 func withStatus(status int, err error) error {
-	var exit *exitError
-	if err == nil || errors.As(err, &exit) {
+	if err == nil || statusOf(err) != 0 {
 		return err
 	}
 	return &exitError{status, err}
+}
+
+// statusOf is the exit status that an error carries; 0 where it has none.
+func statusOf(err error) int {
+	var exit *exitError
+	var ended *experiment.Error
+	switch {
+	case errors.As(err, &exit):
+		return exit.status
+	case errors.As(err, &ended):
+		return map[experiment.Reason]int{experiment.Input: exitUsage, experiment.Missing: exitMissing, experiment.Failed: exitFailure}[ended.Reason]
+	}
+	return 0
+}
+
+// environment classifies an error about reaching a host.
+func environment(err error) error {
+	if errors.Is(err, host.ErrUnreachable) || errors.Is(err, os.ErrPermission) {
+		return missing(err)
+	}
+	return failure(err)
 }
 
 // note writes a message to standard error.
@@ -210,10 +231,11 @@ func (e *Env) note(format string, args ...any) {
 	fmt.Fprintf(e.Stderr, "wirerate: %s\n", terminal.Escape(fmt.Sprintf(format, args...)))
 }
 
+// screen is standard output as text is shown on it.
+func (e *Env) screen() report.Screen { return report.Screen{Writer: e.Stdout, Columns: e.columns()} }
+
 // printf writes to standard output, without anything that a terminal obeys.
-func (e *Env) printf(format string, args ...any) {
-	io.WriteString(e.Stdout, terminal.Escape(fmt.Sprintf(format, args...)))
-}
+func (e *Env) printf(format string, args ...any) { e.screen().Printf(format, args...) }
 
 // columns is how wide the terminal is; 0 where standard output is none.
 func (e *Env) columns() int {
@@ -227,15 +249,8 @@ func (e *Env) columns() int {
 	return terminal.Columns
 }
 
-// wrap writes text behind first, in lines that fit the terminal, all but the
-// first behind rest. What is no terminal gets one line.
-func (e *Env) wrap(first, rest, text string) {
-	if n := e.columns(); n > 0 {
-		e.printf("%s", terminal.Wrap(n, first, rest, text))
-		return
-	}
-	e.printf("%s%s\n", first, text)
-}
+// wrap writes text in lines that fit the terminal.
+func (e *Env) wrap(first, rest, text string) { e.screen().Wrap(first, rest, text) }
 
 // below writes text for --help and the like, in lines that begin where it
 // begins behind its label.

@@ -1,17 +1,14 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/lint"
 	"github.com/wirerate/wirerate/internal/report"
@@ -70,7 +67,12 @@ func explain(env *Env, opt explainOptions, name, format string) error {
 	if err != nil {
 		return failure(err)
 	}
-	records := findRecords(c, system, name, opt.search)
+	var records []*catalog.Record
+	if name != "" {
+		records = lint.Find(c, system, name)
+	} else {
+		records = c.Search(system, opt.search...)
+	}
 	if len(records) == 0 {
 		return usage(notFound(c, system, name, opt.search))
 	}
@@ -81,7 +83,7 @@ func explain(env *Env, opt explainOptions, name, format string) error {
 		}{1, records})
 	}
 	if len(records) > 3 {
-		env.listRecords(records)
+		report.Settings(env.screen(), records)
 		return nil
 	}
 	for i, r := range records {
@@ -121,10 +123,7 @@ func explainRule(env *Env, r diagnose.Rule, format string) error {
 			Rule   ruleJSON `json:"rule"`
 		}{1, ruleJSON{r.ID, r.Title, r.Systems, string(r.Severity), r.Settings, r.Because, r.Confirm}})
 	}
-	env.printf("%s: %s (%s)\n\n%s\n%s", r.ID, r.Title, r.Severity, below("", r.Because), below("Confirmed if: ", r.Confirm))
-	if len(r.Settings) > 0 {
-		env.printf("%s", below("Settings: ", strings.Join(r.Settings, ", ")))
-	}
+	report.Rule(env.Stdout, r)
 	return nil
 }
 
@@ -143,79 +142,12 @@ func parseSystem(system, version string) (catalog.System, catalog.Version, error
 	return catalog.System(system), v, err
 }
 
-// findRecords returns the settings that a name means, in the order of
-// catalog.Systems: the setting of that name, the settings that a pattern fits,
-// those whose name ends with the words given (tcp_rmem), or the members of the
-// group of that name (net.inet.tcp).
-func findRecords(c *catalog.Catalog, system catalog.System, name string, search []string) []*catalog.Record {
-	if len(search) > 0 {
-		return c.Search(system, search...)
-	}
-	for _, spelt := range spellings(name) {
-		var found []*catalog.Record
-		for _, s := range catalog.Systems() {
-			if system != "" && s != system {
-				continue
-			}
-			if r, ok := c.Lookup(s, spelt); ok {
-				found = append(found, r)
-			}
-		}
-		if len(found) > 0 {
-			return found
-		}
-	}
-	pattern := strings.ContainsAny(name, "*?[")
-	spelt := spellings(name)
-	last := spelt[len(spelt)-1]
-	group, member, _ := strings.Cut(last, ":") // ethtool:tso for ethtool:features/tso
-	tails := c.Filter(system, func(n string) bool {
-		if pattern {
-			ok, _ := path.Match(name, n)
-			return ok
-		}
-		n = strings.ToLower(n)
-		return hasTail(n, last) || member != "" && strings.HasPrefix(n, group+":") && hasTail(n, member)
-	})
-	if pattern {
-		return tails
-	}
-	tails = slices.DeleteFunc(tails, func(r *catalog.Record) bool { return r.Removed == "0" }) // misspellings
-	if len(tails) > 0 {
-		return tails
-	}
-	return c.Filter(system, func(n string) bool {
-		rest, ok := strings.CutPrefix(strings.ToLower(n), last)
-		return ok && last != "" && rest != "" && strings.ContainsAny(rest[:1], "./:")
-	})
-}
-
-// hasTail reports whether name ends with the components of tail.
-func hasTail(name, tail string) bool {
-	rest, ok := strings.CutSuffix(name, tail)
-	return ok && tail != "" && rest != "" && strings.IndexByte("./:", rest[len(rest)-1]) >= 0
-}
-
-// spellings are the forms in which a setting may be in the catalog: as it was
-// given, and as a name that was taken from a command line, an assignment or a
-// path below /proc/sys.
-func spellings(name string) []string {
-	plain, _, _ := strings.Cut(name, "=")
-	if words := strings.Fields(plain); len(words) > 0 {
-		plain = words[len(words)-1]
-	}
-	if !strings.Contains(plain, ":") && !strings.HasPrefix(plain, "/sys/") {
-		plain = conffile.LinuxName(plain)
-	}
-	return slices.Compact([]string{strings.ReplaceAll(name, " ", ""), plain, strings.ToLower(plain)})
-}
-
 func notFound(c *catalog.Catalog, system catalog.System, name string, search []string) error {
 	if len(search) > 0 {
 		return fmt.Errorf("no setting is described by all of: %s", strings.Join(search, " "))
 	}
 	text := fmt.Sprintf(`"%s" is not in the catalog`, terminal.Clip(name, 80))
-	spelt := spellings(name)
+	spelt := lint.Spellings(name)
 	last := spelt[len(spelt)-1]
 	near := c.Nearest(system, last, 3, otherNames()...)
 	switch found := len(c.Search(system, last)); {
@@ -240,16 +172,4 @@ func otherNames() []string {
 		names = append(names, rule.ID)
 	}
 	return names
-}
-
-// listRecords prints a line for each record, as wide as the terminal, and of
-// 120 columns where there is none.
-func (e *Env) listRecords(records []*catalog.Record) {
-	width, names := cmp.Or(e.columns(), 120), 0
-	for _, r := range records {
-		names = max(names, len(r.Name))
-	}
-	for _, r := range records {
-		e.printf("%s\n", terminal.Clip(fmt.Sprintf("%-7s %-*s %s", r.System, min(names, 44), r.Name, r.Does), width))
-	}
 }

@@ -2,17 +2,11 @@ package cli
 
 import (
 	"context"
-	"encoding/csv"
-	"fmt"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/store"
-	"github.com/wirerate/wirerate/internal/terminal"
-	"github.com/wirerate/wirerate/internal/workload"
 )
 
 func newExportCmd(env *Env) *cobra.Command {
@@ -40,24 +34,18 @@ them when none is named. Quantities are in base units.`,
 		return env.writeTo(out, func(to *Env) error {
 			switch form {
 			case "csv":
-				return to.exportCSV(all)
+				return failure(report.CSV(to.Stdout, all))
 			case "json":
 				return to.printJSON(map[string]any{"schema": 1, "trials": all})
 			}
-			return to.exportOpenMetrics(all)
+			return failure(report.OpenMetrics(to.Stdout, all))
 		})
 	}
 	return cmd
 }
 
-// exportedTrial is a trial with its runs.
-type exportedTrial struct {
-	store.Trial
-	Attempts []store.Attempt `json:"attempts"`
-}
-
-func exported(ctx context.Context, file string, ids []string) ([]exportedTrial, error) {
-	all := []exportedTrial{}
+func exported(ctx context.Context, file string, ids []string) ([]report.ExportedTrial, error) {
+	all := []report.ExportedTrial{}
 	err := withHistory(ctx, file, func(h *store.Store) error {
 		trials, err := named(ctx, h, ids)
 		if err != nil {
@@ -68,7 +56,7 @@ func exported(ctx context.Context, file string, ids []string) ([]exportedTrial, 
 			if err != nil {
 				return failure(err)
 			}
-			all = append(all, exportedTrial{t, attempts})
+			all = append(all, report.ExportedTrial{Trial: t, Attempts: attempts})
 		}
 		return nil
 	})
@@ -90,89 +78,4 @@ func named(ctx context.Context, h *store.Store, ids []string) ([]store.Trial, er
 		trials = append(trials, t)
 	}
 	return trials, nil
-}
-
-// values are all numbers of a run by name.
-func valuesOf(r workload.Run) map[string]float64 {
-	values := map[string]float64{}
-	for name, v := range r.Metrics {
-		values[name] = v
-	}
-	for _, name := range append(workload.Beside(), workload.Goodput) {
-		if v, ok := r.Value(name); ok {
-			values[name] = v
-		}
-	}
-	return values
-}
-
-func exportNames(all []exportedTrial) []string {
-	var runs []workload.Run
-	for _, t := range all {
-		for _, a := range t.Attempts {
-			if a.Lost == "" {
-				runs = append(runs, workload.Run{Metrics: valuesOf(a.Run), Retransmits: -1})
-			}
-		}
-	}
-	return metricNames(runs)
-}
-
-func (e *Env) exportCSV(all []exportedTrial) error {
-	names := exportNames(all)
-	w := csv.NewWriter(e.Stdout)
-	rows := [][]string{append([]string{"trial", "kind", "workload", "seq", "arm", "at", "tool", "lost"}, names...)}
-	for _, t := range all {
-		for _, a := range t.Attempts {
-			row := []string{t.ID, t.Kind, t.Workload, strconv.Itoa(a.Seq), a.Arm, a.At.Format(time.RFC3339Nano), a.Run.Tool, a.Lost}
-			values := valuesOf(a.Run)
-			for _, name := range names {
-				cell := ""
-				if v, ok := values[name]; ok && a.Lost == "" {
-					cell = strconv.FormatFloat(v, 'g', -1, 64)
-				}
-				row = append(row, cell)
-			}
-			for i := range row {
-				row[i] = terminal.Escape(row[i])
-			}
-			rows = append(rows, row)
-		}
-	}
-	return failure(w.WriteAll(rows))
-}
-
-// label is a text as OpenMetrics takes it between quotation marks.
-func label(s string) string { return labelEscapes.Replace(terminal.Escape(s)) }
-
-var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-
-// exportOpenMetrics writes a gauge family for each metric (OpenMetrics 1.0,
-// text format): one sample a run with its time.
-func (e *Env) exportOpenMetrics(all []exportedTrial) error {
-	var b strings.Builder
-	for _, name := range exportNames(all) {
-		family := "wirerate_run_" + name
-		fmt.Fprintf(&b, "# TYPE %s gauge\n# HELP %s %s\n", family, family, label(helpOf(name)))
-		for _, t := range all {
-			for _, a := range t.Attempts {
-				v, ok := valuesOf(a.Run)[name]
-				if !ok || a.Lost != "" {
-					continue
-				}
-				fmt.Fprintf(&b, "%s{trial=\"%s\",workload=\"%s\",arm=\"%s\",run=\"%d\"} %s %.3f\n", family, label(t.ID), label(t.Workload),
-					label(a.Arm), a.Seq, strconv.FormatFloat(v, 'g', -1, 64), float64(a.At.UnixMilli())/1e3)
-			}
-		}
-	}
-	b.WriteString("# EOF\n")
-	_, err := e.Stdout.Write([]byte(b.String()))
-	return failure(err)
-}
-
-func helpOf(name string) string {
-	if m := metricOf("", name); m.Means != "" {
-		return m.Means
-	}
-	return "as measured in one run"
 }

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/terminal"
@@ -73,7 +74,7 @@ func hostileFolder(t *rapid.T, dir, text string) {
 	line := strings.NewReplacer("\r", "", "\u2028", "").Replace(text)
 	var r report.Result
 	fill(reflect.ValueOf(&r).Elem(), text, 0)
-	r.Schema = report.ResultSchema
+	r.Schema = experiment.ResultSchema
 	result, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)

@@ -3,15 +3,12 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"math"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/store"
@@ -76,115 +73,38 @@ func (e *Env) showHistory(all []store.Trial, format string) error {
 		e.note("the history is empty: tune, trial, attribute and measure fill it")
 		return nil
 	}
-	e.printf("%-21s %-12s %-14s %-8s %5s  %s\n", "id", "kind", "workload", "state", "runs", "result")
-	for _, t := range all {
-		result := t.Verdict
-		if r, ok := resultOf(t); ok && r.Effect != nil {
-			result += fmt.Sprintf(" x%.3f (%.3f to %.3f)", r.Effect.Ratio, r.Effect.Low, r.Effect.High)
-		}
-		e.wrap(fmt.Sprintf("%-21s %-12s %-14s %-8s %5d  ", t.ID, t.Kind, t.Workload, t.State, t.Runs), "    ", strings.TrimSpace(result)+"  "+t.Where)
-	}
+	report.History(e.screen(), all)
 	return nil
 }
 
-// resultOf reads the result that a trial ended with.
-func resultOf(t store.Trial) (report.Result, bool) {
-	r, err := report.ReadJSON(t.Result)
-	return r, err == nil
-}
-
-// comparedTrials is the JSON of history compare.
-type comparedTrials struct {
-	Schema int           `json:"schema"`
-	Trials []store.Trial `json:"trials"`
-	// Ratio is the effect of the second over that of the first, with limits at
-	// about the confidence of the two; 0 when one of them has none.
-	Ratio   float64  `json:"ratio"`
-	Low     float64  `json:"low"`
-	High    float64  `json:"high"`
-	Differs []string `json:"differs"` // what else was not the same
-}
-
 func (e *Env) compareHistory(ctx context.Context, h *store.Store, a, b, format string) error {
-	c := comparedTrials{Schema: 1, Differs: []string{}}
-	var effects []*report.Effect
-	for _, id := range []string{a, b} {
-		t, err := findTrial(ctx, h, id)
-		if err != nil {
-			return err
-		}
-		r, ok := resultOf(t)
-		if !ok {
-			return usagef("%s has no result to compare: it is a %s, %s", t.ID, t.Kind, t.State)
-		}
-		effects = append(effects, r.Effect)
-		c.Trials = append(c.Trials, t)
+	x, err := findTrial(ctx, h, a)
+	if err != nil {
+		return err
 	}
-	c.Differs = differences(c.Trials[0], c.Trials[1])
-	if x, y := effects[0], effects[1]; x != nil && y != nil && x.Metric == y.Metric {
-		// Half widths of independent intervals add in squares on the log scale.
-		d := math.Log(y.Ratio / x.Ratio)
-		half := math.Hypot(math.Log(x.High/x.Low)/2, math.Log(y.High/y.Low)/2)
-		if !math.IsNaN(d) && !math.IsNaN(half) {
-			exp := func(v float64) float64 { return math.Exp(min(max(v, -690), 690)) } // what JSON holds
-			c.Ratio, c.Low, c.High = exp(d), exp(d-half), exp(d+half)
-		}
+	y, err := findTrial(ctx, h, b)
+	if err != nil {
+		return err
+	}
+	c, err := experiment.CompareTrials(x, y)
+	if err != nil {
+		return err
 	}
 	if format == "json" {
 		return e.printJSON(c)
 	}
-	for i, t := range c.Trials {
-		e.printf("%s  %s %s, %s: %s", t.ID, t.Kind, t.Workload, t.Where, t.Verdict)
-		if x := effects[i]; x != nil {
-			e.printf(", %s x%.3f (%.3f to %.3f, %d pairs)", x.Metric, x.Ratio, x.Low, x.High, x.Pairs)
-		}
-		e.printf("\n")
-	}
-	switch {
-	case c.Ratio == 0:
-		e.printf("the effects cannot be compared: one is missing, or they are of different metrics\n")
-	case c.Low <= 1 && c.High >= 1:
-		e.printf("the effects agree: second over first x%.3f (%.3f to %.3f)\n", c.Ratio, c.Low, c.High)
-	default:
-		e.printf("the effects differ: second over first x%.3f (%.3f to %.3f)\n", c.Ratio, c.Low, c.High)
-	}
-	for _, d := range c.Differs {
-		e.printf("not the same: %s\n", d)
-	}
+	report.ComparedTrials(e.screen(), c)
 	return nil
 }
 
-// differences says what of two trials' circumstances was not the same.
-func differences(a, b store.Trial) []string {
-	out := []string{}
-	for _, f := range []struct{ what, a, b string }{{"workload", a.Workload, b.Workload}, {"where", a.Where, b.Where}, {"metric", a.Metric, b.Metric}} {
-		if f.a != f.b {
-			out = append(out, fmt.Sprintf("%s: %s, then %s", f.what, f.a, f.b))
-		}
+// withHistory opens the history for as long as use takes.
+func withHistory(ctx context.Context, file string, use func(*store.Store) error) error {
+	h, err := experiment.ReadHistory(ctx, file)
+	if err != nil {
+		return err
 	}
-	type side struct {
-		Host     report.Host       `json:"host"`
-		Settings map[string]string `json:"settings"`
-	}
-	var x, y map[string]side
-	if json.Unmarshal(a.Environment, &x) != nil || json.Unmarshal(b.Environment, &y) != nil {
-		return append(out, "the environment of one is not known")
-	}
-	for _, name := range []string{"client", "server"} {
-		if x[name].Host.Release != y[name].Host.Release {
-			out = append(out, fmt.Sprintf("%s release: %s, then %s", name, x[name].Host.Release, y[name].Host.Release))
-		}
-		n := 0
-		for setting, v := range x[name].Settings {
-			if w, ok := y[name].Settings[setting]; ok && w != v && strings.HasPrefix(setting, "net.") {
-				n++
-			}
-		}
-		if n > 0 {
-			out = append(out, fmt.Sprintf("%s: %d running net settings", name, n))
-		}
-	}
-	return out
+	defer h.Close()
+	return use(h)
 }
 
 func newReportCmd(env *Env) *cobra.Command {
@@ -214,23 +134,22 @@ func newReportCmd(env *Env) *cobra.Command {
 }
 
 // findResult reads a result by the ID of its experiment or from a file.
-func findResult(ctx context.Context, history, name string) (report.Result, error) {
+func findResult(ctx context.Context, history, name string) (experiment.Result, error) {
 	if _, err := os.Stat(name); err == nil {
 		data, err := input.File(name, jsonLimit)
 		if err != nil {
-			return report.Result{}, usage(err)
+			return experiment.Result{}, usage(err)
 		}
-		r, err := report.ReadJSON(data)
+		r, err := experiment.ReadResult(data)
 		return r, usage(err)
 	}
-	var r report.Result
+	var r experiment.Result
 	err := withHistory(ctx, history, func(h *store.Store) error {
 		t, err := findTrial(ctx, h, name)
 		if err != nil {
 			return err
 		}
-		var ok bool
-		if r, ok = resultOf(t); ok && t.Kind != "measure" {
+		if r, err = experiment.ReadResult(t.Result); err == nil && t.Kind != "measure" {
 			return nil
 		}
 		return usagef("%s has no result to show: it is a %s of %d runs, %s; wirerate export %s has the runs", t.ID, t.Kind, t.Runs, t.State, t.ID)
@@ -247,7 +166,7 @@ func findTrial(ctx context.Context, h *store.Store, id string) (store.Trial, err
 	return t, failure(err)
 }
 
-func (e *Env) showResult(r report.Result, format string) error {
+func (e *Env) showResult(r experiment.Result, format string) error {
 	switch format {
 	case "json":
 		return e.printJSON(r)
@@ -257,7 +176,7 @@ func (e *Env) showResult(r report.Result, format string) error {
 		return failure(report.Markdown(e.Stdout, r))
 	}
 	if r.Attribution != nil && len(r.Arms) == 0 {
-		e.shareText(r)
+		report.Shares(e.screen(), r)
 		return nil
 	}
 	report.Text(e.Stdout, r)

@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/lab"
 )
 
 // newLabCmd is the verb lab: emulated paths for any program.
@@ -73,4 +77,16 @@ brings up a lab.`,
 	cmd.AddCommand(newLabExecCmd(env), newLabProfilesCmd(env), newLabCheckCmd(env),
 		newLabUpCmd(env), newLabDownCmd(env), newLabListCmd(env), newLabShellCmd(env), newLabHoldCmd(env))
 	return cmd
+}
+
+// labError gives a lab's error its exit status.
+func labError(err error) error {
+	var ended *lab.Ended
+	if errors.As(err, &ended) {
+		return &exitError{ended.Status, nil}
+	}
+	if errors.Is(err, lab.ErrUnavailable) {
+		return missing(err)
+	}
+	return failure(err)
 }

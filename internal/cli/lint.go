@@ -92,7 +92,9 @@ func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, form
 			return usagef("--version needs --os: the files do not tell that all are of one system")
 		}
 	}
-	env.guessRelease(ctx, inputs, &judged)
+	if guess := lint.GuessRelease(ctx, inputs, &judged); guess != "" {
+		env.note("judged for %s; --os and --version say otherwise", guess)
+	}
 	c, err := catalog.Load()
 	if err != nil {
 		return failure(err)

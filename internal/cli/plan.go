@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,8 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/compare"
+	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
@@ -119,7 +122,7 @@ func planVerb(ctx context.Context, env *Env, opt planOptions, how string) error 
 		return usage(err)
 	}
 	if opt.compare != "" {
-		return comparePlan(env, c, p, opt, how)
+		return env.comparePlan(c, p, opt.compare, how)
 	}
 	if opt.out.dir != "" {
 		if err := writePlan(env, p, opt); err != nil {
@@ -130,6 +133,23 @@ func planVerb(ctx context.Context, env *Env, opt planOptions, how string) error 
 		return env.printJSON(p)
 	}
 	report.PlanText(env.Stdout, p, opt.why)
+	return nil
+}
+
+// comparePlan puts a configuration file beside the plan.
+func (e *Env) comparePlan(c *catalog.Catalog, p plan.Plan, file, how string) error {
+	text, err := input.Text(file, conffile.MaxSize)
+	if err != nil {
+		return usage(err)
+	}
+	beside, err := compare.File(c, p, file, text)
+	if err != nil {
+		return usage(err)
+	}
+	if how == "json" {
+		return e.printJSON(beside)
+	}
+	report.Compared(e.screen(), beside)
 	return nil
 }
 
@@ -285,9 +305,11 @@ func (o *planOptions) describeDisks(m *plan.Machine) error {
 	}
 	m.Disks = o.disks
 	if o.diskFrom != "" {
-		if err := measuredDisk(o.diskFrom, m); err != nil {
+		figures, err := readDisk(o.diskFrom)
+		if err != nil {
 			return err
 		}
+		figures.Describe(m)
 	}
 	if o.disk != "" {
 		rate, err := units.ParseBytes(strings.TrimSuffix(o.disk, "/s"))
@@ -312,13 +334,9 @@ func (o *planOptions) describeDisks(m *plan.Machine) error {
 	if !(o.diskIOPS > 0 && o.diskIOPS < 1e9) || latency <= 0 {
 		return fmt.Errorf("--disk-iops %g, --disk-latency %s: numbers above 0 are expected", o.diskIOPS, o.diskLatency)
 	}
-	m.DiskDepth = depthOf(o.diskIOPS, latency.Seconds())
+	m.DiskDepth = experiment.DiskDepth(o.diskIOPS, latency.Seconds())
 	return nil
 }
-
-// depthOf is how many operations are under way at once in a disk that does so
-// many a second when each takes so long, in s (Little's law).
-func depthOf(iops, latency float64) float64 { return math.Ceil(iops * latency) }
 
 // writePlan writes the plan and the files of its system.
 func writePlan(env *Env, p plan.Plan, opt planOptions) error {

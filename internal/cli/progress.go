@@ -13,36 +13,53 @@ import (
 	"github.com/wirerate/wirerate/internal/units"
 )
 
-// progress shows how far the runs are: a bar on a terminal, else a line now
-// and then.
-type progress struct {
+// sink shows the messages of an experiment and how far its runs are: a bar on a
+// terminal, else a line now and then.
+type sink struct {
 	env   *Env
 	group *mpb.Progress
 	bar   *mpb.Bar
+	stage string // that the bar is of
 	text  string
 	last  time.Time
 }
 
 const linesApart = 15 * time.Second
 
-func newProgress(env *Env) *progress { return &progress{env: env} }
+func (s *sink) Note(text string) {
+	s.clear()
+	s.env.note("%s", text)
+}
 
-func (p *progress) show(t trial.Progress) {
-	p.text = describe(t)
-	if f, ok := p.env.Stderr.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
-		if now := time.Now(); now.Sub(p.last) >= linesApart {
-			p.env.note("%s %d/%d %s", t.Stage, t.Done, t.Planned, p.text)
-			p.last = now
+func (s *sink) Progress(t trial.Progress) {
+	s.text = describe(t)
+	if f, ok := s.env.Stderr.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		if now := time.Now(); now.Sub(s.last) >= linesApart {
+			s.env.note("%s %d/%d %s", t.Stage, t.Done, t.Planned, s.text)
+			s.last = now
 		}
 		return
 	}
-	if p.bar == nil {
-		p.group = mpb.New(mpb.WithOutput(p.env.Stderr), mpb.WithWidth(16))
-		p.bar = p.group.AddBar(int64(t.Planned), mpb.BarRemoveOnComplete(),
-			mpb.PrependDecorators(decor.Name(t.Stage+" "), decor.CountersNoUnit("%d/%d")),
-			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.text })))
+	if s.stage != t.Stage {
+		s.clear()
 	}
-	p.bar.SetCurrent(int64(t.Done))
+	if s.bar == nil {
+		s.stage = t.Stage
+		s.group = mpb.New(mpb.WithOutput(s.env.Stderr), mpb.WithWidth(16))
+		s.bar = s.group.AddBar(int64(t.Planned), mpb.BarRemoveOnComplete(),
+			mpb.PrependDecorators(decor.Name(t.Stage+" "), decor.CountersNoUnit("%d/%d")),
+			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return s.text })))
+	}
+	s.bar.SetCurrent(int64(t.Done))
+}
+
+// clear takes the bar away.
+func (s *sink) clear() {
+	if s.bar != nil {
+		s.bar.Abort(true)
+		s.group.Wait()
+		s.bar = nil
+	}
 }
 
 // describe is the time left, the last run and the estimate so far.
@@ -56,11 +73,4 @@ func describe(t trial.Progress) string {
 		s += fmt.Sprintf(", x%.2f (%.2f to %.2f)", t.Estimate.Ratio, t.Estimate.Low, t.Estimate.High)
 	}
 	return s
-}
-
-func (p *progress) done() {
-	if p.bar != nil {
-		p.bar.Abort(true)
-		p.group.Wait()
-	}
 }

@@ -6,25 +6,16 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/lab"
-	"github.com/wirerate/wirerate/internal/lab/link"
+	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/report"
-	"github.com/wirerate/wirerate/internal/stats"
 )
 
-// tuneFlags are those of a trial of two arms, the default and the plan.
-type tuneFlags struct {
-	trialFlags
-	noShares bool
-}
-
 func newTuneCmd(env *Env) *cobra.Command {
-	opt := tuneFlags{trialFlags: trialFlags{stage: "tune"}}
+	var opt experimentFlags
 	cmd := &cobra.Command{
 		Use:   "tune [HOST --peer HOST --path PATH | --lab LINK] --role ROLE",
 		Short: "Inspect, plan, prove which settings help, write them down",
@@ -51,121 +42,74 @@ With --lab both ends are namespaces of this machine joined by an emulated path.`
 	opt.add(cmd)
 	opt.addResume(cmd)
 	opt.addPlanned(cmd)
+	opt.addDesign(cmd)
 	f := cmd.Flags()
-	f.StringVar(&opt.peer, "peer", "", "the `HOST` at the other end")
+	f.StringVar(&opt.Peer, "peer", "", "the `HOST` at the other end")
 	f.StringVar(&opt.path, "path", "", "`PATH` between the hosts: rate=,rtt=[,loss=][,mtu=], or auto to measure it")
-	f.StringVar(&opt.role, "role", "", "`role` of the hosts: "+strings.Join(catalog.Roles(), ", "))
+	f.StringVar(&opt.Role, "role", "", "`role` of the hosts: "+strings.Join(catalog.Roles(), ", "))
 	opt.out.declare(cmd, "the drop-in files, plan.json, result.json and report.html")
-	f.DurationVar(&opt.budget, "for", 10*time.Minute, "time for all runs together")
-	f.IntVar(&opt.pairs, "pairs", 10, "pairs of runs at most, 2 to 100")
-	f.Float64Var(&opt.margin, "margin", 0.02, "smallest relative change that is worthwhile")
-	f.Uint64Var(&opt.seed, "seed", 0, "seed of the order of runs (default: random)")
-	f.BoolVar(&opt.noShares, "no-shares", false, "do not measure each setting's share")
+	f.IntVar(&opt.Pairs, "pairs", 10, "pairs of runs at most, 2 to 100")
+	f.BoolVar(&opt.NoShares, "no-shares", false, "do not measure each setting's share")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()
 		if err != nil {
 			return err
 		}
 		if opt.resume != "" {
-			return env.resume(cmd, opt.benchFlags, opt.resume, form)
+			return opt.resumes(cmd, env, form)
 		}
 		if len(args) == 1 {
-			opt.host = args[0]
+			opt.Host = args[0]
 		}
-		if err := opt.check(); err != nil {
+		if err := opt.checkTune(); err != nil {
 			return usage(err)
 		}
-		return env.tune(cmd.Context(), opt, form)
+		return tuneVerb(cmd.Context(), env, opt, form)
 	}
 	return cmd
 }
 
-// check finds what is wrong with the flags before anything is started.
-func (f *tuneFlags) check() error {
-	f.spec.Workload = "bulk"
+// checkTune finds what is wrong with the flags before anything is started.
+func (f *experimentFlags) checkTune() error {
+	f.Spec.Workload = "bulk"
 	if err := f.where(); err != nil {
 		return err
 	}
-	if f.lab != "" {
-		link, err := link.Parse(f.lab)
-		if err == nil {
-			_, err = pathOf(link)
-		}
-		if err != nil {
+	if f.Lab != "" {
+		if _, err := experiment.PathOf(f.Link); err != nil {
 			return err
 		}
 	}
-	if f.peer != "" && f.path == "" {
+	if f.Peer != "" && f.path == "" {
 		return errors.New("--path is missing: declare it (rate=1gbit,rtt=80ms) or let it be measured (auto)")
 	}
-	if f.peer != "" && (f.peer == f.host || f.host == "" && f.peer == "local") {
-		return fmt.Errorf("--peer %s is HOST itself: a path has two ends; --lab LINK makes both on this machine", f.peer)
+	if f.Peer != "" && (f.Peer == f.Host || f.Host == "" && f.Peer == "local") {
+		return fmt.Errorf("--peer %s is HOST itself: a path has two ends; --lab LINK makes both on this machine", f.Peer)
 	}
-	if err := checkRole(f.role); err != nil {
+	if err := checkRole(f.Role); err != nil {
 		return err
 	}
-	if f.pairs < 2 || f.pairs > 100 {
-		return fmt.Errorf("--pairs %d: 2 to 100 are possible", f.pairs)
+	if f.Pairs == 0 {
+		return errors.New("--pairs 0: 2 to 100 are possible")
 	}
-	f.specs = []armSpec{{name: "default"}, {name: "plan", parts: []armPart{{kind: "plan"}}}}
-	return f.checkDesign()
+	return f.checkDesign(100)
 }
 
-func checkRole(role string) error {
-	roles := strings.Join(catalog.Roles(), ", ")
-	if role == "" {
-		return errors.New("--role is missing: one of " + roles)
-	}
-	for _, r := range catalog.Roles() {
-		if r == role {
-			return nil
-		}
-	}
-	return fmt.Errorf("role %q: one of %s is expected", role, roles)
-}
-
-// tune runs everything and leaves the hosts as they were found.
-func (e *Env) tune(ctx context.Context, f tuneFlags, format string) error {
-	s, err := openBench(ctx, e, f.benchFlags)
+// tuneVerb runs everything and leaves the hosts as they were found.
+func tuneVerb(ctx context.Context, env *Env, f experimentFlags, format string) error {
+	o, err := run(ctx, env, &f, experiment.Tune)
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	result, err := s.tune(ctx, f)
-	if restored := s.restore(); restored != nil {
-		return failure(errors.Join(err, restored))
-	}
-	if err != nil {
-		return err
-	}
+	r := o.Result
 	if f.out.dir != "" {
-		if err := writeResult(f.out, result, s); err != nil {
+		if err := writeResult(f.out, r, o.Sides); err != nil {
 			return failure(err)
 		}
-		e.note("written: %s", strings.Join([]string{filepath.Join(f.out.dir, "report.html"), "result.json", "plan.json", "drop-in files"}, ", "))
+		env.note("written: %s", strings.Join([]string{filepath.Join(f.out.dir, "report.html"), "result.json", "plan.json", "drop-in files"}, ", "))
 	}
-	if result.ID != "" {
-		e.note("kept in the history as %s", result.ID)
+	if err := env.show(r, format, func() { report.Text(env.Stdout, r) }); err != nil {
+		return err
 	}
-	if format == "json" {
-		err = e.printJSON(result)
-	} else {
-		report.Text(e.Stdout, result)
-	}
-	if err == nil && result.Verdict == stats.Hurts {
-		return negative()
-	}
-	return err
-}
-
-// labError gives a lab's error its exit status.
-func labError(err error) error {
-	var ended *lab.Ended
-	if errors.As(err, &ended) {
-		return &exitError{ended.Status, nil}
-	}
-	if errors.Is(err, lab.ErrUnavailable) {
-		return missing(err)
-	}
-	return failure(err)
+	return judged(r.Verdict)
 }

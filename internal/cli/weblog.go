@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/weblog"
@@ -201,7 +202,7 @@ func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) e
 	if err := unread(b); err != nil {
 		return err
 	}
-	if r.Comparison.Verdict == weblog.Hurts {
+	if r.Comparison.Verdict == stats.Hurts {
 		return negative()
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/weblog"
 )
@@ -46,7 +47,7 @@ func weblogFinish(ctx context.Context, env *Env, opt *weblogFlags, s *weblog.Ske
 // joined is a report with the trial of the change it is about.
 type joined struct {
 	*weblog.Report
-	Trial *report.Result `json:"trial,omitempty"`
+	Trial *experiment.Result `json:"trial,omitempty"`
 }
 
 func (j joined) print(env *Env, opt *weblogFlags) error {

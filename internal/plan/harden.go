@@ -54,7 +54,8 @@ func (p *Plan) refuse(c *catalog.Catalog, m Machine) {
 		}
 		def, _ := rec.DefaultIn(p.Release)
 		p.Kept = slices.DeleteFunc(p.Kept, func(k Kept) bool { return k.Setting == r.Setting })
-		p.keep(r.Setting, cmp.Or(normal(m.Running[r.Setting]), knownDefault(def)), "a guide's hardening has "+r.Value+", refused: "+r.Because)
+		p.Kept = append(p.Kept, Kept{Setting: r.Setting, Value: cmp.Or(normal(m.Running[r.Setting]), knownDefault(def)),
+			Refused: true, Because: "a guide's hardening has " + r.Value + ", refused: " + r.Because})
 	}
 }
 

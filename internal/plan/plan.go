@@ -88,6 +88,10 @@ type Kept struct {
 	Setting string `json:"setting"`
 	Value   string `json:"value"`
 	Because string `json:"because"`
+	// Missing are the inputs that are not known and without which nothing was
+	// decided; Refused, that guides set the setting and a plan never does.
+	Missing []string `json:"missing,omitempty"`
+	Refused bool     `json:"refused,omitempty"`
 }
 
 // Make computes the plan.
@@ -186,7 +190,9 @@ func (p *Plan) consider(rec *catalog.Record, inst instance, r Request) error {
 	}
 	if proposal == nil {
 		if len(missing) > 0 {
-			p.keep(inst.name, inst.running, "not decided: "+strings.Join(slices.Compact(missing), ", ")+" not known")
+			missing = slices.Compact(missing)
+			p.Kept = append(p.Kept, Kept{Setting: inst.name, Value: inst.running, Missing: missing,
+				Because: "not decided: " + strings.Join(missing, ", ") + " not known"})
 			return nil
 		}
 		return p.enough(rec, inst, def)
@@ -272,7 +278,7 @@ func SameSwitch(a, b string) bool {
 }
 
 func (p *Plan) keep(name, value, because string) {
-	p.Kept = append(p.Kept, Kept{name, value, because})
+	p.Kept = append(p.Kept, Kept{Setting: name, Value: value, Because: because})
 }
 
 func change(rec *catalog.Record, proposal *catalog.Proposal, from, to, def string) Change {

@@ -390,7 +390,7 @@ func sharesChart(r Result) string {
 		if s.Kept {
 			e.name, e.class, e.shape = "✓ "+s.Setting, armClass(1), 1
 		}
-		if s.measured() {
+		if s.Measured() {
 			e.ratio, e.low, e.high = s.Ratio, s.Low, s.High
 		}
 		rows = append(rows, e)

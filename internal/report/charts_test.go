@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/weblog"
 )
 
@@ -72,7 +73,7 @@ func TestPairRatios(t *testing.T) {
 
 func TestShiftEstimate(t *testing.T) {
 	ends := []float64{0.19, 0.21, 0.145, 0.155}
-	e := shiftEstimate(weblog.Shift{Percentile: "95", Verdict: weblog.Helps,
+	e := shiftEstimate(weblog.Shift{Percentile: "95", Verdict: stats.Helps,
 		Before: weblog.Estimate{Value: 0.2, Low: &ends[0], High: &ends[1]}, After: weblog.Estimate{Value: 0.15, Low: &ends[2], High: &ends[3]}})
 	for _, c := range [][2]float64{{e.ratio, 0.75}, {e.low, 0.7067147336}, {e.high, 0.7970446649}} { // the formula worked out by hand
 		if math.Abs(c[0]-c[1]) > 1e-9 {

@@ -67,19 +67,19 @@ func courseChart(r Result) string {
 func latencyAxes(r Result) (rate, latency quantity) {
 	rate = decides(r)
 	if rate.unit == "s" || rate.unit == "share" {
-		rate = r.quantity(workload.Goodput)
+		rate = quantityIn(r, workload.Goodput)
 		for _, name := range []string{workload.Transactions, workload.Connections, workload.Requests} {
-			if q := r.quantity(name); len(r.Arms) > 0 && q.of(r.Arms[0].Median) > 0 {
+			if q := quantityIn(r, name); len(r.Arms) > 0 && q.of(r.Arms[0].Median) > 0 {
 				rate = q
 			}
 		}
 	}
 	for _, name := range []string{workload.LatencyP99, workload.LatencyP50, workload.LatencyMean} {
-		if q := r.quantity(name); len(r.Arms) > 0 && q.of(r.Arms[0].Median) > 0 {
+		if q := quantityIn(r, name); len(r.Arms) > 0 && q.of(r.Arms[0].Median) > 0 {
 			return rate, q
 		}
 	}
-	latency = r.quantity(workload.MeanRTT)
+	latency = quantityIn(r, workload.MeanRTT)
 	latency.words = "mean round-trip time"
 	return rate, latency
 }

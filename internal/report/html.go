@@ -185,8 +185,8 @@ func besideViews(r Result) []besideView {
 	var out []besideView
 	for _, b := range r.Beside {
 		for _, e := range b.Effects {
-			v := besideView{Arm: b.Arm, Metric: r.quantity(e.Metric).words, Words: shareWords(Share{Ratio: e.Ratio, Low: e.Low, High: e.High}), Clear: "may be chance"}
-			if e.clear() {
+			v := besideView{Arm: b.Arm, Metric: quantityIn(r, e.Metric).words, Words: shareWords(Share{Ratio: e.Ratio, Low: e.Low, High: e.High}), Clear: "may be chance"}
+			if e.Clear() {
 				v.Clear = map[bool]string{true: "better", false: "worse"}[e.Ratio < 1 == quantityOf(e.Metric).lower]
 			}
 			out = append(out, v)
@@ -213,11 +213,6 @@ func armSign(i int) string { return [armShapes]string{"○", "◆", "■", "▲"
 // samePlan tells whether two hosts get the same, so that it is shown once.
 func samePlan(a, b plan.Plan) bool {
 	return a.Host != "" && a.Release == b.Release && fmt.Sprint(a.Changes, a.Kept, a.Memory, a.Warnings) == fmt.Sprint(b.Changes, b.Kept, b.Memory, b.Warnings)
-}
-
-// because is why a setting was kept or dropped.
-func because(s Share) string {
-	return cmp.Or(strings.TrimPrefix(s.Because, "dropped: "), verdictWords(s.Verdict))
 }
 
 func isLink(s string) bool {
@@ -270,7 +265,7 @@ func armTable(r Result) []tableRow {
 	add("retransmitted segments a run", func(a Arm) string { return retransmits(a.Median) })
 	add("mean round-trip time", func(a Arm) string { return seconds(a.Median.MeanRTT) })
 	for _, h := range r.Hosts {
-		side := r.side(h.Side)
+		side := sideIn(r, h.Side)
 		add(side+"'s processors busy", func(a Arm) string { return busy(sideCPU(a, h.Side)) })
 		switch work := sideWork(q); work {
 		case "Gbit":

@@ -151,11 +151,7 @@ func undecided(kept []plan.Kept) string {
 		"nic_rate": "speed of the interface (--nic-rate)", "disk_rate": "rate of the disks (--disk-rate)", "states": "firewall states (--states)"}
 	var missing []string
 	for _, k := range kept {
-		names, ok := strings.CutPrefix(k.Because, "not decided: ")
-		if !ok {
-			continue
-		}
-		for _, name := range strings.Split(strings.TrimSuffix(names, " not known"), ", ") {
+		for _, name := range k.Missing {
 			if flag := flags[name]; flag != "" && !slices.Contains(missing, flag) {
 				missing = append(missing, flag)
 			}

@@ -14,7 +14,7 @@ import (
 func TestPlanTextIsWhole(t *testing.T) {
 	p := plan.Plan{System: catalog.OpenBSD, Role: "web", Path: "rate=1gbit,rtt=10ms",
 		Changes: []plan.Change{{Setting: "kern.maxclusters", To: "524288", DefaultNote: "the platform's NMBCLUSTERS", Evidence: catalog.Follows}},
-		Kept:    []plan.Kept{{Setting: "net.isr.maxthreads", Because: "not decided: queues not known"}},
+		Kept:    []plan.Kept{{Setting: "net.isr.maxthreads", Because: "not decided: queues not known", Missing: []string{"queues"}}},
 		Memory:  plan.Budget{Connections: 10, PerSocket: 4 << 20, WorstCase: 1 << 20, Memory: 1 << 30, Bound: "kern.maxclusters"},
 		Steps:   []plan.Step{{Title: "Look at the queue", Why: "It fills.", Commands: []string{"systat queues"}}},
 	}

@@ -21,26 +21,17 @@ func quantityOf(name string) quantity {
 	return quantity{name: name, words: metricName(name), unit: m.Unit, lower: m.Lower}
 }
 
-// Amount prints a metric's value with its unit.
-func Amount(metric string, v float64) string { return quantityOf(metric).print(v) }
-
 // decides is the metric that decided the trial.
 func decides(r Result) quantity {
 	name := r.Metric
 	if r.Effect != nil {
 		name = cmp.Or(r.Effect.Metric, name)
 	}
-	return r.quantity(cmp.Or(name, workload.Goodput))
+	return quantityIn(r, cmp.Or(name, workload.Goodput))
 }
 
-// Alone tells whether one host was measured without a path, as disks are; the page
-// asks, too.
-func (r Result) Alone() bool {
-	return len(r.Hosts) == 1 && r.Path.RateBPS == 0 && r.Path.RTT == 0
-}
-
-// quantity is a metric in the words of the result's workload.
-func (r Result) quantity(name string) quantity {
+// quantityIn is a metric in the words of the result's workload.
+func quantityIn(r Result, name string) quantity {
 	q := quantityOf(name)
 	if !r.Alone() {
 		return q
@@ -54,8 +45,8 @@ func (r Result) quantity(name string) quantity {
 	return q
 }
 
-// side names an end: one host alone is no client.
-func (r Result) side(name string) string {
+// sideIn names an end: one host alone is no client.
+func sideIn(r Result, name string) string {
 	if r.Alone() {
 		return "host"
 	}
@@ -167,7 +158,7 @@ func others(r Result) []quantity {
 		for _, name := range sortedNames(arm.Median.Values) {
 			if !seen[name] {
 				seen[name] = true
-				out = append(out, r.quantity(name))
+				out = append(out, quantityIn(r, name))
 			}
 		}
 	}

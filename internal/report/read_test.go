@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/wirerate/wirerate/internal/experiment"
 )
 
 // A result that was written and read again gives the same report.
-func TestReadJSON(t *testing.T) {
+func TestReadResult(t *testing.T) {
 	for name, r := range samples() {
 		if r.Schema == 0 {
 			continue
@@ -17,7 +19,7 @@ func TestReadJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadJSON(data)
+		again, err := experiment.ReadResult(data)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -36,7 +38,7 @@ func TestReadJSON(t *testing.T) {
 	}
 }
 
-func TestReadJSONOfOther(t *testing.T) {
+func TestReadResultOfOther(t *testing.T) {
 	for in, want := range map[string]string{
 		"":             "not the JSON of a result",
 		`{"schema":2}`: "schema 2",
@@ -44,7 +46,7 @@ func TestReadJSONOfOther(t *testing.T) {
 		`[1]`:          "not the JSON of a result",
 		`{"schema":1,"ceilings":[{"value":"x"}]}`: "ceiling",
 	} {
-		if _, err := ReadJSON([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := experiment.ReadResult([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error with %q", in, err, want)
 		}
 	}

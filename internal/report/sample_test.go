@@ -10,6 +10,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/plan"
@@ -90,7 +91,7 @@ func samplePlan(host string) plan.Plan {
 func sampleHelps() Result {
 	before, after := sampleArm("default", 5.87e8, 0.02, 6, 0), sampleArm("plan", 9.18e9, 0.012, 6, 1)
 	return Result{
-		Schema: ResultSchema, Verdict: stats.Helps,
+		Schema: experiment.ResultSchema, Verdict: stats.Helps,
 		Effect:      &Effect{Metric: "goodput_bps", Ratio: 15.63, Low: 15.21, High: 16.07, Confidence: 0.976, Pairs: 6, Wilcoxon: 0.031},
 		LinkGoodput: 9.414e9, Ceilings: sampleCeilings(4<<20, 6<<20), Binding: "send-window", After: sampleCeilings(187695104, 250609664),
 		Arms: []Arm{before, after},
@@ -131,8 +132,8 @@ func sampleArms() Result {
 		}
 		if i > 0 {
 			ratio := math.Pow(1.7, float64(i))
-			r.Comparisons = append(r.Comparisons, Comparison{name, stats.Helps,
-				&Effect{Metric: "goodput_bps", Ratio: ratio, Low: ratio * 0.97, High: ratio * 1.03, Confidence: 0.99, Pairs: 6}})
+			r.Comparisons = append(r.Comparisons, Comparison{Arm: name, Verdict: stats.Helps,
+				Effect: &Effect{Metric: "goodput_bps", Ratio: ratio, Low: ratio * 0.97, High: ratio * 1.03, Confidence: 0.99, Pairs: 6}})
 		}
 	}
 	r.Effect, r.Comparisons[3].Verdict, r.Comparisons[3].Effect = r.Comparisons[0].Effect, stats.NotEnough, nil
@@ -175,7 +176,7 @@ func sampleHostile() Result {
 	}
 	for i := range r.Arms {
 		r.Arms[i].Name = evil
-		r.Arms[i].Sets = []Set{{evil, evil, evil, evil}}
+		r.Arms[i].Sets = []Set{{Side: evil, Setting: evil, From: evil, To: evil}}
 	}
 	for i := range r.Plans {
 		p := &r.Plans[i]
@@ -204,7 +205,9 @@ func sampleHTTP() Result {
 		}
 		r.Arms[i].Median = r.Arms[i].Runs[2].Metrics
 	}
-	r.Arms[1].Sets = []Set{{"client", "net.core.somaxconn", "128", "4096"}, {"server", "net.core.somaxconn", "128", "4096"}, {"server", "net.ipv4.tcp_max_syn_backlog", "512", "8192"}}
+	r.Arms[1].Sets = []Set{
+		{Side: "client", Setting: "net.core.somaxconn", From: "128", To: "4096"}, {Side: "server", Setting: "net.core.somaxconn", From: "128", To: "4096"},
+		{Side: "server", Setting: "net.ipv4.tcp_max_syn_backlog", From: "512", To: "8192"}}
 	r.Beside = []Beside{{Arm: r.Arms[1].Name, Effects: []Effect{
 		{Metric: "latency_p99_s", Ratio: 0.82, Low: 0.78, High: 0.86, Confidence: 0.95, Pairs: 12},
 		{Metric: "server_cpu", Ratio: 1.12, Low: 1.04, High: 1.2, Confidence: 0.95, Pairs: 12},
@@ -241,7 +244,7 @@ func sampleAlone() Result {
 
 // sampleDisk is of one host, whose disk was measured.
 func sampleDisk() Result {
-	r := Result{Schema: ResultSchema, Verdict: stats.Helps, Workload: "disk in /srv, 20s in all", Metric: workload.SyncWrites, Margin: 0.02, Seed: 9, Elapsed: 330,
+	r := Result{Schema: experiment.ResultSchema, Verdict: stats.Helps, Workload: "disk in /srv, 20s in all", Metric: workload.SyncWrites, Margin: 0.02, Seed: 9, Elapsed: 330,
 		Hosts:   []Host{{Name: "local", Side: "client", System: "linux", Release: "6.12.3", Processor: "AMD EPYC 9R14", Cores: 8, Memory: 32 << 30}},
 		Effect:  &Effect{Metric: workload.SyncWrites, Ratio: 1.31, Low: 1.22, High: 1.41, Confidence: 0.97, Pairs: 8, Wilcoxon: 0.008, Resampled: &[2]float64{1.24, 1.38}},
 		Noise:   &Noise{PairSD: 1.8, MinDetectable: 40, Pairs: 8},
@@ -284,7 +287,7 @@ func sampleAborted() Result {
 
 // samples are the results that every form of report is tried with.
 func samples() map[string]Result {
-	lost := Result{Schema: ResultSchema, Verdict: stats.NotEnough, Warnings: []string{"client: the peer disappeared in the first run"}}
+	lost := Result{Schema: experiment.ResultSchema, Verdict: stats.NotEnough, Warnings: []string{"client: the peer disappeared in the first run"}}
 	return map[string]Result{
 		"helps":     sampleHelps(),
 		"hurts":     sampleSmall(stats.Hurts, 0.871, 0.842, 0.901),
@@ -300,7 +303,7 @@ func samples() map[string]Result {
 		"aborted":   sampleAborted(),
 		"empty":     lost,
 		"unsteady":  sampleUnsteady(),
-		"content":   {Schema: ResultSchema, Verdict: stats.NoDifference, Plans: []plan.Plan{{Host: "a", System: catalog.Linux}}, Warnings: []string{"nothing to try"}},
+		"content":   {Schema: experiment.ResultSchema, Verdict: stats.NoDifference, Plans: []plan.Plan{{Host: "a", System: catalog.Linux}}, Warnings: []string{"nothing to try"}},
 		"zero":      {},
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/terminal"
 )
 
 // Setting explains one setting of the catalog in 80 columns. With a version it
@@ -301,4 +303,30 @@ func joinVersions(list []catalog.Version) string {
 		words = append(words, string(v))
 	}
 	return strings.Join(words, ", ")
+}
+
+// Settings writes a line for each record, as wide as the terminal, and of 120
+// columns where there is none.
+func Settings(to Screen, records []*catalog.Record) {
+	width, names := cmp.Or(to.Columns, 120), 0
+	for _, r := range records {
+		names = max(names, len(r.Name))
+	}
+	for _, r := range records {
+		to.Printf("%s\n", terminal.Clip(fmt.Sprintf("%-7s %-*s %s", r.System, min(names, 44), r.Name, r.Does), width))
+	}
+}
+
+// Rule explains a rule of inspect.
+func Rule(to io.Writer, r diagnose.Rule) {
+	var p page
+	p.line("%s: %s (%s)", r.ID, r.Title, r.Severity)
+	p.blank()
+	p.wrap("", "", r.Because)
+	p.blank()
+	p.wrap("Confirmed if: ", "              ", r.Confirm)
+	if len(r.Settings) > 0 {
+		p.wrap("Settings: ", "          ", strings.Join(r.Settings, ", "))
+	}
+	p.flush(to)
 }

@@ -83,7 +83,7 @@ func textArms(p *page, r Result) {
 	}
 	cells("retransmits", false, func(a Arm) string { return retransmits(a.Median) })
 	cells("round-trip time", false, func(a Arm) string { return seconds(a.Median.MeanRTT) })
-	cells(r.side("client")+" CPU busy", false, func(a Arm) string { return busy(a.Median.ClientCPU) })
+	cells(sideIn(r, "client")+" CPU busy", false, func(a Arm) string { return busy(a.Median.ClientCPU) })
 	cells("server CPU busy", false, func(a Arm) string { return busy(a.Median.ServerCPU) })
 	cells("runs", true, func(a Arm) string { return fmt.Sprint(len(a.Runs)) })
 }
@@ -94,7 +94,7 @@ func textBeside(p *page, r Result) {
 	var lines []string
 	for _, b := range r.Beside {
 		for _, e := range b.Effects {
-			if e.clear() {
+			if e.Clear() {
 				lines = append(lines, terminal.Clip(b.Arm, 32)+": "+besideWords(r, e))
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/weblog"
 )
 
@@ -180,8 +181,8 @@ func weblogHeadline(r *weblog.Report) string {
 	case c == nil:
 		return fmt.Sprintf("95%% of %s requests took at most %s", count(r.Requests), longSeconds(r.Percentiles["95"]))
 	default:
-		head := map[weblog.Verdict]string{weblog.Helps: "Requests got faster", weblog.Hurts: "Requests got slower",
-			weblog.NoMatter: "No worthwhile difference", weblog.NotEnough: "Not enough evidence"}[c.Verdict]
+		head := map[stats.Verdict]string{stats.Helps: "Requests got faster", stats.Hurts: "Requests got slower",
+			stats.NoDifference: "No worthwhile difference", stats.NotEnough: "Not enough evidence"}[c.Verdict]
 		for _, s := range c.Decisive() {
 			if s.Percentile == c.Judge {
 				return fmt.Sprintf("%s: p%s went from %s to %s", head, c.Judge, longSeconds(s.Before.Value), longSeconds(s.After.Value))
@@ -212,7 +213,7 @@ func estimateWords(e weblog.Estimate) string {
 func shiftRows(shifts []weblog.Shift) []percentileRow {
 	var out []percentileRow
 	for _, s := range shifts {
-		row := percentileRow{Name: "p" + s.Percentile, Before: longSeconds(s.Before.Value), After: longSeconds(s.After.Value), Verdict: string(s.Verdict)}
+		row := percentileRow{Name: "p" + s.Percentile, Before: longSeconds(s.Before.Value), After: longSeconds(s.After.Value), Verdict: s.Verdict.Words()}
 		if e := shiftEstimate(s); e.ratio > 0 {
 			row.Change = e.words
 		}
@@ -234,9 +235,9 @@ func shiftEstimate(s weblog.Shift) estimate {
 		e.words += " (" + span(e.ratio, e.low, e.high) + ")"
 	}
 	switch s.Verdict {
-	case weblog.Helps:
+	case stats.Helps:
 		e.class, e.shape = armClass(1), 1
-	case weblog.Hurts:
+	case stats.Hurts:
 		e.class, e.shape = armClass(0), 3
 	}
 	return e

@@ -165,7 +165,7 @@ func follow(r Result) string {
 	case r.Verdict == stats.NoDifference:
 		return "The whole interval lies within " + margin + ": there is nothing to gain here that is worth a change."
 	}
-	if e := r.Effect; e.clear() && math.Abs(e.Ratio-1) > r.Margin {
+	if e := r.Effect; e.Clear() && math.Abs(e.Ratio-1) > r.Margin {
 		return "The interval alone would be enough; the warnings say why it is not."
 	}
 	return "The interval reaches across no change or is wider than " + margin + ": more pairs would decide."
@@ -173,14 +173,6 @@ func follow(r Result) string {
 
 // metricWords names the measured quantity.
 func metricWords(r Result) string { return decides(r).words }
-
-// verdictWords is a verdict as people say it.
-func verdictWords(v stats.Verdict) string {
-	if v == "" {
-		return "not measured"
-	}
-	return strings.ReplaceAll(string(v), "-", " ")
-}
 
 func plural(n int, one, many string) string {
 	if n == 1 {
@@ -287,12 +279,9 @@ func size(s Share) float64 {
 	return math.Abs(math.Log(s.Ratio))
 }
 
-// measured tells whether a share has an estimate with an interval.
-func (s Share) measured() bool { return s.Ratio > 0 && s.Low > 0 && s.High >= s.Low }
-
 // shareWords prints a share's estimate and interval.
 func shareWords(s Share) string {
-	if !s.measured() {
+	if !s.Measured() {
 		return "not measured"
 	}
 	return fmt.Sprintf("%s (%s)", times(s.Ratio), span(s.Ratio, s.Low, s.High))
@@ -356,11 +345,8 @@ func noiseWords(n *Noise) string {
 
 // besideWords says an effect on another metric.
 func besideWords(r Result, e Effect) string {
-	return fmt.Sprintf("%s %s (%s)", r.quantity(e.Metric).words, times(e.Ratio), span(e.Ratio, e.Low, e.High))
+	return fmt.Sprintf("%s %s (%s)", quantityIn(r, e.Metric).words, times(e.Ratio), span(e.Ratio, e.Low, e.High))
 }
-
-// clear tells whether an effect beside the decided one is one.
-func (e Effect) clear() bool { return e.Low > 1 || e.High < 1 }
 
 // doubts lists medians above a ceiling that should have held: either the
 // ceiling does not apply to the workload or it was computed from wrong facts.

@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // Verdict is the answer of a comparison of b with a.
 type Verdict string
@@ -12,6 +15,12 @@ const (
 	NoDifference Verdict = "no-worthwhile-difference"
 	NotEnough    Verdict = "not-enough-evidence"
 )
+
+// Decided tells whether a difference was found.
+func (v Verdict) Decided() bool { return v == Helps || v == Hurts }
+
+// Words is the verdict as a sentence has it.
+func (v Verdict) Words() string { return strings.ReplaceAll(string(v), "-", " ") }
 
 // Judge turns an interval into a verdict. The margin is the smallest relative
 // change worth having (0.02 for 2%); it is applied on the log scale, so that

@@ -16,6 +16,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/wirerate/wirerate/internal/input"
+	"github.com/wirerate/wirerate/internal/lock"
 )
 
 // The tables, word for word as the file holds them: what differs is another
@@ -137,7 +138,7 @@ func openFile(ctx context.Context, path, file, options string, write bool) (*Sto
 	}
 	db.SetMaxOpenConns(1)
 	db.SetConnMaxLifetime(0)
-	s := &Store{db: db, path: path}
+	s := &Store{db: db, path: path, owns: map[string]*lock.Lock{}}
 	if err := s.prepare(ctx, write); err != nil {
 		var damage *sqlite.Error
 		if errors.As(err, &damage) && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}, damage.Code()&0xff) {

@@ -12,18 +12,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/wirerate/wirerate/internal/lock"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
 // States of a trial.
 const (
-	Running = "running" // or killed: it can be resumed
+	Running = "running"
+	Killed  = "killed" // while it ran: it can be resumed
 	Done    = "done"
 	Stopped = "stopped" // by an error or the user: it can be resumed
 )
@@ -67,8 +71,9 @@ type Attempt struct {
 type Store struct {
 	db      *sql.DB
 	path    string
-	version int    // of the schema
-	copied  string // a folder of ours with a copy that is read instead, "" for none
+	version int                   // of the schema
+	copied  string                // a folder of ours with a copy that is read instead, "" for none
+	owns    map[string]*lock.Lock // of the trials that run here, by ID
 }
 
 // DefaultPath is where the history lies unless told: below $XDG_STATE_HOME, or
@@ -85,8 +90,10 @@ func DefaultPath() (string, error) {
 	return filepath.Join(dir, "wirerate", "history.db"), nil
 }
 
-// Close closes the history.
+// Close closes the history; trials that it began and did not finish count as
+// killed from then on.
 func (s *Store) Close() error {
+	s.disown(slices.Collect(maps.Keys(s.owns))...)
 	err := s.db.Close()
 	if s.copied != "" {
 		err = errors.Join(err, os.RemoveAll(s.copied))
@@ -105,9 +112,14 @@ const timeFormat = time.RFC3339Nano
 
 // Begin records a trial before its first run.
 func (s *Store) Begin(ctx context.Context, t Trial) error {
-	row := trialRow{ID: t.ID, Kind: t.Kind, Workload: t.Workload, Metric: t.Metric, Place: t.Where, Command: t.Command, Seed: fmt.Sprint(t.Seed),
-		Started: t.Started.UTC().Format(timeFormat), State: Running, Setup: text(t.Setup), Environment: text(t.Environment), Result: "null"}
-	_, err := s.db.ExecContext(ctx, `INSERT INTO trials (`+trialColumns+`, sum) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, append(values(row.fields()), row.sum())...)
+	if err := s.own(t.ID); err != nil {
+		return err
+	}
+	row := trialRow{ID: t.ID, Kind: t.Kind, Workload: t.Workload, Metric: t.Metric, Place: t.Where, Command: t.Command,
+		Seed: fmt.Sprint(t.Seed), Started: t.Started.UTC().Format(timeFormat), State: Running, Setup: text(t.Setup),
+		Environment: text(t.Environment), Result: "null"}
+	_, err := s.db.ExecContext(ctx, `INSERT INTO trials (`+trialColumns+`, sum) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		append(values(row.fields()), row.sum())...)
 	return s.wrap(err)
 }
 
@@ -118,8 +130,12 @@ func text(j json.RawMessage) string {
 	return string(j)
 }
 
-// Resume marks a trial as running again.
+// Resume marks a trial as running again; ErrRunning is wrapped where it still
+// runs.
 func (s *Store) Resume(ctx context.Context, id string) error {
+	if err := s.own(id); err != nil {
+		return err
+	}
 	return s.change(ctx, id, func(r *trialRow) { r.State, r.Ended = Running, "" })
 }
 
@@ -170,6 +186,7 @@ func (s *Store) Finish(ctx context.Context, id, state, verdict string, result an
 	if err != nil {
 		return s.wrap(err)
 	}
+	defer s.disown(id)
 	return s.change(ctx, id, func(r *trialRow) {
 		r.State, r.Verdict, r.Result, r.Ended = state, verdict, string(data), time.Now().UTC().Format(timeFormat)
 	})
@@ -216,6 +233,7 @@ func (s *Store) trials(ctx context.Context, which string, args ...any) ([]Trial,
 		}
 		all = append(all, t)
 	}
+	s.markKilled(all)
 	if err := rows.Err(); err != nil || len(damaged) == 0 {
 		return all, s.wrap(err)
 	}

@@ -174,3 +174,49 @@ func TestDefaultPath(t *testing.T) {
 		t.Error(p, err)
 	}
 }
+
+// TestOwner: a trial runs for others as long as the store that began it is open,
+// and is killed when that ends without a result; only one store goes on with it.
+func TestOwner(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	another := func() *Store {
+		t.Helper()
+		s, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	owner, other := another(), another()
+	if err := owner.Begin(t.Context(), Trial{ID: "a", Kind: "trial", Started: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	state := func() string {
+		t.Helper()
+		one, err := other.Trial(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return one.State
+	}
+	if s := state(); s != Running {
+		t.Errorf("begun: %s", s)
+	}
+	if err := other.Resume(t.Context(), "a"); !errors.Is(err, ErrRunning) {
+		t.Errorf("it is gone on with beside its owner: %v", err)
+	}
+	owner.Close()
+	if s := state(); s != Killed {
+		t.Errorf("its owner is gone: %s", s)
+	}
+	if err := other.Resume(t.Context(), "a"); err != nil || state() != Running {
+		t.Errorf("gone on with: %v, %s", err, state())
+	}
+	if err := other.Finish(t.Context(), "a", Done, "", nil); err != nil || state() != Done {
+		t.Errorf("finished: %v, %s", err, state())
+	}
+	if left, _ := filepath.Glob(path + "*.lock"); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}

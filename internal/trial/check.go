@@ -145,7 +145,7 @@ func (r *Result) warnings() []stats.Warning {
 // lostWarnings says when the runs that were lost are not spread over the arms:
 // what is left may then favour one of them.
 func (r *Result) lostWarnings() []stats.Warning {
-	total := len(r.LostRuns)
+	total := len(r.Lost)
 	if total == 0 {
 		return nil
 	}

@@ -58,8 +58,8 @@ type Comparison struct {
 
 // Lost is a run that gave no value.
 type Lost struct {
-	Arm    int
-	Reason string
+	Arm int
+	Err error // why
 }
 
 // Result is a finished or interrupted trial.
@@ -67,8 +67,7 @@ type Result struct {
 	Design      Design
 	Runs        []Run // in the order in which they were made
 	Comparisons []Comparison
-	Lost        []string // runs that failed, and why
-	LostRuns    []Lost   // the same with their arms
+	Lost        []Lost
 	Warnings    []stats.Warning
 	Pairs       int    // complete pairs
 	Noise       *Noise // nil with fewer than two pairs
@@ -214,8 +213,7 @@ func (r *Result) attempt(ctx context.Context, arm int, c *clock, measure Measure
 		if !errors.Is(err, workload.ErrTool) || errors.Is(err, workload.ErrMissing) {
 			return run, err
 		}
-		r.LostRuns = append(r.LostRuns, Lost{arm, err.Error()})
-		r.Lost = append(r.Lost, fmt.Sprintf("%s: %v", r.Design.Arms[arm], err))
+		r.Lost = append(r.Lost, Lost{arm, err})
 		// Runs that others disturbed are made again until time is up; what was
 		// measured by then is concluded.
 		if errors.Is(err, workload.ErrDisturbed) && r.Pairs >= 2 && c.tooLate(r.Design.Deadline, 1) {
@@ -240,8 +238,8 @@ func (r *Result) failures() (n int) {
 }
 
 func (r *Result) failuresOf(arm int) (n int) {
-	for _, l := range r.LostRuns {
-		if l.Arm == arm && !strings.Contains(l.Reason, workload.ErrDisturbed.Error()) {
+	for _, l := range r.Lost {
+		if l.Arm == arm && !errors.Is(l.Err, workload.ErrDisturbed) {
 			n++
 		}
 	}
@@ -260,7 +258,7 @@ func (r *Result) lostWords() string {
 }
 
 func (r *Result) lostOf(arm int) (n int) {
-	for _, l := range r.LostRuns {
+	for _, l := range r.Lost {
 		if l.Arm == arm {
 			n++
 		}

@@ -153,8 +153,8 @@ func TestLostRuns(t *testing.T) {
 		return nil
 	}
 	r, err := Compare(t.Context(), design(2), m.measure, quiet)
-	if err != nil || len(r.Lost) != 2 || !strings.Contains(r.Lost[0], "it was killed") {
-		t.Errorf("%v, lost %q", err, r.Lost)
+	if err != nil || len(r.Lost) != 2 || !strings.Contains(r.Lost[0].Err.Error(), "it was killed") {
+		t.Errorf("%v, lost %v", err, r.Lost)
 	}
 	if w := find(r.Warnings, CodeLost); w == nil || !strings.Contains(w.Text, "rests on the others") {
 		t.Errorf("%v", r.Warnings)

@@ -6,25 +6,16 @@ import (
 	"strconv"
 
 	"gonum.org/v1/gonum/stat/distuv"
-)
 
-// Verdict is the answer of a comparison, in the words of a trial.
-type Verdict string
-
-// The verdicts: after against before.
-const (
-	Helps     Verdict = "helps"
-	Hurts     Verdict = "hurts"
-	NoMatter  Verdict = "no worthwhile difference"
-	NotEnough Verdict = "not enough evidence"
+	"github.com/wirerate/wirerate/internal/stats"
 )
 
 // Comparison is how the request times after differ from those before.
 type Comparison struct {
-	Before  *Report `json:"before"`
-	Judge   string  `json:"judge"`  // the percentile that decides
-	Margin  float64 `json:"margin"` // relative change that is worthwhile
-	Verdict Verdict `json:"verdict"`
+	Before  *Report       `json:"before"`
+	Judge   string        `json:"judge"`  // the percentile that decides
+	Margin  float64       `json:"margin"` // relative change that is worthwhile
+	Verdict stats.Verdict `json:"verdict"`
 	// More is how much longer each log should be, in s, where there is not enough
 	// evidence and the logs say their times.
 	More *float64 `json:"more_s,omitempty"`
@@ -40,13 +31,13 @@ type Comparison struct {
 
 // Shift is the change of one percentile, in s. Change is after minus before.
 type Shift struct {
-	Percentile string   `json:"percentile"`
-	Before     Estimate `json:"before_s"`
-	After      Estimate `json:"after_s"`
-	Change     Estimate `json:"change_s"`
-	Ratio      *float64 `json:"ratio"` // after / before; nil when before is 0
-	P          *float64 `json:"p"`     // quantile test, Holm-adjusted; nil for Matched
-	Verdict    Verdict  `json:"verdict"`
+	Percentile string        `json:"percentile"`
+	Before     Estimate      `json:"before_s"`
+	After      Estimate      `json:"after_s"`
+	Change     Estimate      `json:"change_s"`
+	Ratio      *float64      `json:"ratio"` // after / before; nil when before is 0
+	P          *float64      `json:"p"`     // quantile test, Holm-adjusted; nil for Matched
+	Verdict    stats.Verdict `json:"verdict"`
 }
 
 // Matched compares requests for the same path pattern and size class only, and
@@ -218,7 +209,7 @@ func difference(after, before Estimate) Estimate {
 }
 
 // judge gives the verdict of a change of a time: helps is less.
-func judge(change Estimate, worthwhile float64) Verdict {
+func judge(change Estimate, worthwhile float64) stats.Verdict {
 	lo, hi := math.Inf(-1), math.Inf(1)
 	if change.Low != nil {
 		lo = *change.Low
@@ -228,13 +219,13 @@ func judge(change Estimate, worthwhile float64) Verdict {
 	}
 	switch {
 	case lo >= -worthwhile && hi <= worthwhile:
-		return NoMatter
+		return stats.NoDifference
 	case hi < 0 && change.Value <= -worthwhile:
-		return Helps
+		return stats.Helps
 	case lo > 0 && change.Value >= worthwhile:
-		return Hurts
+		return stats.Hurts
 	}
-	return NotEnough
+	return stats.NotEnough
 }
 
 // quantileTest returns the two-sided probability of what the two sides show if their
@@ -365,17 +356,17 @@ func (c *Comparison) Decisive() []Shift {
 // in s, 0 if unknown.
 func (c *Comparison) decide(length float64) {
 	shifts := c.Decisive()
-	c.Verdict = NotEnough
+	c.Verdict = stats.NotEnough
 	for _, s := range shifts {
 		if s.Percentile != c.Judge {
 			continue
 		}
-		if c.Verdict = s.Verdict; c.Verdict == NotEnough {
+		if c.Verdict = s.Verdict; c.Verdict == stats.NotEnough {
 			c.addMore(s.longer(c.Margin, min(c.Before.Requests, c.requests)), length)
 		}
 	}
 	for _, s := range shifts {
-		if s.Verdict != c.Verdict && (s.Verdict == Helps || s.Verdict == Hurts) {
+		if s.Verdict != c.Verdict && s.Verdict.Decided() {
 			c.Notes = append(c.Notes, fmt.Sprintf("p%s says otherwise: %s", s.Percentile, s.Verdict))
 		}
 	}

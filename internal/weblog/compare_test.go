@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/wirerate/wirerate/internal/stats"
 )
 
 func readText(t testing.TB, text string, opt Options) *Sketch {
@@ -46,14 +48,14 @@ func TestGuideBeforeAndAfter(t *testing.T) {
 	if b := r.Comparison.Before; b.Bins[0].Count != 7142 || b.Under["0.1"] != 0.7142 {
 		t.Errorf("before: %d in the first bin, %v under 100 ms, want 7142", b.Bins[0].Count, b.Under)
 	}
-	if r.Comparison.Verdict != Helps {
+	if r.Comparison.Verdict != stats.Helps {
 		t.Errorf("verdict %q, want helps", r.Comparison.Verdict)
 	}
 	back, err := Compare(before, after, View{}, Judgement{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Comparison.Verdict != Hurts {
+	if back.Comparison.Verdict != stats.Hurts {
 		t.Errorf("the other way round: verdict %q, want hurts", back.Comparison.Verdict)
 	}
 }
@@ -90,16 +92,16 @@ func TestMixIsCorrected(t *testing.T) {
 		}
 	}
 	c := compareLogs(t, logOf(20_000, 1, site(0.5)), logOf(20_000, 2, site(0.02)))
-	var crude Verdict
+	var crude stats.Verdict
 	for _, s := range c.Shifts {
 		if s.Percentile == "95" {
 			crude = s.Verdict
 		}
 	}
-	if crude != Hurts {
+	if crude != stats.Hurts {
 		t.Errorf("as logged: %q, want hurts", crude)
 	}
-	if c.Verdict != NoMatter || c.Matched == nil || c.Matched.Classes != 2 {
+	if c.Verdict != stats.NoDifference || c.Matched == nil || c.Matched.Classes != 2 {
 		t.Errorf("verdict %q with %+v, want no worthwhile difference of 2 classes", c.Verdict, c.Matched)
 	}
 }
@@ -197,13 +199,13 @@ func TestVerdictsAreHonest(t *testing.T) {
 			wrong, found := 0, 0
 			for k := range uint64(rounds) {
 				before := distOfLog(c.n, 2*k, 1, c.times)
-				if s, _ := shift(95, distOfLog(c.n, 2*k+1, 1, c.times), before, 0.95, 0.05); s.Verdict == Helps || s.Verdict == Hurts {
+				if s, _ := shift(95, distOfLog(c.n, 2*k+1, 1, c.times), before, 0.95, 0.05); s.Verdict == stats.Helps || s.Verdict == stats.Hurts {
 					wrong++
 				}
 				if k%5 > 0 {
 					continue
 				}
-				if s, _ := shift(95, distOfLog(c.n, 2*k+1_000_000, 0.7, c.times), before, 0.95, 0.05); s.Verdict == Helps {
+				if s, _ := shift(95, distOfLog(c.n, 2*k+1_000_000, 0.7, c.times), before, 0.95, 0.05); s.Verdict == stats.Helps {
 					found++
 				}
 			}
@@ -245,7 +247,7 @@ func TestSaysHowMuchMore(t *testing.T) {
 		}
 	}
 	c := compareLogs(t, logOf(400, 1, slow(0.88)), logOf(400, 2, slow(1)))
-	if c.Verdict != NotEnough || c.More == nil || *c.More < 3600 {
+	if c.Verdict != stats.NotEnough || c.More == nil || *c.More < 3600 {
 		t.Fatalf("verdict %q, more %v, want not enough evidence and some hours", c.Verdict, c.More)
 	}
 	if all := strings.Join(c.Notes, "\n"); !strings.Contains(all, "more of each log") {
@@ -397,8 +399,8 @@ func TestMixOfManyPaths(t *testing.T) {
 	before := mixed(1, 0, 1)
 	for _, c := range []struct {
 		after *Sketch
-		want  Verdict
-	}{{mixed(2, 1.5, 1), NoMatter}, {mixed(3, 1.5, 0.8), Helps}, {mixed(4, -1.5, 1.25), Hurts}} {
+		want  stats.Verdict
+	}{{mixed(2, 1.5, 1), stats.NoDifference}, {mixed(3, 1.5, 0.8), stats.Helps}, {mixed(4, -1.5, 1.25), stats.Hurts}} {
 		r, err := Compare(c.after, before, View{}, Judgement{Percentile: 75})
 		if err != nil {
 			t.Fatal(err)

@@ -373,7 +373,7 @@ func (w *text) comparison(c *Comparison) {
 		w.f("under %s s: %s before, %s after: %+.2f points %s\n", trimFloat(u.Under), percent(u.Before), percent(u.After), 100*u.Change.Value, interval(u.Change, points))
 	}
 	w.paragraph("  ", c.KS.words())
-	w.f("\nverdict at p%s, for changes of %s or more: %s\n", c.Judge, percent(c.Margin), c.Verdict)
+	w.f("\nverdict at p%s, for changes of %s or more: %s\n", c.Judge, percent(c.Margin), c.Verdict.Words())
 	w.notes("before: ", c.Before.Notes)
 	w.notes("", c.Notes)
 }
@@ -393,10 +393,7 @@ func (w *text) shifts(title string, shifts []Shift) {
 		if s.P != nil {
 			p = probability(*s.P)
 		}
-		verdict := string(s.Verdict)
-		if s.Verdict == NoMatter {
-			verdict = "no worthwhile diff."
-		}
+		verdict := strings.Replace(s.Verdict.Words(), "difference", "diff.", 1) // to fit
 		w.f(" %6s %7s %7s %8s %-19s %6s %s\n", "p"+s.Percentile, seconds(s.Before.Value), seconds(s.After.Value), signed(s.Change.Value), interval(s.Change, signed), p, verdict)
 	}
 }

@@ -251,7 +251,7 @@ func measureDisk(ctx context.Context, c host.Conn, kind Kind, s Spec) (Run, erro
 		return Run{}, fmt.Errorf("%w: %w", ErrTool, err)
 	}
 	if by := clockStep(end.Round(0).Sub(start.Round(0)), end.Sub(start)); by != 0 {
-		return Run{}, fmt.Errorf("%w: %w: this machine's clock was set by %s during the run, by which tools measure", ErrTool, ErrDisturbed, by)
+		return Run{}, clockSet(by)
 	}
 	run.Tool, run.Start, run.Retransmits = tool, start, -1
 	run.Client = before.since(readSnapshot(ctx, c).cpu)

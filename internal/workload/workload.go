@@ -119,6 +119,16 @@ const defaultPort = 5201
 // measurement spoilt a run.
 var ErrDisturbed = errors.New("disturbed from outside")
 
+// DisturbedError is ErrTool and ErrDisturbed with what disturbed a run.
+type DisturbedError struct{ Why string }
+
+func (e *DisturbedError) Error() string {
+	return ErrTool.Error() + ": " + ErrDisturbed.Error() + ": " + e.Why
+}
+
+// Is tells what e is besides itself.
+func (e *DisturbedError) Is(target error) bool { return target == ErrTool || target == ErrDisturbed }
+
 // check reports a specification that cannot be run.
 func (s Spec) check() error {
 	if s.Workload == "" {
@@ -185,7 +195,7 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 		return Run{}, fmt.Errorf("%w: %w", ErrTool, err)
 	}
 	if by := clockStep(end.Round(0).Sub(start.Round(0)), elapsed); by != 0 {
-		return Run{}, fmt.Errorf("%w: %w: this machine's clock was set by %s during the run, by which tools measure", ErrTool, ErrDisturbed, by)
+		return Run{}, clockSet(by)
 	}
 	run.Tool, run.Start = d.tool, start
 	tele.attach(&run)
@@ -194,6 +204,10 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 
 // startUpSeconds is the fewest seconds of a run that show a start-up.
 const startUpSeconds = 20
+
+func clockSet(by time.Duration) error {
+	return &DisturbedError{fmt.Sprintf("this machine's clock was set by %s during the run, by which tools measure", by)}
+}
 
 // clockStep is by how much the clock was set during a time, of which wall is
 // what the clock says and elapsed what really passed; 0 for what an NTP daemon
@@ -233,7 +247,7 @@ func (r Run) complete(kind Kind, s Spec, elapsed time.Duration) (Run, error) {
 		r.warn(w.Code, w.Value, "%s", w.Text)
 	}
 	if why := r.disturbance(); why != "" {
-		return Run{}, fmt.Errorf("%w: %w: %s", ErrTool, ErrDisturbed, why)
+		return Run{}, &DisturbedError{why}
 	}
 	return r, nil
 }

@@ -1,0 +1,136 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/store"
+	"github.com/wirerate/wirerate/internal/workload"
+)
+
+// Row is one workload of a suite.
+type Row struct {
+	Title  string          `json:"title"`
+	Metric workload.Metric `json:"metric"`
+	Result *Result         `json:"result"` // null when it was not measured
+	Why    string          `json:"not_measured,omitempty"`
+}
+
+// rowBefore is a row that was measured before an interruption, in part or
+// whole.
+type rowBefore struct {
+	trial store.Trial
+	setup setup
+}
+
+// CompareSuite runs a trial for each row of a suite; they share the time
+// equally. A row that cannot be measured says why and costs the others nothing.
+// Rows that were finished before an interruption are taken from the history.
+func CompareSuite(ctx context.Context, c Config) ([]Row, error) {
+	return withArms(ctx, c, kindTrial, func(s *session, arms []*armValues) ([]Row, error) { return s.suite(ctx, arms) })
+}
+
+func (s *session) suite(ctx context.Context, arms []*armValues) (rows []Row, err error) {
+	c := s.Config
+	suite, err := workload.Suite(c.Suite)
+	if err != nil {
+		return nil, wrong(err)
+	}
+	before, err := c.rowsBefore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	until, group := time.Now().Add(c.Budget), c.Resumed
+	for _, row := range before {
+		if row.trial.State == store.Done {
+			until = until.Add(row.trial.Started.Sub(row.trial.Ended))
+		}
+	}
+	for i, row := range suite {
+		one, r, done, err := c.rowConfig(row, before[i])
+		if err != nil {
+			return nil, err
+		}
+		if !done {
+			one.group, one.row = group, i
+			one.Budget = max(time.Until(until)/time.Duration(len(suite)-i), 10*time.Second)
+			s.Config = one
+			id, err := s.measureRow(ctx, arms, &r)
+			if err != nil {
+				return nil, err
+			}
+			if group == "" {
+				group = id
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// rowsBefore finds the rows of the suite that this run goes on with.
+func (c *Config) rowsBefore(ctx context.Context) (map[int]rowBefore, error) {
+	rows := map[int]rowBefore{}
+	if c.Resumed == "" {
+		return rows, nil
+	}
+	history, err := OpenHistory(ctx, c.History)
+	if err != nil {
+		return nil, err
+	}
+	defer history.Close()
+	all, err := history.Trials(ctx, 0)
+	if err != nil {
+		return nil, failed(err)
+	}
+	for _, t := range all {
+		var saved setup
+		if json.Unmarshal(t.Setup, &saved) != nil || !saved.ofSuite() || t.ID != c.Resumed && saved.Suite != c.Resumed {
+			continue
+		}
+		if _, newer := rows[saved.Row]; !newer {
+			rows[saved.Row] = rowBefore{t, saved}
+		}
+	}
+	return rows, nil
+}
+
+// rowConfig is what to do for a row; done tells that the history has it.
+func (c Config) rowConfig(row workload.SuiteRow, before rowBefore) (one Config, r Row, done bool, err error) {
+	kind, err := workload.FindKind(row.Spec.Workload)
+	if err != nil {
+		return c, r, false, wrong(err)
+	}
+	one, r = c, Row{Title: row.Title, Metric: kind.Primary()}
+	spec := row.Spec
+	spec.Duration, spec.Omit, spec.Port = c.Spec.Duration, c.Spec.Omit, c.Spec.Port
+	one.Resumed = ""
+	switch before.trial.State {
+	case "":
+	case store.Done:
+		if result, err := ReadResult(before.trial.Result); err == nil {
+			r.Result = &result
+			return one, r, true, nil
+		}
+	default:
+		one.Resumed, one.Pairs, spec.Duration, spec.Omit = before.trial.ID, before.setup.Pairs, before.setup.Run, before.setup.Omit
+	}
+	one.Spec = spec
+	return one, r, false, nil
+}
+
+// measureRow runs one row's trial and returns its ID.
+func (s *session) measureRow(ctx context.Context, arms []*armValues, r *Row) (string, error) {
+	result, err := s.compare(ctx, arms)
+	switch {
+	case err == nil:
+		r.Result = &result
+		return result.ID, nil
+	case ctx.Err() == nil && errors.Is(err, workload.ErrTool):
+		r.Why = err.Error()
+		return "", nil
+	}
+	return "", err
+}

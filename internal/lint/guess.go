@@ -1,0 +1,80 @@
+package lint
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/host"
+)
+
+// releaseInPath finds a release that a path names: .../freebsd-13.2/...
+var releaseInPath = regexp.MustCompile(`(?i)(?:^|[/._-])(freebsd|openbsd)[-_]?([0-9]{1,2}\.[0-9])(?:[^0-9]|$)`)
+
+// GuessRelease fills in the release when all files tell the same: files at
+// their place below / are for the running kernel, and a path may name a
+// release. It says what was guessed, and how; without a guess, the empty text,
+// the release stays open.
+func GuessRelease(ctx context.Context, inputs []Input, opt *Options) string {
+	if opt.Version != "" || len(inputs) == 0 {
+		return ""
+	}
+	if allLocal(inputs, opt.System) {
+		answers, err := host.NewLocal().Do(ctx, host.Command("uname", "-r"))
+		if err != nil || answers[0].Err() != nil {
+			return ""
+		}
+		v, err := catalog.ParseVersion(answers[0].Text())
+		if err != nil {
+			return ""
+		}
+		opt.System, opt.Version = catalog.System(runtime.GOOS), v
+		return fmt.Sprintf("the running %s %s", runtime.GOOS, v)
+	}
+	system, version := releaseOf(inputs[0].Path)
+	for _, in := range inputs[1:] {
+		if s, v := releaseOf(in.Path); s != system || v != version {
+			return ""
+		}
+	}
+	if version == "" || opt.System != "" && opt.System != system {
+		return ""
+	}
+	opt.System, opt.Version = system, version
+	return fmt.Sprintf("%s %s, which the path names", system, version)
+}
+
+// allLocal reports whether all inputs are this machine's own files.
+func allLocal(inputs []Input, system catalog.System) bool {
+	for _, in := range inputs {
+		path, err := filepath.Abs(in.Path)
+		if err != nil || in.Path == "-" {
+			return false
+		}
+		told := conffile.System(system)
+		if told == "" {
+			told = conffile.Detect(path, []byte(in.Text[:min(len(in.Text), conffile.DetectSize)])).System
+		}
+		if told == "" {
+			told = conffile.System(runtime.GOOS)
+		}
+		root, ok := conffile.Root(told, path)
+		if !ok || root != "" || string(told) != runtime.GOOS {
+			return false
+		}
+	}
+	return true
+}
+
+func releaseOf(path string) (catalog.System, catalog.Version) {
+	m := releaseInPath.FindStringSubmatch(filepath.ToSlash(path))
+	if m == nil {
+		return "", ""
+	}
+	return catalog.System(strings.ToLower(m[1])), catalog.Version(m[2])
+}
