@@ -14,6 +14,7 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/trial"
 	"github.com/wirerate/wirerate/internal/units"
@@ -90,7 +91,7 @@ func (f *benchFlags) where() error {
 		}
 	}
 	if f.path != "" && f.path != "auto" {
-		if _, err := facts.ParsePath(f.path); err != nil {
+		if _, err := netpath.Parse(f.path); err != nil {
 			return err
 		}
 	}
@@ -154,7 +155,7 @@ type benchSession struct {
 	client, server end
 	router         end // without a connection where the trial has none
 	address        string
-	path           facts.Path
+	path           netpath.Path
 	known          bool // whether the path's rate and round-trip time are known
 	rtt            time.Duration
 	warnings       []string
@@ -211,8 +212,8 @@ func (s *benchSession) bringLab(ctx context.Context) error {
 }
 
 // pathOf describes a lab's link as a path.
-func pathOf(link lab.Link) (facts.Path, error) {
-	p := facts.Path{Rate: link.Up.Rate, RTT: link.Up.Delay + link.Down.Delay, Loss: link.Up.Loss.Rate(), MTU: link.PathMTU()}
+func pathOf(link lab.Link) (netpath.Path, error) {
+	p := netpath.Path{Rate: link.Up.Rate, RTT: link.Up.Delay + link.Down.Delay, Loss: link.Up.Loss.Rate(), MTU: link.PathMTU()}
 	if p.Rate == 0 {
 		return p, errors.New("--lab: a rate is needed to plan for the path, such as rate=1gbit,rtt=50ms")
 	}
@@ -276,7 +277,7 @@ func (s *benchSession) look(ctx context.Context) error {
 	case "auto":
 		err = s.measurePath(ctx)
 	default:
-		s.path, err = facts.ParsePath(s.flags.path)
+		s.path, err = netpath.Parse(s.flags.path)
 		err = usage(err)
 	}
 	s.known, s.rtt = err == nil, s.path.RTT

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
@@ -72,11 +72,11 @@ func (f *benchFlags) whereAlone() error {
 }
 
 // declaredPath is the path of --path; no path when there is none.
-func (f *benchFlags) declaredPath() (facts.Path, error) {
+func (f *benchFlags) declaredPath() (netpath.Path, error) {
 	if f.path == "" {
-		return facts.Path{}, nil
+		return netpath.Path{}, nil
 	}
-	return facts.ParsePath(f.path)
+	return netpath.Parse(f.path)
 }
 
 // hosts are the ends that the session has: one where the workload needs no

@@ -16,6 +16,7 @@ import (
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -113,9 +114,9 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, name, how string
 // maxWindow bounds the observation.
 const maxWindow = 10 * time.Minute
 
-func (opt inspectOptions) check() (path facts.Path, window time.Duration, err error) {
+func (opt inspectOptions) check() (path netpath.Path, window time.Duration, err error) {
 	if opt.path != "" {
-		if path, err = facts.ParsePath(opt.path); err != nil {
+		if path, err = netpath.Parse(opt.path); err != nil {
 			return path, 0, err
 		}
 	}

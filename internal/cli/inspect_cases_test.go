@@ -9,6 +9,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 )
 
 // A case is a session as somebody in trouble would paste it, and the rule
@@ -70,7 +71,7 @@ func TestPostedCases(t *testing.T) {
 			}
 			in := diagnose.Input{Facts: f, Role: c.role}
 			if c.path != "" {
-				if in.Path, err = facts.ParsePath(c.path); err != nil {
+				if in.Path, err = netpath.Parse(c.path); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -133,7 +134,7 @@ func FuzzSession(f *testing.F) {
 		if err != nil {
 			return
 		}
-		d := diagnose.Diagnose(host, nil, facts.Path{}, "")
+		d := diagnose.Diagnose(host, nil, netpath.Path{}, "")
 		for _, found := range d.Findings {
 			if len(found.Evidence) == 0 {
 				t.Errorf("%s says %q without a line", found.Rule, found.Summary)

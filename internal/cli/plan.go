@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/units"
@@ -142,7 +142,7 @@ func (o *planOptions) request(ctx context.Context, env *Env) (plan.Request, erro
 		return r, usagef("--path is missing; write it like --path rate=1gbit,rtt=80ms")
 	}
 	var err error
-	if r.Path, err = facts.ParsePath(o.path); err != nil {
+	if r.Path, err = netpath.Parse(o.path); err != nil {
 		return r, usage(err)
 	}
 	for name, v := range map[string]float64{"connections": o.load.Connections, "conn-rate": o.load.ConnRate, "packet-rate": o.load.PacketRate, "states": o.load.States, "hosts": o.load.Hosts} {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 )
 
 // one returns a single finding.
@@ -299,7 +300,7 @@ func example(uname string, pairs []string) Example {
 }
 
 // on returns the example on a path.
-func (e Example) on(p facts.Path) Example { e.Path = p; return e }
+func (e Example) on(p netpath.Path) Example { e.Path = p; return e }
 
 // as returns the example in a role.
 func (e Example) as(role string) Example { e.Role = role; return e }

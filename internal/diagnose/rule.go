@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 )
 
 // Severity orders findings.
@@ -63,7 +64,7 @@ type Rule struct {
 // Example is what a rule is tried on.
 type Example struct {
 	Texts  map[string]string
-	Path   facts.Path
+	Path   netpath.Path
 	Role   string
 	Window time.Duration
 }
@@ -71,8 +72,8 @@ type Example struct {
 // Input is what rules judge.
 type Input struct {
 	Facts *facts.Facts
-	Path  facts.Path // zero when not declared
-	Role  string     // empty when not declared
+	Path  netpath.Path // zero when not declared
+	Role  string       // empty when not declared
 }
 
 // Finding is a diagnosed problem.

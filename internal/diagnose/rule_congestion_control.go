@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -31,7 +32,7 @@ func congestionControlUnfit() Rule {
 			}
 			return found
 		},
-		Fires: linuxExample("sysctl -a", "net.ipv4.tcp_congestion_control = reno\n").on(facts.Path{Rate: units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}),
-		Quiet: linuxExample("sysctl -a", "net.ipv4.tcp_congestion_control = cubic\n").on(facts.Path{Rate: units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}),
+		Fires: linuxExample("sysctl -a", "net.ipv4.tcp_congestion_control = reno\n").on(netpath.Path{Rate: units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}),
+		Quiet: linuxExample("sysctl -a", "net.ipv4.tcp_congestion_control = cubic\n").on(netpath.Path{Rate: units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}),
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -141,7 +142,7 @@ func FuzzRules(f *testing.F) {
 		if err != nil {
 			return
 		}
-		path := facts.Path{Rate: units.Gbit, RTT: 20 * time.Millisecond, Loss: 1e-4, MTU: 1500}
+		path := netpath.Path{Rate: units.Gbit, RTT: 20 * time.Millisecond, Loss: 1e-4, MTU: 1500}
 		d := Diagnose(host, nil, path, "latency")
 		for _, found := range d.Findings {
 			if len(found.Evidence) == 0 || found.Summary == "" {

@@ -1,3 +1,4 @@
+// Package facts collects what is known about a host, each value with the file or command and the line that shows it.
 package facts
 
 import (
