@@ -165,9 +165,9 @@ func (s *benchSession) resolvePart(ctx context.Context, a *armValues, p armPart)
 		case "tuned":
 			values, err = s.fromTuned(ctx, a, e, p.arg)
 		case "cc":
-			values, err = congestion(catalog.System(e.facts.System), p.arg)
+			values, err = congestion(e.facts.System, p.arg)
 		case "firewall":
-			values, err = firewall(catalog.System(e.facts.System), p.arg)
+			values, err = firewall(e.facts.System, p.arg)
 		}
 		if err != nil {
 			return err
@@ -181,7 +181,7 @@ func (s *benchSession) resolvePart(ctx context.Context, a *armValues, p armPart)
 
 // assign puts one value into an arm if its host can take it while it runs.
 func (s *benchSession) assign(a *armValues, e *end, v assigned, kind string) {
-	system := catalog.System(e.facts.System)
+	system := e.facts.System
 	if system == catalog.Linux && !strings.HasPrefix(v.name, "/") && !strings.Contains(v.name, ":") {
 		v.name = conffile.LinuxName(v.name)
 	}
@@ -264,7 +264,7 @@ func (s *benchSession) fillDefaults(a *armValues, all []*armValues) {
 					continue
 				}
 				running := strings.Join(strings.Fields(e.facts.Settings[name].Value), " ")
-				record, known := s.catalog.Lookup(catalog.System(e.facts.System), name)
+				record, known := s.catalog.Lookup(e.facts.System, name)
 				if !known {
 					continue
 				}
@@ -294,7 +294,7 @@ func (s *benchSession) fromFile(a *armValues, e *end, path string) ([]assigned, 
 		return profile.settings, nil
 	}
 	guess := conffile.Detect(path, data)
-	system := conffile.System(e.facts.System)
+	system := e.facts.System
 	if guess.Confidence == conffile.NoIdea {
 		guess.Kind = conffile.Sysctl
 	}

@@ -253,7 +253,7 @@ func (s *benchSession) look(ctx context.Context) error {
 			return environment(err)
 		}
 		e.facts = f
-		e.tuned = trial.Side{Conn: e.conn, System: catalog.System(f.System)}
+		e.tuned = trial.Side{Conn: e.conn, System: f.System}
 	}
 	if s.lab != nil {
 		return nil

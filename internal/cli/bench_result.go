@@ -390,7 +390,7 @@ func interactions(a *trial.Attribution) []string {
 }
 
 func (e *end) describe() report.Host {
-	return report.Host{Name: e.conn.Name(), Side: e.side, System: e.facts.System, Release: e.facts.Release, Processor: e.facts.Processor,
+	return report.Host{Name: e.conn.Name(), Side: e.side, System: string(e.facts.System), Release: e.facts.Release, Processor: e.facts.Processor,
 		Cores: e.facts.Cores, Memory: int64(e.facts.Memory)}
 }
 

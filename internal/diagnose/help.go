@@ -9,6 +9,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // one returns a single finding.
@@ -146,7 +147,7 @@ func physical(n *facts.NIC) bool {
 // forwards reports whether the host forwards packets, with the line that
 // shows it.
 func forwards(f *facts.Facts) (facts.Source, bool) {
-	name := map[string]string{"linux": "net.ipv4.ip_forward", "freebsd": "net.inet.ip.forwarding", "openbsd": "net.inet.ip.forwarding"}[f.System]
+	name := map[system.System]string{"linux": "net.ipv4.ip_forward", "freebsd": "net.inet.ip.forwarding", "openbsd": "net.inet.ip.forwarding"}[f.System]
 	if v, ok := f.Integer(name); !ok || v == 0 {
 		return facts.Source{}, false
 	}

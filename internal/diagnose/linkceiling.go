@@ -3,6 +3,7 @@ package diagnose
 import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // link is the TCP payload rate of full frames at the slowest link that is
@@ -55,7 +56,7 @@ func link(path netpath.Path, ends ...*facts.Facts) Ceiling {
 // timestamps tells whether a host uses TCP's timestamps, which take 12 bytes
 // of each segment.
 func timestamps(f *facts.Facts) (on, known bool) {
-	name := map[string]string{"linux": "net.ipv4.tcp_timestamps", "freebsd": "net.inet.tcp.rfc1323", "openbsd": "net.inet.tcp.rfc1323"}[f.System]
+	name := map[system.System]string{"linux": "net.ipv4.tcp_timestamps", "freebsd": "net.inet.tcp.rfc1323", "openbsd": "net.inet.tcp.rfc1323"}[f.System]
 	v, ok := f.Integer(name)
 	return v != 0, ok
 }

@@ -106,7 +106,7 @@ type NotEvaluated struct {
 func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
 	findings, missing = []Finding{}, []NotEvaluated{}
 	for _, r := range Rules() {
-		if len(r.Systems) > 0 && !slices.Contains(r.Systems, in.Facts.System) {
+		if len(r.Systems) > 0 && !slices.Contains(r.Systems, string(in.Facts.System)) {
 			continue
 		}
 		if why := r.lacks(in.Facts); why != "" {
@@ -176,7 +176,7 @@ func (r Rule) complete(f Finding) Finding {
 func (r Rule) lacks(f *facts.Facts) string {
 	for _, need := range r.Needs {
 		if system, part, ok := strings.Cut(need, ":"); ok {
-			if system != f.System {
+			if system != string(f.System) {
 				continue
 			}
 			need = part

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // clockSource finds a slow clock.
@@ -12,7 +13,7 @@ func clockSource() Rule {
 		ID: "slow-clock-source", Title: "The kernel reads a slow clock", Needs: []string{"linux:system files", "freebsd:settings", "openbsd:settings"}, Severity: Warning,
 		Because: "TCP reads the time for each segment; a clock outside the processor costs about a microsecond a reading, and HPET and ACPI timers serialise the cores.",
 		Check: func(in Input) []Finding {
-			names := map[string]string{"linux": "/sys/devices/system/clocksource/clocksource0/current_clocksource", "freebsd": "kern.timecounter.hardware", "openbsd": "kern.timecounter.hardware"}
+			names := map[system.System]string{"linux": "/sys/devices/system/clocksource/clocksource0/current_clocksource", "freebsd": "kern.timecounter.hardware", "openbsd": "kern.timecounter.hardware"}
 			name := names[in.Facts.System]
 			v, ok := in.Facts.Setting(name)
 			slow := []string{"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", "i8254", "ACPI-safe", "HPET", "acpitimer0", "acpihpet0"}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/system"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -18,7 +19,7 @@ func congestionControlUnfit() Rule {
 				return nil
 			}
 			_, _, current := in.Facts.CongestionControls()
-			name := map[string]string{"linux": "net.ipv4.tcp_congestion_control", "freebsd": "net.inet.tcp.cc.algorithm"}[in.Facts.System]
+			name := map[system.System]string{"linux": "net.ipv4.tcp_congestion_control", "freebsd": "net.inet.tcp.cc.algorithm"}[in.Facts.System]
 			src := in.Facts.Settings[name].Source
 			want := in.Path.LinkGoodput()
 			var found []Finding

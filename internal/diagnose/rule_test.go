@@ -111,7 +111,7 @@ func TestFixesAreInTheCatalog(t *testing.T) {
 				if fix.Setting == "" || found.Rule != r.ID {
 					continue
 				}
-				if _, ok := c.Lookup(catalog.System(f.System), fix.Setting); !ok {
+				if _, ok := c.Lookup(f.System, fix.Setting); !ok {
 					t.Errorf("%s: %s has no setting %s", r.ID, f.System, fix.Setting)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/system"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -63,7 +64,7 @@ func windowOverRTT(c Ceiling, path netpath.Path, f *facts.Facts, account func(*f
 }
 
 func windowScaling(f *facts.Facts) (on, known bool) {
-	name := map[string]string{"linux": "net.ipv4.tcp_window_scaling", "freebsd": "net.inet.tcp.rfc1323",
+	name := map[system.System]string{"linux": "net.ipv4.tcp_window_scaling", "freebsd": "net.inet.tcp.rfc1323",
 		"openbsd": "net.inet.tcp.rfc1323"}[f.System]
 	v, ok := f.Integer(name)
 	// FreeBSD: 1 is on, 2 and 3 choose one half of RFC 1323 (tcp_subr.c).

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // Options say what to collect.
@@ -285,12 +286,11 @@ func (f *Facts) readIdentity(t text) error {
 	if len(words) < 3 {
 		return errNothing
 	}
-	known := map[string]string{"Linux": "linux", "FreeBSD": "freebsd", "OpenBSD": "openbsd"}
-	system, ok := known[words[0]]
-	if !ok {
+	known := system.Named(words[0])
+	if known == "" {
 		return atLine(1, "%q is not a system that is known", shorten(words[0]))
 	}
-	f.System, f.Node, f.Release = system, words[1], words[2]
+	f.System, f.Node, f.Release = known, words[1], words[2]
 	for _, w := range words[3:] {
 		switch w {
 		case "x86_64", "amd64", "aarch64", "arm64", "i386", "i686", "riscv64", "ppc64le", "s390x", "armv7l", "powerpc64":

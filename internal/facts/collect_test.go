@@ -72,7 +72,7 @@ func TestLinux(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", what, d)
 		}
 	}
-	check("identity", []string{f.System, f.Node, f.Release, f.Machine, f.Distribution}, []string{"linux", "store1", "6.12.9-amd64", "x86_64", "Debian GNU/Linux 13 (trixie)"})
+	check("identity", []string{string(f.System), f.Node, f.Release, f.Machine, f.Distribution}, []string{"linux", "store1", "6.12.9-amd64", "x86_64", "Debian GNU/Linux 13 (trixie)"})
 	check("memory", f.Memory, 65805432*units.KiB)
 	check("cores", []int{f.Cores, f.ThreadsPerCore, int(f.PageSize)}, []int{2, 1, 4096})
 	rmem, _ := f.Triple("net.ipv4.tcp_rmem")

@@ -183,7 +183,7 @@ func TestIdentityIsGuessedOfOutputs(t *testing.T) {
 			continue
 		}
 		f, err := FromTexts("a", texts, 0)
-		if system := output[strings.LastIndex(output, " ")+1:]; err != nil || f.System != strings.ToLower(system) {
+		if system := output[strings.LastIndex(output, " ")+1:]; err != nil || string(f.System) != strings.ToLower(system) {
 			t.Errorf("%s: %v", output, err)
 		}
 	}
