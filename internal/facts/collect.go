@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/kerneltext"
 	"github.com/wirerate/wirerate/internal/system"
 )
 
@@ -40,14 +41,6 @@ func (t text) lines() []string {
 	s := strings.ReplaceAll(string(t.data), "\r\n", "\n")
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }
-
-// problem is a line that could not be understood.
-type problem struct {
-	line int
-	why  string
-}
-
-func (p *problem) Error() string { return p.why }
 
 // refusal is a text that holds no facts but the reason why.
 type refusal struct {
@@ -92,11 +85,11 @@ var refusals = []struct {
 }
 
 func atLine(line int, format string, args ...any) error {
-	return &problem{line, fmt.Sprintf(format, args...)}
+	return kerneltext.Errorf(line, format, args...)
 }
 
 // errNothing is returned by parsers that find nothing they know.
-var errNothing = errors.New("nothing in it is understood")
+var errNothing = kerneltext.ErrNothing
 
 // reader is one source of facts: what to ask and what to make of the answer.
 type reader struct {
@@ -247,9 +240,9 @@ func failed(t text, err error) (state State, line int, because string) {
 	if no = refused(t); no != nil {
 		return no.state, no.line, no.why
 	}
-	var p *problem
+	var p *kerneltext.Error
 	if errors.As(err, &p) {
-		return Unparsed, p.line, fmt.Sprintf("line %d: %s", p.line, p.why)
+		return Unparsed, p.Line, fmt.Sprintf("line %d: %s", p.Line, p.Why)
 	}
 	return Unparsed, 0, err.Error()
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -264,8 +265,8 @@ func (f *Facts) readBSDFlows(t text) error {
 		}
 		fl := Flow{Local: words[3], Peer: words[4], RecvQ: recv, SendQ: send, Values: map[string]float64{}, Source: f.Line(t.from, i+1)}
 		for j, w := range words[5:] {
-			if j < len(heads) {
-				fl.number(heads[j], w)
+			if v, err := strconv.ParseFloat(w, 64); err == nil && j < len(heads) && v >= 0 && v < 1e18 {
+				fl.Values[heads[j]] = v
 			}
 		}
 		f.Flows = append(f.Flows, fl)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/kerneltext"
 )
 
 // recordedLinux are the sources of Linux that say what others say better: they
@@ -27,33 +28,24 @@ func (n *NIC) keepLink(name, value string, src Source) {
 	}
 }
 
-// readNetDev reads /proc/net/dev (Linux net/core/net-procfs.c): two lines of
-// heading, then "eth0: " with 8 numbers received and 8 sent: bytes, packets,
-// errs, drop, fifo, frame, compressed, multicast; bytes, packets, errs, drop,
-// fifo, colls, carrier, compressed. What it calls drop includes the packets
-// that ip calls missed.
+// devFields are the counters of /proc/net/dev by the names that ip has for them.
+var devFields = []string{"rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "rx_errors_fifo", "rx_errors_frame", "",
+	"rx_mcast", "tx_bytes", "tx_packets", "tx_errors", "tx_dropped", "tx_errors_fifo", "tx_collsns", "tx_carrier", ""}
+
+// readNetDev reads /proc/net/dev.
 func (f *Facts) readNetDev(t text) error {
-	found := false
-	for i, line := range t.lines() {
-		name, rest, ok := strings.Cut(strings.TrimSpace(line), ":")
-		words := strings.Fields(rest)
-		if !ok || len(words) != 16 || !plainName(name) {
-			continue
+	return kerneltext.Devices(string(t.data), func(line int, name string, numbers []string) {
+		if !plainName(name) {
+			return
 		}
-		found = true
-		src := f.Line(t.from, i+1)
+		src := f.Line(t.from, line)
 		n := f.linuxLink(name, src)
-		for j, field := range []string{"rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "rx_errors_fifo", "rx_errors_frame", "", "rx_mcast",
-			"tx_bytes", "tx_packets", "tx_errors", "tx_dropped", "tx_errors_fifo", "tx_collsns", "tx_carrier", ""} {
+		for i, field := range devFields {
 			if field != "" {
-				n.keepLink(field, words[j], src)
+				n.keepLink(field, numbers[i], src)
 			}
 		}
-	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	})
 }
 
 // readLinuxInterfaces reads netstat -i of Linux's net-tools: "Iface MTU [Met]

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strconv"
@@ -93,7 +92,7 @@ func readRouter(ctx context.Context, c host.Conn) snapshot {
 // /proc/stat. FreeBSD counts user, nice, system, interrupt and idle
 // (sys/resource.h), in kern.cp_times once for each core; OpenBSD has spinning,
 // which counts as system here, before interrupt (sys/sched.h).
-func ticksOfBSD(all, cores string) []byte {
+func ticksOfBSD(all, cores string) string {
 	numbers := func(text string) (out []int64) {
 		for _, f := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }) {
 			v, err := strconv.ParseInt(f, 10, 64)
@@ -104,7 +103,7 @@ func ticksOfBSD(all, cores string) []byte {
 		}
 		return out
 	}
-	var b bytes.Buffer
+	var b strings.Builder
 	line := func(name string, user, nice, system, interrupt, idle int64) {
 		fmt.Fprintf(&b, "%s %d %d %d %d 0 %d 0 0\n", name, user, nice, system, idle, interrupt)
 	}
@@ -117,5 +116,5 @@ func ticksOfBSD(all, cores string) []byte {
 	case 6:
 		line("cpu", n[0], n[1], n[2]+n[3], n[4], n[5])
 	}
-	return b.Bytes()
+	return b.String()
 }
