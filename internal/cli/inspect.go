@@ -18,6 +18,7 @@ import (
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/report"
+	"github.com/wirerate/wirerate/internal/transcript"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -149,11 +150,11 @@ func collect(ctx context.Context, env *Env, name string, window time.Duration) (
 	if recorded(name) {
 		info, err := os.Stat(name)
 		if _, noManifest := os.Stat(filepath.Join(name, "manifest.json")); err == nil && info.IsDir() && noManifest != nil {
-			return collectFolder(name)
+			return collectPosted(name, nil)
 		}
 		c, err := host.LoadCapture(name)
 		if err != nil {
-			return collectSession(name, err)
+			return collectPosted(name, err)
 		}
 		if window == 0 {
 			window = facts.RecordedWindow(c)
@@ -182,27 +183,16 @@ func recorded(name string) bool {
 	return err == nil && name != "" && name != "local"
 }
 
-// collectSession reads a file that is a pasted session, or one output whose
-// command its name tells; problem says why it is no capture.
-func collectSession(name string, problem error) (*facts.Facts, error) {
-	posted, err := facts.LoadFile(name)
-	switch {
-	case errors.Is(err, facts.ErrNotText), errors.Is(err, facts.ErrNoOutputs) && strings.HasSuffix(name, "gz"):
-		return nil, usage(problem)
+// collectPosted reads what somebody saved or posted; noCapture says why it is no
+// capture.
+func collectPosted(name string, noCapture error) (*facts.Facts, error) {
+	posted, err := transcript.Load(name)
+	switch hidden := strings.HasSuffix(name, "gz"); {
+	case noCapture != nil && (errors.Is(err, transcript.ErrNotText) || errors.Is(err, transcript.ErrNoOutputs) && hidden):
+		return nil, usage(noCapture)
 	case err != nil:
 		return nil, usage(fmt.Errorf("%s: %w", name, err))
-	case posted.Texts["uname -a"] == "":
-		return nil, usage(fmt.Errorf("%s: which system printed it is not known; put a line of uname -a into it", name))
 	}
 	f, err := posted.Facts(name)
-	return f, usage(err)
-}
-
-func collectFolder(name string) (*facts.Facts, error) {
-	texts, err := facts.LoadFolder(os.DirFS(name))
-	if err != nil {
-		return nil, usage(fmt.Errorf("%s: %w", name, err))
-	}
-	f, err := facts.FromTexts(name, texts, 0)
 	return f, usage(err)
 }

@@ -8,12 +8,25 @@ import (
 
 // readLinks reads ip -s -d link show.
 func (f *Facts) readLinks(t text) error {
-	nics := parseIPLink(t)
-	if len(nics) == 0 {
-		return errNothing
+	if nics := ipLinks(t); len(nics) > 0 {
+		f.NICs = nics
+		return nil
 	}
-	f.NICs = nics
-	return nil
+	return errNothing
+}
+
+// ipLinks reads what ip link prints, with -j or without.
+func ipLinks(t text) []NIC {
+	nics := parseIPLink(t)
+	if len(nics) > 0 {
+		return nics
+	}
+	for _, l := range jsonRows[jsonLink](t) {
+		if plainName(l.Name) && len(nics) < linkLimit {
+			nics = append(nics, l.nic(t.from))
+		}
+	}
+	return nics
 }
 
 // parseIPLink reads ip -s -d link show (iproute2 ip/ipaddress.c): a line
@@ -62,11 +75,7 @@ func ipLinkHead(words []string) (NIC, bool) {
 	name, _, _ := strings.Cut(strings.TrimSuffix(words[1], ":"), "@")
 	flags := strings.Split(strings.Trim(words[2], "<>"), ",")
 	n := NIC{Name: name, Kind: "ethernet", Counters: map[string]Counter{}}
-	carrier := slices.Contains(flags, "LOWER_UP") || slices.Contains(flags, "10000") // as an iproute2 before the name printed it
-	n.Up = slices.Contains(flags, "UP") && carrier && !slices.Contains(flags, "NO-CARRIER")
-	if slices.Contains(flags, "LOOPBACK") {
-		n.Kind = "loopback"
-	}
+	n.ipFlags(flags)
 	for key, value := range pairs(words[3:]) {
 		switch key {
 		case "mtu":
@@ -78,6 +87,14 @@ func ipLinkHead(words []string) (NIC, bool) {
 		}
 	}
 	return n, true
+}
+
+func (n *NIC) ipFlags(flags []string) {
+	carrier := slices.Contains(flags, "LOWER_UP") || slices.Contains(flags, "10000") // as an iproute2 before the name printed it
+	n.Up = slices.Contains(flags, "UP") && carrier && !slices.Contains(flags, "NO-CARRIER")
+	if slices.Contains(flags, "LOOPBACK") {
+		n.Kind = "loopback"
+	}
 }
 
 // ipLinkDetail reads an indented line: link/ether and the address, or the
@@ -157,7 +174,7 @@ func smallNumber(s string) int {
 // below them. Without a list of links that is one.
 func (f *Facts) readAddresses(t text) error {
 	if len(f.NICs) == 0 {
-		f.NICs = parseIPLink(t)
+		f.NICs = ipLinks(t)
 	}
 	found := false
 	var n *NIC

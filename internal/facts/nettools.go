@@ -1,8 +1,11 @@
 package facts
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -157,33 +160,37 @@ func (f *Facts) readNstat(t text) error {
 		if len(words) < 2 {
 			continue
 		}
-		v, ok := count(words[1])
-		if !ok {
-			continue
-		}
-		if strings.Contains(words[0], "6") && !strings.HasPrefix(words[0], "IcmpMsg") && !strings.HasPrefix(words[0], "Tcp") {
-			found = true // those of /proc/net/snmp6
-			if key := "Snmp6." + words[0]; f.Counters[key].Source.Text == "" {
-				f.Counters[key] = Counter{Value: v, Source: f.Line(t.from, i+1)}
-			}
-			continue
-		}
-		for _, table := range nstatTables {
-			name, is := strings.CutPrefix(words[0], table)
-			if !is || name == "" {
-				continue
-			}
+		if v, ok := count(words[1]); ok && f.nstatCounter(words[0], Counter{Value: v, Source: f.Line(t.from, i+1)}) {
 			found = true
-			if key := table + "." + name; f.Counters[key].Source.Text == "" {
-				f.Counters[key] = Counter{Value: v, Source: f.Line(t.from, i+1)}
+		}
+	}
+	var tables map[string]map[string]uint64 // of nstat -j
+	if json.NewDecoder(bytes.NewReader(t.data)).Decode(&tables) == nil {
+		for _, counters := range tables {
+			for name, v := range counters {
+				src := Source{From: t.from, Line: 1, Text: shorten(fmt.Sprintf("%s %d", name, v))}
+				found = f.nstatCounter(name, Counter{Value: v, Source: src}) || found
 			}
-			break
 		}
 	}
 	if !found {
 		return errNothing
 	}
 	return nil
+}
+
+// nstatCounter keeps a counter under its table's name; that of /proc counts before it.
+func (f *Facts) nstatCounter(name string, c Counter) bool {
+	key := ""
+	if strings.Contains(name, "6") && !strings.HasPrefix(name, "IcmpMsg") && !strings.HasPrefix(name, "Tcp") {
+		key = "Snmp6." + name
+	} else if i := slices.IndexFunc(nstatTables, func(t string) bool { return len(name) > len(t) && strings.HasPrefix(name, t) }); i >= 0 {
+		key = nstatTables[i] + "." + name[len(nstatTables[i]):]
+	}
+	if key != "" && f.Counters[key].Source.Text == "" {
+		f.Counters[key] = c
+	}
+	return key != ""
 }
 
 var (

@@ -3,22 +3,8 @@ package facts
 import (
 	"strings"
 
-	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/kerneltext"
 )
-
-// recordedLinux are the sources of Linux that say what others say better: they
-// are read when they were recorded or posted, and not asked of a live host.
-func recordedLinux() []reader {
-	return []reader{
-		{"top", host.Command("top"), (*Facts).readTop},
-		{"device table", host.Read("/proc/net/dev"), (*Facts).readNetDev},
-		{"interface table", host.Command("netstat", "-idnW"), (*Facts).readLinuxInterfaces},
-		{"socket table", host.Command("netstat", "-an"), (*Facts).readSocketTable},
-		{"transfers", host.Command("iperf3"), (*Facts).readTransfers},
-		{"processor layout", host.Command("lscpu"), (*Facts).readLscpu},
-	}
-}
 
 // keepLink adds a counter to an interface where ip has not said it.
 func (n *NIC) keepLink(name, value string, src Source) {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -82,16 +81,6 @@ func (z *ZFS) pool(name string, src Source) *ZPool {
 // answers. The properties are those that every release since pool version 28
 // knows.
 const someDatasets = `zfs get -p -t filesystem,volume recordsize,volblocksize,compression,sync,primarycache,secondarycache,atime,logbias,mountpoint | head -n 8192`
-
-// zfsReaders are the sources of ZFS on any system. Asking is left to hosts on
-// which it runs: the tools load the module.
-func zfsReaders() []reader {
-	return []reader{
-		{"pools", host.Command("zpool", "list", "-p"), (*Facts).readZpoolList},
-		{"pool status", host.Command("zpool", "status"), (*Facts).readZpoolStatus},
-		{"datasets", host.Command("sh", "-c", someDatasets), (*Facts).readZfsGet},
-	}
-}
 
 // readZpoolList reads zpool list, with -v and -p or without, by the names in
 // its heading (OpenZFS cmd/zpool/zpool_main.c): NAME SIZE ALLOC FREE CKPOINT

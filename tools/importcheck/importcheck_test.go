@@ -33,13 +33,14 @@ var allowed = map[string]string{
 	"lab":        "host units",
 	"lint":       "catalog conffile facts terminal units",
 	"diagnose":   "catalog facts netpath system terminal units",
+	"transcript": "facts system",
 	"plan":       "catalog facts netpath units",
 	"change":     "catalog conffile host plan units",
 	"workload":   "host kerneltext units stats",
 	"trial":      "catalog change plan workload stats host units",
 	"store":      "trial workload facts units",
 	"report":     "catalog conffile diagnose facts lab lint plan stats store terminal trial units weblog workload",
-	"cli":        "calc catalog change conffile diagnose facts host lab lint netpath plan report stats store terminal trial units weblog workload",
+	"cli":        "calc catalog change conffile diagnose facts host lab lint netpath plan report stats store terminal transcript trial units weblog workload",
 }
 
 // TestTable compares allowed with the page that people read.

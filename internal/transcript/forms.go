@@ -1,9 +1,11 @@
-package facts
+package transcript
 
 import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
 )
 
 // The forms in which people type and paste what facts asks for.
@@ -13,48 +15,6 @@ import (
 const tools = "netstat ss ip ifconfig ethtool sysctl cat dmesg grep egrep fgrep zgrep tail head less more journalctl tc nstat lspci mpstat top vmstat pfctl pciconf pcidump kldstat " +
 	"uname numactl nproc lscpu ping iperf iperf3 nuttcp mount zpool zfs free uptime date ls cd echo systat sar conntrack ps tcpdump traceroute mtr wget curl scp rsync dd watch " +
 	"ntttcp fio hostname route arp getconf lsmod iptables nft ndp find awk sed ndppd kenv sysrc service systemctl cpupower turbostat tuned-adm brctl bridge ifstat nload zcat hostnamectl"
-
-// otherForms are commands that print a part of what facts asks for, or the
-// same with other flags.
-var otherForms = []struct {
-	typed *regexp.Regexp
-	name  string
-}{
-	{regexp.MustCompile(`^netstat( -[a-zA-Z]*s[a-zA-Z]*)( .*)?$`), "netstat -s"},
-	{regexp.MustCompile(`^netstat( -f inet)? -p (udp|tcp|ip) -s.*$`), "netstat -s"},
-	{regexp.MustCompile(`^netstat -[mn]+$`), "netstat -m"},
-	{regexp.MustCompile(`^netstat -[naLf]*L[naL]*( .*)?$`), "netstat -Lan"},
-	{regexp.MustCompile(`^netstat -[a-zA-Z]*Q.*$`), "netstat -Q"},
-	{regexp.MustCompile(`^netstat -[nidbhW]*i[nidbhW]*( -I \S+| -f link)?( .*)?$`), "netstat -idn"},
-	{regexp.MustCompile(`^netstat -I ?\S+.*$`), "netstat -idn"},
-	{regexp.MustCompile(`^netstat -[naTx]*x[naT]*.*$`), "netstat -xn"},
-	{regexp.MustCompile(`^ip .*(link|-s l)( .*)?$`), "ip -s -d link show"},
-	{regexp.MustCompile(`^ss -?[a-z]*l[a-z]*( .*)?$`), "ss -ltn"},
-	{regexp.MustCompile(`^ss( .*)?$`), "ss -tinm"},
-	{regexp.MustCompile(`^tc .*qdisc.*$`), "tc -s qdisc show"},
-	{regexp.MustCompile(`^lspci .*-[a-z]*v.*$|^lspci -[a-z]*v.*$`), "lspci -vv"},
-	{regexp.MustCompile(`^pciconf .*$`), "pciconf -lvc"},
-	{regexp.MustCompile(`^pcidump .*$`), "pcidump -v"},
-	{regexp.MustCompile(`^mpstat.*$`), "mpstat -P ALL 1 1"},
-	{regexp.MustCompile(`^top -\S*P.*$`), "top"},
-	{regexp.MustCompile(`^nstat.*$`), "nstat -az"},
-	{regexp.MustCompile(`^dmesg.*$`), "dmesg"},
-	{regexp.MustCompile(`^journalctl.*$`), "dmesg"},
-	{regexp.MustCompile(`^vmstat -[aiw]*i[aiw]*.*$`), "vmstat -ia"},
-	{regexp.MustCompile(`^vmstat -z.*$`), "vmstat -z"},
-	{regexp.MustCompile(`^pfctl -v*s ?i(nfo)?.*$`), "pfctl -si"},
-	{regexp.MustCompile(`^pfctl -v*s ?m(emory)?.*$`), "pfctl -sm"},
-	{regexp.MustCompile(`^ifconfig hwfeatures.*$|^ifconfig \S+ hwfeatures$`), "ifconfig hwfeatures"},
-	{regexp.MustCompile(`^ifconfig.*$`), "ifconfig -a"},
-	{regexp.MustCompile(`^ethtool (-[iklgcaS]|--show-eee) (\S+).*$`), "ethtool $1 $2"},
-	{regexp.MustCompile(`^ethtool --(statistics) (\S+).*$`), "ethtool -S $2"},
-	{regexp.MustCompile(`^ethtool --(show-features|show-offload) (\S+).*$`), "ethtool -k $2"},
-	{regexp.MustCompile(`^ethtool --(show-ring) (\S+).*$`), "ethtool -g $2"},
-	{regexp.MustCompile(`^ethtool --(show-channels) (\S+).*$`), "ethtool -l $2"},
-	{regexp.MustCompile(`^ethtool --(show-pause) (\S+).*$`), "ethtool -a $2"},
-	{regexp.MustCompile(`^ethtool ([a-z]\S+).*$`), "ethtool $1"},
-	{regexp.MustCompile(`^sysctl -a.*$`), "sysctl -a"},
-}
 
 // looseLines tell lines that came without a command by their form.
 var looseLines = []looseLine{
@@ -105,7 +65,7 @@ var looseBlocks = []struct {
 }{
 	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID USER(NAME)? +(THR +)?PRI? `), "top", []string{"last pid", "top - ", "PID"}},
 	{regexp.MustCompile(`^\d+(/\d+)+ mbufs in use|^\d+ mbufs in use:`), "netstat -m", []string{"mbufs in use"}},
-	{regexp.MustCompile(`^\s*NIC statistics:`), "ethtool -S " + unnamedLink, []string{"NIC statistics"}},
+	{regexp.MustCompile(`^\s*NIC statistics:`), "ethtool -S " + facts.UnnamedLink, []string{"NIC statistics"}},
 	{regexp.MustCompile(`^\s*Ring parameters for (\S+):`), "ethtool -g $1", []string{"Ring parameters"}},
 	{regexp.MustCompile(`^\s*Channel parameters for (\S+):`), "ethtool -l $1", []string{"Channel parameters"}},
 	{regexp.MustCompile(`^\s*Pause parameters for (\S+):`), "ethtool -a $1", []string{"Pause parameters"}},
@@ -113,14 +73,14 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*Settings for (\S+):`), "ethtool $1", []string{"Settings for"}},
 	{regexp.MustCompile(`^\s*Coalesce parameters for (\S+):`), "ethtool -c $1", []string{"Coalesce parameters"}},
 	{regexp.MustCompile(`^\s*EEE [Ss]ettings for (\S+):`), "ethtool --show-eee $1", []string{"EEE "}},
-	{regexp.MustCompile(`^driver: \S+$`), "ethtool -i " + unnamedLink, []string{"driver: "}},
+	{regexp.MustCompile(`^driver: \S+$`), "ethtool -i " + facts.UnnamedLink, []string{"driver: "}},
 	{regexp.MustCompile(`^Current listen queue sizes`), "netstat -Lan", []string{"Current listen"}},
 	{regexp.MustCompile(`^Name\s+Mtu\s+Network`), "netstat -idnW", []string{"Name"}},
 	{regexp.MustCompile(`^interrupt\s+total\s+rate`), "vmstat -ia", []string{"interrupt"}},
 	{regexp.MustCompile(`^ITEM\s+SIZE\s+LIMIT`), "vmstat -z", []string{"ITEM"}},
 	{regexp.MustCompile(`^Workstreams:`), "netstat -Q", []string{"Workstreams:"}},
 	{regexp.MustCompile(`^\s+CPU0\s+CPU1`), "/proc/interrupts", []string{"CPU0"}},
-	{regexp.MustCompile(`^Ethernet Channel Bonding Driver|^Slave Interface: `), bondingFolder + "bond", []string{"Bonding Driver", "Slave Interface"}},
+	{regexp.MustCompile(`^Ethernet Channel Bonding Driver|^Slave Interface: `), facts.BondingFolder + "bond", []string{"Bonding Driver", "Slave Interface"}},
 	{regexp.MustCompile(`^Routing tables$|^Destination +Gateway +Flags`), "netstat -rnW", []string{"Routing tables", "Destination"}},
 	{regexp.MustCompile(`^qdisc \S+ \S+: `), "tc -s qdisc show", []string{"qdisc "}},
 	{regexp.MustCompile(`^\d+: \S+: <[A-Z_,-]+> mtu `), "ip -s -d link show", []string{": <"}},

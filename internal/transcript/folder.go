@@ -1,22 +1,25 @@
-package facts
+package transcript
 
 import (
+	"cmp"
 	"io"
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
 )
 
 // folderLimit bounds what is read of all files of a folder, in bytes.
 const folderLimit = 128 << 20
 
-// LoadFolder reads outputs that were saved as files: an unpacked sosreport
+// loadFolder reads outputs that were saved as files: an unpacked sosreport
 // (sos_commands/networking/ethtool_-S_eth0, proc/net/snmp), or files named after
 // their commands (netstat_-m.txt, "sysctl -a"). It returns the texts by the
 // names that FromTexts takes; files that are nothing known are left out. A file
 // under another name is read as a session, but in a sosreport, where the names are
 // known and logs hold anything.
-func LoadFolder(root fs.FS) (map[string]string, error) {
+func loadFolder(root fs.FS) (map[string]string, error) {
 	reports, _ := fs.Glob(root, "*/sos_commands") // the pattern is good
 	_, err := fs.Stat(root, "sos_commands")
 	isReport := err == nil || len(reports) > 0
@@ -66,32 +69,17 @@ func readStart(root fs.FS, p string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, textLimit+1))
+	data, err := io.ReadAll(io.LimitReader(file, facts.TextLimit+1))
 	return plainText(data), err
 }
 
 // transcriptLimit bounds a file that is read only to see what it is.
 const transcriptLimit = 4 << 20
 
-// fileNames are the outputs that are files of the host.
-var fileNames = []string{
-	"/proc/meminfo", "/proc/cpuinfo", "/etc/os-release", "/proc/uptime", "/proc/modules", "/proc/net/sockstat", "/proc/net/stat/arp_cache", "/proc/net/stat/nf_conntrack",
-	"/proc/stat", "/proc/net/netstat", "/proc/net/snmp", "/proc/net/snmp6", "/proc/net/softnet_stat", "/proc/interrupts", "/proc/softirqs",
-	"/proc/net/dev", "/proc/diskstats", "/proc/self/mountinfo", "/proc/spl/kstat/zfs/arcstats",
-}
-
 // outputName finds what a file in a folder of outputs is; empty when it is
 // nothing known.
 func outputName(p string) string {
-	for _, name := range fileNames {
-		if p == name[1:] || strings.HasSuffix(p, name) {
-			return name
-		}
-	}
-	if i := strings.LastIndex("/"+p, bondingFolder); i >= 0 && plainName(p[i+len(bondingFolder)-1:]) {
-		return ("/" + p)[i:]
-	}
-	return namedOutput(fileCommand(p))
+	return cmp.Or(facts.OutputOfFile(p), facts.OutputOfCommand(fileCommand(p)))
 }
 
 // fileCommand is the command after which a file is named, if it is.

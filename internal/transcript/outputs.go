@@ -1,9 +1,11 @@
-package facts
+package transcript
 
 import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
 )
 
 // outputs collects texts by their names.
@@ -26,13 +28,6 @@ func (o outputs) add(name, command, body string, at []int) {
 		return
 	}
 	o.typed[name] = append(o.typed[name], command)
-	if printed := asPrinted(name, body); printed != body {
-		first := 0
-		if len(at) > 0 {
-			first = at[0]
-		}
-		body, at = printed, slices.Repeat([]int{first}, strings.Count(printed, "\n")+1)
-	}
 	lead := strings.Count(body, "\n") + 1 - len(at)
 	body = strings.TrimRight(body, "\n")
 	o.texts[name] += body + "\n"
@@ -103,7 +98,7 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 // manyBlocks are the outputs of which several blocks are one: each names what
 // it speaks of. Of the others the first block counts, a later one is a later
 // sample.
-var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg", "/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", bondingFolder + "bond"}
+var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg", "/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", facts.BondingFolder + "bond"}
 
 // takeLoose sorts lines that no known command printed: blocks that begin as
 // outputs do, then lines by their form.
@@ -189,8 +184,8 @@ var linkBegin = regexp.MustCompile(`(?m)^(?:\d+: )?([a-z][a-zA-Z0-9_.-]*)(?:@\S+
 func (o outputs) nameOnlyLink() {
 	names := map[string]bool{}
 	for name, text := range o.texts {
-		if m := ethtoolName.FindStringSubmatch(name); m != nil && m[2] != unnamedLink {
-			names[m[2]] = true
+		if nic := facts.InterfaceOf(name); nic != "" && nic != facts.UnnamedLink {
+			names[nic] = true
 		}
 		if name == "ifconfig -a" || name == "ip -s -d link show" {
 			for _, m := range linkBegin.FindAllStringSubmatch(text, -1) {
@@ -204,9 +199,9 @@ func (o outputs) nameOnlyLink() {
 	}
 	for only := range names {
 		for _, prefix := range []string{"ethtool -S ", "ethtool -i "} {
-			if text := o.texts[prefix+unnamedLink]; text != "" && o.texts[prefix+only] == "" {
-				o.texts[prefix+only], o.places[prefix+only] = text, o.places[prefix+unnamedLink]
-				delete(o.texts, prefix+unnamedLink)
+			if text := o.texts[prefix+facts.UnnamedLink]; text != "" && o.texts[prefix+only] == "" {
+				o.texts[prefix+only], o.places[prefix+only] = text, o.places[prefix+facts.UnnamedLink]
+				delete(o.texts, prefix+facts.UnnamedLink)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package facts
+package transcript
 
 import (
 	"bytes"
@@ -9,11 +9,35 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
 )
 
 // A session is what people paste when they ask for help: prompts and commands
 // in many forms, outputs cut by grep, lines of a log without any command, all
 // of it quoted or marked up. It is sorted into the outputs that FromTexts reads.
+
+// Load reads what somebody saved or posted: an unpacked sosreport or a folder of outputs in files named after their
+// commands, a file with a session, or one output whose command the file's name tells. The errors are ErrNotText,
+// ErrNoOutputs and ErrNoSystem, and those of reading.
+func Load(name string) (Posted, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return Posted{}, err
+	}
+	if info.IsDir() {
+		texts, err := loadFolder(os.DirFS(name))
+		return Posted{Texts: texts}, err
+	}
+	p, err := loadFile(name)
+	if err == nil && p.Texts["uname -a"] == "" {
+		return p, ErrNoSystem
+	}
+	return p, err
+}
+
+// ErrNoSystem is returned for outputs of which it cannot be told what system printed them.
+var ErrNoSystem = errors.New("which system printed it is not known; put a line of uname -a into it")
 
 // ErrNoOutputs is returned for texts in which no output is known.
 var ErrNoOutputs = errors.New("no output in it is known; a capture, a sosreport, files named like netstat_-m.txt, or a session with its prompts is expected")
@@ -28,33 +52,18 @@ type Posted struct {
 }
 
 // Facts makes facts of what was posted in the file of that name.
-func (p Posted) Facts(file string) (*Facts, error) {
-	f, err := FromTexts(file, p.Texts, 0)
+func (p Posted) Facts(file string) (*facts.Facts, error) {
+	f, err := facts.FromTexts(file, p.Texts, 0)
 	if err == nil {
-		f.places = p.places
+		f.SetPlaces(p.places)
 	}
 	return f, err
-}
-
-// Posted says where in the file that was given a line stands: the file's name
-// and its line, and which output it is of. The lines of a host, or of outputs
-// that are files of their own, are returned as they are.
-func (f *Facts) Posted(s Source) Source {
-	places := f.places[s.From]
-	if places == nil {
-		return s
-	}
-	at := 0
-	if s.Line >= 1 && s.Line <= len(places) {
-		at = places[s.Line-1]
-	}
-	return Source{From: f.Host, Line: at, Text: s.Text, Output: s.From}
 }
 
 // LoadSession returns the outputs in a pasted session, with an identity guessed
 // where none was pasted; of a long one the first 16 MiB count.
 func LoadSession(s string) (Posted, error) {
-	plain := string(plainText([]byte(s[:min(len(s), textLimit)])))
+	plain := string(plainText([]byte(s[:min(len(s), facts.TextLimit)])))
 	text := readable(plain)
 	p := Posted{Texts: map[string]string{}, places: map[string][]int{}}
 	sortSession(text, p.Texts, p.places)
@@ -102,9 +111,9 @@ var ErrNotText = errors.New("it is no text")
 // sessionLimit bounds a file that is read as a session, in bytes.
 const sessionLimit = 64 << 20
 
-// LoadFile reads a file that is a session, or one output whose command the
+// loadFile reads a file that is a session, or one output whose command the
 // file's name tells.
-func LoadFile(name string) (Posted, error) {
+func loadFile(name string) (Posted, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return Posted{}, err
@@ -339,7 +348,7 @@ func bareCommand(line string) string {
 	if words[0] == "cat" && strings.HasPrefix(words[1], "/") && typedOutput(command) != "" {
 		return command
 	}
-	if strings.HasPrefix(line, "sudo ") && typedOutput(command) != "" || strings.HasPrefix(words[1], "-") && namedOutput(command) != "" {
+	if strings.HasPrefix(line, "sudo ") && typedOutput(command) != "" || strings.HasPrefix(words[1], "-") && facts.OutputOfCommand(command) != "" {
 		return command
 	}
 	return ""
@@ -371,14 +380,5 @@ func typedOutput(command string) string {
 	if words[0] == "cat" && len(words) == 2 && strings.HasPrefix(words[1], "/") {
 		return outputName(words[1][1:])
 	}
-	command = strings.Join(words, " ")
-	if name := namedOutput(command); name != "" {
-		return name
-	}
-	for _, form := range otherForms {
-		if m := form.typed.FindStringSubmatchIndex(command); m != nil {
-			return namedOutput(string(form.typed.ExpandString(nil, form.name, command, m)))
-		}
-	}
-	return ""
+	return facts.OutputAsTyped(strings.Join(words, " "))
 }

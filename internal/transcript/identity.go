@@ -1,10 +1,14 @@
-package facts
+package transcript
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // identityMarks tell systems by what only one of them prints.
@@ -20,28 +24,30 @@ var identityMarks = []struct {
 // guessIdentity makes a line of uname for outputs that came without one, from
 // what only one system prints.
 func guessIdentity(texts map[string]string) string {
-	settings := parseSysctl(text{"sysctl -a", []byte(texts["sysctl -a"])})
-	release := func(name string) string {
-		if v := settings[name].Value; v != "" {
-			return v
+	setting := func(name string) string {
+		if m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` ?[:=] *(\S+)`).FindStringSubmatch(texts["sysctl -a"]); m != nil {
+			return m[1]
 		}
-		return "unknown"
+		return ""
 	}
+	release := func(name string) string { return cmp.Or(setting(name), "unknown") }
 	all := strings.Join([]string{texts["netstat -s"], texts["netstat -m"], texts["ifconfig -a"], texts["dmesg"], texts["vmstat -ia"], texts["netstat -idnW"], texts["netstat -rnW"]}, "\n")
 	holds := func(marks ...string) bool {
-		return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(all, mark) || texts[mark] != "" })
+		return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(all, mark) })
+	}
+	only := func(s system.System) bool {
+		return slices.ContainsFunc(facts.OutputsOnlyOf(s), func(name string) bool { return texts[name] != "" })
 	}
 	switch {
-	case settings["kernel.osrelease"].Value != "":
+	case setting("kernel.osrelease") != "":
 		return "Linux unknown " + release("kernel.osrelease")
-	case settings["kern.ostype"].Value != "":
-		return settings["kern.ostype"].Value + " unknown " + release("kern.osrelease")
-	case settings["kern.ipc.maxsockbuf"].Value != "" || holds("mbuf clusters in use (current/cache/total/max)", " metric 0 mtu ", "syncache entries added",
-		"netstat -Q", "netstat -Lan", "netstat -xn -p tcp", "pciconf -lvc", "vmstat -z", "kldstat", "gstat -b", "geom disk list", "kenv", "iostat -Ix",
-		"sysctl net.inet.tcp.hostcache.list", "FreeBSD", "cpu0:timer", " Ierrs Idrop ", " Netif Expire"):
+	case setting("kern.ostype") != "":
+		return setting("kern.ostype") + " unknown " + release("kern.osrelease")
+	case setting("kern.ipc.maxsockbuf") != "" || only(system.FreeBSD) || holds("FreeBSD", " metric 0 mtu ", "cpu0:timer",
+		"mbuf clusters in use (current/cache/total/max)", "syncache entries added", " Ierrs Idrop ", " Netif Expire"):
 		return "FreeBSD unknown " + release("kern.osrelease")
-	case holds("mbuf 2048 byte clusters in use", "OpenBSD", "pcidump -v", "ifconfig hwfeatures", "systat -ab mbufs", "systat -ab -d 2 cpu 1", "iostat -DI", "irq0/clock",
-		"SYN cache entries added", "\tlladdr ", "<Link>  ", " Prio Iface"):
+	case only(system.OpenBSD) || holds("OpenBSD", "mbuf 2048 byte clusters in use", "irq0/clock", "SYN cache entries added",
+		"\tlladdr ", "<Link>  ", " Prio Iface"):
 		return "OpenBSD unknown " + release("kern.osrelease")
 	}
 	for name := range texts {
@@ -50,14 +56,13 @@ func guessIdentity(texts map[string]string) string {
 			return "Linux unknown " + release("kernel.osrelease")
 		}
 	}
-	linux := slices.ContainsFunc(slices.Collect(maps.Keys(settings)), func(name string) bool {
-		return strings.HasPrefix(name, "net.ipv4.") || strings.HasPrefix(name, "net.core.") || strings.HasPrefix(name, "net.ipv6.conf.")
-	})
-	if linux || netTools.MatchString(texts["netstat -s"]) || strings.Contains(texts["ifconfig -a"], "Link encap:") || strings.Contains(texts["ifconfig -a"], "txqueuelen") {
+	if linuxSetting.MatchString(texts["sysctl -a"]) || netTools.MatchString(texts["netstat -s"]) || strings.Contains(texts["ifconfig -a"], "Link encap:") || strings.Contains(texts["ifconfig -a"], "txqueuelen") {
 		return "Linux unknown unknown"
 	}
 	return markedIdentity(texts)
 }
+
+var linuxSetting = regexp.MustCompile(`(?m)^net\.(ipv4|core|ipv6\.conf)\.`)
 
 // netTools are titles that Linux's netstat -s has and no other.
 var netTools = regexp.MustCompile(`(?m)^(Ip|Tcp|Udp|TcpExt|IpExt):$|segments sen[dt] out|segments retransmit|connections? openings`)
