@@ -14,8 +14,67 @@ type outputs struct {
 	// places are the numbers of the lines of each text in the session.
 	places map[string][]int
 	// typed are the commands that made each text: the same command again is a
-	// later sample, and the first counts.
+	// later sample, of which what the first did not show counts where each line
+	// is a counter of its own.
 	typed map[string][]string
+}
+
+// linesOfCounters are outputs whose lines stand for themselves: what several
+// greps left of them are parts of one answer.
+var linesOfCounters = []string{"netstat -s", "netstat -m", "nstat -az", "vmstat -z", "pfctl -si", "sysctl -a",
+	"/proc/net/sockstat"}
+
+func isOfCounters(name string) bool {
+	return slices.Contains(linesOfCounters, name) || strings.HasPrefix(name, "ethtool -S ")
+}
+
+// standing finds the numbers that stand alone, or between slashes: those of a
+// counter, and not of its name.
+var standing = regexp.MustCompile(`(^|[^\[\w])\d+(?:[./]\d+)*\b`)
+
+// shapes are the lines of a text without their numbers, under the titles of
+// their sections; without a section they fit any.
+func shapes(text string) map[string]bool {
+	all := map[string]bool{}
+	section := ""
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); isTitle(line) {
+			section = line
+		}
+		all[section+standing.ReplaceAllString(line, "$1#")] = true
+	}
+	return all
+}
+
+// isTitle reports whether a line names the section of a counter table: "tcp:".
+func isTitle(line string) bool {
+	return strings.HasSuffix(line, ":") && !strings.ContainsAny(line, " \t")
+}
+
+// unseen leaves of a later output the lines that are not in the text before,
+// with the titles of their sections.
+func unseen(text string, lines []string, at []int) (kept scattered) {
+	seen := shapes(text)
+	section, title := "", -1
+	keep := func(i int) {
+		kept.lines, kept.at = append(kept.lines, lines[i]), append(kept.at, at[i])
+	}
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		shape := standing.ReplaceAllString(line, "$1#")
+		switch {
+		case isTitle(line):
+			section, title = line, i
+		case line == "" || seen[shape] || seen[section+shape]:
+		default:
+			if title >= 0 {
+				keep(title)
+				title = -1
+			}
+			keep(i)
+		}
+	}
+	return kept
 }
 
 // add appends an output. Its last lines are those of the passage; what is put
@@ -24,11 +83,18 @@ func (o outputs) add(name, command, body string, at []int) {
 	if name == "" || strings.TrimSpace(body) == "" {
 		return
 	}
-	if command != "" && slices.Contains(o.typed[name], command) {
+	lead := strings.Count(body, "\n") + 1 - len(at)
+	switch again := command != "" && slices.Contains(o.typed[name], command); {
+	case o.texts[name] != "" && isOfCounters(name) && lead == 0:
+		news := unseen(o.texts[name], strings.Split(body, "\n"), at)
+		if len(news.lines) == 0 {
+			return
+		}
+		body, at = strings.Join(news.lines, "\n"), news.at
+	case again:
 		return
 	}
 	o.typed[name] = append(o.typed[name], command)
-	lead := strings.Count(body, "\n") + 1 - len(at)
 	body = strings.TrimRight(body, "\n")
 	o.texts[name] += body + "\n"
 	for i := range strings.Count(body, "\n") + 1 {

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,5 +167,38 @@ func TestPages(t *testing.T) {
 		if got := withoutTags(page); got != want {
 			t.Errorf("%q: %q, want %q", page, got, want)
 		}
+	}
+}
+
+// What several greps left of one command's output are parts of one answer; of a counter that stands there twice the first
+// counts, and each line keeps its place and its section.
+func TestSeveralPastesOfOneCommand(t *testing.T) {
+	p, err := LoadSession("$ netstat -s | grep listen\n    22438 times the listen queue of a socket overflowed\n" +
+		"$ netstat -s | grep prun\n    51 packets pruned from receive queue because of socket buffer overrun\n" +
+		"$ netstat -s | grep listen\n    22500 times the listen queue of a socket overflowed\n" +
+		"$ ethtool -S eth0 | grep rx_packets\n     rx_packets: 1000000\n$ ethtool -S eth0 | grep miss\n     rx_missed_errors: 50000\n" +
+		"$ netstat -s\nIp:\n    7 total packets received\nTcpExt:\n    22700 times the listen queue of a socket overflowed\nUdp:\n    9 packets received\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := p.Facts("post.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := f.NIC("eth0").Counters
+	got := []uint64{f.Counters["TcpExt.ListenOverflows"].Value, f.Counters["TcpExt.PruneCalled"].Value,
+		f.Counters["Ip.InReceives"].Value, f.Counters["Udp.InDatagrams"].Value, n["rx_packets"].Value, n["rx_missed_errors"].Value}
+	if want := []uint64{22438, 51, 7, 9, 1000000, 50000}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for line, src := range map[int]facts.Source{2: f.Counters["TcpExt.ListenOverflows"].Source, 10: n["rx_missed_errors"].Source,
+		17: f.Counters["Udp.InDatagrams"].Source} {
+		if at := f.Posted(src).Line; at != line {
+			t.Errorf("%s stands in line %d, said to be in %d", src.Text, line, at)
+		}
+	}
+	if p, err = LoadSession("$ netstat -m\n1/2/3/4 mbuf clusters in use (current/cache/total/max)\n$ netstat -m | grep denied\n" +
+		"0/8103/0 requests for mbufs denied (mbufs/clusters/mbuf+clusters)\n"); err != nil || strings.Count(p.Texts["netstat -m"], "\n") != 2 {
+		t.Errorf("%v %q", err, p.Texts["netstat -m"])
 	}
 }
