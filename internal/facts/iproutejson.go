@@ -41,7 +41,8 @@ var jsonCounters = map[string]string{"over_errors": "overrun", "missed_errors": 
 	"carrier_errors": "carrier", "collisions": "collsns"}
 
 func (l jsonLink) nic(from string) NIC {
-	src := Source{From: from, Line: 1, Text: shorten(fmt.Sprintf("%s: <%s> mtu %d", l.Name, strings.Join(l.Flags, ","), l.MTU))}
+	src := Source{From: from, Line: 1, Text: shorten(fmt.Sprintf("%s: <%s> mtu %d", l.Name, strings.Join(l.Flags, ","),
+		l.MTU))}
 	n := NIC{Name: l.Name, Kind: "ethernet", MTU: int(l.MTU), Master: l.Master, TXQueue: int(l.Length), Source: src,
 		Counters: map[string]Counter{}, Shown: map[string]Source{"mtu": src, "up": src}}
 	n.ipFlags(l.Flags)

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// Iperf3 is the part of iperf3's JSON (-J) that is used, of versions 3.1 to 3.19. The reverse sums are those of the other
+// Iperf3 is the part of iperf3's JSON (-J) that is used, of versions 3.1 to 3.19. The reverse sums are those of the
+// other
 // direction of --bidir.
 type Iperf3 struct {
 	Error     string           `json:"error"`
@@ -47,7 +48,8 @@ type Iperf3Sum struct {
 	JitterMS    float64 `json:"jitter_ms"`
 }
 
-// ParseIperf3 reads the JSON of one test. What iperf3 says in place of a result is its Error, and none of this function.
+// ParseIperf3 reads the JSON of one test. What iperf3 says in place of a result is its Error, and none of this
+// function.
 func ParseIperf3(data []byte) (Iperf3, error) {
 	var out Iperf3
 	err := json.Unmarshal(data, &out)
@@ -69,7 +71,8 @@ func clip(data []byte) string {
 	return string(data[:most]) + "..."
 }
 
-// Iperf3Documents are the tests in a file to which -J was written several times; one that is cut short or no JSON is the
+// Iperf3Documents are the tests in a file to which -J was written several times; one that is cut short or no JSON is
+// the
 // last. The events of --json-stream (iperf 3.17 and later) are put together as -J prints them.
 func Iperf3Documents(data []byte) (out [][]byte) {
 	data = unstreamed(data)

@@ -102,7 +102,8 @@ func Tables(s string, each func(Value)) error {
 	return nothingUnless(found)
 }
 
-// Sockstat reads /proc/net/sockstat: "TCP: inuse 4 orphan 0 tw 4 alloc 5 mem 2" (Linux net/ipv4/proc.c). Its numbers are
+// Sockstat reads /proc/net/sockstat: "TCP: inuse 4 orphan 0 tw 4 alloc 5 mem 2" (Linux net/ipv4/proc.c). Its numbers
+// are
 // states, not running totals; memory is in pages.
 func Sockstat(s string, each func(Value)) error {
 	found := false
@@ -119,7 +120,8 @@ func Sockstat(s string, each func(Value)) error {
 	return nothingUnless(found)
 }
 
-// Devices reads /proc/net/dev (Linux net/core/net-procfs.c): below two lines of heading "eth0: " with 8 numbers received
+// Devices reads /proc/net/dev (Linux net/core/net-procfs.c): below two lines of heading "eth0: " with 8 numbers
+// received
 // and 8 sent: bytes, packets, errs, drop, fifo, frame, compressed, multicast; bytes, packets, errs, drop, fifo, colls,
 // carrier, compressed. What it calls drop includes the packets that ip calls missed.
 func Devices(s string, each func(line int, name string, numbers []string)) error {

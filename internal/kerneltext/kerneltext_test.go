@@ -19,7 +19,8 @@ func TestTables(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	for text, line := range map[string]int{"Tcp: A B\nTcp: 1\nUdp: C\nUdp: 2\n": 2, "": 0, "no table\n": 0, "Tcp: A\n": 0} {
+	for text, line := range map[string]int{"Tcp: A B\nTcp: 1\nUdp: C\nUdp: 2\n": 2, "": 0, "no table\n": 0,
+		"Tcp: A\n": 0} {
 		var damaged *Error
 		if err := Tables(text, func(Value) {}); err == nil || errors.As(err, &damaged) && damaged.Line != line {
 			t.Errorf("%q: %v", text, err)
@@ -76,10 +77,12 @@ func TestSockets(t *testing.T) {
 	if first.Line != 2 || first.Send != 14480 || !reflect.DeepEqual(first.Words, []string{"ts", "sack", "cubic"}) {
 		t.Errorf("%+v", first)
 	}
-	if all[1].State != Listening || all[1].Recv != 129 || all[2].State != Unconnected || all[2].Rest == "" || all[2].Line != 6 {
+	if all[1].State != Listening || all[1].Recv != 129 || all[2].State != Unconnected || all[2].Rest == "" ||
+		all[2].Line != 6 {
 		t.Errorf("%+v", all[1:])
 	}
-	for text, known := range map[string]bool{"Recv-Q Send-Q Local Peer\n0 0 a b\n": true, "ESTAB x 0 a b\n": false, "": false} {
+	for text, known := range map[string]bool{"Recv-Q Send-Q Local Peer\n0 0 a b\n": true, "ESTAB x 0 a b\n": false,
+		"": false} {
 		if err := Sockets(text, func(Socket) {}); (err == nil) != known {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -88,13 +91,16 @@ func TestSockets(t *testing.T) {
 
 func TestParseIperfLine(t *testing.T) {
 	for line, want := range map[string]IperfLine{
-		"[  5]   0.00-1.00   sec  1.50 MBytes  12.6 Mbits/sec    3    127 KBytes       ": {Stream: "5", To: 1, Bytes: 1.5 * (1 << 20),
-			BPS: 12.6e6, Again: 3, Window: 127 << 10, Lost: -1, Sent: -1},
-		"[SUM][RX-S]   0.00-10.00  sec  1.00 GBytes   100 MBytes/sec   42             sender": {Stream: "SUM", Way: "RX-S", To: 10,
+		"[  5]   0.00-1.00   sec  1.50 MBytes  12.6 Mbits/sec    3    127 KBytes       ": {Stream: "5", To: 1,
+			Bytes: 1.5 * (1 << 20),
+			BPS:   12.6e6, Again: 3, Window: 127 << 10, Lost: -1, Sent: -1},
+		"[SUM][RX-S]   0.00-10.00  sec  1.00 GBytes   100 MBytes/sec   42             sender": {Stream: "SUM", Way: "RX-S",
+			To:    10,
 			Bytes: 1 << 30, BPS: 8 * 100 * (1 << 20), Again: 42, Window: -1, Lost: -1, Sent: -1, Role: "sender"},
 		"[  6]   0.00-10.00  sec  1.25 MBytes  1.05 Mbits/sec  0.040 ms  6/906 (0.66%)  receiver": {Stream: "6", To: 10,
 			Bytes: 1.25 * (1 << 20), BPS: 1.05e6, Again: -1, Window: -1, Lost: 6, Sent: 906, Role: "receiver"},
-		"[  5]   0.00-1.00   sec   129 KBytes  1.05 Mbits/sec  91  (omitted)": {Stream: "5", To: 1, Bytes: 129 << 10, BPS: 1.05e6,
+		"[  5]   0.00-1.00   sec   129 KBytes  1.05 Mbits/sec  91  (omitted)": {Stream: "5", To: 1, Bytes: 129 << 10,
+			BPS:   1.05e6,
 			Again: -1, Window: -1, Lost: -1, Sent: -1, Omitted: true},
 	} {
 		got, ok := ParseIperfLine(line)

@@ -30,14 +30,16 @@ const (
 // socketState reports whether a word is a state of ss.
 func socketState(s string) bool {
 	switch s {
-	case Established, Listening, Unconnected, "TIME-WAIT", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "CLOSE-WAIT",
+	case Established, Listening, Unconnected, "TIME-WAIT", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2",
+		"CLOSE-WAIT",
 		"LAST-ACK", "CLOSING":
 		return true
 	}
 	return false
 }
 
-// Sockets reads what ss prints of TCP's and UDP's sockets, with any of -t, -u, -i, -m, -n, -l and -O and in any state: a
+// Sockets reads what ss prints of TCP's and UDP's sockets, with any of -t, -u, -i, -m, -n, -l and -O and in any
+// state: a
 // line for each and an indented one, or the rest of the same line, with its details (iproute2 misc/ss.c,
 // tcp_stats_print).
 func Sockets(s string, each func(Socket)) error {

@@ -18,7 +18,8 @@ func TestParse(t *testing.T) {
 		t.Errorf("%s -> %v, %v", p, back, err)
 	}
 	for _, bad := range []string{"", "rate=1gbit", "rtt=5ms", "rate=0,rtt=1ms", "rate=1gbit,rtt=10s", "rate=1gbit,rtt=80",
-		"rate=1gbit,rtt=1ms,loss=2", "rate=1gbit,rtt=1ms,mtu=x", "rate=1gbit,rtt=1ms,foo=1", "rate=-1,rtt=1ms", "rate=1gbit,rate=2gbit,rtt=1ms", "rate=1e40,rtt=1ms"} {
+		"rate=1gbit,rtt=1ms,loss=2", "rate=1gbit,rtt=1ms,mtu=x", "rate=1gbit,rtt=1ms,foo=1", "rate=-1,rtt=1ms",
+		"rate=1gbit,rate=2gbit,rtt=1ms", "rate=1e40,rtt=1ms"} {
 		if p, err := Parse(bad); err == nil {
 			t.Errorf("%q parsed as %v", bad, p)
 		}

@@ -97,11 +97,13 @@ func TestTypedCommands(t *testing.T) {
 func TestFilesBeforeSessions(t *testing.T) {
 	ring := "Ring parameters for eth0:\nPre-set maximums:\nRX:\t4096\nCurrent hardware settings:\nRX:\t%d\n"
 	session := "root@a:~# ethtool -g eth0\n" + fmt.Sprintf(ring, 7)
-	texts, err := loadFolder(fstest.MapFS{"a-session.txt": {Data: []byte(session)}, "ethtool_-g_eth0": {Data: fmt.Appendf(nil, ring, 512)}})
+	texts, err := loadFolder(fstest.MapFS{"a-session.txt": {Data: []byte(session)},
+		"ethtool_-g_eth0": {Data: fmt.Appendf(nil, ring, 512)}})
 	if err != nil || !strings.Contains(texts["ethtool -g eth0"], "512") {
 		t.Errorf("%v %q", err, texts["ethtool -g eth0"])
 	}
-	texts, err = loadFolder(fstest.MapFS{"x/sos_commands/networking/ethtool_-i_eth0": {Data: []byte("driver: ixgbe\n")}, "x/var/log/messages": {Data: []byte(session)}})
+	texts, err = loadFolder(fstest.MapFS{"x/sos_commands/networking/ethtool_-i_eth0": {Data: []byte("driver: ixgbe\n")},
+		"x/var/log/messages": {Data: []byte(session)}})
 	if err != nil || texts["ethtool -g eth0"] != "" || texts["ethtool -i eth0"] == "" {
 		t.Errorf("%v %v", err, texts)
 	}
@@ -137,21 +139,32 @@ func TestTextsWithTraces(t *testing.T) {
 
 func TestIdentityIsGuessedOfOutputs(t *testing.T) {
 	for output, want := range map[string][2]string{
-		"netstat -m of FreeBSD":   {"netstat_-m", "1/2/3/4 mbuf clusters in use (current/cache/total/max)\n"},
-		"netstat -m of OpenBSD":   {"netstat_-m", "19/208 mbuf 2048 byte clusters in use (current/peak)\n"},
-		"netstat -i of FreeBSD":   {"netstat_-i", "Name    Mtu Network       Address              Ipkts Ierrs Idrop    Opkts Oerrs  Coll\nix0    1500 <Link#1>      00:00:5e:00:53:01 1 2 3 4 5 6\n"},
-		"netstat -i of OpenBSD":   {"netstat_-i", "Name    Mtu   Network     Address              Ipkts Ifail    Opkts Ofail Colls\nix0     1500  <Link>      00:00:5e:00:53:01 1 2 3 4 5\n"},
-		"netstat -rn of OpenBSD":  {"netstat_-rn", "Destination        Gateway            Flags   Refs      Use   Mtu  Prio Iface\ndefault 192.0.2.1 UGS 1 2 - 8 em0\n"},
-		"vmstat -i of FreeBSD":    {"vmstat_-i", "interrupt                          total       rate\ncpu0:timer 1 2\nirq256: ix0:rxq0 5 6\n"},
-		"vmstat -i of OpenBSD":    {"vmstat_-i", "interrupt                       total     rate\nirq0/clock 1 2\nirq114/ix0 3 4\n"},
-		"vmstat -z of FreeBSD":    {"vmstat_-z", "ITEM SIZE LIMIT\nmbuf: 256, 1, 2, 3, 4, 5, 6\n"},
-		"pcidump of OpenBSD":      {"pcidump_-v", " 1:0:0: Intel 82599\n"},
-		"netstat -s of Linux":     {"netstat_-s", "Ip:\n    5 total packets received\nTcpExt:\n    1 SYN cookies sent\n"},
-		"nstat of Linux":          {"nstat_-az", "TcpExtListenDrops 5 0.0\n"},
-		"sysctl of Linux":         {"sysctl_-a", "net.core.somaxconn = 128\n"},
-		"ifconfig of Linux":       {"ifconfig_-a", "eth0      Link encap:Ethernet  HWaddr 00:00:5e:00:53:01\n          RX packets:1 errors:0 dropped:0 overruns:0 frame:0\n"},
-		"ifconfig of OpenBSD":     {"ifconfig_-a", "em0: flags=8843<UP,BROADCAST,RUNNING> mtu 1500\n\tlladdr 00:00:5e:00:53:01\n"},
-		"the softnet of Linux":    {"proc/net/softnet_stat", "00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n"},
+		"netstat -m of FreeBSD": {"netstat_-m", "1/2/3/4 mbuf clusters in use (current/cache/total/max)\n"},
+		"netstat -m of OpenBSD": {"netstat_-m", "19/208 mbuf 2048 byte clusters in use (current/peak)\n"},
+		"netstat -i of FreeBSD": {"netstat_-i",
+			"Name    Mtu Network       Address              Ipkts Ierrs Idrop    Opkts Oerrs  Coll\nix0    1500 <Link#1>     " +
+				" 00:00:5e:00:53:01 1 2 3 4 5 6\n"},
+		"netstat -i of OpenBSD": {"netstat_-i",
+			"Name    Mtu   Network     Address              Ipkts Ifail    Opkts Ofail Colls\nix0     1500  <Link>      " +
+				"00:00:5e:00:53:01 1 2 3 4 5\n"},
+		"netstat -rn of OpenBSD": {"netstat_-rn",
+			"Destination        Gateway            Flags   Refs      Use   Mtu  Prio Iface\ndefault 192.0.2.1 UGS 1 2 - 8 em0\n"},
+		"vmstat -i of FreeBSD": {"vmstat_-i",
+			"interrupt                          total       rate\ncpu0:timer 1 2\nirq256: ix0:rxq0 5 6\n"},
+		"vmstat -i of OpenBSD": {"vmstat_-i",
+			"interrupt                       total     rate\nirq0/clock 1 2\nirq114/ix0 3 4\n"},
+		"vmstat -z of FreeBSD": {"vmstat_-z", "ITEM SIZE LIMIT\nmbuf: 256, 1, 2, 3, 4, 5, 6\n"},
+		"pcidump of OpenBSD":   {"pcidump_-v", " 1:0:0: Intel 82599\n"},
+		"netstat -s of Linux":  {"netstat_-s", "Ip:\n    5 total packets received\nTcpExt:\n    1 SYN cookies sent\n"},
+		"nstat of Linux":       {"nstat_-az", "TcpExtListenDrops 5 0.0\n"},
+		"sysctl of Linux":      {"sysctl_-a", "net.core.somaxconn = 128\n"},
+		"ifconfig of Linux": {"ifconfig_-a",
+			"eth0      Link encap:Ethernet  HWaddr 00:00:5e:00:53:01\n          RX packets:1 errors:0 dropped:0 overruns:0 " +
+				"frame:0\n"},
+		"ifconfig of OpenBSD": {"ifconfig_-a",
+			"em0: flags=8843<UP,BROADCAST,RUNNING> mtu 1500\n\tlladdr 00:00:5e:00:53:01\n"},
+		"the softnet of Linux": {"proc/net/softnet_stat",
+			"00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n"},
 		"the interrupts of Linux": {"proc/interrupts", "           CPU0\n 24: 5 PCI-MSI 0-edge eth0\n"},
 	} {
 		texts, err := loadFolder(fstest.MapFS{want[0]: {Data: []byte(want[1])}})
@@ -168,7 +181,8 @@ func TestIdentityIsGuessedOfOutputs(t *testing.T) {
 
 // A session in which settings are asked one by one.
 func TestSettingsAskedOneByOne(t *testing.T) {
-	texts, err := LoadSession("# sysctl net.core.rmem_max\nnet.core.rmem_max = 212992\n# sysctl net.ipv4.tcp_rmem\nnet.ipv4.tcp_rmem = 4096 131072 6291456\n# exit\n")
+	texts, err := LoadSession("# sysctl net.core.rmem_max\nnet.core.rmem_max = 212992\n# sysctl " +
+		"net.ipv4.tcp_rmem\nnet.ipv4.tcp_rmem = 4096 131072 6291456\n# exit\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +190,8 @@ func TestSettingsAskedOneByOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"212992", "4096 131072 6291456"}, []string{f.Settings["net.core.rmem_max"].Value, f.Settings["net.ipv4.tcp_rmem"].Value}); d != "" {
+	if d := cmp.Diff([]string{"212992", "4096 131072 6291456"},
+		[]string{f.Settings["net.core.rmem_max"].Value, f.Settings["net.ipv4.tcp_rmem"].Value}); d != "" {
 		t.Error(d)
 	}
 }
@@ -184,9 +199,10 @@ func TestSettingsAskedOneByOne(t *testing.T) {
 func TestFolderOfOutputs(t *testing.T) {
 	root := fstest.MapFS{
 		"sos/sos_commands/networking/ethtool_-S_eth0": {Data: []byte("NIC statistics:\n     rx_crc_errors: 7\n")},
-		"sos/proc/net/softnet_stat":                   {Data: []byte("00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n")},
-		"sos/uname":                                   {Data: []byte("Linux a 4.18.0 #1 SMP x86_64\n")},
-		"sos/version.txt":                             {Data: []byte("nothing known\n")},
+		"sos/proc/net/softnet_stat": {Data: []byte("00000001 00000000 00000000 00000000 00000000 " +
+			"00000000 00000000 00000000 00000000\n")},
+		"sos/uname":       {Data: []byte("Linux a 4.18.0 #1 SMP x86_64\n")},
+		"sos/version.txt": {Data: []byte("nothing known\n")},
 	}
 	texts, err := loadFolder(root)
 	if err != nil {
@@ -199,12 +215,14 @@ func TestFolderOfOutputs(t *testing.T) {
 	if f.Release != "4.18.0" || f.NIC("eth0").Counters["rx_crc_errors"].Value != 7 || f.Processors[0].Softnet == nil {
 		t.Errorf("%+v", f)
 	}
-	posted := fstest.MapFS{"netstat_-m.txt": {Data: []byte("$ netstat -m\n1/2/3/4 mbuf clusters in use (current/cache/total/max)\n")}}
+	posted := fstest.MapFS{"netstat_-m.txt": {Data: []byte("$ netstat -m\n1/2/3/4 mbuf clusters in use " +
+		"(current/cache/total/max)\n")}}
 	texts, err = loadFolder(posted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err = facts.FromTexts("posted", texts, 0); err != nil || f.System != "freebsd" || f.Memories[0].Source.Line != 2 {
+	if f, err = facts.FromTexts("posted", texts, 0); err != nil || f.System != "freebsd" ||
+		f.Memories[0].Source.Line != 2 {
 		t.Errorf("%v %+v", err, f)
 	}
 	if _, err := loadFolder(fstest.MapFS{"a": {Data: []byte("b")}}); err == nil {
@@ -231,7 +249,8 @@ $ netstat -s | grep listen
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []uint64{f.NIC("eth0").Counters["rx_crc_errors"].Value, f.Processors[0].Softnet.Dropped.Value, f.Counters["TcpExt.ListenOverflows"].Value}
+	got := []uint64{f.NIC("eth0").Counters["rx_crc_errors"].Value, f.Processors[0].Softnet.Dropped.Value,
+		f.Counters["TcpExt.ListenOverflows"].Value}
 	if d := cmp.Diff([]uint64{77, 9, 22438}, got); d != "" || f.System != "linux" {
 		t.Error(f.System, d)
 	}

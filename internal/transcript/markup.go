@@ -33,7 +33,8 @@ func readable(s string) string {
 	return withoutMargin(s)
 }
 
-// withoutTags is the text of a page; its lines stay where they are. What is in angle brackets and no element of HTML is an
+// withoutTags is the text of a page; its lines stay where they are. What is in angle brackets and no element of HTML
+// is an
 // output's own: <UP,RUNNING>, <Link>.
 func withoutTags(page string) string {
 	var b strings.Builder

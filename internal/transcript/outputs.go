@@ -115,7 +115,8 @@ func (o outputs) take(part section) {
 	case len(words) == 0:
 		o.takeLoose(part.passage)
 		return
-	case slices.Contains([]string{"cat", "grep", "egrep", "fgrep", "zgrep", "tail", "head", "less", "more", "zcat"}, words[0]):
+	case slices.Contains([]string{"cat", "grep", "egrep", "fgrep", "zgrep", "tail", "head", "less", "more", "zcat"},
+		words[0]):
 		if name := words[len(words)-1]; strings.HasPrefix(name, "/") {
 			o.takeFile(name, part.command, part.passage)
 			return
@@ -153,7 +154,8 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 		if strings.TrimSpace(p.lines[i-1]) != "" {
 			continue
 		}
-		if begun := blockBegun(p.lines[i]); begun != "" && begun != name && !strings.HasPrefix(begun, name[:min(len(name), 7)]) {
+		if begun := blockBegun(p.lines[i]); begun != "" && begun != name &&
+			!strings.HasPrefix(begun, name[:min(len(name), 7)]) {
 			o.takeLoose(p.from(i))
 			return passage{p.lines[:i], p.first}
 		}
@@ -164,7 +166,9 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 // manyBlocks are the outputs of which several blocks are one: each names what
 // it speaks of. Of the others the first block counts, a later one is a later
 // sample.
-var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg", "/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", facts.BondingFolder + "bond"}
+var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg",
+	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3",
+	facts.BondingFolder + "bond"}
 
 // takeLoose sorts lines that no known command printed: blocks that begin as
 // outputs do, then lines by their form.
@@ -190,7 +194,8 @@ func (o outputs) takeLoose(p passage) {
 			collect(blocks, block, line, p.first+i)
 			continue
 		}
-		if w := strings.Fields(line); len(w) > 3 && slices.Contains([]string{"Linux", "FreeBSD", "OpenBSD"}, w[0]) && releaseNumber.MatchString(w[2]) {
+		if w := strings.Fields(line); len(w) > 3 && slices.Contains([]string{"Linux", "FreeBSD", "OpenBSD"}, w[0]) &&
+			releaseNumber.MatchString(w[2]) {
 			collect(loose, "uname -a", strings.TrimSpace(line), p.first+i)
 		}
 		if l := looseForm(line); l != nil {

@@ -40,7 +40,8 @@ func Load(name string) (Posted, error) {
 var ErrNoSystem = errors.New("which system printed it is not known; put a line of uname -a into it")
 
 // ErrNoOutputs is returned for texts in which no output is known.
-var ErrNoOutputs = errors.New("no output in it is known; a capture, a sosreport, files named like netstat_-m.txt, or a session with its prompts is expected")
+var ErrNoOutputs = errors.New("no output in it is known; a capture, a sosreport, files named like netstat_-m.txt, " +
+	"or a session with its prompts is expected")
 
 // Posted are the outputs of one file.
 type Posted struct {
@@ -88,7 +89,8 @@ var systemNames = []struct {
 }{
 	{regexp.MustCompile(`(?i)\b(freebsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|hardenedbsd)\b`), "FreeBSD"},
 	{regexp.MustCompile(`(?i)\bopenbsd\b`), "OpenBSD"},
-	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
+	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
+		`archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
 }
 
 // namedSystem finds the one system that the words of a session speak of.
@@ -164,7 +166,8 @@ func identified(p Posted) error {
 	if len(texts) == 0 {
 		return ErrNoOutputs
 	}
-	if all := texts["ss -tinm"]; texts["ss -ltn"] == "" && (strings.Contains(all, "LISTEN ") || strings.Contains(all, "UNCONN ")) {
+	if all := texts["ss -tinm"]; texts["ss -ltn"] == "" &&
+		(strings.Contains(all, "LISTEN ") || strings.Contains(all, "UNCONN ")) {
 		texts["ss -ltn"] = all // of all states
 		if p.places != nil {
 			p.places["ss -ltn"] = p.places["ss -tinm"]
@@ -262,7 +265,8 @@ func commandOf(line string, known []string) string {
 		return ""
 	}
 	if m := looseCommand.FindStringSubmatch(line); m != nil {
-		if words := commandWords(m[1] + m[2]); len(words) > 1 && slices.Contains(known, words[0]) && typedOutput(strings.Join(words, " ")) != "" {
+		if words := commandWords(m[1] + m[2]); len(words) > 1 && slices.Contains(known, words[0]) &&
+			typedOutput(strings.Join(words, " ")) != "" {
 			return strings.Join(words, " ")
 		}
 	}
@@ -316,7 +320,8 @@ func unmarked(line string, known []string) (rest string, fence bool) {
 		}
 		line = rest
 	}
-	if rest, ok := strings.CutPrefix(line, "# "); ok && (strings.HasPrefix(rest, "$ ") || startsNumber.MatchString(rest) || blockBegun(rest) != "") {
+	if rest, ok := strings.CutPrefix(line, "# "); ok &&
+		(strings.HasPrefix(rest, "$ ") || startsNumber.MatchString(rest) || blockBegun(rest) != "") {
 		line = rest // a comment in a script
 	}
 	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
@@ -348,7 +353,8 @@ func bareCommand(line string) string {
 	if words[0] == "cat" && strings.HasPrefix(words[1], "/") && typedOutput(command) != "" {
 		return command
 	}
-	if strings.HasPrefix(line, "sudo ") && typedOutput(command) != "" || strings.HasPrefix(words[1], "-") && facts.OutputOfCommand(command) != "" {
+	if strings.HasPrefix(line, "sudo ") && typedOutput(command) != "" ||
+		strings.HasPrefix(words[1], "-") && facts.OutputOfCommand(command) != "" {
 		return command
 	}
 	return ""
@@ -361,7 +367,8 @@ func commandWords(command string) []string {
 	command, _, _ = strings.Cut(command, ";")
 	command, _, _ = strings.Cut(command, "2>")
 	words := strings.Fields(command)
-	for len(words) > 0 && (slices.Contains([]string{"sudo", "doas", "watch", "time"}, words[0]) || strings.Contains(words[0], "=") || words[0] == "-n" || words[0] == "1") {
+	for len(words) > 0 && (slices.Contains([]string{"sudo", "doas", "watch", "time"}, words[0]) ||
+		strings.Contains(words[0], "=") || words[0] == "-n" || words[0] == "1") {
 		words = words[1:]
 	}
 	if len(words) > 0 {

@@ -11,9 +11,12 @@ import (
 
 // Evidence from a session says where in the posted file a line stands.
 func TestPostedPlaces(t *testing.T) {
-	session := "Hello,\n\nit is slow:\n```\n# netstat -s | grep listen\n    22438 times the listen queue of a socket overflowed\n```\n" +
-		"and\n~~~\n$ ip a\n2: eth0: <UP,LOWER_UP> mtu 1500 qdisc mq state UP\n    inet 192.0.2.1/24 scope global eth0\n    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n~~~\n" +
-		"# cat /proc/sys/net/core/rmem_max\n212992\n> quoted\n[ 77.123456] nf_conntrack: table full, dropping packet\n# grep eth0 /proc/interrupts\n 27: 5 6 PCI-MSI eth0-rx-0\n"
+	session := "Hello,\n\nit is slow:\n```\n# netstat -s | grep listen\n    22438 times the listen queue of a socket " +
+		"overflowed\n```\n" +
+		"and\n~~~\n$ ip a\n2: eth0: <UP,LOWER_UP> mtu 1500 qdisc mq state UP\n    inet 192.0.2.1/24 scope global eth0\n   " +
+		" link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n~~~\n" +
+		"# cat /proc/sys/net/core/rmem_max\n212992\n> quoted\n[ 77.123456] nf_conntrack: table full, dropping packet\n# " +
+		"grep eth0 /proc/interrupts\n 27: 5 6 PCI-MSI eth0-rx-0\n"
 	p, err := LoadSession(session)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +34,8 @@ func TestPostedPlaces(t *testing.T) {
 		" 27: 5 6":    f.Interrupts[0].Total.Source,
 	} {
 		got := f.Posted(src)
-		if got.From != "post.txt" || got.Line < 1 || got.Line > len(lines) || !strings.Contains(lines[got.Line-1], strings.TrimSpace(name)) || got.Output != src.From {
+		if got.From != "post.txt" || got.Line < 1 || got.Line > len(lines) ||
+			!strings.Contains(lines[got.Line-1], strings.TrimSpace(name)) || got.Output != src.From {
 			t.Errorf("%s: %+v of %+v", name, got, src)
 		}
 	}
@@ -42,7 +46,8 @@ func TestPostedPlaces(t *testing.T) {
 
 // Prompts of many shells show their commands.
 func TestPrompts(t *testing.T) {
-	for _, prompt := range []string{"$ ", "# ", "% ", "root@fw:~ # ", "[root@db1 ~]# ", "user@host:/tmp$ ", "<RPi4 #1> # ", "❯ ", "➜  ~ ", "➜  repo git:(main) ✗ ", "bash-4.2$ ", "[2.7.2-RELEASE][admin@pf.home.arpa]/root: ",
+	for _, prompt := range []string{"$ ", "# ", "% ", "root@fw:~ # ", "[root@db1 ~]# ", "user@host:/tmp$ ", "<RPi4 #1> # ",
+		"❯ ", "➜  ~ ", "➜  repo git:(main) ✗ ", "bash-4.2$ ", "[2.7.2-RELEASE][admin@pf.home.arpa]/root: ",
 		"root@OpenWrt:/# ", "admin@nas[~]$ ", "PVE1:~# ", "(venv) me@box ~> ", ":~# ", "me@box:~/src (main *) $ "} {
 		p, err := LoadSession("text\n" + prompt + "ethtool -S enp3s0\nNIC statistics:\n     rx_crc_errors: 77\n")
 		if err != nil || p.Texts["ethtool -S enp3s0"] == "" {
@@ -71,7 +76,9 @@ $ nstat -j
 		t.Fatal(err)
 	}
 	n := f.NIC("eth0")
-	if n == nil || n.MTU != 9000 || !n.Up || n.Counters["link.rx_overrun"].Value != 57 || n.Counters["link.rx_packets"].Value != 123456 || n.Counters["link.tx_dropped"].Value != 9 || f.NIC("lo").Kind != "loopback" {
+	if n == nil || n.MTU != 9000 || !n.Up || n.Counters["link.rx_overrun"].Value != 57 ||
+		n.Counters["link.rx_packets"].Value != 123456 || n.Counters["link.tx_dropped"].Value != 9 ||
+		f.NIC("lo").Kind != "loopback" {
 		t.Fatalf("%+v", n)
 	}
 	if len(n.Qdiscs) != 1 || n.Qdiscs[0].Dropped.Value != 66 || n.Qdiscs[0].Sent.Value != 777 || n.Qdiscs[0].Backlog != 3 {
@@ -83,7 +90,8 @@ $ nstat -j
 	if got := f.Posted(n.Qdiscs[0].Dropped.Source); got.Line != 6 {
 		t.Errorf("%+v", got)
 	}
-	for _, bad := range []string{"[", "[{}]", `[{"ifname":5}]`, `[{"ifname":"a\n2: b: <UP>"}]`, "{}", `{"kernel":{"x":-1}}`, "[]"} {
+	for _, bad := range []string{"[", "[{}]", `[{"ifname":5}]`, `[{"ifname":"a\n2: b: <UP>"}]`, "{}",
+		`{"kernel":{"x":-1}}`, "[]"} {
 		for _, name := range []string{"ip -s -d link show", "tc -s qdisc show", "nstat -az"} {
 			f, err := facts.FromTexts("a", map[string]string{"uname -a": "Linux a 6.1\n", name: bad}, 0)
 			if err != nil || len(f.NICs) > 0 && f.NICs[0].Name != facts.UnnamedLink || len(f.Counters) > 0 {
@@ -96,8 +104,10 @@ $ nstat -j
 // What editors, loggers, tables, mail and pages put around the lines does not
 // hide them, and the lines keep their places.
 func TestMargins(t *testing.T) {
-	lines := []string{"root@fw:~ # netstat -m", "2457/511/2968 mbufs in use (current/cache/total)", "2450/102/2552/2560 mbuf clusters in use (current/cache/total/max)",
-		"6/8103/0 requests for mbufs denied (mbufs/clusters/mbuf+clusters)", "root@fw:~ # uname -a", "FreeBSD fw 13.2-RELEASE FreeBSD 13.2-RELEASE GENERIC amd64"}
+	lines := []string{"root@fw:~ # netstat -m", "2457/511/2968 mbufs in use (current/cache/total)",
+		"2450/102/2552/2560 mbuf clusters in use (current/cache/total/max)",
+		"6/8103/0 requests for mbufs denied (mbufs/clusters/mbuf+clusters)", "root@fw:~ # uname -a",
+		"FreeBSD fw 13.2-RELEASE FreeBSD 13.2-RELEASE GENERIC amd64"}
 	each := func(form func(i int, line string) string) string {
 		var b strings.Builder
 		for i, line := range lines {
@@ -113,8 +123,9 @@ func TestMargins(t *testing.T) {
 		"clock":        each(func(i int, s string) string { return fmt.Sprintf("10:00:%02d %s", i, s) }),
 		"a log":        each(func(i int, s string) string { return fmt.Sprintf("Nov 21 10:00:%02d fw script: %s", i, s) }),
 		"colours":      each(func(_ int, s string) string { return "\x1b[01;32m" + s + "\x1b[0m" }),
-		"a page":       "<pre>" + each(func(_ int, s string) string { return strings.ReplaceAll(s, "#", "&#35;") }) + "</pre>",
-		"indented":     each(func(_ int, s string) string { return "\t" + s }),
+		"a page": "<pre>" + each(func(_ int, s string) string { return strings.ReplaceAll(s, "#", "&#35;") }) +
+			"</pre>",
+		"indented": each(func(_ int, s string) string { return "\t" + s }),
 	} {
 		p, err := LoadSession(session)
 		if err != nil {
@@ -170,14 +181,17 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// What several greps left of one command's output are parts of one answer; of a counter that stands there twice the first
+// What several greps left of one command's output are parts of one answer; of a counter that stands there twice the
+// first
 // counts, and each line keeps its place and its section.
 func TestSeveralPastesOfOneCommand(t *testing.T) {
 	p, err := LoadSession("$ netstat -s | grep listen\n    22438 times the listen queue of a socket overflowed\n" +
 		"$ netstat -s | grep prun\n    51 packets pruned from receive queue because of socket buffer overrun\n" +
 		"$ netstat -s | grep listen\n    22500 times the listen queue of a socket overflowed\n" +
-		"$ ethtool -S eth0 | grep rx_packets\n     rx_packets: 1000000\n$ ethtool -S eth0 | grep miss\n     rx_missed_errors: 50000\n" +
-		"$ netstat -s\nIp:\n    7 total packets received\nTcpExt:\n    22700 times the listen queue of a socket overflowed\nUdp:\n    9 packets received\n")
+		"$ ethtool -S eth0 | grep rx_packets\n     rx_packets: 1000000\n$ ethtool -S eth0 | grep miss\n     " +
+		"rx_missed_errors: 50000\n" +
+		"$ netstat -s\nIp:\n    7 total packets received\nTcpExt:\n    22700 times the listen queue of a socket " +
+		"overflowed\nUdp:\n    9 packets received\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,18 +201,22 @@ func TestSeveralPastesOfOneCommand(t *testing.T) {
 	}
 	n := f.NIC("eth0").Counters
 	got := []uint64{f.Counters["TcpExt.ListenOverflows"].Value, f.Counters["TcpExt.PruneCalled"].Value,
-		f.Counters["Ip.InReceives"].Value, f.Counters["Udp.InDatagrams"].Value, n["rx_packets"].Value, n["rx_missed_errors"].Value}
+		f.Counters["Ip.InReceives"].Value, f.Counters["Udp.InDatagrams"].Value, n["rx_packets"].Value,
+		n["rx_missed_errors"].Value}
 	if want := []uint64{22438, 51, 7, 9, 1000000, 50000}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	for line, src := range map[int]facts.Source{2: f.Counters["TcpExt.ListenOverflows"].Source, 10: n["rx_missed_errors"].Source,
+	for line, src := range map[int]facts.Source{2: f.Counters["TcpExt.ListenOverflows"].Source,
+		10: n["rx_missed_errors"].Source,
 		17: f.Counters["Udp.InDatagrams"].Source} {
 		if at := f.Posted(src).Line; at != line {
 			t.Errorf("%s stands in line %d, said to be in %d", src.Text, line, at)
 		}
 	}
-	if p, err = LoadSession("$ netstat -m\n1/2/3/4 mbuf clusters in use (current/cache/total/max)\n$ netstat -m | grep denied\n" +
-		"0/8103/0 requests for mbufs denied (mbufs/clusters/mbuf+clusters)\n"); err != nil || strings.Count(p.Texts["netstat -m"], "\n") != 2 {
+	if p, err = LoadSession("$ netstat -m\n1/2/3/4 mbuf clusters in use (current/cache/total/max)\n$ netstat -m | grep " +
+		"denied\n" +
+		"0/8103/0 requests for mbufs denied (mbufs/clusters/mbuf+clusters)\n"); err != nil ||
+		strings.Count(p.Texts["netstat -m"], "\n") != 2 {
 		t.Errorf("%v %q", err, p.Texts["netstat -m"])
 	}
 }
