@@ -52,7 +52,8 @@ func (f *Facts) readBonding(name string, t text) Part {
 			member.show("duplex", src)
 		case field == "Link Failure Count":
 			if v, ok := count(value); ok {
-				member.Counters["bond.link_failures"] = Counter{Value: v, Source: Source{From: t.from, Line: line, Text: fmt.Sprintf("%s: %s", member.Name, src.Text)}}
+				member.Counters["bond.link_failures"] = Counter{Value: v,
+					Source: Source{From: t.from, Line: line, Text: fmt.Sprintf("%s: %s", member.Name, src.Text)}}
 			}
 		}
 	})

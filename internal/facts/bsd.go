@@ -110,8 +110,9 @@ func (f *Facts) readIfconfig(t text) error {
 func ifconfigHead(name, rest string, src Source) NIC {
 	driver, _ := splitUnit(name)
 	driver = strings.TrimRight(driver, "-_.")
-	n := NIC{Name: name, Driver: driver, Kind: "ethernet", Source: src, Features: map[string]Feature{}, Counters: map[string]Counter{},
-		Shown: map[string]Source{"mtu": src, "up": src, "driver": src}}
+	n := NIC{Name: name, Driver: driver, Kind: "ethernet", Source: src, Features: map[string]Feature{},
+		Counters: map[string]Counter{},
+		Shown:    map[string]Source{"mtu": src, "up": src, "driver": src}}
 	switch driver {
 	case "lo":
 		n.Kind = "loopback"
@@ -119,7 +120,8 @@ func ifconfigHead(name, rest string, src Source) NIC {
 		n.Kind = "lagg"
 	case "bridge", "veb":
 		n.Kind = "bridge"
-	case "vlan", "tun", "tap", "wg", "gif", "gre", "enc", "pflog", "pfsync", "epair", "vxlan", "carp", "svlan", "tpmr", "pair", "vether", "stf", "ipsec", "ovpn", "usbus":
+	case "vlan", "tun", "tap", "wg", "gif", "gre", "enc", "pflog", "pfsync", "epair", "vxlan", "carp", "svlan", "tpmr",
+		"pair", "vether", "stf", "ipsec", "ovpn", "usbus":
 		n.Kind = driver
 	}
 	_, flags, _ := strings.Cut(rest, "<")
@@ -278,7 +280,8 @@ func (f *Facts) readBSDRoutes(t text) error {
 				}
 			}
 		}
-		f.Routes = append(f.Routes, Route{Destination: words[0], Gateway: words[1], Interface: name, Source: f.Line(t.from, i+1)})
+		f.Routes = append(f.Routes, Route{Destination: words[0], Gateway: words[1], Interface: name,
+			Source: f.Line(t.from, i+1)})
 	}
 	if len(f.Routes) == 0 {
 		return errNothing

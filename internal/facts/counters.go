@@ -117,7 +117,8 @@ func statColumns(prefix string) func(f *Facts, t text) error {
 			}
 		}
 		for j, name := range heads {
-			f.Counters[prefix+"."+name] = Counter{Value: sums[j], Source: Source{From: t.from, Line: 1, Text: fmt.Sprintf("%s %d (sum over processors)", name, sums[j])}}
+			f.Counters[prefix+"."+name] = Counter{Value: sums[j],
+				Source: Source{From: t.from, Line: 1, Text: fmt.Sprintf("%s %d (sum over processors)", name, sums[j])}}
 		}
 		return nil
 	}

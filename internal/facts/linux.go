@@ -13,7 +13,8 @@ const nicLimit = 24
 
 // grepInterfaces prints the small files of every interface as PATH:CONTENT.
 const grepInterfaces = `cd /sys/class/net && grep -s '' */speed */duplex */address ` +
-	`*/device/numa_node */device/current_link_speed */device/current_link_width */device/max_link_speed */device/max_link_width ` +
+	`*/device/numa_node */device/current_link_speed */device/current_link_width */device/max_link_speed ` +
+	`*/device/max_link_width ` +
 	`*/queues/rx-*/rps_cpus */queues/rx-*/rps_flow_cnt */bonding/xmit_hash_policy; ` +
 	`ls -ld */device */device/driver 2>/dev/null; ` +
 	`for q in */queues/*; do [ -e "$q" ] && echo "$q:"; done; true`
@@ -25,7 +26,8 @@ const grepAffinity = `cd /proc/irq && grep -s '' */smp_affinity_list; true`
 // systemFiles are small files whose path is the setting's name.
 const grepSystem = `grep -sH '' /sys/devices/system/clocksource/clocksource0/*_clocksource ` +
 	`/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor /sys/devices/system/cpu/smt/active ` +
-	`/sys/devices/system/cpu/cpuidle/current_driver /sys/devices/system/node/node*/cpulist /sys/module/intel_idle/parameters/max_cstate; true`
+	`/sys/devices/system/cpu/cpuidle/current_driver /sys/devices/system/node/node*/cpulist ` +
+	`/sys/module/intel_idle/parameters/max_cstate; true`
 
 // someFlows bounds what a server of a million connections answers.
 const someFlows = `ss -tinm state established | head -n 8192`
@@ -99,8 +101,10 @@ func (f *Facts) finish() {
 		}
 	}
 	// The same counters may have come by another way.
-	for _, other := range []struct{ part, by string }{{"counters", "nstat"}, {"counters", "netstat"}, {"protocols", "nstat"}, {"protocols", "netstat"},
-		{"links", "ifconfig"}, {"links", "device table"}, {"links", "interface table"}, {"links", "addresses"}, {"processors", "mpstat"}, {"processors", "top"}} {
+	for _, other := range []struct{ part, by string }{{"counters", "nstat"}, {"counters", "netstat"},
+		{"protocols", "nstat"}, {"protocols", "netstat"},
+		{"links", "ifconfig"}, {"links", "device table"}, {"links", "interface table"}, {"links", "addresses"},
+		{"processors", "mpstat"}, {"processors", "top"}} {
 		if p, ok := f.Parts[other.by]; f.System == "linux" && ok && p.State == Read && f.Parts[other.part].State != Read {
 			f.Parts[other.part] = p
 		}

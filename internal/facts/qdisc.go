@@ -22,7 +22,8 @@ func (f *Facts) readQdiscs(t text) error {
 			if n == nil {
 				continue
 			}
-			n.Qdiscs = append(n.Qdiscs, Qdisc{Kind: words[1], Handle: strings.TrimSuffix(words[2], ":"), Parent: values["parent"],
+			n.Qdiscs = append(n.Qdiscs, Qdisc{Kind: words[1], Handle: strings.TrimSuffix(words[2], ":"),
+				Parent:  values["parent"],
 				Options: shorten(strings.Join(words[3:], " "))})
 			q = &n.Qdiscs[len(n.Qdiscs)-1]
 			continue

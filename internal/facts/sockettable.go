@@ -47,13 +47,15 @@ func (f *Facts) readSocketTable(t text) error {
 			shown[state] = src
 		}
 		if state == "ESTABLISHED" && len(f.Flows) < flowLimit && f.Parts["flows"].State != Read {
-			f.Flows = append(f.Flows, Flow{Local: words[3], Peer: words[4], RecvQ: int64(recv), SendQ: int64(send), Values: map[string]float64{}, Source: src})
+			f.Flows = append(f.Flows, Flow{Local: words[3], Peer: words[4], RecvQ: int64(recv), SendQ: int64(send),
+				Values: map[string]float64{}, Source: src})
 		}
 	}
 	if !found {
 		return errNothing
 	}
-	for state, name := range map[string]string{"TIME_WAIT": "sockstat.TCP.tw", "CLOSE_WAIT": "tcp_states.close_wait", "SYN_RECV": "tcp_states.syn_recv"} {
+	for state, name := range map[string]string{"TIME_WAIT": "sockstat.TCP.tw", "CLOSE_WAIT": "tcp_states.close_wait",
+		"SYN_RECV": "tcp_states.syn_recv"} {
 		if _, have := f.Counters[name]; !have && waiting[state] > 0 {
 			f.Counters[name] = Counter{Value: waiting[state], Source: shown[state]}
 		}
