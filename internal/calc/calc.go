@@ -160,7 +160,7 @@ func (w *working) fill(formula string) string {
 
 // All lists every formula, in the order of the documentation.
 func All() []Formula {
-	return slices.Concat(pathFormulas(), hostFormulas(), diskFormulas())
+	return slices.Concat(pathFormulas(), hostFormulas(), cardFormulas(), diskFormulas())
 }
 
 // Find returns a formula by its name.

@@ -11,7 +11,7 @@ var pcie = map[string]struct{ transfers, encoding float64 }{
 	"7": {128e9, 236.0 / 256},
 }
 
-// hostFormulas are about queues, tables and the bus of a host.
+// hostFormulas are about the bus of a host and what waits in it.
 func hostFormulas() []Formula {
 	connRate := Input{"conn_rate", QPerSec, "", "new connections per second"}
 	return []Formula{
@@ -43,6 +43,12 @@ func hostFormulas() []Formula {
 				w.give("ports_needed", QNumber, w.num["sockets"], "sockets",
 					"if all go to one address and port; there are at most 64511 above 1024")
 			}},
+	}
+}
+
+// cardFormulas are about network cards and tables of the kernel.
+func cardFormulas() []Formula {
+	return []Formula{
 		{"ring", "delay and reserve of a NIC's ring",
 			[]Input{{"descriptors", QNumber, "", "length of the ring"}, {"rate", QRate, "", "rate of the link"},
 				{"packet", QBytes, "1500", "size of a packet"}, {"buffer", QBytes, "2048", "memory of one descriptor's buffer"}},

@@ -49,7 +49,8 @@ it: with prompts or without, outputs cut by grep, lines of a log.`,
 	}
 	format := formatFlag(cmd, "text", "json", "svg", "html")
 	f := cmd.Flags()
-	f.StringVar(&opt.from, "from", "", "`capture`, sosreport, folder of outputs or pasted session to read instead of a host")
+	f.StringVar(&opt.from, "from", "",
+		"`capture`, sosreport, folder of outputs or pasted session to read instead of a host")
 	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end, for its ceilings")
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
@@ -95,7 +96,8 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, name, how string
 	case "svg":
 		err = d.Roofline().SVG(env.Stdout)
 	case "html":
-		in := report.Inspection{Hosts: []*facts.Facts{f}, Path: opt.path, Verdict: d.Verdict, Ceilings: d.Ceilings, Findings: d.Findings, Missing: d.NotEvaluated}
+		in := report.Inspection{Hosts: []*facts.Facts{f}, Path: opt.path, Verdict: d.Verdict, Ceilings: d.Ceilings,
+			Findings: d.Findings, Missing: d.NotEvaluated}
 		if peer != nil {
 			in.Hosts = append(in.Hosts, peer)
 		}
@@ -106,7 +108,8 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, name, how string
 	if err != nil {
 		return failure(err)
 	}
-	if opt.failOn != "" && slices.ContainsFunc(d.Findings, func(f diagnose.Finding) bool { return f.Severity.AtLeast(diagnose.Severity(opt.failOn)) }) {
+	if opt.failOn != "" && slices.ContainsFunc(d.Findings,
+		func(f diagnose.Finding) bool { return f.Severity.AtLeast(diagnose.Severity(opt.failOn)) }) {
 		return negative()
 	}
 	return nil

@@ -23,7 +23,8 @@ func FromTexts(name string, texts map[string]string, window time.Duration) (*Fac
 		texts = maps.Clone(texts)
 		texts["ip -s -d link show"] = namedLinks(texts)
 	}
-	f, err := Collect(context.Background(), &textConn{name, texts}, Options{Thorough: true, Window: window, everything: true})
+	f, err := Collect(context.Background(), &textConn{name, texts},
+		Options{Thorough: true, Window: window, everything: true})
 	if err == nil {
 		f.readBondings(texts)
 	}
@@ -67,7 +68,8 @@ func namedLinks(texts map[string]string) string {
 }
 
 // queueInterrupt finds the interface in the name of a queue's interrupt.
-var queueInterrupt = regexp.MustCompile(`^ *\d+:.* (?:i40e-|ice-|bnxt_en-)?([a-z][a-z0-9_.]*?)(?:-Tx-?Rx|-TxRx|-rx|-tx|-fp|-q)[-0-9]`)
+var queueInterrupt = regexp.MustCompile(`^ *\d+:.* (?:i40e-|ice-|bnxt_en-)?([a-z][a-z0-9_.]*?)(?:-Tx-?Rx|-TxRx|-rx|` +
+	`-tx|-fp|-q)[-0-9]`)
 
 // textConn answers from texts.
 type textConn struct {

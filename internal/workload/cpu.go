@@ -82,7 +82,10 @@ func (s cpuSample) since(later cpuSample) *CPU {
 			cpu.Cores = append(cpu.Cores, s[name].core(name, t, total))
 		}
 	}
-	slices.SortFunc(cpu.Cores, func(a, b Core) int { return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(cpu.Cores, func(a, b Core) int {
+		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)),
+			cmp.Compare(a.Name, b.Name))
+	})
 	return cpu
 }
 
@@ -93,7 +96,8 @@ func (t coreTicks) core(name string, later coreTicks, span float64) Core {
 		}
 		return min(sum, 1)
 	}
-	return Core{Name: name, User: of(0), Nice: of(1), System: of(2), IRQ: of(5), SoftIRQ: of(6), Steal: of(7), Idle: of(3, 4)}
+	return Core{Name: name, User: of(0), Nice: of(1), System: of(2), IRQ: of(5), SoftIRQ: of(6), Steal: of(7),
+		Idle: of(3, 4)}
 }
 
 func share(part, whole float64) float64 { return min(max(part/whole, 0), 1) }

@@ -70,7 +70,8 @@ var options = []string{"ts", "usec_ts", "sack", "ecn", "ecnseen", "fastopen"}
 
 func flowOf(s kerneltext.Socket) Flow {
 	ms := func(name string) float64 { return s.Values[name] / 1e3 }
-	f := Flow{Local: s.Local, Peer: s.Peer, RTT: ms("rtt"), MinRTT: ms("minrtt"), Cwnd: s.Values["cwnd"], MSS: s.Values["mss"],
+	f := Flow{Local: s.Local, Peer: s.Peer, RTT: ms("rtt"), MinRTT: ms("minrtt"), Cwnd: s.Values["cwnd"],
+		MSS:  s.Values["mss"],
 		Sent: s.Values["bytes_sent"], Retransmitted: s.Values["retrans_total"], Delivery: s.Values["delivery_rate"],
 		Busy: ms("busy"), RwndLimited: ms("rwnd_limited_ms"), SndbufLimited: ms("sndbuf_limited_ms")}
 	if i := slices.IndexFunc(s.Words, func(w string) bool { return !slices.Contains(options, w) }); i >= 0 {

@@ -63,8 +63,16 @@ func one(ctx context.Context, c host.Conn, op host.Op) (host.Answer, error) {
 	return answers[0], nil
 }
 
+// iperf3Error is what iperf3 said in place of a result.
+type iperf3Error string
+
+func (e iperf3Error) Error() string { return string(e) }
+
+// notYetListening tells by iperf3's words, since it has no other way to say it, whether its server may answer later.
 func notYetListening(err error) bool {
-	return strings.Contains(err.Error(), "onnection refused") || strings.Contains(err.Error(), "server is busy")
+	var said iperf3Error
+	return errors.As(err, &said) &&
+		(strings.Contains(string(said), "onnection refused") || strings.Contains(string(said), "server is busy"))
 }
 
 // iperf3Failure joins what client and server said.
@@ -104,7 +112,7 @@ func parseIperf3(data []byte) (Run, error) {
 		return Run{}, err
 	}
 	if out.Error != "" {
-		return Run{}, errors.New(out.Error)
+		return Run{}, iperf3Error(out.Error)
 	}
 	run := Run{GoodputBPS: out.End.SumReceived.BitsPerS, Retransmits: -1, Raw: string(data), Metrics: map[string]float64{},
 		Counted: out.End.SumReceived.Seconds}

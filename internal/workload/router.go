@@ -42,7 +42,8 @@ func (w Router) Finish(ctx context.Context, r *Run) {
 	if c := r.Router; c != nil {
 		r.Metrics[RouterCPU], r.Metrics[RouterSoftIRQ] = c.Busy, c.SoftIRQ
 		if c.Busiest >= 0.95 {
-			r.warn(CodeCPUBound, c.Busiest, "a core of the router was %.0f%% busy: it may be the limit, not the path", 100*c.Busiest)
+			r.warn(CodeCPUBound, c.Busiest, "a core of the router was %.0f%% busy: it may be the limit, not the path",
+				100*c.Busiest)
 		}
 	}
 	if len(w.before.counters) == 0 || len(after.counters) == 0 {
@@ -81,7 +82,8 @@ func readRouter(ctx context.Context, c host.Conn) snapshot {
 	}
 	s.cpu = parseStat(ticksOfBSD(answers[0].Text(), answers[1].Text()))
 	for i, name := range []string{drops, queue} {
-		if v, err := strconv.ParseInt(strings.TrimSpace(answers[2+i].Text()), 10, 64); err == nil && answers[2+i].Failure == host.None {
+		if v, err := strconv.ParseInt(strings.TrimSpace(answers[2+i].Text()), 10, 64); err == nil &&
+			answers[2+i].Failure == host.None {
 			s.counters[name] = v
 		}
 	}

@@ -51,10 +51,13 @@ type TCPMemory struct {
 
 // counted are the counters worth keeping, by their names in /proc/net/snmp and
 // /proc/net/netstat.
-const counted = " RetransSegs OutSegs InErrs OutRsts TCPTimeouts TCPLostRetransmit TCPFastRetrans TCPSlowStartRetrans " +
+const counted = " RetransSegs OutSegs InErrs OutRsts TCPTimeouts TCPLostRetransmit TCPFastRetrans " +
+	"TCPSlowStartRetrans " +
 	"TCPMemoryPressures TCPMemoryPressuresChrono TCPRcvCollapsed PruneCalled RcvPruned TCPRcvQDrop TCPZeroWindowDrop " +
-	"TCPBacklogDrop ListenOverflows ListenDrops TCPReqQFullDrop TCPReqQFullDoCookies TCPOFOQueue TCPDSACKRecv TCPSpuriousRTOs " +
-	"TCPAbortOnMemory TCPWantZeroWindowAdv TCPToZeroWindowAdv RcvbufErrors SndbufErrors InErrors NoPorts ReasmFails InDiscards OutDiscards ForwDatagrams OutNoRoutes "
+	"TCPBacklogDrop ListenOverflows ListenDrops TCPReqQFullDrop TCPReqQFullDoCookies TCPOFOQueue TCPDSACKRecv " +
+	"TCPSpuriousRTOs " +
+	"TCPAbortOnMemory TCPWantZeroWindowAdv TCPToZeroWindowAdv RcvbufErrors SndbufErrors InErrors NoPorts ReasmFails " +
+	"InDiscards OutDiscards ForwDatagrams OutNoRoutes "
 
 // snapshot is one reading of a host's counters.
 type snapshot struct {
@@ -256,7 +259,8 @@ func (t telemetry) attach(r *Run) {
 	r.ClientKernel, r.ServerKernel = t.kernel[0], t.kernel[1]
 	for i, side := range []string{"client", "server"} {
 		if c := t.cpu[i]; c != nil && c.Busiest >= 0.95 {
-			r.warn(CodeCPUBound, c.Busiest, "a core of the %s was %.0f%% busy: the processor may be the limit, not the path", side, 100*c.Busiest)
+			r.warn(CodeCPUBound, c.Busiest, "a core of the %s was %.0f%% busy: the processor may be the limit, not the path",
+				side, 100*c.Busiest)
 		}
 		if part := t.cpu[i].steal(); part > stealLimit {
 			r.warn(CodeSteal, part, "the machine under the %s took %.0f%% of its processors' time for others", side, 100*part)
@@ -265,14 +269,17 @@ func (t telemetry) attach(r *Run) {
 		if k == nil {
 			continue
 		}
-		if n := k.Counters["softnet.dropped"] + k.Counters["TcpExt.TCPBacklogDrop"] + k.Counters["TcpExt.TCPRcvQDrop"]; n > 0 {
+		if n := k.Counters["softnet.dropped"] + k.Counters["TcpExt.TCPBacklogDrop"] +
+			k.Counters["TcpExt.TCPRcvQDrop"]; n > 0 {
 			r.warn(CodeDrops, float64(n), "the %s's kernel dropped %d packets for want of room in its queues", side, n)
 		}
 		if f, ok := busiest(k.Flows); ok {
 			r.limits(side, f)
 		}
 		if m := k.Memory; m.pressed() {
-			r.warn(CodeMemory, float64(m.Most), "this run's own sockets took TCP memory on the %s to its limit (%d of %d pages): net.ipv4.tcp_mem binds here", side, m.Most, m.Pressure)
+			r.warn(CodeMemory, float64(m.Most),
+				"this run's own sockets took TCP memory on the %s to its limit (%d of %d pages): net.ipv4.tcp_mem binds here", side,
+				m.Most, m.Pressure)
 		}
 	}
 }
@@ -286,7 +293,8 @@ func (r *Run) limits(side string, f Flow) {
 		return
 	}
 	if part := f.RwndLimited / f.Busy; part > 0.5 {
-		r.warn(CodeReceiver, part, "the %s's sender was held back by the receive window for %.0f%% of its time", side, 100*part)
+		r.warn(CodeReceiver, part, "the %s's sender was held back by the receive window for %.0f%% of its time", side,
+			100*part)
 	}
 	if part := f.SndbufLimited / f.Busy; part > 0.5 {
 		r.warn(CodeSendLimit, part, "the %s's sender was held back by its send buffer for %.0f%% of its time", side, 100*part)
@@ -310,7 +318,8 @@ func (r Run) disturbance() string {
 			continue
 		}
 		m, side := k.Memory, []string{"client", "server"}[i]
-		entered := m.pressed() || k.Counters["TcpExt.TCPMemoryPressures"] > 0 || k.Counters["TcpExt.TCPMemoryPressuresChrono"] > 0
+		entered := m.pressed() || k.Counters["TcpExt.TCPMemoryPressures"] > 0 ||
+			k.Counters["TcpExt.TCPMemoryPressuresChrono"] > 0
 		// Between the two limits the pressure may be left over from before
 		// the run; a receive window that binds is then its sign.
 		if !entered && m.Most >= m.Low {
@@ -318,7 +327,8 @@ func (r Run) disturbance() string {
 			entered = ok && f.Busy > 0 && f.RwndLimited > f.Busy/2
 		}
 		if entered && m.Most-m.Own >= m.Low/2 {
-			return fmt.Sprintf("the TCP memory of the %s's machine was under pressure from other sockets (%d pages, of them %d by this run; pressure from %d, net.ipv4.tcp_mem), so that the kernel closed receive windows",
+			return fmt.Sprintf("the TCP memory of the %s's machine was under pressure from other sockets (%d pages, of them "+
+				"%d by this run; pressure from %d, net.ipv4.tcp_mem), so that the kernel closed receive windows",
 				side, m.Most, m.Own, m.Pressure)
 		}
 	}
