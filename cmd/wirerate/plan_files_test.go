@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/lint"
 	"github.com/wirerate/wirerate/internal/name"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -31,7 +31,7 @@ func everyPlan(t *testing.T, each func(p plan.Plan)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, err := facts.ParsePath("rate=10gbit,rtt=80ms,loss=0.1%,mtu=9000")
+	path, err := netpath.Parse("rate=10gbit,rtt=80ms,loss=0.1%,mtu=9000")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestPlansPassLintEverywhere(t *testing.T) {
 					for i := range nics {
 						nics[i].Queues, nics[i].RingMax = 1+turn%8, 4096
 					}
-					path, err := facts.ParsePath(paths[turn%len(paths)])
+					path, err := netpath.Parse(paths[turn%len(paths)])
 					if err != nil {
 						t.Fatal(err)
 					}

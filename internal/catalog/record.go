@@ -6,32 +6,20 @@
 // tests and embedded as they are.
 package catalog
 
+import "github.com/wirerate/wirerate/internal/system"
+
 // System is one of the operating systems that the catalog describes.
-type System string
+type System = system.System
 
 // The systems.
 const (
-	Linux   System = "linux"
-	FreeBSD System = "freebsd"
-	OpenBSD System = "openbsd"
+	Linux   = system.Linux
+	FreeBSD = system.FreeBSD
+	OpenBSD = system.OpenBSD
 )
 
-// Title returns the system's name as its authors write it; the name of a
-// system that is none of the three as it is.
-func (s System) Title() string {
-	switch s {
-	case Linux:
-		return "Linux"
-	case FreeBSD:
-		return "FreeBSD"
-	case OpenBSD:
-		return "OpenBSD"
-	}
-	return string(s)
-}
-
 // Systems lists every system, in the order in which reports name them.
-func Systems() []System { return []System{FreeBSD, OpenBSD, Linux} }
+func Systems() []System { return system.All() }
 
 // Kind says when a setting takes effect.
 type Kind string

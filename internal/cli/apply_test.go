@@ -9,8 +9,8 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/change"
-	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/name"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -37,7 +37,7 @@ func TestEveryChangeHasAWay(t *testing.T) {
 				m := plan.Machine{System: system, Release: release, Memory: 16 * units.GiB, Page: 4096, Cores: 8, NICRate: 10 * units.Gbit, Driver: drivers[system],
 					Interfaces: []plan.Interface{nic(drivers[system] + "0"), nic(drivers[system] + "1")}}
 				p, err := plan.Make(c, plan.Request{Role: role, Machine: m, Harden: true,
-					Path: facts.Path{Rate: 10 * units.Gbit, RTT: 100 * time.Millisecond, MTU: 9000, Loss: 1e-4, Measured: map[string]string{"mtu": "9000"}}})
+					Path: netpath.Path{Rate: 10 * units.Gbit, RTT: 100 * time.Millisecond, MTU: 9000, Loss: 1e-4, Measured: map[string]string{"mtu": "9000"}}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -6,13 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/calc"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
 func newCalcCmd(env *Env) *cobra.Command {
 	var list strings.Builder
-	for _, c := range plan.Calculations() {
+	for _, c := range calc.All() {
 		fmt.Fprintf(&list, "\n  %-10s %s", c.Name, c.Title)
 		for _, in := range c.Inputs {
 			means := in.Means
@@ -27,7 +27,7 @@ func newCalcCmd(env *Env) *cobra.Command {
 		Short: "Compute one formula: bdp, window, wscale, mss, loss, bus, ...",
 		Long: `Compute one formula by itself, with its working, units and source. Inputs are
 written as people do: rate=10gbit, rate=1.25GB/s, rtt=50ms, iops=400k,
-power=3.4W, farads=2.2mF, loss=0.01%. The formulas and their inputs:
+loss=0.01%. The formulas and their inputs:
 ` + list.String(),
 		Example: `  wirerate calc bdp rate=10gbit rtt=50ms
   wirerate calc wscale buffer=16MiB
@@ -46,21 +46,21 @@ power=3.4W, farads=2.2mF, loss=0.01%. The formulas and their inputs:
 		if err != nil {
 			return err
 		}
-		return calc(env, args[0], args[1:], how)
+		return calculate(env, args[0], args[1:], how)
 	}
 	return cmd
 }
 
 func formulaNames() string {
 	var names []string
-	for _, c := range plan.Calculations() {
+	for _, c := range calc.All() {
 		names = append(names, c.Name)
 	}
 	return strings.Join(names, ", ")
 }
 
-func calc(env *Env, name string, inputs []string, how string) error {
-	c, ok := plan.FindCalculation(name)
+func calculate(env *Env, name string, inputs []string, how string) error {
+	c, ok := calc.Find(name)
 	if !ok {
 		return usagef("formula %q: one of %s is expected", name, formulaNames())
 	}
@@ -95,7 +95,7 @@ func together(inputs []string) []string {
 	return whole
 }
 
-func printCalculated(env *Env, c plan.Calculation, r plan.Calculated) {
+func printCalculated(env *Env, c calc.Formula, r calc.Outcome) {
 	for _, res := range r.Results {
 		env.printf("%s = %s\n", res.Name, res.Shown)
 		working := res.Formula

@@ -16,10 +16,10 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/experiment"
-	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/lab/link"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
@@ -128,7 +128,7 @@ func (f *experimentFlags) where() (err error) {
 		return err
 	}
 	if f.MeasurePath = f.path == "auto"; f.path != "" && !f.MeasurePath {
-		if f.Path, err = facts.ParsePath(f.path); err != nil {
+		if f.Path, err = netpath.Parse(f.path); err != nil {
 			return err
 		}
 	}

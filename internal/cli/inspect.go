@@ -16,7 +16,9 @@ import (
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/report"
+	"github.com/wirerate/wirerate/internal/transcript"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -47,7 +49,8 @@ it: with prompts or without, outputs cut by grep, lines of a log.`,
 	}
 	format := formatFlag(cmd, "text", "json", "svg", "html")
 	f := cmd.Flags()
-	f.StringVar(&opt.from, "from", "", "`capture`, sosreport, folder of outputs or pasted session to read instead of a host")
+	f.StringVar(&opt.from, "from", "",
+		"`capture`, sosreport, folder of outputs or pasted session to read instead of a host")
 	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end, for its ceilings")
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
@@ -93,7 +96,8 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, name, how string
 	case "svg":
 		err = d.Roofline().SVG(env.Stdout)
 	case "html":
-		in := report.Inspection{Hosts: []*facts.Facts{f}, Path: opt.path, Verdict: d.Verdict, Ceilings: d.Ceilings, Findings: d.Findings, Missing: d.NotEvaluated}
+		in := report.Inspection{Hosts: []*facts.Facts{f}, Path: opt.path, Verdict: d.Verdict, Ceilings: d.Ceilings,
+			Findings: d.Findings, Missing: d.NotEvaluated}
 		if peer != nil {
 			in.Hosts = append(in.Hosts, peer)
 		}
@@ -104,7 +108,8 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, name, how string
 	if err != nil {
 		return failure(err)
 	}
-	if opt.failOn != "" && slices.ContainsFunc(d.Findings, func(f diagnose.Finding) bool { return f.Severity.AtLeast(diagnose.Severity(opt.failOn)) }) {
+	if opt.failOn != "" && slices.ContainsFunc(d.Findings,
+		func(f diagnose.Finding) bool { return f.Severity.AtLeast(diagnose.Severity(opt.failOn)) }) {
 		return negative()
 	}
 	return nil
@@ -113,9 +118,9 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, name, how string
 // maxWindow bounds the observation.
 const maxWindow = 10 * time.Minute
 
-func (opt inspectOptions) check() (path facts.Path, window time.Duration, err error) {
+func (opt inspectOptions) check() (path netpath.Path, window time.Duration, err error) {
 	if opt.path != "" {
-		if path, err = facts.ParsePath(opt.path); err != nil {
+		if path, err = netpath.Parse(opt.path); err != nil {
 			return path, 0, err
 		}
 	}
@@ -148,11 +153,11 @@ func collect(ctx context.Context, env *Env, name string, window time.Duration) (
 	if recorded(name) {
 		info, err := os.Stat(name)
 		if _, noManifest := os.Stat(filepath.Join(name, "manifest.json")); err == nil && info.IsDir() && noManifest != nil {
-			return collectFolder(name)
+			return collectPosted(name, nil)
 		}
 		c, err := host.LoadCapture(name)
 		if err != nil {
-			return collectSession(name, err)
+			return collectPosted(name, err)
 		}
 		if window == 0 {
 			window = facts.RecordedWindow(c)
@@ -181,27 +186,16 @@ func recorded(name string) bool {
 	return err == nil && name != "" && name != "local"
 }
 
-// collectSession reads a file that is a pasted session, or one output whose
-// command its name tells; problem says why it is no capture.
-func collectSession(name string, problem error) (*facts.Facts, error) {
-	posted, err := facts.LoadFile(name)
-	switch {
-	case errors.Is(err, facts.ErrNotText), errors.Is(err, facts.ErrNoOutputs) && strings.HasSuffix(name, "gz"):
-		return nil, usage(problem)
+// collectPosted reads what somebody saved or posted; noCapture says why it is no
+// capture.
+func collectPosted(name string, noCapture error) (*facts.Facts, error) {
+	posted, err := transcript.Load(name)
+	switch hidden := strings.HasSuffix(name, "gz"); {
+	case noCapture != nil && (errors.Is(err, transcript.ErrNotText) || errors.Is(err, transcript.ErrNoOutputs) && hidden):
+		return nil, usage(noCapture)
 	case err != nil:
 		return nil, usage(fmt.Errorf("%s: %w", name, err))
-	case posted.Texts["uname -a"] == "":
-		return nil, usage(fmt.Errorf("%s: which system printed it is not known; put a line of uname -a into it", name))
 	}
 	f, err := posted.Facts(name)
-	return f, usage(err)
-}
-
-func collectFolder(name string) (*facts.Facts, error) {
-	texts, err := facts.LoadFolder(os.DirFS(name))
-	if err != nil {
-		return nil, usage(fmt.Errorf("%s: %w", name, err))
-	}
-	f, err := facts.FromTexts(name, texts, 0)
 	return f, usage(err)
 }

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/wirerate/wirerate/internal/diagnose"
-	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/transcript"
 )
 
 // A case is a session as somebody in trouble would paste it, and the rule
@@ -60,7 +61,7 @@ func TestPostedCases(t *testing.T) {
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
 			c := readCase(t, name)
-			posted, err := facts.LoadSession(c.session)
+			posted, err := transcript.LoadSession(c.session)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +71,7 @@ func TestPostedCases(t *testing.T) {
 			}
 			in := diagnose.Input{Facts: f, Role: c.role}
 			if c.path != "" {
-				if in.Path, err = facts.ParsePath(c.path); err != nil {
+				if in.Path, err = netpath.Parse(c.path); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -125,7 +126,7 @@ func FuzzSession(f *testing.F) {
 		f.Add(string(data))
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		posted, _ := facts.LoadSession(s)
+		posted, _ := transcript.LoadSession(s)
 		if posted.Texts["uname -a"] == "" {
 			return
 		}
@@ -133,7 +134,7 @@ func FuzzSession(f *testing.F) {
 		if err != nil {
 			return
 		}
-		d := diagnose.Diagnose(host, nil, facts.Path{}, "")
+		d := diagnose.Diagnose(host, nil, netpath.Path{}, "")
 		for _, found := range d.Findings {
 			if len(found.Evidence) == 0 {
 				t.Errorf("%s says %q without a line", found.Rule, found.Summary)

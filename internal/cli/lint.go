@@ -203,9 +203,9 @@ func (e *Env) lintFrom(ctx context.Context, name string, opt *lint.Options) erro
 	}
 	opt.Machine = m
 	if opt.System == "" {
-		opt.System = catalog.System(f.System)
+		opt.System = f.System
 	}
-	if opt.Version == "" && opt.System == catalog.System(f.System) {
+	if opt.Version == "" && opt.System == f.System {
 		opt.Version, _ = catalog.ParseVersion(f.Release) // unknown stays unknown
 	}
 	return nil

@@ -15,9 +15,9 @@ import (
 	"github.com/wirerate/wirerate/internal/compare"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/experiment"
-	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/input"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
@@ -163,7 +163,7 @@ func (o *planOptions) request(ctx context.Context, env *Env) (plan.Request, erro
 		return r, usagef("--path is missing; write it like --path rate=1gbit,rtt=80ms")
 	}
 	var err error
-	if r.Path, err = facts.ParsePath(o.path); err != nil {
+	if r.Path, err = netpath.Parse(o.path); err != nil {
 		return r, usage(err)
 	}
 	for name, v := range map[string]float64{"connections": o.load.Connections, "conn-rate": o.load.ConnRate, "packet-rate": o.load.PacketRate, "states": o.load.States, "hosts": o.load.Hosts} {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -18,7 +18,7 @@ func TestFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.Make(c, plan.Request{Role: "bulk", Path: facts.Path{Rate: 10 * units.Gbit, RTT: 80 * time.Millisecond, MTU: 1500},
+	p, err := plan.Make(c, plan.Request{Role: "bulk", Path: netpath.Path{Rate: 10 * units.Gbit, RTT: 80 * time.Millisecond, MTU: 1500},
 		Machine: plan.Machine{System: catalog.Linux, Release: "6.1", Memory: 16 * units.GiB, Page: 4096, Cores: 8}})
 	if err != nil {
 		t.Fatal(err)

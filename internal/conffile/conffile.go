@@ -11,17 +11,19 @@ package conffile
 import (
 	"fmt"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // System is the operating system whose rules apply to a file; the empty
 // System is one that could not be told.
-type System string
+type System = system.System
 
 // The systems.
 const (
-	Linux   System = "linux"
-	FreeBSD System = "freebsd"
-	OpenBSD System = "openbsd"
+	Linux   = system.Linux
+	FreeBSD = system.FreeBSD
+	OpenBSD = system.OpenBSD
 )
 
 // Kind is a file format.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 )
 
 // TestRealOutputs judges real outputs of other machines, where there are some:
@@ -29,7 +30,7 @@ func TestRealOutputs(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 				continue
 			}
-			path := facts.Path{Rate: 1e9, RTT: 20 * time.Millisecond, MTU: 1500}
+			path := netpath.Path{Rate: 1e9, RTT: 20 * time.Millisecond, MTU: 1500}
 			findings, _ := Evaluate(Input{Facts: f, Path: path, Role: role})
 			for _, found := range findings {
 				if len(found.Evidence) == 0 {

@@ -9,6 +9,7 @@ import (
 	"maps"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 )
 
 // The metrics of a ceiling.
@@ -79,12 +80,12 @@ func (c Ceiling) known(value float64, inputs map[string]any, format string, args
 // host may be nil (not inspected), and both may be the same: one inspected
 // host, seen as sender and as receiver. A path of zero values is one that
 // nobody declared: what depends on it is unknown.
-func Ceilings(path facts.Path, sender, receiver *facts.Facts) []Ceiling {
+func Ceilings(path netpath.Path, sender, receiver *facts.Facts) []Ceiling {
 	return ceilings(path, sender, receiver, "")
 }
 
 // ceilings knows the role as well: a disk bounds only what is about files.
-func ceilings(path facts.Path, sender, receiver *facts.Facts, role string) []Ceiling {
+func ceilings(path netpath.Path, sender, receiver *facts.Facts, role string) []Ceiling {
 	out := []Ceiling{link(path, sender, receiver), sendWindow(path, sender), receiveWindow(path, receiver),
 		windowScale(path, sender, receiver), lossCeiling(path, sender)}
 	ends := []*facts.Facts{sender, receiver}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -20,7 +21,7 @@ func linuxFacts(release string, settings map[string]string) *facts.Facts {
 // The kernel's defaults carried 0.6 Gbit/s over 50 ms, and 16 MiB buffers 1.8:
 // a ceiling is never below what was measured, and not far above it.
 func TestWindowCeilingsAgainstMeasurements(t *testing.T) {
-	path := facts.Path{Rate: 20 * units.Gbit, RTT: 50 * time.Millisecond, MTU: 1500}
+	path := netpath.Path{Rate: 20 * units.Gbit, RTT: 50 * time.Millisecond, MTU: 1500}
 	for _, tt := range []struct {
 		name, rmem, wmem string
 		measured, atMost float64
@@ -39,7 +40,7 @@ func TestWindowCeilingsAgainstMeasurements(t *testing.T) {
 }
 
 func TestReceiveWindowBeforeMeasuredShare(t *testing.T) {
-	path := facts.Path{Rate: units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}
+	path := netpath.Path{Rate: units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}
 	for scale, want := range map[string]float64{"1": 0.5, "2": 0.75, "-2": 0.25, "0": 1} {
 		f := linuxFacts("5.10.0-8-amd64", map[string]string{"net.ipv4.tcp_rmem": "4096 131072 6291456",
 			"net.ipv4.tcp_adv_win_scale": scale})
@@ -50,7 +51,7 @@ func TestReceiveWindowBeforeMeasuredShare(t *testing.T) {
 }
 
 func TestUnknownCeilingSaysWhy(t *testing.T) {
-	b, err := json.Marshal(sendWindow(facts.Path{}, linuxFacts("6.1", nil)))
+	b, err := json.Marshal(sendWindow(netpath.Path{}, linuxFacts("6.1", nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestUnknownCeilingSaysWhy(t *testing.T) {
 // FreeBSD's stack at 20 ms of round trip, one setting changed at a time; each
 // measurement was a short run, so that a ceiling is a little above it.
 func TestFreeBSDWindowCeilings(t *testing.T) {
-	path := facts.Path{Rate: 10 * units.Gbit, RTT: 20 * time.Millisecond, MTU: 1500}
+	path := netpath.Path{Rate: 10 * units.Gbit, RTT: 20 * time.Millisecond, MTU: 1500}
 	defaults := map[string]string{"kern.ipc.maxsockbuf": "2097152", "net.inet.tcp.sendbuf_max": "2097152",
 		"net.inet.tcp.recvbuf_max":  "2097152",
 		"net.inet.tcp.sendbuf_auto": "1", "net.inet.tcp.recvbuf_auto": "1", "net.inet.tcp.sendspace": "32768",

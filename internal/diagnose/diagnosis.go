@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -46,7 +47,7 @@ type Traffic struct {
 
 // Diagnose judges a host, as both ends of the path or, with a peer, as its
 // sender. A zero path is one that nobody declared.
-func Diagnose(f, peer *facts.Facts, path facts.Path, role string) Diagnosis {
+func Diagnose(f, peer *facts.Facts, path netpath.Path, role string) Diagnosis {
 	receiver := peer
 	if receiver == nil {
 		receiver = f
@@ -138,6 +139,6 @@ func (d Diagnosis) next() string {
 			}
 		}
 	}
-	p := facts.Path{Rate: units.Rate(d.Path.Rate), MTU: d.Path.MTU}
+	p := netpath.Path{Rate: units.Rate(d.Path.Rate), MTU: d.Path.MTU}
 	return "wirerate plan " + name + " --path rate=" + p.Rate.String() + ",rtt=... --role bulk"
 }

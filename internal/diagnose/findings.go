@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // one returns a single finding.
@@ -149,7 +151,7 @@ func physical(n *facts.NIC) bool {
 // forwards reports whether the host forwards packets, with the line that
 // shows it.
 func forwards(f *facts.Facts) (facts.Source, bool) {
-	name := map[string]string{"linux": "net.ipv4.ip_forward", "freebsd": "net.inet.ip.forwarding",
+	name := map[system.System]string{"linux": "net.ipv4.ip_forward", "freebsd": "net.inet.ip.forwarding",
 		"openbsd": "net.inet.ip.forwarding"}[f.System]
 	if v, ok := f.Integer(name); !ok || v == 0 {
 		return facts.Source{}, false
@@ -304,7 +306,7 @@ func example(uname string, pairs []string) Example {
 }
 
 // on returns the example on a path.
-func (e Example) on(p facts.Path) Example { e.Path = p; return e }
+func (e Example) on(p netpath.Path) Example { e.Path = p; return e }
 
 // as returns the example in a role.
 func (e Example) as(role string) Example { e.Role = role; return e }

@@ -2,11 +2,13 @@ package diagnose
 
 import (
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // link is the TCP payload rate of full frames at the slowest link that is
 // known: the declared path or an end's own interface.
-func link(path facts.Path, ends ...*facts.Facts) Ceiling {
+func link(path netpath.Path, ends ...*facts.Facts) Ceiling {
 	c := Ceiling{Resource: "link", Metric: Goodput,
 		Sources: []string{"RFC 6349, section 4.1.1", "IEEE 802.3, clauses 3 and 4", "RFC 7323, section 3.2"}}
 	rate, where := path.Rate, "the path"
@@ -32,12 +34,12 @@ func link(path facts.Path, ends ...*facts.Facts) Ceiling {
 	if mtu == 0 {
 		return c.unknown("the MTU is not known")
 	}
-	mss, overhead, why := facts.Path{MTU: mtu}.MSS(), facts.EthernetOverhead, ""
+	mss, overhead, why := netpath.Path{MTU: mtu}.MSS(), netpath.EthernetOverhead, ""
 	for _, f := range ends {
 		if f == nil {
 			continue
 		}
-		if n := f.Outlet(); n != nil && n.Kind == "vlan" && overhead == facts.EthernetOverhead {
+		if n := f.Outlet(); n != nil && n.Kind == "vlan" && overhead == netpath.EthernetOverhead {
 			overhead += 4 // IEEE 802.1Q
 			why += ", 4 of them for the VLAN"
 		}
@@ -55,7 +57,7 @@ func link(path facts.Path, ends ...*facts.Facts) Ceiling {
 // timestamps tells whether a host uses TCP's timestamps, which take 12 bytes
 // of each segment.
 func timestamps(f *facts.Facts) (on, known bool) {
-	name := map[string]string{"linux": "net.ipv4.tcp_timestamps", "freebsd": "net.inet.tcp.rfc1323",
+	name := map[system.System]string{"linux": "net.ipv4.tcp_timestamps", "freebsd": "net.inet.tcp.rfc1323",
 		"openbsd": "net.inet.tcp.rfc1323"}[f.System]
 	v, ok := f.Integer(name)
 	return v != 0, ok

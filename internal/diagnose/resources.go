@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
 // windowScale is the largest window that TCP's header can express.
-func windowScale(path facts.Path, sender, receiver *facts.Facts) Ceiling {
+func windowScale(path netpath.Path, sender, receiver *facts.Facts) Ceiling {
 	c := Ceiling{Resource: "window-scale", Metric: Goodput, Sources: []string{"RFC 7323, sections 2.2 and 2.3"}}
 	if path.RTT <= 0 {
 		return c.unknown("the round-trip time is not known; give it with --path rtt=")
@@ -31,7 +32,7 @@ func windowScale(path facts.Path, sender, receiver *facts.Facts) Ceiling {
 
 // lossCeiling is what the sender's congestion control reaches at the path's
 // loss rate.
-func lossCeiling(path facts.Path, f *facts.Facts) Ceiling {
+func lossCeiling(path netpath.Path, f *facts.Facts) Ceiling {
 	c := Ceiling{Resource: "loss-response", Metric: Goodput, Host: hostName(f),
 		Sources: []string{"RFC 9438, section 5.1", "Mathis et al., The Macroscopic Behavior of the TCP Congestion " +
 			"Avoidance Algorithm, 1997"}}
@@ -60,7 +61,7 @@ func lossCeiling(path facts.Path, f *facts.Facts) Ceiling {
 
 // bus is the payload that the card's bus carries; what is forwarded through
 // one slot crosses it twice.
-func bus(path facts.Path, f *facts.Facts) Ceiling {
+func bus(path netpath.Path, f *facts.Facts) Ceiling {
 	c := Ceiling{Resource: "bus", Metric: Goodput, Host: f.Host, Sources: []string{"PCI Express Base Specification, " +
 		"sections 3.6 and 4.2"}}
 	n := f.Outlet()
@@ -90,7 +91,7 @@ func bus(path facts.Path, f *facts.Facts) Ceiling {
 }
 
 // socketMemory is what all connections together can have under way.
-func socketMemory(path facts.Path, f *facts.Facts) Ceiling {
+func socketMemory(path netpath.Path, f *facts.Facts) Ceiling {
 	c := Ceiling{Resource: "socket-memory", Metric: Goodput, Host: f.Host}
 	if path.RTT <= 0 {
 		return c.unknown("the round-trip time is not known; give it with --path rtt=")
@@ -265,7 +266,7 @@ func netisr(f *facts.Facts) Ceiling {
 
 // synQueue is the rate of connections whose handshakes fit the queue of
 // half-open ones, each for one round trip.
-func synQueue(path facts.Path, f *facts.Facts) Ceiling {
+func synQueue(path netpath.Path, f *facts.Facts) Ceiling {
 	c := Ceiling{Resource: "syn-queue", Metric: ConnectRate, Host: f.Host}
 	if path.RTT <= 0 {
 		return c.unknown("the round-trip time is not known; give it with --path rtt=")

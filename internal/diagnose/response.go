@@ -3,7 +3,7 @@ package diagnose
 import (
 	"math"
 
-	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 )
 
 // lossResponse is the goodput that a congestion control reaches at the path's
@@ -11,7 +11,7 @@ import (
 // Mathis et al. 1997 as RFC 9438 states it, W = 1.2/sqrt(p) segments, and
 // CUBIC by RFC 9438, section 5.1, W = 1.054 (RTT/p)^0.75, at least Reno's.
 // BBR's rate does not follow random loss below its thresholds.
-func lossResponse(algorithm string, p facts.Path) (bps float64, known bool) {
+func lossResponse(algorithm string, p netpath.Path) (bps float64, known bool) {
 	rtt := p.RTT.Seconds()
 	if p.Loss <= 0 || rtt <= 0 {
 		return 0, false

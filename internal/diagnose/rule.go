@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 )
 
 // Severity orders findings.
@@ -63,7 +64,7 @@ type Rule struct {
 // Example is what a rule is tried on.
 type Example struct {
 	Texts  map[string]string
-	Path   facts.Path
+	Path   netpath.Path
 	Role   string
 	Window time.Duration
 }
@@ -71,8 +72,8 @@ type Example struct {
 // Input is what rules judge.
 type Input struct {
 	Facts *facts.Facts
-	Path  facts.Path // zero when not declared
-	Role  string     // empty when not declared
+	Path  netpath.Path // zero when not declared
+	Role  string       // empty when not declared
 }
 
 // Finding is a diagnosed problem.
@@ -105,7 +106,7 @@ type NotEvaluated struct {
 func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
 	findings, missing = []Finding{}, []NotEvaluated{}
 	for _, r := range Rules() {
-		if len(r.Systems) > 0 && !slices.Contains(r.Systems, in.Facts.System) {
+		if len(r.Systems) > 0 && !slices.Contains(r.Systems, string(in.Facts.System)) {
 			continue
 		}
 		if why := r.lacks(in.Facts); why != "" {
@@ -177,7 +178,7 @@ func (r Rule) complete(f Finding) Finding {
 func (r Rule) lacks(f *facts.Facts) string {
 	for _, need := range r.Needs {
 		if system, part, ok := strings.Cut(need, ":"); ok {
-			if system != f.System {
+			if system != string(f.System) {
 				continue
 			}
 			need = part

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // clockSource finds a slow clock.
@@ -14,7 +15,7 @@ func clockSource() Rule {
 		Because: "TCP reads the time for each segment; a clock outside the processor costs about a microsecond a " +
 			"reading, and HPET and ACPI timers serialise the cores.",
 		Check: func(in Input) []Finding {
-			names := map[string]string{"linux": "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+			names := map[system.System]string{"linux": "/sys/devices/system/clocksource/clocksource0/current_clocksource",
 				"freebsd": "kern.timecounter.hardware", "openbsd": "kern.timecounter.hardware"}
 			name := names[in.Facts.System]
 			v, ok := in.Facts.Setting(name)

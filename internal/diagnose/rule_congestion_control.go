@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/system"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -19,7 +21,7 @@ func congestionControlUnfit() Rule {
 				return nil
 			}
 			_, _, current := in.Facts.CongestionControls()
-			name := map[string]string{"linux": "net.ipv4.tcp_congestion_control",
+			name := map[system.System]string{"linux": "net.ipv4.tcp_congestion_control",
 				"freebsd": "net.inet.tcp.cc.algorithm"}[in.Facts.System]
 			src := in.Facts.Settings[name].Source
 			want := in.Path.LinkGoodput()
@@ -37,9 +39,9 @@ func congestionControlUnfit() Rule {
 			}
 			return found
 		},
-		Fires: linuxExample("sysctl -a", "net.ipv4.tcp_congestion_control = reno\n").on(facts.Path{Rate: units.Gbit,
+		Fires: linuxExample("sysctl -a", "net.ipv4.tcp_congestion_control = reno\n").on(netpath.Path{Rate: units.Gbit,
 			RTT: 100 * time.Millisecond, MTU: 1500}),
-		Quiet: linuxExample("sysctl -a", "net.ipv4.tcp_congestion_control = cubic\n").on(facts.Path{Rate: units.Gbit,
+		Quiet: linuxExample("sysctl -a", "net.ipv4.tcp_congestion_control = cubic\n").on(netpath.Path{Rate: units.Gbit,
 			RTT: 100 * time.Millisecond, MTU: 1500}),
 	}
 }

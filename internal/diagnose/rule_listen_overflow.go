@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // listenOverflow finds accept queues that overflowed.
@@ -29,7 +30,7 @@ func listenOverflow() Rule {
 			}
 			out := with(s, one("listening sockets", sources(found), "connections lost at full accept queues: %s",
 				happened(found[0])))
-			out[0].Fix = []Fix{{Setting: map[string]string{"linux": "net.core.somaxconn",
+			out[0].Fix = []Fix{{Setting: map[system.System]string{"linux": "net.core.somaxconn",
 				"freebsd": "kern.ipc.soacceptqueue"}[f.System]},
 				{Action: "raise the backlog that the program gives to listen(), or accept faster"}}
 			return out

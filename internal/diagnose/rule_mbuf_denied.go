@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // mbufDenied finds network memory that was asked for in vain.
@@ -26,7 +27,7 @@ func mbufDenied() Rule {
 					plain = append(plain, p)
 				}
 			}
-			out := deniedPools(plain, map[string]string{"freebsd": "kern.ipc.nmbclusters",
+			out := deniedPools(plain, map[system.System]string{"freebsd": "kern.ipc.nmbclusters",
 				"openbsd": "kern.maxclusters"}[in.Facts.System])
 			if more := deniedPools(jumbo, "kern.ipc.nmbjumbo9"); more != nil {
 				out = append(out, do("jumbo clusters of 9k and 16k need contiguous memory, which runs out first: "+

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // ports finds local ports that run out.
@@ -38,7 +39,7 @@ func ports() Rule {
 			}
 			found := one("tcp", []facts.Source{waiting.Source, src}, "%d connections in TIME_WAIT, %d local ports",
 				waiting.Value, size)
-			found[0].Fix = []Fix{{Setting: map[string]string{"linux": "net.ipv4.ip_local_port_range",
+			found[0].Fix = []Fix{{Setting: map[system.System]string{"linux": "net.ipv4.ip_local_port_range",
 				"freebsd": "net.inet.ip.portrange.first"}[f.System]},
 				{Action: "keep connections open and reuse them; use more local or peer addresses"}}
 			return found

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // synCookies finds SYN queues that overflowed.
@@ -29,7 +30,7 @@ func synCookies() Rule {
 			s := graded(found[0], total(f, "Tcp.PassiveOpens")+total(f, "tcp.syncache_entry_added"), 1e-3, Warning)
 			out := with(s, one("half-open connections", sources(found),
 				"the queue of half-open connections overflowed: %s", strings.TrimSpace(found[0].Source.Text)))
-			out[0].Fix = []Fix{{Setting: map[string]string{"linux": "net.ipv4.tcp_max_syn_backlog",
+			out[0].Fix = []Fix{{Setting: map[system.System]string{"linux": "net.ipv4.tcp_max_syn_backlog",
 				"freebsd": "net.inet.tcp.syncache.hashsize"}[f.System]},
 				{Action: "more arrivals than the host can accept may also be an attack: look at the sources of the SYNs"}}
 			return out

@@ -2,12 +2,13 @@ package diagnose
 
 import (
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // windowScalingOff finds window scaling switched off.
 func windowScalingOff() Rule {
 	r := switchedOff("window-scaling-off", "Window scaling is off", Critical,
-		map[string]string{"linux": "net.ipv4.tcp_window_scaling", "freebsd": "net.inet.tcp.rfc1323",
+		map[system.System]string{"linux": "net.ipv4.tcp_window_scaling", "freebsd": "net.inet.tcp.rfc1323",
 			"openbsd": "net.inet.tcp.rfc1323"})
 	r.Because = "Without the window scale option a connection moves at most 65,535 bytes in each round trip (RFC 7323)."
 	return r
@@ -16,7 +17,7 @@ func windowScalingOff() Rule {
 // sackOff finds selective acknowledgements switched off.
 func sackOff() Rule {
 	r := switchedOff("sack-off", "Selective acknowledgements are off", Warning,
-		map[string]string{"linux": "net.ipv4.tcp_sack", "freebsd": "net.inet.tcp.sack.enable",
+		map[system.System]string{"linux": "net.ipv4.tcp_sack", "freebsd": "net.inet.tcp.sack.enable",
 			"openbsd": "net.inet.tcp.sack"})
 	r.Because = "After a loss the sender cannot tell which segments arrived and repairs one in each round trip (RFC 2018)."
 	return r
@@ -25,13 +26,13 @@ func sackOff() Rule {
 // timestampsOff finds timestamps switched off.
 func timestampsOff() Rule {
 	r := switchedOff("timestamps-off", "TCP timestamps are off", Info,
-		map[string]string{"linux": "net.ipv4.tcp_timestamps"})
+		map[system.System]string{"linux": "net.ipv4.tcp_timestamps"})
 	r.Because = "Without timestamps round trips are measured less often and a wrapped sequence number at high rates " +
 		"is not recognised (RFC 7323)."
 	return r
 }
 
-func switchedOff(id, title string, s Severity, names map[string]string) Rule {
+func switchedOff(id, title string, s Severity, names map[system.System]string) Rule {
 	r := Rule{ID: id, Title: title, Needs: []string{"settings"}, Severity: s,
 		Check: func(in Input) []Finding {
 			name := names[in.Facts.System]
@@ -46,9 +47,9 @@ func switchedOff(id, title string, s Severity, names map[string]string) Rule {
 		Fires: linuxExample("sysctl -a", names["linux"]+" = 0\n"),
 		Quiet: linuxExample("sysctl -a", names["linux"]+" = 1\n"),
 	}
-	for _, system := range []string{"linux", "freebsd", "openbsd"} {
-		if names[system] != "" {
-			r.Systems = append(r.Systems, system)
+	for _, s := range []system.System{system.Linux, system.FreeBSD, system.OpenBSD} {
+		if names[s] != "" {
+			r.Systems = append(r.Systems, string(s))
 		}
 	}
 	return r

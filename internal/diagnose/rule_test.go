@@ -14,6 +14,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -137,7 +138,7 @@ func TestFixesAreInTheCatalog(t *testing.T) {
 				if fix.Setting == "" || found.Rule != r.ID {
 					continue
 				}
-				if _, ok := c.Lookup(catalog.System(f.System), fix.Setting); !ok {
+				if _, ok := c.Lookup(f.System, fix.Setting); !ok {
 					t.Errorf("%s: %s has no setting %s", r.ID, f.System, fix.Setting)
 				}
 			}
@@ -168,7 +169,7 @@ func FuzzRules(f *testing.F) {
 		if err != nil {
 			return
 		}
-		path := facts.Path{Rate: units.Gbit, RTT: 20 * time.Millisecond, Loss: 1e-4, MTU: 1500}
+		path := netpath.Path{Rate: units.Gbit, RTT: 20 * time.Millisecond, Loss: 1e-4, MTU: 1500}
 		d := Diagnose(host, nil, path, "latency")
 		for _, found := range d.Findings {
 			if len(found.Evidence) == 0 || found.Summary == "" {

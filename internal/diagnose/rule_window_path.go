@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -63,6 +64,6 @@ func plainSetting(s string) string {
 }
 
 func windowExample(wmem string) Example {
-	return linuxExample("sysctl -a", "net.ipv4.tcp_wmem = "+wmem+"\n").on(facts.Path{Rate: units.Gbit, RTT: 50e6,
+	return linuxExample("sysctl -a", "net.ipv4.tcp_wmem = "+wmem+"\n").on(netpath.Path{Rate: units.Gbit, RTT: 50e6,
 		MTU: 1500})
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
@@ -39,7 +38,7 @@ func (d Diagnosis) Text(w io.Writer) error {
 
 func (d Diagnosis) hostLine(b *strings.Builder) {
 	f := d.Facts
-	parts := []string{strings.TrimSpace(catalog.System(f.System).Title() + " " + f.Release)}
+	parts := []string{strings.TrimSpace(f.System.Title() + " " + f.Release)}
 	if f.Distribution != "" {
 		parts = append(parts, f.Distribution)
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/system"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -26,19 +28,19 @@ func (b buffer) window() float64 { return float64(b.cap) * b.share }
 
 // sendWindow is what the sender's kernel lets a connection keep unacknowledged,
 // over the round-trip time.
-func sendWindow(path facts.Path, f *facts.Facts) Ceiling {
+func sendWindow(path netpath.Path, f *facts.Facts) Ceiling {
 	c := Ceiling{Resource: "send-window", Metric: Goodput, Host: hostName(f)}
 	return windowOverRTT(c, path, f, sendBuffer)
 }
 
 // receiveWindow is what the receiver's kernel can offer, over the round-trip
 // time.
-func receiveWindow(path facts.Path, f *facts.Facts) Ceiling {
+func receiveWindow(path netpath.Path, f *facts.Facts) Ceiling {
 	c := Ceiling{Resource: "receive-window", Metric: Goodput, Host: hostName(f)}
 	return windowOverRTT(c, path, f, receiveBuffer)
 }
 
-func windowOverRTT(c Ceiling, path facts.Path, f *facts.Facts, account func(*facts.Facts) (buffer, error)) Ceiling {
+func windowOverRTT(c Ceiling, path netpath.Path, f *facts.Facts, account func(*facts.Facts) (buffer, error)) Ceiling {
 	if f == nil {
 		return c.unknown("this host was not inspected")
 	}
@@ -62,7 +64,7 @@ func windowOverRTT(c Ceiling, path facts.Path, f *facts.Facts, account func(*fac
 }
 
 func windowScaling(f *facts.Facts) (on, known bool) {
-	name := map[string]string{"linux": "net.ipv4.tcp_window_scaling", "freebsd": "net.inet.tcp.rfc1323",
+	name := map[system.System]string{"linux": "net.ipv4.tcp_window_scaling", "freebsd": "net.inet.tcp.rfc1323",
 		"openbsd": "net.inet.tcp.rfc1323"}[f.System]
 	v, ok := f.Integer(name)
 	// FreeBSD: 1 is on, 2 and 3 choose one half of RFC 1323 (tcp_subr.c).

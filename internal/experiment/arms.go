@@ -179,9 +179,9 @@ func (s *session) resolvePart(ctx context.Context, a *armValues, p part) error {
 		case "tuned":
 			values, err = s.fromTuned(ctx, a, e, p.arg)
 		case "cc":
-			values, err = congestion(catalog.System(e.facts.System), p.arg)
+			values, err = congestion(e.facts.System, p.arg)
 		case "firewall":
-			values, err = firewall(catalog.System(e.facts.System), p.arg)
+			values, err = firewall(e.facts.System, p.arg)
 		}
 		if err != nil {
 			return err
@@ -195,7 +195,7 @@ func (s *session) resolvePart(ctx context.Context, a *armValues, p part) error {
 
 // assign puts one value into an arm if its host can take it while it runs.
 func (s *session) assign(a *armValues, e *end, v assigned, kind string) {
-	system := catalog.System(e.facts.System)
+	system := e.facts.System
 	if system == catalog.Linux && !strings.HasPrefix(v.name, "/") && !strings.Contains(v.name, ":") {
 		v.name = conffile.LinuxName(v.name)
 	}
@@ -267,7 +267,7 @@ func (s *session) fillDefaults(a *armValues, all []*armValues) {
 					continue
 				}
 				running := strings.Join(strings.Fields(e.facts.Settings[name].Value), " ")
-				record, known := s.catalog.Lookup(catalog.System(e.facts.System), name)
+				record, known := s.catalog.Lookup(e.facts.System, name)
 				if !known {
 					continue
 				}
@@ -297,7 +297,7 @@ func (s *session) fromFile(a *armValues, e *end, path string) ([]assigned, error
 // the names of those that it includes.
 func (s *session) fromText(a *armValues, e *end, path string, data []byte) (values []assigned, include []string, err error) {
 	guess := conffile.Detect(path, data)
-	system := conffile.System(e.facts.System)
+	system := e.facts.System
 	if guess.Confidence == conffile.NoIdea {
 		guess.Kind = conffile.Sysctl
 	}

@@ -387,7 +387,7 @@ func interactions(a *trial.Attribution) []string {
 }
 
 func (e *end) describe() Host {
-	return Host{Name: e.conn.Name(), Side: e.side, System: e.facts.System, Release: e.facts.Release, Processor: e.facts.Processor,
+	return Host{Name: e.conn.Name(), Side: e.side, System: string(e.facts.System), Release: e.facts.Release, Processor: e.facts.Processor,
 		Cores: e.facts.Cores, Memory: int64(e.facts.Memory)}
 }
 

@@ -12,10 +12,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/lab/link"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/trial"
 	"github.com/wirerate/wirerate/internal/workload"
@@ -38,7 +38,7 @@ type Config struct {
 	Link   link.Link // the same
 	Router bool      // in the lab
 
-	Path        facts.Path // declared; the zero Path is none
+	Path        netpath.Path // declared; the zero Path is none
 	MeasurePath bool
 	Role        string       // of the hosts, for plans
 	Disk        *DiskFigures // of the planned hosts; nil: not known

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
 )
@@ -81,7 +82,7 @@ func (s *session) ping(ctx context.Context, n int) (time.Duration, error) {
 // measurePath finds the path's rate, base round-trip time and loss by short
 // measurements, for --path auto.
 func (s *session) measurePath(ctx context.Context) error {
-	p := facts.Path{MTU: 1500, Measured: map[string]string{}}
+	p := netpath.Path{MTU: 1500, Measured: map[string]string{}}
 	var err error
 	if p.RTT, err = s.ping(ctx, 10); err != nil {
 		return fmt.Errorf("--path auto: %w; declare the path, like --path rate=1gbit,rtt=80ms", err)
@@ -99,7 +100,7 @@ func (s *session) measurePath(ctx context.Context) error {
 		p.MTU = nic.MTU
 		p.Measured["mtu"] = "MTU of " + nic.Name
 	}
-	p.Rate = units.Rate(run.GoodputBPS * float64(p.MTU+facts.EthernetOverhead) / float64(p.MSS()))
+	p.Rate = units.Rate(run.GoodputBPS * float64(p.MTU+netpath.EthernetOverhead) / float64(p.MSS()))
 	p.Measured["rate"] = fmt.Sprintf("8 streams for 4 s by %s; a path that these do not fill is faster", run.Tool)
 	if segments := run.GoodputBPS * spec.Duration.Seconds() / 8 / float64(p.MSS()); run.Retransmits >= 0 && segments > 0 {
 		p.Loss = min(float64(run.Retransmits)/segments, 0.5)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/change"
-	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/trial"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
@@ -45,7 +45,7 @@ func pair(t *testing.T) (Config, *bytes.Buffer) {
 	said := &bytes.Buffer{}
 	hosts := map[string]host.Conn{"a": linuxHost("a", "192.0.2.1/24", running), "b": linuxHost("b", "192.0.2.2/24", running)}
 	return Config{Host: "a", Peer: "b", Sink: sink{said}, NoHistory: true, Role: "bulk", Spec: workload.Spec{Workload: "bulk", Duration: time.Second, Omit: time.Second},
-		Path: facts.Path{Rate: units.Gbit, RTT: 50 * time.Millisecond, MTU: 1500}, Pairs: 4, Budget: time.Hour, Margin: 0.02, Seed: 7,
+		Path: netpath.Path{Rate: units.Gbit, RTT: 50 * time.Millisecond, MTU: 1500}, Pairs: 4, Budget: time.Hour, Margin: 0.02, Seed: 7,
 		Open: func(_ context.Context, name string) (host.Conn, error) {
 			if c, ok := hosts[name]; ok {
 				return c, nil

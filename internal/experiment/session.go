@@ -12,6 +12,7 @@ import (
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/lab/link"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/trial"
 	"github.com/wirerate/wirerate/internal/workload"
@@ -37,7 +38,7 @@ type session struct {
 	client, server end
 	router         end // without a connection where the trial has none
 	address        string
-	path           facts.Path
+	path           netpath.Path
 	known          bool // whether the path's rate and round-trip time are known
 	rtt            time.Duration
 	warnings       []string
@@ -130,8 +131,8 @@ func (s *session) topology() lab.Topology {
 
 // PathOf describes a lab's link as a path; one without a rate or a round-trip
 // time is none that can be planned for.
-func PathOf(link link.Link) (facts.Path, error) {
-	p := facts.Path{Rate: link.Up.Rate, RTT: link.Up.Delay + link.Down.Delay, Loss: link.Up.Loss.Rate(), MTU: link.PathMTU()}
+func PathOf(link link.Link) (netpath.Path, error) {
+	p := netpath.Path{Rate: link.Up.Rate, RTT: link.Up.Delay + link.Down.Delay, Loss: link.Up.Loss.Rate(), MTU: link.PathMTU()}
 	if p.Rate == 0 {
 		return p, errors.New("--lab: a rate is needed to plan for the path, such as rate=1gbit,rtt=50ms")
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
@@ -38,8 +38,8 @@ func TestOpen(t *testing.T) {
 		reason  Reason
 	}{
 		"declared":     {address: "192.0.2.2", rtt: 50 * time.Millisecond, known: true},
-		"pinged":       {change: func(c *Config) { c.Path = facts.Path{} }, client: linuxHost("a", "192.0.2.1/24", running, ping), address: "192.0.2.2", rtt: 40200 * time.Microsecond},
-		"silent":       {change: func(c *Config) { c.Path = facts.Path{} }, address: "192.0.2.2"},
+		"pinged":       {change: func(c *Config) { c.Path = netpath.Path{} }, client: linuxHost("a", "192.0.2.1/24", running, ping), address: "192.0.2.2", rtt: 40200 * time.Microsecond},
+		"silent":       {change: func(c *Config) { c.Path = netpath.Path{} }, address: "192.0.2.2"},
 		"said address": {change: func(c *Config) { c.Address = "203.0.113.9" }, address: "203.0.113.9", rtt: 50 * time.Millisecond, known: true},
 		"far":          {server: far, address: "198.51.100.7", rtt: 50 * time.Millisecond, known: true},
 		"no address":   {server: linuxHost("b", "127.0.0.1/8", running), reason: Input},

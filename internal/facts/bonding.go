@@ -9,9 +9,6 @@ import (
 	"github.com/wirerate/wirerate/internal/units"
 )
 
-// bondingFolder is where Linux's bonding driver has a file for each bond.
-const bondingFolder = "/proc/net/bonding/"
-
 // readBondings takes what recorded files of the bonding driver say (Linux
 // drivers/net/bonding/bond_procfs.c): the mode and hash of a bond, then for each
 // member its state, speed and how often its link failed.
@@ -20,7 +17,7 @@ func (f *Facts) readBondings(texts map[string]string) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		if bond, ok := strings.CutPrefix(name, bondingFolder); ok {
+		if bond, ok := strings.CutPrefix(name, BondingFolder); ok {
 			f.Parts["bonding"] = f.readBonding(bond, text{name, []byte(texts[name])})
 		}
 	}
@@ -55,7 +52,8 @@ func (f *Facts) readBonding(name string, t text) Part {
 			member.show("duplex", src)
 		case field == "Link Failure Count":
 			if v, ok := count(value); ok {
-				member.Counters["bond.link_failures"] = Counter{Value: v, Source: Source{From: t.from, Line: line, Text: fmt.Sprintf("%s: %s", member.Name, src.Text)}}
+				member.Counters["bond.link_failures"] = Counter{Value: v,
+					Source: Source{From: t.from, Line: line, Text: fmt.Sprintf("%s: %s", member.Name, src.Text)}}
 			}
 		}
 	})

@@ -3,80 +3,8 @@ package facts
 import (
 	"strings"
 
-	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/units"
 )
-
-func (f *Facts) bsdReaders(thorough bool) []reader {
-	if f.System == "openbsd" {
-		return f.openbsdReaders(thorough)
-	}
-	return f.freebsdReaders(thorough)
-}
-
-func (f *Facts) freebsdReaders(thorough bool) []reader {
-	f.bsdMachine("hw.ncpu")
-	f.cpTimes()
-	f.deviceCounters()
-	f.arcSettings()
-	var readers []reader
-	if thorough {
-		readers = []reader{
-			{"top", host.Command("top", "-Pb", "-d", "2", "-s", "1", "0"), (*Facts).readTop},
-			{"disk load", host.Command("gstat", "-b"), (*Facts).readGstat},
-			{"disk means", host.Command("iostat", "-x"), (*Facts).readIostatExtended},
-			{"disk transfers", host.Command("iostat"), (*Facts).readIostat},
-			{"devices", host.Command("camcontrol", "devlist"), (*Facts).readCamcontrol},
-		}
-	}
-	return append(readers, []reader{
-		{"counters", host.Command("netstat", "-s"), (*Facts).readBSDNetstat},
-		{"mbufs", host.Command("netstat", "-m"), (*Facts).readMbufs},
-		{"zones", host.Command("vmstat", "-z"), (*Facts).readZones},
-		{"interface counters", host.Command("netstat", "-idnW"), (*Facts).readNetstatInterfaces},
-		{"interrupts", host.Command("vmstat", "-ia"), (*Facts).readVmstatInterrupts},
-		{"netisr", host.Command("netstat", "-Q"), (*Facts).readNetISR},
-		{"listeners", host.Command("netstat", "-Lan"), (*Facts).readBSDListeners},
-		{"flows", host.Command("netstat", "-xn", "-p", "tcp"), (*Facts).readBSDFlows},
-		{"routes", host.Command("netstat", "-rnW"), (*Facts).readBSDRoutes},
-		{"pcie", host.Command("pciconf", "-lvc"), (*Facts).readPciconf},
-		{"modules", host.Command("kldstat"), (*Facts).readKldstat},
-		{"packet filter", host.Command("pfctl", "-si"), (*Facts).readPfctl},
-		{"packet filter limits", host.Command("pfctl", "-sm"), (*Facts).readPfLimits},
-		{"host cache", host.Command("sysctl", "net.inet.tcp.hostcache.list"), (*Facts).readHostcache},
-		{"disks", host.Command("iostat", "-Ix"), (*Facts).readIostatExtended},
-		{"disk descriptions", host.Command("geom", "disk", "list"), (*Facts).readGeomDisks},
-		{"boot", host.Command("kenv"), (*Facts).readKenv},
-		{"messages", host.Command("dmesg"), (*Facts).readMessages},
-	}...)
-}
-
-func (f *Facts) openbsdReaders(thorough bool) []reader {
-	f.bsdMachine("hw.ncpuonline")
-	var readers []reader
-	if thorough {
-		readers = []reader{
-			{"processors", host.Command("systat", "-ab", "-d", "2", "cpu", "1"), (*Facts).readSystatCPU},
-			{"top", host.Command("top", "-1b", "-d", "2", "-s", "1"), (*Facts).readTop},
-			{"receive rings", host.Command("systat", "-ab", "mbufs"), (*Facts).readSystatMbufs},
-			{"disk load", host.Command("iostat", "-D"), (*Facts).readIostat},
-			{"disk transfers", host.Command("iostat"), (*Facts).readIostat},
-		}
-	}
-	return append(readers, []reader{
-		{"counters", host.Command("netstat", "-s"), (*Facts).readBSDNetstat},
-		{"mbufs", host.Command("netstat", "-m"), (*Facts).readMbufs},
-		{"interface counters", host.Command("netstat", "-idn"), (*Facts).readNetstatInterfaces},
-		{"interrupts", host.Command("vmstat", "-i"), (*Facts).readVmstatInterrupts},
-		{"routes", host.Command("netstat", "-rn"), (*Facts).readBSDRoutes},
-		{"features", host.Command("ifconfig", "hwfeatures"), (*Facts).readHWFeatures},
-		{"pcie", host.Command("pcidump", "-v"), (*Facts).readPcidump},
-		{"packet filter", host.Command("pfctl", "-si"), (*Facts).readPfctl},
-		{"packet filter limits", host.Command("pfctl", "-sm"), (*Facts).readPfLimits},
-		{"disks", host.Command("iostat", "-DI"), (*Facts).readIostat},
-		{"messages", host.Command("dmesg"), (*Facts).readMessages},
-	}...)
-}
 
 // bsdMachine takes the machine's description from the settings.
 func (f *Facts) bsdMachine(cores string) {
@@ -182,8 +110,9 @@ func (f *Facts) readIfconfig(t text) error {
 func ifconfigHead(name, rest string, src Source) NIC {
 	driver, _ := splitUnit(name)
 	driver = strings.TrimRight(driver, "-_.")
-	n := NIC{Name: name, Driver: driver, Kind: "ethernet", Source: src, Features: map[string]Feature{}, Counters: map[string]Counter{},
-		Shown: map[string]Source{"mtu": src, "up": src, "driver": src}}
+	n := NIC{Name: name, Driver: driver, Kind: "ethernet", Source: src, Features: map[string]Feature{},
+		Counters: map[string]Counter{},
+		Shown:    map[string]Source{"mtu": src, "up": src, "driver": src}}
 	switch driver {
 	case "lo":
 		n.Kind = "loopback"
@@ -191,7 +120,8 @@ func ifconfigHead(name, rest string, src Source) NIC {
 		n.Kind = "lagg"
 	case "bridge", "veb":
 		n.Kind = "bridge"
-	case "vlan", "tun", "tap", "wg", "gif", "gre", "enc", "pflog", "pfsync", "epair", "vxlan", "carp", "svlan", "tpmr", "pair", "vether", "stf", "ipsec", "ovpn", "usbus":
+	case "vlan", "tun", "tap", "wg", "gif", "gre", "enc", "pflog", "pfsync", "epair", "vxlan", "carp", "svlan", "tpmr",
+		"pair", "vether", "stf", "ipsec", "ovpn", "usbus":
 		n.Kind = driver
 	}
 	_, flags, _ := strings.Cut(rest, "<")
@@ -350,7 +280,8 @@ func (f *Facts) readBSDRoutes(t text) error {
 				}
 			}
 		}
-		f.Routes = append(f.Routes, Route{Destination: words[0], Gateway: words[1], Interface: name, Source: f.Line(t.from, i+1)})
+		f.Routes = append(f.Routes, Route{Destination: words[0], Gateway: words[1], Interface: name,
+			Source: f.Line(t.from, i+1)})
 	}
 	if len(f.Routes) == 0 {
 		return errNothing

@@ -30,7 +30,8 @@ func (f *Facts) readZones(t text) error {
 			continue
 		}
 		found = true
-		f.Memories = append(f.Memories, Pool{Name: "zone " + strings.TrimSpace(line[:cut]), Limit: v[1], Used: v[2], Cached: v[3], Denied: v[5],
+		f.Memories = append(f.Memories, Pool{Name: "zone " + strings.TrimSpace(line[:cut]), Limit: v[1], Used: v[2],
+			Cached: v[3], Denied: v[5],
 			Source: f.Line(t.from, i+1)})
 	}
 	if !found {
@@ -298,7 +299,8 @@ func (f *Facts) readHostcache(t text) error {
 			return v
 		}
 		ssthresh := at("SSTRESH") + at("SSTHRESH")
-		f.HostCache = append(f.HostCache, HostEntry{Address: words[0], MTU: at("MTU"), SSThresh: ssthresh, RTT: float64(at("RTT")), CWND: at("CWND"), Source: f.Line(t.from, i+1)})
+		f.HostCache = append(f.HostCache, HostEntry{Address: words[0], MTU: at("MTU"), SSThresh: ssthresh,
+			RTT: float64(at("RTT")), CWND: at("CWND"), Source: f.Line(t.from, i+1)})
 	}
 	if !known {
 		return errNothing

@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/kerneltext"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // Options say what to collect.
@@ -39,14 +42,6 @@ func (t text) lines() []string {
 	s := strings.ReplaceAll(string(t.data), "\r\n", "\n")
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }
-
-// problem is a line that could not be understood.
-type problem struct {
-	line int
-	why  string
-}
-
-func (p *problem) Error() string { return p.why }
 
 // refusal is a text that holds no facts but the reason why.
 type refusal struct {
@@ -91,11 +86,11 @@ var refusals = []struct {
 }
 
 func atLine(line int, format string, args ...any) error {
-	return &problem{line, fmt.Sprintf(format, args...)}
+	return kerneltext.Errorf(line, format, args...)
 }
 
 // errNothing is returned by parsers that find nothing they know.
-var errNothing = errors.New("nothing in it is understood")
+var errNothing = kerneltext.ErrNothing
 
 // reader is one source of facts: what to ask and what to make of the answer.
 type reader struct {
@@ -104,45 +99,19 @@ type reader struct {
 	parse func(f *Facts, t text) error
 }
 
-// readerName is how evidence names a source; a script is named by the files
-// that it reads.
-func readerName(op host.Op) string {
-	if len(op.Args) == 3 && op.Args[0] == "sh" {
-		for script, name := range map[string]string{grepInterfaces: "/sys/class/net", grepTransmit: "/sys/class/net/*/queues", grepSystem: "/sys", grepAffinity: "/proc/irq", grepDisks: "/sys/block",
-			someFlows: "ss -tinm", someDatasets: "zfs get all"} {
-			if op.Args[2] == script {
-				return name
-			}
-		}
-		return "second sample"
-	}
-	if len(op.Args) > 0 && op.Args[0] == "top" {
-		return "top" // its options differ, what it prints of processors does not
-	}
-	return op.String()
-}
-
 // Collect asks a host for everything that the ceilings and the rules need, in
 // two round trips, or three with a window. What a host does not answer is
 // recorded in Parts; the error is about reaching it or telling what it is.
 func Collect(ctx context.Context, c host.Conn, opt Options) (*Facts, error) {
 	f := &Facts{Host: c.Name(), Settings: map[string]Setting{}, Counters: map[string]Counter{},
 		Parts: map[string]Part{}, texts: map[string][]string{}}
-	first := []reader{
-		{"identity", host.Command("uname", "-a"), (*Facts).readIdentity},
-		{"settings", host.Command("sysctl", "-a"), (*Facts).readSettings},
-		{"links", host.Command("ip", "-s", "-d", "link", "show"), (*Facts).readLinks},
-		{"ifconfig", host.Command("ifconfig", "-a"), (*Facts).readIfconfig},
-		{"arc", host.Read("/proc/spl/kstat/zfs/arcstats"), (*Facts).readArcstats},
-	}
-	if err := f.ask(ctx, c, first); err != nil {
+	if err := f.ask(ctx, c, f.readers(atFirst)); err != nil {
 		return nil, err
 	}
 	if f.System == "" {
 		return nil, fmt.Errorf("%s: %w", c.Name(), identityProblem(f.Parts["identity"]))
 	}
-	readers := f.systemReaders(opt)
-	if err := f.ask(ctx, c, readers); err != nil {
+	if err := f.ask(ctx, c, f.systemReaders(opt)); err != nil {
 		return nil, err
 	}
 	if opt.Window > 0 {
@@ -162,29 +131,60 @@ func identityProblem(p Part) error {
 	return fmt.Errorf("%w: %s", ErrNoIdentity, p.Because)
 }
 
+// readers are those of the collectors of the system, of any system before it is known.
+func (f *Facts) readers(of ...when) []reader {
+	var list []reader
+	for _, c := range collectors() {
+		if slices.Contains(of, c.when) && (f.System == "" || slices.Contains(c.on, f.System)) {
+			list = append(list, reader{c.part, c.op, c.parse})
+		}
+	}
+	return list
+}
+
+// systemReaders are what is asked once the system is known. What another system was asked at first is forgotten.
 func (f *Facts) systemReaders(opt Options) []reader {
-	if f.System == "linux" {
-		delete(f.Parts, "ifconfig")
-		readers := f.linuxReaders(opt.Thorough)
-		if f.ZFS != nil || opt.everything {
-			readers = append(readers, zfsReaders()...)
+	for _, c := range firstCollectors() {
+		if !slices.Contains(c.on, f.System) {
+			delete(f.Parts, c.part)
 		}
-		if opt.everything {
-			readers = append(readers, recordedLinux()...)
-		}
-		return readers
 	}
-	delete(f.Parts, "links")
-	delete(f.Parts, "arc")
-	readers := f.bsdReaders(opt.Thorough)
+	of := []when{always}
+	if opt.Thorough {
+		of = append(of, thorough)
+	}
 	if opt.everything {
-		readers = append(readers, reader{"socket table", host.Command("netstat", "-an"), (*Facts).readSocketTable}, reader{"transfers", host.Command("iperf3"), (*Facts).readTransfers})
+		of = append(of, recorded)
 	}
-	if f.System == "openbsd" {
-		return readers
+	_, freebsd := f.Settings["vfs.zfs.version.spa"]
+	if f.ZFS != nil || freebsd || opt.everything {
+		of = append(of, withZFS)
 	}
-	if _, runs := f.Settings["vfs.zfs.version.spa"]; runs || opt.everything {
-		readers = append(readers, zfsReaders()...)
+	readers := f.readers(of...)
+	switch f.System {
+	case system.FreeBSD:
+		f.bsdMachine("hw.ncpu")
+		f.cpTimes()
+		f.deviceCounters()
+		f.arcSettings()
+	case system.OpenBSD:
+		f.bsdMachine("hw.ncpuonline")
+	case system.Linux: // ethtool is asked of the interfaces that ip showed; the interrupts' places follow
+		at := slices.IndexFunc(readers, func(r reader) bool { return r.part == "affinity" })
+		return slices.Insert(readers, at, f.linkReaders()...)
+	}
+	return readers
+}
+
+// linkReaders ask ethtool.
+func (f *Facts) linkReaders() []reader {
+	var readers []reader
+	whole, brief := f.askedNICs()
+	for _, nic := range whole {
+		readers = append(readers, ethtoolReaders(nic)...)
+	}
+	for _, nic := range brief {
+		readers = append(readers, ethtoolReaders(nic)[:2]...) // link and driver
 	}
 	return readers
 }
@@ -210,9 +210,9 @@ func (f *Facts) ask(ctx context.Context, c host.Conn, readers []reader) error {
 func (f *Facts) take(r reader, a host.Answer) {
 	t := text{readerName(a.Op), a.Out}
 	part := Part{From: t.from, State: Read}
-	if len(t.data) > textLimit {
-		t.data = t.data[:bytes.LastIndexByte(t.data[:textLimit], '\n')+1]
-		part.Because = fmt.Sprintf("only its first %d MiB are read", textLimit>>20)
+	if len(t.data) > TextLimit {
+		t.data = t.data[:bytes.LastIndexByte(t.data[:TextLimit], '\n')+1]
+		part.Because = fmt.Sprintf("only its first %d MiB are read", TextLimit>>20)
 	}
 	if a.Failure == host.TimedOut { // the last line may be half of one
 		t.data = t.data[:bytes.LastIndexByte(t.data, '\n')+1]
@@ -248,9 +248,9 @@ func failed(t text, err error) (state State, line int, because string) {
 	if no = refused(t); no != nil {
 		return no.state, no.line, no.why
 	}
-	var p *problem
+	var p *kerneltext.Error
 	if errors.As(err, &p) {
-		return Unparsed, p.line, fmt.Sprintf("line %d: %s", p.line, p.why)
+		return Unparsed, p.Line, fmt.Sprintf("line %d: %s", p.Line, p.Why)
 	}
 	return Unparsed, 0, err.Error()
 }
@@ -262,8 +262,8 @@ const (
 	rowLimit     = 1 << 16 // routes, neighbours, interrupts, pools
 )
 
-// textLimit bounds what is read of one source, in bytes.
-const textLimit = 16 << 20
+// TextLimit bounds what is read of one source, in bytes.
+const TextLimit = 16 << 20
 
 // mayBeEmpty are the parts that have nothing to say on a healthy host.
 var mayBeEmpty = map[string]bool{"neighbours": true, "messages": true, "addresses": true, "transmit steering": true}
@@ -287,12 +287,11 @@ func (f *Facts) readIdentity(t text) error {
 	if len(words) < 3 {
 		return errNothing
 	}
-	known := map[string]string{"Linux": "linux", "FreeBSD": "freebsd", "OpenBSD": "openbsd"}
-	system, ok := known[words[0]]
-	if !ok {
+	known := system.Named(words[0])
+	if known == "" {
 		return atLine(1, "%q is not a system that is known", shorten(words[0]))
 	}
-	f.System, f.Node, f.Release = system, words[1], words[2]
+	f.System, f.Node, f.Release = known, words[1], words[2]
 	for _, w := range words[3:] {
 		switch w {
 		case "x86_64", "amd64", "aarch64", "arm64", "i386", "i686", "riscv64", "ppc64le", "s390x", "armv7l", "powerpc64":

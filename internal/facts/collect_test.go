@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 	"unicode/utf8"
 
@@ -72,7 +71,7 @@ func TestLinux(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", what, d)
 		}
 	}
-	check("identity", []string{f.System, f.Node, f.Release, f.Machine, f.Distribution}, []string{"linux", "store1", "6.12.9-amd64", "x86_64", "Debian GNU/Linux 13 (trixie)"})
+	check("identity", []string{string(f.System), f.Node, f.Release, f.Machine, f.Distribution}, []string{"linux", "store1", "6.12.9-amd64", "x86_64", "Debian GNU/Linux 13 (trixie)"})
 	check("memory", f.Memory, 65805432*units.KiB)
 	check("cores", []int{f.Cores, f.ThreadsPerCore, int(f.PageSize)}, []int{2, 1, 4096})
 	rmem, _ := f.Triple("net.ipv4.tcp_rmem")
@@ -348,37 +347,6 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-func TestFolderOfOutputs(t *testing.T) {
-	root := fstest.MapFS{
-		"sos/sos_commands/networking/ethtool_-S_eth0": {Data: []byte("NIC statistics:\n     rx_crc_errors: 7\n")},
-		"sos/proc/net/softnet_stat":                   {Data: []byte("00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n")},
-		"sos/uname":                                   {Data: []byte("Linux a 4.18.0 #1 SMP x86_64\n")},
-		"sos/version.txt":                             {Data: []byte("nothing known\n")},
-	}
-	texts, err := LoadFolder(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := FromTexts("sos", texts, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f.Release != "4.18.0" || f.NIC("eth0").Counters["rx_crc_errors"].Value != 7 || f.Processors[0].Softnet == nil {
-		t.Errorf("%+v", f)
-	}
-	posted := fstest.MapFS{"netstat_-m.txt": {Data: []byte("$ netstat -m\n1/2/3/4 mbuf clusters in use (current/cache/total/max)\n")}}
-	texts, err = LoadFolder(posted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f, err = FromTexts("posted", texts, 0); err != nil || f.System != "freebsd" || f.Memories[0].Source.Line != 2 {
-		t.Errorf("%v %+v", err, f)
-	}
-	if _, err := LoadFolder(fstest.MapFS{"a": {Data: []byte("b")}}); err == nil {
-		t.Error("a folder of nothing is taken")
-	}
-}
-
 // FuzzSources feeds any text to any parser. Every source of every system has a
 // seed: the fixtures.
 func FuzzSources(f *testing.F) {
@@ -483,53 +451,6 @@ func TestFlowsOfOneState(t *testing.T) {
 	if len(f.Flows) != 1 || f.Flows[0].SendQ != 7 || f.Flows[0].Peer != "198.51.100.9:5000" || f.Flows[0].Values["mss"] != 1448 {
 		t.Errorf("%+v", f.Flows)
 	}
-}
-
-// A session as people paste it.
-func TestTranscript(t *testing.T) {
-	texts, err := LoadSession(`It is slow. This is what I see:
-[root@db1 ~]# sudo /usr/sbin/ethtool -S eth0 | grep crc
-     rx_crc_errors: 77
-[root@db1 ~]# date
-Sat Nov 21
-root@db1:~# cat /proc/net/softnet_stat
-00000001 00000009 00000000 00000000 00000000 00000000 00000000 00000000 00000000
-$ netstat -s | grep listen
-    22438 times the listen queue of a socket overflowed
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := texts.Facts("post")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := []uint64{f.NIC("eth0").Counters["rx_crc_errors"].Value, f.Processors[0].Softnet.Dropped.Value, f.Counters["TcpExt.ListenOverflows"].Value}
-	if d := cmp.Diff([]uint64{77, 9, 22438}, got); d != "" || f.System != "linux" {
-		t.Error(f.System, d)
-	}
-	if _, err := LoadSession("nothing\n"); !errors.Is(err, ErrNoOutputs) {
-		t.Errorf("%v", err)
-	}
-}
-
-func FuzzTranscript(f *testing.F) {
-	f.Add("$ netstat -m\n1/2/3/4 mbuf clusters in use (current/cache/total/max)\n# ethtool -S eth0\n a: 1\n")
-	f.Fuzz(func(t *testing.T, s string) {
-		texts, err := LoadSession(s)
-		if err != nil {
-			return
-		}
-		total := 0
-		for name, text := range texts.Texts {
-			if name != "uname -a" && name != "ss -ltn" {
-				total += len(text)
-			}
-		}
-		if total > 64*len(s)+1<<20 {
-			t.Errorf("%d bytes of %d", total, len(s))
-		}
-	})
 }
 
 // What a command printed before it was given up is read up to its last whole

@@ -3,40 +3,25 @@ package facts
 import (
 	"fmt"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/kerneltext"
 )
 
-// readProcTable reads /proc/net/snmp and /proc/net/netstat: pairs of a line of
-// names and a line of numbers that begin with the same table name (Linux
-// net/ipv4/proc.c).
+// readProcTable reads /proc/net/snmp and /proc/net/netstat.
 func (f *Facts) readProcTable(t text) error {
-	lines := t.lines()
 	found := false
-	var damaged error
-	for i := 0; i+1 < len(lines); i++ {
-		table, names, ok := strings.Cut(lines[i], ":")
-		table2, numbers, ok2 := strings.Cut(lines[i+1], ":")
-		if !ok || !ok2 || table != table2 {
-			continue
+	err := kerneltext.Tables(string(t.data), func(v kerneltext.Value) {
+		// Tcp.MaxConn is -1: signed values are no counters.
+		if n, ok := count(v.Text); ok {
+			found = true
+			src := Source{From: t.from, Line: v.Line, Text: v.Table + ": " + v.Name + " " + v.Text}
+			f.Counters[v.Table+"."+v.Name] = Counter{Value: n, Source: src}
 		}
-		heads, values := strings.Fields(names), strings.Fields(numbers)
-		if len(heads) != len(values) {
-			damaged = atLine(i+2, "%d numbers for the %d names of %s", len(values), len(heads), table)
-			i++
-			continue
-		}
-		for j, name := range heads {
-			// Tcp.MaxConn is -1: signed values are no counters.
-			if v, ok := count(values[j]); ok {
-				found = true
-				f.Counters[table+"."+name] = Counter{Value: v, Source: Source{From: t.from, Line: i + 2, Text: table + ": " + name + " " + values[j]}}
-			}
-		}
-		i++
-	}
-	if !found && damaged == nil {
+	})
+	if err == nil && !found {
 		return errNothing
 	}
-	return damaged
+	return err
 }
 
 // readSNMP6 reads /proc/net/snmp6: "Ip6InReceives   123".
@@ -58,26 +43,12 @@ func (f *Facts) readSNMP6(t text) error {
 	return nil
 }
 
-// readSockstat reads /proc/net/sockstat: "TCP: inuse 4 orphan 0 tw 4 ...". Its
-// numbers are states, not running totals, and have no rate.
+// readSockstat reads /proc/net/sockstat, whose numbers have no rate.
 func (f *Facts) readSockstat(t text) error {
-	found := false
-	for i, line := range t.lines() {
-		table, rest, ok := strings.Cut(line, ":")
-		if !ok {
-			continue
-		}
-		for name, value := range evenPairs(strings.Fields(rest)) {
-			if v, ok := count(value); ok {
-				found = true
-				f.Counters["sockstat."+table+"."+name] = Counter{Value: v, Source: f.Line(t.from, i+1)}
-			}
-		}
-	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return kerneltext.Sockstat(string(t.data), func(v kerneltext.Value) {
+		n, _ := count(v.Text) // it is one
+		f.Counters["sockstat."+v.Table+"."+v.Name] = Counter{Value: n, Source: f.Line(t.from, v.Line)}
+	})
 }
 
 // readConntrack reads conntrack -S (conntrack-tools): for each processor a line
@@ -113,14 +84,6 @@ func (f *Facts) readConntrack(t text) error {
 	return nil
 }
 
-func evenPairs(words []string) map[string]string {
-	m := map[string]string{}
-	for i := 0; i+1 < len(words); i += 2 {
-		m[words[i]] = words[i+1]
-	}
-	return m
-}
-
 // statColumns reads the files of /proc/net/stat: a line of names, then a line
 // of hexadecimal numbers for each processor. The numbers are added up, but for
 // entries, which is that of the whole table on each line (Linux
@@ -154,7 +117,8 @@ func statColumns(prefix string) func(f *Facts, t text) error {
 			}
 		}
 		for j, name := range heads {
-			f.Counters[prefix+"."+name] = Counter{Value: sums[j], Source: Source{From: t.from, Line: 1, Text: fmt.Sprintf("%s %d (sum over processors)", name, sums[j])}}
+			f.Counters[prefix+"."+name] = Counter{Value: sums[j],
+				Source: Source{From: t.from, Line: 1, Text: fmt.Sprintf("%s %d (sum over processors)", name, sums[j])}}
 		}
 		return nil
 	}

@@ -171,7 +171,8 @@ func (f *Facts) readDiskstats(t text) error {
 }
 
 // grepDisks prints the small files of every block device as PATH:CONTENT.
-const grepDisks = `cd /sys/block && grep -s '' */queue/rotational */queue/scheduler */queue/nr_requests */queue/read_ahead_kb ` +
+const grepDisks = `cd /sys/block && grep -s '' */queue/rotational */queue/scheduler */queue/nr_requests ` +
+	`*/queue/read_ahead_kb ` +
 	`*/size */device/model */dm/name; for s in */slaves/*; do [ -e "$s" ] && echo "$s:"; done; true`
 
 // readSysBlock reads the files of /sys/block as grep prints them:
@@ -198,7 +199,8 @@ func (f *Facts) readSysBlock(t text) error {
 		value = strings.TrimSpace(value)
 		d.sysFile(file, value)
 		if strings.HasPrefix(file, "queue/") {
-			f.Settings["/sys/block/"+path] = Setting{Value: value, State: Read, Source: Source{From: "/sys/block/" + path, Line: 0, Text: value}}
+			f.Settings["/sys/block/"+path] = Setting{Value: value, State: Read,
+				Source: Source{From: "/sys/block/" + path, Line: 0, Text: value}}
 		}
 	}
 	if !found {
@@ -316,8 +318,10 @@ func (f *Facts) compareDisks(later *Facts, seconds float64) {
 		if l.Source.Text == "" {
 			continue
 		}
-		pairs := []struct{ before, after *Counter }{{&d.Operations, &l.Operations}, {&d.Bytes, &l.Bytes}, {&d.BusyTime, &l.BusyTime}, {&d.Reads, &l.Reads},
-			{&d.Writes, &l.Writes}, {&d.ReadBytes, &l.ReadBytes}, {&d.WriteBytes, &l.WriteBytes}, {&d.ReadTime, &l.ReadTime}, {&d.WriteTime, &l.WriteTime}}
+		pairs := []struct{ before, after *Counter }{{&d.Operations, &l.Operations}, {&d.Bytes, &l.Bytes},
+			{&d.BusyTime, &l.BusyTime}, {&d.Reads, &l.Reads},
+			{&d.Writes, &l.Writes}, {&d.ReadBytes, &l.ReadBytes}, {&d.WriteBytes, &l.WriteBytes}, {&d.ReadTime, &l.ReadTime},
+			{&d.WriteTime, &l.WriteTime}}
 		complete := true
 		for _, p := range pairs {
 			p.before.grow(*p.after, seconds)
@@ -330,8 +334,10 @@ func (f *Facts) compareDisks(later *Facts, seconds float64) {
 }
 
 func (d *Disk) loadOfRates(src Source) {
-	load := &DiskLoad{Operations: *d.Operations.Rate, Bytes: *d.Bytes.Rate, Reads: *d.Reads.Rate, Writes: *d.Writes.Rate, ReadBytes: *d.ReadBytes.Rate,
-		WriteBytes: *d.WriteBytes.Rate, Busy: min(*d.BusyTime.Rate/1000, 1), BusyKnown: true, Queue: (*d.ReadTime.Rate + *d.WriteTime.Rate) / 1000, Source: src}
+	load := &DiskLoad{Operations: *d.Operations.Rate, Bytes: *d.Bytes.Rate, Reads: *d.Reads.Rate, Writes: *d.Writes.Rate,
+		ReadBytes:  *d.ReadBytes.Rate,
+		WriteBytes: *d.WriteBytes.Rate, Busy: min(*d.BusyTime.Rate/1000, 1), BusyKnown: true,
+		Queue: (*d.ReadTime.Rate + *d.WriteTime.Rate) / 1000, Source: src}
 	if load.Reads > 0 {
 		load.ReadLatency = *d.ReadTime.Rate / load.Reads
 	}

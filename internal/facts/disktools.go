@@ -79,7 +79,8 @@ func (d *Disk) iostatColumn(l *DiskLoad, head string, v float64, src Source) boo
 		*into = Counter{Value: uint64(v), Source: src}
 		return true
 	}
-	for name, into := range map[string]*float64{"r/s": &l.Reads, "w/s": &l.Writes, "ms/r": &l.ReadLatency, "ms/w": &l.WriteLatency,
+	for name, into := range map[string]*float64{"r/s": &l.Reads, "w/s": &l.Writes, "ms/r": &l.ReadLatency,
+		"ms/w":    &l.WriteLatency,
 		"r_await": &l.ReadLatency, "w_await": &l.WriteLatency, "qlen": &l.Queue, "avgqu-sz": &l.Queue, "aqu-sz": &l.Queue} {
 		if name == head {
 			*into = v
@@ -130,7 +131,8 @@ func (f *Facts) readIostat(t text) error {
 	previous := []string{}
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
-		if h := strings.Fields(strings.NewReplacer("tin", " ", "tout", " ", "us ni sy in id", " ", "us ni sy sp in id", " ").Replace(line)); len(h) >= 3 && (h[0] == "KB/t" || h[0] == "KB") {
+		if h := strings.Fields(strings.NewReplacer("tin", " ", "tout", " ", "us ni sy in id", " ", "us ni sy sp in id",
+			" ").Replace(line)); len(h) >= 3 && (h[0] == "KB/t" || h[0] == "KB") {
 			names, heads, skip = nil, h, 0
 			for _, w := range previous {
 				if w != "tty" && w != "cpu" {
@@ -179,7 +181,8 @@ func (d *Disk) iostatTriple(heads []string, v [3]float64, first bool, src Source
 		if strings.Contains(src.From, "I") {
 			d.Bytes, d.Operations, d.BusyTime = total(v[0]*1024), total(v[1]), total(v[2]*1000)
 		} else {
-			d.observe(&DiskLoad{Bytes: v[0] * 1024, Operations: v[1], Busy: min(v[2], 1), BusyKnown: true, SinceBoot: first, Source: src})
+			d.observe(&DiskLoad{Bytes: v[0] * 1024, Operations: v[1], Busy: min(v[2], 1), BusyKnown: true, SinceBoot: first,
+				Source: src})
 		}
 	case "KB/t xfrs MB", "KB/t xfr MB":
 		d.Operations, d.Bytes = total(v[1]), total(v[2]*(1<<20))

@@ -56,7 +56,8 @@ func (n *NIC) show(field string, s Source) {
 // readEthtoolLink reads ethtool NAME (ethtool.c, dump_ecmd).
 func readEthtoolLink(n *NIC, f *Facts, t text) error {
 	found := false
-	n.Fastest, n.Advertised, n.Offered = fastestMode(t, "Supported link modes"), fastestMode(t, "Advertised link modes"), fastestMode(t, "Link partner advertised link modes")
+	n.Fastest, n.Advertised, n.Offered = fastestMode(t, "Supported link modes"), fastestMode(t, "Advertised link modes"),
+		fastestMode(t, "Link partner advertised link modes")
 	colonFields(t, func(line int, name, value string) {
 		src := f.Line(t.from, line)
 		switch name {
@@ -315,7 +316,9 @@ var (
 	// queueTrouble are names with the queue's number inside or at the end:
 	// rx_queue_3_drops, rxq_0_queue_full_drops, queue_2_rx_page_alloc_fail,
 	// rx_no_buffers_posted[1].
-	queueTrouble = regexp.MustCompile(`^((?:rx|tx)?_?(?:q|queue|ring|ch|rvec|rxq|txq)?)[_#]?\d+([_. ]\S*(?:drop|miss|err|discard|fail|overr|overflow|no_buf|nobuf)\S*)$|^(\S*(?:drop|miss|err|discard|fail|overr|overflow|no_buf|nobuf)\S*)\[\d+\]$`)
+	queueTrouble = regexp.MustCompile(`^((?:rx|tx)?_?(?:q|queue|ring|ch|rvec|rxq|txq)?)[_#]?\d+([_. ]\S*(?:drop|miss|` +
+		`err|discard|fail|overr|overflow|no_buf|nobuf)\S*)$|^(\S*(?:drop|miss|err|discard|fail|overr|overflow|no_buf|` +
+		`nobuf)\S*)\[\d+\]$`)
 )
 
 // queueName takes the queue out of a counter's name; empty when there is none.
@@ -340,7 +343,8 @@ func (n *NIC) sumQueues() {
 			continue
 		}
 		sums[sum] += c.Value
-		if top := largest[sum]; c.Value > top.Value || c.Value == top.Value && (top.Source.Line == 0 || c.Source.Line < top.Source.Line) {
+		if top := largest[sum]; c.Value > top.Value || c.Value == top.Value &&
+			(top.Source.Line == 0 || c.Source.Line < top.Source.Line) {
 			largest[sum] = c
 		}
 	}

@@ -1,3 +1,4 @@
+// Package facts collects what is known about a host, each value with the file or command and the line that shows it.
 package facts
 
 import (
@@ -5,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/wirerate/wirerate/internal/system"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -59,13 +61,13 @@ type Counter struct {
 // Facts is what is known about one host. Zero numbers and nil maps are
 // unknown; Parts says why. Quantities are in base units.
 type Facts struct {
-	Host         string `json:"host"`      // as the user names it
-	Node         string `json:"node"`      // as it names itself
-	System       string `json:"system"`    // linux, freebsd, openbsd
-	Release      string `json:"release"`   // as uname -r prints it
-	Machine      string `json:"machine"`   // amd64, x86_64, aarch64, ...
-	Processor    string `json:"processor"` // model name
-	Distribution string `json:"distribution,omitempty"`
+	Host         string        `json:"host"` // as the user names it
+	Node         string        `json:"node"` // as it names itself
+	System       system.System `json:"system"`
+	Release      string        `json:"release"`   // as uname -r prints it
+	Machine      string        `json:"machine"`   // amd64, x86_64, aarch64, ...
+	Processor    string        `json:"processor"` // model name
+	Distribution string        `json:"distribution,omitempty"`
 
 	Cores    int         `json:"cores"`
 	Memory   units.Bytes `json:"memory_bytes"`
@@ -201,7 +203,7 @@ func (f *Facts) Why(part string) string {
 	case !ok && part == "threads":
 		return "top -SH: not recorded"
 	case !ok:
-		return part + " is not collected on " + f.System
+		return part + " is not collected on " + string(f.System)
 	case p.State == Read:
 		return ""
 	case p.Because == "":

@@ -8,12 +8,25 @@ import (
 
 // readLinks reads ip -s -d link show.
 func (f *Facts) readLinks(t text) error {
-	nics := parseIPLink(t)
-	if len(nics) == 0 {
-		return errNothing
+	if nics := ipLinks(t); len(nics) > 0 {
+		f.NICs = nics
+		return nil
 	}
-	f.NICs = nics
-	return nil
+	return errNothing
+}
+
+// ipLinks reads what ip link prints, with -j or without.
+func ipLinks(t text) []NIC {
+	nics := parseIPLink(t)
+	if len(nics) > 0 {
+		return nics
+	}
+	for _, l := range jsonRows[jsonLink](t) {
+		if plainName(l.Name) && len(nics) < linkLimit {
+			nics = append(nics, l.nic(t.from))
+		}
+	}
+	return nics
 }
 
 // parseIPLink reads ip -s -d link show (iproute2 ip/ipaddress.c): a line
@@ -42,7 +55,8 @@ func parseIPLink(t text) []NIC {
 			continue
 		}
 		n := &nics[len(nics)-1]
-		if (words[0] == "RX:" || words[0] == "TX:" || (words[0] == "RX" || words[0] == "TX") && len(words) > 1 && words[1] == "errors:") && i+1 < len(lines) {
+		if (words[0] == "RX:" || words[0] == "TX:" || (words[0] == "RX" || words[0] == "TX") && len(words) > 1 &&
+			words[1] == "errors:") && i+1 < len(lines) {
 			ipLinkCounters(n, t.from, i+2, words, lines[i+1])
 			i++
 			continue
@@ -53,7 +67,8 @@ func parseIPLink(t text) []NIC {
 }
 
 func ipLinkHead(words []string) (NIC, bool) {
-	if len(words) < 3 || !strings.HasSuffix(words[0], ":") || !strings.HasSuffix(words[1], ":") || !strings.HasPrefix(words[2], "<") {
+	if len(words) < 3 || !strings.HasSuffix(words[0], ":") || !strings.HasSuffix(words[1], ":") ||
+		!strings.HasPrefix(words[2], "<") {
 		return NIC{}, false
 	}
 	if _, ok := count(strings.TrimSuffix(words[0], ":")); !ok {
@@ -62,11 +77,7 @@ func ipLinkHead(words []string) (NIC, bool) {
 	name, _, _ := strings.Cut(strings.TrimSuffix(words[1], ":"), "@")
 	flags := strings.Split(strings.Trim(words[2], "<>"), ",")
 	n := NIC{Name: name, Kind: "ethernet", Counters: map[string]Counter{}}
-	carrier := slices.Contains(flags, "LOWER_UP") || slices.Contains(flags, "10000") // as an iproute2 before the name printed it
-	n.Up = slices.Contains(flags, "UP") && carrier && !slices.Contains(flags, "NO-CARRIER")
-	if slices.Contains(flags, "LOOPBACK") {
-		n.Kind = "loopback"
-	}
+	n.ipFlags(flags)
 	for key, value := range pairs(words[3:]) {
 		switch key {
 		case "mtu":
@@ -78,6 +89,15 @@ func ipLinkHead(words []string) (NIC, bool) {
 		}
 	}
 	return n, true
+}
+
+func (n *NIC) ipFlags(flags []string) {
+	carrier := slices.Contains(flags, "LOWER_UP") ||
+		slices.Contains(flags, "10000") // as an iproute2 before the name printed it
+	n.Up = slices.Contains(flags, "UP") && carrier && !slices.Contains(flags, "NO-CARRIER")
+	if slices.Contains(flags, "LOOPBACK") {
+		n.Kind = "loopback"
+	}
 }
 
 // ipLinkDetail reads an indented line: link/ether and the address, or the
@@ -111,9 +131,12 @@ func ipLinkDetail(n *NIC, words []string) {
 // linkKinds are the kinds of virtual interfaces (Linux drivers/net,
 // rtnl_link_ops); a kind begins its line. The word "vlan" stands in lines of
 // virtual functions too.
-var linkKinds = map[string]bool{"vlan": true, "bridge": true, "bond": true, "veth": true, "tun": true, "vxlan": true, "macvlan": true, "macvtap": true, "ipvlan": true,
-	"ipvtap": true, "geneve": true, "wireguard": true, "dummy": true, "ifb": true, "team": true, "gre": true, "gretap": true, "ip6gre": true, "ip6gretap": true,
-	"ipip": true, "ip6tnl": true, "sit": true, "vti": true, "vti6": true, "xfrm": true, "erspan": true, "vrf": true, "macsec": true, "hsr": true, "openvswitch": true,
+var linkKinds = map[string]bool{"vlan": true, "bridge": true, "bond": true, "veth": true, "tun": true, "vxlan": true,
+	"macvlan": true, "macvtap": true, "ipvlan": true,
+	"ipvtap": true, "geneve": true, "wireguard": true, "dummy": true, "ifb": true, "team": true, "gre": true,
+	"gretap": true, "ip6gre": true, "ip6gretap": true,
+	"ipip": true, "ip6tnl": true, "sit": true, "vti": true, "vti6": true, "xfrm": true, "erspan": true, "vrf": true,
+	"macsec": true, "hsr": true, "openvswitch": true,
 	"nlmon": true, "can": true, "vcan": true, "bareudp": true, "netdevsim": true}
 
 // ipLinkCounters pairs headings and numbers: rx_bytes, rx_packets, rx_errors,
@@ -127,7 +150,8 @@ func ipLinkCounters(n *NIC, from string, line int, heads []string, numbers strin
 	for i, w := range strings.Fields(numbers) {
 		if v, ok := count(w); ok && i+1 < len(heads) {
 			n.Counters["link."+prefix+strings.TrimSuffix(heads[i+1], ":")] =
-				Counter{Value: v, Source: Source{From: from, Line: line, Text: shorten(strings.Join(heads, " ") + " | " + strings.TrimSpace(numbers))}}
+				Counter{Value: v, Source: Source{From: from, Line: line,
+					Text: shorten(strings.Join(heads, " ") + " | " + strings.TrimSpace(numbers))}}
 		}
 	}
 }
@@ -157,7 +181,7 @@ func smallNumber(s string) int {
 // below them. Without a list of links that is one.
 func (f *Facts) readAddresses(t text) error {
 	if len(f.NICs) == 0 {
-		f.NICs = parseIPLink(t)
+		f.NICs = ipLinks(t)
 	}
 	found := false
 	var n *NIC
@@ -204,7 +228,8 @@ func (f *Facts) readIPRoute(t text) error {
 		}
 		r := Route{Destination: words[0], Gateway: values["via"], Interface: values["dev"],
 			Attributes: map[string]string{}, Source: Source{From: t.from, Line: i + 1, Text: shorten(line)}}
-		for _, key := range []string{"mtu", "advmss", "initcwnd", "initrwnd", "rto_min", "congctl", "quickack", "window", "rtt", "cwnd", "metric"} {
+		for _, key := range []string{"mtu", "advmss", "initcwnd", "initrwnd", "rto_min", "congctl", "quickack", "window",
+			"rtt", "cwnd", "metric"} {
 			if v, ok := values[key]; ok {
 				if v == "lock" { // "mtu lock 1400"
 					v = values["lock"]

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -14,7 +13,8 @@ const nicLimit = 24
 
 // grepInterfaces prints the small files of every interface as PATH:CONTENT.
 const grepInterfaces = `cd /sys/class/net && grep -s '' */speed */duplex */address ` +
-	`*/device/numa_node */device/current_link_speed */device/current_link_width */device/max_link_speed */device/max_link_width ` +
+	`*/device/numa_node */device/current_link_speed */device/current_link_width */device/max_link_speed ` +
+	`*/device/max_link_width ` +
 	`*/queues/rx-*/rps_cpus */queues/rx-*/rps_flow_cnt */bonding/xmit_hash_policy; ` +
 	`ls -ld */device */device/driver 2>/dev/null; ` +
 	`for q in */queues/*; do [ -e "$q" ] && echo "$q:"; done; true`
@@ -26,72 +26,11 @@ const grepAffinity = `cd /proc/irq && grep -s '' */smp_affinity_list; true`
 // systemFiles are small files whose path is the setting's name.
 const grepSystem = `grep -sH '' /sys/devices/system/clocksource/clocksource0/*_clocksource ` +
 	`/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor /sys/devices/system/cpu/smt/active ` +
-	`/sys/devices/system/cpu/cpuidle/current_driver /sys/devices/system/node/node*/cpulist /sys/module/intel_idle/parameters/max_cstate; true`
+	`/sys/devices/system/cpu/cpuidle/current_driver /sys/devices/system/node/node*/cpulist ` +
+	`/sys/module/intel_idle/parameters/max_cstate; true`
 
 // someFlows bounds what a server of a million connections answers.
 const someFlows = `ss -tinm state established | head -n 8192`
-
-// linuxReaders are the sources of Linux.
-func (f *Facts) linuxReaders(thorough bool) []reader {
-	readers := []reader{
-		{"memory", host.Read("/proc/meminfo"), (*Facts).readMeminfo},
-		{"processor", host.Read("/proc/cpuinfo"), (*Facts).readCPUInfo},
-		{"page size", host.Command("getconf", "PAGESIZE"), (*Facts).readPageSize},
-		{"distribution", host.Read("/etc/os-release"), (*Facts).readOSRelease},
-		{"uptime", host.Read("/proc/uptime"), (*Facts).readUptime},
-		{"interfaces", host.Command("sh", "-c", grepInterfaces), (*Facts).readSysNet},
-		{"transmit steering", host.Command("sh", "-c", grepTransmit), (*Facts).readSysNet},
-		{"system files", host.Command("sh", "-c", grepSystem), (*Facts).readSystemFiles},
-		{"addresses", host.Command("ip", "-o", "address", "show"), (*Facts).readAddresses},
-		{"routes", host.Command("ip", "route", "show", "table", "main"), (*Facts).readIPRoute},
-		{"neighbours", host.Command("ip", "neigh", "show"), (*Facts).readNeighbours},
-		{"modules", host.Read("/proc/modules"), (*Facts).readModules},
-		{"sockets", host.Read("/proc/net/sockstat"), (*Facts).readSockstat},
-		{"listeners", host.Command("ss", "-ltn"), (*Facts).readListeners},
-		{"flows", host.Command("sh", "-c", someFlows), (*Facts).readFlows},
-		{"messages", host.Command("dmesg"), (*Facts).readMessages},
-		{"neighbour statistics", host.Read("/proc/net/stat/arp_cache"), statColumns("arp_cache")},
-		{"disk descriptions", host.Command("sh", "-c", grepDisks), (*Facts).readSysBlock},
-		{"mounts", host.Read("/proc/self/mountinfo"), (*Facts).readMountinfo},
-		{"conntrack statistics", host.Read("/proc/net/stat/nf_conntrack"), statColumns("nf_conntrack")},
-	}
-	readers = append(linuxSampled(), readers...)
-	whole, brief := f.askedNICs()
-	for _, nic := range whole {
-		readers = append(readers, ethtoolReaders(nic)...)
-	}
-	for _, nic := range brief {
-		readers = append(readers, ethtoolReaders(nic)[:2]...) // link and driver
-	}
-	readers = append(readers, reader{"affinity", host.Command("sh", "-c", grepAffinity), (*Facts).readAffinity})
-	if thorough {
-		readers = append(readers,
-			reader{"lspci", host.Command("lspci", "-vv"), (*Facts).readLspci},
-			reader{"conntrack", host.Command("conntrack", "-S"), (*Facts).readConntrack},
-			reader{"nstat", host.Command("nstat", "-az"), (*Facts).readNstat},
-			reader{"netstat", host.Command("netstat", "-s"), (*Facts).readNetToolsNetstat},
-			reader{"block devices", host.Command("lsblk", "-o", "NAME,SIZE,ROTA,TYPE,SCHED,MOUNTPOINT"), (*Facts).readLsblk},
-			reader{"disk load", host.Command("iostat", "-x"), (*Facts).readIostatExtended},
-			reader{"ifconfig", host.Command("ifconfig", "-a"), (*Facts).readLinuxIfconfig},
-			reader{"mpstat", host.Command("mpstat", "-P", "ALL", "1", "1"), (*Facts).readMpstat})
-	}
-	return readers
-}
-
-// linuxSampled are the sources that a window reads twice.
-func linuxSampled() []reader {
-	return []reader{
-		{"processors", host.Read("/proc/stat"), (*Facts).readStat},
-		{"counters", host.Read("/proc/net/netstat"), (*Facts).readProcTable},
-		{"protocols", host.Read("/proc/net/snmp"), (*Facts).readProcTable},
-		{"protocols 6", host.Read("/proc/net/snmp6"), (*Facts).readSNMP6},
-		{"softnet", host.Read("/proc/net/softnet_stat"), (*Facts).readSoftnet},
-		{"interrupts", host.Read("/proc/interrupts"), (*Facts).readInterrupts},
-		{"disks", host.Read("/proc/diskstats"), (*Facts).readDiskstats},
-		{"softirqs", host.Read("/proc/softirqs"), (*Facts).readSoftirqs},
-		{"qdiscs", host.Command("tc", "-s", "qdisc", "show"), (*Facts).readQdiscs},
-	}
-}
 
 // askedNICs are the interfaces that ethtool is asked about: everything of those
 // that carry packets themselves, and of the others what they are.
@@ -162,8 +101,10 @@ func (f *Facts) finish() {
 		}
 	}
 	// The same counters may have come by another way.
-	for _, other := range []struct{ part, by string }{{"counters", "nstat"}, {"counters", "netstat"}, {"protocols", "nstat"}, {"protocols", "netstat"},
-		{"links", "ifconfig"}, {"links", "device table"}, {"links", "interface table"}, {"links", "addresses"}, {"processors", "mpstat"}, {"processors", "top"}} {
+	for _, other := range []struct{ part, by string }{{"counters", "nstat"}, {"counters", "netstat"},
+		{"protocols", "nstat"}, {"protocols", "netstat"},
+		{"links", "ifconfig"}, {"links", "device table"}, {"links", "interface table"}, {"links", "addresses"},
+		{"processors", "mpstat"}, {"processors", "top"}} {
 		if p, ok := f.Parts[other.by]; f.System == "linux" && ok && p.State == Read && f.Parts[other.part].State != Read {
 			f.Parts[other.part] = p
 		}

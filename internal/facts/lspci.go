@@ -167,9 +167,11 @@ func (c *conventional) settle(n *NIC, virtual bool) {
 var (
 	// oldCard are Ethernet controllers that were made for conventional PCI with 32
 	// bits alone.
-	oldCard = regexp.MustCompile(`RTL-?8139|RTL-?8169|RTL-?8110|RTL-?8100[A-D]?/|82540|82541|8255[1789]|3c905|3C905|VT610[256]|88E8001|SK-9821|DP8381|DP8382|BCM440[01]|DGE-528T|DGE-530T|SiS900|RTL-8029`)
+	oldCard = regexp.MustCompile(`RTL-?8139|RTL-?8169|RTL-?8110|RTL-?8100[A-D]?/|82540|82541|8255[1789]|3c905|3C905|` +
+		`VT610[256]|88E8001|SK-9821|DP8381|DP8382|BCM440[01]|DGE-528T|DGE-530T|SiS900|RTL-8029`)
 	// virtualBus are words of machines whose buses are imitated.
-	virtualBus = regexp.MustCompile(`VMware|VirtualBox|InnoTek|QEMU|Red Hat|Virtio|Bochs|Hyper-V|Xen Platform|Parallels|440FX`)
+	virtualBus = regexp.MustCompile(`VMware|VirtualBox|InnoTek|QEMU|Red Hat|Virtio|Bochs|Hyper-V|Xen Platform|` +
+		`Parallels|440FX`)
 )
 
 // virtual reports whether the processor says that a hypervisor runs it.

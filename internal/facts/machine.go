@@ -96,3 +96,32 @@ func (f *Facts) readUptime(t text) error {
 	f.Uptime = v
 	return nil
 }
+
+// readLscpu reads lscpu of util-linux.
+func (f *Facts) readLscpu(t text) error {
+	found := false
+	colonFields(t, func(line int, name, value string) {
+		v, number := count(value)
+		switch {
+		case name == "CPU(s)" && number && v > 0 && v <= maxProcessors:
+			found = true
+			if f.Cores == 0 {
+				f.Cores = int(v)
+			}
+		case name == "Thread(s) per core" && number && v <= 8:
+			f.ThreadsPerCore = int(v)
+		case name == "Model name" && f.Processor == "":
+			f.Processor = shorten(value)
+		case strings.HasPrefix(name, "NUMA node") && strings.HasSuffix(name, " CPU(s)"): // "NUMA node0 CPU(s): 0-7"
+			node := strings.TrimSuffix(strings.TrimPrefix(name, "NUMA "), " CPU(s)")
+			key := "/sys/devices/system/node/" + node + "/cpulist"
+			if _, have := f.Settings[key]; !have {
+				f.Settings[key] = Setting{Value: value, State: Read, Source: f.Line(t.from, line)}
+			}
+		}
+	})
+	if !found {
+		return errNothing
+	}
+	return nil
+}

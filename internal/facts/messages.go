@@ -12,8 +12,10 @@ const messageLimit = 500
 var messageMarks = []string{
 	"possible syn flooding", "neighbor table overflow", "neighbour table overflow", "table full", "limit reached",
 	"listen queue overflow", "interrupt storm", "is using my ip", "duplicate ip", "duplicate address", "detected!",
-	"moved from", "netdev watchdog", "transmit timed out", "watchdog timeout", "tx hang", "tx unit hang", "link is down", "link is up",
-	"out of socket memory", "out of memory", "too many orphaned", "oom", "limiting icmp", "limiting open port", "limiting closed port",
+	"moved from", "netdev watchdog", "transmit timed out", "watchdog timeout", "tx hang", "tx unit hang", "link is down",
+	"link is up",
+	"out of socket memory", "out of memory", "too many orphaned", "oom", "limiting icmp", "limiting open port",
+	"limiting closed port",
 	"mbuf", "nmbclusters", "zone limit", "page allocation failure", "reset adapter", "resetting", "unsafe",
 	"link state changed", "arp:", "pfsync", "maxsockets", "maxfiles", "martian", "nf_conntrack",
 	"clocksource", "speed", "duplex", "pf state", "pf limit",

@@ -73,7 +73,7 @@ func (f *Facts) checkLinks() {
 	f.NICs = slices.DeleteFunc(f.NICs, func(n NIC) bool {
 		// A card of which only the bus tells is named by its address there.
 		onBus := n.Name == n.Device && name.OfDevice.Check(f.System, n.Name) == nil
-		return n.Name != unnamedLink && !onBus && !f.fits(name.OfInterface, n.Name, n.Source)
+		return n.Name != UnnamedLink && !onBus && !f.fits(name.OfInterface, n.Name, n.Source)
 	})
 	for i := range f.NICs {
 		n := &f.NICs[i]

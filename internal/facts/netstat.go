@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -230,7 +231,8 @@ func (f *Facts) readBSDListeners(t text) error {
 		if !ok || len(values) != 3 || values[0] > 1<<31 || values[2] > 1<<31 {
 			return atLine(i+1, "three numbers with slashes are expected after %s", words[0])
 		}
-		f.Listeners = append(f.Listeners, Listener{Local: words[2], Queue: int(values[0]), Backlog: int(values[2]), Source: f.Line(t.from, i+1)})
+		f.Listeners = append(f.Listeners, Listener{Local: words[2], Queue: int(values[0]), Backlog: int(values[2]),
+			Source: f.Line(t.from, i+1)})
 	}
 	if !known && len(f.Listeners) == 0 {
 		return errNothing
@@ -262,10 +264,11 @@ func (f *Facts) readBSDFlows(t text) error {
 		if !ok || !ok2 || strings.HasPrefix(words[4], "*") {
 			continue
 		}
-		fl := Flow{Local: words[3], Peer: words[4], RecvQ: recv, SendQ: send, Values: map[string]float64{}, Source: f.Line(t.from, i+1)}
+		fl := Flow{Local: words[3], Peer: words[4], RecvQ: recv, SendQ: send, Values: map[string]float64{},
+			Source: f.Line(t.from, i+1)}
 		for j, w := range words[5:] {
-			if j < len(heads) {
-				fl.number(heads[j], w)
+			if v, err := strconv.ParseFloat(w, 64); err == nil && j < len(heads) && v >= 0 && v < 1e18 {
+				fl.Values[heads[j]] = v
 			}
 		}
 		f.Flows = append(f.Flows, fl)
@@ -315,7 +318,8 @@ func (f *Facts) readNetISR(t text) error {
 				continue
 			}
 			f.NetISR = append(f.NetISR, NetISR{Protocol: words[2], CPU: int(v[1]), Length: int(v[3]), Watermark: int(v[4]),
-				Limit: limits[words[2]], Dispatched: v[5], HDispatch: v[6], Drops: v[7], Queued: v[8], Handled: v[9], Source: f.Line(t.from, i+1)})
+				Limit: limits[words[2]], Dispatched: v[5], HDispatch: v[6], Drops: v[7], Queued: v[8], Handled: v[9],
+				Source: f.Line(t.from, i+1)})
 		}
 	}
 	if len(f.NetISR) == 0 {

@@ -1,115 +1,176 @@
 package facts
 
 import (
-	"bytes"
-	"encoding/binary"
+	"cmp"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
-	"unicode/utf16"
+
+	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
-// command is an output of a command under the name that evidence gives it, and
-// the other forms in which people save or type it.
-type command struct {
-	name    string
-	pattern *regexp.Regexp
+// outputName is how evidence, folders and posts name what a collector reads.
+func (c collector) outputName() string { return cmp.Or(c.name, c.op.String()) }
+
+// outputForms are the forms of one output.
+type outputForms struct {
+	name         string
+	files, typed *regexp.Regexp // nil: none
 }
 
-// commands are the known ones; the first that matches counts. They are made
-// when they are first needed: a live host needs none.
-var commands = sync.OnceValue(func() []command {
-	list := []command{}
-	for _, c := range []struct{ name, pattern string }{
-		{"uname -a", `^uname( -a)?$`},
-		{"sysctl net.inet.tcp.hostcache.list", `^sysctl (-n )?net\.inet\.tcp\.hostcache\.list$`},
-		{"sysctl -a", `^sysctl( -a)?( -e)?( [a-z][\w./-]*)*$`},
-		{"ip -s -d link show", `^ip( -(s|d|details?|stat\w*))* l(i|ink)?( show| list| ls)?( (dev )?\S+)?$`},
-		{"ip -o address show", `^ip( -(o|4|6|s|d))* a(d|dd|ddr|ddress)?( show| list| ls)?( (dev )?\S+)?$`},
-		{"ip route show table main", `^ip( -(4|d|details))* r(o|oute)?( show| list| ls)?( table (main|all))?$`},
-		{"ip neigh show", `^ip( -(s|4|6))* n(ei|eigh|eighbour|eighbor)?( show)?( nud \w+)?$`},
-		{"ss -tinm", `^ss( -[\w]*[ai][\w]*)( state \S+)?$`},
-		{"ss -ltn", `^ss -\w*l\w*$`},
-		{"tc -s qdisc show", `^tc( -(s|d))* q(disc)?( show| ls)?( dev \S+)?$`},
-		{"lspci -vv", `^lspci( -\S+| [0-9a-fA-F:.]+)*( -\S*vv\S*)( -\S+| [0-9a-fA-F:.]+)*$`},
-		{"nstat -az", `^nstat( -\S+)*$`}, {"mpstat -P ALL 1 1", `^mpstat -P ALL( -\S+)*( \d+)*$`}, {"top", `^top( .*)?$`},
-		{"dmesg", `^dmesg( -\w+)*(\.boot|\.today)?$`},
-		{"conntrack -S", `^conntrack (-S|--stats)$`},
-		{"netstat -s", `^netstat( -n| -W)* -s\w*( -?\w+)*$`},
-		{"netstat -m", `^netstat -m(n)?$`}, {"netstat -Q", `^netstat -Q$`}, {"netstat -Lan", `^netstat -(L|La|Lan|aLn|anL|Ln)$`},
-		{"netstat -xn -p tcp", `^netstat -(x|xn|xan|nx|anx)( -p tcp| -ptcp)?( head)?$`},
-		{"netstat -idnW", `^netstat( -[bdnW]+)* -[bdnW]*(i[bdnW]*|I ?\S+)( -[bdnW]+)*$`}, {"netstat -rnW", `^netstat -(rn|nr)W?( -f \w+)?$`},
-		{"ifconfig -a", `^ifconfig( -[avmA]+)*( [\w.]+)?$`},
-		{"vmstat -z", `^vmstat -z$`}, {"vmstat -ia", `^vmstat -(ia|i|ai)$`},
-		{"pciconf -lvc", `^pciconf -l[vcbe]*( -\w+)*$`}, {"pcidump -v", `^pcidump -v+$`},
-		{"kldstat", `^kldstat( -v)?$`}, {"pfctl -si", `^pfctl (-v+ )?-v?s ?i(nfo)?( -v+)?$`}, {"pfctl -sm", `^pfctl -s ?m(emory)?$`},
-		{"lsblk -o NAME,SIZE,ROTA,TYPE,SCHED,MOUNTPOINT", `^lsblk( -[abto]| [A-Z,:-]+)*$`},
-		{"iostat -Ix", `^iostat -(\w*I\w*x|\w*x\w*I)\w*( \S+)*$`}, {"iostat -x", `^iostat( -\S+)* -\w*x\w*( \S+)*$`},
-		{"iostat -DI", `^iostat -(DI|ID)( \S+)*$`}, {"iostat -D", `^iostat -D( \S+)*$`}, {"iostat", `^iostat( [\w.-]+)*$`},
-		{"gstat -b", `^gstat( -\S+)*( \S+)*$`}, {"geom disk list", `^geom disk list( \S+)?$`}, {"camcontrol devlist", `^camcontrol devlist( -v)?$`},
-		{"zpool list -p", `^zpool list( -\S+)*( \S+)?$`}, {"zpool status", `^zpool status( -\S+)*( \S+)?$`}, {"zfs get all", `^zfs get( \S+)+$`},
-		{"iperf3", `^iperf3?( .*)?$`}, {"netstat -an", `^netstat( -[antulpoeWc46vTN]+)+( -?f inet6?)?( -?p (tcp|udp))?$`},
-		{"kenv", `^kenv$`}, {"systat -ab -d 2 cpu 1", `^systat( -\S+)*( \d+)? cpu( \d+)?$`}, {"systat -ab mbufs", `^systat( -\S+)*( \d+)? mbufs( \d+)?$`},
-		{"lscpu", `^lscpu$`}, {"getconf PAGESIZE", `^getconf PAGE_?SIZE$`},
-	} {
-		list = append(list, command{c.name, regexp.MustCompile(c.pattern)})
+// known are the outputs of commands, made when they are first needed: a live host needs none.
+var known = sync.OnceValue(func() []outputForms {
+	var all []outputForms
+	compiled := func(pattern string) *regexp.Regexp {
+		if pattern == "" {
+			return nil
+		}
+		return regexp.MustCompile(pattern)
 	}
-	return list
+	for _, c := range collectors() {
+		if c.files != "" || c.typed != "" {
+			all = append(all, outputForms{c.outputName(), compiled(c.files), compiled(c.typed)})
+		}
+	}
+	return all
 })
 
+// named are the names of those collectors whose name is not the words of what is asked, by these.
+var named = sync.OnceValue(func() map[string]string {
+	names := map[string]string{}
+	for _, c := range collectors() {
+		if c.name != "" {
+			names[c.op.String()] = c.name
+		}
+	}
+	return names
+})
+
+// readerName is how evidence names a source; a script is named by the files that it reads.
+func readerName(op host.Op) string {
+	if name := named()[op.String()]; name != "" {
+		return name
+	}
+	if len(op.Args) == 3 && op.Args[0] == "sh" {
+		return secondSample
+	}
+	return op.String()
+}
+
+// secondSample names what was read at the end of a window.
+const secondSample = "second sample"
+
+// UnnamedLink stands for the interface of an output that names none.
+const UnnamedLink = "interface"
+
+// BondingFolder is where Linux's bonding driver has a file for each bond.
+const BondingFolder = "/proc/net/bonding/"
+
 var (
-	ethtoolName = regexp.MustCompile(`^ethtool( -[iklgcaS]| --show-eee)? ([A-Za-z0-9._@-]+)$`)
-	longOption  = regexp.MustCompile(`^ethtool --([a-z-]+) `)
-	escape      = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)")
+	ethtoolForm    = regexp.MustCompile(`^ethtool(?: (-[iklgcaS]|--[a-z-]+))? ([A-Za-z0-9._@][A-Za-z0-9._@-]*)( .*)?$`)
+	ethtoolOptions = map[string]string{"driver": "-i", "show-features": "-k", "show-offload": "-k", "show-channels": "-l",
+		"show-ring": "-g", "show-coalesce": "-c", "show-pause": "-a", "statistics": "-S", "show-eee": "--show-eee"}
 )
 
-// namedOutput finds what a command's words print; empty when it is nothing
-// known.
-func namedOutput(words string) string {
-	if words == "ifconfig hwfeatures" {
-		return words
+// ethtoolOutput finds the output of an ethtool and its interface, and what is typed behind it.
+func ethtoolOutput(words string) (name, nic, more string) {
+	m := ethtoolForm.FindStringSubmatch(words)
+	if m == nil {
+		return "", "", ""
 	}
-	if m := longOption.FindStringSubmatch(words); m != nil {
-		if short := map[string]string{"driver": "-i", "show-features": "-k", "show-offload": "-k", "show-channels": "-l", "show-ring": "-g", "show-coalesce": "-c", "show-pause": "-a",
-			"statistics": "-S"}[m[1]]; short != "" {
-			words = "ethtool " + short + " " + words[len(m[0]):]
+	option := m[1]
+	if long, ok := strings.CutPrefix(option, "--"); ok {
+		if option = ethtoolOptions[long]; option == "" {
+			return "", "", ""
 		}
 	}
-	if ethtoolName.MatchString(words) {
-		return words
+	return strings.Join(strings.Fields("ethtool "+option+" "+m[2]), " "), m[2], m[3]
+}
+
+// InterfaceOf returns the interface whose output of ethtool a name is, empty for any other.
+func InterfaceOf(name string) string {
+	_, nic, more := ethtoolOutput(name)
+	if more != "" {
+		return ""
 	}
-	for _, c := range commands() {
-		if c.pattern.MatchString(words) {
-			return c.name
+	return nic
+}
+
+// OutputOfCommand finds what a command's words print, by the name that FromTexts takes; empty when it is nothing known.
+func OutputOfCommand(words string) string {
+	if name, _, more := ethtoolOutput(words); name != "" && more == "" {
+		return name
+	}
+	best := ""
+	for _, o := range known() {
+		if len(o.name) > len(best) && o.files != nil && o.files.MatchString(words) {
+			best = o.name
 		}
+	}
+	return best
+}
+
+// OutputAsTyped finds what a command prints that people type in other forms or for a part of it.
+func OutputAsTyped(words string) string {
+	if name := OutputOfCommand(words); name != "" {
+		return name
+	}
+	for _, o := range known() {
+		if o.typed != nil && o.typed.MatchString(words) {
+			return o.name
+		}
+	}
+	name, _, _ := ethtoolOutput(words)
+	return name
+}
+
+// OutputOfFile finds which file of a host a path ends in that is read; empty when it is none.
+func OutputOfFile(path string) string {
+	path = "/" + strings.TrimPrefix(path, "/")
+	for _, c := range collectors() {
+		if c.op.Action == host.ActRead && strings.HasSuffix(path, c.op.Path) {
+			return c.op.Path
+		}
+	}
+	if i := strings.LastIndex(path, BondingFolder); i >= 0 && plainName(path[i+len(BondingFolder):]) {
+		return path[i:]
 	}
 	return ""
 }
 
-// plainText takes off what editors, terminals and other systems add to a text:
-// byte order marks, UTF-16, colours, spaces that do not break.
-func plainText(data []byte) []byte {
-	if len(data) >= 2 {
-		switch {
-		case data[0] == 0xff && data[1] == 0xfe:
-			data = fromUTF16(data[2:], binary.LittleEndian)
-		case data[0] == 0xfe && data[1] == 0xff:
-			data = fromUTF16(data[2:], binary.BigEndian)
+// OutputsOnlyOf lists the outputs of commands that one system alone prints.
+func OutputsOnlyOf(s system.System) []string {
+	var names []string
+	all := collectors()
+	for _, c := range all {
+		name := c.outputName()
+		if c.op.Action != host.ActRun || slices.ContainsFunc(all, func(o collector) bool {
+			return !slices.Equal(o.on, []system.System{s}) && cmp.Or(OutputOfCommand(o.outputName()), o.outputName()) == name
+		}) {
+			continue
 		}
+		names = append(names, name)
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	if bytes.IndexByte(data, 0x1b) >= 0 {
-		data = escape.ReplaceAll(data, nil)
-	}
-	if bytes.IndexByte(data, 0xa0) >= 0 {
-		data = bytes.ReplaceAll(data, []byte("\u00a0"), []byte(" "))
-	}
-	return data
+	return names
 }
 
-func fromUTF16(data []byte, order binary.ByteOrder) []byte {
-	units := make([]uint16, len(data)/2)
-	for i := range units {
-		units[i] = order.Uint16(data[2*i:])
+// Documented is how the documentation names the sources of one area on a system, in Markdown.
+func Documented(s system.System, area Area) []string {
+	var shown []string
+	for _, c := range collectors() {
+		words := cmp.Or(c.shown, "`"+c.outputName()+"`")
+		if c.area == area && slices.Contains(c.on, s) && !slices.Contains(shown, words) {
+			shown = append(shown, words)
+		}
 	}
-	return []byte(string(utf16.Decode(units)))
+	if s == system.Linux && area == Interfaces {
+		flags := ""
+		for _, r := range ethtoolReaders("NAME")[1:] {
+			flags += " " + r.op.Args[1]
+		}
+		shown = append(shown, "`ethtool NAME` and with `"+strings.TrimSpace(flags)+"`", "`"+BondingFolder+"NAME`")
+	}
+	return shown
 }

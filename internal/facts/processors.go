@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/kerneltext"
 )
 
 func hexadecimal(s string) (uint64, bool) {
@@ -21,40 +23,25 @@ func (f *Facts) processor(id int) *Processor {
 	return &f.Processors[i]
 }
 
-// maxProcessors bounds CPU numbers in damaged input (Linux NR_CPUS is at most
-// 8192).
-const maxProcessors = 8192
+const maxProcessors = kerneltext.MaxProcessors
 
-// readStat reads the cpu lines of /proc/stat: ticks of user, nice, system,
-// idle, iowait, irq, softirq, steal (Linux Documentation/filesystems/proc.rst).
+// readStat reads the cpu lines of /proc/stat.
 func (f *Facts) readStat(t text) error {
+	all, err := kerneltext.Stat(string(t.data))
 	found := false
-	for i, line := range t.lines() {
-		words := strings.Fields(line)
-		if len(words) < 8 || !strings.HasPrefix(words[0], "cpu") {
+	for _, c := range all {
+		if c.ID == kerneltext.AllCPUs {
 			continue
-		}
-		id, ok := count(strings.TrimPrefix(words[0], "cpu"))
-		if !ok || id >= maxProcessors {
-			continue
-		}
-		ticks := make([]uint64, 0, 8)
-		for _, w := range words[1:min(len(words), 9)] {
-			v, ok := count(w)
-			if !ok {
-				return atLine(i+1, "%q is no number of ticks", shorten(w))
-			}
-			ticks = append(ticks, v)
 		}
 		found = true
-		p := f.processor(int(id))
-		p.ticks, p.Source = ticks, f.Line(t.from, i+1)
-		p.share(ticks)
+		p := f.processor(c.ID)
+		p.ticks, p.Source = c.Ticks, f.Line(t.from, c.Line)
+		p.share(c.Ticks)
 	}
-	if !found {
+	if err == nil && !found {
 		return errNothing
 	}
-	return nil
+	return err
 }
 
 // share turns ticks into shares of time.
@@ -76,45 +63,14 @@ func (p *Processor) share(ticks []uint64) {
 	p.Interrupt, p.Stolen = at(5)+at(6), at(7)
 }
 
-// readSoftnet reads /proc/net/softnet_stat (Linux net/core/net-procfs.c):
-// hexadecimal columns, a line for each CPU that is online: processed, dropped,
-// time_squeeze, ...; column 10 counts packets steered here (since 2.6.35), 13
-// is the CPU (since 5.10).
+// readSoftnet reads /proc/net/softnet_stat.
 func (f *Facts) readSoftnet(t text) error {
-	next := 0
-	for i, line := range t.lines() {
-		words := strings.Fields(line)
-		if len(words) == 0 {
-			continue
-		}
-		if len(words) < 9 {
-			return atLine(i+1, "%d columns, at least 9 are expected", len(words))
-		}
-		values := make([]uint64, len(words))
-		for j, w := range words {
-			v, ok := hexadecimal(w)
-			if !ok || len(w) != 8 { // printed as %08x: another width is a cut line
-				return atLine(i+1, "column %d is no 32-bit hexadecimal number", j+1)
-			}
-			values[j] = v
-		}
-		id := next
-		next++
-		if len(values) >= 13 {
-			id = int(values[12])
-		}
-		if id >= maxProcessors {
-			return atLine(i+1, "CPU %d cannot be", id)
-		}
-		src := f.Line(t.from, i+1)
-		s := &Softnet{Processed: Counter{Value: values[0], Source: src}, Dropped: Counter{Value: values[1], Source: src},
-			Squeezed: Counter{Value: values[2], Source: src}}
-		if len(values) >= 10 {
-			s.Steered = Counter{Value: values[9], Source: src}
-		}
-		f.processor(id).Softnet = s
+	all, err := kerneltext.SoftnetStat(string(t.data))
+	for _, c := range all {
+		of := func(v uint64) Counter { return Counter{Value: v, Source: f.Line(t.from, c.Line)} }
+		f.processor(c.CPU).Softnet = &Softnet{of(c.Processed), of(c.Dropped), of(c.Squeezed), of(c.Steered)}
 	}
-	return nil
+	return err
 }
 
 var interruptName = regexp.MustCompile(`^\s*([A-Za-z0-9_]+):(.*)$`)

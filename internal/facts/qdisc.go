@@ -17,12 +17,13 @@ func (f *Facts) readQdiscs(t text) error {
 		}
 		if words[0] == "qdisc" && len(words) >= 3 {
 			values := pairs(words[3:])
-			n := f.NIC(cmp.Or(values["dev"], unnamedLink))
+			n := f.NIC(cmp.Or(values["dev"], UnnamedLink))
 			found, q = true, nil
 			if n == nil {
 				continue
 			}
-			n.Qdiscs = append(n.Qdiscs, Qdisc{Kind: words[1], Handle: strings.TrimSuffix(words[2], ":"), Parent: values["parent"],
+			n.Qdiscs = append(n.Qdiscs, Qdisc{Kind: words[1], Handle: strings.TrimSuffix(words[2], ":"),
+				Parent:  values["parent"],
 				Options: shorten(strings.Join(words[3:], " "))})
 			q = &n.Qdiscs[len(n.Qdiscs)-1]
 			continue
@@ -31,6 +32,12 @@ func (f *Facts) readQdiscs(t text) error {
 			continue
 		}
 		q.counters(words, f.Line(t.from, i+1))
+	}
+	for _, q := range jsonRows[jsonQdisc](t) {
+		found = found || q.Kind != ""
+		if n := f.NIC(cmp.Or(q.Dev, UnnamedLink)); n != nil && q.Kind != "" {
+			n.Qdiscs = append(n.Qdiscs, q.qdisc(t.from))
+		}
 	}
 	if !found {
 		return errNothing

@@ -11,7 +11,8 @@ import (
 )
 
 var (
-	secretLine = regexp.MustCompile(`(?m)^([ \t]*(?:ident|lunid)|\S*(?:tcp_fastopen_key|stable_secret|hostuuid|hostid|boot_id|random\.uuid|bootfile|smbios\.\S*(?:serial|uuid))\S*)(\s*[=:]\s*).*$`)
+	secretLine = regexp.MustCompile(`(?m)^([ \t]*(?:ident|lunid)|\S*(?:tcp_fastopen_key|stable_secret|hostuuid|hostid|` +
+		`boot_id|random\.uuid|bootfile|smbios\.\S*(?:serial|uuid))\S*)(\s*[=:]\s*).*$`)
 	// remoteMount is the server, and the user, of a file system of the network.
 	remoteMount = regexp.MustCompile(`( - (?:nfs4?|cifs|smb3|9p|ceph|glusterfs|fuse\.\w+) )\S+ \S+`)
 	macPattern  = regexp.MustCompile(`\b[0-9a-fA-F]{1,2}(?::[0-9a-fA-F]{1,2}){5}\b`)
@@ -25,7 +26,8 @@ var (
 // kernel's messages only those about the network remain. Without names, only
 // keys and identifiers are masked.
 func Redact(c *host.Capture, names bool) {
-	m := &masker{v4: map[string]int{}, hosts: map[string]int{}, v6: map[string]string{}, macs: map[string]string{}, words: map[string]string{}}
+	m := &masker{v4: map[string]int{}, hosts: map[string]int{}, v6: map[string]string{}, macs: map[string]string{},
+		words: map[string]string{}}
 	if names {
 		m.learnNames(c)
 	}
@@ -74,7 +76,8 @@ func (m *masker) learnNames(c *host.Capture) {
 			}
 		case "sysctl -a":
 			for name, s := range parseSysctl(text{"", e.Out}) {
-				if name == "kernel.hostname" || name == "kern.hostname" || name == "kernel.domainname" || name == "kern.domainname" {
+				if name == "kernel.hostname" || name == "kern.hostname" || name == "kernel.domainname" ||
+					name == "kern.domainname" {
 					add(s.Value)
 				}
 			}

@@ -3,22 +3,25 @@ package facts
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/shell"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
-// sampled are the sources that a window reads a second time.
+// sampled are the sources that a window reads a second time. The links come
+// first: they make the list that the others add to.
 func (f *Facts) sampled() []reader {
-	switch f.System {
-	case "linux":
-		// The links come first: they make the list that the others add to.
-		readers := append([]reader{
-			{"links", host.Command("ip", "-s", "-d", "link", "show"), (*Facts).readLinks},
-			{"uptime", host.Read("/proc/uptime"), (*Facts).readUptime},
-			{"flows", host.Command("sh", "-c", someFlows), (*Facts).readFlows}}, linuxSampled()...)
+	var readers []reader
+	for _, c := range collectors() {
+		if (c.sampled || c.when == again) && slices.Contains(c.on, f.System) {
+			readers = append(readers, reader{c.part, c.op, c.parse})
+		}
+	}
+	if f.System == system.Linux {
 		whole, _ := f.askedNICs()
 		for _, nic := range whole {
 			for _, r := range ethtoolReaders(nic) {
@@ -27,24 +30,8 @@ func (f *Facts) sampled() []reader {
 				}
 			}
 		}
-		return readers
-	case "freebsd":
-		return []reader{
-			{"counters", host.Command("netstat", "-s"), (*Facts).readBSDNetstat},
-			{"interface counters", host.Command("netstat", "-idnW"), (*Facts).readNetstatInterfaces},
-			{"interrupts", host.Command("vmstat", "-ia"), (*Facts).readVmstatInterrupts},
-			{"ticks", host.Command("sysctl", "kern.cp_times"), (*Facts).readCPTimes},
-			{"flows", host.Command("netstat", "-xn", "-p", "tcp"), (*Facts).readBSDFlows},
-			{"disks", host.Command("iostat", "-Ix"), (*Facts).readIostatExtended},
-		}
 	}
-	return []reader{
-		{"counters", host.Command("netstat", "-s"), (*Facts).readBSDNetstat},
-		{"interface counters", host.Command("netstat", "-idn"), (*Facts).readNetstatInterfaces},
-		{"interrupts", host.Command("vmstat", "-i"), (*Facts).readVmstatInterrupts},
-		{"disks", host.Command("iostat", "-DI"), (*Facts).readIostat},
-		{"processors", host.Command("systat", "-ab", "-d", "2", "cpu", "1"), (*Facts).readSystatCPU}, // takes a second
-	}
+	return readers
 }
 
 func (f *Facts) readCPTimes(t text) error {
@@ -77,10 +64,10 @@ func (f *Facts) sample(ctx context.Context, c host.Conn, window time.Duration) e
 	}
 	a := answers[0]
 	if a.Failure != host.None && len(a.Out) == 0 {
-		f.Parts["window"] = Part{From: "second sample", State: stateOf(a.Failure), Because: shorten(a.Stderr)}
+		f.Parts["window"] = Part{From: secondSample, State: stateOf(a.Failure), Because: shorten(a.Stderr)}
 		return nil
 	}
-	f.Parts["window"] = Part{From: "second sample", State: Read}
+	f.Parts["window"] = Part{From: secondSample, State: Read}
 	later := &Facts{System: f.System, Settings: map[string]Setting{}, Counters: map[string]Counter{}, Parts: map[string]Part{}, texts: map[string][]string{}}
 	for _, n := range f.NICs {
 		later.NICs = append(later.NICs, NIC{Name: n.Name, Kind: n.Kind, Counters: map[string]Counter{}})

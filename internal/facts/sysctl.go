@@ -46,7 +46,8 @@ func parseSysctl(t text) map[string]Setting {
 // complaint reports whether a line is what sysctl says on standard error,
 // which saved outputs hold too.
 func complaint(line string) bool {
-	return strings.HasPrefix(line, "sysctl: ") || strings.HasPrefix(line, "error: ") || strings.HasPrefix(line, "warning: ")
+	return strings.HasPrefix(line, "sysctl: ") || strings.HasPrefix(line, "error: ") ||
+		strings.HasPrefix(line, "warning: ")
 }
 
 // splitSysctl takes the name off a line. A name has a dot, no white space, and
@@ -74,4 +75,31 @@ func splitSysctl(line string) (name, value string, ok bool) {
 		return name, rest[1:], true
 	}
 	return "", "", false
+}
+
+// readKenv reads FreeBSD's kenv: NAME="VALUE". What describes the machine
+// (smbios, acpi, hints) is left out.
+func (f *Facts) readKenv(t text) error {
+	boot := map[string]Setting{}
+	for i, line := range t.lines() {
+		name, value, ok := strings.Cut(line, "=")
+		if !ok || !plainName(name) {
+			continue
+		}
+		boot[name] = Setting{Value: strings.Trim(strings.TrimSpace(value), `"`), State: Read, Source: f.Line(t.from, i+1)}
+	}
+	if len(boot) == 0 {
+		return errNothing
+	}
+	for name := range boot {
+		if strings.HasPrefix(name, "smbios.") || strings.HasPrefix(name, "acpi.") || strings.HasPrefix(name, "hint.") {
+			delete(boot, name)
+			continue
+		}
+		if _, runs := f.Settings[name]; !runs && strings.Contains(name, ".") {
+			f.Settings[name] = boot[name]
+		}
+	}
+	f.Boot = boot
+	return nil
 }

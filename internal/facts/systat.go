@@ -5,33 +5,6 @@ import (
 	"strings"
 )
 
-// readKenv reads FreeBSD's kenv: NAME="VALUE". What describes the machine
-// (smbios, acpi, hints) is left out.
-func (f *Facts) readKenv(t text) error {
-	boot := map[string]Setting{}
-	for i, line := range t.lines() {
-		name, value, ok := strings.Cut(line, "=")
-		if !ok || !plainName(name) {
-			continue
-		}
-		boot[name] = Setting{Value: strings.Trim(strings.TrimSpace(value), `"`), State: Read, Source: f.Line(t.from, i+1)}
-	}
-	if len(boot) == 0 {
-		return errNothing
-	}
-	for name := range boot {
-		if strings.HasPrefix(name, "smbios.") || strings.HasPrefix(name, "acpi.") || strings.HasPrefix(name, "hint.") {
-			delete(boot, name)
-			continue
-		}
-		if _, runs := f.Settings[name]; !runs && strings.Contains(name, ".") {
-			f.Settings[name] = boot[name]
-		}
-	}
-	f.Boot = boot
-	return nil
-}
-
 // readSystatCPU reads OpenBSD's systat -b cpu (usr.bin/systat/cpu.c): a
 // heading CPU User Nice System [Spin] Interrupt Idle, and a line of shares for
 // each processor; one that is not online has dashes. Of several pages the last

@@ -2,23 +2,18 @@ package facts
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/kerneltext"
 )
 
-var (
-	iperfEnds = regexp.MustCompile(`^\[ *(\d+)\] local (\S+) port (\d+) connected (?:to|with) (\S+) port (\d+)`)
-	// iperfLine is an interval: stream, role with --bidir, begin, end, amount, rate,
-	// and at the sender of TCP the retransmissions and the window.
-	iperfLine = regexp.MustCompile(`^\[ *(\d+)\](?:\[(TX|RX)-[CS]\])? +(\d+\.\d+)-(\d+\.\d+) +sec +(\d+(?:\.\d+)?) ([KMGT]?)Bytes +(\d+(?:\.\d+)?) ([KMGT]?)bits/sec(?: +(\d+) +(\d+(?:\.\d+)?) ([KMGT]?)Bytes)?(.*)$`)
-)
+var iperfEnds = regexp.MustCompile(`^\[ *(\d+)\] local (\S+) port (\d+) connected (?:to|with) (\S+) port (\d+)`)
 
 // transferLimit bounds the streams that are kept.
 const transferLimit = 256
 
-// readTransfers reads what iperf3 prints at the sender of TCP (iperf3
-// src/iperf_api.c, iperf_print_intermediate): amounts and windows in powers of
-// 1024. Sums over streams and the summary are left out.
+// readTransfers reads what iperf3 prints at the sender of TCP. Sums over
+// streams and the summary are left out.
 func (f *Facts) readTransfers(t text) error {
 	found := false
 	at := map[string]int{}
@@ -33,24 +28,24 @@ func (f *Facts) readTransfers(t text) error {
 			ends[m[1]] = [2]string{m[2] + ":" + m[3], m[4] + ":" + m[5]}
 			continue
 		}
-		m := iperfLine.FindStringSubmatch(line)
-		if m == nil {
+		l, ok := kerneltext.ParseIperfLine(line)
+		if !ok {
 			continue
 		}
 		found = true
-		if m[9] == "" || m[2] == "RX" || strings.Contains(m[12], "sender") || strings.Contains(m[12], "omitted") {
+		if l.Window < 0 || l.Stream == "SUM" || strings.HasPrefix(l.Way, "RX") || l.Role == "sender" || l.Omitted {
 			continue
 		}
-		k, have := at[m[1]]
+		k, have := at[l.Stream]
 		if !have {
 			if len(f.Transfers) >= transferLimit {
 				continue
 			}
 			k = len(f.Transfers)
-			at[m[1]] = k
-			f.Transfers = append(f.Transfers, Transfer{Local: ends[m[1]][0], Peer: ends[m[1]][1]})
+			at[l.Stream] = k
+			f.Transfers = append(f.Transfers, Transfer{Local: ends[l.Stream][0], Peer: ends[l.Stream][1]})
 		}
-		f.Transfers[k].interval(m, f.Line(t.from, i+1))
+		f.Transfers[k].interval(l, f.Line(t.from, i+1))
 	}
 	if !found {
 		return errNothing
@@ -58,31 +53,18 @@ func (f *Facts) readTransfers(t text) error {
 	return nil
 }
 
-func (tr *Transfer) interval(m []string, src Source) {
-	number := func(s string) float64 { v, _ := strconv.ParseFloat(s, 64); return v } // digits, by the pattern
-	binary := func(s, unit string) float64 {
-		return number(s) * float64(uint64(1)<<(10*strings.Index(" KMGT", unit+"")))
-	}
-	amount := number(m[5])
-	if m[6] != "" {
-		amount = binary(m[5], m[6])
-	}
-	window := number(m[10])
-	if m[11] != "" {
-		window = binary(m[10], m[11])
-	}
-	again, _ := count(m[9])
+func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {
 	tr.Intervals++
-	tr.Bytes += amount
-	tr.Seconds += max(number(m[4])-number(m[3]), 0)
-	tr.Retransmits += again
-	tr.Window = max(tr.Window, window)
+	tr.Bytes += l.Bytes
+	tr.Seconds += max(l.To-l.From, 0)
+	tr.Retransmits += uint64(l.Again)
+	tr.Window = max(tr.Window, l.Window)
 	tells := false
-	if again > 0 {
+	if l.Again > 0 {
 		tr.Lossy++
 		tells = true
 	}
-	if amount == 0 && window < 10000 {
+	if l.Bytes == 0 && l.Window < 10000 {
 		tr.Stalled++
 		tells = true
 	}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -81,17 +80,8 @@ func (z *ZFS) pool(name string, src Source) *ZPool {
 // someDatasets bounds what a backup server with many snapshots' parents
 // answers. The properties are those that every release since pool version 28
 // knows.
-const someDatasets = `zfs get -p -t filesystem,volume recordsize,volblocksize,compression,sync,primarycache,secondarycache,atime,logbias,mountpoint | head -n 8192`
-
-// zfsReaders are the sources of ZFS on any system. Asking is left to hosts on
-// which it runs: the tools load the module.
-func zfsReaders() []reader {
-	return []reader{
-		{"pools", host.Command("zpool", "list", "-p"), (*Facts).readZpoolList},
-		{"pool status", host.Command("zpool", "status"), (*Facts).readZpoolStatus},
-		{"datasets", host.Command("sh", "-c", someDatasets), (*Facts).readZfsGet},
-	}
-}
+const someDatasets = `zfs get -p -t filesystem,volume recordsize,volblocksize,compression,sync,primarycache,` +
+	`secondarycache,atime,logbias,mountpoint | head -n 8192`
 
 // readZpoolList reads zpool list, with -v and -p or without, by the names in
 // its heading (OpenZFS cmd/zpool/zpool_main.c): NAME SIZE ALLOC FREE CKPOINT
@@ -207,7 +197,8 @@ func indent(line string) int {
 }
 
 // vdevRoles are the lines of the tree that begin a role.
-var vdevRoles = map[string]string{"logs": "log", "log": "log", "cache": "cache", "special": "special", "dedup": "dedup", "spares": "spare"}
+var vdevRoles = map[string]string{"logs": "log", "log": "log", "cache": "cache", "special": "special", "dedup": "dedup",
+	"spares": "spare"}
 
 func (p *ZPool) vdev(words []string, depth int, role, group string, src Source) (newRole, newGroup string) {
 	if r, ok := vdevRoles[words[0]]; ok && depth == 0 {
@@ -244,7 +235,8 @@ func vdevKind(name string) string {
 	if !ok || strings.Trim(number, "0123456789:dcs-") != "" {
 		return "disk"
 	}
-	for _, kind := range []string{"mirror", "raidz1", "raidz2", "raidz3", "draid1", "draid2", "draid3", "spare", "replacing"} {
+	for _, kind := range []string{"mirror", "raidz1", "raidz2", "raidz3", "draid1", "draid2", "draid3", "spare",
+		"replacing"} {
 		if base == kind {
 			return kind
 		}
@@ -271,7 +263,8 @@ func (f *Facts) readZfsGet(t text) error {
 			f.ZFS.Datasets = append(f.ZFS.Datasets, ZDataset{Name: words[0], Properties: map[string]ZProperty{}})
 		}
 		if words[2] != "-" {
-			f.ZFS.Datasets[at].Properties[words[1]] = ZProperty{Value: words[2], Origin: strings.Join(words[3:], " "), Source: f.Line(t.from, i+1)}
+			f.ZFS.Datasets[at].Properties[words[1]] = ZProperty{Value: words[2], Origin: strings.Join(words[3:], " "),
+				Source: f.Line(t.from, i+1)}
 		}
 	}
 	if !found {
@@ -281,7 +274,10 @@ func (f *Facts) readZfsGet(t text) error {
 }
 
 func propertyName(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && !strings.ContainsRune("0123456789_:@.-", r) })
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') &&
+			!strings.ContainsRune("0123456789_:@.-", r)
+	})
 }
 
 // readArcstats reads Linux's /proc/spl/kstat/zfs/arcstats: two lines of

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // Kind is what a name is of.
@@ -74,12 +76,12 @@ var rules = map[Kind]rule{
 	OfHash:       {31, alnum, "_-+,"},
 }
 
-// Check returns why text is no name of a kind on a system (linux, freebsd,
-// openbsd; another one is taken for Linux), nil when it is one. It answers in
-// words that hold nothing of the text but single characters, escaped.
-func (k Kind) Check(system, text string) error {
+// Check returns why text is no name of a kind on a system (one that is none of ours
+// is taken for Linux), nil when it is one. It answers in words that hold nothing of
+// the text but single characters, escaped.
+func (k Kind) Check(on system.System, text string) error {
 	if k == OfInterface {
-		return interfaceProblem(system, text)
+		return interfaceProblem(on, text)
 	}
 	r := rules[k]
 	switch {
@@ -112,7 +114,7 @@ var openbsdInterface = regexp.MustCompile(`^[a-z][a-z0-9]*[0-9]$`)
 // net/core/dev.c. FreeBSD: ifhwioctl in sys/net/if.c takes any bytes when an
 // interface is renamed; those that ifconfig(8) can be given again are allowed.
 // OpenBSD: a driver's name and a unit (if_clone_lookup in sys/net/if.c).
-func interfaceProblem(system, text string) error {
+func interfaceProblem(on system.System, text string) error {
 	switch {
 	case text == "":
 		return fmt.Errorf("the name of an interface is empty")
@@ -120,13 +122,13 @@ func interfaceProblem(system, text string) error {
 		return fmt.Errorf("the name of an interface has at most %d bytes, this one %d", interfaceBytes, len(text))
 	case text == "." || text == "..":
 		return fmt.Errorf("%q is no name of an interface", text)
-	case system == "openbsd" && !openbsdInterface.MatchString(text):
+	case on == system.OpenBSD && !openbsdInterface.MatchString(text):
 		return fmt.Errorf("the name of an interface is its driver's and a number")
 	}
 	for i := range len(text) {
 		c := text[i]
 		// Linux's isspace counts the no-break space of Latin-1 too.
-		if c == '/' || c == ':' || c <= ' ' || c == 0x7f || c == 0xa0 || system == "freebsd" && c >= utf8.RuneSelf {
+		if c == '/' || c == ':' || c <= ' ' || c == 0x7f || c == 0xa0 || on == system.FreeBSD && c >= utf8.RuneSelf {
 			return fmt.Errorf("%+q cannot be in the name of an interface", rune(c))
 		}
 	}
@@ -138,8 +140,8 @@ func interfaceProblem(system, text string) error {
 type Interface string
 
 // ParseInterface checks the name of an interface of a system.
-func ParseInterface(system, text string) (Interface, error) {
-	if err := OfInterface.Check(system, text); err != nil {
+func ParseInterface(on system.System, text string) (Interface, error) {
+	if err := OfInterface.Check(on, text); err != nil {
 		return "", err
 	}
 	if err := Plain(text); err != nil {
@@ -150,7 +152,7 @@ func ParseInterface(system, text string) (Interface, error) {
 
 // UnmarshalText reads a name that Linux, which allows most, would take.
 func (i *Interface) UnmarshalText(text []byte) error {
-	parsed, err := ParseInterface("linux", string(text))
+	parsed, err := ParseInterface(system.Linux, string(text))
 	if err != nil {
 		return err
 	}

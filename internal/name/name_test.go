@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // TestRealNames are such as hosts have.
 func TestRealNames(t *testing.T) {
 	for _, c := range []struct {
 		kind   Kind
-		system string
+		system system.System
 		names  string
 	}{
 		{OfInterface, "linux", "lo eth0 enp0s31f6 wlp2s0 eth0.100 br-1a2b3c4d5e6f veth_x 0a 123456789012345 $(id) -x übung"},
@@ -45,9 +47,9 @@ func TestNoNames(t *testing.T) {
 	all := []Kind{OfInterface, OfDriver, OfModule, OfDisk, OfPool, OfSetting, OfQdisc, OfCongestion, OfMask, OfProcessors, OfInterrupt, OfDevice, OfAddress, OfRelease, OfHost, OfHash}
 	for _, k := range all {
 		for _, text := range []string{"", "..", "../x", "a/../b", "a\nb", "a\x00b", "a\tb", " a", "\u00a0a", "\x7f", "/..", strings.Repeat("x", 5000)} {
-			for _, system := range []string{"linux", "freebsd", "openbsd", ""} {
-				if k.Check(system, text) == nil {
-					t.Errorf("%s: %q is a name of kind %s", system, text, k)
+			for _, on := range []system.System{system.Linux, system.FreeBSD, system.OpenBSD, ""} {
+				if k.Check(on, text) == nil {
+					t.Errorf("%s: %q is a name of kind %s", on, text, k)
 				}
 			}
 		}
@@ -59,10 +61,10 @@ func TestNoNames(t *testing.T) {
 			}
 		}
 	}
-	for system, texts := range map[string][]string{"linux": {"a b", "a:b", "a/b", ".", "1234567890123456", "a\xa0b"}, "freebsd": {"a b", "a/b", "ü0"}, "openbsd": {"em", "em0;id", "a-b0", "EM0"}} {
+	for on, texts := range map[system.System][]string{"linux": {"a b", "a:b", "a/b", ".", "1234567890123456", "a\xa0b"}, "freebsd": {"a b", "a/b", "ü0"}, "openbsd": {"em", "em0;id", "a-b0", "EM0"}} {
 		for _, text := range texts {
-			if OfInterface.Check(system, text) == nil {
-				t.Errorf("%s has an interface %q", system, text)
+			if OfInterface.Check(on, text) == nil {
+				t.Errorf("%s has an interface %q", on, text)
 			}
 		}
 	}

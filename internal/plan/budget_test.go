@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -28,7 +28,7 @@ var entryMemory = map[string]float64{
 func TestMemory(t *testing.T) {
 	c := loaded(t)
 	for _, memory := range []units.Bytes{64 * units.MiB, 256 * units.MiB, 2 * units.GiB, 64 * units.GiB, 1024 * units.GiB} {
-		for _, path := range []facts.Path{{Rate: 1000, RTT: 5 * time.Second, MTU: 576}, {Rate: 40 * units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500, Loss: 0.01}, {Rate: 400 * units.Gbit, RTT: 5 * time.Second, MTU: 9000}} {
+		for _, path := range []netpath.Path{{Rate: 1000, RTT: 5 * time.Second, MTU: 576}, {Rate: 40 * units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500, Loss: 0.01}, {Rate: 400 * units.Gbit, RTT: 5 * time.Second, MTU: 9000}} {
 			for system, release := range map[catalog.System]catalog.Version{catalog.Linux: "4.18", catalog.FreeBSD: "12.4", catalog.OpenBSD: "7.8"} {
 				for _, role := range catalog.Roles() {
 					for _, load := range []Load{{}, {Connections: 1e6, ConnRate: 1e5, PacketRate: 1e8, States: 1e8, Hosts: 1e5}} {
@@ -74,7 +74,7 @@ func fits(t *testing.T, p Plan, what string, memory float64) {
 
 func TestBudgets(t *testing.T) {
 	c := loaded(t)
-	path := facts.Path{Rate: 10 * units.Gbit, RTT: 50 * time.Millisecond, MTU: 1500}
+	path := netpath.Path{Rate: 10 * units.Gbit, RTT: 50 * time.Millisecond, MTU: 1500}
 	for _, tc := range []struct {
 		system catalog.System
 		role   string
@@ -115,7 +115,7 @@ func TestStates(t *testing.T) {
 		{catalog.FreeBSD, "bulk", 0, 0},
 	} {
 		m := server(c.system, map[catalog.System]catalog.Version{catalog.Linux: "6.12", catalog.FreeBSD: "14.2", catalog.OpenBSD: "7.8"}[c.system])
-		p := planned(t, Request{Path: facts.Path{Rate: units.Gbit, RTT: 20 * time.Millisecond, MTU: 1500}, Role: c.role, Machine: m})
+		p := planned(t, Request{Path: netpath.Path{Rate: units.Gbit, RTT: 20 * time.Millisecond, MTU: 1500}, Role: c.role, Machine: m})
 		if p.Memory.States != c.states || p.Memory.StateMemory != c.memory {
 			t.Errorf("%s %s: %+v, want %.0f states and %.0f bytes", c.system, c.role, p.Memory, c.states, c.memory)
 		}
@@ -131,7 +131,7 @@ func TestTooManyStates(t *testing.T) {
 		}{{256 * units.MiB, true}, {64 * units.GiB, false}} {
 			m := server(system, release)
 			m.Memory = c.memory
-			p := planned(t, Request{Path: facts.Path{Rate: units.Gbit, RTT: 20 * time.Millisecond, MTU: 1500}, Role: "router", Machine: m, Load: Load{States: 2e6}})
+			p := planned(t, Request{Path: netpath.Path{Rate: units.Gbit, RTT: 20 * time.Millisecond, MTU: 1500}, Role: "router", Machine: m, Load: Load{States: 2e6}})
 			if said := strings.Contains(strings.Join(p.Warnings, "\n"), "of the 2000000 states expected"); said != c.said {
 				t.Errorf("%s with %s: %q", system, c.memory, p.Warnings)
 			}

@@ -52,7 +52,7 @@ func DescribedInterfaces(system catalog.System, list string) ([]Interface, []str
 			return nil, nil, fmt.Errorf("%s is named twice", nic)
 		}
 		seen[nic] = true
-		parsed, err := name.ParseInterface(string(system), nic)
+		parsed, err := name.ParseInterface(system, nic)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%q: %w", word, err)
 		}

@@ -24,8 +24,10 @@ import (
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/name"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/shell"
 	"github.com/wirerate/wirerate/internal/terminal"
+	"github.com/wirerate/wirerate/internal/transcript"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -454,7 +456,7 @@ func fixtures(t testing.TB) []map[string]string {
 		})
 	}
 	for _, file := range sessions {
-		if posted, err := facts.LoadFile(file); err == nil {
+		if posted, err := transcript.Load(file); err == nil {
 			hosts = append(hosts, posted.Texts)
 		}
 	}
@@ -520,7 +522,7 @@ func planOf(t testing.TB, c *catalog.Catalog, texts map[string]string, role stri
 	if err != nil {
 		return Plan{}, false
 	}
-	path := facts.Path{Rate: 10 * units.Gbit, RTT: 50 * time.Millisecond, MTU: 9000, Measured: map[string]string{"mtu": "ping"}}
+	path := netpath.Path{Rate: 10 * units.Gbit, RTT: 50 * time.Millisecond, MTU: 9000, Measured: map[string]string{"mtu": "ping"}}
 	m := MachineOf(f)
 	if m.Cores == 0 {
 		m.Cores = 8

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/name"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -26,7 +26,7 @@ func shownFile(p Plan, name string) string {
 // TestAggregateFiles: several links become an aggregate in each system's own
 // form, with the hash where there is one.
 func TestAggregateFiles(t *testing.T) {
-	path := facts.Path{Rate: 10 * units.Gbit, RTT: 1e6, MTU: 1500}
+	path := netpath.Path{Rate: 10 * units.Gbit, RTT: 1e6, MTU: 1500}
 	for _, c := range []struct {
 		system     catalog.System
 		release    catalog.Version

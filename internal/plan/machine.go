@@ -9,6 +9,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/name"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -173,6 +174,6 @@ func (r Request) inputs() catalog.Inputs {
 }
 
 // packetRate is the rate of full packets that fill the path.
-func packetRate(p facts.Path) float64 {
-	return math.Floor(float64(p.Rate) / 8 / float64(p.MTU+facts.EthernetOverhead))
+func packetRate(p netpath.Path) float64 {
+	return math.Floor(float64(p.Rate) / 8 / float64(p.MTU+netpath.EthernetOverhead))
 }

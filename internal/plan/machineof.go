@@ -14,7 +14,7 @@ import (
 // MachineOf says what facts tell about a machine.
 func MachineOf(f *facts.Facts) Machine {
 	release, _ := catalog.ParseVersion(f.Release)
-	m := Machine{Host: f.Host, System: catalog.System(f.System), Release: release, Memory: f.Memory, Page: f.PageSize,
+	m := Machine{Host: f.Host, System: f.System, Release: release, Memory: f.Memory, Page: f.PageSize,
 		Cores: f.Cores, Running: map[string]string{}, Denied: map[string]string{}, Modules: f.Modules}
 	for setting, v := range f.Settings {
 		if v.State == facts.Denied {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -45,7 +45,7 @@ func matrix(t *testing.T, each func(what string, r Request, p Plan)) {
 					}
 					m := Machine{System: system, Release: release, Memory: memories[turn%5], Page: 4096, Cores: cores[turn/5%5], Driver: nics[0].Driver, Interfaces: nics,
 						DiskRate: 2e9 * float64(turn%3), DiskDepth: float64(turn%4) * 20, Disks: 2}
-					r := Request{Path: facts.Path{Rate: rates[turn/2%5], RTT: rtts[turn/3%5], MTU: []int{1500, 9000}[turn/7%2], Loss: []float64{0, 0, 1e-5, 1e-2}[turn%4]}, Role: role, Machine: m}
+					r := Request{Path: netpath.Path{Rate: rates[turn/2%5], RTT: rtts[turn/3%5], MTU: []int{1500, 9000}[turn/7%2], Loss: []float64{0, 0, 1e-5, 1e-2}[turn%4]}, Role: role, Machine: m}
 					if turn%3 == 0 {
 						r.Load = Load{Connections: 2e5, ConnRate: 3e4, PacketRate: 5e6, States: 2e6, Hosts: 2e4}
 					}

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 )
 
 // Schema is the version of the plan's JSON.
@@ -21,7 +21,7 @@ const Schema = 1
 
 // Request asks for a plan.
 type Request struct {
-	Path    facts.Path
+	Path    netpath.Path
 	Role    string
 	Load    Load // zero fields take the role's assumptions
 	Machine Machine

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -24,8 +24,8 @@ func loaded(t testing.TB) *catalog.Catalog {
 	return c
 }
 
-func longFat() facts.Path {
-	return facts.Path{Rate: 10 * units.Gbit, RTT: 50 * time.Millisecond, MTU: 1500}
+func longFat() netpath.Path {
+	return netpath.Path{Rate: 10 * units.Gbit, RTT: 50 * time.Millisecond, MTU: 1500}
 }
 
 // server is a described machine with everything known.
@@ -111,7 +111,7 @@ func TestBadRequests(t *testing.T) {
 func TestSmallMachine(t *testing.T) {
 	m := Machine{System: catalog.Linux, Release: "6.1", Memory: 256 * units.MiB, Page: 4096, Cores: 1, Running: map[string]string{
 		"net.ipv4.tcp_rmem": "4096 131072 2097152", "net.ipv4.tcp_wmem": "4096 16384 2097152"}}
-	p, err := Make(loaded(t), Request{Path: facts.Path{Rate: 40 * units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}, Role: "bulk", Machine: m})
+	p, err := Make(loaded(t), Request{Path: netpath.Path{Rate: 40 * units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}, Role: "bulk", Machine: m})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestRandomRequests(t *testing.T) {
 				}
 			}
 		}
-		path := facts.Path{Rate: units.Rate(rapid.Int64Range(1, int64(2*units.Tbit)).Draw(rt, "rate")), RTT: time.Duration(rapid.Int64Range(1, 5e9).Draw(rt, "rtt")),
+		path := netpath.Path{Rate: units.Rate(rapid.Int64Range(1, int64(2*units.Tbit)).Draw(rt, "rate")), RTT: time.Duration(rapid.Int64Range(1, 5e9).Draw(rt, "rtt")),
 			Loss: rapid.Float64Range(0, 0.99).Draw(rt, "loss"), MTU: rapid.IntRange(576, 65535).Draw(rt, "mtu")}
 		load := Load{Connections: rapid.Float64Range(0, 1e9).Draw(rt, "connections"), PacketRate: rapid.Float64Range(0, 1e9).Draw(rt, "packets")}
 		p, err := Make(c, Request{Path: path, Role: rapid.SampledFrom(catalog.Roles()).Draw(rt, "role"), Machine: m, Load: load, Harden: rapid.Bool().Draw(rt, "harden")})
@@ -304,7 +304,7 @@ func TestBoundedDefault(t *testing.T) {
 		{"rate=1gbit,rtt=20ms", "8388608"}, // 5 MB are needed, the default may be 8 MiB
 		{"rate=100mbit,rtt=20ms", ""},
 	} {
-		path, err := facts.ParsePath(x.path)
+		path, err := netpath.Parse(x.path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +334,7 @@ func TestDescribedMachine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path, err := facts.ParsePath("rate=1gbit,rtt=20ms")
+		path, err := netpath.Parse("rate=1gbit,rtt=20ms")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -43,16 +43,16 @@ func TestReleaseOf(t *testing.T) {
 func TestContradictions(t *testing.T) {
 	for _, c := range []struct {
 		role string
-		path facts.Path
+		path netpath.Path
 		nic  units.Rate
 		want string
 	}{
-		{"latency", facts.Path{Rate: units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}, 0, "role latency saves tens of microseconds"},
-		{"latency", facts.Path{Rate: units.Gbit, RTT: 100 * time.Microsecond, MTU: 1500}, 0, ""},
-		{"file", facts.Path{Rate: units.Gbit, RTT: 200 * time.Millisecond, MTU: 1500}, 0, "wait for an answer"},
-		{"bulk", facts.Path{Rate: units.Mbit, RTT: 10 * time.Millisecond, MTU: 1500}, 0, "the path holds 1.22KiB"},
-		{"web", facts.Path{Rate: 40 * units.Gbit, RTT: time.Millisecond, MTU: 1500}, units.Gbit, "more than the interface's 1gbit"},
-		{"web", facts.Path{Rate: units.Gbit, RTT: time.Millisecond, MTU: 1500}, 10 * units.Gbit, ""},
+		{"latency", netpath.Path{Rate: units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}, 0, "role latency saves tens of microseconds"},
+		{"latency", netpath.Path{Rate: units.Gbit, RTT: 100 * time.Microsecond, MTU: 1500}, 0, ""},
+		{"file", netpath.Path{Rate: units.Gbit, RTT: 200 * time.Millisecond, MTU: 1500}, 0, "wait for an answer"},
+		{"bulk", netpath.Path{Rate: units.Mbit, RTT: 10 * time.Millisecond, MTU: 1500}, 0, "the path holds 1.22KiB"},
+		{"web", netpath.Path{Rate: 40 * units.Gbit, RTT: time.Millisecond, MTU: 1500}, units.Gbit, "more than the interface's 1gbit"},
+		{"web", netpath.Path{Rate: units.Gbit, RTT: time.Millisecond, MTU: 1500}, 10 * units.Gbit, ""},
 	} {
 		m := server(catalog.Linux, "6.12")
 		m.NICRate = c.nic

@@ -52,7 +52,7 @@ func (p Plan) Check(c *catalog.Catalog) error {
 	if p.Role != "" && !slices.Contains(catalog.Roles(), p.Role) {
 		return fmt.Errorf("the plan's role %+q is none of %s", shortened(p.Role), strings.Join(catalog.Roles(), ", "))
 	}
-	if err := name.OfRelease.Check(string(p.System), string(p.Release)); p.Release != "" && err != nil {
+	if err := name.OfRelease.Check(p.System, string(p.Release)); p.Release != "" && err != nil {
 		return fmt.Errorf("the plan's release: %w", err)
 	}
 	for _, ch := range p.Changes {
@@ -196,7 +196,7 @@ func (p Plan) unsound(ch Change) error {
 }
 
 func (p Plan) unsoundInterface(nic name.Interface) error {
-	_, err := name.ParseInterface(string(p.System), string(nic))
+	_, err := name.ParseInterface(p.System, string(nic))
 	return err
 }
 
@@ -209,13 +209,13 @@ func (p Plan) unsoundAggregate(a Aggregate) error {
 	if a.Hash == "" {
 		return nil
 	}
-	return name.OfHash.Check(string(p.System), a.Hash)
+	return name.OfHash.Check(p.System, a.Hash)
 }
 
 // line is the assignment of one change, in the place's format.
 func (pl place) line(system catalog.System, setting, value string) (string, error) {
 	if module, isParameter := strings.CutPrefix(setting, "module:"); pl.belongs == "module" && !(isParameter && strings.Contains(module, "/")) {
-		return "# " + module + " is loaded by modules-load.d\n", name.OfModule.Check(string(system), module)
+		return "# " + module + " is loaded by modules-load.d\n", name.OfModule.Check(system, module)
 	}
 	return conffile.Line(conffile.Kind(pl.format), conffile.System(system), setting, value)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -34,7 +35,7 @@ func TestLiveStack13(t *testing.T) {
 	m := MachineOf(f)
 	m.Memory = 4 * units.GiB
 	for _, role := range catalog.Roles() {
-		p := planned(t, Request{Path: facts.Path{Rate: units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500, Loss: 1e-4}, Role: role, Machine: m, Harden: true})
+		p := planned(t, Request{Path: netpath.Path{Rate: units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500, Loss: 1e-4}, Role: role, Machine: m, Harden: true})
 		for _, ch := range p.Changes {
 			base, _, _ := strings.Cut(ch.Setting, "@")
 			if from, ok := number(ch.From); ok && ch.Setting == "kern.ipc.nmbclusters" {

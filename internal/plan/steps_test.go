@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -39,7 +39,7 @@ func steps(p Plan) string {
 
 // TestSteps checks which role and release asks for which step.
 func TestSteps(t *testing.T) {
-	lossy := facts.Path{Rate: units.Gbit, RTT: 50 * time.Millisecond, MTU: 1500, Loss: 1e-3}
+	lossy := netpath.Path{Rate: units.Gbit, RTT: 50 * time.Millisecond, MTU: 1500, Loss: 1e-3}
 	for _, c := range []struct {
 		system      catalog.System
 		release     catalog.Version
@@ -77,7 +77,7 @@ func TestSteps(t *testing.T) {
 func TestJumboFramesOnlyWhenShown(t *testing.T) {
 	m := server(catalog.Linux, "6.12")
 	m.Interfaces[0].Running = map[string]string{"link:mtu": "1500"}
-	r := Request{Path: facts.Path{Rate: units.Gbit, RTT: time.Millisecond, MTU: 9000}, Role: "file", Machine: m}
+	r := Request{Path: netpath.Path{Rate: units.Gbit, RTT: time.Millisecond, MTU: 9000}, Role: "file", Machine: m}
 	p := planned(t, r)
 	if valueOf(p, "link:mtu@ix0") != "" || !strings.Contains(steps(p), "ping -M do -s 8972") {
 		t.Errorf("declared: %q, steps %s", valueOf(p, "link:mtu@ix0"), steps(p))
@@ -114,7 +114,7 @@ func TestQueues(t *testing.T) {
 // TestEveryDecisionIsShown: what a formula leaves alone is listed with its
 // condition and the numbers in it.
 func TestEveryDecisionIsShown(t *testing.T) {
-	p := planned(t, Request{Path: facts.Path{Rate: 10 * units.Mbit, RTT: 10 * time.Millisecond, MTU: 1500}, Role: "bulk", Machine: server(catalog.FreeBSD, "14.2")})
+	p := planned(t, Request{Path: netpath.Path{Rate: 10 * units.Mbit, RTT: 10 * time.Millisecond, MTU: 1500}, Role: "bulk", Machine: server(catalog.FreeBSD, "14.2")})
 	for _, k := range p.Kept {
 		if k.Setting == "net.inet.tcp.recvbuf_max" && strings.Contains(k.Because, "min(2 * bdp, share) > standard = min(2 * 12500,") {
 			return

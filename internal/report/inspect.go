@@ -22,7 +22,7 @@ type Inspection struct {
 }
 
 func hostWords(h *facts.Facts) string {
-	parts := []string{strings.TrimSpace(h.System + " " + h.Release)}
+	parts := []string{strings.TrimSpace(string(h.System) + " " + h.Release)}
 	if h.Processor != "" {
 		parts = append(parts, h.Processor)
 	}

@@ -1,12 +1,11 @@
 package workload
 
 import (
-	"bytes"
 	"cmp"
-	"math"
 	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/wirerate/wirerate/internal/kerneltext"
 )
 
 // CPU is how busy a host's processors were. Time of the class nice is not
@@ -40,21 +39,17 @@ type coreTicks struct {
 
 type cpuSample map[string]coreTicks
 
-// parseStat reads the cpu lines of /proc/stat (proc_stat(5)): user, nice,
-// system, idle, iowait, irq, softirq, steal.
-func parseStat(data []byte) cpuSample {
+// parseStat reads the cpu lines of /proc/stat; nil when they cannot be read.
+func parseStat(text string) cpuSample {
+	all, err := kerneltext.Stat(text)
+	if err != nil {
+		return nil
+	}
 	sample := cpuSample{}
-	for line := range bytes.Lines(data) {
-		fields := strings.Fields(string(line))
-		if len(fields) < 8 || !strings.HasPrefix(fields[0], "cpu") {
-			continue
-		}
+	for _, c := range all {
 		var t coreTicks
-		for i, f := range fields[1:min(len(fields), 9)] {
-			v, err := strconv.ParseFloat(f, 64)
-			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil
-			}
+		for i, ticks := range c.Ticks {
+			v := float64(ticks)
 			t.total += v
 			t.kinds[i] = v
 			switch i {
@@ -64,7 +59,11 @@ func parseStat(data []byte) cpuSample {
 				t.softirq += v
 			}
 		}
-		sample[fields[0]] = t
+		name := "cpu"
+		if c.ID != kerneltext.AllCPUs {
+			name += strconv.Itoa(c.ID)
+		}
+		sample[name] = t
 	}
 	return sample
 }
@@ -83,7 +82,10 @@ func (s cpuSample) since(later cpuSample) *CPU {
 			cpu.Cores = append(cpu.Cores, s[name].core(name, t, total))
 		}
 	}
-	slices.SortFunc(cpu.Cores, func(a, b Core) int { return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(cpu.Cores, func(a, b Core) int {
+		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)),
+			cmp.Compare(a.Name, b.Name))
+	})
 	return cpu
 }
 
@@ -94,7 +96,8 @@ func (t coreTicks) core(name string, later coreTicks, span float64) Core {
 		}
 		return min(sum, 1)
 	}
-	return Core{Name: name, User: of(0), Nice: of(1), System: of(2), IRQ: of(5), SoftIRQ: of(6), Steal: of(7), Idle: of(3, 4)}
+	return Core{Name: name, User: of(0), Nice: of(1), System: of(2), IRQ: of(5), SoftIRQ: of(6), Steal: of(7),
+		Idle: of(3, 4)}
 }
 
 func share(part, whole float64) float64 { return min(max(part/whole, 0), 1) }

@@ -1,10 +1,11 @@
 package workload
 
 import (
-	"bytes"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/kerneltext"
 )
 
 // Flow is what the kernel says of one TCP connection (tcp_info, as ss -ti
@@ -31,28 +32,22 @@ type Flow struct {
 // Queue is how much longer a round trip takes than the shortest one seen.
 func (f Flow) Queue() float64 { return max(0, f.RTT-f.MinRTT) }
 
-var memoryOf = regexp.MustCompile(`skmem:\(r(\d+),[^)]*?t(\d+),[^)]*?f(\d+),w(\d+)`)
-
-// parseFlows reads ss -tinHOm (iproute2) and returns the established flows of
-// a port and the two above it and the bytes of memory that their sockets hold.
-func parseFlows(data []byte, port int) ([]Flow, int64) {
+// parseFlows reads ss -tinHOm and returns the established flows of a port and the two above it and the bytes of memory
+// that their sockets hold.
+func parseFlows(text string, port int) ([]Flow, int64) {
 	var flows []Flow
 	var held int64
-	for line := range bytes.Lines(data) {
-		fields := strings.Fields(string(line))
-		if len(fields) < 5 || fields[0] != "ESTAB" || !onPort(fields[3], port) && !onPort(fields[4], port) {
-			continue
+	_ = kerneltext.Sockets(text, func(s kerneltext.Socket) { // what is read before a damaged line counts
+		if s.State != kerneltext.Established || !onPort(s.Local, port) && !onPort(s.Peer, port) {
+			return
 		}
-		if m := memoryOf.FindSubmatch(line); m != nil {
-			for _, part := range m[1:] {
-				v, _ := strconv.ParseInt(string(part), 10, 64)
-				held += v
-			}
+		for _, part := range []string{"skmem_r", "skmem_t", "skmem_f", "skmem_w"} {
+			held += int64(s.Values[part])
 		}
-		if f := parseFlow(fields); f.Sent > 0 {
+		if f := flowOf(s); f.Sent > 0 {
 			flows = append(flows, f)
 		}
-	}
+	})
 	return flows, held
 }
 
@@ -70,45 +65,17 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-func parseFlow(fields []string) Flow {
-	f := Flow{Local: fields[3], Peer: fields[4]}
-	for i, word := range fields[5:] {
-		key, value, ok := strings.Cut(word, ":")
-		if !ok {
-			switch {
-			case strings.HasPrefix(word, "skmem"), word == "ts", word == "sack", word == "ecn", word == "ecnseen":
-			case f.Congestion == "" && i <= 4 && isWord(word):
-				f.Congestion = word
-			case word == "delivery_rate" && i+6 < len(fields):
-				f.Delivery = number(strings.TrimSuffix(fields[i+6], "bps"))
-			}
-			continue
-		}
-		switch key {
-		case "rtt":
-			first, _, _ := strings.Cut(value, "/")
-			f.RTT = number(first) / 1e3
-		case "minrtt":
-			f.MinRTT = number(value) / 1e3
-		case "cwnd":
-			f.Cwnd = number(value)
-		case "mss":
-			f.MSS = number(value)
-		case "bytes_sent":
-			f.Sent = number(value)
-		case "retrans":
-			_, total, _ := strings.Cut(value, "/")
-			f.Retransmitted = number(total)
-		case "busy":
-			f.Busy = number(strings.TrimSuffix(value, "ms")) / 1e3
-		case "rwnd_limited", "sndbuf_limited":
-			ms, _, _ := strings.Cut(value, "ms")
-			if key == "rwnd_limited" {
-				f.RwndLimited = number(ms) / 1e3
-			} else {
-				f.SndbufLimited = number(ms) / 1e3
-			}
-		}
+// options are the words of ss -i that stand before the name of the congestion control (iproute2 misc/ss.c).
+var options = []string{"ts", "usec_ts", "sack", "ecn", "ecnseen", "fastopen"}
+
+func flowOf(s kerneltext.Socket) Flow {
+	ms := func(name string) float64 { return s.Values[name] / 1e3 }
+	f := Flow{Local: s.Local, Peer: s.Peer, RTT: ms("rtt"), MinRTT: ms("minrtt"), Cwnd: s.Values["cwnd"],
+		MSS:  s.Values["mss"],
+		Sent: s.Values["bytes_sent"], Retransmitted: s.Values["retrans_total"], Delivery: s.Values["delivery_rate"],
+		Busy: ms("busy"), RwndLimited: ms("rwnd_limited_ms"), SndbufLimited: ms("sndbuf_limited_ms")}
+	if i := slices.IndexFunc(s.Words, func(w string) bool { return !slices.Contains(options, w) }); i >= 0 {
+		f.Congestion = s.Words[i]
 	}
 	f.Limit = f.limit()
 	return f
@@ -124,10 +91,6 @@ func (f Flow) limit() string {
 		return "send-buffer"
 	}
 	return "path"
-}
-
-func isWord(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' && (r < '0' || r > '9') })
 }
 
 // number reads a finite number that is not negative; anything else is 0.

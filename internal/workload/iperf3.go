@@ -1,54 +1,17 @@
 package workload
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/kerneltext"
 )
-
-// iperf3Output is the part of iperf3's JSON (-J) that is used, of versions 3.1
-// to 3.19.
-type iperf3Output struct {
-	Error     string           `json:"error"`
-	Intervals []iperf3Interval `json:"intervals"`
-	End       struct {
-		Streams []struct {
-			Sender struct {
-				MeanRTT float64 `json:"mean_rtt"` // us
-			} `json:"sender"`
-		} `json:"streams"`
-		Sum                *iperf3Sum `json:"sum"` // of UDP
-		SumSent            iperf3Sum  `json:"sum_sent"`
-		SumReceived        iperf3Sum  `json:"sum_received"`
-		SumSentReverse     *iperf3Sum `json:"sum_sent_bidir_reverse"`
-		SumReceivedReverse *iperf3Sum `json:"sum_received_bidir_reverse"`
-	} `json:"end"`
-}
-
-type iperf3Interval struct {
-	Sum        iperf3Sum  `json:"sum"`
-	SumReverse *iperf3Sum `json:"sum_bidir_reverse"`
-}
-
-type iperf3Sum struct {
-	Bytes       float64 `json:"bytes"`
-	BitsPerS    float64 `json:"bits_per_second"`
-	Retransmits *int64  `json:"retransmits"`
-	Omitted     bool    `json:"omitted"`
-	Seconds     float64 `json:"seconds"`
-	Packets     float64 `json:"packets"`
-	Lost        float64 `json:"lost_packets"`
-	JitterMS    float64 `json:"jitter_ms"`
-}
 
 // runIperf3 starts a server that takes one test and runs the client against it.
 func runIperf3(ctx context.Context, p Pair, s Spec) (Run, error) {
@@ -100,8 +63,16 @@ func one(ctx context.Context, c host.Conn, op host.Op) (host.Answer, error) {
 	return answers[0], nil
 }
 
+// iperf3Error is what iperf3 said in place of a result.
+type iperf3Error string
+
+func (e iperf3Error) Error() string { return string(e) }
+
+// notYetListening tells by iperf3's words, since it has no other way to say it, whether its server may answer later.
 func notYetListening(err error) bool {
-	return strings.Contains(err.Error(), "onnection refused") || strings.Contains(err.Error(), "server is busy")
+	var said iperf3Error
+	return errors.As(err, &said) &&
+		(strings.Contains(string(said), "onnection refused") || strings.Contains(string(said), "server is busy"))
 }
 
 // iperf3Failure joins what client and server said.
@@ -136,16 +107,12 @@ func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Secon
 
 // parseIperf3 reads the client's JSON. Goodput is what the receivers counted.
 func parseIperf3(data []byte) (Run, error) {
-	var out iperf3Output
-	err := json.Unmarshal(data, &out)
-	if err != nil && strings.Contains(err.Error(), "unexpected end of JSON") {
-		return Run{}, fmt.Errorf("its JSON is cut short: %q", clip(string(data), 200))
-	}
+	out, err := kerneltext.ParseIperf3(data)
 	if err != nil {
-		return Run{}, fmt.Errorf("its output is not the JSON of iperf3 -J (%w): %q", err, clip(string(data), 200))
+		return Run{}, err
 	}
 	if out.Error != "" {
-		return Run{}, errors.New(out.Error)
+		return Run{}, iperf3Error(out.Error)
 	}
 	run := Run{GoodputBPS: out.End.SumReceived.BitsPerS, Retransmits: -1, Raw: string(data), Metrics: map[string]float64{},
 		Counted: out.End.SumReceived.Seconds}
@@ -164,7 +131,7 @@ func parseIperf3(data []byte) (Run, error) {
 	if r := out.End.SumReceivedReverse; r != nil {
 		run.GoodputBPS += r.BitsPerS
 	}
-	for _, sum := range []*iperf3Sum{&out.End.SumSent, out.End.SumSentReverse} {
+	for _, sum := range []*kerneltext.Iperf3Sum{&out.End.SumSent, out.End.SumSentReverse} {
 		if sum != nil && sum.Retransmits != nil {
 			run.Retransmits = max(run.Retransmits, 0) + *sum.Retransmits
 		}
@@ -203,59 +170,8 @@ func clip(s string, n int) string {
 	return s[:n] + "..."
 }
 
-// documents are the objects in a file to which -J was written several times;
-// one that is cut short or no JSON is the last.
-func documents(data []byte) (out [][]byte) {
-	in := json.NewDecoder(bytes.NewReader(data))
-	for {
-		from := in.InputOffset()
-		var one json.RawMessage
-		if err := in.Decode(&one); errors.Is(err, io.EOF) {
-			return out
-		} else if err != nil {
-			return append(out, bytes.TrimSpace(data[from:]))
-		}
-		out = append(out, one)
-	}
-}
-
 // parseIperf3JSON reads the last test that has a result.
 func parseIperf3JSON(data []byte) (Run, error) {
-	all := documents(unstreamed(data))
+	all := kerneltext.Iperf3Documents(data)
 	return lastGood(len(all), func(i int) (Run, error) { return parseIperf3(all[i]) })
-}
-
-// unstreamed puts the events of --json-stream (iperf 3.17 and later), one JSON
-// object a line, together as -J prints them; anything else stays as it is.
-func unstreamed(data []byte) []byte {
-	type event struct {
-		Event string          `json:"event"`
-		Data  json.RawMessage `json:"data"`
-	}
-	whole := map[string]any{}
-	intervals := []json.RawMessage{}
-	in := json.NewDecoder(bytes.NewReader(data))
-	for {
-		var e event
-		if err := in.Decode(&e); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil || e.Event == "" {
-			return data
-		}
-		switch e.Event {
-		case "interval":
-			intervals = append(intervals, e.Data)
-		case "start", "end", "error":
-			whole[e.Event] = e.Data
-		}
-	}
-	if _, ended := whole["end"]; !ended && whole["error"] == nil {
-		whole["error"] = "its stream of events has no end: the test was cut short"
-	}
-	whole["intervals"] = intervals
-	joined, err := json.Marshal(whole)
-	if err != nil {
-		return data
-	}
-	return joined
 }

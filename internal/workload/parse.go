@@ -18,7 +18,8 @@ import (
 
 // ParsedTools are the tools whose output ParseOutput reads.
 func ParsedTools() []string {
-	return []string{"iperf3", "iperf", "netperf", "nuttcp", "tcpbench", "wrk", "ab", "h2load", "sockperf", "ping", "fping", "fio", "diskinfo"}
+	return []string{"iperf3", "iperf", "netperf", "nuttcp", "tcpbench", "wrk", "ab", "h2load", "sockperf", "ping", "fping",
+		"fio", "diskinfo"}
 }
 
 // ParseOutput reads what a measuring tool printed. The run has what the output
@@ -75,8 +76,9 @@ var jsonStart = regexp.MustCompile(`(?m)^\s*\{`)
 // in it have none, or are run side by side and added up.
 func begins() map[string]string {
 	return map[string]string{
-		"iperf": `(?m)^(?:Client connecting to|Server listening on) `, "iperf3": `(?m)^(?:\S+ )*(?:Connecting to host|Accepted connection from) `,
-		"wrk": `(?m)^Running \S+ test @ `, "ab": `(?m)^This is ApacheBench`, "h2load": `(?m)^starting benchmark`,
+		"iperf":  `(?m)^(?:Client connecting to|Server listening on) `,
+		"iperf3": `(?m)^(?:\S+ )*(?:Connecting to host|Accepted connection from) `,
+		"wrk":    `(?m)^Running \S+ test @ `, "ab": `(?m)^This is ApacheBench`, "h2load": `(?m)^starting benchmark`,
 		"sockperf": `(?m)^sockperf: == version #`, "ping": `(?m)^PING6?[ (]`,
 	}
 }
@@ -125,7 +127,8 @@ func lastGood(n int, read func(int) (Run, error)) (last Run, failed error) {
 		last.severalTests(good)
 	}
 	if after > 0 {
-		last.warn("test-cut", float64(after), "the output goes on with a test that has no result (%v): the numbers are of the one before", failed)
+		last.warn("test-cut", float64(after),
+			"the output goes on with a test that has no result (%v): the numbers are of the one before", failed)
 	}
 	return last, nil
 }
@@ -141,10 +144,17 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 func DetectTool(data []byte) string {
 	head := string(data[:min(len(data), 64<<10)])
 	for _, sign := range []struct{ tool, text string }{
-		{"fio", `"fio version"`}, {"diskinfo", " usec/IO = "}, {"diskinfo", " kbytes/sec\n"}, {"diskinfo", "# sectorsize"}, {"sockperf", "sockperf:"}, {"h2load", "time for request:"}, {"h2load", " succeeded, "}, {"ab", "ApacheBench"}, {"wrk", "Thread Stats"},
-		{"fping", "xmt/rcv/%loss"}, {"fping", "xmt/rcv/%return"}, {"fping", "% loss)"}, {"fping", `{"resp": {`}, {"fping", `{"summary": {`}, {"fping", `{"vSum": {`}, {"ping", "ping statistics"}, {"ping", "ping6 statistics"}, {"tcpbench", "elapsed_ms"}, {"tcpbench", "tcpbench statistics"}, {"tcpbench", "tcpbench server statistics"}, {"tcpbench", " Peak Mbps: "},
-		{"iperf3", `"bits_per_second"`}, {"iperf3", "iperf Done"}, {"iperf3", "- - - - -"}, {"iperf", "Cwnd/RTT"}, {"iperf3", "Cwnd"}, {"netperf", "AF_INET"}, {"netperf", "THROUGHPUT"},
-		{"nuttcp", "megabytes="}, {"nuttcp", " real seconds = "}, {"iperf3", " sender\n"}, {"iperf", "[ ID] Interval"}, {"iperf", "[SUM-cnt] Interval"}, {"netperf", "Throughput Units"},
+		{"fio", `"fio version"`}, {"diskinfo", " usec/IO = "}, {"diskinfo", " kbytes/sec\n"}, {"diskinfo", "# sectorsize"},
+		{"sockperf", "sockperf:"}, {"h2load", "time for request:"}, {"h2load", " succeeded, "}, {"ab", "ApacheBench"},
+		{"wrk", "Thread Stats"},
+		{"fping", "xmt/rcv/%loss"}, {"fping", "xmt/rcv/%return"}, {"fping", "% loss)"}, {"fping", `{"resp": {`},
+		{"fping", `{"summary": {`}, {"fping", `{"vSum": {`}, {"ping", "ping statistics"}, {"ping", "ping6 statistics"},
+		{"tcpbench", "elapsed_ms"}, {"tcpbench", "tcpbench statistics"}, {"tcpbench", "tcpbench server statistics"},
+		{"tcpbench", " Peak Mbps: "},
+		{"iperf3", `"bits_per_second"`}, {"iperf3", "iperf Done"}, {"iperf3", "- - - - -"}, {"iperf", "Cwnd/RTT"},
+		{"iperf3", "Cwnd"}, {"netperf", "AF_INET"}, {"netperf", "THROUGHPUT"},
+		{"nuttcp", "megabytes="}, {"nuttcp", " real seconds = "}, {"iperf3", " sender\n"}, {"iperf", "[ ID] Interval"},
+		{"iperf", "[SUM-cnt] Interval"}, {"netperf", "Throughput Units"},
 	} {
 		if strings.Contains(head, sign.text) {
 			return sign.tool
@@ -188,7 +198,8 @@ func withUnit(s string, table map[string]float64) (float64, bool) {
 }
 
 func timeUnits() map[string]float64 {
-	return map[string]float64{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1, "m": 60, "h": 3600}
+	return map[string]float64{"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1, "m": 60,
+		"h": 3600}
 }
 
 // binaryBits turn the byte units of wrk, h2load and iperf, which count in
@@ -215,7 +226,8 @@ func rateUnits() map[string]float64 {
 
 // percentiles puts a percentile of a distribution under its name.
 func (r *Run) percentile(p float64, seconds float64) {
-	for name, at := range map[string]float64{LatencyP50: 50, LatencyP90: 90, LatencyP99: 99, LatencyP999: 99.9, LatencyMax: 100} {
+	for name, at := range map[string]float64{LatencyP50: 50, LatencyP90: 90, LatencyP99: 99, LatencyP999: 99.9,
+		LatencyMax: 100} {
 		if math.Abs(p-at) < 1e-9 {
 			r.Metrics[name] = seconds
 		}
@@ -233,7 +245,8 @@ func (r *Run) distribution(latencies []float64) {
 	for _, v := range latencies {
 		sum += v
 	}
-	r.Metrics[LatencyMin], r.Metrics[LatencyMax], r.Metrics[LatencyMean] = latencies[0], latencies[len(latencies)-1], sum/float64(len(latencies))
+	r.Metrics[LatencyMin], r.Metrics[LatencyMax], r.Metrics[LatencyMean] = latencies[0], latencies[len(latencies)-1],
+		sum/float64(len(latencies))
 	for name, q := range map[string]float64{LatencyP50: 0.5, LatencyP90: 0.9, LatencyP99: 0.99, LatencyP999: 0.999} {
 		if q == 0.5 || float64(len(latencies))*(1-q) >= 1-1e-9 {
 			r.Metrics[name] = stats.Quantile(latencies, q)

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/kerneltext"
 )
 
 var (
@@ -86,49 +88,30 @@ func (r *Run) packets(arrived, sent, seconds float64) {
 	}
 }
 
-var (
-	iperf3Line = regexp.MustCompile(`(?:^|\s)\[ *(\d+|SUM)\](\[[A-Z-]+\])? +([0-9.]+)-([0-9.]+) +sec +([0-9.]+ [KMGT]?Bytes) +([0-9.]+ [KMGT]?(?:bits|Bytes)/sec)(.*)$`)
-	iperf3Retr = regexp.MustCompile(`^ +(\d+) +sender`)
-)
-
-// iperf3Flow is the summary of a stream, or of all (SUM), in one direction.
-type iperf3Flow struct{ bits, seconds, retransmits, lost, sent float64 }
-
 // parseIperf3Text reads the text that iperf 3 prints without -J: the summary
 // lines marked receiver, or sender where there is none. Streams are added up
 // unless the tool did that itself, and so are the directions of --bidir.
 func parseIperf3Text(text string, r *Run) error {
-	roles := map[string]map[string]iperf3Flow{"sender": {}, "receiver": {}}
+	roles := map[string]map[string]kerneltext.IperfLine{"sender": {}, "receiver": {}}
 	summary, whole := false, ""
 	lines(text, func(line string) {
 		summary = summary || strings.Contains(line, "- - - ")
-		m := iperf3Line.FindStringSubmatch(line)
-		if m == nil {
+		l, ok := kerneltext.ParseIperfLine(line)
+		if !ok {
 			return
 		}
-		role := strings.TrimSpace(m[7])
-		role = role[strings.LastIndexByte(role, ' ')+1:]
-		loss := iperf2Lost.FindStringSubmatch(m[7])
 		// Up to 3.1 the summary of UDP does not say whose it is; its losses are
 		// what the receiver counted.
-		if summary && loss != nil && !strings.HasSuffix(role, "er") {
-			role = "receiver"
+		if summary && l.Lost >= 0 && l.Role == "" {
+			l.Role = "receiver"
 		}
-		bits, ok := withUnit(m[6], rateUnits())
-		if roles[role] == nil || !ok {
+		if roles[l.Role] == nil {
 			return
 		}
-		f := iperf3Flow{bits, number(m[4]) - number(m[3]), -1, 0, -1}
-		if n := iperf3Retr.FindStringSubmatch(m[7]); n != nil {
-			f.retransmits = number(n[1])
-		}
-		if loss != nil {
-			f.lost, f.sent = number(loss[1]), number(loss[2])
-		}
-		if m[1] == "SUM" {
+		if l.Stream == "SUM" {
 			whole = "SUM"
 		}
-		roles[role][m[1]+m[2]] = f
+		roles[l.Role][l.Stream+l.Way] = l
 	})
 	role := "receiver"
 	if len(roles[role]) == 0 {
@@ -154,18 +137,18 @@ func iperf3Said(text string) error {
 
 // iperf3Flows adds up what one role says, of the sums alone where there are
 // any; senders alone know of retransmits.
-func (r *Run) iperf3Flows(roles map[string]map[string]iperf3Flow, role, whole string) {
+func (r *Run) iperf3Flows(roles map[string]map[string]kerneltext.IperfLine, role, whole string) {
 	var lost, sent float64
 	for id, f := range roles[role] {
 		if !strings.HasPrefix(id, whole) {
 			continue
 		}
-		r.Metrics[Goodput] += f.bits
-		r.Counted, lost, sent = max(r.Counted, f.seconds), lost+f.lost, sent+max(0, f.sent)
+		r.Metrics[Goodput] += f.BPS
+		r.Counted, lost, sent = max(r.Counted, f.To-f.From), lost+max(0, f.Lost), sent+max(0, f.Sent)
 	}
 	for id, f := range roles["sender"] {
-		if f.retransmits >= 0 && strings.HasPrefix(id, whole) {
-			r.Retransmits = max(r.Retransmits, 0) + int64(f.retransmits)
+		if f.Again >= 0 && strings.HasPrefix(id, whole) {
+			r.Retransmits = max(r.Retransmits, 0) + int64(f.Again)
 		}
 	}
 	if sent > 0 && role == "receiver" {

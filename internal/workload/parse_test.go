@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -275,7 +276,7 @@ LISTEN 0 128 0.0.0.0:5201 0.0.0.0:*
 `
 
 func TestParseFlows(t *testing.T) {
-	flows, held := parseFlows([]byte(ssOutput), 5201)
+	flows, held := parseFlows(ssOutput, 5201)
 	if len(flows) != 1 || held != 4096+4096+8192 {
 		t.Fatalf("%d flows, %d bytes", len(flows), held)
 	}
@@ -288,7 +289,7 @@ func TestParseFlows(t *testing.T) {
 func FuzzParseFlows(f *testing.F) {
 	f.Add([]byte(ssOutput))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		flows, _ := parseFlows(data, 5201)
+		flows, _ := parseFlows(string(data), 5201)
 		for _, f := range flows {
 			if !(f.RTT >= 0 && f.Queue() >= 0 && f.Busy >= 0) {
 				t.Fatalf("%+v", f)
@@ -297,35 +298,18 @@ func FuzzParseFlows(f *testing.F) {
 	})
 }
 
-// counterFiles have the form of /proc/net/netstat and its like.
-func FuzzParseCounters(f *testing.F) {
-	f.Add([]byte("TcpExt: SyncookiesSent TCPMemoryPressures ListenDrops\nTcpExt: 0 3 7\nTcp: RetransSegs\nTcp: 9\n"))
-	f.Add([]byte("TCP: inuse 1 orphan 0 tw 0 alloc 4 mem 279\n"))
-	f.Add([]byte("0050667f 00000002 0000000b\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		into := map[string]int64{}
-		parseCounters(data, into)
-		parseSoftnet(data, into)
-		parseDevices(data, into)
-		parseSockstat(data)
-	})
-}
-
 func TestCounters(t *testing.T) {
-	into := map[string]int64{}
-	parseCounters([]byte("TcpExt: SyncookiesSent TCPMemoryPressures ListenDrops\nTcpExt: 5 3 7\nTcp: RetransSegs\nTcp: 9\n"), into)
-	parseSoftnet([]byte("0050667f 00000002 0000000b\n00000001 00000001 00000001\n"), into)
-	parseDevices([]byte("Inter-| x\n  lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"), into)
-	want := map[string]int64{"TcpExt.TCPMemoryPressures": 3, "TcpExt.ListenDrops": 7, "Tcp.RetransSegs": 9, "softnet.dropped": 3, "softnet.squeezed": 12, "dev.lo.rx_dropped": 4, "dev.lo.tx_dropped": 12}
-	for name, v := range want {
-		if into[name] != v {
-			t.Errorf("%s: %d, want %d", name, into[name], v)
-		}
+	s := snapshot{counters: map[string]int64{}}
+	s.count("Tcp: RetransSegs\nTcp: 9\n", "TcpExt: SyncookiesSent TCPMemoryPressures ListenDrops\nTcpExt: 5 3 7\n",
+		"0050667f 00000002 0000000b 00000000 00000000 00000000 00000000 00000000 00000000\n"+
+			"00000001 00000001 00000001 00000000 00000000 00000000 00000000 00000000 00000000\n",
+		"Inter-| x\n  lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n")
+	want := map[string]int64{"TcpExt.TCPMemoryPressures": 3, "TcpExt.ListenDrops": 7, "Tcp.RetransSegs": 9,
+		"softnet.dropped": 3, "softnet.squeezed": 12, "dev.lo.rx_dropped": 4, "dev.lo.tx_dropped": 12}
+	if !maps.Equal(s.counters, want) {
+		t.Errorf("%v, want %v", s.counters, want)
 	}
-	if len(into) != len(want) {
-		t.Errorf("%v", into)
-	}
-	if got := parseSockstat([]byte("sockets: used 2\nTCP: inuse 1 orphan 0 tw 0 alloc 4 mem 279\nUDP: inuse 0 mem 5\n")); got != 279 {
+	if got := tcpPages("sockets: used 2\nTCP: inuse 1 orphan 0 tw 0 alloc 4 mem 279\nUDP: inuse 0 mem 5\n"); got != 279 {
 		t.Errorf("memory %d", got)
 	}
 }

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strconv"
@@ -43,7 +42,8 @@ func (w Router) Finish(ctx context.Context, r *Run) {
 	if c := r.Router; c != nil {
 		r.Metrics[RouterCPU], r.Metrics[RouterSoftIRQ] = c.Busy, c.SoftIRQ
 		if c.Busiest >= 0.95 {
-			r.warn(CodeCPUBound, c.Busiest, "a core of the router was %.0f%% busy: it may be the limit, not the path", 100*c.Busiest)
+			r.warn(CodeCPUBound, c.Busiest, "a core of the router was %.0f%% busy: it may be the limit, not the path",
+				100*c.Busiest)
 		}
 	}
 	if len(w.before.counters) == 0 || len(after.counters) == 0 {
@@ -82,7 +82,8 @@ func readRouter(ctx context.Context, c host.Conn) snapshot {
 	}
 	s.cpu = parseStat(ticksOfBSD(answers[0].Text(), answers[1].Text()))
 	for i, name := range []string{drops, queue} {
-		if v, err := strconv.ParseInt(strings.TrimSpace(answers[2+i].Text()), 10, 64); err == nil && answers[2+i].Failure == host.None {
+		if v, err := strconv.ParseInt(strings.TrimSpace(answers[2+i].Text()), 10, 64); err == nil &&
+			answers[2+i].Failure == host.None {
 			s.counters[name] = v
 		}
 	}
@@ -93,7 +94,7 @@ func readRouter(ctx context.Context, c host.Conn) snapshot {
 // /proc/stat. FreeBSD counts user, nice, system, interrupt and idle
 // (sys/resource.h), in kern.cp_times once for each core; OpenBSD has spinning,
 // which counts as system here, before interrupt (sys/sched.h).
-func ticksOfBSD(all, cores string) []byte {
+func ticksOfBSD(all, cores string) string {
 	numbers := func(text string) (out []int64) {
 		for _, f := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' }) {
 			v, err := strconv.ParseInt(f, 10, 64)
@@ -104,7 +105,7 @@ func ticksOfBSD(all, cores string) []byte {
 		}
 		return out
 	}
-	var b bytes.Buffer
+	var b strings.Builder
 	line := func(name string, user, nice, system, interrupt, idle int64) {
 		fmt.Fprintf(&b, "%s %d %d %d %d 0 %d 0 0\n", name, user, nice, system, idle, interrupt)
 	}
@@ -117,5 +118,5 @@ func ticksOfBSD(all, cores string) []byte {
 	case 6:
 		line("cpu", n[0], n[1], n[2]+n[3], n[4], n[5])
 	}
-	return b.Bytes()
+	return b.String()
 }

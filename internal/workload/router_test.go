@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/wirerate/wirerate/internal/host"
@@ -31,6 +32,11 @@ func (s answering) Start(context.Context, ...string) (host.Process, error) {
 }
 func (s answering) Close() error { return nil }
 
+// softnet is a line of /proc/net/softnet_stat with as many drops.
+func softnet(drops string) string {
+	return "00000010 " + drops + strings.Repeat(" 00000000", 7) + "\n"
+}
+
 func TestRouterIsObserved(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after answering
@@ -38,8 +44,8 @@ func TestRouterIsObserved(t *testing.T) {
 		drops         float64
 	}{
 		"Linux": {
-			answering{"/proc/stat": "cpu 0 0 0 1000 0 0 0 0\ncpu0 0 0 0 1000 0 0 0 0\n", "/proc/net/dev": "eth0: 1 1 0 5 0 0 0 0 1 1 0 0 0 0 0 0\n", "/proc/net/softnet_stat": "10 0 0\n"},
-			answering{"/proc/stat": "cpu 10 0 10 1050 0 0 30 0\ncpu0 10 0 10 1050 0 0 30 0\n", "/proc/net/dev": "eth0: 1 1 0 9 0 0 0 0 1 1 0 2 0 0 0 0\n", "/proc/net/softnet_stat": "20 a 0\n"},
+			answering{"/proc/stat": "cpu 0 0 0 1000 0 0 0 0\ncpu0 0 0 0 1000 0 0 0 0\n", "/proc/net/dev": "eth0: 1 1 0 5 0 0 0 0 1 1 0 0 0 0 0 0\n", "/proc/net/softnet_stat": softnet("00000000")},
+			answering{"/proc/stat": "cpu 10 0 10 1050 0 0 30 0\ncpu0 10 0 10 1050 0 0 30 0\n", "/proc/net/dev": "eth0: 1 1 0 9 0 0 0 0 1 1 0 2 0 0 0 0\n", "/proc/net/softnet_stat": softnet("0000000a")},
 			0.5, 0.3, 16,
 		},
 		"FreeBSD": {

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/kerneltext"
 )
 
 // Warning is something about one run that weakens what is concluded from it.
@@ -51,10 +51,13 @@ type TCPMemory struct {
 
 // counted are the counters worth keeping, by their names in /proc/net/snmp and
 // /proc/net/netstat.
-const counted = " RetransSegs OutSegs InErrs OutRsts TCPTimeouts TCPLostRetransmit TCPFastRetrans TCPSlowStartRetrans " +
+const counted = " RetransSegs OutSegs InErrs OutRsts TCPTimeouts TCPLostRetransmit TCPFastRetrans " +
+	"TCPSlowStartRetrans " +
 	"TCPMemoryPressures TCPMemoryPressuresChrono TCPRcvCollapsed PruneCalled RcvPruned TCPRcvQDrop TCPZeroWindowDrop " +
-	"TCPBacklogDrop ListenOverflows ListenDrops TCPReqQFullDrop TCPReqQFullDoCookies TCPOFOQueue TCPDSACKRecv TCPSpuriousRTOs " +
-	"TCPAbortOnMemory TCPWantZeroWindowAdv TCPToZeroWindowAdv RcvbufErrors SndbufErrors InErrors NoPorts ReasmFails InDiscards OutDiscards ForwDatagrams OutNoRoutes "
+	"TCPBacklogDrop ListenOverflows ListenDrops TCPReqQFullDrop TCPReqQFullDoCookies TCPOFOQueue TCPDSACKRecv " +
+	"TCPSpuriousRTOs " +
+	"TCPAbortOnMemory TCPWantZeroWindowAdv TCPToZeroWindowAdv RcvbufErrors SndbufErrors InErrors NoPorts ReasmFails " +
+	"InDiscards OutDiscards ForwDatagrams OutNoRoutes "
 
 // snapshot is one reading of a host's counters.
 type snapshot struct {
@@ -71,84 +74,46 @@ func readSnapshot(ctx context.Context, c host.Conn) snapshot {
 		return s
 	}
 	if answers[0].Failure == host.None {
-		s.cpu = parseStat(answers[0].Out)
+		s.cpu = parseStat(answers[0].Text())
 	}
-	parseCounters(answers[1].Out, s.counters)
-	parseCounters(answers[2].Out, s.counters)
-	parseSoftnet(answers[3].Out, s.counters)
-	parseDevices(answers[4].Out, s.counters)
-	s.pages = parseSockstat(answers[5].Out)
+	s.count(answers[1].Text(), answers[2].Text(), answers[3].Text(), answers[4].Text())
+	s.pages = tcpPages(answers[5].Text())
 	return s
 }
 
-// parseCounters reads the pairs of lines of /proc/net/snmp and netstat: names,
-// then values (proc_pid_net(5)).
-func parseCounters(data []byte, into map[string]int64) {
-	var names []string
-	for line := range bytes.Lines(data) {
-		fields := strings.Fields(string(line))
-		if len(fields) < 2 {
-			continue
-		}
-		if names == nil || names[0] != fields[0] || len(names) != len(fields) {
-			names = fields
-			continue
-		}
-		for i, name := range names[1:] {
-			v, err := strconv.ParseInt(fields[i+1], 10, 64)
-			if err == nil && strings.Contains(counted, " "+name+" ") {
-				into[strings.TrimSuffix(fields[0], ":")+"."+name] = v
+// count keeps the counters of /proc/net/snmp, netstat, softnet_stat and dev. What cannot be read is left out.
+func (s *snapshot) count(snmp, netstat, softnet, devices string) {
+	for _, tables := range []string{snmp, netstat} {
+		_ = kerneltext.Tables(tables, func(v kerneltext.Value) {
+			n, err := strconv.ParseInt(v.Text, 10, 64)
+			if err == nil && strings.Contains(counted, " "+v.Name+" ") {
+				s.counters[v.Table+"."+v.Name] = n
 			}
-		}
-		names = nil
+		})
 	}
-}
-
-// parseSoftnet adds up the second and third column of /proc/net/softnet_stat,
-// hexadecimal: packets dropped because the backlog was full, and times that
-// net_rx_action ran out of its budget (net/core/net-procfs.c).
-func parseSoftnet(data []byte, into map[string]int64) {
-	for line := range bytes.Lines(data) {
-		fields := strings.Fields(string(line))
-		if len(fields) < 3 {
-			continue
-		}
-		for i, name := range []string{"softnet.dropped", "softnet.squeezed"} {
-			if v, err := strconv.ParseInt(fields[i+1], 16, 64); err == nil {
-				into[name] += v
-			}
-		}
+	cores, _ := kerneltext.SoftnetStat(softnet)
+	for _, c := range cores {
+		s.counters["softnet.dropped"] += int64(c.Dropped)
+		s.counters["softnet.squeezed"] += int64(c.Squeezed)
 	}
-}
-
-// parseDevices reads the drop columns of /proc/net/dev.
-func parseDevices(data []byte, into map[string]int64) {
-	for line := range bytes.Lines(data) {
-		name, rest, ok := strings.Cut(string(line), ":")
-		fields := strings.Fields(rest)
-		if !ok || len(fields) < 16 {
-			continue
-		}
+	_ = kerneltext.Devices(devices, func(_ int, name string, numbers []string) {
 		for column, what := range map[int]string{3: "rx_dropped", 11: "tx_dropped"} {
-			if v, err := strconv.ParseInt(fields[column], 10, 64); err == nil {
-				into["dev."+strings.TrimSpace(name)+"."+what] = v
+			if v, err := strconv.ParseInt(numbers[column], 10, 64); err == nil {
+				s.counters["dev."+name+"."+what] = v
 			}
 		}
-	}
+	})
 }
 
-// parseSockstat returns the pages of TCP memory of /proc/net/sockstat, -1
-// when it does not tell.
-func parseSockstat(data []byte) int64 {
-	for line := range bytes.Lines(data) {
-		fields := strings.Fields(string(line))
-		for i := 1; i+1 < len(fields) && fields[0] == "TCP:"; i++ {
-			if v, err := strconv.ParseInt(fields[i+1], 10, 64); fields[i] == "mem" && err == nil {
-				return v
-			}
+// tcpPages returns the pages of TCP memory of /proc/net/sockstat, -1 when it does not tell.
+func tcpPages(sockstat string) int64 {
+	pages := int64(-1)
+	_ = kerneltext.Sockstat(sockstat, func(v kerneltext.Value) {
+		if n, err := strconv.ParseInt(v.Text, 10, 64); v.Table == "TCP" && v.Name == "mem" && err == nil {
+			pages = n
 		}
-	}
-	return -1
+	})
+	return pages
 }
 
 // watch observes both hosts while a workload runs.
@@ -232,13 +197,13 @@ func (w *watch) sample(ctx context.Context, i int, c host.Conn) {
 		}
 		if m := w.memory[i]; m != nil && !remote {
 			if data, err := host.ReadFile(ctx, c, "/proc/net/sockstat"); err == nil {
-				m.Most = max(m.Most, parseSockstat(data))
+				m.Most = max(m.Most, tcpPages(string(data)))
 			}
 		}
 		if !look.IsZero() && time.Now().After(look) {
 			look = time.Time{}
 			if a, err := one(ctx, c, host.Command("ss", "-tinHOm").Within(5*time.Second)); err == nil && a.Failure == host.None {
-				w.flows[i], w.own[i] = parseFlows(a.Out, w.spec.Port)
+				w.flows[i], w.own[i] = parseFlows(a.Text(), w.spec.Port)
 			}
 		}
 	}
@@ -294,7 +259,8 @@ func (t telemetry) attach(r *Run) {
 	r.ClientKernel, r.ServerKernel = t.kernel[0], t.kernel[1]
 	for i, side := range []string{"client", "server"} {
 		if c := t.cpu[i]; c != nil && c.Busiest >= 0.95 {
-			r.warn(CodeCPUBound, c.Busiest, "a core of the %s was %.0f%% busy: the processor may be the limit, not the path", side, 100*c.Busiest)
+			r.warn(CodeCPUBound, c.Busiest, "a core of the %s was %.0f%% busy: the processor may be the limit, not the path",
+				side, 100*c.Busiest)
 		}
 		if part := t.cpu[i].steal(); part > stealLimit {
 			r.warn(CodeSteal, part, "the machine under the %s took %.0f%% of its processors' time for others", side, 100*part)
@@ -303,14 +269,17 @@ func (t telemetry) attach(r *Run) {
 		if k == nil {
 			continue
 		}
-		if n := k.Counters["softnet.dropped"] + k.Counters["TcpExt.TCPBacklogDrop"] + k.Counters["TcpExt.TCPRcvQDrop"]; n > 0 {
+		if n := k.Counters["softnet.dropped"] + k.Counters["TcpExt.TCPBacklogDrop"] +
+			k.Counters["TcpExt.TCPRcvQDrop"]; n > 0 {
 			r.warn(CodeDrops, float64(n), "the %s's kernel dropped %d packets for want of room in its queues", side, n)
 		}
 		if f, ok := busiest(k.Flows); ok {
 			r.limits(side, f)
 		}
 		if m := k.Memory; m.pressed() {
-			r.warn(CodeMemory, float64(m.Most), "this run's own sockets took TCP memory on the %s to its limit (%d of %d pages): net.ipv4.tcp_mem binds here", side, m.Most, m.Pressure)
+			r.warn(CodeMemory, float64(m.Most),
+				"this run's own sockets took TCP memory on the %s to its limit (%d of %d pages): net.ipv4.tcp_mem binds here", side,
+				m.Most, m.Pressure)
 		}
 	}
 }
@@ -324,7 +293,8 @@ func (r *Run) limits(side string, f Flow) {
 		return
 	}
 	if part := f.RwndLimited / f.Busy; part > 0.5 {
-		r.warn(CodeReceiver, part, "the %s's sender was held back by the receive window for %.0f%% of its time", side, 100*part)
+		r.warn(CodeReceiver, part, "the %s's sender was held back by the receive window for %.0f%% of its time", side,
+			100*part)
 	}
 	if part := f.SndbufLimited / f.Busy; part > 0.5 {
 		r.warn(CodeSendLimit, part, "the %s's sender was held back by its send buffer for %.0f%% of its time", side, 100*part)
@@ -348,7 +318,8 @@ func (r Run) disturbance() string {
 			continue
 		}
 		m, side := k.Memory, []string{"client", "server"}[i]
-		entered := m.pressed() || k.Counters["TcpExt.TCPMemoryPressures"] > 0 || k.Counters["TcpExt.TCPMemoryPressuresChrono"] > 0
+		entered := m.pressed() || k.Counters["TcpExt.TCPMemoryPressures"] > 0 ||
+			k.Counters["TcpExt.TCPMemoryPressuresChrono"] > 0
 		// Between the two limits the pressure may be left over from before
 		// the run; a receive window that binds is then its sign.
 		if !entered && m.Most >= m.Low {
@@ -356,7 +327,8 @@ func (r Run) disturbance() string {
 			entered = ok && f.Busy > 0 && f.RwndLimited > f.Busy/2
 		}
 		if entered && m.Most-m.Own >= m.Low/2 {
-			return fmt.Sprintf("the TCP memory of the %s's machine was under pressure from other sockets (%d pages, of them %d by this run; pressure from %d, net.ipv4.tcp_mem), so that the kernel closed receive windows",
+			return fmt.Sprintf("the TCP memory of the %s's machine was under pressure from other sockets (%d pages, of them "+
+				"%d by this run; pressure from %d, net.ipv4.tcp_mem), so that the kernel closed receive windows",
 				side, m.Most, m.Own, m.Pressure)
 		}
 	}

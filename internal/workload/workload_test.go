@@ -74,13 +74,13 @@ func FuzzParseIperf3(f *testing.F) {
 }
 
 func TestParseStat(t *testing.T) {
-	before := parseStat([]byte("cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 50 0 50 400 0 0 0 0 0 0\ncpu1 50 0 50 400 0 0 0 0\nintr 1\n"))
-	after := parseStat([]byte("cpu  150 0 150 900 0 0 100 0 0 0\ncpu0 100 0 100 400 0 0 100 0 0 0\ncpu1 50 0 50 500 0 0 0 0\n"))
+	before := parseStat("cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 50 0 50 400 0 0 0 0 0 0\ncpu1 50 0 50 400 0 0 0 0\nintr 1\n")
+	after := parseStat("cpu  150 0 150 900 0 0 100 0 0 0\ncpu0 100 0 100 400 0 0 100 0 0 0\ncpu1 50 0 50 500 0 0 0 0\n")
 	cpu := before.since(after)
 	if cpu == nil || cpu.Busy < 0.66 || cpu.Busy > 0.67 || cpu.Busiest != 1 || cpu.SoftIRQ < 0.33 || cpu.SoftIRQ > 0.34 {
 		t.Errorf("%+v", cpu)
 	}
-	spun := before.since(parseStat([]byte("cpu  110 180 110 800 0 0 0 0 0 0\ncpu0 60 90 50 400 0 0 0 0 0 0\ncpu1 50 90 60 400 0 0 0 0\n")))
+	spun := before.since(parseStat("cpu  110 180 110 800 0 0 0 0 0 0\ncpu0 60 90 50 400 0 0 0 0 0 0\ncpu1 50 90 60 400 0 0 0 0\n"))
 	if spun == nil || spun.Busy != 0.1 || spun.Busiest != 0.1 || spun.Nice != 0.9 || spun.Cores[0].Nice != 0.9 || spun.Cores[0].User != 0.1 {
 		t.Errorf("spinners of lowered priority count as busy: %+v", spun)
 	}
@@ -93,7 +93,7 @@ func FuzzParseStat(f *testing.F) {
 	f.Add([]byte("cpu  100 0 100 800 0 0 0 0\n"))
 	f.Add([]byte("cpu NaN 0 0 0 0 0 0 0\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if c := (cpuSample{"cpu": {}}).since(parseStat(data)); c != nil && !(c.Busy >= 0 && c.Busy <= 1) {
+		if c := (cpuSample{"cpu": {}}).since(parseStat(string(data))); c != nil && !(c.Busy >= 0 && c.Busy <= 1) {
 			t.Fatalf("%+v", c)
 		}
 	})

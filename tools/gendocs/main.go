@@ -81,7 +81,7 @@ func docPages() ([]page, error) {
 		return nil, err
 	}
 	pages = append(pages, settings...)
-	return append(pages, lintPage(), rulesPage(), workloadsPage()), nil
+	return append(pages, lintPage(), rulesPage(), workloadsPage(), outputsPage()), nil
 }
 
 // commandPages returns one page for each command.

@@ -1,11 +1,13 @@
-package facts
+package transcript
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/input"
 )
 
@@ -15,13 +17,13 @@ const folderLimit = 128 << 20
 // folderEntries bounds how many files and folders are looked at in one.
 const folderEntries = 200_000
 
-// LoadFolder reads outputs that were saved as files: an unpacked sosreport
+// loadFolder reads outputs that were saved as files: an unpacked sosreport
 // (sos_commands/networking/ethtool_-S_eth0, proc/net/snmp), or files named after
 // their commands (netstat_-m.txt, "sysctl -a"). It returns the texts by the
 // names that FromTexts takes; files that are nothing known are left out. A file
 // under another name is read as a session, but in a sosreport, where the names are
 // known and logs hold anything.
-func LoadFolder(root fs.FS) (map[string]string, error) {
+func loadFolder(root fs.FS) (map[string]string, error) {
 	reports, _ := fs.Glob(root, "*/sos_commands") // the pattern is good
 	_, err := fs.Stat(root, "sos_commands")
 	isReport := err == nil || len(reports) > 0
@@ -71,7 +73,7 @@ func readStart(root fs.FS, p string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := input.Stream(file, p, textLimit+1)
+	data, err := input.Stream(file, p, facts.TextLimit+1)
 	if long := (*input.TooLarge)(nil); errors.As(err, &long) {
 		err = nil
 	}
@@ -81,25 +83,10 @@ func readStart(root fs.FS, p string) ([]byte, error) {
 // transcriptLimit bounds a file that is read only to see what it is.
 const transcriptLimit = 4 << 20
 
-// fileNames are the outputs that are files of the host.
-var fileNames = []string{
-	"/proc/meminfo", "/proc/cpuinfo", "/etc/os-release", "/proc/uptime", "/proc/modules", "/proc/net/sockstat", "/proc/net/stat/arp_cache", "/proc/net/stat/nf_conntrack",
-	"/proc/stat", "/proc/net/netstat", "/proc/net/snmp", "/proc/net/snmp6", "/proc/net/softnet_stat", "/proc/interrupts", "/proc/softirqs",
-	"/proc/net/dev", "/proc/diskstats", "/proc/self/mountinfo", "/proc/spl/kstat/zfs/arcstats",
-}
-
 // outputName finds what a file in a folder of outputs is; empty when it is
 // nothing known.
 func outputName(p string) string {
-	for _, name := range fileNames {
-		if p == name[1:] || strings.HasSuffix(p, name) {
-			return name
-		}
-	}
-	if i := strings.LastIndex("/"+p, bondingFolder); i >= 0 && plainName(p[i+len(bondingFolder)-1:]) {
-		return ("/" + p)[i:]
-	}
-	return namedOutput(fileCommand(p))
+	return cmp.Or(facts.OutputOfFile(p), facts.OutputOfCommand(fileCommand(p)))
 }
 
 // fileCommand is the command after which a file is named, if it is.

@@ -1,8 +1,11 @@
 package facts
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -132,7 +135,8 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 		}
 		// "packets received" is said of UDP and of ICMP alike; without a
 		// heading (grep took it) only what is said once counts.
-		if v, ok := count(m[1]); ok && (strings.HasPrefix(name, section+".") || section == "" && strings.HasPrefix(name, "TcpExt.")) {
+		if v, ok := count(m[1]); ok && (strings.HasPrefix(name, section+".") || section == "" &&
+			strings.HasPrefix(name, "TcpExt.")) {
 			keep(name, v, i+1)
 		}
 	}
@@ -157,79 +161,16 @@ func (f *Facts) readNstat(t text) error {
 		if len(words) < 2 {
 			continue
 		}
-		v, ok := count(words[1])
-		if !ok {
-			continue
-		}
-		if strings.Contains(words[0], "6") && !strings.HasPrefix(words[0], "IcmpMsg") && !strings.HasPrefix(words[0], "Tcp") {
-			found = true // those of /proc/net/snmp6
-			if key := "Snmp6." + words[0]; f.Counters[key].Source.Text == "" {
-				f.Counters[key] = Counter{Value: v, Source: f.Line(t.from, i+1)}
-			}
-			continue
-		}
-		for _, table := range nstatTables {
-			name, is := strings.CutPrefix(words[0], table)
-			if !is || name == "" {
-				continue
-			}
+		if v, ok := count(words[1]); ok && f.nstatCounter(words[0], Counter{Value: v, Source: f.Line(t.from, i+1)}) {
 			found = true
-			if key := table + "." + name; f.Counters[key].Source.Text == "" {
-				f.Counters[key] = Counter{Value: v, Source: f.Line(t.from, i+1)}
-			}
-			break
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
-}
-
-var (
-	oldIfconfig = regexp.MustCompile(`^(\S+)\s+Link encap:(\S+)`)
-	newIfconfig = regexp.MustCompile(`^(\S+): flags=\d+<([^>]*)>\s+mtu (\d+)`)
-	linkNumber  = regexp.MustCompile(`(packets|errors|dropped|overruns|frame|bytes|carrier)[: ](\d+)`)
-)
-
-// readLinuxIfconfig reads ifconfig of Linux's net-tools, old ("eth0  Link
-// encap:Ethernet", "RX packets:1 errors:0 dropped:0 overruns:0") and new
-// ("eth0: flags=4163<UP,...>  mtu 1500", "RX errors 0  dropped 0 ..."), for
-// interfaces that ip did not show.
-func (f *Facts) readLinuxIfconfig(t text) error {
-	var n *NIC
-	found := false
-	for i, line := range t.lines() {
-		src := f.Line(t.from, i+1)
-		if m := oldIfconfig.FindStringSubmatch(line); m != nil {
-			n, found = f.linuxLink(m[1], src), true
-			continue
-		}
-		if m := newIfconfig.FindStringSubmatch(line); m != nil {
-			n, found = f.linuxLink(strings.TrimSuffix(m[1], ":"), src), true
-			n.MTU = smallNumber(m[3])
-			n.Up = strings.Contains(m[2]+",", "UP,") && strings.Contains(m[2]+",", "RUNNING,")
-			continue
-		}
-		words := strings.Fields(line)
-		if n == nil || len(words) == 0 {
-			continue
-		}
-		if strings.Contains(line, "MTU:") { // "UP BROADCAST RUNNING MULTICAST  MTU:1500  Metric:1"
-			n.Up = words[0] == "UP" && strings.Contains(line, " RUNNING ")
-			_, rest, _ := strings.Cut(line, "MTU:")
-			n.MTU = smallNumber(strings.Fields(rest + " 0")[0])
-		}
-		if prefix := strings.ToLower(words[0]); prefix == "rx" || prefix == "tx" {
-			for _, m := range linkNumber.FindAllStringSubmatch(line, -1) {
-				v, ok := count(m[2])
-				name := fmt.Sprintf("link.%s_%s", prefix, strings.TrimSuffix(m[1], "s")+plural(m[1]))
-				if m[1] == "overruns" {
-					name = "link." + prefix + "_overrun"
-				}
-				if _, have := n.Counters[name]; ok && !have {
-					n.Counters[name] = Counter{Value: v, Source: src}
-				}
+	var tables map[string]map[string]uint64 // of nstat -j
+	if json.NewDecoder(bytes.NewReader(t.data)).Decode(&tables) == nil {
+		for _, counters := range tables {
+			for name, v := range counters {
+				src := Source{From: t.from, Line: 1, Text: shorten(fmt.Sprintf("%s %d", name, v))}
+				found = f.nstatCounter(name, Counter{Value: v, Source: src}) || found
 			}
 		}
 	}
@@ -239,150 +180,19 @@ func (f *Facts) readLinuxIfconfig(t text) error {
 	return nil
 }
 
-// plural keeps the names that ip uses: packets, errors, dropped.
-func plural(word string) string {
-	if strings.HasSuffix(word, "s") {
-		return "s"
+// nstatCounter keeps a counter under its table's name; that of /proc counts before it.
+func (f *Facts) nstatCounter(name string, c Counter) bool {
+	key := ""
+	if strings.Contains(name, "6") && !strings.HasPrefix(name, "IcmpMsg") && !strings.HasPrefix(name, "Tcp") {
+		key = "Snmp6." + name
+	} else if i := slices.IndexFunc(nstatTables, func(t string) bool {
+		return len(name) > len(t) &&
+			strings.HasPrefix(name, t)
+	}); i >= 0 {
+		key = nstatTables[i] + "." + name[len(nstatTables[i]):]
 	}
-	return ""
-}
-
-func (f *Facts) linuxLink(name string, src Source) *NIC {
-	if n := f.NIC(name); n != nil {
-		if n.Counters == nil {
-			n.Counters = map[string]Counter{}
-		}
-		return n
+	if key != "" && f.Counters[key].Source.Text == "" {
+		f.Counters[key] = c
 	}
-	n := NIC{Name: name, Kind: "ethernet", Counters: map[string]Counter{}, Source: src, Shown: map[string]Source{"mtu": src}}
-	if name == "lo" {
-		n.Kind = "loopback"
-	}
-	if len(f.NICs) >= linkLimit {
-		return &NIC{Counters: map[string]Counter{}} // counted nowhere
-	}
-	f.NICs = append(f.NICs, n)
-	return &f.NICs[len(f.NICs)-1]
-}
-
-// readMpstat reads mpstat -P ALL (sysstat): a heading that names the columns,
-// and a line for each CPU. The last block counts.
-func (f *Facts) readMpstat(t text) error {
-	var heads []string
-	found := false
-	for i, line := range t.lines() {
-		words := strings.Fields(line)
-		at := -1
-		for j, w := range words {
-			if w == "CPU" {
-				at = j
-			}
-		}
-		if at >= 0 && strings.Contains(line, "%") {
-			heads = words[at:]
-			continue
-		}
-		if len(heads) < 4 || len(words) < len(heads) {
-			continue
-		}
-		row := words[len(words)-len(heads):]
-		id, ok := count(row[0])
-		if !ok || id >= maxProcessors {
-			continue
-		}
-		p := Processor{ID: int(id), Sampled: true, Source: f.Line(t.from, i+1)}
-		good := true
-		for j, head := range heads[1:] {
-			if head[0] != '%' { // intr/s of old releases
-				continue
-			}
-			v, ok := positive(strings.ReplaceAll(row[j+1], ",", "."))
-			good = good && ok && v <= 100.5
-			p.add(strings.TrimPrefix(head, "%"), v/100)
-		}
-		if good {
-			found = true
-			p.Softnet, p.NetRX = f.processor(p.ID).Softnet, f.processor(p.ID).NetRX
-			*f.processor(p.ID) = p
-		}
-	}
-	if !found {
-		return errNothing
-	}
-	return nil
-}
-
-var (
-	topLine  = regexp.MustCompile(`^\s*(?:CPU ?|%?Cpu)(\d+)(?: states)?\s*:`)
-	topShare = regexp.MustCompile(`([0-9]+(?:[.,][0-9]+)?)\s?%?\s?([a-z]+)`)
-)
-
-// readTop reads the lines of processors of FreeBSD's top -P ("CPU 0:  0.4%
-// user, ..."), OpenBSD's top -1 ("CPU0 states:  0.1% user, ...") and Linux's ("%Cpu0
-// :  1.0 us, ..."); the last ones count.
-func (f *Facts) readTop(t text) error {
-	defer func() {
-		if len(f.Threads) > 0 {
-			f.Parts["threads"] = Part{From: t.from, State: Read}
-		}
-	}()
-	found := false
-	for i, line := range t.lines() {
-		if m := topThread.FindStringSubmatch(line); m != nil {
-			if v, ok := positive(m[1] + m[3]); ok && v <= 105 && len(f.Threads) < rowLimit {
-				f.Threads = append(f.Threads, Thread{Name: strings.TrimRight(m[2]+m[4], " ]"), Share: v / 100, Source: f.Line(t.from, i+1)})
-				found = true
-			}
-			continue
-		}
-		if m := topWhole.FindString(line); m != "" && f.AllProcessors == nil {
-			p := Processor{Sampled: true, Source: f.Line(t.from, i+1)}
-			if p.shares(topShare.FindAllStringSubmatch(line[len(m):], -1)) {
-				f.AllProcessors, found = &p, true
-				f.Parts["all processors"] = Part{From: t.from, State: Read}
-			}
-			continue
-		}
-		m := topLine.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-		id, ok := count(m[1])
-		shares := topShare.FindAllStringSubmatch(line[len(m[0]):], -1)
-		if !ok || id >= maxProcessors || len(shares) < 4 {
-			continue
-		}
-		p := Processor{ID: int(id), Sampled: true, Source: f.Line(t.from, i+1)}
-		if !p.shares(shares) {
-			continue
-		}
-		found = true
-		p.Softnet = f.processor(p.ID).Softnet
-		p.NetRX = f.processor(p.ID).NetRX
-		*f.processor(p.ID) = p
-	}
-	if !found {
-		return errNothing
-	}
-	return nil
-}
-
-// topThread finds the threads of the kernel in top's list: of FreeBSD
-// "... 9:30 93.65% kernel{em1 taskq}", of Linux "... 99.3 0.0 10:11.11 ksoftirqd/3".
-var topThread = regexp.MustCompile(`^ *\d+ root .* (\d+\.\d+)% \[?((?:kernel|intr)\{[^}]*\}?)|^ *\d+ root .* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (ksoftirqd/\d+)`)
-
-// topWhole begins top's line of all processors together.
-var topWhole = regexp.MustCompile(`^(?:CPU:|%?Cpu\(s\):) +`)
-
-// shares takes the pairs of a percentage and its name; false when they cannot
-// be.
-func (p *Processor) shares(pairs [][]string) bool {
-	for _, s := range pairs {
-		v, ok := positive(strings.ReplaceAll(s[1], ",", "."))
-		if !ok || v > 100.5 {
-			return false
-		}
-		p.add(s[2], v/100)
-	}
-	return len(pairs) >= 4
+	return key != ""
 }

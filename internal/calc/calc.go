@@ -1,4 +1,6 @@
-package plan
+// Package calc computes single formulas of paths, hosts and disks from inputs as people write them, and shows its
+// working.
+package calc
 
 import (
 	"fmt"
@@ -23,23 +25,20 @@ const (
 	QPerSec   Quantity = "per-s"    // 1/s
 	QFraction Quantity = "fraction" // 0 to 1, also written in percent
 	QWord     Quantity = "word"
-	QWatt     Quantity = "W"
-	QVolt     Quantity = "V"
-	QFarad    Quantity = "F"
 )
 
-// CalcInput is one input of a calculation.
-type CalcInput struct {
+// Input is one input of a calculation.
+type Input struct {
 	Name    string
 	Is      Quantity
 	Default string // empty: it must be given
 	Means   string
 }
 
-// CalcResult is one number that a calculation gives.
-type CalcResult struct {
+// Result is one number that a calculation gives.
+type Result struct {
 	Name string `json:"name"`
-	// Value is in base units: bit/s, byte/s, bytes, s, W, V, F.
+	// Value is in base units: bit/s, byte/s, bytes, s.
 	Value   float64  `json:"value"`
 	Unit    Quantity `json:"unit"`
 	Shown   string   `json:"-"`
@@ -48,20 +47,20 @@ type CalcResult struct {
 	Note    string   `json:"note,omitempty"`
 }
 
-// Calculation is one formula of the documents, by itself.
-type Calculation struct {
+// Formula is one formula of the documents, by itself.
+type Formula struct {
 	Name, Title string
-	Inputs      []CalcInput
+	Inputs      []Input
 	Sources     []string
 	compute     func(c *working)
 }
 
-// Calculated is the outcome of a calculation.
-type Calculated struct {
+// Outcome is the outcome of a calculation.
+type Outcome struct {
 	Schema  int            `json:"schema"`
 	Name    string         `json:"name"`
 	Inputs  map[string]any `json:"inputs"`
-	Results []CalcResult   `json:"results"`
+	Results []Result       `json:"results"`
 	Sources []string       `json:"sources"`
 	// Corrections say where the guides' own examples of the formula are
 	// wrong.
@@ -72,33 +71,41 @@ type Calculated struct {
 var corrections = map[string][]string{
 	"bus": {
 		"the OpenBSD speed guide has 1000 Mbit/s / 8 = 128 MB/s: it is 125",
-		"the OpenBSD speed guide has PCI-X at 133 MHz and 64 bits at 8192 Mbit/s: 133 * 64 is 8512, and its own 1064 MB/s agree with that",
+		"the OpenBSD speed guide has PCI-X at 133 MHz and 64 bits at 8192 Mbit/s: 133 * 64 is 8512, and its own 1064 MB/s " +
+			"agree with that",
 		"the OpenBSD speed guide has PCIe 4.0 x8 at 11.7 GB/s: 8 lanes of 1.969 GB/s are 15.75",
 		"the OpenBSD speed guide lets standard PCI run at 66 or 133 MHz: it is 33 or 66, and 133 is PCI-X",
 	},
 	"mss": {
-		"the FreeBSD tuning guide counts 1448 and 1228 bytes of payload against the frame (1514, 1294) but 524 bytes against the packet (576): against its frame of 590 bytes they are 88.8%, not 90.9%",
+		"the FreeBSD tuning guide counts 1448 and 1228 bytes of payload against the frame (1514, 1294) but 524 bytes " +
+			"against the packet (576): against its frame of 590 bytes they are 88.8%, not 90.9%",
 		"none of the guides counts preamble, check sequence and gap, 24 bytes that the link spends on each frame",
 	},
 	"wscale": {
-		"the FreeBSD tuning guide rounds 65535 to 65 KB: in flight are 4.2, 8.4, 33.6, 268 and 1074 MB at scales 6, 7, 9, 12 and 14",
-		"FreeBSD bounds the window by net.inet.tcp.recvbuf_max whatever the scale: a larger kern.ipc.maxsockbuf alone lets nothing more be in flight",
+		"the FreeBSD tuning guide rounds 65535 to 65 KB: in flight are 4.2, 8.4, 33.6, 268 and 1074 MB at scales 6, 7, 9, " +
+			"12 and 14",
+		"FreeBSD bounds the window by net.inet.tcp.recvbuf_max whatever the scale: a larger kern.ipc.maxsockbuf alone " +
+			"lets nothing more be in flight",
 	},
 	"timewait": {
-		"the optimization guide calls net.inet.tcp.msl=5000 half of the TIME_WAIT duration: from twice 30 s to twice 5 s is a sixth",
+		"the optimization guide calls net.inet.tcp.msl=5000 half of the TIME_WAIT duration: from twice 30 s to twice 5 s " +
+			"is a sixth",
 	},
 	"dirty": {
 		"the FreeBSD tuning guide has 25% of 64 GB as 16 MB: it is 16 GB",
 		"the FreeBSD tuning guide's 14.16 GB at 2.62 GB/s take 5.4 s, at 1.95 GB/s 7.3 s",
 	},
 	"qdepth": {
-		"the FreeBSD tuning guide multiplies a data sheet's 32 by 4 threads: what keeps a drive busy is its rate times the time of one operation",
+		"the FreeBSD tuning guide multiplies a data sheet's 32 by 4 threads: what keeps a drive busy is its rate times " +
+			"the time of one operation",
 	},
 	"queue": {
-		"the FreeBSD tuning guide's 50 ms (and its twice the transmit ring) are as many milliseconds of delay when the queue is full",
+		"the FreeBSD tuning guide's 50 ms (and its twice the transmit ring) are as many milliseconds of delay when the " +
+			"queue is full",
 	},
 	"backlog": {
-		"the FreeBSD tuning guide subtracts the backlog from arrivals per second: what must fit is the rate times the longest pause of the program",
+		"the FreeBSD tuning guide subtracts the backlog from arrivals per second: what must fit is the rate times the " +
+			"longest pause of the program",
 	},
 }
 
@@ -106,7 +113,7 @@ var corrections = map[string][]string{
 type working struct {
 	num     map[string]float64
 	word    map[string]string
-	results []CalcResult
+	results []Result
 	err     error
 }
 
@@ -116,7 +123,8 @@ func (w *working) give(name string, unit Quantity, value float64, formula, note 
 	if w.err == nil && (math.IsNaN(value) || math.IsInf(value, 0)) {
 		w.err = fmt.Errorf("%s has no finite value with these inputs", name)
 	}
-	w.results = append(w.results, CalcResult{Name: name, Value: value, Unit: unit, Shown: showQuantity(unit, value), Formula: formula, Working: w.fill(formula), Note: note})
+	w.results = append(w.results, Result{Name: name, Value: value, Unit: unit, Shown: showQuantity(unit, value),
+		Formula: formula, Working: w.fill(formula), Note: note})
 	w.num[name] = value
 }
 
@@ -131,7 +139,8 @@ func (w *working) fill(formula string) string {
 	var b strings.Builder
 	for i := 0; i < len(formula); {
 		j := i
-		for j < len(formula) && (formula[j] == '_' || formula[j] >= 'a' && formula[j] <= 'z' || formula[j] >= 'A' && formula[j] <= 'Z' || j > i && formula[j] >= '0' && formula[j] <= '9') {
+		for j < len(formula) && (formula[j] == '_' || formula[j] >= 'a' && formula[j] <= 'z' || formula[j] >= 'A' &&
+			formula[j] <= 'Z' || j > i && formula[j] >= '0' && formula[j] <= '9') {
 			j++
 		}
 		if j == i {
@@ -149,32 +158,32 @@ func (w *working) fill(formula string) string {
 	return b.String()
 }
 
-// Calculations lists every calculation, in the order of the documentation.
-func Calculations() []Calculation {
-	return slices.Concat(pathCalculations(), hostCalculations(), diskCalculations())
+// All lists every formula, in the order of the documentation.
+func All() []Formula {
+	return slices.Concat(pathFormulas(), hostFormulas(), cardFormulas(), diskFormulas())
 }
 
-// FindCalculation returns a calculation by its name.
-func FindCalculation(name string) (Calculation, bool) {
-	all := Calculations()
-	i := slices.IndexFunc(all, func(c Calculation) bool { return c.Name == name })
+// Find returns a formula by its name.
+func Find(name string) (Formula, bool) {
+	all := All()
+	i := slices.IndexFunc(all, func(c Formula) bool { return c.Name == name })
 	if i < 0 {
-		return Calculation{}, false
+		return Formula{}, false
 	}
 	return all[i], true
 }
 
 // Calculate computes with inputs written as NAME=VALUE.
-func (c Calculation) Calculate(fields []units.Field) (Calculated, error) {
+func (c Formula) Calculate(fields []units.Field) (Outcome, error) {
 	w := &working{num: map[string]float64{}, word: map[string]string{}}
 	given := map[string]string{}
 	for _, f := range fields {
-		if !slices.ContainsFunc(c.Inputs, func(i CalcInput) bool { return i.Name == f.Key }) {
-			return Calculated{}, fmt.Errorf("%s: there is no input %q; known are %s", c.Name, f.Key, c.inputNames())
+		if !slices.ContainsFunc(c.Inputs, func(i Input) bool { return i.Name == f.Key }) {
+			return Outcome{}, fmt.Errorf("%s: there is no input %q; known are %s", c.Name, f.Key, c.inputNames())
 		}
 		given[f.Key] = f.Value
 	}
-	out := Calculated{Schema: 1, Name: c.Name, Inputs: map[string]any{}, Sources: c.Sources, Corrections: corrections[c.Name]}
+	out := Outcome{Schema: 1, Name: c.Name, Inputs: map[string]any{}, Sources: c.Sources, Corrections: corrections[c.Name]}
 	for _, in := range c.Inputs {
 		text, ok := given[in.Name]
 		if !ok {
@@ -206,7 +215,7 @@ func (c Calculation) Calculate(fields []units.Field) (Calculated, error) {
 }
 
 // impossible says why an input that is written well cannot be.
-func impossible(in CalcInput, v float64) string {
+func impossible(in Input, v float64) string {
 	switch {
 	case in.Is == QRate && v <= 0:
 		return "a rate above 0 is expected"
@@ -218,7 +227,7 @@ func impossible(in CalcInput, v float64) string {
 	return ""
 }
 
-func (c Calculation) inputNames() string {
+func (c Formula) inputNames() string {
 	var names []string
 	for _, in := range c.Inputs {
 		names = append(names, in.Name)
@@ -226,8 +235,9 @@ func (c Calculation) inputNames() string {
 	return strings.Join(names, ", ")
 }
 
-func exampleOf(in CalcInput) string {
-	example := map[Quantity]string{QRate: "10gbit", QSpeed: "2GB", QBytes: "64MiB", QTime: "50ms", QNumber: "1000", QPerSec: "1000", QFraction: "0.01%", QWatt: "5", QVolt: "12", QFarad: "0.01"}[in.Is]
+func exampleOf(in Input) string {
+	example := map[Quantity]string{QRate: "10gbit", QSpeed: "2GB", QBytes: "64MiB", QTime: "50ms", QNumber: "1000",
+		QPerSec: "1000", QFraction: "0.01%"}[in.Is]
 	return in.Name + "=" + example
 }
 
@@ -260,8 +270,6 @@ func showQuantity(unit Quantity, v float64) string {
 		return strconv.FormatFloat(v*100, 'g', 4, 64) + "%"
 	case QPerSec:
 		return plainNumber(v) + " per second"
-	case QWatt, QVolt, QFarad:
-		return decimal(v, string(unit))
 	}
 	return plainNumber(v)
 }

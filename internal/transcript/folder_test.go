@@ -1,16 +1,16 @@
-package facts
+package transcript
 
 import (
+	"errors"
 	"fmt"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wirerate/wirerate/internal/facts"
 )
 
 func TestNamesOfOutputs(t *testing.T) {
@@ -98,11 +98,13 @@ func TestTypedCommands(t *testing.T) {
 func TestFilesBeforeSessions(t *testing.T) {
 	ring := "Ring parameters for eth0:\nPre-set maximums:\nRX:\t4096\nCurrent hardware settings:\nRX:\t%d\n"
 	session := "root@a:~# ethtool -g eth0\n" + fmt.Sprintf(ring, 7)
-	texts, err := LoadFolder(fstest.MapFS{"a-session.txt": {Data: []byte(session)}, "ethtool_-g_eth0": {Data: fmt.Appendf(nil, ring, 512)}})
+	texts, err := loadFolder(fstest.MapFS{"a-session.txt": {Data: []byte(session)},
+		"ethtool_-g_eth0": {Data: fmt.Appendf(nil, ring, 512)}})
 	if err != nil || !strings.Contains(texts["ethtool -g eth0"], "512") {
 		t.Errorf("%v %q", err, texts["ethtool -g eth0"])
 	}
-	texts, err = LoadFolder(fstest.MapFS{"x/sos_commands/networking/ethtool_-i_eth0": {Data: []byte("driver: ixgbe\n")}, "x/var/log/messages": {Data: []byte(session)}})
+	texts, err = loadFolder(fstest.MapFS{"x/sos_commands/networking/ethtool_-i_eth0": {Data: []byte("driver: ixgbe\n")},
+		"x/var/log/messages": {Data: []byte(session)}})
 	if err != nil || texts["ethtool -g eth0"] != "" || texts["ethtool -i eth0"] == "" {
 		t.Errorf("%v %v", err, texts)
 	}
@@ -124,66 +126,55 @@ func TestTextsWithTraces(t *testing.T) {
 		"cut":     []byte(plain[:len(plain)-5]),
 		"prompt":  []byte("# ethtool -S eth0\n" + plain),
 	} {
-		texts, err := LoadFolder(fstest.MapFS{"ethtool_-S_eth0": {Data: data}})
+		texts, err := loadFolder(fstest.MapFS{"ethtool_-S_eth0": {Data: data}})
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue
 		}
-		f, err := FromTexts("a", texts, 0)
+		f, err := facts.FromTexts("a", texts, 0)
 		if err != nil || f.NIC("eth0").Counters["rx_missed_errors"].Value != 7 {
 			t.Errorf("%s: %v %+v", what, err, f.NIC("eth0").Counters)
 		}
 	}
 }
 
-func TestEnormousInputIsBounded(t *testing.T) {
-	var links, settings strings.Builder
-	for i := range 30_000 {
-		fmt.Fprintf(&links, "%d: veth%d: <BROADCAST,UP,LOWER_UP> mtu 1500\n", i+1, i)
-	}
-	for i := range 100_000 {
-		fmt.Fprintf(&settings, "net.ipv4.conf.veth%d.rp_filter = 1\n", i)
-	}
-	stretch := strings.Repeat("x", textLimit)
-	f := of(t, "Linux a 6.1", map[string]string{"ip -s -d link show": links.String(), "sysctl -a": settings.String(), "dmesg": "nf_conntrack: table full\n" + stretch + "\n" + "nf_conntrack: table full\n"})
-	if len(f.NICs) != linkLimit || len(f.Settings) != settingLimit || len(f.Messages) != 1 {
-		t.Errorf("%d links, %d settings, %d messages", len(f.NICs), len(f.Settings), len(f.Messages))
-	}
-	if p := f.Parts["messages"]; p.State != Read || p.Because != "only its first 16 MiB are read" {
-		t.Errorf("%+v", p)
-	}
-	texts, err := LoadSession("$ dmesg\n" + strings.Repeat(strings.Repeat("a", 127)+"\n", textLimit/100))
-	if err != nil || len(texts.Texts["dmesg"]) > textLimit {
-		t.Errorf("%v %d", err, len(texts.Texts["dmesg"]))
-	}
-}
-
 func TestIdentityIsGuessedOfOutputs(t *testing.T) {
 	for output, want := range map[string][2]string{
-		"netstat -m of FreeBSD":   {"netstat_-m", "1/2/3/4 mbuf clusters in use (current/cache/total/max)\n"},
-		"netstat -m of OpenBSD":   {"netstat_-m", "19/208 mbuf 2048 byte clusters in use (current/peak)\n"},
-		"netstat -i of FreeBSD":   {"netstat_-i", "Name    Mtu Network       Address              Ipkts Ierrs Idrop    Opkts Oerrs  Coll\nix0    1500 <Link#1>      00:00:5e:00:53:01 1 2 3 4 5 6\n"},
-		"netstat -i of OpenBSD":   {"netstat_-i", "Name    Mtu   Network     Address              Ipkts Ifail    Opkts Ofail Colls\nix0     1500  <Link>      00:00:5e:00:53:01 1 2 3 4 5\n"},
-		"netstat -rn of OpenBSD":  {"netstat_-rn", "Destination        Gateway            Flags   Refs      Use   Mtu  Prio Iface\ndefault 192.0.2.1 UGS 1 2 - 8 em0\n"},
-		"vmstat -i of FreeBSD":    {"vmstat_-i", "interrupt                          total       rate\ncpu0:timer 1 2\nirq256: ix0:rxq0 5 6\n"},
-		"vmstat -i of OpenBSD":    {"vmstat_-i", "interrupt                       total     rate\nirq0/clock 1 2\nirq114/ix0 3 4\n"},
-		"vmstat -z of FreeBSD":    {"vmstat_-z", "ITEM SIZE LIMIT\nmbuf: 256, 1, 2, 3, 4, 5, 6\n"},
-		"pcidump of OpenBSD":      {"pcidump_-v", " 1:0:0: Intel 82599\n"},
-		"netstat -s of Linux":     {"netstat_-s", "Ip:\n    5 total packets received\nTcpExt:\n    1 SYN cookies sent\n"},
-		"nstat of Linux":          {"nstat_-az", "TcpExtListenDrops 5 0.0\n"},
-		"sysctl of Linux":         {"sysctl_-a", "net.core.somaxconn = 128\n"},
-		"ifconfig of Linux":       {"ifconfig_-a", "eth0      Link encap:Ethernet  HWaddr 00:00:5e:00:53:01\n          RX packets:1 errors:0 dropped:0 overruns:0 frame:0\n"},
-		"ifconfig of OpenBSD":     {"ifconfig_-a", "em0: flags=8843<UP,BROADCAST,RUNNING> mtu 1500\n\tlladdr 00:00:5e:00:53:01\n"},
-		"the softnet of Linux":    {"proc/net/softnet_stat", "00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n"},
+		"netstat -m of FreeBSD": {"netstat_-m", "1/2/3/4 mbuf clusters in use (current/cache/total/max)\n"},
+		"netstat -m of OpenBSD": {"netstat_-m", "19/208 mbuf 2048 byte clusters in use (current/peak)\n"},
+		"netstat -i of FreeBSD": {"netstat_-i",
+			"Name    Mtu Network       Address              Ipkts Ierrs Idrop    Opkts Oerrs  Coll\nix0    1500 <Link#1>     " +
+				" 00:00:5e:00:53:01 1 2 3 4 5 6\n"},
+		"netstat -i of OpenBSD": {"netstat_-i",
+			"Name    Mtu   Network     Address              Ipkts Ifail    Opkts Ofail Colls\nix0     1500  <Link>      " +
+				"00:00:5e:00:53:01 1 2 3 4 5\n"},
+		"netstat -rn of OpenBSD": {"netstat_-rn",
+			"Destination        Gateway            Flags   Refs      Use   Mtu  Prio Iface\ndefault 192.0.2.1 UGS 1 2 - 8 em0\n"},
+		"vmstat -i of FreeBSD": {"vmstat_-i",
+			"interrupt                          total       rate\ncpu0:timer 1 2\nirq256: ix0:rxq0 5 6\n"},
+		"vmstat -i of OpenBSD": {"vmstat_-i",
+			"interrupt                       total     rate\nirq0/clock 1 2\nirq114/ix0 3 4\n"},
+		"vmstat -z of FreeBSD": {"vmstat_-z", "ITEM SIZE LIMIT\nmbuf: 256, 1, 2, 3, 4, 5, 6\n"},
+		"pcidump of OpenBSD":   {"pcidump_-v", " 1:0:0: Intel 82599\n"},
+		"netstat -s of Linux":  {"netstat_-s", "Ip:\n    5 total packets received\nTcpExt:\n    1 SYN cookies sent\n"},
+		"nstat of Linux":       {"nstat_-az", "TcpExtListenDrops 5 0.0\n"},
+		"sysctl of Linux":      {"sysctl_-a", "net.core.somaxconn = 128\n"},
+		"ifconfig of Linux": {"ifconfig_-a",
+			"eth0      Link encap:Ethernet  HWaddr 00:00:5e:00:53:01\n          RX packets:1 errors:0 dropped:0 overruns:0 " +
+				"frame:0\n"},
+		"ifconfig of OpenBSD": {"ifconfig_-a",
+			"em0: flags=8843<UP,BROADCAST,RUNNING> mtu 1500\n\tlladdr 00:00:5e:00:53:01\n"},
+		"the softnet of Linux": {"proc/net/softnet_stat",
+			"00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n"},
 		"the interrupts of Linux": {"proc/interrupts", "           CPU0\n 24: 5 PCI-MSI 0-edge eth0\n"},
 	} {
-		texts, err := LoadFolder(fstest.MapFS{want[0]: {Data: []byte(want[1])}})
+		texts, err := loadFolder(fstest.MapFS{want[0]: {Data: []byte(want[1])}})
 		if err != nil {
 			t.Errorf("%s: %v", output, err)
 			continue
 		}
-		f, err := FromTexts("a", texts, 0)
-		if system := output[strings.LastIndex(output, " ")+1:]; err != nil || f.System != strings.ToLower(system) {
+		f, err := facts.FromTexts("a", texts, 0)
+		if system := output[strings.LastIndex(output, " ")+1:]; err != nil || string(f.System) != strings.ToLower(system) {
 			t.Errorf("%s: %v", output, err)
 		}
 	}
@@ -191,7 +182,8 @@ func TestIdentityIsGuessedOfOutputs(t *testing.T) {
 
 // A session in which settings are asked one by one.
 func TestSettingsAskedOneByOne(t *testing.T) {
-	texts, err := LoadSession("# sysctl net.core.rmem_max\nnet.core.rmem_max = 212992\n# sysctl net.ipv4.tcp_rmem\nnet.ipv4.tcp_rmem = 4096 131072 6291456\n# exit\n")
+	texts, err := LoadSession("# sysctl net.core.rmem_max\nnet.core.rmem_max = 212992\n# sysctl " +
+		"net.ipv4.tcp_rmem\nnet.ipv4.tcp_rmem = 4096 131072 6291456\n# exit\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,71 +191,90 @@ func TestSettingsAskedOneByOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"212992", "4096 131072 6291456"}, []string{f.Settings["net.core.rmem_max"].Value, f.Settings["net.ipv4.tcp_rmem"].Value}); d != "" {
+	if d := cmp.Diff([]string{"212992", "4096 131072 6291456"},
+		[]string{f.Settings["net.core.rmem_max"].Value, f.Settings["net.ipv4.tcp_rmem"].Value}); d != "" {
 		t.Error(d)
 	}
 }
 
-// What happens between two samples: an interface vanishes, another comes, a
-// counter is reset, one wraps, an answer is missing.
-func TestSecondSampleWithSurprises(t *testing.T) {
-	link := func(i int, name string, packets uint64) string {
-		return fmt.Sprintf("%d: %s: <BROADCAST,UP,LOWER_UP> mtu 1500\n    link/ether 00:00:5e:00:53:0%d\n    RX: bytes  packets  errors  dropped overrun mcast\n    1 %d 0 0 0 0\n", i, name, i, packets)
+func TestFolderOfOutputs(t *testing.T) {
+	root := fstest.MapFS{
+		"sos/sos_commands/networking/ethtool_-S_eth0": {Data: []byte("NIC statistics:\n     rx_crc_errors: 7\n")},
+		"sos/proc/net/softnet_stat": {Data: []byte("00000001 00000000 00000000 00000000 00000000 " +
+			"00000000 00000000 00000000 00000000\n")},
+		"sos/uname":       {Data: []byte("Linux a 4.18.0 #1 SMP x86_64\n")},
+		"sos/version.txt": {Data: []byte("nothing known\n")},
 	}
-	f, err := FromTexts("a", map[string]string{"uname -a": "Linux a 6.1\n",
-		"ip -s -d link show":     link(1, "eth0", 100) + link(2, "eth1", 4294967290) + link(3, "eth2", 5000),
-		"/proc/net/softnet_stat": "ffffffff 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n",
-		"/proc/net/snmp":         "Tcp: InSegs OutSegs\nTcp: 100 200\n",
-		"second sample": "==> ip -s -d link show <==\n" + link(2, "eth1", 4) + link(3, "eth2", 10) + link(4, "eth9", 7) +
-			"==> /proc/net/softnet_stat <==\n00000009 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n==> /proc/net/snmp <==\nTcp: InSegs OutSegs\nTcp: 300\n"}, time.Second)
+	texts, err := loadFolder(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rate := func(c Counter) float64 {
-		if c.Rate == nil {
-			return -1
-		}
-		return *c.Rate
+	f, err := facts.FromTexts("sos", texts, 0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	got := map[string]float64{"vanished": rate(f.NIC("eth0").Counters["link.rx_packets"]), "wrapped": rate(f.NIC("eth1").Counters["link.rx_packets"]),
-		"reset": rate(f.NIC("eth2").Counters["link.rx_packets"]), "softnet": rate(f.Processors[0].Softnet.Processed), "damaged": rate(f.Counters["Tcp.InSegs"])}
-	want := map[string]float64{"vanished": -1, "wrapped": 10, "reset": -1, "softnet": 10, "damaged": -1}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
+	if f.Release != "4.18.0" || f.NIC("eth0").Counters["rx_crc_errors"].Value != 7 || f.Processors[0].Softnet == nil {
+		t.Errorf("%+v", f)
 	}
-	if f.NIC("eth9") != nil {
-		t.Error("an interface that came later has no first sample")
+	posted := fstest.MapFS{"netstat_-m.txt": {Data: []byte("$ netstat -m\n1/2/3/4 mbuf clusters in use " +
+		"(current/cache/total/max)\n")}}
+	texts, err = loadFolder(posted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err = facts.FromTexts("posted", texts, 0); err != nil || f.System != "freebsd" ||
+		f.Memories[0].Source.Line != 2 {
+		t.Errorf("%v %+v", err, f)
+	}
+	if _, err := loadFolder(fstest.MapFS{"a": {Data: []byte("b")}}); err == nil {
+		t.Error("a folder of nothing is taken")
 	}
 }
 
-var quoted = regexp.MustCompile("`([^`]+)`")
-
-// The page of outputs names what is read, and nothing else.
-func TestPageOfOutputs(t *testing.T) {
-	page, err := os.ReadFile("../../docs/outputs.md")
+// A session as people paste it.
+func TestTranscript(t *testing.T) {
+	texts, err := LoadSession(`It is slow. This is what I see:
+[root@db1 ~]# sudo /usr/sbin/ethtool -S eth0 | grep crc
+     rx_crc_errors: 77
+[root@db1 ~]# date
+Sat Nov 21
+root@db1:~# cat /proc/net/softnet_stat
+00000001 00000009 00000000 00000000 00000000 00000000 00000000 00000000 00000000
+$ netstat -s | grep listen
+    22438 times the listen queue of a socket overflowed
+`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, tables, _ := strings.Cut(string(page), "## Linux")
-	named := map[string]bool{}
-	for _, m := range quoted.FindAllStringSubmatch(tables, -1) {
-		name := typedOutput(strings.ReplaceAll(m[1], "NAME", "eth0"))
-		if strings.HasPrefix(m[1], "/") {
-			name = outputName(m[1][1:])
-		}
-		if name == "" && !strings.HasPrefix(m[1], "-") && m[1] != "kern.cp_times" {
-			t.Errorf("%s is not read", m[1])
-		}
-		named[name] = true
+	f, err := texts.Facts("post")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, c := range commands() {
-		if !named[c.name] {
-			t.Errorf("%s is read and not on the page", c.name)
-		}
+	got := []uint64{f.NIC("eth0").Counters["rx_crc_errors"].Value, f.Processors[0].Softnet.Dropped.Value,
+		f.Counters["TcpExt.ListenOverflows"].Value}
+	if d := cmp.Diff([]uint64{77, 9, 22438}, got); d != "" || f.System != "linux" {
+		t.Error(f.System, d)
 	}
-	for _, name := range fileNames {
-		if !named[name] {
-			t.Errorf("%s is read and not on the page", name)
-		}
+	if _, err := LoadSession("nothing\n"); !errors.Is(err, ErrNoOutputs) {
+		t.Errorf("%v", err)
 	}
+}
+
+func FuzzTranscript(f *testing.F) {
+	f.Add("$ netstat -m\n1/2/3/4 mbuf clusters in use (current/cache/total/max)\n# ethtool -S eth0\n a: 1\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		texts, err := LoadSession(s)
+		if err != nil {
+			return
+		}
+		total := 0
+		for name, text := range texts.Texts {
+			if name != "uname -a" && name != "ss -ltn" {
+				total += len(text)
+			}
+		}
+		if total > 64*len(s)+1<<20 {
+			t.Errorf("%d bytes of %d", total, len(s))
+		}
+	})
 }

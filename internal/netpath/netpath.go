@@ -1,6 +1,5 @@
-// Package facts collects what is known about a host and about the path between two
-// of them, each value with the file or command and the line that shows it.
-package facts
+// Package netpath is what the traffic between two hosts crosses: rate, round-trip time, loss and MTU.
+package netpath
 
 import (
 	"errors"
@@ -36,8 +35,8 @@ const (
 // (IEEE 802.3, clauses 3 and 4).
 const EthernetOverhead = 38
 
-// ParsePath parses rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500].
-func ParsePath(spec string) (Path, error) {
+// Parse parses rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500].
+func Parse(spec string) (Path, error) {
 	fields, err := units.ParseFields(spec)
 	if err != nil {
 		return Path{}, fmt.Errorf("path %q: %w", spec, err)
@@ -100,7 +99,7 @@ func (p Path) Check() error {
 	return nil
 }
 
-// String prints the path as ParsePath reads it.
+// String prints the path as Parse reads it.
 func (p Path) String() string {
 	s := fmt.Sprintf("rate=%s,rtt=%s", p.Rate, units.Duration(p.RTT))
 	if p.Loss > 0 {

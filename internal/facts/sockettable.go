@@ -8,12 +8,11 @@ import (
 // less is what any program has waiting at times.
 const datagramLimit = 64 << 10
 
-func (f *Facts) datagramSocket(unread, local, program string, src Source) {
-	v, ok := count(unread)
-	if !ok || v < datagramLimit || len(f.Datagrams) >= flowLimit {
+func (f *Facts) datagramSocket(unread uint64, local, program string, src Source) {
+	if unread < datagramLimit || len(f.Datagrams) >= flowLimit {
 		return
 	}
-	f.Datagrams = append(f.Datagrams, DatagramSocket{Local: local, Unread: v, Program: shorten(program), Source: src})
+	f.Datagrams = append(f.Datagrams, DatagramSocket{Local: local, Unread: unread, Program: shorten(program), Source: src})
 }
 
 // readSocketTable reads netstat -an of the three systems: "tcp 0 0 LOCAL PEER
@@ -37,7 +36,7 @@ func (f *Facts) readSocketTable(t text) error {
 		found = true
 		src := f.Line(t.from, i+1)
 		if words[0][0] == 'u' {
-			f.datagramSocket(words[1], words[3], strings.Join(words[5:], " "), src)
+			f.datagramSocket(recv, words[3], strings.Join(words[5:], " "), src)
 			continue
 		}
 		if len(words) < 6 {
@@ -48,13 +47,15 @@ func (f *Facts) readSocketTable(t text) error {
 			shown[state] = src
 		}
 		if state == "ESTABLISHED" && len(f.Flows) < flowLimit && f.Parts["flows"].State != Read {
-			f.Flows = append(f.Flows, Flow{Local: words[3], Peer: words[4], RecvQ: int64(recv), SendQ: int64(send), Values: map[string]float64{}, Source: src})
+			f.Flows = append(f.Flows, Flow{Local: words[3], Peer: words[4], RecvQ: int64(recv), SendQ: int64(send),
+				Values: map[string]float64{}, Source: src})
 		}
 	}
 	if !found {
 		return errNothing
 	}
-	for state, name := range map[string]string{"TIME_WAIT": "sockstat.TCP.tw", "CLOSE_WAIT": "tcp_states.close_wait", "SYN_RECV": "tcp_states.syn_recv"} {
+	for state, name := range map[string]string{"TIME_WAIT": "sockstat.TCP.tw", "CLOSE_WAIT": "tcp_states.close_wait",
+		"SYN_RECV": "tcp_states.syn_recv"} {
 		if _, have := f.Counters[name]; !have && waiting[state] > 0 {
 			f.Counters[name] = Counter{Value: waiting[state], Source: shown[state]}
 		}

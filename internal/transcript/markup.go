@@ -1,11 +1,13 @@
-package facts
+package transcript
 
 import (
 	"bytes"
-	"html"
 	"mime/quotedprintable"
 	"regexp"
 	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 
 	"github.com/wirerate/wirerate/internal/input"
 )
@@ -14,7 +16,6 @@ import (
 
 var (
 	entity  = regexp.MustCompile(`&(lt|gt|amp|quot|nbsp|#\d+);`)
-	markup  = regexp.MustCompile(`</?(pre|code|span|div|p|br|b|i|strong|em|samp|kbd|tt|blockquote)( [^<>]*)?/?>`)
 	encoded = regexp.MustCompile(`(?mi)^Content-Transfer-Encoding: *quoted-printable`)
 )
 
@@ -28,9 +29,37 @@ func readable(s string) string {
 		}
 	}
 	if entity.MatchString(s) {
-		s = html.UnescapeString(markup.ReplaceAllString(s, ""))
+		s = withoutTags(s)
 	}
 	return withoutMargin(s)
+}
+
+// withoutTags is the text of a page; its lines stay where they are. What is in angle brackets and no element of HTML
+// is an
+// output's own: <UP,RUNNING>, <Link>.
+func withoutTags(page string) string {
+	var b strings.Builder
+	hidden := false // in a script or style
+	for z := html.NewTokenizer(strings.NewReader(page)); ; {
+		kind := z.Next()
+		raw := string(z.Raw())
+		name, _ := z.TagName()
+		element := atom.Lookup(name)
+		switch {
+		case kind == html.ErrorToken:
+			return b.String()
+		case kind == html.TextToken && !hidden:
+			b.Write(z.Text())
+			continue
+		case kind == html.StartTagToken, kind == html.EndTagToken, kind == html.SelfClosingTagToken:
+			if element == 0 || element == atom.Link {
+				b.WriteString(raw)
+				continue
+			}
+			hidden = kind == html.StartTagToken && (element == atom.Script || element == atom.Style)
+		}
+		b.WriteString(strings.Repeat("\n", strings.Count(raw, "\n")))
+	}
 }
 
 // margins are what editors, loggers and tables put in front of every line.

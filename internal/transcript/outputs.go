@@ -1,9 +1,11 @@
-package facts
+package transcript
 
 import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
 )
 
 // outputs collects texts by their names.
@@ -12,8 +14,67 @@ type outputs struct {
 	// places are the numbers of the lines of each text in the session.
 	places map[string][]int
 	// typed are the commands that made each text: the same command again is a
-	// later sample, and the first counts.
+	// later sample, of which what the first did not show counts where each line
+	// is a counter of its own.
 	typed map[string][]string
+}
+
+// linesOfCounters are outputs whose lines stand for themselves: what several
+// greps left of them are parts of one answer.
+var linesOfCounters = []string{"netstat -s", "netstat -m", "nstat -az", "vmstat -z", "pfctl -si", "sysctl -a",
+	"/proc/net/sockstat"}
+
+func isOfCounters(name string) bool {
+	return slices.Contains(linesOfCounters, name) || strings.HasPrefix(name, "ethtool -S ")
+}
+
+// standing finds the numbers that stand alone, or between slashes: those of a
+// counter, and not of its name.
+var standing = regexp.MustCompile(`(^|[^\[\w])\d+(?:[./]\d+)*\b`)
+
+// shapes are the lines of a text without their numbers, under the titles of
+// their sections; without a section they fit any.
+func shapes(text string) map[string]bool {
+	all := map[string]bool{}
+	section := ""
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); isTitle(line) {
+			section = line
+		}
+		all[section+standing.ReplaceAllString(line, "$1#")] = true
+	}
+	return all
+}
+
+// isTitle reports whether a line names the section of a counter table: "tcp:".
+func isTitle(line string) bool {
+	return strings.HasSuffix(line, ":") && !strings.ContainsAny(line, " \t")
+}
+
+// unseen leaves of a later output the lines that are not in the text before,
+// with the titles of their sections.
+func unseen(text string, lines []string, at []int) (kept scattered) {
+	seen := shapes(text)
+	section, title := "", -1
+	keep := func(i int) {
+		kept.lines, kept.at = append(kept.lines, lines[i]), append(kept.at, at[i])
+	}
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		shape := standing.ReplaceAllString(line, "$1#")
+		switch {
+		case isTitle(line):
+			section, title = line, i
+		case line == "" || seen[shape] || seen[section+shape]:
+		default:
+			if title >= 0 {
+				keep(title)
+				title = -1
+			}
+			keep(i)
+		}
+	}
+	return kept
 }
 
 // add appends an output. Its last lines are those of the passage; what is put
@@ -22,18 +83,18 @@ func (o outputs) add(name, command, body string, at []int) {
 	if name == "" || strings.TrimSpace(body) == "" {
 		return
 	}
-	if command != "" && slices.Contains(o.typed[name], command) {
+	lead := strings.Count(body, "\n") + 1 - len(at)
+	switch again := command != "" && slices.Contains(o.typed[name], command); {
+	case o.texts[name] != "" && isOfCounters(name) && lead == 0:
+		news := unseen(o.texts[name], strings.Split(body, "\n"), at)
+		if len(news.lines) == 0 {
+			return
+		}
+		body, at = strings.Join(news.lines, "\n"), news.at
+	case again:
 		return
 	}
 	o.typed[name] = append(o.typed[name], command)
-	if printed := asPrinted(name, body); printed != body {
-		first := 0
-		if len(at) > 0 {
-			first = at[0]
-		}
-		body, at = printed, slices.Repeat([]int{first}, strings.Count(printed, "\n")+1)
-	}
-	lead := strings.Count(body, "\n") + 1 - len(at)
 	body = strings.TrimRight(body, "\n")
 	o.texts[name] += body + "\n"
 	for i := range strings.Count(body, "\n") + 1 {
@@ -54,7 +115,8 @@ func (o outputs) take(part section) {
 	case len(words) == 0:
 		o.takeLoose(part.passage)
 		return
-	case slices.Contains([]string{"cat", "grep", "egrep", "fgrep", "zgrep", "tail", "head", "less", "more", "zcat"}, words[0]):
+	case slices.Contains([]string{"cat", "grep", "egrep", "fgrep", "zgrep", "tail", "head", "less", "more", "zcat"},
+		words[0]):
 		if name := words[len(words)-1]; strings.HasPrefix(name, "/") {
 			o.takeFile(name, part.command, part.passage)
 			return
@@ -92,7 +154,8 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 		if strings.TrimSpace(p.lines[i-1]) != "" {
 			continue
 		}
-		if begun := blockBegun(p.lines[i]); begun != "" && begun != name && !strings.HasPrefix(begun, name[:min(len(name), 7)]) {
+		if begun := blockBegun(p.lines[i]); begun != "" && begun != name &&
+			!strings.HasPrefix(begun, name[:min(len(name), 7)]) {
 			o.takeLoose(p.from(i))
 			return passage{p.lines[:i], p.first}
 		}
@@ -103,7 +166,9 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 // manyBlocks are the outputs of which several blocks are one: each names what
 // it speaks of. Of the others the first block counts, a later one is a later
 // sample.
-var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg", "/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", bondingFolder + "bond"}
+var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg",
+	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3",
+	facts.BondingFolder + "bond"}
 
 // takeLoose sorts lines that no known command printed: blocks that begin as
 // outputs do, then lines by their form.
@@ -129,7 +194,8 @@ func (o outputs) takeLoose(p passage) {
 			collect(blocks, block, line, p.first+i)
 			continue
 		}
-		if w := strings.Fields(line); len(w) > 3 && slices.Contains([]string{"Linux", "FreeBSD", "OpenBSD"}, w[0]) && releaseNumber.MatchString(w[2]) {
+		if w := strings.Fields(line); len(w) > 3 && slices.Contains([]string{"Linux", "FreeBSD", "OpenBSD"}, w[0]) &&
+			releaseNumber.MatchString(w[2]) {
 			collect(loose, "uname -a", strings.TrimSpace(line), p.first+i)
 		}
 		if l := looseForm(line); l != nil {
@@ -189,8 +255,8 @@ var linkBegin = regexp.MustCompile(`(?m)^(?:\d+: )?([a-z][a-zA-Z0-9_.-]*)(?:@\S+
 func (o outputs) nameOnlyLink() {
 	names := map[string]bool{}
 	for name, text := range o.texts {
-		if m := ethtoolName.FindStringSubmatch(name); m != nil && m[2] != unnamedLink {
-			names[m[2]] = true
+		if nic := facts.InterfaceOf(name); nic != "" && nic != facts.UnnamedLink {
+			names[nic] = true
 		}
 		if name == "ifconfig -a" || name == "ip -s -d link show" {
 			for _, m := range linkBegin.FindAllStringSubmatch(text, -1) {
@@ -204,9 +270,9 @@ func (o outputs) nameOnlyLink() {
 	}
 	for only := range names {
 		for _, prefix := range []string{"ethtool -S ", "ethtool -i "} {
-			if text := o.texts[prefix+unnamedLink]; text != "" && o.texts[prefix+only] == "" {
-				o.texts[prefix+only], o.places[prefix+only] = text, o.places[prefix+unnamedLink]
-				delete(o.texts, prefix+unnamedLink)
+			if text := o.texts[prefix+facts.UnnamedLink]; text != "" && o.texts[prefix+only] == "" {
+				o.texts[prefix+only], o.places[prefix+only] = text, o.places[prefix+facts.UnnamedLink]
+				delete(o.texts, prefix+facts.UnnamedLink)
 			}
 		}
 	}

@@ -1,14 +1,16 @@
-package facts
+package transcript
 
 import (
 	"bytes"
 	"errors"
+	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/input"
 )
 
@@ -16,8 +18,31 @@ import (
 // in many forms, outputs cut by grep, lines of a log without any command, all
 // of it quoted or marked up. It is sorted into the outputs that FromTexts reads.
 
+// Load reads what somebody saved or posted: an unpacked sosreport or a folder of outputs in files named after their
+// commands, a file with a session, or one output whose command the file's name tells. The errors are ErrNotText,
+// ErrNoOutputs and ErrNoSystem, and those of reading.
+func Load(name string) (Posted, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return Posted{}, err
+	}
+	if info.IsDir() {
+		texts, err := loadFolder(os.DirFS(name))
+		return Posted{Texts: texts}, err
+	}
+	p, err := loadFile(name)
+	if err == nil && p.Texts["uname -a"] == "" {
+		return p, ErrNoSystem
+	}
+	return p, err
+}
+
+// ErrNoSystem is returned for outputs of which it cannot be told what system printed them.
+var ErrNoSystem = errors.New("which system printed it is not known; put a line of uname -a into it")
+
 // ErrNoOutputs is returned for texts in which no output is known.
-var ErrNoOutputs = errors.New("no output in it is known; a capture, a sosreport, files named like netstat_-m.txt, or a session with its prompts is expected")
+var ErrNoOutputs = errors.New("no output in it is known; a capture, a sosreport, files named like netstat_-m.txt, " +
+	"or a session with its prompts is expected")
 
 // Posted are the outputs of one file.
 type Posted struct {
@@ -29,33 +54,18 @@ type Posted struct {
 }
 
 // Facts makes facts of what was posted in the file of that name.
-func (p Posted) Facts(file string) (*Facts, error) {
-	f, err := FromTexts(file, p.Texts, 0)
+func (p Posted) Facts(file string) (*facts.Facts, error) {
+	f, err := facts.FromTexts(file, p.Texts, 0)
 	if err == nil {
-		f.places = p.places
+		f.SetPlaces(p.places)
 	}
 	return f, err
-}
-
-// Posted says where in the file that was given a line stands: the file's name
-// and its line, and which output it is of. The lines of a host, or of outputs
-// that are files of their own, are returned as they are.
-func (f *Facts) Posted(s Source) Source {
-	places := f.places[s.From]
-	if places == nil {
-		return s
-	}
-	at := 0
-	if s.Line >= 1 && s.Line <= len(places) {
-		at = places[s.Line-1]
-	}
-	return Source{From: f.Host, Line: at, Text: s.Text, Output: s.From}
 }
 
 // LoadSession returns the outputs in a pasted session, with an identity guessed
 // where none was pasted; of a long one the first 16 MiB count.
 func LoadSession(s string) (Posted, error) {
-	plain := string(plainText([]byte(s[:min(len(s), textLimit)])))
+	plain := string(plainText([]byte(s[:min(len(s), facts.TextLimit)])))
 	text := readable(plain)
 	p := Posted{Texts: map[string]string{}, places: map[string][]int{}}
 	sortSession(text, p.Texts, p.places)
@@ -80,7 +90,8 @@ var systemNames = []struct {
 }{
 	{regexp.MustCompile(`(?i)\b(freebsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|hardenedbsd)\b`), "FreeBSD"},
 	{regexp.MustCompile(`(?i)\bopenbsd\b`), "OpenBSD"},
-	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
+	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
+		`archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
 }
 
 // namedSystem finds the one system that the words of a session speak of.
@@ -103,9 +114,9 @@ var ErrNotText = errors.New("it is no text")
 // sessionLimit bounds a file that is read as a session, in bytes.
 const sessionLimit = 64 << 20
 
-// LoadFile reads a file that is a session, or one output whose command the
+// loadFile reads a file that is a session, or one output whose command the
 // file's name tells.
-func LoadFile(name string) (Posted, error) {
+func loadFile(name string) (Posted, error) {
 	data, err := input.File(name, sessionLimit)
 	if errors.Is(err, syscall.EISDIR) {
 		return Posted{}, ErrNotText
@@ -154,7 +165,8 @@ func identified(p Posted) error {
 	if len(texts) == 0 {
 		return ErrNoOutputs
 	}
-	if all := texts["ss -tinm"]; texts["ss -ltn"] == "" && (strings.Contains(all, "LISTEN ") || strings.Contains(all, "UNCONN ")) {
+	if all := texts["ss -tinm"]; texts["ss -ltn"] == "" &&
+		(strings.Contains(all, "LISTEN ") || strings.Contains(all, "UNCONN ")) {
 		texts["ss -ltn"] = all // of all states
 		if p.places != nil {
 			p.places["ss -ltn"] = p.places["ss -tinm"]
@@ -252,7 +264,8 @@ func commandOf(line string, known []string) string {
 		return ""
 	}
 	if m := looseCommand.FindStringSubmatch(line); m != nil {
-		if words := commandWords(m[1] + m[2]); len(words) > 1 && slices.Contains(known, words[0]) && typedOutput(strings.Join(words, " ")) != "" {
+		if words := commandWords(m[1] + m[2]); len(words) > 1 && slices.Contains(known, words[0]) &&
+			typedOutput(strings.Join(words, " ")) != "" {
 			return strings.Join(words, " ")
 		}
 	}
@@ -306,7 +319,8 @@ func unmarked(line string, known []string) (rest string, fence bool) {
 		}
 		line = rest
 	}
-	if rest, ok := strings.CutPrefix(line, "# "); ok && (strings.HasPrefix(rest, "$ ") || startsNumber.MatchString(rest) || blockBegun(rest) != "") {
+	if rest, ok := strings.CutPrefix(line, "# "); ok &&
+		(strings.HasPrefix(rest, "$ ") || startsNumber.MatchString(rest) || blockBegun(rest) != "") {
 		line = rest // a comment in a script
 	}
 	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
@@ -338,7 +352,8 @@ func bareCommand(line string) string {
 	if words[0] == "cat" && strings.HasPrefix(words[1], "/") && typedOutput(command) != "" {
 		return command
 	}
-	if strings.HasPrefix(line, "sudo ") && typedOutput(command) != "" || strings.HasPrefix(words[1], "-") && namedOutput(command) != "" {
+	if strings.HasPrefix(line, "sudo ") && typedOutput(command) != "" ||
+		strings.HasPrefix(words[1], "-") && facts.OutputOfCommand(command) != "" {
 		return command
 	}
 	return ""
@@ -351,7 +366,8 @@ func commandWords(command string) []string {
 	command, _, _ = strings.Cut(command, ";")
 	command, _, _ = strings.Cut(command, "2>")
 	words := strings.Fields(command)
-	for len(words) > 0 && (slices.Contains([]string{"sudo", "doas", "watch", "time"}, words[0]) || strings.Contains(words[0], "=") || words[0] == "-n" || words[0] == "1") {
+	for len(words) > 0 && (slices.Contains([]string{"sudo", "doas", "watch", "time"}, words[0]) ||
+		strings.Contains(words[0], "=") || words[0] == "-n" || words[0] == "1") {
 		words = words[1:]
 	}
 	if len(words) > 0 {
@@ -370,14 +386,5 @@ func typedOutput(command string) string {
 	if words[0] == "cat" && len(words) == 2 && strings.HasPrefix(words[1], "/") {
 		return outputName(words[1][1:])
 	}
-	command = strings.Join(words, " ")
-	if name := namedOutput(command); name != "" {
-		return name
-	}
-	for _, form := range otherForms {
-		if m := form.typed.FindStringSubmatchIndex(command); m != nil {
-			return namedOutput(string(form.typed.ExpandString(nil, form.name, command, m)))
-		}
-	}
-	return ""
+	return facts.OutputAsTyped(strings.Join(words, " "))
 }

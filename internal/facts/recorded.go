@@ -19,16 +19,14 @@ import (
 // "/sys/class/net" (as grep prints it), "second sample" (with a window).
 // "uname -a" must be among them.
 func FromTexts(name string, texts map[string]string, window time.Duration) (*Facts, error) {
-	known := map[string]string{}
-	for key, value := range texts {
-		known[key] = asPrinted(key, string(plainText([]byte(value))))
+	if texts["ip -s -d link show"] == "" {
+		texts = maps.Clone(texts)
+		texts["ip -s -d link show"] = namedLinks(texts)
 	}
-	if known["ip -s -d link show"] == "" {
-		known["ip -s -d link show"] = namedLinks(texts)
-	}
-	f, err := Collect(context.Background(), &textConn{name, known}, Options{Thorough: true, Window: window, everything: true})
+	f, err := Collect(context.Background(), &textConn{name, texts},
+		Options{Thorough: true, Window: window, everything: true})
 	if err == nil {
-		f.readBondings(known)
+		f.readBondings(texts)
 		f.checkNames()
 	}
 	return f, err
@@ -39,8 +37,8 @@ func FromTexts(name string, texts map[string]string, window time.Duration) (*Fac
 func namedLinks(texts map[string]string) string {
 	names := map[string]bool{}
 	for key, value := range texts {
-		if m := ethtoolName.FindStringSubmatch(key); m != nil {
-			names[m[2]] = true
+		if nic := InterfaceOf(key); nic != "" {
+			names[nic] = true
 		}
 		for _, line := range strings.Split(value, "\n") {
 			switch key {
@@ -54,7 +52,10 @@ func namedLinks(texts map[string]string) string {
 				}
 			case "tc -s qdisc show":
 				if strings.HasPrefix(line, "qdisc ") {
-					names[cmp.Or(pairs(strings.Fields(line))["dev"], unnamedLink)] = true
+					names[cmp.Or(pairs(strings.Fields(line))["dev"], UnnamedLink)] = true
+				}
+				for _, q := range jsonRows[jsonQdisc](text{key, []byte(line)}) {
+					names[cmp.Or(q.Dev, UnnamedLink)] = true
 				}
 			}
 		}
@@ -68,10 +69,8 @@ func namedLinks(texts map[string]string) string {
 }
 
 // queueInterrupt finds the interface in the name of a queue's interrupt.
-var queueInterrupt = regexp.MustCompile(`^ *\d+:.* (?:i40e-|ice-|bnxt_en-)?([a-z][a-z0-9_.]*?)(?:-Tx-?Rx|-TxRx|-rx|-tx|-fp|-q)[-0-9]`)
-
-// unnamedLink stands for the interface of an output that names none.
-const unnamedLink = "interface"
+var queueInterrupt = regexp.MustCompile(`^ *\d+:.* (?:i40e-|ice-|bnxt_en-)?([a-z][a-z0-9_.]*?)(?:-Tx-?Rx|-TxRx|-rx|` +
+	`-tx|-fp|-q)[-0-9]`)
 
 // textConn answers from texts.
 type textConn struct {
@@ -84,9 +83,10 @@ func (c *textConn) Name() string { return c.name }
 func (c *textConn) Do(_ context.Context, ops ...host.Op) ([]host.Answer, error) {
 	answers := make([]host.Answer, len(ops))
 	for i, op := range ops {
-		out, ok := c.texts[readerName(op)]
+		name := readerName(op)
+		out := cmp.Or(c.texts[name], c.texts[OutputOfCommand(name)]) // OpenBSD's netstat -rn is known as netstat -rnW
 		answers[i] = host.Answer{Op: op, Out: []byte(out)}
-		if !ok || out == "" {
+		if out == "" {
 			answers[i].Failure, answers[i].Stderr = host.Absent, "not recorded"
 		}
 	}
@@ -98,3 +98,24 @@ func (c *textConn) Start(context.Context, ...string) (host.Process, error) {
 }
 
 func (c *textConn) Close() error { return nil }
+
+// SetPlaces says at which lines of the file that was posted the lines of each output stand, counted from 1; 0 is a line
+// that was put there.
+func (f *Facts) SetPlaces(places map[string][]int) { f.places = places }
+
+// Posted says where in the file that was given a line stands: the file's name and its line, and which output it is of.
+// The lines of a host, or of outputs that are files of their own, are returned as they are.
+func (f *Facts) Posted(s Source) Source {
+	places := f.places[s.From]
+	if places == nil {
+		places = f.places[OutputOfCommand(s.From)]
+	}
+	if places == nil {
+		return s
+	}
+	at := 0
+	if s.Line >= 1 && s.Line <= len(places) {
+		at = places[s.Line-1]
+	}
+	return Source{From: f.Host, Line: at, Text: s.Text, Output: s.From}
+}

@@ -1,4 +1,4 @@
-package facts
+package transcript
 
 import (
 	"fmt"
@@ -15,7 +15,8 @@ func withHead(name, command string, p passage) (body string, at []int) {
 	switch {
 	case name == "/proc/interrupts" && !strings.Contains(body, "CPU0"):
 		return cpuHead(body) + body, at
-	case name == "ifconfig -a" && last != command && !strings.HasPrefix(last, "-") && !strings.Contains(body, "flags=") && !strings.Contains(body, "Link encap"):
+	case name == "ifconfig -a" && last != command && !strings.HasPrefix(last, "-") && !strings.Contains(body, "flags=") &&
+		!strings.Contains(body, "Link encap"):
 		return last + "  Link encap:Ethernet\n" + body, at
 	case name == "ip -s -d link show":
 		kept := withoutAddresses(p)

@@ -1,4 +1,4 @@
-package plan
+package calc
 
 import (
 	"fmt"
@@ -51,20 +51,17 @@ func parseFraction(s string) (float64, error) {
 	return v, nil
 }
 
-var scaled = regexp.MustCompile(`^([0-9.eE+-]+?) ?([numkKMGT]?)(W|V|F|/s|pps|iops|cps|rps|qps)?$`)
+var scaled = regexp.MustCompile(`^([0-9.eE+-]+?) ?([numkKMGT]?)(/s|pps|iops|cps|rps|qps)?$`)
 
 // prefixes are those of the International System of Units.
-var prefixes = map[string]float64{"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+var prefixes = map[string]float64{"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9,
+	"T": 1e12}
 
-// parseNumber reads 400000, 4e5, 400k, 400kiops, 3.4W and 2.2mF.
+// parseNumber reads 400000, 4e5, 400k and 400kiops.
 func parseNumber(is Quantity, s string) (float64, error) {
 	m := scaled.FindStringSubmatch(strings.TrimSpace(s))
-	expected := map[Quantity]string{QWatt: "watts such as 3.4 or 3.4W", QVolt: "volts such as 5 or 5V", QFarad: "farads such as 0.0022 or 2.2mF"}[is]
-	if expected == "" {
-		expected = "a number from 0 to 1e18"
-	}
-	wrong := fmt.Errorf("%q: %s is expected", s, expected)
-	if m == nil || !fitsUnit(is, m[3]) {
+	wrong := fmt.Errorf("%q: a number from 0 to 1e18 is expected", s)
+	if m == nil || m[3] != "" && is != QPerSec {
 		return 0, wrong
 	}
 	v, err := strconv.ParseFloat(m[1], 64)
@@ -73,17 +70,6 @@ func parseNumber(is Quantity, s string) (float64, error) {
 		return 0, wrong
 	}
 	return v, nil
-}
-
-// fitsUnit tells whether a unit that was written is one of the quantity.
-func fitsUnit(is Quantity, unit string) bool {
-	switch unit {
-	case "":
-		return true
-	case "W", "V", "F":
-		return string(is) == unit
-	}
-	return is == QPerSec
 }
 
 // plainWord takes the forms in which a word is written together: PCIe, 3.0,

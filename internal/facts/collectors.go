@@ -1,0 +1,302 @@
+package facts
+
+import (
+	"slices"
+
+	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/system"
+)
+
+// collector is one source of facts: what to ask of a host, what to make of the answer, and under which names the answer
+// is found in folders and in what people paste. It is all that there is to write for a new one.
+type collector struct {
+	// part is the name under which Parts says how the reading ended.
+	part string
+	on   []system.System
+	op   host.Op
+	// name is that of the output where evidence does not name it by the words of op.
+	name  string
+	parse func(f *Facts, t text) error
+	when  when
+	// sampled ones are read a second time at the end of a window.
+	sampled bool
+	// area is what it is about; that of a script alone, which nobody types, is empty.
+	area Area
+	// shown is what docs/outputs.md says in place of the name, in Markdown.
+	shown string
+	// files is a pattern of commands, as they are typed or as files are named after them, that print the same; where
+	// several fit, the longest name counts. Of collectors of one name one has it. Empty: the name alone.
+	files string
+	// typed is a pattern of other forms in which people type it, or type what prints a part of it; where several fit, the
+	// first collector's counts.
+	typed string
+}
+
+// when says of which hosts a collector asks.
+type when int
+
+const (
+	always   when = iota
+	atFirst       // before the system is known
+	thorough      // for a capture: it takes long on a large machine
+	recorded      // not of a live host: others say it better, or asking would change something
+	withZFS       // where ZFS runs: its tools load the module
+	again         // at the end of a window alone
+)
+
+// Area is what a source is about.
+type Area string
+
+// The areas, in the order of the documentation.
+const (
+	Machine     Area = "machine"
+	Running     Area = "settings"
+	Interfaces  Area = "interfaces"
+	Bus         Area = "bus"
+	Queueing    Area = "queueing"
+	Totals      Area = "counters"
+	CPUs        Area = "processors"
+	Connections Area = "connections"
+	Tables      Area = "tables"
+	Filter      Area = "packet filter"
+	Storage     Area = "disks"
+	Log         Area = "messages"
+)
+
+// Areas lists them.
+func Areas() []Area {
+	return []Area{Machine, Running, Interfaces, Bus, Queueing, Totals, CPUs, Connections, Tables, Filter, Storage, Log}
+}
+
+func onLinux() []system.System   { return []system.System{system.Linux} }
+func onFreeBSD() []system.System { return []system.System{system.FreeBSD} }
+func onOpenBSD() []system.System { return []system.System{system.OpenBSD} }
+func onBSDs() []system.System    { return []system.System{system.FreeBSD, system.OpenBSD} }
+
+// collectors is the one list of what is read, in the order of reading. ethtoolReaders are those of each interface.
+func collectors() []collector {
+	return slices.Concat(firstCollectors(), linuxCollectors(), linuxSlowCollectors(), bsdCollectors(), freebsdCollectors(),
+		openbsdCollectors(), bsdLateCollectors(), zfsCollectors())
+}
+
+func firstCollectors() []collector {
+	return []collector{
+		{part: "identity", on: system.All(), op: host.Command("uname", "-a"), parse: (*Facts).readIdentity, when: atFirst,
+			area: Machine, files: `^uname( -a)?$`},
+		{part: "settings", on: system.All(), op: host.Command("sysctl", "-a"), parse: (*Facts).readSettings, when: atFirst,
+			area: Running, shown: "`sysctl -a`, or single ones: `sysctl NAME`",
+			files: `^sysctl( -a)?( -e)?( [a-z][\w./-]*)*$`, typed: `^sysctl -a.*$`},
+		{part: "links", on: onLinux(), op: host.Command("ip", "-s", "-d", "link", "show"), parse: (*Facts).readLinks,
+			when: atFirst, sampled: true, area: Interfaces, typed: `^ip .*(link|-s l)( .*)?$`,
+			files: `^ip( -(s|d|details?|stat\w*|j))* l(i|ink)?( show| list| ls)?( (dev )?\S+)?$`},
+		{part: "ifconfig", on: onBSDs(), op: host.Command("ifconfig", "-a"), parse: (*Facts).readIfconfig, when: atFirst,
+			area: Interfaces, files: `^ifconfig( -[avmA]+)*( [\w.]+)?$`, typed: `^ifconfig.*$`},
+		{part: "arc", on: onLinux(), op: host.Read("/proc/spl/kstat/zfs/arcstats"), parse: (*Facts).readArcstats,
+			when: atFirst, area: Storage},
+	}
+}
+
+func linuxCollectors() []collector {
+	list := []collector{
+		{part: "listeners", op: host.Command("ss", "-ltn"), parse: (*Facts).readListeners, area: Connections,
+			files: `^ss -\w*l\w*$`, typed: `^ss -?[a-z]*l[a-z]*( .*)?$`},
+		{part: "uptime", op: host.Read("/proc/uptime"), parse: (*Facts).readUptime, sampled: true, area: Machine},
+		{part: "flows", op: host.Command("sh", "-c", someFlows), name: "ss -tinm", parse: (*Facts).readFlows,
+			sampled: true, area: Connections, files: `^ss( -[\w]*[ai][\w]*)( state \S+)?$`, typed: `^ss( .*)?$`},
+		{part: "processors", op: host.Read("/proc/stat"), parse: (*Facts).readStat, sampled: true, area: CPUs},
+		{part: "counters", op: host.Read("/proc/net/netstat"), parse: (*Facts).readProcTable, sampled: true, area: Totals},
+		{part: "protocols", op: host.Read("/proc/net/snmp"), parse: (*Facts).readProcTable, sampled: true, area: Totals},
+		{part: "protocols 6", op: host.Read("/proc/net/snmp6"), parse: (*Facts).readSNMP6, sampled: true, area: Totals},
+		{part: "softnet", op: host.Read("/proc/net/softnet_stat"), parse: (*Facts).readSoftnet, sampled: true, area: CPUs},
+		{part: "interrupts", op: host.Read("/proc/interrupts"), parse: (*Facts).readInterrupts, sampled: true, area: CPUs},
+		{part: "disks", op: host.Read("/proc/diskstats"), parse: (*Facts).readDiskstats, sampled: true, area: Storage},
+		{part: "softirqs", op: host.Read("/proc/softirqs"), parse: (*Facts).readSoftirqs, sampled: true, area: CPUs},
+		{part: "qdiscs", op: host.Command("tc", "-s", "qdisc", "show"), parse: (*Facts).readQdiscs, sampled: true,
+			area: Queueing, files: `^tc( -(s|d))* q(disc)?( show| ls)?( dev \S+)?$`, typed: `^tc .*qdisc.*$`},
+		{part: "memory", op: host.Read("/proc/meminfo"), parse: (*Facts).readMeminfo, area: Machine},
+		{part: "processor", op: host.Read("/proc/cpuinfo"), parse: (*Facts).readCPUInfo, area: Machine},
+		{part: "page size", op: host.Command("getconf", "PAGESIZE"), parse: (*Facts).readPageSize, area: Machine,
+			files: `^getconf PAGE_?SIZE$`},
+		{part: "distribution", op: host.Read("/etc/os-release"), parse: (*Facts).readOSRelease, area: Machine},
+		{part: "interfaces", op: host.Command("sh", "-c", grepInterfaces), name: "/sys/class/net",
+			parse: (*Facts).readSysNet},
+		{part: "transmit steering", op: host.Command("sh", "-c", grepTransmit), name: "/sys/class/net/*/queues",
+			parse: (*Facts).readSysNet},
+		{part: "system files", op: host.Command("sh", "-c", grepSystem), name: "/sys", parse: (*Facts).readSystemFiles},
+		{part: "addresses", op: host.Command("ip", "-o", "address", "show"), parse: (*Facts).readAddresses, area: Interfaces,
+			files: `^ip( -(o|4|6|s|d))* a(d|dd|ddr|ddress)?( show| list| ls)?( (dev )?\S+)?$`},
+		{part: "routes", op: host.Command("ip", "route", "show", "table", "main"), parse: (*Facts).readIPRoute, area: Tables,
+			files: `^ip( -(4|d|details))* r(o|oute)?( show| list| ls)?( table (main|all))?$`},
+		{part: "neighbours", op: host.Command("ip", "neigh", "show"), parse: (*Facts).readNeighbours, area: Tables,
+			files: `^ip( -(s|4|6))* n(ei|eigh|eighbour|eighbor)?( show)?( nud \w+)?$`},
+		{part: "modules", op: host.Read("/proc/modules"), parse: (*Facts).readModules, area: Machine},
+		{part: "sockets", op: host.Read("/proc/net/sockstat"), parse: (*Facts).readSockstat, area: Totals},
+		{part: "messages", op: host.Command("dmesg"), parse: (*Facts).readMessages, area: Log,
+			files: `^dmesg( -\w+)*(\.boot|\.today)?$`, typed: `^(dmesg|journalctl).*$`},
+		{part: "neighbour statistics", op: host.Read("/proc/net/stat/arp_cache"), parse: statColumns("arp_cache"),
+			area: Tables},
+		{part: "disk descriptions", op: host.Command("sh", "-c", grepDisks), name: "/sys/block",
+			parse: (*Facts).readSysBlock},
+		{part: "mounts", op: host.Read("/proc/self/mountinfo"), parse: (*Facts).readMountinfo, area: Storage},
+		{part: "conntrack statistics", op: host.Read("/proc/net/stat/nf_conntrack"), parse: statColumns("nf_conntrack"),
+			area: Tables},
+	}
+	return each(list, onLinux())
+}
+
+// linuxSlowCollectors are read after what ethtool says.
+func linuxSlowCollectors() []collector {
+	list := []collector{
+		{part: "affinity", op: host.Command("sh", "-c", grepAffinity), name: "/proc/irq", parse: (*Facts).readAffinity},
+		{part: "lspci", op: host.Command("lspci", "-vv"), parse: (*Facts).readLspci, when: thorough, area: Bus,
+			shown: "`lspci -vv`, as root: others are not shown the link",
+			files: `^lspci( -\S+| [0-9a-fA-F:.]+)*( -\S*vv\S*)( -\S+| [0-9a-fA-F:.]+)*$`,
+			typed: `^lspci .*-[a-z]*v.*$|^lspci -[a-z]*v.*$`},
+		{part: "conntrack", op: host.Command("conntrack", "-S"), parse: (*Facts).readConntrack, when: thorough, area: Tables,
+			files: `^conntrack (-S|--stats)$`},
+		{part: "nstat", op: host.Command("nstat", "-az"), parse: (*Facts).readNstat, when: thorough, area: Totals,
+			files: `^nstat( -\S+)*$`, typed: `^nstat.*$`},
+		{part: "netstat", op: host.Command("netstat", "-s"), parse: (*Facts).readNetToolsNetstat, when: thorough,
+			area:  Totals,
+			files: `^netstat( -n| -W)* -s\w*( -?\w+)*$`,
+			typed: `^netstat( -[a-zA-Z]*s[a-zA-Z]*)( .*)?$|^netstat( -f inet)? -p (udp|tcp|ip) -s.*$`},
+		{part: "block devices", op: host.Command("lsblk", "-o", "NAME,SIZE,ROTA,TYPE,SCHED,MOUNTPOINT"),
+			parse: (*Facts).readLsblk, when: thorough, area: Storage, shown: "`lsblk`", files: `^lsblk( -[abto]| [A-Z,:-]+)*$`},
+		{part: "disk load", op: host.Command("iostat", "-x"), parse: (*Facts).readIostatExtended, when: thorough,
+			area:  Storage,
+			files: `^iostat( -\S+)* -\w*x\w*( \S+)*$`},
+		{part: "ifconfig", op: host.Command("ifconfig", "-a"), parse: (*Facts).readLinuxIfconfig, when: thorough,
+			area: Interfaces},
+		{part: "mpstat", op: host.Command("mpstat", "-P", "ALL", "1", "1"), parse: (*Facts).readMpstat, when: thorough,
+			area: CPUs, files: `^mpstat -P ALL( -\S+)*( \d+)*$`, typed: `^mpstat.*$`},
+		{part: "top", op: host.Command("top"), parse: (*Facts).readTop, when: recorded, area: CPUs,
+			shown: "`top`, with 1 pressed for its processors", files: `^top( .*)?$`, typed: `^top -\S*P.*$`},
+		{part: "device table", op: host.Read("/proc/net/dev"), parse: (*Facts).readNetDev, when: recorded, area: Interfaces},
+		{part: "interface table", op: host.Command("netstat", "-idnW"), parse: (*Facts).readLinuxInterfaces, when: recorded,
+			area: Interfaces, shown: "`netstat -i`",
+			files: `^netstat( -[bdnW]+)* -[bdnW]*(i[bdnW]*|I ?\S+)( -[bdnW]+)*$`,
+			typed: `^netstat -[nidbhW]*i[nidbhW]*( -I \S+| -f link)?( .*)?$|^netstat -I ?\S+.*$`},
+		{part: "socket table", op: host.Command("netstat", "-an"), parse: (*Facts).readSocketTable, when: recorded,
+			area: Connections, files: `^netstat( -[antulpoeWc46vTN]+)+( -?f inet6?)?( -?p (tcp|udp))?$`},
+		{part: "transfers", op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded, area: Connections,
+			shown: "what `iperf3` printed at the sender", files: `^iperf3?( .*)?$`},
+		{part: "processor layout", op: host.Command("lscpu"), parse: (*Facts).readLscpu, when: recorded, area: Machine,
+			files: `^lscpu$`},
+	}
+	return each(list, onLinux())
+}
+
+// bsdCollectors are those of both that come before their own.
+func bsdCollectors() []collector {
+	return []collector{
+		{part: "top", on: onFreeBSD(), op: host.Command("top", "-Pb", "-d", "2", "-s", "1", "0"), name: "top",
+			parse: (*Facts).readTop, when: thorough, area: CPUs, shown: "`top -P`, `top -SH` for the threads of the kernel"},
+		{part: "disk load", on: onFreeBSD(), op: host.Command("gstat", "-b"), parse: (*Facts).readGstat, when: thorough,
+			area: Storage, files: `^gstat( -\S+)*( \S+)*$`},
+		{part: "disk means", on: onFreeBSD(), op: host.Command("iostat", "-x"), parse: (*Facts).readIostatExtended,
+			when: thorough, area: Storage},
+		{part: "disk load", on: onOpenBSD(), op: host.Command("iostat", "-D"), parse: (*Facts).readIostat, when: thorough,
+			area: Storage, files: `^iostat -D( \S+)*$`},
+		{part: "disk transfers", on: onBSDs(), op: host.Command("iostat"), parse: (*Facts).readIostat, when: thorough,
+			area: Storage, files: `^iostat( [\w.-]+)*$`},
+		{part: "devices", on: onFreeBSD(), op: host.Command("camcontrol", "devlist"), parse: (*Facts).readCamcontrol,
+			when: thorough, area: Storage, files: `^camcontrol devlist( -v)?$`},
+		{part: "counters", on: onBSDs(), op: host.Command("netstat", "-s"), parse: (*Facts).readBSDNetstat, sampled: true,
+			area: Totals},
+		{part: "mbufs", on: onBSDs(), op: host.Command("netstat", "-m"), parse: (*Facts).readMbufs, area: Totals,
+			files: `^netstat -m(n)?$`, typed: `^netstat -[mn]+$`},
+		{part: "packet filter", on: onBSDs(), op: host.Command("pfctl", "-si"), parse: (*Facts).readPfctl, area: Filter,
+			files: `^pfctl (-v+ )?-v?s ?i(nfo)?( -v+)?$`, typed: `^pfctl -v*s ?i(nfo)?.*$`},
+		{part: "packet filter limits", on: onBSDs(), op: host.Command("pfctl", "-sm"), parse: (*Facts).readPfLimits,
+			area: Filter, files: `^pfctl -s ?m(emory)?$`, typed: `^pfctl -v*s ?m(emory)?.*$`},
+	}
+}
+
+func freebsdCollectors() []collector {
+	list := []collector{
+		{part: "zones", op: host.Command("vmstat", "-z"), parse: (*Facts).readZones, area: Totals, files: `^vmstat -z$`,
+			typed: `^vmstat -z.*$`},
+		{part: "interface counters", op: host.Command("netstat", "-idnW"), parse: (*Facts).readNetstatInterfaces,
+			sampled: true, area: Interfaces},
+		{part: "interrupts", op: host.Command("vmstat", "-ia"), parse: (*Facts).readVmstatInterrupts, sampled: true,
+			area: CPUs, files: `^vmstat -(ia|i|ai)$`, typed: `^vmstat -[aiw]*i[aiw]*.*$`},
+		{part: "ticks", op: host.Command("sysctl", "kern.cp_times"), parse: (*Facts).readCPTimes, when: again},
+		{part: "netisr", op: host.Command("netstat", "-Q"), parse: (*Facts).readNetISR, area: Totals, files: `^netstat -Q$`,
+			typed: `^netstat -[a-zA-Z]*Q.*$`},
+		{part: "listeners", op: host.Command("netstat", "-Lan"), parse: (*Facts).readBSDListeners, area: Connections,
+			files: `^netstat -(L|La|Lan|aLn|anL|Ln)$`, typed: `^netstat -[naLf]*L[naL]*( .*)?$`},
+		{part: "flows", op: host.Command("netstat", "-xn", "-p", "tcp"), parse: (*Facts).readBSDFlows, sampled: true,
+			area:  Connections,
+			files: `^netstat -(x|xn|xan|nx|anx)( -p tcp| -ptcp)?( head)?$`, typed: `^netstat -[naTx]*x[naT]*.*$`},
+		{part: "routes", op: host.Command("netstat", "-rnW"), parse: (*Facts).readBSDRoutes, area: Tables,
+			files: `^netstat -(rn|nr)W?( -f \w+)?$`},
+		{part: "pcie", op: host.Command("pciconf", "-lvc"), parse: (*Facts).readPciconf, area: Bus,
+			files: `^pciconf -l[vcbe]*( -\w+)*$`, typed: `^pciconf .*$`},
+		{part: "modules", op: host.Command("kldstat"), parse: (*Facts).readKldstat, area: Machine, files: `^kldstat( -v)?$`},
+		{part: "host cache", op: host.Command("sysctl", "net.inet.tcp.hostcache.list"), parse: (*Facts).readHostcache,
+			area: Connections, files: `^sysctl (-n )?net\.inet\.tcp\.hostcache\.list$`},
+		{part: "disks", op: host.Command("iostat", "-Ix"), parse: (*Facts).readIostatExtended, sampled: true, area: Storage,
+			files: `^iostat -(\w*I\w*x|\w*x\w*I)\w*( \S+)*$`},
+		{part: "disk descriptions", op: host.Command("geom", "disk", "list"), parse: (*Facts).readGeomDisks, area: Storage,
+			files: `^geom disk list( \S+)?$`},
+		{part: "boot", op: host.Command("kenv"), parse: (*Facts).readKenv, area: Running, files: `^kenv$`},
+	}
+	return each(list, onFreeBSD())
+}
+
+func openbsdCollectors() []collector {
+	list := []collector{
+		{part: "interface counters", op: host.Command("netstat", "-idn"), parse: (*Facts).readNetstatInterfaces,
+			sampled: true, area: Interfaces},
+		{part: "interrupts", op: host.Command("vmstat", "-i"), parse: (*Facts).readVmstatInterrupts, sampled: true,
+			area: CPUs},
+		{part: "routes", op: host.Command("netstat", "-rn"), parse: (*Facts).readBSDRoutes, area: Tables},
+		{part: "features", op: host.Command("ifconfig", "hwfeatures"), parse: (*Facts).readHWFeatures, area: Interfaces,
+			files: `^ifconfig hwfeatures.*$|^ifconfig \S+ hwfeatures$`},
+		{part: "pcie", op: host.Command("pcidump", "-v"), parse: (*Facts).readPcidump, area: Bus, files: `^pcidump -v+$`,
+			typed: `^pcidump .*$`},
+		{part: "disks", op: host.Command("iostat", "-DI"), parse: (*Facts).readIostat, sampled: true, area: Storage,
+			files: `^iostat -(DI|ID)( \S+)*$`},
+		{part: "processors", op: host.Command("systat", "-ab", "-d", "2", "cpu", "1"), parse: (*Facts).readSystatCPU,
+			when: thorough, sampled: true, area: CPUs, shown: "`systat -b cpu`", files: `^systat( -\S+)*( \d+)? cpu( \d+)?$`},
+		{part: "top", op: host.Command("top", "-1b", "-d", "2", "-s", "1"), name: "top", parse: (*Facts).readTop,
+			when: thorough, area: CPUs, shown: "`top -1`"},
+		{part: "receive rings", op: host.Command("systat", "-ab", "mbufs"), parse: (*Facts).readSystatMbufs, when: thorough,
+			area: Interfaces, shown: "`systat -b mbufs`", files: `^systat( -\S+)*( \d+)? mbufs( \d+)?$`},
+	}
+	return each(list, onOpenBSD())
+}
+
+// bsdLateCollectors add to what the others found.
+func bsdLateCollectors() []collector {
+	return []collector{
+		{part: "messages", on: onBSDs(), op: host.Command("dmesg"), parse: (*Facts).readMessages, area: Log},
+		{part: "socket table", on: onBSDs(), op: host.Command("netstat", "-an"), parse: (*Facts).readSocketTable,
+			when: recorded, area: Connections},
+		{part: "transfers", on: onBSDs(), op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded,
+			area: Connections, shown: "what `iperf3` printed at the sender"},
+	}
+}
+
+// zfsCollectors are asked where ZFS runs alone.
+func zfsCollectors() []collector {
+	list := []collector{
+		{part: "pools", op: host.Command("zpool", "list", "-p"), parse: (*Facts).readZpoolList,
+			shown: "`zpool list`", files: `^zpool list( -\S+)*( \S+)?$`},
+		{part: "pool status", op: host.Command("zpool", "status"), parse: (*Facts).readZpoolStatus,
+			files: `^zpool status( -\S+)*( \S+)?$`},
+		{part: "datasets", op: host.Command("sh", "-c", someDatasets), name: "zfs get all", parse: (*Facts).readZfsGet,
+			files: `^zfs get( \S+)+$`},
+	}
+	for i := range list {
+		list[i].when, list[i].area = withZFS, Storage
+	}
+	return each(list, []system.System{system.Linux, system.FreeBSD})
+}
+
+func each(list []collector, on []system.System) []collector {
+	for i := range list {
+		list[i].on = on
+	}
+	return list
+}

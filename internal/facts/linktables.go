@@ -1,0 +1,154 @@
+package facts
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/kerneltext"
+)
+
+// keepLink adds a counter to an interface where ip has not said it.
+func (n *NIC) keepLink(name, value string, src Source) {
+	v, ok := count(value)
+	if _, have := n.Counters["link."+name]; ok && !have {
+		n.Counters["link."+name] = Counter{Value: v, Source: src}
+	}
+}
+
+// devFields are the counters of /proc/net/dev by the names that ip has for them.
+var devFields = []string{"rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "rx_errors_fifo", "rx_errors_frame", "",
+	"rx_mcast", "tx_bytes", "tx_packets", "tx_errors", "tx_dropped", "tx_errors_fifo", "tx_collsns", "tx_carrier", ""}
+
+// readNetDev reads /proc/net/dev.
+func (f *Facts) readNetDev(t text) error {
+	return kerneltext.Devices(string(t.data), func(line int, name string, numbers []string) {
+		if !plainName(name) {
+			return
+		}
+		src := f.Line(t.from, line)
+		n := f.linuxLink(name, src)
+		for i, field := range devFields {
+			if field != "" {
+				n.keepLink(field, numbers[i], src)
+			}
+		}
+	})
+}
+
+// readLinuxInterfaces reads netstat -i of Linux's net-tools: "Iface MTU [Met]
+// RX-OK RX-ERR RX-DRP RX-OVR TX-OK TX-ERR TX-DRP TX-OVR Flg".
+func (f *Facts) readLinuxInterfaces(t text) error {
+	fields := map[string]string{"RX-OK": "rx_packets", "RX-ERR": "rx_errors", "RX-DRP": "rx_dropped",
+		"RX-OVR": "rx_overrun",
+		"TX-OK":  "tx_packets", "TX-ERR": "tx_errors", "TX-DRP": "tx_dropped", "TX-OVR": "tx_overrun"}
+	var heads []string
+	found := false
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) >= 9 && words[0] == "Iface" {
+			heads = words
+			continue
+		}
+		if len(heads) == 0 || len(words) != len(heads) || !plainName(words[0]) {
+			continue
+		}
+		found = true
+		src := f.Line(t.from, i+1)
+		n := f.linuxLink(words[0], src)
+		for j, head := range heads {
+			switch {
+			case fields[head] != "":
+				n.keepLink(fields[head], words[j], src)
+			case head == "MTU" && n.MTU == 0:
+				n.MTU = smallNumber(words[j])
+			case head == "Flg" && strings.Contains(words[j], "R") && strings.Contains(words[j], "U"):
+				n.Up = true
+			}
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+var (
+	oldIfconfig = regexp.MustCompile(`^(\S+)\s+Link encap:(\S+)`)
+	newIfconfig = regexp.MustCompile(`^(\S+): flags=\d+<([^>]*)>\s+mtu (\d+)`)
+	linkNumber  = regexp.MustCompile(`(packets|errors|dropped|overruns|frame|bytes|carrier)[: ](\d+)`)
+)
+
+// readLinuxIfconfig reads ifconfig of Linux's net-tools, old ("eth0  Link
+// encap:Ethernet", "RX packets:1 errors:0 dropped:0 overruns:0") and new
+// ("eth0: flags=4163<UP,...>  mtu 1500", "RX errors 0  dropped 0 ..."), for
+// interfaces that ip did not show.
+func (f *Facts) readLinuxIfconfig(t text) error {
+	var n *NIC
+	found := false
+	for i, line := range t.lines() {
+		src := f.Line(t.from, i+1)
+		if m := oldIfconfig.FindStringSubmatch(line); m != nil {
+			n, found = f.linuxLink(m[1], src), true
+			continue
+		}
+		if m := newIfconfig.FindStringSubmatch(line); m != nil {
+			n, found = f.linuxLink(strings.TrimSuffix(m[1], ":"), src), true
+			n.MTU = smallNumber(m[3])
+			n.Up = strings.Contains(m[2]+",", "UP,") && strings.Contains(m[2]+",", "RUNNING,")
+			continue
+		}
+		words := strings.Fields(line)
+		if n == nil || len(words) == 0 {
+			continue
+		}
+		if strings.Contains(line, "MTU:") { // "UP BROADCAST RUNNING MULTICAST  MTU:1500  Metric:1"
+			n.Up = words[0] == "UP" && strings.Contains(line, " RUNNING ")
+			_, rest, _ := strings.Cut(line, "MTU:")
+			n.MTU = smallNumber(strings.Fields(rest + " 0")[0])
+		}
+		if prefix := strings.ToLower(words[0]); prefix == "rx" || prefix == "tx" {
+			for _, m := range linkNumber.FindAllStringSubmatch(line, -1) {
+				v, ok := count(m[2])
+				name := fmt.Sprintf("link.%s_%s", prefix, strings.TrimSuffix(m[1], "s")+plural(m[1]))
+				if m[1] == "overruns" {
+					name = "link." + prefix + "_overrun"
+				}
+				if _, have := n.Counters[name]; ok && !have {
+					n.Counters[name] = Counter{Value: v, Source: src}
+				}
+			}
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// plural keeps the names that ip uses: packets, errors, dropped.
+func plural(word string) string {
+	if strings.HasSuffix(word, "s") {
+		return "s"
+	}
+	return ""
+}
+
+func (f *Facts) linuxLink(name string, src Source) *NIC {
+	if n := f.NIC(name); n != nil {
+		if n.Counters == nil {
+			n.Counters = map[string]Counter{}
+		}
+		return n
+	}
+	n := NIC{Name: name, Kind: "ethernet", Counters: map[string]Counter{}, Source: src,
+		Shown: map[string]Source{"mtu": src}}
+	if name == "lo" {
+		n.Kind = "loopback"
+	}
+	if len(f.NICs) >= linkLimit {
+		return &NIC{Counters: map[string]Counter{}} // counted nowhere
+	}
+	f.NICs = append(f.NICs, n)
+	return &f.NICs[len(f.NICs)-1]
+}

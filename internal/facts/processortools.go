@@ -1,0 +1,130 @@
+package facts
+
+import (
+	"regexp"
+	"strings"
+)
+
+// readMpstat reads mpstat -P ALL (sysstat): a heading that names the columns,
+// and a line for each CPU. The last block counts.
+func (f *Facts) readMpstat(t text) error {
+	var heads []string
+	found := false
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		at := -1
+		for j, w := range words {
+			if w == "CPU" {
+				at = j
+			}
+		}
+		if at >= 0 && strings.Contains(line, "%") {
+			heads = words[at:]
+			continue
+		}
+		if len(heads) < 4 || len(words) < len(heads) {
+			continue
+		}
+		row := words[len(words)-len(heads):]
+		id, ok := count(row[0])
+		if !ok || id >= maxProcessors {
+			continue
+		}
+		p := Processor{ID: int(id), Sampled: true, Source: f.Line(t.from, i+1)}
+		good := true
+		for j, head := range heads[1:] {
+			if head[0] != '%' { // intr/s of old releases
+				continue
+			}
+			v, ok := positive(strings.ReplaceAll(row[j+1], ",", "."))
+			good = good && ok && v <= 100.5
+			p.add(strings.TrimPrefix(head, "%"), v/100)
+		}
+		if good {
+			found = true
+			p.Softnet, p.NetRX = f.processor(p.ID).Softnet, f.processor(p.ID).NetRX
+			*f.processor(p.ID) = p
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+var (
+	topLine  = regexp.MustCompile(`^\s*(?:CPU ?|%?Cpu)(\d+)(?: states)?\s*:`)
+	topShare = regexp.MustCompile(`([0-9]+(?:[.,][0-9]+)?)\s?%?\s?([a-z]+)`)
+)
+
+// readTop reads the lines of processors of FreeBSD's top -P ("CPU 0:  0.4%
+// user, ..."), OpenBSD's top -1 ("CPU0 states:  0.1% user, ...") and Linux's ("%Cpu0
+// :  1.0 us, ..."); the last ones count.
+func (f *Facts) readTop(t text) error {
+	defer func() {
+		if len(f.Threads) > 0 {
+			f.Parts["threads"] = Part{From: t.from, State: Read}
+		}
+	}()
+	found := false
+	for i, line := range t.lines() {
+		if m := topThread.FindStringSubmatch(line); m != nil {
+			if v, ok := positive(m[1] + m[3]); ok && v <= 105 && len(f.Threads) < rowLimit {
+				f.Threads = append(f.Threads, Thread{Name: strings.TrimRight(m[2]+m[4], " ]"), Share: v / 100,
+					Source: f.Line(t.from, i+1)})
+				found = true
+			}
+			continue
+		}
+		if m := topWhole.FindString(line); m != "" && f.AllProcessors == nil {
+			p := Processor{Sampled: true, Source: f.Line(t.from, i+1)}
+			if p.shares(topShare.FindAllStringSubmatch(line[len(m):], -1)) {
+				f.AllProcessors, found = &p, true
+				f.Parts["all processors"] = Part{From: t.from, State: Read}
+			}
+			continue
+		}
+		m := topLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		id, ok := count(m[1])
+		shares := topShare.FindAllStringSubmatch(line[len(m[0]):], -1)
+		if !ok || id >= maxProcessors || len(shares) < 4 {
+			continue
+		}
+		p := Processor{ID: int(id), Sampled: true, Source: f.Line(t.from, i+1)}
+		if !p.shares(shares) {
+			continue
+		}
+		found = true
+		p.Softnet = f.processor(p.ID).Softnet
+		p.NetRX = f.processor(p.ID).NetRX
+		*f.processor(p.ID) = p
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// topThread finds the threads of the kernel in top's list: of FreeBSD
+// "... 9:30 93.65% kernel{em1 taskq}", of Linux "... 99.3 0.0 10:11.11 ksoftirqd/3".
+var topThread = regexp.MustCompile(`^ *\d+ root .* (\d+\.\d+)% \[?((?:kernel|intr)\{[^}]*\}?)|` +
+	`^ *\d+ root .* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (ksoftirqd/\d+)`)
+
+// topWhole begins top's line of all processors together.
+var topWhole = regexp.MustCompile(`^(?:CPU:|%?Cpu\(s\):) +`)
+
+// shares takes the pairs of a percentage and its name; false when they cannot
+// be.
+func (p *Processor) shares(pairs [][]string) bool {
+	for _, s := range pairs {
+		v, ok := positive(strings.ReplaceAll(s[1], ",", "."))
+		if !ok || v > 100.5 {
+			return false
+		}
+		p.add(s[2], v/100)
+	}
+	return len(pairs) >= 4
+}

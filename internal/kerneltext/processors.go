@@ -1,0 +1,87 @@
+package kerneltext
+
+import (
+	"strconv"
+	"strings"
+)
+
+// CPU is a line of /proc/stat: the ticks of one processor, or of all together under the number AllCPUs.
+type CPU struct {
+	ID int
+	// Ticks are user, nice, system, idle, iowait, irq, softirq and, in all but old kernels, steal.
+	Ticks []uint64
+	Line  int
+}
+
+// AllCPUs is the number of the line that adds up all processors.
+const AllCPUs = -1
+
+// Stat reads the cpu lines of /proc/stat (proc_stat(5)).
+func Stat(s string) ([]CPU, error) {
+	var all []CPU
+	for n, line := range numbered(s) {
+		words := strings.Fields(line)
+		if len(words) < 8 || !strings.HasPrefix(words[0], "cpu") {
+			continue
+		}
+		id, ok := count(words[0][3:])
+		if words[0] != "cpu" && (!ok || id >= MaxProcessors) {
+			continue
+		}
+		c := CPU{ID: int(id), Line: n}
+		if words[0] == "cpu" {
+			c.ID = AllCPUs
+		}
+		for _, w := range words[1:min(len(words), 9)] {
+			v, ok := count(w)
+			if !ok {
+				return nil, Errorf(n, "%q is no number of ticks", w[:min(len(w), 80)])
+			}
+			c.Ticks = append(c.Ticks, v)
+		}
+		all = append(all, c)
+	}
+	return all, nothingUnless(len(all) > 0)
+}
+
+// Softnet is a line of /proc/net/softnet_stat, counted in packets but for Squeezed.
+type Softnet struct {
+	CPU                int
+	Processed, Dropped uint64 // dropped because the backlog was full
+	Squeezed           uint64 // times that a round of receiving ran out of its budget
+	Steered            uint64 // brought here by receive packet steering
+	Line               int
+}
+
+// SoftnetStat reads /proc/net/softnet_stat (Linux net/core/net-procfs.c): hexadecimal columns, a line for each CPU that
+// is online: processed, dropped, time_squeeze, ...; column 10 counts packets steered here (since 2.6.35), 13 is the CPU
+// (since 5.10). What is before a damaged line is returned with its error.
+func SoftnetStat(s string) ([]Softnet, error) {
+	var all []Softnet
+	for n, line := range numbered(s) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if len(words) < 9 {
+			return all, Errorf(n, "%d columns, at least 9 are expected", len(words))
+		}
+		values := make([]uint64, max(len(words), 10))
+		for i, w := range words {
+			v, err := strconv.ParseUint(w, 16, 64)
+			if err != nil || len(w) != 8 { // printed as %08x: another width is a cut line
+				return all, Errorf(n, "column %d is no 32-bit hexadecimal number", i+1)
+			}
+			values[i] = v
+		}
+		id := uint64(len(all))
+		if len(words) >= 13 {
+			id = values[12]
+		}
+		if id >= MaxProcessors {
+			return all, Errorf(n, "CPU %d cannot be", id)
+		}
+		all = append(all, Softnet{int(id), values[0], values[1], values[2], values[9], n})
+	}
+	return all, nil
+}

@@ -1,0 +1,161 @@
+package kerneltext
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Socket is a line of ss with its details.
+type Socket struct {
+	State       string
+	Recv, Send  int64 // queues in bytes; of a listening socket the length of its accept queue and its limit
+	Local, Peer string
+	// Values are the numbers of ss -i by its names: rtt and minrtt (ms), cwnd and mss, rates in bit/s, retrans_total,
+	// rwnd_limited and sndbuf_limited as shares of the time and with _ms as times, skmem_r and so on in bytes.
+	Values map[string]float64
+	// Words are what ss -i prints without a number: ts, sack, cubic.
+	Words []string
+	// Rest is what stands behind the peer on the same line, Below what stands on the indented lines after it.
+	Rest, Below string
+	Line        int
+}
+
+// Established and the other states of ss (iproute2 misc/ss.c).
+const (
+	Established = "ESTAB"
+	Listening   = "LISTEN"
+	Unconnected = "UNCONN"
+)
+
+// socketState reports whether a word is a state of ss.
+func socketState(s string) bool {
+	switch s {
+	case Established, Listening, Unconnected, "TIME-WAIT", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2",
+		"CLOSE-WAIT",
+		"LAST-ACK", "CLOSING":
+		return true
+	}
+	return false
+}
+
+// Sockets reads what ss prints of TCP's and UDP's sockets, with any of -t, -u, -i, -m, -n, -l and -O and in any
+// state: a
+// line for each and an indented one, or the rest of the same line, with its details (iproute2 misc/ss.c,
+// tcp_stats_print).
+func Sockets(s string, each func(Socket)) error {
+	known, noState := false, false
+	var last *Socket
+	flush := func() {
+		if last != nil {
+			each(*last)
+		}
+		last = nil
+	}
+	for n, line := range numbered(s) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if line[0] == ' ' || line[0] == '\t' {
+			if last != nil {
+				last.details(words)
+				last.Below += " " + strings.Join(words, " ")
+			}
+			continue
+		}
+		flush()
+		if words[0] == "State" || words[0] == "Netid" || words[0] == "Recv-Q" {
+			known, noState = true, words[0] == "Recv-Q"
+			continue
+		}
+		if words = withState(words, noState); len(words) < 5 || !socketState(words[0]) {
+			continue
+		}
+		recv, err := strconv.ParseInt(words[1], 10, 64)
+		send, err2 := strconv.ParseInt(words[2], 10, 64)
+		if err != nil || err2 != nil {
+			return Errorf(n, "no queue lengths after %s", words[0])
+		}
+		known = true
+		last = &Socket{State: words[0], Recv: recv, Send: send, Local: words[3], Peer: words[4], Values: map[string]float64{},
+			Rest: strings.Join(words[5:], " "), Line: n}
+		last.details(words[5:])
+	}
+	flush()
+	return nothingUnless(known)
+}
+
+// withState begins the words of a line with the state: ss that was asked for the established sockets alone says none,
+// and ss of several kinds of sockets says the kind before it. Of other kinds than TCP and UDP nothing is left.
+func withState(words []string, noState bool) []string {
+	switch {
+	case noState:
+		return append([]string{Established}, words...)
+	case len(words) < 2 || !socketState(words[1]):
+		return words
+	case words[0] == "tcp", words[0] == "udp" && words[1] != Established:
+		return words[1:]
+	}
+	return nil
+}
+
+// details takes the numbers of "key:value" and "key value" words.
+func (s *Socket) details(words []string) {
+	for i, w := range words {
+		key, value, ok := strings.Cut(w, ":")
+		switch {
+		case ok:
+			s.field(key, value)
+		case (w == "send" || w == "pacing_rate" || w == "delivery_rate") && i+1 < len(words):
+			s.number(w, words[i+1])
+		case (w[0]|0x20 >= 'a' && w[0]|0x20 <= 'z') && !strings.HasSuffix(w, "bps"):
+			s.Words = append(s.Words, w)
+		}
+	}
+}
+
+func (s *Socket) field(key, value string) {
+	first, second, _ := strings.Cut(value, "/")
+	switch key {
+	case "rtt":
+		s.number("rtt", first)
+		s.number("rttvar", second)
+	case "retrans":
+		s.number("retrans_total", second)
+	case "wscale":
+		snd, rcv, _ := strings.Cut(value, ",")
+		s.number("wscale_send", snd)
+		s.number("wscale_receive", rcv)
+	case "rwnd_limited", "sndbuf_limited": // rwnd_limited:120ms(60.0%)
+		ms, share, ok := strings.Cut(value, "(")
+		s.number(key+"_ms", ms)
+		if v, err := strconv.ParseFloat(strings.TrimSuffix(share, "%)"), 64); ok && err == nil && v >= 0 && v <= 100 {
+			s.Values[key] = v / 100
+		}
+	case "skmem":
+		for w := range strings.SplitSeq(strings.Trim(value, "()"), ",") {
+			name := strings.TrimRight(w, "0123456789")
+			s.number("skmem_"+name, w[len(name):])
+		}
+	default:
+		s.number(key, value)
+	}
+}
+
+// number keeps a plain number, one of ms, or a rate of bps, Kbps, Mbps, Gbps.
+func (s *Socket) number(key, value string) {
+	factor := 1.0
+	value, _, _ = strings.Cut(value, "/") // pacing_rate 463Mbps/900Mbps: now and at most
+	for _, u := range []struct {
+		suffix string
+		factor float64
+	}{{"Gbps", 1e9}, {"Mbps", 1e6}, {"Kbps", 1e3}, {"bps", 1}, {"ms", 1}} {
+		if v, ok := strings.CutSuffix(value, u.suffix); ok {
+			value, factor = v, u.factor
+			break
+		}
+	}
+	if v, err := strconv.ParseFloat(value, 64); err == nil && v >= 0 && v < 1e18 {
+		s.Values[key] = v * factor
+	}
+}

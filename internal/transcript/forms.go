@@ -1,0 +1,126 @@
+package transcript
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// The forms in which people type and paste what facts asks for.
+
+// tools are the programs after which a line that looks like a prompt is one:
+// outputs and comments begin with # or > as well.
+const tools = "netstat ss ip ifconfig ethtool sysctl cat dmesg grep egrep fgrep zgrep tail head less more " +
+	"journalctl tc nstat lspci mpstat top vmstat pfctl pciconf pcidump kldstat " +
+	"uname numactl nproc lscpu ping iperf iperf3 nuttcp mount zpool zfs free uptime date ls cd echo systat sar " +
+	"conntrack ps tcpdump traceroute mtr wget curl scp rsync dd watch " +
+	"ntttcp fio hostname route arp getconf lsmod iptables nft ndp find awk sed ndppd kenv sysrc service systemctl " +
+	"cpupower turbostat tuned-adm brctl bridge ifstat nload zcat hostnamectl"
+
+// looseLines tell lines that came without a command by their form.
+var looseLines = []looseLine{
+	{regexp.MustCompile(`(^|\s)kernel: \S|^kern: +\w+: \[|^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? .*kernel:|` +
+		`^\d{4}-\d\d-\d\dT\S+ \S+ kernel:|^\[ *\d+\.\d+\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ `), "dmesg",
+		[]string{"kernel: ", "kernel:", "kern: ", "["}},
+	{regexp.MustCompile(`sonewconn: pcb|NETDEV WATCHDOG|Detected Hardware Unit Hang|Reset adapter unexpectedly|` +
+		`NIC Link is |transmit queue \d+ timed out|available PCIe bandwidth|PCI-Express bandwidth available|` +
+		`out of memory -- consider tuning tcp_mem|time wait bucket table overflow|interrupt storm detected|` +
+		`nf_conntrack: table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
+		`[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|` +
+		`Possible SYN flooding|link state changed to `), "dmesg",
+		[]string{"sonewconn", "WATCHDOG", "Unit Hang", "adapter", "Link is", "timed out", "andwidth", "out of memory",
+			"bucket table", "storm", "nf_conntrack", "my IP", "exhausted", "[zone: ", "eighbo", "watchdog", "SYN flooding",
+			"link state changed"}},
+	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs)\.[a-z0-9_.]+( ?= ?|: ?)\S`), "sysctl -a", nil},
+	{regexp.MustCompile(`^([0-9a-f]{8} ){8,}`), "/proc/net/softnet_stat", nil},
+	{regexp.MustCompile(`requests for .*(denied|delayed)|mbuf clusters in use|mbufs in use`), "netstat -m",
+		[]string{"mbuf", "requests for"}},
+	{regexp.MustCompile(`^[a-z]+\d+: [A-Z][A-Za-z ]+ = \d+\s*$`), "dmesg", nil},
+	{regexp.MustCompile(`^(current entries|searches|state-mismatch|memory|congestion|state-limit|` +
+		`src-limit)\s+\d+\s+\d+\.\d+/s`), "pfctl -si", nil},
+	{regexp.MustCompile(`^states +hard limit +\d+`), "pfctl -sm", nil},
+	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},
+	{regexp.MustCompile(`^\s*\d+ (times the listen queue of a socket overflowed|SYNs to LISTEN sockets|` +
+		`SYN cookies sent|packets pruned from|packets collapsed in|packet receive errors|receive buffer errors|` +
+		`segments retransmi)`), "netstat -s", nil},
+	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)[A-Z][A-Za-z0-9]+\s+\d+`), "nstat -az", nil},
+	{regexp.MustCompile(`^CPU \d+: .*% interrupt`), "top", nil},
+	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|InDroppedDma|rbuf_ovflow_cnt|rx_no_dma_resources|rx_fifo_errors|` +
+		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_missed_errors|rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
+		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy): *\d+`), "ethtool -S interface",
+		[]string{"allowance", "rx_", "tx_", "InDroppedDma", "rbuf_"}},
+	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller`), "lspci -vv",
+		[]string{"Lnk", "Ethernet controller"}},
+}
+
+type looseLine struct {
+	form *regexp.Regexp
+	name string
+	// words are such that one of them stands in every line of the form: they are
+	// found faster than it.
+	words []string
+}
+
+// looseForm is the form of a line, nil when it has none that is known.
+func looseForm(line string) *looseLine {
+	if len(line) > 4096 {
+		return nil
+	}
+	for i := range looseLines {
+		l := &looseLines[i]
+		if (l.words == nil || slices.ContainsFunc(l.words, func(w string) bool { return strings.Contains(line, w) })) &&
+			l.form.MatchString(line) {
+			return l
+		}
+	}
+	return nil
+}
+
+// looseBlocks begin an output that came without its command: it lasts to the
+// next empty line, a kernel's log to the end.
+var looseBlocks = []struct {
+	begin *regexp.Regexp
+	name  string
+	words []string // one of them stands in the line
+}{
+	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID USER(NAME)? +(THR +)?PRI? `), "top",
+		[]string{"last pid", "top - ", "PID"}},
+	{regexp.MustCompile(`^\d+(/\d+)+ mbufs in use|^\d+ mbufs in use:`), "netstat -m", []string{"mbufs in use"}},
+	{regexp.MustCompile(`^\s*NIC statistics:`), "ethtool -S " + facts.UnnamedLink, []string{"NIC statistics"}},
+	{regexp.MustCompile(`^\s*Ring parameters for (\S+):`), "ethtool -g $1", []string{"Ring parameters"}},
+	{regexp.MustCompile(`^\s*Channel parameters for (\S+):`), "ethtool -l $1", []string{"Channel parameters"}},
+	{regexp.MustCompile(`^\s*Pause parameters for (\S+):`), "ethtool -a $1", []string{"Pause parameters"}},
+	{regexp.MustCompile(`^\s*Features for (\S+):`), "ethtool -k $1", []string{"Features for"}},
+	{regexp.MustCompile(`^\s*Settings for (\S+):`), "ethtool $1", []string{"Settings for"}},
+	{regexp.MustCompile(`^\s*Coalesce parameters for (\S+):`), "ethtool -c $1", []string{"Coalesce parameters"}},
+	{regexp.MustCompile(`^\s*EEE [Ss]ettings for (\S+):`), "ethtool --show-eee $1", []string{"EEE "}},
+	{regexp.MustCompile(`^driver: \S+$`), "ethtool -i " + facts.UnnamedLink, []string{"driver: "}},
+	{regexp.MustCompile(`^Current listen queue sizes`), "netstat -Lan", []string{"Current listen"}},
+	{regexp.MustCompile(`^Name\s+Mtu\s+Network`), "netstat -idnW", []string{"Name"}},
+	{regexp.MustCompile(`^interrupt\s+total\s+rate`), "vmstat -ia", []string{"interrupt"}},
+	{regexp.MustCompile(`^ITEM\s+SIZE\s+LIMIT`), "vmstat -z", []string{"ITEM"}},
+	{regexp.MustCompile(`^Workstreams:`), "netstat -Q", []string{"Workstreams:"}},
+	{regexp.MustCompile(`^\s+CPU0\s+CPU1`), "/proc/interrupts", []string{"CPU0"}},
+	{regexp.MustCompile(`^Ethernet Channel Bonding Driver|^Slave Interface: `), facts.BondingFolder + "bond",
+		[]string{"Bonding Driver", "Slave Interface"}},
+	{regexp.MustCompile(`^Routing tables$|^Destination +Gateway +Flags`), "netstat -rnW",
+		[]string{"Routing tables", "Destination"}},
+	{regexp.MustCompile(`^qdisc \S+ \S+: `), "tc -s qdisc show", []string{"qdisc "}},
+	{regexp.MustCompile(`^\d+: \S+: <[A-Z_,-]+> mtu `), "ip -s -d link show", []string{": <"}},
+	{regexp.MustCompile(`^\S+: flags=\S+<|^\S+\s+Link encap:`), "ifconfig -a", []string{": flags=", "Link encap:"}},
+	{regexp.MustCompile(`^(tcp|udp|ip):$|^(Ip|Tcp|TcpExt|Udp):$`), "netstat -s", []string{"p:", "pExt:"}},
+	{regexp.MustCompile(`^(TcpExt|IpExt): [A-Z]`), "/proc/net/netstat", []string{"Ext: "}},
+	{regexp.MustCompile(`^(Ip|Icmp|Tcp|Udp): [A-Z]\w+ [A-Z]`), "/proc/net/snmp", []string{"p: "}},
+	{regexp.MustCompile(`^Connecting to host \S+, port \d+|^Accepted connection from \S+, port \d+`), "iperf3",
+		[]string{"Connecting to", "Accepted connection"}},
+	{regexp.MustCompile(`^Proto +Recv-Q +Send-Q +Local`), "netstat -an", []string{"Proto"}},
+	{regexp.MustCompile(`^(Netid +)?State +Recv-Q +Send-Q `), "ss -tinm", []string{"Recv-Q"}},
+	{regexp.MustCompile(`^Copyright \(c\) 1992-.*FreeBSD Project|^OpenBSD \d+\.\d+.* #\d+: `), "dmesg",
+		[]string{"Copyright (c)", "OpenBSD "}},
+	{regexp.MustCompile(`^Linux \d+\.\S+ \(.*CPU\)`), "mpstat -P ALL 1 1", []string{"Linux "}},
+	{regexp.MustCompile(`^\S+@pci\d+:\d+:\d+:\d+:`), "pciconf -lvc", []string{"@pci"}},
+	{regexp.MustCompile(`^State Table  +Total`), "pfctl -si", []string{"State Table"}},
+	{regexp.MustCompile(`^IP address +MTU +SST`), "sysctl net.inet.tcp.hostcache.list", []string{"IP address"}},
+}
