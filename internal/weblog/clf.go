@@ -149,7 +149,7 @@ func (w *worker) groupShort(line []byte, client, end, status int, size, us uint6
 	from := client + beforeStamp
 	stamp, target := line[from:from+commonTime], line[from+commonTime+beforeRequest:end]
 	_, path, _, class := requestParts(target)
-	inCell := d.cellAt(uint32(status)<<16 | uint32(class))
+	inCell := d.cells.at(uint64(status)<<16 | uint64(class))
 	inPath := d.paths.find(path, status, sizeClass(int64(size)))
 	inNet := d.clients.at(clientKey(line[:client]))
 	d.wait(us, size, coarse, inCell, inPath, inNet)

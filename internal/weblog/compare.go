@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/wirerate/wirerate/internal/stats"
 )
 
 // Verdict is the answer of a comparison, in the words of a trial.
@@ -111,7 +113,7 @@ func Compare(after, before *Sketch, v View, j Judgement) (*Report, error) {
 		c.Shifts = append(c.Shifts, s)
 		ps = append(ps, quantileTest(p/100, a, b))
 	}
-	for i, p := range holm(ps) {
+	for i, p := range stats.HolmAdjusted(ps) {
 		c.Shifts[i].P = &p
 	}
 	for _, t := range c.Before.thresholds(v) {
@@ -276,26 +278,6 @@ func (d dist) variance(end int, q float64) (v, freedom float64) {
 		return s.between, s.freedom
 	}
 	return s.independent, math.Inf(1)
-}
-
-// holm adjusts probabilities for being several (Holm 1979).
-func holm(p []float64) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	for i := range order {
-		for j := i; j > 0 && p[order[j]] < p[order[j-1]]; j-- {
-			order[j], order[j-1] = order[j-1], order[j]
-		}
-	}
-	out := make([]float64, len(p))
-	worst := 0.0
-	for rank, i := range order {
-		worst = max(worst, min(1, p[i]*float64(len(p)-rank)))
-		out[i] = worst
-	}
-	return out
 }
 
 func shareChange(threshold float64, a, b dist, confidence float64) ShareChange {

@@ -323,15 +323,6 @@ func TestKolmogorovTail(t *testing.T) {
 	}
 }
 
-func TestHolm(t *testing.T) {
-	got := holm([]float64{0.04, 0.01, 0.03, 0.5})
-	for i, want := range []float64{0.09, 0.04, 0.09, 0.5} {
-		if math.Abs(got[i]-want) > 1e-12 {
-			t.Errorf("holm[%d] = %g, want %g", i, got[i], want)
-		}
-	}
-}
-
 func TestTextIsSafe(t *testing.T) {
 	evil := "192.0.2.1 - - [01/Mar/2024:00:00:00 +0000] \"GET /\x1b]0;owned\x07<script>\u202e\x9b HTTP/1.1\" 200 5 \"-\" \"-\" 0.001\n\x1b[2Jbroken\n"
 	s := readText(t, strings.Repeat(evil, 3), Options{Full: true})

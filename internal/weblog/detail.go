@@ -7,13 +7,12 @@ import (
 
 // detail is what the full analysis keeps besides the distribution itself.
 type detail struct {
-	cells    map[uint32]*group // by cell.key
-	recent   recent[group]     // of cells
+	cells    quick // by cell.key
 	paths    *pathTable
-	clients  *clientTable
+	clients  quick // by clientKey
 	timeline *timeline
-	caches   map[string]*group // by cache status, and by first or reused connection
-	rates    Hist              // bytes/s of requests that took measurable time
+	caches   bounded[string] // by cache status, and by first or reused connection
+	rates    Hist            // bytes/s of requests that took measurable time
 	upstream Hist
 	outside  Hist                    // total minus upstream: the client's network and the server itself
 	behind   [len(behindNames)]group // by the share of the time that was upstream
@@ -44,13 +43,15 @@ type member struct {
 
 func newDetail() *detail {
 	d := &detail{
-		cells: map[uint32]*group{}, paths: newPathTable(), clients: newClientTable(), timeline: newTimeline(),
-		caches: map[string]*group{},
+		timeline: newTimeline(),
+		caches:   newBounded(&cacheBounds),
 		// Room for eight fills cache lines of its own: two workers that write to one
 		// line wait for each other.
 		zones: make(zones, 0, 8),
 	}
-	d.paths.settle, d.clients.settle = d.flush, d.flush
+	d.cells.init(&cellBounds, d.flush)
+	d.clients.init(&clientBounds, d.flush)
+	d.paths = newPathTable(d.flush)
 	return d
 }
 
@@ -69,9 +70,24 @@ func classOf(method, proto []byte) class {
 	return class(methodIndex(method))<<8 | class(protoIndex(proto))
 }
 
-// maxCells bounds the combinations kept apart; the rest lose their status to
-// its class (2xx) and their method.
-const maxCells = 400
+// cellBounds bound the combinations kept apart: at level 1 their status becomes its
+// class, at level 2 their method "(other)".
+var cellBounds = bounds[uint64]{most: 400, coarsest: 2, cut: func(key uint64, level int) uint64 {
+	if level == 0 {
+		return key
+	}
+	c := cellOf(key)
+	if c.status < statusClass {
+		c.status = statusClass + c.status/100
+	}
+	if level > 1 {
+		c.method = methodOther
+	}
+	return c.key()
+}}
+
+// statusClass is added to the first digit of a status that stands for its class.
+const statusClass = 1000
 
 func groupOf[K comparable](m map[K]*group, k K) *group {
 	g := m[k]
@@ -82,36 +98,18 @@ func groupOf[K comparable](m map[K]*group, k K) *group {
 	return g
 }
 
-// key packs the cell: maps are faster with it.
-func (c cell) key() uint32 {
-	return uint32(c.status)<<16 | uint32(c.method)<<8 | uint32(c.proto)
+// key packs the cell.
+func (c cell) key() uint64 {
+	return uint64(c.status)<<16 | uint64(c.method)<<8 | uint64(c.proto)
 }
 
-func cellOf(key uint32) cell {
+func cellOf(key uint64) cell {
 	return cell{status: uint16(key >> 16), method: uint8(key >> 8), proto: uint8(key)}
-}
-
-func (d *detail) cellGroup(c cell) *group { return d.cellAt(c.key()) }
-
-// cellAt returns the group of the cell of a key.
-func (d *detail) cellAt(key uint32) *group {
-	if g := d.recent.get(uint64(key)); g != nil {
-		return g
-	}
-	g := d.cells[key]
-	if g == nil {
-		if len(d.cells) >= maxCells {
-			key = cell{status: cellOf(key).status / 100, method: methodOther}.key()
-		}
-		return groupOf(d.cells, key)
-	}
-	d.recent.put(uint64(key), g)
-	return g
 }
 
 // add counts a request.
 func (d *detail) add(r *request) {
-	cell := d.cellAt(uint32(r.status)<<16 | uint32(r.class))
+	cell := d.cells.at(uint64(r.status)<<16 | uint64(r.class))
 	path := d.paths.find(r.path, r.status, sizeClass(r.size))
 	client := d.clients.at(clientKey(r.client))
 	d.wait(r.us, uint64(max(r.size, 0)), r.coarse, cell, path, client)
@@ -184,21 +182,23 @@ func (d *detail) enter(kind int) {
 }
 
 func (d *detail) addCache(name []byte, r *request) {
-	g := d.caches[string(name)] // makes no string
+	g := d.caches.groups[string(name)] // makes no string
 	if g == nil {
-		g = d.cacheGroup(string(name))
+		g = d.caches.at(string(name))
 	}
 	g.add(r)
 }
 
-// cacheGroup returns the group of a cache status, the last of maxCaches for those
-// beyond.
-func (d *detail) cacheGroup(name string) *group {
-	if len(d.caches) >= maxCaches && d.caches[name] == nil {
-		name = "(other)"
+// cacheBounds bound the names of cache statuses kept apart.
+var cacheBounds = bounds[string]{most: 32, coarsest: 1, cut: func(name string, level int) string {
+	switch {
+	case level == 0 || name == reusedConnection || name == firstOnConnection:
+		return name
+	case isHit(name):
+		return "(other hits)"
 	}
-	return groupOf(d.caches, name)
-}
+	return "(other)"
+}}
 
 // The names of cache groups that are of connections.
 const (
@@ -209,22 +209,24 @@ const (
 // fromCache returns how many answers a cache gave, by statuses such as HIT, TCP_MEM_HIT
 // and RefreshHit, of how many it is known.
 func (d *detail) fromCache() (hits, known uint64) {
-	for name, g := range d.caches {
+	for name, g := range d.caches.groups {
 		if name == reusedConnection || name == firstOnConnection {
 			continue
 		}
 		known += g.n
-		if strings.Contains(strings.ToUpper(name), "HIT") {
+		if isHit(name) {
 			hits += g.n
 		}
 	}
 	return hits, known
 }
 
+func isHit(name string) bool { return strings.Contains(strings.ToUpper(name), "HIT") }
+
 // reused returns how many requests came on a connection that had one before, of how
 // many it is known.
 func (d *detail) reused() (reused, known uint64) {
-	for name, g := range d.caches {
+	for name, g := range d.caches.groups {
 		if name == reusedConnection {
 			reused = g.n
 		}
@@ -234,9 +236,6 @@ func (d *detail) reused() (reused, known uint64) {
 	}
 	return reused, known
 }
-
-// maxCaches bounds the names of cache statuses kept apart.
-const maxCaches = 32
 
 // addStamp counts the request by its time stamp.
 func (d *detail) addStamp(r *request) {
@@ -277,14 +276,10 @@ func (d *detail) settleStamps() {
 }
 
 func (d *detail) merge(o *detail) {
-	for k, g := range o.cells {
-		d.cellAt(k).merge(g)
-	}
-	for name, g := range o.caches {
-		d.cacheGroup(name).merge(g)
-	}
-	d.paths.merge(o.paths)
-	d.clients.merge(o.clients)
+	d.cells.merge(&o.cells.bounded)
+	d.caches.merge(&o.caches)
+	d.paths.merge(&o.paths.bounded)
+	d.clients.merge(&o.clients.bounded)
 	d.timeline.merge(o.timeline)
 	d.rates.Merge(&o.rates)
 	d.upstream.Merge(&o.upstream)

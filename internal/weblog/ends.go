@@ -29,7 +29,7 @@ func endedEarlyEnvoy(b []byte) bool {
 // endedEarlyApache does so for %X: X is a connection aborted before the end.
 func endedEarlyApache(b []byte) bool { return len(b) == 1 && b[0] == 'X' }
 
-// maxEnds bounds the names of ends kept apart.
+// maxEnds bounds the names of ends kept apart. If there are more, none is.
 const maxEnds = 64
 
 // endsOther names what is not kept apart.
@@ -40,7 +40,16 @@ func (s *Sketch) addEnd(name string, n uint64) {
 	if s.ends == nil {
 		s.ends = map[string]uint64{}
 	}
-	if _, ok := s.ends[name]; !ok && len(s.ends) >= maxEnds {
+	_, known := s.ends[name]
+	_, joined := s.ends[endsOther]
+	if !joined && !known && (name == endsOther || len(s.ends) >= maxEnds) {
+		for _, more := range s.ends {
+			n += more
+		}
+		clear(s.ends)
+		joined = true
+	}
+	if joined {
 		name = endsOther
 	}
 	s.ends[name] += n

@@ -13,7 +13,7 @@ func groupsBy(s *Sketch, by string, v View) []Group {
 	d := s.detail
 	switch by {
 	case "client":
-		for k, g := range d.clients.nets {
+		for k, g := range d.clients.groups {
 			groupOf(sums, clientName(k, d.clients.level)).merge(g)
 		}
 	case "path":
@@ -31,11 +31,11 @@ func groupsBy(s *Sketch, by string, v View) []Group {
 			}
 		}
 	case "cache":
-		for k, g := range d.caches {
+		for k, g := range d.caches.groups {
 			groupOf(sums, Escape(k, 64)).merge(g)
 		}
 	default:
-		for k, g := range d.cells {
+		for k, g := range d.cells.groups {
 			groupOf(sums, cellOf(k).name(by)).merge(g)
 		}
 	}
@@ -92,8 +92,8 @@ func (c cell) name(by string) string {
 	case "protocol":
 		return protos[c.proto]
 	}
-	if c.status > 0 && c.status < 10 {
-		return fmt.Sprintf("%dxx", c.status)
+	if c.status >= statusClass {
+		return fmt.Sprintf("%dxx", c.status-statusClass)
 	}
 	return fmt.Sprintf("%03d", c.status)
 }

@@ -15,7 +15,7 @@ type mixed struct {
 // returns nil when there are none, or when no path and no size is known.
 func match(after, before *Sketch, confidence float64, j Judgement) *Matched {
 	pa, pb := after.detail.paths, before.detail.paths
-	depth := min(pa.depth, pb.depth)
+	depth := min(pa.depth(), pb.depth())
 	ga, gb := pa.cut(depth), pb.cut(depth)
 	var keys []string
 	for k := range ga {

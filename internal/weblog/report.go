@@ -341,7 +341,7 @@ func logBins(h *Hist, step uint64) []Bin {
 func (r *Report) addDetail(s *Sketch, v View) {
 	d := s.detail
 	grouped := uint64(0)
-	for _, g := range d.cells {
+	for _, g := range d.cells.groups {
 		grouped += g.n
 	}
 	if grouped < s.Requests {

@@ -196,19 +196,19 @@ func savedBins(each func(func(bin int, count uint64) bool)) (pairs []uint64) {
 }
 
 func (d *detail) saved() *savedDetail {
-	out := &savedDetail{Depth: d.paths.depth, Level: d.clients.level, Shift: d.timeline.shift, Rates: saveHist(&d.rates),
+	out := &savedDetail{Depth: d.paths.depth(), Level: d.clients.level, Shift: d.timeline.shift, Rates: saveHist(&d.rates),
 		Upstream: saveHist(&d.upstream), Outside: saveHist(&d.outside), Counts: [5]uint64{d.instant, d.times, d.noStamp, d.backward, d.local}, Offsets: map[int16]uint64{}}
 	for _, z := range d.zones {
 		out.Offsets[z.offset] = z.n
 	}
-	for k, g := range d.cells {
+	for k, g := range d.cells.groups {
 		c := cellOf(k)
 		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto)}, Bytes: g.bytes, Hist: g.saved()})
 	}
 	for k, g := range d.paths.groups {
 		out.Paths = append(out.Paths, savedGroup{Name: k[1:], Size: int(k[0]), Bytes: g.bytes, Hist: g.saved()})
 	}
-	for k, g := range d.caches {
+	for k, g := range d.caches.groups {
 		out.Caches = append(out.Caches, savedGroup{Name: k, Bytes: g.bytes, Hist: g.saved()})
 	}
 	for i := range d.behind {
@@ -216,7 +216,7 @@ func (d *detail) saved() *savedDetail {
 			out.Behind = append(out.Behind, savedGroup{Size: i, Bytes: g.bytes, Hist: g.saved()})
 		}
 	}
-	for k, b := range d.clients.nets {
+	for k, b := range d.clients.groups {
 		out.Clients = append(out.Clients, savedGroup{Net: k, Bytes: b.bytes, Hist: b.saved()})
 	}
 	for k, b := range d.timeline.buckets {
@@ -340,7 +340,7 @@ func (in *savedSketch) sketch() (*Sketch, error) {
 			return nil, err
 		}
 		var grouped uint64
-		for _, g := range d.cells {
+		for _, g := range d.cells.groups {
 			grouped += g.n
 		}
 		if grouped > s.Requests {
@@ -406,11 +406,11 @@ func (in *savedHist) load(h *Hist) error {
 var errRange = errors.New("range does not fit the bins")
 
 func (in *savedDetail) detail() (*detail, error) {
-	if in.Depth < 0 || in.Depth > 4 || in.Level < 0 || in.Level >= len(clientBits) || in.Shift > 40 {
+	if in.Depth < 0 || in.Depth > maxDepth || in.Level < 0 || in.Level >= len(clientBits) || in.Shift > 40 {
 		return nil, errors.New("table out of range")
 	}
 	d := newDetail()
-	d.paths.depth, d.clients.level, d.timeline.shift = in.Depth, in.Level, in.Shift
+	d.paths.level, d.clients.level, d.timeline.shift = maxDepth-in.Depth, in.Level, in.Shift
 	d.instant, d.times, d.noStamp, d.backward, d.local = in.Counts[0], in.Counts[1], in.Counts[2], in.Counts[3], in.Counts[4]
 	for k, n := range in.Offsets {
 		if k < -24*60 || k > 24*60 {
@@ -421,10 +421,14 @@ func (in *savedDetail) detail() (*detail, error) {
 	for i := range in.Cells {
 		g := &in.Cells[i]
 		k := g.Key
-		if len(k) != 3 || min(k[0], k[1], k[2]) < 0 || k[0] > 999 || k[1] >= len(methods) || k[2] >= len(protos) {
+		if len(k) != 3 || min(k[0], k[1], k[2]) < 0 || k[0] >= statusClass+10 || k[1] >= len(methods) || k[2] >= len(protos) {
 			return nil, errors.New("group out of range")
 		}
-		if err := g.load(d.cellGroup(cell{uint16(k[0]), uint8(k[1]), uint8(k[2])})); err != nil {
+		c := cell{uint16(k[0]), uint8(k[1]), uint8(k[2])}
+		if c.status >= statusClass && d.cells.level == 0 {
+			d.cells.coarsen(1)
+		}
+		if err := g.load(d.cells.at(c.key())); err != nil {
 			return nil, err
 		}
 	}
@@ -433,12 +437,12 @@ func (in *savedDetail) detail() (*detail, error) {
 		if g.Size < 0 || g.Size >= len(sizeNames) {
 			return nil, errors.New("group out of range")
 		}
-		if err := g.load(d.paths.insert(string([]byte{byte(g.Size)}) + g.Name)); err != nil {
+		if err := g.load(d.paths.at(string([]byte{byte(g.Size)}) + g.Name)); err != nil {
 			return nil, err
 		}
 	}
-	for i := range in.Caches[:min(len(in.Caches), 40)] {
-		if err := in.Caches[i].load(groupOf(d.caches, in.Caches[i].Name)); err != nil {
+	for i := range in.Caches {
+		if err := in.Caches[i].load(d.caches.at(in.Caches[i].Name)); err != nil {
 			return nil, err
 		}
 	}
