@@ -155,7 +155,7 @@ func pump(ctx context.Context, r io.Reader, file *os.File) <-chan piped {
 		}
 		defer free()
 		for err == nil {
-			buf := make([]byte, 64<<10)
+			buf := readRoom(64 << 10)
 			var n int
 			n, err = text.Read(buf)
 			p := piped{data: buf[:n]}
@@ -291,8 +291,9 @@ func (s *source) wasCut() bool {
 
 // readOn reads an open file to its present end.
 func (t *tail) readOn(s *source) error {
-	buf := make([]byte, blockSize)
+	room := readRoom(blockSize + pageSize)
 	for {
+		buf := roomAt(room, s.at)
 		n, err := s.file.ReadAt(buf, s.at)
 		s.at += int64(n)
 		s.mark = append(s.mark, buf[max(n-markSize, 0):n]...)

@@ -204,7 +204,7 @@ func noteUnit(in *Input, workers []*worker) error {
 
 // run takes blocks until there are none left.
 func (c *chunks) run(ctx context.Context, w *worker, base int64, stretches []stretch) error {
-	buf := make([]byte, blockSize+64<<10)
+	buf := readRoom(blockSize + 64<<10)
 	for ctx.Err() == nil {
 		i := int(c.next.Add(1)) - 1
 		if i >= len(stretches) {
