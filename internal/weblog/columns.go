@@ -16,10 +16,8 @@ type piece struct {
 	kind byte // '[', '"' or 'w'
 	key  string
 	text []byte
-	pad  bool   // blanks stand before it
-	list bool   // of addresses, with a comma and a blank between them
-	tail string // stands behind the value
-	next bool   // goes on where the column before ends, with nothing between them
+	pad  bool // blanks stand before it
+	list bool // of addresses, with a comma and a blank between them
 }
 
 // split takes a line apart.
@@ -95,7 +93,8 @@ type table struct {
 	sep   byte
 	shape []piece // text unused
 	rows  [][]piece
-	odd   int // values of a column that may be other than the rest
+	odd   int    // values of a column that may be other than the rest
+	first []byte // line of the sample
 }
 
 func tableOf(lines [][]byte, sep byte) table {
@@ -114,7 +113,7 @@ func tableOf(lines [][]byte, sep byte) table {
 			best = s
 		}
 	}
-	t := table{sep: sep, rows: shapes[best]}
+	t := table{sep: sep, rows: shapes[best], first: lines[0]}
 	if len(t.rows) > 0 {
 		t.shape = slices.Clone(t.rows[0])
 	}
@@ -124,88 +123,7 @@ func tableOf(lines [][]byte, sep byte) table {
 			t.shape[i].list = t.shape[i].list || row[i].list
 		}
 	}
-	t.undecorate()
 	return t
-}
-
-// decoration is what stands around the numbers of a column: "**1/1043**".
-type decoration struct {
-	before, after string
-	parts         int // numbers with a slash between them
-}
-
-// decorationOf takes text apart; parts is 0 if it is not a decorated number.
-func decorationOf(text []byte) (d decoration, numbers [2][]byte) {
-	i := bytes.IndexAny(text, "0123456789")
-	if i < 0 || !isLabel(text[:i]) {
-		return d, numbers
-	}
-	n := len(text)
-	for n > i && bytes.IndexByte([]byte(")*]}>',;"), text[n-1]) >= 0 {
-		n--
-	}
-	d.before, d.after = string(text[:i]), string(text[n:])
-	numbers[0] = text[i:n]
-	if a, b, ok := bytes.Cut(numbers[0], []byte{'/'}); ok {
-		numbers[0], numbers[1] = a, b
-		d.parts = 1
-	}
-	for _, number := range numbers[:d.parts+1] {
-		if _, _, f := parseMicros(number, Nanoseconds); f != faultNone {
-			return decoration{}, numbers
-		}
-	}
-	d.parts++
-	return d, numbers
-}
-
-// isLabel reports whether b is brackets and asterisks with a name before or behind
-// them, if there is one.
-func isLabel(b []byte) bool {
-	b = bytes.Trim(b, "*([{<'")
-	name := bytes.TrimRight(b, ":=*([{<'")
-	return len(b) == 0 || len(name) < len(b) && isName(name)
-}
-
-// undecorate takes away what stands around the numbers of columns, and makes two
-// columns of two numbers with a slash between them.
-func (t *table) undecorate() {
-	for col := len(t.shape) - 1; col >= 0; col-- {
-		if t.shape[col].kind != 'w' || len(t.rows) == 0 {
-			continue
-		}
-		seen := map[decoration]int{}
-		var most decoration
-		for _, row := range t.rows {
-			d, _ := decorationOf(row[col].text)
-			if seen[d]++; seen[d] > seen[most] {
-				most = d
-			}
-		}
-		if most.parts == 0 || most == (decoration{parts: 1}) || 3*seen[most] < 2*len(t.rows) {
-			continue
-		}
-		rows := t.rows[:0]
-		for _, row := range t.rows {
-			d, numbers := decorationOf(row[col].text)
-			if d != most {
-				continue
-			}
-			row[col].text = numbers[0]
-			if most.parts == 2 {
-				row = slices.Insert(row, col+1, piece{kind: 'w', text: numbers[1]})
-			}
-			rows = append(rows, row)
-		}
-		t.rows = rows
-		t.shape[col].key += most.before
-		last := col
-		if most.parts == 2 {
-			last++
-			t.shape = slices.Insert(t.shape, last, piece{kind: 'w', key: "/", next: true})
-		}
-		t.shape[last].tail = most.after
-	}
 }
 
 // all reports whether test holds for the values of a column that are not "-", up

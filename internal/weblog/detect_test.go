@@ -100,7 +100,7 @@ func TestRandomFormatsAreNotMistaken(t *testing.T) {
 			i++
 		}
 	}
-	if asked > 10 {
+	if asked > 40 {
 		t.Errorf("%d of 200 formats not known", asked)
 	}
 }

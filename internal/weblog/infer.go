@@ -75,13 +75,14 @@ func (t *table) infer(lines [][]byte, unit Unit) (*Format, error) {
 	if i := t.find(0, startsWithAddress); i >= 0 && roles[i] == roleNone {
 		roles[i] = roleClient
 	}
-	duration, u, note, err := t.inferDuration(roles, unit)
+	col, u, note, err := t.duration(roles, unit)
 	if errors.Is(err, ErrNoTime) {
 		return t.untimed(roles), err
 	}
 	if err != nil {
 		return nil, err
 	}
+	roles[col] = roleDuration
 	f, err := newFormat("inferred", t.formatText(roles), u, t.tokens(roles))
 	if err != nil {
 		return nil, err
@@ -90,7 +91,6 @@ func (t *table) infer(lines [][]byte, unit Unit) (*Format, error) {
 	if status < 0 {
 		f.Note += "; found no column of statuses"
 	}
-	f.has[roleDuration] = duration
 	return f, nil
 }
 
@@ -175,11 +175,11 @@ func (t *table) tokens(roles []role) []token {
 			open, end = `"`, `"`
 		}
 		open = p.key + open
-		if i > 0 && !p.next {
+		if i > 0 {
 			open = string(t.sep) + open
 		}
 		v := token{role: roles[i], name: fmt.Sprintf("column %d", i+1), list: p.list || roles[i] == roleUpstream, pad: p.pad && open == " "}
-		out = append(out, token{lit: open}, v, token{lit: end + p.tail})
+		out = append(out, token{lit: open}, v, token{lit: end})
 	}
 	return out
 }

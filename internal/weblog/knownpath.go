@@ -19,13 +19,13 @@ func (p *pathWords) is(o *pathWords) bool {
 	return (p[0]^o[0])|(p[1]^o[1])|(p[2]^o[2])|(p[3]^o[3])|(p[4]^o[4])|(p[5]^o[5])|(p[6]^o[6])|(p[7]^o[7]) == 0
 }
 
-// hash depends on all bits; its lower ones are the best.
+// hash depends on all bits; its upper ones are the best.
 func (p *pathWords) hash(seed int) uint64 {
-	h := uint64(seed)
-	for _, w := range p {
-		h = (h ^ w) * mixer
+	h := uint64(seed) * mixer
+	for i, w := range p {
+		h += (w ^ w>>32) * (mixer + uint64(2*i)<<40) // odd factors, none waits for another's product
 	}
-	return h ^ h>>32
+	return h ^ h<<32
 }
 
 // knownPath is what is known of the paths that are the same but for digits.
@@ -52,7 +52,11 @@ func (t *knownPaths) find(path []byte, depth int) *knownPath {
 	}
 	text, mask := path[:maxKnown], onesThenZeros[maxKnown-n:][:maxKnown]
 	var words, zeroed pathWords
-	for i := range words {
+	used := len(words)
+	if n <= maxKnown/2 {
+		used = len(words) / 2
+	}
+	for i := range used {
 		words[i] = word(text, i*8) & word(mask, i*8)
 		zeroed[i] = zeroDigits(words[i])
 	}
@@ -75,7 +79,7 @@ func (t *knownPaths) find(path []byte, depth int) *knownPath {
 
 // place returns the place of a key, which it makes that of the key if there is none.
 func (t *knownPaths) place(key int, words *pathWords) (p *knownPath, found bool) {
-	at := words.hash(key) % uint64(len(t))
+	at := words.hash(key) >> 54 // of 1024
 	p = &t[at]
 	if p.key == key && p.words.is(words) {
 		return p, true

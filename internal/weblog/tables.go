@@ -225,11 +225,7 @@ const (
 )
 
 func clientKey(b []byte) uint64 {
-	ip, ok := quad(b)
-	if !ok {
-		ip, ok = parseIPv4(b)
-	}
-	if ok {
+	if ip, ok := parseIPv4(b); ok {
 		return clientV4 | uint64(ip)
 	}
 	s := string(b)

@@ -54,28 +54,6 @@ func TestCountDigits(t *testing.T) {
 	}
 }
 
-// TestQuad compares with the loop that decides in doubt.
-func TestQuad(t *testing.T) {
-	for range 200_000 {
-		text := make([]byte, rand.IntN(17), 40)
-		for i := range text {
-			text[i] = "0125...:"[rand.IntN(8)]
-		}
-		copy(text[len(text):cap(text)], " - 1.2.3.4 more text of the line")
-		quick, ok := quad(text)
-		slow, okSlow := parseIPv4(text)
-		if ok && (!okSlow || quick != slow) {
-			t.Fatalf("%q: %x, want %x %v", text, quick, slow, okSlow)
-		}
-	}
-	for _, text := range []string{"1.2.3.4 - - [01/Mar/2024:", "255.255.255.255 - - [01/Mar"} {
-		b := []byte(text)[:strings.IndexByte(text, ' ')]
-		if ip, ok := quad(b); !ok || ip == 0 {
-			t.Errorf("%s is not read", b)
-		}
-	}
-}
-
 func TestFindInEightBytes(t *testing.T) {
 	const alphabet = " !\x00\x01\x80\xa0\x1f\xff"
 	for range 100_000 {

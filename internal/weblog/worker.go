@@ -2,7 +2,6 @@ package weblog
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
 )
 
@@ -23,9 +22,6 @@ type request struct {
 	method, path, proto   []byte
 	client, cache, end    []byte
 }
-
-// counted is what is left to count of a request.
-type counted struct{ bin, status uint16 }
 
 // worker turns blocks of lines into counts. Each goroutine has its own.
 type worker struct {
@@ -50,9 +46,6 @@ type worker struct {
 
 	seg    *Hist
 	segEnd int64
-	// waiting are requests that seg does not count yet; see detail.waiting.
-	waiting [2048]counted
-	filled  int
 }
 
 func newWorker(f *Format, opt *Options) *worker {
@@ -113,7 +106,6 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 			data = nil
 		}
 		if pos >= w.segEnd {
-			w.flush()
 			w.seg, w.segEnd = w.segs.at(pos)
 		}
 		lines++
@@ -126,7 +118,6 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 		}
 		pos += int64(n) + 1
 	}
-	w.flush()
 	if w.opt.Full {
 		w.sketch.detail.flush()
 		w.sketch.detail.backward += w.backward
@@ -254,25 +245,11 @@ func (w *worker) enter(us, size uint64, status int, step uint64) (bin int) {
 		s.Step = step
 	}
 	s.Bytes += size
+	s.Requests++
+	s.Status[status]++
 	bin = binOf(us)
-	w.seg.note(1, us, us, us)
-	if w.filled == len(w.waiting) {
-		w.flush()
-	}
-	w.waiting[w.filled] = counted{bin: uint16(bin), status: uint16(status)}
-	w.filled++
+	w.seg.addTo(uint(bin), us)
 	return bin
-}
-
-// flush counts the requests that wait.
-func (w *worker) flush() {
-	s, h := &w.sketch, w.seg
-	s.Requests += uint64(w.filled)
-	for _, e := range w.waiting[:w.filled] {
-		s.Status[e.status]++
-		*h.at(uint(e.bin))++
-	}
-	w.filled = 0
 }
 
 // times reads the request time, which some formats split into parts.
@@ -410,24 +387,8 @@ const (
 	versionMask = 0xff<<48 | 0xff_ffff_ffff
 )
 
-const (
-	usualMethod   = ' '<<24 | 'T'<<16 | 'E'<<8 | 'G'
-	usualVersion  = '1'<<56 | '1'<<40 | version
-	usualClass    = class(0) // GET and HTTP/1.1
-	usualOverhead = len("GET  HTTP/1.1")
-)
-
-// isUsual reports whether a request line is GET, a target, and HTTP/1.1.
-func isUsual(b []byte) bool {
-	n := len(b)
-	return n >= usualOverhead && binary.LittleEndian.Uint32(b) == usualMethod && word(b, n-8) == usualVersion && b[n-9] == ' '
-}
-
-// requestParts takes a request line apart, the usual form of it in fewer steps.
+// requestParts takes a request line apart and classifies it.
 func requestParts(b []byte) (method, path, proto []byte, c class) {
-	if n := len(b); isUsual(b) {
-		return b[:len("GET")], b[len("GET ") : n-len(" HTTP/1.1")], b[n-len("HTTP/1.1"):], usualClass
-	}
 	method, path, proto = splitRequest(b)
 	return method, path, proto, classOf(method, proto)
 }
