@@ -4,9 +4,6 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
-	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestCommonAgrees compares the short way through lines that begin as the common
@@ -22,8 +19,8 @@ func TestCommonAgrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		short, general := newWorker(f, &Options{}), newWorker(f, &Options{})
-		if short.format.common == nil {
+		short, general := f.decoder(), f.decoder()
+		if short.common == nil {
 			t.Fatalf("%s does not begin as the common log format does", format)
 		}
 		taken := 0
@@ -34,7 +31,7 @@ func TestCommonAgrees(t *testing.T) {
 				line[rand.IntN(len(line))] = ` "\]-[,:/0`[rand.IntN(10)]
 			}
 			line = line[:len(line)-rand.IntN(len(line))*rand.IntN(2)]
-			if !short.format.common.common(line, &short.req, &short.spans) {
+			if !short.common.common(line, &short.req, &short.spans) {
 				continue
 			}
 			taken++
@@ -51,47 +48,5 @@ func TestCommonAgrees(t *testing.T) {
 		if taken < 2000 {
 			t.Errorf("only %d of 20000 lines took the short way through %s", taken, format)
 		}
-	}
-}
-
-// TestShortAgrees counts lines with bytes changed at random the short way, where they
-// take it, and the long one.
-func TestShortAgrees(t *testing.T) {
-	f, err := ParseFormat(visitFormat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	at := time.Date(2024, 2, 28, 23, 59, 0, 0, time.UTC)
-	short, long := newWorker(f, &Options{Full: true}), newWorker(f, &Options{Full: true})
-	if short.short == nil {
-		t.Fatal("the format has no short way")
-	}
-	long.short = nil
-	taken := 0
-	for range 300 {
-		var text []byte
-		for range 100 {
-			v := makeVisit(r, at, 20, false)
-			line := []byte(v.line())
-			for range r.IntN(4) {
-				line[r.IntN(len(line))] = ` "\]-[,:/0.`[r.IntN(11)]
-			}
-			if r.IntN(10) == 0 {
-				line = line[:r.IntN(len(line))]
-			}
-			if _, _, _, _, _, ok := short.short.short(append(make([]byte, 0, 1024), line...)); ok {
-				taken++
-			}
-			text = append(append(text, line...), []string{"\n", "\r\n"}[r.IntN(10)/9]...)
-		}
-		n, m := short.block(text, 0, 0), long.block(text, 0, 0)
-		if n != m || short.sketch.skipped != long.sketch.skipped {
-			t.Fatalf("%d and %d lines, %v and %v skipped", n, m, short.sketch.skipped, long.sketch.skipped)
-		}
-	}
-	short.sketch.clusters, long.sketch.clusters = short.segs.list(), long.segs.list()
-	if diff := cmp.Diff(reportOf(t, &long.sketch), reportOf(t, &short.sketch)); diff != "" || taken < 5000 {
-		t.Errorf("%d of 30000 lines the short way; the long way -, the short way +:\n%s", taken, diff)
 	}
 }

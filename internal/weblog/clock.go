@@ -47,9 +47,6 @@ func (c *clock) again(b []byte) bool {
 	return c.length != 0 && string(b) == string(c.text[:c.length])
 }
 
-// forget makes the next stamp one that is read.
-func (c *clock) forget() { c.length = 0 }
-
 func (c *clock) read(b []byte) (stamp, bool) {
 	switch {
 	case len(b) >= 20 && b[2] == '/' && b[6] == '/' && b[11] == ':':

@@ -108,26 +108,26 @@ func cellOf(key uint64) cell {
 }
 
 // add counts a request.
-func (d *detail) add(r *request) {
-	cell := d.cells.at(uint64(r.status)<<16 | uint64(r.class))
+func (d *detail) add(r *request, coarse uint16) {
+	cell := d.cells.at(uint64(r.status)<<16 | uint64(classOf(r.method, r.proto)))
 	path := d.paths.find(r.path, r.status, sizeClass(r.size))
 	client := d.clients.at(clientKey(r.client))
-	d.wait(r.us, uint64(max(r.size, 0)), r.coarse, cell, path, client)
+	d.wait(r.us, uint64(max(r.size, 0)), coarse, cell, path, client)
 	d.addStamp(r)
 	if len(r.cache) > 0 {
-		d.addCache(r.cache, r)
+		d.addCache(r.cache, r, coarse)
 	}
 	if r.hasReuse {
 		if r.reuse > 0 {
-			d.addCache([]byte(reusedConnection), r)
+			d.addCache([]byte(reusedConnection), r, coarse)
 		} else {
-			d.addCache([]byte(firstOnConnection), r)
+			d.addCache([]byte(firstOnConnection), r, coarse)
 		}
 	}
 	if r.hasUpstream {
 		d.upstream.Add(r.upstream)
 		d.outside.Add(r.us - min(r.us, r.upstream))
-		d.behind[behindClass(r)].add(r)
+		d.behind[behindClass(r)].enter(uint(coarse), r.us, r.size)
 	}
 }
 
@@ -181,12 +181,12 @@ func (d *detail) enter(kind int) {
 	}
 }
 
-func (d *detail) addCache(name []byte, r *request) {
+func (d *detail) addCache(name []byte, r *request, coarse uint16) {
 	g := d.caches.groups[string(name)] // makes no string
 	if g == nil {
 		g = d.caches.at(string(name))
 	}
-	g.add(r)
+	g.enter(uint(coarse), r.us, r.size)
 }
 
 // cacheBounds bound the names of cache statuses kept apart.
@@ -249,16 +249,6 @@ func (d *detail) addStamp(r *request) {
 	}
 	d.repeated++
 	d.timeline.add(r)
-}
-
-// repeat counts a request whose stamp is s by it, if that is the last request's.
-func (d *detail) repeat(s stamp, us, bytes uint64) bool {
-	if s != d.stamp || d.timeline.last == nil {
-		return false
-	}
-	d.repeated++
-	d.timeline.last.add(us, bytes)
-	return true
 }
 
 // settleStamps counts the stamps that are the same as the last.

@@ -96,7 +96,7 @@ func detectLines(lines [][]byte, unit Unit) (*Format, error) {
 // slowW3C returns an error if the time-taken of unknown software, taken to be in
 // seconds, would make most requests slow.
 func slowW3C(lines [][]byte, unit Unit) error {
-	slow := func(w *worker) bool { return w.format.Unit == decimalSeconds && w.req.us >= slowSample }
+	slow := func(d *decoder) bool { return d.format.Unit == decimalSeconds && d.req.us >= slowSample }
 	if !w3cFormat(unit).most(lines, 2, slow) {
 		return nil
 	}
@@ -105,14 +105,14 @@ func slowW3C(lines [][]byte, unit Unit) error {
 
 // most reports whether test holds for most of the lines' requests, of which there are
 // least or more.
-func (f *Format) most(lines [][]byte, least int, test func(w *worker) bool) bool {
-	w := newWorker(f, &Options{})
+func (f *Format) most(lines [][]byte, least int, test func(d *decoder) bool) bool {
+	d := f.decoder()
 	requests, hits := 0, 0
 	for _, l := range lines {
-		if w.line(l) != faultNone || f.directives && l[0] == '#' {
+		if _, fault := d.line(l); fault != faultNone {
 			continue
 		}
-		if requests++; test(w) {
+		if requests++; test(d) {
 			hits++
 		}
 	}
@@ -125,7 +125,7 @@ const instantSample = 50
 // checkUnit returns an error if %D, taken to be in microseconds as Apache httpd has
 // it, would make most requests of the sample take next to no time.
 func (f *Format) checkUnit(sample []byte) error {
-	instant := func(w *worker) bool { return w.req.us < instantSample }
+	instant := func(d *decoder) bool { return d.req.us < instantSample }
 	if !f.doubted || !f.most(sampleLines(sample), 3, instant) {
 		return nil
 	}
@@ -195,16 +195,16 @@ func bestPreset(lines [][]byte) *Format {
 // score returns the share of lines that have the format's shape and make sense
 // in it.
 func (f *Format) score(lines [][]byte) float64 {
-	w := newWorker(f, &Options{})
+	d := f.decoder()
 	fits, timed := 0, false
 	for _, line := range lines {
-		w.spans.clear()
-		fault := w.line(line)
+		d.spans.clear()
+		_, fault := d.line(line)
 		if fault == faultShape || fault == faultUnit {
 			continue
 		}
 		timed = timed || fault == faultNone
-		if w.sensible(line) {
+		if d.sensible(line) {
 			fits++
 		}
 	}
@@ -215,25 +215,25 @@ func (f *Format) score(lines [][]byte) float64 {
 }
 
 // sensible reports whether the fields just found hold what they should.
-func (w *worker) sensible(line []byte) bool {
-	if s := w.spans[roleTime]; s.hi >= 0 && len(s.of(line)) > 0 {
-		if _, ok := w.stamp(line, s); !ok {
+func (d *decoder) sensible(line []byte) bool {
+	if s := d.spans[roleTime]; s.hi >= 0 && len(s.of(line)) > 0 {
+		if _, ok := d.stamp(line, s); !ok {
 			return false
 		}
 	}
-	if bytes.IndexByte(w.spans[roleClient].of(line), ' ') >= 0 || !plainTimes(w.spans[roleUpstream].of(line)) {
+	if bytes.IndexByte(d.spans[roleClient].of(line), ' ') >= 0 || !plainTimes(d.spans[roleUpstream].of(line)) {
 		return false
 	}
-	if s := w.spans[roleStatus]; s.hi >= 0 {
+	if s := d.spans[roleStatus]; s.hi >= 0 {
 		if n, ok := parseStatus(s.of(line)); !ok || n != 0 && n < 100 || n > 599 {
 			return false
 		}
 	}
-	if s := w.spans[roleRequest]; s.hi >= 0 {
+	if s := d.spans[roleRequest]; s.hi >= 0 {
 		b := s.of(line)
 		return looksLikeRequest(b) || len(b) == 0 || b[0] == '-' || b[0] == '<'
 	}
-	if s := w.spans[roleMethod]; s.hi >= 0 {
+	if s := d.spans[roleMethod]; s.hi >= 0 {
 		m := s.of(line)
 		return len(m) == 0 || string(m) == "-" || m[0] >= 'A' && m[0] <= 'Z'
 	}

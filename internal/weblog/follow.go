@@ -85,7 +85,7 @@ func total(tails []*tail) *Sketch {
 	for _, t := range tails {
 		in := Input{Name: t.name, Lines: t.lines, Err: t.unknown}
 		if t.w != nil {
-			in.Format, in.Note, in.Err = t.input.Format, t.input.Note, t.w.err
+			in.Format, in.Note, in.Err = t.input.Format, t.input.Note, t.w.lines.err
 			s.add(&t.w.sketch)
 			s.clusters = append(s.clusters, t.w.segs.list()...)
 			s.examples = append(s.examples, t.examples...)

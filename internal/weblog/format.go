@@ -17,7 +17,6 @@ type Format struct {
 	firstReuse   int64 // the value of roleReuse on a connection's first request
 	ex           extractor
 	between      bool      // the request time is that from roleDuration2 to roleDuration
-	plainSeconds bool      // the request time is one field, in seconds
 	untimed      bool      // the lines hold no request time; they are counted, no more
 	doubted      bool      // the unit is that of Apache's %D, which is not everybody's
 	wrap         *wrapping // nil: lines are as the server wrote them
@@ -27,8 +26,6 @@ type Format struct {
 	has          [numRoles]bool
 	// early tells from the value of roleEnd whether a request ended early.
 	early func([]byte) bool
-	// common is ex, if its lines begin as the common log format's do.
-	common *linePlan
 }
 
 // ParseFormat reads what the user says of a format: the name of a preset
@@ -151,16 +148,6 @@ func (t token) joins(f *field) bool {
 		return true
 	}
 	return f.role == rolePath && t.role == roleNone
-}
-
-// settled returns the format with what a worker asks of every line worked out.
-func (f *Format) settled() *Format {
-	g := *f
-	g.plainSeconds = g.Unit == Seconds && !g.has[roleDuration2] && !g.has[roleDuration3]
-	if p, ok := g.ex.(*linePlan); ok && p.clf > 0 && p.behind == 0 && !g.untimed {
-		g.common = p
-	}
-	return &g
 }
 
 // WithUnit returns the format with its request times in u.

@@ -32,7 +32,9 @@ func see(f *Format, line string) seen {
 		}
 	}})
 	for _, l := range strings.Split(line, "\n") {
-		got.Fault = faultTexts[w.line([]byte(l))]
+		if f := w.line([]byte(l)); f < numFaults {
+			got.Fault = faultTexts[f]
+		}
 	}
 	return got
 }

@@ -76,9 +76,6 @@ func coarseEdge(bin int) uint64 {
 	return uint64(digits) * tens[decade]
 }
 
-// add counts a request.
-func (g *group) add(r *request) { g.enter(uint(r.coarse), r.us, r.size) }
-
 // enter counts a request whose time has bin i.
 func (g *group) enter(i uint, us uint64, size int64) {
 	g.raise(g.place(i), i)

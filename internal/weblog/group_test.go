@@ -34,7 +34,7 @@ func TestCoarseBins(t *testing.T) {
 }
 
 func (g *group) addMicros(v uint64) {
-	g.add(&request{us: v, coarse: coarseOf[binOf(v)]})
+	g.enter(uint(coarseOf[binOf(v)]), v, 0)
 }
 
 func TestGroupAgainstSortedValues(t *testing.T) {

@@ -149,8 +149,8 @@ func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Op
 
 func workerError(workers []*worker) error {
 	for _, w := range workers {
-		if w.err != nil {
-			return w.err
+		if w.lines.err != nil {
+			return w.lines.err
 		}
 	}
 	return nil
@@ -194,7 +194,7 @@ func noteUnit(in *Input, workers []*worker) error {
 	if requests == 0 && without > 0 {
 		return errors.New("whole numbers do not say the unit of the request time: say --unit s, ms or us (IIS writes ms)")
 	}
-	if u := workers[0].format.Unit; in.Note == "" && requests > 0 && u != decimalSeconds {
+	if u := workers[0].lines.format.Unit; in.Note == "" && requests > 0 && u != decimalSeconds {
 		in.Note = "times in " + u.label()
 	} else if in.Note == "" && requests > 0 {
 		in.Note = "times in s"

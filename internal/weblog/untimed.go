@@ -16,21 +16,15 @@ type tally struct {
 	from, to        int64 // Unix time; 0: no stamp
 }
 
-// add counts a line whose fields have been found.
-func (t *tally) add(w *worker, line []byte) fault {
-	if !w.answer(line) {
-		return faultShape
-	}
+// add counts a request without its time.
+func (t *tally) add(r *request) {
 	t.requests++
-	t.status[w.req.status]++
-	t.sized = t.sized || w.spans[roleBytes].hi >= 0
-	t.bytes += uint64(max(w.req.size, 0))
-	if s := w.spans[roleTime]; s.hi >= 0 {
-		if at, ok := w.stamp(line, s); ok {
-			t.span(at.unix, at.unix)
-		}
+	t.status[r.status]++
+	t.sized = t.sized || r.size >= 0
+	t.bytes += uint64(max(r.size, 0))
+	if r.hasStamp {
+		t.span(r.stamp.unix, r.stamp.unix)
 	}
-	return faultNone
 }
 
 // span takes in a time from one moment to another.

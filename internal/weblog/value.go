@@ -77,6 +77,8 @@ const (
 	faultUnit
 	faultAborted
 	numFaults
+	// faultDirective is a line about the lines that follow, and no fault of a request.
+	faultDirective = numFaults
 )
 
 // faultTexts are the reasons as reports say them.
