@@ -183,14 +183,6 @@ func together(after, before func(q, confidence, freedom float64) (Estimate, floa
 	return a, b
 }
 
-// width is that of the interval, NaN without both ends.
-func (e Estimate) width() float64 {
-	if e.Low == nil || e.High == nil {
-		return math.NaN()
-	}
-	return *e.High - *e.Low
-}
-
 // newShift makes a shift of two estimates in us. step is the resolution, below
 // which no change is worthwhile.
 func newShift(p float64, after, before Estimate, margin, step float64) Shift {
@@ -268,16 +260,6 @@ func quantileTest(q float64, a, b dist) float64 {
 	freedom = min(freedom, 1e6) // of independent requests it is infinite
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
 	return 2 * t.Survival(math.Sqrt(best))
-}
-
-// variance returns that of the share of values in bins below end, were it q, and its
-// degrees of freedom.
-func (d dist) variance(end int, q float64) (v, freedom float64) {
-	_, s := d.share(end)
-	if s.independent = max(s.independent, q*(1-q)/float64(d.all.n)); s.between > s.independent {
-		return s.between, s.freedom
-	}
-	return s.independent, math.Inf(1)
 }
 
 func shareChange(threshold float64, a, b dist, confidence float64) ShareChange {
@@ -448,4 +430,8 @@ func (c *Comparison) addNotes(a, b dist) {
 		c.Notes = append(c.Notes, fmt.Sprintf("a log of %s hardly shows how much its times vary by themselves; compare longer ones", plural(n, "request")))
 	}
 	c.Notes = append(c.Notes, "before and after are different hours: load and visitors differ too; a trial compares under the same conditions")
+}
+
+func distOf(s *Sketch) dist {
+	return dist{all: s.Times(), parts: s.clusters, step: max(s.Step, 1)}
 }

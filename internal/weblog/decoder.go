@@ -29,6 +29,7 @@ type decoder struct {
 	brief bool  // only times, status, size and early ends are asked for
 	err   error // of a directive in the log
 
+	clears    bool // spans of lines before are not kept: for Sensible
 	format    *Format
 	common    *linePlan // of lines that begin as the common log format's do, else nil
 	plain     bool      // the request time is one field, in seconds
@@ -84,6 +85,9 @@ func (d *decoder) line(line []byte) (*request, fault) {
 		return nil, faultDirective
 	}
 	r := &d.req
+	if d.clears {
+		d.spans.clear()
+	}
 	common := d.common != nil && d.common.common(line, r, &d.spans)
 	if !common && !d.format.ex.extract(line, &d.spans) {
 		return nil, faultShape
@@ -171,7 +175,7 @@ func elapsed(end, begin []byte) (us uint64, f fault) {
 		return 0, faultNoTime
 	case us < 0:
 		return 0, faultNegative
-	case us >= MaxMicros:
+	case us >= maxTime:
 		return 0, faultAbsurd
 	default:
 		return uint64(us), faultNone
@@ -306,4 +310,56 @@ func (d *decoder) directive(line string) {
 	if f != d.format {
 		d.use(f)
 	}
+}
+
+// Sensible reports whether the fields found in the last line hold what they should.
+func (d *decoder) Sensible(line []byte) bool {
+	if s := d.spans[roleTime]; s.hi >= 0 && len(s.of(line)) > 0 {
+		if _, ok := d.stamp(line, s); !ok {
+			return false
+		}
+	}
+	if bytes.IndexByte(d.spans[roleClient].of(line), ' ') >= 0 || !plainTimes(d.spans[roleUpstream].of(line)) {
+		return false
+	}
+	if s := d.spans[roleStatus]; s.hi >= 0 {
+		if n, ok := parseStatus(s.of(line)); !ok || n != 0 && n < 100 || n > 599 {
+			return false
+		}
+	}
+	if s := d.spans[roleRequest]; s.hi >= 0 {
+		b := s.of(line)
+		return looksLikeRequest(b) || len(b) == 0 || b[0] == '-' || b[0] == '<'
+	}
+	if s := d.spans[roleMethod]; s.hi >= 0 {
+		m := s.of(line)
+		return len(m) == 0 || string(m) == "-" || m[0] >= 'A' && m[0] <= 'Z'
+	}
+	return true
+}
+
+// plainTimes reports whether b could be an upstream time or a list of them: other
+// text is a sign of fields that lie one further on than they were taken to.
+func plainTimes(b []byte) bool {
+	for i, c := range b {
+		if c == '"' || c == ' ' && !inList(b, 0, i) && !(i > 0 && b[i-1] == ':') {
+			return false
+		}
+	}
+	return true
+}
+
+// looksLikeRequest reports whether b is METHOD target [protocol].
+func looksLikeRequest(b []byte) bool {
+	i := bytes.IndexByte(b, ' ')
+	if i < 3 || i == len(b)-1 {
+		return false
+	}
+	for _, c := range b[:i] {
+		if c < 'A' || c > 'Z' {
+			return false
+		}
+	}
+	c := b[i+1]
+	return c == '/' || c == '*' || bytes.Contains(b[i:], []byte("://")) || string(b[:i]) == "CONNECT"
 }

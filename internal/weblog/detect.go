@@ -11,21 +11,21 @@ import (
 // counting the lines if there is one.
 func Detect(sample []byte, unit Unit) (*Format, error) {
 	switch {
-	case hasPrefix(sample, "\xff\xfe"), hasPrefix(sample, "\xfe\xff"):
+	case bytes.HasPrefix(sample, []byte("\xff\xfe")), bytes.HasPrefix(sample, []byte("\xfe\xff")):
 		return nil, errors.New("is UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 LOG | wirerate weblog -")
 	case len(sample) > 4 && sample[1] == 0 && sample[3] == 0 && sample[0] != 0 && sample[2] != 0:
 		return nil, errors.New("is UTF-16 text; convert it: iconv -f UTF-16LE -t UTF-8 LOG | wirerate weblog -")
-	case hasPrefix(sample, "\xfd7zXZ"):
+	case bytes.HasPrefix(sample, []byte("\xfd7zXZ")):
 		return nil, errors.New("is compressed with xz; read it with: xz -dc LOG | wirerate weblog -")
-	case hasPrefix(sample, "PK\x03\x04"):
+	case bytes.HasPrefix(sample, []byte("PK\x03\x04")):
 		return nil, errors.New("is a zip archive; read what is in it with: unzip -p LOG | wirerate weblog -")
 	}
 	lines := sampleLines(bytes.TrimPrefix(sample, []byte(byteOrderMark)))
 	if len(lines) == 0 {
-		return &Format{Name: "empty", ex: noFields{}}, nil
+		return newEmpty(), nil
 	}
 	for _, k := range []*wrapping{criWrapping, exportWrapping} { // first: columns might be found around a prefix
-		inner := k.inside(lines)
+		inner := inside(k, lines)
 		if len(inner) == 0 {
 			continue
 		}
@@ -36,7 +36,7 @@ func Detect(sample []byte, unit Unit) (*Format, error) {
 		return f.wrapped(k), err
 	}
 	if coloured(lines) {
-		if f, err := detectLines(colourWrapping.inside(lines), unit); err == nil {
+		if f, err := detectLines(inside(colourWrapping, lines), unit); err == nil {
 			return f.wrapped(colourWrapping), nil
 		}
 	}
@@ -71,7 +71,7 @@ func detectEither(sample []byte, later func() []byte, unit Unit) (*Format, error
 // detectLines is Detect for lines as the server wrote them.
 func detectLines(lines [][]byte, unit Unit) (*Format, error) {
 	for _, l := range lines[:min(len(lines), 8)] {
-		if hasPrefix(l, "#Fields:") || hasPrefix(l, "#Version:") || hasPrefix(l, "#Software:") {
+		if bytes.HasPrefix(l, []byte("#Fields:")) || bytes.HasPrefix(l, []byte("#Version:")) || bytes.HasPrefix(l, []byte("#Software:")) {
 			return w3cFormat(unit), slowW3C(lines, unit)
 		}
 	}
@@ -97,7 +97,7 @@ func detectLines(lines [][]byte, unit Unit) (*Format, error) {
 // seconds, would make most requests slow.
 func slowW3C(lines [][]byte, unit Unit) error {
 	slow := func(d *decoder) bool { return d.format.Unit == decimalSeconds && d.req.us >= slowSample }
-	if !w3cFormat(unit).most(lines, 2, slow) {
+	if !most(w3cFormat(unit), lines, 2, slow) {
 		return nil
 	}
 	return errors.New("time-taken does not say its unit, and in seconds most requests would be slow: say --unit s or --unit ms")
@@ -105,7 +105,7 @@ func slowW3C(lines [][]byte, unit Unit) error {
 
 // most reports whether test holds for most of the lines' requests, of which there are
 // least or more.
-func (f *Format) most(lines [][]byte, least int, test func(d *decoder) bool) bool {
+func most(f *Format, lines [][]byte, least int, test func(d *decoder) bool) bool {
 	d := f.decoder()
 	requests, hits := 0, 0
 	for _, l := range lines {
@@ -122,11 +122,11 @@ func (f *Format) most(lines [][]byte, least int, test func(d *decoder) bool) boo
 // instantSample is a time in us that hardly a server answers in.
 const instantSample = 50
 
-// checkUnit returns an error if %D, taken to be in microseconds as Apache httpd has
+// CheckUnit returns an error if %D, taken to be in microseconds as Apache httpd has
 // it, would make most requests of the sample take next to no time.
-func (f *Format) checkUnit(sample []byte) error {
+func CheckUnit(f *Format, sample []byte) error {
 	instant := func(d *decoder) bool { return d.req.us < instantSample }
-	if !f.doubted || !f.most(sampleLines(sample), 3, instant) {
+	if !f.doubted || !most(f, sampleLines(sample), 3, instant) {
 		return nil
 	}
 	return errors.New("in microseconds, Apache's unit of %D, most requests would take next to no time; that of Tomcat before 10.1, Undertow and others is the millisecond: say --unit ms or --unit us")
@@ -181,7 +181,7 @@ func bestPreset(lines [][]byte) *Format {
 			if behind != 0 {
 				f = f.behind(behind)
 			}
-			if s := f.score(lines); s > bestScore {
+			if s := score(f, lines); s > bestScore {
 				best, bestScore = f, s
 			}
 		}
@@ -194,17 +194,17 @@ func bestPreset(lines [][]byte) *Format {
 
 // score returns the share of lines that have the format's shape and make sense
 // in it.
-func (f *Format) score(lines [][]byte) float64 {
+func score(f *Format, lines [][]byte) float64 {
 	d := f.decoder()
+	d.clears = true
 	fits, timed := 0, false
 	for _, line := range lines {
-		d.spans.clear()
 		_, fault := d.line(line)
 		if fault == faultShape || fault == faultUnit {
 			continue
 		}
 		timed = timed || fault == faultNone
-		if d.sensible(line) {
+		if d.Sensible(line) {
 			fits++
 		}
 	}
@@ -214,54 +214,66 @@ func (f *Format) score(lines [][]byte) float64 {
 	return float64(fits) / float64(len(lines))
 }
 
-// sensible reports whether the fields just found hold what they should.
-func (d *decoder) sensible(line []byte) bool {
-	if s := d.spans[roleTime]; s.hi >= 0 && len(s.of(line)) > 0 {
-		if _, ok := d.stamp(line, s); !ok {
-			return false
+// inside returns the program's lines if most of the lines are wrapped in k, else
+// nil.
+func inside(k *wrapping, lines [][]byte) [][]byte {
+	var inner [][]byte
+	wrapped := 0
+	for _, l := range lines {
+		var buf []byte
+		text, ok := k.unwrap(l, &buf)
+		if ok {
+			wrapped++
+		}
+		if len(text) > 0 {
+			inner = append(inner, text)
 		}
 	}
-	if bytes.IndexByte(d.spans[roleClient].of(line), ' ') >= 0 || !plainTimes(d.spans[roleUpstream].of(line)) {
-		return false
+	if 2*wrapped <= len(lines) {
+		return nil
 	}
-	if s := d.spans[roleStatus]; s.hi >= 0 {
-		if n, ok := parseStatus(s.of(line)); !ok || n != 0 && n < 100 || n > 599 {
-			return false
-		}
-	}
-	if s := d.spans[roleRequest]; s.hi >= 0 {
-		b := s.of(line)
-		return looksLikeRequest(b) || len(b) == 0 || b[0] == '-' || b[0] == '<'
-	}
-	if s := d.spans[roleMethod]; s.hi >= 0 {
-		m := s.of(line)
-		return len(m) == 0 || string(m) == "-" || m[0] >= 'A' && m[0] <= 'Z'
-	}
-	return true
+	return inner
 }
 
-// plainTimes reports whether b could be an upstream time or a list of them: other
-// text is a sign of fields that lie one further on than they were taken to.
-func plainTimes(b []byte) bool {
-	for i, c := range b {
-		if c == '"' || c == ' ' && !inList(b, 0, i) && !(i > 0 && b[i-1] == ':') {
-			return false
+// detectInJSON finds the format of lines that a collector has put into objects, nil
+// if there is none.
+func detectInJSON(lines [][]byte, unit Unit) (*Format, error) {
+	for _, key := range textKeys {
+		k := jsonWrapping(key)
+		if inner := inside(k, lines); inner != nil {
+			if coloured(inner) {
+				k.colours = true
+				inner = inside(k, lines)
+			}
+			if f, err := detectLines(inner, unit); f != nil {
+				return f.wrapped(k), err
+			}
 		}
 	}
-	return true
+	return nil, nil
 }
 
-// looksLikeRequest reports whether b is METHOD target [protocol].
-func looksLikeRequest(b []byte) bool {
-	i := bytes.IndexByte(b, ' ')
-	if i < 3 || i == len(b)-1 {
-		return false
+// Around returns the format of the server's lines for a log that begins with
+// sample: they may be wrapped, or stand behind a syslog header.
+func Around(f *Format, sample []byte) *Format {
+	lines := sampleLines(sample)
+	if len(lines) == 0 || score(f, lines) > 0 {
+		return f
 	}
-	for _, c := range b[:i] {
-		if c < 'A' || c > 'Z' {
-			return false
+	if behind := f.behind(-1); isSyslog(lines[0]) && score(behind, lines) > 0 {
+		return behind
+	}
+	wraps := []*wrapping{criWrapping, exportWrapping}
+	for _, key := range textKeys {
+		wraps = append(wraps, jsonWrapping(key))
+	}
+	for _, k := range wraps {
+		if inner := inside(k, lines); inner != nil && score(f, inner) > 0 {
+			return f.wrapped(k)
 		}
 	}
-	c := b[i+1]
-	return c == '/' || c == '*' || bytes.Contains(b[i:], []byte("://")) || string(b[:i]) == "CONNECT"
+	return f
 }
+
+// sampleSize is how much of an input's start is looked at.
+const sampleSize = 64 << 10

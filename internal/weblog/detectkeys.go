@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -48,7 +47,7 @@ func detectJSON(lines [][]byte, unit Unit) (f *Format, err error, ok bool) {
 	if unit == UnitUnknown && (has("responsetime res.statuscode") || has("duration response_flags") && seen.whole("duration") || has("duration controller action") || has("latency apisix_latency") || has("elapsed @mt requestpath")) {
 		unit = Milliseconds // pino-http, Istio before 1.6, lograge, APISIX, Serilog
 	}
-	f, err = seen.keyedFormat("json", unit, func(keys map[role]string) extractor { return keyedExtractor("json", keys) })
+	f, _, err = seen.keyedFormat("json", unit)
 	return f, err, true
 }
 
@@ -112,18 +111,15 @@ func detectPairs(kind string, lines [][]byte, unit Unit) (f *Format, err error, 
 	if _, ok := seen.names["controller"]; ok && unit == UnitUnknown {
 		unit = Milliseconds // lograge
 	}
-	f, err = seen.keyedFormat(kind, unit, func(keys map[role]string) extractor { return keyedExtractor(kind, keys) })
+	f, _, err = seen.keyedFormat(kind, unit)
 	return f, err, true
 }
 
-// durationStems and unitEndings make names such as elapsedMilliseconds and
+// durationStems and logline.UnitEndings make names such as elapsedMilliseconds and
 // http.duration_ms, as far as the unit is part of them.
 var (
 	durationStems = []string{"duration", "elapsed", "elapsedtime", "latency", "took", "taken", "responsetime", "requesttime", "requestduration", "responseduration",
 		"timetaken", "total", "totaltime", "resptime", "processtime", "processingtime", "reqtime", "runtime", "totalduration", "totallatency", "requestlatency"}
-	unitEndings = map[string]Unit{"s": Seconds, "sec": Seconds, "secs": Seconds, "seconds": Seconds, "ms": Milliseconds, "msec": Milliseconds, "msecs": Milliseconds, "millis": Milliseconds,
-		"milliseconds": Milliseconds, "us": Microseconds, "usec": Microseconds, "usecs": Microseconds, "micros": Microseconds, "microseconds": Microseconds,
-		"microsec": Microseconds, "ns": Nanoseconds, "nsec": Nanoseconds, "nanos": Nanoseconds, "nanoseconds": Nanoseconds}
 )
 
 // telling returns the key whose name says that it is the request time, and in what
@@ -181,7 +177,7 @@ func logfmtPairs(line []byte) [][2]string {
 		}
 		line = line[end+1:]
 		var value []byte
-		if hasPrefix(line, `"`) {
+		if bytes.HasPrefix(line, []byte(`"`)) {
 			if end = quoteEnd(line, 1); end < 0 {
 				break
 			}
@@ -192,26 +188,4 @@ func logfmtPairs(line []byte) [][2]string {
 		out = append(out, [2]string{string(key), string(value)})
 	}
 	return out
-}
-
-// isName reports whether b could be a key: short, of letters, digits and a few
-// signs.
-func isName(b []byte) bool {
-	for _, c := range b {
-		if c|0x20 < 'a' || c|0x20 > 'z' {
-			if (c < '0' || c > '9') && c != '_' && c != '-' && c != '.' && c != '@' {
-				return false
-			}
-		}
-	}
-	return len(b) > 0 && len(b) <= 64
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

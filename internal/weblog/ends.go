@@ -28,38 +28,3 @@ func endedEarlyEnvoy(b []byte) bool {
 
 // endedEarlyApache does so for %X: X is a connection aborted before the end.
 func endedEarlyApache(b []byte) bool { return len(b) == 1 && b[0] == 'X' }
-
-// maxEnds bounds the names of ends kept apart. If there are more, none is.
-const maxEnds = 64
-
-// endsOther names what is not kept apart.
-const endsOther = "(other)"
-
-// addEnd counts n requests that ended early in the way of the given name.
-func (s *Sketch) addEnd(name string, n uint64) {
-	if s.ends == nil {
-		s.ends = map[string]uint64{}
-	}
-	_, known := s.ends[name]
-	_, joined := s.ends[endsOther]
-	if !joined && !known && (name == endsOther || len(s.ends) >= maxEnds) {
-		for _, more := range s.ends {
-			n += more
-		}
-		clear(s.ends)
-		joined = true
-	}
-	if joined {
-		name = endsOther
-	}
-	s.ends[name] += n
-}
-
-// endName is what an end is called in reports: the two letters of HAProxy that
-// say who and when, without those of cookies.
-func endName(b []byte) string {
-	if len(b) == 4 && (b[2] == '-' || b[3] == '-' || bytes.IndexByte(b, ',') < 0) {
-		b = b[:2]
-	}
-	return Escape(string(b), 32)
-}

@@ -168,8 +168,11 @@ func (f *Format) behind(n int) *Format {
 	q.behind = n
 	g := *f
 	g.ex = &q
-	if g.Name += " behind a syslog header"; n > 0 {
-		g.Name = f.Name + " behind " + plural(uint64(n), "more word")
+	switch g.Name += " behind a syslog header"; {
+	case n == 1:
+		g.Name = f.Name + " behind 1 more word"
+	case n > 1:
+		g.Name = fmt.Sprintf("%s behind %d more words", f.Name, n)
 	}
 	return &g
 }
@@ -195,4 +198,17 @@ func behindWords(line []byte, n int) int {
 		}
 	}
 	return pos
+}
+
+// newUntimed makes the format of lines without a request time, which are counted, no more.
+func newUntimed(name, text string, tokens []token) (*Format, error) {
+	plan, err := compile(tokens)
+	if err != nil {
+		return nil, err
+	}
+	f := &Format{Name: name, Text: text, ex: plan, untimed: true}
+	for _, t := range tokens {
+		f.has[t.role] = true
+	}
+	return f, nil
 }

@@ -1,5 +1,7 @@
 package weblog
 
+import "math"
+
 // group is the distribution of some of the requests, with totals. There are
 // hundreds of groups at a time, and every request falls into several: so their
 // bins are fewer than a Hist's. Of each decade, 1.00 to 2 has steps of 0.01, 2 to
@@ -73,7 +75,7 @@ func coarseEdge(bin int) uint64 {
 	} else if step >= 100 {
 		digits = 200 + (step-100)*2
 	}
-	return uint64(digits) * tens[decade]
+	return uint64(digits) * uint64(math.Pow10(decade))
 }
 
 // enter counts a request whose time has bin i.

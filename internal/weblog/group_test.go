@@ -90,20 +90,3 @@ func TestGroupCarries(t *testing.T) {
 		t.Errorf("the 600001st is %g us, want 7000", sum.value(bin, 1000))
 	}
 }
-
-// TestClientsHavePercentiles: a slow network among fast ones shows.
-func TestClientsHavePercentiles(t *testing.T) {
-	text := ""
-	for i := range 40 {
-		client, took := "192.0.2.7", "0.010"
-		if i%4 == 0 {
-			client, took = "198.51.100.9", "2.500"
-		}
-		text += client + ` - - [01/Mar/2024:00:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-" ` + took + "\n"
-	}
-	r := Summarize(readText(t, text, Options{Full: true}), View{By: []string{"client"}})
-	if len(r.Groups) != 2 || r.Groups[0].Name != "192.0.2.0/24" || r.Groups[0].Percentiles["95"] != 0.010 ||
-		r.Groups[1].Requests != 10 || r.Groups[1].Percentiles["50"] != 2.5 || r.Groups[1].Under["0.1"] != 0 {
-		t.Errorf("%+v", r.Groups)
-	}
-}

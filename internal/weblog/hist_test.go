@@ -82,20 +82,3 @@ func BenchmarkHistAdd(b *testing.B) {
 		h.Add(values[i%len(values)])
 	}
 }
-
-// TestLogBinsBegin: a log without quick requests has an empty bin for what is
-// quicker, so that no drawing spreads the first requests from 0 on.
-func TestLogBinsBegin(t *testing.T) {
-	for _, c := range []struct {
-		value uint64
-		from  float64
-	}{{900_000, 0.8}, {1_000_000, 1}, {0, 0}, {1000, 0.001}} {
-		var h Hist
-		h.Add(c.value)
-		bins := logBins(&h, 1000)
-		last := bins[len(bins)-1]
-		if last.From != c.from || last.Count != 1 || bins[0].From != 0 || len(bins) > 2 || len(bins) == 2 && (bins[0].Count != 0 || *bins[0].To != c.from) {
-			t.Errorf("%d us: %+v, want one request from %g s", c.value, bins, c.from)
-		}
-	}
-}

@@ -97,13 +97,9 @@ func (t *table) infer(lines [][]byte, unit Unit) (*Format, error) {
 // untimed returns the format of lines without a request time, nil if there is none.
 func (t *table) untimed(roles []role) *Format {
 	tokens := t.tokens(roles)
-	plan, err := compile(tokens)
+	f, err := newUntimed("inferred, without a request time", t.formatText(roles), tokens)
 	if err != nil {
 		return nil
-	}
-	f := &Format{Name: "inferred, without a request time", Text: t.formatText(roles), ex: plan, untimed: true}
-	for _, r := range roles {
-		f.has[r] = true
 	}
 	return f
 }
@@ -121,7 +117,7 @@ func (t *table) inferRequest(roles []role) (after int) {
 		roles[i] = roleRequest
 		return i + 1
 	}
-	method := t.find(0, func(b []byte) bool { return methodIndex(b) < methodOther })
+	method := t.find(0, func(b []byte) bool { return slices.Contains(usualMethods, string(b)) })
 	if method < 0 {
 		return after
 	}
@@ -131,7 +127,7 @@ func (t *table) inferRequest(roles []role) (after int) {
 		roles[method+1] = rolePath
 		after = method + 2
 	}
-	if i := t.find(after, func(b []byte) bool { return hasPrefix(b, "HTTP/") }); i >= 0 {
+	if i := t.find(after, func(b []byte) bool { return bytes.HasPrefix(b, []byte("HTTP/")) }); i >= 0 {
 		roles[i] = roleProto
 	}
 	return after
@@ -205,3 +201,5 @@ func (t *table) formatText(roles []role) string {
 	}
 	return b.String()
 }
+
+var usualMethods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE", "PROPFIND"}

@@ -17,10 +17,6 @@ type dist struct {
 	step  uint64
 }
 
-func distOf(s *Sketch) dist {
-	return dist{all: s.Times(), parts: s.clusters, step: max(s.Step, 1)}
-}
-
 // share returns the share of values in bins below end, and its spread.
 func (d dist) share(end int) (p float64, s spread) {
 	n := float64(d.all.n)
@@ -162,4 +158,34 @@ func (d dist) at(q float64) *float64 {
 func rankOf(q float64, n uint64) uint64 {
 	// The product of 0.95 and 100 is 95, whatever the rounding of 0.95.
 	return uint64(math.Ceil(q*float64(n) - 1e-9*float64(n)))
+}
+
+// scaled applies f to the value and the ends.
+func (e Estimate) scaled(f func(float64) float64) Estimate {
+	out := Estimate{Value: f(e.Value)}
+	for _, end := range []struct{ from, to **float64 }{{&e.Low, &out.Low}, {&e.High, &out.High}} {
+		if *end.from != nil {
+			v := f(**end.from)
+			*end.to = &v
+		}
+	}
+	return out
+}
+
+// width is that of the interval, NaN without both ends.
+func (e Estimate) width() float64 {
+	if e.Low == nil || e.High == nil {
+		return math.NaN()
+	}
+	return *e.High - *e.Low
+}
+
+// variance returns that of the share of values in bins below end, were it q, and its
+// degrees of freedom.
+func (d dist) variance(end int, q float64) (v, freedom float64) {
+	_, s := d.share(end)
+	if s.independent = max(s.independent, q*(1-q)/float64(d.all.n)); s.between > s.independent {
+		return s.between, s.freedom
+	}
+	return s.independent, math.Inf(1)
 }

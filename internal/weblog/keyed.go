@@ -298,3 +298,37 @@ func blanks(line []byte, pos int) int {
 	}
 	return pos
 }
+
+// isName reports whether b could be a key: short, of letters, digits and a few
+// signs.
+func isName(b []byte) bool {
+	for _, c := range b {
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			if (c < '0' || c > '9') && c != '_' && c != '-' && c != '.' && c != '@' {
+				return false
+			}
+		}
+	}
+	return len(b) > 0 && len(b) <= 64
+}
+
+// keysText is what ParseFormat would take for the keys.
+func keysText(keys map[role]string) string {
+	var parts []string
+	for _, name := range []string{"duration", "upstream", "time", "client", "request", "method", "path", "proto", "status", "bytes", "cache", "end"} {
+		if k, ok := keys[keyRoles[name]]; ok {
+			parts = append(parts, name+"="+k)
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// newKeyed makes the format of lines of a kind, json, ltsv, logfmt or columns, with the
+// fields under keys; between is of a request time from one moment to another.
+func newKeyed(kind string, keys map[role]string, u Unit, between bool) *Format {
+	f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, between: between, ex: keyedExtractor(kind, keys), early: earlyOf(keys)}
+	for r := range keys {
+		f.has[r] = true
+	}
+	return f
+}

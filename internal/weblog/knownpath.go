@@ -1,6 +1,9 @@
 package weblog
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // Making a path's pattern costs more than all the rest of a line. It follows from
 // where the path has slashes, dots and digits, from its other bytes, and from the
@@ -57,7 +60,7 @@ func (t *knownPaths) find(path []byte, depth int) *knownPath {
 		used = len(words) / 2
 	}
 	for i := range used {
-		words[i] = word(text, i*8) & word(mask, i*8)
+		words[i] = binary.LittleEndian.Uint64(text[i*8:]) & binary.LittleEndian.Uint64(mask[i*8:])
 		zeroed[i] = zeroDigits(words[i])
 	}
 	p, found := t.place(n+1, &zeroed)
@@ -103,5 +106,10 @@ func newOnesThenZeros() (b [2 * maxKnown]byte) {
 	return b
 }
 
-// zeroDigits turns the digits of x to zeros.
-func zeroDigits(x uint64) uint64 { return x &^ (digitsIn(x) >> 7 * 0x0f) }
+// zeroDigits turns the digits among the bytes of x to zeros.
+func zeroDigits(x uint64) uint64 {
+	const high, zeros, beyond = 0x8080808080808080, 0x3030303030303030, 0x7676767676767676
+	value := x ^ zeros
+	digits := ^((value&^high + beyond) | value) & high // the top bit of each digit
+	return x &^ (digits >> 7 * 0x0f)
+}

@@ -27,11 +27,7 @@ type Options struct {
 	each func(*request)
 }
 
-const (
-	blockSize = 256 << 10
-	// sampleSize is how much of an input's start detection looks at.
-	sampleSize = 64 << 10
-)
+const blockSize = 256 << 10
 
 // Read counts the lines of the named files; "-" is stdin. Compressed input
 // (gzip, zstd, bzip2) is told by its first bytes, whatever its name. A file
@@ -278,8 +274,8 @@ func (o *Options) formatOf(in *Input, sample []byte, later func() []byte) (*Form
 		if f, err = detectEither(sample, later, o.Unit); err != nil && (f == nil || !f.untimed) {
 			return nil, err
 		}
-	} else if f = f.around(sample); o.Unit == UnitUnknown {
-		if err := f.checkUnit(sample); err != nil {
+	} else if f = Around(f, sample); o.Unit == UnitUnknown {
+		if err := CheckUnit(f, sample); err != nil {
 			return nil, err
 		}
 	}

@@ -139,17 +139,6 @@ func trimFloat(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // makes up.
 func inSeconds(us float64) float64 { return us / 1e6 }
 
-func (e Estimate) scaled(f func(float64) float64) Estimate {
-	out := Estimate{Value: f(e.Value)}
-	for _, end := range []struct{ from, to **float64 }{{&e.Low, &out.Low}, {&e.High, &out.High}} {
-		if *end.from != nil {
-			v := f(**end.from)
-			*end.to = &v
-		}
-	}
-	return out
-}
-
 // Summarize makes the report of a sketch.
 func Summarize(s *Sketch, v View) *Report {
 	if v.Confidence == 0 {
@@ -431,4 +420,13 @@ func (r *Report) addClock(d *detail) {
 // Span returns the moments of the first and last request.
 func (c *Clock) Span() (from, to time.Time) {
 	return time.Unix(c.From, 0).UTC(), time.Unix(c.To, 0).UTC()
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
 }

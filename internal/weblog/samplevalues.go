@@ -3,6 +3,7 @@ package weblog
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -78,16 +79,15 @@ func (s *sampleValues) add(key, value string) {
 	s.values[low] = append(s.values[low], value)
 }
 
-// keyedFormat picks the fields among the keys of a sample; extractorOf makes what
-// finds them.
-func (s *sampleValues) keyedFormat(kind string, unit Unit, extractorOf func(keys map[role]string) extractor) (*Format, error) {
+// keyedFormat picks the fields among the keys of a sample.
+func (s *sampleValues) keyedFormat(kind string, unit Unit) (*Format, map[role]string, error) {
 	s = s.unnested()
 	d, u, err := s.durationKey(unit)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s %w", kind, err)
+		return nil, nil, fmt.Errorf("%s %w", kind, err)
 	case d.name == "":
-		return nil, fmt.Errorf("%s without a known name for the request time among its keys (%s); say --format '%s:duration=KEY,unit=ms'", kind, s.some(), kind)
+		return nil, nil, fmt.Errorf("%s without a known name for the request time among its keys (%s); say --format '%s:duration=KEY,unit=ms'", kind, s.some(), kind)
 	}
 	keys := s.otherFields(d.name)
 	keys[roleDuration] = s.names[d.name]
@@ -105,10 +105,7 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit, extractorOf func(keys
 			}
 		}
 	}
-	f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, between: between, ex: extractorOf(keys), early: earlyOf(keys)}
-	for r := range keys {
-		f.has[r] = true
-	}
+	f := newKeyed(kind, keys, u, between)
 	name := Escape(s.names[d.name], 64)
 	f.Note = fmt.Sprintf("the request time is %q in %s", name, u.label())
 	switch second := Escape(keys[roleDuration2], 64); {
@@ -121,7 +118,7 @@ func (s *sampleValues) keyedFormat(kind string, unit Unit, extractorOf func(keys
 	case strings.HasSuffix(d.name, "tofirstbytems"):
 		f.Note += ": only that to the first byte is logged"
 	}
-	return f, nil
+	return f, keys, nil
 }
 
 // durationKey returns the key of the request time and its unit, no name if there is
@@ -320,34 +317,16 @@ func (s *sampleValues) likeNginx() bool {
 	return n >= 2
 }
 
-func (u Unit) label() string {
-	if u == UnitUnknown {
-		return "the unit it carries"
-	}
-	return u.String()
-}
-
 // startsWithAddress reports whether b is an address or a list of them.
 func startsWithAddress(b []byte) bool {
 	one, _, _ := bytes.Cut(b, []byte{','})
 	return isAddress(bytes.TrimSpace(one))
 }
 
-// keysText is what ParseFormat would take for the keys.
-func keysText(keys map[role]string) string {
-	var parts []string
-	for _, name := range []string{"duration", "upstream", "time", "client", "request", "method", "path", "proto", "status", "bytes", "cache", "end"} {
-		if k, ok := keys[keyRoles[name]]; ok {
-			parts = append(parts, name+"="+k)
-		}
-	}
-	return strings.Join(parts, ",")
-}
-
 // some names a few keys for a message.
 func (s *sampleValues) some() string {
 	var out []string
-	for _, n := range sortedKeys(s.names) {
+	for _, n := range slices.Sorted(maps.Keys(s.names)) {
 		out = append(out, Escape(s.names[n], 32))
 	}
 	if len(out) > 12 {

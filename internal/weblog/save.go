@@ -181,7 +181,7 @@ func saveHist(h *Hist) savedHist {
 	return savedHist{Sum: h.sum, Min: h.min, Max: h.max, Bins: savedBins(h.each)}
 }
 
-func (g *group) saved() savedHist {
+func saveGroup(g *group) savedHist {
 	return savedHist{Sum: g.sum, Min: g.min, Max: g.max, Bins: savedBins(g.each)}
 }
 
@@ -203,21 +203,21 @@ func (d *detail) saved() *savedDetail {
 	}
 	for k, g := range d.cells.groups {
 		c := cellOf(k)
-		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto)}, Bytes: g.bytes, Hist: g.saved()})
+		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto)}, Bytes: g.bytes, Hist: saveGroup(g)})
 	}
 	for k, g := range d.paths.groups {
-		out.Paths = append(out.Paths, savedGroup{Name: k[1:], Size: int(k[0]), Bytes: g.bytes, Hist: g.saved()})
+		out.Paths = append(out.Paths, savedGroup{Name: k[1:], Size: int(k[0]), Bytes: g.bytes, Hist: saveGroup(g)})
 	}
 	for k, g := range d.caches.groups {
-		out.Caches = append(out.Caches, savedGroup{Name: k, Bytes: g.bytes, Hist: g.saved()})
+		out.Caches = append(out.Caches, savedGroup{Name: k, Bytes: g.bytes, Hist: saveGroup(g)})
 	}
 	for i := range d.behind {
 		if g := &d.behind[i]; g.n > 0 {
-			out.Behind = append(out.Behind, savedGroup{Size: i, Bytes: g.bytes, Hist: g.saved()})
+			out.Behind = append(out.Behind, savedGroup{Size: i, Bytes: g.bytes, Hist: saveGroup(g)})
 		}
 	}
 	for k, b := range d.clients.groups {
-		out.Clients = append(out.Clients, savedGroup{Net: k, Bytes: b.bytes, Hist: b.saved()})
+		out.Clients = append(out.Clients, savedGroup{Net: k, Bytes: b.bytes, Hist: saveGroup(b)})
 	}
 	for k, b := range d.timeline.buckets {
 		out.Times = append(out.Times, saveSlim(uint64(k), b))
@@ -230,7 +230,7 @@ func saveSlim(key uint64, b *slim) savedSlim {
 }
 
 // isSaved reports whether a file that begins with head is a saved sketch.
-func isSaved(head []byte) bool { return hasPrefix(head, savedMagic) }
+func isSaved(head []byte) bool { return bytes.HasPrefix(head, []byte(savedMagic)) }
 
 var (
 	errSaved   = errors.New("was not written by weblog --save")

@@ -1,17 +1,13 @@
 package weblog
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
-	"slices"
 	"sort"
 	"strings"
 )
-
-// maxClusters is how many parts of a log are kept apart to judge how much the
-// distribution varies within it.
-const maxClusters = 64
 
 // Sketch is what is kept of a log: exact counts at fixed memory. Sketches of
 // different logs merge into the sketch of all of them.
@@ -126,91 +122,6 @@ func (s *Sketch) add(o *Sketch) {
 	}
 }
 
-// reduceClusters joins neighbours, those of the fewest requests first, until there are
-// at most maxClusters. Each is then worth about the same, however many sketches were
-// merged one after the other.
-func reduceClusters(c []*Hist) []*Hist {
-	for len(c) > maxClusters {
-		least := 0
-		for i := range len(c) - 1 {
-			if c[i].n+c[i+1].n < c[least].n+c[least+1].n {
-				least = i
-			}
-		}
-		c[least].Merge(c[least+1])
-		c = slices.Delete(c, least+1, least+2)
-	}
-	return c
-}
-
-// segments are the clusters of a log while it is read: its times by position
-// in the input, 2^shift bytes to each. When the input outgrows them, their
-// width doubles, so that any log ends with 32 to 64 (if it has as many lines).
-type segments struct {
-	shift uint
-	hists [maxClusters]*Hist
-}
-
-// at returns the histogram for the line at pos and the position of its end.
-func (s *segments) at(pos int64) (*Hist, int64) {
-	for pos>>s.shift >= maxClusters {
-		s.widen()
-	}
-	i := pos >> s.shift
-	if s.hists[i] == nil {
-		s.hists[i] = new(Hist)
-	}
-	return s.hists[i], (i + 1) << s.shift
-}
-
-func (s *segments) widen() {
-	s.shift++
-	for i := range s.hists {
-		j := i / 2
-		h := s.hists[i]
-		if i == j || h == nil {
-			continue
-		}
-		s.hists[i] = nil
-		if s.hists[j] == nil {
-			s.hists[j] = h
-		} else {
-			s.hists[j].Merge(h)
-		}
-	}
-}
-
-// merge adds o, whose widths may differ. o is used up.
-func (s *segments) merge(o *segments) {
-	for s.shift < o.shift {
-		s.widen()
-	}
-	for o.shift < s.shift {
-		o.widen()
-	}
-	for i, h := range o.hists {
-		if h == nil {
-			continue
-		}
-		if s.hists[i] == nil {
-			s.hists[i] = h
-		} else {
-			s.hists[i].Merge(h)
-		}
-	}
-}
-
-// list returns the clusters in order.
-func (s *segments) list() []*Hist {
-	var out []*Hist
-	for _, h := range s.hists {
-		if h != nil && h.n > 0 {
-			out = append(out, h)
-		}
-	}
-	return out
-}
-
 const maxExamples = 3
 
 // rawSkip is an example as a worker meets it: the line is counted from the
@@ -240,4 +151,39 @@ func placeSkips(input string, raw []rawSkip, stretches []stretch) []Skip {
 		out = append(out, Skip{Input: input, Line: n, Reason: faultTexts[r.fault], Text: r.text})
 	}
 	return out
+}
+
+// maxEnds bounds the names of ends kept apart. If there are more, none is.
+const maxEnds = 64
+
+// endsOther names what is not kept apart.
+const endsOther = "(other)"
+
+// addEnd counts n requests that ended early in the way of the given name.
+func (s *Sketch) addEnd(name string, n uint64) {
+	if s.ends == nil {
+		s.ends = map[string]uint64{}
+	}
+	_, known := s.ends[name]
+	_, joined := s.ends[endsOther]
+	if !joined && !known && (name == endsOther || len(s.ends) >= maxEnds) {
+		for _, more := range s.ends {
+			n += more
+		}
+		clear(s.ends)
+		joined = true
+	}
+	if joined {
+		name = endsOther
+	}
+	s.ends[name] += n
+}
+
+// endName is what an end is called in reports: the two letters of HAProxy that
+// say who and when, without those of cookies.
+func endName(b []byte) string {
+	if len(b) == 4 && (b[2] == '-' || b[3] == '-' || bytes.IndexByte(b, ',') < 0) {
+		b = b[:2]
+	}
+	return Escape(string(b), 32)
 }

@@ -28,11 +28,11 @@ func isPlain(file *os.File) (bool, error) {
 // bzip2's "BZh").
 func compression(head []byte) string {
 	switch {
-	case hasPrefix(head, "\x1f\x8b"):
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
 		return "gzip"
-	case hasPrefix(head, "\x28\xb5\x2f\xfd"):
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
 		return "zstd"
-	case len(head) >= 4 && hasPrefix(head, "BZh") && head[3] >= '1' && head[3] <= '9':
+	case len(head) >= 4 && bytes.HasPrefix(head, []byte("BZh")) && head[3] >= '1' && head[3] <= '9':
 		return "bzip2"
 	}
 	return ""

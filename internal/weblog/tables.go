@@ -376,3 +376,13 @@ func (t *timeline) merge(o *timeline) {
 		t.at(unix >> t.shift).merge(s)
 	}
 }
+
+// countDigits returns how many bytes of s are decimal digits.
+func countDigits(s []byte) (n int) {
+	for _, c := range s {
+		if c-'0' < 10 {
+			n++
+		}
+	}
+	return n
+}

@@ -94,6 +94,9 @@ var faultTexts = [numFaults]string{
 	faultAborted:  "was aborted before it had a time (-1)",
 }
 
+// maxTime is the first request time, in us, that is out of range (27.8 h).
+const maxTime = 100_000_000_000
+
 // parseMicros reads a duration: digits, an optional fraction, an optional
 // exponent, an optional unit. Parts below a microsecond are cut off. step is
 // the value of the last digit in us (at least 1): the resolution of the log.
@@ -110,7 +113,7 @@ func parseMicros(b []byte, unit Unit) (us, step uint64, f fault) {
 	var n uint64
 	i := 0
 	for ; i < len(b) && b[i]-'0' < 10; i++ {
-		if n > MaxMicros*1000 {
+		if n > maxTime*1000 {
 			return 0, 0, faultAbsurd
 		}
 		n = n*10 + uint64(b[i]-'0')
@@ -125,7 +128,7 @@ func parseMicros(b []byte, unit Unit) (us, step uint64, f fault) {
 	whole := i
 	if b[i] == '.' {
 		for i++; i < len(b) && b[i]-'0' < 10; i++ {
-			if i-whole <= 9 && n <= MaxMicros*1000 {
+			if i-whole <= 9 && n <= maxTime*1000 {
 				n = n*10 + uint64(b[i]-'0')
 				scale--
 			}
@@ -156,7 +159,7 @@ func scaleMicros(n uint64, scale int) (us, step uint64, f fault) {
 	}
 	step = tens[scale]
 	// n is below 10^15 here, so the product does not overflow.
-	if us = n * step; n >= MaxMicros || us >= MaxMicros {
+	if us = n * step; n >= maxTime || us >= maxTime {
 		return 0, 0, faultAbsurd
 	}
 	return us, step, faultNone
@@ -200,7 +203,7 @@ func parseOddMicros(b []byte, i int, n uint64, scale int, unit Unit) (us, step u
 		if err != nil {
 			return 0, 0, faultShape
 		}
-		if d.Microseconds() >= MaxMicros {
+		if d.Microseconds() >= maxTime {
 			return 0, 0, faultAbsurd
 		}
 		return uint64(d.Microseconds()), 1, faultNone
@@ -213,7 +216,7 @@ func parseOddMicros(b []byte, i int, n uint64, scale int, unit Unit) (us, step u
 		return 0, 0, faultShape
 	}
 	v *= math.Pow10(unit.digits())
-	if !(v < MaxMicros) {
+	if !(v < maxTime) {
 		return 0, 0, faultAbsurd
 	}
 	return uint64(v), 1, faultNone
@@ -267,4 +270,17 @@ func momentMicros(b []byte) (us int64, fine, ok bool) {
 	n, known, wok := parseUint(whole)
 	frac, _, f := parseMicros(append([]byte("0."), part...), Seconds)
 	return n*1e6 + int64(frac), true, found && known && wok && f == faultNone && n >= 1e8 && n < 1e11
+}
+
+// unitEndings are how names and values end in their unit.
+var unitEndings = map[string]Unit{"s": Seconds, "sec": Seconds, "secs": Seconds, "seconds": Seconds, "ms": Milliseconds, "msec": Milliseconds, "msecs": Milliseconds, "millis": Milliseconds,
+	"milliseconds": Milliseconds, "us": Microseconds, "usec": Microseconds, "usecs": Microseconds, "micros": Microseconds, "microseconds": Microseconds,
+	"microsec": Microseconds, "ns": Nanoseconds, "nsec": Nanoseconds, "nanos": Nanoseconds, "nanoseconds": Nanoseconds}
+
+// label is what people call the unit.
+func (u Unit) label() string {
+	if u == UnitUnknown {
+		return "the unit it carries"
+	}
+	return u.String()
 }

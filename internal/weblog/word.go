@@ -105,23 +105,6 @@ func thousandths8(x uint64, n int) (v uint64, ok bool) {
 	return v, ok && byte(x>>32) == '.'
 }
 
-// countDigits returns how many bytes of s are decimal digits.
-func countDigits(s []byte) (n int) {
-	for len(s) >= 8 {
-		n += bits.OnesCount64(digitsIn(word(s, 0)))
-		s = s[8:]
-	}
-	var rest [8]byte
-	copy(rest[:], s)
-	return n + bits.OnesCount64(digitsIn(word(rest[:], 0)))
-}
-
-// digitsIn returns the top bit of each byte of x that is a digit.
-func digitsIn(x uint64) uint64 {
-	x ^= '0' * lowBits
-	return ^((x&^highBits + 0x76*lowBits) | x) & highBits
-}
-
 // equalBytes returns the top bit of each byte of x that is c; all is c in each
 // byte.
 func equalBytes(x, all uint64) uint64 {

@@ -38,22 +38,6 @@ func TestNumbersOfEightBytes(t *testing.T) {
 	}
 }
 
-func TestCountDigits(t *testing.T) {
-	for range 20_000 {
-		text := make([]byte, rand.IntN(30))
-		want := 0
-		for i := range text {
-			text[i] = "0129/:\x00\xb0\xb9a\xff"[rand.IntN(11)]
-			if text[i] >= '0' && text[i] <= '9' {
-				want++
-			}
-		}
-		if got := countDigits(text); got != want {
-			t.Fatalf("%q: %d digits, want %d", text, got, want)
-		}
-	}
-}
-
 func TestFindInEightBytes(t *testing.T) {
 	const alphabet = " !\x00\x01\x80\xa0\x1f\xff"
 	for range 100_000 {
@@ -126,52 +110,6 @@ func spell(line []byte, s spans) string {
 		}
 	}
 	return b.String()
-}
-
-// TestKnownPathsAgree compares the groups that paths are remembered for with their
-// patterns. Most paths are another one with a byte changed, wherever it stands.
-func TestKnownPathsAgree(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	seeds := []string{"/api/v1/users/list", "/api/v5/users/list", "/a/1", "/a/2?x", "/a/12", "/a/123", "/a/124?", "/b1/f123.mp3", "/b2/f124.mp4", "http://h1/1", "*", "",
-		"/2/3/4/5/6/7/8/9", "/x1/y2/z3/a-long-segment-4/another-one-5/and-a-last-one-6.js", "/q?1=/2/3", "/1.2/3.4.5/6a7/8"}
-	for depth := range maxDepth + 1 {
-		known := new(knownPaths)
-		patterns := map[*knownPath]string{}
-		var paths [512]string
-		for i := range paths {
-			paths[i] = seeds[i%len(seeds)]
-		}
-		for range 200_000 {
-			i := r.IntN(len(paths))
-			path := append(make([]byte, 0, 200), paths[i]...)
-			for range r.IntN(3) {
-				if at := r.IntN(len(path) + 1); at == len(path) {
-					path = append(path, "/?a0159./b"[r.IntN(10)])
-				} else if r.IntN(8) == 0 {
-					path = append(path[:at], path[at+1:]...)
-				} else {
-					path[at] = "/?a0159./b-~\x00\xff2345678"[r.IntN(21)]
-				}
-			}
-			if len(path) > 70 {
-				path = path[:1]
-			}
-			paths[i] = string(path)
-			copy(path[len(path):cap(path)], " HTTP/1.1 with /more 123")
-			p := known.find(path, depth)
-			if p == nil {
-				continue
-			}
-			pattern := string(appendPattern(nil, path, depth))
-			if p.groups[0] == nil { // another path than was here before
-				p.groups[0] = new(group)
-				patterns[p] = pattern
-			}
-			if patterns[p] != pattern {
-				t.Fatalf("%q at depth %d: %q is remembered, want %q", path, depth, patterns[p], pattern)
-			}
-		}
-	}
 }
 
 // TestSplitRequest is about requests that only look like the common ones.

@@ -177,71 +177,10 @@ func hex4(s []byte) (rune, bool) {
 	return r, true
 }
 
-// inside returns the program's lines if most of the lines are wrapped in k, else
-// nil.
-func (k *wrapping) inside(lines [][]byte) [][]byte {
-	var inner [][]byte
-	wrapped := 0
-	for _, l := range lines {
-		var buf []byte
-		text, ok := k.unwrap(l, &buf)
-		if ok {
-			wrapped++
-		}
-		if len(text) > 0 {
-			inner = append(inner, text)
-		}
-	}
-	if 2*wrapped <= len(lines) {
-		return nil
-	}
-	return inner
-}
-
-// detectInJSON finds the format of lines that a collector has put into objects, nil
-// if there is none.
-func detectInJSON(lines [][]byte, unit Unit) (*Format, error) {
-	for _, key := range textKeys {
-		k := jsonWrapping(key)
-		if inner := k.inside(lines); inner != nil {
-			if coloured(inner) {
-				k.colours = true
-				inner = k.inside(lines)
-			}
-			if f, err := detectLines(inner, unit); f != nil {
-				return f.wrapped(k), err
-			}
-		}
-	}
-	return nil, nil
-}
-
 // wrapped returns the format for lines that are wrapped in k.
 func (f *Format) wrapped(k *wrapping) *Format {
 	g := *f
 	g.wrap = k
 	g.Name += " " + k.label
 	return &g
-}
-
-// around returns the format of the server's lines for a log that begins with
-// sample: they may be wrapped, or stand behind a syslog header.
-func (f *Format) around(sample []byte) *Format {
-	lines := sampleLines(sample)
-	if len(lines) == 0 || f.score(lines) > 0 {
-		return f
-	}
-	if behind := f.behind(-1); isSyslog(lines[0]) && behind.score(lines) > 0 {
-		return behind
-	}
-	wraps := []*wrapping{criWrapping, exportWrapping}
-	for _, key := range textKeys {
-		wraps = append(wraps, jsonWrapping(key))
-	}
-	for _, k := range wraps {
-		if inner := k.inside(lines); inner != nil && f.score(inner) > 0 {
-			return f.wrapped(k)
-		}
-	}
-	return f
 }
