@@ -1,11 +1,15 @@
 package weblog
 
+import (
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+)
+
 // bounded groups requests by something of which a log may hold any number of kinds.
 // Its memory is bounded by keying all of them more coarsely when there are too many,
 // never by leaving some out or together: counts stay exact, and which request falls
 // where depends neither on the order of the lines nor on how many workers share them.
 type bounded[K comparable] struct {
-	groups map[K]*group
+	groups map[K]*latency.Group
 	level  int // of coarseness, from 0
 	bounds *bounds[K]
 	settle func() // is called before groups are joined; nil: nothing to do
@@ -19,11 +23,11 @@ type bounds[K comparable] struct {
 }
 
 func newBounded[K comparable](b *bounds[K]) bounded[K] {
-	return bounded[K]{groups: map[K]*group{}, bounds: b}
+	return bounded[K]{groups: map[K]*latency.Group{}, bounds: b}
 }
 
 // at returns the group of a key, first making room if there has to be one.
-func (t *bounded[K]) at(key K) *group {
+func (t *bounded[K]) at(key K) *latency.Group {
 	for {
 		key = t.bounds.cut(key, t.level)
 		g := t.groups[key]
@@ -32,7 +36,7 @@ func (t *bounded[K]) at(key K) *group {
 			continue
 		}
 		if g == nil {
-			g = new(group)
+			g = new(latency.Group)
 			t.groups[key] = g
 		}
 		return g
@@ -46,11 +50,11 @@ func (t *bounded[K]) coarsen(level int) {
 	}
 	t.level = level
 	old := t.groups
-	t.groups = make(map[K]*group, len(old))
+	t.groups = make(map[K]*latency.Group, len(old))
 	for k, g := range old {
 		k = t.bounds.cut(k, level)
 		if to := t.groups[k]; to != nil {
-			to.merge(g)
+			to.Merge(g)
 		} else {
 			t.groups[k] = g
 		}
@@ -63,7 +67,7 @@ func (t *bounded[K]) merge(o *bounded[K]) {
 		t.coarsen(o.level)
 	}
 	for k, g := range o.groups {
-		t.at(k).merge(g)
+		t.at(k).Merge(g)
 	}
 }
 
@@ -73,7 +77,7 @@ type quick struct {
 	bounded[uint64]
 	recent [2048]struct {
 		key   uint64
-		group *group // nil: empty
+		group *latency.Group // nil: empty
 	}
 }
 
@@ -89,7 +93,7 @@ func (t *quick) init(b *bounds[uint64], settle func()) {
 }
 
 // at is bounded's.
-func (t *quick) at(key uint64) *group {
+func (t *quick) at(key uint64) *latency.Group {
 	key = t.bounds.cut(key, t.level)
 	s := &t.recent[key*mixer>>53]
 	if s.key != key || s.group == nil {

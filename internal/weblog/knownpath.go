@@ -3,6 +3,8 @@ package weblog
 import (
 	"bytes"
 	"encoding/binary"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
 // Making a path's pattern costs more than all the rest of a line. It follows from
@@ -35,9 +37,9 @@ func (p *pathWords) hash(seed int) uint64 {
 type knownPath struct {
 	key    int // 0: empty; length of the path, plus one, or minus that with words as they are
 	words  pathWords
-	kept   pathWords              // ones in the places of the digits that the pattern keeps
-	keeps  bool                   // there are such: which they are is told apart in another place
-	groups [len(sizeNames)]*group // by size class; nil: not met yet
+	kept   pathWords                      // ones in the places of the digits that the pattern keeps
+	keeps  bool                           // there are such: which they are is told apart in another place
+	groups [len(sizeNames)]*latency.Group // by size class; nil: not met yet
 }
 
 // knownPaths has two places for each hash.

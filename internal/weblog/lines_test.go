@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/wirerate/wirerate/internal/weblog/logdetect"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // requestLine is a request in the combined log format.
@@ -29,7 +32,7 @@ func TestUntimed(t *testing.T) {
 		}
 		in := s.Inputs[0]
 		want := "it holds 4 requests (200: 3, 404: 1), 22B sent, 2024-03-01 00:00:00 to 2024-03-01 00:00:00 UTC"
-		if !errors.Is(in.Err, ErrNoTime) || !strings.Contains(in.Problem(), want) || s.Requests != 0 || s.Skipped() != 1 || in.Lines != 5 {
+		if !errors.Is(in.Err, logdetect.ErrNoTime) || !strings.Contains(in.Problem(), want) || s.Requests != 0 || s.Skipped() != 1 || in.Lines != 5 {
 			t.Errorf("%s: %q, %d requests, %d skipped, %d lines", wrapped, in.Problem(), s.Requests, s.Skipped(), in.Lines)
 		}
 	}
@@ -39,7 +42,7 @@ func TestUntimed(t *testing.T) {
 func TestHeaderLineIsNotCounted(t *testing.T) {
 	const head = "time,method,path,status,elapsed_ms\n"
 	s := readText(t, head+"2024-03-01T00:00:00Z,GET,/a,200,83\n"+head+"2024-03-01T00:00:00Z,GET,\"/b,c\",200,84\n,,\n", Options{})
-	if s.Requests != 2 || s.Skipped() != 1 || s.Times().under(84_000) != 1 {
+	if s.Requests != 2 || s.Skipped() != 1 || s.Times().Under(84_000) != 1 {
 		t.Errorf("%d requests, %d skipped", s.Requests, s.Skipped())
 	}
 }
@@ -50,13 +53,13 @@ func TestDoubtedUnit(t *testing.T) {
 	const format = `%h %l %u %t "%r" %s %b "%{Referer}i" "%{User-Agent}i" %D`
 	for _, c := range []struct {
 		times string
-		unit  Unit
+		unit  logline.Unit
 		asked bool
 		least uint64
 	}{
-		{"830 412 96", UnitUnknown, false, 96}, {"12 31 0", UnitUnknown, true, 0}, {"12 31 1", Milliseconds, false, 1000}, {"12 31 1", Microseconds, false, 1},
+		{"830 412 96", logline.UnitUnknown, false, 96}, {"12 31 0", logline.UnitUnknown, true, 0}, {"12 31 1", logline.Milliseconds, false, 1000}, {"12 31 1", logline.Microseconds, false, 1},
 	} {
-		f, err := ParseFormat(format)
+		f, err := logline.ParseFormat(format)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +158,7 @@ func FuzzLines(f *testing.F) {
 		opt.Full = true
 		opt.Workers = 1
 		if format != "" {
-			p, err := ParseFormat(format)
+			p, err := logline.ParseFormat(format)
 			if err != nil {
 				return
 			}

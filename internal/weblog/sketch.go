@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"sort"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // Sketch is what is kept of a log: exact counts at fixed memory. Sketches of
@@ -19,12 +22,12 @@ type Sketch struct {
 	Status   [1000]uint64
 	Step     uint64 // resolution of the times, us; 0 while there are none
 
-	skipped  [numFaults]uint64
+	skipped  [logline.NumFaults]uint64
 	ends     map[string]uint64 // requests that ended early, by how
 	examples []Skip
 	// clusters are the times of consecutive parts of the log; their sum is the
 	// whole distribution.
-	clusters []*Hist
+	clusters []*latency.Hist
 	detail   *detail
 }
 
@@ -52,7 +55,7 @@ func (in *Input) Problem() string {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the compressed data end too early; what came before is counted"
 	}
-	return strings.ReplaceAll(Escape(err.Error(), 1024), `\\`, `\`)
+	return strings.ReplaceAll(logline.Escape(err.Error(), 1024), `\\`, `\`)
 }
 
 // Skip is a line that gave no request.
@@ -66,8 +69,8 @@ type Skip struct {
 // Skipped returns how many lines gave no request. Blank lines are not counted.
 func (s *Sketch) Skipped() uint64 {
 	var n uint64
-	for f := faultShape; f < numFaults; f++ {
-		if f != faultBlank {
+	for f := logline.FaultShape; f < logline.NumFaults; f++ {
+		if f != logline.FaultBlank {
 			n += s.skipped[f]
 		}
 	}
@@ -75,8 +78,8 @@ func (s *Sketch) Skipped() uint64 {
 }
 
 // Times returns the distribution of all request times in us.
-func (s *Sketch) Times() *Hist {
-	h := new(Hist)
+func (s *Sketch) Times() *latency.Hist {
+	h := new(latency.Hist)
 	for _, c := range s.clusters {
 		h.Merge(c)
 	}
@@ -90,11 +93,11 @@ func (s *Sketch) Merge(o *Sketch) {
 	s.examples = append(s.examples, o.examples...)
 	s.examples = s.examples[:min(len(s.examples), maxExamples)]
 	for _, c := range o.clusters {
-		own := new(Hist)
+		own := new(latency.Hist)
 		own.Merge(c)
 		s.clusters = append(s.clusters, own)
 	}
-	s.clusters = reduceClusters(s.clusters)
+	s.clusters = latency.ReduceClusters(s.clusters)
 }
 
 // add adds the counts of o that no position belongs to.
@@ -129,7 +132,7 @@ const maxExamples = 3
 type rawSkip struct {
 	block int
 	line  uint64
-	fault fault
+	fault logline.Fault
 	text  string
 }
 
@@ -148,7 +151,7 @@ func placeSkips(input string, raw []rawSkip, stretches []stretch) []Skip {
 		for _, p := range stretches[:r.block] {
 			n += uint64(p.lines)
 		}
-		out = append(out, Skip{Input: input, Line: n, Reason: faultTexts[r.fault], Text: r.text})
+		out = append(out, Skip{Input: input, Line: n, Reason: logline.FaultTexts[r.fault], Text: r.text})
 	}
 	return out
 }
@@ -185,5 +188,5 @@ func endName(b []byte) string {
 	if len(b) == 4 && (b[2] == '-' || b[3] == '-' || bytes.IndexByte(b, ',') < 0) {
 		b = b[:2]
 	}
-	return Escape(string(b), 32)
+	return logline.Escape(string(b), 32)
 }

@@ -12,6 +12,10 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logdetect"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // isPlain reports whether the file is text.
@@ -64,7 +68,7 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 const (
 	// streamLead is how much of a stream's buffer is kept free for the beginning of a
 	// line that came with the block before.
-	streamLead   = maxLine
+	streamLead   = logline.MaxLine
 	streamBuffer = streamLead + blockSize
 )
 
@@ -82,7 +86,7 @@ type streamBlock struct {
 
 // readStream reads what cannot be read in parallel: standard input, pipes,
 // compressed files. One goroutine reads blocks of whole lines, workers count.
-func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total *Sketch, segs *segments, pos *int64) error {
+func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total *Sketch, segs *latency.Segments, pos *int64) error {
 	text, free, err := decompress(r)
 	if err != nil {
 		return err
@@ -97,12 +101,12 @@ func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total
 	if isSaved(first) {
 		return readSaved(in.Name, io.MultiReader(bytes.NewReader(first), text), opt, total)
 	}
-	format, err := opt.formatOf(in, first[:min(n, sampleSize)], func() []byte { return first[max(min(n, sampleSize), n-sampleSize):] })
+	format, err := opt.formatOf(in, first[:min(n, logdetect.SampleSize)], func() []byte { return first[max(min(n, logdetect.SampleSize), n-logdetect.SampleSize):] })
 	if err != nil {
 		return err
 	}
 	count := opt.Workers
-	if format.directives {
+	if format.Directives {
 		count = 1
 	}
 	s := &stream{text: text, work: make(chan streamBlock), free: make(chan []byte, 2*count+1), pos: *pos}
@@ -118,7 +122,7 @@ func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total
 	close(s.work)
 	wg.Wait()
 	*pos = s.pos
-	workers[0].sketch.skipped[faultLong] += uint64(len(s.long))
+	workers[0].sketch.skipped[logline.FaultLong] += uint64(len(s.long))
 	workers[0].raw = append(workers[0].raw, s.long...)
 	collect(in, workers, s.stretches, total, segs)
 	return errors.Join(err, workerError(workers))
@@ -172,7 +176,7 @@ func (s *stream) feed(ctx context.Context, buf []byte, end int, readErr error) e
 			return readErr
 		}
 		cut := start + bytes.LastIndexByte(buf[start:end], '\n') + 1
-		if end-cut > maxLine {
+		if end-cut > logline.MaxLine {
 			start, end, readErr = s.passLong(buf, buf[start:end])
 			continue
 		}
@@ -213,9 +217,9 @@ func (s *stream) send(buf, data []byte) {
 // passLong drops the rest of a line that is too long, of which head has been read into
 // buf. It returns where in buf what follows the line is.
 func (s *stream) passLong(buf, head []byte) (start, end int, err error) {
-	skip := rawSkip{block: len(s.stretches), line: 1, fault: faultLong}
+	skip := rawSkip{block: len(s.stretches), line: 1, fault: logline.FaultLong}
 	if len(s.long) < maxExamples {
-		skip.text = Escape(string(head[:maxShown+1]), maxShown)
+		skip.text = logline.Escape(string(head[:logline.MaxShown+1]), logline.MaxShown)
 	}
 	s.long = append(s.long, skip)
 	s.mu.Lock()

@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // pathTable groups by path pattern and size class. A key is the class and the pattern.
 type pathTable struct {
 	bounded[string]
 	scratch []byte
-	known   *knownPaths            // of groups; nil until the first is added
-	noise   [len(sizeNames)]*group // of groups, for bad requests
+	known   *knownPaths                    // of groups; nil until the first is added
+	noise   [len(sizeNames)]*latency.Group // of groups, for bad requests
 }
 
 // maxDepth is how many segments of a path its pattern keeps at level 0, one less at
@@ -39,7 +42,7 @@ const noise = "(bad request or not found)"
 
 // find returns the group of a request of a path, answered with status, of a class of
 // sizes.
-func (t *pathTable) find(path []byte, status, size int) *group {
+func (t *pathTable) find(path []byte, status, size int) *latency.Group {
 	if badRequest(status) {
 		if t.noise[size] == nil {
 			t.noise[size] = t.at(string(append(append(t.scratch[:0], byte(size)), noise...)))
@@ -318,13 +321,13 @@ const maxBuckets = 8192
 
 func newTimeline() *timeline { return &timeline{buckets: map[int64]*slim{}} }
 
-func (t *timeline) add(r *request) {
-	key := r.stamp.unix >> t.shift
+func (t *timeline) add(r *logline.Request) {
+	key := r.Stamp.Unix >> t.shift
 	if t.last == nil || key != t.lastKey {
 		t.last = t.at(key)
-		t.lastKey = r.stamp.unix >> t.shift
+		t.lastKey = r.Stamp.Unix >> t.shift
 	}
-	t.last.add(r.us, uint64(max(r.size, 0)))
+	t.last.add(r.Micros, uint64(max(r.Size, 0)))
 }
 
 func (t *timeline) at(key int64) *slim {

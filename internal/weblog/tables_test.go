@@ -3,6 +3,8 @@ package weblog
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
 // TestPatterns: what of a path is an identifier.
@@ -67,7 +69,7 @@ func TestKnownPathsAgree(t *testing.T) {
 			}
 			pattern := string(appendPattern(nil, path, depth))
 			if p.groups[0] == nil { // another path than was here before
-				p.groups[0] = new(group)
+				p.groups[0] = new(latency.Group)
 				patterns[p] = pattern
 			}
 			if patterns[p] != pattern {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wirerate/wirerate/internal/units"
+	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
 // textColumns is how wide a terminal WriteText reckons with. Only what a log says,
@@ -428,7 +429,7 @@ func probability(p float64) string {
 
 func points(v float64) string { return fmt.Sprintf("%+.2f", 100*v) }
 
-func interval(e Estimate, format func(float64) string) string {
+func interval(e latency.Estimate, format func(float64) string) string {
 	lo, hi := "?", "?"
 	if e.Low != nil {
 		lo = format(*e.Low)

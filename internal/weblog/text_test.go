@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
 // awkward makes a log with long paths, upstream times, aborted requests, three
@@ -77,7 +79,7 @@ func TestTimelineColumns(t *testing.T) {
 // TestLogBinsHoldTimes: where times are whole milliseconds, no step is drawn that
 // cannot hold one, and every request is in a step.
 func TestLogBinsHoldTimes(t *testing.T) {
-	var h Hist
+	var h latency.Hist
 	for ms := range uint64(2000) {
 		h.Add(ms * 1000)
 	}
@@ -113,7 +115,7 @@ func TestLogBinsBegin(t *testing.T) {
 		value uint64
 		from  float64
 	}{{900_000, 0.8}, {1_000_000, 1}, {0, 0}, {1000, 0.001}} {
-		var h Hist
+		var h latency.Hist
 		h.Add(c.value)
 		bins := logBins(&h, 1000)
 		last := bins[len(bins)-1]

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/units"
+	"github.com/wirerate/wirerate/internal/weblog/logdetect"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // tally is what is known of a log whose lines hold no request time.
@@ -17,13 +19,13 @@ type tally struct {
 }
 
 // add counts a request without its time.
-func (t *tally) add(r *request) {
+func (t *tally) add(r *logline.Request) {
 	t.requests++
-	t.status[r.status]++
-	t.sized = t.sized || r.size >= 0
-	t.bytes += uint64(max(r.size, 0))
-	if r.hasStamp {
-		t.span(r.stamp.unix, r.stamp.unix)
+	t.status[r.Status]++
+	t.sized = t.sized || r.Size >= 0
+	t.bytes += uint64(max(r.Size, 0))
+	if r.HasStamp {
+		t.span(r.Stamp.Unix, r.Stamp.Unix)
 	}
 }
 
@@ -50,7 +52,7 @@ func untimedError(workers []*worker) error {
 		}
 		all.span(w.tally.from, w.tally.to)
 	}
-	return fmt.Errorf("%w. it holds %s", ErrNoTime, all.String())
+	return fmt.Errorf("%w. it holds %s", logdetect.ErrNoTime, all.String())
 }
 
 // String names the counts.

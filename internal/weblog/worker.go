@@ -3,15 +3,18 @@ package weblog
 import (
 	"bytes"
 	"math"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // worker turns blocks of lines into counts. Each goroutine has its own.
 type worker struct {
-	lines  *decoder
-	format *Format
+	lines  *logline.Decoder
+	format *logline.Format
 	opt    *Options
 	sketch Sketch
-	segs   segments
+	segs   latency.Segments
 	raw    []rawSkip
 	tally  tally // of lines without a request time
 
@@ -20,17 +23,17 @@ type worker struct {
 	first, latest int64
 	backward      uint64
 
-	seg    *Hist
+	seg    *latency.Hist
 	segEnd int64
 }
 
-func newWorker(f *Format, opt *Options) *worker {
-	w := &worker{opt: opt, format: f, lines: f.decoder()}
-	w.lines.brief = !opt.Full && opt.Filter == nil && opt.each == nil && !f.untimed
+func newWorker(f *logline.Format, opt *Options) *worker {
+	w := &worker{opt: opt, format: f, lines: f.Decoder()}
+	w.lines.Brief = !opt.Full && opt.Filter == nil && opt.each == nil && !f.Untimed
 	if opt.Full {
 		w.sketch.detail = newDetail()
 	}
-	w.seg, w.segEnd = w.segs.at(0)
+	w.seg, w.segEnd = w.segs.At(0)
 	return w
 }
 
@@ -69,10 +72,10 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 			data = nil
 		}
 		if pos >= w.segEnd {
-			w.seg, w.segEnd = w.segs.at(pos)
+			w.seg, w.segEnd = w.segs.At(pos)
 		}
 		lines++
-		if f := w.line(line); f != faultNone && f != faultDirective {
+		if f := w.line(line); f != logline.FaultNone && f != logline.FaultDirective {
 			w.skip(f, line, index, lines)
 		}
 		pos += int64(n) + 1
@@ -85,64 +88,64 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 	return lines
 }
 
-func (w *worker) skip(f fault, line []byte, index int, number uint32) {
+func (w *worker) skip(f logline.Fault, line []byte, index int, number uint32) {
 	w.sketch.skipped[f]++
-	if f == faultBlank || len(w.raw) >= maxExamples {
+	if f == logline.FaultBlank || len(w.raw) >= maxExamples {
 		return
 	}
-	w.raw = append(w.raw, rawSkip{block: index, line: uint64(number), fault: f, text: Escape(string(line[:min(len(line), maxShown+1)]), maxShown)})
+	w.raw = append(w.raw, rawSkip{block: index, line: uint64(number), fault: f, text: logline.Escape(string(line[:min(len(line), logline.MaxShown+1)]), logline.MaxShown)})
 }
 
 // line counts one line.
-func (w *worker) line(line []byte) fault {
-	r, f := w.lines.line(line)
+func (w *worker) line(line []byte) logline.Fault {
+	r, f := w.lines.Line(line)
 	switch {
-	case f != faultNone:
+	case f != logline.FaultNone:
 		return f
-	case w.format.untimed:
+	case w.format.Untimed:
 		w.tally.add(r)
-		return faultNone
+		return logline.FaultNone
 	case w.opt.Full:
 		w.note(r)
 	}
 	if !w.opt.Filter.match(r) {
 		w.sketch.Filtered++
-		return faultNone
+		return logline.FaultNone
 	}
 	w.count(r)
-	return faultNone
+	return logline.FaultNone
 }
 
 // note takes in the order of the stamps.
-func (w *worker) note(r *request) {
-	if !r.hasStamp {
+func (w *worker) note(r *logline.Request) {
+	if !r.HasStamp {
 		return
 	}
 	if w.latest == 0 {
-		w.first = r.stamp.unix
+		w.first = r.Stamp.Unix
 	}
-	if r.stamp.unix < w.latest {
+	if r.Stamp.Unix < w.latest {
 		w.backward++
 	}
-	w.latest = r.stamp.unix
+	w.latest = r.Stamp.Unix
 }
 
 // count counts a request.
-func (w *worker) count(r *request) {
+func (w *worker) count(r *logline.Request) {
 	s := &w.sketch
-	if r.endedEarly {
-		s.addEnd(endName(r.end), 1)
+	if r.EndedEarly {
+		s.addEnd(endName(r.End), 1)
 	}
-	if s.Step == 0 || r.step < s.Step {
-		s.Step = r.step
+	if s.Step == 0 || r.Step < s.Step {
+		s.Step = r.Step
 	}
 	s.Requests++
-	s.Bytes += uint64(max(r.size, 0))
-	s.Status[r.status]++
-	bin := binOf(r.us)
-	w.seg.addTo(uint(bin), r.us)
+	s.Bytes += uint64(max(r.Size, 0))
+	s.Status[r.Status]++
+	bin := latency.BinOf(r.Micros)
+	w.seg.AddTo(uint(bin), r.Micros)
 	if w.opt.Full {
-		s.detail.add(r, coarseOf[bin])
+		s.detail.add(r, latency.CoarseOf[bin])
 	}
 	if w.opt.each != nil {
 		w.opt.each(r)

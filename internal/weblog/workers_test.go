@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // crowded makes a log with more kinds of everything than are kept apart: of what kinds
@@ -43,7 +45,7 @@ func crowded(r *rand.Rand, lines int, kinds string) []byte {
 // TestAnyWorkers: the report of a log is the same for any number of workers, from a file
 // and from a pipe, and from its parts in any order.
 func TestAnyWorkers(t *testing.T) {
-	f, err := ParseFormat(`$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent rt=$request_time $upstream_cache_status $end`)
+	f, err := logline.ParseFormat(`$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent rt=$request_time $upstream_cache_status $end`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,384 @@
+package weblog
+
+import (
+	"math/bits"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
+)
+
+// detail is what the full analysis keeps besides the distribution itself.
+type detail struct {
+	cells    quick // by cell.key
+	paths    *pathTable
+	clients  quick // by clientKey
+	timeline *timeline
+	caches   bounded[string] // by cache status, and by first or reused connection
+	rates    latency.Hist    // bytes/s of requests that took measurable time
+	upstream latency.Hist
+	outside  latency.Hist                    // total minus upstream: the client's network and the server itself
+	behind   [len(behindNames)]latency.Group // by the share of the time that was upstream
+	instant  uint64                          // requests with bytes whose time is below the resolution
+
+	times    uint64 // lines with a readable time stamp
+	noStamp  uint64
+	backward uint64 // lines stamped before the line above them
+	local    uint64 // stamps without a zone
+	zones    zones
+	stamp    logline.Stamp // of the last request in times
+	repeated uint64        // requests stamped so that times and its likes do not count yet
+
+	// waiting are requests whose groups are found, but do not count them yet. A
+	// group's counters are seldom in the processor's cache: many additions in a
+	// row wait for memory together, one after each line for itself.
+	waiting [256]member
+	filled  int
+}
+
+// member is a request as its groups count it.
+type member struct {
+	us     uint64
+	bytes  uint64
+	coarse uint16
+	groups [3]*latency.Group // cell, path, client
+}
+
+func newDetail() *detail {
+	d := &detail{
+		timeline: newTimeline(),
+		caches:   newBounded(&cacheBounds),
+		// Room for eight fills cache lines of its own: two workers that write to one
+		// line wait for each other.
+		zones: make(zones, 0, 8),
+	}
+	d.cells.init(&cellBounds, d.flush)
+	d.clients.init(&clientBounds, d.flush)
+	d.paths = newPathTable(d.flush)
+	return d
+}
+
+// cell is a combination of the classes a request falls into. Groupings by any
+// of them are sums over cells, so one count per request serves them all.
+type cell struct {
+	status uint16
+	method uint8
+	proto  uint8
+}
+
+// class is a method and a protocol, as the lower half of a cell's key.
+type class uint16
+
+func classOf(method, proto []byte) class {
+	return class(methodIndex(method))<<8 | class(protoIndex(proto))
+}
+
+// cellBounds bound the combinations kept apart: at level 1 their status becomes its
+// class, at level 2 their method "(other)".
+var cellBounds = bounds[uint64]{most: 400, coarsest: 2, cut: func(key uint64, level int) uint64 {
+	if level == 0 {
+		return key
+	}
+	c := cellOf(key)
+	if c.status < statusClass {
+		c.status = statusClass + c.status/100
+	}
+	if level > 1 {
+		c.method = methodOther
+	}
+	return c.key()
+}}
+
+// statusClass is added to the first digit of a status that stands for its class.
+const statusClass = 1000
+
+func groupOf[K comparable](m map[K]*latency.Group, k K) *latency.Group {
+	g := m[k]
+	if g == nil {
+		g = new(latency.Group)
+		m[k] = g
+	}
+	return g
+}
+
+// key packs the cell.
+func (c cell) key() uint64 {
+	return uint64(c.status)<<16 | uint64(c.method)<<8 | uint64(c.proto)
+}
+
+func cellOf(key uint64) cell {
+	return cell{status: uint16(key >> 16), method: uint8(key >> 8), proto: uint8(key)}
+}
+
+// add counts a request.
+func (d *detail) add(r *logline.Request, coarse uint16) {
+	cell := d.cells.at(uint64(r.Status)<<16 | uint64(classOf(r.Method, r.Proto)))
+	path := d.paths.find(r.Path, r.Status, sizeClass(r.Size))
+	client := d.clients.at(clientKey(r.Client))
+	d.wait(r.Micros, uint64(max(r.Size, 0)), coarse, cell, path, client)
+	d.addStamp(r)
+	if len(r.Cache) > 0 {
+		d.addCache(r.Cache, r, coarse)
+	}
+	if r.HasReuse {
+		if r.Reuse > 0 {
+			d.addCache([]byte(reusedConnection), r, coarse)
+		} else {
+			d.addCache([]byte(firstOnConnection), r, coarse)
+		}
+	}
+	if r.HasUpstream {
+		d.upstream.Add(r.Upstream)
+		d.outside.Add(r.Micros - min(r.Micros, r.Upstream))
+		d.behind[behindClass(r)].Enter(uint(coarse), r.Micros, r.Size)
+	}
+}
+
+// wait makes a request one of those that wait.
+func (d *detail) wait(us, bytes uint64, coarse uint16, cell, path, client *latency.Group) {
+	m := &d.waiting[d.filled]
+	m.us, m.bytes, m.coarse = us, bytes, coarse
+	m.groups = [3]*latency.Group{cell, path, client}
+	if d.filled++; d.filled == len(d.waiting) {
+		d.flush()
+	}
+}
+
+// flush counts the requests that wait.
+func (d *detail) flush() {
+	d.settleStamps()
+	waiting := d.waiting[:d.filled]
+	for kind := range len(member{}.groups) {
+		d.enter(kind)
+	}
+	for i := range waiting {
+		m := &waiting[i]
+		if m.bytes == 0 {
+			continue
+		}
+		if m.us == 0 {
+			d.instant++
+		} else {
+			d.rates.Add(m.bytes * 1_000_000 / m.us)
+		}
+	}
+	d.filled = 0
+}
+
+// enter counts the requests that wait in their groups of one kind. The counts, which are
+// farthest away, are raised in a loop of their own: the shorter it is, the more of
+// them are fetched at the same time.
+func (d *detail) enter(kind int) {
+	var places [len(d.waiting)]uint16
+	waiting := d.waiting[:d.filled]
+	for i := range waiting {
+		m := &waiting[i]
+		g := m.groups[kind]
+		places[i] = uint16(g.Place(uint(m.coarse)))
+		g.Note(1, m.us, m.us, m.us)
+		g.Bytes += m.bytes
+	}
+	for i := range waiting {
+		m := &waiting[i]
+		m.groups[kind].Raise(uint(places[i]), uint(m.coarse))
+	}
+}
+
+func (d *detail) addCache(name []byte, r *logline.Request, coarse uint16) {
+	g := d.caches.groups[string(name)] // makes no string
+	if g == nil {
+		g = d.caches.at(string(name))
+	}
+	g.Enter(uint(coarse), r.Micros, r.Size)
+}
+
+// cacheBounds bound the names of cache statuses kept apart.
+var cacheBounds = bounds[string]{most: 32, coarsest: 1, cut: func(name string, level int) string {
+	switch {
+	case level == 0 || name == reusedConnection || name == firstOnConnection:
+		return name
+	case isHit(name):
+		return "(other hits)"
+	}
+	return "(other)"
+}}
+
+// The names of cache groups that are of connections.
+const (
+	reusedConnection  = "reused connection"
+	firstOnConnection = "first on its connection"
+)
+
+// fromCache returns how many answers a cache gave, by statuses such as HIT, TCP_MEM_HIT
+// and RefreshHit, of how many it is known.
+func (d *detail) fromCache() (hits, known uint64) {
+	for name, g := range d.caches.groups {
+		if name == reusedConnection || name == firstOnConnection {
+			continue
+		}
+		known += g.N
+		if isHit(name) {
+			hits += g.N
+		}
+	}
+	return hits, known
+}
+
+func isHit(name string) bool { return strings.Contains(strings.ToUpper(name), "HIT") }
+
+// reused returns how many requests came on a connection that had one before, of how
+// many it is known.
+func (d *detail) reused() (reused, known uint64) {
+	for name, g := range d.caches.groups {
+		if name == reusedConnection {
+			reused = g.N
+		}
+		if name == reusedConnection || name == firstOnConnection {
+			known += g.N
+		}
+	}
+	return reused, known
+}
+
+// addStamp counts the request by its time stamp.
+func (d *detail) addStamp(r *logline.Request) {
+	if !r.HasStamp {
+		d.noStamp++
+		return
+	}
+	if r.Stamp != d.stamp {
+		d.settleStamps()
+		d.stamp = r.Stamp
+	}
+	d.repeated++
+	d.timeline.add(r)
+}
+
+// settleStamps counts the stamps that are the same as the last.
+func (d *detail) settleStamps() {
+	if d.repeated == 0 {
+		return
+	}
+	d.times += d.repeated
+	if d.stamp.Local {
+		d.local += d.repeated
+	} else {
+		d.zones.add(d.stamp.Offset, d.repeated)
+	}
+	d.repeated = 0
+}
+
+func (d *detail) merge(o *detail) {
+	d.cells.merge(&o.cells.bounded)
+	d.caches.merge(&o.caches)
+	d.paths.merge(&o.paths.bounded)
+	d.clients.merge(&o.clients.bounded)
+	d.timeline.merge(o.timeline)
+	d.rates.Merge(&o.rates)
+	d.upstream.Merge(&o.upstream)
+	d.outside.Merge(&o.outside)
+	for i := range o.behind {
+		d.behind[i].Merge(&o.behind[i])
+	}
+	d.instant += o.instant
+	d.times += o.times
+	d.noStamp += o.noStamp
+	d.backward += o.backward
+	d.local += o.local
+	for _, z := range o.zones {
+		d.zones.add(z.offset, z.n)
+	}
+}
+
+// zones counts the stamps of each offset from UTC in minutes. A log has one or
+// two.
+type zones []zone
+
+type zone struct {
+	offset int16
+	n      uint64
+}
+
+func (z *zones) add(offset int16, n uint64) {
+	for i := range *z {
+		if (*z)[i].offset == offset {
+			(*z)[i].n += n
+			return
+		}
+	}
+	*z = append(*z, zone{offset, n})
+}
+
+// methods are the names the method groups have; the last ones collect.
+var methods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE", "PROPFIND", "(other)", "(none)"}
+
+const (
+	methodOther = 10
+	methodNone  = 11
+)
+
+func methodIndex(b []byte) uint8 {
+	if len(b) == 0 || string(b) == "-" {
+		return methodNone
+	}
+	if string(b) == "GET" {
+		return 0
+	}
+	for i, m := range methods[:methodOther] {
+		if string(b) == m {
+			return uint8(i)
+		}
+	}
+	return methodOther
+}
+
+var protos = []string{"HTTP/1.1", "HTTP/2", "HTTP/3", "HTTP/1.0", "HTTP/0.9", "(other)", "(none)"}
+
+func protoIndex(b []byte) uint8 {
+	switch string(b) {
+	case "HTTP/1.1":
+		return 0
+	case "HTTP/2.0", "HTTP/2", "h2":
+		return 1
+	case "HTTP/3.0", "HTTP/3", "h3":
+		return 2
+	case "HTTP/1.0":
+		return 3
+	case "HTTP/0.9":
+		return 4
+	case "", "-":
+		return 6
+	}
+	return 5
+}
+
+// behindNames name the classes of how much of its time a request spent in the server
+// behind.
+var behindNames = [...]string{"under 10% of the time", "10% to 50%", "50% to 90%", "90% of the time and more"}
+
+func behindClass(r *logline.Request) int {
+	share := behindShare(r)
+	class := 0
+	for _, from := range [...]float64{0.1, 0.5, 0.9} {
+		if share >= from {
+			class++
+		}
+	}
+	return class
+}
+
+// sizeNames name the classes of body sizes: factors of four from 1 KiB.
+var sizeNames = [...]string{"unknown", "0", "1 B to 1 KiB", "1 to 4 KiB", "4 to 16 KiB", "16 to 64 KiB", "64 to 256 KiB", "256 KiB to 1 MiB", "1 to 4 MiB", "4 to 16 MiB", "16 MiB and more"}
+
+func sizeClass(n int64) int {
+	if n < 0 {
+		return 0
+	}
+	if n == 0 {
+		return 1
+	}
+	if n < 1024 {
+		return 2
+	}
+	return min(2+(bits.Len64(uint64(n))-9)/2, len(sizeNames)-1)
+}
