@@ -257,7 +257,7 @@ func TestSaysHowMuchMore(t *testing.T) {
 		change, half, want float64
 	}{{0.2, 0.4, 4}, {0.01, 0.08, 4}, {0.05, 0.05, 1.1}} {
 		lo, hi := s.change-s.half, s.change+s.half
-		got := Shift{Before: latency.Estimate{Value: 1}, Change: latency.Estimate{s.change, &lo, &hi}}.longer(0.05, 1000)
+		got := Shift{Before: latency.Estimate{Value: 1}, Change: latency.Estimate{Value: s.change, Low: &lo, High: &hi}}.longer(0.05, 1000)
 		if math.Abs(got-s.want) > 1e-9 {
 			t.Errorf("a change of %g +- %g: %g times, want %g", s.change, s.half, got, s.want)
 		}

@@ -24,8 +24,13 @@ var allowed = map[string]string{
 	"host":     "units",
 	"catalog":  "units",
 	"conffile": "units",
-	"weblog":   "units",
+	"weblog":   "stats units weblog/latency weblog/logdetect weblog/logline",
 	"facts":    "host units",
+
+	"weblog/latency":   "",
+	"weblog/logline":   "units",
+	"weblog/logdetect": "weblog/logline",
+
 	"lab":      "host units",
 	"lint":     "catalog conffile facts terminal units",
 	"diagnose": "catalog facts terminal units",
@@ -34,8 +39,8 @@ var allowed = map[string]string{
 	"workload": "host units stats",
 	"trial":    "catalog change plan workload stats host units",
 	"store":    "trial workload facts units",
-	"report":   "catalog conffile diagnose facts lab lint plan stats store terminal trial units weblog workload",
-	"cli":      "catalog change conffile diagnose facts host lab lint plan report stats store terminal trial units weblog workload",
+	"report":   "catalog conffile diagnose facts lab lint plan stats store terminal trial units weblog weblog/latency weblog/logdetect weblog/logline workload",
+	"cli":      "catalog change conffile diagnose facts host lab lint plan report stats store terminal trial units weblog weblog/latency weblog/logdetect weblog/logline workload",
 }
 
 // TestTable compares allowed with the page that people read.
