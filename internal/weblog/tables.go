@@ -228,7 +228,11 @@ const (
 )
 
 func clientKey(b []byte) uint64 {
-	if ip, ok := parseIPv4(b); ok {
+	ip, ok := quad(b)
+	if !ok {
+		ip, ok = parseIPv4(b)
+	}
+	if ok {
 		return clientV4 | uint64(ip)
 	}
 	s := string(b)
