@@ -75,6 +75,7 @@ func (t *bounded[K]) merge(o *bounded[K]) {
 // look-up costs several times as much.
 type quick struct {
 	bounded[uint64]
+	masks  *levelMasks
 	recent [2048]struct {
 		key   uint64
 		group *latency.Group // nil: empty
@@ -83,9 +84,13 @@ type quick struct {
 
 const mixer = 0x9e3779b97f4a7c15
 
+// levelMasks are what is looked up of keys at a level, by their top two bits. Keys that
+// are cut otherwise, too, are looked up as they are.
+type levelMasks [4][4]uint64
+
 // init makes the table, of which settle is called before groups are joined.
-func (t *quick) init(b *bounds[uint64], settle func()) {
-	t.bounded = newBounded(b)
+func (t *quick) init(b *bounds[uint64], masks *levelMasks, settle func()) {
+	t.bounded, t.masks = newBounded(b), masks
 	t.settle = func() {
 		settle()
 		clear(t.recent[:])
@@ -94,10 +99,11 @@ func (t *quick) init(b *bounds[uint64], settle func()) {
 
 // at is bounded's.
 func (t *quick) at(key uint64) *latency.Group {
-	key = t.bounds.cut(key, t.level)
+	key &= t.masks[t.level&3][key>>62]
 	s := &t.recent[key*mixer>>53]
 	if s.key != key || s.group == nil {
-		s.key, s.group = key, t.bounded.at(key)
+		g := t.bounded.at(key) // may clear what is remembered
+		s.key, s.group = key, g
 	}
 	return s.group
 }

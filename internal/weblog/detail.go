@@ -52,8 +52,8 @@ func newDetail() *detail {
 		// line wait for each other.
 		zones: make(zones, 0, 8),
 	}
-	d.cells.init(&cellBounds, d.flush)
-	d.clients.init(&clientBounds, d.flush)
+	d.cells.init(&cellBounds, &cellMasks, d.flush)
+	d.clients.init(&clientBounds, &clientMasks, d.flush)
 	d.paths = newPathTable(d.flush)
 	return d
 }
@@ -88,6 +88,9 @@ var cellBounds = bounds[uint64]{most: 400, coarsest: 2, cut: func(key uint64, le
 	}
 	return c.key()
 }}
+
+// cellMasks let keys pass.
+var cellMasks = levelMasks{{^uint64(0)}, {^uint64(0)}, {^uint64(0)}}
 
 // statusClass is added to the first digit of a status that stands for its class.
 const statusClass = 1000

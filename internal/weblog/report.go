@@ -433,3 +433,15 @@ func sortedKeys[V any](m map[string]V) []string {
 	sort.Strings(keys)
 	return keys
 }
+
+// byNumber returns the keys of m, which are numbers, in ascending order.
+func byNumber[V any](m map[string]V) []string {
+	keys := sortedKeys(m)
+	sort.SliceStable(keys, func(i, j int) bool {
+		var a, b float64
+		fmt.Sscan(keys[i], &a)
+		fmt.Sscan(keys[j], &b)
+		return a < b
+	})
+	return keys
+}

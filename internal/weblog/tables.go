@@ -289,7 +289,7 @@ func parseIPv4(b []byte) (uint32, bool) {
 // clientMasks are what a level keeps of the keys of a family.
 var clientMasks = newClientMasks()
 
-func newClientMasks() (masks [len(clientBits)][4]uint64) {
+func newClientMasks() (masks levelMasks) {
 	for level, bits := range clientBits {
 		masks[level] = [4]uint64{1: ^uint64(0) << (32 - bits[0]), 2: ^uint64(0) << (48 - bits[1])}
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -486,16 +485,4 @@ func clip(s string, width int) string {
 		return s
 	}
 	return string(r[:width-1]) + "…"
-}
-
-// byNumber returns the keys of m, which are numbers, in ascending order.
-func byNumber[V any](m map[string]V) []string {
-	keys := sortedKeys(m)
-	sort.SliceStable(keys, func(i, j int) bool {
-		var a, b float64
-		fmt.Sscan(keys[i], &a)
-		fmt.Sscan(keys[j], &b)
-		return a < b
-	})
-	return keys
 }
