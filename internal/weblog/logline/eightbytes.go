@@ -44,12 +44,6 @@ func first(x, all uint64) int {
 	return bits.TrailingZeros64((x-lowBits)&^x&highBits) / 8
 }
 
-// mayHave is not 0 if a byte of x is c, which is eight times in all.
-func mayHave(x, all uint64) uint64 {
-	x ^= all
-	return (x - lowBits) &^ x & highBits
-}
-
 // firstOf16 is first for two words in a row, 16 if none is c.
 func firstOf16(x, y, all uint64) int {
 	x ^= all
