@@ -71,10 +71,11 @@ func BinOf(v uint64) int {
 		return NumBins - 1
 	}
 	t := decadeOf
-	d := &t.all[t.byBits[bits.Len64(v)]&(decades-1)]
-	if v >= d.next {
-		d = &t.all[(t.byBits[bits.Len64(v)]+1)&(decades-1)]
+	i := int(t.byBits[bits.Len64(v)])
+	if v >= t.all[i&(decades-1)].next {
+		i++ // no branch: it would be guessed wrong too often
 	}
+	d := &t.all[i&(decades-1)]
 	q, _ := bits.Mul64(v, d.recip)
 	return d.base + int(q)
 }
@@ -124,12 +125,12 @@ func (h *Hist) Add(v uint64) { h.AddTo(uint(BinOf(v)), v) }
 
 // AddTo counts v, whose bin i is.
 func (h *Hist) AddTo(i uint, v uint64) {
-	*h.at(i)++
+	*h.At(i)++
 	h.Note(1, v, v, v)
 }
 
-// at returns the count of a bin.
-func (h *Hist) at(i uint) *uint64 {
+// At returns the count of a bin, which Note leaves as it is.
+func (h *Hist) At(i uint) *uint64 {
 	if p := h.Pages[i/PageBins]; p != nil {
 		return &p[i%PageBins]
 	}

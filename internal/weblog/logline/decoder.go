@@ -32,6 +32,7 @@ type Decoder struct {
 	Clears    bool // spans of lines before are not kept: for Sensible
 	Format    *Format
 	common    *linePlan // of lines that begin as the common log format's do, else nil
+	short     *linePlan // of lines that readShort reads, else nil
 	plain     bool      // the request time is one field, in seconds
 	rare      bool      // lines may have fields that decodeRare reads
 	spans     spans
@@ -49,18 +50,24 @@ func (f *Format) Decoder() *Decoder {
 
 // use makes f the format of the lines that follow.
 func (d *Decoder) use(f *Format) {
-	d.Format, d.common = f, nil
+	d.Format, d.common, d.short = f, nil, nil
 	d.plain = f.Unit == Seconds && !f.has[RoleDuration2] && !f.has[RoleDuration3]
 	if p, ok := f.ex.(*linePlan); ok && p.clf > 0 && p.behind == 0 && !f.Untimed {
 		d.common = p
 	}
 	d.rare = d.common == nil || f.has[RoleCache] || f.has[roleReuse] || f.has[RoleUpstream] || f.has[RoleEnd]
+	if d.common != nil && d.plain && !d.rare && d.common.isShort() && f.wrap == nil && !f.Directives {
+		d.short = d.common
+	}
 	d.spans.clear()
 	d.Req = Request{}
 }
 
 // Line reads one line, without its end. The request is valid until the next.
 func (d *Decoder) Line(line []byte) (*Request, Fault) {
+	if d.short != nil && !d.Clears && d.readShort(line) {
+		return &d.Req, FaultNone
+	}
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
