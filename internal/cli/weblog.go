@@ -19,6 +19,7 @@ import (
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/weblog"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // weblogFlags are the flags as given.
@@ -84,7 +85,7 @@ Envoy, Squid, lighttpd, CloudFront, W3C extended, JSON, LTSV, ...; also .gz,
 All logs after --against are those of before.
 
 The format is found by itself as a rule. Presets for --format:
-` + terminal.Wrap(terminal.Columns, "  ", "  ", strings.Join(weblog.Presets(), ", ")),
+` + terminal.Wrap(terminal.Columns, "  ", "  ", strings.Join(logline.Presets(), ", ")),
 		Example: `  wirerate weblog /var/log/nginx/access.log
   wirerate weblog new/*.log --against old/*.log
   wirerate weblog a.log --format '$remote_addr "$request" $status $request_time'
@@ -214,12 +215,12 @@ func (o *weblogFlags) options(compared bool) (weblog.Options, error) {
 	var err error
 	read.Full = o.full || len(o.by) > 0 || compared
 	if o.format != "" {
-		if read.Format, err = weblog.ParseFormat(o.format); err != nil {
+		if read.Format, err = logline.ParseFormat(o.format); err != nil {
 			return read, err
 		}
 	}
 	if o.unit != "" {
-		if read.Unit, err = weblog.ParseUnit(o.unit); err != nil {
+		if read.Unit, err = logline.ParseUnit(o.unit); err != nil {
 			return read, err
 		}
 	}
@@ -307,7 +308,7 @@ func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before
 	}
 	for _, name := range names {
 		if _, err := os.Stat(name); name != "-" && errors.Is(err, fs.ErrNotExist) {
-			env.note("%s is not there yet; waiting for it", weblog.Escape(name, 512))
+			env.note("%s is not there yet; waiting for it", logline.Escape(name, 512))
 		}
 	}
 	if opt.lasting > 0 {

@@ -16,6 +16,8 @@ import (
 	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/weblog"
+	"github.com/wirerate/wirerate/internal/weblog/logdetect"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // weblogFinish saves and prints, unless there is nothing to show.
@@ -150,7 +152,7 @@ func unreadWords(sketches ...*weblog.Sketch) string {
 				continue
 			}
 			all = append(all, in.Err)
-			errs = append(errs, fmt.Sprintf("%s: %s", weblog.Escape(in.Name, 512), in.Problem()))
+			errs = append(errs, fmt.Sprintf("%s: %s", logline.Escape(in.Name, 512), in.Problem()))
 		}
 	}
 	if len(errs) == 0 {
@@ -161,16 +163,16 @@ func unreadWords(sketches ...*weblog.Sketch) string {
 
 // timeAdvice says how a server logs the request time, behind an error for want of it.
 func timeAdvice(err error) string {
-	if !errors.Is(err, weblog.ErrNoTime) {
+	if !errors.Is(err, logdetect.ErrNoTime) {
 		return ""
 	}
-	return "\nto let the server log it:\n" + weblog.TimeAdvice
+	return "\nto let the server log it:\n" + logdetect.TimeAdvice
 }
 
 // complete tells the shell what flags can be.
 func (o *weblogFlags) complete(cmd *cobra.Command) {
 	for name, words := range map[string][]string{
-		"by": weblog.Groupings(), "format": append([]string{"json", "text", "html"}, weblog.Presets()...), "unit": {"s", "ms", "us", "ns"},
+		"by": weblog.Groupings(), "format": append([]string{"json", "text", "html"}, logline.Presets()...), "unit": {"s", "ms", "us", "ns"},
 		"status": {"2xx", "3xx", "4xx", "5xx", "!499"}, "method": {"GET", "HEAD", "POST", "PUT", "DELETE"},
 		"protocol": {"HTTP/1.1", "HTTP/2", "HTTP/3", "HTTP/1.0"}, "upstream": {"none", "50%-", "-10%"}, "trial": {"last"},
 		"judge": {"50", "75", "90", "95", "99", "99.9"}, "under": {"100ms", "1s"}, "margin": {"5%", "10%"}, "confidence": {"0.95", "0.99"},

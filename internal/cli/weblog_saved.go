@@ -12,6 +12,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/weblog"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 func newWeblogMergeCmd(env *Env) *cobra.Command {
@@ -74,7 +75,7 @@ func loadSketch(name string, stdin io.Reader) (*weblog.Sketch, error) {
 	}
 	s, err := weblog.Load(name, from)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", weblog.Escape(name, 512), err)
+		return nil, fmt.Errorf("%s: %w", logline.Escape(name, 512), err)
 	}
 	return s, nil
 }
@@ -108,7 +109,7 @@ func (o *weblogFlags) advice(s *weblog.Sketch, names []string) (notes []string) 
 	files := regular(names...)
 	for i, st := range files {
 		if k := indexFile(files[:i], st); k >= 0 {
-			notes = append(notes, fmt.Sprintf("%s and %s are the same file, which is counted twice", weblog.Escape(names[k], 512), weblog.Escape(names[i], 512)))
+			notes = append(notes, fmt.Sprintf("%s and %s are the same file, which is counted twice", logline.Escape(names[k], 512), logline.Escape(names[i], 512)))
 		}
 	}
 	return notes

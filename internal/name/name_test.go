@@ -74,7 +74,7 @@ func TestNoNames(t *testing.T) {
 func TestParsedInterfaces(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z0-9._/;$ -]{0,16}`)).Draw(r, "text")
-		parsed, err := ParseInterface(rapid.SampledFrom([]string{"linux", "freebsd", "openbsd"}).Draw(r, "system"), text)
+		parsed, err := ParseInterface(rapid.SampledFrom([]system.System{system.Linux, system.FreeBSD, system.OpenBSD}).Draw(r, "system"), text)
 		if err == nil && (string(parsed) != text || strings.Trim(text, alnum+"._-") != "" || text[0] == '-' || text[0] == '.' || strings.Contains(text, "..") || len(text) > interfaceBytes) {
 			r.Fatalf("%q is written", text)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/weblog"
+	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
 // An axis keeps the order of values, its ends inside the picture, and few ticks.
@@ -74,7 +75,7 @@ func TestPairRatios(t *testing.T) {
 func TestShiftEstimate(t *testing.T) {
 	ends := []float64{0.19, 0.21, 0.145, 0.155}
 	e := shiftEstimate(weblog.Shift{Percentile: "95", Verdict: stats.Helps,
-		Before: weblog.Estimate{Value: 0.2, Low: &ends[0], High: &ends[1]}, After: weblog.Estimate{Value: 0.15, Low: &ends[2], High: &ends[3]}})
+		Before: latency.Estimate{Value: 0.2, Low: &ends[0], High: &ends[1]}, After: latency.Estimate{Value: 0.15, Low: &ends[2], High: &ends[3]}})
 	for _, c := range [][2]float64{{e.ratio, 0.75}, {e.low, 0.7067147336}, {e.high, 0.7970446649}} { // the formula worked out by hand
 		if math.Abs(c[0]-c[1]) > 1e-9 {
 			t.Errorf("got %g, want %g in %+v", c[0], c[1], e)
@@ -83,7 +84,7 @@ func TestShiftEstimate(t *testing.T) {
 	if e.words != "−25.0% (−29.3% to −20.3%)" {
 		t.Errorf("got %q", e.words)
 	}
-	if e := shiftEstimate(weblog.Shift{Percentile: "50", After: weblog.Estimate{Value: 1}}); e.ratio != 0 {
+	if e := shiftEstimate(weblog.Shift{Percentile: "50", After: latency.Estimate{Value: 1}}); e.ratio != 0 {
 		t.Errorf("a ratio to nothing: %+v", e)
 	}
 }

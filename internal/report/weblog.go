@@ -12,6 +12,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/weblog"
+	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
 type weblogView struct {
@@ -137,7 +138,7 @@ func chance(p float64) string {
 
 func shareRows(r *weblog.Report) []shareRow {
 	var out []shareRow
-	words := func(e weblog.Estimate, form func(float64) string) string {
+	words := func(e latency.Estimate, form func(float64) string) string {
 		if e.Low == nil || e.High == nil {
 			return form(e.Value)
 		}
@@ -200,7 +201,7 @@ func longSeconds(s float64) string {
 	return seconds(s)
 }
 
-func estimateWords(e weblog.Estimate) string {
+func estimateWords(e latency.Estimate) string {
 	end := func(v *float64) string {
 		if v == nil {
 			return "?"
@@ -246,7 +247,7 @@ func shiftEstimate(s weblog.Shift) estimate {
 // ratioEnds is the interval of a ratio that the intervals of its two sides give (Donner and
 // Zou, Stat. Methods Med. Res. 21 (2012), 347). It holds 1 where that of their difference
 // holds 0. Without an end on either side it is 0, 0.
-func ratioEnds(a, b weblog.Estimate) (low, high float64) {
+func ratioEnds(a, b latency.Estimate) (low, high float64) {
 	if a.Low == nil || a.High == nil || b.Low == nil || b.High == nil || *b.Low <= 0 {
 		return 0, 0
 	}

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/wirerate/wirerate/internal/weblog"
+	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
 // The page of a log shows the trial of the change beside it.
@@ -103,17 +104,17 @@ func TestTimeParts(t *testing.T) {
 // TestRatioEnds: the interval of a ratio holds 1 where that of the difference holds 0, and
 // is narrow where both sides are known well.
 func TestRatioEnds(t *testing.T) {
-	estimate := func(value, low, high float64) weblog.Estimate {
-		return weblog.Estimate{Value: value, Low: &low, High: &high}
+	estimate := func(value, low, high float64) latency.Estimate {
+		return latency.Estimate{Value: value, Low: &low, High: &high}
 	}
 	if low, high := ratioEnds(estimate(0.1, 0.099, 0.101), estimate(10, 9, 11)); low < 0.0090 || low > 0.0092 || high < 0.0110 || high > 0.0113 {
 		t.Errorf("0.1 (0.099 to 0.101) of 10 (9 to 11): %g to %g", low, high)
 	}
-	if low, high := ratioEnds(estimate(1, 0.9, 1.1), weblog.Estimate{Value: 1}); low != 0 || high != 0 {
+	if low, high := ratioEnds(estimate(1, 0.9, 1.1), latency.Estimate{Value: 1}); low != 0 || high != 0 {
 		t.Errorf("without an end: %g to %g", low, high)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		draw := func(name string) (e weblog.Estimate) {
+		draw := func(name string) (e latency.Estimate) {
 			e.Value = rapid.Float64Range(0.001, 100).Draw(t, name)
 			low, high := e.Value*rapid.Float64Range(0.01, 1).Draw(t, "low"), e.Value*rapid.Float64Range(1, 5).Draw(t, "high")
 			return estimate(e.Value, low, high)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
 // Comparison is how the request times after differ from those before.
@@ -31,13 +32,13 @@ type Comparison struct {
 
 // Shift is the change of one percentile, in s. Change is after minus before.
 type Shift struct {
-	Percentile string        `json:"percentile"`
-	Before     Estimate      `json:"before_s"`
-	After      Estimate      `json:"after_s"`
-	Change     Estimate      `json:"change_s"`
-	Ratio      *float64      `json:"ratio"` // after / before; nil when before is 0
-	P          *float64      `json:"p"`     // quantile test, Holm-adjusted; nil for Matched
-	Verdict    stats.Verdict `json:"verdict"`
+	Percentile string           `json:"percentile"`
+	Before     latency.Estimate `json:"before_s"`
+	After      latency.Estimate `json:"after_s"`
+	Change     latency.Estimate `json:"change_s"`
+	Ratio      *float64         `json:"ratio"` // after / before; nil when before is 0
+	P          *float64         `json:"p"`     // quantile test, Holm-adjusted; nil for Matched
+	Verdict    stats.Verdict    `json:"verdict"`
 }
 
 // Matched compares requests for the same path pattern and size class only, and
@@ -52,10 +53,10 @@ type Matched struct {
 
 // ShareChange is the change of the share under a threshold.
 type ShareChange struct {
-	Under  float64  `json:"under_s"`
-	Before float64  `json:"before"`
-	After  float64  `json:"after"`
-	Change Estimate `json:"change"`
+	Under  float64          `json:"under_s"`
+	Before float64          `json:"before"`
+	After  float64          `json:"after"`
+	Change latency.Estimate `json:"change"`
 }
 
 // KolmogorovTest is the largest distance between the two distribution
@@ -102,7 +103,7 @@ func Compare(after, before *Sketch, v View, j Judgement) (*Report, error) {
 		c.Shifts = append(c.Shifts, s)
 		ps = append(ps, quantileTest(p/100, a, b))
 	}
-	for i, p := range holm(ps) {
+	for i, p := range stats.HolmAdjusted(ps) {
 		c.Shifts[i].P = &p
 	}
 	for _, t := range c.Before.thresholds(v) {
@@ -149,20 +150,20 @@ func (r *Report) thresholds(v View) []float64 {
 }
 
 // shift compares one percentile.
-func shift(p float64, after, before dist, confidence, margin float64) (Shift, bool) {
-	if after.all.n == 0 || before.all.n == 0 {
+func shift(p float64, after, before latency.Dist, confidence, margin float64) (Shift, bool) {
+	if after.All.N == 0 || before.All.N == 0 {
 		return Shift{}, false
 	}
-	a, b := together(after.estimate, before.estimate, p/100, confidence)
-	return newShift(p, a, b, margin, float64(max(after.step, before.step))), true
+	a, b := together(after.Estimate, before.Estimate, p/100, confidence)
+	return newShift(p, a, b, margin, float64(max(after.Step, before.Step))), true
 }
 
 // together estimates a quantile of both sides for their difference, which has more
 // degrees of freedom than each side (Welch 1947).
-func together(after, before func(q, confidence, freedom float64) (Estimate, float64), q, confidence float64) (a, b Estimate) {
+func together(after, before func(q, confidence, freedom float64) (latency.Estimate, float64), q, confidence float64) (a, b latency.Estimate) {
 	a, freeA := after(q, confidence, 0)
 	b, freeB := before(q, confidence, 0)
-	va, vb := a.width()*a.width(), b.width()*b.width()
+	va, vb := a.Width()*a.Width(), b.Width()*b.Width()
 	freedom := (va + vb) * (va + vb) / (va*va/freeA + vb*vb/freeB)
 	if math.IsNaN(freedom) {
 		return a, b // an end is missing, or both have no width
@@ -172,19 +173,11 @@ func together(after, before func(q, confidence, freedom float64) (Estimate, floa
 	return a, b
 }
 
-// width is that of the interval, NaN without both ends.
-func (e Estimate) width() float64 {
-	if e.Low == nil || e.High == nil {
-		return math.NaN()
-	}
-	return *e.High - *e.Low
-}
-
 // newShift makes a shift of two estimates in us. step is the resolution, below
 // which no change is worthwhile.
-func newShift(p float64, after, before Estimate, margin, step float64) Shift {
+func newShift(p float64, after, before latency.Estimate, margin, step float64) Shift {
 	change := difference(after, before)
-	s := Shift{Percentile: percentName(p), Before: before.scaled(inSeconds), After: after.scaled(inSeconds), Change: change.scaled(inSeconds)}
+	s := Shift{Percentile: percentName(p), Before: before.Scaled(inSeconds), After: after.Scaled(inSeconds), Change: change.Scaled(inSeconds)}
 	if before.Value > 0 {
 		ratio := after.Value / before.Value
 		s.Ratio = &ratio
@@ -195,8 +188,8 @@ func newShift(p float64, after, before Estimate, margin, step float64) Shift {
 
 // difference is after minus before, with the interval that those of the two
 // give (MOVER: Zou and Donner, Stat. Med. 27 (2008), 1693).
-func difference(after, before Estimate) Estimate {
-	d := Estimate{Value: after.Value - before.Value}
+func difference(after, before latency.Estimate) latency.Estimate {
+	d := latency.Estimate{Value: after.Value - before.Value}
 	if after.Low != nil && before.High != nil {
 		v := d.Value - math.Hypot(after.Value-*after.Low, *before.High-before.Value)
 		d.Low = &v
@@ -209,7 +202,7 @@ func difference(after, before Estimate) Estimate {
 }
 
 // judge gives the verdict of a change of a time: helps is less.
-func judge(change Estimate, worthwhile float64) stats.Verdict {
+func judge(change latency.Estimate, worthwhile float64) stats.Verdict {
 	lo, hi := math.Inf(-1), math.Inf(1)
 	if change.Low != nil {
 		lo = *change.Low
@@ -231,25 +224,25 @@ func judge(change Estimate, worthwhile float64) stats.Verdict {
 // quantileTest returns the two-sided probability of what the two sides show if their
 // quantile q were the same: of the time between those of the two that explains both
 // best, how far the shares at or below it are from q.
-func quantileTest(q float64, a, b dist) float64 {
-	binA, okA := a.all.rank(rankOf(q, a.all.n))
-	binB, okB := b.all.rank(rankOf(q, b.all.n))
+func quantileTest(q float64, a, b latency.Dist) float64 {
+	binA, okA := a.All.Rank(latency.RankOf(q, a.All.N))
+	binB, okB := b.All.Rank(latency.RankOf(q, b.All.N))
 	if !okA || !okB || binA == binB {
 		return 1
 	}
 	if binA > binB {
 		a, b, binA, binB = b, a, binB, binA
 	}
-	va, freeA := a.variance(binA+1, q)
-	vb, freeB := b.variance(binB+1, q)
+	va, freeA := a.Variance(binA+1, q)
+	vb, freeB := b.Variance(binB+1, q)
 	// From binA on, a has at least q of its requests at or below; b has less than q
 	// below binB.
-	belowA, belowB := float64(a.all.under(binEdge(binA))), float64(b.all.under(binEdge(binA)))
+	belowA, belowB := float64(a.All.Under(latency.BinEdge(binA))), float64(b.All.Under(latency.BinEdge(binA)))
 	best := math.Inf(1)
 	for bin := binA; bin <= binB; bin++ {
-		over := max(0, belowA/float64(a.all.n)-q)
-		belowA, belowB = belowA+a.all.in(bin), belowB+b.all.in(bin)
-		missing := max(0, q-belowB/float64(b.all.n))
+		over := max(0, belowA/float64(a.All.N)-q)
+		belowA, belowB = belowA+a.All.In(bin), belowB+b.All.In(bin)
+		missing := max(0, q-belowB/float64(b.All.N))
 		best = min(best, over*over/va+missing*missing/vb)
 	}
 	v := va + vb
@@ -259,67 +252,37 @@ func quantileTest(q float64, a, b dist) float64 {
 	return 2 * t.Survival(math.Sqrt(best))
 }
 
-// variance returns that of the share of values in bins below end, were it q, and its
-// degrees of freedom.
-func (d dist) variance(end int, q float64) (v, freedom float64) {
-	_, s := d.share(end)
-	if s.independent = max(s.independent, q*(1-q)/float64(d.all.n)); s.between > s.independent {
-		return s.between, s.freedom
-	}
-	return s.independent, math.Inf(1)
-}
-
-// holm adjusts probabilities for being several (Holm 1979).
-func holm(p []float64) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	for i := range order {
-		for j := i; j > 0 && p[order[j]] < p[order[j-1]]; j-- {
-			order[j], order[j-1] = order[j-1], order[j]
-		}
-	}
-	out := make([]float64, len(p))
-	worst := 0.0
-	for rank, i := range order {
-		worst = max(worst, min(1, p[i]*float64(len(p)-rank)))
-		out[i] = worst
-	}
-	return out
-}
-
-func shareChange(threshold float64, a, b dist, confidence float64) ShareChange {
-	end := binOf(uint64(math.Round(threshold * 1e6)))
-	after, before := a.shareEstimate(end, confidence), b.shareEstimate(end, confidence)
+func shareChange(threshold float64, a, b latency.Dist, confidence float64) ShareChange {
+	end := latency.BinOf(uint64(math.Round(threshold * 1e6)))
+	after, before := a.ShareEstimate(end, confidence), b.ShareEstimate(end, confidence)
 	return ShareChange{Under: threshold, Before: before.Value, After: after.Value, Change: difference(after, before)}
 }
 
 // kolmogorov is the two-sample Kolmogorov-Smirnov test over the bins. Its
 // probability is Stephens's approximation with effective counts.
-func kolmogorov(a, b dist) KolmogorovTest {
+func kolmogorov(a, b latency.Dist) KolmogorovTest {
 	var t KolmogorovTest
 	var na, nb uint64
 	at := 0
-	for i := range numPages {
-		for j := range pageBins {
-			bin := i*pageBins + j
-			if p := a.all.pages[i]; p != nil {
+	for i := range latency.NumPages {
+		for j := range latency.PageBins {
+			bin := i*latency.PageBins + j
+			if p := a.All.Pages[i]; p != nil {
 				na += p[j]
 			}
-			if p := b.all.pages[i]; p != nil {
+			if p := b.All.Pages[i]; p != nil {
 				nb += p[j]
 			}
-			d := math.Abs(float64(na)/float64(a.all.n) - float64(nb)/float64(b.all.n))
+			d := math.Abs(float64(na)/float64(a.All.N) - float64(nb)/float64(b.All.N))
 			if d > t.D {
 				t.D, at = d, bin
 			}
 		}
 	}
-	step := max(a.step, b.step)
-	t.At = inSeconds(float64((binEdge(at+1) + step - 1) / step * step))
-	effA := float64(a.all.n) / a.inflation(at+1)
-	effB := float64(b.all.n) / b.inflation(at+1)
+	step := max(a.Step, b.Step)
+	t.At = inSeconds(float64((latency.BinEdge(at+1) + step - 1) / step * step))
+	effA := float64(a.All.N) / a.Inflation(at+1)
+	effB := float64(b.All.N) / b.Inflation(at+1)
 	n := math.Sqrt(effA * effB / (effA + effB))
 	t.P = kolmogorovTail((n + 0.12 + 0.11/n) * t.D)
 	return t
@@ -377,7 +340,7 @@ func (c *Comparison) decide(length float64) {
 // are worthwhile. Where the interval has no end, it takes enough requests beyond the
 // percentile; requests is how many the smaller log has.
 func (s Shift) longer(margin float64, requests uint64) float64 {
-	width, change, worthwhile := s.Change.width(), math.Abs(s.Change.Value), margin*s.Before.Value
+	width, change, worthwhile := s.Change.Width(), math.Abs(s.Change.Value), margin*s.Before.Value
 	if math.IsNaN(width) {
 		p, _ := strconv.ParseFloat(s.Percentile, 64)
 		return max(2, enoughBeyond/(float64(requests)*min(p, 100-p)/100))
@@ -425,16 +388,16 @@ func shorter(a, b *Sketch) float64 {
 }
 
 // addDrift says when the logs are shorter than what makes their times vary.
-func (c *Comparison) addDrift(a, b dist, q float64) {
+func (c *Comparison) addDrift(a, b latency.Dist, q float64) {
 	for _, side := range []struct {
 		name string
-		d    dist
+		d    latency.Dist
 	}{{"after", a}, {"before", b}} {
-		bin, ok := side.d.all.rank(rankOf(q, side.d.all.n))
+		bin, ok := side.d.All.Rank(latency.RankOf(q, side.d.All.N))
 		if !ok {
 			continue
 		}
-		if _, s := side.d.share(bin + 1); s.short {
+		if _, s := side.d.Share(bin + 1); s.Short {
 			c.Notes = append(c.Notes, fmt.Sprintf("the times of the log of %s change as slowly as it is long (load, hour of the day): its intervals are wide, and longer logs of the same hours tell more", side.name))
 		}
 	}
@@ -447,14 +410,18 @@ const minCommon = 0.5
 // fewRequests is where a comparison is warned of.
 const fewRequests = 1000
 
-func (c *Comparison) addNotes(a, b dist) {
+func (c *Comparison) addNotes(a, b latency.Dist) {
 	if c.Matched == nil {
 		c.Notes = append(c.Notes, "the mix of requests was not compared (no path and size occurs on both sides): another mix can look like another speed")
 	} else if m := min(c.Matched.BeforeShare, c.Matched.AfterShare); m < minCommon {
 		c.Notes = append(c.Notes, fmt.Sprintf("only %.0f%% of the requests have a counterpart of the same path and size on the other side; the verdict is of all requests as logged", 100*m))
 	}
-	if n := min(a.all.n, b.all.n); n < fewRequests {
+	if n := min(a.All.N, b.All.N); n < fewRequests {
 		c.Notes = append(c.Notes, fmt.Sprintf("a log of %s hardly shows how much its times vary by themselves; compare longer ones", plural(n, "request")))
 	}
 	c.Notes = append(c.Notes, "before and after are different hours: load and visitors differ too; a trial compares under the same conditions")
+}
+
+func distOf(s *Sketch) latency.Dist {
+	return latency.Dist{All: s.Times(), Parts: s.clusters, Step: max(s.Step, 1)}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
 func readText(t testing.TB, text string, opt Options) *Sketch {
@@ -159,16 +160,16 @@ func queued(busy float64) drawn {
 }
 
 // distOfLog is what reading a log of n lines of 150 bytes gives.
-func distOfLog(n int, seed uint64, factor float64, times drawn) dist {
+func distOfLog(n int, seed uint64, factor float64, times drawn) latency.Dist {
 	draw := times(rand.New(rand.NewPCG(seed, 9)))
-	var s segments
+	var s latency.Segments
 	for i := range n {
-		h, _ := s.at(int64(i) * 150)
+		h, _ := s.At(int64(i) * 150)
 		h.Add(uint64(factor * draw(i) * 1e6))
 	}
-	d := dist{all: new(Hist), parts: s.list(), step: 1}
-	for _, h := range d.parts {
-		d.all.Merge(h)
+	d := latency.Dist{All: new(latency.Hist), Parts: s.List(), Step: 1}
+	for _, h := range d.Parts {
+		d.All.Merge(h)
 	}
 	return d
 }
@@ -228,10 +229,10 @@ func TestIntervalsOfIndependentRequests(t *testing.T) {
 	const rounds = 100
 	for k := range uint64(rounds) {
 		d := distOfLog(4000, k, 1, steady)
-		bin, _ := d.all.rank(rankOf(0.95, d.all.n))
-		_, s := d.share(bin + 1)
-		half, _ := s.half(0.95, 0)
-		sum += half / (1.96 * math.Sqrt(s.independent)) / rounds
+		bin, _ := d.All.Rank(latency.RankOf(0.95, d.All.N))
+		_, s := d.Share(bin + 1)
+		half, _ := s.Half(0.95, 0)
+		sum += half / (1.96 * math.Sqrt(s.Independent)) / rounds
 	}
 	if sum > 1.5 {
 		t.Errorf("intervals are %.2f times as wide as independent requests need, want at most 1.5", sum)
@@ -257,7 +258,7 @@ func TestSaysHowMuchMore(t *testing.T) {
 		change, half, want float64
 	}{{0.2, 0.4, 4}, {0.01, 0.08, 4}, {0.05, 0.05, 1.1}} {
 		lo, hi := s.change-s.half, s.change+s.half
-		got := Shift{Before: Estimate{Value: 1}, Change: Estimate{s.change, &lo, &hi}}.longer(0.05, 1000)
+		got := Shift{Before: latency.Estimate{Value: 1}, Change: latency.Estimate{Value: s.change, Low: &lo, High: &hi}}.longer(0.05, 1000)
 		if math.Abs(got-s.want) > 1e-9 {
 			t.Errorf("a change of %g +- %g: %g times, want %g", s.change, s.half, got, s.want)
 		}
@@ -266,7 +267,7 @@ func TestSaysHowMuchMore(t *testing.T) {
 
 // TestSaysHowMuchMoreOfFew: two requests do not need a minute more but hundreds.
 func TestSaysHowMuchMoreOfFew(t *testing.T) {
-	if got := (Shift{Percentile: "95", Before: Estimate{Value: 1}}).longer(0.05, 2); math.Abs(got-100) > 1e-9 {
+	if got := (Shift{Percentile: "95", Before: latency.Estimate{Value: 1}}).longer(0.05, 2); math.Abs(got-100) > 1e-9 {
 		t.Errorf("p95 of 2 requests: %g times as long, want 100", got)
 	}
 }
@@ -276,16 +277,16 @@ func TestQuantileIntervalsCover(t *testing.T) {
 	const rounds = 200
 	for i := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(i, 5))
-		var s segments
+		var s latency.Segments
 		for j := range int64(4000) {
-			h, _ := s.at(j * 200)
+			h, _ := s.At(j * 200)
 			h.Add(uint64(1e5 * r.ExpFloat64()))
 		}
-		d := dist{all: new(Hist), parts: s.list(), step: 1}
-		for _, h := range d.parts {
-			d.all.Merge(h)
+		d := latency.Dist{All: new(latency.Hist), Parts: s.List(), Step: 1}
+		for _, h := range d.Parts {
+			d.All.Merge(h)
 		}
-		e, _ := d.quantile(0.9, 0.95)
+		e, _ := d.Quantile(0.9, 0.95)
 		if truth := 1e5 * math.Log(10); *e.Low <= truth && truth <= *e.High {
 			covered++
 		}
@@ -296,20 +297,20 @@ func TestQuantileIntervalsCover(t *testing.T) {
 }
 
 func TestQuantileWithoutEnd(t *testing.T) {
-	d := dist{all: new(Hist), step: 1}
+	d := latency.Dist{All: new(latency.Hist), Step: 1}
 	for v := range uint64(100) {
-		d.all.Add(v)
+		d.All.Add(v)
 	}
-	if e, _ := d.quantile(0.999, 0.95); e.High != nil || e.Low == nil {
+	if e, _ := d.Quantile(0.999, 0.95); e.High != nil || e.Low == nil {
 		t.Errorf("p99.9 of 100 values: %+v, want no upper end", e)
 	}
 }
 
 func TestQuantileTestOfConstants(t *testing.T) {
-	a, b := dist{all: new(Hist), step: 1}, dist{all: new(Hist), step: 1}
+	a, b := latency.Dist{All: new(latency.Hist), Step: 1}, latency.Dist{All: new(latency.Hist), Step: 1}
 	for range 30 {
-		a.all.Add(100)
-		b.all.Add(200)
+		a.All.Add(100)
+		b.All.Add(200)
 	}
 	if p := quantileTest(0.5, a, b); !(p < 0.001) {
 		t.Errorf("30 times 100 us against 30 times 200 us: p %g", p)
@@ -321,15 +322,6 @@ func TestKolmogorovTail(t *testing.T) {
 	for lambda, want := range map[float64]float64{1.3581: 0.05, 1.6276: 0.01, 0.8276: 0.5} {
 		if got := kolmogorovTail(lambda); math.Abs(got-want) > 2e-4 {
 			t.Errorf("tail(%g) = %g, want %g", lambda, got, want)
-		}
-	}
-}
-
-func TestHolm(t *testing.T) {
-	got := holm([]float64{0.04, 0.01, 0.03, 0.5})
-	for i, want := range []float64{0.09, 0.04, 0.09, 0.5} {
-		if math.Abs(got[i]-want) > 1e-12 {
-			t.Errorf("holm[%d] = %g, want %g", i, got[i], want)
 		}
 	}
 }

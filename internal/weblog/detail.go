@@ -3,29 +3,31 @@ package weblog
 import (
 	"math/bits"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // detail is what the full analysis keeps besides the distribution itself.
 type detail struct {
-	cells    map[uint32]*group // by cell.key
-	recent   recent[group]     // of cells
+	cells    quick // by cell.key
 	paths    *pathTable
-	clients  *clientTable
+	clients  quick // by clientKey
 	timeline *timeline
-	caches   map[string]*group // by cache status, and by first or reused connection
-	rates    Hist              // bytes/s of requests that took measurable time
-	upstream Hist
-	outside  Hist                    // total minus upstream: the client's network and the server itself
-	behind   [len(behindNames)]group // by the share of the time that was upstream
-	instant  uint64                  // requests with bytes whose time is below the resolution
+	caches   bounded[string] // by cache status, and by first or reused connection
+	rates    latency.Hist    // bytes/s of requests that took measurable time
+	upstream latency.Hist
+	outside  latency.Hist                    // total minus upstream: the client's network and the server itself
+	behind   [len(behindNames)]latency.Group // by the share of the time that was upstream
+	instant  uint64                          // requests with bytes whose time is below the resolution
 
 	times    uint64 // lines with a readable time stamp
 	noStamp  uint64
 	backward uint64 // lines stamped before the line above them
 	local    uint64 // stamps without a zone
 	zones    zones
-	stamp    stamp  // of the last request in times
-	repeated uint64 // requests stamped so that times and its likes do not count yet
+	stamp    logline.Stamp // of the last request in times
+	repeated uint64        // requests stamped so that times and its likes do not count yet
 
 	// waiting are requests whose groups are found, but do not count them yet. A
 	// group's counters are seldom in the processor's cache: many additions in a
@@ -39,18 +41,20 @@ type member struct {
 	us     uint64
 	bytes  uint64
 	coarse uint16
-	groups [3]*group // cell, path, client
+	groups [3]*latency.Group // cell, path, client
 }
 
 func newDetail() *detail {
 	d := &detail{
-		cells: map[uint32]*group{}, paths: newPathTable(), clients: newClientTable(), timeline: newTimeline(),
-		caches: map[string]*group{},
+		timeline: newTimeline(),
+		caches:   newBounded(&cacheBounds),
 		// Room for eight fills cache lines of its own: two workers that write to one
 		// line wait for each other.
 		zones: make(zones, 0, 8),
 	}
-	d.paths.settle, d.clients.settle = d.flush, d.flush
+	d.cells.init(&cellBounds, &cellMasks, d.flush)
+	d.clients.init(&clientBounds, &clientMasks, d.flush)
+	d.paths = newPathTable(d.flush)
 	return d
 }
 
@@ -69,75 +73,75 @@ func classOf(method, proto []byte) class {
 	return class(methodIndex(method))<<8 | class(protoIndex(proto))
 }
 
-// maxCells bounds the combinations kept apart; the rest lose their status to
-// its class (2xx) and their method.
-const maxCells = 400
+// cellBounds bound the combinations kept apart: at level 1 their status becomes its
+// class, at level 2 their method "(other)".
+var cellBounds = bounds[uint64]{most: 400, coarsest: 2, cut: func(key uint64, level int) uint64 {
+	if level == 0 {
+		return key
+	}
+	c := cellOf(key)
+	if c.status < statusClass {
+		c.status = statusClass + c.status/100
+	}
+	if level > 1 {
+		c.method = methodOther
+	}
+	return c.key()
+}}
 
-func groupOf[K comparable](m map[K]*group, k K) *group {
+// cellMasks let keys pass.
+var cellMasks = levelMasks{{^uint64(0)}, {^uint64(0)}, {^uint64(0)}}
+
+// statusClass is added to the first digit of a status that stands for its class.
+const statusClass = 1000
+
+func groupOf[K comparable](m map[K]*latency.Group, k K) *latency.Group {
 	g := m[k]
 	if g == nil {
-		g = new(group)
+		g = new(latency.Group)
 		m[k] = g
 	}
 	return g
 }
 
-// key packs the cell: maps are faster with it.
-func (c cell) key() uint32 {
-	return uint32(c.status)<<16 | uint32(c.method)<<8 | uint32(c.proto)
+// key packs the cell.
+func (c cell) key() uint64 {
+	return uint64(c.status)<<16 | uint64(c.method)<<8 | uint64(c.proto)
 }
 
-func cellOf(key uint32) cell {
+func cellOf(key uint64) cell {
 	return cell{status: uint16(key >> 16), method: uint8(key >> 8), proto: uint8(key)}
 }
 
-func (d *detail) cellGroup(c cell) *group { return d.cellAt(c.key()) }
-
-// cellAt returns the group of the cell of a key.
-func (d *detail) cellAt(key uint32) *group {
-	if g := d.recent.get(uint64(key)); g != nil {
-		return g
-	}
-	g := d.cells[key]
-	if g == nil {
-		if len(d.cells) >= maxCells {
-			key = cell{status: cellOf(key).status / 100, method: methodOther}.key()
-		}
-		return groupOf(d.cells, key)
-	}
-	d.recent.put(uint64(key), g)
-	return g
-}
-
 // add counts a request.
-func (d *detail) add(r *request) {
-	cell := d.cellAt(uint32(r.status)<<16 | uint32(r.class))
-	path := d.paths.find(r.path, r.status, sizeClass(r.size))
-	client := d.clients.at(clientKey(r.client))
-	d.wait(r.us, uint64(max(r.size, 0)), r.coarse, cell, path, client)
+func (d *detail) add(r *logline.Request, coarse uint16) {
+	cell := d.cells.at(uint64(r.Status)<<16 | uint64(classOf(r.Method, r.Proto)))
+	path := d.paths.find(r.Path, r.Status, sizeClass(r.Size))
+	client := d.clients.at(clientKey(r.Client))
+	d.wait(r.Micros, uint64(max(r.Size, 0)), coarse, cell, path, client)
 	d.addStamp(r)
-	if len(r.cache) > 0 {
-		d.addCache(r.cache, r)
+	if len(r.Cache) > 0 {
+		d.addCache(r.Cache, r, coarse)
 	}
-	if r.hasReuse {
-		if r.reuse > 0 {
-			d.addCache([]byte(reusedConnection), r)
+	if r.HasReuse {
+		if r.Reuse > 0 {
+			d.addCache([]byte(reusedConnection), r, coarse)
 		} else {
-			d.addCache([]byte(firstOnConnection), r)
+			d.addCache([]byte(firstOnConnection), r, coarse)
 		}
 	}
-	if r.hasUpstream {
-		d.upstream.Add(r.upstream)
-		d.outside.Add(r.us - min(r.us, r.upstream))
-		d.behind[behindClass(r)].add(r)
+	if r.HasUpstream {
+		d.upstream.Add(r.Upstream)
+		d.outside.Add(r.Micros - min(r.Micros, r.Upstream))
+		d.behind[behindClass(r)].Enter(uint(coarse), r.Micros, r.Size)
 	}
 }
 
 // wait makes a request one of those that wait.
-func (d *detail) wait(us, bytes uint64, coarse uint16, cell, path, client *group) {
+func (d *detail) wait(us, bytes uint64, coarse uint16, cell, path, client *latency.Group) {
 	m := &d.waiting[d.filled]
 	m.us, m.bytes, m.coarse = us, bytes, coarse
-	m.groups = [3]*group{cell, path, client}
+	m.groups = [3]*latency.Group{cell, path, client}
 	if d.filled++; d.filled == len(d.waiting) {
 		d.flush()
 	}
@@ -173,32 +177,34 @@ func (d *detail) enter(kind int) {
 	for i := range waiting {
 		m := &waiting[i]
 		g := m.groups[kind]
-		places[i] = uint16(g.place(uint(m.coarse)))
-		g.note(1, m.us, m.us, m.us)
-		g.bytes += m.bytes
+		places[i] = uint16(g.Place(uint(m.coarse)))
+		g.Note(1, m.us, m.us, m.us)
+		g.Bytes += m.bytes
 	}
 	for i := range waiting {
 		m := &waiting[i]
-		m.groups[kind].raise(uint(places[i]), uint(m.coarse))
+		m.groups[kind].Raise(uint(places[i]), uint(m.coarse))
 	}
 }
 
-func (d *detail) addCache(name []byte, r *request) {
-	g := d.caches[string(name)] // makes no string
+func (d *detail) addCache(name []byte, r *logline.Request, coarse uint16) {
+	g := d.caches.groups[string(name)] // makes no string
 	if g == nil {
-		g = d.cacheGroup(string(name))
+		g = d.caches.at(string(name))
 	}
-	g.add(r)
+	g.Enter(uint(coarse), r.Micros, r.Size)
 }
 
-// cacheGroup returns the group of a cache status, the last of maxCaches for those
-// beyond.
-func (d *detail) cacheGroup(name string) *group {
-	if len(d.caches) >= maxCaches && d.caches[name] == nil {
-		name = "(other)"
+// cacheBounds bound the names of cache statuses kept apart.
+var cacheBounds = bounds[string]{most: 32, coarsest: 1, cut: func(name string, level int) string {
+	switch {
+	case level == 0 || name == reusedConnection || name == firstOnConnection:
+		return name
+	case isHit(name):
+		return "(other hits)"
 	}
-	return groupOf(d.caches, name)
-}
+	return "(other)"
+}}
 
 // The names of cache groups that are of connections.
 const (
@@ -209,57 +215,46 @@ const (
 // fromCache returns how many answers a cache gave, by statuses such as HIT, TCP_MEM_HIT
 // and RefreshHit, of how many it is known.
 func (d *detail) fromCache() (hits, known uint64) {
-	for name, g := range d.caches {
+	for name, g := range d.caches.groups {
 		if name == reusedConnection || name == firstOnConnection {
 			continue
 		}
-		known += g.n
-		if strings.Contains(strings.ToUpper(name), "HIT") {
-			hits += g.n
+		known += g.N
+		if isHit(name) {
+			hits += g.N
 		}
 	}
 	return hits, known
 }
 
+func isHit(name string) bool { return strings.Contains(strings.ToUpper(name), "HIT") }
+
 // reused returns how many requests came on a connection that had one before, of how
 // many it is known.
 func (d *detail) reused() (reused, known uint64) {
-	for name, g := range d.caches {
+	for name, g := range d.caches.groups {
 		if name == reusedConnection {
-			reused = g.n
+			reused = g.N
 		}
 		if name == reusedConnection || name == firstOnConnection {
-			known += g.n
+			known += g.N
 		}
 	}
 	return reused, known
 }
 
-// maxCaches bounds the names of cache statuses kept apart.
-const maxCaches = 32
-
 // addStamp counts the request by its time stamp.
-func (d *detail) addStamp(r *request) {
-	if !r.hasStamp {
+func (d *detail) addStamp(r *logline.Request) {
+	if !r.HasStamp {
 		d.noStamp++
 		return
 	}
-	if r.stamp != d.stamp {
+	if r.Stamp != d.stamp {
 		d.settleStamps()
-		d.stamp = r.stamp
+		d.stamp = r.Stamp
 	}
 	d.repeated++
 	d.timeline.add(r)
-}
-
-// repeat counts a request whose stamp is s by it, if that is the last request's.
-func (d *detail) repeat(s stamp, us, bytes uint64) bool {
-	if s != d.stamp || d.timeline.last == nil {
-		return false
-	}
-	d.repeated++
-	d.timeline.last.add(us, bytes)
-	return true
 }
 
 // settleStamps counts the stamps that are the same as the last.
@@ -268,29 +263,25 @@ func (d *detail) settleStamps() {
 		return
 	}
 	d.times += d.repeated
-	if d.stamp.local {
+	if d.stamp.Local {
 		d.local += d.repeated
 	} else {
-		d.zones.add(d.stamp.offset, d.repeated)
+		d.zones.add(d.stamp.Offset, d.repeated)
 	}
 	d.repeated = 0
 }
 
 func (d *detail) merge(o *detail) {
-	for k, g := range o.cells {
-		d.cellAt(k).merge(g)
-	}
-	for name, g := range o.caches {
-		d.cacheGroup(name).merge(g)
-	}
-	d.paths.merge(o.paths)
-	d.clients.merge(o.clients)
+	d.cells.merge(&o.cells.bounded)
+	d.caches.merge(&o.caches)
+	d.paths.merge(&o.paths.bounded)
+	d.clients.merge(&o.clients.bounded)
 	d.timeline.merge(o.timeline)
 	d.rates.Merge(&o.rates)
 	d.upstream.Merge(&o.upstream)
 	d.outside.Merge(&o.outside)
 	for i := range o.behind {
-		d.behind[i].merge(&o.behind[i])
+		d.behind[i].Merge(&o.behind[i])
 	}
 	d.instant += o.instant
 	d.times += o.times
@@ -368,7 +359,7 @@ func protoIndex(b []byte) uint8 {
 // behind.
 var behindNames = [...]string{"under 10% of the time", "10% to 50%", "50% to 90%", "90% of the time and more"}
 
-func behindClass(r *request) int {
+func behindClass(r *logline.Request) int {
 	share := behindShare(r)
 	class := 0
 	for _, from := range [...]float64{0.1, 0.5, 0.9} {

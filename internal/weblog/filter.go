@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/units"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // Filter says which requests count. Its zero value and nil let all through;
@@ -304,52 +305,52 @@ func (f *Filter) setUpstream(spec FilterSpec) error {
 
 // lets reports whether r is in the range. More time in the server behind than in all
 // is all of it.
-func (b *behindRange) lets(r *request) bool {
+func (b *behindRange) lets(r *logline.Request) bool {
 	if b == nil {
 		return true
 	}
-	if b.none || !r.hasUpstream {
-		return b.none && !r.hasUpstream
+	if b.none || !r.HasUpstream {
+		return b.none && !r.HasUpstream
 	}
 	share := behindShare(r)
 	return share >= b.from && share <= b.to
 }
 
 // behindShare is the share of its time that a request spent in the server behind.
-func behindShare(r *request) float64 {
-	if r.us <= r.upstream {
+func behindShare(r *logline.Request) float64 {
+	if r.Micros <= r.Upstream {
 		return 1
 	}
-	return float64(r.upstream) / float64(r.us)
+	return float64(r.Upstream) / float64(r.Micros)
 }
 
 // match reports whether the filter lets r through. What a request does not
 // say does not match.
-func (f *Filter) match(r *request) bool {
+func (f *Filter) match(r *logline.Request) bool {
 	if f == nil {
 		return true
 	}
 	switch {
-	case f.status != nil && !f.status[r.status],
-		f.hasSize && (r.size < f.sizes[0] || r.size < 0 || f.sizes[1] >= 0 && r.size > f.sizes[1]),
-		(f.since != 0 || f.until != 0) && !r.hasStamp,
-		f.since != 0 && r.stamp.unix < f.since,
-		f.until != 0 && r.stamp.unix >= f.until:
+	case f.status != nil && !f.status[r.Status],
+		f.hasSize && (r.Size < f.sizes[0] || r.Size < 0 || f.sizes[1] >= 0 && r.Size > f.sizes[1]),
+		(f.since != 0 || f.until != 0) && !r.HasStamp,
+		f.since != 0 && r.Stamp.Unix < f.since,
+		f.until != 0 && r.Stamp.Unix >= f.until:
 		return false
 	}
 	return f.matchText(r)
 }
 
-func (f *Filter) matchText(r *request) bool {
-	if !f.behind.lets(r) || !f.methods.lets(func(m string) bool { return string(r.method) == m }) {
+func (f *Filter) matchText(r *logline.Request) bool {
+	if !f.behind.lets(r) || !f.methods.lets(func(m string) bool { return string(r.Method) == m }) {
 		return false
 	}
-	proto := protoIndex(r.proto)
+	proto := protoIndex(r.Proto)
 	if !f.protos.lets(func(p uint8) bool { return p == proto }) {
 		return false
 	}
 	if f.path != nil {
-		p, _, _ := bytes.Cut(r.path, []byte("?"))
+		p, _, _ := bytes.Cut(r.Path, []byte("?"))
 		if f.path.Match(p) == f.noPath {
 			return false
 		}
@@ -357,7 +358,7 @@ func (f *Filter) matchText(r *request) bool {
 	if len(f.networks.only)+len(f.networks.not) == 0 {
 		return true
 	}
-	addr, known := clientAddr(r.client)
+	addr, known := clientAddr(r.Client)
 	return f.networks.lets(func(p netip.Prefix) bool { return known && p.Contains(addr) })
 }
 

@@ -9,6 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/weblog/logdetect"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 const (
@@ -85,9 +88,9 @@ func total(tails []*tail) *Sketch {
 	for _, t := range tails {
 		in := Input{Name: t.name, Lines: t.lines, Err: t.unknown}
 		if t.w != nil {
-			in.Format, in.Note, in.Err = t.input.Format, t.input.Note, t.w.err
+			in.Format, in.Note, in.Err = t.input.Format, t.input.Note, t.w.lines.Err
 			s.add(&t.w.sketch)
-			s.clusters = append(s.clusters, t.w.segs.list()...)
+			s.clusters = append(s.clusters, t.w.segs.List()...)
 			s.examples = append(s.examples, t.examples...)
 		}
 		s.Inputs = append(s.Inputs, in)
@@ -155,7 +158,7 @@ func pump(ctx context.Context, r io.Reader, file *os.File) <-chan piped {
 		}
 		defer free()
 		for err == nil {
-			buf := make([]byte, 64<<10)
+			buf := readRoom(64 << 10)
 			var n int
 			n, err = text.Read(buf)
 			p := piped{data: buf[:n]}
@@ -291,8 +294,9 @@ func (s *source) wasCut() bool {
 
 // readOn reads an open file to its present end.
 func (t *tail) readOn(s *source) error {
-	buf := make([]byte, blockSize)
+	room := readRoom(blockSize + pageSize)
 	for {
+		buf := roomAt(room, s.at)
 		n, err := s.file.ReadAt(buf, s.at)
 		s.at += int64(n)
 		s.mark = append(s.mark, buf[max(n-markSize, 0):n]...)
@@ -350,18 +354,18 @@ func (t *tail) take(rest *[]byte, data []byte) error {
 	*rest = append(*rest, data...)
 	end := bytes.LastIndexByte(*rest, '\n') + 1
 	if end == 0 {
-		*rest = (*rest)[:min(len(*rest), maxLine+1)] // enough to tell that the line is too long
+		*rest = (*rest)[:min(len(*rest), logline.MaxLine+1)] // enough to tell that the line is too long
 		return nil
 	}
 	if t.w == nil {
-		f, err := t.opt.formatOf(&t.input, (*rest)[:min(end, sampleSize)], nil)
-		if err == nil && f.untimed {
+		f, err := t.opt.formatOf(&t.input, (*rest)[:min(end, logdetect.SampleSize)], nil)
+		if err == nil && f.Untimed {
 			w := newWorker(f, t.opt)
 			w.block((*rest)[:end], 0, 0)
 			err = untimedError([]*worker{w})
 		}
 		if t.unknown = err; err != nil {
-			if bytes.Count((*rest)[:end], []byte{'\n'}) < enoughLines && end < sampleSize {
+			if bytes.Count((*rest)[:end], []byte{'\n'}) < enoughLines && end < logdetect.SampleSize {
 				return nil // what is written next may tell
 			}
 			return err
@@ -395,7 +399,7 @@ func (t *tail) count(data []byte) {
 	seen := len(t.w.raw)
 	n := t.w.block(data, t.pos, 0)
 	for _, r := range t.w.raw[seen:] {
-		t.examples = append(t.examples, Skip{Input: t.name, Line: t.lines + r.line, Reason: faultTexts[r.fault], Text: r.text})
+		t.examples = append(t.examples, Skip{Input: t.name, Line: t.lines + r.line, Reason: logline.FaultTexts[r.fault], Text: r.text})
 	}
 	t.lines += uint64(n)
 	t.pos += int64(len(data))

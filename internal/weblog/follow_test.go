@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/weblog/logdetect"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // TestFollowThroughRotation appends, rotates and truncates while the log is
@@ -116,7 +119,7 @@ func TestFollowPipe(t *testing.T) {
 	if err := Follow(context.Background(), []string{"-"}, r, Options{}, time.Hour, func(s *Sketch) { last = s }); err != nil {
 		t.Fatal(err)
 	}
-	if last.Requests != 3 || last.Times().under(250_000) != 0 {
+	if last.Requests != 3 || last.Times().Under(250_000) != 0 {
 		t.Fatalf("%d requests", last.Requests)
 	}
 }
@@ -282,11 +285,11 @@ func TestFollowWaitsForFormat(t *testing.T) {
 	f.poll(3, 6)
 
 	g := follow(t)
-	g.write(g.name, strings.Repeat(combinedLine+"\n", enoughLines), os.O_APPEND)
+	g.write(g.name, strings.Repeat(requestLine+"\n", enoughLines), os.O_APPEND)
 	if err := g.tail.poll(context.Background()); err != nil {
 		t.Fatal(err) // opens it
 	}
-	if err := g.tail.poll(context.Background()); !errors.Is(err, ErrNoTime) || !strings.Contains(err.Error(), "it holds 20 requests (200: 20)") {
+	if err := g.tail.poll(context.Background()); !errors.Is(err, logdetect.ErrNoTime) || !strings.Contains(err.Error(), "it holds 20 requests (200: 20)") {
 		t.Errorf("no time in %d lines: %v", enoughLines, err)
 	}
 	err := Follow(context.Background(), []string{"-"}, strings.NewReader("x\n"), Options{}, time.Hour, func(*Sketch) {})
@@ -301,7 +304,7 @@ func TestFollowLongLine(t *testing.T) {
 	f.write(f.name, numbered(100, 2), os.O_APPEND)
 	f.poll(2, 0)
 	for range 3 {
-		f.write(f.name, strings.Repeat("x", maxLine), os.O_APPEND)
+		f.write(f.name, strings.Repeat("x", logline.MaxLine), os.O_APPEND)
 		f.poll(2, 0)
 	}
 	f.write(f.name, "\n"+numbered(200, 2), os.O_APPEND)

@@ -4,39 +4,42 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // groupsBy returns the groups of one grouping, the largest first; what is
 // beyond v.Top is summed up in a last group.
 func groupsBy(s *Sketch, by string, v View) []Group {
-	sums := map[string]*group{}
+	sums := map[string]*latency.Group{}
 	d := s.detail
 	switch by {
 	case "client":
-		for k, g := range d.clients.nets {
-			groupOf(sums, clientName(k, d.clients.level)).merge(g)
+		for k, g := range d.clients.groups {
+			groupOf(sums, clientName(k, d.clients.level)).Merge(g)
 		}
 	case "path":
 		for k, g := range d.paths.groups {
-			groupOf(sums, Escape(k[1:], 200)).merge(g)
+			groupOf(sums, logline.Escape(k[1:], 200)).Merge(g)
 		}
 	case "size":
 		for k, g := range d.paths.groups {
-			groupOf(sums, sizeNames[k[0]]).merge(g)
+			groupOf(sums, sizeNames[k[0]]).Merge(g)
 		}
 	case "upstream":
 		for i := range d.behind {
-			if g := &d.behind[i]; g.n > 0 {
+			if g := &d.behind[i]; g.N > 0 {
 				sums[behindNames[i]] = g
 			}
 		}
 	case "cache":
-		for k, g := range d.caches {
-			groupOf(sums, Escape(k, 64)).merge(g)
+		for k, g := range d.caches.groups {
+			groupOf(sums, logline.Escape(k, 64)).Merge(g)
 		}
 	default:
-		for k, g := range d.cells {
-			groupOf(sums, cellOf(k).name(by)).merge(g)
+		for k, g := range d.cells.groups {
+			groupOf(sums, cellOf(k).name(by)).Merge(g)
 		}
 	}
 	names := make([]string, 0, len(sums))
@@ -45,8 +48,8 @@ func groupsBy(s *Sketch, by string, v View) []Group {
 	}
 	sort.Slice(names, func(i, j int) bool {
 		a, b := sums[names[i]], sums[names[j]]
-		if a.n != b.n {
-			return a.n > b.n
+		if a.N != b.N {
+			return a.N > b.N
 		}
 		return names[i] < names[j]
 	})
@@ -58,15 +61,15 @@ func groupsBy(s *Sketch, by string, v View) []Group {
 	}
 	var out []Group
 	top := v.top()
-	rest := new(group)
+	rest := new(latency.Group)
 	for i, n := range names {
 		if i >= top {
-			rest.merge(sums[n])
+			rest.Merge(sums[n])
 			continue
 		}
 		out = append(out, newGroup(by, n, sums[n], s, v))
 	}
-	if rest.n > 0 {
+	if rest.N > 0 {
 		out = append(out, newGroup(by, fmt.Sprintf("(%d more)", len(names)-top), rest, s, v))
 	}
 	return out
@@ -92,18 +95,18 @@ func (c cell) name(by string) string {
 	case "protocol":
 		return protos[c.proto]
 	}
-	if c.status > 0 && c.status < 10 {
-		return fmt.Sprintf("%dxx", c.status)
+	if c.status >= statusClass {
+		return fmt.Sprintf("%dxx", c.status-statusClass)
 	}
 	return fmt.Sprintf("%03d", c.status)
 }
 
-func newGroup(by, name string, g *group, s *Sketch, v View) Group {
-	out := Group{By: by, Name: name, Requests: g.n, Share: float64(g.n) / float64(s.Requests), Bytes: g.bytes,
-		Mean: inSeconds(float64(g.sum)) / float64(g.n), Max: inSeconds(float64(g.max)),
-		Percentiles: percentilesOf(g, g.n, s.Step, 1e6), Under: map[string]float64{}}
+func newGroup(by, name string, g *latency.Group, s *Sketch, v View) Group {
+	out := Group{By: by, Name: name, Requests: g.N, Share: float64(g.N) / float64(s.Requests), Bytes: g.Bytes,
+		Mean: inSeconds(float64(g.Sum)) / float64(g.N), Max: inSeconds(float64(g.Max)),
+		Percentiles: percentilesOf(g, g.N, s.Step, 1e6), Under: map[string]float64{}}
 	for _, t := range v.Under {
-		out.Under[trimFloat(t)] = float64(g.under(uint64(t*1e6+0.5))) / float64(g.n)
+		out.Under[trimFloat(t)] = float64(g.Under(uint64(t*1e6+0.5))) / float64(g.N)
 	}
 	return out
 }

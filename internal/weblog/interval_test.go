@@ -4,13 +4,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
 // histOf makes a distribution of n times below 100 ms, all as likely.
-func histOf(n int, r *rand.Rand) dist {
-	d := dist{all: new(Hist), step: 1}
+func histOf(n int, r *rand.Rand) latency.Dist {
+	d := latency.Dist{All: new(latency.Hist), Step: 1}
 	for range n {
-		d.all.Add(uint64(r.IntN(100_000)))
+		d.All.Add(uint64(r.IntN(100_000)))
 	}
 	return d
 }
@@ -25,7 +27,7 @@ func TestIntervalsOfFewRequests(t *testing.T) {
 		for k := range uint64(rounds) {
 			d := histOf(n, rand.New(rand.NewPCG(k, uint64(n))))
 			for _, p := range percentiles {
-				e, _ := d.quantile(p/100, 0.95)
+				e, _ := d.Quantile(p/100, 0.95)
 				truth := 1000 * p
 				// A bin is 1% wide.
 				if e.Low != nil && *e.Low > truth*1.01 || e.High != nil && *e.High < truth*0.99 {
@@ -33,7 +35,7 @@ func TestIntervalsOfFewRequests(t *testing.T) {
 				}
 			}
 			for _, us := range []uint64{1000, 10_000, 50_000, 99_000} {
-				e := d.shareEstimate(binOf(us), 0.95)
+				e := d.ShareEstimate(latency.BinOf(us), 0.95)
 				if truth := float64(us) / 100_000; *e.Low > truth || *e.High < truth {
 					shares[us]++
 				}
@@ -55,15 +57,15 @@ func TestIntervalsOfFewRequests(t *testing.T) {
 
 // TestNoneOfTen: none of ten requests below a time, or all, is not certainty.
 func TestNoneOfTen(t *testing.T) {
-	d := dist{all: new(Hist), step: 1}
+	d := latency.Dist{All: new(latency.Hist), Step: 1}
 	for range 10 {
-		d.all.Add(500_000)
+		d.All.Add(500_000)
 	}
 	// The ends of Clopper and Pearson for 0 of 10: 1 - 0.025^(1/10).
-	if e := d.shareEstimate(binOf(100_000), 0.95); e.Value != 0 || *e.Low != 0 || math.Abs(*e.High-0.30850) > 1e-4 {
+	if e := d.ShareEstimate(latency.BinOf(100_000), 0.95); e.Value != 0 || *e.Low != 0 || math.Abs(*e.High-0.30850) > 1e-4 {
 		t.Errorf("0 of 10: %g to %g, want 0 to 0.3085", *e.Low, *e.High)
 	}
-	if e := d.shareEstimate(binOf(600_000), 0.95); e.Value != 1 || *e.High != 1 || math.Abs(*e.Low-0.69150) > 1e-4 {
+	if e := d.ShareEstimate(latency.BinOf(600_000), 0.95); e.Value != 1 || *e.High != 1 || math.Abs(*e.Low-0.69150) > 1e-4 {
 		t.Errorf("10 of 10: %g to %g, want 0.6915 to 1", *e.Low, *e.High)
 	}
 }
@@ -73,7 +75,7 @@ func TestNoneOfTen(t *testing.T) {
 func TestEndsMeet(t *testing.T) {
 	for _, c := range []struct{ q, n float64 }{{0.5, 1590}, {0.95, 8400}, {0.9999, 3_900_000}} {
 		half := 1.96 * math.Sqrt(c.q*(1-c.q)/c.n)
-		lo, hi := around(c.q, half, 0.95, c.n)
+		lo, hi := latency.Around(c.q, half, 0.95, c.n)
 		if math.Abs(lo-(c.q-half)) > 0.1*half || math.Abs(hi-(c.q+half)) > 0.1*half {
 			t.Errorf("q %g of %g: %g to %g, want %g to %g", c.q, c.n, lo, hi, c.q-half, c.q+half)
 		}
@@ -98,10 +100,10 @@ func TestQuantileTest(t *testing.T) {
 			}
 		}
 	}
-	a, b := dist{all: new(Hist), step: 1}, dist{all: new(Hist), step: 1}
+	a, b := latency.Dist{All: new(latency.Hist), Step: 1}, latency.Dist{All: new(latency.Hist), Step: 1}
 	for range 500 {
-		a.all.Add(0)
-		b.all.Add(250_000)
+		a.All.Add(0)
+		b.All.Add(250_000)
 	}
 	for _, p := range []float64{50, 75, 90, 95, 99} {
 		if got := quantileTest(p/100, a, b); !(got < 0.05) {

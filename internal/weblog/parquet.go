@@ -8,6 +8,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/wirerate/wirerate/internal/weblog/logline"
+
 	parquetzstd "github.com/parquet-go/parquet-go/compress/zstd"
 )
 
@@ -80,20 +83,20 @@ func (c *pageCodec) Encode(dst, src []byte) ([]byte, error) {
 }
 
 // add appends a request.
-func (p *Parquet) add(r *request) {
-	line := row{Duration: inSeconds(float64(r.us)), Status: int32(r.status), Method: cellText(r.method), Path: cellText(r.path),
-		Protocol: cellText(r.proto), Client: cellText(r.client), Cache: cellText(r.cache)}
-	if r.hasStamp {
-		unix := r.stamp.unix
+func (p *Parquet) add(r *logline.Request) {
+	line := row{Duration: inSeconds(float64(r.Micros)), Status: int32(r.Status), Method: cellText(r.Method), Path: cellText(r.Path),
+		Protocol: cellText(r.Proto), Client: cellText(r.Client), Cache: cellText(r.Cache)}
+	if r.HasStamp {
+		unix := r.Stamp.Unix
 		ms := unix * 1000
 		line.Time, line.Moment = &unix, &ms
 	}
-	if r.hasUpstream {
-		s := inSeconds(float64(r.upstream))
+	if r.HasUpstream {
+		s := inSeconds(float64(r.Upstream))
 		line.Upstream = &s
 	}
-	if r.size >= 0 {
-		size := r.size
+	if r.Size >= 0 {
+		size := r.Size
 		line.Bytes = &size
 	}
 	if p.rows = append(p.rows, line); len(p.rows) == rowBatch {
@@ -107,7 +110,7 @@ func cellText(b []byte) string {
 	for _, c := range b {
 		if c < 0x20 || c > 0x7e {
 			// A backslash stays one: servers escape with it, too.
-			return strings.ReplaceAll(Escape(string(b), len(b)), `\\`, `\`)
+			return strings.ReplaceAll(logline.Escape(string(b), len(b)), `\\`, `\`)
 		}
 	}
 	return string(b)

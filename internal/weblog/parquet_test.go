@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 func writeParquet(t *testing.T, text string) (name string, s *Sketch) {
@@ -39,7 +42,7 @@ func TestParquetHoldsEveryRequest(t *testing.T) {
 	if uint64(len(rows)) != s.Requests || s.Requests != 3000 {
 		t.Fatalf("%d rows of %d requests", len(rows), s.Requests)
 	}
-	var h Hist
+	var h latency.Hist
 	for _, r := range rows {
 		h.Add(uint64(r.Duration*1e6 + 0.5))
 		if r.Time == nil || r.Bytes == nil || r.Upstream != nil || r.Method != "GET" || !strings.HasPrefix(r.Path, "/") {
@@ -47,8 +50,8 @@ func TestParquetHoldsEveryRequest(t *testing.T) {
 		}
 	}
 	all := s.Times()
-	if h.sum != all.sum || h.n != all.n || h.under(100_000) != all.under(100_000) {
-		t.Errorf("rows: %d with sum %d us; read: %d with %d", h.n, h.sum, all.n, all.sum)
+	if h.Sum != all.Sum || h.N != all.N || h.Under(100_000) != all.Under(100_000) {
+		t.Errorf("rows: %d with sum %d us; read: %d with %d", h.N, h.Sum, all.N, all.Sum)
 	}
 }
 
@@ -67,7 +70,7 @@ func TestParquetMemory(t *testing.T) {
 	}
 	before := held()
 	for i := range 5 * rowGroup / 2 {
-		p.add(&request{path: fmt.Appendf(nil, "/a/%d/%x", i, i*i), client: fmt.Appendf(nil, "192.0.%d.%d", i/250, i%250), size: int64(i)})
+		p.add(&logline.Request{Path: fmt.Appendf(nil, "/a/%d/%x", i, i*i), Client: fmt.Appendf(nil, "192.0.%d.%d", i/250, i%250), Size: int64(i)})
 	}
 	if grown := held() - before; grown > 24<<20 {
 		t.Errorf("%d bytes are held", grown)
@@ -97,7 +100,7 @@ func TestParquetDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.add(&request{path: []byte("/")})
+	p.add(&logline.Request{Path: []byte("/")})
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +128,7 @@ func TestDuckDBReadsParquet(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	want := fmt.Sprintln(s.Requests, s.Bytes, s.Times().under(100_000), s.Status[404], "TIMESTAMP", 0, "2024-03-01 00:00:00", `/\xff\x00\u202e\x22`)
+	want := fmt.Sprintln(s.Requests, s.Bytes, s.Times().Under(100_000), s.Status[404], "TIMESTAMP", 0, "2024-03-01 00:00:00", `/\xff\x00\u202e\x22`)
 	if string(out) != want {
 		t.Errorf("DuckDB says %s, the log holds %s", out, want)
 	}

@@ -12,28 +12,27 @@ import (
 	"sync/atomic"
 
 	"github.com/wirerate/wirerate/internal/input"
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logdetect"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // Options say how logs are read.
 type Options struct {
-	Format  *Format // nil: each input's is detected
-	Unit    Unit    // of the times, where it is not UnitUnknown; goes before the format's
-	Filter  *Filter // nil: every request counts
-	Full    bool    // keep what groupings, timeline and comparison by mix need
-	Workers int     // goroutines; 0 is one for each processor
+	Format  *logline.Format // nil: each input's is detected
+	Unit    logline.Unit    // of the times, where it is not UnitUnknown; goes before the format's
+	Filter  *Filter         // nil: every request counts
+	Full    bool            // keep what groupings, timeline and comparison by mix need
+	Workers int             // goroutines; 0 is one for each processor
 
 	Rows *Parquet // gets every request counted; nil: none
 
 	// each is given every request counted, from one goroutine at a time. The
 	// request's slices are valid during the call only.
-	each func(*request)
+	each func(*logline.Request)
 }
 
-const (
-	blockSize = 256 << 10
-	// sampleSize is how much of an input's start detection looks at.
-	sampleSize = 64 << 10
-)
+const blockSize = 256 << 10
 
 // Read counts the lines of the named files; "-" is stdin. Compressed input
 // (gzip, zstd, bzip2) is told by its first bytes, whatever its name. A file
@@ -51,7 +50,7 @@ func Read(ctx context.Context, names []string, stdin io.Reader, opt Options) (*S
 	if opt.Full {
 		total.detail = newDetail()
 	}
-	segs := new(segments)
+	segs := new(latency.Segments)
 	pos := int64(0)
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
@@ -63,13 +62,13 @@ func Read(ctx context.Context, names []string, stdin io.Reader, opt Options) (*S
 			in.Err = err
 		}
 	}
-	total.clusters = reduceClusters(append(total.clusters, segs.list()...))
+	total.clusters = latency.ReduceClusters(append(total.clusters, segs.List()...))
 	return total, ctx.Err()
 }
 
-func serialized(f func(*request)) func(*request) {
+func serialized(f func(*logline.Request)) func(*logline.Request) {
 	var mu sync.Mutex
-	return func(r *request) {
+	return func(r *logline.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		f(r)
@@ -77,7 +76,7 @@ func serialized(f func(*request)) func(*request) {
 }
 
 // readInput reads one input into total and segs and moves pos by its size.
-func readInput(ctx context.Context, in *Input, stdin io.Reader, opt *Options, total *Sketch, segs *segments, pos *int64) error {
+func readInput(ctx context.Context, in *Input, stdin io.Reader, opt *Options, total *Sketch, segs *latency.Segments, pos *int64) error {
 	var r io.Reader = stdin
 	if in.Name != "-" {
 		file, err := input.Open(in.Name)
@@ -114,15 +113,15 @@ type chunks struct {
 }
 
 // readFile lets every worker read blocks of the file by itself.
-func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Options, total *Sketch, segs *segments, pos *int64) error {
-	sample := make([]byte, min(size, sampleSize))
+func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Options, total *Sketch, segs *latency.Segments, pos *int64) error {
+	sample := make([]byte, min(size, logdetect.SampleSize))
 	n, err := file.ReadAt(sample, 0)
 	if err != nil && err != io.EOF {
 		return err
 	}
 	format, err := opt.formatOf(in, sample[:n], func() []byte {
-		end := make([]byte, sampleSize)
-		n, _ := file.ReadAt(end, max(size-sampleSize, sampleSize))
+		end := make([]byte, logdetect.SampleSize)
+		n, _ := file.ReadAt(end, max(size-logdetect.SampleSize, logdetect.SampleSize))
 		return end[:n]
 	})
 	if err != nil {
@@ -132,7 +131,7 @@ func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Op
 	stretches := make([]stretch, blocks)
 	src := &chunks{file: file, size: size}
 	count := min(opt.Workers, max(blocks, 1))
-	if format.directives {
+	if format.Directives {
 		count = 1
 	}
 	workers := make([]*worker, count)
@@ -151,19 +150,19 @@ func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Op
 
 func workerError(workers []*worker) error {
 	for _, w := range workers {
-		if w.err != nil {
-			return w.err
+		if w.lines.Err != nil {
+			return w.lines.Err
 		}
 	}
 	return nil
 }
 
 // collect adds up what the workers counted of one input.
-func collect(in *Input, workers []*worker, stretches []stretch, total *Sketch, segs *segments) {
+func collect(in *Input, workers []*worker, stretches []stretch, total *Sketch, segs *latency.Segments) {
 	var raw []rawSkip
 	for _, w := range workers {
 		total.add(&w.sketch)
-		segs.merge(&w.segs)
+		segs.Merge(&w.segs)
 		raw = append(raw, w.raw...)
 	}
 	last := uint32(0)
@@ -188,16 +187,16 @@ func noteUnit(in *Input, workers []*worker) error {
 	var requests, without uint64
 	for _, w := range workers {
 		requests += w.sketch.Requests + w.sketch.Filtered
-		without += w.sketch.skipped[faultUnit]
+		without += w.sketch.skipped[logline.FaultUnit]
 	}
-	if workers[0].format.untimed {
+	if workers[0].format.Untimed {
 		return untimedError(workers)
 	}
 	if requests == 0 && without > 0 {
 		return errors.New("whole numbers do not say the unit of the request time: say --unit s, ms or us (IIS writes ms)")
 	}
-	if u := workers[0].format.Unit; in.Note == "" && requests > 0 && u != decimalSeconds {
-		in.Note = "times in " + u.label()
+	if u := workers[0].lines.Format.Unit; in.Note == "" && requests > 0 && u != logline.DecimalSeconds {
+		in.Note = "times in " + u.Label()
 	} else if in.Note == "" && requests > 0 {
 		in.Note = "times in s"
 	}
@@ -206,7 +205,7 @@ func noteUnit(in *Input, workers []*worker) error {
 
 // run takes blocks until there are none left.
 func (c *chunks) run(ctx context.Context, w *worker, base int64, stretches []stretch) error {
-	buf := make([]byte, blockSize+64<<10)
+	buf := readRoom(blockSize + 64<<10)
 	for ctx.Err() == nil {
 		i := int(c.next.Add(1)) - 1
 		if i >= len(stretches) {
@@ -252,7 +251,7 @@ func (c *chunks) read(i int, buf []byte) (data []byte, start int64, err error) {
 // finish reads on to the end of the last line, or to where it is too long.
 func (c *chunks) finish(b []byte, from, end int64) ([]byte, int64, error) {
 	last := bytes.LastIndexByte(b, '\n') + 1
-	for step := int64(4096); end < c.size && len(b)-last <= maxLine; step *= 2 {
+	for step := int64(4096); end < c.size && len(b)-last <= logline.MaxLine; step *= 2 {
 		n := len(b)
 		b = slices.Grow(b, int(min(step, c.size-end)))[:n+int(min(step, c.size-end))]
 		got, err := c.file.ReadAt(b[n:], end)
@@ -273,19 +272,19 @@ func (c *chunks) finish(b []byte, from, end int64) ([]byte, int64, error) {
 
 // formatOf returns the format for an input that begins with sample. later, unless
 // nil, returns another part of it, for where the beginning is something else.
-func (o *Options) formatOf(in *Input, sample []byte, later func() []byte) (*Format, error) {
+func (o *Options) formatOf(in *Input, sample []byte, later func() []byte) (*logline.Format, error) {
 	f := o.Format
 	if f == nil {
 		var err error
-		if f, err = detectEither(sample, later, o.Unit); err != nil && (f == nil || !f.untimed) {
+		if f, err = logdetect.DetectEither(sample, later, o.Unit); err != nil && (f == nil || !f.Untimed) {
 			return nil, err
 		}
-	} else if f = f.around(sample); o.Unit == UnitUnknown {
-		if err := f.checkUnit(sample); err != nil {
+	} else if f = logdetect.Around(f, sample); o.Unit == logline.UnitUnknown {
+		if err := logdetect.CheckUnit(f, sample); err != nil {
 			return nil, err
 		}
 	}
-	if o.Unit != UnitUnknown {
+	if o.Unit != logline.UnitUnknown {
 		f = f.WithUnit(o.Unit)
 	}
 	in.Format, in.Note = f.Name, f.Note

@@ -61,7 +61,7 @@ func TestCountsEqualAwk(t *testing.T) {
 
 // A log may begin with anything.
 func TestLogBehindSomethingElse(t *testing.T) {
-	log := strings.Repeat(combinedLine+" 0.083\n", 3000)
+	log := strings.Repeat(requestLine+" 0.083\n", 3000)
 	for _, c := range []struct {
 		head    string
 		skipped uint64
@@ -70,7 +70,7 @@ func TestLogBehindSomethingElse(t *testing.T) {
 		{strings.Repeat("worker 7 started 0.5 200\n", 3000), 3000},
 		{strings.Repeat("\x00\xff\n", 40_000), 40_000},
 		{strings.Repeat("\x00", 200_000) + "\n", 1}, // logrotate's copytruncate
-		{strings.Repeat(combinedLine+"\n", 1000), 1000},
+		{strings.Repeat(requestLine+"\n", 1000), 1000},
 	} {
 		name := t.TempDir() + "/log"
 		if err := os.WriteFile(name, []byte(c.head+log), 0o600); err != nil {

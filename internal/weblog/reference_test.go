@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // visit is a request as it is made up: what a log says of it, told by nobody else.
@@ -117,7 +120,7 @@ func (v *visit) groupsOf(level int) []string {
 	for edge := int64(1); edge <= v.size && size < len(sizeNames)-1; size++ {
 		edge = max(edge*4, 1024)
 	}
-	out := []string{fmt.Sprintf("status %03d", v.status), "method " + method, "protocol " + proto, "path " + Escape(path, 200),
+	out := []string{fmt.Sprintf("status %03d", v.status), "method " + method, "protocol " + proto, "path " + logline.Escape(path, 200),
 		"size " + sizeNames[size], "client " + clientNet(v.client, level)}
 	if v.cache != "" {
 		out = append(out, "cache "+v.cache)
@@ -190,7 +193,7 @@ func TestFullAnalysisAgainstReference(t *testing.T) {
 			if c.rare {
 				format += " $upstream_response_time $upstream_cache_status"
 			}
-			f, err := ParseFormat(format)
+			f, err := logline.ParseFormat(format)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,7 +237,7 @@ func compareGroups(t *testing.T, s *Sketch, times map[string][]uint64, sizes map
 				t.Fatalf("%s %s: %+v, want %d requests with %d bytes, %d us in all, %d below 100 ms", by, g.Name, g, n, sizes[by+" "+g.Name], sum, under)
 			}
 			for _, p := range percentiles {
-				exact := float64(want[rankOf(p/100, n)-1]) / 1e6
+				exact := float64(want[latency.RankOf(p/100, n)-1]) / 1e6
 				if got := g.Percentiles[percentName(p)]; math.Abs(got-exact) > 0.01*exact {
 					t.Fatalf("%s %s: p%g is %g, want %g within 1%%", by, g.Name, p, got, exact)
 				}

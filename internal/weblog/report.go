@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // Report is everything there is to show of a log: finished numbers, in seconds
@@ -26,15 +29,15 @@ type Report struct {
 	Min        float64           `json:"min_s"`
 	Max        float64           `json:"max_s"`
 
-	Bins        []Bin               `json:"bins"`     // by 100 ms up to 6 s, and beyond
-	LogBins     []Bin               `json:"log_bins"` // ten a decade
-	Percentiles map[string]float64  `json:"percentiles_s"`
-	Intervals   map[string]Estimate `json:"percentile_intervals_s"`
-	Confidence  float64             `json:"confidence"`
-	Under       map[string]float64  `json:"under_s"`
-	UnderCI     map[string]Estimate `json:"under_intervals"`
-	Aborted     map[string]uint64   `json:"aborted,omitempty"` // by status (499, 000) or how the server says they ended (HAProxy: CD, SC)
-	Statuses    map[string]uint64   `json:"statuses,omitempty"`
+	Bins        []Bin                       `json:"bins"`     // by 100 ms up to 6 s, and beyond
+	LogBins     []Bin                       `json:"log_bins"` // ten a decade
+	Percentiles map[string]float64          `json:"percentiles_s"`
+	Intervals   map[string]latency.Estimate `json:"percentile_intervals_s"`
+	Confidence  float64                     `json:"confidence"`
+	Under       map[string]float64          `json:"under_s"`
+	UnderCI     map[string]latency.Estimate `json:"under_intervals"`
+	Aborted     map[string]uint64           `json:"aborted,omitempty"` // by status (499, 000) or how the server says they ended (HAProxy: CD, SC)
+	Statuses    map[string]uint64           `json:"statuses,omitempty"`
 
 	Groups     []Group     `json:"groups"`
 	Timeline   *Timeline   `json:"timeline,omitempty"`
@@ -139,17 +142,6 @@ func trimFloat(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // makes up.
 func inSeconds(us float64) float64 { return us / 1e6 }
 
-func (e Estimate) scaled(f func(float64) float64) Estimate {
-	out := Estimate{Value: f(e.Value)}
-	for _, end := range []struct{ from, to **float64 }{{&e.Low, &out.Low}, {&e.High, &out.High}} {
-		if *end.from != nil {
-			v := f(**end.from)
-			*end.to = &v
-		}
-	}
-	return out
-}
-
 // Summarize makes the report of a sketch.
 func Summarize(s *Sketch, v View) *Report {
 	if v.Confidence == 0 {
@@ -160,19 +152,19 @@ func Summarize(s *Sketch, v View) *Report {
 	}
 	d := distOf(s)
 	r := &Report{
-		Schema: 1, Requests: s.Requests, Skipped: s.Skipped(), Filtered: s.Filtered, Blank: s.skipped[faultBlank], Bytes: s.Bytes,
-		Examples: s.examples, Resolution: inSeconds(float64(s.Step)), Bins: tenthBins(d.all), LogBins: logBins(d.all, d.step),
-		Percentiles: map[string]float64{}, Intervals: map[string]Estimate{}, Confidence: v.Confidence,
-		Under: map[string]float64{}, UnderCI: map[string]Estimate{}, Groups: []Group{},
+		Schema: 1, Requests: s.Requests, Skipped: s.Skipped(), Filtered: s.Filtered, Blank: s.skipped[logline.FaultBlank], Bytes: s.Bytes,
+		Examples: s.examples, Resolution: inSeconds(float64(s.Step)), Bins: tenthBins(d.All), LogBins: logBins(d.All, d.Step),
+		Percentiles: map[string]float64{}, Intervals: map[string]latency.Estimate{}, Confidence: v.Confidence,
+		Under: map[string]float64{}, UnderCI: map[string]latency.Estimate{}, Groups: []Group{},
 	}
 	r.addInputs(s)
-	if d.all.n > 0 {
-		r.Mean = inSeconds(float64(d.all.sum)) / float64(d.all.n)
-		r.Min, r.Max = inSeconds(float64(d.all.min)), inSeconds(float64(d.all.max))
+	if d.All.N > 0 {
+		r.Mean = inSeconds(float64(d.All.Sum)) / float64(d.All.N)
+		r.Min, r.Max = inSeconds(float64(d.All.Min)), inSeconds(float64(d.All.Max))
 	}
 	for _, p := range percentiles {
-		if e, ok := d.quantile(p/100, v.Confidence); ok {
-			e = e.scaled(inSeconds)
+		if e, ok := d.Quantile(p/100, v.Confidence); ok {
+			e = e.Scaled(inSeconds)
 			r.Percentiles[percentName(p)], r.Intervals[percentName(p)] = e.Value, e
 		}
 	}
@@ -185,7 +177,7 @@ func Summarize(s *Sketch, v View) *Report {
 }
 
 func (r *Report) addInputs(s *Sketch) {
-	names := [numFaults]string{faultShape: "shape", faultNoTime: "no_time", faultNegative: "negative", faultAbsurd: "absurd", faultLong: "too_long", faultUnit: "no_unit", faultAborted: "aborted"}
+	names := [logline.NumFaults]string{logline.FaultShape: "shape", logline.FaultNoTime: "no_time", logline.FaultNegative: "negative", logline.FaultAbsurd: "absurd", logline.FaultLong: "too_long", logline.FaultUnit: "no_unit", logline.FaultAborted: "aborted"}
 	r.SkippedFor = map[string]uint64{}
 	for f, n := range s.skipped {
 		if n > 0 && names[f] != "" {
@@ -193,12 +185,12 @@ func (r *Report) addInputs(s *Sketch) {
 		}
 	}
 	for _, in := range s.Inputs {
-		ir := InputReport{Name: Escape(in.Name, 512), Format: in.Format, Lines: in.Lines, Note: in.Note, Error: in.Problem()}
+		ir := InputReport{Name: logline.Escape(in.Name, 512), Format: in.Format, Lines: in.Lines, Note: in.Note, Error: in.Problem()}
 		r.Inputs = append(r.Inputs, ir)
 	}
 	r.addTwice(s)
 	for i := range r.Examples {
-		r.Examples[i].Input = Escape(r.Examples[i].Input, 512)
+		r.Examples[i].Input = logline.Escape(r.Examples[i].Input, 512)
 	}
 }
 
@@ -213,7 +205,7 @@ func (r *Report) addTwice(s *Sketch) {
 		if name, seen := first[in.mark]; !seen {
 			first[in.mark] = in.Name
 		} else if twice++; example == "" {
-			example = fmt.Sprintf("%s and %s", Escape(name, 512), Escape(in.Name, 512))
+			example = fmt.Sprintf("%s and %s", logline.Escape(name, 512), logline.Escape(in.Name, 512))
 		}
 	}
 	if twice > 0 {
@@ -221,18 +213,18 @@ func (r *Report) addTwice(s *Sketch) {
 	}
 }
 
-func (r *Report) addUnder(d dist, v View) {
+func (r *Report) addUnder(d latency.Dist, v View) {
 	for _, t := range v.Under {
-		if d.all.n == 0 {
+		if d.All.N == 0 {
 			return
 		}
 		us := uint64(math.Round(t * 1e6))
-		end := binOf(us)
+		end := latency.BinOf(us)
 		name := trimFloat(t)
-		e := d.shareEstimate(end, v.Confidence)
+		e := d.ShareEstimate(end, v.Confidence)
 		r.Under[name], r.UnderCI[name] = e.Value, e
-		if binEdge(end) != us {
-			r.Notes = append(r.Notes, fmt.Sprintf("the share under %s s counts times below %s s: exact counts need a threshold of at most three digits", name, trimFloat(inSeconds(float64(binEdge(end))))))
+		if latency.BinEdge(end) != us {
+			r.Notes = append(r.Notes, fmt.Sprintf("the share under %s s counts times below %s s: exact counts need a threshold of at most three digits", name, trimFloat(inSeconds(float64(latency.BinEdge(end))))))
 		}
 	}
 }
@@ -257,16 +249,16 @@ func (r *Report) addStatuses(s *Sketch) {
 	} else if n := s.Status[499] + s.Status[0]; n > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s aborted (499, 000): the times are how long the client waited, not how long the answer took; --status '!499,!000' leaves them out", were(n, "request")))
 	}
-	if n := s.skipped[faultAborted]; n > 0 {
+	if n := s.skipped[logline.FaultAborted]; n > 0 {
 		r.Aborted["-1"] = n
 	}
 	if len(s.ends) > 0 {
 		var names []string
 		var sum uint64
 		for _, name := range sortedKeys(s.ends) {
-			names = append(names, fmt.Sprintf("%s %d", Escape(name, 64), s.ends[name]))
+			names = append(names, fmt.Sprintf("%s %d", logline.Escape(name, 64), s.ends[name]))
 			sum += s.ends[name]
-			r.Aborted[Escape(name, 64)] = s.ends[name]
+			r.Aborted[logline.Escape(name, 64)] = s.ends[name]
 		}
 		r.Notes = append(r.Notes, fmt.Sprintf("%s ended early by the client, the server or a timeout (%s): the times are not those of whole answers", were(sum, "request"), strings.Join(names, ", ")))
 	}
@@ -276,7 +268,7 @@ func (r *Report) addStatuses(s *Sketch) {
 }
 
 // tenthBins counts by 100 ms up to 6 s.
-func tenthBins(h *Hist) []Bin {
+func tenthBins(h *latency.Hist) []Bin {
 	const n = 60
 	bins := make([]Bin, n+1)
 	for i := range bins {
@@ -284,10 +276,10 @@ func tenthBins(h *Hist) []Bin {
 		if i < n {
 			to := float64(i+1) / 10
 			bins[i].To = &to
-			bins[i].Count = h.under(uint64(i+1)*100_000) - h.under(uint64(i)*100_000)
+			bins[i].Count = h.Under(uint64(i+1)*100_000) - h.Under(uint64(i)*100_000)
 		}
 	}
-	bins[n].Count = h.n - h.under(n*100_000)
+	bins[n].Count = h.N - h.Under(n*100_000)
 	return bins
 }
 
@@ -297,15 +289,15 @@ var logEdges = [...]uint64{100, 125, 160, 200, 250, 315, 400, 500, 630, 800}
 // logBins counts by tenths of a decade (the R10 series), from the first that
 // the resolution can tell to the last that has a count. Steps in which the
 // resolution has no time (1.25 to 1.6 ms, of whole ms) are part of the one before.
-func logBins(h *Hist, step uint64) []Bin {
-	if h.n == 0 {
+func logBins(h *latency.Hist, step uint64) []Bin {
+	if h.N == 0 {
 		return nil
 	}
 	step = max(step, 1)
 	var bins []Bin
 	from := uint64(0)
 	add := func(to uint64) {
-		n := h.under(to) - h.under(from)
+		n := h.Under(to) - h.Under(from)
 		end := inSeconds(float64(to))
 		if possible := (from + step - 1) / step * step; n == 0 && possible >= to && len(bins) > 0 {
 			bins[len(bins)-1].To = &end
@@ -315,13 +307,13 @@ func logBins(h *Hist, step uint64) []Bin {
 		from = to
 	}
 	least := uint64(0)
-	for scale := uint64(1); scale*100 < MaxMicros; scale *= 10 {
+	for scale := uint64(1); scale*100 < latency.MaxMicros; scale *= 10 {
 		for _, e := range logEdges {
 			edge := e * scale
-			if from > h.max {
+			if from > h.Max {
 				return bins
 			}
-			if edge <= h.min && edge >= step {
+			if edge <= h.Min && edge >= step {
 				least = edge
 				continue
 			}
@@ -341,8 +333,8 @@ func logBins(h *Hist, step uint64) []Bin {
 func (r *Report) addDetail(s *Sketch, v View) {
 	d := s.detail
 	grouped := uint64(0)
-	for _, g := range d.cells {
-		grouped += g.n
+	for _, g := range d.cells.groups {
+		grouped += g.N
 	}
 	if grouped < s.Requests {
 		r.Notes = append(r.Notes, fmt.Sprintf("the groupings are of %s: the other counts were saved without --full", plural(grouped, "request")))
@@ -355,35 +347,35 @@ func (r *Report) addDetail(s *Sketch, v View) {
 	}
 	shares := uint64(0)
 	for i := range d.behind {
-		shares += d.behind[i].n
+		shares += d.behind[i].N
 	}
-	if shares < d.upstream.n {
-		r.Notes = append(r.Notes, fmt.Sprintf("the grouping by upstream time is of %s of %s: older counts do not have it", count(shares), plural(d.upstream.n, "request")))
+	if shares < d.upstream.N {
+		r.Notes = append(r.Notes, fmt.Sprintf("the grouping by upstream time is of %s of %s: older counts do not have it", count(shares), plural(d.upstream.N, "request")))
 	}
 	for _, by := range v.By {
 		r.Groups = append(r.Groups, groupsBy(s, by, v)...)
 	}
 	r.addClock(d)
-	if d.rates.n > 0 || d.instant > 0 {
-		r.Rate = &Rate{Percentiles: percentilesOf(&d.rates, d.rates.n, 1, 1), Requests: d.rates.n, Instant: d.instant}
+	if d.rates.N > 0 || d.instant > 0 {
+		r.Rate = &Rate{Percentiles: percentilesOf(&d.rates, d.rates.N, 1, 1), Requests: d.rates.N, Instant: d.instant}
 	}
-	if d.upstream.n > 0 {
-		r.Upstream = &Upstream{Requests: d.upstream.n, Behind: percentilesOf(&d.upstream, d.upstream.n, s.Step, 1e6), Outside: percentilesOf(&d.outside, d.outside.n, s.Step, 1e6)}
+	if d.upstream.N > 0 {
+		r.Upstream = &Upstream{Requests: d.upstream.N, Behind: percentilesOf(&d.upstream, d.upstream.N, s.Step, 1e6), Outside: percentilesOf(&d.outside, d.outside.N, s.Step, 1e6)}
 	}
 }
 
 // ranked is a Hist or a group.
 type ranked interface {
-	rank(k uint64) (bin int, ok bool)
-	value(bin int, step uint64) float64
+	Rank(k uint64) (bin int, ok bool)
+	Value(bin int, step uint64) float64
 }
 
 // percentilesOf returns the percentiles of n values in the given unit.
 func percentilesOf(h ranked, n, step uint64, unit float64) map[string]float64 {
 	out := map[string]float64{}
 	for _, p := range percentiles {
-		if bin, ok := h.rank(rankOf(p/100, n)); ok {
-			out[percentName(p)] = h.value(bin, step) / unit
+		if bin, ok := h.Rank(latency.RankOf(p/100, n)); ok {
+			out[percentName(p)] = h.Value(bin, step) / unit
 		}
 	}
 	return out
@@ -431,4 +423,25 @@ func (r *Report) addClock(d *detail) {
 // Span returns the moments of the first and last request.
 func (c *Clock) Span() (from, to time.Time) {
 	return time.Unix(c.From, 0).UTC(), time.Unix(c.To, 0).UTC()
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// byNumber returns the keys of m, which are numbers, in ascending order.
+func byNumber[V any](m map[string]V) []string {
+	keys := sortedKeys(m)
+	sort.SliceStable(keys, func(i, j int) bool {
+		var a, b float64
+		fmt.Sscan(keys[i], &a)
+		fmt.Sscan(keys[j], &b)
+		return a < b
+	})
+	return keys
 }

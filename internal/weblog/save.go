@@ -14,6 +14,9 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // A saved sketch (.wrl) is a line that names the format and its version, then
@@ -58,17 +61,17 @@ func (l *items[T]) UnmarshalJSON(data []byte) error {
 }
 
 type savedSketch struct {
-	Inputs   items[savedInput] `json:"inputs"`
-	Requests uint64            `json:"requests"`
-	Filtered uint64            `json:"filtered"`
-	Bytes    uint64            `json:"bytes"`
-	Status   map[int]uint64    `json:"status"`
-	Step     uint64            `json:"step_us"`
-	Skipped  [numFaults]uint64 `json:"skipped"`
-	Ends     map[string]uint64 `json:"ends,omitempty"`
-	Examples items[Skip]       `json:"examples"`
-	Clusters items[savedHist]  `json:"clusters"`
-	Detail   *savedDetail      `json:"detail,omitempty"`
+	Inputs   items[savedInput]         `json:"inputs"`
+	Requests uint64                    `json:"requests"`
+	Filtered uint64                    `json:"filtered"`
+	Bytes    uint64                    `json:"bytes"`
+	Status   map[int]uint64            `json:"status"`
+	Step     uint64                    `json:"step_us"`
+	Skipped  [logline.NumFaults]uint64 `json:"skipped"`
+	Ends     map[string]uint64         `json:"ends,omitempty"`
+	Examples items[Skip]               `json:"examples"`
+	Clusters items[savedHist]          `json:"clusters"`
+	Detail   *savedDetail              `json:"detail,omitempty"`
 }
 
 type savedInput struct {
@@ -168,8 +171,8 @@ func (s *Sketch) mark() string {
 		fmt.Fprintf(h, "%q %d\n", in.Name, in.Lines)
 	}
 	for _, c := range s.clusters {
-		fmt.Fprintln(h, c.totals)
-		c.each(func(bin int, count uint64) bool {
+		fmt.Fprintln(h, c.Totals)
+		c.Each(func(bin int, count uint64) bool {
 			fmt.Fprintln(h, bin, count)
 			return true
 		})
@@ -177,12 +180,12 @@ func (s *Sketch) mark() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-func saveHist(h *Hist) savedHist {
-	return savedHist{Sum: h.sum, Min: h.min, Max: h.max, Bins: savedBins(h.each)}
+func saveHist(h *latency.Hist) savedHist {
+	return savedHist{Sum: h.Sum, Min: h.Min, Max: h.Max, Bins: savedBins(h.Each)}
 }
 
-func (g *group) saved() savedHist {
-	return savedHist{Sum: g.sum, Min: g.min, Max: g.max, Bins: savedBins(g.each)}
+func saveGroup(g *latency.Group) savedHist {
+	return savedHist{Sum: g.Sum, Min: g.Min, Max: g.Max, Bins: savedBins(g.Each)}
 }
 
 func savedBins(each func(func(bin int, count uint64) bool)) (pairs []uint64) {
@@ -196,28 +199,28 @@ func savedBins(each func(func(bin int, count uint64) bool)) (pairs []uint64) {
 }
 
 func (d *detail) saved() *savedDetail {
-	out := &savedDetail{Depth: d.paths.depth, Level: d.clients.level, Shift: d.timeline.shift, Rates: saveHist(&d.rates),
+	out := &savedDetail{Depth: d.paths.depth(), Level: d.clients.level, Shift: d.timeline.shift, Rates: saveHist(&d.rates),
 		Upstream: saveHist(&d.upstream), Outside: saveHist(&d.outside), Counts: [5]uint64{d.instant, d.times, d.noStamp, d.backward, d.local}, Offsets: map[int16]uint64{}}
 	for _, z := range d.zones {
 		out.Offsets[z.offset] = z.n
 	}
-	for k, g := range d.cells {
+	for k, g := range d.cells.groups {
 		c := cellOf(k)
-		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto)}, Bytes: g.bytes, Hist: g.saved()})
+		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto)}, Bytes: g.Bytes, Hist: saveGroup(g)})
 	}
 	for k, g := range d.paths.groups {
-		out.Paths = append(out.Paths, savedGroup{Name: k[1:], Size: int(k[0]), Bytes: g.bytes, Hist: g.saved()})
+		out.Paths = append(out.Paths, savedGroup{Name: k[1:], Size: int(k[0]), Bytes: g.Bytes, Hist: saveGroup(g)})
 	}
-	for k, g := range d.caches {
-		out.Caches = append(out.Caches, savedGroup{Name: k, Bytes: g.bytes, Hist: g.saved()})
+	for k, g := range d.caches.groups {
+		out.Caches = append(out.Caches, savedGroup{Name: k, Bytes: g.Bytes, Hist: saveGroup(g)})
 	}
 	for i := range d.behind {
-		if g := &d.behind[i]; g.n > 0 {
-			out.Behind = append(out.Behind, savedGroup{Size: i, Bytes: g.bytes, Hist: g.saved()})
+		if g := &d.behind[i]; g.N > 0 {
+			out.Behind = append(out.Behind, savedGroup{Size: i, Bytes: g.Bytes, Hist: saveGroup(g)})
 		}
 	}
-	for k, b := range d.clients.nets {
-		out.Clients = append(out.Clients, savedGroup{Net: k, Bytes: b.bytes, Hist: b.saved()})
+	for k, b := range d.clients.groups {
+		out.Clients = append(out.Clients, savedGroup{Net: k, Bytes: b.Bytes, Hist: saveGroup(b)})
 	}
 	for k, b := range d.timeline.buckets {
 		out.Times = append(out.Times, saveSlim(uint64(k), b))
@@ -230,7 +233,7 @@ func saveSlim(key uint64, b *slim) savedSlim {
 }
 
 // isSaved reports whether a file that begins with head is a saved sketch.
-func isSaved(head []byte) bool { return hasPrefix(head, savedMagic) }
+func isSaved(head []byte) bool { return bytes.HasPrefix(head, []byte(savedMagic)) }
 
 var (
 	errSaved   = errors.New("was not written by weblog --save")
@@ -300,17 +303,17 @@ func Load(name string, r io.Reader) (*Sketch, error) {
 func (in *savedSketch) sketch() (*Sketch, error) {
 	s := &Sketch{Requests: in.Requests, Filtered: in.Filtered, Bytes: in.Bytes, Step: in.Step, skipped: in.Skipped}
 	for _, e := range in.Examples {
-		s.examples = append(s.examples, Skip{Escape(e.Input, 512), e.Line, Escape(e.Reason, 80), safeAgain(e.Text)})
+		s.examples = append(s.examples, Skip{logline.Escape(e.Input, 512), e.Line, logline.Escape(e.Reason, 80), safeAgain(e.Text)})
 	}
 	for _, i := range in.Inputs {
-		input := Input{Name: i.Name, Format: Escape(i.Format, 80), Note: safeAgain(i.Note), Lines: i.Lines, mark: i.Mark}
+		input := Input{Name: i.Name, Format: logline.Escape(i.Format, 80), Note: safeAgain(i.Note), Lines: i.Lines, mark: i.Mark}
 		if i.Error != "" {
 			input.Err = errors.New(i.Error)
 		}
 		s.Inputs = append(s.Inputs, input)
 	}
 	for name, n := range in.Ends {
-		s.addEnd(Escape(name, 64), n)
+		s.addEnd(logline.Escape(name, 64), n)
 	}
 	var statuses, times uint64
 	for code, n := range in.Status {
@@ -320,15 +323,15 @@ func (in *savedSketch) sketch() (*Sketch, error) {
 		s.Status[code] = n
 		statuses += n
 	}
-	if len(in.Clusters) > maxClusters {
+	if len(in.Clusters) > latency.MaxClusters {
 		return nil, fmt.Errorf("%d parts", len(in.Clusters))
 	}
 	for i := range in.Clusters {
-		h := new(Hist)
+		h := new(latency.Hist)
 		if err := in.Clusters[i].load(h); err != nil {
 			return nil, err
 		}
-		times += h.n
+		times += h.N
 		s.clusters = append(s.clusters, h)
 	}
 	if times != s.Requests || statuses != s.Requests {
@@ -340,8 +343,8 @@ func (in *savedSketch) sketch() (*Sketch, error) {
 			return nil, err
 		}
 		var grouped uint64
-		for _, g := range d.cells {
-			grouped += g.n
+		for _, g := range d.cells.groups {
+			grouped += g.N
 		}
 		if grouped > s.Requests {
 			return nil, fmt.Errorf("%d requests in groups, of %d", grouped, s.Requests)
@@ -355,11 +358,11 @@ func (in *savedSketch) sketch() (*Sketch, error) {
 func safeAgain(text string) string {
 	for _, c := range text {
 		if c < 0x20 || c == 0x7f {
-			return Escape(text, 2*maxShown)
+			return logline.Escape(text, 2*logline.MaxShown)
 		}
 	}
-	if len(text) > 8*maxShown {
-		return Escape(text, 2*maxShown)
+	if len(text) > 8*logline.MaxShown {
+		return logline.Escape(text, 2*logline.MaxShown)
 	}
 	return text
 }
@@ -382,35 +385,35 @@ func (in *savedHist) bins(limit int, put func(bin uint, n uint64)) (sum uint64, 
 	return sum, nil
 }
 
-func (in *savedHist) load(h *Hist) error {
-	n, err := in.bins(numBins, func(bin uint, n uint64) {
-		p := h.pages[bin/pageBins]
+func (in *savedHist) load(h *latency.Hist) error {
+	n, err := in.bins(latency.NumBins, func(bin uint, n uint64) {
+		p := h.Pages[bin/latency.PageBins]
 		if p == nil {
-			p = h.grow(bin / pageBins)
+			p = h.Grow(bin / latency.PageBins)
 		}
-		p[bin%pageBins] = n
+		p[bin%latency.PageBins] = n
 	})
 	if err != nil || n == 0 {
 		return err
 	}
-	h.n = n
-	first, _ := h.rank(1)
-	last, _ := h.rank(h.n)
-	if binOf(in.Min) != first || binOf(in.Max) != last {
+	h.N = n
+	first, _ := h.Rank(1)
+	last, _ := h.Rank(h.N)
+	if latency.BinOf(in.Min) != first || latency.BinOf(in.Max) != last {
 		return errRange
 	}
-	h.min, h.max, h.sum = in.Min, in.Max, in.Sum
+	h.Min, h.Max, h.Sum = in.Min, in.Max, in.Sum
 	return nil
 }
 
 var errRange = errors.New("range does not fit the bins")
 
 func (in *savedDetail) detail() (*detail, error) {
-	if in.Depth < 0 || in.Depth > 4 || in.Level < 0 || in.Level >= len(clientBits) || in.Shift > 40 {
+	if in.Depth < 0 || in.Depth > maxDepth || in.Level < 0 || in.Level >= len(clientBits) || in.Shift > 40 {
 		return nil, errors.New("table out of range")
 	}
 	d := newDetail()
-	d.paths.depth, d.clients.level, d.timeline.shift = in.Depth, in.Level, in.Shift
+	d.paths.level, d.clients.level, d.timeline.shift = maxDepth-in.Depth, in.Level, in.Shift
 	d.instant, d.times, d.noStamp, d.backward, d.local = in.Counts[0], in.Counts[1], in.Counts[2], in.Counts[3], in.Counts[4]
 	for k, n := range in.Offsets {
 		if k < -24*60 || k > 24*60 {
@@ -421,10 +424,14 @@ func (in *savedDetail) detail() (*detail, error) {
 	for i := range in.Cells {
 		g := &in.Cells[i]
 		k := g.Key
-		if len(k) != 3 || min(k[0], k[1], k[2]) < 0 || k[0] > 999 || k[1] >= len(methods) || k[2] >= len(protos) {
+		if len(k) != 3 || min(k[0], k[1], k[2]) < 0 || k[0] >= statusClass+10 || k[1] >= len(methods) || k[2] >= len(protos) {
 			return nil, errors.New("group out of range")
 		}
-		if err := g.load(d.cellGroup(cell{uint16(k[0]), uint8(k[1]), uint8(k[2])})); err != nil {
+		c := cell{uint16(k[0]), uint8(k[1]), uint8(k[2])}
+		if c.status >= statusClass && d.cells.level == 0 {
+			d.cells.coarsen(1)
+		}
+		if err := g.load(d.cells.at(c.key())); err != nil {
 			return nil, err
 		}
 	}
@@ -433,12 +440,12 @@ func (in *savedDetail) detail() (*detail, error) {
 		if g.Size < 0 || g.Size >= len(sizeNames) {
 			return nil, errors.New("group out of range")
 		}
-		if err := g.load(d.paths.insert(string([]byte{byte(g.Size)}) + g.Name)); err != nil {
+		if err := g.load(d.paths.at(string([]byte{byte(g.Size)}) + g.Name)); err != nil {
 			return nil, err
 		}
 	}
-	for i := range in.Caches[:min(len(in.Caches), 40)] {
-		if err := in.Caches[i].load(groupOf(d.caches, in.Caches[i].Name)); err != nil {
+	for i := range in.Caches {
+		if err := in.Caches[i].load(d.caches.at(in.Caches[i].Name)); err != nil {
 			return nil, err
 		}
 	}
@@ -473,19 +480,19 @@ func (b savedSlim) slim() *slim {
 	return &slim{n: b[1], bytes: b[2], sum: b[3], max: b[4], under: b[5]}
 }
 
-func (in *savedGroup) load(to *group) error {
-	var g group
-	n, err := in.Hist.bins(coarseBins, g.addTo)
+func (in *savedGroup) load(to *latency.Group) error {
+	var g latency.Group
+	n, err := in.Hist.bins(latency.CoarseBins, g.AddTo)
 	if err != nil || n == 0 {
 		return err
 	}
-	g.n = n
-	first, _ := g.rank(1)
-	last, _ := g.rank(n)
-	if int(coarseOf[binOf(in.Hist.Min)]) != first || int(coarseOf[binOf(in.Hist.Max)]) != last {
+	g.N = n
+	first, _ := g.Rank(1)
+	last, _ := g.Rank(n)
+	if int(latency.CoarseOf[latency.BinOf(in.Hist.Min)]) != first || int(latency.CoarseOf[latency.BinOf(in.Hist.Max)]) != last {
 		return errRange
 	}
-	g.min, g.max, g.sum, g.bytes = in.Hist.Min, in.Hist.Max, in.Hist.Sum, in.Bytes
-	to.merge(&g)
+	g.Min, g.Max, g.Sum, g.Bytes = in.Hist.Min, in.Hist.Max, in.Hist.Sum, in.Bytes
+	to.Merge(&g)
 	return nil
 }

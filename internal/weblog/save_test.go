@@ -12,6 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // reportOf is everything that is shown of a sketch, but not its inputs.
@@ -62,7 +65,7 @@ func TestMergeEqualsWhole(t *testing.T) {
 	merged := readText(t, strings.Join(lines[4000:], ""), Options{Full: true})
 	merged.Merge(readText(t, strings.Join(lines[:1000], ""), Options{Full: true}))
 	merged.Merge(readText(t, strings.Join(lines[1000:4000], ""), Options{Full: true}))
-	whole.clusters, merged.clusters = []*Hist{whole.Times()}, []*Hist{merged.Times()}
+	whole.clusters, merged.clusters = []*latency.Hist{whole.Times()}, []*latency.Hist{merged.Times()}
 	// Which line follows which depends on the split.
 	whole.detail.backward, merged.detail.backward = 0, 0
 	if diff := cmp.Diff(reportOf(t, whole), reportOf(t, merged)); diff != "" {
@@ -73,7 +76,7 @@ func TestMergeEqualsWhole(t *testing.T) {
 // TestWaysToRead: a file read by several workers, a pipe and compressed copies
 // give the same.
 func TestWaysToRead(t *testing.T) {
-	text := synthetic(t, Synthetic{Lines: 9000, Seed: 5}) + strings.Repeat("y", 3*maxLine) + "\nhalf a line\n\n" + synthetic(t, Synthetic{Lines: 10, Seed: 6})
+	text := synthetic(t, Synthetic{Lines: 9000, Seed: 5}) + strings.Repeat("y", 3*logline.MaxLine) + "\nhalf a line\n\n" + synthetic(t, Synthetic{Lines: 10, Seed: 6})
 	name := t.TempDir() + "/a.log"
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -119,7 +122,7 @@ func TestSavedIsRead(t *testing.T) {
 		}
 	}
 	s, err := Read(context.Background(), []string{saved, log, cut, "-"}, &b, Options{Full: true})
-	if err != nil || s.Requests != 1500 || s.Times().Count() != 1500 || len(s.Inputs) != 4 || len(s.clusters) > maxClusters {
+	if err != nil || s.Requests != 1500 || s.Times().Count() != 1500 || len(s.Inputs) != 4 || len(s.clusters) > latency.MaxClusters {
 		t.Fatalf("%d requests of %d inputs, %d parts: %v", s.Requests, len(s.Inputs), len(s.clusters), err)
 	}
 	for i, want := range []string{"a.wrl: -", log, cut, "-"} {
@@ -211,12 +214,12 @@ func TestManyMerged(t *testing.T) {
 	for i := range 40 {
 		total.Merge(readText(t, awkward(1000, uint64(i), 1), Options{}))
 	}
-	least, most := total.clusters[0].n, uint64(0)
+	least, most := total.clusters[0].N, uint64(0)
 	for _, c := range total.clusters {
-		least, most = min(least, c.n), max(most, c.n)
+		least, most = min(least, c.N), max(most, c.N)
 	}
-	if n := len(total.clusters); n != maxClusters || most > 4*least {
-		t.Errorf("%d parts of %d to %d requests, want %d of about the same", n, least, most, maxClusters)
+	if n := len(total.clusters); n != latency.MaxClusters || most > 4*least {
+		t.Errorf("%d parts of %d to %d requests, want %d of about the same", n, least, most, latency.MaxClusters)
 	}
 }
 

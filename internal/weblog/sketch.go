@@ -1,17 +1,16 @@
 package weblog
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
-	"slices"
 	"sort"
 	"strings"
-)
 
-// maxClusters is how many parts of a log are kept apart to judge how much the
-// distribution varies within it.
-const maxClusters = 64
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
+)
 
 // Sketch is what is kept of a log: exact counts at fixed memory. Sketches of
 // different logs merge into the sketch of all of them.
@@ -23,12 +22,12 @@ type Sketch struct {
 	Status   [1000]uint64
 	Step     uint64 // resolution of the times, us; 0 while there are none
 
-	skipped  [numFaults]uint64
+	skipped  [logline.NumFaults]uint64
 	ends     map[string]uint64 // requests that ended early, by how
 	examples []Skip
 	// clusters are the times of consecutive parts of the log; their sum is the
 	// whole distribution.
-	clusters []*Hist
+	clusters []*latency.Hist
 	detail   *detail
 }
 
@@ -56,7 +55,7 @@ func (in *Input) Problem() string {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the compressed data end too early; what came before is counted"
 	}
-	return strings.ReplaceAll(Escape(err.Error(), 1024), `\\`, `\`)
+	return strings.ReplaceAll(logline.Escape(err.Error(), 1024), `\\`, `\`)
 }
 
 // Skip is a line that gave no request.
@@ -70,8 +69,8 @@ type Skip struct {
 // Skipped returns how many lines gave no request. Blank lines are not counted.
 func (s *Sketch) Skipped() uint64 {
 	var n uint64
-	for f := faultShape; f < numFaults; f++ {
-		if f != faultBlank {
+	for f := logline.FaultShape; f < logline.NumFaults; f++ {
+		if f != logline.FaultBlank {
 			n += s.skipped[f]
 		}
 	}
@@ -79,8 +78,8 @@ func (s *Sketch) Skipped() uint64 {
 }
 
 // Times returns the distribution of all request times in us.
-func (s *Sketch) Times() *Hist {
-	h := new(Hist)
+func (s *Sketch) Times() *latency.Hist {
+	h := new(latency.Hist)
 	for _, c := range s.clusters {
 		h.Merge(c)
 	}
@@ -94,11 +93,11 @@ func (s *Sketch) Merge(o *Sketch) {
 	s.examples = append(s.examples, o.examples...)
 	s.examples = s.examples[:min(len(s.examples), maxExamples)]
 	for _, c := range o.clusters {
-		own := new(Hist)
+		own := new(latency.Hist)
 		own.Merge(c)
 		s.clusters = append(s.clusters, own)
 	}
-	s.clusters = reduceClusters(s.clusters)
+	s.clusters = latency.ReduceClusters(s.clusters)
 }
 
 // add adds the counts of o that no position belongs to.
@@ -126,91 +125,6 @@ func (s *Sketch) add(o *Sketch) {
 	}
 }
 
-// reduceClusters joins neighbours, those of the fewest requests first, until there are
-// at most maxClusters. Each is then worth about the same, however many sketches were
-// merged one after the other.
-func reduceClusters(c []*Hist) []*Hist {
-	for len(c) > maxClusters {
-		least := 0
-		for i := range len(c) - 1 {
-			if c[i].n+c[i+1].n < c[least].n+c[least+1].n {
-				least = i
-			}
-		}
-		c[least].Merge(c[least+1])
-		c = slices.Delete(c, least+1, least+2)
-	}
-	return c
-}
-
-// segments are the clusters of a log while it is read: its times by position
-// in the input, 2^shift bytes to each. When the input outgrows them, their
-// width doubles, so that any log ends with 32 to 64 (if it has as many lines).
-type segments struct {
-	shift uint
-	hists [maxClusters]*Hist
-}
-
-// at returns the histogram for the line at pos and the position of its end.
-func (s *segments) at(pos int64) (*Hist, int64) {
-	for pos>>s.shift >= maxClusters {
-		s.widen()
-	}
-	i := pos >> s.shift
-	if s.hists[i] == nil {
-		s.hists[i] = new(Hist)
-	}
-	return s.hists[i], (i + 1) << s.shift
-}
-
-func (s *segments) widen() {
-	s.shift++
-	for i := range s.hists {
-		j := i / 2
-		h := s.hists[i]
-		if i == j || h == nil {
-			continue
-		}
-		s.hists[i] = nil
-		if s.hists[j] == nil {
-			s.hists[j] = h
-		} else {
-			s.hists[j].Merge(h)
-		}
-	}
-}
-
-// merge adds o, whose widths may differ. o is used up.
-func (s *segments) merge(o *segments) {
-	for s.shift < o.shift {
-		s.widen()
-	}
-	for o.shift < s.shift {
-		o.widen()
-	}
-	for i, h := range o.hists {
-		if h == nil {
-			continue
-		}
-		if s.hists[i] == nil {
-			s.hists[i] = h
-		} else {
-			s.hists[i].Merge(h)
-		}
-	}
-}
-
-// list returns the clusters in order.
-func (s *segments) list() []*Hist {
-	var out []*Hist
-	for _, h := range s.hists {
-		if h != nil && h.n > 0 {
-			out = append(out, h)
-		}
-	}
-	return out
-}
-
 const maxExamples = 3
 
 // rawSkip is an example as a worker meets it: the line is counted from the
@@ -218,7 +132,7 @@ const maxExamples = 3
 type rawSkip struct {
 	block int
 	line  uint64
-	fault fault
+	fault logline.Fault
 	text  string
 }
 
@@ -237,7 +151,42 @@ func placeSkips(input string, raw []rawSkip, stretches []stretch) []Skip {
 		for _, p := range stretches[:r.block] {
 			n += uint64(p.lines)
 		}
-		out = append(out, Skip{Input: input, Line: n, Reason: faultTexts[r.fault], Text: r.text})
+		out = append(out, Skip{Input: input, Line: n, Reason: logline.FaultTexts[r.fault], Text: r.text})
 	}
 	return out
+}
+
+// maxEnds bounds the names of ends kept apart. If there are more, none is.
+const maxEnds = 64
+
+// endsOther names what is not kept apart.
+const endsOther = "(other)"
+
+// addEnd counts n requests that ended early in the way of the given name.
+func (s *Sketch) addEnd(name string, n uint64) {
+	if s.ends == nil {
+		s.ends = map[string]uint64{}
+	}
+	_, known := s.ends[name]
+	_, joined := s.ends[endsOther]
+	if !joined && !known && (name == endsOther || len(s.ends) >= maxEnds) {
+		for _, more := range s.ends {
+			n += more
+		}
+		clear(s.ends)
+		joined = true
+	}
+	if joined {
+		name = endsOther
+	}
+	s.ends[name] += n
+}
+
+// endName is what an end is called in reports: the two letters of HAProxy that
+// say who and when, without those of cookies.
+func endName(b []byte) string {
+	if len(b) == 4 && (b[2] == '-' || b[3] == '-' || bytes.IndexByte(b, ',') < 0) {
+		b = b[:2]
+	}
+	return logline.Escape(string(b), 32)
 }

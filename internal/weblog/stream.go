@@ -12,6 +12,10 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logdetect"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // isPlain reports whether the file is text.
@@ -28,11 +32,11 @@ func isPlain(file *os.File) (bool, error) {
 // bzip2's "BZh").
 func compression(head []byte) string {
 	switch {
-	case hasPrefix(head, "\x1f\x8b"):
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
 		return "gzip"
-	case hasPrefix(head, "\x28\xb5\x2f\xfd"):
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
 		return "zstd"
-	case len(head) >= 4 && hasPrefix(head, "BZh") && head[3] >= '1' && head[3] <= '9':
+	case len(head) >= 4 && bytes.HasPrefix(head, []byte("BZh")) && head[3] >= '1' && head[3] <= '9':
 		return "bzip2"
 	}
 	return ""
@@ -61,8 +65,20 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 	return b, func() {}, nil
 }
 
+const (
+	// streamLead is how much of a stream's buffer is kept free for the beginning of a
+	// line that came with the block before.
+	streamLead   = logline.MaxLine
+	streamBuffer = streamLead + blockSize
+)
+
+// newStreamBuffer makes room for a block behind the lead. What of the lead is not used
+// takes no memory.
+func newStreamBuffer() []byte { return readRoom(streamBuffer) }
+
 // streamBlock is a run of whole lines of a stream.
 type streamBlock struct {
+	buf   []byte // of which data is a part
 	data  []byte
 	pos   int64
 	index int
@@ -70,27 +86,27 @@ type streamBlock struct {
 
 // readStream reads what cannot be read in parallel: standard input, pipes,
 // compressed files. One goroutine reads blocks of whole lines, workers count.
-func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total *Sketch, segs *segments, pos *int64) error {
+func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total *Sketch, segs *latency.Segments, pos *int64) error {
 	text, free, err := decompress(r)
 	if err != nil {
 		return err
 	}
 	defer free()
-	first := make([]byte, blockSize)
-	n, readErr := fill(text, first)
-	first = first[:n]
+	buf := newStreamBuffer()
+	n, readErr := fill(text, buf[streamLead:])
+	first := buf[streamLead:][:n]
 	if readErr != nil && readErr != io.EOF && n == 0 {
 		return readErr
 	}
 	if isSaved(first) {
 		return readSaved(in.Name, io.MultiReader(bytes.NewReader(first), text), opt, total)
 	}
-	format, err := opt.formatOf(in, first[:min(n, sampleSize)], func() []byte { return first[max(min(n, sampleSize), n-sampleSize):] })
+	format, err := opt.formatOf(in, first[:min(n, logdetect.SampleSize)], func() []byte { return first[max(min(n, logdetect.SampleSize), n-logdetect.SampleSize):] })
 	if err != nil {
 		return err
 	}
 	count := opt.Workers
-	if format.directives {
+	if format.Directives {
 		count = 1
 	}
 	s := &stream{text: text, work: make(chan streamBlock), free: make(chan []byte, 2*count+1), pos: *pos}
@@ -98,15 +114,15 @@ func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total
 	var wg sync.WaitGroup
 	for i := range workers {
 		workers[i] = newWorker(format, opt)
-		s.free <- make([]byte, 0, blockSize)
-		s.free <- make([]byte, 0, blockSize)
+		s.free <- newStreamBuffer()
+		s.free <- newStreamBuffer()
 		wg.Go(func() { s.run(workers[i]) })
 	}
-	err = s.feed(ctx, first, readErr)
+	err = s.feed(ctx, buf, streamLead+n, readErr)
 	close(s.work)
 	wg.Wait()
 	*pos = s.pos
-	workers[0].sketch.skipped[faultLong] += uint64(len(s.long))
+	workers[0].sketch.skipped[logline.FaultLong] += uint64(len(s.long))
 	workers[0].raw = append(workers[0].raw, s.long...)
 	collect(in, workers, s.stretches, total, segs)
 	return errors.Join(err, workerError(workers))
@@ -143,37 +159,33 @@ func (s *stream) run(w *worker) {
 		s.mu.Lock()
 		s.stretches[b.index] = p
 		s.mu.Unlock()
-		s.free <- b.data[:0]
+		s.free <- b.buf
 	}
 }
 
-// feed cuts the stream into blocks at line ends, beginning with what has been
-// read of it. Lines longer than maxLine are counted and passed over.
-func (s *stream) feed(ctx context.Context, rest []byte, readErr error) error {
-	buf := <-s.free
-	buf = append(buf, rest...)
+// feed cuts the stream into blocks at line ends. The first is in buf, from streamLead to
+// end, and readErr came behind it. Lines longer than maxLine are counted and passed over.
+func (s *stream) feed(ctx context.Context, buf []byte, end int, readErr error) error {
+	start := streamLead
 	for ctx.Err() == nil {
 		if readErr != nil {
-			s.send(buf)
+			s.send(buf, buf[start:end])
 			if readErr == io.EOF {
 				return nil
 			}
 			return readErr
 		}
-		end := bytes.LastIndexByte(buf, '\n') + 1
-		if end > 0 {
-			next := append(<-s.free, buf[end:]...)
-			s.send(buf[:end])
-			buf = next
-		} else if len(buf) > maxLine {
-			buf, readErr = s.passLong(buf)
+		cut := start + bytes.LastIndexByte(buf[start:end], '\n') + 1
+		if end-cut > logline.MaxLine {
+			start, end, readErr = s.passLong(buf, buf[start:end])
 			continue
 		}
-		n := len(buf)
-		buf = append(buf, make([]byte, max(blockSize-n, 64<<10))...)
-		var got int
-		got, readErr = io.ReadAtLeast(s.text, buf[n:], 1)
-		buf = buf[:n+got]
+		next := <-s.free
+		rest := copy(next[streamLead-(end-cut):], buf[cut:end])
+		s.send(buf, buf[start:cut])
+		var n int
+		n, readErr = fill(s.text, next[streamLead:])
+		buf, start, end = next, streamLead-rest, streamLead+n
 	}
 	return ctx.Err()
 }
@@ -188,39 +200,41 @@ func fill(r io.Reader, b []byte) (n int, err error) {
 	return n, err
 }
 
-func (s *stream) send(data []byte) {
+// send hands data, which lies in buf, to a worker.
+func (s *stream) send(buf, data []byte) {
 	if len(data) == 0 {
+		s.free <- buf
 		return
 	}
 	s.mu.Lock()
 	index := len(s.stretches)
 	s.stretches = append(s.stretches, stretch{})
 	s.mu.Unlock()
-	s.work <- streamBlock{data: data, pos: s.pos, index: index}
+	s.work <- streamBlock{buf: buf, data: data, pos: s.pos, index: index}
 	s.pos += int64(len(data))
 }
 
-// passLong drops the rest of a line that is too long. It returns what follows
-// the line.
-func (s *stream) passLong(buf []byte) ([]byte, error) {
-	skip := rawSkip{block: len(s.stretches), line: 1, fault: faultLong}
+// passLong drops the rest of a line that is too long, of which head has been read into
+// buf. It returns where in buf what follows the line is.
+func (s *stream) passLong(buf, head []byte) (start, end int, err error) {
+	skip := rawSkip{block: len(s.stretches), line: 1, fault: logline.FaultLong}
 	if len(s.long) < maxExamples {
-		skip.text = Escape(string(buf[:maxShown+1]), maxShown)
+		skip.text = logline.Escape(string(head[:logline.MaxShown+1]), logline.MaxShown)
 	}
 	s.long = append(s.long, skip)
 	s.mu.Lock()
 	s.stretches = append(s.stretches, stretch{lines: 1})
 	s.mu.Unlock()
-	s.pos += int64(len(buf))
+	s.pos += int64(len(head))
 	for {
-		n, err := s.text.Read(buf[:cap(buf)])
-		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+		n, err := fill(s.text, buf[streamLead:])
+		if i := bytes.IndexByte(buf[streamLead:][:n], '\n'); i >= 0 {
 			s.pos += int64(i) + 1
-			return append(buf[:0], buf[i+1:n]...), err
+			return streamLead + i + 1, streamLead + n, err
 		}
 		s.pos += int64(n)
 		if err != nil {
-			return buf[:0], err
+			return streamLead, streamLead, err
 		}
 	}
 }

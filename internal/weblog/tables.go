@@ -5,30 +5,36 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
-// The tables below group requests by something of which a log may hold any
-// number of kinds. Their memory is bounded by keying more coarsely, never by
-// leaving kinds out: the counts stay exact, and which request falls where does
-// not depend on the order of the lines.
-
-// maxPaths bounds the groups of a pathTable, maxClients those of a clientTable.
-const (
-	maxPaths   = 1024
-	maxClients = 2048
-)
-
-// pathTable groups by path pattern and size class.
+// pathTable groups by path pattern and size class. A key is the class and the pattern.
 type pathTable struct {
-	depth   int // segments of a path kept in its pattern
-	groups  map[string]*group
+	bounded[string]
 	scratch []byte
-	known   *knownPaths            // of groups; nil until the first is added
-	noise   [len(sizeNames)]*group // of groups, for bad requests
-	settle  func()                 // is called before groups are joined; nil: nothing to do
+	known   *knownPaths                    // of groups; nil until the first is added
+	noise   [len(sizeNames)]*latency.Group // of groups, for bad requests
 }
 
-func newPathTable() *pathTable { return &pathTable{depth: 4, groups: map[string]*group{}} }
+// maxDepth is how many segments of a path its pattern keeps at level 0, one less at
+// each that follows.
+const maxDepth = 4
+
+var pathBounds = bounds[string]{most: 1024, coarsest: maxDepth, cut: func(key string, level int) string { return cutPattern(key, maxDepth-level) }}
+
+func newPathTable(settle func()) *pathTable {
+	t := &pathTable{bounded: newBounded(&pathBounds)}
+	t.settle = func() {
+		settle()
+		t.known = nil // the noise has no segments and keeps its groups
+	}
+	return t
+}
+
+// depth is how many segments of a path its pattern keeps.
+func (t *pathTable) depth() int { return maxDepth - t.level }
 
 // noise is the pattern of requests answered 400, 404, 405, 410 or 414: their
 // paths are the client's invention and say nothing of the site.
@@ -36,27 +42,27 @@ const noise = "(bad request or not found)"
 
 // find returns the group of a request of a path, answered with status, of a class of
 // sizes.
-func (t *pathTable) find(path []byte, status, size int) *group {
+func (t *pathTable) find(path []byte, status, size int) *latency.Group {
 	if badRequest(status) {
 		if t.noise[size] == nil {
-			t.noise[size] = t.insert(string(append(append(t.scratch[:0], byte(size)), noise...)))
+			t.noise[size] = t.at(string(append(append(t.scratch[:0], byte(size)), noise...)))
 		}
 		return t.noise[size]
 	}
 	if t.known == nil {
-		t.known = newKnownPaths()
+		t.known = new(knownPaths)
 	}
-	p := t.known.find(path, t.depth)
+	p := t.known.find(path, t.depth())
 	if p != nil && p.groups[size] != nil {
 		return p.groups[size]
 	}
-	t.scratch = appendPattern(append(t.scratch[:0], byte(size)), path, t.depth)
-	g := t.groups[string(t.scratch)]
-	depth := t.depth
+	level := t.level
+	t.scratch = appendPattern(append(t.scratch[:0], byte(size)), path, t.depth())
+	g := t.groups[string(t.scratch)] // makes no string
 	if g == nil {
-		g = t.insert(string(t.scratch))
+		g = t.at(string(t.scratch))
 	}
-	if p != nil && depth == t.depth {
+	if p != nil && level == t.level {
 		p.groups[size] = g
 	}
 	return g
@@ -68,42 +74,6 @@ func badRequest(status int) bool {
 		return true
 	}
 	return false
-}
-
-// insert makes the group of key, first making room by shortening all patterns.
-func (t *pathTable) insert(key string) *group {
-	for len(t.groups) >= maxPaths && t.groups[key] == nil && t.depth > 0 {
-		t.shorten(t.depth - 1)
-		key = cutPattern(key, t.depth)
-	}
-	return groupOf(t.groups, key)
-}
-
-func (t *pathTable) shorten(depth int) {
-	if t.settle != nil {
-		t.settle()
-	}
-	t.depth = depth
-	t.known = nil // the noise has no segments and keeps its groups
-	old := t.groups
-	t.groups = make(map[string]*group, len(old))
-	for k, g := range old {
-		k = cutPattern(k, depth)
-		if to := t.groups[k]; to != nil {
-			to.merge(g)
-		} else {
-			t.groups[k] = g
-		}
-	}
-}
-
-func (t *pathTable) merge(o *pathTable) {
-	if o.depth < t.depth {
-		t.shorten(o.depth)
-	}
-	for k, g := range o.groups {
-		t.insert(cutPattern(k, t.depth)).merge(g)
-	}
 }
 
 // appendPattern appends the pattern of a path: without query, at most depth
@@ -218,16 +188,7 @@ func cutPattern(key string, depth int) string {
 	return key
 }
 
-// clientTable groups by the network of the client's address.
-type clientTable struct {
-	level int // index of clientBits
-	nets  map[uint64]*group
-
-	recent recent[group] // of nets
-	settle func()        // is called before groups are joined; nil: nothing to do
-}
-
-// clientBits are the prefix lengths of a level for IPv4 and IPv6.
+// clientBits are the prefix lengths of a level of coarseness for IPv4 and IPv6.
 var clientBits = [4][2]int{{24, 48}, {16, 32}, {8, 16}, {0, 0}}
 
 // slim is a group without its distribution.
@@ -254,55 +215,10 @@ func (s *slim) merge(o *slim) {
 	s.max = max(s.max, o.max)
 }
 
-func newClientTable() *clientTable { return &clientTable{nets: map[uint64]*group{}} }
-
-// at returns the group of a client's key.
-func (t *clientTable) at(key uint64) *group {
-	key &= clientMasks[t.level][key>>62]
-	if g := t.recent.get(key); g != nil {
-		return g
-	}
-	return t.find(key)
-}
-
-func (t *clientTable) find(key uint64) *group {
-	if g := t.nets[key]; g != nil {
-		t.recent.put(key, g)
-		return g
-	}
-	for len(t.nets) >= maxClients && t.level < len(clientBits)-1 {
-		t.coarsen(t.level + 1)
-		key &= clientMasks[t.level][key>>62]
-	}
-	return groupOf(t.nets, key)
-}
-
-func (t *clientTable) coarsen(level int) {
-	if t.settle != nil {
-		t.settle()
-	}
-	t.level = level
-	t.recent = recent[group]{}
-	old := t.nets
-	t.nets = make(map[uint64]*group, len(old))
-	for k, s := range old {
-		k &= clientMasks[level][k>>62]
-		if to := t.nets[k]; to != nil {
-			to.merge(s)
-		} else {
-			t.nets[k] = s
-		}
-	}
-}
-
-func (t *clientTable) merge(o *clientTable) {
-	if o.level > t.level {
-		t.coarsen(o.level)
-	}
-	for k, s := range o.nets {
-		t.at(k).merge(s)
-	}
-}
+// clientBounds are of networks, by clientKey.
+var clientBounds = bounds[uint64]{most: 2048, coarsest: len(clientBits) - 1, cut: func(key uint64, level int) uint64 {
+	return key & clientMasks[level][key>>62]
+}}
 
 // A client key is 0 for what is not an address, else the family in its top two
 // bits and the leading 32 (IPv4) or 48 (IPv6) bits of the address.
@@ -373,7 +289,7 @@ func parseIPv4(b []byte) (uint32, bool) {
 // clientMasks are what a level keeps of the keys of a family.
 var clientMasks = newClientMasks()
 
-func newClientMasks() (masks [len(clientBits)][4]uint64) {
+func newClientMasks() (masks levelMasks) {
 	for level, bits := range clientBits {
 		masks[level] = [4]uint64{1: ^uint64(0) << (32 - bits[0]), 2: ^uint64(0) << (48 - bits[1])}
 	}
@@ -409,13 +325,13 @@ const maxBuckets = 8192
 
 func newTimeline() *timeline { return &timeline{buckets: map[int64]*slim{}} }
 
-func (t *timeline) add(r *request) {
-	key := r.stamp.unix >> t.shift
+func (t *timeline) add(r *logline.Request) {
+	key := r.Stamp.Unix >> t.shift
 	if t.last == nil || key != t.lastKey {
 		t.last = t.at(key)
-		t.lastKey = r.stamp.unix >> t.shift
+		t.lastKey = r.Stamp.Unix >> t.shift
 	}
-	t.last.add(r.us, uint64(max(r.size, 0)))
+	t.last.add(r.Micros, uint64(max(r.Size, 0)))
 }
 
 func (t *timeline) at(key int64) *slim {
@@ -466,4 +382,14 @@ func (t *timeline) merge(o *timeline) {
 		unix := k << o.shift
 		t.at(unix >> t.shift).merge(s)
 	}
+}
+
+// countDigits returns how many bytes of s are decimal digits.
+func countDigits(s []byte) (n int) {
+	for _, c := range s {
+		if c-'0' < 10 {
+			n++
+		}
+	}
+	return n
 }

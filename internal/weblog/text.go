@@ -6,12 +6,12 @@ import (
 	"io"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/wirerate/wirerate/internal/units"
+	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
 // textColumns is how wide a terminal WriteText reckons with. Only what a log says,
@@ -425,7 +425,7 @@ func probability(p float64) string {
 
 func points(v float64) string { return fmt.Sprintf("%+.2f", 100*v) }
 
-func interval(e Estimate, format func(float64) string) string {
+func interval(e latency.Estimate, format func(float64) string) string {
 	lo, hi := "?", "?"
 	if e.Low != nil {
 		lo = format(*e.Low)
@@ -482,16 +482,4 @@ func clip(s string, width int) string {
 		return s
 	}
 	return string(r[:width-1]) + "…"
-}
-
-// byNumber returns the keys of m, which are numbers, in ascending order.
-func byNumber[V any](m map[string]V) []string {
-	keys := sortedKeys(m)
-	sort.SliceStable(keys, func(i, j int) bool {
-		var a, b float64
-		fmt.Sscan(keys[i], &a)
-		fmt.Sscan(keys[j], &b)
-		return a < b
-	})
-	return keys
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
 // awkward makes a log with long paths, upstream times, aborted requests, three
@@ -77,7 +79,7 @@ func TestTimelineColumns(t *testing.T) {
 // TestLogBinsHoldTimes: where times are whole milliseconds, no step is drawn that
 // cannot hold one, and every request is in a step.
 func TestLogBinsHoldTimes(t *testing.T) {
-	var h Hist
+	var h latency.Hist
 	for ms := range uint64(2000) {
 		h.Add(ms * 1000)
 	}
@@ -102,6 +104,23 @@ func TestPlural(t *testing.T) {
 	for want, got := range map[string]string{"1 request": plural(1, "request"), "0 requests": plural(0, "request"), "1,000 classes": plural(1000, "class"), "1 class": plural(1, "class"), "1 line was": were(1, "line"), "2 lines were": were(2, "line")} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestLogBinsBegin: a log without quick requests has an empty bin for what is
+// quicker, so that no drawing spreads the first requests from 0 on.
+func TestLogBinsBegin(t *testing.T) {
+	for _, c := range []struct {
+		value uint64
+		from  float64
+	}{{900_000, 0.8}, {1_000_000, 1}, {0, 0}, {1000, 0.001}} {
+		var h latency.Hist
+		h.Add(c.value)
+		bins := logBins(&h, 1000)
+		last := bins[len(bins)-1]
+		if last.From != c.from || last.Count != 1 || bins[0].From != 0 || len(bins) > 2 || len(bins) == 2 && (bins[0].Count != 0 || *bins[0].To != c.from) {
+			t.Errorf("%d us: %+v, want one request from %g s", c.value, bins, c.from)
 		}
 	}
 }

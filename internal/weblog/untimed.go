@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/units"
+	"github.com/wirerate/wirerate/internal/weblog/logdetect"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
 // tally is what is known of a log whose lines hold no request time.
@@ -16,21 +18,15 @@ type tally struct {
 	from, to        int64 // Unix time; 0: no stamp
 }
 
-// add counts a line whose fields have been found.
-func (t *tally) add(w *worker, line []byte) fault {
-	if !w.answer(line) {
-		return faultShape
-	}
+// add counts a request without its time.
+func (t *tally) add(r *logline.Request) {
 	t.requests++
-	t.status[w.req.status]++
-	t.sized = t.sized || w.spans[roleBytes].hi >= 0
-	t.bytes += uint64(max(w.req.size, 0))
-	if s := w.spans[roleTime]; s.hi >= 0 {
-		if at, ok := w.stamp(line, s); ok {
-			t.span(at.unix, at.unix)
-		}
+	t.status[r.Status]++
+	t.sized = t.sized || r.Size >= 0
+	t.bytes += uint64(max(r.Size, 0))
+	if r.HasStamp {
+		t.span(r.Stamp.Unix, r.Stamp.Unix)
 	}
-	return faultNone
 }
 
 // span takes in a time from one moment to another.
@@ -56,7 +52,7 @@ func untimedError(workers []*worker) error {
 		}
 		all.span(w.tally.from, w.tally.to)
 	}
-	return fmt.Errorf("%w. it holds %s", ErrNoTime, all.String())
+	return fmt.Errorf("%w. it holds %s", logdetect.ErrNoTime, all.String())
 }
 
 // String names the counts.

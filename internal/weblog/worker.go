@@ -2,79 +2,45 @@ package weblog
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
-
-// maxLine is the longest line that is read.
-const maxLine = 1 << 20
-
-// request is one log line, decoded.
-type request struct {
-	us, upstream          uint64
-	coarse                uint16 // of us, a group's
-	hasUpstream, hasReuse bool
-	hasStamp              bool
-	stamp                 stamp
-	status                int
-	size                  int64 // -1 when unknown
-	reuse                 int64
-	class                 class // of method and proto
-	method, path, proto   []byte
-	client, cache, end    []byte
-}
-
-// counted is what is left to count of a request.
-type counted struct{ bin, status uint16 }
 
 // worker turns blocks of lines into counts. Each goroutine has its own.
 type worker struct {
-	format *Format
+	lines  *logline.Decoder
+	format *logline.Format
 	opt    *Options
 	sketch Sketch
-	segs   segments
+	segs   latency.Segments
 	raw    []rawSkip
-	err    error // of a directive in the log
 	tally  tally // of lines without a request time
 
-	spans     spans
-	unwrapped []byte // the line that unwrap took out
-	req       request
-	clock     clock
 	// The first stamp and the latest of a stretch, 0 if there is none, and how many were
 	// earlier than the one before.
 	first, latest int64
 	backward      uint64
-	rare          bool      // lines may have fields that decodeRare reads
-	short         *linePlan // of lines that countShort counts; nil: there are none
 
-	seg    *Hist
+	seg    *latency.Hist
 	segEnd int64
 	// waiting are requests that seg does not count yet; see detail.waiting.
 	waiting [2048]counted
 	filled  int
 }
 
-func newWorker(f *Format, opt *Options) *worker {
-	w := &worker{opt: opt}
-	w.use(f)
+// counted is what is left to count of a request.
+type counted struct{ bin, status uint16 }
+
+func newWorker(f *logline.Format, opt *Options) *worker {
+	w := &worker{opt: opt, format: f, lines: f.Decoder()}
+	w.lines.Brief = !opt.Full && opt.Filter == nil && opt.each == nil && !f.Untimed
 	if opt.Full {
 		w.sketch.detail = newDetail()
 	}
-	w.seg, w.segEnd = w.segs.at(0)
+	w.seg, w.segEnd = w.segs.At(0)
 	return w
-}
-
-// use makes f the format of the lines that follow.
-func (w *worker) use(f *Format) {
-	w.format = f.settled()
-	w.rare = w.format.common == nil || f.has[roleCache] || f.has[roleReuse] || f.has[roleUpstream] || f.has[roleEnd]
-	w.short = nil
-	if p := w.format.common; p != nil && p.isShort() && w.format.plainSeconds && w.format.wrap == nil && !w.format.directives && w.opt.Filter == nil && w.opt.each == nil {
-		w.short = p
-	}
-	w.spans.clear()
-	w.req = request{}
 }
 
 // stretch is what the order of an input is told from: how many lines a block has, and its
@@ -84,7 +50,6 @@ type stretch struct{ lines, first, last uint32 }
 // stretch is block for blocks that do not follow each other.
 func (w *worker) stretch(data []byte, pos int64, index int) stretch {
 	w.first, w.latest = 0, 0
-	w.clock.forget() // a stamp read again is that of w.latest
 	n := w.block(data, pos, index)
 	return stretch{n, stamp32(w.first), stamp32(w.latest)}
 }
@@ -114,14 +79,10 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 		}
 		if pos >= w.segEnd {
 			w.flush()
-			w.seg, w.segEnd = w.segs.at(pos)
+			w.seg, w.segEnd = w.segs.At(pos)
 		}
 		lines++
-		if w.short != nil && w.countShort(line) {
-			pos += int64(n) + 1
-			continue
-		}
-		if f := w.line(line); f != faultNone {
+		if f := w.line(line); f != logline.FaultNone && f != logline.FaultDirective {
 			w.skip(f, line, index, lines)
 		}
 		pos += int64(n) + 1
@@ -135,356 +96,80 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 	return lines
 }
 
-func (w *worker) skip(f fault, line []byte, index int, number uint32) {
+func (w *worker) skip(f logline.Fault, line []byte, index int, number uint32) {
 	w.sketch.skipped[f]++
-	if f == faultBlank || len(w.raw) >= maxExamples {
+	if f == logline.FaultBlank || len(w.raw) >= maxExamples {
 		return
 	}
-	w.raw = append(w.raw, rawSkip{block: index, line: uint64(number), fault: f, text: Escape(string(line[:min(len(line), maxShown+1)]), maxShown)})
+	w.raw = append(w.raw, rawSkip{block: index, line: uint64(number), fault: f, text: logline.Escape(string(line[:min(len(line), logline.MaxShown+1)]), logline.MaxShown)})
 }
 
 // line counts one line.
-func (w *worker) line(line []byte) fault {
-	if n := len(line); n > 0 && line[n-1] == '\r' {
-		line = line[:n-1]
+func (w *worker) line(line []byte) logline.Fault {
+	r, f := w.lines.Line(line)
+	switch {
+	case f != logline.FaultNone:
+		return f
+	case w.format.Untimed:
+		w.tally.add(r)
+		return logline.FaultNone
+	case w.opt.Full:
+		w.note(r)
 	}
-	if len(line) == 0 {
-		return faultBlank
+	if !w.opt.Filter.match(r) {
+		w.sketch.Filtered++
+		return logline.FaultNone
 	}
-	if len(line) > maxLine {
-		return faultLong
-	}
-	if w.format.wrap != nil {
-		text, ok := w.format.wrap.unwrap(line, &w.unwrapped)
-		if !ok {
-			return faultShape
-		}
-		if len(text) == 0 {
-			return faultBlank
-		}
-		line = text
-	}
-	if w.format.directives && w.format.isDirective(line) {
-		w.directive(string(line))
-		return faultNone
-	}
-	r := &w.req
-	common := w.format.common != nil && w.format.common.common(line, r, &w.spans)
-	if !common && !w.format.ex.extract(line, &w.spans) {
-		return faultShape
-	}
-	if w.format.untimed {
-		return w.tally.add(w, line)
-	}
-	step := uint64(1000)
-	if ms, ok := thousandths(line, w.spans[roleDuration]); ok && w.format.plainSeconds {
-		r.us = ms * 1000
-	} else {
-		var f fault
-		if step, f = w.times(line); f != faultNone {
-			return f
-		}
-	}
-	if !common && !w.answer(line) {
-		return faultShape
-	}
-	if w.rare {
-		r.end = w.spans[roleEnd].of(line)
-	}
-	if w.opt.Full || w.opt.Filter != nil || w.opt.each != nil {
-		w.decode(line)
-		if !w.opt.Filter.match(r) {
-			w.sketch.Filtered++
-			return faultNone
-		}
-	}
-	w.count(step)
-	return faultNone
+	w.count(r)
+	return logline.FaultNone
 }
 
-// answer reads the status and the size.
-func (w *worker) answer(line []byte) (ok bool) {
-	r := &w.req
-	r.status, r.size = 0, -1
-	if s := w.spans[roleStatus]; s.hi >= 0 {
-		if r.status, ok = parseStatus(s.of(line)); !ok {
-			return false
-		}
+// note takes in the order of the stamps.
+func (w *worker) note(r *logline.Request) {
+	if !r.HasStamp {
+		return
 	}
-	if s := w.spans[roleBytes]; s.hi >= 0 {
-		if n, ok := smallNumber(line, s); ok {
-			r.size = int64(n)
-		} else if r.size, ok = parseSize(s.of(line)); !ok {
-			return false
-		}
+	if w.latest == 0 {
+		w.first = r.Stamp.Unix
 	}
-	return true
+	if r.Stamp.Unix < w.latest {
+		w.backward++
+	}
+	w.latest = r.Stamp.Unix
 }
 
-// parseSize reads a number of bytes; -1 is one that was not measured. HAProxy's
-// logasap marks a running total with "+".
-func parseSize(b []byte) (size int64, ok bool) {
-	n, known, ok := parseUint(bytes.TrimPrefix(b, []byte("+")))
-	if !known {
-		n = -1
+// count counts a request.
+func (w *worker) count(r *logline.Request) {
+	s := &w.sketch
+	if r.EndedEarly {
+		s.addEnd(endName(r.End), 1)
 	}
-	return n, ok
-}
-
-// count counts the decoded request.
-func (w *worker) count(step uint64) {
-	r := &w.req
-	if len(r.end) > 0 && w.format.early != nil && w.format.early(r.end) {
-		w.sketch.addEnd(endName(r.end), 1)
+	if s.Step == 0 || r.Step < s.Step {
+		s.Step = r.Step
 	}
-	bin := w.enter(r.us, uint64(max(r.size, 0)), r.status, step)
+	s.Bytes += uint64(max(r.Size, 0))
+	bin := latency.BinOf(r.Micros)
+	w.seg.Note(1, r.Micros, r.Micros, r.Micros)
+	if w.filled == len(w.waiting) {
+		w.flush()
+	}
+	w.waiting[w.filled] = counted{bin: uint16(bin), status: uint16(r.Status)}
+	w.filled++
 	if w.opt.Full {
-		r.coarse = coarseOf[bin]
-		w.sketch.detail.add(r)
+		s.detail.add(r, latency.CoarseOf[bin])
 	}
 	if w.opt.each != nil {
 		w.opt.each(r)
 	}
 }
 
-// enter counts a request in what is kept of all. It returns the bin of its time.
-func (w *worker) enter(us, size uint64, status int, step uint64) (bin int) {
-	s := &w.sketch
-	if s.Step == 0 || step < s.Step {
-		s.Step = step
-	}
-	s.Bytes += size
-	bin = binOf(us)
-	w.seg.note(1, us, us, us)
-	if w.filled == len(w.waiting) {
-		w.flush()
-	}
-	w.waiting[w.filled] = counted{bin: uint16(bin), status: uint16(status)}
-	w.filled++
-	return bin
-}
-
 // flush counts the requests that wait.
 func (w *worker) flush() {
-	s, h := &w.sketch, w.seg
+	s := &w.sketch
 	s.Requests += uint64(w.filled)
-	for _, e := range w.waiting[:w.filled] {
-		s.Status[e.status]++
-		*h.at(uint(e.bin))++
+	for _, c := range w.waiting[:w.filled] {
+		s.Status[c.status]++
+		*w.seg.At(uint(c.bin))++
 	}
 	w.filled = 0
-}
-
-// times reads the request time, which some formats split into parts.
-func (w *worker) times(line []byte) (step uint64, f fault) {
-	unit := w.format.Unit
-	r := &w.req
-	d := w.spans[roleDuration]
-	if d.hi < 0 {
-		return 0, faultNoTime
-	}
-	if w.format.between {
-		w.spans[roleTime] = w.spans[roleDuration2]
-		return w.elapsed(d.of(line), w.spans[roleDuration2].of(line))
-	}
-	r.us, step, f = parseMicros(d.of(line), unit)
-	for _, part := range [...]role{roleDuration2, roleDuration3} {
-		s := w.spans[part]
-		if s.hi < 0 || f != faultNone {
-			break
-		}
-		var more uint64
-		more, _, f = parseMicros(s.of(line), unit)
-		r.us += more
-	}
-	return step, f
-}
-
-// elapsed reads the request time as that between two moments.
-func (w *worker) elapsed(end, begin []byte) (step uint64, f fault) {
-	to, _, ok := momentMicros(end)
-	from, _, also := momentMicros(begin)
-	switch us := to - from; {
-	case !ok || !also:
-		return 0, faultNoTime
-	case us < 0:
-		return 0, faultNegative
-	case us >= MaxMicros:
-		return 0, faultAbsurd
-	default:
-		w.req.us = uint64(us)
-		return 1, faultNone
-	}
-}
-
-// decode fills in the rest of the request.
-func (w *worker) decode(line []byte) {
-	r := &w.req
-	if s := w.spans[roleRequest]; s.hi < 0 {
-		r.method, r.path, r.proto = w.spans[roleMethod].of(line), w.spans[rolePath].of(line), w.spans[roleProto].of(line)
-		if len(r.proto) > 0 && r.proto[0] <= '9' {
-			r.proto = protoOfVersion(r.proto)
-		}
-		r.class = classOf(r.method, r.proto)
-	} else {
-		r.method, r.path, r.proto, r.class = requestParts(line[s.lo:s.hi])
-	}
-	r.client = w.spans[roleClient].of(line)
-	if s := w.spans[roleTime]; s.hi >= 0 && w.clock.again(s.of(line)) {
-		r.stamp, r.hasStamp = w.clock.last, true
-	} else {
-		w.decodeStamp(line)
-	}
-	if w.rare {
-		w.decodeRare(line)
-	}
-}
-
-// decodeStamp reads the time stamp.
-func (w *worker) decodeStamp(line []byte) {
-	r := &w.req
-	r.hasStamp = false
-	if s := w.spans[roleTime]; s.hi >= 0 {
-		r.stamp, r.hasStamp = w.stamp(line, s)
-	}
-	if r.hasStamp {
-		if w.latest == 0 {
-			w.first = r.stamp.unix
-		}
-		if r.stamp.unix < w.latest {
-			w.backward++
-		}
-		w.latest = r.stamp.unix
-	}
-}
-
-// decodeRare reads what few formats have.
-func (w *worker) decodeRare(line []byte) {
-	r := &w.req
-	r.cache = w.spans[roleCache].of(line)
-	if string(r.cache) == "-" {
-		r.cache = nil
-	}
-	r.reuse, r.hasReuse = 0, false
-	if s := w.spans[roleReuse]; s.hi >= 0 {
-		n, known, ok := parseUint(s.of(line))
-		r.reuse, r.hasReuse = n-w.format.firstReuse, known && ok
-	}
-	r.upstream, r.hasUpstream = 0, false
-	if s := w.spans[roleUpstream]; s.hi >= 0 {
-		r.upstream, r.hasUpstream = parseList(s.of(line), w.format.upstreamUnit)
-	}
-}
-
-// protoOfVersion is the protocol of a bare version number ("1.1").
-func protoOfVersion(b []byte) []byte {
-	switch string(b) {
-	case "1.1":
-		return []byte("HTTP/1.1")
-	case "1.0":
-		return []byte("HTTP/1.0")
-	case "2", "2.0":
-		return []byte("HTTP/2.0")
-	case "3", "3.0":
-		return []byte("HTTP/3.0")
-	}
-	return b
-}
-
-// stamp reads the time stamp: one field, or W3C's date and time in UTC.
-func (w *worker) stamp(line []byte, s span) (stamp, bool) {
-	t := w.spans[roleTime2]
-	if t.hi < 0 {
-		return w.clock.parse(s.of(line))
-	}
-	var both [32]byte
-	text := append(append(append(both[:0], s.of(line)...), ' '), t.of(line)...)
-	st, ok := w.clock.parse(text)
-	st.local = false
-	return st, ok
-}
-
-// version is HTTP/n.n, without the digits, as eight bytes.
-const (
-	version     = '.'<<48 | '/'<<32 | 'P'<<24 | 'T'<<16 | 'T'<<8 | 'H'
-	versionMask = 0xff<<48 | 0xff_ffff_ffff
-)
-
-const (
-	usualMethod   = ' '<<24 | 'T'<<16 | 'E'<<8 | 'G'
-	usualVersion  = '1'<<56 | '1'<<40 | version
-	usualClass    = class(0) // GET and HTTP/1.1
-	usualOverhead = len("GET  HTTP/1.1")
-)
-
-// isUsual reports whether a request line is GET, a target, and HTTP/1.1.
-func isUsual(b []byte) bool {
-	n := len(b)
-	return n >= usualOverhead && binary.LittleEndian.Uint32(b) == usualMethod && word(b, n-8) == usualVersion && b[n-9] == ' '
-}
-
-// requestParts takes a request line apart, the usual form of it in fewer steps.
-func requestParts(b []byte) (method, path, proto []byte, c class) {
-	if n := len(b); isUsual(b) {
-		return b[:len("GET")], b[len("GET ") : n-len(" HTTP/1.1")], b[n-len("HTTP/1.1"):], usualClass
-	}
-	method, path, proto = splitRequest(b)
-	return method, path, proto, classOf(method, proto)
-}
-
-// splitRequest takes a request line apart; a target with blanks in it keeps
-// them.
-func splitRequest(b []byte) (method, path, proto []byte) {
-	if n := len(b); n >= 16 {
-		m := first(word(b, 0), spaces)
-		if x := word(b, n-8); m < 8 && m < n-9 && x&versionMask == version && b[n-9] == ' ' && b[n-3] != ' ' && b[n-1] != ' ' {
-			return b[:m], b[m+1 : n-9], b[n-8:]
-		}
-	}
-	b = bytes.TrimSuffix(b, []byte{'"'})
-	i := bytes.IndexByte(b, ' ')
-	if i < 0 {
-		return nil, b, nil
-	}
-	method, path = b[:i], b[i+1:]
-	if j := len(path) - len(" HTTP/1.1"); j >= 0 && path[j] == ' ' && hasPrefix(path[j+1:], "HTTP/") && bytes.IndexByte(path[j+6:], ' ') < 0 {
-		return method, path[:j], path[j+1:]
-	}
-	if j := bytes.LastIndexByte(path, ' '); j >= 0 && hasPrefix(path[j+1:], "HTTP/") {
-		path, proto = path[:j], path[j+1:]
-	}
-	return method, path, proto
-}
-
-// parseList sums the times of nginx's upstream variables: several servers were
-// asked in turn ("0.002, 0.100"), or after an internal redirect (" : ").
-func parseList(b []byte, unit Unit) (us uint64, ok bool) {
-	for len(b) > 0 {
-		i := 0
-		for i < len(b) && b[i] != ',' && b[i] != ' ' {
-			i++
-		}
-		if v, _, f := parseMicros(b[:i], unit); f == faultNone {
-			us, ok = us+v, true
-		}
-		for i < len(b) && (b[i] == ',' || b[i] == ' ' || b[i] == ':') {
-			i++
-		}
-		b = b[i:]
-	}
-	return us, ok
-}
-
-// directive takes in a W3C line that begins with #.
-func (w *worker) directive(line string) {
-	f, err := w.format.withDirective(trimMark(line))
-	if err != nil {
-		if w.err == nil {
-			w.err = err
-		}
-		return
-	}
-	if f != w.format {
-		w.use(f)
-	}
 }
