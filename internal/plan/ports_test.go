@@ -22,7 +22,9 @@ func TestOpenBSDPorts(t *testing.T) {
 		if got != want {
 			t.Errorf("%g connections: portlast planned: %t", connections, got)
 		}
-		if slices.ContainsFunc(p.Changes, func(ch Change) bool { return ch.Setting == "net.inet.ip.porthifirst" || ch.Setting == "net.inet.ip.porthilast" }) {
+		if slices.ContainsFunc(p.Changes, func(ch Change) bool {
+			return ch.Setting == "net.inet.ip.porthifirst" || ch.Setting == "net.inet.ip.porthilast"
+		}) {
 			t.Errorf("%g connections: the range of high ports, which no ordinary connection uses, is planned", connections)
 		}
 	}
