@@ -73,6 +73,7 @@ func Open(fsys fs.FS) (*Catalog, error) {
 	c := &Catalog{entries: make([]entry, 0, 3000), byName: map[System]map[string]int{}, aliases: map[int][]string{},
 		decoded: map[int]*Record{}}
 	var buffer bytes.Buffer
+	buffer.Grow(64 << 10)
 	for _, name := range names {
 		file, err := fsys.Open(name)
 		if err != nil {
@@ -128,7 +129,7 @@ func (c *Catalog) index(from *source, text []byte) error {
 			c.entries = append(c.entries, entry{strings.Trim(cutComment(name), "\"' \n"), from, int32(at), int32(len(text))})
 			c.name(last+1, c.entries[last+1].name)
 		case last >= first && bytes.HasPrefix(line, []byte(aliasesStart)):
-			other, err := aliases(string(text[at:]))
+			other, err := aliases(text[at:])
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.entries[last].name, err)
 			}
@@ -146,16 +147,17 @@ func (c *Catalog) index(from *source, text []byte) error {
 }
 
 // aliases reads the names after aliasesStart, on its line or one a line.
-func aliases(text string) ([]string, error) {
+func aliases(text []byte) ([]string, error) {
 	end := 0
-	for line := range strings.Lines(text) {
-		if item := strings.TrimLeft(line, " "); end > 0 && (len(line)-len(item) < 4 || !strings.HasPrefix(item, "- ")) {
+	for line := range bytes.Lines(text) {
+		item := bytes.TrimLeft(line, " ")
+		if end > 0 && (len(line)-len(item) < 4 || !bytes.HasPrefix(item, []byte("- "))) {
 			break
 		}
 		end += len(line)
 	}
 	var found struct{ Aliases []string }
-	err := decode(text[:end], &found)
+	err := decode(string(text[:end]), &found)
 	return found.Aliases, err
 }
 
@@ -184,7 +186,7 @@ func (e entry) record() (*Record, error) {
 func (c *Catalog) name(i int, name string) {
 	system := c.entries[i].from.system
 	if c.byName[system] == nil {
-		c.byName[system] = make(map[string]int, 1200)
+		c.byName[system] = make(map[string]int, 1500)
 	}
 	c.byName[system][name] = i
 	if last := len(c.patterns) - 1; strings.IndexByte(name, '*') >= 0 && (last < 0 || c.patterns[last] != i) {

@@ -95,6 +95,9 @@ func oneOf(report reporter, what, got string, allowed ...string) {
 
 func checkVersions(r *Record, report reporter) {
 	all := []Version{r.Since, r.Removed, r.NoEffectSince}
+	for _, l := range r.Lifetimes {
+		all = append(all, l.Since, l.Removed)
+	}
 	for _, d := range r.Default {
 		all = append(all, d.Since)
 	}
@@ -106,8 +109,29 @@ func checkVersions(r *Record, report reporter) {
 	if r.Since != "" && r.Removed != "" && !(r.Removed.Compare(r.Since) > 0) {
 		report("removed in %s, not after since %s", r.Removed, r.Since)
 	}
+	checkLifetimes(r, report)
 	if r.Removed != "" && r.RenamedTo == "" && r.Became == "" {
 		report("a removed setting needs renamed-to or became")
+	}
+}
+
+func checkLifetimes(r *Record, report reporter) {
+	if len(r.Lifetimes) > 0 && (r.Since != "" || r.Removed != "") {
+		report("since and removed beside lifetimes")
+	}
+	for i, l := range r.Lifetimes {
+		oneOf(report, "kind of a lifetime", string(l.Kind), string(Runtime), string(Boot), string(Both), string(ReadOnly), string(Unknown))
+		last := i == len(r.Lifetimes)-1
+		switch {
+		case i > 0 && !l.Since.AtLeast(r.Lifetimes[i-1].Removed), i > 0 && l.Since == "", !last && l.Removed == "":
+			report("lifetimes are not one after the other")
+		case l.Removed != "" && !(l.Removed.Compare(l.Since) > 0):
+			report("a lifetime ends in %s, not after %s", l.Removed, l.Since)
+		case last && l.Kind != r.Kind:
+			report("kind %s is not that of the last lifetime", r.Kind)
+		case last && l.Removed != "" && r.Became == "":
+			report("a removed setting needs became")
+		}
 	}
 }
 

@@ -94,3 +94,24 @@ func TestVersionCompare(t *testing.T) {
 		}
 	}
 }
+
+func TestLifetimes(t *testing.T) {
+	r := &Record{Kind: Runtime, Lifetimes: []Lifetime{{Removed: "11.0", Kind: Both}, {Since: "11.0", Removed: "12.0", Kind: Boot}, {Since: "14.2", Kind: Runtime}}}
+	for _, c := range []struct {
+		version Version
+		state   State
+		kind    Kind
+	}{{"9.3", Present, Both}, {"11.0", Present, Boot}, {"11.4", Present, Boot}, {"12.0", Gone, Boot}, {"14.1", Gone, Boot}, {"14.2", Present, Runtime}, {"", Present, Both}} {
+		if got := r.In(c.version); r.StateIn(c.version) != c.state || got.Kind != c.kind {
+			t.Errorf("%q: %s %s, want %s %s", c.version, r.StateIn(c.version), got.Kind, c.state, c.kind)
+		}
+	}
+	plain := &Record{Kind: Boot, Since: "13.0"}
+	if plain.In("14.0") != plain {
+		t.Error("a record with one life is copied")
+	}
+	later := &Record{Kind: Boot, Lifetimes: []Lifetime{{Since: "13.0", Removed: "14.0", Kind: Boot}, {Since: "15.0", Kind: Boot}}}
+	if later.StateIn("12.0") != NotYet {
+		t.Error(later.StateIn("12.0"))
+	}
+}

@@ -112,6 +112,10 @@ type Record struct {
 	RenamedTo string `yaml:"renamed-to,omitempty" json:"renamed_to,omitempty"`
 	// Became says what became of a removed setting, in one sentence.
 	Became string `yaml:"became,omitempty" json:"became,omitempty"`
+	// Lifetimes are the spans of versions that have the setting, oldest first,
+	// where it was removed and came back, or its kind changed; Since and Removed
+	// are then empty, and Kind is that of the last one.
+	Lifetimes []Lifetime `yaml:"lifetimes,omitempty" json:"lifetimes,omitempty"`
 	// NoEffectSince is the first version that still accepts the setting but
 	// ignores it.
 	NoEffectSince Version `yaml:"no-effect-since,omitempty" json:"no_effect_since,omitempty"`
@@ -151,6 +155,16 @@ type Record struct {
 	Checked []Version `yaml:"-" json:"checked,omitempty"`
 
 	expressions *compiler // of the catalog, nil without one
+}
+
+// Lifetime is a span of versions that have a setting: from Since (empty: older
+// than the oldest version described) until Removed, the first that lacks it
+// (empty: it is there still).
+type Lifetime struct {
+	Since   Version `yaml:"since,omitempty" json:"since,omitempty"`
+	Removed Version `yaml:"removed,omitempty" json:"removed,omitempty"`
+	Kind    Kind    `yaml:"kind" json:"kind"`
+	Note    string  `yaml:"note,omitempty" json:"note,omitempty"`
 }
 
 // Range is an inclusive interval of integers; a nil end is open.

@@ -95,6 +95,7 @@ const (
 
 // StateIn returns how the setting stands in version v.
 func (r *Record) StateIn(v Version) State {
+	r = r.In(v)
 	switch {
 	case r.Since != "" && !v.AtLeast(r.Since) && !slices.Contains(r.Backported, v.line()):
 		return NotYet
@@ -104,6 +105,24 @@ func (r *Record) StateIn(v Version) State {
 		return Inactive
 	}
 	return Present
+}
+
+// In returns the record as it stands in version v: of one with several lifetimes
+// a copy with Since, Removed and Kind of the lifetime that holds v, else of the
+// last one before it, else of the first one.
+func (r *Record) In(v Version) *Record {
+	if len(r.Lifetimes) == 0 {
+		return r
+	}
+	life := r.Lifetimes[0]
+	for _, l := range r.Lifetimes[1:] {
+		if v.AtLeast(l.Since) {
+			life = l
+		}
+	}
+	at := *r
+	at.Lifetimes, at.Since, at.Removed, at.Kind = nil, life.Since, life.Removed, life.Kind
+	return &at
 }
 
 // DefaultIn returns the default in version v, and false when none is recorded.

@@ -90,17 +90,17 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, name, how string
 	}
 	d := diagnose.Diagnose(f, peer, path, opt.role)
 	d.Recorded = recorded(name)
+	in := report.Inspection{Hosts: []*facts.Facts{f}, Path: opt.path, Verdict: d.Verdict, Ceilings: d.Ceilings,
+		Findings: d.Findings, Missing: d.NotEvaluated}
+	if peer != nil {
+		in.Hosts = append(in.Hosts, peer)
+	}
 	switch how {
 	case "json":
 		err = env.printJSON(d)
 	case "svg":
-		err = d.Roofline().SVG(env.Stdout)
+		err = report.InspectSVG(env.Stdout, in, d.Measured)
 	case "html":
-		in := report.Inspection{Hosts: []*facts.Facts{f}, Path: opt.path, Verdict: d.Verdict, Ceilings: d.Ceilings,
-			Findings: d.Findings, Missing: d.NotEvaluated}
-		if peer != nil {
-			in.Hosts = append(in.Hosts, peer)
-		}
 		err = report.InspectHTML(env.Stdout, in)
 	default:
 		err = d.Text(env.Stdout)

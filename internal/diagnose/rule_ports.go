@@ -65,8 +65,8 @@ func portRange(f *facts.Facts) (size int64, src facts.Source, ok bool) {
 	}
 	first, _, ok := setting(f, "net.inet.ip.portrange.first")
 	if f.System == "openbsd" {
-		first, _, ok = setting(f, "net.inet.ip.porthifirst")
-		last, src, ok2 := setting(f, "net.inet.ip.porthilast")
+		first, _, ok = setting(f, "net.inet.ip.portfirst")
+		last, src, ok2 := setting(f, "net.inet.ip.portlast")
 		return last - first + 1, src, ok && ok2 && last > first
 	}
 	last, src, ok2 := setting(f, "net.inet.ip.portrange.last")

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -184,9 +183,6 @@ func FuzzRules(f *testing.F) {
 			if utf8.RuneCountInString(line) > terminal.Columns {
 				t.Errorf("a line of more than %d columns: %q", terminal.Columns, line)
 			}
-		}
-		if err := d.Roofline().SVG(io.Discard); err != nil {
-			t.Error(err)
 		}
 		if _, err := json.Marshal(d); err != nil {
 			t.Error(err)

@@ -182,7 +182,10 @@ func (k *checker) lookup(name string) *catalog.Record {
 	if r, ok := k.records[name]; ok {
 		return r
 	}
-	r, _ := k.catalog.Lookup(k.system, name)
+	r, ok := k.catalog.Lookup(k.system, name)
+	if ok {
+		r = r.In(k.versions[0])
+	}
 	if len(k.records) >= cacheLimit {
 		clear(k.records)
 	}

@@ -116,6 +116,7 @@ func Make(c *catalog.Catalog, r Request) (Plan, error) {
 		outlet = r.Machine.Interfaces[0].with(in)
 	}
 	for _, rec := range c.All(r.Machine.System) {
+		rec = rec.In(release)
 		if len(rec.Formulas) == 0 || rec.StateIn(release) != catalog.Present {
 			continue
 		}

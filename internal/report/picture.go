@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/terminal"
 )
 
@@ -30,27 +31,60 @@ text.title{font-size:23px;font-weight:650}text.long{font-size:18px}text.s{fill:v
 // SVG writes a result as one picture, 800 pixels wide: the verdict with its
 // interval, and the measured runs of every arm under the path's ceilings.
 func SVG(w io.Writer, r Result) error {
+	p := picture{title: headline(r), lines: []string{pictureEvidence(r), joined(pathWords(r), r.Workload)}}
+	p.height = roofline(&p.chart, r)
+	p.legend = func(c *canvas, width float64) { drawLegend(c, r, width) }
+	return p.write(w)
+}
+
+// InspectSVG writes the ceilings of an inspection as such a picture, with the
+// traffic of its window below them, where there was one.
+func InspectSVG(w io.Writer, in Inspection, measured *diagnose.Traffic) error {
+	r := Result{Ceilings: in.Ceilings}
+	if measured != nil {
+		for name, bps := range map[string]float64{"sent": measured.Sent, "received": measured.Received} {
+			m := Metrics{GoodputBPS: bps}
+			r.Arms = append(r.Arms, Arm{Name: name + ", " + measured.Interface, Median: m, Runs: []Run{{Metrics: m}}})
+		}
+		slices.SortFunc(r.Arms, func(a, b Arm) int { return strings.Compare(b.Name, a.Name) })
+	}
+	p := picture{title: inspectHeadline(in), lines: []string{"ceilings of the goodput", in.Path}}
+	p.height = roofline(&p.chart, r)
+	if p.height == 0 {
+		p.lines[0] = "no ceiling is known"
+	}
+	return p.write(w)
+}
+
+// picture is a chart with a title above it, in a frame of its own.
+type picture struct {
+	title  string
+	lines  []string // two
+	chart  canvas
+	height float64                        // of the chart
+	legend func(c *canvas, width float64) // nil without one
+}
+
+func (p *picture) write(w io.Writer) error {
 	const width, margin, top = 800.0, 28.0, 106.0
-	var chart, c canvas
-	height := roofline(&chart, r)
-	total := top + height + 44
+	var c canvas
+	total := top + p.height + 44
 	c.add(`<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g" role="img" aria-label="%s">`,
-		width, total, width, total, html.EscapeString(terminal.Clean(headline(r))))
+		width, total, width, total, html.EscapeString(terminal.Clean(p.title)))
 	c.add(`<style>%s</style>`, pictureStyle)
 	c.add(`<rect class="card" x="0.5" y="0.5" width="%g" height="%g" rx="6"/>`, width-1, total-1)
 	x := margin / width
-	title := headline(r)
 	class := "title"
-	if ansi.StringWidth(title) > 52 {
+	if ansi.StringWidth(p.title) > 52 {
 		class = "title long"
 	}
-	c.text(class, "start", x, 42, terminal.Clip(title, 76))
-	c.text("s", "start", x, 66, terminal.Clip(pictureEvidence(r), 110))
-	c.text("s", "start", x, 86, terminal.Clip(joined(pathWords(r), r.Workload), 110))
-	c.add(`<svg x="%g" y="%g" width="%g" height="%g" overflow="visible">%s</svg>`, margin, top, width-2*margin, height, chart.String())
-	if height > 0 {
+	c.text(class, "start", x, 42, terminal.Clip(p.title, 76))
+	c.text("s", "start", x, 66, terminal.Clip(p.lines[0], 110))
+	c.text("s", "start", x, 86, terminal.Clip(p.lines[1], 110))
+	c.add(`<svg x="%g" y="%g" width="%g" height="%g" overflow="visible">%s</svg>`, margin, top, width-2*margin, p.height, p.chart.String())
+	if p.height > 0 && p.legend != nil {
 		c.add(`<svg x="%g" y="%g" width="%g" height="24" overflow="visible">`, margin, total-32, width-2*margin)
-		drawLegend(&c, r, width-2*margin)
+		p.legend(&c, width-2*margin)
 		c.add(`</svg>`)
 	}
 	c.add("</svg>\n")

@@ -20,8 +20,8 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	p.blank()
 	settingLife(&p, r, version)
 	p.field("value", form(r))
-	if r.Kind != catalog.Unknown || r.Removed == "" {
-		p.field("takes", kindWords(r.Kind)+scopeWords(r.Scope))
+	if here := r.In(version); here.Kind != catalog.Unknown || r.Removed == "" {
+		p.field("takes", kindWords(here.Kind)+scopeWords(r.Scope))
 	}
 	settingDefaults(&p, r, version)
 	p.field("belongs", strings.Join(r.Belongs, ", "))
@@ -56,6 +56,9 @@ func settingLife(p *page, r *catalog.Record, version catalog.Version) {
 		}[r.StateIn(version)]
 		p.field("here", fmt.Sprintf("%s in %s %s", state, system, version))
 	}
+	for _, l := range r.Lifetimes {
+		p.field("lifetime", lifetimeWords(l))
+	}
 	if r.Since != "" {
 		p.field("since", fmt.Sprintf("%s %s", system, r.Since))
 	}
@@ -75,6 +78,23 @@ func settingLife(p *page, r *catalog.Record, version catalog.Version) {
 		p.field("now", r.RenamedTo)
 	}
 	p.field("became", r.Became)
+}
+
+// lifetimeWords says from when to when a setting was there, and how it was set.
+func lifetimeWords(l catalog.Lifetime) string {
+	words := kindWords(l.Kind)
+	switch {
+	case l.Since != "" && l.Removed != "":
+		words = fmt.Sprintf("from %s, gone or changed in %s: %s", l.Since, l.Removed, words)
+	case l.Since != "":
+		words = fmt.Sprintf("from %s: %s", l.Since, words)
+	case l.Removed != "":
+		words = fmt.Sprintf("before %s: %s", l.Removed, words)
+	}
+	if l.Note != "" {
+		words += " (" + l.Note + ")"
+	}
+	return words
 }
 
 // form describes the values that a setting takes.
