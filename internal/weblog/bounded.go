@@ -101,10 +101,16 @@ func (t *quick) init(b *bounds[uint64], masks *levelMasks, settle func()) {
 // at is bounded's.
 func (t *quick) at(key uint64) *latency.Group {
 	key &= t.mask[key>>62]
-	s := &t.recent[key*mixer>>53]
-	if s.key != key || s.group == nil {
-		s.group = t.bounded.at(key) // may clear what is remembered
-		s.key, t.mask = key, t.masks[t.level&3]
+	if s := &t.recent[key*mixer>>53]; s.key == key && s.group != nil {
+		return s.group
 	}
-	return s.group
+	return t.lookUp(key)
+}
+
+func (t *quick) lookUp(key uint64) *latency.Group {
+	g := t.bounded.at(key) // may clear what is remembered
+	s := &t.recent[key*mixer>>53]
+	s.key, s.group = key, g
+	t.mask = t.masks[t.level&3]
+	return g
 }
