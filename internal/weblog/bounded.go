@@ -76,6 +76,7 @@ func (t *bounded[K]) merge(o *bounded[K]) {
 type quick struct {
 	bounded[uint64]
 	masks  *levelMasks
+	mask   [4]uint64 // of the level, or of one below: then nothing is remembered yet
 	recent [2048]struct {
 		key   uint64
 		group *latency.Group // nil: empty
@@ -90,7 +91,7 @@ type levelMasks [4][4]uint64
 
 // init makes the table, of which settle is called before groups are joined.
 func (t *quick) init(b *bounds[uint64], masks *levelMasks, settle func()) {
-	t.bounded, t.masks = newBounded(b), masks
+	t.bounded, t.masks, t.mask = newBounded(b), masks, masks[0]
 	t.settle = func() {
 		settle()
 		clear(t.recent[:])
@@ -99,11 +100,17 @@ func (t *quick) init(b *bounds[uint64], masks *levelMasks, settle func()) {
 
 // at is bounded's.
 func (t *quick) at(key uint64) *latency.Group {
-	key &= t.masks[t.level&3][key>>62]
-	s := &t.recent[key*mixer>>53]
-	if s.key != key || s.group == nil {
-		g := t.bounded.at(key) // may clear what is remembered
-		s.key, s.group = key, g
+	key &= t.mask[key>>62]
+	if s := &t.recent[key*mixer>>53]; s.key == key && s.group != nil {
+		return s.group
 	}
-	return s.group
+	return t.lookUp(key)
+}
+
+func (t *quick) lookUp(key uint64) *latency.Group {
+	g := t.bounded.at(key) // may clear what is remembered
+	s := &t.recent[key*mixer>>53]
+	s.key, s.group = key, g
+	t.mask = t.masks[t.level&3]
+	return g
 }

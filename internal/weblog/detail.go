@@ -70,6 +70,9 @@ type cell struct {
 type class uint16
 
 func classOf(method, proto []byte) class {
+	if string(proto) == "HTTP/1.1" && string(method) == "GET" {
+		return 0 // most requests
+	}
 	return class(methodIndex(method))<<8 | class(protoIndex(proto))
 }
 

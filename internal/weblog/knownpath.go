@@ -2,7 +2,6 @@ package weblog
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
@@ -18,28 +17,41 @@ const maxKnown = 64
 // pathWords are the bytes of a path, eight to each, and zeros behind.
 type pathWords [maxKnown / 8]uint64
 
-// is reports whether two paths of the same length are the same. (In Go, ^ and | bind
-// alike: each difference needs its parentheses.)
-func (p *pathWords) is(o *pathWords) bool {
-	return (p[0]^o[0])|(p[1]^o[1])|(p[2]^o[2])|(p[3]^o[3])|(p[4]^o[4])|(p[5]^o[5])|(p[6]^o[6])|(p[7]^o[7]) == 0
+// differ is 0 where two halves are the same. (In Go, ^ and | bind alike: each
+// difference needs its parentheses.)
+func differ(p, o *[maxKnown / 16]uint64) uint64 {
+	return (p[0] ^ o[0]) | (p[1] ^ o[1]) | (p[2] ^ o[2]) | (p[3] ^ o[3])
 }
 
-// hash depends on all bits; its upper ones are the best.
-func (p *pathWords) hash(seed int) uint64 {
-	h := uint64(seed) * mixer
-	for i, w := range p {
-		h += (w ^ w>>32) * (mixer + uint64(2*i)<<40) // odd factors, none waits for another's product
+// is reports whether two paths of the same length, both long or both not, are the same.
+func (p *pathWords) is(o *pathWords, long bool) bool {
+	d := differ((*[4]uint64)(p[:4]), (*[4]uint64)(o[:4]))
+	if long {
+		d |= differ((*[4]uint64)(p[4:]), (*[4]uint64)(o[4:]))
+	}
+	return d == 0
+}
+
+// hash depends on all bits; its upper ones are the best. No product waits for another,
+// and their factors are odd.
+func (p *pathWords) hash(seed int, long bool) uint64 {
+	h := uint64(seed)*mixer + fold(p[0], 0) + fold(p[1], 1) + fold(p[2], 2) + fold(p[3], 3)
+	if long {
+		h += fold(p[4], 4) + fold(p[5], 5) + fold(p[6], 6) + fold(p[7], 7)
 	}
 	return h ^ h<<32
 }
 
+func fold(w, i uint64) uint64 { return (w ^ w>>32) * (mixer + i<<41) }
+
 // knownPath is what is known of the paths that are the same but for digits.
 type knownPath struct {
-	key    int // 0: empty; length of the path, plus one, or minus that with words as they are
+	key    int  // 0: empty; length of the path, plus one, or minus that with words as they are
+	keeps  bool // the pattern keeps digits: which they are is told apart in another place
 	words  pathWords
-	kept   pathWords                      // ones in the places of the digits that the pattern keeps
-	keeps  bool                           // there are such: which they are is told apart in another place
 	groups [len(sizeNames)]*latency.Group // by size class; nil: not met yet
+	kept   pathWords                      // ones in the places of the digits that the pattern keeps
+	last   *knownPath                     // the place found last for what the kept digits are
 }
 
 // knownPaths has two places for each hash.
@@ -48,24 +60,30 @@ type knownPaths [1024]knownPath
 // find returns what is known of the paths with the pattern of this one; nil for a path
 // that is too long or near the end of its buffer.
 func (t *knownPaths) find(path []byte, depth int) *knownPath {
-	if i := bytes.IndexByte(path, '?'); i >= 0 {
-		path = path[:i]
-	}
 	n := len(path)
-	if n > maxKnown || cap(path) < maxKnown {
+	if cap(path) < maxKnown {
 		return nil
 	}
-	text, mask := path[:maxKnown], onesThenZeros[maxKnown-n:][:maxKnown]
+	if n > maxKnown {
+		if n = bytes.IndexByte(path, '?'); n < 0 || n > maxKnown {
+			return nil
+		}
+	}
 	var words, zeroed pathWords
-	used := len(words)
-	if n <= maxKnown/2 {
+	used, long := len(words), n > maxKnown/2
+	if !long {
 		used = len(words) / 2
 	}
+	query := uint64(0)
 	for i := range used {
-		words[i] = binary.LittleEndian.Uint64(text[i*8:]) & binary.LittleEndian.Uint64(mask[i*8:])
+		words[i] = word(path[:maxKnown], i*8) & word(onesThenZeros[maxKnown-n:], i*8)
 		zeroed[i] = zeroDigits(words[i])
+		query |= equalBytes(words[i], '?'*lowBits)
 	}
-	p, found := t.place(n+1, &zeroed)
+	if query != 0 {
+		return t.find(path[:bytes.IndexByte(path, '?')], depth)
+	}
+	p, found := t.place(n+1, &zeroed, long)
 	if !found {
 		keptDigits(path, depth, func(i int) {
 			p.kept[i/8] |= 0xff << (i % 8 * 8)
@@ -75,21 +93,23 @@ func (t *knownPaths) find(path []byte, depth int) *knownPath {
 	if !p.keeps {
 		return p
 	}
-	for i := range zeroed {
+	for i := range used {
 		zeroed[i] |= words[i] & p.kept[i]
 	}
-	p, _ = t.place(-n-1, &zeroed)
-	return p
+	if q := p.last; q == nil || q.key != -n-1 || !q.words.is(&zeroed, long) {
+		p.last, _ = t.place(-n-1, &zeroed, long)
+	}
+	return p.last
 }
 
 // place returns the place of a key, which it makes that of the key if there is none.
-func (t *knownPaths) place(key int, words *pathWords) (p *knownPath, found bool) {
-	at := words.hash(key) >> 54 // of 1024
+func (t *knownPaths) place(key int, words *pathWords, long bool) (p *knownPath, found bool) {
+	at := words.hash(key, long) >> 54 // of 1024
 	p = &t[at]
-	if p.key == key && p.words.is(words) {
+	if p.key == key && p.words.is(words, long) {
 		return p, true
 	}
-	if q := &t[at^1]; q.key == key && q.words.is(words) {
+	if q := &t[at^1]; q.key == key && q.words.is(words, long) {
 		return q, true
 	} else if q.key == 0 {
 		p = q

@@ -82,8 +82,13 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 			w.seg, w.segEnd = w.segs.At(pos)
 		}
 		lines++
-		if f := w.line(line); f != logline.FaultNone && f != logline.FaultDirective {
+		switch r, f := w.lines.Line(line); {
+		case f != logline.FaultNone:
 			w.skip(f, line, index, lines)
+		case w.lines.Brief:
+			w.count(r)
+		default:
+			w.request(r)
 		}
 		pos += int64(n) + 1
 	}
@@ -97,6 +102,9 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 }
 
 func (w *worker) skip(f logline.Fault, line []byte, index int, number uint32) {
+	if f == logline.FaultDirective {
+		return
+	}
 	w.sketch.skipped[f]++
 	if f == logline.FaultBlank || len(w.raw) >= maxExamples {
 		return
@@ -104,24 +112,20 @@ func (w *worker) skip(f logline.Fault, line []byte, index int, number uint32) {
 	w.raw = append(w.raw, rawSkip{block: index, line: uint64(number), fault: f, text: logline.Escape(string(line[:min(len(line), logline.MaxShown+1)]), logline.MaxShown)})
 }
 
-// line counts one line.
-func (w *worker) line(line []byte) logline.Fault {
-	r, f := w.lines.Line(line)
+// request counts a request of which more than the brief is known, if the filter lets it through.
+func (w *worker) request(r *logline.Request) {
 	switch {
-	case f != logline.FaultNone:
-		return f
 	case w.format.Untimed:
 		w.tally.add(r)
-		return logline.FaultNone
+		return
 	case w.opt.Full:
 		w.note(r)
 	}
-	if !w.opt.Filter.match(r) {
+	if w.opt.Filter != nil && !w.opt.Filter.match(r) {
 		w.sketch.Filtered++
-		return logline.FaultNone
+		return
 	}
 	w.count(r)
-	return logline.FaultNone
 }
 
 // note takes in the order of the stamps.

@@ -125,8 +125,8 @@ func (d *Decoder) readShort(line []byte) bool {
 	if n < 5 || n > 7 || start < rest+len(before.before) || !before.precedes.is(word(line, start-8)) {
 		return false
 	}
-	ms, ok := thousandths8(x, n)
-	if !ok {
+	ms, ok := digits8(withoutPoint(x), n-1) // as thousandths8, which is a call
+	if !ok || byte(x>>32) != '.' {
 		return false
 	}
 	r := &d.Req

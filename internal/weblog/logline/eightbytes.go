@@ -94,9 +94,14 @@ func thousandths(line []byte, s span) (v uint64, ok bool) {
 
 // thousandths8 is thousandths of the upper n bytes of x, n from 5 to 8.
 func thousandths8(x uint64, n int) (v uint64, ok bool) {
-	const decimals = 0xffffff << 40
-	v, ok = digits8(x&decimals|x<<8&^uint64(decimals), n-1)
+	v, ok = digits8(withoutPoint(x), n-1)
 	return v, ok && byte(x>>32) == '.'
+}
+
+// withoutPoint takes out the byte before the last three.
+func withoutPoint(x uint64) uint64 {
+	const decimals = 0xffffff << 40
+	return x&decimals | x<<8&^uint64(decimals)
 }
 
 // equalBytes returns the top bit of each byte of x that is c; all is c in each
