@@ -100,9 +100,6 @@ func Run(ctx context.Context, args []string, env *Env) int {
 		return exitDone
 	}
 	status := statusOf(err)
-	if status == 0 {
-		status = exitUsage // what cobra finds wrong itself is the user's input
-	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err, status = errors.New("interrupted; nothing is left changed"), exitFailure
 	}
@@ -215,7 +212,7 @@ func statusOf(err error) int {
 	case errors.As(err, &ended):
 		return map[experiment.Reason]int{experiment.Input: exitUsage, experiment.Missing: exitMissing, experiment.Failed: exitFailure}[ended.Reason]
 	}
-	return 0
+	return exitUsage // what cobra finds wrong itself is the user's input
 }
 
 // environment classifies an error about reaching a host.

@@ -113,7 +113,8 @@ func TestArms(t *testing.T) {
 		t.Fatal(err)
 	}
 	values, err := s.fromTuned(t.Context(), arms[0], &s.server, "fast")
-	if err != nil || !slices.Equal(values, []assigned{{"net.core.wmem_max", "1048576"}, {"net.core.rmem_max", "1048576"}}) {
+	if err != nil || !slices.Equal(values, []assigned{{"net.core.wmem_max", "1048576"}, {"net.core.rmem_max", "1048576"},
+		{"/sys/devices/system/cpu/*/cpufreq/scaling_governor", "performance"}}) {
 		t.Errorf("%v %v", values, err)
 	}
 	if _, err := s.fromTuned(t.Context(), arms[0], &s.client, "no-such-profile"); err == nil {

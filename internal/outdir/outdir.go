@@ -19,6 +19,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // File is a file to write: its path below the folder, with slashes, and its
@@ -105,11 +107,7 @@ func (f *Folder) read(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("it has more than %d bytes", limit)
-	}
-	return data, err
+	return input.Stream(file, name, limit)
 }
 
 // regular returns an error of fs.ErrNotExist where there is nothing, and

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/store"
+	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
@@ -60,11 +61,17 @@ func CSV(to io.Writer, all []ExportedTrial) error {
 				}
 				row = append(row, cell)
 			}
+			for i := range row {
+				row[i] = terminal.Escape(row[i])
+			}
 			rows = append(rows, row)
 		}
 	}
 	return csv.NewWriter(to).WriteAll(rows)
 }
+
+// label is a text as OpenMetrics takes it between quotation marks.
+func label(s string) string { return labelEscapes.Replace(terminal.Escape(s)) }
 
 var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
@@ -74,15 +81,15 @@ func OpenMetrics(to io.Writer, all []ExportedTrial) error {
 	var b strings.Builder
 	for _, name := range exportNames(all) {
 		family := "wirerate_run_" + name
-		fmt.Fprintf(&b, "# TYPE %s gauge\n# HELP %s %s\n", family, family, labelEscapes.Replace(helpOf(name)))
+		fmt.Fprintf(&b, "# TYPE %s gauge\n# HELP %s %s\n", family, family, label(helpOf(name)))
 		for _, t := range all {
 			for _, a := range t.Attempts {
 				v, ok := valuesOf(a.Run)[name]
 				if !ok || a.Lost != "" {
 					continue
 				}
-				fmt.Fprintf(&b, "%s{trial=\"%s\",workload=\"%s\",arm=\"%s\",run=\"%d\"} %s %.3f\n", family, t.ID, t.Workload,
-					labelEscapes.Replace(a.Arm), a.Seq, strconv.FormatFloat(v, 'g', -1, 64), float64(a.At.UnixMilli())/1e3)
+				fmt.Fprintf(&b, "%s{trial=\"%s\",workload=\"%s\",arm=\"%s\",run=\"%d\"} %s %.3f\n", family, label(t.ID), label(t.Workload),
+					label(a.Arm), a.Seq, strconv.FormatFloat(v, 'g', -1, 64), float64(a.At.UnixMilli())/1e3)
 			}
 		}
 	}
