@@ -16,7 +16,6 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/change"
-	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/plan"
 )
@@ -163,11 +162,6 @@ func loadPlan(name, target string) (plan.Plan, error) {
 		plans = plans[i : i+1]
 	}
 	return plans[0], nil
-}
-
-// takeBack rolls a change back, as change.TakeBack does.
-func (e *Env) takeBack(ctx context.Context, _ host.Conn, c *change.Change) (change.RollbackReport, error) {
-	return c.TakeBack(ctx, e.note)
 }
 
 func printApplied(env *Env, r change.Applied, command change.Command) {

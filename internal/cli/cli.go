@@ -99,7 +99,10 @@ func Run(ctx context.Context, args []string, env *Env) int {
 	if err == nil {
 		return exitDone
 	}
-	status := statusOf(err)
+	status, told := statusOf(err)
+	if !told {
+		status = exitUsage // what cobra finds wrong itself is the user's input
+	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err, status = errors.New("interrupted; nothing is left changed"), exitFailure
 	}
@@ -196,23 +199,23 @@ func failure(err error) error { return withStatus(exitFailure, err) }
 
 // withStatus gives err an exit status unless it has one.
 func withStatus(status int, err error) error {
-	if err == nil || statusOf(err) != 0 {
+	if _, told := statusOf(err); err == nil || told {
 		return err
 	}
 	return &exitError{status, err}
 }
 
-// statusOf is the exit status that an error carries; 0 where it has none.
-func statusOf(err error) int {
+// statusOf is the exit status that an error carries; told is false where it has none.
+func statusOf(err error) (status int, told bool) {
 	var exit *exitError
 	var ended *experiment.Error
 	switch {
 	case errors.As(err, &exit):
-		return exit.status
+		return exit.status, true
 	case errors.As(err, &ended):
-		return map[experiment.Reason]int{experiment.Input: exitUsage, experiment.Missing: exitMissing, experiment.Failed: exitFailure}[ended.Reason]
+		return map[experiment.Reason]int{experiment.Input: exitUsage, experiment.Missing: exitMissing, experiment.Failed: exitFailure}[ended.Reason], true
 	}
-	return exitUsage // what cobra finds wrong itself is the user's input
+	return 0, false
 }
 
 // environment classifies an error about reaching a host.
