@@ -4,11 +4,10 @@ package lint
 func existenceCodes() []Code {
 	return []Code{
 		{ID: "unknown-key", Title: "no release has this setting", Severity: Warning,
-			Explanation: "The name is in a subtree that the catalog describes in full, and is not there: most often " +
-				"a slip of the " +
-				"keyboard. Names in other subtrees, of modules and of drivers are not judged. In .link and .network " +
-				"files an option " +
-				"that differs from a known one by a slip.",
+			Explanation: "The name is in a subtree that the catalog describes in full (docs/kernels.md says of which " +
+				"kernels), and is not there: most often a slip of the keyboard. In other subtrees only a name that " +
+				"is spelt almost like a known one is reported. In .link and .network files an option that differs " +
+				"from a known one by a slip.",
 			Bad:  one("freebsd", "14.0", "/etc/sysctl.conf", "net.inet.tcp.recbuf_max=4194304\n"),
 			Good: one("freebsd", "14.0", "/etc/sysctl.conf", "net.inet.tcp.recvbuf_max=4194304\nnet.inet.tcp.rack.myown=1\n")},
 		{ID: "removed", Title: "the setting is gone", Severity: Warning,
