@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/lab"
@@ -22,6 +23,7 @@ import (
 	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/report"
+	"github.com/wirerate/wirerate/internal/shell"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
@@ -240,7 +242,8 @@ func readDisk(file string) (*experiment.DiskFigures, error) {
 // run carries an experiment out, with messages and progress on standard error.
 func run[T any](ctx context.Context, env *Env, f *experimentFlags, do func(context.Context, experiment.Config) (T, error)) (T, error) {
 	sink := &sink{env: env}
-	f.Open, f.Sink, f.Args, f.Command = env.open, sink, env.args, env.commandLine(env.args...)
+	f.Open, f.Sink, f.Args, f.Command = env.open, sink, env.args, "wirerate "+shell.Join(env.args...)
+	f.CommandFor = func(host string) change.Command { return env.commandFor(host, "") }
 	found, err := do(ctx, f.Config)
 	sink.clear()
 	var ended *lab.Ended

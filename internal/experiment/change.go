@@ -60,6 +60,9 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 			continue
 		}
 		opt := change.Options{StateDir: s.journalDir(e), Now: time.Now(), Within: within, SkipAbsent: true, Passing: s.lab != nil}
+		if s.CommandFor != nil && s.lab == nil {
+			opt.Command = s.CommandFor(map[string]string{"client": s.Host, "server": s.Peer, "router": s.Via}[e.side])
+		}
 		c, err := change.Begin(ctx, e.conn, e.tuned.System, order, opt)
 		if err != nil {
 			if errors.Is(err, change.ErrPending) {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/lab/link"
@@ -61,6 +62,9 @@ type Config struct {
 	Resumed   string   // ID of the experiment to go on with
 	Args      []string // from which another session makes the same Config
 	Command   string   // that makes the experiment again
+	// CommandFor is how a user types commands about the changes of a host, named as
+	// it was given to Open; nil: with the connection's name alone.
+	CommandFor func(host string) change.Command
 
 	Sink Sink
 
