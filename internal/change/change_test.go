@@ -216,3 +216,13 @@ func TestSame(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesStayBelowTheKernelsFolder: a dot and a slash change places on the way to
+// a path, so that names without two dots can have them there.
+func TestNamesStayBelowTheKernelsFolder(t *testing.T) {
+	for _, name := range []string{"net.//.etc", "net.//.//.etc.passwd", "../etc", "/sys/../etc/passwd", "a b", "net.x;id"} {
+		if k, err := knobFor(catalog.Linux, name, ""); err == nil {
+			t.Errorf("%s is reached as %s", name, k.file)
+		}
+	}
+}

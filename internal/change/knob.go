@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,7 +55,11 @@ func knobFor(system catalog.System, setting, root string) (knob, error) {
 	case !strings.Contains(name, "."):
 		return knob{}, fmt.Errorf("%s: not a sysctl: it is set by the written files", setting)
 	case system == catalog.Linux:
-		return fileKnob(root + "/proc/sys/" + procPath(name)), nil
+		file := procPath(name)
+		if slices.Contains(strings.Split(file, "/"), "..") {
+			return knob{}, fmt.Errorf("%s: not the name of one setting", setting)
+		}
+		return fileKnob(root + "/proc/sys/" + file), nil
 	case system == catalog.FreeBSD, system == catalog.OpenBSD:
 		return knob{sysctl: name}, nil
 	}
@@ -115,7 +120,7 @@ func kldKnob(name string) knob {
 	inKernel := "false"
 	if _, algorithm, ok := strings.Cut(name, "_"); ok && (strings.HasPrefix(name, "cc_") || strings.HasPrefix(name, "tcp_")) {
 		inKernel = "v=$(sysctl -n net.inet.tcp.cc.available net.inet.tcp.functions_available 2>/dev/null); plain; " +
-			`case ",$v," in *[\ ,]` + algorithm + `[\ ,]*) true ;; *) false ;; esac`
+			`case ",$v," in *[\ ,]` + quote(algorithm) + `[\ ,]*) true ;; *) false ;; esac`
 	}
 	get := "if { " + inKernel + "; } || kldstat -q -n " + quote(name+".ko") + " 2>/dev/null || kldstat -q -m " + q + " 2>/dev/null; then v=YES; " +
 		"elif command -v kldload >/dev/null 2>&1; then v=NO; else v='kldload is not installed'; return 1; fi"

@@ -280,6 +280,9 @@ func (u *under) addEmulator(r *Result) {
 		return
 	}
 	r.Emulator = &Emulator{Link: u.Link.String()}
+	if awake := u.lab.Awake(); awake.On {
+		r.Emulator.Awake = &awake
+	}
 	if u.Link.Backend == link.Netem {
 		return // whose lateness nobody knows
 	}

@@ -191,6 +191,9 @@ type Emulator struct {
 	KeptUp        lab.Answer `json:"kept_up"`
 	WorstLateness *float64   `json:"worst_lateness_s"`
 	Link          string     `json:"link"`
+	// Awake is the process that kept this machine's processors awake, and what it
+	// took of their time; nil without one.
+	Awake *lab.Awake `json:"awake,omitempty"`
 }
 
 // Alone tells whether one host was measured without a path, as disks are.

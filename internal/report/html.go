@@ -367,6 +367,9 @@ func limits(r Result) []string {
 	}
 	if r.Emulator != nil {
 		out = append(out, "The path was emulated on this machine, whose processors carried both hosts and the link. Real network cards, their drivers and their offloads took no part.")
+		if a := r.Emulator.Awake; a != nil && a.CPU > 0 {
+			out = append(out, "While the runs went on, "+a.Took()+".")
+		}
 	}
 	return out
 }

@@ -234,6 +234,9 @@ func pathWords(r Result) string {
 	switch {
 	case r.Emulator != nil:
 		parts = append(parts, "emulated")
+		if a := r.Emulator.Awake; a != nil && a.CPU > 0 {
+			parts = append(parts, a.Took())
+		}
 	case len(r.Path.Measured) > 0:
 		parts = append(parts, "measured")
 	default:
