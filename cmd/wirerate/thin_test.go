@@ -225,7 +225,8 @@ func TestThinFreeBSDKilled(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		if d := h.differ(before); d != "" {
-			t.Error(d)
+			left, _ := exec.Command("sh", "-c", "cd '"+root+"/var/db/wirerate' && ls -lR . && tail -n 50 */progress */state */timer */rollback.log").CombinedOutput()
+			t.Errorf("%d: %s\n%s", i, d, left)
 		}
 		exec.Command("wirerate", "--ssh-config", config, "rollback", host).Run()
 	}

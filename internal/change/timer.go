@@ -10,9 +10,11 @@ import (
 // and finishes a confirmation that was cut off. Of several timers the one counts
 // whose number is in the file "timer", and the first one where there is none. A
 // line in its FIFO "wake" ends it; where FIFOs cannot be made it looks every
-// five seconds whether it is still wanted. sleep does not follow the clock.
+// five seconds whether it is still wanted, also before its own number is in the file,
+// which changes in one step. sleep does not follow the clock.
 const deadMan = `dir=$1; left=$2; number=$3
 counts() { read -r g 2>/dev/null <"$dir/timer" || g=1; [ "$g" = "$number" ]; }
+superseded() { ! counts && [ "$g" -gt "$number" ]; }
 pending() { read -r s 2>/dev/null <"$dir/state" && [ "$s" = pending ]; }
 if mkfifo -m 600 "$dir/wake$number" 2>/dev/null; then
  sleep "$left" >"$dir/wake$number" & z=$!
@@ -20,7 +22,7 @@ if mkfifo -m 600 "$dir/wake$number" 2>/dev/null; then
  rm -f "$dir/wake$number"
  if [ "$w" = over ]; then kill $z; exit 0; fi
 fi
-while [ "${z-}" = "" ] && [ $left -gt 0 ] && { pending || [ "$s" = confirming ]; } && { [ ! -e "$dir/timer" ] || counts; }; do
+while [ "${z-}" = "" ] && [ $left -gt 0 ] && { pending || [ "$s" = confirming ]; } && ! superseded; do
  t=5; [ $left -ge 5 ] || t=$left
  sleep $t; left=$((left-t))
 done
@@ -76,7 +78,7 @@ batch
 	text += "[ -z \"$moved\" ] || exit 0\nstill\n"
 	if c.Within > 0 {
 		text += deadManScript(c.root, c.Dir, number, c.timer()) +
-			fmt.Sprintf("{ say %d >\"$dir/timer\"; } 2>/dev/null || unwritable\nwake %[1]d\n", number)
+			fmt.Sprintf("{ say %d >\"$dir/timer.new\" && mv -f \"$dir/timer.new\" \"$dir/timer\"; } 2>/dev/null || unwritable\nwake %[1]d\n", number)
 	}
 	return text + "[ $complete = yes ] || note complete\nsay complete\n"
 }
