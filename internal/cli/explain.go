@@ -80,7 +80,7 @@ func explain(env *Env, opt explainOptions, name, format string) error {
 		return env.printJSON(struct {
 			Schema   int               `json:"schema"`
 			Settings []*catalog.Record `json:"settings"`
-		}{1, records})
+		}{2, records})
 	}
 	if len(records) > 3 {
 		report.Settings(env.screen(), records)
@@ -99,8 +99,8 @@ func explainCode(env *Env, code lint.Code, format string) error {
 	if format == "json" {
 		return env.printJSON(struct {
 			Schema int       `json:"schema"`
-			Code   lint.Code `json:"code"`
-		}{1, code})
+			Code   lint.Code `json:"problem"`
+		}{2, code})
 	}
 	return lint.WriteCode(env.Stdout, code)
 }
@@ -109,7 +109,7 @@ func explainCode(env *Env, code lint.Code, format string) error {
 type ruleJSON struct {
 	ID       string   `json:"id"`
 	Title    string   `json:"title"`
-	Systems  []string `json:"systems"` // empty: all
+	Systems  []string `json:"os"` // empty: all
 	Severity string   `json:"severity"`
 	Settings []string `json:"settings"`
 	Because  string   `json:"because"`
@@ -120,8 +120,8 @@ func explainRule(env *Env, r diagnose.Rule, format string) error {
 	if format == "json" {
 		return env.printJSON(struct {
 			Schema int      `json:"schema"`
-			Rule   ruleJSON `json:"rule"`
-		}{1, ruleJSON{r.ID, r.Title, r.Systems, string(r.Severity), r.Settings, r.Because, r.Confirm}})
+			Rule   ruleJSON `json:"problem"`
+		}{2, ruleJSON{r.ID, r.Title, r.Systems, string(r.Severity), r.Settings, r.Because, r.Confirm}})
 	}
 	report.Rule(env.Stdout, r)
 	return nil
