@@ -103,10 +103,7 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 		return applyError(opt.plan, command, err)
 	}
 	if how == "json" {
-		return env.printJSON(struct {
-			Schema int `json:"schema"`
-			change.Applied
-		}{1, applied})
+		return env.printJSON(appliedChange{2, applied})
 	}
 	printApplied(env, applied, command)
 	return nil

@@ -47,12 +47,7 @@ func confirmVerb(ctx context.Context, env *Env, a changeArgs, anyway bool) error
 	}
 	refused := len(report.Foreign) > 0 && !anyway
 	if a.format == "json" {
-		err = env.printJSON(struct {
-			Schema    int    `json:"schema"`
-			ID        string `json:"id"`
-			Confirmed bool   `json:"confirmed"`
-			change.ConfirmReport
-		}{1, id, !refused, report})
+		err = env.printJSON(confirmedChange{1, id, !refused, report})
 	} else {
 		printConfirmed(env, id, report, refused, a.command(env))
 	}

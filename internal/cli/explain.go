@@ -77,10 +77,7 @@ func explain(env *Env, opt explainOptions, name, format string) error {
 		return usage(notFound(c, system, name, opt.search))
 	}
 	if format == "json" {
-		return env.printJSON(struct {
-			Schema   int               `json:"schema"`
-			Settings []*catalog.Record `json:"settings"`
-		}{2, records})
+		return env.printJSON(explainedSettings{2, records})
 	}
 	if len(records) > 3 {
 		report.Settings(env.screen(), records)
@@ -97,10 +94,7 @@ func explain(env *Env, opt explainOptions, name, format string) error {
 
 func explainCode(env *Env, code lint.Code, format string) error {
 	if format == "json" {
-		return env.printJSON(struct {
-			Schema int       `json:"schema"`
-			Code   lint.Code `json:"problem"`
-		}{2, code})
+		return env.printJSON(explainedCode{2, code})
 	}
 	return lint.WriteCode(env.Stdout, code)
 }
@@ -118,10 +112,7 @@ type ruleJSON struct {
 
 func explainRule(env *Env, r diagnose.Rule, format string) error {
 	if format == "json" {
-		return env.printJSON(struct {
-			Schema int      `json:"schema"`
-			Rule   ruleJSON `json:"problem"`
-		}{2, ruleJSON{r.ID, r.Title, r.Systems, string(r.Severity), r.Settings, r.Because, r.Confirm}})
+		return env.printJSON(explainedRule{2, ruleJSON{r.ID, r.Title, r.Systems, string(r.Severity), r.Settings, r.Because, r.Confirm}})
 	}
 	report.Rule(env.Stdout, r)
 	return nil

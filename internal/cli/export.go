@@ -36,7 +36,7 @@ them when none is named. Quantities are in base units.`,
 			case "csv":
 				return failure(report.CSV(to.Stdout, all))
 			case "json":
-				return to.printJSON(map[string]any{"schema": 1, "trials": all})
+				return to.printJSON(exportedTrials{1, all})
 			}
 			return failure(report.OpenMetrics(to.Stdout, all))
 		})

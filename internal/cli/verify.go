@@ -85,11 +85,7 @@ func verifyVerb(ctx context.Context, env *Env, planName, target, format string) 
 		result = append(result, v)
 	}
 	if format == "json" {
-		err = env.printJSON(struct {
-			Schema   int        `json:"schema"`
-			Host     string     `json:"host"`
-			Settings []verified `json:"settings"`
-		}{2, conn.Name(), result})
+		err = env.printJSON(verifiedHost{2, conn.Name(), result})
 	} else {
 		printVerified(env, result, differ)
 	}
