@@ -65,6 +65,7 @@ PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 	f.BoolVar(&opt.skipAbsent, "skip-absent", false, "leave out settings that the host does not have")
 	f.BoolVar(&opt.anyway, "anyway", false, "apply though values changed since the plan was made")
 	f.BoolVar(&opt.runtimeOnly, "runtime-only", false, "confirm shall write no configuration files")
+	forceFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()
 		if err != nil {

@@ -118,7 +118,7 @@ func newReportCmd(env *Env) *cobra.Command {
 	}
 	format := formatFlag(cmd, "text", "html", "markdown", "json")
 	cmd.Flags().StringVar(&file, "history", "", historyUsage)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()
 		if err != nil {
