@@ -56,6 +56,27 @@ type Counter struct {
 	// when the counter was reset in it.
 	Rate   *float64 `json:"rate,omitempty"`
 	Source Source   `json:"source"`
+	// Earlier is what the same counter said before, where a post shows it twice; Value is the later one.
+	Earlier *Reading `json:"earlier,omitempty"`
+	// Partial ones count from a moment that is not the start of the system (a sampling tool, a reset), for Over seconds
+	// where that is known.
+	Partial bool    `json:"partial,omitempty"`
+	Over    float64 `json:"over_seconds,omitempty"`
+}
+
+// Reading is one value of a counter that was read several times.
+type Reading struct {
+	Value  uint64 `json:"value"`
+	Source Source `json:"source"`
+}
+
+// Unread is a passage of what was posted that nobody understood.
+type Unread struct {
+	Line    int    `json:"line"`              // where it begins, counted from 1; 0 is unknown
+	Lines   int    `json:"lines"`             // how many there are
+	Command string `json:"command,omitempty"` // what printed it, as it was typed; empty where no command stands above
+	Words   string `json:"words"`             // its first words
+	Because string `json:"because,omitempty"`
 }
 
 // Facts is what is known about one host. Zero numbers and nil maps are
@@ -108,6 +129,9 @@ type Facts struct {
 	Messages  []Message          `json:"messages,omitempty"`
 	NetISR    []NetISR           `json:"netisr,omitempty"`
 	HostCache []HostEntry        `json:"host_cache,omitempty"`
+
+	// Unread is what was posted and not understood: nothing is known of what it would have said.
+	Unread []Unread `json:"unread,omitempty"`
 
 	// Unfit are names of the host that its system cannot have: nothing else here
 	// is named so.

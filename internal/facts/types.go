@@ -7,17 +7,19 @@ type NIC struct {
 	Name string `json:"name"`
 	// Kind is ethernet, loopback, bond, lagg, bridge, vlan, veth, tun, or
 	// what the system calls it.
-	Kind     string     `json:"kind"`
-	Driver   string     `json:"driver,omitempty"`
-	Version  string     `json:"driver_version,omitempty"`
-	Firmware string     `json:"firmware,omitempty"`
-	Bus      string     `json:"bus,omitempty"`    // PCI address
-	Device   string     `json:"device,omitempty"` // parent device: virtio2, 0000:3b:00.0
-	MAC      string     `json:"mac,omitempty"`
-	Addrs    []string   `json:"addresses,omitempty"` // with prefix length
-	Up       bool       `json:"up"`                  // administratively up, with carrier
-	Speed    units.Rate `json:"speed_bps"`           // 0 is unknown
-	Fastest  units.Rate `json:"fastest_supported_bps,omitempty"`
+	Kind     string   `json:"kind"`
+	Driver   string   `json:"driver,omitempty"`
+	Version  string   `json:"driver_version,omitempty"`
+	Firmware string   `json:"firmware,omitempty"`
+	Bus      string   `json:"bus,omitempty"`    // PCI address
+	Device   string   `json:"device,omitempty"` // parent device: virtio2, 0000:3b:00.0
+	MAC      string   `json:"mac,omitempty"`
+	Addrs    []string `json:"addresses,omitempty"` // with prefix length
+	Up       bool     `json:"up"`                  // administratively up, with carrier
+	// StateUnknown is set where nothing said whether it is up: a table of counters, a tool that was given its name.
+	StateUnknown bool       `json:"state_unknown,omitempty"`
+	Speed        units.Rate `json:"speed_bps"` // 0 is unknown
+	Fastest      units.Rate `json:"fastest_supported_bps,omitempty"`
 	// Advertised and Offered are the fastest modes that this end and the other
 	// one advertise.
 	Advertised units.Rate `json:"advertised_bps,omitempty"`

@@ -51,6 +51,10 @@ type Posted struct {
 	// places are the lines of the file at which the lines of each output stand,
 	// counted from 1; 0 is a line that was put there.
 	places map[string][]int
+	// Host is the name in the prompts, where a post holds the outputs of several hosts.
+	Host string
+	// Unread are the passages that look like an output, or stand below a command, and were not understood.
+	Unread []facts.Unread
 }
 
 // Facts makes facts of what was posted in the file of that name.
@@ -58,6 +62,7 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 	f, err := facts.FromTexts(file, p.Texts, 0)
 	if err == nil {
 		f.SetPlaces(p.places)
+		f.Unread = p.Unread
 	}
 	return f, err
 }
