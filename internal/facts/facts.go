@@ -130,6 +130,8 @@ type Facts struct {
 	NetISR    []NetISR           `json:"netisr,omitempty"`
 	HostCache []HostEntry        `json:"host_cache,omitempty"`
 
+	// SystemGuessed is set where nothing that was posted tells the system.
+	SystemGuessed bool `json:"system_guessed,omitempty"`
 	// Unread is what was posted and not understood: nothing is known of what it would have said.
 	Unread []Unread `json:"unread,omitempty"`
 
@@ -140,6 +142,11 @@ type Facts struct {
 	Parts map[string]Part `json:"parts"`
 
 	texts map[string][]string
+	// commands are those that printed the texts, as they were typed.
+	commands map[string]string
+	// before is how many lines of each source came before those of texts, used which of all were quoted for a fact.
+	before map[string]int
+	used   map[string]map[int]bool
 	// places are where the lines of texts stand in the file that was posted.
 	places   map[string][]int
 	pciLinks map[string]*PCIe
@@ -242,8 +249,21 @@ func (f *Facts) Line(from string, line int) Source {
 	s := Source{From: from, Line: line}
 	if lines := f.texts[from]; line >= 1 && line <= len(lines) {
 		s.Text = shorten(lines[line-1])
+		s.Line += f.before[from]
+		f.use(from, line)
 	}
 	return s
+}
+
+// use notes that a line said something.
+func (f *Facts) use(from string, line int) {
+	if f.used == nil {
+		return
+	}
+	if f.used[from] == nil {
+		f.used[from] = map[int]bool{}
+	}
+	f.used[from][line+f.before[from]] = true
 }
 
 // shorten keeps a quoted line at a readable length and without control

@@ -16,7 +16,8 @@ type NIC struct {
 	MAC      string   `json:"mac,omitempty"`
 	Addrs    []string `json:"addresses,omitempty"` // with prefix length
 	Up       bool     `json:"up"`                  // administratively up, with carrier
-	// StateUnknown is set where nothing said whether it is up: a table of counters, a tool that was given its name.
+	// StateUnknown is set where nothing said whether it is up (a table of counters, a tool that was given its name): then
+	// Up says no more than that it is used.
 	StateUnknown bool       `json:"state_unknown,omitempty"`
 	Speed        units.Rate `json:"speed_bps"` // 0 is unknown
 	Fastest      units.Rate `json:"fastest_supported_bps,omitempty"`
@@ -43,6 +44,7 @@ type NIC struct {
 	Coalesce map[string]string  `json:"coalesce,omitempty"`
 	Counters map[string]Counter `json:"counters,omitempty"`
 	Qdiscs   []Qdisc            `json:"qdiscs,omitempty"`
+	Classes  []Class            `json:"classes,omitempty"`
 	// RPS are the CPU masks of receive packet steering by queue.
 	RPS map[string]string `json:"rps,omitempty"`
 	// XPS are the CPU masks of transmit packet steering by queue.
@@ -236,6 +238,27 @@ type Qdisc struct {
 	Dropped    Counter `json:"dropped"`
 	Overlimits Counter `json:"overlimits"`
 	Requeues   Counter `json:"requeues"`
+	Backlog    int64   `json:"backlog_bytes"`
+	// Limit is that of its queue, in packets or bytes; 0 is unknown.
+	LimitPackets int64  `json:"limit_packets,omitempty"`
+	LimitBytes   int64  `json:"limit_bytes,omitempty"`
+	Options      string `json:"options,omitempty"`
+	// Values are the numbers of its own that it prints by name: drop_overlimit, ecn_mark, flows_plimit.
+	Values map[string]uint64 `json:"values,omitempty"`
+}
+
+// Class is a class of a queueing discipline (tc -s class), or a queue of pf (pfctl -vsq), with its counters.
+type Class struct {
+	Kind   string     `json:"kind"`
+	ID     string     `json:"id"`
+	Parent string     `json:"parent,omitempty"`
+	Rate   units.Rate `json:"rate_bps,omitempty"`    // what it is promised
+	Ceil   units.Rate `json:"ceiling_bps,omitempty"` // what it may have at most
+	// Limit is its queue's, in packets.
+	Limit      int64   `json:"limit_packets,omitempty"`
+	Sent       Counter `json:"sent_packets"`
+	Dropped    Counter `json:"dropped"`
+	Overlimits Counter `json:"overlimits"`
 	Backlog    int64   `json:"backlog_bytes"`
 	Options    string  `json:"options,omitempty"`
 }
