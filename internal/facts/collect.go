@@ -243,6 +243,10 @@ func (f *Facts) take(r reader, a host.Answer) {
 		f.texts[t.from] = t.lines()
 		if err := r.parse(f, t); err != nil {
 			part.State, part.Line, part.Because = failed(t, err)
+		} else if len(f.used[t.from]) == 0 { // what it says needs no line for evidence
+			for i := range f.texts[t.from] {
+				f.use(t.from, i+1)
+			}
 		}
 	}
 	f.Parts[r.part] = part

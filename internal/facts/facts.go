@@ -116,12 +116,14 @@ type Facts struct {
 	Listeners     []Listener  `json:"listeners,omitempty"`
 	// Datagrams are UDP sockets with data that waits, Transfers what iperf3
 	// printed beside the outputs.
-	Datagrams  []DatagramSocket `json:"datagram_sockets,omitempty"`
-	Transfers  []Transfer       `json:"transfers,omitempty"`
-	Neighbours []Neighbour      `json:"neighbours,omitempty"`
-	Memories   []Pool           `json:"pools,omitempty"`
-	Disks      []Disk           `json:"disks,omitempty"`
-	ZFS        *ZFS             `json:"zfs,omitempty"`
+	Datagrams []DatagramSocket `json:"datagram_sockets,omitempty"`
+	Transfers []Transfer       `json:"transfers,omitempty"`
+	// TransferEnds are the lines of iperf3's summaries, of UDP also where only intervals were posted: their sum.
+	TransferEnds []TransferEnd `json:"transfer_ends,omitempty"`
+	Neighbours   []Neighbour   `json:"neighbours,omitempty"`
+	Memories     []Pool        `json:"pools,omitempty"`
+	Disks        []Disk        `json:"disks,omitempty"`
+	ZFS          *ZFS          `json:"zfs,omitempty"`
 	// Boot are the values that the loader handed to the kernel (FreeBSD's
 	// kenv). Those that have no running value are in Settings too.
 	Boot      map[string]Setting `json:"boot,omitempty"`

@@ -198,6 +198,7 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 	f.HostCache = joinedBy(f.HostCache, later.HostCache, func(h HostEntry) string { return h.Address })
 	f.NetISR = joinedBy(f.NetISR, later.NetISR, func(n NetISR) string { return n.Protocol + decimal(n.CPU) })
 	f.Transfers = append(f.Transfers, later.Transfers...)
+	f.TransferEnds = append(f.TransferEnds, later.TransferEnds...)
 	f.ZFS = cmp.Or(f.ZFS, later.ZFS)
 	for _, m := range later.Modules {
 		if !slices.Contains(f.Modules, m) {

@@ -67,7 +67,7 @@ func FromRounds(name string, rounds []Round) (*Facts, error) {
 func fromRound(name string, r Round, opt Options) (*Facts, error) {
 	const links = "ip -s -d link show"
 	texts := r.Texts
-	named := namedLinks(texts)
+	named := namedLinks(r)
 	if shown := texts[links]; !strings.HasPrefix(strings.TrimSpace(shown), "[") {
 		for _, m := range shownLink.FindAllStringSubmatch(shown, -1) {
 			delete(named, m[1])
@@ -109,7 +109,8 @@ func listed(named map[string]string) string {
 }
 
 // namedLinks are the interfaces that other outputs of Linux name, with the output that does.
-func namedLinks(texts map[string]string) map[string]string {
+func namedLinks(r Round) map[string]string {
+	texts := r.Texts
 	names := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		keep := func(nic string) {
@@ -131,7 +132,8 @@ func namedLinks(texts map[string]string) map[string]string {
 				}
 			case "tc -s qdisc show", "tc -s class show":
 				if words := strings.Fields(line); len(words) > 0 && (words[0] == "qdisc" || words[0] == "class") {
-					keep(cmp.Or(pairs(words)["dev"], UnnamedLink))
+					typed := text{typed: r.Commands[key]}
+					keep(cmp.Or(pairs(words)["dev"], typed.device(), UnnamedLink))
 				}
 				for _, q := range jsonRows[jsonQdisc](text{from: key, data: []byte(line)}) {
 					keep(cmp.Or(q.Dev, UnnamedLink))

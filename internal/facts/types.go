@@ -212,6 +212,22 @@ type Transfer struct {
 	Last        Source  `json:"last_source"` // the last one
 }
 
+// TransferEnd is a line of iperf3's summary: what one end counted of a stream, or of all (Stream SUM).
+type TransferEnd struct {
+	Stream string `json:"stream"`
+	// Role is sender or receiver; Way is TX or RX with --bidir, with the end that counted behind it.
+	Role    string     `json:"role,omitempty"`
+	Way     string     `json:"way,omitempty"`
+	Bytes   float64    `json:"bytes"`
+	Seconds float64    `json:"seconds"`
+	Rate    units.Rate `json:"rate_bps"`
+	// Retransmits are TCP's segments sent again; Lost of Datagrams are UDP's. -1 is not said.
+	Retransmits int64  `json:"retransmits"`
+	Lost        int64  `json:"lost_datagrams"`
+	Datagrams   int64  `json:"datagrams"`
+	Source      Source `json:"source"`
+}
+
 // Neighbour is an entry of the ARP or NDP table.
 type Neighbour struct {
 	Address, MAC, Interface, State string

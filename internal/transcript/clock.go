@@ -12,6 +12,7 @@ import (
 type moment struct {
 	clock time.Time // zero: not known
 	slept float64   // seconds of sleep since the session began, the only measure without a clock
+	every float64   // between what the command prints again and again; 0 is unknown
 }
 
 // since is how many seconds lie between two moments; 0 where that is not known.
@@ -43,6 +44,7 @@ var dateForms = []string{time.UnixDate, "Mon _2 Jan 15:04:05 MST 2006", "Mon _2 
 
 // read takes the time out of a section: of its prompt, of its command and, where that is date, of what it printed.
 func (m *moment) read(part section) {
+	m.every = pause(part.line)
 	if c := promptClock.FindStringSubmatch(part.prompt()); c != nil {
 		if t, err := time.Parse("15:04:05", c[1]); err == nil {
 			m.clock = t

@@ -76,7 +76,7 @@ func loadFolder(root fs.FS) (map[string]string, error) {
 	of.rounds = []facts.Round{{Texts: texts}}
 	if texts["uname -a"] == "" {
 		if texts["uname -a"] = guessIdentity(of.rounds); texts["uname -a"] == "" {
-			return texts, ErrNoSystem
+			return texts, errNoSystem
 		}
 	}
 	return texts, nil

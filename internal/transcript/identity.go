@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/system"
@@ -39,9 +40,9 @@ var strongMarks = []struct {
 	{regexp.MustCompile(`(?m)^net\.(ipv4|core|ipv6\.conf)\.|^kernel\.[a-z_]+ ?=|Link encap:|txqueuelen|` +
 		`^(Ip|Tcp|Udp|TcpExt|IpExt):$|segments sen[dt] out|segments retransmit|` +
 		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d`), system.Linux},
-	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|mbuf clusters in use \(current/cache/total/max\)|` +
+	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|mbuf clusters in use \(current/cache/total/max\)|` +
 		`syncache entries added| Ierrs Idrop | Netif Expire|^kern\.ipc\.maxsockbuf|@pci\d+:\d+:\d+:\d+:`), system.FreeBSD},
-	{regexp.MustCompile(`(?m)OpenBSD|mbuf 2048 byte clusters in use|irq0/clock|SYN cache entries added|^\tlladdr |` +
+	{regexp.MustCompile(`(?m)OpenBSD|mbuf 2048 byte clusters in use|irq0/clock|total in +total out|%Spn |SYN cache entries added|^\tlladdr |` +
 		`<Link>  | Prio +Iface|Ifail|hwfeatures=`), system.OpenBSD},
 }
 
@@ -52,15 +53,21 @@ const (
 	weakVote   = 1 // it is more usual there
 )
 
+// onlyOf are the outputs that one system alone prints.
+var onlyOf = sync.OnceValue(func() map[system.System][]string {
+	only := map[system.System][]string{}
+	for _, s := range system.All() {
+		only[s] = facts.OutputsOnlyOf(s)
+	}
+	return only
+})
+
 // guessIdentity makes a line of uname for outputs that came without one: each paste votes by what only one system
 // prints, so that no single one decides against the others. It is empty where no system has more votes than another.
 func guessIdentity(rounds []facts.Round) string {
 	votes := map[system.System]int{}
 	release := map[system.System]string{}
-	only := map[system.System][]string{}
-	for _, s := range system.All() {
-		only[s] = facts.OutputsOnlyOf(s)
-	}
+	only := onlyOf()
 	for _, r := range rounds {
 		for _, name := range slices.Sorted(maps.Keys(r.Texts)) {
 			text := r.Texts[name][:min(len(r.Texts[name]), markedLimit)]

@@ -51,7 +51,7 @@ func (o outputs) round(i int) *round {
 // linesOfCounters are outputs whose lines stand for themselves: what several
 // greps left of them are parts of one answer.
 var linesOfCounters = []string{"netstat -s", "netstat -m", "nstat -az", "vmstat -z", "pfctl -si", "sysctl -a",
-	"/proc/net/sockstat", "/sys/class/net", "/sys", "kfree_skb"}
+	"/proc/net/sockstat", "/sys/class/net", "/sys"}
 
 func isOfCounters(name string) bool {
 	return slices.Contains(linesOfCounters, name) || strings.HasPrefix(name, "ethtool -S ")
@@ -112,6 +112,9 @@ func isTitle(line string) bool {
 
 // period is after how many lines a text shows the same counters again, as a loop prints them; 0 when it does not.
 func period(name string, lines []string) int {
+	if !isOfCounters(name) || len(lines) > 1000 {
+		return 0
+	}
 	keys := keysOf(name, lines)
 	if len(keys) < 2 || len(keys) != len(lines) {
 		return 0
@@ -143,10 +146,10 @@ func (o outputs) add(name, command, body string, at []int) {
 	lead := max(0, strings.Count(body, "\n")+1-len(at))
 	lines := strings.Split(strings.TrimRight(body, "\n"), "\n")
 	at = at[:max(0, min(len(at), len(lines)-lead))]
-	if n := period(name, lines); isOfCounters(name) && n > 0 && n < len(lines) && len(at) == len(lines) {
+	if n := period(name, lines); n > 0 && n < len(lines) && len(at) == len(lines) {
 		for i := 0; i < len(lines); i += n {
 			o.keep(name, command, lines[i:i+n], at[i:i+n])
-			o.now.pass(pause(command))
+			o.now.pass(o.now.every)
 		}
 		return
 	}
@@ -154,7 +157,10 @@ func (o outputs) add(name, command, body string, at []int) {
 }
 
 func (o outputs) keep(name, command string, lines []string, at []int) {
-	keys := keysOf(name, lines)
+	var keys []key
+	if isOfCounters(name) {
+		keys = keysOf(name, lines)
+	}
 	for i := range roundLimit {
 		r := o.round(i)
 		switch {
@@ -178,14 +184,17 @@ func (o outputs) keep(name, command string, lines []string, at []int) {
 }
 
 func (o outputs) take(part section) {
+	o.now.read(part)
 	if strings.TrimSpace(strings.Join(part.lines, "")) == "" {
 		return
 	}
 	words := strings.Fields(part.command)
-	o.now.read(part)
 	switch {
 	case len(words) == 0:
 		o.takeLoose(part.passage)
+		return
+	case strings.Contains(part.command, "/statistics/"):
+		o.takeStatistics(part)
 		return
 	case slices.Contains([]string{"cat", "grep", "egrep", "fgrep", "zgrep", "tail", "head", "less", "more", "zcat"},
 		words[0]):
@@ -239,7 +248,7 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 // it speaks of. Of the others the first block counts, a later one is a later
 // sample.
 var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg",
-	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3",
+	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", "tc -s class show", "sar",
 	facts.BondingFolder + "bond"}
 
 // takeLoose sorts lines that no known command printed: blocks that begin as

@@ -21,7 +21,7 @@ import (
 
 // Load reads what somebody saved or posted: an unpacked sosreport or a folder of outputs in files named after their
 // commands, a file with a session, or one output whose command the file's name tells. The errors are ErrNotText,
-// ErrNoOutputs and ErrNoSystem, and those of reading.
+// ErrNoOutputs, and those of reading.
 func Load(name string) (Posted, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -29,6 +29,10 @@ func Load(name string) (Posted, error) {
 	}
 	if info.IsDir() {
 		texts, err := loadFolder(os.DirFS(name))
+		if errors.Is(err, errNoSystem) {
+			texts["uname -a"] = unknownSystem
+			return Posted{Texts: texts, Guessed: true}, nil
+		}
 		return Posted{Texts: texts}, err
 	}
 	all, err := loadFile(name)
@@ -48,34 +52,8 @@ func LoadAll(name string) ([]Posted, error) {
 	return loadFile(name)
 }
 
-// chief is the host of which most was posted; what is of others is not read, and said.
-func chief(all []Posted) Posted {
-	if len(all) == 0 {
-		return Posted{}
-	}
-	best := 0
-	size := func(p Posted) (n int) {
-		for _, text := range p.Texts {
-			n += strings.Count(text, "\n")
-		}
-		return n
-	}
-	for i := range all {
-		if size(all[i]) > size(all[best]) {
-			best = i
-		}
-	}
-	p := all[best]
-	for i, other := range all {
-		if i != best {
-			p.Unread = append(p.Unread, other.ofOther(p.moved)...)
-		}
-	}
-	return p
-}
-
-// ErrNoSystem is returned for outputs of which it cannot be told what system printed them.
-var ErrNoSystem = errors.New("which system printed it is not known; put a line of uname -a into it")
+// errNoSystem is returned for outputs of which it cannot be told what system printed them.
+var errNoSystem = errors.New("which system printed it is not known; put a line of uname -a into it")
 
 // ErrNoOutputs is returned for texts in which no output is known.
 var ErrNoOutputs = errors.New("no output in it is known; a capture, a sosreport, files named like netstat_-m.txt, " +
@@ -103,7 +81,11 @@ func (p Posted) known() bool { return len(p.Texts) > 1 || p.rounds[0].Places["un
 // Facts makes facts of what was posted in the file of that name.
 func (p Posted) Facts(file string) (*facts.Facts, error) {
 	if len(p.rounds) == 0 {
-		return facts.FromTexts(file, p.Texts, 0)
+		f, err := facts.FromTexts(file, p.Texts, 0)
+		if err == nil {
+			f.SystemGuessed = p.Guessed
+		}
+		return f, err
 	}
 	f, err := facts.FromRounds(file, p.rounds)
 	if err != nil {
@@ -218,30 +200,6 @@ func loadFile(name string) ([]Posted, error) {
 	return named, err
 }
 
-// byHost are the sections of each host that the prompts name, in the order in which they come; what is before a prompt
-// with a name, or behind one without, is of the last host, or of the first one.
-func byHost(parts []section) [][]section {
-	var names []string
-	of := map[string][]section{}
-	now := ""
-	for _, part := range parts {
-		now = cmp.Or(part.host(), now)
-		if !slices.Contains(names, now) {
-			names = append(names, now)
-		}
-		of[now] = append(of[now], part)
-	}
-	if len(names) > 1 && names[0] == "" {
-		of[names[1]] = append(of[""], of[names[1]]...)
-		names = names[1:]
-	}
-	var all [][]section
-	for _, name := range names {
-		all = append(all, of[name])
-	}
-	return all
-}
-
 // sortSession sorts the sections of a host into outputs.
 func sortSession(parts []section) Posted {
 	o := newOutputs()
@@ -267,6 +225,9 @@ func sortSession(parts []section) Posted {
 	return p
 }
 
+// unknownSystem stands for that of outputs that nothing tells: most of what is posted is of Linux.
+const unknownSystem = "Linux unknown unknown"
+
 // identify completes the texts with a line of uname where none was posted.
 func (p *Posted) identify(all string, alone bool) {
 	if p.Texts["uname -a"] != "" {
@@ -277,7 +238,7 @@ func (p *Posted) identify(all string, alone bool) {
 		guess = named + " unknown unknown"
 	}
 	if guess == "" {
-		p.Guessed, guess = true, "Linux unknown unknown"
+		p.Guessed, guess = true, unknownSystem
 	}
 	p.Texts["uname -a"] = guess
 }
@@ -307,31 +268,6 @@ type section struct {
 	line    string // the whole line of the command
 	fenced  bool
 	passage
-}
-
-// prompt is what stands before the command.
-func (s section) prompt() string {
-	first, _, _ := strings.Cut(s.command, " ")
-	if i := strings.Index(s.line, first); i > 0 {
-		return s.line[:i]
-	}
-	return ""
-}
-
-var (
-	userAtHost = regexp.MustCompile(`[\w.-]+@([A-Za-z][\w-]*)`)
-	hostPrompt = regexp.MustCompile(`^\s*\[?([A-Za-z][\w-]*)[\w.]*[:\]]? ?[~/]?[\w/]*[#$%>]+ *(?:sudo +|doas +)?$`)
-	shellName  = regexp.MustCompile(`^(?:ba|z|k|c|tc|da|a)?sh-?$|^(?:mysql|root|admin|user|ssh)$`)
-)
-
-// host is the name of the host in the prompt; empty where it has none.
-func (s section) host() string {
-	for _, form := range []*regexp.Regexp{userAtHost, hostPrompt} {
-		if m := form.FindStringSubmatch(s.prompt()); m != nil && !shellName.MatchString(m[1]) {
-			return m[1]
-		}
-	}
-	return ""
 }
 
 var promptLine = regexp.MustCompile(`^\s*((?:[\w@.:~/\[\]()+ -]*)?[#$%>]+)\s*(\S.*)$`)
@@ -457,6 +393,9 @@ func unmarked(line string, known []string) (rest string, fence bool) {
 	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
 		return "", true
 	}
+	if strings.ContainsAny(line, "[{<") {
+		line = forumMark.ReplaceAllString(line, "")
+	}
 	if len(line) > 2 && strings.HasPrefix(line, "`") {
 		line = strings.TrimSuffix(line[1:], "`")
 	}
@@ -465,6 +404,10 @@ func unmarked(line string, known []string) (rest string, fence bool) {
 	}
 	return line, false
 }
+
+// forumMark is what forums, trackers and pages put around an output.
+var forumMark = regexp.MustCompile(`(?i)\[/?(?:code|icode|quote|pre|php|spoiler|tt|font|size|color|b|i)(?:=[^\]]*)?\]|` +
+	`\{(?:noformat|code)(?::[^}]*)?\}|</?(?:pre|code|tt|blockquote)(?: [^>]*)?>`)
 
 // startsNumber tells a counter with its words.
 var startsNumber = regexp.MustCompile(`^\d+(/\d+)* [a-z]`)
