@@ -41,7 +41,7 @@ func switchedOff(id, title string, s Severity, names map[system.System]string) R
 				return nil
 			}
 			found := one(name, []facts.Source{src}, "%s is 0", name)
-			found[0].Fix = []Fix{{Setting: name}}
+			found[0].Fix = []Fix{{Setting: name, Value: "1"}}
 			return found
 		},
 		Fires: linuxExample("sysctl -a", names["linux"]+" = 0\n"),
