@@ -205,19 +205,28 @@ func orderLosses(findings []Finding) {
 	}
 }
 
-// saidOnce drops findings all of whose lines a finding before them quotes, where they are messages, or where the catalog
-// judges a setting of which a rule of its own spoke.
+// saidOnce drops findings all of whose lines findings before them quote, where they are of one subject, where they are
+// messages, or where the catalog judges a setting of which a rule of its own spoke.
 func saidOnce(findings []Finding) []Finding {
-	quoted := map[string]bool{}
+	type quote struct{ subject, from, text string }
+	quoted := map[quote]bool{}
+	for _, f := range findings {
+		for _, s := range f.Evidence {
+			if !strings.HasPrefix(f.Rule, "setting-") {
+				quoted[quote{"rule", s.From, s.Text}] = true
+			}
+		}
+	}
 	kept := findings[:0]
 	for _, f := range findings {
 		isNew := len(f.Evidence) == 0
 		for _, s := range f.Evidence {
-			once := s.From == "dmesg" || strings.HasPrefix(f.Rule, "setting-")
-			isNew = isNew || !once || !quoted[s.Text]
+			said := quoted[quote{f.Subject, s.From, s.Text}] || s.From == "dmesg" && quoted[quote{"", s.From, s.Text}] ||
+				strings.HasPrefix(f.Rule, "setting-") && quoted[quote{"rule", s.From, s.Text}]
+			isNew = isNew || !said
 		}
 		for _, s := range f.Evidence {
-			quoted[s.Text] = true
+			quoted[quote{f.Subject, s.From, s.Text}], quoted[quote{"", s.From, s.Text}] = true, true
 		}
 		if isNew {
 			kept = append(kept, f)

@@ -4,7 +4,7 @@ package diagnose
 // shown: causes before their consequences.
 func Rules() []Rule {
 	return []Rule{
-		windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(), duplicateAddress(), noCarrier(), noopQdisc(),
+		lostBetween(), endsDiffer(), windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(), duplicateAddress(), noCarrier(), noopQdisc(),
 		pcieLinkLost(), iommuFault(), driverMemory(), transmitTimeout(), linkFlaps(),
 		pcieNarrow(), cloudAllowance(), pcieBelow(), linkErrors(), oversized(), mtuMismatch(), pmtuBlackHole(),
 		fullSegments(), fragments(),
