@@ -56,6 +56,11 @@ var looseLines = []looseLine{
 		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_missed_errors|rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy): *\d+`), "ethtool -S interface",
 		[]string{"allowance", "rx_", "tx_", "InDroppedDma", "rbuf_"}},
+	{regexp.MustCompile(`: bandwidth too large$|Could not setup (receive|transmit) structures|AMD-Vi: Event logged|` +
+		`DMAR: \[DMA |PCIe link lost|too many orphaned sockets|failed to sufficiently increase (receive|send) buffer|` +
+		`so-rcvbuf \d+ was not granted|so_rcvbuf_set=|limit reached$`), "dmesg",
+		[]string{"too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf",
+			"limit reached"}},
 	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller`), "lspci -vv",
 		[]string{"Lnk", "Ethernet controller"}},
 }
