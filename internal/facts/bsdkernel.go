@@ -10,7 +10,11 @@ import (
 // FAIL, SLEEP[, XDOMAIN]".
 func (f *Facts) readZones(t text) error {
 	found := false
-	for i, line := range t.lines() {
+	lines := t.lines()
+	for i, line := range lines {
+		if i+1 < len(lines) && brokenZone.MatchString(lines[i+1]) { // by a mail program
+			line += " " + lines[i+1]
+		}
 		cut := strings.LastIndex(line, ":")
 		if cut <= 0 {
 			continue
@@ -42,6 +46,9 @@ func (f *Facts) readZones(t text) error {
 	}
 	return nil
 }
+
+// brokenZone is the rest of a row of vmstat -z.
+var brokenZone = regexp.MustCompile(`^\s*\d+(, *\d+)*,?\s*$`)
 
 // readVmstatInterrupts reads vmstat -i: "irq256: igb0:rxq0  1234  56" on
 // FreeBSD, "irq114/em0  1234  56" on OpenBSD.

@@ -150,7 +150,7 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 		}
 		if name, value, ok := strings.Cut(trimmed, ": "); ok && !strings.Contains(name, " ") {
 			if v, number := count(value); number {
-				keep(section+"."+name, v, i+1)
+				keep(cmp.Or(section, tableOf(name))+"."+name, v, i+1)
 			}
 			continue
 		}
@@ -182,6 +182,15 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 		return errNothing
 	}
 	return nil
+}
+
+// tableOf is the table of a counter that net-tools prints by its name, where a grep took the heading: those of IpExt
+// begin with their direction.
+func tableOf(name string) string {
+	if strings.HasPrefix(name, "In") || strings.HasPrefix(name, "Out") {
+		return "IpExt"
+	}
+	return "TcpExt"
 }
 
 // nstatTables are the tables whose names nstat puts in front of a counter.

@@ -77,7 +77,7 @@ func Tables(s string, each func(Value)) error {
 	found := false
 	var damaged error
 	table, heads := "", []string(nil)
-	for n, line := range numbered(s) {
+	for n, line := range wholeLines(s) {
 		name, rest, ok := strings.Cut(line, ":")
 		words := strings.Fields(rest)
 		switch {
@@ -101,6 +101,27 @@ func Tables(s string, each func(Value)) error {
 		return damaged
 	}
 	return nothingUnless(found)
+}
+
+// wholeLines are the lines of a table, with what a mail program broke off put back: a line without a table's name goes
+// on with the one before.
+func wholeLines(s string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		at, whole := 0, ""
+		for n, line := range numbered(s) {
+			if at > 0 && line != "" && !strings.Contains(line, ":") {
+				whole += " " + line
+				continue
+			}
+			if at > 0 && !yield(at, whole) {
+				return
+			}
+			at, whole = n, line
+		}
+		if at > 0 {
+			yield(at, whole)
+		}
+	}
 }
 
 // Sockstat reads /proc/net/sockstat: "TCP: inuse 4 orphan 0 tw 4 alloc 5 mem 2" (Linux net/ipv4/proc.c). Its numbers

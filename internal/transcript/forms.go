@@ -48,8 +48,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^states +hard limit +\d+`), "pfctl -sm", nil},
 	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},
 	{regexp.MustCompile(`^\s*\d+ (times the listen queue of a socket overflowed|SYNs to LISTEN sockets|` +
-		`SYN cookies sent|packets pruned from|packets collapsed in|packet receive errors|receive buffer errors|` +
-		`segments retransmi)`), "netstat -s", nil},
+		`SYN cookies sent|listen queue overflows|dropped due to full socket buffers|packets pruned from|packets collapsed in|packet receive errors|receive buffer errors|` +
+		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$`), "netstat -s", nil},
 	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)[A-Z][A-Za-z0-9]+\s+\d+`), "nstat -az", nil},
 	{regexp.MustCompile(`^CPU \d+: .*% interrupt`), "top", nil},
 	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|InDroppedDma|rbuf_ovflow_cnt|rx_no_dma_resources|rx_fifo_errors|` +
