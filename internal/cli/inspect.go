@@ -65,7 +65,7 @@ as well.`,
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.window, "for", "", "observe the counters for this `time`, such as 5s: totals become rates")
-	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 at findings of this `severity` or above: critical, warning, info")
+	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 at findings of this `severity` or above: error, warning, info")
 	f.BoolVar(&opt.all, "all", false, "show why ceilings are not known and which rules were not evaluated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()
@@ -101,6 +101,12 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 	if err != nil {
 		return usage(err)
 	}
+	if slices.ContainsFunc(names, isPackets) {
+		if len(names) > 1 {
+			return usagef("a packet capture is inspected by itself; give one --from")
+		}
+		return inspectPackets(env, names[0], how)
+	}
 	if len(names) > 1 && how != "text" && how != "json" {
 		return usagef("--format %s shows one host; give one HOST", how)
 	}
@@ -117,7 +123,7 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 	}
 	switch {
 	case how == "json" && len(all) > 1:
-		err = env.printJSON(inspections{1, all})
+		err = env.printJSON(inspections{2, all})
 	case how == "json":
 		err = env.printJSON(all[0])
 	case how == "text":
@@ -215,15 +221,15 @@ const maxWindow = 10 * time.Minute
 
 func (opt inspectOptions) check() (path netpath.Path, window time.Duration, err error) {
 	if opt.path != "" {
-		if path, err = netpath.Parse(opt.path); err != nil {
+		if path, err = parsePath(opt.path, "inspect"); err != nil {
 			return path, 0, err
 		}
 	}
 	if opt.role != "" && !slices.Contains(catalog.Roles(), opt.role) {
 		return path, 0, fmt.Errorf("role %q: one of %s is expected", opt.role, strings.Join(catalog.Roles(), ", "))
 	}
-	if opt.failOn != "" && !slices.Contains([]string{"critical", "warning", "info"}, opt.failOn) {
-		return path, 0, fmt.Errorf("severity %q: critical, warning or info is expected", opt.failOn)
+	if opt.failOn != "" && !slices.Contains([]string{"error", "warning", "info"}, opt.failOn) {
+		return path, 0, fmt.Errorf("severity %q: error, warning or info is expected", opt.failOn)
 	}
 	window, err = parseWindow(opt.window)
 	return path, window, err

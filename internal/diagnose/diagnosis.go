@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ type Diagnosis struct {
 	// is known.
 	Binding *string `json:"binding"`
 	// Verdict says in one sentence what limits, and whether a setting helps.
-	Verdict string `json:"verdict"`
+	Verdict string `json:"conclusion"`
 	// Recorded says that the facts are of a capture: it cannot be observed
 	// any longer.
 	Recorded bool `json:"recorded"`
@@ -32,7 +33,7 @@ type Diagnosis struct {
 	Measured *Traffic `json:"measured"`
 	// Next is the command to type after this one.
 	Next         string         `json:"next"`
-	Findings     []Finding      `json:"findings"`
+	Findings     []Finding      `json:"problems"`
 	NotEvaluated []NotEvaluated `json:"not_evaluated"`
 	// Unread is what was posted and not understood: the verdict is not about it.
 	Unread []facts.Unread `json:"unread"`
@@ -42,10 +43,10 @@ type Diagnosis struct {
 	nextNote string // when to type Next
 }
 
-// PathValues is a path in base units.
+// PathValues is a path: its rate in bit/s, its round-trip time in milliseconds.
 type PathValues struct {
 	Rate float64 `json:"rate_bps"`
-	RTT  float64 `json:"rtt_s"`
+	RTT  float64 `json:"rtt_ms"` // milliseconds
 	Loss float64 `json:"loss"`
 	MTU  int     `json:"mtu_bytes"`
 }
@@ -81,13 +82,13 @@ func (q Question) Answer() Diagnosis {
 	if receiver == nil {
 		receiver = f
 	}
-	d := Diagnosis{Schema: 1, Host: f.Host, Facts: f, Ceilings: ceilings(q.Path, f, receiver, q.Role),
-		Recorded: q.Recorded, Unread: append([]facts.Unread{}, f.Unread...), role: q.Role}
+	d := Diagnosis{Schema: 2, Host: f.Host, Facts: f, Ceilings: ceilings(q.Path, f, receiver, q.Role),
+		Recorded: q.Recorded, Unread: unread(f), role: q.Role}
 	if q.Peer != nil {
 		d.peer = q.Peer.Host
 	}
 	if q.Path.Rate > 0 {
-		d.Path = &PathValues{float64(q.Path.Rate), q.Path.RTT.Seconds(), q.Path.Loss, q.Path.MTU}
+		d.Path = &PathValues{float64(q.Path.Rate), 1000 * q.Path.RTT.Seconds(), q.Path.Loss, q.Path.MTU}
 	}
 	if b, ok := Binding(d.Ceilings); ok {
 		d.Binding = &b.Resource
@@ -103,6 +104,17 @@ func (q Question) Answer() Diagnosis {
 	d.Verdict = d.verdict()
 	d.Next, d.nextNote = d.next()
 	return d
+}
+
+// unread is what was posted and not understood, and the outputs of known commands that could not be read.
+func unread(f *facts.Facts) []facts.Unread {
+	all := append([]facts.Unread{}, f.Unread...)
+	for _, name := range slices.Sorted(maps.Keys(f.Parts)) {
+		if p := f.Parts[name]; p.State == facts.Unparsed {
+			all = append(all, facts.Unread{Line: p.Line, Lines: 1, Command: p.From, Words: p.Because})
+		}
+	}
+	return all
 }
 
 // verdict says what limits, where and how surely: the first finding that matters; without one, that none was found in
@@ -212,7 +224,7 @@ func (d Diagnosis) next() (command, note string) {
 	cured := slices.ContainsFunc(cause.Fix, func(fix Fix) bool { return fix.Setting != "" })
 	path, role, yours := "rate=1gbit,rtt=20ms", cmp.Or(d.role, "bulk"), "with your path and role"
 	if d.Path != nil {
-		p := netpath.Path{Rate: units.Rate(d.Path.Rate), RTT: time.Duration(d.Path.RTT * float64(time.Second)),
+		p := netpath.Path{Rate: units.Rate(d.Path.Rate), RTT: time.Duration(d.Path.RTT * float64(time.Millisecond)),
 			Loss: d.Path.Loss, MTU: d.Path.MTU}
 		path, yours = p.String(), "with your role"
 	}

@@ -20,7 +20,7 @@ type Severity string
 // The severities: Critical costs throughput or connections now, Warning did or
 // will under load, Info is worth knowing.
 const (
-	Critical Severity = "critical"
+	Critical Severity = "error"
 	Warning  Severity = "warning"
 	Info     Severity = "info"
 )
@@ -99,7 +99,7 @@ const (
 
 // Finding is a diagnosed problem.
 type Finding struct {
-	Rule       string     `json:"rule"`
+	Rule       string     `json:"problem"`
 	Severity   Severity   `json:"severity"`
 	Confidence Confidence `json:"confidence"`
 	Subject    string     `json:"subject"`
@@ -116,7 +116,7 @@ type Finding struct {
 
 // NotEvaluated says why a rule could not judge.
 type NotEvaluated struct {
-	Rule    string `json:"rule"`
+	Rule    string `json:"problem"`
 	Because string `json:"because"`
 }
 
