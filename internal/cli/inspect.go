@@ -101,7 +101,10 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 	if err != nil {
 		return usage(err)
 	}
-	if len(names) == 1 && isPackets(names[0]) {
+	if slices.ContainsFunc(names, isPackets) {
+		if len(names) > 1 {
+			return usagef("a packet capture is inspected by itself; give one --from")
+		}
 		return inspectPackets(env, names[0], how)
 	}
 	if len(names) > 1 && how != "text" && how != "json" {

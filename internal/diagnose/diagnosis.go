@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -82,7 +83,7 @@ func (q Question) Answer() Diagnosis {
 		receiver = f
 	}
 	d := Diagnosis{Schema: 2, Host: f.Host, Facts: f, Ceilings: ceilings(q.Path, f, receiver, q.Role),
-		Recorded: q.Recorded, Unread: append([]facts.Unread{}, f.Unread...), role: q.Role}
+		Recorded: q.Recorded, Unread: unread(f), role: q.Role}
 	if q.Peer != nil {
 		d.peer = q.Peer.Host
 	}
@@ -103,6 +104,17 @@ func (q Question) Answer() Diagnosis {
 	d.Verdict = d.verdict()
 	d.Next, d.nextNote = d.next()
 	return d
+}
+
+// unread is what was posted and not understood, and the outputs of known commands that could not be read.
+func unread(f *facts.Facts) []facts.Unread {
+	all := append([]facts.Unread{}, f.Unread...)
+	for _, name := range slices.Sorted(maps.Keys(f.Parts)) {
+		if p := f.Parts[name]; p.State == facts.Unparsed {
+			all = append(all, facts.Unread{Line: p.Line, Lines: 1, Command: p.From, Words: p.Because})
+		}
+	}
+	return all
 }
 
 // verdict says what limits, where and how surely: the first finding that matters; without one, that none was found in
@@ -212,7 +224,7 @@ func (d Diagnosis) next() (command, note string) {
 	cured := slices.ContainsFunc(cause.Fix, func(fix Fix) bool { return fix.Setting != "" })
 	path, role, yours := "rate=1gbit,rtt=20ms", cmp.Or(d.role, "bulk"), "with your path and role"
 	if d.Path != nil {
-		p := netpath.Path{Rate: units.Rate(d.Path.Rate), RTT: time.Duration(d.Path.RTT * float64(time.Second)),
+		p := netpath.Path{Rate: units.Rate(d.Path.Rate), RTT: time.Duration(d.Path.RTT * float64(time.Millisecond)),
 			Loss: d.Path.Loss, MTU: d.Path.MTU}
 		path, yours = p.String(), "with your role"
 	}

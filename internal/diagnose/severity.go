@@ -27,17 +27,17 @@ were, by its rate, and by whether it still grows:
 
 | lost | severity |
 |---|---|
-| 1% or more | critical |
+| 1% or more | error |
 | 0.01% or more | warning |
 | 1 in a million or more | info |
 | less | not reported |
-| of how many is not known, and 1000 or more a second | critical |
+| of how many is not known, and 1000 or more a second | error |
 | of how many is not known, and 1 or more a second, or 1000 or more in all | warning |
 | of how many is not known, and fewer | info |
 
 A counter that did not grow while it was observed is an info at most, since it is a matter of the past. On a declared
 path, an info becomes a warning where a loss of this share would hold one CUBIC connection below the rate of the path.
-What is not a loss has the severity of its rule: critical limits throughput or refuses connections now, warning did or
+What is not a loss has the severity of its rule: error limits throughput or refuses connections now, warning did or
 will under load, info is worth knowing. What only old lines of the kernel's log show counts one step less. Findings are
 ordered by severity, causes before their consequences, and losses of packets by their share. A message that the kernel
 repeats is one finding with a count.
