@@ -36,10 +36,11 @@ compute the ceiling that each resource sets, and judge it by rules. Every
 finding quotes the lines that prove it; one sentence says where to look first,
 or that no setting will help. Nothing is changed.
 
-HOST is local (the default), ns:NAME, ssh://[user@]name or a capture. --from
-also takes an unpacked sosreport, a folder of outputs in files named after their
-commands, such as netstat_-m.txt, or a file with a session as somebody pasted
-it: with prompts or without, outputs cut by grep, lines of a log.`,
+HOST is local (the default), ns:NAME, ssh://[user@]name[:port] or a capture; see
+wirerate help hosts, also for sudo and doas. --from also takes an unpacked
+sosreport, a folder of outputs in files named after their commands, such as
+netstat_-m.txt, or a file with a session as somebody pasted it: with prompts or
+without, outputs cut by grep, lines of a log.`,
 		Example: `  wirerate inspect
   wirerate inspect ssh://root@web1 --path rate=1gbit,rtt=80ms --role web
   wirerate inspect --for 5s --json

@@ -50,8 +50,9 @@ formula with its numbers, the evidence that it matters, the risk and the way
 back. The same inputs give the same plan. Nothing is changed; wirerate apply
 puts a plan in place.
 
-HOST is local, ns:NAME, ssh://[user@]name or a capture. With --os a plan is made
-for a machine that is only described.`,
+HOST is local, ns:NAME, ssh://[user@]name[:port] or a capture; see wirerate help
+hosts, also for sudo and doas. With --os a plan is made for a machine that is
+only described.`,
 		Example: `  wirerate plan --path rate=1gbit,rtt=80ms --role bulk
   wirerate plan ssh://root@web1 --path rate=10gbit,rtt=30ms \
     --role web --connections 50000 -o plan/
