@@ -148,7 +148,8 @@ back, and proves each setting's share of the gain by experiment.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	describeCompletion(root)
 	complete(root)
 	return root
 }

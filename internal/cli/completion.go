@@ -48,6 +48,27 @@ func complete(cmd *cobra.Command) {
 	}
 }
 
+// describeCompletion adds the verb that prints the shells' scripts.
+func describeCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	cmd, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		return
+	}
+	cmd.Short = "Print the completion script of bash, zsh, fish or PowerShell"
+	cmd.Long = "Print the script with which a shell completes the words of wirerate. make\ninstall puts those of bash, zsh and fish where the shells look for them."
+	for _, sub := range cmd.Commands() {
+		sub.Short = "Print the completion script of " + sub.Name()
+		sub.Long = sub.Short + ", to be loaded when the shell starts."
+		sub.Example = map[string]string{
+			"bash":       "  source <(wirerate completion bash)",
+			"zsh":        "  wirerate completion zsh >\"${fpath[1]}/_wirerate\"",
+			"fish":       "  wirerate completion fish >~/.config/fish/completions/wirerate.fish",
+			"powershell": "  wirerate completion powershell | Out-String | Invoke-Expression",
+		}[sub.Name()]
+	}
+}
+
 // argumentWords are what the arguments of a command can be, by its path; at is
 // how many stand before.
 func argumentWords() map[string]func(cmd *cobra.Command, at int) []string {

@@ -30,7 +30,7 @@ func newInspectCmd(env *Env) *cobra.Command {
 	var opt inspectOptions
 	cmd := &cobra.Command{
 		Use:   "inspect [HOST]",
-		Short: "Say what limits a host on its path, and what is wrong with it",
+		Short: "Show what limits a host on its path, and any problems",
 		Long: `Read what a host shows of its network (settings, interfaces, counters, sockets),
 compute the ceiling that each resource sets, and judge it by rules. Every
 finding quotes the lines that prove it; one sentence says where to look first,
@@ -56,7 +56,7 @@ without, outputs cut by grep, lines of a log.`,
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.window, "for", "", "observe the counters for this `time`, such as 5s: totals become rates")
-	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 at findings of this `severity` or above: error, warning, info")
+	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 if there are problems of this `severity` or above: error, warning, info")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()
 		if err != nil {

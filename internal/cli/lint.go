@@ -59,7 +59,7 @@ alone, on the next one. explain CODE tells what a code means.`,
 	f.StringVar(&opt.memory, "memory", "", "the machine's memory, a `size` such as 16GiB")
 	f.IntVar(&opt.cores, "cores", 0, "`number` of the machine's processors")
 	f.BoolVar(&opt.fix, "fix", false, "write the corrected files, after printing the differences")
-	f.BoolVar(&opt.diff, "diff", false, "print the differences that --fix would make, and change nothing")
+	f.BoolVar(&opt.diff, "diff", false, "show what --fix would change, and change nothing")
 	f.StringVar(&opt.failOn, "fail-on", "warning", "lightest `severity` that makes the exit status 1: info, warning, error or never")
 	f.StringVar(&opt.level, "level", "info", "lightest `severity` that is reported: info, warning or error")
 	f.StringVar(&opt.color, "color", "auto", "`when` to colour the text: auto, always or never")

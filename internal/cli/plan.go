@@ -44,7 +44,7 @@ func newPlanCmd(env *Env) *cobra.Command {
 	var opt planOptions
 	cmd := &cobra.Command{
 		Use:   "plan [HOST | --os SYSTEM] --path PATH --role ROLE",
-		Short: "Say what a path, a role and a machine need, and write its files",
+		Short: "Compute what a path, a role and a machine need",
 		Long: `Plan computes what a host needs for a path and a role: for each setting the
 formula with its numbers, the evidence that it matters, the risk and the way
 back. The same inputs give the same plan. Nothing is changed; wirerate apply
