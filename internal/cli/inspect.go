@@ -79,6 +79,9 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, name, how string
 	if err != nil {
 		return usage(err)
 	}
+	if isPackets(name) {
+		return inspectPackets(env, name, how)
+	}
 	f, err := collect(ctx, env, name, window)
 	if err != nil {
 		return err
