@@ -30,7 +30,7 @@ func newApplyCmd(env *Env) *cobra.Command {
 	var opt applyOptions
 	cmd := &cobra.Command{
 		Use:   "apply PLAN [HOST]",
-		Short: "Put a plan in place until it is confirmed, with a way back",
+		Short: "Apply a plan; the host reverts it unless you confirm in time",
 		Long: `Apply writes a plan's settings on a running host. Before the first write the old
 values and a script that restores them are on the host's disk; a timer there
 runs that script unless the change is confirmed in time, also when this program
@@ -63,8 +63,8 @@ PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 	f.StringVar(&opt.within, "confirm-within", "60s", "`time` after which the host takes back what is not confirmed; 0s: never")
 	f.StringVar(&opt.stateDir, "state-dir", "", stateDirUsage)
 	f.BoolVar(&opt.skipAbsent, "skip-absent", false, "leave out settings that the host does not have")
-	f.BoolVar(&opt.anyway, "anyway", false, "apply though values changed since the plan was made")
-	f.BoolVar(&opt.runtimeOnly, "runtime-only", false, "confirm shall write no configuration files")
+	f.BoolVar(&opt.anyway, "anyway", false, "apply even if values have changed since the plan was made")
+	f.BoolVar(&opt.runtimeOnly, "runtime-only", false, "confirm keeps the values until reboot only: it writes no files")
 	forceFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()

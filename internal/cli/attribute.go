@@ -15,7 +15,7 @@ func newAttributeCmd(env *Env) *cobra.Command {
 	var f experimentFlags
 	cmd := &cobra.Command{
 		Use:   "attribute --arm A [HOST [--peer HOST] | --lab LINK]",
-		Short: "Find which settings of an arm make the difference",
+		Short: "Find which settings of an arm cause its effect",
 		Long: `Attribute switches every setting of an arm on and off by a design that clears
 single effects of pairwise ones (folded Plackett-Burman), confirms those that
 seem to matter in all combinations on fresh runs, and divides the gain among
@@ -34,7 +34,7 @@ together.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	format := formatFlag(cmd, "text", "json")
-	f.addArms(cmd, "the `ARM` whose settings are told apart")
+	f.addArms(cmd, "the `ARM` whose settings are to be separated")
 	cmd.Flags().BoolVar(&f.OneAtATime, "one-at-a-time", false, "compare each setting alone with none")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()

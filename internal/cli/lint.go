@@ -62,7 +62,7 @@ and exits with 1 when that reaches --fail-on.`,
 	f.StringVar(&opt.memory, "memory", "", "the machine's memory, a `size` such as 16GiB")
 	f.IntVar(&opt.cores, "cores", 0, "`number` of the machine's processors")
 	f.BoolVar(&opt.fix, "fix", false, "write the corrected files, after printing the differences")
-	f.BoolVar(&opt.diff, "diff", false, "print the differences that --fix would make, and change nothing")
+	f.BoolVar(&opt.diff, "diff", false, "show what --fix would change, and change nothing")
 	f.StringVar(&opt.failOn, "fail-on", "warning", "lightest `severity` that makes the exit status 1: info, warning, error or never")
 	f.StringVar(&opt.level, "level", "info", "lightest `severity` that is reported: info, warning or error")
 	f.StringSliceVar(&opt.ignore, "ignore", nil, "`codes` that are not reported, such as same-as-default,duplicate")

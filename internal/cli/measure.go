@@ -17,7 +17,7 @@ func newMeasureCmd(env *Env) *cobra.Command {
 	var runs int
 	var read string
 	cmd := &cobra.Command{
-		Use:   "measure WORKLOAD [HOST [--peer HOST] | --lab LINK] | --read FILE",
+		Use:   "measure WORKLOAD [HOST [--peer HOST] | --lab LINK]",
 		Short: "Run a workload and show what it and the kernels saw",
 		Long: `Measure runs a workload between two hosts and prints its metrics with what the
 kernels counted meanwhile. One run is no evidence about a setting: trial

@@ -44,14 +44,15 @@ func newPlanCmd(env *Env) *cobra.Command {
 	var opt planOptions
 	cmd := &cobra.Command{
 		Use:   "plan [HOST | --os SYSTEM] --path PATH --role ROLE",
-		Short: "Say what a path, a role and a machine need, and write its files",
+		Short: "Compute what a path, a role and a machine need",
 		Long: `Plan computes what a host needs for a path and a role: for each setting the
 formula with its numbers, the evidence that it matters, the risk and the way
 back. The same inputs give the same plan. Nothing is changed; wirerate apply
 puts a plan in place.
 
-HOST is local, ns:NAME, ssh://[user@]name or a capture. With --os a plan is made
-for a machine that is only described.`,
+HOST is local, ns:NAME, ssh://[user@]name[:port] or a capture; see wirerate help
+hosts, also for sudo and doas. With --os a plan is made for a machine that is
+only described.`,
 		Example: `  wirerate plan --path rate=1gbit,rtt=80ms --role bulk
   wirerate plan ssh://root@web1 --path rate=10gbit,rtt=30ms \
     --role web --connections 50000 -o plan/

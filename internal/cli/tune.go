@@ -18,7 +18,7 @@ func newTuneCmd(env *Env) *cobra.Command {
 	var opt experimentFlags
 	cmd := &cobra.Command{
 		Use:   "tune [HOST --peer HOST --path PATH | --lab LINK] --role ROLE",
-		Short: "Inspect, plan, prove which settings help, write them down",
+		Short: "Inspect, plan, prove which settings help, and save them",
 		Long: `Tune inspects both ends of a path, states what limits it, plans settings for
 both, compares default and plan in randomised pairs of runs, finds each
 setting's share of the gain, restores everything, and writes the result. Every

@@ -12,9 +12,9 @@ func newVerifyCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify PLAN [HOST]",
 		Short: "Compare a running host with a plan, setting by setting",
-		Long: `Verify reads every setting of a plan on the host and says which are as planned,
-which differ, and which cannot be read. The exit status is 1 unless all are as
-planned. Nothing is changed.`,
+		Long: `Verify reads every setting of a plan on the host and reports which are as
+planned, which differ, and which cannot be read. The exit status is 1 unless all
+are as planned. Nothing is changed.`,
 		Example: `  wirerate verify plan/ ssh://root@server`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
