@@ -43,7 +43,7 @@ status is 1 unless all are as planned. Nothing is changed.`,
 // at-next-boot (what is read at boot and is not yet as planned) or unknown.
 type verified struct {
 	Setting string `json:"setting"`
-	Wanted  string `json:"wanted"`
+	Wanted  string `json:"value"`
 	Running string `json:"running"`
 	State   string `json:"state"`
 	Because string `json:"because,omitempty"`
@@ -89,11 +89,7 @@ func verifyVerb(ctx context.Context, env *Env, planName, target, format string) 
 		result = append(result, v)
 	}
 	if format == "json" {
-		err = env.printJSON(struct {
-			Schema   int        `json:"schema"`
-			Host     string     `json:"host"`
-			Settings []verified `json:"settings"`
-		}{1, conn.Name(), result})
+		err = env.printJSON(verifiedHost{2, conn.Name(), result})
 	} else {
 		printVerified(env, result, differ)
 	}

@@ -63,7 +63,7 @@ type Counter struct {
 type Facts struct {
 	Host         string        `json:"host"` // as the user names it
 	Node         string        `json:"node"` // as it names itself
-	System       system.System `json:"system"`
+	System       system.System `json:"os"`
 	Release      string        `json:"release"`   // as uname -r prints it
 	Machine      string        `json:"machine"`   // amd64, x86_64, aarch64, ...
 	Processor    string        `json:"processor"` // model name
@@ -74,9 +74,9 @@ type Facts struct {
 	PageSize units.Bytes `json:"page_size_bytes"`
 	// ThreadsPerCore is 2 with hyper-threading on.
 	ThreadsPerCore int     `json:"threads_per_core,omitempty"`
-	Uptime         float64 `json:"uptime_seconds,omitempty"`
+	Uptime         float64 `json:"uptime_s,omitempty"`
 	// Window is the measured sampling window in seconds, 0 without one.
-	Window float64 `json:"window_seconds,omitempty"`
+	Window float64 `json:"window_s,omitempty"`
 
 	// Settings are the running values by the catalog's names. Those of one
 	// interface are named NAME@INTERFACE: ethtool:ring/rx@eth0.

@@ -24,7 +24,7 @@ type NIC struct {
 	Offered    units.Rate `json:"offered_bps,omitempty"`
 	Duplex     string     `json:"duplex,omitempty"` // full, half
 	Media      string     `json:"media,omitempty"`
-	MTU        int        `json:"mtu"`
+	MTU        int        `json:"mtu_bytes"`
 	Master     string     `json:"master,omitempty"` // bond, bridge, lagg
 	TXQueue    int        `json:"tx_queue_length,omitempty"`
 	Queues     Queues     `json:"queues"`

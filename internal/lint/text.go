@@ -124,7 +124,7 @@ type Document struct {
 
 // JSON returns the result in the form of the JSON contract.
 func (r *Result) JSON() Document {
-	d := Document{Schema: 1, Files: r.Files, Problems: r.Problems}
+	d := Document{Schema: 2, Files: r.Files, Problems: r.Problems}
 	if d.Problems == nil {
 		d.Problems = []Problem{}
 	}
