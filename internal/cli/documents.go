@@ -41,7 +41,7 @@ func Documents() []Document {
 		{"export", "wirerate export --json: past experiments with every run", []any{exportedTrials{}}},
 		{"history", "wirerate history --json: past experiments", []any{pastTrials{}}},
 		{"history-compare", "wirerate history compare --json: two past trials side by side", []any{experiment.Compared{}}},
-		{"inspect", "wirerate inspect --json: what limits a host", []any{diagnose.Diagnosis{}}},
+		{"inspect", "wirerate inspect --json: what limits a host, or several", []any{diagnose.Diagnosis{}, inspections{}}},
 		{"lab-check", "wirerate lab check --json: emulated links, measured", []any{checkedLab{}}},
 		{"lab-down", "wirerate lab down --json: what a lab's links did", []any{labDown{}}},
 		{"lab-exec", "wirerate lab exec --json and --stats: what a lab's links did while a program ran", []any{labRun{}}},

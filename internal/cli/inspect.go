@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,105 +20,200 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
+	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/transcript"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
 type inspectOptions struct {
-	from, peer, path, role, window, failOn string
+	from                             []string
+	peer, path, role, window, failOn string
+	all                              bool
 }
 
 func newInspectCmd(env *Env) *cobra.Command {
 	var opt inspectOptions
 	cmd := &cobra.Command{
-		Use:   "inspect [HOST]",
+		Use:   "inspect [HOST...]",
 		Short: "Say what limits a host on its path, and what is wrong with it",
 		Long: `Read what a host shows of its network (settings, interfaces, counters, sockets),
-compute the ceiling that each resource sets, and judge it by rules. Every
-finding quotes the lines that prove it; one sentence says where to look first,
-or that no setting will help. Nothing is changed.
+compute the ceiling that each resource sets, and judge it by rules. The first
+line says what limits, where, and how sure that is; then come the lines that
+prove it and what to do. Nothing is changed.
 
 HOST is local (the default), ns:NAME, ssh://[user@]name or a capture. --from
 also takes an unpacked sosreport, a folder of outputs in files named after their
 commands, such as netstat_-m.txt, or a file with a session as somebody pasted
-it: with prompts or without, outputs cut by grep, lines of a log.`,
+it: with prompts or without, outputs cut by grep, lines of a log. Several hosts
+or captures give one table, and then each. With --peer the two ends are compared
+as well.`,
 		Example: `  wirerate inspect
   wirerate inspect ssh://root@web1 --path rate=1gbit,rtt=80ms --role web
   wirerate inspect --for 5s --json
   wirerate inspect --from web1.tar.gz
+  wirerate inspect ssh://web1 ssh://web2
+  wirerate inspect ssh://web1 --peer ssh://backup --for 5s
   wirerate inspect --from post.txt --format html >post.html`,
-		Args: cobra.MaximumNArgs(1),
 	}
 	format := formatFlag(cmd, "text", "json", "svg", "html")
 	f := cmd.Flags()
-	f.StringVar(&opt.from, "from", "",
+	f.StringArrayVar(&opt.from, "from", nil,
 		"`capture`, sosreport, folder of outputs or pasted session to read instead of a host")
-	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end, for its ceilings")
+	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, and what does not fit together")
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.window, "for", "", "observe the counters for this `time`, such as 5s: totals become rates")
 	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 at findings of this `severity` or above: error, warning, info")
+	f.BoolVar(&opt.all, "all", false, "show why ceilings are not known and which rules were not evaluated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()
 		if err != nil {
 			return err
 		}
-		name := opt.from
-		if len(args) == 1 {
-			if name != "" {
-				return usagef("give HOST or --from, not both")
-			}
-			name = args[0]
+		names, err := opt.names(args)
+		if err != nil {
+			return err
 		}
-		return inspect(cmd.Context(), env, opt, name, how)
+		return inspect(cmd.Context(), env, opt, names, how)
 	}
 	return cmd
 }
 
-func inspect(ctx context.Context, env *Env, opt inspectOptions, name, how string) error {
+// names are the hosts to inspect. A shell makes several arguments of --from *.tar.gz, of which only the first one stands
+// behind the flag.
+func (opt inspectOptions) names(args []string) ([]string, error) {
+	for _, name := range args {
+		if len(opt.from) > 0 && !recorded(name) {
+			return nil, usagef("give HOST or --from, not both")
+		}
+	}
+	names := append(slices.Clone(opt.from), args...)
+	if len(names) == 0 {
+		names = []string{"local"}
+	}
+	return names, nil
+}
+
+func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, how string) error {
 	path, window, err := opt.check()
 	if err != nil {
 		return usage(err)
 	}
-	if isPackets(name) {
-		return inspectPackets(env, name, how)
+	if slices.ContainsFunc(names, isPackets) {
+		if len(names) > 1 {
+			return usagef("a packet capture is inspected by itself; give one --from")
+		}
+		return inspectPackets(env, names[0], how)
 	}
-	f, err := collect(ctx, env, name, window)
-	if err != nil {
-		return err
+	if len(names) > 1 && how != "text" && how != "json" {
+		return usagef("--format %s shows one host; give one HOST", how)
 	}
+	var all []diagnose.Diagnosis
 	var peer *facts.Facts
-	if opt.peer != "" {
-		if peer, err = collect(ctx, env, opt.peer, 0); err != nil {
+	for _, name := range names {
+		var f *facts.Facts
+		if f, peer, err = collectEnds(ctx, env, name, opt.peer, window); err != nil {
 			return err
 		}
+		q := diagnose.Question{Facts: f, Peer: peer, Path: path, Role: opt.role, Recorded: recorded(name)}
+		q.Proposed = proposed(f, path, opt.role)
+		all = append(all, q.Answer())
 	}
-	d := diagnose.Diagnose(f, peer, path, opt.role)
-	d.Recorded = recorded(name)
-	in := report.Inspection{Hosts: []*facts.Facts{f}, Path: opt.path, Verdict: d.Verdict, Ceilings: d.Ceilings,
-		Findings: d.Findings, Missing: d.NotEvaluated}
-	if peer != nil {
-		in.Hosts = append(in.Hosts, peer)
-	}
-	switch how {
-	case "json":
-		err = env.printJSON(d)
-	case "svg":
-		err = report.InspectSVG(env.Stdout, in, d.Measured)
-	case "html":
-		err = report.InspectHTML(env.Stdout, in)
+	switch {
+	case how == "json" && len(all) > 1:
+		err = env.printJSON(inspections{2, all})
+	case how == "json":
+		err = env.printJSON(all[0])
+	case how == "text":
+		err = inspectText(env.Stdout, all, opt.all)
 	default:
-		err = d.Text(env.Stdout)
+		err = inspectPicture(env.Stdout, all[0], peer, opt.path, how)
 	}
 	if err != nil {
 		return failure(err)
 	}
-	if opt.failOn != "" && slices.ContainsFunc(d.Findings,
-		func(f diagnose.Finding) bool { return f.Severity.AtLeast(diagnose.Severity(opt.failOn)) }) {
-		return negative()
+	for _, d := range all {
+		if opt.failOn != "" && slices.ContainsFunc(d.Findings,
+			func(f diagnose.Finding) bool { return f.Severity.AtLeast(diagnose.Severity(opt.failOn)) }) {
+			return negative()
+		}
 	}
 	return nil
+}
+
+// inspections are several hosts in JSON.
+type inspections struct {
+	Schema int                  `json:"schema"`
+	Hosts  []diagnose.Diagnosis `json:"hosts"`
+}
+
+// inspectText writes one host, or a table of several and then each.
+func inspectText(w io.Writer, all []diagnose.Diagnosis, everything bool) error {
+	if len(all) == 1 {
+		return all[0].Text(w, everything)
+	}
+	if err := diagnose.Table(w, all); err != nil {
+		return err
+	}
+	for _, d := range all {
+		if _, err := fmt.Fprintf(w, "\n=== %s\n", terminal.Clip(d.Host, terminal.Columns-4)); err != nil {
+			return err
+		}
+		if err := d.Text(w, everything); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func inspectPicture(w io.Writer, d diagnose.Diagnosis, peer *facts.Facts, path, how string) error {
+	in := report.Inspection{Hosts: []*facts.Facts{d.Facts}, Path: path, Verdict: d.Verdict, Ceilings: d.Ceilings,
+		Findings: d.Findings, Missing: d.NotEvaluated}
+	if peer != nil {
+		in.Hosts = append(in.Hosts, peer)
+	}
+	if how == "svg" {
+		return report.InspectSVG(w, in, d.Measured)
+	}
+	return report.InspectHTML(w, in)
+}
+
+// collectEnds reads a host and its peer, at the same time where both are observed over a window.
+func collectEnds(ctx context.Context, env *Env, name, peerName string, window time.Duration) (f, peer *facts.Facts,
+	err error) {
+	if peerName == "" {
+		f, err = collect(ctx, env, name, window)
+		return f, nil, err
+	}
+	var peerErr error
+	var wait sync.WaitGroup
+	wait.Go(func() { peer, peerErr = collect(ctx, env, peerName, window) })
+	f, err = collect(ctx, env, name, window)
+	wait.Wait()
+	return f, peer, cmp.Or(err, peerErr)
+}
+
+// proposed are the values that a plan for the path and the role would set, by setting and by setting@interface; nil
+// where path or role are not declared, or no plan can be made.
+func proposed(f *facts.Facts, path netpath.Path, role string) map[string]string {
+	if path.Rate == 0 || role == "" {
+		return nil
+	}
+	c, err := catalog.Load()
+	if err != nil {
+		return nil
+	}
+	p, err := plan.Make(c, plan.Request{Path: path, Role: role, Machine: plan.MachineOf(f)})
+	if err != nil {
+		return nil
+	}
+	values := map[string]string{}
+	for _, change := range p.Changes {
+		values[change.Setting] = change.To
+	}
+	return values
 }
 
 // maxWindow bounds the observation.

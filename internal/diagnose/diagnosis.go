@@ -1,11 +1,16 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/shell"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -25,9 +30,17 @@ type Diagnosis struct {
 	// any longer.
 	Recorded bool `json:"recorded"`
 	// Measured is the traffic of the window, null without one.
-	Measured     *Traffic       `json:"measured"`
+	Measured *Traffic `json:"measured"`
+	// Next is the command to type after this one.
+	Next         string         `json:"next"`
 	Findings     []Finding      `json:"problems"`
 	NotEvaluated []NotEvaluated `json:"not_evaluated"`
+	// Unread is what was posted and not understood: the verdict is not about it.
+	Unread []facts.Unread `json:"unread"`
+
+	peer     string // the other end's name, empty without one
+	role     string
+	nextNote string // when to type Next
 }
 
 // PathValues is a path: its rate in bit/s, its round-trip time in milliseconds.
@@ -45,21 +58,42 @@ type Traffic struct {
 	Received  float64 `json:"received_bps"`
 }
 
+// Question is what is asked of a host.
+type Question struct {
+	Facts *facts.Facts
+	Peer  *facts.Facts // the other end; nil: the host is judged as both ends
+	Path  netpath.Path // zero: nobody declared it
+	Role  string       // empty: nobody declared it
+	// Recorded says that the facts are of a file.
+	Recorded bool
+	// Proposed are the values of a plan for the path and the role, by setting, or by setting@interface.
+	Proposed map[string]string
+}
+
 // Diagnose judges a host, as both ends of the path or, with a peer, as its
 // sender. A zero path is one that nobody declared.
 func Diagnose(f, peer *facts.Facts, path netpath.Path, role string) Diagnosis {
-	receiver := peer
+	return Question{Facts: f, Peer: peer, Path: path, Role: role}.Answer()
+}
+
+// Answer judges the host.
+func (q Question) Answer() Diagnosis {
+	f, receiver := q.Facts, q.Peer
 	if receiver == nil {
 		receiver = f
 	}
-	d := Diagnosis{Schema: 2, Host: f.Host, Facts: f, Ceilings: ceilings(path, f, receiver, role)}
-	if path.Rate > 0 {
-		d.Path = &PathValues{float64(path.Rate), 1000 * path.RTT.Seconds(), path.Loss, path.MTU}
+	d := Diagnosis{Schema: 2, Host: f.Host, Facts: f, Ceilings: ceilings(q.Path, f, receiver, q.Role),
+		Recorded: q.Recorded, Unread: unread(f), role: q.Role}
+	if q.Peer != nil {
+		d.peer = q.Peer.Host
+	}
+	if q.Path.Rate > 0 {
+		d.Path = &PathValues{float64(q.Path.Rate), 1000 * q.Path.RTT.Seconds(), q.Path.Loss, q.Path.MTU}
 	}
 	if b, ok := Binding(d.Ceilings); ok {
 		d.Binding = &b.Resource
 	}
-	d.Findings, d.NotEvaluated = Evaluate(Input{Facts: f, Path: path, Role: role})
+	d.Findings, d.NotEvaluated = Evaluate(Input{Facts: f, Peer: q.Peer, Path: q.Path, Role: q.Role, Proposed: q.Proposed})
 	for i := range d.Findings {
 		evidence := d.Findings[i].Evidence
 		for j := range evidence {
@@ -68,37 +102,93 @@ func Diagnose(f, peer *facts.Facts, path netpath.Path, role string) Diagnosis {
 	}
 	d.Measured = traffic(f)
 	d.Verdict = d.verdict()
+	d.Next, d.nextNote = d.next()
 	return d
 }
 
-// verdict names the first finding that matters; without one, what binds and
-// whether a setting can move it.
-func (d Diagnosis) verdict() string {
-	b, known := Binding(d.Ceilings)
-	lowest := ""
-	if known {
-		lowest = fmt.Sprintf("the lowest known bound is %s at %s", b.Resource, rate(b.Value))
-	}
-	if len(d.Findings) > 0 && (d.Findings[0].Severity.AtLeast(Warning) || !known) {
-		f := d.Findings[0]
-		said := fmt.Sprintf("look first at %s: %s: %s", f.Rule, f.Subject, f.Summary)
-		if known {
-			said += "; " + lowest
+// unread is what was posted and not understood, and the outputs of known commands that could not be read.
+func unread(f *facts.Facts) []facts.Unread {
+	all := append([]facts.Unread{}, f.Unread...)
+	for _, name := range slices.Sorted(maps.Keys(f.Parts)) {
+		if p := f.Parts[name]; p.State == facts.Unparsed {
+			all = append(all, facts.Unread{Line: p.Line, Lines: 1, Command: p.From, Words: p.Because})
 		}
-		return said
 	}
+	return all
+}
+
+// verdict says what limits, where and how surely: the first finding that matters; without one, that none was found in
+// what was read, and what binds.
+func (d Diagnosis) verdict() string {
+	if len(d.Findings) > 0 && d.Findings[0].Severity.AtLeast(Warning) {
+		f := d.Findings[0]
+		word := map[Confidence]string{Certain: "cause", Likely: "likely cause", Possible: "possible cause"}[f.Confidence]
+		return fmt.Sprintf("%s: %s: %s: %s", word, f.Rule, f.Subject, f.Summary)
+	}
+	said := "no problem was found in what was read"
+	if len(d.Unread) > 0 {
+		said = "no problem was found in the part that was understood; " + d.unreadWords()
+	}
+	b, known := Binding(d.Ceilings)
 	if !known {
-		return "nothing wrong was found in what could be read; what bounds the rate is not known"
+		said += "; what limits the rate is not known"
+	} else {
+		said += fmt.Sprintf("; the lowest known limit is %s at %s", limitWords(b), rate(b.Value)) + d.afterLimit(b)
 	}
-	said := "nothing wrong was found in what could be read; " + lowest
+	if n := len(d.Findings); n > 0 {
+		f := d.Findings[0]
+		said += fmt.Sprintf("; worth knowing: %s: %s: %s", f.Rule, f.Subject, f.Summary)
+	}
+	return said
+}
+
+// limitWords names a resource as people speak of it.
+func limitWords(c Ceiling) string {
+	if setting, _ := c.Inputs["setting"].(string); setting != "" {
+		return "the " + strings.ReplaceAll(c.Resource, "-", " ") + " (" + plainSetting(setting) + ")"
+	}
+	return "the " + strings.ReplaceAll(c.Resource, "-", " ")
+}
+
+// afterLimit says what would raise the lowest limit. That nothing but faster hardware would is said only where the limits
+// beside it are known.
+func (d Diagnosis) afterLimit(b Ceiling) string {
 	setting, _ := b.Inputs["setting"].(string)
 	switch {
-	case b.Resource == "link" || b.Resource == "bus" || b.Resource == "disk":
-		return said + ": no setting will raise it, a faster " + b.Resource + " would"
-	case b.Resource == "loss-response":
-		return said + ": cure the loss, or choose a congestion control that bears it"
 	case setting != "":
-		return said + ": " + plainSetting(setting) + " sets it"
+		return ""
+	case b.Resource == "loss-response":
+		return ": find where the loss comes from, or use a congestion control that bears it"
+	case b.Resource != "link" && b.Resource != "bus" && b.Resource != "disk":
+		return ""
+	}
+	var unknown []string
+	for _, c := range d.Ceilings {
+		if !c.Known && c.Metric == Goodput && slices.Contains([]string{"bus", "send-window", "receive-window"}, c.Resource) &&
+			!slices.Contains(unknown, c.Resource) {
+			unknown = append(unknown, c.Resource)
+		}
+	}
+	if len(unknown) > 0 {
+		return ", but these are not known and may be lower: " + strings.Join(unknown, ", ")
+	}
+	return ": no setting raises it, a faster " + b.Resource + " does"
+}
+
+// unreadWords says which part was not understood.
+func (d Diagnosis) unreadWords() string {
+	lines := 0
+	var what []string
+	for _, u := range d.Unread {
+		lines += max(1, u.Lines)
+		name := cmp.Or(u.Command, u.Words)
+		if len(what) < 3 && !slices.Contains(what, name) {
+			what = append(what, name)
+		}
+	}
+	said := counted(lines, "line") + " not understood: " + strings.Join(what, "; ")
+	if more := len(d.Unread) - len(what); more > 0 {
+		said += fmt.Sprintf(" and %d more", more)
 	}
 	return said
 }
@@ -120,25 +210,53 @@ func traffic(f *facts.Facts) *Traffic {
 	return best
 }
 
-// next is the command to type after this one.
-func (d Diagnosis) next() string {
-	name := d.Host
-	if strings.ContainsAny(name, " '\"$") {
-		name = "HOST"
+// next is the command to type after this one, and when or with what: the plan or the experiment where a cause is found
+// that settings cure, else what would tell more.
+func (d Diagnosis) next() (command, note string) {
+	name := "HOST"
+	if d.plannable() {
+		name = shell.Word(d.Host)
 	}
+	cause, found := Finding{}, len(d.Findings) > 0 && d.Findings[0].Severity.AtLeast(Warning)
+	if found {
+		cause = d.Findings[0]
+	}
+	cured := slices.ContainsFunc(cause.Fix, func(fix Fix) bool { return fix.Setting != "" })
+	path, role, yours := "rate=1gbit,rtt=20ms", cmp.Or(d.role, "bulk"), "with your path and role"
+	if d.Path != nil {
+		p := netpath.Path{Rate: units.Rate(d.Path.Rate), RTT: time.Duration(d.Path.RTT * float64(time.Millisecond)),
+			Loss: d.Path.Loss, MTU: d.Path.MTU}
+		path, yours = p.String(), "with your role"
+	}
+	if d.Path != nil && d.role != "" {
+		yours = ""
+	}
+	plan := "wirerate plan " + name + " --path " + path + " --role " + role
+	watch := "wirerate inspect " + name + " --for 5s"
 	switch {
+	case cured && d.peer != "" && !d.Recorded:
+		return "wirerate tune " + name + " --peer " + shell.Word(d.peer) + " --role " + role, ""
+	case cured:
+		return plan, yours
+	case found && !d.Recorded:
+		return watch, "after the change: whether it still grows"
+	case found:
+		return "wirerate inspect HOST --for 5s", "on the live host, after the change: whether it still grows"
 	case d.Path == nil:
-		return "wirerate inspect " + name + " --path rate=1gbit,rtt=20ms    (your path's rate and round trip)"
+		return "wirerate inspect " + d.quoted() + " --path " + path, "your path's rate and round trip"
 	case d.Facts.Window == 0 && !d.Recorded:
-		return "wirerate inspect " + name + " --for 5s    (while it is slow: counters become rates)"
+		return watch, "while it is slow: counters become rates"
 	}
-	for _, f := range d.Findings {
-		for _, fix := range f.Fix {
-			if fix.Setting != "" && !strings.ContainsAny(fix.Setting, "*'\" ") {
-				return "wirerate explain " + fix.Setting
-			}
-		}
+	return plan, yours
+}
+
+// plannable reports whether plan takes this host: a live one or a capture, and not a post, of which too little is known.
+func (d Diagnosis) plannable() bool { return !d.Recorded || d.Facts.Memory > 0 }
+
+// quoted is the host as a shell takes it.
+func (d Diagnosis) quoted() string {
+	if d.Recorded {
+		return "--from " + shell.Word(d.Host)
 	}
-	p := netpath.Path{Rate: units.Rate(d.Path.Rate), MTU: d.Path.MTU}
-	return "wirerate plan " + name + " --path rate=" + p.Rate.String() + ",rtt=... --role bulk"
+	return shell.Word(d.Host)
 }

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -31,32 +32,6 @@ func do(action string, all []Finding) []Finding {
 		all[i].Fix = append(all[i].Fix, Fix{Action: action})
 	}
 	return all
-}
-
-// happened prints a counter: its total, and its rate when there is one.
-func happened(c facts.Counter) string {
-	if c.Rate == nil {
-		return fmt.Sprintf("%d since boot", c.Value)
-	}
-	return fmt.Sprintf("%d since boot, %.3g/s now", c.Value, *c.Rate)
-}
-
-// still tells whether a counter may be growing: false when a window showed
-// that it is not.
-func still(c facts.Counter) bool { return c.Rate == nil || *c.Rate > 0 }
-
-// graded is the severity of a counter of trouble beside what it is part of:
-// base when it grows and is more than the share, or many where the whole is
-// not known; Info when it is less, and trifling far below.
-func graded(c facts.Counter, of uint64, share float64, base Severity) Severity {
-	const many = 1000
-	if of > 0 && float64(c.Value) < share*float64(of)/10 && (c.Rate == nil || *c.Rate == 0) {
-		return trifling
-	}
-	if !still(c) || of == 0 && c.Value < many || float64(c.Value) < share*float64(of) {
-		return Info
-	}
-	return base
 }
 
 // logged returns the first and the last line of the kernel's log that hold all
@@ -319,4 +294,30 @@ func ipLink(name string, mtu int, rxPackets, rxErrors, rxDropped, rxMissed uint6
 		"    RX:  bytes packets errors dropped  missed   mcast\n    %d %d %d %d %d 0\n"+
 		"    TX:  bytes packets errors dropped carrier collsns\n    1000 10 0 0 0 0\n",
 		name, mtu, rxPackets*1000, rxPackets, rxErrors, rxDropped, rxMissed)
+}
+
+// matching returns the first and the last line of the kernel's log that a pattern fits, and how many lines do.
+func matching(f *facts.Facts, pattern *regexp.Regexp) (found []facts.Source, lines int) {
+	var last facts.Source
+	for i, line := range f.Lines("dmesg") {
+		if !pattern.MatchString(line) {
+			continue
+		}
+		last = f.Line("dmesg", i+1)
+		if lines++; lines == 1 {
+			found = append(found, last)
+		}
+	}
+	if lines > 1 {
+		found = append(found, last)
+	}
+	return found, lines
+}
+
+// withFix returns the findings with one more remedy.
+func withFix(fix Fix, all []Finding) []Finding {
+	for i := range all {
+		all[i].Fix = append(all[i].Fix, fix)
+	}
+	return all
 }

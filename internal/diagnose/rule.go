@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
 )
@@ -56,6 +57,8 @@ type Rule struct {
 	Because, Confirm string
 	// Check returns what it finds: subject, summary, evidence.
 	Check func(Input) []Finding
+	// OfBothEnds rules compare the host with its peer, and are silent without one.
+	OfBothEnds bool
 	// Fires and Quiet are outputs, by their names, in which the rule finds
 	// something, and in which it does not.
 	Fires, Quiet Example
@@ -67,31 +70,48 @@ type Example struct {
 	Path   netpath.Path
 	Role   string
 	Window time.Duration
+	// Peer are the outputs of the other end.
+	Peer map[string]string
 }
 
 // Input is what rules judge.
 type Input struct {
 	Facts *facts.Facts
+	Peer  *facts.Facts // the other end; nil when not inspected
 	Path  netpath.Path // zero when not declared
 	Role  string       // empty when not declared
+	// Proposed are the values of a plan for the path and the role, by setting, or by setting@interface.
+	Proposed map[string]string
+	// Catalog judges settings; nil means the embedded one.
+	Catalog *catalog.Catalog
 }
+
+// Confidence is how sure a finding is.
+type Confidence string
+
+// The confidences: Certain is shown by the lines or observed over a window, Likely has something that would confirm it,
+// Possible is too small, too old or too uncertain to be more than a hint.
+const (
+	Certain  Confidence = "certain"
+	Likely   Confidence = "likely"
+	Possible Confidence = "possible"
+)
 
 // Finding is a diagnosed problem.
 type Finding struct {
-	Rule     string         `json:"problem"`
-	Severity Severity       `json:"severity"`
-	Subject  string         `json:"subject"`
-	Summary  string         `json:"summary"`
+	Rule       string     `json:"problem"`
+	Severity   Severity   `json:"severity"`
+	Confidence Confidence `json:"confidence"`
+	Subject    string     `json:"subject"`
+	Summary    string     `json:"summary"`
+	// Share is the part of all packets that were lost, where it is known.
+	Share    float64        `json:"share,omitempty"`
 	Evidence []facts.Source `json:"evidence"`
 	Because  string         `json:"because"`
 	Fix      []Fix          `json:"fix"`
 	Confirm  string         `json:"confirm,omitempty"`
-}
 
-// Fix is one thing to do: a setting of the catalog, or a physical action.
-type Fix struct {
-	Setting string `json:"setting,omitempty"`
-	Action  string `json:"action,omitempty"`
+	past bool // only old lines of the kernel's log show it
 }
 
 // NotEvaluated says why a rule could not judge.
@@ -101,12 +121,15 @@ type NotEvaluated struct {
 }
 
 // Evaluate applies every rule that knows the system. Findings are ordered by
-// severity; what the kernel reported long ago counts for less; then as Rules
-// lists them.
+// SeverityRule, then as Rules lists them.
 func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
 	findings, missing = []Finding{}, []NotEvaluated{}
+	if in.Catalog == nil {
+		in.Catalog = embedded()
+	}
+	past := pastSources(in.Facts)
 	for _, r := range Rules() {
-		if len(r.Systems) > 0 && !slices.Contains(r.Systems, string(in.Facts.System)) {
+		if len(r.Systems) > 0 && !slices.Contains(r.Systems, string(in.Facts.System)) || r.OfBothEnds && in.Peer == nil {
 			continue
 		}
 		if why := r.lacks(in.Facts); why != "" {
@@ -117,23 +140,99 @@ func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
 			if found.Severity == trifling {
 				continue
 			}
-			findings = append(findings, r.complete(found))
+			found = r.complete(found)
+			if len(found.Evidence) > 0 && !slices.ContainsFunc(found.Evidence,
+				func(s facts.Source) bool { return !past(s) }) {
+				found.Severity, found.past = found.Severity.lower(), true
+			}
+			found.onPath(in.Path)
+			found.Confidence = found.confidence(in.Facts)
+			found.remedies(in)
+			findings = append(findings, found)
 		}
 	}
-	past := pastSources(in.Facts)
-	weight := map[string]int{}
-	for i := range findings {
-		if f := &findings[i]; len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence,
-			func(s facts.Source) bool { return !past(s) }) {
-			f.Severity = f.Severity.lower()
-			weight[f.Rule+f.Subject] = 1
+	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.rank(), b.rank()) })
+	orderLosses(findings)
+	return saidOnce(findings), missing
+}
+
+// embedded is the catalog of this program; its own tests say that it can be read.
+func embedded() *catalog.Catalog {
+	c, err := catalog.Load()
+	if err != nil {
+		return new(catalog.Catalog)
+	}
+	return c
+}
+
+// rank is the place of a finding by its severity; what is past comes behind what is not.
+func (f Finding) rank() int {
+	rank := 2 * f.Severity.rank()
+	if f.past {
+		rank++
+	}
+	return rank
+}
+
+// confidence is certain where the lines alone show the problem, or a window showed that it goes on.
+func (f Finding) confidence(host *facts.Facts) Confidence {
+	switch {
+	case f.Severity == Info || f.past:
+		return Possible
+	case f.Confirm == "" || host.Window > 0:
+		return Certain
+	}
+	return Likely
+}
+
+// orderLosses puts the larger of two losses of packets first, where they are of one rank; what is no loss of packets
+// keeps its place.
+func orderLosses(findings []Finding) {
+	for from := 0; from < len(findings); {
+		to := from
+		var places []int
+		var losses []Finding
+		for ; to < len(findings) && findings[to].rank() == findings[from].rank(); to++ {
+			if findings[to].Share > 0 {
+				places, losses = append(places, to), append(losses, findings[to])
+			}
+		}
+		slices.SortStableFunc(losses, func(a, b Finding) int { return cmp.Compare(b.Share, a.Share) })
+		for i, at := range places {
+			findings[at] = losses[i]
+		}
+		from = to
+	}
+}
+
+// saidOnce drops findings all of whose lines findings before them quote, where they are of one subject, where they are
+// messages, or where the catalog judges a setting of which a rule of its own spoke.
+func saidOnce(findings []Finding) []Finding {
+	type quote struct{ subject, from, text string }
+	quoted := map[quote]bool{}
+	for _, f := range findings {
+		for _, s := range f.Evidence {
+			if !strings.HasPrefix(f.Rule, "setting-") {
+				quoted[quote{"rule", s.From, s.Text}] = true
+			}
 		}
 	}
-	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(weight[a.Rule+a.Subject],
-			weight[b.Rule+b.Subject]))
-	})
-	return findings, missing
+	kept := findings[:0]
+	for _, f := range findings {
+		isNew := len(f.Evidence) == 0
+		for _, s := range f.Evidence {
+			said := quoted[quote{f.Subject, s.From, s.Text}] || s.From == "dmesg" && quoted[quote{"", s.From, s.Text}] ||
+				strings.HasPrefix(f.Rule, "setting-") && quoted[quote{"rule", s.From, s.Text}]
+			isNew = isNew || !said
+		}
+		for _, s := range f.Evidence {
+			quoted[quote{f.Subject, s.From, s.Text}], quoted[quote{"", s.From, s.Text}] = true, true
+		}
+		if isNew {
+			kept = append(kept, f)
+		}
+	}
+	return kept
 }
 
 // recent is how long ago the kernel may have said what counts as now.
@@ -165,7 +264,9 @@ func (r Rule) complete(f Finding) Finding {
 	f.Because = cmp.Or(f.Because, r.Because)
 	f.Confirm = cmp.Or(f.Confirm, r.Confirm)
 	for _, s := range r.Settings {
-		f.Fix = append(f.Fix, Fix{Setting: s})
+		if !slices.ContainsFunc(f.Fix, func(fix Fix) bool { return fix.Setting == s }) {
+			f.Fix = append(f.Fix, Fix{Setting: s})
+		}
 	}
 	if f.Fix == nil {
 		f.Fix = []Fix{}

@@ -13,7 +13,7 @@ func backlogDrops() Rule {
 			if len(found) == 0 || !still(found[0]) {
 				return nil
 			}
-			return with(graded(found[0], total(in.Facts, "Tcp.InSegs"), 1e-5, Warning),
+			return with(graded(found[0], total(in.Facts, "Tcp.InSegs"), Warning),
 				one("tcp", sources(found), "%s", happened(found[0])))
 		},
 		Fires: linuxExample("/proc/net/netstat", "TcpExt: TCPBacklogDrop\nTcpExt: 90\n"),

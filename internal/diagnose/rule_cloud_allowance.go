@@ -33,7 +33,7 @@ func cloudAllowance() Rule {
 						}
 						evidence = append(evidence, c.Source)
 						what = append(what, fmt.Sprintf("%s %s", strings.TrimSuffix(name, "_allowance_exceeded"), happened(c)))
-						if graded(c, received(n), 1e-5, Warning) == Warning {
+						if graded(c, received(n), Warning) == Warning {
 							severity = Warning
 						}
 					}

@@ -32,7 +32,7 @@ func duplexMismatch() Rule {
 				name, c = largest(nicCounters(n, "rx_crc_errors", "rx_frame_errors", "rx_align_errors", "align_errors",
 					"rx_length_errors"))
 				if !strings.HasSuffix(fixed.Text, "off") || n.Duplex != "full" || n.Media != "Twisted Pair" ||
-					graded(c, received(n), 1e-6, Warning) != Warning {
+					graded(c, received(n), Warning) != Warning {
 					continue
 				}
 				out = append(out, do("switch negotiation on at both ends of the link",

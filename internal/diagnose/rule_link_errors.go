@@ -28,9 +28,9 @@ func linkErrors() Rule {
 						"receive errors: %s of %d packets (%s)", happened(c), received(n), name))...)
 					continue
 				}
-				out = append(out, with(graded(c, received(n), 1e-7, Warning),
+				out = append(out, lost(c, received(n),
 					do("change the cable or the optic; clean the connectors",
-						one(n.Name, []facts.Source{c.Source}, "%s: %s of %d packets", name, happened(c), received(n))))...)
+						one(n.Name, []facts.Source{c.Source}, "frames arrived damaged: %s is %s%s", name, happened(c), ofReceived(n, c))))...)
 			}
 			return out
 		},

@@ -24,10 +24,7 @@ func listenOverflow() Rule {
 				return listenMessages(f)
 			}
 			accepted := total(f, "Tcp.PassiveOpens") + total(f, "tcp.connection_accept")
-			s := graded(found[0], accepted, 1e-4, Critical)
-			if accepted == 0 && found[0].Value < 1000 && still(found[0]) {
-				s = Warning
-			}
+			s := graded(found[0], accepted, Critical)
 			out := with(s, one("listening sockets", sources(found), "connections lost at full accept queues: %s",
 				happened(found[0])))
 			out[0].Fix = []Fix{{Setting: map[system.System]string{"linux": "net.core.somaxconn",

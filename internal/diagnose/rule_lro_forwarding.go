@@ -43,10 +43,13 @@ func joinsSegments(n *facts.NIC, why facts.Source, what string) []Finding {
 		severity Severity
 		fixes    []Fix
 	}{
-		{"large-receive-offload", Warning, []Fix{{Setting: "ethtool:features/large-receive-offload"}}},
-		{"LRO", Warning, []Fix{{Setting: "ifconfig:lro"}, {Setting: "ifconfig:tso"}}},
-		{"rx-gro-hw", Info, []Fix{{Action: "try without it: " + shell.Join("ethtool", "-K", n.Name, "rx-gro-hw", "off")}}},
-		{"TSO4", Info, []Fix{{Setting: "ifconfig:tso"}}},
+		{"large-receive-offload", Warning, []Fix{{Setting: "ethtool:features/lro", Interface: n.Name,
+			Value: "off"}}},
+		{"LRO", Warning, []Fix{{Setting: "ifconfig:lro", Interface: n.Name, Value: "off"},
+			{Setting: "ifconfig:tso", Interface: n.Name, Value: "off"}}},
+		{"rx-gro-hw", Info, []Fix{{Action: "try without it",
+			Command: shell.Join("ethtool", "-K", n.Name, "rx-gro-hw", "off")}}},
+		{"TSO4", Info, []Fix{{Setting: "ifconfig:tso", Interface: n.Name, Value: "off"}}},
 	} {
 		if f := n.Features[o.name]; f.On {
 			found := with(o.severity, one(n.Name, []facts.Source{f.Source, why}, "%s is on and %s", o.name, what))

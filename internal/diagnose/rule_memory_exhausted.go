@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -13,20 +14,40 @@ func memoryExhausted() Rule {
 		Needs: []string{"messages"}, Severity: Critical,
 		Because: "At the moment of the message connections or packets were refused.",
 		Check: func(in Input) (out []Finding) {
-			for _, m := range in.Facts.Messages {
-				lower := strings.ToLower(m.Text)
-				for _, mark := range []string{"out of socket memory", "too many orphaned sockets",
-					"maxsockets limit reached", "nmbclusters limit reached", "nmbjumbo", "mbuf_cluster limit reached",
-					"mbuf limit reached", "clusters exhausted", "out of mbuf address space", "out of mbufs", "mclpool limit reached"} {
-					if strings.Contains(lower, mark) && len(out) < 3 {
-						out = append(out, one("kernel", []facts.Source{m.Source}, "%q", m.Text)...)
-						break
-					}
+			for _, mark := range []string{"out of socket memory", "too many orphaned sockets",
+				"maxsockets limit reached", "nmbclusters limit reached", "nmbjumbo", "mbuf_cluster limit reached",
+				"mbuf limit reached", "clusters exhausted", "out of mbuf address space", "out of mbufs", "mclpool limit reached"} {
+				lines, n := logged(in.Facts, mark)
+				// "nmbclusters limit reached" stands in lines that name the zone as well.
+				if n == 0 || slices.ContainsFunc(out, func(f Finding) bool { return f.Evidence[0].Line == lines[0].Line }) {
+					continue
 				}
+				out = append(out, withFix(limitFix(in.Facts, mark), one("kernel", lines, "it reported %q in %s", mark,
+					counted(n, "line")))...)
 			}
 			return out
 		},
 		Fires: freebsdExample("dmesg", "[zone: mbuf_cluster] kern.ipc.nmbclusters limit reached\n"),
 		Quiet: openbsdExample("dmesg", "mtrr: Pentium Pro MTRR support\n"),
 	}
+}
+
+// limitFix is the setting behind a message about a limit.
+func limitFix(f *facts.Facts, mark string) Fix {
+	setting := ""
+	switch {
+	case f.System == "linux" && strings.Contains(mark, "orphan"):
+		setting = "net.ipv4.tcp_max_orphans"
+	case f.System == "linux":
+		setting = "net.ipv4.tcp_mem"
+	case f.System == "openbsd":
+		setting = "kern.maxclusters"
+	case strings.Contains(mark, "maxsockets"):
+		setting = "kern.ipc.maxsockets"
+	case strings.Contains(mark, "jumbo"):
+		setting = "kern.ipc.nmbjumbop"
+	default:
+		setting = "kern.ipc.nmbclusters"
+	}
+	return Fix{Setting: setting}
 }

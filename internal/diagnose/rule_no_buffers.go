@@ -13,7 +13,7 @@ func noBuffers() Rule {
 				return nil
 			}
 			return with(graded(found[0], total(in.Facts, "ip.packet_sent_from_this_host")+total(in.Facts,
-				"ip.packet_forwarded"), 1e-5, Warning),
+				"ip.packet_forwarded"), Warning),
 				one("ip", sources(found), "output packets dropped: %s", happened(found[0])))
 		},
 		Fires: freebsdExample("netstat -s", "ip:\n\t54487 packets sent from this host\n\t92 output packets dropped "+

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -30,7 +31,8 @@ func oneQueue() Rule {
 					found := one(n.Name, []facts.Source{n.Shown["ethtool:channels/combined"],
 						n.Shown["ethtool:channels/combined/max"]},
 						"1 of %d queues is in use on %d cores, and %s", n.Queues.MaxCombined, in.Facts.Cores, rps)
-					found[0].Fix = []Fix{{Setting: "ethtool:channels/combined"}}
+					found[0].Fix = []Fix{{Setting: "ethtool:channels/combined", Interface: n.Name,
+						Value: strconv.Itoa(min(n.Queues.MaxCombined, in.Facts.Cores))}}
 					out = append(out, found...)
 					continue
 				}

@@ -16,12 +16,12 @@ func pauseFrames() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				if _, c := largest(nicMatching(n, pauseReceived)); c.Value > 0 {
-					out = append(out, with(graded(c, received(n), 1e-6, Warning),
+					out = append(out, with(graded(c, received(n), Warning),
 						do("the switch or the other end cannot take what this host sends: look there",
 							one(n.Name, []facts.Source{c.Source}, "pause frames received: %s", happened(c))))...)
 				}
 				if _, c := largest(nicMatching(n, pauseSent)); c.Value > 0 {
-					out = append(out, with(graded(c, received(n), 1e-6, Warning),
+					out = append(out, with(graded(c, received(n), Warning),
 						do("this host does not take its packets fast enough: see its rings, interrupts and cores",
 							one(n.Name, []facts.Source{c.Source}, "pause frames sent: %s", happened(c))))...)
 				}

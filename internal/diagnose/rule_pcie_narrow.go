@@ -57,16 +57,36 @@ func busMessages(f *facts.Facts) []Finding {
 			continue
 		}
 		available, _ := strconv.ParseFloat(m[2], 64)
-		for j := range f.NICs {
-			n := &f.NICs[j]
-			if n.Bus != "" && strings.HasSuffix(n.Bus, m[1]) && n.PCIe == nil && float64(n.Speed) > available*1e9 {
-				return do(fix, one(n.Name, []facts.Source{f.Line("dmesg", i+1), n.Shown["speed_bps"]},
-					"the bus carries at most %s Gbit/s before its own headers, the port %s", m[2], n.Speed))
-			}
+		name, port, shown := portRate(f, m[1])
+		if float64(port) > available*1e9 {
+			return do(fix, one(name, []facts.Source{f.Line("dmesg", i+1), shown},
+				"the bus carries at most %s Gbit/s before its own headers, the port %s", m[2], port))
 		}
 	}
 	return nil
 }
+
+// portRate is the rate of the port at a PCI address whose bus link no other output shows: of the interface, or as its
+// driver logged it when the link came up.
+func portRate(f *facts.Facts, address string) (name string, port units.Rate, shown facts.Source) {
+	for i := range f.NICs {
+		if n := &f.NICs[i]; n.Bus != "" && strings.HasSuffix(n.Bus, address) {
+			if n.PCIe != nil {
+				return n.Name, 0, shown
+			}
+			return n.Name, n.Speed, n.Shown["speed_bps"]
+		}
+	}
+	for i, line := range f.Lines("dmesg") {
+		if m := linkUp.FindStringSubmatch(line); m != nil && strings.Contains(line, address) {
+			gbit, _ := strconv.ParseFloat(m[2], 64)
+			name, port, shown = m[1], units.Rate(gbit*float64(units.Gbit)), f.Line("dmesg", i+1)
+		}
+	}
+	return name, port, shown
+}
+
+var linkUp = regexp.MustCompile(`[0-9a-f]\.[0-9a-f] ([a-zA-Z0-9]+): (?:NIC )?[Ll]ink is [Uu]p,? (?:at )?([0-9.]+) ?Gbps`)
 
 // availableBandwidth is Linux's message (drivers/pci/pci.c,
 // __pcie_print_link_status).

@@ -26,7 +26,7 @@ func receiveDropped() Rule {
 				if !physical(n) || c.Value < 100 || float64(c.Value) < 1e-3*float64(received(n)) || !still(c) {
 					continue
 				}
-				found := one(n.Name, []facts.Source{c.Source}, "%s%s", happened(c), ofReceived(n))
+				found := one(n.Name, []facts.Source{c.Source}, "%s%s", happened(c), ofReceived(n, c))
 				if slices.Contains([]string{"i40e", "ena", "vmxnet3", "enic", "cxgb4", "mlx5_core", "mlx4_en"}, n.Driver) {
 					found[0].Because = "This driver counts here packets that the card itself had no room for as " +
 						"well: ethtool -S tells them apart."

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
@@ -22,17 +23,14 @@ func ringDrops() Rule {
 				if c.Value == 0 || !physical(n) {
 					continue
 				}
-				found := with(graded(c, received(n), 1e-6, Warning), one(n.Name, []facts.Source{c.Source}, "%s: %s%s",
-					name, happened(c), ofReceived(n)))
-				if whole := received(n) + c.Value; c.Value >= 100_000 && float64(c.Value) > 0.01*float64(whole) &&
-					received(n) > 0 && still(c) {
-					found = with(Critical, found)
-				}
+				found := lost(c, received(n), one(n.Name, []facts.Source{c.Source}, "the card dropped packets: %s is %s%s",
+					name, happened(c), ofReceived(n, c)))
 				if n.Rings.RX > 0 && n.Rings.RX < n.Rings.RXMax {
-					found[0].Fix = append(found[0].Fix, Fix{Setting: "ethtool:ring/rx"})
+					found[0].Fix = append(found[0].Fix, Fix{Setting: "ethtool:ring/rx", Interface: n.Name,
+						Value: strconv.Itoa(n.Rings.RXMax)})
 				}
-				out = append(out, do("spread the receive work over more cores, or let the host take more packets at "+
-					"a time", found)...)
+				out = append(out, do("spread the receive work over more cores, or let the host take more packets "+
+					"in one go", found)...)
 			}
 			return out
 		},
@@ -41,10 +39,18 @@ func ringDrops() Rule {
 	}
 }
 
-// ofReceived says of how many packets, where that is known.
-func ofReceived(n *facts.NIC) string {
+// ofReceived says of how many packets a counter of lost ones is, where that is known.
+func ofReceived(n *facts.NIC, c facts.Counter) string {
 	if total := received(n); total > 0 {
-		return fmt.Sprintf(" of %d packets received", total)
+		return fmt.Sprintf(", %s of the packets (%d were received)", percent(lossShare(c, total)), total)
 	}
 	return ""
+}
+
+// percent prints a share with two digits, a small one in parts of a million.
+func percent(share float64) string {
+	if share < 1e-4 {
+		return fmt.Sprintf("%.2g in a million", share*1e6)
+	}
+	return fmt.Sprintf("%.2g%%", share*100)
 }

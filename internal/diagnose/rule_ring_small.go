@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"strconv"
+
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
@@ -9,8 +11,7 @@ func ringSmall() Rule {
 	return Rule{
 		ID: "ring-below-maximum", Title: "The receive ring is below its maximum and packets are dropped",
 		Systems: onLinux(), Needs: []string{"rings *"}, Severity: Warning,
-		Settings: []string{"ethtool:ring/rx"},
-		Because:  "A longer ring holds longer bursts while the host is busy elsewhere.",
+		Because: "A longer ring holds longer bursts while the host is busy elsewhere.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -18,10 +19,12 @@ func ringSmall() Rule {
 				if n.Rings.RX == 0 || n.Rings.RX >= n.Rings.RXMax || c.Value == 0 || !still(c) {
 					continue
 				}
-				out = append(out, with(graded(c, received(n), 1e-6, Warning), one(n.Name,
+				found := lost(c, received(n), one(n.Name,
 					[]facts.Source{n.Shown["ethtool:ring/rx"], n.Shown["ethtool:ring/rx/max"], c.Source},
-					"the ring has %d of at most %d descriptors; %s is %s",
-					n.Rings.RX, n.Rings.RXMax, name, happened(c)))...)
+					"the ring has %d of at most %d descriptors, and the card dropped packets: %s is %s%s",
+					n.Rings.RX, n.Rings.RXMax, name, happened(c), ofReceived(n, c)))
+				found[0].Fix = []Fix{{Setting: "ethtool:ring/rx", Interface: n.Name, Value: strconv.Itoa(n.Rings.RXMax)}}
+				out = append(out, found...)
 			}
 			return out
 		},

@@ -18,7 +18,7 @@ func softnetDropped() Rule {
 			for _, p := range in.Facts.Processors {
 				if p.Softnet != nil && p.Softnet.Dropped.Value > 0 {
 					c := p.Softnet.Dropped
-					out = append(out, with(graded(c, p.Softnet.Processed.Value, 1e-4, Warning),
+					out = append(out, lost(c, p.Softnet.Processed.Value,
 						one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{c.Source},
 							"dropped (second column): %s; processed: %d", happened(c), p.Softnet.Processed.Value))...)
 				}

@@ -27,7 +27,7 @@ func synCookies() Rule {
 			if len(found) == 0 {
 				return dropsAlone(f)
 			}
-			s := graded(found[0], total(f, "Tcp.PassiveOpens")+total(f, "tcp.syncache_entry_added"), 1e-3, Warning)
+			s := graded(found[0], total(f, "Tcp.PassiveOpens")+total(f, "tcp.syncache_entry_added"), Warning)
 			out := with(s, one("half-open connections", sources(found),
 				"the queue of half-open connections overflowed: %s", strings.TrimSpace(found[0].Source.Text)))
 			out[0].Fix = []Fix{{Setting: map[system.System]string{"linux": "net.ipv4.tcp_max_syn_backlog",
@@ -49,7 +49,7 @@ func dropsAlone(f *facts.Facts) []Finding {
 	if overflows := total(f, "TcpExt.ListenOverflows"); !ok || overflows > 0 || drops.Value < 100 {
 		return nil
 	}
-	found := with(graded(drops, total(f, "Tcp.PassiveOpens"), 1e-3, Warning),
+	found := with(graded(drops, total(f, "Tcp.PassiveOpens"), Warning),
 		one("half-open connections", []facts.Source{drops.Source}, "listening sockets dropped SYNs though no accept "+
 			"queue was full: %s", happened(drops)))
 	found[0].Fix = []Fix{{Setting: "net.ipv4.tcp_max_syn_backlog"}, {Action: "look whether connections pile up in " +

@@ -25,7 +25,7 @@ func sackOff() Rule {
 
 // timestampsOff finds timestamps switched off.
 func timestampsOff() Rule {
-	r := switchedOff("timestamps-off", "TCP timestamps are off", Info,
+	r := switchedOff("timestamps-off", "TCP timestamps are off", Warning,
 		map[system.System]string{"linux": "net.ipv4.tcp_timestamps"})
 	r.Because = "Without timestamps round trips are measured less often and a wrapped sequence number at high rates " +
 		"is not recognised (RFC 7323)."
@@ -41,7 +41,7 @@ func switchedOff(id, title string, s Severity, names map[system.System]string) R
 				return nil
 			}
 			found := one(name, []facts.Source{src}, "%s is 0", name)
-			found[0].Fix = []Fix{{Setting: name}}
+			found[0].Fix = []Fix{{Setting: name, Value: "1"}}
 			return found
 		},
 		Fires: linuxExample("sysctl -a", names["linux"]+" = 0\n"),

@@ -24,7 +24,13 @@ func judge(t *testing.T, e Example) (*facts.Facts, []Finding, []NotEvaluated) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	findings, missing := Evaluate(Input{Facts: f, Path: e.Path, Role: e.Role})
+	in := Input{Facts: f, Path: e.Path, Role: e.Role}
+	if e.Peer != nil {
+		if in.Peer, err = facts.FromTexts("peer", e.Peer, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	findings, missing := Evaluate(in)
 	return f, findings, missing
 }
 
@@ -176,7 +182,7 @@ func FuzzRules(f *testing.F) {
 			}
 		}
 		var b strings.Builder
-		if err := d.Text(&b); err != nil {
+		if err := d.Text(&b, false); err != nil {
 			t.Error(err)
 		}
 		for _, line := range strings.Split(b.String(), "\n") {

@@ -1,6 +1,10 @@
 package diagnose
 
 import (
+	"fmt"
+	"regexp"
+	"strconv"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -9,8 +13,8 @@ import (
 func udpBuffer() Rule {
 	return Rule{
 		ID: "udp-buffer", Title: "Datagrams were dropped for want of receive buffer",
-		Needs: []string{"linux:protocols|listeners|socket table", "freebsd:counters|socket table",
-			"openbsd:counters|socket table"}, Severity: Warning,
+		Needs: []string{"linux:protocols|listeners|socket table|messages",
+			"freebsd:counters|socket table|messages", "openbsd:counters|socket table|messages"}, Severity: Warning,
 		Because: "A program that reads too slowly, or a burst larger than its buffer, loses datagrams.",
 		Confirm: "The counter grows while the program is busy; a larger SO_RCVBUF stops it.",
 		Check: func(in Input) []Finding {
@@ -18,18 +22,23 @@ func udpBuffer() Rule {
 			found := counters(f, "Udp.RcvbufErrors", "Snmp6.Udp6RcvbufErrors", "udp.dropped_due_to_full_socket_buffer")
 			full := fullSockets(f)
 			if len(found) == 0 {
-				return full
+				return append(full, refusedBuffers(f)...)
 			}
-			arrived := total(f, "Udp.InDatagrams") + total(f, "Udp.InErrors") + total(f, "udp.datagram_received")
-			out := with(graded(found[0], arrived, 1e-4, Warning), one("udp", sources(found), "datagrams dropped for "+
+			// Linux counts here what programs got, FreeBSD all that arrived.
+			arrived := total(f, "Udp.InDatagrams") + total(f, "Snmp6.Udp6InDatagrams")
+			if all := total(f, "udp.datagram_received"); all > found[0].Value {
+				arrived = all - found[0].Value
+			}
+			out := lost(found[0], arrived, one("udp", sources(found), "datagrams dropped for "+
 				"full socket buffers: %s", happened(found[0])))
-			if found[0].Value > 1000 && float64(found[0].Value) > 0.01*float64(arrived) && arrived > 0 && still(found[0]) {
-				out = with(Critical, out)
-			}
 			if f.System == "linux" {
 				out[0].Fix = []Fix{{Setting: "net.core.rmem_max"}, {Setting: "net.core.rmem_default"}}
 			} else {
 				out[0].Fix = []Fix{{Setting: "net.inet.udp.recvspace"}}
+			}
+			if arrived > 0 && lossShare(found[0], arrived) > 0.99 {
+				out[0].Fix = []Fix{{Action: "find out why the program does not read: it gets less than 1% of what arrives, and " +
+					"no buffer makes up for that"}}
 			}
 			if len(full) > 0 { // it is known which program
 				full[0].Evidence = append(full[0].Evidence, out[0].Evidence...)
@@ -80,3 +89,37 @@ func fullSockets(f *facts.Facts) []Finding {
 	return do("see why "+program+" does not read: a larger buffer only delays the loss", one("udp "+worst.Local, evidence,
 		"%s wait unread: the buffer is full and what else arrives is dropped", units.Bytes(worst.Unread)))
 }
+
+// refusedBuffers finds what programs say when the kernel gave them less buffer than they asked for: quic-go, unbound and
+// syslog-ng. They name the size in KiB, in bytes, or as an option.
+func refusedBuffers(f *facts.Facts) []Finding {
+	for i, line := range f.Lines("dmesg") {
+		m := refusedBuffer.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		_, n := matching(f, refusedBuffer)
+		wanted, got, unit := m[2]+m[4]+m[6], m[3]+m[5]+m[7], 1.0
+		if m[2] != "" {
+			unit = 1024
+		}
+		size, _ := strconv.ParseFloat(wanted, 64)
+		had, _ := strconv.ParseFloat(got, 64)
+		setting := map[bool]string{true: "net.core.rmem_max", false: "kern.ipc.maxsockbuf"}[f.System == "linux"]
+		if m[1] == "send" && f.System == "linux" {
+			setting = "net.core.wmem_max"
+		}
+		found := one("udp", []facts.Source{f.Line("dmesg", i+1), f.Settings[setting].Source},
+			"a program asked for a buffer of %s and got %s (%s)", units.Bytes(size*unit), units.Bytes(had*unit),
+			counted(n, "message"))
+		found[0].Because = "QUIC and other programs over UDP have no flow control by the kernel: a burst that is larger " +
+			"than the buffer is lost, and the transfer slows down."
+		found[0].Fix = []Fix{{Setting: setting, Value: fmt.Sprintf("%.0f", size*unit)}}
+		return found
+	}
+	return nil
+}
+
+var refusedBuffer = regexp.MustCompile(`failed to sufficiently increase (receive|send) buffer size \(was: \d+ kiB, ` +
+	`wanted: (\d+) kiB, got: (\d+) kiB\)|so-rcvbuf (\d+) was not granted\. Got (\d+)|` +
+	`so_rcvbuf='(\d+)', so_rcvbuf_set='(\d+)'`)

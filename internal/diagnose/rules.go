@@ -4,21 +4,23 @@ package diagnose
 // shown: causes before their consequences.
 func Rules() []Rule {
 	return []Rule{
-		windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(), duplicateAddress(), transmitTimeout(), linkFlaps(),
+		lostBetween(), endsDiffer(), windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(), duplicateAddress(), noCarrier(), noopQdisc(),
+		pcieLinkLost(), iommuFault(), driverMemory(), transmitTimeout(), linkFlaps(),
 		pcieNarrow(), cloudAllowance(), pcieBelow(), linkErrors(), oversized(), mtuMismatch(), pmtuBlackHole(),
 		fullSegments(), fragments(),
-		mbufDenied(), mbufNearLimit(), memoryExhausted(), mbufDelayed(), zoneFailures(), tcpMemory(), slowReader(),
+		mbufDenied(), mbufNearLimit(), socketsNearLimit(), memoryExhausted(), mbufDelayed(), zoneFailures(), tcpMemory(), slowReader(),
 		slowReceiver(), noBuffers(),
 		acceptQueueFull(), listenOverflow(), synFlood(), synCookies(),
 		conntrackFull(), conntrackDrops(), pfStates(), pfSourceLimits(), neighboursFull(), ports(), timeWaitOverflow(),
 		cpuSaturated(), cpuStolen(), coreSaturated(), packetThread(), oneCore(), oneQueue(), interruptStorm(),
 		netisrThread(), netisrDrops(), inputQueue(),
-		ringSmall(), ringDrops(), pauseFrames(), mixedSpeeds(), softnetDropped(), softnetSqueezed(), numaFar(),
+		aspmLoss(), ringSmall(), ringDrops(), powerSaving(), pauseFrames(), mixedSpeeds(), softnetDropped(), softnetSqueezed(), numaFar(),
 		emulatedCard(), diskBusy(),
-		lroForwarding(), offloadsOff(), qdiscDrops(), bufferbloat(), bondBalance(),
+		lroForwarding(), offloadsOff(), qdiscDrops(), shaperLimit(), bufferbloat(), bondBalance(),
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(),
 		receivePruned(), backlogDrops(), udpBuffer(), receiveDropped(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),
 		energyEthernet(), cpuIdle(), hyperThreading(), entropy(), acceptFilter(), hostCache(), clockSource(),
+		settingHarmful(), settingNoEffect(),
 	}
 }

@@ -12,28 +12,72 @@ import (
 	"github.com/wirerate/wirerate/internal/units"
 )
 
-// Text writes the diagnosis for a terminal of 80 columns: the host, its
-// interfaces, the ceilings as a roofline, findings with the lines that prove
-// them, and what to do next.
-func (d Diagnosis) Text(w io.Writer) error {
+// Text writes the diagnosis for a terminal of 80 columns: the verdict with what
+// proves and cures it, the other findings, the host, its interfaces, the
+// ceilings as a roofline, what is not known, and what to do next. What is not
+// known has one line for each kind, unless all is wanted.
+func (d Diagnosis) Text(w io.Writer, all bool) error {
 	var b strings.Builder
+	rest := d.Findings
+	wrap(&b, "", "  ", d.Verdict)
+	if len(rest) > 0 && strings.Contains(d.Verdict, ": "+rest[0].Rule+": ") {
+		rest[0].details(&b)
+		rest = rest[1:]
+	}
+	for _, f := range rest {
+		fmt.Fprintf(&b, "\n%s  %s  (%s)\n", strings.ToUpper(string(f.Severity)), f.Rule, f.Confidence)
+		wrap(&b, "  ", "  ", f.Subject+": "+f.Summary)
+		f.details(&b)
+	}
+	b.WriteString("\n")
 	d.hostLine(&b)
 	d.interfaces(&b)
 	d.unfit(&b)
-	d.roofline(&b)
-	b.WriteString("\n")
-	wrap(&b, "", "  ", d.Verdict)
-	d.findings(&b)
-	if n := len(d.NotEvaluated); n > 0 {
+	d.roofline(&b, all)
+	d.unread(&b, all)
+	if n := len(d.NotEvaluated); n > 0 && all {
 		fmt.Fprintf(&b, "\n%d rules not evaluated:\n", n)
 		for _, group := range grouped(d.NotEvaluated) {
 			wrap(&b, "  ", "    ", group)
 		}
+	} else if n > 0 {
+		fmt.Fprintf(&b, "\n%s not evaluated, since what %s was not read (--all)\n", counted(n, "rule"),
+			map[bool]string{true: "it needs", false: "they need"}[n == 1])
 	}
 	b.WriteString("\n")
-	wrap(&b, "next: ", "      ", d.next())
+	wrap(&b, "next: ", "      ", d.Next)
+	if d.nextNote != "" {
+		wrap(&b, "      ", "      ", "("+d.nextNote+")")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// unread lists what was posted and not understood.
+func (d Diagnosis) unread(b *strings.Builder, all bool) {
+	if len(d.Unread) == 0 {
+		return
+	}
+	if !all {
+		wrap(b, "\nnot understood: ", "  ", d.unreadWords()+" (--all)")
+		return
+	}
+	b.WriteString("\nnot understood:\n")
+	for _, u := range d.Unread {
+		where := counted(max(1, u.Lines), "line")
+		if u.Line > 0 {
+			where = fmt.Sprintf("line %d, %s", u.Line, where)
+		}
+		said := where + ": "
+		if u.Command != "" {
+			said += u.Command + ": "
+		}
+		said += u.Words
+		if u.Because != "" {
+			said += " (" + u.Because + ")"
+		}
+		wrap(b, "  ", "    ", said)
+	}
 }
 
 func (d Diagnosis) hostLine(b *strings.Builder) {
@@ -85,7 +129,10 @@ func (d Diagnosis) interfaces(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%-15s %-12s %-8s %5s %6s %9s  %s\n", "interface", "driver", "speed", "mtu", "queues", "rx ring",
 		"state")
 	for _, n := range nics[:min(len(nics), nicRows)] {
-		speed, ring, queues := "-", "-", "-"
+		speed, ring, queues, mtu := "-", "-", "-", "-"
+		if n.MTU > 0 {
+			mtu = fmt.Sprint(n.MTU)
+		}
 		if n.Speed > 0 {
 			speed = n.Speed.String()
 		}
@@ -97,9 +144,9 @@ func (d Diagnosis) interfaces(b *strings.Builder) {
 		}
 		state := "down"
 		switch {
-		case n.Up:
+		case n.Up && !n.StateUnknown:
 			state = "up"
-		case n.MTU == 0 && n.Speed == 0: // known by its counters or its slot alone
+		case n.StateUnknown, n.MTU == 0 && n.Speed == 0: // known by its counters or its slot alone
 			state = "-"
 		}
 		if n.Duplex == "half" {
@@ -109,8 +156,8 @@ func (d Diagnosis) interfaces(b *strings.Builder) {
 		if kind == "" {
 			kind = n.Kind
 		}
-		fmt.Fprintf(b, "%-15s %-12s %-8s %5d %6s %9s  %s\n", terminal.Clip(n.Name, 15), terminal.Clip(kind, 12), speed,
-			n.MTU, queues, ring, state)
+		fmt.Fprintf(b, "%-15s %-12s %-8s %5s %6s %9s  %s\n", terminal.Clip(n.Name, 15), terminal.Clip(kind, 12), speed,
+			mtu, queues, ring, state)
 	}
 	if more := len(nics) - nicRows; more > 0 {
 		fmt.Fprintf(b, "and %d more\n", more)
@@ -132,7 +179,7 @@ func rankNIC(n facts.NIC) int {
 // barWidth is the longest bar of the roofline.
 const barWidth = 30
 
-func (d Diagnosis) roofline(b *strings.Builder) {
+func (d Diagnosis) roofline(b *strings.Builder, all bool) {
 	head := "ceilings"
 	if d.Path != nil {
 		head += fmt.Sprintf(" on a path of %s and %s", units.Rate(d.Path.Rate), seconds(d.Path.RTT/1000))
@@ -174,6 +221,16 @@ func (d Diagnosis) roofline(b *strings.Builder) {
 	}
 	if binding.Known {
 		b.WriteString("  * binds: the lowest ceiling that is known; bars are logarithmic\n")
+	}
+	if !all && len(unknown) > 0 {
+		var names []string
+		for _, u := range unknown {
+			if !slices.Contains(names, u.Rule) {
+				names = append(names, u.Rule)
+			}
+		}
+		wrap(b, "  ? ", "    ", "not known: "+strings.Join(names, ", ")+" (--all says why)")
+		return
 	}
 	for _, u := range grouped(unknown) {
 		wrap(b, "  ? ", "    ", u)
@@ -230,39 +287,51 @@ func seconds(s float64) string {
 	return fmt.Sprintf("%.3g s", s)
 }
 
-func (d Diagnosis) findings(b *strings.Builder) {
-	if len(d.Findings) == 0 {
-		b.WriteString("\nno finding\n")
-		return
+// details are the lines that prove a finding, why it matters, what to do, and what would confirm it.
+func (f Finding) details(b *strings.Builder) {
+	for _, e := range f.Evidence {
+		where := e.From
+		if e.Line > 0 {
+			where = fmt.Sprintf("%s:%d", e.From, e.Line)
+		}
+		if e.Output != "" {
+			where += " (" + e.Output + ")"
+		}
+		wrap(b, "  | ", "  |   ", where+": "+e.Text)
 	}
-	for _, f := range d.Findings {
-		fmt.Fprintf(b, "\n%s  %s\n", strings.ToUpper(string(f.Severity)), f.Rule)
-		wrap(b, "  ", "  ", f.Subject+": "+f.Summary)
-		for _, e := range f.Evidence {
-			where := e.From
-			if e.Line > 0 {
-				where = fmt.Sprintf("%s:%d", e.From, e.Line)
-			}
-			if e.Output != "" {
-				where += " (" + e.Output + ")"
-			}
-			wrap(b, "  | ", "  |   ", where+": "+e.Text)
+	wrap(b, "  why: ", "       ", f.Because)
+	for _, fix := range f.Fix {
+		fix.write(b)
+	}
+	if f.Confirm != "" {
+		wrap(b, "  confirmed if: ", "       ", f.Confirm)
+	}
+}
+
+// write says what to do: in words, as a command for now, as the line of a file for good.
+func (f Fix) write(b *strings.Builder) {
+	said := false
+	put := func(what string) {
+		lead := "       "
+		if !said {
+			lead, said = "  do:  ", true
 		}
-		wrap(b, "  why: ", "       ", f.Because)
-		var settings []string
-		for _, fix := range f.Fix {
-			if fix.Setting != "" {
-				settings = append(settings, fix.Setting)
-			} else {
-				wrap(b, "  do:  ", "       ", fix.Action)
-			}
-		}
-		if len(settings) > 0 {
-			wrap(b, "  see: ", "       ", "wirerate explain "+strings.Join(settings, ", "))
-		}
-		if f.Confirm != "" {
-			wrap(b, "  confirmed if: ", "       ", f.Confirm)
-		}
+		wrap(b, lead, "         ", what)
+	}
+	if f.Action != "" {
+		put(f.Action)
+	}
+	if f.Command != "" {
+		put(f.Command)
+	}
+	if f.File != "" {
+		put("to keep it, in " + f.File + ": " + f.Line)
+	}
+	if f.Setting != "" && !said {
+		put("set " + f.Setting + map[bool]string{true: " to " + f.Value}[f.Value != ""])
+	}
+	if f.Formula != "" && f.Value == "" {
+		put(unknownValue + ": " + f.Formula + " (wirerate plan computes it)")
 	}
 }
 
@@ -286,4 +355,28 @@ func grouped(all []NotEvaluated) (out []string) {
 // behind rest.
 func wrap(b *strings.Builder, first, rest, s string) {
 	b.WriteString(terminal.Wrap(terminal.Columns, first, rest, s))
+}
+
+// Table writes one line for each of several hosts: what limits it, where and how surely.
+func Table(w io.Writer, all []Diagnosis) error {
+	var b strings.Builder
+	wide := len("host")
+	for _, d := range all {
+		wide = min(max(wide, len([]rune(d.Host))), 24)
+	}
+	fmt.Fprintf(&b, "%-*s  %-9s %-10s %s\n", wide, "host", "severity", "surely", "cause")
+	for _, d := range all {
+		severity, sure, cause := "-", "-", d.Verdict
+		if len(d.Findings) > 0 {
+			f := d.Findings[0]
+			severity, sure, cause = string(f.Severity), string(f.Confidence), f.Rule+": "+f.Subject
+			if more := len(d.Findings) - 1; more > 0 {
+				cause += fmt.Sprintf(" (and %s)", counted(more, "further finding"))
+			}
+		}
+		lead := fmt.Sprintf("%-*s  %-9s %-10s ", wide, terminal.Clip(d.Host, wide), severity, sure)
+		wrap(&b, lead, strings.Repeat(" ", len([]rune(lead))), cause)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

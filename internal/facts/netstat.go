@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -14,17 +15,27 @@ func (f *Facts) readBSDNetstat(t text) error {
 	protocol := ""
 	parents := []string{}
 	depths := []int{}
-	found := false
+	found, headed := false, false
+	if m := typedProtocol.FindStringSubmatch(t.typed); m != nil {
+		protocol = m[1]
+	}
 	for i, line := range t.lines() {
 		trimmed := strings.TrimSpace(line)
 		if trimmed == "" {
 			continue
 		}
 		depth := len(line) - len(strings.TrimLeft(line, "\t "))
+		if name := headless(trimmed); name != "" && !headed {
+			number, _, _ := strings.Cut(trimmed, " ")
+			v, _ := count(number) // it is one
+			f.keepCounter(f.Counters, name, Counter{Value: v, Source: f.Line(t.from, i+1)})
+			found = true
+			continue
+		}
 		if depth == 0 {
 			protocol = ""
 			if name, ok := strings.CutSuffix(trimmed, ":"); ok && !strings.Contains(name, " ") {
-				protocol, parents, depths = name, nil, nil
+				protocol, parents, depths, headed = name, nil, nil, true
 			} else if trimmed == "TCP connection count by state:" {
 				protocol, parents, depths = "tcp_states", nil, nil
 			}
@@ -49,6 +60,37 @@ func (f *Facts) readBSDNetstat(t text) error {
 		return errNothing
 	}
 	return nil
+}
+
+// typedProtocol is the protocol that a command asks for.
+var typedProtocol = regexp.MustCompile(`-p ?(\w+)`)
+
+// sentencesOfBSD are what netstat -s of FreeBSD and OpenBSD says of one protocol alone: a grep takes the heading and the
+// line above.
+var sentencesOfBSD = map[string]string{
+	"listen_queue_overflow":                              "tcp.listen_queue_overflow",
+	"data_packet_retransmitted":                          "tcp.packet_sent.data_packet_retransmitted",
+	"data_packet_unnecessarily_retransmitted":            "tcp.packet_sent.data_packet_unnecessarily_retransmitted",
+	"dropped_due_to_full_socket_buffer":                  "udp.dropped_due_to_full_socket_buffer",
+	"syncache_entry_added":                               "tcp.syncache_entry_added",
+	"bucket_overflow":                                    "tcp.syncache_entry_added.bucket_overflow",
+	"cache_overflow":                                     "tcp.syncache_entry_added.cache_overflow",
+	"cookie_received":                                    "tcp.cookie_received",
+	"output_packet_dropped_due_to_no_buf_etc":            "ip.output_packet_dropped_due_to_no_buf_etc",
+	"fragment_dropped_after_timeout":                     "ip.fragment_dropped_after_timeout",
+	"path_mtu_discovery_black_hole_detection_activation": "tcp.path_mtu_discovery_black_hole_detection_activation",
+	"path_mtu_discovery_black_hole_detection_failure":    "tcp.path_mtu_discovery_black_hole_detection_failure",
+	"connection_request":                                 "tcp.connection_request",
+	"connection_accept":                                  "tcp.connection_accept",
+}
+
+// headless is the counter of a line whose heading a grep took; empty where its words are said of several protocols.
+func headless(line string) string {
+	number, words, ok := strings.Cut(line, " ")
+	if _, counted := count(number); !ok || !counted {
+		return ""
+	}
+	return sentencesOfBSD[counterName(words)]
 }
 
 // counterName reduces what netstat says to a name that does not depend on the
@@ -91,7 +133,11 @@ func (f *Facts) readMbufs(t text) error {
 		}
 		return pools[name]
 	}
-	for i, line := range t.lines() {
+	lines := t.lines()
+	for i, line := range lines {
+		if i+1 < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i+1]), "(") { // broken by a mail program
+			line += " " + strings.TrimSpace(lines[i+1])
+		}
 		word, rest, ok := strings.Cut(strings.TrimSpace(line), " ")
 		values, numbers := slashNumbers(word)
 		if !ok || !numbers {
@@ -201,6 +247,9 @@ func (f *Facts) readNetstatInterfaces(t text) error {
 			continue
 		}
 		n := f.linkOf(strings.TrimSuffix(words[0], "*"), words[1], f.Line(t.from, i+1))
+		if strings.HasSuffix(words[0], "*") { // marked so when it is not up
+			n.Up, n.StateUnknown = false, false
+		}
 		found = true
 		if n.Counters == nil {
 			n.Counters = map[string]Counter{}
@@ -349,6 +398,8 @@ func (f *Facts) linkOf(name, mtu string, src Source) *NIC {
 	}
 	n := ifconfigHead(name, "0<>", src)
 	n.MTU = smallNumber(mtu)
+	n.Up, n.StateUnknown = true, true
+	delete(n.Shown, "up")
 	if len(f.NICs) >= linkLimit {
 		return &n // counted nowhere
 	}

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/kerneltext"
@@ -12,6 +13,9 @@ const flowLimit = 4096
 
 // readFlows reads ss -tinm.
 func (f *Facts) readFlows(t text) error {
+	if f.readSummary(t) {
+		return nil
+	}
 	return kerneltext.Sockets(string(t.data), func(s kerneltext.Socket) {
 		if s.State != kerneltext.Established || len(f.Flows) >= flowLimit {
 			return
@@ -21,6 +25,26 @@ func (f *Facts) readFlows(t text) error {
 		f.Flows = append(f.Flows, Flow{Local: s.Local, Peer: s.Peer, RecvQ: s.Recv, SendQ: s.Send, Values: s.Values,
 			Words: s.Words, Source: src})
 	})
+}
+
+// summaryLine is that of ss -s: "TCP:   123 (estab 10, closed 5, orphaned 3, synrecv 0, timewait 2/0)".
+var summaryLine = regexp.MustCompile(`^TCP: +(\d+) \(estab (\d+), closed (\d+), orphaned (\d+),(?: synrecv \d+,)? timewait (\d+)`)
+
+// readSummary reads ss -s, whose numbers are those of /proc/net/sockstat.
+func (f *Facts) readSummary(t text) bool {
+	for i, line := range t.lines() {
+		m := summaryLine.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil {
+			continue
+		}
+		for j, name := range []string{"alloc", "inuse", "", "orphan", "tw"} {
+			if v, ok := count(m[j+1]); ok && name != "" {
+				f.keepCounter(f.Counters, "sockstat.TCP."+name, Counter{Value: v, Source: f.Line(t.from, i+1)})
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // readListeners reads ss -ltn: for a listening socket the queues are the length

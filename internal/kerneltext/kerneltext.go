@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -76,7 +77,7 @@ func Tables(s string, each func(Value)) error {
 	found := false
 	var damaged error
 	table, heads := "", []string(nil)
-	for n, line := range numbered(s) {
+	for n, line := range wholeLines(s) {
 		name, rest, ok := strings.Cut(line, ":")
 		words := strings.Fields(rest)
 		switch {
@@ -100,6 +101,27 @@ func Tables(s string, each func(Value)) error {
 		return damaged
 	}
 	return nothingUnless(found)
+}
+
+// wholeLines are the lines of a table, with what a mail program broke off put back: a line without a table's name goes
+// on with the one before.
+func wholeLines(s string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		at, whole := 0, ""
+		for n, line := range numbered(s) {
+			if at > 0 && line != "" && !strings.Contains(line, ":") {
+				whole += " " + line
+				continue
+			}
+			if at > 0 && !yield(at, whole) {
+				return
+			}
+			at, whole = n, line
+		}
+		if at > 0 {
+			yield(at, whole)
+		}
+	}
 }
 
 // Sockstat reads /proc/net/sockstat: "TCP: inuse 4 orphan 0 tw 4 alloc 5 mem 2" (Linux net/ipv4/proc.c). Its numbers
@@ -126,11 +148,17 @@ func Sockstat(s string, each func(Value)) error {
 // carrier, compressed. What it calls drop includes the packets that ip calls missed.
 func Devices(s string, each func(line int, name string, numbers []string)) error {
 	found := false
+	name, words, at := "", []string(nil), 0
 	for n, line := range numbered(s) {
-		name, rest, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if words := strings.Fields(rest); ok && len(words) == 16 {
+		if before, rest, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			name, words, at = before, strings.Fields(rest), n
+		} else if name != "" && len(words) < 16 { // a mail program broke the line
+			words = append(words, strings.Fields(line)...)
+		}
+		if name != "" && len(words) == 16 && !slices.ContainsFunc(words, func(w string) bool { _, ok := count(w); return !ok }) {
 			found = true
-			each(n, name, words)
+			each(at, name, words)
+			name = ""
 		}
 	}
 	return nothingUnless(found)

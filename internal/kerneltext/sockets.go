@@ -51,12 +51,16 @@ func Sockets(s string, each func(Socket)) error {
 		}
 		last = nil
 	}
+	var begun []string // a row that a mail program broke before its peer
 	for n, line := range numbered(s) {
 		words := strings.Fields(line)
 		if len(words) == 0 {
 			continue
 		}
-		if line[0] == ' ' || line[0] == '\t' {
+		if begun != nil {
+			words, line, begun = append(begun, words...), "-", nil
+		}
+		if line[0] == ' ' || line[0] == '\t' || last != nil && isDetails(words) {
 			if last != nil {
 				last.details(words)
 				last.Below += " " + strings.Join(words, " ")
@@ -66,6 +70,14 @@ func Sockets(s string, each func(Socket)) error {
 		flush()
 		if words[0] == "State" || words[0] == "Netid" || words[0] == "Recv-Q" {
 			known, noState = true, words[0] == "Recv-Q"
+			continue
+		}
+		if noState && len(words) > 3 && strings.HasSuffix(words[3], ":*") { // ss -l of old iproute2 says no state
+			words = append([]string{Listening}, words...)
+		}
+		if len(words) == 4 && socketState(words[0]) && strings.Contains(words[3], ":") {
+			flush()
+			begun = words
 			continue
 		}
 		if words = withState(words, noState); len(words) < 5 || !socketState(words[0]) {
@@ -85,11 +97,19 @@ func Sockets(s string, each func(Socket)) error {
 	return nothingUnless(known)
 }
 
+// isDetails reports whether a line that is not indented goes on with the details of a socket: it begins with a value by
+// its name, "rto:204", which no row does.
+func isDetails(words []string) bool {
+	name, value, ok := strings.Cut(words[0], ":")
+	return ok && name != "" && value != "" && name[0] >= 'a' && name[0] <= 'z' && !strings.ContainsAny(name, ".[%") &&
+		(value[0] >= '0' && value[0] <= '9' || value[0] == '(')
+}
+
 // withState begins the words of a line with the state: ss that was asked for the established sockets alone says none,
 // and ss of several kinds of sockets says the kind before it. Of other kinds than TCP and UDP nothing is left.
 func withState(words []string, noState bool) []string {
 	switch {
-	case noState:
+	case noState && !socketState(words[0]):
 		return append([]string{Established}, words...)
 	case len(words) < 2 || !socketState(words[1]):
 		return words

@@ -53,7 +53,20 @@ func evidenceWords(s facts.Source) string {
 func fixes(f diagnose.Finding) []string {
 	var out []string
 	for _, fix := range f.Fix {
-		out = append(out, cmp.Or(fix.Action, "set "+fix.Setting))
+		said := cmp.Or(fix.Action, fix.Command)
+		if fix.Action != "" && fix.Command != "" {
+			said += ": " + fix.Command
+		}
+		if said == "" {
+			said = "set " + fix.Setting
+			if fix.Value != "" {
+				said += " to " + fix.Value
+			}
+		}
+		if fix.File != "" {
+			said += "; to keep it, in " + fix.File + ": " + fix.Line
+		}
+		out = append(out, said)
 	}
 	return out
 }

@@ -63,6 +63,14 @@ func rulesPage() page {
 Each rule judges the facts of a host and quotes the lines that prove its finding. A rule whose facts are missing
 is listed as not evaluated, with what it lacks.
 
+## Severity
+
+` + diagnose.SeverityRule + `
+## Confidence
+
+` + diagnose.ConfidenceRule + `
+## Rules
+
 | rule | severity | finds |
 |---|---|---|
 `)

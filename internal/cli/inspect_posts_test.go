@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/transcript"
+)
+
+// TestPosts measures recall and precision on posts whose cause was decided from the text before inspect read them: "cause"
+// lists the rules that name it, "also" those that are right besides. Infos are hints and not counted as false.
+func TestPosts(t *testing.T) {
+	files, err := filepath.Glob("testdata/posts/*.txt")
+	if err != nil || len(files) < 60 {
+		t.Fatalf("%d posts, %v", len(files), err)
+	}
+	var decidable, named, right, wrong float64
+	for _, name := range files {
+		c := readCase(t, name)
+		found := findingsIn(t, c)
+		causes := strings.Fields(c.cause)
+		if c.cause != "none" {
+			decidable++
+			if slices.ContainsFunc(found, func(f diagnose.Finding) bool { return slices.Contains(causes, f.Rule) }) {
+				named++
+			} else {
+				t.Logf("%s: missed, found %v", name, rules(found))
+			}
+		}
+		for _, f := range found {
+			switch {
+			case slices.Contains(causes, f.Rule) || slices.Contains(c.also, f.Rule):
+				right++
+			case f.Severity.AtLeast(diagnose.Warning):
+				wrong++
+				t.Logf("%s: false: %s %s: %s", name, f.Rule, f.Subject, f.Summary)
+			}
+		}
+	}
+	t.Logf("recall %.3f of %g, precision %.3f of %g", named/decidable, decidable, right/(right+wrong), right+wrong)
+	if named/decidable < 0.9 || right/(right+wrong) < 0.97 {
+		t.Error("recall is to be at least 0.9, precision at least 0.97")
+	}
+}
+
+func findingsIn(t *testing.T, c postedCase) []diagnose.Finding {
+	t.Helper()
+	posted, err := transcript.LoadSession(c.session)
+	if err != nil {
+		return nil
+	}
+	f, err := posted.Facts("posted")
+	if err != nil {
+		return nil
+	}
+	in := diagnose.Input{Facts: f, Role: c.role}
+	if c.path != "" {
+		if in.Path, err = netpath.Parse(c.path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, _ := diagnose.Evaluate(in)
+	return found
+}

@@ -1,0 +1,125 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/shell"
+	"github.com/wirerate/wirerate/internal/system"
+)
+
+// Fix is one thing to do: a setting of the catalog with its value and where it is written, or an action.
+type Fix struct {
+	Setting   string `json:"setting,omitempty"`
+	Interface string `json:"interface,omitempty"`
+	// Value is what the setting shall be, empty where it depends on what is not known: Formula then says on what.
+	Value   string `json:"value,omitempty"`
+	Formula string `json:"formula,omitempty"`
+	// Command sets it on the running system, Line in File for the next start.
+	Command string `json:"command,omitempty"`
+	File    string `json:"file,omitempty"`
+	Line    string `json:"line,omitempty"`
+	// Action says in words what no setting does.
+	Action string `json:"action,omitempty"`
+}
+
+// unknownValue stands in commands and lines for a value that is not known.
+const unknownValue = "VALUE"
+
+// remedies fills in what to type and to write for each setting of a finding.
+func (f *Finding) remedies(in Input) {
+	nic, _, _ := strings.Cut(f.Subject, " ")
+	for i := range f.Fix {
+		if f.Fix[i].Setting != "" && f.Fix[i].Interface == "" && in.Facts.NIC(nic) != nil {
+			f.Fix[i].Interface = nic
+		}
+		f.Fix[i].remedy(in.Catalog, in)
+	}
+}
+
+// remedy fills in what a finding tells to set: the value that a plan proposes, or the formula of the catalog, the
+// command and the line of a file.
+func (f *Fix) remedy(c *catalog.Catalog, in Input) {
+	if f.Setting == "" {
+		return
+	}
+	f.Value = cmp.Or(f.Value, in.Proposed[f.Setting+"@"+f.Interface], in.Proposed[f.Setting])
+	r, known := c.Lookup(in.Facts.System, f.Setting)
+	if !known {
+		return
+	}
+	if f.Value == "" && f.Formula == "" {
+		f.Formula = formulaFor(r, in.Role)
+	}
+	value := cmp.Or(f.Value, unknownValue)
+	on := in.Facts.System
+	f.Command = setCommand(on, r, f.Setting, f.Interface, value)
+	f.File, f.Line = fileLine(on, r, f.Setting, f.Interface, value)
+}
+
+// formulaFor is the catalog's first formula for the role; for one that is not declared the first of all.
+func formulaFor(r *catalog.Record, role string) string {
+	for _, f := range r.Formulas {
+		if len(f.Roles) == 0 || role == "" || slices.Contains(f.Roles, role) {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// setCommand sets a value on the running system; empty where only a start of the system, or a file, does.
+func setCommand(on system.System, r *catalog.Record, name, nic, value string) string {
+	form, key, forms := strings.Cut(name, ":")
+	nic = cmp.Or(nic, "INTERFACE")
+	switch {
+	case strings.Contains(name, "*"):
+		return ""
+	case forms && form == "ethtool":
+		group, option, _ := strings.Cut(key, "/")
+		flag := map[string]string{"features": "-K", "ring": "-G", "channels": "-L", "coalesce": "-C", "pause": "-A"}[group]
+		if key == "eee" {
+			flag, option = "--set-eee", "eee"
+		}
+		if flag == "" {
+			return ""
+		}
+		return shell.Join("ethtool", flag, nic, option, value)
+	case forms && form == "link":
+		return shell.Join("ip", "link", "set", "dev", nic, key, value)
+	case forms && form == "ifconfig" && value == "off":
+		return shell.Join("ifconfig", nic, "-"+key)
+	case forms && form == "ifconfig" && value == "on":
+		return shell.Join("ifconfig", nic, key)
+	case forms && form == "ifconfig":
+		return shell.Join("ifconfig", nic, key, value)
+	case forms || strings.HasPrefix(name, "/") || r.Kind == catalog.Boot || !slices.Contains(r.Belongs, "sysctl"):
+		return ""
+	case on == system.Linux:
+		return shell.Join("sysctl", "-w", name+"="+value)
+	}
+	return shell.Join("sysctl", name+"="+value)
+}
+
+// fileLine is the line that keeps a value over a start of the system, and its file.
+func fileLine(on system.System, r *catalog.Record, name, nic, value string) (file, line string) {
+	_, key, _ := strings.Cut(name, ":")
+	switch {
+	case strings.Contains(name, "*"):
+		return "", ""
+	case slices.Contains(r.Belongs, "sysctl") && on == system.Linux:
+		return "/etc/sysctl.d/90-wirerate.conf", name + " = " + value
+	case slices.Contains(r.Belongs, "sysctl") && r.Kind != catalog.Boot:
+		return "/etc/sysctl.conf", name + "=" + value
+	case slices.Contains(r.Belongs, "loader"):
+		return "/boot/loader.conf", name + `="` + value + `"`
+	case name == "ethtool:ring/rx":
+		return "/etc/systemd/network/10-" + cmp.Or(nic, "INTERFACE") + ".link", "RxBufferSize=" + value
+	case strings.HasPrefix(name, "ifconfig:") && on == system.FreeBSD && value == "off":
+		return "/etc/rc.conf", "ifconfig_" + cmp.Or(nic, "INTERFACE") + `="... -` + key + `"`
+	case strings.HasPrefix(name, "pf:set/limit/"):
+		return "/etc/pf.conf", "set limit " + strings.TrimPrefix(key, "set/limit/") + " " + value
+	}
+	return "", ""
+}

@@ -1,0 +1,162 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/system"
+)
+
+// endsDiffer finds what does not fit together between a host and its peer.
+func endsDiffer() Rule {
+	return Rule{
+		ID: "ends-differ", Title: "The two ends of the path do not fit together", Severity: Warning, OfBothEnds: true,
+		Needs:   []string{"settings|links|ifconfig|interfaces"},
+		Because: "What both ends must agree on holds only as far as the weaker one goes.",
+		Check: func(in Input) (out []Finding) {
+			a, b := in.Facts, in.Peer
+			out = append(out, mtusDiffer(a, b)...)
+			out = append(out, duplexDiffers(a, b)...)
+			out = append(out, optionsDiffer(a, b)...)
+			out = append(out, offloadsDiffer(a, b)...)
+			return append(out, controlsDiffer(a, b)...)
+		},
+		Fires: endsExample(9000, 1500),
+		Quiet: endsExample(9000, 9000),
+	}
+}
+
+func endsExample(mtu, peerMTU int) Example {
+	e := linuxExample("ip -s -d link show", ipLink("eth0", mtu, 1000, 0, 0, 0))
+	e.Peer = linuxExample("ip -s -d link show", ipLink("eth0", peerMTU, 1000, 0, 0, 0)).Texts
+	return e
+}
+
+// mtusDiffer compares the MTUs of the interfaces of the default routes.
+func mtusDiffer(a, b *facts.Facts) []Finding {
+	n, m := a.Outlet(), b.Outlet()
+	if n == nil || m == nil || n.MTU == 0 || m.MTU == 0 || n.MTU == m.MTU || n.Kind == "loopback" || m.Kind == "loopback" {
+		return nil
+	}
+	found := one("mtu", []facts.Source{n.Source, m.Source}, "%s of %s has an MTU of %d, %s of %s one of %d", n.Name, a.Host,
+		n.MTU, m.Name, b.Host, m.MTU)
+	found[0].Because = "On one link the larger packets are lost without a message; over routers path MTU discovery has to " +
+		"find the smaller one, which filtered ICMP prevents."
+	found[0].Fix = []Fix{{Action: fmt.Sprintf("set both to %d where they share a link", min(n.MTU, m.MTU))}}
+	return found
+}
+
+// duplexDiffers compares the duplex modes, which must agree where the two ends share a cable.
+func duplexDiffers(a, b *facts.Facts) []Finding {
+	n, m := a.Outlet(), b.Outlet()
+	if n == nil || m == nil || n.Duplex == "" || m.Duplex == "" || n.Duplex == m.Duplex {
+		return nil
+	}
+	found := one("duplex", []facts.Source{shownOr(n, "duplex"), shownOr(m, "duplex")},
+		"%s of %s runs at %s duplex, %s of %s at %s duplex", n.Name, a.Host, n.Duplex, m.Name, b.Host, m.Duplex)
+	found[0].Because = "The half-duplex end sees collisions, the full-duplex end damaged frames, under load at once."
+	found[0].Fix = []Fix{{Action: "let both ends, and the switch between them, negotiate"}}
+	return found
+}
+
+func shownOr(n *facts.NIC, field string) facts.Source {
+	if src, ok := n.Shown[field]; ok {
+		return src
+	}
+	return n.Source
+}
+
+// pairedOption is an option of TCP that works only where both ends switch it on.
+type pairedOption struct {
+	subject  string
+	names    map[system.System]string
+	off      func(v int64) bool
+	severity Severity
+	because  string
+}
+
+func pairedOptions() []pairedOption {
+	zero := func(v int64) bool { return v == 0 }
+	return []pairedOption{
+		{"window scale", map[system.System]string{"linux": "net.ipv4.tcp_window_scaling", "freebsd": "net.inet.tcp.rfc1323",
+			"openbsd": "net.inet.tcp.rfc1323"}, zero, Critical,
+			"Without it at one end, both ends move at most 65,535 bytes in each round trip (RFC 7323)."},
+		{"selective acknowledgements", map[system.System]string{"linux": "net.ipv4.tcp_sack",
+			"freebsd": "net.inet.tcp.sack.enable", "openbsd": "net.inet.tcp.sack"}, zero, Warning,
+			"Without them at one end, the other repairs one lost segment in each round trip (RFC 2018)."},
+		{"ecn", map[system.System]string{"linux": "net.ipv4.tcp_ecn", "freebsd": "net.inet.tcp.ecn.enable",
+			"openbsd": "net.inet.tcp.ecn"}, zero, Info,
+			"Marks instead of losses need both ends; the end that asks for ECN does not get it."},
+	}
+}
+
+// optionsDiffer compares options that both ends must switch on.
+func optionsDiffer(a, b *facts.Facts) (out []Finding) {
+	for _, o := range pairedOptions() {
+		v, src, known := setting(a, o.names[a.System])
+		w, src2, known2 := setting(b, o.names[b.System])
+		if !known || !known2 || o.off(v) == o.off(w) {
+			continue
+		}
+		on, off, name := a, b, o.names[b.System]
+		if o.off(v) {
+			on, off, name = b, a, o.names[a.System]
+		}
+		found := with(o.severity, one(o.subject, []facts.Source{src, src2}, "on at %s, off at %s (%s is 0)", on.Host, off.Host,
+			name))
+		found[0].Because = o.because
+		found[0].Fix = []Fix{{Action: "set " + name + " to 1 on " + off.Host}}
+		out = append(out, found...)
+	}
+	return out
+}
+
+// offloadsDiffer finds an end without the offloads that the other one has at the same rate.
+func offloadsDiffer(a, b *facts.Facts) (out []Finding) {
+	n, m := a.Outlet(), b.Outlet()
+	if n == nil || m == nil || a.System != b.System {
+		return nil
+	}
+	for _, name := range []string{"tcp-segmentation-offload", "generic-receive-offload", "TSO4", "LRO"} {
+		f, known := n.Features[name]
+		g, known2 := m.Features[name]
+		// The BSDs print only what is on.
+		known, known2 = known || len(n.Features) > 0 && a.System != "linux", known2 || len(m.Features) > 0 && b.System != "linux"
+		if !known || !known2 || f.On == g.On {
+			continue
+		}
+		on, off := a.Host, b.Host
+		if g.On {
+			on, off = b.Host, a.Host
+		}
+		src, src2 := f.Source, g.Source
+		if src.Text == "" {
+			src = n.Source
+		}
+		if src2.Text == "" {
+			src2 = m.Source
+		}
+		found := with(Info, one(strings.ToLower(name), []facts.Source{src, src2}, "on at %s, off at %s", on, off))
+		found[0].Because = "The end without it spends more processor time for each packet and may be the slower one."
+		out = append(out, found...)
+	}
+	return out
+}
+
+// controlsDiffer tells which congestion control counts: that of the end that sends.
+func controlsDiffer(a, b *facts.Facts) []Finding {
+	_, _, mine := a.CongestionControls()
+	_, _, theirs := b.CongestionControls()
+	if mine == "" || theirs == "" || mine == theirs {
+		return nil
+	}
+	names := map[system.System]string{"linux": "net.ipv4.tcp_congestion_control", "freebsd": "net.inet.tcp.cc.algorithm"}
+	evidence := []facts.Source{a.Settings[names[a.System]].Source, b.Settings[names[b.System]].Source}
+	if evidence[0].Text == "" && evidence[1].Text == "" {
+		return nil
+	}
+	found := with(Info, one("congestion control", evidence, "%s sends with %s, %s with %s", a.Host, mine, b.Host, theirs))
+	found[0].Because = "The end that sends decides: the two directions differ in rate and in how they share a queue."
+	return found
+}

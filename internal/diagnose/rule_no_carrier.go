@@ -1,0 +1,80 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// noCarrier finds cards that are switched on and have no link.
+func noCarrier() Rule {
+	return Rule{
+		ID: "no-carrier", Title: "A network card is switched on and has no link", Severity: Warning,
+		Needs: []string{"linux:links|link *", "freebsd:ifconfig", "openbsd:ifconfig"},
+		Because: "Nothing arrives from the other end: a cable or optic that is missing, damaged or not supported, a port " +
+			"that is switched off, or two ends set to different speeds without negotiation.",
+		Confirm: "The link comes up with another cable, optic or port.",
+		Check: func(in Input) (out []Finding) {
+			others := 0
+			for i := range in.Facts.NICs {
+				if n := &in.Facts.NICs[i]; physical(n) && n.Up && !n.StateUnknown {
+					others++
+				}
+			}
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				src, without := carrierLost(in.Facts, n)
+				if !without || !physical(n) {
+					continue
+				}
+				s := Warning
+				if others > 0 && len(n.Addrs) == 0 && n.Master == "" {
+					s = Info // a spare port
+				}
+				out = append(out, do("check cable, optic and the other end's port; compare the speeds that both ends are set to",
+					with(s, one(n.Name, []facts.Source{src}, "it is switched on, and no signal arrives")))...)
+			}
+			return out
+		},
+		Fires: freebsdExample("ifconfig -a", "igb1: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n"+
+			"\tether 02:00:00:00:00:02\n\tmedia: Ethernet autoselect\n\tstatus: no carrier\n"),
+		Quiet: freebsdExample("ifconfig -a", "igb1: flags=8802<BROADCAST,SIMPLEX,MULTICAST> metric 0 mtu 1500\n"+
+			"\tether 02:00:00:00:00:02\n\tmedia: Ethernet autoselect\n\tstatus: no carrier\n"),
+	}
+}
+
+// carrierLost reports an interface that is administratively up without carrier, with the line that says so: the flags of
+// ip link, the status of ifconfig, or ethtool's.
+func carrierLost(f *facts.Facts, n *facts.NIC) (facts.Source, bool) {
+	if strings.Contains(n.Source.Text, "NO-CARRIER") && flagUp(n.Source.Text) {
+		return n.Source, true
+	}
+	if f.System == "linux" {
+		for i, line := range f.Lines("ethtool " + n.Name) {
+			if strings.TrimSpace(line) == "Link detected: no" && flagUp(n.Source.Text) {
+				return f.Line("ethtool "+n.Name, i+1), true
+			}
+		}
+		return facts.Source{}, false
+	}
+	lines := f.Lines("ifconfig -a")
+	if !flagUp(n.Source.Text) || n.Source.From != "ifconfig -a" || n.Source.Line < 1 || n.Source.Line > len(lines) {
+		return facts.Source{}, false
+	}
+	for i, line := range lines[n.Source.Line:] {
+		if line != "" && line[0] != ' ' && line[0] != '\t' {
+			break
+		}
+		if strings.TrimSpace(line) == "status: no carrier" {
+			return f.Line("ifconfig -a", n.Source.Line+i+1), true
+		}
+	}
+	return facts.Source{}, false
+}
+
+// flagUp reports whether UP is among the flags of an interface's line.
+func flagUp(line string) bool {
+	_, flags, ok := strings.Cut(line, "<")
+	flags, _, _ = strings.Cut(flags, ">")
+	return ok && strings.Contains(","+flags+",", ",UP,")
+}

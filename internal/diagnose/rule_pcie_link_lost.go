@@ -1,0 +1,50 @@
+package diagnose
+
+import "regexp"
+
+// pcieLinkLost finds cards that fell off their bus.
+func pcieLinkLost() Rule {
+	return Rule{
+		ID: "pcie-link-lost", Title: "A network card fell off the PCI Express bus", Severity: Critical,
+		Needs: []string{"messages"},
+		Because: "The card does not answer on its bus any more, so the interface is dead until it is reset. Power saving " +
+			"of the slot (ASPM), a riser, the power supply, firmware or heat is at fault; no setting of the network is.",
+		Confirm: "lspci shows the card with (rev ff), or not at all; a cold start brings it back.",
+		Check: func(in Input) []Finding {
+			for _, sign := range busLost {
+				lines, n := matching(in.Facts, sign)
+				if n == 0 {
+					continue
+				}
+				found := do("switch ASPM off (kernel command line pcie_aspm=off); update the card's firmware and the BIOS; "+
+					"reseat the card", one(cardOf(lines[0].Text), lines, "the kernel lost the card on its bus, in %s",
+					counted(n, "line")))
+				found[0].Fix[0].File, found[0].Fix[0].Line = "the kernel command line", "pcie_aspm=off"
+				if in.Facts.System != "linux" {
+					found[0].Fix = []Fix{{Action: "update the card's firmware and the BIOS; reseat the card"}}
+				}
+				return found
+			}
+			return nil
+		},
+		Fires: linuxExample("dmesg", "[93121.4] igc 0000:0a:00.0 eno1: PCIe link lost, device now detached\n"),
+		Quiet: linuxExample("dmesg", "[93121.4] igc 0000:0a:00.0 eno1: NIC Link is Up 1000 Mbps Full Duplex\n"),
+	}
+}
+
+// busLost are the words of drivers (igc, igb, ixgbe, i40e, mlx5) and of the bus for a card that is gone.
+var busLost = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)pcie link lost|device now detached|adapter removed; disabling device`),
+	regexp.MustCompile(`(?i)health compromised - reached miss count|failed to read reg 0x[0-9a-f]+!`),
+	regexp.MustCompile(`(?i)pciehp: .*card not present`),
+}
+
+var messageCard = regexp.MustCompile(`[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([a-z][a-z0-9]{2,14}):|\b([a-z]{2,8}\d{1,3}): `)
+
+// cardOf is the interface that a message of a driver names, else "card".
+func cardOf(message string) string {
+	if m := messageCard.FindStringSubmatch(message); m != nil {
+		return m[1] + m[2]
+	}
+	return "card"
+}

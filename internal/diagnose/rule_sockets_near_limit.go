@@ -1,0 +1,51 @@
+package diagnose
+
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// socketsNearLimit finds sockets, or connections that no program holds any more, near their limit.
+func socketsNearLimit() Rule {
+	return Rule{
+		ID: "sockets-near-limit", Title: "Sockets or orphaned connections are near their limit", Severity: Warning,
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"freebsd:settings", "linux:settings", "linux:sockets"},
+		Because: "At the limit FreeBSD refuses new sockets, and Linux resets closed connections whose data was not " +
+			"delivered yet, already from a quarter of the limit on for those it takes to be stuck.",
+		Confirm: "The number at the time of the trouble is at the limit, or the kernel's log says so.",
+		Check: func(in Input) []Finding {
+			f := in.Facts
+			if f.System == "freebsd" {
+				used, src, ok := setting(f, "kern.ipc.numopensockets")
+				limit, src2, ok2 := setting(f, "kern.ipc.maxsockets")
+				if !ok || !ok2 {
+					return nil
+				}
+				found := nearLimit("sockets", float64(used), float64(limit), src, src2)
+				return withFix(Fix{Setting: "kern.ipc.maxsockets", Formula: "twice the sockets at the busiest time"}, found)
+			}
+			orphans, ok := f.Counter("sockstat.TCP.orphan")
+			limit, src, ok2 := setting(f, "net.ipv4.tcp_max_orphans")
+			if !ok || !ok2 {
+				return nil
+			}
+			found := nearLimit("orphaned connections", float64(orphans.Value), float64(limit), orphans.Source, src)
+			return withFix(Fix{Setting: "net.ipv4.tcp_max_orphans", Formula: "four times the orphans at the busiest time, " +
+				"64 KiB of memory each"}, found)
+		},
+		Fires: freebsdExample("sysctl -a", "kern.ipc.numopensockets: 130944\nkern.ipc.maxsockets: 131072\n"),
+		Quiet: linuxExample("/proc/net/sockstat", "TCP: inuse 4 orphan 7 tw 4 alloc 17 mem 3\n", "sysctl -a",
+			"net.ipv4.tcp_max_orphans = 65536\n"),
+	}
+}
+
+// nearLimit finds a number at 90% of its limit or above; from 98% on it is critical.
+func nearLimit(what string, used, limit float64, evidence ...facts.Source) []Finding {
+	if limit <= 0 || used < 0.9*limit {
+		return nil
+	}
+	s := Warning
+	if used >= 0.98*limit {
+		s = Critical
+	}
+	return with(s, one(what, evidence, "%.0f of at most %.0f are in use", used, limit))
+}

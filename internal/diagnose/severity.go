@@ -1,0 +1,146 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/netpath"
+)
+
+// The shares of what should have arrived from which on a loss is of each severity.
+const (
+	criticalShare = 0.01
+	warningShare  = 1e-4
+	infoShare     = 1e-6
+)
+
+// The numbers of a loss, and its rates per second, that make it a warning where nothing says of how many.
+const (
+	warningCount = 1000
+	warningRate  = 1
+	criticalRate = 1000
+)
+
+// SeverityRule is the rule of graded, as docs/rules.md says it.
+const SeverityRule = `A counter of packets, connections or requests that were lost is judged by its share of all that there
+were, by its rate, and by whether it still grows:
+
+| lost | severity |
+|---|---|
+| 1% or more | error |
+| 0.01% or more | warning |
+| 1 in a million or more | info |
+| less | not reported |
+| of how many is not known, and 1000 or more a second | error |
+| of how many is not known, and 1 or more a second, or 1000 or more in all | warning |
+| of how many is not known, and fewer | info |
+
+A counter that did not grow while it was observed is an info at most, since it is a matter of the past. On a declared
+path, an info becomes a warning where a loss of this share would hold one CUBIC connection below the rate of the path.
+What is not a loss has the severity of its rule: error limits throughput or refuses connections now, warning did or
+will under load, info is worth knowing. What only old lines of the kernel's log show counts one step less. Findings are
+ordered by severity, causes before their consequences, and losses of packets by their share. A message that the kernel
+repeats is one finding with a count.
+`
+
+// ConfidenceRule is the rule of confidence, as docs/rules.md says it.
+const ConfidenceRule = `A finding is certain where the quoted lines alone show the problem, or where a window (--for)
+showed that it goes on; likely where something else would confirm it, which it names under "confirmed if"; possible where
+it is an info, or where only old lines of the kernel's log show it.
+`
+
+// lossShare is the part of all that a counter of losses took; 0 where it is not known.
+func lossShare(c facts.Counter, carried uint64) float64 {
+	if carried == 0 {
+		return 0
+	}
+	return float64(c.Value) / (float64(carried) + float64(c.Value))
+}
+
+// graded is the severity of a counter of losses beside what was carried, by SeverityRule; it is at most worst, the
+// severity of the same loss when it is heavy.
+func graded(c facts.Counter, carried uint64, worst Severity) Severity {
+	s := gradedShare(lossShare(c, carried))
+	if carried == 0 {
+		s = gradedCount(c)
+	}
+	if !still(c) && s.AtLeast(Warning) {
+		s = Info
+	}
+	if s != trifling && !worst.AtLeast(s) {
+		return worst
+	}
+	return s
+}
+
+func gradedShare(share float64) Severity {
+	switch {
+	case share >= criticalShare:
+		return Critical
+	case share >= warningShare:
+		return Warning
+	case share >= infoShare:
+		return Info
+	}
+	return trifling
+}
+
+func gradedCount(c facts.Counter) Severity {
+	switch {
+	case c.Rate != nil && *c.Rate >= criticalRate:
+		return Critical
+	case c.Rate != nil && *c.Rate >= warningRate, c.Rate == nil && c.Value >= warningCount:
+		return Warning
+	}
+	return Info
+}
+
+// lost returns the findings as a loss of packets: graded, and with the share that orders them.
+func lost(c facts.Counter, carried uint64, all []Finding) []Finding {
+	for i := range all {
+		all[i].Severity, all[i].Share = graded(c, carried, Critical), lossShare(c, carried)
+	}
+	return all
+}
+
+// onPath raises an info about a loss of packets that matters on the path.
+func (f *Finding) onPath(path netpath.Path) {
+	if f.Severity != Info || f.Share <= 0 || path.RTT <= 0 || path.Rate <= 0 || f.past {
+		return
+	}
+	path.Loss = f.Share
+	if bound, ok := lossResponse("cubic", path); ok && bound < float64(path.Rate) {
+		f.Severity = Warning
+		f.Summary += fmt.Sprintf("; at this loss one CUBIC connection reaches %s on the path", rate(bound))
+	}
+}
+
+// still tells whether a counter may be growing: false when a window, or a second reading, showed that it is not.
+func still(c facts.Counter) bool {
+	if c.Earlier != nil && c.Earlier.Value == c.Value {
+		return false
+	}
+	return c.Rate == nil || *c.Rate > 0
+}
+
+// happened prints a counter: its total and since when, and its rate when there is one.
+func happened(c facts.Counter) string {
+	said := fmt.Sprintf("%d since boot", c.Value)
+	switch {
+	case c.Partial && c.Over > 0:
+		said = fmt.Sprintf("%d in %.3g s", c.Value, c.Over)
+	case c.Partial:
+		said = fmt.Sprintf("%d since an earlier reading", c.Value)
+	}
+	switch {
+	case c.Rate != nil && *c.Rate == 0:
+		said += ", not growing now"
+	case c.Rate != nil:
+		said += fmt.Sprintf(", %.3g/s now", *c.Rate)
+	case c.Earlier != nil && c.Earlier.Value < c.Value:
+		said += fmt.Sprintf(", %d more than at the earlier reading", c.Value-c.Earlier.Value)
+	case c.Earlier != nil:
+		said += ", no more than at the earlier reading"
+	}
+	return said
+}
