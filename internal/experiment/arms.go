@@ -193,14 +193,17 @@ func (s *session) resolvePart(ctx context.Context, a *armValues, p part) error {
 	return nil
 }
 
-// assign puts one value into an arm if its host can take it while it runs.
+// assign puts one value into an arm if its host can take it while it runs. Modules
+// that FreeBSD's loader.conf loads are loaded, as apply does, but for ipfw, whose
+// first rule would cut the host off.
 func (s *session) assign(a *armValues, e *end, v assigned, kind string) {
 	system := e.facts.System
 	if system == catalog.Linux && !strings.HasPrefix(v.name, "/") && !strings.Contains(v.name, ":") {
 		v.name = conffile.LinuxName(v.name)
 	}
 	a.wanted++
-	if record, ok := s.catalog.Lookup(system, v.name); ok && kind != "set" && (record.Kind == catalog.Boot || record.Kind == catalog.ReadOnly) {
+	module := system == catalog.FreeBSD && strings.HasSuffix(v.name, "_load") && strings.EqualFold(v.value, "yes") && v.name != "ipfw_load"
+	if record, ok := s.catalog.Lookup(system, v.name); ok && kind != "set" && !module && (record.Kind == catalog.Boot || record.Kind == catalog.ReadOnly) {
 		a.note("%s: %s counts from the next boot only and is left out", e.conn.Name(), v.name)
 		return
 	}
@@ -213,9 +216,14 @@ func (s *session) assign(a *armValues, e *end, v assigned, kind string) {
 		return
 	}
 	a.of(e.side)[v.name] = v.value
-	if !slices.Contains(a.order, v.name) {
-		a.order = append(a.order, v.name)
+	if slices.Contains(a.order, v.name) {
+		return
 	}
+	if module { // what needs it comes after it
+		a.order = append([]string{v.name}, a.order...)
+		return
+	}
+	a.order = append(a.order, v.name)
 }
 
 // congestion names a congestion control as a system does; FreeBSD's may need a

@@ -97,7 +97,26 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 	for i, a := range arms {
 		a.notes = append(a.notes, notes[i]...)
 	}
-	return s.judgeArms(arms)
+	if err := s.judgeArms(arms); err != nil {
+		return err
+	}
+	for _, e := range s.hosts() {
+		keepModules(arms, e)
+	}
+	return nil
+}
+
+// keepModules leaves a module that one arm loads in place under the others: one that
+// is in use cannot be unloaded between runs, and unused it changes nothing.
+func keepModules(arms []*armValues, e *end) {
+	for _, name := range e.tuned.Order {
+		for _, a := range arms {
+			values := a.of(e.side)
+			if _, has := values[name]; !has && values != nil && e.tuned.System == catalog.FreeBSD && strings.HasSuffix(name, "_load") {
+				values[name] = "YES"
+			}
+		}
+	}
 }
 
 // judgeArms refuses arms of which nothing can be applied.

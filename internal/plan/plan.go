@@ -92,6 +92,8 @@ type Kept struct {
 	// decided; Refused, that guides set the setting and a plan never does.
 	Missing []string `json:"missing,omitempty"`
 	Refused bool     `json:"refused,omitempty"`
+	// Wanted is what the formulas propose and what changes nothing on this path.
+	Wanted string `json:"wanted,omitempty"`
 }
 
 // Make computes the plan.
@@ -215,6 +217,10 @@ func (p *Plan) consider(rec *catalog.Record, inst instance, r Request) error {
 	}
 	if to == from || rec.Type == catalog.TypeBool && SameSwitch(from, to) {
 		p.keep(inst.name, from, "already what the path needs")
+		return nil
+	}
+	if why := p.boundByLoss(inst.name, inst.inputs, r.Path); why != "" {
+		p.Kept = append(p.Kept, Kept{Setting: inst.name, Value: from, Because: why, Wanted: to})
 		return nil
 	}
 	ch := change(rec, proposal, inst.running, to, def)

@@ -48,7 +48,7 @@ func TestSteps(t *testing.T) {
 	}{
 		{catalog.FreeBSD, "13.2", "bulk", "options TCPHPTS", ""},
 		{catalog.FreeBSD, "14.0", "bulk", "buildkernel", ""},
-		{catalog.FreeBSD, "14.1", "bulk", "kldload tcp_rack", "buildkernel"},
+		{catalog.FreeBSD, "14.1", "bulk", "kldload tcp_bbr", "buildkernel"},
 		{catalog.FreeBSD, "14.2", "web", "accept_filter=httpready", ""},
 		{catalog.FreeBSD, "14.2", "file", "11.6GiB", ""},
 		{catalog.FreeBSD, "14.2", "home", "type fq_codel", ""},
