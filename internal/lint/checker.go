@@ -21,15 +21,18 @@ type checker struct {
 	records  map[string]*catalog.Record // by entry name; nil when unknown
 	verdicts map[question][]finding
 
-	file     *source
-	line     conffile.Span                // the last line that a problem was found in, of file
-	ignores  map[*source]map[int][]string // codes suppressed, by line
-	set      map[string]*assignment
-	effects  map[string]*assignment // the last effective value by setting name
-	refused  map[string]*assignment // the last line that takes no effect
-	pending  map[string]pending
-	shapers  []*assignment          // rules of pf.conf that choose a queue
-	kinds    map[conffile.Kind]bool // kinds of file in the group
+	file    *source
+	line    conffile.Span                // the last line that a problem was found in, of file
+	ignores map[*source]map[int][]string // codes suppressed, by line
+	set     map[string]*assignment
+	effects map[string]*assignment // the last effective value by setting name
+	refused map[string]*assignment // the last line that takes no effect
+	pending map[string]pending
+	shapers []*assignment          // rules of pf.conf that choose a queue
+	kinds   map[conffile.Kind]bool // kinds of file in the group
+
+	variables map[string]bool // variables of rc.conf that any line sets
+
 	problems []Problem
 	dropped  int
 }
@@ -75,7 +78,7 @@ func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker
 	k := &checker{catalog: c, opt: opt, system: system, names: c.Names(system),
 		records: map[string]*catalog.Record{}, verdicts: map[question][]finding{},
 		set: map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{},
-		pending: map[string]pending{}, ignores: map[*source]map[int][]string{}, kinds: map[conffile.Kind]bool{}}
+		pending: map[string]pending{}, ignores: map[*source]map[int][]string{}, kinds: map[conffile.Kind]bool{}, variables: map[string]bool{}}
 	if opt.Version != "" {
 		k.versions, k.known = []catalog.Version{opt.Version}, true
 		return k
@@ -115,6 +118,7 @@ func (k *checker) run(files []*source) {
 	k.judgePending()
 	k.judgeShapers()
 	k.judgeCombined()
+	k.judgeTogether()
 }
 
 // open makes f the file that problems are reported in.
