@@ -167,6 +167,7 @@ func (k *checker) entry(e conffile.Entry) {
 		k.assign(e, nil, true)
 		return
 	}
+	e = k.withoutComment(r, e)
 	effective := true
 	for _, f := range k.verdict(r, e) {
 		k.report(e, f)
@@ -177,6 +178,27 @@ func (k *checker) entry(e conffile.Entry) {
 	}
 	k.drift(r, e)
 	k.assign(e, r, effective)
+}
+
+// withoutComment takes the comment behind a number of Linux' sysctl files off
+// the value: the kernel reads the number and stops. Behind a word it is part of
+// the value.
+func (k *checker) withoutComment(r *catalog.Record, e conffile.Entry) conffile.Entry {
+	if k.system != catalog.Linux || k.kindOf(e) != conffile.Sysctl || r.Type == catalog.TypeString ||
+		r.Type == catalog.TypeEnum && !allNumeric(r.Values) {
+		return e
+	}
+	i := strings.IndexByte(e.Value, '#')
+	if i < 1 || e.Value[i-1] != ' ' && e.Value[i-1] != '\t' {
+		return e
+	}
+	value := strings.TrimRight(e.Value[:i], " \t")
+	if value == "" || len(e.Value) != e.ValueSpan.End-e.ValueSpan.Start {
+		return e
+	}
+	e.Value = value
+	e.ValueSpan.End = e.ValueSpan.Start + len(value)
+	return e
 }
 
 // kindOf returns the kind of file that a setting is made in.

@@ -127,6 +127,10 @@ var ordered = []pair{
 		"The table is full at gc_thresh3, so that the threshold below it is never met and new neighbours are refused at once."},
 	{catalog.Linux, "net.ipv6.neigh.default.gc_thresh1", "net.ipv6.neigh.default.gc_thresh2", false,
 		"Below gc_thresh1 nothing is collected, so that the threshold above it does nothing."},
+	{catalog.FreeBSD, "net.inet.tcp.sendbuf_max", "kern.ipc.maxsockbuf", false,
+		"A buffer stops growing at the first step that kern.ipc.maxsockbuf refuses, about 8/9 of it."},
+	{catalog.FreeBSD, "net.inet.tcp.recvbuf_max", "kern.ipc.maxsockbuf", false,
+		"A buffer stops growing at the first step that kern.ipc.maxsockbuf refuses, about 8/9 of it."},
 	{catalog.FreeBSD, "net.inet.ip.portrange.first", "net.inet.ip.portrange.last", false,
 		"Ports are taken from between the two in either order, which is hardly what was meant."},
 }
@@ -143,9 +147,13 @@ func (k *checker) judgeOrder(p pair) {
 	if !ok1 || !ok2 || lowValue <= 0 || highValue <= 0 || lowValue < highValue || lowValue == highValue && !p.strict {
 		return
 	}
-	at, text := low, fmt.Sprintf("%s = %.0f is not below %s, %.0f", p.low, lowValue, p.high, highValue)
+	below, above := "is above", "is below"
+	if p.strict {
+		below, above = "is not below", "is not above"
+	}
+	at, text := low, fmt.Sprintf("%s = %.0f %s %s, %.0f", p.low, lowValue, below, p.high, highValue)
 	if low == nil {
-		at, text = high, fmt.Sprintf("%s = %.0f is not above %s, which is %.0f unless it is set", p.high, highValue, p.low, lowValue)
+		at, text = high, fmt.Sprintf("%s = %.0f %s %s, which is %.0f unless it is set", p.high, highValue, above, p.low, lowValue)
 	}
 	k.reportIn(at.file, at.entry, finding{code: "conflict", severity: Warning, value: true, sources: at.record.Sources,
 		message: text, because: p.because})

@@ -48,13 +48,13 @@ func TestTogether(t *testing.T) {
 
 // TestCorrect corrects a file until nothing is left to correct.
 func TestCorrect(t *testing.T) {
-	in := files("/etc/sysctl.conf", "$ sysctl -w net.ipv4.tcp_fin_timeout=60000\nnet.ipv4.tcp_keepalive_tme=7200\nnet.ipv4.tcp_tw_recycle=1\nnet.ipv4.tcp_syncookies=0\n")
+	in := files("/etc/sysctl.conf", "$ sysctl -w net.ipv4.tcp_fin_timeout=60000 # ms\nnet.ipv4.tcp_keepalive_tme=7200\nnet.ipv4.tcp_tw_recycle=1\nnet.ipv4.tcp_syncookies=0\n")
 	done, err := Correct(load(t), in, Options{System: catalog.Linux, Version: "6.12"})
 	if err != nil || len(done.Fixed) != 1 {
 		t.Fatalf("%v, %d files", err, len(done.Fixed))
 	}
 	got := string(done.Fixed[0].New)
-	if !strings.HasPrefix(got, "net.ipv4.tcp_fin_timeout=60\nnet.ipv4.tcp_keepalive_time=7200\n# wirerate: net.ipv4.tcp_tw_recycle does not exist") {
+	if !strings.HasPrefix(got, "net.ipv4.tcp_fin_timeout=60 # ms\nnet.ipv4.tcp_keepalive_time=7200\n# wirerate: net.ipv4.tcp_tw_recycle does not exist") {
 		t.Error(got)
 	}
 	if string(done.Fixed[0].Old) != in[0].Text || done.Fixed[0].Fixes != 4 {
