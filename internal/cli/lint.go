@@ -245,9 +245,9 @@ func (o lintOptions) options() (lint.Options, error) {
 func (o lintOptions) machine() (*lint.Machine, error) {
 	in := catalog.Inputs{}
 	if o.memory != "" {
-		memory, err := units.ParseBytes(o.memory)
-		if err != nil || memory <= 0 {
-			return nil, errors.Join(err, fmt.Errorf("--memory %q: a size like 16GiB is expected", o.memory))
+		memory, err := parseMemory(o.memory, 16*units.MiB)
+		if err != nil {
+			return nil, err
 		}
 		in["memory"], in["page"] = float64(memory), 4096.0
 	}

@@ -37,14 +37,14 @@ func (s Severity) AtLeast(t Severity) bool {
 
 // Problem is one finding about one line. It is the JSON contract of lint.
 type Problem struct {
-	Code     string          `json:"code"`
+	Code     string          `json:"problem"`
 	Severity Severity        `json:"severity"`
 	File     string          `json:"file"`
 	Line     int             `json:"line"`   // from 1
 	Column   int             `json:"column"` // in bytes, from 1
-	System   catalog.System  `json:"system"`
-	Version  catalog.Version `json:"version"` // empty when not known
-	Key      string          `json:"key"`     // as written
+	System   catalog.System  `json:"os"`
+	Version  catalog.Version `json:"release"` // empty when not known
+	Key      string          `json:"setting"` // as written
 	Value    string          `json:"value"`   // as the system reads it
 	Message  string          `json:"message"`
 	Because  string          `json:"because"`
@@ -115,7 +115,7 @@ type Input struct {
 type FileInfo struct {
 	Path       string              `json:"path"`
 	Kind       conffile.Kind       `json:"kind"`
-	System     catalog.System      `json:"system"`  // empty: one of Systems
+	System     catalog.System      `json:"os"`      // empty: one of Systems
 	Release    catalog.Version     `json:"release"` // empty when not known
 	Systems    []catalog.System    `json:"-"`       // those that it was judged for
 	Confidence conffile.Confidence `json:"-"`       // in Kind and System
@@ -312,7 +312,7 @@ type Document struct {
 
 // JSON returns the result in the form of the JSON contract.
 func (r *Result) JSON() Document {
-	d := Document{Schema: 1, Files: r.Files, Problems: r.Problems}
+	d := Document{Schema: 2, Files: r.Files, Problems: r.Problems}
 	if d.Problems == nil {
 		d.Problems = []Problem{}
 	}
