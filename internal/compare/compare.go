@@ -336,7 +336,7 @@ func unplanned(rec *catalog.Record, p plan.Plan, line Line) (verdict Verdict, be
 	case len(rec.Formulas) == 0 && len(rec.Evidence) == 0 && len(rec.Judge) == 0:
 		return Left, "a plan does not decide it. " + about
 	case len(rec.Formulas) == 0 && onlyGrade(rec, catalog.Claimed):
-		return Refused, "a guide claims it, and no measurement or manual bears it out. " + about
+		return Refused, "a guide claims it, and the catalog has no measurement or manual that bears it out. " + about
 	}
 	return NotNeeded, "for role " + p.Role + " on this path the default does. " + about
 }
