@@ -243,6 +243,7 @@ func readDisk(file string) (*experiment.DiskFigures, error) {
 func run[T any](ctx context.Context, env *Env, f *experimentFlags, do func(context.Context, experiment.Config) (T, error)) (T, error) {
 	sink := &sink{env: env}
 	f.Open, f.Sink, f.Args, f.Command = env.open, sink, env.args, "wirerate "+shell.Join(env.args...)
+	f.Out = f.out.dir
 	f.CommandFor = func(host string) change.Command { return env.commandFor(host, "") }
 	found, err := do(ctx, f.Config)
 	sink.clear()

@@ -12,9 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/compare"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/experiment"
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/netpath"
@@ -39,6 +41,7 @@ type planOptions struct {
 	compare               string
 	out                   outputFolder
 	export                []string
+	conn                  host.Conn // to the host; nil for one that is recorded or described
 }
 
 func newPlanCmd(env *Env) *cobra.Command {
@@ -110,6 +113,9 @@ for a machine that is only described.`,
 
 func planVerb(ctx context.Context, env *Env, opt planOptions, how string) error {
 	request, err := opt.request(ctx, env)
+	if opt.conn != nil {
+		defer opt.conn.Close()
+	}
 	if err != nil {
 		return err
 	}
@@ -117,9 +123,9 @@ func planVerb(ctx context.Context, env *Env, opt planOptions, how string) error 
 	if err != nil {
 		return failure(err)
 	}
-	p, err := plan.Make(c, request)
+	p, err := opt.make(ctx, c, request)
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	if opt.compare != "" {
 		return env.comparePlan(c, p, opt.compare, how)
@@ -134,6 +140,19 @@ func planVerb(ctx context.Context, env *Env, opt planOptions, how string) error 
 	}
 	report.PlanText(env.Stdout, p, opt.why)
 	return nil
+}
+
+// make plans for the host that is connected, else for the machine as it is known.
+func (o *planOptions) make(ctx context.Context, c *catalog.Catalog, r plan.Request) (plan.Plan, error) {
+	if o.conn == nil {
+		p, err := plan.Make(c, r)
+		return p, usage(err)
+	}
+	p, err := change.MakePlan(ctx, o.conn, c, r)
+	if errors.Is(err, host.ErrUnreachable) {
+		return p, missing(err)
+	}
+	return p, usage(err)
 }
 
 // comparePlan puts a configuration file beside the plan.
@@ -200,13 +219,24 @@ func (o *planOptions) machine(ctx context.Context, env *Env) (plan.Machine, erro
 		}
 		return m, nil
 	}
-	f, err := collect(ctx, env, o.host, 0)
+	f, err := o.collect(ctx, env)
 	if err != nil {
 		return plan.Machine{}, err
 	}
 	m := plan.MachineOf(f)
 	m.Namespace = strings.HasPrefix(o.host, "ns:")
 	return m, nil
+}
+
+// collect reads the facts of the host and stays connected to one that runs.
+func (o *planOptions) collect(ctx context.Context, env *Env) (f *facts.Facts, err error) {
+	if recorded(o.host) {
+		return collect(ctx, env, o.host, 0)
+	}
+	if o.conn, err = env.open(ctx, o.host); err != nil {
+		return nil, err
+	}
+	return collectLive(ctx, o.conn, 0)
 }
 
 // describe adds what the flags say about the machine; they win over what was

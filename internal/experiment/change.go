@@ -15,7 +15,7 @@ import (
 )
 
 // makePlans plans hosts, once, and notes which changes can be tried now.
-func (s *session) makePlans(hosts []*end) error {
+func (s *session) makePlans(ctx context.Context, hosts []*end) error {
 	for _, e := range hosts {
 		if e.plan.Schema != 0 {
 			continue
@@ -25,8 +25,11 @@ func (s *session) makePlans(hosts []*end) error {
 		if s.Disk != nil {
 			s.Disk.Describe(&machine)
 		}
-		p, err := plan.Make(s.catalog, plan.Request{Path: s.path, Role: s.roleOf(e), Machine: machine})
-		if err != nil {
+		p, err := change.MakePlan(ctx, e.conn, s.catalog, plan.Request{Path: s.path, Role: s.roleOf(e), Machine: machine})
+		switch {
+		case errors.Is(err, host.ErrUnreachable):
+			return classified(err)
+		case err != nil:
 			return wrong(err)
 		}
 		e.plan = p
@@ -61,7 +64,7 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 		}
 		opt := change.Options{StateDir: s.journalDir(e), Now: time.Now(), Within: within, SkipAbsent: true, Passing: s.lab != nil}
 		if s.CommandFor != nil && s.lab == nil {
-			opt.Command = s.CommandFor(map[string]string{"client": s.Host, "server": s.Peer, "router": s.Via}[e.side])
+			opt.Command = s.CommandFor(s.nameOf(e))
 		}
 		c, err := change.Begin(ctx, e.conn, e.tuned.System, order, opt)
 		if err != nil {

@@ -57,6 +57,15 @@ func (u *under) conclude() Result {
 		u.attributed(&r)
 	case kindTune:
 		r.Warnings = append(r.Warnings, cpuWarnings(r)...)
+		for _, e := range s.hosts() {
+			why := s.unproved(r, e)
+			for _, ch := range e.plan.Changes {
+				if why[ch.Setting] != "" {
+					r.Unproved = append(r.Unproved, Unproved{e.plan.Host, ch.Setting, why[ch.Setting]})
+				}
+			}
+		}
+		r.Next = s.nextCommands(r)
 	}
 	return r
 }

@@ -62,6 +62,8 @@ type Config struct {
 	Resumed   string   // ID of the experiment to go on with
 	Args      []string // from which another session makes the same Config
 	Command   string   // that makes the experiment again
+	// Out is the folder to which the results go; empty: to none. It is only named.
+	Out string
 	// CommandFor is how a user types commands about the changes of a host, named as
 	// it was given to Open; nil: with the connection's name alone.
 	CommandFor func(host string) change.Command

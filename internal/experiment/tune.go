@@ -23,7 +23,7 @@ const trialShare = 0.4
 func Tune(ctx context.Context, c Config) (Outcome, error) {
 	c.Arms = []Arm{{Name: "default"}, {Name: "plan", parts: []part{{kind: "plan"}}}}
 	return within(ctx, c, kindTune, func(s *session) (Outcome, error) {
-		if err := s.makePlans(s.hosts()); err != nil {
+		if err := s.makePlans(ctx, s.hosts()); err != nil {
 			return Outcome{}, err
 		}
 		s.announcePlans()

@@ -442,7 +442,7 @@ func (p *Plan) order(c *catalog.Catalog) {
 			return
 		}
 		state[ch.Setting] = 1
-		for _, need := range p.before(c, ch.Setting) {
+		for _, need := range p.Before(c, ch.Setting) {
 			if i, ok := rank[need]; ok {
 				place(p.Changes[i])
 			}
@@ -458,9 +458,9 @@ func (p *Plan) order(c *catalog.Catalog) {
 	}
 }
 
-// before lists what must be written before a setting: what its record needs,
+// Before lists what must be written before a setting: what its record needs,
 // and what makes the kernel rewrite it.
-func (p *Plan) before(c *catalog.Catalog, setting string) []string {
+func (p *Plan) Before(c *catalog.Catalog, setting string) []string {
 	var names []string
 	base, _, _ := strings.Cut(setting, "@")
 	if rec, ok := c.Lookup(p.System, base); ok {

@@ -116,7 +116,7 @@ func newView(r Result) view {
 		v.Sets = setsViews(r)
 	}
 	for _, p := range r.Plans {
-		next := newPlanView(p, r.Shares)
+		next := newPlanView(p, r)
 		if n := len(v.Plans); n > 0 && samePlan(v.Plans[n-1].Plan, p) {
 			v.Plans[n-1].Title = v.Plans[n-1].Host + " and " + next.Title
 			continue
@@ -135,7 +135,8 @@ func crossCheck(e *Effect) string {
 	return s
 }
 
-func newPlanView(p plan.Plan, shares []Share) planView {
+func newPlanView(p plan.Plan, r Result) planView {
+	shares := r.Shares
 	v := planView{Plan: p, Title: cmp.Or(p.Host, "a host with the defaults") + ", " + releaseWords(p), Memory: memoryWords(p.Memory)}
 	for _, change := range p.Changes {
 		c := changeView{Change: change}
@@ -145,8 +146,17 @@ func newPlanView(p plan.Plan, shares []Share) planView {
 			}
 		}
 		v.Changes = append(v.Changes, c)
+		why := ""
 		if c.Share != nil && !c.Share.Kept {
-			v.Diff = append(v.Diff, diffLine{" ", "", fmt.Sprintf("%s = %s  # stays: %s", change.Setting, cmp.Or(change.From, change.Default, "?"), because(*c.Share))})
+			why = because(*c.Share)
+		}
+		for _, u := range r.Unproved {
+			if u.Host == p.Host && u.Setting == change.Setting {
+				why = u.Because
+			}
+		}
+		if why != "" {
+			v.Diff = append(v.Diff, diffLine{" ", "", fmt.Sprintf("%s = %s  # stays: %s", change.Setting, cmp.Or(change.From, change.Default, "?"), why)})
 			continue
 		}
 		v.Diff = append(v.Diff, diffLine{"-", "del", fmt.Sprintf("%s = %s", change.Setting, cmp.Or(change.From, change.Default, "?"))},

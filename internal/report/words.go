@@ -311,8 +311,10 @@ func next(r Result) string {
 		return ""
 	case r.Emulator != nil:
 		return fmt.Sprintf("on your own hosts: wirerate tune ssh://root@A --peer ssh://root@B --path %s --role %s", path, role)
+	case len(r.Next) > 0:
+		return strings.Join(r.Next, "; ") + "; then wirerate confirm"
 	case r.Verdict == stats.Helps:
-		return "wirerate apply plan.json HOST --confirm-within 60s, then wirerate confirm"
+		return "the same command with -o DIR writes what was proved as plan.json, for wirerate apply"
 	}
 	return ""
 }
