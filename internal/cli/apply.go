@@ -77,7 +77,7 @@ PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 		}
 		opt.plan, opt.host = args[0], "local"
 		if len(args) == 2 {
-			opt.host = args[1]
+			opt.host = hostName(args[1])
 		}
 		return applyVerb(cmd.Context(), env, opt, how)
 	}

@@ -282,7 +282,7 @@ func (e *Env) read(name string, limit int64) ([]byte, error) {
 // writeTo runs write with FILE as its standard output, or with e's own when no
 // file is named; what could not be written is an error.
 func (e *Env) writeTo(file string, write func(*Env) error) error {
-	if file == "" {
+	if file == "" || file == "-" {
 		return write(e)
 	}
 	f, err := os.Create(file)
@@ -324,7 +324,7 @@ func exactArgs(n int, what string) cobra.PositionalArgs {
 
 // open connects to a host named on the command line.
 func (e *Env) open(ctx context.Context, name string) (host.Conn, error) {
-	c, err := host.Open(ctx, name, e.SSH)
+	c, err := host.Open(ctx, hostName(name), e.SSH)
 	if errors.Is(err, host.ErrUnreachable) || errors.Is(err, fs.ErrPermission) {
 		return nil, missing(err)
 	}

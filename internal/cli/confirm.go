@@ -25,6 +25,7 @@ any later time, files included.`,
 	}
 	told := changeFlags(cmd)
 	anyway := cmd.Flags().Bool("anyway", false, "confirm though somebody else changed something: their values stay, the files are replaced")
+	cmd.Flags().BoolVar(anyway, "force", false, "the same as --anyway")
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		a, err := told(words)
 		if err != nil {

@@ -20,7 +20,6 @@ import (
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/lab/link"
-	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/shell"
@@ -93,8 +92,8 @@ func (f *experimentFlags) addArms(cmd *cobra.Command, arm string) {
 	f.addPlanned(cmd)
 	f.addRouter(cmd)
 	flags.StringVar(&f.Spec.Workload, "workload", "bulk", "`workload` to run: "+workloadNames())
-	flags.StringVar(&f.Peer, "peer", "", "the `HOST` at the other end")
-	flags.StringVar(&f.path, "path", "", "`PATH` between the hosts, for the arm plan: rate=,rtt=[,loss=][,mtu=], or auto")
+	flags.StringVar(&f.Peer, "peer", "", peerUsage)
+	flags.StringVar(&f.path, "path", "", "`PATH` between the hosts, for the arm plan: rate=,rtt=[,loss=][,mtu=], a profile of wirerate lab profiles, or auto")
 	flags.StringVar(&f.Role, "role", "bulk", "`role` of the hosts, for the arm plan")
 	flags.IntVar(&f.Pairs, "pairs", 0, "pairs of runs at most, 2 to 200 (default: what --for allows, up to 40)")
 	flags.StringVar(&f.Metric, "metric", "", "`METRIC` of the workload that decides (default: its first)")
@@ -103,11 +102,14 @@ func (f *experimentFlags) addArms(cmd *cobra.Command, arm string) {
 	f.addResume(cmd)
 }
 
+const peerUsage = "the `HOST` at the other end, also the second word"
+
 // addDesign declares how pairs of runs are laid out.
 func (f *experimentFlags) addDesign(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.DurationVar(&f.Budget, "for", 10*time.Minute, "time for all runs together")
-	flags.Float64Var(&f.Margin, "margin", 0.02, "smallest relative change that is worthwhile")
+	f.Margin = 0.02
+	flags.Var((*share)(&f.Margin), "margin", "smallest relative change that is worthwhile, a `share` such as 2%")
 	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the order of runs (default: random)")
 }
 
@@ -130,7 +132,7 @@ func (f *experimentFlags) where() (err error) {
 		return err
 	}
 	if f.MeasurePath = f.path == "auto"; f.path != "" && !f.MeasurePath {
-		if f.Path, err = netpath.Parse(f.path); err != nil {
+		if f.Path, err = parsePath(f.path); err != nil {
 			return err
 		}
 	}
@@ -204,8 +206,6 @@ func (f *experimentFlags) checkDesign(maxPairs int) error {
 	switch {
 	case f.Pairs != 0 && (f.Pairs < 2 || f.Pairs > maxPairs):
 		return fmt.Errorf("--pairs %d: 2 to %d are possible", f.Pairs, maxPairs)
-	case !(f.Margin >= 0 && f.Margin < 1):
-		return fmt.Errorf("--margin %g: a fraction from 0 to 1 is expected, like 0.02", f.Margin)
 	case f.Budget < 10*time.Second:
 		return fmt.Errorf("--for %s: at least 10s are needed", f.Budget)
 	}

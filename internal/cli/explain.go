@@ -129,6 +129,7 @@ func explainRule(env *Env, r diagnose.Rule, format string) error {
 
 // parseSystem checks the --os and --version of a command line.
 func parseSystem(system, version string) (catalog.System, catalog.Version, error) {
+	system = strings.ToLower(system)
 	if system != "" && !slices.Contains(catalog.Systems(), catalog.System(system)) {
 		return "", "", fmt.Errorf("system %q: freebsd, openbsd or linux is expected", system)
 	}

@@ -120,7 +120,7 @@ const maxWindow = 10 * time.Minute
 
 func (opt inspectOptions) check() (path netpath.Path, window time.Duration, err error) {
 	if opt.path != "" {
-		if path, err = netpath.Parse(opt.path); err != nil {
+		if path, err = parsePath(opt.path); err != nil {
 			return path, 0, err
 		}
 	}

@@ -27,6 +27,9 @@ func (o outputFolder) check(names ...string) error {
 	if o.dir == "" {
 		return nil
 	}
+	if o.dir == "-" {
+		return errors.New("-o - : -o names a folder for several files; --json writes to standard output")
+	}
 	folder, err := outdir.Open(o.dir)
 	if err != nil {
 		return err

@@ -19,7 +19,6 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/input"
-	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
@@ -35,7 +34,7 @@ type planOptions struct {
 	diskLatency           string
 	diskFrom              string
 	driver, numa          string
-	path, role            string
+	path, role, peer      string
 	load                  plan.Load
 	harden, why           bool
 	compare               string
@@ -81,13 +80,14 @@ for a machine that is only described.`,
 	f.Float64Var(&opt.diskIOPS, "disk-iops", 0, "`number` of operations per second of one disk")
 	f.StringVar(&opt.diskLatency, "disk-latency", "", "`time` of one operation of a disk, such as 80us")
 	f.StringVar(&opt.diskFrom, "disk-from", "", "take the disks' figures from `FILE`, the output of wirerate measure disk --json")
-	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
+	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500], a profile of wirerate lab profiles, or auto")
+	f.StringVar(&opt.peer, "peer", "", "with --path auto: the `HOST` to which the path is measured")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
-	f.Float64Var(&opt.load.Connections, "connections", 0, "`number` of TCP connections open at once (default: by role)")
-	f.Float64Var(&opt.load.ConnRate, "conn-rate", 0, "`number` of new connections per second (default: by role)")
-	f.Float64Var(&opt.load.PacketRate, "packet-rate", 0, "`number` of packets per second (default: by role)")
-	f.Float64Var(&opt.load.States, "states", 0, "`number` of firewall states at once (default: by role)")
-	f.Float64Var(&opt.load.Hosts, "hosts", 0, "`number` of neighbours on the attached networks (default: by role)")
+	f.Var((*amount)(&opt.load.Connections), "connections", "`number` of TCP connections open at once (default: by role)")
+	f.Var((*amount)(&opt.load.ConnRate), "conn-rate", "`number` of new connections per second (default: by role)")
+	f.Var((*amount)(&opt.load.PacketRate), "packet-rate", "`number` of packets per second (default: by role)")
+	f.Var((*amount)(&opt.load.States), "states", "`number` of firewall states at once (default: by role)")
+	f.Var((*amount)(&opt.load.Hosts), "hosts", "`number` of neighbours on the attached networks (default: by role)")
 	f.BoolVar(&opt.harden, "harden", false, "add the settings whose purpose is security, each with its cost")
 	f.BoolVar(&opt.why, "why", false, "show formula, numbers, evidence, risk and sources of each setting")
 	opt.out.declare(cmd, "plan.json and the system's own files")
@@ -99,7 +99,7 @@ for a machine that is only described.`,
 			return err
 		}
 		if len(args) == 1 {
-			opt.host = args[0]
+			opt.host = hostName(args[0])
 		}
 		for _, name := range []string{"cores", "queues", "ring-max", "disks"} {
 			if flag := cmd.Flag(name); flag.Changed && flag.Value.String() == "0" {
@@ -182,13 +182,8 @@ func (o *planOptions) request(ctx context.Context, env *Env) (plan.Request, erro
 		return r, usagef("--path is missing; write it like --path rate=1gbit,rtt=80ms")
 	}
 	var err error
-	if r.Path, err = netpath.Parse(o.path); err != nil {
-		return r, usage(err)
-	}
-	for name, v := range map[string]float64{"connections": o.load.Connections, "conn-rate": o.load.ConnRate, "packet-rate": o.load.PacketRate, "states": o.load.States, "hosts": o.load.Hosts} {
-		if !(v >= 0 && v <= 1e12) {
-			return r, usagef("--%s %g: a number from 0 to 1e12 is expected", name, v)
-		}
+	if o.path == "auto" && (o.system != "" || recorded(o.host)) {
+		return r, usagef("--path auto measures from a running HOST: declare the path, like --path rate=1gbit,rtt=80ms")
 	}
 	if len(o.export) > 0 && o.out.dir == "" {
 		return r, usagef("--export needs a folder: -o DIR")
@@ -199,12 +194,16 @@ func (o *planOptions) request(ctx context.Context, env *Env) (plan.Request, erro
 	if r.Machine, err = o.machine(ctx, env); err != nil {
 		return r, err
 	}
-	return r, usage(o.describe(&r.Machine))
+	if err := o.describe(&r.Machine); err != nil {
+		return r, usage(err)
+	}
+	r.Path, err = env.pathTo(ctx, o.path, o.host, o.peer)
+	return r, err
 }
 
 // machine inspects the host, unless one is only described.
 func (o *planOptions) machine(ctx context.Context, env *Env) (plan.Machine, error) {
-	release, said := plan.ReleaseOf(catalog.System(o.system), o.version)
+	release, said := plan.ReleaseOf(catalog.System(strings.ToLower(o.system)), o.version)
 	system, version, err := parseSystem(o.system, release)
 	if err != nil {
 		return plan.Machine{}, usage(err)
@@ -249,9 +248,9 @@ func (o *planOptions) describe(m *plan.Machine) error {
 		m.Cores = o.cores
 	}
 	if o.memory != "" {
-		memory, err := units.ParseBytes(o.memory)
-		if err != nil || memory < 16*units.MiB {
-			return fmt.Errorf("--memory %q: at least 16MiB is expected, like 64GiB", o.memory)
+		memory, err := memorySize(o.memory)
+		if err != nil {
+			return err
 		}
 		m.Memory = memory
 	}

@@ -31,7 +31,7 @@ planned. Nothing is changed.`,
 		}
 		target := "local"
 		if len(args) == 2 {
-			target = args[1]
+			target = hostName(args[1])
 		}
 		return verifyVerb(cmd.Context(), env, args[0], target, form)
 	}
