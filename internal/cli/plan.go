@@ -138,7 +138,7 @@ func planVerb(ctx context.Context, env *Env, opt planOptions, how string) error 
 	if how == "json" {
 		return env.printJSON(p)
 	}
-	report.PlanText(env.Stdout, p, opt.why)
+	report.PlanText(env.screen(), p, opt.why)
 	return nil
 }
 

@@ -126,7 +126,7 @@ func (e *Env) pathTo(ctx context.Context, text, host, peer string) (netpath.Path
 // memorySize reads the size of a machine's memory, which has at least 16 MiB.
 func memorySize(text string) (units.Bytes, error) {
 	memory, err := units.ParseBytes(text)
-	if _, number := strconv.ParseFloat(text, 64); number == nil && memory < 16*units.MiB {
+	if n, number := strconv.ParseFloat(text, 64); number == nil && n > 0 && memory < 16*units.MiB {
 		return 0, fmt.Errorf("--memory %s: the unit is missing; %sGiB is meant?", text, text)
 	}
 	if err != nil || memory < 16*units.MiB {
