@@ -79,7 +79,7 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 				for _, a := range arms {
 					if _, ok := a.of(e.side)[name]; ok {
 						delete(a.of(e.side), name)
-						a.note("%s: %s is not there and left out: %s", e.conn.Name(), name, strings.TrimSpace(why))
+						a.note(trial.Absent, name, "%s: %s is not there and left out: %s", e.conn.Name(), name, strings.TrimSpace(why))
 					}
 				}
 				continue
@@ -106,14 +106,14 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 // judgeArms refuses arms of which nothing can be applied.
 func (s *session) judgeArms(arms []*armValues) error {
 	for _, a := range arms {
-		for _, n := range a.notes {
+		for _, n := range trial.Fold(a.notes, s.Verbose) {
 			s.warnings = append(s.warnings, fmt.Sprintf("arm %s: %s", a.name, n))
 			s.note("arm %s: %s", a.name, n)
 		}
 		if a.wanted > 0 && len(a.values.Client)+len(a.values.Server)+len(a.values.Router) == 0 {
 			why := ""
 			if len(a.notes) > 0 {
-				why = ": " + a.notes[len(a.notes)-1]
+				why = ": " + a.notes[len(a.notes)-1].Text
 			}
 			return withReason(Missing, fmt.Errorf("arm %s cannot be applied: nothing is left of its settings%s", a.name, why))
 		}

@@ -57,6 +57,7 @@ type Config struct {
 	OneAtATime bool // attribution: each setting alone against none
 	NoShares   bool // tune: without attribution
 
+	Verbose   bool   // each note by itself, however many there are of a kind
 	History   string // its file; empty: the user's own
 	NoHistory bool
 	Resumed   string   // ID of the experiment to go on with
@@ -70,7 +71,10 @@ type Config struct {
 
 	Sink Sink
 
-	kind  string // of the experiment, in the history
+	kind string // of the experiment, in the history
+	// rowsLeft is the time of the rows of a suite that follow.
+	rowsLeft time.Duration
+
 	group string // ID of a suite's first experiment
 	row   int    // of the suite
 }

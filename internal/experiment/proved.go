@@ -21,7 +21,6 @@ func (s *session) unproved(r Result, e *end) map[string]string {
 	for _, share := range r.Shares {
 		shares[share.Setting] = share
 	}
-	single := slices.ContainsFunc(r.Shares, func(share Share) bool { return share.Kept })
 	why := map[string]string{}
 	for _, ch := range e.plan.Changes {
 		share, shared := shares[ch.Setting]
@@ -33,7 +32,7 @@ func (s *session) unproved(r Result, e *end) map[string]string {
 			why[ch.Setting] = "it cannot be switched between runs, so that it was not tried"
 		case r.Verdict != stats.Helps:
 			why[ch.Setting] = "the plan as a whole was not shown to help: " + r.Verdict.Words()
-		case shared && !share.Kept && (single || share.Verdict != stats.NotEnough):
+		case shared && !share.Kept:
 			why[ch.Setting] = fmt.Sprintf("%s (×%.3f, %.3f to %.3f)", share.Because, share.Ratio, share.Low, share.High)
 		}
 	}

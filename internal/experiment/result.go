@@ -88,6 +88,12 @@ type Comparison struct {
 	Effect  *Effect       `json:"effect"` // null without two pairs
 }
 
+// The processors' time by what was transferred, in Beside of trials of goodput.
+const (
+	ClientCPUPerGbit = "client_cpu_per_gbit"
+	ServerCPUPerGbit = "server_cpu_per_gbit"
+)
+
 // Beside are other metrics of an arm against the first one, by the same
 // pairs: what a gain costs.
 type Beside struct {

@@ -106,7 +106,7 @@ func TestArms(t *testing.T) {
 			}
 		}
 	}
-	if n := arms[2].notes; len(n) != 2 || !strings.Contains(n[0], "kernel.osrelease") {
+	if n := arms[2].notes; len(n) != 2 || !strings.Contains(n[0].Text, "kernel.osrelease") {
 		t.Errorf("left out: %q", n)
 	}
 	if _, err := ParseArm("tuned:fast"); err != nil {

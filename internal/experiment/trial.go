@@ -108,7 +108,10 @@ func (s *session) compare(ctx context.Context, arms []*armValues) (Result, error
 		return Result{}, err
 	}
 	defer u.record.close()
-	u.trial, err = trial.Compare(ctx, u.design, u.run, s.Sink.Progress)
+	u.trial, err = trial.Compare(ctx, u.design, u.run, u.progress)
+	if err == nil {
+		u.noteEnd()
+	}
 	return u.finish(ctx, err)
 }
 

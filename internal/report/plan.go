@@ -36,7 +36,7 @@ func PlanText(to Screen, p plan.Plan, why bool) {
 		out.field("memory", m)
 	}
 	// What matters on a router is the firewall's table, not its own few sockets.
-	if m := memoryWords(p.Memory); m != "" && (p.Memory.States == 0 || p.Role != "router" && p.Role != "home") {
+	if m := memoryWords(p.Memory); m != "" && p.Role != "router" && p.Role != "home" {
 		out.blank()
 		out.field("memory", m)
 	}

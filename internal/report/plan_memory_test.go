@@ -18,7 +18,7 @@ func TestPlanMemory(t *testing.T) {
 		memory        plan.Budget
 		states, conns bool
 	}{
-		{"router", both, true, false}, {"home", both, true, false}, {"web", both, true, true}, {"web", sockets, false, true}, {"router", sockets, false, true},
+		{"router", both, true, false}, {"home", both, true, false}, {"web", both, true, true}, {"web", sockets, false, true}, {"router", sockets, false, false},
 	} {
 		var b strings.Builder
 		PlanText(Screen{Writer: &b}, plan.Plan{System: "linux", Release: "6.12", Role: c.role, Memory: c.memory}, false)
