@@ -14,7 +14,7 @@ import (
 func newAttributeCmd(env *Env) *cobra.Command {
 	var f experimentFlags
 	cmd := &cobra.Command{
-		Use:   "attribute --arm A [HOST [--peer HOST] | --lab LINK]",
+		Use:   "attribute --arm A [HOST [PEER] | --lab LINK]",
 		Short: "Find which settings of an arm cause its effect",
 		Long: `Attribute switches every setting of an arm on and off by a design that clears
 single effects of pairwise ones (folded Plackett-Burman), confirms those that
@@ -31,7 +31,7 @@ together.`,
 		Example: `  wirerate attribute --arm file:99-tuning.conf --lab rate=1gbit,rtt=50ms -o out/
   wirerate attribute --arm plan --workload rr ns:a --peer ns:b \
     --path rate=1gbit,rtt=5ms --for 40m`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(2),
 	}
 	format := formatFlag(cmd, "text", "json")
 	f.addArms(cmd, "the `ARM` whose settings are to be separated")

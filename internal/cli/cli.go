@@ -327,7 +327,7 @@ func exactArgs(n int, what string) cobra.PositionalArgs {
 
 // open connects to a host named on the command line.
 func (e *Env) open(ctx context.Context, name string) (host.Conn, error) {
-	c, err := host.Open(ctx, name, e.SSH)
+	c, err := host.Open(ctx, hostName(name), e.SSH)
 	if errors.Is(err, host.ErrUnreachable) || errors.Is(err, fs.ErrPermission) {
 		return nil, missing(err)
 	}

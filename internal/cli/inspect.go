@@ -222,7 +222,7 @@ const maxWindow = 10 * time.Minute
 
 func (opt inspectOptions) check() (path netpath.Path, window time.Duration, err error) {
 	if opt.path != "" {
-		if path, err = parsePath(opt.path, "inspect"); err != nil {
+		if path, err = parsePath(opt.path); err != nil {
 			return path, 0, err
 		}
 	}
@@ -272,6 +272,11 @@ func collect(ctx context.Context, env *Env, name string, window time.Duration) (
 		return nil, err
 	}
 	defer c.Close()
+	return collectLive(ctx, c, window)
+}
+
+// collectLive reads the facts of a host that is connected.
+func collectLive(ctx context.Context, c host.Conn, window time.Duration) (*facts.Facts, error) {
 	f, err := facts.Collect(ctx, c, facts.Options{Window: window})
 	switch {
 	case errors.Is(err, host.ErrUnreachable), errors.Is(err, facts.ErrSystem), errors.Is(err, facts.ErrNoIdentity):

@@ -28,7 +28,7 @@ func (o outputFolder) check(names ...string) error {
 		return nil
 	}
 	if o.dir == "-" {
-		return errors.New("-o names a folder here, and standard output is none: --json prints the result")
+		return errors.New("-o - : -o names a folder for several files; --json writes to standard output")
 	}
 	folder, err := outdir.Open(o.dir)
 	if err != nil {

@@ -22,7 +22,7 @@ func newTrialCmd(env *Env) *cobra.Command {
 	var f experimentFlags
 	var aa bool
 	cmd := &cobra.Command{
-		Use:   "trial --arm A --arm B... [HOST [--peer HOST] | --lab LINK]",
+		Use:   "trial --arm A --arm B... [HOST [PEER] | --lab LINK]",
 		Short: "Compare sets of settings in randomised pairs of runs",
 		Long: `Trial compares arms, each a set of settings, with the first one: in randomised
 blocks of runs, one log-ratio per pair, with intervals, planned looks, Holm's
@@ -53,7 +53,7 @@ of its own, and its processors and drops stand beside the others.
   wirerate trial --arm current --arm firewall:off \
     ssh://root@a --peer ssh://root@b --via ssh://root@fw
   wirerate trial --resume last`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(2),
 	}
 	format := formatFlag(cmd, "text", "json")
 	f.addArms(cmd, "an `ARM`; the first one is the reference")
@@ -99,8 +99,8 @@ func (f *experimentFlags) control() error {
 
 // checkArms finds what is wrong with the flags before anything is started.
 func (f *experimentFlags) checkArms(args []string, least int) error {
-	if len(args) == 1 {
-		f.Host = args[0]
+	if err := f.hostAndPeer(args); err != nil {
+		return err
 	}
 	if len(f.arms) < least || len(f.arms) > 12 {
 		return fmt.Errorf("%d arms: %d to 12 are possible, each with --arm: %s", len(f.arms), least, experiment.ArmForms)

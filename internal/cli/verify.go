@@ -32,7 +32,7 @@ status is 1 unless all are as planned. Nothing is changed.`,
 		}
 		target := "local"
 		if len(args) == 2 {
-			target = args[1]
+			target = hostName(args[1])
 		}
 		return verifyVerb(cmd.Context(), env, args[0], target, form)
 	}

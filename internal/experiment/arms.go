@@ -125,13 +125,13 @@ func (a Arm) has(kind string) bool {
 type armValues struct {
 	name   string
 	values trial.Values
-	notes  []string // what of it is not applied, and why
-	wanted int      // settings that it names for these systems
+	notes  []trial.Note // what of it is not applied, and why
+	wanted int          // settings that it names for these systems
 	order  []string
 }
 
-func (a *armValues) note(format string, args ...any) {
-	a.notes = append(a.notes, fmt.Sprintf(format, args...))
+func (a *armValues) note(kind trial.NoteKind, setting, format string, args ...any) {
+	a.notes = append(a.notes, trial.Note{Kind: kind, Setting: setting, Text: fmt.Sprintf(format, args...)})
 }
 
 func (a *armValues) of(side string) map[string]string {
@@ -204,15 +204,15 @@ func (s *session) assign(a *armValues, e *end, v assigned, kind string) {
 	a.wanted++
 	module := system == catalog.FreeBSD && strings.HasSuffix(v.name, "_load") && strings.EqualFold(v.value, "yes") && v.name != "ipfw_load"
 	if record, ok := s.catalog.Lookup(system, v.name); ok && kind != "set" && !module && (record.Kind == catalog.Boot || record.Kind == catalog.ReadOnly) {
-		a.note("%s: %s counts from the next boot only and is left out", e.conn.Name(), v.name)
+		a.note(trial.AtBoot, v.name, "%s: %s counts from the next boot only and is left out", e.conn.Name(), v.name)
 		return
 	}
 	if err := change.Supports(system, v.name); err != nil {
-		a.note("%s: %v; it is left out", e.conn.Name(), err)
+		a.note(trial.NotAtRunTime, v.name, "%s: %v; it is left out", e.conn.Name(), err)
 		return
 	}
 	if change.OnlyRaised(system, v.name) {
-		a.note("%s: %s is left out: %s", e.conn.Name(), v.name, onlyRaised)
+		a.note(trial.NotAtRunTime, v.name, "%s: %s is left out: %s", e.conn.Name(), v.name, onlyRaised)
 		return
 	}
 	a.of(e.side)[v.name] = v.value
@@ -285,7 +285,7 @@ func (s *session) fillDefaults(a *armValues, all []*armValues) {
 					continue
 				}
 				a.of(e.side)[name] = value
-				a.note("%s: %s is %s here; default means %s, as %s ships it", e.conn.Name(), name, running, value, e.facts.Release)
+				a.note(trial.Other, name, "%s: %s is %s here; default means %s, as %s ships it", e.conn.Name(), name, running, value, e.facts.Release)
 			}
 		}
 	}
@@ -310,7 +310,7 @@ func (s *session) fromText(a *armValues, e *end, path string, data []byte) (valu
 		guess.Kind = conffile.Sysctl
 	}
 	if guess.System != "" && guess.System != system {
-		a.note("%s is a file of %s: nothing of it is applied to %s, which is %s", filepath.Base(path), guess.System, e.conn.Name(), system)
+		a.note(trial.Other, "", "%s is a file of %s: nothing of it is applied to %s, which is %s", filepath.Base(path), guess.System, e.conn.Name(), system)
 		return nil, nil, nil
 	}
 	file, err := conffile.Parse(guess.Kind, system, path, data)
@@ -318,19 +318,19 @@ func (s *session) fromText(a *armValues, e *end, path string, data []byte) (valu
 		return nil, nil, err
 	}
 	for _, r := range file.Rejects {
-		a.note("%s:%d: %s", filepath.Base(path), r.Line, r.Reason)
+		a.note(trial.Unread, fmt.Sprintf("line %d", r.Line), "%s:%d: %s", filepath.Base(path), r.Line, r.Reason)
 	}
 	for _, entry := range file.Entries {
 		switch {
 		case entry.Has(conffile.Glob), entry.Has(conffile.Exclude), entry.Has(conffile.Expands):
-			a.note("%s:%d: %s is a pattern or holds a variable and is left out", filepath.Base(path), entry.Line, entry.Key)
+			a.note(trial.Unread, entry.Key, "%s:%d: %s is a pattern or holds a variable and is left out", filepath.Base(path), entry.Line, entry.Key)
 		case entry.Name == "tuned:main/include":
 			include = append(include, strings.FieldsFunc(entry.Value, func(r rune) bool { return r == ',' || r == ' ' })...)
 		case strings.HasPrefix(entry.Name, "tuned:main/"), strings.HasPrefix(entry.Name, "tuned:variables/"):
 		case strings.HasPrefix(entry.Name, "tuned:"):
-			a.note("%s:%d: %s is not applied: an option of a plug-in of TuneD", filepath.Base(path), entry.Line, entry.Key)
+			a.note(trial.Unread, entry.Key, "%s:%d: %s is not applied: an option of a plug-in of TuneD", filepath.Base(path), entry.Line, entry.Key)
 		case entry.Name == "":
-			a.note("%s:%d: %s is not a setting that can be changed", filepath.Base(path), entry.Line, entry.Key)
+			a.note(trial.Unread, entry.Key, "%s:%d: %s is not a setting that can be changed", filepath.Base(path), entry.Line, entry.Key)
 		case entry.Iface != "" && strings.Contains(entry.Name, ":"):
 			values = append(values, assigned{entry.Name + "@" + entry.Iface, entry.Value})
 		default:

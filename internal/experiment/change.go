@@ -15,7 +15,7 @@ import (
 )
 
 // makePlans plans hosts, once, and notes which changes can be tried now.
-func (s *session) makePlans(hosts []*end) error {
+func (s *session) makePlans(ctx context.Context, hosts []*end) error {
 	for _, e := range hosts {
 		if e.plan.Schema != 0 {
 			continue
@@ -25,8 +25,11 @@ func (s *session) makePlans(hosts []*end) error {
 		if s.Disk != nil {
 			s.Disk.Describe(&machine)
 		}
-		p, err := plan.Make(s.catalog, plan.Request{Path: s.path, Role: s.roleOf(e), Machine: machine})
-		if err != nil {
+		p, err := change.MakePlan(ctx, e.conn, s.catalog, plan.Request{Path: s.path, Role: s.roleOf(e), Machine: machine})
+		switch {
+		case errors.Is(err, host.ErrUnreachable):
+			return classified(err)
+		case err != nil:
 			return wrong(err)
 		}
 		e.plan = p
@@ -61,7 +64,7 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 		}
 		opt := change.Options{StateDir: s.journalDir(e), Now: time.Now(), Within: within, SkipAbsent: true, Passing: s.lab != nil}
 		if s.CommandFor != nil && s.lab == nil {
-			opt.Command = s.CommandFor(map[string]string{"client": s.Host, "server": s.Peer, "router": s.Via}[e.side])
+			opt.Command = s.CommandFor(s.nameOf(e))
 		}
 		c, err := change.Begin(ctx, e.conn, e.tuned.System, order, opt)
 		if err != nil {
@@ -76,7 +79,7 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 				for _, a := range arms {
 					if _, ok := a.of(e.side)[name]; ok {
 						delete(a.of(e.side), name)
-						a.note("%s: %s is not there and left out: %s", e.conn.Name(), name, strings.TrimSpace(why))
+						a.note(trial.Absent, name, "%s: %s is not there and left out: %s", e.conn.Name(), name, strings.TrimSpace(why))
 					}
 				}
 				continue
@@ -122,14 +125,14 @@ func keepModules(arms []*armValues, e *end) {
 // judgeArms refuses arms of which nothing can be applied.
 func (s *session) judgeArms(arms []*armValues) error {
 	for _, a := range arms {
-		for _, n := range a.notes {
+		for _, n := range trial.Fold(a.notes, s.Verbose) {
 			s.warnings = append(s.warnings, fmt.Sprintf("arm %s: %s", a.name, n))
 			s.note("arm %s: %s", a.name, n)
 		}
 		if a.wanted > 0 && len(a.values.Client)+len(a.values.Server)+len(a.values.Router) == 0 {
 			why := ""
 			if len(a.notes) > 0 {
-				why = ": " + a.notes[len(a.notes)-1]
+				why = ": " + a.notes[len(a.notes)-1].Text
 			}
 			return withReason(Missing, fmt.Errorf("arm %s cannot be applied: nothing is left of its settings%s", a.name, why))
 		}

@@ -56,6 +56,7 @@ func (s *session) suite(ctx context.Context, arms []*armValues) (rows []Row, err
 		if !done {
 			one.group, one.row = group, i
 			one.Budget = max(time.Until(until)/time.Duration(len(suite)-i), 10*time.Second)
+			one.rowsLeft = one.Budget * time.Duration(len(suite)-i-1)
 			s.Config = one
 			id, err := s.measureRow(ctx, arms, &r)
 			if err != nil {

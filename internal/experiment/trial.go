@@ -37,6 +37,9 @@ type Side struct {
 	Name   string // client, server or router
 	Plan   plan.Plan
 	Values map[string]string
+	// Keep tells of the settings of Plan which ones a tune bears out; nil of
+	// another experiment.
+	Keep plan.Keep
 }
 
 // Compare compares the arms of a Config with the first of them.
@@ -55,6 +58,9 @@ func (s *session) outcome(r Result, a *armValues) Outcome {
 		if a != nil {
 			side.Values = a.of(e.side)
 		}
+		if s.kind == kindTune {
+			side.Keep = s.keeps(r, e)
+		}
 		o.Sides = append(o.Sides, side)
 	}
 	return o
@@ -67,7 +73,7 @@ func (s *session) arrange(ctx context.Context) ([]*armValues, error) {
 		if !s.known {
 			return nil, wrongf("the arm plan needs the path's rate and round-trip time, like --lab rate=1gbit,rtt=50ms")
 		}
-		if err := s.makePlans(s.toPlan()); err != nil {
+		if err := s.makePlans(ctx, s.toPlan()); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +108,10 @@ func (s *session) compare(ctx context.Context, arms []*armValues) (Result, error
 		return Result{}, err
 	}
 	defer u.record.close()
-	u.trial, err = trial.Compare(ctx, u.design, u.run, s.Sink.Progress)
+	u.trial, err = trial.Compare(ctx, u.design, u.run, u.progress)
+	if err == nil {
+		u.noteEnd()
+	}
 	return u.finish(ctx, err)
 }
 

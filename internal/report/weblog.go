@@ -22,7 +22,6 @@ type weblogView struct {
 	Groups                                      []groupTable
 	Span                                        string
 	Cumulative, Histogram, ShiftChart, Timeline template.HTML
-	MatchedChart                                template.HTML
 	Shares                                      []shareRow
 	Differ                                      string // where the two distributions differ most
 	Upstream                                    []upstreamRow
@@ -97,7 +96,7 @@ func weblogPage(w io.Writer, r *weblog.Report, trial *view) error {
 	v.Differ = fmt.Sprintf("The two distributions differ most at %s, by %s of the requests (Kolmogorov-Smirnov, %s).", longSeconds(c.KS.At), percent(c.KS.D), chance(c.KS.P))
 	v.Percentiles, v.ShiftChart = shiftRows(c.Shifts), template.HTML(shiftChart(c.Shifts, c.Margin))
 	if c.Matched != nil {
-		v.Matched, v.MatchedChart = shiftRows(c.Matched.Shifts), template.HTML(shiftChart(c.Matched.Shifts, c.Margin))
+		v.Matched, v.ShiftChart = shiftRows(c.Matched.Shifts), template.HTML(shiftChart(c.Matched.Shifts, c.Margin))
 	}
 	return writePage(w, "weblog", v)
 }
@@ -330,9 +329,9 @@ func histogramChart(r *weblog.Report) string {
 	all := logs(r)
 	lowest, bins := 1.0, 0
 	for _, log := range all {
-		bins = max(bins, len(log.Bins))
-		for _, b := range log.Bins {
+		for k, b := range log.Bins {
 			if b.Count > 0 {
+				bins = max(bins, k+1)
 				lowest = min(lowest, float64(b.Count)/float64(log.Requests))
 			}
 		}
@@ -357,11 +356,11 @@ func histogramChart(r *weblog.Report) string {
 	for i, log := range all {
 		class := logClass(i, len(all))
 		last := 0.0
-		for k, b := range log.Bins {
+		for k, b := range log.Bins[:min(bins, len(log.Bins))] {
 			h := up(float64(b.Count) / float64(max(1, log.Requests)))
 			x := float64(k) / float64(bins)
 			if class == armClass(1) {
-				c.bar("column "+class, x, x+0.8/float64(bins), chartHeight-h, h)
+				c.titled("column "+class, x, x+0.9/float64(bins), chartHeight-h, h, fmt.Sprintf("from %s: %s requests", secondsTick(b.From), count(b.Count)))
 			} else {
 				c.line("curve "+class, x, chartHeight-last, x, chartHeight-h)
 				c.line("curve "+class, x, chartHeight-h, float64(k+1)/float64(bins), chartHeight-h)
@@ -369,7 +368,7 @@ func histogramChart(r *weblog.Report) string {
 			last = h
 		}
 	}
-	for k := 0; k < bins; k += 10 {
+	for k := 0; k < bins; k += max(1, (bins+7)/8) {
 		c.text("s", "start", float64(k)/float64(bins), chartHeight+16, secondsTick(all[len(all)-1].Bins[k].From))
 	}
 	c.text("s", "end", 1, chartHeight+34, "request time by 100 ms; up: share, logarithmic")
