@@ -280,6 +280,7 @@ func (c *chunks) count(i int, w *worker, base int64, stretches []stretch) error 
 func (c *chunks) window(from, to int64) (b []byte, free func(), err error) {
 	b, err = unix.Mmap(int(c.file.Fd()), from, int(to-from), unix.PROT_READ, unix.MAP_SHARED)
 	if err == nil {
+		unix.Madvise(b, unix.MADV_WILLNEED) // else a log that is not cached is waited for a page or so at a time
 		return b, func() { unix.Munmap(b) }, nil
 	}
 	b = make([]byte, to-from)
