@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -332,7 +333,13 @@ func readLog(t testing.TB, profile string, lines int) *weblog.Sketch {
 	if _, err := (weblog.Synthetic{Lines: lines, Seed: 5, Profile: profile}).WriteTo(&log); err != nil {
 		t.Fatal(err)
 	}
-	s, err := weblog.Read(t.Context(), []string{"-"}, &log, weblog.Options{Full: true})
+	return readText(t, log.String())
+}
+
+// readText counts the lines of a log.
+func readText(t testing.TB, log string) *weblog.Sketch {
+	t.Helper()
+	s, err := weblog.Read(t.Context(), []string{"-"}, strings.NewReader(log), weblog.Options{Full: true})
 	if err != nil {
 		t.Fatal(err)
 	}

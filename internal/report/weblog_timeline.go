@@ -54,7 +54,7 @@ func timelineChart(r *weblog.Report) string {
 	c.text("t", "start", 0, 14, "mean request time")
 	c.text("s", "end", 1, 14, "at most "+longSeconds(slowest))
 	c.text("t", "start", 0, gap+half+gap, fmt.Sprintf("requests in %s", units.Duration(time.Duration(length)*time.Second)))
-	c.text("s", "end", 1, gap+half+gap, "at most "+count(most))
+	c.text("s", "end", 1, gap+half+gap, "at most "+units.Count(most))
 	bottom := 2*(gap+half) + 14
 	for i, p := range cols {
 		if p.requests == 0 {

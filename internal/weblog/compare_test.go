@@ -326,24 +326,6 @@ func TestKolmogorovTail(t *testing.T) {
 	}
 }
 
-func TestTextIsSafe(t *testing.T) {
-	evil := "192.0.2.1 - - [01/Mar/2024:00:00:00 +0000] \"GET /\x1b]0;owned\x07<script>\u202e\x9b HTTP/1.1\" 200 5 \"-\" \"-\" 0.001\n\x1b[2Jbroken\n"
-	s := readText(t, strings.Repeat(evil, 3), Options{Full: true})
-	r := Summarize(s, View{By: Groupings()})
-	var b strings.Builder
-	if err := r.WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
-	if r.Requests != 3 || r.Skipped != 3 {
-		t.Fatalf("%d requests, %d skipped, want 3 and 3", r.Requests, r.Skipped)
-	}
-	for _, c := range b.String() {
-		if c < 0x20 && c != '\n' || c == 0x7f || c == 0x202e || c >= 0x80 && c < 0xa0 || c == 0xfffd {
-			t.Fatalf("%q in the output:\n%q", c, b.String())
-		}
-	}
-}
-
 // TestKindsAreSaid: a cache that answers more than before is named beside the verdict.
 func TestKindsAreSaid(t *testing.T) {
 	squid := func(hits int) string {
