@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
@@ -95,7 +96,7 @@ func TestPipeIsWaitedFor(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := open(ctx, name); err != context.Canceled {
+	if _, err := input.OpenWaiting(ctx, name); err != context.Canceled {
 		t.Errorf("without a writer: %v", err)
 	}
 	go func() {

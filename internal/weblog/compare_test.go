@@ -11,6 +11,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/weblog/latency"
+	"github.com/wirerate/wirerate/tools/genlog/accesslog"
 )
 
 func readText(t testing.TB, text string, opt Options) *Sketch {
@@ -25,7 +26,7 @@ func readText(t testing.TB, text string, opt Options) *Sketch {
 	return s
 }
 
-func synthetic(t testing.TB, s Synthetic) string {
+func synthetic(t testing.TB, s accesslog.Synthetic) string {
 	t.Helper()
 	var b bytes.Buffer
 	if _, err := s.WriteTo(&b); err != nil {
@@ -37,8 +38,8 @@ func synthetic(t testing.TB, s Synthetic) string {
 // TestGuideBeforeAndAfter rebuilds the shares that the FreeBSD tuning guide
 // reports of 10,000 objects.
 func TestGuideBeforeAndAfter(t *testing.T) {
-	before := readText(t, synthetic(t, Synthetic{Lines: 10_000, Seed: 1, Profile: ProfileBefore}), Options{Full: true})
-	after := readText(t, synthetic(t, Synthetic{Lines: 10_000, Seed: 2, Profile: ProfileAfter}), Options{Full: true})
+	before := readText(t, synthetic(t, accesslog.Synthetic{Lines: 10_000, Seed: 1, Profile: accesslog.ProfileBefore}), Options{Full: true})
+	after := readText(t, synthetic(t, accesslog.Synthetic{Lines: 10_000, Seed: 2, Profile: accesslog.ProfileAfter}), Options{Full: true})
 	r, err := Compare(after, before, View{}, Judgement{})
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/weblog/latency"
 	"github.com/wirerate/wirerate/internal/weblog/logdetect"
@@ -82,7 +80,7 @@ func serialized(f func(*logline.Request)) func(*logline.Request) {
 func readInput(ctx context.Context, in *Input, stdin io.Reader, opt *Options, total *Sketch, segs *latency.Segments, pos *int64) error {
 	var r io.Reader = stdin
 	if in.Name != "-" {
-		file, err := open(ctx, in.Name)
+		file, err := input.OpenWaiting(ctx, in.Name)
 		if err != nil {
 			return err
 		}
@@ -106,26 +104,6 @@ func readInput(ctx context.Context, in *Input, stdin io.Reader, opt *Options, to
 		r = file
 	}
 	return readStream(ctx, in, r, opt, total, segs, pos)
-}
-
-// open opens a log. With a named pipe it waits for who writes to it.
-func open(ctx context.Context, name string) (*os.File, error) {
-	if st, err := os.Stat(name); err != nil || st.Mode()&os.ModeNamedPipe == 0 {
-		return input.Open(name)
-	}
-	var file *os.File
-	var err error
-	opened := make(chan struct{})
-	go func() {
-		file, err = os.Open(name)
-		close(opened)
-	}()
-	select {
-	case <-opened:
-		return file, err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // chunks hands out a file's blocks, each to one worker.
@@ -256,7 +234,7 @@ func (c *chunks) run(ctx context.Context, w *worker, base int64, stretches []str
 func (c *chunks) count(i int, w *worker, base int64, stretches []stretch) error {
 	from := int64(i) * c.block
 	end := min(from+c.block, c.size)
-	b, free, err := c.window(from, min(end+logline.MaxLine+2, c.size))
+	b, free, err := input.Map(c.file, from, min(end+logline.MaxLine+2, c.size))
 	if err != nil {
 		return err
 	}
@@ -272,23 +250,6 @@ func (c *chunks) count(i int, w *worker, base int64, stretches []stretch) error 
 	} // else the last line is the file's, or too long
 	stretches[i] = w.stretch(b[start:], base+from+int64(start), i)
 	return nil
-}
-
-// window returns the bytes of the file between two places, of which the first begins a
-// page, and what gives them back. They are mapped, which spares copying them, where
-// the file system can do that.
-func (c *chunks) window(from, to int64) (b []byte, free func(), err error) {
-	b, err = unix.Mmap(int(c.file.Fd()), from, int(to-from), unix.PROT_READ, unix.MAP_SHARED)
-	if err == nil {
-		unix.Madvise(b, unix.MADV_WILLNEED) // else a log that is not cached is waited for a page or so at a time
-		return b, func() { unix.Munmap(b) }, nil
-	}
-	b = make([]byte, to-from)
-	n, err := c.file.ReadAt(b, from)
-	if err == io.EOF { // the file became shorter
-		err = nil
-	}
-	return b[:n], func() {}, err
 }
 
 // formatOf returns the format for an input that begins with sample. later, unless

@@ -16,6 +16,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/weblog/latency"
 	"github.com/wirerate/wirerate/internal/weblog/logline"
+	"github.com/wirerate/wirerate/tools/genlog/accesslog"
 )
 
 // reportOf is everything that is shown of a sketch, but not its inputs.
@@ -31,7 +32,7 @@ func reportOf(t testing.TB, s *Sketch) string {
 }
 
 func TestSaveAndLoad(t *testing.T) {
-	s := readText(t, synthetic(t, Synthetic{Lines: 5000, Seed: 3})+"half a line\n", Options{Full: true})
+	s := readText(t, synthetic(t, accesslog.Synthetic{Lines: 5000, Seed: 3})+"half a line\n", Options{Full: true})
 	s.Merge(readText(t, awkward(700, 3, 1), Options{Full: true}))
 	var b bytes.Buffer
 	if err := s.Save(&b); err != nil {
@@ -77,7 +78,7 @@ func TestMergeEqualsWhole(t *testing.T) {
 // TestWaysToRead: a file read by several workers, a pipe and compressed copies
 // give the same.
 func TestWaysToRead(t *testing.T) {
-	text := synthetic(t, Synthetic{Lines: 9000, Seed: 5}) + strings.Repeat("y", 3*logline.MaxLine) + "\nhalf a line\n\n" + synthetic(t, Synthetic{Lines: 10, Seed: 6})
+	text := synthetic(t, accesslog.Synthetic{Lines: 9000, Seed: 5}) + strings.Repeat("y", 3*logline.MaxLine) + "\nhalf a line\n\n" + synthetic(t, accesslog.Synthetic{Lines: 10, Seed: 6})
 	name := t.TempDir() + "/a.log"
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -112,7 +113,7 @@ func TestWaysToRead(t *testing.T) {
 func TestSavedIsRead(t *testing.T) {
 	dir := t.TempDir()
 	log, saved, cut := dir+"/a.log", dir+"/a.wrl", dir+"/cut.wrl"
-	text := synthetic(t, Synthetic{Lines: 500, Seed: 5})
+	text := synthetic(t, accesslog.Synthetic{Lines: 500, Seed: 5})
 	var b bytes.Buffer
 	if err := readText(t, text, Options{Full: true}).Save(&b); err != nil {
 		t.Fatal(err)
@@ -227,7 +228,7 @@ func TestManyMerged(t *testing.T) {
 // FuzzLoad packs what it is given, so that it reaches the checks behind the
 // decompressor.
 func FuzzLoad(f *testing.F) {
-	s := readText(f, synthetic(f, Synthetic{Lines: 20, Seed: 3}), Options{Full: true})
+	s := readText(f, synthetic(f, accesslog.Synthetic{Lines: 20, Seed: 3}), Options{Full: true})
 	text, err := json.Marshal(s.saved())
 	if err != nil {
 		f.Fatal(err)
