@@ -17,7 +17,6 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/lint"
 	"github.com/wirerate/wirerate/internal/report"
-	"github.com/wirerate/wirerate/internal/units"
 )
 
 type lintOptions struct {
@@ -245,7 +244,7 @@ func (o lintOptions) options() (lint.Options, error) {
 func (o lintOptions) machine() (*lint.Machine, error) {
 	in := catalog.Inputs{}
 	if o.memory != "" {
-		memory, err := parseMemory(o.memory, 16*units.MiB)
+		memory, err := memorySize(o.memory)
 		if err != nil {
 			return nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
@@ -328,7 +329,7 @@ func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before
 			}
 		case screen:
 			fmt.Fprint(env.Stdout, clearScreen)
-			weblog.Summarize(s, view).WriteText(&topLines{to: env.Stdout, left: screenRows() - 1})
+			report.WeblogText(&topLines{to: env.Stdout, left: screenRows() - 1}, weblog.Summarize(s, view))
 		}
 	})
 	if err != nil {

@@ -59,7 +59,7 @@ func (j joined) print(env *Env, opt *weblogFlags) error {
 	case opt.html:
 		return j.page(env.Stdout)
 	}
-	if err := j.WriteText(env.Stdout); err != nil || j.Trial == nil {
+	if err := report.WeblogText(env.Stdout, j.Report); err != nil || j.Trial == nil {
 		return err
 	}
 	fmt.Fprintf(env.Stdout, "\nthe trial of the change\n")

@@ -59,7 +59,7 @@ func textArms(p *page, r Result) {
 		for i, a := range r.Arms {
 			against := "–"
 			if c := comparisonOf(r, i); c != nil && c.Effect != nil {
-				against = shareWords(Share{Ratio: c.Effect.Ratio, Low: c.Effect.Low, High: c.Effect.High})
+				against = shareWords(Share{Ratio: c.Effect.Ratio, Interval: c.Effect.Interval})
 			}
 			p.line("  %s%s%s", pad(terminal.Clip(a.Name, 27), 28, false), pad(q.print(q.of(a.Median)), 15, true), pad(against, 34, true))
 		}
