@@ -116,7 +116,7 @@ func Kinds() []Kind {
 		{LatencyP99, "s", "time that one exchange in 100 exceeds", true},
 		{LatencyP999, "s", "time that one exchange in 1000 exceeds", true},
 	}
-	bulkTools := []string{"iperf3", "builtin", "nuttcp", "netperf", "iperf", "tcpbench"}
+	bulkTools := []string{"builtin", "iperf3", "nuttcp", "netperf", "iperf", "tcpbench"}
 	httpTools := []string{"wrk", "h2load", "ab"}
 	with := func(first Metric, more ...Metric) []Metric { return append([]Metric{first}, more...) }
 	return []Kind{
@@ -124,7 +124,7 @@ func Kinds() []Kind {
 			Streams: 1, Direction: Up, WarmUp: bulkWarmUp},
 		{Name: "streams", Imitates: "a large transfer over parallel connections", Metrics: with(goodput), Tools: bulkTools,
 			Streams: 4, Direction: Up, WarmUp: bulkWarmUp},
-		{Name: "bidir", Imitates: "large transfers in both directions at once", Metrics: with(goodput), Tools: []string{"iperf3", "builtin"},
+		{Name: "bidir", Imitates: "large transfers in both directions at once", Metrics: with(goodput), Tools: []string{"builtin", "iperf3"},
 			Streams: 1, Direction: Both, WarmUp: bulkWarmUp},
 		{Name: "udp-pps", Imitates: "small packets: voice, games, a packet filter's worst case; 64 bytes of UDP payload, as fast as they go",
 			Metrics: with(Metric{Packets, "1/s", "packets that arrived", false}, Metric{Loss, "share", "packets that were sent and did not arrive", true}),

@@ -28,6 +28,8 @@ const (
 	CodeSendLimit = "send-buffer-limited"
 	CodeEmulator  = "emulator-behind"
 	CodeSteal     = "steal"
+	CodeNotSteady = "not-steady"
+	CodeLateStart = "late-start"
 )
 
 // Kernel is what a host's kernel says about a run.

@@ -75,7 +75,9 @@ type Run struct {
 	Router       *CPU      `json:"router_cpu,omitempty"`
 	RouterKernel *Kernel   `json:"router_kernel,omitempty"`
 	Warnings     []Warning `json:"warnings,omitempty"`
-	Raw          string    `json:"-"`
+	// Limit is what bounded the run; nil where that is not known.
+	Limit *Limit `json:"limit,omitempty"`
+	Raw   string `json:"-"`
 }
 
 // Value returns a metric of the run.
