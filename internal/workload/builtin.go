@@ -41,6 +41,8 @@ type trafficReport struct {
 	Metrics map[string]float64 `json:"metrics,omitempty"`
 	Unknown map[string]string  `json:"unknown,omitempty"`
 	Limit   *Limit             `json:"limit,omitempty"`
+	// Warnings weaken what is concluded from the run.
+	Warnings []Warning `json:"warnings,omitempty"`
 }
 
 const chunk = 128 << 10 // as iperf3 has it
@@ -53,7 +55,7 @@ func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
 		return Run{}, err
 	}
 	serve, send := "serve", []string{"send", net.JoinHostPort(p.Addr, port)}
-	if kind, err := FindKind(s.Workload); err == nil && !slices.Contains(kind.Tools, "iperf3") || s.Workload == "udp-pps" {
+	if kind, err := FindKind(s.Workload); err == nil && kind.Primary().Name != Goodput || !slices.Contains(kind.Tools, "iperf3") {
 		serve, send = "answer", []string{"load", net.JoinHostPort(p.Addr, port), s.Workload}
 	}
 	server, err := p.Server.Start(ctx, programOn(p.Server, program), TrafficVerb, serve, ":"+port)
@@ -63,7 +65,7 @@ func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
 	defer server.Stop()
 	args := append([]string{programOn(p.Client, program), TrafficVerb}, send...)
 	args = append(args, strconv.Itoa(s.Streams), string(s.Direction), s.Omit.String(), s.Duration.String())
-	a, err := one(ctx, p.Client, host.Command(args...).Within(s.Duration+s.Omit+65*time.Second))
+	a, err := one(ctx, p.Client, host.Command(args...).Within(2*s.Duration+s.Omit+65*time.Second))
 	if err != nil {
 		return Run{}, err
 	}
@@ -78,7 +80,7 @@ func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if err := json.Unmarshal(a.Out, &report); err != nil {
 		return Run{}, fmt.Errorf("the generator on %s printed %q", p.Client.Name(), clip(string(a.Out), 200))
 	}
-	run := Run{GoodputBPS: report.Goodput, Retransmits: -1, Metrics: report.Metrics, Unknown: report.Unknown, Limit: report.Limit,
+	run := Run{GoodputBPS: report.Goodput, Retransmits: -1, Metrics: report.Metrics, Unknown: report.Unknown, Limit: report.Limit, Warnings: report.Warnings,
 		Counted: report.Counted, IntervalsBPS: report.Intervals, Raw: string(a.Out)}
 	if report.Sender != nil {
 		run.Retransmits, run.MeanRTT = report.Sender.Retransmits, report.Sender.RTT
@@ -144,11 +146,12 @@ func Traffic(ctx context.Context, args []string, out io.Writer) error {
 			return err
 		}
 		s.Workload = args[2]
-		metrics, err := makeLoad(ctx, args[1], s)
+		made, err := makeLoad(ctx, args[1], s)
 		if err != nil {
 			return err
 		}
-		return json.NewEncoder(out).Encode(trafficReport{transferred: transferred{Goodput: metrics[Goodput]}, Metrics: metrics})
+		return json.NewEncoder(out).Encode(trafficReport{transferred: transferred{Goodput: made.Metrics[Goodput]},
+			Metrics: made.Metrics, Unknown: made.Unknown, Limit: made.Limit, Warnings: made.Warnings})
 	}
 	return errors.New("traffic: serve ADDR, answer ADDR, send ADDR STREAMS DIRECTION OMIT DURATION, load ADDR WORKLOAD STREAMS DIRECTION OMIT DURATION, or disk DIR SIZE DURATION READS")
 }
