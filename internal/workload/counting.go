@@ -108,22 +108,25 @@ func (s *steps) add(now time.Time, clock int64, b *batch, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range n {
-		datagram := b.payload(i)
-		if len(datagram) <= atFlow || datagram[0] != modePacket {
-			continue
-		}
-		name := binary.BigEndian.Uint64(datagram[atStep:])
-		one := s.table[name]
-		if one == nil {
-			if len(s.names) == keptSteps {
-				delete(s.table, s.names[0])
-				s.names = s.names[1:]
-			}
-			one = new(step)
-			s.table[name], s.names = one, append(s.names, name)
-		}
-		one.add(now, clock, datagram)
+		s.addOne(now, clock, b.payload(i))
 	}
+}
+
+func (s *steps) addOne(now time.Time, clock int64, datagram []byte) {
+	if len(datagram) <= atFlow || datagram[0] != modePacket {
+		return
+	}
+	name := binary.BigEndian.Uint64(datagram[atStep:])
+	one := s.table[name]
+	if one == nil {
+		if len(s.names) == keptSteps {
+			delete(s.table, s.names[0])
+			s.names = s.names[1:]
+		}
+		one = new(step)
+		s.table[name], s.names = one, append(s.names, name)
+	}
+	one.add(now, clock, datagram)
 }
 
 func (s *steps) count(name uint64) stepCount {

@@ -17,6 +17,7 @@ const (
 	leastDue    = 10   // arrivals of a step
 	mayBeTardy  = 100  // one arrival in so many may be later than the bound
 	closedTries = 2
+	lowRate     = 50 // 1/s, with which the search begins
 )
 
 // exchange is one request and its answer over a connection that may be used
@@ -178,14 +179,13 @@ func (o *openLoop) limit(a attempt, late, due int, last error) Limit {
 	return Limit{LimitServer, text}
 }
 
-// setBound fixes how long a request may take: four round trips and 50 ms, or the
-// double of that so often that what an idle path does is well within it.
+// setBound fixes how long a request may take: four round trips and 100 ms, or
+// the double of that so often that a low rate holds, since there are paths and
+// machines on which nothing ends sooner.
 func (o *openLoop) setBound(out *loaded) error {
-	const tries = 8
+	const shakes, tries, most = 5, 2, 10 * time.Second
 	shortest := math.Inf(1)
-	o.bound = 10 * time.Second
-	var slowest float64
-	for range tries {
+	for range shakes {
 		began := time.Now()
 		c, err := o.l.dial(modeRequests, 0)
 		if err != nil {
@@ -193,23 +193,27 @@ func (o *openLoop) setBound(out *loaded) error {
 		}
 		c.Close()
 		shortest = min(shortest, time.Since(began).Seconds())
-		began = time.Now()
-		if err := o.one(o.l.ctx, began.Add(o.bound)); err != nil {
-			slowest = o.bound.Seconds()
-			continue
+	}
+	usual := duration(4*shortest) + 100*time.Millisecond
+	for o.bound = usual; ; o.bound *= 2 {
+		var a attempt
+		for range tries {
+			var err error
+			if a, err = o.step(lowRate, stepTime); err != nil {
+				return err
+			}
+			if a.held {
+				break
+			}
 		}
-		slowest = max(slowest, time.Since(began).Seconds())
+		if a.held || o.bound >= most {
+			break
+		}
 	}
-	usual := 4*shortest + 0.05
-	bound := usual
-	for 1.25*slowest > bound {
-		bound *= 2
+	if o.bound > usual {
+		out.warn(CodeSlowIdle, o.bound.Seconds(), "at %d requests per second already, more than one in %d took longer than %s, by loss or because this machine is busy: "+
+			"the search takes up to %s", lowRate, mayBeTardy, usual.Round(time.Millisecond), o.bound.Round(time.Millisecond))
 	}
-	if bound > usual {
-		out.warn(CodeSlowIdle, slowest, "a request on the idle path took up to %.0f ms: the search takes up to %.0f ms, not %.0f ms",
-			1e3*slowest, 1e3*bound, 1e3*usual)
-	}
-	o.bound = duration(bound)
 	return nil
 }
 
@@ -223,7 +227,7 @@ func (l *load) rates(name string, a arrival) (loaded, error) {
 		return out, err
 	}
 	closing := l.spec.Duration / 5
-	s := search{try: o.step, low: 50, resolution: 2 * resolution, step: stepTime, confirm: l.spec.Duration / 5,
+	s := search{try: o.step, low: lowRate, resolution: 2 * resolution, step: stepTime, confirm: l.spec.Duration / 5,
 		until: began.Add(l.spec.Duration - 2*closing)}
 	found, err := s.run()
 	if err != nil {

@@ -226,7 +226,7 @@ func (l *load) packets() (loaded, error) {
 		}
 	}
 	confirm := l.spec.Duration / 4
-	s := search{try: r.step, low: 4 * firstRate, resolution: resolution, step: stepTime,
+	s := search{try: r.step, low: firstRate, resolution: resolution, step: stepTime,
 		until: began.Add(l.spec.Duration - confirm), confirm: confirm}
 	found, err := s.run()
 	if err != nil {

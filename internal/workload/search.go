@@ -21,70 +21,65 @@ func (a attempt) reached() bool { return a.achieved >= 0.97*a.offered }
 // search looks for the highest rate that holds.
 type search struct {
 	try        func(rate float64, d time.Duration) (attempt, error)
-	low        float64       // the rate to begin with
+	low        float64       // a rate that holds
 	resolution float64       // relative, at which it ends
-	step       time.Duration // of a step at most
+	step       time.Duration // of a step
 	until      time.Time     // when the confirmation begins
 	confirm    time.Duration // how long the rate found must hold
 }
 
 const (
-	mostSteps    = 60
-	leastRate    = 1.0 // 1/s
-	searchFactor = 2   // from one step to the next on the way up
+	mostSteps = 60
+	mostTries = 3 // of one rate
 )
 
 // run raises the rate until it does not hold, halves the distance between the
 // rates that held and did not, as RFC 2544 section 26.1 suggests, and confirms
-// what it found for longer. A rate that did not hold is tried once more, since
-// one stall of a machine is not the path's throughput.
+// what it found for longer.
 func (s *search) run() (found attempt, err error) {
-	holds, fails, limit := 0.0, math.Inf(1), Limit{}
-	for rate, n := s.low, 0; n < mostSteps && time.Now().Before(s.until); n++ {
-		a, err := s.twice(rate)
+	holds, fails, limit := s.low, math.Inf(1), Limit{}
+	for rate, n := 4*s.low, 0; n < mostSteps && time.Now().Before(s.until); n++ {
+		a, err := s.repeated(rate)
 		if err != nil {
 			return found, err
 		}
 		if a.held {
-			holds = a.achieved
-		} else {
-			fails, limit = rate, a.limit
+			holds = max(holds, a.achieved)
 		}
-		if a.held && !a.reached() {
+		if !a.held || !a.reached() {
 			fails, limit = rate, a.limit
-			break
 		}
 		switch {
-		case holds == 0 && rate <= leastRate:
-			return a, nil
-		case holds == 0:
-			rate = max(rate/searchFactor, leastRate)
-		case math.IsInf(fails, 1):
-			if rate < 16*s.low {
-				rate *= searchFactor
-			}
-			rate *= searchFactor
-		case fails <= holds*(1+s.resolution):
+		case a.held && !a.reached(), fails <= holds*(1+s.resolution):
 			n = mostSteps
-		default:
+		case !math.IsInf(fails, 1):
 			rate = math.Sqrt(holds * fails)
+		case rate < 16*s.low:
+			rate *= 4
+		default:
+			rate *= 2
 		}
-	}
-	if holds == 0 {
-		holds = leastRate
 	}
 	return s.confirmed(holds, limit)
 }
 
-func (s *search) twice(rate float64) (attempt, error) {
-	a, err := s.try(rate, s.step)
-	if err == nil && !(a.held && a.reached()) && time.Now().Before(s.until) {
-		again, err := s.try(rate, s.step)
-		if again.held && again.achieved > a.achieved || !a.held {
-			return again, err
+// repeated tries a rate again that did not hold, or that the sender did not
+// reach: a stall of a machine does that too, and makes no rate hold that does
+// not.
+func (s *search) repeated(rate float64) (best attempt, err error) {
+	for i := range mostTries {
+		a, err := s.try(rate, s.step)
+		if err != nil {
+			return a, err
+		}
+		if i == 0 || a.held && (!best.held || a.achieved > best.achieved) {
+			best = a
+		}
+		if best.held && best.reached() || !time.Now().Before(s.until) {
+			break
 		}
 	}
-	return a, err
+	return best, nil
 }
 
 // confirmed offers a rate for longer, a lower one where it does not hold.
