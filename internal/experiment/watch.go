@@ -48,14 +48,20 @@ func (w *watch) judge(d lab.Disturbance, rtt time.Duration) (again, warn bool) {
 	return false, over
 }
 
-// aboveLink marks a run whose goodput is more than the link's rate, from which
-// the framing is not even taken. reason is what else is known of the path.
-func (s *session) aboveLink(r *workload.Run, reason string) {
-	rate := float64(s.path.Rate)
-	if s.bothWays() {
-		rate *= 2
+// atLink says that the link bounds a run that fills it, and marks one whose
+// goodput is more than the link's rate, from which the framing is not even taken. reason is what else is known of the path.
+func (s *session) atLink(r *workload.Run, reason string) {
+	if !s.known || !s.transfers() {
+		return
 	}
-	if part := r.GoodputBPS / rate; s.known && rate > 0 && part > 1 {
+	rate, carries := float64(s.path.Rate), s.path.LinkGoodput()
+	if s.bothWays() {
+		rate, carries = 2*rate, 2*carries
+	}
+	if carries > 0 && r.GoodputBPS >= linkFull*carries {
+		r.Limit = &workload.Limit{Code: workload.LimitPath, Text: fmt.Sprintf("the link: %.0f%% of the payload that its rate can carry", 100*r.GoodputBPS/carries)}
+	}
+	if part := r.GoodputBPS / rate; rate > 0 && part > 1 {
 		why := "of the path: " + reason
 		if r.Tool != "builtin" {
 			why += fmt.Sprintf("; or %s counted what had been sent before it began to count and was repaired then", r.Tool)
@@ -63,6 +69,15 @@ func (s *session) aboveLink(r *workload.Run, reason string) {
 		r.Warnings = append(r.Warnings, workload.Warning{Code: workload.CodeAboveLink, Value: part,
 			Text: fmt.Sprintf("%.1f%% of the link's rate: more than it can carry; %s", 100*part, why)})
 	}
+}
+
+// linkFull is the part of what a link carries from which it is what bounds a run.
+const linkFull = 0.95
+
+// transfers tells whether the workload's result is its goodput.
+func (s *session) transfers() bool {
+	kind, err := workload.FindKind(s.Spec.Workload)
+	return err == nil && kind.Primary().Name == workload.Goodput
 }
 
 // bothWays tells whether a run's goodput is that of both directions.
@@ -95,14 +110,14 @@ func lateLimit(rtt time.Duration) time.Duration {
 func (s *session) watchRun() func(*workload.Run) error {
 	if s.lab == nil {
 		return func(r *workload.Run) error {
-			s.aboveLink(r, "it is faster than it was declared or measured to be")
+			s.atLink(r, "it is faster than it was declared or measured to be")
 			return nil
 		}
 	}
 	mark := s.lab.Mark()
 	return func(r *workload.Run) error {
 		d := s.lab.Since(mark)
-		s.aboveLink(r, d.String())
+		s.atLink(r, d.String())
 		if kind, err := workload.FindKind(s.Spec.Workload); err == nil && kind.Search {
 			s.watch.overload(r, d, s.rtt)
 			return nil

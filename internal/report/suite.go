@@ -44,8 +44,8 @@ func suiteCells(row experiment.Row) []suiteCell {
 	for _, a := range row.Arms {
 		c := suiteCell{Arm: a.Arm, Median: q.print(a.Median), Verdict: string(a.Verdict)}
 		if e := a.Effect; e != nil {
-			c.Change = fmt.Sprintf("%+.1f%%", 100*(e.Ratio-1))
-			c.Interval = fmt.Sprintf("%+.1f%% to %+.1f%%", 100*(e.Low-1), 100*(e.High-1))
+			c.Change = changeOf(e.Ratio)
+			c.Interval = changeOf(e.Low) + " to " + changeOf(e.High)
 		}
 		if a.Limit != nil {
 			c.Limit, c.Why = a.Limit.Code, a.Limit.Text
@@ -53,6 +53,14 @@ func suiteCells(row experiment.Row) []suiteCell {
 		cells = append(cells, c)
 	}
 	return cells
+}
+
+// changeOf is a ratio as a change; of one beyond tenfold nobody wants the digits.
+func changeOf(ratio float64) string {
+	if ratio > 10 {
+		return ">+900%"
+	}
+	return fmt.Sprintf("%+.1f%%", 100*(ratio-1))
 }
 
 // suiteNotes are what bounded each arm, in words, and what weakens the rows. That

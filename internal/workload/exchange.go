@@ -56,10 +56,14 @@ func (s single) once(deadline time.Time) error {
 }
 
 func (l *load) connections() (loaded, error) {
-	return l.rates(Connections, arrival{dial: func(ctx context.Context) (exchange, error) {
-		c, err := new(net.Dialer).DialContext(ctx, "tcp", l.addr)
+	return l.rates(Connections, singles(l.addr))
+}
+
+func singles(addr string) arrival {
+	return arrival{dial: func(ctx context.Context) (exchange, error) {
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 		return single{c}, err
-	}})
+	}}
 }
 
 // question is one over UDP; an answer that comes after a second is none.

@@ -241,10 +241,13 @@ func (l *load) rates(name string, a arrival) (loaded, error) {
 		out.warn(CodeSlowIdle, found.metrics[LatencyP99], "at no rate that was tried for %s did 99%% of the requests end within %s: this is the lowest",
 			s.confirm, o.bound.Round(time.Millisecond))
 	}
-	clients := max(l.spec.Streams, int(2*found.achieved*max(found.metrics[LatencyP50], 0.001)))
-	for range closedTries {
+	clients, tries := max(l.spec.Streams, int(2*found.achieved*max(found.metrics[LatencyP50], 0.001))), closedTries
+	if name == Requests { // as many as wrk has, to be compared with it
+		clients, tries = l.spec.Streams, 1
+	}
+	for range tries {
 		clients = min(clients, cap(o.slots))
-		rate, err := o.closed(clients, closing/closedTries)
+		rate, err := o.closed(clients, closing/time.Duration(tries))
 		if err != nil {
 			return out, err
 		}
@@ -257,10 +260,10 @@ func (l *load) rates(name string, a arrival) (loaded, error) {
 }
 
 // closed runs clients of which each waits for its answer before it asks again,
-// and returns the answers per second of the second half.
+// and returns the answers per second after a quarter of d.
 func (o *openLoop) closed(clients int, d time.Duration) (float64, error) {
-	from := time.Now().Add(d / 2)
-	until := from.Add(d / 2)
+	from := time.Now().Add(d / 4)
+	until := from.Add(d - d/4)
 	var wg sync.WaitGroup
 	var done atomic.Int64
 	for range clients {
