@@ -82,24 +82,19 @@ func (s *search) repeated(rate float64) (best attempt, err error) {
 	return best, nil
 }
 
-// confirmed offers a rate for longer, a lower one where it does not hold.
-func (s *search) confirmed(rate float64, limit Limit) (attempt, error) {
-	const tries, down = 4, 0.9
-	var a attempt
-	for i := range tries {
-		var err error
-		if a, err = s.try(rate, s.confirm); err != nil {
+// confirmed offers a rate for longer, lower ones where it does not hold, and at
+// last the one with which the search began.
+func (s *search) confirmed(rate float64, limit Limit) (a attempt, err error) {
+	for _, part := range []float64{1, 0.9, 0.7, 0.45, 0.2, 0} {
+		if a, err = s.try(max(part*rate, s.low), s.confirm); err != nil {
 			return a, err
 		}
 		if a.held {
 			break
 		}
 		limit = a.limit
-		if i < tries-1 {
-			rate *= down * (1 - s.resolution*float64(i))
-		}
 	}
-	if a.limit.Code == "" || a.held {
+	if a.held {
 		a.limit = limit
 	}
 	if a.limit.Code == "" {
