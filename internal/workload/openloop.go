@@ -92,6 +92,7 @@ type tally struct {
 	times  []float64 // s, of those that were answered
 	failed int
 	last   error
+	used   error // the last of which exhausted tells
 }
 
 func (t *tally) add(took time.Duration, err error) {
@@ -99,6 +100,9 @@ func (t *tally) add(took time.Duration, err error) {
 	defer t.mu.Unlock()
 	if err != nil {
 		t.failed, t.last = t.failed+1, err
+		if exhausted(err) != nil {
+			t.used = err
+		}
 		return
 	}
 	t.times = append(t.times, took.Seconds())
@@ -149,7 +153,7 @@ func (o *openLoop) judge(rate float64, due int, took time.Duration, t *tally) at
 	r.Metrics[Errors] = float64(t.failed) / float64(due)
 	a := attempt{offered: rate, achieved: float64(due) / max(took.Seconds(), float64(due)/rate), held: late <= max(1, due/mayBeTardy), metrics: r.Metrics}
 	a.metrics[answered] = a.achieved * float64(len(t.times)) / float64(due)
-	a.limit = o.limit(a, late, due, t.last)
+	a.limit = o.limit(a, late, due, t)
 	return a
 }
 
@@ -157,15 +161,13 @@ func (o *openLoop) judge(rate float64, due int, took time.Duration, t *tally) at
 const answered = "answered_per_s"
 
 // limit says what kept a step from holding.
-func (o *openLoop) limit(a attempt, late, due int, last error) Limit {
+func (o *openLoop) limit(a attempt, late, due int, t *tally) Limit {
 	tardy := time.Duration(o.tardy.Load())
 	switch {
 	case a.held && a.reached():
 		return Limit{}
-	case errors.Is(last, syscall.EADDRNOTAVAIL):
-		return Limit{LimitPorts, "the client has no port left towards the server's address (net.ipv4.ip_local_port_range)"}
-	case errors.Is(last, syscall.EMFILE) || errors.Is(last, syscall.ENFILE):
-		return Limit{LimitFiles, "a process on the client cannot have more files open"}
+	case exhausted(t.used) != nil:
+		return *exhausted(t.used)
 	case !a.reached() || tardy > o.bound/2:
 		return Limit{LimitClientCPU, fmt.Sprintf("the client: its program was up to %s late, and of %.0f/s it began %.0f/s",
 			tardy.Round(time.Millisecond), a.offered, a.achieved)}
@@ -173,10 +175,22 @@ func (o *openLoop) limit(a attempt, late, due int, last error) Limit {
 		return Limit{LimitClients, fmt.Sprintf("the clients: %d connections were all in use", cap(o.slots))}
 	}
 	text := fmt.Sprintf("the server or the path: at %.0f/s, %d of %d were later than %s", a.offered, late, due, o.bound.Round(time.Millisecond))
-	if last != nil {
-		text += ", some failed: " + last.Error()
+	if t.last != nil {
+		text += ", some failed: " + t.last.Error()
 	}
 	return Limit{LimitServer, text}
+}
+
+// exhausted says of what the client had no more when it could not connect; nil
+// for other errors.
+func exhausted(err error) *Limit {
+	switch {
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return &Limit{LimitPorts, "the client's ports: none was left towards the server's address (net.ipv4.ip_local_port_range)"}
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return &Limit{LimitFiles, "the files that a process on the client may have open"}
+	}
+	return nil
 }
 
 // setBound fixes how long a request may take: four round trips and 100 ms, or
@@ -247,9 +261,12 @@ func (l *load) rates(name string, a arrival) (loaded, error) {
 	}
 	for range tries {
 		clients = min(clients, cap(o.slots))
-		rate, err := o.closed(clients, closing/time.Duration(tries))
+		rate, last, err := o.closed(clients, closing/time.Duration(tries))
 		if err != nil {
 			return out, err
+		}
+		if limit := exhausted(last); limit != nil {
+			out.Limit = limit
 		}
 		if rate > out.Metrics[ClosedRate] {
 			out.Metrics[ClosedRate], out.Metrics[Clients] = rate, float64(clients)
@@ -261,16 +278,21 @@ func (l *load) rates(name string, a arrival) (loaded, error) {
 
 // closed runs clients of which each waits for its answer before it asks again,
 // and returns the answers per second after a quarter of d.
-func (o *openLoop) closed(clients int, d time.Duration) (float64, error) {
+func (o *openLoop) closed(clients int, d time.Duration) (rate float64, last, err error) {
 	from := time.Now().Add(d / 4)
 	until := from.Add(d - d/4)
 	var wg sync.WaitGroup
 	var done atomic.Int64
+	t := &tally{}
 	for range clients {
 		wg.Go(func() {
 			for o.l.ctx.Err() == nil && time.Now().Before(until) {
-				if o.one(o.l.ctx, until.Add(2*o.bound)) != nil {
-					precisely(time.Millisecond)
+				if err := o.one(o.l.ctx, until.Add(2*o.bound)); err != nil {
+					t.add(0, err)
+					if exhausted(err) != nil {
+						return // the clients that there is room for go on
+					}
+					time.Sleep(time.Millisecond)
 					continue
 				}
 				if now := time.Now(); now.After(from) && now.Before(until) {
@@ -280,7 +302,7 @@ func (o *openLoop) closed(clients int, d time.Duration) (float64, error) {
 		})
 	}
 	wg.Wait()
-	return float64(done.Load()) / until.Sub(from).Seconds(), o.l.ctx.Err()
+	return float64(done.Load()) / until.Sub(from).Seconds(), t.used, o.l.ctx.Err()
 }
 
 // questions are those of a name server, over UDP.
