@@ -19,7 +19,7 @@ help:
 	@echo 'check     gofmt, vet for three systems, staticcheck, go.mod and go.sum, import table, lengths, seeds, generated files'
 	@echo 'vuln      known vulnerabilities in what is linked (needs vuln.go.dev)'
 	@echo 'fuzz      every fuzz target for FUZZTIME (10s)'
-	@echo 'kernels   the catalog against Debian kernels under QEMU, or against DUMP=FILE'
+	@echo 'kernels   the catalog against Debian kernels under QEMU, or against DUMP=FILE or ssh://HOST'
 	@echo 'dist      static binaries of linux, freebsd and openbsd, manual pages and licences, in dist/'
 	@echo 'tools     install the programs that demo, test and bench drive'
 
@@ -72,7 +72,7 @@ fuzz:
 KERNELS ?= /tmp/wirerate-kernels
 kernels:
 ifdef DUMP
-	$(GO) run ./tools/kernels $(DUMP)
+	$(GO) run ./tools/kernels $(WRITE) $(DUMP)
 else
 	$(GO) run ./tools/kernels -ranges >ranges.json
 	sh tools/kernels/boot.sh $(KERNELS) ranges.json

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -29,20 +30,25 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"wirerate": func() { os.Exit(cli.Main()) }})
+	testscript.Main(m, map[string]func(){"wirerate": func() { os.Exit(mainChecked()) }})
 }
 
 // TestScripts runs the command line's contract.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	faults := t.TempDir()
+	t.Cleanup(func() { noFaults(t, faults) })
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireUniqueNames:  true,
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Condition:           condition,
-		Setup:               setup,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"measures": measures},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv(faultFolder, faults)
+			return setup(env)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"measures": measures, "schema": validates},
 	})
 }
 
@@ -52,6 +58,11 @@ func TestScripts(t *testing.T) {
 func setup(env *testscript.Env) error {
 	run := fmt.Sprintf("%d-%d", os.Getpid(), namespaceCount.Add(1))
 	env.Setenv("RUN", run)
+	schemas, err := filepath.Abs("../../docs/schema")
+	if err != nil {
+		return err
+	}
+	env.Setenv(schemaFolder, schemas)
 	env.Setenv("XDG_RUNTIME_DIR", env.WorkDir)
 	env.Defer(func() {
 		wirerate := func(args ...string) string {

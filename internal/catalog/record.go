@@ -84,7 +84,7 @@ type Record struct {
 	// it, or a form such as ethtool:ring/rx, route:initcwnd, ifconfig:tso. A
 	// "*" stands for one component (an interface, a unit number).
 	Name    string   `yaml:"name" json:"name"`
-	System  System   `yaml:"system,omitempty" json:"system"`
+	System  System   `yaml:"system,omitempty" json:"os"`
 	Aliases []string `yaml:"aliases,omitempty" json:"aliases,omitempty"`
 
 	Kind  Kind  `yaml:"kind" json:"kind"`

@@ -68,11 +68,11 @@ func at(s []int, i int) int {
 func Supported(s System) (oldest, newest Version) {
 	switch s {
 	case FreeBSD:
-		return "12.0", "15.0"
+		return "12.0", "15.1"
 	case OpenBSD:
-		return "6.8", "7.8"
+		return "6.8", "7.9"
 	default:
-		return "4.18", "6.18"
+		return "4.18", "7.2"
 	}
 }
 

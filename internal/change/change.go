@@ -61,7 +61,7 @@ type Command func(verb string, words ...string) string
 // Item is one setting of a journal.
 type Item struct {
 	Setting string `json:"setting"`
-	Old     string `json:"old"`
+	Old     string `json:"before"`
 	// Watched marks a setting that is not written itself: the kernel rewrites
 	// it when another one is.
 	Watched bool `json:"watched,omitempty"`
@@ -73,7 +73,7 @@ type Journal struct {
 	Schema  int            `json:"schema"`
 	ID      string         `json:"id"`
 	Host    string         `json:"host"`
-	System  catalog.System `json:"system"`
+	System  catalog.System `json:"os"`
 	Created time.Time      `json:"created"`
 	Within  float64        `json:"confirm_within_s"`
 	Items   []Item         `json:"items"`
@@ -108,10 +108,10 @@ type assignment struct {
 // Outcome is what became of one written value.
 type Outcome struct {
 	Setting string `json:"setting"`
-	Wanted  string `json:"wanted"`
+	Wanted  string `json:"value"`
 	// Got is what the kernel made of it; it differs from Wanted when the
 	// kernel clamps or rounds.
-	Got string `json:"got"`
+	Got string `json:"running"`
 	// Refused is the kernel's reason when it did not accept the value, and
 	// Failure its kind.
 	Refused string       `json:"refused,omitempty"`

@@ -105,7 +105,7 @@ func (e *Entry) read(state, journal host.Answer) {
 }
 
 // journalSchema is the version of the journal's JSON.
-const journalSchema = 1
+const journalSchema = 2
 
 // sealed is a journal as it lies on the disk: with the SHA-256 sum of its
 // encoding without the sum.

@@ -17,7 +17,7 @@ type Drift struct {
 	ID      string `json:"id"` // of the change
 	Setting string `json:"setting,omitempty"`
 	File    string `json:"file,omitempty"`
-	Wanted  string `json:"wanted,omitempty"`
+	Wanted  string `json:"value,omitempty"`
 	Running string `json:"running,omitempty"`
 	Because string `json:"because"`
 }

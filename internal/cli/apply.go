@@ -65,6 +65,7 @@ PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 	f.BoolVar(&opt.skipAbsent, "skip-absent", false, "leave out settings that the host does not have")
 	f.BoolVar(&opt.anyway, "anyway", false, "apply though values changed since the plan was made")
 	f.BoolVar(&opt.runtimeOnly, "runtime-only", false, "confirm shall write no configuration files")
+	forceFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()
 		if err != nil {
@@ -103,10 +104,7 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 		return applyError(opt.plan, command, err)
 	}
 	if how == "json" {
-		return env.printJSON(struct {
-			Schema int `json:"schema"`
-			change.Applied
-		}{1, applied})
+		return env.printJSON(appliedChange{2, applied})
 	}
 	printApplied(env, applied, command)
 	return nil

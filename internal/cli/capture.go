@@ -33,7 +33,7 @@ the same mask, and keeps of the kernel's log only what concerns the network.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&opt.output, "output", "o", "", "`file` to write, a .tar.gz")
+	f.StringVarP(&opt.output, "output", "o", "", "`file` to write, a .tar.gz; - is standard output")
 	f.StringVar(&opt.window, "for", "", "observe the counters for this `time` as well, such as 5s")
 	f.BoolVar(&opt.redact, "redact", false, "mask addresses and host names")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -71,6 +71,10 @@ func capture(ctx context.Context, env *Env, opt captureOptions, name string) err
 	facts.Redact(recording, opt.redact)
 	var b bytes.Buffer
 	if _, err := recording.WriteTo(&b); err != nil {
+		return failure(err)
+	}
+	if opt.output == "-" {
+		_, err := env.Stdout.Write(b.Bytes())
 		return failure(err)
 	}
 	if err := os.WriteFile(opt.output, b.Bytes(), 0o600); err != nil {

@@ -282,7 +282,7 @@ func (e *Env) read(name string, limit int64) ([]byte, error) {
 // writeTo runs write with FILE as its standard output, or with e's own when no
 // file is named; what could not be written is an error.
 func (e *Env) writeTo(file string, write func(*Env) error) error {
-	if file == "" {
+	if file == "" || file == "-" {
 		return write(e)
 	}
 	f, err := os.Create(file)

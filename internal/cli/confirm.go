@@ -25,6 +25,7 @@ any later time, files included.`,
 	}
 	told := changeFlags(cmd)
 	anyway := cmd.Flags().Bool("anyway", false, "confirm though somebody else changed something: their values stay, the files are replaced")
+	forceFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		a, err := told(words)
 		if err != nil {
@@ -47,12 +48,7 @@ func confirmVerb(ctx context.Context, env *Env, a changeArgs, anyway bool) error
 	}
 	refused := len(report.Foreign) > 0 && !anyway
 	if a.format == "json" {
-		err = env.printJSON(struct {
-			Schema    int    `json:"schema"`
-			ID        string `json:"id"`
-			Confirmed bool   `json:"confirmed"`
-			change.ConfirmReport
-		}{1, id, !refused, report})
+		err = env.printJSON(confirmedChange{1, id, !refused, report})
 	} else {
 		printConfirmed(env, id, report, refused, a.command(env))
 	}

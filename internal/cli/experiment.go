@@ -20,7 +20,6 @@ import (
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/lab/link"
-	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/shell"
@@ -107,7 +106,8 @@ func (f *experimentFlags) addArms(cmd *cobra.Command, arm string) {
 func (f *experimentFlags) addDesign(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.DurationVar(&f.Budget, "for", 10*time.Minute, "time for all runs together")
-	flags.Float64Var(&f.Margin, "margin", 0.02, "smallest relative change that is worthwhile")
+	f.Margin = 0.02
+	flags.Var((*share)(&f.Margin), "margin", "smallest relative change that is worthwhile, a `share` such as 5% or 0.05")
 	flags.Uint64Var(&f.Seed, "seed", 0, "seed of the order of runs (default: random)")
 }
 
@@ -130,7 +130,7 @@ func (f *experimentFlags) where() (err error) {
 		return err
 	}
 	if f.MeasurePath = f.path == "auto"; f.path != "" && !f.MeasurePath {
-		if f.Path, err = netpath.Parse(f.path); err != nil {
+		if f.Path, err = parsePath(f.path, f.verb); err != nil {
 			return err
 		}
 	}
@@ -205,7 +205,7 @@ func (f *experimentFlags) checkDesign(maxPairs int) error {
 	case f.Pairs != 0 && (f.Pairs < 2 || f.Pairs > maxPairs):
 		return fmt.Errorf("--pairs %d: 2 to %d are possible", f.Pairs, maxPairs)
 	case !(f.Margin >= 0 && f.Margin < 1):
-		return fmt.Errorf("--margin %g: a fraction from 0 to 1 is expected, like 0.02", f.Margin)
+		return fmt.Errorf("--margin %g: a share from 0 to 1 is expected, like 5%% or 0.05", f.Margin)
 	case f.Budget < 10*time.Second:
 		return fmt.Errorf("--for %s: at least 10s are needed", f.Budget)
 	}

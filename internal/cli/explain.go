@@ -77,10 +77,7 @@ func explain(env *Env, opt explainOptions, name, format string) error {
 		return usage(notFound(c, system, name, opt.search))
 	}
 	if format == "json" {
-		return env.printJSON(struct {
-			Schema   int               `json:"schema"`
-			Settings []*catalog.Record `json:"settings"`
-		}{1, records})
+		return env.printJSON(explainedSettings{2, records})
 	}
 	if len(records) > 3 {
 		report.Settings(env.screen(), records)
@@ -97,10 +94,7 @@ func explain(env *Env, opt explainOptions, name, format string) error {
 
 func explainCode(env *Env, code lint.Code, format string) error {
 	if format == "json" {
-		return env.printJSON(struct {
-			Schema int       `json:"schema"`
-			Code   lint.Code `json:"code"`
-		}{1, code})
+		return env.printJSON(explainedCode{2, code})
 	}
 	return lint.WriteCode(env.Stdout, code)
 }
@@ -109,7 +103,7 @@ func explainCode(env *Env, code lint.Code, format string) error {
 type ruleJSON struct {
 	ID       string   `json:"id"`
 	Title    string   `json:"title"`
-	Systems  []string `json:"systems"` // empty: all
+	Systems  []string `json:"os"` // empty: all
 	Severity string   `json:"severity"`
 	Settings []string `json:"settings"`
 	Because  string   `json:"because"`
@@ -118,10 +112,7 @@ type ruleJSON struct {
 
 func explainRule(env *Env, r diagnose.Rule, format string) error {
 	if format == "json" {
-		return env.printJSON(struct {
-			Schema int      `json:"schema"`
-			Rule   ruleJSON `json:"rule"`
-		}{1, ruleJSON{r.ID, r.Title, r.Systems, string(r.Severity), r.Settings, r.Because, r.Confirm}})
+		return env.printJSON(explainedRule{2, ruleJSON{r.ID, r.Title, r.Systems, string(r.Severity), r.Settings, r.Because, r.Confirm}})
 	}
 	report.Rule(env.Stdout, r)
 	return nil
@@ -129,6 +120,7 @@ func explainRule(env *Env, r diagnose.Rule, format string) error {
 
 // parseSystem checks the --os and --version of a command line.
 func parseSystem(system, version string) (catalog.System, catalog.Version, error) {
+	system = strings.ToLower(system)
 	if system != "" && !slices.Contains(catalog.Systems(), catalog.System(system)) {
 		return "", "", fmt.Errorf("system %q: freebsd, openbsd or linux is expected", system)
 	}

@@ -21,7 +21,7 @@ them when none is named. Quantities are in base units.`,
 	}
 	format := formatFlag(cmd, "openmetrics", "csv", "json")
 	cmd.Flags().StringVar(&file, "history", "", historyUsage)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()
 		if err != nil {
@@ -36,7 +36,7 @@ them when none is named. Quantities are in base units.`,
 			case "csv":
 				return failure(report.CSV(to.Stdout, all))
 			case "json":
-				return to.printJSON(map[string]any{"schema": 1, "trials": all})
+				return to.printJSON(exportedTrials{1, all})
 			}
 			return failure(report.OpenMetrics(to.Stdout, all))
 		})

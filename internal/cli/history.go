@@ -67,7 +67,7 @@ absolute numbers: history compare sets the effects side by side.`,
 
 func (e *Env) showHistory(all []store.Trial, format string) error {
 	if format == "json" {
-		return e.printJSON(map[string]any{"schema": 1, "trials": all})
+		return e.printJSON(pastTrials{1, all})
 	}
 	if len(all) == 0 {
 		e.note("the history is empty: tune, trial, attribute and measure fill it")
@@ -118,7 +118,7 @@ func newReportCmd(env *Env) *cobra.Command {
 	}
 	format := formatFlag(cmd, "text", "html", "markdown", "json")
 	cmd.Flags().StringVar(&file, "history", "", historyUsage)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()
 		if err != nil {

@@ -55,7 +55,7 @@ it: with prompts or without, outputs cut by grep, lines of a log.`,
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.window, "for", "", "observe the counters for this `time`, such as 5s: totals become rates")
-	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 at findings of this `severity` or above: critical, warning, info")
+	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 at findings of this `severity` or above: error, warning, info")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()
 		if err != nil {
@@ -77,6 +77,9 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, name, how string
 	path, window, err := opt.check()
 	if err != nil {
 		return usage(err)
+	}
+	if isPackets(name) {
+		return inspectPackets(env, name, how)
 	}
 	f, err := collect(ctx, env, name, window)
 	if err != nil {
@@ -120,15 +123,15 @@ const maxWindow = 10 * time.Minute
 
 func (opt inspectOptions) check() (path netpath.Path, window time.Duration, err error) {
 	if opt.path != "" {
-		if path, err = netpath.Parse(opt.path); err != nil {
+		if path, err = parsePath(opt.path, "inspect"); err != nil {
 			return path, 0, err
 		}
 	}
 	if opt.role != "" && !slices.Contains(catalog.Roles(), opt.role) {
 		return path, 0, fmt.Errorf("role %q: one of %s is expected", opt.role, strings.Join(catalog.Roles(), ", "))
 	}
-	if opt.failOn != "" && !slices.Contains([]string{"critical", "warning", "info"}, opt.failOn) {
-		return path, 0, fmt.Errorf("severity %q: critical, warning or info is expected", opt.failOn)
+	if opt.failOn != "" && !slices.Contains([]string{"error", "warning", "info"}, opt.failOn) {
+		return path, 0, fmt.Errorf("severity %q: error, warning or info is expected", opt.failOn)
 	}
 	window, err = parseWindow(opt.window)
 	return path, window, err

@@ -62,7 +62,7 @@ moment. The rows where that matters expect what it then reaches, and say so.`,
 			}
 		}
 		if how == "json" {
-			err = env.printJSON(map[string]any{"schema": 1, "awake": report.Awake, "arrivals": report.Arrivals, "checks": report.Results, "failed": failed})
+			err = env.printJSON(checkedLab{1, report.Awake, report.Arrivals, report.Results, failed})
 		} else {
 			env.note("%d checks, %d not as asked; %s; %s", len(report.Results), failed, report.Awake, report.Arrivals)
 		}

@@ -217,9 +217,7 @@ func (e *Env) execIn(ctx context.Context, in lab.Running, x execution) (err erro
 // execEnd says what the links did while the program ran that ended with status.
 func (e *Env) execEnd(status int, did lab.Status, stats *os.File, x execution) error {
 	kept, _ := did.KeptUp()
-	result := map[string]any{"schema": 1, "exit_status": status, "awake": did.Awake, "arrivals": did.Arrivals, "links": did.Links}
-	addKeptUp(result, did)
-	data, err := indentedJSON(result)
+	data, err := indentedJSON(labRun{2, status, did.Awake, did.Arrivals, did.Links, keptUpOf(did)})
 	if err != nil {
 		return failure(err)
 	}
@@ -242,18 +240,6 @@ func (e *Env) execEnd(status int, did lab.Status, stats *os.File, x execution) e
 		e.note("%s", did)
 	}
 	return withExit(status)
-}
-
-// addKeptUp adds to a JSON object whether the emulator kept up and how late it was
-// at the worst, both null where it is not known.
-func addKeptUp(object map[string]any, did lab.Status) {
-	kept, unknown := did.KeptUp()
-	object["kept_up"], object["worst_late_ns"] = kept, nil
-	if kept == lab.Unknown {
-		object["kept_up_unknown"] = unknown
-		return
-	}
-	object["worst_late_ns"] = did.WorstLate()
 }
 
 func (e *Env) streams() lab.Streams {

@@ -53,7 +53,7 @@ ns:NAME-server. lab list tells what the links did so far.`,
 				return holderError(err)
 			}
 			if how == "json" {
-				err = env.printJSON(map[string]any{"schema": 1, "lab": kept})
+				err = env.printJSON(labUp{1, kept})
 			} else {
 				err = printLab(env.Stdout, kept)
 			}
@@ -157,7 +157,7 @@ func newLabListCmd(env *Env) *cobra.Command {
 			}
 		}
 		if how == "json" {
-			return env.printJSON(map[string]any{"schema": 1, "labs": labs})
+			return env.printJSON(labList{1, labs})
 		}
 		for _, l := range labs {
 			if err := printLab(env.Stdout, l.Kept); err != nil {
@@ -208,11 +208,10 @@ func newLabDownCmd(env *Env) *cobra.Command {
 		}
 		switch {
 		case how == "json" && unknown == nil:
-			result := map[string]any{"schema": 1, "name": k.Name, "status": status}
-			addKeptUp(result, status)
-			return env.printJSON(result)
+			kept := keptUpOf(status)
+			return env.printJSON(labDown{Schema: 2, Name: k.Name, Status: &status, keptUp: &kept})
 		case how == "json":
-			return env.printJSON(map[string]any{"schema": 1, "name": k.Name, "unknown": unknown.Error()})
+			return env.printJSON(labDown{Schema: 2, Name: k.Name, Unknown: unknown.Error()})
 		case unknown == nil && status.Carried() > 0:
 			env.note("%s", status)
 		}

@@ -22,7 +22,7 @@ func newLabProfilesCmd(env *Env) *cobra.Command {
 			return err
 		}
 		if how == "json" {
-			return env.printJSON(map[string]any{"schema": 1, "profiles": link.Profiles()})
+			return env.printJSON(labProfiles{1, link.Profiles()})
 		}
 		w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 		for _, p := range link.Profiles() {

@@ -4,22 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
-	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/facts"
-	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/lint"
+	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -27,8 +24,9 @@ type lintOptions struct {
 	system, version, kind, role, driver string
 	from, memory                        string
 	cores                               int
-	fix, diff                           bool
-	failOn, level, color                string
+	fix, diff, quiet, verbose           bool
+	failOn, level, color, config        string
+	ignore                              []string
 }
 
 func newLintCmd(env *Env) *cobra.Command {
@@ -37,18 +35,23 @@ func newLintCmd(env *Env) *cobra.Command {
 		Use:   "lint FILE...",
 		Short: "Find dead, misplaced and harmful lines of configuration",
 		Long: `Judge sysctl.conf, sysctl.d, loader.conf, rc.conf, hostname.if, pf.conf, systemd
-.link and .network files, ifupdown interfaces, modprobe.d and scripts by the
-catalog. System, kind and machine are guessed from path and content; files of
+.link and .network files, ifupdown interfaces, modprobe.d, modules-load.d, TuneD
+profiles and scripts by the catalog. System, kind and machine are guessed from path and content; files of
 one machine are read in the order in which the system reads them.
 
 A comment "# wirerate: ignore CODE reason" suppresses a code on its line or,
-alone, on the next one. explain CODE tells what a code means.`,
+alone, on the next one. explain CODE tells what a code means. A file
+.wirerate.yaml in the folder of the files or above it holds flags by their
+names: os, version, role, driver, memory, cores, ignore, level, fail-on.
+
+--fix keeps each old file beside the new one as FILE.orig, lists what remains,
+and exits with 1 when that reaches --fail-on.`,
 		Example: `  wirerate lint /etc/sysctl.conf /etc/sysctl.d
   wirerate lint --os freebsd --version 14.2 loader.conf sysctl.conf
   wirerate lint --diff sysctl.conf
   wirerate lint --format sarif etc/ > lint.sarif`,
 	}
-	format := formatFlag(cmd, "text", "json", "sarif")
+	format := formatFlag(cmd, "text", "json", "sarif", "github", "gitlab", "checkstyle", "junit")
 	f := cmd.Flags()
 	f.StringVar(&opt.system, "os", "", "`system`: freebsd, openbsd or linux (default: guessed)")
 	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2 (default: the running one for this machine's own files, else what all described releases share)")
@@ -62,29 +65,38 @@ alone, on the next one. explain CODE tells what a code means.`,
 	f.BoolVar(&opt.diff, "diff", false, "print the differences that --fix would make, and change nothing")
 	f.StringVar(&opt.failOn, "fail-on", "warning", "lightest `severity` that makes the exit status 1: info, warning, error or never")
 	f.StringVar(&opt.level, "level", "info", "lightest `severity` that is reported: info, warning or error")
+	f.StringSliceVar(&opt.ignore, "ignore", nil, "`codes` that are not reported, such as same-as-default,duplicate")
+	f.StringVar(&opt.config, "config", "", "`file` with flags, or none (default: "+lintConfigName+" found upwards from the files)")
+	f.BoolVarP(&opt.quiet, "quiet", "q", false, "no notes on standard error, only errors")
+	f.BoolVar(&opt.verbose, "verbose", false, "show each line that sets a default, not one line for all of a file")
 	f.StringVar(&opt.color, "color", "auto", "`when` to colour the text: auto, always or never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		format, err := format()
 		if err != nil {
 			return err
 		}
-		return runLint(cmd.Context(), env, opt, args, format)
+		return runLint(cmd.Context(), env, opt, args, format, cmd.Flags())
 	}
 	return cmd
 }
 
-func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, format string) error {
+func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, format string, flags *pflag.FlagSet) error {
+	if len(args) == 0 {
+		return usagef("no file given; see --help")
+	}
+	if err := env.configureLint(&opt, args, flags); err != nil {
+		return usage(err)
+	}
 	judged, err := opt.options()
 	if err != nil {
 		return usage(err)
 	}
-	if len(args) == 0 {
-		return usagef("no file given; see --help")
-	}
+	basis := ""
 	if opt.from != "" {
 		if err := env.lintFrom(ctx, opt.from, &judged); err != nil {
 			return err
 		}
+		basis = "from " + opt.from
 	}
 	inputs, readErr := env.readInputs(args)
 	if judged.Version != "" && judged.System == "" && len(inputs) > 0 {
@@ -92,8 +104,13 @@ func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, form
 			return usagef("--version needs --os: the files do not tell that all are of one system")
 		}
 	}
+	if opt.version != "" && judged.System != "" {
+		if err := lint.CheckRelease(judged.System, judged.Version); err != nil {
+			return usage(err)
+		}
+	}
 	if guess := lint.GuessRelease(ctx, inputs, &judged); guess != "" {
-		env.note("judged for %s; --os and --version say otherwise", guess)
+		basis = guess
 	}
 	c, err := catalog.Load()
 	if err != nil {
@@ -103,29 +120,86 @@ func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, form
 	for _, err := range res.Errors {
 		readErr = errors.Join(readErr, err)
 	}
-	fail := opt.failOn != "never" && res.Worst() != "" && res.Worst().AtLeast(lint.Severity(opt.failOn))
-	shown := *res
-	shown.Problems = slices.DeleteFunc(slices.Clone(res.Problems), func(p lint.Problem) bool { return !p.Severity.AtLeast(lint.Severity(opt.level)) })
-	if opt.fix || opt.diff {
-		err = env.fix(inputs, res, opt.fix)
-	} else {
-		err = env.writeLint(&shown, format, opt.color)
-		if len(res.Files) > 0 {
-			env.note("%s", lint.Summary(res))
+	if !opt.quiet && (opt.system == "" || opt.version == "") {
+		for _, line := range report.LintBasis(res, basis) {
+			env.note("%s", line)
 		}
 	}
-	if res.Dropped > 0 {
-		env.note("%d further problems are left out", res.Dropped)
-	}
+	res, err = env.showLint(c, inputs, judged, res, opt, format)
 	switch {
 	case err != nil:
-		return failure(err)
+		return err
 	case readErr != nil:
 		return usage(joinLines(readErr))
-	case fail && !opt.fix && !opt.diff:
+	case opt.failOn != "never" && res.Worst() != "" && res.Worst().AtLeast(lint.Severity(opt.failOn)):
 		return negative()
 	}
 	return nil
+}
+
+// configureLint reads the configuration file, given or found.
+func (e *Env) configureLint(opt *lintOptions, args []string, flags *pflag.FlagSet) error {
+	path := opt.config
+	switch path {
+	case "none":
+		return nil
+	case "":
+		found, err := findLintConfig(args)
+		if err != nil || found == "" {
+			return err
+		}
+		path = found
+	}
+	if err := opt.configure(path, flags); err != nil {
+		return err
+	}
+	if !opt.quiet && opt.config == "" {
+		e.note("settings of %s; --config none leaves them out", path)
+	}
+	return nil
+}
+
+// showLint prints the problems, or corrects the files, and returns what the
+// exit status is about.
+func (e *Env) showLint(c *catalog.Catalog, inputs []lint.Input, judged lint.Options, res *lint.Result, opt lintOptions, format string) (*lint.Result, error) {
+	if opt.fix || opt.diff {
+		done, err := lint.Correct(c, inputs, judged)
+		if err != nil {
+			return nil, failure(err)
+		}
+		return done.Left, e.showFixes(done, opt.fix, opt.quiet)
+	}
+	shown := *res
+	shown.Problems = slices.DeleteFunc(slices.Clone(res.Problems), func(p lint.Problem) bool { return !p.Severity.AtLeast(lint.Severity(opt.level)) })
+	if err := e.writeLint(&shown, format, opt); err != nil {
+		return nil, failure(err)
+	}
+	if len(res.Files) > 0 && !opt.quiet {
+		e.note("%s", report.LintSummary(res))
+	}
+	if res.Dropped > 0 && !opt.quiet {
+		e.note("%d further problems are left out", res.Dropped)
+	}
+	return res, nil
+}
+
+func (e *Env) writeLint(res *lint.Result, format string, opt lintOptions) error {
+	switch format {
+	case "json":
+		return e.printJSON(res.JSON())
+	case "sarif":
+		return e.printJSON(report.LintSARIF(res, Version))
+	case "github":
+		return report.LintGitHub(e.Stdout, res.Problems)
+	case "gitlab":
+		return e.printJSON(report.LintGitLab(res.Problems))
+	case "checkstyle":
+		return report.LintCheckstyle(e.Stdout, res)
+	case "junit":
+		return report.LintJUnit(e.Stdout, res)
+	}
+	colour := opt.color == "always" || opt.color == "auto" && os.Getenv("NO_COLOR") == "" && e.columns() > 0
+	return report.LintText(e.Stdout, res.Problems, report.LintLook{Colour: colour, Verbose: opt.verbose})
 }
 
 // options checks the flags.
@@ -157,20 +231,23 @@ func (o lintOptions) options() (lint.Options, error) {
 	if !slices.Contains([]string{"auto", "always", "never"}, o.color) {
 		return lint.Options{}, fmt.Errorf("--color %q: auto, always or never is expected", o.color)
 	}
+	if err := checkCodes(o.ignore); err != nil {
+		return lint.Options{}, err
+	}
 	machine, err := o.machine()
 	if err != nil {
 		return lint.Options{}, err
 	}
-	return lint.Options{System: system, Version: version, Kind: conffile.Kind(o.kind), Role: o.role, Driver: o.driver, Machine: machine}, nil
+	return lint.Options{System: system, Version: version, Kind: conffile.Kind(o.kind), Role: o.role, Driver: o.driver, Machine: machine, Ignore: o.ignore}, nil
 }
 
 // machine returns what the flags say about the machine, nil when nothing.
 func (o lintOptions) machine() (*lint.Machine, error) {
 	in := catalog.Inputs{}
 	if o.memory != "" {
-		memory, err := units.ParseBytes(o.memory)
-		if err != nil || memory <= 0 {
-			return nil, errors.Join(err, fmt.Errorf("--memory %q: a size like 16GiB is expected", o.memory))
+		memory, err := parseMemory(o.memory, 16*units.MiB)
+		if err != nil {
+			return nil, err
 		}
 		in["memory"], in["page"] = float64(memory), 4096.0
 	}
@@ -209,152 +286,4 @@ func (e *Env) lintFrom(ctx context.Context, name string, opt *lint.Options) erro
 		opt.Version, _ = catalog.ParseVersion(f.Release) // unknown stays unknown
 	}
 	return nil
-}
-
-// folderEntries bounds how many files and folders of one are looked at.
-const folderEntries = 200_000
-
-// inputsLimit bounds what is read of all files together, in bytes.
-const inputsLimit = 128 * input.MiB
-
-// readInputs reads files, the files of directories that look like
-// configuration, and standard input for "-". What cannot be read is reported
-// together.
-func (e *Env) readInputs(args []string) ([]lint.Input, error) {
-	var inputs []lint.Input
-	var errs []error
-	left := inputsLimit
-	add := func(path, text string, err error) {
-		if left -= len(text); left < 0 && err == nil {
-			left, err = 0, &input.TooLarge{Name: path + " and the files before it", Limit: inputsLimit}
-		}
-		if err != nil {
-			errs = append(errs, err)
-			return
-		}
-		if !slices.ContainsFunc(inputs, func(in lint.Input) bool { return in.Path == path }) {
-			inputs = append(inputs, lint.Input{Path: path, Text: text})
-		}
-	}
-	for _, arg := range args {
-		if arg == "-" {
-			data, err := e.read("-", conffile.MaxSize)
-			add("-", string(data), err)
-			continue
-		}
-		info, err := os.Stat(arg)
-		if err != nil {
-			add(arg, "", err)
-			continue
-		}
-		if !info.IsDir() {
-			data, err := input.File(arg, conffile.MaxSize)
-			add(arg, string(data), err)
-			continue
-		}
-		found := len(inputs)
-		err = input.Walk(os.DirFS(arg), folderEntries, func(name string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() {
-				return err
-			}
-			path := filepath.Join(arg, name)
-			data, err := input.File(path, conffile.MaxSize)
-			text := string(data)
-			if err == nil && conffile.Detect(path, []byte(text[:min(len(text), conffile.DetectSize)])).Kind == "" {
-				return nil
-			}
-			add(path, text, err)
-			return nil
-		})
-		if err == nil && len(inputs) == found {
-			err = fmt.Errorf("%s: no configuration file in this directory", arg)
-		}
-		if err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return inputs, errors.Join(errs...)
-}
-
-// joinLines makes one line of joined errors.
-func joinLines(err error) error {
-	return errors.New(strings.ReplaceAll(err.Error(), "\n", "\nwirerate: "))
-}
-
-func (e *Env) writeLint(res *lint.Result, format, color string) error {
-	switch format {
-	case "json":
-		return e.printJSON(res.JSON())
-	case "sarif":
-		return e.printJSON(res.SARIF(Version))
-	}
-	colour := color == "always" || color == "auto" && os.Getenv("NO_COLOR") == "" && e.columns() > 0
-	return lint.WriteText(e.Stdout, res.Problems, colour)
-}
-
-// fix prints the differences that the corrections make and, when write is
-// set, replaces the files.
-func (e *Env) fix(inputs []lint.Input, res *lint.Result, write bool) error {
-	fixed, notes, err := lint.ApplyFixes(inputs, res)
-	if err != nil {
-		return err
-	}
-	for _, f := range fixed {
-		e.printf("%s", diff.Diff(f.Path, f.Old, f.Path+" (corrected)", f.New))
-	}
-	for _, f := range fixed {
-		if !write || f.Path == "-" {
-			continue
-		}
-		if err := replaceFile(f.Path, f.New); err != nil {
-			return err
-		}
-		e.note("%s: %d corrections written", f.Path, f.Fixes)
-	}
-	for _, n := range notes {
-		e.note("%s", n)
-	}
-	if len(fixed) == 0 {
-		e.note("nothing to correct")
-	}
-	return nil
-}
-
-// replaceFile writes a file beside the old one and renames it into place, with
-// the old one's owner and permissions: there is always one or the other. A
-// symbolic link keeps pointing to its target.
-func replaceFile(path string, data []byte) error {
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if !info.Mode().IsRegular() || !ok {
-		return fmt.Errorf("%s: not a file that can be replaced", path)
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".wirerate-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	if err := tmp.Chown(int(owner.Uid), int(owner.Gid)); err != nil {
-		return fmt.Errorf("%s: not corrected: its owner (user %d, group %d) cannot be kept: %w", path, owner.Uid, owner.Gid, errors.Join(err, tmp.Close()))
-	}
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Chmod(info.Mode()), tmp.Sync(), tmp.Close())
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return err
-	}
-	dir, err := input.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -27,6 +27,9 @@ func (o outputFolder) check(names ...string) error {
 	if o.dir == "" {
 		return nil
 	}
+	if o.dir == "-" {
+		return errors.New("-o names a folder here, and standard output is none: --json prints the result")
+	}
 	folder, err := outdir.Open(o.dir)
 	if err != nil {
 		return err

@@ -17,7 +17,6 @@ import (
 	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/input"
-	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
@@ -75,16 +74,16 @@ for a machine that is only described.`,
 	f.IntVar(&opt.ring, "ring-max", 0, "`length` of the largest ring of each interface")
 	f.StringVar(&opt.disk, "disk-rate", "", "sustained write `rate` of the disks together, per second, such as 2GB")
 	f.IntVar(&opt.disks, "disks", 0, "`number` of the machine's disks")
-	f.Float64Var(&opt.diskIOPS, "disk-iops", 0, "`number` of operations per second of one disk")
+	countFlag(f, &opt.diskIOPS, "disk-iops", "`number` of operations per second of one disk")
 	f.StringVar(&opt.diskLatency, "disk-latency", "", "`time` of one operation of a disk, such as 80us")
 	f.StringVar(&opt.diskFrom, "disk-from", "", "take the disks' figures from `FILE`, the output of wirerate measure disk --json")
 	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
-	f.Float64Var(&opt.load.Connections, "connections", 0, "`number` of TCP connections open at once (default: by role)")
-	f.Float64Var(&opt.load.ConnRate, "conn-rate", 0, "`number` of new connections per second (default: by role)")
-	f.Float64Var(&opt.load.PacketRate, "packet-rate", 0, "`number` of packets per second (default: by role)")
-	f.Float64Var(&opt.load.States, "states", 0, "`number` of firewall states at once (default: by role)")
-	f.Float64Var(&opt.load.Hosts, "hosts", 0, "`number` of neighbours on the attached networks (default: by role)")
+	countFlag(f, &opt.load.Connections, "connections", "`number` of TCP connections open at once (default: by role)")
+	countFlag(f, &opt.load.ConnRate, "conn-rate", "`number` of new connections per second (default: by role)")
+	countFlag(f, &opt.load.PacketRate, "packet-rate", "`number` of packets per second (default: by role)")
+	countFlag(f, &opt.load.States, "states", "`number` of firewall states at once (default: by role)")
+	countFlag(f, &opt.load.Hosts, "hosts", "`number` of neighbours on the attached networks (default: by role)")
 	f.BoolVar(&opt.harden, "harden", false, "add the settings whose purpose is security, each with its cost")
 	f.BoolVar(&opt.why, "why", false, "show formula, numbers, evidence, risk and sources of each setting")
 	opt.out.declare(cmd, "plan.json and the system's own files")
@@ -163,13 +162,8 @@ func (o *planOptions) request(ctx context.Context, env *Env) (plan.Request, erro
 		return r, usagef("--path is missing; write it like --path rate=1gbit,rtt=80ms")
 	}
 	var err error
-	if r.Path, err = netpath.Parse(o.path); err != nil {
+	if r.Path, err = parsePath(o.path, "plan"); err != nil {
 		return r, usage(err)
-	}
-	for name, v := range map[string]float64{"connections": o.load.Connections, "conn-rate": o.load.ConnRate, "packet-rate": o.load.PacketRate, "states": o.load.States, "hosts": o.load.Hosts} {
-		if !(v >= 0 && v <= 1e12) {
-			return r, usagef("--%s %g: a number from 0 to 1e12 is expected", name, v)
-		}
 	}
 	if len(o.export) > 0 && o.out.dir == "" {
 		return r, usagef("--export needs a folder: -o DIR")
@@ -219,9 +213,9 @@ func (o *planOptions) describe(m *plan.Machine) error {
 		m.Cores = o.cores
 	}
 	if o.memory != "" {
-		memory, err := units.ParseBytes(o.memory)
-		if err != nil || memory < 16*units.MiB {
-			return fmt.Errorf("--memory %q: at least 16MiB is expected, like 64GiB", o.memory)
+		memory, err := parseMemory(o.memory, 16*units.MiB)
+		if err != nil {
+			return err
 		}
 		m.Memory = memory
 	}

@@ -43,11 +43,7 @@ func rollbackVerb(ctx context.Context, env *Env, a changeArgs) error {
 		return a.ended(env, id, "try again", err)
 	}
 	if a.format == "json" {
-		err = env.printJSON(struct {
-			Schema int    `json:"schema"`
-			ID     string `json:"id"`
-			change.RollbackReport
-		}{1, id, report})
+		err = env.printJSON(rolledBack{1, id, report})
 	} else {
 		printRollback(env, id, report)
 	}

@@ -68,7 +68,7 @@ func statusVerb(ctx context.Context, env *Env, a changeArgs) error {
 	}
 	a.finish(ctx, env, conn, entries)
 	drift, uncompared := change.DriftOf(ctx, conn, entries)
-	s := hostStatus{Schema: 1, Host: conn.Name(), Changes: []changeStatus{}, Drift: append([]change.Drift{}, drift...)}
+	s := hostStatus{Schema: 2, Host: conn.Name(), Changes: []changeStatus{}, Drift: append([]change.Drift{}, drift...)}
 	wrong := len(drift) > 0
 	for _, e := range entries {
 		c := changeStatus{ID: e.ID, State: e.State, Created: e.Journal.Created, Files: []string{}, Dir: e.Dir, Problem: e.Problem, Rebooted: e.Rebooted, Unfinished: e.Unfinished}

@@ -200,8 +200,8 @@ func suiteVerb(ctx context.Context, env *Env, f experimentFlags, format string) 
 // again is the command that makes the experiment again.
 func (f *experimentFlags) again() string { return fmt.Sprintf("%s --seed %d", f.Command, f.Seed) }
 
-func (f *experimentFlags) suiteJSON(rows []experiment.Row) map[string]any {
-	return map[string]any{"schema": 1, "suite": f.Suite, "seed": f.Seed, "command": f.Command, "trials": rows}
+func (f *experimentFlags) suiteJSON(rows []experiment.Row) suiteResult {
+	return suiteResult{2, f.Suite, f.Seed, f.Command, rows}
 }
 
 // writeSuite writes the table, and each row's own result and report in a

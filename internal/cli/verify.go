@@ -42,7 +42,7 @@ planned. Nothing is changed.`,
 // or unknown.
 type verified struct {
 	Setting string `json:"setting"`
-	Wanted  string `json:"wanted"`
+	Wanted  string `json:"value"`
 	Running string `json:"running"`
 	State   string `json:"state"`
 	Because string `json:"because,omitempty"`
@@ -85,11 +85,7 @@ func verifyVerb(ctx context.Context, env *Env, planName, target, format string) 
 		result = append(result, v)
 	}
 	if format == "json" {
-		err = env.printJSON(struct {
-			Schema   int        `json:"schema"`
-			Host     string     `json:"host"`
-			Settings []verified `json:"settings"`
-		}{1, conn.Name(), result})
+		err = env.printJSON(verifiedHost{2, conn.Name(), result})
 	} else {
 		printVerified(env, result, differ)
 	}

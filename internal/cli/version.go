@@ -41,7 +41,7 @@ func newVersionCmd(env *Env) *cobra.Command {
 			return env.printLicenses()
 		}
 		if form == "json" {
-			return env.printJSON(map[string]any{"schema": 1, "version": Version, "os": runtime.GOOS, "arch": runtime.GOARCH, "go": goVersion()})
+			return env.printJSON(versionInfo{1, Version, runtime.GOOS, runtime.GOARCH, goVersion()})
 		}
 		_, err = fmt.Fprint(env.Stdout, versionText())
 		return failure(err)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -150,6 +149,9 @@ func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) e
 	if len(after) == 0 {
 		return usagef("no log named; name FILE... (- is standard input) before --against")
 	}
+	if opt.output == "-" {
+		return usagef("-o - : standard output has the report already; --json or --format html chooses its form")
+	}
 	read, err := opt.options(len(before) > 0)
 	if err != nil {
 		return usage(err)
@@ -284,15 +286,11 @@ func (o *weblogFlags) judgement() (weblog.Judgement, error) {
 	if !(o.judge > 0 && o.judge < 100) {
 		return j, fmt.Errorf("--judge %g is not a percentile between 0 and 100", o.judge)
 	}
-	text, isPercent := strings.CutSuffix(o.margin, "%")
-	m, err := strconv.ParseFloat(text, 64)
-	if isPercent {
-		m /= 100
+	var m share
+	if err := m.Set(o.margin); err != nil || !(m > 0 && m < 1) {
+		return j, fmt.Errorf("--margin %q is not a share such as 5%% or 0.05", o.margin)
 	}
-	if err != nil || !(m > 0 && m < 1) {
-		return j, fmt.Errorf("--margin %q is not a share such as 5%%", o.margin)
-	}
-	j.Margin = m
+	j.Margin = float64(m)
 	return j, nil
 }
 

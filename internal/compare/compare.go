@@ -41,7 +41,7 @@ type Line struct {
 	Line    int     `json:"line"`
 	Setting string  `json:"setting"`
 	Value   string  `json:"value"`
-	Verdict Verdict `json:"verdict"`
+	Verdict Verdict `json:"state"`
 	Planned string  `json:"planned,omitempty"`
 	Because string  `json:"because"`
 }
@@ -72,7 +72,7 @@ func File(c *catalog.Catalog, p plan.Plan, name, text string) (Comparison, error
 	if err != nil {
 		return Comparison{}, err
 	}
-	r := Comparison{Schema: 1, File: name, Counts: map[Verdict]int{}, Lines: g.compare(c, p), Plan: p}
+	r := Comparison{Schema: 2, File: name, Counts: map[Verdict]int{}, Lines: g.compare(c, p), Plan: p}
 	r.Missing, r.Elsewhere = missingFrom(p, g.kind, r.Lines)
 	for _, l := range slices.Concat(r.Lines, r.Missing) {
 		r.Counts[l.Verdict]++

@@ -39,6 +39,9 @@ func Detect(file string, data []byte) Guess {
 	text = strings.TrimPrefix(text, bom)
 	g := fromPath(file, text)
 	if g.Kind == "" {
+		g = fromPath(installPath(text), text)
+	}
+	if g.Kind == "" {
 		g.Kind = kindOfContent(text)
 		if g.Kind == "" {
 			return Guess{}
@@ -62,6 +65,18 @@ func Detect(file string, data []byte) Guess {
 		}
 	}
 	return g
+}
+
+// installPath is where a file that plan wrote says that it belongs, "" when it
+// does not.
+func installPath(text string) string {
+	_, rest, ok := strings.Cut(text[:min(len(text), 500)], "\n# Install as ")
+	if !ok {
+		return ""
+	}
+	file, _, _ := strings.Cut(rest, "\n")
+	file, _, _ = strings.Cut(file, " ")
+	return strings.TrimRight(file, ";")
 }
 
 // SystemOf returns the system of a format that only one has, "" for others.
@@ -127,6 +142,10 @@ func fromName(name, text string) Guess {
 		return likely(HostnameIf, OpenBSD)
 	case strings.Contains(name, "pf.conf"):
 		return likely(PF, "")
+	case strings.Contains(name, "modules-load") && strings.HasSuffix(name, ".conf"):
+		return likely(ModulesLoad, Linux)
+	case strings.HasPrefix(name, "start_if.") || strings.HasPrefix(name, "stop_if."):
+		return likely(Script, FreeBSD)
 	case strings.HasSuffix(name, ".link") && strings.Contains(text, "["):
 		return likely(LinkFile, Linux)
 	case strings.HasSuffix(name, ".network") && strings.Contains(text, "["):
@@ -199,7 +218,7 @@ func kindOfContent(text string) Kind {
 			counts[k]++
 		}
 	}
-	for _, k := range []Kind{Sysctl, Loader, RC, Script, PF} {
+	for _, k := range []Kind{Sysctl, Loader, RC, Script, PF, Modprobe} {
 		if counts[k] > 0 && 2*counts[k] >= lines {
 			return k
 		}
@@ -237,6 +256,8 @@ func kindOfLine(line string) Kind {
 		return Script
 	}
 	switch first {
+	case "options", "blacklist", "softdep":
+		return Modprobe
 	case "set", "scrub", "pass", "block", "altq", "match", "nat", "rdr", "anchor", "table":
 		if first != "set" || strings.HasPrefix(rest, "limit") || strings.HasPrefix(rest, "timeout") ||
 			strings.HasPrefix(rest, "skip") {

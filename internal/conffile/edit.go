@@ -12,6 +12,9 @@ import (
 // written on the same line.
 var ErrShared = errors.New("the line makes several settings")
 
+// ErrOverlap is returned when an edit touches text that another one replaces.
+var ErrOverlap = errors.New("two changes touch the same text")
+
 // edit replaces a span of the source; an empty span inserts.
 type edit struct {
 	span Span
@@ -165,7 +168,7 @@ func (f *File) replace(span Span, text string) error {
 	before := at > 0 && f.edits[at-1].span.End > span.Start
 	after := at < len(f.edits) && f.edits[at].span.Start < span.End
 	if before || after {
-		return fmt.Errorf("%s: two changes touch the same text at offset %d", f.Path, span.Start)
+		return fmt.Errorf("%s: %w at offset %d", f.Path, ErrOverlap, span.Start)
 	}
 	f.edits = slices.Insert(f.edits, at, edit{span, text})
 	return nil

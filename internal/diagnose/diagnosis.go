@@ -20,20 +20,20 @@ type Diagnosis struct {
 	// is known.
 	Binding *string `json:"binding"`
 	// Verdict says in one sentence what limits, and whether a setting helps.
-	Verdict string `json:"verdict"`
+	Verdict string `json:"conclusion"`
 	// Recorded says that the facts are of a capture: it cannot be observed
 	// any longer.
 	Recorded bool `json:"recorded"`
 	// Measured is the traffic of the window, null without one.
 	Measured     *Traffic       `json:"measured"`
-	Findings     []Finding      `json:"findings"`
+	Findings     []Finding      `json:"problems"`
 	NotEvaluated []NotEvaluated `json:"not_evaluated"`
 }
 
-// PathValues is a path in base units.
+// PathValues is a path: its rate in bit/s, its round-trip time in milliseconds.
 type PathValues struct {
 	Rate float64 `json:"rate_bps"`
-	RTT  float64 `json:"rtt_s"`
+	RTT  float64 `json:"rtt_ms"` // milliseconds
 	Loss float64 `json:"loss"`
 	MTU  int     `json:"mtu_bytes"`
 }
@@ -52,9 +52,9 @@ func Diagnose(f, peer *facts.Facts, path netpath.Path, role string) Diagnosis {
 	if receiver == nil {
 		receiver = f
 	}
-	d := Diagnosis{Schema: 1, Host: f.Host, Facts: f, Ceilings: ceilings(path, f, receiver, role)}
+	d := Diagnosis{Schema: 2, Host: f.Host, Facts: f, Ceilings: ceilings(path, f, receiver, role)}
 	if path.Rate > 0 {
-		d.Path = &PathValues{float64(path.Rate), path.RTT.Seconds(), path.Loss, path.MTU}
+		d.Path = &PathValues{float64(path.Rate), 1000 * path.RTT.Seconds(), path.Loss, path.MTU}
 	}
 	if b, ok := Binding(d.Ceilings); ok {
 		d.Binding = &b.Resource

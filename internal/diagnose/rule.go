@@ -19,7 +19,7 @@ type Severity string
 // The severities: Critical costs throughput or connections now, Warning did or
 // will under load, Info is worth knowing.
 const (
-	Critical Severity = "critical"
+	Critical Severity = "error"
 	Warning  Severity = "warning"
 	Info     Severity = "info"
 )
@@ -78,7 +78,7 @@ type Input struct {
 
 // Finding is a diagnosed problem.
 type Finding struct {
-	Rule     string         `json:"rule"`
+	Rule     string         `json:"problem"`
 	Severity Severity       `json:"severity"`
 	Subject  string         `json:"subject"`
 	Summary  string         `json:"summary"`
@@ -96,7 +96,7 @@ type Fix struct {
 
 // NotEvaluated says why a rule could not judge.
 type NotEvaluated struct {
-	Rule    string `json:"rule"`
+	Rule    string `json:"problem"`
 	Because string `json:"because"`
 }
 

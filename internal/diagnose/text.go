@@ -135,7 +135,7 @@ const barWidth = 30
 func (d Diagnosis) roofline(b *strings.Builder) {
 	head := "ceilings"
 	if d.Path != nil {
-		head += fmt.Sprintf(" on a path of %s and %s", units.Rate(d.Path.Rate), seconds(d.Path.RTT))
+		head += fmt.Sprintf(" on a path of %s and %s", units.Rate(d.Path.Rate), seconds(d.Path.RTT/1000))
 	}
 	fmt.Fprintf(b, "\n%s\n", head)
 	low, high := d.extent()

@@ -25,7 +25,7 @@ func (u *under) conclude() Result {
 	r := Result{
 		Schema: ResultSchema, ID: u.record.id, Verdict: stats.NotEnough, LinkGoodput: s.path.LinkGoodput(), Metric: u.metric.Name, Ceilings: u.ceilings(0),
 		Arms: []ArmResult{}, Shares: []Share{}, Warnings: []string{}, Plans: []plan.Plan{},
-		Path: Path{RateBPS: int64(s.path.Rate), RTT: s.path.RTT.Seconds(), Loss: s.path.Loss, MTU: s.path.MTU,
+		Path: Path{RateBPS: int64(s.path.Rate), RTT: 1000 * s.path.RTT.Seconds(), Loss: s.path.Loss, MTU: s.path.MTU,
 			Spec: s.path.String(), Measured: s.path.Measured},
 		Seed: s.Seed, Margin: s.Margin, Started: u.started.UTC(), Elapsed: time.Since(u.started).Seconds(), Command: s.Command,
 		Undo: s.undo(), Workload: describeSpec(u.spec), Design: u.layout(),
@@ -210,7 +210,7 @@ func effect(metric string, i stats.Interval) *Effect {
 	if i.Pairs == 0 {
 		return nil
 	}
-	return &Effect{Metric: metric, Ratio: i.Ratio, Low: i.Low, High: i.High, Confidence: i.Confidence, Pairs: i.Pairs}
+	return &Effect{Metric: metric, Ratio: i.Ratio, Interval: Interval{i.Low, i.High}, Confidence: i.Confidence, Pairs: i.Pairs}
 }
 
 // armResult is an arm's runs and their medians.
@@ -374,7 +374,7 @@ func (u *under) attributed(r *Result) {
 		return
 	}
 	for _, c := range u.trial.Comparisons {
-		r.Shares = append(r.Shares, Share{Setting: u.trial.Design.Arms[c.Arm], Ratio: c.Interval.Ratio, Low: c.Interval.Low, High: c.Interval.High,
+		r.Shares = append(r.Shares, Share{Setting: u.trial.Design.Arms[c.Arm], Ratio: c.Interval.Ratio, Interval: Interval{c.Interval.Low, c.Interval.High},
 			Verdict: c.Verdict, Kept: c.Verdict == stats.Helps, Stage: "one-at-a-time", Because: u.shareBecause(c.Verdict)})
 	}
 	r.Effect, r.Comparisons, r.Verdict = nil, nil, stats.NotEnough

@@ -15,17 +15,16 @@ type Compared struct {
 	Trials []store.Trial `json:"trials"`
 	// Ratio is the effect of the second over that of the first, with limits at
 	// about the confidence of the two; 0 when one of them has none.
-	Ratio   float64    `json:"ratio"`
-	Low     float64    `json:"low"`
-	High    float64    `json:"high"`
-	Differs []string   `json:"differs"` // what else was not the same
-	Effects [2]*Effect `json:"-"`       // nil without one
+	Ratio    float64 `json:"ratio"`
+	Interval `json:"interval"`
+	Differs  []string   `json:"differs"` // what else was not the same
+	Effects  [2]*Effect `json:"-"`       // nil without one
 }
 
 // CompareTrials sets the effects of two past trials side by side: absolute
 // numbers of different sessions do not compare.
 func CompareTrials(a, b store.Trial) (Compared, error) {
-	c := Compared{Schema: 1, Trials: []store.Trial{a, b}, Differs: differences(a, b)}
+	c := Compared{Schema: 2, Trials: []store.Trial{a, b}, Differs: differences(a, b)}
 	for i, t := range c.Trials {
 		r, err := ReadResult(t.Result)
 		if err != nil {

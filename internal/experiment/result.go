@@ -11,7 +11,7 @@ import (
 )
 
 // ResultSchema is the version of the result's JSON.
-const ResultSchema = 1
+const ResultSchema = 2
 
 // Result is what tune found: the contract of result.json. Quantities are in
 // base units.
@@ -64,12 +64,17 @@ type Design struct {
 	Alpha    float64 `json:"alpha"` // over all looks
 }
 
+// Interval is the limits of an estimated ratio.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
 // Effect is a ratio with its interval.
 type Effect struct {
 	Metric     string  `json:"metric"`
 	Ratio      float64 `json:"ratio"`
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
+	Interval   `json:"interval"`
 	Confidence float64 `json:"confidence"`
 	Pairs      int     `json:"pairs"`
 	Wilcoxon   float64 `json:"wilcoxon_p,omitempty"` // of pairs; 0 where none were compared
@@ -115,8 +120,8 @@ type ArmResult struct {
 type Set struct {
 	Side    string `json:"side"` // client, server or router
 	Setting string `json:"setting"`
-	From    string `json:"from"`
-	To      string `json:"to"`
+	From    string `json:"before"`
+	To      string `json:"value"`
 }
 
 // Metrics are what a run measured.
@@ -142,11 +147,10 @@ type Run struct {
 // Share is one setting's part of the gain: the goodput with it over the
 // goodput without it, averaged over what else is on (Shapley).
 type Share struct {
-	Setting string  `json:"setting"`
-	Ratio   float64 `json:"ratio"`
-	Low     float64 `json:"low"`
-	High    float64 `json:"high"`
-	Kept    bool    `json:"kept"`
+	Setting  string  `json:"setting"`
+	Ratio    float64 `json:"ratio"`
+	Interval `json:"interval"`
+	Kept     bool `json:"kept"`
 	// Verdict is helps, hurts, no-worthwhile-difference or
 	// not-enough-evidence; Stage is factorial (fresh runs), screen or none.
 	Verdict stats.Verdict `json:"verdict"`
@@ -170,9 +174,9 @@ type Attribution struct {
 // Path is the path of the trial.
 type Path struct {
 	RateBPS  int64             `json:"rate_bps"`
-	RTT      float64           `json:"rtt_s"`
+	RTT      float64           `json:"rtt_ms"` // milliseconds
 	Loss     float64           `json:"loss"`
-	MTU      int               `json:"mtu"`
+	MTU      int               `json:"mtu_bytes"`
 	Spec     string            `json:"spec"`
 	Measured map[string]string `json:"measured"` // how, by quantity; others were declared
 }
@@ -181,7 +185,7 @@ type Path struct {
 type Host struct {
 	Name      string `json:"name"`
 	Side      string `json:"side"` // client, server or router
-	System    string `json:"system"`
+	System    string `json:"os"`
 	Release   string `json:"release"`
 	Processor string `json:"processor"`
 	Cores     int    `json:"cores"`

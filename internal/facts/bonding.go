@@ -18,7 +18,7 @@ func (f *Facts) readBondings(texts map[string]string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		if bond, ok := strings.CutPrefix(name, BondingFolder); ok {
-			f.Parts["bonding"] = f.readBonding(bond, text{name, []byte(texts[name])})
+			f.Parts["bonding"] = f.readBonding(bond, text{from: name, data: []byte(texts[name])})
 		}
 	}
 }

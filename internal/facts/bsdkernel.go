@@ -16,8 +16,11 @@ func (f *Facts) readZones(t text) error {
 			continue
 		}
 		words := strings.Split(line[cut+1:], ",")
-		if len(words) < 6 {
+		if len(words) < 5 {
 			continue
+		}
+		for len(words) < 6 { // before FreeBSD 7 it did not count failures
+			words = append(words, "0")
 		}
 		var v [6]uint64
 		good := true
@@ -79,15 +82,31 @@ var pcixCap = regexp.MustCompile(`= PCI-X (\d+)-bit (?:bridge )?(?:supports (\d+
 
 var pciexpLink = regexp.MustCompile(`link x(\d+)\(x(\d+)\)(?: speed ([0-9.]+)\(([0-9.]+)\))?`)
 
+// typedCard is the device that a command asks pciconf for: "pciconf -lcv ix0".
+var typedCard = regexp.MustCompile(`^pciconf .*?\b([a-z]+\d+)(?:@\S+)?$`)
+
+func (t text) card() string {
+	if m := typedCard.FindStringSubmatch(t.typed); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // readPciconf reads FreeBSD's pciconf -lvc: a line "ix0@pci0:3:0:0: ..." and,
 // below it, "link x8(x8) speed 5.0(5.0)": as trained, and as the device could.
 func (f *Facts) readPciconf(t text) error {
 	var n *NIC
 	found := false
+	if name := t.card(); name != "" && !strings.Contains(string(t.data), "@pci") { // a grep took the head
+		n, found = f.linkOf(name, "", f.Line(t.from, 1)), true
+	}
 	for i, line := range t.lines() {
 		if name, rest, ok := strings.Cut(line, "@pci"); ok && line[0] != ' ' && line[0] != '\t' {
 			found = true
-			if n = f.NIC(name); n != nil {
+			if n = f.NIC(name); n == nil && t.card() == name {
+				n = f.linkOf(name, "", f.Line(t.from, i+1))
+			}
+			if n != nil {
 				n.Bus = "pci" + strings.TrimSuffix(strings.Fields(rest)[0], ":")
 			}
 			continue

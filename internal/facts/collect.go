@@ -2,6 +2,7 @@ package facts
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,10 @@ type Options struct {
 	Thorough bool
 	// everything also asks what could change a live host: recorded outputs.
 	everything bool
+	// round is what was posted, of recorded outputs.
+	round Round
+	// before is how many lines of each source were posted earlier.
+	before map[string]int
 }
 
 // Errors that Collect wraps.
@@ -35,6 +40,8 @@ var (
 type text struct {
 	from string
 	data []byte
+	// typed is the command that printed it where it was typed in another form: with an interface, an interval, a grep.
+	typed string
 }
 
 // lines returns the text's lines without their ends.
@@ -104,7 +111,8 @@ type reader struct {
 // recorded in Parts; the error is about reaching it or telling what it is.
 func Collect(ctx context.Context, c host.Conn, opt Options) (*Facts, error) {
 	f := &Facts{Host: c.Name(), Settings: map[string]Setting{}, Counters: map[string]Counter{},
-		Parts: map[string]Part{}, texts: map[string][]string{}}
+		Parts: map[string]Part{}, texts: map[string][]string{}, commands: opt.round.Commands, before: opt.before,
+		used: map[string]map[int]bool{}}
 	if err := f.ask(ctx, c, f.readers(atFirst)); err != nil {
 		return nil, err
 	}
@@ -208,7 +216,8 @@ func (f *Facts) ask(ctx context.Context, c host.Conn, readers []reader) error {
 // take parses one answer and notes how that ended. What a failed command
 // printed all the same is used: sysctl -a fails for one key that is denied.
 func (f *Facts) take(r reader, a host.Answer) {
-	t := text{readerName(a.Op), a.Out}
+	t := text{from: readerName(a.Op), data: a.Out}
+	t.typed = cmp.Or(f.commands[t.from], f.commands[OutputOfCommand(t.from)])
 	part := Part{From: t.from, State: Read}
 	if len(t.data) > TextLimit {
 		t.data = t.data[:bytes.LastIndexByte(t.data[:TextLimit], '\n')+1]
@@ -234,6 +243,10 @@ func (f *Facts) take(r reader, a host.Answer) {
 		f.texts[t.from] = t.lines()
 		if err := r.parse(f, t); err != nil {
 			part.State, part.Line, part.Because = failed(t, err)
+		} else if len(f.used[t.from]) == 0 { // what it says needs no line for evidence
+			for i := range f.texts[t.from] {
+				f.use(t.from, i+1)
+			}
 		}
 	}
 	f.Parts[r.part] = part

@@ -113,6 +113,8 @@ func linuxCollectors() []collector {
 		{part: "softirqs", op: host.Read("/proc/softirqs"), parse: (*Facts).readSoftirqs, sampled: true, area: CPUs},
 		{part: "qdiscs", op: host.Command("tc", "-s", "qdisc", "show"), parse: (*Facts).readQdiscs, sampled: true,
 			area: Queueing, files: `^tc( -(s|d))* q(disc)?( show| ls)?( dev \S+)?$`, typed: `^tc .*qdisc.*$`},
+		{part: "classes", op: host.Command("tc", "-s", "class", "show"), parse: (*Facts).readClasses, when: recorded,
+			area: Queueing, files: `^tc( -(s|d|g))* class( show| ls)?( dev \S+)?$`, typed: `^tc .*class.*$`},
 		{part: "memory", op: host.Read("/proc/meminfo"), parse: (*Facts).readMeminfo, area: Machine},
 		{part: "processor", op: host.Read("/proc/cpuinfo"), parse: (*Facts).readCPUInfo, area: Machine},
 		{part: "page size", op: host.Command("getconf", "PAGESIZE"), parse: (*Facts).readPageSize, area: Machine,
@@ -169,6 +171,12 @@ func linuxSlowCollectors() []collector {
 			area: Interfaces},
 		{part: "mpstat", op: host.Command("mpstat", "-P", "ALL", "1", "1"), parse: (*Facts).readMpstat, when: thorough,
 			area: CPUs, files: `^mpstat -P ALL( -\S+)*( \d+)*$`, typed: `^mpstat.*$`},
+		{part: "activity", op: host.Command("sar"), parse: (*Facts).readSar, when: recorded, area: Totals,
+			shown: "`sar -n DEV,EDEV,TCP,ETCP,UDP,IP,SOCK`, `sar -u -P ALL`", files: `^sar( .*)?$`},
+		{part: "drops", op: host.Command("dropwatch"), parse: (*Facts).readDrops, when: recorded, area: Totals,
+			shown: "`dropwatch`, events and reasons of `kfree_skb` by perf, bpftrace, trace-cmd",
+			files: `^dropwatch( .*)?$`,
+			typed: `^(perf|bpftrace|trace-cmd|retis|kfree_skb|pwru)( .*)?$`},
 		{part: "top", op: host.Command("top"), parse: (*Facts).readTop, when: recorded, area: CPUs,
 			shown: "`top`, with 1 pressed for its processors", files: `^top( .*)?$`, typed: `^top -\S*P.*$`},
 		{part: "device table", op: host.Read("/proc/net/dev"), parse: (*Facts).readNetDev, when: recorded, area: Interfaces},
@@ -207,6 +215,8 @@ func bsdCollectors() []collector {
 			files: `^netstat -m(n)?$`, typed: `^netstat -[mn]+$`},
 		{part: "packet filter", on: onBSDs(), op: host.Command("pfctl", "-si"), parse: (*Facts).readPfctl, area: Filter,
 			files: `^pfctl (-v+ )?-v?s ?i(nfo)?( -v+)?$`, typed: `^pfctl -v*s ?i(nfo)?.*$`},
+		{part: "packet filter queues", on: onBSDs(), op: host.Command("pfctl", "-vsq"), parse: (*Facts).readPfQueues,
+			when: recorded, area: Queueing, files: `^pfctl (-v+ )?-v*s ?q(ueue)?( -v+)?$`, typed: `^pfctl .*-v*s ?q(ueue)?.*$`},
 		{part: "packet filter limits", on: onBSDs(), op: host.Command("pfctl", "-sm"), parse: (*Facts).readPfLimits,
 			area: Filter, files: `^pfctl -s ?m(emory)?$`, typed: `^pfctl -v*s ?m(emory)?.*$`},
 	}
@@ -270,6 +280,12 @@ func openbsdCollectors() []collector {
 // bsdLateCollectors add to what the others found.
 func bsdLateCollectors() []collector {
 	return []collector{
+		{part: "interface rates", on: onBSDs(), op: host.Command("netstat", "-w", "1"), parse: (*Facts).readNetstatRates,
+			when: recorded, area: Interfaces, files: `^netstat( -\S+| [a-z]+\d+)* -[a-zA-Z]*w( ?\d+)?( .*)?$`},
+		{part: "system activity", on: onBSDs(), op: host.Command("systat", "-vm"), parse: (*Facts).readSystatVM,
+			when: recorded, area: CPUs, files: `^systat( -b)? -?(vm|vmstat)( \d+)?$`},
+		{part: "programs' sockets", on: onFreeBSD(), op: host.Command("sockstat"), parse: (*Facts).readSockstatTable,
+			when: recorded, area: Connections, files: `^sockstat( .*)?$`},
 		{part: "messages", on: onBSDs(), op: host.Command("dmesg"), parse: (*Facts).readMessages, area: Log},
 		{part: "socket table", on: onBSDs(), op: host.Command("netstat", "-an"), parse: (*Facts).readSocketTable,
 			when: recorded, area: Connections},

@@ -14,7 +14,7 @@ func (f *Facts) readProcTable(t text) error {
 		// Tcp.MaxConn is -1: signed values are no counters.
 		if n, ok := count(v.Text); ok {
 			found = true
-			src := Source{From: t.from, Line: v.Line, Text: v.Table + ": " + v.Name + " " + v.Text}
+			src := Source{From: t.from, Line: f.Line(t.from, v.Line).Line, Text: v.Table + ": " + v.Name + " " + v.Text}
 			f.Counters[v.Table+"."+v.Name] = Counter{Value: n, Source: src}
 		}
 	})
@@ -118,7 +118,7 @@ func statColumns(prefix string) func(f *Facts, t text) error {
 		}
 		for j, name := range heads {
 			f.Counters[prefix+"."+name] = Counter{Value: sums[j],
-				Source: Source{From: t.from, Line: 1, Text: fmt.Sprintf("%s %d (sum over processors)", name, sums[j])}}
+				Source: Source{From: t.from, Line: f.Line(t.from, 1).Line, Text: fmt.Sprintf("%s %d (sum over processors)", name, sums[j])}}
 		}
 		return nil
 	}

@@ -80,6 +80,7 @@ func readEthtoolLink(n *NIC, f *Facts, t text) error {
 		case "Link detected":
 			found = true
 			n.show("link", src)
+			n.Up, n.StateUnknown = value == "yes", false
 		}
 	})
 	if !found {
@@ -308,6 +309,7 @@ func readEthtoolStatistics(n *NIC, f *Facts, t text) error {
 		return errNothing
 	}
 	n.sumQueues()
+	n.sumPackets()
 	return nil
 }
 
@@ -357,6 +359,40 @@ func (n *NIC) sumQueues() {
 	if c := n.Counters["rx_queue_drops"]; c.Value > 0 && n.Counters["rx_missed_errors"].Value == 0 {
 		if _, intel := n.Counters["rx_queue_0_alloc_failed"]; intel {
 			n.Counters["rx_missed_errors"] = c
+		}
+	}
+}
+
+// queuePackets are the names under which drivers count the packets of a queue: rx_queue_0_packets (igb, ixgbe, i40e,
+// ice, virtio), rx0_packets (mlx5), queue_0_rx_cnt (ena), rx_packets[0] (gve), [0]: rx_ucast_packets (bnxt).
+var queuePackets = regexp.MustCompile(`^(?:(rx|tx)[_-]?(?:queue[_-])?\d+[_.](?:packets|pkts)|queue_\d+_(rx|tx)_cnt|` +
+	`(rx|tx)_packets\[\d+\]|\[\d+\]: (rx|tx)_(?:ucast|mcast|bcast)_packets)$`)
+
+// sumPackets completes the packets of an interface where ip did not say them: from the driver's total, else from those
+// of its queues.
+func (n *NIC) sumPackets() {
+	sums, shown := map[string]uint64{}, map[string]Source{}
+	for name, c := range n.Counters {
+		if m := queuePackets.FindStringSubmatch(name); m != nil {
+			way := m[1] + m[2] + m[3] + m[4]
+			if sums[way] += c.Value; shown[way].Line == 0 || c.Source.Line < shown[way].Line {
+				shown[way] = c.Source
+			}
+		}
+	}
+	for _, way := range []string{"rx", "tx"} {
+		total, have := n.Counters[way+"_packets"]
+		for _, other := range []string{way + "_total_packets", way + "_packets_phy", "port_" + way + "_packets",
+			way + "_packets.nic", way + "_pkts_nic"} {
+			if c, known := n.Counters[other]; !have && known {
+				total, have = c, true
+			}
+		}
+		if !have && sums[way] > 0 {
+			total, have = Counter{Value: sums[way], Source: shown[way]}, true
+		}
+		if _, known := n.Counters["link."+way+"_packets"]; have && !known {
+			n.Counters["link."+way+"_packets"] = total
 		}
 	}
 }

@@ -56,6 +56,27 @@ type Counter struct {
 	// when the counter was reset in it.
 	Rate   *float64 `json:"rate,omitempty"`
 	Source Source   `json:"source"`
+	// Earlier is what the same counter said before, where a post shows it twice; Value is the later one.
+	Earlier *Reading `json:"earlier,omitempty"`
+	// Partial ones count from a moment that is not the start of the system (a sampling tool, a reset), for Over seconds
+	// where that is known.
+	Partial bool    `json:"partial,omitempty"`
+	Over    float64 `json:"over_seconds,omitempty"`
+}
+
+// Reading is one value of a counter that was read several times.
+type Reading struct {
+	Value  uint64 `json:"value"`
+	Source Source `json:"source"`
+}
+
+// Unread is a passage of what was posted that nobody understood.
+type Unread struct {
+	Line    int    `json:"line"`              // where it begins, counted from 1; 0 is unknown
+	Lines   int    `json:"lines"`             // how many there are
+	Command string `json:"command,omitempty"` // what printed it, as it was typed; empty where no command stands above
+	Words   string `json:"words"`             // its first words
+	Because string `json:"because,omitempty"`
 }
 
 // Facts is what is known about one host. Zero numbers and nil maps are
@@ -63,7 +84,7 @@ type Counter struct {
 type Facts struct {
 	Host         string        `json:"host"` // as the user names it
 	Node         string        `json:"node"` // as it names itself
-	System       system.System `json:"system"`
+	System       system.System `json:"os"`
 	Release      string        `json:"release"`   // as uname -r prints it
 	Machine      string        `json:"machine"`   // amd64, x86_64, aarch64, ...
 	Processor    string        `json:"processor"` // model name
@@ -74,9 +95,9 @@ type Facts struct {
 	PageSize units.Bytes `json:"page_size_bytes"`
 	// ThreadsPerCore is 2 with hyper-threading on.
 	ThreadsPerCore int     `json:"threads_per_core,omitempty"`
-	Uptime         float64 `json:"uptime_seconds,omitempty"`
+	Uptime         float64 `json:"uptime_s,omitempty"`
 	// Window is the measured sampling window in seconds, 0 without one.
-	Window float64 `json:"window_seconds,omitempty"`
+	Window float64 `json:"window_s,omitempty"`
 
 	// Settings are the running values by the catalog's names. Those of one
 	// interface are named NAME@INTERFACE: ethtool:ring/rx@eth0.
@@ -95,12 +116,14 @@ type Facts struct {
 	Listeners     []Listener  `json:"listeners,omitempty"`
 	// Datagrams are UDP sockets with data that waits, Transfers what iperf3
 	// printed beside the outputs.
-	Datagrams  []DatagramSocket `json:"datagram_sockets,omitempty"`
-	Transfers  []Transfer       `json:"transfers,omitempty"`
-	Neighbours []Neighbour      `json:"neighbours,omitempty"`
-	Memories   []Pool           `json:"pools,omitempty"`
-	Disks      []Disk           `json:"disks,omitempty"`
-	ZFS        *ZFS             `json:"zfs,omitempty"`
+	Datagrams []DatagramSocket `json:"datagram_sockets,omitempty"`
+	Transfers []Transfer       `json:"transfers,omitempty"`
+	// TransferEnds are the lines of iperf3's summaries, of UDP also where only intervals were posted: their sum.
+	TransferEnds []TransferEnd `json:"transfer_ends,omitempty"`
+	Neighbours   []Neighbour   `json:"neighbours,omitempty"`
+	Memories     []Pool        `json:"pools,omitempty"`
+	Disks        []Disk        `json:"disks,omitempty"`
+	ZFS          *ZFS          `json:"zfs,omitempty"`
 	// Boot are the values that the loader handed to the kernel (FreeBSD's
 	// kenv). Those that have no running value are in Settings too.
 	Boot      map[string]Setting `json:"boot,omitempty"`
@@ -109,6 +132,11 @@ type Facts struct {
 	NetISR    []NetISR           `json:"netisr,omitempty"`
 	HostCache []HostEntry        `json:"host_cache,omitempty"`
 
+	// SystemGuessed is set where nothing that was posted tells the system.
+	SystemGuessed bool `json:"system_guessed,omitempty"`
+	// Unread is what was posted and not understood: nothing is known of what it would have said.
+	Unread []Unread `json:"unread,omitempty"`
+
 	// Unfit are names of the host that its system cannot have: nothing else here
 	// is named so.
 	Unfit []Unfit `json:"unfit_names,omitempty"`
@@ -116,6 +144,11 @@ type Facts struct {
 	Parts map[string]Part `json:"parts"`
 
 	texts map[string][]string
+	// commands are those that printed the texts, as they were typed.
+	commands map[string]string
+	// before is how many lines of each source came before those of texts, used which of all were quoted for a fact.
+	before map[string]int
+	used   map[string]map[int]bool
 	// places are where the lines of texts stand in the file that was posted.
 	places   map[string][]int
 	pciLinks map[string]*PCIe
@@ -218,8 +251,21 @@ func (f *Facts) Line(from string, line int) Source {
 	s := Source{From: from, Line: line}
 	if lines := f.texts[from]; line >= 1 && line <= len(lines) {
 		s.Text = shorten(lines[line-1])
+		s.Line += f.before[from]
+		f.use(from, line)
 	}
 	return s
+}
+
+// use notes that a line said something.
+func (f *Facts) use(from string, line int) {
+	if f.used == nil {
+		return
+	}
+	if f.used[from] == nil {
+		f.used[from] = map[int]bool{}
+	}
+	f.used[from][line+f.before[from]] = true
 }
 
 // shorten keeps a quoted line at a readable length and without control

@@ -703,9 +703,9 @@ func TestTablesOfLinuxInterfaces(t *testing.T) {
 // Numbers in front of words that are not known are no counters.
 func TestNetstatInAnotherLanguage(t *testing.T) {
 	f := of(t, "Linux a 5.10",
-		map[string]string{"netstat -s": "Ip:\n    Forwarding: 1\n    123 Pakete insgesamt empfangen\n    5 " +
-			"weitergeleitet\nTcp:\n    7 aktive Verbindungen\n    8 passive Verbindungen\n    9 Segmente erneut " +
-			"übertragen\nTcpExt:\n    TCPTimeouts: 4\n"})
+		map[string]string{"netstat -s": "Ip:\n    Forwarding: 1\n    123 pakettia vastaanotettu\n    5 " +
+			"valitetty\nTcp:\n    7 aktiivista yhteytta\n    8 passiivista yhteytta\n    9 segmenttia uudelleen " +
+			"lahetetty\nTcpExt:\n    TCPTimeouts: 4\n"})
 	if p := f.Parts["netstat"]; p.State != Unparsed || p.Line != 3 || f.Counters["TcpExt.TCPTimeouts"].Value != 4 ||
 		len(f.Counters) != 2 {
 		t.Errorf("%+v %v", p, f.Counters)

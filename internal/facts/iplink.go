@@ -10,6 +10,9 @@ import (
 func (f *Facts) readLinks(t text) error {
 	if nics := ipLinks(t); len(nics) > 0 {
 		f.NICs = nics
+		for i := range nics {
+			f.useLink(&nics[i])
+		}
 		return nil
 	}
 	return errNothing
@@ -245,4 +248,23 @@ func (f *Facts) readIPRoute(t text) error {
 		return errNothing
 	}
 	return nil
+}
+
+// useLink notes the lines that say something of an interface, and numbers them behind those of an earlier paste.
+func (f *Facts) useLink(n *NIC) {
+	note := func(s Source) Source {
+		if s.Line > 0 {
+			f.use(s.From, s.Line)
+			s.Line += f.before[s.From]
+		}
+		return s
+	}
+	n.Source = note(n.Source)
+	for field, s := range n.Shown {
+		n.Shown[field] = note(s)
+	}
+	for name, c := range n.Counters {
+		c.Source = note(c.Source)
+		n.Counters[name] = c
+	}
 }

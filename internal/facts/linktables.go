@@ -62,8 +62,9 @@ func (f *Facts) readLinuxInterfaces(t text) error {
 				n.keepLink(fields[head], words[j], src)
 			case head == "MTU" && n.MTU == 0:
 				n.MTU = smallNumber(words[j])
-			case head == "Flg" && strings.Contains(words[j], "R") && strings.Contains(words[j], "U"):
-				n.Up = true
+			case head == "Flg" && n.StateUnknown:
+				n.Up = strings.Contains(words[j], "R") && strings.Contains(words[j], "U")
+				n.StateUnknown = false
 			}
 		}
 	}
@@ -96,6 +97,7 @@ func (f *Facts) readLinuxIfconfig(t text) error {
 			n, found = f.linuxLink(strings.TrimSuffix(m[1], ":"), src), true
 			n.MTU = smallNumber(m[3])
 			n.Up = strings.Contains(m[2]+",", "UP,") && strings.Contains(m[2]+",", "RUNNING,")
+			n.StateUnknown = false
 			continue
 		}
 		words := strings.Fields(line)
@@ -104,6 +106,7 @@ func (f *Facts) readLinuxIfconfig(t text) error {
 		}
 		if strings.Contains(line, "MTU:") { // "UP BROADCAST RUNNING MULTICAST  MTU:1500  Metric:1"
 			n.Up = words[0] == "UP" && strings.Contains(line, " RUNNING ")
+			n.StateUnknown = false
 			_, rest, _ := strings.Cut(line, "MTU:")
 			n.MTU = smallNumber(strings.Fields(rest + " 0")[0])
 		}
@@ -141,7 +144,7 @@ func (f *Facts) linuxLink(name string, src Source) *NIC {
 		}
 		return n
 	}
-	n := NIC{Name: name, Kind: "ethernet", Counters: map[string]Counter{}, Source: src,
+	n := NIC{Name: name, Kind: "ethernet", Counters: map[string]Counter{}, Source: src, Up: true, StateUnknown: true,
 		Shown: map[string]Source{"mtu": src}}
 	if name == "lo" {
 		n.Kind = "loopback"

@@ -88,7 +88,7 @@ func (f *Facts) readModules(t text) error {
 // finish joins what several sources say together.
 func (f *Facts) finish() {
 	f.attribute()
-	if f.Cores == 0 && (f.Parts["processors"].State == Read || f.Parts["softnet"].State == Read) {
+	if f.Cores == 0 && f.wholeTable() {
 		f.Cores = len(f.Processors)
 	}
 	if slices.Contains([]string{"x86_64", "amd64", "i386", "i686"}, f.Machine) && f.PageSize == 0 {

@@ -7,7 +7,10 @@ import (
 	"strings"
 )
 
-var lspciLink = regexp.MustCompile(`Speed ([0-9.]+)GT/s(?: \([a-z]+\))?, Width x(\d+)`)
+// typedSlot is the address that a command asks lspci for.
+var typedSlot = regexp.MustCompile(`-\w*s ?((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])`)
+
+var lspciLink = regexp.MustCompile(`Speed ([0-9.]+)GT/s(?: \([a-z]+\))?,\s*Width x(\d+)`)
 
 // readLspci reads lspci -vv: a device's address at the start of a line, below
 // it LnkCap (what it could do) and LnkSta (as trained), or the capability of a
@@ -18,8 +21,14 @@ func (f *Facts) readLspci(t text) error {
 	virtual := virtualBus.Match(t.data) || f.virtual()
 	old := conventional{}
 	posted := !slices.ContainsFunc(f.NICs, func(n NIC) bool { return n.Bus != "" })
-	if posted && strings.Count(string(t.data), "LnkSta:") == 1 && !strings.Contains(string(t.data), "controller") {
-		n, found = f.onlyCard("card", true, Source{From: t.from, Line: 0, Text: ""}), true // grep took the device's name
+	if strings.Count(string(t.data), "LnkSta:") <= 1 && !strings.Contains(string(t.data), "controller") {
+		address := typedSlot.FindStringSubmatch(t.typed) // grep took the device's name
+		switch {
+		case address != nil && f.nicAt(address[1]) != nil:
+			n, found = f.nicAt(address[1]), true
+		case posted && strings.Contains(string(t.data), "Lnk"):
+			n, found = f.onlyCard("card", true, Source{From: t.from, Line: 0, Text: ""}), true
+		}
 	}
 	for i, line := range t.lines() {
 		if line == "" {

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -84,6 +85,39 @@ var sentences = map[string]string{
 	"fragments failed":                                                         "Ip.FragFails",
 }
 
+// germanSentences are those of net-tools in German (net-tools po/de.po); it leaves others in English, and says
+// of a receive buffer that is full the same as of other errors.
+var germanSentences = map[string]string{
+	"Verbindungen aktiv geöffnet":           "Tcp.ActiveOpens",
+	"Verbindungen passiv geöffnet":          "Tcp.PassiveOpens",
+	"fehlerhafte Verbindungsversuche":       "Tcp.AttemptFails",
+	"Verbindungen aufgebaut":                "Tcp.CurrEstab",
+	"Verbindungsrücksetzungen empfangen":    "Tcp.EstabResets",
+	"fehlerhafte Segmente empfangen":        "Tcp.InErrs",
+	"Segmente empfangen":                    "Tcp.InSegs",
+	"Rücksetzungen geschickt":               "Tcp.OutRsts",
+	"Segmente abgeschickt":                  "Tcp.OutSegs",
+	"Segmente ausgesendet":                  "Tcp.OutSegs",
+	"Segmente erneut geschickt":             "Tcp.RetransSegs",
+	"Segmente erneut gesendet":              "Tcp.RetransSegs",
+	"Pakete empfangen":                      "Udp.InDatagrams",
+	"Pakete geschickt":                      "Udp.OutDatagrams",
+	"Pakete gesendet":                       "Udp.OutDatagrams",
+	"Paketempfangsfehler":                   "Udp.InErrors",
+	"Pakete für unbekannte Ports empfangen": "Udp.NoPorts",
+	"Pakete insgesamt empfangen":            "Ip.InReceives",
+	"weitergeleitet":                        "Ip.ForwDatagrams",
+	"eingehende Pakete weggeworfen":         "Ip.InDiscards",
+	"eingehende Pakete ausgeliefert":        "Ip.InDelivers",
+	"Anfragen ausgesendet":                  "Ip.OutRequests",
+	"ausgehende Pakete weggeworfen":         "Ip.OutDiscards",
+	"SYN-Cookies verschickt":                "TcpExt.SyncookiesSent",
+	"SYN-Cookies empfangen":                 "TcpExt.SyncookiesRecv",
+	"ungültige SYN-Cookies empfangen":       "TcpExt.SyncookiesFailed",
+	"Pakete wegen Socketpufferüberlauf aus der Empfangswarteschlange weggeworfen": "TcpExt.PruneCalled",
+	"Pakete aus der ungeordneten Warteschlange wegen Pufferüberlauf weggeworfen":  "TcpExt.OfoPruned",
+}
+
 var leadingNumber = regexp.MustCompile(`^(?:Detected reordering |)(\d+)\s+(.+)$`)
 
 // lowMemory is the sentence that has its number at the end.
@@ -127,16 +161,17 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 		if m == nil {
 			continue
 		}
-		name := sentences[strings.TrimRight(strings.TrimSpace(m[2]), ".")]
+		words := strings.TrimRight(strings.TrimSpace(m[2]), ".")
+		name := cmp.Or(sentences[words], germanSentences[words])
 		if sentencesRead++; name != "" {
 			sentencesKnown++
 		} else if foreign == 0 {
 			foreign = i + 1
 		}
-		// "packets received" is said of UDP and of ICMP alike; without a
-		// heading (grep took it) only what is said once counts.
+		// "packets received" is said of UDP and of others alike; without a
+		// heading (grep took it) only what is said of one counts.
 		if v, ok := count(m[1]); ok && (strings.HasPrefix(name, section+".") || section == "" &&
-			strings.HasPrefix(name, "TcpExt.")) {
+			name != "Udp.InDatagrams" && name != "Udp.OutDatagrams") {
 			keep(name, v, i+1)
 		}
 	}
@@ -156,12 +191,14 @@ var nstatTables = []string{"IcmpMsg", "TcpExt", "MPTcpExt", "IpExt", "UdpLite", 
 // 0.0".
 func (f *Facts) readNstat(t text) error {
 	found := false
+	partial := strings.HasPrefix(t.typed, "nstat") && !nstatTotals.MatchString(t.typed)
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
 		if len(words) < 2 {
 			continue
 		}
-		if v, ok := count(words[1]); ok && f.nstatCounter(words[0], Counter{Value: v, Source: f.Line(t.from, i+1)}) {
+		v, ok := count(words[1])
+		if ok && f.nstatCounter(words[0], Counter{Value: v, Partial: partial, Source: f.Line(t.from, i+1)}) {
 			found = true
 		}
 	}
@@ -170,7 +207,7 @@ func (f *Facts) readNstat(t text) error {
 		for _, counters := range tables {
 			for name, v := range counters {
 				src := Source{From: t.from, Line: 1, Text: shorten(fmt.Sprintf("%s %d", name, v))}
-				found = f.nstatCounter(name, Counter{Value: v, Source: src}) || found
+				found = f.nstatCounter(name, Counter{Value: v, Partial: partial, Source: src}) || found
 			}
 		}
 	}
@@ -179,6 +216,9 @@ func (f *Facts) readNstat(t text) error {
 	}
 	return nil
 }
+
+// nstatTotals tells the commands that print totals; without -a nstat prints what was counted since it was last asked.
+var nstatTotals = regexp.MustCompile(`^nstat(?: .*)? (?:-[a-z]*a[a-z]*|--ignore)\b`)
 
 // nstatCounter keeps a counter under its table's name; that of /proc counts before it.
 func (f *Facts) nstatCounter(name string, c Counter) bool {

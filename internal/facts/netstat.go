@@ -201,6 +201,9 @@ func (f *Facts) readNetstatInterfaces(t text) error {
 			continue
 		}
 		n := f.linkOf(strings.TrimSuffix(words[0], "*"), words[1], f.Line(t.from, i+1))
+		if strings.HasSuffix(words[0], "*") { // marked so when it is not up
+			n.Up, n.StateUnknown = false, false
+		}
 		found = true
 		if n.Counters == nil {
 			n.Counters = map[string]Counter{}
@@ -349,6 +352,8 @@ func (f *Facts) linkOf(name, mtu string, src Source) *NIC {
 	}
 	n := ifconfigHead(name, "0<>", src)
 	n.MTU = smallNumber(mtu)
+	n.Up, n.StateUnknown = true, true
+	delete(n.Shown, "up")
 	if len(f.NICs) >= linkLimit {
 		return &n // counted nowhere
 	}

@@ -227,3 +227,23 @@ func hasToken(s, word string) bool {
 func wordByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
+
+// wholeTable reports whether a table has a line for each processor, so that they can be counted: one of the kernel,
+// whose lines begin with the first one and leave none out. Of tools that show some of them nothing follows.
+func (f *Facts) wholeTable() bool {
+	if len(f.texts["/proc/stat"]) == 0 && len(f.texts["/proc/net/softnet_stat"]) == 0 {
+		return false
+	}
+	for i := range f.Processors {
+		if f.Processors[i].ID != i {
+			return false
+		}
+	}
+	return len(f.Processors) > 0
+}
+
+// EveryProcessor reports whether Processors are all that the host has: of one that was shown alone, or of a host of
+// which nobody said how many it has, nothing follows for the others.
+func (f *Facts) EveryProcessor() bool {
+	return f.Cores > 0 && len(f.Processors) >= f.Cores
+}

@@ -6,50 +6,73 @@ import (
 )
 
 // readMpstat reads mpstat -P ALL (sysstat): a heading that names the columns,
-// and a line for each CPU. The last block counts.
+// and a line for each CPU. The last block counts. What a mail program cut off the headings or a row follows on the next
+// line; a row that has not all its numbers is none.
 func (f *Facts) readMpstat(t text) error {
+	f.toolCores(t)
 	var heads []string
 	found := false
-	for i, line := range t.lines() {
-		words := strings.Fields(line)
-		at := -1
-		for j, w := range words {
-			if w == "CPU" {
-				at = j
+	lines := t.lines()
+	for i := 0; i < len(lines); i++ {
+		words, _ := toolRow(lines[i])
+		at := i
+		if len(words) > 1 && words[0] == "CPU" && strings.Contains(words[1], "%") {
+			for heads = words; i+1 < len(lines) && headsFollow(lines[i+1]); i++ {
+				heads = append(heads, strings.Fields(lines[i+1])...)
 			}
-		}
-		if at >= 0 && strings.Contains(line, "%") {
-			heads = words[at:]
 			continue
 		}
-		if len(heads) < 4 || len(words) < len(heads) {
-			continue
+		for len(words) > 0 && len(words) < len(heads) && i+1 < len(lines) && continues(lines[i+1]) {
+			i++
+			words = append(words, strings.Fields(lines[i])...)
 		}
-		row := words[len(words)-len(heads):]
-		id, ok := count(row[0])
-		if !ok || id >= maxProcessors {
-			continue
-		}
-		p := Processor{ID: int(id), Sampled: true, Source: f.Line(t.from, i+1)}
-		good := true
-		for j, head := range heads[1:] {
-			if head[0] != '%' { // intr/s of old releases
-				continue
-			}
-			v, ok := positive(strings.ReplaceAll(row[j+1], ",", "."))
-			good = good && ok && v <= 100.5
-			p.add(strings.TrimPrefix(head, "%"), v/100)
-		}
-		if good {
-			found = true
-			p.Softnet, p.NetRX = f.processor(p.ID).Softnet, f.processor(p.ID).NetRX
-			*f.processor(p.ID) = p
+		if len(heads) >= 4 && len(words) == len(heads) {
+			found = f.cpuRow(heads, words, f.Line(t.from, at+1)) || found
 		}
 	}
 	if !found {
 		return errNothing
 	}
 	return nil
+}
+
+// headsFollow reports whether a line goes on with headings: shares and rates alone.
+func headsFollow(line string) bool {
+	words := strings.Fields(line)
+	for _, w := range words {
+		if !strings.HasPrefix(w, "%") && w != "intr/s" {
+			return false
+		}
+	}
+	return len(words) > 0
+}
+
+// cpuRow takes a row of shares of one processor, or of all.
+func (f *Facts) cpuRow(heads, row []string, src Source) bool {
+	p := Processor{Sampled: true, Source: src}
+	for j, head := range heads[1:] {
+		if head[0] != '%' { // intr/s of old releases
+			continue
+		}
+		v, ok := positive(strings.ReplaceAll(row[j+1], ",", "."))
+		if !ok || v > 100.5 {
+			return false
+		}
+		p.add(strings.TrimPrefix(head, "%"), v/100)
+	}
+	if row[0] == "all" || row[0] == "alle" {
+		f.AllProcessors = &p
+		f.Parts["all processors"] = Part{From: src.From, State: Read}
+		return true
+	}
+	id, ok := count(row[0])
+	if !ok || id >= maxProcessors {
+		return false
+	}
+	p.ID = int(id)
+	p.Softnet, p.NetRX = f.processor(p.ID).Softnet, f.processor(p.ID).NetRX
+	*f.processor(p.ID) = p
+	return true
 }
 
 var (

@@ -17,7 +17,7 @@ func (f *Facts) readQdiscs(t text) error {
 		}
 		if words[0] == "qdisc" && len(words) >= 3 {
 			values := pairs(words[3:])
-			n := f.NIC(cmp.Or(values["dev"], UnnamedLink))
+			n := f.NIC(cmp.Or(values["dev"], t.device(), UnnamedLink))
 			found, q = true, nil
 			if n == nil {
 				continue
@@ -26,12 +26,15 @@ func (f *Facts) readQdiscs(t text) error {
 				Parent:  values["parent"],
 				Options: shorten(strings.Join(words[3:], " "))})
 			q = &n.Qdiscs[len(n.Qdiscs)-1]
+			q.limit(words[3:])
+			f.use(t.from, i+1)
 			continue
 		}
 		if q == nil {
 			continue
 		}
 		q.counters(words, f.Line(t.from, i+1))
+		q.values(words)
 	}
 	for _, q := range jsonRows[jsonQdisc](t) {
 		found = found || q.Kind != ""

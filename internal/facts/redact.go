@@ -75,7 +75,7 @@ func (m *masker) learnNames(c *host.Capture) {
 				add(words[1])
 			}
 		case "sysctl -a":
-			for name, s := range parseSysctl(text{"", e.Out}) {
+			for name, s := range parseSysctl(text{data: e.Out}) {
 				if name == "kernel.hostname" || name == "kern.hostname" || name == "kernel.domainname" ||
 					name == "kern.domainname" {
 					add(s.Value)
@@ -173,7 +173,7 @@ func (m *masker) address6(s string) string {
 // onlyMessages keeps the lines of a kernel log that concern the network.
 func onlyMessages(s string) string {
 	f := &Facts{texts: map[string][]string{}}
-	t := text{"dmesg", []byte(s)}
+	t := text{from: "dmesg", data: []byte(s)}
 	f.texts["dmesg"] = t.lines()
 	_ = f.readMessages(t) // a refusal has no messages
 	var b strings.Builder

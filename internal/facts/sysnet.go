@@ -40,6 +40,12 @@ func (f *Facts) readSysNet(t text) error {
 			countQueue(n, queues[name], strings.TrimPrefix(file, "queues/"), value)
 			continue
 		}
+		if counter, ok := strings.CutPrefix(file, "statistics/"); ok {
+			n.statistic(counter, strings.TrimSpace(value), f.Line(t.from, i+1))
+			f.use(t.from, i+1)
+			continue
+		}
+		f.use(t.from, i+1)
 		n.sysFile(file, strings.TrimSpace(value), Source{From: "/sys/class/net/" + path, Line: 0, Text: value}, i)
 	}
 	for name, q := range queues {
@@ -138,4 +144,21 @@ func (n *NIC) pcieFile(file, value string) {
 	case "max_link_width":
 		n.PCIe.MaxWidth = int(v)
 	}
+}
+
+// sysStatistics are the files of statistics by the names that ip has for them (Linux
+// Documentation/ABI/testing/sysfs-class-net-statistics).
+var sysStatistics = map[string]string{"collisions": "tx_collsns", "multicast": "rx_mcast", "rx_crc_errors": "rx_errors_crc",
+	"rx_fifo_errors": "rx_errors_fifo", "rx_frame_errors": "rx_errors_frame", "rx_length_errors": "rx_errors_length",
+	"rx_missed_errors": "rx_missed", "rx_over_errors": "rx_overrun", "tx_carrier_errors": "tx_carrier",
+	"tx_fifo_errors": "tx_errors_fifo", "tx_aborted_errors": "tx_errors_aborted"}
+
+func (n *NIC) statistic(name, value string, src Source) {
+	if n.Counters == nil {
+		n.Counters = map[string]Counter{}
+	}
+	if other := sysStatistics[name]; other != "" {
+		name = other
+	}
+	n.keepLink(name, value, src)
 }

@@ -2,9 +2,11 @@ package facts
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/kerneltext"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 var iperfEnds = regexp.MustCompile(`^\[ *(\d+)\] local (\S+) port (\d+) connected (?:to|with) (\S+) port (\d+)`)
@@ -33,6 +35,7 @@ func (f *Facts) readTransfers(t text) error {
 			continue
 		}
 		found = true
+		f.transferEnd(l, f.Line(t.from, i+1))
 		if l.Window < 0 || l.Stream == "SUM" || strings.HasPrefix(l.Way, "RX") || l.Role == "sender" || l.Omitted {
 			continue
 		}
@@ -73,5 +76,32 @@ func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {
 			tr.Source = src
 		}
 		tr.Last = src
+	}
+}
+
+// transferEnd keeps a line of the summary, and adds up the intervals of UDP until it comes.
+func (f *Facts) transferEnd(l kerneltext.IperfLine, src Source) {
+	if l.Omitted || l.Role == "" && l.Lost < 0 || len(f.TransferEnds) >= transferLimit {
+		return
+	}
+	end := TransferEnd{Stream: l.Stream, Role: l.Role, Way: l.Way, Bytes: l.Bytes, Seconds: max(l.To-l.From, 0),
+		Rate: units.Rate(min(l.BPS, 1e15)), Retransmits: int64(min(l.Again, 1e15)), Lost: int64(min(l.Lost, 1e15)),
+		Datagrams: int64(min(l.Sent, 1e15)), Source: src}
+	at := slices.IndexFunc(f.TransferEnds, func(e TransferEnd) bool {
+		return e.Role == "" && e.Stream == l.Stream && e.Way == l.Way
+	})
+	switch {
+	case at < 0:
+		f.TransferEnds = append(f.TransferEnds, end)
+	case l.Role != "": // what the intervals said is in it
+		f.TransferEnds[at] = end
+	default:
+		e := &f.TransferEnds[at]
+		e.Bytes, e.Seconds = e.Bytes+end.Bytes, e.Seconds+end.Seconds
+		e.Lost, e.Datagrams = e.Lost+end.Lost, e.Datagrams+end.Datagrams
+		if e.Seconds > 0 {
+			e.Rate = units.Rate(min(8*e.Bytes/e.Seconds, 1e15))
+		}
+		e.Source = src
 	}
 }

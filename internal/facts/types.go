@@ -7,24 +7,27 @@ type NIC struct {
 	Name string `json:"name"`
 	// Kind is ethernet, loopback, bond, lagg, bridge, vlan, veth, tun, or
 	// what the system calls it.
-	Kind     string     `json:"kind"`
-	Driver   string     `json:"driver,omitempty"`
-	Version  string     `json:"driver_version,omitempty"`
-	Firmware string     `json:"firmware,omitempty"`
-	Bus      string     `json:"bus,omitempty"`    // PCI address
-	Device   string     `json:"device,omitempty"` // parent device: virtio2, 0000:3b:00.0
-	MAC      string     `json:"mac,omitempty"`
-	Addrs    []string   `json:"addresses,omitempty"` // with prefix length
-	Up       bool       `json:"up"`                  // administratively up, with carrier
-	Speed    units.Rate `json:"speed_bps"`           // 0 is unknown
-	Fastest  units.Rate `json:"fastest_supported_bps,omitempty"`
+	Kind     string   `json:"kind"`
+	Driver   string   `json:"driver,omitempty"`
+	Version  string   `json:"driver_version,omitempty"`
+	Firmware string   `json:"firmware,omitempty"`
+	Bus      string   `json:"bus,omitempty"`    // PCI address
+	Device   string   `json:"device,omitempty"` // parent device: virtio2, 0000:3b:00.0
+	MAC      string   `json:"mac,omitempty"`
+	Addrs    []string `json:"addresses,omitempty"` // with prefix length
+	Up       bool     `json:"up"`                  // administratively up, with carrier
+	// StateUnknown is set where nothing said whether it is up (a table of counters, a tool that was given its name): then
+	// Up says no more than that it is used.
+	StateUnknown bool       `json:"state_unknown,omitempty"`
+	Speed        units.Rate `json:"speed_bps"` // 0 is unknown
+	Fastest      units.Rate `json:"fastest_supported_bps,omitempty"`
 	// Advertised and Offered are the fastest modes that this end and the other
 	// one advertise.
 	Advertised units.Rate `json:"advertised_bps,omitempty"`
 	Offered    units.Rate `json:"offered_bps,omitempty"`
 	Duplex     string     `json:"duplex,omitempty"` // full, half
 	Media      string     `json:"media,omitempty"`
-	MTU        int        `json:"mtu"`
+	MTU        int        `json:"mtu_bytes"`
 	Master     string     `json:"master,omitempty"` // bond, bridge, lagg
 	TXQueue    int        `json:"tx_queue_length,omitempty"`
 	Queues     Queues     `json:"queues"`
@@ -41,6 +44,7 @@ type NIC struct {
 	Coalesce map[string]string  `json:"coalesce,omitempty"`
 	Counters map[string]Counter `json:"counters,omitempty"`
 	Qdiscs   []Qdisc            `json:"qdiscs,omitempty"`
+	Classes  []Class            `json:"classes,omitempty"`
 	// RPS are the CPU masks of receive packet steering by queue.
 	RPS map[string]string `json:"rps,omitempty"`
 	// XPS are the CPU masks of transmit packet steering by queue.
@@ -208,6 +212,22 @@ type Transfer struct {
 	Last        Source  `json:"last_source"` // the last one
 }
 
+// TransferEnd is a line of iperf3's summary: what one end counted of a stream, or of all (Stream SUM).
+type TransferEnd struct {
+	Stream string `json:"stream"`
+	// Role is sender or receiver; Way is TX or RX with --bidir, with the end that counted behind it.
+	Role    string     `json:"role,omitempty"`
+	Way     string     `json:"way,omitempty"`
+	Bytes   float64    `json:"bytes"`
+	Seconds float64    `json:"seconds"`
+	Rate    units.Rate `json:"rate_bps"`
+	// Retransmits are TCP's segments sent again; Lost of Datagrams are UDP's. -1 is not said.
+	Retransmits int64  `json:"retransmits"`
+	Lost        int64  `json:"lost_datagrams"`
+	Datagrams   int64  `json:"datagrams"`
+	Source      Source `json:"source"`
+}
+
 // Neighbour is an entry of the ARP or NDP table.
 type Neighbour struct {
 	Address, MAC, Interface, State string
@@ -234,6 +254,27 @@ type Qdisc struct {
 	Dropped    Counter `json:"dropped"`
 	Overlimits Counter `json:"overlimits"`
 	Requeues   Counter `json:"requeues"`
+	Backlog    int64   `json:"backlog_bytes"`
+	// Limit is that of its queue, in packets or bytes; 0 is unknown.
+	LimitPackets int64  `json:"limit_packets,omitempty"`
+	LimitBytes   int64  `json:"limit_bytes,omitempty"`
+	Options      string `json:"options,omitempty"`
+	// Values are the numbers of its own that it prints by name: drop_overlimit, ecn_mark, flows_plimit.
+	Values map[string]uint64 `json:"values,omitempty"`
+}
+
+// Class is a class of a queueing discipline (tc -s class), or a queue of pf (pfctl -vsq), with its counters.
+type Class struct {
+	Kind   string     `json:"kind"`
+	ID     string     `json:"id"`
+	Parent string     `json:"parent,omitempty"`
+	Rate   units.Rate `json:"rate_bps,omitempty"`    // what it is promised
+	Ceil   units.Rate `json:"ceiling_bps,omitempty"` // what it may have at most
+	// Limit is its queue's, in packets.
+	Limit      int64   `json:"limit_packets,omitempty"`
+	Sent       Counter `json:"sent_packets"`
+	Dropped    Counter `json:"dropped"`
+	Overlimits Counter `json:"overlimits"`
 	Backlog    int64   `json:"backlog_bytes"`
 	Options    string  `json:"options,omitempty"`
 }

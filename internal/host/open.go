@@ -26,7 +26,9 @@ func Open(ctx context.Context, name string, opt SSHOptions) (Conn, error) {
 		}
 		return ssh, nil
 	}
-	if _, err := os.Stat(name); err != nil {
+	if _, err := os.Stat(name); err != nil && strings.Contains(name, "@") {
+		return nil, fmt.Errorf("host %q: did you mean ssh://%s?", name, name)
+	} else if err != nil {
 		return nil, fmt.Errorf("host %q: write local, ns:NAME, ssh://user@name or the path of a capture: %w", name, err)
 	}
 	c, err := LoadCapture(name)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -126,11 +127,17 @@ func Sockstat(s string, each func(Value)) error {
 // carrier, compressed. What it calls drop includes the packets that ip calls missed.
 func Devices(s string, each func(line int, name string, numbers []string)) error {
 	found := false
+	name, words, at := "", []string(nil), 0
 	for n, line := range numbered(s) {
-		name, rest, ok := strings.Cut(strings.TrimSpace(line), ":")
-		if words := strings.Fields(rest); ok && len(words) == 16 {
+		if before, rest, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			name, words, at = before, strings.Fields(rest), n
+		} else if name != "" && len(words) < 16 { // a mail program broke the line
+			words = append(words, strings.Fields(line)...)
+		}
+		if name != "" && len(words) == 16 && !slices.ContainsFunc(words, func(w string) bool { _, ok := count(w); return !ok }) {
 			found = true
-			each(n, name, words)
+			each(at, name, words)
+			name = ""
 		}
 	}
 	return nothingUnless(found)

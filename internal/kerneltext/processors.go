@@ -53,16 +53,42 @@ type Softnet struct {
 	Line               int
 }
 
+// brokenRows reports whether a mail program broke each row in two: a longer line and a shorter one, all the way.
+func brokenRows(s string) bool {
+	var columns []int
+	for _, line := range numbered(s) {
+		if n := len(strings.Fields(line)); n > 0 {
+			columns = append(columns, n)
+		}
+	}
+	if len(columns) < 2 || len(columns)%2 != 0 || columns[1] >= columns[0] || len(columns) == 2 && columns[0] >= 9 {
+		return false
+	}
+	for i, n := range columns {
+		if n != columns[i%2] {
+			return false
+		}
+	}
+	return true
+}
+
 // SoftnetStat reads /proc/net/softnet_stat (Linux net/core/net-procfs.c): hexadecimal columns, a line for each CPU that
 // is online: processed, dropped, time_squeeze, ...; column 10 counts packets steered here (since 2.6.35), 13 is the CPU
 // (since 5.10). What is before a damaged line is returned with its error.
 func SoftnetStat(s string) ([]Softnet, error) {
 	var all []Softnet
+	broken := brokenRows(s)
+	var before []string
 	for n, line := range numbered(s) {
 		words := strings.Fields(line)
 		if len(words) == 0 {
 			continue
 		}
+		if broken && before == nil {
+			before = words
+			continue
+		}
+		words, before = append(before, words...), nil
 		if len(words) < 9 {
 			return all, Errorf(n, "%d columns, at least 9 are expected", len(words))
 		}

@@ -68,6 +68,9 @@ func Sockets(s string, each func(Socket)) error {
 			known, noState = true, words[0] == "Recv-Q"
 			continue
 		}
+		if noState && len(words) > 3 && strings.HasSuffix(words[3], ":*") { // ss -l of old iproute2 says no state
+			words = append([]string{Listening}, words...)
+		}
 		if words = withState(words, noState); len(words) < 5 || !socketState(words[0]) {
 			continue
 		}
@@ -89,7 +92,7 @@ func Sockets(s string, each func(Socket)) error {
 // and ss of several kinds of sockets says the kind before it. Of other kinds than TCP and UDP nothing is left.
 func withState(words []string, noState bool) []string {
 	switch {
-	case noState:
+	case noState && !socketState(words[0]):
 		return append([]string{Established}, words...)
 	case len(words) < 2 || !socketState(words[1]):
 		return words

@@ -14,7 +14,7 @@ func BenchmarkLarge(b *testing.B) {
 	text := strings.Repeat("# a comment\nnet.ipv4.tcp_rmem = 4096 131072 67108864\nnet.core.somaxconn=4096\n\n", lines/4)
 	c := load(b)
 	for b.Loop() {
-		Run(c, []Input{{"/etc/sysctl.conf", text}}, Options{Version: "6.1"})
+		Run(c, []Input{{Path: "/etc/sysctl.conf", Text: text}}, Options{Version: "6.1"})
 	}
 	b.ReportMetric(lines*float64(b.N)/b.Elapsed().Seconds(), "lines/s")
 }
@@ -27,7 +27,7 @@ func BenchmarkOneSetting(b *testing.B) {
 		fmt.Fprintf(&text, "net.ipv4.tcp_rmem = 4096 87380 %d\n", 1<<20+i)
 	}
 	for b.Loop() {
-		Run(load(b), []Input{{"/etc/sysctl.conf", text.String()}}, Options{Version: "6.1"})
+		Run(load(b), []Input{{Path: "/etc/sysctl.conf", Text: text.String()}}, Options{Version: "6.1"})
 	}
 }
 
@@ -42,6 +42,6 @@ func BenchmarkOrdinary(b *testing.B) {
 		text.WriteString(name + " = 1\n")
 	}
 	for b.Loop() {
-		Run(load(b), []Input{{"/etc/sysctl.conf", text.String()}}, Options{})
+		Run(load(b), []Input{{Path: "/etc/sysctl.conf", Text: text.String()}}, Options{})
 	}
 }

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -136,7 +137,7 @@ func (k *checker) readFile(f *source) {
 			f := finding{code: "syntax", severity: Warning, message: r.Reason,
 				because: "The system reads this file by these rules; what does not fit is skipped."}
 			if k.kindOf(conffile.Entry{}) == conffile.PF {
-				f.severity, f.because = Error, "pfctl loads all of a file or nothing of it."
+				f.severity, f.because = Error, ""
 			}
 			k.report(conffile.Entry{Line: r.Line, KeySpan: r.Span}, f)
 		})
@@ -207,9 +208,12 @@ func (k *checker) verdict(r *catalog.Record, e conffile.Entry) []finding {
 	return v
 }
 
+// refusedByPF are the codes of lines of pf.conf for which pfctl loads nothing.
+var refusedByPF = []string{"removed", "renamed", "not-yet", "bad-value", "out-of-range", "syntax", "unknown-key"}
+
 // report adds a problem at an entry unless a comment suppresses it.
 func (k *checker) report(e conffile.Entry, f finding) {
-	for _, code := range k.ignores[k.file][e.Line] {
+	for _, code := range slices.Concat(k.opt.Ignore, k.ignores[k.file][e.Line]) {
 		if code == f.code || code == "*" {
 			return
 		}
@@ -226,15 +230,18 @@ func (k *checker) report(e conffile.Entry, f finding) {
 	line := k.lineAt(span.Start)
 	p := Problem{Code: f.code, Severity: f.severity, File: k.file.path, Line: e.Line, Column: span.Start - line.Start + 1,
 		System: k.system, Version: k.version(), Key: e.Key, Value: e.Value, Message: f.message, Because: f.because,
-		Fix: f.fix, Sources: f.sources, width: max(1, span.End-span.Start), key: e.KeySpan.Start}
+		Fix: f.fix, Sources: f.sources, Width: max(1, span.End-span.Start), key: e.KeySpan.Start}
+	if k.kindOf(e) == conffile.PF && slices.Contains(refusedByPF, f.code) && f.severity == Error {
+		p.Because = strings.TrimSpace(p.Because + " pfctl refuses the whole file for this line, so that the rules which run stay, and after a reboot only the few of rc(8).")
+	}
 	if k.kindOf(e) == conffile.Cmdline {
 		p.Fix = nil // one line holds them all, and it cannot hold a comment
 	}
 	if p.Sources == nil {
 		p.Sources = []string{}
 	}
-	p.text = strings.TrimRight(text[line.Start:line.End], "\r")
-	p.width = min(p.width, max(1, len(p.text)-p.Column+1))
+	p.Text = strings.TrimRight(text[line.Start:line.End], "\r")
+	p.Width = min(p.Width, max(1, len(p.Text)-p.Column+1))
 	if span != e.KeySpan {
 		p.Line += strings.Count(text[min(e.KeySpan.Start, span.Start):span.Start], "\n")
 	}

@@ -24,8 +24,8 @@ type Code struct {
 // Example is a file that shows a code.
 type Example struct {
 	Files   []ExampleFile `json:"files"`
-	System  string        `json:"system,omitempty"`
-	Version string        `json:"version,omitempty"`
+	System  string        `json:"os,omitempty"`
+	Version string        `json:"release,omitempty"`
 	Driver  string        `json:"driver,omitempty"`
 }
 

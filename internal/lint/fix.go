@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -33,10 +34,58 @@ func newFixing(f *conffile.File) *fixing {
 	return x
 }
 
+// Correction is what Correct did and left.
+type Correction struct {
+	Fixed []Fixed
+	Notes []string // what is left for the user to do elsewhere
+	Left  *Result  // the problems that remain
+}
+
+// rounds bounds how often corrected files are judged again. A correction can
+// show another problem once or twice: a name that was wrong in two ways, a
+// line that the one before it hid.
+const rounds = 10
+
+// Correct makes the corrections that the problems of the files propose until
+// no further one is proposed.
+func Correct(c *catalog.Catalog, inputs []Input, opt Options) (Correction, error) {
+	inputs = slices.Clone(inputs)
+	total := map[string]*Fixed{}
+	var out Correction
+	for range rounds {
+		out.Left = Run(c, inputs, opt)
+		fixed, notes, err := ApplyFixes(inputs, out.Left)
+		if err != nil {
+			return out, err
+		}
+		for _, n := range notes {
+			if !slices.Contains(out.Notes, n) {
+				out.Notes = append(out.Notes, n)
+			}
+		}
+		if len(fixed) == 0 {
+			break
+		}
+		for _, f := range fixed {
+			if before := total[f.Path]; before != nil {
+				f.Old, f.Fixes = before.Old, f.Fixes+before.Fixes
+			}
+			total[f.Path] = &f
+			inputs[fileIndex(inputs, f.Path)].Text = string(f.New)
+		}
+	}
+	for _, in := range inputs {
+		if f := total[in.Path]; f != nil {
+			out.Fixed = append(out.Fixed, *f)
+		}
+	}
+	return out, nil
+}
+
 // ApplyFixes makes the corrections that the problems propose and returns the
 // files that change, in the order of the inputs, and what is left for the
 // user to do. It touches nothing but the lines of the problems: keys are
-// renamed, dead lines are commented out below a line with the reason, and
+// renamed, values written in their unit, dead lines are commented out below a line with the reason, and
 // lines of the wrong file are moved when the right file is among the inputs.
 // Infos are not acted on.
 func ApplyFixes(inputs []Input, res *Result) (fixed []Fixed, notes []string, err error) {
@@ -95,6 +144,8 @@ func apply(files map[string]*fixing, p Problem) (changed []string, note string, 
 		} else {
 			err = f.Rename(i, p.Fix.To)
 		}
+	case FixValue:
+		err = f.Set(i, p.Fix.Text)
 	case FixCommentOut:
 		err = f.Comment(i, reason)
 	case FixMove:
@@ -113,6 +164,9 @@ func apply(files map[string]*fixing, p Problem) (changed []string, note string, 
 	}
 	if errors.Is(err, conffile.ErrShared) {
 		return nil, fmt.Sprintf("%s:%d: not corrected, %s: %s", p.File, p.Line, conffile.ErrShared, p.Message), nil
+	}
+	if errors.Is(err, conffile.ErrOverlap) {
+		return nil, "", nil // the next round makes it
 	}
 	return append(changed, p.File), note, err
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -34,7 +35,7 @@ func GuessRelease(ctx context.Context, inputs []Input, opt *Options) string {
 			return ""
 		}
 		opt.System, opt.Version = catalog.System(runtime.GOOS), v
-		return fmt.Sprintf("the running %s %s", runtime.GOOS, v)
+		return "the running one"
 	}
 	system, version := releaseOf(inputs[0].Path)
 	for _, in := range inputs[1:] {
@@ -46,7 +47,7 @@ func GuessRelease(ctx context.Context, inputs []Input, opt *Options) string {
 		return ""
 	}
 	opt.System, opt.Version = system, version
-	return fmt.Sprintf("%s %s, which the path names", system, version)
+	return "which the path names"
 }
 
 // allLocal reports whether all inputs are this machine's own files.
@@ -77,4 +78,16 @@ func releaseOf(path string) (catalog.System, catalog.Version) {
 		return "", ""
 	}
 	return catalog.System(strings.ToLower(m[1])), catalog.Version(m[2])
+}
+
+// CheckRelease refuses a release that is no release of the system: one that is
+// more than a major number newer than the newest that the catalog describes.
+func CheckRelease(system catalog.System, version catalog.Version) error {
+	_, newest := catalog.Supported(system)
+	major, _, _ := strings.Cut(string(newest), ".")
+	n, err := strconv.Atoi(major)
+	if err != nil || !version.AtLeast(catalog.Version(strconv.Itoa(n+2))) {
+		return nil
+	}
+	return fmt.Errorf("--version %s: there is no such release of %s; the newest that the catalog describes is %s", version, system.Title(), newest)
 }

@@ -356,7 +356,7 @@ func defaultText(r *catalog.Record, normal float64, hasStandard bool, version ca
 		return ""
 	}
 	if d, ok := r.DefaultIn(version); ok {
-		if n, err := strconv.ParseFloat(d.Value, 64); err == nil && n == normal {
+		if n, isNumber := lastNumber(d.Value); isNumber && n == normal {
 			return d.Value
 		}
 	}
@@ -386,7 +386,7 @@ func (k *checker) valueMessage(code string, e conffile.Entry, normal string, ver
 		}
 		return setting + " is below the default"
 	case "wrong-unit":
-		return setting + " is in the wrong unit"
+		return setting + " is in the wrong unit" + better(normal)
 	case "weakens-security":
 		return setting + " weakens the system's security"
 	case "no-effect":
@@ -398,7 +398,15 @@ func (k *checker) valueMessage(code string, e conffile.Entry, normal string, ver
 	case "needs":
 		return setting + " needs something else first"
 	}
-	return setting + " does harm"
+	return setting + " is harmful" + better(normal)
+}
+
+// better names the default as the value to write instead, where it is known.
+func better(normal string) string {
+	if normal == "" {
+		return ""
+	}
+	return "; the default is " + normal
 }
 
 // sameAsDefault reports a value that the system has by itself.

@@ -37,32 +37,33 @@ func (s Severity) AtLeast(t Severity) bool {
 
 // Problem is one finding about one line. It is the JSON contract of lint.
 type Problem struct {
-	Code     string          `json:"code"`
+	Code     string          `json:"problem"`
 	Severity Severity        `json:"severity"`
 	File     string          `json:"file"`
 	Line     int             `json:"line"`   // from 1
 	Column   int             `json:"column"` // in bytes, from 1
-	System   catalog.System  `json:"system"`
-	Version  catalog.Version `json:"version"` // empty when not known
-	Key      string          `json:"key"`     // as written
+	System   catalog.System  `json:"os"`
+	Version  catalog.Version `json:"release"` // empty when not known
+	Key      string          `json:"setting"` // as written
 	Value    string          `json:"value"`   // as the system reads it
 	Message  string          `json:"message"`
 	Because  string          `json:"because"`
 	Fix      *Fix            `json:"fix"`
 	Sources  []string        `json:"sources"`
 
-	width int    // of the marked text, in bytes
-	text  string // the line
-	key   int    // offset of the key, for Apply
+	Text  string `json:"-"` // the line
+	Width int    `json:"-"` // of the marked text, in bytes
+
+	key int // offset of the key, for ApplyFixes
 }
 
 // Fix is a correction that can be made without knowing more.
 type Fix struct {
-	// Kind is rename, comment-out or move.
+	// Kind is rename, value, comment-out or move.
 	Kind string `json:"kind"`
 	// To is the new key of a rename, or the file that a line moves to.
 	To string `json:"to,omitempty"`
-	// Text is the line as the other file takes it.
+	// Text is the line as the other file takes it, or the value to write.
 	Text string `json:"text,omitempty"`
 	// Reason is written above a line that is commented out.
 	Reason string `json:"reason"`
@@ -71,6 +72,7 @@ type Fix struct {
 // The kinds of Fix.
 const (
 	FixRename     = "rename"
+	FixValue      = "value"
 	FixCommentOut = "comment-out"
 	FixMove       = "move"
 )
@@ -96,20 +98,27 @@ type Options struct {
 	Role    string // one of catalog.Roles
 	Driver  string // of the interface that the settings are for
 	Machine *Machine
+	// Ignore are the codes that are not reported.
+	Ignore []string
 }
 
 // Input is a file to judge.
 type Input struct {
 	Path string
 	Text string
+	// Beside are the names of the files in the same directory, by which the
+	// system of a file is told that fits several.
+	Beside []string
 }
 
 // FileInfo is what a file was taken for.
 type FileInfo struct {
 	Path       string              `json:"path"`
 	Kind       conffile.Kind       `json:"kind"`
-	System     catalog.System      `json:"system"` // empty: one of the BSDs
-	Confidence conffile.Confidence `json:"-"`      // in Kind and System
+	System     catalog.System      `json:"os"`      // empty: one of Systems
+	Release    catalog.Version     `json:"release"` // empty when not known
+	Systems    []catalog.System    `json:"-"`       // those that it was judged for
+	Confidence conffile.Confidence `json:"-"`       // in Kind and System
 }
 
 // Result is what Run found.
@@ -167,9 +176,14 @@ type source struct {
 	text    string
 	root    string // of the machine whose file it is
 	grouped bool   // root is known
+
+	confidence conffile.Confidence
+	soft       bool     // the system is told by words that old files of the other one have too
+	beside     []string // names of the files in the same directory
 }
 
-// identify tells kind and system of every input.
+// identify tells kind and system of every input. What a file's own text and
+// place leave open, the files around it decide.
 func identify(inputs []Input, opt Options, res *Result) []*source {
 	var files []*source
 	for _, in := range inputs {
@@ -179,35 +193,43 @@ func identify(inputs []Input, opt Options, res *Result) []*source {
 			continue
 		}
 		g := conffile.Detect(in.Path, []byte(in.Text[:min(len(in.Text), conffile.DetectSize)]))
-		kind := cmp.Or(opt.Kind, g.Kind)
-		if kind == "" {
+		f.kind, f.confidence, f.beside = cmp.Or(opt.Kind, g.Kind), g.Confidence, in.Beside
+		if f.kind == "" {
 			res.Errors = append(res.Errors, fmt.Errorf("%s: cannot tell what kind of file this is; say so with --kind", in.Path))
 			continue
 		}
-		f.kind = kind
-		switch {
-		case opt.System != "":
-			f.systems = []catalog.System{opt.System}
-		case conffile.SystemOf(kind) != "":
-			f.systems = []catalog.System{catalog.System(conffile.SystemOf(kind))}
-		case g.System != "":
-			f.systems = []catalog.System{catalog.System(g.System)}
-		case g.BSD:
-			f.systems = []catalog.System{catalog.FreeBSD, catalog.OpenBSD}
-		default:
-			f.systems = catalog.Systems()
-		}
-		if len(f.systems) == 1 {
-			f.root, f.grouped = conffile.Root(conffile.System(f.systems[0]), f.path)
-		}
-		info := FileInfo{Path: in.Path, Kind: kind, Confidence: g.Confidence}
-		if len(f.systems) == 1 {
-			info.System = f.systems[0]
-		}
-		res.Files = append(res.Files, info)
+		f.systems = candidates(f.kind, g, opt)
+		f.soft = f.kind == conffile.PF && opt.System == ""
 		files = append(files, f)
 	}
+	told := bySiblings(files)
+	for _, f := range files {
+		if system := told[f]; system != "" {
+			f.systems = []catalog.System{system}
+		}
+		info := FileInfo{Path: f.path, Kind: f.kind, Confidence: f.confidence, Systems: f.systems}
+		if len(f.systems) == 1 {
+			f.root, f.grouped = conffile.Root(conffile.System(f.systems[0]), f.path)
+			info.System, info.Release = f.systems[0], opt.Version
+		}
+		res.Files = append(res.Files, info)
+	}
 	return files
+}
+
+// candidates are the systems that a file can be of.
+func candidates(kind conffile.Kind, g conffile.Guess, opt Options) []catalog.System {
+	switch {
+	case opt.System != "":
+		return []catalog.System{opt.System}
+	case conffile.SystemOf(kind) != "":
+		return []catalog.System{catalog.System(conffile.SystemOf(kind))}
+	case g.System != "":
+		return []catalog.System{catalog.System(g.System)}
+	case g.BSD || kind == conffile.PF || kind == conffile.RC:
+		return []catalog.System{catalog.FreeBSD, catalog.OpenBSD}
+	}
+	return catalog.Systems()
 }
 
 // SystemOf returns the system that every input is a file of, "" when one of
@@ -244,7 +266,8 @@ func groups(files []*source) [][]*source {
 }
 
 // runGroup judges the files of one machine. A file that fits several systems
-// has the problems that it would have on each of them.
+// has the problems that it would have on each of them, as light as on the one
+// that takes them lightest.
 func runGroup(c *catalog.Catalog, files []*source, opt Options) *checker {
 	var result *checker
 	for _, system := range files[0].systems {
@@ -254,11 +277,23 @@ func runGroup(c *catalog.Catalog, files []*source, opt Options) *checker {
 			result = k
 			continue
 		}
-		result.problems = slices.DeleteFunc(result.problems, func(p Problem) bool {
-			return !slices.ContainsFunc(k.problems, func(q Problem) bool {
+		var both []Problem
+		for _, p := range result.problems {
+			i := slices.IndexFunc(k.problems, func(q Problem) bool {
 				return p.Code == q.Code && p.Line == q.Line && p.Column == q.Column
 			})
-		})
+			if i < 0 {
+				continue
+			}
+			if p.Severity.AtLeast(k.problems[i].Severity) {
+				p.Severity = k.problems[i].Severity
+			}
+			if p.Fix == nil || k.problems[i].Fix == nil || p.Fix.Kind != k.problems[i].Fix.Kind || p.Fix.To != k.problems[i].Fix.To {
+				p.Fix = nil
+			}
+			both = append(both, p)
+		}
+		result.problems = both
 	}
 	if len(files[0].systems) > 1 {
 		for i := range result.problems {
@@ -266,4 +301,36 @@ func runGroup(c *catalog.Catalog, files []*source, opt Options) *checker {
 		}
 	}
 	return result
+}
+
+// Document is the JSON form of a result.
+type Document struct {
+	Schema   int        `json:"schema"`
+	Files    []FileInfo `json:"files"`
+	Problems []Problem  `json:"problems"`
+}
+
+// JSON returns the result in the form of the JSON contract.
+func (r *Result) JSON() Document {
+	d := Document{Schema: 2, Files: r.Files, Problems: r.Problems}
+	if d.Problems == nil {
+		d.Problems = []Problem{}
+	}
+	if d.Files == nil {
+		d.Files = []FileInfo{}
+	}
+	return d
+}
+
+// String says what the fix does.
+func (f *Fix) String() string {
+	switch f.Kind {
+	case FixRename:
+		return "write " + f.To
+	case FixValue:
+		return "write " + f.Text
+	case FixMove:
+		return fmt.Sprintf("move it to %s as %s", f.To, f.Text)
+	}
+	return "comment the line out"
 }

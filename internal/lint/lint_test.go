@@ -27,7 +27,7 @@ func runExample(t testing.TB, c *catalog.Catalog, ex Example) *Result {
 	opt.Machine = &Machine{Running: func(name, _ string) (string, bool) { return "4096", name == "net.core.somaxconn" }}
 	var in []Input
 	for _, f := range ex.Files {
-		in = append(in, Input(f))
+		in = append(in, Input{Path: f.Path, Text: f.Text})
 	}
 	res := Run(c, in, opt)
 	for _, err := range res.Errors {
@@ -82,7 +82,7 @@ func TestCaptures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in = append(in, Input{f, string(data)})
+		in = append(in, Input{Path: f, Text: string(data)})
 	}
 	res := Run(load(t), in, Options{})
 	if len(in) == 0 || len(res.Errors) > 0 {
@@ -114,7 +114,7 @@ func TestStack13(t *testing.T) {
 			continue
 		}
 		line := m[1] + "=" + strings.Trim(m[2], `"'`) + "\n"
-		res := Run(c, []Input{{"/etc/sysctl.conf", line}}, Options{System: catalog.FreeBSD, Version: "13.0"})
+		res := Run(c, []Input{{Path: "/etc/sysctl.conf", Text: line}}, Options{System: catalog.FreeBSD, Version: "13.0"})
 		wrong := slices.ContainsFunc(res.Problems, func(p Problem) bool {
 			return p.Severity == Error && p.Code != "out-of-range" && p.Code != "harmful" && p.Code != "wrong-unit" || p.Code == "removed" || p.Code == "unknown-key"
 		})

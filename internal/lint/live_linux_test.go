@@ -43,7 +43,7 @@ func TestLiveKernel(t *testing.T) {
 	if err != nil || lines < 50 {
 		t.Skipf("only %d readable settings below /proc/sys/net (%v)", lines, err)
 	}
-	res := Run(load(t), []Input{{"/etc/sysctl.conf", text.String()}}, Options{System: catalog.Linux, Version: version})
+	res := Run(load(t), []Input{{Path: "/etc/sysctl.conf", Text: text.String()}}, Options{System: catalog.Linux, Version: version})
 	for _, p := range res.Problems {
 		switch {
 		case p.Severity == Error || p.Code == "removed" || p.Code == "not-yet" || p.Code == "syntax":

@@ -51,6 +51,7 @@ const (
 func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *finding {
 	near := func(n float64) bool { return n <= normal*nearToDefault && n >= normal/nearToDefault }
 	var message string
+	better := value * millisInASecond
 	switch {
 	case r.Unit == "ms" && value < normal/farFromDefault && near(value*millisInASecond):
 		message = fmt.Sprintf("%s = %.0f is %g s: the unit is milliseconds; %.0f s is written %.0f",
@@ -58,11 +59,13 @@ func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *find
 	case r.Unit == "s" && value > normal*farFromDefault && near(value/millisInASecond):
 		message = fmt.Sprintf("%s = %.0f is %.1f h: the unit is seconds; %.0f ms is written %.0f",
 			e.Name, value, value/3600, value, value/millisInASecond)
+		better = value / millisInASecond
 	default:
 		return nil
 	}
 	return &finding{id: "other-unit", code: "wrong-unit", severity: Warning, message: message, sources: r.Sources, value: true,
-		because: r.Does + fmt.Sprintf(" The default is %.0f.", normal)}
+		because: r.Does + fmt.Sprintf(" The default is %.0f.", normal),
+		fix:     &Fix{Kind: FixValue, Text: fmt.Sprintf("%.0f", better), Reason: message}}
 }
 
 // muchLess is how many times a value must be below a default of the assumed machine
@@ -75,7 +78,7 @@ const muchLess = 8
 var (
 	capacityUnits = []string{"bytes", "buffers", "buckets", "clusters", "connections", "entries", "files", "mbufs", "packets", "pages",
 		"processes", "semaphores", "sockets", "states", "watches", "instances", "events", "segments"}
-	capacityName = regexp.MustCompile(`(max|maxconn|limit|backlog|maxlen|size|space|high_thresh|gc_thresh3|max_[a-z_]+|max[a-z]+)$`)
+	capacityName = regexp.MustCompile(`(max|maxconn|limit|backlog|maxlen|size|space|queue|qlen|high_thresh|gc_thresh3|buckets|max_[a-z_]+|max[a-z]+)$`)
 )
 
 // smallCapacity finds a bound that is lower than the one which the system has by

@@ -72,7 +72,7 @@ func small(t testing.TB) *catalog.Catalog {
 func files(pairs ...string) []Input {
 	var in []Input
 	for i := 0; i < len(pairs); i += 2 {
-		in = append(in, Input{pairs[i], pairs[i+1]})
+		in = append(in, Input{Path: pairs[i], Text: pairs[i+1]})
 	}
 	return in
 }
@@ -216,26 +216,6 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-func TestText(t *testing.T) {
-	res := Run(small(t), files(sysctlConf, "\tnet.core.plain = 1001 # \x1b[31m\n"), Options{})
-	var b strings.Builder
-	if err := WriteText(&b, res.Problems, false); err != nil {
-		t.Fatal(err)
-	}
-	want := "/etc/sysctl.conf:1:19: error: net.core.plain: 1001 is above 1000, the largest value that the kernel takes [out-of-range]\n" +
-		"    1 |  net.core.plain = 1001 # \\x1b[31m\n" +
-		"      |                   ^~~~~~~~~~~~~~~\n" +
-		"      = The value is refused or cut to the limit.\n"
-	if diff := cmp.Diff(want, b.String()); diff != "" {
-		t.Error(diff)
-	}
-	long := Run(small(t), files(sysctlConf, strings.Repeat(" ", 5000)+"net.core.plain = 1001"+strings.Repeat(" ", 5000)+"\n"), Options{})
-	b.Reset()
-	if err := WriteText(&b, long.Problems, true); err != nil || b.Len() > 2000 {
-		t.Errorf("%d bytes for one long line, %v", b.Len(), err)
-	}
-}
-
 func TestMaxProblems(t *testing.T) {
 	text := strings.Repeat("net.core.plain=x\n", MaxProblems+10)
 	res := Run(small(t), files(sysctlConf, text), Options{})
@@ -262,10 +242,6 @@ func FuzzRun(f *testing.F) {
 			if p.Line < 1 || p.Column < 1 || p.Message == "" || !slices.ContainsFunc(Codes(), func(c Code) bool { return c.ID == p.Code }) {
 				t.Fatalf("%+v", p)
 			}
-		}
-		var b strings.Builder
-		if err := WriteText(&b, res.Problems, false); err != nil {
-			t.Fatal(err)
 		}
 		if slices.ContainsFunc(res.Problems, func(p Problem) bool { return p.Code == "syntax" && p.Severity == Error }) {
 			return

@@ -70,6 +70,9 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	}
 	if near != "" {
 		f.message += "; did you mean " + near + "?"
+		if slip {
+			f.fix = &Fix{Kind: FixRename, To: near, Reason: f.message}
+		}
 	}
 	if e.Has(conffile.IgnoreErrors) || because == "" && !slip {
 		f.severity = Info

@@ -35,9 +35,10 @@ const (
 // (IEEE 802.3, clauses 3 and 4).
 const EthernetOverhead = 38
 
-// Parse parses rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500].
+// Parse parses rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]; a rate and a time may
+// stand without their names: 1gbit,80ms.
 func Parse(spec string) (Path, error) {
-	fields, err := units.ParseFields(spec)
+	fields, err := units.ParseFields(named(spec))
 	if err != nil {
 		return Path{}, fmt.Errorf("path %q: %w", spec, err)
 	}
@@ -66,6 +67,22 @@ func Parse(spec string) (Path, error) {
 		return Path{}, fmt.Errorf("path %q: %w", spec, err)
 	}
 	return p, nil
+}
+
+// named gives a rate and a time that stand alone their keys.
+func named(spec string) string {
+	parts := strings.Split(spec, ",")
+	for i, part := range parts {
+		if strings.Contains(part, "=") {
+			continue
+		}
+		if _, err := units.ParseRate(part); err == nil && strings.ContainsAny(part, "bB") {
+			parts[i] = "rate=" + part
+		} else if _, err := units.ParseDuration(part); err == nil {
+			parts[i] = "rtt=" + part
+		}
+	}
+	return strings.Join(parts, ",")
 }
 
 func parseLoss(s string) (float64, error) {

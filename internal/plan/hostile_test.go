@@ -631,7 +631,7 @@ func FuzzTextsToFiles(f *testing.F) {
 // FuzzPlanFile reads plans of anybody.
 func FuzzPlanFile(f *testing.F) {
 	c := loaded(f)
-	const form = `{"schema":1,"system":"%s","role":"web","changes":[{"setting":"%s","to":"%s","belongs":"%s"}],"bindings":[{"nic":"%s"}]}`
+	const form = `{"schema":2,"os":"%s","role":"web","changes":[{"setting":"%s","value":"%s","belongs":"%s"}],"bindings":[{"nic":"%s"}]}`
 	for i, attack := range attacks {
 		quoted := strings.Trim(strconv.Quote(strings.ToValidUTF8(attack, "")), `"`)
 		f.Add(fmt.Sprintf(form, "linux", "net.core.rmem_max", quoted, "sysctl", "eth0"))
@@ -639,7 +639,7 @@ func FuzzPlanFile(f *testing.F) {
 		f.Add(fmt.Sprintf(form, catalog.Systems()[i%3], "net.inet.tcp.mssdflt", "1", "loader", quoted))
 	}
 	f.Add(fmt.Sprintf(form, "freebsd", "net.inet.tcp.mssdflt", "1460", "sysctl", "ix0"))
-	f.Add(`[{"schema":1,"system":"openbsd","role":"router","changes":[{"setting":"pf:set/limit/states","to":"10","belongs":"pf"}],"aggregates":[{"name":"aggr0","links":["ix0"]}]}]`)
+	f.Add(`[{"schema":2,"os":"openbsd","role":"router","changes":[{"setting":"pf:set/limit/states","value":"10","belongs":"pf"}],"aggregates":[{"name":"aggr0","links":["ix0"]}]}]`)
 	f.Fuzz(func(t *testing.T, data string) {
 		plans, err := Read(c, []byte(data))
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // Schema is the version of the plan's JSON.
-const Schema = 1
+const Schema = 2
 
 // Request asks for a plan.
 type Request struct {
@@ -32,7 +32,7 @@ type Request struct {
 type Plan struct {
 	Schema  int             `json:"schema"`
 	Host    string          `json:"host"`
-	System  catalog.System  `json:"system"`
+	System  catalog.System  `json:"os"`
 	Release catalog.Version `json:"release"`
 	Role    string          `json:"role"`
 	Path    string          `json:"path"`
@@ -54,8 +54,8 @@ type Plan struct {
 // Change is one proposed change.
 type Change struct {
 	Setting string `json:"setting"`
-	From    string `json:"from"` // "" when the running value is not known
-	To      string `json:"to"`
+	From    string `json:"running"` // "" when the running value is not known
+	To      string `json:"value"`
 	Default string `json:"default"` // of this release, "" when not known
 	// DefaultNote says how the kernel computes a default that is not known.
 	DefaultNote string `json:"default_note,omitempty"`

@@ -31,7 +31,7 @@ func Read(c *catalog.Catalog, data []byte) ([]Plan, error) {
 	}
 	for _, p := range plans {
 		if p.Schema != Schema || p.System == "" {
-			return nil, fmt.Errorf("not a plan of wirerate that this version reads")
+			return nil, fmt.Errorf("not a plan that this version reads: its schema is %d, and %d is expected; make it anew with wirerate plan -o", p.Schema, Schema)
 		}
 		if err := p.Check(c); err != nil {
 			return nil, err

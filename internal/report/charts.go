@@ -354,7 +354,7 @@ func effectChart(r Result) string {
 	var rows []estimate
 	for i, c := range comparisons {
 		if c.Effect != nil {
-			rows = append(rows, estimate{name: c.Arm, words: shareWords(Share{Ratio: c.Effect.Ratio, Low: c.Effect.Low, High: c.Effect.High}),
+			rows = append(rows, estimate{name: c.Arm, words: shareWords(Share{Ratio: c.Effect.Ratio, Interval: c.Effect.Interval}),
 				ratio: c.Effect.Ratio, low: c.Effect.Low, high: c.Effect.High, class: armClass(i + 1), shape: armShape(i + 1), points: pairRatios(r, i+1)})
 		}
 	}

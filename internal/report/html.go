@@ -185,7 +185,7 @@ func besideViews(r Result) []besideView {
 	var out []besideView
 	for _, b := range r.Beside {
 		for _, e := range b.Effects {
-			v := besideView{Arm: b.Arm, Metric: quantityIn(r, e.Metric).words, Words: shareWords(Share{Ratio: e.Ratio, Low: e.Low, High: e.High}), Clear: "may be chance"}
+			v := besideView{Arm: b.Arm, Metric: quantityIn(r, e.Metric).words, Words: shareWords(Share{Ratio: e.Ratio, Interval: e.Interval}), Clear: "may be chance"}
 			if e.Clear() {
 				v.Clear = map[bool]string{true: "better", false: "worse"}[e.Ratio < 1 == quantityOf(e.Metric).lower]
 			}

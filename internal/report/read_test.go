@@ -41,10 +41,10 @@ func TestReadResult(t *testing.T) {
 func TestReadResultOfOther(t *testing.T) {
 	for in, want := range map[string]string{
 		"":             "not the JSON of a result",
-		`{"schema":2}`: "schema 2",
+		`{"schema":1}`: "schema 1",
 		`{}`:           "schema 0",
 		`[1]`:          "not the JSON of a result",
-		`{"schema":1,"ceilings":[{"value":"x"}]}`: "ceiling",
+		`{"schema":2,"ceilings":[{"value":"x"}]}`: "ceiling",
 	} {
 		if _, err := experiment.ReadResult([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error with %q", in, err, want)

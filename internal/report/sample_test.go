@@ -92,21 +92,21 @@ func sampleHelps() Result {
 	before, after := sampleArm("default", 5.87e8, 0.02, 6, 0), sampleArm("plan", 9.18e9, 0.012, 6, 1)
 	return Result{
 		Schema: experiment.ResultSchema, Verdict: stats.Helps,
-		Effect:      &Effect{Metric: "goodput_bps", Ratio: 15.63, Low: 15.21, High: 16.07, Confidence: 0.976, Pairs: 6, Wilcoxon: 0.031},
+		Effect:      &Effect{Metric: "goodput_bps", Ratio: 15.63, Interval: experiment.Interval{Low: 15.21, High: 16.07}, Confidence: 0.976, Pairs: 6, Wilcoxon: 0.031},
 		LinkGoodput: 9.414e9, Ceilings: sampleCeilings(4<<20, 6<<20), Binding: "send-window", After: sampleCeilings(187695104, 250609664),
 		Arms: []Arm{before, after},
 		Shares: []Share{
-			{Setting: "net.core.netdev_max_backlog", Ratio: 1.002, Low: 0.991, High: 1.013, Verdict: stats.NoDifference, Stage: "screen", Because: "no worthwhile difference"},
-			{Setting: "net.ipv4.tcp_wmem", Ratio: 9.82, Low: 9.41, High: 10.25, Kept: true, Verdict: stats.Helps, Stage: "factorial", Because: "helps"},
-			{Setting: "net.ipv4.tcp_rmem", Ratio: 1.59, Low: 1.51, High: 1.67, Kept: true, Verdict: stats.Helps, Stage: "factorial", Because: "helps"},
-			{Setting: "net.ipv4.tcp_no_metrics_save", Ratio: 0.93, Low: 0.86, High: 1.01, Verdict: stats.NotEnough, Stage: "screen", Because: "not enough evidence that it helps"},
+			{Setting: "net.core.netdev_max_backlog", Ratio: 1.002, Interval: experiment.Interval{Low: 0.991, High: 1.013}, Verdict: stats.NoDifference, Stage: "screen", Because: "no worthwhile difference"},
+			{Setting: "net.ipv4.tcp_wmem", Ratio: 9.82, Interval: experiment.Interval{Low: 9.41, High: 10.25}, Kept: true, Verdict: stats.Helps, Stage: "factorial", Because: "helps"},
+			{Setting: "net.ipv4.tcp_rmem", Ratio: 1.59, Interval: experiment.Interval{Low: 1.51, High: 1.67}, Kept: true, Verdict: stats.Helps, Stage: "factorial", Because: "helps"},
+			{Setting: "net.ipv4.tcp_no_metrics_save", Ratio: 0.93, Interval: experiment.Interval{Low: 0.86, High: 1.01}, Verdict: stats.NotEnough, Stage: "screen", Because: "not enough evidence that it helps"},
 			{Setting: "net.ipv4.tcp_slow_start_after_idle", Stage: "none", Because: "not measured: the time was up"},
 		},
 		Attribution: &Attribution{Runs: 32, Lost: 1, Stopped: true,
 			Interactions: []string{"net.ipv4.tcp_wmem and net.ipv4.tcp_rmem overlap: together less than the product of both"},
-			SumOfShares:  &Effect{Metric: "goodput_bps", Ratio: 15.6, Low: 14.9, High: 16.4, Confidence: 0.95},
-			Measured:     &Effect{Metric: "goodput_bps", Ratio: 15.5, Low: 15.0, High: 16.0, Confidence: 0.95}, FitP: 0.61},
-		Path: Path{RateBPS: 1e10, RTT: 0.05, MTU: 1500, Spec: "rate=10gbit,rtt=50ms", Measured: map[string]string{}},
+			SumOfShares:  &Effect{Metric: "goodput_bps", Ratio: 15.6, Interval: experiment.Interval{Low: 14.9, High: 16.4}, Confidence: 0.95},
+			Measured:     &Effect{Metric: "goodput_bps", Ratio: 15.5, Interval: experiment.Interval{Low: 15.0, High: 16.0}, Confidence: 0.95}, FitP: 0.61},
+		Path: Path{RateBPS: 1e10, RTT: 50, MTU: 1500, Spec: "rate=10gbit,rtt=50ms", Measured: map[string]string{}},
 		Hosts: []Host{
 			{Name: "lab-client", Side: "client", System: "linux", Release: "6.18.0", Processor: "AMD EPYC 9R14", Cores: 2, Memory: 16 << 30},
 			{Name: "lab-server", Side: "server", System: "linux", Release: "6.18.0", Processor: "AMD EPYC 9R14", Cores: 2, Memory: 16 << 30},
@@ -133,7 +133,7 @@ func sampleArms() Result {
 		if i > 0 {
 			ratio := math.Pow(1.7, float64(i))
 			r.Comparisons = append(r.Comparisons, Comparison{Arm: name, Verdict: stats.Helps,
-				Effect: &Effect{Metric: "goodput_bps", Ratio: ratio, Low: ratio * 0.97, High: ratio * 1.03, Confidence: 0.99, Pairs: 6}})
+				Effect: &Effect{Metric: "goodput_bps", Ratio: ratio, Interval: experiment.Interval{Low: ratio * 0.97, High: ratio * 1.03}, Confidence: 0.99, Pairs: 6}})
 		}
 	}
 	r.Effect, r.Comparisons[3].Verdict, r.Comparisons[3].Effect = r.Comparisons[0].Effect, stats.NotEnough, nil
@@ -144,7 +144,7 @@ func sampleArms() Result {
 func sampleSmall(verdict stats.Verdict, ratio, low, high float64) Result {
 	r := sampleHelps()
 	r.Verdict = verdict
-	r.Effect = &Effect{Metric: "goodput_bps", Ratio: ratio, Low: low, High: high, Confidence: 0.95, Pairs: 12, Wilcoxon: 0.4}
+	r.Effect = &Effect{Metric: "goodput_bps", Ratio: ratio, Interval: experiment.Interval{Low: low, High: high}, Confidence: 0.95, Pairs: 12, Wilcoxon: 0.4}
 	r.Arms = []Arm{sampleArm("default", 8.6e9, 0.02, 12, 0), sampleArm("plan", 8.6e9*ratio, 0.02, 12, 1)}
 	r.Ceilings, r.Binding = sampleCeilings(187695104, 250609664), "link"
 	r.Shares, r.Attribution, r.Emulator = nil, nil, nil
@@ -209,9 +209,9 @@ func sampleHTTP() Result {
 		{Side: "client", Setting: "net.core.somaxconn", From: "128", To: "4096"}, {Side: "server", Setting: "net.core.somaxconn", From: "128", To: "4096"},
 		{Side: "server", Setting: "net.ipv4.tcp_max_syn_backlog", From: "512", To: "8192"}}
 	r.Beside = []Beside{{Arm: r.Arms[1].Name, Effects: []Effect{
-		{Metric: "latency_p99_s", Ratio: 0.82, Low: 0.78, High: 0.86, Confidence: 0.95, Pairs: 12},
-		{Metric: "server_cpu", Ratio: 1.12, Low: 1.04, High: 1.2, Confidence: 0.95, Pairs: 12},
-		{Metric: "client_cpu", Ratio: 1.01, Low: 0.95, High: 1.08, Confidence: 0.95, Pairs: 12}}}}
+		{Metric: "latency_p99_s", Ratio: 0.82, Interval: experiment.Interval{Low: 0.78, High: 0.86}, Confidence: 0.95, Pairs: 12},
+		{Metric: "server_cpu", Ratio: 1.12, Interval: experiment.Interval{Low: 1.04, High: 1.2}, Confidence: 0.95, Pairs: 12},
+		{Metric: "client_cpu", Ratio: 1.01, Interval: experiment.Interval{Low: 0.95, High: 1.08}, Confidence: 0.95, Pairs: 12}}}}
 	r.Noise = &Noise{PairSD: 0.021, MinDetectable: 0.019, Pairs: 12}
 	return r
 }
@@ -246,10 +246,10 @@ func sampleAlone() Result {
 func sampleDisk() Result {
 	r := Result{Schema: experiment.ResultSchema, Verdict: stats.Helps, Workload: "disk in /srv, 20s in all", Metric: workload.SyncWrites, Margin: 0.02, Seed: 9, Elapsed: 330,
 		Hosts:   []Host{{Name: "local", Side: "client", System: "linux", Release: "6.12.3", Processor: "AMD EPYC 9R14", Cores: 8, Memory: 32 << 30}},
-		Effect:  &Effect{Metric: workload.SyncWrites, Ratio: 1.31, Low: 1.22, High: 1.41, Confidence: 0.97, Pairs: 8, Wilcoxon: 0.008, Resampled: &[2]float64{1.24, 1.38}},
+		Effect:  &Effect{Metric: workload.SyncWrites, Ratio: 1.31, Interval: experiment.Interval{Low: 1.22, High: 1.41}, Confidence: 0.97, Pairs: 8, Wilcoxon: 0.008, Resampled: &[2]float64{1.24, 1.38}},
 		Noise:   &Noise{PairSD: 1.8, MinDetectable: 40, Pairs: 8},
 		Design:  &Design{Tool: "builtin", Duration: 20, MaxPairs: 10, Looks: []int{4, 6, 8}, Alpha: 0.05},
-		Beside:  []Beside{{Arm: "set:vm.dirty_bytes=33554432", Effects: []Effect{{Metric: workload.LatencyP99, Ratio: 0.6, Low: 0.5, High: 0.7}, {Metric: workload.ClientCPU, Ratio: 1.3, Low: 1.2, High: 1.4}}}},
+		Beside:  []Beside{{Arm: "set:vm.dirty_bytes=33554432", Effects: []Effect{{Metric: workload.LatencyP99, Ratio: 0.6, Interval: experiment.Interval{Low: 0.5, High: 0.7}}, {Metric: workload.ClientCPU, Ratio: 1.3, Interval: experiment.Interval{Low: 1.2, High: 1.4}}}}},
 		Command: "wirerate trial --workload disk --arm current --arm set:vm.dirty_bytes=33554432", Undo: "nothing to undo: the host has the values from before again"}
 	for i, name := range []string{"current", "set:vm.dirty_bytes=33554432"} {
 		a := Arm{Name: name, Runs: []Run{}}
@@ -274,7 +274,7 @@ func sampleUnsteady() Result {
 // sampleAborted ended after two pairs, with lost runs.
 func sampleAborted() Result {
 	r := sampleSelf()
-	r.Verdict, r.Effect = stats.NotEnough, &Effect{Metric: "goodput_bps", Ratio: 1.04, Low: 0.71, High: 1.52, Confidence: 0.98, Pairs: 2, Wilcoxon: 1}
+	r.Verdict, r.Effect = stats.NotEnough, &Effect{Metric: "goodput_bps", Ratio: 1.04, Interval: experiment.Interval{Low: 0.71, High: 1.52}, Confidence: 0.98, Pairs: 2, Wilcoxon: 1}
 	r.Arms[1].Name = "set:net.ipv4.tcp_wmem=4096 16384 4194304"
 	for i := range r.Arms {
 		r.Arms[i].Runs = r.Arms[i].Runs[:2]

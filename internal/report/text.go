@@ -224,7 +224,7 @@ func pathWords(r Result) string {
 	if r.Path.RateBPS == 0 && r.Path.RTT == 0 {
 		return ""
 	}
-	parts := []string{fmt.Sprintf("%s, %s", bits(float64(r.Path.RateBPS)), seconds(r.Path.RTT))}
+	parts := []string{fmt.Sprintf("%s, %s", bits(float64(r.Path.RateBPS)), seconds(r.Path.RTT/1000))}
 	if r.Path.Loss > 0 {
 		parts = append(parts, fmt.Sprintf("loss %s", significant(r.Path.Loss)))
 	}

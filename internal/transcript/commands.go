@@ -61,10 +61,12 @@ func cpuHead(body string) string {
 // takeFile keeps what was read of a file.
 func (o outputs) takeFile(name, command string, p passage) {
 	lines, one := p.lines, p.at()[:1]
-	if strings.HasPrefix(name, "/proc/sys/") || strings.HasPrefix(name, "/sys/") {
+	if strings.HasPrefix(name, "/proc/sys/") || strings.HasPrefix(name, "/sys/") && !strings.Contains(name, "/tracing/") {
 		o.takeLoose(p.from(1)) // they are of one line
 	}
 	switch {
+	case strings.Contains(name, "/tracing/"):
+		o.takeLoose(p)
 	case strings.HasPrefix(name, "/proc/sys/"):
 		key := strings.ReplaceAll(strings.TrimPrefix(name, "/proc/sys/"), "/", ".")
 		o.add("sysctl -a", command, key+" = "+strings.TrimSpace(lines[0]), one)
@@ -100,18 +102,19 @@ func (o outputs) takeTool(words []string, part section) bool {
 		o.takeLoose(part.from(1))
 		o.add("uname -a", part.command, unameLine(first), one)
 	case "nproc":
-		o.add("/proc/cpuinfo", part.command, cpuinfo(first, "1"), nil)
+		o.add("/proc/cpuinfo", part.command, cpuinfo(first, "1"), one)
 	case "lscpu":
 		fields := map[string]string{}
 		for _, line := range part.lines {
 			name, value, _ := strings.Cut(line, ":")
 			fields[strings.TrimSpace(name)] = strings.TrimSpace(value)
 		}
-		o.add("/proc/cpuinfo", part.command, cpuinfo(fields["CPU(s)"], fields["Thread(s) per core"]), nil)
+		o.add("/proc/cpuinfo", part.command, cpuinfo(fields["CPU(s)"], fields["Thread(s) per core"]), one)
 	case "numactl":
-		for _, line := range part.lines {
+		for i, line := range part.lines {
 			if w := strings.Fields(line); len(w) > 3 && w[0] == "node" && w[2] == "cpus:" {
-				o.add("/sys", line, "/sys/devices/system/node/node"+w[1]+"/cpulist:"+strings.Join(w[3:], ","), nil)
+				o.add("/sys", line, "/sys/devices/system/node/node"+w[1]+"/cpulist:"+strings.Join(w[3:], ","),
+					[]int{part.first + i})
 			}
 		}
 	default:
@@ -153,4 +156,24 @@ func cpuinfo(count, threads string) string {
 		fmt.Fprintf(&b, "processor\t: %d\nphysical id\t: 0\ncore id\t: %d\n\n", id, id/max(t, 1))
 	}
 	return b.String()
+}
+
+// takeStatistics keeps counters of /sys/class/net: as grep prints several, or the number of one file alone. Numbers of
+// several files that cat printed are not told apart.
+func (o outputs) takeStatistics(part section) {
+	words := strings.Fields(part.command)
+	name := strings.TrimPrefix(words[len(words)-1], "/sys/class/net/")
+	for i, line := range part.lines {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "/sys/class/net/")
+		at := []int{part.first + i}
+		switch {
+		case strings.Contains(line, "/statistics/"):
+			o.add("/sys/class/net", part.command, line, at)
+		case line != "" && strings.Trim(line, "0123456789") == "" && len(words) == 2 && !strings.ContainsAny(name, "*?["):
+			o.add("/sys/class/net", part.command, name+":"+line, at)
+		case strings.Contains(line, ":"): // grep . in the folder: rx_dropped:12
+			folder := name[:strings.Index(name+"/statistics/", "/statistics/")] + "/statistics/"
+			o.add("/sys/class/net", part.command, folder+line, at)
+		}
+	}
 }

@@ -59,10 +59,27 @@ func loadFolder(root fs.FS) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range sessions {
-		sortSession(readable(s), texts, map[string][]int{})
+	if len(texts) == 0 && len(sessions) == 0 {
+		return nil, ErrNoOutputs
 	}
-	return texts, identified(Posted{Texts: texts})
+	of := Posted{Texts: texts}
+	for _, s := range sessions {
+		for name, text := range sortSession(splitSession(readable(s))).Texts {
+			if texts[name] == "" {
+				texts[name] = text
+			}
+		}
+	}
+	if len(texts) == 0 {
+		return nil, ErrNoOutputs
+	}
+	of.rounds = []facts.Round{{Texts: texts}}
+	if texts["uname -a"] == "" {
+		if texts["uname -a"] = guessIdentity(of.rounds); texts["uname -a"] == "" {
+			return texts, errNoSystem
+		}
+	}
+	return texts, nil
 }
 
 // readStart reads as much of a file as is used of one source; one byte more

@@ -17,6 +17,7 @@ const tools = "netstat ss ip ifconfig ethtool sysctl cat dmesg grep egrep fgrep 
 	"uname numactl nproc lscpu ping iperf iperf3 nuttcp mount zpool zfs free uptime date ls cd echo systat sar " +
 	"conntrack ps tcpdump traceroute mtr wget curl scp rsync dd watch " +
 	"ntttcp fio hostname route arp getconf lsmod iptables nft ndp find awk sed ndppd kenv sysrc service systemctl " +
+	"sleep sockstat dropwatch perf bpftrace trace-cmd retis kstat gstat iostat camcontrol zgrep lsblk lscpu " +
 	"cpupower turbostat tuned-adm brctl bridge ifstat nload zcat hostnamectl"
 
 // looseLines tell lines that came without a command by their form.
@@ -33,7 +34,11 @@ var looseLines = []looseLine{
 		[]string{"sonewconn", "WATCHDOG", "Unit Hang", "adapter", "Link is", "timed out", "andwidth", "out of memory",
 			"bucket table", "storm", "nf_conntrack", "my IP", "exhausted", "[zone: ", "eighbo", "watchdog", "SYN flooding",
 			"link state changed"}},
-	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs)\.[a-z0-9_.]+( ?= ?|: ?)\S`), "sysctl -a", nil},
+	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S`), "sysctl -a", nil},
+	{regexp.MustCompile(`kfree_skb.*reason[:=]|^\d+ drops? at \S+ \(|^drop at: \S|^drop reason: [A-Z_]+$|` +
+		`^@\w*\[(?:SKB_DROP_REASON_)?[A-Z_]{4,}\]: \d+$`), "dropwatch", []string{"kfree_skb", "drop", "@"}},
+	{regexp.MustCompile(`^(?:/sys/class/net/)?\w[\w.-]*/statistics/\w+:\d+$`), "/sys/class/net", []string{"/statistics/"}},
+	{regexp.MustCompile(`^[\w .()-]+: +\d+, +\d+, +\d+, +\d+, *\d+(, *\d+)*$`), "vmstat -z", []string{","}},
 	{regexp.MustCompile(`^([0-9a-f]{8} ){8,}`), "/proc/net/softnet_stat", nil},
 	{regexp.MustCompile(`requests for .*(denied|delayed)|mbuf clusters in use|mbufs in use`), "netstat -m",
 		[]string{"mbuf", "requests for"}},
@@ -99,6 +104,8 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^driver: \S+$`), "ethtool -i " + facts.UnnamedLink, []string{"driver: "}},
 	{regexp.MustCompile(`^Current listen queue sizes`), "netstat -Lan", []string{"Current listen"}},
 	{regexp.MustCompile(`^Name\s+Mtu\s+Network`), "netstat -idnW", []string{"Name"}},
+	{regexp.MustCompile(`^Iface\s+MTU\s+(Met\s+)?RX-OK`), "netstat -idnW", []string{"Iface"}},
+	{regexp.MustCompile(`^\[ *\d+\] local \S+ port \d+ connected (to|with) `), "iperf3", []string{" connected "}},
 	{regexp.MustCompile(`^interrupt\s+total\s+rate`), "vmstat -ia", []string{"interrupt"}},
 	{regexp.MustCompile(`^ITEM\s+SIZE\s+LIMIT`), "vmstat -z", []string{"ITEM"}},
 	{regexp.MustCompile(`^Workstreams:`), "netstat -Q", []string{"Workstreams:"}},
@@ -120,7 +127,15 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^Copyright \(c\) 1992-.*FreeBSD Project|^OpenBSD \d+\.\d+.* #\d+: `), "dmesg",
 		[]string{"Copyright (c)", "OpenBSD "}},
 	{regexp.MustCompile(`^Linux \d+\.\S+ \(.*CPU\)`), "mpstat -P ALL 1 1", []string{"Linux "}},
+	{regexp.MustCompile(`^(?:\d{2}:\d{2}:\d{2}(?: [AP]M)?|Average:) +CPU +%`), "mpstat -P ALL 1 1", []string{"CPU "}},
 	{regexp.MustCompile(`^\S+@pci\d+:\d+:\d+:\d+:`), "pciconf -lvc", []string{"@pci"}},
+	{regexp.MustCompile(`^\s*input\s+\(?[\w.]+\)?\s+output|^\s*\S+ in\s+\S+ out\s+total in\s+total out`), "netstat -w 1",
+		[]string{"input", "total in"}},
+	{regexp.MustCompile(`^class \S+ \S*:\S* `), "tc -s class show", []string{"class "}},
+	{regexp.MustCompile(`^queue\s+\S+( parent \S+)? on \S+ `), "pfctl -vsq", []string{"queue"}},
+	{regexp.MustCompile(`^USER +COMMAND +PID +FD +PROTO`), "sockstat", []string{"COMMAND"}},
+	{regexp.MustCompile(`^(\d{2}:\d{2}:\d{2}( [AP]M)?|Average:) +(IFACE|active/s|atmptf/s|totsck|idgm/s|irec/s) `), "sar",
+		[]string{"IFACE", "active/s", "atmptf/s", "totsck", "idgm/s", "irec/s"}},
 	{regexp.MustCompile(`^State Table  +Total`), "pfctl -si", []string{"State Table"}},
 	{regexp.MustCompile(`^IP address +MTU +SST`), "sysctl net.inet.tcp.hostcache.list", []string{"IP address"}},
 }

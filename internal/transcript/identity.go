@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/system"
@@ -31,77 +32,112 @@ var identityMarks = []struct {
 		`^[a-z]+\d+: (Missed Packets|Receive No Buffers|Good Packets) `), "FreeBSD"},
 }
 
-// guessIdentity makes a line of uname for outputs that came without one, from
-// what only one system prints.
-func guessIdentity(texts map[string]string) string {
-	setting := func(name string) string {
-		if m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) +
-			` ?[:=] *(\S+)`).FindStringSubmatch(texts["sysctl -a"]); m != nil {
-			return m[1]
-		}
-		return ""
-	}
-	release := func(name string) string { return cmp.Or(setting(name), "unknown") }
-	all := strings.Join([]string{texts["netstat -s"], texts["netstat -m"], texts["ifconfig -a"], texts["dmesg"],
-		texts["vmstat -ia"], texts["netstat -idnW"], texts["netstat -rnW"]}, "\n")
-	holds := func(marks ...string) bool {
-		return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(all, mark) })
-	}
-	only := func(s system.System) bool {
-		return slices.ContainsFunc(facts.OutputsOnlyOf(s), func(name string) bool { return texts[name] != "" })
-	}
-	switch {
-	case setting("kernel.osrelease") != "":
-		return "Linux unknown " + release("kernel.osrelease")
-	case setting("kern.ostype") != "":
-		return setting("kern.ostype") + " unknown " + release("kern.osrelease")
-	case setting("kern.ipc.maxsockbuf") != "" || only(system.FreeBSD) || holds("FreeBSD", " metric 0 mtu ", "cpu0:timer",
-		"mbuf clusters in use (current/cache/total/max)", "syncache entries added", " Ierrs Idrop ", " Netif Expire"):
-		return "FreeBSD unknown " + release("kern.osrelease")
-	case only(system.OpenBSD) || holds("OpenBSD", "mbuf 2048 byte clusters in use", "irq0/clock",
-		"SYN cache entries added",
-		"\tlladdr ", "<Link>  ", " Prio Iface"):
-		return "OpenBSD unknown " + release("kern.osrelease")
-	}
-	for name := range texts {
-		if strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "ethtool ") || strings.HasPrefix(name, "ip ") ||
-			strings.HasPrefix(name, "ss ") || strings.HasPrefix(name, "tc ") || strings.HasPrefix(name, "nstat ") ||
-			strings.HasPrefix(name, "mpstat ") || strings.HasPrefix(name, "conntrack ") || strings.HasPrefix(name, "/sys") {
-			return "Linux unknown " + release("kernel.osrelease")
-		}
-	}
-	if linuxSetting.MatchString(texts["sysctl -a"]) || netTools.MatchString(texts["netstat -s"]) ||
-		strings.Contains(texts["ifconfig -a"], "Link encap:") || strings.Contains(texts["ifconfig -a"], "txqueuelen") {
-		return "Linux unknown unknown"
-	}
-	return markedIdentity(texts)
+// strongMarks are what one system alone prints, whatever else a text speaks of.
+var strongMarks = []struct {
+	form *regexp.Regexp
+	name system.System
+}{
+	{regexp.MustCompile(`(?m)^net\.(ipv4|core|ipv6\.conf)\.|^kernel\.[a-z_]+ ?=|Link encap:|txqueuelen|` +
+		`^(Ip|Tcp|Udp|TcpExt|IpExt):$|segments sen[dt] out|segments retransmit|` +
+		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d`), system.Linux},
+	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|mbuf clusters in use \(current/cache/total/max\)|` +
+		`syncache entries added| Ierrs Idrop | Netif Expire|^kern\.ipc\.maxsockbuf|@pci\d+:\d+:\d+:\d+:`), system.FreeBSD},
+	{regexp.MustCompile(`(?m)OpenBSD|mbuf 2048 byte clusters in use|irq0/clock|total in +total out|%Spn |SYN cache entries added|^\tlladdr |` +
+		`<Link>  | Prio +Iface|Ifail|hwfeatures=`), system.OpenBSD},
 }
 
-var linuxSetting = regexp.MustCompile(`(?m)^net\.(ipv4|core|ipv6\.conf)\.`)
+// Votes of one paste.
+const (
+	strongVote = 4 // only this system prints such a line
+	nameVote   = 3 // only this system has the command
+	weakVote   = 1 // it is more usual there
+)
 
-// netTools are titles that Linux's netstat -s has and no other.
-var netTools = regexp.MustCompile(`(?m)^(Ip|Tcp|Udp|TcpExt|IpExt):$|segments sen[dt] out|segments retransmit|` +
-	`connections? openings`)
+// onlyOf are the outputs that one system alone prints.
+var onlyOf = sync.OnceValue(func() map[system.System][]string {
+	only := map[system.System][]string{}
+	for _, s := range system.All() {
+		only[s] = facts.OutputsOnlyOf(s)
+	}
+	return only
+})
+
+// guessIdentity makes a line of uname for outputs that came without one: each paste votes by what only one system
+// prints, so that no single one decides against the others. It is empty where no system has more votes than another.
+func guessIdentity(rounds []facts.Round) string {
+	votes := map[system.System]int{}
+	release := map[system.System]string{}
+	only := onlyOf()
+	for _, r := range rounds {
+		for _, name := range slices.Sorted(maps.Keys(r.Texts)) {
+			text := r.Texts[name][:min(len(r.Texts[name]), markedLimit)]
+			if name == "sysctl -a" {
+				text = r.Texts[name] // the release may stand anywhere
+			}
+			for s, names := range only {
+				if slices.Contains(names, name) || s == system.Linux && ofLinux(name) {
+					votes[s] += nameVote
+				}
+			}
+			for _, m := range strongMarks {
+				if m.form.MatchString(text) {
+					votes[m.name] += strongVote
+				}
+			}
+			for _, m := range identityMarks { // an earlier one is the surer one
+				if m.form.MatchString(text) {
+					votes[system.Named(m.name)] += weakVote
+					break
+				}
+			}
+			for _, form := range releaseForms {
+				if m := form.form.FindStringSubmatch(text); m != nil {
+					votes[form.name] += form.votes
+					release[form.name] = cmp.Or(release[form.name], m[1])
+				}
+			}
+		}
+	}
+	best, most, tie := system.System(""), 0, false
+	for _, s := range system.All() {
+		switch {
+		case votes[s] > most:
+			best, most, tie = s, votes[s], false
+		case votes[s] == most:
+			tie = true
+		}
+	}
+	if most == 0 || tie {
+		return ""
+	}
+	return best.Title() + " unknown " + cmp.Or(release[best], "unknown")
+}
+
+// releaseForms find the release where a setting, a boot message or a tool's heading says it.
+var releaseForms = []struct {
+	form  *regexp.Regexp
+	name  system.System
+	votes int
+}{
+	{regexp.MustCompile(`(?m)^kernel\.osrelease ?[:=] *(\S+)`), system.Linux, 2 * strongVote},
+	{regexp.MustCompile(`(?m)^kern\.ostype ?[:=] *FreeBSD\n(?:.*\n)*?kern\.osrelease ?[:=] *(\S+)`), system.FreeBSD, 2 * strongVote},
+	{regexp.MustCompile(`(?m)^kern\.ostype ?[:=] *OpenBSD\n(?:.*\n)*?kern\.osrelease ?[:=] *(\S+)`), system.OpenBSD, 2 * strongVote},
+	{regexp.MustCompile(`(?m)^kern\.osrelease ?[:=] *(\d+\.\d+-(?:RELEASE|STABLE|CURRENT)\S*)`), system.FreeBSD, 2 * strongVote},
+	{regexp.MustCompile(`(?m)^kern\.osrelease=(\d+\.\d+)$`), system.OpenBSD, strongVote},
+	{regexp.MustCompile(`(?m)^Linux (\d+\.\S+) `), system.Linux, strongVote},
+	{regexp.MustCompile(`Linux version (\d+\.\S+) `), system.Linux, strongVote},
+	{regexp.MustCompile(`(?m)^FreeBSD (\d+\.\d+-\S+) `), system.FreeBSD, strongVote},
+	{regexp.MustCompile(`(?m)^OpenBSD (\d+\.\d+)\S* \(`), system.OpenBSD, strongVote},
+}
+
+// ofLinux reports whether an output is of a tool or file of Linux alone.
+func ofLinux(name string) bool {
+	if name == "ss -tinm" || name == "ss -ltn" {
+		return true
+	}
+	return slices.ContainsFunc([]string{"/proc/", "/sys", "ethtool ", "ip ", "tc ", "nstat ", "mpstat ", "conntrack ", "sar",
+		"kfree_skb", "dropwatch"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
 
 // markedLimit bounds what of each text is searched for marks, in bytes.
 const markedLimit = 32 << 10
-
-// markedIdentity tells the system by what stands in the texts.
-func markedIdentity(texts map[string]string) string {
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		b.WriteString(texts[name][:min(len(texts[name]), markedLimit)] + "\n")
-	}
-	release := "unknown"
-	if m := mpstatHead.FindStringSubmatch(b.String()); m != nil {
-		release = m[1]
-	}
-	for _, mark := range identityMarks {
-		if mark.form.MatchString(b.String()) {
-			return mark.name + " unknown " + release
-		}
-	}
-	return ""
-}
-
-var mpstatHead = regexp.MustCompile(`(?m)^Linux (\d+\.\S+) `)

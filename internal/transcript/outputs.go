@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,40 +12,97 @@ import (
 
 // outputs collects texts by their names.
 type outputs struct {
-	texts map[string]string
-	// places are the numbers of the lines of each text in the session.
+	// texts and places are those of the first round: what was pasted once of each output, and the numbers of its lines in
+	// the session.
+	texts  map[string]string
 	places map[string][]int
-	// typed are the commands that made each text: the same command again is a
-	// later sample, of which what the first did not show counts where each line
-	// is a counter of its own.
-	typed map[string][]string
+	rounds *[]round
+	now    *moment
+}
+
+// round is what was pasted once of each output. Of counters whose lines stand for themselves it holds what several
+// greps left, as long as none of them shows a counter again.
+type round struct {
+	texts    map[string]string
+	places   map[string][]int
+	commands map[string]string
+	at       map[string]moment
+	keys     map[string]map[key]bool
+}
+
+// roundLimit bounds how often one output counts.
+const roundLimit = 60
+
+func newOutputs() outputs {
+	o := outputs{rounds: &[]round{}, now: &moment{}}
+	first := o.round(0)
+	o.texts, o.places = first.texts, first.places
+	return o
+}
+
+func (o outputs) round(i int) *round {
+	for len(*o.rounds) <= i {
+		*o.rounds = append(*o.rounds, round{map[string]string{}, map[string][]int{}, map[string]string{}, map[string]moment{},
+			map[string]map[key]bool{}})
+	}
+	return &(*o.rounds)[i]
 }
 
 // linesOfCounters are outputs whose lines stand for themselves: what several
 // greps left of them are parts of one answer.
 var linesOfCounters = []string{"netstat -s", "netstat -m", "nstat -az", "vmstat -z", "pfctl -si", "sysctl -a",
-	"/proc/net/sockstat"}
+	"/proc/net/sockstat", "/sys/class/net", "/sys"}
 
 func isOfCounters(name string) bool {
 	return slices.Contains(linesOfCounters, name) || strings.HasPrefix(name, "ethtool -S ")
 }
 
+// named are outputs whose lines begin with the whole name of what they show: all other numbers are values.
+var named = []string{"vmstat -z", "sysctl -a", "/sys/class/net", "/sys"}
+
 // standing finds the numbers that stand alone, or between slashes: those of a
 // counter, and not of its name.
 var standing = regexp.MustCompile(`(^|[^\[\w])\d+(?:[./]\d+)*\b`)
 
-// shapes are the lines of a text without their numbers, under the titles of
-// their sections; without a section they fit any.
-func shapes(text string) map[string]bool {
-	all := map[string]bool{}
-	section := ""
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); isTitle(line) {
-			section = line
-		}
-		all[section+standing.ReplaceAllString(line, "$1#")] = true
+// key is a line of counters without its numbers, and the title of its section, where a grep did not take it.
+type key struct{ section, line string }
+
+// anySection is in the keys of a round for each line, whatever its section is.
+const anySection = "*"
+
+// overlaps reports whether a round may have the counter of a line.
+func overlaps(have map[key]bool, k key) bool {
+	if k.section == "" {
+		return have[key{anySection, k.line}]
 	}
-	return all
+	return have[k] || have[key{"", k.line}]
+}
+
+// keysOf are the keys of the lines of a text.
+func keysOf(name string, lines []string) (keys []key) {
+	section := ""
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		switch {
+		case isTitle(line):
+			section = line
+			continue
+		case strings.HasPrefix(name, "ethtool -S "):
+			if cut := strings.LastIndexByte(line, ':'); cut > 0 {
+				line = line[:cut]
+			}
+		case slices.Contains(named, name):
+			if cut := strings.IndexAny(line, ":="); cut > 0 {
+				line = line[:cut]
+			}
+		default:
+			line = standing.ReplaceAllString(line, "$1#")
+		}
+		keys = append(keys, key{section, line})
+	}
+	return keys
 }
 
 // isTitle reports whether a line names the section of a counter table: "tcp:".
@@ -51,62 +110,81 @@ func isTitle(line string) bool {
 	return strings.HasSuffix(line, ":") && !strings.ContainsAny(line, " \t")
 }
 
-// unseen leaves of a later output the lines that are not in the text before,
-// with the titles of their sections.
-func unseen(text string, lines []string, at []int) (kept scattered) {
-	seen := shapes(text)
-	section, title := "", -1
-	keep := func(i int) {
-		kept.lines, kept.at = append(kept.lines, lines[i]), append(kept.at, at[i])
+// period is after how many lines a text shows the same counters again, as a loop prints them; 0 when it does not.
+func period(name string, lines []string) int {
+	if !isOfCounters(name) || len(lines) > 1000 {
+		return 0
 	}
-	for i, line := range lines {
-		line = strings.TrimSpace(line)
-		shape := standing.ReplaceAllString(line, "$1#")
-		switch {
-		case isTitle(line):
-			section, title = line, i
-		case line == "" || seen[shape] || seen[section+shape]:
-		default:
-			if title >= 0 {
-				keep(title)
-				title = -1
-			}
-			keep(i)
+	keys := keysOf(name, lines)
+	if len(keys) < 2 || len(keys) != len(lines) {
+		return 0
+	}
+	n := 1 + slices.Index(keys[1:], keys[0])
+	if n == 0 || len(keys)%n != 0 {
+		return 0
+	}
+	seen := map[key]bool{}
+	for i, k := range keys {
+		if i < n && seen[k] || k != keys[i%n] {
+			return 0
 		}
+		seen[k] = true
 	}
-	return kept
+	return n
 }
 
-// add appends an output. Its last lines are those of the passage; what is put
-// before them stands nowhere.
+// appended are outputs of which several pastes stand one behind the other: each says what it speaks of.
+var appended = []string{"dmesg", "pciconf -lvc", "lspci -vv", "iperf3", "top", "uname -a", "/proc/cpuinfo",
+	facts.BondingFolder + "bond"}
+
+// add keeps a paste of an output in the first round that has room for it. Its last lines are those of the passage; what
+// is put before them stands nowhere.
 func (o outputs) add(name, command, body string, at []int) {
 	if name == "" || strings.TrimSpace(body) == "" {
 		return
 	}
-	lead := strings.Count(body, "\n") + 1 - len(at)
-	switch again := command != "" && slices.Contains(o.typed[name], command); {
-	case o.texts[name] != "" && isOfCounters(name) && lead == 0:
-		news := unseen(o.texts[name], strings.Split(body, "\n"), at)
-		if len(news.lines) == 0 {
-			return
+	lead := max(0, strings.Count(body, "\n")+1-len(at))
+	lines := strings.Split(strings.TrimRight(body, "\n"), "\n")
+	at = at[:max(0, min(len(at), len(lines)-lead))]
+	if n := period(name, lines); n > 0 && n < len(lines) && len(at) == len(lines) {
+		for i := 0; i < len(lines); i += n {
+			o.keep(name, command, lines[i:i+n], at[i:i+n])
+			o.now.pass(o.now.every)
 		}
-		body, at = strings.Join(news.lines, "\n"), news.at
-	case again:
 		return
 	}
-	o.typed[name] = append(o.typed[name], command)
-	body = strings.TrimRight(body, "\n")
-	o.texts[name] += body + "\n"
-	for i := range strings.Count(body, "\n") + 1 {
-		place := 0
-		if i >= lead && i-lead < len(at) {
-			place = at[i-lead]
+	o.keep(name, command, lines, at)
+}
+
+func (o outputs) keep(name, command string, lines []string, at []int) {
+	var keys []key
+	if isOfCounters(name) {
+		keys = keysOf(name, lines)
+	}
+	for i := range roundLimit {
+		r := o.round(i)
+		switch {
+		case r.texts[name] == "", slices.Contains(appended, name):
+		case isOfCounters(name) && !slices.ContainsFunc(keys, func(k key) bool { return overlaps(r.keys[name], k) }):
+		default:
+			continue
 		}
-		o.places[name] = append(o.places[name], place)
+		r.texts[name] += strings.Join(lines, "\n") + "\n"
+		r.places[name] = append(append(r.places[name], make([]int, len(lines)-len(at))...), at...)
+		r.commands[name] = cmp.Or(r.commands[name], command)
+		r.at[name] = *o.now
+		if r.keys[name] == nil {
+			r.keys[name] = map[key]bool{}
+		}
+		for _, k := range keys {
+			r.keys[name][k], r.keys[name][key{anySection, k.line}] = true, true
+		}
+		return
 	}
 }
 
 func (o outputs) take(part section) {
+	o.now.read(part)
 	if strings.TrimSpace(strings.Join(part.lines, "")) == "" {
 		return
 	}
@@ -114,6 +192,9 @@ func (o outputs) take(part section) {
 	switch {
 	case len(words) == 0:
 		o.takeLoose(part.passage)
+		return
+	case strings.Contains(part.command, "/statistics/"):
+		o.takeStatistics(part)
 		return
 	case slices.Contains([]string{"cat", "grep", "egrep", "fgrep", "zgrep", "tail", "head", "less", "more", "zcat"},
 		words[0]):
@@ -167,7 +248,7 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 // it speaks of. Of the others the first block counts, a later one is a later
 // sample.
 var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg",
-	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3",
+	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", "tc -s class show", "sar",
 	facts.BondingFolder + "bond"}
 
 // takeLoose sorts lines that no known command printed: blocks that begin as
@@ -182,12 +263,13 @@ func (o outputs) takeLoose(p passage) {
 			block = ""
 		}
 		if block != "dmesg" {
-			if begun := blockBegun(line); begun != "" && begun != block {
+			if begun := blockBegun(line); begun != "" && begun != strings.TrimRight(block, "\x00") {
 				done[block] = true
-				block = begun
-				if done[block] && !slices.Contains(manyBlocks, block) {
-					block = "more of the same"
+				again := begun
+				for done[again] && !slices.Contains(manyBlocks, begun) {
+					again += "\x00" // a later sample
 				}
+				block = again
 			}
 		}
 		if block != "" {
@@ -202,15 +284,10 @@ func (o outputs) takeLoose(p passage) {
 			collect(loose, l.name, line, p.first+i)
 		}
 	}
-	delete(blocks, "more of the same")
-	for name, all := range blocks {
-		if o.texts[name] == "" || slices.Contains(manyBlocks, name) {
-			o.add(name, "", strings.Join(all.lines, "\n"), all.at)
-		}
-	}
-	for name, all := range loose {
-		if o.texts[name] == "" || name == "dmesg" || name == "sysctl -a" {
-			o.add(name, "", strings.Join(all.lines, "\n"), all.at)
+	for _, all := range []map[string]*scattered{blocks, loose} {
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			output, _, _ := strings.Cut(name, "\x00")
+			o.add(output, "", strings.Join(all[name].lines, "\n"), all[name].at)
 		}
 	}
 }
@@ -270,9 +347,12 @@ func (o outputs) nameOnlyLink() {
 	}
 	for only := range names {
 		for _, prefix := range []string{"ethtool -S ", "ethtool -i "} {
-			if text := o.texts[prefix+facts.UnnamedLink]; text != "" && o.texts[prefix+only] == "" {
-				o.texts[prefix+only], o.places[prefix+only] = text, o.places[prefix+facts.UnnamedLink]
-				delete(o.texts, prefix+facts.UnnamedLink)
+			for _, r := range *o.rounds {
+				if text := r.texts[prefix+facts.UnnamedLink]; text != "" && r.texts[prefix+only] == "" {
+					r.texts[prefix+only], r.places[prefix+only] = text, r.places[prefix+facts.UnnamedLink]
+					r.at[prefix+only] = r.at[prefix+facts.UnnamedLink]
+					delete(r.texts, prefix+facts.UnnamedLink)
+				}
 			}
 		}
 	}

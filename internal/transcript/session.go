@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"path"
@@ -20,7 +21,7 @@ import (
 
 // Load reads what somebody saved or posted: an unpacked sosreport or a folder of outputs in files named after their
 // commands, a file with a session, or one output whose command the file's name tells. The errors are ErrNotText,
-// ErrNoOutputs and ErrNoSystem, and those of reading.
+// ErrNoOutputs, and those of reading.
 func Load(name string) (Posted, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -28,59 +29,111 @@ func Load(name string) (Posted, error) {
 	}
 	if info.IsDir() {
 		texts, err := loadFolder(os.DirFS(name))
+		if errors.Is(err, errNoSystem) {
+			texts["uname -a"] = unknownSystem
+			return Posted{Texts: texts, Guessed: true}, nil
+		}
 		return Posted{Texts: texts}, err
 	}
-	p, err := loadFile(name)
-	if err == nil && p.Texts["uname -a"] == "" {
-		return p, ErrNoSystem
-	}
-	return p, err
+	all, err := loadFile(name)
+	return chief(all), err
 }
 
-// ErrNoSystem is returned for outputs of which it cannot be told what system printed them.
-var ErrNoSystem = errors.New("which system printed it is not known; put a line of uname -a into it")
+// LoadAll reads like Load, and returns each host of a file apart.
+func LoadAll(name string) ([]Posted, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		p, err := Load(name)
+		return []Posted{p}, err
+	}
+	return loadFile(name)
+}
+
+// errNoSystem is returned for outputs of which it cannot be told what system printed them.
+var errNoSystem = errors.New("which system printed it is not known; put a line of uname -a into it")
 
 // ErrNoOutputs is returned for texts in which no output is known.
 var ErrNoOutputs = errors.New("no output in it is known; a capture, a sosreport, files named like netstat_-m.txt, " +
 	"or a session with its prompts is expected")
 
-// Posted are the outputs of one file.
+// Posted are the outputs of one host.
 type Posted struct {
-	// Texts are the outputs by the names that FromTexts takes.
+	// Texts are the outputs by the names that FromTexts takes; of an output that was pasted several times the first.
 	Texts map[string]string
-	// places are the lines of the file at which the lines of each output stand,
-	// counted from 1; 0 is a line that was put there.
-	places map[string][]int
+	// Host is the name in the prompts, where a post holds the outputs of several hosts.
+	Host string
+	// Guessed is set where nothing in the outputs tells their system.
+	Guessed bool
+	// Unread are passages that are known not to be of this host.
+	Unread []facts.Unread
+
+	rounds []facts.Round
+	parts  []section
+	moved  bool // the lines are not those of the file
 }
+
+// known reports whether one output at least was known by its command or its form.
+func (p Posted) known() bool { return len(p.Texts) > 1 || p.rounds[0].Places["uname -a"] != nil }
 
 // Facts makes facts of what was posted in the file of that name.
 func (p Posted) Facts(file string) (*facts.Facts, error) {
-	f, err := facts.FromTexts(file, p.Texts, 0)
-	if err == nil {
-		f.SetPlaces(p.places)
+	if len(p.rounds) == 0 {
+		f, err := facts.FromTexts(file, p.Texts, 0)
+		if err == nil {
+			f.SystemGuessed = p.Guessed
+		}
+		return f, err
 	}
-	return f, err
+	f, err := facts.FromRounds(file, p.rounds)
+	if err != nil {
+		return nil, err
+	}
+	f.SystemGuessed = p.Guessed
+	f.Unread = append(p.unread(f), p.Unread...)
+	if p.moved {
+		f.ForgetPlaces()
+	}
+	return f, nil
 }
 
 // LoadSession returns the outputs in a pasted session, with an identity guessed
-// where none was pasted; of a long one the first 16 MiB count.
+// where none was pasted; of a long one the first 16 MiB count. Of several hosts it is the one with the most.
 func LoadSession(s string) (Posted, error) {
+	all, err := LoadHosts(s)
+	return chief(all), err
+}
+
+// LoadHosts returns the outputs in a pasted session by the hosts that its prompts name.
+func LoadHosts(s string) ([]Posted, error) {
 	plain := string(plainText([]byte(s[:min(len(s), facts.TextLimit)])))
 	text := readable(plain)
-	p := Posted{Texts: map[string]string{}, places: map[string][]int{}}
-	sortSession(text, p.Texts, p.places)
-	if strings.Count(text, "\n") != strings.Count(plain, "\n") {
-		p.places = nil // its lines are not those of the file
-	}
-	if err := identified(p); err != nil {
-		return p, err
-	}
-	if p.Texts["uname -a"] == "" {
-		if named := namedSystem(text); named != "" {
-			p.Texts["uname -a"] = named + " unknown unknown"
+	moved := strings.Count(text, "\n") != strings.Count(plain, "\n")
+	var all []Posted
+	for _, parts := range byHost(splitSession(text)) {
+		p := sortSession(parts)
+		p.moved = moved
+		if len(p.Texts) > 0 || len(p.unread(nil)) > 0 {
+			all = append(all, p)
 		}
 	}
-	return p, nil
+	switch len(all) {
+	case 0:
+		return nil, ErrNoOutputs
+	case 1:
+		all[0].Host = ""
+	}
+	for i := range all {
+		all[i].identify(text, len(all) == 1)
+	}
+	if cut := len(s) - len(plain); cut > 0 && len(s) > facts.TextLimit {
+		last := &all[len(all)-1]
+		last.Unread = append(last.Unread, facts.Unread{Line: strings.Count(plain, "\n") + 1,
+			Lines: strings.Count(s[facts.TextLimit:], "\n") + 1, Because: "only the first 16 MiB are read"})
+	}
+	return all, nil
 }
 
 // systemNames are the names by which people call what they run.
@@ -116,68 +169,78 @@ const sessionLimit = 64 << 20
 
 // loadFile reads a file that is a session, or one output whose command the
 // file's name tells.
-func loadFile(name string) (Posted, error) {
+func loadFile(name string) ([]Posted, error) {
 	data, err := input.File(name, sessionLimit)
 	if errors.Is(err, syscall.EISDIR) {
-		return Posted{}, ErrNotText
+		return nil, ErrNotText
 	}
 	if err != nil {
-		return Posted{}, err
+		return nil, err
 	}
 	if data = plainText(data); bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.IndexByte(data, 0) >= 0 {
-		return Posted{}, ErrNotText
+		return nil, ErrNotText
 	}
-	p, err := LoadSession(string(data))
-	if err == nil {
-		return p, nil
+	all, err := LoadHosts(string(data))
+	if slices.ContainsFunc(all, Posted.known) || typedOutput(fileCommand(name)) == "" {
+		return all, err
 	}
-	if typedOutput(fileCommand(name)) == "" {
-		return p, err
-	}
-	p, err = LoadSession("$ " + fileCommand(name) + "\n" + string(data))
-	for _, places := range p.places {
-		for i := range places {
-			places[i] = max(places[i]-1, 0) // the line of the command is not the file's
+	named, err := LoadHosts("$ " + fileCommand(name) + "\n" + string(data))
+	for i := range named { // the line of the command is not the file's
+		for _, r := range named[i].rounds {
+			for _, places := range r.Places {
+				for j := range places {
+					places[j] = max(places[j]-1, 0)
+				}
+			}
+		}
+		for j := range named[i].parts {
+			named[i].parts[j].first--
 		}
 	}
-	return p, err
+	return named, err
 }
 
-// sortSession adds the outputs of a session to those that are there, which
-// count before it, and where their lines stand.
-func sortSession(s string, texts map[string]string, places map[string][]int) {
-	o := outputs{texts: map[string]string{}, places: map[string][]int{}, typed: map[string][]string{}}
-	for _, part := range splitSession(s) {
+// sortSession sorts the sections of a host into outputs.
+func sortSession(parts []section) Posted {
+	o := newOutputs()
+	p := Posted{Texts: o.texts, parts: parts}
+	for _, part := range parts {
 		o.take(part)
+		p.Host = cmp.Or(p.Host, part.host())
 	}
 	o.nameOnlyLink()
-	for name, text := range o.texts {
-		if texts[name] == "" {
-			texts[name] = text
-			places[name] = o.places[name]
+	for i, r := range *o.rounds {
+		if r.texts["ss -ltn"] == "" && strings.Contains(r.texts["ss -tinm"]+" ", "LISTEN ") ||
+			strings.Contains(r.texts["ss -tinm"], "UNCONN ") {
+			r.texts["ss -ltn"], r.places["ss -ltn"] = r.texts["ss -tinm"], r.places["ss -tinm"] // of all states
 		}
+		out := facts.Round{Texts: r.texts, Places: r.places, Commands: r.commands, Seconds: map[string]float64{}}
+		for name, at := range r.at {
+			if i > 0 {
+				out.Seconds[name] = at.since((*o.rounds)[i-1].at[name])
+			}
+		}
+		p.rounds = append(p.rounds, out)
 	}
+	return p
 }
 
-// identified completes the texts with what follows from them.
-func identified(p Posted) error {
-	texts := p.Texts
-	if len(texts) == 0 {
-		return ErrNoOutputs
+// unknownSystem stands for that of outputs that nothing tells: most of what is posted is of Linux.
+const unknownSystem = "Linux unknown unknown"
+
+// identify completes the texts with a line of uname where none was posted.
+func (p *Posted) identify(all string, alone bool) {
+	if p.Texts["uname -a"] != "" {
+		return
 	}
-	if all := texts["ss -tinm"]; texts["ss -ltn"] == "" &&
-		(strings.Contains(all, "LISTEN ") || strings.Contains(all, "UNCONN ")) {
-		texts["ss -ltn"] = all // of all states
-		if p.places != nil {
-			p.places["ss -ltn"] = p.places["ss -tinm"]
-		}
+	guess := guessIdentity(p.rounds)
+	if named := namedSystem(all); guess == "" && alone && named != "" {
+		guess = named + " unknown unknown"
 	}
-	if texts["uname -a"] == "" {
-		if guess := guessIdentity(texts); guess != "" {
-			texts["uname -a"] = guess
-		}
+	if guess == "" {
+		p.Guessed, guess = true, unknownSystem
 	}
-	return nil
+	p.Texts["uname -a"] = guess
 }
 
 // passage is a run of lines of a session.
@@ -202,6 +265,8 @@ func (p passage) at() []int {
 // lines before the first prompt.
 type section struct {
 	command string
+	line    string // the whole line of the command
+	fenced  bool
 	passage
 }
 
@@ -214,20 +279,22 @@ func splitSession(s string) []section {
 	fenced, before := false, "" // before is the last line that is not empty
 	for i, line := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
 		line, fence := unmarked(line, known)
-		begin := func(command string) { parts = append(parts, section{command, passage{first: i + 2}}) }
+		begin := func(command, line string) {
+			parts = append(parts, section{command, line, fenced, passage{first: i + 2}})
+		}
 		last := &parts[len(parts)-1]
 		switch {
 		case fence && !fenced && namedBefore(before, known) != "" && (last.command == "" || !blank(last.lines)):
 			fenced = true
-			begin(namedBefore(before, known))
+			begin(namedBefore(before, known), "")
 			continue
 		case fence:
-			if fenced = !fenced; last.command != "" && !blank(last.lines) {
-				parts = append(parts, section{})
+			if fenced = !fenced; last.command != "" && !blank(last.lines) || last.command == "" {
+				parts = append(parts, section{fenced: fenced})
 			}
 		default:
 			if command := commandOf(line, known); command != "" {
-				begin(command)
+				begin(command, line)
 				continue
 			}
 		}
@@ -326,6 +393,9 @@ func unmarked(line string, known []string) (rest string, fence bool) {
 	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
 		return "", true
 	}
+	if strings.ContainsAny(line, "[{<") {
+		line = forumMark.ReplaceAllString(line, "")
+	}
 	if len(line) > 2 && strings.HasPrefix(line, "`") {
 		line = strings.TrimSuffix(line[1:], "`")
 	}
@@ -334,6 +404,10 @@ func unmarked(line string, known []string) (rest string, fence bool) {
 	}
 	return line, false
 }
+
+// forumMark is what forums, trackers and pages put around an output.
+var forumMark = regexp.MustCompile(`(?i)\[/?(?:code|icode|quote|pre|php|spoiler|tt|font|size|color|b|i)(?:=[^\]]*)?\]|` +
+	`\{(?:noformat|code)(?::[^}]*)?\}|</?(?:pre|code|tt|blockquote)(?: [^>]*)?>`)
 
 // startsNumber tells a counter with its words.
 var startsNumber = regexp.MustCompile(`^\d+(/\d+)* [a-z]`)
@@ -362,6 +436,9 @@ func bareCommand(line string) string {
 // commandWords are the words of the first command of a pipeline, without what
 // only says as whom or how often it runs.
 func commandWords(command string) []string {
+	if loop := loopBody.FindStringIndex(command); loop != nil {
+		command = command[loop[1]:]
+	}
 	command, _, _ = strings.Cut(command, "|")
 	command, _, _ = strings.Cut(command, ";")
 	command, _, _ = strings.Cut(command, "2>")
@@ -375,6 +452,9 @@ func commandWords(command string) []string {
 	}
 	return words
 }
+
+// loopBody is what stands before the commands of a loop.
+var loopBody = regexp.MustCompile(`^(?:sudo )?(?:while|for|until) .*?[; ]do +`)
 
 // typedOutput finds what a command as typed prints; empty when it is nothing
 // known.

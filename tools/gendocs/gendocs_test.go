@@ -16,7 +16,7 @@ const docs = "../../docs"
 
 // TestDocsAreCurrent compares docs/ with what the program knows now.
 func TestDocsAreCurrent(t *testing.T) {
-	pages, err := docPages()
+	pages, err := docPages("../..")
 	if err != nil {
 		t.Fatal(err)
 	}

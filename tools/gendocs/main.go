@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -35,7 +36,7 @@ type page struct {
 }
 
 // ownFolders are the folders of docs/ in which every file is generated.
-var ownFolders = []string{"cli", "settings"}
+var ownFolders = []string{"cli", "schema", "settings"}
 
 func run(dir string, man bool) error {
 	if man {
@@ -45,7 +46,7 @@ func run(dir string, man bool) error {
 		}
 		return write(dir, pages)
 	}
-	pages, err := docPages()
+	pages, err := docPages(filepath.Join(dir, ".."))
 	if err != nil {
 		return err
 	}
@@ -70,8 +71,8 @@ func write(dir string, pages []page) error {
 	return nil
 }
 
-// docPages returns every generated page of docs/.
-func docPages() ([]page, error) {
+// docPages returns every generated page of docs/; root is the folder of go.mod.
+func docPages(root string) ([]page, error) {
 	pages, err := commandPages(cli.Tree())
 	if err != nil {
 		return nil, err
@@ -80,7 +81,11 @@ func docPages() ([]page, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages = append(pages, settings...)
+	schemas, err := schemaPages(root)
+	if err != nil {
+		return nil, err
+	}
+	pages = slices.Concat(pages, settings, schemas)
 	return append(pages, lintPage(), rulesPage(), workloadsPage(), outputsPage()), nil
 }
 

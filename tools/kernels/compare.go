@@ -27,8 +27,12 @@ type result struct {
 	release  string          // as the kernel calls itself
 }
 
-// noRecord is the problem of a name that the catalog does not have.
-const noRecord = "no record"
+// The problems of a name that the catalog does not have, and of a record whose
+// name the kernel does not have.
+const (
+	noRecord = "no record"
+	notThere = "does not exist, the record says it does"
+)
 
 func (r *result) add(name, problem string) {
 	if !slices.Contains(r.problems[name], problem) {
@@ -47,7 +51,10 @@ func compare(c *catalog.Catalog, d observed.Dump) (*result, error) {
 	}
 	r := &result{system: catalog.System(d.System), version: version, problems: map[string][]string{}, agree: map[string]bool{},
 		seen: map[string]bool{}, release: d.Release}
-	in := catalog.Inputs{"page": 4096.0, "memory": float64(d.Memory), "cores": float64(d.Cores), "version": string(version)}
+	in := catalog.Inputs{"page": 4096.0, "version": string(version)}
+	if d.Memory > 0 { // a dump of text does not say
+		in["memory"], in["cores"] = float64(d.Memory), float64(d.Cores)
+	}
 	for _, s := range d.Settings {
 		record, found := c.Lookup(r.system, s.Name)
 		name := canonical(s.Name)
@@ -79,11 +86,13 @@ func (r *result) judge(record *catalog.Record, s observed.Setting, d observed.Du
 		return
 	}
 	if d.Writability && !s.New {
+		kind := record.In(r.version).Kind
+		later := kind == catalog.Runtime || kind == catalog.Both
 		switch {
-		case s.Writable && record.Kind == catalog.ReadOnly:
-			r.add(record.Name, "is writable, the record says read-only")
-		case !s.Writable && record.Kind == catalog.Runtime && excused[record.Name] == "":
-			r.add(record.Name, "is not writable, the record says runtime")
+		case s.Writable && (kind == catalog.ReadOnly || kind == catalog.Boot):
+			r.add(record.Name, fmt.Sprintf("is writable, the record says %s", kind))
+		case !s.Writable && later && excused[record.Name] == "":
+			r.add(record.Name, fmt.Sprintf("is not writable, the record says %s", kind))
 		}
 	}
 	if excused[record.Name] != "" {
@@ -194,7 +203,7 @@ func (r *result) absent(c *catalog.Catalog) {
 			continue
 		}
 		if s := record.StateIn(r.version); s == catalog.Present || s == catalog.Inactive {
-			r.add(record.Name, "does not exist, the record says it does")
+			r.add(record.Name, notThere)
 		}
 	}
 }

@@ -64,3 +64,46 @@ func TestDumpOfABSD(t *testing.T) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 }
+
+// What FreeBSD calls writable is held against the kinds of that release.
+func TestWritableOfABSD(t *testing.T) {
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := observed.Read(strings.NewReader("FreeBSD 14.3-RELEASE\nkern.maxdsiz: 1\nkern.hz: 1000\nkern.coredump: 1\nkern.ostype: FreeBSD\n" +
+		"# writable\nkern.maxdsiz\nkern.hz\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := compare(c, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{
+		"kern.maxdsiz":  nil,
+		"kern.hz":       {"is writable, the record says boot"},
+		"kern.coredump": {"is not writable, the record says runtime"},
+		"kern.ostype":   nil,
+	} {
+		if got := r.problems[name]; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if complete := r.complete(); len(complete) > 0 {
+		t.Errorf("a kernel that lacks most of it bears out that %q is complete", complete)
+	}
+}
+
+// A release that is asked keeps the rows of the others.
+func TestPageKeepsRows(t *testing.T) {
+	one := &result{system: catalog.Linux, release: "6.1.0-50-amd64", seen: map[string]bool{"a": true}}
+	two := &result{system: catalog.FreeBSD, release: "13.0-STABLE"}
+	both := string(page(string(page("", []*result{one})), []*result{two}))
+	if !strings.Contains(both, "| Linux | 6.1.0-50-amd64 | 1 | 0 | 0 |") || !strings.Contains(both, "| FreeBSD | 13.0-STABLE | 0 | 0 | 0 |") {
+		t.Error(both)
+	}
+	if again := string(page(both, []*result{one, two})); again != both {
+		t.Error(again)
+	}
+}

@@ -1,18 +1,21 @@
 // Command kernels holds the catalog against running kernels. It reads dumps
 // (boot.sh boots Debian's kernels and makes them; the output of uname -sr and
-// sysctl -a of a BSD is one too) and says what does not agree: names that exist and
+// sysctl -a of a BSD is one too, from a file or from ssh://HOST) and says what does not agree: names that exist and
 // have no record, records of names that do not exist, defaults, writability, and
 // the ends of ranges. With -write the releases for which a record was found true go
 // into catalog/checked and the counts into docs/kernels.md.
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"slices"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/tools/kernels/observed"
@@ -57,7 +60,17 @@ func run(w io.Writer, ranges, write bool, files []string) error {
 	return nil
 }
 
+// askBSD makes a dump of a running BSD; OpenBSD's sysctl has no list of what is writable.
+const askBSD = "uname -sr; sysctl -a; echo '# writable'; sysctl -aWN 2>/dev/null || :"
+
 func readDump(name string) (observed.Dump, error) {
+	if host, remote := strings.CutPrefix(name, "ssh://"); remote {
+		answer, err := exec.Command("ssh", "--", host, askBSD).Output()
+		if err != nil {
+			return observed.Dump{}, err
+		}
+		return observed.Read(bytes.NewReader(answer))
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return observed.Dump{}, err

@@ -37,7 +37,11 @@ func store(results []*result) error {
 	if err := os.WriteFile(checkedFile, rows.text(), 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(pageFile, page(results), 0o644)
+	before, err := os.ReadFile(pageFile)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return os.WriteFile(pageFile, page(string(before), results), 0o644)
 }
 
 // checked are the releases by system and name.
@@ -101,8 +105,8 @@ var prefixes = map[catalog.System][]string{
 		"net.inet.udp.", "net.inet6.", "net.pipex.", "net.unix.", "vfs.", "vm."},
 }
 
-// complete are the prefixes below which the kernel has names and no name without
-// a record.
+// complete are the prefixes below which the kernel has names, no name without a
+// record, and every name that has one: a kernel that lacks some is not all of one.
 func (r *result) complete() (found []string) {
 	for _, prefix := range prefixes[r.system] {
 		has, lacks := false, false
@@ -112,6 +116,9 @@ func (r *result) complete() (found []string) {
 				lacks = lacks || slices.Contains(r.problems[name], noRecord)
 			}
 		}
+		for name, problems := range r.problems {
+			lacks = lacks || strings.HasPrefix(name, prefix) && slices.Contains(problems, notThere)
+		}
 		if has && !lacks {
 			found = append(found, prefix)
 		}
@@ -119,21 +126,34 @@ func (r *result) complete() (found []string) {
 	return found
 }
 
-// page is the table for people.
-func page(results []*result) []byte {
+// page is the table for people; rows of releases that were not asked again stay.
+func page(before string, results []*result) []byte {
+	rows := map[string]string{} // by the system and the release
+	for line := range strings.Lines(before) {
+		cells := strings.Split(line, "|")
+		if len(cells) > 5 && len(strings.Fields(cells[3])) == 1 && strings.TrimSpace(cells[3]) != "names" && !strings.HasPrefix(cells[1], "-") {
+			rows[cells[1]+cells[2]] = line
+		}
+	}
+	for _, r := range results {
+		row := fmt.Sprintf("| %s | %s | %d | %d | %d |\n", r.system.Title(), r.release, len(r.seen), len(r.agree), len(r.problems))
+		rows[strings.Join(strings.Split(row, "|")[1:3], "")] = row
+	}
 	var b bytes.Buffer
 	b.WriteString(`# The catalog against running kernels
 
 ` + "`make kernels`" + ` boots Debian's kernels, each with two sizes of memory, loads the modules of the network, and holds every
 name below /proc/sys against the catalog: its existence, its default in the first and in a new network namespace,
 whether it can be written, and the ends of its range by writing them and one beyond. ` + "`make kernels DUMP=FILE`" + ` takes the
-output of ` + "`uname -sr; sysctl -a`" + ` of a running system in their place, which says less: existence and values.
+output of ` + "`uname -sr; sysctl -a; echo '# writable'; sysctl -aWN`" + ` of a running BSD in their place, and DUMP=ssh://HOST asks
+one, which says less: existence, values and, of FreeBSD, what can be written. What belongs to a module or an option
+that the kernel does not have counts as not agreeing. With WRITE=-write the result is kept, here and for explain.
 
 | system | release | names | records that agree | that do not |
 |---|---|---|---|---|
 `)
-	for _, r := range results {
-		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d |\n", r.system.Title(), r.release, len(r.seen), len(r.agree), len(r.problems))
+	for _, key := range slices.Sorted(maps.Keys(rows)) {
+		b.WriteString(rows[key])
 	}
 	b.WriteString("\nWhat does not agree, and what a distribution's build sets for itself, is printed by the command.\n")
 	return b.Bytes()

@@ -74,14 +74,23 @@ type Dump struct {
 // maxLine bounds a line of a dump.
 const maxLine = 1 << 20
 
+// writableMark comes before the names that a BSD's sysctl calls writable.
+const writableMark = "# writable"
+
 // Read reads what the probe printed, or of a BSD the lines of uname -sr and of
-// sysctl -a. A dump of the probe that lacks its end is an error.
+// sysctl -a, and after a line "# writable" those of sysctl -aWN. A dump of the probe
+// that lacks its end is an error.
 func Read(r io.Reader) (Dump, error) {
 	var d Dump
 	scan := bufio.NewScanner(r)
 	scan.Buffer(nil, maxLine)
+	writable, marked := map[string]bool{}, false
 	for scan.Scan() {
 		line := strings.TrimRight(scan.Text(), "\r")
+		if marked = marked || line == writableMark; marked {
+			writable[line] = true
+			continue
+		}
 		if strings.HasPrefix(line, "{") {
 			if err := d.addJSON(line); err != nil {
 				return d, err
@@ -89,6 +98,12 @@ func Read(r io.Reader) (Dump, error) {
 			continue
 		}
 		d.addText(line)
+	}
+	if len(writable) > 1 {
+		d.Writability = true
+		for i := range d.Settings {
+			d.Settings[i].Writable = writable[d.Settings[i].Name]
+		}
 	}
 	switch {
 	case scan.Err() != nil:

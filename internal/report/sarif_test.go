@@ -1,4 +1,4 @@
-package lint
+package report
 
 import (
 	"encoding/json"
@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/lint"
 )
 
 // TestSARIF validates a log against the schema of SARIF 2.1.0 (OASIS, RTM 5),
@@ -41,12 +44,13 @@ func TestSARIF(t *testing.T) {
 		}
 		return compiled.Validate(value)
 	}
-	res := Run(small(t), files("/etc/a b%/sysctl.conf", "net.core.plain = 1001\n\tnet.core.old\u00e9 1\n", "rel/\u00e9-sysctl.conf", "net.core.plain=x\n"), Options{})
-	log := res.SARIF("1.0")
+	res := linted(t, "/etc/a b%/sysctl.conf", "net.ipv4.tcp_fin_timeout = 30s\n\tnet.core.old\u00e9 1\n",
+		"rel/\u00e9-sysctl.conf", "net.ipv4.tcp_sack=x\n")
+	log := LintSARIF(res, "1.0")
 	if len(log.Runs[0].Results) < 3 {
-		t.Fatalf("problems: %s", list(res))
+		t.Fatalf("problems: %+v", res.Problems)
 	}
-	for _, l := range []SARIF{log, (&Result{}).SARIF("")} {
+	for _, l := range []SARIF{log, LintSARIF(&lint.Result{}, "")} {
 		if err := validate(l); err != nil {
 			t.Error(err)
 		}
@@ -54,10 +58,26 @@ func TestSARIF(t *testing.T) {
 	for _, r := range log.Runs[0].Results {
 		if r.RuleIndex < 0 || log.Runs[0].Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID {
 			t.Errorf("rule index %d is not %s", r.RuleIndex, r.RuleID)
+		} else if uri := log.Runs[0].Tool.Driver.Rules[r.RuleIndex].HelpURI; !strings.HasSuffix(uri, "#"+r.RuleID) {
+			t.Errorf("help of %s at %s", r.RuleID, uri)
 		}
 	}
 	log.Version = "2.0"
 	if validate(log) == nil {
 		t.Error("the schema accepts a wrong version: it validates nothing")
 	}
+}
+
+// linted is what lint says about files of Linux 6.12, given as path and text in turn.
+func linted(t *testing.T, files ...string) *lint.Result {
+	t.Helper()
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in []lint.Input
+	for i := 0; i < len(files); i += 2 {
+		in = append(in, lint.Input{Path: files[i], Text: files[i+1]})
+	}
+	return lint.Run(c, in, lint.Options{System: catalog.Linux, Version: "6.12"})
 }

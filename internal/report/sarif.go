@@ -1,4 +1,4 @@
-package lint
+package report
 
 import (
 	"net/url"
@@ -6,7 +6,12 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/wirerate/wirerate/internal/lint"
 )
+
+// codePage is the page that describes the codes, up to the code.
+const codePage = "https://github.com/wirerate/wirerate/blob/main/docs/lint.md#"
 
 // SARIF 2.1.0 (OASIS, March 2020), as much of it as lint needs.
 type (
@@ -35,6 +40,7 @@ type (
 		ShortDescription     sarifText          `json:"shortDescription"`
 		FullDescription      sarifText          `json:"fullDescription"`
 		Help                 sarifText          `json:"help"`
+		HelpURI              string             `json:"helpUri"`
 		DefaultConfiguration sarifConfiguration `json:"defaultConfiguration"`
 	}
 	sarifConfiguration struct {
@@ -67,14 +73,14 @@ type (
 	}
 )
 
-// SARIF returns the result as a SARIF log. Columns count Unicode characters.
-func (r *Result) SARIF(version string) SARIF {
+// LintSARIF returns the result as a SARIF log. Columns count Unicode characters.
+func LintSARIF(r *lint.Result, version string) SARIF {
 	driver := sarifDriver{Name: "wirerate", Version: version, InformationURI: "https://github.com/wirerate/wirerate"}
-	codes := Codes()
+	codes := lint.Codes()
 	for _, c := range codes {
 		driver.Rules = append(driver.Rules, sarifRule{ID: c.ID, ShortDescription: sarifText{c.Title},
 			FullDescription: sarifText{c.Explanation},
-			Help:            sarifText{"wirerate explain " + c.ID}, DefaultConfiguration: sarifConfiguration{level(c.Severity)}})
+			Help:            sarifText{"wirerate explain " + c.ID}, HelpURI: codePage + c.ID, DefaultConfiguration: sarifConfiguration{level(c.Severity)}})
 	}
 	results := []sarifResult{}
 	for _, p := range r.Problems {
@@ -82,10 +88,10 @@ func (r *Result) SARIF(version string) SARIF {
 		if p.Because != "" {
 			text += ". " + p.Because
 		}
-		start := 1 + utf8.RuneCountInString(p.text[:min(p.Column-1, len(p.text))])
-		end := start + utf8.RuneCountInString(p.text[min(p.Column-1, len(p.text)):min(p.Column-1+p.width, len(p.text))])
+		start := 1 + utf8.RuneCountInString(p.Text[:min(p.Column-1, len(p.Text))])
+		end := start + utf8.RuneCountInString(p.Text[min(p.Column-1, len(p.Text)):min(p.Column-1+p.Width, len(p.Text))])
 		results = append(results, sarifResult{RuleID: p.Code, RuleIndex: slices.IndexFunc(codes,
-			func(c Code) bool { return c.ID == p.Code }),
+			func(c lint.Code) bool { return c.ID == p.Code }),
 			Level: level(p.Severity), Message: sarifText{text}, Locations: []sarifLocation{{sarifPhysical{
 				ArtifactLocation: sarifArtifact{fileURI(p.File)},
 				Region:           sarifRegion{StartLine: p.Line, StartColumn: start, EndColumn: max(end, start+1)}}}}})
@@ -96,8 +102,8 @@ func (r *Result) SARIF(version string) SARIF {
 }
 
 // level is SARIF's word for a severity.
-func level(s Severity) string {
-	if s == Info {
+func level(s lint.Severity) string {
+	if s == lint.Info {
 		return "note"
 	}
 	return string(s)

@@ -1,0 +1,154 @@
+package flow
+
+// Conn is one TCP connection, from the segments of both directions. A is who
+// opened it, or who was seen first. The zero value is not ready: see New.
+type Conn struct {
+	halves    [2]half // A's data, B's data
+	syn       [2]Segment
+	hasSyn    [2]bool
+	openTime  int64 // of the SYN/ACK
+	opened    bool  // the handshake was seen to its end
+	start     int64
+	last      int64
+	reset     int64 // number of the packet that reset it, 0 none
+	resetBy   int
+	packets   int64
+	intervals int
+}
+
+// New makes a connection whose life is kept in at most so many intervals for
+// each direction.
+func New(intervals int) *Conn {
+	c := &Conn{intervals: max(intervals, 8)}
+	for i := range c.halves {
+		c.halves[i].limit = c.intervals
+	}
+	return c
+}
+
+// Coarsen lowers the number of intervals that are kept.
+func (c *Conn) Coarsen(intervals int) {
+	c.intervals = max(intervals, 8)
+	for i := range c.halves {
+		h := &c.halves[i]
+		for h.limit = c.intervals; len(h.course.list) > h.limit; {
+			h.course.halve()
+		}
+	}
+}
+
+// Last is the time of the last segment.
+func (c *Conn) Last() int64 { return c.last }
+
+// Over tells that both ends have closed, or one has reset.
+func (c *Conn) Over() bool { return c.reset != 0 || c.halves[0].finAcked && c.halves[1].finAcked }
+
+// Add takes the next segment; fromA tells its direction. Times that go back
+// are those of the segment before.
+func (c *Conn) Add(s *Segment, fromA bool) {
+	c.packets++
+	if c.start == 0 {
+		c.start = s.Time
+	}
+	s.Time = max(s.Time, c.last)
+	c.last = s.Time
+	us := 1
+	if fromA {
+		us = 0
+	}
+	own, other := &c.halves[us], &c.halves[1-us]
+	if s.is(SYN) {
+		c.handshake(s, us)
+	} else if c.openTime != 0 && !c.opened && us == 0 && s.is(ACK) {
+		c.opens(s)
+	}
+	own.unscaled = !c.hasSyn[0] || !c.hasSyn[1]
+	other.hears(s, c.scale(us))
+	if s.Len > 0 {
+		if own.mss == 0 || c.mss(us) > 0 && own.mss != c.mss(us) {
+			own.mss = c.mss(us)
+		}
+		if own.mss == 0 || !c.hasSyn[1-us] && int64(s.Len) > own.mss && s.Len <= 9000 {
+			own.mss = min(int64(s.Len), 9000) // without a handshake: the largest that may be one
+		}
+		own.sends(s)
+	}
+	c.closes(s, us)
+}
+
+func (c *Conn) closes(s *Segment, us int) {
+	own, other := &c.halves[us], &c.halves[1-us]
+	if s.is(RST) && c.reset == 0 {
+		c.reset, c.resetBy = s.Number, us
+		own.event(s, "reset")
+	}
+	if s.is(FIN) {
+		own.fin = true
+	}
+	if other.fin && s.is(ACK) && other.una >= other.next {
+		other.finAcked = true
+	}
+}
+
+func (c *Conn) handshake(s *Segment, us int) {
+	if c.hasSyn[us] && c.syn[us].Seq == s.Seq {
+		return // sent again
+	}
+	c.syn[us], c.hasSyn[us] = *s, true
+	h := &c.halves[us]
+	if !h.begun {
+		h.next, h.una, h.first = int64(s.Seq)+1, int64(s.Seq)+1, int64(s.Seq)+1
+	}
+	if s.is(ACK) && c.hasSyn[1-us] {
+		c.openTime = s.Time
+		near := max(s.Time-c.syn[1-us].Time, 1)
+		c.halves[1-us].near, c.halves[us].far = near, near
+	}
+}
+
+// opens takes the third segment of the handshake.
+func (c *Conn) opens(s *Segment) {
+	c.opened = true
+	far := max(s.Time-c.openTime, 1)
+	c.halves[0].far, c.halves[1].near = far, far
+}
+
+// scale is by how many bits the windows that an end sends are shifted: both
+// must have offered it (RFC 7323). Without the handshake it is not known.
+func (c *Conn) scale(end int) int8 {
+	if !c.hasSyn[0] || !c.hasSyn[1] {
+		return c.guessedScale(end)
+	}
+	if c.syn[0].Options.Scale < 0 || c.syn[1].Options.Scale < 0 {
+		return 0
+	}
+	return min(c.syn[end].Options.Scale, 14)
+}
+
+// guessedScale is the least shift at which the data that was seen under way
+// fits into the window; what hears keeps of windows grows with it.
+func (c *Conn) guessedScale(end int) int8 {
+	if c.hasSyn[end] {
+		return max(c.syn[end].Options.Scale, 0)
+	}
+	return c.halves[1-end].guess
+}
+
+// mss is the largest payload that an end may send: what the other offered,
+// without the timestamps that every segment bears.
+func (c *Conn) mss(us int) int64 {
+	if !c.hasSyn[1-us] {
+		return 0
+	}
+	m := int64(c.syn[1-us].Options.MSS)
+	if m == 0 {
+		m = 536
+	}
+	if own := int64(c.syn[us].Options.MSS); c.hasSyn[us] && own > 0 {
+		m = min(m, own)
+	}
+	if c.hasSyn[us] && c.syn[us].Options.HasTimestamp && c.syn[1-us].Options.HasTimestamp {
+		m -= 12
+	}
+	return max(m, 1)
+}

@@ -1,0 +1,216 @@
+package packets
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/flow"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// Analysis is what a capture says of its flows.
+type Analysis struct {
+	Schema    int     `json:"schema"`
+	Capture   string  `json:"capture"`
+	Verdict   string  `json:"verdict"` // one sentence on the flow with the most data
+	Start     float64 `json:"start_unix_s"`
+	Duration  float64 `json:"duration_s"`
+	Packets   int64   `json:"packets"`
+	Bytes     int64   `json:"bytes"`
+	Unread    int64   `json:"unread_packets"` // neither TCP nor UDP over IP
+	Drops     uint64  `json:"capture_drops"`  // that the capture itself counted
+	Truncated bool    `json:"truncated"`      // the file ends within a packet
+	Flows     []Life  `json:"flows"`          // the one with the most data first
+	More      int     `json:"more_flows"`     // that are not listed
+	Left      int64   `json:"dropped_flows"`  // given up for their number while reading
+}
+
+// Life is a flow's.
+type Life struct {
+	Protocol string     `json:"protocol"` // tcp, udp
+	From     string     `json:"from"`     // who sends the most data
+	To       string     `json:"to"`
+	Start    float64    `json:"start_s"` // since the capture's first packet
+	Duration float64    `json:"duration_s"`
+	Bytes    int64      `json:"bytes"`
+	Goodput  float64    `json:"goodput_bps"`
+	Limit    flow.Limit `json:"limit"` // of the largest share of its life
+	Verdict  string     `json:"verdict"`
+	Limits   []Held     `json:"limits"`
+	Spans    []Stretch  `json:"spans"`
+	Vantage  string     `json:"captured_at"` // sender, receiver, between, unknown
+	RTT      *RTT       `json:"rtt"`         // null when not seen
+	Capacity float64    `json:"path_rate_bps"`
+	Flight   int64      `json:"flight_bytes"`
+	Window   int64      `json:"window_bytes"`
+	MSS      int64      `json:"mss_bytes"`
+	flow.Counts
+	Opened   Opened       `json:"handshake"`
+	Back     int64        `json:"bytes_back"`
+	Reset    string       `json:"reset,omitempty"` // who sent it
+	Evidence []flow.Event `json:"evidence"`
+	Fix      []Fix        `json:"fix"`
+	Notes    []string     `json:"notes"`
+	Points   []flow.Point `json:"-"`
+}
+
+// Held is a limit's share of a life.
+type Held struct {
+	Limit flow.Limit `json:"limit"`
+	Share float64    `json:"share"`
+	Time  float64    `json:"time_s"`
+}
+
+// Stretch is a time in which one limit held.
+type Stretch struct {
+	Limit flow.Limit `json:"limit"`
+	Start float64    `json:"start_s"` // since the capture's first packet
+	End   float64    `json:"end_s"`
+}
+
+// RTT is the round trip of the whole path.
+type RTT struct {
+	Min     float64 `json:"min_ms"`
+	Median  float64 `json:"median_ms"`
+	Longest float64 `json:"longest_ms"` // the longest mean over an interval
+}
+
+// Opened is what both ends offered.
+type Opened struct {
+	From *Offer `json:"from"` // null when not captured
+	To   *Offer `json:"to"`
+}
+
+// Offer is what one end offered in its SYN.
+type Offer struct {
+	MSS        int  `json:"mss"`
+	Scale      *int `json:"window_scale"` // null: not offered
+	SACK       bool `json:"sack"`
+	Timestamps bool `json:"timestamps"`
+	ECN        bool `json:"ecn"`
+	AccECN     bool `json:"accecn"`
+	Window     int  `json:"window"`
+	TTL        int  `json:"ttl"`
+}
+
+// Fix is what would help: a setting of one end, or something else to do.
+type Fix struct {
+	On      string `json:"on"` // sender, receiver, path, program
+	OS      string `json:"os,omitempty"`
+	Setting string `json:"setting,omitempty"`
+	Value   string `json:"value,omitempty"`
+	Action  string `json:"action,omitempty"`
+}
+
+// maxListed is how many flows are told one by one.
+const maxListed = 50
+
+// Analyze judges the flows of a capture.
+func Analyze(name string, t *Trace) Analysis {
+	a := Analysis{Schema: 1, Capture: name, Packets: t.Packets, Bytes: t.Bytes, Unread: t.Packets - t.Read,
+		Start: float64(t.Start) / 1e9, Duration: float64(t.End-t.Start) / 1e9,
+		Drops: t.Drops, Truncated: t.Truncated, Left: t.Left, Flows: []Life{}}
+	for i := range t.Flows {
+		if i == maxListed {
+			a.More = len(t.Flows) - maxListed
+			break
+		}
+		a.Flows = append(a.Flows, t.Flows[i].life(t.Start))
+	}
+	a.Verdict = a.verdict()
+	return a
+}
+
+func (a *Analysis) verdict() string {
+	switch {
+	case len(a.Flows) == 0:
+		return "no TCP or UDP over IP is in this capture: nothing can be said of a limit"
+	case a.Flows[0].Protocol == "udp":
+		return a.Flows[0].Verdict
+	}
+	f := &a.Flows[0]
+	return fmt.Sprintf("%s > %s, %s in %s: %s", f.From, f.To, units.Bytes(f.Bytes),
+		units.Duration(seconds(f.Duration)), f.Verdict)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * 1e9) }
+
+func (f *Flow) life(start int64) Life {
+	if f.UDP {
+		return f.datagrams(start)
+	}
+	byA := f.Conn.Bytes(true) >= f.Conn.Bytes(false)
+	d, back := f.Conn.Direction(byA), f.Conn.Bytes(!byA)
+	l := Life{Protocol: "tcp", From: f.A.String(), To: f.B.String(), Bytes: d.Bytes, Vantage: string(d.Vantage),
+		Flight: d.Flight, Window: d.Window, MSS: d.MSS, Counts: d.Counts, Capacity: d.Capacity, Back: back,
+		Limits: []Held{}, Spans: []Stretch{}, Evidence: d.Events, Fix: []Fix{}, Notes: []string{}, Points: d.Points,
+		Opened: Opened{offer(f.Conn.Handshake(byA)), offer(f.Conn.Handshake(!byA))}, Limit: flow.Unknown}
+	if !byA {
+		l.From, l.To = l.To, l.From
+	}
+	if l.Evidence == nil {
+		l.Evidence = []flow.Event{}
+	}
+	offset := float64(f.Conn.Start()-start) / 1e9
+	l.Start, l.Duration = offset+d.Start.Seconds(), (d.End - d.Start).Seconds()
+	if l.Duration > 0 {
+		l.Goodput = float64(d.Bytes) * 8 / l.Duration
+	}
+	if d.RTT > 0 {
+		const ms = float64(time.Millisecond)
+		l.RTT = &RTT{float64(d.RTT) / ms, float64(max(d.Typical, d.RTT)) / ms, float64(max(d.Longest, d.RTT)) / ms}
+	}
+	for i := range l.Evidence {
+		l.Evidence[i].Seconds += offset
+	}
+	for _, s := range d.Shares {
+		l.Limits = append(l.Limits, Held{s.Limit, s.Share, float64(s.Time) / 1e9})
+	}
+	for _, s := range d.Spans {
+		l.Spans = append(l.Spans, Stretch{s.Limit, float64(s.Start-start) / 1e9, float64(s.End-start) / 1e9})
+	}
+	if n, byAEnd := f.Conn.Reset(); n != 0 {
+		if l.Reset = f.B.String(); byAEnd {
+			l.Reset = f.A.String()
+		}
+	}
+	l.judge(d)
+	return l
+}
+
+func offer(h flow.Handshake) *Offer {
+	if !h.Seen {
+		return nil
+	}
+	o := &Offer{MSS: int(h.MSS), SACK: h.SACKPermitted, Timestamps: h.HasTimestamp, ECN: h.ECN, AccECN: h.AccECN,
+		Window: int(h.Window), TTL: int(h.TTL)}
+	if h.Scale >= 0 {
+		scale := int(h.Scale)
+		o.Scale = &scale
+	}
+	return o
+}
+
+func (f *Flow) datagrams(start int64) Life {
+	u, back, from, to := f.UDPs[0], f.UDPs[1], f.A, f.B
+	if back.Bytes > u.Bytes {
+		u, back, from, to = back, u, f.B, f.A
+	}
+	l := Life{Protocol: "udp", From: from.String(), To: to.String(), Bytes: u.Bytes, Back: back.Bytes,
+		Limit: flow.Unknown, Limits: []Held{}, Spans: []Stretch{}, Vantage: string(flow.Nowhere),
+		Evidence: []flow.Event{}, Fix: []Fix{}, Notes: []string{},
+		Start: float64(u.First-start) / 1e9, Duration: float64(u.Last-u.First) / 1e9}
+	l.Counts.Segments, l.Counts.Bytes = u.Packets, u.Bytes
+	if l.Duration > 0 {
+		l.Goodput = float64(u.Bytes) * 8 / l.Duration
+	}
+	l.Verdict = fmt.Sprintf("UDP from %s to %s: %d packets, %s; the longest pause is %s; what was lost only its programs know",
+		from, to, u.Packets, units.Rate(l.Goodput), units.Duration(time.Duration(u.Longest)))
+	if quic(from) || quic(to) {
+		l.Notes = append(l.Notes, "port 443: probably QUIC, whose acknowledgements are encrypted")
+	}
+	return l
+}
+
+func quic(a netip.AddrPort) bool { return a.Port() == 443 }

@@ -1,0 +1,174 @@
+package packets
+
+import (
+	"net/netip"
+
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+
+	"github.com/wirerate/wirerate/internal/flow"
+)
+
+// endpoints name a flow as one packet has it.
+type endpoints struct {
+	from, to netip.AddrPort
+	udp      bool
+}
+
+// packet is what is kept of a decoded packet.
+type packet struct {
+	endpoints
+	flow.Segment
+	iface int
+}
+
+// decoder finds the innermost IP packet, behind VLAN tags and tunnels.
+type decoder struct {
+	first   map[gopacket.LayerType]*gopacket.DecodingLayerParser
+	decoded []gopacket.LayerType
+	ip4     layers.IPv4
+	ip6     layers.IPv6
+	tcp     layers.TCP
+	udp     layers.UDP
+}
+
+func newDecoder() *decoder {
+	d := &decoder{first: map[gopacket.LayerType]*gopacket.DecodingLayerParser{}}
+	all := gopacket.DecodingLayerArray(nil)
+	var set gopacket.DecodingLayerContainer = all
+	for _, l := range []gopacket.DecodingLayer{
+		&layers.Ethernet{}, &layers.Dot1Q{}, &layers.LinuxSLL{}, &layers.LinuxSLL2{}, &layers.Loopback{},
+		&layers.PFLog{}, &layers.GRE{}, &layers.VXLAN{}, &layers.Geneve{},
+		&layers.IPv6ExtensionSkipper{}, &layers.IPv6Fragment{},
+		&d.ip4, &d.ip6, &d.tcp, &d.udp,
+	} {
+		set = set.Put(l)
+	}
+	for _, t := range []gopacket.LayerType{layers.LayerTypeEthernet, layers.LayerTypeLinuxSLL,
+		layers.LayerTypeLinuxSLL2, layers.LayerTypeLoopback, layers.LayerTypePFLog,
+		layers.LayerTypeIPv4, layers.LayerTypeIPv6} {
+		p := gopacket.NewDecodingLayerParser(t)
+		p.SetDecodingLayerContainer(set)
+		p.IgnoreUnsupported = true
+		d.first[t] = p
+	}
+	return d
+}
+
+// firstLayer is what a packet of a link type begins with; 0 for those that are
+// not read.
+func firstLayer(link layers.LinkType, data []byte) gopacket.LayerType {
+	switch link {
+	case layers.LinkTypeEthernet:
+		return layers.LayerTypeEthernet
+	case layers.LinkTypeLinuxSLL:
+		return layers.LayerTypeLinuxSLL
+	case layers.LinkTypeLinuxSLL2:
+		return layers.LayerTypeLinuxSLL2
+	case layers.LinkTypeNull, layers.LinkTypeLoop:
+		return layers.LayerTypeLoopback
+	case layers.LinkTypePFLog:
+		return layers.LayerTypePFLog
+	case layers.LinkTypeRaw, layers.LinkTypeIPv4, layers.LinkTypeIPv6, 12, 14:
+		if len(data) > 0 && data[0]>>4 == 6 {
+			return layers.LayerTypeIPv6
+		}
+		return layers.LayerTypeIPv4
+	}
+	return 0
+}
+
+// decode reads one packet; false when no TCP or UDP is in it.
+func (d *decoder) decode(link layers.LinkType, data []byte, ci gopacket.CaptureInfo, p *packet) bool {
+	parser := d.first[firstLayer(link, data)]
+	if parser == nil {
+		return false
+	}
+	_ = parser.DecodeLayers(data, &d.decoded) // what came before an error is there
+	var ip, transport gopacket.LayerType
+	for _, t := range d.decoded {
+		switch t {
+		case layers.LayerTypeIPv4, layers.LayerTypeIPv6:
+			ip, transport = t, 0
+		case layers.LayerTypeTCP, layers.LayerTypeUDP:
+			transport = t
+		}
+	}
+	if ip == 0 || transport == 0 {
+		return false
+	}
+	*p = packet{iface: ci.InterfaceIndex}
+	p.Time = ci.Timestamp.UnixNano()
+	from, to, length := d.network(ip, data, ci.Length, p)
+	if transport == layers.LayerTypeUDP {
+		p.udp = true
+		p.from = netip.AddrPortFrom(from, uint16(d.udp.SrcPort))
+		p.to = netip.AddrPortFrom(to, uint16(d.udp.DstPort))
+		p.Len = max(0, int(d.udp.Length)-8)
+		return true
+	}
+	p.from = netip.AddrPortFrom(from, uint16(d.tcp.SrcPort))
+	p.to = netip.AddrPortFrom(to, uint16(d.tcp.DstPort))
+	d.transport(p, length)
+	return true
+}
+
+// network reads the IP header, and returns how long its payload was on the
+// wire. Segments that the card divides may bear a length of 0.
+func (d *decoder) network(ip gopacket.LayerType, data []byte, wire int, p *packet) (from, to netip.Addr, length int) {
+	if ip == layers.LayerTypeIPv4 {
+		at := cap(data) - cap(d.ip4.Contents)
+		length = int(d.ip4.Length)
+		if c := d.ip4.Contents; c[2] == 0 && c[3] == 0 {
+			length = wire - at
+		}
+		p.ID, p.ECN, p.TTL = d.ip4.Id, d.ip4.TOS&3, d.ip4.TTL
+		from, _ = netip.AddrFromSlice(d.ip4.SrcIP)
+		to, _ = netip.AddrFromSlice(d.ip4.DstIP)
+		return from, to, length - int(d.ip4.IHL)*4
+	}
+	at := cap(data) - cap(d.ip6.Contents)
+	if length = int(d.ip6.Length); length == 0 {
+		length = wire - at - 40
+	}
+	p.ECN, p.TTL = d.ip6.TrafficClass&3, d.ip6.HopLimit
+	from, _ = netip.AddrFromSlice(d.ip6.SrcIP)
+	to, _ = netip.AddrFromSlice(d.ip6.DstIP)
+	// Extension headers lie between this header and TCP's.
+	return from, to, length - max(0, cap(d.ip6.Contents)-40-cap(d.tcp.Contents))
+}
+
+func (d *decoder) transport(p *packet, length int) {
+	t := &d.tcp
+	p.Len = max(0, length-int(t.DataOffset)*4)
+	p.Seq, p.Ack, p.Window = t.Seq, t.Ack, t.Window
+	for i, on := range []bool{t.FIN, t.SYN, t.RST, t.PSH, t.ACK, t.URG, t.ECE, t.CWR, t.NS} {
+		if on {
+			p.Flags |= 1 << i
+		}
+	}
+	o := &p.Options
+	o.Scale = -1
+	for _, opt := range t.Options {
+		v := opt.OptionData
+		switch {
+		case opt.OptionType == layers.TCPOptionKindMSS && len(v) == 2:
+			o.MSS = be16(v)
+		case opt.OptionType == layers.TCPOptionKindWindowScale && len(v) == 1:
+			o.Scale = int8(min(v[0], 14))
+		case opt.OptionType == layers.TCPOptionKindSACKPermitted:
+			o.SACKPermitted = true
+		case opt.OptionType == layers.TCPOptionKindTimestamps && len(v) == 8:
+			o.HasTimestamp, o.TSVal, o.TSEcr = true, be32(v), be32(v[4:])
+		case opt.OptionType == layers.TCPOptionKindSACK:
+			for ; len(v) >= 8 && o.SACKs < len(o.SACK); v = v[8:] {
+				o.SACK[o.SACKs] = flow.Range{First: be32(v), Last: be32(v[4:])}
+				o.SACKs++
+			}
+		}
+	}
+}
+
+func be16(b []byte) uint16 { return uint16(b[0])<<8 | uint16(b[1]) }
+
+func be32(b []byte) uint32 { return uint32(be16(b))<<16 | uint32(be16(b[2:])) }

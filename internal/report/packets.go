@@ -1,0 +1,129 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/wirerate/wirerate/internal/packets"
+	"github.com/wirerate/wirerate/internal/terminal"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// PacketsText writes what a capture says, the verdict first, in lines of at
+// most width columns.
+func PacketsText(w io.Writer, a packets.Analysis, width int) {
+	fmt.Fprint(w, terminal.Wrap(width, "", "  ", terminal.Clean(a.Verdict)))
+	fmt.Fprintf(w, "\n%s: %s in %s, %s\n", terminal.Clean(a.Capture), plural(int(a.Packets), "packet", "packets"),
+		units.Duration(inSeconds(a.Duration)), units.Bytes(a.Bytes))
+	for _, s := range captureNotes(a) {
+		fmt.Fprint(w, terminal.Wrap(width, "  ", "  ", s))
+	}
+	const shown = 5
+	for i, l := range a.Flows {
+		if i == shown {
+			break
+		}
+		packetsFlow(w, l, width, i == 0)
+	}
+	if more := len(a.Flows) + a.More - shown; more > 0 {
+		fmt.Fprintf(w, "\n%s with less data; --json lists up to 50\n", plural(more, "more flow", "more flows"))
+	}
+}
+
+func captureNotes(a packets.Analysis) []string {
+	var notes []string
+	if a.Drops > 0 {
+		notes = append(notes, fmt.Sprintf("the capture itself dropped %d packets: losses may be its own", a.Drops))
+	}
+	if a.Truncated {
+		notes = append(notes, "the file ends within a packet: it is read up to there")
+	}
+	if a.Unread > 0 {
+		notes = append(notes, fmt.Sprintf("%d packets are neither TCP nor UDP over IP", a.Unread))
+	}
+	if a.Left > 0 {
+		notes = append(notes, fmt.Sprintf("%d flows were given up while reading, the longest silent ones: too many", a.Left))
+	}
+	return notes
+}
+
+func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
+	fmt.Fprintf(w, "\n%s > %s  %s  %s  %s\n", l.From, l.To, units.Bytes(l.Bytes),
+		units.Duration(inSeconds(l.Duration)), units.Rate(l.Goodput))
+	if !first {
+		fmt.Fprint(w, terminal.Wrap(width, "  ", "  ", l.Verdict))
+	}
+	if l.Protocol == "udp" {
+		return
+	}
+	if len(l.Limits) > 0 {
+		var held []string
+		for _, h := range l.Limits {
+			if h.Share >= 0.01 {
+				held = append(held, fmt.Sprintf("%s %.0f%%", h.Limit, h.Share*100))
+			}
+		}
+		fmt.Fprint(w, terminal.Wrap(width, "  limits    ", "            ", strings.Join(held, ", ")))
+	}
+	var path []string
+	if l.RTT != nil {
+		path = append(path, fmt.Sprintf("RTT %.3g ms at least, %.3g ms median, %.3g ms at most", l.RTT.Min, l.RTT.Median,
+			l.RTT.Longest))
+	}
+	path = append(path, fmt.Sprintf("%d of %d segments sent again (%d fast, %d timeouts, %d tail probes)",
+		l.Again, l.Segments, l.Fast, l.Timer, l.Tail),
+		fmt.Sprintf("at most %s under way, window %s", units.Bytes(l.Flight), units.Bytes(l.Window)),
+		"captured at the "+strings.Replace(l.Vantage, "unknown", "?", 1))
+	if l.Vantage == "between" || l.Vantage == "unknown" {
+		path[len(path)-1] = "captured " + strings.Replace(l.Vantage, "unknown", "at an unknown place", 1)
+	}
+	fmt.Fprint(w, terminal.Wrap(width, "  path      ", "            ", strings.Join(path, "; ")))
+	for i, e := range l.Evidence {
+		if i == 4 {
+			break
+		}
+		name := "            "
+		if i == 0 {
+			name = "  evidence  "
+		}
+		at := inSeconds(e.Seconds)
+		fmt.Fprint(w, terminal.Wrap(width, name, "            ", fmt.Sprintf("packet %d at %s: %s", e.Number,
+			units.Duration(at), e.What)))
+	}
+	for i, f := range l.Fix {
+		name := "            "
+		if i == 0 {
+			name = "  remedy    "
+		}
+		fmt.Fprint(w, terminal.Wrap(width, name, "              ", remedy(f)))
+	}
+	for _, n := range l.Notes {
+		fmt.Fprint(w, terminal.Wrap(width, "  note      ", "            ", n))
+	}
+}
+
+func remedy(f packets.Fix) string {
+	said := f.Action
+	if f.Setting != "" {
+		said = f.Setting
+		if f.Value != "" {
+			said += " = " + f.Value
+		}
+		if f.Action != "" {
+			said += ", " + f.Action
+		}
+	}
+	on := f.On
+	if f.OS != "" {
+		on += " (" + systemName(f.OS) + ")"
+	}
+	return on + ": " + said
+}
+
+func systemName(os string) string {
+	return map[string]string{"linux": "Linux", "freebsd": "FreeBSD", "openbsd": "OpenBSD"}[os]
+}
+
+func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
