@@ -18,11 +18,11 @@ func suiteRows() []experiment.Row {
 	return []experiment.Row{
 		{Title: "single stream", Metric: metric, Result: &experiment.Result{Warnings: []string{"<b>loud</b>"}}, Arms: []experiment.RowArm{
 			{Arm: "default", Median: 2e8, Limit: window},
-			{Arm: "plan", Median: 9e8, Effect: &experiment.Effect{Ratio: 4.5, Low: 4.2, High: 4.8}, Verdict: stats.Helps},
+			{Arm: "plan", Median: 9e8, Effect: &experiment.Effect{Ratio: 4.5, Interval: experiment.Interval{Low: 4.2, High: 4.8}}, Verdict: stats.Helps},
 		}},
 		{Title: "TCP connections", Metric: workload.MetricOf("crr", workload.Connections), Result: &experiment.Result{}, Arms: []experiment.RowArm{
 			{Arm: "default", Median: 2000},
-			{Arm: "plan", Median: 300, Effect: &experiment.Effect{Ratio: 0.3, Low: 1e-9, High: 1e12}, Verdict: stats.NotEnough},
+			{Arm: "plan", Median: 300, Effect: &experiment.Effect{Ratio: 0.3, Interval: experiment.Interval{Low: 1e-9, High: 1e12}}, Verdict: stats.NotEnough},
 		}},
 		{Title: "UDP 64-byte packets", Metric: workload.MetricOf("udp-pps", workload.Packets), Why: "too many runs failed"},
 	}

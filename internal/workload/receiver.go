@@ -63,6 +63,7 @@ func (c transferred) judgeStart(r *Run, s Spec) {
 const (
 	mayGrow  = 0.05 // from one look to the next in the steady state
 	keepMost = 20000
+	fewOpen  = 5 // points without a hole, for them to be all that counts
 )
 
 // point is how many bytes had come to a stream at a time since the start.
@@ -114,8 +115,15 @@ func (a *arrivals) bytesBy(rtt time.Duration) func(time.Duration) float64 {
 		}
 	}
 	// A stream that is held by a small window comes in a burst each round trip.
-	if len(open) < len(a.points)/10 {
+	if len(open) < fewOpen {
 		open = slices.Clone(a.points)
+	}
+	// At the end what was read is never more than what came.
+	last := open[max(0, len(open)-1):]
+	for _, p := range a.points {
+		if len(last) > 0 && p.at > last[0].at {
+			open = append(open, p)
+		}
 	}
 	return func(at time.Duration) float64 { return interpolated(open, at) }
 }

@@ -57,6 +57,28 @@ func TestNeverAboveTheLink(t *testing.T) {
 	})
 }
 
+// TestHolesOneAfterTheOther: on a path that loses all the time there is hardly a
+// moment without a hole.
+func TestHolesOneAfterTheOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, held, mended := &arrivals{}, 0, time.Duration(0)
+		for at := 2 * time.Millisecond; at < 4*time.Second; at += 2 * time.Millisecond {
+			if held += 2000; at < mended {
+				continue
+			}
+			a.add(at, 0, held, true)
+			if held = 0; rapid.IntRange(0, 9).Draw(t, "lost") == 0 {
+				mended = at + time.Duration(rapid.IntRange(80, 170).Draw(t, "ms"))*time.Millisecond
+			}
+		}
+		by := a.bytesBy(80 * time.Millisecond)
+		from := time.Duration(rapid.IntRange(500, 2000).Draw(t, "from ms")) * time.Millisecond
+		if got := by(from+time.Second) - by(from); got > 1.01e6 || got < 0.8e6 {
+			t.Fatalf("%.0f bytes of a link that carries 1000000", got)
+		}
+	})
+}
+
 // TestBurstsOfSmallWindow: a stream that is held by its window comes once in a
 // round trip, and all of it counts.
 func TestBurstsOfSmallWindow(t *testing.T) {
