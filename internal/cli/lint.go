@@ -35,8 +35,9 @@ func newLintCmd(env *Env) *cobra.Command {
 		Short: "Find dead, misplaced and harmful lines of configuration",
 		Long: `Judge sysctl.conf, sysctl.d, loader.conf, rc.conf, hostname.if, pf.conf, systemd
 .link and .network files, ifupdown interfaces, modprobe.d, modules-load.d, TuneD
-profiles and scripts by the catalog. System, kind and machine are guessed from path and content; files of
-one machine are read in the order in which the system reads them.
+profiles and scripts by the catalog. System, kind and machine are guessed from
+path and content; files of one machine are read in the order in which the system
+reads them.
 
 A comment "# wirerate: ignore CODE reason" suppresses a code on its line or,
 alone, on the next one. explain CODE tells what a code means. A file

@@ -14,8 +14,8 @@ func newVerifyCmd(env *Env) *cobra.Command {
 		Use:   "verify PLAN [HOST]",
 		Short: "Compare a running host with a plan, setting by setting",
 		Long: `Verify reads every setting of a plan on the host and says which are as planned,
-which differ, which are read at the next boot, and which cannot be read. The exit
-status is 1 unless all are as planned. Nothing is changed.`,
+which differ, which are read at the next boot, and which cannot be read. The
+exit status is 1 unless all are as planned. Nothing is changed.`,
 		Example: `  wirerate verify plan/ ssh://root@server`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {

@@ -181,7 +181,9 @@ func (s *session) resolvePart(ctx context.Context, a *armValues, p part) error {
 		case "cc":
 			values, err = congestion(e.facts.System, p.arg)
 		case "firewall":
-			values, err = firewall(e.facts.System, p.arg)
+			if values, err = firewall(e.facts.System, p.arg); err == nil {
+				err = checkRules(ctx, e, p.arg, values)
+			}
 		}
 		if err != nil {
 			return err
@@ -259,6 +261,33 @@ func firewall(system catalog.System, what string) ([]assigned, error) {
 		return []assigned{{change.FirewallPF, "on"}, {change.FirewallPFRules, value}}, nil
 	}
 	return []assigned{{change.FirewallNFT, value}}, nil
+}
+
+// checkRules lets the host's own tool read a file of rules, without loading it:
+// what it refuses ends the experiment with the tool's words about the file's
+// line, rather than an arm without it. It loads nothing where the tool or the
+// privilege is missing, which is found out when the rules are loaded.
+func checkRules(ctx context.Context, e *end, file string, values []assigned) error {
+	last := values[len(values)-1]
+	script := map[string]string{
+		change.FirewallNFT:     "command -v nft >/dev/null && command -v base64 >/dev/null || exit 0; nft list ruleset >/dev/null 2>&1 || exit 0; printf '%s\\n' '" + last.value + "' | base64 -d | nft -c -f -",
+		change.FirewallPFRules: "command -v openssl >/dev/null || exit 0; printf '%s\\n' '" + last.value + "' | openssl base64 -d -A | pfctl -nf -",
+	}[last.name]
+	if script == "" || last.value == change.NoRules {
+		return nil
+	}
+	answers, err := e.conn.Do(ctx, host.Script(script))
+	if err != nil {
+		return err
+	}
+	if a := answers[0]; a.Failure == host.Failed {
+		said := strings.TrimRight(a.Stderr, "\n")
+		for _, own := range []string{"/dev/stdin", "stdin", "(stdin)"} {
+			said = strings.ReplaceAll(said, own+":", file+":")
+		}
+		return fmt.Errorf("%s refuses the rules of %s:\n%s", e.conn.Name(), file, said)
+	}
+	return nil
 }
 
 // fillDefaults gives an arm of defaults the value that the release ships for

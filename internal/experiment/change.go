@@ -87,7 +87,7 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 			e.tuned.Order = append(e.tuned.Order, name)
 		}
 	}
-	s.bench = &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Router: s.router.tuned, Addr: s.address, Look: s.watchLab}
+	s.bench = &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Router: s.router.tuned, Addr: s.address, Look: s.watchRun}
 	s.makeRun = s.bench.Run
 	values := make([]trial.Values, len(arms))
 	for i, a := range arms {

@@ -253,6 +253,7 @@ func armResult(name string, index int, t trial.Result, started time.Time) ArmRes
 	if len(a.Runs) == 0 {
 		return a
 	}
+	a.Limit = usualLimit(t, index)
 	median := func(pick func(Run) float64) float64 {
 		var values []float64
 		for _, run := range a.Runs {
@@ -274,6 +275,20 @@ func armResult(name string, index int, t trial.Result, started time.Time) ArmRes
 		a.Median.Values[name] = stats.Median(v)
 	}
 	return a
+}
+
+// usualLimit is what bounded most runs of an arm, as its last such run says it.
+func usualLimit(t trial.Result, arm int) *workload.Limit {
+	var most *workload.Limit
+	times := map[string]int{}
+	for _, run := range t.Runs {
+		if l := run.Limit; run.Arm == arm && l != nil {
+			if times[l.Code]++; most == nil || times[l.Code] >= times[most.Code] {
+				most = l
+			}
+		}
+	}
+	return most
 }
 
 // cpuBound is the busy part from which the processors count as the limit.

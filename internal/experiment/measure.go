@@ -78,7 +78,7 @@ func (s *session) measure(ctx context.Context, record *record, spec workload.Spe
 	lost := 0
 	for len(m.Runs) < runs {
 		run, err := record.attempt(ctx, "current", func() (workload.Run, error) {
-			seen := s.watchLab()
+			seen := s.watchRun()
 			run, err := workload.Measure(ctx, s.pair(), spec)
 			if err == nil {
 				err = seen(&run)

@@ -7,6 +7,7 @@ import (
 	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/workload"
 )
 
 // ResultSchema is the version of the result's JSON.
@@ -121,6 +122,8 @@ type ArmResult struct {
 	Median Metrics `json:"median"`
 	Runs   []Run   `json:"runs"`
 	Sets   []Set   `json:"sets,omitempty"` // what the arm changes; not known of all
+	// Limit is what bounded most of its runs; null where that is not known.
+	Limit *workload.Limit `json:"limit,omitempty"`
 }
 
 // Set is one setting that an arm changes on one host.

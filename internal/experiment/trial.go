@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -24,6 +25,9 @@ const (
 	// counters.
 	overhead = 1500 * time.Millisecond
 )
+
+// errTooShort is wrapped where the time does not allow two pairs.
+var errTooShort = errors.New("too short")
 
 // Outcome is what an experiment found.
 type Outcome struct {
@@ -161,7 +165,7 @@ func (s *session) begin(ctx context.Context, arms []*armValues) (*under, error) 
 		pairs = min(40, int(s.Budget/(u.each()*time.Duration(len(arms)))))
 	}
 	if need := 2 * u.each() * time.Duration(len(arms)); pairs < 2 || need > s.Budget {
-		return nil, wrongf("--for %s is too short: two pairs of %d arms take about %s", s.Budget, len(arms), units.Duration(need))
+		return nil, wrong(fmt.Errorf("--for %s is %w: two pairs of %d arms take about %s", s.Budget.Round(time.Second), errTooShort, len(arms), units.Duration(need)))
 	}
 	u.design = trial.Design{MaxPairs: pairs, Looks: looksFor(pairs), Alpha: alpha, Margin: s.Margin, Metric: u.metric.Name, Lower: u.metric.Lower, Seed: s.Seed}
 	for _, a := range arms {

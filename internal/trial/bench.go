@@ -95,7 +95,7 @@ func (s *Side) set(ctx context.Context, values map[string]string) error {
 	}
 	if n := len(outcomes); n > 0 && outcomes[n-1].Refused != "" {
 		o := outcomes[n-1]
-		return fmt.Errorf("%s: %s=%q is refused: %s", s.Conn.Name(), o.Setting, o.Wanted, o.Refused)
+		return fmt.Errorf("%s: %s=%s is refused: %s", s.Conn.Name(), o.Setting, short(o.Setting, o.Wanted), o.Refused)
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (s *Side) probe(ctx context.Context, values map[string]string) ([]Note, err
 		}
 		switch {
 		case o.Refused != "":
-			notes = append(notes, Note{Refused, o.Setting, fmt.Sprintf("%s: %s=%s is refused by the kernel (%s) and left out%s", s.Conn.Name(), o.Setting, short(o.Wanted), o.Refused, s.allows(o))})
+			notes = append(notes, Note{Refused, o.Setting, fmt.Sprintf("%s: %s=%s is refused by the kernel (%s) and left out%s", s.Conn.Name(), o.Setting, short(o.Setting, o.Wanted), o.Refused, s.allows(o))})
 			delete(values, o.Setting)
 		case o.Setting == change.FirewallNFT:
 			// nft lists rules in a form of its own.
@@ -222,8 +222,12 @@ func (s *Side) probe(ctx context.Context, values map[string]string) ([]Note, err
 	return notes, nil
 }
 
-// short cuts a value that is no reading matter, such as a packed rule set.
-func short(value string) string {
+// short cuts a value that is no reading matter, and leaves out a packed rule set.
+func short(setting, value string) string {
+	rules := setting == change.FirewallNFT || setting == change.FirewallPFRules
+	if rules && value != change.NoRules && !strings.HasPrefix(value, "/") {
+		return "the arm's rules"
+	}
 	if len(value) > 60 {
 		return value[:57] + "..."
 	}
