@@ -48,11 +48,16 @@ also takes an unpacked sosreport, a folder of outputs in files named after their
 commands, such as netstat_-m.txt, or a file with a session as somebody pasted
 it: with prompts or without, outputs cut by grep, lines of a log. Several hosts
 or captures give one table, and then each. With --peer the two ends are compared
-as well.`,
+as well.
+
+A packet capture (pcap or pcapng, also in gzip or zstd) of either end or between
+tells which limit bound each of its connections, when, and what would help:
+docs/packets.md says how.`,
 		Example: `  wirerate inspect
   wirerate inspect ssh://root@web1 --path rate=1gbit,rtt=80ms --role web
   wirerate inspect --for 5s --json
   wirerate inspect --from web1.tar.gz
+  wirerate inspect --from slow.pcapng
   wirerate inspect ssh://web1 ssh://web2
   wirerate inspect ssh://web1 --peer ssh://backup --for 5s
   wirerate inspect --from post.txt --format html >post.html`,
@@ -60,7 +65,7 @@ as well.`,
 	format := formatFlag(cmd, "text", "json", "svg", "html")
 	f := cmd.Flags()
 	f.StringArrayVar(&opt.from, "from", nil,
-		"`capture`, sosreport, folder of outputs or pasted session to read instead of a host")
+		"`capture`, sosreport, folder of outputs, pasted session or packet capture to read instead of a host")
 	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, and what does not fit together")
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
@@ -105,7 +110,7 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 		if len(names) > 1 {
 			return usagef("a packet capture is inspected by itself; give one --from")
 		}
-		return inspectPackets(env, names[0], how)
+		return inspectPackets(env, opt, names[0], how)
 	}
 	if len(names) > 1 && how != "text" && how != "json" {
 		return usagef("--format %s shows one host; give one HOST", how)

@@ -15,8 +15,9 @@ import (
 // most width columns.
 func PacketsText(w io.Writer, a packets.Analysis, width int) {
 	fmt.Fprint(w, terminal.Wrap(width, "", "  ", terminal.Clean(a.Verdict)))
-	fmt.Fprintf(w, "\n%s: %s in %s, %s\n", terminal.Clean(a.Capture), plural(int(a.Packets), "packet", "packets"),
-		units.Duration(inSeconds(a.Duration)), units.Bytes(a.Bytes))
+	fmt.Fprint(w, "\n", terminal.Wrap(width, "", "  ", fmt.Sprintf("%s: %s in %s, %s", terminal.Clean(a.Capture),
+		plural(int(a.Packets), "packet", "packets"), units.DurationText(inSeconds(a.Duration)),
+		units.Bytes(a.Bytes).Text())))
 	for _, s := range captureNotes(a) {
 		fmt.Fprint(w, terminal.Wrap(width, "  ", "  ", s))
 	}
@@ -28,7 +29,8 @@ func PacketsText(w io.Writer, a packets.Analysis, width int) {
 		packetsFlow(w, l, width, i == 0)
 	}
 	if more := len(a.Flows) + a.More - shown; more > 0 {
-		fmt.Fprintf(w, "\n%s with less data; --json lists up to 50\n", plural(more, "more flow", "more flows"))
+		fmt.Fprintf(w, "\n%s with less data; --json lists up to %d\n", plural(more, "more flow", "more flows"),
+			packets.MaxListed)
 	}
 }
 
@@ -50,8 +52,8 @@ func captureNotes(a packets.Analysis) []string {
 }
 
 func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
-	fmt.Fprintf(w, "\n%s > %s  %s  %s  %s\n", l.From, l.To, units.Bytes(l.Bytes),
-		units.Duration(inSeconds(l.Duration)), units.Rate(l.Goodput))
+	fmt.Fprint(w, "\n", terminal.Wrap(width, "", "  ", fmt.Sprintf("%s > %s: %s in %s, %s", l.From, l.To,
+		units.Bytes(l.Bytes).Text(), units.DurationText(inSeconds(l.Duration)), units.Rate(l.Goodput).Text())))
 	if !first {
 		fmt.Fprint(w, terminal.Wrap(width, "  ", "  ", l.Verdict))
 	}
@@ -74,7 +76,7 @@ func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
 	}
 	path = append(path, fmt.Sprintf("%d of %d segments sent again (%d fast, %d timeouts, %d tail probes)",
 		l.Again, l.Segments, l.Fast, l.Timer, l.Tail),
-		fmt.Sprintf("at most %s under way, window %s", units.Bytes(l.Flight), units.Bytes(l.Window)),
+		fmt.Sprintf("at most %s under way, window %s", units.Bytes(l.Flight).Text(), units.Bytes(l.Window).Text()),
 		"captured at the "+strings.Replace(l.Vantage, "unknown", "?", 1))
 	if l.Vantage == "between" || l.Vantage == "unknown" {
 		path[len(path)-1] = "captured " + strings.Replace(l.Vantage, "unknown", "at an unknown place", 1)
@@ -90,7 +92,7 @@ func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
 		}
 		at := inSeconds(e.Seconds)
 		fmt.Fprint(w, terminal.Wrap(width, name, "            ", fmt.Sprintf("packet %d at %s: %s", e.Number,
-			units.Duration(at), e.What)))
+			units.DurationText(at), e.What)))
 	}
 	for i, f := range l.Fix {
 		name := "            "
