@@ -1,6 +1,7 @@
-// Captures scores what inspect says of labelled packet captures, and trims them
-// for the tests.
+// Captures makes labelled packet captures in the lab, scores what inspect says
+// of them, and trims them for the tests.
 //
+//	captures make [-wirerate PROGRAM] [-o DIR] [-seed N] [-runs N] [-only LABELS]
 //	captures score [-half even|odd] [-worst N] DIR...
 //	captures trim [-packets N] IN OUT
 package main
@@ -11,9 +12,9 @@ import (
 )
 
 func main() {
-	verbs := map[string]func([]string) error{"score": score, "trim": trim}
+	verbs := map[string]func([]string) error{"make": makeAll, "score": score, "trim": trim, "send": send, "serve": serve}
 	if len(os.Args) < 2 || verbs[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "captures: score or trim is expected")
+		fmt.Fprintln(os.Stderr, "captures: make, score or trim is expected")
 		os.Exit(2)
 	}
 	if err := verbs[os.Args[1]](os.Args[2:]); err != nil {

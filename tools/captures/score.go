@@ -79,7 +79,7 @@ func score(args []string) error {
 	var all []scored
 	retransmissions, equal := 0, 0
 	for _, dir := range f.Args() {
-		names, err := filepath.Glob(filepath.Join(dir, "*.pcap"))
+		names, err := filepath.Glob(filepath.Join(dir, "*.pcap*"))
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func score(args []string) error {
 // judge holds a capture against its label; nil where what was planted did not
 // come about, as the kernel tells.
 func judge(name string) (*scored, truth, packets.Life, error) {
-	stem := strings.TrimSuffix(name, ".pcap")
+	stem := strings.TrimSuffix(name, filepath.Ext(name))
 	end := strings.TrimPrefix(filepath.Ext(stem), ".")
 	stem = strings.TrimSuffix(stem, "."+end)
 	parts := strings.Split(filepath.Base(stem), "_")
