@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/wirerate/wirerate/internal/input"
@@ -33,7 +34,7 @@ func inspectPackets(env *Env, opt inspectOptions, name, how string) error {
 	if how != "text" && how != "json" {
 		return usagef("--format %s: text and json are what a packet capture is shown in", how)
 	}
-	a, err := analyze(name)
+	a, err := analyze(name, opt.peer)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func inspectPackets(env *Env, opt inspectOptions, name, how string) error {
 // ofHosts names a flag that was given and says nothing of a packet capture.
 func (opt inspectOptions) ofHosts() string {
 	for flag, value := range map[string]string{"path": opt.path, "role": opt.role, "for": opt.window,
-		"fail-on": opt.failOn, "peer": opt.peer} {
+		"fail-on": opt.failOn} {
 		if value != "" {
 			return flag
 		}
@@ -55,7 +56,15 @@ func (opt inspectOptions) ofHosts() string {
 	return ""
 }
 
-func analyze(name string) (packets.Analysis, error) {
+// analyze judges a capture, beside one of the other end where peer is not "".
+func analyze(name, peer string) (packets.Analysis, error) {
+	if peer != "" {
+		if !isPackets(peer) {
+			return packets.Analysis{}, usagef("--peer %s: beside a packet capture another one is expected", peer)
+		}
+		a, err := packets.AnalyzeBoth(captureFile(name), captureFile(peer))
+		return a, usage(err)
+	}
 	f, err := input.Open(name)
 	if err != nil {
 		return packets.Analysis{}, usage(err)
@@ -66,4 +75,8 @@ func analyze(name string) (packets.Analysis, error) {
 		return packets.Analysis{}, usage(fmt.Errorf("%s: %w", name, err))
 	}
 	return packets.Analyze(name, t), nil
+}
+
+func captureFile(name string) packets.File {
+	return packets.File{Name: name, Open: func() (io.ReadCloser, error) { return input.Open(name) }}
 }

@@ -87,7 +87,8 @@ type half struct {
 // Counts are what happened to the data of a direction.
 type Counts struct {
 	Segments  int64 `json:"segments"`
-	Bytes     int64 `json:"bytes"` // acknowledged or sent, each once
+	Bytes     int64 `json:"bytes"`      // acknowledged or sent, each once
+	Sent      int64 `json:"sent_bytes"` // as often as they were sent
 	Again     int64 `json:"retransmitted_segments"`
 	Fast      int64 `json:"fast_retransmissions"`
 	Timer     int64 `json:"timeouts"`
@@ -174,6 +175,7 @@ func (h *half) sends(s *Segment) {
 		v.short++
 	}
 	h.Counts.Segments += h.count(length)
+	h.Counts.Sent += length
 	if s.ECN == 3 {
 		h.Counts.Marked++
 	}

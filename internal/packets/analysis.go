@@ -24,6 +24,7 @@ type Analysis struct {
 	Flows     []Life  `json:"flows"`          // the one with the most data first
 	More      int     `json:"more_flows"`     // that are not listed
 	Left      int64   `json:"dropped_flows"`  // given up for their number while reading
+	Both      *Both   `json:"both,omitempty"` // beside a capture of the other end
 }
 
 // Life is a flow's.

@@ -21,6 +21,9 @@ func PacketsText(w io.Writer, a packets.Analysis, width int) {
 	for _, s := range captureNotes(a) {
 		fmt.Fprint(w, terminal.Wrap(width, "  ", "  ", s))
 	}
+	if a.Both != nil {
+		packetsBoth(w, a.Both, width)
+	}
 	const shown = 5
 	for i, l := range a.Flows {
 		if i == shown {
@@ -104,6 +107,43 @@ func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
 	for _, n := range l.Notes {
 		fmt.Fprint(w, terminal.Wrap(width, "  note      ", "            ", n))
 	}
+}
+
+// packetsBoth writes what two captures tell together.
+func packetsBoth(w io.Writer, b *packets.Both, width int) {
+	say := func(label, format string, args ...any) {
+		fmt.Fprint(w, terminal.Wrap(width, fmt.Sprintf("  %-10s", label), "            ", fmt.Sprintf(format, args...)))
+	}
+	fmt.Fprint(w, "\n", terminal.Wrap(width, "", "  ", fmt.Sprintf("both ends of %s > %s: %s is nearer the sender, %s the receiver",
+		b.From, b.To, terminal.Clean(b.Sender), terminal.Clean(b.Receiver))))
+	say("losses", "%s lost between the captures, %d beyond the receiver's", plural(int(b.Between), "segment", "segments"), b.Beyond)
+	if b.Forward != nil {
+		say("data", "%s", delayText(b.Forward))
+	}
+	if b.Back != nil {
+		say("back", "%s", delayText(b.Back))
+	}
+	if b.Offset.Known {
+		say("clocks", "the receiver's goes %s before the sender's, within %s: the least delays are taken to be equal both ways",
+			signed(b.Offset.Seconds), units.DurationText(inSeconds(b.Offset.Within/1e3)))
+	}
+	for _, c := range b.Changed {
+		say("changed", "%s: %s %s became %s", c.Packet, c.What, c.Before, c.Behind)
+	}
+	if b.Matched == 0 {
+		say("note", "no segment is in both: the captures are of different times")
+	}
+}
+
+func signed(s float64) string {
+	if s < 0 {
+		return "−" + units.DurationText(inSeconds(-s))
+	}
+	return units.DurationText(inSeconds(s))
+}
+
+func delayText(d *packets.Delay) string {
+	return fmt.Sprintf("%.3g ms at least, %.3g ms median, %.3g ms at most, one way", d.Min, d.Median, d.Longest)
 }
 
 func remedy(f packets.Fix) string {
