@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/wirerate/wirerate/internal/input"
+	"github.com/wirerate/wirerate/internal/netpath"
 	"github.com/wirerate/wirerate/internal/packets"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/terminal"
@@ -31,15 +32,18 @@ func inspectPackets(env *Env, opt inspectOptions, name, how string) error {
 	if flag := opt.ofHosts(); flag != "" {
 		return usagef("--%s is of hosts, and %s is a packet capture", flag, name)
 	}
-	if how != "text" && how != "json" {
-		return usagef("--format %s: text and json are what a packet capture is shown in", how)
+	if how == "svg" {
+		return usagef("--format svg: text, json and html are what a packet capture is shown in")
 	}
 	a, err := analyze(name, opt.peer)
 	if err != nil {
 		return err
 	}
-	if how == "json" {
+	switch how {
+	case "json":
 		return env.printJSON(a)
+	case "html":
+		return failure(report.PacketsHTML(env.Stdout, a))
 	}
 	report.PacketsText(env.Stdout, a, cmp.Or(env.columns(), terminal.Columns))
 	return nil
@@ -79,4 +83,18 @@ func analyze(name, peer string) (packets.Analysis, error) {
 
 func captureFile(name string) packets.File {
 	return packets.File{Name: name, Open: func() (io.ReadCloser, error) { return input.Open(name) }}
+}
+
+// capturedPath is the path of the connection with the most data in a packet
+// capture.
+func capturedPath(name string) (netpath.Path, error) {
+	a, err := analyze(name, "")
+	if err != nil {
+		return netpath.Path{}, err
+	}
+	p, err := a.Path()
+	if err != nil {
+		return p, fmt.Errorf("--path %s: %w", name, err)
+	}
+	return p, p.Check()
 }

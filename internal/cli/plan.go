@@ -77,7 +77,7 @@ for a machine that is only described.`,
 	countFlag(f, &opt.diskIOPS, "disk-iops", "`number` of operations per second of one disk")
 	f.StringVar(&opt.diskLatency, "disk-latency", "", "`time` of one operation of a disk, such as 80us")
 	f.StringVar(&opt.diskFrom, "disk-from", "", "take the disks' figures from `FILE`, the output of wirerate measure disk --json")
-	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
+	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500], or a packet capture that shows it")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	countFlag(f, &opt.load.Connections, "connections", "`number` of TCP connections open at once (default: by role)")
 	countFlag(f, &opt.load.ConnRate, "conn-rate", "`number` of new connections per second (default: by role)")

@@ -88,6 +88,9 @@ func parsePath(text, verb string) (netpath.Path, error) {
 		return netpath.Path{}, fmt.Errorf("--path auto: %s does not measure the path; tune and trial do, between HOST and --peer HOST; declare it, like --path rate=1gbit,rtt=80ms", verb)
 	}
 	p, ok := link.FindProfile(text)
+	if !ok && isPackets(text) {
+		return capturedPath(text)
+	}
 	if !ok {
 		return netpath.Parse(text)
 	}

@@ -77,8 +77,8 @@ func (c *Conn) Direction(ofA bool) Direction {
 		if v.rttCount > 0 {
 			rtts = append(rtts, v.rtt())
 		}
-		d.Points = append(d.Points, Point{Start: time.Duration(v.start - c.start), Next: v.next - h.first,
-			Una: v.una - h.first, Edge: v.edge - h.first, Flight: v.flight, Delivered: v.acked,
+		d.Points = append(d.Points, Point{Start: time.Duration(v.start - c.start), Next: max(0, v.next-h.first),
+			Una: max(0, v.una-h.first), Edge: max(0, v.edge-h.first), Flight: v.flight, Delivered: v.acked,
 			RTT: time.Duration(v.rtt()), Again: v.lost, Limit: limitAt(d.Spans, v.start)})
 	}
 	if len(rtts) > 0 {

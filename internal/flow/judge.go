@@ -63,13 +63,14 @@ func (h *half) plateauOf() (top int64, plateau bool) {
 	return top, near*2 >= len(flights)
 }
 
-// policer tells losses above a rate from those of a queue and of chance, as
-// Flach et al. do (An Internet-Wide Analysis of Traffic Policing, SIGCOMM
-// 2016): a bucket that fills at the rate between the first and the last loss
-// is empty at each loss, and round trips are not longer then.
+// policer tells losses above a rate from those of a queue and of chance, after
+// Flach et al. (An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016): a
+// bucket that fills at the rate between the first and the last loss holds less
+// than usual at a loss, round trips are not longer then, and since senders are
+// above the rate by then, many segments are lost at a time.
 func (h *half) policer(base int64) bool {
 	n := len(h.losses)
-	if n < 8 {
+	if n < 4 {
 		return false
 	}
 	first, last := h.losses[0], h.losses[n-1]
@@ -78,14 +79,10 @@ func (h *half) policer(base int64) bool {
 		return false
 	}
 	rate := float64(last.bytes-first.bytes) / float64(took)
-	empty, queued, early := 0, 0, 0
+	queued, early := 0, 0
 	usual := h.tokens(first, last, rate)
-	scale := max(rate*float64(base), float64(10*h.mss))
 	for _, o := range h.losses {
 		tokens := rate*float64(o.time-first.time) - float64(o.bytes-first.bytes)
-		if tokens < scale && tokens > -2*scale {
-			empty++
-		}
 		if tokens < usual {
 			early++
 		}
@@ -93,7 +90,7 @@ func (h *half) policer(base int64) bool {
 			queued++
 		}
 	}
-	return empty*5 >= n*4 && early*5 >= n*4 && queued*5 <= n
+	return rate < 0.9*h.rates.capacity() && early*4 >= n && queued*4 <= n && h.Counts.Again >= 4*h.Counts.Events
 }
 
 // tokens is the median of what such a bucket holds, at a loss or not.

@@ -31,13 +31,13 @@ type capture struct {
 // startCapture begins to write what a host's interfaces send and receive to a
 // pcapng file, 128 bytes of each packet, from the IP header on.
 func startCapture(at Site, name string) (*capture, error) {
-	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", at.pid))
+	ns, err := unix.Open(fmt.Sprintf("/proc/%d/ns/net", at.pid), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("network namespace of process %d: %w", at.pid, err)
 	}
-	defer ns.Close()
+	defer unix.Close(ns)
 	var fd int
-	if err := inNamespace(int(ns.Fd()), func() error { fd, err = packetSocket(); return err }); err != nil {
+	if err := inNamespace(ns, func() error { fd, err = packetSocket(); return err }); err != nil {
 		return nil, fmt.Errorf("capture packets: %w", err)
 	}
 	file, err := os.Create(name)

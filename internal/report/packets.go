@@ -46,7 +46,7 @@ func captureNotes(a packets.Analysis) []string {
 		notes = append(notes, "the file ends within a packet: it is read up to there")
 	}
 	if a.Unread > 0 {
-		notes = append(notes, fmt.Sprintf("%d packets are neither TCP nor UDP over IP", a.Unread))
+		notes = append(notes, "neither TCP nor UDP over IP: "+plural(int(a.Unread), "packet", "packets"))
 	}
 	if a.Left > 0 {
 		notes = append(notes, fmt.Sprintf("%d flows were given up while reading, the longest silent ones: too many", a.Left))
@@ -72,19 +72,7 @@ func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
 		}
 		fmt.Fprint(w, terminal.Wrap(width, "  limits    ", "            ", strings.Join(held, ", ")))
 	}
-	var path []string
-	if l.RTT != nil {
-		path = append(path, fmt.Sprintf("RTT %.3g ms at least, %.3g ms median, %.3g ms at most", l.RTT.Min, l.RTT.Median,
-			l.RTT.Longest))
-	}
-	path = append(path, fmt.Sprintf("%d of %d segments sent again (%d fast, %d timeouts, %d tail probes)",
-		l.Again, l.Segments, l.Fast, l.Timer, l.Tail),
-		fmt.Sprintf("at most %s under way, window %s", units.Bytes(l.Flight).Text(), units.Bytes(l.Window).Text()),
-		"captured at the "+strings.Replace(l.Vantage, "unknown", "?", 1))
-	if l.Vantage == "between" || l.Vantage == "unknown" {
-		path[len(path)-1] = "captured " + strings.Replace(l.Vantage, "unknown", "at an unknown place", 1)
-	}
-	fmt.Fprint(w, terminal.Wrap(width, "  path      ", "            ", strings.Join(path, "; ")))
+	fmt.Fprint(w, terminal.Wrap(width, "  path      ", "            ", strings.Join(pathFacts(l), "; ")))
 	for i, e := range l.Evidence {
 		if i == 4 {
 			break
@@ -107,6 +95,23 @@ func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
 	for _, n := range l.Notes {
 		fmt.Fprint(w, terminal.Wrap(width, "  note      ", "            ", n))
 	}
+}
+
+// pathFacts are what a connection's packets say of its path and its ends.
+func pathFacts(l packets.Life) []string {
+	var path []string
+	if l.RTT != nil {
+		path = append(path, fmt.Sprintf("RTT %.3g ms at least, %.3g ms median, %.3g ms at most", l.RTT.Min, l.RTT.Median,
+			l.RTT.Longest))
+	}
+	path = append(path, fmt.Sprintf("%d of %d segments sent again (%d fast, %d timeouts, %d tail probes)",
+		l.Again, l.Segments, l.Fast, l.Timer, l.Tail),
+		fmt.Sprintf("at most %s under way, window %s", units.Bytes(l.Flight).Text(), units.Bytes(l.Window).Text()),
+		"captured at the "+strings.Replace(l.Vantage, "unknown", "?", 1))
+	if l.Vantage == "between" || l.Vantage == "unknown" {
+		path[len(path)-1] = "captured " + strings.Replace(l.Vantage, "unknown", "at an unknown place", 1)
+	}
+	return path
 }
 
 // packetsBoth writes what two captures tell together.
