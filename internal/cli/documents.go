@@ -12,6 +12,7 @@ import (
 	"github.com/wirerate/wirerate/internal/lab/link"
 	"github.com/wirerate/wirerate/internal/lab/selfcheck"
 	"github.com/wirerate/wirerate/internal/lint"
+	"github.com/wirerate/wirerate/internal/packets"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/store"
@@ -41,7 +42,7 @@ func Documents() []Document {
 		{"export", "wirerate export --json: past experiments with every run", []any{exportedTrials{}}},
 		{"history", "wirerate history --json: past experiments", []any{pastTrials{}}},
 		{"history-compare", "wirerate history compare --json: two past trials side by side", []any{experiment.Compared{}}},
-		{"inspect", "wirerate inspect --json: what limits a host, or several", []any{diagnose.Diagnosis{}, inspections{}}},
+		{"inspect", "wirerate inspect --json: what limits a host, or several, or the flows of a packet capture", []any{diagnose.Diagnosis{}, inspections{}, packets.Analysis{}}},
 		{"lab-check", "wirerate lab check --json: emulated links, measured", []any{checkedLab{}}},
 		{"lab-down", "wirerate lab down --json: what a lab's links did", []any{labDown{}}},
 		{"lab-exec", "wirerate lab exec --json and --stats: what a lab's links did while a program ran", []any{labRun{}}},
