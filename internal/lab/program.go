@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -47,9 +49,27 @@ type Streams struct {
 	Stdout, Stderr io.Writer
 }
 
+// adminFolders are where programs like sysctl and ip are, which the PATH of an
+// ordinary user lacks: in a lab these may run them.
+var adminFolders = []string{"/usr/local/sbin", "/usr/sbin", "/sbin"}
+
 func (s Streams) command(args, environment []string) *exec.Cmd {
 	c := exec.Command(args[0], args[1:]...)
-	c.Env = append(os.Environ(), environment...)
+	folders := filepath.SplitList(os.Getenv("PATH"))
+	for _, folder := range adminFolders {
+		if slices.Contains(folders, folder) {
+			continue
+		}
+		folders = append(folders, folder)
+		if errors.Is(c.Err, exec.ErrNotFound) {
+			// The folder is named: what is not there stays not found.
+			if path, err := exec.LookPath(filepath.Join(folder, args[0])); err == nil {
+				c.Path, c.Err = path, nil
+			}
+		}
+	}
+	path := "PATH=" + strings.Join(folders, string(filepath.ListSeparator))
+	c.Env = append(append(os.Environ(), path), environment...)
 	c.Stdin, c.Stdout, c.Stderr = s.Stdin, s.Stdout, s.Stderr
 	return c
 }
