@@ -48,8 +48,8 @@ wirerate help hosts, also for sudo and doas. --from also takes an unpacked
 sosreport, a folder of outputs in files named after their commands, such as
 netstat_-m.txt, or a file with a session as somebody pasted it: with prompts or
 without, outputs cut by grep, lines of a log; or a packet capture (pcap or
-pcapng). Several hosts or captures give one table, and then each. With --peer the two
-ends are compared as well.`,
+pcapng). Several hosts or captures give one table, and then each. With --peer
+the two ends are compared as well.`,
 		Example: `  wirerate inspect
   wirerate inspect ssh://root@web1 --path rate=1gbit,rtt=80ms --role web
   wirerate inspect --for 5s --json
