@@ -252,7 +252,7 @@ func printApplied(env *Env, r change.Applied, command change.Command) {
 		if r.Left < time.Duration(r.Within*float64(time.Second))-time.Second {
 			left = max(1, math.Floor(r.Left.Seconds()))
 		}
-		env.printf(" for %gs", left)
+		env.printf(" for %g s", left)
 	}
 	env.printf("; keep it with: %s\n", command("confirm", r.ID))
 }

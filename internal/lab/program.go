@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // ProgramError is the error of a program that cannot be run: it is not there, or
@@ -143,7 +145,7 @@ func (s *Server) Await(ctx context.Context, limit time.Duration) (note string, e
 			return "", nil
 		}
 		if !time.Now().Before(deadline) {
-			return fmt.Sprintf("nothing listens on the server after %s; going on", limit), nil
+			return fmt.Sprintf("nothing listens on the server after %s; going on", units.Duration(limit)), nil
 		}
 		select {
 		case <-ctx.Done():
