@@ -371,7 +371,7 @@ func (w *logText) comparison(c *weblog.Comparison) {
 	w.summary(c.Before)
 	w.shifts("as logged", c.Shifts)
 	if m := c.Matched; m != nil {
-		w.shifts(fmt.Sprintf("same objects and sizes: %s, %s of before, %s of after", units.Plural(uint64(m.Classes), "class"), hundredths(m.BeforeShare), hundredths(m.AfterShare)), m.Shifts)
+		w.shifts(fmt.Sprintf("same objects and sizes: %s, %s before, %s after", units.Plural(uint64(m.Classes), "class"), hundredths(m.BeforeShare), hundredths(m.AfterShare)), m.Shifts)
 	}
 	w.f("\n")
 	for _, u := range c.Under {

@@ -162,7 +162,7 @@ func namedSystem(s string) string {
 }
 
 // ErrNotText is returned for files that hold something else than text.
-var ErrNotText = errors.New("it is no text")
+var ErrNotText = errors.New("it is not text")
 
 // sessionLimit bounds a file that is read as a session, in bytes.
 const sessionLimit = 64 << 20

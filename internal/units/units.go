@@ -148,6 +148,9 @@ func (b Bytes) Typed() string { return strings.ReplaceAll(b.String(), " ", "") }
 // Duration prints d with at most three significant digits: 50 ms, 1.25 s, 200 µs;
 // from a minute on as time.Duration does, 1m30s.
 func Duration(d time.Duration) string {
+	if d == 0 {
+		return "0 s"
+	}
 	if d >= time.Minute {
 		s := d.Round(time.Second).String()
 		if strings.HasSuffix(s, "m0s") {
