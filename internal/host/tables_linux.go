@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -48,27 +49,65 @@ const watched = 1<<netlink.TCP_ESTABLISHED | 1<<netlink.TCP_SYN_SENT | 1<<netlin
 
 // connections are the answers of sock_diag(7) about TCP, each behind its length.
 func connections() ([]byte, error) {
-	var out []byte
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_INET_DIAG)
+	if err != nil {
+		return nil, fmt.Errorf("sock_diag: %w", err)
+	}
+	defer unix.Close(fd)
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 20}); err != nil {
+		return nil, fmt.Errorf("sock_diag: %w", err)
+	}
+	out := make([]byte, 0, lastDump.Load())
 	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
 		req := nl.NewNetlinkRequest(nl.SOCK_DIAG_BY_FAMILY, unix.NLM_F_DUMP)
 		req.AddData(&diagRequest{family: family, protocol: unix.IPPROTO_TCP, states: watched,
 			extensions: 1<<(netlink.INET_DIAG_INFO-1) | 1<<(netlink.INET_DIAG_SKMEMINFO-1) | 1<<(netlink.INET_DIAG_CONG-1)})
-		err := req.ExecuteIter(unix.NETLINK_INET_DIAG, nl.SOCK_DIAG_BY_FAMILY, func(msg []byte) bool {
-			if len(out)+len(msg) > readLimit {
-				return false
-			}
-			out = binary.NativeEndian.AppendUint32(out, uint32(len(msg)))
-			out = append(out, msg...)
-			return true
-		})
-		if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
-			if family == unix.AF_INET6 && errors.Is(err, syscall.ENOENT) {
-				continue // a kernel without IPv6
-			}
+		if err := unix.Sendto(fd, req.Serialize(), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+			return nil, fmt.Errorf("sock_diag: %w", err)
+		}
+		out, err = receiveDump(fd, out)
+		if err != nil && (family == unix.AF_INET || !errors.Is(err, syscall.ENOENT)) { // a kernel without IPv6
 			return nil, fmt.Errorf("sock_diag: %w", err)
 		}
 	}
+	lastDump.Store(int64(len(out) + len(out)/8))
 	return out, nil
+}
+
+// lastDump is how large the next table may become, so that no time goes into
+// making room for it.
+var lastDump atomic.Int64
+
+// receiveDump takes the messages of an answer up to its end. The library makes a
+// copy of each, which is most of the time that a table of 10,000 takes.
+func receiveDump(fd int, out []byte) ([]byte, error) {
+	buf := make([]byte, 1<<16)
+	for {
+		n, from, err := unix.Recvfrom(fd, buf, 0)
+		if err != nil {
+			return out, err
+		}
+		if sender, ok := from.(*unix.SockaddrNetlink); !ok || sender.Pid != 0 {
+			continue // not the kernel
+		}
+		for b := buf[:n]; len(b) >= unix.SizeofNlMsghdr; {
+			size, kind := int(binary.NativeEndian.Uint32(b)), binary.NativeEndian.Uint16(b[4:])
+			if size < unix.SizeofNlMsghdr || size > len(b) {
+				return out, fmt.Errorf("a message of %d bytes where %d are left", size, len(b))
+			}
+			body := b[unix.SizeofNlMsghdr:size]
+			switch {
+			case kind == unix.NLMSG_DONE:
+				return out, nil
+			case kind == unix.NLMSG_ERROR && len(body) >= 4:
+				return out, syscall.Errno(-int32(binary.NativeEndian.Uint32(body)))
+			case kind == nl.SOCK_DIAG_BY_FAMILY && len(out)+len(body) < readLimit:
+				out = binary.NativeEndian.AppendUint32(out, uint32(len(body)))
+				out = append(out, body...)
+			}
+			b = b[min((size+3)&^3, len(b)):]
+		}
+	}
 }
 
 // devices are lines of an interface's counters: name, counter, value; with those
