@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -18,6 +19,7 @@ import (
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/watch"
+	"github.com/wirerate/wirerate/internal/watch/screen"
 )
 
 type watchOptions struct {
@@ -37,15 +39,16 @@ of a device. On this machine and in its namespaces no program is started for
 it; behind ssh it is ss, every five seconds unless told otherwise. Nothing is
 changed.
 
-A line is printed for each sample of each host, with --json an object. It goes
-on until it is interrupted, or for the time of --for.`,
+On a terminal it is a screen, which ? explains. Elsewhere, and with --format
+text, a line is printed for each sample of each host, with --json an object. It
+goes on until it is interrupted, or for the time of --for.`,
 		Example: `  wirerate watch
   wirerate watch ns:router ssh://web1 --path rate=1gbit,rtt=80ms
   wirerate watch --for 10m --fail-on warning
   wirerate watch --json | jq -r .verdict.limit
   wirerate watch --on-finding 'mail -s "wirerate" root'`,
 	}
-	format := formatFlag(cmd, "text", "json")
+	format := formatFlag(cmd, "screen", "text", "json")
 	f := cmd.Flags()
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
@@ -87,7 +90,15 @@ func (opt watchOptions) run(ctx context.Context, env *Env, names []string, how s
 	defer cancel()
 	out := &watchOutput{env: env, json: how == "json", many: len(names) > 1, onFinding: opt.onFinding,
 		failOn: diagnose.Severity(opt.failOn), begun: map[string]map[string]bool{}}
-	if err := followAll(ctx, cancel, env, names, interval, path, opt.role, out.tell); err != nil {
+	follow := func(tell func(watch.State)) error {
+		return followAll(ctx, cancel, env, names, interval, path, opt.role, tell)
+	}
+	if how == "screen" && env.columns() > 0 {
+		err = out.onScreen(cancel, names, follow)
+	} else {
+		err = follow(out.tell)
+	}
+	if err != nil {
 		return err
 	}
 	out.commands.Wait()
@@ -169,6 +180,28 @@ type watchFinding struct {
 	Time    time.Time      `json:"time"`
 	Verdict *watch.Verdict `json:"verdict"` // null for a problem
 	Problem *watch.Problem `json:"problem"` // null for a limit
+}
+
+// onScreen shows what follow tells on the terminal until the screen is left, the
+// time is over, or a host cannot be watched.
+func (o *watchOutput) onScreen(cancel func(), names []string,
+	follow func(func(watch.State)) error) error {
+	p := tea.NewProgram(screen.New(names), tea.WithInput(o.env.Stdin), tea.WithOutput(o.env.Stdout), tea.WithoutSignalHandler())
+	followed := make(chan error, 1)
+	go func() {
+		err := follow(func(s watch.State) {
+			o.findings(s)
+			p.Send(screen.StateMsg(s))
+		})
+		p.Send(screen.EndMsg{})
+		followed <- err
+	}()
+	_, err := p.Run()
+	cancel()
+	if watched := <-followed; watched != nil {
+		return watched
+	}
+	return environment(err)
 }
 
 func (o *watchOutput) tell(s watch.State) {
