@@ -19,6 +19,7 @@ func verbs(env *Env) []*cobra.Command {
 		newVerifyCmd(env),
 		newLintCmd(env),
 		newExplainCmd(env),
+		newLSPCmd(env),
 		newCalcCmd(env),
 		newLabCmd(env),
 		newWeblogCmd(env),
