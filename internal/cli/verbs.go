@@ -20,6 +20,7 @@ func verbs(env *Env) []*cobra.Command {
 		newLintCmd(env),
 		newExplainCmd(env),
 		newLSPCmd(env),
+		newMCPCmd(env),
 		newCalcCmd(env),
 		newLabCmd(env),
 		newWeblogCmd(env),
