@@ -16,9 +16,13 @@ absent() { # PROGRAM:PACKAGE of Debian...: the packages whose program is not the
 	done
 }
 missing=$(absent iperf3:iperf3 ip:iproute2 ping:iputils-ping sshd:openssh-server ssh:openssh-client sysctl:procps)
+# What the suite and the bench drive beside the built-in generator: where one is
+# missing, the built-in one measures.
+driven="wrk:wrk nginx:nginx h2load:nghttp2-client ab:apache2-utils"
 # Login shells, ways to root, a packet filter and an editor, for tests that are skipped
 # without them: small packages, no reason to fail.
-wanted=$(absent tcsh:tcsh fish:fish sudo:sudo doas:opendoas nft:nftables openssl:openssl nvim:neovim)
+# shellcheck disable=SC2086
+wanted=$(absent tcsh:tcsh fish:fish sudo:sudo doas:opendoas nft:nftables openssl:openssl nvim:neovim $driven)
 [ -z "$missing$wanted" ] && exit 0
 if [ "$(id -u)" != 0 ]; then
 	[ -z "$wanted" ] || echo "the tests that need these are skipped; install them as root:$wanted" >&2
@@ -33,10 +37,10 @@ if command -v apt-get >/dev/null 2>&1; then
 	add $missing $wanted || { apt-get update -qq; add $missing $wanted; } || add $missing ||
 		{ echo "apt-get cannot install:$missing" >&2; exit 1; }
 elif command -v dnf >/dev/null 2>&1; then
-	dnf install -y -q tcsh fish sudo nftables openssl neovim >/dev/null 2>&1
+	dnf install -y -q --skip-unavailable tcsh fish sudo nftables openssl neovim wrk nginx nghttp2 httpd-tools >/dev/null 2>&1
 	[ -z "$missing" ] || dnf install -y -q iperf3 iproute iputils openssh-server openssh-clients procps-ng
 elif command -v apk >/dev/null 2>&1; then
-	apk add --quiet tcsh fish sudo doas nftables openssl neovim >/dev/null 2>&1
+	apk add --quiet tcsh fish sudo doas nftables openssl neovim wrk nginx nghttp2 apache2-utils >/dev/null 2>&1
 	[ -z "$missing" ] || apk add --quiet iperf3 iproute2 iputils openssh procps
 elif [ -z "$missing" ]; then
 	echo "the tests that need these are skipped:$wanted" >&2

@@ -14,8 +14,8 @@ import (
 func newAttributeCmd(env *Env) *cobra.Command {
 	var f experimentFlags
 	cmd := &cobra.Command{
-		Use:   "attribute --arm A [HOST [--peer HOST] | --lab LINK]",
-		Short: "Find which settings of an arm make the difference",
+		Use:   "attribute --arm A [HOST [PEER] | --lab LINK]",
+		Short: "Find which settings of an arm cause its effect",
 		Long: `Attribute switches every setting of an arm on and off by a design that clears
 single effects of pairwise ones (folded Plackett-Burman), confirms those that
 seem to matter in all combinations on fresh runs, and divides the gain among
@@ -31,10 +31,10 @@ together.`,
 		Example: `  wirerate attribute --arm file:99-tuning.conf --lab rate=1gbit,rtt=50ms -o out/
   wirerate attribute --arm plan --workload rr ns:a --peer ns:b \
     --path rate=1gbit,rtt=5ms --for 40m`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(2),
 	}
 	format := formatFlag(cmd, "text", "json")
-	f.addArms(cmd, "the `ARM` whose settings are told apart")
+	f.addArms(cmd, "the `ARM` whose settings are to be separated")
 	cmd.Flags().BoolVar(&f.OneAtATime, "one-at-a-time", false, "compare each setting alone with none")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()

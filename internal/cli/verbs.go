@@ -29,5 +29,6 @@ func verbs(env *Env) []*cobra.Command {
 		newExportCmd(env),
 		newTrafficCmd(env),
 		newVersionCmd(env),
+		newHostsTopic(),
 	}
 }

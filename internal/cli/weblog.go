@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
@@ -77,13 +78,13 @@ func newWeblogCmd(env *Env) *cobra.Command {
 	var opt weblogFlags
 	cmd := &cobra.Command{
 		Use:   "weblog FILE... [--against FILE...]",
-		Short: "Show what visitors got: request times in access logs, compared",
+		Short: "Analyse and compare request times in access logs",
 		Long: `weblog reads web servers' access logs (nginx, Apache, HAProxy, Varnish, Caddy,
 Envoy, Squid, lighttpd, CloudFront, W3C extended, JSON, LTSV, ...; also .gz,
 .zst and .bz2, and - for standard input) and shows how long requests took.
-All logs after --against are those of before.
+All logs after --against are the baseline.
 
-The format is found by itself as a rule. Presets for --format:
+The format is usually detected. Presets for --format:
 ` + terminal.Wrap(terminal.Columns, "  ", "  ", strings.Join(logline.Presets(), ", ")),
 		Example: `  wirerate weblog /var/log/nginx/access.log
   wirerate weblog new/*.log --against old/*.log
@@ -104,7 +105,7 @@ The format is found by itself as a rule. Presets for --format:
 
 func (o *weblogFlags) define(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(&o.against, "against", "logs of before: this one and all arguments behind it")
+	f.Var(&o.against, "against", "baseline logs: this and all following arguments")
 	f.StringVar(&o.format, "format", "", "the server's log format `string`, or a preset's name (see above)")
 	f.StringVar(&o.unit, "unit", "", "`unit` of the request times: s, ms, us or ns")
 	f.StringVar(&o.filter.Status, "status", "", "count only these `statuses` (200,3xx; !499 leaves out)")
@@ -328,7 +329,7 @@ func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before
 			}
 		case screen:
 			fmt.Fprint(env.Stdout, clearScreen)
-			weblog.Summarize(s, view).WriteText(&topLines{to: env.Stdout, left: screenRows() - 1})
+			report.WeblogText(&topLines{to: env.Stdout, left: screenRows() - 1}, weblog.Summarize(s, view))
 		}
 	})
 	if err != nil {

@@ -92,7 +92,7 @@ func (a *armValues) union() []string {
 // findShares switches the settings of an arm on and off.
 func (u *under) findShares(ctx context.Context, a *armValues, settings []string, runs int, deadline time.Time) error {
 	found, err := trial.Attribute(ctx, trial.AttributionDesign{Settings: settings, MaxRuns: runs, Alpha: alpha, Margin: u.Margin, Seed: u.Seed,
-		Deadline: deadline, Metric: u.design.Metric, Lower: u.design.Lower, Resumed: u.record.resumed()}, u.switching(a, settings), u.Sink.Progress)
+		Deadline: deadline, Metric: u.design.Metric, Lower: u.design.Lower, Resumed: u.record.resumed()}, u.switching(a, settings), u.progress)
 	u.shares = &found
 	return err
 }

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -297,11 +296,13 @@ func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.V
 		}
 		return nil
 	}
-	severity := Warning
-	if open {
-		severity = Info
+	severity, text := Warning, fmt.Sprintf("%s: %q is none of its values: %s", e.Name, e.Value, strings.Join(names, ", "))
+	for _, name := range names {
+		if open && len(name) > 2 && catalog.Edits(name, e.Value) == 1 {
+			severity, text = Error, text+"; did you mean "+name+"?"
+		}
 	}
-	return bad(severity, fmt.Sprintf("%s: %q is none of its values: %s", e.Name, e.Value, strings.Join(names, ", ")), r.Does)
+	return bad(severity, text, r.Does)
 }
 
 // judgements evaluates the catalog's conditions on the value.
@@ -316,35 +317,21 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 	}
 	var found []finding
 	for i, j := range r.Judge {
-		holds, err := r.Holds(j.When, in)
-		severity, because := Severity(j.Severity), j.Because
-		if severity == "" {
-			severity = defaultSeverity(j.Code)
-		}
-		var unknown *catalog.UnknownInput
-		if errors.As(err, &unknown) && unknown.Name == "standard" && hasStandard && !exact {
-			with := catalog.Inputs{"standard": normal}
-			for name, value := range assumed {
-				with[name] = value
-			}
-			for name, value := range in {
-				with[name] = value
-			}
-			holds, err = r.Holds(j.When, with)
-			if !v.numeric || v.numbers[len(v.numbers)-1] > normal/muchLess {
-				severity = Info
-			}
-			because += " " + assumedText
-		}
-		if err != nil || !holds {
+		held, certain := k.holds(r, j.When, in, version)
+		if !held {
 			continue
+		}
+		severity, because := cmp.Or(Severity(j.Severity), defaultSeverity(j.Code)), j.Because
+		if !certain {
+			severity = Info
+			because += " " + assumedText
 		}
 		sources := j.Sources
 		if len(sources) == 0 {
 			sources = r.Sources
 		}
 		found = append(found, finding{id: fmt.Sprintf("judge%d", i), code: j.Code, severity: severity,
-			message: k.valueMessage(j.Code, e, defaultText(r, normal, hasStandard, version), version), because: because, sources: sources, value: true})
+			message: k.valueMessage(j.Code, e, defaultText(r, normal, hasStandard && (exact || j.Code == "below-default"), version), version), because: because, sources: sources, value: true})
 	}
 	return found
 }

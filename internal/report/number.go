@@ -87,7 +87,9 @@ func percent(part float64) string {
 	return strconv.FormatFloat(math.Round(part*1000)/10, 'f', -1, 64) + "%"
 }
 
-// bits prints a bit rate: 9.41 Gbit/s, 587 Mbit/s.
+// Rate prints a bit rate: 9.41 Gbit/s, 587 Mbit/s.
+func Rate(bps float64) string { return bits(bps) }
+
 func bits(bps float64) string {
 	return prefixed(bps, "bit/s")
 }

@@ -71,7 +71,11 @@ func settingLife(p *page, r *catalog.Record, version catalog.Version) {
 	if r.NoEffectSince != "" {
 		p.field("no effect", fmt.Sprintf("since %s %s: still accepted, ignored", system, r.NoEffectSince))
 	}
-	if r.Removed != "" {
+	switch r.Removed {
+	case "":
+	case "0": // a misspelling, or a patch that was never part of the system
+		p.field("never", fmt.Sprintf("a name of %s's own", system))
+	default:
 		p.field("removed", fmt.Sprintf("in %s %s", system, r.Removed))
 	}
 	if r.RenamedTo != "" {

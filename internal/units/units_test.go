@@ -108,3 +108,14 @@ func FuzzParse(f *testing.F) {
 		ParseFields(s)
 	})
 }
+
+func TestPlural(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 request": Plural(1, "request"), "0 requests": Plural(0, "request"), "1 class": Plural(1, "class"),
+		"1,000 classes": Plural(1000, "class"), "12,345,678": Count(12345678), "999": Count(999),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
