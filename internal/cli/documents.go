@@ -2,6 +2,7 @@ package cli
 
 import (
 	"github.com/wirerate/wirerate/internal/calc"
+	"github.com/wirerate/wirerate/internal/canary"
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/compare"
@@ -36,6 +37,9 @@ func Documents() []Document {
 		{"apply", "wirerate apply --json: what was set", []any{appliedChange{}}},
 		{"attribute", "wirerate attribute --json: each setting's share of an effect", []any{result}},
 		{"calc", "wirerate calc --json: one formula, calculated", []any{calc.Outcome{}}},
+		{"canary-begin", "wirerate canary begin --json: the hosts that a step changes", []any{begunStep{}}},
+		{"canary-design", "wirerate canary design --json, and its file: who is changed when, and what is seen", []any{canary.State{}}},
+		{"canary-judge", "wirerate canary judge --json: what a step found", []any{judgedStep{}}},
 		{"confirm", "wirerate confirm --json: what was made permanent", []any{confirmedChange{}}},
 		{"explain", "wirerate explain --json: settings of the catalog, or a problem's code", []any{explainedSettings{}, explainedCode{}, explainedRule{}}},
 		{"export", "wirerate export --json: past experiments with every run", []any{exportedTrials{}}},

@@ -25,6 +25,7 @@ func verbs(env *Env) []*cobra.Command {
 		newHistoryCmd(env),
 		newReportCmd(env),
 		newExportCmd(env),
+		newCanaryCmd(env),
 		newTrafficCmd(env),
 		newVersionCmd(env),
 		newHostsTopic(),
