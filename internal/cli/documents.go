@@ -8,6 +8,7 @@ import (
 	"github.com/wirerate/wirerate/internal/compare"
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/experiment"
+	"github.com/wirerate/wirerate/internal/fleet"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/lab/link"
@@ -43,6 +44,7 @@ func Documents() []Document {
 		{"confirm", "wirerate confirm --json: what was made permanent", []any{confirmedChange{}}},
 		{"explain", "wirerate explain --json: settings of the catalog, or a problem's code", []any{explainedSettings{}, explainedCode{}, explainedRule{}}},
 		{"export", "wirerate export --json: past experiments with every run", []any{exportedTrials{}}},
+		{"fleet", "wirerate fleet --json: inspections of many hosts, merged", []any{fleet.Report{}}},
 		{"history", "wirerate history --json: past experiments", []any{pastTrials{}}},
 		{"history-compare", "wirerate history compare --json: two past trials side by side", []any{experiment.Compared{}}},
 		{"inspect", "wirerate inspect --json: what limits a host, or several", []any{diagnose.Diagnosis{}, inspections{}}},
