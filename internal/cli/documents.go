@@ -2,11 +2,13 @@ package cli
 
 import (
 	"github.com/wirerate/wirerate/internal/calc"
+	"github.com/wirerate/wirerate/internal/canary"
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/compare"
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/experiment"
+	"github.com/wirerate/wirerate/internal/fleet"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/lab/link"
@@ -38,9 +40,13 @@ func Documents() []Document {
 		{"apply", "wirerate apply --json: what was set", []any{appliedChange{}}},
 		{"attribute", "wirerate attribute --json: each setting's share of an effect", []any{result}},
 		{"calc", "wirerate calc --json: one formula, calculated", []any{calc.Outcome{}}},
+		{"canary-begin", "wirerate canary begin --json: the hosts that a step changes", []any{begunStep{}}},
+		{"canary-design", "wirerate canary design --json, and its file: who is changed when, and what is seen", []any{canary.State{}}},
+		{"canary-judge", "wirerate canary judge --json: what a step found", []any{judgedStep{}}},
 		{"confirm", "wirerate confirm --json: what was made permanent", []any{confirmedChange{}}},
 		{"explain", "wirerate explain --json: settings of the catalog, or a problem's code", []any{explainedSettings{}, explainedCode{}, explainedRule{}}},
 		{"export", "wirerate export --json: past experiments with every run", []any{exportedTrials{}}},
+		{"fleet", "wirerate fleet --json: inspections of many hosts, merged", []any{fleet.Report{}}},
 		{"history", "wirerate history --json: past experiments", []any{pastTrials{}}},
 		{"history-compare", "wirerate history compare --json: two past trials side by side", []any{experiment.Compared{}}},
 		{"inspect", "wirerate inspect --json: what limits a host, or several, or the flows of a packet capture", []any{diagnose.Diagnosis{}, inspections{}, packets.Analysis{}}},

@@ -28,6 +28,8 @@ func verbs(env *Env) []*cobra.Command {
 		newHistoryCmd(env),
 		newReportCmd(env),
 		newExportCmd(env),
+		newFleetCmd(env),
+		newCanaryCmd(env),
 		newTrafficCmd(env),
 		newVersionCmd(env),
 		newHostsTopic(),
