@@ -9,7 +9,7 @@ BUILD    = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 
-.PHONY: help build demo test bench check vuln generate tools dist fuzz kernels clean
+.PHONY: help install build demo test bench check vuln generate tools dist fuzz kernels clean
 
 help:
 	@echo 'build     bin/wirerate'
@@ -21,10 +21,21 @@ help:
 	@echo 'fuzz      every fuzz target for FUZZTIME (10s)'
 	@echo 'kernels   the catalog against Debian kernels under QEMU, or against DUMP=FILE or ssh://HOST'
 	@echo 'dist      static binaries of linux, freebsd and openbsd, manual pages and licences, in dist/'
+	@echo 'install   the binary, manual pages and completions below PREFIX (/usr/local)'
 	@echo 'tools     install the programs that demo, test and bench drive'
 
 build:
 	$(BUILD) -o bin/wirerate ./cmd/wirerate
+
+PREFIX ?= /usr/local
+install: build
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+		$(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	install -m 755 bin/wirerate $(DESTDIR)$(PREFIX)/bin/wirerate
+	$(GO) run -ldflags '$(LDFLAGS)' ./tools/gendocs -man -o $(DESTDIR)$(PREFIX)/share/man/man1
+	bin/wirerate completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/wirerate
+	bin/wirerate completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_wirerate
+	bin/wirerate completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/wirerate.fish
 
 demo: tools build
 	bin/wirerate tune --lab rate=1gbit,rtt=50ms --role bulk --for 150s -o out/
@@ -81,4 +92,4 @@ else
 endif
 
 clean:
-	rm -rf bin dist out
+	rm -rf bin dist out .venv

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -51,10 +52,31 @@ var ErrNothing = errors.New("the plan changes nothing")
 // ErrChanged is wrapped when a plan is out of date.
 var ErrChanged = errors.New("changed since the plan was made")
 
+// Refused are settings of a plan that the host will not let be written, found
+// before the first write, with the reasons.
+type Refused struct {
+	Host     string
+	Settings map[string]string
+}
+
+func (r *Refused) Error() string {
+	by := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(r.Settings)) {
+		by[r.Settings[name]] = append(by[r.Settings[name]], name)
+	}
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(by)) {
+		parts = append(parts, strings.Join(by[why], ", ")+": "+why)
+	}
+	return fmt.Sprintf("%s: nothing was written, as these would be refused: %s", r.Host, strings.Join(parts, "; "))
+}
+
 // Undone is a plan that did not come into place as a whole: everything is taken
 // back, or Err says what is not.
 type Undone struct {
 	Err error
+	// Setting is the one that was refused; empty for another reason.
+	Setting string
 	// Lacks says that the connection was lost or that the user may not write.
 	Lacks bool
 }
@@ -65,7 +87,8 @@ func (u *Undone) Unwrap() error { return u.Err }
 // Put writes a plan's settings on a running host, in the plan's order, under a
 // journal, and takes everything back when one is refused, is somebody else's by
 // now, or cannot be written: the error is then an Undone. Before the first write
-// ErrNothing, ErrChanged, ErrPending, ErrOtherSystem and ErrLacks say why not.
+// ErrNothing, ErrChanged, ErrPending, ErrOtherSystem, ErrLacks and a Refused say
+// why not.
 func Put(ctx context.Context, conn host.Conn, r Request) (Applied, error) {
 	now, boot, values := Divide(r.Plan)
 	if len(now)+len(boot) == 0 {
@@ -77,6 +100,9 @@ func Put(ctx context.Context, conn host.Conn, r Request) (Applied, error) {
 	}
 	if !r.Anyway {
 		opt.Check = func(old map[string]string) error { return checkUnchanged(r.Plan, old) }
+	}
+	if err := r.wouldBeRefused(ctx, conn, values); err != nil {
+		return Applied{}, err
 	}
 	c, err := r.begin(ctx, conn, now, opt)
 	if err != nil {
@@ -102,6 +128,24 @@ func Put(ctx context.Context, conn host.Conn, r Request) (Applied, error) {
 		a.Files = append(a.Files, f.Path)
 	}
 	return a, nil
+}
+
+// wouldBeRefused returns a Refused where the kernel will not take some of the
+// values. What is not there is named only beside those: Begin knows more of it.
+func (r Request) wouldBeRefused(ctx context.Context, conn host.Conn, values map[string]string) error {
+	refused, err := unwritable(ctx, conn, r.Plan.System, values, "")
+	if err != nil {
+		return err
+	}
+	absent := maps.Clone(refused)
+	maps.DeleteFunc(absent, func(_, why string) bool { return why != notHere })
+	if len(refused) == len(absent) {
+		return nil
+	}
+	if r.SkipAbsent {
+		maps.DeleteFunc(refused, func(name, _ string) bool { return absent[name] != "" })
+	}
+	return &Refused{conn.Name(), refused}
 }
 
 // Divide tells what of a plan can be written on the running system, in the order
@@ -167,9 +211,10 @@ func checkUnchanged(p plan.Plan, old map[string]string) error {
 // undo takes everything back when the writing stopped or failed.
 func (c *Change) undo(ctx context.Context, outcomes []Outcome, err error, note func(format string, args ...any)) error {
 	lost := errors.Is(err, host.ErrUnreachable)
-	why, lacks := err, lost
+	why, lacks, setting := err, lost, ""
 	if o := stopped(outcomes); err == nil && o != nil {
 		if o.Refused != "" {
+			setting = o.Setting
 			lacks = o.Failure == host.Denied || strings.Contains(o.Refused, "Read-only file system")
 			why = fmt.Errorf("%s: %s=%q is refused: %s", c.Host, o.Setting, o.Wanted, o.Refused)
 		} else {
@@ -196,5 +241,5 @@ func (c *Change) undo(ctx context.Context, outcomes []Outcome, err error, note f
 	if lost {
 		back = "it is reached again, and " + back
 	}
-	return &Undone{Err: fmt.Errorf("%w; %s", why, back), Lacks: lacks}
+	return &Undone{Err: fmt.Errorf("%w; %s", why, back), Setting: setting, Lacks: lacks}
 }

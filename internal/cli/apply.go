@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,20 +25,21 @@ type applyOptions struct {
 	plan, host, stateDir, within string
 	skipAbsent, anyway           bool
 	runtimeOnly                  bool
+	only, except                 []string
 }
 
 func newApplyCmd(env *Env) *cobra.Command {
 	var opt applyOptions
 	cmd := &cobra.Command{
 		Use:   "apply PLAN [HOST]",
-		Short: "Put a plan in place until it is confirmed, with a way back",
+		Short: "Apply a plan; the host reverts it unless you confirm in time",
 		Long: `Apply writes a plan's settings on a running host. Before the first write the old
 values and a script that restores them are on the host's disk; a timer there
 runs that script unless the change is confirmed in time, also when this program
 or the connection is gone. No configuration file is written before wirerate
-confirm, so that a reboot undoes what was not confirmed. Tunables that count at
-boot alone are tried by FreeBSD's nextboot for one boot; elsewhere confirm
-writes them.
+confirm, so that a reboot undoes what was not confirmed. Tunables that take
+effect only at boot are tried for one boot by FreeBSD's nextboot; elsewhere
+confirm writes them.
 
 When the connection is lost, apply tries for a minute to reach the host again
 and take the change back (exit status 3); later the timer there does it (exit
@@ -46,7 +48,7 @@ status 4), and wirerate status tells.
 On the host it needs a POSIX shell, what reaches the settings (sysctl; ifconfig,
 kldload, ethtool or ip where the plan has something for them), and cat, chmod,
 cmp, cp, mkdir, mv, rm, rmdir, sleep, and sync or fsync; a missing one is named
-before anything is written. The user's login shell may be any.
+before anything is written. Any login shell will do.
 
 PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 		Example: `  wirerate apply plan/ --confirm-within 60s
@@ -63,8 +65,10 @@ PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 	f.StringVar(&opt.within, "confirm-within", "60s", "`time` after which the host takes back what is not confirmed; 0s: never")
 	f.StringVar(&opt.stateDir, "state-dir", "", stateDirUsage)
 	f.BoolVar(&opt.skipAbsent, "skip-absent", false, "leave out settings that the host does not have")
-	f.BoolVar(&opt.anyway, "anyway", false, "apply though values changed since the plan was made")
-	f.BoolVar(&opt.runtimeOnly, "runtime-only", false, "confirm shall write no configuration files")
+	f.StringArrayVar(&opt.only, "only", nil, "apply this `SETTING` only; may be given several times; * matches any characters")
+	f.StringArrayVar(&opt.except, "except", nil, "leave this `SETTING` of the plan out; * stands for any letters")
+	f.BoolVar(&opt.anyway, "anyway", false, "apply even if values have changed since the plan was made")
+	f.BoolVar(&opt.runtimeOnly, "runtime-only", false, "confirm keeps the values until reboot only: it writes no files")
 	forceFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()
@@ -73,7 +77,7 @@ PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 		}
 		opt.plan, opt.host = args[0], "local"
 		if len(args) == 2 {
-			opt.host = args[1]
+			opt.host = hostName(args[1])
 		}
 		return applyVerb(cmd.Context(), env, opt, how)
 	}
@@ -86,6 +90,9 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 		return usagef("--confirm-within %q: 0s, or 1s to 24h is expected, like 60s", opt.within)
 	}
 	p, err := loadPlan(opt.plan, opt.host)
+	if err == nil {
+		p, err = opt.choose(p)
+	}
 	if err != nil {
 		return usage(err)
 	}
@@ -101,7 +108,7 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 	applied, err := change.Put(ctx, conn, change.Request{Plan: p, StateDir: opt.stateDir, Within: within, Now: time.Now(), SkipAbsent: opt.skipAbsent,
 		Command: command, Anyway: opt.anyway, RuntimeOnly: opt.runtimeOnly, Note: env.note})
 	if err != nil {
-		return applyError(opt.plan, command, err)
+		return applyError(env, opt, command, err)
 	}
 	if how == "json" {
 		return env.printJSON(appliedChange{2, applied})
@@ -111,11 +118,18 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 }
 
 // applyError gives the reason why nothing is in place its exit status.
-func applyError(plan string, command change.Command, err error) error {
+func applyError(env *Env, opt applyOptions, command change.Command, err error) error {
 	var undone *change.Undone
+	var refused *change.Refused
+	switch {
+	case errors.As(err, &refused):
+		return missing(fmt.Errorf("%w; leave them out with: %s", err, opt.without(env, slices.Sorted(maps.Keys(refused.Settings)))))
+	case errors.As(err, &undone) && undone.Setting != "":
+		err = fmt.Errorf("%w; leave it out with: %s", err, opt.without(env, []string{undone.Setting}))
+	}
 	switch {
 	case errors.Is(err, change.ErrNothing):
-		return usagef("%s: %w", plan, err)
+		return usagef("%s: %w", opt.plan, err)
 	case errors.Is(err, change.ErrPending):
 		return usagef("%w; see: %s", err, command("status"))
 	case errors.Is(err, change.ErrChanged), errors.Is(err, change.ErrOtherSystem):
@@ -128,6 +142,56 @@ func applyError(plan string, command change.Command, err error) error {
 		return failure(err)
 	}
 	return environment(err)
+}
+
+// without is the command that applies the same plan but for some settings.
+func (o applyOptions) without(env *Env, settings []string) string {
+	words := []string{"apply", o.plan}
+	if o.host != "local" {
+		words = append(words, o.host)
+	}
+	if o.within != "60s" {
+		words = append(words, "--confirm-within", o.within)
+	}
+	if o.stateDir != "" {
+		words = append(words, "--state-dir", o.stateDir)
+	}
+	flags := map[string]bool{"--skip-absent": o.skipAbsent, "--anyway": o.anyway, "--runtime-only": o.runtimeOnly}
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		if flags[name] {
+			words = append(words, name)
+		}
+	}
+	for _, name := range o.only {
+		words = append(words, "--only", name)
+	}
+	for _, name := range slices.Concat(o.except, settings) {
+		words = append(words, "--except", name)
+	}
+	return env.commandLine(words...)
+}
+
+// choose takes out of a plan what --only and --except leave out.
+func (o applyOptions) choose(p plan.Plan) (plan.Plan, error) {
+	for _, pattern := range slices.Concat(o.only, o.except) {
+		if !slices.ContainsFunc(p.Changes, func(ch plan.Change) bool { return plan.Match(pattern, ch.Setting) }) {
+			return p, fmt.Errorf("%s: the plan does not set %s; it sets %s", o.plan, pattern, cmp.Or(strings.Join(settingsOf(p), ", "), "nothing"))
+		}
+	}
+	meant := func(patterns []string, setting string) bool {
+		return slices.ContainsFunc(patterns, func(pattern string) bool { return plan.Match(pattern, setting) })
+	}
+	return p.Only(func(setting string) (bool, string) {
+		return (len(o.only) == 0 || meant(o.only, setting)) && !meant(o.except, setting), "it was left out on the command line"
+	}), nil
+}
+
+func settingsOf(p plan.Plan) []string {
+	var names []string
+	for _, ch := range p.Changes {
+		names = append(names, ch.Setting)
+	}
+	return names
 }
 
 // loadPlan reads a plan; of several in one file, as tune writes them, the one
@@ -188,7 +252,7 @@ func printApplied(env *Env, r change.Applied, command change.Command) {
 		if r.Left < time.Duration(r.Within*float64(time.Second))-time.Second {
 			left = max(1, math.Floor(r.Left.Seconds()))
 		}
-		env.printf(" for %gs", left)
+		env.printf(" for %g s", left)
 	}
 	env.printf("; keep it with: %s\n", command("confirm", r.ID))
 }

@@ -14,13 +14,13 @@ import (
 func newAttributeCmd(env *Env) *cobra.Command {
 	var f experimentFlags
 	cmd := &cobra.Command{
-		Use:   "attribute --arm A [HOST [--peer HOST] | --lab LINK]",
-		Short: "Find which settings of an arm make the difference",
+		Use:   "attribute --arm A [HOST [PEER] | --lab LINK]",
+		Short: "Find which settings of an arm cause its effect",
 		Long: `Attribute switches every setting of an arm on and off by a design that clears
 single effects of pairwise ones (folded Plackett-Burman), confirms those that
 seem to matter in all combinations on fresh runs, and divides the gain among
-them (Shapley). What is off has the value from before. It ends in a minimal
-file: the lines that earn their place, and the others with their intervals.
+them (Shapley). A setting that is off has its previous value. The result is a
+minimal file: the lines that help, and the others with their intervals.
 
 With --via HOST, or in a lab with --router, the settings are those of the host
 between the two ends; see wirerate trial --help.
@@ -31,10 +31,10 @@ together.`,
 		Example: `  wirerate attribute --arm file:99-tuning.conf --lab rate=1gbit,rtt=50ms -o out/
   wirerate attribute --arm plan --workload rr ns:a --peer ns:b \
     --path rate=1gbit,rtt=5ms --for 40m`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(2),
 	}
 	format := formatFlag(cmd, "text", "json")
-	f.addArms(cmd, "the `ARM` whose settings are told apart")
+	f.addArms(cmd, "the `ARM` whose settings are to be separated")
 	cmd.Flags().BoolVar(&f.OneAtATime, "one-at-a-time", false, "compare each setting alone with none")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()
@@ -45,7 +45,7 @@ together.`,
 			return f.resumes(cmd, env, form)
 		}
 		if len(f.arms) != 1 {
-			return usagef("one --arm is expected, whose settings are told apart: %s", experiment.ArmForms)
+			return usagef("one --arm is expected, whose settings are to be separated: %s", experiment.ArmForms)
 		}
 		if err := f.checkArms(args, 1); err != nil {
 			return usage(err)

@@ -132,10 +132,9 @@ back, and proves each setting's share of the gain by experiment.`,
 		Example: `  wirerate tune --lab rate=1gbit,rtt=50ms --role bulk -o out/
   wirerate explain net.ipv4.tcp_rmem
   wirerate lint /etc/sysctl.conf`,
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		Version:           Version,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Version:       Version,
 	}
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
@@ -149,6 +148,9 @@ back, and proves each setting's share of the gain by experiment.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; see %s --help", err, cmd.CommandPath())
 	})
+	root.InitDefaultHelpCmd()
+	describeCompletion(root)
+	complete(root)
 	return root
 }
 
@@ -301,6 +303,7 @@ func (e *Env) writeTo(file string, write func(*Env) error) error {
 func formatFlag(cmd *cobra.Command, choices ...string) func() (string, error) {
 	format := cmd.Flags().String("format", choices[0], "output `format`: "+strings.Join(choices, ", "))
 	short := cmd.Flags().Bool("json", false, "short for --format json")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
 	return func() (string, error) {
 		if *short {
 			return "json", nil
@@ -324,7 +327,7 @@ func exactArgs(n int, what string) cobra.PositionalArgs {
 
 // open connects to a host named on the command line.
 func (e *Env) open(ctx context.Context, name string) (host.Conn, error) {
-	c, err := host.Open(ctx, name, e.SSH)
+	c, err := host.Open(ctx, hostName(name), e.SSH)
 	if errors.Is(err, host.ErrUnreachable) || errors.Is(err, fs.ErrPermission) {
 		return nil, missing(err)
 	}

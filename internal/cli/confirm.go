@@ -11,7 +11,7 @@ import (
 func newConfirmCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "confirm [ID] [HOST]",
-		Short: "Make a change last: end its timer, write the configuration files",
+		Short: "Make a change permanent: stop its timer, write the files",
 		Long: `Confirm writes the files of the change that is pending, or of the one with the
 ID, each under another name, flushed to the disk and renamed, and keeps what
 they replace. A change that apply did not bring to its end, or whose rollback
@@ -24,7 +24,7 @@ any later time, files included.`,
 		Args: cobra.MaximumNArgs(2),
 	}
 	told := changeFlags(cmd)
-	anyway := cmd.Flags().Bool("anyway", false, "confirm though somebody else changed something: their values stay, the files are replaced")
+	anyway := cmd.Flags().Bool("anyway", false, "confirm even if something else has changed since: those values stay, the files are replaced")
 	forceFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		a, err := told(words)
@@ -70,7 +70,7 @@ func printConfirmed(env *Env, id string, r change.ConfirmReport, refused bool, c
 	}
 	if refused {
 		env.printf("change %s is not confirmed: see above\n", id)
-		env.printf("confirm it though with: %s\n", command("confirm", id, "--anyway"))
+		env.printf("confirm it anyway with: %s\n", command("confirm", id, "--anyway"))
 		env.printf("take it back with: %s\n", command("rollback", id))
 		return
 	}

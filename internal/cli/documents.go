@@ -16,6 +16,7 @@ import (
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/store"
+	"github.com/wirerate/wirerate/internal/watch"
 )
 
 // Document is a JSON document that the program writes: what a verb prints with
@@ -59,6 +60,8 @@ func Documents() []Document {
 		{"tune", "wirerate tune --json: what was tried and kept", []any{result}},
 		{"verify", "wirerate verify --json: a host compared with a plan", []any{verifiedHost{}}},
 		{"version", "wirerate version --json: the program", []any{versionInfo{}}},
+		{"watch", "wirerate watch --json: what limits a host at one moment, an object for each sample", []any{watch.State{}}},
+		{"finding", "what the command of wirerate watch --on-finding gets on its standard input", []any{watchFinding{}}},
 		{"weblog", "wirerate weblog --json: request times of access logs", []any{joined{}}},
 		{"weblog-merge", "wirerate weblog merge --json: request times of several logs", []any{joined{}}},
 		{"plan.json", "the file of wirerate plan -o, and of tune -o for several hosts", []any{plan.Plan{}, []plan.Plan{}}},

@@ -53,6 +53,7 @@ func (f *experimentFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Spec.Tool, "tool", "", "measuring `tool` (default: the first of the workload's that both hosts have)")
 	flags.IntVar(&f.Spec.Port, "port", 5201, "port of the measuring server; some tools take the next one too")
 	flags.StringVar(&f.History, "history", "", historyUsage)
+	flags.BoolVar(&f.Verbose, "verbose", false, "list every setting that is left out, even if many share one reason")
 	flags.BoolVar(&f.NoHistory, "no-history", false, "keep nothing in the history")
 }
 
@@ -92,8 +93,8 @@ func (f *experimentFlags) addArms(cmd *cobra.Command, arm string) {
 	f.addPlanned(cmd)
 	f.addRouter(cmd)
 	flags.StringVar(&f.Spec.Workload, "workload", "bulk", "`workload` to run: "+workloadNames())
-	flags.StringVar(&f.Peer, "peer", "", "the `HOST` at the other end")
-	flags.StringVar(&f.path, "path", "", "`PATH` between the hosts, for the arm plan: rate=,rtt=[,loss=][,mtu=], or auto")
+	flags.StringVar(&f.Peer, "peer", "", peerUsage)
+	flags.StringVar(&f.path, "path", "", "`PATH` between the hosts, for the arm plan: rate=,rtt=[,loss=][,mtu=], a profile of wirerate lab profiles, or auto")
 	flags.StringVar(&f.Role, "role", "bulk", "`role` of the hosts, for the arm plan")
 	flags.IntVar(&f.Pairs, "pairs", 0, "pairs of runs at most, 2 to 200 (default: what --for allows, up to 40)")
 	flags.StringVar(&f.Metric, "metric", "", "`METRIC` of the workload that decides (default: its first)")
@@ -101,6 +102,8 @@ func (f *experimentFlags) addArms(cmd *cobra.Command, arm string) {
 	f.addDesign(cmd)
 	f.addResume(cmd)
 }
+
+const peerUsage = "the `HOST` at the other end, also the second word"
 
 // addDesign declares how pairs of runs are laid out.
 func (f *experimentFlags) addDesign(cmd *cobra.Command) {
@@ -130,7 +133,7 @@ func (f *experimentFlags) where() (err error) {
 		return err
 	}
 	if f.MeasurePath = f.path == "auto"; f.path != "" && !f.MeasurePath {
-		if f.Path, err = parsePath(f.path, f.verb); err != nil {
+		if f.Path, err = parsePath(f.path); err != nil {
 			return err
 		}
 	}
@@ -204,8 +207,6 @@ func (f *experimentFlags) checkDesign(maxPairs int) error {
 	switch {
 	case f.Pairs != 0 && (f.Pairs < 2 || f.Pairs > maxPairs):
 		return fmt.Errorf("--pairs %d: 2 to %d are possible", f.Pairs, maxPairs)
-	case !(f.Margin >= 0 && f.Margin < 1):
-		return fmt.Errorf("--margin %g: a share from 0 to 1 is expected, like 5%% or 0.05", f.Margin)
 	case f.Budget < 10*time.Second:
 		return fmt.Errorf("--for %s: at least 10s are needed", f.Budget)
 	}
@@ -243,6 +244,7 @@ func readDisk(file string) (*experiment.DiskFigures, error) {
 func run[T any](ctx context.Context, env *Env, f *experimentFlags, do func(context.Context, experiment.Config) (T, error)) (T, error) {
 	sink := &sink{env: env}
 	f.Open, f.Sink, f.Args, f.Command = env.open, sink, env.args, "wirerate "+shell.Join(env.args...)
+	f.Out = f.out.dir
 	f.CommandFor = func(host string) change.Command { return env.commandFor(host, "") }
 	found, err := do(ctx, f.Config)
 	sink.clear()

@@ -38,18 +38,19 @@ func newInspectCmd(env *Env) *cobra.Command {
 	var opt inspectOptions
 	cmd := &cobra.Command{
 		Use:   "inspect [HOST...] [FILTER]",
-		Short: "Say what limits a host on its path, and what is wrong with it",
+		Short: "Show what limits a host on its path, and any problems",
 		Long: `Read what a host shows of its network (settings, interfaces, counters, sockets),
 compute the ceiling that each resource sets, and judge it by rules. The first
 line says what limits, where, and how sure that is; then come the lines that
 prove it and what to do. Nothing is changed.
 
-HOST is local (the default), ns:NAME, ssh://[user@]name or a capture. --from
-also takes an unpacked sosreport, a folder of outputs in files named after their
-commands, such as netstat_-m.txt, or a file with a session as somebody pasted
-it: with prompts or without, outputs cut by grep, lines of a log. Several hosts
-or captures give one table, and then each. With --peer the two ends are compared
-as well.
+HOST is local (the default), ns:NAME, ssh://[user@]name[:port] or a capture; see
+wirerate help hosts, also for sudo and doas. --from also takes an unpacked
+sosreport, a folder of outputs in files named after their commands, such as
+netstat_-m.txt, or a file with a session as somebody pasted it: with prompts or
+without, outputs cut by grep, lines of a log. Several hosts or captures give one
+table, and then each. With --peer the two ends are compared as well.
+
 
 A packet capture (pcap or pcapng, also in gzip or zstd) of either end or between
 tells which limit bound each of its connections, when, and what would help:
@@ -75,7 +76,7 @@ located, delays are told one way, and what a box between changed.`,
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.window, "for", "", "observe the counters for this `time`, such as 5s: totals become rates")
-	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 at findings of this `severity` or above: error, warning, info")
+	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 if there are problems of this `severity` or above: error, warning, info")
 	f.BoolVar(&opt.all, "all", false, "show why ceilings are not known and which rules were not evaluated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()
@@ -237,7 +238,7 @@ const maxWindow = 10 * time.Minute
 
 func (opt inspectOptions) check() (path netpath.Path, window time.Duration, err error) {
 	if opt.path != "" {
-		if path, err = parsePath(opt.path, "inspect"); err != nil {
+		if path, err = parsePath(opt.path); err != nil {
 			return path, 0, err
 		}
 	}
@@ -287,6 +288,11 @@ func collect(ctx context.Context, env *Env, name string, window time.Duration) (
 		return nil, err
 	}
 	defer c.Close()
+	return collectLive(ctx, c, window)
+}
+
+// collectLive reads the facts of a host that is connected.
+func collectLive(ctx context.Context, c host.Conn, window time.Duration) (*facts.Facts, error) {
 	f, err := facts.Collect(ctx, c, facts.Options{Window: window})
 	switch {
 	case errors.Is(err, host.ErrUnreachable), errors.Is(err, facts.ErrSystem), errors.Is(err, facts.ErrNoIdentity):

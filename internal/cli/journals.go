@@ -65,7 +65,7 @@ func (a changeArgs) finish(ctx context.Context, env *Env, conn host.Conn, entrie
 	for _, f := range change.Finish(ctx, conn, entries) {
 		env.note("%s", f)
 		if len(f.Foreign) > 0 {
-			env.note("confirm it though with: %s", command("confirm", f.ID, "--anyway"))
+			env.note("confirm it anyway with: %s", command("confirm", f.ID, "--anyway"))
 		}
 		if f.Open() {
 			env.note("take it back with: %s", command("rollback", f.ID))

@@ -93,7 +93,7 @@ that ended it.
 
 With --serve a shell command runs on the server first, and is ended after CMD.
 CMD starts once it, or a daemon that it left, listens on TCP or UDP, for others
-than its own host, or for packets as tcpdump does; or once it has ended well and
+than its own host, or for packets as tcpdump does; or once it has succeeded and
 left none, as one that changes settings does. If it fails, CMD is not run.
 
 After CMD a line on standard error says whether the emulator kept up, and how

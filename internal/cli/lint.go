@@ -17,7 +17,6 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/lint"
 	"github.com/wirerate/wirerate/internal/report"
-	"github.com/wirerate/wirerate/internal/units"
 )
 
 type lintOptions struct {
@@ -36,8 +35,9 @@ func newLintCmd(env *Env) *cobra.Command {
 		Short: "Find dead, misplaced and harmful lines of configuration",
 		Long: `Judge sysctl.conf, sysctl.d, loader.conf, rc.conf, hostname.if, pf.conf, systemd
 .link and .network files, ifupdown interfaces, modprobe.d, modules-load.d, TuneD
-profiles and scripts by the catalog. System, kind and machine are guessed from path and content; files of
-one machine are read in the order in which the system reads them.
+profiles and scripts by the catalog. System, kind and machine are guessed from
+path and content; files of one machine are read in the order in which the system
+reads them.
 
 A comment "# wirerate: ignore CODE reason" suppresses a code on its line or,
 alone, on the next one. explain CODE tells what a code means. A file
@@ -62,7 +62,7 @@ and exits with 1 when that reaches --fail-on.`,
 	f.StringVar(&opt.memory, "memory", "", "the machine's memory, a `size` such as 16GiB")
 	f.IntVar(&opt.cores, "cores", 0, "`number` of the machine's processors")
 	f.BoolVar(&opt.fix, "fix", false, "write the corrected files, after printing the differences")
-	f.BoolVar(&opt.diff, "diff", false, "print the differences that --fix would make, and change nothing")
+	f.BoolVar(&opt.diff, "diff", false, "show what --fix would change, and change nothing")
 	f.StringVar(&opt.failOn, "fail-on", "warning", "lightest `severity` that makes the exit status 1: info, warning, error or never")
 	f.StringVar(&opt.level, "level", "info", "lightest `severity` that is reported: info, warning or error")
 	f.StringSliceVar(&opt.ignore, "ignore", nil, "`codes` that are not reported, such as same-as-default,duplicate")
@@ -245,7 +245,7 @@ func (o lintOptions) options() (lint.Options, error) {
 func (o lintOptions) machine() (*lint.Machine, error) {
 	in := catalog.Inputs{}
 	if o.memory != "" {
-		memory, err := parseMemory(o.memory, 16*units.MiB)
+		memory, err := memorySize(o.memory)
 		if err != nil {
 			return nil, err
 		}

@@ -17,14 +17,14 @@ func newMeasureCmd(env *Env) *cobra.Command {
 	var runs int
 	var read string
 	cmd := &cobra.Command{
-		Use:   "measure WORKLOAD [HOST [--peer HOST] | --lab LINK] | --read FILE",
+		Use:   "measure WORKLOAD [HOST [--peer HOST] | --lab LINK]",
 		Short: "Run a workload and show what it and the kernels saw",
 		Long: `Measure runs a workload between two hosts and prints its metrics with what the
 kernels counted meanwhile. One run is no evidence about a setting: trial
 compares settings.
 
 The workload disk measures the storage of one HOST, without a peer, with files
-of its own in --dir, which are removed also when it is killed.
+of its own in --dir, which are removed even if it is killed.
 
 ` + workloadHelp() + `
 ` + below("", "With --read it reads what a measuring tool printed before: "+strings.Join(workload.ParsedTools(), ", ")+
@@ -38,7 +38,7 @@ of its own in --dir, which are removed also when it is killed.
 	format := formatFlag(cmd, "text", "json")
 	f.add(cmd)
 	f.addDisk(cmd)
-	cmd.Flags().StringVar(&f.Peer, "peer", "", "the `HOST` at the other end")
+	cmd.Flags().StringVar(&f.Peer, "peer", "", peerUsage)
 	cmd.Flags().IntVarP(&runs, "runs", "n", 1, "number of runs, 1 to 1000")
 	cmd.Flags().StringVar(&read, "read", "", "read a tool's output from `FILE` (- for standard input) instead of measuring")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -53,14 +53,8 @@ of its own in --dir, which are removed also when it is killed.
 			return usagef("a WORKLOAD is expected: %s", workloadNames())
 		}
 		f.Spec.Workload = args[0]
-		if len(args) > 1 {
-			f.Host = args[1]
-		}
-		if len(args) > 2 && f.Peer != "" {
-			return usagef("give the peer once: --peer HOST")
-		}
-		if len(args) > 2 {
-			f.Peer = args[2]
+		if err := f.hostAndPeer(args[1:]); err != nil {
+			return usage(err)
 		}
 		if f.Lab == "" && f.Peer == "" && !f.Alone() {
 			return usagef("give either --lab LINK, or HOST and --peer HOST")

@@ -18,7 +18,7 @@ type outputFolder struct {
 func (o *outputFolder) declare(cmd *cobra.Command, holds string) {
 	flags := cmd.Flags()
 	flags.StringVarP(&o.dir, "output", "o", "", "`folder` for "+holds)
-	flags.BoolVar(&o.force, "force", false, "with -o, replace files too that wirerate did not write or that were changed since")
+	flags.BoolVar(&o.force, "force", false, "with -o, also replace files that wirerate did not write, or that have changed since")
 }
 
 // check makes sure early that the folder can be written, and that none of the
@@ -28,7 +28,7 @@ func (o outputFolder) check(names ...string) error {
 		return nil
 	}
 	if o.dir == "-" {
-		return errors.New("-o names a folder here, and standard output is none: --json prints the result")
+		return errors.New("-o - : -o names a folder for several files; --json writes to standard output")
 	}
 	folder, err := outdir.Open(o.dir)
 	if err != nil {

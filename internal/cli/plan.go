@@ -12,9 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/compare"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/experiment"
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/outdir"
@@ -32,26 +34,28 @@ type planOptions struct {
 	diskLatency           string
 	diskFrom              string
 	driver, numa          string
-	path, role            string
+	path, role, peer      string
 	load                  plan.Load
 	harden, why           bool
 	compare               string
 	out                   outputFolder
 	export                []string
+	conn                  host.Conn // to the host; nil for one that is recorded or described
 }
 
 func newPlanCmd(env *Env) *cobra.Command {
 	var opt planOptions
 	cmd := &cobra.Command{
 		Use:   "plan [HOST | --os SYSTEM] --path PATH --role ROLE",
-		Short: "Say what a path, a role and a machine need, and write its files",
+		Short: "Compute what a path, a role and a machine need",
 		Long: `Plan computes what a host needs for a path and a role: for each setting the
 formula with its numbers, the evidence that it matters, the risk and the way
 back. The same inputs give the same plan. Nothing is changed; wirerate apply
 puts a plan in place.
 
-HOST is local, ns:NAME, ssh://[user@]name or a capture. With --os a plan is made
-for a machine that is only described.`,
+HOST is local, ns:NAME, ssh://[user@]name[:port] or a capture; see wirerate help
+hosts, also for sudo and doas. With --os a plan is made for a machine that is
+only described.`,
 		Example: `  wirerate plan --path rate=1gbit,rtt=80ms --role bulk
   wirerate plan ssh://root@web1 --path rate=10gbit,rtt=30ms \
     --role web --connections 50000 -o plan/
@@ -77,7 +81,8 @@ for a machine that is only described.`,
 	countFlag(f, &opt.diskIOPS, "disk-iops", "`number` of operations per second of one disk")
 	f.StringVar(&opt.diskLatency, "disk-latency", "", "`time` of one operation of a disk, such as 80us")
 	f.StringVar(&opt.diskFrom, "disk-from", "", "take the disks' figures from `FILE`, the output of wirerate measure disk --json")
-	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500], or a packet capture that shows it")
+	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500], a profile of wirerate lab profiles, a packet capture that shows it, or auto")
+	f.StringVar(&opt.peer, "peer", "", "with --path auto: the `HOST` to which the path is measured")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	countFlag(f, &opt.load.Connections, "connections", "`number` of TCP connections open at once (default: by role)")
 	countFlag(f, &opt.load.ConnRate, "conn-rate", "`number` of new connections per second (default: by role)")
@@ -95,7 +100,7 @@ for a machine that is only described.`,
 			return err
 		}
 		if len(args) == 1 {
-			opt.host = args[0]
+			opt.host = hostName(args[0])
 		}
 		for _, name := range []string{"cores", "queues", "ring-max", "disks"} {
 			if flag := cmd.Flag(name); flag.Changed && flag.Value.String() == "0" {
@@ -109,6 +114,9 @@ for a machine that is only described.`,
 
 func planVerb(ctx context.Context, env *Env, opt planOptions, how string) error {
 	request, err := opt.request(ctx, env)
+	if opt.conn != nil {
+		defer opt.conn.Close()
+	}
 	if err != nil {
 		return err
 	}
@@ -116,9 +124,9 @@ func planVerb(ctx context.Context, env *Env, opt planOptions, how string) error 
 	if err != nil {
 		return failure(err)
 	}
-	p, err := plan.Make(c, request)
+	p, err := opt.make(ctx, c, request)
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	if opt.compare != "" {
 		return env.comparePlan(c, p, opt.compare, how)
@@ -131,8 +139,21 @@ func planVerb(ctx context.Context, env *Env, opt planOptions, how string) error 
 	if how == "json" {
 		return env.printJSON(p)
 	}
-	report.PlanText(env.Stdout, p, opt.why)
+	report.PlanText(env.screen(), p, opt.why)
 	return nil
+}
+
+// make plans for the host that is connected, else for the machine as it is known.
+func (o *planOptions) make(ctx context.Context, c *catalog.Catalog, r plan.Request) (plan.Plan, error) {
+	if o.conn == nil {
+		p, err := plan.Make(c, r)
+		return p, usage(err)
+	}
+	p, err := change.MakePlan(ctx, o.conn, c, r)
+	if errors.Is(err, host.ErrUnreachable) {
+		return p, missing(err)
+	}
+	return p, usage(err)
 }
 
 // comparePlan puts a configuration file beside the plan.
@@ -162,8 +183,8 @@ func (o *planOptions) request(ctx context.Context, env *Env) (plan.Request, erro
 		return r, usagef("--path is missing; write it like --path rate=1gbit,rtt=80ms")
 	}
 	var err error
-	if r.Path, err = parsePath(o.path, "plan"); err != nil {
-		return r, usage(err)
+	if o.path == "auto" && (o.system != "" || recorded(o.host)) {
+		return r, usagef("--path auto measures from a running HOST: declare the path, like --path rate=1gbit,rtt=80ms")
 	}
 	if len(o.export) > 0 && o.out.dir == "" {
 		return r, usagef("--export needs a folder: -o DIR")
@@ -174,12 +195,16 @@ func (o *planOptions) request(ctx context.Context, env *Env) (plan.Request, erro
 	if r.Machine, err = o.machine(ctx, env); err != nil {
 		return r, err
 	}
-	return r, usage(o.describe(&r.Machine))
+	if err := o.describe(&r.Machine); err != nil {
+		return r, usage(err)
+	}
+	r.Path, err = env.pathTo(ctx, o.path, o.host, o.peer)
+	return r, err
 }
 
 // machine inspects the host, unless one is only described.
 func (o *planOptions) machine(ctx context.Context, env *Env) (plan.Machine, error) {
-	release, said := plan.ReleaseOf(catalog.System(o.system), o.version)
+	release, said := plan.ReleaseOf(catalog.System(strings.ToLower(o.system)), o.version)
 	system, version, err := parseSystem(o.system, release)
 	if err != nil {
 		return plan.Machine{}, usage(err)
@@ -194,13 +219,24 @@ func (o *planOptions) machine(ctx context.Context, env *Env) (plan.Machine, erro
 		}
 		return m, nil
 	}
-	f, err := collect(ctx, env, o.host, 0)
+	f, err := o.collect(ctx, env)
 	if err != nil {
 		return plan.Machine{}, err
 	}
 	m := plan.MachineOf(f)
 	m.Namespace = strings.HasPrefix(o.host, "ns:")
 	return m, nil
+}
+
+// collect reads the facts of the host and stays connected to one that runs.
+func (o *planOptions) collect(ctx context.Context, env *Env) (f *facts.Facts, err error) {
+	if recorded(o.host) {
+		return collect(ctx, env, o.host, 0)
+	}
+	if o.conn, err = env.open(ctx, o.host); err != nil {
+		return nil, err
+	}
+	return collectLive(ctx, o.conn, 0)
 }
 
 // describe adds what the flags say about the machine; they win over what was
@@ -213,7 +249,7 @@ func (o *planOptions) describe(m *plan.Machine) error {
 		m.Cores = o.cores
 	}
 	if o.memory != "" {
-		memory, err := parseMemory(o.memory, 16*units.MiB)
+		memory, err := memorySize(o.memory)
 		if err != nil {
 			return err
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
+	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/trial"
-	"github.com/wirerate/wirerate/internal/units"
 )
 
 // sink shows the messages of an experiment and how far its runs are: a bar on a
@@ -19,7 +19,7 @@ type sink struct {
 	env   *Env
 	group *mpb.Progress
 	bar   *mpb.Bar
-	stage string // that the bar is of
+	stage string // under way
 	text  string
 	last  time.Time
 }
@@ -35,22 +35,20 @@ func (s *sink) Progress(t trial.Progress) {
 	s.text = describe(t)
 	if f, ok := s.env.Stderr.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		if now := time.Now(); now.Sub(s.last) >= linesApart {
-			s.env.note("%s %d/%d %s", t.Stage, t.Done, t.Planned, s.text)
+			s.env.note("run %d of at most %d (%s), %s", t.AllDone, t.AllPlanned, t.Stage, s.text)
 			s.last = now
 		}
 		return
 	}
-	if s.stage != t.Stage {
-		s.clear()
-	}
 	if s.bar == nil {
-		s.stage = t.Stage
 		s.group = mpb.New(mpb.WithOutput(s.env.Stderr), mpb.WithWidth(16))
-		s.bar = s.group.AddBar(int64(t.Planned), mpb.BarRemoveOnComplete(),
-			mpb.PrependDecorators(decor.Name(t.Stage+" "), decor.CountersNoUnit("%d/%d")),
+		s.bar = s.group.AddBar(int64(t.AllPlanned), mpb.BarRemoveOnComplete(),
+			mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return s.stage + " " }), decor.CountersNoUnit("run %d of %d")),
 			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return s.text })))
 	}
-	s.bar.SetCurrent(int64(t.Done))
+	s.stage = t.Stage
+	s.bar.SetTotal(int64(t.AllPlanned), false)
+	s.bar.SetCurrent(int64(t.AllDone))
 }
 
 // clear takes the bar away.
@@ -64,13 +62,13 @@ func (s *sink) clear() {
 
 // describe is the time left, the last run and the estimate so far.
 func describe(t trial.Progress) string {
-	last := units.Rate(t.LastGood).String()
+	last := report.Rate(t.LastGood)
 	if t.LastGood == 0 { // a workload whose metric is not goodput
 		last = fmt.Sprintf("%.4g", t.LastValue)
 	}
-	s := fmt.Sprintf("%s left, %s", t.Left.Round(time.Second), last)
+	s := fmt.Sprintf("%s left at most, last %s", t.AllLeft.Round(time.Second), last)
 	if t.Estimate != nil {
-		s += fmt.Sprintf(", x%.2f (%.2f to %.2f)", t.Estimate.Ratio, t.Estimate.Low, t.Estimate.High)
+		s += fmt.Sprintf(", ×%.2f (%.2f to %.2f)", t.Estimate.Ratio, t.Estimate.Low, t.Estimate.High)
 	}
 	return s
 }

@@ -11,7 +11,7 @@ import (
 func newRollbackCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollback [ID] [HOST]",
-		Short: "Take back a change: the pending one, or the one with the ID",
+		Short: "Undo a change: the pending one, or the one with the ID",
 		Long: `Rollback restores what a change replaced, by the script that was written to the
 target's disk before the first write. Values that somebody else changed
 meanwhile are reported and left alone, and so are those that the system takes

@@ -13,13 +13,13 @@ import (
 func newStatusCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [HOST]",
-		Short: "List a host's changes, and what is no longer as they left it",
+		Short: "List a host's changes, and any drift from them",
 		Long: `Status lists the changes in a host's journals and compares the host with what
 the pending and the confirmed ones left. What differs is named, and the exit
 status is then 1. A confirmation that was cut off is finished first.
 
 A change's journal stays in the folder that --json names (dir). Once the change
-is rolled back, or shall never be, the folder can be removed.`,
+is rolled back, or is to stay for good, the folder can be removed.`,
 		Example: `  wirerate status
   wirerate status ssh://root@server --json`,
 		Args: cobra.MaximumNArgs(1),
@@ -119,11 +119,11 @@ func printStatus(env *Env, s hostStatus, command change.Command, uncompared bool
 		case c.State != change.Pending:
 			continue
 		case c.Unfinished != "":
-			env.wrap("  ", "  ", "it is not in place as a whole: "+c.Unfinished)
+			env.wrap("  ", "  ", "it is only partly in place: "+c.Unfinished)
 			asLeft = false
 		case c.Rebooted:
-			env.wrap("  ", "  ", "it was not confirmed before the machine was started again: nothing of it is in place")
-			env.printf("  put it in place with: %s\n", command("confirm", c.ID))
+			env.wrap("  ", "  ", "the machine was rebooted before it was confirmed: none of it is in place")
+			env.printf("  apply it with: %s\n", command("confirm", c.ID))
 		default:
 			env.printf("  keep it with: %s\n", command("confirm", c.ID))
 		}
@@ -137,6 +137,6 @@ func printStatus(env *Env, s hostStatus, command change.Command, uncompared bool
 		env.wrap("drift  ", "  ", fmt.Sprintf("%s is %s, was set to %s: %s", d.Setting, d.Running, d.Wanted, d.Because))
 	}
 	if asLeft {
-		env.printf("everything is as it was left\n")
+		env.printf("no drift\n")
 	}
 }

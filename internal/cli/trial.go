@@ -22,13 +22,13 @@ func newTrialCmd(env *Env) *cobra.Command {
 	var f experimentFlags
 	var aa bool
 	cmd := &cobra.Command{
-		Use:   "trial --arm A --arm B... [HOST [--peer HOST] | --lab LINK]",
+		Use:   "trial --arm A --arm B... [HOST [PEER] | --lab LINK]",
 		Short: "Compare sets of settings in randomised pairs of runs",
 		Long: `Trial compares arms, each a set of settings, with the first one: in randomised
 blocks of runs, one log-ratio per pair, with intervals, planned looks, Holm's
 procedure over the arms and a margin for what is worthwhile. It says beforehand
-what it will be able to see, restores everything, and keeps every run in the
-history.
+how small a change it can detect, restores everything, and keeps every run in
+the history.
 
 ` + below("", "An arm is "+experiment.ArmForms+".") + `
 default is what the release ships, for whatever the other arms change; current
@@ -48,17 +48,19 @@ of its own, and its processors and drops stand beside the others.
     --arm cc:bbr --workload rr ns:a --peer ns:b
   wirerate trial --suite host --arm default --arm tuned:network-throughput \
     --lab rate=1gbit,rtt=5ms --for 20m
+  wirerate trial --suite router --arm firewall:off --arm firewall:rules.nft \
+    --lab rate=1gbit,rtt=5ms --router
   wirerate trial --arm current --arm set:vm.dirty_background_bytes=67108864 \
     --workload disk --dir /srv --metric write_bytes_per_s
   wirerate trial --arm current --arm firewall:off \
     ssh://root@a --peer ssh://root@b --via ssh://root@fw
   wirerate trial --resume last`,
-		Args: cobra.MaximumNArgs(1),
+		Args: cobra.MaximumNArgs(2),
 	}
 	format := formatFlag(cmd, "text", "json")
 	f.addArms(cmd, "an `ARM`; the first one is the reference")
 	cmd.Flags().BoolVar(&aa, "aa", false, "compare the first arm with itself: an A/A control")
-	cmd.Flags().StringVar(&f.Suite, "suite", "", "run a named `suite` instead of one workload: host")
+	cmd.Flags().StringVar(&f.Suite, "suite", "", "run a named `suite` instead of one workload: host, or router (through --router or --via)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()
 		if err != nil {
@@ -99,8 +101,8 @@ func (f *experimentFlags) control() error {
 
 // checkArms finds what is wrong with the flags before anything is started.
 func (f *experimentFlags) checkArms(args []string, least int) error {
-	if len(args) == 1 {
-		f.Host = args[0]
+	if err := f.hostAndPeer(args); err != nil {
+		return err
 	}
 	if len(f.arms) < least || len(f.arms) > 12 {
 		return fmt.Errorf("%d arms: %d to 12 are possible, each with --arm: %s", len(f.arms), least, experiment.ArmForms)
@@ -116,6 +118,9 @@ func (f *experimentFlags) checkArms(args []string, least int) error {
 	if f.Suite != "" {
 		if _, err := workload.Suite(f.Suite); err != nil {
 			return err
+		}
+		if f.Suite == workload.SuiteRouter && !f.Routed() {
+			return errors.New("--suite router is for a host between two others: --via HOST, or --lab LINK --router")
 		}
 	}
 	if err := f.where(); err != nil {
@@ -179,7 +184,7 @@ func suiteVerb(ctx context.Context, env *Env, f experimentFlags, format string) 
 		if err := f.writeSuite(rows); err != nil {
 			return failure(err)
 		}
-		env.note("written: %s, suite.txt and a report.html for each row", filepath.Join(f.out.dir, "suite.json"))
+		env.note("written: %s, suite.html, suite.txt and a report.html for each row", filepath.Join(f.out.dir, "suite.json"))
 	}
 	if format != "json" {
 		report.Suite(env.screen(), rows, f.again())
@@ -208,7 +213,11 @@ func (f *experimentFlags) writeSuite(rows []experiment.Row) error {
 	}
 	var table bytes.Buffer
 	report.Suite(report.Screen{Writer: &table}, rows, f.again())
-	files := []outdir.File{{Name: "suite.json", Data: data}, {Name: "suite.txt", Data: table.Bytes()}}
+	var page bytes.Buffer
+	if err := report.SuiteHTML(&page, f.Suite, rows, f.again()); err != nil {
+		return err
+	}
+	files := []outdir.File{{Name: "suite.json", Data: data}, {Name: "suite.txt", Data: table.Bytes()}, {Name: "suite.html", Data: page.Bytes()}}
 	for _, row := range rows {
 		if row.Result == nil {
 			continue
@@ -218,7 +227,7 @@ func (f *experimentFlags) writeSuite(rows []experiment.Row) error {
 			return err
 		}
 		for _, file := range own {
-			file.Name = strings.ReplaceAll(strings.ToLower(row.Title), " ", "-") + "/" + file.Name
+			file.Name = report.SuiteFolder(row) + "/" + file.Name
 			files = append(files, file)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 func newTuneCmd(env *Env) *cobra.Command {
 	var opt experimentFlags
 	cmd := &cobra.Command{
-		Use:   "tune [HOST --peer HOST --path PATH | --lab LINK] --role ROLE",
-		Short: "Inspect, plan, prove which settings help, write them down",
+		Use:   "tune [HOST PEER --path PATH | --lab LINK] --role ROLE",
+		Short: "Inspect, plan, prove which settings help, and save them",
 		Long: `Tune inspects both ends of a path, states what limits it, plans settings for
 both, compares default and plan in randomised pairs of runs, finds each
 setting's share of the gain, restores everything, and writes the result. Every
@@ -32,8 +32,8 @@ With --lab both ends are namespaces of this machine joined by an emulated path.`
   wirerate tune local --peer ssh://root@b --path auto --role bulk
   wirerate tune --resume last`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usagef("at most one HOST is expected, %d given; see --help", len(args))
+			if len(args) > 2 {
+				return usagef("at most HOST and PEER are expected, %d given; see --help", len(args))
 			}
 			return nil
 		},
@@ -44,8 +44,8 @@ With --lab both ends are namespaces of this machine joined by an emulated path.`
 	opt.addPlanned(cmd)
 	opt.addDesign(cmd)
 	f := cmd.Flags()
-	f.StringVar(&opt.Peer, "peer", "", "the `HOST` at the other end")
-	f.StringVar(&opt.path, "path", "", "`PATH` between the hosts: rate=,rtt=[,loss=][,mtu=], or auto to measure it")
+	f.StringVar(&opt.Peer, "peer", "", peerUsage)
+	f.StringVar(&opt.path, "path", "", "`PATH` between the hosts: rate=,rtt=[,loss=][,mtu=], a profile of wirerate lab profiles, or auto to measure it")
 	f.StringVar(&opt.Role, "role", "", "`role` of the hosts: "+strings.Join(catalog.Roles(), ", "))
 	opt.out.declare(cmd, "the drop-in files, plan.json, result.json and report.html")
 	f.IntVar(&opt.Pairs, "pairs", 10, "pairs of runs at most, 2 to 100")
@@ -58,8 +58,8 @@ With --lab both ends are namespaces of this machine joined by an emulated path.`
 		if opt.resume != "" {
 			return opt.resumes(cmd, env, form)
 		}
-		if len(args) == 1 {
-			opt.Host = args[0]
+		if err := opt.hostAndPeer(args); err != nil {
+			return usage(err)
 		}
 		if err := opt.checkTune(); err != nil {
 			return usage(err)

@@ -9,13 +9,20 @@ import (
 	"github.com/wirerate/wirerate/internal/report"
 )
 
-// writeResult fills the output folder.
+// writeResult fills the output folder. What apply reads, plan.json and the
+// system's own files, holds what was proved; result.json has the whole plans.
 func writeResult(out outputFolder, r experiment.Result, sides []experiment.Side) error {
 	files, err := trialFiles(r)
 	if err != nil {
 		return err
 	}
-	plans, err := indentedJSON(r.Plans)
+	proved := []plan.Plan{}
+	for _, e := range sides {
+		if e.Plan.Schema != 0 {
+			proved = append(proved, e.Plan.Only(e.Keep))
+		}
+	}
+	plans, err := indentedJSON(proved)
 	if err != nil {
 		return err
 	}
@@ -25,24 +32,9 @@ func writeResult(out outputFolder, r experiment.Result, sides []experiment.Side)
 	}
 	files = append(files, outdir.File{Name: "plan.json", Data: plans}, outdir.File{Name: "result.svg", Data: picture.Bytes()})
 	for _, e := range sides {
-		for _, f := range plan.NativeFiles(e.Plan, keepers(r)) {
+		for _, f := range plan.NativeFiles(e.Plan, e.Keep) {
 			files = append(files, outdir.File{Name: e.Name + "-" + f.Name, Data: []byte(f.Content)})
 		}
 	}
 	return out.write(files...)
-}
-
-// keepers tells of each setting that was tried whether it earned its place;
-// without shares every planned change is kept.
-func keepers(r experiment.Result) func(setting string) (keep bool, why string) {
-	dropped := map[string]string{}
-	for _, share := range r.Shares {
-		if !share.Kept {
-			dropped[share.Setting] = report.Dropped(share)
-		}
-	}
-	return func(setting string) (bool, string) {
-		why, ok := dropped[setting]
-		return !ok, why
-	}
 }

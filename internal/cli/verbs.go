@@ -10,6 +10,7 @@ func verbs(env *Env) []*cobra.Command {
 		newAttributeCmd(env),
 		newMeasureCmd(env),
 		newInspectCmd(env),
+		newWatchCmd(env),
 		newCaptureCmd(env),
 		newPlanCmd(env),
 		newApplyCmd(env),
@@ -19,6 +20,8 @@ func verbs(env *Env) []*cobra.Command {
 		newVerifyCmd(env),
 		newLintCmd(env),
 		newExplainCmd(env),
+		newLSPCmd(env),
+		newMCPCmd(env),
 		newCalcCmd(env),
 		newLabCmd(env),
 		newWeblogCmd(env),
@@ -27,5 +30,6 @@ func verbs(env *Env) []*cobra.Command {
 		newExportCmd(env),
 		newTrafficCmd(env),
 		newVersionCmd(env),
+		newHostsTopic(),
 	}
 }

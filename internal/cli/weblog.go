@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
@@ -59,13 +60,13 @@ func (f *againstFlag) Type() string   { return "file" }
 
 func (f *againstFlag) Set(s string) error {
 	if f.first != "" {
-		return errors.New("given twice; name all the logs of before after one --against")
+		return errors.New("given twice; name all baseline logs after one --against")
 	}
 	f.first, f.behind = s, f.cmd.Flags().NArg()
 	return nil
 }
 
-// split tells the logs of after from those of before.
+// split separates the logs from those of the baseline.
 func (f *againstFlag) split(args []string) (after, before []string) {
 	if f.first == "" {
 		return args, nil
@@ -77,13 +78,13 @@ func newWeblogCmd(env *Env) *cobra.Command {
 	var opt weblogFlags
 	cmd := &cobra.Command{
 		Use:   "weblog FILE... [--against FILE...]",
-		Short: "Show what visitors got: request times in access logs, compared",
+		Short: "Analyse and compare request times in access logs",
 		Long: `weblog reads web servers' access logs (nginx, Apache, HAProxy, Varnish, Caddy,
 Envoy, Squid, lighttpd, CloudFront, W3C extended, JSON, LTSV, ...; also .gz,
 .zst and .bz2, and - for standard input) and shows how long requests took.
-All logs after --against are those of before.
+All logs after --against are the baseline.
 
-The format is found by itself as a rule. Presets for --format:
+The format is usually detected. Presets for --format:
 ` + terminal.Wrap(terminal.Columns, "  ", "  ", strings.Join(logline.Presets(), ", ")),
 		Example: `  wirerate weblog /var/log/nginx/access.log
   wirerate weblog new/*.log --against old/*.log
@@ -104,7 +105,7 @@ The format is found by itself as a rule. Presets for --format:
 
 func (o *weblogFlags) define(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(&o.against, "against", "logs of before: this one and all arguments behind it")
+	f.Var(&o.against, "against", "baseline logs: this and all following arguments")
 	f.StringVar(&o.format, "format", "", "the server's log format `string`, or a preset's name (see above)")
 	f.StringVar(&o.unit, "unit", "", "`unit` of the request times: s, ms, us or ns")
 	f.StringVar(&o.filter.Status, "status", "", "count only these `statuses` (200,3xx; !499 leaves out)")
@@ -113,18 +114,18 @@ func (o *weblogFlags) define(cmd *cobra.Command) {
 	f.StringVar(&o.filter.Size, "size", "", "count only answers in a `range` of sizes (24kB-350kB)")
 	f.StringVar(&o.filter.Protocol, "protocol", "", "count only these `protocols` (HTTP/2)")
 	f.StringVar(&o.filter.Client, "client", "", "count only clients in these `networks` (192.0.2.0/24)")
-	f.StringVar(&o.filter.Upstream, "upstream", "", "count only requests whose share of time in the server behind is in a `range` (50%-, -10%) or that asked none (none)")
+	f.StringVar(&o.filter.Upstream, "upstream", "", "count only requests whose share of time in the upstream server is in a `range` (50%-, -10%) or that had none (none)")
 	f.StringVar(&o.since, "since", "", "count only from this `time` on (2024-03-01T12:00:00Z)")
 	f.StringVar(&o.until, "until", "", "count only before this `time`")
 	f.StringSliceVar(&o.by, "by", nil, "`groupings` to show: "+strings.Join(weblog.Groupings(), ", "))
 	f.BoolVar(&o.full, "full", false, "all groupings, rates, upstream times and the timeline")
 	f.StringSliceVar(&o.under, "under", []string{"100ms"}, "show the share of requests below these `times`")
-	f.IntVar(&o.top, "top", 20, "groups shown of each grouping")
+	f.IntVar(&o.top, "top", 20, "number of groups shown per grouping")
 	f.Float64Var(&o.judge, "judge", 95, "`percentile` that decides a comparison")
 	f.StringVar(&o.margin, "margin", "5%", "smallest `change` that is worthwhile")
 	f.Float64Var(&o.confidence, "confidence", 0.95, "confidence of the intervals")
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on as the logs grow")
-	f.DurationVar(&o.interval, "interval", time.Second, "time between two pictures with --follow")
+	f.DurationVar(&o.interval, "interval", time.Second, "time between two updates with --follow")
 	f.DurationVar(&o.lasting, "for", 0, "end --follow after this time")
 	f.StringVar(&o.save, "save", "", "write the counts to a `file` that weblog and weblog merge read (.wrl; - is standard output, instead of the report); with --full, those of the groupings too")
 	f.StringVar(&o.parquet, "parquet", "", "write the requests, one a row, to a Parquet `file`")
@@ -328,7 +329,7 @@ func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before
 			}
 		case screen:
 			fmt.Fprint(env.Stdout, clearScreen)
-			weblog.Summarize(s, view).WriteText(&topLines{to: env.Stdout, left: screenRows() - 1})
+			report.WeblogText(&topLines{to: env.Stdout, left: screenRows() - 1}, weblog.Summarize(s, view))
 		}
 	})
 	if err != nil {

@@ -59,7 +59,7 @@ func (j joined) print(env *Env, opt *weblogFlags) error {
 	case opt.html:
 		return j.page(env.Stdout)
 	}
-	if err := j.WriteText(env.Stdout); err != nil || j.Trial == nil {
+	if err := report.WeblogText(env.Stdout, j.Report); err != nil || j.Trial == nil {
 		return err
 	}
 	fmt.Fprintf(env.Stdout, "\nthe trial of the change\n")
@@ -174,7 +174,7 @@ func (o *weblogFlags) complete(cmd *cobra.Command) {
 	for name, words := range map[string][]string{
 		"by": weblog.Groupings(), "format": append([]string{"json", "text", "html"}, logline.Presets()...), "unit": {"s", "ms", "us", "ns"},
 		"status": {"2xx", "3xx", "4xx", "5xx", "!499"}, "method": {"GET", "HEAD", "POST", "PUT", "DELETE"},
-		"protocol": {"HTTP/1.1", "HTTP/2", "HTTP/3", "HTTP/1.0"}, "upstream": {"none", "50%-", "-10%"}, "trial": {"last"},
+		"protocol": {"HTTP/1.1", "HTTP/2", "HTTP/3", "HTTP/1.0"}, "upstream": {"none", "50%-", "-10%"},
 		"judge": {"50", "75", "90", "95", "99", "99.9"}, "under": {"100ms", "1s"}, "margin": {"5%", "10%"}, "confidence": {"0.95", "0.99"},
 	} {
 		if cmd.Flags().Lookup(name) != nil {

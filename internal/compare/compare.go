@@ -17,23 +17,24 @@ import (
 // Verdict says what a line is beside the plan.
 type Verdict string
 
-// The verdicts, in the order of a summary.
+// The verdicts, in the order of a summary: what is to be mended first.
 const (
-	Same       Verdict = "same"
-	OtherValue Verdict = "other-value"
-	Already    Verdict = "already"
-	NotNeeded  Verdict = "not-needed"
-	NotDecided Verdict = "not-decided"
-	Refused    Verdict = "refused"
+	Harmful    Verdict = "harmful"
+	Refuted    Verdict = "refuted" // measured to do nothing for what guides set it for, or harm
 	Dead       Verdict = "dead"
-	Left       Verdict = "left" // nothing that a plan decides
-	Unknown    Verdict = "unknown"
+	OtherValue Verdict = "other-value"
 	Missing    Verdict = "missing" // planned, and not in the file
+	NotDecided Verdict = "not-decided"
+	NotNeeded  Verdict = "not-needed"
+	Unknown    Verdict = "unknown"
+	Left       Verdict = "left" // nothing that a plan decides
+	Already    Verdict = "already"
+	Same       Verdict = "same"
 )
 
 // Verdicts are all of them in that order.
 func Verdicts() []Verdict {
-	return []Verdict{Same, OtherValue, Already, NotNeeded, NotDecided, Refused, Dead, Left, Unknown, Missing}
+	return []Verdict{Harmful, Refuted, Dead, OtherValue, Missing, NotDecided, NotNeeded, Unknown, Left, Already, Same}
 }
 
 // Line is one line of a file beside the plan.
@@ -44,6 +45,8 @@ type Line struct {
 	Verdict Verdict `json:"state"`
 	Planned string  `json:"planned,omitempty"`
 	Because string  `json:"because"`
+	// Service marks a line that starts a daemon or tells it its options.
+	Service bool `json:"service,omitempty"`
 }
 
 // Comparison is a file beside a plan.
@@ -61,9 +64,9 @@ type Comparison struct {
 // that do nothing.
 var deadCodes = []string{"removed", "renamed", "not-yet", "wrong-system", "wrong-file", "read-only", "bad-value", "driver", "no-effect", "syntax"}
 
-// refusingCodes are the lint codes of lines that do harm, the first two of
+// harmfulCodes are the lint codes of lines that do harm, the first two of
 // them whatever their severity.
-var refusingCodes = []string{"harmful", "weakens-security", "below-default", "out-of-range", "wrong-unit", "needs", "conflict"}
+var harmfulCodes = []string{"harmful", "weakens-security", "below-default", "out-of-range", "wrong-unit", "needs", "conflict"}
 
 // File puts the text of a configuration file beside a plan. A file that is not
 // read is an error.
@@ -156,7 +159,7 @@ func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) Line
 		return line
 	}
 	if !e.Has(conffile.Part) && slices.ContainsFunc(g.entries, func(o conffile.Entry) bool { return o.Line == e.Line && o.Has(conffile.Part) }) {
-		line.Verdict, line.Because = Left, "how an interface gets its addresses is no matter of a plan; the options on this line follow, each by itself"
+		line.Verdict, line.Because = Left, "how an interface gets its addresses is not a matter for a plan; the options on this line follow, each by itself"
 		return line
 	}
 	planned := slices.IndexFunc(p.Changes, func(ch plan.Change) bool { return isSetting(ch.Setting, line.Setting) })
@@ -167,9 +170,9 @@ func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) Line
 		}
 		return line
 	}
-	harm, harmful := g.problemOf(e, refusingCodes, lint.Warning)
+	harm, harmful := g.problemOf(e, harmfulCodes, lint.Warning)
 	if !harmful { // an info that a value may be wrong refuses nothing
-		harm, harmful = g.problemOf(e, refusingCodes[:2], lint.Info)
+		harm, harmful = g.problemOf(e, harmfulCodes[:2], lint.Info)
 	}
 	if planned >= 0 {
 		ch := p.Changes[planned]
@@ -183,7 +186,7 @@ func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) Line
 		return line
 	}
 	if harmful {
-		line.Verdict, line.Because = Refused, harm.Message+": "+harm.Because
+		line.Verdict, line.Because = Harmful, harm.Message+": "+harm.Because
 		return line
 	}
 	return g.unplannedEntry(c, p, e, line)
@@ -230,7 +233,7 @@ func (g guideFile) unplannedEntry(c *catalog.Catalog, p plan.Plan, e conffile.En
 		case len(kept.Missing) > 0:
 			line.Verdict, line.Because = NotDecided, undecidedFor(kept.Missing)
 		case kept.Refused:
-			line.Verdict = Refused
+			line.Verdict = Refuted
 		}
 		return line
 	}
@@ -252,7 +255,21 @@ func (g guideFile) unplannedEntry(c *catalog.Catalog, p plan.Plan, e conffile.En
 	default:
 		line.Verdict, line.Because = unplanned(rec, p, line)
 	}
+	if service := g.kind == conffile.RC && serviceVariable(line.Setting); service && (line.Verdict == Left || line.Verdict == Unknown || rec != nil && len(rec.Formulas) == 0 && line.Verdict == NotNeeded && !rec.Hardening) {
+		line.Verdict, line.Because, line.Service = Left, "it starts a daemon or tells it its options, which a plan does not decide", true
+	}
 	return line
+}
+
+// serviceVariable tells whether a variable of rc.conf is of a service (rc.subr(8)):
+// a daemon of the ports has no record.
+func serviceVariable(name string) bool {
+	for _, end := range []string{"_enable", "_flags", "_program", "_user", "_group", "_config", "_pidfile", "_nice", "_args"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
 }
 
 // inputFlags name the inputs of formulas by what gives them.
@@ -289,19 +306,13 @@ func isSetting(planned, named string) bool {
 	return planned == named || base == named && strings.ContainsAny(named, ":/")
 }
 
-// working is a change's formula with its numbers, as far as they say more than
-// the value.
+// working is a change's formula with its numbers; nothing where the formula is a
+// constant.
 func working(ch plan.Change) string {
-	s := ""
-	for _, part := range []string{ch.Formula, ch.Working} {
-		if part != "" && part != ch.To && strings.Trim(part, `"`) != ch.To && !strings.HasSuffix(s, part) {
-			s += " " + part + " ="
-		}
-	}
-	if s == "" {
+	if ch.Constant() || ch.Working == "" || ch.Working == ch.To {
 		return ""
 	}
-	return s + " " + ch.To
+	return " " + ch.Working + " = " + ch.To
 }
 
 // unplanned says why a plan leaves a setting alone.
@@ -330,13 +341,13 @@ func unplanned(rec *catalog.Record, p plan.Plan, line Line) (verdict Verdict, be
 	refuted := slices.IndexFunc(rec.Evidence, func(e catalog.Evidence) bool { return e.Grade == catalog.Refuted })
 	switch {
 	case refuted >= 0:
-		return Refused, rec.Evidence[refuted].Says
+		return Refuted, rec.Evidence[refuted].Says
 	case rec.Hardening:
 		return NotNeeded, "it is for security, not for speed, and no part of --harden. " + about
 	case len(rec.Formulas) == 0 && len(rec.Evidence) == 0 && len(rec.Judge) == 0:
 		return Left, "a plan does not decide it. " + about
 	case len(rec.Formulas) == 0 && onlyGrade(rec, catalog.Claimed):
-		return Refused, "a guide claims it, and no measurement or manual bears it out. " + about
+		return NotNeeded, "guides set it; the catalog holds no measurement of it. " + about
 	}
 	return NotNeeded, "for role " + p.Role + " on this path the default does. " + about
 }

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 
+	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -31,8 +32,30 @@ func freebsdBuffer(f *facts.Facts, maximum, automatic, fixed string) (buffer, er
 	if adjusted := units.Bytes(float64(most) * 2048 / 2304); adjusted < b.cap {
 		b.setting, b.cap, b.share = "kern.ipc.maxsockbuf", units.Bytes(most), 2048.0/2304
 		b.why = "mbufs take 256 of each 2304 bytes"
+		if reached, ok := lastStep(f, automatic, adjusted); ok {
+			b.share = float64(reached) / float64(most)
+			b.why = fmt.Sprintf("the buffer grows by half at a time, and the step beyond %s, which mbufs leave of it, is refused", adjusted)
+		}
 	}
 	return b, nil
+}
+
+// lastStep is the size that a receive buffer of FreeBSD 13 or newer grows to where
+// recvbuf_max is beyond what a buffer may be: recvspace and half of it more at each
+// step; the first step that is refused ends the growth (tcp_autorcvbuf).
+func lastStep(f *facts.Facts, automatic string, most units.Bytes) (units.Bytes, bool) {
+	size, known := f.Integer("net.inet.tcp.recvspace")
+	v, err := catalog.ParseVersion(f.Release)
+	if automatic != "net.inet.tcp.recvbuf_auto" || !known || size <= 1 || err != nil || !v.AtLeast("13.0") {
+		return 0, false
+	}
+	if on, known := f.Integer(automatic); known && on == 0 || units.Bytes(size) > most {
+		return 0, false
+	}
+	for units.Bytes(size+size/2) <= most {
+		size += size / 2
+	}
+	return units.Bytes(size), true
 }
 
 // openbsdBuffer: OpenBSD's buffers grow automatically to sb_max, a constant of

@@ -87,8 +87,9 @@ func TestFreeBSDWindowCeilings(t *testing.T) {
 		{"net.inet.tcp.recvbuf_max", "65536", false, 26.2e6},
 		{"net.inet.tcp.recvbuf_max", "262144", false, 101.2e6},
 		{"net.inet.tcp.recvbuf_auto", "0", false, 26.1e6},
+		{"kern.ipc.maxsockbuf", "2097152", false, 564e6},
 	} {
-		f := &facts.Facts{Host: "h", System: "freebsd", Settings: map[string]facts.Setting{}}
+		f := &facts.Facts{Host: "h", System: "freebsd", Release: "13.0-STABLE", Settings: map[string]facts.Setting{}}
 		for name, value := range defaults {
 			f.Settings[name] = facts.Setting{Value: value, State: facts.Read}
 		}
@@ -101,5 +102,23 @@ func TestFreeBSDWindowCeilings(t *testing.T) {
 			t.Errorf("%s=%s: ceiling %.4g known %v, measured %.4g (%s)", tt.setting, tt.value, got.Value, got.Known,
 				tt.measured, got.Because)
 		}
+	}
+}
+
+// The live receive buffer of FreeBSD 13 stopped at 1683810 bytes: the next step was
+// refused. Before 13.0 and without automatic sizing there are no such steps.
+func TestLastStep(t *testing.T) {
+	f := &facts.Facts{System: "freebsd", Release: "13.0-STABLE", Settings: map[string]facts.Setting{
+		"net.inet.tcp.recvspace": {Value: "65536", State: facts.Read}}}
+	most := units.Bytes(2097152 * 2048 / 2304)
+	if got, ok := lastStep(f, "net.inet.tcp.recvbuf_auto", most); !ok || got < 1683810*99/100 || got > 1683810 {
+		t.Errorf("it grows to %d", got)
+	}
+	if _, ok := lastStep(f, "net.inet.tcp.sendbuf_auto", most); ok {
+		t.Error("a send buffer grows by half, too")
+	}
+	f.Release = "12.4-RELEASE"
+	if _, ok := lastStep(f, "net.inet.tcp.recvbuf_auto", most); ok {
+		t.Error("12.4 grows by half")
 	}
 }

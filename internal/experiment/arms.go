@@ -125,13 +125,13 @@ func (a Arm) has(kind string) bool {
 type armValues struct {
 	name   string
 	values trial.Values
-	notes  []string // what of it is not applied, and why
-	wanted int      // settings that it names for these systems
+	notes  []trial.Note // what of it is not applied, and why
+	wanted int          // settings that it names for these systems
 	order  []string
 }
 
-func (a *armValues) note(format string, args ...any) {
-	a.notes = append(a.notes, fmt.Sprintf(format, args...))
+func (a *armValues) note(kind trial.NoteKind, setting, format string, args ...any) {
+	a.notes = append(a.notes, trial.Note{Kind: kind, Setting: setting, Text: fmt.Sprintf(format, args...)})
 }
 
 func (a *armValues) of(side string) map[string]string {
@@ -181,7 +181,9 @@ func (s *session) resolvePart(ctx context.Context, a *armValues, p part) error {
 		case "cc":
 			values, err = congestion(e.facts.System, p.arg)
 		case "firewall":
-			values, err = firewall(e.facts.System, p.arg)
+			if values, err = firewall(e.facts.System, p.arg); err == nil {
+				err = checkRules(ctx, e, p.arg, values)
+			}
 		}
 		if err != nil {
 			return err
@@ -193,29 +195,37 @@ func (s *session) resolvePart(ctx context.Context, a *armValues, p part) error {
 	return nil
 }
 
-// assign puts one value into an arm if its host can take it while it runs.
+// assign puts one value into an arm if its host can take it while it runs. Modules
+// that FreeBSD's loader.conf loads are loaded, as apply does, but for ipfw, whose
+// first rule would cut the host off.
 func (s *session) assign(a *armValues, e *end, v assigned, kind string) {
 	system := e.facts.System
 	if system == catalog.Linux && !strings.HasPrefix(v.name, "/") && !strings.Contains(v.name, ":") {
 		v.name = conffile.LinuxName(v.name)
 	}
 	a.wanted++
-	if record, ok := s.catalog.Lookup(system, v.name); ok && kind != "set" && (record.Kind == catalog.Boot || record.Kind == catalog.ReadOnly) {
-		a.note("%s: %s counts from the next boot only and is left out", e.conn.Name(), v.name)
+	module := system == catalog.FreeBSD && strings.HasSuffix(v.name, "_load") && strings.EqualFold(v.value, "yes") && v.name != "ipfw_load"
+	if record, ok := s.catalog.Lookup(system, v.name); ok && kind != "set" && !module && (record.Kind == catalog.Boot || record.Kind == catalog.ReadOnly) {
+		a.note(trial.AtBoot, v.name, "%s: %s counts from the next boot only and is left out", e.conn.Name(), v.name)
 		return
 	}
 	if err := change.Supports(system, v.name); err != nil {
-		a.note("%s: %v; it is left out", e.conn.Name(), err)
+		a.note(trial.NotAtRunTime, v.name, "%s: %v; it is left out", e.conn.Name(), err)
 		return
 	}
 	if change.OnlyRaised(system, v.name) {
-		a.note("%s: %s is left out: %s", e.conn.Name(), v.name, onlyRaised)
+		a.note(trial.NotAtRunTime, v.name, "%s: %s is left out: %s", e.conn.Name(), v.name, onlyRaised)
 		return
 	}
 	a.of(e.side)[v.name] = v.value
-	if !slices.Contains(a.order, v.name) {
-		a.order = append(a.order, v.name)
+	if slices.Contains(a.order, v.name) {
+		return
 	}
+	if module { // what needs it comes after it
+		a.order = append([]string{v.name}, a.order...)
+		return
+	}
+	a.order = append(a.order, v.name)
 }
 
 // congestion names a congestion control as a system does; FreeBSD's may need a
@@ -253,6 +263,33 @@ func firewall(system catalog.System, what string) ([]assigned, error) {
 	return []assigned{{change.FirewallNFT, value}}, nil
 }
 
+// checkRules lets the host's own tool read a file of rules, without loading it:
+// what it refuses ends the experiment with the tool's words about the file's
+// line, rather than an arm without it. It loads nothing where the tool or the
+// privilege is missing, which is found out when the rules are loaded.
+func checkRules(ctx context.Context, e *end, file string, values []assigned) error {
+	last := values[len(values)-1]
+	script := map[string]string{
+		change.FirewallNFT:     "command -v nft >/dev/null && command -v base64 >/dev/null || exit 0; nft list ruleset >/dev/null 2>&1 || exit 0; printf '%s\\n' '" + last.value + "' | base64 -d | nft -c -f -",
+		change.FirewallPFRules: "command -v openssl >/dev/null || exit 0; printf '%s\\n' '" + last.value + "' | openssl base64 -d -A | pfctl -nf -",
+	}[last.name]
+	if script == "" || last.value == change.NoRules {
+		return nil
+	}
+	answers, err := e.conn.Do(ctx, host.Script(script))
+	if err != nil {
+		return err
+	}
+	if a := answers[0]; a.Failure == host.Failed {
+		said := strings.TrimRight(a.Stderr, "\n")
+		for _, own := range []string{"/dev/stdin", "stdin", "(stdin)"} {
+			said = strings.ReplaceAll(said, own+":", file+":")
+		}
+		return fmt.Errorf("%s refuses the rules of %s:\n%s", e.conn.Name(), file, said)
+	}
+	return nil
+}
+
 // fillDefaults gives an arm of defaults the value that the release ships for
 // every setting that another arm changes, where that is known.
 func (s *session) fillDefaults(a *armValues, all []*armValues) {
@@ -277,7 +314,7 @@ func (s *session) fillDefaults(a *armValues, all []*armValues) {
 					continue
 				}
 				a.of(e.side)[name] = value
-				a.note("%s: %s is %s here; default means %s, as %s ships it", e.conn.Name(), name, running, value, e.facts.Release)
+				a.note(trial.Other, name, "%s: %s is %s here; default means %s, as %s ships it", e.conn.Name(), name, running, value, e.facts.Release)
 			}
 		}
 	}
@@ -302,7 +339,7 @@ func (s *session) fromText(a *armValues, e *end, path string, data []byte) (valu
 		guess.Kind = conffile.Sysctl
 	}
 	if guess.System != "" && guess.System != system {
-		a.note("%s is a file of %s: nothing of it is applied to %s, which is %s", filepath.Base(path), guess.System, e.conn.Name(), system)
+		a.note(trial.Other, "", "%s is a file of %s: nothing of it is applied to %s, which is %s", filepath.Base(path), guess.System, e.conn.Name(), system)
 		return nil, nil, nil
 	}
 	file, err := conffile.Parse(guess.Kind, system, path, data)
@@ -310,19 +347,19 @@ func (s *session) fromText(a *armValues, e *end, path string, data []byte) (valu
 		return nil, nil, err
 	}
 	for _, r := range file.Rejects {
-		a.note("%s:%d: %s", filepath.Base(path), r.Line, r.Reason)
+		a.note(trial.Unread, fmt.Sprintf("line %d", r.Line), "%s:%d: %s", filepath.Base(path), r.Line, r.Reason)
 	}
 	for _, entry := range file.Entries {
 		switch {
 		case entry.Has(conffile.Glob), entry.Has(conffile.Exclude), entry.Has(conffile.Expands):
-			a.note("%s:%d: %s is a pattern or holds a variable and is left out", filepath.Base(path), entry.Line, entry.Key)
+			a.note(trial.Unread, entry.Key, "%s:%d: %s is a pattern or holds a variable and is left out", filepath.Base(path), entry.Line, entry.Key)
 		case entry.Name == "tuned:main/include":
 			include = append(include, strings.FieldsFunc(entry.Value, func(r rune) bool { return r == ',' || r == ' ' })...)
 		case strings.HasPrefix(entry.Name, "tuned:main/"), strings.HasPrefix(entry.Name, "tuned:variables/"):
 		case strings.HasPrefix(entry.Name, "tuned:"):
-			a.note("%s:%d: %s is not applied: an option of a plug-in of TuneD", filepath.Base(path), entry.Line, entry.Key)
+			a.note(trial.Unread, entry.Key, "%s:%d: %s is not applied: an option of a plug-in of TuneD", filepath.Base(path), entry.Line, entry.Key)
 		case entry.Name == "":
-			a.note("%s:%d: %s is not a setting that can be changed", filepath.Base(path), entry.Line, entry.Key)
+			a.note(trial.Unread, entry.Key, "%s:%d: %s is not a setting that can be changed", filepath.Base(path), entry.Line, entry.Key)
 		case entry.Iface != "" && strings.Contains(entry.Name, ":"):
 			values = append(values, assigned{entry.Name + "@" + entry.Iface, entry.Value})
 		default:

@@ -9,6 +9,9 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/change"
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/trial"
 )
 
 func TestParseArm(t *testing.T) {
@@ -52,6 +55,30 @@ func TestCongestionArm(t *testing.T) {
 		if got := fmt.Sprint(values, " ", err); got != want {
 			t.Errorf("%s: %s, want %s", system, got, want)
 		}
+	}
+}
+
+// FreeBSD's modules are loaded before what needs them, as apply does; ipfw, which
+// would cut the host off, and what is switched off are not.
+func TestModulesOfAnArm(t *testing.T) {
+	c, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &session{catalog: c}
+	e := &end{facts: &facts.Facts{System: catalog.FreeBSD}, conn: host.NewLocal(), side: "client"}
+	a := &armValues{values: trial.Values{Client: map[string]string{}, Server: map[string]string{}, Router: map[string]string{}}}
+	for _, v := range []assigned{{"net.inet.tcp.cc.algorithm", "cubic"}, {"cc_cubic_load", "YES"}, {"ipfw_load", "YES"}, {"zfs_load", "NO"}} {
+		s.assign(a, e, v, "file")
+	}
+	if got := strings.Join(a.order, " "); got != "cc_cubic_load net.inet.tcp.cc.algorithm" {
+		t.Errorf("written in the order %q", got)
+	}
+	other := &armValues{values: trial.Values{Client: map[string]string{"kern.ipc.maxsockbuf": "1"}}}
+	e.tuned = trial.Side{System: catalog.FreeBSD, Order: a.order}
+	keepModules([]*armValues{a, other, {name: "none"}}, e)
+	if other.values.Client["cc_cubic_load"] != "YES" || len(other.values.Client) != 2 {
+		t.Errorf("under the other arm: %v", other.values.Client)
 	}
 }
 

@@ -32,7 +32,7 @@ func (s *session) attribute(ctx context.Context, a *armValues) (Result, error) {
 	case len(settings) == 0:
 		return Result{}, wrongf("arm %s changes nothing here: every value that it sets is the running one", a.name)
 	case s.OneAtATime && len(settings) > maxAlone, len(settings) > stats.MaxFactors:
-		return Result{}, wrongf("arm %s changes %d settings: at most %d can be told apart at once", a.name, len(settings), stats.MaxFactors)
+		return Result{}, wrongf("arm %s changes %d settings: at most %d can be separated at once", a.name, len(settings), stats.MaxFactors)
 	}
 	if s.OneAtATime {
 		return s.compare(ctx, a.oneAtATime(settings))
@@ -92,7 +92,7 @@ func (a *armValues) union() []string {
 // findShares switches the settings of an arm on and off.
 func (u *under) findShares(ctx context.Context, a *armValues, settings []string, runs int, deadline time.Time) error {
 	found, err := trial.Attribute(ctx, trial.AttributionDesign{Settings: settings, MaxRuns: runs, Alpha: alpha, Margin: u.Margin, Seed: u.Seed,
-		Deadline: deadline, Metric: u.design.Metric, Lower: u.design.Lower, Resumed: u.record.resumed()}, u.switching(a, settings), u.Sink.Progress)
+		Deadline: deadline, Metric: u.design.Metric, Lower: u.design.Lower, Resumed: u.record.resumed()}, u.switching(a, settings), u.progress)
 	u.shares = &found
 	return err
 }

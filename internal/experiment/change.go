@@ -15,7 +15,7 @@ import (
 )
 
 // makePlans plans hosts, once, and notes which changes can be tried now.
-func (s *session) makePlans(hosts []*end) error {
+func (s *session) makePlans(ctx context.Context, hosts []*end) error {
 	for _, e := range hosts {
 		if e.plan.Schema != 0 {
 			continue
@@ -25,8 +25,11 @@ func (s *session) makePlans(hosts []*end) error {
 		if s.Disk != nil {
 			s.Disk.Describe(&machine)
 		}
-		p, err := plan.Make(s.catalog, plan.Request{Path: s.path, Role: s.roleOf(e), Machine: machine})
-		if err != nil {
+		p, err := change.MakePlan(ctx, e.conn, s.catalog, plan.Request{Path: s.path, Role: s.roleOf(e), Machine: machine})
+		switch {
+		case errors.Is(err, host.ErrUnreachable):
+			return classified(err)
+		case err != nil:
 			return wrong(err)
 		}
 		e.plan = p
@@ -61,7 +64,7 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 		}
 		opt := change.Options{StateDir: s.journalDir(e), Now: time.Now(), Within: within, SkipAbsent: true, Passing: s.lab != nil}
 		if s.CommandFor != nil && s.lab == nil {
-			opt.Command = s.CommandFor(map[string]string{"client": s.Host, "server": s.Peer, "router": s.Via}[e.side])
+			opt.Command = s.CommandFor(s.nameOf(e))
 		}
 		c, err := change.Begin(ctx, e.conn, e.tuned.System, order, opt)
 		if err != nil {
@@ -76,7 +79,7 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 				for _, a := range arms {
 					if _, ok := a.of(e.side)[name]; ok {
 						delete(a.of(e.side), name)
-						a.note("%s: %s is not there and left out: %s", e.conn.Name(), name, strings.TrimSpace(why))
+						a.note(trial.Absent, name, "%s: %s is not there and left out: %s", e.conn.Name(), name, strings.TrimSpace(why))
 					}
 				}
 				continue
@@ -84,7 +87,7 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 			e.tuned.Order = append(e.tuned.Order, name)
 		}
 	}
-	s.bench = &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Router: s.router.tuned, Addr: s.address, Look: s.watchLab}
+	s.bench = &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Router: s.router.tuned, Addr: s.address, Look: s.watchRun}
 	s.makeRun = s.bench.Run
 	values := make([]trial.Values, len(arms))
 	for i, a := range arms {
@@ -97,20 +100,39 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 	for i, a := range arms {
 		a.notes = append(a.notes, notes[i]...)
 	}
-	return s.judgeArms(arms)
+	if err := s.judgeArms(arms); err != nil {
+		return err
+	}
+	for _, e := range s.hosts() {
+		keepModules(arms, e)
+	}
+	return nil
+}
+
+// keepModules leaves a module that one arm loads in place under the others: one that
+// is in use cannot be unloaded between runs, and unused it changes nothing.
+func keepModules(arms []*armValues, e *end) {
+	for _, name := range e.tuned.Order {
+		for _, a := range arms {
+			values := a.of(e.side)
+			if _, has := values[name]; !has && values != nil && e.tuned.System == catalog.FreeBSD && strings.HasSuffix(name, "_load") {
+				values[name] = "YES"
+			}
+		}
+	}
 }
 
 // judgeArms refuses arms of which nothing can be applied.
 func (s *session) judgeArms(arms []*armValues) error {
 	for _, a := range arms {
-		for _, n := range a.notes {
+		for _, n := range trial.Fold(a.notes, s.Verbose) {
 			s.warnings = append(s.warnings, fmt.Sprintf("arm %s: %s", a.name, n))
 			s.note("arm %s: %s", a.name, n)
 		}
 		if a.wanted > 0 && len(a.values.Client)+len(a.values.Server)+len(a.values.Router) == 0 {
 			why := ""
 			if len(a.notes) > 0 {
-				why = ": " + a.notes[len(a.notes)-1]
+				why = ": " + a.notes[len(a.notes)-1].Text
 			}
 			return withReason(Missing, fmt.Errorf("arm %s cannot be applied: nothing is left of its settings%s", a.name, why))
 		}

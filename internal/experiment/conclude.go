@@ -14,6 +14,7 @@ import (
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/trial"
+	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
@@ -57,6 +58,15 @@ func (u *under) conclude() Result {
 		u.attributed(&r)
 	case kindTune:
 		r.Warnings = append(r.Warnings, cpuWarnings(r)...)
+		for _, e := range s.hosts() {
+			why := s.unproved(r, e)
+			for _, ch := range e.plan.Changes {
+				if why[ch.Setting] != "" {
+					r.Unproved = append(r.Unproved, Unproved{e.plan.Host, ch.Setting, why[ch.Setting]})
+				}
+			}
+		}
+		r.Next = s.nextCommands(r)
 	}
 	return r
 }
@@ -154,10 +164,10 @@ func (u *under) addWarnings(r *Result) {
 	}
 	for i, lost := range u.trial.Lost {
 		if i == lostShown {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%d more runs were lost and repeated", len(u.trial.Lost)-i))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%d more runs were discarded and repeated", len(u.trial.Lost)-i))
 			break
 		}
-		r.Warnings = append(r.Warnings, fmt.Sprintf("a run was lost and repeated: %s: %s", u.trial.Design.Arms[lost.Arm], why(lost.Err)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("a run was discarded and repeated: %s: %s", u.trial.Design.Arms[lost.Arm], why(lost.Err)))
 	}
 }
 
@@ -180,7 +190,7 @@ func describeSpec(s workload.Spec) string {
 	if s.Streams > 1 {
 		streams = fmt.Sprintf("%d streams", s.Streams)
 	}
-	return fmt.Sprintf("%s %s, %s, %s counted after %s", s.Workload, s.Direction, streams, s.Duration, s.Omit)
+	return fmt.Sprintf("%s %s, %s, %s counted after %s", s.Workload, s.Direction, streams, units.Duration(s.Duration), units.Duration(s.Omit))
 }
 
 // beside are the other metrics of an arm by the same pairs.
@@ -197,6 +207,14 @@ func (u *under) beside(arm int) Beside {
 	}
 	for _, name := range names {
 		if name == u.metric.Name {
+			continue
+		}
+		per, isCPU := map[string]string{workload.ClientCPU: ClientCPUPerGbit, workload.ServerCPU: ServerCPUPerGbit}[name]
+		if isCPU && u.metric.Name == workload.Goodput {
+			// An arm that moves more is busier: what a bit costs is compared.
+			if i := u.trial.RatioPer(arm, name, workload.Goodput, 1-alpha); i != nil {
+				b.Effects = append(b.Effects, *effect(per, *i))
+			}
 			continue
 		}
 		if i := u.trial.Ratio(arm, name, 1-alpha); i != nil {
@@ -236,6 +254,7 @@ func armResult(name string, index int, t trial.Result, started time.Time) ArmRes
 	if len(a.Runs) == 0 {
 		return a
 	}
+	a.Limit = usualLimit(t, index)
 	median := func(pick func(Run) float64) float64 {
 		var values []float64
 		for _, run := range a.Runs {
@@ -257,6 +276,20 @@ func armResult(name string, index int, t trial.Result, started time.Time) ArmRes
 		a.Median.Values[name] = stats.Median(v)
 	}
 	return a
+}
+
+// usualLimit is what bounded most runs of an arm, as its last such run says it.
+func usualLimit(t trial.Result, arm int) *workload.Limit {
+	var most *workload.Limit
+	times := map[string]int{}
+	for _, run := range t.Runs {
+		if l := run.Limit; run.Arm == arm && l != nil {
+			if times[l.Code]++; most == nil || times[l.Code] >= times[most.Code] {
+				most = l
+			}
+		}
+	}
+	return most
 }
 
 // cpuBound is the busy part from which the processors count as the limit.
@@ -333,6 +366,7 @@ func (u *under) addShares(r *Result) {
 		}
 		return cmp.Compare(b.Ratio, a.Ratio)
 	})
+	u.keepTogether(r)
 	r.Attribution = &Attribution{Runs: a.Runs, Lost: a.Lost, Stopped: a.Stopped, Interactions: interactions(a), FitP: 1}
 	if a.Fit != nil {
 		r.Attribution.SumOfShares, r.Attribution.Measured, r.Attribution.FitP = effect(u.metric.Name, a.Fit.Sum), effect(u.metric.Name, a.Fit.Measured), a.Fit.P
@@ -345,6 +379,19 @@ func (u *under) addShares(r *Result) {
 	}
 	if a.Stopped {
 		r.Warnings = append(r.Warnings, "shares: the time of --for was up before all runs were made")
+	}
+}
+
+// keepTogether keeps what was not told apart of a plan that helps as a whole,
+// where no setting by itself was shown to.
+func (u *under) keepTogether(r *Result) {
+	if u.kind != kindTune || r.Verdict != stats.Helps || slices.ContainsFunc(r.Shares, func(s Share) bool { return s.Kept }) {
+		return
+	}
+	for i, s := range r.Shares {
+		if s.Verdict == stats.NotEnough {
+			r.Shares[i].Kept, r.Shares[i].Because = true, "kept with the plan, which helps as a whole; its own share stayed open"
+		}
 	}
 }
 

@@ -57,18 +57,24 @@ type Config struct {
 	OneAtATime bool // attribution: each setting alone against none
 	NoShares   bool // tune: without attribution
 
+	Verbose   bool   // each note by itself, however many there are of a kind
 	History   string // its file; empty: the user's own
 	NoHistory bool
 	Resumed   string   // ID of the experiment to go on with
 	Args      []string // from which another session makes the same Config
 	Command   string   // that makes the experiment again
+	// Out is the folder to which the results go; empty: to none. It is only named.
+	Out string
 	// CommandFor is how a user types commands about the changes of a host, named as
 	// it was given to Open; nil: with the connection's name alone.
 	CommandFor func(host string) change.Command
 
 	Sink Sink
 
-	kind  string // of the experiment, in the history
+	kind string // of the experiment, in the history
+	// rowsLeft is the time of the rows of a suite that follow.
+	rowsLeft time.Duration
+
 	group string // ID of a suite's first experiment
 	row   int    // of the suite
 }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/trial"
@@ -227,7 +229,7 @@ func TestTuneFlow(t *testing.T) {
 			}
 			return window(n, trial.Values{Server: map[string]string{"net.core.rmem_max": map[bool]string{true: "4194304"}[v.Server["net.ipv4.tcp_rmem"] != ""]}})
 		})
-		if err := s.makePlans(s.hosts()); err != nil {
+		if err := s.makePlans(t.Context(), s.hosts()); err != nil {
 			t.Fatal(err)
 		}
 		s.Arms = []Arm{{Name: "default"}, {Name: "plan", parts: []part{{kind: "plan"}}}}
@@ -252,6 +254,39 @@ func TestTuneFlow(t *testing.T) {
 		if share.Kept != (share.Setting == "net.ipv4.tcp_rmem") {
 			t.Errorf("%+v", share)
 		}
+	}
+	checkProved(t, s, r)
+}
+
+// checkProved: what is written for apply is what was kept, and the rest has its
+// reason; the command names the hosts and the folder.
+func checkProved(t *testing.T, s *session, r Result) {
+	t.Helper()
+	for _, side := range s.outcome(r, nil).Sides {
+		p := side.Plan.Only(side.Keep)
+		if len(p.Changes) != 1 || p.Changes[0].Setting != "net.ipv4.tcp_rmem" {
+			t.Errorf("%s sets %+v", side.Name, p.Changes)
+		}
+		if len(p.Kept) != len(side.Plan.Kept)+len(side.Plan.Changes)-1 || !strings.Contains(p.Kept[len(p.Kept)-1].Because, "would be ") {
+			t.Errorf("%s keeps %+v", side.Name, p.Kept)
+		}
+	}
+	if len(r.Unproved) == 0 || slices.ContainsFunc(r.Unproved, func(u Unproved) bool { return u.Setting == "net.ipv4.tcp_rmem" || u.Because == "" }) {
+		t.Errorf("unproved: %+v", r.Unproved)
+	}
+	s.Out, s.Peer = "res/", "ssh://b"
+	s.CommandFor = func(host string) change.Command {
+		return func(verb string, words ...string) string {
+			return strings.Join(append(append([]string{verb}, words...), host), " ")
+		}
+	}
+	want := []string{"apply res/plan.json --confirm-within 60s " + s.Host, "apply res/plan.json --confirm-within 60s ssh://b"}
+	if got := s.nextCommands(r); !slices.Equal(got, want) {
+		t.Errorf("next %q, want %q", got, want)
+	}
+	r.Verdict = stats.NotEnough
+	if got := s.outcome(r, nil).Sides[0]; len(got.Plan.Only(got.Keep).Changes) != 0 || s.nextCommands(r) != nil {
+		t.Errorf("nothing was proved, and %+v is set", got.Plan.Only(got.Keep).Changes)
 	}
 }
 

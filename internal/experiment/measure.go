@@ -78,7 +78,7 @@ func (s *session) measure(ctx context.Context, record *record, spec workload.Spe
 	lost := 0
 	for len(m.Runs) < runs {
 		run, err := record.attempt(ctx, "current", func() (workload.Run, error) {
-			seen := s.watchLab()
+			seen := s.watchRun()
 			run, err := workload.Measure(ctx, s.pair(), spec)
 			if err == nil {
 				err = seen(&run)
@@ -95,8 +95,8 @@ func (s *session) measure(ctx context.Context, record *record, spec workload.Spe
 		if lost++; errors.Is(err, workload.ErrMissing) || lost > mayLose || !errors.Is(err, workload.ErrTool) {
 			return classified(err)
 		}
-		m.Warnings = append(m.Warnings, "a run was lost and made again: "+err.Error())
-		s.note("a run was lost and is made again: %v", err)
+		m.Warnings = append(m.Warnings, "a run was discarded and repeated: "+err.Error())
+		s.note("a run was discarded and is repeated: %v", err)
 	}
 	return nil
 }

@@ -79,6 +79,12 @@ func (s *session) ping(ctx context.Context, n int) (time.Duration, error) {
 	return least, nil
 }
 
+// MeasurePath measures the path between the hosts of a Config.
+func MeasurePath(ctx context.Context, c Config) (netpath.Path, error) {
+	c.MeasurePath = true
+	return within(ctx, c, kindMeasure, func(s *session) (netpath.Path, error) { return s.path, nil })
+}
+
 // measurePath finds the path's rate, base round-trip time and loss by short
 // measurements, for --path auto.
 func (s *session) measurePath(ctx context.Context) error {

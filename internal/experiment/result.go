@@ -7,6 +7,7 @@ import (
 	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/workload"
 )
 
 // ResultSchema is the version of the result's JSON.
@@ -43,14 +44,18 @@ type Result struct {
 	Design *Design `json:"design,omitempty"`
 	// Margin is the smallest relative change worth having, 0.02 for 2%; 0
 	// when it is not known.
-	Margin   float64     `json:"margin,omitempty"`
-	Seed     uint64      `json:"seed"`
-	Warnings []string    `json:"warnings"`
-	Started  time.Time   `json:"started"`
-	Elapsed  float64     `json:"elapsed_s"`
-	Command  string      `json:"command"` // that makes this result again
-	Undo     string      `json:"undo"`    // in words, with the commands
-	Plans    []plan.Plan `json:"plans"`
+	Margin   float64   `json:"margin,omitempty"`
+	Seed     uint64    `json:"seed"`
+	Warnings []string  `json:"warnings"`
+	Started  time.Time `json:"started"`
+	Elapsed  float64   `json:"elapsed_s"`
+	Command  string    `json:"command"` // that makes this result again
+	Undo     string    `json:"undo"`    // in words, with the commands
+	// Unproved are the planned settings that a tune does not bear out.
+	Unproved []Unproved `json:"unproved,omitempty"`
+	// Next are the commands that put in place what was proved.
+	Next  []string    `json:"next,omitempty"`
+	Plans []plan.Plan `json:"plans"`
 }
 
 // Design is what was fixed before the first run.
@@ -89,6 +94,12 @@ type Comparison struct {
 	Effect  *Effect       `json:"effect"` // null without two pairs
 }
 
+// The processors' time by what was transferred, in Beside of trials of goodput.
+const (
+	ClientCPUPerGbit = "client_cpu_per_gbit"
+	ServerCPUPerGbit = "server_cpu_per_gbit"
+)
+
 // Beside are other metrics of an arm against the first one, by the same
 // pairs: what a gain costs.
 type Beside struct {
@@ -111,6 +122,8 @@ type ArmResult struct {
 	Median Metrics `json:"median"`
 	Runs   []Run   `json:"runs"`
 	Sets   []Set   `json:"sets,omitempty"` // what the arm changes; not known of all
+	// Limit is what bounded most of its runs; null where that is not known.
+	Limit *workload.Limit `json:"limit,omitempty"`
 }
 
 // Set is one setting that an arm changes on one host.
@@ -119,6 +132,14 @@ type Set struct {
 	Setting string `json:"setting"`
 	From    string `json:"before"`
 	To      string `json:"value"`
+}
+
+// Unproved is a planned setting of a host that the experiment does not bear out,
+// so that apply does not set it.
+type Unproved struct {
+	Host    string `json:"host"`
+	Setting string `json:"setting"`
+	Because string `json:"because"`
 }
 
 // Metrics are what a run measured.

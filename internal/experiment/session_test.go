@@ -106,7 +106,7 @@ func TestArms(t *testing.T) {
 			}
 		}
 	}
-	if n := arms[2].notes; len(n) != 2 || !strings.Contains(n[0], "kernel.osrelease") {
+	if n := arms[2].notes; len(n) != 2 || !strings.Contains(n[0].Text, "kernel.osrelease") {
 		t.Errorf("left out: %q", n)
 	}
 	if _, err := ParseArm("tuned:fast"); err != nil {
@@ -166,7 +166,7 @@ func TestRouted(t *testing.T) {
 func TestPlanned(t *testing.T) {
 	c, _ := pair(t)
 	s := opened(t, c, nil)
-	if err := s.makePlans(s.hosts()); err != nil {
+	if err := s.makePlans(t.Context(), s.hosts()); err != nil {
 		t.Fatal(err)
 	}
 	if len(s.client.tried) == 0 || !slices.ContainsFunc(s.client.tried, func(a assigned) bool { return a.name == "net.ipv4.tcp_rmem" }) {

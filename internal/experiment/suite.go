@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/workload"
 )
@@ -16,6 +17,39 @@ type Row struct {
 	Metric workload.Metric `json:"metric"`
 	Result *Result         `json:"result"` // null when it was not measured
 	Why    string          `json:"not_measured,omitempty"`
+	// Arms are the lines of the table: what the first arm measures, and how each
+	// other differs.
+	Arms []RowArm `json:"arms"`
+}
+
+// RowArm is one arm of a row.
+type RowArm struct {
+	Arm    string          `json:"arm"`
+	Median float64         `json:"median"` // of the row's metric
+	Limit  *workload.Limit `json:"limit"`  // null where it is not known
+	Runs   int             `json:"runs"`
+	// Effect and Verdict compare it with the first arm; null and empty there.
+	Effect  *Effect       `json:"effect"`
+	Verdict stats.Verdict `json:"verdict,omitempty"`
+}
+
+// fill makes the lines of a row of its result.
+func (r *Row) fill() {
+	r.Arms = []RowArm{}
+	if r.Result == nil {
+		return
+	}
+	comparisons := r.Result.Comparisons
+	if comparisons == nil {
+		comparisons = []Comparison{{Verdict: r.Result.Verdict, Effect: r.Result.Effect}}
+	}
+	for i, a := range r.Result.Arms {
+		line := RowArm{Arm: a.Name, Median: a.Median.Values[r.Metric.Name], Limit: a.Limit, Runs: len(a.Runs)}
+		if i > 0 && i <= len(comparisons) {
+			line.Effect, line.Verdict = comparisons[i-1].Effect, comparisons[i-1].Verdict
+		}
+		r.Arms = append(r.Arms, line)
+	}
 }
 
 // rowBefore is a row that was measured before an interruption, in part or
@@ -56,6 +90,7 @@ func (s *session) suite(ctx context.Context, arms []*armValues) (rows []Row, err
 		if !done {
 			one.group, one.row = group, i
 			one.Budget = max(time.Until(until)/time.Duration(len(suite)-i), 10*time.Second)
+			one.rowsLeft = one.Budget * time.Duration(len(suite)-i-1)
 			s.Config = one
 			id, err := s.measureRow(ctx, arms, &r)
 			if err != nil {
@@ -65,6 +100,7 @@ func (s *session) suite(ctx context.Context, arms []*armValues) (rows []Row, err
 				group = id
 			}
 		}
+		r.fill()
 		rows = append(rows, r)
 	}
 	return rows, nil
@@ -128,7 +164,7 @@ func (s *session) measureRow(ctx context.Context, arms []*armValues, r *Row) (st
 	case err == nil:
 		r.Result = &result
 		return result.ID, nil
-	case ctx.Err() == nil && errors.Is(err, workload.ErrTool):
+	case ctx.Err() == nil && (errors.Is(err, workload.ErrTool) || errors.Is(err, errTooShort)):
 		r.Why = err.Error()
 		return "", nil
 	}

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -25,6 +26,9 @@ const (
 	overhead = 1500 * time.Millisecond
 )
 
+// errTooShort is wrapped where the time does not allow two pairs.
+var errTooShort = errors.New("too short")
+
 // Outcome is what an experiment found.
 type Outcome struct {
 	Result Result
@@ -37,6 +41,9 @@ type Side struct {
 	Name   string // client, server or router
 	Plan   plan.Plan
 	Values map[string]string
+	// Keep tells of the settings of Plan which ones a tune bears out; nil of
+	// another experiment.
+	Keep plan.Keep
 }
 
 // Compare compares the arms of a Config with the first of them.
@@ -55,6 +62,9 @@ func (s *session) outcome(r Result, a *armValues) Outcome {
 		if a != nil {
 			side.Values = a.of(e.side)
 		}
+		if s.kind == kindTune {
+			side.Keep = s.keeps(r, e)
+		}
 		o.Sides = append(o.Sides, side)
 	}
 	return o
@@ -67,7 +77,7 @@ func (s *session) arrange(ctx context.Context) ([]*armValues, error) {
 		if !s.known {
 			return nil, wrongf("the arm plan needs the path's rate and round-trip time, like --lab rate=1gbit,rtt=50ms")
 		}
-		if err := s.makePlans(s.toPlan()); err != nil {
+		if err := s.makePlans(ctx, s.toPlan()); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +112,10 @@ func (s *session) compare(ctx context.Context, arms []*armValues) (Result, error
 		return Result{}, err
 	}
 	defer u.record.close()
-	u.trial, err = trial.Compare(ctx, u.design, u.run, s.Sink.Progress)
+	u.trial, err = trial.Compare(ctx, u.design, u.run, u.progress)
+	if err == nil {
+		u.noteEnd()
+	}
 	return u.finish(ctx, err)
 }
 
@@ -152,7 +165,7 @@ func (s *session) begin(ctx context.Context, arms []*armValues) (*under, error) 
 		pairs = min(40, int(s.Budget/(u.each()*time.Duration(len(arms)))))
 	}
 	if need := 2 * u.each() * time.Duration(len(arms)); pairs < 2 || need > s.Budget {
-		return nil, wrongf("--for %s is too short: two pairs of %d arms take about %s", s.Budget, len(arms), units.Duration(need))
+		return nil, wrong(fmt.Errorf("--for %s is %w: two pairs of %d arms take about %s", s.Budget.Round(time.Second), errTooShort, len(arms), units.Duration(need)))
 	}
 	u.design = trial.Design{MaxPairs: pairs, Looks: looksFor(pairs), Alpha: alpha, Margin: s.Margin, Metric: u.metric.Name, Lower: u.metric.Lower, Seed: s.Seed}
 	for _, a := range arms {
@@ -208,12 +221,12 @@ func (u *under) announce(ctx context.Context) error {
 	}
 	sd, from := assumedSD, "if pairs scatter by 5%"
 	if known, ok := u.scatter(ctx); ok {
-		sd, from = known, fmt.Sprintf("as pairs scattered by %.1f%% here before", 100*known)
+		sd, from = known, fmt.Sprintf("as pairs varied by %.1f%% here before", 100*known)
 	}
 	level := looks.Plan[len(looks.Plan)-1].Level
 	sees := stats.MinWorthwhile(d.MaxPairs, sd, level, 0.8, d.Margin)
 	whole := min(u.Budget, u.each()*time.Duration(d.MaxPairs*len(d.Arms)))
-	u.note("%s: at most %d pairs of %d arms, about %s; will see %.1f%% %s; margin %.1f%%, seed %d",
+	u.note("%s: at most %d pairs of %d arms, about %s; detects %.1f%% %s; margin %.1f%%, seed %d",
 		u.spec.Workload, d.MaxPairs, len(d.Arms), units.Duration(whole.Round(time.Second)), 100*sees, from, 100*d.Margin, d.Seed)
 	return nil
 }

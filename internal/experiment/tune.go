@@ -23,7 +23,7 @@ const trialShare = 0.4
 func Tune(ctx context.Context, c Config) (Outcome, error) {
 	c.Arms = []Arm{{Name: "default"}, {Name: "plan", parts: []part{{kind: "plan"}}}}
 	return within(ctx, c, kindTune, func(s *session) (Outcome, error) {
-		if err := s.makePlans(s.hosts()); err != nil {
+		if err := s.makePlans(ctx, s.hosts()); err != nil {
 			return Outcome{}, err
 		}
 		s.announcePlans()
@@ -55,9 +55,12 @@ func (s *session) tuneArms(ctx context.Context, arms []*armValues) (Result, erro
 	if !s.NoShares {
 		u.design.Deadline = time.Now().Add(time.Duration(trialShare * float64(s.Budget)))
 	}
-	u.trial, err = trial.Compare(ctx, u.design, u.runCompared, s.Sink.Progress)
+	u.trial, err = trial.Compare(ctx, u.design, u.runCompared, u.progress)
 	if errors.Is(err, errCompared) {
 		err = nil
+	}
+	if err == nil {
+		u.noteEnd()
 	}
 	if err == nil && !s.NoShares && u.differs() {
 		err = u.tuneShares(ctx, arms[1])

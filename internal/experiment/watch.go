@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
@@ -48,23 +49,83 @@ func (w *watch) judge(d lab.Disturbance, rtt time.Duration) (again, warn bool) {
 	return false, over
 }
 
+// atLink says that the link bounds a run that fills it, and marks one whose
+// goodput is more than the link's rate, from which the framing is not even taken. reason is what else is known of the path.
+func (s *session) atLink(r *workload.Run, reason string) {
+	if !s.known || !s.transfers() {
+		return
+	}
+	rate, carries := float64(s.path.Rate), s.path.LinkGoodput()
+	if s.bothWays() {
+		rate, carries = 2*rate, 2*carries
+	}
+	if carries > 0 && r.GoodputBPS >= linkFull*carries {
+		r.Limit = &workload.Limit{Code: workload.LimitPath, Text: fmt.Sprintf("the link: %.0f%% of the payload that its rate can carry", 100*r.GoodputBPS/carries)}
+	}
+	if part := r.GoodputBPS / rate; rate > 0 && part > 1 {
+		why := "of the path: " + reason
+		if r.Tool != "builtin" {
+			why += fmt.Sprintf("; or %s counted what had been sent before it began to count and was repaired then", r.Tool)
+		}
+		r.Warnings = append(r.Warnings, workload.Warning{Code: workload.CodeAboveLink, Value: part,
+			Text: fmt.Sprintf("%.1f%% of the link's rate: more than it can carry; %s", 100*part, why)})
+	}
+}
+
+// linkFull is the part of what a link carries from which it is what bounds a run.
+const linkFull = 0.95
+
+// transfers tells whether the workload's result is its goodput.
+func (s *session) transfers() bool {
+	kind, err := workload.FindKind(s.Spec.Workload)
+	return err == nil && kind.Primary().Name == workload.Goodput
+}
+
+// bothWays tells whether a run's goodput is that of both directions.
+func (s *session) bothWays() bool {
+	spec, err := s.fullSpec(s.rtt)
+	return err == nil && spec.Direction == workload.Both
+}
+
+// overload judges a run that goes beyond what the path carries on purpose: an
+// emulator that falls behind then is a limit to be named, not a disturbance.
+func (w *watch) overload(r *workload.Run, d lab.Disturbance, rtt time.Duration) {
+	w.clean++
+	if !d.TooMuch() && d.WorstLate <= lateLimit(rtt) {
+		w.worst = max(w.worst, d.WorstLate)
+		return
+	}
+	if r.Limit != nil && r.Limit.Code == workload.LimitPath {
+		r.Limit = &workload.Limit{Code: workload.LimitEmulator, Text: fmt.Sprintf("this machine: beyond that its emulated link could not keep up (%s); %s", d, r.Limit.Text)}
+	}
+}
+
 // lateLimit is how late the emulator may be on a path.
 func lateLimit(rtt time.Duration) time.Duration {
 	return max(time.Duration(lateShare*float64(rtt)), lateLeast)
 }
 
-// watchLab looks after the emulator during a run: one in which it was too far
-// behind is lost (workload.ErrDisturbed).
-func (s *session) watchLab() func(*workload.Run) error {
+// watchRun looks after a run: one that carried more than the link can is marked,
+// and one in which the emulator was too far behind is lost
+// (workload.ErrDisturbed).
+func (s *session) watchRun() func(*workload.Run) error {
 	if s.lab == nil {
-		return func(*workload.Run) error { return nil }
+		return func(r *workload.Run) error {
+			s.atLink(r, "it is faster than it was declared or measured to be")
+			return nil
+		}
 	}
 	mark := s.lab.Mark()
 	return func(r *workload.Run) error {
 		d := s.lab.Since(mark)
+		s.atLink(r, d.String())
+		if kind, err := workload.FindKind(s.Spec.Workload); err == nil && kind.Search {
+			s.watch.overload(r, d, s.rtt)
+			return nil
+		}
 		again, warn := s.watch.judge(d, s.rtt)
 		if again {
-			return &workload.DisturbedError{Why: fmt.Sprintf("%s (at most %s and %.2g%% are taken)", d, lateLimit(s.rtt), 100*lab.MaxStalled)}
+			return &workload.DisturbedError{Why: fmt.Sprintf("%s (at most %s and %.2g%% are taken)", d, units.Duration(lateLimit(s.rtt)), 100*lab.MaxStalled)}
 		}
 		if warn {
 			r.Warnings = append(r.Warnings, workload.Warning{Code: workload.CodeEmulator, Value: d.Share(),

@@ -16,6 +16,9 @@ import (
 func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 	a := &assignment{file: k.file, kind: k.kindOf(e), entry: e, record: r}
 	k.kinds[a.kind] = true
+	if a.kind == conffile.RC && len(k.variables) < cacheLimit {
+		k.variables[e.Name] = true
+	}
 	if !effective {
 		k.refused[r.Name] = a
 	}
@@ -87,8 +90,12 @@ func (k *checker) superseded(before, after *assignment) {
 		f.message = fmt.Sprintf("%s = %s has no effect: line %d sets %s", name, before.entry.Value, after.entry.Line, after.entry.Value)
 		f.because = "The lines are applied in order, and the last one wins."
 		f.fix = &Fix{Kind: FixCommentOut, Reason: fmt.Sprintf("set again below to %s", after.entry.Value)}
+	case before.kind == conffile.Loader && after.kind == conffile.Sysctl && !same && before.record != nil && k.refused[before.record.Name] != before:
+		f.code = "overridden"
+		f.message = fmt.Sprintf("%s = %s is in effect only until %s:%d sets %s", name, before.entry.Value, after.file.path, after.entry.Line, after.entry.Value)
+		f.because = "The kernel starts with the loader's value, and sysctl.conf is read late in the boot."
 	case before.kind != after.kind:
-		return // the loader's value holds until sysctl.conf is read
+		return
 	case k.system == catalog.Linux && path.Base(after.file.path) == "sysctl.conf" && path.Base(before.file.path) > "99-sysctl.conf":
 		return // systemd reads sysctl.conf as 99-sysctl.conf, procps after all others
 	default:

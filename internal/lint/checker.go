@@ -21,15 +21,18 @@ type checker struct {
 	records  map[string]*catalog.Record // by entry name; nil when unknown
 	verdicts map[question][]finding
 
-	file     *source
-	line     conffile.Span                // the last line that a problem was found in, of file
-	ignores  map[*source]map[int][]string // codes suppressed, by line
-	set      map[string]*assignment
-	effects  map[string]*assignment // the last effective value by setting name
-	refused  map[string]*assignment // the last line that takes no effect
-	pending  map[string]pending
-	shapers  []*assignment          // rules of pf.conf that choose a queue
-	kinds    map[conffile.Kind]bool // kinds of file in the group
+	file    *source
+	line    conffile.Span                // the last line that a problem was found in, of file
+	ignores map[*source]map[int][]string // codes suppressed, by line
+	set     map[string]*assignment
+	effects map[string]*assignment // the last effective value by setting name
+	refused map[string]*assignment // the last line that takes no effect
+	pending map[string]pending
+	shapers []*assignment          // rules of pf.conf that choose a queue
+	kinds   map[conffile.Kind]bool // kinds of file in the group
+
+	variables map[string]bool // variables of rc.conf that any line sets
+
 	problems []Problem
 	dropped  int
 }
@@ -75,7 +78,7 @@ func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker
 	k := &checker{catalog: c, opt: opt, system: system, names: c.Names(system),
 		records: map[string]*catalog.Record{}, verdicts: map[question][]finding{},
 		set: map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{},
-		pending: map[string]pending{}, ignores: map[*source]map[int][]string{}, kinds: map[conffile.Kind]bool{}}
+		pending: map[string]pending{}, ignores: map[*source]map[int][]string{}, kinds: map[conffile.Kind]bool{}, variables: map[string]bool{}}
 	if opt.Version != "" {
 		k.versions, k.known = []catalog.Version{opt.Version}, true
 		return k
@@ -115,6 +118,7 @@ func (k *checker) run(files []*source) {
 	k.judgePending()
 	k.judgeShapers()
 	k.judgeCombined()
+	k.judgeTogether()
 }
 
 // open makes f the file that problems are reported in.
@@ -163,6 +167,7 @@ func (k *checker) entry(e conffile.Entry) {
 		k.assign(e, nil, true)
 		return
 	}
+	e = k.withoutComment(r, e)
 	effective := true
 	for _, f := range k.verdict(r, e) {
 		k.report(e, f)
@@ -173,6 +178,27 @@ func (k *checker) entry(e conffile.Entry) {
 	}
 	k.drift(r, e)
 	k.assign(e, r, effective)
+}
+
+// withoutComment takes the comment behind a number of Linux' sysctl files off
+// the value: the kernel reads the number and stops. Behind a word it is part of
+// the value.
+func (k *checker) withoutComment(r *catalog.Record, e conffile.Entry) conffile.Entry {
+	if k.system != catalog.Linux || k.kindOf(e) != conffile.Sysctl || r.Type == catalog.TypeString ||
+		r.Type == catalog.TypeEnum && !allNumeric(r.Values) {
+		return e
+	}
+	i := strings.IndexByte(e.Value, '#')
+	if i < 1 || e.Value[i-1] != ' ' && e.Value[i-1] != '\t' {
+		return e
+	}
+	value := strings.TrimRight(e.Value[:i], " \t")
+	if value == "" || len(e.Value) != e.ValueSpan.End-e.ValueSpan.Start {
+		return e
+	}
+	e.Value = value
+	e.ValueSpan.End = e.ValueSpan.Start + len(value)
+	return e
 }
 
 // kindOf returns the kind of file that a setting is made in.

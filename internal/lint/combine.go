@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -41,12 +42,49 @@ func (k *checker) judgeCombined() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		all := set[name]["all"]
-		if all == nil || len(set[name]) > 1 {
+		if all == nil {
+			continue
+		}
+		if len(set[name]) > 1 {
+			k.judgeMembers(all, set[name])
 			continue
 		}
 		if f := aloneOfAll(all); f != nil {
 			k.reportIn(all.file, all.entry, *f)
 		}
+	}
+}
+
+// judgeMembers reports lines of interfaces whose value the one of all makes
+// idle.
+func (k *checker) judgeMembers(all *assignment, members map[string]*assignment) {
+	top, ok := lastNumber(all.entry.Value)
+	if !ok {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		a := members[name]
+		own, ok := lastNumber(a.entry.Value)
+		if !ok || a == all || a.entry.Has(conffile.Glob) {
+			continue
+		}
+		because := ""
+		switch {
+		case all.record.Combine == "max" && own < top:
+			because = "The kernel takes the larger one of all and the interface."
+		case all.record.Combine == "or" && own == 0 && top > 0:
+			because = "It holds when all or the interface says so."
+		case all.record.Combine == "and" && own > 0 && top == 0:
+			because = "It holds only when all and the interface say so."
+		default:
+			continue
+		}
+		f := finding{code: "no-effect", severity: Warning, sources: a.record.Sources, value: true, because: because,
+			message: fmt.Sprintf("%s = %s has no effect beside %s = %s in %s:%d", a.entry.Name, a.entry.Value, all.entry.Name, all.entry.Value, all.file.path, all.entry.Line)}
+		if name == "default" {
+			f.severity = Info // a base that interfaces begin with is often left as it was
+		}
+		k.reportIn(a.file, a.entry, f)
 	}
 }
 

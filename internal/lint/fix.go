@@ -145,7 +145,8 @@ func apply(files map[string]*fixing, p Problem) (changed []string, note string, 
 			err = f.Rename(i, p.Fix.To)
 		}
 	case FixValue:
-		err = f.Set(i, p.Fix.Text)
+		_, comment, _ := strings.Cut(f.Entries[i].Value, p.Value)
+		err = f.Set(i, p.Fix.Text+comment)
 	case FixCommentOut:
 		err = f.Comment(i, reason)
 	case FixMove:

@@ -29,7 +29,7 @@ func (k *checker) magnitude(r *catalog.Record, e conffile.Entry, v reading, vers
 	}
 	if f := k.smallCapacity(r, e, v.numbers[0], normal, version); f != nil {
 		if !exact {
-			if v.numbers[0] > normal/muchLess {
+			if least, ok := standardOn(machines[0], r, version, k.inputs(e, v, version)); !ok || v.numbers[0] > least/2 {
 				f.severity = Info
 			}
 			f.because += " " + assumedText
@@ -68,16 +68,12 @@ func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *find
 		fix:     &Fix{Kind: FixValue, Text: fmt.Sprintf("%.0f", better), Reason: message}}
 }
 
-// muchLess is how many times a value must be below a default of the assumed machine
-// to be more than an info: most machines have that much less memory at most.
-const muchLess = 8
-
 // capacityUnits are units of which a system can have enough or too few, and
 // capacityName the ends of names that bound how many there may be. Rates, minima
 // and lower thresholds are no capacities.
 var (
 	capacityUnits = []string{"bytes", "buffers", "buckets", "clusters", "connections", "entries", "files", "mbufs", "packets", "pages",
-		"processes", "semaphores", "sockets", "states", "watches", "instances", "events", "segments"}
+		"processes", "semaphores", "sockets", "fragments", "threads", "requests", "states", "watches", "instances", "events", "segments"}
 	capacityName = regexp.MustCompile(`(max|maxconn|limit|backlog|maxlen|size|space|queue|qlen|high_thresh|gc_thresh3|buckets|max_[a-z_]+|max[a-z]+)$`)
 )
 
@@ -85,7 +81,8 @@ var (
 // itself.
 func (k *checker) smallCapacity(r *catalog.Record, e conffile.Entry, value, normal float64, version catalog.Version) *finding {
 	last := lastPart(r.Name)
-	if r.Hardening || value >= normal || !slices.Contains(capacityUnits, r.Unit) || !capacityName.MatchString(last) ||
+	capacity := capacityName.MatchString(last) || strings.HasPrefix(last, "pf:set/limit/")
+	if r.Hardening || value >= normal || !slices.Contains(capacityUnits, r.Unit) || !capacity ||
 		strings.Contains(last, "min") || strings.Contains(last, "icmp") {
 		return nil
 	}
@@ -130,6 +127,9 @@ func order(r *catalog.Record, e conffile.Entry, v reading) *finding {
 		because: "The kernel refuses the value and keeps the old range."}
 }
 
+// patched are congestion controls of kernels that their users patch.
+var patched = []string{"bbr2", "bbr3", "bbrplus", "brutal", "bbr_tsunami", "tsunami", "nanqinlang", "lotspeed"}
+
 // word judges a word that is none of those known for the setting. One that is
 // almost a known one is refused; another may come with a module.
 func word(r *catalog.Record, e conffile.Entry) *finding {
@@ -146,11 +146,14 @@ func word(r *catalog.Record, e conffile.Entry) *finding {
 			near, edits = known.Value, n
 		}
 	}
-	f := &finding{id: "word", code: "bad-value", severity: Info, sources: r.Sources, value: true,
+	f := &finding{id: "word", code: "bad-value", severity: Error, sources: r.Sources, value: true,
 		message: fmt.Sprintf("%s: %q is not known", e.Name, e.Value),
 		because: "The kernel refuses a word that neither it nor a module of it knows, and keeps the old value."}
-	if near != "" {
-		f.severity = Error
+	switch {
+	case slices.Contains(patched, e.Value):
+		f.severity = Warning
+		f.because = "It is in patched kernels only; one without the patch refuses it and keeps the old value."
+	case near != "":
 		f.message += "; did you mean " + near + "?"
 	}
 	return f

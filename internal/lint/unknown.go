@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,9 +30,8 @@ var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp
 
 // unknown judges a name that the system's catalog does not have.
 func (k *checker) unknown(e conffile.Entry) []finding {
-	if command, _, _ := strings.Cut(e.Key, " "); command == "sysctl" && k.kindOf(e) == conffile.Sysctl {
-		return []finding{{code: "syntax", severity: Error, message: "this is a command, not an assignment: leave out what is before the name",
-			because: "The line is read as a setting called " + e.Key + ", which does not exist."}}
+	if k.kindOf(e) == conffile.Sysctl && strings.ContainsAny(e.Key, " \t") {
+		return []finding{k.blankInName(e)}
 	}
 	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") || !strings.Contains(e.Name, ".") {
 		return nil
@@ -52,7 +52,7 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 		return []finding{*f}
 	}
 	if at, _ := slices.BinarySearch(k.names, e.Name+"."); at < len(k.names) && strings.HasPrefix(k.names[at], e.Name+".") {
-		return []finding{{code: "unknown-key", severity: Warning, message: e.Name + " is no setting but the name of a group of them",
+		return []finding{{code: "unknown-key", severity: Warning, message: e.Name + " is not a setting but the name of a group of settings",
 			because: "Only its members can be set, such as " + k.names[at] + "."}}
 	}
 	if f := k.dottedInterface(e); f != nil {
@@ -78,6 +78,26 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 		f.severity = Info
 	}
 	return []finding{f}
+}
+
+// pastedCommand is a sysctl command before a name, behind a prompt as a guide
+// prints it.
+var pastedCommand = regexp.MustCompile(`^(?:\S*[$#%>~]\s+)?(?:(?:sudo|doas)\s+)?(?:\S*/)?sysctl\s+(?:-\S+\s+)*`)
+
+// blankInName judges a name that holds blanks: a command that was pasted, or words
+// before the name.
+func (k *checker) blankInName(e conffile.Entry) finding {
+	f := finding{code: "syntax", severity: Error, message: "not an assignment: a name holds no blanks",
+		because: "The line is read as a setting called " + e.Key + ", which does not exist."}
+	name := strings.Trim(e.Key[len(pastedCommand.FindString(e.Key)):], `"'`)
+	if name == e.Key || strings.ContainsAny(name, " \t") {
+		return f
+	}
+	f.message = "this is a command, not an assignment: leave out what is before the name"
+	if _, known := k.catalog.Lookup(k.system, conffile.LinuxName(name)); known && !strings.ContainsAny(e.Key+e.Value, `"'`) {
+		f.fix = &Fix{Kind: FixRename, To: name, Reason: f.message}
+	}
+	return f
 }
 
 // dottedInterface finds settings of an interface whose name holds a dot, such
@@ -159,6 +179,9 @@ func (k *checker) nearest(name string) (near string, slip bool) {
 		return "", false
 	}
 	edits := catalog.Edits(name, found[0])
+	if last := lastPart(name); edits >= len(last) {
+		return "", false // nothing of the last part would be left
+	}
 	if edits > 2 && (edits > len(name)/4 || k.covers(name) == "") {
 		return "", false
 	}

@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"errors"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -73,7 +75,7 @@ func (v *reading) readNumbers(k *checker, place string) {
 	for _, w := range v.words {
 		n, ok := parseNumber(w, k.system, place)
 		if !ok {
-			v.refused = strconv.Quote(w) + " is no whole number"
+			v.refused = strconv.Quote(w) + " is not a whole number"
 			v.numbers = nil
 			return
 		}
@@ -154,9 +156,7 @@ func (k *checker) inputs(e conffile.Entry, v reading, version catalog.Version) c
 			in[name] = value
 		}
 	}
-	if k.opt.Role != "" {
-		in["role"] = k.opt.Role
-	}
+	in["role"] = k.opt.Role // "" is none of the roles
 	if k.opt.Driver != "" {
 		in["driver"] = k.opt.Driver
 	}
@@ -207,6 +207,51 @@ func standard(r *catalog.Record, version catalog.Version, in catalog.Inputs) (n 
 	}
 	n, ok = lastNumber(result.Text())
 	return n, false, ok
+}
+
+// machines span those that files are written for. What holds on each of them is
+// certain of a machine that is not known; the second is the assumed one.
+var machines = []catalog.Inputs{
+	{"memory": float64(2 << 30), "page": 4096.0, "cores": 2.0}, assumed, {"memory": float64(512 << 30), "page": 4096.0, "cores": 64.0},
+}
+
+// standardOn is the default on one of the machines; what is known goes before.
+func standardOn(machine catalog.Inputs, r *catalog.Record, version catalog.Version, in catalog.Inputs) (float64, bool) {
+	with := maps.Clone(machine)
+	maps.Copy(with, in)
+	n, exact, ok := standard(r, version, with)
+	return n, exact && ok
+}
+
+// holds evaluates a judgement. One that asks for what is not known of the
+// machine holds when it does on the assumed one, and is certain when it does on
+// all of them.
+func (k *checker) holds(r *catalog.Record, when string, in catalog.Inputs, version catalog.Version) (held, certain bool) {
+	held, err := r.Holds(when, in)
+	var unknown *catalog.UnknownInput
+	if !errors.As(err, &unknown) {
+		return held && err == nil, true
+	}
+	if _, machine := assumed[unknown.Name]; !machine && unknown.Name != "standard" {
+		return false, false
+	}
+	certain = true
+	for i, machine := range machines {
+		with := maps.Clone(machine)
+		maps.Copy(with, in)
+		if normal, ok := standardOn(machine, r, version, in); ok {
+			with["standard"] = normal
+		}
+		on, err := r.Holds(when, with)
+		if err != nil {
+			return false, false
+		}
+		if i == 1 {
+			held = on
+		}
+		certain = certain && on
+	}
+	return held, certain
 }
 
 func lastNumber(text string) (float64, bool) {

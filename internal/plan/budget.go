@@ -184,7 +184,7 @@ func (p *Plan) openbsdBudget(b Budget, r Request) {
 		b.WorstCase, b.Bound = clusters*openbsdCluster, "kern.maxclusters"
 	}
 	p.Memory = b
-	if bdp := float64(r.Path.BDP()); bdp > openbsdBuffer {
+	if bdp := float64(r.Path.BDP()); bdp > openbsdBuffer && p.Role != "router" && p.Role != "home" { // which hold no connections of their own
 		rate := units.Rate(openbsdBuffer * 8 / r.Path.RTT.Seconds())
 		p.Warnings = append(p.Warnings, fmt.Sprintf("OpenBSD's socket buffers end at 2 MiB, less than the %.0f bytes that fill the path, and no setting raises that: one connection carries at most %s of %s; use %.0f in parallel",
 			bdp, rate, r.Path.Rate, math.Ceil(bdp/openbsdBuffer)))

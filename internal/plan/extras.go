@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/shell"
@@ -46,7 +47,9 @@ func (p *Plan) modules(c *catalog.Catalog, m Machine) {
 // modulesOf names the modules that a change needs. Linux loads what a queueing
 // discipline needs by itself.
 func (p *Plan) modulesOf(rec *catalog.Record, ch Change, m Machine) []string {
-	if ch.Setting == "net.core.default_qdisc" || strings.Contains(" "+m.Running[availableAlgorithms[ch.Setting]]+" ", " "+ch.To+" ") {
+	// FreeBSD 13 lists algorithms with commas, 14 in a table, Linux with spaces.
+	available := strings.FieldsFunc(m.Running[availableAlgorithms[ch.Setting]], func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	if ch.Setting == "net.core.default_qdisc" || slices.Contains(available, ch.To) {
 		return nil
 	}
 	byValue := false

@@ -75,6 +75,10 @@ type Change struct {
 	Sources  []string      `json:"sources"`
 }
 
+// Constant tells whether the formula asks nothing of the path or the machine, so
+// that it says no more than the value.
+func (c Change) Constant() bool { return c.Formula == "" || c.Formula == c.Working }
+
 // EvidenceWords says how well it is known that the change matters.
 func (c Change) EvidenceWords() string {
 	if c.Evidence == catalog.Follows {
@@ -92,6 +96,8 @@ type Kept struct {
 	// decided; Refused, that guides set the setting and a plan never does.
 	Missing []string `json:"missing,omitempty"`
 	Refused bool     `json:"refused,omitempty"`
+	// Wanted is what the formulas propose and what changes nothing on this path.
+	Wanted string `json:"wanted,omitempty"`
 }
 
 // Make computes the plan.
@@ -217,6 +223,10 @@ func (p *Plan) consider(rec *catalog.Record, inst instance, r Request) error {
 		p.keep(inst.name, from, "already what the path needs")
 		return nil
 	}
+	if why := p.boundByLoss(inst.name, inst.inputs, r.Path); why != "" {
+		p.Kept = append(p.Kept, Kept{Setting: inst.name, Value: from, Because: why, Wanted: to})
+		return nil
+	}
 	ch := change(rec, proposal, inst.running, to, def)
 	ch.Setting, ch.DefaultNote = inst.name, defaultNote(rec, r.Machine.Release, def)
 	ch.ByMemory = smallMemory(rec, r, to)
@@ -228,6 +238,7 @@ func (p *Plan) consider(rec *catalog.Record, inst instance, r Request) error {
 // shows with which numbers.
 func (p *Plan) enough(rec *catalog.Record, inst instance, def string) error {
 	var conditions []string
+	standard := false // whether the first one compares with the default
 	for _, f := range rec.Formulas {
 		if len(f.Roles) > 0 && !slices.Contains(f.Roles, p.Role) {
 			continue
@@ -236,15 +247,16 @@ func (p *Plan) enough(rec *catalog.Record, inst instance, def string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", rec.Name, err)
 		}
-		text := f.When
+		text := res.Working
 		if res.Working != f.When {
-			text += " = " + res.Working
+			text += " (" + f.When + ")"
 		}
+		standard = standard || len(conditions) == 0 && strings.HasPrefix(f.When, "standard == ")
 		conditions = append(conditions, text)
 	}
 	if len(conditions) > 0 {
 		because := "no need, as this does not hold: " + strings.Join(conditions, "; ")
-		if strings.HasPrefix(conditions[0], "standard == ") {
+		if standard {
 			because = "already what the path needs"
 		}
 		p.keep(inst.name, cmp.Or(inst.running, def), because)
@@ -442,7 +454,7 @@ func (p *Plan) order(c *catalog.Catalog) {
 			return
 		}
 		state[ch.Setting] = 1
-		for _, need := range p.before(c, ch.Setting) {
+		for _, need := range p.Before(c, ch.Setting) {
 			if i, ok := rank[need]; ok {
 				place(p.Changes[i])
 			}
@@ -458,9 +470,9 @@ func (p *Plan) order(c *catalog.Catalog) {
 	}
 }
 
-// before lists what must be written before a setting: what its record needs,
+// Before lists what must be written before a setting: what its record needs,
 // and what makes the kernel rewrite it.
-func (p *Plan) before(c *catalog.Catalog, setting string) []string {
+func (p *Plan) Before(c *catalog.Catalog, setting string) []string {
 	var names []string
 	base, _, _ := strings.Cut(setting, "@")
 	if rec, ok := c.Lookup(p.System, base); ok {

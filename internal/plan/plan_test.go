@@ -95,7 +95,7 @@ func TestBadRequests(t *testing.T) {
 		want   string
 	}{
 		{func(r *Request) { r.Path.Rate = 0 }, "rate is missing or 0"},
-		{func(r *Request) { r.Path.RTT = 10 * time.Second }, "is above 5s"},
+		{func(r *Request) { r.Path.RTT = 10 * time.Second }, "is above 5 s"},
 		{func(r *Request) { r.Role = "bulk,router" }, `role "bulk,router"`},
 		{func(r *Request) { r.Path.MTU = 10 }, "mtu 10"},
 	} {
@@ -369,6 +369,55 @@ func TestDescribedMachine(t *testing.T) {
 		got := settings(x.system, x.release, x.nic, x.role)
 		if !strings.Contains(got, x.has) || strings.Contains(got, x.hasNotWord) {
 			t.Errorf("%s %s %s: %s", x.system, x.nic, x.role, got)
+		}
+	}
+}
+
+// Losses bound FreeBSD's own stack: buffers that change nothing are kept, and the
+// stacks that help are a step.
+func TestLossyPath(t *testing.T) {
+	buffers := []string{"kern.ipc.maxsockbuf", "net.inet.tcp.sendbuf_max", "net.inet.tcp.recvbuf_max"}
+	for _, test := range []struct {
+		loss    float64
+		release catalog.Version
+		planned bool
+		step    string
+	}{
+		{0, "14.3", true, ""},
+		{1e-7, "14.3", true, ""},
+		{1e-4, "14.3", false, "kldload tcp_bbr"},
+		{1e-4, "13.2", false, "buildkernel"},
+	} {
+		path := netpath.Path{Rate: units.Gbit, RTT: 20 * time.Millisecond, MTU: 1500, Loss: test.loss}
+		p := planned(t, Request{Path: path, Role: "bulk", Machine: server(catalog.FreeBSD, test.release)})
+		for _, name := range buffers {
+			changed := slices.ContainsFunc(p.Changes, func(ch Change) bool { return ch.Setting == name })
+			kept := slices.ContainsFunc(p.Kept, func(k Kept) bool { return k.Setting == name && k.Wanted != "" })
+			if changed != test.planned || kept == test.planned {
+				t.Errorf("loss %g: %s is changed: %t, kept for the loss: %t", test.loss, name, changed, kept)
+			}
+		}
+		steps, _ := json.Marshal(p.Steps)
+		if has := strings.Contains(string(steps), "BBR"); has != (test.step != "") || !strings.Contains(string(steps), test.step) {
+			t.Errorf("loss %g, %s: steps %s", test.loss, test.release, steps)
+		}
+	}
+}
+
+// A module is planned only where the host lacks the algorithm, however it lists them.
+func TestModuleOfAnAvailableAlgorithm(t *testing.T) {
+	for available, want := range map[string]bool{
+		"newreno":                         true,
+		"newreno, cdg":                    true,
+		"cubic, newreno, htcp":            false,
+		"newreno cubic":                   false,
+		"CCmod D PCB\nnewreno\ncubic * 4": false,
+	} {
+		m := server(catalog.FreeBSD, "13.2")
+		m.Running = map[string]string{"net.inet.tcp.cc.available": available, "net.inet.tcp.cc.algorithm": "newreno"}
+		p := planned(t, Request{Path: longFat(), Role: "bulk", Machine: m})
+		if got := slices.ContainsFunc(p.Changes, func(ch Change) bool { return ch.Setting == "cc_cubic_load" }); got != want {
+			t.Errorf("%q: cc_cubic_load is planned: %t", available, got)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 // procedures are the steps that the role and the path ask for.
 func (p *Plan) procedures(r Request) {
 	p.mtu(r)
-	if r.Path.Loss >= 1e-4 && p.System == catalog.FreeBSD && (r.Role == "bulk" || r.Role == "web") {
-		p.Steps = append(p.Steps, rack(p.Release))
+	if s, ok := p.stacks(r); ok {
+		p.Steps = append(p.Steps, s)
 	}
 	p.aggregate(r)
 	for _, step := range []func(Request) (Step, bool){p.acceptFilters, p.qdisc, p.untracked, p.shape, p.logDevice, p.awake, p.openFiles, p.addresses} {
@@ -61,32 +61,13 @@ func (p *Plan) mtu(r Request) {
 	p.Steps = append(p.Steps, s)
 }
 
-// rack loads FreeBSD's RACK stack, which needs a kernel of one's own before
-// 14.1.
-func rack(v catalog.Version) Step {
-	s := Step{Title: "Use the RACK stack", Sources: []string{"FreeBSD tcp_rack(4), pages of 14.0 and of newer releases", "FreeBSD Handbook, building a custom kernel and updating from source", "the FreeBSD tuning guide (2021)"},
-		Why:      "It finds lost segments by time instead of duplicate acknowledgements, which helps on a path that loses some. Connections without SACK stay with the system's own stack.",
-		Commands: []string{"sysrc -f /boot/loader.conf tcp_rack_load=YES", "kldload tcp_rack", "sysctl net.inet.tcp.functions_available", "sysctl net.inet.tcp.functions_default=rack"}}
-	if v.AtLeast("14.1") {
-		s.Why += " The module and its timers come with the release; the trial of both stacks on this path decides."
-		return s
-	}
-	s.Why += " GENERIC kernels before 14.1 lack its timers (options TCPHPTS) and the module, so that a kernel must be built from the sources of this release; the old one stays bootable as kernel.old."
-	s.Commands = append([]string{
-		"pkg install git-tiny && git clone --depth 1 --branch releng/$(uname -r | cut -d- -f1) https://git.freebsd.org/src.git /usr/src",
-		"printf 'include GENERIC\\nident RACK\\nmakeoptions WITH_EXTRA_TCP_STACKS=1\\noptions TCPHPTS\\n' > /usr/src/sys/$(uname -m)/conf/RACK",
-		"cd /usr/src && make buildkernel KERNCONF=RACK && make installkernel KERNCONF=RACK",
-		"shutdown -r now"}, s.Commands...)
-	return s
-}
-
 // acceptFilters do nothing until the server asks for them.
 func (p *Plan) acceptFilters(r Request) (Step, bool) {
 	if !slices.ContainsFunc(p.Changes, func(ch Change) bool { return ch.Setting == "accf_http_load" }) {
 		return Step{}, false
 	}
 	return Step{Title: "Have the server ask for the accept filters",
-		Why:      "A loaded filter changes nothing by itself. httpready holds a connection until a whole request is there, dataready until the first byte; nginx and Apache name them where they listen.",
+		Why:      "Loading a filter changes nothing on its own. httpready holds a connection until a whole request is there, dataready until the first byte; nginx and Apache name them where they listen.",
 		Commands: []string{"nginx: listen 80 accept_filter=httpready; listen 443 ssl accept_filter=dataready;", "Apache: AcceptFilter http httpready", "netstat -Lan"},
 		Sources:  []string{"FreeBSD accf_http(9)", "FreeBSD accf_data(9)"}}, true
 }
@@ -177,7 +158,7 @@ func (p *Plan) logDevice(r Request) (Step, bool) {
 	incoming := float64(r.Path.Rate) / 8
 	size := incoming * 5 * 2
 	s := Step{Title: "For NFS, databases and other synchronous writers: a log device (slog)",
-		Why: fmt.Sprintf("A synchronous write waits for the log; a separate device takes that wait from the pool and helps nothing else. At most what arrives in two transaction groups of 5 s is in it: %s / 8 * 5 s * 2 = %s. It must write %s/s at queue depth 1 and keep its cache over a power cut (capacitors), or acknowledged writes are lost; mirror it.",
+		Why: fmt.Sprintf("A synchronous write waits for the log; a separate device takes that wait from the pool and does not help anything else. At most what arrives in two transaction groups of 5 s is in it: %s / 8 * 5 s * 2 = %s. It must write %s/s at queue depth 1 and keep its cache over a power cut (capacitors), or acknowledged writes are lost; mirror it.",
 			r.Path.Rate, units.Bytes(size), units.Bytes(incoming)),
 		Commands: []string{"zpool add POOL log mirror nvd1 nvd2", "zpool iostat -v POOL 1"}, Sources: []string{"zpoolconcepts(7), intent log", "wirerate calc slog"}}
 	if r.Machine.DiskRate > 0 && r.Machine.DiskRate < incoming {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"html"
 	"math"
 	"slices"
 	"strconv"
@@ -43,6 +44,7 @@ func roofline(c *canvas, r Result) float64 {
 	if len(values) == 0 {
 		return 0
 	}
+	values, cut := nearOnly(r, values)
 	a := newAxis(true, values...).widen(0.05)
 	lines := len(table)
 	for i, arm := range r.Arms {
@@ -71,8 +73,36 @@ func roofline(c *canvas, r Result) float64 {
 		c.line("track", 0, y+rowTrack, 1, y+rowTrack)
 		drawRuns(c, a, arm.Median.GoodputBPS, goodputs(arm), arm.Name, i, y+rowTrack)
 	}
-	c.text("s", "end", 1, bottom+34, "goodput in bit/s, logarithmic")
+	words := "goodput in bit/s, logarithmic"
+	if cut {
+		words += "; →: far above, not to scale"
+	}
+	c.text("s", "end", 1, bottom+34, words)
 	return bottom + 40
+}
+
+// nearOnly leaves out the ceilings far above what matters, which would squeeze the
+// rest together: more than four times the highest run, the link and the lowest
+// ceilings. They are drawn at the end of the axis.
+func nearOnly(r Result, values []float64) (near []float64, cut bool) {
+	most := r.LinkGoodput
+	for _, ceilings := range [][]diagnose.Ceiling{r.Ceilings, r.After} {
+		if lowest, ok := diagnose.Binding(ceilings); ok {
+			most = max(most, lowest.Value)
+		}
+	}
+	for _, arm := range r.Arms {
+		for _, v := range goodputs(arm) {
+			most = max(most, v)
+		}
+	}
+	if !(most > 0) {
+		return values, false
+	}
+	for _, v := range values {
+		near, cut = append(near, min(v, 4*most)), cut || v > 4*most
+	}
+	return near, cut
 }
 
 // rooflineRow draws one ceiling: hollow as found, filled with the arm that
@@ -89,7 +119,11 @@ func rooflineRow(c *canvas, a axis, row row, when [2]string, y float64) {
 	}
 	before, after := known(row.Before), known(row.After)
 	c.text(class, "start", 0, y+rowText, name)
-	c.text(class, "end", 1, y+rowText, move(before, after))
+	far := ""
+	if max(before, after) > a.max {
+		far = " →"
+	}
+	c.text(class, "end", 1, y+rowText, move(before, after)+far)
 	y += rowTrack
 	c.bar("room", 0, a.at(max(before, after)), y-5, 10)
 	if before > 0 {
@@ -132,7 +166,8 @@ func goodputs(arm Arm) []float64 { return quantityOf(workload.Goodput).values(ar
 // drawRuns puts runs on a line, and their median among them.
 func drawRuns(c *canvas, a axis, median float64, values []float64, name string, index int, y float64) {
 	for _, v := range values {
-		c.line("dot "+armClass(index), a.at(v), y-8, a.at(v), y+8)
+		c.add(`<line class="dot %s" x1="%s" y1="%g" x2="%s" y2="%g"><title>%s</title></line>`, armClass(index), at(a.at(v)), y-8, at(a.at(v)), y+8,
+			html.EscapeString(terminal.Clean(name+", a run")))
 	}
 	if median > 0 {
 		c.marker("mark "+armClass(index), armShape(index), a.at(median), y, name+", median")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ type view struct {
 
 	Ordered []orderedRun
 
-	Effect, Roofline, Runs, Distribution, Latency, Course, SharesChart template.HTML
+	Bars, Effect, Roofline, Runs, Distribution, Latency, Course, SharesChart template.HTML
 }
 
 // besideView is what a comparison says of another metric.
@@ -82,18 +83,19 @@ type diffLine struct{ Sign, Class, Text string }
 func HTML(w io.Writer, r Result) error { return writePage(w, "result", newView(r)) }
 
 func newView(r Result) view {
+	r = labelled(r)
 	v := view{
 		Result: r, Mark: verdictMark(r), Headline: headline(r), Evidence: evidence(r.Effect), Follow: follow(r),
 		Table: armTable(r), Shares: sortedShares(r.Shares), Method: method(r), Limits: limits(r), Doubts: doubts(r), PathWords: pathWords(r), Next: next(r), Noise: noiseWords(r.Noise),
 		Metric: metricWords(r), Sooner: beforeWords(r), Later: afterWords(r), LatencyTitle: latencyTitle(r), Beside: besideViews(r),
-		Effect: template.HTML(effectChart(r)), Runs: template.HTML(runsInTime(r)), Distribution: template.HTML(distributions(r)),
+		Bars: template.HTML(barsChart(r)), Effect: template.HTML(effectChart(r)), Runs: template.HTML(runsInTime(r)), Distribution: template.HTML(distributions(r)),
 		Latency: template.HTML(latencyChart(r)), Course: template.HTML(courseChart(r)), SharesChart: template.HTML(sharesChart(r)),
 	}
 	var c canvas
 	if height := roofline(&c, r); height > 0 {
 		v.Roofline = template.HTML(c.chart(height, "ceilings of the goodput and the measured runs"))
 	}
-	if r.Effect != nil && r.Effect.Wilcoxon > 0 {
+	if r.Effect != nil && r.Effect.Wilcoxon > 0 && wilcoxonTells(r.Effect) {
 		v.Wilcoxon = crossCheck(r.Effect)
 	}
 	for _, c := range r.Ceilings {
@@ -116,7 +118,7 @@ func newView(r Result) view {
 		v.Sets = setsViews(r)
 	}
 	for _, p := range r.Plans {
-		next := newPlanView(p, r.Shares)
+		next := newPlanView(p, r)
 		if n := len(v.Plans); n > 0 && samePlan(v.Plans[n-1].Plan, p) {
 			v.Plans[n-1].Title = v.Plans[n-1].Host + " and " + next.Title
 			continue
@@ -124,6 +126,12 @@ func newView(r Result) view {
 		v.Plans = append(v.Plans, next)
 	}
 	return v
+}
+
+// wilcoxonTells tells whether the signed-rank test could have found anything: the
+// smallest p of n pairs is 2^(1-n).
+func wilcoxonTells(e *Effect) bool {
+	return math.Pow(2, float64(1-e.Pairs)) <= 1-e.Confidence
 }
 
 // crossCheck says what two methods find that suppose less than the interval.
@@ -135,7 +143,8 @@ func crossCheck(e *Effect) string {
 	return s
 }
 
-func newPlanView(p plan.Plan, shares []Share) planView {
+func newPlanView(p plan.Plan, r Result) planView {
+	shares := r.Shares
 	v := planView{Plan: p, Title: cmp.Or(p.Host, "a host with the defaults") + ", " + releaseWords(p), Memory: memoryWords(p.Memory)}
 	for _, change := range p.Changes {
 		c := changeView{Change: change}
@@ -145,8 +154,17 @@ func newPlanView(p plan.Plan, shares []Share) planView {
 			}
 		}
 		v.Changes = append(v.Changes, c)
+		why := ""
 		if c.Share != nil && !c.Share.Kept {
-			v.Diff = append(v.Diff, diffLine{" ", "", fmt.Sprintf("%s = %s  # stays: %s", change.Setting, cmp.Or(change.From, change.Default, "?"), because(*c.Share))})
+			why = because(*c.Share)
+		}
+		for _, u := range r.Unproved {
+			if u.Host == p.Host && u.Setting == change.Setting {
+				why = u.Because
+			}
+		}
+		if why != "" {
+			v.Diff = append(v.Diff, diffLine{" ", "", fmt.Sprintf("%s = %s  # stays: %s", change.Setting, cmp.Or(change.From, change.Default, "?"), why)})
 			continue
 		}
 		v.Diff = append(v.Diff, diffLine{"-", "del", fmt.Sprintf("%s = %s", change.Setting, cmp.Or(change.From, change.Default, "?"))},

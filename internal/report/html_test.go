@@ -94,7 +94,7 @@ func TestSamplePages(t *testing.T) {
 	for name, r := range samples() {
 		t.Run(name, func(t *testing.T) {
 			page, picture := written(t, name, r)
-			for _, text := range []string{headline(r), "Method and limits"} {
+			for _, text := range []string{headline(labelled(r)), "Method and limits"} {
 				if !strings.Contains(unescaped(page), text) {
 					t.Errorf("the page lacks %q", text)
 				}

@@ -87,7 +87,9 @@ func percent(part float64) string {
 	return strconv.FormatFloat(math.Round(part*1000)/10, 'f', -1, 64) + "%"
 }
 
-// bits prints a bit rate: 9.41 Gbit/s, 587 Mbit/s.
+// Rate prints a bit rate: 9.41 Gbit/s, 587 Mbit/s.
+func Rate(bps float64) string { return bits(bps) }
+
 func bits(bps float64) string {
 	return prefixed(bps, "bit/s")
 }
@@ -153,7 +155,5 @@ func sizeOf(n float64) string {
 	if !(n > 0 && n < 1<<62) {
 		return notKnown
 	}
-	s := units.Bytes(n).String()
-	i := strings.IndexAny(s, "BKMGT")
-	return s[:i] + " " + s[i:]
+	return units.Bytes(n).String()
 }

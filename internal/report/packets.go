@@ -130,7 +130,7 @@ func packetsBoth(w io.Writer, b *packets.Both, width int) {
 	}
 	if b.Offset.Known {
 		say("clocks", "the receiver's goes %s before the sender's, within %s: the least delays are taken to be equal both ways",
-			signed(b.Offset.Seconds), units.DurationText(inSeconds(b.Offset.Within/1e3)))
+			signedTime(b.Offset.Seconds), units.DurationText(inSeconds(b.Offset.Within/1e3)))
 	}
 	for _, c := range b.Changed {
 		say("changed", "%s: %s %s became %s", c.Packet, c.What, c.Before, c.Behind)
@@ -140,7 +140,7 @@ func packetsBoth(w io.Writer, b *packets.Both, width int) {
 	}
 }
 
-func signed(s float64) string {
+func signedTime(s float64) string {
 	if s < 0 {
 		return "−" + units.DurationText(inSeconds(-s))
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -11,9 +12,14 @@ import (
 	"github.com/wirerate/wirerate/internal/terminal"
 )
 
-// page collects lines of text that stay within terminal.Columns. Values come
-// from hosts and files: control characters never reach the terminal.
-type page struct{ buf bytes.Buffer }
+// page collects lines of text that stay within its width. Values come from hosts
+// and files: control characters never reach the terminal.
+type page struct {
+	buf     bytes.Buffer
+	columns int // of the terminal; 0: terminal.Columns
+}
+
+func (p *page) width() int { return cmp.Or(p.columns, terminal.Columns) }
 
 // flush writes the page; a failed write of standard output has no better place
 // to be reported than the exit of the pipe that caused it.
@@ -23,7 +29,7 @@ func (p *page) blank() { p.buf.WriteByte('\n') }
 
 // line writes one line, cut with an ellipsis when it is too long.
 func (p *page) line(format string, args ...any) {
-	p.buf.WriteString(strings.TrimRight(terminal.Clip(fmt.Sprintf(format, args...), terminal.Columns), " "))
+	p.buf.WriteString(strings.TrimRight(terminal.Clip(fmt.Sprintf(format, args...), p.width()), " "))
 	p.blank()
 }
 
@@ -46,7 +52,7 @@ func (p *page) command(label, text string) {
 	if text == "" {
 		return
 	}
-	lines := terminal.Lines(text, terminal.Columns-14, terminal.Columns-14)
+	lines := terminal.Lines(text, p.width()-14, p.width()-14)
 	for i, line := range lines {
 		if i+1 < len(lines) {
 			line += ` \`
@@ -59,7 +65,7 @@ func (p *page) command(label, text string) {
 // wrap writes text in lines that fit, the first one after first, the others
 // after rest.
 func (p *page) wrap(first, rest, text string) {
-	p.buf.WriteString(terminal.Wrap(terminal.Columns, first, rest, text))
+	p.buf.WriteString(terminal.Wrap(p.width(), first, rest, text))
 }
 
 // pad fills s with spaces to width cells, on the left when right is set.

@@ -23,15 +23,23 @@ text.title{font-size:23px;font-weight:650}text.long{font-size:18px}text.s{fill:v
 .grid,.track{stroke:var(--edge)}.room{fill:var(--soft);opacity:.18}
 .wall{fill:var(--bg);stroke:var(--fg);stroke-width:1.5}.wall.full{fill:var(--fg)}
 .guide{stroke-width:1.5;stroke-dasharray:2 4}.guide.a1{stroke-dasharray:7 4}
+.column.a0{fill:var(--a0)}.column.a1{fill:var(--a1)}.column.a2{fill:var(--a2)}.column.a3{fill:var(--a3)}.column.a4{fill:var(--a4)}.column{opacity:.75}.whisker{stroke:var(--fg);stroke-width:2}
 .dot{stroke-width:1.5;opacity:.6}.mark{stroke-width:2}
 .a0{stroke:var(--a0)}.a1{stroke:var(--a1)}.a2{stroke:var(--a2)}.a3{stroke:var(--a3)}.a4{stroke:var(--a4)}
 .mark.a0{fill:var(--bg)}.mark.a1{fill:var(--a1)}.mark.a2{fill:var(--a2)}.mark.a3{fill:var(--a3)}.mark.a4{fill:var(--a4)}
 `
 
 // SVG writes a result as one picture, 800 pixels wide: the verdict with its
-// interval, and the measured runs of every arm under the path's ceilings.
+// interval and a bar for each arm; without an effect, the measured runs under
+// the path's ceilings.
 func SVG(w io.Writer, r Result) error {
+	r = labelled(r)
 	p := picture{title: headline(r), lines: []string{pictureEvidence(r), joined(pathWords(r), r.Workload)}}
+	if len(r.Arms) > 1 && r.Effect != nil {
+		if p.height = bars(&p.chart, r); p.height > 0 {
+			return p.write(w)
+		}
+	}
 	p.height = roofline(&p.chart, r)
 	p.legend = func(c *canvas, width float64) { drawLegend(c, r, width) }
 	return p.write(w)

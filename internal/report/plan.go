@@ -3,8 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -14,19 +15,20 @@ import (
 	"github.com/wirerate/wirerate/internal/terminal"
 )
 
-// PlanText writes a plan in 80 columns: one line per change, or with why its
-// formula with the numbers, evidence, risk, way back and sources.
-func PlanText(w io.Writer, p plan.Plan, why bool) {
-	var out page
+// PlanText writes a plan in the width of the terminal, or in 80 columns: a table
+// of the changes, or with why the formula with the numbers, evidence, risk, way
+// back and sources of each.
+func PlanText(to Screen, p plan.Plan, why bool) {
+	out := page{columns: to.Columns}
 	out.wrap("", "  ", planTitle(p))
 	out.blank()
 	switch {
 	case len(p.Changes) == 0:
 		out.line("  nothing to change")
 	case why:
-		planReasons(&out, p.Changes)
+		planReasons(&out, byEffect(p.Changes))
 	default:
-		planLines(&out, p.Changes)
+		planTable(&out, byEffect(p.Changes))
 	}
 	planKept(&out, p.Kept, why)
 	if m := stateWords(p.Memory); m != "" {
@@ -34,13 +36,13 @@ func PlanText(w io.Writer, p plan.Plan, why bool) {
 		out.field("memory", m)
 	}
 	// What matters on a router is the firewall's table, not its own few sockets.
-	if m := memoryWords(p.Memory); m != "" && (p.Memory.States == 0 || p.Role != "router" && p.Role != "home") {
+	if m := memoryWords(p.Memory); m != "" && p.Role != "router" && p.Role != "home" {
 		out.blank()
 		out.field("memory", m)
 	}
 	textWarnings(&out, p.Warnings)
 	planSteps(&out, p.Steps)
-	out.flush(w)
+	out.flush(to)
 }
 
 // planSteps prints what no setting does, with its commands; they are not
@@ -65,26 +67,74 @@ func releaseWords(p plan.Plan) string {
 	return strings.TrimSpace(p.System.Title() + " " + string(p.Release))
 }
 
-// planLines prints one line per change; its columns are as wide as the plan
-// needs and the line has room for.
-func planLines(out *page, changes []plan.Change) {
-	name, step := 0, 0
+// byEffect puts what is known best to matter first, and of that the largest
+// steps. (The plan itself is in the order in which it is written to a host.)
+func byEffect(changes []plan.Change) []plan.Change {
+	grades := []catalog.Grade{catalog.Proven, catalog.Published, catalog.Documented, catalog.Follows, catalog.Claimed}
+	rank := func(c plan.Change) int {
+		if i := slices.Index(grades, c.Evidence); i >= 0 {
+			return i
+		}
+		return len(grades)
+	}
+	out := slices.Clone(changes)
+	slices.SortStableFunc(out, func(a, b plan.Change) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), -cmp.Compare(stepSize(a), stepSize(b)))
+	})
+	return out
+}
+
+// stepSize is by how much a number changes, as a logarithm; of words 0.
+func stepSize(c plan.Change) float64 {
+	from, to := strings.Fields(cmp.Or(c.From, c.Default)), strings.Fields(c.To)
+	largest := 0.0
+	for i := range min(len(from), len(to)) {
+		a, err := strconv.ParseFloat(from[i], 64)
+		b, err2 := strconv.ParseFloat(to[i], 64)
+		if err == nil && err2 == nil && a > 0 && b > 0 {
+			largest = max(largest, math.Abs(math.Log(b/a)))
+		}
+	}
+	return largest
+}
+
+// reasonColumns is the least room that a column of reasons is worth; below it
+// they stand under their lines.
+const reasonColumns = 36
+
+// planTable prints the changes; its columns are as wide as the plan needs, and
+// the reasons take what the terminal has left.
+func planTable(out *page, changes []plan.Change) {
+	const settingHead, stepHead, reasonHead = "setting", "now → planned", "why"
+	name, step, boot := len(settingHead), ansi.StringWidth(stepHead), false
 	for _, c := range changes {
 		name, step = max(name, ansi.StringWidth(c.Setting)), max(step, ansi.StringWidth(stepWords(c)))
+		boot = boot || c.Kind == catalog.Boot
 	}
-	name, step = min(name, 34), min(step, 28)
+	name, step = min(name, 48), min(step, 44)
+	indent := 2 + name + 2 + step + 2
+	beside := out.width()-indent >= reasonColumns
+	if beside {
+		out.line("  %s  %s  %s", pad(settingHead, name, false), pad(stepHead, step, false), reasonHead)
+	} else {
+		out.line("  %s  %s", pad(settingHead, name, false), stepHead)
+		indent = 6
+	}
 	for _, c := range changes {
 		mark := " "
 		if c.Kind == catalog.Boot {
 			mark = "b"
 		}
-		out.line("%s %s %s %s", mark, pad(c.Setting, name, false), pad(stepWords(c), step, false), c.Because)
-	}
-	for _, c := range changes {
-		if c.Kind == catalog.Boot {
-			out.line("b takes effect at the next boot")
-			break
+		line := fmt.Sprintf("%s %s  %s  ", mark, pad(c.Setting, name, false), pad(stepWords(c), step, false))
+		if beside {
+			out.wrap(line, strings.Repeat(" ", indent), c.Because)
+			continue
 		}
+		out.line("%s", line)
+		out.wrap(strings.Repeat(" ", indent), strings.Repeat(" ", indent), c.Because)
+	}
+	if boot {
+		out.line("b active: from the next boot")
 	}
 }
 
@@ -111,8 +161,10 @@ func planReasons(out *page, changes []plan.Change) {
 		}
 		out.wrap("", "    ", fmt.Sprintf("%s: %s → %s", c.Setting, cmp.Or(c.From, c.Default, "?"), c.To))
 		out.field("why", c.Because)
-		out.field("formula", c.Formula)
-		out.field("working", c.Working)
+		if !c.Constant() {
+			out.field("formula", c.Formula)
+			out.field("working", c.Working)
+		}
 		out.field("capped", c.Capped)
 		out.field("default", cmp.Or(c.Default, c.DefaultNote))
 		out.field("does", c.Does)

@@ -18,10 +18,10 @@ func TestPlanMemory(t *testing.T) {
 		memory        plan.Budget
 		states, conns bool
 	}{
-		{"router", both, true, false}, {"home", both, true, false}, {"web", both, true, true}, {"web", sockets, false, true}, {"router", sockets, false, true},
+		{"router", both, true, false}, {"home", both, true, false}, {"web", both, true, true}, {"web", sockets, false, true}, {"router", sockets, false, false},
 	} {
 		var b strings.Builder
-		PlanText(&b, plan.Plan{System: "linux", Release: "6.12", Role: c.role, Memory: c.memory}, false)
+		PlanText(Screen{Writer: &b}, plan.Plan{System: "linux", Release: "6.12", Role: c.role, Memory: c.memory}, false)
 		if got := b.String(); strings.Contains(got, "400000 firewall states") != c.states || strings.Contains(got, "100 connections of 1 MiB") != c.conns {
 			t.Errorf("%s: %s", c.role, got)
 		}

@@ -19,8 +19,8 @@ func TestPlanTextIsWhole(t *testing.T) {
 		Steps:   []plan.Step{{Title: "Look at the queue", Why: "It fills.", Commands: []string{"systat queues"}}},
 	}
 	var short, why bytes.Buffer
-	PlanText(&short, p, false)
-	PlanText(&why, p, true)
+	PlanText(Screen{Writer: &short}, p, false)
+	PlanText(Screen{Writer: &why}, p, true)
 	for _, want := range []string{"kern.maxclusters", "bounds the sum", "to do  Look at the queue", "It fills.", "systat queues", "queues (--queues)"} {
 		if !strings.Contains(short.String(), want) {
 			t.Errorf("%q is not in\n%s", want, short.String())

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
@@ -17,6 +18,12 @@ type quantity struct {
 }
 
 func quantityOf(name string) quantity {
+	switch name {
+	case experiment.ClientCPUPerGbit:
+		return quantity{name: name, words: "client's processor time per Gbit", unit: "s", lower: true}
+	case experiment.ServerCPUPerGbit:
+		return quantity{name: name, words: "server's processor time per Gbit", unit: "s", lower: true}
+	}
 	m := workload.MetricOf("", name)
 	return quantity{name: name, words: metricName(name), unit: m.Unit, lower: m.Lower}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/weblog"
 	"github.com/wirerate/wirerate/internal/workload"
+	"github.com/wirerate/wirerate/tools/genlog/accesslog"
 )
 
 // sampleCeilings are those of a 10 Gbit/s path of 50 ms with the given buffers.
@@ -280,8 +282,8 @@ func sampleAborted() Result {
 		r.Arms[i].Runs = r.Arms[i].Runs[:2]
 	}
 	r.Warnings = []string{
-		"runs were lost and made again (4 of set:net.ipv4.tcp_wmem=4096 16384 4194304): with them counted against it, the effect does not stand",
-		"a run was lost and repeated: current: measuring tool: iperf3: unable to connect to server: Connection refused"}
+		"runs were discarded and repeated (4 of set:net.ipv4.tcp_wmem=4096 16384 4194304): with them counted against it, the effect does not stand",
+		"a run was discarded and repeated: current: measuring tool: iperf3: unable to connect to server: Connection refused"}
 	return r
 }
 
@@ -329,10 +331,16 @@ func sampleInspection(name string) Inspection {
 func readLog(t testing.TB, profile string, lines int) *weblog.Sketch {
 	t.Helper()
 	var log bytes.Buffer
-	if _, err := (weblog.Synthetic{Lines: lines, Seed: 5, Profile: profile}).WriteTo(&log); err != nil {
+	if _, err := (accesslog.Synthetic{Lines: lines, Seed: 5, Profile: profile}).WriteTo(&log); err != nil {
 		t.Fatal(err)
 	}
-	s, err := weblog.Read(t.Context(), []string{"-"}, &log, weblog.Options{Full: true})
+	return readText(t, log.String())
+}
+
+// readText counts the lines of a log.
+func readText(t testing.TB, log string) *weblog.Sketch {
+	t.Helper()
+	s, err := weblog.Read(t.Context(), []string{"-"}, strings.NewReader(log), weblog.Options{Full: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,11 +348,11 @@ func readLog(t testing.TB, profile string, lines int) *weblog.Sketch {
 }
 
 func sampleLog(t testing.TB) *weblog.Report {
-	return weblog.Summarize(readLog(t, weblog.ProfileWide, 20000), weblog.View{By: weblog.Groupings(), Top: 6})
+	return weblog.Summarize(readLog(t, accesslog.ProfileWide, 20000), weblog.View{By: weblog.Groupings(), Top: 6})
 }
 
 func sampleComparison(t testing.TB) *weblog.Report {
-	r, err := weblog.Compare(readLog(t, weblog.ProfileAfter, 20000), readLog(t, weblog.ProfileBefore, 20000), weblog.View{By: []string{"status"}}, weblog.Judgement{})
+	r, err := weblog.Compare(readLog(t, accesslog.ProfileAfter, 20000), readLog(t, accesslog.ProfileBefore, 20000), weblog.View{By: []string{"status"}}, weblog.Judgement{})
 	if err != nil {
 		t.Fatal(err)
 	}

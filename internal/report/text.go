@@ -11,6 +11,7 @@ import (
 
 // Text writes the summary of a result for a terminal of 80 columns.
 func Text(w io.Writer, r Result) {
+	r = labelled(r)
 	var p page
 	p.wrap("", "  ", headline(r)+".")
 	if r.Effect != nil {
@@ -54,17 +55,20 @@ func textArms(p *page, r Result) {
 	p.blank()
 	q := decides(r)
 	if len(r.Arms) > armColumns {
-		p.line("  %s%s%s%s", pad("median of an arm", 32, false), pad(terminal.Clip(q.words, 15), 16, true), pad("of the link", 13, true), pad("round trip", 14, true))
-		for _, a := range r.Arms {
-			p.line("  %s%s%s%s", pad(terminal.Clip(a.Name, 31), 32, false), pad(q.print(q.of(a.Median)), 16, true),
-				pad(linkPart(r, a.Median.GoodputBPS), 13, true), pad(seconds(a.Median.MeanRTT), 14, true))
+		p.line("  %s%s%s", pad("arm", 28, false), pad(terminal.Clip(q.words, 14), 15, true), pad("against "+terminal.Clip(r.Arms[0].Name, 22)+" (interval)", 34, true))
+		for i, a := range r.Arms {
+			against := "–"
+			if c := comparisonOf(r, i); c != nil && c.Effect != nil {
+				against = shareWords(Share{Ratio: c.Effect.Ratio, Interval: c.Effect.Interval})
+			}
+			p.line("  %s%s%s", pad(terminal.Clip(a.Name, 27), 28, false), pad(q.print(q.of(a.Median)), 15, true), pad(against, 34, true))
 		}
 		return
 	}
-	cells := func(label string, always bool, value func(Arm) string) {
+	byIndex := func(label string, always bool, value func(int, Arm) string) {
 		line, useful := "  "+pad(terminal.Clip(strings.Replace(label, " per second", "/s", 1), 19), 20, false), always
-		for _, a := range r.Arms {
-			cell := value(a)
+		for i, a := range r.Arms {
+			cell := value(i, a)
 			useful = useful || cell != notKnown
 			line += pad(terminal.Clip(cell, 17), 18, true)
 		}
@@ -72,8 +76,21 @@ func textArms(p *page, r Result) {
 			p.line("%s", line)
 		}
 	}
+	cells := func(label string, always bool, value func(Arm) string) {
+		byIndex(label, always, func(_ int, a Arm) string { return value(a) })
+	}
+	effect := func(words func(*Effect) string) func(int, Arm) string {
+		return func(i int, _ Arm) string {
+			if c := comparisonOf(r, i); c != nil && c.Effect != nil {
+				return words(c.Effect)
+			}
+			return "–"
+		}
+	}
 	cells("median of a run", true, func(a Arm) string { return a.Name })
 	cells(q.words, true, func(a Arm) string { return q.print(q.of(a.Median)) })
+	byIndex("change", false, effect(func(e *Effect) string { return times(e.Ratio) }))
+	byIndex("interval", false, effect(func(e *Effect) string { return span(e.Ratio, e.Low, e.High) }))
 	if !q.goodput() {
 		cells("goodput", false, func(a Arm) string { return bits(a.Median.GoodputBPS) })
 	}
@@ -100,7 +117,7 @@ func textBeside(p *page, r Result) {
 		}
 	}
 	if len(lines) > 0 {
-		p.heading("Beside it, by more than chance")
+		p.heading("Side effects (statistically clear)")
 		for _, l := range lines {
 			p.wrap("  ", "    ", l)
 		}

@@ -71,16 +71,16 @@ func TestTextOfHostileInput(t *testing.T) {
 	var b bytes.Buffer
 	r := sampleHostile()
 	Text(&b, r)
-	PlanText(&b, r.Plans[0], true)
-	PlanText(&b, r.Plans[0], false)
+	PlanText(Screen{Writer: &b}, r.Plans[0], true)
+	PlanText(Screen{Writer: &b}, r.Plans[0], false)
 	fits(t, b.String())
 }
 
 func TestPlanText(t *testing.T) {
 	var b bytes.Buffer
-	PlanText(&b, samplePlan("client"), false)
-	PlanText(&b, samplePlan("client"), true)
-	PlanText(&b, plan.Plan{System: catalog.FreeBSD, Role: "web", Path: "rate=1gbit,rtt=10ms", Warnings: []string{"the release is not known"}}, false)
+	PlanText(Screen{Writer: &b}, samplePlan("client"), false)
+	PlanText(Screen{Writer: &b}, samplePlan("client"), true)
+	PlanText(Screen{Writer: &b}, plan.Plan{System: catalog.FreeBSD, Role: "web", Path: "rate=1gbit,rtt=10ms", Warnings: []string{"the release is not known"}}, false)
 	fits(t, b.String())
 	golden(t, "plan.txt", b.Bytes())
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/weblog"
 	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
@@ -22,7 +23,6 @@ type weblogView struct {
 	Groups                                      []groupTable
 	Span                                        string
 	Cumulative, Histogram, ShiftChart, Timeline template.HTML
-	MatchedChart                                template.HTML
 	Shares                                      []shareRow
 	Differ                                      string // where the two distributions differ most
 	Upstream                                    []upstreamRow
@@ -97,7 +97,7 @@ func weblogPage(w io.Writer, r *weblog.Report, trial *view) error {
 	v.Differ = fmt.Sprintf("The two distributions differ most at %s, by %s of the requests (Kolmogorov-Smirnov, %s).", longSeconds(c.KS.At), percent(c.KS.D), chance(c.KS.P))
 	v.Percentiles, v.ShiftChart = shiftRows(c.Shifts), template.HTML(shiftChart(c.Shifts, c.Margin))
 	if c.Matched != nil {
-		v.Matched, v.MatchedChart = shiftRows(c.Matched.Shifts), template.HTML(shiftChart(c.Matched.Shifts, c.Margin))
+		v.Matched, v.ShiftChart = shiftRows(c.Matched.Shifts), template.HTML(shiftChart(c.Matched.Shifts, c.Margin))
 	}
 	return writePage(w, "weblog", v)
 }
@@ -107,7 +107,7 @@ func readTables(r *weblog.Report) []readTable {
 	table := func(title string, r *weblog.Report) readTable {
 		t := readTable{Title: title, Inputs: r.Inputs, Skipped: r.Examples}
 		for _, why := range slices.Sorted(maps.Keys(r.SkippedFor)) {
-			t.Why = append(t.Why, strings.ReplaceAll(why, "_", " ")+" "+count(r.SkippedFor[why]))
+			t.Why = append(t.Why, strings.ReplaceAll(why, "_", " ")+" "+units.Count(r.SkippedFor[why]))
 		}
 		return t
 	}
@@ -144,17 +144,15 @@ func shareRows(r *weblog.Report) []shareRow {
 		}
 		return fmt.Sprintf("%s (%s to %s)", form(e.Value), form(*e.Low), form(*e.High))
 	}
-	points := func(v float64) string { return fmt.Sprintf("%+.2f", 100*v) }
-	share := func(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
 	if c := r.Comparison; c != nil {
 		for _, u := range c.Under {
-			out = append(out, shareRow{longSeconds(u.Under), share(u.Before), share(u.After), words(u.Change, points) + " points"})
+			out = append(out, shareRow{longSeconds(u.Under), hundredths(u.Before), hundredths(u.After), words(u.Change, points) + " points"})
 		}
 		return out
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(r.UnderCI), byNumber) {
 		if t, err := strconv.ParseFloat(k, 64); err == nil {
-			out = append(out, shareRow{Under: longSeconds(t), After: words(r.UnderCI[k], share)})
+			out = append(out, shareRow{Under: longSeconds(t), After: words(r.UnderCI[k], hundredths)})
 		}
 	}
 	return out
@@ -180,7 +178,7 @@ func weblogHeadline(r *weblog.Report) string {
 	case r.Requests == 1 && c == nil:
 		return fmt.Sprintf("One request took %s", longSeconds(r.Percentiles["95"]))
 	case c == nil:
-		return fmt.Sprintf("95%% of %s requests took at most %s", count(r.Requests), longSeconds(r.Percentiles["95"]))
+		return fmt.Sprintf("95%% of %s requests took at most %s", units.Count(r.Requests), longSeconds(r.Percentiles["95"]))
 	default:
 		head := map[stats.Verdict]string{stats.Helps: "Requests got faster", stats.Hurts: "Requests got slower",
 			stats.NoDifference: "No worthwhile difference", stats.NotEnough: "Not enough evidence"}[c.Verdict]
@@ -330,9 +328,9 @@ func histogramChart(r *weblog.Report) string {
 	all := logs(r)
 	lowest, bins := 1.0, 0
 	for _, log := range all {
-		bins = max(bins, len(log.Bins))
-		for _, b := range log.Bins {
+		for k, b := range log.Bins {
 			if b.Count > 0 {
+				bins = max(bins, k+1)
 				lowest = min(lowest, float64(b.Count)/float64(log.Requests))
 			}
 		}
@@ -357,11 +355,11 @@ func histogramChart(r *weblog.Report) string {
 	for i, log := range all {
 		class := logClass(i, len(all))
 		last := 0.0
-		for k, b := range log.Bins {
+		for k, b := range log.Bins[:min(bins, len(log.Bins))] {
 			h := up(float64(b.Count) / float64(max(1, log.Requests)))
 			x := float64(k) / float64(bins)
 			if class == armClass(1) {
-				c.bar("column "+class, x, x+0.8/float64(bins), chartHeight-h, h)
+				c.titled("column "+class, x, x+0.9/float64(bins), chartHeight-h, h, fmt.Sprintf("from %s: %s requests", secondsTick(b.From), units.Count(b.Count)))
 			} else {
 				c.line("curve "+class, x, chartHeight-last, x, chartHeight-h)
 				c.line("curve "+class, x, chartHeight-h, float64(k+1)/float64(bins), chartHeight-h)
@@ -369,7 +367,7 @@ func histogramChart(r *weblog.Report) string {
 			last = h
 		}
 	}
-	for k := 0; k < bins; k += 10 {
+	for k := 0; k < bins; k += max(1, (bins+7)/8) {
 		c.text("s", "start", float64(k)/float64(bins), chartHeight+16, secondsTick(all[len(all)-1].Bins[k].From))
 	}
 	c.text("s", "end", 1, chartHeight+34, "request time by 100 ms; up: share, logarithmic")
@@ -385,7 +383,7 @@ func groupTables(groups []weblog.Group) []groupTable {
 		if len(out) == 0 || out[len(out)-1].By != g.By {
 			out = append(out, groupTable{By: g.By})
 		}
-		row := groupRow{Name: g.Name, Requests: count(g.Requests), Share: fmt.Sprintf("%.2f%%", 100*g.Share), Mean: longSeconds(g.Mean), P50: "–", P95: "–"}
+		row := groupRow{Name: g.Name, Requests: units.Count(g.Requests), Share: hundredths(g.Share), Mean: longSeconds(g.Mean), P50: "–", P95: "–"}
 		if v, ok := g.Percentiles["50"]; ok {
 			row.P50 = longSeconds(v)
 		}
@@ -403,13 +401,4 @@ func byNumber(a, b string) int {
 	x, _ := strconv.ParseFloat(a, 64)
 	y, _ := strconv.ParseFloat(b, 64)
 	return int(math.Copysign(1, x-y))
-}
-
-// count prints a number in groups of three digits.
-func count(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -24,7 +24,7 @@ func TestWeblogTrialHTML(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := unescaped(b.String())
-		for _, want := range []string{headline(trial), "The trial of the change", "Kolmogorov-Smirnov", "answered in less than"} {
+		for _, want := range []string{headline(labelled(trial)), "The trial of the change", "Kolmogorov-Smirnov", "answered in less than"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s: the page lacks %q", name, want)
 			}

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/units"
@@ -32,44 +32,104 @@ func timeParts(t *weblog.Timeline) (out []timePart, length int64) {
 	return out, length
 }
 
-// timelineChart draws the mean request time and the number of requests.
+// timelineChart draws the mean request time and the number of requests of the
+// log, and behind them those of the log that it is compared with, each from its
+// own beginning.
 func timelineChart(r *weblog.Report) string {
-	t := r.Timeline
-	if t == nil || len(t.Points) < 2 {
+	if r.Timeline == nil || len(r.Timeline.Points) < 2 {
 		return ""
 	}
-	cols, length := timeParts(t)
-	most, slowest := uint64(1), 0.0
-	for _, p := range cols {
-		if p.requests > 0 {
-			most, slowest = max(most, p.requests), max(slowest, p.sum/float64(p.requests))
-		}
-	}
-	high := slowest
-	if high == 0 {
-		high = 1
-	}
-	const half, gap = 90.0, 26.0
-	var c canvas
-	c.text("t", "start", 0, 14, "mean request time")
-	c.text("s", "end", 1, 14, "at most "+longSeconds(slowest))
-	c.text("t", "start", 0, gap+half+gap, fmt.Sprintf("requests in %s", units.Duration(time.Duration(length)*time.Second)))
-	c.text("s", "end", 1, gap+half+gap, "at most "+count(most))
-	bottom := 2*(gap+half) + 14
-	for i, p := range cols {
-		if p.requests == 0 {
+	all := logs(r)
+	parts, lengths := make([][]timePart, len(all)), make([]int64, len(all))
+	longest, slowest, busiest := int64(1), 0.0, 0.0
+	for i, log := range all {
+		if log.Timeline == nil || len(log.Timeline.Points) < 2 {
 			continue
 		}
-		from, to := float64(i)/float64(len(cols)), (float64(i)+0.9)/float64(len(cols))
-		h := half * p.sum / float64(p.requests) / high
-		c.bar("column a1", from, to, gap+half-h, h)
-		h = half * float64(p.requests) / float64(most)
-		c.bar("column a2", from, to, bottom-h, h)
+		parts[i], lengths[i] = timeParts(log.Timeline)
+		longest = max(longest, lengths[i]*int64(len(parts[i])))
+		for _, p := range parts[i] {
+			if p.requests > 0 {
+				slowest, busiest = max(slowest, p.mean()), max(busiest, float64(p.requests)/float64(lengths[i]))
+			}
+		}
 	}
-	c.line("track", 0, gap+half, 1, gap+half)
-	c.line("track", 0, bottom, 1, bottom)
-	stamp := func(at int64) string { return time.Unix(at, 0).UTC().Format("2006-01-02 15:04") }
-	c.text("s", "start", 0, bottom+16, stamp(t.Points[0].At))
-	c.text("s", "end", 1, bottom+16, stamp(t.Points[0].At+length*int64(len(cols)))+" UTC")
-	return c.chart(bottom+24, "mean request time and requests over time")
+	const half, gap = 100.0, 30.0
+	var c canvas
+	top := gap
+	for _, panel := range []struct {
+		title string
+		most  float64
+		tick  func(float64) string
+		of    func(p timePart, length int64) float64
+	}{
+		{"mean request time", slowest, secondsTick, func(p timePart, _ int64) float64 { return p.mean() }},
+		{"requests a second", busiest, func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) },
+			func(p timePart, length int64) float64 { return float64(p.requests) / float64(length) }},
+	} {
+		timePanel(&c, top, half, panel.title, panel.most, panel.tick)
+		for i := range all {
+			heights := make([]float64, len(parts[i]))
+			for k, p := range parts[i] {
+				if p.requests > 0 && panel.most > 0 {
+					heights[k] = half * panel.of(p, lengths[i]) / panel.most
+				}
+			}
+			width := plotWidth * float64(lengths[i]) / float64(longest)
+			timeSeries(&c, heights, width, top+half, logClass(i, len(all)))
+		}
+		top += half + gap
+	}
+	bottom := top - gap
+	span := func(part float64) string {
+		return units.Duration((time.Duration(part*float64(longest)) * time.Second).Round(time.Second))
+	}
+	for _, part := range []float64{0.25, 0.5, 0.75} {
+		c.text("s", "middle", plotWidth*part, bottom+16, span(part))
+	}
+	c.text("s", "start", 0, bottom+16, "0")
+	c.text("s", "end", plotWidth, bottom+16, span(1))
+	first := time.Unix(r.Timeline.Points[0].At, 0).UTC().Format("2006-01-02 15:04")
+	c.text("s", "end", 1, bottom+34, "time since the beginning, "+first+" UTC")
+	return c.chart(bottom+40, "mean request time and requests over time")
+}
+
+// plotWidth is the part of the width that a timeline has beside its axis.
+const plotWidth = 0.9
+
+func (p timePart) mean() float64 { return p.sum / float64(p.requests) }
+
+// timePanel draws the title and the axis of one half of a timeline.
+func timePanel(c *canvas, top, height float64, title string, most float64, tick func(float64) string) {
+	c.text("t", "start", 0, top-14, title)
+	if !(most > 0) {
+		c.line("track", 0, top+height, 1, top+height)
+		return
+	}
+	step := niceStep(most / 3)
+	for v := 0.0; v <= most; v += step {
+		y := top + height*(1-v/most)
+		c.line("grid", 0, y, 1, y)
+		if v > 0 {
+			c.text("s", "end", 1, y-3, tick(v))
+		}
+	}
+}
+
+// timeSeries draws one log: columns for the one that is judged, a broken line for
+// the one before.
+func timeSeries(c *canvas, heights []float64, width, bottom float64, class string) {
+	last := 0.0
+	for k, h := range heights {
+		from, to := width*float64(k), width*float64(k+1)
+		if class == armClass(1) {
+			if h > 0 {
+				c.bar("column "+class, from, from+0.9*width, bottom-h, h)
+			}
+			continue
+		}
+		c.line("curve "+class, from, bottom-last, from, bottom-h)
+		c.line("curve "+class, from, bottom-h, to, bottom-h)
+		last = h
+	}
 }

@@ -123,9 +123,6 @@ func of(arm string) string {
 // against says a ratio to the reference as a sentence ends.
 func against(r float64, reference string) string {
 	whose := reference + "'s"
-	if !strings.HasPrefix(reference, "the ") {
-		whose = "that of " + reference
-	}
 	switch words := times(r); {
 	case strings.HasSuffix(words, "times"):
 		return words + " " + whose
@@ -311,8 +308,10 @@ func next(r Result) string {
 		return ""
 	case r.Emulator != nil:
 		return fmt.Sprintf("on your own hosts: wirerate tune ssh://root@A --peer ssh://root@B --path %s --role %s", path, role)
+	case len(r.Next) > 0:
+		return strings.Join(r.Next, "; ") + "; then wirerate confirm"
 	case r.Verdict == stats.Helps:
-		return "wirerate apply plan.json HOST --confirm-within 60s, then wirerate confirm"
+		return "the same command with -o DIR writes what was proved as plan.json, for wirerate apply"
 	}
 	return ""
 }
@@ -336,9 +335,9 @@ func noiseWords(n *Noise) string {
 	s := fmt.Sprintf("pairs scatter by %s", percent(n.PairSD))
 	switch {
 	case n.MinDetectable > 9:
-		s += fmt.Sprintf("; %s would not see even a change of ten times", plural(n.Pairs, "pair", "pairs"))
+		s += fmt.Sprintf("; %s would not detect even a change of ten times", plural(n.Pairs, "pair", "pairs"))
 	case n.MinDetectable > 0:
-		s += fmt.Sprintf("; %s see a change of %s in four of five trials", plural(n.Pairs, "pair", "pairs"), percent(n.MinDetectable))
+		s += fmt.Sprintf("; %s detect %s with 80%% power", plural(n.Pairs, "pair", "pairs"), percent(n.MinDetectable))
 	}
 	return s
 }

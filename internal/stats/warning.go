@@ -279,7 +279,7 @@ func CheckPairs(logRatios []float64, margin, alpha, power float64) ([]Warning, e
 	sd := test.StdErr * math.Sqrt(float64(len(logRatios)))
 	sees := MinDetectable(len(logRatios), sd, alpha, power)
 	if need := PairsNeeded(margin, sd, alpha, power); need > len(logRatios) && margin > 0 {
-		text := fmt.Sprintf("%d pairs see a change of %.1f%%; seeing %.1f%% takes %d", len(logRatios), 100*sees, 100*margin, need)
+		text := fmt.Sprintf("%d pairs detect %.1f%% with 80%% power; %.1f%% takes %d pairs", len(logRatios), 100*sees, 100*margin, need)
 		if sees > 1 {
 			text = fmt.Sprintf("the runs scatter so much that %d pairs would not see even a doubling; longer runs or a quieter machine are needed", len(logRatios))
 		}

@@ -95,7 +95,7 @@ func (s *Side) set(ctx context.Context, values map[string]string) error {
 	}
 	if n := len(outcomes); n > 0 && outcomes[n-1].Refused != "" {
 		o := outcomes[n-1]
-		return fmt.Errorf("%s: %s=%q is refused: %s", s.Conn.Name(), o.Setting, o.Wanted, o.Refused)
+		return fmt.Errorf("%s: %s=%s is refused: %s", s.Conn.Name(), o.Setting, short(o.Setting, o.Wanted), o.Refused)
 	}
 	return nil
 }
@@ -145,8 +145,8 @@ func bootOf(text string) string {
 // once, reads it back and restores the old ones. What is refused or changed by
 // the kernel is returned as text, by arm. A setting that a host refuses in every
 // arm that has it is not written again.
-func (b *Bench) ProbeArms(ctx context.Context, arms []Values) ([][]string, error) {
-	notes := make([][]string, len(arms))
+func (b *Bench) ProbeArms(ctx context.Context, arms []Values) ([][]Note, error) {
+	notes := make([][]Note, len(arms))
 	for _, side := range []struct {
 		*Side
 		of func(Values) map[string]string
@@ -183,9 +183,10 @@ func (b *Bench) ProbeArms(ctx context.Context, arms []Values) ([][]string, error
 
 // probe writes the values of one arm over the old ones; those that are refused
 // are taken out of it.
-func (s *Side) probe(ctx context.Context, values map[string]string) ([]string, error) {
+func (s *Side) probe(ctx context.Context, values map[string]string) ([]Note, error) {
 	old := s.Change.Old()
-	var names, notes []string
+	var names []string
+	var notes []Note
 	wanted := map[string]string{}
 	for _, name := range s.Order {
 		v, ok := values[name]
@@ -208,21 +209,25 @@ func (s *Side) probe(ctx context.Context, values map[string]string) ([]string, e
 		}
 		switch {
 		case o.Refused != "":
-			notes = append(notes, fmt.Sprintf("%s: %s=%s is refused by the kernel (%s) and left out%s", s.Conn.Name(), o.Setting, short(o.Wanted), o.Refused, s.allows(o)))
+			notes = append(notes, Note{Refused, o.Setting, fmt.Sprintf("%s: %s=%s is refused by the kernel (%s) and left out%s", s.Conn.Name(), o.Setting, short(o.Setting, o.Wanted), o.Refused, s.allows(o))})
 			delete(values, o.Setting)
 		case o.Setting == change.FirewallNFT:
 			// nft lists rules in a form of its own.
 			values[o.Setting] = o.Got
 		case o.Got != o.Wanted:
-			notes = append(notes, fmt.Sprintf("%s: the kernel makes %s=%s into %s", s.Conn.Name(), o.Setting, o.Wanted, strings.TrimSpace(o.Got)))
+			notes = append(notes, Note{Changed, o.Setting, fmt.Sprintf("%s: the kernel makes %s=%s into %s", s.Conn.Name(), o.Setting, o.Wanted, strings.TrimSpace(o.Got))})
 			values[o.Setting] = o.Got
 		}
 	}
 	return notes, nil
 }
 
-// short cuts a value that is no reading matter, such as a packed rule set.
-func short(value string) string {
+// short cuts a value that is no reading matter, and leaves out a packed rule set.
+func short(setting, value string) string {
+	rules := setting == change.FirewallNFT || setting == change.FirewallPFRules
+	if rules && value != change.NoRules && !strings.HasPrefix(value, "/") {
+		return "the arm's rules"
+	}
 	if len(value) > 60 {
 		return value[:57] + "..."
 	}

@@ -149,11 +149,11 @@ func (r *Result) lostWarnings() []stats.Warning {
 	if total == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%d runs were lost and made again (%s); the verdict rests on the others", total, r.lostWords())
+	text := fmt.Sprintf("%d runs were discarded and repeated (%s); the verdict rests on the others", total, r.lostWords())
 	for _, c := range r.Comparisons {
 		if c.Undone {
 			return []stats.Warning{{Code: CodeLost, Value: float64(total), Run: -1, Text: fmt.Sprintf(
-				"runs were lost and made again (%s): with them counted against it, the effect of %s does not stand", r.lostWords(), r.Design.Arms[c.Arm])}}
+				"runs were discarded and repeated (%s): with them counted against it, the effect of %s does not stand", r.lostWords(), r.Design.Arms[c.Arm])}}
 		}
 	}
 	for arm, name := range r.Design.Arms {

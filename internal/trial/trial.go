@@ -90,14 +90,18 @@ type Measure func(ctx context.Context, arm int) (workload.Run, error)
 
 // Progress is what a running trial knows.
 type Progress struct {
-	Stage     string // trial or attribution
-	Done      int    // runs made
-	Planned   int    // runs at most
-	Left      time.Duration
-	Estimate  *stats.Interval // of the last arm against the reference
-	LastGood  float64         // goodput of the last run, bit/s
-	LastValue float64         // of the metric that decides
-	LastLabel string          // what that run was
+	Stage   string // trial or attribution
+	Done    int    // runs made
+	Planned int    // runs at most
+	Left    time.Duration
+	// AllDone, AllPlanned and AllLeft are of the whole experiment, which may have
+	// more stages; its owner fills them.
+	AllDone, AllPlanned int
+	AllLeft             time.Duration
+	Estimate            *stats.Interval // of the last arm against the reference
+	LastGood            float64         // goodput of the last run, bit/s
+	LastValue           float64         // of the metric that decides
+	LastLabel           string          // what that run was
 }
 
 const (
@@ -322,7 +326,26 @@ func withoutMetric(run workload.Run, metric string) error {
 // pairs: the cost in latency or retransmissions beside a gain. It is nil when
 // too few runs have that metric above 0.
 func (r *Result) Ratio(arm int, metric string, confidence float64) *stats.Interval {
-	reference, other := r.values(0, metric), r.values(arm, metric)
+	return intervalOf(r.values(0, metric), r.values(arm, metric), confidence)
+}
+
+// RatioPer is Ratio of a metric divided by another one of the same run: what a
+// unit of work costs.
+func (r *Result) RatioPer(arm int, metric, per string, confidence float64) *stats.Interval {
+	divided := func(arm int) []float64 {
+		values, work := r.values(arm, metric), r.values(arm, per)
+		if len(values) != len(work) {
+			return nil
+		}
+		for i := range values {
+			values[i] /= work[i]
+		}
+		return values
+	}
+	return intervalOf(divided(0), divided(arm), confidence)
+}
+
+func intervalOf(reference, other []float64, confidence float64) *stats.Interval {
 	if len(reference) != len(other) {
 		return nil
 	}

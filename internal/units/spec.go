@@ -10,7 +10,22 @@ type Field struct {
 	Key, Value string
 }
 
-// ParseFields splits a comma-separated list of key=value. Keys are lower-cased
+// KeyOf names the key that a value without one can only be of: rate for 1gbit,
+// rtt for 80ms.
+func KeyOf(value string) (key string, ok bool) {
+	value = strings.TrimSpace(value)
+	lower := strings.ToLower(value)
+	if _, err := ParseRate(value); err == nil && (strings.HasSuffix(lower, "bit") || strings.HasSuffix(lower, "/s") || strings.HasSuffix(lower, "bps")) {
+		return "rate", true
+	}
+	if _, err := ParseDuration(value); err == nil && strings.HasSuffix(lower, "s") {
+		return "rtt", true
+	}
+	return "", false
+}
+
+// ParseFields splits a comma-separated list of key=value, or of values whose key
+// KeyOf knows. Keys are lower-cased
 // and may occur once; empty specifications, keys and values are errors.
 func ParseFields(spec string) ([]Field, error) {
 	if strings.TrimSpace(spec) == "" {
@@ -19,6 +34,9 @@ func ParseFields(spec string) ([]Field, error) {
 	var fields []Field
 	seen := map[string]bool{}
 	for _, part := range strings.Split(spec, ",") {
+		if key, ok := KeyOf(part); ok {
+			part = key + "=" + part
+		}
 		key, value, ok := strings.Cut(part, "=")
 		key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
 		if !ok || key == "" || value == "" {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
@@ -122,12 +123,12 @@ func Compare(after, before *Sketch, v View, j Judgement) (*Report, error) {
 
 // counted says how many requests there are.
 func (s *Sketch) counted() string {
-	words := plural(s.Requests, "request")
+	words := units.Plural(s.Requests, "request")
 	if s.Filtered > 0 {
-		words += fmt.Sprintf(" (%s filtered out)", count(s.Filtered))
+		words += fmt.Sprintf(" (%s filtered out)", units.Count(s.Filtered))
 	}
 	if n := s.Skipped(); n > 0 {
-		words += fmt.Sprintf(" (%s skipped)", plural(n, "line"))
+		words += fmt.Sprintf(" (%s skipped)", units.Plural(n, "line"))
 	}
 	return words
 }
@@ -374,9 +375,9 @@ func (c *Comparison) addMore(times, length float64) {
 // minutes prints a length of time in minutes, or in hours where these are many.
 func minutes(s float64) string {
 	if s < 120*60 {
-		return plural(uint64(max(1, math.Ceil(s/60))), "minute")
+		return units.Plural(uint64(max(1, math.Ceil(s/60))), "minute")
 	}
-	return plural(uint64(math.Ceil(s/3600)), "hour")
+	return units.Plural(uint64(math.Ceil(s/3600)), "hour")
 }
 
 // shorter returns the length of the shorter log in s; 0 if one is not known.
@@ -417,7 +418,7 @@ func (c *Comparison) addNotes(a, b latency.Dist) {
 		c.Notes = append(c.Notes, fmt.Sprintf("only %.0f%% of the requests have a counterpart of the same path and size on the other side; the verdict is of all requests as logged", 100*m))
 	}
 	if n := min(a.All.N, b.All.N); n < fewRequests {
-		c.Notes = append(c.Notes, fmt.Sprintf("a log of %s hardly shows how much its times vary by themselves; compare longer ones", plural(n, "request")))
+		c.Notes = append(c.Notes, fmt.Sprintf("a log of %s hardly shows how much its times vary by themselves; compare longer ones", units.Plural(n, "request")))
 	}
 	c.Notes = append(c.Notes, "before and after are different hours: load and visitors differ too; a trial compares under the same conditions")
 }

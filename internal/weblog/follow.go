@@ -294,7 +294,7 @@ func (s *source) wasCut() bool {
 
 // readOn reads an open file to its present end.
 func (t *tail) readOn(s *source) error {
-	room := readRoom(blockSize + pageSize)
+	room := readRoom(bulk + pageSize)
 	for {
 		buf := roomAt(room, s.at)
 		n, err := s.file.ReadAt(buf, s.at)

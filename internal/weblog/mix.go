@@ -49,3 +49,5 @@ func (s *Sketch) statuses() (codes []int) {
 	}
 	return codes
 }
+
+func percent(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }

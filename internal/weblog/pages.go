@@ -7,6 +7,7 @@ package weblog
 const (
 	pageSize = 4096
 	halfPage = pageSize / 2
+	bulk     = 256 << 10 // bytes of a read
 )
 
 // readRoom returns room for reading n bytes, 32 kB or more, which begins in the middle

@@ -18,10 +18,10 @@ func TestReadRoom(t *testing.T) {
 			t.Fatalf("begins at %d of a page", at)
 		}
 	}
-	room := readRoom(blockSize + pageSize)
+	room := readRoom(bulk + pageSize)
 	for _, at := range []int64{0, 1, 15, 2048, 4095, 4096, 1<<40 + 5} {
 		part := roomAt(room, at)
-		if d := (offsetInPage(part) - int(at%pageSize) + pageSize) % pageSize; d != halfPage || len(part) != blockSize {
+		if d := (offsetInPage(part) - int(at%pageSize) + pageSize) % pageSize; d != halfPage || len(part) != bulk {
 			t.Errorf("%d bytes %d ahead of position %d", len(part), d, at)
 		}
 	}
@@ -42,12 +42,12 @@ func BenchmarkReadAt(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	room := make([]byte, blockSize+pageSize)
+	room := make([]byte, bulk+pageSize)
 	for _, ahead := range []int{0, 1, 8, 15, 16, 64, 1024, halfPage, 4095} {
 		b.Run(fmt.Sprintf("ahead=%d", ahead), func(b *testing.B) {
-			b.SetBytes(blockSize)
+			b.SetBytes(bulk)
 			for i := range b.N {
-				if _, err := f.ReadAt(room[ahead:][:blockSize], int64(i)*blockSize%(64<<20)); err != nil {
+				if _, err := f.ReadAt(room[ahead:][:bulk], int64(i)*bulk%(64<<20)); err != nil {
 					b.Fatal(err)
 				}
 			}

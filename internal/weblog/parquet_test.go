@@ -14,6 +14,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/weblog/latency"
 	"github.com/wirerate/wirerate/internal/weblog/logline"
+	"github.com/wirerate/wirerate/tools/genlog/accesslog"
 )
 
 func writeParquet(t *testing.T, text string) (name string, s *Sketch) {
@@ -34,7 +35,7 @@ func writeParquet(t *testing.T, text string) (name string, s *Sketch) {
 }
 
 func TestParquetHoldsEveryRequest(t *testing.T) {
-	name, s := writeParquet(t, synthetic(t, Synthetic{Lines: 3000, Seed: 8})+"junk\n")
+	name, s := writeParquet(t, synthetic(t, accesslog.Synthetic{Lines: 3000, Seed: 8})+"junk\n")
 	rows, err := parquet.ReadFile[row](name)
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +114,7 @@ func TestParquetDropped(t *testing.T) {
 func TestDuckDBReadsParquet(t *testing.T) {
 	python := os.Getenv("WIRERATE_PYTHON")
 	if python == "" {
-		python = "../../out/venv/bin/python3" // of make tools
+		python = "../../.venv/bin/python3" // of make tools
 		if _, err := os.Stat(python); err != nil {
 			python = "python3"
 		}
@@ -122,7 +123,7 @@ func TestDuckDBReadsParquet(t *testing.T) {
 		t.Skipf("%s has no duckdb module (make tools installs it; WIRERATE_PYTHON names another python): %v", python, err)
 	}
 	const bad = "192.0.2.1 - - [01/Mar/2024:00:00:30 +0000] \"GET /\xff\x00\u202e\\x22 HTTP/1.1\" 405 5 \"-\" \"-\" 0.100\n"
-	name, s := writeParquet(t, synthetic(t, Synthetic{Lines: 5000, Seed: 9})+bad)
+	name, s := writeParquet(t, synthetic(t, accesslog.Synthetic{Lines: 5000, Seed: 9})+bad)
 	query := fmt.Sprintf(`import duckdb; print(*duckdb.sql("select count(*), sum(bytes)::bigint, count(*) filter (duration_s < 0.1), count(*) filter (status = 404), typeof(min(time)), max(epoch(time)::bigint - time_unix_s), min(time), max(path) filter (status = 405) from '%s'").fetchall()[0])`, name)
 	out, err := exec.Command(python, "-c", query).CombinedOutput()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"slices"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -32,7 +32,8 @@ type Options struct {
 	each func(*logline.Request)
 }
 
-const blockSize = 256 << 10
+// blockSize is how much of a file a worker takes at a time, a multiple of all page sizes.
+const blockSize = 4 << 20
 
 // Read counts the lines of the named files; "-" is stdin. Compressed input
 // (gzip, zstd, bzip2) is told by its first bytes, whatever its name. A file
@@ -79,7 +80,7 @@ func serialized(f func(*logline.Request)) func(*logline.Request) {
 func readInput(ctx context.Context, in *Input, stdin io.Reader, opt *Options, total *Sketch, segs *latency.Segments, pos *int64) error {
 	var r io.Reader = stdin
 	if in.Name != "-" {
-		file, err := input.Open(in.Name)
+		file, err := input.OpenWaiting(ctx, in.Name)
 		if err != nil {
 			return err
 		}
@@ -105,11 +106,12 @@ func readInput(ctx context.Context, in *Input, stdin io.Reader, opt *Options, to
 	return readStream(ctx, in, r, opt, total, segs, pos)
 }
 
-// chunks hands out a file's blocks: n of them, each one worker's.
+// chunks hands out a file's blocks, each to one worker.
 type chunks struct {
-	file *os.File
-	size int64
-	next atomic.Int64
+	file  *os.File
+	size  int64
+	block int64 // how much of the file is a block: pages
+	next  atomic.Int64
 }
 
 // readFile lets every worker read blocks of the file by itself.
@@ -129,7 +131,7 @@ func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Op
 	}
 	blocks := int((size + blockSize - 1) / blockSize)
 	stretches := make([]stretch, blocks)
-	src := &chunks{file: file, size: size}
+	src := &chunks{file: file, size: size, block: blockSize}
 	count := min(opt.Workers, max(blocks, 1))
 	if format.Directives {
 		count = 1
@@ -204,70 +206,50 @@ func noteUnit(in *Input, workers []*worker) error {
 }
 
 // run takes blocks until there are none left.
-func (c *chunks) run(ctx context.Context, w *worker, base int64, stretches []stretch) error {
-	buf := readRoom(blockSize + 64<<10)
+func (c *chunks) run(ctx context.Context, w *worker, base int64, stretches []stretch) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch fault := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }: // of a page that the file does not have any more
+			err = errors.New("became shorter, or could not be read on, while it was counted; what came before is counted")
+		default:
+			panic(fault)
+		}
+	}()
 	for ctx.Err() == nil {
 		i := int(c.next.Add(1)) - 1
 		if i >= len(stretches) {
 			return nil
 		}
-		data, start, err := c.read(i, buf)
-		if err != nil {
+		if err := c.count(i, w, base, stretches); err != nil {
 			return err
 		}
-		stretches[i] = w.stretch(data, base+start, i)
 	}
 	return nil
 }
 
-// read returns the lines that begin in block i, whole, and the position of the
-// first.
-func (c *chunks) read(i int, buf []byte) (data []byte, start int64, err error) {
-	from := int64(i) * blockSize
-	end := min(from+blockSize, c.size)
+// count counts the lines of block i: those that begin behind the first line end in it,
+// with the one that begins where the next block does, as that passes over it.
+func (c *chunks) count(i int, w *worker, base int64, stretches []stretch) error {
+	from := int64(i) * c.block
+	end := min(from+c.block, c.size)
+	b, free, err := input.Map(c.file, from, min(end+logline.MaxLine+2, c.size))
+	if err != nil {
+		return err
+	}
+	defer free()
+	start, size := 0, min(len(b), int(end-from))
 	if i > 0 {
-		from-- // is the byte before the block a line's end?
-	}
-	b := buf[:end-from]
-	n, err := c.file.ReadAt(b, from)
-	if err != nil && err != io.EOF {
-		return nil, 0, err
-	}
-	b = b[:n] // short only if the file shrinks under our hands
-	if i > 0 {
-		j := bytes.IndexByte(b, '\n')
-		if j < 0 || j+1 == len(b) {
-			return nil, 0, nil
-		}
-		b = b[j+1:]
-		from += int64(j) + 1
-	}
-	if len(b) == 0 || b[len(b)-1] == '\n' || end == c.size {
-		return b, from, nil
-	}
-	return c.finish(b, from, end)
-}
-
-// finish reads on to the end of the last line, or to where it is too long.
-func (c *chunks) finish(b []byte, from, end int64) ([]byte, int64, error) {
-	last := bytes.LastIndexByte(b, '\n') + 1
-	for step := int64(4096); end < c.size && len(b)-last <= logline.MaxLine; step *= 2 {
-		n := len(b)
-		b = slices.Grow(b, int(min(step, c.size-end)))[:n+int(min(step, c.size-end))]
-		got, err := c.file.ReadAt(b[n:], end)
-		if err != nil && err != io.EOF {
-			return nil, 0, err
-		}
-		b = b[:n+got]
-		end += int64(got)
-		if j := bytes.IndexByte(b[n:], '\n'); j >= 0 {
-			return b[:n+j+1], from, nil
-		}
-		if got == 0 {
-			break
+		if start = bytes.IndexByte(b[:size], '\n') + 1; start == 0 {
+			return nil
 		}
 	}
-	return b, from, nil
+	if n := bytes.IndexByte(b[size:], '\n'); n >= 0 {
+		b = b[:size+n+1]
+	} // else the last line is the file's, or too long
+	stretches[i] = w.stretch(b[start:], base+from+int64(start), i)
+	return nil
 }
 
 // formatOf returns the format for an input that begins with sample. later, unless

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/wirerate/wirerate/tools/genlog/accesslog"
 	"os"
 	"os/exec"
 	"strconv"
@@ -19,7 +20,7 @@ func BenchmarkLog(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	size, err := (Synthetic{Lines: 200_000, Seed: 1}).WriteTo(f)
+	size, err := (accesslog.Synthetic{Lines: 200_000, Seed: 1}).WriteTo(f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		b.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func TestCountsEqualAwk(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	text := synthetic(t, Synthetic{Lines: 20_000, Seed: 12})
+	text := synthetic(t, accesslog.Synthetic{Lines: 20_000, Seed: 12})
 	cmd := exec.Command(awk, `{n[int($NF*10+1e-9)]++} END{for(i=0;i<60;i++) print n[i]+0}`)
 	cmd.Stdin = strings.NewReader(text)
 	out, err := cmd.Output()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/weblog/latency"
 	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
@@ -123,7 +124,7 @@ type View struct {
 	Confidence float64   // of intervals; 0 is 0.95
 	Under      []float64 // thresholds in s; nil is 0.1
 	By         []string  // groupings, in this order: see Groupings
-	Top        int       // groups shown of each grouping; 0 is 20
+	Top        int       // number of groups shown per grouping; 0 is 20
 }
 
 // Groupings are the names View.By takes.
@@ -263,7 +264,7 @@ func (r *Report) addStatuses(s *Sketch) {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s ended early by the client, the server or a timeout (%s): the times are not those of whole answers", were(sum, "request"), strings.Join(names, ", ")))
 	}
 	if n := s.Status[304]; n > 0 && s.Requests > 0 && float64(n) > 0.05*float64(s.Requests) {
-		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers are 304: the client's cache had the object, so they are fast at any tuning", 100*float64(n)/float64(s.Requests)))
+		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers are 304: the client's cache had the object, so tuning does not affect them", 100*float64(n)/float64(s.Requests)))
 	}
 }
 
@@ -337,10 +338,10 @@ func (r *Report) addDetail(s *Sketch, v View) {
 		grouped += g.N
 	}
 	if grouped < s.Requests {
-		r.Notes = append(r.Notes, fmt.Sprintf("the groupings are of %s: the other counts were saved without --full", plural(grouped, "request")))
+		r.Notes = append(r.Notes, fmt.Sprintf("the groupings are of %s: the other counts were saved without --full", units.Plural(grouped, "request")))
 	}
 	if hits, known := d.fromCache(); hits > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers came from a cache, as far as the log says (%s): they are fast whatever the server behind does", 100*float64(hits)/float64(known), plural(known, "request")))
+		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers came from a cache, as far as the log says (%s): they are fast whatever the server behind does", 100*float64(hits)/float64(known), units.Plural(known, "request")))
 	}
 	if reused, known := d.reused(); known > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the requests came on a connection that had one before: they waited for no handshake", 100*float64(reused)/float64(known)))
@@ -350,7 +351,7 @@ func (r *Report) addDetail(s *Sketch, v View) {
 		shares += d.behind[i].N
 	}
 	if shares < d.upstream.N {
-		r.Notes = append(r.Notes, fmt.Sprintf("the grouping by upstream time is of %s of %s: older counts do not have it", count(shares), plural(d.upstream.N, "request")))
+		r.Notes = append(r.Notes, fmt.Sprintf("the grouping by upstream time is of %s of %s: older counts do not have it", units.Count(shares), units.Plural(d.upstream.N, "request")))
 	}
 	for _, by := range v.By {
 		r.Groups = append(r.Groups, groupsBy(s, by, v)...)
@@ -434,14 +435,10 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// byNumber returns the keys of m, which are numbers, in ascending order.
-func byNumber[V any](m map[string]V) []string {
-	keys := sortedKeys(m)
-	sort.SliceStable(keys, func(i, j int) bool {
-		var a, b float64
-		fmt.Sscan(keys[i], &a)
-		fmt.Sscan(keys[j], &b)
-		return a < b
-	})
-	return keys
+// were says how many things there were.
+func were(n uint64, thing string) string {
+	if n == 1 {
+		return units.Plural(n, thing) + " was"
+	}
+	return units.Plural(n, thing) + " were"
 }

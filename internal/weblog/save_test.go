@@ -5,7 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
+	"math"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/weblog/latency"
 	"github.com/wirerate/wirerate/internal/weblog/logline"
+	"github.com/wirerate/wirerate/tools/genlog/accesslog"
 )
 
 // reportOf is everything that is shown of a sketch, but not its inputs.
@@ -30,7 +32,7 @@ func reportOf(t testing.TB, s *Sketch) string {
 }
 
 func TestSaveAndLoad(t *testing.T) {
-	s := readText(t, synthetic(t, Synthetic{Lines: 5000, Seed: 3})+"half a line\n", Options{Full: true})
+	s := readText(t, synthetic(t, accesslog.Synthetic{Lines: 5000, Seed: 3})+"half a line\n", Options{Full: true})
 	s.Merge(readText(t, awkward(700, 3, 1), Options{Full: true}))
 	var b bytes.Buffer
 	if err := s.Save(&b); err != nil {
@@ -76,7 +78,7 @@ func TestMergeEqualsWhole(t *testing.T) {
 // TestWaysToRead: a file read by several workers, a pipe and compressed copies
 // give the same.
 func TestWaysToRead(t *testing.T) {
-	text := synthetic(t, Synthetic{Lines: 9000, Seed: 5}) + strings.Repeat("y", 3*logline.MaxLine) + "\nhalf a line\n\n" + synthetic(t, Synthetic{Lines: 10, Seed: 6})
+	text := synthetic(t, accesslog.Synthetic{Lines: 9000, Seed: 5}) + strings.Repeat("y", 3*logline.MaxLine) + "\nhalf a line\n\n" + synthetic(t, accesslog.Synthetic{Lines: 10, Seed: 6})
 	name := t.TempDir() + "/a.log"
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -111,7 +113,7 @@ func TestWaysToRead(t *testing.T) {
 func TestSavedIsRead(t *testing.T) {
 	dir := t.TempDir()
 	log, saved, cut := dir+"/a.log", dir+"/a.wrl", dir+"/cut.wrl"
-	text := synthetic(t, Synthetic{Lines: 500, Seed: 5})
+	text := synthetic(t, accesslog.Synthetic{Lines: 500, Seed: 5})
 	var b bytes.Buffer
 	if err := readText(t, text, Options{Full: true}).Save(&b); err != nil {
 		t.Fatal(err)
@@ -226,7 +228,7 @@ func TestManyMerged(t *testing.T) {
 // FuzzLoad packs what it is given, so that it reaches the checks behind the
 // decompressor.
 func FuzzLoad(f *testing.F) {
-	s := readText(f, synthetic(f, Synthetic{Lines: 20, Seed: 3}), Options{Full: true})
+	s := readText(f, synthetic(f, accesslog.Synthetic{Lines: 20, Seed: 3}), Options{Full: true})
 	text, err := json.Marshal(s.saved())
 	if err != nil {
 		f.Fatal(err)
@@ -243,13 +245,27 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		reportOf(t, s)
-		if err := Summarize(s, View{By: Groupings()}).WriteText(io.Discard); err != nil {
-			t.Fatal(err)
-		}
+		Summarize(s, View{By: Groupings()})
 		if s.Requests > 0 {
 			if _, err := Compare(s, s, View{}, Judgement{}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	})
+}
+
+// awkward makes a log with long paths, upstream times, aborted requests, three
+// zones and lines that are none.
+func awkward(n int, seed uint64, factor float64) string {
+	r := rand.New(rand.NewPCG(seed, 3))
+	var b strings.Builder
+	for i := range n {
+		s := factor * 0.08 * math.Exp(1.5*r.NormFloat64())
+		fmt.Fprintf(&b, "192.0.%d.1 - - [01/Mar/2024:%02d:00:%02d %s] \"GET /%s/%d.html HTTP/1.1\" %s %d \"-\" \"-\" rt=%.3f urt=%.3f\n", r.IntN(40), i*20/n, i%60,
+			[]string{"+0000", "+0130", "-0500"}[r.IntN(3)], strings.Repeat("section", r.IntN(6)), r.IntN(5), []string{"200", "304", "499", "000"}[r.IntN(4)], r.IntN(3_000_000), s, s*r.Float64())
+		if i%500 == 7 {
+			fmt.Fprintf(&b, "half a line %d\n", i)
+		}
+	}
+	return b.String()
 }

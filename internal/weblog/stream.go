@@ -69,7 +69,7 @@ const (
 	// streamLead is how much of a stream's buffer is kept free for the beginning of a
 	// line that came with the block before.
 	streamLead   = logline.MaxLine
-	streamBuffer = streamLead + blockSize
+	streamBuffer = streamLead + bulk
 )
 
 // newStreamBuffer makes room for a block behind the lead. What of the lead is not used

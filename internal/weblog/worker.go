@@ -25,13 +25,7 @@ type worker struct {
 
 	seg    *latency.Hist
 	segEnd int64
-	// waiting are requests that seg does not count yet; see detail.waiting.
-	waiting [2048]counted
-	filled  int
 }
-
-// counted is what is left to count of a request.
-type counted struct{ bin, status uint16 }
 
 func newWorker(f *logline.Format, opt *Options) *worker {
 	w := &worker{opt: opt, format: f, lines: f.Decoder()}
@@ -78,7 +72,6 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 			data = nil
 		}
 		if pos >= w.segEnd {
-			w.flush()
 			w.seg, w.segEnd = w.segs.At(pos)
 		}
 		lines++
@@ -92,7 +85,6 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 		}
 		pos += int64(n) + 1
 	}
-	w.flush()
 	if w.opt.Full {
 		w.sketch.detail.flush()
 		w.sketch.detail.backward += w.backward
@@ -153,27 +145,13 @@ func (w *worker) count(r *logline.Request) {
 	}
 	s.Bytes += uint64(max(r.Size, 0))
 	bin := latency.BinOf(r.Micros)
-	w.seg.Note(1, r.Micros, r.Micros, r.Micros)
-	if w.filled == len(w.waiting) {
-		w.flush()
-	}
-	w.waiting[w.filled] = counted{bin: uint16(bin), status: uint16(r.Status)}
-	w.filled++
+	s.Requests++
+	s.Status[r.Status]++
+	w.seg.AddTo(uint(bin), r.Micros)
 	if w.opt.Full {
 		s.detail.add(r, latency.CoarseOf[bin])
 	}
 	if w.opt.each != nil {
 		w.opt.each(r)
 	}
-}
-
-// flush counts the requests that wait.
-func (w *worker) flush() {
-	s := &w.sketch
-	s.Requests += uint64(w.filled)
-	for _, c := range w.waiting[:w.filled] {
-		s.Status[c.status]++
-		*w.seg.At(uint(c.bin))++
-	}
-	w.filled = 0
 }

@@ -3,11 +3,14 @@ package workload
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -23,9 +26,13 @@ import (
 //	s  bytes from the client, read at the given number of bit/s
 //	c  eight bytes name a counter, its value is the answer, until the client
 //	   closes
+//	n  eight bytes name a step of numbered datagrams, a line of JSON is the
+//	   answer (stepCount), until the client closes
 //
-// A UDP datagram begins with such a byte and number too: p is counted, q is
-// answered with 256 bytes that begin with the same nine.
+// G is that of GET: the connection speaks HTTP/1.1 from its first byte on.
+//
+// A UDP datagram begins with such a byte and number too: p is numbered and
+// counted (stepCount), q is answered with 256 bytes that begin with the same nine.
 const (
 	modeRequests = 'r'
 	modeOnce     = 'x'
@@ -33,6 +40,8 @@ const (
 	modeDown     = 'd'
 	modeSlow     = 's'
 	modeCount    = 'c'
+	modeSteps    = 'n'
+	modeHTTP     = 'G'
 	modePacket   = 'p'
 	modeQuestion = 'q'
 
@@ -46,6 +55,8 @@ const (
 type answerer struct {
 	mu       sync.Mutex
 	counters map[uint64]*atomic.Int64
+	steps    steps
+	packets  syscall.RawConn
 }
 
 func (a *answerer) counter(name uint64) *atomic.Int64 {
@@ -74,10 +85,12 @@ func answerLoad(ctx context.Context, addr string) error {
 	}
 	stop := context.AfterFunc(ctx, func() { listener.Close(); packets.Close() })
 	defer stop()
-	a := &answerer{counters: map[uint64]*atomic.Int64{}}
-	for range 4 {
-		go a.datagrams(packets)
+	raw, err := packets.(*net.UDPConn).SyscallConn()
+	if err != nil {
+		return errors.Join(err, packets.Close(), listener.Close())
 	}
+	a := &answerer{counters: map[uint64]*atomic.Int64{}, packets: raw, steps: steps{table: map[uint64]*step{}}}
+	go a.datagrams()
 	for {
 		c, err := listener.Accept()
 		if err != nil {
@@ -94,28 +107,30 @@ func answerLoad(ctx context.Context, addr string) error {
 	}
 }
 
-func (a *answerer) datagrams(c net.PacketConn) {
-	buf, reply := make([]byte, 2048), make([]byte, answerSize)
-	var last uint64
-	var count *atomic.Int64
+// datagrams takes what comes over UDP, as much at once as there is. It ends when
+// the socket is closed.
+func (a *answerer) datagrams() {
+	runtime.LockOSThread()
+	promptly()
+	began := time.Now()
+	in := newBatch(batchSize, answerSize, true)
 	for {
-		n, from, err := c.ReadFrom(buf)
+		n, err := in.receive(a.packets)
 		if err != nil {
 			return
 		}
-		if n < headSize {
-			continue
-		}
-		switch buf[0] {
-		case modePacket:
-			if name := binary.BigEndian.Uint64(buf[1:]); count == nil || name != last {
-				last, count = name, a.counter(name)
+		now := time.Now()
+		a.steps.add(now, int64(now.Sub(began)), in, n)
+		questions := 0
+		for i := range n {
+			if d := in.payload(i); len(d) >= headSize && d[0] == modeQuestion {
+				in.move(questions, i)
+				questions++
 			}
-			count.Add(1)
-		case modeQuestion:
-			copy(reply, buf[:headSize])
+		}
+		if questions > 0 {
 			// A lost answer is a lost question to the client.
-			_, _ = c.WriteTo(reply, from)
+			_, _ = in.send(a.packets, questions, answerSize)
 		}
 	}
 }
@@ -139,6 +154,10 @@ func (a *answerer) connection(c net.Conn) error {
 		return sendFrames(c)
 	case modeSlow:
 		return a.readSlowly(c, float64(number))
+	case modeHTTP:
+		return serveFiles(c, head)
+	case modeSteps:
+		return a.countSteps(c)
 	case modeCount:
 		for {
 			if _, err := io.ReadFull(c, head[:8]); err != nil {
@@ -151,6 +170,20 @@ func (a *answerer) connection(c net.Conn) error {
 		}
 	}
 	return errors.New("unknown mode")
+}
+
+func (a *answerer) countSteps(c net.Conn) error {
+	name, out := make([]byte, 8), json.NewEncoder(c)
+	for {
+		if _, err := io.ReadFull(c, name); err != nil {
+			return err
+		}
+		count := a.steps.count(binary.BigEndian.Uint64(name))
+		count.Dropped = droppedBy(a.packets)
+		if err := out.Encode(count); err != nil {
+			return err
+		}
+	}
 }
 
 func echo(c net.Conn, times int) error {

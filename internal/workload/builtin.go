@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
@@ -22,26 +20,32 @@ import (
 const TrafficVerb = "traffic"
 
 // The generator's protocol: every connection begins with a line of JSON from
-// the client, a streamHello. The receiving end counts what arrives after the
-// omitted start and, after the last byte, the server's counts go back over the
-// control connection as a trafficReport.
+// the client, a streamHello. Each end that receives counts by its own clock (see
+// receiver); when it has counted, a server sends a trafficReport over the control
+// connection, and the client closes all when both ends are done, so that in both
+// directions each counts beside the other.
 type streamHello struct {
 	Control  bool    `json:"control"`
 	Streams  int     `json:"streams"`
 	ToClient bool    `json:"to_client"`
 	Omit     float64 `json:"omit_s"`
 	Duration float64 `json:"duration_s"`
+	RTT      float64 `json:"rtt_s"` // that a handshake took
 }
 
 type trafficReport struct {
-	Bytes   int64   `json:"bytes"`
-	Error   string  `json:"error,omitempty"`
-	Goodput float64 `json:"goodput_bps"`
-	// Metrics are those of a workload that is not a plain transfer.
+	transferred
+	Error string `json:"error,omitempty"`
+	// Metrics are those of a workload that is not a plain transfer, Unknown those
+	// that it could not measure with the reasons, Limit what bounded it.
 	Metrics map[string]float64 `json:"metrics,omitempty"`
+	Unknown map[string]string  `json:"unknown,omitempty"`
+	Limit   *Limit             `json:"limit,omitempty"`
+	// Warnings weaken what is concluded from the run.
+	Warnings []Warning `json:"warnings,omitempty"`
 }
 
-const chunk = 256 << 10
+const chunk = 128 << 10 // as iperf3 has it
 
 // runBuiltin runs this program's own generator on both hosts.
 func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
@@ -51,7 +55,7 @@ func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
 		return Run{}, err
 	}
 	serve, send := "serve", []string{"send", net.JoinHostPort(p.Addr, port)}
-	if kind, err := FindKind(s.Workload); err == nil && !slices.Contains(kind.Tools, "iperf3") || s.Workload == "udp-pps" {
+	if kind, err := FindKind(s.Workload); err == nil && kind.Primary().Name != Goodput || !slices.Contains(kind.Tools, "iperf3") {
 		serve, send = "answer", []string{"load", net.JoinHostPort(p.Addr, port), s.Workload}
 	}
 	server, err := p.Server.Start(ctx, programOn(p.Server, program), TrafficVerb, serve, ":"+port)
@@ -61,7 +65,7 @@ func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
 	defer server.Stop()
 	args := append([]string{programOn(p.Client, program), TrafficVerb}, send...)
 	args = append(args, strconv.Itoa(s.Streams), string(s.Direction), s.Omit.String(), s.Duration.String())
-	a, err := one(ctx, p.Client, host.Command(args...).Within(s.Duration+s.Omit+30*time.Second))
+	a, err := one(ctx, p.Client, host.Command(args...).Within(2*s.Duration+s.Omit+65*time.Second))
 	if err != nil {
 		return Run{}, err
 	}
@@ -76,7 +80,13 @@ func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if err := json.Unmarshal(a.Out, &report); err != nil {
 		return Run{}, fmt.Errorf("the generator on %s printed %q", p.Client.Name(), clip(string(a.Out), 200))
 	}
-	return Run{GoodputBPS: report.Goodput, Retransmits: -1, Metrics: report.Metrics, Raw: string(a.Out)}, nil
+	run := Run{GoodputBPS: report.Goodput, Retransmits: -1, Metrics: report.Metrics, Unknown: report.Unknown, Limit: report.Limit, Warnings: report.Warnings,
+		Counted: report.Counted, IntervalsBPS: report.Intervals, Raw: string(a.Out)}
+	if report.Sender != nil {
+		run.Retransmits, run.MeanRTT = report.Sender.Retransmits, report.Sender.RTT
+	}
+	report.judgeStart(&run, s)
+	return run, nil
 }
 
 // programOn is the program's name on a host: hosts of this machine have the
@@ -136,11 +146,12 @@ func Traffic(ctx context.Context, args []string, out io.Writer) error {
 			return err
 		}
 		s.Workload = args[2]
-		metrics, err := makeLoad(ctx, args[1], s)
+		made, err := makeLoad(ctx, args[1], s)
 		if err != nil {
 			return err
 		}
-		return json.NewEncoder(out).Encode(trafficReport{Goodput: metrics[Goodput], Metrics: metrics})
+		return json.NewEncoder(out).Encode(trafficReport{transferred: transferred{Goodput: made.Metrics[Goodput]},
+			Metrics: made.Metrics, Unknown: made.Unknown, Limit: made.Limit, Warnings: made.Warnings})
 	}
 	return errors.New("traffic: serve ADDR, answer ADDR, send ADDR STREAMS DIRECTION OMIT DURATION, load ADDR WORKLOAD STREAMS DIRECTION OMIT DURATION, or disk DIR SIZE DURATION READS")
 }
@@ -150,72 +161,6 @@ func trafficSpec(args []string) (Spec, error) {
 	omit, err2 := time.ParseDuration(args[2])
 	duration, err3 := time.ParseDuration(args[3])
 	return Spec{Streams: streams, Direction: Direction(args[1]), Omit: omit, Duration: duration}, errors.Join(err1, err2, err3)
-}
-
-// meter counts the bytes that arrive between two moments.
-type meter struct {
-	from, until time.Time
-	bytes       atomic.Int64
-}
-
-func (m *meter) receive(c net.Conn) error {
-	buf := make([]byte, chunk)
-	for {
-		n, err := c.Read(buf)
-		if now := time.Now(); now.After(m.from) && now.Before(m.until) {
-			m.bytes.Add(int64(n))
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func send(c net.Conn, until time.Time) error {
-	buf := make([]byte, chunk)
-	c.SetWriteDeadline(until)
-	for {
-		if _, err := c.Write(buf); err != nil {
-			if errors.Is(err, os.ErrDeadlineExceeded) {
-				// What is still queued must not delay the report.
-				return c.(*net.TCPConn).SetLinger(0)
-			}
-			return err
-		}
-	}
-}
-
-// exchange runs the streams of a test on one end and returns what this end
-// received.
-func exchange(streams []net.Conn, sending []bool, h streamHello) (int64, error) {
-	start := time.Now()
-	m := &meter{from: start.Add(duration(h.Omit)), until: start.Add(duration(h.Omit + h.Duration))}
-	stop := m.until.Add(200 * time.Millisecond)
-	errs := make([]error, len(streams))
-	var wg sync.WaitGroup
-	for i, c := range streams {
-		wg.Go(func() {
-			defer c.Close()
-			if sending[i] {
-				errs[i] = send(c, stop)
-				return
-			}
-			c.SetReadDeadline(stop)
-			if err := m.receive(c); time.Now().Before(m.until) {
-				errs[i] = fmt.Errorf("a stream ended early: %w", errors.Join(err, io.ErrUnexpectedEOF))
-			}
-		})
-	}
-	wg.Wait()
-	for i := range errs {
-		if sending[i] && time.Now().After(m.until) {
-			errs[i] = nil // the receiver may close first
-		}
-	}
-	return m.bytes.Load(), errors.Join(errs...)
 }
 
 func duration(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

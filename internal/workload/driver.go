@@ -17,20 +17,22 @@ type driver struct {
 	// client and server are the programs that the hosts need; empty for none.
 	client, server string
 	run            func(context.Context, Pair, Spec) (Run, error)
+	// instead are the preferred programs that are missing, and where.
+	instead []string
 }
 
 func drivers() []driver {
 	return []driver{
-		{"iperf3", "iperf3", "iperf3", runIperf3},
-		{"builtin", "", "", runBuiltin},
-		{"nuttcp", "nuttcp", "nuttcp", runNuttcp},
-		{"netperf", "netperf", "netserver", runNetperf},
-		{"iperf", "iperf", "iperf", runIperf2},
-		{"tcpbench", "tcpbench", "tcpbench", runTcpbench},
-		{"sockperf", "sockperf", "sockperf", runSockperf},
-		{"wrk", "wrk", "nginx", runHTTP(wrkCommand)},
-		{"h2load", "h2load", "nginx", runHTTP(h2loadCommand)},
-		{"ab", "ab", "nginx", runHTTP(abCommand)},
+		{tool: "iperf3", client: "iperf3", server: "iperf3", run: runIperf3},
+		{tool: "builtin", run: runBuiltin},
+		{tool: "nuttcp", client: "nuttcp", server: "nuttcp", run: runNuttcp},
+		{tool: "netperf", client: "netperf", server: "netserver", run: runNetperf},
+		{tool: "iperf", client: "iperf", server: "iperf", run: runIperf2},
+		{tool: "tcpbench", client: "tcpbench", server: "tcpbench", run: runTcpbench},
+		{tool: "sockperf", client: "sockperf", server: "sockperf", run: runSockperf},
+		{tool: "wrk", client: "wrk", server: "nginx", run: runHTTP(wrkCommand)},
+		{tool: "h2load", client: "h2load", server: "nginx", run: runHTTP(h2loadCommand)},
+		{tool: "ab", client: "ab", server: "nginx", run: runHTTP(abCommand)},
 	}
 }
 
@@ -57,6 +59,7 @@ func (p Pair) choose(ctx context.Context, kind Kind, s Spec) (driver, error) {
 			return d, err
 		}
 		if len(missing) == 0 {
+			d.instead = lacking
 			return d, nil
 		}
 		lacking = append(lacking, slices.Compact(missing)...)
@@ -88,10 +91,24 @@ func (p Pair) lacks(ctx context.Context, d driver) (missing []string, err error)
 			return nil, err
 		}
 		if !ok {
-			missing = append(missing, fmt.Sprintf("%s is not installed on %s", need.program, need.conn.Name()))
+			missing = append(missing, fmt.Sprintf("%s is not installed on %s", packaged(need.program), need.conn.Name()))
 		}
 	}
 	return missing, nil
+}
+
+// packaged names a program with the package of Debian that has it, where that
+// has another name.
+func packaged(program string) string {
+	switch program {
+	case "h2load":
+		return "h2load (package nghttp2-client)"
+	case "ab":
+		return "ab (package apache2-utils)"
+	case "netserver":
+		return "netserver (package netperf)"
+	}
+	return program
 }
 
 // installed asks the host's shell; a tool that is there but cannot start is

@@ -26,7 +26,7 @@ func runIperf3(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if s.Omit > 0 {
 		args = append(args, "-O", seconds(s.Omit))
 	}
-	if s.Workload == "udp-pps" {
+	if strings.HasPrefix(s.Workload, "udp-") {
 		args = append(args, "-u", "-b", "0", "-l", "64")
 	}
 	switch s.Direction {

@@ -27,6 +27,13 @@ const (
 	LatencyMax   = "latency_max_s"
 	IdleLatency  = "idle_latency_p50_s"
 	Jitter       = "jitter_s"
+	LatencyBound = "latency_bound_s" // of the 99th percentile, in a search
+	ClosedRate   = "closed_loop_per_s"
+	Clients      = "closed_loop_clients"
+	DelayP50     = "delay_p50_s" // one way, beyond the shortest
+	DelayP99     = "delay_p99_s"
+	Duplicates   = "duplicates"       // share
+	Reordered    = "reordered"        // share
 	SlowGoodput  = "slow_goodput_bps" // of the slow reader's own stream
 	SentPackets  = "sent_packets_per_s"
 	Retransmits  = "retransmits"
@@ -59,12 +66,23 @@ type Kind struct {
 	Duration time.Duration `json:"duration_ns"`
 	Omit     time.Duration `json:"omit_ns"`
 	WarmUp   string        `json:"warm_up"`
+	// Search is a workload that goes beyond what a path carries to find out what
+	// that is.
+	Search bool `json:"search,omitempty"`
 	// Alone is a workload of one host, without a peer.
 	Alone bool `json:"alone,omitempty"`
 }
 
 // Primary is the metric that decides a trial.
 func (k Kind) Primary() Metric { return k.Metrics[0] }
+
+// mostStreams is how many connections or flows it can have.
+func (k Kind) mostStreams() int {
+	if k.Search && k.Primary().Name != Packets {
+		return 100_000
+	}
+	return 128
+}
 
 // Metric finds a metric of the workload by its name.
 func (k Kind) Metric(name string) (Metric, bool) {
@@ -104,40 +122,53 @@ func MetricOf(kind, name string) Metric {
 }
 
 const (
-	bulkWarmUp = "the start of each run is left out, while the connections find their pace"
-	rateWarmUp = "the first second of each run is left out, while caches and connections warm"
+	// mostClients is how many wrk and its like have at once on a long path.
+	mostClients  = 256
+	bulkWarmUp   = "the start of each run is left out, while the connections find their pace"
+	searchWarmUp = "none: the search begins far below what it finds"
 )
 
 // Kinds lists the workloads.
 func Kinds() []Kind {
 	goodput := Metric{Goodput, "bit/s", "payload that arrived", false}
+	closed := Metric{ClosedRate, "1/s", "the same by clients that each wait for their answer, as many as there is room for", false}
 	latency := []Metric{
 		{LatencyP50, "s", "time of the median exchange", true},
 		{LatencyP99, "s", "time that one exchange in 100 exceeds", true},
 		{LatencyP999, "s", "time that one exchange in 1000 exceeds", true},
 	}
-	bulkTools := []string{"iperf3", "builtin", "nuttcp", "netperf", "iperf", "tcpbench"}
-	httpTools := []string{"wrk", "h2load", "ab"}
+	bulkTools := []string{"builtin", "iperf3", "nuttcp", "netperf", "iperf", "tcpbench"}
+	httpTools := []string{"wrk", "h2load", "ab", "builtin"}
+	udpTools := []string{"builtin", "iperf3", "nuttcp"}
+	packets := Metric{Packets, "1/s", "packets that arrived", false}
+	udp := []Metric{
+		{Loss, "share", "packets that were sent and did not arrive", true}, {Reordered, "share", "packets behind a later one of their flow", true},
+		{Duplicates, "share", "packets that came twice", true}, {DelayP99, "s", "one-way delay beyond the shortest that one packet in 100 exceeds", true},
+	}
 	with := func(first Metric, more ...Metric) []Metric { return append([]Metric{first}, more...) }
 	return []Kind{
 		{Name: "bulk", Imitates: "one large transfer: a backup, a copy, a download", Metrics: with(goodput), Tools: bulkTools,
 			Streams: 1, Direction: Up, WarmUp: bulkWarmUp},
 		{Name: "streams", Imitates: "a large transfer over parallel connections", Metrics: with(goodput), Tools: bulkTools,
 			Streams: 4, Direction: Up, WarmUp: bulkWarmUp},
-		{Name: "bidir", Imitates: "large transfers in both directions at once", Metrics: with(goodput), Tools: []string{"iperf3", "builtin"},
+		{Name: "bidir", Imitates: "large transfers in both directions at once", Metrics: with(goodput), Tools: []string{"builtin", "iperf3"},
 			Streams: 1, Direction: Both, WarmUp: bulkWarmUp},
-		{Name: "udp-pps", Imitates: "small packets: voice, games, a packet filter's worst case; 64 bytes of UDP payload, as fast as they go",
-			Metrics: with(Metric{Packets, "1/s", "packets that arrived", false}, Metric{Loss, "share", "packets that were sent and did not arrive", true}),
-			Tools:   []string{"builtin", "iperf3", "nuttcp"}, Streams: 4, Direction: Up, Duration: 3 * time.Second, Omit: time.Second, WarmUp: rateWarmUp},
+		{Name: "udp-pps", Imitates: "small packets: voice, games, a packet filter's worst case; the highest rate of 64 bytes of UDP payload " +
+			"that loses at most 1% (throughput of RFC 2544, with a bound in place of none)", Metrics: with(packets, udp...),
+			Tools: udpTools, Streams: 4, Direction: Up, Search: true, WarmUp: searchWarmUp},
+		{Name: "udp-flood", Imitates: "small packets as fast as the sender can, whatever becomes of them", Metrics: with(packets, udp...),
+			Tools: udpTools, Streams: 4, Direction: Up, Duration: 3 * time.Second, WarmUp: "none: all packets count"},
 		{Name: "rr", Imitates: "requests and answers of 64 bytes on open connections: databases, remote calls",
-			Metrics: with(Metric{Transactions, "1/s", "requests that were answered", false}, latency...),
-			Tools:   []string{"builtin", "netperf", "sockperf"}, Streams: 1, Direction: Up, Duration: 3 * time.Second, Omit: time.Second, WarmUp: rateWarmUp},
+			Metrics: with(Metric{Transactions, "1/s", "requests that were answered, at the highest rate at which 99% end within a bound", false}, append(slices.Clone(latency), closed)...),
+			Tools:   []string{"builtin", "netperf", "sockperf"}, Streams: 1, Direction: Up, Search: true, WarmUp: searchWarmUp},
 		{Name: "crr", Imitates: "a connection for every request: plain HTTP/1.0, health checks; the server closes",
-			Metrics: with(Metric{Connections, "1/s", "connections opened, used once and closed", false}, latency...),
-			Tools:   []string{"builtin", "netperf"}, Streams: 16, Direction: Up, Duration: 3 * time.Second, Omit: time.Second, WarmUp: rateWarmUp},
+			Metrics: with(Metric{Connections, "1/s", "connections opened, used once and closed, at the highest rate at which 99% end within a bound", false}, append(slices.Clone(latency), closed)...),
+			Tools:   []string{"builtin", "netperf"}, Streams: 16, Direction: Up, Search: true, WarmUp: searchWarmUp},
 		{Name: "http-small", Imitates: "a web server with files of 1 KiB on kept connections",
-			Metrics: with(Metric{Requests, "1/s", "requests that were answered", false}, latency[0], latency[1], Metric{Errors, "", "requests that failed", true}),
-			Tools:   httpTools, Streams: 32, Direction: Down, Duration: 4 * time.Second, WarmUp: "none: nginx has the file open after the first request"},
+			Metrics: with(Metric{Requests, "1/s", "requests that were answered; by builtin at the highest rate at which 99% end within a bound", false},
+				latency[0], latency[1], Metric{Errors, "", "requests that failed", true}, closed),
+			Tools: httpTools, Streams: 32, Direction: Down, Search: true,
+			WarmUp: "none: the server has the file in memory after the first request"},
 		{Name: "http-large", Imitates: "a web server with files of 10 MiB",
 			Metrics: with(goodput, Metric{Requests, "1/s", "requests that were answered", false}, latency[0], latency[1]),
 			Tools:   httpTools, Streams: 4, Direction: Down, Duration: 5 * time.Second, WarmUp: "none: the files fill many round trips"},
@@ -149,9 +180,9 @@ func Kinds() []Kind {
 			Metrics: with(goodput, Metric{SlowGoodput, "bit/s", "payload that the slow receiver took", false}, latency[0], latency[1]),
 			Tools:   []string{"builtin"}, Streams: 1, Direction: Up, WarmUp: bulkWarmUp},
 		{Name: "dns-like", Imitates: "a name server: questions of 64 bytes over UDP, answers of 256",
-			Metrics: with(Metric{Transactions, "1/s", "questions that were answered", false},
+			Metrics: with(Metric{Transactions, "1/s", "questions that were answered, at the highest rate at which 99% end within a bound", false},
 				append(slices.Clone(latency), Metric{Loss, "share", "questions without an answer within a second", true})...),
-			Tools: []string{"builtin", "sockperf"}, Streams: 16, Direction: Up, Duration: 3 * time.Second, Omit: time.Second, WarmUp: rateWarmUp},
+			Tools: []string{"builtin", "sockperf"}, Streams: 16, Direction: Up, Search: true, WarmUp: searchWarmUp},
 		diskKind(),
 	}
 }
@@ -174,19 +205,28 @@ type SuiteRow struct {
 	Spec  Spec
 }
 
+// Names of suites.
+const (
+	SuiteHost   = "host"
+	SuiteRouter = "router"
+)
+
 // Suite returns the rows of a named suite: host is the five measurements by
-// which tuning guides judge a server.
+// which tuning guides judge a server, with both directions at once and the
+// latency under load; router is what a host between two others is judged by.
 func Suite(name string) ([]SuiteRow, error) {
-	if name != "host" {
-		return nil, fmt.Errorf("suite %q: host is expected", name)
+	single := SuiteRow{"single stream", Spec{Workload: "bulk"}}
+	packets := SuiteRow{"UDP 64-byte packets", Spec{Workload: "udp-pps"}}
+	connections := SuiteRow{"TCP connections", Spec{Workload: "crr"}}
+	switch name {
+	case SuiteHost:
+		return []SuiteRow{single, {"four streams", Spec{Workload: "streams", Streams: 4}},
+			{"HTTP small files", Spec{Workload: "http-small"}}, packets, connections,
+			{"both directions", Spec{Workload: "bidir"}}, {"loaded latency", Spec{Workload: "loaded-latency"}}}, nil
+	case SuiteRouter:
+		return []SuiteRow{packets, connections, single}, nil
 	}
-	return []SuiteRow{
-		{"single stream", Spec{Workload: "bulk"}},
-		{"four streams", Spec{Workload: "streams", Streams: 4}},
-		{"HTTP small files", Spec{Workload: "http-small"}},
-		{"UDP 64-byte packets", Spec{Workload: "udp-pps"}},
-		{"TCP connections", Spec{Workload: "crr"}},
-	}, nil
+	return nil, fmt.Errorf("suite %q: %s or %s is expected", name, SuiteHost, SuiteRouter)
 }
 
 // WithDefaults fills in what the workload's record says and the path's
@@ -201,6 +241,9 @@ func (s Spec) WithDefaults(rtt time.Duration) (Spec, error) {
 	}
 	if s.Streams == 0 {
 		s.Streams = k.Streams
+		if k.Name == "http-small" { // enough that the round trip is not what binds
+			s.Streams = min(s.Streams+int(8000*rtt.Seconds()), mostClients)
+		}
 	}
 	if s.Direction == "" {
 		s.Direction = k.Direction
@@ -208,13 +251,16 @@ func (s Spec) WithDefaults(rtt time.Duration) (Spec, error) {
 	if s.Duration == 0 {
 		s.Duration = k.Duration
 	}
+	if s.Duration == 0 && k.Search { // some dozen steps, each with a few round trips
+		s.Duration = min(5*time.Second+25*rtt, 15*time.Second).Round(time.Second)
+	}
 	if s.Duration == 0 { // long against slow start and a sawtooth's period
 		s.Duration = min(max(40*rtt, 2*time.Second), 15*time.Second).Round(time.Second)
 	}
 	if s.Omit == 0 {
 		s.Omit = k.Omit
 	}
-	if s.Omit == 0 && k.Duration == 0 {
+	if s.Omit == 0 && k.Duration == 0 && !k.Search {
 		s.Omit = min(max(20*rtt, time.Second), 5*time.Second).Round(time.Second)
 	}
 	return s, s.check()

@@ -41,7 +41,10 @@ func (w Router) Finish(ctx context.Context, r *Run) {
 	}
 	if c := r.Router; c != nil {
 		r.Metrics[RouterCPU], r.Metrics[RouterSoftIRQ] = c.Busy, c.SoftIRQ
-		if c.Busiest >= 0.95 {
+		if c.Busiest >= busyCore {
+			if r.Limit != nil && (r.Limit.Code == LimitPath || r.Limit.Code == LimitServer) {
+				r.Limit = &Limit{LimitRouter, fmt.Sprintf("the router's processor: a core was %.0f%% busy; %s", 100*c.Busiest, r.Limit.Text)}
+			}
 			r.warn(CodeCPUBound, c.Busiest, "a core of the router was %.0f%% busy: it may be the limit, not the path",
 				100*c.Busiest)
 		}
@@ -62,6 +65,9 @@ func (w Router) Finish(ctx context.Context, r *Run) {
 		}
 	}
 	r.RouterKernel, r.Metrics[RouterDrops] = k, float64(drops)
+	if r.Limit != nil && r.Limit.Code == LimitPath && drops > 0 {
+		r.Limit = &Limit{LimitRouter, fmt.Sprintf("the router: it dropped %d packets", drops)}
+	}
 	if drops > 0 {
 		r.warn(CodeDrops, float64(drops), "the router dropped %d packets", drops)
 	}

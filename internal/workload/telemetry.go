@@ -28,6 +28,12 @@ const (
 	CodeSendLimit = "send-buffer-limited"
 	CodeEmulator  = "emulator-behind"
 	CodeSteal     = "steal"
+	CodeNotSteady = "not-steady"
+	CodeLateStart = "late-start"
+	CodeSlowIdle  = "slow-idle"
+	CodeAboveLink = "above-link"
+	CodeBuiltin   = "built-in"
+	CodeLossBound = "loss-bound"
 )
 
 // Kernel is what a host's kernel says about a run.
@@ -258,7 +264,7 @@ func (t telemetry) attach(r *Run) {
 	r.Client, r.Server = t.cpu[0], t.cpu[1]
 	r.ClientKernel, r.ServerKernel = t.kernel[0], t.kernel[1]
 	for i, side := range []string{"client", "server"} {
-		if c := t.cpu[i]; c != nil && c.Busiest >= 0.95 {
+		if c := t.cpu[i]; c != nil && c.Busiest >= busyCore {
 			r.warn(CodeCPUBound, c.Busiest, "a core of the %s was %.0f%% busy: the processor may be the limit, not the path",
 				side, 100*c.Busiest)
 		}

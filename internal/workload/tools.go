@@ -21,7 +21,7 @@ func (s Spec) total() time.Duration { return s.Duration + s.Omit }
 func runNuttcp(ctx context.Context, p Pair, s Spec) (Run, error) {
 	ports := []string{"-P", strconv.Itoa(s.Port), "-p", strconv.Itoa(s.Port + 1)}
 	client := append([]string{"nuttcp", "-fparse", "-T", seconds(s.total()), "-N", strconv.Itoa(s.Streams)}, ports...)
-	if s.Workload == "udp-pps" {
+	if strings.HasPrefix(s.Workload, "udp-") {
 		client = append([]string{"nuttcp", "-fparse", "-u", "-l64", "-R0", "-T", seconds(s.total())}, ports...)
 	}
 	switch s.Direction {

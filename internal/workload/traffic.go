@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 
@@ -40,17 +42,44 @@ func serveTraffic(ctx context.Context, addr string) error {
 		if err != nil {
 			return err
 		}
+		hello.RTT = h.RTT
 		streams, sending = append(streams, c), append(sending, h.ToClient)
 	}
 	if _, err := control.Write([]byte("go\n")); err != nil {
 		return err
 	}
-	n, err := exchange(streams, sending, hello)
-	report := trafficReport{Bytes: n}
-	if err != nil {
-		report.Error = err.Error()
+	t := newTransfer(hello, streams, sending)
+	defer t.close()
+	report := t.report(ctx, nil)
+	if err := json.NewEncoder(control).Encode(report); err != nil {
+		return err
 	}
-	return json.NewEncoder(control).Encode(report)
+	// The client closes when both ends have counted.
+	control.SetReadDeadline(time.Now().Add(duration(hello.Omit+hello.Duration) + 2*time.Minute))
+	_, _ = control.Read(make([]byte, 1))
+	return nil
+}
+
+// report counts, where this end receives, and observes what it sends until then
+// or, where it only sends, until told to end.
+func (t *transfer) report(ctx context.Context, until <-chan struct{}) (r trafficReport) {
+	done, observed := make(chan struct{}), make(chan *sending, 1)
+	go func() { observed <- t.observe(done) }()
+	if len(t.streams) > 0 {
+		from, to, growth, err := t.count(ctx)
+		if err != nil {
+			r.Error = err.Error()
+		} else {
+			r.transferred = t.result(from, to, growth)
+		}
+	} else if until != nil {
+		<-until
+	} else {
+		_ = pause(ctx, duration(t.hello.Omit+t.hello.Duration))
+	}
+	close(done)
+	r.Sender = <-observed
+	return r
 }
 
 func acceptStream(l net.Listener) (net.Conn, streamHello, error) {
@@ -97,11 +126,13 @@ func sendTraffic(ctx context.Context, addr string, s Spec) (trafficReport, error
 	}
 	first := hello
 	first.Control, first.Streams = true, s.Streams*len(ways)
+	began := time.Now()
 	control, err := dialStream(ctx, addr, first)
 	if err != nil {
 		return trafficReport{}, err
 	}
 	defer control.Close()
+	hello.RTT = time.Since(began).Seconds()
 	var streams []net.Conn
 	var sending []bool
 	for range s.Streams {
@@ -120,20 +151,32 @@ func sendTraffic(ctx context.Context, addr string, s Spec) (trafficReport, error
 	if _, err := answers.ReadString('\n'); err != nil {
 		return trafficReport{}, fmt.Errorf("the server did not begin: %w", err)
 	}
-	n, err := exchange(streams, sending, hello)
-	if err != nil {
-		return trafficReport{}, err
-	}
+	return finishTransfer(ctx, newTransfer(hello, streams, sending), control, answers)
+}
+
+// finishTransfer counts at this end while the server does at its own.
+func finishTransfer(ctx context.Context, t *transfer, control net.Conn, answers io.Reader) (trafficReport, error) {
+	defer t.close()
 	var theirs trafficReport
-	control.SetReadDeadline(time.Now().Add(patience)) // the server began first
-	if err := json.NewDecoder(answers).Decode(&theirs); err != nil {
+	told, failed := make(chan struct{}), make(chan error, 1)
+	go func() {
+		defer close(told)
+		// The longest that steady and count may take.
+		control.SetReadDeadline(time.Now().Add(duration(t.hello.Omit+t.hello.Duration) + 35*time.Second + patience))
+		failed <- json.NewDecoder(answers).Decode(&theirs)
+	}()
+	own := t.report(ctx, told)
+	if own.Error != "" {
+		return trafficReport{}, errors.New(own.Error)
+	}
+	if err := <-failed; err != nil {
 		return trafficReport{}, fmt.Errorf("no report from the server: %w", err)
 	}
 	if theirs.Error != "" {
 		return trafficReport{}, fmt.Errorf("the server reports: %s", theirs.Error)
 	}
-	n += theirs.Bytes
-	return trafficReport{Bytes: n, Goodput: float64(n) * 8 / s.Duration.Seconds()}, nil
+	own.transferred = own.plus(theirs.transferred)
+	return own, nil
 }
 
 // dialStream connects and says hello; a server that is just starting gets some

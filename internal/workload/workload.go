@@ -27,7 +27,7 @@ const (
 // Spec is what to measure.
 type Spec struct {
 	Workload  string        // a Kind's name; empty means bulk
-	Streams   int           // parallel connections or flows, 1 to 128
+	Streams   int           // parallel connections or flows, 1 to 128; of requests, clients, up to 100000
 	Direction Direction     // empty means Up
 	Duration  time.Duration // that counts
 	Omit      time.Duration // before it, for the connection to reach its pace
@@ -75,7 +75,9 @@ type Run struct {
 	Router       *CPU      `json:"router_cpu,omitempty"`
 	RouterKernel *Kernel   `json:"router_kernel,omitempty"`
 	Warnings     []Warning `json:"warnings,omitempty"`
-	Raw          string    `json:"-"`
+	// Limit is what bounded the run; nil where that is not known.
+	Limit *Limit `json:"limit,omitempty"`
+	Raw   string `json:"-"`
 }
 
 // Value returns a metric of the run.
@@ -138,8 +140,8 @@ func (s Spec) check() error {
 	switch {
 	case err != nil:
 		return err
-	case s.Streams < 1 || s.Streams > 128:
-		return fmt.Errorf("streams %d: 1 to 128 are possible", s.Streams)
+	case s.Streams < 1 || s.Streams > kind.mostStreams():
+		return fmt.Errorf("streams %d: 1 to %d are possible", s.Streams, kind.mostStreams())
 	case s.Direction != "" && s.Direction != Up && s.Direction != Down && s.Direction != Both:
 		return fmt.Errorf("direction %q: up, down or both is expected", s.Direction)
 	case s.Duration < time.Second || s.Duration > time.Hour:
@@ -198,7 +200,12 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 		return Run{}, clockSet(by)
 	}
 	run.Tool, run.Start = d.tool, start
+	if d.tool == "builtin" && len(d.instead) > 0 {
+		slices.Sort(d.instead)
+		run.warn(CodeBuiltin, 1, "measured with the built-in server and client: %s", strings.Join(slices.Compact(d.instead), ", "))
+	}
 	tele.attach(&run)
+	run.bounded(kind)
 	return run.complete(kind, s, elapsed)
 }
 
@@ -239,7 +246,7 @@ func (r Run) complete(kind Kind, s Spec, elapsed time.Duration) (Run, error) {
 	if want := s.Duration.Seconds(); r.Counted > 0 && (r.Counted < 0.8*want || r.Counted > 1.5*want+1) {
 		return Run{}, fmt.Errorf("%w: %s measured %.1f s where %.1f s were asked for", ErrTool, r.Tool, r.Counted, want)
 	}
-	if elapsed < s.Duration {
+	if elapsed < s.Duration && !kind.Search { // a search ends when it knows
 		return Run{}, fmt.Errorf("%w: %s ended after %s where %s were asked for", ErrTool, r.Tool, elapsed.Round(time.Millisecond), s.Duration)
 	}
 	// Intervals are seconds: a long run shows whether its start was left out.

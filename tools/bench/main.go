@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/catalog"
-	"github.com/wirerate/wirerate/internal/weblog"
+	"github.com/wirerate/wirerate/tools/genlog/accesslog"
 )
 
 func main() {
@@ -117,7 +117,7 @@ func makeLog(name string, lines int) error {
 		return err
 	}
 	defer f.Close()
-	if _, err := (weblog.Synthetic{Lines: lines, Seed: 1}).WriteTo(f); err != nil {
+	if _, err := (accesslog.Synthetic{Lines: lines, Seed: 1}).WriteTo(f); err != nil {
 		return err
 	}
 	return f.Close()

@@ -69,7 +69,7 @@ func exists(name string) bool {
 func pagesOf(t *testing.T) []string {
 	t.Helper()
 	var pages []string
-	for _, pattern := range []string{"../../README.md", "../../docs/*.md", "../../docs/cli/*.md", "../../catalog/README.md", "../../contrib/*/*/README.md"} {
+	for _, pattern := range []string{"../../README.md", "../../docs/*.md", "../../docs/howto/*.md", "../../docs/cli/*.md", "../../catalog/README.md", "../../contrib/*/*/README.md"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%s: no pages (%v)", pattern, err)

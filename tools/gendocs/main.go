@@ -122,7 +122,7 @@ func manPages(root *cobra.Command) ([]page, error) {
 func commands(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() && !sub.IsAdditionalHelpTopicCommand() {
+		if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() && !sub.Hidden {
 			all = append(all, commands(sub)...)
 		}
 	}

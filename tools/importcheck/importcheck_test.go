@@ -20,7 +20,7 @@ const module = "github.com/wirerate/wirerate/internal/"
 var kernel = []string{"os/exec", "golang.org/x/sys/unix", "github.com/vishvananda/netlink"}
 
 // reachers are the packages, with those below them, that may import kernel.
-var reachers = []string{"host", "lab", "lock", "workload"}
+var reachers = []string{"host", "input", "lab", "lock", "workload"}
 
 // TestImports wants every package on one floor, and its imports on floors below.
 func TestImports(t *testing.T) {

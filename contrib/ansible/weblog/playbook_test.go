@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wirerate/wirerate/internal/weblog"
+	"github.com/wirerate/wirerate/tools/genlog/accesslog"
 )
 
 // run runs a command and fails the test with its output.
@@ -27,10 +27,10 @@ func run(t *testing.T, env []string, name string, args ...string) string {
 }
 
 // need skips the test where a program is missing and returns its path. make
-// tools puts Ansible into out/venv.
+// tools puts Ansible into .venv.
 func need(t *testing.T, name string) string {
 	t.Helper()
-	venv, err := filepath.Abs("../../../out/venv/bin")
+	venv, err := filepath.Abs("../../../.venv/bin")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestPlaybook(t *testing.T) {
 		address := server(t, controller, dir, i)
 		log := filepath.Join(dir, fmt.Sprintf("access %d.log", i))
 		var text bytes.Buffer
-		if _, err := (weblog.Synthetic{Lines: 300 + 100*i, Seed: uint64(i)}).WriteTo(&text); err != nil {
+		if _, err := (accesslog.Synthetic{Lines: 300 + 100*i, Seed: uint64(i)}).WriteTo(&text); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(log, text.Bytes(), 0o600); err != nil {

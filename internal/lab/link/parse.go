@@ -134,6 +134,9 @@ func splitSpec(spec string) ([]linkField, error) {
 			fields[len(fields)-1].value += "," + part
 			continue
 		}
+		if own, known := units.KeyOf(part); known {
+			key, value, ok = own, part, true
+		}
 		f := linkField{key: strings.ToLower(strings.TrimSpace(key)), value: strings.TrimSpace(value)}
 		switch {
 		case part == "":

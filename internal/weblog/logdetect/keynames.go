@@ -339,27 +339,30 @@ func (s *sampleValues) some() string {
 
 // numeric reports whether the values of key are durations or absent, but for some.
 func (s *sampleValues) numeric(key string) bool {
-	good, bad := 0, 0
-	for _, v := range s.values[key] {
-		switch _, _, f := logline.ParseMicros([]byte(v), logline.Nanoseconds); f {
-		case logline.FaultNone:
-			good++
-		case logline.FaultShape:
-			bad++
-		}
-	}
-	return good > 2*bad
+	good := s.among(key, logline.Nanoseconds, func(_ uint64, f logline.Fault) bool { return f == logline.FaultNone })
+	return good > 2*s.among(key, logline.Nanoseconds, func(_ uint64, f logline.Fault) bool { return f == logline.FaultShape })
 }
 
 // absurd reports whether most values of key are too long for requests if in u.
 func (s *sampleValues) absurd(key string, u logline.Unit) bool {
-	n := 0
+	return 2*s.among(key, u, func(_ uint64, f logline.Fault) bool { return f == logline.FaultAbsurd }) > len(s.values[key])
+}
+
+// slow reports whether most values of key would be longer than slowSample in
+// seconds.
+func (s *sampleValues) slow(key string) bool {
+	n := s.among(key, logline.Seconds, func(us uint64, f logline.Fault) bool { return f == logline.FaultNone && us >= slowSample })
+	return len(s.values[key]) >= 2 && 2*n > len(s.values[key])
+}
+
+// among counts the values of key that a test of them as times in u is true of.
+func (s *sampleValues) among(key string, u logline.Unit, test func(us uint64, f logline.Fault) bool) (n int) {
 	for _, v := range s.values[key] {
-		if _, _, f := logline.ParseMicros([]byte(v), u); f == logline.FaultAbsurd {
+		if us, _, f := logline.ParseMicros([]byte(v), u); test(us, f) {
 			n++
 		}
 	}
-	return 2*n > len(s.values[key])
+	return n
 }
 
 // whole reports whether the values of key are whole numbers without a unit.
@@ -367,25 +370,8 @@ func (s *sampleValues) whole(key string) bool {
 	return !slices.ContainsFunc(s.values[key], func(v string) bool { return !isWhole([]byte(v)) })
 }
 
-// slow reports whether most values of key would be longer than slowSample in
-// seconds.
-func (s *sampleValues) slow(key string) bool {
-	n := 0
-	for _, v := range s.values[key] {
-		if us, _, f := logline.ParseMicros([]byte(v), logline.Seconds); f == logline.FaultNone && us >= slowSample {
-			n++
-		}
-	}
-	return len(s.values[key]) >= 2 && 2*n > len(s.values[key])
-}
-
 func (s *sampleValues) looksLike(key string, test func([]byte) bool) bool {
-	for _, v := range s.values[keyName(key)] {
-		if test([]byte(v)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.values[keyName(key)], func(v string) bool { return test([]byte(v)) })
 }
 
 // unit settles the unit of key's values: what the user said, what the values

@@ -1,7 +1,6 @@
 package logline
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -11,42 +10,18 @@ import (
 // MaxShown is how many bytes of a log line a message quotes.
 const MaxShown = 160
 
-// Escape makes hostile text safe to print on a terminal: control characters,
-// bytes that are not UTF-8, and the invisible and direction-changing characters
-// become \x and \u escapes. At most limit bytes of the text are used.
+// Escape writes hostile text as [terminal.Escape] does, in one line, and backslashes
+// twice, so that what is an escape is not mistaken for what a client sent. At most limit
+// bytes of the text are used.
 func Escape(text string, limit int) string {
-	cut := len(text) > limit
-	if cut {
-		text = text[:limit]
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == utf8.RuneError && n == 1:
-			if cut && i > limit-utf8.UTFMax {
-				n = limit // the cut fell into a character
-				break
-			}
-			b.WriteString(`\x` + hex2(text[i]))
-		case r < 0x20 || r == 0x7f:
-			b.WriteString(`\x` + hex2(text[i]))
-		case r == '\\':
-			b.WriteString(`\\`)
-		case terminal.Hidden(r):
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		default:
-			b.WriteRune(r)
+	end := ""
+	if len(text) > limit {
+		for cut := limit; limit > 0 && cut-limit < utf8.UTFMax-1 && !utf8.RuneStart(text[limit]); {
+			limit--
 		}
-		i += n
+		text, end = text[:limit], "…"
 	}
-	if cut {
-		b.WriteString("…")
-	}
-	return b.String()
+	return terminal.Escape(inOneLine.Replace(text)) + end
 }
 
-func hex2(c byte) string {
-	const digits = "0123456789abcdef"
-	return string([]byte{digits[c>>4], digits[c&15]})
-}
+var inOneLine = strings.NewReplacer(`\`, `\\`, "\a", `\x07`, "\b", `\x08`, "\t", `\x09`, "\n", `\x0a`, "\v", `\x0b`, "\f", `\x0c`, "\r", `\x0d`)

@@ -1,4 +1,5 @@
-package weblog
+// Package accesslog makes up access logs, for benchmarks and tests.
+package accesslog
 
 import (
 	"bufio"

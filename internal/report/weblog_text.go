@@ -1,26 +1,31 @@
-package weblog
+package report
 
 import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
+	"github.com/wirerate/wirerate/internal/weblog"
 	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
-// textColumns is how wide a terminal WriteText reckons with. Only what a log says,
+// textColumns is how wide a terminal WeblogText reckons with. Only what a log says,
 // and counts beyond 9 digits, make a line longer.
 const textColumns = 80
 
-// WriteText prints the report for a terminal at least 80 columns wide.
-func (r *Report) WriteText(out io.Writer) error {
-	w := &text{bufio.NewWriter(out)}
+// WeblogText prints the request times of a log, or their comparison with another log,
+// for a terminal at least 80 columns wide.
+func WeblogText(out io.Writer, r *weblog.Report) error {
+	w := &logText{bufio.NewWriter(out)}
 	w.summary(r)
 	if r.Requests > 0 {
 		w.graph(r.Bins, r.Requests)
@@ -38,15 +43,15 @@ func (r *Report) WriteText(out io.Writer) error {
 	return w.Flush()
 }
 
-type text struct{ *bufio.Writer }
+type logText struct{ *bufio.Writer }
 
-func (w *text) f(format string, args ...any) { fmt.Fprintf(w, format, args...) }
+func (w *logText) f(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 
 // paragraph prints a text in lines of which all but the first begin with the indent.
-func (w *text) paragraph(indent, text string) { w.words(indent, strings.Split(text, " ")) }
+func (w *logText) paragraph(indent, text string) { w.words(indent, strings.Split(text, " ")) }
 
 // words prints words, which stay whole, like a paragraph.
-func (w *text) words(indent string, words []string) {
+func (w *logText) words(indent string, words []string) {
 	column := 0
 	for i, word := range words {
 		width := utf8.RuneCountInString(word)
@@ -65,20 +70,20 @@ func (w *text) words(indent string, words []string) {
 	w.f("\n")
 }
 
-func (w *text) summary(r *Report) {
+func (w *logText) summary(r *weblog.Report) {
 	w.inputs(r.Inputs)
-	if r.Requests+r.Filtered+r.Skipped == 0 && !slices.ContainsFunc(r.Inputs, func(in InputReport) bool { return in.Error == "" }) {
+	if r.Requests+r.Filtered+r.Skipped == 0 && !slices.ContainsFunc(r.Inputs, func(in weblog.InputReport) bool { return in.Error == "" }) {
 		return // what the logs hold is said there
 	}
 	line := fmt.Sprintf("%s sent", units.Bytes(r.Bytes))
 	if r.Filtered > 0 {
-		line += fmt.Sprintf(", %s more filtered out", count(r.Filtered))
+		line += fmt.Sprintf(", %s more filtered out", units.Count(r.Filtered))
 	}
 	if c := r.Clock; c != nil {
 		from, to := c.Span()
 		line += fmt.Sprintf(", %s to %s", from.Format("2006-01-02 15:04:05"), to.Format("2006-01-02 15:04:05 UTC"))
 	}
-	w.paragraph("  ", plural(r.Requests, "request")+", "+line)
+	w.paragraph("  ", units.Plural(r.Requests, "request")+", "+line)
 	w.skipped(r)
 }
 
@@ -86,7 +91,7 @@ func (w *text) summary(r *Report) {
 const namedInputs = 8
 
 // inputs says what was read; logs of the same format share a line.
-func (w *text) inputs(inputs []InputReport) {
+func (w *logText) inputs(inputs []weblog.InputReport) {
 	lines, left := 0, 0
 	type kind struct{ format, note string }
 	same := map[kind]int{}
@@ -111,7 +116,7 @@ func (w *text) inputs(inputs []InputReport) {
 		}
 		line := in.Name
 		if same[k] > 1 {
-			line += fmt.Sprintf(" and %s", plural(uint64(same[k]-1), "more log"))
+			line += fmt.Sprintf(" and %s", units.Plural(uint64(same[k]-1), "more log"))
 		}
 		same[k] = 0
 		if line += ": " + in.Format; in.Note != "" {
@@ -120,20 +125,20 @@ func (w *text) inputs(inputs []InputReport) {
 		w.paragraph("  ", line)
 	}
 	if left > 0 {
-		w.f("%s; --json names all\n", plural(uint64(left), "more log"))
+		w.f("%s; --json names all\n", units.Plural(uint64(left), "more log"))
 	}
 }
 
-func (w *text) skipped(r *Report) {
+func (w *logText) skipped(r *weblog.Report) {
 	if r.Skipped == 0 {
 		return
 	}
-	w.f("%s skipped (", plural(r.Skipped, "line"))
-	for i, k := range sortedKeys(r.SkippedFor) {
+	w.f("%s skipped (", units.Plural(r.Skipped, "line"))
+	for i, k := range slices.Sorted(maps.Keys(r.SkippedFor)) {
 		if i > 0 {
 			w.f(", ")
 		}
-		w.f("%s %s", strings.ReplaceAll(k, "_", " "), count(r.SkippedFor[k]))
+		w.f("%s %s", strings.ReplaceAll(k, "_", " "), units.Count(r.SkippedFor[k]))
 	}
 	w.f("); the first:\n")
 	for _, e := range r.Examples {
@@ -143,22 +148,22 @@ func (w *text) skipped(r *Report) {
 
 const (
 	graphRows = 16
-	// labelled is the distance of the rows that carry a count.
-	labelled = 3
+	// labelledRows is the distance of the rows that carry a count.
+	labelledRows = 3
 )
 
 // graph draws the counts by 100 ms as columns, the times to the right.
-func (w *text) graph(bins []Bin, requests uint64) {
+func (w *logText) graph(bins []weblog.Bin, requests uint64) {
 	most := uint64(1)
 	for _, b := range bins {
 		most = max(most, b.Count)
 	}
-	w.f("\nrequests by 100 ms (%s in all)\n", count(requests))
+	w.f("\nrequests by 100 ms (%s in all)\n", units.Count(requests))
 	for row := graphRows; row >= 1; row-- {
 		fill := byte('.')
-		if (row-1)%labelled == 0 {
+		if (row-1)%labelledRows == 0 {
 			fill = '_'
-			w.f("%10s |", count(uint64(math.Ceil(float64(most)*float64(row)/graphRows))))
+			w.f("%10s |", units.Count(uint64(math.Ceil(float64(most)*float64(row)/graphRows))))
 		} else {
 			w.f("%10s |", "")
 		}
@@ -175,24 +180,24 @@ func (w *text) graph(bins []Bin, requests uint64) {
 	w.f("%10s  %s>\n", "time in s", strings.Repeat("^----", (len(bins)-1)/5))
 	w.f("%10s  ", "")
 	for i := 0; i < len(bins)-1; i += 10 {
-		w.f("%-10s", trimFloat(bins[i].From))
+		w.f("%-10s", digits(bins[i].From))
 	}
-	w.f("%s\n", trimFloat(bins[len(bins)-1].From))
+	w.f("%s\n", digits(bins[len(bins)-1].From))
 }
 
 // bins lists the counts and shares, empty bins left out.
-func (w *text) bins(r *Report) {
+func (w *logText) bins(r *weblog.Report) {
 	w.f("\n")
 	column := 0
 	for _, b := range r.Bins {
 		if b.Count == 0 {
 			continue
 		}
-		label := fmt.Sprintf("%.1f+s", b.From)
+		label := fmt.Sprintf("%.1f+ s", b.From)
 		if b.To != nil {
-			label = fmt.Sprintf("%.1f-%.1fs", b.From, *b.To)
+			label = fmt.Sprintf("%.1f-%.1f s", b.From, *b.To)
 		}
-		cell := fmt.Sprintf(" %8s %9s %6s", label, count(b.Count), percent(float64(b.Count)/float64(r.Requests)))
+		cell := fmt.Sprintf(" %9s %8s %6s", label, units.Count(b.Count), hundredths(float64(b.Count)/float64(r.Requests)))
 		if column += len(cell); column > textColumns {
 			w.f("\n")
 			column = len(cell)
@@ -202,17 +207,17 @@ func (w *text) bins(r *Report) {
 	w.f("\n")
 }
 
-func (w *text) percentiles(r *Report) {
-	w.f("\npercentile   time  %s%% interval\n", trimFloat(100*r.Confidence))
+func (w *logText) percentiles(r *weblog.Report) {
+	w.f("\npercentile   time  %s%% interval\n", digits(100*r.Confidence))
 	open := false
-	for _, k := range byNumber(r.Percentiles) {
+	for _, k := range slices.SortedFunc(maps.Keys(r.Percentiles), byNumber) {
 		e := r.Intervals[k]
 		open = open || e.Low == nil || e.High == nil
-		w.f("  p%-6s %8s  %s\n", k, seconds(e.Value), interval(e, seconds))
+		w.f("  p%-6s %8s  %s\n", k, shortSeconds(e.Value), interval(e, shortSeconds))
 	}
-	w.f("  mean    %8s  least %s, most %s\n", seconds(r.Mean), seconds(r.Min), seconds(r.Max))
-	for _, k := range byNumber(r.Under) {
-		w.f("  under %s s: %s  %s\n", k, percent(r.Under[k]), interval(r.UnderCI[k], percent))
+	w.f("  mean    %8s  least %s, most %s\n", shortSeconds(r.Mean), shortSeconds(r.Min), shortSeconds(r.Max))
+	for _, k := range slices.SortedFunc(maps.Keys(r.Under), byNumber) {
+		w.f("  under %s s: %s  %s\n", k, hundredths(r.Under[k]), interval(r.UnderCI[k], hundredths))
 	}
 	if open {
 		w.f("  ?: there are too few requests to say\n")
@@ -221,7 +226,7 @@ func (w *text) percentiles(r *Report) {
 
 // logGraph draws the distribution with bins that grow with the time. Empty bins in
 // a row are drawn as one.
-func (w *text) logGraph(r *Report) {
+func (w *logText) logGraph(r *weblog.Report) {
 	most := uint64(1)
 	for _, b := range r.LogBins {
 		most = max(most, b.Count)
@@ -231,7 +236,7 @@ func (w *text) logGraph(r *Report) {
 		if b.Count == 0 && i+1 < len(r.LogBins) && r.LogBins[i+1].Count == 0 {
 			continue
 		}
-		line := fmt.Sprintf("%9s  %9s %7s %s", seconds(*b.To), count(b.Count), percent(float64(b.Count)/float64(r.Requests)), bar(b.Count, most, 44))
+		line := fmt.Sprintf("%9s  %9s %7s %s", shortSeconds(*b.To), units.Count(b.Count), hundredths(float64(b.Count)/float64(r.Requests)), bar(b.Count, most, 44))
 		w.f("%s\n", strings.TrimRight(line, " "))
 	}
 }
@@ -252,30 +257,30 @@ func bar(n, most uint64, width int) string {
 // groupName is the width of the names of groups; a longer name has a line of its own.
 const groupName = 30
 
-func (w *text) groups(r *Report) {
+func (w *logText) groups(r *weblog.Report) {
 	by := ""
 	for _, g := range r.Groups {
 		if g.By != by {
 			by = g.By
 			w.groupRow("\nby "+by, groupName+1, "requests", "share", "mean", "p50", "p95", "<"+underLabel(g))
 		}
-		name := clip(g.Name, textColumns-1)
+		name := terminal.Clip(g.Name, textColumns-1)
 		if utf8.RuneCountInString(name) > groupName {
 			w.f("%s\n", name)
 			name = ""
 		}
-		w.groupRow(name, groupName, count(g.Requests), percent(g.Share), seconds(g.Mean), optional(g.Percentiles, "50"), optional(g.Percentiles, "95"), percent(g.Under[firstKey(g.Under)]))
+		w.groupRow(name, groupName, units.Count(g.Requests), hundredths(g.Share), shortSeconds(g.Mean), optional(g.Percentiles, "50"), optional(g.Percentiles, "95"), hundredths(g.Under[firstKey(g.Under)]))
 	}
 }
 
-func (w *text) groupRow(name string, width int, requests, share, mean, p50, p95, under string) {
+func (w *logText) groupRow(name string, width int, requests, share, mean, p50, p95, under string) {
 	w.f("%-*s %9s %7s %7s %7s %7s %7s\n", width, name, requests, share, mean, p50, p95, under)
 }
 
-func underLabel(g Group) string { return firstKey(g.Under) + " s" }
+func underLabel(g weblog.Group) string { return firstKey(g.Under) + " s" }
 
 func firstKey(m map[string]float64) string {
-	if k := byNumber(m); len(k) > 0 {
+	if k := slices.SortedFunc(maps.Keys(m), byNumber); len(k) > 0 {
 		return k[0]
 	}
 	return ""
@@ -283,29 +288,29 @@ func firstKey(m map[string]float64) string {
 
 func optional(m map[string]float64, key string) string {
 	if v, ok := m[key]; ok {
-		return seconds(v)
+		return shortSeconds(v)
 	}
 	return "-"
 }
 
-func (w *text) rates(r *Report) {
+func (w *logText) rates(r *weblog.Report) {
 	if r.Rate != nil {
-		w.f("\nbytes per second of single requests (%s; %s more were too fast to tell)\n", count(r.Rate.Requests), count(r.Rate.Instant))
+		w.f("\nbytes per second of single requests (%s; %s more were too fast to tell)\n", units.Count(r.Rate.Requests), units.Count(r.Rate.Instant))
 		if r.Rate.Requests > 0 {
 			w.quantiles("", r.Rate.Percentiles, func(v float64) string { return units.Bytes(v).String() + "/s" })
 		}
 	}
 	if u := r.Upstream; u != nil {
-		w.f("\n%s with an upstream time\n", plural(u.Requests, "request"))
-		w.quantiles("upstream  ", u.Behind, seconds)
-		w.quantiles("outside it", u.Outside, seconds)
+		w.f("\n%s with an upstream time\n", units.Plural(u.Requests, "request"))
+		w.quantiles("upstream  ", u.Behind, shortSeconds)
+		w.quantiles("outside it", u.Outside, shortSeconds)
 	}
 }
 
 // quantiles prints percentiles in a row.
-func (w *text) quantiles(name string, p map[string]float64, format func(float64) string) {
+func (w *logText) quantiles(name string, p map[string]float64, format func(float64) string) {
 	words := []string{fmt.Sprintf(" %s", name)}
-	for _, k := range byNumber(p) {
+	for _, k := range slices.SortedFunc(maps.Keys(p), byNumber) {
 		words = append(words, "p"+k+" "+format(p[k]))
 	}
 	w.words("    ", words)
@@ -315,7 +320,7 @@ func (w *text) quantiles(name string, p map[string]float64, format func(float64)
 const timelineColumns = 48
 
 // timeline draws requests and slow requests over time as two rows of bars.
-func (w *text) timeline(r *Report) {
+func (w *logText) timeline(r *weblog.Report) {
 	t := r.Timeline
 	if t == nil || len(t.Points) < 2 {
 		return
@@ -337,7 +342,7 @@ func (w *text) timeline(r *Report) {
 		load[i] /= float64(min(length, (steps-int64(i)*each)*t.Step)) // the last column is short
 	}
 	w.f("\nover time, %s a column\n  requests      %s most %s/s\n  over 100 ms   %s most %s\n", units.Duration(time.Duration(length)*time.Second),
-		spark(load), trimFloat(math.Round(10*largest(load))/10), spark(slow), percent(largest(slow)))
+		spark(load), digits(math.Round(10*largest(load))/10), spark(slow), hundredths(largest(slow)))
 }
 
 func largest(v []float64) float64 {
@@ -361,32 +366,32 @@ func spark(v []float64) string {
 	return string(out)
 }
 
-func (w *text) comparison(c *Comparison) {
-	w.f("\nagainst %s before\n", plural(c.Before.Requests, "request"))
+func (w *logText) comparison(c *weblog.Comparison) {
+	w.f("\nagainst %s before\n", units.Plural(c.Before.Requests, "request"))
 	w.summary(c.Before)
 	w.shifts("as logged", c.Shifts)
 	if m := c.Matched; m != nil {
-		w.shifts(fmt.Sprintf("same objects and sizes: %s, %s of before, %s of after", plural(uint64(m.Classes), "class"), percent(m.BeforeShare), percent(m.AfterShare)), m.Shifts)
+		w.shifts(fmt.Sprintf("same objects and sizes: %s, %s before, %s after", units.Plural(uint64(m.Classes), "class"), hundredths(m.BeforeShare), hundredths(m.AfterShare)), m.Shifts)
 	}
 	w.f("\n")
 	for _, u := range c.Under {
-		w.f("under %s s: %s before, %s after: %+.2f points %s\n", trimFloat(u.Under), percent(u.Before), percent(u.After), 100*u.Change.Value, interval(u.Change, points))
+		w.f("under %s s: %s before, %s after: %+.2f points %s\n", digits(u.Under), hundredths(u.Before), hundredths(u.After), 100*u.Change.Value, interval(u.Change, points))
 	}
-	w.paragraph("  ", c.KS.words())
-	w.f("\nverdict at p%s, for changes of %s or more: %s\n", c.Judge, percent(c.Margin), c.Verdict.Words())
+	w.paragraph("  ", kolmogorovWords(c.KS))
+	w.f("\nverdict at p%s, for changes of %s or more: %s\n", c.Judge, hundredths(c.Margin), c.Verdict.Words())
 	w.notes("before: ", c.Before.Notes)
 	w.notes("", c.Notes)
 }
 
-// words say where two distributions differ most.
-func (t KolmogorovTest) words() string {
+// kolmogorovWords say where two distributions differ most.
+func kolmogorovWords(t weblog.KolmogorovTest) string {
 	if t.D == 0 {
 		return "Kolmogorov-Smirnov: the distributions do not differ"
 	}
-	return fmt.Sprintf("Kolmogorov-Smirnov: the distributions differ most below %s, by %s of the requests, p %s", seconds(t.At), percent(t.D), probability(t.P))
+	return fmt.Sprintf("Kolmogorov-Smirnov: the distributions differ most below %s, by %s of the requests, p %s", shortSeconds(t.At), hundredths(t.D), probability(t.P))
 }
 
-func (w *text) shifts(title string, shifts []Shift) {
+func (w *logText) shifts(title string, shifts []weblog.Shift) {
 	w.f("\n%s\n %6s %7s %7s %8s %-19s %6s\n", title, "", "before", "after", "change", "interval", "p")
 	for _, s := range shifts {
 		p := ""
@@ -394,26 +399,14 @@ func (w *text) shifts(title string, shifts []Shift) {
 			p = probability(*s.P)
 		}
 		verdict := strings.Replace(s.Verdict.Words(), "difference", "diff.", 1) // to fit
-		w.f(" %6s %7s %7s %8s %-19s %6s %s\n", "p"+s.Percentile, seconds(s.Before.Value), seconds(s.After.Value), signed(s.Change.Value), interval(s.Change, signed), p, verdict)
+		w.f(" %6s %7s %7s %8s %-19s %6s %s\n", "p"+s.Percentile, shortSeconds(s.Before.Value), shortSeconds(s.After.Value), signed(s.Change.Value), interval(s.Change, signed), p, verdict)
 	}
 }
 
-func (w *text) notes(about string, notes []string) {
+func (w *logText) notes(about string, notes []string) {
 	for _, n := range notes {
 		w.paragraph("      ", "note: "+about+n)
 	}
-}
-
-// plural prints a number of things.
-func plural(n uint64, thing string) string {
-	switch {
-	case n == 1:
-	case strings.HasSuffix(thing, "s"):
-		thing += "es"
-	default:
-		thing += "s"
-	}
-	return count(n) + " " + thing
 }
 
 func probability(p float64) string {
@@ -436,50 +429,31 @@ func interval(e latency.Estimate, format func(float64) string) string {
 	return "[" + lo + ", " + hi + "]"
 }
 
-// seconds prints a time with at most three digits.
-func seconds(v float64) string {
+// shortSeconds prints a time with at most three digits.
+func shortSeconds(v float64) string {
 	if v < 0 {
-		return "-" + seconds(-v)
+		return "-" + shortSeconds(-v)
 	}
 	if v == 0 {
-		return "0s"
+		return "0 s"
 	}
 	if v >= 60 {
-		return fmt.Sprintf("%.0fs", v)
+		return fmt.Sprintf("%.0f s", v)
 	}
+	step := math.Pow(10, math.Floor(math.Log10(v))-2)
+	v = math.Round(v/step) * step
 	return units.Duration(time.Duration(math.Round(v * 1e9)))
 }
 
 func signed(v float64) string {
 	if v > 0 {
-		return "+" + seconds(v)
+		return "+" + shortSeconds(v)
 	}
-	return seconds(v)
+	return shortSeconds(v)
 }
 
-func percent(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
+// hundredths prints a part of 1 in percent with two digits behind the point.
+func hundredths(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
 
-// count prints a number with separators.
-func count(n uint64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// were is plural with the verb.
-func were(n uint64, thing string) string {
-	if n == 1 {
-		return plural(n, thing) + " was"
-	}
-	return plural(n, thing) + " were"
-}
-
-func clip(s string, width int) string {
-	r := []rune(s)
-	if len(r) <= width {
-		return s
-	}
-	return string(r[:width-1]) + "…"
-}
+// digits prints v with as many digits as it has.
+func digits(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -1,0 +1,86 @@
+package workload
+
+import "fmt"
+
+// Limit is what bounded a run.
+type Limit struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// Codes of limits.
+const (
+	LimitPath      = "path"        // its rate, or its queue
+	LimitLoss      = "loss"        // of the path
+	LimitRoundTrip = "round-trip"  // with so many connections, each waits for it
+	LimitClients   = "clients"     // how many there were
+	LimitSender    = "sender"      // the client's generator
+	LimitRouter    = "router"      // what forwards between the two
+	LimitReceiver  = "receiver"    // its socket buffer, or its program
+	LimitWindow    = "window"      // the receive window
+	LimitSendBuf   = "send-buffer" // of the sending socket
+	LimitServer    = "server"      // or the path to it
+	LimitServerCPU = "server-cpu"
+	LimitClientCPU = "client-cpu"
+	LimitPorts     = "ports"        // of the client towards one address
+	LimitAccept    = "accept-queue" // of the server
+	LimitFiles     = "open-files"   // of a process
+	LimitEmulator  = "emulator"     // this machine's own, of a lab's link
+)
+
+// bounded fills in what bounded the run where its tool does not say, from the
+// kernels' counters and connections.
+func (r *Run) bounded(kind Kind) {
+	if r.Limit != nil && r.Limit.Code != LimitServer {
+		return
+	}
+	over := int64(0)
+	if r.ServerKernel != nil {
+		over = r.ServerKernel.Counters["TcpExt.ListenOverflows"] + r.ServerKernel.Counters["TcpExt.TCPReqQFullDrop"]
+	}
+	busiest := func(c *CPU) float64 {
+		if c == nil {
+			return 0
+		}
+		return c.Busiest
+	}
+	server, client := busiest(r.Server), busiest(r.Client)
+	switch {
+	case over > 0 && kind.Primary().Name != Goodput:
+		r.Limit = &Limit{LimitAccept, fmt.Sprintf("the server's accept queue: it was full %d times (listen's backlog, net.core.somaxconn), "+
+			"and a connection that it turns away waits a second", over)}
+	case server >= busyCore && server >= client:
+		r.Limit = &Limit{LimitServerCPU, fmt.Sprintf("the server's processor: a core was %.0f%% busy", 100*server)}
+	case client >= busyCore:
+		r.Limit = &Limit{LimitClientCPU, fmt.Sprintf("the client's processor: a core was %.0f%% busy", 100*client)}
+	case r.Limit == nil:
+		r.Limit = r.transferLimit()
+	}
+}
+
+// busyCore is the busy part of a core from which it counts as the limit.
+const busyCore = 0.95
+
+// transferLimit is what held the connections back by what the kernels counted;
+// nil where they do not tell.
+func (r *Run) transferLimit() *Limit {
+	var flows []Flow
+	for _, k := range []*Kernel{r.ClientKernel, r.ServerKernel} {
+		if k != nil {
+			flows = append(flows, k.Flows...)
+		}
+	}
+	f, ok := busiest(flows)
+	if !ok {
+		return nil
+	}
+	switch f.limit() {
+	case "receiver":
+		return &Limit{LimitWindow, fmt.Sprintf("the receive window, for %.0f%% of the sender's time", 100*f.RwndLimited/f.Busy)}
+	case "send-buffer":
+		return &Limit{LimitSendBuf, fmt.Sprintf("the send buffer, for %.0f%% of the sender's time", 100*f.SndbufLimited/f.Busy)}
+	case "path":
+		return &Limit{LimitPath, "the path: its rate, queue or loss"}
+	}
+	return nil
+}
