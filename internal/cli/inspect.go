@@ -30,13 +30,14 @@ import (
 type inspectOptions struct {
 	from                             []string
 	peer, path, role, window, failOn string
+	capture                          string
 	all                              bool
 }
 
 func newInspectCmd(env *Env) *cobra.Command {
 	var opt inspectOptions
 	cmd := &cobra.Command{
-		Use:   "inspect [HOST...]",
+		Use:   "inspect [HOST...] [FILTER]",
 		Short: "Show what limits a host on its path, and any problems",
 		Long: `Read what a host shows of its network (settings, interfaces, counters, sockets),
 compute the ceiling that each resource sets, and judge it by rules. The first
@@ -61,6 +62,7 @@ located, delays are told one way, and what a box between changed.`,
   wirerate inspect --from web1.tar.gz
   wirerate inspect --from slow.pcapng
   wirerate inspect --from here.pcap --peer there.pcap
+  wirerate inspect ssh://web1 --capture eth0 --for 10s tcp port 443
   wirerate inspect ssh://web1 ssh://web2
   wirerate inspect ssh://web1 --peer ssh://backup --for 5s
   wirerate inspect --from post.txt --format html >post.html`,
@@ -70,6 +72,7 @@ located, delays are told one way, and what a box between changed.`,
 	f.StringArrayVar(&opt.from, "from", nil,
 		"`capture`, sosreport, folder of outputs, pasted session or packet capture to read instead of a host")
 	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, and what does not fit together; of a packet capture another one")
+	f.StringVar(&opt.capture, "capture", "", "capture packets on this `interface` with the host's tcpdump, for 10s or --for; further words are its filter")
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.window, "for", "", "observe the counters for this `time`, such as 5s: totals become rates")
@@ -79,6 +82,9 @@ located, delays are told one way, and what a box between changed.`,
 		how, err := format()
 		if err != nil {
 			return err
+		}
+		if cmd.Flags().Changed("capture") {
+			return inspectLive(cmd.Context(), env, opt, args, how)
 		}
 		names, err := opt.names(args)
 		if err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -29,35 +30,56 @@ func isPackets(name string) bool {
 
 // inspectPackets says what bound the flows of a packet capture.
 func inspectPackets(env *Env, opt inspectOptions, name, how string) error {
-	if flag := opt.ofHosts(); flag != "" {
-		return usagef("--%s is of hosts, and %s is a packet capture", flag, name)
+	if opt.window != "" {
+		return usagef("--for is of hosts, and %s is a packet capture", name)
 	}
-	if how == "svg" {
-		return usagef("--format svg: text, json and html are what a packet capture is shown in")
+	if err := opt.ofPackets(name, how); err != nil {
+		return err
 	}
 	a, err := analyze(name, opt.peer)
 	if err != nil {
 		return err
 	}
+	return env.showPackets(a, how)
+}
+
+// inspectLive captures packets and says what bound their flows.
+func inspectLive(ctx context.Context, env *Env, opt inspectOptions, args []string, how string) error {
+	if len(opt.from) > 0 || opt.peer != "" {
+		return usagef("--capture is of packets that are to come; give no --from and no --peer")
+	}
+	if err := opt.ofPackets("--capture "+opt.capture, how); err != nil {
+		return err
+	}
+	a, err := captureLive(ctx, env, opt, args)
+	if err != nil {
+		return err
+	}
+	return env.showPackets(a, how)
+}
+
+func (e *Env) showPackets(a packets.Analysis, how string) error {
 	switch how {
 	case "json":
-		return env.printJSON(a)
+		return e.printJSON(a)
 	case "html":
-		return failure(report.PacketsHTML(env.Stdout, a))
+		return failure(report.PacketsHTML(e.Stdout, a))
 	}
-	report.PacketsText(env.Stdout, a, cmp.Or(env.columns(), terminal.Columns))
+	report.PacketsText(e.Stdout, a, cmp.Or(e.columns(), terminal.Columns))
 	return nil
 }
 
-// ofHosts names a flag that was given and says nothing of a packet capture.
-func (opt inspectOptions) ofHosts() string {
-	for flag, value := range map[string]string{"path": opt.path, "role": opt.role, "for": opt.window,
-		"fail-on": opt.failOn} {
-		if value != "" {
-			return flag
+// ofPackets reports what was asked for and says nothing of packets.
+func (opt inspectOptions) ofPackets(name, how string) error {
+	for _, o := range []struct{ flag, value string }{{"path", opt.path}, {"role", opt.role}, {"fail-on", opt.failOn}} {
+		if o.value != "" {
+			return usagef("--%s is of hosts, and %s is a packet capture", o.flag, name)
 		}
 	}
-	return ""
+	if how == "svg" {
+		return usagef("--format svg: text, json and html are what a packet capture is shown in")
+	}
+	return nil
 }
 
 // analyze judges a capture, beside one of the other end where peer is not "".

@@ -35,16 +35,20 @@ func onEthernet(ip gopacket.SerializableLayer) []gopacket.SerializableLayer {
 
 // written is a pcap file of packets, 96 bytes of each.
 func written(t testing.TB, link layers.LinkType, around wrap, all []shown) []byte {
+	return snapped(t, 96, link, around, all)
+}
+
+func snapped(t testing.TB, snaplen int, link layers.LinkType, around wrap, all []shown) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := pcapgo.NewWriterNanos(&b)
-	if err := w.WriteFileHeader(96, link); err != nil {
+	if err := w.WriteFileHeader(uint32(snaplen), link); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range all {
 		data := serialized(t, around, p)
 		ci := gopacket.CaptureInfo{Timestamp: time.Unix(1_700_000_000, 0).Add(p.at), Length: len(data),
-			CaptureLength: min(96, len(data))}
+			CaptureLength: min(snaplen, len(data))}
 		if err := w.WritePacket(ci, data[:ci.CaptureLength]); err != nil {
 			t.Fatal(err)
 		}
