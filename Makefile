@@ -92,4 +92,4 @@ else
 endif
 
 clean:
-	rm -rf bin dist out
+	rm -rf bin dist out .venv

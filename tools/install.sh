@@ -4,7 +4,7 @@
 set -u
 # Ansible and DuckDB, in a folder of their own, for the tests of weblog; without
 # them those tests are skipped and say so.
-venv=$(dirname "$0")/../out/venv
+venv=$(dirname "$0")/../.venv
 if ! [ -x "$venv/bin/ansible-playbook" ] && command -v python3 >/dev/null 2>&1; then
 	{ python3 -m venv "$venv" && "$venv/bin/pip" install -q ansible-core duckdb; } >/dev/null 2>&1 ||
 		echo "no ansible-core and duckdb from PyPI here: the tests that need them are skipped" >&2

@@ -10,6 +10,7 @@ func verbs(env *Env) []*cobra.Command {
 		newAttributeCmd(env),
 		newMeasureCmd(env),
 		newInspectCmd(env),
+		newWatchCmd(env),
 		newCaptureCmd(env),
 		newPlanCmd(env),
 		newApplyCmd(env),

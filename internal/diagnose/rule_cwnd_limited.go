@@ -93,7 +93,7 @@ func lossLimited(in Input, fl facts.Flow, evidence []facts.Source) []Finding {
 		found[0].Summary += fmt.Sprintf("; it fell to %g and is growing again", v["ssthresh"])
 	}
 	if shortQueue(v) {
-		bad = 0.003
+		bad = 0.001
 		found[0].Summary += fmt.Sprintf("; the round trip does not grow before the loss (at least %g ms): a queue "+
 			"much shorter than the path, a policer, or damage", v["minrtt"])
 		found = do("where the queue is yours: let it hold about one bandwidth-delay product; pace at the sender "+

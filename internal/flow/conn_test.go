@@ -9,12 +9,11 @@ import (
 // transfer builds a connection whose sender keeps at most so many bytes under
 // way, seen at the sender's end of a path with a round trip.
 type transfer struct {
-	c       *Conn
-	t       int64
-	number  int64
-	rtt     int64
-	window  uint16
-	timeval uint32
+	c      *Conn
+	t      int64
+	number int64
+	rtt    int64
+	window uint16
 }
 
 func newTransfer(rtt int64, window uint16) *transfer {

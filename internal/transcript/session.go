@@ -13,6 +13,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/input"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // A session is what people paste when they ask for help: prompts and commands
@@ -28,12 +29,12 @@ func Load(name string) (Posted, error) {
 		return Posted{}, err
 	}
 	if info.IsDir() {
-		texts, err := loadFolder(os.DirFS(name))
+		texts, unread, err := loadFolder(os.DirFS(name))
 		if errors.Is(err, errNoSystem) {
 			texts["uname -a"] = unknownSystem
-			return Posted{Texts: texts, Guessed: true}, nil
+			return Posted{Texts: texts, Unread: unread, Guessed: true}, nil
 		}
-		return Posted{Texts: texts}, err
+		return Posted{Texts: texts, Unread: unread}, err
 	}
 	all, err := loadFile(name)
 	return chief(all), err
@@ -67,7 +68,8 @@ type Posted struct {
 	Host string
 	// Guessed is set where nothing in the outputs tells their system.
 	Guessed bool
-	// Unread are passages that are known not to be of this host.
+	// Unread are passages that are known not to be of this host, and files of a folder
+	// in which nothing is known.
 	Unread []facts.Unread
 
 	rounds []facts.Round
@@ -83,7 +85,7 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 	if len(p.rounds) == 0 {
 		f, err := facts.FromTexts(file, p.Texts, 0)
 		if err == nil {
-			f.SystemGuessed = p.Guessed
+			f.SystemGuessed, f.Unread = p.Guessed, p.Unread
 		}
 		return f, err
 	}
@@ -92,7 +94,12 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 		return nil, err
 	}
 	f.SystemGuessed = p.Guessed
-	f.Unread = append(p.unread(f), p.Unread...)
+	f.Unread = slices.DeleteFunc(p.unread(f), func(u facts.Unread) bool {
+		return slices.ContainsFunc(p.Unread, func(more facts.Unread) bool {
+			return u.Command == more.Command && more.Line > 0 && u.Line >= more.Line
+		})
+	})
+	f.Unread = append(f.Unread, p.Unread...)
 	if p.moved {
 		f.ForgetPlaces()
 	}
@@ -162,7 +169,7 @@ func namedSystem(s string) string {
 }
 
 // ErrNotText is returned for files that hold something else than text.
-var ErrNotText = errors.New("it is no text")
+var ErrNotText = errors.New("it is not text")
 
 // sessionLimit bounds a file that is read as a session, in bytes.
 const sessionLimit = 64 << 20
@@ -222,6 +229,9 @@ func sortSession(parts []section) Posted {
 		}
 		p.rounds = append(p.rounds, out)
 	}
+	if o.over.Lines > 0 {
+		p.Unread = append(p.Unread, *o.over)
+	}
 	return p
 }
 
@@ -238,9 +248,39 @@ func (p *Posted) identify(all string, alone bool) {
 		guess = named + " unknown unknown"
 	}
 	if guess == "" {
+		guess = p.understoodBy()
+	}
+	if guess == "" {
 		p.Guessed, guess = true, unknownSystem
 	}
 	p.Texts["uname -a"] = guess
+}
+
+// understoodBy makes a line of uname for the system by whose readers the fewest
+// lines stay unread, FreeBSD where both BSDs do as well; it is empty where that
+// does not tell a BSD from Linux.
+func (p *Posted) understoodBy() string {
+	defer delete(p.Texts, "uname -a")
+	best, least := "", 0
+	for _, s := range []system.System{system.Linux, system.FreeBSD, system.OpenBSD} {
+		identity := s.Title() + " unknown unknown"
+		p.Texts["uname -a"] = identity
+		f, err := facts.FromRounds("", p.rounds)
+		if err != nil {
+			continue
+		}
+		lines := 0
+		for _, u := range p.unread(f) {
+			lines += u.Lines
+		}
+		if best == "" || lines < least {
+			best, least = identity, lines
+		}
+	}
+	if best == unknownSystem {
+		return ""
+	}
+	return best
 }
 
 // passage is a run of lines of a session.
