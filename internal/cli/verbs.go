@@ -20,6 +20,8 @@ func verbs(env *Env) []*cobra.Command {
 		newVerifyCmd(env),
 		newLintCmd(env),
 		newExplainCmd(env),
+		newLSPCmd(env),
+		newMCPCmd(env),
 		newCalcCmd(env),
 		newLabCmd(env),
 		newWeblogCmd(env),
