@@ -206,7 +206,7 @@ func TestLostHostsStop(t *testing.T) {
 	_, _ = s.Judge(t.Context(), f) // begins the window
 	for i, h := range s.Hosts {
 		if h.Step == 0 {
-			f.effects[i] = math.NaN()
+			f.effects[i] = func(time.Time) float64 { return math.NaN() }
 		}
 	}
 	f.pass(d.Window + f.step)

@@ -23,7 +23,7 @@ type fleet struct {
 	values  [][]float64 // logarithms, by host and sample since start
 	state   [][2]float64
 	levels  []float64
-	effects []float64 // of a host from now on, logarithmic
+	effects []func(time.Time) float64 // of a host from now on, logarithmic; nil: none
 	step    time.Duration
 	names   []string
 }
@@ -33,7 +33,7 @@ var simulated = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 func newFleet(hosts int, seed uint64) (*fleet, []Host) {
 	f := &fleet{now: simulated, rng: rand.New(rand.NewPCG(seed, 7)), step: 3 * time.Hour}
 	f.values, f.state = make([][]float64, hosts), make([][2]float64, hosts)
-	f.effects = make([]float64, hosts)
+	f.effects = make([]func(time.Time) float64, hosts)
 	var all []Host
 	for i := range hosts {
 		f.levels = append(f.levels, 0.4*f.rng.NormFloat64()+0.3*float64(i%3))
@@ -52,7 +52,11 @@ func (f *fleet) pass(span time.Duration) {
 			s := &f.state[i]
 			s[0] = 0.97*s[0] + math.Sqrt(1-0.97*0.97)*f.rng.NormFloat64()
 			s[1] = 0.6*s[1] + 0.8*f.rng.NormFloat64()
-			f.values[i] = append(f.values[i], f.levels[i]+0.08*s[0]+0.1*s[1]+f.effects[i])
+			v := f.levels[i] + 0.08*s[0] + 0.1*s[1]
+			if f.effects[i] != nil {
+				v += f.effects[i](f.now)
+			}
+			f.values[i] = append(f.values[i], v)
 		}
 		f.now = f.now.Add(f.step)
 	}
@@ -87,8 +91,10 @@ type outcome struct {
 	samples bool // Mann-Whitney on samples found a difference in the deciding step
 }
 
-// simulate runs a whole canary of a change whose effect on a host is a function.
-func simulate(t *testing.T, hosts int, seed uint64, steps string, d Design, effect func(Host) float64) outcome {
+// simulate runs a whole canary of a change whose effect on a host, at a time and at
+// some time since it was changed, is a function.
+func simulate(t *testing.T, hosts int, seed uint64, steps string, d Design,
+	effect func(h Host, at time.Time, since time.Duration) float64) outcome {
 	t.Helper()
 	f, all := newFleet(hosts, seed)
 	f.pass(d.Before + (splits+4)*d.Window)
@@ -105,7 +111,8 @@ func simulate(t *testing.T, hosts int, seed uint64, steps string, d Design, effe
 		}
 		for i, h := range s.Hosts {
 			if h.Step == step {
-				f.effects[i] = effect(h)
+				begun := f.now
+				f.effects[i] = func(at time.Time) float64 { return effect(h, at, at.Sub(begun)) }
 			}
 		}
 		if _, err := s.Judge(t.Context(), f); s.Steps[step].Information > 0 && err == nil {
@@ -179,7 +186,7 @@ func TestSimulatedFleets(t *testing.T) {
 	count := func(name string, effect float64, seed uint64) map[Action]int {
 		ends, samples := map[Action]int{}, 0
 		for run := range runs {
-			end := simulate(t, hosts, seed+uint64(run), steps, simulatedDesign(), func(Host) float64 { return effect })
+			end := simulate(t, hosts, seed+uint64(run), steps, simulatedDesign(), func(Host, time.Time, time.Duration) float64 { return effect })
 			ends[end.action]++
 			if end.samples {
 				samples++
@@ -210,7 +217,7 @@ func TestSimulatedFleets(t *testing.T) {
 		if p := s.PowerAt(sees); math.Abs(p-0.8) > 0.001 {
 			t.Fatalf("the power at what is seen with 80%% is %v", p)
 		}
-		if simulate(t, hosts, uint64(9000+run), steps, d, func(Host) float64 { return math.Log1p(sees) }).action == Promote {
+		if simulate(t, hosts, uint64(9000+run), steps, d, func(Host, time.Time, time.Duration) float64 { return math.Log1p(sees) }).action == Promote {
 			found++
 		}
 	}
@@ -223,15 +230,21 @@ func TestSimulatedFleets(t *testing.T) {
 // TestHarmOfAPart plants a harm on one hardware, one at night and one that grows,
 // each hidden by a gain elsewhere: none is promoted.
 func TestHarmOfAPart(t *testing.T) {
-	for seed := range uint64(5) {
-		end := simulate(t, 240, seed, "1,10%,50%,100%", simulatedDesign(), func(h Host) float64 {
-			if h.Facts[0] == "1" {
-				return math.Log(0.85)
+	either := func(bad bool, worse, better float64) float64 {
+		if bad {
+			return math.Log(worse)
+		}
+		return math.Log(better)
+	}
+	for name, effect := range map[string]func(Host, time.Time, time.Duration) float64{
+		"on one hardware": func(h Host, _ time.Time, _ time.Duration) float64 { return either(h.Facts[0] == "1", 0.85, 1.12) },
+		"at night":        func(_ Host, at time.Time, _ time.Duration) float64 { return either(at.Hour() < 6, 0.75, 1.12) },
+		"that grows":      func(_ Host, _ time.Time, since time.Duration) float64 { return either(since > 15*time.Hour, 0.85, 1.2) },
+	} {
+		for seed := range uint64(5) {
+			if end := simulate(t, 240, seed, "1,10%,50%,100%", simulatedDesign(), effect); end.action != Stop {
+				t.Errorf("a harm %s: %s", name, end.action)
 			}
-			return math.Log(1.12)
-		})
-		if end.action != Stop {
-			t.Errorf("a harm on one hardware: %s", end.action)
 		}
 	}
 }
