@@ -2,12 +2,12 @@
 # Installs the programs that the demo, the tests and the benchmarks drive, with
 # the machine's package manager when it may, else says what to install.
 set -u
-# Ansible and DuckDB, in a folder of their own, for the tests of weblog; without
-# them those tests are skipped and say so.
+# Ansible, DuckDB and a client of language servers, in a folder of their own, for
+# the tests; without them those tests are skipped and say so.
 venv=$(dirname "$0")/../.venv
 if ! [ -x "$venv/bin/ansible-playbook" ] && command -v python3 >/dev/null 2>&1; then
-	{ python3 -m venv "$venv" && "$venv/bin/pip" install -q ansible-core duckdb; } >/dev/null 2>&1 ||
-		echo "no ansible-core and duckdb from PyPI here: the tests that need them are skipped" >&2
+	{ python3 -m venv "$venv" && "$venv/bin/pip" install -q ansible-core duckdb pygls; } >/dev/null 2>&1 ||
+		echo "no ansible-core, duckdb and pygls from PyPI here: the tests that need them are skipped" >&2
 fi
 PATH="$PATH:/usr/sbin:/sbin"
 absent() { # PROGRAM:PACKAGE of Debian...: the packages whose program is not there
@@ -19,10 +19,10 @@ missing=$(absent iperf3:iperf3 ip:iproute2 ping:iputils-ping sshd:openssh-server
 # What the suite and the bench drive beside the built-in generator: where one is
 # missing, the built-in one measures.
 driven="wrk:wrk nginx:nginx h2load:nghttp2-client ab:apache2-utils"
-# Login shells, ways to root and a packet filter, for tests that are skipped
+# Login shells, ways to root, a packet filter and an editor, for tests that are skipped
 # without them: small packages, no reason to fail.
 # shellcheck disable=SC2086
-wanted=$(absent tcsh:tcsh fish:fish sudo:sudo doas:opendoas nft:nftables openssl:openssl $driven)
+wanted=$(absent tcsh:tcsh fish:fish sudo:sudo doas:opendoas nft:nftables openssl:openssl nvim:neovim $driven)
 [ -z "$missing$wanted" ] && exit 0
 if [ "$(id -u)" != 0 ]; then
 	[ -z "$wanted" ] || echo "the tests that need these are skipped; install them as root:$wanted" >&2
@@ -37,10 +37,10 @@ if command -v apt-get >/dev/null 2>&1; then
 	add $missing $wanted || { apt-get update -qq; add $missing $wanted; } || add $missing ||
 		{ echo "apt-get cannot install:$missing" >&2; exit 1; }
 elif command -v dnf >/dev/null 2>&1; then
-	dnf install -y -q --skip-unavailable tcsh fish sudo nftables openssl wrk nginx nghttp2 httpd-tools >/dev/null 2>&1
+	dnf install -y -q --skip-unavailable tcsh fish sudo nftables openssl neovim wrk nginx nghttp2 httpd-tools >/dev/null 2>&1
 	[ -z "$missing" ] || dnf install -y -q iperf3 iproute iputils openssh-server openssh-clients procps-ng
 elif command -v apk >/dev/null 2>&1; then
-	apk add --quiet tcsh fish sudo doas nftables openssl wrk nginx nghttp2 apache2-utils >/dev/null 2>&1
+	apk add --quiet tcsh fish sudo doas nftables openssl neovim wrk nginx nghttp2 apache2-utils >/dev/null 2>&1
 	[ -z "$missing" ] || apk add --quiet iperf3 iproute2 iputils openssh procps
 elif [ -z "$missing" ]; then
 	echo "the tests that need these are skipped:$wanted" >&2

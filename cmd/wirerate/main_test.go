@@ -63,6 +63,12 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv(schemaFolder, schemas)
+	contrib, err := filepath.Abs("../../contrib")
+	if err != nil {
+		return err
+	}
+	env.Setenv("CONTRIB", contrib)
+	env.Setenv("PYTHON", python())
 	env.Setenv("XDG_RUNTIME_DIR", env.WorkDir)
 	env.Defer(func() {
 		wirerate := func(args ...string) string {
@@ -96,7 +102,7 @@ func measures(ts *testscript.TestScript, neg bool, args []string) {
 // condition knows what this machine offers: [netns] namespaces and a TUN
 // device for labs, [userns] those of an ordinary user, [root], [ipv6], and [nft]
 // and [rules], the kernel's packet filter and routing rules with the program for
-// them.
+// them, and [pygls], a client of language servers.
 func condition(name string) (bool, error) {
 	switch name {
 	case "root":
@@ -110,10 +116,23 @@ func condition(name string) (bool, error) {
 		return err == nil, nil
 	case "nft":
 		return inNamespace("nft add table inet x && nft add chain inet x y '{ type filter hook forward priority 0; policy drop; }'"), nil
+	case "pygls":
+		return exec.Command(python(), "-c", "import pygls.lsp.client").Run() == nil, nil
 	case "rules":
 		return inNamespace("ip rule add pref 1 iif lo prohibit"), nil
 	}
 	return false, nil
+}
+
+// python is the interpreter of the folder in which tools/install.sh puts what
+// comes from PyPI, else the machine's.
+func python() string {
+	if own, err := filepath.Abs("../../out/venv/bin/python3"); err == nil {
+		if _, err := os.Stat(own); err == nil {
+			return own
+		}
+	}
+	return "python3"
 }
 
 // inNamespace says whether a shell command does its work in namespaces such as a

@@ -105,6 +105,9 @@ func (f *experimentFlags) hostAndPeer(args []string) error {
 func parsePath(text string) (netpath.Path, error) {
 	name, _, _ := strings.Cut(text, ",")
 	if _, ok := link.FindProfile(strings.TrimSpace(name)); !ok {
+		if isPackets(text) {
+			return capturedPath(text)
+		}
 		return netpath.Parse(text)
 	}
 	l, err := link.Parse(text)

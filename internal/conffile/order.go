@@ -10,6 +10,9 @@ import (
 // files of the same name in the directories after its own.
 var linuxDirs = []string{"/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"}
 
+// dropInKinds are the drop-in directories by their last name.
+var dropInKinds = []string{"modprobe.d", "modules-load.d", "network", "sysctl.d"}
+
 // freeBSDOrder are FreeBSD's files in the order in which they are read; an
 // entry that ends in '/' is a directory, read in the order of names.
 //
@@ -50,6 +53,29 @@ func Order(system System, files []string) (read, masked []string) {
 		return linuxOrder(files)
 	}
 	return slices.Clone(files), nil
+}
+
+// Places returns where a system reads its files, below the root of its tree: one
+// that ends in '/' is a folder, one that ends in '.' the beginning of names.
+func Places(system System) []string {
+	switch system {
+	case FreeBSD:
+		return slices.Clone(freeBSDOrder)
+	case OpenBSD:
+		return slices.Clone(openBSDOrder)
+	case Linux:
+		places := []string{"/etc/sysctl.conf"}
+		for _, kind := range dropInKinds {
+			for _, dir := range linuxDirs {
+				if kind == "network" {
+					dir += "/systemd"
+				}
+				places = append(places, dir+"/"+kind+"/")
+			}
+		}
+		return places
+	}
+	return nil
 }
 
 // Root tells to which machine's file tree a path belongs: the part of it
@@ -163,7 +189,7 @@ func linuxOrder(files []string) (read, masked []string) {
 
 // dropInDir returns the strength of a drop-in directory and what it is for.
 func dropInDir(dir string) (strength int, kind string) {
-	for _, kind := range []string{"modprobe.d", "modules-load.d", "network", "sysctl.d"} {
+	for _, kind := range dropInKinds {
 		for i, root := range linuxDirs {
 			parent := root
 			if kind == "network" {

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,21 +18,21 @@ func mbufDenied() Rule {
 		Because:  "A packet or a socket write that gets no mbuf is dropped or fails; TCP then stalls or retransmits.",
 		Confirm:  "netstat -m again under load: the denied counts grow.",
 		Check: func(in Input) []Finding {
-			var plain, jumbo []facts.Pool
+			pools := map[string][]facts.Pool{}
 			for _, p := range in.Facts.Memories {
-				switch {
-				case p.Denied == 0 || strings.HasPrefix(p.Name, "zone ") || strings.HasPrefix(p.Name, "requests for I/O"):
-				case strings.Contains(p.Name, "jumbo"):
-					jumbo = append(jumbo, p)
-				default:
-					plain = append(plain, p)
+				if p.Denied > 0 && !strings.HasPrefix(p.Name, "zone ") && !strings.HasPrefix(p.Name, "requests for I/O") {
+					limit := poolLimit(in.Facts.System, p.Name)
+					pools[limit] = append(pools[limit], p)
 				}
 			}
-			out := deniedPools(plain, map[system.System]string{"freebsd": "kern.ipc.nmbclusters",
-				"openbsd": "kern.maxclusters"}[in.Facts.System])
-			if more := deniedPools(jumbo, "kern.ipc.nmbjumbo9"); more != nil {
-				out = append(out, do("jumbo clusters of 9k and 16k need contiguous memory, which runs out first: "+
-					"lower the MTU, or make the driver use page-sized clusters", more)...)
+			var out []Finding
+			for _, limit := range slices.Sorted(maps.Keys(pools)) {
+				found := deniedPools(pools[limit], limit)
+				if limit == "kern.ipc.nmbjumbo9" || limit == "kern.ipc.nmbjumbo16" {
+					found = do("jumbo clusters of 9k and 16k need contiguous memory, which runs out first: "+
+						"lower the MTU, or make the driver use page-sized clusters", found)
+				}
+				out = append(out, found...)
 			}
 			return out
 		},
@@ -40,6 +41,21 @@ func mbufDenied() Rule {
 		Quiet: openbsdExample("netstat -m", "14 mbufs in use:\n\t10 mbufs allocated to data\n4/40 mbuf 2048 byte "+
 			"clusters in use (current/peak)\n0 requests for memory denied\n"),
 	}
+}
+
+// poolLimit is the setting that bounds a pool of network memory.
+func poolLimit(on system.System, pool string) string {
+	switch {
+	case on == system.OpenBSD:
+		return "kern.maxclusters"
+	case !strings.Contains(pool, "jumbo"):
+		return "kern.ipc.nmbclusters"
+	case strings.Contains(pool, "16k"):
+		return "kern.ipc.nmbjumbo16"
+	case strings.Contains(pool, "9k"):
+		return "kern.ipc.nmbjumbo9"
+	}
+	return "kern.ipc.nmbjumbop"
 }
 
 // deniedPools is one finding for pools that share a cause.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/input"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // A session is what people paste when they ask for help: prompts and commands
@@ -247,9 +248,39 @@ func (p *Posted) identify(all string, alone bool) {
 		guess = named + " unknown unknown"
 	}
 	if guess == "" {
+		guess = p.understoodBy()
+	}
+	if guess == "" {
 		p.Guessed, guess = true, unknownSystem
 	}
 	p.Texts["uname -a"] = guess
+}
+
+// understoodBy makes a line of uname for the system by whose readers the fewest
+// lines stay unread, FreeBSD where both BSDs do as well; it is empty where that
+// does not tell a BSD from Linux.
+func (p *Posted) understoodBy() string {
+	defer delete(p.Texts, "uname -a")
+	best, least := "", 0
+	for _, s := range []system.System{system.Linux, system.FreeBSD, system.OpenBSD} {
+		identity := s.Title() + " unknown unknown"
+		p.Texts["uname -a"] = identity
+		f, err := facts.FromRounds("", p.rounds)
+		if err != nil {
+			continue
+		}
+		lines := 0
+		for _, u := range p.unread(f) {
+			lines += u.Lines
+		}
+		if best == "" || lines < least {
+			best, least = identity, lines
+		}
+	}
+	if best == unknownSystem {
+		return ""
+	}
+	return best
 }
 
 // passage is a run of lines of a session.
