@@ -339,10 +339,14 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 // defaultText writes a default for people: as the system prints it where the
 // catalog has that, since a float64 cannot hold every 64-bit number.
 func defaultText(r *catalog.Record, normal float64, hasStandard bool, version catalog.Version) string {
+	d, ok := r.DefaultIn(version)
 	if !hasStandard {
+		if ok && r.Type == catalog.TypeBool && (d.Value == "on" || d.Value == "off") {
+			return d.Value // a switch of ethtool or of a .link file
+		}
 		return ""
 	}
-	if d, ok := r.DefaultIn(version); ok {
+	if ok {
 		if n, isNumber := lastNumber(d.Value); isNumber && n == normal {
 			return d.Value
 		}

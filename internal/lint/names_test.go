@@ -167,3 +167,19 @@ func TestMachineHas(t *testing.T) {
 		}
 	}
 }
+
+// A feature of ethtool that is a slip from a known one is reported, one of a driver is
+// not, and a switch that is harmful names the better value.
+func TestFeatures(t *testing.T) {
+	c := load(t)
+	for line, want := range map[string]string{
+		"ethtool -K eth0 tx-nocache-cpy on": "tx-nocache-cpy is not known; did you mean tx-nocache-copy?",
+		"ethtool -K eth0 esp-hw-offload on": "",
+		"ethtool -K eth0 gro off":           "ethtool:features/gro = off for eth0 is harmful; the default is on",
+	} {
+		res := Run(c, []Input{{Path: "tune.sh", Text: "#!/bin/sh\n" + line + "\n"}}, Options{System: catalog.Linux, Version: "6.12"})
+		if want == "" && len(res.Problems) != 0 || want != "" && (len(res.Problems) != 1 || res.Problems[0].Message != want) {
+			t.Errorf("%s: %v, want %q", line, brief(res), want)
+		}
+	}
+}

@@ -33,6 +33,9 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if k.kindOf(e) == conffile.Sysctl && strings.ContainsAny(e.Key, " \t") {
 		return []finding{k.blankInName(e)}
 	}
+	if strings.HasPrefix(e.Name, "ethtool:features/") {
+		return k.misspeltFeature(e)
+	}
 	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") || !strings.Contains(e.Name, ".") {
 		return nil
 	}
@@ -78,6 +81,18 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 		f.severity = Info
 	}
 	return []finding{f}
+}
+
+// misspeltFeature judges a feature of ethtool -K whose name is a slip from a known
+// one: drivers have others that nobody lists.
+func (k *checker) misspeltFeature(e conffile.Entry) []finding {
+	near, slip := k.nearest(e.Name)
+	if !slip || !strings.HasPrefix(near, "ethtool:features/") {
+		return nil
+	}
+	_, near, _ = strings.Cut(near, "/")
+	return []finding{{code: "unknown-key", severity: Warning, message: fmt.Sprintf("%s is not known; did you mean %s?", e.Key, near),
+		because: "ethtool refuses the name, and with it the whole line.", sources: []string{"ethtool(8)"}}}
 }
 
 // pastedCommand is a sysctl command before a name, behind a prompt as a guide
