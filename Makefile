@@ -101,4 +101,4 @@ else
 endif
 
 clean:
-	rm -rf bin dist out
+	rm -rf bin dist out .venv

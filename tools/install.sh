@@ -4,7 +4,7 @@
 set -u
 # Ansible, DuckDB and a client of language servers, in a folder of their own, for
 # the tests; without them those tests are skipped and say so.
-venv=$(dirname "$0")/../out/venv
+venv=$(dirname "$0")/../.venv
 if ! [ -x "$venv/bin/ansible-playbook" ] && command -v python3 >/dev/null 2>&1; then
 	{ python3 -m venv "$venv" && "$venv/bin/pip" install -q ansible-core duckdb pygls; } >/dev/null 2>&1 ||
 		echo "no ansible-core, duckdb and pygls from PyPI here: the tests that need them are skipped" >&2

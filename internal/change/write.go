@@ -40,7 +40,7 @@ func (c *Change) Apply(ctx context.Context, order []string, values map[string]st
 			if c.left > 0 {
 				return out, nil
 			}
-			return out, fmt.Errorf("%s: it takes longer to answer than the timer of %gs waits; give it a longer time to confirm", c.conn.Name(), c.Within)
+			return out, fmt.Errorf("%s: it takes longer to answer than the timer of %g s waits; give it a longer time to confirm", c.conn.Name(), c.Within)
 		}
 		// The answer came late: what it says may be taken back by now.
 		begun = time.Now()

@@ -37,9 +37,9 @@ func newApplyCmd(env *Env) *cobra.Command {
 values and a script that restores them are on the host's disk; a timer there
 runs that script unless the change is confirmed in time, also when this program
 or the connection is gone. No configuration file is written before wirerate
-confirm, so that a reboot undoes what was not confirmed. Tunables that count at
-boot alone are tried by FreeBSD's nextboot for one boot; elsewhere confirm
-writes them.
+confirm, so that a reboot undoes what was not confirmed. Tunables that take
+effect only at boot are tried for one boot by FreeBSD's nextboot; elsewhere
+confirm writes them.
 
 When the connection is lost, apply tries for a minute to reach the host again
 and take the change back (exit status 3); later the timer there does it (exit
@@ -48,7 +48,7 @@ status 4), and wirerate status tells.
 On the host it needs a POSIX shell, what reaches the settings (sysctl; ifconfig,
 kldload, ethtool or ip where the plan has something for them), and cat, chmod,
 cmp, cp, mkdir, mv, rm, rmdir, sleep, and sync or fsync; a missing one is named
-before anything is written. The user's login shell may be any.
+before anything is written. Any login shell will do.
 
 PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 		Example: `  wirerate apply plan/ --confirm-within 60s
@@ -65,7 +65,7 @@ PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 	f.StringVar(&opt.within, "confirm-within", "60s", "`time` after which the host takes back what is not confirmed; 0s: never")
 	f.StringVar(&opt.stateDir, "state-dir", "", stateDirUsage)
 	f.BoolVar(&opt.skipAbsent, "skip-absent", false, "leave out settings that the host does not have")
-	f.StringArrayVar(&opt.only, "only", nil, "apply this `SETTING` alone, and others that are named so; * stands for any letters")
+	f.StringArrayVar(&opt.only, "only", nil, "apply this `SETTING` only; may be given several times; * matches any characters")
 	f.StringArrayVar(&opt.except, "except", nil, "leave this `SETTING` of the plan out; * stands for any letters")
 	f.BoolVar(&opt.anyway, "anyway", false, "apply even if values have changed since the plan was made")
 	f.BoolVar(&opt.runtimeOnly, "runtime-only", false, "confirm keeps the values until reboot only: it writes no files")
@@ -252,7 +252,7 @@ func printApplied(env *Env, r change.Applied, command change.Command) {
 		if r.Left < time.Duration(r.Within*float64(time.Second))-time.Second {
 			left = max(1, math.Floor(r.Left.Seconds()))
 		}
-		env.printf(" for %gs", left)
+		env.printf(" for %g s", left)
 	}
 	env.printf("; keep it with: %s\n", command("confirm", r.ID))
 }

@@ -19,8 +19,8 @@ func newAttributeCmd(env *Env) *cobra.Command {
 		Long: `Attribute switches every setting of an arm on and off by a design that clears
 single effects of pairwise ones (folded Plackett-Burman), confirms those that
 seem to matter in all combinations on fresh runs, and divides the gain among
-them (Shapley). What is off has the value from before. It ends in a minimal
-file: the lines that earn their place, and the others with their intervals.
+them (Shapley). A setting that is off has its previous value. The result is a
+minimal file: the lines that help, and the others with their intervals.
 
 With --via HOST, or in a lab with --router, the settings are those of the host
 between the two ends; see wirerate trial --help.
@@ -45,7 +45,7 @@ together.`,
 			return f.resumes(cmd, env, form)
 		}
 		if len(f.arms) != 1 {
-			return usagef("one --arm is expected, whose settings are told apart: %s", experiment.ArmForms)
+			return usagef("one --arm is expected, whose settings are to be separated: %s", experiment.ArmForms)
 		}
 		if err := f.checkArms(args, 1); err != nil {
 			return usage(err)

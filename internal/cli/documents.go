@@ -2,19 +2,23 @@ package cli
 
 import (
 	"github.com/wirerate/wirerate/internal/calc"
+	"github.com/wirerate/wirerate/internal/canary"
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/change"
 	"github.com/wirerate/wirerate/internal/compare"
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/experiment"
+	"github.com/wirerate/wirerate/internal/fleet"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/lab/link"
 	"github.com/wirerate/wirerate/internal/lab/selfcheck"
 	"github.com/wirerate/wirerate/internal/lint"
+	"github.com/wirerate/wirerate/internal/packets"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/store"
+	"github.com/wirerate/wirerate/internal/watch"
 )
 
 // Document is a JSON document that the program writes: what a verb prints with
@@ -36,12 +40,16 @@ func Documents() []Document {
 		{"apply", "wirerate apply --json: what was set", []any{appliedChange{}}},
 		{"attribute", "wirerate attribute --json: each setting's share of an effect", []any{result}},
 		{"calc", "wirerate calc --json: one formula, calculated", []any{calc.Outcome{}}},
+		{"canary-begin", "wirerate canary begin --json: the hosts that a step changes", []any{begunStep{}}},
+		{"canary-design", "wirerate canary design --json, and its file: who is changed when, and what is seen", []any{canary.State{}}},
+		{"canary-judge", "wirerate canary judge --json: what a step found", []any{judgedStep{}}},
 		{"confirm", "wirerate confirm --json: what was made permanent", []any{confirmedChange{}}},
 		{"explain", "wirerate explain --json: settings of the catalog, or a problem's code", []any{explainedSettings{}, explainedCode{}, explainedRule{}}},
 		{"export", "wirerate export --json: past experiments with every run", []any{exportedTrials{}}},
+		{"fleet", "wirerate fleet --json: inspections of many hosts, merged", []any{fleet.Report{}}},
 		{"history", "wirerate history --json: past experiments", []any{pastTrials{}}},
 		{"history-compare", "wirerate history compare --json: two past trials side by side", []any{experiment.Compared{}}},
-		{"inspect", "wirerate inspect --json: what limits a host, or several", []any{diagnose.Diagnosis{}, inspections{}}},
+		{"inspect", "wirerate inspect --json: what limits a host, or several, or the flows of a packet capture", []any{diagnose.Diagnosis{}, inspections{}, packets.Analysis{}}},
 		{"lab-check", "wirerate lab check --json: emulated links, measured", []any{checkedLab{}}},
 		{"lab-down", "wirerate lab down --json: what a lab's links did", []any{labDown{}}},
 		{"lab-exec", "wirerate lab exec --json and --stats: what a lab's links did while a program ran", []any{labRun{}}},
@@ -58,6 +66,8 @@ func Documents() []Document {
 		{"tune", "wirerate tune --json: what was tried and kept", []any{result}},
 		{"verify", "wirerate verify --json: a host compared with a plan", []any{verifiedHost{}}},
 		{"version", "wirerate version --json: the program", []any{versionInfo{}}},
+		{"watch", "wirerate watch --json: what limits a host at one moment, an object for each sample", []any{watch.State{}}},
+		{"finding", "what the command of wirerate watch --on-finding gets on its standard input", []any{watchFinding{}}},
 		{"weblog", "wirerate weblog --json: request times of access logs", []any{joined{}}},
 		{"weblog-merge", "wirerate weblog merge --json: request times of several logs", []any{joined{}}},
 		{"plan.json", "the file of wirerate plan -o, and of tune -o for several hosts", []any{plan.Plan{}, []plan.Plan{}}},

@@ -53,7 +53,7 @@ func (f *experimentFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Spec.Tool, "tool", "", "measuring `tool` (default: the first of the workload's that both hosts have)")
 	flags.IntVar(&f.Spec.Port, "port", 5201, "port of the measuring server; some tools take the next one too")
 	flags.StringVar(&f.History, "history", "", historyUsage)
-	flags.BoolVar(&f.Verbose, "verbose", false, "list each setting that is left out, also where many are for one reason")
+	flags.BoolVar(&f.Verbose, "verbose", false, "list every setting that is left out, even if many share one reason")
 	flags.BoolVar(&f.NoHistory, "no-history", false, "keep nothing in the history")
 }
 

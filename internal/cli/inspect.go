@@ -47,13 +47,20 @@ HOST is local (the default), ns:NAME, ssh://[user@]name[:port] or a capture; see
 wirerate help hosts, also for sudo and doas. --from also takes an unpacked
 sosreport, a folder of outputs in files named after their commands, such as
 netstat_-m.txt, or a file with a session as somebody pasted it: with prompts or
-without, outputs cut by grep, lines of a log; or a packet capture (pcap or
-pcapng). Several hosts or captures give one table, and then each. With --peer
-the two ends are compared as well.`,
+without, outputs cut by grep, lines of a log. Several hosts or captures give one
+table, and then each. With --peer the two ends are compared as well.
+
+
+A packet capture (pcap or pcapng, also in gzip or zstd) of either end or between
+tells which limit bound each of its connections, when, and what would help:
+docs/packets.md says how. With --peer, a capture of the other end, losses are
+located, delays are told one way, and what a box between changed.`,
 		Example: `  wirerate inspect
   wirerate inspect ssh://root@web1 --path rate=1gbit,rtt=80ms --role web
   wirerate inspect --for 5s --json
   wirerate inspect --from web1.tar.gz
+  wirerate inspect --from slow.pcapng
+  wirerate inspect --from here.pcap --peer there.pcap
   wirerate inspect ssh://web1 ssh://web2
   wirerate inspect ssh://web1 --peer ssh://backup --for 5s
   wirerate inspect --from post.txt --format html >post.html`,
@@ -61,8 +68,8 @@ the two ends are compared as well.`,
 	format := formatFlag(cmd, "text", "json", "svg", "html")
 	f := cmd.Flags()
 	f.StringArrayVar(&opt.from, "from", nil,
-		"`capture`, sosreport, folder of outputs or pasted session to read instead of a host")
-	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, and what does not fit together")
+		"`capture`, sosreport, folder of outputs, pasted session or packet capture to read instead of a host")
+	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, and what does not fit together; of a packet capture another one")
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.window, "for", "", "observe the counters for this `time`, such as 5s: totals become rates")
@@ -102,11 +109,14 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 	if err != nil {
 		return usage(err)
 	}
+	if opt.peer != "" && isPackets(opt.peer) && !slices.ContainsFunc(names, isPackets) {
+		return usagef("--peer %s is a packet capture: one of this end is expected, with --from", opt.peer)
+	}
 	if slices.ContainsFunc(names, isPackets) {
 		if len(names) > 1 {
 			return usagef("a packet capture is inspected by itself; give one --from")
 		}
-		return inspectPackets(env, names[0], how)
+		return inspectPackets(env, opt, names[0], how)
 	}
 	if len(names) > 1 && how != "text" && how != "json" {
 		return usagef("--format %s shows one host; give one HOST", how)

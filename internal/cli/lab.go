@@ -15,7 +15,8 @@ func newLabCmd(env *Env) *cobra.Command {
 		Short: "Run programs on an emulated path on this machine",
 		Long: `lab joins namespaces of this machine by an emulated link, so that any program
 can be tried on a path that is not at hand. It touches nothing of the machine's
-own network and leaves nothing behind.
+own network, has no way to the outside (no names are resolved, nothing is
+downloaded there), and leaves nothing behind.
 
 A LINK is a list of fields, or the name of a profile (see lab profiles) that
 further fields change:

@@ -17,7 +17,7 @@ func newLabCheckCmd(env *Env) *cobra.Command {
 sockets, what was asked with what is measured: round-trip time, rate, loss,
 marks, duplicates, jitter, queues, CoDel's schedule, BBR under loss, and TCP
 against the tables of RFC 6349 and RFC 9438. A check that failed while the
-emulator was behind is made again, twice at most; one that failed while it could
+emulator was behind is repeated, at most twice; one that failed while it could
 not keep up says "no time": the machine was busy. A TCP transfer leaves out the
 moments in which the emulator was behind, says how much that was, and goes on
 until the rest is enough. The exit status is 1 where a check failed.

@@ -93,12 +93,13 @@ that ended it.
 
 With --serve a shell command runs on the server first, and is ended after CMD.
 CMD starts once it, or a daemon that it left, listens on TCP or UDP, for others
-than its own host, or for packets as tcpdump does; or once it has ended well and
+than its own host, or for packets as tcpdump does; or once it has succeeded and
 left none, as one that changes settings does. If it fails, CMD is not run.
 
 After CMD a line on standard error says whether the emulator kept up, and how
 late it was at the worst, if anything was carried; --json says all that the
-links did.`,
+links did. --pcap writes what both ends send and receive, 128 bytes of each
+packet, for wirerate inspect --from and others that read pcapng.`,
 		Example: `  wirerate lab exec rate=100mbit,rtt=20ms -- sh -c 'ping -c 3 $WIRERATE_PEER'
   wirerate lab exec lte --serve 'iperf3 -s' -- \
     sh -c 'iperf3 -R -c $WIRERATE_PEER'`,
@@ -108,6 +109,7 @@ links did.`,
 	cmd.Flags().DurationVar(&x.Wait, "wait", 10*time.Second, "how long the --serve command may take to listen")
 	cmd.Flags().StringVar(&x.On, "on", lab.ClientHost, "`host` that CMD runs on")
 	x.register(cmd)
+	cmd.Flags().StringVar(&x.Pcap, "pcap", "", "capture packets at both ends into this `folder`: client.pcapng, server.pcapng")
 	cmd.Flags().StringVar(&x.statsFile, "stats", "", "write what the links did as JSON to this `file`")
 	format := formatFlag(cmd, "text", "json")
 	cmd.Flags().Lookup("format").Usage = "`format` of what standard error says about the links: text, json"
@@ -150,6 +152,8 @@ func (x *execution) check(cmd *cobra.Command) error {
 		return usagef("--serve: a command is expected")
 	case cmd.Flags().Changed("stats") && x.statsFile == "":
 		return usagef("--stats: a file is expected")
+	case cmd.Flags().Changed("pcap") && x.Pcap == "":
+		return usagef("--pcap: a folder is expected")
 	case x.Wait < 0:
 		return usagef("--wait %s: no less than 0s is expected", x.Wait)
 	}
@@ -196,6 +200,11 @@ func (e *Env) execKept(ctx context.Context, k lab.Kept, x execution) error {
 // execIn runs a program, and one on the server before, and says what the links
 // did meanwhile.
 func (e *Env) execIn(ctx context.Context, in lab.Running, x execution) (err error) {
+	if x.Pcap != "" {
+		if err := os.MkdirAll(x.Pcap, 0o777); err != nil {
+			return usagef("--pcap: %w", err)
+		}
+	}
 	var stats *os.File
 	if x.statsFile != "" {
 		// What cannot be written is to be known before CMD has run for an hour.

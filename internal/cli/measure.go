@@ -24,7 +24,7 @@ kernels counted meanwhile. One run is no evidence about a setting: trial
 compares settings.
 
 The workload disk measures the storage of one HOST, without a peer, with files
-of its own in --dir, which are removed also when it is killed.
+of its own in --dir, which are removed even if it is killed.
 
 ` + workloadHelp() + `
 ` + below("", "With --read it reads what a measuring tool printed before: "+strings.Join(workload.ParsedTools(), ", ")+

@@ -19,7 +19,7 @@ the pending and the confirmed ones left. What differs is named, and the exit
 status is then 1. A confirmation that was cut off is finished first.
 
 A change's journal stays in the folder that --json names (dir). Once the change
-is rolled back, or shall never be, the folder can be removed.`,
+is rolled back, or is to stay for good, the folder can be removed.`,
 		Example: `  wirerate status
   wirerate status ssh://root@server --json`,
 		Args: cobra.MaximumNArgs(1),

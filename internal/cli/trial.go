@@ -27,8 +27,8 @@ func newTrialCmd(env *Env) *cobra.Command {
 		Long: `Trial compares arms, each a set of settings, with the first one: in randomised
 blocks of runs, one log-ratio per pair, with intervals, planned looks, Holm's
 procedure over the arms and a margin for what is worthwhile. It says beforehand
-what it will be able to see, restores everything, and keeps every run in the
-history.
+how small a change it can detect, restores everything, and keeps every run in
+the history.
 
 ` + below("", "An arm is "+experiment.ArmForms+".") + `
 default is what the release ships, for whatever the other arms change; current

@@ -60,13 +60,13 @@ func (f *againstFlag) Type() string   { return "file" }
 
 func (f *againstFlag) Set(s string) error {
 	if f.first != "" {
-		return errors.New("given twice; name all the logs of before after one --against")
+		return errors.New("given twice; name all baseline logs after one --against")
 	}
 	f.first, f.behind = s, f.cmd.Flags().NArg()
 	return nil
 }
 
-// split tells the logs of after from those of before.
+// split separates the logs from those of the baseline.
 func (f *againstFlag) split(args []string) (after, before []string) {
 	if f.first == "" {
 		return args, nil
@@ -114,18 +114,18 @@ func (o *weblogFlags) define(cmd *cobra.Command) {
 	f.StringVar(&o.filter.Size, "size", "", "count only answers in a `range` of sizes (24kB-350kB)")
 	f.StringVar(&o.filter.Protocol, "protocol", "", "count only these `protocols` (HTTP/2)")
 	f.StringVar(&o.filter.Client, "client", "", "count only clients in these `networks` (192.0.2.0/24)")
-	f.StringVar(&o.filter.Upstream, "upstream", "", "count only requests whose share of time in the server behind is in a `range` (50%-, -10%) or that asked none (none)")
+	f.StringVar(&o.filter.Upstream, "upstream", "", "count only requests whose share of time in the upstream server is in a `range` (50%-, -10%) or that had none (none)")
 	f.StringVar(&o.since, "since", "", "count only from this `time` on (2024-03-01T12:00:00Z)")
 	f.StringVar(&o.until, "until", "", "count only before this `time`")
 	f.StringSliceVar(&o.by, "by", nil, "`groupings` to show: "+strings.Join(weblog.Groupings(), ", "))
 	f.BoolVar(&o.full, "full", false, "all groupings, rates, upstream times and the timeline")
 	f.StringSliceVar(&o.under, "under", []string{"100ms"}, "show the share of requests below these `times`")
-	f.IntVar(&o.top, "top", 20, "groups shown of each grouping")
+	f.IntVar(&o.top, "top", 20, "number of groups shown per grouping")
 	f.Float64Var(&o.judge, "judge", 95, "`percentile` that decides a comparison")
 	f.StringVar(&o.margin, "margin", "5%", "smallest `change` that is worthwhile")
 	f.Float64Var(&o.confidence, "confidence", 0.95, "confidence of the intervals")
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on as the logs grow")
-	f.DurationVar(&o.interval, "interval", time.Second, "time between two pictures with --follow")
+	f.DurationVar(&o.interval, "interval", time.Second, "time between two updates with --follow")
 	f.DurationVar(&o.lasting, "for", 0, "end --follow after this time")
 	f.StringVar(&o.save, "save", "", "write the counts to a `file` that weblog and weblog merge read (.wrl; - is standard output, instead of the report); with --full, those of the groupings too")
 	f.StringVar(&o.parquet, "parquet", "", "write the requests, one a row, to a Parquet `file`")

@@ -21,8 +21,8 @@ func newWeblogMergeCmd(env *Env) *cobra.Command {
 		Use:   "merge FILE.wrl...",
 		Short: "Merge what several servers saved with weblog --save",
 		Long: `merge adds up counts that weblog --save wrote (- is standard input) and shows
-them like those of one log. What was to be filtered was left out when they were
-saved. weblog itself reads .wrl files, too: to compare them, name them on both
+them like those of one log. Filters were applied when the counts were saved.
+weblog itself reads .wrl files, too: to compare them, name them on both
 sides of weblog --against.`,
 		Example: "  wirerate weblog merge web*.wrl\n  wirerate weblog merge day1.wrl day2.wrl --save both.wrl",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -36,7 +36,7 @@ sides of weblog --against.`,
 	f.StringVar(&opt.save, "save", "", "write the sum to a `file` (- is standard output, instead of the report)")
 	f.StringSliceVar(&opt.by, "by", nil, "`groupings` to show: "+strings.Join(weblog.Groupings(), ", "))
 	f.StringSliceVar(&opt.under, "under", []string{"100ms"}, "show the share of requests below these `times`")
-	f.IntVar(&opt.top, "top", 20, "groups shown of each grouping")
+	f.IntVar(&opt.top, "top", 20, "number of groups shown per grouping")
 	f.Float64Var(&opt.confidence, "confidence", 0.95, "confidence of the intervals")
 	opt.defineOutput(cmd)
 	opt.complete(cmd)

@@ -35,7 +35,7 @@ func (s *share) Set(text string) error {
 	case percent:
 		v /= 100
 	case v >= 1:
-		return fmt.Errorf("a share is expected, like 5%% or 0.05; %s%% is meant?", number)
+		return fmt.Errorf("a share is expected, like 5%% or 0.05; did you mean %s%%?", number)
 	}
 	if v < 0 || v >= 1 {
 		return errors.New("a share from 0 to below 100% is expected, like 5% or 0.05")
@@ -105,6 +105,9 @@ func (f *experimentFlags) hostAndPeer(args []string) error {
 func parsePath(text string) (netpath.Path, error) {
 	name, _, _ := strings.Cut(text, ",")
 	if _, ok := link.FindProfile(strings.TrimSpace(name)); !ok {
+		if isPackets(text) {
+			return capturedPath(text)
+		}
 		return netpath.Parse(text)
 	}
 	l, err := link.Parse(text)
@@ -138,7 +141,7 @@ func (e *Env) pathTo(ctx context.Context, text, host, peer string) (netpath.Path
 func memorySize(text string) (units.Bytes, error) {
 	memory, err := units.ParseBytes(text)
 	if n, number := strconv.ParseFloat(text, 64); number == nil && n > 0 && memory < 16*units.MiB {
-		return 0, fmt.Errorf("--memory %s: the unit is missing; %sGiB is meant?", text, text)
+		return 0, fmt.Errorf("--memory %s: the unit is missing; did you mean %sGiB?", text, text)
 	}
 	if err != nil || memory < 16*units.MiB {
 		return 0, fmt.Errorf("--memory %q: at least 16MiB is expected, like 64GiB", text)

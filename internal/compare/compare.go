@@ -159,7 +159,7 @@ func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) Line
 		return line
 	}
 	if !e.Has(conffile.Part) && slices.ContainsFunc(g.entries, func(o conffile.Entry) bool { return o.Line == e.Line && o.Has(conffile.Part) }) {
-		line.Verdict, line.Because = Left, "how an interface gets its addresses is no matter of a plan; the options on this line follow, each by itself"
+		line.Verdict, line.Because = Left, "how an interface gets its addresses is not a matter for a plan; the options on this line follow, each by itself"
 		return line
 	}
 	planned := slices.IndexFunc(p.Changes, func(ch plan.Change) bool { return isSetting(ch.Setting, line.Setting) })

@@ -34,7 +34,7 @@ func Line(kind Kind, system System, setting, value string) (string, error) {
 	case PF:
 		line = strings.ReplaceAll(strings.TrimPrefix(setting, "pf:"), "/", " ") + " " + value
 	default:
-		return "", fmt.Errorf("%s: its lines are no assignments", kind)
+		return "", fmt.Errorf("%s: its lines are not assignments", kind)
 	}
 	if err := readsAs(kind, system, line, setting, value); err != nil {
 		return "", err

@@ -69,7 +69,7 @@ func (c Ceiling) unknown(format string, args ...any) Ceiling {
 // makes it unknown.
 func (c Ceiling) known(value float64, inputs map[string]any, format string, args ...any) Ceiling {
 	if !(value > 0 && value < 1e18) {
-		return c.unknown("%g is no possible value", value)
+		return c.unknown("%g is not a possible value", value)
 	}
 	c.Known, c.Value, c.Inputs = true, value, maps.Clone(inputs)
 	c.Because = fmt.Sprintf(format, args...)

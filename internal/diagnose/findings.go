@@ -148,7 +148,20 @@ func reallyForwards(f *facts.Facts, role string) (facts.Source, bool) {
 	if f.System != "linux" {
 		in, out = total(f, "ip.total_packet_received"), total(f, "ip.packet_forwarded")
 	}
-	return src, in > 0 && float64(out) > 0.3*float64(in)
+	if in == 0 { // not counted here: two cards with addresses are what a router has
+		return src, addressed(f) > 1
+	}
+	return src, float64(out) > 0.3*float64(in)
+}
+
+// addressed counts the cards that are up and have an address.
+func addressed(f *facts.Facts) (cards int) {
+	for i := range f.NICs {
+		if n := &f.NICs[i]; physical(n) && n.Up && len(n.Addrs) > 0 {
+			cards++
+		}
+	}
+	return cards
 }
 
 // firewall reports whether a FreeBSD host of which nothing says that it forwards
@@ -163,17 +176,14 @@ func firewall(f *facts.Facts) (facts.Source, bool) {
 			return f.Line("uname -a", i+1), true
 		}
 	}
-	filter, cards := facts.Source{}, 0
+	filter := facts.Source{}
 	for i := range f.NICs {
 		n := &f.NICs[i]
 		if n.Kind == "pflog" || n.Kind == "pfsync" {
 			filter = n.Source
 		}
-		if physical(n) && n.Up && len(n.Addrs) > 0 {
-			cards++
-		}
 	}
-	return filter, filter.Text != "" && cards > 1
+	return filter, filter.Text != "" && addressed(f) > 1
 }
 
 // counted prints a number with its noun.

@@ -23,10 +23,14 @@ func coreSaturated() Rule {
 					idle/float64(len(in.Facts.Processors)) < 0.2 {
 					continue
 				}
+				others := fmt.Sprintf("the host as a whole %.0f%% idle", 100*idle/float64(len(in.Facts.Processors)))
+				if !in.Facts.EveryProcessor() {
+					others = fmt.Sprintf("the %d that were shown %.0f%% idle together", len(in.Facts.Processors),
+						100*idle/float64(len(in.Facts.Processors)))
+				}
 				out = append(out, do("spread the queues' interrupts over the cores, or steer packets (RSS, RPS)",
 					one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{p.Source},
-						"%.0f%% of its time in interrupts while it was observed, the host as a whole %.0f%% idle",
-						100*p.Interrupt, 100*idle/float64(len(in.Facts.Processors))))...)
+						"%.0f%% of its time in interrupts while it was observed, %s", 100*p.Interrupt, others))...)
 			}
 			return out
 		},

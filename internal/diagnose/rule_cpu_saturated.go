@@ -17,8 +17,8 @@ func cpuSaturated() Rule {
 			var idle, interrupt, system float64
 			var evidence []facts.Source
 			n := 0
-			for _, p := range in.Facts.Processors {
-				if p.Sampled {
+			if everyCore(in.Facts) {
+				for _, p := range in.Facts.Processors {
 					idle, interrupt, system = idle+p.Idle+p.Nice, interrupt+p.Interrupt, system+p.System
 					evidence = append(evidence, p.Source)
 					n++
@@ -43,4 +43,15 @@ func cpuSaturated() Rule {
 		Quiet: freebsdExample("top", "CPU 0:  0.0% user,  0.0% nice,  2.7% system, 97.3% interrupt,  0.0% idle\nCPU "+
 			"1:  0.0% user,  0.0% nice,  6.0% system,  3.3% interrupt, 90.7% idle\n"),
 	}
+}
+
+// everyCore reports whether all that the host has were sampled: of those that
+// were not shown nothing is known.
+func everyCore(f *facts.Facts) bool {
+	for i, p := range f.Processors {
+		if p.ID != i || !p.Sampled {
+			return false
+		}
+	}
+	return len(f.Processors) >= max(f.Cores, 1)
 }

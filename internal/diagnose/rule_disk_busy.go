@@ -12,7 +12,7 @@ func diskBusy() Rule {
 	return Rule{
 		ID: "disk-saturated", Title: "A disk is busy all the time", Severity: Info, Needs: []string{"disks|disk load"},
 		Because: "What is read from or written to this disk waits for it: the network is not the slower part.",
-		Confirm: "A transfer that touches no disk (iperf3, wirerate bench) is faster.",
+		Confirm: "A transfer that touches no disk (iperf3, wirerate measure bulk) is faster.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.Disks {
 				d := &in.Facts.Disks[i]

@@ -12,7 +12,7 @@ func emulatedCard() Rule {
 	return Rule{
 		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning,
 		Systems: onLinux(), Needs: []string{"driver *"},
-		Because: "Each access to the registers of an imitated card stops the machine for the hypervisor; a " +
+		Because: "Each access to the registers of an emulated card stops the machine for the hypervisor; a " +
 			"paravirtual card (virtio, vmxnet3, ENA, netvsc) moves packets by shared memory.",
 		Check: func(in Input) (out []Finding) {
 			shown := slices.Concat(in.Facts.Lines("/proc/cpuinfo"), in.Facts.Lines("lscpu"))

@@ -95,7 +95,7 @@ func limitedBy(id, title, field, what string) Rule {
 			if len(evidence) == 0 {
 				return nil
 			}
-			return one(worst.Peer, sample(evidence), "%s; towards %s %s in %.0f%% of %.3gs of sending",
+			return one(worst.Peer, sample(evidence), "%s; towards %s %s in %.0f%% of %.3g s of sending",
 				counted(len(evidence), "connection"), worst.Peer, what,
 				100*worst.Values[field], worst.Values["busy"]/1000)
 		},

@@ -13,7 +13,7 @@ func mtuMismatch() Rule {
 	return Rule{
 		ID: "mtu-mismatch", Title: "Interfaces between which packets pass have different MTUs", Systems: onLinux(),
 		Needs: []string{"links"}, Severity: Warning, Settings: []string{"link:mtu"},
-		Because: "A bridge does not fragment: frames larger than the outgoing member's MTU vanish without a word.",
+		Because: "A bridge does not fragment: frames larger than the outgoing member's MTU vanish silently.",
 		Check: func(in Input) (out []Finding) {
 			first := map[string]*facts.NIC{}
 			for i := range in.Facts.NICs {

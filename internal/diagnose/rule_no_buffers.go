@@ -1,9 +1,9 @@
 package diagnose
 
-// noBuffers finds packets that could not be sent for want of buffers.
+// noBuffers finds packets that could not be sent for lack of buffers.
 func noBuffers() Rule {
 	return Rule{
-		ID: "output-no-buffers", Title: "Packets could not be sent for want of buffers", Systems: onBSD(),
+		ID: "output-no-buffers", Title: "Packets could not be sent for lack of buffers", Systems: onBSD(),
 		Needs: []string{"counters"}, Severity: Warning,
 		Because: "The send queue of an interface, or network memory, was full; UDP programs lose those packets, TCP " +
 			"sends them again.",

@@ -10,7 +10,7 @@ import (
 func receiveDropped() Rule {
 	return Rule{
 		ID: "receive-dropped", Title: "The kernel dropped packets that the card delivered", Systems: onLinux(),
-		Needs: []string{"links"}, Severity: Info,
+		Needs: []string{"links|activity"}, Severity: Info,
 		Because: "Since 2.6.37 this counts packets that nothing wanted (unknown protocols, VLANs that are not " +
 			"configured) beside those dropped at a full backlog: it is a loss only where the softnet counters say so.",
 		Confirm: "The second column of /proc/net/softnet_stat grows with it; else tcpdump stops the growth, which " +

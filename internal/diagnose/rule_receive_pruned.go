@@ -3,7 +3,7 @@ package diagnose
 // receivePruned finds receive queues that outgrew their buffers.
 func receivePruned() Rule {
 	return Rule{
-		ID: "receive-pruned", Title: "Receive queues were pruned for want of buffer", Systems: onLinux(),
+		ID: "receive-pruned", Title: "Receive queues were pruned for lack of buffer", Systems: onLinux(),
 		Needs: []string{"counters"}, Severity: Warning,
 		Settings: []string{"net.ipv4.tcp_rmem"},
 		Because: "When the packets in a receive queue occupy more than the buffer, the kernel collapses them at " +

@@ -12,7 +12,7 @@ import (
 // udpBuffer finds datagrams dropped because the socket's buffer was full.
 func udpBuffer() Rule {
 	return Rule{
-		ID: "udp-buffer", Title: "Datagrams were dropped for want of receive buffer",
+		ID: "udp-buffer", Title: "Datagrams were dropped for lack of receive buffer",
 		Needs: []string{"linux:protocols|listeners|socket table|messages",
 			"freebsd:counters|socket table|messages", "openbsd:counters|socket table|messages"}, Severity: Warning,
 		Because: "A program that reads too slowly, or a burst larger than its buffer, loses datagrams.",

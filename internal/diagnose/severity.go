@@ -99,6 +99,7 @@ func gradedCount(c facts.Counter) Severity {
 func lost(c facts.Counter, carried uint64, all []Finding) []Finding {
 	for i := range all {
 		all[i].Severity, all[i].Share = graded(c, carried, Critical), lossShare(c, carried)
+		all[i].past = !still(c)
 	}
 	return all
 }

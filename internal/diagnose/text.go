@@ -267,6 +267,9 @@ func amount(c Ceiling) string {
 	return rate(c.Value)
 }
 
+// RateWords is a rate in bit/s as people write it: 671 Mbit/s.
+func RateWords(bps float64) string { return rate(bps) }
+
 // rate prints a bit rate with three digits.
 func rate(bps float64) string {
 	for _, u := range []struct {

@@ -32,7 +32,7 @@ func (s *session) attribute(ctx context.Context, a *armValues) (Result, error) {
 	case len(settings) == 0:
 		return Result{}, wrongf("arm %s changes nothing here: every value that it sets is the running one", a.name)
 	case s.OneAtATime && len(settings) > maxAlone, len(settings) > stats.MaxFactors:
-		return Result{}, wrongf("arm %s changes %d settings: at most %d can be told apart at once", a.name, len(settings), stats.MaxFactors)
+		return Result{}, wrongf("arm %s changes %d settings: at most %d can be separated at once", a.name, len(settings), stats.MaxFactors)
 	}
 	if s.OneAtATime {
 		return s.compare(ctx, a.oneAtATime(settings))

@@ -14,6 +14,7 @@ import (
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/trial"
+	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
@@ -189,7 +190,7 @@ func describeSpec(s workload.Spec) string {
 	if s.Streams > 1 {
 		streams = fmt.Sprintf("%d streams", s.Streams)
 	}
-	return fmt.Sprintf("%s %s, %s, %s counted after %s", s.Workload, s.Direction, streams, s.Duration, s.Omit)
+	return fmt.Sprintf("%s %s, %s, %s counted after %s", s.Workload, s.Direction, streams, units.Duration(s.Duration), units.Duration(s.Omit))
 }
 
 // beside are the other metrics of an arm by the same pairs.

@@ -221,12 +221,12 @@ func (u *under) announce(ctx context.Context) error {
 	}
 	sd, from := assumedSD, "if pairs scatter by 5%"
 	if known, ok := u.scatter(ctx); ok {
-		sd, from = known, fmt.Sprintf("as pairs scattered by %.1f%% here before", 100*known)
+		sd, from = known, fmt.Sprintf("as pairs varied by %.1f%% here before", 100*known)
 	}
 	level := looks.Plan[len(looks.Plan)-1].Level
 	sees := stats.MinWorthwhile(d.MaxPairs, sd, level, 0.8, d.Margin)
 	whole := min(u.Budget, u.each()*time.Duration(d.MaxPairs*len(d.Arms)))
-	u.note("%s: at most %d pairs of %d arms, about %s; will see %.1f%% %s; margin %.1f%%, seed %d",
+	u.note("%s: at most %d pairs of %d arms, about %s; detects %.1f%% %s; margin %.1f%%, seed %d",
 		u.spec.Workload, d.MaxPairs, len(d.Arms), units.Duration(whole.Round(time.Second)), 100*sees, from, 100*d.Margin, d.Seed)
 	return nil
 }

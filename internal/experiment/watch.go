@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
@@ -124,7 +125,7 @@ func (s *session) watchRun() func(*workload.Run) error {
 		}
 		again, warn := s.watch.judge(d, s.rtt)
 		if again {
-			return &workload.DisturbedError{Why: fmt.Sprintf("%s (at most %s and %.2g%% are taken)", d, lateLimit(s.rtt), 100*lab.MaxStalled)}
+			return &workload.DisturbedError{Why: fmt.Sprintf("%s (at most %s and %.2g%% are taken)", d, units.Duration(lateLimit(s.rtt)), 100*lab.MaxStalled)}
 		}
 		if warn {
 			r.Warnings = append(r.Warnings, workload.Warning{Code: workload.CodeEmulator, Value: d.Share(),

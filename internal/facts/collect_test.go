@@ -260,7 +260,7 @@ func TestBrokenInputIsSaid(t *testing.T) {
 		{"counters", "/proc/net/netstat", "TcpExt: SyncookiesSent ListenOverflows\nTcpExt: 1\n", "line 2: 1 numbers for the 2 names of TcpExt"},
 		{"softnet", "/proc/net/softnet_stat", "00000002 0000zz00 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n", "line 1: column 2 is no 32-bit hexadecimal number"},
 		{"interrupts", "/proc/interrupts", "unterbrechungen\n", "line 1: no line of CPUs at the top"},
-		{"memory", "/proc/meminfo", "MemTotal: viel kB\n", "line 1: MemTotal is no number of kB"},
+		{"memory", "/proc/meminfo", "MemTotal: viel kB\n", "line 1: MemTotal is not a number of kB"},
 		{"routes", "ip route show table main", "Ziel Gateway\n", "nothing in it is understood"},
 		{"settings", "sysctl -a", "\x00\x01\xff", "nothing in it is understood"},
 		{"listeners", "ss -ltn", "LISTEN viele 128 0.0.0.0:22 0.0.0.0:*\n", "line 1: no queue lengths after LISTEN"},

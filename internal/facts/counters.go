@@ -66,7 +66,7 @@ func (f *Facts) readConntrack(t text) error {
 			name, value, _ := strings.Cut(w, "=")
 			v, ok := count(value)
 			if !ok {
-				return atLine(i+1, "%q is no counter", shorten(w))
+				return atLine(i+1, "%q is not a counter", shorten(w))
 			}
 			if sums[name] += v; v > 0 || shown[name].Text == "" {
 				shown[name] = f.Line(t.from, i+1)
@@ -107,7 +107,7 @@ func statColumns(prefix string) func(f *Facts, t text) error {
 			for j := range heads {
 				v, ok := hexadecimal(words[j])
 				if !ok {
-					return atLine(i+2, "%q is no hexadecimal number", shorten(words[j]))
+					return atLine(i+2, "%q is not a hexadecimal number", shorten(words[j]))
 				}
 				if heads[j] == "entries" {
 					sums[j] = v

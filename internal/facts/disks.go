@@ -147,7 +147,7 @@ func (f *Facts) readDiskstats(t text) error {
 		for j := range v {
 			n, ok := count(words[j+3])
 			if !ok {
-				return atLine(i+1, "column %d is no number", j+4)
+				return atLine(i+1, "column %d is not a number", j+4)
 			}
 			v[j] = n
 		}

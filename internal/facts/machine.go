@@ -16,7 +16,7 @@ func (f *Facts) readMeminfo(t text) error {
 		}
 		n, ok := count(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")))
 		if !ok || n > 1<<50 {
-			return atLine(i+1, "MemTotal is no number of kB")
+			return atLine(i+1, "MemTotal is not a number of kB")
 		}
 		f.Memory = units.Bytes(n) * units.KiB
 		return nil

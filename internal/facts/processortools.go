@@ -2,6 +2,7 @@ package facts
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +27,9 @@ func (f *Facts) readMpstat(t text) error {
 			i++
 			words = append(words, strings.Fields(lines[i])...)
 		}
+		if heads == nil {
+			heads = usualHeads(words)
+		}
 		if len(heads) >= 4 && len(words) == len(heads) {
 			found = f.cpuRow(heads, words, f.Line(t.from, at+1)) || found
 		}
@@ -34,6 +38,30 @@ func (f *Facts) readMpstat(t text) error {
 		return errNothing
 	}
 	return nil
+}
+
+// usualHeads are the columns of a row whose headings somebody cut off: those of
+// sysstat since 10.1 and before, if its shares add up to a whole.
+func usualHeads(row []string) []string {
+	heads := strings.Fields("CPU %usr %nice %sys %iowait %irq %soft %steal %guest %gnice %idle")
+	if len(row) == len(heads)-1 {
+		heads = slices.Delete(heads, 9, 10)
+	}
+	if len(row) != len(heads) {
+		return nil
+	}
+	sum := 0.0
+	for _, w := range row[1:] {
+		v, ok := positive(strings.ReplaceAll(w, ",", "."))
+		if !ok {
+			return nil
+		}
+		sum += v
+	}
+	if sum < 99 || sum > 101 {
+		return nil
+	}
+	return heads
 }
 
 // headsFollow reports whether a line goes on with headings: shares and rates alone.

@@ -77,8 +77,8 @@ func (c *Conn) Direction(ofA bool) Direction {
 		if v.rttCount > 0 {
 			rtts = append(rtts, v.rtt())
 		}
-		d.Points = append(d.Points, Point{Start: time.Duration(v.start - c.start), Next: v.next - h.first,
-			Una: v.una - h.first, Edge: v.edge - h.first, Flight: v.flight, Delivered: v.acked,
+		d.Points = append(d.Points, Point{Start: time.Duration(v.start - c.start), Next: max(0, v.next-h.first),
+			Una: max(0, v.una-h.first), Edge: max(0, v.edge-h.first), Flight: v.flight, Delivered: v.acked,
 			RTT: time.Duration(v.rtt()), Again: v.lost, Limit: limitAt(d.Spans, v.start)})
 	}
 	if len(rtts) > 0 {
@@ -96,6 +96,10 @@ func limitAt(spans []Span, t int64) Limit {
 	}
 	return Unknown
 }
+
+// Beyond is the least time from a segment's passing the capture to its
+// acknowledgement's: the longer, the nearer to the sender; 0 not seen.
+func (c *Conn) Beyond(ofA bool) time.Duration { return time.Duration(c.half(ofA).near) }
 
 // vantage compares the two parts of the round trip.
 func (h *half) vantage() Vantage {
@@ -119,6 +123,8 @@ type Handshake struct {
 	AccECN bool // RFC 9768
 	Window uint16
 	TTL    uint8
+	DSCP   uint8
+	Seq    uint32
 }
 
 // Handshake is what the end A, or B, offered.
@@ -131,7 +137,7 @@ func (c *Conn) Handshake(ofA bool) Handshake {
 	if !c.hasSyn[i] {
 		return Handshake{}
 	}
-	h := Handshake{Seen: true, Options: s.Options, Window: s.Window, TTL: s.TTL}
+	h := Handshake{Seen: true, Options: s.Options, Window: s.Window, TTL: s.TTL, DSCP: s.DSCP, Seq: s.Seq}
 	ace := s.Flags & (ECE | CWR | AE)
 	if i == 0 {
 		h.ECN, h.AccECN = ace&(ECE|CWR) == ECE|CWR, ace == ECE|CWR|AE

@@ -81,12 +81,14 @@ type half struct {
 	unscaled      bool // no handshake was seen
 	guess         int8 // of the peer's window scale then
 	rates         rates
+	pauses        pauses
 }
 
 // Counts are what happened to the data of a direction.
 type Counts struct {
 	Segments  int64 `json:"segments"`
-	Bytes     int64 `json:"bytes"` // acknowledged or sent, each once
+	Bytes     int64 `json:"bytes"`      // acknowledged or sent, each once
+	Sent      int64 `json:"sent_bytes"` // as often as they were sent
 	Again     int64 `json:"retransmitted_segments"`
 	Fast      int64 `json:"fast_retransmissions"`
 	Timer     int64 `json:"timeouts"`
@@ -173,6 +175,7 @@ func (h *half) sends(s *Segment) {
 		v.short++
 	}
 	h.Counts.Segments += h.count(length)
+	h.Counts.Sent += length
 	if s.ECN == 3 {
 		h.Counts.Marked++
 	}
@@ -389,6 +392,8 @@ func (h *half) selective(s *Segment, ack int64) {
 		if last <= first || last > h.next {
 			continue
 		}
+		h.divide(first)
+		h.divide(last)
 		j, _ := slices.BinarySearchFunc(h.out, first, func(o sent, at int64) int {
 			if o.first < at {
 				return -1
@@ -405,6 +410,24 @@ func (h *half) selective(s *Segment, ack int64) {
 			}
 		}
 	}
+}
+
+// divide makes two of a segment that a block ends within: the card has divided
+// it.
+func (h *half) divide(at int64) {
+	const most = 1 << 13
+	i, _ := slices.BinarySearchFunc(h.out, at, func(o sent, at int64) int {
+		if o.last <= at {
+			return -1
+		}
+		return 1
+	})
+	if i == len(h.out) || h.out[i].first >= at || len(h.out) >= most {
+		return
+	}
+	rest := h.out[i]
+	rest.first, h.out[i].last = at, at
+	h.out = slices.Insert(h.out, i+1, rest)
 }
 
 // duplicate tells a first block that reports data received twice (RFC 2883).

@@ -9,6 +9,7 @@ type why uint8
 const (
 	open    why = iota // data under way, room in the window
 	idle               // the program wrote nothing
+	paused             // nothing was sent with data under way and room in the window
 	full               // the window was full at its largest
 	closing            // the window was full and smaller than it had been
 	stalled            // until a timer expired

@@ -13,8 +13,11 @@ type life struct {
 	top       int64   // the flight that is reached again and again
 	plateau   bool    // ... exactly, so that it is a buffer
 	policed   bool
+	buffered  bool // it pauses when its send buffer is full
+	closes    bool // the peer's window closed for part of its life
 	firstLoss int64
-	last      Limit // of the open time before
+	last      Limit   // of the open time before
+	peaks     []int64 // the most under way up to each interval
 }
 
 func (h *half) life() life {
@@ -25,6 +28,15 @@ func (h *half) life() life {
 	}
 	l.top, l.plateau = h.plateauOf()
 	l.policed = h.policer(l.base)
+	l.buffered = h.pauses.buffered(h.far > h.near)
+	var closed, peak int64
+	for i := range h.course.list {
+		v := &h.course.list[i]
+		closed += v.time[closing]
+		peak = max(peak, v.flight)
+		l.peaks = append(l.peaks, peak)
+	}
+	l.closes = closed > (h.lastTime-h.firstTime)/20
 	return l
 }
 
@@ -51,13 +63,14 @@ func (h *half) plateauOf() (top int64, plateau bool) {
 	return top, near*2 >= len(flights)
 }
 
-// policer tells losses above a rate from those of a queue and of chance, as
-// Flach et al. do (An Internet-Wide Analysis of Traffic Policing, SIGCOMM
-// 2016): a bucket that fills at the rate between the first and the last loss
-// is empty at each loss, and round trips are not longer then.
+// policer tells losses above a rate from those of a queue and of chance, after
+// Flach et al. (An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016): a
+// bucket that fills at the rate between the first and the last loss holds less
+// than usual at a loss, round trips are not longer then, and since senders are
+// above the rate by then, many segments are lost at a time.
 func (h *half) policer(base int64) bool {
 	n := len(h.losses)
-	if n < 8 {
+	if n < 4 {
 		return false
 	}
 	first, last := h.losses[0], h.losses[n-1]
@@ -66,14 +79,10 @@ func (h *half) policer(base int64) bool {
 		return false
 	}
 	rate := float64(last.bytes-first.bytes) / float64(took)
-	empty, queued, early := 0, 0, 0
+	queued, early := 0, 0
 	usual := h.tokens(first, last, rate)
-	scale := max(rate*float64(base), float64(10*h.mss))
 	for _, o := range h.losses {
 		tokens := rate*float64(o.time-first.time) - float64(o.bytes-first.bytes)
-		if tokens < scale && tokens > -2*scale {
-			empty++
-		}
 		if tokens < usual {
 			early++
 		}
@@ -81,7 +90,7 @@ func (h *half) policer(base int64) bool {
 			queued++
 		}
 	}
-	return empty*5 >= n*4 && early*5 >= n*4 && queued*5 <= n
+	return rate < 0.9*h.rates.capacity() && early*4 >= n && queued*4 <= n && h.Counts.Again >= 4*h.Counts.Events
 }
 
 // tokens is the median of what such a bucket holds, at a loss or not.
@@ -114,7 +123,7 @@ func (l *life) open(i int) Limit {
 	quick := l.capacity > 0 && rate >= 0.85*l.capacity
 	lossy := v.start+l.course.step > l.firstLoss
 	switch {
-	case !standing && l.emptied(i):
+	case !standing && !l.buffered && l.emptied(i):
 		return Program
 	case !lossy && l.grows(i) && !standing:
 		return SlowStart
@@ -124,16 +133,20 @@ func (l *life) open(i int) Limit {
 		return Path
 	case l.plateau && v.flight >= l.top-max(l.top/10, 2*l.mss) && !quick:
 		return SendBuffer
+	case l.buffered && !lossy:
+		return SendBuffer
+	case l.closes && !lossy && v.start > l.firstTime+8*l.base:
+		return SlowReader
 	case quick:
 		return Path
 	case lossy:
 		return Congestion
 	case l.plateau:
 		return SendBuffer
-	case v.start < l.firstTime+16*l.base:
+	case v.start < l.firstTime+16*l.base && l.peaks[i] < l.peaks[len(l.peaks)-1]*9/10:
 		return SlowStart
 	}
-	return Congestion
+	return SendBuffer // without a loss a congestion window only grows
 }
 
 // standing tells a queue that never drained over the interval.
@@ -159,13 +172,14 @@ func (l *life) emptied(i int) bool {
 }
 
 // grows tells whether the flight is still growing as a congestion window does
-// that opens.
+// that opens: beyond all that there was before.
 func (l *life) grows(i int) bool {
 	list := l.course.list
-	now, ahead := list[i].flight, int64(0)
+	ahead := int64(0)
 	for j := i + 1; j < len(list) && j <= i+max(1, int(2*l.base/l.course.step)); j++ {
 		ahead = max(ahead, list[j].flight)
 	}
+	now := l.peaks[i]
 	return ahead*3 >= now*4 && ahead > now+2*l.mss
 }
 
@@ -233,6 +247,10 @@ func (l *life) parts(i int) []Span {
 			}
 		case idle:
 			limit = Program
+		case paused:
+			if limit = Program; l.buffered {
+				limit = SendBuffer
+			}
 		case closing:
 			limit = SlowReader
 		case stalled:

@@ -22,13 +22,14 @@ const (
 	Nagle      Limit = "nagle-delayed-ack" // Nagle's algorithm waited for a delayed acknowledgement
 	Silly      Limit = "silly-window"      // tiny segments for a window that opens by bytes
 	Timeout    Limit = "timer-stall"       // nothing was sent until a retransmission timer expired
+	Pacing     Limit = "pacing"            // the program asked the kernel for no more than a rate
 	Unknown    Limit = "unknown"           // too little was seen
 )
 
 // Limits are all limits, in the order in which they are listed.
 func Limits() []Limit {
 	return []Limit{Program, SendBuffer, PeerWindow, SlowReader, SlowStart, Congestion, Path, Policer,
-		BlackHole, Nagle, Silly, Timeout, Unknown}
+		BlackHole, Nagle, Silly, Timeout, Pacing, Unknown}
 }
 
 // Span is a stretch of time in which one limit bound.

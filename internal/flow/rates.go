@@ -6,19 +6,20 @@ import "math"
 // shorter than a round trip, so that what a sender leaves unused between its
 // windows does not count. The zero value is ready.
 type rates struct {
-	from, bytes int64
-	bins        map[int16]int64 // bytes by the logarithm of their rate
+	from, last int64 // of a stretch; the last delivery
+	bytes      int64
+	bins       map[int16]int64 // bytes by the logarithm of their rate
 }
 
 const rateStep = 1.05
 
 func (r *rates) add(t, bytes, mss, rtt int64) {
-	if r.from == 0 || rtt > 0 && t-r.from > rtt {
-		r.from, r.bytes = t, 0 // what is acknowledged now was delivered before
+	if gap := t - r.last; r.from == 0 || rtt > 0 && (t-r.from > rtt || gap > rtt/2) {
+		r.from, r.last, r.bytes = t, t, 0 // what is acknowledged now was delivered before
 		return
 	}
-	r.bytes += bytes
-	if took := t - r.from; took >= ms/2 && r.bytes >= 4*max(mss, 1) {
+	r.bytes, r.last = r.bytes+bytes, t
+	if took := t - r.from; took >= min(max(ms/2, rtt/6), 10*ms) && r.bytes >= 4*max(mss, 1) {
 		if r.bins == nil {
 			r.bins = make(map[int16]int64)
 		}

@@ -23,6 +23,7 @@ type Segment struct {
 	Len      int    // bytes of payload on the wire, also of what the capture cut off
 	ID       uint16 // of the IPv4 header, 0 in IPv6
 	ECN      uint8  // the two bits of the IP header
+	DSCP     uint8  // the six bits before them
 	TTL      uint8
 	Options  Options
 }

@@ -17,8 +17,11 @@ func (h *half) spend(s *Segment, first, last, una int64, again bool) {
 	case again || una < h.recover || h.paced(waited):
 	case una >= h.next:
 		reason = h.idle(s, waited)
-	case h.freed > 0 && t-h.freed-h.far > h.pause() && (h.short() || !h.triggered(t)):
-		reason = idle
+	case h.freed > 0 && t-h.freed-h.far > h.pause():
+		h.pauses.add(h.next-una, h.next, h.triggered(t))
+		if h.short() || !h.triggered(t) {
+			reason = paused
+		}
 	}
 	h.course.spread(from, t, reason, h.limit)
 	if t-from > ms/2 {

@@ -320,7 +320,7 @@ func (r *Replay) replay(op Op) Answer {
 	switch op.Action {
 	case ActList:
 		return r.list(op)
-	case ActRead, ActRun:
+	case ActRead, ActRun, ActTable:
 		return Answer{Op: op, Failure: Absent, Stderr: "not in the capture"}
 	}
 	return Answer{Op: op, Failure: ReadOnly, Stderr: "a capture cannot be changed"}

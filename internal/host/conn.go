@@ -46,7 +46,23 @@ const (
 	ActRun   Action = "run"   // a command
 	ActWrite Action = "write" // a whole file, atomically and durably
 	ActPoke  Action = "poke"  // a value into a file of /proc/sys or /sys
+	ActTable Action = "table" // a table of the kernel, over netlink
 )
+
+// Table is what the kernel tells over netlink, without a program started. It is
+// read on this machine and in its namespaces; other hosts answer with Absent.
+type Table string
+
+// The tables. Connections is in the binary form of sock_diag(7): each message,
+// without its header, behind its length, both in the machine's byte order.
+// Devices is lines: interface, counter, value.
+const (
+	Connections Table = "connections" // struct inet_diag_msg with TCP_INFO and memory
+	Devices     Table = "devices"     // counters of interfaces and of their queues
+)
+
+// ReadTable returns the operation that reads a table of at most 64 MiB.
+func ReadTable(t Table) Op { return Op{Action: ActTable, Path: string(t)} }
 
 // Op is one operation on a host.
 type Op struct {

@@ -68,6 +68,9 @@ func perform(ctx context.Context, op Op) Answer {
 		return runCommand(ctx, op)
 	case ActWrite:
 		return answer(op, nil, writeDurably(op.Path, op.Data, op.Mode))
+	case ActTable:
+		out, err := table(Table(op.Path))
+		return answer(op, out, err)
 	case ActPoke:
 		return answer(op, nil, poke(op.Path, op.Data))
 	}

@@ -35,7 +35,7 @@ func Stat(s string) ([]CPU, error) {
 		for _, w := range words[1:min(len(words), 9)] {
 			v, ok := count(w)
 			if !ok {
-				return nil, Errorf(n, "%q is no number of ticks", w[:min(len(w), 80)])
+				return nil, Errorf(n, "%q is not a number of ticks", w[:min(len(w), 80)])
 			}
 			c.Ticks = append(c.Ticks, v)
 		}

@@ -19,7 +19,7 @@ func TestDisturbance(t *testing.T) {
 	now.Directions[1].Stalled = 200 * time.Millisecond
 	now.Directions[1].WorstLate = 40 * time.Millisecond
 	d := now.Since(mark)
-	if !d.TooMuch() || !strings.Contains(d.String(), "behind for 2% of the time, by 40ms at the worst") {
+	if !d.TooMuch() || !strings.Contains(d.String(), "behind for 2% of the time, by 40 ms at the worst") {
 		t.Errorf("200 ms of 10 s: %s", d)
 	}
 	now.Directions[0].DropMemory, now.Directions[1].Stalled = 1, 0

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -29,6 +30,7 @@ type Execution struct {
 	Args  []string
 	Serve string        // runs on the server meanwhile; "" is none
 	Wait  time.Duration // how long Serve may take to listen
+	Pcap  string        // folder for a packet capture of the program's host and the server's; "" is none
 }
 
 // Outcome is what became of an execution.
@@ -51,17 +53,55 @@ func (x Execution) Run(ctx context.Context, in Running, s Streams, note func(str
 	if err != nil {
 		return Outcome{}, err
 	}
-	end, err := x.serve(ctx, in, s.Stderr, note)
+	captured, err := x.capture(in)
 	if err != nil {
 		return Outcome{}, err
+	}
+	end, err := x.serve(ctx, in, s.Stderr, note)
+	if err != nil {
+		return Outcome{}, errors.Join(err, captured())
 	}
 	status, runErr := at.Run(ctx, x.Args, s)
 	after, err := in.look(ctx)
 	served := end()
+	if err = errors.Join(err, captured()); err != nil {
+		return Outcome{}, errors.Join(runErr, err)
+	}
 	if err := errors.Join(runErr, err); err != nil {
 		return Outcome{}, err
 	}
 	return Outcome{status, served, after.Since(before)}, nil
+}
+
+// capture begins packet captures; end ends them.
+func (x Execution) capture(in Running) (end func() error, err error) {
+	var running []*capture
+	end = func() error {
+		var err error
+		for _, c := range running {
+			err = errors.Join(err, c.end())
+		}
+		return err
+	}
+	if x.Pcap == "" {
+		return end, nil
+	}
+	names := []string{x.On}
+	if x.On != ServerHost {
+		names = append(names, ServerHost)
+	}
+	for _, name := range names {
+		at, err := in.Site(name)
+		if err != nil {
+			return nil, errors.Join(err, end())
+		}
+		c, err := startCapture(at, filepath.Join(x.Pcap, name+".pcapng"))
+		if err != nil {
+			return nil, errors.Join(err, end())
+		}
+		running = append(running, c)
+	}
+	return end, nil
 }
 
 // serve starts the command on the server, if there is one, and waits until it

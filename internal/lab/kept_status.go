@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/lab/emulator"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // Status is what the links of a lab did so far.
@@ -97,9 +98,9 @@ func (s Status) emulator() string {
 	if kept == Unknown {
 		return "emulator kept up: unknown, " + unknown
 	}
-	late := s.WorstLate().Round(time.Microsecond).String()
+	late := units.Duration(s.WorstLate().Round(time.Microsecond))
 	if s.WorstLate() == 0 { // Since knows only the steps above the limit
-		late = "below " + emulator.LateLimit.String()
+		late = "below " + units.Duration(emulator.LateLimit)
 	}
 	return fmt.Sprintf("emulator kept up: %s, worst lateness %s", kept, late)
 }

@@ -82,3 +82,9 @@ func listeners(int) (map[string]bool, error) { return nil, noLab() }
 func daemons(int) map[int]bool { return nil }
 
 func foreground(context.Context, *exec.Cmd, func() error) (int, error) { return 0, noLab() }
+
+type capture struct{}
+
+func startCapture(Site, string) (*capture, error) { return nil, noLab() }
+
+func (*capture) end() error { return nil }

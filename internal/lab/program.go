@@ -8,9 +8,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // ProgramError is the error of a program that cannot be run: it is not there, or
@@ -47,9 +51,27 @@ type Streams struct {
 	Stdout, Stderr io.Writer
 }
 
+// adminFolders are where programs like sysctl and ip are, which the PATH of an
+// ordinary user lacks: in a lab these may run them.
+var adminFolders = []string{"/usr/local/sbin", "/usr/sbin", "/sbin"}
+
 func (s Streams) command(args, environment []string) *exec.Cmd {
 	c := exec.Command(args[0], args[1:]...)
-	c.Env = append(os.Environ(), environment...)
+	folders := filepath.SplitList(os.Getenv("PATH"))
+	for _, folder := range adminFolders {
+		if slices.Contains(folders, folder) {
+			continue
+		}
+		folders = append(folders, folder)
+		if errors.Is(c.Err, exec.ErrNotFound) {
+			// The folder is named: what is not there stays not found.
+			if path, err := exec.LookPath(filepath.Join(folder, args[0])); err == nil {
+				c.Path, c.Err = path, nil
+			}
+		}
+	}
+	path := "PATH=" + strings.Join(folders, string(filepath.ListSeparator))
+	c.Env = append(append(os.Environ(), path), environment...)
 	c.Stdin, c.Stdout, c.Stderr = s.Stdin, s.Stdout, s.Stderr
 	return c
 }
@@ -123,7 +145,7 @@ func (s *Server) Await(ctx context.Context, limit time.Duration) (note string, e
 			return "", nil
 		}
 		if !time.Now().Before(deadline) {
-			return fmt.Sprintf("nothing listens on the server after %s; going on", limit), nil
+			return fmt.Sprintf("nothing listens on the server after %s; going on", units.Duration(limit)), nil
 		}
 		select {
 		case <-ctx.Done():

@@ -68,8 +68,8 @@ func TestServerIsWaitedForWhileItRuns(t *testing.T) {
 	}{
 		{"exit 0", time.Hour, ""},
 		{"(sleep 2; " + helperVariable + "=listen exec " + program + ") >/dev/null 2>&1 & exit 0", time.Hour, ""},
-		{"sleep 1000 & exit 0", 50 * time.Millisecond, "nothing listens on the server after 50ms"},
-		{"sleep 1000", 50 * time.Millisecond, "nothing listens on the server after 50ms"},
+		{"sleep 1000 & exit 0", 50 * time.Millisecond, "nothing listens on the server after 50 ms"},
+		{"sleep 1000", 50 * time.Millisecond, "nothing listens on the server after 50 ms"},
 	} {
 		s, err := at.Serve(c.command, io.Discard)
 		if err != nil {

@@ -92,7 +92,7 @@ func (k *checker) superseded(before, after *assignment) {
 		f.fix = &Fix{Kind: FixCommentOut, Reason: fmt.Sprintf("set again below to %s", after.entry.Value)}
 	case before.kind == conffile.Loader && after.kind == conffile.Sysctl && !same && before.record != nil && k.refused[before.record.Name] != before:
 		f.code = "overridden"
-		f.message = fmt.Sprintf("%s = %s holds only until %s:%d sets %s", name, before.entry.Value, after.file.path, after.entry.Line, after.entry.Value)
+		f.message = fmt.Sprintf("%s = %s is in effect only until %s:%d sets %s", name, before.entry.Value, after.file.path, after.entry.Line, after.entry.Value)
 		f.because = "The kernel starts with the loader's value, and sysctl.conf is read late in the boot."
 	case before.kind != after.kind:
 		return

@@ -20,10 +20,10 @@ func effectCodes() []Code {
 				"each setting counts.",
 			Bad:  one("linux", "6.1", "/etc/sysctl.conf", "vm.dirty_bytes = 268435456\nvm.dirty_ratio = 20\n"),
 			Good: one("linux", "6.1", "/etc/sysctl.conf", "vm.dirty_bytes = 268435456\nvm.dirty_background_ratio = 5\n")},
-		{ID: "harmful", Title: "the line costs more than it gives", Severity: Warning,
+		{ID: "harmful", Title: "the line does more harm than good", Severity: Warning,
 			Explanation: "By the sources that the catalog names the value breaks or slows something. Some of these " +
 				"depend on the role " +
-				"(--role) or on the machine and are silent without.",
+				"(--role) or on the machine and are not reported without it.",
 			Bad:  one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_rmem = 10000000 10000000 10000000\n"),
 			Good: one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_rmem = 4096 131072 33554432\n")},
 		{ID: "weakens-security", Title: "the line lowers a protection", Severity: Warning,

@@ -5,13 +5,13 @@ func existenceCodes() []Code {
 	return []Code{
 		{ID: "unknown-key", Title: "no release has this setting", Severity: Warning,
 			Explanation: "The name is in a subtree that the catalog describes in full (docs/kernels.md says of which " +
-				"kernels), and is not there: most often a slip of the keyboard. In other subtrees only a name that " +
+				"kernels), and is not there: usually a typing error. In other subtrees only a name that " +
 				"is spelt almost like a known one is reported. In .link and .network files an option that differs " +
 				"from a known one by a slip.",
 			Bad:  one("freebsd", "14.0", "/etc/sysctl.conf", "net.inet.tcp.recbuf_max=4194304\n"),
 			Good: one("freebsd", "14.0", "/etc/sysctl.conf", "net.inet.tcp.recvbuf_max=4194304\nnet.inet.tcp.rack.myown=1\n")},
 		{ID: "removed", Title: "the setting is gone", Severity: Warning,
-			Explanation: "The release does not have the setting any more, so the line only makes an error message. " +
+			Explanation: "The release does not have the setting any more, so the line only produces an error message. " +
 				"Without a known " +
 				"release, what the newest one lacks is reported. A setting that the machine of --from has is not.",
 			Bad:  one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_tw_recycle = 0\n"),

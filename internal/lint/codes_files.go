@@ -23,7 +23,7 @@ func fileCodes() []Code {
 				{"/etc/sysctl.d/10-net.conf", "net.core.somaxconn = 1024\n"},
 				{"/etc/sysctl.d/90-app.conf", "net.core.rmem_max = 8388608\n"}}}},
 		{ID: "syntax", Title: "the system does not take the line", Severity: Warning,
-			Explanation: "By the rules of the program that reads the file this is no setting: a line without '=', " +
+			Explanation: "By the rules of the program that reads the file this is not a setting: a line without '=', " +
 				"an open quote, a byte-order " +
 				"mark. The system skips it. In pf.conf such a line is an error, since pfctl then loads nothing.",
 			Bad:  one("linux", "6.1", "/etc/sysctl.conf", "net.core.somaxconn 1024\n"),

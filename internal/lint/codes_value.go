@@ -19,13 +19,13 @@ func valueCodes() []Code {
 				"setting's own unit and plausible in another.",
 			Bad:  one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_mem = 10000000 10000000 10000000\n"),
 			Good: one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_mem = 192258 256346 384516\n")},
-		{ID: "same-as-default", Title: "the system does this by itself", Severity: Info,
+		{ID: "same-as-default", Title: "the value is the default already", Severity: Info,
 			Explanation: "The value is the default of the release (of every described release, when none is known), " +
 				"so the line does " +
 				"nothing but keep the value when the default improves.",
 			Bad:  one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_window_scaling = 1\n"),
 			Good: one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_slow_start_after_idle = 0\n")},
-		{ID: "below-default", Title: "the value lowers what the system does by itself", Severity: Warning,
+		{ID: "below-default", Title: "the value is below the system's default", Severity: Warning,
 			Explanation: "The release's own default is better. Where the default depends on memory and the machine " +
 				"is not known, an " +
 				"ordinary one is assumed and the problem is an info.",

@@ -120,7 +120,7 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 		text := fmt.Sprintf("%s does not exist since %s %s", name, k.system.Title(), r.Removed)
 		switch {
 		case r.Removed == "0":
-			text = fmt.Sprintf("%s is no setting of %s's own kernel", name, k.system.Title())
+			text = fmt.Sprintf("%s is not a setting of %s's own kernel", name, k.system.Title())
 		case !r.Removed.AtLeast("2") && k.system != catalog.Linux:
 			text = fmt.Sprintf("%s does not exist in %s, and never did", name, k.system.Title())
 		}
@@ -197,7 +197,7 @@ func (k *checker) misplaced(r *catalog.Record, e conffile.Entry, place string) *
 	case place == "sysctl" && rc && !sysctl && !loader:
 		return wrong(Error, e.Name+" is a variable of rc.conf; sysctl does not know it", r.Does, nil)
 	case place == "loader" && r.Kind == catalog.Runtime && sysctl:
-		return wrong(Warning, e.Name+" is no boot-time tunable, so the loader's value is not used; it belongs in /etc/sysctl.conf",
+		return wrong(Warning, e.Name+" is not a boot-time tunable, so the loader's value is not used; it belongs in /etc/sysctl.conf",
 			"The loader passes the variable on, but the kernel does not fetch it when this setting is made.",
 			&Fix{Kind: FixMove, To: "/etc/sysctl.conf", Text: e.Name + "=" + e.Value, Reason: "moved to /etc/sysctl.conf: no boot-time tunable"})
 	case place == "loader" && rc && !sysctl:
@@ -290,13 +290,13 @@ func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.V
 		}
 		switch {
 		case known.Removed != "" && version.AtLeast(known.Removed):
-			return bad(Warning, fmt.Sprintf("%s: %s is no value since %s %s", e.Name, known.Value, system.Title(), known.Removed), "It meant: "+known.Means+".")
+			return bad(Warning, fmt.Sprintf("%s: %s is not a value since %s %s", e.Name, known.Value, system.Title(), known.Removed), "It meant: "+known.Means+".")
 		case known.Since != "" && !version.AtLeast(known.Since):
 			return bad(Warning, fmt.Sprintf("%s: %s is a value only from %s %s on", e.Name, known.Value, system.Title(), known.Since), "It means: "+known.Means+".")
 		}
 		return nil
 	}
-	severity, text := Warning, fmt.Sprintf("%s: %q is none of its values: %s", e.Name, e.Value, strings.Join(names, ", "))
+	severity, text := Warning, fmt.Sprintf("%s: %q is not one of its values: %s", e.Name, e.Value, strings.Join(names, ", "))
 	for _, name := range names {
 		if open && len(name) > 2 && catalog.Edits(name, e.Value) == 1 {
 			severity, text = Error, text+"; did you mean "+name+"?"
@@ -407,5 +407,5 @@ func (k *checker) sameAsDefault(r *catalog.Record, e conffile.Entry, v reading, 
 		text += fmt.Sprintf(" of %s %s", k.system.Title(), version)
 	}
 	return &finding{id: "same-as-default", code: "same-as-default", severity: Info, message: text, sources: r.Sources, value: true,
-		because: "The line changes nothing now, and will hold the value back when the system's own default improves."}
+		because: "The line changes nothing now, and pins today's default: a better one in a later release will not take effect."}
 }

@@ -21,7 +21,7 @@ func TestOldNames(t *testing.T) {
 		{catalog.FreeBSD, "12.4", "vfs.zfs.arc_max=1073741824", ""},
 		{catalog.FreeBSD, "14.2", "net.inet.ip.check_interface=1", "it is called net.inet.ip.rfc1122_strong_es now"},
 		{catalog.FreeBSD, "14.2", "vfs.zfs.arc_max=1073741824", "vfs.zfs.arc.max; both still work"},
-		{catalog.Linux, "6.12", "net.ipv4.tcp_collapse_max_bytes=6291456", "is no setting of Linux's own kernel"},
+		{catalog.Linux, "6.12", "net.ipv4.tcp_collapse_max_bytes=6291456", "is not a setting of Linux's own kernel"},
 		{catalog.Linux, "6.12", "kernel.shmall=1073741824", "6.12, 18446744073692774399"},
 		{catalog.Linux, "6.12", "fs.quota.warnings=0", ""},
 		{catalog.Linux, "6.12", "net.ipv4.tcp_init_cwnd=10", "route:initcwnd is what sets it"},

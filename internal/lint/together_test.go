@@ -26,7 +26,7 @@ func TestTogether(t *testing.T) {
 		{"forwarding that sysctl.conf undoes", []string{rc, "gateway_enable=YES\n", sysctl, "net.inet.ip.forwarding=0\n"}, "rc.conf:1 sets gateway_enable"},
 		{"forwarding", []string{rc, "gateway_enable=YES\n", sysctl, "net.inet.ip.forwarding=1\n"}, ""},
 		{"forwarding without rc.conf", []string{sysctl, "net.inet.ip.forwarding=1\n"}, ""},
-		{"a loader's value that does not last", []string{loader, "kern.ipc.nmbclusters=\"4194304\"\n", sysctl, "kern.ipc.nmbclusters=8388608\n"}, "holds only until /etc/sysctl.conf:1 sets 8388608"},
+		{"a loader's value that does not last", []string{loader, "kern.ipc.nmbclusters=\"4194304\"\n", sysctl, "kern.ipc.nmbclusters=8388608\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8388608"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res := Run(c, files(tt.files...), Options{System: catalog.FreeBSD, Version: "14.3"})

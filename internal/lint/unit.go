@@ -100,7 +100,7 @@ func (k *checker) unitFile(e conffile.Entry) *finding {
 		here, there = matchKeys("OriginalName"), matchKeys("Name WLANInterfaceType SSID BSSID")
 	case strings.EqualFold(section, "Link") || strings.EqualFold(section, "Match"):
 		return told("unknown-key",
-			fmt.Sprintf("%s stands in a section [%s], which does not exist; did you mean [%s%s]?", e.Key, section,
+			fmt.Sprintf("%s is in a section [%s], which does not exist; did you mean [%s%s]?", e.Key, section,
 				strings.ToUpper(section[:1]), strings.ToLower(section[1:])))
 	default:
 		return nil

@@ -52,7 +52,7 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 		return []finding{*f}
 	}
 	if at, _ := slices.BinarySearch(k.names, e.Name+"."); at < len(k.names) && strings.HasPrefix(k.names[at], e.Name+".") {
-		return []finding{{code: "unknown-key", severity: Warning, message: e.Name + " is no setting but the name of a group of them",
+		return []finding{{code: "unknown-key", severity: Warning, message: e.Name + " is not a setting but the name of a group of settings",
 			because: "Only its members can be set, such as " + k.names[at] + "."}}
 	}
 	if f := k.dottedInterface(e); f != nil {

@@ -75,7 +75,7 @@ func (v *reading) readNumbers(k *checker, place string) {
 	for _, w := range v.words {
 		n, ok := parseNumber(w, k.system, place)
 		if !ok {
-			v.refused = strconv.Quote(w) + " is no whole number"
+			v.refused = strconv.Quote(w) + " is not a whole number"
 			v.numbers = nil
 			return
 		}

@@ -121,7 +121,7 @@ func interfaceProblem(on system.System, text string) error {
 	case len(text) > interfaceBytes:
 		return fmt.Errorf("the name of an interface has at most %d bytes, this one %d", interfaceBytes, len(text))
 	case text == "." || text == "..":
-		return fmt.Errorf("%q is no name of an interface", text)
+		return fmt.Errorf("%q is not the name of an interface", text)
 	case on == system.OpenBSD && !openbsdInterface.MatchString(text):
 		return fmt.Errorf("the name of an interface is its driver's and a number")
 	}

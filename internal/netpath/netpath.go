@@ -118,7 +118,7 @@ func (p Path) Check() error {
 
 // String prints the path as Parse reads it.
 func (p Path) String() string {
-	s := fmt.Sprintf("rate=%s,rtt=%s", p.Rate, units.Duration(p.RTT))
+	s := fmt.Sprintf("rate=%s,rtt=%s", p.Rate.Typed(), units.TypedDuration(p.RTT))
 	if p.Loss > 0 {
 		s += fmt.Sprintf(",loss=%.3g", p.Loss)
 	}

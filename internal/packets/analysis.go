@@ -24,6 +24,7 @@ type Analysis struct {
 	Flows     []Life  `json:"flows"`          // the one with the most data first
 	More      int     `json:"more_flows"`     // that are not listed
 	Left      int64   `json:"dropped_flows"`  // given up for their number while reading
+	Both      *Both   `json:"both,omitempty"` // beside a capture of the other end
 }
 
 // Life is a flow's.
@@ -103,8 +104,8 @@ type Fix struct {
 	Action  string `json:"action,omitempty"`
 }
 
-// maxListed is how many flows are told one by one.
-const maxListed = 50
+// MaxListed is how many flows an Analysis tells one by one.
+const MaxListed = 50
 
 // Analyze judges the flows of a capture.
 func Analyze(name string, t *Trace) Analysis {
@@ -112,8 +113,8 @@ func Analyze(name string, t *Trace) Analysis {
 		Start: float64(t.Start) / 1e9, Duration: float64(t.End-t.Start) / 1e9,
 		Drops: t.Drops, Truncated: t.Truncated, Left: t.Left, Flows: []Life{}}
 	for i := range t.Flows {
-		if i == maxListed {
-			a.More = len(t.Flows) - maxListed
+		if i == MaxListed {
+			a.More = len(t.Flows) - MaxListed
 			break
 		}
 		a.Flows = append(a.Flows, t.Flows[i].life(t.Start))
@@ -130,8 +131,8 @@ func (a *Analysis) verdict() string {
 		return a.Flows[0].Verdict
 	}
 	f := &a.Flows[0]
-	return fmt.Sprintf("%s > %s, %s in %s: %s", f.From, f.To, units.Bytes(f.Bytes),
-		units.Duration(seconds(f.Duration)), f.Verdict)
+	return fmt.Sprintf("%s > %s, %s in %s: %s", f.From, f.To, units.Bytes(f.Bytes).Text(),
+		units.DurationText(seconds(f.Duration)), f.Verdict)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * 1e9) }
@@ -206,7 +207,7 @@ func (f *Flow) datagrams(start int64) Life {
 		l.Goodput = float64(u.Bytes) * 8 / l.Duration
 	}
 	l.Verdict = fmt.Sprintf("UDP from %s to %s: %d packets, %s; the longest pause is %s; what was lost only its programs know",
-		from, to, u.Packets, units.Rate(l.Goodput), units.Duration(time.Duration(u.Longest)))
+		from, to, u.Packets, units.Rate(l.Goodput).Text(), units.DurationText(time.Duration(u.Longest)))
 	if quic(from) || quic(to) {
 		l.Notes = append(l.Notes, "port 443: probably QUIC, whose acknowledgements are encrypted")
 	}

@@ -122,7 +122,7 @@ func (d *decoder) network(ip gopacket.LayerType, data []byte, wire int, p *packe
 		if c := d.ip4.Contents; c[2] == 0 && c[3] == 0 {
 			length = wire - at
 		}
-		p.ID, p.ECN, p.TTL = d.ip4.Id, d.ip4.TOS&3, d.ip4.TTL
+		p.ID, p.ECN, p.DSCP, p.TTL = d.ip4.Id, d.ip4.TOS&3, d.ip4.TOS>>2, d.ip4.TTL
 		from, _ = netip.AddrFromSlice(d.ip4.SrcIP)
 		to, _ = netip.AddrFromSlice(d.ip4.DstIP)
 		return from, to, length - int(d.ip4.IHL)*4
@@ -131,7 +131,7 @@ func (d *decoder) network(ip gopacket.LayerType, data []byte, wire int, p *packe
 	if length = int(d.ip6.Length); length == 0 {
 		length = wire - at - 40
 	}
-	p.ECN, p.TTL = d.ip6.TrafficClass&3, d.ip6.HopLimit
+	p.ECN, p.DSCP, p.TTL = d.ip6.TrafficClass&3, d.ip6.TrafficClass>>2, d.ip6.HopLimit
 	from, _ = netip.AddrFromSlice(d.ip6.SrcIP)
 	to, _ = netip.AddrFromSlice(d.ip6.DstIP)
 	// Extension headers lie between this header and TCP's.

@@ -27,7 +27,6 @@ type Trace struct {
 	Truncated bool   // the file ends within a packet
 	Flows     []Flow // the one with the most data first
 	Left      int64  // flows that were given up, for their number
-	err       error
 }
 
 // Flow is a connection or a pair of UDP ports.
@@ -48,19 +47,27 @@ type Datagrams struct {
 // Read reads a capture to its end; a file that is cut off is read as far as it
 // goes. Memory is bounded by the number of flows.
 func Read(r io.Reader) (*Trace, error) {
-	s, err := newSource(r)
-	if err != nil {
+	t := &table{flows: map[endpoints]*entry{}}
+	if err := t.each(r, t.add); err != nil {
 		return nil, err
 	}
-	t := &table{flows: map[endpoints]*entry{}}
+	return t.done(), nil
+}
+
+// each gives every TCP and UDP packet of a capture to do, and counts all.
+func (t *Trace) each(r io.Reader, do func(*packet)) error {
+	s, err := newSource(r)
+	if err != nil {
+		return err
+	}
 	d := newDecoder()
 	var p packet
+	var end error
 	for {
 		data, ci, err := s.next()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				t.Truncated = true
-				t.err = err
+				t.Truncated, end = true, err
 			}
 			break
 		}
@@ -71,13 +78,13 @@ func Read(r io.Reader) (*Trace, error) {
 		}
 		t.Read++
 		p.Number = t.Packets
-		t.add(&p)
+		do(&p)
 	}
 	t.Drops = s.drops
 	if t.Packets == 0 {
-		return nil, errors.Join(errors.New("no packet in it"), t.err)
+		return errors.Join(errors.New("no packet in it"), end)
 	}
-	return t.done(), nil
+	return nil
 }
 
 // table keeps the flows while a capture is read.

@@ -95,7 +95,7 @@ func TestBadRequests(t *testing.T) {
 		want   string
 	}{
 		{func(r *Request) { r.Path.Rate = 0 }, "rate is missing or 0"},
-		{func(r *Request) { r.Path.RTT = 10 * time.Second }, "is above 5s"},
+		{func(r *Request) { r.Path.RTT = 10 * time.Second }, "is above 5 s"},
 		{func(r *Request) { r.Role = "bulk,router" }, `role "bulk,router"`},
 		{func(r *Request) { r.Path.MTU = 10 }, "mtu 10"},
 	} {

@@ -67,7 +67,7 @@ func (p *Plan) acceptFilters(r Request) (Step, bool) {
 		return Step{}, false
 	}
 	return Step{Title: "Have the server ask for the accept filters",
-		Why:      "A loaded filter changes nothing by itself. httpready holds a connection until a whole request is there, dataready until the first byte; nginx and Apache name them where they listen.",
+		Why:      "Loading a filter changes nothing on its own. httpready holds a connection until a whole request is there, dataready until the first byte; nginx and Apache name them where they listen.",
 		Commands: []string{"nginx: listen 80 accept_filter=httpready; listen 443 ssl accept_filter=dataready;", "Apache: AcceptFilter http httpready", "netstat -Lan"},
 		Sources:  []string{"FreeBSD accf_http(9)", "FreeBSD accf_data(9)"}}, true
 }
@@ -158,7 +158,7 @@ func (p *Plan) logDevice(r Request) (Step, bool) {
 	incoming := float64(r.Path.Rate) / 8
 	size := incoming * 5 * 2
 	s := Step{Title: "For NFS, databases and other synchronous writers: a log device (slog)",
-		Why: fmt.Sprintf("A synchronous write waits for the log; a separate device takes that wait from the pool and helps nothing else. At most what arrives in two transaction groups of 5 s is in it: %s / 8 * 5 s * 2 = %s. It must write %s/s at queue depth 1 and keep its cache over a power cut (capacitors), or acknowledged writes are lost; mirror it.",
+		Why: fmt.Sprintf("A synchronous write waits for the log; a separate device takes that wait from the pool and does not help anything else. At most what arrives in two transaction groups of 5 s is in it: %s / 8 * 5 s * 2 = %s. It must write %s/s at queue depth 1 and keep its cache over a power cut (capacitors), or acknowledged writes are lost; mirror it.",
 			r.Path.Rate, units.Bytes(size), units.Bytes(incoming)),
 		Commands: []string{"zpool add POOL log mirror nvd1 nvd2", "zpool iostat -v POOL 1"}, Sources: []string{"zpoolconcepts(7), intent log", "wirerate calc slog"}}
 	if r.Machine.DiskRate > 0 && r.Machine.DiskRate < incoming {

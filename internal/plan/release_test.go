@@ -50,8 +50,8 @@ func TestContradictions(t *testing.T) {
 		{"latency", netpath.Path{Rate: units.Gbit, RTT: 100 * time.Millisecond, MTU: 1500}, 0, "role latency saves tens of microseconds"},
 		{"latency", netpath.Path{Rate: units.Gbit, RTT: 100 * time.Microsecond, MTU: 1500}, 0, ""},
 		{"file", netpath.Path{Rate: units.Gbit, RTT: 200 * time.Millisecond, MTU: 1500}, 0, "wait for an answer"},
-		{"bulk", netpath.Path{Rate: units.Mbit, RTT: 10 * time.Millisecond, MTU: 1500}, 0, "the path holds 1.22KiB"},
-		{"web", netpath.Path{Rate: 40 * units.Gbit, RTT: time.Millisecond, MTU: 1500}, units.Gbit, "more than the interface's 1gbit"},
+		{"bulk", netpath.Path{Rate: units.Mbit, RTT: 10 * time.Millisecond, MTU: 1500}, 0, "the path holds 1.22 KiB"},
+		{"web", netpath.Path{Rate: 40 * units.Gbit, RTT: time.Millisecond, MTU: 1500}, units.Gbit, "more than the interface's 1 Gbit/s"},
 		{"web", netpath.Path{Rate: units.Gbit, RTT: time.Millisecond, MTU: 1500}, 10 * units.Gbit, ""},
 	} {
 		m := server(catalog.Linux, "6.12")

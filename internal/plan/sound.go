@@ -183,7 +183,7 @@ func (p Plan) unsound(ch Change) error {
 	for _, pl := range places(p.System) {
 		if pl.belongs == ch.Belongs {
 			if form := lineForms[pl.belongs]; form != nil && !form.MatchString(ch.Setting) {
-				return fmt.Errorf("it is no line of %s", pl.format)
+				return fmt.Errorf("it is not a line of %s", pl.format)
 			}
 			_, err := pl.line(p.System, ch.Setting, ch.To)
 			return err

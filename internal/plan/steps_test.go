@@ -50,7 +50,7 @@ func TestSteps(t *testing.T) {
 		{catalog.FreeBSD, "14.0", "bulk", "buildkernel", ""},
 		{catalog.FreeBSD, "14.1", "bulk", "kldload tcp_bbr", "buildkernel"},
 		{catalog.FreeBSD, "14.2", "web", "accept_filter=httpready", ""},
-		{catalog.FreeBSD, "14.2", "file", "11.6GiB", ""},
+		{catalog.FreeBSD, "14.2", "file", "11.6 GiB", ""},
 		{catalog.FreeBSD, "14.2", "home", "type fq_codel", ""},
 		{catalog.OpenBSD, "7.8", "home", "flows 1024 bandwidth 950000K", "cake"},
 		{catalog.Linux, "6.12", "home", "cake bandwidth 950000kbit", ""},

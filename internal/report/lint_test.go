@@ -22,7 +22,7 @@ func TestLintText(t *testing.T) {
 		return b.String()
 	}
 	res := linted(t, "/etc/sysctl.conf", "\tnet.ipv4.tcp_fin_timeout = 30s # \x1b[31m\n")
-	want := `/etc/sysctl.conf:1:29: error: net.ipv4.tcp_fin_timeout takes a number: "30s" is no whole number [bad-value]
+	want := `/etc/sysctl.conf:1:29: error: net.ipv4.tcp_fin_timeout takes a number: "30s" is not a whole number [bad-value]
     1 |  net.ipv4.tcp_fin_timeout = 30s # \x1b[31m
       |                             ^~~
       = The kernel refuses the value and keeps the old one.

@@ -155,7 +155,5 @@ func sizeOf(n float64) string {
 	if !(n > 0 && n < 1<<62) {
 		return notKnown
 	}
-	s := units.Bytes(n).String()
-	i := strings.IndexAny(s, "BKMGT")
-	return s[:i] + " " + s[i:]
+	return units.Bytes(n).String()
 }

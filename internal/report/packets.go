@@ -15,10 +15,14 @@ import (
 // most width columns.
 func PacketsText(w io.Writer, a packets.Analysis, width int) {
 	fmt.Fprint(w, terminal.Wrap(width, "", "  ", terminal.Clean(a.Verdict)))
-	fmt.Fprintf(w, "\n%s: %s in %s, %s\n", terminal.Clean(a.Capture), plural(int(a.Packets), "packet", "packets"),
-		units.Duration(inSeconds(a.Duration)), units.Bytes(a.Bytes))
+	fmt.Fprint(w, "\n", terminal.Wrap(width, "", "  ", fmt.Sprintf("%s: %s in %s, %s", terminal.Clean(a.Capture),
+		plural(int(a.Packets), "packet", "packets"), units.DurationText(inSeconds(a.Duration)),
+		units.Bytes(a.Bytes).Text())))
 	for _, s := range captureNotes(a) {
 		fmt.Fprint(w, terminal.Wrap(width, "  ", "  ", s))
+	}
+	if a.Both != nil {
+		packetsBoth(w, a.Both, width)
 	}
 	const shown = 5
 	for i, l := range a.Flows {
@@ -28,7 +32,8 @@ func PacketsText(w io.Writer, a packets.Analysis, width int) {
 		packetsFlow(w, l, width, i == 0)
 	}
 	if more := len(a.Flows) + a.More - shown; more > 0 {
-		fmt.Fprintf(w, "\n%s with less data; --json lists up to 50\n", plural(more, "more flow", "more flows"))
+		fmt.Fprintf(w, "\n%s with less data; --json lists up to %d\n", plural(more, "more flow", "more flows"),
+			packets.MaxListed)
 	}
 }
 
@@ -41,7 +46,7 @@ func captureNotes(a packets.Analysis) []string {
 		notes = append(notes, "the file ends within a packet: it is read up to there")
 	}
 	if a.Unread > 0 {
-		notes = append(notes, fmt.Sprintf("%d packets are neither TCP nor UDP over IP", a.Unread))
+		notes = append(notes, "neither TCP nor UDP over IP: "+plural(int(a.Unread), "packet", "packets"))
 	}
 	if a.Left > 0 {
 		notes = append(notes, fmt.Sprintf("%d flows were given up while reading, the longest silent ones: too many", a.Left))
@@ -50,8 +55,8 @@ func captureNotes(a packets.Analysis) []string {
 }
 
 func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
-	fmt.Fprintf(w, "\n%s > %s  %s  %s  %s\n", l.From, l.To, units.Bytes(l.Bytes),
-		units.Duration(inSeconds(l.Duration)), units.Rate(l.Goodput))
+	fmt.Fprint(w, "\n", terminal.Wrap(width, "", "  ", fmt.Sprintf("%s > %s: %s in %s, %s", l.From, l.To,
+		units.Bytes(l.Bytes).Text(), units.DurationText(inSeconds(l.Duration)), units.Rate(l.Goodput).Text())))
 	if !first {
 		fmt.Fprint(w, terminal.Wrap(width, "  ", "  ", l.Verdict))
 	}
@@ -67,19 +72,7 @@ func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
 		}
 		fmt.Fprint(w, terminal.Wrap(width, "  limits    ", "            ", strings.Join(held, ", ")))
 	}
-	var path []string
-	if l.RTT != nil {
-		path = append(path, fmt.Sprintf("RTT %.3g ms at least, %.3g ms median, %.3g ms at most", l.RTT.Min, l.RTT.Median,
-			l.RTT.Longest))
-	}
-	path = append(path, fmt.Sprintf("%d of %d segments sent again (%d fast, %d timeouts, %d tail probes)",
-		l.Again, l.Segments, l.Fast, l.Timer, l.Tail),
-		fmt.Sprintf("at most %s under way, window %s", units.Bytes(l.Flight), units.Bytes(l.Window)),
-		"captured at the "+strings.Replace(l.Vantage, "unknown", "?", 1))
-	if l.Vantage == "between" || l.Vantage == "unknown" {
-		path[len(path)-1] = "captured " + strings.Replace(l.Vantage, "unknown", "at an unknown place", 1)
-	}
-	fmt.Fprint(w, terminal.Wrap(width, "  path      ", "            ", strings.Join(path, "; ")))
+	fmt.Fprint(w, terminal.Wrap(width, "  path      ", "            ", strings.Join(pathFacts(l), "; ")))
 	for i, e := range l.Evidence {
 		if i == 4 {
 			break
@@ -90,7 +83,7 @@ func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
 		}
 		at := inSeconds(e.Seconds)
 		fmt.Fprint(w, terminal.Wrap(width, name, "            ", fmt.Sprintf("packet %d at %s: %s", e.Number,
-			units.Duration(at), e.What)))
+			units.DurationText(at), e.What)))
 	}
 	for i, f := range l.Fix {
 		name := "            "
@@ -102,6 +95,60 @@ func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
 	for _, n := range l.Notes {
 		fmt.Fprint(w, terminal.Wrap(width, "  note      ", "            ", n))
 	}
+}
+
+// pathFacts are what a connection's packets say of its path and its ends.
+func pathFacts(l packets.Life) []string {
+	var path []string
+	if l.RTT != nil {
+		path = append(path, fmt.Sprintf("RTT %.3g ms at least, %.3g ms median, %.3g ms at most", l.RTT.Min, l.RTT.Median,
+			l.RTT.Longest))
+	}
+	path = append(path, fmt.Sprintf("%d of %d segments sent again (%d fast, %d timeouts, %d tail probes)",
+		l.Again, l.Segments, l.Fast, l.Timer, l.Tail),
+		fmt.Sprintf("at most %s under way, window %s", units.Bytes(l.Flight).Text(), units.Bytes(l.Window).Text()),
+		"captured at the "+strings.Replace(l.Vantage, "unknown", "?", 1))
+	if l.Vantage == "between" || l.Vantage == "unknown" {
+		path[len(path)-1] = "captured " + strings.Replace(l.Vantage, "unknown", "at an unknown place", 1)
+	}
+	return path
+}
+
+// packetsBoth writes what two captures tell together.
+func packetsBoth(w io.Writer, b *packets.Both, width int) {
+	say := func(label, format string, args ...any) {
+		fmt.Fprint(w, terminal.Wrap(width, fmt.Sprintf("  %-10s", label), "            ", fmt.Sprintf(format, args...)))
+	}
+	fmt.Fprint(w, "\n", terminal.Wrap(width, "", "  ", fmt.Sprintf("both ends of %s > %s: %s is nearer the sender, %s the receiver",
+		b.From, b.To, terminal.Clean(b.Sender), terminal.Clean(b.Receiver))))
+	say("losses", "%s lost between the captures, %d beyond the receiver's", plural(int(b.Between), "segment", "segments"), b.Beyond)
+	if b.Forward != nil {
+		say("data", "%s", delayText(b.Forward))
+	}
+	if b.Back != nil {
+		say("back", "%s", delayText(b.Back))
+	}
+	if b.Offset.Known {
+		say("clocks", "the receiver's goes %s before the sender's, within %s: the least delays are taken to be equal both ways",
+			signedTime(b.Offset.Seconds), units.DurationText(inSeconds(b.Offset.Within/1e3)))
+	}
+	for _, c := range b.Changed {
+		say("changed", "%s: %s %s became %s", c.Packet, c.What, c.Before, c.Behind)
+	}
+	if b.Matched == 0 {
+		say("note", "no segment is in both: the captures are of different times")
+	}
+}
+
+func signedTime(s float64) string {
+	if s < 0 {
+		return "−" + units.DurationText(inSeconds(-s))
+	}
+	return units.DurationText(inSeconds(s))
+}
+
+func delayText(d *packets.Delay) string {
+	return fmt.Sprintf("%.3g ms at least, %.3g ms median, %.3g ms at most, one way", d.Min, d.Median, d.Longest)
 }
 
 func remedy(f packets.Fix) string {

@@ -36,7 +36,7 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	p.field("aliases", strings.Join(r.Aliases, ", "))
 	p.field("see", strings.Join(r.See, ", "))
 	settingValues(&p, r)
-	settingFormulas(&p, r)
+	settingFormulas(&p, r, version)
 	settingJudgements(&p, r)
 	settingEvidence(&p, r)
 	p.heading("Sources")
@@ -191,11 +191,18 @@ func settingValues(p *page, r *catalog.Record) {
 	}
 }
 
-func settingFormulas(p *page, r *catalog.Record) {
-	if len(r.Formulas) == 0 {
+// settingFormulas says what a plan sets, where the setting is there and works; of
+// one that went, for which releases that was.
+func settingFormulas(p *page, r *catalog.Record, version catalog.Version) {
+	until := cmp.Or(r.NoEffectSince, r.Removed)
+	if len(r.Formulas) == 0 || r.Removed == "0" || version != "" && r.StateIn(version) != catalog.Present {
 		return
 	}
-	p.heading("What wirerate proposes")
+	heading := "What wirerate proposes"
+	if version == "" && until != "" {
+		heading = fmt.Sprintf("For releases before %s %s", r.System.Title(), until)
+	}
+	p.heading(heading)
 	for _, f := range r.Formulas {
 		roles := "any role"
 		if len(f.Roles) > 0 {

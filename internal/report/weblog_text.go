@@ -193,11 +193,11 @@ func (w *logText) bins(r *weblog.Report) {
 		if b.Count == 0 {
 			continue
 		}
-		label := fmt.Sprintf("%.1f+s", b.From)
+		label := fmt.Sprintf("%.1f+ s", b.From)
 		if b.To != nil {
-			label = fmt.Sprintf("%.1f-%.1fs", b.From, *b.To)
+			label = fmt.Sprintf("%.1f-%.1f s", b.From, *b.To)
 		}
-		cell := fmt.Sprintf(" %8s %9s %6s", label, units.Count(b.Count), hundredths(float64(b.Count)/float64(r.Requests)))
+		cell := fmt.Sprintf(" %9s %8s %6s", label, units.Count(b.Count), hundredths(float64(b.Count)/float64(r.Requests)))
 		if column += len(cell); column > textColumns {
 			w.f("\n")
 			column = len(cell)
@@ -371,7 +371,7 @@ func (w *logText) comparison(c *weblog.Comparison) {
 	w.summary(c.Before)
 	w.shifts("as logged", c.Shifts)
 	if m := c.Matched; m != nil {
-		w.shifts(fmt.Sprintf("same objects and sizes: %s, %s of before, %s of after", units.Plural(uint64(m.Classes), "class"), hundredths(m.BeforeShare), hundredths(m.AfterShare)), m.Shifts)
+		w.shifts(fmt.Sprintf("same objects and sizes: %s, %s before, %s after", units.Plural(uint64(m.Classes), "class"), hundredths(m.BeforeShare), hundredths(m.AfterShare)), m.Shifts)
 	}
 	w.f("\n")
 	for _, u := range c.Under {
@@ -435,11 +435,13 @@ func shortSeconds(v float64) string {
 		return "-" + shortSeconds(-v)
 	}
 	if v == 0 {
-		return "0s"
+		return "0 s"
 	}
 	if v >= 60 {
-		return fmt.Sprintf("%.0fs", v)
+		return fmt.Sprintf("%.0f s", v)
 	}
+	step := math.Pow(10, math.Floor(math.Log10(v))-2)
+	v = math.Round(v/step) * step
 	return units.Duration(time.Duration(math.Round(v * 1e9)))
 }
 

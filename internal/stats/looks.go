@@ -84,7 +84,7 @@ func (l Looks) At(pairs int) (Look, bool) {
 // that number keep their levels.
 func (l Looks) Truncate(pairs int) (Looks, error) {
 	if pairs < 2 {
-		return Looks{}, fmt.Errorf("%d pairs are no evidence; at least 2 are needed", pairs)
+		return Looks{}, fmt.Errorf("%d pairs are not evidence; at least 2 are needed", pairs)
 	}
 	if len(l.Plan) == 0 || pairs > l.Plan[len(l.Plan)-1].Pairs {
 		return Looks{}, fmt.Errorf("a last look at %d pairs lies outside the plan", pairs)

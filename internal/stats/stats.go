@@ -82,7 +82,7 @@ func LogRatios(a, b []float64) ([]float64, error) {
 // and 0 when they are not.
 func TTest(d []float64) (Test, error) {
 	if len(d) < 2 {
-		return Test{}, fmt.Errorf("%d pairs are no evidence; at least 2 are needed", len(d))
+		return Test{}, fmt.Errorf("%d pairs are not evidence; at least 2 are needed", len(d))
 	}
 	if err := checkFinite(d); err != nil {
 		return Test{}, err

@@ -66,7 +66,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("history: %w", err)
 	}
-	return openFile(ctx, path, path, "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", true)
+	return openFile(ctx, path, path, "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_txlock=immediate", true)
 }
 
 // Read opens the history to be read. One that is not there is empty; one that
@@ -88,7 +88,7 @@ func Read(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("history %s: %w", path, err)
 	}
-	s, err = openFile(ctx, path, filepath.Join(dir, "history.db"), "", true)
+	s, err = openFile(ctx, path, filepath.Join(dir, "history.db"), "_txlock=immediate", true)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -163,32 +163,40 @@ func (s *Store) prepare(ctx context.Context, write bool) error {
 	if err = errors.Join(err, conn.Close()); err != nil {
 		return err
 	}
-	if err := s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&s.version); err != nil {
+	// One transaction: another process may be making the tables at this moment.
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // does nothing after Commit
+	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&s.version); err != nil {
 		return err
 	}
 	if s.version > schemaVersion {
 		return fmt.Errorf("it was written by a newer version (schema %d, this one reads %d)", s.version, schemaVersion)
 	}
-	if err := s.check(ctx); err != nil {
+	if err := s.check(ctx, tx); err != nil {
 		return err
 	}
-	if s.version == schemaVersion || !write {
-		return nil
+	if s.version < schemaVersion && write {
+		if err := s.migrate(ctx, tx); err != nil {
+			return err
+		}
 	}
-	return s.migrate(ctx)
+	return tx.Commit()
 }
 
 // check compares the tables with what they must be and has SQLite look through
 // its pages, which it does not do by itself when it reads some of them.
-func (s *Store) check(ctx context.Context) error {
-	found, err := s.strings(ctx, `SELECT coalesce(sql, '') FROM sqlite_master WHERE sql IS NOT NULL OR type <> 'index' ORDER BY rowid LIMIT 3`)
+func (s *Store) check(ctx context.Context, tx *sql.Tx) error {
+	found, err := texts(ctx, tx, `SELECT coalesce(sql, '') FROM sqlite_master WHERE sql IS NOT NULL OR type <> 'index' ORDER BY rowid LIMIT 3`)
 	if err != nil {
 		return err
 	}
 	if !slices.Equal(found, tables(s.version)) {
 		return fmt.Errorf("%w, or no history: its tables are not those of schema %d", ErrDamaged, s.version)
 	}
-	problems, err := s.strings(ctx, `PRAGMA integrity_check(1)`)
+	problems, err := texts(ctx, tx, `PRAGMA integrity_check(1)`)
 	if err != nil {
 		return err
 	}
@@ -198,8 +206,8 @@ func (s *Store) check(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) strings(ctx context.Context, query string) ([]string, error) {
-	rows, err := s.db.QueryContext(ctx, query)
+func texts(ctx context.Context, tx *sql.Tx, query string) ([]string, error) {
+	rows, err := tx.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -224,12 +232,7 @@ func (s *Store) sums() string {
 }
 
 // migrate makes the tables, with what those of an older version hold.
-func (s *Store) migrate(ctx context.Context) error {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() // does nothing after Commit
+func (s *Store) migrate(ctx context.Context, tx *sql.Tx) error {
 	old := s.version > 0
 	var steps []string
 	if old {
@@ -250,7 +253,7 @@ func (s *Store) migrate(ctx context.Context) error {
 		return err
 	}
 	s.version = schemaVersion
-	return tx.Commit()
+	return nil
 }
 
 // seal gives every record its checksum.

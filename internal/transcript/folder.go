@@ -20,16 +20,16 @@ const folderEntries = 200_000
 // loadFolder reads outputs that were saved as files: an unpacked sosreport
 // (sos_commands/networking/ethtool_-S_eth0, proc/net/snmp), or files named after
 // their commands (netstat_-m.txt, "sysctl -a"). It returns the texts by the
-// names that FromTexts takes; files that are nothing known are left out. A file
+// names that FromTexts takes, and the files in which nothing is known. A file
 // under another name is read as a session, but in a sosreport, where the names are
 // known and logs hold anything.
-func loadFolder(root fs.FS) (map[string]string, error) {
+func loadFolder(root fs.FS) (map[string]string, []facts.Unread, error) {
 	reports, _ := fs.Glob(root, "*/sos_commands") // the pattern is good
 	_, err := fs.Stat(root, "sos_commands")
 	isReport := err == nil || len(reports) > 0
 	texts := map[string]string{}
 	left := int64(folderLimit)
-	var sessions []string // what a file of its own says counts before what is in them
+	var sessions []saved // what a file of its own says counts before what is in them
 	err = input.Walk(root, folderEntries, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if d != nil && d.IsDir() && p != "." {
@@ -50,36 +50,51 @@ func loadFolder(root fs.FS) (map[string]string, error) {
 		}
 		left -= int64(len(data))
 		if name == "" {
-			sessions = append(sessions, "$ "+fileCommand(p)+"\n"+string(data))
+			sessions = append(sessions, saved{p, data})
 		} else {
 			texts[name] = withoutPrompt(string(data))
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if len(texts) == 0 && len(sessions) == 0 {
-		return nil, ErrNoOutputs
-	}
+	var unread []facts.Unread
 	of := Posted{Texts: texts}
 	for _, s := range sessions {
-		for name, text := range sortSession(splitSession(readable(s))).Texts {
+		found := sortSession(splitSession(readable("$ " + fileCommand(s.path) + "\n" + string(s.data)))).Texts
+		if u := s.unread(); len(found) == 0 && u.Words != "" && len(unread) < unreadLimit {
+			unread = append(unread, u)
+		}
+		for name, text := range found {
 			if texts[name] == "" {
 				texts[name] = text
 			}
 		}
 	}
 	if len(texts) == 0 {
-		return nil, ErrNoOutputs
+		return nil, nil, ErrNoOutputs
 	}
 	of.rounds = []facts.Round{{Texts: texts}}
 	if texts["uname -a"] == "" {
 		if texts["uname -a"] = guessIdentity(of.rounds); texts["uname -a"] == "" {
-			return texts, errNoSystem
+			return texts, unread, errNoSystem
 		}
 	}
-	return texts, nil
+	return texts, unread, nil
+}
+
+// saved is a file of a folder whose name says nothing.
+type saved struct {
+	path string
+	data []byte
+}
+
+// unread names the file as one in which nothing is known.
+func (s saved) unread() facts.Unread {
+	lines := strings.Split(strings.TrimSuffix(string(s.data), "\n"), "\n")
+	return facts.Unread{Line: 1, Lines: len(lines), Command: s.path, Words: words(lines),
+		Because: "neither its name nor its text is that of a known output"}
 }
 
 // readStart reads as much of a file as is used of one source; one byte more

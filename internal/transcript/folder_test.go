@@ -98,12 +98,12 @@ func TestTypedCommands(t *testing.T) {
 func TestFilesBeforeSessions(t *testing.T) {
 	ring := "Ring parameters for eth0:\nPre-set maximums:\nRX:\t4096\nCurrent hardware settings:\nRX:\t%d\n"
 	session := "root@a:~# ethtool -g eth0\n" + fmt.Sprintf(ring, 7)
-	texts, err := loadFolder(fstest.MapFS{"a-session.txt": {Data: []byte(session)},
+	texts, _, err := loadFolder(fstest.MapFS{"a-session.txt": {Data: []byte(session)},
 		"ethtool_-g_eth0": {Data: fmt.Appendf(nil, ring, 512)}})
 	if err != nil || !strings.Contains(texts["ethtool -g eth0"], "512") {
 		t.Errorf("%v %q", err, texts["ethtool -g eth0"])
 	}
-	texts, err = loadFolder(fstest.MapFS{"x/sos_commands/networking/ethtool_-i_eth0": {Data: []byte("driver: ixgbe\n")},
+	texts, _, err = loadFolder(fstest.MapFS{"x/sos_commands/networking/ethtool_-i_eth0": {Data: []byte("driver: ixgbe\n")},
 		"x/var/log/messages": {Data: []byte(session)}})
 	if err != nil || texts["ethtool -g eth0"] != "" || texts["ethtool -i eth0"] == "" {
 		t.Errorf("%v %v", err, texts)
@@ -126,7 +126,7 @@ func TestTextsWithTraces(t *testing.T) {
 		"cut":     []byte(plain[:len(plain)-5]),
 		"prompt":  []byte("# ethtool -S eth0\n" + plain),
 	} {
-		texts, err := loadFolder(fstest.MapFS{"ethtool_-S_eth0": {Data: data}})
+		texts, _, err := loadFolder(fstest.MapFS{"ethtool_-S_eth0": {Data: data}})
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue
@@ -168,7 +168,7 @@ func TestIdentityIsGuessedOfOutputs(t *testing.T) {
 			"00000001 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000\n"},
 		"the interrupts of Linux": {"proc/interrupts", "           CPU0\n 24: 5 PCI-MSI 0-edge eth0\n"},
 	} {
-		texts, err := loadFolder(fstest.MapFS{want[0]: {Data: []byte(want[1])}})
+		texts, _, err := loadFolder(fstest.MapFS{want[0]: {Data: []byte(want[1])}})
 		if err != nil {
 			t.Errorf("%s: %v", output, err)
 			continue
@@ -205,7 +205,7 @@ func TestFolderOfOutputs(t *testing.T) {
 		"sos/uname":       {Data: []byte("Linux a 4.18.0 #1 SMP x86_64\n")},
 		"sos/version.txt": {Data: []byte("nothing known\n")},
 	}
-	texts, err := loadFolder(root)
+	texts, _, err := loadFolder(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestFolderOfOutputs(t *testing.T) {
 	}
 	posted := fstest.MapFS{"netstat_-m.txt": {Data: []byte("$ netstat -m\n1/2/3/4 mbuf clusters in use " +
 		"(current/cache/total/max)\n")}}
-	texts, err = loadFolder(posted)
+	texts, _, err = loadFolder(posted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestFolderOfOutputs(t *testing.T) {
 		f.Memories[0].Source.Line != 2 {
 		t.Errorf("%v %+v", err, f)
 	}
-	if _, err := loadFolder(fstest.MapFS{"a": {Data: []byte("b")}}); err == nil {
+	if _, _, err := loadFolder(fstest.MapFS{"a": {Data: []byte("b")}}); err == nil {
 		t.Error("a folder of nothing is taken")
 	}
 }
@@ -277,4 +277,20 @@ func FuzzTranscript(f *testing.F) {
 			t.Errorf("%d bytes of %d", total, len(s))
 		}
 	})
+}
+
+// What is in a folder and not known, and what comes after the rounds that are read, is named.
+func TestLeftOutIsNamed(t *testing.T) {
+	_, unread, err := loadFolder(fstest.MapFS{"sysctl_-a.txt": {Data: []byte("net.ipv4.tcp_sack = 0\n")},
+		"notes.log": {Data: []byte("some\nstrange text\n")}, "empty": {Data: []byte("\n")}})
+	if err != nil || len(unread) != 1 || unread[0].Command != "notes.log" || unread[0].Lines != 2 || unread[0].Words != "some" {
+		t.Errorf("%+v, %v", unread, err)
+	}
+	one := "web1:~$ cat /proc/loadavg\n" + "web1:~$ cat /proc/net/sockstat\nsockets: used 100\nTCP: inuse 5 orphan 0 tw 0 alloc 5 mem 1\n"
+	for rounds, want := range map[int]int{roundLimit: 0, roundLimit + 2: 1} {
+		p := sortSession(splitSession(readable(strings.Repeat(one, rounds))))
+		if len(p.Unread) != want || want > 0 && (p.Unread[0].Line != 4*roundLimit+0+3 || p.Unread[0].Lines != 4) {
+			t.Errorf("%d rounds: %+v", rounds, p.Unread)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -18,6 +19,7 @@ type outputs struct {
 	places map[string][]int
 	rounds *[]round
 	now    *moment
+	over   *facts.Unread // what came after roundLimit rounds of one output
 }
 
 // round is what was pasted once of each output. Of counters whose lines stand for themselves it holds what several
@@ -34,7 +36,7 @@ type round struct {
 const roundLimit = 60
 
 func newOutputs() outputs {
-	o := outputs{rounds: &[]round{}, now: &moment{}}
+	o := outputs{rounds: &[]round{}, now: &moment{}, over: &facts.Unread{}}
 	first := o.round(0)
 	o.texts, o.places = first.texts, first.places
 	return o
@@ -181,6 +183,14 @@ func (o outputs) keep(name, command string, lines []string, at []int) {
 		}
 		return
 	}
+	if o.over.Lines == 0 {
+		*o.over = facts.Unread{Command: cmp.Or(command, name), Words: words(lines),
+			Because: fmt.Sprintf("only the first %d outputs of one command are read", roundLimit)}
+		if len(at) > 0 {
+			o.over.Line = at[0]
+		}
+	}
+	o.over.Lines += len(lines)
 }
 
 func (o outputs) take(part section) {

@@ -29,12 +29,12 @@ func Load(name string) (Posted, error) {
 		return Posted{}, err
 	}
 	if info.IsDir() {
-		texts, err := loadFolder(os.DirFS(name))
+		texts, unread, err := loadFolder(os.DirFS(name))
 		if errors.Is(err, errNoSystem) {
 			texts["uname -a"] = unknownSystem
-			return Posted{Texts: texts, Guessed: true}, nil
+			return Posted{Texts: texts, Unread: unread, Guessed: true}, nil
 		}
-		return Posted{Texts: texts}, err
+		return Posted{Texts: texts, Unread: unread}, err
 	}
 	all, err := loadFile(name)
 	return chief(all), err
@@ -68,7 +68,8 @@ type Posted struct {
 	Host string
 	// Guessed is set where nothing in the outputs tells their system.
 	Guessed bool
-	// Unread are passages that are known not to be of this host.
+	// Unread are passages that are known not to be of this host, and files of a folder
+	// in which nothing is known.
 	Unread []facts.Unread
 
 	rounds []facts.Round
@@ -84,7 +85,7 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 	if len(p.rounds) == 0 {
 		f, err := facts.FromTexts(file, p.Texts, 0)
 		if err == nil {
-			f.SystemGuessed = p.Guessed
+			f.SystemGuessed, f.Unread = p.Guessed, p.Unread
 		}
 		return f, err
 	}
@@ -93,7 +94,12 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 		return nil, err
 	}
 	f.SystemGuessed = p.Guessed
-	f.Unread = append(p.unread(f), p.Unread...)
+	f.Unread = slices.DeleteFunc(p.unread(f), func(u facts.Unread) bool {
+		return slices.ContainsFunc(p.Unread, func(more facts.Unread) bool {
+			return u.Command == more.Command && more.Line > 0 && u.Line >= more.Line
+		})
+	})
+	f.Unread = append(f.Unread, p.Unread...)
 	if p.moved {
 		f.ForgetPlaces()
 	}
@@ -163,7 +169,7 @@ func namedSystem(s string) string {
 }
 
 // ErrNotText is returned for files that hold something else than text.
-var ErrNotText = errors.New("it is no text")
+var ErrNotText = errors.New("it is not text")
 
 // sessionLimit bounds a file that is read as a session, in bytes.
 const sessionLimit = 64 << 20
@@ -222,6 +228,9 @@ func sortSession(parts []section) Posted {
 			}
 		}
 		p.rounds = append(p.rounds, out)
+	}
+	if o.over.Lines > 0 {
+		p.Unread = append(p.Unread, *o.over)
 	}
 	return p
 }

@@ -126,21 +126,31 @@ func parse(s string, suffixes map[string]float64) (int64, error) {
 func isNumeric(c byte) bool { return c >= '0' && c <= '9' || c == '.' }
 
 // String prints the rate in its largest unit with at most four significant
-// digits where that is exact, else three: 10gbit, 9.41gbit, 1.2mbit.
+// digits where that is exact, else three: 10 Gbit/s, 9.41 Gbit/s, 1.2 Mbit/s.
 func (r Rate) String() string {
-	return scaled(float64(r), []scale{{1e12, "tbit"}, {1e9, "gbit"}, {1e6, "mbit"}, {1e3, "kbit"}}, "bit")
+	return scaled(float64(r), []scale{{1e12, " Tbit/s"}, {1e9, " Gbit/s"}, {1e6, " Mbit/s"}, {1e3, " kbit/s"}}, " bit/s")
 }
+
+// Typed prints the rate as String does, in the form of a command line: 9.41gbit.
+func (r Rate) Typed() string { return typed(strings.TrimSuffix(r.String(), "/s")) }
 
 // BytesPerSecond returns the rate in byte/s.
 func (r Rate) BytesPerSecond() float64 { return float64(r) / 8 }
 
-// String prints the size in its largest binary unit: 64MiB, 1.5GiB, 100B.
+// String prints the size in its largest binary unit: 64 MiB, 1.5 GiB, 100 B.
 func (b Bytes) String() string {
-	return scaled(float64(b), []scale{{1 << 40, "TiB"}, {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}}, "B")
+	return scaled(float64(b), []scale{{1 << 40, " TiB"}, {1 << 30, " GiB"}, {1 << 20, " MiB"}, {1 << 10, " KiB"}}, " B")
 }
 
-// Duration prints d with at most three significant digits: 50ms, 1.25s, 200us.
+// Typed prints the size as String does, in the form of a command line: 64MiB.
+func (b Bytes) Typed() string { return strings.ReplaceAll(b.String(), " ", "") }
+
+// Duration prints d with at most three significant digits: 50 ms, 1.25 s, 200 µs;
+// from a minute on as time.Duration does, 1m30s.
 func Duration(d time.Duration) string {
+	if d == 0 {
+		return "0 s"
+	}
 	if d >= time.Minute {
 		s := d.Round(time.Second).String()
 		if strings.HasSuffix(s, "m0s") {
@@ -148,7 +158,14 @@ func Duration(d time.Duration) string {
 		}
 		return s
 	}
-	return scaled(float64(d), []scale{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}, "ns")
+	return scaled(float64(d), []scale{{1e9, " s"}, {1e6, " ms"}, {1e3, " µs"}}, " ns")
+}
+
+// TypedDuration prints d as Duration does, in the form of a command line: 50ms.
+func TypedDuration(d time.Duration) string { return typed(Duration(d)) }
+
+func typed(s string) string {
+	return strings.ToLower(strings.NewReplacer(" ", "", "µ", "u").Replace(s))
 }
 
 type scale struct {

@@ -47,9 +47,11 @@ func TestParseDuration(t *testing.T) {
 
 func TestString(t *testing.T) {
 	for want, got := range map[string]string{
-		"10gbit": (10 * Gbit).String(), "9.41gbit": Rate(9414824447).String(), "0bit": Rate(0).String(),
-		"64MiB": (64 * MiB).String(), "1.5GiB": (1536 * MiB).String(), "999B": Bytes(999).String(),
-		"50ms": Duration(50 * time.Millisecond), "1.25s": Duration(1250 * time.Millisecond), "200us": Duration(200 * time.Microsecond), "10m": Duration(10 * time.Minute), "4m30s": Duration(270 * time.Second), "1h0m": Duration(time.Hour),
+		"10 Gbit/s": (10 * Gbit).String(), "9.41 Gbit/s": Rate(9414824447).String(), "0 bit/s": Rate(0).String(),
+		"64 MiB": (64 * MiB).String(), "1.5 GiB": (1536 * MiB).String(), "999 B": Bytes(999).String(),
+		"50 ms": Duration(50 * time.Millisecond), "1.25 s": Duration(1250 * time.Millisecond), "200 µs": Duration(200 * time.Microsecond), "4m30s": Duration(270 * time.Second), "1h0m": Duration(time.Hour),
+		"10gbit": (10 * Gbit).Typed(), "9.41gbit": Rate(9414824447).Typed(), "0bit": Rate(0).Typed(), "64MiB": (64 * MiB).Typed(), "999B": Bytes(999).Typed(),
+		"50ms": TypedDuration(50 * time.Millisecond), "200us": TypedDuration(200 * time.Microsecond), "10m": TypedDuration(10 * time.Minute),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -66,9 +68,16 @@ func TestStringParsesBack(t *testing.T) {
 		if err != nil || float64(back) < 0.995*float64(r) || float64(back) > 1.005*float64(r) {
 			t.Fatalf("%d prints %s, which is %d (%v)", r, r, back, err)
 		}
+		if typed, err := ParseRate(r.Typed()); err != nil || typed != back {
+			t.Fatalf("%d is typed as %s, which is %d (%v)", r, r.Typed(), typed, err)
+		}
 		b := Bytes(rapid.Int64Range(0, int64(100*TiB)).Draw(t, "bytes"))
 		if back, err := ParseBytes(b.String()); err != nil || float64(back) < 0.995*float64(b) || float64(back) > 1.005*float64(b) {
 			t.Fatalf("%d prints %s, which is %d (%v)", b, b, back, err)
+		}
+		d := time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "duration"))
+		if back, err := ParseDuration(TypedDuration(d)); err != nil || float64(back) < 0.99*float64(d) || float64(back) > 1.01*float64(d) {
+			t.Fatalf("%d is typed as %s, which is %d (%v)", d, TypedDuration(d), back, err)
 		}
 	})
 }

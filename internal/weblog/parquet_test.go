@@ -114,7 +114,7 @@ func TestParquetDropped(t *testing.T) {
 func TestDuckDBReadsParquet(t *testing.T) {
 	python := os.Getenv("WIRERATE_PYTHON")
 	if python == "" {
-		python = "../../out/venv/bin/python3" // of make tools
+		python = "../../.venv/bin/python3" // of make tools
 		if _, err := os.Stat(python); err != nil {
 			python = "python3"
 		}

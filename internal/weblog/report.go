@@ -124,7 +124,7 @@ type View struct {
 	Confidence float64   // of intervals; 0 is 0.95
 	Under      []float64 // thresholds in s; nil is 0.1
 	By         []string  // groupings, in this order: see Groupings
-	Top        int       // groups shown of each grouping; 0 is 20
+	Top        int       // number of groups shown per grouping; 0 is 20
 }
 
 // Groupings are the names View.By takes.
@@ -264,7 +264,7 @@ func (r *Report) addStatuses(s *Sketch) {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s ended early by the client, the server or a timeout (%s): the times are not those of whole answers", were(sum, "request"), strings.Join(names, ", ")))
 	}
 	if n := s.Status[304]; n > 0 && s.Requests > 0 && float64(n) > 0.05*float64(s.Requests) {
-		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers are 304: the client's cache had the object, so they are fast at any tuning", 100*float64(n)/float64(s.Requests)))
+		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers are 304: the client's cache had the object, so tuning does not affect them", 100*float64(n)/float64(s.Requests)))
 	}
 }
 

@@ -25,7 +25,7 @@ func lintPage() page {
 	var b bytes.Buffer
 	b.WriteString(made + `# What lint reports
 
-Every problem has one of these codes. A comment ` + "`# wirerate: ignore CODE reason`" + ` keeps a code quiet on its
+Every problem has one of these codes. A comment ` + "`# wirerate: ignore CODE reason`" + ` suppresses a code on its
 line or, alone on a line, on the next one.
 
 | code | severity | says |

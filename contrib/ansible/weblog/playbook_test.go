@@ -27,10 +27,10 @@ func run(t *testing.T, env []string, name string, args ...string) string {
 }
 
 // need skips the test where a program is missing and returns its path. make
-// tools puts Ansible into out/venv.
+// tools puts Ansible into .venv.
 func need(t *testing.T, name string) string {
 	t.Helper()
-	venv, err := filepath.Abs("../../../out/venv/bin")
+	venv, err := filepath.Abs("../../../.venv/bin")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // Stats counts what one direction of a link did since it came up.
@@ -143,6 +145,6 @@ func (s Stats) String() string {
 	if !s.KeptUp() {
 		kept = "no"
 	}
-	fmt.Fprintf(&b, "; emulator kept up: %s, worst lateness %s", kept, s.WorstLate.Round(time.Microsecond))
+	fmt.Fprintf(&b, "; emulator kept up: %s, worst lateness %s", kept, units.Duration(s.WorstLate.Round(time.Microsecond)))
 	return b.String()
 }

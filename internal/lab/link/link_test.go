@@ -66,7 +66,7 @@ func TestParseRejects(t *testing.T) {
 // What is wrong is said with what to write instead.
 func TestParseSaysWhatToWrite(t *testing.T) {
 	for spec, want := range map[string]string{
-		"rate=10":                       "10bit is outside 1kbit..1tbit; write it like 100mbit",
+		"rate=10":                       "10 bit/s is outside 1 kbit/s..1 Tbit/s; write it like 100mbit",
 		"rate=1gbit,queue=1000":         "of what? write 1000packets, 1000B or 1000KiB",
 		"rate=1gbit,ecn=65":             "of what? write 65packets",
 		"rtt=20":                        "like 50ms or 30s",

@@ -1,0 +1,267 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/terminal"
+	"github.com/wirerate/wirerate/internal/units"
+	"github.com/wirerate/wirerate/internal/watch"
+	"github.com/wirerate/wirerate/internal/watch/screen"
+)
+
+type watchOptions struct {
+	path, role, lasts, interval, failOn, onFinding string
+}
+
+func newWatchCmd(env *Env) *cobra.Command {
+	var opt watchOptions
+	cmd := &cobra.Command{
+		Use:   "watch [HOST...]",
+		Short: "Say what limits a host now, and since when, again and again",
+		Long: `Look at Linux hosts every second: each TCP connection, the interfaces, the
+processors and the kernel's counters. What limits now, and since when, stands
+first: the program, the send buffer, the peer's window, a peer that reads
+slowly, slow start, losses, a full queue, a policer, a full accept queue, drops
+of a device. On this machine and in its namespaces no program is started for
+it; behind ssh it is ss, every five seconds unless told otherwise. Nothing is
+changed.
+
+On a terminal it is a screen, which ? explains. Elsewhere, and with --format
+text, a line is printed for each sample of each host, with --json an object. It
+goes on until it is interrupted, or for the time of --for.`,
+		Example: `  wirerate watch
+  wirerate watch ns:router ssh://web1 --path rate=1gbit,rtt=80ms
+  wirerate watch --for 10m --fail-on warning
+  wirerate watch --json | jq -r .verdict.limit
+  wirerate watch --on-finding 'mail -s "wirerate" root'`,
+	}
+	format := formatFlag(cmd, "screen", "text", "json")
+	f := cmd.Flags()
+	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
+	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
+	f.StringVar(&opt.interval, "interval", "", "`time` between two samples, from 200ms to 10m (1s; behind ssh 5s)")
+	f.StringVar(&opt.lasts, "for", "", "end after this `time`, such as 10m")
+	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 when a limit or problem of this `severity` or above was seen:\nerror, warning, info")
+	f.StringVar(&opt.onFinding, "on-finding", "", "shell `command` to run for each limit and problem that begins, which is\non its standard input as JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		how, err := format()
+		if err != nil {
+			return err
+		}
+		return opt.run(cmd.Context(), env, args, how)
+	}
+	return cmd
+}
+
+func (opt watchOptions) run(ctx context.Context, env *Env, names []string, how string) error {
+	shared := inspectOptions{path: opt.path, role: opt.role, failOn: opt.failOn}
+	path, _, err := shared.check()
+	if err != nil {
+		return usage(err)
+	}
+	interval, err := watchTime("--interval", opt.interval, 200*time.Millisecond, 10*time.Minute)
+	if err != nil {
+		return usage(err)
+	}
+	lasts, err := watchTime("--for", opt.lasts, 100*time.Millisecond, 100*365*24*time.Hour)
+	if err != nil {
+		return usage(err)
+	}
+	if len(names) == 0 {
+		names = []string{"local"}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	if lasts > 0 {
+		ctx, cancel = context.WithTimeout(ctx, lasts)
+	}
+	defer cancel()
+	out := &watchOutput{env: env, json: how == "json", many: len(names) > 1, onFinding: opt.onFinding,
+		failOn: diagnose.Severity(opt.failOn), begun: map[string]map[string]bool{}}
+	follow := func(tell func(watch.State)) error {
+		return followAll(ctx, cancel, env, names, interval, path, opt.role, tell)
+	}
+	if how == "screen" && env.columns() > 0 {
+		err = out.onScreen(cancel, names, follow)
+	} else {
+		err = follow(out.tell)
+	}
+	if err != nil {
+		return err
+	}
+	out.commands.Wait()
+	if out.failed {
+		return negative()
+	}
+	return failure(out.err)
+}
+
+// followAll watches hosts side by side; the first one that cannot be watched ends
+// it for all.
+func followAll(ctx context.Context, cancel func(), env *Env, names []string, interval time.Duration, path netpath.Path,
+	role string, tell func(watch.State)) error {
+	errs := make([]error, len(names))
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for i, name := range names {
+		every := interval
+		if every == 0 {
+			every = time.Second
+			if strings.HasPrefix(name, "ssh:") {
+				every = 5 * time.Second
+			}
+		}
+		wait.Go(func() {
+			o := watch.Options{Interval: every, Path: path, Role: role, Name: name,
+				Open: func(ctx context.Context) (host.Conn, error) { return env.open(ctx, name) }}
+			errs[i] = watch.Follow(ctx, o, func(s watch.State) {
+				mu.Lock()
+				defer mu.Unlock()
+				tell(s)
+			})
+			if errs[i] != nil {
+				cancel()
+			}
+		})
+	}
+	wait.Wait()
+	for _, err := range errs {
+		switch {
+		case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		case errors.Is(err, host.ErrUnreachable), errors.Is(err, watch.ErrSystem):
+			return missing(err)
+		default:
+			return environment(err)
+		}
+	}
+	return nil
+}
+
+func watchTime(flag, text string, least, most time.Duration) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := units.ParseDuration(text)
+	if err == nil && (d < least || d > most) {
+		return 0, errors.New(flag + " " + text + ": between " + units.Duration(least) + " and " + units.Duration(most) + " is expected")
+	}
+	return d, err
+}
+
+// watchOutput prints states, and acts on what begins in them.
+type watchOutput struct {
+	env       *Env
+	json      bool
+	many      bool // hosts
+	onFinding string
+	failOn    diagnose.Severity
+	failed    bool
+	err       error
+	begun     map[string]map[string]bool // host, what goes on there
+	commands  sync.WaitGroup
+}
+
+// watchFinding is what the command of --on-finding gets.
+type watchFinding struct {
+	Schema  int            `json:"schema"`
+	Host    string         `json:"host"`
+	Time    time.Time      `json:"time"`
+	Verdict *watch.Verdict `json:"verdict"` // null for a problem
+	Problem *watch.Problem `json:"problem"` // null for a limit
+}
+
+// onScreen shows what follow tells on the terminal until the screen is left, the
+// time is over, or a host cannot be watched.
+func (o *watchOutput) onScreen(cancel func(), names []string,
+	follow func(func(watch.State)) error) error {
+	p := tea.NewProgram(screen.New(names), tea.WithInput(o.env.Stdin), tea.WithOutput(o.env.Stdout), tea.WithoutSignalHandler())
+	followed := make(chan error, 1)
+	go func() {
+		err := follow(func(s watch.State) {
+			o.findings(s)
+			p.Send(screen.StateMsg(s))
+		})
+		p.Send(screen.EndMsg{})
+		followed <- err
+	}()
+	_, err := p.Run()
+	cancel()
+	if watched := <-followed; watched != nil {
+		return watched
+	}
+	return environment(err)
+}
+
+func (o *watchOutput) tell(s watch.State) {
+	var err error
+	if o.json {
+		var data []byte
+		if data, err = terminal.JSON(s, ""); err == nil {
+			_, err = o.env.Stdout.Write(data)
+		}
+	} else {
+		line := s.Line()
+		if o.many {
+			line = s.Host + ": " + line
+		}
+		o.env.printf("%s %s\n", s.Time.Format(time.TimeOnly), line)
+	}
+	if o.err == nil {
+		o.err = err
+	}
+	o.findings(s)
+}
+
+// findings acts on limits and problems that were not there in the state before.
+func (o *watchOutput) findings(s watch.State) {
+	now := map[string]bool{}
+	note := func(key string, severity diagnose.Severity, f watchFinding) {
+		now[key] = true
+		o.failed = o.failed || o.failOn != "" && severity.AtLeast(o.failOn)
+		if !o.begun[s.Host][key] && o.onFinding != "" {
+			f.Schema, f.Host, f.Time = 1, s.Host, s.Time
+			o.command(f)
+		}
+	}
+	if v := s.Verdict; v.Limit != watch.NoLimit {
+		note("limit "+v.Limit+" "+v.Peer+" "+v.Subject, v.Severity(), watchFinding{Verdict: &v})
+	}
+	for _, p := range s.Problems {
+		note("problem "+p.Problem+" "+p.Subject, diagnose.Severity(p.Severity), watchFinding{Problem: &p})
+	}
+	o.begun[s.Host] = now
+}
+
+// command runs the command of --on-finding beside the watching; its failure is
+// told and ends nothing.
+func (o *watchOutput) command(f watchFinding) {
+	data, err := json.Marshal(f)
+	if err != nil {
+		o.env.note("--on-finding: %v", err)
+		return
+	}
+	o.commands.Go(func() {
+		op := host.Op{Action: host.ActRun, Args: []string{"sh", "-c", o.onFinding}, Data: append(data, '\n')}
+		local := host.NewLocal()
+		defer local.Close()
+		a, err := host.One(context.Background(), local, op)
+		if err != nil {
+			o.env.note("--on-finding: %v", err)
+		}
+		if text := a.Text(); text != "" && !slices.Contains([]byte(text), 0) {
+			o.env.note("--on-finding: %s", text)
+		}
+	})
+}

@@ -1,0 +1,44 @@
+package watch
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/flow"
+)
+
+// Severity of a limit: what loses or stops something is a warning; that a
+// program, the path or slow start limits is worth knowing.
+func (v Verdict) Severity() diagnose.Severity {
+	switch v.Limit {
+	case NoLimit, string(flow.Program), string(flow.SlowStart), string(flow.Path), string(flow.Pacing), string(flow.Unknown):
+		return diagnose.Info
+	}
+	return diagnose.Warning
+}
+
+// Line is the state in one line of text.
+func (s State) Line() string {
+	if s.Gone != "" {
+		return "not reached: " + s.Gone
+	}
+	parts := []string{s.Verdict.Text(), fmt.Sprintf("sent %s, received %s", diagnose.RateWords(s.Traffic.Sent),
+		diagnose.RateWords(s.Traffic.Received))}
+	if s.Ceiling != nil {
+		parts = append(parts, fmt.Sprintf("of %s (%s)", diagnose.RateWords(s.Ceiling.Value), s.Ceiling.Resource))
+	}
+	if t := s.Traffic; t.RTT > 0 {
+		parts = append(parts, fmt.Sprintf("RTT %.4g ms (least %.4g)", t.RTT, t.MinRTT))
+	}
+	if s.Traffic.Retransmits > 0 {
+		parts = append(parts, fmt.Sprintf("%.3g%% sent again", 100*s.Traffic.Loss))
+	}
+	for _, p := range s.Problems {
+		parts = append(parts, p.Severity+" "+p.Problem+": "+p.Subject)
+	}
+	if why := s.Missing["connections"]; why != "" {
+		parts = append(parts, "connections are not known: "+why)
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,120 @@
+package screen
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/wirerate/wirerate/internal/watch"
+)
+
+// state is one with some of everything.
+func state(host string, flows int) watch.State {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s := watch.State{Schema: 1, Host: host, Time: at, Interval: 1, Connections: flows + 3, Moving: flows,
+		Verdict: watch.Verdict{Limit: "send-buffer", Flows: 3, Peer: "192.0.2.7", Since: at, Seconds: 42},
+		Traffic: watch.Traffic{Sent: 9e8, RTT: 40},
+		Interfaces: []watch.Interface{{Name: "eth0\x1b[2Jx", Sent: 9e8, Speed: 1e9,
+			Drops: map[string]float64{"queue_dropped": 3}}},
+		Processors: []watch.Busy{{ID: 0, Busy: 0.5}, {ID: 1, Busy: 0.97, Interrupt: 0.4}},
+		Levels:     []watch.Level{{Name: "conntrack", Used: 50, Limit: 100}}}
+	for i := range flows {
+		s.Flows = append(s.Flows, watch.Flow{ID: fmt.Sprint(i), Local: "192.0.2.1:443", Peer: fmt.Sprintf("192.0.2.7:%d", 4000+i),
+			Sent: float64(1000 - i), RTT: float64(i), Limit: "send-buffer", Since: at})
+	}
+	return s
+}
+
+func key(s string) tea.KeyPressMsg {
+	switch s {
+	case "enter":
+		return tea.KeyPressMsg{Code: tea.KeyEnter}
+	case "esc":
+		return tea.KeyPressMsg{Code: tea.KeyEscape}
+	case "tab":
+		return tea.KeyPressMsg{Code: tea.KeyTab}
+	case "down":
+		return tea.KeyPressMsg{Code: tea.KeyDown}
+	}
+	return tea.KeyPressMsg{Code: []rune(s)[0], Text: s}
+}
+
+// drive gives messages to a screen and returns what it shows, without colors.
+func drive(t *testing.T, m tea.Model, msgs ...tea.Msg) (tea.Model, string) {
+	t.Helper()
+	for _, msg := range msgs {
+		m, _ = m.Update(msg)
+	}
+	return m, ansi.Strip(m.View().Content)
+}
+
+func TestScreen(t *testing.T) {
+	m, text := drive(t, New([]string{"local", "ns:b"}))
+	if !strings.Contains(text, "waiting for local") {
+		t.Errorf("before the first state: %s", text)
+	}
+	size := tea.WindowSizeMsg{Width: 80, Height: 24}
+	m, text = drive(t, m, size, StateMsg(state("local", 30)), StateMsg(state("ns:b", 0)))
+	for _, want := range []string{"LIMIT  send buffer: 3 flows with 192.0.2.7, for 42 s", "ns:b: LIMIT", "900 Mbit/s", "90%",
+		"queue_dropped 3", "cpu 1   [#########]  97% irq 40%", "conntrack [####....] 50%", "192.0.2.7:4000"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not on the screen:\n%s", want, text)
+		}
+	}
+	m, text = drive(t, m, key("down"), key("enter"))
+	if !strings.Contains(text, "192.0.2.1:443 - 192.0.2.7:4001") || !strings.Contains(text, "send buffer, since 03:04:05") {
+		t.Errorf("the second flow:\n%s", text)
+	}
+	_, text = drive(t, m, StateMsg(state("local", 0)), StateMsg(state("local", 0)))
+	if !strings.Contains(text, "192.0.2.7:4001") {
+		t.Errorf("the course of a flow that has ended is lost:\n%s", text)
+	}
+	m, text = drive(t, m, StateMsg(state("local", 30)), key("esc"), key("/"), key(":"), key("4"), key("0"), key("0"), key("7"), key("enter"))
+	if !strings.Contains(text, "192.0.2.7:4007") || strings.Contains(text, "192.0.2.7:4008") || !strings.Contains(text, "filter: :4007") {
+		t.Errorf("filtered by a port:\n%s", text)
+	}
+	m, text = drive(t, m, key("esc"), key("s"), key("s"), key("s"))
+	if !strings.Contains(text, "sort: RTT") || strings.Index(text, "192.0.2.7:4029") > strings.Index(text, "192.0.2.7:4028") {
+		t.Errorf("by RTT:\n%s", text)
+	}
+	if _, text = drive(t, m, key("?")); !strings.Contains(text, "peer-window        the peer's window is full") {
+		t.Errorf("help:\n%s", text)
+	}
+	if _, text = drive(t, m, key("tab")); !strings.Contains(text, "(2 of 2 hosts)") {
+		t.Errorf("the other host:\n%s", text)
+	}
+	m, _ = drive(t, m, key("space"))
+	if _, text = drive(t, m, StateMsg(watch.State{Host: "local"})); !strings.Contains(text, "paused") ||
+		!strings.Contains(text, "send buffer") {
+		t.Errorf("paused:\n%s", text)
+	}
+}
+
+// Whatever the size is, no line is wider and none is missing; nothing of a host's
+// reaches the terminal as it is.
+func TestSizes(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}, {40, 8}, {20, 5}, {1, 1}, {500, 10}} {
+		for _, keys := range [][]tea.Msg{nil, {key("enter")}, {key("?")}} {
+			m, _ := drive(t, New([]string{"local"}), tea.WindowSizeMsg{Width: size[0], Height: size[1]},
+				StateMsg(state("local", 40)))
+			m, _ = drive(t, m, keys...)
+			content := m.View().Content
+			if strings.Contains(content, "\x1b[2J") {
+				t.Fatal("an interface's name clears the screen")
+			}
+			lines := strings.Split(content, "\n")
+			if len(lines) != size[1] {
+				t.Errorf("%v: %d lines", size, len(lines))
+			}
+			for _, line := range lines {
+				if w := ansi.StringWidth(line); w > size[0] {
+					t.Errorf("%v: a line of %d columns: %q", size, w, line)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,327 @@
+package screen
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+
+	"github.com/wirerate/wirerate/internal/diagnose"
+	"github.com/wirerate/wirerate/internal/terminal"
+	"github.com/wirerate/wirerate/internal/units"
+	"github.com/wirerate/wirerate/internal/watch"
+)
+
+// The styles: what matters differs in more than its color.
+var (
+	bold  = lipgloss.NewStyle().Bold(true)
+	head  = lipgloss.NewStyle().Bold(true).Underline(true)
+	faint = lipgloss.NewStyle().Faint(true)
+	alarm = lipgloss.NewStyle().Bold(true).Reverse(true).Foreground(lipgloss.Yellow)
+	good  = lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Green)
+	mark  = lipgloss.NewStyle().Reverse(true)
+)
+
+// View draws the screen.
+func (m Model) View() tea.View {
+	v := tea.NewView(strings.Join(m.lines(), "\n"))
+	v.AltScreen = true
+	v.WindowTitle = "wirerate watch"
+	return v
+}
+
+// lines are as many as the terminal has, none wider than it.
+func (m Model) lines() []string {
+	var body []string
+	switch s, known := m.state(); {
+	case m.help:
+		body = helpLines()
+	case m.width < 40 || m.height < 8:
+		body = []string{"a larger terminal is needed"}
+	case !known:
+		body = []string{m.title(), "", "waiting for " + clean(m.name())}
+	case m.open != "":
+		body = append(m.top(s), m.flowLines()...)
+	default:
+		body = m.overview(s)
+	}
+	last := faint.Render("? help  / filter  s sort: " + m.order.String() + "  enter flow  space pause  tab host  q quit")
+	if m.typing || m.filter != "" {
+		last = bold.Render("filter: "+clean(m.filter)) + map[bool]string{true: "_", false: "  (esc ends it)"}[m.typing]
+	}
+	body = body[:min(len(body), max(m.height-1, 0))]
+	for len(body) < m.height-1 {
+		body = append(body, "")
+	}
+	body = append(body, last)
+	for i, line := range body {
+		body[i] = lipgloss.NewStyle().MaxWidth(m.width).Render(line)
+	}
+	return body
+}
+
+// clean is text of a host for the terminal, in one line.
+func clean(s string) string { return strings.Join(strings.Fields(terminal.Escape(s)), " ") }
+
+func (m Model) title() string {
+	title := bold.Render("wirerate watch") + "  " + clean(m.name())
+	if len(m.hosts) > 1 {
+		title += fmt.Sprintf("  (%d of %d hosts)", m.host+1, len(m.hosts))
+	}
+	if m.paused {
+		title += "  " + mark.Render(" paused ")
+	}
+	return title
+}
+
+// top is what stands over everything: what limits each host, the path's values.
+func (m Model) top(s watch.State) []string {
+	lines := []string{m.title() + "  " + faint.Render(fmt.Sprintf("%s  %d of %d connections move data",
+		s.Time.Format(time.TimeOnly), s.Moving, s.Connections))}
+	lines = append(lines, verdictLine(s))
+	for i, name := range m.hosts {
+		if all := m.past[name]; i != m.host && len(all) > 0 {
+			lines = append(lines, faint.Render(clean(name)+": ")+verdictLine(all[len(all)-1]))
+		}
+	}
+	return append(lines, m.pathLines(s)...)
+}
+
+func verdictLine(s watch.State) string {
+	switch {
+	case s.Gone != "":
+		return alarm.Render("not reached: " + clean(s.Gone))
+	case s.Verdict.Limit == watch.NoLimit:
+		return good.Render(s.Verdict.Text())
+	case s.Verdict.Severity().AtLeast(diagnose.Warning):
+		return alarm.Render("LIMIT  " + clean(s.Verdict.Text()))
+	}
+	return bold.Render("limit  " + clean(s.Verdict.Text()))
+}
+
+func (m Model) pathLines(s watch.State) []string {
+	t := s.Traffic
+	sent, received := m.course(func(s watch.State) float64 { return s.Traffic.Sent }),
+		m.course(func(s watch.State) float64 { return s.Traffic.Received })
+	ceiling := ""
+	if s.Ceiling != nil {
+		ceiling = fmt.Sprintf("  ceiling %s (%s)", diagnose.RateWords(s.Ceiling.Value), clean(s.Ceiling.Resource))
+	}
+	return []string{
+		fmt.Sprintf("sent     %-12s %s%s", diagnose.RateWords(t.Sent), sparkline(sent, m.chartWidth()), ceiling),
+		fmt.Sprintf("received %-12s %s", diagnose.RateWords(t.Received), sparkline(received, m.chartWidth())),
+		fmt.Sprintf("RTT %.4g ms, least %.4g, p50 %.4g, p99 %.4g   sent again %.3g/s (%.3g%%)", t.RTT, t.MinRTT, t.P50, t.P99,
+			t.Retransmits, 100*t.Loss),
+	}
+}
+
+func (m Model) chartWidth() int { return max(10, min(m.width-60, 120)) }
+
+// course is a value over the states that are kept.
+func (m Model) course(of func(watch.State) float64) []float64 {
+	var all []float64
+	for _, s := range m.past[m.name()] {
+		all = append(all, of(s))
+	}
+	return all
+}
+
+// sparkline draws the last values as blocks, the largest a whole one.
+func sparkline(values []float64, width int) string {
+	blocks := []rune(" ▁▂▃▄▅▆▇█")
+	values = values[max(0, len(values)-width):]
+	top := 0.0
+	for _, v := range values {
+		top = max(top, v)
+	}
+	var b strings.Builder
+	for range width - len(values) {
+		b.WriteByte(' ')
+	}
+	for _, v := range values {
+		i := 0
+		if top > 0 && v > 0 {
+			i = max(1, min(len(blocks)-1, int(v/top*float64(len(blocks)-1)+0.5)))
+		}
+		b.WriteRune(blocks[i])
+	}
+	return b.String()
+}
+
+// bar draws a share of one.
+func bar(share float64, width int) string {
+	n := int(min(max(share, 0), 1)*float64(width) + 0.5)
+	return "[" + strings.Repeat("#", n) + strings.Repeat(".", width-n) + "]"
+}
+
+func (m Model) overview(s watch.State) []string {
+	lines := m.top(s)
+	for _, p := range s.Problems[:min(len(s.Problems), 3)] {
+		lines = append(lines, alarm.Render(clean(p.Severity+"  "+p.Problem))+" "+clean(p.Subject+": "+p.Summary))
+	}
+	few := m.height < 40
+	lines = append(lines, m.interfaceLines(s, map[bool]int{true: 3, false: 8}[few])...)
+	lines = append(lines, processorLines(s, m.width, map[bool]int{true: 2, false: 8}[few])...)
+	if level := levelLine(s); level != "" {
+		lines = append(lines, level)
+	}
+	if why := s.Missing["connections"]; why != "" {
+		lines = append(lines, alarm.Render("connections are not known: "+clean(why)))
+	}
+	return append(lines, m.listLines(m.height-1-len(lines))...)
+}
+
+func (m Model) interfaceLines(s watch.State, most int) []string {
+	lines := []string{head.Render(fmt.Sprintf("%-12s %11s %11s %9s %5s  %s", "INTERFACE", "SENT", "RECEIVED", "PACKETS/S",
+		"USE", "DROPS/S"))}
+	for _, n := range s.Interfaces[:min(len(s.Interfaces), most)] {
+		use := "-"
+		if n.Speed > 0 {
+			use = fmt.Sprintf("%.0f%%", 100*max(n.Sent, n.Received)/n.Speed)
+		}
+		var drops []string
+		for _, name := range slices.Sorted(maps.Keys(n.Drops)) {
+			drops = append(drops, fmt.Sprintf("%s %.3g", clean(name), n.Drops[name]))
+		}
+		lines = append(lines, fmt.Sprintf("%-12s %11s %11s %9.0f %5s  %s", terminal.Clip(clean(n.Name), 12),
+			diagnose.RateWords(n.Sent), diagnose.RateWords(n.Received), n.SentPackets+n.ReceivedPackets, use,
+			strings.Join(drops, ", ")))
+	}
+	return lines
+}
+
+// processorLines show the busiest ones.
+func processorLines(s watch.State, width, rows int) []string {
+	all := slices.Clone(s.Processors)
+	slices.SortStableFunc(all, func(a, b watch.Busy) int { return cmp.Compare(b.Busy, a.Busy) })
+	const each = 39
+	columns := max(1, width/each)
+	var lines []string
+	for len(all) > 0 && len(lines) < rows {
+		n := min(columns, len(all))
+		var b strings.Builder
+		for _, p := range all[:n] {
+			fmt.Fprintf(&b, "%-*s", each, fmt.Sprintf("cpu %-3d %s %3.0f%% irq %2.0f%% st %2.0f%%", p.ID, bar(p.Busy, 9), 100*p.Busy,
+				100*p.Interrupt, 100*p.Stolen))
+		}
+		lines, all = append(lines, b.String()), all[n:]
+	}
+	return lines
+}
+
+func levelLine(s watch.State) string {
+	var parts []string
+	for _, l := range s.Levels {
+		share := float64(l.Used) / float64(max(l.Limit, 1))
+		parts = append(parts, fmt.Sprintf("%s %s %.0f%%", clean(l.Name), bar(share, 8), 100*share))
+	}
+	return strings.Join(parts, "   ")
+}
+
+// flows are those of the host that is shown, filtered and in order.
+func (m Model) flows() []watch.Flow {
+	s, _ := m.state()
+	var all []watch.Flow
+	for _, f := range s.Flows {
+		if m.matches(f) {
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b watch.Flow) int {
+		switch m.order {
+		case ByAge:
+			return cmp.Compare(b.Age, a.Age)
+		case ByRetransmits:
+			return cmp.Compare(b.Retransmits, a.Retransmits)
+		case ByRTT:
+			return cmp.Compare(b.RTT, a.RTT)
+		}
+		return cmp.Compare(b.Sent+b.Received, a.Sent+a.Received)
+	})
+	return all
+}
+
+func (m Model) listLines(rows int) []string {
+	all := m.flows()
+	local, peer := 21, 21
+	if m.width >= 120 {
+		local, peer = 45, 45
+	}
+	lines := []string{head.Render(fmt.Sprintf("%-*s %-*s %11s %8s  %s", local, "LOCAL", peer, "PEER", "RATE", "RTT ms", "LIMIT NOW"))}
+	from := max(0, m.cursor-max(rows-2, 0))
+	for i := from; i < len(all) && len(lines) < rows; i++ {
+		f := all[i]
+		limit := "-"
+		if f.Limit != "" {
+			limit = f.Limit
+		}
+		line := fmt.Sprintf("%-*s %-*s %11s %8.4g  %s", local, terminal.Clip(f.Local, local), peer, terminal.Clip(f.Peer, peer),
+			diagnose.RateWords(max(f.Sent, f.Received)), f.RTT, limit)
+		if i == m.cursor {
+			line = mark.Render(line)
+		}
+		lines = append(lines, line)
+	}
+	if len(all) == 0 {
+		lines = append(lines, faint.Render("no flow moves data"))
+	}
+	return lines[:min(len(lines), max(rows, 0))]
+}
+
+// flowLines show one flow: now, and its course.
+func (m Model) flowLines() []string {
+	var course []watch.Flow
+	for _, s := range m.past[m.name()] {
+		for _, f := range s.Flows {
+			if f.ID == m.open {
+				course = append(course, f)
+			}
+		}
+	}
+	if len(course) == 0 {
+		return []string{"", "this flow is not there any more; esc goes back"}
+	}
+	f := course[len(course)-1]
+	limit := "nothing limits it"
+	if f.Limit != "" {
+		limit = watch.LimitWords(f.Limit) + ", since " + f.Since.Format(time.TimeOnly)
+	}
+	line := func(name, now string, of func(watch.Flow) float64) string {
+		values := make([]float64, len(course))
+		for i := range course {
+			values[i] = of(course[i])
+		}
+		return fmt.Sprintf("%-13s %-13s %s", name, now, sparkline(values, max(10, m.width-30)))
+	}
+	size := func(n uint64) string { return units.Bytes(n).String() }
+	return []string{"", head.Render(f.Local + " - " + f.Peer), bold.Render(limit), "",
+		line("sent", diagnose.RateWords(f.Sent), func(f watch.Flow) float64 { return f.Sent }),
+		line("received", diagnose.RateWords(f.Received), func(f watch.Flow) float64 { return f.Received }),
+		line("RTT", fmt.Sprintf("%.4g ms", f.RTT), func(f watch.Flow) float64 { return f.RTT }),
+		line("in flight", size(f.Flight), func(f watch.Flow) float64 { return float64(f.Flight) }),
+		line("peer's window", size(uint64(f.Offered)), func(f watch.Flow) float64 { return float64(f.Offered) }),
+		line("cwnd", fmt.Sprintf("%d segments", f.Window), func(f watch.Flow) float64 { return float64(f.Window) }),
+		line("sent again", fmt.Sprintf("%.3g/s", f.Retransmits), func(f watch.Flow) float64 { return f.Retransmits }),
+		line("not sent", size(uint64(f.Unsent)), func(f watch.Flow) float64 { return float64(f.Unsent) }), "",
+		fmt.Sprintf("of the time: something to send %.0f%%, peer's window full %.0f%%, send buffer full %.0f%%", 100*f.Busy,
+			100*f.PeerLimited, 100*f.SendLimited)}
+}
+
+func helpLines() []string {
+	return []string{bold.Render("wirerate watch"), "",
+		"The line on top says what limits now, and for how long. LIMIT NOW says it of",
+		"each flow:", "",
+		"  program            it has nothing to send      send-buffer   its buffer is full",
+		"  peer-window        the peer's window is full   slow-reader   the peer does not read",
+		"  congestion-window  small since losses          slow-start    still opening",
+		"  path-rate          the path carries no more    policer       losses above a rate",
+		"  mtu-black-hole     large packets are lost      timer-stall   nothing is answered", "",
+		"  up, down   choose a flow         enter   its course; esc goes back",
+		"  s          next order            /       filter: words, or :port",
+		"  tab        next host             space   pause", "  q          end"}
+}
