@@ -9,7 +9,7 @@ BUILD    = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 
-.PHONY: help install build demo test bench check vuln generate tools dist fuzz kernels clean
+.PHONY: help install build demo test bench check vuln generate tools dist release release-check fuzz kernels clean
 
 help:
 	@echo 'build     bin/wirerate'
@@ -22,6 +22,7 @@ help:
 	@echo 'kernels   the catalog against Debian kernels under QEMU, or against DUMP=FILE or ssh://HOST'
 	@echo 'dist      static binaries of linux, freebsd and openbsd, manual pages and licences, in dist/'
 	@echo 'install   the binary, manual pages and completions below PREFIX (/usr/local)'
+	@echo 'release   archives, packages, bill of materials, checksums, in dist/release (empty before)'
 	@echo 'tools     install the programs that demo, test and bench drive'
 
 build:
@@ -73,6 +74,14 @@ dist:
 	@cp LICENSE dist/ && gzip -dc internal/cli/licenses.txt.gz >dist/LICENSES
 	@echo dist/man
 	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 0) $(GO) run -ldflags '$(LDFLAGS)' ./tools/gendocs -man -o dist/man
+
+# The archives, packages, bill of materials and checksums of a release.
+release:
+	GO='$(GO)' sh tools/release/release.sh dist/release
+
+# Two releases of the same commit are the same; the deb is installed, used, removed.
+release-check:
+	WIRERATE_RELEASE=1 $(GO) test -count=1 -v -timeout 60m ./tools/release
 
 FUZZTIME ?= 10s
 fuzz:
