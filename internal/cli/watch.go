@@ -19,11 +19,13 @@ import (
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/watch"
+	"github.com/wirerate/wirerate/internal/watch/record"
 	"github.com/wirerate/wirerate/internal/watch/screen"
 )
 
 type watchOptions struct {
 	path, role, lasts, interval, failOn, onFinding string
+	record, replay, at                             string
 }
 
 func newWatchCmd(env *Env) *cobra.Command {
@@ -46,6 +48,8 @@ goes on until it is interrupted, or for the time of --for.`,
   wirerate watch ns:router ssh://web1 --path rate=1gbit,rtt=80ms
   wirerate watch --for 10m --fail-on warning
   wirerate watch --json | jq -r .verdict.limit
+  wirerate watch --record /var/lib/wirerate/watch
+  wirerate watch --replay /var/lib/wirerate/watch --at 3h
   wirerate watch --on-finding 'mail -s "wirerate" root'`,
 	}
 	format := formatFlag(cmd, "screen", "text", "json")
@@ -56,6 +60,9 @@ goes on until it is interrupted, or for the time of --for.`,
 	f.StringVar(&opt.lasts, "for", "", "end after this `time`, such as 10m")
 	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 when a limit or problem of this `severity` or above was seen:\nerror, warning, info")
 	f.StringVar(&opt.onFinding, "on-finding", "", "shell `command` to run for each limit and problem that begins, which is\non its standard input as JSON")
+	f.StringVar(&opt.record, "record", "", "`folder` to keep what is seen in: each state for a day, minutes for a month,\nhours for a year, 1 GiB at most")
+	f.StringVar(&opt.replay, "replay", "", "show what was recorded in a `folder`")
+	f.StringVar(&opt.at, "at", "", "with --replay, the `time` to begin at: 2026-11-22T03:00, or 3h for so long ago")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()
 		if err != nil {
@@ -80,6 +87,12 @@ func (opt watchOptions) run(ctx context.Context, env *Env, names []string, how s
 	if err != nil {
 		return usage(err)
 	}
+	if opt.replay == "" && opt.at != "" {
+		return usagef("--at is for --replay")
+	}
+	if opt.replay != "" && (len(names) > 0 || opt.record != "" || opt.interval != "" || opt.lasts != "") {
+		return usagef("--replay shows what was recorded: HOST, --record, --interval and --for do not go with it")
+	}
 	if len(names) == 0 {
 		names = []string{"local"}
 	}
@@ -90,16 +103,29 @@ func (opt watchOptions) run(ctx context.Context, env *Env, names []string, how s
 	defer cancel()
 	out := &watchOutput{env: env, json: how == "json", many: len(names) > 1, onFinding: opt.onFinding,
 		failOn: diagnose.Severity(opt.failOn), begun: map[string]map[string]bool{}}
-	follow := func(tell func(watch.State)) error {
-		return followAll(ctx, cancel, env, names, interval, path, opt.role, tell)
-	}
-	if how == "screen" && env.columns() > 0 {
-		err = out.onScreen(cancel, names, follow)
+	onScreen := how == "screen" && env.columns() > 0
+	if opt.replay != "" {
+		if err := opt.play(ctx, cancel, out, onScreen); err != nil {
+			return err
+		}
 	} else {
-		err = follow(out.tell)
-	}
-	if err != nil {
-		return err
+		if opt.record != "" {
+			if out.recording, err = record.Create(opt.record); err != nil {
+				return environment(err)
+			}
+			defer out.recording.Close()
+		}
+		follow := func(tell func(watch.State)) error {
+			return followAll(ctx, cancel, env, names, interval, path, opt.role, tell)
+		}
+		if onScreen {
+			err = out.onScreen(cancel, screen.New(names), follow)
+		} else {
+			err = follow(out.tell)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	out.commands.Wait()
 	if out.failed {
@@ -171,6 +197,9 @@ type watchOutput struct {
 	err       error
 	begun     map[string]map[string]bool // host, what goes on there
 	commands  sync.WaitGroup
+	recording *record.Recording // nil without one
+	unkept    bool              // the last state could not be recorded
+	dates     bool
 }
 
 // watchFinding is what the command of --on-finding gets.
@@ -184,16 +213,18 @@ type watchFinding struct {
 
 // onScreen shows what follow tells on the terminal until the screen is left, the
 // time is over, or a host cannot be watched.
-func (o *watchOutput) onScreen(cancel func(), names []string,
-	follow func(func(watch.State)) error) error {
-	p := tea.NewProgram(screen.New(names), tea.WithInput(o.env.Stdin), tea.WithOutput(o.env.Stdout), tea.WithoutSignalHandler())
+func (o *watchOutput) onScreen(cancel func(), model screen.Model, follow func(func(watch.State)) error) error {
+	p := tea.NewProgram(model, tea.WithInput(o.env.Stdin), tea.WithOutput(o.env.Stdout), tea.WithoutSignalHandler())
 	followed := make(chan error, 1)
 	go func() {
 		err := follow(func(s watch.State) {
+			o.keep(s)
 			o.findings(s)
 			p.Send(screen.StateMsg(s))
 		})
-		p.Send(screen.EndMsg{})
+		if err != nil || !model.Recorded() { // the end of a recording stays to be read
+			p.Send(screen.EndMsg{})
+		}
 		followed <- err
 	}()
 	_, err := p.Run()
@@ -204,7 +235,75 @@ func (o *watchOutput) onScreen(cancel func(), names []string,
 	return environment(err)
 }
 
+// play shows a recording.
+func (opt watchOptions) play(ctx context.Context, cancel func(), out *watchOutput, onScreen bool) error {
+	from, err := opt.begin(time.Now())
+	if err != nil {
+		return usage(err)
+	}
+	r, err := record.Open(opt.replay)
+	if errors.Is(err, record.ErrEmpty) {
+		return usage(err)
+	}
+	if err != nil {
+		return environment(err)
+	}
+	defer r.Close()
+	out.many, out.dates = true, true
+	if !onScreen {
+		return environment(r.Each(ctx, from, func(s watch.State) error { out.tell(s); return out.err }))
+	}
+	player := screen.NewPlayer()
+	var before watch.State
+	return out.onScreen(cancel, screen.Replay(player), func(tell func(watch.State)) error {
+		err := r.Each(ctx, from, func(s watch.State) error {
+			if before.Time.IsZero() {
+				before = s
+			}
+			if err := player.Wait(ctx, before, s); err != nil {
+				return err
+			}
+			before = s
+			tell(s)
+			return nil
+		})
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			return nil
+		}
+		return environment(err)
+	})
+}
+
+// begin is when to begin to show a recording: a time, or so long ago.
+func (opt watchOptions) begin(now time.Time) (time.Time, error) {
+	if opt.at == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := units.ParseDuration(opt.at); err == nil {
+		return now.Add(-ago), nil
+	}
+	for _, form := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(form, opt.at, time.Local); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, errors.New("--at " + opt.at + ": a time such as 2026-11-22T03:00, or 3h for so long ago is expected")
+}
+
+// keep records a state. What cannot be kept is told once, until it can again.
+func (o *watchOutput) keep(s watch.State) {
+	if o.recording == nil {
+		return
+	}
+	err := o.recording.Add(s)
+	if err != nil && !o.unkept {
+		o.env.note("%v; it is tried again at each state", err)
+	}
+	o.unkept = err != nil
+}
+
 func (o *watchOutput) tell(s watch.State) {
+	o.keep(s)
 	var err error
 	if o.json {
 		var data []byte
@@ -216,7 +315,11 @@ func (o *watchOutput) tell(s watch.State) {
 		if o.many {
 			line = s.Host + ": " + line
 		}
-		o.env.printf("%s %s\n", s.Time.Format(time.TimeOnly), line)
+		form := time.TimeOnly
+		if o.dates {
+			form = time.DateTime
+		}
+		o.env.printf("%s %s\n", s.Time.Format(form), line)
 	}
 	if o.err == nil {
 		o.err = err

@@ -29,8 +29,27 @@ type State struct {
 	Problems    []Problem   `json:"problems"`
 	// Missing is what the host could not tell, with the reason.
 	Missing map[string]string `json:"missing,omitempty"`
+	// Resolution is that of what was recorded longer ago: all is a mean, or what held longest, over so many seconds, and
+	// Course tells what the means do not.
+	Resolution float64 `json:"resolution_s,omitempty"`
+	Course     *Course `json:"course,omitempty"`
 	// Gone says why the host was not read; all else is then of the time before.
 	Gone string `json:"gone,omitempty"`
+}
+
+// Course is how values were spread over a minute or an hour.
+type Course struct {
+	Sent     Percentiles `json:"sent_bps"`
+	Received Percentiles `json:"received_bps"`
+	RTT      Percentiles `json:"rtt_ms"`
+}
+
+// Percentiles are those of the states' values.
+type Percentiles struct {
+	P50 float64 `json:"p50"`
+	P90 float64 `json:"p90"`
+	P99 float64 `json:"p99"`
+	Max float64 `json:"max"`
 }
 
 // Verdict is what limits now.

@@ -2,6 +2,7 @@
 package screen
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -45,12 +46,25 @@ type Model struct {
 	help, typing  bool
 	filter        string
 	paused        bool
+	back          int     // how many states ago is shown
+	player        *Player // of a recording; nil live
 }
 
 // New is the screen of hosts by their names.
 func New(hosts []string) Model {
 	return Model{hosts: hosts, past: map[string][]watch.State{}, width: 80, height: minimum}
 }
+
+// Replay is the screen of a recording, in the hands of a player. Its hosts are
+// those that it tells.
+func Replay(p *Player) Model {
+	m := New(nil)
+	m.player = p
+	return m
+}
+
+// Recorded reports whether it shows a recording.
+func (m Model) Recorded() bool { return m.player != nil }
 
 // Init does nothing.
 func (m Model) Init() tea.Cmd { return nil }
@@ -62,8 +76,11 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 	case StateMsg:
 		s := watch.State(msg)
-		if m.paused {
+		if m.paused && m.player == nil {
 			break
+		}
+		if !slices.Contains(m.hosts, s.Host) {
+			m.hosts = append(slices.Clone(m.hosts), s.Host)
 		}
 		all := append(m.past[s.Host], s)
 		m.past[s.Host] = all[max(0, len(all)-history):]
@@ -98,11 +115,11 @@ func (m Model) key(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 		m.typing = true
 	case "s":
 		m.order = (m.order + 1) % 4
-	case "space", " ":
-		m.paused = !m.paused
 	case "tab":
-		m.host = (m.host + 1) % len(m.hosts)
-		m.open, m.cursor = "", 0
+		m.host = (m.host + 1) % max(len(m.hosts), 1)
+		m.open, m.cursor, m.back = "", 0, 0
+	case "space", " ", "left", "right", "n", "+", "-":
+		m = m.moved(k.String())
 	case "up", "k":
 		m.cursor--
 	case "down", "j":
@@ -114,6 +131,44 @@ func (m Model) key(k tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	}
 	m.cursor = max(0, min(m.cursor, len(m.flows())-1))
 	return m, nil
+}
+
+// moved takes a key of the time line: back and forth in what was seen, and of a
+// recording on to what comes.
+func (m Model) moved(key string) Model {
+	switch key {
+	case "left":
+		m.back = min(m.back+1, max(len(m.past[m.name()])-1, 0))
+		return m
+	case "right":
+		if m.back > 0 {
+			m.back--
+			return m
+		}
+	case "space", " ":
+		m.paused, m.back = !m.paused, 0
+	}
+	if p := m.player; p != nil {
+		paused := m.paused
+		p.set(func() {
+			switch key {
+			case "right":
+				p.steps++
+			case "n":
+				p.jump = true
+			case "+":
+				p.speed = min(p.speed*2, 1024)
+			case "-":
+				p.speed = max(p.speed/2, 1.0/16)
+			default:
+				p.paused = paused
+			}
+		})
+		if key == "n" {
+			m.paused = true // it stops there
+		}
+	}
+	return m
 }
 
 // typed takes a key of the filter.
@@ -137,15 +192,20 @@ func (m Model) typed(k tea.KeyPressMsg) Model {
 }
 
 // name is the host that is shown.
-func (m Model) name() string { return m.hosts[m.host] }
+func (m Model) name() string {
+	if m.host >= len(m.hosts) {
+		return ""
+	}
+	return m.hosts[m.host]
+}
 
-// state is the last one of the host that is shown.
+// state is the one of the host that is shown.
 func (m Model) state() (watch.State, bool) {
 	all := m.past[m.name()]
 	if len(all) == 0 {
 		return watch.State{}, false
 	}
-	return all[len(all)-1], true
+	return all[max(len(all)-1-m.back, 0)], true
 }
 
 // matches tells a flow that each word of the filter is found in: an address, a

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -116,5 +117,46 @@ func TestSizes(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Back in time, and a recording that is stepped through.
+func TestTimeLine(t *testing.T) {
+	m := tea.Model(Replay(NewPlayer()))
+	first, second := state("local", 2), state("local", 2)
+	first.Verdict.Limit, second.Time = "peer-window", first.Time.Add(time.Second)
+	m, text := drive(t, m, StateMsg(first), StateMsg(second), tea.KeyPressMsg{Code: tea.KeyLeft})
+	if !strings.Contains(text, "the peer's window") || !strings.Contains(text, "1 states ago") ||
+		!strings.Contains(text, "2026-01-02 03:04:05") {
+		t.Errorf("a state back:\n%s", text)
+	}
+	if _, text = drive(t, m, tea.KeyPressMsg{Code: tea.KeyRight}); !strings.Contains(text, "send buffer") {
+		t.Errorf("and forth:\n%s", text)
+	}
+}
+
+func TestPlayer(t *testing.T) {
+	p := NewPlayer()
+	m := Replay(p)
+	m = m.moved("space") // nothing comes while it is paused
+	a, b := state("local", 0), state("local", 0)
+	b.Time, b.Verdict.Limit = a.Time.Add(time.Hour), "program"
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := p.Wait(ctx, a, b); err == nil {
+		t.Error("it went on while it was paused")
+	}
+	m = m.moved("right")
+	if err := p.Wait(t.Context(), a, b); err != nil {
+		t.Error(err)
+	}
+	m.moved("n")
+	for _, next := range []watch.State{a, a, b} { // it stops at the change
+		if err := p.Wait(t.Context(), a, next); err != nil {
+			t.Error(err)
+		}
+	}
+	if p.jump || !p.paused {
+		t.Error("it does not stop where something else limits")
 	}
 }

@@ -76,13 +76,19 @@ func (m Model) title() string {
 	if m.paused {
 		title += "  " + mark.Render(" paused ")
 	}
+	if m.back > 0 {
+		title += "  " + mark.Render(fmt.Sprintf(" %d states ago ", m.back))
+	}
+	if m.player != nil {
+		title += "  recorded"
+	}
 	return title
 }
 
 // top is what stands over everything: what limits each host, the path's values.
 func (m Model) top(s watch.State) []string {
 	lines := []string{m.title() + "  " + faint.Render(fmt.Sprintf("%s  %d of %d connections move data",
-		s.Time.Format(time.TimeOnly), s.Moving, s.Connections))}
+		m.clock(s), s.Moving, s.Connections))}
 	lines = append(lines, verdictLine(s))
 	for i, name := range m.hosts {
 		if all := m.past[name]; i != m.host && len(all) > 0 {
@@ -90,6 +96,14 @@ func (m Model) top(s watch.State) []string {
 		}
 	}
 	return append(lines, m.pathLines(s)...)
+}
+
+// clock is the time of a state; of a recording, with its day.
+func (m Model) clock(s watch.State) string {
+	if m.player != nil {
+		return s.Time.Format(time.DateTime)
+	}
+	return s.Time.Format(time.TimeOnly)
 }
 
 func verdictLine(s watch.State) string {
@@ -120,12 +134,18 @@ func (m Model) pathLines(s watch.State) []string {
 	}
 }
 
+// seen are the states up to the one that is shown.
+func (m Model) seen() []watch.State {
+	all := m.past[m.name()]
+	return all[:max(len(all)-m.back, 0)]
+}
+
 func (m Model) chartWidth() int { return max(10, min(m.width-60, 120)) }
 
 // course is a value over the states that are kept.
 func (m Model) course(of func(watch.State) float64) []float64 {
 	var all []float64
-	for _, s := range m.past[m.name()] {
+	for _, s := range m.seen() {
 		all = append(all, of(s))
 	}
 	return all
@@ -276,7 +296,7 @@ func (m Model) listLines(rows int) []string {
 // flowLines show one flow: now, and its course.
 func (m Model) flowLines() []string {
 	var course []watch.Flow
-	for _, s := range m.past[m.name()] {
+	for _, s := range m.seen() {
 		for _, f := range s.Flows {
 			if f.ID == m.open {
 				course = append(course, f)
@@ -323,5 +343,7 @@ func helpLines() []string {
 		"  mtu-black-hole     large packets are lost      timer-stall   nothing is answered", "",
 		"  up, down   choose a flow         enter   its course; esc goes back",
 		"  s          next order            /       filter: words, or :port",
-		"  tab        next host             space   pause", "  q          end"}
+		"  tab        next host             space   pause",
+		"  left       back in time          right   forth; of a recording also on",
+		"  n          next limit            + -     speed of a recording", "  q          end"}
 }
