@@ -26,18 +26,18 @@ func newCanaryCmd(env *Env) *cobra.Command {
 		Use:   "canary",
 		Short: "Roll a change out over many hosts, judged on production metrics",
 		Long: `Canary assigns hosts to steps at random within blocks, and judges each step on
-metrics of Prometheus: changed hosts beside unchanged ones, each compared with what
-it was before. Hosts are the units, not samples. The change itself is carried out by
-something else, such as the Ansible playbook in contrib/ansible.
+metrics of Prometheus: changed hosts beside unchanged ones, each compared with
+what it was before. Hosts are the units, not samples. The change itself is
+carried out by something else, such as the Ansible playbook in contrib/ansible.
 
   design   says what each step will see, and writes FILE
   begin    lists the hosts of the next step, to be changed now
   judge    says proceed, promote, stop or undecided
 
-A harm stops at any step: of the metric, of a guard, on the hosts of one block, in a
-quarter of the day, in one half of the window, or hosts that are missing or were
-started anew. All looks together stop a change that does nothing in at most --alpha
-of all canaries. FILE keeps everything, so what is interrupted goes on.`,
+A harm stops at any step: of the metric, of a guard, on the hosts of one block,
+in a quarter of the day, in one half of the window, or hosts that are missing or
+were started anew. All looks together stop a change that does nothing in at most
+--alpha of all canaries. FILE keeps everything, so what is interrupted goes on.`,
 		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(newCanaryDesignCmd(env), newCanaryBeginCmd(env), newCanaryJudgeCmd(env))
@@ -59,10 +59,11 @@ func newCanaryDesignCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "design INVENTORY",
 		Short: "Assign hosts to steps, and say beforehand what each will see",
-		Long: `Design reads the hosts (what ansible-inventory --list prints, or lines of
-HOST KEY=VALUE...; - is standard input) and the metric's history, assigns the hosts
-to steps at random within blocks, and says which change each step will be able to
-see. A query gives one series for each host, told by a label (with or without a port).`,
+		Long: `Design reads the hosts (what ansible-inventory --list prints, or lines of HOST
+KEY=VALUE...; - is standard input) and the metric's history, assigns the hosts
+to steps at random within blocks, and says which change each step will be able
+to see. A query gives one series for each host, told by a label (with or without
+a port).`,
 		Args: exactArgs(1, "one inventory is"),
 		Example: `  ansible-inventory --list | wirerate canary design - --block rack,hardware \
     --prometheus http://prometheus:9090 -o canary.json \

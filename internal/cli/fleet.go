@@ -16,12 +16,12 @@ func newFleetCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet FILE...",
 		Short: "Merge inspections of many hosts: problems, deviations, drift",
-		Long: `Fleet merges what wirerate inspect --json printed on any number of hosts, each in
-a file or all in a folder: which problems are on which hosts, and who deviates from
-its group in a setting, driver, firmware or release. A value is usual when two thirds
-of a group have it. The groups are the operating systems, or with --inventory the
-values of --group-by. With --against, an earlier folder or file, the exit status
-is 1 if anything has changed since.`,
+		Long: `Fleet merges what wirerate inspect --json printed on any number of hosts, each
+in a file or all in a folder: which problems are on which hosts, and who
+deviates from its group in a setting, driver, firmware or release. A value is
+usual when two thirds of a group have it. The groups are the operating systems,
+or with --inventory the values of --group-by. With --against, an earlier folder
+or file, the exit status is 1 if anything has changed since.`,
 		Example: `  wirerate fleet inspections/
   wirerate fleet today/ --against last-week/ --format html -o fleet.html
   wirerate fleet inspections/ --inventory hosts --group-by role,hardware`,

@@ -17,14 +17,14 @@ func newLSPCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lsp",
 		Short: "Serve editors: problems, explanations, completion and corrections",
-		Long: `Speak the Language Server Protocol (3.17) on standard input and output: what lint
-finds as one types, what settings do, names and values to complete, corrections.
-docs/editors.md sets up VS Code, Neovim, Helix and Emacs.
+		Long: `Speak the Language Server Protocol (3.17) on standard input and output: what
+lint finds as one types, what settings do, names and values to complete,
+corrections. docs/editors.md sets up VS Code, Neovim, Helix and Emacs.
 
 System, release and machine come from ` + lintConfigName + ` in the folder of a file or
-above it, else from the editor's settings (section "wirerate": os, release, role,
-driver, memory, cores, ignore, level, host), else from a file's path and content;
-for this machine's own files, the release is the running one.`,
+above it, else from the editor's settings (section "wirerate": os, release,
+role, driver, memory, cores, ignore, level, host), else from a file's path and
+content; for this machine's own files, the release is the running one.`,
 		Example: "  wirerate lsp",
 		Args:    exactArgs(0, "no argument is"),
 	}

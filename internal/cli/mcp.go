@@ -26,16 +26,16 @@ func newMCPCmd(env *Env) *cobra.Command {
 	var logFile string
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Serve agents: inspect, lint, explain, plan, calc, weblog, report as tools",
-		Long: `Speak the Model Context Protocol on standard input and output. The tools inspect,
-lint, explain, plan, calc, weblog and report change nothing. They read files below
-the folders of --root and ask the hosts of --host, no others.
+		Short: "Serve agents: read-only tools, and changes only under a timer",
+		Long: `Speak the Model Context Protocol on standard input and output. The tools
+inspect, lint, explain, plan, calc, weblog and report change nothing. They read
+files below the folders of --root and ask the hosts of --host, no others.
 
-With --allow-apply there are apply, status, confirm, rollback and trial too. apply
-takes plans that the same session made, always under the journal and a timer of
-10s to 10m; what is not confirmed by a later call the host takes back by itself.
-Only changes of the session can be confirmed or taken back. trial runs in
-namespaces of this machine.
+With --allow-apply there are apply, status, confirm, rollback and trial too.
+apply takes plans that the same session made, always under the journal and a
+timer of 10s to 10m; what is not confirmed by a later call the host takes back
+by itself. Only changes of the session can be confirmed or taken back. trial
+runs in namespaces of this machine.
 
 Each call is logged before it begins and when it has ended.`,
 		Example: `  wirerate mcp --root /srv/configuration

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync/atomic"
 	"syscall"
-	"unsafe"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
@@ -26,9 +25,8 @@ func table(t Table) ([]byte, error) {
 
 // diagRequest is struct inet_diag_req_v2 (include/uapi/linux/inet_diag.h).
 type diagRequest struct {
-	family, protocol, extensions, pad uint8
-	states                            uint32
-	id                                [48]byte
+	family, protocol, extensions uint8
+	states                       uint32
 }
 
 // Serialize and Len make it a part of a request.
@@ -39,8 +37,9 @@ func (r *diagRequest) Serialize() []byte {
 	return b
 }
 
-// Len is its length in bytes.
-func (r *diagRequest) Len() int { return int(unsafe.Sizeof(*r)) }
+// Len is its length in bytes; the identity of a socket, the last 48, stays zero:
+// all are asked for.
+func (r *diagRequest) Len() int { return 56 }
 
 // watched are the states of connections that may move data, and of listening
 // sockets (include/net/tcp_states.h). Those that wait for their end do not.
