@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync/atomic"
 	"syscall"
-	"unsafe"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
@@ -24,11 +23,11 @@ func table(t Table) ([]byte, error) {
 	return nil, fmt.Errorf("unknown table %q", t)
 }
 
-// diagRequest is struct inet_diag_req_v2 (include/uapi/linux/inet_diag.h).
+// diagRequest is struct inet_diag_req_v2 (include/uapi/linux/inet_diag.h), which
+// asks for all sockets.
 type diagRequest struct {
-	family, protocol, extensions, pad uint8
-	states                            uint32
-	id                                [48]byte
+	family, protocol, extensions uint8
+	states                       uint32
 }
 
 // Serialize and Len make it a part of a request.
@@ -39,8 +38,8 @@ func (r *diagRequest) Serialize() []byte {
 	return b
 }
 
-// Len is its length in bytes.
-func (r *diagRequest) Len() int { return int(unsafe.Sizeof(*r)) }
+// Len is its length in bytes, with that of the socket's identity.
+func (r *diagRequest) Len() int { return 8 + 48 }
 
 // watched are the states of connections that may move data, and of listening
 // sockets (include/net/tcp_states.h). Those that wait for their end do not.

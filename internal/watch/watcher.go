@@ -37,12 +37,10 @@ type Watcher struct {
 	tracks   map[uint64]*track
 	round    uint64
 	earlier  *Sample // without connections
-	times    []time.Time
 	hosts    []hostChange
 	verdict  Verdict
 	proposed Verdict // what the last sample alone says
 	held     int     // samples in which proposed was the same
-	rtts     []time.Duration
 }
 
 // NewWatcher returns a watcher that has seen nothing.
