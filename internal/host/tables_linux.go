@@ -23,7 +23,8 @@ func table(t Table) ([]byte, error) {
 	return nil, fmt.Errorf("unknown table %q", t)
 }
 
-// diagRequest is struct inet_diag_req_v2 (include/uapi/linux/inet_diag.h).
+// diagRequest is struct inet_diag_req_v2 (include/uapi/linux/inet_diag.h), which
+// asks for all sockets.
 type diagRequest struct {
 	family, protocol, extensions uint8
 	states                       uint32
@@ -37,9 +38,8 @@ func (r *diagRequest) Serialize() []byte {
 	return b
 }
 
-// Len is its length in bytes; the identity of a socket, the last 48, stays zero:
-// all are asked for.
-func (r *diagRequest) Len() int { return 56 }
+// Len is its length in bytes, with that of the socket's identity.
+func (r *diagRequest) Len() int { return 8 + 48 }
 
 // watched are the states of connections that may move data, and of listening
 // sockets (include/net/tcp_states.h). Those that wait for their end do not.
