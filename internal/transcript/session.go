@@ -13,7 +13,6 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/input"
-	"github.com/wirerate/wirerate/internal/system"
 )
 
 // A session is what people paste when they ask for help: prompts and commands
@@ -233,54 +232,6 @@ func sortSession(parts []section) Posted {
 		p.Unread = append(p.Unread, *o.over)
 	}
 	return p
-}
-
-// unknownSystem stands for that of outputs that nothing tells: most of what is posted is of Linux.
-const unknownSystem = "Linux unknown unknown"
-
-// identify completes the texts with a line of uname where none was posted.
-func (p *Posted) identify(all string, alone bool) {
-	if p.Texts["uname -a"] != "" {
-		return
-	}
-	guess := guessIdentity(p.rounds)
-	if named := namedSystem(all); guess == "" && alone && named != "" {
-		guess = named + " unknown unknown"
-	}
-	if guess == "" {
-		guess = p.understoodBy()
-	}
-	if guess == "" {
-		p.Guessed, guess = true, unknownSystem
-	}
-	p.Texts["uname -a"] = guess
-}
-
-// understoodBy makes a line of uname for the system by whose readers the fewest
-// lines stay unread, FreeBSD where both BSDs do as well; it is empty where that
-// does not tell a BSD from Linux.
-func (p *Posted) understoodBy() string {
-	defer delete(p.Texts, "uname -a")
-	best, least := "", 0
-	for _, s := range []system.System{system.Linux, system.FreeBSD, system.OpenBSD} {
-		identity := s.Title() + " unknown unknown"
-		p.Texts["uname -a"] = identity
-		f, err := facts.FromRounds("", p.rounds)
-		if err != nil {
-			continue
-		}
-		lines := 0
-		for _, u := range p.unread(f) {
-			lines += u.Lines
-		}
-		if best == "" || lines < least {
-			best, least = identity, lines
-		}
-	}
-	if best == unknownSystem {
-		return ""
-	}
-	return best
 }
 
 // passage is a run of lines of a session.
