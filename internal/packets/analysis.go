@@ -131,8 +131,8 @@ func (a *Analysis) verdict() string {
 		return a.Flows[0].Verdict
 	}
 	f := &a.Flows[0]
-	return fmt.Sprintf("%s > %s, %s in %s: %s", f.From, f.To, units.Bytes(f.Bytes).Text(),
-		units.DurationText(seconds(f.Duration)), f.Verdict)
+	return fmt.Sprintf("%s > %s, %s in %s: %s", f.From, f.To, units.Bytes(f.Bytes).String(),
+		units.Duration(seconds(f.Duration)), f.Verdict)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * 1e9) }
@@ -207,7 +207,7 @@ func (f *Flow) datagrams(start int64) Life {
 		l.Goodput = float64(u.Bytes) * 8 / l.Duration
 	}
 	l.Verdict = fmt.Sprintf("UDP from %s to %s: %d packets, %s; the longest pause is %s; what was lost only its programs know",
-		from, to, u.Packets, units.Rate(l.Goodput).Text(), units.DurationText(time.Duration(u.Longest)))
+		from, to, u.Packets, units.Rate(l.Goodput).String(), units.Duration(time.Duration(u.Longest)))
 	if quic(from) || quic(to) {
 		l.Notes = append(l.Notes, "port 443: probably QUIC, whose acknowledgements are encrypted")
 	}

@@ -69,7 +69,7 @@ func phrase(l flow.Limit) string {
 
 // sentence says what limited, with the numbers that show it.
 func (l *Life) sentence(limit flow.Limit, d flow.Direction) string {
-	flight, window, rtt := units.Bytes(d.Flight).Text(), units.Bytes(d.Window).Text(), units.DurationText(d.RTT)
+	flight, window, rtt := units.Bytes(d.Flight).String(), units.Bytes(d.Window).String(), units.Duration(d.RTT)
 	switch limit {
 	case flow.Program:
 		return "limited by the sending program: it had nothing to send"
@@ -91,14 +91,14 @@ func (l *Life) sentence(limit flow.Limit, d flow.Direction) string {
 		return fmt.Sprintf("limited by the congestion window: %d of %d segments were sent again in %d loss events, "+
 			"and the path was not full", l.Again, l.Segments, l.Events)
 	case flow.Path:
-		said := "limited by the path: it delivered about " + units.Rate(d.Capacity).Text()
+		said := "limited by the path: it delivered about " + units.Rate(d.Capacity).String()
 		if queue := d.Typical - d.RTT; queue > d.RTT/6 && queue > 2*time.Millisecond {
-			said += fmt.Sprintf(", with a queue of %s on top of a round trip of %s", units.DurationText(queue), rtt)
+			said += fmt.Sprintf(", with a queue of %s on top of a round trip of %s", units.Duration(queue), rtt)
 		}
 		return said
 	case flow.Policer:
 		return fmt.Sprintf("limited by a policer at about %s: losses whenever more is sent, without a queue before them",
-			units.Rate(l.Goodput).Text())
+			units.Rate(l.Goodput).String())
 	case flow.BlackHole:
 		return fmt.Sprintf("limited by an MTU black hole: segments of %d bytes never arrive", d.MSS)
 	case flow.Nagle:
@@ -218,7 +218,7 @@ func (l *Life) notes(d flow.Direction) {
 		say("one direction is missing in the capture, or too short: where it was made and the round trip are not known")
 	}
 	if l.Unseen > 0 && l.Unseen > l.Bytes/1000 {
-		say("%s that were acknowledged are not in the capture: it dropped packets", units.Bytes(l.Unseen).Text())
+		say("%s that were acknowledged are not in the capture: it dropped packets", units.Bytes(l.Unseen).String())
 	}
 	if l.Spurious > 0 {
 		say("%d retransmissions were not needed: their data had arrived", l.Spurious)

@@ -16,8 +16,8 @@ import (
 func PacketsText(w io.Writer, a packets.Analysis, width int) {
 	fmt.Fprint(w, terminal.Wrap(width, "", "  ", terminal.Clean(a.Verdict)))
 	fmt.Fprint(w, "\n", terminal.Wrap(width, "", "  ", fmt.Sprintf("%s: %s in %s, %s", terminal.Clean(a.Capture),
-		plural(int(a.Packets), "packet", "packets"), units.DurationText(inSeconds(a.Duration)),
-		units.Bytes(a.Bytes).Text())))
+		plural(int(a.Packets), "packet", "packets"), units.Duration(inSeconds(a.Duration)),
+		units.Bytes(a.Bytes).String())))
 	for _, s := range captureNotes(a) {
 		fmt.Fprint(w, terminal.Wrap(width, "  ", "  ", s))
 	}
@@ -56,7 +56,7 @@ func captureNotes(a packets.Analysis) []string {
 
 func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
 	fmt.Fprint(w, "\n", terminal.Wrap(width, "", "  ", fmt.Sprintf("%s > %s: %s in %s, %s", l.From, l.To,
-		units.Bytes(l.Bytes).Text(), units.DurationText(inSeconds(l.Duration)), units.Rate(l.Goodput).Text())))
+		units.Bytes(l.Bytes).String(), units.Duration(inSeconds(l.Duration)), units.Rate(l.Goodput).String())))
 	if !first {
 		fmt.Fprint(w, terminal.Wrap(width, "  ", "  ", l.Verdict))
 	}
@@ -83,7 +83,7 @@ func packetsFlow(w io.Writer, l packets.Life, width int, first bool) {
 		}
 		at := inSeconds(e.Seconds)
 		fmt.Fprint(w, terminal.Wrap(width, name, "            ", fmt.Sprintf("packet %d at %s: %s", e.Number,
-			units.DurationText(at), e.What)))
+			units.Duration(at), e.What)))
 	}
 	for i, f := range l.Fix {
 		name := "            "
@@ -106,7 +106,7 @@ func pathFacts(l packets.Life) []string {
 	}
 	path = append(path, fmt.Sprintf("%d of %d segments sent again (%d fast, %d timeouts, %d tail probes)",
 		l.Again, l.Segments, l.Fast, l.Timer, l.Tail),
-		fmt.Sprintf("at most %s under way, window %s", units.Bytes(l.Flight).Text(), units.Bytes(l.Window).Text()),
+		fmt.Sprintf("at most %s under way, window %s", units.Bytes(l.Flight).String(), units.Bytes(l.Window).String()),
 		"captured at the "+strings.Replace(l.Vantage, "unknown", "?", 1))
 	if l.Vantage == "between" || l.Vantage == "unknown" {
 		path[len(path)-1] = "captured " + strings.Replace(l.Vantage, "unknown", "at an unknown place", 1)
@@ -130,7 +130,7 @@ func packetsBoth(w io.Writer, b *packets.Both, width int) {
 	}
 	if b.Offset.Known {
 		say("clocks", "the receiver's goes %s before the sender's, within %s: the least delays are taken to be equal both ways",
-			signedTime(b.Offset.Seconds), units.DurationText(inSeconds(b.Offset.Within/1e3)))
+			signedTime(b.Offset.Seconds), units.Duration(inSeconds(b.Offset.Within/1e3)))
 	}
 	for _, c := range b.Changed {
 		say("changed", "%s: %s %s became %s", c.Packet, c.What, c.Before, c.Behind)
@@ -142,9 +142,9 @@ func packetsBoth(w io.Writer, b *packets.Both, width int) {
 
 func signedTime(s float64) string {
 	if s < 0 {
-		return "−" + units.DurationText(inSeconds(-s))
+		return "−" + units.Duration(inSeconds(-s))
 	}
-	return units.DurationText(inSeconds(s))
+	return units.Duration(inSeconds(s))
 }
 
 func delayText(d *packets.Delay) string {

@@ -58,10 +58,10 @@ func PacketsHTML(w io.Writer, a packets.Analysis) error {
 	v := packetsView{Analysis: a, Hash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
 		Script: template.JS(packetsScript), Notes: captureNotes(a),
 		Size: fmt.Sprintf("%s in %s, %s", plural(int(a.Packets), "packet", "packets"),
-			units.DurationText(inSeconds(a.Duration)), units.Bytes(a.Bytes).Text())}
+			units.Duration(inSeconds(a.Duration)), units.Bytes(a.Bytes).String())}
 	for _, l := range a.Flows[:min(shown, len(a.Flows))] {
-		f := packetsFlowView{Life: l, Title: fmt.Sprintf("%s > %s: %s in %s, %s", l.From, l.To, units.Bytes(l.Bytes).Text(),
-			units.DurationText(inSeconds(l.Duration)), units.Rate(l.Goodput).Text()), Course: flowCourse(l)}
+		f := packetsFlowView{Life: l, Title: fmt.Sprintf("%s > %s: %s in %s, %s", l.From, l.To, units.Bytes(l.Bytes).String(),
+			units.Duration(inSeconds(l.Duration)), units.Rate(l.Goodput).String()), Course: flowCourse(l)}
 		if l.Protocol == "tcp" {
 			f.Facts = append(pathFacts(l), l.Notes...)
 		}
