@@ -48,7 +48,7 @@ func TestAwakeDecides(t *testing.T) {
 		{AwakeOptions{Mode: AwakeAuto}, machine{stolen: 0.2}, true, "20% of the time"},
 		{AwakeOptions{Mode: AwakeAuto}, limited, false, "limited (cpu.max 50000 100000)"},
 		{AwakeOptions{Mode: AwakeAuto}, slow, true, "20%"},
-		{AwakeOptions{Mode: AwakeAuto, From: 100 * units.Mbit}, slow, false, "below 100mbit"},
+		{AwakeOptions{Mode: AwakeAuto, From: 100 * units.Mbit}, slow, false, "below 100 Mbit/s"},
 		{AwakeOptions{Mode: AwakeAuto, From: 100 * units.Mbit}, fast, true, "20%"},
 		{AwakeOptions{Mode: AwakeAuto, From: 100 * units.Mbit}, machine{stolen: 0.2}, true, "20%"}, // no limit
 		{AwakeOptions{Mode: AwakeOn, From: 100 * units.Mbit}, slow, true, "asked for"},
