@@ -31,7 +31,7 @@ func TestUntimed(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := s.Inputs[0]
-		want := "it holds 4 requests (200: 3, 404: 1), 22B sent, 2024-03-01 00:00:00 to 2024-03-01 00:00:00 UTC"
+		want := "it holds 4 requests (200: 3, 404: 1), 22 B sent, 2024-03-01 00:00:00 to 2024-03-01 00:00:00 UTC"
 		if !errors.Is(in.Err, logdetect.ErrNoTime) || !strings.Contains(in.Problem(), want) || s.Requests != 0 || s.Skipped() != 1 || in.Lines != 5 {
 			t.Errorf("%s: %q, %d requests, %d skipped, %d lines", wrapped, in.Problem(), s.Requests, s.Skipped(), in.Lines)
 		}
