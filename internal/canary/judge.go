@@ -138,10 +138,9 @@ func (l *looking) because(format string, args ...any) {
 	l.look.Because = append(l.look.Because, fmt.Sprintf(format, args...))
 }
 
-// findMissing lists the hosts that were there before and are not now, and tells
-// whether changed hosts are lost more often than others.
-func (l *looking) findMissing() (bool, error) {
-	gone, all := [2]int{}, [2]int{} // of others and changed
+// missing counts the compared hosts that show too little, and all, of those that
+// are not changed and those that are, and returns the first.
+func (l *looking) missing() (gone, all [2]int, absent []Host) {
 	for i, h := range l.Hosts {
 		if !h.compared() {
 			continue
@@ -153,8 +152,18 @@ func (l *looking) findMissing() (bool, error) {
 		all[side]++
 		if _, ok := l.seen[0].mean(i, l.seen[0].expected, nil); !ok {
 			gone[side]++
-			l.look.Missing = append(l.look.Missing, h.Name)
+			absent = append(absent, h)
 		}
+	}
+	return gone, all, absent
+}
+
+// findMissing lists the hosts that were there before and are not now, and tells
+// whether changed hosts are lost more often than others.
+func (l *looking) findMissing() (bool, error) {
+	gone, all, absent := l.missing()
+	for _, h := range absent {
+		l.look.Missing = append(l.look.Missing, h.Name)
 	}
 	if 2*gone[0] > all[0] {
 		return false, fmt.Errorf("%w: %d of %d unchanged hosts have too few samples between %s and %s, as when Prometheus was down; judge --again begins another window",
@@ -341,25 +350,9 @@ func (l *looking) parts() []part {
 // withMissing adds, for each changed host that is missing beyond the share of the
 // others, one that did as badly as the worst changed host that is there.
 func (l *looking) withMissing(units []stats.Unit) []stats.Unit {
-	gone, all := [2]float64{}, [2]float64{}
-	var absent []Host
-	for i, h := range l.Hosts {
-		if !h.compared() {
-			continue
-		}
-		side := 0
-		if h.Step <= l.step {
-			side = 1
-		}
-		all[side]++
-		if _, ok := l.seen[0].mean(i, l.seen[0].expected, nil); !ok {
-			gone[side]++
-			if side == 1 {
-				absent = append(absent, h)
-			}
-		}
-	}
-	excess := int(math.Ceil(gone[1] - gone[0]/math.Max(1, all[0])*all[1]))
+	gone, all, absent := l.missing()
+	absent = slices.DeleteFunc(absent, func(h Host) bool { return h.Step > l.step })
+	excess := int(math.Ceil(float64(gone[1]) - float64(gone[0])/math.Max(1, float64(all[0]))*float64(all[1])))
 	worst, sign := math.Inf(1), -1.0
 	if l.metrics[0].HigherIsBetter {
 		sign = 1

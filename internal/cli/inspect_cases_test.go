@@ -134,7 +134,7 @@ func FuzzSession(f *testing.F) {
 		if err != nil {
 			return
 		}
-		d := diagnose.Diagnose(host, nil, netpath.Path{}, "")
+		d := diagnose.Question{Facts: host}.Answer()
 		for _, found := range d.Findings {
 			if len(found.Evidence) == 0 {
 				t.Errorf("%s says %q without a line", found.Rule, found.Summary)

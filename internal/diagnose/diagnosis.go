@@ -70,13 +70,7 @@ type Question struct {
 	Proposed map[string]string
 }
 
-// Diagnose judges a host, as both ends of the path or, with a peer, as its
-// sender. A zero path is one that nobody declared.
-func Diagnose(f, peer *facts.Facts, path netpath.Path, role string) Diagnosis {
-	return Question{Facts: f, Peer: peer, Path: path, Role: role}.Answer()
-}
-
-// Answer judges the host.
+// Answer judges a host, as both ends of the path or, with a peer, as its sender.
 func (q Question) Answer() Diagnosis {
 	f, receiver := q.Facts, q.Peer
 	if receiver == nil {

@@ -37,10 +37,22 @@ func do(action string, all []Finding) []Finding {
 // logged returns the first and the last line of the kernel's log that hold all
 // the words, in lower case, and how many lines do.
 func logged(f *facts.Facts, words ...string) (found []facts.Source, lines int) {
+	return logLines(f, func(line string) bool {
+		lower := strings.ToLower(line)
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(lower, w) })
+	})
+}
+
+// matching returns the first and the last line of the kernel's log that a pattern fits, and how many lines do.
+func matching(f *facts.Facts, pattern *regexp.Regexp) (found []facts.Source, lines int) {
+	return logLines(f, pattern.MatchString)
+}
+
+// logLines returns the first and the last line of the kernel's log that fit, and how many do.
+func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source, lines int) {
 	var last facts.Source
 	for i, line := range f.Lines("dmesg") {
-		lower := strings.ToLower(line)
-		if slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(lower, w) }) {
+		if !fits(line) {
 			continue
 		}
 		last = f.Line("dmesg", i+1)
@@ -304,24 +316,6 @@ func ipLink(name string, mtu int, rxPackets, rxErrors, rxDropped, rxMissed uint6
 		"    RX:  bytes packets errors dropped  missed   mcast\n    %d %d %d %d %d 0\n"+
 		"    TX:  bytes packets errors dropped carrier collsns\n    1000 10 0 0 0 0\n",
 		name, mtu, rxPackets*1000, rxPackets, rxErrors, rxDropped, rxMissed)
-}
-
-// matching returns the first and the last line of the kernel's log that a pattern fits, and how many lines do.
-func matching(f *facts.Facts, pattern *regexp.Regexp) (found []facts.Source, lines int) {
-	var last facts.Source
-	for i, line := range f.Lines("dmesg") {
-		if !pattern.MatchString(line) {
-			continue
-		}
-		last = f.Line("dmesg", i+1)
-		if lines++; lines == 1 {
-			found = append(found, last)
-		}
-	}
-	if lines > 1 {
-		found = append(found, last)
-	}
-	return found, lines
 }
 
 // withFix returns the findings with one more remedy.

@@ -175,7 +175,7 @@ func FuzzRules(f *testing.F) {
 			return
 		}
 		path := netpath.Path{Rate: units.Gbit, RTT: 20 * time.Millisecond, Loss: 1e-4, MTU: 1500}
-		d := Diagnose(host, nil, path, "latency")
+		d := Question{Facts: host, Path: path, Role: "latency"}.Answer()
 		for _, found := range d.Findings {
 			if len(found.Evidence) == 0 || found.Summary == "" {
 				t.Errorf("%s finds %q without a line", found.Rule, found.Summary)

@@ -59,7 +59,7 @@ type Point struct {
 // Direction judges one end's data. It may be called once, at the end.
 func (c *Conn) Direction(ofA bool) Direction {
 	h := c.half(ofA)
-	d := Direction{Counts: h.Counts, MSS: h.mss, Flight: 0, Window: h.window, Vantage: h.vantage(),
+	d := Direction{Counts: h.Counts, MSS: h.mss, Window: h.window, Vantage: h.vantage(),
 		RTT: time.Duration(h.rtt()), Events: h.events, Capacity: h.rates.capacity() * 8e9}
 	for i := range d.Events {
 		d.Events[i].Seconds = float64(d.Events[i].time-c.start) / 1e9

@@ -37,7 +37,6 @@ type Options struct {
 	TSVal, TSEcr  uint32
 	SACK          [4]Range // RFC 2018; the first may be a duplicate's (RFC 2883)
 	SACKs         int
-	Cut           bool // the capture holds not all of them
 }
 
 // Range is a part of the sequence space: First up to, not including, Last.

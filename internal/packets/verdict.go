@@ -111,7 +111,7 @@ func (l *Life) sentence(limit flow.Limit, d flow.Direction) string {
 	return "what limited it cannot be told from what was captured"
 }
 
-// bdp is the bandwidth-delay product that the buffers must hold, with as much
+// buffer is the bandwidth-delay product that a buffer must hold, with as much
 // again for the kernel's own accounting.
 func (l *Life) buffer(d flow.Direction) (bytes int64, known bool) {
 	rate := max(d.Capacity, l.Goodput)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wirerate/wirerate/internal/packets"
+	"github.com/wirerate/wirerate/internal/system"
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -164,13 +165,9 @@ func remedy(f packets.Fix) string {
 	}
 	on := f.On
 	if f.OS != "" {
-		on += " (" + systemName(f.OS) + ")"
+		on += " (" + system.System(f.OS).Title() + ")"
 	}
 	return on + ": " + said
-}
-
-func systemName(os string) string {
-	return map[string]string{"linux": "Linux", "freebsd": "FreeBSD", "openbsd": "OpenBSD"}[os]
 }
 
 func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

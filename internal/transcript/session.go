@@ -39,19 +39,6 @@ func Load(name string) (Posted, error) {
 	return chief(all), err
 }
 
-// LoadAll reads like Load, and returns each host of a file apart.
-func LoadAll(name string) ([]Posted, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		p, err := Load(name)
-		return []Posted{p}, err
-	}
-	return loadFile(name)
-}
-
 // errNoSystem is returned for outputs of which it cannot be told what system printed them.
 var errNoSystem = errors.New("which system printed it is not known; put a line of uname -a into it")
 

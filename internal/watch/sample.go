@@ -94,9 +94,6 @@ type Reader struct {
 // NewReader returns the reader of a host that runs Linux.
 func NewReader(c host.Conn) *Reader { return &Reader{conn: c, sources: linuxSources()} }
 
-// Programs reports whether programs are started on the host for each sample.
-func (r *Reader) Programs() bool { return r.programs }
-
 // Read reads the host once. The error is about reaching it.
 func (r *Reader) Read(ctx context.Context) (*Sample, error) {
 	s, err := r.read(ctx)
