@@ -71,7 +71,8 @@ type Outcome struct {
 var corrections = map[string][]string{
 	"bus": {
 		"the OpenBSD speed guide has 1000 Mbit/s / 8 = 128 MB/s: it is 125",
-		"the OpenBSD speed guide has PCI-X at 133 MHz and 64 bits at 8192 Mbit/s: 133 * 64 is 8512, and its own 1064 MB/s " +
+		"the OpenBSD speed guide has PCI-X at 133 MHz and 64 bits at 8192 Mbit/s: 133 * 64 is 8512, and its own " +
+			"1064 MB/s " +
 			"agree with that",
 		"the OpenBSD speed guide has PCIe 4.0 x8 at 11.7 GB/s: 8 lanes of 1.969 GB/s are 15.75",
 		"the OpenBSD speed guide lets standard PCI run at 66 or 133 MHz: it is 33 or 66, and 133 is PCI-X",
@@ -82,13 +83,15 @@ var corrections = map[string][]string{
 		"none of the guides counts preamble, check sequence and gap, 24 bytes that the link spends on each frame",
 	},
 	"wscale": {
-		"the FreeBSD tuning guide rounds 65535 to 65 KB: in flight are 4.2, 8.4, 33.6, 268 and 1074 MB at scales 6, 7, 9, " +
+		"the FreeBSD tuning guide rounds 65535 to 65 KB: in flight are 4.2, 8.4, 33.6, 268 and 1074 MB at scales 6, " +
+			"7, 9, " +
 			"12 and 14",
 		"FreeBSD bounds the window by net.inet.tcp.recvbuf_max whatever the scale: a larger kern.ipc.maxsockbuf alone " +
 			"lets nothing more be in flight",
 	},
 	"timewait": {
-		"the optimization guide calls net.inet.tcp.msl=5000 half of the TIME_WAIT duration: from twice 30 s to twice 5 s " +
+		"the optimization guide calls net.inet.tcp.msl=5000 half of the TIME_WAIT duration: from twice 30 s to " +
+			"twice 5 s " +
 			"is a sixth",
 	},
 	"dirty": {
@@ -96,11 +99,13 @@ var corrections = map[string][]string{
 		"the FreeBSD tuning guide's 14.16 GB at 2.62 GB/s take 5.4 s, at 1.95 GB/s 7.3 s",
 	},
 	"qdepth": {
-		"the FreeBSD tuning guide multiplies a data sheet's 32 by 4 threads: what keeps a drive busy is its rate times " +
+		"the FreeBSD tuning guide multiplies a data sheet's 32 by 4 threads: what keeps a drive busy is its rate " +
+			"times " +
 			"the time of one operation",
 	},
 	"queue": {
-		"the FreeBSD tuning guide's 50 ms (and its twice the transmit ring) are as many milliseconds of delay when the " +
+		"the FreeBSD tuning guide's 50 ms (and its twice the transmit ring) are as many milliseconds of delay when " +
+			"the " +
 			"queue is full",
 	},
 	"backlog": {
@@ -183,7 +188,8 @@ func (c Formula) Calculate(fields []units.Field) (Outcome, error) {
 		}
 		given[f.Key] = f.Value
 	}
-	out := Outcome{Schema: 1, Name: c.Name, Inputs: map[string]any{}, Sources: c.Sources, Corrections: corrections[c.Name]}
+	out := Outcome{Schema: 1, Name: c.Name, Inputs: map[string]any{}, Sources: c.Sources,
+		Corrections: corrections[c.Name]}
 	for _, in := range c.Inputs {
 		text, ok := given[in.Name]
 		if !ok {

@@ -30,7 +30,8 @@ func pathFormulas() []Formula {
 				w.give("linux_rmem", QBytes, math.Ceil(2*w.num["bdp"]), "2 * bdp",
 					"half of Linux's receive buffer becomes window when packets are well filled")
 			}},
-		{"window", "what a window allows on a path", []Input{{"window", QBytes, "", "bytes that may be in flight"}, rtt},
+		{"window", "what a window allows on a path",
+			[]Input{{"window", QBytes, "", "bytes that may be in flight"}, rtt},
 			[]string{"RFC 6349, section 3.3.1"}, func(w *working) {
 				w.give("rate", QRate, w.num["window"]*8/w.num["rtt"], "window * 8 / rtt",
 					"upper bound of one connection, whatever the link")
@@ -44,16 +45,20 @@ func pathFormulas() []Formula {
 		{"mss", "payload of a segment and what headers cost",
 			[]Input{mtu, {"family", QWord, "4", "4 or 6"}, {"timestamps", QWord, "yes", "yes or no"},
 				{"vlan", QWord, "no", "yes or no"}}, []string{
-				"RFC 9293, section 3.7.1", "RFC 6691", "RFC 7323, section 3.2", "IEEE 802.3, clauses 3 and 4"}, segment},
+				"RFC 9293, section 3.7.1", "RFC 6691", "RFC 7323, section 3.2", "IEEE 802.3, clauses 3 and 4"},
+			segment},
 		{"loss", "what a loss rate allows", []Input{loss, rtt, mtu}, []string{
 			"Mathis, Semke, Mahdavi, Ott: The Macroscopic Behavior of the TCP Congestion Avoidance Algorithm, 1997",
 			"RFC 9438, section 5.1"}, lossRate},
 		{"queue", "packets that a queue holds for a time",
-			[]Input{rate, {"packet", QBytes, "1500", "size of a packet"}, {"time", QTime, "50ms", "time that the queue covers"},
+			[]Input{rate, {"packet", QBytes, "1500", "size of a packet"},
+				{"time", QTime, "50ms", "time that the queue covers"},
 				{"interfaces", QNumber, "1", "physical interfaces"}}, []string{
 				"the FreeBSD tuning guide (2021), Maximum Send Queue Length"}, func(w *working) {
-				w.give("packets", QNumber, math.Ceil(w.num["rate"]/8/w.num["packet"]*w.num["time"]), "rate / 8 / packet * time", "")
-				w.give("floor", QNumber, 256*w.num["interfaces"], "256 * interfaces", "the guide takes the larger of the two")
+				w.give("packets", QNumber, math.Ceil(w.num["rate"]/8/w.num["packet"]*w.num["time"]),
+					"rate / 8 / packet * time", "")
+				w.give("floor", QNumber, 256*w.num["interfaces"], "256 * interfaces",
+					"the guide takes the larger of the two")
 				w.give("length", QNumber, math.Max(w.num["packets"], w.num["floor"]), "max(packets, floor)", "")
 				w.give("delay", QTime, w.num["length"]*w.num["packet"]*8/w.num["rate"], "length * packet * 8 / rate",
 					"that a full queue adds; an AQM such as fq_codel needs no such length")

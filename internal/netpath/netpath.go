@@ -40,7 +40,7 @@ const EthernetOverhead = 38
 func Parse(spec string) (Path, error) {
 	fields, err := units.ParseFields(named(spec))
 	if err != nil {
-		return Path{}, fmt.Errorf("path %q: %w", spec, err)
+		return Path{}, fmt.Errorf("path %q: %w; write it like rate=1gbit,rtt=80ms", spec, err)
 	}
 	p := Path{MTU: defaultMTU}
 	for _, f := range fields {
@@ -69,20 +69,38 @@ func Parse(spec string) (Path, error) {
 	return p, nil
 }
 
-// named gives a rate and a time that stand alone their keys.
+// named gives a rate and a time that stand alone their keys; a space may stand
+// between the two.
 func named(spec string) string {
 	parts := strings.Split(spec, ",")
 	for i, part := range parts {
 		if strings.Contains(part, "=") {
 			continue
 		}
-		if _, err := units.ParseRate(part); err == nil && strings.ContainsAny(part, "bB") {
-			parts[i] = "rate=" + part
-		} else if _, err := units.ParseDuration(part); err == nil {
+		for at, c := range part + " " {
+			if rate, rest := part[:at], strings.TrimSpace(part[at:]); c == ' ' && isRate(rate) && (rest == "" || isTime(rest)) {
+				parts[i] = "rate=" + rate
+				if rest != "" {
+					parts[i] += ",rtt=" + rest
+				}
+			}
+		}
+		if isTime(part) {
 			parts[i] = "rtt=" + part
 		}
 	}
 	return strings.Join(parts, ",")
+}
+
+// isRate tells a rate, also one in bytes, which is refused with what it is in bits.
+func isRate(s string) bool {
+	_, err := units.ParseRate(s)
+	return strings.ContainsAny(s, "bB") && (err == nil || errors.Is(err, units.ErrBytes))
+}
+
+func isTime(s string) bool {
+	_, err := units.ParseDuration(s)
+	return err == nil
 }
 
 func parseLoss(s string) (float64, error) {

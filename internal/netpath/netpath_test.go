@@ -1,8 +1,12 @@
 package netpath
 
 import (
+	"errors"
 	"math"
+	"strings"
 	"testing"
+
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 func TestParse(t *testing.T) {
@@ -26,9 +30,23 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestParseWithoutNames(t *testing.T) {
+	for _, spec := range []string{"1gbit,80ms", "80ms,1gbit", "1 Gbit/s, 80 ms", "1 Gbit/s 80 ms", "1Gb/s 80ms", "1gbit,rtt=80ms"} {
+		if p, err := Parse(spec); err != nil || p.String() != "rate=1gbit,rtt=80ms" {
+			t.Errorf("%q: %v, %v", spec, p, err)
+		}
+	}
+	for _, spec := range []string{"125MB/s,80ms", "rate=125 MB/s,rtt=80ms"} {
+		if _, err := Parse(spec); !errors.Is(err, units.ErrBytes) || !strings.Contains(err.Error(), "in bits it is 1gbit") {
+			t.Errorf("%q: %v", spec, err)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("rate=1gbit,rtt=80ms,loss=1e-5,mtu=9000")
 	f.Add("rate=,")
+	f.Add("1 Gbit/s 80 ms")
 	f.Fuzz(func(t *testing.T, spec string) {
 		p, err := Parse(spec)
 		if err == nil && p.Check() != nil {

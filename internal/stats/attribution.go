@@ -164,7 +164,8 @@ func (p AttributionPlan) check() error {
 	case !(p.Margin >= 0) || math.IsInf(p.Margin, 1):
 		return fmt.Errorf("margin %v is negative or not a number", p.Margin)
 	case p.Runs < MinRuns(p.Settings):
-		return fmt.Errorf("%d runs are too few for %d settings; at least %d are needed", p.Runs, p.Settings, MinRuns(p.Settings))
+		return fmt.Errorf("%d runs are too few for %d settings; at least %d are needed", p.Runs, p.Settings,
+			MinRuns(p.Settings))
 	}
 	return nil
 }
@@ -185,7 +186,8 @@ func (a *Attribution) screen(c *collector) (survivors []int, total Test, ok bool
 	if !ok {
 		a.Warnings = append(a.Warnings, Warning{
 			Code: CodeTooFew, Run: -1, Value: float64(c.runs), Need: order,
-			Text: fmt.Sprintf("the screen has %d usable pairs of runs and needs %d to tell the settings apart", len(seen), order),
+			Text: fmt.Sprintf("the screen has %d usable pairs of runs and needs %d to tell the settings apart",
+				len(seen), order),
 		})
 		return nil, Test{}, false, err
 	}

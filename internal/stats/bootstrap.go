@@ -11,7 +11,8 @@ import (
 // It needs at least two finite values and 100 resamples. statistic must not
 // keep its argument and may reorder it. With few values the interval is too
 // narrow: for means of fewer than about 20 use PairedRatio or TTest.
-func Bootstrap(values []float64, statistic func([]float64) float64, confidence float64, resamples int, seed uint64) (low, high float64, err error) {
+func Bootstrap(values []float64, statistic func([]float64) float64, confidence float64, resamples int,
+	seed uint64) (low, high float64, err error) {
 	if len(values) < 2 || len(values) > math.MaxUint32 {
 		return 0, 0, fmt.Errorf("%d values cannot be resampled; at least 2 are needed", len(values))
 	}

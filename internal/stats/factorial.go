@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // confirm measures all combinations of the survivors with everything else off,
@@ -154,20 +152,21 @@ func (a *Attribution) shares(plan AttributionPlan, survivors []int, fit regressi
 func combine(a, b Test, weightA, weightB int) float64 {
 	wa, wb := float64(weightA), float64(weightB)
 	z := (math.Sqrt(wa)*score(a) + math.Sqrt(wb)*score(b)) / math.Sqrt(wa+wb)
-	return 2 * distuv.UnitNormal.Survival(math.Abs(z))
+	return 2 * NormalCDF(-math.Abs(z))
 }
 
 // score is the normal quantile that the one-sided p-values stand for.
 func score(t Test) float64 {
 	const smallest = 1e-300
 	if t.Greater < t.Less {
-		return -distuv.UnitNormal.Quantile(math.Max(t.Greater, smallest))
+		return -NormalQuantile(math.Max(t.Greater, smallest))
 	}
-	return distuv.UnitNormal.Quantile(math.Max(t.Less, smallest))
+	return NormalQuantile(math.Max(t.Less, smallest))
 }
 
 // wholes compares the parts with the measured whole.
-func (a *Attribution) wholes(plan AttributionPlan, g int, fit regression, screened Test, counts []int, direct func(int) Test) {
+func (a *Attribution) wholes(plan AttributionPlan, g int, fit regression, screened Test, counts []int,
+	direct func(int) Test) {
 	confidence := 1 - plan.Alpha
 	interval := func(t Test, pairs int) *Interval {
 		i := t.ratio(confidence, pairs)

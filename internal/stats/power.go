@@ -2,8 +2,6 @@ package stats
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // maxPairs bounds the search for a number of pairs; nobody runs more.
@@ -36,8 +34,8 @@ func beyond(pairs int, standardised, critical float64) float64 {
 	if shift > critical+38 && pairs > 4 {
 		return 1
 	}
-	t := distuv.NoncentralT{Nu: float64(pairs - 1), Mu: shift}
-	detect := 1 - t.CDF(critical) + t.CDF(-critical)
+	df := float64(pairs - 1)
+	detect := 1 - shiftedCDF(df, shift, critical) + shiftedCDF(df, shift, -critical)
 	return math.Min(1, math.Max(0, detect))
 }
 
@@ -81,7 +79,7 @@ func MinWorthwhile(pairs int, sd, alpha, power, margin float64) float64 {
 	if math.IsInf(seen, 1) || !(margin >= 0) {
 		return math.Inf(1)
 	}
-	passes := math.Log1p(margin) + distuv.UnitNormal.Quantile(power)*sd/math.Sqrt(float64(pairs))
+	passes := math.Log1p(margin) + NormalQuantile(power)*sd/math.Sqrt(float64(pairs))
 	return math.Max(seen, math.Expm1(passes))
 }
 

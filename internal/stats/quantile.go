@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
-func mean(values []float64) float64 { return stat.Mean(values, nil) }
+func mean(values []float64) float64 {
+	m, _ := moments(values)
+	return m
+}
 
 // Median is the middle of the values, or the mean of the two middle ones. It is
 // NaN without values.
@@ -61,15 +61,15 @@ func QuantileInterval(values []float64, q, confidence float64) (QuantileRange, e
 		for extremes(need) < confidence {
 			need++
 		}
-		return QuantileRange{}, fmt.Errorf("%d values give no %v%% interval of this quantile; %d are needed", n, 100*confidence, need)
+		return QuantileRange{}, fmt.Errorf("%d values give no %v%% interval of this quantile; %d are needed", n,
+			100*confidence, need)
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	below := distuv.Binomial{N: float64(n), P: q}
 	// The number of values below the quantile is binomial; drop ranks from the
 	// tail with less probability while the confidence lasts.
 	low, high, covered := 1, n, extremes(n)
 	for low < high-1 {
-		dropLow, dropHigh := below.Prob(float64(low)), below.Prob(float64(high-1))
+		dropLow, dropHigh := binomialShare(n, low, q), binomialShare(n, high-1, q)
 		drop := math.Min(dropLow, dropHigh)
 		if covered-drop < confidence {
 			break

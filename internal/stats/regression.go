@@ -1,17 +1,13 @@
 package stats
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/mat"
-)
+import "math"
 
 // regression is an ordinary least-squares fit.
 type regression struct {
 	coef     []float64
-	inverse  mat.SymDense // of X'X
-	variance float64      // of one observation around the fit
-	df       int          // at least 1
+	inverse  [][]float64 // of X'X
+	variance float64     // of one observation around the fit
+	df       int         // at least 1
 }
 
 // regress fits the observations y to the rows. It reports false when they do
@@ -21,39 +17,83 @@ func regress(rows [][]float64, y []float64) (regression, bool) {
 		return regression{}, false
 	}
 	n, k := len(rows), len(rows[0])
-	x := mat.NewDense(n, k, nil)
-	for i, row := range rows {
-		x.SetRow(i, row)
+	square, right := make([][]float64, k), make([]float64, k)
+	for i := range square {
+		square[i] = make([]float64, k)
+		for r, row := range rows {
+			right[i] += row[i] * y[r]
+			for j, v := range row {
+				square[i][j] += row[i] * v
+			}
+		}
 	}
-	var square mat.SymDense
-	square.SymOuterK(1, x.T())
-	var cholesky mat.Cholesky
-	if !cholesky.Factorize(&square) || cholesky.Cond() > 1e10 {
+	inverse, ok := inverted(square)
+	if !ok {
 		return regression{}, false
 	}
-	observed := mat.NewVecDense(n, y)
-	var right, coef, fitted, rest mat.VecDense
-	right.MulVec(x.T(), observed)
-	if err := cholesky.SolveVecTo(&coef, &right); err != nil {
-		return regression{}, false
+	fit := regression{coef: make([]float64, k), inverse: inverse, df: n - k}
+	for i := range fit.coef {
+		fit.coef[i] = dot(inverse[i], right)
 	}
-	fit := regression{coef: coef.RawVector().Data, df: n - k}
-	if err := cholesky.InverseTo(&fit.inverse); err != nil {
-		return regression{}, false
+	for r, row := range rows {
+		rest := y[r] - dot(row, fit.coef)
+		fit.variance += rest * rest / float64(fit.df)
 	}
-	fitted.MulVec(x, &coef)
-	rest.SubVec(observed, &fitted)
-	fit.variance = mat.Dot(&rest, &rest) / float64(fit.df)
 	return fit, true
+}
+
+// leastPivot is what must be left of a column of a positive definite matrix when the
+// columns before it have explained what they can of it, as a share of its diagonal:
+// with less, rounding decides.
+const leastPivot = 1e-10
+
+// inverted returns the inverse of a symmetric, positive definite matrix (Gauss and
+// Jordan; such a matrix needs no other pivots than its diagonal). It reports false for
+// a matrix that has none, or as good as none.
+func inverted(a [][]float64) (inverse [][]float64, ok bool) {
+	k := len(a)
+	rows := make([][]float64, k) // a, and beside it the unit matrix
+	for i := range rows {
+		rows[i] = make([]float64, 2*k)
+		copy(rows[i], a[i])
+		rows[i][k+i] = 1
+	}
+	for i, row := range rows {
+		pivot := row[i]
+		if !(pivot > leastPivot*a[i][i]) {
+			return nil, false
+		}
+		for j := range row {
+			row[j] /= pivot
+		}
+		for other := range rows {
+			if factor := rows[other][i]; other != i && factor != 0 {
+				for j := range row {
+					rows[other][j] -= factor * row[j]
+				}
+			}
+		}
+	}
+	for _, row := range rows {
+		inverse = append(inverse, row[k:])
+	}
+	return inverse, true
+}
+
+func dot(a, b []float64) (sum float64) {
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
 }
 
 // contrast tests a weighted sum of the coefficients.
 func (r regression) contrast(weights []float64) Test {
-	w := mat.NewVecDense(len(weights), weights)
-	var variance mat.VecDense
-	variance.MulVec(&r.inverse, w)
-	value := mat.Dot(w, mat.NewVecDense(len(r.coef), r.coef))
-	return newTest(value, math.Sqrt(r.variance*mat.Dot(&variance, w)), r.df)
+	variance := 0.0
+	for i, w := range weights {
+		variance += w * dot(r.inverse[i], weights)
+	}
+	return newTest(dot(weights, r.coef), math.Sqrt(r.variance*variance), r.df)
 }
 
 // single tests one coefficient times a factor.

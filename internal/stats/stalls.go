@@ -65,6 +65,7 @@ func withoutStalls(stage string, seen []halves) ([]halves, []Warning) {
 	}
 	return kept, []Warning{{
 		Code: CodeOutlier, Value: float64(out), Run: -1,
-		Text: fmt.Sprintf("%d of %d blocks of two runs of the %s are left out: a run of theirs lies far off the other runs of the same settings", out, len(seen), stage),
+		Text: fmt.Sprintf("%d of %d blocks of two runs of the %s are left out: a run of theirs lies far off the "+
+			"other runs of the same settings", out, len(seen), stage),
 	}}
 }

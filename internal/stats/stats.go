@@ -10,9 +10,6 @@ package stats
 import (
 	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Interval is an estimated ratio b/a with its confidence limits, obtained from
@@ -87,8 +84,8 @@ func TTest(d []float64) (Test, error) {
 	if err := checkFinite(d); err != nil {
 		return Test{}, err
 	}
-	mean, sd := stat.MeanStdDev(d, nil)
-	return newTest(mean, stat.StdErr(sd, float64(len(d))), len(d)-1), nil
+	mean, variance := moments(d)
+	return newTest(mean, math.Sqrt(variance/float64(len(d))), len(d)-1), nil
 }
 
 // newTest completes a t-test from an estimate, its standard error and the
@@ -113,19 +110,9 @@ func (t Test) limits(confidence float64) (low, high float64) {
 	return t.Mean - half, t.Mean + half
 }
 
-func tCDF(df int, t float64) float64 {
-	switch {
-	case math.IsInf(t, -1):
-		return 0
-	case math.IsInf(t, 1):
-		return 1
-	}
-	return distuv.StudentsT{Sigma: 1, Nu: float64(df)}.CDF(t)
-}
+func tCDF(df int, t float64) float64 { return StudentCDF(float64(df), t) }
 
-func tQuantile(df int, p float64) float64 {
-	return distuv.StudentsT{Sigma: 1, Nu: float64(df)}.Quantile(p)
-}
+func tQuantile(df int, p float64) float64 { return StudentQuantile(float64(df), p) }
 
 func checkFinite(values []float64) error {
 	for i, v := range values {

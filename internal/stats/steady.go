@@ -2,8 +2,6 @@ package stats
 
 import (
 	"fmt"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // mserBatch is the batch size of MSER-5.
@@ -19,7 +17,8 @@ const mserBatch = 5
 func MSER5(samples []float64) (omit int, settled bool, err error) {
 	batches := len(samples) / mserBatch
 	if batches < 4 {
-		return 0, false, fmt.Errorf("%d samples do not show a start-up; at least %d are needed", len(samples), 4*mserBatch)
+		return 0, false, fmt.Errorf("%d samples do not show a start-up; at least %d are needed", len(samples),
+			4*mserBatch)
 	}
 	if err := checkFinite(samples); err != nil {
 		return 0, false, err
@@ -30,7 +29,8 @@ func MSER5(samples []float64) (omit int, settled bool, err error) {
 	for cut := 0; cut <= last; cut++ {
 		rest := means[cut:]
 		n := float64(len(rest))
-		if score := stat.PopVariance(rest, nil) / n; cut == 0 || score < least {
+		_, variance := moments(rest)
+		if score := variance * (n - 1) / n / n; cut == 0 || score < least {
 			best, least = cut, score
 		}
 	}

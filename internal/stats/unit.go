@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Unit is what is changed as a whole, such as a host: one observation, however
@@ -174,9 +172,9 @@ func PowerOf(effect, margin, stdErr float64, df int, alpha float64) float64 {
 	critical := tQuantile(df, 1-alpha/2)
 	found := 1.0
 	if shift := effect / stdErr; shift <= critical+38 {
-		found = 1 - distuv.NoncentralT{Nu: float64(df), Mu: shift}.CDF(critical)
+		found = 1 - shiftedCDF(float64(df), shift, critical)
 	}
-	passes := distuv.UnitNormal.CDF((effect - margin) / stdErr)
+	passes := NormalCDF((effect - margin) / stdErr)
 	return math.Min(math.Max(found, 0), passes)
 }
 

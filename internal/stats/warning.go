@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat"
 )
 
 // Codes of warnings.
@@ -68,7 +66,8 @@ func CheckRuns(logs []float64, arms []int) ([]Warning, error) {
 	warnings = append(warnings, checkOutliers(residuals)...)
 	add(Warning{
 		Code: CodeNoisy, Value: spread, Run: -1,
-		Text: fmt.Sprintf("runs of the same arm scatter by %.0f%%; longer runs or a quieter machine would need fewer of them", 100*spread),
+		Text: fmt.Sprintf("runs of the same arm scatter by %.0f%%; longer runs or a quieter machine would need "+
+			"fewer of them", 100*spread),
 	}, spread > noisyLimit)
 	return warnings, nil
 }
@@ -98,16 +97,16 @@ func sumSquares(values []float64) float64 {
 // runLine is the least-squares line through the values against their index.
 func runLine(values []float64) (slope Test, rest []float64) {
 	n := len(values)
-	index := make([]float64, n)
-	for i := range index {
-		index[i] = float64(i)
+	scatter := float64(n) * (float64(n)*float64(n) - 1) / 12
+	middle, level := float64(n-1)/2, mean(values)
+	beta := 0.0
+	for i, v := range values {
+		beta += (float64(i) - middle) * (v - level) / scatter
 	}
-	alpha, beta := stat.LinearRegression(index, values, nil, false)
 	rest = make([]float64, n)
 	for i, v := range values {
-		rest[i] = v - alpha - beta*index[i]
+		rest[i] = v - level - beta*(float64(i)-middle)
 	}
-	scatter := float64(n) * (float64(n)*float64(n) - 1) / 12
 	return newTest(beta, math.Sqrt(sumSquares(rest)/float64(n-2)/scatter), n-2), rest
 }
 
@@ -140,7 +139,8 @@ func CheckOrder(pairs [][]float64) (Warning, bool) {
 	apart := math.Expm1(test.Mean * float64(most))
 	return Warning{
 		Code: CodeOrder, Value: apart, Run: -1,
-		Text: fmt.Sprintf("the last run of a pair is %+.1f%% off the first one, whatever the arm: each run leaves something behind for the next", 100*apart),
+		Text: fmt.Sprintf("the last run of a pair is %+.1f%% off the first one, whatever the arm: each run leaves "+
+			"something behind for the next", 100*apart),
 	}, true
 }
 
@@ -152,7 +152,8 @@ func checkDrift(residuals []float64) (Warning, bool) {
 	total := math.Expm1(slope.Mean * float64(len(residuals)-1))
 	return Warning{
 		Code: CodeDrift, Value: total, Run: -1,
-		Text: fmt.Sprintf("results drift by %+.1f%% over the session; something other than the settings changed", 100*total),
+		Text: fmt.Sprintf("results drift by %+.1f%% over the session; something other than the settings changed",
+			100*total),
 	}, slope.P < checkLevel
 }
 
@@ -180,7 +181,8 @@ func checkAutocorrelation(residuals []float64) (Warning, bool) {
 	r := Autocorrelation(rest, 1)
 	return Warning{
 		Code: CodeAutocorrelation, Value: r, Run: -1,
-		Text: fmt.Sprintf("neighbouring runs resemble each other (lag-1 autocorrelation %.2f); the effective number of runs is smaller", r),
+		Text: fmt.Sprintf("neighbouring runs resemble each other (lag-1 autocorrelation %.2f); the effective number "+
+			"of runs is smaller", r),
 	}, (r+2/n)*math.Sqrt(n) > 2.326
 }
 
@@ -255,7 +257,8 @@ func checkOutliers(residuals []float64) []Warning {
 		off := math.Expm1(v - middle)
 		warnings = append(warnings, Warning{
 			Code: CodeOutlier, Value: off, Run: i,
-			Text: fmt.Sprintf("run %d is %+.1f%% off its arm, %.0f times the usual scatter", i+1, 100*off, away[i]/scale),
+			Text: fmt.Sprintf("run %d is %+.1f%% off its arm, %.0f times the usual scatter", i+1, 100*off,
+				away[i]/scale),
 		})
 	}
 	return warnings
@@ -279,9 +282,11 @@ func CheckPairs(logRatios []float64, margin, alpha, power float64) ([]Warning, e
 	sd := test.StdErr * math.Sqrt(float64(len(logRatios)))
 	sees := MinDetectable(len(logRatios), sd, alpha, power)
 	if need := PairsNeeded(margin, sd, alpha, power); need > len(logRatios) && margin > 0 {
-		text := fmt.Sprintf("%d pairs detect %.1f%% with 80%% power; %.1f%% takes %d pairs", len(logRatios), 100*sees, 100*margin, need)
+		text := fmt.Sprintf("%d pairs detect %.1f%% with 80%% power; %.1f%% takes %d pairs", len(logRatios), 100*sees,
+			100*margin, need)
 		if sees > 1 {
-			text = fmt.Sprintf("the runs scatter so much that %d pairs would not see even a doubling; longer runs or a quieter machine are needed", len(logRatios))
+			text = fmt.Sprintf("the runs scatter so much that %d pairs would not see even a doubling; longer runs "+
+				"or a quieter machine are needed", len(logRatios))
 		}
 		warnings = append(warnings, Warning{Code: CodeTooFew, Value: sees, Run: -1, Need: need, Text: text})
 	}
@@ -292,7 +297,8 @@ func CheckPairs(logRatios []float64, margin, alpha, power float64) ([]Warning, e
 	if len(logRatios) >= 6 && (test.P <= alpha) != (p <= alpha) && math.Max(test.P, p) > 2*alpha {
 		warnings = append(warnings, Warning{
 			Code: CodeDisagree, Value: p, Run: -1,
-			Text: fmt.Sprintf("the t-test (p %.3f) and the signed-rank test (p %.3f) disagree; look at the single runs", test.P, p),
+			Text: fmt.Sprintf(
+				"the t-test (p %.3f) and the signed-rank test (p %.3f) disagree; look at the single runs", test.P, p),
 		})
 	}
 	return warnings, nil

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // exactWilcoxon is the largest sample with an exact null distribution; its
@@ -102,5 +100,5 @@ func wilcoxonNormal(ranks []int, plus int) float64 {
 		squares += float64(r) * float64(r) / 4
 	}
 	away := math.Max(0, math.Abs(float64(plus)/2-sum/2)-0.5)
-	return math.Min(1, 2*distuv.UnitNormal.Survival(away/math.Sqrt(squares/4)))
+	return math.Min(1, 2*NormalCDF(-away/math.Sqrt(squares/4)))
 }

@@ -15,7 +15,8 @@ type Field struct {
 func KeyOf(value string) (key string, ok bool) {
 	value = strings.TrimSpace(value)
 	lower := strings.ToLower(value)
-	if _, err := ParseRate(value); err == nil && (strings.HasSuffix(lower, "bit") || strings.HasSuffix(lower, "/s") || strings.HasSuffix(lower, "bps")) {
+	if _, err := ParseRate(value); err == nil && (strings.HasSuffix(lower, "bit") || strings.HasSuffix(lower, "/s") ||
+		strings.HasSuffix(lower, "bps")) {
 		return "rate", true
 	}
 	if _, err := ParseDuration(value); err == nil && strings.HasSuffix(lower, "s") {

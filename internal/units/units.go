@@ -4,6 +4,7 @@
 package units
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -51,6 +52,9 @@ var byteSuffixes = map[string]float64{
 	"t": 1 << 40, "tb": 1e12, "tib": 1 << 40,
 }
 
+// ErrBytes is wrapped when a rate is given in bytes.
+var ErrBytes = errors.New("this is in bytes")
+
 // ParseRate parses a bit rate: a number and one of bit, kbit, mbit, gbit,
 // tbit (also kbps, Mbit/s, Gb/s, ...), in any case, with or without a space. A bare
 // number is bit/s. Negative, infinite and unrepresentable rates are errors.
@@ -61,6 +65,11 @@ func ParseRate(s string) (Rate, error) {
 		text = rest + "bit/s"
 	}
 	v, err := parse(text, rateSuffixes)
+	if bytes, isBytes := strings.CutSuffix(text, "B/s"); err != nil && isBytes {
+		if n, bytesErr := ParseBytes(bytes + "B"); bytesErr == nil && n < math.MaxInt64/8 {
+			return 0, fmt.Errorf("rate %q: %w; in bits it is %s", s, ErrBytes, Rate(8*n).Typed())
+		}
+	}
 	if err != nil {
 		return 0, fmt.Errorf("rate %q: %w; write it like 100mbit or 10gbit", s, err)
 	}
@@ -128,7 +137,8 @@ func isNumeric(c byte) bool { return c >= '0' && c <= '9' || c == '.' }
 // String prints the rate in its largest unit with at most four significant
 // digits where that is exact, else three: 10 Gbit/s, 9.41 Gbit/s, 1.2 Mbit/s.
 func (r Rate) String() string {
-	return scaled(float64(r), []scale{{1e12, " Tbit/s"}, {1e9, " Gbit/s"}, {1e6, " Mbit/s"}, {1e3, " kbit/s"}}, " bit/s")
+	return scaled(float64(r), []scale{{1e12, " Tbit/s"}, {1e9, " Gbit/s"}, {1e6, " Mbit/s"}, {1e3, " kbit/s"}},
+		" bit/s")
 }
 
 // Typed prints the rate as String does, in the form of a command line: 9.41gbit.
