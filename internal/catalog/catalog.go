@@ -318,6 +318,9 @@ func (c *Catalog) Nearest(system System, name string, n int, further ...string) 
 	lower := strings.ToLower(name)
 	parts := strings.Split(name, ".")
 	for _, other := range append(c.Names(system), further...) {
+		if strings.HasSuffix(other, ".*") {
+			continue // anything fits
+		}
 		if strings.Contains(other, "*") {
 			other = fill(other, parts)
 		}

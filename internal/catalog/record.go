@@ -123,7 +123,7 @@ type Record struct {
 	Default Defaults `yaml:"default,omitempty" json:"default,omitempty"`
 	// Belongs names the places where the setting is written: sysctl, loader,
 	// rc, hostname.if, ethtool, link-file, network-file, route, link, module,
-	// sysfs, pf, ifconfig, kernel-config, zfs-property, build, interface-file.
+	// sysfs, pf, ifconfig, kernel-config, zfs-property, build, interface-file, tuned, nft.
 	Belongs []string `yaml:"belongs" json:"belongs"`
 	// Drivers limits a setting to these NIC drivers.
 	Drivers []string `yaml:"drivers,omitempty" json:"drivers,omitempty"`

@@ -62,11 +62,13 @@ type Comparison struct {
 
 // deadCodes are the lint codes of lines that the system does not take, or
 // that do nothing.
-var deadCodes = []string{"removed", "renamed", "not-yet", "wrong-system", "wrong-file", "read-only", "bad-value", "driver", "no-effect", "syntax"}
+var deadCodes = []string{"removed", "renamed", "not-yet", "wrong-system", "wrong-file", "read-only", "bad-value",
+	"driver", "no-effect", "syntax"}
 
 // harmfulCodes are the lint codes of lines that do harm, the first two of
 // them whatever their severity.
-var harmfulCodes = []string{"harmful", "weakens-security", "below-default", "out-of-range", "wrong-unit", "needs", "conflict"}
+var harmfulCodes = []string{"harmful", "weakens-security", "below-default", "out-of-range", "wrong-unit", "needs",
+	"conflict"}
 
 // File puts the text of a configuration file beside a plan. A file that is not
 // read is an error.
@@ -87,13 +89,15 @@ func File(c *catalog.Catalog, p plan.Plan, name, text string) (Comparison, error
 func (g guideFile) compare(c *catalog.Catalog, p plan.Plan) []Line {
 	lines := []Line{}
 	for _, e := range g.entries {
-		if e.Name == "" || strings.HasPrefix(e.Name, "link-file:Match/") || strings.HasPrefix(e.Name, "network-file:Match/") {
+		if e.Name == "" || strings.HasPrefix(e.Name, "link-file:Match/") ||
+			strings.HasPrefix(e.Name, "network-file:Match/") {
 			continue
 		}
 		lines = append(lines, g.entry(c, p, e))
 	}
 	for _, r := range g.rejects {
-		lines = append(lines, Line{Line: r.line, Setting: r.text, Verdict: Dead, Because: "the system does not read the line: " + r.reason})
+		lines = append(lines, Line{Line: r.line, Setting: r.text, Verdict: Dead,
+			Because: "the system does not read the line: " + r.reason})
 	}
 	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.Line, b.Line) })
 	return lines
@@ -102,8 +106,10 @@ func (g guideFile) compare(c *catalog.Catalog, p plan.Plan) []Line {
 // holds are the places of settings that files of a kind have; kinds that are
 // not here may hold anything.
 var holds = map[conffile.Kind][]string{
-	conffile.Sysctl: {"sysctl"}, conffile.Loader: {"loader"}, conffile.RC: {"rc", "ifconfig"}, conffile.PF: {"pf"}, conffile.Modprobe: {"module"},
-	conffile.ModulesLoad: {"module"}, conffile.HostnameIf: {"ifconfig"}, conffile.LinkFile: {"ethtool", "link"}, conffile.NetworkFile: {"route"}, conffile.Cmdline: {"cmdline"},
+	conffile.Sysctl: {"sysctl"}, conffile.Loader: {"loader"}, conffile.RC: {"rc", "ifconfig"}, conffile.PF: {"pf"},
+	conffile.Modprobe:    {"module"},
+	conffile.ModulesLoad: {"module"}, conffile.HostnameIf: {"ifconfig"}, conffile.LinkFile: {"ethtool", "link"},
+	conffile.NetworkFile: {"route"}, conffile.Cmdline: {"cmdline"},
 }
 
 // missingFrom lists the plan's changes that the file has not, and those that a
@@ -133,7 +139,8 @@ func (g guideFile) problemOf(e conffile.Entry, codes []string, least lint.Severi
 		alone = alone && (other.Line != e.Line || other.Name == e.Name)
 	}
 	i := slices.IndexFunc(g.problems, func(pr lint.Problem) bool {
-		return pr.Line == e.Line && pr.Severity.AtLeast(least) && slices.Contains(codes, pr.Code) && (alone || pr.Key == e.Key)
+		return pr.Line == e.Line && pr.Severity.AtLeast(least) && slices.Contains(codes, pr.Code) &&
+			(alone || pr.Key == e.Key)
 	})
 	if i < 0 {
 		return lint.Problem{}, false
@@ -152,14 +159,18 @@ func (g guideFile) entry(c *catalog.Catalog, p plan.Plan, e conffile.Entry) Line
 	line = byOwnName(c, p, line)
 	codes := deadCodes
 	if name := currentName(c, p, line.Setting); name != line.Setting {
-		line.Setting, codes = name, slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return code == "renamed" })
+		line.Setting, codes = name, slices.DeleteFunc(slices.Clone(codes),
+			func(code string) bool { return code == "renamed" })
 	}
 	if e.Has(conffile.Exclude) {
-		line.Verdict, line.Because = Left, "it sets nothing: it takes the setting out of the reach of patterns in the same folder"
+		line.Verdict, line.Because = Left, "it sets nothing: it takes the setting out of the reach of patterns in "+
+			"the same folder"
 		return line
 	}
-	if !e.Has(conffile.Part) && slices.ContainsFunc(g.entries, func(o conffile.Entry) bool { return o.Line == e.Line && o.Has(conffile.Part) }) {
-		line.Verdict, line.Because = Left, "how an interface gets its addresses is not a matter for a plan; the options on this line follow, each by itself"
+	if !e.Has(conffile.Part) && slices.ContainsFunc(g.entries,
+		func(o conffile.Entry) bool { return o.Line == e.Line && o.Has(conffile.Part) }) {
+		line.Verdict, line.Because = Left, "how an interface gets its addresses is not a matter for a plan; the "+
+			"options on this line follow, each by itself"
 		return line
 	}
 	planned := slices.IndexFunc(p.Changes, func(ch plan.Change) bool { return isSetting(ch.Setting, line.Setting) })
@@ -255,8 +266,11 @@ func (g guideFile) unplannedEntry(c *catalog.Catalog, p plan.Plan, e conffile.En
 	default:
 		line.Verdict, line.Because = unplanned(rec, p, line)
 	}
-	if service := g.kind == conffile.RC && serviceVariable(line.Setting); service && (line.Verdict == Left || line.Verdict == Unknown || rec != nil && len(rec.Formulas) == 0 && line.Verdict == NotNeeded && !rec.Hardening) {
-		line.Verdict, line.Because, line.Service = Left, "it starts a daemon or tells it its options, which a plan does not decide", true
+	if service := g.kind == conffile.RC && serviceVariable(line.Setting); service &&
+		(line.Verdict == Left || line.Verdict == Unknown || rec != nil && len(rec.Formulas) == 0 &&
+			line.Verdict == NotNeeded && !rec.Hardening) {
+		line.Verdict, line.Because, line.Service = Left,
+			"it starts a daemon or tells it its options, which a plan does not decide", true
 	}
 	return line
 }
@@ -264,7 +278,8 @@ func (g guideFile) unplannedEntry(c *catalog.Catalog, p plan.Plan, e conffile.En
 // serviceVariable tells whether a variable of rc.conf is of a service (rc.subr(8)):
 // a daemon of the ports has no record.
 func serviceVariable(name string) bool {
-	for _, end := range []string{"_enable", "_flags", "_program", "_user", "_group", "_config", "_pidfile", "_nice", "_args"} {
+	for _, end := range []string{"_enable", "_flags", "_program", "_user", "_group", "_config", "_pidfile", "_nice",
+		"_args"} {
 		if strings.HasSuffix(name, end) {
 			return true
 		}
@@ -274,10 +289,14 @@ func serviceVariable(name string) bool {
 
 // inputFlags name the inputs of formulas by what gives them.
 var inputFlags = map[string]string{
-	"queues": "the receive queues (--queues)", "ring_max": "the largest ring (--ring-max)", "memory": "the memory (--memory)", "cores": "the processors (--cores)",
-	"nic_rate": "the speed of the interface (--nic-rate)", "driver": "the driver (--nic)", "interfaces": "the interfaces (--nic)",
-	"disk_rate": "the rate of the disks (--disk-rate)", "disk_depth": "the disks' queue (--disk-iops and --disk-latency)", "disks": "the disks (--disks)",
-	"states": "the firewall's states (--states)", "standard": "the value that runs, which the kernel computed (plan for the host itself or a capture of it)",
+	"queues": "the receive queues (--queues)", "ring_max": "the largest ring (--ring-max)",
+	"memory": "the memory (--memory)", "cores": "the processors (--cores)",
+	"nic_rate": "the speed of the interface (--nic-rate)", "driver": "the driver (--nic)",
+	"interfaces": "the interfaces (--nic)",
+	"disk_rate":  "the rate of the disks (--disk-rate)",
+	"disk_depth": "the disks' queue (--disk-iops and --disk-latency)", "disks": "the disks (--disks)",
+	"states": "the firewall's states (--states)", "standard": "the value that runs, which the kernel computed (plan " +
+		"for the host itself or a capture of it)",
 }
 
 // undecidedFor says what a plan must know to decide, from the names of the
@@ -336,7 +355,8 @@ func unplanned(rec *catalog.Record, p plan.Plan, line Line) (verdict Verdict, be
 	}
 	name, _, _ := strings.Cut(line.Setting, "@")
 	if value, cost, ok := plan.Hardening(p.System, name); ok {
-		return NotNeeded, fmt.Sprintf("it is for security, not for speed: --harden sets it to %s; cost: %s", value, cost)
+		return NotNeeded, fmt.Sprintf("it is for security, not for speed: --harden sets it to %s; cost: %s", value,
+			cost)
 	}
 	refuted := slices.IndexFunc(rec.Evidence, func(e catalog.Evidence) bool { return e.Grade == catalog.Refuted })
 	switch {
@@ -344,7 +364,7 @@ func unplanned(rec *catalog.Record, p plan.Plan, line Line) (verdict Verdict, be
 		return Refuted, rec.Evidence[refuted].Says
 	case rec.Hardening:
 		return NotNeeded, "it is for security, not for speed, and no part of --harden. " + about
-	case len(rec.Formulas) == 0 && len(rec.Evidence) == 0 && len(rec.Judge) == 0:
+	case len(rec.Formulas) == 0 && len(rec.Evidence) == 0:
 		return Left, "a plan does not decide it. " + about
 	case len(rec.Formulas) == 0 && onlyGrade(rec, catalog.Claimed):
 		return NotNeeded, "guides set it; the catalog holds no measurement of it. " + about
@@ -360,5 +380,6 @@ func parenthesized(note string) string {
 }
 
 func onlyGrade(rec *catalog.Record, grade catalog.Grade) bool {
-	return len(rec.Evidence) > 0 && !slices.ContainsFunc(rec.Evidence, func(e catalog.Evidence) bool { return e.Grade != grade })
+	return len(rec.Evidence) > 0 && !slices.ContainsFunc(rec.Evidence,
+		func(e catalog.Evidence) bool { return e.Grade != grade })
 }

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // Iperf3 is the part of iperf3's JSON (-J) that is used, of versions 3.1 to 3.19. The reverse sums are those of the

@@ -25,13 +25,14 @@ const (
 	Established = "ESTAB"
 	Listening   = "LISTEN"
 	Unconnected = "UNCONN"
+	CloseWait   = "CLOSE-WAIT"
 )
 
 // socketState reports whether a word is a state of ss.
 func socketState(s string) bool {
 	switch s {
 	case Established, Listening, Unconnected, "TIME-WAIT", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2",
-		"CLOSE-WAIT",
+		CloseWait,
 		"LAST-ACK", "CLOSING":
 		return true
 	}

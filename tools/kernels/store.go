@@ -142,19 +142,19 @@ func page(before string, results []*result) []byte {
 	var b bytes.Buffer
 	b.WriteString(`# The catalog against running kernels
 
-` + "`make kernels`" + ` boots Debian's kernels, each with two sizes of memory, loads the modules of the network, and holds every
-name below /proc/sys against the catalog: its existence, its default in the first and in a new network namespace,
-whether it can be written, and the ends of its range by writing them and one beyond. ` + "`make kernels DUMP=FILE`" + ` takes the
-output of ` + "`uname -sr; sysctl -a; echo '# writable'; sysctl -aWN`" + ` of a running BSD in their place, and DUMP=ssh://HOST asks
-one, which says less: existence, values and, of FreeBSD, what can be written. What belongs to a module or an option
-that the kernel does not have counts as not agreeing. With WRITE=-write the result is kept, here and for explain.
+` + "`make kernels`" + ` boots Debian's kernels, each with two sizes of memory, loads the networking modules, and compares every name
+below /proc/sys with the catalog: whether it exists, its default in the initial and in a new network namespace, whether it
+can be written, and the limits of its range, by writing them and the values just outside. ` + "`make kernels DUMP=FILE`" + ` reads the
+output of ` + "`uname -sr; sysctl -a; echo '# writable'; sysctl -aWN`" + ` from a running BSD instead, and DUMP=ssh://HOST queries a
+BSD, which shows less: existence, values and, on FreeBSD, what can be written. Settings of a module or an option that the
+kernel does not have count as disagreeing. With WRITE=-write the result is saved, here and for ` + "`wirerate explain`" + `.
 
-| system | release | names | records that agree | that do not |
+| system | release | names | records that agree | records that disagree |
 |---|---|---|---|---|
 `)
 	for _, key := range slices.Sorted(maps.Keys(rows)) {
 		b.WriteString(rows[key])
 	}
-	b.WriteString("\nWhat does not agree, and what a distribution's build sets for itself, is printed by the command.\n")
+	b.WriteString("\nThe command prints what disagrees, and what a distribution's build sets itself.\n")
 	return b.Bytes()
 }
