@@ -1,9 +1,10 @@
 package facts
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // readZones reads FreeBSD's vmstat -z: "NAME: SIZE, LIMIT, USED, FREE, REQ,

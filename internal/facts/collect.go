@@ -112,7 +112,7 @@ type reader struct {
 func Collect(ctx context.Context, c host.Conn, opt Options) (*Facts, error) {
 	f := &Facts{Host: c.Name(), Settings: map[string]Setting{}, Counters: map[string]Counter{},
 		Parts: map[string]Part{}, texts: map[string][]string{}, commands: opt.round.Commands, before: opt.before,
-		used: map[string]map[int]bool{}}
+		used: map[string]map[int]bool{}, pasted: opt.everything}
 	if err := f.ask(ctx, c, f.readers(atFirst)); err != nil {
 		return nil, err
 	}
@@ -243,6 +243,10 @@ func (f *Facts) take(r reader, a host.Answer) {
 		f.texts[t.from] = t.lines()
 		if err := r.parse(f, t); err != nil {
 			part.State, part.Line, part.Because = failed(t, err)
+			var damaged *kerneltext.Error
+			if f.pasted && errors.As(err, &damaged) && len(f.used[t.from]) > 0 { // cut off, or copied with a gap
+				part.State, part.Because = Read, "not read to its end: "+part.Because
+			}
 		} else if len(f.used[t.from]) == 0 { // what it says needs no line for evidence
 			for i := range f.texts[t.from] {
 				f.use(t.from, i+1)
@@ -305,6 +309,7 @@ func (f *Facts) readIdentity(t text) error {
 		return atLine(1, "%q is not a system that is known", shorten(words[0]))
 	}
 	f.System, f.Node, f.Release = known, words[1], words[2]
+	f.Named(string(t.data), f.Line(t.from, 1))
 	for _, w := range words[3:] {
 		switch w {
 		case "x86_64", "amd64", "aarch64", "arm64", "i386", "i686", "riscv64", "ppc64le", "s390x", "armv7l", "powerpc64":

@@ -180,7 +180,7 @@ func TestFreeBSD(t *testing.T) {
 			t.Fatalf("no pool %s", name)
 		}
 		p := f.Memories[i]
-		p.Source = Source{}
+		p.Source, p.InUse = Source{}, Source{}
 		return p
 	}
 	for what, pair := range map[string][2]any{

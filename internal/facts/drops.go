@@ -1,8 +1,9 @@
 package facts
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 var (
@@ -15,7 +16,7 @@ var (
 
 // readDrops reads what tells where or why the kernel of Linux dropped packets: dropwatch ("12 drops at tcp_v4_rcv+88
 // (0xffff...)", "drop reason: NO_SOCKET"), the trace event skb:kfree_skb of perf and ftrace ("reason: NO_SOCKET", Linux
-// 5.17 and later), maps of bpftrace by reason. A counter is named drops.PLACE or drop_reason.REASON, counts from when
+// 5.17 and later), maps of bpftrace and metrics of ebpf_exporter by reason. A counter is named drops.PLACE or drop_reason.REASON, counts from when
 // the tool was started.
 func (f *Facts) readDrops(t text) error {
 	sums, shown := map[string]uint64{}, map[string]Source{}
@@ -31,7 +32,11 @@ func (f *Facts) readDrops(t text) error {
 		if len(line) > 4096 || len(sums) >= rowLimit {
 			continue
 		}
-		if m := dropsAt.FindStringSubmatch(line); m != nil {
+		if m := metricLine.FindStringSubmatch(line); m != nil { // of ebpf_exporter
+			if v, ok := wholeMetric(m[3]); ok && strings.HasSuffix(m[1], "kfree_skb_total") {
+				keep(dropName(strings.TrimPrefix(metricOf(m[2]), "SKB_DROP_REASON_")), v, i+1)
+			}
+		} else if m := dropsAt.FindStringSubmatch(line); m != nil {
 			if v, ok := count(m[1]); ok {
 				keep("drops."+m[2], v, i+1)
 			}

@@ -1,10 +1,11 @@
 package facts
 
 import (
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -55,9 +56,9 @@ func (n *NIC) show(field string, s Source) {
 
 // readEthtoolLink reads ethtool NAME (ethtool.c, dump_ecmd).
 func readEthtoolLink(n *NIC, f *Facts, t text) error {
-	found := false
 	n.Fastest, n.Advertised, n.Offered = fastestMode(t, "Supported link modes"), fastestMode(t, "Advertised link modes"),
 		fastestMode(t, "Link partner advertised link modes")
+	found := n.Fastest > 0 || n.Advertised > 0
 	colonFields(t, func(line int, name, value string) {
 		src := f.Line(t.from, line)
 		switch name {
@@ -140,18 +141,39 @@ func readEthtoolDriver(n *NIC, f *Facts, t text) error {
 	return nil
 }
 
-// readEthtoolFeatures reads ethtool -k: "name: on|off [fixed] [requested on]".
+// readEthtoolFeatures reads ethtool -k: "name: on|off [fixed] [requested on]". What was requested in vain is as fixed as
+// what the driver never changes, and so is a group of which each member, indented below it, is.
 func readEthtoolFeatures(n *NIC, f *Facts, t text) error {
 	n.Features = map[string]Feature{}
+	group, indent := "", 0
+	free := map[string]int{} // the members of a group that can be changed
+	lines := t.lines()
 	colonFields(t, func(line int, name, value string) {
 		words := strings.Fields(value)
 		if len(words) == 0 || words[0] != "on" && words[0] != "off" {
 			return
 		}
 		src := f.Line(t.from, line)
-		n.Features[name] = Feature{On: words[0] == "on", Fixed: strings.Contains(value, "[fixed]"), Source: src}
+		fixed := strings.Contains(value, "[fixed]") || words[0] == "off" && strings.Contains(value, "[requested on]")
+		n.Features[name] = Feature{On: words[0] == "on", Fixed: fixed, Source: src}
 		f.Settings["ethtool:features/"+name+"@"+n.Name] = Setting{Value: words[0], Source: src, State: Read}
+		text := lines[line-1]
+		if width := len(text) - len(strings.TrimLeft(text, " \t")); group == "" || width <= indent {
+			group, indent = name, width
+		} else if free[group] += 0; !fixed {
+			free[group]++
+		}
 	})
+	if _, shown := free[group]; !shown && strings.HasPrefix(strings.TrimSpace(lines[0]), "Features for") &&
+		slices.Contains([]string{"tx-checksumming", "scatter-gather", "tcp-segmentation-offload"}, group) {
+		free[group] = 0 // the text ends before its members
+	}
+	for name, changeable := range free {
+		if feature := n.Features[name]; changeable == 0 {
+			feature.Fixed = true
+			n.Features[name] = feature
+		}
+	}
 	if len(n.Features) == 0 {
 		return errNothing
 	}
@@ -309,6 +331,7 @@ func readEthtoolStatistics(n *NIC, f *Facts, t text) error {
 		return errNothing
 	}
 	n.sumQueues()
+	n.sumVSI()
 	n.sumPackets()
 	return nil
 }
@@ -360,6 +383,26 @@ func (n *NIC) sumQueues() {
 		if _, intel := n.Counters["rx_queue_0_alloc_failed"]; intel {
 			n.Counters["rx_missed_errors"] = c
 		}
+	}
+}
+
+// sumVSI completes what i40e and ice count for an interface: the kinds of packets, and as rx_dropped those that found
+// no descriptor (the rx_discards of the card's statistics; Linux drivers/net/ethernet/intel/ice/ice_ethtool.c).
+func (n *NIC) sumVSI() {
+	if _, known := n.Counters["rx_unknown_protocol"]; !known {
+		return
+	}
+	for _, way := range []string{"rx", "tx"} {
+		sum := n.Counters[way+"_unicast"]
+		if _, have := n.Counters[way+"_packets"]; have || sum.Value == 0 {
+			continue
+		}
+		sum.Value += n.Counters[way+"_multicast"].Value + n.Counters[way+"_broadcast"].Value
+		n.Counters[way+"_packets"] = sum
+	}
+	if c := n.Counters["rx_dropped"]; c.Value > 0 && n.Counters["port.rx_dropped"].Value == 0 &&
+		n.Counters["rx_dropped.nic"].Value == 0 {
+		n.Counters["rx_discards"] = c
 	}
 }
 

@@ -89,6 +89,8 @@ type Facts struct {
 	Machine      string        `json:"machine"`   // amd64, x86_64, aarch64, ...
 	Processor    string        `json:"processor"` // model name
 	Distribution string        `json:"distribution,omitempty"`
+	// DistributionSource is where a distribution of FreeBSD made for firewalls is named.
+	DistributionSource Source `json:"distribution_source,omitzero"`
 
 	Cores    int         `json:"cores"`
 	Memory   units.Bytes `json:"memory_bytes"`
@@ -118,6 +120,8 @@ type Facts struct {
 	// printed beside the outputs.
 	Datagrams []DatagramSocket `json:"datagram_sockets,omitempty"`
 	Transfers []Transfer       `json:"transfers,omitempty"`
+	// Pings are what ping printed, by peers.
+	Pings []Ping `json:"pings,omitempty"`
 	// TransferEnds are the lines of iperf3's summaries, of UDP also where only intervals were posted: their sum.
 	TransferEnds []TransferEnd `json:"transfer_ends,omitempty"`
 	Neighbours   []Neighbour   `json:"neighbours,omitempty"`
@@ -149,6 +153,7 @@ type Facts struct {
 	// before is how many lines of each source came before those of texts, used which of all were quoted for a fact.
 	before map[string]int
 	used   map[string]map[int]bool
+	pasted bool // by somebody, who may have cut it
 	// places are where the lines of texts stand in the file that was posted.
 	places   map[string][]int
 	pciLinks map[string]*PCIe
@@ -185,7 +190,7 @@ func (f *Facts) Triple(name string) (values [3]int64, ok bool) {
 			return values, false
 		}
 	}
-	return values, true
+	return values, values[0] <= values[2] // a line that was cut ends in a part of a number
 }
 
 // InterfaceSetting returns a setting of one interface, by its catalog name.

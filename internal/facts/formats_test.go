@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,7 +98,7 @@ func TestSoftnetOfManyReleases(t *testing.T) {
 		}
 	}
 	f := of(t, "Linux a 6.1", map[string]string{"/proc/net/softnet_stat": row(9) + "0000000a 000000"})
-	if p := f.Parts["softnet"]; p.State != Unparsed || p.Line != 2 {
+	if p := f.Parts["softnet"]; p.State != Read || p.Line != 2 || len(f.Processors) != 1 {
 		t.Errorf("a cut line: %+v", p)
 	}
 }
@@ -447,7 +448,7 @@ func poolNamed(t *testing.T, f *Facts, name string) Pool {
 	t.Helper()
 	for _, p := range f.Memories {
 		if p.Name == name {
-			p.Source = Source{}
+			p.Source, p.InUse = Source{}, Source{}
 			return p
 		}
 	}
@@ -787,5 +788,24 @@ func TestSysNetAsLsShowsIt(t *testing.T) {
 	if d := cmp.Diff([]any{"ixgbe", "0000:3b:00.0", "0000:3b:00.0", 10 * units.Gbit, "eth1", 1},
 		[]any{n.Driver, n.Device, n.Bus, n.Speed, f.Interrupts[0].NIC, n.Queues.RX}); d != "" {
 		t.Error(d)
+	}
+}
+
+// The line of what is in use stays known where that of denied requests comes after it, in the same paste or in a later one.
+func TestMbufsInUseKeepTheirLine(t *testing.T) {
+	inUse, denied := "950/50/1000/1000 mbuf clusters in use (current/cache/total/max)\n",
+		"0/17/0 requests for mbufs denied (mbufs/clusters/mbuf+clusters)\n"
+	one := of(t, "FreeBSD a 14.1", map[string]string{"netstat -m": inUse + denied})
+	two, err := FromRounds("post", []Round{{Texts: map[string]string{"uname -a": "FreeBSD a 14.1", "netstat -m": inUse}},
+		{Texts: map[string]string{"netstat -m": denied}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*Facts{one, two} {
+		i := slices.IndexFunc(f.Memories, func(p Pool) bool { return p.Name == "mbuf clusters" })
+		if i < 0 || f.Memories[i].Denied != 17 || f.Memories[i].InUse.Text+"\n" != inUse ||
+			f.Memories[i].Source.Text+"\n" != denied {
+			t.Errorf("%+v", f.Memories)
+		}
 	}
 }

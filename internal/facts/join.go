@@ -35,6 +35,9 @@ func (f *Facts) join(later *Facts, r Round) {
 	f.PageSize, f.Processor = cmp.Or(f.PageSize, later.PageSize), cmp.Or(f.Processor, later.Processor)
 	f.ThreadsPerCore = cmp.Or(f.ThreadsPerCore, later.ThreadsPerCore)
 	f.Uptime, f.Distribution = cmp.Or(later.Uptime, f.Uptime), cmp.Or(f.Distribution, later.Distribution)
+	if f.DistributionSource.Text == "" {
+		f.DistributionSource = later.DistributionSource
+	}
 	f.joinProcessors(later, r.Seconds)
 	f.joinRows(later, r.Seconds)
 }
@@ -198,6 +201,7 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 	f.HostCache = joinedBy(f.HostCache, later.HostCache, func(h HostEntry) string { return h.Address })
 	f.NetISR = joinedBy(f.NetISR, later.NetISR, func(n NetISR) string { return n.Protocol + decimal(n.CPU) })
 	f.Transfers = append(f.Transfers, later.Transfers...)
+	f.Pings = append(f.Pings, later.Pings...)
 	f.TransferEnds = append(f.TransferEnds, later.TransferEnds...)
 	f.ZFS = cmp.Or(f.ZFS, later.ZFS)
 	for _, m := range later.Modules {
@@ -210,6 +214,9 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 			p := f.Memories[at]
 			later.Memories[i].Used, later.Memories[i].Cached = cmp.Or(l.Used, p.Used), cmp.Or(l.Cached, p.Cached)
 			later.Memories[i].Limit, later.Memories[i].Denied = cmp.Or(l.Limit, p.Limit), cmp.Or(l.Denied, p.Denied)
+			if l.Used == 0 && p.Used > 0 {
+				later.Memories[i].InUse = cmp.Or(p.InUse, p.Source)
+			}
 		}
 	}
 	f.Memories = joinedBy(f.Memories, later.Memories, func(p Pool) string { return p.Name })

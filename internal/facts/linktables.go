@@ -2,10 +2,10 @@ package facts
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/kerneltext"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // keepLink adds a counter to an interface where ip has not said it.
@@ -75,7 +75,11 @@ func (f *Facts) readLinuxInterfaces(t text) error {
 }
 
 var (
-	oldIfconfig = regexp.MustCompile(`^(\S+)\s+Link encap:(\S+)`)
+	oldIfconfig = regexp.MustCompile(`^(\S+)\s+(?:Link encap|Lien encap|Encapsulamento do Link): ?(\S+)`)
+	// translatedRow is the row of packets in French, Portuguese and Spanish: "pacotes RX:138 erros:0 descartados:0
+	// excesso:0 quadro:0" (net-tools po/pt_BR.po); its numbers stand as in English.
+	translatedRow = regexp.MustCompile(`(?i)^(?:pacotes|paquetes|paquets|packets) (rx|tx|re\S{1,3}us|transmis)\S*:(\d+) [^: ]*:(\d+) ` +
+		`[^: ]*:(\d+) [^: ]*:(\d+) [^: ]*:(\d+)$`)
 	newIfconfig = regexp.MustCompile(`^(\S+): flags=\d+<([^>]*)>\s+mtu (\d+)`)
 	linkNumber  = regexp.MustCompile(`(packets|errors|dropped|overruns|frame|bytes|carrier)[: ](\d+)`)
 )
@@ -110,6 +114,9 @@ func (f *Facts) readLinuxIfconfig(t text) error {
 			_, rest, _ := strings.Cut(line, "MTU:")
 			n.MTU = smallNumber(strings.Fields(rest + " 0")[0])
 		}
+		if m := translatedRow.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			n.translated(m, src)
+		}
 		if prefix := strings.ToLower(words[0]); prefix == "rx" || prefix == "tx" {
 			for _, m := range linkNumber.FindAllStringSubmatch(line, -1) {
 				v, ok := count(m[2])
@@ -127,6 +134,20 @@ func (f *Facts) readLinuxIfconfig(t text) error {
 		return errNothing
 	}
 	return nil
+}
+
+// translated keeps the numbers of a row that is not in English.
+func (n *NIC) translated(row []string, src Source) {
+	way, names := "rx", []string{"packets", "errors", "dropped", "overrun", "frame"}
+	if row[1][0]|0x20 == 't' {
+		way, names = "tx", []string{"packets", "errors", "dropped", "overrun", "carrier"}
+	}
+	for i, name := range names {
+		v, ok := count(row[i+2])
+		if _, have := n.Counters["link."+way+"_"+name]; ok && !have {
+			n.Counters["link."+way+"_"+name] = Counter{Value: v, Source: src}
+		}
+	}
 }
 
 // plural keeps the names that ip uses: packets, errors, dropped.

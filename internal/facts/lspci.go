@@ -1,10 +1,11 @@
 package facts
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // typedSlot is the address that a command asks lspci for.

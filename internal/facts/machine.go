@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -23,6 +25,50 @@ func (f *Facts) readMeminfo(t text) error {
 	}
 	return errNothing
 }
+
+// readFree reads free of procps, in any language: the first number of the row Mem is the memory. It is in KiB where no
+// flag says otherwise, as -h with its unit behind it (procps-ng src/free.c).
+func (f *Facts) readFree(t text) error {
+	unit := units.Bytes(units.KiB)
+	for _, flag := range strings.Fields(t.typed) {
+		switch flag {
+		case "-b":
+			unit = 1
+		case "-m":
+			unit = units.MiB
+		case "-g":
+			unit = units.GiB
+		}
+	}
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) < 4 || !freeRow.MatchString(words[0]) {
+			continue
+		}
+		m := freeNumber.FindStringSubmatch(words[1])
+		if m == nil {
+			return atLine(i+1, "the memory is not a number")
+		}
+		v, err := strconv.ParseFloat(strings.Replace(m[1], ",", ".", 1), 64)
+		switch {
+		case err != nil || v > 1<<50:
+			return atLine(i+1, "the memory is not a number")
+		case m[2] != "":
+			unit = map[string]units.Bytes{"B": 1, "K": units.KiB, "M": units.MiB, "G": units.GiB, "T": 1024 * units.GiB}[m[2]]
+		}
+		f.Line(t.from, i+1)
+		if f.Memory == 0 {
+			f.Memory = units.Bytes(v * float64(unit))
+		}
+		return nil
+	}
+	return errNothing
+}
+
+var (
+	freeRow    = regexp.MustCompile(`^(?:Mem|Mem\.|Mém|Speicher|Memoria|Memória)\s*:$`)
+	freeNumber = regexp.MustCompile(`^(\d+(?:[.,]\d+)?)([BKMGT])?i?$`)
+)
 
 // readCPUInfo counts the processors of /proc/cpuinfo. Those of one core share
 // its physical id and core id.
@@ -82,6 +128,23 @@ func (f *Facts) readOSRelease(t text) error {
 		}
 	}
 	return errNothing
+}
+
+// firewallName finds the distributions of FreeBSD that are firewalls, by their names and by the prompt of pfSense:
+// [2.7.2-RELEASE][admin@gw.example]/root:
+var firewallName = regexp.MustCompile(`(?i)\b(pfsense|opnsense)(?:\b|_)|^\W*(\[\d+\.\d[\w.]*-RELEASE\]\[\w+@)`)
+
+// Named keeps the distribution that a line names, where it is a firewall made of FreeBSD, and reports whether it does.
+func (f *Facts) Named(line string, src Source) bool {
+	m := firewallName.FindStringSubmatch(line)
+	if m == nil || f.System != system.FreeBSD || f.Distribution != "" {
+		return false
+	}
+	f.Distribution, f.DistributionSource = "pfSense", src
+	if strings.EqualFold(m[1], "opnsense") {
+		f.Distribution = "OPNsense"
+	}
+	return true
 }
 
 func (f *Facts) readUptime(t text) error {

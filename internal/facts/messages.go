@@ -1,8 +1,9 @@
 package facts
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // messageLimit bounds the messages that are kept.

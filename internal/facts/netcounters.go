@@ -5,9 +5,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // sentences are what netstat -s of Linux's net-tools says for a counter of
@@ -162,7 +163,7 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 			continue
 		}
 		words := strings.TrimRight(strings.TrimSpace(m[2]), ".")
-		name := cmp.Or(sentences[words], germanSentences[words])
+		name := cmp.Or(sentences[words], germanSentences[words], cutSentence(words))
 		if sentencesRead++; name != "" {
 			sentencesKnown++
 		} else if foreign == 0 {
@@ -177,11 +178,27 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 	}
 	switch {
 	case sentencesKnown == 0 && sentencesRead > 4:
-		return atLine(foreign, "none of its %d sentences is known; is it in another language?", sentencesRead)
+		return &refusal{Unparsed, foreign, fmt.Sprintf("line %d: none of its %d sentences is known; is it in another "+
+			"language?", foreign, sentencesRead)}
 	case !found:
 		return errNothing
 	}
 	return nil
+}
+
+// cutSentence finds the counter of a sentence whose end is missing: the only one that begins so.
+func cutSentence(words string) string {
+	const least = 25 // shorter ones are whole more often than cut
+	found := ""
+	for sentence, name := range sentences {
+		if len(words) >= least && len(words) < len(sentence) && strings.HasPrefix(sentence, words) {
+			if found != "" && found != name {
+				return ""
+			}
+			found = name
+		}
+	}
+	return found
 }
 
 // tableOf is the table of a counter that net-tools prints by its name, where a grep took the heading: those of IpExt

@@ -1,9 +1,11 @@
 package facts
 
 import (
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // readBSDNetstat reads netstat -s of FreeBSD and OpenBSD: a protocol's name,
@@ -209,6 +211,9 @@ func (p *Pool) inUse(order string, values []uint64) {
 func denied(pool func(string) *Pool, names []string, values []uint64, src Source) {
 	for i, name := range names {
 		if p := pool(name); values[i] > 0 || p.Source.Text == "" {
+			if p.Used > 0 {
+				p.InUse = p.Source
+			}
 			p.Denied, p.Source = values[i], src
 		}
 	}
@@ -246,6 +251,9 @@ func (f *Facts) readNetstatInterfaces(t text) error {
 		if len(heads) == 0 || len(words) < len(heads)+2 || !strings.HasPrefix(words[min(2, len(words)-1)], "<Link") {
 			continue
 		}
+		if _, number := count(words[3]); !number && words[3] != "-" && len(words) < len(heads)+4 {
+			continue // behind the address a column is missing: the row was cut
+		}
 		n := f.linkOf(strings.TrimSuffix(words[0], "*"), words[1], f.Line(t.from, i+1))
 		if strings.HasSuffix(words[0], "*") { // marked so when it is not up
 			n.Up, n.StateUnknown = false, false
@@ -273,6 +281,9 @@ func (f *Facts) readBSDListeners(t text) error {
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
 		known = known || strings.HasPrefix(line, "Current listen queue sizes")
+		if len(words) == 2 && strings.Count(words[0], "/") == 2 {
+			words = slices.Insert(words, 0, "tcp") // an older netstat does not name the protocol
+		}
 		if len(words) < 3 || !strings.HasPrefix(words[0], "tcp") {
 			continue
 		}

@@ -1,9 +1,10 @@
 package facts
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // rateHead names the interface of netstat -w: "input (Total) output", "input igb0 output", OpenBSD's "em0 in  em0 out

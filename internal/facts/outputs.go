@@ -2,12 +2,12 @@ package facts
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/system"
 )
 
@@ -138,6 +138,18 @@ func OutputOfFile(path string) string {
 		return path[i:]
 	}
 	return ""
+}
+
+// Tools are the programs whose outputs are read.
+func Tools() []string {
+	names := []string{"ethtool"}
+	for _, c := range collectors() {
+		if tool, _, _ := strings.Cut(c.outputName(), " "); c.op.Action == host.ActRun && !strings.HasPrefix(tool, "/") {
+			names = append(names, tool)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // OutputsOnlyOf lists the outputs of commands that one system alone prints.

@@ -1,12 +1,12 @@
 package facts
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/kerneltext"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 func hexadecimal(s string) (uint64, bool) {

@@ -1,9 +1,10 @@
 package facts
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // readMpstat reads mpstat -P ALL (sysstat): a heading that names the columns,
@@ -177,5 +178,6 @@ func (p *Processor) shares(pairs [][]string) bool {
 		}
 		p.add(s[2], v/100)
 	}
-	return len(pairs) >= 4
+	// A row that was cut has lost the idle time.
+	return len(pairs) >= 4 && p.User+p.Nice+p.System+p.Interrupt+p.Idle+p.Stolen > 0.9
 }

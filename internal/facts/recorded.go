@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/system"
 )
 
@@ -125,6 +125,14 @@ func namedLinks(r Round) map[string]string {
 			case "/sys/class/net":
 				if nic, _, ok := strings.Cut(line, "/"); ok {
 					keep(nic)
+				}
+			case lshw:
+				if m := lshwLink.FindStringSubmatch(line); m != nil {
+					keep(m[1])
+				}
+			case "mii-tool":
+				if m := miiLink.FindStringSubmatch(line); m != nil {
+					keep(m[1])
 				}
 			case "/proc/interrupts":
 				if m := queueInterrupt.FindStringSubmatch(line); m != nil {

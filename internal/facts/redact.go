@@ -3,11 +3,11 @@ package facts
 import (
 	"fmt"
 	"net/netip"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 var (

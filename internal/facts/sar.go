@@ -2,8 +2,9 @@ package facts
 
 import (
 	"math"
-	"regexp"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // sarColumns are the columns of sar of sysstat by the counters that they are rates of: those of an interface

@@ -2,10 +2,10 @@ package facts
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/kerneltext"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // flowLimit bounds the connections that are kept: a server has a million.
@@ -17,6 +17,9 @@ func (f *Facts) readFlows(t text) error {
 		return nil
 	}
 	return kerneltext.Sockets(string(t.data), func(s kerneltext.Socket) {
+		if s.State == kerneltext.CloseWait {
+			f.closedByPeer(s.Recv, f.Line(t.from, s.Line))
+		}
 		if s.State != kerneltext.Established || len(f.Flows) >= flowLimit {
 			return
 		}
@@ -25,6 +28,18 @@ func (f *Facts) readFlows(t text) error {
 		f.Flows = append(f.Flows, Flow{Local: s.Local, Peer: s.Peer, RecvQ: s.Recv, SendQ: s.Send, Values: s.Values,
 			Words: s.Words, Source: src})
 	})
+}
+
+// closedByPeer counts a connection that its peer closed and the program here did not, and those with unread data.
+func (f *Facts) closedByPeer(unread int64, src Source) {
+	for name, is := range map[string]bool{"tcp_states.close_wait": true, "tcp_states.close_wait_unread": unread > 1} {
+		if c := f.Counters[name]; is && c.Value == 0 {
+			f.Counters[name] = Counter{Value: 1, Source: src}
+		} else if is {
+			c.Value++
+			f.Counters[name] = c
+		}
+	}
 }
 
 // summaryLine is that of ss -s: "TCP:   123 (estab 10, closed 5, orphaned 3, synrecv 0, timewait 2/0)".
@@ -54,7 +69,9 @@ func (f *Facts) readListeners(t text) error {
 	err := kerneltext.Sockets(string(t.data), func(s kerneltext.Socket) {
 		switch src := f.Line(t.from, s.Line); {
 		case s.State == kerneltext.Unconnected:
-			f.datagramSocket(uint64(max(s.Recv, 0)), s.Local, s.Rest, src)
+			src.Text = shorten(src.Text + s.Below)
+			f.datagramSocket(DatagramSocket{Local: s.Local, Unread: uint64(max(s.Recv, 0)), Program: s.Rest, Source: src,
+				Limit: uint64(max(s.Values["skmem_rb"], 0)), Drops: uint64(max(s.Values["skmem_d"], 0))})
 		case s.State != kerneltext.Listening:
 		case s.Recv < 0 || s.Send < 0 || s.Recv > 1<<31 || s.Send > 1<<31:
 			damaged = atLine(s.Line, "no queue lengths after LISTEN")

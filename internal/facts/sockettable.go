@@ -1,6 +1,9 @@
 package facts
 
 import (
+	"encoding/hex"
+	"net/netip"
+	"strconv"
 	"strings"
 )
 
@@ -8,11 +11,49 @@ import (
 // less is what any program has waiting at times.
 const datagramLimit = 64 << 10
 
-func (f *Facts) datagramSocket(unread uint64, local, program string, src Source) {
-	if unread < datagramLimit || len(f.Datagrams) >= flowLimit {
+func (f *Facts) datagramSocket(s DatagramSocket) {
+	if s.Unread < datagramLimit && s.Drops == 0 || len(f.Datagrams) >= flowLimit {
 		return
 	}
-	f.Datagrams = append(f.Datagrams, DatagramSocket{Local: local, Unread: unread, Program: shorten(program), Source: src})
+	s.Program = shorten(s.Program)
+	f.Datagrams = append(f.Datagrams, s)
+}
+
+// readUDPTable reads /proc/net/udp and udp6: queues in hexadecimal behind the state, the drops of the socket in the last
+// column (net/ipv4/udp.c, udp4_format_sock).
+func (f *Facts) readUDPTable(t text) error {
+	found := false
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) > 1 && words[0] == "sl" {
+			found = true
+			continue
+		}
+		if len(words) != 13 || !strings.HasSuffix(words[0], ":") {
+			continue
+		}
+		host, port, ok := strings.Cut(words[1], ":")
+		_, queue, ok2 := strings.Cut(words[4], ":")
+		unread, err := strconv.ParseUint(queue, 16, 40)
+		number, err2 := strconv.ParseUint(port, 16, 16)
+		drops, ok3 := count(words[12])
+		if !ok || !ok2 || !ok3 || err != nil || err2 != nil {
+			return atLine(i+1, "an address, queues and drops are expected")
+		}
+		found = true
+		local := "[::]"
+		if a, err := hex.DecodeString(host); err == nil && len(a) == 4 {
+			local = netip.AddrFrom4([4]byte{a[3], a[2], a[1], a[0]}).String()
+		} else if err == nil && strings.Trim(host, "0") != "" {
+			local = "[...]"
+		}
+		f.datagramSocket(DatagramSocket{Local: local + ":" + strconv.FormatUint(number, 10), Unread: unread, Drops: drops,
+			Source: f.Line(t.from, i+1)})
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
 }
 
 // readSocketTable reads netstat -an of the three systems: "tcp 0 0 LOCAL PEER
@@ -36,7 +77,7 @@ func (f *Facts) readSocketTable(t text) error {
 		found = true
 		src := f.Line(t.from, i+1)
 		if words[0][0] == 'u' {
-			f.datagramSocket(recv, words[3], strings.Join(words[5:], " "), src)
+			f.datagramSocket(DatagramSocket{Local: words[3], Unread: recv, Program: strings.Join(words[5:], " "), Source: src})
 			continue
 		}
 		if len(words) < 6 {
@@ -46,6 +87,9 @@ func (f *Facts) readSocketTable(t text) error {
 		if waiting[state]++; shown[state].Text == "" {
 			shown[state] = src
 		}
+		if state == "CLOSE_WAIT" {
+			f.closedByPeer(int64(recv), src)
+		}
 		if state == "ESTABLISHED" && len(f.Flows) < flowLimit && f.Parts["flows"].State != Read {
 			f.Flows = append(f.Flows, Flow{Local: words[3], Peer: words[4], RecvQ: int64(recv), SendQ: int64(send),
 				Values: map[string]float64{}, Source: src})
@@ -54,8 +98,7 @@ func (f *Facts) readSocketTable(t text) error {
 	if !found {
 		return errNothing
 	}
-	for state, name := range map[string]string{"TIME_WAIT": "sockstat.TCP.tw", "CLOSE_WAIT": "tcp_states.close_wait",
-		"SYN_RECV": "tcp_states.syn_recv"} {
+	for state, name := range map[string]string{"TIME_WAIT": "sockstat.TCP.tw", "SYN_RECV": "tcp_states.syn_recv"} {
 		if _, have := f.Counters[name]; !have && waiting[state] > 0 {
 			f.Counters[name] = Counter{Value: waiting[state], Source: shown[state]}
 		}

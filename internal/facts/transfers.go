@@ -1,11 +1,11 @@
 package facts
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/kerneltext"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -61,6 +61,14 @@ func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {
 	tr.Bytes += l.Bytes
 	tr.Seconds += max(l.To-l.From, 0)
 	tr.Retransmits += uint64(l.Again)
+	if l.Again > 0 || l.Window < 0.98*tr.Window || l.Window > 1.02*tr.Window {
+		tr.Steady, tr.SteadyBytes, tr.SteadySeconds = 0, 0, 0
+	} else {
+		tr.Steady++
+		tr.SteadyBytes += l.Bytes
+		tr.SteadySeconds += max(l.To-l.From, 0)
+		tr.SteadySource = src
+	}
 	tr.Window = max(tr.Window, l.Window)
 	tells := false
 	if l.Again > 0 {

@@ -208,8 +208,15 @@ type Transfer struct {
 	// in bytes; both 0 where iperf3 did not say them.
 	Retransmits uint64  `json:"retransmits"`
 	Window      float64 `json:"largest_window_bytes,omitempty"`
-	Source      Source  `json:"source"`      // the first interval that tells
-	Last        Source  `json:"last_source"` // the last one
+	// Steady are the intervals at the end in which the window stayed what it is and nothing was sent again, SteadyBytes
+	// and SteadySeconds what they moved.
+	Steady        int     `json:"steady_intervals,omitempty"`
+	SteadyBytes   float64 `json:"steady_bytes,omitempty"`
+	SteadySeconds float64 `json:"steady_s,omitempty"`
+	Source        Source  `json:"source"`      // the first interval that tells
+	Last          Source  `json:"last_source"` // the last one
+	// SteadySource is the last steady interval.
+	SteadySource Source `json:"steady_source,omitzero"`
 }
 
 // TransferEnd is a line of iperf3's summary: what one end counted of a stream, or of all (Stream SUM).
@@ -243,6 +250,8 @@ type Pool struct {
 	Denied  uint64 `json:"denied"`
 	Delayed uint64 `json:"delayed,omitempty"`
 	Source  Source `json:"source"`
+	// InUse is the line of the numbers in use, where that of the denied requests is another one.
+	InUse Source `json:"-"`
 }
 
 // Qdisc is a queueing discipline with its counters.

@@ -13,18 +13,20 @@ func (h *half) repeats(s *Segment, first, last int64, v *interval) {
 		}
 		h.Counts.Bytes += last - first
 	}
-	if last-first <= 1 && last <= h.una {
-		return // a keepalive
+	if last-first <= 1 && (last <= h.una || last == h.probe) {
+		return // a keepalive, or a probe of the window
 	}
 	n := h.count(last - first)
 	h.Counts.Again += n
+	h.Counts.Fast += n - 1
 	v.lost += int32(n)
 	v.again += last - first
-	h.lost(s, first)
+	h.lost(loss{time: s.Time, bytes: h.delivered, segments: n}, first)
 	waited := s.Time - h.lastSend
 	switch {
-	case waited >= max(minTimeout, h.rtt()):
+	case h.timed(s.Time, first, last):
 		h.Counts.Timer++
+		v.timers++
 		h.event(s, "retransmission after a timeout")
 	case last >= h.next && waited > h.rtt():
 		h.Counts.Tail++
@@ -42,6 +44,9 @@ func (h *half) repeats(s *Segment, first, last int64, v *interval) {
 	for ; i < len(h.out) && h.out[i].first < last; i++ {
 		h.out[i].times++
 		h.out[i].time = s.Time
+		if s.Options.HasTimestamp {
+			h.out[i].tsval = s.Options.TSVal
+		}
 	}
 }
 
@@ -57,15 +62,18 @@ func (h *half) fills(s *Segment, first, last int64) int {
 		late := h.rtt() > 0 && age > h.rtt()/2 || h.rtt() == 0 && age > 3*ms
 		if s.Options.HasTimestamp && s.Options.TSVal != o.tsval {
 			late = int32(s.Options.TSVal-o.tsval) > 0
+		} else if before := o.id - s.ID; s.ID != 0 && before > 0 && before <= 64 { // systems that count their packets
+			late = false
 		}
-		rest := hole{last, o.last, o.time, o.tsval}
+		rest := *o
+		rest.first = last
 		o.last = first
 		switch {
 		case o.last <= o.first && rest.last > rest.first:
 			*o = rest
 		case o.last <= o.first:
 			h.holes = slices.Delete(h.holes, i, i+1)
-		case rest.last > rest.first && len(h.holes) < maxHoles:
+		case rest.last > rest.first && len(h.holes) < min(maxHoles, h.details):
 			h.holes = slices.Insert(h.holes, i+1, rest)
 		}
 		if late {
@@ -76,21 +84,24 @@ func (h *half) fills(s *Segment, first, last int64) int {
 	return 0
 }
 
-// lost notes a loss: when the data was sent, how much was before it, and the
-// queue then.
-func (h *half) lost(s *Segment, first int64) {
+// lost notes a loss of the byte first; those of one round trip are one.
+func (h *half) lost(at loss, first int64) {
 	if first < h.recover {
+		if n := len(h.losses); n > 0 {
+			h.losses[n-1].segments += at.segments
+		}
 		return
 	}
 	h.recover = h.next
 	h.Counts.Events++
-	if len(h.losses) < maxLosses {
-		h.losses = append(h.losses, loss{time: s.Time, bytes: first - h.first, queue: h.queue(s.Time)})
+	if len(h.losses) < min(maxLosses, h.details) {
+		at.queue = h.queue()
+		h.losses = append(h.losses, at)
 	}
 }
 
 // queue is how much longer than the least the last round trips took.
-func (h *half) queue(t int64) int64 {
+func (h *half) queue() int64 {
 	for i, n := len(h.course.list)-1, 0; i >= 0 && n < 3; i, n = i-1, n+1 {
 		if v := &h.course.list[i]; v.rttCount > 0 {
 			return max(0, v.rtt()-h.rtt())

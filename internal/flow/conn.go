@@ -1,40 +1,54 @@
 package flow
 
+import "slices"
+
 // Conn is one TCP connection, from the segments of both directions. A is who
 // opened it, or who was seen first. The zero value is not ready: see New.
 type Conn struct {
-	halves    [2]half // A's data, B's data
-	syn       [2]Segment
-	hasSyn    [2]bool
-	openTime  int64 // of the SYN/ACK
-	opened    bool  // the handshake was seen to its end
-	start     int64
-	last      int64
-	reset     int64 // number of the packet that reset it, 0 none
-	resetBy   int
-	packets   int64
-	intervals int
+	halves   [2]half // A's data, B's data
+	syn      [2]Segment
+	hasSyn   [2]bool
+	openTime int64 // of the SYN/ACK
+	opened   bool  // the handshake was seen to its end
+	start    int64
+	last     int64
+	reset    int64 // number of the packet that reset it, 0 none
+	resetBy  int
+	packets  int64
 }
 
 // New makes a connection whose life is kept in at most so many intervals for
 // each direction.
 func New(intervals int) *Conn {
-	c := &Conn{intervals: max(intervals, 8)}
-	for i := range c.halves {
-		c.halves[i].limit = c.intervals
-	}
+	c := &Conn{}
+	c.Bound(intervals, maxDetails)
 	return c
 }
 
-// Coarsen lowers the number of intervals that are kept.
-func (c *Conn) Coarsen(intervals int) {
-	c.intervals = max(intervals, 8)
+// Bound lowers how many intervals are kept, and how many segments under way,
+// holes, losses and acknowledgements are told apart in each direction.
+func (c *Conn) Bound(intervals, details int) {
+	intervals = max(intervals, 8)
 	for i := range c.halves {
 		h := &c.halves[i]
-		for h.limit = c.intervals; len(h.course.list) > h.limit; {
+		h.details = min(max(details, 8), maxDetails)
+		h.out, h.holes = keep(h.out, h.details), keep(h.holes, h.details)
+		h.losses, h.stalls = keep(h.losses, h.details), keep(h.stalls, h.details)
+		if n := len(h.history) - h.details; n > 0 {
+			h.history = slices.Clone(h.history[n:])
+		}
+		for h.limit = intervals; len(h.course.list) > h.limit; {
 			h.course.halve()
 		}
 	}
+}
+
+// keep is a list of at most n, without the room that it had.
+func keep[T any](list []T, n int) []T {
+	if len(list) <= n {
+		return list
+	}
+	return slices.Clone(list[:n])
 }
 
 // Last is the time of the last segment.
@@ -47,10 +61,10 @@ func (c *Conn) Over() bool { return c.reset != 0 || c.halves[0].finAcked && c.ha
 // are those of the segment before.
 func (c *Conn) Add(s *Segment, fromA bool) {
 	c.packets++
-	if c.start == 0 {
+	if c.packets == 1 {
 		c.start = s.Time
 	}
-	s.Time = max(s.Time, c.last)
+	s.Time = min(max(s.Time, c.last), 1<<62)
 	c.last = s.Time
 	us := 1
 	if fromA {
@@ -77,25 +91,24 @@ func (c *Conn) Add(s *Segment, fromA bool) {
 }
 
 func (c *Conn) closes(s *Segment, us int) {
-	own, other := &c.halves[us], &c.halves[1-us]
+	own := &c.halves[us]
 	if s.is(RST) && c.reset == 0 {
 		c.reset, c.resetBy = s.Number, us
 		own.event(s, "reset")
 	}
-	if s.is(FIN) {
-		own.fin = true
-	}
-	if other.fin && s.is(ACK) && other.una >= other.next {
-		other.finAcked = true
+	if s.is(FIN) && !s.is(SYN) {
+		own.finishes(s)
 	}
 }
 
 func (c *Conn) handshake(s *Segment, us int) {
-	if c.hasSyn[us] && c.syn[us].Seq == s.Seq {
-		return // sent again
+	h := &c.halves[us]
+	if c.hasSyn[us] && c.syn[us].Seq == s.Seq { // sent again, and the last one is answered: timers are longer than trips
+		h.Counts.Again++
+		h.Counts.Timer++
+		h.event(s, "handshake sent again")
 	}
 	c.syn[us], c.hasSyn[us] = *s, true
-	h := &c.halves[us]
 	if !h.begun {
 		h.next, h.una, h.first = int64(s.Seq)+1, int64(s.Seq)+1, int64(s.Seq)+1
 	}

@@ -53,6 +53,9 @@ type Point struct {
 	Delivered int64         // bytes
 	RTT       time.Duration // mean, 0 none measured
 	Again     int32         // segments sent again
+	Timers    int32         // retransmission timers that expired
+	Zero      int32         // windows of zero that the peer offered
+	Sacked    int64         // behind the last byte that was acknowledged selectively, 0 none
 	Limit     Limit
 }
 
@@ -61,6 +64,7 @@ func (c *Conn) Direction(ofA bool) Direction {
 	h := c.half(ofA)
 	d := Direction{Counts: h.Counts, MSS: h.mss, Window: h.window, Vantage: h.vantage(),
 		RTT: time.Duration(h.rtt()), Events: h.events, Capacity: h.rates.capacity() * 8e9}
+	d.Spurious = max(d.Spurious, h.needless) // both ways see the same ones
 	for i := range d.Events {
 		d.Events[i].Seconds = float64(d.Events[i].time-c.start) / 1e9
 	}
@@ -79,7 +83,8 @@ func (c *Conn) Direction(ofA bool) Direction {
 		}
 		d.Points = append(d.Points, Point{Start: time.Duration(v.start - c.start), Next: max(0, v.next-h.first),
 			Una: max(0, v.una-h.first), Edge: max(0, v.edge-h.first), Flight: v.flight, Delivered: v.acked,
-			RTT: time.Duration(v.rtt()), Again: v.lost, Limit: limitAt(d.Spans, v.start)})
+			RTT: time.Duration(v.rtt()), Again: v.lost, Timers: v.timers, Zero: v.zero,
+			Sacked: max(0, v.sack-h.first), Limit: limitAt(d.Spans, v.start)})
 	}
 	if len(rtts) > 0 {
 		slices.Sort(rtts)
@@ -96,6 +101,10 @@ func limitAt(spans []Span, t int64) Limit {
 	}
 	return Unknown
 }
+
+// RTT is the least round trip of the whole path that was seen so far, 0 when
+// none was.
+func (c *Conn) RTT(ofA bool) time.Duration { return time.Duration(c.half(ofA).rtt()) }
 
 // Beyond is the least time from a segment's passing the capture to its
 // acknowledgement's: the longer, the nearer to the sender; 0 not seen.

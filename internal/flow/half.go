@@ -3,12 +3,16 @@ package flow
 import "slices"
 
 const (
-	maxOutstanding = 1 << 17 // segments under way that are told apart, in each direction
-	maxHoles       = 1 << 12
-	maxHistory     = 1 << 13 // acknowledgements of the last round trips
-	maxLosses      = 1 << 11
-	minTimeout     = 190 * ms // Linux and FreeBSD wait 200 ms and more, RFC 6298 a second
-	ms             = int64(1e6)
+	maxDetails = 1 << 17 // segments under way that are told apart, in each direction
+	maxHoles   = 1 << 12
+	maxHistory = 1 << 13 // acknowledgements of the last round trips
+	maxLosses  = 1 << 11
+	maxWindow  = 1 << 30  // RFC 7323
+	minTimeout = 190 * ms // Linux and FreeBSD's default stack wait 200 ms and more, RFC 6298 a second
+	// FreeBSD's RACK stack waits 30 ms and more, Windows for data centres 20 ms; on
+	// Linux it can be set for a route.
+	quickTimeout = 20 * ms
+	ms           = int64(1e6)
 )
 
 // sent is a segment under way.
@@ -16,15 +20,17 @@ type sent struct {
 	first, last int64
 	time        int64 // of its last transmission
 	number      int64
-	times       int // how often it was sent
+	times       int    // how often it was sent
+	tsval       uint32 // of the last time, 0 for the first
 	sacked      bool
 }
 
 // hole is a part of the sequence space that was passed over.
 type hole struct {
 	first, last int64
-	time        int64
+	time        int64 // when it was seen
 	tsval       uint32
+	id          uint16 // of the packet behind it
 }
 
 // heard is an acknowledgement of the receiver, as it passed the capture.
@@ -35,23 +41,25 @@ type heard struct {
 	tsval uint32
 }
 
-// loss is where data was lost: the moment, and the bytes that were sent until
-// then.
+// loss is where data was lost: the moment, and the bytes that were delivered
+// until then.
 type loss struct {
 	time, bytes int64
 	queue       int64 // round trip above the least, in nanoseconds
+	segments    int64 // of the same round trip that were lost
 }
 
 // half is one direction of a connection: data one way, acknowledgements the
 // other. Positions count bytes of the sequence space without wrapping.
 type half struct {
-	begun  bool
-	first  int64 // of the data
-	next   int64 // behind the last byte that was sent
-	una    int64 // acknowledged
-	edge   int64 // right edge of the window that the peer offers
-	window int64 // the largest window that the peer offered
-	mss    int64
+	begun     bool
+	first     int64 // of the data
+	next      int64 // behind the last byte that was sent
+	una       int64 // acknowledged
+	delivered int64 // bytes, also selectively acknowledged ones
+	edge      int64 // right edge of the window that the peer offers
+	window    int64 // the largest window that the peer offered
+	mss       int64
 
 	firstTime, lastTime int64 // of the data, and of the last acknowledgement of data
 	lastSend            int64
@@ -59,6 +67,7 @@ type half struct {
 	lastNumber          int64
 	lastRoom            int64 // in the window after the last segment
 	lowWindow           int64 // the least window offered since then
+	widest              int64 // the largest window that the sender knew of
 	out                 []sent
 	holes               []hole
 	history             []heard
@@ -67,21 +76,28 @@ type half struct {
 	course              course
 	ackGap              int64 // a running mean of the time between acknowledgements
 	lastAck             int64 // when the last acknowledgement of data came
+	lastHeard           int64 // when any acknowledgement came
 
 	lastRTT       int64
 	near, far     int64 // least round trips: capture - receiver, capture - sender; 0 not seen
 	Counts        Counts
 	fin, finAcked bool
+	finAt         int64 // its place in the sequence space
+	finTime       int64 // when it was sent last
+	probe         int64 // the byte beyond the window that was sent last, to probe it
 	events        []Event
 	stalls        []stall
 	burst         int64 // bytes sent without a pause
 	freed         int64 // when the first acknowledgement of data since the last send was known; 0 none
 	limit         int   // of intervals
+	details       int   // of everything else that is listed
 	echoed        uint32
 	unscaled      bool // no handshake was seen
 	guess         int8 // of the peer's window scale then
 	rates         rates
 	pauses        pauses
+	passed        bool  // a full segment was acknowledged
+	needless      int64 // segments that were sent again and acknowledged as the first ones, by timestamps
 }
 
 // Counts are what happened to the data of a direction.
@@ -124,7 +140,7 @@ func (h *half) event(s *Segment, what string) {
 			n++
 		}
 	}
-	if n < maxEvents {
+	if n < min(maxEvents, max(2, h.details/8)) {
 		h.events = append(h.events, Event{Number: s.Number, What: what, time: s.Time})
 	}
 }
@@ -143,13 +159,13 @@ func (h *half) known(s *Segment) (una, edge int64) {
 	if h.far < max(ms/2, h.near/16) {
 		return h.history[last].ack, h.history[last].edge
 	}
-	i := last
-	for ; i > 0; i-- {
-		e := &h.history[i]
-		if s.Time-e.time >= h.far-h.far/16 &&
-			(!s.Options.HasTimestamp || int32(e.tsval-s.Options.TSEcr) <= 0) {
-			break
+	i, _ := slices.BinarySearchFunc(h.history, s.Time-h.far+h.far/16, func(e heard, t int64) int {
+		if e.time <= t {
+			return -1
 		}
+		return 1
+	})
+	for i = max(0, i-1); i > 0 && s.Options.HasTimestamp && int32(h.history[i].tsval-s.Options.TSEcr) > 0; i-- {
 	}
 	return h.history[i].ack, h.history[i].edge
 }
@@ -167,8 +183,8 @@ func (h *half) sends(s *Segment) {
 	last := first + length
 	h.farSample(s)
 	una, edge := h.known(s)
-	again := last <= h.next && first < h.next
-	h.spend(s, first, last, una, again)
+	old := min(last, h.next) // up to here it was sent before; BSD adds new data to what it sends again
+	h.spend(s, first, last, una, first < old)
 	v := h.course.at(s.Time, h.limit)
 	v.segments += int32(h.count(length))
 	if h.mss > 0 && length%h.mss != 0 {
@@ -179,10 +195,10 @@ func (h *half) sends(s *Segment) {
 	if s.ECN == 3 {
 		h.Counts.Marked++
 	}
-	switch {
-	case again:
-		h.repeats(s, first, last, v)
-	default:
+	if first < old {
+		h.repeats(s, first, old, v)
+	}
+	if last > h.next {
 		if first > h.next {
 			h.skips(s, first)
 		}
@@ -190,7 +206,9 @@ func (h *half) sends(s *Segment) {
 		v.sent += fresh
 		h.Counts.Bytes += fresh
 		h.track(sent{first: max(first, h.next), last: last, time: s.Time, number: s.Number, times: 1})
-		h.next = max(h.next, last)
+		if h.next = max(h.next, last); length == 1 && first >= edge {
+			h.probe = last
+		}
 	}
 	v.next = h.next
 	v.flight = max(v.flight, h.next-una)
@@ -198,7 +216,7 @@ func (h *half) sends(s *Segment) {
 		edge += edge - una
 		h.edge, h.window = h.una+2*(h.edge-h.una), 2*h.window
 	}
-	h.lastRoom, h.lowWindow = edge-h.next, edge-una
+	h.lastRoom, h.lowWindow, h.widest = edge-h.next, edge-una, max(h.widest, edge-una)
 	h.lastSend, h.lastLen, h.lastNumber, h.lastTime = s.Time, length, s.Number, s.Time
 	h.freed = 0
 }
@@ -232,14 +250,14 @@ func (h *half) count(length int64) int64 {
 }
 
 func (h *half) track(o sent) {
-	if len(h.out) < maxOutstanding {
+	if len(h.out) < h.details {
 		h.out = append(h.out, o)
 	}
 }
 
 func (h *half) skips(s *Segment, first int64) {
-	if len(h.holes) < maxHoles {
-		h.holes = append(h.holes, hole{h.next, first, s.Time, s.Options.TSVal})
+	if len(h.holes) < min(maxHoles, h.details) {
+		h.holes = append(h.holes, hole{h.next, first, s.Time, s.Options.TSVal, s.ID})
 	}
 	h.next = first
 }
@@ -252,7 +270,10 @@ func (h *half) hears(s *Segment, scale int8) {
 	if h.una == 0 && h.next == 0 {
 		h.una, h.next = int64(s.Ack), int64(s.Ack)
 	}
-	ack := unwrap(h.una, s.Ack)
+	ack := h.position(s.Ack)
+	if h.begun && ack-h.next > maxWindow {
+		return // not of this connection
+	}
 	window := int64(s.Window)
 	if !s.is(SYN) && scale > 0 {
 		window <<= uint(scale)
@@ -261,6 +282,9 @@ func (h *half) hears(s *Segment, scale int8) {
 		if h.edge > h.una {
 			h.Counts.ZeroWin++
 			h.event(s, "window of zero")
+			if h.begun {
+				h.course.at(s.Time, h.limit).zero++
+			}
 		}
 	}
 	h.window = max(h.window, window)
@@ -273,6 +297,7 @@ func (h *half) hears(s *Segment, scale int8) {
 	if ack > h.una {
 		h.advances(s, ack)
 	}
+	h.lastHeard = s.Time
 	if h.begun {
 		v := h.course.at(s.Time, h.limit)
 		v.window, v.edge, v.una = window, h.edge, h.una
@@ -280,8 +305,9 @@ func (h *half) hears(s *Segment, scale int8) {
 }
 
 func (h *half) remember(s *Segment, ack int64) {
-	const drop = 1024
-	if n := len(h.history); n > drop && (n >= maxHistory || s.Time-h.history[drop].time > 4*max(h.rtt(), 100*ms)) {
+	most := min(maxHistory, h.details)
+	drop := most / 8
+	if n := len(h.history); n > drop && (n >= most || s.Time-h.history[drop].time > 4*max(h.rtt(), 100*ms)) {
 		h.history = slices.Delete(h.history, 0, drop)
 	}
 	e := heard{s.Time, max(ack, h.una), h.edge, s.Options.TSVal}
@@ -312,10 +338,17 @@ func (h *half) advances(s *Segment, ack int64) {
 		}
 	}
 	delivered := ack - h.una
+	if len(h.out) > 0 && s.Options.HasTimestamp {
+		// Eifel's detection (RFC 3522): what was not needed is acknowledged for the time it was first sent.
+		if o := &h.out[0]; o.first == h.una && o.last <= ack && o.tsval != 0 && int32(s.Options.TSEcr-o.tsval) < 0 {
+			h.needless++
+		}
+	}
 	h.una = ack
 	n := 0
 	var sample int64
 	for n < len(h.out) && h.out[n].last <= ack {
+		h.passed = h.passed || h.mss > 0 && h.out[n].last-h.out[n].first >= h.mss
 		if h.out[n].sacked {
 			delivered -= h.out[n].last - h.out[n].first
 		}
@@ -324,7 +357,7 @@ func (h *half) advances(s *Segment, ack int64) {
 		}
 		n++
 	}
-	h.out = slices.Delete(h.out, 0, n)
+	h.out = h.out[n:]
 	h.delivers(s.Time, delivered)
 	if sample > 0 {
 		h.nearSample(s.Time, sample)
@@ -340,6 +373,7 @@ func (h *half) advances(s *Segment, ack int64) {
 func (h *half) delivers(t, bytes int64) {
 	if h.begun && bytes > 0 {
 		h.rates.add(t, bytes, h.mss, max(h.rtt(), h.lastRTT))
+		h.delivered += bytes
 		h.course.at(t, h.limit).acked += bytes
 	}
 }
@@ -383,7 +417,7 @@ func (h *half) farSample(s *Segment) {
 // selective takes the blocks of selective acknowledgements.
 func (h *half) selective(s *Segment, ack int64) {
 	for i, r := range s.Options.SACK[:s.Options.SACKs] {
-		first, last := unwrap(h.una, r.First), unwrap(h.una, r.Last)
+		first, last := h.position(r.First), h.position(r.Last)
 		if i == 0 && h.duplicate(s, first, last, ack) {
 			h.Counts.Spurious++
 			h.event(s, "duplicate reported (DSACK)")
@@ -394,6 +428,8 @@ func (h *half) selective(s *Segment, ack int64) {
 		}
 		h.divide(first)
 		h.divide(last)
+		v := h.course.at(s.Time, h.limit)
+		v.sack = max(v.sack, last)
 		j, _ := slices.BinarySearchFunc(h.out, first, func(o sent, at int64) int {
 			if o.first < at {
 				return -1
@@ -415,7 +451,7 @@ func (h *half) selective(s *Segment, ack int64) {
 // divide makes two of a segment that a block ends within: the card has divided
 // it.
 func (h *half) divide(at int64) {
-	const most = 1 << 13
+	most := min(1<<13, h.details)
 	i, _ := slices.BinarySearchFunc(h.out, at, func(o sent, at int64) int {
 		if o.last <= at {
 			return -1
@@ -438,6 +474,6 @@ func (h *half) duplicate(s *Segment, first, last, ack int64) bool {
 	if s.Options.SACKs < 2 {
 		return false
 	}
-	f, l := unwrap(h.una, s.Options.SACK[1].First), unwrap(h.una, s.Options.SACK[1].Last)
+	f, l := h.position(s.Options.SACK[1].First), h.position(s.Options.SACK[1].Last)
 	return first >= f && last <= l
 }

@@ -29,6 +29,9 @@ type interval struct {
 	lost      int32          // segments sent again
 	segments  int32
 	short     int32 // of them not full
+	timers    int32 // that expired
+	zero      int32 // windows of zero
+	sack      int64 // behind the last byte that was acknowledged selectively, 0 none
 	flight    int64 // the most under way, in bytes
 	window    int64 // the last window, in bytes
 	rttMin    int64 // 0: not seen
@@ -48,6 +51,9 @@ func (v *interval) merge(w *interval) {
 	v.lost += w.lost
 	v.segments += w.segments
 	v.short += w.short
+	v.timers += w.timers
+	v.zero += w.zero
+	v.sack = max(v.sack, w.sack)
 	v.flight = max(v.flight, w.flight)
 	v.window = w.window
 	if v.rttMin == 0 || w.rttMin != 0 && w.rttMin < v.rttMin {

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -14,7 +15,6 @@ type life struct {
 	plateau   bool    // ... exactly, so that it is a buffer
 	policed   bool
 	buffered  bool // it pauses when its send buffer is full
-	closes    bool // the peer's window closed for part of its life
 	firstLoss int64
 	last      Limit   // of the open time before
 	peaks     []int64 // the most under way up to each interval
@@ -29,87 +29,99 @@ func (h *half) life() life {
 	l.top, l.plateau = h.plateauOf()
 	l.policed = h.policer(l.base)
 	l.buffered = h.pauses.buffered(h.far > h.near)
-	var closed, peak int64
+	var peak int64
 	for i := range h.course.list {
 		v := &h.course.list[i]
-		closed += v.time[closing]
 		peak = max(peak, v.flight)
 		l.peaks = append(l.peaks, peak)
 	}
-	l.closes = closed > (h.lastTime-h.firstTime)/20
 	return l
 }
 
-// plateauOf is the flight that a sender whose buffer is full reaches in most
-// intervals, and never exceeds.
+// plateauOf is the flight that a sender whose buffer is full reaches again and
+// again, to a segment; a congestion window that stays nearly the same still grows.
 func (h *half) plateauOf() (top int64, plateau bool) {
-	var flights []int64
+	var course []int64
 	for i := range h.course.list {
 		if v := &h.course.list[i]; v.sent > 0 && v.time[open] > h.course.step/2 {
-			flights = append(flights, v.flight)
+			course = append(course, v.flight)
 		}
 	}
-	if len(flights) < 4 {
-		return 0, false
-	}
-	slices.Sort(flights)
-	top = flights[len(flights)-1-len(flights)/50]
-	near := 0
-	for _, f := range flights {
-		if f >= top-max(top/20, h.mss) && f <= top+max(top/50, h.mss) {
-			near++
+	flights := slices.Sorted(slices.Values(course))
+	most, from := 0, 0
+	for i, f := range flights {
+		for ; flights[from] < f-max(2*h.mss, f/50); from++ {
+		}
+		if n := i - from + 1; n >= most {
+			most, top = n, f
 		}
 	}
-	return top, near*2 >= len(flights)
+	opened, _ := slices.BinarySearch(flights, top/2) // those of slow start lie below
+	return top, most >= 3 && most*5 >= (len(flights)-opened)*2 && !h.climbs(course, top)
+}
+
+// climbs tells that most flights near the top are a segment more than the one
+// before.
+func (h *half) climbs(course []int64, top int64) bool {
+	up, near := 0, 0
+	for i := 1; i < len(course); i++ {
+		if course[i] > top || course[i-1] < top-max(2*h.mss, top/50) {
+			continue
+		}
+		near++
+		if more := course[i] - course[i-1]; more > 0 && more <= 2*h.mss {
+			up++
+		}
+	}
+	return up*2 > near
 }
 
 // policer tells losses above a rate from those of a queue and of chance, after
 // Flach et al. (An Internet-Wide Analysis of Traffic Policing, SIGCOMM 2016): a
-// bucket that fills at the rate between the first and the last loss holds less
-// than usual at a loss, round trips are not longer then, and since senders are
-// above the rate by then, many segments are lost at a time.
+// bucket that fills at one rate is empty at each loss, so that between any two
+// losses the same rate was delivered, below what the path carries; more than one
+// segment is lost at a time, and round trips are not longer then.
 func (h *half) policer(base int64) bool {
-	n := len(h.losses)
-	if n < 4 {
+	if len(h.losses) < 4 {
 		return false
 	}
-	first, last := h.losses[0], h.losses[n-1]
-	took := last.time - first.time
-	if took <= 0 || last.bytes <= first.bytes {
-		return false
-	}
-	rate := float64(last.bytes-first.bytes) / float64(took)
-	queued, early := 0, 0
-	usual := h.tokens(first, last, rate)
+	type stretch struct{ rate, time float64 } // in bytes per nanosecond, and nanoseconds
+	var rates []stretch
+	total := 0.0
+	segments := int64(0)
+	queued, last, capacity := 0, h.losses[0], h.rates.capacity()
 	for _, o := range h.losses {
-		tokens := rate*float64(o.time-first.time) - float64(o.bytes-first.bytes)
-		if tokens < usual {
-			early++
-		}
-		if o.queue > base/4+ms {
+		segments += o.segments
+		if float64(o.queue-base/4-ms)*capacity > float64(4*h.mss) {
 			queued++
 		}
-	}
-	return rate < 0.9*h.rates.capacity() && early*4 >= n && queued*4 <= n && h.Counts.Again >= 4*h.Counts.Events
-}
-
-// tokens is the median of what such a bucket holds, at a loss or not.
-func (h *half) tokens(first, last loss, rate float64) float64 {
-	var all []float64
-	for i := range h.course.list {
-		if v := &h.course.list[i]; v.start > first.time && v.start < last.time && i > 0 {
-			sent := h.course.list[i-1].next - h.first - first.bytes
-			all = append(all, rate*float64(v.start-first.time)-float64(sent))
+		if o.bytes-last.bytes >= 16*h.mss && o.time > last.time {
+			took := float64(o.time - last.time)
+			rates = append(rates, stretch{float64(o.bytes-last.bytes) / took, took})
+			total += took
+			last = o
 		}
 	}
-	if len(all) == 0 {
-		return 0
+	segments -= h.losses[0].segments // of slow start
+	if len(rates) < 4 || queued*2 > len(h.losses) || segments < 2*int64(len(h.losses)-1) {
+		return false
 	}
-	slices.Sort(all)
-	return all[len(all)/2]
+	// By time, since the first recovery gives many short stretches.
+	slices.SortFunc(rates, func(a, b stretch) int { return cmp.Compare(a.rate, b.rate) })
+	rate, below := 0.0, 0.0
+	for i := 0; i < len(rates) && below < total/2; i++ {
+		rate, below = rates[i].rate, below+rates[i].time
+	}
+	near, held := 0, 0.0
+	for _, r := range rates {
+		if math.Abs(r.rate-rate) < 0.08*rate {
+			near, held = near+1, held+r.time
+		}
+	}
+	return near >= max(3, len(rates)/3) && held >= 0.6*total && rate < 0.9*capacity
 }
 
-// limit judges the open time of an interval.
+// open judges the open time of an interval.
 func (l *life) open(i int) Limit {
 	v := &l.course.list[i]
 	if v.sent+v.again == 0 && v.acked == 0 {
@@ -122,38 +134,121 @@ func (l *life) open(i int) Limit {
 	standing := l.standing(i)
 	quick := l.capacity > 0 && rate >= 0.85*l.capacity
 	lossy := v.start+l.course.step > l.firstLoss
-	switch {
-	case !standing && !l.buffered && l.emptied(i):
-		return Program
+	switch window := l.windowed(i); {
 	case !lossy && l.grows(i) && !standing:
 		return SlowStart
+	case window != "" && !standing && !(lossy && l.policed):
+		return window
+	case !standing && (l.emptied(i) || !lossy && l.rests(i)):
+		return Program
 	case lossy && l.policed:
 		return Policer
 	case standing:
 		return Path
-	case l.plateau && v.flight >= l.top-max(l.top/10, 2*l.mss) && !quick:
+	case l.partial() && !quick && !lossy && !l.closes(i):
+		return Unknown
+	case l.plateau && v.flight >= l.top-max(l.top/10, 2*l.mss) && !quick && (!lossy || l.buffered && l.healed(i)):
 		return SendBuffer
 	case l.buffered && !lossy:
 		return SendBuffer
-	case l.closes && !lossy && v.start > l.firstTime+8*l.base:
+	case !lossy && l.closes(i):
 		return SlowReader
+	case !lossy && l.lastTime < l.firstTime+8*l.base:
+		return SlowStart
 	case quick:
 		return Path
 	case lossy:
 		return Congestion
 	case l.plateau:
 		return SendBuffer
-	case v.start < l.firstTime+16*l.base && l.peaks[i] < l.peaks[len(l.peaks)-1]*9/10:
+	case v.start < l.firstTime+16*l.base && l.peaks[l.after(i, 4)] > l.peaks[i]*5/4:
 		return SlowStart
+	case l.rises(i): // without a loss a congestion window grows
+		return Congestion
 	}
-	return SendBuffer // without a loss a congestion window only grows
+	return SendBuffer
+}
+
+// partial tells a capture that lacks much of the data, so that how much was under
+// way is not known well enough to tell what kept it so.
+func (l *life) partial() bool { return l.Counts.Unseen > l.Counts.Bytes/20 }
+
+// healed tells that the last loss is long past, and that as much is under way as
+// a congestion window that is small from losses does not hold.
+func (l *life) healed(i int) bool {
+	start := l.course.list[i].start
+	for _, o := range l.losses {
+		if o.time > start-8*l.base && o.time < start+l.base+l.course.step {
+			return false
+		}
+	}
+	return l.top >= 16*l.mss
+}
+
+// closes tells that the peer's window closed within a few round trips.
+func (l *life) closes(i int) bool { return l.near(i, l.after(i, 4)-i, closing) > 1.0/20 }
+
+// near is the share of a reason in the time of some intervals before and behind
+// an interval.
+func (l *life) near(i, radius int, reason why) float64 {
+	list := l.course.list[max(0, i-radius):min(len(l.course.list), i+radius+1)]
+	sum := int64(0)
+	for j := range list {
+		sum += list[j].time[reason]
+	}
+	return float64(sum) / float64(l.course.step*int64(len(list)))
+}
+
+// after is the interval some round trips after another, or the last one.
+func (l *life) after(i, trips int) int {
+	return min(len(l.course.list)-1, i+max(1, int(int64(trips)*l.base/l.course.step)))
+}
+
+// rises tells a flight that is larger in most intervals than in the one before.
+func (l *life) rises(i int) bool {
+	list := l.course.list[i : l.after(i, 8)+1]
+	up := 0
+	for j := 1; j < len(list); j++ {
+		if list[j].flight > list[j-1].flight {
+			up++
+		}
+	}
+	return len(list) > 4 && up*10 >= (len(list)-1)*7
+}
+
+// rests tells the open time of bursts between which nothing is to be sent: what
+// the path draws out of them.
+func (l *life) rests(i int) bool {
+	still := l.near(i, 1, idle)
+	if !l.buffered {
+		still += l.near(i, 1, paused)
+	}
+	return still > 1.0/2
+}
+
+// windowed tells the open time of round trips in which the window was full: what
+// a path of limited rate draws out of a burst, and what a sender spaces.
+func (l *life) windowed(i int) Limit {
+	switch largest, closed := l.near(i, 1, full), l.near(i, 1, closing); {
+	case largest+closed < 1.0/8:
+		return ""
+	case closed > largest:
+		return SlowReader
+	}
+	return PeerWindow
 }
 
 // standing tells a queue that never drained over the interval.
 func (l *life) standing(i int) bool {
 	v := &l.course.list[i]
-	return v.rttMin > 0 && l.base > 0 && v.rttMin-l.base > l.base/6+ms/2 &&
+	return v.rttMin > 0 && l.base > 0 && l.capacity > 0 && v.rttMin-l.base > l.base/6+ms/2 &&
 		float64(v.acked) >= 0.7*l.capacity*float64(l.course.step)
+}
+
+// queued tells that the round trip is longer by more than what few segments
+// that are sent at once do to each other.
+func (l *life) queued(i int) bool {
+	return float64(l.course.list[i].rttMin-l.base)*l.capacity > float64(4*l.mss)
 }
 
 // emptied tells a sender that had nothing left to send in most round trips:
@@ -174,16 +269,11 @@ func (l *life) emptied(i int) bool {
 // grows tells whether the flight is still growing as a congestion window does
 // that opens: beyond all that there was before.
 func (l *life) grows(i int) bool {
-	list := l.course.list
-	ahead := int64(0)
-	for j := i + 1; j < len(list) && j <= i+max(1, int(2*l.base/l.course.step)); j++ {
-		ahead = max(ahead, list[j].flight)
-	}
-	now := l.peaks[i]
+	now, ahead := l.peaks[i], l.peaks[l.after(i, 2)]
 	return ahead*3 >= now*4 && ahead > now+2*l.mss
 }
 
-// holes turns the time of timers into that of a path that drops large segments
+// blackHole turns the time of timers into that of a path that drops large segments
 // without a word: the same large segment is sent again and again, and gets
 // through only in smaller parts, or never.
 func (h *half) blackHole() {
@@ -194,8 +284,8 @@ func (h *half) blackHole() {
 		}
 		last := h.stalls[j-1]
 		large := h.mss > 536 && last.last-last.first >= h.mss
-		shrunk := j-i >= 2 && h.stalls[j-1].last-h.stalls[j-1].first < h.stalls[i].last-h.stalls[i].first
-		stuck := h.una <= last.first
+		shrunk := last.last-last.first < h.mss && h.stalls[i].last-h.stalls[i].first >= h.mss
+		stuck := h.una <= last.first && !h.passed // otherwise the path is cut for all
 		if j-i >= 2 && (large && stuck || shrunk) {
 			for _, s := range h.stalls[i:j] {
 				h.course.spread(s.from, s.to, holed, h.limit)
@@ -242,14 +332,19 @@ func (l *life) parts(i int) []Span {
 			limit = l.open(i)
 			l.last = limit
 		case full:
-			if limit = PeerWindow; standing {
+			if limit = PeerWindow; standing && l.queued(i) {
 				limit = Path
 			}
 		case idle:
 			limit = Program
 		case paused:
-			if limit = Program; l.buffered {
+			switch {
+			case standing:
+				limit = Path
+			case l.buffered && !l.emptied(i):
 				limit = SendBuffer
+			default:
+				limit = Program
 			}
 		case closing:
 			limit = SlowReader

@@ -1,5 +1,7 @@
 package flow
 
+import "slices"
+
 // spend puts the time since the last send down to what kept the sender from
 // sending earlier, as what it sends now and why shows.
 func (h *half) spend(s *Segment, first, last, una int64, again bool) {
@@ -7,9 +9,9 @@ func (h *half) spend(s *Segment, first, last, una int64, again bool) {
 	reason := open
 	switch waited := t - from; {
 	case waited <= 0:
-	case again && waited >= max(minTimeout, h.rtt()):
+	case again && last != h.probe && h.timed(t, first, last):
 		reason = stalled
-		if len(h.stalls) < maxLosses {
+		if len(h.stalls) < min(maxLosses, h.details) {
 			h.stalls = append(h.stalls, stall{from, t, first, last})
 		}
 	case h.lastRoom < h.mss && waited > ms/10:
@@ -28,6 +30,23 @@ func (h *half) spend(s *Segment, first, last, una int64, again bool) {
 		h.burst = 0
 	}
 	h.burst += int64(s.Len)
+}
+
+// timed tells that what is sent again is not sent for an acknowledgement but by
+// a timer: after what most systems wait at least, or sooner where it is the first
+// that is not acknowledged, more was sent behind it, and none of that was
+// acknowledged selectively. A tail probe is of the last one, and RACK (RFC 8985)
+// waits for less where later ones arrived.
+func (h *half) timed(t, first, last int64) bool {
+	heard := h.lastHeard + h.far // when the sender did
+	answered := heard > h.lastSend && t-heard <= h.pause()
+	least := minTimeout
+	waited := t - h.lastSend
+	if quick := max(quickTimeout, h.rtt()*3/2); waited >= quick && waited < least && first <= h.una && last < h.next &&
+		!slices.ContainsFunc(h.out, func(o sent) bool { return o.sacked }) {
+		least = quick
+	}
+	return waited >= max(least, h.rtt()) && !answered
 }
 
 // pause is what is longer than the sender takes to answer an acknowledgement,
@@ -50,7 +69,7 @@ func (h *half) windowed() why {
 	switch {
 	case h.lastLen < h.mss/2 && h.lastRoom <= 0 && h.window < 2*h.mss:
 		return silly
-	case h.lowWindow < h.window/2:
+	case h.lowWindow < h.widest/2:
 		return closing
 	}
 	return full
@@ -73,7 +92,7 @@ func (h *half) idle(s *Segment, waited int64) why {
 // paced tells the pause of a sender that spaces full segments evenly: Linux
 // sends what is of a millisecond, and two segments at least.
 func (h *half) paced(waited int64) bool {
-	if h.mss == 0 || h.short() {
+	if h.mss == 0 || h.short() || waited > h.rtt()+h.pause() {
 		return false
 	}
 	var rate float64 // bytes a second

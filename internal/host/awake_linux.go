@@ -311,7 +311,8 @@ func idleClass(cpu int) error {
 		return fmt.Errorf("nice: %w", err)
 	}
 	const schedIdle = 5 // SCHED_IDLE of sched(7)
-	if err := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: schedIdle, Nice: 19}, 0); err != nil {
+	if err := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: schedIdle, Nice: 19},
+		0); err != nil {
 		return fmt.Errorf("SCHED_IDLE: %w", err)
 	}
 	return nil

@@ -67,7 +67,8 @@ func batchLine(op Op) (string, error) {
 		}
 		return shell.QuoteAll(op.Args...) + " </dev/null", nil
 	case ActWrite:
-		return input + " | store " + shell.Quote(path.Clean(op.Path)) + " " + strconv.FormatUint(uint64(op.Mode.Perm()), 8), nil
+		return input + " | store " + shell.Quote(path.Clean(op.Path)) + " " +
+			strconv.FormatUint(uint64(op.Mode.Perm()), 8), nil
 	case ActPoke:
 		p := shell.Quote(op.Path)
 		return "[ -e " + p + " ] || { echo 'no such file' >&2; return 1; }; printf '%s\\n' " +

@@ -59,7 +59,14 @@ type Table string
 const (
 	Connections Table = "connections" // struct inet_diag_msg with TCP_INFO and memory
 	Devices     Table = "devices"     // counters of interfaces and of their queues
+
+	ConnectionList Table = "connection list" // the ConnectionHead of each, one behind the other
+	ConnectionsOf  Table = "connections of"  // as Connections, of those whose ConnectionHeads are the operation's data
 )
+
+// ConnectionHead is the size of struct inet_diag_msg: a socket's addresses, state,
+// cookie and queues.
+const ConnectionHead = 72
 
 // ReadTable returns the operation that reads a table of at most 64 MiB.
 func ReadTable(t Table) Op { return Op{Action: ActTable, Path: string(t)} }
@@ -69,7 +76,7 @@ type Op struct {
 	Action Action
 	Path   string
 	Args   []string // of a command
-	Data   []byte   // what is written, or a command's standard input
+	Data   []byte   // what is written, or a command's standard input; of a table, room for the answer
 	Mode   fs.FileMode
 	// Must stops the batch when the operation fails.
 	Must bool

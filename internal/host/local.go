@@ -69,7 +69,7 @@ func perform(ctx context.Context, op Op) Answer {
 	case ActWrite:
 		return answer(op, nil, writeDurably(op.Path, op.Data, op.Mode))
 	case ActTable:
-		out, err := table(Table(op.Path))
+		out, err := table(Table(op.Path), op.Data)
 		return answer(op, out, err)
 	case ActPoke:
 		return answer(op, nil, poke(op.Path, op.Data))
@@ -97,7 +97,8 @@ func failureOf(err error) Failure {
 		return ReadOnly
 	case errors.Is(err, fs.ErrPermission):
 		return Denied
-	case errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.ERANGE), errors.Is(err, syscall.EBUSY), errors.Is(err, syscall.EOPNOTSUPP):
+	case errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.ERANGE), errors.Is(err, syscall.EBUSY),
+		errors.Is(err, syscall.EOPNOTSUPP):
 		return Refused
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return Full

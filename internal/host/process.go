@@ -26,7 +26,8 @@ const hangUpGrace = 3 * time.Second
 // prepare gets ends it.
 func startProcess(op Op, remote bool, prepare func(context.Context) *exec.Cmd) (*process, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{op: op, cancel: cancel, done: make(chan struct{}), stdout: bounded{limit: readLimit}, stderr: bounded{limit: saidLimit}}
+	p := &process{op: op, cancel: cancel, done: make(chan struct{}), stdout: bounded{limit: readLimit},
+		stderr: bounded{limit: saidLimit}}
 	p.cmd = prepare(ctx)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if remote {

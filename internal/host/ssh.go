@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/shell"
 )
 
@@ -101,7 +101,8 @@ func (s *SSH) reach(ctx context.Context) error {
 // is given where the user's own configuration does not; a command or a forwarding
 // configured for people is not for us.
 func sshArgs(ctx context.Context, u *url.URL, control string, opt SSHOptions) []string {
-	args := []string{"-T", "-x", "-o", "StrictHostKeyChecking=yes", "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes"}
+	args := []string{"-T", "-x", "-o", "StrictHostKeyChecking=yes", "-o", "RemoteCommand=none", "-o",
+		"ClearAllForwardings=yes"}
 	if opt.ConfigFile != "" {
 		args = append(args, "-F", opt.ConfigFile)
 	}
@@ -137,7 +138,8 @@ func controlPath(folder string) (string, bool) {
 func boundsOf(ctx context.Context, args []string) []string {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	said, _ := exec.CommandContext(ctx, "ssh", append([]string{"-G", "-o", "BatchMode=no"}, args...)...).Output() // ssh itself will say what is wrong
+	said, _ := exec.CommandContext(ctx, "ssh", append([]string{"-G", "-o", "BatchMode=no"},
+		args...)...).Output() // ssh itself will say what is wrong
 	given := map[string]bool{}
 	for line := range strings.Lines(string(said)) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -255,7 +257,8 @@ func (s *SSH) failure(err error, stderr string, r *batchReader) error {
 		return fmt.Errorf("%w: %s (%s)", fs.ErrPermission, why, detail)
 	}
 	if strings.Contains(detail, "Host key verification failed") || strings.Contains(detail, "host key is known") {
-		return fmt.Errorf("%w: its host key is not the known one (%s); connect once with ssh and check it", ErrUnreachable, detail)
+		return fmt.Errorf("%w: its host key is not the known one (%s); connect once with ssh and check it",
+			ErrUnreachable, detail)
 	}
 	if !lost && !r.begun {
 		return fmt.Errorf("%w: %s", errNoShell, detail)
@@ -274,7 +277,8 @@ func exitedWith(err error, status int) bool {
 // lastLines joins the last lines of a text; a server's banner, which ssh prints
 // too, comes before them.
 func lastLines(text string) string {
-	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	lines := slices.DeleteFunc(strings.Split(text, "\n"),
+		func(line string) bool { return strings.TrimSpace(line) == "" })
 	lines = lines[max(0, len(lines)-3):]
 	for i, line := range lines {
 		lines[i] = strings.TrimSpace(line)
@@ -306,10 +310,13 @@ func becomeFailure(become, said string) string {
 		if become == "sudo" {
 			rule = "USER ALL=(root) NOPASSWD: ALL in sudoers"
 		}
-		return become + " asks for a password, which wirerate never gives: allow the user without one (" + rule + "), or connect as root"
-	case has(become+": not found", become+": command not found", "unknown command: "+become, become+": no such file"), has("not found") && has(become):
+		return become + " asks for a password, which wirerate never gives: allow the user without one (" + rule +
+			"), or connect as root"
+	case has(become+": not found", become+": command not found", "unknown command: "+become, become+": no such file"),
+		has("not found") && has(become):
 		return become + " is not installed there: install it, use the other of sudo and doas, or connect as root"
-	case has("not in the sudoers", "not allowed to", "doas: operation not permitted", "doas is not enabled", "may not run"):
+	case has("not in the sudoers", "not allowed to", "doas: operation not permitted", "doas is not enabled",
+		"may not run"):
 		return become + " does not allow this user to become root: allow it, or connect as root"
 	}
 	return ""
@@ -332,8 +339,10 @@ func (s *SSH) Start(_ context.Context, args ...string) (Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	fmt.Fprintf(p.stdin, "PATH=\"$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin\"; LC_ALL=C; export PATH LC_ALL\n"+
-		"exec 3<&0\n%s </dev/null 3<&- & p=$!\n(read -r line <&3; kill $p) 2>/dev/null & w=$!\nwait $p; s=$?\nkill $w 2>/dev/null\nexit $s\n",
+	fmt.Fprintf(p.stdin, "PATH=\"$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin\"; LC_ALL=C; export PATH "+
+		"LC_ALL\n"+
+		"exec 3<&0\n%s </dev/null 3<&- & p=$!\n(read -r line <&3; kill $p) 2>/dev/null & w=$!\nwait $p; s=$?\nkill "+
+		"$w 2>/dev/null\nexit $s\n",
 		shell.QuoteAll(args...))
 	s.mu.Lock()
 	s.started = append(s.started, p)

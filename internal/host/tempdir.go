@@ -51,8 +51,9 @@ func sweepTempDirs(prefix string) {
 			continue
 		}
 		dir := filepath.Join(os.TempDir(), e.Name())
-		_, _ = lock.Abandoned(filepath.Join(dir, "lock"), func() error { return os.RemoveAll(dir) }) // it may be another user's
-		os.Remove(dir)                                                                               // empty: its maker was killed, or begins anew
+		_, _ = lock.Abandoned(filepath.Join(dir, "lock"),
+			func() error { return os.RemoveAll(dir) }) // it may be another user's
+		os.Remove(dir) // empty: its maker was killed, or begins anew
 	}
 }
 

@@ -1,10 +1,11 @@
 package transcript
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // moment is when something was printed, as far as the session says: by an output of date, by a time in the prompt, or

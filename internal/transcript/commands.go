@@ -2,9 +2,11 @@ package transcript
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // withHead puts back the line that names what follows, where a grep took it,
@@ -13,17 +15,31 @@ func withHead(name, command string, p passage) (body string, at []int) {
 	body, at = strings.Join(p.lines, "\n"), p.at()
 	last := command[strings.LastIndex(command, " ")+1:]
 	switch {
-	case name == "/proc/interrupts" && !strings.Contains(body, "CPU0"):
-		return cpuHead(body) + body, at
 	case name == "ifconfig -a" && last != command && !strings.HasPrefix(last, "-") && !strings.Contains(body, "flags=") &&
 		!strings.Contains(body, "Link encap"):
 		return last + "  Link encap:Ethernet\n" + body, at
+	case name == "/proc/interrupts" || strings.Contains(body, "RX packets"):
+		return headOf(name, body) + body, at
 	case name == "ip -s -d link show":
 		kept := withoutAddresses(p)
 		return strings.Join(kept.lines, "\n"), kept.at
 	}
 	return body, at
 }
+
+// headOf is the line that names what follows, where it was not copied with it.
+func headOf(name, body string) string {
+	switch {
+	case name == "/proc/interrupts" && !strings.Contains(body, "CPU"):
+		return cpuHead(body)
+	case name == "ifconfig -a" && !linkBegin.MatchString(body):
+		return unnamedHead
+	}
+	return ""
+}
+
+// unnamedHead is for an interface whose name was not copied.
+const unnamedHead = facts.UnnamedLink + "  Link encap:Ethernet\n"
 
 // withoutAddresses leaves of ip address what ip link prints.
 func withoutAddresses(p passage) (kept scattered) {

@@ -3,8 +3,9 @@ package transcript
 import (
 	"bytes"
 	"encoding/binary"
-	"regexp"
 	"unicode/utf16"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 var escape = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)")

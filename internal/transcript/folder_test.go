@@ -78,7 +78,7 @@ func TestTypedCommands(t *testing.T) {
 		"cat /proc/net/netstat":               "/proc/net/netstat",
 		"sysctl net.ipv4.tcp_rmem":            "sysctl -a",
 		"sysctl -w net.ipv4.tcp_rmem=4096":    "",
-		"vmstat 1 5":                          "",
+		"vmstat 1 5":                          "vmstat",
 		"gstat -p -I 1s":                      "gstat -b",
 		"LC_ALL=C lspci -vvv -s 3b:00.0":      "lspci -vv",
 		"conntrack -S":                        "conntrack -S",

@@ -1,24 +1,33 @@
 package transcript
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // The forms in which people type and paste what facts asks for.
 
-// tools are the programs after which a line that looks like a prompt is one:
-// outputs and comments begin with # or > as well.
-const tools = "netstat ss ip ifconfig ethtool sysctl cat dmesg grep egrep fgrep zgrep tail head less more " +
-	"journalctl tc nstat lspci mpstat top vmstat pfctl pciconf pcidump kldstat " +
-	"uname numactl nproc lscpu ping iperf iperf3 nuttcp mount zpool zfs free uptime date ls cd echo systat sar " +
-	"conntrack ps tcpdump traceroute mtr wget curl scp rsync dd watch " +
-	"ntttcp fio hostname route arp getconf lsmod iptables nft ndp find awk sed ndppd kenv sysrc service systemctl " +
-	"sleep sockstat dropwatch perf bpftrace trace-cmd retis kstat gstat iostat camcontrol zgrep lsblk lscpu " +
-	"cpupower turbostat tuned-adm brctl bridge ifstat nload zcat hostnamectl"
+// tools are the programs after which a line that looks like a prompt is one: outputs and comments begin with # or > as
+// well. They are those that facts reads, and others that people type in between.
+var tools = sync.OnceValue(func() map[string]bool {
+	known := map[string]bool{}
+	for _, name := range append(facts.Tools(), strings.Fields(otherTools)...) {
+		known[name] = true
+	}
+	return known
+})
+
+const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps dd " +
+	"mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
+	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload " +
+	"tcpdump traceroute mtr iperf nuttcp ntttcp wget curl scp rsync fio"
+
+// isCommand reports whether words begin with a program that is known.
+func isCommand(words []string) bool { return len(words) > 0 && tools()[words[0]] }
 
 // looseLines tell lines that came without a command by their form.
 var looseLines = []looseLine{
@@ -30,22 +39,26 @@ var looseLines = []looseLine{
 		`out of memory -- consider tuning tcp_mem|time wait bucket table overflow|interrupt storm detected|` +
 		`nf_conntrack: table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
 		`[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|` +
-		`Possible SYN flooding|link state changed to `), "dmesg",
+		`Possible SYN flooding|link state changed to |lost tx completions is above|` +
+		`tx_timeout recovery level`), "dmesg",
 		[]string{"sonewconn", "WATCHDOG", "Unit Hang", "adapter", "Link is", "timed out", "andwidth", "out of memory",
 			"bucket table", "storm", "nf_conntrack", "my IP", "exhausted", "[zone: ", "eighbo", "watchdog", "SYN flooding",
-			"link state changed"}},
+			"link state changed", "lost tx completions", "tx_timeout"}},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S`), "sysctl -a", nil},
-	{regexp.MustCompile(`kfree_skb.*reason[:=]|^\d+ drops? at \S+ \(|^drop at: \S|^drop reason: [A-Z_]+$|` +
+	{regexp.MustCompile(`kfree_skb.*reason[:=]|kfree_skb_total\{|^\d+ drops? at \S+ \(|^drop at: \S|^drop reason: [A-Z_]+$|` +
 		`^@\w*\[(?:SKB_DROP_REASON_)?[A-Z_]{4,}\]: \d+$`), "dropwatch", []string{"kfree_skb", "drop", "@"}},
 	{regexp.MustCompile(`^(?:/sys/class/net/)?\w[\w.-]*/statistics/\w+:\d+$`), "/sys/class/net", []string{"/statistics/"}},
 	{regexp.MustCompile(`^[\w .()-]+: +\d+, +\d+, +\d+, +\d+, *\d+(, *\d+)*$`), "vmstat -z", []string{","}},
-	{regexp.MustCompile(`^([0-9a-f]{8} ){8,}`), "/proc/net/softnet_stat", nil},
+	{regexp.MustCompile(`^\s*\d+:(\s+\d+){2,}\s+\S.*\s\S+$|^\s*\d+:\s+\d+\s+(?:IR-)?(?:PCI-MSI|IO-APIC|GIC|xen)\S*\s.*\S$`),
+		"/proc/interrupts", nil},
+	{regexp.MustCompile(`^\s*([0-9a-f]{8} ){8,}`), "/proc/net/softnet_stat", nil},
 	{regexp.MustCompile(`requests for .*(denied|delayed)|mbuf clusters in use|mbufs in use`), "netstat -m",
 		[]string{"mbuf", "requests for"}},
 	{regexp.MustCompile(`^[a-z]+\d+: [A-Z][A-Za-z ]+ = \d+\s*$`), "dmesg", nil},
 	{regexp.MustCompile(`^(current entries|searches|state-mismatch|memory|congestion|state-limit|` +
 		`src-limit)\s+\d+\s+\d+\.\d+/s`), "pfctl -si", nil},
 	{regexp.MustCompile(`^states +hard limit +\d+`), "pfctl -sm", nil},
+	{regexp.MustCompile(`^(?:tcp|unix)\d*\s+\d+/\d+/\d+\s+\S+\s*$`), "netstat -Lan", []string{"/"}},
 	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},
 	{regexp.MustCompile(`^\s*\d+ (times the listen queue of a socket overflowed|SYNs to LISTEN sockets|` +
 		`SYN cookies sent|listen queue overflows|dropped due to full socket buffers|packets pruned from|packets collapsed in|packet receive errors|receive buffer errors|` +
@@ -57,10 +70,21 @@ var looseLines = []looseLine{
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy): *\d+`), "ethtool -S interface",
 		[]string{"allowance", "rx_", "tx_", "InDroppedDma", "rbuf_"}},
 	{regexp.MustCompile(`: bandwidth too large$|Could not setup (receive|transmit) structures|AMD-Vi: Event logged|` +
-		`DMAR: \[DMA |PCIe link lost|too many orphaned sockets|failed to sufficiently increase (receive|send) buffer|` +
-		`so-rcvbuf \d+ was not granted|so_rcvbuf_set=|limit reached$`), "dmesg",
-		[]string{"too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf",
+		`DMAR: \[DMA |PCIe link lost|too many orphaned sockets|[Ff]ailed to sufficiently increase (receive|send) buffer|` +
+		`so-(?:rcv|snd)buf \d+ was not granted|so_rcvbuf_set=|limit reached$|` +
+		`(?:connect|dial)\b.*(?:[Cc]an(?:not|'t) assign requested address|EADDRNOTAVAIL)|` +
+		`bind\(.*port=htons\(0\).* = -1 EADDRINUSE|TCP backlog setting of \d+ cannot be enforced|` +
+		`UDP GRO forwarding is suboptimally configured|connect\(\) to unix:\S+ failed \(11:|` +
+		`uWSGI listen queue of socket .* full !!!|SO_(?:SND|RCV)BUF\b.*No buffer space available`), "dmesg",
+		[]string{"BUF", "to unix:", "uWSGI", "cannot be enforced", "suboptimally", "assign requested", "EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
 			"limit reached"}},
+	{regexp.MustCompile(`^(?:# ?)?(?:node_(?:netstat|network|sockstat|nf_conntrack)_)`), "node_exporter",
+		[]string{"node_"}},
+	{regexp.MustCompile(`^\W*(?:kernel: )?[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
+		`TX timeout detected|(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)`), "dmesg",
+		[]string{": ", "timeout", "send", "buffer space"}},
+	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d\d-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
+		[]string{"sec "}},
 	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller`), "lspci -vv",
 		[]string{"Lnk", "Ethernet controller"}},
 }
@@ -106,6 +130,13 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*Settings for (\S+):`), "ethtool $1", []string{"Settings for"}},
 	{regexp.MustCompile(`^\s*Coalesce parameters for (\S+):`), "ethtool -c $1", []string{"Coalesce parameters"}},
 	{regexp.MustCompile(`^\s*EEE [Ss]ettings for (\S+):`), "ethtool --show-eee $1", []string{"EEE "}},
+	{regexp.MustCompile(`^\s*RX packets[ :]\d+ `), "ifconfig -a", []string{"RX packets"}},
+	{regexp.MustCompile(`^ *procs +-*memory|^ *r +b +\w+ .* us +sy +id`), "vmstat", []string{"procs", " us "}},
+	{regexp.MustCompile(`^\w[\w.-]*: (negotiated \d+base|\d+ Mbit, (full|half) duplex)`), "mii-tool",
+		[]string{"negotiated ", " Mbit, "}},
+	{regexp.MustCompile(`^\s*Supported ports: \[`), "ethtool " + facts.UnnamedLink, []string{"Supported ports"}},
+	{regexp.MustCompile(`^\s*\*-network(:\d+)?( DISABLED| UNCLAIMED)?\s*$`), "lshw -C network", []string{"*-network"}},
+	{regexp.MustCompile(`^PING6? ?[(\w]|^--- \S+ ping6? statistics ---`), "ping", []string{"PING", "--- "}},
 	{regexp.MustCompile(`^driver: \S+$`), "ethtool -i " + facts.UnnamedLink, []string{"driver: "}},
 	{regexp.MustCompile(`^Current listen queue sizes`), "netstat -Lan", []string{"Current listen"}},
 	{regexp.MustCompile(`^Name\s+Mtu\s+Network`), "netstat -idnW", []string{"Name"}},
@@ -113,6 +144,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\[ *\d+\] local \S+ port \d+ connected (to|with) `), "iperf3", []string{" connected "}},
 	{regexp.MustCompile(`^interrupt\s+total\s+rate`), "vmstat -ia", []string{"interrupt"}},
 	{regexp.MustCompile(`^ITEM\s+SIZE\s+LIMIT`), "vmstat -z", []string{"ITEM"}},
+	{regexp.MustCompile(`^Inter- *\|`), "/proc/net/dev", []string{"Inter-"}},
 	{regexp.MustCompile(`^Workstreams:`), "netstat -Q", []string{"Workstreams:"}},
 	{regexp.MustCompile(`^\s+CPU0\s+CPU1`), "/proc/interrupts", []string{"CPU0"}},
 	{regexp.MustCompile(`^Ethernet Channel Bonding Driver|^Slave Interface: `), facts.BondingFolder + "bond",
@@ -121,7 +153,8 @@ var looseBlocks = []struct {
 		[]string{"Routing tables", "Destination"}},
 	{regexp.MustCompile(`^qdisc \S+ \S+: `), "tc -s qdisc show", []string{"qdisc "}},
 	{regexp.MustCompile(`^\d+: \S+: <[A-Z_,-]+> mtu `), "ip -s -d link show", []string{": <"}},
-	{regexp.MustCompile(`^\S+: flags=\S+<|^\S+\s+Link encap:`), "ifconfig -a", []string{": flags=", "Link encap:"}},
+	{regexp.MustCompile(`^\S+: flags=\S+<|^\S+\s+(?:Link encap|Lien encap|Encapsulamento do Link):`), "ifconfig -a",
+		[]string{": flags=", "Link encap:", "Lien encap:", "do Link:"}},
 	{regexp.MustCompile(`^(tcp|udp|ip):$|^(Ip|Tcp|TcpExt|Udp):$`), "netstat -s", []string{"p:", "pExt:"}},
 	{regexp.MustCompile(`^(TcpExt|IpExt): [A-Z]`), "/proc/net/netstat", []string{"Ext: "}},
 	{regexp.MustCompile(`^(Ip|Icmp|Tcp|Udp): [A-Z]\w+ [A-Z]`), "/proc/net/snmp", []string{"p: "}},

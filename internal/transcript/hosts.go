@@ -2,9 +2,10 @@ package transcript
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // A post may hold the outputs of several hosts, told apart by their prompts.
@@ -33,6 +34,20 @@ func chief(all []Posted) Posted {
 		}
 	}
 	return p
+}
+
+// each are the hosts of which an output is known; what is of others is said with the first one.
+func each(all []Posted) []Posted {
+	known := slices.DeleteFunc(slices.Clone(all), func(p Posted) bool { return !p.known() })
+	if len(known) < 2 {
+		return []Posted{chief(all)}
+	}
+	for _, other := range all {
+		if !other.known() {
+			known[0].Unread = append(known[0].Unread, other.ofOther(known[0].moved)...)
+		}
+	}
+	return known
 }
 
 // byHost are the sections of each host that the prompts name, in the order in which they come; what is before a prompt

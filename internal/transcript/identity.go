@@ -3,12 +3,12 @@ package transcript
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/system"
 )
 
@@ -19,7 +19,7 @@ var identityMarks = []struct {
 }{
 	{regexp.MustCompile(`(?m)^net\.(ipv4|core|netfilter|ipv6\.neigh)\.|^%Cpu|ksoftirqd/|[Nn]eighbou?r table overflow|` +
 		`nf_conntrack|kernel: \[ *\d+\.\d+\]|^\[ *\d+\.\d{6}\] |neighbour: |arp_cache|NETDEV WATCHDOG|NIC Link is |` +
-		`SYNs to LISTEN|Link encap:|Possible SYN flooding|possible SYN flooding|^TCP: inuse|allowance_exceeded|` +
+		`SYNs to LISTEN|Link encap:|Lien encap:|Encapsulamento do Link:|Possible SYN flooding|possible SYN flooding|^TCP: inuse|allowance_exceeded|` +
 		`packets pruned from|packet receive errors|TCPTimeWaitOverflow|TcpExt|SYN cookies sent|Hardware Unit Hang|GT/s|` +
 		`LnkSta|^top - \d|^Kernel (Interface|IP routing) table|^Iface +MTU|^Active Internet connections \((w/o|` +
 		`servers and|only)|PID/Program|^\s*Cpu\(s\):`), "Linux"},
@@ -38,7 +38,7 @@ var strongMarks = []struct {
 	name system.System
 }{
 	{regexp.MustCompile(`(?m)^net\.(ipv4|core|ipv6\.conf)\.|^kernel\.[a-z_]+ ?=|Link encap:|txqueuelen|` +
-		`^(Ip|Tcp|Udp|TcpExt|IpExt):$|segments sen[dt] out|segments retransmit|` +
+		`Lien encap:|Encapsulamento do Link:|^(Ip|Tcp|Udp|TcpExt|IpExt):$|segments sen[dt] out|segments retransmit|` +
 		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d`), system.Linux},
 	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|mbuf clusters in use \(current/cache/total/max\)|` +
 		`syncache entries added| Ierrs Idrop | Netif Expire|^kern\.ipc\.maxsockbuf|@pci\d+:\d+:\d+:\d+:`), system.FreeBSD},
@@ -111,6 +111,37 @@ func guessIdentity(rounds []facts.Round) string {
 		return ""
 	}
 	return best.Title() + " unknown " + cmp.Or(release[best], "unknown")
+}
+
+// otherAppliance are distributions of FreeBSD that are no firewalls.
+var otherAppliance = regexp.MustCompile(`(?i)\b(freenas|truenas|xigmanas|nas4free)`)
+
+// prose are all lines of a post.
+func (p *Posted) prose() string {
+	var all []string
+	for _, part := range p.parts {
+		all = append(append(all, part.line), part.lines...)
+	}
+	return strings.Join(all, "\n")
+}
+
+// nameDistribution finds a firewall's distribution in the prompts, and in what is written beside the outputs.
+func (p *Posted) nameDistribution(f *facts.Facts, file string) {
+	for _, part := range p.parts {
+		if f.Named(part.prompt(), facts.Source{From: file, Line: part.first - 1, Text: strings.TrimSpace(part.line)}) {
+			return
+		}
+	}
+	if len(f.NICs) < 2 || otherAppliance.MatchString(p.prose()) {
+		return // what is behind or beside a firewall speaks of it too
+	}
+	for _, part := range p.parts {
+		for i, line := range part.lines {
+			if f.Named(line, facts.Source{From: file, Line: part.first + i, Text: words([]string{line})}) {
+				return
+			}
+		}
+	}
 }
 
 // releaseForms find the release where a setting, a boot message or a tool's heading says it.

@@ -3,13 +3,13 @@ package transcript
 import (
 	"bytes"
 	"mime/quotedprintable"
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
 	"github.com/wirerate/wirerate/internal/input"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // A page's source and a mail as it travels hold outputs in other characters.
@@ -31,7 +31,37 @@ func readable(s string) string {
 	if entity.MatchString(s) {
 		s = withoutTags(s)
 	}
-	return withoutMargin(s)
+	return withoutMargin(unsquashed(s))
+}
+
+// logStart begins a line of a kernel's log: the time since the start, or the host before it.
+var logStart = regexp.MustCompile(`(?:[\w.-]+ kernel: )?\[ *\d+\.\d{6}\] |\b\w[\w.-]* kernel: `)
+
+// unsquashed breaks lines into which a form or a chat joined a whole log: three times the start of one stands in them.
+func unsquashed(s string) string {
+	if !strings.Contains(s, " kernel: ") && !strings.Contains(s, "] ") {
+		return s
+	}
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if len(line) < 100 {
+			continue
+		}
+		starts := logStart.FindAllStringIndex(line, -1)
+		if len(starts) < 3 {
+			continue
+		}
+		var b strings.Builder
+		from := 0
+		for _, at := range starts {
+			if at[0] > from {
+				b.WriteString(strings.TrimRight(line[from:at[0]], " ") + "\n")
+				from = at[0]
+			}
+		}
+		lines[i] = b.String() + line[from:]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // withoutTags is the text of a page; its lines stay where they are. What is in angle brackets and no element of HTML
@@ -62,13 +92,13 @@ func withoutTags(page string) string {
 	}
 }
 
-// margins are what editors, loggers and tables put in front of every line.
+// margins are what editors, loggers and tables put in front of every line, perhaps of a quotation.
 var margins = []*regexp.Regexp{
-	regexp.MustCompile(`^ *\d{1,6}(\t|\|) ?`),
-	regexp.MustCompile(`^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]? `),
-	regexp.MustCompile(`^ *\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? `),
-	regexp.MustCompile(`^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \S+ \S+: `),
-	regexp.MustCompile(`^[|│┃] ?`),
+	regexp.MustCompile(`^(?:> ?)* *\d{1,6}(\t|\|) ?`),
+	regexp.MustCompile(`^(?:> ?)*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]? `),
+	regexp.MustCompile(`^(?:> ?)* *\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? (?:(?:DEBUG|INFO|WARN(?:ING)?|ERROR) *\| ?)?`),
+	regexp.MustCompile(`^(?:> ?)*[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \S+ \S+: `),
+	regexp.MustCompile(`^(?:> ?)*[|│┃] ?`),
 }
 
 // marginLines bounds what is looked at to find a margin.
@@ -78,16 +108,15 @@ const marginLines = 400
 // understood without it.
 func withoutMargin(s string) string {
 	lines := strings.Split(s, "\n")
-	known := strings.Fields(tools)
 	best, most := (*regexp.Regexp)(nil), -1
 	for _, m := range margins {
 		if !onMost(lines, m) {
 			continue
 		}
 		if most < 0 {
-			most = understood(lines, nil, known)
+			most = understood(lines, nil)
 		}
-		if n := understood(lines, m, known); n > most || n == most && n > 0 && best == nil {
+		if n := understood(lines, m); n > most || n == most && n > 0 && best == nil {
 			best, most = m, n
 		}
 	}
@@ -106,7 +135,7 @@ func withoutMargin(s string) string {
 func onMost(lines []string, margin *regexp.Regexp) bool {
 	with, all := 0, 0
 	for _, line := range lines[:min(len(lines), marginLines)] {
-		if strings.TrimSpace(line) == "" {
+		if rest, fence := unmarked(line); fence || strings.TrimSpace(rest) == "" {
 			continue
 		}
 		all++
@@ -119,7 +148,7 @@ func onMost(lines []string, margin *regexp.Regexp) bool {
 
 // understood counts the first lines that begin something known without a
 // margin.
-func understood(lines []string, margin *regexp.Regexp, known []string) int {
+func understood(lines []string, margin *regexp.Regexp) int {
 	n := 0
 	for _, line := range lines[:min(len(lines), marginLines)] {
 		if margin != nil {
@@ -127,9 +156,51 @@ func understood(lines []string, margin *regexp.Regexp, known []string) int {
 				line = line[at[1]:]
 			}
 		}
-		if len(line) < 512 && (blockBegun(line) != "" || commandOf(line, known) != "" || looseForm(line) != nil) {
+		if len(line) < 512 && (blockBegun(line) != "" || commandOf(line) != "" || looseForm(line) != nil) {
 			n++
 		}
 	}
 	return n
 }
+
+// unmarked takes off what mail and forums add to a line: the mark of a
+// quotation, stars and backticks around it. A fence is told.
+func unmarked(line string) (rest string, fence bool) {
+	for strings.HasPrefix(line, ">") {
+		rest := strings.TrimPrefix(strings.TrimPrefix(line, ">"), " ")
+		if words := commandWords(rest); isCommand(words) {
+			break // a prompt
+		}
+		line = rest
+	}
+	if rest, ok := strings.CutPrefix(line, "# "); ok &&
+		(strings.HasPrefix(rest, "$ ") || startsNumber.MatchString(rest) || blockBegun(rest) != "") {
+		line = rest // a comment in a script
+	}
+	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
+		return "", true
+	}
+	if strings.ContainsAny(line, "[{<") {
+		line = forumMark.ReplaceAllString(line, "")
+	}
+	if len(line) > 2 && strings.HasPrefix(line, "`") {
+		line = strings.TrimSuffix(line[1:], "`")
+	}
+	if quoted, ok := strings.CutPrefix(line, `"`); ok && strings.HasSuffix(quoted, `"`) {
+		line = strings.TrimSuffix(quoted, `"`)
+	}
+	if m := titledLine.FindStringSubmatch(line); m != nil {
+		line = m[1]
+	}
+	if bold, ok := strings.CutPrefix(line, "**"); ok && strings.HasSuffix(bold, "**") {
+		line = strings.TrimSuffix(bold, "**")
+	}
+	return line, false
+}
+
+// titledLine has the title of iperf3 -T in front.
+var titledLine = regexp.MustCompile(`^[\w.-]{1,32}: {1,2}(\[ *(?:ID|SUM|\d+)\] .*|Test Complete.*|Connecting to host .*)$`)
+
+// forumMark is what forums, trackers and pages put around an output.
+var forumMark = regexp.MustCompile(`(?i)\[/?(?:code|icode|quote|pre|php|spoiler|tt|font|size|color|b|i)(?:=[^\]]*)?\]|` +
+	`\{(?:noformat|code)(?::[^}]*)?\}|</?(?:pre|code|tt|blockquote)(?: [^>]*)?>`)

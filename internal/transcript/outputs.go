@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // outputs collects texts by their names.
@@ -136,7 +136,7 @@ func period(name string, lines []string) int {
 }
 
 // appended are outputs of which several pastes stand one behind the other: each says what it speaks of.
-var appended = []string{"dmesg", "pciconf -lvc", "lspci -vv", "iperf3", "top", "uname -a", "/proc/cpuinfo",
+var appended = []string{"dmesg", "pciconf -lvc", "lspci -vv", "iperf3", "ping", "top", "uname -a", "/proc/cpuinfo",
 	facts.BondingFolder + "bond"}
 
 // add keeps a paste of an output in the first round that has room for it. Its last lines are those of the passage; what
@@ -211,6 +211,10 @@ func (o outputs) take(part section) {
 		if name := words[len(words)-1]; strings.HasPrefix(name, "/") {
 			o.takeFile(name, part.command, part.passage)
 			return
+		} else if known := typedOutput(fileCommand(name)); known != "" && strings.ContainsAny(name, "_/") {
+			body, at := withHead(known, part.command, part.passage) // a saved output
+			o.add(known, part.command, body, at)
+			return
 		}
 	}
 	if words[0] == "sysctl" || words[0] == "uname" || words[0] == "lscpu" {
@@ -258,22 +262,32 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 // it speaks of. Of the others the first block counts, a later one is a later
 // sample.
 var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg",
-	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", "tc -s class show", "sar",
+	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", "ping", "tc -s class show", "sar",
 	facts.BondingFolder + "bond"}
 
 // takeLoose sorts lines that no known command printed: blocks that begin as
 // outputs do, then lines by their form.
 func (o outputs) takeLoose(p passage) {
+	if o.takeAgain(p) {
+		return
+	}
 	blocks, loose := map[string]*scattered{}, map[string]*scattered{}
 	done := map[string]bool{}
 	block := ""
 	for i, line := range p.lines {
+		if strings.TrimSpace(line) == "" && block == "ping" && i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1], "--- ") {
+			continue // its statistics follow
+		}
 		if strings.TrimSpace(line) == "" && block != "dmesg" {
 			done[block] = true
 			block = ""
 		}
 		if block != "dmesg" {
-			if begun := blockBegun(line); begun != "" && begun != strings.TrimRight(block, "\x00") {
+			begun := blockBegun(line)
+			if begun == "ethtool "+facts.UnnamedLink && strings.HasPrefix(block, "ethtool ") {
+				begun = "" // its title named the interface
+			}
+			if begun != "" && begun != strings.TrimRight(block, "\x00") {
 				done[block] = true
 				again := begun
 				for done[again] && !slices.Contains(manyBlocks, begun) {
@@ -297,9 +311,32 @@ func (o outputs) takeLoose(p passage) {
 	for _, all := range []map[string]*scattered{blocks, loose} {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			output, _, _ := strings.Cut(name, "\x00")
-			o.add(output, "", strings.Join(all[name].lines, "\n"), all[name].at)
+			body := strings.Join(all[name].lines, "\n")
+			o.add(output, "", headOf(output, body)+body, all[name].at)
 		}
 	}
+}
+
+// takeAgain keeps lines without a command that show the counters of an output before them once more, and nothing else:
+// what was pasted behind "after:".
+func (o outputs) takeAgain(p passage) bool {
+	const least = 3
+	full := slices.DeleteFunc(slices.Clone(p.lines), func(line string) bool { return strings.TrimSpace(line) == "" })
+	if len(full) < least || looseForm(full[0]) != nil || blockBegun(full[0]) != "" {
+		return false
+	}
+	have := o.round(0)
+	for _, name := range slices.Sorted(maps.Keys(have.keys)) {
+		if !isOfCounters(name) || len(have.keys[name]) < least {
+			continue
+		}
+		keys := keysOf(name, full)
+		if len(keys) >= least && !slices.ContainsFunc(keys, func(k key) bool { return !overlaps(have.keys[name], k) }) {
+			o.add(name, have.commands[name], strings.Join(p.lines, "\n"), p.at())
+			return true
+		}
+	}
+	return false
 }
 
 // scattered are lines of one output and where they stand.
@@ -335,7 +372,7 @@ func blockBegun(line string) string {
 	return ""
 }
 
-var linkBegin = regexp.MustCompile(`(?m)^(?:\d+: )?([a-z][a-zA-Z0-9_.-]*)(?:@\S+)?(?:: flags=|: <|\s+Link encap:)`)
+var linkBegin = regexp.MustCompile(`(?m)^(?:\d+: )?([a-z][a-zA-Z0-9_.-]*)(?:@\S+)?(?:: flags=|: <|\s+(?:Link encap|Lien encap|Encapsulamento do Link):)`)
 
 // nameOnlyLink gives an output that names no interface to the only one that
 // was pasted.
@@ -352,11 +389,17 @@ func (o outputs) nameOnlyLink() {
 		}
 	}
 	delete(names, "lo")
+	delete(names, facts.UnnamedLink)
 	if len(names) != 1 {
 		return
 	}
 	for only := range names {
-		for _, prefix := range []string{"ethtool -S ", "ethtool -i "} {
+		for _, r := range *o.rounds {
+			if rest, ok := strings.CutPrefix(r.texts["ifconfig -a"], unnamedHead); ok {
+				r.texts["ifconfig -a"] = strings.Replace(unnamedHead, facts.UnnamedLink, only, 1) + rest
+			}
+		}
+		for _, prefix := range []string{"ethtool -S ", "ethtool -i ", "ethtool "} {
 			for _, r := range *o.rounds {
 				if text := r.texts[prefix+facts.UnnamedLink]; text != "" && r.texts[prefix+only] == "" {
 					r.texts[prefix+only], r.places[prefix+only] = text, r.places[prefix+facts.UnnamedLink]

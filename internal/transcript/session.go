@@ -6,13 +6,13 @@ import (
 	"errors"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/input"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // A session is what people paste when they ask for help: prompts and commands
@@ -37,6 +37,16 @@ func Load(name string) (Posted, error) {
 	}
 	all, err := loadFile(name)
 	return chief(all), err
+}
+
+// LoadEach reads what Load reads, and returns each host whose outputs are in a file; its errors are those of Load.
+func LoadEach(name string) ([]Posted, error) {
+	if info, err := os.Stat(name); err != nil || info.IsDir() {
+		one, err := Load(name)
+		return []Posted{one}, err
+	}
+	all, err := loadFile(name)
+	return each(all), err
 }
 
 // errNoSystem is returned for outputs of which it cannot be told what system printed them.
@@ -80,6 +90,10 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 		return nil, err
 	}
 	f.SystemGuessed = p.Guessed
+	if f.Node == "unknown" && p.Host != "" {
+		f.Node = p.Host
+	}
+	p.nameDistribution(f, file)
 	f.Unread = slices.DeleteFunc(p.unread(f), func(u facts.Unread) bool {
 		return slices.ContainsFunc(p.Unread, func(more facts.Unread) bool {
 			return u.Command == more.Command && more.Line > 0 && u.Line >= more.Line
@@ -114,7 +128,7 @@ func LoadHosts(s string) ([]Posted, error) {
 	}
 	switch len(all) {
 	case 0:
-		return nil, ErrNoOutputs
+		return nil, withoutOutputs(text)
 	case 1:
 		all[0].Host = ""
 	}
@@ -127,6 +141,31 @@ func LoadHosts(s string) ([]Posted, error) {
 			Lines: strings.Count(s[facts.TextLimit:], "\n") + 1, Because: "only the first 16 MiB are read"})
 	}
 	return all, nil
+}
+
+// commandsAlone are commands of which a text holds nothing that they printed.
+type commandsAlone []string
+
+func (c commandsAlone) Error() string {
+	return "it holds commands (" + strings.Join(c, ", ") + ") and nothing that they printed; paste their outputs too"
+}
+
+// Is makes it ErrNoOutputs to those who ask.
+func (commandsAlone) Is(target error) bool { return target == ErrNoOutputs }
+
+// withoutOutputs says what a text without any output holds: some commands, or nothing that is known.
+func withoutOutputs(text string) error {
+	const most = 5
+	var commands commandsAlone
+	for _, part := range splitSession(text) {
+		if typedOutput(part.command) != "" && !slices.Contains(commands, part.command) && len(commands) < most {
+			commands = append(commands, part.command)
+		}
+	}
+	if len(commands) == 0 {
+		return ErrNoOutputs
+	}
+	return commands
 }
 
 // systemNames are the names by which people call what they run.
@@ -253,25 +292,24 @@ var promptLine = regexp.MustCompile(`^\s*((?:[\w@.:~/\[\]()+ -]*)?[#$%>]+)\s*(\S
 // splitSession cuts a session at its prompts, and at fences that end an output.
 func splitSession(s string) []section {
 	parts := []section{{}}
-	known := strings.Fields(tools)
 	fenced, before := false, "" // before is the last line that is not empty
 	for i, line := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
-		line, fence := unmarked(line, known)
+		line, fence := unmarked(line)
 		begin := func(command, line string) {
 			parts = append(parts, section{command, line, fenced, passage{first: i + 2}})
 		}
 		last := &parts[len(parts)-1]
 		switch {
-		case fence && !fenced && namedBefore(before, known) != "" && (last.command == "" || !blank(last.lines)):
+		case fence && !fenced && namedBefore(before) != "" && (last.command == "" || !blank(last.lines)):
 			fenced = true
-			begin(namedBefore(before, known), "")
+			begin(namedBefore(before), "")
 			continue
 		case fence:
 			if fenced = !fenced; last.command != "" && !blank(last.lines) || last.command == "" {
 				parts = append(parts, section{fenced: fenced})
 			}
 		default:
-			if command := commandOf(line, known); command != "" {
+			if command := commandOf(line); command != "" {
 				begin(command, line)
 				continue
 			}
@@ -294,13 +332,13 @@ func blank(lines []string) bool {
 
 // commandOf is the command that a line shows: behind a prompt, or on a line of
 // its own; empty when it shows none.
-func commandOf(line string, known []string) string {
+func commandOf(line string) string {
 	if command := bareCommand(line); command != "" {
 		return command
 	}
 	if m := drawnPrompt.FindStringSubmatch(line); m != nil {
 		for rest := strings.TrimSpace(m[1]); rest != ""; _, rest, _ = strings.Cut(rest, " ") {
-			if words := commandWords(rest); len(words) > 0 && slices.Contains(known, words[0]) {
+			if words := commandWords(rest); isCommand(words) {
 				return strings.Join(words, " ")
 			}
 		}
@@ -309,7 +347,7 @@ func commandOf(line string, known []string) string {
 		return ""
 	}
 	if m := looseCommand.FindStringSubmatch(line); m != nil {
-		if words := commandWords(m[1] + m[2]); len(words) > 1 && slices.Contains(known, words[0]) &&
+		if words := commandWords(m[1] + m[2]); len(words) > 1 && isCommand(words) &&
 			typedOutput(strings.Join(words, " ")) != "" {
 			return strings.Join(words, " ")
 		}
@@ -319,8 +357,7 @@ func commandOf(line string, known []string) string {
 		return ""
 	}
 	words := commandWords(m[2])
-	isTool := len(words) > 0 && slices.Contains(known, words[0])
-	if isTool || strings.HasPrefix(line, "$ ") || strings.Contains(m[1], "@") {
+	if isCommand(words) || strings.HasPrefix(line, "$ ") || strings.Contains(m[1], "@") {
 		return strings.Join(words, " ")
 	}
 	return ""
@@ -328,7 +365,7 @@ func commandOf(line string, known []string) string {
 
 // namedBefore is the command that the words before a fence name: "ethtool -S
 // eth0:", "Running `netstat -m` shows".
-func namedBefore(line string, known []string) string {
+func namedBefore(line string) string {
 	candidates := []string{strings.Trim(line, " *_#:.`")}
 	for i, part := range strings.Split(line, "`") {
 		if i%2 == 1 {
@@ -337,12 +374,20 @@ func namedBefore(line string, known []string) string {
 	}
 	for _, c := range candidates {
 		words := commandWords(strings.TrimLeft(c, "$# "))
-		if len(words) > 1 && slices.Contains(known, words[0]) && typedOutput(strings.Join(words, " ")) != "" {
+		said := slices.IndexFunc(words, func(w string) bool { return slices.Contains(saying, strings.Trim(w, ":,")) })
+		if said > 0 {
+			words = words[:said]
+		}
+		if (len(words) > 1 || said > 0) && isCommand(words) && typedOutput(strings.Join(words, " ")) != "" {
 			return strings.Join(words, " ")
 		}
 	}
 	return ""
 }
+
+// saying are words behind a command in a sentence.
+var saying = strings.Fields("says say shows show showed output outputs result results returns returned gives gave prints " +
+	"printed reports is was on of for from and with in as after before during while when looks")
 
 // drawnPrompt begins with a sign that shells are decorated with, looseCommand
 // follows a prompt of any form.
@@ -353,39 +398,6 @@ var (
 
 // percentage tells a share in a table of top from the prompt of csh.
 var percentage = regexp.MustCompile(`[0-9]%$`)
-
-// unmarked takes off what mail and forums add to a line: the mark of a
-// quotation, stars and backticks around it. A fence is told.
-func unmarked(line string, known []string) (rest string, fence bool) {
-	for strings.HasPrefix(line, ">") {
-		rest := strings.TrimPrefix(strings.TrimPrefix(line, ">"), " ")
-		if words := commandWords(rest); len(words) > 0 && slices.Contains(known, words[0]) {
-			break // a prompt
-		}
-		line = rest
-	}
-	if rest, ok := strings.CutPrefix(line, "# "); ok &&
-		(strings.HasPrefix(rest, "$ ") || startsNumber.MatchString(rest) || blockBegun(rest) != "") {
-		line = rest // a comment in a script
-	}
-	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
-		return "", true
-	}
-	if strings.ContainsAny(line, "[{<") {
-		line = forumMark.ReplaceAllString(line, "")
-	}
-	if len(line) > 2 && strings.HasPrefix(line, "`") {
-		line = strings.TrimSuffix(line[1:], "`")
-	}
-	if bold, ok := strings.CutPrefix(line, "**"); ok && strings.HasSuffix(bold, "**") {
-		line = strings.TrimSuffix(bold, "**")
-	}
-	return line, false
-}
-
-// forumMark is what forums, trackers and pages put around an output.
-var forumMark = regexp.MustCompile(`(?i)\[/?(?:code|icode|quote|pre|php|spoiler|tt|font|size|color|b|i)(?:=[^\]]*)?\]|` +
-	`\{(?:noformat|code)(?::[^}]*)?\}|</?(?:pre|code|tt|blockquote)(?: [^>]*)?>`)
 
 // startsNumber tells a counter with its words.
 var startsNumber = regexp.MustCompile(`^\d+(/\d+)* [a-z]`)
@@ -421,6 +433,11 @@ func commandWords(command string) []string {
 	command, _, _ = strings.Cut(command, ";")
 	command, _, _ = strings.Cut(command, "2>")
 	words := strings.Fields(command)
+	for i, w := range words { // of instructions: ethtool -S <interface>
+		if m := placeholder.FindStringSubmatch(w); m != nil {
+			words[i] = m[1]
+		}
+	}
 	for len(words) > 0 && (slices.Contains([]string{"sudo", "doas", "watch", "time"}, words[0]) ||
 		strings.Contains(words[0], "=") || words[0] == "-n" || words[0] == "1") {
 		words = words[1:]
@@ -430,6 +447,8 @@ func commandWords(command string) []string {
 	}
 	return words
 }
+
+var placeholder = regexp.MustCompile(`^<([\w.-]+)>$`)
 
 // loopBody is what stands before the commands of a loop.
 var loopBody = regexp.MustCompile(`^(?:sudo )?(?:while|for|until) .*?[; ]do +`)

@@ -54,6 +54,12 @@ func TestPrompts(t *testing.T) {
 			t.Errorf("%q: %v %v", prompt, err, p.Texts)
 		}
 	}
+	// What facts reads is a command wherever it stands.
+	for _, tool := range facts.Tools() {
+		if got := commandOf("# " + tool + " -x"); got != tool+" -x" {
+			t.Errorf("# %s -x is the command %q", tool, got)
+		}
+	}
 }
 
 // What iproute2 prints with -j is read as what it prints without.

@@ -144,7 +144,8 @@ func looksPrinted(lines []string, fenced bool) bool {
 				numbers++
 			}
 		}
-		columns := strings.Count(strings.TrimSpace(line), "  ") + strings.Count(strings.TrimSpace(line), "\t")
+		text := strings.ReplaceAll(strings.TrimSpace(line), ".  ", ". ") // sentences are no columns
+		columns := strings.Count(text, "  ") + strings.Count(text, "\t")
 		switch {
 		case numbers >= 3 && numbers*2 >= len(fields), numbers >= 1 && columns >= 2, fenced && numbers > 0 && len(fields) <= 12:
 			rows++

@@ -1,0 +1,135 @@
+package facts
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wirerate/wirerate/internal/system"
+)
+
+// pastedSeeds are outputs that people paste, and no host is asked for.
+var pastedSeeds = map[string]string{
+	"ping": "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=80 ms\n" +
+		"1 packets transmitted, 1 received, 0% packet loss, time 0ms\nrtt min/avg/max/mdev = 80.0/80.0/80.0/0.0 ms\n",
+	"vmstat": " r  b   swpd   free us sy id wa st\n 1  0      0 812345  1  1 98  0  0\n 3  0      0 812345 10 25 60  0  5\n",
+	"lshw -C network": "  *-network\n       logical name: eth0\n       size: 100Mbit/s\n       capacity: 1Gbit/s\n" +
+		"       capabilities: tp 1000bt-fd\n       configuration: driver=igb duplex=full link=yes port=twisted pair\n",
+	"conntrack -S": "cpu=0 found=1 invalid=2 insert=0 insert_failed=3 drop=4 early_drop=0 error=0 search_restart=5\n",
+	"free":         "       total used free shared buff/cache available\nMem: 7821 7400 120 300 300 121\nSwap: 2047 2000 47\n",
+	"mii-tool":     "eth0: negotiated 100baseTx-FD, link ok\n",
+	"sar":          "10:00:01 IFACE rxpck/s txpck/s rxkB/s txkB/s rxcmp/s txcmp/s rxmcst/s %ifutil\n10:00:02 eth0 1.00 2.00 3.00 4.00 0.00 0.00 0.00 0.10\n",
+	"dropwatch":    "1 drops at tcp_v4_do_rcv+cd (0xffffffff)\ndrop reason: SOCKET_RCVBUFF\n",
+	"top":          "%Cpu0  :  1.0 us,  2.0 sy,  0.0 ni, 90.0 id,  0.0 wa,  0.0 hi,  7.0 si,  0.0 st\nCPU 1:  1.0% user,  0.0% nice,  2.0% system, 90.0% interrupt,  7.0% idle\n",
+	"/proc/net/dev": "Inter-|   Receive\n face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n" +
+		"  eth0: 1000 10 0 1 0 0 0 0 2000 20 0 0 0 0 0 0\n",
+	"netstat -idnW": "Iface MTU RX-OK RX-ERR RX-DRP RX-OVR TX-OK TX-ERR TX-DRP TX-OVR Flg\neth0 1500 10 0 1 0 20 0 0 0 BMRU\n",
+	"netstat -an":   "Proto Recv-Q Send-Q Local Address Foreign Address State\nudp 8390400 0 0.0.0.0:1900 0.0.0.0:* \n",
+	"iperf3": "[  5] local 192.0.2.1 port 1 connected to 192.0.2.2 port 5201\n[  5]   0.00-1.00   sec  14.5 MBytes   122 Mbits/sec    0   1.01 MBytes\n" +
+		"[  5]   0.00-1.00   sec  14.5 MBytes   122 Mbits/sec    0             sender\n",
+	"lscpu":            "CPU(s): 8\nThread(s) per core: 2\nModel name: a\n",
+	"tc -s class show": "class htb 1:1 dev eth0 root rate 1Gbit ceil 1Gbit burst 1375b cburst 1375b\n Sent 10 bytes 1 pkt (dropped 2, overlimits 3 requeues 0)\n",
+	"netstat -w 1":     "            input        (Total)           output\n   packets  errs idrops      bytes    packets  errs      bytes colls\n       100     0     1       6000        50     0       3000     0\n",
+	"systat -vm":       "   1 users    Load  0.1  0.1  0.1\n%Sys 1.0 %Intr 2.0 %User 3.0 %Nice 0.0 %Idle 94.0\n",
+	"sockstat":         "USER     COMMAND    PID   FD  PROTO  LOCAL ADDRESS  FOREIGN ADDRESS\nroot sshd 1 3 tcp4 *:22 *:*\n",
+	"pfctl -vsq":       "queue root on em0 bandwidth 10M\n  [ pkts: 10 bytes: 100 dropped pkts: 1 bytes: 10 ]\n",
+	"iostat":           "       tty            ada0\n tin  tout  KB/t tps  MB/s\n   2  1262 23.20  13  0.30\n",
+	"netstat -s":       "Tcp:\n    10 segments sent out\n    2 segments retransmitted\nTcpExt:\n    3 SYNs to LISTEN sockets dropped\n",
+	"node_exporter":    "node_netstat_TcpExt_ListenOverflows 12\nnode_network_receive_drop_total{device=\"eth0\"} 5\nnode_nf_conntrack_entries 7\n",
+	"/proc/net/udp":    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n 1053: 00000000:0202 00000000:0000 07 00000000:00034180 00:00000000 00000000     0        0 35617 2 0000000000000000 904422\n",
+	"ss -ltn":          "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nLISTEN 0 128 *:22 *:*\n",
+}
+
+// seeded are the collectors whose output people can paste, each with such an output.
+func seeded(t testing.TB) (parsers []collector, seeds []string) {
+	t.Helper()
+	texts := map[system.System]map[string]string{}
+	for _, on := range system.All() {
+		texts[on] = maps.Clone(pastedSeeds)
+		maps.Copy(texts[on], fixture(t, string(on)))
+	}
+	all := collectors()
+	for _, r := range ethtoolReaders("eth0") {
+		all = append(all, collector{part: r.part, on: onLinux(), op: r.op, parse: r.parse, area: Interfaces})
+	}
+	for _, c := range all {
+		if c.area == "" {
+			continue // of a script
+		}
+		seed := ""
+		for _, on := range c.on {
+			seed = cmp.Or(seed, texts[on][c.outputName()], texts[on][OutputOfCommand(c.outputName())])
+		}
+		if strings.TrimSpace(seed) == "" {
+			t.Errorf("%s has no output in testdata or in pastedSeeds", c.outputName())
+		}
+		parsers, seeds = append(parsers, c), append(seeds, seed)
+	}
+	return parsers, seeds
+}
+
+// parsed is what one parser makes of a text.
+func parsed(c collector, s string) (*Facts, error) {
+	f := &Facts{System: c.on[0], Disks: []Disk{{Name: "sda", number: "8:1"}}, Settings: map[string]Setting{}, Counters: map[string]Counter{}, Parts: map[string]Part{},
+		texts: map[string][]string{}, used: map[string]map[int]bool{},
+		NICs: []NIC{{Name: "eth0", Kind: "ethernet", Bus: "0000:3b:00.0"}, {Name: "ix0", Kind: "ethernet",
+			Features: map[string]Feature{}}}}
+	from := text{from: c.outputName(), data: []byte(s)}
+	f.texts[from.from] = from.lines()
+	return f, c.parse(f, from)
+}
+
+// Each parser finds a fact in the output that is there for it.
+func TestParsersFindFacts(t *testing.T) {
+	parsers, seeds := seeded(t)
+	for i, c := range parsers {
+		nothing, _ := parsed(c, "")
+		f, err := parsed(c, seeds[i])
+		nothing.texts, nothing.used = f.texts, f.used // what is quoted is no fact yet
+		if err != nil || reflect.DeepEqual(f, nothing) {
+			t.Errorf("%s: nothing is read of\n%s: %v", c.outputName(), seeds[i], err)
+		}
+	}
+}
+
+// FuzzParsers feeds any text to one parser at a time.
+func FuzzParsers(f *testing.F) {
+	parsers, seeds := seeded(f)
+	for i, seed := range seeds {
+		f.Add(i, seed)
+	}
+	f.Fuzz(func(t *testing.T, i int, s string) {
+		if i < 0 || i >= len(parsers) {
+			return
+		}
+		c := parsers[i]
+		got, err := parsed(c, s)
+		if err != nil && err.Error() == "" {
+			t.Errorf("%s: no reason", c.part)
+		}
+		if _, err := json.Marshal(got); err != nil {
+			t.Errorf("%s: %v", c.part, err)
+		}
+		for _, p := range slices.Concat(got.Processors, aProcessor(got.AllProcessors)) {
+			if share := p.User + p.Nice + p.System + p.Interrupt + p.Idle + p.Stolen; share < 0 || share > 8 {
+				t.Errorf("%s: a processor with %g of its time", c.part, share)
+			}
+		}
+		for line := range got.used[c.outputName()] {
+			if line < 1 || line > len(got.texts[c.outputName()])+1 {
+				t.Errorf("%s: line %d of %d", c.part, line, len(got.texts[c.outputName()]))
+			}
+		}
+	})
+}
+
+func aProcessor(p *Processor) []Processor {
+	if p == nil {
+		return nil
+	}
+	return []Processor{*p}
+}

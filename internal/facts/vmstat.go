@@ -1,0 +1,60 @@
+package facts
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// readVmstat reads the processors' time in vmstat of Linux (procps src/vmstat.c) and the BSDs (usr.bin/vmstat/vmstat.c):
+// a heading that ends in us sy id, of Linux with wa and st, of FreeBSD's -P once for each processor. The first row is
+// since the start of the system; of the others the last counts.
+func (f *Facts) readVmstat(t text) error {
+	var heads []string
+	rows := 0
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if slices.Contains(words, "us") && slices.Contains(words, "id") {
+			heads, rows = words, 0
+			f.use(t.from, i+1)
+			continue
+		}
+		if first := slices.Index(heads, "us"); first < 0 || len(words) != len(heads) || !numbers(words[first:]) {
+			continue
+		}
+		rows++
+		f.vmstatRow(heads, words, rows > 1, f.Line(t.from, i+1))
+	}
+	if rows == 0 {
+		return errNothing
+	}
+	return nil
+}
+
+// vmstatRow keeps a row: that of one processor is of all together.
+func (f *Facts) vmstatRow(heads, words []string, sampled bool, src Source) {
+	var all []Processor
+	for i, head := range heads {
+		if head == "us" {
+			all = append(all, Processor{ID: len(all), Sampled: sampled, Source: src})
+		}
+		if v, err := strconv.ParseFloat(words[i], 64); len(all) > 0 && err == nil && v >= 0 && v <= 100 {
+			all[len(all)-1].add(head, v/100)
+		}
+	}
+	switch {
+	case len(all) > maxProcessors:
+	case len(all) == 1:
+		f.AllProcessors = &all[0]
+	default:
+		for i := range all {
+			softnet, netRX := f.processor(i).Softnet, f.processor(i).NetRX
+			all[i].Softnet, all[i].NetRX = softnet, netRX
+			*f.processor(i) = all[i]
+		}
+	}
+}
+
+func numbers(words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { _, ok := count(w); return !ok })
+}
