@@ -68,6 +68,8 @@ type Question struct {
 	Recorded bool
 	// Proposed are the values of a plan for the path and the role, by setting, or by setting@interface.
 	Proposed map[string]string
+	// ProposedFor says what the path and the role were estimated from, where nobody declared them.
+	ProposedFor string
 }
 
 // Answer judges a host, as both ends of the path or, with a peer, as its sender.
@@ -87,7 +89,8 @@ func (q Question) Answer() Diagnosis {
 	if b, ok := Binding(d.Ceilings); ok {
 		d.Binding = &b.Resource
 	}
-	d.Findings, d.NotEvaluated = Evaluate(Input{Facts: f, Peer: q.Peer, Path: q.Path, Role: q.Role, Proposed: q.Proposed})
+	d.Findings, d.NotEvaluated = Evaluate(Input{Facts: f, Peer: q.Peer, Path: q.Path, Role: q.Role, Proposed: q.Proposed,
+		ProposedFor: q.ProposedFor})
 	for i := range d.Findings {
 		evidence := d.Findings[i].Evidence
 		for j := range evidence {
@@ -104,8 +107,9 @@ func (q Question) Answer() Diagnosis {
 func unread(f *facts.Facts) []facts.Unread {
 	all := append([]facts.Unread{}, f.Unread...)
 	for _, name := range slices.Sorted(maps.Keys(f.Parts)) {
-		if p := f.Parts[name]; p.State == facts.Unparsed {
-			all = append(all, facts.Unread{Line: p.Line, Lines: 1, Command: p.From, Words: p.Because})
+		if p := f.Parts[name]; p.State == facts.Unparsed || p.State == facts.Read && p.Line > 0 {
+			at := f.Posted(facts.Source{From: p.From, Line: p.Line}).Line
+			all = append(all, facts.Unread{Line: at, Lines: 1, Command: p.From, Words: p.Because})
 		}
 	}
 	return all

@@ -3,13 +3,13 @@ package diagnose
 import (
 	"fmt"
 	"net"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/system"
 )
 
@@ -183,10 +183,8 @@ func firewall(f *facts.Facts) (facts.Source, bool) {
 	if _, known := f.Integer("net.inet.ip.forwarding"); known || f.System != "freebsd" {
 		return facts.Source{}, false
 	}
-	for i, line := range f.Lines("uname -a") {
-		if strings.Contains(line, "pfSense") || strings.Contains(line, "OPNsense") {
-			return f.Line("uname -a", i+1), true
-		}
+	if f.DistributionSource.Text != "" {
+		return f.DistributionSource, true
 	}
 	filter := facts.Source{}
 	for i := range f.NICs {

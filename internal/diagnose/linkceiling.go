@@ -31,8 +31,9 @@ func link(path netpath.Path, ends ...*facts.Facts) Ceiling {
 	if rate == 0 {
 		return c.unknown("the path was not declared and no interface tells its speed; give --path rate=")
 	}
-	if mtu == 0 {
-		return c.unknown("the MTU is not known")
+	if mtu == 0 { // the rate bounds the goodput whatever the MTU is
+		return c.known(float64(rate), map[string]any{"rate_bps": int64(rate)},
+			"%s carries %s, headers included; the MTU is not known", where, rate)
 	}
 	mss, overhead, why := netpath.Path{MTU: mtu}.MSS(), netpath.EthernetOverhead, ""
 	for _, f := range ends {

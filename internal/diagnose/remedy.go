@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +18,8 @@ type Fix struct {
 	// Value is what the setting shall be, empty where it depends on what is not known: Formula then says on what.
 	Value   string `json:"value,omitempty"`
 	Formula string `json:"formula,omitempty"`
+	// ValueFor says for what path and role the value is, where nobody declared them.
+	ValueFor string `json:"value_for,omitempty"`
 	// Command sets it on the running system, Line in File for the next start.
 	Command string `json:"command,omitempty"`
 	File    string `json:"file,omitempty"`
@@ -45,19 +48,27 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 	if f.Setting == "" {
 		return
 	}
-	f.Value = cmp.Or(f.Value, in.Proposed[f.Setting+"@"+f.Interface], in.Proposed[f.Setting])
+	if f.Value == "" {
+		f.Value = cmp.Or(in.Proposed[f.Setting+"@"+f.Interface], in.Proposed[f.Setting])
+		f.ValueFor = map[bool]string{true: in.ProposedFor}[f.Value != ""]
+	}
 	r, known := c.Lookup(in.Facts.System, f.Setting)
 	if !known {
 		return
 	}
 	if f.Value == "" && f.Formula == "" {
-		f.Formula = formulaFor(r, in.Role)
+		if f.Formula = formulaFor(r, in.Role); constant.MatchString(f.Formula) {
+			f.Value, f.Formula = strings.Trim(f.Formula, `"`), ""
+		}
 	}
 	value := cmp.Or(f.Value, unknownValue)
 	on := in.Facts.System
 	f.Command = setCommand(on, r, f.Setting, f.Interface, value)
 	f.File, f.Line = fileLine(on, r, f.Setting, f.Interface, value)
 }
+
+// constant is a formula that depends on nothing.
+var constant = regexp.MustCompile(`^(?:\d+|"[^"]*")$`)
 
 // formulaFor is the catalog's first formula for the role; for one that is not declared the first of all.
 func formulaFor(r *catalog.Record, role string) string {

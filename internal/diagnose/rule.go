@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // Severity orders findings.
@@ -82,6 +82,8 @@ type Input struct {
 	Role  string       // empty when not declared
 	// Proposed are the values of a plan for the path and the role, by setting, or by setting@interface.
 	Proposed map[string]string
+	// ProposedFor says what the path and the role were estimated from, where nobody declared them.
+	ProposedFor string
 	// Catalog judges settings; nil means the embedded one.
 	Catalog *catalog.Catalog
 }

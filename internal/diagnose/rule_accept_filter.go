@@ -13,7 +13,7 @@ func acceptFilter() Rule {
 		ID: "accept-filter-missing", Title: "No accept filter is loaded for a web server", Systems: onFreeBSD(),
 		Needs: []string{"modules", "listeners"}, Severity: Info,
 		Settings: []string{"accf_http_load", "accf_data_load"},
-		Because:  "An accept filter wakes the server when a request is there, not for each bare connection.",
+		Because:  "An accept filter wakes the server when a request has arrived, not for each bare connection.",
 		Check: func(in Input) []Finding {
 			if in.Role != "web" || slices.Contains(in.Facts.Modules, "accf_http") || slices.Contains(in.Facts.Modules,
 				"accf_data") {

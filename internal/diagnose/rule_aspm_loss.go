@@ -1,10 +1,10 @@
 package diagnose
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // aspmLoss finds cards that lose packets while their slot may sleep.
@@ -12,8 +12,8 @@ func aspmLoss() Rule {
 	return Rule{
 		ID: "aspm-loss", Title: "A card loses packets while its PCI Express link may sleep (ASPM L1)", Severity: Warning,
 		Systems: onLinux(), Needs: []string{"lspci"},
-		Because: "Waking the link from L1 takes tens of microseconds, and longer on cards with faults in it. Small cards " +
-			"cannot hold what arrives meanwhile.",
+		Because: "Waking the link from L1 takes tens of microseconds, and longer on cards where it is faulty. Small " +
+			"cards cannot hold what arrives meanwhile.",
 		Confirm: "The counter stops growing once ASPM is off for the slot.",
 		Check: func(in Input) (out []Finding) {
 			for _, slot := range sleepingSlots(in.Facts) {

@@ -6,8 +6,8 @@ func backlogDrops() Rule {
 		ID: "socket-backlog-drops", Title: "Segments were dropped at the backlog of a socket", Systems: onLinux(),
 		Needs: []string{"counters"}, Severity: Info,
 		Settings: []string{"net.ipv4.tcp_rmem"},
-		Because: "While a program is inside a system call on a socket, what arrives waits in a backlog bounded by " +
-			"the socket's buffers; at high rates on one core it overflows.",
+		Because: "While a program is inside a system call on a socket, arriving segments wait in a backlog " +
+			"bounded by the socket's buffers; at high rates on one core it overflows.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "TcpExt.TCPBacklogDrop")
 			if len(found) == 0 || !still(found[0]) {

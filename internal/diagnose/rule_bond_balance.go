@@ -13,8 +13,8 @@ func bondBalance() Rule {
 		ID: "bond-unbalanced", Title: "A bond sends through one of its members only",
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links", "freebsd:ifconfig",
 			"freebsd:interface counters"}, Severity: Warning,
-		Because: "The hash that chooses the member sees too little: by MAC address, all traffic to one gateway has " +
-			"the same value; one flow never uses two members.",
+		Because: "The hash that chooses the member has too little input: by MAC address, all traffic to one gateway " +
+			"gets the same value. A single flow never uses two members.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				bond := &in.Facts.NICs[i]

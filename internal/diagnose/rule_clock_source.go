@@ -12,8 +12,8 @@ func clockSource() Rule {
 	return Rule{
 		ID: "slow-clock-source", Title: "The kernel reads a slow clock", Needs: []string{"linux:system files",
 			"freebsd:settings", "openbsd:settings"}, Severity: Warning,
-		Because: "TCP reads the time for each segment; a clock outside the processor costs about a microsecond a " +
-			"reading, and HPET and ACPI timers serialise the cores.",
+		Because: "TCP reads the time for each segment; a clock outside the processor costs about a " +
+			"microsecond per reading, and HPET and ACPI timers serialise the cores.",
 		Check: func(in Input) []Finding {
 			names := map[system.System]string{"linux": "/sys/devices/system/clocksource/clocksource0/current_clocksource",
 				"freebsd": "kern.timecounter.hardware", "openbsd": "kern.timecounter.hardware"}

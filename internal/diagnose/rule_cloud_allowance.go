@@ -15,9 +15,9 @@ func cloudAllowance() Rule {
 		ID: "cloud-allowance", Title: "The provider's limits for this size of machine were exceeded", Severity: Warning,
 		Systems: []string{"linux", "freebsd"},
 		Needs:   []string{"linux:statistics *", "freebsd:settings"},
-		Because: "Above its allowance of bandwidth, packets or tracked connections the provider delays or drops the " +
-			"machine's packets, outside of this system.",
-		Confirm: "The counter grows while it is slow: no setting of this system helps, a larger machine does.",
+		Because: "Above its allowance of bandwidth, packets or tracked connections the provider delays or " +
+			"drops the machine's packets, outside this system.",
+		Confirm: "The counter grows while it is slow. No setting on this system helps, but a larger machine does.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]

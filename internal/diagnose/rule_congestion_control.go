@@ -14,8 +14,8 @@ func congestionControlUnfit() Rule {
 	return Rule{
 		ID: "congestion-control-unfit", Title: "The congestion control cannot fill this path",
 		Needs: []string{"settings"}, Severity: Warning, Systems: []string{"linux", "freebsd"},
-		Because: "The window that an algorithm reaches at a given loss rate is bounded; Reno grows back by one " +
-			"segment in each round trip.",
+		Because: "The window that an algorithm reaches at a given loss rate is bounded; Reno grows back " +
+			"by one segment per round trip.",
 		Check: func(in Input) []Finding {
 			if in.Path.Rate == 0 || in.Path.RTT == 0 {
 				return nil

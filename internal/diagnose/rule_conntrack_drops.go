@@ -6,8 +6,8 @@ func conntrackDrops() Rule {
 		ID: "conntrack-drops", Title: "Connection tracking dropped packets", Systems: onLinux(),
 		Needs: []string{"conntrack statistics"}, Severity: Warning,
 		Settings: []string{"net.netfilter.nf_conntrack_max"},
-		Because: "An entry that could not be made means a packet dropped: the table was full, or two packets of " +
-			"one connection raced.",
+		Because: "A packet whose entry cannot be created is dropped: the table was full, or two " +
+			"packets of one connection raced.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "nf_conntrack.drop", "nf_conntrack.early_drop", "nf_conntrack.insert_failed")
 			if len(found) == 0 {

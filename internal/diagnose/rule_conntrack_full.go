@@ -2,9 +2,22 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
+
+// pastSeverity is that of a table which was full and is not now. The kernel names
+// the namespace of a table that is not its first one's (nf_conntrack_core.c, "in
+// netns"): its log is the whole machine's, and the table may be another's.
+func pastSeverity(lines []facts.Source) Severity {
+	for _, l := range lines {
+		if !strings.Contains(l.Text, " in netns") {
+			return Warning
+		}
+	}
+	return Info
+}
 
 // conntrackFull finds a connection table that is nearly full.
 func conntrackFull() Rule {
@@ -25,11 +38,11 @@ func conntrackFull() Rule {
 				if ok && ok2 && limit > 0 { // it is not full any longer
 					found[0].Evidence = append(found[0].Evidence, src, src2)
 					found[0].Summary += fmt.Sprintf("; now %d of at most %d entries", used, limit)
-					found = with(Warning, found)
+					found = with(pastSeverity(lines), found)
 				}
 				return found
 			}
-			return one("conntrack", []facts.Source{src, src2}, "%d of at most %d entries (%.0f%%)", used, limit,
+			return one("conntrack", []facts.Source{src, src2}, "%d of at most %d entries (%.3g%%)", used, limit,
 				100*float64(used)/float64(limit))
 		},
 		Fires: linuxExample("sysctl -a", "net.netfilter.nf_conntrack_count = 250000\nnet.netfilter.nf_conntrack_max "+

@@ -12,7 +12,7 @@ func coreSaturated() Rule {
 		ID: "core-saturated", Title: "A core is saturated by interrupts while others idle",
 		Systems: []string{"linux", "freebsd", "openbsd"}, Severity: Critical,
 		Needs:   []string{"sampled processors"},
-		Because: "Packets wait for that core whatever the others do: it bounds the rate.",
+		Because: "Packets wait for that core whatever the others do, so it limits the rate.",
 		Check: func(in Input) (out []Finding) {
 			var idle float64
 			for _, p := range in.Facts.Processors {

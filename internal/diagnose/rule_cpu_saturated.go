@@ -10,8 +10,8 @@ func cpuSaturated() Rule {
 	return Rule{
 		ID: "cpu-saturated", Title: "All cores are busy, most of it with packets", Severity: Critical,
 		Needs: []string{"sampled processors|all processors"},
-		Because: "No setting of one queue or core helps when none has time left: less work for each packet does " +
-			"(filter rules, moderation of interrupts, offloads), or a faster machine.",
+		Because: "No setting for a queue or core helps when no core has time left. Less work per " +
+			"packet does (filter rules, interrupt moderation, offloads), or a faster machine.",
 		Confirm: "The rate stays the same when more clients send.",
 		Check: func(in Input) []Finding {
 			var idle, interrupt, system float64
@@ -53,5 +53,5 @@ func everyCore(f *facts.Facts) bool {
 			return false
 		}
 	}
-	return len(f.Processors) >= max(f.Cores, 1)
+	return len(f.Processors) >= max(f.Cores, 2) || f.Cores == 1 && len(f.Processors) == 1
 }

@@ -11,7 +11,7 @@ func cpuStolen() Rule {
 	return Rule{
 		ID: "cpu-stolen", Title: "The hypervisor gives this machine too little processor time", Severity: Info,
 		Systems: onLinux(), Needs: []string{"sampled processors|all processors"},
-		Because: "While the virtual processor waits, packets wait or are dropped; nothing in this system can change that.",
+		Because: "While the virtual processor waits, packets wait or are dropped; nothing on this system can change that.",
 		Check: func(in Input) []Finding {
 			var stolen float64
 			var evidence []facts.Source

@@ -76,6 +76,25 @@ func lossyTransfers(f *facts.Facts) []Finding {
 		return with(Warning, do("find where the path loses packets before changing buffers",
 			one(tr.Peer, []facts.Source{tr.Source, tr.Last}, "%s", summary)))
 	}
+	return lossySummaries(f)
+}
+
+// lossySummaries finds tests of which the summary alone was pasted, with a share of segments sent again at which no
+// congestion control that minds loss fills a path.
+func lossySummaries(f *facts.Facts) []Finding {
+	const segment, most = 1448, 0.01
+	if len(f.Transfers) > 0 {
+		return nil // their intervals say more
+	}
+	for _, end := range f.TransferEnds {
+		sent := end.Bytes/segment + float64(end.Retransmits)
+		if end.Role != "sender" || end.Retransmits < 100 || end.Seconds < 3 || float64(end.Retransmits) < most*sent {
+			continue
+		}
+		return with(Warning, do("find where the path loses packets before changing buffers", one("iperf3",
+			[]facts.Source{end.Source}, "a test at %s sent %d segments again, about %.2g%% of them", end.Rate,
+			end.Retransmits, 100*float64(end.Retransmits)/sent)))
+	}
 	return nil
 }
 

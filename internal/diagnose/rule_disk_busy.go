@@ -11,7 +11,7 @@ import (
 func diskBusy() Rule {
 	return Rule{
 		ID: "disk-saturated", Title: "A disk is busy all the time", Severity: Info, Needs: []string{"disks|disk load"},
-		Because: "What is read from or written to this disk waits for it: the network is not the slower part.",
+		Because: "Reads and writes wait for this disk: the network is not the bottleneck.",
 		Confirm: "A transfer that touches no disk (iperf3, wirerate measure bulk) is faster.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.Disks {

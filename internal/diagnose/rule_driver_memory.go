@@ -1,6 +1,6 @@
 package diagnose
 
-import "regexp"
+import "github.com/wirerate/wirerate/internal/regexp"
 
 // driverMemory finds drivers that got no memory for their queues.
 func driverMemory() Rule {

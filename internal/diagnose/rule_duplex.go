@@ -8,7 +8,7 @@ import (
 func halfDuplex() Rule {
 	return Rule{
 		ID: "half-duplex", Title: "A link runs at half duplex", Severity: Critical,
-		Needs:   []string{"linux:interfaces|link *", "freebsd:ifconfig", "openbsd:ifconfig"},
+		Needs:   []string{"linux:interfaces|link *|mii", "freebsd:ifconfig", "openbsd:ifconfig"},
 		Because: "Almost always one end negotiates and the other is fixed: frames collide and are lost under load.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {

@@ -11,9 +11,9 @@ func duplexMismatch() Rule {
 	return Rule{
 		ID: "duplex-mismatch", Title: "The two ends of a link seem not to agree on duplex", Severity: Warning,
 		Needs: []string{"linux:statistics *|link *", "freebsd:ifconfig", "openbsd:ifconfig"},
-		Because: "The end that negotiates with a fixed one falls back to half duplex and sees late collisions; the " +
-			"fixed end sees damaged frames.",
-		Confirm: "Errors stop after both ends negotiate, or both are fixed alike.",
+		Because: "The end that negotiates falls back to half duplex and sees late collisions; " +
+			"the fixed end sees damaged frames.",
+		Confirm: "Errors stop after both ends negotiate, or both are fixed to the same mode.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]

@@ -9,7 +9,7 @@ func duplicateAddress() Rule {
 	return Rule{
 		ID: "duplicate-address", Title: "Another host uses an address of this one, or of a neighbour",
 		Needs: []string{"messages"}, Severity: Critical,
-		Because: "Packets go to the one or the other host at random.",
+		Because: "Packets go to either host at random.",
 		Check: func(in Input) []Finding {
 			for _, words := range [][]string{{"is using my ip"}, {"duplicate address", "detected"}, {"duplicate ip"}} {
 				if m, ok := in.Facts.Message(words...); ok {

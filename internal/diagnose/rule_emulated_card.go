@@ -12,8 +12,8 @@ func emulatedCard() Rule {
 	return Rule{
 		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning,
 		Systems: onLinux(), Needs: []string{"driver *"},
-		Because: "Each access to the registers of an emulated card stops the machine for the hypervisor; a " +
-			"paravirtual card (virtio, vmxnet3, ENA, netvsc) moves packets by shared memory.",
+		Because: "Each access to the registers of an emulated card interrupts the machine for the " +
+			"hypervisor; a paravirtual card (virtio, vmxnet3, ENA, netvsc) uses shared memory.",
 		Check: func(in Input) (out []Finding) {
 			shown := slices.Concat(in.Facts.Lines("/proc/cpuinfo"), in.Facts.Lines("lscpu"))
 			if !slices.ContainsFunc(shown, virtualProcessor) {

@@ -13,7 +13,7 @@ func endsDiffer() Rule {
 	return Rule{
 		ID: "ends-differ", Title: "The two ends of the path do not fit together", Severity: Warning, OfBothEnds: true,
 		Needs:   []string{"settings|links|ifconfig|interfaces"},
-		Because: "What both ends must agree on holds only as far as the weaker one goes.",
+		Because: "An option that both ends must support works only as far as the weaker end allows.",
 		Check: func(in Input) (out []Finding) {
 			a, b := in.Facts, in.Peer
 			out = append(out, mtusDiffer(a, b)...)
@@ -55,7 +55,7 @@ func duplexDiffers(a, b *facts.Facts) []Finding {
 	}
 	found := one("duplex", []facts.Source{shownOr(n, "duplex"), shownOr(m, "duplex")},
 		"%s of %s runs at %s duplex, %s of %s at %s duplex", n.Name, a.Host, n.Duplex, m.Name, b.Host, m.Duplex)
-	found[0].Because = "The half-duplex end sees collisions, the full-duplex end damaged frames, under load at once."
+	found[0].Because = "Under load the half-duplex end sees collisions and the full-duplex end damaged frames."
 	found[0].Fix = []Fix{{Action: "let both ends, and the switch between them, negotiate"}}
 	return found
 }

@@ -29,9 +29,9 @@ func peerNotReading() Rule {
 	return Rule{
 		ID: "peer-does-not-read", Title: "A peer's program does not read what it is sent", Systems: onLinux(),
 		Needs: []string{"flows"}, Severity: Warning,
-		Because: "The peer's receive buffer is full: its program reads too slowly or stands still, and neither " +
-			"buffers nor the network change that.",
-		Confirm: "On the peer, Recv-Q of the same connection is large and stays so.",
+		Because: "The peer's receive buffer is full: its program reads too slowly or has stopped, and " +
+			"neither buffers nor the network change that.",
+		Confirm: "On the peer, Recv-Q of the same connection is large and stays large.",
 		Check:   func(in Input) []Finding { return closedWindows(in.Facts) },
 		Fires:   flowExample("busy:9000ms rwnd_limited:3000ms(33.3%) lastsnd:2300 notsent:262144"),
 		Quiet:   flowExample("busy:9000ms rwnd_limited:3000ms(33.3%) lastsnd:4 unacked:180"),
@@ -68,7 +68,7 @@ func sendLimited() Rule {
 	r := limitedBy("send-buffer-limited", "Connections wait for the send buffer", "sndbuf_limited",
 		"the send buffer was full")
 	r.Settings = []string{"net.ipv4.tcp_wmem"}
-	r.Because = "The send buffer holds less than the path could have under way."
+	r.Because = "The send buffer holds less than the path could have in flight."
 	r.Fires = flowExample("busy:9000ms sndbuf_limited:7000ms(77.8%)")
 	r.Quiet = flowExample("busy:9000ms")
 	return r

@@ -7,8 +7,8 @@ func fragments() Rule {
 			"freebsd:counters", "openbsd:counters"}, Severity: Warning,
 		Because: "One lost fragment loses the whole packet; a full reassembly queue loses them all. Tunnels with " +
 			"too large an MTU and UDP with large datagrams (NFS, DNS, VPN) suffer.",
-		Confirm: "The counter grows while it is slow, and smaller packets (a lower MTU, clamped MSS, TCP in place " +
-			"of UDP) do well.",
+		Confirm: "The counter grows while it is slow, and smaller packets (a lower MTU, clamped MSS, TCP " +
+			"instead of UDP) work.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			lost := counters(f, "Ip.ReasmFails", "ip.fragment_dropped_after_timeout", "ip.fragment_dropped")

@@ -1,10 +1,10 @@
 package diagnose
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // iommuFault finds cards whose access to memory the IOMMU refused.

@@ -2,28 +2,29 @@ package diagnose
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // linkFlaps finds links that go up and down.
 func linkFlaps() Rule {
 	return Rule{
-		ID: "link-flaps", Title: "A link went down several times", Needs: []string{"messages|bonding"}, Severity: Warning,
+		ID: "link-flaps", Title: "A link went down several times", Severity: Warning,
+		Needs:   []string{"linux:messages|bonding|statistics *", "freebsd:messages", "openbsd:messages"},
 		Because: "Each time everything in flight is lost and routes change; cable, optic or power saving is the usual cause.",
 		Check: func(in Input) []Finding {
 			downs := map[string][]facts.Source{}
-			for _, m := range in.Facts.Messages {
-				down := linkDown.FindStringSubmatch(m.Text)
+			for i, line := range in.Facts.Lines("dmesg") {
+				down := linkDown.FindStringSubmatch(line)
 				if down == nil {
 					continue
 				}
 				name := down[1] + down[2]
 				if n := in.Facts.NIC(name); n == nil || physical(n) {
-					downs[name] = append(downs[name], m.Source)
+					downs[name] = append(downs[name], in.Facts.Line("dmesg", i+1))
 				}
 			}
 			var out []Finding
@@ -32,6 +33,9 @@ func linkFlaps() Rule {
 				if c := n.Counters["bond.link_failures"]; c.Value >= 3 && len(downs[n.Name]) < 3 {
 					out = append(out, do("change the cable or optic", one(n.Name, []facts.Source{c.Source},
 						"its bond saw the link fail %d times", c.Value))...)
+				}
+				if len(downs[n.Name]) < 3 {
+					out = append(out, countedFlaps(n)...)
 				}
 			}
 			for _, name := range slices.Sorted(maps.Keys(downs)) {
@@ -49,6 +53,22 @@ func linkFlaps() Rule {
 	}
 }
 
+// countedFlaps finds a link whose driver counted how often it changed: going down (mlx5, sysfs), or both ways (the
+// link status interrupts of ixgbe, which come a few times while the link is first set up).
+func countedFlaps(n *facts.NIC) []Finding {
+	for _, c := range []struct {
+		name  string
+		least uint64
+		what  string
+	}{{"link_down_events_phy", 3, "going down"}, {"carrier_down_count", 3, "going down"}, {"lsc_int", 10, "changing its state"}} {
+		if seen := n.Counters[c.name]; seen.Value >= c.least && physical(n) {
+			return do("change the cable or optic", one(n.Name, []facts.Source{seen.Source},
+				"the driver counted the link %s %d times", c.what, seen.Value))
+		}
+	}
+	return nil
+}
+
 // linkDown is what drivers of Linux and the kernels of FreeBSD and OpenBSD say
 // of a link that went down.
-var linkDown = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC )?link is down|([a-z][\w.@-]*): link state changed to DOWN)`)
+var linkDown = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC )?link is down|([a-z][\w.@-]*): link (?:state changed to )?DOWN\b)`)

@@ -1,11 +1,12 @@
 package diagnose
 
 import (
-	"regexp"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/system"
 )
 
@@ -21,7 +22,7 @@ func listenOverflow() Rule {
 			f := in.Facts
 			found := counters(f, "TcpExt.ListenOverflows", "tcp.listen_queue_overflow")
 			if len(found) == 0 {
-				return listenMessages(f)
+				return append(listenMessages(f), programsQueues(f)...)
 			}
 			accepted := total(f, "Tcp.PassiveOpens") + total(f, "tcp.connection_accept")
 			s := graded(found[0], accepted, Critical)
@@ -64,12 +65,52 @@ func listenMessages(f *facts.Facts) []Finding {
 	if cut {
 		out = one(subject, lines, "the kernel reported full accept queues in %s", counted(n, "line"))
 	}
-	out[0].Fix = []Fix{{Action: "find out why the program that owns the socket does not accept; then raise the " +
-		"backlog it gives to listen()"}, {Setting: "kern.ipc.soacceptqueue"}}
+	raise := Fix{Action: "find out why the program that owns the socket does not accept; then raise the " +
+		"backlog it gives to listen()"}
+	out[0].Fix = []Fix{raise, {Setting: "kern.ipc.soacceptqueue"}}
+	if m := listenWaiting.FindStringSubmatch(lines[0].Text); m != nil { // the kernel refuses above 3/2 of the backlog
+		waiting, _ := strconv.Atoi(m[1])
+		backlog := max(1, (2*(waiting-1)+2)/3)
+		out[0].Summary += fmt.Sprintf("; the backlog of the socket is %d", backlog)
+		limit, known := f.Integer("kern.ipc.soacceptqueue")
+		if !known {
+			limit = 128 // its default
+		}
+		if int64(backlog) < limit { // the program asked for no more
+			out[0].Fix = []Fix{raise}
+		}
+	}
 	return out
 }
 
+// programsQueues finds what programs say of a full accept queue: uWSGI of its own, nginx of the one behind a local
+// socket, where connect(2) fails with EAGAIN and for no other reason (unix(7)).
+func programsQueues(f *facts.Facts) []Finding {
+	lines, n := matching(f, programsQueue)
+	if n == 0 {
+		return nil
+	}
+	m := programsQueue.FindStringSubmatch(lines[0].Text)
+	if m == nil {
+		return nil
+	}
+	if m[2] == "" { // nginx
+		return do("raise the backlog of the program that listens on "+m[1]+" and look at why it does not accept",
+			with(Warning, one(m[1], lines, "the accept queue was full in %s", counted(n, "connection attempt"))))
+	}
+	found := with(Warning, one(m[2], lines, "uWSGI reports its accept queue full in %s: %s connections, backlog %s",
+		counted(n, "line"), m[3], m[4]))
+	found[0].Fix = []Fix{{Action: "find out why its workers are all busy, then raise its option listen; the kernel " +
+		"allows no more than this:"}, {Setting: map[bool]string{true: "net.core.somaxconn", false: "kern.ipc.soacceptqueue"}[f.System == "linux"]}}
+	return found
+}
+
+// programsQueue is written by uWSGI (core/master_checks.c) and by nginx (src/event/ngx_event_connect.c).
+var programsQueue = regexp.MustCompile(`connect\(\) to unix:/*(/\S+?):? failed \(11: Resource temporarily unavailable\)|` +
+	`uWSGI listen queue of socket "([^"]+)".* full !!! \((\d+)/(\d+)\)`)
+
 var (
+	listenWaiting     = regexp.MustCompile(`overflow: (\d{1,6}) already`)
 	listenOccurrences = regexp.MustCompile(`\((\d+) occurrences\)`)
 	listenSocket      = regexp.MustCompile(`\(([0-9a-f.:\[\]]+:\d+) \(proto 6\)\)`)
 )

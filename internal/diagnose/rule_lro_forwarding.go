@@ -12,7 +12,7 @@ func lroForwarding() Rule {
 		Systems: []string{"linux", "freebsd"}, Severity: Warning,
 		Needs: []string{"linux:settings", "linux:features *", "freebsd:ifconfig"},
 		Because: "LRO joins segments in a way that cannot be taken apart exactly: forwarded packets are changed or " +
-			"too large. TSO on the way out goes with it on FreeBSD.",
+			"too large. On FreeBSD this includes TSO when sending.",
 		Check: func(in Input) (out []Finding) {
 			src, on := reallyForwards(in.Facts, in.Role)
 			for i := range in.Facts.NICs {
@@ -53,7 +53,11 @@ func joinsSegments(n *facts.NIC, why facts.Source, what string) []Finding {
 	} {
 		if f := n.Features[o.name]; f.On {
 			found := with(o.severity, one(n.Name, []facts.Source{f.Source, why}, "%s is on and %s", o.name, what))
-			found[0].Fix = o.fixes
+			for _, fix := range o.fixes {
+				if fix.Setting != "ifconfig:tso" || n.Features["TSO4"].On || n.Features["TSO6"].On {
+					found[0].Fix = append(found[0].Fix, fix)
+				}
+			}
 			return found
 		}
 	}

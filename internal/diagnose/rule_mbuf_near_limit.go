@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -17,7 +18,7 @@ func mbufNearLimit() Rule {
 		Check: func(in Input) (out []Finding) {
 			for _, p := range in.Facts.Memories {
 				if p.Limit > 0 && !strings.HasPrefix(p.Name, "zone ") && float64(p.Used) > 0.8*float64(p.Limit) {
-					out = append(out, one(p.Name, []facts.Source{p.Source}, "%d of at most %d in use (%.0f%%)", p.Used,
+					out = append(out, one(p.Name, []facts.Source{cmp.Or(p.InUse, p.Source)}, "%d of at most %d in use (%.0f%%)", p.Used,
 						p.Limit, 100*float64(p.Used)/float64(p.Limit))...)
 				}
 			}

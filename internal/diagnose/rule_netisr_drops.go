@@ -12,8 +12,8 @@ func netisrDrops() Rule {
 		ID: "netisr-drops", Title: "Packets were dropped at a netisr queue", Systems: onFreeBSD(),
 		Needs: []string{"netisr"}, Severity: Warning,
 		Settings: []string{"net.isr.defaultqlimit", "net.isr.maxthreads"},
-		Because: "Work that is handed to a netisr thread waits in a bounded queue; when the thread cannot keep up " +
-			"the queue overflows.",
+		Because: "Work passed to a netisr thread waits in a bounded queue, which overflows when " +
+			"the thread cannot keep up.",
 		Check: func(in Input) (out []Finding) {
 			for _, w := range in.Facts.NetISR {
 				if w.Drops > 0 {

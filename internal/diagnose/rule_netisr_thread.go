@@ -10,7 +10,7 @@ func netisrThread() Rule {
 		ID: "one-netisr-thread", Title: "One netisr thread does all the queued protocol work", Systems: onFreeBSD(),
 		Needs: []string{"netisr"}, Severity: Warning,
 		Settings: []string{"net.isr.maxthreads", "net.isr.bindthreads"},
-		Because:  "With deferred dispatch each packet is handed to a netisr thread; a single one is a single core.",
+		Because:  "With deferred dispatch each packet is passed to a netisr thread; a single thread means a single core.",
 		Check: func(in Input) []Finding {
 			streams := map[int]uint64{}
 			var queued, handled uint64

@@ -1,16 +1,22 @@
 package diagnose
 
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
 // noBuffers finds packets that could not be sent for lack of buffers.
 func noBuffers() Rule {
 	return Rule{
-		ID: "output-no-buffers", Title: "Packets could not be sent for lack of buffers", Systems: onBSD(),
-		Needs: []string{"counters"}, Severity: Warning,
+		ID: "output-no-buffers", Title: "Packets could not be sent for lack of buffers",
+		Needs: []string{"freebsd:counters|round trips|messages", "openbsd:counters|round trips|messages",
+			"linux:round trips|messages"}, Severity: Warning,
 		Because: "The send queue of an interface, or network memory, was full; UDP programs lose those packets, TCP " +
 			"sends them again.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "ip.output_packet_dropped_due_to_no_buf_etc")
 			if len(found) == 0 {
-				return nil
+				return refusedToSend(in.Facts)
 			}
 			return with(graded(found[0], total(in.Facts, "ip.packet_sent_from_this_host")+total(in.Facts,
 				"ip.packet_forwarded"), Warning),
@@ -22,3 +28,23 @@ func noBuffers() Rule {
 			"due to no bufs, etc.\n"),
 	}
 }
+
+// refusedToSend finds what programs say when sendto(2) fails with ENOBUFS.
+func refusedToSend(f *facts.Facts) []Finding {
+	lines, n := matching(f, noBufferSpace)
+	if m, refused := f.Message("sendto", "no buffer space available"); refused {
+		lines, n = []facts.Source{m.Source}, 1
+	}
+	if n == 0 {
+		return nil
+	}
+	next := "netstat -id and netstat -m tell which one it was: an interface whose send queue does not drain (no link, a hung " +
+		"card: dmesg), or network memory that is used up"
+	if f.System == "linux" {
+		next = "send more slowly, or give the interface a longer send queue (ip link set dev NAME txqueuelen 10000); ip -s link " +
+			"and tc -s qdisc tell which interface drops"
+	}
+	return do(next, one("ip", lines, "the kernel refuses to send: no buffer space"))
+}
+
+var noBufferSpace = regexp.MustCompile(`(?i)\bsend(?:to|msg|ing)?\b.*no buffer space available`)

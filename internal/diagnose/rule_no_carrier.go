@@ -11,7 +11,7 @@ func noCarrier() Rule {
 	return Rule{
 		ID: "no-carrier", Title: "A network card is switched on and has no link", Severity: Warning,
 		Needs: []string{"linux:links|link *", "freebsd:ifconfig", "openbsd:ifconfig"},
-		Because: "Nothing arrives from the other end: a cable or optic that is missing, damaged or not supported, a port " +
+		Because: "No signal arrives from the other end: a cable or optic that is missing, damaged or not supported, a port " +
 			"that is switched off, or two ends set to different speeds without negotiation.",
 		Confirm: "The link comes up with another cable, optic or port.",
 		Check: func(in Input) (out []Finding) {
@@ -24,6 +24,11 @@ func noCarrier() Rule {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
 				src, without := carrierLost(in.Facts, n)
+				says := "it is switched on, and no signal arrives"
+				if !without && in.Facts.System == "linux" && strings.HasPrefix(n.Source.From, "ethtool ") {
+					src, without = undetected(in.Facts, n)
+					says = "no signal arrives, if it is switched on: ethtool does not say whether it is"
+				}
 				if !without || !physical(n) {
 					continue
 				}
@@ -32,7 +37,7 @@ func noCarrier() Rule {
 					s = Info // a spare port
 				}
 				out = append(out, do("check cable, optic and the other end's port; compare the speeds that both ends are set to",
-					with(s, one(n.Name, []facts.Source{src}, "it is switched on, and no signal arrives")))...)
+					with(s, one(n.Name, []facts.Source{src}, "%s", says)))...)
 			}
 			return out
 		},
@@ -50,12 +55,8 @@ func carrierLost(f *facts.Facts, n *facts.NIC) (facts.Source, bool) {
 		return n.Source, true
 	}
 	if f.System == "linux" {
-		for i, line := range f.Lines("ethtool " + n.Name) {
-			if strings.TrimSpace(line) == "Link detected: no" && flagUp(n.Source.Text) {
-				return f.Line("ethtool "+n.Name, i+1), true
-			}
-		}
-		return facts.Source{}, false
+		src, without := undetected(f, n)
+		return src, without && flagUp(n.Source.Text)
 	}
 	lines := f.Lines("ifconfig -a")
 	if !flagUp(n.Source.Text) || n.Source.From != "ifconfig -a" || n.Source.Line < 1 || n.Source.Line > len(lines) {
@@ -67,6 +68,16 @@ func carrierLost(f *facts.Facts, n *facts.NIC) (facts.Source, bool) {
 		}
 		if strings.TrimSpace(line) == "status: no carrier" {
 			return f.Line("ifconfig -a", n.Source.Line+i+1), true
+		}
+	}
+	return facts.Source{}, false
+}
+
+// undetected reports what ethtool says of a link that it does not detect, switched on or not.
+func undetected(f *facts.Facts, n *facts.NIC) (facts.Source, bool) {
+	for i, line := range f.Lines("ethtool " + n.Name) {
+		if strings.TrimSpace(line) == "Link detected: no" {
+			return f.Line("ethtool "+n.Name, i+1), true
 		}
 	}
 	return facts.Source{}, false

@@ -4,13 +4,15 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // offloadsOff finds offloads that are off and could be on.
 func offloadsOff() Rule {
 	return Rule{
 		ID: "offloads-off", Title: "Offloads are off that cost nothing", Systems: onLinux(),
-		Needs: []string{"features *"}, Severity: Warning,
+		Needs: []string{"features *|messages"}, Severity: Warning,
 		Because: "Segmentation and receive offload carry up to 64 KiB through the stack at the cost of one packet.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -35,12 +37,31 @@ func offloadsOff() Rule {
 					out = append(out, found...)
 				}
 			}
-			return out
+			return append(out, forwardedUDP(in.Facts)...)
 		},
 		Fires: featuresExample("off"),
 		Quiet: featuresExample("off [fixed]"),
 	}
 }
+
+// forwardedUDP finds what tailscale says of a card whose datagrams are forwarded one by one.
+func forwardedUDP(f *facts.Facts) []Finding {
+	for i, line := range f.Lines("dmesg") {
+		m := suboptimalGRO.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		found := one(m[1], []facts.Source{f.Line("dmesg", i+1)}, "UDP packets are forwarded one by one: "+
+			"rx-udp-gro-forwarding is off, or rx-gro-list is on")
+		found[0].Fix = []Fix{{Action: "let them be forwarded in groups; it lasts until the next start",
+			Command: shell.Join("ethtool", "-K", m[1], "rx-udp-gro-forwarding", "on", "rx-gro-list", "off")}}
+		return found
+	}
+	return nil
+}
+
+// suboptimalGRO is tailscale's health warning (tailscale net/netkernelconf/netkernelconf_linux.go).
+var suboptimalGRO = regexp.MustCompile(`UDP GRO forwarding is suboptimally configured on ([\w.-]{1,15})`)
 
 func featuresExample(tso string) Example {
 	return linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -k eth0",

@@ -1,9 +1,12 @@
 package diagnose
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // oneCore finds the interrupts of several queues on a single CPU.
@@ -36,6 +39,9 @@ func oneCore() Rule {
 					one(n.Name, sample(evidence), "CPU %d took %.0f%% of the interrupts of %d queues", core,
 						100*float64(most)/float64(all), queues))...)
 			}
+			if len(out) == 0 {
+				out = networkInterrupts(in.Facts)
+			}
 			return out
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/proc/interrupts",
@@ -45,6 +51,51 @@ func oneCore() Rule {
 			"       CPU0       CPU1\n 40: 900000          0   PCI-MSI 1-edge      eth0-TxRx-0\n 41:      0     "+
 				"800000   PCI-MSI 2-edge      eth0-TxRx-1\n"),
 	}
+}
+
+// networkHardware tells the interrupts of cards that are not named after an interface: those of routers and small boards.
+var networkHardware = regexp.MustCompile(`(?i)\b(eth\d|en[ops]\d|end\d|ath\d+k|mwlwifi|mvneta|mvpp2|ag71xx|bcmgenet|` +
+	`mt76\w*|mtk_eth|edma|cpsw|fec|[gx]mac|stmmac)|\.ethernet\b|_net_[rt]x\b`)
+
+// oneOfQueues tells the interrupt of one of several queues: the others may go elsewhere.
+var oneOfQueues = regexp.MustCompile(`(?i)-(?:tx-?rx|rx|tx|fp|q)-?\d+`)
+
+// networkInterrupts finds a processor that takes all interrupts of network hardware with single queues. That is usual,
+// and matters only where the processor is busy.
+func networkInterrupts(f *facts.Facts) []Finding {
+	var sums []uint64
+	var all uint64
+	var evidence []facts.Source
+	for _, irq := range f.Interrupts {
+		if !networkHardware.MatchString(irq.Name) || oneOfQueues.MatchString(irq.Name) || irq.Total.Value < 10000 || len(irq.PerCPU) < 2 {
+			continue
+		}
+		if sums == nil {
+			sums = make([]uint64, len(irq.PerCPU))
+		}
+		for id, v := range irq.PerCPU[:min(len(sums), len(irq.PerCPU))] {
+			sums[id] += v
+			all += v
+		}
+		evidence = append(evidence, irq.Total.Source)
+	}
+	if all < 1e6 {
+		return nil
+	}
+	core := slices.Index(sums, slices.Max(sums))
+	if float64(sums[core]) < 0.95*float64(all) {
+		return nil
+	}
+	severity := Info
+	if i := slices.IndexFunc(f.Processors, func(p facts.Processor) bool { return p.ID == core }); i >= 0 &&
+		f.Processors[i].Interrupt > 0.5 {
+		severity = Warning
+	}
+	found := one(fmt.Sprintf("CPU %d", core), sample(evidence), "it took %.0f%% of the %d interrupts of the network's "+
+		"hardware; %s had no part in them", 100*float64(sums[core])/float64(all), all, counted(len(sums)-1, "other processor"))
+	found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
+	return with(severity, do("spread the packets in software (RPS; packet steering in OpenWrt), or each card's interrupt to "+
+		"another processor (/proc/irq/*/smp_affinity_list)", found))
 }
 
 // queueInterrupts adds up the interrupts of an interface's busy queues by CPU,

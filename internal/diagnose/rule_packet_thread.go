@@ -1,9 +1,8 @@
 package diagnose
 
 import (
-	"regexp"
-
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // packetThread finds a thread that handles packets and fills its core.

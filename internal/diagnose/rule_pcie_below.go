@@ -9,7 +9,7 @@ func pcieBelow() Rule {
 	return Rule{
 		ID: "pcie-below-capability", Title: "A card's PCI Express link trained below what the card can do", Severity: Warning,
 		Needs: []string{"linux:interfaces|lspci|messages", "freebsd:pcie", "openbsd:pcie"},
-		Because: "Fewer lanes or a lower generation bound what the card can move; a slot wired narrower, a riser, " +
+		Because: "Fewer lanes or a lower generation limit the card's throughput; a slot wired narrower, a riser, " +
 			"or dirt on the contacts are the usual causes.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {

@@ -1,14 +1,14 @@
 package diagnose
 
-import "regexp"
+import "github.com/wirerate/wirerate/internal/regexp"
 
 // pcieLinkLost finds cards that fell off their bus.
 func pcieLinkLost() Rule {
 	return Rule{
 		ID: "pcie-link-lost", Title: "A network card fell off the PCI Express bus", Severity: Critical,
 		Needs: []string{"messages"},
-		Because: "The card does not answer on its bus any more, so the interface is dead until it is reset. Power saving " +
-			"of the slot (ASPM), a riser, the power supply, firmware or heat is at fault; no setting of the network is.",
+		Because: "The card no longer answers on its bus, so the interface is dead until it is reset. Power saving " +
+			"of the slot (ASPM), a riser, the power supply, firmware or heat is at fault, not a network setting.",
 		Confirm: "lspci shows the card with (rev ff), or not at all; a cold start brings it back.",
 		Check: func(in Input) []Finding {
 			for _, sign := range busLost {

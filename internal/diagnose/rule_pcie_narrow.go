@@ -1,11 +1,11 @@
 package diagnose
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -52,6 +52,12 @@ func busMessages(f *facts.Facts) []Finding {
 		return do(fix, one("card", lines, "its driver reported that the slot is too slow for it"))
 	}
 	for i, line := range f.Lines("dmesg") {
+		if m := ixgbeBandwidth.FindStringSubmatch(line); m != nil {
+			if v, err := strconv.ParseFloat(m[2], 64); err == nil && v < 10 {
+				return do(fix, one(m[1], []facts.Source{f.Line("dmesg", i+1)},
+					"the bus carries at most %g Gbit/s before its own headers, a port of the card 10 Gbit/s", v))
+			}
+		}
 		m := availableBandwidth.FindStringSubmatch(line)
 		if m == nil {
 			continue
@@ -87,6 +93,10 @@ func portRate(f *facts.Facts, address string) (name string, port units.Rate, sho
 }
 
 var linkUp = regexp.MustCompile(`[0-9a-f]\.[0-9a-f] ([a-zA-Z0-9]+): (?:NIC )?[Ll]ink is [Uu]p,? (?:at )?([0-9.]+) ?Gbps`)
+
+// ixgbeBandwidth is what ixgbe says of its slot, with what the encoding costs taken off (ixgbe_main.c,
+// ixgbe_check_minimum_link, before Linux 4.17); its cards have ports of 10 Gbit/s.
+var ixgbeBandwidth = regexp.MustCompile(`ixgbe ([0-9a-f:.]+): PCI Express bandwidth of ([0-9.]+)GT/s available`)
 
 // availableBandwidth is Linux's message (drivers/pci/pci.c,
 // __pcie_print_link_status).

@@ -6,8 +6,8 @@ func pfSourceLimits() Rule {
 		ID: "pf-limits-hit", Title: "The packet filter's own limits refused connections", Systems: onBSD(),
 		Needs: []string{"packet filter"}, Severity: Warning,
 		Settings: []string{"pf:set/limit/src-nodes"},
-		Because: "max-src-states, max-src-nodes and the like in pf.conf refuse what goes beyond them, attackers " +
-			"and busy clients behind one address alike.",
+		Because: "max-src-states, max-src-nodes and the like in pf.conf refuse everything beyond them, from " +
+			"attackers as well as from many clients behind one address.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "pf.src-limit", "pf.state-limit", "pf.limit.max_src_states",
 				"pf.limit.max_src_nodes", "pf.limit.max_states_per_rule", "pf.limit.max-src-states", "pf.limit.max-src-nodes")

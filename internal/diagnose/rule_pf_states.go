@@ -17,7 +17,8 @@ func pfStates() Rule {
 			f := in.Facts
 			used, has := f.Counter("pf.current_entries")
 			limit, src, ok := setting(f, "pf:set/limit/states")
-			if has && ok && limit > 0 && float64(used.Value) >= 0.8*float64(limit) {
+			possible := has && ok && float64(used.Value) <= 1.05*float64(limit) // else one of both lines was cut
+			if possible && limit > 0 && float64(used.Value) >= 0.8*float64(limit) {
 				return one("pf", []facts.Source{used.Source, src}, "%d of at most %d states (%.0f%%)", used.Value,
 					limit, 100*float64(used.Value)/float64(limit))
 			}

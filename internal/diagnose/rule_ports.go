@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/system"
 )
 
@@ -12,10 +13,10 @@ import (
 func ports() Rule {
 	return Rule{
 		ID: "ephemeral-ports", Title: "Connections in TIME_WAIT use up the local ports",
-		Needs: []string{"settings", "linux:sockets", "freebsd:counters"}, Severity: Warning,
+		Needs: []string{"settings|messages", "linux:sockets|messages", "freebsd:counters|messages"}, Severity: Warning,
 		Systems: []string{"linux", "freebsd"},
-		Because: "Each connection out needs a local port of its own towards one peer address and port; a closed one " +
-			"holds its port for a while longer.",
+		Because: "Each outgoing connection to one peer address and port needs its own local port; a " +
+			"closed one holds its port for a while longer.",
 		Confirm: "connect() fails with EADDRNOTAVAIL.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
@@ -24,7 +25,7 @@ func ports() Rule {
 				waiting, has = f.Counter("tcp_states.connection_in_time_wait_state")
 			}
 			size, src, ok := portRange(f)
-			if over := f.Counters["TcpExt.TCPTimeWaitOverflow"]; over.Value > 0 && still(over) {
+			if over := f.Counters["TcpExt.TCPTimeWaitOverflow"]; ok && over.Value > 0 && still(over) {
 				return one("tcp", []facts.Source{over.Source}, "the table of TIME_WAIT was full %d times since boot", over.Value)
 			}
 			// Where most connections come in, those in TIME_WAIT hold no port of
@@ -35,13 +36,11 @@ func ports() Rule {
 				return nil
 			}
 			if !has || !ok || float64(waiting.Value) < 0.5*float64(size) {
-				return nil
+				return refusedPorts(f)
 			}
 			found := one("tcp", []facts.Source{waiting.Source, src}, "%d connections in TIME_WAIT, %d local ports",
 				waiting.Value, size)
-			found[0].Fix = []Fix{{Setting: map[system.System]string{"linux": "net.ipv4.ip_local_port_range",
-				"freebsd": "net.inet.ip.portrange.first"}[f.System]},
-				{Action: "keep connections open and reuse them; use more local or peer addresses"}}
+			found[0].Fix = portFixes(f.System)
 			return found
 		},
 		Fires: linuxExample("/proc/net/sockstat", "TCP: inuse 4 orphan 0 tw 26000 alloc 17 mem 3\n", "sysctl -a",
@@ -50,6 +49,37 @@ func ports() Rule {
 			"net.ipv4.ip_local_port_range = 32768\t60999\n"),
 	}
 }
+
+// refusedPorts finds what programs say when a connection out found no free local port. The same error of bind(), or
+// towards ::1 where IPv6 is off, means an address that the host does not have.
+func refusedPorts(f *facts.Facts) []Finding {
+	lines, n := logLines(f, func(line string) bool {
+		lower := strings.ToLower(line)
+		return noPort.MatchString(lower) && !strings.Contains(lower, "bind() to") && !strings.Contains(lower, "[::1]") ||
+			noPortBound.MatchString(lower)
+	})
+	if n == 0 {
+		return nil
+	}
+	found := one("tcp", lines, "a program found no free local port for a connection out (%s)", counted(n, "message"))
+	found[0].Fix = portFixes(f.System)
+	found[0].Confirm = "ss -s (netstat -an) shows about as many connections in TIME_WAIT to one peer as there are local ports."
+	return found
+}
+
+// portFixes give connections out more local ports, or let them need fewer.
+func portFixes(s system.System) []Fix {
+	return []Fix{{Setting: map[system.System]string{"linux": "net.ipv4.ip_local_port_range",
+		"freebsd": "net.inet.ip.portrange.first"}[s]},
+		{Action: "keep connections open and reuse them; use more local or peer addresses"}}
+}
+
+// noPort is EADDRNOTAVAIL of connect() as the C library, Go and Node.js say it; noPortBound is bind() to port 0 in
+// strace.
+var (
+	noPort      = regexp.MustCompile(`(connect|dial)\b.*(can(not|'t) assign requested address|eaddrnotavail)`)
+	noPortBound = regexp.MustCompile(`bind\(.*port=htons\(0\).*= -1 eaddrinuse`)
+)
 
 // portRange is the number of local ports for connections out.
 func portRange(f *facts.Facts) (size int64, src facts.Source, ok bool) {

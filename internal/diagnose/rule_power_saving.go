@@ -11,8 +11,8 @@ func powerSaving() Rule {
 	return Rule{
 		ID: "power-saving", Title: "The processor saves power while a small receive ring overflows", Severity: Warning,
 		Systems: onLinux(), Needs: []string{"system files", "rings *"},
-		Because: "A core that sleeps or runs at its lowest frequency starts late on a burst; a ring below its maximum does " +
-			"not hold the packets until then.",
+		Because: "A core that sleeps or runs at its lowest frequency responds late to a burst; a ring below its " +
+			"maximum cannot hold the packets until then.",
 		Confirm: "The counter stops growing with the performance governor, or with the longer ring.",
 		Check: func(in Input) (out []Finding) {
 			const governor = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"

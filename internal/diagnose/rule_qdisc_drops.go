@@ -12,7 +12,7 @@ func qdiscDrops() Rule {
 	return Rule{
 		ID: "qdisc-drops", Title: "Packets were dropped at this host's own send queue", Systems: onLinux(),
 		Needs: []string{"qdiscs"}, Severity: Warning,
-		Because: "The interface, or a shaper in front of it, is slower than what the host sends.",
+		Because: "The interface, or a shaper in front of it, is slower than the host sends.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -34,6 +34,9 @@ func qdiscDrops() Rule {
 							"behind it is the bottleneck."
 					case "pfifo_fast", "pfifo", "bfifo":
 						found[0].Fix = []Fix{{Setting: "link:txqueuelen"}, {Setting: "net.core.default_qdisc"}}
+					case "mq", "mqprio":
+						found[0].Fix = []Fix{{Action: "look which of its queues drops, and of what kind that one is " +
+							"(tc -s qdisc show): more is sent than the link carries, or one queue gets it all"}}
 					case "fq":
 						found[0].Fix = []Fix{{Action: "raise fq's limit or flow_limit (tc qdisc replace ... fq flow_limit N)"}}
 					}

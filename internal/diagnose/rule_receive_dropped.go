@@ -11,10 +11,10 @@ func receiveDropped() Rule {
 	return Rule{
 		ID: "receive-dropped", Title: "The kernel dropped packets that the card delivered", Systems: onLinux(),
 		Needs: []string{"links|activity"}, Severity: Info,
-		Because: "Since 2.6.37 this counts packets that nothing wanted (unknown protocols, VLANs that are not " +
-			"configured) beside those dropped at a full backlog: it is a loss only where the softnet counters say so.",
-		Confirm: "The second column of /proc/net/softnet_stat grows with it; else tcpdump stops the growth, which " +
-			"shows unwanted packets.",
+		Because: "Since 2.6.37 this counts packets that no receiver wanted (unknown protocols, VLANs that are " +
+			"not configured) as well as those dropped at a full backlog: it is a loss only if the softnet counters confirm it.",
+		Confirm: "The second column of /proc/net/softnet_stat grows with it; otherwise running tcpdump stops the " +
+			"growth, which indicates unwanted packets.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]

@@ -6,8 +6,8 @@ func receivePruned() Rule {
 		ID: "receive-pruned", Title: "Receive queues were pruned for lack of buffer", Systems: onLinux(),
 		Needs: []string{"counters"}, Severity: Warning,
 		Settings: []string{"net.ipv4.tcp_rmem"},
-		Because: "When the packets in a receive queue occupy more than the buffer, the kernel collapses them at " +
-			"great cost or drops data that it had already acknowledged selectively.",
+		Because: "When the packets in a receive queue occupy more than the buffer, the kernel collapses them, " +
+			"which is expensive, or drops data that it had already acknowledged selectively.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "TcpExt.RcvPruned", "TcpExt.OfoPruned", "TcpExt.TCPRcvQDrop", "TcpExt.PruneCalled")
 			if len(found) == 0 {

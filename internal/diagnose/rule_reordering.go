@@ -5,8 +5,8 @@ func reordering() Rule {
 	return Rule{
 		ID: "reordering", Title: "Segments arrive out of order at the peers", Systems: onLinux(),
 		Needs: []string{"counters", "protocols"}, Severity: Info,
-		Because: "A reordered segment looks like a lost one until the sender has learnt better; it costs " +
-			"retransmissions and halved windows.",
+		Because: "A reordered segment looks like a lost one until the sender has detected the reordering; " +
+			"it costs retransmissions and halved windows.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			found := counters(f, "TcpExt.TCPSACKReorder", "TcpExt.TCPTSReorder", "TcpExt.TCPRenoReorder")

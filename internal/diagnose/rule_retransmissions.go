@@ -7,10 +7,10 @@ import (
 // retransmissions finds a high share of repeated segments.
 func retransmissions() Rule {
 	return Rule{
-		ID: "retransmissions", Title: "A notable share of segments is sent again",
+		ID: "retransmissions", Title: "A notable share of segments is retransmitted",
 		Needs: []string{"counters", "linux:protocols"}, Severity: Warning,
-		Because: "Loss bounds what loss-based congestion control reaches on long paths; where it comes from matters " +
-			"more than any setting.",
+		Because: "Loss limits what loss-based congestion control reaches on long paths; its cause " +
+			"matters more than any setting.",
 		Confirm: "ss -ti or netstat per connection shows which peers lose; loss towards all of them points at this " +
 			"host's link.",
 		Check: func(in Input) []Finding {

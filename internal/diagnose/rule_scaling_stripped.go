@@ -11,9 +11,9 @@ func scalingStripped() Rule {
 	return Rule{
 		ID: "window-scaling-missing", Title: "Connections have no window scaling although this host offers it",
 		Systems: onLinux(), Needs: []string{"flows"}, Severity: Warning,
-		Because: "The peer does not know the option, or a firewall or load balancer on the path took it out of the " +
-			"handshake: 65,535 bytes in each round trip are the most that fits.",
-		Confirm: "A capture of the handshake at both ends shows the option leave one and not arrive at the other.",
+		Because: "The peer does not know the option, or a firewall or load balancer on the path removed it " +
+			"from the handshake: at most 65,535 bytes fit into a round trip.",
+		Confirm: "Captures of the handshake at both ends show that the option leaves one and does not arrive at the other.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			if on, known := windowScaling(f); known && !on {

@@ -28,7 +28,7 @@ func settingNoEffect() Rule {
 	return Rule{
 		ID: "setting-no-effect", Title: "A setting was changed and does nothing", Severity: Info,
 		Needs:   []string{"settings|interfaces|links|ifconfig"},
-		Because: "The release accepts the value and ignores it, or another setting makes it idle.",
+		Because: "The release accepts the value and ignores it, or another setting overrides it.",
 		Check:   func(in Input) []Finding { return judged(in, "no-effect") },
 		Fires:   linuxExample("sysctl -a", "net.ipv4.tcp_low_latency = 1\n"),
 		Quiet:   linuxExample("sysctl -a", "net.ipv4.tcp_low_latency = 0\n"),
@@ -46,7 +46,7 @@ func judged(in Input, code string) (out []Finding) {
 		s := f.Settings[name]
 		base, iface, _ := strings.Cut(name, "@")
 		r, ok := c.Lookup(f.System, base)
-		if s.State != facts.Read || !ok {
+		if s.State != facts.Read || !ok || fixed(f, base, iface) {
 			continue
 		}
 		v := verdictOf(r, s.Value, code, versions, in)
@@ -64,6 +64,13 @@ func judged(in Input, code string) (out []Finding) {
 		out = append(out, found...)
 	}
 	return out
+}
+
+// fixed reports whether an offload is one that its driver does not let anybody change.
+func fixed(f *facts.Facts, base, iface string) bool {
+	name, ok := strings.CutPrefix(base, "ethtool:features/")
+	n := f.NIC(iface)
+	return ok && n != nil && n.Features[name].Fixed
 }
 
 // releases are the host's own, or the newest and the oldest one of the catalog.

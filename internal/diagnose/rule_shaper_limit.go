@@ -1,14 +1,14 @@
 package diagnose
 
-import "regexp"
+import "github.com/wirerate/wirerate/internal/regexp"
 
 // shaperLimit finds a dummynet pipe that refused its rate.
 func shaperLimit() Rule {
 	return Rule{
 		ID: "shaper-limit", Title: "A dummynet pipe refused the rate that it was given", Severity: Warning,
 		Systems: onFreeBSD(), Needs: []string{"messages"},
-		Because: "ipfw(8) of many releases keeps the rate of a pipe in a signed 32-bit number of bit/s: more than " +
-			"2147 Mbit/s is refused, and the pipe keeps its former rate.",
+		Because: "ipfw(8) of many releases stores the rate of a pipe as a signed 32-bit number of bit/s: more " +
+			"than 2147 Mbit/s is refused, and the pipe keeps its former rate.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, tooLarge)
 			if n == 0 {

@@ -12,7 +12,7 @@ import (
 func slowLink() Rule {
 	return Rule{
 		ID: "slow-link", Title: "A link runs below the speed its card supports", Systems: onLinux(),
-		Needs: []string{"link *"}, Severity: Warning,
+		Needs: []string{"link *|hardware"}, Severity: Warning,
 		Because: "A damaged pair in the cable, or a port fixed at a lower speed, makes a gigabit card run at 100 Mbit/s.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -21,7 +21,7 @@ func slowLink() Rule {
 					out = append(out, belowOffers(n)...)
 				}
 				if !n.Up || n.Speed == 0 || n.Speed > 100*units.Mbit || n.Fastest < units.Gbit ||
-					n.Media != "Twisted Pair" && n.Media != "MII" {
+					n.Media != "" && n.Media != "Twisted Pair" && n.Media != "MII" {
 					continue
 				}
 				found := one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s on a card that supports %s", n.Speed, n.Fastest)

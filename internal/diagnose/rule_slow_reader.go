@@ -10,7 +10,7 @@ func slowReader() Rule {
 	return Rule{
 		ID: "slow-reader", Title: "A program on this host reads its connections slowly",
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"flows"}, Severity: Warning,
-		Because: "Data that arrived waits for the program: the window closes and the sender stops, whatever the buffers.",
+		Because: "Received data waits for the program: the window closes and the sender stops, whatever the buffer sizes.",
 		Confirm: "Recv-Q of the same connections is large again a few seconds later.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source

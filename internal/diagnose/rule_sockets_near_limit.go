@@ -10,7 +10,7 @@ func socketsNearLimit() Rule {
 		ID: "sockets-near-limit", Title: "Sockets or orphaned connections are near their limit", Severity: Warning,
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"freebsd:settings", "linux:settings", "linux:sockets"},
 		Because: "At the limit FreeBSD refuses new sockets, and Linux resets closed connections whose data was not " +
-			"delivered yet, already from a quarter of the limit on for those it takes to be stuck.",
+			"delivered yet, from a quarter of the limit on if they seem stuck.",
 		Confirm: "The number at the time of the trouble is at the limit, or the kernel's log says so.",
 		Check: func(in Input) []Finding {
 			f := in.Facts

@@ -9,8 +9,8 @@ func spurious() Rule {
 	return Rule{
 		ID: "spurious-retransmits", Title: "Many retransmissions were not needed",
 		Systems: []string{"linux", "freebsd"}, Needs: []string{"counters", "linux:protocols"}, Severity: Info,
-		Because: "The peer had the segment already: reordering or a delay spike passed for loss, and the window was " +
-			"cut for nothing.",
+		Because: "The peer had the segment already: reordering or a delay spike was taken for loss, and the " +
+			"window was reduced needlessly.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			again, needless := total(f, "Tcp.RetransSegs"), f.Counters["TcpExt.TCPDSACKRecv"]

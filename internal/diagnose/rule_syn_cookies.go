@@ -50,8 +50,8 @@ func dropsAlone(f *facts.Facts) []Finding {
 		return nil
 	}
 	found := with(graded(drops, total(f, "Tcp.PassiveOpens"), Warning),
-		one("half-open connections", []facts.Source{drops.Source}, "listening sockets dropped SYNs though no accept "+
-			"queue was full: %s", happened(drops)))
+		one("half-open connections", []facts.Source{drops.Source}, "listening sockets dropped SYNs, and nothing "+
+			"shows that an accept queue was full: %s", happened(drops)))
 	found[0].Fix = []Fix{{Setting: "net.ipv4.tcp_max_syn_backlog"}, {Action: "look whether connections pile up in " +
 		"SYN-RECV (ss -tn state syn-recv)"}}
 	return found

@@ -10,8 +10,8 @@ func synFlood() Rule {
 		ID: "syn-flooding", Title: "The kernel took the arrivals at a port for a SYN flood", Systems: onLinux(),
 		Needs: []string{"messages"}, Severity: Warning,
 		Settings: []string{"net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog"},
-		Because: "The queue of half-open connections of that port was full: an attack, or more clients than the " +
-			"backlog holds.",
+		Because: "The port's queue of half-open connections was full: an attack, or more clients " +
+			"than the backlog holds.",
 		Check: func(in Input) []Finding {
 			m, ok := in.Facts.Message("possible syn flooding")
 			// The kernel's log is that of all namespaces, the counters are this one's.

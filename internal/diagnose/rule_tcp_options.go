@@ -10,7 +10,7 @@ func windowScalingOff() Rule {
 	r := switchedOff("window-scaling-off", "Window scaling is off", Critical,
 		map[system.System]string{"linux": "net.ipv4.tcp_window_scaling", "freebsd": "net.inet.tcp.rfc1323",
 			"openbsd": "net.inet.tcp.rfc1323"})
-	r.Because = "Without the window scale option a connection moves at most 65,535 bytes in each round trip (RFC 7323)."
+	r.Because = "Without the window scale option a connection carries at most 65,535 bytes per round trip (RFC 7323)."
 	return r
 }
 
@@ -19,7 +19,7 @@ func sackOff() Rule {
 	r := switchedOff("sack-off", "Selective acknowledgements are off", Warning,
 		map[system.System]string{"linux": "net.ipv4.tcp_sack", "freebsd": "net.inet.tcp.sack.enable",
 			"openbsd": "net.inet.tcp.sack"})
-	r.Because = "After a loss the sender cannot tell which segments arrived and repairs one in each round trip (RFC 2018)."
+	r.Because = "After a loss the sender cannot tell which segments arrived and repairs one per round trip (RFC 2018)."
 	return r
 }
 
@@ -27,8 +27,8 @@ func sackOff() Rule {
 func timestampsOff() Rule {
 	r := switchedOff("timestamps-off", "TCP timestamps are off", Warning,
 		map[system.System]string{"linux": "net.ipv4.tcp_timestamps"})
-	r.Because = "Without timestamps round trips are measured less often and a wrapped sequence number at high rates " +
-		"is not recognised (RFC 7323)."
+	r.Because = "Without timestamps round trips are measured less often, and wrapped sequence numbers at high " +
+		"rates are not detected (RFC 7323)."
 	return r
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/system"
 	"github.com/wirerate/wirerate/internal/terminal"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -48,13 +49,17 @@ func TestRulesOnTheirExamples(t *testing.T) {
 				t.Error("the id is taken")
 			}
 			seen[r.ID] = true
-			if r.Title == "" || r.Because == "" || r.Severity.rank() < 0 || len(r.Needs) == 0 {
-				t.Error("title, because, severity and needs must be set")
+			for field, set := range map[string]bool{"Title": r.Title != "", "Because": r.Because != "",
+				"Severity": r.Severity.rank() >= 0, "Needs": len(r.Needs) > 0} {
+				if !set {
+					t.Errorf("%s must be set", field)
+				}
 			}
 			_, fired, missing := judge(t, r.Fires)
 			i := slices.IndexFunc(fired, func(f Finding) bool { return f.Rule == r.ID })
 			if i < 0 {
-				t.Fatalf("the firing example gives %v, not evaluated %v", ids(fired), missing)
+				missing = slices.DeleteFunc(missing, func(m NotEvaluated) bool { return m.Rule != r.ID })
+				t.Fatalf("the firing example gives %v; not evaluated: %v", ids(fired), missing)
 			}
 			found := fired[i]
 			if found.Summary == "" || found.Subject == "" || len(found.Fix)+len(found.Confirm) == 0 && found.Because == "" {
@@ -130,13 +135,18 @@ func TestNothingKnownIsNothingSaid(t *testing.T) {
 	}
 }
 
-// What a finding tells to set is in the catalog, under that name.
+// What a rule and its findings tell to set is in the catalog, under that name.
 func TestFixesAreInTheCatalog(t *testing.T) {
 	c, err := catalog.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range Rules() {
+		for _, name := range r.Settings {
+			if !slices.ContainsFunc(system.All(), func(s system.System) bool { _, ok := c.Lookup(s, name); return ok }) {
+				t.Errorf("%s: no system has the setting %s", r.ID, name)
+			}
+		}
 		f, fired, _ := judge(t, r.Fires)
 		for _, found := range fired {
 			for _, fix := range found.Fix {

@@ -6,8 +6,8 @@ func timeWaitOverflow() Rule {
 		ID: "time-wait-overflow", Title: "The table of connections in TIME_WAIT was full", Systems: onLinux(),
 		Needs: []string{"counters|messages"}, Severity: Warning,
 		Settings: []string{"net.ipv4.tcp_max_tw_buckets"},
-		Because: "Further connections are forgotten at once: their late segments may end a new connection on the " +
-			"same ports. So many short connections also use up the local ports.",
+		Because: "Further connections are forgotten immediately, and their late segments may end a new " +
+			"connection on the same ports. So many short connections also use up the local ports.",
 		Check: func(in Input) []Finding {
 			lines, n := logged(in.Facts, "time wait bucket table overflow")
 			over := counters(in.Facts, "TcpExt.TCPTimeWaitOverflow")

@@ -1,5 +1,7 @@
 package diagnose
 
+import "github.com/wirerate/wirerate/internal/regexp"
+
 // transmitTimeout finds cards that hung.
 func transmitTimeout() Rule {
 	return Rule{
@@ -8,10 +10,16 @@ func transmitTimeout() Rule {
 			"the hardware is at fault.",
 		Check: func(in Input) []Finding {
 			for _, words := range [][]string{{"netdev watchdog"}, {"detected tx unit hang"},
-				{"detected hardware unit hang"}, {"reset adapter unexpectedly"}, {": watchdog timeout"}} {
+				{"detected hardware unit hang"}, {"reset adapter unexpectedly"}, {": watchdog timeout"},
+				{"lost tx completions is above"}, {"keep alive watchdog timeout"}, {"tx timeout detected"},
+				{"tx timeout on queue"}, {"tx_timeout recovery level"}} { // ena, ena, mlx5, virtio_net, i40e
 				if lines, n := logged(in.Facts, words...); n > 0 {
+					card := "card"
+					if m := hungCard.FindStringSubmatch(lines[0].Text); m != nil {
+						card = m[1] + m[2]
+					}
 					return do("update the driver and the card's firmware; switch off ASPM for the slot",
-						one("card", lines, "the kernel reported a card that hung in %s", counted(n, "line")))
+						one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line")))
 				}
 			}
 			return nil
@@ -20,3 +28,6 @@ func transmitTimeout() Rule {
 		Quiet: linuxExample("dmesg", "[ 9.1] e1000e 0000:00:19.0 eth0: NIC Link is Up 1000 Mbps Full Duplex\n"),
 	}
 }
+
+// hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
+var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f] ([a-z_][\w.-]*)(?: \([^)]*\))?: |NETDEV WATCHDOG: ([a-z][\w.-]*) `)

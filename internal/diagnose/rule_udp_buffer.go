@@ -1,11 +1,14 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
-	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -13,7 +16,7 @@ import (
 func udpBuffer() Rule {
 	return Rule{
 		ID: "udp-buffer", Title: "Datagrams were dropped for lack of receive buffer",
-		Needs: []string{"linux:protocols|listeners|socket table|messages",
+		Needs: []string{"linux:protocols|listeners|socket table|datagram table|messages",
 			"freebsd:counters|socket table|messages", "openbsd:counters|socket table|messages"}, Severity: Warning,
 		Because: "A program that reads too slowly, or a burst larger than its buffer, loses datagrams.",
 		Confirm: "The counter grows while the program is busy; a larger SO_RCVBUF stops it.",
@@ -56,6 +59,9 @@ func udpBuffer() Rule {
 // fullSockets finds UDP sockets whose buffer is full now: as large as the
 // default, or with no room for one more datagram.
 func fullSockets(f *facts.Facts) []Finding {
+	if i := slices.IndexFunc(f.Datagrams, func(s facts.DatagramSocket) bool { return s.Drops > 0 }); i >= 0 {
+		return droppingSockets(f)
+	}
 	limit, known := f.Integer("net.core.rmem_default")
 	if f.System != "linux" {
 		limit, known = f.Integer("net.inet.udp.recvspace")
@@ -90,6 +96,24 @@ func fullSockets(f *facts.Facts) []Finding {
 		"%s wait unread: the buffer is full and what else arrives is dropped", units.Bytes(worst.Unread)))
 }
 
+// droppingSockets finds sockets that count what they had no room for, the one with the most first.
+func droppingSockets(f *facts.Facts) (out []Finding) {
+	worst := slices.MaxFunc(f.Datagrams, func(a, b facts.DatagramSocket) int { return cmp.Compare(a.Drops, b.Drops) })
+	c := facts.Counter{Value: worst.Drops, Source: worst.Source}
+	waiting := ""
+	if worst.Unread > 0 {
+		waiting = fmt.Sprintf("; %s wait unread now", units.Bytes(worst.Unread))
+	}
+	out = lost(c, 0, one("udp "+worst.Local, []facts.Source{worst.Source},
+		"%d datagrams dropped for its full buffer since it was opened%s", worst.Drops, waiting))
+	if worst.Program != "" {
+		out[0].Summary += " (" + worst.Program + ")"
+	}
+	out[0].Fix = []Fix{{Action: "let the program that holds " + worst.Local + " read faster, or ask for a larger buffer " +
+		"(SO_RCVBUF) up to:"}, {Setting: "net.core.rmem_max"}}
+	return out
+}
+
 // refusedBuffers finds what programs say when the kernel gave them less buffer than they asked for: quic-go, unbound and
 // syslog-ng. They name the size in KiB, in bytes, or as an option.
 func refusedBuffers(f *facts.Facts) []Finding {
@@ -99,27 +123,35 @@ func refusedBuffers(f *facts.Facts) []Finding {
 			continue
 		}
 		_, n := matching(f, refusedBuffer)
-		wanted, got, unit := m[2]+m[4]+m[6], m[3]+m[5]+m[7], 1.0
+		wanted, got, unit := m[2]+m[4]+m[6]+m[8], m[3]+m[5]+m[7], 1.0
 		if m[2] != "" {
 			unit = 1024
 		}
 		size, _ := strconv.ParseFloat(wanted, 64)
 		had, _ := strconv.ParseFloat(got, 64)
 		setting := map[bool]string{true: "net.core.rmem_max", false: "kern.ipc.maxsockbuf"}[f.System == "linux"]
-		if m[1] == "send" && f.System == "linux" {
+		if (m[1] == "send" || strings.HasPrefix(m[0], "so-snd")) && f.System == "linux" {
 			setting = "net.core.wmem_max"
 		}
 		found := one("udp", []facts.Source{f.Line("dmesg", i+1), f.Settings[setting].Source},
 			"a program asked for a buffer of %s and got %s (%s)", units.Bytes(size*unit), units.Bytes(had*unit),
 			counted(n, "message"))
+		if m[8] != "" { // the BSDs grant all of it or nothing, and count their overhead
+			found[0].Summary = fmt.Sprintf("a program asked for a buffer of %s and was refused", units.Bytes(size))
+			unit = 2
+		}
 		found[0].Because = "QUIC and other programs over UDP have no flow control by the kernel: a burst that is larger " +
 			"than the buffer is lost, and the transfer slows down."
 		found[0].Fix = []Fix{{Setting: setting, Value: fmt.Sprintf("%.0f", size*unit)}}
+		if now, known := f.Integer(setting); known && float64(now) >= size*unit {
+			found[0].Fix = []Fix{{Action: fmt.Sprintf("restart the program: %s is %d now, and it asks once, at its start",
+				setting, now)}}
+		}
 		return found
 	}
 	return nil
 }
 
-var refusedBuffer = regexp.MustCompile(`failed to sufficiently increase (receive|send) buffer size \(was: \d+ kiB, ` +
-	`wanted: (\d+) kiB, got: (\d+) kiB\)|so-rcvbuf (\d+) was not granted\. Got (\d+)|` +
-	`so_rcvbuf='(\d+)', so_rcvbuf_set='(\d+)'`)
+var refusedBuffer = regexp.MustCompile(`(?i:failed to sufficiently increase (receive|send) buffer size\W+was: \d+ kiB,\s+` +
+	`wanted: (\d+) kiB,\s+got: (\d+) kiB)|so-(?:rcv|snd)buf (\d+) was not granted\. Got (\d+)|` +
+	`so_rcvbuf='(\d+)', so_rcvbuf_set='(\d+)'|SO_(?:SND|RCV)BUF\b.*?\b(\d{5,10})\b.*No buffer space available`)

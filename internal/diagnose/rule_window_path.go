@@ -1,21 +1,29 @@
 package diagnose
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/system"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
 // windowBelowPath finds buffers that hold less than the declared path.
 func windowBelowPath() Rule {
 	return Rule{
-		ID: "window-below-path", Title: "A connection's window cannot fill this path", Needs: []string{"settings"},
+		ID: "window-below-path", Title: "A connection's window cannot fill this path", Needs: []string{"settings|transfers"},
 		Severity: Warning,
-		Because: "A sender moves at most one window in each round trip: a window below the bandwidth-delay product " +
+		Because: "A sender transfers at most one window per round trip: a window below the bandwidth-delay product " +
 			"bounds one connection, whatever the link.",
 		Confirm: "Several connections together are faster than one.",
 		Check: func(in Input) (out []Finding) {
 			f := in.Facts
+			if out = steadyWindows(f); len(out) > 0 {
+				return out
+			}
 			if in.Path.Rate == 0 || in.Path.RTT == 0 {
 				return nil
 			}
@@ -51,6 +59,64 @@ func windowBelowPath() Rule {
 		Fires: windowExample("4096\t16384\t65536"),
 		Quiet: windowExample("4096\t16384\t67108864"),
 	}
+}
+
+// steadyWindows finds tests whose window stood still without a loss, and held just what the measured round trip makes of
+// their rate: neither the network nor the sender's program held them back.
+func steadyWindows(f *facts.Facts) []Finding {
+	for _, tr := range f.Transfers {
+		if tr.Steady < 3 || tr.SteadySeconds <= 0 || tr.SteadyBytes == 0 {
+			continue
+		}
+		got := 8 * tr.SteadyBytes / tr.SteadySeconds
+		p, known := roundTrip(f, tr.Peer)
+		if !known || p.Avg < 0.001 || fillsLink(f, got) {
+			continue
+		}
+		if could := 8 * tr.Window / p.Avg; got < 0.7*could || got > 1.3*could {
+			continue
+		}
+		found := one(cmp.Or(tr.Peer, p.Peer), []facts.Source{tr.SteadySource, p.Source},
+			"a window of %s that stands still, over a round trip of %.3g ms, is %s: the test moved %s and lost nothing",
+			units.Bytes(tr.Window), 1000*p.Avg, rate(8*tr.Window/p.Avg), rate(got))
+		for _, name := range windowSettings[f.System] {
+			found[0].Fix = append(found[0].Fix, Fix{Setting: name})
+		}
+		return do("the same buffer at the other end, which may be the smaller one; and no fixed window in the program "+
+			"(iperf3 -w)", found)
+	}
+	return nil
+}
+
+// windowSettings bound the windows of a connection that is sent here and received there.
+var windowSettings = map[system.System][]string{system.Linux: {"net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"},
+	system.FreeBSD: {"net.inet.tcp.sendbuf_max", "net.inet.tcp.recvbuf_max"}}
+
+// roundTrip finds what ping says of a peer; where it was asked of one host alone, this one is meant.
+func roundTrip(f *facts.Facts, peer string) (facts.Ping, bool) {
+	address := peer[:max(strings.LastIndexByte(peer, ':'), 0)]
+	for _, p := range f.Pings {
+		if p.Peer == address && p.Source.Text != "" {
+			return p, true
+		}
+	}
+	if len(f.Pings) == 1 && f.Pings[0].Source.Text != "" {
+		return f.Pings[0], true
+	}
+	return facts.Ping{}, false
+}
+
+// fillsLink reports whether a rate is what a link that is up can carry, or one of Ethernet where none is known: of
+// 1500-byte frames TCP is left 94%.
+func fillsLink(f *facts.Facts, bps float64) bool {
+	for _, link := range []float64{1e8, 1e9, 2.5e9, 5e9, 1e10} {
+		if bps > 0.92*link && bps < 0.96*link {
+			return true
+		}
+	}
+	return slices.ContainsFunc(f.NICs, func(n facts.NIC) bool {
+		return physical(&n) && n.Speed > 0 && bps > 0.85*float64(n.Speed)
+	})
 }
 
 // plainSetting is a setting's name without the field that a ceiling names.

@@ -22,8 +22,8 @@ const (
 )
 
 // SeverityRule is the rule of graded, as docs/rules.md says it.
-const SeverityRule = `A counter of packets, connections or requests that were lost is judged by its share of all that there
-were, by its rate, and by whether it still grows:
+const SeverityRule = `A counter of lost packets, connections or requests is judged by their share of the
+total, by its rate, and by whether it still grows:
 
 | lost | severity |
 |---|---|
@@ -31,11 +31,11 @@ were, by its rate, and by whether it still grows:
 | 0.01% or more | warning |
 | 1 in a million or more | info |
 | less | not reported |
-| of how many is not known, and 1000 or more a second | error |
-| of how many is not known, and 1 or more a second, or 1000 or more in all | warning |
-| of how many is not known, and fewer | info |
+| total not known, 1000 or more per second | error |
+| total not known, 1 or more per second, or 1000 or more in all | warning |
+| total not known, fewer | info |
 
-A counter that did not grow while it was observed is an info at most, since it is a matter of the past. On a declared
+A counter that did not grow while it was observed is an info at most, since it is past. On a declared
 path, an info becomes a warning where a loss of this share would hold one CUBIC connection below the rate of the path.
 What is not a loss has the severity of its rule: error limits throughput or refuses connections now, warning did or
 will under load, info is worth knowing. What only old lines of the kernel's log show counts one step less. Findings are

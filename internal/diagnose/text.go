@@ -303,13 +303,19 @@ func (f Finding) details(b *strings.Builder) {
 		wrap(b, "  | ", "  |   ", where+": "+e.Text)
 	}
 	wrap(b, "  why: ", "       ", f.Because)
-	for _, fix := range f.Fix {
+	for i, fix := range f.Fix {
+		if i+1 < len(f.Fix) && f.Fix[i+1].ValueFor == fix.ValueFor {
+			fix.ValueFor = "" // said with the last one
+		}
 		fix.write(b)
 	}
 	if f.Confirm != "" {
 		wrap(b, "  confirmed if: ", "       ", f.Confirm)
 	}
 }
+
+// formulaWidth is how long a formula may be that is read at a glance.
+const formulaWidth = 60
 
 // write says what to do: in words, as a command for now, as the line of a file for good.
 func (f Fix) write(b *strings.Builder) {
@@ -331,9 +337,22 @@ func (f Fix) write(b *strings.Builder) {
 		put("to keep it, in " + f.File + ": " + f.Line)
 	}
 	if f.Setting != "" && !said {
-		put("set " + f.Setting + map[bool]string{true: " to " + f.Value}[f.Value != ""])
+		to := "; wirerate explain says to what"
+		if f.Value != "" {
+			to = " to " + f.Value
+		}
+		put("set " + f.Setting + to)
 	}
-	if f.Formula != "" && f.Value == "" {
+	if f.ValueFor != "" {
+		put("the value is " + f.ValueFor)
+	}
+	switch {
+	case f.Value != "" || f.Formula == "" && !strings.Contains(f.Command, unknownValue):
+	case f.Formula == "":
+		put(unknownValue + ": wirerate explain " + f.Setting + " says how to choose it")
+	case len(f.Formula) > formulaWidth:
+		put(unknownValue + ": wirerate plan computes it; wirerate explain " + f.Setting + " shows from what")
+	default:
 		put(unknownValue + ": " + f.Formula + " (wirerate plan computes it)")
 	}
 }

@@ -1,0 +1,36 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// unclosed finds connections that their peers closed and a program on this host did not.
+func unclosed() Rule {
+	return Rule{
+		ID: "unclosed-connections", Title: "A program does not close connections that its peers closed",
+		Needs: []string{"linux:flows|socket table", "freebsd:socket table", "openbsd:socket table"}, Severity: Warning,
+		Because: "The peer is done and the program has not noticed: it is stuck, or it leaks descriptors until it can open " +
+			"no more. No setting of the network ends this state, CLOSE-WAIT has no timeout.",
+		Confirm: "The same connections are still in CLOSE-WAIT a minute later (ss -tnp state close-wait, sockstat).",
+		Check: func(in Input) []Finding {
+			const many, unreadMany = 100, 5
+			all, unread := in.Facts.Counters["tcp_states.close_wait"], in.Facts.Counters["tcp_states.close_wait_unread"]
+			if all.Value < many && unread.Value < unreadMany {
+				return nil
+			}
+			found := one("tcp", sources([]facts.Counter{all}), "%s in CLOSE-WAIT", counted(int(all.Value), "connection"))
+			if unread.Value > 0 {
+				found = one("tcp", sources([]facts.Counter{unread}), "%s in CLOSE-WAIT, %d of them with data that the program has not read",
+					counted(int(all.Value), "connection"), unread.Value)
+			}
+			return do("find the program that holds them and what it waits for: a thread or worker that is blocked, or a "+
+				"descriptor that is never closed", found)
+		},
+		Fires: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"+
+			strings.Repeat("CLOSE-WAIT 552 0 192.0.2.1:8080 198.51.100.9:5000\n", 5)),
+		Quiet: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"+
+			strings.Repeat("CLOSE-WAIT 1 0 192.0.2.1:8080 198.51.100.9:5000\n", 5)),
+	}
+}
