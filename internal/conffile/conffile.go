@@ -44,12 +44,13 @@ const (
 	ModulesLoad Kind = "modules-load" // modules-load.d, /etc/modules
 	Cmdline     Kind = "cmdline"      // kernel command line, and /etc/default/grub
 	Tuned       Kind = "tuned.conf"   // profiles of TuneD
+	NFTables    Kind = "nftables"     // nftables.conf: what becomes of ICMP
 )
 
 // Kinds returns all formats in a fixed order.
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
-		Cmdline, Tuned}
+		Cmdline, Tuned, NFTables}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -190,6 +191,8 @@ func Scan(kind Kind, system System, path, src string, entry func(Entry) bool, re
 		s.cmdline()
 	case Tuned:
 		s.tuned()
+	case NFTables:
+		s.nft()
 	default:
 		return fmt.Errorf("%s: unknown kind of file %q", path, kind)
 	}

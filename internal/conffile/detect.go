@@ -86,7 +86,7 @@ func SystemOf(k Kind) System {
 		return FreeBSD
 	case HostnameIf:
 		return OpenBSD
-	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned:
+	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables:
 		return Linux
 	}
 	return ""
@@ -114,7 +114,8 @@ func fromPath(file, text string) Guess {
 		return Guess{Kind: Loader, Confidence: Certain}
 	case strings.HasSuffix(dir, "/rc.conf.d/"):
 		return Guess{Kind: RC, System: FreeBSD, Confidence: Certain}
-	case strings.HasSuffix(dir, "/network/interfaces.d/") || strings.HasSuffix(dir, "/network/") && base == "interfaces":
+	case strings.HasSuffix(dir, "/network/interfaces.d/") || strings.HasSuffix(dir, "/network/") &&
+		base == "interfaces":
 		return Guess{Kind: Interfaces, Confidence: Certain}
 	case strings.HasSuffix(dir, "/etc/default/") && strings.HasPrefix(base, "grub"):
 		return Guess{Kind: Cmdline, Confidence: Certain}
@@ -132,6 +133,9 @@ func fromName(name, text string) Guess {
 	switch {
 	case strings.HasSuffix(name, "tuned.conf"):
 		return likely(Tuned, Linux)
+	case strings.Contains(name, "nftables") && (strings.HasSuffix(name, ".conf") || strings.HasSuffix(name, ".nft")),
+		strings.HasSuffix(name, ".nft"):
+		return likely(NFTables, Linux)
 	case strings.Contains(name, "sysctl.conf"):
 		return likely(Sysctl, "")
 	case strings.Contains(name, "loader.conf") || strings.Contains(name, "device.hints"):
@@ -148,7 +152,7 @@ func fromName(name, text string) Guess {
 		return likely(Script, FreeBSD)
 	case strings.HasSuffix(name, ".link") && strings.Contains(text, "["):
 		return likely(LinkFile, Linux)
-	case strings.HasSuffix(name, ".network") && strings.Contains(text, "["):
+	case (strings.HasSuffix(name, ".network") || strings.HasSuffix(name, ".netdev")) && strings.Contains(text, "["):
 		return likely(NetworkFile, Linux)
 	case name == "interfaces" || strings.HasSuffix(name, "-interfaces"):
 		return likely(Interfaces, Linux)
@@ -294,13 +298,15 @@ var systemPrefixes = []struct {
 }{
 	{"net.ipv4.", Linux}, {"net.ipv6.", Linux}, {"net.core.", Linux}, {"net.netfilter.", Linux}, {"net.nf_", Linux},
 	{"net.bridge.", Linux}, {"net.unix.", Linux}, {"net.mptcp.", Linux}, {"kernel.", Linux}, {"fs.", Linux},
-	{"vm.swappiness", Linux}, {"vm.dirty_", Linux}, {"vm.min_free", Linux}, {"vm.overcommit_", Linux}, {"vm.vfs_", Linux},
+	{"vm.swappiness", Linux}, {"vm.dirty_", Linux}, {"vm.min_free", Linux}, {"vm.overcommit_", Linux},
+	{"vm.vfs_", Linux},
 	{"kern.ipc.", FreeBSD}, {"net.isr.", FreeBSD}, {"vfs.", FreeBSD}, {"security.", FreeBSD}, {"dev.", FreeBSD},
 	{"net.link.", FreeBSD}, {"net.pf.", FreeBSD}, {"net.inet.tcp.cc.", FreeBSD}, {"net.inet.tcp.functions", FreeBSD},
 	{"net.inet.tcp.syncache", FreeBSD}, {"net.inet.tcp.hostcache", FreeBSD}, {"net.inet.tcp.sendbuf", FreeBSD},
 	{"net.inet.tcp.recvbuf", FreeBSD}, {"net.inet.tcp.sendspace", FreeBSD}, {"net.inet.tcp.recvspace", FreeBSD},
 	{"net.inet.tcp.msl", FreeBSD}, {"net.inet.tcp.blackhole", FreeBSD}, {"net.inet.udp.blackhole", FreeBSD},
-	{"net.inet.tcp.delayed_ack", FreeBSD}, {"net.inet.tcp.nolocaltimewait", FreeBSD}, {"net.inet.tcp.path_mtu", FreeBSD},
+	{"net.inet.tcp.delayed_ack", FreeBSD}, {"net.inet.tcp.nolocaltimewait", FreeBSD},
+	{"net.inet.tcp.path_mtu", FreeBSD},
 	{"net.inet.ip.portrange.", FreeBSD}, {"net.inet.ip.fw.", FreeBSD}, {"net.inet.ip.dummynet", FreeBSD},
 	{"net.inet.ip.intr_", FreeBSD}, {"net.inet.ip.fastforwarding", FreeBSD}, {"net.inet.ip.random_id", FreeBSD},
 	{"net.inet.icmp.drop_redirect", FreeBSD}, {"net.inet.icmp.icmplim", FreeBSD}, {"net.inet.raw.", FreeBSD},
@@ -337,7 +343,8 @@ var systemWords = []struct {
 	word   string
 	system System
 }{
-	{RC, "_enable=", FreeBSD}, {RC, "ifconfig_", FreeBSD}, {RC, "kld_list", FreeBSD}, {RC, "cloned_interfaces", FreeBSD},
+	{RC, "_enable=", FreeBSD}, {RC, "ifconfig_", FreeBSD}, {RC, "kld_list", FreeBSD},
+	{RC, "cloned_interfaces", FreeBSD},
 	{RC, "_flags=", ""}, {RC, "pkg_scripts=", OpenBSD}, {RC, "_timeout=", OpenBSD},
 	{PF, "altq", FreeBSD}, {PF, "scrub in", FreeBSD}, {PF, "scrub on", FreeBSD}, {PF, "rdr on", FreeBSD},
 	{PF, "rdr pass", FreeBSD},
@@ -348,7 +355,8 @@ var systemWords = []struct {
 	{Script, "#!/bin/bash", Linux},
 	{Script, "systemctl ", Linux}, {Script, "apt-get ", Linux}, {Script, "/etc/sysctl.d/", Linux},
 	{Script, "/boot/loader.conf", FreeBSD}, {Script, "pkg install", FreeBSD}, {Script, "pkg_add ", OpenBSD},
-	{Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD}, {Script, "rcctl ", OpenBSD},
+	{Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD},
+	{Script, "rcctl ", OpenBSD},
 	{Script, "#!/bin/ksh", OpenBSD},
 }
 

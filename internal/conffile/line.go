@@ -67,7 +67,8 @@ func readsAs(kind Kind, system System, line, setting, value string) error {
 		return cannot
 	}
 	e := own[0]
-	if e.Name != setting && e.Key != setting || e.Value != value || e.Has(Glob) || e.Has(Expands) || e.Has(IgnoreErrors) || e.Has(Append) {
+	if e.Name != setting && e.Key != setting || e.Value != value || e.Has(Glob) || e.Has(Expands) ||
+		e.Has(IgnoreErrors) || e.Has(Append) {
 		return cannot
 	}
 	return nil

@@ -41,7 +41,8 @@ func (s *scanner) loaderLine(line, rawFrom, rawTo int) {
 		s.reject(line, Span{from, to}, "malformed line: the loader expects name=\"value\"")
 		return
 	}
-	e := Entry{Line: line, Raw: Span{rawFrom, trimCR(s.src, rawFrom, rawTo)}, KeySpan: Span{from, k1}, Key: s.src[from:k1]}
+	e := Entry{Line: line, Raw: Span{rawFrom, trimCR(s.src, rawFrom, rawTo)}, KeySpan: Span{from, k1},
+		Key: s.src[from:k1]}
 	e.Name, e.Iface = e.Key, hintIface(e.Key)
 	if strings.HasSuffix(e.Key, "_load") {
 		e.Flags |= Module

@@ -2,16 +2,17 @@ package conffile
 
 import "strings"
 
-// pf reads the set, scrub, match … scrub, queue and altq statements of
+// pf reads the set, scrub, match … scrub, queue, altq and limiter statements of
 // pf.conf (pf.conf(5)), and of pass and match rules what they say of states and
 // queues; everything else is opaque. A statement ends at the end of its line; a
 // backslash or an open brace continues it; '#' begins a comment.
 func (s *scanner) pf() {
-	p := &pfLexer{s: s, pos: textStart(s.src), line: 1}
+	p := &pfLexer{s: s, pos: textStart(s.src), line: 1, ends: "\n,{}()=#\""}
 	for p.pos < len(s.src) && !s.stopped {
 		p.step()
 	}
 	p.flush()
+	p.neighbours.conclude(s)
 }
 
 type pfLexer struct {
@@ -20,7 +21,10 @@ type pfLexer struct {
 	line    int
 	braces  int
 	words   []word
-	anchors int // open braces of anchors, whose rules end with their lines
+	anchors int    // open braces of anchors, whose rules end with their lines
+	ends    string // the characters that end a word, beside blanks
+
+	neighbours pfNeighbours
 }
 
 func (p *pfLexer) step() {
@@ -86,7 +90,7 @@ func (p *pfLexer) readWord() {
 		p.words = append(p.words, word{span: Span{start, p.pos}, text: text, line: line, quoted: true})
 		return
 	}
-	for p.pos < len(src) && !isBlank(src[p.pos]) && strings.IndexByte("\n,{}()=#\"", src[p.pos]) < 0 {
+	for p.pos < len(src) && !isBlank(src[p.pos]) && strings.IndexByte(p.ends, src[p.pos]) < 0 {
 		if src[p.pos] == '\\' && p.pos+1 < len(src) && src[p.pos+1] == '\n' {
 			break
 		}
@@ -103,6 +107,7 @@ func (p *pfLexer) flush() {
 	if len(p.words) > 0 {
 		raw := p.s.wholeLines(Span{p.words[0].span.Start, p.words[len(p.words)-1].span.End})
 		p.s.pfStatement(p.words, raw)
+		p.neighbours.statement(p.words, raw)
 	}
 	p.words = p.words[:0]
 	p.braces = 0
@@ -110,8 +115,12 @@ func (p *pfLexer) flush() {
 
 func (s *scanner) pfStatement(words []word, raw Span) {
 	base := Entry{Raw: raw, Iface: pfIface(words)}
-	if gone := pfGone[words[0].text]; gone != "" && s.system == OpenBSD {
-		s.reject(words[0].line, words[0].span, gone)
+	first := words[0]
+	if first.text == "no" && len(words) > 1 {
+		first = words[1]
+	}
+	if gone := pfGone[first.text]; gone != "" && s.system == OpenBSD {
+		s.reject(words[0].line, Span{words[0].span.Start, first.span.End}, gone)
 		return
 	}
 	switch words[0].text {
@@ -121,6 +130,10 @@ func (s *scanner) pfStatement(words []word, raw Span) {
 		s.pfScrub(words[1:], base)
 	case "queue", "altq":
 		s.pfQueue(words[0].text, words[1:], base)
+	case "state", "source":
+		s.pfLimiter(words, base)
+	case "block":
+		s.pfBlock(words)
 	case "match", "pass":
 		for i, w := range words {
 			if w.text == "scrub" && i+1 < len(words) && words[i+1].text == "(" {
@@ -134,11 +147,14 @@ func (s *scanner) pfStatement(words []word, raw Span) {
 // pfGone are the statements of older pf, which FreeBSD still has, and what
 // OpenBSD has in their place (its pf.conf(5) since 4.7, without altq since 5.6).
 var pfGone = map[string]string{
-	"scrub": "OpenBSD has no scrub rules: write match in all scrub (...)",
-	"nat":   "OpenBSD has no nat rules: write match out ... nat-to ADDRESS",
-	"rdr":   "OpenBSD has no rdr rules: write pass in ... rdr-to ADDRESS",
-	"binat": "OpenBSD has no binat rules: write match ... binat-to ADDRESS",
-	"altq":  "OpenBSD has no altq: write queue NAME on INTERFACE bandwidth RATE",
+	"nat-anchor":   "OpenBSD has no nat-anchor: an anchor holds rules of all kinds",
+	"rdr-anchor":   "OpenBSD has no rdr-anchor: an anchor holds rules of all kinds",
+	"binat-anchor": "OpenBSD has no binat-anchor: an anchor holds rules of all kinds",
+	"scrub":        "OpenBSD has no scrub rules: write match in all scrub (...)",
+	"nat":          "OpenBSD has no nat rules: write match out ... nat-to ADDRESS",
+	"rdr":          "OpenBSD has no rdr rules: write pass in ... rdr-to ADDRESS",
+	"binat":        "OpenBSD has no binat rules: write match ... binat-to ADDRESS",
+	"altq":         "OpenBSD has no altq: write queue NAME on INTERFACE bandwidth RATE",
 }
 
 // pfIface returns the interface after "on", "*" for a list or a macro, or "".
@@ -211,6 +227,11 @@ func (s *scanner) pfScrub(words []word, base Entry) {
 				i++
 			}
 		case "fragment", "reassemble":
+			if i+1 < len(words) && (words[i+1].text == "crop" || words[i+1].text == "drop-ovl") {
+				s.reject(words[i+1].line, Span{base.Raw.Start, words[i+1].span.End}, "fragment "+words[i+1].text+
+					" is gone since FreeBSD 11 and OpenBSD 4.7: scrub reassembles fragments by itself; leave the two words out")
+				return
+			}
 			if i+1 < len(words) {
 				s.pfEntry("pf:scrub/"+w.text, w, words[i+1:i+2], base)
 				i++
@@ -228,6 +249,11 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 		s.pfEntry("pf:queue", words[0], words[:1], base)
 	}
 	for i := 0; i+1 < len(words); i++ {
+		if s.system == OpenBSD && (words[i].text == "priority" || words[i].text == "bandwidth" && strings.HasSuffix(words[i+1].text, "%")) {
+			s.reject(words[i].line, Span{words[i].span.Start, words[i+1].span.End},
+				"an option of altq, which OpenBSD has no longer: a queue has a bandwidth in bits per second, and rules have set prio")
+			return
+		}
 		switch w := words[i]; w.text {
 		case "bandwidth", "qlimit", "flows", "quantum", "tbrsize", "min", "max", "burst", "priority":
 			s.pfEntry("pf:"+kind+"/"+w.text, w, words[i+1:i+2], base)
@@ -236,6 +262,37 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 			if kind == "altq" {
 				s.pfEntry("pf:altq", w, []word{w}, base)
 			}
+		}
+	}
+}
+
+// pfLimiter reads the definition of a state limiter or source limiter, such as
+// source limiter "dns" id 1 entries 2 limit 3 rate 4/5 inet mask 16 (freebsd-src
+// sbin/pfctl/tests/files/pf1076.in and pf1077.in).
+func (s *scanner) pfLimiter(words []word, base Entry) {
+	if len(words) < 3 || words[1].text != "limiter" {
+		return
+	}
+	prefix := "pf:" + words[0].text + "-limiter"
+	s.pfEntry(prefix, word{span: Span{words[0].span.Start, words[1].span.End}, line: words[0].line,
+		text: words[0].text + " " + words[1].text}, words[2:3], base)
+	prefix += "/"
+	for i := 3; i+1 < len(words); i++ {
+		switch w := words[i]; w.text {
+		case "entries", "limit", "rate":
+			s.pfEntry(prefix+w.text, w, words[i+1:i+2], base)
+			i++
+		}
+	}
+}
+
+// pfBlock rejects an action of block that stands behind the rule: parse.y of
+// pfctl takes it as the next word alone.
+func (s *scanner) pfBlock(words []word) {
+	for i, w := range words {
+		if i > 1 && !w.quoted && (w.text == "return" || w.text == "drop") && words[i-1].text != "label" {
+			s.reject(w.line, w.span, "pfctl takes this word behind block alone: write block "+w.text+" ...")
+			return
 		}
 	}
 }

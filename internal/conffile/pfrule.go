@@ -9,6 +9,7 @@ import (
 //
 //	pf:rule/no-state  the protocols of a rule with "no state"
 //	pf:rule/flags     "any" of a rule that makes states of any TCP packet
+//	pf:rule/synproxy  "synproxy" of a rule whose handshakes pf answers
 //	pf:rule/queue     the address family of a rule that chooses a queue
 //
 // Rules of the loopback interface are left out.
@@ -17,13 +18,15 @@ func (s *scanner) pfRule(words []word, base Entry) {
 		return
 	}
 	protocols := pfProtocols(words)
-	state := slices.IndexFunc(words, func(w word) bool { return w.text == "state" && !w.quoted })
+	state := pfKeepState(words)
 	stateless := state > 0 && words[state-1].text == "no"
 	if stateless && words[0].text == "pass" {
 		s.pfRuleEntry("pf:rule/no-state", words[state-1:state+1], protocols, base)
 	}
 	for i := 1; i+1 < len(words); i++ {
 		switch words[i].text {
+		case "synproxy":
+			s.pfRuleEntry("pf:rule/synproxy", words[i:i+1], "synproxy", base)
 		case "flags":
 			sloppy := slices.ContainsFunc(words[i:], func(w word) bool { return w.text == "sloppy" })
 			if words[i+1].text == "any" && !stateless && !sloppy && words[0].text == "pass" {
@@ -34,6 +37,20 @@ func (s *scanner) pfRule(words []word, base Entry) {
 			return
 		}
 	}
+}
+
+// pfKeepState returns where a rule says of states that it keeps some or none,
+// which "state limiter" does not; -1 where it does not say.
+func pfKeepState(words []word) int {
+	for i, w := range words {
+		if w.text != "state" || w.quoted {
+			continue
+		}
+		if i+1 == len(words) || words[i+1].text != "limiter" {
+			return i
+		}
+	}
+	return -1
 }
 
 // pfRuleEntry emits an entry of words that cannot be rewritten as a value.
@@ -79,6 +96,8 @@ func pfFamily(words []word) string {
 			return w.text
 		case dottedQuad(w.text):
 			return "inet"
+		case strings.Contains(w.text, "::"):
+			return "inet6"
 		}
 	}
 	return "any"

@@ -21,11 +21,61 @@ func TestPFRule(t *testing.T) {
 		{"pass out on em0 from 10.0.0.0/8 queue bulk", "1:33 pf:rule/queue=inet [em0]\n"},
 		{"pass out from any to any queue (q_d, q_p)", "1:26 pf:rule/queue=any\n"},
 		{"pass in from <inside> dnpipe (1, 2)", "1:23 pf:rule/queue=any\n"},
+		{"state limiter \"dns\" id 1 limit 1000 rate 1/10",
+			"1:1 pf:state-limiter=dns\n1:26 pf:state-limiter/limit=1000\n1:37 pf:state-limiter/rate=1/10\n"},
+		{"source limiter dns id 1 entries 2 limit 3 rate 4/5 inet mask 16",
+			"1:1 pf:source-limiter=dns\n1:25 pf:source-limiter/entries=2\n1:35 pf:source-limiter/limit=3\n1:43 pf:source-limiter/rate=4/5\n"},
+		{"state limiter", ""}, {"source limiter dns limit", "1:1 pf:source-limiter=dns\n"}, {"state dns limit 3", ""},
+		{"pass proto tcp state limiter dns (no-match)", ""},
+		{"pass proto tcp state limiter dns no state", "1:34 pf:rule/no-state=tcp\n"},
 		{"pass", ""}, {"pass no", ""}, {"pass state", ""}, {"pass flags", ""}, {"match queue", ""}, {"pass proto", ""},
 		{"pass proto { tcp no state", "1:18 pf:rule/no-state=tcp no state\n"},
 	} {
 		if got := show(t, PF, OpenBSD, "/etc/pf.conf", tt.rule+"\n"); got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.rule, got, tt.want)
+		}
+	}
+}
+
+func TestPFNeighbours(t *testing.T) {
+	for _, tt := range []struct{ rules, want string }{
+		{"block in inet6 proto icmp6", "1:1 pf:rule/neighbours=blocked\n"},
+		{"block in inet6\nblock in inet6 proto icmp6", ""},
+		{"block all\npass in inet6 proto tcp to port 22", "1:1 pf:rule/neighbours=blocked\n"},
+		{"block all\npass in proto tcp to port 22", ""},
+		{"block all\npass in inet6 proto tcp to port 22\npass inet6 proto ipv6-icmp icmp6-type $types", ""},
+		{"pass inet6 proto icmp6\nblock all", "2:1 pf:rule/neighbours=blocked\n"},
+		{"pass quick inet6 proto icmp6\nblock all", ""},
+		{"block all\npass out inet6", "1:1 pf:rule/neighbours=blocked\n"},
+		{"block all\npass in to 2001:db8::1 port 80\npass", ""},
+		{"block all\npass in inet6 proto tcp\nanchor \"mine\"", ""},
+		{"block all\npass in inet6 proto tcp\nanchor \"ftp-proxy/*\"", "1:1 pf:rule/neighbours=blocked\n"},
+		{"block in inet6 proto icmp6 icmp6-type echoreq", ""}, {"block in inet6 proto icmp6 from <bad>", ""},
+		{"block in on lo0 inet6 proto icmp6", ""}, {"block inet proto icmp", ""}, {"block", ""}, {"anchor", ""},
+	} {
+		if got := show(t, PF, OpenBSD, "/etc/pf.conf", tt.rules+"\n"); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.rules, got, tt.want)
+		}
+	}
+}
+
+// TestPFGone refuses what pf.conf had once.
+func TestPFGone(t *testing.T) {
+	for _, tt := range []struct {
+		system     System
+		rule, want string
+	}{
+		{FreeBSD, "scrub in on em0 all fragment crop", "refused 1:1 \"scrub in on em0 all fragment crop\"\n"},
+		{FreeBSD, "scrub in all fragment drop-ovl", "refused 1:1 \"scrub in all fragment drop-ovl\"\n"},
+		{FreeBSD, "nat-anchor \"x\"", ""},
+		{OpenBSD, "queue bulk parent root bandwidth 40%", "1:7 pf:queue=bulk\nrefused 1:24 \"bandwidth 40%\"\n"},
+		{OpenBSD, "block out quick on egress to <martians> return", "refused 1:41 \"return\"\n"},
+		{FreeBSD, "block return out quick on egress", ""}, {FreeBSD, "block drop in log all", ""},
+		{OpenBSD, "rdr-anchor \"x\"", "refused 1:1 \"rdr-anchor\"\n"},
+		{OpenBSD, "no nat on em0 to any", "refused 1:1 \"no nat\"\n"},
+	} {
+		if got := show(t, PF, tt.system, "/etc/pf.conf", tt.rule+"\n"); got != tt.want {
+			t.Errorf("%s %q: %q, want %q", tt.system, tt.rule, got, tt.want)
 		}
 	}
 }

@@ -45,9 +45,15 @@ func (s *scanner) rcCommand(c *command) {
 	}
 }
 
-// rcNotAssignment rejects the common mistake of blanks around the '='; other
-// commands are left alone, an rc.conf may hold any.
+// rcNotAssignment rejects the common mistakes of blanks around the '=' and of a
+// sysrc command that was pasted; other commands are left alone, an rc.conf may hold
+// any.
 func (s *scanner) rcNotAssignment(c *command) {
+	if c.words[0].text == "sysrc" {
+		s.reject(c.line, Span{c.words[0].span.Start, c.words[len(c.words)-1].span.End},
+			"not an assignment: every script that reads this file runs sysrc again; leave out the word")
+		return
+	}
 	if key, _, ok := strings.Cut(c.words[0].text, "="); ok && strings.Contains(key, ".") && !strings.ContainsAny(key,
 		"/$ ") {
 		s.reject(c.line, c.words[0].span, "not an assignment: a shell variable's name cannot hold a dot")

@@ -9,7 +9,7 @@ import "strings"
 //
 // Names are those of the settings behind the options: a sysctl, a file of /sys, ethtool:KIND/NAME
 // and link:NAME of the interfaces of a net section; what is no setting of the system is
-// tuned:SECTION/OPTION, such as tuned:main/include.
+// tuned:PLUGIN/OPTION, such as tuned:main/include.
 func (s *scanner) tuned() {
 	section, plugin, device := "", "", ""
 	variables := map[string]string{}
@@ -96,6 +96,7 @@ var tunedFiles = map[string]string{
 	"vm/transparent_hugepage":   "/sys/kernel/mm/transparent_hugepage/enabled",
 	"cpu/governor":              "/sys/devices/system/cpu/*/cpufreq/scaling_governor",
 	"disk/readahead":            "/sys/block/*/queue/read_ahead_kb",
+	"disk/elevator":             "/sys/block/*/queue/scheduler",
 	"net/nf_conntrack_hashsize": "net.netfilter.nf_conntrack_buckets",
 }
 
@@ -118,7 +119,7 @@ func (s *scanner) tunedOption(section, plugin string, e Entry) {
 		s.tunedPairs(e)
 		return
 	default:
-		e.Name = "tuned:" + section + "/" + e.Key
+		e.Name = "tuned:" + plugin + "/" + strings.TrimPrefix(e.Key, "kernel.")
 	}
 	s.emit(e)
 }
@@ -128,7 +129,7 @@ var tunedPairs = map[string]bool{"features": true, "coalesce": true, "pause": tr
 
 func (s *scanner) tunedPairs(e Entry) {
 	whole, option := e, e.Key
-	words := strings.Fields(strings.ReplaceAll(whole.Value, ",", " "))
+	words := strings.FieldsFunc(whole.Value, func(c rune) bool { return strings.ContainsRune(" \t,;:", c) })
 	for i := 0; i+1 < len(words); i += 2 {
 		e.Key, e.Name, e.Value, e.style = words[i], "ethtool:"+option+"/"+words[i], words[i+1], styleFixed
 		s.emit(e)

@@ -47,7 +47,7 @@ func TestTuned(t *testing.T) {
 22:1 ethtool:features/gro=on [eth0]
 22:1 ethtool:features/lro=off [eth0]
 23:1 link:mtu=9000 [eth0]
-24:1 tuned:net_fast/wake_on_lan=0 [eth0]
+24:1 tuned:net/wake_on_lan=0 [eth0]
 26:1 /sys/kernel/mm/transparent_hugepage/enabled=never
 28:1 tcp_bbr=
 30:1 tuned:bootloader/cmdline=x

@@ -37,7 +37,8 @@ func (s *scanner) unit(kind Kind) {
 		}
 		k0, k1 := s.trim(from, from+eq)
 		v0, v1 := s.trim(from+eq+1, to)
-		e := Entry{Key: s.src[k0:k1], Line: line, KeySpan: Span{k0, k1}, ValueSpan: Span{v0, v1}, Raw: raw, Iface: iface}
+		e := Entry{Key: s.src[k0:k1], Line: line, KeySpan: Span{k0, k1}, ValueSpan: Span{v0, v1}, Raw: raw,
+			Iface: iface}
 		e.Value = unfold(s.src[v0:v1])
 		if section == "Match" {
 			if e.Key == "Name" || e.Key == "OriginalName" {

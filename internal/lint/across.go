@@ -134,9 +134,12 @@ func (k *checker) judgePending() {
 			needs = append(slices.Clone(needs), p.valueNeeds)
 		}
 		for _, need := range needs {
-			if f := k.unmet(p.assignment, need); f != nil {
-				k.reportIn(p.file, p.entry, *f)
+			f := k.unmet(p.assignment, need)
+			if f == nil || told[need] {
+				continue
 			}
+			told[need] = k.system == catalog.Linux && !strings.Contains(need, ".") // a module once a file
+			k.reportIn(p.file, p.entry, *f)
 		}
 		for _, other := range p.record.Conflicts {
 			name, _, _ := strings.Cut(other, "=")
@@ -186,6 +189,9 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 	if isModule(need) {
 		return k.moduleUnmet(a, need, strings.TrimSuffix(need, "_load"), f)
 	}
+	if need == "br_netfilter" && a.kind == conffile.Sysctl {
+		return k.bridgeUnmet(a, f)
+	}
 	if k.system == catalog.Linux && !strings.Contains(need, ".") {
 		return nil // Linux loads a module when a value names it
 	}
@@ -218,6 +224,18 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 		return nil
 	}
 	f.because = r.Does
+	return f
+}
+
+// bridgeUnmet judges a setting of bridges that pass packets to iptables, whose
+// module is loaded by a rule or a program long after sysctl files are read.
+func (k *checker) bridgeUnmet(a *assignment, f *finding) *finding {
+	if _, loaded := k.effects["module:br_netfilter"]; loaded || k.running(a.entry) {
+		return nil
+	}
+	f.severity, f.sources = Info, []string{"sysctl.d(5), EXAMPLES: br_netfilter in modules-load.d"}
+	f.message = a.entry.Name + " exists only while the module br_netfilter is loaded; load it at boot by a line in /etc/modules-load.d"
+	f.because = "Without it the line fails at boot, and the kernel's default holds once something loads the module."
 	return f
 }
 
@@ -279,4 +297,12 @@ func (k *checker) drift(r *catalog.Record, e conffile.Entry) {
 	k.report(e, finding{code: "drift", severity: Info, value: true, sources: r.Sources,
 		message: fmt.Sprintf("%s is %s on the running system", e.Name, running),
 		because: "The file has not been applied, something changed the value since, or the kernel rounded it."})
+}
+
+// pfName is a setting of pf.conf in the words of the file.
+func (k *checker) pfName(e conffile.Entry) string {
+	if rest, is := strings.CutPrefix(e.Name, "pf:set/"); is {
+		return "set " + strings.ReplaceAll(rest, "/", " ")
+	}
+	return e.Key
 }

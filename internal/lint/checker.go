@@ -7,6 +7,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // checker judges the files of one machine for one system.
@@ -31,7 +32,10 @@ type checker struct {
 	shapers []*assignment          // rules of pf.conf that choose a queue
 	kinds   map[conffile.Kind]bool // kinds of file in the group
 
-	variables map[string]bool // variables of rc.conf that any line sets
+	forwards  bool                      // rc.conf makes the host a router
+	dead      map[*source]conffile.Span // the last statement of pf.conf that the system refuses
+	variables map[string]bool           // variables of rc.conf that any line sets
+	commented map[*source]bool          // files of which a comment behind a value was told
 
 	problems []Problem
 	dropped  int
@@ -78,7 +82,8 @@ func newChecker(c *catalog.Catalog, system catalog.System, opt Options) *checker
 	k := &checker{catalog: c, opt: opt, system: system, names: c.Names(system),
 		records: map[string]*catalog.Record{}, verdicts: map[question][]finding{},
 		set: map[string]*assignment{}, effects: map[string]*assignment{}, refused: map[string]*assignment{},
-		pending: map[string]pending{}, ignores: map[*source]map[int][]string{}, kinds: map[conffile.Kind]bool{}, variables: map[string]bool{}}
+		pending: map[string]pending{}, ignores: map[*source]map[int][]string{}, kinds: map[conffile.Kind]bool{}, variables: map[string]bool{},
+		commented: map[*source]bool{}, dead: map[*source]conffile.Span{}}
 	if opt.Version != "" {
 		k.versions, k.known = []catalog.Version{opt.Version}, true
 		return k
@@ -104,6 +109,7 @@ func (k *checker) run(files []*source) {
 		paths = append(paths, f.path)
 		byPath[f.path] = f
 		k.kinds[f.kind] = true
+		k.forwards = k.forwards || f.kind == conffile.RC && gateway.MatchString(f.text)
 	}
 	read, masked := conffile.Order(conffile.System(k.system), paths)
 	for _, p := range read {
@@ -119,6 +125,18 @@ func (k *checker) run(files []*source) {
 	k.judgeShapers()
 	k.judgeCombined()
 	k.judgeTogether()
+}
+
+// gateway is the line of rc.conf that makes a FreeBSD host a router.
+var gateway = regexp.MustCompile(`(?im)^\s*(ipv6_)?gateway_enable=["']?yes`)
+
+// role is the host's role: the one that was given, or router where rc.conf
+// says so.
+func (k *checker) role() string {
+	if k.opt.Role == "" && k.forwards {
+		return "router"
+	}
+	return k.opt.Role
 }
 
 // open makes f the file that problems are reported in.
@@ -159,11 +177,20 @@ func (k *checker) entry(e conffile.Entry) {
 		k.report(e, *f)
 		return
 	}
+	if e.Raw.End > 0 && k.dead[k.file] == e.Raw {
+		return // another part of a statement that the system refuses
+	}
 	r := k.lookup(e.Name)
-	if r == nil {
+	if r == nil && k.kindOf(e) == conffile.RC && e.Has(conffile.Module) && !e.Has(conffile.Part) {
+		k.report(e, finding{code: "wrong-file", severity: Warning, sources: []string{"rc.conf(5), kld_list", "loader.conf(5)"},
+			message: e.Name + " is a variable of the boot loader; in rc.conf nothing reads it",
+			because: "The loader reads /boot/loader.conf; rc.conf loads modules by kld_list."})
+	} else if r == nil {
 		for _, f := range k.unknown(e) {
 			k.report(e, f)
 		}
+	}
+	if r == nil {
 		k.assign(e, nil, true)
 		return
 	}
@@ -174,6 +201,9 @@ func (k *checker) entry(e conffile.Entry) {
 		switch f.code {
 		case "removed", "renamed", "not-yet", "read-only", "wrong-file", "bad-value", "out-of-range":
 			effective = false
+			if k.kindOf(e) == conffile.PF {
+				k.dead[k.file] = e.Raw
+			}
 		}
 	}
 	k.drift(r, e)
@@ -195,6 +225,12 @@ func (k *checker) withoutComment(r *catalog.Record, e conffile.Entry) conffile.E
 	value := strings.TrimRight(e.Value[:i], " \t")
 	if value == "" || len(e.Value) != e.ValueSpan.End-e.ValueSpan.Start {
 		return e
+	}
+	if !k.commented[k.file] && !strings.HasPrefix(e.Value[i:], "# wirerate:") {
+		k.commented[k.file] = true
+		k.report(e, finding{code: "syntax", severity: Info, value: true, sources: []string{"sysctl.conf(5)", "sysctl.d(5)"},
+			message: "the kernel is given the comment too: '#' begins one only at the start of a line",
+			because: "It reads the number and stops; behind a word, such as that of tcp_congestion_control, it refuses the whole."})
 	}
 	e.Value = value
 	e.ValueSpan.End = e.ValueSpan.Start + len(value)

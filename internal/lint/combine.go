@@ -12,9 +12,16 @@ import (
 
 // judgedAlone reports whether one line of an interface's setting says by itself what
 // holds: where both all and the interface must agree, an interface's 1 does nothing
-// unless all is 1 too, which is not its default.
+// unless all is 1 too, which is not its default; where the kernel does not look at
+// all, its value does nothing.
 func judgedAlone(r *catalog.Record, e conffile.Entry) bool {
-	return r.Combine != "and" || member(e) == "all"
+	switch r.Combine {
+	case "and":
+		return member(e) == "all"
+	case "own":
+		return member(e) != "all"
+	}
+	return true
 }
 
 // member is all, default, or the interface that a name such as
@@ -25,6 +32,21 @@ func member(e conffile.Entry) string {
 		return ""
 	}
 	return parts[3]
+}
+
+// combination is how the kernel combines the values of all and of an interface: a
+// router must be told by both to obey redirects, a host by one (include/linux/inetdevice.h,
+// IN_DEV_RX_REDIRECTS).
+func (k *checker) combination(r *catalog.Record) string {
+	if r.Name != "net.ipv4.conf.*.accept_redirects" {
+		return r.Combine
+	}
+	for _, name := range []string{"net.ipv4.ip_forward", "net.ipv4.conf.all.forwarding"} {
+		if k.switchedOn(name) {
+			return "and"
+		}
+	}
+	return r.Combine
 }
 
 // judgeCombined reports the lines of all that change nothing, since the kernel also
@@ -49,7 +71,7 @@ func (k *checker) judgeCombined() {
 			k.judgeMembers(all, set[name])
 			continue
 		}
-		if f := aloneOfAll(all); f != nil {
+		if f := aloneOfAll(all, k.combination(all.record)); f != nil {
 			k.reportIn(all.file, all.entry, *f)
 		}
 	}
@@ -62,6 +84,15 @@ func (k *checker) judgeMembers(all *assignment, members map[string]*assignment) 
 	if !ok {
 		return
 	}
+	combine := k.combination(all.record)
+	if def := members["default"]; def != nil && combine == "or" && top == 0 {
+		if on, ok := lastNumber(def.entry.Value); ok && on > 0 {
+			k.reportIn(all.file, all.entry, finding{code: "no-effect", severity: Warning, sources: all.record.Sources, value: true,
+				message: fmt.Sprintf("%s = %s has no effect beside %s = %s in %s:%d", all.entry.Name, all.entry.Value,
+					def.entry.Name, def.entry.Value, def.file.path, def.entry.Line),
+				because: "It holds when all or the interface says so, and interfaces begin with the value of default."})
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		a := members[name]
 		own, ok := lastNumber(a.entry.Value)
@@ -70,11 +101,11 @@ func (k *checker) judgeMembers(all *assignment, members map[string]*assignment) 
 		}
 		because := ""
 		switch {
-		case all.record.Combine == "max" && own < top:
+		case combine == "max" && own < top:
 			because = "The kernel takes the larger one of all and the interface."
-		case all.record.Combine == "or" && own == 0 && top > 0:
+		case combine == "or" && own == 0 && top > 0:
 			because = "It holds when all or the interface says so."
-		case all.record.Combine == "and" && own > 0 && top == 0:
+		case combine == "and" && own > 0 && top == 0:
 			because = "It holds only when all and the interface say so."
 		default:
 			continue
@@ -89,15 +120,15 @@ func (k *checker) judgeMembers(all *assignment, members map[string]*assignment) 
 }
 
 // aloneOfAll judges a line of all without one of default or of an interface.
-func aloneOfAll(a *assignment) *finding {
+func aloneOfAll(a *assignment, combine string) *finding {
 	f := &finding{code: "no-effect", severity: Warning, sources: a.record.Sources, value: true,
 		message: a.entry.Name + " = " + a.entry.Value + " alone changes nothing"}
 	def, _, _ := strings.Cut(a.entry.Name, ".all.")
 	def += ".default." + lastPart(a.entry.Name)
 	switch {
-	case a.record.Combine == "own":
+	case combine == "own":
 		f.because = "The kernel looks at the interfaces' own values of this setting; set " + def + " before they come up."
-	case a.record.Combine == "or" && isOff(a.entry.Value):
+	case combine == "or" && isOff(a.entry.Value):
 		f.because = "It holds when all or the interface says so, and interfaces begin with 1; set " + def + " too."
 	default:
 		return nil

@@ -3,6 +3,7 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,6 +64,10 @@ func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, ver
 		return []finding{*f}
 	}
 	found := k.driver(r, e)
+	if _, newest := catalog.Supported(k.system); r.Removed.Compare(newest) > 0 {
+		found = append(found, finding{id: "goes", code: "removed", severity: Info, because: r.Became, sources: r.Sources,
+			message: fmt.Sprintf("%s is deprecated and goes with %s %s", e.Name, k.system.Title(), r.Removed)})
+	}
 	if k.bothNames(r, version) {
 		found = append(found, k.renamed(r, Info, fmt.Sprintf("%s is the old name of %s; both still work", r.Name, r.RenamedTo)))
 	}
@@ -73,9 +78,12 @@ func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, ver
 	if f := k.refusedValue(r, e, v, place, version); f != nil {
 		return append(found, *f)
 	}
-	judged := k.judgements(r, e, v, version)
+	judged := k.unitSlip(r, e, v, version)
 	if len(judged) == 0 {
-		judged = k.magnitude(r, e, v, version)
+		judged = k.judgements(r, e, v, version)
+	}
+	if len(judged) == 0 {
+		judged = k.smallBound(r, e, v, version)
 	}
 	found = append(found, judged...)
 	if len(judged) == 0 {
@@ -110,7 +118,10 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 	if because == "" {
 		because = r.Does
 	}
-	name := e.Name
+	name, refused := e.Name, Warning
+	if strings.HasPrefix(name, "pf:") {
+		name, refused = k.pfName(e), Error // pfctl loads nothing then
+	}
 	state := r.StateIn(version)
 	if state != catalog.Inactive && k.running(e) {
 		return nil, false
@@ -130,10 +141,10 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 		case r.RenamedTo != "":
 			return []finding{k.renamed(r, Warning, text+"; it is called "+r.RenamedTo+" now")}, true
 		}
-		return []finding{{id: "removed", code: "removed", severity: Warning, message: text, because: because, sources: r.Sources,
+		return []finding{{id: "removed", code: "removed", severity: refused, message: text, because: because, sources: r.Sources,
 			fix: &Fix{Kind: FixCommentOut, Reason: text}}}, true
 	case catalog.NotYet:
-		return []finding{{id: "not-yet", code: "not-yet", severity: Warning, because: r.Does, sources: r.Sources,
+		return []finding{{id: "not-yet", code: "not-yet", severity: refused, because: r.Does, sources: r.Sources,
 			message: fmt.Sprintf("%s appears in %s %s, later than %s", name, k.system.Title(), r.Since, version)}}, true
 	case catalog.Inactive:
 		text := fmt.Sprintf("%s is accepted but ignored since %s %s", name, k.system.Title(), r.NoEffectSince)
@@ -194,6 +205,10 @@ func (k *checker) misplaced(r *catalog.Record, e conffile.Entry, place string) *
 		return wrong(Error, e.Name+" is read at boot only, so sysctl refuses it; it belongs in /boot/loader.conf",
 			"The variable is a tunable that the running kernel does not take.",
 			&Fix{Kind: FixMove, To: "/boot/loader.conf", Text: fmt.Sprintf("%s=%q", e.Name, e.Value), Reason: "moved to /boot/loader.conf: read at boot only"})
+	case place == "sysctl" && r.Kind == catalog.Both && loader && !sysctl:
+		return wrong(Warning, e.Name+" is read when the driver attaches, which is before sysctl.conf; it belongs in /boot/loader.conf",
+			"The kernel takes the value, and nothing uses it until the driver attaches again.",
+			&Fix{Kind: FixMove, To: "/boot/loader.conf", Text: fmt.Sprintf("%s=%q", e.Name, e.Value), Reason: "moved to /boot/loader.conf: read when the driver attaches"})
 	case place == "sysctl" && rc && !sysctl && !loader:
 		return wrong(Error, e.Name+" is a variable of rc.conf; sysctl does not know it", r.Does, nil)
 	case place == "loader" && r.Kind == catalog.Runtime && sysctl:
@@ -315,9 +330,17 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 	if hasStandard && exact {
 		in["standard"] = normal
 	}
+	least := maps.Clone(in)
+	if n, ok := leastDefault(r, version); ok && !hasStandard {
+		least["standard"] = n
+	}
 	var found []finding
 	for i, j := range r.Judge {
-		held, certain := k.holds(r, j.When, in, version)
+		known := in
+		if j.Code == "below-default" {
+			known = least // below the least that the default can be is below the default
+		}
+		held, certain := k.holds(r, j.When, known, version)
 		if !held {
 			continue
 		}
@@ -330,8 +353,12 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 		if len(sources) == 0 {
 			sources = r.Sources
 		}
-		found = append(found, finding{id: fmt.Sprintf("judge%d", i), code: j.Code, severity: severity,
-			message: k.valueMessage(j.Code, e, defaultText(r, normal, hasStandard && (exact || j.Code == "below-default"), version), version), because: because, sources: sources, value: true})
+		named := hasStandard && (exact || j.Code == "below-default")
+		if j.Code == "below-default" && v.numeric && v.numbers[len(v.numbers)-1] >= normal {
+			named = false // the system's default is more than the kernel's
+		}
+		found = append(found, finding{id: fmt.Sprintf("judge%d", i), code: j.Code, severity: severity, because: because,
+			message: k.valueMessage(j.Code, e, defaultText(r, normal, named, version), version), sources: sources, value: true})
 	}
 	return found
 }

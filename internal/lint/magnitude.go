@@ -2,58 +2,79 @@ package lint
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// magnitude judges a number beside the setting's default where the record itself has
-// no judgement for it: a time that was meant in another unit, and a capacity that is
-// smaller than the system's own.
-func (k *checker) magnitude(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) []finding {
-	if f := k.smallList(r, e, v, version); f != nil {
-		return []finding{*f}
-	}
-	if !v.numeric || len(v.numbers) != 1 || v.numbers[0] <= 0 {
+// unitSlip finds a time that was meant in another unit, by the setting's default.
+func (k *checker) unitSlip(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) []finding {
+	value, normal, exact := k.beside(r, e, v, version)
+	if !exact {
 		return nil
 	}
-	normal, exact, known := standard(r, version, k.inputs(e, v, version))
-	if !known || normal <= 0 {
-		return nil
-	}
-	if f := otherUnit(r, e, v.numbers[0], normal); f != nil && exact {
-		return []finding{*f}
-	}
-	if f := k.smallCapacity(r, e, v.numbers[0], normal, version); f != nil {
-		if !exact {
-			if least, ok := standardOn(machines[0], r, version, k.inputs(e, v, version)); !ok || v.numbers[0] > least/2 {
-				f.severity = Info
-			}
-			f.because += " " + assumedText
-		}
+	if f := otherUnit(r, e, value, normal); f != nil {
 		return []finding{*f}
 	}
 	return nil
 }
 
+// smallBound finds a capacity that is smaller than the system's own. It is the one
+// rule for it; a record has a judgement only where the default is no measure or more
+// is to be said.
+func (k *checker) smallBound(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) []finding {
+	if f := k.smallList(r, e, v, version); f != nil {
+		return []finding{*f}
+	}
+	value, normal, exact := k.beside(r, e, v, version)
+	f := k.smallCapacity(r, e, value, normal, version)
+	if f == nil {
+		return nil
+	}
+	if !exact {
+		if least, ok := standardOn(machines[0], r, version, k.inputs(e, v, version)); !ok || value > least/2 {
+			f.severity = Info
+		}
+		f.because += " " + assumedText
+	}
+	return []finding{*f}
+}
+
+// beside returns a number and the default that it is to be held against, both 0 when
+// one of them is not known or not positive; exact is false for a default that rests
+// on the assumed machine.
+func (k *checker) beside(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) (value, normal float64, exact bool) {
+	if !v.numeric || len(v.numbers) != 1 || v.numbers[0] <= 0 {
+		return 0, 0, false
+	}
+	normal, exact, known := standard(r, version, k.inputs(e, v, version))
+	if !known || normal <= 0 {
+		return 0, 0, false
+	}
+	return v.numbers[0], normal, exact
+}
+
 // A time is taken for one in another unit when it is far from the default as it is
-// written and near it in the other unit.
+// written and near it in the other unit: people lower times more than they raise them.
+// Milliseconds from shortTime on are plausible as they stand (a keepalive of 10 s).
 const (
 	farFromDefault  = 50
-	nearToDefault   = 20
+	aboveDefault    = 5
+	belowDefault    = 200
+	shortTime       = 10_000
 	millisInASecond = 1000
 )
 
 // otherUnit finds seconds where the kernel counts milliseconds, and the reverse.
 func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *finding {
-	near := func(n float64) bool { return n <= normal*nearToDefault && n >= normal/nearToDefault }
+	near := func(n float64) bool { return n <= normal*aboveDefault && n >= normal/belowDefault }
 	var message string
 	better := value * millisInASecond
 	switch {
-	case r.Unit == "ms" && value < normal/farFromDefault && near(value*millisInASecond):
+	case r.Unit == "ms" && value < min(normal/farFromDefault, shortTime) && near(value*millisInASecond):
 		message = fmt.Sprintf("%s = %.0f is %g s: the unit is milliseconds; %.0f s is written %.0f",
 			e.Name, value, value/millisInASecond, value, value*millisInASecond)
 	case r.Unit == "s" && value > normal*farFromDefault && near(value/millisInASecond):
@@ -74,7 +95,7 @@ func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *find
 var (
 	capacityUnits = []string{"bytes", "buffers", "buckets", "clusters", "connections", "entries", "files", "mbufs", "packets", "pages",
 		"processes", "semaphores", "sockets", "fragments", "threads", "requests", "states", "watches", "instances", "events", "segments"}
-	capacityName = regexp.MustCompile(`(max|maxconn|limit|backlog|maxlen|size|space|queue|qlen|high_thresh|gc_thresh3|buckets|max_[a-z_]+|max[a-z]+)$`)
+	capacityName = regexp.MustCompile(`(max|shmall|maxconn|limit|backlog|maxlen|size|space|queue|qlen|high_thresh|gc_thresh3|buckets|max_[a-z_]+|max[a-z]+)$`)
 )
 
 // smallCapacity finds a bound that is lower than the one which the system has by

@@ -34,10 +34,13 @@ func TestOldNames(t *testing.T) {
 		{catalog.OpenBSD, "7.8", "net.inet.tcp.sendbuf_max=2097152", "is a setting of FreeBSD; OpenBSD has none"},
 		{catalog.OpenBSD, "7.8", "net.inet.tcp.rfc3391=1", "did you mean net.inet.tcp.rfc3390?"},
 		{catalog.OpenBSD, "7.2", "net.inet.tcp.slowhz=2", "cannot be set"},
+		{catalog.OpenBSD, "7.8", "hw.nx=1", "hw.nx does not exist"},
+		{catalog.OpenBSD, "7.8", "hw.sensors.cpu0.temp0=1", "cannot be set"},
 		{catalog.FreeBSD, "14.2", "kern.somaxconn=1024", "is a setting of OpenBSD; FreeBSD has none"},
 		{catalog.FreeBSD, "14.2", "net.link.lagg.0.use_flowid=1", "does not exist since FreeBSD 11.0"},
 		{catalog.FreeBSD, "14.2", "dev.em.0.itr=100", ""},
 		{catalog.FreeBSD, "15.0", "dev.em.0.itr=100", "does not exist since FreeBSD 15.0"},
+		{catalog.FreeBSD, "14.3", "dev.igb.0.iflib.override_nrxds=1024", "is read when the driver attaches"},
 	} {
 		in := Input{Path: "/etc/sysctl.conf", Text: tt.line + "\n"}
 		res := Run(c, []Input{in}, Options{System: tt.system, Version: tt.version})
@@ -102,7 +105,7 @@ func TestMagnitude(t *testing.T) {
 		{catalog.Linux, "net.ipv4.tcp_congestion_control=bbrplus\n", "bad-value warning"},
 		{catalog.Linux, "$ sudo sysctl -w net.ipv4.tcp_sack=1\n", "syntax error"},
 		{catalog.Linux, "net.ipv4.conf.eth0.forwardxx=1\n", "unknown-key warning"},
-		{catalog.Linux, "vm.dirty_background_ratio=40\nvm.dirty_ratio=30\n", "conflict warning"},
+		{catalog.Linux, "vm.dirty_background_ratio=30\nvm.dirty_ratio=25\n", "conflict warning"},
 		{catalog.Linux, "vm.dirty_background_ratio=20\n", "conflict warning"},
 		{catalog.Linux, "vm.dirty_background_ratio=5\nvm.dirty_ratio=10\n", ""},
 		{catalog.Linux, "net.ipv4.conf.all.rp_filter=1\nnet.ipv4.conf.eth0.rp_filter=0\n", "no-effect warning"},
@@ -120,8 +123,29 @@ func TestMagnitude(t *testing.T) {
 		{catalog.Linux, "net.ipv6.conf.all.accept_ra=0\n", "no-effect warning"},
 		{catalog.Linux, "net.ipv4.conf.default.accept_source_route=1\n", ""},
 		{catalog.Linux, "net.ipv4.conf.all.accept_source_route=1\n", "weakens-security warning"},
+		{catalog.Linux, "net.ipv4.ip_local_port_range=1000 65535\n", "out-of-range warning"},
+		{catalog.Linux, "net.ipv4.conf.all.send_redirects=0\nnet.ipv4.conf.default.send_redirects=1\n", "no-effect warning"},
+		{catalog.Linux, "net.ipv4.tcp_tw_reuse=1\nnet.ipv4.tcp_timestamps=0\n", "needs warning, harmful warning"},
+		{catalog.Linux, "net.unix.max_dgram_qlen=50\nfs.file-max=2097152\n", "below-default warning, harmful warning"},
+		{catalog.Linux, "fs.file-max=9223372036854775807\nvm.dirty_ratio=40\n", ""},
+		{catalog.Linux, "fs.inotify.max_user_watches=2099999999\nvm.dirty_ratio=80\n", "harmful warning, harmful warning"},
+		{catalog.Linux, "net.ipv4.conf.all.accept_redirects=0\n", "no-effect warning"},
+		{catalog.Linux, "kernel.spl.hostid=1\nkernel.panik=1\n", "unknown-key warning"},
+		{catalog.Linux, "net.ipv4.ip_forward=1\nnet.ipv4.conf.all.accept_redirects=0\n", ""},
+		{catalog.FreeBSD, "net.inet.tcp.keepidle=10000\n", "harmful warning"},
+		{catalog.FreeBSD, "net.inet.tcp.keepidle=62000\nnet.inet.tcp.finwait2_timeout=1000\n", ""},
+		{catalog.FreeBSD, "net.inet.tcp.finwait2_timeout=60\n", "wrong-unit warning"},
+		{catalog.FreeBSD, "net.inet.tcp.recvspace=4194304\n", "conflict warning, harmful warning"},
+		{catalog.FreeBSD, "net.inet.tcp.mssdflt=1460\nnet.inet.tcp.always_keepalive=0\n", "no-effect warning, harmful warning"},
+		{catalog.FreeBSD, "security.bsd.allow_wx=0\nsecurity.bsd.unprivileged_idprio=1\n", "unknown-key warning"},
+		{catalog.OpenBSD, "kern.maxfile=4096\nkern.emul.linux=1\nvm.foo=1\n", "unknown-key warning, unknown-key warning, unknown-key warning"},
+		{catalog.FreeBSD, "hw.igc.enable_aim=1\n", ""},
+		{catalog.FreeBSD, "net.link.ether.inet.useloopback=1\nnet.link.ether.inet.maxhold=32\n", "unknown-key warning"},
+		{catalog.FreeBSD, "kern.ipc.splice.num_wthreads=4\nnet.inet.ip.connect_inaddr_wild=0\nkern.ipc.umtx_max_robust=100\n", ""},
+		{catalog.Linux, "net.ipv4.tcp_rmem=4096 87380 16777216\nnet.ipv4.udp_rmem_min=16777216\n", "below-default warning, harmful warning"},
+		{catalog.OpenBSD, "kern.seminfo.semmns=4096\nnet.inet.tcp.mssdflt=1440\n", "no-effect warning"},
 	} {
-		version := map[catalog.System]catalog.Version{catalog.Linux: "6.12", catalog.FreeBSD: "14.3"}[tt.system]
+		version := map[catalog.System]catalog.Version{catalog.Linux: "6.12", catalog.FreeBSD: "14.3", catalog.OpenBSD: "7.8"}[tt.system]
 		var got []string
 		for _, p := range Run(c, []Input{{Path: "/etc/sysctl.conf", Text: tt.text}}, Options{System: tt.system, Version: version}).Problems {
 			if p.Severity != Info {
@@ -180,6 +204,25 @@ func TestFeatures(t *testing.T) {
 		res := Run(c, []Input{{Path: "tune.sh", Text: "#!/bin/sh\n" + line + "\n"}}, Options{System: catalog.Linux, Version: "6.12"})
 		if want == "" && len(res.Problems) != 0 || want != "" && (len(res.Problems) != 1 || res.Problems[0].Message != want) {
 			t.Errorf("%s: %v, want %q", line, brief(res), want)
+		}
+	}
+}
+
+// TestBridgeModule holds that settings of br_netfilter ask for it once, and not
+// when a file loads it.
+func TestBridgeModule(t *testing.T) {
+	sysctl := Input{Path: "/etc/sysctl.d/90-a.conf",
+		Text: "net.bridge.bridge-nf-call-iptables=1\nnet.bridge.bridge-nf-call-ip6tables=1\n"}
+	modules := Input{Path: "/etc/modules-load.d/a.conf", Text: "br_netfilter\n"}
+	for want, inputs := range [][]Input{{sysctl, modules}, {sysctl}} {
+		got := 0
+		for _, p := range Run(load(t), inputs, Options{System: catalog.Linux, Version: "6.1"}).Problems {
+			if p.Code == "needs" && p.Severity == Info {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%d files: %d problems, want %d", len(inputs), got, want)
 		}
 	}
 }

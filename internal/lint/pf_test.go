@@ -46,3 +46,14 @@ func TestPFOldRules(t *testing.T) {
 		}
 	}
 }
+
+// TestPFNotYet holds that a statement of a later release is one error.
+func TestPFNotYet(t *testing.T) {
+	text := "source limiter \"dns\" id 1 entries 2 limit 3 rate 4/5\npass in proto udp to port 53\n"
+	for version, want := range map[catalog.Version]string{"7.8": "pf.conf:1:1 not-yet error\n", "7.9": "", "": ""} {
+		res := Run(load(t), files("pf.conf", text), Options{System: catalog.OpenBSD, Version: version, Kind: "pf.conf"})
+		if got := list(res); got != want {
+			t.Errorf("%s: got\n%swant\n%s", version, got, want)
+		}
+	}
+}

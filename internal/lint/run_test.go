@@ -102,7 +102,7 @@ func TestRun(t *testing.T) {
 	}{
 		{"a number is refused", files(sysctlConf, "net.core.plain=12x\n"), Options{}, "/etc/sysctl.conf:1:16 bad-value error\n"},
 		{"a template is not judged", files(sysctlConf, "net.core.plain={{ x }}\nnet.core.plain2=${y}\n"), Options{}, ""},
-		{"a comment behind a number is not read", files(sysctlConf, "net.core.plain = 0x10 # c\n"), Options{}, ""},
+		{"a comment behind a number is not read", files(sysctlConf, "net.core.plain = 0x10 # c\n"), Options{}, "/etc/sysctl.conf:1:18 syntax info\n"},
 		{"a comment behind a word is", files(sysctlConf, "net.core.word = a # c\n"), Options{}, "/etc/sysctl.conf:1:17 bad-value error\n"},
 		{"range", files(sysctlConf, "net.core.plain = 1001\n"), Options{}, "/etc/sysctl.conf:1:18 out-of-range error\n"},
 		{"an interface", files(sysctlConf, "net/ipv4/conf/eth0.1/x = y\n"), Options{}, "/etc/sysctl.conf:1:26 bad-value error\n"},

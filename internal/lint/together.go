@@ -18,6 +18,11 @@ func (k *checker) judgeTogether() {
 		k.judgeFilters()
 		k.judgeForwarding("gateway_enable", "net.inet.ip.forwarding")
 		k.judgeForwarding("ipv6_gateway_enable", "net.inet6.ip6.forwarding")
+		k.judgeAdvertised()
+	}
+	if k.system == catalog.Linux {
+		k.judgeConntrack()
+		k.judgeAccepted()
 	}
 	for _, p := range ordered {
 		if p.system == k.system {
@@ -120,17 +125,23 @@ var ordered = []pair{
 	{catalog.Linux, "vm.dirty_background_bytes", "vm.dirty_bytes", true,
 		"The kernel then takes half of the larger one for the background (mm/page-writeback.c, domain_dirty_limits)."},
 	{catalog.Linux, "net.ipv4.neigh.default.gc_thresh2", "net.ipv4.neigh.default.gc_thresh3", false,
-		"The table is full at gc_thresh3, so that the threshold below it is never met and new neighbours are refused at once."},
+		"The table is full at gc_thresh3, so that the threshold below it is never met and new neighbours are refused immediately."},
 	{catalog.Linux, "net.ipv4.neigh.default.gc_thresh1", "net.ipv4.neigh.default.gc_thresh2", false,
 		"Below gc_thresh1 nothing is collected, so that the threshold above it does nothing."},
 	{catalog.Linux, "net.ipv6.neigh.default.gc_thresh2", "net.ipv6.neigh.default.gc_thresh3", false,
-		"The table is full at gc_thresh3, so that the threshold below it is never met and new neighbours are refused at once."},
+		"The table is full at gc_thresh3, so that the threshold below it is never met and new neighbours are refused immediately."},
 	{catalog.Linux, "net.ipv6.neigh.default.gc_thresh1", "net.ipv6.neigh.default.gc_thresh2", false,
 		"Below gc_thresh1 nothing is collected, so that the threshold above it does nothing."},
 	{catalog.FreeBSD, "net.inet.tcp.sendbuf_max", "kern.ipc.maxsockbuf", false,
 		"A buffer stops growing at the first step that kern.ipc.maxsockbuf refuses, about 8/9 of it."},
 	{catalog.FreeBSD, "net.inet.tcp.recvbuf_max", "kern.ipc.maxsockbuf", false,
 		"A buffer stops growing at the first step that kern.ipc.maxsockbuf refuses, about 8/9 of it."},
+	{catalog.FreeBSD, "net.inet.tcp.sendspace", "kern.ipc.maxsockbuf", false,
+		"The kernel cannot reserve the buffer, so that no TCP socket can be created (soreserve of sys/kern/uipc_sockbuf.c: ENOBUFS)."},
+	{catalog.FreeBSD, "net.inet.tcp.recvspace", "kern.ipc.maxsockbuf", false,
+		"The kernel cannot reserve the buffer, so that no TCP socket can be created (soreserve of sys/kern/uipc_sockbuf.c: ENOBUFS)."},
+	{catalog.FreeBSD, "net.inet.udp.recvspace", "kern.ipc.maxsockbuf", false,
+		"The kernel cannot reserve the buffer, so that no UDP socket can be created (soreserve of sys/kern/uipc_sockbuf.c: ENOBUFS)."},
 	{catalog.FreeBSD, "net.inet.ip.portrange.first", "net.inet.ip.portrange.last", false,
 		"Ports are taken from between the two in either order, which is hardly what was meant."},
 }
@@ -144,6 +155,13 @@ func (k *checker) judgeOrder(p pair) {
 	}
 	lowValue, ok1 := k.numberOf(low, p.low)
 	highValue, ok2 := k.numberOf(high, p.high)
+	unless := "unless it is set"
+	if r := k.lookup(p.high); high == nil && !ok2 && r != nil {
+		if d, ok := r.DefaultIn(k.versions[0]); ok && d.AtMost != "" {
+			highValue, ok2 = lastNumber(d.AtMost)
+			unless = "at most, unless it is set"
+		}
+	}
 	if !ok1 || !ok2 || lowValue <= 0 || highValue <= 0 || lowValue < highValue || lowValue == highValue && !p.strict {
 		return
 	}
@@ -152,6 +170,9 @@ func (k *checker) judgeOrder(p pair) {
 		below, above = "is not below", "is not above"
 	}
 	at, text := low, fmt.Sprintf("%s = %.0f %s %s, %.0f", p.low, lowValue, below, p.high, highValue)
+	if high == nil {
+		text += " " + unless
+	}
 	if low == nil {
 		at, text = high, fmt.Sprintf("%s = %.0f %s %s, which is %.0f unless it is set", p.high, highValue, above, p.low, lowValue)
 	}
@@ -174,4 +195,76 @@ func (k *checker) numberOf(a *assignment, name string) (float64, bool) {
 	}
 	n, exact, ok := standard(r, k.versions[0], nil)
 	return n, exact && ok
+}
+
+// judgeAdvertised reports interfaces that are told to obey router advertisements
+// on a router, which does not.
+func (k *checker) judgeAdvertised() {
+	if !k.switchedOn("ipv6_gateway_enable") || k.assigned("ipv6_cpe_wanif") != nil || k.switchedOn("net.inet6.ip6.rfc6204w3") {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") || !slices.Contains(strings.Fields(a.entry.Value), "accept_rtadv") {
+			continue
+		}
+		k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Warning, value: true, sources: []string{"rc.conf(5), ipv6_cpe_wanif"},
+			message: fmt.Sprintf("%s says accept_rtadv, which ipv6_gateway_enable=\"YES\" makes idle", a.entry.Name),
+			because: fmt.Sprintf("A host that forwards IPv6 obeys no router advertisements; ipv6_cpe_wanif=%q makes an exception of the interface to the provider.", a.entry.Iface)})
+	}
+}
+
+// judgeAccepted reports accept_ra = 1 where forwarding is on, which wants 2.
+func (k *checker) judgeAccepted() {
+	forwards := func(who string) bool { return k.switchedOn("net.ipv6.conf." + who + ".forwarding") }
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		if a.record == nil || a.record.Name != "net.ipv6.conf.*.accept_ra" || strings.TrimSpace(a.entry.Value) != "1" {
+			continue
+		}
+		if who := member(a.entry); who == "all" || !forwards("all") && !forwards(who) {
+			continue
+		}
+		k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Warning, value: true, sources: a.record.Sources,
+			message: a.entry.Name + " = 1 has no effect where forwarding is on",
+			because: "An interface that forwards obeys router advertisements only with 2, so that it gets no address and no default route from them.",
+			fix:     &Fix{Kind: FixValue, Text: "2", Reason: "1 does not hold on an interface that forwards"}})
+	}
+}
+
+// judgeConntrack reports a table of connections that is larger than its hash
+// table: each connection is in it twice, and from Linux 5.15 on one that meets a
+// chain of 64 is dropped.
+func (k *checker) judgeConntrack() {
+	limit := k.effects["net.netfilter.nf_conntrack_max"]
+	entries, known := k.numberOf(limit, "net.netfilter.nf_conntrack_max")
+	if limit == nil || !known {
+		return
+	}
+	const setting, option = "net.netfilter.nf_conntrack_buckets", "module:nf_conntrack/hashsize"
+	table, name, severity := k.effects[setting], setting, Warning
+	if table == nil {
+		table, name = k.effects[option], option
+	}
+	var buckets float64
+	if table != nil {
+		buckets, known = k.numberOf(table, name)
+	} else if r := k.lookup(setting); r != nil {
+		severity = Info
+		buckets, _, known = standard(r, k.versions[0], k.inputs(limit.entry, reading{}, k.versions[0]))
+	}
+	if !known || buckets <= 0 || entries <= buckets {
+		return
+	}
+	if entries <= 8*buckets {
+		severity = Info
+	}
+	where := fmt.Sprintf("%s, %.0f unless it is set", setting, buckets)
+	if table != nil {
+		where = fmt.Sprintf("%.0f buckets in %s:%d", buckets, table.file.path, table.entry.Line)
+	}
+	k.reportIn(limit.file, limit.entry, finding{code: "conflict", severity: severity, value: true,
+		sources: []string{"torvalds/linux commit d532bcd0b269 (conntrack: sanitize table size default settings)", "torvalds/linux commit d7e7747ac5c2 (refuse insertion if chain has grown too large)"},
+		message: fmt.Sprintf("%s = %.0f is more than its hash table has room for: %s", limit.entry.Name, entries, where),
+		because: "Each connection is in the table twice, so that every packet searches longer chains, and from Linux 5.15 on a connection whose chain has grown to 64 is dropped; set as many buckets as connections."})
 }

@@ -19,6 +19,7 @@ func TestTogether(t *testing.T) {
 		{"a route that is not described", []string{rc, "static_routes=\"a b:em0\"\nroute_a=\"-net 10.0.0.0/8 192.0.2.1\"\n"}, `static_routes lists "b"`},
 		{"a route that is not listed", []string{rc, "static_routes=\"a\"\nroute_a=\"x\"\nroute_b=\"y\"\n"}, "route_b is not in static_routes"},
 		{"routes", []string{rc, "static_routes=\"a b\"\nroute_a=\"x\"\nroute_b=\"y\"\n"}, ""},
+		{"a pasted sysrc", []string{rc, "sysrc pf_enable=\"YES\"\n"}, "runs sysrc again"},
 		{"routes of a condition", []string{rc, "static_routes=\"a\"\nif [ -f /x ]; then route_a=\"x\"; fi\n"}, ""},
 		{"two filters", []string{rc, "pf_enable=YES\nfirewall_enable=\"YES\"\n"}, "switch on two packet filters"},
 		{"one filter", []string{rc, "pf_enable=YES\nfirewall_enable=\"NO\"\n"}, ""},
@@ -26,6 +27,15 @@ func TestTogether(t *testing.T) {
 		{"forwarding that sysctl.conf undoes", []string{rc, "gateway_enable=YES\n", sysctl, "net.inet.ip.forwarding=0\n"}, "rc.conf:1 sets gateway_enable"},
 		{"forwarding", []string{rc, "gateway_enable=YES\n", sysctl, "net.inet.ip.forwarding=1\n"}, ""},
 		{"forwarding without rc.conf", []string{sysctl, "net.inet.ip.forwarding=1\n"}, ""},
+		{"advertisements on a router", []string{rc, "ipv6_gateway_enable=YES\nifconfig_em0_ipv6=\"inet6 accept_rtadv\"\n"}, "accept_rtadv, which ipv6_gateway_enable"},
+		{"advertisements on a router of a home", []string{rc, "ipv6_gateway_enable=YES\nipv6_cpe_wanif=em0\nifconfig_em0_ipv6=\"inet6 accept_rtadv\"\n"}, ""},
+		{"advertisements on a host", []string{rc, "ifconfig_em0_ipv6=\"inet6 accept_rtadv\"\n"}, ""},
+		{"checksums of a host", []string{rc, "ifconfig_em0=\"DHCP -rxcsum\"\n"}, "ifconfig:rxcsum"},
+		{"checksums of a router", []string{rc, "gateway_enable=YES\nifconfig_em0=\"DHCP -rxcsum\"\n"}, ""},
+		{"fixed speed", []string{rc, "ifconfig_em0=\"DHCP media 1000baseTX mediaopt full-duplex\"\n"}, "ifconfig:media"},
+		{"media of fibre", []string{rc, "ifconfig_ix0=\"DHCP media 10Gbase-Twinax\"\n"}, ""},
+		{"turns", []string{rc, "ifconfig_lagg0=\"laggproto roundrobin laggport em0\"\n"}, "ifconfig:laggproto"},
+		{"polling", []string{rc, "ifconfig_em0=\"DHCP polling\"\n"}, "ifconfig:polling"},
 		{"a loader's value that does not last", []string{loader, "kern.ipc.nmbclusters=\"4194304\"\n", sysctl, "kern.ipc.nmbclusters=8388608\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8388608"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -43,6 +53,34 @@ func TestTogether(t *testing.T) {
 				t.Errorf("%q, want %q", serious, tt.want)
 			}
 		})
+	}
+}
+
+// TestLinuxTogether judges lines of Linux that act with others, or with what
+// the kernel does without them.
+func TestLinuxTogether(t *testing.T) {
+	c := load(t)
+	const sysctl, modprobe = "/etc/sysctl.conf", "/etc/modprobe.d/x.conf"
+	for _, tt := range []struct {
+		name  string
+		files []string
+		want  string
+	}{
+		{"more connections than buckets", []string{sysctl, "net.netfilter.nf_conntrack_max=2097152\n"}, "/etc/sysctl.conf:1:32 conflict info\n"},
+		{"far more than the option's", []string{sysctl, "net.netfilter.nf_conntrack_max=2097152\n", modprobe, "options nf_conntrack hashsize=65536\n"}, "/etc/sysctl.conf:1:32 conflict warning\n"},
+		{"some more than buckets", []string{sysctl, "net.netfilter.nf_conntrack_max=1048576\nnet.netfilter.nf_conntrack_buckets=262144\n"}, "/etc/sysctl.conf:1:32 conflict info\n"},
+		{"as many", []string{sysctl, "net.netfilter.nf_conntrack_max=2097152\nnet.netfilter.nf_conntrack_buckets=2097152\n"}, ""},
+		{"advertisements on a router", []string{sysctl, "net.ipv6.conf.all.forwarding=1\nnet.ipv6.conf.eth0.accept_ra=1\n"}, "/etc/sysctl.conf:2:30 no-effect warning\n"},
+		{"advertisements all the same", []string{sysctl, "net.ipv6.conf.all.forwarding=1\nnet.ipv6.conf.eth0.accept_ra=2\n"}, ""},
+		{"a backlog that programs must ask for", []string{sysctl, "net.core.somaxconn=65535\n"}, "/etc/sysctl.conf:1:20 needs info\n"},
+		{"a bond in turns", []string{modprobe, "options bonding mode=0 miimon=100\n"}, "/etc/modprobe.d/x.conf:1:22 harmful warning\n"},
+		{"a bond of systemd", []string{"/etc/systemd/network/b.netdev", "[NetDev]\nName=b\nKind=bond\n[Bond]\nMode=balance-rr\n"}, "/etc/systemd/network/b.netdev:5:6 harmful warning\n"},
+		{"a bond by hash", []string{"/etc/systemd/network/b.netdev", "[NetDev]\nName=b\nKind=bond\n[Bond]\nMode=802.3ad\n"}, ""},
+	} {
+		res := Run(c, files(tt.files...), Options{System: catalog.Linux, Version: "6.12", Ignore: []string{"same-as-default"}})
+		if got := list(res); got != tt.want {
+			t.Errorf("%s: got\n%swant\n%s", tt.name, got, tt.want)
+		}
 	}
 }
 

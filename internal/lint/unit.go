@@ -25,7 +25,7 @@ const (
 )
 
 // linkKeys are the options of the [Link] section of .link files
-// (systemd.link(5), src/udev/net/link-config-gperf.gperf).
+// (systemd.link(5) of 252, and the newer ones of which nixpkgs' systemd.network checks know).
 func linkKeys() map[string]form {
 	keys := map[string]form{"UDPSegmentationOffload": formDead, "TransmitQueueLength": formLength}
 	for kind, names := range map[form]string{
@@ -35,10 +35,15 @@ func linkKeys() map[string]form {
 			TxCoalesceSec TxMaxCoalescedFrames TxCoalesceIrqSec TxMaxCoalescedIrqFrames StatisticsBlockCoalesceSec
 			CoalescePacketRateLow RxCoalesceLowSec RxMaxCoalescedLowFrames TxCoalesceLowSec TxMaxCoalescedLowFrames
 			CoalescePacketRateHigh RxCoalesceHighSec RxMaxCoalescedHighFrames TxCoalesceHighSec TxMaxCoalescedHighFrames
-			CoalescePacketRateSampleIntervalSec`,
+			CoalescePacketRateSampleIntervalSec MDI SR-IOVVirtualFunctions Property ImportProperty UnsetProperty
+			ReceivePacketSteeringCPUMask`,
 		formBool: `AutoNegotiation ReceiveChecksumOffload TransmitChecksumOffload GenericSegmentationOffload TCPSegmentationOffload
 			TCP6SegmentationOffload GenericReceiveOffload LargeReceiveOffload RxFlowControl TxFlowControl
-			AutoNegotiationFlowControl UseAdaptiveRxCoalesce UseAdaptiveTxCoalesce`,
+			AutoNegotiationFlowControl UseAdaptiveRxCoalesce UseAdaptiveTxCoalesce GenericReceiveOffloadHardware NTupleFilter
+			PartialGenericSegmentationOffload ReceiveVLANCTAGHardwareAcceleration TransmitVLANCTAGHardwareAcceleration
+			ReceiveVLANCTAGFilter TransmitVLANSTAGHardwareAcceleration ReceiveFCS ReceiveAll ScatterGather
+			ScatterGatherFragmentList TCPECNSegmentationOffload TCPMangleIdSegmentationOffload GenericReceiveOffloadList
+			GenericReceiveOffloadUDPForwarding`,
 		formAmount: `RxChannels TxChannels OtherChannels CombinedChannels RxBufferSize RxMiniBufferSize RxJumboBufferSize TxBufferSize`,
 		formQueues: `TransmitQueues ReceiveQueues`,
 	} {
@@ -70,8 +75,8 @@ func matchKeys(own string) map[string]form {
 }
 
 // unitFile judges a line of the [Match] or [Link] section of a systemd.link or
-// systemd.network file. Options of newer releases than the lists are let pass:
-// only slips of the keyboard and options of the other kind of file are told.
+// systemd.network file: slips of the keyboard, options of the other kind of file, and
+// what [Link] of a .link file does not have.
 func (k *checker) unitFile(e conffile.Entry) *finding {
 	option, isLink := strings.CutPrefix(e.Name, "link-file:")
 	if !isLink {
@@ -118,6 +123,11 @@ func (k *checker) unitFile(e conffile.Entry) *finding {
 		if strings.EqualFold(name, option) || len(name) > 5 && catalog.Edits(name, option) <= 2 {
 			return told("unknown-key", e.Key+" does not exist; did you mean "+name+"?")
 		}
+	}
+	if isLink && section == "Link" {
+		f := told("unknown-key", e.Key+" is not a known option of [Link]")
+		f.because += " A systemd newer than this list may have it."
+		return f
 	}
 	return nil
 }

@@ -2,12 +2,12 @@ package lint
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // listed are the subtrees of the BSDs whose names were taken from the systems'
@@ -21,12 +21,18 @@ var listed = []struct {
 }{
 	{catalog.FreeBSD, "net.inet.tcp.", 100}, {catalog.FreeBSD, "net.inet.udp.", 7}, {catalog.FreeBSD, "net.inet.ip.", 30},
 	{catalog.FreeBSD, "net.inet.icmp.", 12}, {catalog.FreeBSD, "net.isr.", 6}, {catalog.FreeBSD, "kern.ipc.", 40},
-	{catalog.OpenBSD, "net.inet.tcp.", 20}, {catalog.OpenBSD, "net.inet.udp.", 4}, {catalog.OpenBSD, "net.inet.ip.", 25},
+	{catalog.FreeBSD, "security.bsd.", 15}, {catalog.FreeBSD, "net.inet.carp.", 6},
+	{catalog.FreeBSD, "net.link.ether.inet.", 11},
+	{catalog.OpenBSD, "kern.", 90}, {catalog.OpenBSD, "vm.", 12}, {catalog.OpenBSD, "fs.", 1}, {catalog.OpenBSD, "net.", 100},
+	{catalog.OpenBSD, "hw.", 25},
 }
 
-// modular are subtrees that modules bring along.
+// modular are subtrees that modules bring along, or that are not described in full.
 var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp.rack.", "net.inet.tcp.bbr.", "net.inet.tcp.cc.",
-	"net.inet.ip.alias.", "net.inet.tcp.siftr.", "net.inet.ip.mfctable", "net.inet.ip.mrtproto"}
+	"net.inet.ip.alias.", "net.inet.tcp.siftr.", "net.inet.ip.mfctable", "net.inet.ip.mrtproto",
+	// What is no socket buffer, mbuf or System V object was not taken from the source.
+	"kern.ipc.pipe", "kern.ipc.umtx_", "kern.ipc.posix_shm", "kern.ipc.sf", "kern.ipc.sendfile.", "kern.ipc.splice.", "kern.ipc.tls.",
+	"kernel.spl.", "kernel.sg-big-buff", "fs.binfmt_misc."}
 
 // unknown judges a name that the system's catalog does not have.
 func (k *checker) unknown(e conffile.Entry) []finding {
@@ -35,6 +41,11 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	}
 	if strings.HasPrefix(e.Name, "ethtool:features/") {
 		return k.misspeltFeature(e)
+	}
+	if k.kindOf(e) == conffile.Loader && strings.HasSuffix(e.Name, "_enable") && !strings.Contains(e.Name, ".") {
+		return []finding{{code: "wrong-file", severity: Warning, sources: []string{"loader.conf(5)", "rc.conf(5)"},
+			message: e.Name + " is a variable of rc.conf by its name; nothing reads it from the loader",
+			because: "The loader passes it on, and the scripts of rc.d, which ask for such variables, do not see it."}}
 	}
 	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") || !strings.Contains(e.Name, ".") {
 		return nil
@@ -134,11 +145,11 @@ func (k *checker) dottedInterface(e conffile.Entry) *finding {
 // covers says why a name that the catalog lacks does not exist: the catalog has
 // all of its subtree. It is empty where nobody can say so.
 func (k *checker) covers(name string) string {
-	if k.system == catalog.Linux {
-		return k.coversLinux(name)
-	}
 	if slices.ContainsFunc(modular, func(m string) bool { return strings.HasPrefix(name, m) }) {
 		return ""
+	}
+	if k.system == catalog.Linux {
+		return k.coversLinux(name)
 	}
 	for _, l := range listed {
 		if l.system != k.system || !strings.HasPrefix(name, l.prefix) {
@@ -189,8 +200,8 @@ func sentence(words []string) string {
 // nearest returns the name that was probably meant, and whether only a slip of the
 // keyboard lies between: one letter.
 func (k *checker) nearest(name string) (near string, slip bool) {
-	found := k.catalog.Nearest(k.system, name, 1)
-	if len(found) == 0 || strings.Contains(found[0], "*") {
+	found := slices.DeleteFunc(k.catalog.Nearest(k.system, name, 4), func(other string) bool { return !k.meant(name, other) })
+	if len(found) == 0 {
 		return "", false
 	}
 	edits := catalog.Edits(name, found[0])
@@ -205,6 +216,22 @@ func (k *checker) nearest(name string) (near string, slip bool) {
 		return "", false // settings that differ in a number are others
 	}
 	return found[0], edits == 1
+}
+
+// meant reports whether a known name can be what an unknown one stands for: one that
+// the release has and that can be set, and none of another driver.
+func (k *checker) meant(name, other string) bool {
+	r := k.lookup(other)
+	if r == nil || strings.Contains(other, "*") || r.StateIn(k.versions[0]) == catalog.Gone || r.Kind == catalog.ReadOnly {
+		return false
+	}
+	ours, theirs := strings.SplitN(name, ".", 3), strings.SplitN(other, ".", 3)
+	device := ours[0] == "hw" || ours[0] == "dev"
+	if !device || len(ours) < 3 || len(theirs) < 3 || ours[1] == theirs[1] {
+		return true
+	}
+	at, _ := slices.BinarySearch(k.names, ours[0]+"."+ours[1]+".")
+	return at == len(k.names) || !strings.HasPrefix(k.names[at], ours[0]+"."+ours[1]+".")
 }
 
 // lastPart is what follows the last dot.

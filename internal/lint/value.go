@@ -156,7 +156,7 @@ func (k *checker) inputs(e conffile.Entry, v reading, version catalog.Version) c
 			in[name] = value
 		}
 	}
-	in["role"] = k.opt.Role // "" is none of the roles
+	in["role"] = k.role() // "" is none of the roles
 	if k.opt.Driver != "" {
 		in["driver"] = k.opt.Driver
 	}
@@ -282,4 +282,19 @@ func sameValue(v reading, standard string) bool {
 		}
 	}
 	return true
+}
+
+// leastDefault is the least that a limit's default can be in a release for which
+// it is only known within bounds: the last one that is known.
+func leastDefault(r *catalog.Record, version catalog.Version) (float64, bool) {
+	if d, ok := r.DefaultIn(version); !ok || d.AtMost == "" {
+		return 0, false
+	}
+	least, known := 0.0, false
+	for _, d := range r.Default {
+		if n, ok := lastNumber(d.Value); ok && d.Formula == "" && version.AtLeast(d.Since) {
+			least, known = n, true
+		}
+	}
+	return least, known
 }

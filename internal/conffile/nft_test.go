@@ -1,0 +1,38 @@
+package conffile
+
+import "testing"
+
+func TestNFTables(t *testing.T) {
+	const open = "table inet filter {\n chain input {\n  type filter hook input priority 0; policy drop;\n"
+	for _, tt := range []struct{ name, text, want string }{
+		{"neither", open + "  tcp dport 22 accept\n }\n}\n", "3:38 nft:neighbours=dropped\n3:38 nft:icmp-errors=dropped\n"},
+		{"errors alone", open + "  ct state established,related accept\n }\n}\n", "3:38 nft:neighbours=dropped\n"},
+		{"both", open + "  ct state { established, related } accept\n  icmpv6 type { nd-neighbor-solicit } accept\n }\n}\n", ""},
+		{"untracked", open + "  ct state established,related,untracked accept\n }\n}\n", ""},
+		{"vmap", open + "  ct state vmap { established : accept, related : accept }\n  meta l4proto { icmp, ipv6-icmp } accept\n }\n}\n", ""},
+		{"no IPv6", open + "  meta nfproto ipv6 drop\n  ct state related accept\n }\n}\n", ""},
+		{"another chain", open + "  jump rest\n }\n chain rest { accept; }\n}\n", ""},
+		{"IPv4 alone", "table ip filter { chain input { type filter hook input priority 0; policy drop; ct state related accept; }; }\n", ""},
+		{"a last rule", "table ip6 f { chain input { type filter hook input priority 0\n ct state related accept\n counter drop\n} }\n", "3:2 nft:neighbours=dropped\n"},
+		{"a rule against ICMP", open + "  ip protocol icmp drop\n  ct state related accept\n  icmpv6 type nd-neighbor-solicit accept\n }\n}\n", "4:3 nft:icmp-errors=dropped\n"},
+		{"a rule behind related", open + "  ct state related accept\n  ip protocol icmp drop\n  ip6 nexthdr ipv6-icmp accept\n }\n}\n", ""},
+		{"pings", open + "  icmp type echo-request drop\n  ct state related accept\n  meta l4proto icmpv6 accept\n }\n}\n", ""},
+		{"accepting", "table inet filter {\n chain input {\n  type filter hook input priority 0;\n }\n}\n", ""},
+		{"an output chain", "table inet filter {\n chain output {\n  type filter hook output priority 0; policy drop;\n }\n}\n", ""},
+		{"an include", "include \"x.nft\"\n" + open + " }\n}\n", ""},
+		{"commands", "add rule inet filter input drop\n" + open + " }\n}\n", ""},
+		{"a template", open + "{% if a %}\n }\n}\n", ""},
+		{"a set", "table inet f {\n set a { type ipv4_addr; elements = { 192.0.2.1,\n 192.0.2.2 } }\n}\n", ""},
+		{"broken", "}}}{{ ; table { chain { policy drop } }", ""},
+	} {
+		if got := show(t, NFTables, Linux, "/etc/nftables.conf", tt.text); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func FuzzNFTables(f *testing.F) {
+	fuzzKind(f, NFTables, Linux, "/etc/nftables.conf",
+		"table inet filter { chain input { type filter hook input priority 0; policy drop; ct state related accept; }; }",
+		"table inet f {\n set a { elements = { 1,\n 2 } }\n chain c { ip protocol icmp drop\n} }\n")
+}

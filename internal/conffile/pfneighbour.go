@@ -1,0 +1,84 @@
+package conffile
+
+import (
+	"slices"
+	"strings"
+)
+
+// pfNeighbours follows what the rules of pf.conf do with a neighbour solicitation
+// of IPv6 that comes in: the last rule that matches decides, or the first one with
+// quick. At the end of the file, pf:rule/neighbours is "blocked" at the rule that
+// blocks them, on a host that is meant to speak IPv6.
+//
+// A pass rule for some of them counts as one for all; a block rule with addresses
+// or types is left out.
+type pfNeighbours struct {
+	last      word // the action of the rule that decides so far
+	raw       Span
+	quick     bool // it decides for good
+	icmp      bool // it names ICMPv6
+	ipv6      bool // rules pass something of IPv6
+	off       bool // a rule blocks IPv6 as a whole
+	elsewhere bool // rules of another place take part
+}
+
+// knownAnchors are the anchors of proxies and of programs that block addresses,
+// which hold no rules of neighbour discovery.
+var knownAnchors = []string{"ftp-proxy", "tftp-proxy", "relayd", "f2b", "blacklistd", "blocklistd"}
+
+func (n *pfNeighbours) statement(words []word, raw Span) {
+	switch words[0].text {
+	case "include":
+		n.elsewhere = true
+	case "anchor":
+		name := ""
+		if len(words) > 1 {
+			name, _, _ = strings.Cut(words[1].text, "/")
+		}
+		n.elsewhere = n.elsewhere || !slices.Contains(knownAnchors, name)
+	case "pass", "block":
+		n.rule(words, raw)
+	}
+}
+
+func (n *pfNeighbours) rule(words []word, raw Span) {
+	pass, family := words[0].text == "pass", pfFamily(words)
+	if family == "inet" || strings.HasPrefix(pfIface(words), "lo") {
+		return
+	}
+	narrow, quick, out := false, false, false
+	for i, w := range words {
+		switch w.text {
+		case "from", "to":
+			narrow = narrow || i+1 == len(words) || words[i+1].text != "any"
+		case "icmp6-type", "icmp-type", "user", "group", "os", "tagged":
+			narrow = true
+		case "quick":
+			quick = true
+		case "out":
+			out = true
+		}
+	}
+	protocols := pfProtocols(words)
+	icmp := slices.ContainsFunc(strings.Fields(protocols), func(p string) bool {
+		return p == "icmp6" || p == "ipv6-icmp" || p == "58"
+	})
+	switch {
+	case pass && (family == "inet6" || icmp):
+		n.ipv6 = true
+	case !pass && family == "inet6" && protocols == "any" && !narrow:
+		n.off, n.ipv6 = true, false
+	}
+	if n.quick || out || !icmp && protocols != "any" && protocols != "" || narrow && !pass {
+		return
+	}
+	n.last, n.raw, n.quick, n.icmp = words[0], raw, quick, icmp
+}
+
+func (n *pfNeighbours) conclude(s *scanner) {
+	if n.elsewhere || n.last.text != "block" || !n.ipv6 && (n.off || !n.icmp) {
+		return
+	}
+	s.emit(Entry{Key: n.last.text, Name: "pf:rule/neighbours", Value: "blocked", Line: n.last.line, KeySpan: n.last.span,
+		ValueSpan: n.last.span, Raw: n.raw, style: styleFixed})
+}
