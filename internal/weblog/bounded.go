@@ -12,7 +12,7 @@ type bounded[K comparable] struct {
 	groups map[K]*latency.Group
 	level  int // of coarseness, from 0
 	bounds *bounds[K]
-	settle func() // is called before groups are joined; nil: nothing to do
+	forget func() // is called before groups are joined; nil: nothing to do
 }
 
 // bounds say how many groups there may be and what is left of a key at a level, which
@@ -45,8 +45,8 @@ func (t *bounded[K]) at(key K) *latency.Group {
 
 // coarsen joins the groups whose keys are the same at the level.
 func (t *bounded[K]) coarsen(level int) {
-	if t.settle != nil {
-		t.settle()
+	if t.forget != nil {
+		t.forget()
 	}
 	t.level = level
 	old := t.groups
@@ -89,13 +89,10 @@ const mixer = 0x9e3779b97f4a7c15
 // are cut otherwise, too, are looked up as they are.
 type levelMasks [4][4]uint64
 
-// init makes the table, of which settle is called before groups are joined.
-func (t *quick) init(b *bounds[uint64], masks *levelMasks, settle func()) {
+// init makes the table.
+func (t *quick) init(b *bounds[uint64], masks *levelMasks) {
 	t.bounded, t.masks, t.mask = newBounded(b), masks, masks[0]
-	t.settle = func() {
-		settle()
-		clear(t.recent[:])
-	}
+	t.forget = func() { clear(t.recent[:]) }
 }
 
 // at is bounded's.

@@ -5,8 +5,6 @@ import (
 	"math"
 	"strconv"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/weblog/latency"
@@ -92,7 +90,8 @@ func Compare(after, before *Sketch, v View, j Judgement) (*Report, error) {
 	}
 	report := Summarize(after, v)
 	v.By = nil
-	c := &Comparison{Before: Summarize(before, v), requests: after.Requests, Judge: percentName(j.Percentile), Margin: j.Margin}
+	c := &Comparison{Before: Summarize(before, v), requests: after.Requests, Judge: percentName(j.Percentile),
+		Margin: j.Margin}
 	report.Comparison = c
 	a, b := distOf(after), distOf(before)
 	var ps []float64
@@ -161,7 +160,8 @@ func shift(p float64, after, before latency.Dist, confidence, margin float64) (S
 
 // together estimates a quantile of both sides for their difference, which has more
 // degrees of freedom than each side (Welch 1947).
-func together(after, before func(q, confidence, freedom float64) (latency.Estimate, float64), q, confidence float64) (a, b latency.Estimate) {
+func together(after, before func(q, confidence, freedom float64) (latency.Estimate, float64), q,
+	confidence float64) (a, b latency.Estimate) {
 	a, freeA := after(q, confidence, 0)
 	b, freeB := before(q, confidence, 0)
 	va, vb := a.Width()*a.Width(), b.Width()*b.Width()
@@ -178,7 +178,8 @@ func together(after, before func(q, confidence, freedom float64) (latency.Estima
 // which no change is worthwhile.
 func newShift(p float64, after, before latency.Estimate, margin, step float64) Shift {
 	change := difference(after, before)
-	s := Shift{Percentile: percentName(p), Before: before.Scaled(inSeconds), After: after.Scaled(inSeconds), Change: change.Scaled(inSeconds)}
+	s := Shift{Percentile: percentName(p), Before: before.Scaled(inSeconds), After: after.Scaled(inSeconds),
+		Change: change.Scaled(inSeconds)}
 	if before.Value > 0 {
 		ratio := after.Value / before.Value
 		s.Ratio = &ratio
@@ -249,8 +250,7 @@ func quantileTest(q float64, a, b latency.Dist) float64 {
 	v := va + vb
 	freedom := v * v / (va*va/freeA + vb*vb/freeB)
 	freedom = min(freedom, 1e6) // of independent requests it is infinite
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
-	return 2 * t.Survival(math.Sqrt(best))
+	return 2 * stats.StudentCDF(freedom, -math.Sqrt(best))
 }
 
 func shareChange(threshold float64, a, b latency.Dist, confidence float64) ShareChange {
@@ -263,21 +263,12 @@ func shareChange(threshold float64, a, b latency.Dist, confidence float64) Share
 // probability is Stephens's approximation with effective counts.
 func kolmogorov(a, b latency.Dist) KolmogorovTest {
 	var t KolmogorovTest
-	var na, nb uint64
+	var na, nb float64
 	at := 0
-	for i := range latency.NumPages {
-		for j := range latency.PageBins {
-			bin := i*latency.PageBins + j
-			if p := a.All.Pages[i]; p != nil {
-				na += p[j]
-			}
-			if p := b.All.Pages[i]; p != nil {
-				nb += p[j]
-			}
-			d := math.Abs(float64(na)/float64(a.All.N) - float64(nb)/float64(b.All.N))
-			if d > t.D {
-				t.D, at = d, bin
-			}
+	for bin := range latency.NumBins {
+		na, nb = na+a.All.In(bin), nb+b.All.In(bin)
+		if d := math.Abs(na/float64(a.All.N) - nb/float64(b.All.N)); d > t.D {
+			t.D, at = d, bin
 		}
 	}
 	step := max(a.Step, b.Step)
@@ -362,13 +353,15 @@ const mostLonger = 100
 func (c *Comparison) addMore(times, length float64) {
 	switch {
 	case !(times <= mostLonger):
-		c.Notes = append(c.Notes, "not enough evidence: the change is so near to the margin or the logs vary so much that longer ones would hardly tell; measure in a trial")
+		c.Notes = append(c.Notes, "not enough evidence: the change is so near to the margin or the logs vary so "+
+			"much that longer ones would hardly tell; measure in a trial")
 	case length == 0:
 		c.Notes = append(c.Notes, fmt.Sprintf("not enough evidence: logs %.2g times as long may tell", times))
 	default:
 		more := (times - 1) * length
 		c.More = &more
-		c.Notes = append(c.Notes, fmt.Sprintf("not enough evidence: %s more of each log may tell, if the change is what it seems", minutes(more)))
+		c.Notes = append(c.Notes, fmt.Sprintf("not enough evidence: %s more of each log may tell, if the change is "+
+			"what it seems", minutes(more)))
 	}
 }
 
@@ -399,7 +392,8 @@ func (c *Comparison) addDrift(a, b latency.Dist, q float64) {
 			continue
 		}
 		if _, s := side.d.Share(bin + 1); s.Short {
-			c.Notes = append(c.Notes, fmt.Sprintf("the times of the log of %s change as slowly as it is long (load, hour of the day): its intervals are wide, and longer logs of the same hours tell more", side.name))
+			c.Notes = append(c.Notes, fmt.Sprintf("the times of the log of %s change as slowly as it is long (load, "+
+				"hour of the day): its intervals are wide, and longer logs of the same hours tell more", side.name))
 		}
 	}
 }
@@ -413,14 +407,18 @@ const fewRequests = 1000
 
 func (c *Comparison) addNotes(a, b latency.Dist) {
 	if c.Matched == nil {
-		c.Notes = append(c.Notes, "the mix of requests was not compared (no path and size occurs on both sides): another mix can look like another speed")
+		c.Notes = append(c.Notes, "the mix of requests was not compared (no path and size occurs on both sides): "+
+			"another mix can look like another speed")
 	} else if m := min(c.Matched.BeforeShare, c.Matched.AfterShare); m < minCommon {
-		c.Notes = append(c.Notes, fmt.Sprintf("only %.0f%% of the requests have a counterpart of the same path and size on the other side; the verdict is of all requests as logged", 100*m))
+		c.Notes = append(c.Notes, fmt.Sprintf("only %.0f%% of the requests have a counterpart of the same path and "+
+			"size on the other side; the verdict is of all requests as logged", 100*m))
 	}
 	if n := min(a.All.N, b.All.N); n < fewRequests {
-		c.Notes = append(c.Notes, fmt.Sprintf("a log of %s hardly shows how much its times vary by themselves; compare longer ones", units.Plural(n, "request")))
+		c.Notes = append(c.Notes, fmt.Sprintf("a log of %s hardly shows how much its times vary by themselves; "+
+			"compare longer ones", units.Plural(n, "request")))
 	}
-	c.Notes = append(c.Notes, "before and after are different hours: load and visitors differ too; a trial compares under the same conditions")
+	c.Notes = append(c.Notes, "before and after are different hours: load and visitors differ too; a trial compares "+
+		"under the same conditions")
 }
 
 func distOf(s *Sketch) latency.Dist {

@@ -26,22 +26,6 @@ type detail struct {
 	backward uint64 // lines stamped before the line above them
 	local    uint64 // stamps without a zone
 	zones    zones
-	stamp    logline.Stamp // of the last request in times
-	repeated uint64        // requests stamped so that times and its likes do not count yet
-
-	// waiting are requests whose groups are found, but do not count them yet. A
-	// group's counters are seldom in the processor's cache: many additions in a
-	// row wait for memory together, one after each line for itself.
-	waiting [256]member
-	filled  int
-}
-
-// member is a request as its groups count it.
-type member struct {
-	us     uint64
-	bytes  uint64
-	coarse uint16
-	groups [3]*latency.Group // cell, path, client
 }
 
 func newDetail() *detail {
@@ -52,9 +36,9 @@ func newDetail() *detail {
 		// line wait for each other.
 		zones: make(zones, 0, 8),
 	}
-	d.cells.init(&cellBounds, &cellMasks, d.flush)
-	d.clients.init(&clientBounds, &clientMasks, d.flush)
-	d.paths = newPathTable(d.flush)
+	d.cells.init(&cellBounds, &cellMasks)
+	d.clients.init(&clientBounds, &clientMasks)
+	d.paths = newPathTable()
 	return d
 }
 
@@ -121,7 +105,16 @@ func (d *detail) add(r *logline.Request, coarse uint16) {
 	cell := d.cells.at(uint64(r.Status)<<16 | uint64(classOf(r.Method, r.Proto)))
 	path := d.paths.find(r.Path, r.Status, sizeClass(r.Size))
 	client := d.clients.at(clientKey(r.Client))
-	d.wait(r.Micros, uint64(max(r.Size, 0)), coarse, cell, path, client)
+	for _, g := range [...]*latency.Group{cell, path, client} {
+		g.Enter(uint(coarse), r.Micros, r.Size)
+	}
+	switch {
+	case r.Size <= 0:
+	case r.Micros == 0:
+		d.instant++
+	default:
+		d.rates.Add(uint64(r.Size) * 1_000_000 / r.Micros)
+	}
 	d.addStamp(r)
 	if len(r.Cache) > 0 {
 		d.addCache(r.Cache, r, coarse)
@@ -137,56 +130,6 @@ func (d *detail) add(r *logline.Request, coarse uint16) {
 		d.upstream.Add(r.Upstream)
 		d.outside.Add(r.Micros - min(r.Micros, r.Upstream))
 		d.behind[behindClass(r)].Enter(uint(coarse), r.Micros, r.Size)
-	}
-}
-
-// wait makes a request one of those that wait.
-func (d *detail) wait(us, bytes uint64, coarse uint16, cell, path, client *latency.Group) {
-	m := &d.waiting[d.filled]
-	m.us, m.bytes, m.coarse = us, bytes, coarse
-	m.groups = [3]*latency.Group{cell, path, client}
-	if d.filled++; d.filled == len(d.waiting) {
-		d.flush()
-	}
-}
-
-// flush counts the requests that wait.
-func (d *detail) flush() {
-	d.settleStamps()
-	waiting := d.waiting[:d.filled]
-	for kind := range len(member{}.groups) {
-		d.enter(kind)
-	}
-	for i := range waiting {
-		m := &waiting[i]
-		if m.bytes == 0 {
-			continue
-		}
-		if m.us == 0 {
-			d.instant++
-		} else {
-			d.rates.Add(m.bytes * 1_000_000 / m.us)
-		}
-	}
-	d.filled = 0
-}
-
-// enter counts the requests that wait in their groups of one kind. The counts, which are
-// farthest away, are raised in a loop of their own: the shorter it is, the more of
-// them are fetched at the same time.
-func (d *detail) enter(kind int) {
-	var places [len(d.waiting)]uint16
-	waiting := d.waiting[:d.filled]
-	for i := range waiting {
-		m := &waiting[i]
-		g := m.groups[kind]
-		places[i] = uint16(g.Place(uint(m.coarse)))
-		g.Note(1, m.us, m.us, m.us)
-		g.Bytes += m.bytes
-	}
-	for i := range waiting {
-		m := &waiting[i]
-		m.groups[kind].Raise(uint(places[i]), uint(m.coarse))
 	}
 }
 
@@ -252,26 +195,13 @@ func (d *detail) addStamp(r *logline.Request) {
 		d.noStamp++
 		return
 	}
-	if r.Stamp != d.stamp {
-		d.settleStamps()
-		d.stamp = r.Stamp
-	}
-	d.repeated++
-	d.timeline.add(r)
-}
-
-// settleStamps counts the stamps that are the same as the last.
-func (d *detail) settleStamps() {
-	if d.repeated == 0 {
-		return
-	}
-	d.times += d.repeated
-	if d.stamp.Local {
-		d.local += d.repeated
+	d.times++
+	if r.Stamp.Local {
+		d.local++
 	} else {
-		d.zones.add(d.stamp.Offset, d.repeated)
+		d.zones.add(r.Stamp.Offset, 1)
 	}
-	d.repeated = 0
+	d.timeline.add(r)
 }
 
 func (d *detail) merge(o *detail) {
@@ -316,7 +246,8 @@ func (z *zones) add(offset int16, n uint64) {
 }
 
 // methods are the names the method groups have; the last ones collect.
-var methods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE", "PROPFIND", "(other)", "(none)"}
+var methods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "CONNECT", "TRACE", "PROPFIND",
+	"(other)", "(none)"}
 
 const (
 	methodOther = 10
@@ -374,7 +305,8 @@ func behindClass(r *logline.Request) int {
 }
 
 // sizeNames name the classes of body sizes: factors of four from 1 KiB.
-var sizeNames = [...]string{"unknown", "0", "1 B to 1 KiB", "1 to 4 KiB", "4 to 16 KiB", "16 to 64 KiB", "64 to 256 KiB", "256 KiB to 1 MiB", "1 to 4 MiB", "4 to 16 MiB", "16 MiB and more"}
+var sizeNames = [...]string{"unknown", "0", "1 B to 1 KiB", "1 to 4 KiB", "4 to 16 KiB", "16 to 64 KiB",
+	"64 to 256 KiB", "256 KiB to 1 MiB", "1 to 4 MiB", "4 to 16 MiB", "16 MiB and more"}
 
 func sizeClass(n int64) int {
 	if n < 0 {

@@ -76,7 +76,8 @@ func ParseFilter(spec FilterSpec) (*Filter, error) {
 		return nil, nil
 	}
 	f := &Filter{sizes: [2]int64{0, -1}}
-	for _, step := range []func(FilterSpec) error{f.setStatus, f.setMethods, f.setPath, f.setSize, f.setProtocols, f.setClients, f.setUpstream} {
+	for _, step := range []func(FilterSpec) error{f.setStatus, f.setMethods, f.setPath, f.setSize, f.setProtocols,
+		f.setClients, f.setUpstream} {
 		if err := step(spec); err != nil {
 			return nil, err
 		}
@@ -88,7 +89,8 @@ func ParseFilter(spec FilterSpec) (*Filter, error) {
 		f.until = spec.Until.Unix()
 	}
 	if f.since != 0 && f.until != 0 && f.since >= f.until {
-		return nil, fmt.Errorf("no time is since %s and before %s", spec.Since.Format(time.RFC3339), spec.Until.Format(time.RFC3339))
+		return nil, fmt.Errorf("no time is since %s and before %s", spec.Since.Format(time.RFC3339),
+			spec.Until.Format(time.RFC3339))
 	}
 	return f, nil
 }
@@ -134,7 +136,8 @@ func (f *Filter) setStatus(spec FilterSpec) error {
 		}
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 || n > 999 {
-			return fmt.Errorf("status %q is neither a code (200) nor a class (2xx); ! before it leaves it out (!499)", s)
+			return fmt.Errorf("status %q is neither a code (200) nor a class (2xx); ! before it leaves it out (!499)",
+				s)
 		}
 		to[n] = true
 		return nil
@@ -151,7 +154,10 @@ func (f *Filter) setStatus(spec FilterSpec) error {
 
 func (f *Filter) setMethods(spec FilterSpec) error {
 	return each("method", spec.Method, func(s string, not bool) error {
-		if strings.ContainsFunc(s, func(r rune) bool { return (r|0x20 < 'a' || r|0x20 > 'z') && r != '-' && r != '_' }) || s == "" {
+		if strings.ContainsFunc(s, func(r rune) bool {
+			return (r|0x20 < 'a' || r|0x20 > 'z') && r != '-' &&
+				r != '_'
+		}) || s == "" {
 			return fmt.Errorf("method %q is not a word such as GET", s)
 		}
 		f.methods.add(strings.ToUpper(s), not)
@@ -171,7 +177,8 @@ func (f *Filter) setPath(spec FilterSpec) error {
 	}
 	if !isRegexp {
 		if _, err := path.Match(text, ""); err != nil {
-			return fmt.Errorf("path pattern %q: a [ is not closed or a \\ is last; a \\ before a [ takes it as it is", spec.Path)
+			return fmt.Errorf("path pattern %q: a [ is not closed or a \\ is last; a \\ before a [ takes it as it is",
+				spec.Path)
 		}
 		pattern = globExpression(text)
 	}
@@ -220,23 +227,32 @@ func (f *Filter) setSize(spec FilterSpec) error {
 	if spec.Size == "" {
 		return nil
 	}
-	from, to, ok := strings.Cut(spec.Size, "-")
-	if !ok || from == "" && to == "" {
-		return fmt.Errorf("size range %q is not FROM-TO (24kB-350kB, 1MiB-, -10kB)", spec.Size)
-	}
 	f.hasSize = true
-	for i, s := range []string{from, to} {
+	return between("size range", spec.Size, "FROM-TO (24kB-350kB, 1MiB-, -10kB)", &f.sizes[0], &f.sizes[1],
+		func(s string) (int64, error) {
+			n, err := units.ParseBytes(s)
+			return int64(n), err
+		})
+}
+
+// between reads FROM-TO, of which one may be missing and leaves its end as it is.
+func between[T int64 | float64](what, text, example string, from, to *T, parse func(string) (T, error)) error {
+	first, last, ok := strings.Cut(text, "-")
+	if !ok || first == "" && last == "" {
+		return fmt.Errorf("%s %q is not %s", what, text, example)
+	}
+	for i, s := range []string{first, last} {
 		if s == "" {
 			continue
 		}
-		n, err := units.ParseBytes(s)
+		v, err := parse(s)
 		if err != nil {
-			return fmt.Errorf("size range %q: %w", spec.Size, err)
+			return fmt.Errorf("%s %q: %w", what, text, err)
 		}
-		f.sizes[i] = int64(n)
+		*[]*T{from, to}[i] = v
 	}
-	if f.sizes[1] >= 0 && f.sizes[0] > f.sizes[1] {
-		return fmt.Errorf("size range %q is empty", spec.Size)
+	if first != "" && last != "" && *from > *to {
+		return fmt.Errorf("%s %q is empty", what, text)
 	}
 	return nil
 }
@@ -279,28 +295,15 @@ func (f *Filter) setUpstream(spec FilterSpec) error {
 		return nil
 	}
 	f.behind = &behindRange{to: math.Inf(1)}
-	from, to, ok := strings.Cut(spec.Upstream, "-")
-	if !ok || from == "" && to == "" {
-		return fmt.Errorf("upstream share %q is not FROM-TO (50%%-, -10%%, 20%%-80%%) or none", spec.Upstream)
-	}
-	for _, end := range []struct {
-		text string
-		to   *float64
-	}{{from, &f.behind.from}, {to, &f.behind.to}} {
-		if end.text == "" {
-			continue
-		}
-		number, isPercent := strings.CutSuffix(end.text, "%")
-		v, err := strconv.ParseFloat(number, 64)
-		if err != nil || !isPercent || !(v >= 0 && v <= 100) {
-			return fmt.Errorf("upstream share %q: %q is not a share such as 50%%", spec.Upstream, end.text)
-		}
-		*end.to = v / 100
-	}
-	if f.behind.from > f.behind.to {
-		return fmt.Errorf("upstream share %q is empty", spec.Upstream)
-	}
-	return nil
+	return between("upstream share", spec.Upstream, "FROM-TO (50%-, -10%, 20%-80%) or none", &f.behind.from,
+		&f.behind.to, func(s string) (float64, error) {
+			number, isPercent := strings.CutSuffix(s, "%")
+			v, err := strconv.ParseFloat(number, 64)
+			if err != nil || !isPercent || !(v >= 0 && v <= 100) {
+				return 0, fmt.Errorf("%q is not a share such as 50%%", s)
+			}
+			return v / 100, nil
+		})
 }
 
 // lets reports whether r is in the range. More time in the server behind than in all

@@ -33,7 +33,8 @@ const (
 // it has grown past its old length since), and waits for one that leads nowhere
 // yet; pipes and compressed files are read to their end;
 // "-" is stdin. It returns nil when ctx ends, or when nothing is left that may grow.
-func Follow(ctx context.Context, names []string, stdin io.Reader, opt Options, interval time.Duration, show func(*Sketch)) error {
+func Follow(ctx context.Context, names []string, stdin io.Reader, opt Options, interval time.Duration,
+	show func(*Sketch)) error {
 	var tails []*tail
 	for _, name := range names {
 		t := &tail{name: name, opt: &opt}
@@ -399,7 +400,8 @@ func (t *tail) count(data []byte) {
 	seen := len(t.w.raw)
 	n := t.w.block(data, t.pos, 0)
 	for _, r := range t.w.raw[seen:] {
-		t.examples = append(t.examples, Skip{Input: t.name, Line: t.lines + r.line, Reason: logline.FaultTexts[r.fault], Text: r.text})
+		t.examples = append(t.examples, Skip{Input: t.name, Line: t.lines + r.line,
+			Reason: logline.FaultTexts[r.fault], Text: r.text})
 	}
 	t.lines += uint64(n)
 	t.pos += int64(len(data))

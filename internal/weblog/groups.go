@@ -1,9 +1,10 @@
 package weblog
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 
 	"github.com/wirerate/wirerate/internal/weblog/latency"
 	"github.com/wirerate/wirerate/internal/weblog/logline"
@@ -42,16 +43,8 @@ func groupsBy(s *Sketch, by string, v View) []Group {
 			groupOf(sums, cellOf(k).name(by)).Merge(g)
 		}
 	}
-	names := make([]string, 0, len(sums))
-	for n := range sums {
-		names = append(names, n)
-	}
-	sort.Slice(names, func(i, j int) bool {
-		a, b := sums[names[i]], sums[names[j]]
-		if a.N != b.N {
-			return a.N > b.N
-		}
-		return names[i] < names[j]
+	names := slices.SortedFunc(maps.Keys(sums), func(a, b string) int {
+		return cmp.Or(cmp.Compare(sums[b].N, sums[a].N), cmp.Compare(a, b))
 	})
 	switch by {
 	case "size":

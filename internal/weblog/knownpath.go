@@ -2,6 +2,7 @@ package weblog
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
@@ -64,28 +65,24 @@ func (t *knownPaths) find(path []byte, depth int) *knownPath {
 	if cap(path) < maxKnown {
 		return nil
 	}
+	if i := bytes.IndexByte(path, '?'); i >= 0 {
+		n = i
+	}
 	if n > maxKnown {
-		if n = bytes.IndexByte(path, '?'); n < 0 || n > maxKnown {
-			return nil
-		}
+		return nil
 	}
 	var words, zeroed pathWords
 	used, long := len(words), n > maxKnown/2
 	if !long {
 		used = len(words) / 2
 	}
-	query := uint64(0)
 	for i := range used {
 		words[i] = word(path[:maxKnown], i*8) & word(onesThenZeros[maxKnown-n:], i*8)
 		zeroed[i] = zeroDigits(words[i])
-		query |= equalBytes(words[i], '?'*lowBits)
-	}
-	if query != 0 {
-		return t.find(path[:bytes.IndexByte(path, '?')], depth)
 	}
 	p, found := t.place(n+1, &zeroed, long)
 	if !found {
-		keptDigits(path, depth, func(i int) {
+		keptDigits(path[:n], depth, func(i int) {
 			p.kept[i/8] |= 0xff << (i % 8 * 8)
 			p.keeps = true
 		})
@@ -135,3 +132,6 @@ func zeroDigits(x uint64) uint64 {
 	digits := ^((value&^high + beyond) | value) & high // the top bit of each digit
 	return x &^ (digits >> 7 * 0x0f)
 }
+
+// word returns eight bytes of b from i on.
+func word(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }

@@ -45,7 +45,8 @@ func match(after, before *Sketch, confidence float64, j Judgement) *Matched {
 	}
 	a.finish()
 	b.finish()
-	m := &Matched{Classes: len(keys), AfterShare: na / float64(after.Requests), BeforeShare: nb / float64(before.Requests)}
+	m := &Matched{Classes: len(keys), AfterShare: na / float64(after.Requests),
+		BeforeShare: nb / float64(before.Requests)}
 	da, db := distOf(after), distOf(before)
 	for _, p := range judged(j.Percentile) {
 		ea, eb := together(a.estimator(da), b.estimator(db), p/100, confidence)

@@ -25,7 +25,8 @@ func (c *Comparison) addKinds(after, before *Sketch) {
 		}
 		x, y := float64(b.n)/float64(b.of), float64(a.n)/float64(a.of)
 		if math.Abs(x-y) > muchOther {
-			c.Notes = append(c.Notes, fmt.Sprintf("%s were %s of the requests before and %s after: part of the change is theirs", what, percent(x), percent(y)))
+			c.Notes = append(c.Notes, fmt.Sprintf("%s were %s of the requests before and %s after: part of the "+
+				"change is theirs", what, percent(x), percent(y)))
 		}
 	}
 	add("answers 304 (the client's cache had it)", of(after, 304), of(before, 304))

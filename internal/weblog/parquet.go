@@ -16,8 +16,9 @@ import (
 
 // row is one request in a Parquet file. Absent values are null.
 type row struct {
-	Time     *int64   `parquet:"time_unix_s"`
-	Moment   *int64   `parquet:"time,timestamp(millisecond:local)"` // ms since 1970; a time in UTC without a zone, which DuckDB needs no other module for
+	Time *int64 `parquet:"time_unix_s"`
+	// ms since 1970; a time in UTC without a zone, which DuckDB needs no other module for
+	Moment   *int64   `parquet:"time,timestamp(millisecond:local)"`
 	Duration float64  `parquet:"duration_s"`
 	Upstream *float64 `parquet:"upstream_s"`
 	Status   int32    `parquet:"status"` // 0: not known or no answer
@@ -65,9 +66,11 @@ func (p *Parquet) begin() {
 	if st, err := p.file.Stat(); err == nil && st.Mode().IsRegular() {
 		p.err = p.file.Truncate(0)
 	}
-	pages, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(2*pageBytes), zstd.WithZeroFrames(true))
+	pages, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithWindowSize(2*pageBytes), zstd.WithZeroFrames(true))
 	p.err = errors.Join(p.err, err)
-	p.w = parquet.NewGenericWriter[row](p.file, parquet.Compression(&pageCodec{pages: pages}), parquet.MaxRowsPerRowGroup(rowGroup),
+	p.w = parquet.NewGenericWriter[row](p.file, parquet.Compression(&pageCodec{pages: pages}),
+		parquet.MaxRowsPerRowGroup(rowGroup),
 		parquet.PageBufferSize(pageBytes), parquet.DictionaryMaxBytes(dictionaryBytes))
 }
 
@@ -84,7 +87,8 @@ func (c *pageCodec) Encode(dst, src []byte) ([]byte, error) {
 
 // add appends a request.
 func (p *Parquet) add(r *logline.Request) {
-	line := row{Duration: inSeconds(float64(r.Micros)), Status: int32(r.Status), Method: cellText(r.Method), Path: cellText(r.Path),
+	line := row{Duration: inSeconds(float64(r.Micros)), Status: int32(r.Status), Method: cellText(r.Method),
+		Path:     cellText(r.Path),
 		Protocol: cellText(r.Proto), Client: cellText(r.Client), Cache: cellText(r.Cache)}
 	if r.HasStamp {
 		unix := r.Stamp.Unix

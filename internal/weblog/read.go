@@ -2,6 +2,7 @@ package weblog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -77,7 +78,8 @@ func serialized(f func(*logline.Request)) func(*logline.Request) {
 }
 
 // readInput reads one input into total and segs and moves pos by its size.
-func readInput(ctx context.Context, in *Input, stdin io.Reader, opt *Options, total *Sketch, segs *latency.Segments, pos *int64) error {
+func readInput(ctx context.Context, in *Input, stdin io.Reader, opt *Options, total *Sketch, segs *latency.Segments,
+	pos *int64) error {
 	var r io.Reader = stdin
 	if in.Name != "-" {
 		file, err := input.OpenWaiting(ctx, in.Name)
@@ -115,7 +117,8 @@ type chunks struct {
 }
 
 // readFile lets every worker read blocks of the file by itself.
-func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Options, total *Sketch, segs *latency.Segments, pos *int64) error {
+func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Options, total *Sketch,
+	segs *latency.Segments, pos *int64) error {
 	sample := make([]byte, min(size, logdetect.SampleSize))
 	n, err := file.ReadAt(sample, 0)
 	if err != nil && err != io.EOF {
@@ -147,7 +150,7 @@ func readFile(ctx context.Context, in *Input, file *os.File, size int64, opt *Op
 	wg.Wait()
 	*pos += size
 	collect(in, workers, stretches, total, segs)
-	return errors.Join(append(errs, workerError(workers))...)
+	return cmp.Or(append(errs, workerError(workers))...) // those of several workers say the same
 }
 
 func workerError(workers []*worker) error {
@@ -195,7 +198,8 @@ func noteUnit(in *Input, workers []*worker) error {
 		return untimedError(workers)
 	}
 	if requests == 0 && without > 0 {
-		return errors.New("whole numbers do not say the unit of the request time: say --unit s, ms or us (IIS writes ms)")
+		return errors.New("whole numbers do not say the unit of the request time: say --unit s, ms or us (IIS " +
+			"writes ms)")
 	}
 	if u := workers[0].lines.Format.Unit; in.Note == "" && requests > 0 && u != logline.DecimalSeconds {
 		in.Note = "times in " + u.Label()
@@ -212,7 +216,8 @@ func (c *chunks) run(ctx context.Context, w *worker, base int64, stretches []str
 		switch fault := recover().(type) {
 		case nil:
 		case interface{ Addr() uintptr }: // of a page that the file does not have any more
-			err = errors.New("became shorter, or could not be read on, while it was counted; what came before is counted")
+			err = errors.New("became shorter, or could not be read on, while it was counted; what came before is " +
+				"counted")
 		default:
 			panic(fault)
 		}

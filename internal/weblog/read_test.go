@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/wirerate/wirerate/tools/genlog/accesslog"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/wirerate/wirerate/internal/weblog/logline"
+	"github.com/wirerate/wirerate/tools/genlog/accesslog"
 )
 
 // BenchmarkLog measures one histogram of a log's request times and the full
@@ -83,5 +85,25 @@ func TestLogBehindSomethingElse(t *testing.T) {
 				t.Errorf("%s behind %.20q: %d requests, %d skipped, %v %v", names, c.head, s.Requests, s.Skipped(), err, s.Inputs[0].Err)
 			}
 		}
+	}
+}
+
+// A file that is cut off while several workers read it is one problem of its input, and no other file's.
+func TestFileThatBecomesShorter(t *testing.T) {
+	line := `192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "x" 0.012` + "\n"
+	cut, whole := t.TempDir()+"/cut.log", t.TempDir()+"/whole.log"
+	if err := os.WriteFile(whole, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cut, []byte(strings.Repeat(line, 6*blockSize/len(line))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opt := Options{Workers: 3, each: serialized(func(*logline.Request) { _ = os.Truncate(cut, 0) })}
+	s, err := Read(t.Context(), []string{cut, whole}, nil, opt)
+	if err != nil || s.Inputs[0].Err == nil || s.Inputs[1].Err != nil || s.Inputs[1].Lines != 1 {
+		t.Fatal(err, s.Inputs)
+	}
+	if text := s.Inputs[0].Err.Error(); !strings.HasPrefix(text, "became shorter") || strings.Contains(text, "\n") {
+		t.Errorf("%q", text)
 	}
 }

@@ -2,7 +2,9 @@ package weblog
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -37,8 +39,9 @@ type Report struct {
 	Confidence  float64                     `json:"confidence"`
 	Under       map[string]float64          `json:"under_s"`
 	UnderCI     map[string]latency.Estimate `json:"under_intervals"`
-	Aborted     map[string]uint64           `json:"aborted,omitempty"` // by status (499, 000) or how the server says they ended (HAProxy: CD, SC)
-	Statuses    map[string]uint64           `json:"statuses,omitempty"`
+	// by status (499, 000) or how the server says they ended (HAProxy: CD, SC)
+	Aborted  map[string]uint64 `json:"aborted,omitempty"`
+	Statuses map[string]uint64 `json:"statuses,omitempty"`
 
 	Groups     []Group     `json:"groups"`
 	Timeline   *Timeline   `json:"timeline,omitempty"`
@@ -153,8 +156,10 @@ func Summarize(s *Sketch, v View) *Report {
 	}
 	d := distOf(s)
 	r := &Report{
-		Schema: 1, Requests: s.Requests, Skipped: s.Skipped(), Filtered: s.Filtered, Blank: s.skipped[logline.FaultBlank], Bytes: s.Bytes,
-		Examples: s.examples, Resolution: inSeconds(float64(s.Step)), Bins: tenthBins(d.All), LogBins: logBins(d.All, d.Step),
+		Schema: 1, Requests: s.Requests, Skipped: s.Skipped(), Filtered: s.Filtered,
+		Blank: s.skipped[logline.FaultBlank], Bytes: s.Bytes,
+		Examples: s.examples, Resolution: inSeconds(float64(s.Step)), Bins: tenthBins(d.All),
+		LogBins:     logBins(d.All, d.Step),
 		Percentiles: map[string]float64{}, Intervals: map[string]latency.Estimate{}, Confidence: v.Confidence,
 		Under: map[string]float64{}, UnderCI: map[string]latency.Estimate{}, Groups: []Group{},
 	}
@@ -178,7 +183,9 @@ func Summarize(s *Sketch, v View) *Report {
 }
 
 func (r *Report) addInputs(s *Sketch) {
-	names := [logline.NumFaults]string{logline.FaultShape: "shape", logline.FaultNoTime: "no_time", logline.FaultNegative: "negative", logline.FaultAbsurd: "absurd", logline.FaultLong: "too_long", logline.FaultUnit: "no_unit", logline.FaultAborted: "aborted"}
+	names := [logline.NumFaults]string{logline.FaultShape: "shape", logline.FaultNoTime: "no_time",
+		logline.FaultNegative: "negative", logline.FaultAbsurd: "absurd", logline.FaultLong: "too_long",
+		logline.FaultUnit: "no_unit", logline.FaultAborted: "aborted"}
 	r.SkippedFor = map[string]uint64{}
 	for f, n := range s.skipped {
 		if n > 0 && names[f] != "" {
@@ -186,7 +193,8 @@ func (r *Report) addInputs(s *Sketch) {
 		}
 	}
 	for _, in := range s.Inputs {
-		ir := InputReport{Name: logline.Escape(in.Name, 512), Format: in.Format, Lines: in.Lines, Note: in.Note, Error: in.Problem()}
+		ir := InputReport{Name: logline.Escape(in.Name, 512), Format: in.Format, Lines: in.Lines, Note: in.Note,
+			Error: in.Problem()}
 		r.Inputs = append(r.Inputs, ir)
 	}
 	r.addTwice(s)
@@ -210,7 +218,8 @@ func (r *Report) addTwice(s *Sketch) {
 		}
 	}
 	if twice > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s counted twice, which came with two of the files: %s are the same", were(uint64(twice), "log"), example))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s counted twice, which came with two of the files: %s are the same",
+			were(uint64(twice), "log"), example))
 	}
 }
 
@@ -225,7 +234,8 @@ func (r *Report) addUnder(d latency.Dist, v View) {
 		e := d.ShareEstimate(end, v.Confidence)
 		r.Under[name], r.UnderCI[name] = e.Value, e
 		if latency.BinEdge(end) != us {
-			r.Notes = append(r.Notes, fmt.Sprintf("the share under %s s counts times below %s s: exact counts need a threshold of at most three digits", name, trimFloat(inSeconds(float64(latency.BinEdge(end))))))
+			r.Notes = append(r.Notes, fmt.Sprintf("the share under %s s counts times below %s s: exact counts need "+
+				"a threshold of at most three digits", name, trimFloat(inSeconds(float64(latency.BinEdge(end))))))
 		}
 	}
 }
@@ -248,7 +258,8 @@ func (r *Report) addStatuses(s *Sketch) {
 		r.Statuses = nil // the format has no status
 		delete(r.Aborted, "000")
 	} else if n := s.Status[499] + s.Status[0]; n > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s aborted (499, 000): the times are how long the client waited, not how long the answer took; --status '!499,!000' leaves them out", were(n, "request")))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s aborted (499, 000): the times are how long the client waited, not "+
+			"how long the answer took; --status '!499,!000' leaves them out", were(n, "request")))
 	}
 	if n := s.skipped[logline.FaultAborted]; n > 0 {
 		r.Aborted["-1"] = n
@@ -261,10 +272,12 @@ func (r *Report) addStatuses(s *Sketch) {
 			sum += s.ends[name]
 			r.Aborted[logline.Escape(name, 64)] = s.ends[name]
 		}
-		r.Notes = append(r.Notes, fmt.Sprintf("%s ended early by the client, the server or a timeout (%s): the times are not those of whole answers", were(sum, "request"), strings.Join(names, ", ")))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s ended early by the client, the server or a timeout (%s): the "+
+			"times are not those of whole answers", were(sum, "request"), strings.Join(names, ", ")))
 	}
 	if n := s.Status[304]; n > 0 && s.Requests > 0 && float64(n) > 0.05*float64(s.Requests) {
-		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers are 304: the client's cache had the object, so tuning does not affect them", 100*float64(n)/float64(s.Requests)))
+		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers are 304: the client's cache had the object, so "+
+			"tuning does not affect them", 100*float64(n)/float64(s.Requests)))
 	}
 }
 
@@ -338,20 +351,25 @@ func (r *Report) addDetail(s *Sketch, v View) {
 		grouped += g.N
 	}
 	if grouped < s.Requests {
-		r.Notes = append(r.Notes, fmt.Sprintf("the groupings are of %s: the other counts were saved without --full", units.Plural(grouped, "request")))
+		r.Notes = append(r.Notes, fmt.Sprintf("the groupings are of %s: the other counts were saved without --full",
+			units.Plural(grouped, "request")))
 	}
 	if hits, known := d.fromCache(); hits > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers came from a cache, as far as the log says (%s): they are fast whatever the server behind does", 100*float64(hits)/float64(known), units.Plural(known, "request")))
+		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the answers came from a cache, as far as the log says "+
+			"(%s): they are fast whatever the server behind does", 100*float64(hits)/float64(known),
+			units.Plural(known, "request")))
 	}
 	if reused, known := d.reused(); known > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the requests came on a connection that had one before: they waited for no handshake", 100*float64(reused)/float64(known)))
+		r.Notes = append(r.Notes, fmt.Sprintf("%.0f%% of the requests came on a connection that had one before: "+
+			"they waited for no handshake", 100*float64(reused)/float64(known)))
 	}
 	shares := uint64(0)
 	for i := range d.behind {
 		shares += d.behind[i].N
 	}
 	if shares < d.upstream.N {
-		r.Notes = append(r.Notes, fmt.Sprintf("the grouping by upstream time is of %s of %s: older counts do not have it", units.Count(shares), units.Plural(d.upstream.N, "request")))
+		r.Notes = append(r.Notes, fmt.Sprintf("the grouping by upstream time is of %s of %s: older counts do not "+
+			"have it", units.Count(shares), units.Plural(d.upstream.N, "request")))
 	}
 	for _, by := range v.By {
 		r.Groups = append(r.Groups, groupsBy(s, by, v)...)
@@ -361,7 +379,8 @@ func (r *Report) addDetail(s *Sketch, v View) {
 		r.Rate = &Rate{Percentiles: percentilesOf(&d.rates, d.rates.N, 1, 1), Requests: d.rates.N, Instant: d.instant}
 	}
 	if d.upstream.N > 0 {
-		r.Upstream = &Upstream{Requests: d.upstream.N, Behind: percentilesOf(&d.upstream, d.upstream.N, s.Step, 1e6), Outside: percentilesOf(&d.outside, d.outside.N, s.Step, 1e6)}
+		r.Upstream = &Upstream{Requests: d.upstream.N, Behind: percentilesOf(&d.upstream, d.upstream.N, s.Step, 1e6),
+			Outside: percentilesOf(&d.outside, d.outside.N, s.Step, 1e6)}
 	}
 }
 
@@ -387,19 +406,17 @@ func (r *Report) addClock(d *detail) {
 	if len(t.buckets) == 0 {
 		return
 	}
-	keys := make([]int64, 0, len(t.buckets))
-	for k := range t.buckets {
-		keys = append(keys, k)
-	}
-	sort.Slice(keys, func(i, j int) bool { return keys[i] < keys[j] })
+	keys := slices.Sorted(maps.Keys(t.buckets))
 	tl := &Timeline{Step: 1 << t.shift}
 	for _, k := range keys {
 		b := t.buckets[k]
-		tl.Points = append(tl.Points, Point{At: k << t.shift, Requests: b.n, Bytes: b.bytes, Mean: inSeconds(float64(b.sum)) / float64(b.n),
-			Max: inSeconds(float64(b.max)), Under: float64(b.under) / float64(b.n)})
+		tl.Points = append(tl.Points, Point{At: k << t.shift, Requests: b.n, Bytes: b.bytes,
+			Mean: inSeconds(float64(b.sum)) / float64(b.n),
+			Max:  inSeconds(float64(b.max)), Under: float64(b.under) / float64(b.n)})
 	}
 	r.Timeline = tl
-	c := &Clock{From: keys[0] << t.shift, To: (keys[len(keys)-1] + 1) << t.shift, Unzoned: d.local, Unstamped: d.noStamp, Backward: d.backward}
+	c := &Clock{From: keys[0] << t.shift, To: (keys[len(keys)-1] + 1) << t.shift, Unzoned: d.local,
+		Unstamped: d.noStamp, Backward: d.backward}
 	for _, z := range d.zones {
 		o := z.offset
 		sign, abs := '+', o
@@ -411,13 +428,15 @@ func (r *Report) addClock(d *detail) {
 	sort.Strings(c.Zones)
 	r.Clock = c
 	if len(c.Zones) > 1 {
-		r.Notes = append(r.Notes, fmt.Sprintf("the log has time stamps of %d zones; all are compared in UTC", len(c.Zones)))
+		r.Notes = append(r.Notes, fmt.Sprintf("the log has time stamps of %d zones; all are compared in UTC",
+			len(c.Zones)))
 	}
 	if d.local > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s taken as UTC, for want of a zone", were(d.local, "time stamp")))
 	}
 	if d.backward > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%s stamped earlier than the one before: servers log at the end of a request and stamp some formats at its start", were(d.backward, "line")))
+		r.Notes = append(r.Notes, fmt.Sprintf("%s stamped earlier than the one before: servers log at the end of a "+
+			"request and stamp some formats at its start", were(d.backward, "line")))
 	}
 }
 

@@ -137,7 +137,8 @@ func (s *Sketch) Save(w io.Writer) error {
 }
 
 func (s *Sketch) saved() savedSketch {
-	out := savedSketch{Requests: s.Requests, Filtered: s.Filtered, Bytes: s.Bytes, Status: map[int]uint64{}, Step: s.Step, Skipped: s.skipped, Ends: s.ends, Examples: s.examples}
+	out := savedSketch{Requests: s.Requests, Filtered: s.Filtered, Bytes: s.Bytes, Status: map[int]uint64{},
+		Step: s.Step, Skipped: s.skipped, Ends: s.ends, Examples: s.examples}
 	mark := s.mark()
 	for i, in := range s.Inputs {
 		si := savedInput{Name: in.Name, Format: in.Format, Note: in.Note, Lines: in.Lines, Mark: in.mark}
@@ -199,14 +200,17 @@ func savedBins(each func(func(bin int, count uint64) bool)) (pairs []uint64) {
 }
 
 func (d *detail) saved() *savedDetail {
-	out := &savedDetail{Depth: d.paths.depth(), Level: d.clients.level, Shift: d.timeline.shift, Rates: saveHist(&d.rates),
-		Upstream: saveHist(&d.upstream), Outside: saveHist(&d.outside), Counts: [5]uint64{d.instant, d.times, d.noStamp, d.backward, d.local}, Offsets: map[int16]uint64{}}
+	out := &savedDetail{Depth: d.paths.depth(), Level: d.clients.level, Shift: d.timeline.shift,
+		Rates:    saveHist(&d.rates),
+		Upstream: saveHist(&d.upstream), Outside: saveHist(&d.outside),
+		Counts: [5]uint64{d.instant, d.times, d.noStamp, d.backward, d.local}, Offsets: map[int16]uint64{}}
 	for _, z := range d.zones {
 		out.Offsets[z.offset] = z.n
 	}
 	for k, g := range d.cells.groups {
 		c := cellOf(k)
-		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto)}, Bytes: g.Bytes, Hist: saveGroup(g)})
+		out.Cells = append(out.Cells, savedGroup{Key: []int{int(c.status), int(c.method), int(c.proto)},
+			Bytes: g.Bytes, Hist: saveGroup(g)})
 	}
 	for k, g := range d.paths.groups {
 		out.Paths = append(out.Paths, savedGroup{Name: k[1:], Size: int(k[0]), Bytes: g.Bytes, Hist: saveGroup(g)})
@@ -223,13 +227,9 @@ func (d *detail) saved() *savedDetail {
 		out.Clients = append(out.Clients, savedGroup{Net: k, Bytes: b.Bytes, Hist: saveGroup(b)})
 	}
 	for k, b := range d.timeline.buckets {
-		out.Times = append(out.Times, saveSlim(uint64(k), b))
+		out.Times = append(out.Times, savedSlim{uint64(k), b.n, b.bytes, b.sum, b.max, b.under})
 	}
 	return out
-}
-
-func saveSlim(key uint64, b *slim) savedSlim {
-	return savedSlim{key, b.n, b.bytes, b.sum, b.max, b.under}
 }
 
 // isSaved reports whether a file that begins with head is a saved sketch.
@@ -246,23 +246,17 @@ func checkVersion(b *bufio.Reader) error {
 	if _, err := io.ReadFull(b, magic); err != nil || string(magic) != savedMagic {
 		return errSaved
 	}
-	var digits []byte
-	for len(digits) < 9 {
-		c, err := b.ReadByte()
-		if err != nil {
-			return errDamaged
-		}
-		if c == '\n' {
-			break
-		}
-		digits = append(digits, c)
+	line, err := b.ReadSlice('\n') // of b's size at most
+	if err != nil || len(line) > 9 {
+		return errDamaged
 	}
-	n, err := strconv.Atoi(string(digits))
+	n, err := strconv.Atoi(string(line[:len(line)-1]))
 	switch {
 	case err != nil || n < 1:
 		return errDamaged
 	case n < savedOldest || n > savedVersion:
-		return fmt.Errorf("saved counts of version %d, and this wirerate reads %d to %d; use the same wirerate on all servers, or count the logs again", n, savedOldest, savedVersion)
+		return fmt.Errorf("saved counts of version %d, and this wirerate reads %d to %d; use the same wirerate on "+
+			"all servers, or count the logs again", n, savedOldest, savedVersion)
 	}
 	return nil
 }
@@ -274,7 +268,8 @@ func Load(name string, r io.Reader) (*Sketch, error) {
 	if err := checkVersion(b); err != nil {
 		return nil, err
 	}
-	z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSaved), zstd.WithDecoderMaxWindow(32<<20))
+	z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSaved),
+		zstd.WithDecoderMaxWindow(32<<20))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
@@ -293,7 +288,8 @@ func Load(name string, r io.Reader) (*Sketch, error) {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	for i := range s.Inputs {
-		if in := &s.Inputs[i]; name != "-" && !strings.HasPrefix(name, "/dev/fd/") && !strings.Contains(in.Name, ".wrl: ") {
+		if in := &s.Inputs[i]; name != "-" && !strings.HasPrefix(name, "/dev/fd/") &&
+			!strings.Contains(in.Name, ".wrl: ") {
 			in.Name = filepath.Base(name) + ": " + in.Name
 		}
 	}
@@ -303,10 +299,12 @@ func Load(name string, r io.Reader) (*Sketch, error) {
 func (in *savedSketch) sketch() (*Sketch, error) {
 	s := &Sketch{Requests: in.Requests, Filtered: in.Filtered, Bytes: in.Bytes, Step: in.Step, skipped: in.Skipped}
 	for _, e := range in.Examples {
-		s.examples = append(s.examples, Skip{logline.Escape(e.Input, 512), e.Line, logline.Escape(e.Reason, 80), safeAgain(e.Text)})
+		s.examples = append(s.examples, Skip{logline.Escape(e.Input, 512), e.Line, logline.Escape(e.Reason, 80),
+			safeAgain(e.Text)})
 	}
 	for _, i := range in.Inputs {
-		input := Input{Name: i.Name, Format: logline.Escape(i.Format, 80), Note: safeAgain(i.Note), Lines: i.Lines, mark: i.Mark}
+		input := Input{Name: i.Name, Format: logline.Escape(i.Format, 80), Note: safeAgain(i.Note), Lines: i.Lines,
+			mark: i.Mark}
 		if i.Error != "" {
 			input.Err = errors.New(i.Error)
 		}
@@ -386,13 +384,7 @@ func (in *savedHist) bins(limit int, put func(bin uint, n uint64)) (sum uint64, 
 }
 
 func (in *savedHist) load(h *latency.Hist) error {
-	n, err := in.bins(latency.NumBins, func(bin uint, n uint64) {
-		p := h.Pages[bin/latency.PageBins]
-		if p == nil {
-			p = h.Grow(bin / latency.PageBins)
-		}
-		p[bin%latency.PageBins] = n
-	})
+	n, err := in.bins(latency.NumBins, func(bin uint, n uint64) { *h.At(bin) = n })
 	if err != nil || n == 0 {
 		return err
 	}
@@ -414,54 +406,43 @@ func (in *savedDetail) detail() (*detail, error) {
 	}
 	d := newDetail()
 	d.paths.level, d.clients.level, d.timeline.shift = maxDepth-in.Depth, in.Level, in.Shift
-	d.instant, d.times, d.noStamp, d.backward, d.local = in.Counts[0], in.Counts[1], in.Counts[2], in.Counts[3], in.Counts[4]
+	d.instant, d.times, d.noStamp, d.backward, d.local = in.Counts[0], in.Counts[1], in.Counts[2], in.Counts[3],
+		in.Counts[4]
 	for k, n := range in.Offsets {
 		if k < -24*60 || k > 24*60 {
 			return nil, errors.New("zone out of range")
 		}
 		d.zones.add(k, n)
 	}
-	for i := range in.Cells {
-		g := &in.Cells[i]
-		k := g.Key
-		if len(k) != 3 || min(k[0], k[1], k[2]) < 0 || k[0] >= statusClass+10 || k[1] >= len(methods) || k[2] >= len(protos) {
-			return nil, errors.New("group out of range")
-		}
-		c := cell{uint16(k[0]), uint8(k[1]), uint8(k[2])}
-		if c.status >= statusClass && d.cells.level == 0 {
-			d.cells.coarsen(1)
-		}
-		if err := g.load(d.cells.at(c.key())); err != nil {
-			return nil, err
-		}
-	}
-	for i := range in.Paths {
-		g := &in.Paths[i]
-		if g.Size < 0 || g.Size >= len(sizeNames) {
-			return nil, errors.New("group out of range")
-		}
-		if err := g.load(d.paths.at(string([]byte{byte(g.Size)}) + g.Name)); err != nil {
-			return nil, err
-		}
-	}
-	for i := range in.Caches {
-		if err := in.Caches[i].load(d.caches.at(in.Caches[i].Name)); err != nil {
-			return nil, err
-		}
-	}
-	for i := range in.Behind {
-		g := &in.Behind[i]
-		if g.Size < 0 || g.Size >= len(behindNames) {
-			return nil, errors.New("group out of range")
-		}
-		if err := g.load(&d.behind[g.Size]); err != nil {
-			return nil, err
-		}
-	}
-	for i := range in.Clients {
-		if err := in.Clients[i].load(d.clients.at(in.Clients[i].Net)); err != nil {
-			return nil, err
-		}
+	err := errors.Join(
+		load(in.Cells, func(g *savedGroup) *latency.Group {
+			k := g.Key
+			if len(k) != 3 || min(k[0], k[1], k[2]) < 0 || k[0] >= statusClass+10 || k[1] >= len(methods) ||
+				k[2] >= len(protos) {
+				return nil
+			}
+			c := cell{uint16(k[0]), uint8(k[1]), uint8(k[2])}
+			if c.status >= statusClass && d.cells.level == 0 {
+				d.cells.coarsen(1)
+			}
+			return d.cells.at(c.key())
+		}),
+		load(in.Paths, func(g *savedGroup) *latency.Group {
+			if g.Size < 0 || g.Size >= len(sizeNames) {
+				return nil
+			}
+			return d.paths.at(string([]byte{byte(g.Size)}) + g.Name)
+		}),
+		load(in.Caches, func(g *savedGroup) *latency.Group { return d.caches.at(g.Name) }),
+		load(in.Behind, func(g *savedGroup) *latency.Group {
+			if g.Size < 0 || g.Size >= len(behindNames) {
+				return nil
+			}
+			return &d.behind[g.Size]
+		}),
+		load(in.Clients, func(g *savedGroup) *latency.Group { return d.clients.at(g.Net) }))
+	if err != nil {
+		return nil, err
 	}
 	for _, b := range in.Times {
 		// Stamps are of years of four digits.
@@ -480,6 +461,21 @@ func (b savedSlim) slim() *slim {
 	return &slim{n: b[1], bytes: b[2], sum: b[3], max: b[4], under: b[5]}
 }
 
+// load adds the groups of a list to those that at finds for them, nil where there can be
+// none.
+func load(list items[savedGroup], at func(g *savedGroup) *latency.Group) error {
+	for i := range list {
+		to := at(&list[i])
+		if to == nil {
+			return errors.New("group out of range")
+		}
+		if err := list[i].load(to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (in *savedGroup) load(to *latency.Group) error {
 	var g latency.Group
 	n, err := in.Hist.bins(latency.CoarseBins, g.AddTo)
@@ -489,7 +485,8 @@ func (in *savedGroup) load(to *latency.Group) error {
 	g.N = n
 	first, _ := g.Rank(1)
 	last, _ := g.Rank(n)
-	if int(latency.CoarseOf[latency.BinOf(in.Hist.Min)]) != first || int(latency.CoarseOf[latency.BinOf(in.Hist.Max)]) != last {
+	if int(latency.CoarseOf[latency.BinOf(in.Hist.Min)]) != first ||
+		int(latency.CoarseOf[latency.BinOf(in.Hist.Max)]) != last {
 		return errRange
 	}
 	g.Min, g.Max, g.Sum, g.Bytes = in.Hist.Min, in.Hist.Max, in.Hist.Sum, in.Bytes

@@ -2,10 +2,11 @@ package weblog
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/weblog/latency"
@@ -139,11 +140,8 @@ type rawSkip struct {
 // placeSkips gives the first examples their line numbers. stretches are of
 // all blocks.
 func placeSkips(input string, raw []rawSkip, stretches []stretch) []Skip {
-	sort.Slice(raw, func(i, j int) bool {
-		if raw[i].block != raw[j].block {
-			return raw[i].block < raw[j].block
-		}
-		return raw[i].line < raw[j].line
+	slices.SortFunc(raw, func(a, b rawSkip) int {
+		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.line, b.line))
 	})
 	var out []Skip
 	for _, r := range raw[:min(len(raw), maxExamples)] {

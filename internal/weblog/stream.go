@@ -3,6 +3,7 @@ package weblog
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/bzip2"
 	"context"
 	"errors"
@@ -54,7 +55,8 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 		z, err := gzip.NewReader(b)
 		return z, func() {}, err
 	case "zstd":
-		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(4), zstd.WithDecoderMaxMemory(256<<20), zstd.WithDecoderMaxWindow(32<<20))
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(4), zstd.WithDecoderMaxMemory(256<<20),
+			zstd.WithDecoderMaxWindow(32<<20))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -86,7 +88,8 @@ type streamBlock struct {
 
 // readStream reads what cannot be read in parallel: standard input, pipes,
 // compressed files. One goroutine reads blocks of whole lines, workers count.
-func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total *Sketch, segs *latency.Segments, pos *int64) error {
+func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total *Sketch, segs *latency.Segments,
+	pos *int64) error {
 	text, free, err := decompress(r)
 	if err != nil {
 		return err
@@ -101,7 +104,8 @@ func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total
 	if isSaved(first) {
 		return readSaved(in.Name, io.MultiReader(bytes.NewReader(first), text), opt, total)
 	}
-	format, err := opt.formatOf(in, first[:min(n, logdetect.SampleSize)], func() []byte { return first[max(min(n, logdetect.SampleSize), n-logdetect.SampleSize):] })
+	format, err := opt.formatOf(in, first[:min(n, logdetect.SampleSize)],
+		func() []byte { return first[max(min(n, logdetect.SampleSize), n-logdetect.SampleSize):] })
 	if err != nil {
 		return err
 	}
@@ -125,13 +129,14 @@ func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total
 	workers[0].sketch.skipped[logline.FaultLong] += uint64(len(s.long))
 	workers[0].raw = append(workers[0].raw, s.long...)
 	collect(in, workers, s.stretches, total, segs)
-	return errors.Join(err, workerError(workers))
+	return cmp.Or(err, workerError(workers))
 }
 
 // readSaved merges saved counts, whose inputs take the place of the last one of total.
 func readSaved(name string, r io.Reader, opt *Options, total *Sketch) error {
 	if opt.Filter != nil || opt.each != nil {
-		return errors.New("holds counts, of which requests can neither be filtered nor written as rows; do that where the log is, as it is saved")
+		return errors.New("holds counts, whose requests can neither be filtered nor written as rows; do that " +
+			"where the log is, as it is saved")
 	}
 	s, err := Load(name, r)
 	if err != nil {

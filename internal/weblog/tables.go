@@ -22,14 +22,12 @@ type pathTable struct {
 // each that follows.
 const maxDepth = 4
 
-var pathBounds = bounds[string]{most: 1024, coarsest: maxDepth, cut: func(key string, level int) string { return cutPattern(key, maxDepth-level) }}
+var pathBounds = bounds[string]{most: 1024, coarsest: maxDepth,
+	cut: func(key string, level int) string { return cutPattern(key, maxDepth-level) }}
 
-func newPathTable(settle func()) *pathTable {
+func newPathTable() *pathTable {
 	t := &pathTable{bounded: newBounded(&pathBounds)}
-	t.settle = func() {
-		settle()
-		t.known = nil // the noise has no segments and keeps its groups
-	}
+	t.forget = func() { t.known = nil } // the noise has no segments and keeps its groups
 	return t
 }
 
@@ -228,19 +226,11 @@ const (
 )
 
 func clientKey(b []byte) uint64 {
-	ip, ok := quad(b)
-	if !ok {
-		ip, ok = parseIPv4(b)
-	}
-	if ok {
+	if ip, ok := parseIPv4(b); ok {
 		return clientV4 | uint64(ip)
 	}
-	s := string(b)
-	if ap, err := netip.ParseAddrPort(s); err == nil {
-		return addrKey(ap.Addr())
-	}
-	addr, err := netip.ParseAddr(string(bytes.Trim(b, "[]")))
-	if err != nil {
+	addr, ok := clientAddr(b)
+	if !ok {
 		return 0
 	}
 	return addrKey(addr)

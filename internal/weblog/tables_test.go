@@ -2,7 +2,6 @@ package weblog
 
 import (
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/wirerate/wirerate/internal/weblog/latency"
@@ -94,27 +93,5 @@ func TestClientsHavePercentiles(t *testing.T) {
 	if len(r.Groups) != 2 || r.Groups[0].Name != "192.0.2.0/24" || r.Groups[0].Percentiles["95"] != 0.010 ||
 		r.Groups[1].Requests != 10 || r.Groups[1].Percentiles["50"] != 2.5 || r.Groups[1].Under["0.1"] != 0 {
 		t.Errorf("%+v", r.Groups)
-	}
-}
-
-// TestQuad compares with the loop that decides in doubt.
-func TestQuad(t *testing.T) {
-	for range 200_000 {
-		text := make([]byte, rand.IntN(17), 40)
-		for i := range text {
-			text[i] = "0125...:"[rand.IntN(8)]
-		}
-		copy(text[len(text):cap(text)], " - 1.2.3.4 more text of the line")
-		quick, ok := quad(text)
-		slow, okSlow := parseIPv4(text)
-		if ok && (!okSlow || quick != slow) {
-			t.Fatalf("%q: %x, want %x %v", text, quick, slow, okSlow)
-		}
-	}
-	for _, text := range []string{"1.2.3.4 - - [01/Mar/2024:", "255.255.255.255 - - [01/Mar"} {
-		b := []byte(text)[:strings.IndexByte(text, ' ')]
-		if ip, ok := quad(b); !ok || ip == 0 {
-			t.Errorf("%s is not read", b)
-		}
 	}
 }

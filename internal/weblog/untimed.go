@@ -73,7 +73,8 @@ func (t *tally) String() string {
 	}
 	if t.from != 0 {
 		const layout = "2006-01-02 15:04:05"
-		text += fmt.Sprintf(", %s to %s UTC", time.Unix(t.from, 0).UTC().Format(layout), time.Unix(t.to, 0).UTC().Format(layout))
+		text += fmt.Sprintf(", %s to %s UTC", time.Unix(t.from, 0).UTC().Format(layout),
+			time.Unix(t.to, 0).UTC().Format(layout))
 	}
 	return text
 }

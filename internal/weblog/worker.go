@@ -86,7 +86,6 @@ func (w *worker) block(data []byte, pos int64, index int) uint32 {
 		pos += int64(n) + 1
 	}
 	if w.opt.Full {
-		w.sketch.detail.flush()
 		w.sketch.detail.backward += w.backward
 		w.backward = 0
 	}
@@ -101,7 +100,8 @@ func (w *worker) skip(f logline.Fault, line []byte, index int, number uint32) {
 	if f == logline.FaultBlank || len(w.raw) >= maxExamples {
 		return
 	}
-	w.raw = append(w.raw, rawSkip{block: index, line: uint64(number), fault: f, text: logline.Escape(string(line[:min(len(line), logline.MaxShown+1)]), logline.MaxShown)})
+	w.raw = append(w.raw, rawSkip{block: index, line: uint64(number), fault: f,
+		text: logline.Escape(string(line[:min(len(line), logline.MaxShown+1)]), logline.MaxShown)})
 }
 
 // request counts a request of which more than the brief is known, if the filter lets it through.

@@ -191,18 +191,7 @@ func (g *Group) Under(v uint64) (n uint64) {
 
 // Rank returns the bin of the k-th smallest time, k from 1 to n, and false for
 // an empty group.
-func (g *Group) Rank(k uint64) (found int, ok bool) {
-	if g.N == 0 {
-		return 0, false
-	}
-	k = max(1, min(k, g.N))
-	g.Each(func(bin int, count uint64) bool {
-		found, ok = bin, k <= count
-		k -= min(k, count)
-		return !ok
-	})
-	return found, ok
-}
+func (g *Group) Rank(k uint64) (found int, ok bool) { return rank(k, g.N, g.Each) }
 
 // Value returns the time that stands for a bin, in us; see binMiddle.
 func (g *Group) Value(bin int, step uint64) float64 {

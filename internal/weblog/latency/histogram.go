@@ -45,7 +45,8 @@ func newDecadeTable() *decadeTable {
 	for d := range t.all {
 		// v*recip>>64 is v/width for every v below 2^64/width, and the largest
 		// v here is 10^11 at a width of 10^8.
-		t.all[d] = decade{first: first, next: first * 10, recip: ^uint64(0)/width + 1, base: firstBins + d*decadeBins - 100}
+		t.all[d] = decade{first: first, next: first * 10, recip: ^uint64(0)/width + 1, base: firstBins +
+			d*decadeBins - 100}
 		first, width = first*10, width*10
 	}
 	for n := range t.byBits {
@@ -209,23 +210,20 @@ func (h *Hist) In(i int) float64 {
 
 // Rank returns the bin of the k-th smallest value, k from 1 to Count, and false
 // for an empty histogram.
-func (h *Hist) Rank(k uint64) (int, bool) {
-	if h.N == 0 {
+func (h *Hist) Rank(k uint64) (int, bool) { return rank(k, h.N, h.Each) }
+
+// rank finds the k-th smallest of n values.
+func rank(k, n uint64, each func(func(bin int, count uint64) bool)) (found int, ok bool) {
+	if n == 0 {
 		return 0, false
 	}
-	k = max(1, min(k, h.N))
-	for i, p := range h.Pages {
-		if p == nil {
-			continue
-		}
-		for j, c := range p {
-			if k <= c {
-				return i*PageBins + j, true
-			}
-			k -= c
-		}
-	}
-	return 0, false
+	k = max(1, min(k, n))
+	each(func(bin int, count uint64) bool {
+		found, ok = bin, k <= count
+		k -= min(k, count)
+		return !ok
+	})
+	return found, ok
 }
 
 // Value returns the number that stands for bin i; see binMiddle.

@@ -4,7 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/wirerate/wirerate/internal/stats"
 )
 
 // Dist is a distribution with the parts of the log it is the sum of. The variance
@@ -87,7 +88,7 @@ func worth(q, half, confidence, n float64) float64 {
 	if half == 0 {
 		return n
 	}
-	z := distuv.UnitNormal.Quantile((1 + confidence) / 2)
+	z := stats.NormalQuantile((1 + confidence) / 2)
 	return min(n, z*z*q*(1-q)/(half*half))
 }
 

@@ -3,7 +3,7 @@ package latency
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/wirerate/wirerate/internal/stats"
 )
 
 // spread is how much a share may be off. Requests are not independent: load,
@@ -22,7 +22,7 @@ type spread struct {
 // two has more than each.
 func (s spread) Half(confidence, freedom float64) (half, own float64) {
 	upper := (1 + confidence) / 2
-	half, own = distuv.UnitNormal.Quantile(upper)*math.Sqrt(s.Independent), math.Inf(1)
+	half, own = stats.NormalQuantile(upper)*math.Sqrt(s.Independent), math.Inf(1)
 	if s.freedom == 0 {
 		return half, own
 	}
@@ -30,9 +30,9 @@ func (s spread) Half(confidence, freedom float64) (half, own float64) {
 	if freedom == 0 {
 		freedom = own
 	}
-	factor := distuv.UnitNormal.Quantile(upper)
+	factor := stats.NormalQuantile(upper)
 	if !math.IsInf(freedom, 1) {
-		factor = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile(upper)
+		factor = stats.StudentQuantile(freedom, upper)
 	}
 	if h := factor * math.Sqrt(s.Between); h > half {
 		return h, own

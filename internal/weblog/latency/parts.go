@@ -45,18 +45,19 @@ func (s *Segments) At(pos int64) (*Hist, int64) {
 
 func (s *Segments) widen() {
 	s.shift++
-	for i := range s.hists {
-		j := i / 2
-		h := s.hists[i]
-		if i == j || h == nil {
-			continue
-		}
-		s.hists[i] = nil
-		if s.hists[j] == nil {
-			s.hists[j] = h
-		} else {
-			s.hists[j].Merge(h)
-		}
+	old := s.hists
+	s.hists = [MaxClusters]*Hist{}
+	for i, h := range old {
+		s.join(i/2, h)
+	}
+}
+
+// join adds h, which may be nil and is used up, to a cluster.
+func (s *Segments) join(i int, h *Hist) {
+	if s.hists[i] == nil {
+		s.hists[i] = h
+	} else {
+		s.hists[i].Merge(h)
 	}
 }
 
@@ -69,14 +70,7 @@ func (s *Segments) Merge(o *Segments) {
 		o.widen()
 	}
 	for i, h := range o.hists {
-		if h == nil {
-			continue
-		}
-		if s.hists[i] == nil {
-			s.hists[i] = h
-		} else {
-			s.hists[i].Merge(h)
-		}
+		s.join(i, h)
 	}
 }
 

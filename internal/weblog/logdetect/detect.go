@@ -26,7 +26,8 @@ func Detect(sample []byte, unit logline.Unit) (*logline.Format, error) {
 	if len(lines) == 0 {
 		return logline.NewEmpty(), nil
 	}
-	for _, k := range []*logline.Wrapping{logline.CRIWrapping, logline.ExportWrapping} { // first: columns might be found around a prefix
+	for _, k := range []*logline.Wrapping{logline.CRIWrapping,
+		logline.ExportWrapping} { // first: columns might be found around a prefix
 		inner := inside(k, lines)
 		if len(inner) == 0 {
 			continue
@@ -73,23 +74,23 @@ func DetectEither(sample []byte, later func() []byte, unit logline.Unit) (*logli
 // detectLines is Detect for lines as the server wrote them.
 func detectLines(lines [][]byte, unit logline.Unit) (*logline.Format, error) {
 	for _, l := range lines[:min(len(lines), 8)] {
-		if bytes.HasPrefix(l, []byte("#Fields:")) || bytes.HasPrefix(l, []byte("#Version:")) || bytes.HasPrefix(l, []byte("#Software:")) {
+		if bytes.HasPrefix(l, []byte("#Fields:")) || bytes.HasPrefix(l, []byte("#Version:")) ||
+			bytes.HasPrefix(l, []byte("#Software:")) {
 			return logline.W3C(unit), slowW3C(lines, unit)
 		}
 	}
 	if f, err, ok := headedFormat(lines, unit); ok {
 		return f, err
 	}
-	if f, err, ok := detectJSON(lines, unit); ok {
-		return f, err
-	}
-	if f, err, ok := detectPairs("ltsv", lines, unit); ok {
-		return f, err
+	for _, kind := range []string{"json", "ltsv"} {
+		if f, err, ok := detectKeyed(kind, lines, unit); ok {
+			return f, err
+		}
 	}
 	if f := bestPreset(lines); f != nil {
 		return f, nil
 	}
-	if f, err, ok := detectPairs("logfmt", lines, unit); ok {
+	if f, err, ok := detectKeyed("logfmt", lines, unit); ok {
 		return f, err
 	}
 	return infer(lines, unit)
@@ -104,7 +105,8 @@ func slowW3C(lines [][]byte, unit logline.Unit) error {
 	if !most(logline.W3C(unit), lines, 2, slow) {
 		return nil
 	}
-	return errors.New("time-taken does not say its unit, and in seconds most requests would be slow: say --unit s or --unit ms")
+	return errors.New("time-taken does not say its unit, and in seconds most requests would be slow: say --unit s " +
+		"or --unit ms")
 }
 
 // most reports whether test holds for most of the lines' requests, of which there are
@@ -133,7 +135,8 @@ func CheckUnit(f *logline.Format, sample []byte) error {
 	if !f.Doubted || !most(f, sampleLines(sample), 3, instant) {
 		return nil
 	}
-	return errors.New("in microseconds, Apache's unit of %D, most requests would take next to no time; that of Tomcat before 10.1, Undertow and others is the millisecond: say --unit ms or --unit us")
+	return errors.New("in microseconds, Apache's unit of %D, most requests would take next to no time; that of " +
+		"Tomcat before 10.1, Undertow and others is the millisecond: say --unit ms or --unit us")
 }
 
 // sampleLines returns the whole lines of the sample that are not blank.
@@ -242,8 +245,7 @@ func inside(k *logline.Wrapping, lines [][]byte) [][]byte {
 // detectInJSON finds the format of lines that a collector has put into objects, nil
 // if there is none.
 func detectInJSON(lines [][]byte, unit logline.Unit) (*logline.Format, error) {
-	for _, key := range logline.TextKeys {
-		k := logline.JSONWrapping(key)
+	for _, k := range jsonWrappings() {
 		if inner := inside(k, lines); inner != nil {
 			if logline.Coloured(inner) {
 				k.Colours = true
@@ -257,6 +259,13 @@ func detectInJSON(lines [][]byte, unit logline.Unit) (*logline.Format, error) {
 	return nil, nil
 }
 
+func jsonWrappings() (all []*logline.Wrapping) {
+	for _, key := range logline.TextKeys {
+		all = append(all, logline.JSONWrapping(key))
+	}
+	return all
+}
+
 // Around returns the format of the server's lines for a log that begins with
 // sample: they may be wrapped, or stand behind a syslog header.
 func Around(f *logline.Format, sample []byte) *logline.Format {
@@ -267,10 +276,7 @@ func Around(f *logline.Format, sample []byte) *logline.Format {
 	if behind := f.Behind(-1); logline.IsSyslog(lines[0]) && score(behind, lines) > 0 {
 		return behind
 	}
-	wraps := []*logline.Wrapping{logline.CRIWrapping, logline.ExportWrapping}
-	for _, key := range logline.TextKeys {
-		wraps = append(wraps, logline.JSONWrapping(key))
-	}
+	wraps := append([]*logline.Wrapping{logline.CRIWrapping, logline.ExportWrapping}, jsonWrappings()...)
 	for _, k := range wraps {
 		if inner := inside(k, lines); inner != nil && score(f, inner) > 0 {
 			return f.Wrapped(k)

@@ -2,10 +2,12 @@ package logdetect
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
@@ -43,6 +45,12 @@ const mozilla = `"https://example.org/?a=\"b\"" "Mozilla/5.0 (X11; \"x\" [y]) Ge
 
 // combinedLine is a request in the combined log format.
 const combinedLine = `192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET /a HTTP/1.1" 200 5 "-" "x y"`
+
+// commonLine is the same in the common log format, w3cLine in the W3C's; times are to follow.
+const (
+	commonLine = `192.0.2.7 - - [01/Mar/2024:00:00:00 +0000] "GET /a HTTP/1.1" 200 5`
+	w3cLine    = "#Fields: date time sc-status time-taken\n2024-03-01 00:00:00 200"
+)
 
 // combinedSeen is combinedLine with so many us.
 func combinedSeen(us uint64) seen {
@@ -203,6 +211,23 @@ var formatCases = []struct {
 	{name: "Istio",
 		line: `[2024-03-01T00:00:00.409Z] "GET /status/418 HTTP/1.1" 418 - via_upstream - "-" 0 135 3 1 "-" "curl" "84961386" "httpbin:8000" "127.0.0.1:80" inbound|8000|| 127.0.0.1:41854 10.44.1.27:80 10.44.1.23:37652 outbound_.8000 default`,
 		want: seen{US: 3000, Upstream: 1000, Status: 418, Size: 135, Unix: 1709251200, Method: "GET", Path: "/status/418", Client: "10.44.1.23:37652", Proto: "HTTP/1.1"}},
+	{name: "AWS Classic Load Balancer",
+		line: `2024-03-01T00:00:00.186641Z lb 10.0.1.252:48160 10.0.0.66:80 0.000073 0.001048 0.000057 200 200 0 29 "GET http://e.org:80/ HTTP/1.1" "curl" - -`,
+		want: seen{US: 1178, Status: 200, Size: 29, Unix: 1709251200, Method: "GET", Path: "http://e.org:80/", Client: "10.0.1.252:48160", Proto: "HTTP/1.1"}},
+	{name: "combined and seconds", format: "combined-s", line: combinedLine + " 2", want: combinedSeen(2000000)},
+	{name: "combined and milliseconds", format: "combined-ms", line: combinedLine + " 83", want: combinedSeen(83000)},
+	{name: "combined and microseconds", format: "combined-us", line: combinedLine + " 83412", want: combinedSeen(83412)},
+	{name: "common and seconds", format: "common-s", line: commonLine + " 2", want: combinedSeen(2000000)},
+	{name: "common and milliseconds", format: "common-ms", line: commonLine + " 83", want: combinedSeen(83000)},
+	{name: "common and microseconds", format: "common-us", line: commonLine + " 83412", want: combinedSeen(83412)},
+	{name: "varnishncsa's combined and %D", format: "varnish", line: combinedLine + " 83412", want: combinedSeen(83412)},
+	{name: "lighttpd's own and %D", format: "lighttpd", line: combinedLine + " 83412", want: combinedSeen(83412)},
+	{name: "Traefik in JSON", format: "traefik-json",
+		line: `{"ClientHost":"192.0.2.7","DownstreamContentSize":5,"DownstreamStatus":200,"Duration":83412000,"OriginDuration":81000000,"RequestMethod":"GET","RequestPath":"/a","RequestProtocol":"HTTP/1.1","StartUTC":"2024-03-01T00:00:00.5Z"}`,
+		want: seen{US: 83412, Upstream: 81000, Status: 200, Size: 5, Unix: 1709251200, Method: "GET", Path: "/a", Client: "192.0.2.7", Proto: "HTTP/1.1"}},
+	{name: "W3C in seconds with decimals", format: "w3c", line: w3cLine + " 0.083", want: seen{US: 83000, Status: 200, Size: -1, Unix: 1709251200}},
+	{name: "CloudFront in whole seconds", format: "cloudfront", line: w3cLine + " 2", want: seen{US: 2000000, Status: 200, Size: -1, Unix: 1709251200}},
+	{name: "IIS in milliseconds", format: "iis", line: w3cLine + " 83", want: seen{US: 83000, Status: 200, Size: -1, Unix: 1709251200}},
 	{name: "HAProxy HTTPS log: more stands behind the request",
 		line: `10.0.0.9:51 [01/Mar/2024:00:00:00.250] fe~ be/s1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 "GET /a HTTP/1.1" 0/0/0/0/0 e.org/TLSv1.3/TLS_AES_256_GCM_SHA384`,
 		want: seen{US: 109000, Upstream: 69000, Status: 200, Size: 2750, Unix: 1709251200, Method: "GET", Path: "/a", Client: "10.0.0.9", Proto: "HTTP/1.1"}},
@@ -361,6 +386,7 @@ var formatCases = []struct {
 }
 
 func TestFormats(t *testing.T) {
+	var formats []string // by the preset's name where it was asked for, else by the title
 	for _, c := range formatCases {
 		t.Run(c.name, func(t *testing.T) {
 			var f *logline.Format
@@ -375,10 +401,22 @@ func TestFormats(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, see(f, c.line)); diff != "" {
+			if diff := gocmp.Diff(c.want, see(f, c.line)); diff != "" {
 				t.Errorf("%s (%s), want -, got +:\n%s", f.Name, f.Text, diff)
 			}
+			formats = append(formats, cmp.Or(c.format, f.Name))
 		})
+	}
+	for i, p := range logline.PresetTable {
+		f, err := p.Format()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := logline.Presets()[i]; !slices.ContainsFunc(formats, func(tried string) bool {
+			return tried == name || strings.HasPrefix(tried, f.Name)
+		}) {
+			t.Errorf("%s (%s): formatCases have no line of it", name, f.Name)
+		}
 	}
 }
 

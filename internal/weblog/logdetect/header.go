@@ -17,7 +17,7 @@ func headedFormat(lines [][]byte, unit logline.Unit) (f *logline.Format, err err
 		if len(names) < 3 || len(lines) < 2 {
 			continue
 		}
-		var seen sampleValues
+		seen := newSampleValues()
 		rows := 0
 		for _, l := range lines[1:] {
 			values := logline.Separated(l, sep)
@@ -37,7 +37,7 @@ func headedFormat(lines [][]byte, unit logline.Unit) (f *logline.Format, err err
 		if 2*rows < len(lines)-1 {
 			continue
 		}
-		d, _, unknown := seen.durationKey(unit)
+		d, unknown := seen.requestTime(unit)
 		if d.name == "" {
 			continue
 		}

@@ -95,11 +95,10 @@ type table struct {
 	sep   byte
 	shape []piece // text unused
 	rows  [][]piece
-	odd   int    // values of a column that may be other than the rest
 	first []byte // line of the sample
 }
 
-func tableOf(lines [][]byte, sep byte) table {
+func tableOf(lines [][]byte, sep byte) *table {
 	shapes := map[string][][]piece{}
 	var best string
 	for _, l := range lines {
@@ -115,7 +114,7 @@ func tableOf(lines [][]byte, sep byte) table {
 			best = s
 		}
 	}
-	t := table{sep: sep, rows: shapes[best], first: lines[0]}
+	t := &table{sep: sep, rows: shapes[best], first: lines[0]}
 	if len(t.rows) > 0 {
 		t.shape = slices.Clone(t.rows[0])
 	}
@@ -128,23 +127,24 @@ func tableOf(lines [][]byte, sep byte) table {
 	return t
 }
 
-// all reports whether test holds for the values of a column that are not "-", up
-// to t.odd of them, and for more than it does not.
+// all reports whether test holds for the values of a column that are not "-", but for a
+// few: a log holds junk, too.
 func (t *table) all(col int, test func([]byte) bool) bool {
 	good, bad := 0, 0
 	for _, row := range t.rows {
-		v := row[col].text
-		if string(v) == "-" {
+		if v := row[col].text; string(v) == "-" {
 			continue
-		}
-		if test(v) {
+		} else if test(v) {
 			good++
-		} else if bad++; bad > t.odd {
-			return false
+		} else {
+			bad++
 		}
 	}
-	return good > bad
+	return good > bad && bad <= t.tolerated()
 }
+
+// tolerated is how many values of a column may be other than the rest.
+func (t *table) tolerated() int { return len(t.rows) / 3 }
 
 // find returns the first column from on that test holds for, -1 if none.
 func (t *table) find(from int, test func([]byte) bool) int {
@@ -154,20 +154,4 @@ func (t *table) find(from int, test func([]byte) bool) int {
 		}
 	}
 	return -1
-}
-
-// only returns the one column without a role that test holds for, -1 if there
-// is none or several.
-func (t *table) only(roles []logline.Role, test func([]byte) bool) int {
-	found := -1
-	for i := range t.shape {
-		if roles[i] != logline.RoleNone || !t.all(i, test) {
-			continue
-		}
-		if found >= 0 {
-			return -1
-		}
-		found = i
-	}
-	return found
 }

@@ -20,7 +20,7 @@ func infer(lines [][]byte, unit logline.Unit) (*logline.Format, error) {
 		if sep != ' ' && bytes.Count(lines[0], []byte{sep}) < 3 {
 			continue
 		}
-		f, err := inferColumns(lines, sep, unit)
+		f, err := tableOf(lines, sep).infer(lines, unit)
 		if err == nil {
 			return f, nil
 		}
@@ -31,35 +31,17 @@ func infer(lines [][]byte, unit logline.Unit) (*logline.Format, error) {
 	return untimed, first
 }
 
-// inferColumns is infer for one separator. It allows for odd lines only where it has
-// to.
-func inferColumns(lines [][]byte, sep byte, unit logline.Unit) (*logline.Format, error) {
-	t := tableOf(lines, sep)
-	f, err := t.infer(lines, unit)
-	for _, share := range []int{10, 3} {
-		if odd := len(t.rows) / share; err != nil && odd > t.odd {
-			t.odd = odd
-			if tolerant, terr := t.infer(lines, unit); terr == nil {
-				return tolerant, nil
-			}
-		}
-	}
-	return f, err
-}
-
 // infer works out the format from what the columns hold.
 func (t *table) infer(lines [][]byte, unit logline.Unit) (*logline.Format, error) {
 	if float64(len(t.rows)) < minScore*float64(len(lines)) || len(t.shape) < 3 {
-		return nil, fmt.Errorf("no known format fits; say --format with the server's format string or a preset's name (wirerate weblog --help lists them). the first line: %s", logline.Escape(string(lines[0]), 120))
+		return nil, fmt.Errorf("no known format fits; say --format with the server's format string or a preset's "+
+			"name (wirerate weblog --help lists them). the first line: %s", logline.Escape(string(lines[0]), 120))
 	}
 	roles := make([]logline.Role, len(t.shape))
 	after := t.inferRequest(roles)
 	status := t.find(after, isUsualStatus)
 	if status < 0 {
-		status = t.find(after, isStatus)
-	}
-	if status < 0 {
-		status = t.only(roles, isStatus)
+		status = t.find(0, isUsualStatus)
 	}
 	switch {
 	case status >= 0:
@@ -72,14 +54,19 @@ func (t *table) infer(lines [][]byte, unit logline.Unit) (*logline.Format, error
 			roles[next] = logline.RoleBytes
 		}
 	case !slices.Contains(roles, logline.RoleRequest): // a request says well enough what the lines are
-		return nil, fmt.Errorf("found no column of HTTP statuses; say --format. the first line: %s", logline.Escape(string(lines[0]), 120))
+		return nil, fmt.Errorf("found no column of HTTP statuses; say --format. the first line: %s",
+			logline.Escape(string(lines[0]), 120))
 	}
 	if i := t.find(0, startsWithAddress); i >= 0 && roles[i] == logline.RoleNone {
 		roles[i] = logline.RoleClient
 	}
-	col, u, note, err := t.duration(roles, unit)
+	col, u, err := t.duration(roles, unit)
 	if errors.Is(err, ErrNoTime) {
-		return t.untimed(roles), err
+		f, ferr := logline.NewUntimed("inferred, without a request time", t.formatText(roles), t.tokens(roles))
+		if ferr != nil {
+			return nil, err
+		}
+		return f, err
 	}
 	if err != nil {
 		return nil, err
@@ -89,21 +76,11 @@ func (t *table) infer(lines [][]byte, unit logline.Unit) (*logline.Format, error
 	if err != nil {
 		return nil, err
 	}
-	f.Note = note
+	f.Note = fmt.Sprintf("took column %s for the request time in %s", t.describe(col), u.Label())
 	if status < 0 {
 		f.Note += "; found no column of statuses"
 	}
 	return f, nil
-}
-
-// untimed returns the format of lines without a request time, nil if there is none.
-func (t *table) untimed(roles []logline.Role) *logline.Format {
-	tokens := t.tokens(roles)
-	f, err := logline.NewUntimed("inferred, without a request time", t.formatText(roles), tokens)
-	if err != nil {
-		return nil
-	}
-	return f
 }
 
 // inferRequest finds the time stamp and the request, and returns the column
@@ -125,7 +102,10 @@ func (t *table) inferRequest(roles []logline.Role) (after int) {
 	}
 	roles[method] = logline.RoleMethod
 	after = max(after, method+1)
-	if method+1 < len(roles) && t.all(method+1, func(b []byte) bool { return bytes.HasPrefix(b, []byte("/")) || bytes.Contains(b, []byte("://")) }) {
+	if method+1 < len(roles) && t.all(method+1, func(b []byte) bool {
+		return bytes.HasPrefix(b, []byte("/")) ||
+			bytes.Contains(b, []byte("://"))
+	}) {
 		roles[method+1] = logline.RolePath
 		after = method + 2
 	}
@@ -163,43 +143,39 @@ func isAddress(b []byte) bool {
 
 // tokens makes a format of the columns.
 func (t *table) tokens(roles []logline.Role) []logline.Token {
-	var out []logline.Token
-	for i, p := range t.shape {
-		open, end := "", ""
-		switch p.kind {
-		case '[':
-			open, end = "[", "]"
-		case '"':
-			open, end = `"`, `"`
+	tokens := logline.NginxTokens(t.formatText(roles))
+	col := 0
+	for i := range tokens {
+		if v := &tokens[i]; v.Name != "" {
+			v.List = t.shape[col].list || v.Role == logline.RoleUpstream
+			v.Pad = t.shape[col].pad
+			col++
 		}
-		open = p.key + open
-		if i > 0 {
-			open = string(t.sep) + open
-		}
-		v := logline.Token{Role: roles[i], Name: fmt.Sprintf("column %d", i+1), List: p.list || roles[i] == logline.RoleUpstream, Pad: p.pad && open == " "}
-		out = append(out, logline.Token{Lit: open}, v, logline.Token{Lit: end})
 	}
-	return out
+	return tokens
 }
 
 // roleNames are what formatText calls the columns, in nginx's notation.
 var roleNames = map[logline.Role]string{
-	logline.RoleDuration: "duration", logline.RoleUpstream: "upstream", logline.RoleTime: "time", logline.RoleClient: "client", logline.RoleRequest: "request",
-	logline.RoleMethod: "method", logline.RolePath: "path", logline.RoleProto: "proto", logline.RoleStatus: "status", logline.RoleBytes: "bytes",
+	logline.RoleDuration: "duration", logline.RoleUpstream: "upstream", logline.RoleTime: "time",
+	logline.RoleClient: "client", logline.RoleRequest: "request",
+	logline.RoleMethod: "method", logline.RolePath: "path", logline.RoleProto: "proto", logline.RoleStatus: "status",
+	logline.RoleBytes: "bytes",
 }
 
 // formatText is the format in the notation that ParseFormat takes.
 func (t *table) formatText(roles []logline.Role) string {
 	var b strings.Builder
-	for _, tok := range t.tokens(roles) {
-		switch {
-		case tok.Name == "":
-			b.WriteString(tok.Lit)
-		case tok.Role == logline.RoleNone:
-			b.WriteString("$" + strings.ReplaceAll(tok.Name, " ", "_"))
-		default:
-			b.WriteString("$" + roleNames[tok.Role])
+	for i, p := range t.shape {
+		if i > 0 {
+			b.WriteByte(t.sep)
 		}
+		name := fmt.Sprintf("column_%d", i+1)
+		if roles[i] != logline.RoleNone {
+			name = roleNames[roles[i]]
+		}
+		marks := map[byte][2]string{'[': {"[", "]"}, '"': {`"`, `"`}}[p.kind]
+		b.WriteString(p.key + marks[0] + "$" + name + marks[1])
 	}
 	return b.String()
 }

@@ -29,66 +29,56 @@ const TimeAdvice = `  nginx        log_format timed '$remote_addr - $remote_user
 // values carry a unit, or the longest of the decimals that are appended to a line of
 // request and status. Of anything else the user is asked. roles are what is known of the
 // columns, to which that of the upstream's time is added.
-func (t *table) duration(roles []logline.Role, said logline.Unit) (col int, u logline.Unit, note string, err error) {
-	took := func(col int, u logline.Unit) (int, logline.Unit, string, error) {
-		return col, u, fmt.Sprintf("took column %d (%s) for the request time in %s", col+1, t.describe(col), u.Label()), nil
-	}
+func (t *table) duration(roles []logline.Role, said logline.Unit) (col int, u logline.Unit, err error) {
 	if col, u := t.named(roles, said); col >= 0 {
-		return took(col, u)
-	}
-	for col := range roles {
-		if u := t.wordUnit(col); roles[col] == logline.RoleNone && u != logline.UnitUnknown && t.numbers(col) {
-			return took(col, u)
-		}
+		return col, u, nil
 	}
 	var carried, decimals, wholes []int
 	for col, r := range roles {
+		appended := t.name(col) == "" && (slices.Contains(roles[:col], logline.RoleRequest) ||
+			slices.Contains(roles[:col], logline.RoleStatus))
+		u := t.wordUnit(col)
 		switch {
 		case r != logline.RoleNone || !t.numbers(col):
-		case t.mostly(col, carriesUnit):
+		case u != logline.UnitUnknown:
+			return col, u, nil
+		case t.all(col, carriesUnit):
 			carried = append(carried, col)
-		case t.name(col) != "" || !slices.Contains(roles[:col], logline.RoleRequest) && !slices.Contains(roles[:col], logline.RoleStatus):
-		case t.all(col, isWhole):
+		case appended && t.all(col, isWhole):
 			wholes = append(wholes, col)
-		default:
+		case appended:
 			decimals = append(decimals, col)
 		}
 	}
+	best := t.longest(decimals)
 	switch {
 	case len(carried) == 1:
-		return took(carried[0], logline.UnitUnknown)
+		return carried[0], logline.UnitUnknown, nil
 	case len(carried) > 1:
-		return 0, 0, "", t.ask(roles, carried[0], "columns %s all look like times", columnNumbers(carried))
+		return 0, 0, t.ask(roles, carried[0], "columns %s all look like times", columnNumbers(carried))
+	case best >= 0 && len(wholes) > 0 && t.all(best, isOfMicros):
+		return 0, 0, t.ask(roles, best, "column %s may be the request time in us and column %s that to the first "+
+			"byte in s, as varnishncsa logs them", t.describe(wholes[0]), t.describe(best))
+	case best >= 0 && said != logline.UnitUnknown:
+		return best, said, nil
+	case best >= 0 && t.slow(best):
+		return 0, 0, fmt.Errorf("column %s looks like the request time, but does not say its unit, and in seconds "+
+			"most requests would be slow: say --unit s or --unit ms", t.describe(best))
+	case best >= 0:
+		return best, logline.Seconds, nil
 	case len(decimals) > 0:
-		return t.appended(roles, decimals, wholes, said, took)
-	case len(wholes) == 0:
-		return 0, 0, "", ErrNoTime
+		return 0, 0, t.ask(roles, decimals[0], "columns %s may be the request time in s, a part of it, or a ratio "+
+			"such as nginx's $gzip_ratio", columnNumbers(decimals))
 	case len(wholes) > 1:
-		return 0, 0, "", t.ask(roles, wholes[len(wholes)-1], "columns %s all hold whole numbers, of which one may be the request time", columnNumbers(wholes))
+		return 0, 0, t.ask(roles, wholes[len(wholes)-1],
+			"columns %s all hold whole numbers, one of which may be the request time", columnNumbers(wholes))
+	case len(wholes) == 0:
+		return 0, 0, ErrNoTime
 	case said == logline.UnitUnknown:
-		return 0, 0, "", fmt.Errorf("column %d (%s) may be the request time, but whole numbers do not say their unit: say --unit us (Apache's %%D), --unit ms or --unit s (Apache's %%T), or --format", wholes[0]+1, t.describe(wholes[0]))
+		return 0, 0, fmt.Errorf("column %s may be the request time, but whole numbers do not say their unit: say "+
+			"--unit us (Apache's %%D), --unit ms or --unit s (Apache's %%T), or --format", t.describe(wholes[0]))
 	}
-	return took(wholes[0], said)
-}
-
-// appended is duration of decimals behind the request.
-func (t *table) appended(roles []logline.Role, decimals, wholes []int, said logline.Unit, took func(int, logline.Unit) (int, logline.Unit, string, error)) (int, logline.Unit, string, error) {
-	times := slices.DeleteFunc(slices.Clone(decimals), func(col int) bool { return t.all(col, hasTwoDecimals) })
-	if len(times) == 0 {
-		return 0, 0, "", t.ask(roles, decimals[0], "column %d (%s) may be the request time in s or a ratio such as nginx's $gzip_ratio", decimals[0]+1, t.describe(decimals[0]))
-	}
-	best := t.longest(times)
-	switch {
-	case best < 0:
-		return 0, 0, "", t.ask(roles, decimals[0], "columns %s all look like times, and none is always the longest", columnNumbers(times))
-	case len(wholes) > 0 && t.all(best, func(b []byte) bool { _, step, _ := logline.ParseMicros(b, logline.Seconds); return step == 1 }):
-		return 0, 0, "", t.ask(roles, best, "column %d (%s) may be the request time in us and column %d (%s) that to the first byte in s, as varnishncsa logs them", wholes[0]+1, t.describe(wholes[0]), best+1, t.describe(best))
-	case said == logline.UnitUnknown && t.slow(best):
-		return 0, 0, "", fmt.Errorf("column %d (%s) looks like the request time, but does not say its unit, and in seconds most requests would be slow: say --unit s or --unit ms", best+1, t.describe(best))
-	case said == logline.UnitUnknown:
-		said = logline.Seconds
-	}
-	return took(best, said)
+	return wholes[0], said, nil
 }
 
 // ask is the error for what has to be said: it proposes a format with the request time
@@ -96,8 +86,8 @@ func (t *table) appended(roles []logline.Role, decimals, wholes []int, said logl
 func (t *table) ask(roles []logline.Role, col int, format string, args ...any) error {
 	proposed := slices.Clone(roles)
 	proposed[col] = logline.RoleDuration
-	return fmt.Errorf(format+"; say --format with the server's format string, such as --format %s. the first line: %s", append(args,
-		logline.Escape("'"+t.formatText(proposed)+"'", 400), logline.Escape(string(t.first), 120))...)
+	return fmt.Errorf(format+"; say --format with the server's format string, such as --format %s. the first line: %s",
+		append(args, logline.Escape("'"+t.formatText(proposed)+"'", 400), logline.Escape(string(t.first), 120))...)
 }
 
 // named returns the column whose name says that it is the request time, and marks that
@@ -109,23 +99,15 @@ func (t *table) named(roles []logline.Role, said logline.Unit) (col int, u logli
 		if roles[i] != logline.RoleNone || name == "" || !t.numbers(i) {
 			continue
 		}
-		if slices.Contains(otherKeys[logline.RoleUpstream], name) {
+		if slices.Contains(otherNames[logline.RoleUpstream], keyName(name)) {
 			roles[i] = logline.RoleUpstream
 			continue
 		}
-		unit, known := unitOfName(name), name == "ms" // Google App Engine's
-		if known {
-			unit = logline.Milliseconds
-		}
-		for _, d := range durationKeys {
-			if d.name == name && (len(name) > 2 || name == "rt") {
-				unit, known = max(unit, d.unit), true
-			}
-		}
+		unit, known := unitOfName(name)
 		switch {
-		case col >= 0 || !known && unit == logline.UnitUnknown:
+		case col >= 0 || !known || name == "ta" || name == "tt":
 			continue
-		case t.mostly(i, carriesUnit):
+		case t.all(i, carriesUnit):
 			unit = logline.UnitUnknown
 		case said != logline.UnitUnknown:
 			unit = said
@@ -144,7 +126,13 @@ func carriesUnit(b []byte) bool {
 	return f == logline.FaultNone
 }
 
-func hasTwoDecimals(b []byte) bool { return len(b) > 3 && b[len(b)-3] == '.' }
+// isRatio is true of two decimals, with which no server writes seconds.
+func isRatio(b []byte) bool { return len(b) > 3 && b[len(b)-3] == '.' }
+
+func isOfMicros(b []byte) bool {
+	_, step, _ := logline.ParseMicros(b, logline.Seconds)
+	return step == 1
+}
 
 // numbers reports whether most values of a column could be times, and few are none.
 func (t *table) numbers(col int) bool {
@@ -181,28 +169,21 @@ func (t *table) slow(col int) bool {
 	return 2*slow >= len(t.rows)
 }
 
-// mostly is all for values of which none looks so by chance.
-func (t *table) mostly(col int, test func([]byte) bool) bool {
-	was := t.odd
-	t.odd = max(was, t.tolerated())
-	ok := t.all(col, test)
-	t.odd = was
-	return ok
-}
-
-// longest returns the column whose time is in no line below another's by more than
-// rounding makes of it, but for a few: the request time includes the upstream's. Of two
-// that never differ it is the one that more lines have.
+// longest returns the column with the longest times in all, -1 if some lines have none or
+// one that is below another's by more than rounding makes of it, but for a few: the
+// request time includes the upstream's.
 func (t *table) longest(cols []int) int {
-	best, most := -1, 0
+	cols = slices.DeleteFunc(slices.Clone(cols), func(c int) bool { return t.all(c, isRatio) })
+	best, most := -1, uint64(0)
 	for _, c := range cols {
-		below, known := 0, 0
+		below, unknown, sum := 0, 0, uint64(1)
 		for _, row := range t.rows {
 			own, step, f := logline.ParseMicros(row[c].text, logline.Seconds)
 			if f != logline.FaultNone {
+				unknown++
 				continue
 			}
-			known++
+			sum += own
 			if slices.ContainsFunc(cols, func(d int) bool {
 				other, _, g := logline.ParseMicros(row[d].text, logline.Seconds)
 				return g == logline.FaultNone && other > own+step
@@ -210,18 +191,16 @@ func (t *table) longest(cols []int) int {
 				below++
 			}
 		}
-		if below <= len(t.rows)/50+t.odd && known > most {
-			best, most = c, known
+		if below <= len(t.rows)/50 && unknown <= t.tolerated() && sum > most {
+			best, most = c, sum
 		}
-	}
-	if best >= 0 && len(t.rows)-most > t.tolerated() {
-		return -1
 	}
 	return best
 }
 
+// describe is the number of a column and its first value.
 func (t *table) describe(col int) string {
-	return logline.Escape(t.shape[col].key+string(t.rows[0][col].text), 32)
+	return fmt.Sprintf("%d (%s)", col+1, logline.Escape(t.shape[col].key+string(t.rows[0][col].text), 32))
 }
 
 func columnNumbers(cols []int) string {
@@ -239,15 +218,11 @@ func (t *table) wordUnit(col int) logline.Unit {
 		return logline.UnitUnknown
 	}
 	u := logline.UnitEndings[string(t.rows[0][col+1].text)]
-	if !t.mostly(col+1, func(b []byte) bool { return logline.UnitEndings[string(b)] == u }) {
+	if !t.all(col+1, func(b []byte) bool { return logline.UnitEndings[string(b)] == u }) {
 		return logline.UnitUnknown
 	}
 	return u
 }
-
-// tolerated is how many values of a column may be other than the rest where they
-// are all the same kind of thing: a log holds junk, too.
-func (t *table) tolerated() int { return len(t.rows) / 3 }
 
 // name is what a column's key, or the word before that ends in a colon, says it is.
 func (t *table) name(col int) string {

@@ -10,8 +10,9 @@ import (
 // (https://www.w3.org/TR/WD-logfile.html) as IIS and CloudFront use them.
 var w3cRoles = map[string]Role{
 	"time-taken": RoleDuration, "date": RoleTime, "time": roleTime2, "c-ip": RoleClient,
-	"cs-method": RoleMethod, "cs-uri-stem": RolePath, "cs-uri": RolePath, "cs-version": RoleProto, "cs-protocol-version": RoleProto,
-	"sc-status": RoleStatus, "sc-bytes": RoleBytes, "bytes": RoleBytes,
+	"cs-method": RoleMethod, "cs-uri-stem": RolePath, "cs-uri": RolePath, "cs-version": RoleProto,
+	"cs-protocol-version": RoleProto,
+	"sc-status":           RoleStatus, "sc-bytes": RoleBytes, "bytes": RoleBytes,
 	"x-edge-result-type": RoleCache, "s-cached": RoleCache, "cached": RoleCache,
 }
 
@@ -92,38 +93,9 @@ type columnPlan struct {
 }
 
 func (p *columnPlan) extract(line []byte, s *spans) bool {
-	if p.sep != 0 {
-		return p.extractSeparated(line, s)
-	}
-	next, n := 0, 0
-	for pos := 0; pos <= len(line); n++ {
-		end := pos
-		if pos < len(line) && line[pos] == '"' {
-			// W3C strings are quoted, with a doubled quote inside.
-			for end++; end < len(line) && (line[end] != '"' || end+1 < len(line) && line[end+1] == '"'); end++ {
-				if line[end] == '"' {
-					end++
-				}
-			}
-			end = min(end+1, len(line))
-		}
-		for end < len(line) && line[end] != ' ' && line[end] != '\t' {
-			end++
-		}
-		if next < len(p.columns) && p.columns[next].index == n {
-			s[p.columns[next].role] = span{int32(pos), int32(end)}
-			next++
-		}
-		pos = end + 1
-	}
-	return n == p.count
-}
-
-// extractSeparated is extract for columns between separators.
-func (p *columnPlan) extractSeparated(line []byte, s *spans) bool {
 	wanted, n := 0, 0
 	for pos := 0; pos <= len(line); n++ {
-		lo, hi, next := separatedValue(line, pos, p.sep)
+		lo, hi, next := p.value(line, pos)
 		if wanted < len(p.columns) && p.columns[wanted].index == n {
 			s[p.columns[wanted].role] = span{int32(lo), int32(hi)}
 			wanted++
@@ -131,6 +103,27 @@ func (p *columnPlan) extractSeparated(line []byte, s *spans) bool {
 		pos = next
 	}
 	return n == p.count
+}
+
+// value returns where the value at pos lies, and where the next one begins.
+func (p *columnPlan) value(line []byte, pos int) (lo, hi, next int) {
+	if p.sep != 0 {
+		return separatedValue(line, pos, p.sep)
+	}
+	end := pos
+	if pos < len(line) && line[pos] == '"' {
+		// W3C strings are quoted, with a doubled quote inside.
+		for end++; end < len(line) && (line[end] != '"' || end+1 < len(line) && line[end+1] == '"'); end++ {
+			if line[end] == '"' {
+				end++
+			}
+		}
+		end = min(end+1, len(line))
+	}
+	for end < len(line) && line[end] != ' ' && line[end] != '\t' {
+		end++
+	}
+	return pos, end, end + 1
 }
 
 // headedPlan finds the columns of keys.

@@ -31,7 +31,8 @@ func fieldsOfCLF(fields []field) int {
 	for i, w := range want {
 		f := &fields[n+i]
 		last := i == len(want)-1
-		if f.role != w.role || f.pad || f.list || f.after != w.after && !(last && hasPrefix([]byte(f.after), w.after) && len(f.after) <= 8) {
+		if f.role != w.role || f.pad || f.list || f.after != w.after &&
+			!(last && hasPrefix([]byte(f.after), w.after) && len(f.after) <= 8) {
 			return 0
 		}
 	}
@@ -125,7 +126,7 @@ func (d *Decoder) readShort(line []byte) bool {
 	if n < 5 || n > 7 || start < rest+len(before.before) || !before.precedes.is(word(line, start-8)) {
 		return false
 	}
-	ms, ok := digits8(withoutPoint(x), n-1) // as thousandths8, which is a call
+	ms, ok := digits8(withoutPoint(x), n-1)
 	if !ok || byte(x>>32) != '.' {
 		return false
 	}

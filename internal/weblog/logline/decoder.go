@@ -99,9 +99,7 @@ func (d *Decoder) Line(line []byte) (*Request, Fault) {
 	if !common && !d.Format.ex.extract(line, &d.spans) {
 		return nil, FaultShape
 	}
-	if ms, ok := thousandths(line, d.spans[RoleDuration]); ok && d.plain {
-		r.Micros, r.Step = ms*1000, 1000
-	} else if f := d.times(line); f != FaultNone && !d.Format.Untimed {
+	if f := d.times(line); f != FaultNone && !d.Format.Untimed {
 		return nil, f
 	}
 	if !common && !d.answer(line) {
@@ -127,9 +125,7 @@ func (d *Decoder) answer(line []byte) (ok bool) {
 		}
 	}
 	if s := d.spans[RoleBytes]; s.hi >= 0 {
-		if n, ok := smallNumber(line, s); ok {
-			r.Size = int64(n)
-		} else if r.Size, ok = parseSize(s.of(line)); !ok {
+		if r.Size, ok = parseSize(s.of(line)); !ok {
 			return false
 		}
 	}
@@ -195,7 +191,8 @@ func (d *Decoder) rest(line []byte) {
 	if s := d.spans[RoleRequest]; s.hi >= 0 {
 		r.Method, r.Path, r.Proto = splitRequest(line[s.lo:s.hi])
 	} else {
-		r.Method, r.Path, r.Proto = d.spans[RoleMethod].of(line), d.spans[RolePath].of(line), d.spans[RoleProto].of(line)
+		r.Method, r.Path, r.Proto = d.spans[RoleMethod].of(line), d.spans[RolePath].of(line),
+			d.spans[RoleProto].of(line)
 		if len(r.Proto) > 0 && r.Proto[0] <= '9' {
 			r.Proto = protoOfVersion(r.Proto)
 		}
@@ -267,7 +264,8 @@ const (
 func splitRequest(b []byte) (method, path, proto []byte) {
 	if n := len(b); n >= 16 {
 		m := first(word(b, 0), spaces)
-		if x := word(b, n-8); m < 8 && m < n-9 && x&versionMask == version && b[n-9] == ' ' && b[n-3] != ' ' && b[n-1] != ' ' {
+		if x := word(b, n-8); m < 8 && m < n-9 && x&versionMask == version && b[n-9] == ' ' && b[n-3] != ' ' &&
+			b[n-1] != ' ' {
 			return b[:m], b[m+1 : n-9], b[n-8:]
 		}
 	}
@@ -277,7 +275,8 @@ func splitRequest(b []byte) (method, path, proto []byte) {
 		return nil, b, nil
 	}
 	method, path = b[:i], b[i+1:]
-	if j := len(path) - len(" HTTP/1.1"); j >= 0 && path[j] == ' ' && hasPrefix(path[j+1:], "HTTP/") && bytes.IndexByte(path[j+6:], ' ') < 0 {
+	if j := len(path) - len(" HTTP/1.1"); j >= 0 && path[j] == ' ' && hasPrefix(path[j+1:], "HTTP/") &&
+		bytes.IndexByte(path[j+6:], ' ') < 0 {
 		return method, path[:j], path[j+1:]
 	}
 	if j := bytes.LastIndexByte(path, ' '); j >= 0 && hasPrefix(path[j+1:], "HTTP/") {

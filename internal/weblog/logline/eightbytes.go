@@ -73,31 +73,6 @@ func digits8(x uint64, n int) (v uint64, ok bool) {
 	return (x&pairs*(1_000_000<<32+100) + x>>16&pairs*(10_000<<32+1)) >> 32, true
 }
 
-// smallNumber reads a span of one to eight digits.
-func smallNumber(line []byte, s span) (v uint64, ok bool) {
-	n := int(s.hi - s.lo)
-	if n < 1 || n > 8 || s.hi < 8 {
-		return 0, false
-	}
-	return digits8(word(line, int(s.hi)-8), n)
-}
-
-// thousandths reads a span that holds a number below 10,000 with three
-// decimals, such as nginx writes its times.
-func thousandths(line []byte, s span) (v uint64, ok bool) {
-	n := int(s.hi - s.lo)
-	if n < 5 || n > 8 || s.hi < 8 {
-		return 0, false
-	}
-	return thousandths8(word(line, int(s.hi)-8), n)
-}
-
-// thousandths8 is thousandths of the upper n bytes of x, n from 5 to 8.
-func thousandths8(x uint64, n int) (v uint64, ok bool) {
-	v, ok = digits8(withoutPoint(x), n-1)
-	return v, ok && byte(x>>32) == '.'
-}
-
 // withoutPoint takes out the byte before the last three.
 func withoutPoint(x uint64) uint64 {
 	const decimals = 0xffffff << 40

@@ -24,4 +24,5 @@ func Escape(text string, limit int) string {
 	return terminal.Escape(inOneLine.Replace(text)) + end
 }
 
-var inOneLine = strings.NewReplacer(`\`, `\\`, "\a", `\x07`, "\b", `\x08`, "\t", `\x09`, "\n", `\x0a`, "\v", `\x0b`, "\f", `\x0c`, "\r", `\x0d`)
+var inOneLine = strings.NewReplacer(`\`, `\\`, "\a", `\x07`, "\b", `\x08`, "\t", `\x09`, "\n", `\x0a`, "\v", `\x0b`,
+	"\f", `\x0c`, "\r", `\x0d`)

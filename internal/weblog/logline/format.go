@@ -2,6 +2,7 @@ package logline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -38,65 +39,67 @@ func ParseFormat(text string) (*Format, error) {
 		return p.Format()
 	}
 	kind, rest, ok := strings.Cut(text, ":")
-	if !ok || !isFormatKind(kind) {
-		kind, rest = guessKind(text), text
+	parse := parserOf(kind)
+	if !ok || parse == nil {
+		kind, rest = languageOf(text), text
+		parse = parserOf(kind)
 	}
-	var f *Format
-	var err error
-	switch kind {
-	case "nginx":
-		f, err = parseNginx(rest)
-	case "apache":
-		if f, err = parseApache(rest); err == nil {
-			f.Doubted = f.Unit == Microseconds && strings.Contains(rest, "%D")
-		}
-	case "haproxy":
-		f, err = parseHAProxy(rest)
-	case "squid":
-		f, err = parseSquid(rest)
-	case "envoy":
-		f, err = parseEnvoy(rest)
-	case "gunicorn", "uwsgi", "ats":
-		f, err = parseNamed(kind, rest)
-	case "json", "ltsv", "logfmt":
-		f, err = parseKeys(kind, rest)
-	default:
-		return nil, fmt.Errorf("format %q is neither a preset (wirerate weblog --help lists them) nor a format string with $variables or %%directives", text)
+	if parse == nil {
+		return nil, fmt.Errorf("format %q is neither a preset (wirerate weblog --help lists them) nor a format "+
+			"string with $variables or %%directives", text)
 	}
+	f, err := parse(rest)
 	if err != nil {
 		return nil, fmt.Errorf("%s format: %w", kind, err)
 	}
+	f.Doubted = kind == "apache" && f.Unit == Microseconds && strings.Contains(rest, "%D")
 	return f, nil
 }
 
-func isFormatKind(s string) bool {
-	switch s {
-	case "nginx", "apache", "haproxy", "squid", "envoy", "gunicorn", "uwsgi", "ats", "json", "ltsv", "logfmt":
-		return true
+// parserOf returns what reads format strings of a language, nil for one that is not known.
+func parserOf(kind string) func(text string) (*Format, error) {
+	switch kind {
+	case "nginx":
+		return parseNginx
+	case "apache":
+		return parseApache
+	case "haproxy":
+		return parseHAProxy
+	case "squid":
+		return parseSquid
+	case "envoy":
+		return parseEnvoy
+	case "gunicorn", "uwsgi", "ats":
+		return func(text string) (*Format, error) { return parseNamed(kind, text) }
+	case "json", "ltsv", "logfmt":
+		return func(text string) (*Format, error) { return parseKeys(kind, text) }
 	}
-	return false
+	return nil
 }
 
-// guessKind tells the languages of format strings apart by variables that only
+// languageOf tells the languages of format strings apart by variables that only
 // one of them has.
-func guessKind(text string) string {
+func languageOf(text string) string {
 	switch {
 	case strings.Contains(text, "%(") && strings.Count(text, "%(") == strings.Count(text, ")s"):
 		return "gunicorn"
-	case strings.Contains(text, "%("):
-		return "uwsgi"
-	case isTrafficServer(text):
+	case isTrafficServer(text) && !strings.Contains(text, "%("):
 		return "ats"
-	case strings.Contains(text, "%START_TIME") || strings.Contains(text, "%RESPONSE_CODE%") || strings.Contains(text, "%DURATION%"):
-		return "envoy"
-	case strings.Contains(text, "%ci") || strings.Contains(text, "%ST") || strings.Contains(text, "%Tt") || strings.Contains(text, "%Ta") || strings.Contains(text, "%{+"):
-		return "haproxy"
-	case strings.Contains(text, "%>a") || strings.Contains(text, "%ts") || strings.Contains(text, "tr %"):
-		return "squid"
-	case strings.Contains(text, "$"):
-		return "nginx"
-	case strings.Contains(text, "%"):
-		return "apache"
+	}
+	for _, l := range []struct {
+		kind  string
+		marks []string
+	}{
+		{"uwsgi", []string{"%("}},
+		{"envoy", []string{"%START_TIME", "%RESPONSE_CODE%", "%DURATION%"}},
+		{"haproxy", []string{"%ci", "%ST", "%Tt", "%Ta", "%{+"}},
+		{"squid", []string{"%>a", "%ts", "tr %"}},
+		{"nginx", []string{"$"}},
+		{"apache", []string{"%"}},
+	} {
+		if slices.ContainsFunc(l.marks, func(m string) bool { return strings.Contains(text, m) }) {
+			return l.kind
+		}
 	}
 	return ""
 }
@@ -114,7 +117,8 @@ func New(name, text string, unit Unit, tokens []Token) (*Format, error) {
 		f.has[r] = true
 	}
 	if !f.has[RoleDuration] {
-		return nil, fmt.Errorf("%q has no request time: add one ($request_time, %%D, %%Ta, ...) to the server's log format", text)
+		return nil, fmt.Errorf("%q has no request time: add one ($request_time, %%D, %%Ta, ...) to the server's log "+
+			"format", text)
 	}
 	plan, err := compile(tokens)
 	if err != nil {

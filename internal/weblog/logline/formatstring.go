@@ -10,7 +10,8 @@ import (
 // (https://nginx.org/en/docs/http/ngx_http_log_module.html and the core and
 // upstream modules). The names without a module are for wirerate's own presets.
 var nginxRoles = map[string]Role{
-	"request_time": RoleDuration, "session_time": RoleDuration, "duration": RoleDuration, "duration2": RoleDuration2, "duration3": RoleDuration3,
+	"request_time": RoleDuration, "session_time": RoleDuration, "duration": RoleDuration, "duration2": RoleDuration2,
+	"duration3":              RoleDuration3,
 	"upstream_response_time": RoleUpstream, "upstream": RoleUpstream,
 	"time_local": RoleTime, "time_iso8601": RoleTime, "msec": RoleTime, "time": RoleTime,
 	"remote_addr": RoleClient, "proxy_protocol_addr": RoleClient, "client": RoleClient,
@@ -53,7 +54,8 @@ func NginxTokens(s string) []Token {
 			tokens.add(Token{Lit: "$"})
 			continue
 		}
-		list := strings.HasPrefix(name, "upstream_") && name != "upstream_cache_status" || name == "http_x_forwarded_for"
+		list := strings.HasPrefix(name, "upstream_") && name != "upstream_cache_status" ||
+			name == "http_x_forwarded_for"
 		tokens.add(Token{Role: nginxRoles[name], Name: "$" + name, List: list, Pad: strings.HasPrefix(name, "padded_")})
 	}
 	return tokens
@@ -86,7 +88,8 @@ func joinQuoted(s string) string {
 // it; %D is in microseconds, which not all of them hold to.
 func parseApache(text string) (*Format, error) {
 	body := text
-	if s := strings.TrimSpace(text); strings.HasPrefix(s, "LogFormat") || strings.HasPrefix(s, "CustomLog") || strings.HasPrefix(s, `"%`) {
+	if s := strings.TrimSpace(text); strings.HasPrefix(s, "LogFormat") || strings.HasPrefix(s, "CustomLog") ||
+		strings.HasPrefix(s, `"%`) {
 		body = joinQuoted(s)
 	}
 	body = strings.NewReplacer(`\"`, `"`, `\t`, "\t", `\\`, `\`).Replace(body)
@@ -172,7 +175,8 @@ func cutApache(s string) (directive, rest string) {
 	if i >= len(s) {
 		return "", ""
 	}
-	if hasPrefix([]byte(s[i:]), "Tf") && (len(s) == i+2 || !IsName([]byte(s[i+2:i+3]))) { // aiohttp's seconds with a fraction
+	if hasPrefix([]byte(s[i:]), "Tf") && (len(s) == i+2 ||
+		!IsName([]byte(s[i+2:i+3]))) { // aiohttp's seconds with a fraction
 		return s[:i+1], s[i+2:]
 	}
 	return s[:i+1], s[i+1:]
@@ -180,11 +184,13 @@ func cutApache(s string) (directive, rest string) {
 
 // undertowUnits are the units of Undertow's request times
 // (io.undertow.attribute.ResponseTimeAttribute).
-var undertowUnits = map[string]Unit{"{RESPONSE_TIME}": Milliseconds, "{RESPONSE_TIME_MICROS}": Microseconds, "{RESPONSE_TIME_NANOS}": Nanoseconds}
+var undertowUnits = map[string]Unit{"{RESPONSE_TIME}": Milliseconds, "{RESPONSE_TIME_MICROS}": Microseconds,
+	"{RESPONSE_TIME_NANOS}": Nanoseconds}
 
 var apacheRoles = map[byte]Role{
 	'h': RoleClient, 'a': RoleClient, 'r': RoleRequest, 's': RoleStatus, 'b': RoleBytes, 'B': RoleBytes, 'O': RoleBytes,
-	'D': RoleDuration, 'T': RoleDuration, 'M': RoleDuration, 'm': RoleMethod, 'U': RolePath, 'H': RoleProto, 'k': roleReuse, 't': RoleTime, 'X': RoleEnd,
+	'D': RoleDuration, 'T': RoleDuration, 'M': RoleDuration, 'm': RoleMethod, 'U': RolePath, 'H': RoleProto,
+	'k': roleReuse, 't': RoleTime, 'X': RoleEnd,
 }
 
 func apacheToken(directive string) Token {
@@ -218,14 +224,16 @@ func apacheToken(directive string) Token {
 }
 
 // xRoles are the times and marks that varnishncsa and H2O have under %{...}x.
-var xRoles = map[string]Role{"Varnish:hitmiss": RoleCache, "Varnish:handling": RoleCache, "Varnish:time_firstbyte": RoleUpstream, "duration": RoleDuration, "total-time": RoleDuration}
+var xRoles = map[string]Role{"Varnish:hitmiss": RoleCache, "Varnish:handling": RoleCache,
+	"Varnish:time_firstbyte": RoleUpstream, "duration": RoleDuration, "total-time": RoleDuration}
 
 // haproxyRoles maps HAProxy's log-format variables (configuration manual,
 // section 8.2.6). Tt includes the idle time of a kept-alive connection, Tu does not;
 // they stand in where Ta, the active time, is not logged.
 var haproxyRoles = map[string]Role{
-	"ci": RoleClient, "t": RoleTime, "tr": RoleTime, "trg": RoleTime, "T": RoleTime, "Tl": RoleTime, "Ts": RoleTime, "trl": RoleTime,
-	"Ta": RoleDuration, "Tr": RoleUpstream, "ST": RoleStatus, "B": RoleBytes, "r": RoleRequest,
+	"ci": RoleClient, "t": RoleTime, "tr": RoleTime, "trg": RoleTime, "T": RoleTime, "Tl": RoleTime, "Ts": RoleTime,
+	"trl": RoleTime,
+	"Ta":  RoleDuration, "Tr": RoleUpstream, "ST": RoleStatus, "B": RoleBytes, "r": RoleRequest,
 	"HM": RoleMethod, "HP": RolePath, "HU": RolePath, "HPO": RolePath, "HV": RoleProto, "ts": RoleEnd, "tsc": RoleEnd,
 }
 
@@ -335,7 +343,8 @@ func cutHAProxy(s string) (flags, name, rest string) {
 var squidRoles = map[string]Role{
 	"ts": RoleTime, "tl": RoleTime, "tg": RoleTime, "tr": RoleDuration, ">a": RoleClient, ">A": RoleClient,
 	"Ss": RoleCache, ">Hs": RoleStatus, "Hs": RoleStatus, "<st": RoleBytes, "st": RoleBytes,
-	"rm": RoleMethod, ">rm": RoleMethod, "ru": RolePath, ">ru": RolePath, "rp": RolePath, ">rp": RolePath, "rv": RoleProto, ">rv": RoleProto, "<tt": RoleUpstream,
+	"rm": RoleMethod, ">rm": RoleMethod, "ru": RolePath, ">ru": RolePath, "rp": RolePath, ">rp": RolePath,
+	"rv": RoleProto, ">rv": RoleProto, "<tt": RoleUpstream,
 }
 
 func parseSquid(text string) (*Format, error) {
@@ -398,7 +407,8 @@ func envoyRole(op string) Role {
 		return RoleStatus
 	case "BYTES_SENT":
 		return RoleBytes
-	case "DOWNSTREAM_REMOTE_ADDRESS", "DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT", "DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT":
+	case "DOWNSTREAM_REMOTE_ADDRESS", "DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT",
+		"DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT":
 		return RoleClient
 	case "REQ", "REQ_WITHOUT_QUERY":
 		if arg == ":METHOD" {
@@ -430,7 +440,8 @@ func parseEnvoy(text string) (*Format, error) {
 		body = body[end+1:]
 		t := Token{Role: envoyRole(op), Name: "%" + op + "%"}
 		// Only headers and dates of other forms may hold blanks.
-		t.bare = blank && strings.HasPrefix(body, " ") && (t.Role != RoleNone || !strings.HasPrefix(op, "RE")) || op == "START_TIME"
+		t.bare = blank && strings.HasPrefix(body, " ") && (t.Role != RoleNone || !strings.HasPrefix(op, "RE")) ||
+			op == "START_TIME"
 		tokens.add(t)
 	}
 	f, err := New("Envoy format", text, Milliseconds, tokens)

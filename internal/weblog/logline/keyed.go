@@ -12,15 +12,21 @@ import (
 const (
 	// https://caddyserver.com/docs/logging: duration is in seconds unless the
 	// encoder's duration_format says otherwise.
-	caddyKeys   = "duration=duration,time=ts,status=status,bytes=size,method=request.method,path=request.uri,proto=request.proto,client=request.remote_ip,unit=s"
-	envoyKeys   = "duration=duration,time=start_time,status=response_code,bytes=bytes_sent,method=method,path=path,proto=protocol,upstream=upstream_service_time,end=response_flags,client=downstream_remote_address,unit=ms"
-	traefikKeys = "duration=Duration,time=StartUTC,status=DownstreamStatus,bytes=DownstreamContentSize,method=RequestMethod,path=RequestPath,proto=RequestProtocol,upstream=OriginDuration,client=ClientHost,unit=ns"
+	caddyKeys = "duration=duration,time=ts,status=status,bytes=size,method=request.method,path=request.uri," +
+		"proto=request.proto,client=request.remote_ip,unit=s"
+	envoyKeys = "duration=duration,time=start_time,status=response_code,bytes=bytes_sent," +
+		"method=method,path=path,proto=protocol," +
+		"upstream=upstream_service_time,end=response_flags,client=downstream_remote_address,unit=ms"
+	traefikKeys = "duration=Duration,time=StartUTC,status=DownstreamStatus,bytes=DownstreamContentSize," +
+		"method=RequestMethod,path=RequestPath,proto=RequestProtocol," +
+		"upstream=OriginDuration,client=ClientHost,unit=ns"
 )
 
 // keyRoles are the names of fields in a list of keys.
 var keyRoles = map[string]Role{
 	"duration": RoleDuration, "upstream": RoleUpstream, "time": RoleTime, "client": RoleClient, "request": RoleRequest,
-	"method": RoleMethod, "path": RolePath, "proto": RoleProto, "status": RoleStatus, "bytes": RoleBytes, "cache": RoleCache,
+	"method": RoleMethod, "path": RolePath, "proto": RoleProto, "status": RoleStatus, "bytes": RoleBytes,
+	"cache": RoleCache,
 	"reuse": roleReuse, "end": RoleEnd,
 }
 
@@ -42,7 +48,8 @@ func parseKeys(kind, text string) (*Format, error) {
 		}
 		r, ok := keyRoles[kv.Key]
 		if !ok {
-			return nil, fmt.Errorf("unknown field %q (use duration, upstream, time, client, request, method, path, proto, status, bytes, cache, reuse, end or unit)", kv.Key)
+			return nil, fmt.Errorf("unknown field %q (use duration, upstream, time, client, request, method, path, "+
+				"proto, status, bytes, cache, reuse, end or unit)", kv.Key)
 		}
 		keys[r] = kv.Value
 		f.has[r] = true
@@ -315,7 +322,8 @@ func IsName(b []byte) bool {
 // keysText is what ParseFormat would take for the keys.
 func keysText(keys map[Role]string) string {
 	var parts []string
-	for _, name := range []string{"duration", "upstream", "time", "client", "request", "method", "path", "proto", "status", "bytes", "cache", "end"} {
+	for _, name := range []string{"duration", "upstream", "time", "client", "request", "method", "path", "proto",
+		"status", "bytes", "cache", "end"} {
 		if k, ok := keys[keyRoles[name]]; ok {
 			parts = append(parts, name+"="+k)
 		}
@@ -326,7 +334,8 @@ func keysText(keys map[Role]string) string {
 // NewKeyed makes the format of lines of a kind, json, ltsv, logfmt or columns, with the
 // fields under keys; between is of a request time from one moment to another.
 func NewKeyed(kind string, keys map[Role]string, u Unit, between bool) *Format {
-	f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, between: between, ex: keyedExtractor(kind, keys), early: earlyOf(keys)}
+	f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, between: between,
+		ex: keyedExtractor(kind, keys), early: earlyOf(keys)}
 	for r := range keys {
 		f.has[r] = true
 	}

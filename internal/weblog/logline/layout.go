@@ -3,7 +3,6 @@ package logline
 import (
 	"bytes"
 	"fmt"
-	"time"
 )
 
 // Role is what a field of a log line means here.
@@ -85,28 +84,12 @@ type field struct {
 	list, pad     bool
 	bare          bool
 
-	scan     scan
-	follows  literal // after
+	near     bool    // ends, as a rule, within eight bytes at what follows
+	follows  literal // after, if it has eight bytes at most
+	all      uint64  // its first byte, eight times
 	precedes literal // before, in the upper bytes; an empty mask is a longer one
-	all      uint64  // after's first byte, eight times
 	allLast  uint64  // before's last byte, eight times
-	// dashes is after and the unwanted fields behind it, skips of them, when
-	// each is a "-".
-	dashes  literal
-	dashLen int
-	skips   int
 }
-
-// scan is where the end of a field is looked for first.
-type scan uint8
-
-const (
-	scanAny   scan = iota // nowhere in particular
-	scanStamp             // where a time stamp of the common log format ends
-	scanNear              // within eight bytes
-	scanShort             // within sixteen
-	scanFar               // at the first byte that the text behind begins with
-)
 
 // linePlan finds fields by the literal text between them: head forward from the
 // start of the line, tail backward from its end, and nothing of what lies
@@ -154,8 +137,9 @@ func compile(tokens []Token) (*linePlan, error) {
 	for i := range fields {
 		f := &fields[i]
 		f.quoted = f.after != "" && f.after[0] == '"'
-		if f.scan = f.bestScan(); f.scan != scanAny {
+		if n := len(f.after); n > 0 && n <= 8 {
 			f.follows, f.all = newLiteral(f.after), uint64(f.after[0])*lowBits
+			f.near = !f.quoted && !f.list && !f.bare
 		}
 		if n := len(f.before); n > 0 && n <= 8 && !f.list {
 			f.precedes, f.allLast = newEndLiteral(f.before), uint64(f.before[n-1])*lowBits
@@ -166,47 +150,10 @@ func compile(tokens []Token) (*linePlan, error) {
 	if p.lead == "" {
 		p.clf = fieldsOfCLF(p.head)
 	}
-	for i := range p.head {
-		p.head[i].fuse(p.head[i+1:])
-	}
 	for i := len(fields) - 1; i >= to; i-- {
 		p.tail = append(p.tail, fields[i])
 	}
 	return p, nil
-}
-
-// bestScan chooses by how long the field is, as a rule.
-func (f *field) bestScan() scan {
-	switch {
-	case f.after == "" || len(f.after) > 8 || f.list || f.bare:
-		return scanAny
-	case f.role == RoleTime && f.after[0] == ']':
-		return scanStamp
-	case f.role == RoleClient && !f.quoted:
-		return scanShort
-	case f.quoted || f.role == RoleTime || f.role == RolePath:
-		return scanFar
-	}
-	return scanNear
-}
-
-// fuse finds out what stands behind the field when the unwanted fields after
-// it, such as the user's name, are empty: most often they are.
-func (f *field) fuse(next []field) {
-	if f.scan == scanAny {
-		return
-	}
-	text := f.after
-	for _, n := range next {
-		if n.role != RoleNone || n.scan == scanAny || n.after[0] == '-' || len(text)+1+len(n.after) > 8 {
-			break
-		}
-		text += "-" + n.after
-		f.skips++
-	}
-	if f.skips > 0 {
-		f.dashes, f.dashLen = newLiteral(text), len(text)
-	}
 }
 
 // gap returns the longest run of unwanted fields that may be jumped over: at
@@ -269,23 +216,16 @@ func (p *linePlan) extractFrom(line []byte, pos, i int, s *spans) bool {
 				pos++
 			}
 		}
-		end := f.guess(line, pos)
-		if end >= pos && end <= len(line)-8 && !(f.quoted && end > pos && line[end-1] == '\\') {
-			x := word(line, end)
-			if f.skips > 0 && f.dashes.is(x) {
-				s[f.role] = span{int32(pos), int32(end)}
-				pos = end + f.dashLen
-				i += f.skips
-				continue
-			}
-			if f.follows.is(x) {
-				s[f.role] = span{int32(pos), int32(end)}
-				pos = end + len(f.after)
-				continue
+		end := -1
+		if f.near && pos+16 <= len(line) {
+			if n := first(word(line, pos), f.all); n < 8 && f.follows.is(word(line, pos+n)) {
+				end = pos + n
 			}
 		}
-		if end = f.end(line, pos); end < 0 {
-			return false
+		if end < 0 {
+			if end = f.end(line, pos); end < 0 {
+				return false
+			}
 		}
 		s[f.role] = span{int32(pos), int32(end)}
 		pos = end + len(f.after)
@@ -294,30 +234,6 @@ func (p *linePlan) extractFrom(line []byte, pos, i int, s *spans) bool {
 		return true
 	}
 	return p.extractTail(line, pos, s)
-}
-
-// guess returns where the value that starts at pos ends as a rule, a number
-// below pos or beyond the line if there is no guess.
-func (f *field) guess(line []byte, pos int) int {
-	switch f.scan {
-	case scanStamp:
-		if pos+2 < len(line) && line[pos+2] == '/' {
-			return pos + commonTime
-		}
-	case scanNear:
-		if pos+8 <= len(line) {
-			return pos + first(word(line, pos), f.all)
-		}
-	case scanShort:
-		if pos+16 <= len(line) {
-			return pos + firstOf16(word(line, pos), word(line, pos+8), f.all)
-		}
-	case scanFar:
-		if n := bytes.IndexByte(line[pos:], f.after[0]); n >= 0 {
-			return pos + n
-		}
-	}
-	return -1
 }
 
 // extractTail finds the tail fields in line[from:].
@@ -349,7 +265,8 @@ func (f *field) end(line []byte, pos int) int {
 	if f.after == "" {
 		return len(line)
 	}
-	if at := pos + commonTime; f.after[0] == ']' && at < len(line) && line[at] == ']' && line[pos+2] == '/' && f.ends(line, pos, at) {
+	if at := pos + commonTime; f.after[0] == ']' && at < len(line) && line[at] == ']' && line[pos+2] == '/' &&
+		f.ends(line, pos, at) {
 		return at
 	}
 	for i := pos; ; {
@@ -381,12 +298,6 @@ func (f *field) ends(line []byte, pos, i int) bool {
 
 // start returns where the value that ends at end starts, -1 if nowhere after from.
 func (f *field) start(line []byte, from, end int) int {
-	if f.allLast != 0 && end >= 16 {
-		start := end - last(word(line, end-8), f.allLast)
-		if start > end-8 && start >= from && f.precedes.is(word(line, start-8)) {
-			return start
-		}
-	}
 	before := f.before[len(f.before)-1]
 	for i := end - 1; i >= from-1 && i >= 0; i-- {
 		if line[i] != before {
@@ -424,7 +335,8 @@ func inList(line []byte, pos, i int) bool {
 	if line[i] != ' ' {
 		return false
 	}
-	return i > pos && line[i-1] == ',' || i > pos+1 && line[i-1] == ':' && line[i-2] == ' ' || hasPrefix(line[i:], " : ")
+	return i > pos && line[i-1] == ',' || i > pos+1 && line[i-1] == ':' && line[i-2] == ' ' ||
+		hasPrefix(line[i:], " : ")
 }
 
 // escaped reports whether text ends in an odd number of backslashes.
@@ -439,62 +351,4 @@ func escaped(text []byte) bool {
 // hasPrefix is bytes.HasPrefix against a string.
 func hasPrefix(b []byte, prefix string) bool {
 	return len(b) >= len(prefix) && string(b[:len(prefix)]) == prefix
-}
-
-// IsSyslog reports whether the line begins with a syslog header: RFC 3164's
-// "Mar  1 00:00:01 host program[pid]: ", RFC 5424's "<134>1 ", or with a time
-// stamp as rsyslog writes it.
-func IsSyslog(line []byte) bool {
-	if syslogEnd(line) < 0 || len(line) < 20 {
-		return false
-	}
-	if line[0] == '<' || line[4] == '-' && line[7] == '-' && line[10] == 'T' {
-		return true
-	}
-	_, err := time.Parse("Jan _2 15:04:05", string(line[:15]))
-	return err == nil
-}
-
-// syslogEnd returns where the message of a syslog line begins: after the
-// "program[pid]: " or "program: " in its first 128 bytes; -1 if there is none.
-func syslogEnd(line []byte) int {
-	if end := structuredEnd(line); end > 0 {
-		return end
-	}
-	head := line[:min(len(line), 128)]
-	if i := bytes.Index(head, []byte("]: ")); i >= 0 {
-		return i + 3
-	}
-	// The colons of the time of day have no blank after them.
-	if i := bytes.Index(head, []byte(": ")); i >= 0 {
-		return i + 2
-	}
-	return -1
-}
-
-// structuredEnd returns where the message of RFC 5424's "<134>1 time host program
-// id kind [data] message" begins, 0 if the line is none.
-func structuredEnd(line []byte) int {
-	close := bytes.IndexByte(line[:min(len(line), 5)], '>')
-	if close < 2 || line[0] != '<' || !hasPrefix(line[close+1:], "1 ") {
-		return 0
-	}
-	pos := close + 3
-	for range 5 {
-		blank := bytes.IndexByte(line[pos:], ' ')
-		if blank < 0 {
-			return 0
-		}
-		pos += blank + 1
-	}
-	if hasPrefix(line[pos:], "- ") {
-		return pos + 2
-	}
-	if !hasPrefix(line[pos:], "[") {
-		return 0
-	}
-	if i := bytes.Index(line[pos:], []byte("] ")); i > 0 {
-		return pos + i + 2
-	}
-	return 0
 }

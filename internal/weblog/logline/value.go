@@ -24,10 +24,14 @@ const (
 	DecimalSeconds
 )
 
+// unitNames are the symbols of the units.
+var unitNames = [...]string{UnitUnknown: "unknown", Seconds: "s", Milliseconds: "ms", Microseconds: "us",
+	Nanoseconds: "ns", DecimalSeconds: "unknown"}
+
 // ParseUnit parses s, ms, us or ns.
 func ParseUnit(s string) (Unit, error) {
 	for u := Seconds; u <= Nanoseconds; u++ {
-		if u.String() == s {
+		if unitNames[u] == s {
 			return u, nil
 		}
 	}
@@ -35,32 +39,12 @@ func ParseUnit(s string) (Unit, error) {
 }
 
 // String returns the unit's symbol.
-func (u Unit) String() string {
-	switch u {
-	case Seconds:
-		return "s"
-	case Milliseconds:
-		return "ms"
-	case Microseconds:
-		return "us"
-	case Nanoseconds:
-		return "ns"
-	}
-	return "unknown"
-}
+func (u Unit) String() string { return unitNames[u] }
 
 // digits returns how many decimal digits separate the unit from a microsecond;
 // negative for units below it.
 func (u Unit) digits() int {
-	switch u {
-	case Seconds, DecimalSeconds:
-		return 6
-	case Milliseconds:
-		return 3
-	case Nanoseconds:
-		return -3
-	}
-	return 0
+	return [...]int{Seconds: 6, Milliseconds: 3, Nanoseconds: -3, DecimalSeconds: 6}[u]
 }
 
 // Fault says why a line gave no request; faultNone is a request.
@@ -150,7 +134,8 @@ func ParseMicros(b []byte, unit Unit) (us, step uint64, f Fault) {
 }
 
 // tens are the powers of ten that a uint64 holds.
-var tens = [20]uint64{1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+var tens = [20]uint64{1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+	1e18, 1e19}
 
 // scaleMicros returns n times 10^scale us; scale is from -12 to 6.
 func scaleMicros(n uint64, scale int) (us, step uint64, f Fault) {
@@ -185,17 +170,7 @@ func negativeTime(b []byte) Fault {
 // parseOddMicros continues parseMicros at b[i], where a unit or an exponent
 // follows n*10^scale.
 func parseOddMicros(b []byte, i int, n uint64, scale int, unit Unit) (us, step uint64, f Fault) {
-	switch string(b[i:]) {
-	case "s":
-		return scaleMicros(n, scale+6)
-	case "ms":
-		return scaleMicros(n, scale+3)
-	case "us", "µs", "μs":
-		return scaleMicros(n, scale)
-	case "ns":
-		return scaleMicros(n, scale-3)
-	}
-	if u, ok := UnitEndings[string(bytes.TrimLeft(b[i:], " "))]; ok { // "83 ms", "83msec"
+	if u, ok := UnitEndings[string(bytes.TrimLeft(b[i:], " "))]; ok { // "83ms", "83 msec"
 		return scaleMicros(n, scale+u.digits())
 	}
 	if b[i] == 'm' || b[i] == 'h' { // Go's 1m2.5s
@@ -273,8 +248,11 @@ func MomentMicros(b []byte) (us int64, fine, ok bool) {
 }
 
 // UnitEndings are how names and values end in their unit.
-var UnitEndings = map[string]Unit{"s": Seconds, "sec": Seconds, "secs": Seconds, "seconds": Seconds, "ms": Milliseconds, "msec": Milliseconds, "msecs": Milliseconds, "millis": Milliseconds,
-	"milliseconds": Milliseconds, "us": Microseconds, "usec": Microseconds, "usecs": Microseconds, "micros": Microseconds, "microseconds": Microseconds,
+var UnitEndings = map[string]Unit{"s": Seconds, "sec": Seconds, "secs": Seconds, "seconds": Seconds,
+	"ms": Milliseconds, "msec": Milliseconds, "msecs": Milliseconds, "millis": Milliseconds,
+	"milliseconds": Milliseconds, "us": Microseconds, "µs": Microseconds, "μs": Microseconds, "usec": Microseconds,
+	"usecs":  Microseconds,
+	"micros": Microseconds, "microseconds": Microseconds,
 	"microsec": Microseconds, "ns": Nanoseconds, "nsec": Nanoseconds, "nanos": Nanoseconds, "nanoseconds": Nanoseconds}
 
 // Label is what people call the unit.

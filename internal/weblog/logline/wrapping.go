@@ -2,6 +2,8 @@ package logline
 
 import (
 	"bytes"
+	"strconv"
+	"time"
 	"unicode/utf8"
 )
 
@@ -24,7 +26,8 @@ var ExportWrapping = &Wrapping{label: "in a journal's export"}
 // what is no field.
 func unwrapExport(line []byte) (text []byte, ok bool) {
 	name, value, ok := bytes.Cut(line, []byte{'='})
-	if !ok || len(name) == 0 || bytes.ContainsFunc(name, func(r rune) bool { return r != '_' && (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) {
+	if !ok || len(name) == 0 || bytes.ContainsFunc(name,
+		func(r rune) bool { return r != '_' && (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) {
 		return nil, false
 	}
 	if string(name) != "MESSAGE" {
@@ -147,8 +150,8 @@ func appendUnescaped(to, s []byte) []byte {
 		case 't':
 			to = append(to, '\t')
 		case 'u':
-			if r, ok := hex4(s[2:]); ok {
-				to, n = utf8.AppendRune(to, r), 6
+			if r, err := strconv.ParseUint(string(s[2:min(6, len(s))]), 16, 32); err == nil && len(s) >= 6 {
+				to, n = utf8.AppendRune(to, rune(r)), 6
 				break
 			}
 			to = append(to, '\\', c)
@@ -159,28 +162,68 @@ func appendUnescaped(to, s []byte) []byte {
 	}
 }
 
-func hex4(s []byte) (rune, bool) {
-	if len(s) < 4 {
-		return 0, false
-	}
-	var r rune
-	for _, c := range s[:4] {
-		switch {
-		case c >= '0' && c <= '9':
-			r = r<<4 | rune(c-'0')
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			r = r<<4 | rune(c|0x20-'a'+10)
-		default:
-			return 0, false
-		}
-	}
-	return r, true
-}
-
 // Wrapped returns the format for lines that are wrapped in k.
 func (f *Format) Wrapped(k *Wrapping) *Format {
 	g := *f
 	g.wrap = k
 	g.Name += " " + k.label
 	return &g
+}
+
+// IsSyslog reports whether the line begins with a syslog header: RFC 3164's
+// "Mar  1 00:00:01 host program[pid]: ", RFC 5424's "<134>1 ", or with a time
+// stamp as rsyslog writes it.
+func IsSyslog(line []byte) bool {
+	if syslogEnd(line) < 0 || len(line) < 20 {
+		return false
+	}
+	if line[0] == '<' || line[4] == '-' && line[7] == '-' && line[10] == 'T' {
+		return true
+	}
+	_, err := time.Parse("Jan _2 15:04:05", string(line[:15]))
+	return err == nil
+}
+
+// syslogEnd returns where the message of a syslog line begins: after the
+// "program[pid]: " or "program: " in its first 128 bytes; -1 if there is none.
+func syslogEnd(line []byte) int {
+	if end := structuredEnd(line); end > 0 {
+		return end
+	}
+	head := line[:min(len(line), 128)]
+	if i := bytes.Index(head, []byte("]: ")); i >= 0 {
+		return i + 3
+	}
+	// The colons of the time of day have no blank after them.
+	if i := bytes.Index(head, []byte(": ")); i >= 0 {
+		return i + 2
+	}
+	return -1
+}
+
+// structuredEnd returns where the message of RFC 5424's "<134>1 time host program
+// id kind [data] message" begins, 0 if the line is none.
+func structuredEnd(line []byte) int {
+	close := bytes.IndexByte(line[:min(len(line), 5)], '>')
+	if close < 2 || line[0] != '<' || !hasPrefix(line[close+1:], "1 ") {
+		return 0
+	}
+	pos := close + 3
+	for range 5 {
+		blank := bytes.IndexByte(line[pos:], ' ')
+		if blank < 0 {
+			return 0
+		}
+		pos += blank + 1
+	}
+	if hasPrefix(line[pos:], "- ") {
+		return pos + 2
+	}
+	if !hasPrefix(line[pos:], "[") {
+		return 0
+	}
+	if i := bytes.Index(line[pos:], []byte("] ")); i > 0 {
+		return pos + i + 2
+	}
+	return 0
 }
