@@ -7,7 +7,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/host"
 )
 
 // Connection is one TCP socket as the kernel shows it at one moment. Times that
@@ -18,6 +21,7 @@ type Connection struct {
 	ID          uint64 // the kernel's cookie: no later socket has it
 	Receive     uint32 // bytes that the program has not read; of a listening socket, connections that wait
 	Send        uint32 // bytes not acknowledged; of a listening socket, how many connections may wait
+	QueuesOnly  bool   // nothing but its queues and their limits is known
 	Probing     bool   // the peer's window is closed, and it is asked again and again
 
 	AppLimited   bool // the last delivery rate was limited by the program
@@ -58,19 +62,20 @@ const (
 )
 
 const (
-	messageSize = 72 // struct inet_diag_msg
+	messageSize = host.ConnectionHead
 	infoSize    = 192
-	attrInfo    = 2 // INET_DIAG_INFO
-	attrMemory  = 7 // INET_DIAG_SKMEMINFO
-	attrControl = 4 // INET_DIAG_CONG
+	attrInfo    = 2   // INET_DIAG_INFO
+	attrMemory  = 7   // INET_DIAG_SKMEMINFO
+	attrControl = 4   // INET_DIAG_CONG
+	usualAnswer = 460 // bytes
 	probeTimer  = 4
 	inet6       = 10 // AF_INET6 on Linux
 )
 
-// ParseConnections reads the kernel's table of connections (host.Connections) into
-// list, from its beginning.
+// ParseConnections adds the kernel's table of connections (host.Connections) to a
+// list.
 func ParseConnections(data []byte, list []Connection) ([]Connection, error) {
-	list = list[:0]
+	list = slices.Grow(list, len(data)/usualAnswer)
 	for at := 0; at < len(data); {
 		if len(data)-at < 4 {
 			return list, fmt.Errorf("connections: %d bytes at the end", len(data)-at)
@@ -92,12 +97,7 @@ func ParseConnections(data []byte, list []Connection) ([]Connection, error) {
 // parse reads struct inet_diag_msg and its attributes
 // (include/uapi/linux/inet_diag.h).
 func (c *Connection) parse(b []byte) error {
-	c.State = TCPState(b[1])
-	c.Probing = b[2] == probeTimer
-	c.Local = address(b[0], b[8:24], binary.BigEndian.Uint16(b[4:]))
-	c.Peer = address(b[0], b[24:40], binary.BigEndian.Uint16(b[6:]))
-	c.ID = uint64(u32(b, 44)) | uint64(u32(b, 48))<<32
-	c.Receive, c.Send = u32(b, 56), u32(b, 60)
+	c.head(b)
 	for b = b[messageSize:]; len(b) >= 4; {
 		size, kind := int(binary.NativeEndian.Uint16(b)), binary.NativeEndian.Uint16(b[2:])
 		if size < 4 || size > len(b) {
@@ -114,6 +114,16 @@ func (c *Connection) parse(b []byte) error {
 		b = b[min((size+3)&^3, len(b)):]
 	}
 	return nil
+}
+
+// head reads struct inet_diag_msg.
+func (c *Connection) head(b []byte) {
+	c.State = TCPState(b[1])
+	c.Probing = b[2] == probeTimer
+	c.Local = address(b[0], b[8:24], binary.BigEndian.Uint16(b[4:]))
+	c.Peer = address(b[0], b[24:40], binary.BigEndian.Uint16(b[6:]))
+	c.ID = uint64(u32(b, 44)) | uint64(u32(b, 48))<<32
+	c.Receive, c.Send = u32(b, 56), u32(b, 60)
 }
 
 // info reads struct tcp_info (include/uapi/linux/tcp.h), at least that of Linux

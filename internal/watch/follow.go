@@ -1,9 +1,11 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +19,7 @@ import (
 
 // Options say how a host is watched.
 type Options struct {
-	Interval time.Duration
+	Interval time.Duration // 0: as often as costs the host little
 	// Path is zero when not declared; Role is empty then.
 	Path netpath.Path
 	Role string
@@ -27,10 +29,11 @@ type Options struct {
 }
 
 // ErrSystem is wrapped for hosts that cannot be watched.
-var ErrSystem = errors.New("only Linux hosts can be watched; inspect --for looks at others")
+var ErrSystem = errors.New("only hosts that run Linux, FreeBSD or OpenBSD can be watched")
 
-// judgeEvery is how often the rules of inspect judge the window.
-const judgeEvery = 5 * time.Second
+// judgeEvery is how often the rules of inspect judge the window: it takes as long
+// as many samples.
+const judgeEvery = 30 * time.Second
 
 // Follow watches a host until ctx ends, and tells each state. A host that goes
 // away is asked again at every interval; what cannot be watched at all is an error.
@@ -40,11 +43,14 @@ func Follow(ctx context.Context, opt Options, tell func(State)) error {
 		return err
 	}
 	defer f.close()
-	tick := time.NewTicker(opt.Interval)
-	defer tick.Stop()
+	var tick *time.Ticker
 	for {
 		if st := f.next(ctx); ctx.Err() == nil {
 			tell(st)
+		}
+		if tick == nil { // the first look tells how the host is read
+			tick = time.NewTicker(cmp.Or(opt.Interval, f.every))
+			defer tick.Stop()
 		}
 		select {
 		case <-ctx.Done():
@@ -59,12 +65,14 @@ type follower struct {
 	opt     Options
 	conn    host.Conn
 	reader  *Reader
+	every   time.Duration // that the reader wants
 	watcher *Watcher
 	last    State
 	base    chan *facts.Facts // what the host is, read once beside the samples
 	facts   *facts.Facts
 	before  *Sample // of the rules' window
 	speeds  map[string]float64
+	owners  map[string]string // address, interface
 	ceiling *Ceiling
 	found   []Problem
 }
@@ -81,14 +89,17 @@ func (f *follower) connect(ctx context.Context) error {
 		return errors.New("a capture does not change: inspect reads it")
 	}
 	uname, err := host.Run(ctx, conn, "uname", "-s")
-	if err == nil && system.Named(strings.TrimSpace(uname)) != system.Linux {
-		err = ErrSystem
+	reader := NewReader(conn, f.watcher.looks)
+	if s := system.Named(strings.TrimSpace(uname)); err == nil && s != system.Linux {
+		if reader = NewBSDReader(conn, s); reader.glance == nil {
+			err = ErrSystem
+		}
 	}
 	if err != nil {
 		conn.Close()
 		return err
 	}
-	f.conn, f.reader = conn, NewReader(conn)
+	f.conn, f.reader = conn, reader
 	if f.facts == nil {
 		go func() {
 			second, err := f.opt.Open(ctx)
@@ -112,7 +123,7 @@ type withoutFlows struct{ host.Conn }
 func (c withoutFlows) Do(ctx context.Context, ops ...host.Op) ([]host.Answer, error) {
 	ops = slices.Clone(ops)
 	for i, op := range ops {
-		if op.Action == host.ActRun && len(op.Args) > 1 && op.Args[0] == "ss" && strings.Contains(op.Args[1], "i") {
+		if op.Action == host.ActRun && strings.Contains(strings.Join(op.Args, " "), "ss -tin") {
 			ops[i] = host.Command("true")
 		}
 	}
@@ -132,6 +143,7 @@ func (f *follower) next(ctx context.Context) State {
 		}
 	}
 	s, err := f.reader.Read(ctx)
+	f.every = f.reader.Interval()
 	if err != nil {
 		if ctx.Err() == nil {
 			f.conn.Close()
@@ -140,6 +152,7 @@ func (f *follower) next(ctx context.Context) State {
 		return f.gone(err)
 	}
 	st := f.watcher.Add(s)
+	st.Every = cmp.Or(f.opt.Interval, f.every).Seconds()
 	f.reader.Recycle(s)
 	select {
 	case f.facts = <-f.base:
@@ -149,6 +162,9 @@ func (f *follower) next(ctx context.Context) State {
 	f.judge(s)
 	st.Host, st.Ceiling = f.opt.Name, f.ceiling
 	st.Problems = append(st.Problems, f.found...)
+	for i := range st.Flows {
+		st.Flows[i].Interface = f.owners[hostOf(st.Flows[i].Local)]
+	}
 	for i := range st.Interfaces {
 		st.Interfaces[i].Speed = f.speeds[st.Interfaces[i].Name]
 	}
@@ -170,9 +186,14 @@ func (f *follower) gone(err error) State {
 
 // learn takes what the host is: the speeds of its interfaces, its ceilings.
 func (f *follower) learn() {
-	f.speeds = map[string]float64{}
+	f.speeds, f.owners = map[string]float64{}, map[string]string{}
 	for i := range f.facts.NICs {
-		f.speeds[f.facts.NICs[i].Name] = float64(f.facts.NICs[i].Speed)
+		n := &f.facts.NICs[i]
+		f.speeds[n.Name] = float64(n.Speed)
+		for _, a := range n.Addrs {
+			address, _, _ := strings.Cut(a, "/")
+			f.owners[address] = n.Name
+		}
 	}
 	d := diagnose.Question{Facts: f.facts, Path: f.opt.Path, Role: f.opt.Role}.Answer()
 	if b, ok := diagnose.Binding(d.Ceilings); ok && b.Metric == diagnose.Goodput {
@@ -210,6 +231,15 @@ func (f *follower) judge(s *Sample) {
 			f.found = append(f.found, Problem{d.Rule, string(d.Severity), d.Subject, d.Summary})
 		}
 	}
+}
+
+// hostOf is the address of an address with a port.
+func hostOf(address string) string {
+	a, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return ""
+	}
+	return a.Addr().String()
 }
 
 func kept(s *Sample) *Sample {

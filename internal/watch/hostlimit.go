@@ -17,13 +17,14 @@ const (
 	Ring        = "ring"              // an interface's receive ring is full
 	Backlog     = "processor-backlog" // a processor's queue of received packets is full
 	UDPBuffer   = "udp-buffer"        // programs do not read their datagrams in time
+	Mbufs       = "mbufs"             // the kernel's packet buffers are used up (the BSDs)
 	TCPMemory   = "tcp-memory"        // the memory of all TCP sockets
 	Processor   = "processor"         // a processor has no time left
 )
 
 // HostLimits are those of a host.
 func HostLimits() []string {
-	return []string{AcceptQueue, Conntrack, DeviceQueue, Ring, Backlog, UDPBuffer, TCPMemory, Processor}
+	return []string{AcceptQueue, Conntrack, DeviceQueue, Ring, Backlog, UDPBuffer, Mbufs, TCPMemory, Processor}
 }
 
 // cause is a limit of the host with what shows it.
@@ -129,7 +130,9 @@ func (c *hostChange) judge(s *Sample) {
 		}
 	}
 	add(AcceptQueue, "", c.grown["TcpExt.ListenOverflows"])
-	if limit := s.Counters["conntrack.max"]; limit > 0 && float64(s.Counters["conntrack.used"]) >= 0.98*float64(limit) {
+	dropped := c.grown["conntrack.drop"] + c.grown["conntrack.early_drop"]
+	if limit := s.Counters["conntrack.max"]; limit > 0 &&
+		(dropped > few || float64(s.Counters["conntrack.used"]) >= 0.98*float64(limit)) {
 		c.causes = append(c.causes, cause{Conntrack, fmt.Sprintf("%d of %d", s.Counters["conntrack.used"], limit), 1})
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.devices)) {
@@ -139,6 +142,7 @@ func (c *hostChange) judge(s *Sample) {
 	}
 	add(Backlog, "", c.softDrops)
 	add(UDPBuffer, "", c.grown["Udp.RcvbufErrors"]+c.grown["Udp6.RcvbufErrors"])
+	add(Mbufs, "", c.grown["mbufs.denied"])
 	if limit := s.Counters["tcp_mem.max"]; limit > 0 && s.Counters["sockstat.TCP.mem"] >= limit {
 		c.causes = append(c.causes, cause{TCPMemory, "", 1})
 	}

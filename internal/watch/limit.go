@@ -24,6 +24,7 @@ type change struct {
 	rtt              time.Duration
 	unacked, offered float64 // means over the samples
 	notSent, unread  float64
+	nothing          float64 // share of the samples in which nothing waited to be sent
 	window           float64
 }
 
@@ -57,6 +58,9 @@ func over(all []moment) (change, bool) {
 		c.unacked, c.offered = c.unacked+float64(m.Unacked)/n, c.offered+float64(m.Offered)/n
 		c.notSent, c.unread = c.notSent+float64(m.NotSent)/n, c.unread+float64(m.Receive)/n
 		c.window += float64(m.Window) / n
+		if m.NotSent == 0 {
+			c.nothing += 1 / n
+		}
 	}
 	c.rtt = time.Duration(rtt * 1e9)
 	return c, true
@@ -71,13 +75,22 @@ func (c *Connection) wentBack(earlier *Connection) bool {
 // Shares of the time from which on a limit counts.
 const (
 	mostly   = 0.3  // of the peer's window and the send buffer, which the kernel counts only while they alone bind
+	partly   = 0.1  // of the peer's window, where data waits though the congestion window has room
 	idleTime = 0.25 // without anything to send
 )
 
-// limit is what keeps the connection from carrying more; largest is the widest
-// window that the peer has offered. None is "".
-func (c *change) limit(largest uint32) flow.Limit {
+// past is what a connection showed before the window too.
+type past struct {
+	largest uint32  // window that the peer offered
+	policed float64 // bytes a second that a policer let through, 0 where none was seen
+}
+
+// limit is what keeps the connection from carrying more. None is "".
+func (c *change) limit(before *past) flow.Limit {
 	b := c.last
+	if b.QueuesOnly {
+		return c.waits()
+	}
 	if c.slowHere() {
 		return flow.SlowReader
 	}
@@ -88,38 +101,58 @@ func (c *change) limit(largest uint32) flow.Limit {
 		return stalled
 	}
 	switch {
-	case c.peer >= mostly && c.peer >= c.send:
-		if c.offered < float64(largest)/2 || b.Probing {
-			return flow.SlowReader
-		}
-		if c.standing() {
-			return flow.Path
-		}
-		return flow.PeerWindow
+	case c.peer >= c.send && (c.peer >= mostly || c.peer >= partly && c.windowLeft()):
+		return c.byPeer(before.largest)
 	case c.send >= mostly:
 		return flow.SendBuffer
 	case b.PacingLimit < math.MaxUint64>>1 && b.PacingLimit > 0 && c.acked >= 0.85*float64(b.PacingLimit):
 		return flow.Pacing
-	case 1-c.busy >= idleTime, b.AppLimited && c.notSent == 0 && c.unacked < 0.8*c.window:
+	case 1-c.busy >= idleTime, c.nothing >= 0.5 && c.unacked < 0.8*c.window:
 		return flow.Program
 	}
-	return c.congestion()
+	return c.congestion(before)
+}
+
+// windowLeft tells that data waits though the congestion window has room. That of
+// BBR always has: it is twice what is under way.
+func (c *change) windowLeft() bool {
+	return c.notSent > float64(c.last.MSS) && c.unacked < 0.75*c.window
+}
+
+// byPeer tells what keeps the peer's window from carrying more. A window that a
+// program keeps empty carries itself once in a round trip, and is as wide at each
+// look; a slow reader's is neither, and its acknowledgements come late, as if there
+// were a queue.
+func (c *change) byPeer(largest uint32) flow.Limit {
+	least, most := c.first.Offered, c.first.Offered
+	for i := range c.all {
+		least, most = min(least, c.all[i].Offered), max(most, c.all[i].Offered)
+	}
+	varies := float64(most-least) > 0.03*float64(most)
+	switch {
+	case c.last.Probing, c.offered < float64(largest)/2,
+		varies && c.acked*c.last.MinRTT.Seconds() < 0.6*float64(largest):
+		return flow.SlowReader
+	case c.standing():
+		return flow.Path
+	}
+	return flow.PeerWindow
 }
 
 // congestion tells what keeps the congestion window from growing.
-func (c *change) congestion() flow.Limit {
-	b := c.last
+func (c *change) congestion(known *past) flow.Limit {
+	b, before := c.last, &c.all[len(c.all)-2]
 	lossy := c.again > 0 || b.Lost > 0
 	switch {
-	case b.Modelled && float64(b.Delivery) > 1.25*float64(c.first.Delivery):
+	case b.Modelled && float64(b.Delivery) > 1.25*float64(before.Delivery):
 		return flow.SlowStart
 	case b.Modelled: // its windows do not follow losses
 		return flow.Path
-	case lossy && c.policed():
+	case lossy && c.policed(), c.stillPoliced(known.policed):
 		return flow.Policer
 	case c.standing():
 		return flow.Path
-	case b.Threshold >= math.MaxInt32 && !lossy && b.Window > c.first.Window:
+	case b.Threshold >= math.MaxInt32 && !lossy && b.Window > before.Window:
 		return flow.SlowStart
 	case b.Threshold < math.MaxInt32 || lossy:
 		return flow.Congestion
@@ -131,10 +164,11 @@ func (c *change) congestion() flow.Limit {
 // fills the receive buffer. Beside payload a buffer holds the kernel's own
 // bookkeeping, up to two thirds of it.
 func (c *change) slowHere() bool {
-	b := c.last
-	full := float64(b.ReceiveBuffer) / 3
-	return b.ReceiveBuffer > 0 && c.unread >= full && float64(b.Receive) >= full && float64(c.first.Receive) >= full
+	return c.last.unread() && c.first.unread() && c.unread >= float64(c.last.ReceiveBuffer)/3
 }
+
+// unread tells that so much was not read that it fills the receive buffer.
+func (c *Connection) unread() bool { return c.ReceiveBuffer > 0 && c.Receive >= c.ReceiveBuffer/3 }
 
 // stalled is why nothing arrives though something waits.
 func (c *change) stalled() flow.Limit {
@@ -142,7 +176,7 @@ func (c *change) stalled() flow.Limit {
 	switch {
 	case b.Probing && b.NotSent+b.Send > 0:
 		return flow.SlowReader
-	case b.Backoff < 2 || c.acked > 0:
+	case b.Backoff < 2 || b.Acked > c.all[len(c.all)-2].Acked:
 		return ""
 	case b.Sacked > 0 && b.Send >= b.MSS && b.MSS > 536, c.largeAlone():
 		return flow.BlackHole
@@ -150,51 +184,19 @@ func (c *change) stalled() flow.Limit {
 	return flow.Timeout
 }
 
-// largeAlone tells that a full segment is not acknowledged though the peer, which
-// sent something since, is alive.
+// largeAlone tells that a full segment is not acknowledged though the peer is
+// alive: it sent something since, or answered the handshake, and never
+// acknowledged a full segment.
 func (c *change) largeAlone() bool {
 	b := c.last
-	return b.MSS > 536 && b.Send >= b.MSS && c.received > 0
+	return b.MSS > 536 && b.Send >= b.MSS && (c.received > 0 || b.Acked < uint64(b.MSS))
 }
 
 // standing tells a queue that does not drain: the round trip stays above the
 // least one.
-func (c *change) standing() bool {
-	least := c.last.MinRTT
-	return least > 0 && c.rtt-least > least/4+time.Millisecond
-}
+func (c *change) standing() bool { return c.last.queued(c.rtt) }
 
-// policed tells the losses of a policer from those of a queue and of chance, from
-// what can be seen without packets: the rate is the same in each second though
-// segments are lost in each, round trips are not longer, and the rate is more than
-// Reno and CUBIC reach at so much loss by chance (Mathis et al. 1997; RFC 9438,
-// section 5.1), since a bucket that is empty takes many segments at once.
-func (c *change) policed() bool {
-	if len(c.all) < policeSamples || c.standing() || c.segments == 0 || c.rtt == 0 || c.last.MSS == 0 {
-		return false
-	}
-	loss := c.again / c.segments
-	if loss < 0.005 {
-		return false
-	}
-	var rates []float64
-	for i := 1; i < len(c.all); i++ {
-		a, b := &c.all[i-1], &c.all[i]
-		if b.Retransmits == a.Retransmits || b.at <= a.at {
-			return false
-		}
-		rates = append(rates, float64(b.Acked-a.Acked)/(b.at-a.at).Seconds())
-	}
-	for _, r := range rates {
-		if math.Abs(r-c.acked) > 0.1*c.acked {
-			return false
-		}
-	}
-	rtt := c.rtt.Seconds()
-	reno := math.Sqrt(1.5/loss) / rtt
-	cubic := 1.054 * math.Pow(rtt, -0.25) * math.Pow(loss, -0.75)
-	return c.acked > 2*float64(c.last.MSS)*max(reno, cubic)
+// queued tells a round trip that is longer than the least one by a queue.
+func (c *Connection) queued(rtt time.Duration) bool {
+	return c.MinRTT > 0 && rtt-c.MinRTT > c.MinRTT/4+time.Millisecond
 }
-
-// policeSamples are needed to tell a policer.
-const policeSamples = 4

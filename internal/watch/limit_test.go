@@ -90,7 +90,8 @@ func TestLimits(t *testing.T) {
 			if !ok {
 				t.Fatal("not compared")
 			}
-			if got := c.limit(3 << 20); got != test.want && !(test.want == flow.PeerWindow && c.limit(65536) == test.want) {
+			if got := c.limit(&past{largest: 3 << 20}); got != test.want &&
+				!(test.want == flow.PeerWindow && c.limit(&past{largest: 65536}) == test.want) {
 				t.Errorf("%q, not %q", got, test.want)
 			}
 		})

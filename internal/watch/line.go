@@ -21,7 +21,7 @@ func (v Verdict) Severity() diagnose.Severity {
 // Line is the state in one line of text.
 func (s State) Line() string {
 	if s.Gone != "" {
-		return "not reached: " + s.Gone
+		return strings.Join(append([]string{"not reached: " + s.Gone}, s.beside()...), "; ")
 	}
 	parts := []string{s.Verdict.Text(), fmt.Sprintf("sent %s, received %s", diagnose.RateWords(s.Traffic.Sent),
 		diagnose.RateWords(s.Traffic.Received))}
@@ -40,5 +40,17 @@ func (s State) Line() string {
 	if why := s.Missing["connections"]; why != "" {
 		parts = append(parts, "connections are not known: "+why)
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(append(parts, s.beside()...), "; ")
+}
+
+// beside is what probes and switches told.
+func (s State) beside() []string {
+	var parts []string
+	for _, p := range s.Probes {
+		parts = append(parts, p.Text())
+	}
+	for _, p := range s.Switch {
+		parts = append(parts, "switch "+p.Text())
+	}
+	return parts
 }

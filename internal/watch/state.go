@@ -15,7 +15,8 @@ type State struct {
 	Schema   int       `json:"schema"`
 	Host     string    `json:"host"`
 	Time     time.Time `json:"time"`
-	Interval float64   `json:"interval_s"` // since the sample before; 0 at the first
+	Interval float64   `json:"interval_s"`        // since the sample before; 0 at the first
+	Every    float64   `json:"every_s,omitempty"` // how often the host is read
 	Verdict  Verdict   `json:"verdict"`
 	Traffic  Traffic   `json:"traffic"`
 	// Ceiling is the lowest known upper bound of the path, null where none is.
@@ -27,6 +28,9 @@ type State struct {
 	Connections int         `json:"connections"`
 	Moving      int         `json:"moving_connections"`
 	Problems    []Problem   `json:"problems"`
+	// Probes and Switch are of the machine that runs wirerate, in the states of the first host.
+	Probes []Probe      `json:"probes,omitempty"`
+	Switch []SwitchPort `json:"switch,omitempty"` // that answered since the state before
 	// Missing is what the host could not tell, with the reason.
 	Missing map[string]string `json:"missing,omitempty"`
 	// Resolution is that of what was recorded longer ago: all is a mean, or what held longest, over so many seconds, and
@@ -57,8 +61,9 @@ type Verdict struct {
 	Limit   string    `json:"limit"` // of flow.Limits or HostLimits; none
 	Flows   int       `json:"flows,omitempty"`
 	Peer    string    `json:"peer,omitempty"`
-	Subject string    `json:"subject,omitempty"` // an interface, a port, a processor
-	Here    bool      `json:"here,omitempty"`    // of slow-reader: this host's program
+	Subject string    `json:"subject,omitempty"`    // an interface, a port, a processor
+	Here    bool      `json:"here,omitempty"`       // of slow-reader: this host's program
+	End     string    `json:"limited_at,omitempty"` // a host, or path, where both ends are watched
 	Since   time.Time `json:"since"`
 	Seconds float64   `json:"for_s"`
 }
@@ -70,6 +75,17 @@ func (v Verdict) same(o Verdict) bool {
 
 // Text is the verdict in one line.
 func (v Verdict) Text() string {
+	if v.Limit == NoLimit {
+		return v.Cause()
+	}
+	return v.Cause() + ", " + v.Lasting()
+}
+
+// Lasting is for how long it has limited.
+func (v Verdict) Lasting() string { return "for " + lasting(v.Seconds) }
+
+// Cause is what limits whom.
+func (v Verdict) Cause() string {
 	words := LimitWords(v.Limit)
 	if v.Here {
 		words = "a program of this host reads slowly"
@@ -84,7 +100,10 @@ func (v Verdict) Text() string {
 	case v.Subject != "":
 		words += ": " + v.Subject
 	}
-	return words + ", for " + lasting(v.Seconds)
+	if v.End != "" && v.End != "path" {
+		words += ", at " + v.End
+	}
+	return words
 }
 
 // lasting is how long something has lasted, as people say it.
@@ -108,7 +127,7 @@ func LimitWords(limit string) string {
 		string(flow.BlackHole): "large segments never arrive (MTU black hole)", string(flow.Pacing): "pacing, asked for by the program",
 		string(flow.Timeout): "nothing is acknowledged: retransmission timer", string(flow.Unknown): "not known",
 		AcceptQueue: "accept queue full", Conntrack: "connection tracking table full", DeviceQueue: "device queue drops",
-		Ring: "receive ring drops", Backlog: "processor's receive backlog drops", UDPBuffer: "UDP receive buffer drops",
+		Ring: "receive ring drops", Backlog: "processor's receive backlog drops", UDPBuffer: "UDP receive buffer drops", Mbufs: "the kernel has no mbufs left",
 		TCPMemory: "memory of TCP is used up", Processor: "processor busy with packets",
 	}
 	return cmp.Or(known[limit], limit)
@@ -172,6 +191,10 @@ type Flow struct {
 	Busy        float64   `json:"busy"` // shares of the time
 	PeerLimited float64   `json:"peer_window_limited"`
 	SendLimited float64   `json:"send_buffer_limited"`
+	Interface   string    `json:"interface,omitempty"` // that has the local address
+	// Other is what the other end says, where it is watched too; End the host at which it is limited, or path.
+	Other *OtherEnd `json:"other_end,omitempty"`
+	End   string    `json:"limited_at,omitempty"`
 }
 
 // Problem is a finding of inspect's rules over the window.
@@ -194,7 +217,7 @@ func (w *Watcher) state(s *Sample, c *hostChange) State {
 	var rtts []time.Duration
 	var segments, again float64
 	for i, t := range moving {
-		g := &t.change
+		g := t.change
 		st.Traffic.Sent += 8 * g.acked
 		st.Traffic.Received += 8 * g.received
 		segments, again = segments+g.segments, again+g.again
@@ -216,6 +239,9 @@ func (w *Watcher) state(s *Sample, c *hostChange) State {
 	if segments > 0 {
 		st.Traffic.Loss = min(again/segments, 1)
 	}
+	if _, known := s.Counters["tcp.sent"]; known {
+		st.substitute(c)
+	}
 	w.decide(moving, s.Time)
 	st.Verdict = w.verdict
 	return st
@@ -224,7 +250,7 @@ func (w *Watcher) state(s *Sample, c *hostChange) State {
 func inMillis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func (t *track) flow(now time.Time) Flow {
-	c, g := &t.last, &t.change
+	c, g := &t.last, t.change
 	return Flow{ID: fmt.Sprintf("%x", c.ID), Local: c.Local.String(), Peer: c.Peer.String(), Limit: string(t.limit),
 		Since: t.since, Age: now.Sub(t.first).Seconds(), Sent: 8 * g.acked, Received: 8 * g.received, RTT: inMillis(c.RTT),
 		MinRTT: inMillis(c.MinRTT), Window: c.Window, Offered: c.Offered, Flight: uint64(c.Unacked) * uint64(c.MSS),
@@ -269,16 +295,22 @@ func (w *Watcher) propose(moving []*track) Verdict {
 	keys := slices.SortedFunc(maps.Keys(times), func(a, b key) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.limit), slices.Index(order, b.limit)), cmp.Compare(a.subject, b.subject))
 	})
+	all := groups(moving)
 	for _, k := range keys {
-		if times[k] >= 2 {
+		if times[k] >= 2 && (k.limit != Processor || len(all) == 0 || !atAnEnd(all[0].limit)) {
 			return Verdict{Limit: k.limit, Subject: k.subject}
 		}
 	}
-	if all := groups(moving); len(all) > 0 {
+	if len(all) > 0 {
 		g := all[0]
 		return Verdict{Limit: string(g.limit), Flows: g.flows, Peer: g.peer.String(), Here: g.here}
 	}
 	return Verdict{Limit: NoLimit}
+}
+
+// atAnEnd tells limits that a faster processor would not lift.
+func atAnEnd(l flow.Limit) bool {
+	return slices.Contains([]flow.Limit{flow.Program, flow.SendBuffer, flow.PeerWindow, flow.SlowReader, flow.Pacing}, l)
 }
 
 func interfaces(s *Sample, c *hostChange) []Interface {

@@ -18,23 +18,24 @@ const trackLimit = 1 << 17
 // track is one connection over time. The samples of the window are kept while it
 // moves data, or has some to send.
 type track struct {
-	last    Connection
-	at      time.Duration
-	window  []moment
-	quiet   int    // samples in which nothing happened
-	largest uint32 // window that the peer offered
-	round   uint64 // of the last sample that showed it
-	limit   flow.Limit
-	since   time.Time
-	first   time.Time // seen
-	change  change
-	known   bool // change is of the last window
+	last   Connection
+	at     time.Duration
+	window []moment
+	quiet  int // samples in which nothing happened
+	past   past
+	round  uint64 // of the last sample that showed it
+	limit  flow.Limit
+	since  time.Time
+	first  time.Time // seen
+	change *change   // nil of those that did nothing lately, as most
+	known  bool      // change is of the last window
 }
 
 // Watcher turns samples of a host into what limits it now.
 type Watcher struct {
 	begin    time.Time // of the clock of moments
 	tracks   map[uint64]*track
+	read     []*track // those of the last sample
 	round    uint64
 	earlier  *Sample // without connections
 	hosts    []hostChange
@@ -54,6 +55,7 @@ func (w *Watcher) Add(s *Sample) State {
 	}
 	at := s.Time.Sub(w.begin)
 	w.round++
+	w.read = w.read[:0]
 	var listeners []Connection
 	for i := range s.Connections {
 		c := &s.Connections[i]
@@ -63,10 +65,8 @@ func (w *Watcher) Add(s *Sample) State {
 		}
 		w.follow(c, at, s.Time)
 	}
-	for id, t := range w.tracks {
-		if t.round != w.round {
-			delete(w.tracks, id)
-		}
+	if !s.Partly {
+		w.forget(s.Unchanged)
 	}
 	change := compare(w.earlier, s)
 	change.listeners(listeners)
@@ -75,10 +75,25 @@ func (w *Watcher) Add(s *Sample) State {
 		w.hosts = slices.Delete(w.hosts, 0, 1)
 	}
 	state := w.state(s, &change)
+	state.Round(4)
 	kept := *s
-	kept.Connections = nil
+	kept.Connections, kept.Unchanged = nil, nil
 	w.earlier = &kept
 	return state
+}
+
+// forget drops connections that were neither read nor among those that are there.
+func (w *Watcher) forget(there []uint64) {
+	for _, id := range there {
+		if t := w.tracks[id]; t != nil {
+			t.round = w.round
+		}
+	}
+	for id, t := range w.tracks {
+		if t.round != w.round {
+			delete(w.tracks, id)
+		}
+	}
 }
 
 // follow takes what a sample shows of a connection.
@@ -88,36 +103,68 @@ func (w *Watcher) follow(c *Connection, at time.Duration, now time.Time) {
 		if len(w.tracks) >= trackLimit {
 			return
 		}
-		t = &track{first: now}
+		t = &track{}
 		w.tracks[c.ID] = t
-		t.keep(c, at)
-		t.round = w.round
+		t.begin(c, at, now, w.round)
 		return
 	}
+	w.read = append(w.read, t)
 	t.round = w.round
 	t.known = false
 	p := &t.last
 	if c.wentBack(p) || c.Local != p.Local || c.Peer != p.Peer {
-		*t = track{first: now, round: w.round} // another connection under the same name
-		t.keep(c, at)
+		t.begin(c, at, now, w.round) // another connection under the same name
 		return
 	}
-	if c.Acked == p.Acked && c.Received == p.Received && c.Send == 0 && c.Receive == 0 {
+	if c.Acked == p.Acked && c.Received == p.Received && c.Send == 0 && !c.unread() {
 		t.quiet++
 	} else {
 		t.quiet = 0
 	}
 	if t.quiet >= span {
-		t.window, t.limit = nil, ""
+		t.window, t.change, t.limit = nil, nil, ""
 		t.last, t.at = *c, at
 		return
 	}
 	t.keep(c, at)
-	if t.change, t.known = over(t.window); !t.known {
+	did, known := over(t.window)
+	if t.known = known; !known {
 		return
 	}
-	if limit := t.change.limit(t.largest); limit != t.limit {
+	if t.change == nil {
+		t.change = new(change)
+	}
+	*t.change = did
+	limit := t.change.limit(&t.past)
+	if rate := t.change.passed(); rate > 0 && limit == flow.Policer {
+		t.past.policed = rate
+	}
+	if limit != t.limit {
 		t.limit, t.since = limit, now
+	}
+}
+
+// looks tells whether a connection is to be read whole, by its state and queues:
+// it is new, its queues changed, or something went on lately.
+func (w *Watcher) looks(c *Connection) bool {
+	t := w.tracks[c.ID]
+	if t == nil {
+		return len(w.tracks) < trackLimit
+	}
+	return t.quiet < span || c.Send != t.last.Send || c.Receive != t.last.Receive
+}
+
+// begin takes the first look at a connection. Its window begins when something
+// goes on: most do nothing.
+func (t *track) begin(c *Connection, at time.Duration, now time.Time, round uint64) {
+	*t = track{first: now, round: round, last: *c, at: at, past: past{largest: c.Offered}}
+	if c.Send > 0 || c.unread() {
+		t.window = []moment{{at, *c}}
+		return
+	}
+	t.quiet = 1
+	if round == 1 { // it was there before the first look, as most were: one more tells whether it moves
+		t.quiet = span - 1
 	}
 }
 
@@ -132,13 +179,13 @@ func (t *track) keep(c *Connection, at time.Duration) {
 		t.window = append(t.window, moment{at, *c})
 	}
 	t.last, t.at = *c, at
-	t.largest = max(t.largest, c.Offered)
+	t.past.largest = max(t.past.largest, c.Offered)
 }
 
 // moving are the connections that did something over the window.
 func (w *Watcher) moving() []*track {
 	var all []*track
-	for _, t := range w.tracks {
+	for _, t := range w.read {
 		if t.known {
 			all = append(all, t)
 		}
@@ -152,7 +199,7 @@ func (w *Watcher) moving() []*track {
 
 // weight is how much a connection matters: what it moves, and what waits in it.
 func (t *track) weight() float64 {
-	c := &t.change
+	c := t.change
 	waiting := float64(t.last.Send+t.last.NotSent+t.last.Receive) / c.seconds
 	if t.limit == flow.Program || t.limit == "" {
 		return c.acked + c.received

@@ -157,3 +157,26 @@ func TestEveryLimitHasWords(t *testing.T) {
 		}
 	}
 }
+
+// A host of 100,000 connections, of which a few move, and more than are followed.
+func TestVeryManyConnections(t *testing.T) {
+	w := NewWatcher()
+	idle := bulk()
+	idle.Unacked, idle.NotSent, idle.Send = 0, 0, 0
+	busy := bulk()
+	var st State
+	for i := range 4 {
+		var list []Connection
+		for port := range uint16(10) {
+			list = append(list, flows(10000, 1000+port, idle)...)
+		}
+		list = append(list, flows(20, 80, busy)...)
+		list = append(list, flows(60000, 2000, idle)...)
+		st = w.Add(&Sample{Time: time.Unix(int64(i), 0), Connections: list})
+		moves(&busy, 1e6)
+		busy.SendLimited += 900 * time.Millisecond
+	}
+	if st.Connections != trackLimit || st.Moving != 20 || st.Verdict.Limit != string(flow.SendBuffer) {
+		t.Errorf("%d connections, %d move: %s", st.Connections, st.Moving, st.Verdict.Text())
+	}
+}

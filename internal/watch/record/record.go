@@ -15,7 +15,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/wirerate/wirerate/internal/lock"
 	"github.com/wirerate/wirerate/internal/watch"
@@ -77,7 +78,7 @@ func Create(dir string) (*Recording, error) {
 		if r != nil {
 			r.db.Close()
 		}
-		return nil, fmt.Errorf("recording %s: %w", dir, errors.Join(err, owner.Release()))
+		return nil, failed(dir, errors.Join(err, owner.Release()))
 	}
 	r.owner = owner
 	return r, nil
@@ -90,9 +91,18 @@ func Open(dir string) (*Recording, error) {
 	}
 	r, err := open(dir, "_pragma=query_only(1)")
 	if err != nil {
-		return nil, fmt.Errorf("recording %s: %w", dir, err)
+		return nil, failed(dir, err)
 	}
 	return r, nil
+}
+
+// failed tells what became of a recording, and of a damaged file what to do.
+func failed(dir string, err error) error {
+	var told *sqlite.Error
+	if errors.As(err, &told) && (told.Code()&0xff == sqlite3.SQLITE_CORRUPT || told.Code() == sqlite3.SQLITE_NOTADB) {
+		return fmt.Errorf("recording %s: %w: move watch.db away to begin a new one; sqlite3 watch.db .recover prints what is left of it", dir, err)
+	}
+	return fmt.Errorf("recording %s: %w", dir, err)
 }
 
 func open(dir, options string) (*Recording, error) {
@@ -102,7 +112,7 @@ func open(dir, options string) (*Recording, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -128,14 +138,14 @@ func (r *Recording) Close() error {
 // may be again.
 func (r *Recording) Add(s watch.State) error {
 	if err := r.put(0, s.Time, s); err != nil {
-		return fmt.Errorf("recording %s: %w", r.dir, err)
+		return failed(r.dir, err)
 	}
 	if s.Time.Before(r.next) && r.next.Sub(s.Time) < 2*time.Minute { // else the clock jumped
 		return nil
 	}
 	r.next = s.Time.Truncate(time.Minute).Add(time.Minute)
 	if err := errors.Join(r.sumUp(s.Time), r.expire(s.Time)); err != nil {
-		return fmt.Errorf("recording %s: %w", r.dir, err)
+		return failed(r.dir, err)
 	}
 	return nil
 }
@@ -216,20 +226,34 @@ func (r *Recording) expire(now time.Time) error {
 	return nil
 }
 
+// finest are the states, minutes and hours of which there is nothing finer.
+const finest = `at >= ? AND (tier = 0 OR
+	tier = 60 AND at + 60000 <= (SELECT ifnull(min(at), 1 << 62) FROM states WHERE tier = 0) OR
+	tier = 3600 AND at + 3600000 <= (SELECT ifnull(min(at), 1 << 62) FROM states WHERE tier IN (0, 60)))`
+
 // Each tells what is recorded from a time on, in order, in the finest steps that
 // are kept of each time. What cannot be read is an error.
 func (r *Recording) Each(ctx context.Context, from time.Time, tell func(watch.State) error) error {
-	const where = `at >= ? AND (tier = 0 OR
-		tier = 60 AND at + 60000 <= (SELECT ifnull(min(at), 1 << 62) FROM states WHERE tier = 0) OR
-		tier = 3600 AND at + 3600000 <= (SELECT ifnull(min(at), 1 << 62) FROM states WHERE tier IN (0, 60)))`
 	at := int64(0)
 	if !from.IsZero() {
 		at = from.UnixMilli()
 	}
-	if err := r.each(ctx, where, []any{at}, tell); err != nil {
-		return fmt.Errorf("recording %s: %w", r.dir, err)
+	if err := r.each(ctx, finest, []any{at}, tell); err != nil {
+		return failed(r.dir, err)
 	}
 	return nil
+}
+
+// Span is the time of the first and the last state.
+func (r *Recording) Span(ctx context.Context) (from, to time.Time, err error) {
+	var first, last sql.NullInt64
+	if err := r.db.QueryRowContext(ctx, "SELECT min(at), max(at) FROM states WHERE "+finest, 0).Scan(&first, &last); err != nil {
+		return from, to, failed(r.dir, err)
+	}
+	if !first.Valid {
+		return from, to, fmt.Errorf("%s: %w", r.dir, ErrEmpty)
+	}
+	return time.UnixMilli(first.Int64), time.UnixMilli(last.Int64), nil
 }
 
 // each reads in pieces, so that a reader which waits keeps no recorder waiting.

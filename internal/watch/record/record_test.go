@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,7 +22,8 @@ import (
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("RECORD_INTO"); dir != "" {
 		r, err := Create(dir)
-		for i := 0; err == nil; i++ {
+		from, _ := strconv.Atoi(os.Getenv("RECORD_FROM"))
+		for i := from; err == nil; i++ {
 			if err = r.Add(state(i)); err == nil {
 				fmt.Println(i)
 			}
@@ -128,14 +131,14 @@ func TestJumpsAndBounds(t *testing.T) {
 	}
 }
 
-// A recorder that is killed loses nothing that it had kept, and the next one goes
-// on.
+// A recorder that is killed loses no state that it had kept, and the next one goes
+// on: every minute that is over is there.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
-	last := -1
-	for range 5 {
+	next := 0
+	for range 12 {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "RECORD_INTO="+dir)
+		cmd.Env = append(os.Environ(), "RECORD_INTO="+dir, "RECORD_FROM="+strconv.Itoa(next))
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -147,14 +150,91 @@ func TestKilled(t *testing.T) {
 		for n := 20 + rand.IntN(300); n > 0 && lines.Scan(); n-- {
 			var i int
 			if _, err := fmt.Sscan(lines.Text(), &i); err == nil {
-				last = max(last, i)
+				next = max(next, i+1)
 			}
 		}
 		cmd.Process.Kill()
 		cmd.Wait()
 		got := all(t, dir, time.Time{})
-		if len(got) <= last {
-			t.Fatalf("%d states are left of %d", len(got), last+1)
+		if len(got) < next {
+			t.Fatalf("%d states are left of %d", len(got), next)
 		}
+		for i, s := range got {
+			if diff := cmp.Diff(state(i), s); diff != "" {
+				t.Fatal(diff)
+			}
+		}
+		next = len(got) // one may have been kept and not told
+	}
+	r, err := Create(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.Add(state(next)); err != nil {
+		t.Fatal(err)
+	}
+	var minutes int
+	if err := r.db.QueryRow("SELECT count(*) FROM states WHERE tier = 60").Scan(&minutes); err != nil || minutes != next/60 {
+		t.Errorf("%d minutes of %d seconds, %v", minutes, next, err)
+	}
+}
+
+// A damaged file is an error that says what to do, to who reads and who adds.
+func TestDamaged(t *testing.T) {
+	dir := t.TempDir()
+	r, err := Create(dir)
+	for i := 0; err == nil && i < 300; i++ {
+		err = r.Add(state(i))
+	}
+	if err = errors.Join(err, r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int64{9000, 4096, 100} {
+		if err := os.Truncate(filepath.Join(dir, "watch.db"), size); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(dir)
+		if err == nil {
+			err = r.Each(t.Context(), time.Time{}, func(watch.State) error { return nil })
+			r.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "move watch.db away") {
+			t.Errorf("cut to %d bytes, read: %v", size, err)
+		}
+		if r, err = Create(dir); err == nil {
+			err = r.Add(state(300))
+			r.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "move watch.db away") {
+			t.Errorf("cut to %d bytes, added to: %v", size, err)
+		}
+	}
+}
+
+// Minutes and hours keep each answer and each loss of the probes, and each error
+// of the switch.
+func TestProbesAreSummedUp(t *testing.T) {
+	m := newSum()
+	for i := range 60 {
+		s := state(i)
+		p := watch.Probe{Target: "icmp:192.0.2.7", Every: 1}
+		if i%10 == 0 {
+			p.Lost = 1
+		} else {
+			p.Answer(uint64(20_000 + i))
+		}
+		s.Probes = []watch.Probe{p}
+		if i%5 == 0 {
+			s.Switch = []watch.SwitchPort{{Switch: "sw", Port: "1", Seconds: 5, Counts: map[string]uint64{"in_fcs_errors": 2}}}
+		}
+		m.add(s)
+	}
+	s := m.state(begin, time.Minute)
+	if len(s.Probes) != 1 || s.Probes[0].Answered != 54 || s.Probes[0].Lost != 6 || s.Probes[0].RTT.P50 != 20 {
+		t.Errorf("probes: %+v", s.Probes)
+	}
+	if len(s.Switch) != 1 || s.Switch[0].Counts["in_fcs_errors"] != 24 || s.Switch[0].Seconds != 60 {
+		t.Errorf("switch: %+v", s.Switch)
 	}
 }

@@ -20,6 +20,8 @@ type sum struct {
 	limits              map[string]*lasted
 	flows               map[string]*flowSum
 	problems            []watch.Problem
+	probes              []watch.Probe
+	ports               []watch.SwitchPort
 }
 
 type lasted struct {
@@ -43,6 +45,7 @@ func (m *sum) add(s watch.State) {
 	if s.Traffic.RTT > 0 {
 		m.rtt = append(m.rtt, s.Traffic.RTT)
 	}
+	m.probes, m.ports = watch.MergeProbes(m.probes, s.Probes), watch.MergeSwitch(m.ports, s.Switch)
 	key := s.Verdict.Limit + " " + s.Verdict.Peer + " " + s.Verdict.Subject
 	if m.limits[key] == nil {
 		m.limits[key] = &lasted{}
@@ -70,6 +73,7 @@ func (m *sum) add(s watch.State) {
 func (m *sum) state(at time.Time, step time.Duration) watch.State {
 	s := m.last
 	s.Time, s.Resolution = at, step.Seconds()
+	s.Probes, s.Switch = m.probes, m.ports
 	longest := &lasted{}
 	for _, l := range m.limits {
 		if l.times > longest.times || l.times == longest.times && l.verdict.Limit < longest.verdict.Limit {
@@ -93,7 +97,25 @@ func (m *sum) state(at time.Time, step time.Duration) watch.State {
 		return cmp.Or(cmp.Compare(b.Sent+b.Received, a.Sent+a.Received), cmp.Compare(a.ID, b.ID))
 	})
 	s.Flows = s.Flows[:min(len(s.Flows), keptFlows)]
+	for i := range s.Flows { // of so long a time nobody needs to know exactly, and it is most of what is kept
+		f := &s.Flows[i]
+		f.Since = f.Since.Truncate(time.Second)
+		for _, n := range []*uint32{&f.Window, &f.Offered, &f.Unsent, &f.Unread} {
+			*n = uint32(two(uint64(*n)))
+		}
+		f.Flight = two(f.Flight)
+	}
+	s.Round(3)
 	return s
+}
+
+// two are the first two digits of a number.
+func two(n uint64) uint64 {
+	scale := uint64(1)
+	for n/scale >= 100 {
+		scale *= 10
+	}
+	return n / scale * scale
 }
 
 func mean(values []float64) float64 {

@@ -209,9 +209,9 @@ func (m Model) state() (watch.State, bool) {
 }
 
 // matches tells a flow that each word of the filter is found in: an address, a
-// port as :443, or a limit.
+// port as :443, an interface, or a limit.
 func (m Model) matches(f watch.Flow) bool {
-	text := f.Local + " " + f.Peer + " " + f.Limit
+	text := f.Local + " " + f.Peer + " " + f.Limit + " " + f.Interface
 	for _, word := range strings.Fields(m.filter) {
 		if port, ok := strings.CutPrefix(word, ":"); ok {
 			if !strings.HasSuffix(f.Local, ":"+port) && !strings.HasSuffix(f.Peer, ":"+port) {

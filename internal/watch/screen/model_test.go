@@ -61,7 +61,7 @@ func TestScreen(t *testing.T) {
 	size := tea.WindowSizeMsg{Width: 80, Height: 24}
 	m, text = drive(t, m, size, StateMsg(state("local", 30)), StateMsg(state("ns:b", 0)))
 	for _, want := range []string{"LIMIT  send buffer: 3 flows with 192.0.2.7, for 42 s", "ns:b: LIMIT", "900 Mbit/s", "90%",
-		"queue_dropped 3", "cpu 1   [#########]  97% irq 40%", "conntrack [####....] 50%", "192.0.2.7:4000"} {
+		"queue_dropped 3", "cpu 1   [########]  97% irq 40%", "conntrack [####....] 50%", "192.0.2.7:4000"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not on the screen:\n%s", want, text)
 		}
@@ -120,6 +120,45 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// What a line has no room for is marked, and is never for how long something has
+// limited; columns stay where they are.
+func TestLongNames(t *testing.T) {
+	a, b := state("ns:a-very-long-name-of-a-client", 3), state("ns:a-very-long-name-of-a-server", 3)
+	a.Verdict.End, a.Flows[1].End = b.Host, b.Host
+	a.Flows[1].Other = &watch.OtherEnd{Host: b.Host, Limit: "slow-reader"}
+	m, text := drive(t, New([]string{a.Host, b.Host}), tea.WindowSizeMsg{Width: 60, Height: 24}, StateMsg(a), StateMsg(b))
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "LIMIT  ") && !strings.HasSuffix(line, ", for 42 s\n") {
+			t.Errorf("%q", line)
+		}
+	}
+	if strings.Count(text, "…, for 42 s") != 2 {
+		t.Errorf("nothing marks what was cut:\n%s", text)
+	}
+	c := state("local", 1)
+	c.Flows[0].Limit = "congestion-window"
+	narrow, text := drive(t, New([]string{"local"}), tea.WindowSizeMsg{Width: 80, Height: 24}, StateMsg(c))
+	if strings.Contains(text, "…") || !strings.Contains(text, " congestion-window") {
+		t.Errorf("80 columns are too few:\n%s", text)
+	}
+	if _, text = drive(t, narrow, key("?")); strings.Contains(text, "…") {
+		t.Errorf("80 columns are too few for help:\n%s", text)
+	}
+	m, text = drive(t, m, tea.WindowSizeMsg{Width: 200, Height: 24})
+	ends := map[int]bool{}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "192.0.2.1:443") {
+			ends[ansi.StringWidth(strings.TrimSpace(line))] = true
+		}
+	}
+	if len(ends) != 1 {
+		t.Errorf("the columns of flows are not below each other:\n%s", text)
+	}
+	if _, text = drive(t, m, key("down"), key("enter"), tea.WindowSizeMsg{Width: 80, Height: 24}); !strings.Contains(text, "not read, RTT") {
+		t.Errorf("what the other end says is cut:\n%s", text)
+	}
+}
+
 // Back in time, and a recording that is stepped through.
 func TestTimeLine(t *testing.T) {
 	m := tea.Model(Replay(NewPlayer()))
@@ -132,6 +171,32 @@ func TestTimeLine(t *testing.T) {
 	}
 	if _, text = drive(t, m, tea.KeyPressMsg{Code: tea.KeyRight}); !strings.Contains(text, "send buffer") {
 		t.Errorf("and forth:\n%s", text)
+	}
+}
+
+// Probes stand with what they told over time, switch ports with what they told last.
+func TestBeside(t *testing.T) {
+	a, b := state("local", 0), state("local", 0)
+	p := watch.Probe{Target: "icmp:a\x1b[2J"}
+	p.Answer(20_000)
+	p.Sum()
+	a.Probes = []watch.Probe{p}
+	a.Switch = []watch.SwitchPort{{Switch: "sw\x1b[2J", Port: "1", Status: "up", Seconds: 5, Speed: 1e9,
+		Counts: map[string]uint64{"in_bytes": 62_500_000, "in_fcs_errors": 10}}}
+	b.Probes = []watch.Probe{{Target: "icmp:a\x1b[2J", Lost: 1}, {Target: "tcp:b:1"}, {Target: "tcp:c:1"}, {Target: "tcp:d:1"}}
+	m, _ := drive(t, New([]string{"local"}), StateMsg(a), StateMsg(b))
+	text := m.View().Content
+	if strings.Contains(text, "\x1b[2J") {
+		t.Error("a target's name reaches the terminal")
+	}
+	for _, want := range []string{"p50 20  p99 20  max 20 ms", "lost 50%", "and 2 more"} {
+		if !strings.Contains(ansi.Strip(text), want) {
+			t.Errorf("%q is not there:\n%s", want, ansi.Strip(text))
+		}
+	}
+	_, large := drive(t, m, tea.WindowSizeMsg{Width: 200, Height: 60})
+	if !strings.Contains(large, "1: in 100 Mbit/s, out 0 bit/s of 1 Gbit/s, in_fcs_errors 2/s") {
+		t.Errorf("the switch:\n%s", large)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/terminal"
@@ -60,7 +61,7 @@ func (m Model) lines() []string {
 	}
 	body = append(body, last)
 	for i, line := range body {
-		body[i] = lipgloss.NewStyle().MaxWidth(m.width).Render(line)
+		body[i] = ansi.Truncate(line, m.width, "…")
 	}
 	return body
 }
@@ -79,6 +80,9 @@ func (m Model) title() string {
 	if m.back > 0 {
 		title += "  " + mark.Render(fmt.Sprintf(" %d states ago ", m.back))
 	}
+	if s, known := m.state(); known && s.Every > 0 && s.Every != 1 {
+		title += fmt.Sprintf("  every %.3g s", s.Every)
+	}
 	if m.player != nil {
 		title += "  recorded"
 	}
@@ -87,12 +91,12 @@ func (m Model) title() string {
 
 // top is what stands over everything: what limits each host, the path's values.
 func (m Model) top(s watch.State) []string {
-	lines := []string{m.title() + "  " + faint.Render(fmt.Sprintf("%s  %d of %d connections move data",
+	lines := []string{m.title() + "  " + faint.Render(fmt.Sprintf("%s  %d of %d connections active",
 		m.clock(s), s.Moving, s.Connections))}
-	lines = append(lines, verdictLine(s))
+	lines = append(lines, verdictLine("", s, m.width))
 	for i, name := range m.hosts {
 		if all := m.past[name]; i != m.host && len(all) > 0 {
-			lines = append(lines, faint.Render(clean(name)+": ")+verdictLine(all[len(all)-1]))
+			lines = append(lines, verdictLine(terminal.Clip(clean(name), max(8, m.width/4))+": ", all[len(all)-1], m.width))
 		}
 	}
 	return append(lines, m.pathLines(s)...)
@@ -106,16 +110,19 @@ func (m Model) clock(s watch.State) string {
 	return s.Time.Format(time.TimeOnly)
 }
 
-func verdictLine(s watch.State) string {
+// verdictLine says what limits a host. Where that is too long, for how long still
+// stands there.
+func verdictLine(host string, s watch.State, width int) string {
+	style, text, lasts := bold, "limit  "+clean(s.Verdict.Cause()), ", "+s.Verdict.Lasting()
 	switch {
 	case s.Gone != "":
-		return alarm.Render("not reached: " + clean(s.Gone))
+		style, text, lasts = alarm, "not reached: "+clean(s.Gone), ""
 	case s.Verdict.Limit == watch.NoLimit:
-		return good.Render(s.Verdict.Text())
+		style, text, lasts = good, s.Verdict.Cause(), ""
 	case s.Verdict.Severity().AtLeast(diagnose.Warning):
-		return alarm.Render("LIMIT  " + clean(s.Verdict.Text()))
+		style, text = alarm, strings.ToUpper(text[:5])+text[5:]
 	}
-	return bold.Render("limit  " + clean(s.Verdict.Text()))
+	return faint.Render(host) + style.Render(terminal.Clip(text, max(0, width-ansi.StringWidth(host+lasts)))+lasts)
 }
 
 func (m Model) pathLines(s watch.State) []string {
@@ -126,11 +133,14 @@ func (m Model) pathLines(s watch.State) []string {
 	if s.Ceiling != nil {
 		ceiling = fmt.Sprintf("  ceiling %s (%s)", diagnose.RateWords(s.Ceiling.Value), clean(s.Ceiling.Resource))
 	}
+	rtt := "RTT -"
+	if t.RTT > 0 {
+		rtt = fmt.Sprintf("RTT %.4g ms, least %.4g, p50 %.4g, p99 %.4g", t.RTT, t.MinRTT, t.P50, t.P99)
+	}
 	return []string{
 		fmt.Sprintf("sent     %-12s %s%s", diagnose.RateWords(t.Sent), sparkline(sent, m.chartWidth()), ceiling),
 		fmt.Sprintf("received %-12s %s", diagnose.RateWords(t.Received), sparkline(received, m.chartWidth())),
-		fmt.Sprintf("RTT %.4g ms, least %.4g, p50 %.4g, p99 %.4g   sent again %.3g/s (%.3g%%)", t.RTT, t.MinRTT, t.P50, t.P99,
-			t.Retransmits, 100*t.Loss),
+		fmt.Sprintf("%s   sent again %.3g/s (%.3g%%)", rtt, t.Retransmits, 100*t.Loss),
 	}
 }
 
@@ -190,8 +200,11 @@ func (m Model) overview(s watch.State) []string {
 	if level := levelLine(s); level != "" {
 		lines = append(lines, level)
 	}
+	lines = append(lines, m.besideLines(map[bool]int{true: 4, false: 12}[few])...)
 	if why := s.Missing["connections"]; why != "" {
 		lines = append(lines, alarm.Render("connections are not known: "+clean(why)))
+	} else if why := s.Missing["RTT"]; why != "" {
+		lines = append(lines, faint.Render("not told: "+clean(strings.Join(slices.Sorted(maps.Keys(s.Missing)), ", "))))
 	}
 	return append(lines, m.listLines(m.height-1-len(lines))...)
 }
@@ -219,14 +232,14 @@ func (m Model) interfaceLines(s watch.State, most int) []string {
 func processorLines(s watch.State, width, rows int) []string {
 	all := slices.Clone(s.Processors)
 	slices.SortStableFunc(all, func(a, b watch.Busy) int { return cmp.Compare(b.Busy, a.Busy) })
-	const each = 39
+	const each = 40
 	columns := max(1, width/each)
 	var lines []string
 	for len(all) > 0 && len(lines) < rows {
 		n := min(columns, len(all))
 		var b strings.Builder
 		for _, p := range all[:n] {
-			fmt.Fprintf(&b, "%-*s", each, fmt.Sprintf("cpu %-3d %s %3.0f%% irq %2.0f%% st %2.0f%%", p.ID, bar(p.Busy, 9), 100*p.Busy,
+			fmt.Fprintf(&b, "%-*s ", each-1, fmt.Sprintf("cpu %-3d %s %3.0f%% irq %2.0f%% st %2.0f%%", p.ID, bar(p.Busy, 8), 100*p.Busy,
 				100*p.Interrupt, 100*p.Stolen))
 		}
 		lines, all = append(lines, b.String()), all[n:]
@@ -268,20 +281,30 @@ func (m Model) flows() []watch.Flow {
 
 func (m Model) listLines(rows int) []string {
 	all := m.flows()
-	local, peer := 21, 21
-	if m.width >= 120 {
-		local, peer = 45, 45
+	wide := m.width >= 120
+	const others = 39 // columns of rate, RTT, limit and the blanks
+	address := min(max((m.width-others)/2, 8), 21)
+	local, peer, limit := address, address, 17
+	for _, f := range all {
+		if wide { // room for whole addresses of IPv6, and for a host's name
+			local, peer = max(local, min(len(f.Local), 45)), max(peer, min(len(f.Peer), 45))
+			limit = max(limit, min(ansi.StringWidth(limitNow(f)), 34))
+		}
 	}
-	lines := []string{head.Render(fmt.Sprintf("%-*s %-*s %11s %8s  %s", local, "LOCAL", peer, "PEER", "RATE", "RTT ms", "LIMIT NOW"))}
+	title := fmt.Sprintf("%-*s %-*s %11s %7s %-*s", local, "LOCAL", peer, "PEER", "RATE", "RTT ms", limit, "LIMIT NOW")
+	if wide {
+		title += fmt.Sprintf(" %8s %8s %9s %10s %11s %6s", "AGE", "AGAIN/S", "CWND", "IN FLIGHT", "PEER WINDOW", "BUSY")
+	}
+	lines := []string{head.Render(strings.TrimRight(title, " "))}
 	from := max(0, m.cursor-max(rows-2, 0))
 	for i := from; i < len(all) && len(lines) < rows; i++ {
 		f := all[i]
-		limit := "-"
-		if f.Limit != "" {
-			limit = f.Limit
+		line := fmt.Sprintf("%-*s %-*s %11s %7.4g %s", local, terminal.Clip(f.Local, local), peer, terminal.Clip(f.Peer, peer),
+			diagnose.RateWords(max(f.Sent, f.Received)), f.RTT, limitNow(f))
+		if wide {
+			line = fmt.Sprintf("%-*s", local+peer+limit+23, terminal.Clip(line, local+peer+limit+22))
+			line += fmt.Sprintf("%8s %8.3g %9d %10s %11s %5.0f%%", age(f.Age), f.Retransmits, f.Window, size(f.Flight), size(uint64(f.Offered)), 100*f.Busy)
 		}
-		line := fmt.Sprintf("%-*s %-*s %11s %8.4g  %s", local, terminal.Clip(f.Local, local), peer, terminal.Clip(f.Peer, peer),
-			diagnose.RateWords(max(f.Sent, f.Received)), f.RTT, limit)
 		if i == m.cursor {
 			line = mark.Render(line)
 		}
@@ -291,6 +314,14 @@ func (m Model) listLines(rows int) []string {
 		lines = append(lines, faint.Render("no flow moves data"))
 	}
 	return lines[:min(len(lines), max(rows, 0))]
+}
+
+// limitNow is what limits a flow, and where, as far as it is known.
+func limitNow(f watch.Flow) string {
+	if f.End == "" {
+		return cmp.Or(f.Limit, "-")
+	}
+	return cmp.Or(f.Limit, "-") + " at " + clean(f.End)
 }
 
 // flowLines show one flow: now, and its course.
@@ -318,8 +349,7 @@ func (m Model) flowLines() []string {
 		}
 		return fmt.Sprintf("%-13s %-13s %s", name, now, sparkline(values, max(10, m.width-30)))
 	}
-	size := func(n uint64) string { return units.Bytes(n).String() }
-	return []string{"", head.Render(f.Local + " - " + f.Peer), bold.Render(limit), "",
+	lines := []string{"", head.Render(f.Local + " - " + f.Peer), bold.Render(limit), "",
 		line("sent", diagnose.RateWords(f.Sent), func(f watch.Flow) float64 { return f.Sent }),
 		line("received", diagnose.RateWords(f.Received), func(f watch.Flow) float64 { return f.Received }),
 		line("RTT", fmt.Sprintf("%.4g ms", f.RTT), func(f watch.Flow) float64 { return f.RTT }),
@@ -328,21 +358,39 @@ func (m Model) flowLines() []string {
 		line("cwnd", fmt.Sprintf("%d segments", f.Window), func(f watch.Flow) float64 { return float64(f.Window) }),
 		line("sent again", fmt.Sprintf("%.3g/s", f.Retransmits), func(f watch.Flow) float64 { return f.Retransmits }),
 		line("not sent", size(uint64(f.Unsent)), func(f watch.Flow) float64 { return float64(f.Unsent) }), "",
-		fmt.Sprintf("of the time: something to send %.0f%%, peer's window full %.0f%%, send buffer full %.0f%%", 100*f.Busy,
+		fmt.Sprintf("of the time: data to send %.0f%%, peer's window full %.0f%%, send buffer full %.0f%%", 100*f.Busy,
 			100*f.PeerLimited, 100*f.SendLimited)}
+	return append(lines, otherLines(f)...)
+}
+
+func size(n uint64) string { return units.Bytes(n).String() }
+
+// age is for how long a flow was seen.
+func age(seconds float64) string {
+	return units.Duration((time.Duration(seconds) * time.Second).Round(time.Second))
+}
+
+// otherLines are what the other end says of a flow, where it is watched.
+func otherLines(f watch.Flow) []string {
+	o := f.Other
+	if o == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("the other end, %s: %s; limited at %s", clean(o.Host), cmp.Or(o.Limit, "no limit"), cmp.Or(clean(f.End), "?")),
+		fmt.Sprintf("  %s not read, RTT %.4g ms, sent again %.3g/s", units.Bytes(o.Unread), o.RTT, o.Retransmits)}
 }
 
 func helpLines() []string {
 	return []string{bold.Render("wirerate watch"), "",
 		"The line on top says what limits now, and for how long. LIMIT NOW says it of",
 		"each flow:", "",
-		"  program            it has nothing to send      send-buffer   its buffer is full",
-		"  peer-window        the peer's window is full   slow-reader   the peer does not read",
-		"  congestion-window  small since losses          slow-start    still opening",
-		"  path-rate          the path carries no more    policer       losses above a rate",
-		"  mtu-black-hole     large packets are lost      timer-stall   nothing is answered", "",
+		"  program            has nothing to send        send-buffer  it is full",
+		"  peer-window        the peer's window is full  slow-reader  does not read",
+		"  congestion-window  small since losses         slow-start   still opening",
+		"  path-rate          the path carries no more   policer      loss above a rate",
+		"  mtu-black-hole     large packets are lost     timer-stall  no answer", "",
 		"  up, down   choose a flow         enter   its course; esc goes back",
-		"  s          next order            /       filter: words, or :port",
+		"  s          next order            /       filter: address, :port, eth0",
 		"  tab        next host             space   pause",
 		"  left       back in time          right   forth; of a recording also on",
 		"  n          next limit            + -     speed of a recording", "  q          end"}
