@@ -1,8 +1,10 @@
 package packets
 
 import (
+	"cmp"
 	"fmt"
-	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/flow"
@@ -19,12 +21,19 @@ type Analysis struct {
 	Packets   int64   `json:"packets"`
 	Bytes     int64   `json:"bytes"`
 	Unread    int64   `json:"unread_packets"` // neither TCP nor UDP over IP
+	Other     []Kind  `json:"unread"`         // what these are, the most first
 	Drops     uint64  `json:"capture_drops"`  // that the capture itself counted
 	Truncated bool    `json:"truncated"`      // the file ends within a packet
 	Flows     []Life  `json:"flows"`          // the one with the most data first
 	More      int     `json:"more_flows"`     // that are not listed
 	Left      int64   `json:"dropped_flows"`  // given up for their number while reading
 	Both      *Both   `json:"both,omitempty"` // beside a capture of the other end
+}
+
+// Kind is packets of one kind that are not read.
+type Kind struct {
+	What    string `json:"what"` // a protocol, a link type, or why it was not read
+	Packets int64  `json:"packets"`
 }
 
 // Life is a flow's.
@@ -54,6 +63,7 @@ type Life struct {
 	Fix      []Fix        `json:"fix"`
 	Notes    []string     `json:"notes"`
 	Points   []flow.Point `json:"-"`
+	UDP      *UDP         `json:"udp,omitempty"`
 }
 
 // Held is a limit's share of a life.
@@ -111,7 +121,11 @@ const MaxListed = 50
 func Analyze(name string, t *Trace) Analysis {
 	a := Analysis{Schema: 1, Capture: name, Packets: t.Packets, Bytes: t.Bytes, Unread: t.Packets - t.Read,
 		Start: float64(t.Start) / 1e9, Duration: float64(t.End-t.Start) / 1e9,
-		Drops: t.Drops, Truncated: t.Truncated, Left: t.Left, Flows: []Life{}}
+		Drops: t.Drops, Truncated: t.Truncated, Left: t.Left, Flows: []Life{}, Other: []Kind{}}
+	for what, n := range t.Other {
+		a.Other = append(a.Other, Kind{what, n})
+	}
+	slices.SortFunc(a.Other, func(a, b Kind) int { return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(a.What, b.What)) })
 	for i := range t.Flows {
 		if i == MaxListed {
 			a.More = len(t.Flows) - MaxListed
@@ -126,13 +140,32 @@ func Analyze(name string, t *Trace) Analysis {
 func (a *Analysis) verdict() string {
 	switch {
 	case len(a.Flows) == 0:
-		return "no TCP or UDP over IP is in this capture: nothing can be said of a limit"
+		said := "no TCP or UDP over IP is in this capture: nothing can be said of a limit"
+		if len(a.Other) > 0 {
+			said += "; it holds " + a.Others()
+		}
+		return said
 	case a.Flows[0].Protocol == "udp":
 		return a.Flows[0].Verdict
 	}
 	f := &a.Flows[0]
 	return fmt.Sprintf("%s > %s, %s in %s: %s", f.From, f.To, units.Bytes(f.Bytes).String(),
 		units.Duration(seconds(f.Duration)), f.Verdict)
+}
+
+// Others names the most frequent kinds of packets that are not read.
+func (a *Analysis) Others() string {
+	const named = 4
+	var kinds []string
+	rest := a.Unread
+	for _, k := range a.Other[:min(named, len(a.Other))] {
+		kinds = append(kinds, fmt.Sprintf("%s %d", k.What, k.Packets))
+		rest -= k.Packets
+	}
+	if rest > 0 {
+		kinds = append(kinds, fmt.Sprintf("others %d", rest))
+	}
+	return strings.Join(kinds, ", ")
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * 1e9) }
@@ -192,26 +225,3 @@ func offer(h flow.Handshake) *Offer {
 	}
 	return o
 }
-
-func (f *Flow) datagrams(start int64) Life {
-	u, back, from, to := f.UDPs[0], f.UDPs[1], f.A, f.B
-	if back.Bytes > u.Bytes {
-		u, back, from, to = back, u, f.B, f.A
-	}
-	l := Life{Protocol: "udp", From: from.String(), To: to.String(), Bytes: u.Bytes, Back: back.Bytes,
-		Limit: flow.Unknown, Limits: []Held{}, Spans: []Stretch{}, Vantage: string(flow.Nowhere),
-		Evidence: []flow.Event{}, Fix: []Fix{}, Notes: []string{},
-		Start: float64(u.First-start) / 1e9, Duration: float64(u.Last-u.First) / 1e9}
-	l.Counts.Segments, l.Counts.Bytes = u.Packets, u.Bytes
-	if l.Duration > 0 {
-		l.Goodput = float64(u.Bytes) * 8 / l.Duration
-	}
-	l.Verdict = fmt.Sprintf("UDP from %s to %s: %d packets, %s; the longest pause is %s; what was lost only its programs know",
-		from, to, u.Packets, units.Rate(l.Goodput).String(), units.Duration(time.Duration(u.Longest)))
-	if quic(from) || quic(to) {
-		l.Notes = append(l.Notes, "port 443: probably QUIC, whose acknowledgements are encrypted")
-	}
-	return l
-}
-
-func quic(a netip.AddrPort) bool { return a.Port() == 443 }

@@ -18,6 +18,7 @@ type shown struct {
 	up  bool
 	tcp layers.TCP
 	n   int // bytes of data
+	id  uint16
 	ttl uint8
 	tos uint8
 }
@@ -58,7 +59,7 @@ func snapped(t testing.TB, snaplen int, link layers.LinkType, around wrap, all [
 
 func serialized(t testing.TB, around wrap, p shown) []byte {
 	t.Helper()
-	ip := &layers.IPv4{Version: 4, TTL: max(p.ttl, 1), TOS: p.tos, Protocol: layers.IPProtocolTCP,
+	ip := &layers.IPv4{Version: 4, TTL: max(p.ttl, 1), TOS: p.tos, Id: p.id, Protocol: layers.IPProtocolTCP,
 		SrcIP: net.IP{192, 0, 2, 1}, DstIP: net.IP{192, 0, 2, 2}}
 	tcp := p.tcp
 	tcp.SrcPort, tcp.DstPort = 40000, 80

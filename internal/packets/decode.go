@@ -9,6 +9,9 @@ import (
 	"github.com/wirerate/wirerate/internal/flow"
 )
 
+// maxSegment is what a card may divide or join: BIG TCP's 512 KiB.
+const maxSegment = 1 << 19
+
 // endpoints name a flow as one packet has it.
 type endpoints struct {
 	from, to netip.AddrPort
@@ -19,13 +22,16 @@ type endpoints struct {
 type packet struct {
 	endpoints
 	flow.Segment
-	iface int
+	iface   int
+	payload []byte // of UDP, what was captured, until the next packet
 }
 
 // decoder finds the innermost IP packet, behind VLAN tags and tunnels.
 type decoder struct {
 	first   map[gopacket.LayerType]*gopacket.DecodingLayerParser
 	decoded []gopacket.LayerType
+	end     error // why the last packet was read no further
+	eth     layers.Ethernet
 	ip4     layers.IPv4
 	ip6     layers.IPv6
 	tcp     layers.TCP
@@ -37,8 +43,8 @@ func newDecoder() *decoder {
 	all := gopacket.DecodingLayerArray(nil)
 	var set gopacket.DecodingLayerContainer = all
 	for _, l := range []gopacket.DecodingLayer{
-		&layers.Ethernet{}, &layers.Dot1Q{}, &layers.LinuxSLL{}, &layers.LinuxSLL2{}, &layers.Loopback{},
-		&layers.PFLog{}, &layers.GRE{}, &layers.VXLAN{}, &layers.Geneve{},
+		&d.eth, &layers.Dot1Q{}, &layers.LinuxSLL{}, &layers.LinuxSLL2{}, &layers.Loopback{},
+		&layers.PFLog{}, &layers.LLC{}, &layers.SNAP{}, &session{}, &layers.GRE{}, &layers.VXLAN{}, &layers.Geneve{},
 		&layers.IPv6ExtensionSkipper{}, &layers.IPv6Fragment{},
 		&d.ip4, &d.ip6, &d.tcp, &d.udp,
 	} {
@@ -46,10 +52,9 @@ func newDecoder() *decoder {
 	}
 	for _, t := range []gopacket.LayerType{layers.LayerTypeEthernet, layers.LayerTypeLinuxSLL,
 		layers.LayerTypeLinuxSLL2, layers.LayerTypeLoopback, layers.LayerTypePFLog,
-		layers.LayerTypeIPv4, layers.LayerTypeIPv6} {
+		layers.LayerTypePPPoE, layers.LayerTypeIPv4, layers.LayerTypeIPv6} {
 		p := gopacket.NewDecodingLayerParser(t)
 		p.SetDecodingLayerContainer(set)
-		p.IgnoreUnsupported = true
 		d.first[t] = p
 	}
 	return d
@@ -67,6 +72,8 @@ func firstLayer(link layers.LinkType, data []byte) gopacket.LayerType {
 		return layers.LayerTypeLinuxSLL2
 	case layers.LinkTypeNull, layers.LinkTypeLoop:
 		return layers.LayerTypeLoopback
+	case layers.LinkTypePPPEthernet: // OpenBSD's and NetBSD's pppoe(4)
+		return layers.LayerTypePPPoE
 	case layers.LinkTypePFLog:
 		return layers.LayerTypePFLog
 	case layers.LinkTypeRaw, layers.LinkTypeIPv4, layers.LinkTypeIPv6, 12, 14:
@@ -80,18 +87,10 @@ func firstLayer(link layers.LinkType, data []byte) gopacket.LayerType {
 
 // decode reads one packet; false when no TCP or UDP is in it.
 func (d *decoder) decode(link layers.LinkType, data []byte, ci gopacket.CaptureInfo, p *packet) bool {
-	parser := d.first[firstLayer(link, data)]
-	if parser == nil {
-		return false
-	}
-	_ = parser.DecodeLayers(data, &d.decoded) // what came before an error is there
-	var ip, transport gopacket.LayerType
-	for _, t := range d.decoded {
-		switch t {
-		case layers.LayerTypeIPv4, layers.LayerTypeIPv6:
-			ip, transport = t, 0
-		case layers.LayerTypeTCP, layers.LayerTypeUDP:
-			transport = t
+	ip, transport := d.layers(firstLayer(link, data), data)
+	if ip == 0 {
+		if inner := d.behind(link, data); inner != nil {
+			ip, transport = d.layers(firstLayer(layers.LinkTypeRaw, inner), inner)
 		}
 	}
 	if ip == 0 || transport == 0 {
@@ -105,12 +104,32 @@ func (d *decoder) decode(link layers.LinkType, data []byte, ci gopacket.CaptureI
 		p.from = netip.AddrPortFrom(from, uint16(d.udp.SrcPort))
 		p.to = netip.AddrPortFrom(to, uint16(d.udp.DstPort))
 		p.Len = max(0, int(d.udp.Length)-8)
+		p.payload = d.udp.Payload
 		return true
 	}
 	p.from = netip.AddrPortFrom(from, uint16(d.tcp.SrcPort))
 	p.to = netip.AddrPortFrom(to, uint16(d.tcp.DstPort))
 	d.transport(p, length)
 	return true
+}
+
+// layers reads on from the first layer, and tells the innermost IP layer and
+// what it holds; 0 when there is none.
+func (d *decoder) layers(first gopacket.LayerType, data []byte) (ip, transport gopacket.LayerType) {
+	d.decoded = d.decoded[:0]
+	d.end = gopacket.UnsupportedLayerType(first)
+	if parser := d.first[first]; parser != nil {
+		d.end = parser.DecodeLayers(data, &d.decoded) // what came before an error is there
+	}
+	for _, t := range d.decoded {
+		switch t {
+		case layers.LayerTypeIPv4, layers.LayerTypeIPv6:
+			ip, transport = t, 0
+		case layers.LayerTypeTCP, layers.LayerTypeUDP:
+			transport = t
+		}
+	}
+	return ip, transport
 }
 
 // network reads the IP header, and returns how long its payload was on the
@@ -140,7 +159,7 @@ func (d *decoder) network(ip gopacket.LayerType, data []byte, wire int, p *packe
 
 func (d *decoder) transport(p *packet, length int) {
 	t := &d.tcp
-	p.Len = max(0, length-int(t.DataOffset)*4)
+	p.Len = min(max(0, length-int(t.DataOffset)*4), maxSegment)
 	p.Seq, p.Ack, p.Window = t.Seq, t.Ack, t.Window
 	for i, on := range []bool{t.FIN, t.SYN, t.RST, t.PSH, t.ACK, t.URG, t.ECE, t.CWR, t.NS} {
 		if on {

@@ -138,3 +138,14 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A window that the handshake's scale does not let grow is the scale's doing.
+func TestScaleEnds(t *testing.T) {
+	for scale, want := range map[int]bool{2: true, 3: false} {
+		l := Life{Window: 65535 << 2, Opened: Opened{From: &Offer{Scale: &scale}, To: &Offer{Scale: &scale}}}
+		fixes := l.fixes(flow.PeerWindow, flow.Direction{})
+		if said := fixes[len(fixes)-1].Setting == "kern.ipc.maxsockbuf"; said != want {
+			t.Errorf("scale %d: %+v", scale, fixes)
+		}
+	}
+}

@@ -84,7 +84,7 @@ func newSource(r io.Reader) (*source, error) {
 	case isPcap(magic):
 		p, err := pcapgo.NewReader(b)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("a damaged header, or of a version that is not read: %w", err)
 		}
 		s.next = p.ZeroCopyReadPacketData
 		s.link = func(gopacket.CaptureInfo) layers.LinkType { return p.LinkType() }
@@ -113,7 +113,7 @@ func (s *source) ng(r io.Reader) error {
 		SectionEndCallback: func([]pcapgo.NgInterface, pcapgo.NgSectionInfo) { clear(stats) }}
 	p, err := pcapgo.NewNgReader(r, opt)
 	if err != nil {
-		return err
+		return fmt.Errorf("a damaged header, or of a version that is not read: %w", err)
 	}
 	s.next = p.ZeroCopyReadPacketData
 	s.link = func(ci gopacket.CaptureInfo) layers.LinkType {

@@ -11,17 +11,21 @@ import (
 )
 
 const (
-	maxFlows     = 100_000 // that are told apart; the longest silent go first
-	manyPoints   = 512     // intervals of a flow's life, while there are few flows
-	pointsForAll = 400_000
+	maxFlows      = 100_000 // that are told apart; the longest silent go first
+	manyPoints    = 512     // intervals of a flow's life, while there are few flows
+	pointsForAll  = 800_000
+	detailsForAll = 1 << 20
+	silence       = 1e9 // nanoseconds after which a SYN is believed to be of a new connection
+	maxKinds      = 32  // of packets that are not read
 )
 
 // Trace is what a capture holds.
 type Trace struct {
-	Packets   int64 // in the file
-	Read      int64 // of them TCP or UDP over IP
-	Bytes     int64 // on the wire
-	Start     int64 // nanoseconds since 1970
+	Packets   int64            // in the file
+	Read      int64            // of them TCP or UDP over IP
+	Other     map[string]int64 // of the others, by what they are
+	Bytes     int64            // on the wire
+	Start     int64            // nanoseconds since 1970
 	End       int64
 	Drops     uint64 // that the capture itself counted
 	Truncated bool   // the file ends within a packet
@@ -34,14 +38,7 @@ type Flow struct {
 	A, B netip.AddrPort // A opened it, or was seen first
 	UDP  bool
 	Conn *flow.Conn
-	UDPs [2]Datagrams
-}
-
-// Datagrams are what UDP shows without its programs' help.
-type Datagrams struct {
-	Packets, Bytes int64
-	First, Last    int64 // nanoseconds
-	Longest        int64 // the longest pause between two
+	UDPs *[2]Datagrams // A's and B's
 }
 
 // Read reads a capture to its end; a file that is cut off is read as far as it
@@ -71,9 +68,15 @@ func (t *Trace) each(r io.Reader, do func(*packet)) error {
 			}
 			break
 		}
+		now := ci.Timestamp.UnixNano()
+		if t.Packets == 0 {
+			t.Start, t.End = now, now
+		}
 		t.Packets++
+		t.Start, t.End = min(t.Start, now), max(t.End, now)
 		t.Bytes += int64(ci.Length)
-		if !d.decode(s.link(ci), data, ci, &p) {
+		if link := s.link(ci); !d.decode(link, data, ci, &p) {
+			t.others(d.what(link))
 			continue
 		}
 		t.Read++
@@ -87,53 +90,71 @@ func (t *Trace) each(r io.Reader, do func(*packet)) error {
 	return nil
 }
 
+// others counts a packet that is not read by what it is; there are not many
+// kinds.
+func (t *Trace) others(what string) {
+	if t.Other == nil {
+		t.Other = map[string]int64{}
+	}
+	if _, ok := t.Other[what]; !ok && len(t.Other) >= maxKinds {
+		what = "others"
+	}
+	t.Other[what]++
+}
+
 // table keeps the flows while a capture is read.
 type table struct {
 	Trace
-	flows  map[endpoints]*entry
-	points int
+	flows   map[endpoints]*entry
+	sharers int // of the memory
 }
 
 type entry struct {
 	Flow
-	recent [8]mark
+	recent []mark
 	n      int
 }
+
+// How many packets of a connection are remembered, before and after one was
+// found to be captured twice.
+const (
+	recently = 8
+	copied   = 64
+)
 
 // mark tells a packet that was captured twice: on two interfaces of a bridge,
 // or by a mirror port.
 type mark struct {
-	seq, ack, tsval uint32
-	len             int
-	id, flags       uint16
-	iface           int
-	time            int64
+	seq, ack, tsval   uint32
+	len               int
+	id, flags, window uint16
+	iface             int
+	time              int64
 }
 
 func (t *table) add(p *packet) {
-	if t.Start == 0 || p.Time < t.Start {
-		t.Start = p.Time
-	}
-	t.End = max(t.End, p.Time)
 	e, fromA := t.flow(p)
 	if p.udp {
-		e.datagram(p, fromA)
+		u := &e.UDPs[1]
+		if fromA {
+			u = &e.UDPs[0]
+		}
+		u.add(p, p.payload)
 		return
 	}
-	if !e.twice(p) {
+	if !e.twice(p, fromA) {
 		e.Conn.Add(&p.Segment, fromA)
 	}
 }
 
 func (t *table) flow(p *packet) (*entry, bool) {
 	back := endpoints{p.to, p.from, p.udp}
-	opens := !p.udp && p.Flags&(flow.SYN|flow.ACK) == flow.SYN
 	for _, k := range []endpoints{p.endpoints, back} {
 		e := t.flows[k]
 		if e == nil {
 			continue
 		}
-		if opens && e.Conn.Over() { // the ports are used again
+		if e.ended(p, k == p.endpoints) {
 			t.Flows = append(t.Flows, e.Flow)
 			delete(t.flows, k)
 			break
@@ -148,22 +169,48 @@ func (t *table) flow(p *packet) (*entry, bool) {
 		key, fromA = back, false
 	}
 	e := &entry{Flow: Flow{A: key.from, B: key.to, UDP: p.udp}}
-	if !p.udp {
-		if t.points == 0 {
-			t.points = manyPoints
-		}
-		if n := len(t.flows); n*t.points > pointsForAll && t.points > 8 {
-			t.points /= 2
-			for _, o := range t.flows {
-				if o.Conn != nil {
-					o.Conn.Coarsen(t.points)
-				}
-			}
-		}
-		e.Conn = flow.New(t.points)
+	if p.udp {
+		e.UDPs = new([2]Datagrams)
+	} else {
+		e.Conn = flow.New(manyPoints)
+		t.bound(e.Conn)
 	}
 	t.flows[key] = e
 	return e, fromA
+}
+
+// ended tells that a packet opens another connection with the same ports: after
+// the end of this one, or by another sequence number after a silence.
+func (e *entry) ended(p *packet, fromA bool) bool {
+	if p.udp || p.Flags&flow.SYN == 0 {
+		return false
+	}
+	opens, h := p.Flags&flow.ACK == 0, e.Conn.Handshake(fromA)
+	another := h.Seen && h.Seq != p.Seq || !h.Seen && opens
+	return opens && e.Conn.Over() || another && p.Time-e.Conn.Last() > silence
+}
+
+// bound shares the memory out among all flows, anew when their number has
+// doubled.
+func (t *table) bound(c *flow.Conn) {
+	if n := len(t.flows) + len(t.Flows) + 1; n >= 2*t.sharers {
+		t.sharers = n
+		for _, o := range t.flows {
+			if o.Conn != nil {
+				o.Conn.Bound(t.shares())
+			}
+		}
+		for i := range t.Flows {
+			if o := t.Flows[i].Conn; o != nil {
+				o.Bound(t.shares())
+			}
+		}
+	}
+	c.Bound(t.shares())
+}
+
+func (t *table) shares() (points, details int) {
+	return min(manyPoints, pointsForAll/(2*t.sharers)), detailsForAll / t.sharers
 }
 
 // evict gives up the tenth of the flows that has been silent longest.
@@ -190,32 +237,27 @@ func (e *entry) last() int64 {
 	return max(e.UDPs[0].Last, e.UDPs[1].Last)
 }
 
-func (e *entry) datagram(p *packet, fromA bool) {
-	u := &e.UDPs[1]
-	if fromA {
-		u = &e.UDPs[0]
-	}
-	if u.Packets == 0 {
-		u.First = p.Time
-	} else {
-		u.Longest = max(u.Longest, p.Time-u.Last)
-	}
-	u.Packets++
-	u.Bytes += int64(p.Len)
-	u.Last = max(u.Last, p.Time)
-}
-
-// twice tells a packet that another interface has shown within a millisecond.
-func (e *entry) twice(p *packet) bool {
-	m := mark{p.Seq, p.Ack, p.Options.TSVal, p.Len, p.ID, p.Flags, p.iface, p.Time}
+// twice tells a packet that was shown within a millisecond before: by another
+// interface, with the same number in its IP header (which is 0 where the system
+// gives none), or sooner than anything is sent again, which takes a round trip.
+func (e *entry) twice(p *packet, fromA bool) bool {
+	m := mark{p.Seq, p.Ack, p.Options.TSVal, p.Len, p.ID, p.Flags, p.Window, p.iface, p.Time}
 	for _, o := range e.recent {
 		same := o
 		same.iface, same.time = m.iface, m.time
-		if same == m && m.time-o.time < 1e6 && (o.iface != m.iface || m.id != 0 && m.len > 0) {
+		if age := m.time - o.time; same == m && age < 1e6 && (o.iface != m.iface || m.id != 0 ||
+			m.flags&(flow.SYN|flow.FIN) != 0 || m.len > 0 && age < int64(e.Conn.RTT(fromA)/2)) {
+			if len(e.recent) < copied {
+				e.recent = slices.Grow(e.recent, copied-len(e.recent))[:copied]
+			}
 			return true
 		}
 	}
-	e.recent[e.n%len(e.recent)] = m
+	if len(e.recent) < recently {
+		e.recent = append(e.recent, m)
+	} else {
+		e.recent[e.n%len(e.recent)] = m
+	}
 	e.n++
 	return false
 }

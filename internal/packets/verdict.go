@@ -18,7 +18,11 @@ func (l *Life) judge(d flow.Direction) {
 	}
 	top := l.Limits[0]
 	l.Limit = top.Limit
-	l.Verdict = fmt.Sprintf("%s, for %s of its time", l.sentence(top.Limit, d), percent(top.Share))
+	limited, why, _ := strings.Cut(l.sentence(top.Limit, d), ": ")
+	l.Verdict = fmt.Sprintf("%s for %s of its time", limited, percent(top.Share))
+	if why != "" {
+		l.Verdict += ": " + why
+	}
 	if len(l.Limits) > 1 && l.Limits[1].Share >= 0.15 {
 		l.Verdict += fmt.Sprintf("; then %s, for %s", phrase(l.Limits[1].Limit), percent(l.Limits[1].Share))
 	}
@@ -77,7 +81,7 @@ func (l *Life) sentence(limit flow.Limit, d flow.Direction) string {
 		return fmt.Sprintf("limited by the send buffer: never more than %s under way in a round trip of %s, "+
 			"with room in the window and no loss that explains it", flight, rtt)
 	case flow.PeerWindow:
-		return fmt.Sprintf("limited by the peer's receive window: it offers %s at most, and they are full in a round trip of %s",
+		return fmt.Sprintf("limited by the peer's receive window: it offers at most %s, which fill up within a round trip of %s",
 			window, rtt)
 	case flow.SlowReader:
 		return fmt.Sprintf("limited by the receiving program: it reads slowly, and its window closes (%d times to zero)",
@@ -86,18 +90,18 @@ func (l *Life) sentence(limit flow.Limit, d flow.Direction) string {
 		return fmt.Sprintf("limited by slow start: the congestion window was still opening, round trip %s", rtt)
 	case flow.Congestion:
 		if l.Again == 0 {
-			return "limited by the congestion window, without a loss in this capture"
+			return "limited by the congestion window: it grows, without a loss in this capture"
 		}
 		return fmt.Sprintf("limited by the congestion window: %d of %d segments were sent again in %d loss events, "+
 			"and the path was not full", l.Again, l.Segments, l.Events)
 	case flow.Path:
-		said := "limited by the path: it delivered about " + units.Rate(d.Capacity).String()
+		said := "limited by the path's rate: it delivered about " + units.Rate(d.Capacity).String()
 		if queue := d.Typical - d.RTT; queue > d.RTT/6 && queue > 2*time.Millisecond {
 			said += fmt.Sprintf(", with a queue of %s on top of a round trip of %s", units.Duration(queue), rtt)
 		}
 		return said
 	case flow.Policer:
-		return fmt.Sprintf("limited by a policer at about %s: losses whenever more is sent, without a queue before them",
+		return fmt.Sprintf("limited by a policer: losses whenever more than about %s is sent, without a queue before them",
 			units.Rate(l.Goodput).String())
 	case flow.BlackHole:
 		return fmt.Sprintf("limited by an MTU black hole: segments of %d bytes never arrive", d.MSS)
@@ -106,9 +110,12 @@ func (l *Life) sentence(limit flow.Limit, d flow.Direction) string {
 	case flow.Silly:
 		return "limited by a silly window: it opens by a few bytes, and tiny segments fill it"
 	case flow.Timeout:
-		return fmt.Sprintf("limited by %d retransmission timeouts: nothing was sent while a timer ran", l.Timer)
+		return fmt.Sprintf("limited by retransmission timeouts: nothing was sent while a timer ran, %d times", l.Timer)
 	}
-	return "what limited it cannot be told from what was captured"
+	if l.Unseen > l.Bytes/20 {
+		return fmt.Sprintf("limited by what cannot be told: %s of the data are not in the capture", units.Bytes(l.Unseen).String())
+	}
+	return "limited by what cannot be told from this capture"
 }
 
 // buffer is the bandwidth-delay product that a buffer must hold, with as much
@@ -142,6 +149,10 @@ func (l *Life) fixes(limit flow.Limit, d flow.Direction) []Fix {
 			{On: "receiver", OS: "linux", Setting: "net.ipv4.tcp_rmem", Value: size("4096 131072 %d")},
 			{On: "receiver", OS: "freebsd", Setting: "net.inet.tcp.recvbuf_max", Value: size("%d")},
 			{On: "program", Action: "a program that sets SO_RCVBUF itself must set more, or leave it"}}
+		if to := l.Opened.To; to != nil && to.Scale != nil && float64(l.Window) >= 0.9*float64(int64(math.MaxUint16)<<*to.Scale) {
+			fixes = append(fixes, Fix{On: "receiver", OS: "freebsd", Setting: "kern.ipc.maxsockbuf", Value: size("%d"),
+				Action: "the window is as large as the handshake's window scale allows, which is chosen by this"})
+		}
 		if l.unscaled() {
 			fixes = append([]Fix{{On: "path", Action: "find what takes window scaling out of the handshake: without it " +
 				"no window exceeds 64 KiB"}}, fixes...)
@@ -202,7 +213,8 @@ func (l *Life) notes(d flow.Direction) {
 			name   string
 			one, b bool
 		}{{"window scaling", from.Scale != nil, to.Scale != nil}, {"selective acknowledgements", from.SACK, to.SACK},
-			{"timestamps", from.Timestamps, to.Timestamps}, {"ECN", from.ECN, to.ECN}} {
+			{"timestamps", from.Timestamps, to.Timestamps}, {"ECN", from.ECN, to.ECN},
+			{"accurate ECN", from.AccECN, to.AccECN}} {
 			if o.one != o.b {
 				missing = append(missing, o.name)
 			}

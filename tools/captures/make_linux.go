@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -20,6 +23,7 @@ type kase struct {
 	segments  bool
 	link      string // in addition to rate and rtt
 	router    string // a command on the router, which there is then
+	client    string // a command on the client
 	traffic   traffic
 }
 
@@ -35,7 +39,7 @@ func (k kase) name(seed uint64) string {
 // draw makes a case of a label at random.
 func draw(label string, r *rand.Rand) kase {
 	pick := func(values ...int) int { return values[r.IntN(len(values))] }
-	k := kase{label: label, cc: []string{"reno", "bbr"}[r.IntN(2)], rtt: pick(1, 5, 20, 50, 100, 200),
+	k := kase{label: label, cc: []string{"reno", "cubic", "bbr"}[r.IntN(3)], rtt: pick(1, 5, 20, 50, 100, 200),
 		rate: pick(10, 30, 100), segments: r.IntN(2) == 0}
 	bdp := max(k.rate*125*k.rtt, 3000)
 	k.traffic = traffic{CC: k.cc, Seconds: max(4, float64(k.rtt)*0.04)}
@@ -55,6 +59,8 @@ func draw(label string, r *rand.Rand) kase {
 		k.traffic.Bytes = max(k.rate*125*k.rtt, 60_000)
 	case "loss":
 		k.link = fmt.Sprintf(",up:loss=%.4f", 0.002+0.008*r.Float64())
+	case "bursts":
+		k.link = fmt.Sprintf(",up:loss=burst:%.5f,0.3", 0.001+0.003*r.Float64())
 	case "path":
 		k.link = []string{",queue=1bdp", ",queue=200ms"}[r.IntN(2)]
 	case "policer":
@@ -66,6 +72,14 @@ func draw(label string, r *rand.Rand) kase {
 			"nft add rule t f tcp dport 5001 meta length gt 1200 drop"
 	case "nagle":
 		k.traffic.Parts, k.traffic.Answer = []int{400, 500}, 200
+	case "silly": // a buffer of less than a segment, that is read slowly
+		k.traffic.ReceiveBuffer, k.traffic.Read = 1000+r.IntN(1500), 500+r.IntN(5000)
+	case "tail":
+		k.link = fmt.Sprintf(",up:loss=%.4f", 0.03+0.03*r.Float64())
+		k.client = "sysctl -qw net.ipv4.tcp_early_retrans=0"
+		k.traffic.Write, k.traffic.Every = 3000+r.IntN(13000), 0.1+float64(k.rtt)/500
+	case "reset":
+		k.traffic.Reset = k.rate * 125_000
 	}
 	return k
 }
@@ -76,7 +90,8 @@ func makeAll(args []string) error {
 	dir := f.String("o", "captures", "`folder` to write to")
 	seed := f.Uint64("seed", 1, "of the first capture of each label")
 	runs := f.Int("runs", 10, "captures of each label")
-	only := f.String("only", "program,sndbuf,window,reader,start,loss,path,policer,blackhole,nagle", "labels")
+	only := f.String("only", "program,sndbuf,window,reader,start,loss,path,policer,blackhole,nagle,silly,tail,reset,bursts",
+		"labels")
 	_ = f.Parse(args)
 	own, err := os.Executable()
 	if err != nil {
@@ -127,18 +142,41 @@ func (k kase) make(program, own, dir string, seed uint64) (err error) {
 			return err
 		}
 	}
-	truth, err := os.Create(stem + ".json")
-	if err != nil {
-		return err
+	if k.client != "" {
+		if err := run("lab", "exec", lab, "--", "sh", "-c", k.client); err != nil {
+			return err
+		}
 	}
-	defer truth.Close()
+	return errors.Join(k.transfer(ctx, program, own, lab, stem), os.Remove(stem))
+}
+
+// lateness is what the lab says of a link that did not keep up.
+var lateness = regexp.MustCompile(`kept up: no, worst lateness ([0-9.]+) ms`)
+
+// transfer sends in the lab that is up, and keeps what the kernel says of that.
+func (k kase) transfer(ctx context.Context, program, own, lab, stem string) error {
 	options := k.traffic.String()
 	cmd := exec.CommandContext(ctx, program, "lab", "exec", lab, "-q", "--pcap", stem, "--serve",
 		fmt.Sprintf("%s serve '%s'", own, options), "--", own, "send", options)
-	cmd.Stdout, cmd.Stderr = truth, os.Stderr
-	if err := cmd.Run(); err != nil {
+	var messages strings.Builder
+	cmd.Stderr = &messages
+	said, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, messages.String())
+	}
+	t := truth{Label: k.label, CC: k.cc, Rate: float64(k.rate) * 1e6, RTT: float64(k.rtt)}
+	for _, m := range lateness.FindAllStringSubmatch(messages.String(), -1) {
+		late, _ := strconv.ParseFloat(m[1], 64)
+		t.Late = max(t.Late, late)
+	}
+	if err := json.Unmarshal(said, &t.Samples); err != nil {
 		return err
 	}
-	return errors.Join(os.Rename(filepath.Join(stem, "client.pcapng"), stem+".cli.pcapng"),
-		os.Rename(filepath.Join(stem, "server.pcapng"), stem+".srv.pcapng"), os.Remove(stem))
+	text, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(stem+".json", text, 0o666),
+		os.Rename(filepath.Join(stem, "client.pcapng"), stem+".cli.pcapng"),
+		os.Rename(filepath.Join(stem, "server.pcapng"), stem+".srv.pcapng"))
 }

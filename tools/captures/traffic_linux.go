@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,6 +27,7 @@ type traffic struct {
 	Read          int     `json:"read"`   // bytes a second that the server reads
 	Parts         []int   `json:"parts"`  // writes of a request
 	Answer        int     `json:"answer"` // bytes
+	Reset         int     `json:"reset"`  // the server resets after so many bytes
 }
 
 func (t traffic) String() string {
@@ -66,14 +68,35 @@ func send(args []string) error {
 	tcp := c.(*net.TCPConn)
 	_ = tcp.SetNoDelay(false)
 	_ = tcp.SetWriteDeadline(time.Now().Add(time.Duration(3 * t.Seconds * float64(time.Second))))
-	err = t.write(tcp)
-	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+	w := watch(tcp, t.CC)
+	err = t.write(tcp, &w.writing)
+	if err == nil {
+		drain(tcp, t.Seconds)
+	}
+	for _, expected := range []error{os.ErrDeadlineExceeded, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, expected) {
+			err = nil
+		}
+	}
+	if err != nil {
 		return err
 	}
-	return tell(tcp)
+	text, err := json.Marshal(w.end())
+	fmt.Println(string(text))
+	return err
 }
 
-func (t traffic) write(c *net.TCPConn) error {
+// drain waits until everything is acknowledged, at most for so many seconds.
+func drain(c *net.TCPConn, seconds float64) {
+	end := time.Now().Add(time.Duration(seconds * float64(time.Second)))
+	for ; time.Now().Before(end); time.Sleep(sampling) {
+		if s, err := sampled(c, ""); err != nil || s.Unacked == 0 && s.NotSent == 0 {
+			return
+		}
+	}
+}
+
+func (t traffic) write(c *net.TCPConn, writing *atomic.Bool) error {
 	data := make([]byte, max(t.Write, 1<<17))
 	if t.Write > 0 {
 		data = data[:t.Write]
@@ -95,7 +118,9 @@ func (t traffic) write(c *net.TCPConn) error {
 		if t.Bytes > 0 {
 			data = data[:min(len(data), t.Bytes-sent)]
 		}
+		writing.Store(true)
 		n, err := c.Write(data)
+		writing.Store(false)
 		if sent += n; err != nil {
 			return err
 		}
@@ -105,25 +130,6 @@ func (t traffic) write(c *net.TCPConn) error {
 		}
 	}
 	return nil
-}
-
-// tell prints TCP_INFO's account.
-func tell(c *net.TCPConn) error {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var info *unix.TCPInfo
-	var infoErr error
-	if err := raw.Control(func(fd uintptr) {
-		info, infoErr = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-	}); err != nil || infoErr != nil {
-		return errors.Join(err, infoErr)
-	}
-	text, err := json.Marshal(truth{Retransmitted: int64(info.Total_retrans), Busy: int64(info.Busy_time),
-		Window: int64(info.Rwnd_limited), Buffer: int64(info.Sndbuf_limited), RTT: int64(info.Min_rtt)})
-	fmt.Println(string(text))
-	return err
 }
 
 // serve is the server: it reads what it is sent, and answers requests.
@@ -171,6 +177,10 @@ func (t traffic) read(c *net.TCPConn) {
 		}
 		n, err := c.Read(data)
 		if total += n; err != nil {
+			return
+		}
+		if t.Reset > 0 && total > t.Reset {
+			_ = c.SetLinger(0)
 			return
 		}
 		if want > 0 && total%want == 0 {
