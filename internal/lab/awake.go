@@ -92,7 +92,8 @@ func (a Awake) Took() string {
 	if a.CPU <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("keeping %d processors awake took %s of processor time", a.Processors, a.CPU.Round(10*time.Millisecond))
+	return fmt.Sprintf("keeping %d processors awake took %s of processor time", a.Processors,
+		a.CPU.Round(10*time.Millisecond))
 }
 
 // ParseAwake reads auto, on or off, the first two with a share of the time or
@@ -125,7 +126,8 @@ func ParseAwake(s string) (AwakeOptions, error) {
 			o.Share /= 100
 		}
 		if err != nil || !(o.Share >= minAwakeShare && o.Share <= 1) {
-			return AwakeOptions{}, fmt.Errorf("%sawake %.40q: a share of the time is %g%% to 100%%, like on:50%%", from, s, 100*minAwakeShare)
+			return AwakeOptions{}, fmt.Errorf("%sawake %.40q: a share of the time is %g%% to 100%%, like on:50%%",
+				from, s, 100*minAwakeShare)
 		}
 	}
 	return o, nil
@@ -153,7 +155,8 @@ type machine struct {
 // decide chooses for a machine and a lab.
 func (o AwakeOptions) decide(m machine) Awake {
 	a := Awake{Stolen: m.stolen, Share: cmp.Or(o.Share, 1)}
-	taken := fmt.Sprintf("the hypervisor took them away for %.2g%% of the time that they were wanted since boot", 100*m.stolen)
+	taken := fmt.Sprintf("the hypervisor took them away for %.2g%% of the time that they were wanted since boot",
+		100*m.stolen)
 	switch {
 	case o.Mode == AwakeOff:
 		a.Reason = "asked for"

@@ -43,7 +43,8 @@ func startWaker(o AwakeOptions, fastest units.Rate) (*waker, error) {
 		o.Mode, o.Share = told.Mode, told.Share
 	}
 	w := &waker{stop: make(chan struct{}), supply: os.DirFS("/sys/class/power_supply")}
-	m := machine{limit: timeLimit("/sys/fs/cgroup", "/proc/self/cgroup"), battery: onBattery(w.supply), fastest: fastest}
+	m := machine{limit: timeLimit("/sys/fs/cgroup", "/proc/self/cgroup"), battery: onBattery(w.supply),
+		fastest: fastest}
 	stat, err := input.File("/proc/stat", recordLimit)
 	if err == nil {
 		m.stolen, err = stolenShare(string(stat))

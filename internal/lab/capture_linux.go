@@ -112,7 +112,8 @@ func stamp(control []byte) time.Time {
 	if err == nil {
 		for _, m := range messages {
 			if m.Header.Type == unix.SO_TIMESTAMPNS && len(m.Data) >= 16 {
-				return time.Unix(int64(binary.NativeEndian.Uint64(m.Data)), int64(binary.NativeEndian.Uint64(m.Data[8:])))
+				return time.Unix(int64(binary.NativeEndian.Uint64(m.Data)),
+					int64(binary.NativeEndian.Uint64(m.Data[8:])))
 			}
 		}
 	}

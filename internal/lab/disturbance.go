@@ -45,7 +45,8 @@ func (d Disturbance) TooMuch() bool { return d.Lost > 0 || d.Share() > MaxStalle
 
 // String is a line for people.
 func (d Disturbance) String() string {
-	s := fmt.Sprintf("the emulator was behind for %.2g%% of the time, by %s at the worst", 100*d.Share(), units.Duration(d.WorstLate.Round(time.Microsecond)))
+	s := fmt.Sprintf("the emulator was behind for %.2g%% of the time, by %s at the worst", 100*d.Share(),
+		units.Duration(d.WorstLate.Round(time.Microsecond)))
 	if d.Lost > 0 {
 		s += fmt.Sprintf(", and lost %d units", d.Lost)
 	}

@@ -106,7 +106,8 @@ func (x Execution) capture(in Running) (end func() error, err error) {
 
 // serve starts the command on the server, if there is one, and waits until it
 // listens. end ends it and returns the exit status of one that had ended by itself.
-func (x Execution) serve(ctx context.Context, in Running, out io.Writer, note func(string)) (end func() int, err error) {
+func (x Execution) serve(ctx context.Context, in Running, out io.Writer, note func(string)) (end func() int,
+	err error) {
 	if x.Serve == "" {
 		return func() int { return 0 }, nil
 	}
@@ -167,7 +168,7 @@ func HoldInBackground(ctx context.Context, args []string) (Kept, error) {
 		return FindKept(k.Name)
 	}
 	if text = strings.TrimSpace(strings.TrimPrefix(text, "wirerate: ")); text == "" {
-		text = "the process that was to hold the lab ended without a word"
+		text = "the process that was to hold the lab ended without a message"
 	}
 	return Kept{}, &HolderError{status, text}
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/lock"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // Kept is a lab that outlives the command that brought it up: a process holds
@@ -85,7 +85,8 @@ func (k Kept) Site(name string) (Site, error) {
 	}
 	// Its number may be another process's by now.
 	if h.Born == "" || born(h.PID) != h.Born {
-		return Site{}, fmt.Errorf("host %s of lab %s is gone: its process %d was ended; take the lab down with: wirerate lab down %s",
+		return Site{}, fmt.Errorf("host %s of lab %s is gone: its process %d was ended; take the lab down with: "+
+			"wirerate lab down %s",
 			name, k.Name, h.PID, k.Name)
 	}
 	return Site{h.PID, h.Environment}, nil
@@ -96,7 +97,8 @@ func (k Kept) near() error {
 	if k.PIDSpace == pidSpace() && k.PIDSpace != "" {
 		return nil
 	}
-	return fmt.Errorf("%w: lab %s was brought up in another PID namespace, that of a container or of the machine around it: run its programs from there",
+	return fmt.Errorf("%w: lab %s was brought up in another PID namespace, that of a container or of the machine "+
+		"around it: run its programs from there",
 		ErrUnavailable, k.Name)
 }
 
@@ -206,7 +208,8 @@ func (k *Kept) claimIn(dirs []string) error {
 		}
 		failed = append(failed, err.Error())
 	}
-	return fmt.Errorf("%w: no folder for its record (%s); set XDG_RUNTIME_DIR to one that you may write", ErrUnavailable, strings.Join(failed, "; "))
+	return fmt.Errorf("%w: no folder for its record (%s); set XDG_RUNTIME_DIR to one that you may write",
+		ErrUnavailable, strings.Join(failed, "; "))
 }
 
 // hold takes the lock, removes what a dead lab of the name has left, and writes

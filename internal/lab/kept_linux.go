@@ -229,7 +229,8 @@ func (k Kept) Enter(ctx context.Context, args []string, s Streams) error {
 	if err != nil {
 		return err
 	}
-	c := s.command(append([]string{"nsenter", "--user", "--preserve-credentials", "--target", strconv.Itoa(k.PID), program}, args...), nil)
+	c := s.command(append([]string{"nsenter", "--user", "--preserve-credentials", "--target", strconv.Itoa(k.PID),
+		program}, args...), nil)
 	status, err := foreground(ctx, c, func() error { return notStarted(c, c.Start()) })
 	if err != nil {
 		return err

@@ -147,10 +147,12 @@ func (l *Lab) addLink(ctx context.Context, i int, e Edge, used map[string]int) e
 	}
 	start := time.Now()
 	var err error
-	if w.up, err = emulator.Start(w.link, w.link.Up, w.tuns[0], w.tuns[1], start, w.link.Seed, l.topology.flow(way{i, false}, l.gates), l.budget); err != nil {
+	if w.up, err = emulator.Start(w.link, w.link.Up, w.tuns[0], w.tuns[1], start, w.link.Seed,
+		l.topology.flow(way{i, false}, l.gates), l.budget); err != nil {
 		return err
 	}
-	w.down, err = emulator.Start(w.link, w.link.Down, w.tuns[1], w.tuns[0], start, w.link.Seed+1, l.topology.flow(way{i, true}, l.gates), l.budget)
+	w.down, err = emulator.Start(w.link, w.link.Down, w.tuns[1], w.tuns[0], start, w.link.Seed+1,
+		l.topology.flow(way{i, true}, l.gates), l.budget)
 	return err
 }
 

@@ -45,6 +45,7 @@ func restricted(has, allowed []string) []string {
 		return nil
 	}
 	all := strings.Join(append(slices.Clone(allowed), missing...), " ")
-	return []string{fmt.Sprintf("congestion control %s cannot be made a lab host's default; to allow it, outside the lab: sysctl -w net.ipv4.tcp_allowed_congestion_control=%q",
+	return []string{fmt.Sprintf("congestion control %s cannot be made a lab host's default; to allow it, outside "+
+		"the lab: sysctl -w net.ipv4.tcp_allowed_congestion_control=%q",
 		strings.Join(missing, ", "), all)}
 }

@@ -26,7 +26,8 @@ import (
 // end of ctx, for one. Call it before any work.
 func EnterUserNamespace(ctx context.Context, args []string) error {
 	if self, err := os.Readlink("/proc/self"); err != nil || self != strconv.Itoa(os.Getpid()) {
-		return fmt.Errorf("%w: /proc is not that of this PID namespace; mount it: mount -t proc proc /proc", ErrUnavailable)
+		return fmt.Errorf("%w: /proc is not that of this PID namespace; mount it: mount -t proc proc /proc",
+			ErrUnavailable)
 	}
 	if f, err := os.OpenFile(emulator.Device, os.O_RDWR, 0); err != nil {
 		return fmt.Errorf("%w: %v; %s", ErrUnavailable, err, emulator.DeviceAdvice(err))
@@ -98,7 +99,9 @@ func namespaceAdvice(err error) string {
 	case errors.Is(err, unix.EAGAIN):
 		return "allow more processes: ulimit -u"
 	case !errors.Is(err, unix.ENOSPC):
-		return "run as root; or allow user namespaces: on Debian and Ubuntu sysctl -w kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 (those that exist), in a container with --security-opt seccomp=unconfined or --privileged"
+		return "run as root; or allow user namespaces: on Debian and Ubuntu sysctl -w " +
+			"kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 (those that exist), " +
+			"in a container with --security-opt seccomp=unconfined or --privileged"
 	}
 	var low []string
 	for _, kind := range []string{"user", "net", "mnt", "pid", "uts", "ipc"} {

@@ -133,7 +133,9 @@ func (t Topology) validatePause() error {
 				if b == 1 {
 					from, side = e.B, "down"
 				}
-				return fmt.Errorf("topology: link of %s and %s: full=pause holds back the links into %s in its other directions, and none of them has a rate; a client's access link is to pause a router (%s:full=pause where the router is), its bottleneck needs a rate", e.A, e.B, from, side)
+				return fmt.Errorf("topology: link of %s and %s: full=pause holds back the links into %s in its "+
+					"other directions, and none of them has a rate; a client's access link is to pause a router "+
+					"(%s:full=pause where the router is), its bottleneck needs a rate", e.A, e.B, from, side)
 			}
 		}
 	}

@@ -72,9 +72,12 @@ func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if a.Failure != host.None {
 		err := generatorFailed(p.Client, a)
 		if server.Ended() {
-			err = fmt.Errorf("%w; its server on %s says: %s", err, p.Server.Name(), lastLine(server.Stop().Stderr))
+			err = fmt.Errorf("%w; %s", err, serverEnd(p.Server, server))
 		}
 		return Run{}, err
+	}
+	if serve == "answer" && server.Ended() { // what is counted then is how soon it ended
+		return Run{}, fmt.Errorf("built-in generator: %s", serverEnd(p.Server, server))
 	}
 	var report trafficReport
 	if err := json.Unmarshal(a.Out, &report); err != nil {

@@ -51,3 +51,31 @@ func TestCountBeforeTheFlood(t *testing.T) {
 		t.Errorf("%d bytes came: %v", n, err)
 	}
 }
+
+// TestPortTaken: what somebody else serves is not measured, and the trial ends
+// at once.
+func TestPortTaken(t *testing.T) {
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer other.Close()
+	c := host.NewLocal()
+	port := other.Addr().(*net.TCPAddr).Port
+	s := Spec{Workload: "crr", Tool: "builtin", Streams: 1, Duration: time.Second, Port: port}
+	_, err = Measure(t.Context(), Pair{Client: c, Server: c, Addr: "127.0.0.1"}, s)
+	if !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "is taken; choose another with --port") {
+		t.Error(err)
+	}
+}
+
+// TestServerKilled: a server that ended in the middle spoils the run, whatever
+// its client counted until then.
+func TestServerKilled(t *testing.T) {
+	c := host.NewLocal()
+	s := session{tool: "wrk", server: []string{"true"}, client: []string{"sh", "-c", "sleep 0.3; echo 1"}, limit: 5 * time.Second, stays: true}
+	out, err := s.run(t.Context(), Pair{Client: c, Server: c})
+	if err == nil || !strings.Contains(err.Error(), "ended during the run without a message") {
+		t.Errorf("%q, %v", out, err)
+	}
+}

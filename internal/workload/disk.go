@@ -57,12 +57,13 @@ const (
 )
 
 func diskKind() Kind {
-	return Kind{Name: "disk", Imitates: "a file server's storage, on one host: synchronous writes of 4 KiB, a long write and read, random reads of 4 KiB",
+	return Kind{Name: "disk", Imitates: "a file server's storage, on one host: synchronous writes of 4 KiB, a long " +
+		"write and read, random reads of 4 KiB",
 		Metrics: []Metric{
 			{SyncWrites, "1/s", "4 KiB written and on stable storage, one after the other (queue depth 1)", false},
 			{LatencyP50, "s", "time of the median synchronous write", true},
-			{LatencyP99, "s", "time that one synchronous write in 100 exceeds", true},
-			{LatencyP999, "s", "time that one synchronous write in 1000 exceeds", true},
+			{LatencyP99, "s", "time exceeded by one synchronous write in 100", true},
+			{LatencyP999, "s", "time exceeded by one synchronous write in 1000", true},
 			{WriteBytes, "B/s", "sequential write through the cache, its fsync included", false},
 			{ReadBytes, "B/s", "sequential read past the cache", false},
 			{RandomReads, "1/s", "random reads of 4 KiB past the cache, one after the other", false},
@@ -81,7 +82,8 @@ func (s Spec) checkDisk(alone bool) error {
 	case !alone:
 		return nil
 	case s.Streams != 1:
-		return fmt.Errorf("streams %d: disk writes one block after the other, and reads so and 32 at once", s.Streams)
+		return fmt.Errorf("streams %d: disk writes one block after the other, and reads likewise and 32 at a time",
+			s.Streams)
 	case s.Direction != "":
 		return fmt.Errorf("direction %q: disk has none", s.Direction)
 	case s.Omit != 0:
@@ -91,7 +93,8 @@ func (s Spec) checkDisk(alone bool) error {
 	case s.Dir != "" && (!path.IsAbs(s.Dir) || strings.ContainsAny(s.Dir, "\x00\n")):
 		return fmt.Errorf("folder %q: an absolute path on the host that is measured is expected", s.Dir)
 	case s.Duration < diskParts*time.Second/2:
-		return fmt.Errorf("duration %s: at least 2.5s are needed, half a second for each of five ways of access", s.Duration)
+		return fmt.Errorf("duration %s: at least 2.5s are needed, half a second for each of five ways of access",
+			s.Duration)
 	}
 	return nil
 }
@@ -136,7 +139,8 @@ func look(ctx context.Context, c host.Conn, dir string) (place, error) {
 		return place{}, err
 	}
 	if a.Failure != host.None {
-		return place{}, lack("%s on %s cannot be written to: %s; name another folder with --dir", dir, c.Name(), host.Reason(a.Stderr))
+		return place{}, lack("%s on %s cannot be written to: %s; name another folder with --dir", dir, c.Name(),
+			host.Reason(a.Stderr))
 	}
 	return parsePlace(string(a.Out))
 }
@@ -151,7 +155,8 @@ func parsePlace(text string) (place, error) {
 			p.dir = value
 		case "df":
 			for i, w := range words {
-				if kb, err := strconv.ParseInt(words[max(0, i-1)], 10, 64); err == nil && strings.HasSuffix(w, "%") && kb >= 0 && kb < 1<<52 {
+				if kb, err := strconv.ParseInt(words[max(0, i-1)], 10, 64); err == nil && strings.HasSuffix(w,
+					"%") && kb >= 0 && kb < 1<<52 {
 					p.free = kb << 10
 					break
 				}
@@ -175,12 +180,14 @@ func (p place) size(wanted int64, name string) (int64, error) {
 	if wanted == 0 {
 		wanted = min(DiskSize, p.free/4)
 		if wanted < diskStep {
-			return 0, lack("%s on %s has %d MiB free, and a run takes a quarter of that, 16 MiB at least: free some, or name another folder with --dir", p.dir, name, p.free>>20)
+			return 0, lack("%s on %s has %d MiB free, and a run takes a quarter of that, 16 MiB at least: free some, "+
+				"or name another folder with --dir", p.dir, name, p.free>>20)
 		}
 	}
 	wanted = wanted / diskStep * diskStep
 	if wanted+min(syncFile, wanted/4) > p.free/10*9 {
-		return 0, lack("%s on %s has %d MiB free: a file of %d MiB, and a quarter more for synchronous writes, would fill it; give a smaller --size or another --dir", p.dir, name, p.free>>20, wanted>>20)
+		return 0, lack("%s on %s has %d MiB free: a file of %d MiB, and a quarter more for synchronous writes, would "+
+			"fill it; give a smaller --size or another --dir", p.dir, name, p.free>>20, wanted>>20)
 	}
 	return wanted, nil
 }
@@ -197,10 +204,12 @@ func (p place) cached() string {
 		return "ZFS answers reads from its ARC, O_DIRECT or not: measure in a dataset with primarycache=metadata"
 	case p.inMemory():
 		return p.kind + " is memory"
-	case slices.Contains([]string{"ext2/ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "reiserfs", "bcachefs", "overlayfs", "UNKNOWN (0xca451a4e)", "nfs", "ufs"}, p.kind):
+	case slices.Contains([]string{"ext2/ext3", "ext4", "xfs", "btrfs", "f2fs", "jfs", "reiserfs", "bcachefs",
+		"overlayfs", "UNKNOWN (0xca451a4e)", "nfs", "ufs"}, p.kind):
 		return ""
 	}
-	return fmt.Sprintf("whether O_DIRECT passes the cache of the file system (%s) is not known", orElse(p.kind, "of unknown type"))
+	return fmt.Sprintf("whether O_DIRECT passes the cache of the file system (%s) is not known", orElse(p.kind,
+		"of unknown type"))
 }
 
 func (p place) inMemory() bool {
@@ -240,7 +249,8 @@ func measureDisk(ctx context.Context, c host.Conn, kind Kind, s Spec) (Run, erro
 	why := at.cached()
 	job := diskJob{c, at.dir, size, s.Duration, why == ""}
 	before, start := readSnapshot(ctx, c).cpu, time.Now()
-	run, err := map[string]func(context.Context, diskJob) (Run, error){"fio": runFio, "dd": runDD, "builtin": runDiskBuiltin}[tool](ctx, job)
+	run, err := map[string]func(context.Context, diskJob) (Run, error){"fio": runFio, "dd": runDD,
+		"builtin": runDiskBuiltin}[tool](ctx, job)
 	end := time.Now()
 	switch {
 	case ctx.Err() != nil:
@@ -286,15 +296,19 @@ func (r Run) ofDisk(kind Kind, at place, cached string) (Run, error) {
 	}
 	for _, m := range kind.Metrics {
 		if names := because[r.Unknown[m.Name]]; len(names) > 0 && names[0] == m.Name {
-			r.warn(CodeCached+":"+m.Name, float64(len(names)), "not known: %s: %s", strings.Join(names, ", "), r.Unknown[m.Name])
+			r.warn(CodeCached+":"+m.Name, float64(len(names)), "not known: %s: %s", strings.Join(names, ", "),
+				r.Unknown[m.Name])
 		}
 	}
 	if at.inMemory() {
-		r.warn(CodeNoDisk, 1, "%s is on %s, which is memory: this says nothing about a disk; name a folder on one with --dir", at.dir, at.kind)
+		r.warn(CodeNoDisk, 1, "%s is on %s, which is memory: this says nothing about a disk; name a folder on one "+
+			"with --dir", at.dir, at.kind)
 	} else if p50 := r.Metrics[LatencyP50]; at.sync == "disabled" {
-		r.warn(CodeSyncIgnored, 1, "the dataset has sync=disabled: a synchronous write is answered before it is on the disk")
+		r.warn(CodeSyncIgnored, 1,
+			"the dataset has sync=disabled: a synchronous write is answered before it is on the disk")
 	} else if p50 > 0 && p50 < fastestSync {
-		r.warn(CodeSyncIgnored, p50, "a synchronous write took %.1f µs, faster than drives are: something acknowledges it before it is on stable storage (a hypervisor, a library, a mount option)", 1e6*p50)
+		r.warn(CodeSyncIgnored, p50, "a synchronous write took %.1f µs, faster than drives are: something "+
+			"acknowledges it before it is on stable storage (a hypervisor, a library, a mount option)", 1e6*p50)
 	}
 	if at.kind == "nfs" {
 		r.warn(CodeNoDisk, 1, "%s is on NFS: this is the path, the server's cache and its disk together", at.dir)
@@ -368,12 +382,14 @@ sync
 // framed runs a script on the job's host and returns what it printed.
 func (j diskJob) framed(ctx context.Context, tool, script string) ([]byte, error) {
 	limit := j.duration + time.Duration(float64(j.size)/slowestDisk*float64(time.Second)) + 2*grace
-	a, err := one(ctx, j.conn, host.Script(fmt.Sprintf(diskFrame, shell.Quote(strings.TrimSuffix(j.dir, "/")), script)).Within(limit))
+	a, err := one(ctx, j.conn, host.Script(fmt.Sprintf(diskFrame, shell.Quote(strings.TrimSuffix(j.dir, "/")),
+		script)).Within(limit))
 	if err != nil {
 		return nil, err
 	}
 	if a.Failure == host.TimedOut {
-		return nil, fmt.Errorf("%s on %s did not end within %s and was stopped: the disk is slower than this workload is for, or busy; give a smaller --size", tool, j.conn.Name(), limit.Round(time.Second))
+		return nil, fmt.Errorf("%s on %s did not end within %s and was stopped: the disk is slower than this "+
+			"workload is for, or busy; give a smaller --size", tool, j.conn.Name(), limit.Round(time.Second))
 	}
 	out, status, ended := cutLast(strings.TrimRight(string(a.Out), "\n"), "wirerate-status ")
 	if ended && status == "0" {
@@ -382,9 +398,11 @@ func (j diskJob) framed(ctx context.Context, tool, script string) ([]byte, error
 	said := a.Stderr + "\n" + out
 	switch host.Classify(said) {
 	case host.Full:
-		return nil, lack("%s on %s became full during the run: free some, or give a smaller --size", j.dir, j.conn.Name())
+		return nil, lack("%s on %s became full during the run: free some, or give a smaller --size", j.dir,
+			j.conn.Name())
 	case host.Denied, host.ReadOnly:
-		return nil, lack("%s on %s cannot be written to: %s; name another folder with --dir", j.dir, j.conn.Name(), host.Reason(a.Stderr))
+		return nil, lack("%s on %s cannot be written to: %s; name another folder with --dir", j.dir, j.conn.Name(),
+			host.Reason(a.Stderr))
 	}
 	why := host.Reason(a.Stderr)
 	if why == "" {
@@ -438,7 +456,8 @@ func runDD(ctx context.Context, j diskJob) (Run, error) {
 	}
 	run, err := parseDD(string(out))
 	if err == nil {
-		run.warn(CodeCoarse, 256, "dd tells the mean of 256 synchronous writes only: install fio on %s for what each took", j.conn.Name())
+		run.warn(CodeCoarse, 256,
+			"dd tells the mean of 256 synchronous writes only: install fio on %s for what each took", j.conn.Name())
 	}
 	return run, err
 }

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,6 +96,24 @@ func (p Pair) lacks(ctx context.Context, d driver) (missing []string, err error)
 	return missing, nil
 }
 
+// portFree refuses a port on which something else listens: that would be
+// measured, or keep the server from starting. The server of the run before may
+// take a moment to go.
+func (p Pair) portFree(ctx context.Context, port int) error {
+	a, err := one(ctx, p.Server, host.Script(fmt.Sprintf(`listens() {
+  if command -v ss >/dev/null; then ss -tulnH 'sport = :%[1]d'
+  elif command -v sockstat >/dev/null; then sockstat -46l -p %[1]d | sed 1d
+  else netstat -an | grep '[.:]%[1]d .*LISTEN'
+  fi 2>/dev/null | grep -q .
+}
+for i in 1 2 3 4 5 6 7 8 9 10; do listens || exit 0; sleep 0.3; done
+echo taken`, port)))
+	if err != nil || a.Failure != host.None || strings.TrimSpace(string(a.Out)) != "taken" {
+		return err
+	}
+	return lack("port %d on %s is taken; choose another with --port", port, p.Server.Name())
+}
+
 // packaged names a program with the package of Debian that has it, where that
 // has another name.
 func packaged(program string) string {
@@ -127,6 +144,7 @@ type session struct {
 	server, client []string
 	limit          time.Duration
 	fromServer     bool // whether the server's output is parsed
+	stays          bool // whether the server runs until it is stopped
 }
 
 // run starts the server, runs the client, again while nobody listens, and
@@ -146,8 +164,7 @@ func (s session) run(ctx context.Context, p Pair) ([]byte, error) {
 		case a.Failure == host.TimedOut:
 			return nil, fmt.Errorf("%s on %s did not end in time and was stopped", s.tool, p.Client.Name())
 		case refused(a) && server.Ended():
-			answer := server.Stop()
-			return nil, fmt.Errorf("%s on %s: its server ended: %s", s.tool, p.Server.Name(), lastLine(answer.Stderr+string(answer.Out)))
+			return nil, fmt.Errorf("%s: %s", s.tool, serverEnd(p.Server, server))
 		case attempt < 20 && refused(a): // sockperf ends with 0 then
 			if err := pause(ctx, 100*time.Millisecond); err != nil {
 				return nil, err
@@ -156,15 +173,26 @@ func (s session) run(ctx context.Context, p Pair) ([]byte, error) {
 		case a.Failure != host.None:
 			err := fmt.Errorf("%s on %s: %w", s.tool, p.Client.Name(), a.Err())
 			if server.Ended() {
-				err = errors.Join(err, fmt.Errorf("its server on %s says: %s", p.Server.Name(), lastLine(server.Stop().Stderr)))
+				err = fmt.Errorf("%w; %s", err, serverEnd(p.Server, server))
 			}
 			return nil, err
+		case s.stays && server.Ended():
+			return nil, fmt.Errorf("%s: %s", s.tool, serverEnd(p.Server, server))
 		case s.fromServer:
 			_ = pause(ctx, 300*time.Millisecond) // its last line is on the way
 			return server.Stop().Out, nil
 		}
 		return a.Out, nil
 	}
+}
+
+// serverEnd says with which words a server ended before its client did.
+func serverEnd(on host.Conn, server host.Process) string {
+	answer := server.Stop()
+	if said := lastLine(answer.Stderr + "\n" + string(answer.Out)); said != "" {
+		return fmt.Sprintf("its server on %s ended and says: %s", on.Name(), said)
+	}
+	return fmt.Sprintf("its server on %s ended during the run without a message, as if killed", on.Name())
 }
 
 func refused(a host.Answer) bool {

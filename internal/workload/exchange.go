@@ -20,7 +20,7 @@ import (
 
 // transaction is 64 bytes there and 64 back on an open connection.
 type transaction struct {
-	net.Conn
+	conn
 	buf []byte
 }
 
@@ -41,7 +41,7 @@ func (l *load) requests() (loaded, error) {
 }
 
 // single is a connection for one exchange; the server closes it.
-type single struct{ net.Conn }
+type single struct{ conn }
 
 func (s single) once(deadline time.Time) error {
 	s.SetDeadline(deadline)
@@ -61,14 +61,14 @@ func (l *load) connections() (loaded, error) {
 
 func singles(addr string) arrival {
 	return arrival{dial: func(ctx context.Context) (exchange, error) {
-		c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+		c, err := connect(ctx, addr)
 		return single{c}, err
 	}}
 }
 
 // question is one over UDP; an answer that comes after a second is none.
 type question struct {
-	net.Conn
+	conn
 	id uint64
 }
 
@@ -78,7 +78,7 @@ func (q *question) once(deadline time.Time) error {
 	}
 	q.id++
 	asked := append(head(modeQuestion, q.id), make([]byte, exchangeN-headSize)...)
-	return ask(q.Conn, asked, make([]byte, 2*answerSize), deadline)
+	return ask(q.conn, asked, make([]byte, 2*answerSize), deadline)
 }
 
 // ask sends a question and waits for its answer; a late answer to an earlier
@@ -104,7 +104,7 @@ func ask(c net.Conn, question, answer []byte, deadline time.Time) error {
 
 // fetch asks for a file of so many bytes by HTTP/1.1 on a kept connection.
 type fetch struct {
-	net.Conn
+	conn
 	in      *bufio.Reader
 	request []byte
 	size    int64
@@ -112,11 +112,11 @@ type fetch struct {
 }
 
 func (l *load) fetch(ctx context.Context, size int) (*fetch, error) {
-	c, err := new(net.Dialer).DialContext(ctx, "tcp", l.addr)
+	c, err := connect(ctx, l.addr)
 	if err != nil {
 		return nil, err
 	}
-	return &fetch{Conn: c, in: bufio.NewReaderSize(c, 4<<10), size: int64(size),
+	return &fetch{conn: c, in: bufio.NewReaderSize(c, 4<<10), size: int64(size),
 		request: fmt.Appendf(nil, "GET /%d HTTP/1.1\r\nHost: %s\r\n\r\n", size, l.addr)}, nil
 }
 
@@ -237,14 +237,14 @@ func serveFiles(c net.Conn, first []byte) error {
 }
 
 // dialIn opens a connection in a mode within a context.
-func (l *load) dialIn(ctx context.Context, mode byte, number uint64) (net.Conn, error) {
-	c, err := new(net.Dialer).DialContext(ctx, "tcp", l.addr)
+func (l *load) dialIn(ctx context.Context, mode byte, number uint64) (conn, error) {
+	c, err := connect(ctx, l.addr)
 	if err != nil {
-		return nil, err
+		return conn{}, err
 	}
 	if _, err := c.Write(head(mode, number)); err != nil {
 		c.Close()
-		return nil, err
+		return conn{}, err
 	}
 	return c, nil
 }

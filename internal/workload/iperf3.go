@@ -81,10 +81,7 @@ func iperf3Failure(p Pair, a host.Answer, server host.Process, err error) error 
 		return fmt.Errorf("iperf3 on %s did not end in time and was stopped", p.Client.Name())
 	}
 	if server.Ended() {
-		answer := server.Stop()
-		if said := strings.TrimSpace(lastLine(answer.Stderr + string(answer.Out))); said != "" {
-			return fmt.Errorf("iperf3 on %s: %w; its server on %s says: %s", p.Client.Name(), err, p.Server.Name(), said)
-		}
+		return fmt.Errorf("iperf3 on %s: %w; %s", p.Client.Name(), err, serverEnd(p.Server, server))
 	}
 	return fmt.Errorf("iperf3 on %s: %w", p.Client.Name(), err)
 }

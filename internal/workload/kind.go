@@ -42,6 +42,21 @@ const (
 	ServerCPU    = "server_cpu"
 )
 
+// Live is the workload of a host in production: no load of its own, and a metric
+// that is read from elsewhere. Its metrics are in the unit that they have there.
+const (
+	Live     = "live"
+	LiveCost = "live_cost"
+	LiveGain = "live_gain"
+)
+
+func liveKind() Kind {
+	return Kind{Name: Live, Imitates: "nothing: what the host does in production, by a metric of it",
+		Metrics: []Metric{{LiveCost, "", "the metric; lower is better", true}, {LiveGain, "", "the metric; higher is better", false}},
+		Tools:   []string{Live}, Streams: 1, Duration: 5 * time.Minute, Omit: 30 * time.Second, Alone: true,
+		WarmUp: "the start of each run is left out, while what the other arm did washes out"}
+}
+
 // Metric is one quantity that a workload measures.
 type Metric struct {
 	Name  string `json:"name"`
@@ -96,7 +111,7 @@ func (k Kind) Metric(name string) (Metric, bool) {
 // MetricOf describes a metric of a run by its name: as the named workload has
 // it, else as any other has it, else by how its name ends.
 func MetricOf(kind, name string) Metric {
-	kinds := Kinds()
+	kinds := append(Kinds(), liveKind())
 	for _, k := range kinds {
 		if m, ok := k.Metric(name); ok && k.Name == kind {
 			return m
@@ -122,28 +137,31 @@ func MetricOf(kind, name string) Metric {
 }
 
 const (
-	// mostClients is how many wrk and its like have at once on a long path.
-	mostClients  = 256
-	bulkWarmUp   = "the start of each run is left out, while the connections find their pace"
-	searchWarmUp = "none: the search begins far below what it finds"
+	// mostClients is how many wrk and its like have at once on a long path, and
+	// clientsPerSecond how many it takes for each second of its round trip: each
+	// makes one request in a round trip.
+	mostClients      = 4096
+	clientsPerSecond = 20_000
+	bulkWarmUp       = "the start of each run is left out, until the connections have reached their rate"
+	searchWarmUp     = "none: the search starts far below the result"
 )
 
 // Kinds lists the workloads.
 func Kinds() []Kind {
 	goodput := Metric{Goodput, "bit/s", "payload that arrived", false}
-	closed := Metric{ClosedRate, "1/s", "the same by clients that each wait for their answer, as many as there is room for", false}
+	closed := Metric{ClosedRate, "1/s", "the same with a closed loop: clients that wait for each answer, as many as fit", false}
 	latency := []Metric{
 		{LatencyP50, "s", "time of the median exchange", true},
-		{LatencyP99, "s", "time that one exchange in 100 exceeds", true},
-		{LatencyP999, "s", "time that one exchange in 1000 exceeds", true},
+		{LatencyP99, "s", "time exceeded by one exchange in 100", true},
+		{LatencyP999, "s", "time exceeded by one exchange in 1000", true},
 	}
 	bulkTools := []string{"builtin", "iperf3", "nuttcp", "netperf", "iperf", "tcpbench"}
 	httpTools := []string{"wrk", "h2load", "ab", "builtin"}
 	udpTools := []string{"builtin", "iperf3", "nuttcp"}
 	packets := Metric{Packets, "1/s", "packets that arrived", false}
 	udp := []Metric{
-		{Loss, "share", "packets that were sent and did not arrive", true}, {Reordered, "share", "packets behind a later one of their flow", true},
-		{Duplicates, "share", "packets that came twice", true}, {DelayP99, "s", "one-way delay beyond the shortest that one packet in 100 exceeds", true},
+		{Loss, "share", "packets sent that did not arrive", true}, {Reordered, "share", "packets that arrived after a later one of their flow", true},
+		{Duplicates, "share", "packets that arrived twice", true}, {DelayP99, "s", "one-way delay above the minimum, exceeded by one packet in 100", true},
 	}
 	with := func(first Metric, more ...Metric) []Metric { return append([]Metric{first}, more...) }
 	return []Kind{
@@ -154,9 +172,9 @@ func Kinds() []Kind {
 		{Name: "bidir", Imitates: "large transfers in both directions at once", Metrics: with(goodput), Tools: []string{"builtin", "iperf3"},
 			Streams: 1, Direction: Both, WarmUp: bulkWarmUp},
 		{Name: "udp-pps", Imitates: "small packets: voice, games, a packet filter's worst case; the highest rate of 64 bytes of UDP payload " +
-			"that loses at most 1% (throughput of RFC 2544, with a bound in place of none)", Metrics: with(packets, udp...),
+			"that loses at most 1% (throughput of RFC 2544, but with some loss allowed)", Metrics: with(packets, udp...),
 			Tools: udpTools, Streams: 4, Direction: Up, Search: true, WarmUp: searchWarmUp},
-		{Name: "udp-flood", Imitates: "small packets as fast as the sender can, whatever becomes of them", Metrics: with(packets, udp...),
+		{Name: "udp-flood", Imitates: "small packets as fast as the sender can, whether they arrive or not", Metrics: with(packets, udp...),
 			Tools: udpTools, Streams: 4, Direction: Up, Duration: 3 * time.Second, WarmUp: "none: all packets count"},
 		{Name: "rr", Imitates: "requests and answers of 64 bytes on open connections: databases, remote calls",
 			Metrics: with(Metric{Transactions, "1/s", "requests that were answered, at the highest rate at which 99% end within a bound", false}, append(slices.Clone(latency), closed)...),
@@ -164,7 +182,7 @@ func Kinds() []Kind {
 		{Name: "crr", Imitates: "a connection for every request: plain HTTP/1.0, health checks; the server closes",
 			Metrics: with(Metric{Connections, "1/s", "connections opened, used once and closed, at the highest rate at which 99% end within a bound", false}, append(slices.Clone(latency), closed)...),
 			Tools:   []string{"builtin", "netperf"}, Streams: 16, Direction: Up, Search: true, WarmUp: searchWarmUp},
-		{Name: "http-small", Imitates: "a web server with files of 1 KiB on kept connections",
+		{Name: "http-small", Imitates: "a web server with files of 1 KiB on persistent connections",
 			Metrics: with(Metric{Requests, "1/s", "requests that were answered; by builtin at the highest rate at which 99% end within a bound", false},
 				latency[0], latency[1], Metric{Errors, "", "requests that failed", true}, closed),
 			Tools: httpTools, Streams: 32, Direction: Down, Search: true,
@@ -176,7 +194,7 @@ func Kinds() []Kind {
 			Metrics: with(Metric{RPM, "1/min", "round trips per minute under load: draft-ietf-ippm-responsiveness without TLS", false},
 				latency[0], latency[1], Metric{IdleLatency, "s", "median exchange before the load", true}, goodput),
 			Tools: []string{"builtin"}, Streams: 4, Direction: Both, WarmUp: bulkWarmUp},
-		{Name: "slow-receiver", Imitates: "a fast transfer beside one whose receiver takes only 10 Mbit/s",
+		{Name: "slow-receiver", Imitates: "a fast transfer next to one whose receiver takes only 10 Mbit/s",
 			Metrics: with(goodput, Metric{SlowGoodput, "bit/s", "payload that the slow receiver took", false}, latency[0], latency[1]),
 			Tools:   []string{"builtin"}, Streams: 1, Direction: Up, WarmUp: bulkWarmUp},
 		{Name: "dns-like", Imitates: "a name server: questions of 64 bytes over UDP, answers of 256",
@@ -189,6 +207,9 @@ func Kinds() []Kind {
 
 // FindKind returns the workload of that name.
 func FindKind(name string) (Kind, error) {
+	if name == Live {
+		return liveKind(), nil
+	}
 	var names []string
 	for _, k := range Kinds() {
 		if k.Name == name {
@@ -242,7 +263,7 @@ func (s Spec) WithDefaults(rtt time.Duration) (Spec, error) {
 	if s.Streams == 0 {
 		s.Streams = k.Streams
 		if k.Name == "http-small" { // enough that the round trip is not what binds
-			s.Streams = min(s.Streams+int(8000*rtt.Seconds()), mostClients)
+			s.Streams = min(s.Streams+int(clientsPerSecond*rtt.Seconds()), mostClients)
 		}
 	}
 	if s.Direction == "" {

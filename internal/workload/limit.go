@@ -1,6 +1,9 @@
 package workload
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Limit is what bounded a run.
 type Limit struct {
@@ -30,7 +33,7 @@ const (
 
 // bounded fills in what bounded the run where its tool does not say, from the
 // kernels' counters and connections.
-func (r *Run) bounded(kind Kind) {
+func (r *Run) bounded(kind Kind, s Spec) {
 	if r.Limit != nil && r.Limit.Code != LimitServer {
 		return
 	}
@@ -54,8 +57,26 @@ func (r *Run) bounded(kind Kind) {
 	case client >= busyCore:
 		r.Limit = &Limit{LimitClientCPU, fmt.Sprintf("the client's processor: a core was %.0f%% busy", 100*client)}
 	case r.Limit == nil:
-		r.Limit = r.transferLimit()
+		if r.Limit = r.waitLimit(kind, s); r.Limit == nil {
+			r.Limit = r.transferLimit()
+		}
 	}
+}
+
+// waits is by how much the median exchange of clients that each wait for their
+// answer may exceed the round trip while nothing else holds them.
+const waits = 1.25
+
+// waitLimit is the round trip, where all that clients do is wait for it: s has
+// how many they are.
+func (r *Run) waitLimit(kind Kind, s Spec) *Limit {
+	rtt, known := r.ShortestRTT()
+	median := r.Metrics[LatencyP50]
+	if !known || kind.Primary().Name == Goodput || median <= 0 || median > waits*rtt {
+		return nil
+	}
+	return &Limit{LimitRoundTrip, fmt.Sprintf("the round trip of %s: each of %d clients waits for it before it asks again",
+		duration(rtt).Round(100*time.Microsecond), s.Streams)}
 }
 
 // busyCore is the busy part of a core from which it counts as the limit.

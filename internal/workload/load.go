@@ -3,10 +3,12 @@ package workload
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
+	"syscall"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/stats"
@@ -60,11 +62,12 @@ func (l *load) begin() {
 	l.until = l.from.Add(l.spec.Duration)
 }
 
-// dialPatiently gives a server that is just starting some time.
+// dialPatiently gives a server that is just starting some time: one that does
+// not answer at all gets none beyond that of a dial.
 func (l *load) dialPatiently() (net.Conn, error) {
 	for attempt := 0; ; attempt++ {
 		c, err := l.dial(modeRequests, 0)
-		if err == nil || attempt == 20 {
+		if err == nil || attempt == 20 || !errors.Is(err, syscall.ECONNREFUSED) {
 			return c, err
 		}
 		if err := pause(l.ctx, 100*time.Millisecond); err != nil {

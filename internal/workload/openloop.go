@@ -25,6 +25,34 @@ const (
 type exchange interface {
 	once(deadline time.Time) error
 	Close() error
+	reset() error
+}
+
+// conn is what a request goes over.
+type conn struct{ net.Conn }
+
+// connect opens a connection that is reset when ctx ends before it is handed
+// over, as reset does later.
+func connect(ctx context.Context, addr string) (conn, error) {
+	d := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+		return raw.Control(func(fd uintptr) {
+			_ = syscall.SetsockoptLinger(int(fd), syscall.SOL_SOCKET, syscall.SO_LINGER, &syscall.Linger{Onoff: 1})
+		})
+	}}
+	c, err := d.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return conn{}, err
+	}
+	return conn{c}, c.(*net.TCPConn).SetLinger(-1)
+}
+
+// reset closes a connection whose request failed, without TIME-WAIT: ports that
+// wait a minute would be missing in the steps and runs after an overloaded one.
+func (c conn) reset() error {
+	if t, ok := c.Conn.(*net.TCPConn); ok {
+		_ = t.SetLinger(0) // of one that is broken already
+	}
+	return c.Close()
 }
 
 // arrival is what requests come over: kept connections, or one for each.
@@ -55,7 +83,7 @@ func (o *openLoop) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, e := range o.idle {
-		e.Close()
+		_ = e.reset() // nothing is asked of it any more
 	}
 	o.idle = nil
 }
@@ -77,8 +105,11 @@ func (o *openLoop) one(ctx context.Context, deadline time.Time) error {
 		}
 	}
 	err := e.once(deadline)
-	if err != nil || !o.kind.kept {
-		return errors.Join(err, e.Close())
+	if err != nil {
+		return errors.Join(err, e.reset())
+	}
+	if !o.kind.kept {
+		return e.Close()
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -194,10 +225,10 @@ func exhausted(err error) *Limit {
 }
 
 // setBound fixes how long a request may take: four round trips and 100 ms, or
-// the double of that so often that a low rate holds, since there are paths and
-// machines on which nothing ends sooner.
+// the double of that so often that a low rate holds, up to a fifth of the run,
+// since there are paths and machines on which nothing ends sooner.
 func (o *openLoop) setBound(out *loaded) error {
-	const shakes, tries, most = 5, 2, 10 * time.Second
+	const shakes = 5
 	shortest := math.Inf(1)
 	for range shakes {
 		began := time.Now()
@@ -209,18 +240,15 @@ func (o *openLoop) setBound(out *loaded) error {
 		shortest = min(shortest, time.Since(began).Seconds())
 	}
 	usual := duration(4*shortest) + 100*time.Millisecond
-	for o.bound = usual; ; o.bound *= 2 {
-		var a attempt
-		for range tries {
-			var err error
-			if a, err = o.step(lowRate, stepTime); err != nil {
-				return err
-			}
-			if a.held {
-				break
-			}
+	most, began := max(usual, o.l.spec.Duration/5), time.Now()
+	for o.bound = usual; o.bound < most; o.bound = min(2*o.bound, most) {
+		if time.Since(began) > o.l.spec.Duration/2 {
+			o.bound = most
+			break
 		}
-		if a.held || o.bound >= most {
+		if held, err := o.holdsLow(); err != nil {
+			return err
+		} else if held {
 			break
 		}
 	}
@@ -229,6 +257,16 @@ func (o *openLoop) setBound(out *loaded) error {
 			"the search takes up to %s", lowRate, mayBeTardy, usual.Round(time.Millisecond), o.bound.Round(time.Millisecond))
 	}
 	return nil
+}
+
+// holdsLow tells whether a low rate holds, at the second try at least.
+func (o *openLoop) holdsLow() (bool, error) {
+	for range 2 {
+		if a, err := o.step(lowRate, stepTime); err != nil || a.held {
+			return a.held, err
+		}
+	}
+	return false, nil
 }
 
 // rates searches for the highest rate of requests whose 99th percentile stays
@@ -309,7 +347,7 @@ func (o *openLoop) closed(clients int, d time.Duration) (rate float64, last, err
 func (l *load) questions() (loaded, error) {
 	out, err := l.rates(Transactions, arrival{kept: true, dial: func(ctx context.Context) (exchange, error) {
 		c, err := new(net.Dialer).DialContext(ctx, "udp", l.addr)
-		return &question{Conn: c}, err
+		return &question{conn: conn{c}}, err
 	}})
 	if err == nil {
 		out.Metrics[Loss] = out.Metrics[Errors]

@@ -2,8 +2,9 @@ package workload
 
 import (
 	"errors"
-	"regexp"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 var (

@@ -1,9 +1,10 @@
 package workload
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 var (

@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"regexp"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 var pingReply = regexp.MustCompile(`time[=<]([0-9.]+) ?ms`)

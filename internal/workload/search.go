@@ -82,10 +82,13 @@ func (s *search) repeated(rate float64) (best attempt, err error) {
 	return best, nil
 }
 
-// confirmed offers a rate for longer, lower ones where it does not hold, and at
-// last the one with which the search began.
+// confirmed offers a rate for longer, lower ones where it does not hold while
+// there is time, and at last the one with which the search began.
 func (s *search) confirmed(rate float64, limit Limit) (a attempt, err error) {
 	for _, part := range []float64{1, 0.9, 0.7, 0.45, 0.2, 0} {
+		if part > 0 && part < 1 && time.Since(s.until) > 2*s.confirm {
+			continue
+		}
 		if a, err = s.try(max(part*rate, s.low), s.confirm); err != nil {
 			return a, err
 		}

@@ -160,7 +160,7 @@ func runHTTP(command httpCommand) func(context.Context, Pair, Spec) (Run, error)
 		}
 		_, namespace := p.Server.(*host.Agent)
 		a, err := one(ctx, p.Server, host.Script(fmt.Sprintf("rm -rf %[1]s && mkdir -m 755 %[1]s && mkdir %[1]s/www %[1]s/tmp && head -c %[2]d /dev/zero >%[1]s/www/file && cat >%[1]s/nginx.conf <<'END'\n%[3]sEND\n",
-			dir, size, nginxConf(dir, s.Port, namespace))))
+			dir, size, nginxConf(dir, s, namespace))))
 		if err == nil {
 			err = a.Err()
 		}
@@ -173,11 +173,8 @@ func runHTTP(command httpCommand) func(context.Context, Pair, Spec) (Run, error)
 			_, _ = p.Server.Do(ctx, host.Script("rm -rf "+dir)) // of a host that is gone there is nothing to remove
 		}()
 		tool, client := command(s, fmt.Sprintf("http://%s:%d/file", bracketed(p.Addr), s.Port))
-		if err := p.awaitHTTP(ctx, s); err != nil {
-			return Run{}, err
-		}
 		out, err := session{tool: tool, server: []string{"nginx", "-p", dir, "-c", dir + "/nginx.conf"}, client: waiting(client),
-			limit: s.total() + grace}.run(ctx, p)
+			limit: s.total() + grace, stays: true}.run(ctx, p)
 		run, err := parsed(tool, out, err)
 		if err == nil && run.Metrics[Errors] > 0 && run.Metrics[Requests] == 0 {
 			return Run{}, fmt.Errorf("%s on %s: no request was answered well", tool, p.Client.Name())
@@ -186,19 +183,10 @@ func runHTTP(command httpCommand) func(context.Context, Pair, Spec) (Run, error)
 	}
 }
 
-// awaitHTTP refuses a port that something else already serves: its answers
-// would be measured.
-func (p Pair) awaitHTTP(ctx context.Context, s Spec) error {
-	a, err := one(ctx, p.Server, host.Script(fmt.Sprintf("command -v ss >/dev/null && ss -tlnH 'sport = :%d' | grep -q .", s.Port)))
-	if err == nil && a.Failure == host.None {
-		return fmt.Errorf("port %d on %s is taken; choose another with --port", s.Port, p.Server.Name())
-	}
-	return err
-}
-
-// waiting gives the server a moment before the client begins.
+// waiting gives the server a moment before the client begins, which may have
+// as many files open as the system lets it.
 func waiting(client []string) []string {
-	return append([]string{"sh", "-c", `sleep 0.3; exec "$@"`, "sh"}, client...)
+	return append([]string{"sh", "-c", `ulimit -n "$(ulimit -H -n)" 2>/dev/null; sleep 0.3; exec "$@"`, "sh"}, client...)
 }
 
 func bracketed(addr string) string {
@@ -210,7 +198,7 @@ func bracketed(addr string) string {
 
 // nginxConf serves one folder. In a namespace nginx is one process: there the
 // rights to become another user may be missing.
-func nginxConf(dir string, port int, single bool) string {
+func nginxConf(dir string, s Spec, single bool) string {
 	processes := "worker_processes auto;\n"
 	if single {
 		processes = "master_process off;\n"
@@ -219,6 +207,7 @@ func nginxConf(dir string, port int, single bool) string {
 	for _, t := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		temp += fmt.Sprintf("  %s_temp_path %s/tmp;\n", t, dir)
 	}
-	return fmt.Sprintf("daemon off;\n%spid %s/pid;\nerror_log stderr;\nevents { worker_connections 1024; }\nhttp {\n  access_log off;\n  sendfile on;\n  keepalive_requests 1000000000;\n%s"+
-		"  server { listen %d; listen [::]:%d; location / { root %s/www; } }\n}\n", processes, dir, temp, port, port, dir)
+	connections := max(1024, 2*s.Streams)
+	return fmt.Sprintf("daemon off;\n%spid %s/pid;\nerror_log stderr;\nworker_rlimit_nofile %d;\nevents { worker_connections %d; }\nhttp {\n  access_log off;\n  sendfile on;\n  keepalive_requests 1000000000;\n%s"+
+		"  server { listen %d; listen [::]:%d; location / { root %s/www; } }\n}\n", processes, dir, 2*connections, connections, temp, s.Port, s.Port, dir)
 }

@@ -35,6 +35,7 @@ type Spec struct {
 	Port      int           // 0 means 5201
 	Dir       string        // of disk: where it makes its files; empty means DiskDir
 	Size      int64         // of disk: bytes of its file; 0 means DiskSize or a quarter of what is free
+	From      string        `json:",omitempty"` // of live: where its metric comes from
 }
 
 // Pair is the two hosts of a measurement. The client reaches the server at
@@ -140,6 +141,8 @@ func (s Spec) check() error {
 	switch {
 	case err != nil:
 		return err
+	case kind.Name == Live:
+		return nil
 	case s.Streams < 1 || s.Streams > kind.mostStreams():
 		return fmt.Errorf("streams %d: 1 to %d are possible", s.Streams, kind.mostStreams())
 	case s.Direction != "" && s.Direction != Up && s.Direction != Down && s.Direction != Both:
@@ -168,6 +171,9 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
+	if kind.Name == Live {
+		return Run{}, fmt.Errorf("%w: %s is not a load; wirerate trial --metric-from reads it", ErrMissing, Live)
+	}
 	if kind.Alone {
 		return measureDisk(ctx, p.Client, kind, s)
 	}
@@ -179,6 +185,9 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 	}
 	d, err := p.choose(ctx, kind, s)
 	if err != nil {
+		return Run{}, err
+	}
+	if err := p.portFree(ctx, s.Port); err != nil {
 		return Run{}, err
 	}
 	watch, err := startWatch(ctx, p, s)
@@ -205,7 +214,7 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 		run.warn(CodeBuiltin, 1, "measured with the built-in server and client: %s", strings.Join(slices.Compact(d.instead), ", "))
 	}
 	tele.attach(&run)
-	run.bounded(kind)
+	run.bounded(kind, s)
 	return run.complete(kind, s, elapsed)
 }
 

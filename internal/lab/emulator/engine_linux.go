@@ -68,7 +68,8 @@ const (
 
 // Start starts one direction of a link from one TUN device to another.
 // start is the zero of its clock.
-func Start(l link.Link, d link.Direction, in, out int, start time.Time, seed uint64, gates Flow, budget *Budget) (*Engine, error) {
+func Start(l link.Link, d link.Direction, in, out int, start time.Time, seed uint64, gates Flow,
+	budget *Budget) (*Engine, error) {
 	var clock *traceClock
 	if d.Trace != "" {
 		trace, err := link.LoadTrace(d.Trace)
@@ -92,8 +93,9 @@ func Start(l link.Link, d link.Direction, in, out int, start time.Time, seed uin
 		pipe: p, mem: mem,
 		in: in, out: out, stop: stop, start: start, rank: rank{budget: budget},
 		rng: rand.New(rand.NewPCG(seed, kinds+1)), scratch: make([]byte, maxUnit),
-		done:   make(chan struct{}),
-		waking: follower{int64(10 * time.Microsecond), 1000, 9000}, passing: follower{int64(30 * time.Microsecond), 5000, 5000},
+		done:    make(chan struct{}),
+		waking:  follower{int64(10 * time.Microsecond), 1000, 9000},
+		passing: follower{int64(30 * time.Microsecond), 5000, 5000},
 	}
 	var zero unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &zero)
@@ -328,7 +330,8 @@ func poll(fds []unix.PollFd, timeout *unix.Timespec, silent bool) (ready int, er
 	if silent {
 		call = unix.RawSyscall6
 	}
-	n, _, errno := call(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), uintptr(unsafe.Pointer(timeout)), 0, 0, 0)
+	n, _, errno := call(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)),
+		uintptr(unsafe.Pointer(timeout)), 0, 0, 0)
 	return int(n), errno
 }
 

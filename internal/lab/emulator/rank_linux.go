@@ -54,7 +54,8 @@ func (r *rank) follow(now, used int64) {
 // raise makes the thread one of the lowest real-time priority. What it starts
 // does not inherit that.
 func (r *rank) raise() {
-	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1, Flags: unix.SCHED_FLAG_RESET_ON_FORK}
+	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1,
+		Flags: unix.SCHED_FLAG_RESET_ON_FORK}
 	r.realTime = unix.SchedSetAttr(0, &attr, 0) == nil
 	r.refused = !r.realTime
 }
@@ -62,7 +63,8 @@ func (r *rank) raise() {
 // fair makes the thread one of the ordinary class, with a short time slice (Linux
 // 6.12) and, where allowed, priority over the others of its session.
 func (r *rank) fair() {
-	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Nice: -20, Runtime: uint64(100 * time.Microsecond), Flags: unix.SCHED_FLAG_RESET_ON_FORK}
+	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Nice: -20, Runtime: uint64(100 * time.Microsecond),
+		Flags: unix.SCHED_FLAG_RESET_ON_FORK}
 	if unix.SchedSetAttr(0, &attr, 0) != nil {
 		if own, err := unix.SchedGetAttr(0, 0); err == nil {
 			attr.Nice = own.Nice

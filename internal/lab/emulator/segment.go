@@ -65,7 +65,8 @@ func shapeOf(u []byte) shape {
 		return whole
 	}
 	sum := start + int(binary.NativeEndian.Uint16(u[vnetCsumOffset:]))
-	if hdr > maxHeaders || hdr >= len(ip) || sum+2 > hdr || hdr < start+8 || ipHeaderLen(ip) > start || ipHeaderLen(ip) < 20 {
+	if hdr > maxHeaders || hdr >= len(ip) || sum+2 > hdr || hdr < start+8 || ipHeaderLen(ip) > start ||
+		ipHeaderLen(ip) < 20 {
 		return whole
 	}
 	return shape{

@@ -87,8 +87,10 @@ func (s Stats) Since(mark Stats) Stats {
 	for _, c := range []struct{ d, m *int64 }{
 		{&d.Units, &mark.Units}, {&d.Segments, &mark.Segments}, {&d.Bytes, &mark.Bytes},
 		{&d.Delivered, &mark.Delivered}, {&d.Writes, &mark.Writes},
-		{&d.DropQueue, &mark.DropQueue}, {&d.DropCoDel, &mark.DropCoDel}, {&d.DropLoss, &mark.DropLoss}, {&d.Pauses, &mark.Pauses},
-		{&d.DropMemory, &mark.DropMemory}, {&d.DropKernel, &mark.DropKernel}, {&d.DropDevice, &mark.DropDevice}, {&d.Marked, &mark.Marked},
+		{&d.DropQueue, &mark.DropQueue}, {&d.DropCoDel, &mark.DropCoDel}, {&d.DropLoss, &mark.DropLoss},
+		{&d.Pauses, &mark.Pauses},
+		{&d.DropMemory, &mark.DropMemory}, {&d.DropKernel, &mark.DropKernel}, {&d.DropDevice, &mark.DropDevice},
+		{&d.Marked, &mark.Marked},
 		{&d.Duplicated, &mark.Duplicated}, {&d.Corrupted, &mark.Corrupted}, {&d.Reordered, &mark.Reordered},
 		{&d.Late, &mark.Late},
 	} {
@@ -133,9 +135,11 @@ func (s Stats) String() string {
 		what string
 	}{
 		{s.DropQueue, "dropped by the queue"}, {s.DropCoDel, "dropped by CoDel"},
-		{s.DropLoss, "lost"}, {s.Pauses, "times held back the links before it"}, {s.Marked, "marked"}, {s.Duplicated, "duplicated"},
+		{s.DropLoss, "lost"}, {s.Pauses, "times held back the links before it"}, {s.Marked, "marked"},
+		{s.Duplicated, "duplicated"},
 		{s.Corrupted, "corrupted"}, {s.Reordered, "reordered"},
-		{s.DropMemory, "units without memory"}, {s.DropKernel, "units refused by the kernel"}, {s.DropDevice, "units that came faster than they were read"},
+		{s.DropMemory, "units without memory"}, {s.DropKernel, "units refused by the kernel"},
+		{s.DropDevice, "units that came faster than they were read"},
 	} {
 		if c.n > 0 {
 			fmt.Fprintf(&b, ", %d %s", c.n, c.what)
@@ -145,6 +149,7 @@ func (s Stats) String() string {
 	if !s.KeptUp() {
 		kept = "no"
 	}
-	fmt.Fprintf(&b, "; emulator kept up: %s, worst lateness %s", kept, units.Duration(s.WorstLate.Round(time.Microsecond)))
+	fmt.Fprintf(&b, "; emulator kept up: %s, worst lateness %s", kept,
+		units.Duration(s.WorstLate.Round(time.Microsecond)))
 	return b.String()
 }

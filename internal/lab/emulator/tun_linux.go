@@ -74,7 +74,8 @@ func DeviceAdvice(err error) string {
 // writeUnit tells the Go scheduler: they do not block and take a few
 // microseconds, about as long as telling it would.
 func readUnit(fd int, b []byte) (int, unix.Errno) {
-	n, _, e := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+	n, _, e := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+		uintptr(len(b)))
 	if e != 0 {
 		return 0, e
 	}
@@ -84,7 +85,8 @@ func readUnit(fd int, b []byte) (int, unix.Errno) {
 // writeUnit writes the concatenation of head and body as one unit.
 func writeUnit(fd int, head, body []byte) unix.Errno {
 	if len(body) == 0 {
-		_, _, e := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(head))), uintptr(len(head)))
+		_, _, e := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(head))),
+			uintptr(len(head)))
 		return e
 	}
 	var iov [2]unix.Iovec

@@ -74,7 +74,7 @@ func TestParseSaysWhatToWrite(t *testing.T) {
 		"bandwidth=1gbit":               "write rate=",
 		"latency=1ms":                   "write delay=",
 		"profile=dsl":                   "its name alone at the beginning",
-		"loss=1e-4,dsl":                 "a profile, of which there is one, at the beginning",
+		"loss=1e-4,dsl":                 "a profile; only one is allowed, at the beginning",
 		"rate:1gbit":                    "write rate=1gbit",
 		"rate":                          "write rate=VALUE",
 		"cabel":                         "cable, ",

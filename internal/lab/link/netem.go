@@ -24,8 +24,9 @@ const (
 // what of it netem does not have.
 func (l Link) NetemArgs(d Direction) ([]string, error) {
 	for what, asked := range map[string]bool{
-		"a trace": d.Trace != "", "flow control": d.Pause, "CoDel": d.CoDel.Target > 0, "an ECN threshold": d.ECN.Threshold.Unit != "",
-		"marks": d.Mark.Kind != Never, "periodic loss": d.Loss.Kind == Every,
+		"a trace": d.Trace != "", "flow control": d.Pause, "CoDel": d.CoDel.Target > 0,
+		"an ECN threshold": d.ECN.Threshold.Unit != "",
+		"marks":            d.Mark.Kind != Never, "periodic loss": d.Loss.Kind == Every,
 		"jitter that keeps the order (write overtake)": d.Jitter.Spread > 0 && !d.Jitter.Overtake,
 		"duplication other than random":                d.Duplicate.Kind != Never && d.Duplicate.Kind != Random,
 		"corruption other than random":                 d.Corrupt.Kind != Never && d.Corrupt.Kind != Random,

@@ -226,7 +226,8 @@ func (d *Direction) set(f linkField) (err error) {
 		case err == nil && d.Rate == 0:
 			return fmt.Errorf("rate %q: more than 0 is expected; write rate=none for no limit", f.value)
 		case err == nil && (d.Rate < MinRate || d.Rate > MaxRate):
-			return fmt.Errorf("rate %q: %s is outside %s..%s; write it like 100mbit or 10gbit", f.value, d.Rate, MinRate, MaxRate)
+			return fmt.Errorf("rate %q: %s is outside %s..%s; write it like 100mbit or 10gbit", f.value, d.Rate,
+				MinRate, MaxRate)
 		}
 	case "trace":
 		d.Rate, d.Trace = 0, f.value
@@ -261,7 +262,8 @@ func (d *Direction) set(f linkField) (err error) {
 		if instead, ok := otherName(f.key); ok {
 			return fmt.Errorf("unknown field %q; write %s", f.key, instead)
 		}
-		return fmt.Errorf("unknown field %q; known: rate, trace, rtt, delay, jitter, queue, full, aqm, ecn, loss, mark, duplicate, corrupt, reorder, hold, mtu, seed, framing, backend", f.key)
+		return fmt.Errorf("unknown field %q; known: rate, trace, rtt, delay, jitter, queue, full, aqm, ecn, loss, "+
+			"mark, duplicate, corrupt, reorder, hold, mtu, seed, framing, backend", f.key)
 	}
 	return err
 }

@@ -17,13 +17,14 @@ func noProfile(name string) error {
 	for _, p := range Profiles() {
 		names = append(names, p.Name)
 	}
-	return fmt.Errorf("%q is neither key=value nor a profile (%s); see: wirerate lab profiles", name, strings.Join(names, ", "))
+	return fmt.Errorf("%q is neither key=value nor a profile (%s); see: wirerate lab profiles", name,
+		strings.Join(names, ", "))
 }
 
 // noValue is the error of a field without a value.
 func noValue(name string) error {
 	if _, ok := FindProfile(name); ok {
-		return fmt.Errorf("%q is a profile, of which there is one, at the beginning", name)
+		return fmt.Errorf("%q is a profile; only one is allowed, at the beginning", name)
 	}
 	if isField(name) {
 		return fmt.Errorf("%s has no value; write %s=VALUE", name, name)

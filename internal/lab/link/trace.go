@@ -66,7 +66,8 @@ func ParseTrace(r io.Reader) (Trace, error) {
 		t.At = append(t.At, ms)
 	}
 	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return Trace{}, fmt.Errorf("line %d is longer than %d bytes: this is not a trace", len(t.At)+1, bufio.MaxScanTokenSize)
+		return Trace{}, fmt.Errorf("line %d is longer than %d bytes: this is not a trace", len(t.At)+1,
+			bufio.MaxScanTokenSize)
 	} else if err != nil {
 		return Trace{}, fmt.Errorf("read trace: %w", err)
 	}

@@ -117,7 +117,8 @@ func (r Result) String() string {
 		left += "; " + r.Note
 	}
 	return fmt.Sprintf("%s %s on %s: %s, expected %s (%s to %s)%s", verdict, r.What, r.Link,
-		quantity(r.Measured, r.Unit), quantity(r.Expected, r.Unit), quantity(r.Low, r.Unit), quantity(r.High, r.Unit), left)
+		quantity(r.Measured, r.Unit), quantity(r.Expected, r.Unit), quantity(r.Low, r.Unit), quantity(r.High, r.Unit),
+		left)
 }
 
 // quantity prints a number with five significant digits and its unit.

@@ -101,7 +101,8 @@ func checkItems() []checkItem {
 	items = append(items, trafficChecks()...)
 	items = append(items, queueChecks()...)
 	items = append(items, windowChecks()...)
-	items = append(items, roundTripCheck("100mbit", "20ms,backend=netem", "median", 0.5, 0.2), rateCheckTCP("100mbit", ",backend=netem"))
+	items = append(items, roundTripCheck("100mbit", "20ms,backend=netem", "median", 0.5, 0.2),
+		rateCheckTCP("100mbit", ",backend=netem"))
 	return append(items, responseChecks()...)
 }
 
@@ -177,7 +178,8 @@ func queueChecks() []checkItem {
 	return []checkItem{
 		fullQueueCheck("10mbit", "256KiB"), fullQueueCheck("100mbit", "1MiB"), fullQueueCheck("1gbit", "4MiB"),
 		{
-			what: "standing delay under CoDel, median", link: "rate=50mbit,rtt=20ms,queue=1000packets,aqm=codel", unit: "ms",
+			what: "standing delay under CoDel, median", link: "rate=50mbit,rtt=20ms,queue=1000packets,aqm=codel",
+			unit:  "ms",
 			basis: "one Reno flow keeps about the target of 5 ms (RFC 8289), 0 to 10 accepted",
 			run:   codelCheck,
 		},

@@ -20,7 +20,8 @@ func windowChecks() []checkItem {
 				// A window of a few segments leaves no room for larger units, nor
 				// for acknowledgements that wait for a second one.
 				few := window < 1<<16
-				t := transfer{duration: 3 * time.Second, omit: time.Second, congestion: "reno", window: window, single: few, acks: few}
+				t := transfer{duration: 3 * time.Second, omit: time.Second, congestion: "reno", window: window,
+					single: few, acks: few}
 				res, err := run(ctx, l, t)
 				segments := window / max(res.mss, 1)
 				want := float64(segments*res.mss) * 8 / l.Link(0).RTT().Seconds()
@@ -74,12 +75,14 @@ func responses() []response {
 		{"reno", long, 1000, 38, ""},
 		{"reno", long, 10_000, 120, ""},
 		{"reno", long, 100_000, 379, ""},
-		{"cubic", short, 100, 9.3, "RFC 9438 has 12, for a sender that needs no time to recover and counts in fractions"},
+		{"cubic", short, 100, 9.3, "RFC 9438 has 12, for a sender that needs no time to recover and counts in " +
+			"fractions"},
 		{"cubic", short, 1000, 38, ""},
 		{"cubic", short, 10_000, 120, ""},
 		{"cubic", short, 100_000, 379, ""},
 		{"cubic", long, 100, 11.3, "RFC 9438 has 12, for a sender that needs no time to recover"},
-		{"cubic", long, 1000, 45.4, "RFC 9438 has 38, the greater average of two curves; a sender follows the greater one at each moment"},
+		{"cubic", long, 1000, 45.4, "RFC 9438 has 38, the greater average of two curves; a sender follows the " +
+			"greater one at each moment"},
 		{"cubic", long, 10_000, 187, ""},
 		{"cubic", long, 100_000, 1054, ""},
 	}
@@ -110,12 +113,15 @@ func (p response) check() checkItem {
 		basis = "RFC 9438 and the kernel, within 10%"
 	}
 	return checkItem{
-		what: "average window of " + p.algorithm, link: fmt.Sprintf("rtt=%s,up:loss=every:%d", p.rtt, p.every), unit: "segments",
+		what: "average window of " + p.algorithm, link: fmt.Sprintf("rtt=%s,up:loss=every:%d", p.rtt, p.every),
+		unit: "segments",
 		full: duration+omit > quickResponse, basis: basis, note: p.note,
 		run: func(ctx context.Context, l *lab.Lab, r Result) (Result, error) {
-			res, err := run(ctx, l, transfer{duration: duration, omit: omit, congestion: p.algorithm, single: p.every < 1000, acks: true})
+			res, err := run(ctx, l, transfer{duration: duration, omit: omit, congestion: p.algorithm,
+				single: p.every < 1000, acks: true})
 			if err != nil {
-				return r, errSkip(fmt.Sprintf("%v; in the initial namespace: sysctl net.ipv4.tcp_allowed_congestion_control=\"reno cubic\"", err))
+				return r, errSkip(fmt.Sprintf("%v; in the initial namespace: sysctl "+
+					"net.ipv4.tcp_allowed_congestion_control=\"reno cubic\"", err))
 			}
 			segments := res.goodput / 8 / float64(max(res.mss, 1)) * p.rtt.Seconds()
 			return r.transferred(res).within(p.window, segments, 0.1), nil

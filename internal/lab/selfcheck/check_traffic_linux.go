@@ -30,12 +30,18 @@ func streamChecks() []streamCheck {
 	doubled := func(got received) float64 { return float64(len(got.seq) - got.sent) }
 	marked := func(got received) float64 { return float64(got.ce) }
 	return []streamCheck{
-		{"segments lost in units of 44", "rtt=2ms,up:loss=every:1000", "segments", "each 1000th of 200000", long, 200, 200, 200, lost},
-		{"segments lost in units of 44", "rtt=2ms,up:loss=1e-3,seed=1", "segments", "binomial, 99.9%", long, 200, low, high, lost},
-		{"mean length of a burst of losses", "rtt=2ms,up:loss=burst:1e-3,0.25,seed=1", "segments", "Gilbert: 1/R, 99.9%", long, 4, 3.2, 4.8, received.meanBurst},
-		{"segments marked in units of 44", "rtt=2ms,up:mark=every:1000", "segments", "each 1000th of 200000", long, 200, 200, 200, marked},
-		{"segments marked in units of 44", "rtt=2ms,up:mark=1e-3,seed=1", "segments", "binomial, 99.9%", long, 200, low, high, marked},
-		{"segments duplicated in units of 44", "rtt=2ms,up:duplicate=every:1000", "segments", "each 1000th of 200000", long, 200, 200, 200, doubled},
+		{"segments lost in units of 44", "rtt=2ms,up:loss=every:1000", "segments", "each 1000th of 200000", long, 200,
+			200, 200, lost},
+		{"segments lost in units of 44", "rtt=2ms,up:loss=1e-3,seed=1", "segments", "binomial, 99.9%", long, 200, low,
+			high, lost},
+		{"mean length of a burst of losses", "rtt=2ms,up:loss=burst:1e-3,0.25,seed=1", "segments",
+			"Gilbert: 1/R, 99.9%", long, 4, 3.2, 4.8, received.meanBurst},
+		{"segments marked in units of 44", "rtt=2ms,up:mark=every:1000", "segments", "each 1000th of 200000", long,
+			200, 200, 200, marked},
+		{"segments marked in units of 44", "rtt=2ms,up:mark=1e-3,seed=1", "segments", "binomial, 99.9%", long, 200,
+			low, high, marked},
+		{"segments duplicated in units of 44", "rtt=2ms,up:duplicate=every:1000", "segments", "each 1000th of 200000",
+			long, 200, 200, 200, doubled},
 		{
 			"packets that a queue holds", "rate=1mbit,queue=46140B", "packets",
 			"of a unit of 44: 46140/1538 in the queue and one in service",
@@ -51,10 +57,12 @@ func streamChecks() []streamCheck {
 		{
 			"time from CoDel's 1st to its 50th drop", "rate=10mbit,rtt=2ms,queue=10s,aqm=codel", "ms",
 			"RFC 8289, section 5.5: the sum of 100 ms / sqrt(n), of a sender that does not yield, within 3%",
-			stream{size: fullPacket, count: 2400, rate: 15e6, settle: settle}, 1261, 1261 * 0.97, 1261 * 1.03, received.fiftyLosses,
+			stream{size: fullPacket, count: 2400, rate: 15e6, settle: settle}, 1261, 1261 * 0.97, 1261 * 1.03,
+			received.fiftyLosses,
 		},
 		{
-			"quartiles of the delay with jitter, apart and in order", "rtt=20ms,jitter=3ms,seed=1", "ms", "uniform: half of 6 ms, 99.9%",
+			"quartiles of the delay with jitter, apart and in order", "rtt=20ms,jitter=3ms,seed=1", "ms",
+			"uniform: half of 6 ms, 99.9%",
 			stream{size: 200, count: 500, rate: 200 * 8 / 6e-3, settle: settle}, 3, 2.5, 3.5,
 			func(got received) float64 {
 				if !slices.IsSorted(got.seq) {
@@ -87,7 +95,8 @@ func trafficChecks() []checkItem {
 func bbrCheck(ctx context.Context, l *lab.Lab, r Result) (Result, error) {
 	res, err := run(ctx, l, transfer{duration: 5 * time.Second, omit: 2 * time.Second, congestion: "bbr"})
 	if err != nil {
-		return r, errSkip(fmt.Sprintf("%v; in the initial namespace: modprobe tcp_bbr, sysctl net.ipv4.tcp_allowed_congestion_control=\"reno bbr\"", err))
+		return r, errSkip(fmt.Sprintf("%v; in the initial namespace: modprobe tcp_bbr, sysctl "+
+			"net.ipv4.tcp_allowed_congestion_control=\"reno bbr\"", err))
 	}
 	want := 0.99 * 100 * float64(res.mss) / fullFrame
 	return r.transferred(res).between(want, 0.85*want, 1.01*want, res.goodput/1e6), nil

@@ -296,7 +296,8 @@ func answered(fd int, sequence uint16) (at int64, ok bool) {
 			continue
 		}
 		icmp := buf[headerLen(buf):n]
-		if icmp[0] == echoReplyType && binary.BigEndian.Uint16(icmp[4:]) == echoIdentifier && binary.BigEndian.Uint16(icmp[6:]) == sequence {
+		if icmp[0] == echoReplyType && binary.BigEndian.Uint16(icmp[4:]) == echoIdentifier &&
+			binary.BigEndian.Uint16(icmp[6:]) == sequence {
 			return arrivalTime(control[:cn])
 		}
 	}
@@ -309,7 +310,8 @@ func arrivalTime(control []byte) (ns int64, ok bool) {
 		return 0, false
 	}
 	for _, m := range messages {
-		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SO_TIMESTAMPNS && len(m.Data) >= int(unsafe.Sizeof(unix.Timespec{})) {
+		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SO_TIMESTAMPNS &&
+			len(m.Data) >= int(unsafe.Sizeof(unix.Timespec{})) {
 			return (*unix.Timespec)(unsafe.Pointer(&m.Data[0])).Nano(), true
 		}
 	}
