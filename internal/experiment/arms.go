@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/input"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/trial"
 )
 
@@ -37,7 +37,8 @@ type part struct {
 type assigned struct{ name, value string }
 
 // ArmForms says how an arm is written.
-const ArmForms = "default, current, plan, file:PATH, set:KEY=VALUE[,KEY=VALUE...], cc:ALGORITHM, tuned:PROFILE or firewall:on|off|FILE, joined by +"
+const ArmForms = "default, current, plan, file:PATH, set:KEY=VALUE[,KEY=VALUE...], cc:ALGORITHM, tuned:PROFILE or " +
+	"firewall:on|off|FILE, joined by +"
 
 // endsPrefix begins a part of an arm that sets the ends of a path although the
 // arms of the trial set the router between them.
@@ -47,7 +48,8 @@ var (
 	// A comma separates assignments only where a name and = follow: values
 	// may hold commas. The same for + and parts.
 	nextAssignment = regexp.MustCompile(`,\s*([A-Za-z][\w./:@*-]*\s*=)`)
-	nextPart       = regexp.MustCompile(`\+(?:ends:)?(default$|default\+|current$|current\+|plan$|plan\+|file:|set:|cc:|tuned:|firewall:)`)
+	nextPart       = regexp.MustCompile(
+		`\+(?:ends:)?(default$|default\+|current$|current\+|plan$|plan\+|file:|set:|cc:|tuned:|firewall:)`)
 )
 
 // ParseArm reads an arm.
@@ -148,7 +150,8 @@ func (a *armValues) of(side string) map[string]string {
 func (s *session) resolveArms(ctx context.Context) ([]*armValues, error) {
 	var arms []*armValues
 	for _, spec := range s.Arms {
-		a := &armValues{name: spec.Name, values: trial.Values{Client: map[string]string{}, Server: map[string]string{}, Router: map[string]string{}}}
+		a := &armValues{name: spec.Name, values: trial.Values{Client: map[string]string{}, Server: map[string]string{},
+			Router: map[string]string{}}}
 		for _, part := range spec.parts {
 			if err := s.resolvePart(ctx, a, part); err != nil {
 				return nil, fmt.Errorf("arm %s: %w", spec.Name, err)
@@ -204,8 +207,10 @@ func (s *session) assign(a *armValues, e *end, v assigned, kind string) {
 		v.name = conffile.LinuxName(v.name)
 	}
 	a.wanted++
-	module := system == catalog.FreeBSD && strings.HasSuffix(v.name, "_load") && strings.EqualFold(v.value, "yes") && v.name != "ipfw_load"
-	if record, ok := s.catalog.Lookup(system, v.name); ok && kind != "set" && !module && (record.Kind == catalog.Boot || record.Kind == catalog.ReadOnly) {
+	module := system == catalog.FreeBSD && strings.HasSuffix(v.name, "_load") && strings.EqualFold(v.value, "yes") &&
+		v.name != "ipfw_load"
+	if record, ok := s.catalog.Lookup(system, v.name); ok && kind != "set" && !module &&
+		(record.Kind == catalog.Boot || record.Kind == catalog.ReadOnly) {
 		a.note(trial.AtBoot, v.name, "%s: %s counts from the next boot only and is left out", e.conn.Name(), v.name)
 		return
 	}
@@ -250,7 +255,8 @@ func firewall(system catalog.System, what string) ([]assigned, error) {
 	case what == "off":
 		return []assigned{{change.FirewallNFT, change.NoRules}}, nil
 	case what == "on":
-		return nil, errors.New("firewall:on is for pf: nftables is on when it has rules; name them as firewall:FILE, or leave those that run with current")
+		return nil, errors.New("firewall:on is for pf: nftables is on when it has rules; name them as " +
+			"firewall:FILE, or leave those that run with current")
 	}
 	rules, err := input.File(what, conffile.MaxSize)
 	if err != nil {
@@ -270,8 +276,10 @@ func firewall(system catalog.System, what string) ([]assigned, error) {
 func checkRules(ctx context.Context, e *end, file string, values []assigned) error {
 	last := values[len(values)-1]
 	script := map[string]string{
-		change.FirewallNFT:     "command -v nft >/dev/null && command -v base64 >/dev/null || exit 0; nft list ruleset >/dev/null 2>&1 || exit 0; printf '%s\\n' '" + last.value + "' | base64 -d | nft -c -f -",
-		change.FirewallPFRules: "command -v openssl >/dev/null || exit 0; printf '%s\\n' '" + last.value + "' | openssl base64 -d -A | pfctl -nf -",
+		change.FirewallNFT: "command -v nft >/dev/null && command -v base64 >/dev/null || exit 0; nft list " +
+			"ruleset >/dev/null 2>&1 || exit 0; printf '%s\\n' '" + last.value + "' | base64 -d | nft -c -f -",
+		change.FirewallPFRules: "command -v openssl >/dev/null || exit 0; printf '%s\\n' '" + last.value +
+			"' | openssl base64 -d -A | pfctl -nf -",
 	}[last.name]
 	if script == "" || last.value == change.NoRules {
 		return nil
@@ -310,11 +318,13 @@ func (s *session) fillDefaults(a *armValues, all []*armValues) {
 				}
 				def, known := record.DefaultIn(release)
 				value := strings.Join(strings.Fields(def.Value), " ")
-				if !known || value == "" || value == "unknown" || value == "computed" || value == running || running == "" {
+				if !known || value == "" || value == "unknown" || value == "computed" || value == running ||
+					running == "" {
 					continue
 				}
 				a.of(e.side)[name] = value
-				a.note(trial.Other, name, "%s: %s is %s here; default means %s, as %s ships it", e.conn.Name(), name, running, value, e.facts.Release)
+				a.note(trial.Other, name, "%s: %s is %s here; default means %s, as %s ships it", e.conn.Name(), name,
+					running, value, e.facts.Release)
 			}
 		}
 	}
@@ -332,14 +342,16 @@ func (s *session) fromFile(a *armValues, e *end, path string) ([]assigned, error
 
 // fromText reads the settings of a configuration file and, of a TuneD profile,
 // the names of those that it includes.
-func (s *session) fromText(a *armValues, e *end, path string, data []byte) (values []assigned, include []string, err error) {
+func (s *session) fromText(a *armValues, e *end, path string, data []byte) (values []assigned, include []string,
+	err error) {
 	guess := conffile.Detect(path, data)
 	system := e.facts.System
 	if guess.Confidence == conffile.NoIdea {
 		guess.Kind = conffile.Sysctl
 	}
 	if guess.System != "" && guess.System != system {
-		a.note(trial.Other, "", "%s is a file of %s: nothing of it is applied to %s, which is %s", filepath.Base(path), guess.System, e.conn.Name(), system)
+		a.note(trial.Other, "", "%s is a file of %s: nothing of it is applied to %s, which is %s", filepath.Base(path),
+			guess.System, e.conn.Name(), system)
 		return nil, nil, nil
 	}
 	file, err := conffile.Parse(guess.Kind, system, path, data)
@@ -352,14 +364,18 @@ func (s *session) fromText(a *armValues, e *end, path string, data []byte) (valu
 	for _, entry := range file.Entries {
 		switch {
 		case entry.Has(conffile.Glob), entry.Has(conffile.Exclude), entry.Has(conffile.Expands):
-			a.note(trial.Unread, entry.Key, "%s:%d: %s is a pattern or holds a variable and is left out", filepath.Base(path), entry.Line, entry.Key)
+			a.note(trial.Unread, entry.Key, "%s:%d: %s is a pattern or holds a variable and is left out",
+				filepath.Base(path), entry.Line, entry.Key)
 		case entry.Name == "tuned:main/include":
-			include = append(include, strings.FieldsFunc(entry.Value, func(r rune) bool { return r == ',' || r == ' ' })...)
+			include = append(include, strings.FieldsFunc(entry.Value,
+				func(r rune) bool { return r == ',' || r == ' ' })...)
 		case strings.HasPrefix(entry.Name, "tuned:main/"), strings.HasPrefix(entry.Name, "tuned:variables/"):
 		case strings.HasPrefix(entry.Name, "tuned:"):
-			a.note(trial.Unread, entry.Key, "%s:%d: %s is not applied: an option of a plug-in of TuneD", filepath.Base(path), entry.Line, entry.Key)
+			a.note(trial.Unread, entry.Key, "%s:%d: %s is not applied: an option of a plug-in of TuneD",
+				filepath.Base(path), entry.Line, entry.Key)
 		case entry.Name == "":
-			a.note(trial.Unread, entry.Key, "%s:%d: %s is not a setting that can be changed", filepath.Base(path), entry.Line, entry.Key)
+			a.note(trial.Unread, entry.Key, "%s:%d: %s is not a setting that can be changed", filepath.Base(path),
+				entry.Line, entry.Key)
 		case entry.Iface != "" && strings.Contains(entry.Name, ":"):
 			values = append(values, assigned{entry.Name + "@" + entry.Iface, entry.Value})
 		default:
@@ -380,7 +396,8 @@ func (s *session) readTuned(ctx context.Context, a *armValues, e *end, name stri
 		return nil, fmt.Errorf("TuneD profile %q: not a profile's name, or profiles that include each other", name)
 	}
 	for _, conn := range []host.Conn{e.conn, host.NewLocal()} {
-		for _, dir := range []string{"/etc/tuned/profiles/", "/etc/tuned/", "/usr/lib/tuned/profiles/", "/usr/lib/tuned/"} {
+		for _, dir := range []string{"/etc/tuned/profiles/", "/etc/tuned/", "/usr/lib/tuned/profiles/",
+			"/usr/lib/tuned/"} {
 			data, err := host.ReadFile(ctx, conn, dir+name+"/tuned.conf")
 			if err != nil {
 				continue
@@ -400,7 +417,8 @@ func (s *session) readTuned(ctx context.Context, a *armValues, e *end, name stri
 			return append(values, own...), nil
 		}
 	}
-	return nil, fmt.Errorf("TuneD profile %q is neither on %s nor on this machine; name its file as file:PATH/tuned.conf", name, e.conn.Name())
+	return nil, fmt.Errorf("TuneD profile %q is neither on %s nor on this machine; name its file as "+
+		"file:PATH/tuned.conf", name, e.conn.Name())
 }
 
 // unionOrder lists every setting of the arms for one side, in the order in

@@ -32,7 +32,8 @@ func (s *session) attribute(ctx context.Context, a *armValues) (Result, error) {
 	case len(settings) == 0:
 		return Result{}, wrongf("arm %s changes nothing here: every value that it sets is the running one", a.name)
 	case s.OneAtATime && len(settings) > maxAlone, len(settings) > stats.MaxFactors:
-		return Result{}, wrongf("arm %s changes %d settings: at most %d can be separated at once", a.name, len(settings), stats.MaxFactors)
+		return Result{}, wrongf("arm %s changes %d settings: at most %d can be separated at once", a.name,
+			len(settings), stats.MaxFactors)
 	}
 	if s.OneAtATime {
 		return s.compare(ctx, a.oneAtATime(settings))
@@ -44,7 +45,8 @@ func (s *session) attribute(ctx context.Context, a *armValues) (Result, error) {
 	defer u.record.close()
 	need := stats.MinRuns(len(settings))
 	allowed := int(s.Budget / u.each())
-	s.note("%d settings: at least %d runs, about %s; --for %s allows %d", len(settings), need, units.Duration((time.Duration(need) * u.each()).Round(time.Second)), s.Budget, allowed)
+	s.note("%d settings: at least %d runs, about %s; --for %s allows %d", len(settings), need,
+		units.Duration((time.Duration(need) * u.each()).Round(time.Second)), s.Budget, allowed)
 	err = u.findShares(ctx, a, settings, min(max(need, allowed), 8*need), u.design.Deadline)
 	u.trial.Design = u.design
 	return u.finish(ctx, err)
@@ -67,7 +69,8 @@ func (s *session) changing(a *armValues) []string {
 	for _, name := range a.union() {
 		for _, e := range s.hosts() {
 			v, ok := a.of(e.side)[name]
-			if ok && e.tuned.Change != nil && strings.Join(strings.Fields(e.tuned.Change.Old()[name]), " ") != strings.Join(strings.Fields(v), " ") {
+			if ok && e.tuned.Change != nil && strings.Join(strings.Fields(e.tuned.Change.Old()[name]),
+				" ") != strings.Join(strings.Fields(v), " ") {
 				out = append(out, name)
 				break
 			}
@@ -91,8 +94,10 @@ func (a *armValues) union() []string {
 
 // findShares switches the settings of an arm on and off.
 func (u *under) findShares(ctx context.Context, a *armValues, settings []string, runs int, deadline time.Time) error {
-	found, err := trial.Attribute(ctx, trial.AttributionDesign{Settings: settings, MaxRuns: runs, Alpha: alpha, Margin: u.Margin, Seed: u.Seed,
-		Deadline: deadline, Metric: u.design.Metric, Lower: u.design.Lower, Resumed: u.record.resumed()}, u.switching(a, settings), u.progress)
+	found, err := trial.Attribute(ctx, trial.AttributionDesign{Settings: settings, MaxRuns: runs, Alpha: alpha,
+		Margin: u.Margin, Seed: u.Seed,
+		Deadline: deadline, Metric: u.design.Metric, Lower: u.design.Lower, Resumed: u.record.resumed()},
+		u.switching(a, settings), u.progress)
 	u.shares = &found
 	return err
 }
@@ -126,7 +131,8 @@ func onBits(on []bool) string {
 
 // switched are an arm's values with some settings on.
 func (a *armValues) switched(settings []string, on []bool) trial.Values {
-	return trial.Values{Client: switched(a.values.Client, settings, on), Server: switched(a.values.Server, settings, on),
+	return trial.Values{Client: switched(a.values.Client, settings, on),
+		Server: switched(a.values.Server, settings, on),
 		Router: switched(a.values.Router, settings, on)}
 }
 

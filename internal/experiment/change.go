@@ -12,6 +12,7 @@ import (
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/trial"
+	"github.com/wirerate/wirerate/internal/workload"
 )
 
 // makePlans plans hosts, once, and notes which changes can be tried now.
@@ -25,7 +26,8 @@ func (s *session) makePlans(ctx context.Context, hosts []*end) error {
 		if s.Disk != nil {
 			s.Disk.Describe(&machine)
 		}
-		p, err := change.MakePlan(ctx, e.conn, s.catalog, plan.Request{Path: s.path, Role: s.roleOf(e), Machine: machine})
+		p, err := change.MakePlan(ctx, e.conn, s.catalog,
+			plan.Request{Path: s.path, Role: s.roleOf(e), Machine: machine})
 		switch {
 		case errors.Is(err, host.ErrUnreachable):
 			return classified(err)
@@ -36,9 +38,11 @@ func (s *session) makePlans(ctx context.Context, hosts []*end) error {
 		for _, c := range p.Changes {
 			// What is set on an interface or a route can take the link down for
 			// a moment: it is planned, but not switched between runs.
-			if (c.Kind == catalog.Runtime || c.Kind == catalog.Both) && c.Belongs == "sysctl" && change.Supports(p.System, c.Setting) == nil {
+			if (c.Kind == catalog.Runtime || c.Kind == catalog.Both) && c.Belongs == "sysctl" &&
+				change.Supports(p.System, c.Setting) == nil {
 				if change.OnlyRaised(p.System, c.Setting) {
-					s.warnings = append(s.warnings, fmt.Sprintf("%s: %s is planned and not tried: %s", e.conn.Name(), c.Setting, onlyRaised))
+					s.warnings = append(s.warnings,
+						fmt.Sprintf("%s: %s is planned and not tried: %s", e.conn.Name(), c.Setting, onlyRaised))
 					continue
 				}
 				e.tried = append(e.tried, assigned{c.Setting, c.To})
@@ -62,7 +66,8 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 		if len(order) == 0 {
 			continue
 		}
-		opt := change.Options{StateDir: s.journalDir(e), Now: time.Now(), Within: within, SkipAbsent: true, Passing: s.lab != nil}
+		opt := change.Options{StateDir: s.journalDir(e), Now: time.Now(), Within: within, SkipAbsent: true,
+			Passing: s.lab != nil}
 		if s.CommandFor != nil && s.lab == nil {
 			opt.Command = s.CommandFor(s.nameOf(e))
 		}
@@ -79,7 +84,8 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 				for _, a := range arms {
 					if _, ok := a.of(e.side)[name]; ok {
 						delete(a.of(e.side), name)
-						a.note(trial.Absent, name, "%s: %s is not there and left out: %s", e.conn.Name(), name, strings.TrimSpace(why))
+						a.note(trial.Absent, name, "%s: %s is not there and left out: %s", e.conn.Name(), name,
+							strings.TrimSpace(why))
 					}
 				}
 				continue
@@ -87,7 +93,11 @@ func (s *session) prepare(ctx context.Context, arms []*armValues, within time.Du
 			e.tuned.Order = append(e.tuned.Order, name)
 		}
 	}
-	s.bench = &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Router: s.router.tuned, Addr: s.address, Look: s.watchRun}
+	s.bench = &trial.Bench{Client: s.client.tuned, Server: s.server.tuned, Router: s.router.tuned, Addr: s.address,
+		Look: s.watchRun}
+	if s.Live != nil {
+		s.bench.Measure = func(ctx context.Context) (workload.Run, error) { return s.Live(ctx, s.bench.Spec) }
+	}
 	s.makeRun = s.bench.Run
 	values := make([]trial.Values, len(arms))
 	for i, a := range arms {
@@ -115,7 +125,8 @@ func keepModules(arms []*armValues, e *end) {
 	for _, name := range e.tuned.Order {
 		for _, a := range arms {
 			values := a.of(e.side)
-			if _, has := values[name]; !has && values != nil && e.tuned.System == catalog.FreeBSD && strings.HasSuffix(name, "_load") {
+			if _, has := values[name]; !has && values != nil && e.tuned.System == catalog.FreeBSD &&
+				strings.HasSuffix(name, "_load") {
 				values[name] = "YES"
 			}
 		}
@@ -134,7 +145,8 @@ func (s *session) judgeArms(arms []*armValues) error {
 			if len(a.notes) > 0 {
 				why = ": " + a.notes[len(a.notes)-1].Text
 			}
-			return withReason(Missing, fmt.Errorf("arm %s cannot be applied: nothing is left of its settings%s", a.name, why))
+			return withReason(Missing, fmt.Errorf("arm %s cannot be applied: nothing is left of its settings%s",
+				a.name, why))
 		}
 	}
 	return nil

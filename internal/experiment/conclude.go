@@ -18,18 +18,21 @@ import (
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
-const controlText = "an A/A control found a difference between an arm and itself: something other than the arms changes from run to run, and no verdict of this set-up can be trusted"
+const controlText = "an A/A control found a difference between an arm and itself: something other than the arms " +
+	"changes from run to run, and no verdict of this set-up can be trusted"
 
 // conclude makes the result of what was measured.
 func (u *under) conclude() Result {
 	s, t := u.session, u.trial
 	r := Result{
-		Schema: ResultSchema, ID: u.record.id, Verdict: stats.NotEnough, LinkGoodput: s.path.LinkGoodput(), Metric: u.metric.Name, Ceilings: u.ceilings(0),
+		Schema: ResultSchema, ID: u.record.id, Verdict: stats.NotEnough, LinkGoodput: s.path.LinkGoodput(),
+		Metric: u.metric.Name, Ceilings: u.ceilings(0),
 		Arms: []ArmResult{}, Shares: []Share{}, Warnings: []string{}, Plans: []plan.Plan{},
 		Path: Path{RateBPS: int64(s.path.Rate), RTT: 1000 * s.path.RTT.Seconds(), Loss: s.path.Loss, MTU: s.path.MTU,
 			Spec: s.path.String(), Measured: s.path.Measured},
-		Seed: s.Seed, Margin: s.Margin, Started: u.started.UTC(), Elapsed: time.Since(u.started).Seconds(), Command: s.Command,
-		Undo: s.undo(), Workload: describeSpec(u.spec), Design: u.layout(),
+		Seed: s.Seed, Margin: s.Margin, Started: u.started.UTC(), Elapsed: time.Since(u.started).Seconds(),
+		Command: s.Command,
+		Undo:    s.undo(), Workload: describeSpec(u.spec), Design: u.layout(),
 	}
 	for _, e := range s.hosts() {
 		r.Hosts = append(r.Hosts, e.describe())
@@ -164,10 +167,12 @@ func (u *under) addWarnings(r *Result) {
 	}
 	for i, lost := range u.trial.Lost {
 		if i == lostShown {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%d more runs were discarded and repeated", len(u.trial.Lost)-i))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%d more runs were discarded and repeated",
+				len(u.trial.Lost)-i))
 			break
 		}
-		r.Warnings = append(r.Warnings, fmt.Sprintf("a run was discarded and repeated: %s: %s", u.trial.Design.Arms[lost.Arm], why(lost.Err)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("a run was discarded and repeated: %s: %s",
+			u.trial.Design.Arms[lost.Arm], why(lost.Err)))
 	}
 }
 
@@ -178,7 +183,8 @@ func (u *under) layout() *Design {
 	if len(u.trial.Runs) > 0 {
 		tool = u.trial.Runs[0].Tool
 	}
-	return &Design{Tool: tool, Duration: u.spec.Duration.Seconds(), Omit: u.spec.Omit.Seconds(), MaxPairs: d.MaxPairs, Looks: d.Looks, Alpha: d.Alpha}
+	return &Design{Tool: tool, Duration: u.spec.Duration.Seconds(), Omit: u.spec.Omit.Seconds(), MaxPairs: d.MaxPairs,
+		Looks: d.Looks, Alpha: d.Alpha}
 }
 
 // describeSpec says in words what a run is.
@@ -186,11 +192,15 @@ func describeSpec(s workload.Spec) string {
 	if s.Workload == "disk" {
 		return fmt.Sprintf("disk in %s, %s in all", cmp.Or(s.Dir, workload.DiskDir), s.Duration)
 	}
+	if s.Workload == workload.Live {
+		return fmt.Sprintf("%s, %s counted after %s", s.From, units.Duration(s.Duration), units.Duration(s.Omit))
+	}
 	streams := "one stream"
 	if s.Streams > 1 {
 		streams = fmt.Sprintf("%d streams", s.Streams)
 	}
-	return fmt.Sprintf("%s %s, %s, %s counted after %s", s.Workload, s.Direction, streams, units.Duration(s.Duration), units.Duration(s.Omit))
+	return fmt.Sprintf("%s %s, %s, %s counted after %s", s.Workload, s.Direction, streams, units.Duration(s.Duration),
+		units.Duration(s.Omit))
 }
 
 // beside are the other metrics of an arm by the same pairs.
@@ -209,7 +219,8 @@ func (u *under) beside(arm int) Beside {
 		if name == u.metric.Name {
 			continue
 		}
-		per, isCPU := map[string]string{workload.ClientCPU: ClientCPUPerGbit, workload.ServerCPU: ServerCPUPerGbit}[name]
+		per, isCPU := map[string]string{workload.ClientCPU: ClientCPUPerGbit,
+			workload.ServerCPU: ServerCPUPerGbit}[name]
 		if isCPU && u.metric.Name == workload.Goodput {
 			// An arm that moves more is busier: what a bit costs is compared.
 			if i := u.trial.RatioPer(arm, name, workload.Goodput, 1-alpha); i != nil {
@@ -228,7 +239,8 @@ func effect(metric string, i stats.Interval) *Effect {
 	if i.Pairs == 0 {
 		return nil
 	}
-	return &Effect{Metric: metric, Ratio: i.Ratio, Interval: Interval{i.Low, i.High}, Confidence: i.Confidence, Pairs: i.Pairs}
+	return &Effect{Metric: metric, Ratio: i.Ratio, Interval: Interval{i.Low, i.High}, Confidence: i.Confidence,
+		Pairs: i.Pairs}
 }
 
 // armResult is an arm's runs and their medians.
@@ -239,7 +251,8 @@ func armResult(name string, index int, t trial.Result, started time.Time) ArmRes
 		if run.Arm != index {
 			continue
 		}
-		m := Metrics{GoodputBPS: run.GoodputBPS, Retransmits: float64(run.Retransmits), MeanRTT: run.MeanRTT, Values: run.Metrics}
+		m := Metrics{GoodputBPS: run.GoodputBPS, Retransmits: float64(run.Retransmits), MeanRTT: run.MeanRTT,
+			Values: run.Metrics}
 		if run.Client != nil {
 			m.ClientCPU = run.Client.Busy
 		}
@@ -249,7 +262,8 @@ func armResult(name string, index int, t trial.Result, started time.Time) ArmRes
 		for name, v := range run.Metrics {
 			values[name] = append(values[name], v)
 		}
-		a.Runs = append(a.Runs, Run{Order: run.Order, Pair: run.Pair, At: run.Start.Sub(started).Seconds(), Metrics: m, IntervalsBPS: run.IntervalsBPS})
+		a.Runs = append(a.Runs, Run{Order: run.Order, Pair: run.Pair, At: run.Start.Sub(started).Seconds(), Metrics: m,
+			IntervalsBPS: run.IntervalsBPS})
 	}
 	if len(a.Runs) == 0 {
 		return a
@@ -304,7 +318,8 @@ func cpuWarnings(r Result) []string {
 	if max(m.ClientCPU, m.ServerCPU) < cpuBound {
 		return nil
 	}
-	return []string{fmt.Sprintf("the processors were %.0f%% busy with the plan in place: they bind here, not the path", 100*max(m.ClientCPU, m.ServerCPU))}
+	return []string{fmt.Sprintf("the processors were %.0f%% busy with the plan in place: they bind here, not the path",
+		100*max(m.ClientCPU, m.ServerCPU))}
 }
 
 // addEmulator says how faithful the emulated path was in the runs that stand.
@@ -338,7 +353,8 @@ func (u *under) addEmulator(r *Result) {
 	}
 	if behind > 0 {
 		r.Emulator.KeptUp = lab.No
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the link emulator did not keep up in %d of %d runs: this machine, not only the path, limits these numbers", behind, runs))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the link emulator did not keep up in %d of %d runs: this "+
+			"machine, not only the path, limits these numbers", behind, runs))
 	}
 }
 
@@ -346,7 +362,8 @@ func (u *under) addEmulator(r *Result) {
 func (u *under) addShares(r *Result) {
 	a := u.shares
 	for i, e := range a.Effects {
-		share := Share{Setting: a.Settings[i], Ratio: 1, Verdict: e.Verdict, Stage: "none", Kept: slices.Contains(a.Keep, i)}
+		share := Share{Setting: a.Settings[i], Ratio: 1, Verdict: e.Verdict, Stage: "none",
+			Kept: slices.Contains(a.Keep, i)}
 		interval := e.Share
 		switch {
 		case e.Share != nil:
@@ -369,7 +386,8 @@ func (u *under) addShares(r *Result) {
 	u.keepTogether(r)
 	r.Attribution = &Attribution{Runs: a.Runs, Lost: a.Lost, Stopped: a.Stopped, Interactions: interactions(a), FitP: 1}
 	if a.Fit != nil {
-		r.Attribution.SumOfShares, r.Attribution.Measured, r.Attribution.FitP = effect(u.metric.Name, a.Fit.Sum), effect(u.metric.Name, a.Fit.Measured), a.Fit.P
+		r.Attribution.SumOfShares, r.Attribution.Measured, r.Attribution.FitP = effect(u.metric.Name, a.Fit.Sum),
+			effect(u.metric.Name, a.Fit.Measured), a.Fit.P
 	}
 	for _, f := range a.Failures {
 		r.Warnings = append(r.Warnings, "shares: a run was lost: "+f)
@@ -385,12 +403,14 @@ func (u *under) addShares(r *Result) {
 // keepTogether keeps what was not told apart of a plan that helps as a whole,
 // where no setting by itself was shown to.
 func (u *under) keepTogether(r *Result) {
-	if u.kind != kindTune || r.Verdict != stats.Helps || slices.ContainsFunc(r.Shares, func(s Share) bool { return s.Kept }) {
+	if u.kind != kindTune || r.Verdict != stats.Helps ||
+		slices.ContainsFunc(r.Shares, func(s Share) bool { return s.Kept }) {
 		return
 	}
 	for i, s := range r.Shares {
 		if s.Verdict == stats.NotEnough {
-			r.Shares[i].Kept, r.Shares[i].Because = true, "kept with the plan, which helps as a whole; its own share stayed open"
+			r.Shares[i].Kept, r.Shares[i].Because = true,
+				"kept with the plan, which helps as a whole; its own share stayed open"
 		}
 	}
 }
@@ -406,8 +426,10 @@ func (u *under) attributed(r *Result) {
 		return
 	}
 	for _, c := range u.trial.Comparisons {
-		r.Shares = append(r.Shares, Share{Setting: u.trial.Design.Arms[c.Arm], Ratio: c.Interval.Ratio, Interval: Interval{c.Interval.Low, c.Interval.High},
-			Verdict: c.Verdict, Kept: c.Verdict == stats.Helps, Stage: "one-at-a-time", Because: u.shareBecause(c.Verdict)})
+		r.Shares = append(r.Shares, Share{Setting: u.trial.Design.Arms[c.Arm], Ratio: c.Interval.Ratio,
+			Interval: Interval{c.Interval.Low, c.Interval.High},
+			Verdict:  c.Verdict, Kept: c.Verdict == stats.Helps, Stage: "one-at-a-time",
+			Because: u.shareBecause(c.Verdict)})
 	}
 	r.Effect, r.Comparisons, r.Verdict = nil, nil, stats.NotEnough
 }
@@ -430,15 +452,17 @@ func (u *under) shareBecause(v stats.Verdict) string {
 func interactions(a *trial.Attribution) []string {
 	out := []string{}
 	for _, i := range a.Interactions {
-		how := map[stats.Kind]string{stats.OnlyTogether: "help only together", stats.Reinforce: "reinforce each other", stats.Overlap: "overlap"}[i.Kind]
+		how := map[stats.Kind]string{stats.OnlyTogether: "help only together", stats.Reinforce: "reinforce each other",
+			stats.Overlap: "overlap"}[i.Kind]
 		out = append(out, fmt.Sprintf("%s and %s %s", a.Settings[i.A], a.Settings[i.B], how))
 	}
 	return out
 }
 
 func (e *end) describe() Host {
-	return Host{Name: e.conn.Name(), Side: e.side, System: string(e.facts.System), Release: e.facts.Release, Processor: e.facts.Processor,
-		Cores: e.facts.Cores, Memory: int64(e.facts.Memory)}
+	return Host{Name: e.conn.Name(), Side: e.side, System: string(e.facts.System), Release: e.facts.Release,
+		Processor: e.facts.Processor,
+		Cores:     e.facts.Cores, Memory: int64(e.facts.Memory)}
 }
 
 func (s *session) undo() string {
@@ -449,5 +473,6 @@ func (s *session) undo() string {
 	if s.Alone() {
 		has = "the host has"
 	}
-	return "nothing to undo: " + has + " the values from before again; the files written here take effect only when you install them"
+	return "nothing to undo: " + has + " the values from before again; the files written here take effect only when " +
+		"you install them"
 }

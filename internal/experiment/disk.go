@@ -20,7 +20,8 @@ type DiskFigures struct {
 
 // Disk are the figures among the medians of what was measured.
 func (m *Measured) Disk() DiskFigures {
-	return DiskFigures{m.Median[workload.WriteBytes], m.Median[workload.DeepReads], m.Median[workload.RandomReadTime], m.Median[workload.SyncWrites]}
+	return DiskFigures{m.Median[workload.WriteBytes], m.Median[workload.DeepReads], m.Median[workload.RandomReadTime],
+		m.Median[workload.SyncWrites]}
 }
 
 // ReadDisk reads the figures from the JSON of a Measured.
@@ -31,7 +32,8 @@ func ReadDisk(data []byte) (*DiskFigures, error) {
 	}
 	d := m.Disk()
 	if !(d.Rate > 0 && d.Rate < 1e15) && !(d.SyncWrites > 0 && d.SyncWrites < 1e9) {
-		return nil, fmt.Errorf("no figures of a disk in it: neither %s nor %s", workload.WriteBytes, workload.SyncWrites)
+		return nil, fmt.Errorf("no figures of a disk in it: neither %s nor %s", workload.WriteBytes,
+			workload.SyncWrites)
 	}
 	return &d, nil
 }

@@ -46,13 +46,15 @@ type Config struct {
 
 	Spec     workload.Spec // zero fields get the workload's defaults
 	KeepOmit bool          // an Omit of 0 is meant
-	Metric   string        // that decides; empty: the workload's first
-	Arms     []Arm         // the first one is the reference
-	Suite    string        // run for each row of it; empty: Spec alone
-	Pairs    int           // at most; 0: what Budget allows
-	Budget   time.Duration // for all runs together
-	Margin   float64       // smallest relative change that is worthwhile
-	Seed     uint64        // of the order of runs
+	// Live makes a run of the workload live; nil of the others.
+	Live   func(context.Context, workload.Spec) (workload.Run, error)
+	Metric string        // that decides; empty: the workload's first
+	Arms   []Arm         // the first one is the reference
+	Suite  string        // run for each row of it; empty: Spec alone
+	Pairs  int           // at most; 0: what Budget allows
+	Budget time.Duration // for all runs together
+	Margin float64       // smallest relative change that is worthwhile
+	Seed   uint64        // of the order of runs
 
 	OneAtATime bool // attribution: each setting alone against none
 	NoShares   bool // tune: without attribution
@@ -93,7 +95,7 @@ func (c *Config) Routed() bool { return c.Via != "" || c.Router }
 // Alone tells whether the workload runs on one host.
 func (c *Config) Alone() bool {
 	kind, err := workload.FindKind(c.Spec.Workload)
-	return err == nil && kind.Alone
+	return err == nil && kind.Alone && (kind.Name != workload.Live || c.Peer == "")
 }
 
 // Place names the hosts or the link.
@@ -105,6 +107,9 @@ func (c *Config) Place() string {
 		return "lab " + c.Lab
 	}
 	from := cmp.Or(c.Host, "local")
+	if c.Alone() && c.Spec.From != "" {
+		return from
+	}
 	if c.Alone() {
 		return from + ":" + cmp.Or(c.Spec.Dir, workload.DiskDir)
 	}
@@ -195,7 +200,8 @@ func ReadHistory(ctx context.Context, file string) (*store.Store, error) {
 	return openHistory(ctx, file, store.Read)
 }
 
-func openHistory(ctx context.Context, file string, open func(context.Context, string) (*store.Store, error)) (*store.Store, error) {
+func openHistory(ctx context.Context, file string,
+	open func(context.Context, string) (*store.Store, error)) (*store.Store, error) {
 	if file == "" {
 		var err error
 		if file, err = store.DefaultPath(); err != nil {

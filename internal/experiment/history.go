@@ -47,7 +47,8 @@ func CompareTrials(a, b store.Trial) (Compared, error) {
 // differences says what of two trials' circumstances was not the same.
 func differences(a, b store.Trial) []string {
 	out := []string{}
-	for _, f := range []struct{ what, a, b string }{{"workload", a.Workload, b.Workload}, {"where", a.Where, b.Where}, {"metric", a.Metric, b.Metric}} {
+	for _, f := range []struct{ what, a, b string }{{"workload", a.Workload, b.Workload}, {"where", a.Where, b.Where},
+		{"metric", a.Metric, b.Metric}} {
 		if f.a != f.b {
 			out = append(out, fmt.Sprintf("%s: %s, then %s", f.what, f.a, f.b))
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/stats"
 	"github.com/wirerate/wirerate/internal/store"
+	"github.com/wirerate/wirerate/internal/trial"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
@@ -37,68 +38,57 @@ type MedianInterval struct {
 	Confidence float64 `json:"confidence"`
 }
 
-// mayLose is how many runs of a measurement may be lost.
-const mayLose = 3
-
 // Measure makes so many runs of a workload.
 func Measure(ctx context.Context, c Config, runs int) (Measured, error) {
-	c.kind = kindMeasure
-	s, err := open(ctx, c)
-	if err != nil {
-		return Measured{}, err
-	}
-	defer s.close()
-	spec, err := s.fullSpec(s.rtt)
-	if err != nil {
-		return Measured{}, wrong(err)
-	}
-	kind, err := workload.FindKind(spec.Workload)
-	if err != nil {
-		return Measured{}, wrong(err)
-	}
-	record, err := s.startRecord(ctx, store.Trial{Workload: spec.Workload, Metric: kind.Primary().Name}, nil)
-	if err != nil {
-		return Measured{}, err
-	}
-	defer record.close()
-	m := Measured{Schema: MeasuredSchema, ID: record.id, Workload: spec.Workload, Where: s.Place(), Warnings: []string{}}
-	if err := s.measure(ctx, record, spec, runs, &m); err != nil {
-		if ctx.Err() == nil {
-			record.finish(ctx, store.Stopped, "", m)
+	return within(ctx, c, kindMeasure, func(s *session) (Measured, error) {
+		spec, err := s.fullSpec(s.rtt)
+		if err != nil {
+			return Measured{}, wrong(err)
 		}
-		return m, err
-	}
-	record.finish(ctx, store.Done, "", m)
-	m.summarize()
-	return m, nil
-}
-
-// measure makes runs until there are so many, or too many were lost.
-func (s *session) measure(ctx context.Context, record *record, spec workload.Spec, runs int, m *Measured) error {
-	lost := 0
-	for len(m.Runs) < runs {
-		run, err := record.attempt(ctx, "current", func() (workload.Run, error) {
+		s.makeRun = func(ctx context.Context, _ trial.Values) (workload.Run, error) {
 			seen := s.watchRun()
 			run, err := workload.Measure(ctx, s.pair(), spec)
 			if err == nil {
 				err = seen(&run)
 			}
 			return run, err
-		})
+		}
+		return s.measure(ctx, spec.Workload, runs)
+	})
+}
+
+// measure makes runs until there are so many, or too many were lost.
+func (s *session) measure(ctx context.Context, name string, runs int) (Measured, error) {
+	kind, err := workload.FindKind(name)
+	if err != nil {
+		return Measured{}, wrong(err)
+	}
+	record, err := s.startRecord(ctx, store.Trial{Workload: name, Metric: kind.Primary().Name}, nil)
+	if err != nil {
+		return Measured{}, err
+	}
+	defer record.close()
+	m := Measured{Schema: MeasuredSchema, ID: record.id, Workload: name, Where: s.Place(), Warnings: []string{}}
+	for lost := 0; len(m.Runs) < runs; {
+		run, err := record.attempt(ctx, "current", func() (workload.Run, error) { return s.makeRun(ctx, trial.Values{}) })
 		switch {
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return m, ctx.Err()
 		case err == nil:
 			m.Runs, m.Tool = append(m.Runs, run), run.Tool
 			continue
 		}
-		if lost++; errors.Is(err, workload.ErrMissing) || lost > mayLose || !errors.Is(err, workload.ErrTool) {
-			return classified(err)
+		if lost++; !errors.Is(err, workload.ErrTool) || errors.Is(err, workload.ErrMissing) ||
+			lost > trial.MayLose(runs, len(m.Runs)) {
+			record.finish(ctx, store.Stopped, "", m)
+			return m, classified(err)
 		}
 		m.Warnings = append(m.Warnings, "a run was discarded and repeated: "+err.Error())
 		s.note("a run was discarded and is repeated: %v", err)
 	}
-	return nil
+	record.finish(ctx, store.Done, "", m)
+	m.summarize()
+	return m, nil
 }
 
 // ReadOutput is what a tool measured that printed data; an empty tool is found

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/netpath"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
 )
@@ -40,7 +40,8 @@ func (s *session) serverAddress() (string, error) {
 		return u.Hostname(), nil
 	}
 	if first == "" {
-		return "", fmt.Errorf("%s has no address that %s could reach; give one with --address", s.server.conn.Name(), s.client.conn.Name())
+		return "", fmt.Errorf("%s has no address that %s could reach; give one with --address", s.server.conn.Name(),
+			s.client.conn.Name())
 	}
 	return first, nil
 }
@@ -62,7 +63,8 @@ var pingTime = regexp.MustCompile(`time[=<]([0-9.]+) ?ms`)
 
 // ping returns the smallest round-trip time of n echoes.
 func (s *session) ping(ctx context.Context, n int) (time.Duration, error) {
-	answers, err := s.client.conn.Do(ctx, host.Command("ping", "-n", "-c", strconv.Itoa(n), "-i", "0.2", s.address).Within(15*time.Second))
+	answers, err := s.client.conn.Do(ctx, host.Command("ping", "-n", "-c", strconv.Itoa(n), "-i", "0.2",
+		s.address).Within(15*time.Second))
 	if err != nil {
 		return 0, classified(err)
 	}
@@ -74,7 +76,8 @@ func (s *session) ping(ctx context.Context, n int) (time.Duration, error) {
 		}
 	}
 	if least == 0 {
-		return 0, withReason(Missing, fmt.Errorf("%s does not answer ping from %s (%v)", s.address, s.client.conn.Name(), answers[0].Err()))
+		return 0, withReason(Missing, fmt.Errorf("%s does not answer ping from %s (%v)", s.address,
+			s.client.conn.Name(), answers[0].Err()))
 	}
 	return least, nil
 }
@@ -108,7 +111,8 @@ func (s *session) measurePath(ctx context.Context) error {
 	}
 	p.Rate = units.Rate(run.GoodputBPS * float64(p.MTU+netpath.EthernetOverhead) / float64(p.MSS()))
 	p.Measured["rate"] = fmt.Sprintf("8 streams for 4 s by %s; a path that these do not fill is faster", run.Tool)
-	if segments := run.GoodputBPS * spec.Duration.Seconds() / 8 / float64(p.MSS()); run.Retransmits >= 0 && segments > 0 {
+	if segments := run.GoodputBPS * spec.Duration.Seconds() / 8 / float64(p.MSS()); run.Retransmits >= 0 &&
+		segments > 0 {
 		p.Loss = min(float64(run.Retransmits)/segments, 0.5)
 		p.Measured["loss"] = "retransmitted segments of the same run, its own queue drops included"
 	}

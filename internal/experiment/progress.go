@@ -37,7 +37,8 @@ func (u *under) noteEnd() {
 		open = open || c.Verdict == stats.NotEnough
 	}
 	if open || len(t.Comparisons) == 0 {
-		u.note("ended after %d of %d pairs, as the time of --for (%s) is up", t.Pairs, t.Design.MaxPairs, units.Duration(u.Budget))
+		u.note("ended after %d of %d pairs, as the time of --for (%s) is up", t.Pairs, t.Design.MaxPairs,
+			units.Duration(u.Budget))
 		return
 	}
 	u.note("decided early after %d of %d pairs", t.Pairs, t.Design.MaxPairs)

@@ -80,7 +80,8 @@ func (s *session) nextCommands(r Result) []string {
 	for _, e := range s.hosts() {
 		if len(e.plan.Only(s.keeps(r, e)).Changes) > 0 {
 			command := s.CommandFor(s.nameOf(e))
-			commands = append(commands, command("apply", strings.TrimSuffix(s.Out, "/")+"/plan.json", "--confirm-within", "60s"))
+			commands = append(commands, command("apply", strings.TrimSuffix(s.Out, "/")+"/plan.json",
+				"--confirm-within", "60s"))
 		}
 	}
 	return commands

@@ -16,7 +16,8 @@ func ReadResult(data []byte) (Result, error) {
 		return Result{}, fmt.Errorf("result: this is not the JSON of a result: %w", err)
 	}
 	if r.Schema != ResultSchema {
-		return Result{}, fmt.Errorf("result: schema %d is not known to this version, which reads %d", r.Schema, ResultSchema)
+		return Result{}, fmt.Errorf("result: schema %d is not known to this version, which reads %d", r.Schema,
+			ResultSchema)
 	}
 	// A ceiling that is not known has the value null.
 	type value struct{ Value *float64 }

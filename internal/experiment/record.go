@@ -143,7 +143,8 @@ func (r *record) attempt(ctx context.Context, arm string, measure func() (worklo
 		a := r.past[r.next]
 		r.next++
 		if a.Arm != arm {
-			return workload.Run{}, fmt.Errorf("the history of %s has a run of %q where %q comes next: it cannot be resumed, start it anew", r.id, a.Arm, arm)
+			return workload.Run{}, fmt.Errorf("the history of %s has a run of %q where %q comes next: it cannot be "+
+				"resumed, start it anew", r.id, a.Arm, arm)
 		}
 		if a.Lost == "" {
 			return a.Run, nil
@@ -152,7 +153,8 @@ func (r *record) attempt(ctx context.Context, arm string, measure func() (worklo
 	}
 	at := time.Now()
 	run, err := measure()
-	if r.store == nil || ctx.Err() != nil || err != nil && (!errors.Is(err, workload.ErrTool) || errors.Is(err, workload.ErrMissing)) {
+	if r.store == nil || ctx.Err() != nil || err != nil &&
+		(!errors.Is(err, workload.ErrTool) || errors.Is(err, workload.ErrMissing)) {
 		return run, err
 	}
 	a := store.Attempt{Seq: r.next, Arm: arm, At: at, Run: run, Raw: run.Raw}

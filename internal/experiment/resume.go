@@ -31,7 +31,8 @@ type setup struct {
 
 // setup is what another session needs to go on.
 func (u *under) setup() setup {
-	s := setup{Args: u.Args, Seed: u.Seed, Pairs: u.design.MaxPairs, Digest: digest(u.arms), Run: u.spec.Duration, Omit: u.spec.Omit, Asked: asJSON(u.spec)}
+	s := setup{Args: u.Args, Seed: u.Seed, Pairs: u.design.MaxPairs, Digest: digest(u.arms), Run: u.spec.Duration,
+		Omit: u.spec.Omit, Asked: asJSON(u.spec)}
 	if u.Suite != "" {
 		s.Suite, s.Row = u.group, u.row
 	}
@@ -48,7 +49,10 @@ func asJSON(spec workload.Spec) json.RawMessage {
 
 // ofSuite tells whether the experiment was a row of a suite.
 func (s setup) ofSuite() bool {
-	return slices.ContainsFunc(s.Args, func(a string) bool { return a == "--suite" || strings.HasPrefix(a, "--suite=") })
+	return slices.ContainsFunc(s.Args, func(a string) bool {
+		return a == "--suite" ||
+			strings.HasPrefix(a, "--suite=")
+	})
 }
 
 // sameQuestion tells whether two setups set and run the same. A field of the
@@ -98,7 +102,8 @@ func (u *under) resumable(ctx context.Context, now setup) (*store.Trial, error) 
 		return nil, err
 	}
 	if t.Workload != u.spec.Workload || !saved.sameQuestion(now) {
-		return nil, wrongf("%s cannot be resumed: its arms or its runs would not be the same now (a file, a running value or the path has changed); start it anew", t.ID)
+		return nil, wrongf("%s cannot be resumed: its arms or its runs would not be the same now (a file, a running "+
+			"value or the path has changed); start it anew", t.ID)
 	}
 	return &t, nil
 }
@@ -136,7 +141,8 @@ type Unfinished struct {
 
 // FindUnfinished finds the experiment of an ID, or the last one, if verb began it
 // and it is not finished. verbOf tells the verb of a command line.
-func (c *Config) FindUnfinished(ctx context.Context, id, verb string, verbOf func(args []string) string) (u Unfinished, err error) {
+func (c *Config) FindUnfinished(ctx context.Context, id, verb string, verbOf func(args []string) string) (u Unfinished,
+	err error) {
 	t, saved, err := c.recorded(ctx, id)
 	if err != nil {
 		return u, err
@@ -147,7 +153,8 @@ func (c *Config) FindUnfinished(ctx context.Context, id, verb string, verbOf fun
 	if t.State == store.Done && !saved.ofSuite() {
 		return u, wrongf("%s is finished; wirerate report %s shows it", t.ID, t.ID)
 	}
-	u = Unfinished{ID: t.ID, First: t.ID, Runs: t.Runs, Args: saved.Args, Seed: saved.Seed, Pairs: saved.Pairs, Run: saved.Run, Omit: saved.Omit}
+	u = Unfinished{ID: t.ID, First: t.ID, Runs: t.Runs, Args: saved.Args, Seed: saved.Seed, Pairs: saved.Pairs,
+		Run: saved.Run, Omit: saved.Omit}
 	if saved.Suite != "" {
 		u.First = saved.Suite
 	}

@@ -64,7 +64,8 @@ func within[T any](ctx context.Context, c Config, kind string, do func(*session)
 }
 
 // withArms is within, with the arms resolved and the journals open.
-func withArms[T any](ctx context.Context, c Config, kind string, do func(*session, []*armValues) (T, error)) (T, error) {
+func withArms[T any](ctx context.Context, c Config, kind string, do func(*session, []*armValues) (T, error)) (T,
+	error) {
 	return within(ctx, c, kind, func(s *session) (none T, err error) {
 		arms, err := s.arrange(ctx)
 		if err != nil {
@@ -80,7 +81,8 @@ func open(ctx context.Context, c Config) (*session, error) {
 	if err != nil {
 		return nil, failed(err)
 	}
-	s := &session{Config: c, catalog: known, client: end{side: "client"}, server: end{side: "server"}, router: end{side: "router"}}
+	s := &session{Config: c, catalog: known, client: end{side: "client"}, server: end{side: "server"},
+		router: end{side: "router"}}
 	if c.Lab != "" {
 		err = s.bringLab(ctx)
 	} else {
@@ -132,7 +134,8 @@ func (s *session) topology() lab.Topology {
 // PathOf describes a lab's link as a path; one without a rate or a round-trip
 // time is none that can be planned for.
 func PathOf(link link.Link) (netpath.Path, error) {
-	p := netpath.Path{Rate: link.Up.Rate, RTT: link.Up.Delay + link.Down.Delay, Loss: link.Up.Loss.Rate(), MTU: link.PathMTU()}
+	p := netpath.Path{Rate: link.Up.Rate, RTT: link.Up.Delay + link.Down.Delay, Loss: link.Up.Loss.Rate(),
+		MTU: link.PathMTU()}
 	if p.Rate == 0 {
 		return p, errors.New("--lab: a rate is needed to plan for the path, such as rate=1gbit,rtt=50ms")
 	}
@@ -186,8 +189,8 @@ func (s *session) look(ctx context.Context) error {
 	if s.lab != nil {
 		return nil
 	}
-	if s.path, s.rtt, s.known = s.Path, s.Path.RTT, s.Path.Rate > 0; s.Alone() {
-		return nil
+	if s.path, s.rtt, s.known = s.Path, s.Path.RTT, s.Path.Rate > 0; s.Alone() || s.Live != nil && !s.MeasurePath {
+		return nil // nothing goes from one host to the other
 	}
 	var err error
 	if s.address, err = s.serverAddress(); err != nil {

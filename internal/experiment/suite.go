@@ -151,7 +151,8 @@ func (c Config) rowConfig(row workload.SuiteRow, before rowBefore) (one Config, 
 			return one, r, true, nil
 		}
 	default:
-		one.Resumed, one.Pairs, spec.Duration, spec.Omit = before.trial.ID, before.setup.Pairs, before.setup.Run, before.setup.Omit
+		one.Resumed, one.Pairs, spec.Duration, spec.Omit = before.trial.ID, before.setup.Pairs, before.setup.Run,
+			before.setup.Omit
 	}
 	one.Spec = spec
 	return one, r, false, nil

@@ -165,9 +165,11 @@ func (s *session) begin(ctx context.Context, arms []*armValues) (*under, error) 
 		pairs = min(40, int(s.Budget/(u.each()*time.Duration(len(arms)))))
 	}
 	if need := 2 * u.each() * time.Duration(len(arms)); pairs < 2 || need > s.Budget {
-		return nil, wrong(fmt.Errorf("--for %s is %w: two pairs of %d arms take about %s", s.Budget.Round(time.Second), errTooShort, len(arms), units.Duration(need)))
+		return nil, wrong(fmt.Errorf("--for %s is %w: two pairs of %d arms take about %s", s.Budget.Round(time.Second),
+			errTooShort, len(arms), units.Duration(need)))
 	}
-	u.design = trial.Design{MaxPairs: pairs, Looks: looksFor(pairs), Alpha: alpha, Margin: s.Margin, Metric: u.metric.Name, Lower: u.metric.Lower, Seed: s.Seed}
+	u.design = trial.Design{MaxPairs: pairs, Looks: looksFor(pairs), Alpha: alpha, Margin: s.Margin,
+		Metric: u.metric.Name, Lower: u.metric.Lower, Seed: s.Seed}
 	for _, a := range arms {
 		u.design.Arms = append(u.design.Arms, a.name)
 	}
@@ -190,7 +192,8 @@ func (u *under) startOrResume(ctx context.Context) error {
 	if err != nil {
 		return failed(err)
 	}
-	u.record, err = u.startRecord(ctx, store.Trial{Workload: u.spec.Workload, Metric: u.metric.Name, Seed: u.Seed, Setup: data}, before)
+	u.record, err = u.startRecord(ctx, store.Trial{Workload: u.spec.Workload, Metric: u.metric.Name, Seed: u.Seed,
+		Setup: data}, before)
 	if err != nil {
 		return err
 	}
@@ -227,7 +230,8 @@ func (u *under) announce(ctx context.Context) error {
 	sees := stats.MinWorthwhile(d.MaxPairs, sd, level, 0.8, d.Margin)
 	whole := min(u.Budget, u.each()*time.Duration(d.MaxPairs*len(d.Arms)))
 	u.note("%s: at most %d pairs of %d arms, about %s; detects %.1f%% %s; margin %.1f%%, seed %d",
-		u.spec.Workload, d.MaxPairs, len(d.Arms), units.Duration(whole.Round(time.Second)), 100*sees, from, 100*d.Margin, d.Seed)
+		u.spec.Workload, d.MaxPairs, len(d.Arms), units.Duration(whole.Round(time.Second)), 100*sees, from,
+		100*d.Margin, d.Seed)
 	return nil
 }
 

@@ -75,10 +75,12 @@ func (s *session) nothingToTry(context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, wrong(err)
 	}
-	u := under{session: s, spec: spec, metric: workload.MetricOf(spec.Workload, workload.Goodput), started: time.Now(), record: &record{}}
+	u := under{session: s, spec: spec, metric: workload.MetricOf(spec.Workload, workload.Goodput), started: time.Now(),
+		record: &record{}}
 	r := u.conclude()
 	r.Verdict, r.Design = stats.NoDifference, nil
-	r.Warnings = append(r.Warnings, "the plan changes nothing on these hosts: what runs already suits the path, and nothing was measured")
+	r.Warnings = append(r.Warnings, "the plan changes nothing on these hosts: what runs already suits the path, and "+
+		"nothing was measured")
 	return r, nil
 }
 
@@ -89,7 +91,8 @@ func (s *session) announcePlans() {
 	if b, ok := diagnose.Binding(diagnose.Ceilings(s.path, sender.facts, receiver.facts)); ok {
 		s.note("the lowest ceiling is %s, %s", b.Resource, units.Rate(b.Value))
 	}
-	s.note("settings to try: %d on %s, %d on %s", len(s.client.tried), s.client.conn.Name(), len(s.server.tried), s.server.conn.Name())
+	s.note("settings to try: %d on %s, %d on %s", len(s.client.tried), s.client.conn.Name(), len(s.server.tried),
+		s.server.conn.Name())
 }
 
 // errCompared ends a resumed comparison that was over before the interruption.
@@ -118,12 +121,14 @@ func (u *under) differs() bool {
 func (u *under) tuneShares(ctx context.Context, plan *armValues) error {
 	settings := plan.union()
 	if len(settings) > stats.MaxFactors {
-		u.warnings = append(u.warnings, fmt.Sprintf("the shares of %d settings are not measured: at most %d can be at once", len(settings), stats.MaxFactors))
+		u.warnings = append(u.warnings, fmt.Sprintf("the shares of %d settings are not measured: at most %d can be "+
+			"at once", len(settings), stats.MaxFactors))
 		return nil
 	}
 	need, deadline := stats.MinRuns(len(settings)), u.started.Add(u.Budget)
 	if short := time.Duration(need)*u.each() - time.Until(deadline); short > 0 {
-		u.warnings = append(u.warnings, fmt.Sprintf("the shares of %d settings take %s more than --for allows and may stay open", len(settings), units.Duration(short.Round(time.Second))))
+		u.warnings = append(u.warnings, fmt.Sprintf("the shares of %d settings take %s more than --for allows and "+
+			"may stay open", len(settings), units.Duration(short.Round(time.Second))))
 	}
 	return u.findShares(ctx, plan, settings, 2*need, deadline)
 }

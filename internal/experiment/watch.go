@@ -50,7 +50,8 @@ func (w *watch) judge(d lab.Disturbance, rtt time.Duration) (again, warn bool) {
 }
 
 // atLink says that the link bounds a run that fills it, and marks one whose
-// goodput is more than the link's rate, from which the framing is not even taken. reason is what else is known of the path.
+// goodput is more than the link's rate, from which the framing is not even taken. reason is what
+// else is known of the path.
 func (s *session) atLink(r *workload.Run, reason string) {
 	if !s.known || !s.transfers() {
 		return
@@ -60,12 +61,14 @@ func (s *session) atLink(r *workload.Run, reason string) {
 		rate, carries = 2*rate, 2*carries
 	}
 	if carries > 0 && r.GoodputBPS >= linkFull*carries {
-		r.Limit = &workload.Limit{Code: workload.LimitPath, Text: fmt.Sprintf("the link: %.0f%% of the payload that its rate can carry", 100*r.GoodputBPS/carries)}
+		r.Limit = &workload.Limit{Code: workload.LimitPath,
+			Text: fmt.Sprintf("the link: %.0f%% of the payload that its rate can carry", 100*r.GoodputBPS/carries)}
 	}
 	if part := r.GoodputBPS / rate; rate > 0 && part > 1 {
 		why := "of the path: " + reason
 		if r.Tool != "builtin" {
-			why += fmt.Sprintf("; or %s counted what had been sent before it began to count and was repaired then", r.Tool)
+			why += fmt.Sprintf("; or %s counted what had been sent before it began to count and was repaired then",
+				r.Tool)
 		}
 		r.Warnings = append(r.Warnings, workload.Warning{Code: workload.CodeAboveLink, Value: part,
 			Text: fmt.Sprintf("%.1f%% of the link's rate: more than it can carry; %s", 100*part, why)})
@@ -96,7 +99,9 @@ func (w *watch) overload(r *workload.Run, d lab.Disturbance, rtt time.Duration) 
 		return
 	}
 	if r.Limit != nil && r.Limit.Code == workload.LimitPath {
-		r.Limit = &workload.Limit{Code: workload.LimitEmulator, Text: fmt.Sprintf("this machine: beyond that its emulated link could not keep up (%s); %s", d, r.Limit.Text)}
+		r.Limit = &workload.Limit{Code: workload.LimitEmulator,
+			Text: fmt.Sprintf("this machine: beyond that its emulated link could not keep up (%s); %s", d,
+				r.Limit.Text)}
 	}
 }
 
@@ -125,11 +130,13 @@ func (s *session) watchRun() func(*workload.Run) error {
 		}
 		again, warn := s.watch.judge(d, s.rtt)
 		if again {
-			return &workload.DisturbedError{Why: fmt.Sprintf("%s (at most %s and %.2g%% are taken)", d, units.Duration(lateLimit(s.rtt)), 100*lab.MaxStalled)}
+			return &workload.DisturbedError{Why: fmt.Sprintf("%s (at most %s and %.2g%% are taken)", d,
+				units.Duration(lateLimit(s.rtt)), 100*lab.MaxStalled)}
 		}
 		if warn {
 			r.Warnings = append(r.Warnings, workload.Warning{Code: workload.CodeEmulator, Value: d.Share(),
-				Text: fmt.Sprintf("%s, and was so when the run was repeated: this machine, not only the path, shaped it", d)})
+				Text: fmt.Sprintf("%s, and was so when the run was repeated: this machine, not only the path, "+
+					"shaped it", d)})
 		}
 		return nil
 	}

@@ -1,10 +1,14 @@
 package experiment
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/lab"
+	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/trial"
+	"github.com/wirerate/wirerate/internal/workload"
 )
 
 // A run is made again when the emulator was late, but not for ever: neither
@@ -66,5 +70,73 @@ func TestLateLimit(t *testing.T) {
 		if got := lateLimit(rtt); got != want {
 			t.Errorf("%s: %s, want %s", rtt, got, want)
 		}
+	}
+}
+
+// TestAtLink: a run that fills its path is bounded by it, and one that is faster than that was measured wrongly, or the
+// path was.
+func TestAtLink(t *testing.T) {
+	c, _ := pair(t)
+	for _, tt := range []struct {
+		part        float64 // of what the link carries
+		tool        string
+		full, above bool
+	}{{0.5, "iperf3", false, false}, {0.96, "iperf3", true, false}, {1.2, "iperf3", true, true}, {1.2, "builtin", true, true}} {
+		s := opened(t, c, window)
+		run := workload.Run{Tool: tt.tool, GoodputBPS: tt.part * s.path.LinkGoodput()}
+		if err := s.watchRun()(&run); err != nil || (run.Limit != nil) != tt.full || (len(run.Warnings) > 0) != tt.above {
+			t.Fatalf("%g: %+v, %v", tt.part, run, err)
+		}
+		if tt.full && (run.Limit.Code != workload.LimitPath || !strings.HasPrefix(run.Limit.Text, "the link: ")) {
+			t.Errorf("%g: %+v", tt.part, run.Limit)
+		}
+		if tt.above && (run.Warnings[0].Code != workload.CodeAboveLink ||
+			strings.Contains(run.Warnings[0].Text, "iperf3 counted") != (tt.tool == "iperf3")) {
+			t.Errorf("%g: %+v", tt.part, run.Warnings)
+		}
+	}
+	c.Spec.Direction = workload.Both
+	s := opened(t, c, window)
+	run := workload.Run{GoodputBPS: 1.5 * s.path.LinkGoodput()}
+	if s.atLink(&run, ""); run.Limit != nil || len(run.Warnings) > 0 {
+		t.Errorf("both directions carry twice as much: %+v", run)
+	}
+}
+
+// TestOverload: where a run goes beyond the link on purpose, an emulator that falls behind is the limit that is named.
+func TestOverload(t *testing.T) {
+	const rtt = 50 * time.Millisecond
+	for _, tt := range []struct {
+		late time.Duration
+		code string
+	}{{2 * time.Millisecond, workload.LimitPath}, {30 * time.Millisecond, workload.LimitEmulator}} {
+		var w watch
+		run := workload.Run{Limit: &workload.Limit{Code: workload.LimitPath, Text: "the link"}}
+		w.overload(&run, lab.Disturbance{Elapsed: time.Second, WorstLate: tt.late}, rtt)
+		if run.Limit.Code != tt.code || w.clean != 1 || w.lost != 0 {
+			t.Errorf("%s late: %+v, %+v", tt.late, run.Limit, w)
+		}
+		other := workload.Run{}
+		if w.overload(&other, lab.Disturbance{Elapsed: time.Second, WorstLate: tt.late}, rtt); other.Limit != nil {
+			t.Errorf("%s late, below the link: %+v", tt.late, other.Limit)
+		}
+	}
+}
+
+// TestNothingToTry: a plan that changes nothing is a result without a measurement.
+func TestNothingToTry(t *testing.T) {
+	c, said := pair(t)
+	c.kind = kindTune
+	s := opened(t, c, func(int, trial.Values) (float64, error) { t.Error("a run is made"); return 0, nil })
+	s.announcePlans()
+	for _, want := range []string{"path rate=1gbit,rtt=50ms", "the lowest ceiling is ", "settings to try: 0 on a, 0 on b"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("%q is not said: %s", want, said)
+		}
+	}
+	r, err := s.nothingToTry(t.Context())
+	if err != nil || r.Verdict != stats.NoDifference || r.Design != nil || len(r.Warnings) == 0 ||
+		!strings.HasPrefix(r.Warnings[len(r.Warnings)-1], "the plan changes nothing") {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

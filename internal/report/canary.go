@@ -3,8 +3,10 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/canary"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // CanaryDesign writes what a canary will do and see.
@@ -14,7 +16,7 @@ func CanaryDesign(to Screen, s *canary.State) {
 	if d.Metric.HigherIsBetter {
 		better = "higher"
 	}
-	to.Printf("%d hosts, %d steps, each judged after %s\n", len(s.Hosts), len(s.Steps), d.Window)
+	to.Printf("%d hosts, %d steps, each judged after %s\n", len(s.Hosts), len(s.Steps), units.Duration(time.Duration(d.Window*float64(time.Second))))
 	to.Wrap("metric  ", "        ", fmt.Sprintf("%s (%s is better); hosts scatter by %.2g%%", d.Metric.Query, better, 100*d.Metric.SD))
 	for _, g := range d.Guards {
 		to.Wrap("guard   ", "        ", fmt.Sprintf("%s; hosts scatter by %.2g%%", g.Query, 100*g.SD))
@@ -55,12 +57,16 @@ func CanaryLook(to Screen, step int, l *canary.Look) {
 		canaryLine(to, "guard", g)
 	}
 	for _, p := range l.Parts {
-		if p.Verdict.Decided() {
-			canaryLine(to, p.Of, p)
+		if what := p.Of; p.Verdict.Decided() {
+			if l.Metric != nil && p.Query != l.Metric.Query {
+				what = "guard " + p.Query + " of " + what
+			}
+			canaryLine(to, what, p)
 		}
 	}
 	canaryHosts(to, "missing", l.Missing)
 	canaryHosts(to, "started anew", l.Restarts)
+	canaryHosts(to, "far worse", l.Fallen)
 	for _, note := range l.Notes {
 		to.Wrap("  note: ", "        ", note)
 	}
@@ -68,7 +74,7 @@ func CanaryLook(to Screen, step int, l *canary.Look) {
 
 // canaryNext says what to do after each action.
 var canaryNext = map[canary.Action]string{
-	canary.Proceed:   "; confirm the hosts that are changed and begin the next step",
+	canary.Proceed:   "; keep the change on trial (wirerate extend) and begin the next step",
 	canary.Promote:   "; it has proved itself: confirm the hosts that are changed and begin the next step",
 	canary.Stop:      "; it harms: roll back every host that is changed",
 	canary.Undecided: "; it did not prove itself: roll back every host that is changed",

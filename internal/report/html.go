@@ -86,10 +86,14 @@ func newView(r Result) view {
 	r = labelled(r)
 	v := view{
 		Result: r, Mark: verdictMark(r), Headline: headline(r), Evidence: evidence(r.Effect), Follow: follow(r),
-		Table: armTable(r), Shares: sortedShares(r.Shares), Method: method(r), Limits: limits(r), Doubts: doubts(r), PathWords: pathWords(r), Next: next(r), Noise: noiseWords(r.Noise),
-		Metric: metricWords(r), Sooner: beforeWords(r), Later: afterWords(r), LatencyTitle: latencyTitle(r), Beside: besideViews(r),
-		Bars: template.HTML(barsChart(r)), Effect: template.HTML(effectChart(r)), Runs: template.HTML(runsInTime(r)), Distribution: template.HTML(distributions(r)),
-		Latency: template.HTML(latencyChart(r)), Course: template.HTML(courseChart(r)), SharesChart: template.HTML(sharesChart(r)),
+		Table: armTable(r), Shares: sortedShares(r.Shares), Method: method(r), Limits: limits(r), Doubts: doubts(r),
+		PathWords: pathWords(r), Next: next(r), Noise: noiseWords(r.Noise),
+		Metric: metricWords(r), Sooner: beforeWords(r), Later: afterWords(r), LatencyTitle: latencyTitle(r),
+		Beside: besideViews(r),
+		Bars:   template.HTML(barsChart(r)), Effect: template.HTML(effectChart(r)), Runs: template.HTML(runsInTime(r)),
+		Distribution: template.HTML(distributions(r)),
+		Latency:      template.HTML(latencyChart(r)), Course: template.HTML(courseChart(r)),
+		SharesChart: template.HTML(sharesChart(r)),
 	}
 	var c canvas
 	if height := roofline(&c, r); height > 0 {
@@ -106,7 +110,8 @@ func newView(r Result) view {
 	}
 	v.Ordered = orderedRuns(r)
 	for _, c := range r.Comparisons[min(1, len(r.Comparisons)):] {
-		v.Others = append(v.Others, strings.TrimSuffix(compared(r, terminal.Clip(c.Arm, 32), c.Verdict, c.Effect)+"; "+evidence(c.Effect), "; "))
+		v.Others = append(v.Others, strings.TrimSuffix(compared(r, terminal.Clip(c.Arm, 32), c.Verdict,
+			c.Effect)+"; "+evidence(c.Effect), "; "))
 	}
 	if len(r.Arms) > armColumns {
 		v.ArmLabels, v.ArmTable = armLines(r)
@@ -145,7 +150,8 @@ func crossCheck(e *Effect) string {
 
 func newPlanView(p plan.Plan, r Result) planView {
 	shares := r.Shares
-	v := planView{Plan: p, Title: cmp.Or(p.Host, "a host with the defaults") + ", " + releaseWords(p), Memory: memoryWords(p.Memory)}
+	v := planView{Plan: p, Title: cmp.Or(p.Host, "a host with the defaults") + ", " + releaseWords(p),
+		Memory: memoryWords(p.Memory)}
 	for _, change := range p.Changes {
 		c := changeView{Change: change}
 		for i := range shares {
@@ -164,10 +170,12 @@ func newPlanView(p plan.Plan, r Result) planView {
 			}
 		}
 		if why != "" {
-			v.Diff = append(v.Diff, diffLine{" ", "", fmt.Sprintf("%s = %s  # stays: %s", change.Setting, cmp.Or(change.From, change.Default, "?"), why)})
+			v.Diff = append(v.Diff, diffLine{" ", "", fmt.Sprintf("%s = %s  # stays: %s", change.Setting,
+				cmp.Or(change.From, change.Default, "?"), why)})
 			continue
 		}
-		v.Diff = append(v.Diff, diffLine{"-", "del", fmt.Sprintf("%s = %s", change.Setting, cmp.Or(change.From, change.Default, "?"))},
+		v.Diff = append(v.Diff, diffLine{"-", "del", fmt.Sprintf("%s = %s", change.Setting, cmp.Or(change.From,
+			change.Default, "?"))},
 			diffLine{"+", "ins", fmt.Sprintf("%s = %s", change.Setting, change.To)})
 	}
 	return v
@@ -188,7 +196,8 @@ func setsViews(r Result) []setsView {
 				}
 				where = "both hosts"
 			}
-			v.Diff = append(v.Diff, diffLine{"-", "del", fmt.Sprintf("%s = %s  # %s", s.Setting, terminal.Clip(s.From, 200), where)},
+			v.Diff = append(v.Diff, diffLine{"-", "del", fmt.Sprintf("%s = %s  # %s", s.Setting, terminal.Clip(s.From,
+				200), where)},
 				diffLine{"+", "ins", fmt.Sprintf("%s = %s", s.Setting, terminal.Clip(s.To, 200))})
 		}
 		if len(v.Diff) > 0 {
@@ -203,7 +212,8 @@ func besideViews(r Result) []besideView {
 	var out []besideView
 	for _, b := range r.Beside {
 		for _, e := range b.Effects {
-			v := besideView{Arm: b.Arm, Metric: quantityIn(r, e.Metric).words, Words: shareWords(Share{Ratio: e.Ratio, Interval: e.Interval}), Clear: "may be chance"}
+			v := besideView{Arm: b.Arm, Metric: quantityIn(r, e.Metric).words, Words: shareWords(Share{Ratio: e.Ratio,
+				Interval: e.Interval}), Clear: "may be chance"}
 			if e.Clear() {
 				v.Clear = map[bool]string{true: "better", false: "worse"}[e.Ratio < 1 == quantityOf(e.Metric).lower]
 			}
@@ -218,7 +228,8 @@ func orderedRuns(r Result) []orderedRun {
 	q := decides(r)
 	for i, arm := range r.Arms {
 		for _, run := range arm.Runs {
-			out = append(out, orderedRun{run.Order + 1, run.Pair + 1, armSign(i) + " " + arm.Name, fmt.Sprintf("%.1f s", run.At), q.print(q.of(run.Metrics))})
+			out = append(out, orderedRun{run.Order + 1, run.Pair + 1, armSign(i) + " " + arm.Name,
+				fmt.Sprintf("%.1f s", run.At), q.print(q.of(run.Metrics))})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b orderedRun) int { return a.Number - b.Number })
@@ -230,7 +241,8 @@ func armSign(i int) string { return [armShapes]string{"○", "◆", "■", "▲"
 
 // samePlan tells whether two hosts get the same, so that it is shown once.
 func samePlan(a, b plan.Plan) bool {
-	return a.Host != "" && a.Release == b.Release && fmt.Sprint(a.Changes, a.Kept, a.Memory, a.Warnings) == fmt.Sprint(b.Changes, b.Kept, b.Memory, b.Warnings)
+	return a.Host != "" && a.Release == b.Release && fmt.Sprint(a.Changes, a.Kept, a.Memory,
+		a.Warnings) == fmt.Sprint(b.Changes, b.Kept, b.Memory, b.Warnings)
 }
 
 func isLink(s string) bool {
@@ -315,10 +327,13 @@ func sideWork(q quantity) string {
 // armLines compares many arms, one a line.
 func armLines(r Result) (labels []string, lines []tableRow) {
 	q := decides(r)
-	labels = []string{q.words + ", median", "lowest and highest run", "of the link", "round trip", "retransmitted", "runs"}
+	labels = []string{q.words + ", median", "lowest and highest run", "of the link", "round trip", "retransmitted",
+		"runs"}
 	for i, a := range r.Arms {
-		lines = append(lines, tableRow{armSign(i) + " " + a.Name, []string{q.print(q.of(a.Median)), q.scatter(q.values(a)),
-			linkPart(r, a.Median.GoodputBPS), seconds(a.Median.MeanRTT), retransmits(a.Median), fmt.Sprint(len(a.Runs))}})
+		lines = append(lines, tableRow{armSign(i) + " " + a.Name, []string{q.print(q.of(a.Median)),
+			q.scatter(q.values(a)),
+			linkPart(r, a.Median.GoodputBPS), seconds(a.Median.MeanRTT), retransmits(a.Median),
+			fmt.Sprint(len(a.Runs))}})
 	}
 	return labels, lines
 }
@@ -350,19 +365,28 @@ func method(r Result) []string {
 		}
 		out = append(out, each+".")
 		if len(d.Looks) > 0 {
-			out = append(out, fmt.Sprintf("At most %d pairs were planned. The trial could stop only after %s pairs, and the chance of a false alarm, %s over all these looks together, was divided among them beforehand; hence the interval's level.",
+			out = append(out, fmt.Sprintf("At most %d pairs were planned. The trial could stop only after %s pairs, "+
+				"and the chance of a false alarm, %s over all these looks together, was divided among them "+
+				"beforehand; hence the interval's level.",
 				d.MaxPairs, joinInts(d.Looks), percent(d.Alpha)))
 		}
 	}
-	pairs := "The arms ran in pairs, in random order within balanced blocks, so that a drift of the machine or the path falls on both alike. What the kernel remembers of a destination was cleared between runs."
+	pairs := "The arms ran in pairs, in random order within balanced blocks, so that a drift of the machine or the " +
+		"path falls on both alike. What the kernel remembers of a destination was cleared between runs."
 	if r.Alone() {
-		pairs = "The arms ran in pairs, in random order within balanced blocks, so that a drift of the machine falls on both alike."
+		pairs = "The arms ran in pairs, in random order within balanced blocks, so that a drift of the machine falls " +
+			"on both alike."
 	}
 	out = append(out, pairs,
-		"One run is one observation. The effect is the geometric mean of the pairs' ratios, its interval Student's t of their logarithms, with Wilcoxon's signed-rank test and a resampling of the pairs as cross-checks.",
-		"A verdict needs more than an interval that excludes no change: the estimate must also exceed the margin of what is worth having.")
+		"One run is one observation. The effect is the geometric mean of the pairs' ratios, its interval Student's t "+
+			"of their logarithms, with Wilcoxon's signed-rank test and a resampling of the pairs as cross-checks.",
+		"A verdict needs more than an interval that excludes no change: the estimate must also exceed the margin of "+
+			"what is worth having.")
 	if a := r.Attribution; a != nil {
-		s := fmt.Sprintf("The shares come from %s with settings switched on and off together by design: a folded Plackett-Burman design screens all of them, and all combinations of those that seem to matter are then run afresh. A share is a Shapley value: the setting's ratio averaged over what else is on.", plural(a.Runs, "run", "runs"))
+		s := fmt.Sprintf("The shares come from %s with settings switched on and off together by design: a folded "+
+			"Plackett-Burman design screens all of them, and all combinations of those that seem to matter are then "+
+			"run afresh. A share is a Shapley value: the setting's ratio averaged over what else is on.",
+			plural(a.Runs, "run", "runs"))
 		if a.Lost > 0 {
 			s += fmt.Sprintf(" Of these, %d could not be used.", a.Lost)
 		}
@@ -377,14 +401,18 @@ func method(r Result) []string {
 // limits says what the numbers do not show.
 func limits(r Result) []string {
 	if r.Alone() {
-		return []string{"The ratios hold for this disk, its file system, this host and this hour. The absolute rates are those of one session and compare with nothing else."}
+		return []string{"The ratios hold for this disk, its file system, this host and this hour. The absolute rates " +
+			"are those of one session and compare with nothing else."}
 	}
 	out := []string{
-		"The ratios hold for this path, these hosts, this workload and this hour. The absolute rates are those of one session and compare with nothing else.",
-		"A ceiling is computed from what the hosts and the path say about themselves. That a measured rate stays below it is expected; that it exceeds one would be an error worth reporting.",
+		"The ratios hold for this path, these hosts, this workload and this hour. The absolute rates are those of " +
+			"one session and compare with nothing else.",
+		"A ceiling is computed from what the hosts and the path say about themselves. That a measured rate stays " +
+			"below it is expected; that it exceeds one would be an error worth reporting.",
 	}
 	if r.Emulator != nil {
-		out = append(out, "The path was emulated on this machine, whose processors carried both hosts and the link. Real network cards, their drivers and their offloads took no part.")
+		out = append(out, "The path was emulated on this machine, whose processors carried both hosts and the link. "+
+			"Real network cards, their drivers and their offloads took no part.")
 		if a := r.Emulator.Awake; a != nil && a.CPU > 0 {
 			out = append(out, "While the runs went on, "+a.Took()+".")
 		}

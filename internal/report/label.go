@@ -2,9 +2,10 @@ package report
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // filePart is a part of an arm that names a file.

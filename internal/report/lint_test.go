@@ -26,6 +26,10 @@ func TestLintText(t *testing.T) {
     1 |  net.ipv4.tcp_fin_timeout = 30s # \x1b[31m
       |                             ^~~
       = The kernel refuses the value and keeps the old one.
+/etc/sysctl.conf:1:29: info: the kernel is given the comment too: '#' begins one only at the start of a line [syntax]
+    1 |  net.ipv4.tcp_fin_timeout = 30s # \x1b[31m
+      |                             ^~~~~~~~~~~~~~
+      = It reads the number and stops; behind a word, such as that of tcp_congestion_control, it refuses the whole.
 `
 	if diff := cmp.Diff(want, text(res, LintLook{})); diff != "" {
 		t.Error(diff)

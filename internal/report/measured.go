@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,11 @@ func Measured(to Screen, m experiment.Measured) {
 		}
 		to.Printf("%s\n", line)
 	}
-	kernels(to, m.Runs[len(m.Runs)-1])
+	last := m.Runs[len(m.Runs)-1]
+	kernels(to, last)
+	if last.Limit != nil {
+		to.Wrap("  ", "  ", "bounded by "+last.Limit.Text)
+	}
 	if flags := diskFlags(m.Disk()); m.Workload == "disk" && flags != "" {
 		to.Printf("  plan with it: wirerate plan --role file --path PATH%s\n", flags)
 		to.Wrap("  ", "  ", "--disk-iops is of one disk: in a pool of N give a part of it and --disks N, or all of it by --disk-from FILE, the output of --json")
@@ -46,7 +51,12 @@ func exact(unit string, v float64) string {
 	case "share":
 		return fmt.Sprintf("%.3g%%", 100*v)
 	case "1/s":
+		if v >= 1000 {
+			return prefixed(v, "/s")
+		}
 		return fmt.Sprintf("%.4g/s", v)
+	case "1/min":
+		return fmt.Sprintf("%.4g/min", v)
 	case "B/s":
 		return units.Bytes(v).String() + "/s"
 	}
@@ -66,12 +76,23 @@ func kernels(to Screen, run workload.Run) {
 		if k == nil {
 			continue
 		}
-		for _, f := range k.Flows {
-			if f.Limit != "" {
-				to.Printf("  %s flow to %s: %s, round trip %s, queue %s, limited by the %s\n", side, f.Peer, f.Congestion,
-					exact("s", f.RTT), time.Duration(f.Queue()*float64(time.Second)).Round(time.Microsecond), f.Limit)
-			}
-		}
+		measuredFlows(to, side, k.Flows)
+	}
+}
+
+// mostFlows of a side are shown.
+const mostFlows = 3
+
+// measuredFlows writes what held back the flows that sent most.
+func measuredFlows(to Screen, side string, flows []workload.Flow) {
+	flows = slices.DeleteFunc(slices.Clone(flows), func(f workload.Flow) bool { return f.Limit == "" })
+	slices.SortStableFunc(flows, func(a, b workload.Flow) int { return cmp.Compare(b.Sent, a.Sent) })
+	for _, f := range flows[:min(mostFlows, len(flows))] {
+		to.Printf("  %s flow to %s: %s, round trip %s, queue %s, limited by the %s\n", side, f.Peer, f.Congestion,
+			exact("s", f.RTT), exact("s", f.Queue()), f.Limit)
+	}
+	if more := len(flows) - mostFlows; more > 0 {
+		to.Printf("  and %d more flows of the %s; --json has all\n", more, side)
 	}
 }
 

@@ -87,8 +87,8 @@ func percent(part float64) string {
 	return strconv.FormatFloat(math.Round(part*1000)/10, 'f', -1, 64) + "%"
 }
 
-// Rate prints a bit rate: 9.41 Gbit/s, 587 Mbit/s.
-func Rate(bps float64) string { return bits(bps) }
+// Value prints a value of a metric with its unit: 9.41 Gbit/s, 17 k/s.
+func Value(metric string, v float64) string { return quantityOf(metric).print(v) }
 
 func bits(bps float64) string {
 	return prefixed(bps, "bit/s")

@@ -44,10 +44,14 @@ func captureNotes(a packets.Analysis) []string {
 		notes = append(notes, fmt.Sprintf("the capture itself dropped %d packets: losses may be its own", a.Drops))
 	}
 	if a.Truncated {
-		notes = append(notes, "the file ends within a packet: it is read up to there")
+		notes = append(notes, "the file ends within a packet, or is damaged: it is read up to there")
 	}
 	if a.Unread > 0 {
-		notes = append(notes, "neither TCP nor UDP over IP: "+plural(int(a.Unread), "packet", "packets"))
+		note := "neither TCP nor UDP over IP: " + plural(int(a.Unread), "packet", "packets")
+		if len(a.Flows) > 0 {
+			note += ": " + a.Others()
+		}
+		notes = append(notes, note)
 	}
 	if a.Left > 0 {
 		notes = append(notes, fmt.Sprintf("%d flows were given up while reading, the longest silent ones: too many", a.Left))

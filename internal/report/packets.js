@@ -6,7 +6,7 @@ const short = v => { for (const [f, p] of steps) if (Math.abs(v) >= f) return +(
 const clock = s => s >= 1 || s === 0 ? +s.toPrecision(5) + " s" : +(s * 1e3).toPrecision(4) + " ms";
 const ticks = (from, to, n) => {
   const raw = (to - from) / n, power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= raw), out = [];
+  const step = [1, 2, 2.5, 5, 10].map(m => m * power).find(s => s >= raw), out = [];
   for (let t = Math.ceil(from / step) * step; t <= to; t += step) out.push(Math.abs(t) < step / 1e6 ? 0 : t);
   return out;
 };
@@ -15,25 +15,40 @@ const left = 74, foot = 22;
 function flow(box, f) {
   const n = f.at.length, begin = f.at[0], end = Math.max(f.end, f.at[n - 1] + 1e-6);
   let from = begin, to = end, cursor = null;
+  const level = (colour, v, name) => v ? [[colour, f.at.map(() => v), name]] : [];
+  const marks = [
+    ["--a0", "▲", "sent again", i => f.again[i] > f.timers[i] && f.una[i]],
+    ["--a0", "■", "sent again by a timer", i => f.timers[i] && f.una[i]],
+    ["--a3", "┃", "selectively acknowledged", i => f.sacked[i] > f.una[i] && f.sacked[i]],
+    ["--a4", "◆", "window of zero", i => f.zero[i] && f.una[i]],
+  ].map(m => [...m, f.at.some((_, i) => m[3](i))]).filter(m => m[4]);
   const panels = [
     { title: "sequence", unit: "B", height: 210, lines: [["--a1", f.next, "sent"], ["--a2", f.una, "acknowledged"], ["--a4", f.edge, "edge of the window"]], marks: true },
     { title: "under way", unit: "B", height: 130, lines: [["--a1", f.flight, "under way"], ["--a4", f.window, "window"]] },
-    { title: "rate", unit: "bit/s", height: 110, lines: [["--a2", f.rate, "delivered"]] },
-    { title: "round trip", unit: "s", height: 110, lines: [["--a3", f.rtt, "round trip"]] },
+    { title: "rate", unit: "bit/s", height: 110, lines: [["--a2", f.rate, "delivered"], ...level("--a4", f.path, "path's rate")] },
+    { title: "round trip", unit: "s", height: 110, lines: [["--a3", f.rtt, "round trip"], ...level("--a4", f.base, "least")] },
     { title: "limit", height: 58, spans: true },
   ];
   const said = box.querySelector(".said");
+  const bar = box.appendChild(document.createElement("p"));
+  for (const [sign, name, act] of [["+", "zoom in", () => zoom((from + to) / 2, .5)], ["−", "zoom out", () => zoom((from + to) / 2, 2)],
+    ["◀", "earlier", () => show(from - (to - from) / 3, to - (to - from) / 3)], ["▶", "later", () => show(from + (to - from) / 3, to + (to - from) / 3)],
+    ["all", "show all", () => show(begin, end)]]) {
+    const b = bar.appendChild(document.createElement("button"));
+    b.textContent = sign; b.ariaLabel = b.title = name; b.addEventListener("click", act);
+  }
   for (const p of panels) { p.canvas = document.createElement("canvas"); p.canvas.tabIndex = p === panels[0] ? 0 : -1; box.insertBefore(p.canvas, said); }
   const at = t => { let a = 0, b = n - 1; while (a < b) { const m = a + b + 1 >> 1; if (f.at[m] <= t) a = m; else b = m - 1; } return a; };
   const limitAt = t => f.spans.find(s => t < s[1]) || f.spans[f.spans.length - 1];
   function draw() {
     for (const p of panels) {
-      const c = p.canvas, w = c.clientWidth, h = p.height, r = devicePixelRatio || 1;
-      c.style.height = h + "px"; c.width = w * r; c.height = h * r;
-      const g = c.getContext("2d"); g.scale(r, r); g.font = "12px system-ui, sans-serif";
+      const c = p.canvas, w = c.clientWidth, r = devicePixelRatio || 1, g = c.getContext("2d"), font = "12px system-ui, sans-serif";
+      g.font = font;
+      const h = p.spans ? 45 + key(g, w, f.names.map(name => ["", "■", name])) : p.height;
+      c.style.height = h + "px"; c.width = w * r; c.height = h * r; g.scale(r, r); g.font = font;
       const x = t => left + (t - from) / (to - from) * (w - left - 6), bottom = h - foot;
       g.fillStyle = css("--soft"); g.strokeStyle = css("--edge"); g.lineWidth = 1;
-      for (const t of ticks(from, to, w / 110)) { g.beginPath(); g.moveTo(x(t), 4); g.lineTo(x(t), bottom); g.stroke(); g.textAlign = "center"; g.fillText(clock(t), Math.min(x(t), w - 24), h - 6); }
+      for (const t of ticks(from, to, Math.max(w / 110, 5))) { g.beginPath(); g.moveTo(x(t), 4); g.lineTo(x(t), bottom); g.stroke(); g.textAlign = "center"; g.fillText(clock(t), Math.min(x(t), w - 24), h - 6); }
       g.textAlign = "left"; g.fillStyle = css("--fg");
       if (p.spans) bands(g, x, w, bottom); else curves(g, p, x, w, bottom);
       if (cursor !== null) { g.strokeStyle = css("--fg"); g.beginPath(); g.moveTo(x(cursor), 0); g.lineTo(x(cursor), bottom); g.stroke(); }
@@ -41,17 +56,33 @@ function flow(box, f) {
     if (cursor === null) { said.textContent = "Point at a moment to read it; wheel or + and − zoom, dragging or arrows move, a double click or 0 shows all."; return; }
     const i = at(cursor), s = limitAt(cursor);
     said.textContent = clock(f.at[i]) + ": " + short(f.flight[i]) + "B under way, window " + short(f.window[i]) + "B, " + short(f.rate[i]) + "bit/s" +
-      (f.rtt[i] ? ", round trip " + clock(f.rtt[i]) : "") + (f.again[i] ? ", " + f.again[i] + " sent again" : "") + (s ? "; limit: " + f.names[s[2]] : "");
+      (f.rtt[i] ? ", round trip " + clock(f.rtt[i]) : "") + (f.again[i] ? ", " + f.again[i] + " sent again" + (f.timers[i] ? " (" + f.timers[i] + " by timers)" : "") : "") +
+      (f.zero[i] ? ", window of zero" : "") + (s ? "; limit: " + f.names[s[2]] : "");
+  }
+  // key writes what colours, signs and patterns stand for; without colours it only tells where the last row is.
+  function key(g, w, entries) {
+    let at = left, row = 13;
+    for (const [colour, sign, name, pattern] of entries) {
+      const wide = sign ? 14 : 26;
+      if (at > left && at + wide + g.measureText(name).width > w) { at = left; row += 15; }
+      if (colour) {
+        g.fillStyle = g.strokeStyle = css(colour); g.lineWidth = 2; g.setLineDash(pattern || []);
+        if (sign) g.fillText(sign, at, row); else { g.beginPath(); g.moveTo(at, row - 4); g.lineTo(at + 22, row - 4); g.stroke(); }
+        g.setLineDash([]); g.fillStyle = css("--fg"); g.fillText(name, at + wide, row);
+      }
+      at += wide + 16 + g.measureText(name).width;
+    }
+    return row;
   }
   function bands(g, x, w, bottom) {
     const colours = ["--a0", "--a1", "--a2", "--a3", "--a4"];
     for (const [a, b, l] of f.spans) {
       if (b < from || a > to) continue;
       const x0 = Math.max(x(a), left), x1 = Math.min(x(b), w - 6);
-      g.fillStyle = css(colours[l % 5]); g.globalAlpha = l < 5 ? .85 : .45; g.fillRect(x0, 18, Math.max(x1 - x0, .7), bottom - 18); g.globalAlpha = 1;
-      if (x1 - x0 > g.measureText(f.names[l]).width + 8) { g.fillStyle = css("--fg"); g.fillText(f.names[l], x0 + 3, 13); }
+      g.fillStyle = css(colours[l % 5]); g.globalAlpha = l < 5 ? .85 : .45; g.fillRect(x0, bottom - 18, Math.max(x1 - x0, .7), 18); g.globalAlpha = 1;
     }
     g.fillStyle = css("--fg"); g.fillText("limit", 2, bottom - 6);
+    key(g, w, f.names.map((name, l) => [colours[l % 5], l < 5 ? "■" : "▒", name]));
   }
   function curves(g, p, x, w, bottom) {
     const a = Math.max(0, at(from) - 1), b = Math.min(n - 1, at(to) + 1);
@@ -71,11 +102,18 @@ function flow(box, f) {
       g.stroke();
     });
     g.setLineDash([]);
-    if (p.marks) { g.fillStyle = css("--a0"); for (let i = a; i <= b; i++) if (f.again[i]) { const px = x(f.at[i]), py = y(f.una[i]); g.beginPath(); g.moveTo(px, py - 5); g.lineTo(px + 4, py + 3); g.lineTo(px - 4, py + 3); g.fill(); } }
+    g.textAlign = "center";
+    if (p.marks) for (const [colour, sign, , of] of marks) {
+      g.fillStyle = g.strokeStyle = css(colour); g.lineWidth = 3;
+      for (let i = a; i <= b; i++) {
+        const v = of(i), px = x(f.at[i]);
+        if (!v) continue;
+        if (sign === "┃") { g.beginPath(); g.moveTo(px, y(f.una[i])); g.lineTo(px, y(v)); g.stroke(); } else g.fillText(sign, px, y(v) + 4);
+      }
+    }
     g.restore();
-    let at0 = left;
-    p.lines.forEach(([colour, , name], k) => { g.strokeStyle = css(colour); g.lineWidth = 2; g.setLineDash(patterns[k]); g.beginPath(); g.moveTo(at0, 9); g.lineTo(at0 + 22, 9); g.stroke(); g.setLineDash([]); g.fillStyle = css("--fg"); g.fillText(name, at0 + 26, 13); at0 += 42 + g.measureText(name).width; });
-    if (p.marks) { g.fillStyle = css("--a0"); g.fillText("▲", at0, 13); g.fillStyle = css("--fg"); g.fillText("sent again", at0 + 14, 13); }
+    g.textAlign = "left";
+    key(g, w, [...p.lines.map(([colour, , name], k) => [colour, "", name, patterns[k]]), ...p.marks ? marks.map(m => m.slice(0, 3)) : []]);
   }
   function show(a, b) { const width = Math.min(Math.max(b - a, (end - begin) / 1e5), end - begin); from = Math.min(Math.max(a, begin), end - width); to = from + width; draw(); }
   const time = (c, e) => { const r = c.getBoundingClientRect(); return from + (e.clientX - r.left - left) / (r.width - left - 6) * (to - from); };

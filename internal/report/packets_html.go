@@ -45,7 +45,12 @@ type packetsCourse struct {
 	Window []int64      `json:"window"`
 	Rate   []float64    `json:"rate"` // bit/s
 	RTT    []float64    `json:"rtt"`  // seconds, 0 not measured
+	Base   float64      `json:"base"` // the least round trip in seconds, 0 not known
+	Path   float64      `json:"path"` // the path's rate in bit/s, 0 not known
 	Again  []int32      `json:"again"`
+	Timers []int32      `json:"timers"`
+	Zero   []int32      `json:"zero"`
+	Sacked []int64      `json:"sacked"`
 	Spans  [][3]float64 `json:"spans"` // start, end, index into Names
 	Names  []flow.Limit `json:"names"`
 	End    float64      `json:"end"`
@@ -77,7 +82,10 @@ func flowCourse(l packets.Life) *packetsCourse {
 	if len(l.Points) < 2 || len(l.Spans) == 0 {
 		return nil
 	}
-	c := &packetsCourse{End: l.Start + l.Duration}
+	c := &packetsCourse{End: l.Start + l.Duration, Path: l.Capacity}
+	if l.RTT != nil {
+		c.Base = l.RTT.Min / 1e3
+	}
 	zero := l.Start - l.Points[0].Start.Seconds()
 	step := (l.Points[1].Start - l.Points[0].Start).Seconds()
 	for _, p := range l.Points {
@@ -85,7 +93,8 @@ func flowCourse(l packets.Life) *packetsCourse {
 		c.Edge, c.Flight = append(c.Edge, p.Edge), append(c.Flight, p.Flight)
 		c.Window = append(c.Window, max(0, p.Edge-p.Una))
 		c.Rate, c.RTT = append(c.Rate, float64(p.Delivered)*8/max(step, 1e-9)), append(c.RTT, p.RTT.Seconds())
-		c.Again = append(c.Again, p.Again)
+		c.Again, c.Timers = append(c.Again, p.Again), append(c.Timers, p.Timers)
+		c.Zero, c.Sacked = append(c.Zero, p.Zero), append(c.Sacked, p.Sacked)
 	}
 	for _, s := range l.Spans {
 		i := slices.Index(c.Names, s.Limit)

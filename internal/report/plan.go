@@ -168,7 +168,7 @@ func planReasons(out *page, changes []plan.Change) {
 		out.field("capped", c.Capped)
 		out.field("default", cmp.Or(c.Default, c.DefaultNote))
 		out.field("does", c.Does)
-		out.field("takes", kindWords(c.Kind))
+		out.field("active", kindWords(c.Kind))
 		out.field("evidence", c.EvidenceWords())
 		out.field("risk", c.Risk)
 		out.field("undo", undoWords(c.Undo))

@@ -116,6 +116,8 @@ func (q quantity) print(v float64) string {
 		return percent(v)
 	case "1/s":
 		return prefixed(v, "/s")
+	case "1/min":
+		return prefixed(v, "/min")
 	case "B/s":
 		return prefixed(v, "B/s")
 	}
@@ -132,7 +134,7 @@ func (q quantity) tick(v float64) string {
 	case "share":
 		return percent(v)
 	}
-	return strings.TrimSpace(strings.TrimSuffix(q.print(v), "/s"))
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(q.print(v), "/s"), "/min"))
 }
 
 // title names the quantity for an axis.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -21,7 +22,7 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	settingLife(&p, r, version)
 	p.field("value", form(r))
 	if here := r.In(version); here.Kind != catalog.Unknown || r.Removed == "" {
-		p.field("takes", kindWords(here.Kind)+scopeWords(r.Scope))
+		p.field("active", activeWords(here)+scopeWords(r.Scope))
 	}
 	settingDefaults(&p, r, version)
 	p.field("belongs", strings.Join(r.Belongs, ", "))
@@ -86,7 +87,7 @@ func settingLife(p *page, r *catalog.Record, version catalog.Version) {
 
 // lifetimeWords says from when to when a setting was there, and how it was set.
 func lifetimeWords(l catalog.Lifetime) string {
-	words := kindWords(l.Kind)
+	words := "active " + kindWords(l.Kind)
 	switch {
 	case l.Since != "" && l.Removed != "":
 		words = fmt.Sprintf("from %s, gone or changed in %s: %s", l.Since, l.Removed, words)
@@ -268,18 +269,27 @@ func conditions(e catalog.Evidence) string {
 	return strings.Join(parts, "; ")
 }
 
+// activeWords says when a setting takes effect: one that can be written later
+// and belongs to the loader alone is read when its driver attaches.
+func activeWords(r *catalog.Record) string {
+	if r.Kind == catalog.Both && slices.Contains(r.Belongs, "loader") && !slices.Contains(r.Belongs, "sysctl") {
+		return "when the driver attaches; what is written later waits for the next time"
+	}
+	return kindWords(r.Kind)
+}
+
 func kindWords(k catalog.Kind) string {
 	switch k {
 	case catalog.Runtime:
-		return "effect at once, on the running system"
+		return "immediately, on the running system"
 	case catalog.Boot:
-		return "effect at boot, or when its module loads"
+		return "at boot, or when its module loads"
 	case catalog.Both:
-		return "effect at boot, and can be written later"
+		return "at boot, and can be written later"
 	case catalog.ReadOnly:
-		return "no value: the kernel reports it, nobody writes it"
+		return "never: read-only, reported by the kernel"
 	}
-	return "effect at a time that is not established"
+	return "at a time that is not established"
 }
 
 func scopeWords(s catalog.Scope) string {

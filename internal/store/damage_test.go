@@ -139,6 +139,23 @@ func TestDamagedRecord(t *testing.T) {
 	}
 }
 
+// A run whose trial's name was changed is missed by no checksum, since nobody
+// asks for it.
+func TestLostRun(t *testing.T) {
+	path := filled(t)
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.db.Exec(`PRAGMA foreign_keys = 0; UPDATE attempts SET trial = '20260103-b' WHERE trial = '20260103-a' AND seq = 14`); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if _, err := shown(t.Context(), path); !errors.Is(err, ErrDamaged) {
+		t.Error(err)
+	}
+}
+
 // A history without checksums is read, and gets them when it can be written.
 func TestOlderSchema(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")

@@ -55,7 +55,8 @@ var ErrDamaged = errors.New("it is damaged")
 
 // damaged says which records are.
 func (s *Store) damaged(what ...string) error {
-	return fmt.Errorf("history %s: %w: what is kept of %s is not what was written", s.path, ErrDamaged, strings.Join(what, ", "))
+	return fmt.Errorf("history %s: %w: what is kept of %s is not what was written", s.path, ErrDamaged,
+		strings.Join(what, ", "))
 }
 
 const advice = "move it away, and save what is whole of it with sqlite3 FILE .recover"
@@ -123,7 +124,8 @@ func cannotWrite(err error) bool {
 	if !errors.As(err, &e) {
 		return errors.Is(err, fs.ErrPermission)
 	}
-	return slices.Contains([]int{sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM}, e.Code()&0xff)
+	return slices.Contains([]int{sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL,
+		sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM}, e.Code()&0xff)
 }
 
 // openFile opens the file of a history that is called path.
@@ -131,7 +133,8 @@ func openFile(ctx context.Context, path, file, options string, write bool) (*Sto
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("history %s: not a file", path)
 	}
-	name := "file:" + (&url.URL{Path: file}).EscapedPath() + "?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&" + options
+	name := "file:" + (&url.URL{Path: file}).EscapedPath() +
+		"?_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=trusted_schema(0)&" + options
 	db, err := sql.Open("sqlite", name)
 	if err != nil {
 		return nil, fmt.Errorf("history %s: %w", path, err)
@@ -141,7 +144,8 @@ func openFile(ctx context.Context, path, file, options string, write bool) (*Sto
 	s := &Store{db: db, path: path, owns: map[string]*lock.Lock{}}
 	if err := s.prepare(ctx, write); err != nil {
 		var damage *sqlite.Error
-		if errors.As(err, &damage) && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}, damage.Code()&0xff) {
+		if errors.As(err, &damage) && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB},
+			damage.Code()&0xff) {
 			err = fmt.Errorf("%w (%w)", ErrDamaged, err)
 		}
 		if errors.Is(err, ErrDamaged) {
@@ -187,7 +191,8 @@ func (s *Store) prepare(ctx context.Context, write bool) error {
 }
 
 // check compares the tables with what they must be and has SQLite look through
-// its pages, which it does not do by itself when it reads some of them.
+// its pages, which it does not do by itself when it reads some of them. A run
+// whose trial's name is damaged belongs to none, and would only be missing.
 func (s *Store) check(ctx context.Context, tx *sql.Tx) error {
 	found, err := texts(ctx, tx, `SELECT coalesce(sql, '') FROM sqlite_master WHERE sql IS NOT NULL OR type <> 'index' ORDER BY rowid LIMIT 3`)
 	if err != nil {
@@ -202,6 +207,13 @@ func (s *Store) check(ctx context.Context, tx *sql.Tx) error {
 	}
 	if !slices.Equal(problems, []string{"ok"}) {
 		return fmt.Errorf("%w: %s", ErrDamaged, strings.Join(problems, "; "))
+	}
+	lost, err := texts(ctx, tx, `SELECT "table" FROM pragma_foreign_key_check LIMIT 1`)
+	if err != nil {
+		return err
+	}
+	if len(lost) > 0 {
+		return fmt.Errorf("%w: a run belongs to no trial", ErrDamaged)
 	}
 	return nil
 }
@@ -260,7 +272,8 @@ func (s *Store) migrate(ctx context.Context, tx *sql.Tx) error {
 func seal(ctx context.Context, tx *sql.Tx) error {
 	var t trialRow
 	for {
-		err := tx.QueryRowContext(ctx, `SELECT `+trialColumns+` FROM trials WHERE id > ? ORDER BY id LIMIT 1`, t.ID).Scan(t.into()...)
+		err := tx.QueryRowContext(ctx, `SELECT `+trialColumns+` FROM trials WHERE id > ? ORDER BY id LIMIT 1`,
+			t.ID).Scan(t.into()...)
 		if errors.Is(err, sql.ErrNoRows) {
 			break
 		}
@@ -273,7 +286,8 @@ func seal(ctx context.Context, tx *sql.Tx) error {
 	}
 	a := attemptRow{Seq: -1}
 	for {
-		err := tx.QueryRowContext(ctx, `SELECT `+attemptColumns+` FROM attempts WHERE (trial, seq) > (?, ?) ORDER BY trial, seq LIMIT 1`,
+		err := tx.QueryRowContext(
+			ctx, `SELECT `+attemptColumns+` FROM attempts WHERE (trial, seq) > (?, ?) ORDER BY trial, seq LIMIT 1`,
 			a.Trial, a.Seq).Scan(a.into()...)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil

@@ -29,20 +29,24 @@ type trialRow struct {
 }
 
 func (r *trialRow) into() []any {
-	return []any{&r.ID, &r.Kind, &r.Workload, &r.Metric, &r.Place, &r.Command, &r.Seed, &r.Started, &r.Ended, &r.State, &r.Verdict,
+	return []any{&r.ID, &r.Kind, &r.Workload, &r.Metric, &r.Place, &r.Command, &r.Seed, &r.Started, &r.Ended, &r.State,
+		&r.Verdict,
 		&r.Setup, &r.Environment, &r.Result}
 }
 
 func (r trialRow) fields() []string {
-	return []string{r.ID, r.Kind, r.Workload, r.Metric, r.Place, r.Command, r.Seed, r.Started, r.Ended, r.State, r.Verdict,
+	return []string{r.ID, r.Kind, r.Workload, r.Metric, r.Place, r.Command, r.Seed, r.Started, r.Ended, r.State,
+		r.Verdict,
 		r.Setup, r.Environment, r.Result}
 }
 
 func (r trialRow) sum() []byte { return sumOf(r.fields()...) }
 
 func (r trialRow) trial(runs int) (Trial, error) {
-	t := Trial{ID: r.ID, Kind: r.Kind, Workload: r.Workload, Metric: r.Metric, Where: r.Place, Command: r.Command, State: r.State, Verdict: r.Verdict,
-		Runs: runs, Setup: json.RawMessage(r.Setup), Environment: json.RawMessage(r.Environment), Result: json.RawMessage(r.Result)}
+	t := Trial{ID: r.ID, Kind: r.Kind, Workload: r.Workload, Metric: r.Metric, Where: r.Place, Command: r.Command,
+		State: r.State, Verdict: r.Verdict,
+		Runs: runs, Setup: json.RawMessage(r.Setup), Environment: json.RawMessage(r.Environment),
+		Result: json.RawMessage(r.Result)}
 	for _, j := range []json.RawMessage{t.Setup, t.Environment, t.Result} {
 		if !json.Valid(j) {
 			return t, fmt.Errorf("trial %s: what is kept of it is no JSON", r.ID)

@@ -148,7 +148,8 @@ func (s *Store) change(ctx context.Context, id string, change func(*trialRow)) e
 	defer tx.Rollback() // does nothing after Commit
 	var row trialRow
 	var sum []byte
-	if err := tx.QueryRowContext(ctx, `SELECT `+trialColumns+`, sum FROM trials WHERE id=?`, id).Scan(append(row.into(), &sum)...); err != nil {
+	if err := tx.QueryRowContext(ctx, `SELECT `+trialColumns+`, sum FROM trials WHERE id=?`,
+		id).Scan(append(row.into(), &sum)...); err != nil {
 		return s.wrap(fmt.Errorf("trial %s: %w", id, err))
 	}
 	if !bytes.Equal(sum, row.sum()) {
@@ -173,7 +174,8 @@ func (s *Store) Record(ctx context.Context, id string, a Attempt) error {
 		return s.wrap(err)
 	}
 	defer packer.Close()
-	row := attemptRow{Trial: id, Seq: a.Seq, Arm: a.Arm, At: a.At.UTC().Format(timeFormat), Lost: a.Lost, Kind: a.Kind, Run: string(run),
+	row := attemptRow{Trial: id, Seq: a.Seq, Arm: a.Arm, At: a.At.UTC().Format(timeFormat), Lost: a.Lost, Kind: a.Kind,
+		Run: string(run),
 		Raw: packer.EncodeAll([]byte(a.Raw), []byte{})}
 	_, err = s.db.ExecContext(ctx, `INSERT INTO attempts (`+attemptColumns+`, sum) VALUES (?,?,?,?,?,?,?,?,?)`,
 		row.Trial, row.Seq, row.Arm, row.At, row.Lost, row.Kind, row.Run, row.Raw, row.sum())
@@ -254,14 +256,16 @@ func (s *Store) Trial(ctx context.Context, id string) (Trial, error) {
 	case len(found) == 0 || id == "":
 		return Trial{}, fmt.Errorf("%w: %q; wirerate history lists them", ErrUnknown, id)
 	case len(found) > 1 && found[0].ID != id:
-		return Trial{}, fmt.Errorf("%w: several begin with %q, %s and %s among them", ErrUnknown, id, found[0].ID, found[1].ID)
+		return Trial{}, fmt.Errorf("%w: several begin with %q, %s and %s among them", ErrUnknown, id, found[0].ID,
+			found[1].ID)
 	}
 	return found[0], nil
 }
 
 // Attempts returns a trial's attempts in order.
 func (s *Store) Attempts(ctx context.Context, id string) ([]Attempt, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT `+attemptColumns+s.sums()+` FROM attempts WHERE trial = ? ORDER BY seq`, id)
+	rows, err := s.db.QueryContext(
+		ctx, `SELECT `+attemptColumns+s.sums()+` FROM attempts WHERE trial = ? ORDER BY seq`, id)
 	if err != nil {
 		return nil, s.wrap(err)
 	}

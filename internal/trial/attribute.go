@@ -44,7 +44,8 @@ type AttributedRun struct {
 type MeasureSetup func(ctx context.Context, on []bool) (workload.Run, error)
 
 // Attribute finds which settings make the difference.
-func Attribute(ctx context.Context, d AttributionDesign, measure MeasureSetup, report func(Progress)) (Attribution, error) {
+func Attribute(ctx context.Context, d AttributionDesign, measure MeasureSetup, report func(Progress)) (Attribution,
+	error) {
 	result := Attribution{Settings: d.Settings}
 	need := stats.MinRuns(len(d.Settings))
 	planned := d.MaxRuns
@@ -61,7 +62,8 @@ func Attribute(ctx context.Context, d AttributionDesign, measure MeasureSetup, r
 			err = withoutMetric(run, d.Metric)
 		}
 		if err != nil {
-			if ctx.Err() != nil || !errors.Is(err, workload.ErrTool) || len(result.Failures) >= max(maxLost, planned/10) {
+			if ctx.Err() != nil || !errors.Is(err, workload.ErrTool) ||
+				len(result.Failures) >= MayLose(planned, len(result.Order)) {
 				broken = err
 			}
 			result.Failures, result.LostOn = append(result.Failures, err.Error()), append(result.LostOn, on)
@@ -73,7 +75,7 @@ func Attribute(ctx context.Context, d AttributionDesign, measure MeasureSetup, r
 		if !d.Deadline.IsZero() {
 			left = min(left, max(0, time.Until(d.Deadline)))
 		}
-		report(Progress{Stage: "attribution", Done: n, Planned: planned, Left: left, LastGood: run.GoodputBPS, LastValue: v, LastLabel: "settings on and off"})
+		report(Progress{Stage: "attribution", Done: n, Planned: planned, Left: left, Metric: d.Metric, LastValue: v})
 		return v
 	}
 	block := func(b stats.Block) ([2]float64, error) {
@@ -89,7 +91,8 @@ func Attribute(ctx context.Context, d AttributionDesign, measure MeasureSetup, r
 		return values, nil
 	}
 	var err error
-	result.Attribution, err = stats.Attribute(stats.AttributionPlan{Settings: len(d.Settings), Runs: planned, Seed: d.Seed,
+	result.Attribution, err = stats.Attribute(stats.AttributionPlan{Settings: len(d.Settings), Runs: planned,
+		Seed:  d.Seed,
 		Alpha: d.Alpha, Margin: d.Margin, HigherIsBetter: !d.Lower}, block)
 	if broken != nil {
 		err = broken
@@ -156,7 +159,8 @@ func (a *Attribution) lostWarnings() []stats.Warning {
 		// As many runs on one side by chance alone: 2^(1-n), over all settings.
 		if (on == 0 || on == len(a.LostOn)) && float64(len(a.Settings))*math.Pow(0.5, float64(len(a.LostOn)-1)) < 0.3 {
 			out = append(out, stats.Warning{Code: CodeLost, Value: float64(len(a.LostOn)), Run: -1,
-				Text: fmt.Sprintf("%s was %s in all %d lost runs: it may be why, and the shares do not count that", name, state, len(a.LostOn))})
+				Text: fmt.Sprintf("%s was %s in all %d lost runs: it may be why, and the shares do not count that",
+					name, state, len(a.LostOn))})
 		}
 	}
 	return out

@@ -35,6 +35,8 @@ type Bench struct {
 	Router Side
 	Addr   string
 	Spec   workload.Spec
+	// Measure, when set, makes the run in place of a workload.
+	Measure func(ctx context.Context) (workload.Run, error)
 	// Look, when set, is called before a run, and what it returns after it,
 	// to add what is seen from outside the hosts; an error costs the run.
 	Look func() func(*workload.Run) error
@@ -70,7 +72,13 @@ func (b *Bench) Run(ctx context.Context, v Values) (workload.Run, error) {
 	if b.Router.Conn != nil {
 		router = workload.WatchRouter(ctx, b.Router.Conn)
 	}
-	run, err := workload.Measure(ctx, workload.Pair{Client: b.Client.Conn, Server: b.Server.Conn, Addr: b.Addr}, b.Spec)
+	measure := b.Measure
+	if measure == nil {
+		measure = func(ctx context.Context) (workload.Run, error) {
+			return workload.Measure(ctx, workload.Pair{Client: b.Client.Conn, Server: b.Server.Conn, Addr: b.Addr}, b.Spec)
+		}
+	}
+	run, err := measure(ctx)
 	if err == nil && b.Router.Conn != nil {
 		router.Finish(ctx, &run)
 	}
@@ -125,7 +133,8 @@ func (s *Side) forget(ctx context.Context) error {
 	}
 	now := bootOf(string(answers[0].Out))
 	if s.boot != "" && now != "" && now != s.boot {
-		return fmt.Errorf("%s was %w (or its clock was set): runs before and after do not compare", s.Conn.Name(), errRestarted)
+		return fmt.Errorf("%s was %w (or its clock was set): runs before and after do not compare", s.Conn.Name(),
+			errRestarted)
 	}
 	s.boot = now
 	return nil
@@ -173,7 +182,8 @@ func (b *Bench) ProbeArms(ctx context.Context, arms []Values) ([][]Note, error) 
 				has[name] = true
 			}
 		}
-		side.Order = slices.DeleteFunc(slices.Clone(side.Order), func(name string) bool { return had[name] && !has[name] })
+		side.Order = slices.DeleteFunc(slices.Clone(side.Order),
+			func(name string) bool { return had[name] && !has[name] })
 		if err := side.set(ctx, nil); err != nil {
 			return notes, err
 		}
@@ -209,13 +219,17 @@ func (s *Side) probe(ctx context.Context, values map[string]string) ([]Note, err
 		}
 		switch {
 		case o.Refused != "":
-			notes = append(notes, Note{Refused, o.Setting, fmt.Sprintf("%s: %s=%s is refused by the kernel (%s) and left out%s", s.Conn.Name(), o.Setting, short(o.Setting, o.Wanted), o.Refused, s.allows(o))})
+			notes = append(notes, Note{Refused, o.Setting,
+				fmt.Sprintf("%s: %s=%s is refused by the kernel (%s) and left out%s", s.Conn.Name(), o.Setting,
+					short(o.Setting, o.Wanted), o.Refused, s.allows(o))})
 			delete(values, o.Setting)
 		case o.Setting == change.FirewallNFT:
 			// nft lists rules in a form of its own.
 			values[o.Setting] = o.Got
 		case o.Got != o.Wanted:
-			notes = append(notes, Note{Changed, o.Setting, fmt.Sprintf("%s: the kernel makes %s=%s into %s", s.Conn.Name(), o.Setting, o.Wanted, strings.TrimSpace(o.Got))})
+			notes = append(notes, Note{Changed, o.Setting,
+				fmt.Sprintf("%s: the kernel makes %s=%s into %s", s.Conn.Name(), o.Setting, o.Wanted,
+					strings.TrimSpace(o.Got))})
 			values[o.Setting] = o.Got
 		}
 	}
@@ -245,7 +259,8 @@ func (s *Side) allows(o change.Outcome) string {
 	name := strings.TrimSpace(o.Wanted)
 	switch {
 	case strings.Contains(o.Refused, "not permitted"):
-		return fmt.Sprintf("; as root of the machine this allows it: sysctl -w net.ipv4.tcp_allowed_congestion_control=\"$(sysctl -n net.ipv4.tcp_allowed_congestion_control) %s\"", name)
+		return fmt.Sprintf("; as root of the machine this allows it: sysctl -w "+
+			"net.ipv4.tcp_allowed_congestion_control=\"$(sysctl -n net.ipv4.tcp_allowed_congestion_control) %s\"", name)
 	case strings.Contains(o.Refused, "No such file"):
 		return "; as root of the machine this may bring it: modprobe tcp_" + name
 	}

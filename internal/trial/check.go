@@ -117,7 +117,8 @@ func (r *Result) unsteadyWarnings() (out []stats.Warning) {
 	for _, c := range r.Comparisons {
 		if c.Unsteady {
 			out = append(out, stats.Warning{Code: CodeUnsteady, Run: -1, Need: 2 * unsteadyBlocks, Text: fmt.Sprintf(
-				"something comes and goes beside the runs: with whole blocks of four as observations the effect of %s does not stand yet", r.Design.Arms[c.Arm])})
+				"something comes and goes beside the runs: with whole blocks of four as observations the effect of "+
+					"%s does not stand yet", r.Design.Arms[c.Arm])})
 		}
 	}
 	return out
@@ -149,16 +150,19 @@ func (r *Result) lostWarnings() []stats.Warning {
 	if total == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%d runs were discarded and repeated (%s); the verdict rests on the others", total, r.lostWords())
+	text := fmt.Sprintf("%d runs were discarded and repeated (%s); the verdict rests on the others", total,
+		r.lostWords())
 	for _, c := range r.Comparisons {
 		if c.Undone {
 			return []stats.Warning{{Code: CodeLost, Value: float64(total), Run: -1, Text: fmt.Sprintf(
-				"runs were discarded and repeated (%s): with them counted against it, the effect of %s does not stand", r.lostWords(), r.Design.Arms[c.Arm])}}
+				"runs were discarded and repeated (%s): with them counted against it, the effect of %s does not stand",
+				r.lostWords(), r.Design.Arms[c.Arm])}}
 		}
 	}
 	for arm, name := range r.Design.Arms {
 		if n := r.lostOf(arm); n >= 3 && n*len(r.Design.Arms) >= 2*total {
-			text = fmt.Sprintf("%d of the %d lost runs were of %s: the arm itself may be why, and the verdict does not count that", n, total, name)
+			text = fmt.Sprintf("%d of the %d lost runs were of %s: the arm itself may be why, and the verdict does "+
+				"not count that", n, total, name)
 		}
 	}
 	return []stats.Warning{{Code: CodeLost, Text: text, Value: float64(total), Run: -1}}
@@ -202,7 +206,9 @@ func (r *Result) runWarnings() []stats.Warning {
 			}
 		}
 		if worst >= 0.25 {
-			out = append(out, stats.Warning{Code: code, Text: fmt.Sprintf("%s (%s; so in %s)", t.text, r.Design.Arms[r.Runs[t.first].Arm], where[2:]), Value: worst, Run: t.first})
+			out = append(out, stats.Warning{Code: code,
+				Text:  fmt.Sprintf("%s (%s; so in %s)", t.text, r.Design.Arms[r.Runs[t.first].Arm], where[2:]),
+				Value: worst, Run: t.first})
 		}
 	}
 	return out
@@ -232,7 +238,8 @@ func (r *Result) lengthWarnings() []stats.Warning {
 		return nil
 	}
 	return []stats.Warning{{Code: CodeLength, Value: long / short, Run: -1,
-		Text: fmt.Sprintf("the tool counted for %s in one run and for %s in another: runs of different length have different shares of start-up", seconds(short), seconds(long))}}
+		Text: fmt.Sprintf("the tool counted for %s in one run and for %s in another: runs of different length have "+
+			"different shares of start-up", seconds(short), seconds(long))}}
 }
 
 func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
@@ -241,7 +248,8 @@ func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
 // arm down: when under the arm that did worse the median is above the other's
 // by the factor and by the difference.
 func besides() []beside {
-	cpu := func(of func(workload.Run) *workload.CPU, value func(*workload.CPU) float64) func(workload.Run) (float64, bool) {
+	cpu := func(of func(workload.Run) *workload.CPU, value func(*workload.CPU) float64) func(workload.Run) (float64,
+		bool) {
 		return func(r workload.Run) (float64, bool) {
 			c := of(r)
 			if c == nil {
@@ -250,16 +258,21 @@ func besides() []beside {
 			return value(c), true
 		}
 	}
-	client, server := func(r workload.Run) *workload.CPU { return r.Client }, func(r workload.Run) *workload.CPU { return r.Server }
+	client, server := func(r workload.Run) *workload.CPU { return r.Client },
+		func(r workload.Run) *workload.CPU { return r.Server }
 	busy, busiest := func(c *workload.CPU) float64 { return c.Busy }, func(c *workload.CPU) float64 { return c.Busiest }
-	const hosts = "the %s's processors were %.0f%% busy under %s and %.0f%% under %s, which did better: if anything but the settings kept that host busy then, the verdict is of that"
-	const cores = "the busiest processor of the %s was %.0f%% busy under %s and %.0f%% under %s, which did better: if anything but the settings kept it busy then, the verdict is of that"
+	const hosts = "the %s's processors were %.0f%% busy under %s and %.0f%% under %s, which did better: if anything " +
+		"but the settings kept that host busy then, the verdict is of that"
+	const cores = "the busiest processor of the %s was %.0f%% busy under %s and %.0f%% under %s, which did better: " +
+		"if anything but the settings kept it busy then, the verdict is of that"
 	return []beside{
 		{"client", hosts, 100, 1.2, busierBy, cpu(client, busy)},
 		{"server", hosts, 100, 1.2, busierBy, cpu(server, busy)},
 		{"client", cores, 100, 1.2, coreBusierBy, cpu(client, busiest)},
 		{"server", cores, 100, 1.2, coreBusierBy, cpu(server, busiest)},
-		{"path", "the %s's shortest round trip was %.2f ms under %s and %.2f ms under %s, which did better: settings do not make a path longer, so that the verdict may be of the path", 1000, 1.2, pathLonger, workload.Run.ShortestRTT},
+		{"path", "the %s's shortest round trip was %.2f ms under %s and %.2f ms under %s, which did better: " +
+			"settings do not make a path longer, so that the verdict may be of the path", 1000, 1.2, pathLonger,
+			workload.Run.ShortestRTT},
 	}
 }
 
@@ -292,7 +305,8 @@ func (r *Result) peerWarnings() []stats.Warning {
 			}
 			said[b.of] = true
 			out = append(out, stats.Warning{Code: CodePeer, Value: worse, Run: -1,
-				Text: fmt.Sprintf(b.text, b.of, b.scale*worse, r.Design.Arms[slow], b.scale*better, r.Design.Arms[fast])})
+				Text: fmt.Sprintf(b.text, b.of, b.scale*worse, r.Design.Arms[slow], b.scale*better,
+					r.Design.Arms[fast])})
 		}
 	}
 	return out

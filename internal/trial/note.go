@@ -57,7 +57,8 @@ func Fold(notes []Note, all bool) []string {
 		if len(named) < len(settings) {
 			more = fmt.Sprintf(" and %d more", len(settings)-len(named))
 		}
-		out = append(out, fmt.Sprintf("%d settings are %s: %s%s (--verbose lists them with the reasons)", len(settings), n.Kind, strings.Join(named, ", "), more))
+		out = append(out, fmt.Sprintf("%d settings are %s: %s%s (--verbose lists them with the reasons)",
+			len(settings), n.Kind, strings.Join(named, ", "), more))
 	}
 	return out
 }

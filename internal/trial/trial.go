@@ -99,15 +99,11 @@ type Progress struct {
 	AllDone, AllPlanned int
 	AllLeft             time.Duration
 	Estimate            *stats.Interval // of the last arm against the reference
-	LastGood            float64         // goodput of the last run, bit/s
-	LastValue           float64         // of the metric that decides
-	LastLabel           string          // what that run was
+	Metric              string          // that decides
+	LastValue           float64         // of it in the last run
 }
 
-const (
-	maxLost = 3 // at least; of many runs a tenth may be lost
-	power   = 0.8
-)
+const power = 0.8
 
 // errLost ends a trial whose runs keep failing.
 var errLost = errors.New("too many runs failed")
@@ -156,7 +152,8 @@ func Compare(ctx context.Context, d Design, measure Measure, report func(Progres
 	return compare(ctx, d, family, measure, report)
 }
 
-func compare(ctx context.Context, d Design, family *family, measure Measure, report func(Progress)) (result Result, err error) {
+func compare(ctx context.Context, d Design, family *family, measure Measure, report func(Progress)) (result Result,
+	err error) {
 	result.Design = d
 	defer func() { result.finish(family) }()
 	c := &clock{start: time.Now(), skip: d.Resumed}
@@ -195,7 +192,7 @@ func (r *Result) pair(ctx context.Context, arms []int, c *clock, measure Measure
 			return err
 		}
 		r.Runs = append(r.Runs, Run{Arm: arm, Order: len(r.Runs), Pair: r.Pairs, Run: run})
-		report(r.progress(c, run, arm))
+		report(r.progress(c, run))
 	}
 	r.Pairs++
 	return nil
@@ -223,14 +220,20 @@ func (r *Result) attempt(ctx context.Context, arm int, c *clock, measure Measure
 		if errors.Is(err, workload.ErrDisturbed) && r.Pairs >= 2 && c.tooLate(r.Design.Deadline, 1) {
 			return run, errLate
 		}
-		if disturbed := errors.Is(err, workload.ErrDisturbed); disturbed && c.tooLate(r.Design.Deadline, 1) || !disturbed && r.failures() > r.mayLose() {
+		if disturbed := errors.Is(err, workload.ErrDisturbed); disturbed && c.tooLate(r.Design.Deadline, 1) ||
+			!disturbed && r.failures() > MayLose(r.Design.MaxPairs*len(r.Design.Arms), len(r.Runs)) {
 			return run, fmt.Errorf("%w (%s): %w", errLost, r.lostWords(), err)
 		}
 	}
 }
 
-func (r *Result) mayLose() int {
-	return max(maxLost, r.Design.MaxPairs*len(r.Design.Arms)/10)
+// MayLose is how many of the runs that are planned may be lost: a tenth, and three at least; one where none has worked
+// yet, since what has never worked is not tried for long.
+func MayLose(planned, worked int) int {
+	if worked == 0 {
+		return 1
+	}
+	return max(3, planned/10)
 }
 
 // failures are the lost runs that nothing outside disturbed.
@@ -276,13 +279,13 @@ func (r *Result) dropIncomplete() {
 	}
 }
 
-func (r *Result) progress(c *clock, run workload.Run, arm int) Progress {
+func (r *Result) progress(c *clock, run workload.Run) Progress {
 	planned := r.Design.MaxPairs * len(r.Design.Arms)
-	p := Progress{Stage: "trial", Done: len(r.Runs), Planned: planned, LastGood: run.GoodputBPS, LastLabel: r.Design.Arms[arm],
+	p := Progress{Stage: "trial", Done: len(r.Runs), Planned: planned, Metric: r.Design.Metric,
 		Left: c.each() * time.Duration(planned-len(r.Runs))}
 	p.LastValue, _ = run.Value(r.Design.Metric)
 	if !r.Design.Deadline.IsZero() {
-		p.Left = min(p.Left, time.Until(r.Design.Deadline))
+		p.Left = min(p.Left, max(0, time.Until(r.Design.Deadline)))
 	}
 	if logs, err := r.logRatios(len(r.Design.Arms) - 1); err == nil {
 		if i, err := stats.PairedRatio(logs, 1-r.Design.Alpha); err == nil {
