@@ -94,7 +94,8 @@ func Put(ctx context.Context, conn host.Conn, r Request) (Applied, error) {
 	if len(now)+len(boot) == 0 {
 		return Applied{}, ErrNothing
 	}
-	opt := Options{StateDir: r.StateDir, Within: r.Within, Now: r.Now, SkipAbsent: r.SkipAbsent, Wanted: values, Command: r.Command}
+	opt := Options{StateDir: r.StateDir, Within: r.Within, Now: r.Now, SkipAbsent: r.SkipAbsent, Wanted: values,
+		Command: r.Command}
 	if !r.RuntimeOnly {
 		opt.Files = append(plan.NativeFiles(r.Plan, plan.All), plan.NextBoot(r.Plan)...)
 	}
@@ -113,8 +114,9 @@ func Put(ctx context.Context, conn host.Conn, r Request) (Applied, error) {
 	if err := c.undo(ctx, outcomes, err, r.Note); err != nil {
 		return Applied{}, err
 	}
-	a := Applied{ID: c.ID, Host: conn.Name(), Within: r.Within.Seconds(), Set: all(outcomes), Absent: c.Absent, AtBoot: boot,
-		Files: []string{}, ByHand: []string{}, Warnings: all(c.Notes), Left: c.Left()}
+	a := Applied{ID: c.ID, Host: conn.Name(), Within: r.Within.Seconds(), Set: all(outcomes), Absent: c.Absent,
+		AtBoot: boot,
+		Files:  []string{}, ByHand: []string{}, Warnings: all(c.Notes), Left: c.Left()}
 	if r.RuntimeOnly {
 		for _, name := range boot {
 			a.Absent[name] = "it counts at boot alone, and no file is written with --runtime-only"

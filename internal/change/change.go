@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -133,12 +133,15 @@ var ErrPending = errors.New("another change is pending")
 // Begin reads the settings' values and writes the journal and the scripts.
 // Nothing is changed yet. Settings that cannot be read, or that this system
 // cannot change while it runs, are errors. It takes two round trips.
-func Begin(ctx context.Context, conn host.Conn, system catalog.System, settings []string, opt Options) (*Change, error) {
+func Begin(ctx context.Context, conn host.Conn, system catalog.System, settings []string, opt Options) (*Change,
+	error) {
 	id := opt.Now.UTC().Format("20060102-150405-") + randomHex(3)
 	c := &Change{
-		Journal: Journal{Schema: journalSchema, ID: id, Host: conn.Name(), System: system, Created: opt.Now.UTC(), Within: opt.Within.Seconds(),
-			Items: []Item{}, Files: []FileChange{}},
-		conn: conn, root: opt.root, passing: opt.Passing, wanted: opt.Wanted, Absent: map[string]string{}, typed: opt.Command,
+		Journal: Journal{Schema: journalSchema, ID: id, Host: conn.Name(), System: system, Created: opt.Now.UTC(),
+			Within: opt.Within.Seconds(),
+			Items:  []Item{}, Files: []FileChange{}},
+		conn: conn, root: opt.root, passing: opt.Passing, wanted: opt.Wanted, Absent: map[string]string{},
+		typed: opt.Command,
 	}
 	if c.typed == nil {
 		c.typed = func(verb string, words ...string) string {
@@ -175,7 +178,8 @@ func randomHex(n int) string {
 // and the files.
 func (c *Change) read(ctx context.Context, settings []string, opt Options) (Place, error) {
 	script := readScript(c.System, c.Items, false) + watchScript(c.System, settings, c.root)
-	ops := []host.Op{host.Script(placeScript), host.Script(script).Within(limit(len(settings))), host.Command("sh", "-c", shadowScript)}
+	ops := []host.Op{host.Script(placeScript), host.Script(script).Within(limit(len(settings))),
+		host.Command("sh", "-c", shadowScript)}
 	answers, err := c.conn.Do(ctx, append(ops, fileOps(opt.Files, c.root)...)...)
 	if err != nil {
 		return Place{}, fmt.Errorf("%s: %w", c.conn.Name(), err)
@@ -185,7 +189,8 @@ func (c *Change) read(ctx context.Context, settings []string, opt Options) (Plac
 		return Place{}, err
 	}
 	if place.System != c.System && c.root == "" {
-		return Place{}, fmt.Errorf("%s runs %s, and the plan is for %s: %w", c.conn.Name(), place.System, c.System, ErrOtherSystem)
+		return Place{}, fmt.Errorf("%s runs %s, and the plan is for %s: %w", c.conn.Name(), place.System, c.System,
+			ErrOtherSystem)
 	}
 	if opt.StateDir != "" {
 		place.Dir = opt.StateDir
@@ -199,7 +204,8 @@ func (c *Change) read(ctx context.Context, settings []string, opt Options) (Plac
 	}
 	for _, it := range c.Items {
 		if OnlyRaised(c.System, it.Setting) {
-			c.Notes = append(c.Notes, it.Setting+" can be raised while the system runs and not lowered: a rollback leaves it until the machine is started again")
+			c.Notes = append(c.Notes, it.Setting+" can be raised while the system runs and not lowered: a rollback "+
+				"leaves it until the machine is started again")
 		}
 	}
 	c.Notes = append(c.Notes, shadows(c.System, opt.Files, string(answers[2].Out))...)
@@ -236,14 +242,16 @@ func (c *Change) takeValues(out string, skipAbsent bool, wanted map[string]strin
 		if failed[i] != "" || values[i] == nil {
 			why := cmp.Or(host.Reason(failed[i]), "no answer")
 			if !skipAbsent && !noProgram.MatchString(failed[i]) {
-				return fmt.Errorf("%s: %s cannot be read: %s; %sleave out what the host lacks with --skip-absent", c.conn.Name(), it.Setting, why, c.moduleFirst(items, values, wanted))
+				return fmt.Errorf("%s: %s cannot be read: %s; %sleave out what the host lacks with --skip-absent",
+					c.conn.Name(), it.Setting, why, c.moduleFirst(items, values, wanted))
 			}
 			c.Absent[it.Setting] = why
 			continue
 		}
 		it.Old = strings.Join(strings.Fields(*values[i]), " ")
 		if to := wanted[it.Setting]; OnlyRaised(c.System, it.Setting) && lower(to, it.Old) {
-			c.Absent[it.Setting] = fmt.Sprintf("it is %s, and the kernel does not lower it to %s while it runs", it.Old, to)
+			c.Absent[it.Setting] = fmt.Sprintf("it is %s, and the kernel does not lower it to %s while it runs",
+				it.Old, to)
 			continue
 		}
 		c.index[it.Setting] = len(c.Items)
@@ -284,7 +292,8 @@ func lower(a, b string) bool {
 
 // noProgram is what a shell says of a program that is not there. A setting that
 // only such a program reaches is left out.
-var noProgram = regexp.MustCompile(`^(.*: )?(ifconfig|pfctl|kldload|ethtool|ip|modprobe): (command )?(not found|inaccessible or not found)$|^\w+ is not installed$`)
+var noProgram = regexp.MustCompile(
+	`^(.*: )?(ifconfig|pfctl|kldload|ethtool|ip|modprobe): (command )?(not found|inaccessible or not found)$|^\w+ is not installed$`)
 
 // watch adds a setting that the kernel rewrites, unless it is written anyway.
 // Linux's comes as its path below /proc/sys.
@@ -326,7 +335,8 @@ func (c *Change) write(ctx context.Context, at Place) error {
 	}
 	pending := path.Join(at.Dir, "pending")
 	lock := programCheck + "D=" + quote(at.Dir) + "; I=" + quote(c.ID) + lockScript
-	ops := []host.Op{host.Command("sh", "-c", lock).OrStop(), host.Write(path.Join(c.Dir, "journal.json"), journal, 0o600).OrStop()}
+	ops := []host.Op{host.Command("sh", "-c", lock).OrStop(),
+		host.Write(path.Join(c.Dir, "journal.json"), journal, 0o600).OrStop()}
 	ops = append(ops, c.storeOps()...)
 	ops = append(ops, host.Write(path.Join(c.Dir, "confirm.sh"), []byte(c.confirmScript(at.enter)), 0o700).OrStop(),
 		host.Write(path.Join(c.Dir, "rollback.sh"), []byte(c.rollbackScript(at.enter)), 0o700).OrStop(),
@@ -337,10 +347,13 @@ func (c *Change) write(ctx context.Context, at Place) error {
 	}
 	answers, err := c.conn.Do(ctx, ops...)
 	if err != nil {
-		return fmt.Errorf("%s: %w; no setting is changed; a journal that was begun there is closed with: %s", c.conn.Name(), err, c.typed("rollback"))
+		return fmt.Errorf("%s: %w; no setting is changed; a journal that was begun there is closed with: %s",
+			c.conn.Name(), err, c.typed("rollback"))
 	}
 	if answers[0].Status == missingPrograms {
-		return fmt.Errorf("%s: the journal and the way back need programs that are not there:%s; install them first; nothing is changed%w", c.conn.Name(), strings.TrimRight(string(answers[0].Out), "\n"), silent{ErrLacks})
+		return fmt.Errorf("%s: the journal and the way back need programs that are not there:%s; install them "+
+			"first; nothing is changed%w", c.conn.Name(), strings.TrimRight(string(answers[0].Out), "\n"),
+			silent{ErrLacks})
 	}
 	if answers[0].Status == 9 {
 		return fmt.Errorf("%s: %w: %s; confirm it or roll it back first", c.conn.Name(), ErrPending, answers[0].Text())
@@ -358,7 +371,8 @@ func (c *Change) write(ctx context.Context, at Place) error {
 		if a.Failure == host.ReadOnly {
 			advice += "; --state-dir names another folder"
 		}
-		return fmt.Errorf("%s: the journal in %s cannot be written, nothing is changed: %s%s%w", c.conn.Name(), at.Dir, host.Reason(a.Stderr), advice, silent{a.Err()})
+		return fmt.Errorf("%s: the journal in %s cannot be written, nothing is changed: %s%s%w", c.conn.Name(), at.Dir,
+			host.Reason(a.Stderr), advice, silent{a.Err()})
 	}
 	return nil
 }
@@ -383,9 +397,11 @@ func (c *Change) WhenLost(now time.Time) string {
 	within := time.Duration(c.Within * float64(time.Second))
 	left := within - max(now.Sub(c.Created), since(c.Created)).Round(time.Second)
 	if left <= 0 {
-		return fmt.Sprintf("its own timer was to take everything back by now, %s after the last write there; see: %s", units.Duration(within), c.typed("status"))
+		return fmt.Sprintf("its own timer was to take everything back by now, %s after the last write there; see: %s",
+			units.Duration(within), c.typed("status"))
 	}
-	return fmt.Sprintf("its own timer takes everything back %s after the last write there, the soonest in about %s; see then: %s",
+	return fmt.Sprintf("its own timer takes everything back %s after the last write there, the soonest in about %s; "+
+		"see then: %s",
 		units.Duration(within), left, c.typed("status"))
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // FileChange is a file that confirm writes, or one for the next boot only that
@@ -55,7 +55,8 @@ func fileOps(files []plan.File, root string) []host.Op {
 	var ops []host.Op
 	for _, f := range files {
 		p := root + f.Path
-		ops = append(ops, host.Read(p), host.Script("d="+quote(path.Dir(p))+"\nwhile [ ! -d \"$d\" ]; do d=${d%/*}; d=${d:-/}; done; printf '%s' \"$d\"\n"))
+		ops = append(ops, host.Read(p), host.Script("d="+quote(path.Dir(p))+"\nwhile [ ! -d \"$d\" ]; do d=${d%/*}; "+
+			"d=${d:-/}; done; printf '%s' \"$d\"\n"))
 	}
 	return ops
 }
@@ -68,9 +69,11 @@ func (c *Change) planFiles(files []plan.File, answers []host.Answer) error {
 		if old.Failure != host.None && old.Failure != host.Absent {
 			return fmt.Errorf("%s: %s: %w", c.conn.Name(), f.Path, old.Err())
 		}
-		fc := FileChange{Path: c.root + f.Path, Mode: uint32(f.Mode), Existed: old.Failure == host.None, Folder: string(folder.Out), Now: f.Now}
+		fc := FileChange{Path: c.root + f.Path, Mode: uint32(f.Mode), Existed: old.Failure == host.None,
+			Folder: string(folder.Out), Now: f.Now}
 		if f.Now && fc.Folder != path.Dir(fc.Path) {
-			c.Notes = append(c.Notes, fmt.Sprintf("the boot settings are not tried for one boot: there is no folder %s here", path.Dir(f.Path)))
+			c.Notes = append(c.Notes, fmt.Sprintf("the boot settings are not tried for one boot: there is no folder "+
+				"%s here", path.Dir(f.Path)))
 			continue
 		}
 		fc.old = old.Out
@@ -198,12 +201,16 @@ func shadows(system catalog.System, files []plan.File, listing string) []string 
 		if own.Now || len(own.Entries) == 0 {
 			continue
 		}
-		read, _ := conffile.Order(conffile.System(system), append([]string{own.Path}, slices.DeleteFunc(slices.Clone(others), func(f string) bool { return f == own.Path })...))
+		read, _ := conffile.Order(conffile.System(system),
+			append([]string{own.Path}, slices.DeleteFunc(slices.Clone(others),
+				func(f string) bool { return f == own.Path })...))
 		after := slices.Index(read, own.Path)
 		for _, e := range own.Entries {
 			for _, l := range set[e.Key] {
-				if sameKind(own.Path, l.file) && slices.Index(read, l.file) > after && strings.Join(strings.Fields(l.value), " ") != e.Value {
-					out = append(out, fmt.Sprintf("%s sets %s = %s and is read after %s: it wins at the next boot", l.file, e.Key, l.value, own.Path))
+				if sameKind(own.Path, l.file) && slices.Index(read, l.file) > after &&
+					strings.Join(strings.Fields(l.value), " ") != e.Value {
+					out = append(out, fmt.Sprintf("%s sets %s = %s and is read after %s: it wins at the next boot",
+						l.file, e.Key, l.value, own.Path))
 				}
 			}
 		}

@@ -51,10 +51,13 @@ func pfRulesKnob(root string) knob {
 	return knob{
 		get: `l=$(pfctl -s rules 2>/dev/null) || { v=$(pfctl -s rules 2>&1); return 1; }; s=$(printf '%s\n' "$l" | cksum); s=${s%% *}; n=; w=; ` +
 			`{ read -r n w <` + at + `; } 2>/dev/null; if [ "$n" = "$s" ] && [ -n "$w" ]; then v=$w; ` +
-			`elif [ "$(pfctl -nvf ` + conf + ` 2>/dev/null` + pick + `)" = "$(printf '%s\n' "$l"` + pick + `)" ]; then v=` + conf + `; ` +
-			`else v='the loaded rules are not those of ` + root + `/etc/pf.conf: they could not be put back'; return 1; fi`,
+			`elif [ "$(pfctl -nvf ` + conf + ` 2>/dev/null` + pick + `)" = "$(printf '%s\n' "$l"` + pick +
+			`)" ]; then v=` + conf + `; ` +
+			`else v='the loaded rules are not those of ` + root +
+			`/etc/pf.conf: they could not be put back'; return 1; fi`,
 		put: `case "$1" in /*) m=$(pfctl -f "$1" 2>&1) ;; *) m=$(printf '%s\n' "$1" | openssl base64 -d -A | pfctl -f - 2>&1) ;; esac || { echo "$m" >&2; return 1; }; ` +
-			`s=$(pfctl -s rules 2>/dev/null | cksum); mkdir -p ` + quote(root+"/var/run/wirerate") + ` && printf '%s %s\n' "${s%% *}" "$1" >` + at,
+			`s=$(pfctl -s rules 2>/dev/null | cksum); mkdir -p ` + quote(root+"/var/run/wirerate") +
+			` && printf '%s %s\n' "${s%% *}" "$1" >` + at,
 	}
 }
 

@@ -2,12 +2,12 @@ package change
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 var (
@@ -28,7 +28,7 @@ func linuxKnob(form, key, on, root string) (knob, error) {
 		return fileKnob(root + "/sys/module/" + module + "/parameters/" + parameter), nil
 	}
 	if on == "" {
-		return knob{}, fmt.Errorf("%s: of which interface or route? write %s@NAME", setting, setting)
+		return knob{}, fmt.Errorf("%s: for which interface or route? write %s@NAME", setting, setting)
 	}
 	if form == "route" {
 		if !routeName.MatchString(on) || !slices.Contains(routeAttributes, key) {
@@ -68,12 +68,14 @@ func ethtoolKnob(key, nic string) (knob, error) {
 	case "features":
 		return made("-k", `s/^`+blank+plan.LongFeature(name)+`: \([a-z]*\).*/\1/p`, "-K "+i+" "+quote(name)+` "$1"`)
 	case "ring", "channels":
-		shown := map[string]string{"rx": "RX", "tx": "TX", "rx-mini": "RX Mini", "rx-jumbo": "RX Jumbo", "combined": "Combined", "other": "Other"}[name]
+		shown := map[string]string{"rx": "RX", "tx": "TX", "rx-mini": "RX Mini", "rx-jumbo": "RX Jumbo",
+			"combined": "Combined", "other": "Other"}[name]
 		flags := map[string][2]string{"ring": {"-g", "-G"}, "channels": {"-l", "-L"}}[group]
 		if shown == "" {
 			break
 		}
-		return made(flags[0], `/^Current/,$s/^`+shown+`:`+blank+`\([0-9a-z/]*\).*/\1/p`, flags[1]+" "+i+" "+name+` "$1"`)
+		return made(flags[0], `/^Current/,$s/^`+shown+`:`+blank+`\([0-9a-z/]*\).*/\1/p`,
+			flags[1]+" "+i+" "+name+` "$1"`)
 	case "coalesce":
 		switch name {
 		case "adaptive-rx":
@@ -89,12 +91,14 @@ func ethtoolKnob(key, nic string) (knob, error) {
 		}
 		return made("-a", `s/^`+shown+`:`+blank+`\([a-z]*\).*/\1/p`, "-A "+i+" "+name+` "$1"`)
 	case "eee":
-		return made("--show-eee", `s/.*EEE status: enabled.*/on/p;s/.*EEE status: disabled.*/off/p`, "--set-eee "+i+` eee "$1"`)
+		return made("--show-eee", `s/.*EEE status: enabled.*/on/p;s/.*EEE status: disabled.*/off/p`,
+			"--set-eee "+i+` eee "$1"`)
 	}
 	return knob{}, fmt.Errorf("ethtool:%s: it is set by the written files", key)
 }
 
-var linkAttributes = []string{"mtu", "txqueuelen", "gso_max_size", "gso_max_segs", "gro_max_size", "gso_ipv4_max_size", "gro_ipv4_max_size"}
+var linkAttributes = []string{"mtu", "txqueuelen", "gso_max_size", "gso_max_segs", "gro_max_size", "gso_ipv4_max_size",
+	"gro_ipv4_max_size"}
 
 // linkKnob uses ip-link(8), which shows the length of the queue as qlen.
 func linkKnob(key, nic string) knob {
@@ -103,7 +107,8 @@ func linkKnob(key, nic string) knob {
 		shown = "qlen"
 	}
 	return knob{
-		get: "v=$(ip -d -o link show dev " + quote(nic) + " 2>&1) || return 1; v=$(printf '%s\\n' \"$v\" | sed -n 's/.* " + shown +
+		get: "v=$(ip -d -o link show dev " + quote(nic) +
+			" 2>&1) || return 1; v=$(printf '%s\\n' \"$v\" | sed -n 's/.* " + shown +
 			` \([0-9]*\).*/\1/p'); if [ -z "$v" ]; then v='ip does not show it'; return 1; fi`,
 		put: "ip link set dev " + quote(nic) + " " + key + ` "$1"`,
 	}
@@ -112,7 +117,8 @@ func linkKnob(key, nic string) knob {
 // unset is the value of an attribute that a route does not have.
 const unset = "unset"
 
-var routeAttributes = []string{"initcwnd", "initrwnd", "quickack", "congctl", "mtu", "advmss", "rto_min", "window", "ssthresh", "cwnd", "rtt", "rttvar", "reordering", "hoplimit"}
+var routeAttributes = []string{"initcwnd", "initrwnd", "quickack", "congctl", "mtu", "advmss", "rto_min", "window",
+	"ssthresh", "cwnd", "rtt", "rttvar", "reordering", "hoplimit"}
 
 // routeKnob changes one attribute of a route and keeps the rest of it as
 // ip-route(8) shows it, without the words that only describe its state.
@@ -122,12 +128,16 @@ func routeKnob(key, to string) knob {
 		family = "-6"
 	}
 	ip := "ip " + family + " route show " + quote(to)
-	show := "r=$(" + ip + " 2>/dev/null) || { v=$(" + ip + " 2>&1); return 1; }; r=$(printf '%s\\n' \"$r\" | head -n 1); " +
+	show := "r=$(" + ip + " 2>/dev/null) || { v=$(" + ip +
+		" 2>&1); return 1; }; r=$(printf '%s\\n' \"$r\" | head -n 1); " +
 		"if [ -z \"$r\" ]; then v='no such route'; return 1; fi"
 	return knob{
-		get: show + `; case " $r " in *" ` + key + ` "*) v=${r#*" ` + key + ` "}; [ "${v%% *}" != lock ] || v=${v#lock }; v=${v%% *} ;; *) v=` + unset + ` ;; esac`,
-		put: show + `; r=$(printf '%s\n' "$r" | sed -e 's/ ` + key + ` \(lock \)*[^ ]*//' -e 's/ linkdown//;s/ dead//'); ` +
-			`if [ "$1" != ` + unset + ` ]; then r="$r ` + key + ` $1"; fi; set -f; ip ` + family + ` route change $r; s=$?; set +f; return $s`,
+		get: show + `; case " $r " in *" ` + key + ` "*) v=${r#*" ` + key +
+			` "}; [ "${v%% *}" != lock ] || v=${v#lock }; v=${v%% *} ;; *) v=` + unset + ` ;; esac`,
+		put: show + `; r=$(printf '%s\n' "$r" | sed -e 's/ ` + key +
+			` \(lock \)*[^ ]*//' -e 's/ linkdown//;s/ dead//'); ` +
+			`if [ "$1" != ` + unset + ` ]; then r="$r ` + key + ` $1"; fi; set -f; ip ` + family +
+			` route change $r; s=$?; set +f; return $s`,
 	}
 }
 
@@ -135,12 +145,13 @@ func routeKnob(key, to string) knob {
 func bsdKnob(system catalog.System, form, key, on string) (knob, error) {
 	setting := form + ":" + key
 	switch {
-	case form == "pf" && strings.HasPrefix(key, "set/limit/") && keyName.MatchString(strings.TrimPrefix(key, "set/limit/")):
+	case form == "pf" && strings.HasPrefix(key, "set/limit/") &&
+		keyName.MatchString(strings.TrimPrefix(key, "set/limit/")):
 		return pfLimitKnob(system, strings.TrimPrefix(key, "set/limit/"))
 	case form != "ifconfig":
 		return knob{}, fmt.Errorf("%s: it is set by the written files", setting)
 	case !interfaceName.MatchString(on):
-		return knob{}, fmt.Errorf("%s: of which interface? write %s@NAME", setting, setting)
+		return knob{}, fmt.Errorf("%s: for which interface? write %s@NAME", setting, setting)
 	case key == "mtu":
 		return mtuKnob(on), nil
 	}
@@ -184,7 +195,8 @@ func flagKnob(nic, key string, shown []string) knob {
 	return knob{
 		get: "l=$(ifconfig " + i + " 2>&1) || { v=$l; return 1; }; v=; off=; " + tests.String() +
 			`if [ -z "$v" ]; then v=off; elif [ -z "$off" ]; then v=on; fi; v=${v# }`,
-		put: `case "$1" in on) m=$(` + set + " " + key + ` 2>&1) ;; off) m=$(` + set + " -" + key + ` 2>&1) ;; *) m=$(` + set + " " + parts.String() +
+		put: `case "$1" in on) m=$(` + set + " " + key + ` 2>&1) ;; off) m=$(` + set + " -" + key +
+			` 2>&1) ;; *) m=$(` + set + " " + parts.String() +
 			" && " + set + ` $1) 2>&1 ;; esac || { echo "$m" >&2; return 1; }; [ -z "$m" ] || { echo "$m" >&2; return 1; }`,
 	}
 }
@@ -196,7 +208,8 @@ func pfLimitKnob(system catalog.System, name string) (knob, error) {
 		return knob{}, fmt.Errorf("pf:set/limit/%s: OpenBSD takes it from pf.conf only", name)
 	}
 	return knob{
-		get: "v=$(pfctl -sm 2>&1) || return 1; v=$(printf '%s\\n' \"$v\" | sed -n 's/^" + name + `[[:space:]].*[[:space:]]\([0-9]*\)$/\1/p'); ` +
+		get: "v=$(pfctl -sm 2>&1) || return 1; v=$(printf '%s\\n' \"$v\" | sed -n 's/^" + name +
+			`[[:space:]].*[[:space:]]\([0-9]*\)$/\1/p'); ` +
 			`if [ -z "$v" ]; then v='pf does not show it'; return 1; fi`,
 		put: `m=$(printf 'set limit ` + name + ` %s\n' "$1" | pfctl -mf - 2>&1) || { echo "$m" >&2; return 1; }`,
 	}, nil

@@ -3,13 +3,13 @@ package change
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/plan"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/shell"
 )
 
@@ -81,7 +81,8 @@ func fileKnob(file string) knob {
 	return knob{
 		file: file,
 		get:  "v=$(cat " + f + " 2>/dev/null) || { v=$(cat " + f + " 2>&1); return 1; }",
-		put:  "[ -e " + f + " ] || { echo " + f + `': no such file' >&2; return 1; }; { printf '%s\n' "$1" >` + f + `; } 2>/dev/null || { printf '%s\n' "$1" | tee ` + f + " >/dev/null; }",
+		put: "[ -e " + f + " ] || { echo " + f + `': no such file' >&2; return 1; }; { printf '%s\n' "$1" >` + f +
+			`; } 2>/dev/null || { printf '%s\n' "$1" | tee ` + f + " >/dev/null; }",
 	}
 }
 
@@ -95,7 +96,8 @@ var moduleName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
 // isLoadedModule tells whether a setting is that a module is loaded.
 func isLoadedModule(system catalog.System, setting string) bool {
-	return system == catalog.Linux && isModule(setting) || system == catalog.FreeBSD && strings.HasSuffix(setting, "_load")
+	return system == catalog.Linux && isModule(setting) || system == catalog.FreeBSD &&
+		strings.HasSuffix(setting, "_load")
 }
 
 func isModule(name string) bool { return moduleName.MatchString(name) }
@@ -118,15 +120,18 @@ func modprobeKnob(name, root string) knob {
 func kldKnob(name string) knob {
 	q := quote(name)
 	inKernel := "false"
-	if _, algorithm, ok := strings.Cut(name, "_"); ok && (strings.HasPrefix(name, "cc_") || strings.HasPrefix(name, "tcp_")) {
+	if _, algorithm, ok := strings.Cut(name, "_"); ok &&
+		(strings.HasPrefix(name, "cc_") || strings.HasPrefix(name, "tcp_")) {
 		inKernel = "v=$(sysctl -n net.inet.tcp.cc.available net.inet.tcp.functions_available 2>/dev/null); plain; " +
 			`case ",$v," in *[\ ,]` + quote(algorithm) + `[\ ,]*) true ;; *) false ;; esac`
 	}
-	get := "if { " + inKernel + "; } || kldstat -q -n " + quote(name+".ko") + " 2>/dev/null || kldstat -q -m " + q + " 2>/dev/null; then v=YES; " +
+	get := "if { " + inKernel + "; } || kldstat -q -n " + quote(name+".ko") + " 2>/dev/null || kldstat -q -m " + q +
+		" 2>/dev/null; then v=YES; " +
 		"elif command -v kldload >/dev/null 2>&1; then v=NO; else v='kldload is not installed'; return 1; fi"
 	return knob{
 		get: get,
-		put: get + `; [ "$v" != "$1" ] || return 0; case "$1" in YES) m=$(kldload -n ` + q + ` 2>&1) ;; *) m=$(kldunload ` + q + ` 2>&1) ;; esac || { echo "$m" >&2; return 1; }`,
+		put: get + `; [ "$v" != "$1" ] || return 0; case "$1" in YES) m=$(kldload -n ` + q +
+			` 2>&1) ;; *) m=$(kldunload ` + q + ` 2>&1) ;; esac || { echo "$m" >&2; return 1; }`,
 	}
 }
 

@@ -8,11 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // The states of a change on its host.
@@ -81,7 +81,8 @@ func List(ctx context.Context, conn host.Conn, stateDir string) ([]Entry, error)
 
 // unreadable says that the journals are root's.
 func unreadable(conn host.Conn, stateDir string, a host.Answer) error {
-	return fmt.Errorf("%s: the journals in %s cannot be read: permission denied; %s%w", conn.Name(), stateDir, needsRoot, silent{a.Err()})
+	return fmt.Errorf("%s: the journals in %s cannot be read: permission denied; %s%w", conn.Name(), stateDir,
+		needsRoot, silent{a.Err()})
 }
 
 func (e *Entry) read(state, journal host.Answer) {
@@ -107,11 +108,11 @@ func (e *Entry) read(state, journal host.Answer) {
 // journalSchema is the version of the journal's JSON.
 const journalSchema = 2
 
-// sealed is a journal as it lies on the disk: with the SHA-256 sum of its
+// Sealed is a journal as it lies on the disk: with the SHA-256 sum of its
 // encoding without the sum.
-type sealed struct {
+type Sealed struct {
 	Journal
-	Sum string `json:"sha256"`
+	Sum string `json:"sha256"` // hexadecimal
 }
 
 func (j Journal) encode() ([]byte, error) {
@@ -119,13 +120,13 @@ func (j Journal) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := json.MarshalIndent(sealed{j, fmt.Sprintf("%x", sha256.Sum256(plain))}, "", " ")
+	data, err := json.MarshalIndent(Sealed{j, fmt.Sprintf("%x", sha256.Sum256(plain))}, "", " ")
 	return append(data, '\n'), err
 }
 
 // parseJournal reads a journal and refuses one that was cut or edited.
 func parseJournal(data []byte) (Journal, error) {
-	var s sealed
+	var s Sealed
 	if err := json.Unmarshal(data, &s); err != nil {
 		return Journal{}, fmt.Errorf("damaged: %w", err)
 	}

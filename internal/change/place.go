@@ -54,7 +54,8 @@ func parsePlace(conn host.Conn, a host.Answer) (Place, error) {
 	case catalog.FreeBSD, catalog.OpenBSD:
 		p.Dir = "/var/db/wirerate"
 	default:
-		return Place{}, fmt.Errorf("%s: system %q is not known; wirerate changes Linux, FreeBSD and OpenBSD", conn.Name(), name)
+		return Place{}, fmt.Errorf("%s: system %q is not known; wirerate changes Linux, FreeBSD and OpenBSD",
+			conn.Name(), name)
 	}
 	if namespace != "" {
 		p.Dir = path.Join(p.Dir, "ns", namespace)

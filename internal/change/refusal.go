@@ -31,7 +31,8 @@ func (c *Change) advice(why host.Failure) string {
 	case why == host.Denied && c.notRoot:
 		return "; " + needsRoot
 	case why == host.Denied:
-		return "; the system does not let this user, root or not, write here: in a container or a network namespace change it on the machine itself"
+		return "; the system does not let this user, root or not, write here: in a container or a network namespace " +
+			"change it on the machine itself"
 	case why == host.ReadOnly:
 		return "; it is mounted read-only, as in a container"
 	case why == host.Full:
@@ -47,7 +48,8 @@ func (c *Change) refusal(setting, said string) (string, host.Failure) {
 	switch {
 	case why == host.Denied, why == host.ReadOnly && strings.Contains(text, "file system"):
 		text += c.advice(why)
-	case why == host.Absent && (strings.HasSuffix(setting, "cc.algorithm") || strings.HasSuffix(setting, "congestion_control") || strings.HasSuffix(setting, "functions_default")):
+	case why == host.Absent && (strings.HasSuffix(setting, "cc.algorithm") ||
+		strings.HasSuffix(setting, "congestion_control") || strings.HasSuffix(setting, "functions_default")):
 		text += "; the kernel does not have it: load its module first"
 		why = host.Refused
 	case why == host.ReadOnly && strings.Contains(text, "tunable"):

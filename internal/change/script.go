@@ -141,8 +141,8 @@ func functions(system catalog.System, items []Item) string {
 	return b.String()
 }
 
-// readScript prints "N ok VALUE" or "N failed WHY" for every item. With tunables, what sysctl(8) does not know is looked for among the values that
-// FreeBSD's loader gave the kernel.
+// readScript prints "N ok VALUE" or "N failed WHY" for every item. With tunables, what sysctl(8)
+// does not know is looked for among the values that FreeBSD's loader gave the kernel.
 func readScript(system catalog.System, items []Item, tunables bool) string {
 	var b strings.Builder
 	b.WriteString(scriptPrologue + functions(system, items) + "batch\n")
@@ -166,9 +166,11 @@ func (c *Change) scriptHead(enter []string, does string) string {
 		for _, w := range enter {
 			words = append(words, quote(w))
 		}
-		fmt.Fprintf(&b, "if [ -z \"${WIRERATE_INSIDE-}\" ]; then WIRERATE_INSIDE=1 exec %s env WIRERATE_INSIDE=1 sh \"$0\" \"$@\"; fi\n", strings.Join(words, " "))
+		fmt.Fprintf(&b, "if [ -z \"${WIRERATE_INSIDE-}\" ]; then WIRERATE_INSIDE=1 exec %s env WIRERATE_INSIDE=1 sh \"$0\" "+
+			"\"$@\"; fi\n", strings.Join(words, " "))
 	}
-	b.WriteString(scriptPrologue + busyFunctions + fileFunctions + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "; mark=" + quote(c.bootMark()) + "\n" + functions(c.System, c.Items))
+	b.WriteString(scriptPrologue + busyFunctions + fileFunctions + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) +
+		"; mark=" + quote(c.bootMark()) + "\n" + functions(c.System, c.Items))
 	return b.String()
 }
 
@@ -221,19 +223,19 @@ undo() {
 	}
 	b.WriteString("all() {\nbatch\n")
 	for i := len(c.Items) - 1; i >= 0; i-- {
-		how := "any"
-		switch setting := c.Items[i].Setting; {
-		case OnlyRaised(c.System, setting):
+		how, it := "any", c.Items[i]
+		switch {
+		case OnlyRaised(c.System, it.Setting):
 			how = "raised"
-		case isLoadedModule(c.System, setting):
+		case isLoadedModule(c.System, it.Setting):
 			how = "module"
 		}
 		// A value that the change was to write is its own, should progress be damaged.
-		ours := c.Items[i].Old
-		if v, ok := c.wanted[c.Items[i].Setting]; ok {
+		ours := it.Old
+		if v, ok := c.wanted[it.Setting]; ok {
 			ours = strings.Join(strings.Fields(v), " ")
 		}
-		fmt.Fprintf(&b, "undo %d %s %s %s %s %s\n", i, quote(c.Items[i].Setting), quote(c.Items[i].Old), how, quote(ours), c.goneWords(i))
+		fmt.Fprintf(&b, "undo %d %s %s %s %s %s\n", i, quote(it.Setting), quote(it.Old), how, quote(ours), c.goneWords(i))
 	}
 	b.WriteString(`:
 }
@@ -283,7 +285,8 @@ persist() {
 `)
 	b.WriteString("batch\n")
 	for i, it := range c.Items {
-		fmt.Fprintf(&b, "check %d %s %s %s\n", i, quote(it.Setting), quote(it.Old), map[bool]string{true: "watched", false: "set"}[it.Watched])
+		fmt.Fprintf(&b, "check %d %s %s %s\n", i, quote(it.Setting), quote(it.Old),
+			map[bool]string{true: "watched", false: "set"}[it.Watched])
 	}
 	for i, f := range c.Files {
 		fmt.Fprintf(&b, "check_file %d %s %s %s\n", i, quote(f.Path), yesNo(f.Existed), f.compare())
@@ -298,16 +301,19 @@ persist() {
 	b.WriteString("if [ $bad = 1 ]; then\n")
 	for i, f := range c.Files {
 		if !f.Now {
-			fmt.Fprintf(&b, " restore_file %d %s %s %s %s >/dev/null\n", i, quote(f.Path), yesNo(f.Existed), f.compare(), quote(f.Folder))
+			fmt.Fprintf(&b, " restore_file %d %s %s %s %s >/dev/null\n", i, quote(f.Path), yesNo(f.Existed), f.compare(),
+				quote(f.Folder))
 		}
 	}
 	b.WriteString(" state pending; say 'result failed'; exit 4\nfi\n")
 	for i, f := range c.Files {
 		if f.Now {
-			fmt.Fprintf(&b, "restore_file %d %s %s %s %s >/dev/null\n", i, quote(f.Path), yesNo(f.Existed), f.compare(), quote(f.Folder))
+			fmt.Fprintf(&b, "restore_file %d %s %s %s %s >/dev/null\n", i, quote(f.Path), yesNo(f.Existed), f.compare(),
+				quote(f.Folder))
 		}
 	}
-	b.WriteString("state confirmed 2>/dev/null || { say \"failed $(why); confirm again\"; exit 4; }\nrelease\nsay 'result confirmed'\n")
+	b.WriteString("state confirmed 2>/dev/null || { say \"failed $(why); confirm again\"; exit 4; }\nrelease\nsay " +
+		"'result confirmed'\n")
 	return b.String()
 }
 
@@ -385,7 +391,8 @@ refused() {
 	}
 	for _, a := range todo {
 		it := c.Items[a.item]
-		fmt.Fprintf(&b, "set_item %d %s %s %s %s\n", a.item, quote(a.value), quote(it.Old), quote(c.rewrittenBy(a.item)), quote(it.knob.file))
+		fmt.Fprintf(&b, "set_item %d %s %s %s %s\n", a.item, quote(a.value), quote(it.Old), quote(c.rewrittenBy(a.item)),
+			quote(it.knob.file))
 	}
 	b.WriteString("read_back\n")
 	if how == applying {
@@ -425,7 +432,8 @@ func (c *Change) writeNow() string {
 	for i, f := range c.Files {
 		if f.Now {
 			p := quote(f.Path)
-			fmt.Fprintf(&b, "if m=$(once %s 2>&1); then put_file \"$dir/files/%d.new\" %s %o || exit 4; else say skipped %s $m; fi\n", p, i, p, f.mode(), p)
+			fmt.Fprintf(&b, "if m=$(once %s 2>&1); then put_file \"$dir/files/%d.new\" %s %o || exit 4; else say skipped %s "+
+				"$m; fi\n", p, i, p, f.mode(), p)
 		}
 	}
 	if b.Len() == 0 {
@@ -441,7 +449,8 @@ func (c *Change) writeNow() string {
 // rewrittenBy lists the items that the kernel rewrites with item i.
 func (c *Change) rewrittenBy(i int) string {
 	var numbers []string
-	for _, pattern := range append(slices.Clone(plan.Rewrites(c.System, c.Items[i].Setting)), sameAs(c.System, c.Items[i].Setting)) {
+	for _, pattern := range append(slices.Clone(plan.Rewrites(c.System, c.Items[i].Setting)),
+		sameAs(c.System, c.Items[i].Setting)) {
 		for j, it := range c.Items {
 			if ok, _ := path.Match(pattern, it.Setting); ok && j != i {
 				numbers = append(numbers, fmt.Sprint(j))
@@ -464,7 +473,8 @@ func watchScript(system catalog.System, settings []string, root string) string {
 			}
 			seen[pattern] = true
 			if system != catalog.Linux {
-				fmt.Fprintf(&b, "if v=$(sysctl -n %s 2>/dev/null) && [ -n \"$v\" ]; then plain; say \"watch %[1]s $v\"; fi\n", pattern)
+				fmt.Fprintf(&b, "if v=$(sysctl -n %s 2>/dev/null) && [ -n \"$v\" ]; then plain; say \"watch %[1]s $v\"; fi\n",
+					pattern)
 				continue
 			}
 			before, after, many := strings.Cut(procPath(pattern), "*")
@@ -472,7 +482,8 @@ func watchScript(system catalog.System, settings []string, root string) string {
 			if many {
 				word += "*" + quote(after)
 			}
-			fmt.Fprintf(&b, "for f in %s; do if [ -w \"$f\" ] && v=$(cat \"$f\" 2>/dev/null); then plain; say \"watch ${f#%s} $v\"; fi; done\n", word, base)
+			fmt.Fprintf(&b, "for f in %s; do if [ -w \"$f\" ] && v=$(cat \"$f\" 2>/dev/null); then plain; say \"watch ${f#%s} "+
+				"$v\"; fi; done\n", word, base)
 		}
 	}
 	return b.String()

@@ -84,7 +84,8 @@ var errEndedEarly = errors.New("its script ended early")
 func (e Entry) statusScript() string {
 	var b strings.Builder
 	c := Change{Journal: e.Journal}
-	b.WriteString(scriptPrologue + fileFunctions + "dir=" + quote(e.Dir) + "\n" + "mark=" + quote(bootMark("", e.ID)) + "; items='" + c.numbers() + "'\n" +
+	b.WriteString(scriptPrologue + fileFunctions + "dir=" + quote(e.Dir) + "\n" + "mark=" + quote(bootMark("", e.ID)) +
+		"; items='" + c.numbers() + "'\n" +
 		functions(e.Journal.System, e.Journal.Items) + readProgress + howFar)
 	b.WriteString(`[ $rebooted = no ] || say rebooted
 [ -z "$cut" ] || say "cut $cut"
@@ -141,11 +142,14 @@ func (e Entry) drift(out string) []Drift {
 		case word == "item":
 			wanted[name] = rest
 		case word == "lost":
-			drift = append(drift, Drift{ID: e.ID, Setting: name, Wanted: wanted[name], Because: "it cannot be read: " + rest})
+			drift = append(drift, Drift{ID: e.ID, Setting: name, Wanted: wanted[name], Because: "it cannot be read: " +
+				rest})
 		case word == "now" && rest != wanted[name]:
-			drift = append(drift, Drift{ID: e.ID, Setting: name, Wanted: wanted[name], Running: rest, Because: "changed since it was written"})
+			drift = append(drift, Drift{ID: e.ID, Setting: name, Wanted: wanted[name], Running: rest,
+				Because: "changed since it was written"})
 		case word == "file" && rest != "same":
-			because := map[string]string{"missing": "the file is gone", "differs": "the file was changed since it was written"}[rest]
+			because := map[string]string{"missing": "the file is gone",
+				"differs": "the file was changed since it was written"}[rest]
 			drift = append(drift, Drift{ID: e.ID, File: name, Because: because})
 		}
 	})
@@ -155,7 +159,8 @@ func (e Entry) drift(out string) []Drift {
 // Read returns the running values of settings, those of FreeBSD's loader tunables
 // that no sysctl shows as the loader set them at boot, and why the others cannot be
 // read, in one round trip.
-func Read(ctx context.Context, conn host.Conn, system catalog.System, settings []string) (values, failed map[string]string, err error) {
+func Read(ctx context.Context, conn host.Conn, system catalog.System, settings []string) (values,
+	failed map[string]string, err error) {
 	failed = map[string]string{}
 	c := Change{Journal: Journal{System: system}, conn: conn, Absent: failed}
 	for _, s := range settings {

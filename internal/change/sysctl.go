@@ -67,14 +67,16 @@ func readFunctions(system catalog.System, items []Item) string {
 	if files.Len() > 0 {
 		read += "grep -H ''" + files.String() + "; "
 	}
-	b.WriteString("batch() {\n" + clear.String() + "\n set -f; IFS=$nl; set -- $({ " + read + "} 2>/dev/null); IFS=\" \t$nl\"; set +f\n" +
+	b.WriteString("batch() {\n" + clear.String() + "\n set -f; IFS=$nl; set -- $({ " + read +
+		"} 2>/dev/null); IFS=\" \t$nl\"; set +f\n" +
 		" for l do case $l in\n" + cases.String() + " esac; done\n}\n")
 	return b.String()
 }
 
 // onlyRaised are FreeBSD's settings that its kernel raises while it runs and
 // never lowers (sys/kern/kern_mbuf.c, sys/kern/uipc_socket.c).
-var onlyRaised = []string{"kern.ipc.nmbclusters", "kern.ipc.nmbjumbop", "kern.ipc.nmbjumbo9", "kern.ipc.nmbjumbo16", "kern.ipc.nmbufs", "kern.ipc.maxsockets"}
+var onlyRaised = []string{"kern.ipc.nmbclusters", "kern.ipc.nmbjumbop", "kern.ipc.nmbjumbo9", "kern.ipc.nmbjumbo16",
+	"kern.ipc.nmbufs", "kern.ipc.maxsockets"}
 
 // sameAs is another name of the same variable (sys/kern/uipc_socket.c), or "".
 func sameAs(system catalog.System, setting string) string {

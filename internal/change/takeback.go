@@ -33,11 +33,13 @@ func rollback(ctx context.Context, conn host.Conn, dir string) (RollbackReport, 
 	script := path.Join(dir, "rollback.sh")
 	answers, err := conn.Do(ctx, runInside(script))
 	if err != nil {
-		return RollbackReport{}, fmt.Errorf("%s: %w; the way back on the host itself is: sh %s", conn.Name(), err, shellWord(script))
+		return RollbackReport{}, fmt.Errorf("%s: %w; the way back on the host itself is: sh %s", conn.Name(), err,
+			shellWord(script))
 	}
 	a := answers[0]
 	said := sayings(string(a.Out))
-	report := RollbackReport{all(said["restored"]), all(said["foreign"]), all(said["kept"]), all(said["booted"]), all(said["gone"]), all(said["failed"])}
+	report := RollbackReport{all(said["restored"]), all(said["foreign"]), all(said["kept"]), all(said["booted"]),
+		all(said["gone"]), all(said["failed"])}
 	for i := range report.Failed {
 		report.Failed[i] = host.Reason(report.Failed[i])
 	}
@@ -45,7 +47,8 @@ func rollback(ctx context.Context, conn host.Conn, dir string) (RollbackReport, 
 		return report, nil
 	}
 	if a.Failure != host.None {
-		return report, fmt.Errorf("%s: rollback is not complete: %s; the way back on the host itself is: sh %s", conn.Name(),
+		return report, fmt.Errorf("%s: rollback is not complete: %s; the way back on the host itself is: sh %s",
+			conn.Name(),
 			together(report.Failed, a), shellWord(script))
 	}
 	return report, nil
@@ -165,7 +168,8 @@ func ConfirmID(ctx context.Context, conn host.Conn, stateDir, id string, anyway 
 	for _, e := range slices.Backward(entries) {
 		if e.ID == id || id == "" && (e.State == Pending || e.State == Confirming) {
 			if e.Problem != "" {
-				return e.ID, ConfirmReport{}, fmt.Errorf("%s: change %s %w: %s", conn.Name(), e.ID, ErrCannotConfirm, e.Problem)
+				return e.ID, ConfirmReport{}, fmt.Errorf("%s: change %s %w: %s", conn.Name(), e.ID, ErrCannotConfirm,
+					e.Problem)
 			}
 			report, err := confirm(ctx, conn, e.Dir, anyway)
 			return e.ID, report, err
@@ -243,9 +247,11 @@ func (f Finished) String() string {
 	case f.Err != nil:
 		return fmt.Sprintf("the confirmation of change %s was cut off and cannot be finished: %v", f.ID, f.Err)
 	case len(f.Foreign) > 0:
-		return fmt.Sprintf("the confirmation of change %s was cut off and is not finished: %s", f.ID, strings.Join(f.Foreign, "; "))
+		return fmt.Sprintf("the confirmation of change %s was cut off and is not finished: %s", f.ID,
+			strings.Join(f.Foreign, "; "))
 	}
-	return fmt.Sprintf("the confirmation of change %s was cut off; it is finished now: %d files written", f.ID, len(f.Written))
+	return fmt.Sprintf("the confirmation of change %s was cut off; it is finished now: %d files written", f.ID,
+		len(f.Written))
 }
 
 // Open says whether the change still waits to be confirmed or taken back.
@@ -272,7 +278,8 @@ func (c *Change) TakeBack(ctx context.Context, note func(format string, args ...
 			return report, fmt.Errorf("%w; %s", err, c.WhenLost(time.Now()))
 		}
 		if !said {
-			note("%s is lost: trying for %s to reach it and take the change back; %s", c.conn.Name(), units.Duration(lostWait), c.WhenLost(time.Now()))
+			note("%s is lost: trying for %s to reach it and take the change back; %s", c.conn.Name(),
+				units.Duration(lostWait), c.WhenLost(time.Now()))
 		}
 		select {
 		case <-ctx.Done():

@@ -78,7 +78,8 @@ batch
 	text += "[ -z \"$moved\" ] || exit 0\nstill\n"
 	if c.Within > 0 {
 		text += deadManScript(c.root, c.Dir, number, c.timer()) +
-			fmt.Sprintf("{ say %d >\"$dir/timer.new\" && mv -f \"$dir/timer.new\" \"$dir/timer\"; } 2>/dev/null || unwritable\nwake %[1]d\n", number)
+			fmt.Sprintf("{ say %d >\"$dir/timer.new\" && mv -f \"$dir/timer.new\" \"$dir/timer\"; } 2>/dev/null || "+
+				"unwritable\nwake %[1]d\n", number)
 	}
 	return text + "[ $complete = yes ] || note complete\nsay complete\n"
 }

@@ -19,7 +19,8 @@ const congestionControl = "net.ipv4.tcp_congestion_control"
 // control that is not among those that the machine lends to its namespaces. It asks nothing
 // where it is not root, which cannot write anyway, and of the BSDs, whose
 // sysctl(8) does not tell. The reasons are by setting.
-func unwritable(ctx context.Context, conn host.Conn, system catalog.System, values map[string]string, root string) (map[string]string, error) {
+func unwritable(ctx context.Context, conn host.Conn, system catalog.System, values map[string]string,
+	root string) (map[string]string, error) {
 	found := map[string]string{}
 	if system != catalog.Linux || len(values) == 0 {
 		return found, nil
@@ -33,11 +34,13 @@ func unwritable(ctx context.Context, conn host.Conn, system catalog.System, valu
 		}
 		// To open a file of /proc/sys or /sys asks the kernel, and writes nothing.
 		f := quote(k.file)
-		script += fmt.Sprintf("if [ ! -e %s ]; then echo '%d absent'; else m=$( { true >>%s; } 2>&1) || printf '%d %%s\\n' \"$m\"; fi\n", f, len(names), f, len(names))
+		script += fmt.Sprintf("if [ ! -e %s ]; then echo '%d absent'; else m=$( { true >>%s; } 2>&1) || printf '%d "+
+			"%%s\\n' \"$m\"; fi\n", f, len(names), f, len(names))
 		names = append(names, name)
 	}
 	allowed := quote(root + "/proc/sys/" + procPath("net.ipv4.tcp_allowed_congestion_control"))
-	script += fmt.Sprintf("[ ! -e %s ] || { true >>%s; } 2>/dev/null || { printf 'allowed '; cat %s; }\n:\n", allowed, allowed, allowed)
+	script += fmt.Sprintf("[ ! -e %s ] || { true >>%s; } 2>/dev/null || { printf 'allowed '; cat %s; }\n:\n", allowed,
+		allowed, allowed)
 	answers, err := conn.Do(ctx, host.Script(script).Within(limit(len(names))))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", conn.Name(), err)
@@ -48,7 +51,8 @@ func unwritable(ctx context.Context, conn host.Conn, system catalog.System, valu
 		wanted := values[congestionControl]
 		switch {
 		case word == "allowed" && wanted != "" && !slices.Contains(strings.Fields(said), wanted):
-			found[congestionControl] = "the machine lets this namespace use only " + strings.Join(strings.Fields(said), " and ")
+			found[congestionControl] = "the machine lets this namespace use only " +
+				strings.Join(strings.Fields(said), " and ")
 		case err == nil && i >= 0 && i < len(names):
 			found[names[i]] = whyNot(said)
 		}

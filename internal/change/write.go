@@ -40,7 +40,8 @@ func (c *Change) Apply(ctx context.Context, order []string, values map[string]st
 			if c.left > 0 {
 				return out, nil
 			}
-			return out, fmt.Errorf("%s: it takes longer to answer than the timer of %g s waits; give it a longer time to confirm", c.conn.Name(), c.Within)
+			return out, fmt.Errorf("%s: it takes longer to answer than the timer of %g s waits; give it a longer "+
+				"time to confirm", c.conn.Name(), c.Within)
 		}
 		// The answer came late: what it says may be taken back by now.
 		begun = time.Now()
@@ -143,7 +144,8 @@ func (c *Change) set(ctx context.Context, order []string, values map[string]stri
 	}
 	for _, text := range said["skipped"] {
 		file, why, _ := strings.Cut(text, " ")
-		c.Notes = append(c.Notes, fmt.Sprintf("%s is not written, so that the boot settings are not tried for one boot: %s", file, host.Reason(why)))
+		c.Notes = append(c.Notes, fmt.Sprintf("%s is not written, so that the boot settings are not tried for one "+
+			"boot: %s", file, host.Reason(why)))
 	}
 	if err == nil && how == applying {
 		err = c.completed(out, said)
@@ -156,7 +158,8 @@ func (c *Change) failure(a host.Answer) error {
 	if a.Failure == host.None {
 		return nil
 	}
-	return fmt.Errorf("%s: %s%s%w", c.conn.Name(), cmp.Or(host.Reason(a.Stderr), string(a.Failure)), c.advice(a.Failure), silent{a.Err()})
+	return fmt.Errorf("%s: %s%s%w", c.conn.Name(), cmp.Or(host.Reason(a.Stderr), string(a.Failure)),
+		c.advice(a.Failure), silent{a.Err()})
 }
 
 // outcomes reads the lines "N STATUS VALUE" of a script that writes.

@@ -54,26 +54,33 @@ func (p *Plan) aggregate(r Request) {
 	p.Aggregates = append(p.Aggregates, a)
 	n := len(a.Links)
 	title := fmt.Sprintf("If the %d interfaces lead to one switch that speaks LACP, aggregate them", n)
-	why := fmt.Sprintf("A flow stays on one link: an aggregate of %d helps %.0f connections together and a single one not at all. ", n, r.Load.Connections)
+	why := fmt.Sprintf("A flow stays on one link: an aggregate of %d helps %.0f connections together and a single "+
+		"one not at all. ", n, r.Load.Connections)
 	if a.Hash == "" {
-		why += "aggr(4) takes the link from the number that the stack gives each connection by its addresses and ports, and has no option for it; the older trunk(4) hashes addresses alone."
+		why += "aggr(4) takes the link from the number that the stack gives each connection by its addresses and " +
+			"ports, and has no option for it; the older trunk(4) hashes addresses alone."
 	} else {
-		why += fmt.Sprintf("A hash of %s spreads the connections between two hosts too; one of layers 2 and 3 would put all that a peer sends on one link.", a.Hash)
+		why += fmt.Sprintf("A hash of %s spreads the connections between two hosts too; one of layers 2 and 3 would "+
+			"put all that a peer sends on one link.", a.Hash)
 	}
 	if r.Load.Connections < float64(4*n) {
-		why += fmt.Sprintf(" With %.0f connections the links are filled unevenly: the fullest of %d carries about %.0f of them.", r.Load.Connections, n, math.Ceil(r.Load.Connections/float64(n))+1)
+		why += fmt.Sprintf(" With %.0f connections the links are filled unevenly: the fullest of %d carries about "+
+			"%.0f of them.", r.Load.Connections, n, math.Ceil(r.Load.Connections/float64(n))+1)
 	}
 	why += " The files beside the plan hold it for the next boot."
-	p.Steps = append(p.Steps, Step{Title: title, Why: why, Commands: aggregateCommands(p.System, a), Sources: []string{own.source}})
+	p.Steps = append(p.Steps, Step{Title: title, Why: why, Commands: aggregateCommands(p.System, a),
+		Sources: []string{own.source}})
 }
 
 func aggregateCommands(s catalog.System, a Aggregate) []string {
 	own := string(a.Name)
 	switch s {
 	case catalog.Linux:
-		commands := []string{shell.Join("ip", "link", "add", own, "type", "bond", "mode", "802.3ad", "miimon", "100", "xmit_hash_policy", a.Hash)}
+		commands := []string{shell.Join("ip", "link", "add", own, "type", "bond", "mode", "802.3ad", "miimon", "100",
+			"xmit_hash_policy", a.Hash)}
 		for _, link := range a.Links {
-			commands = append(commands, shell.Join("ip", "link", "set", string(link), "down")+" && "+shell.Join("ip", "link", "set", string(link), "master", own))
+			commands = append(commands, shell.Join("ip", "link", "set", string(link), "down")+" && "+shell.Join("ip",
+				"link", "set", string(link), "master", own))
 		}
 		return commands
 	case catalog.FreeBSD:
@@ -122,7 +129,9 @@ func (p *Plan) rehash(a Aggregate) {
 		command = writeFile("/sys/class/net/"+string(a.Name)+"/bonding/xmit_hash_policy", a.Hash)
 	}
 	p.Steps = append(p.Steps, Step{Title: title,
-		Why: fmt.Sprintf("Its hash is %s: all connections between two hosts share one of its links (%s). With %s each connection goes by itself. Only packets that are fragmented can then arrive out of order. It takes effect on the running interface; the file beside the plan holds it for the next boot.",
+		Why: fmt.Sprintf("Its hash is %s: all connections between two hosts share one of its links (%s). With %s "+
+			"each connection goes by itself. Only packets that are fragmented can then arrive out of order. It "+
+			"takes effect on the running interface; the file beside the plan holds it for the next boot.",
 			running, name.Join(a.Links, ", "), a.Hash),
 		Commands: []string{command}, Sources: []string{own.source}})
 }
@@ -133,18 +142,22 @@ func aggregateFiles(p Plan) []File {
 	var files []File
 	for _, a := range p.sound().Aggregates {
 		own := string(a.Name)
-		head := exportHeader(p) + remark(own+" over "+name.Join(a.Links, " and ")+". A connection stays on one link; the hash decides on which.")
+		head := exportHeader(p) + remark(own+" over "+name.Join(a.Links,
+			" and ")+". A connection stays on one link; the hash decides on which.")
 		switch {
 		case p.System == catalog.FreeBSD && a.Exists:
 			files = append(files, File{Name: "rc.conf-" + own, Install: "the line of " + own + " in /etc/rc.conf",
-				Content: head + remark("Add to the words of "+ifconfigVariable(a.Name)+" in /etc/rc.conf:") + remark("lagghash "+a.Hash)})
+				Content: head + remark("Add to the words of "+ifconfigVariable(a.Name)+" in /etc/rc.conf:") +
+					remark("lagghash "+a.Hash)})
 		case p.System == catalog.FreeBSD:
 			files = append(files, File{Name: "rc.conf-" + own, Install: "/etc/rc.conf", Content: head +
-				remark("In place of the lines of "+name.Join(a.Links, " and ")+"; their address goes to the last one, as") +
+				remark("In place of the lines of "+name.Join(a.Links,
+					" and ")+"; their address goes to the last one, as") +
 				"# \"... inet ADDRESS/PREFIX\" or \"... DHCP\".\n" + laggLines(a)})
 		case p.System == catalog.OpenBSD:
 			files = append(files, File{Name: "hostname." + own, Install: "/etc/hostname." + own, Mode: 0o640,
-				Content: head + remark("hostname."+name.Join(a.Links, " and hostname.")+" then say \"up\" alone; their address goes here.") +
+				Content: head + remark("hostname."+name.Join(a.Links,
+					" and hostname.")+" then say \"up\" alone; their address goes here.") +
 					ports("trunkport", a.Links) + "\nup\n"})
 		default:
 			files = append(files, bondFiles(a, head)...)
@@ -184,15 +197,19 @@ func bondFiles(a Aggregate, head string) []File {
 	if a.Exists {
 		only := head + "# The mode stays as it is.\n"
 		return []File{
-			{Name: "wirerate-" + own + ".netdev", Install: "the [Bond] section of the interface's .netdev file", Content: only + netdev + unitOption("TransmitHashPolicy", a.Hash)},
-			{Name: "interfaces-" + own, Install: "/etc/network/interfaces, in the stanza of " + own, Content: only + stanza + hash},
+			{Name: "wirerate-" + own + ".netdev", Install: "the [Bond] section of the interface's .netdev file",
+				Content: only + netdev + unitOption("TransmitHashPolicy", a.Hash)},
+			{Name: "interfaces-" + own, Install: "/etc/network/interfaces, in the stanza of " + own, Content: only +
+				stanza + hash},
 		}
 	}
 	const folder = "/etc/systemd/network/"
 	device, links := "10-wirerate-"+own+".netdev", "10-wirerate-"+own+"-ports.network"
 	return []File{
-		{Name: device, Install: folder + device, Content: head + netdev + "Mode=802.3ad\n" + unitOption("TransmitHashPolicy", a.Hash) + "MIIMonitorSec=100ms\n"},
-		{Name: links, Install: folder + links, Content: head + "[Match]\n" + unitOption("Name", name.Join(a.Links, " ")) + "\n[Network]\n" + unitOption("Bond", own)},
+		{Name: device, Install: folder + device, Content: head + netdev + "Mode=802.3ad\n" +
+			unitOption("TransmitHashPolicy", a.Hash) + "MIIMonitorSec=100ms\n"},
+		{Name: links, Install: folder + links, Content: head + "[Match]\n" +
+			unitOption("Name", name.Join(a.Links, " ")) + "\n[Network]\n" + unitOption("Bond", own)},
 		{Name: "interfaces-" + own, Install: "/etc/network/interfaces", Content: head + "auto " + own + "\n" + stanza +
 			"    bond-slaves " + name.Join(a.Links, " ") + "\n    bond-mode 802.3ad\n    bond-miimon 100\n" + hash},
 	}

@@ -52,7 +52,9 @@ func (b *Budget) states(p *Plan, r Request) {
 		return
 	}
 	if limit < r.Load.States {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("the firewall keeps at most %.0f of the %.0f states expected, as the memory has room for no more: connections beyond are refused; add memory, or shorten the timeouts of what needs no state",
+		p.Warnings = append(p.Warnings, fmt.Sprintf("the firewall keeps at most %.0f of the %.0f states expected, "+
+			"as the memory has room for no more: connections beyond are refused; add memory, or shorten the "+
+			"timeouts of what needs no state",
 			limit, r.Load.States))
 	}
 	b.States, b.StateMemory = limit, limit*table.each
@@ -138,8 +140,10 @@ func (p *Plan) budget(r Request) {
 		b.WorstCase, b.Bound = most, "net.ipv4.tcp_mem"
 	}
 	if b.Memory > 0 && b.WorstCase > b.Memory*socketShare {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%.0f connections at their largest buffers would take %s of %s memory already with the limits that run now%s",
-			b.Connections, units.Bytes(b.WorstCase), units.Bytes(b.Memory), map[bool]string{true: ": the pool of clusters ends before, and then all connections wait for each other"}[p.System == catalog.FreeBSD]))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%.0f connections at their largest buffers would take %s of %s "+
+			"memory already with the limits that run now%s",
+			b.Connections, units.Bytes(b.WorstCase), units.Bytes(b.Memory),
+			map[bool]string{true: ": the pool of clusters ends before, and then all connections wait for each other"}[p.System == catalog.FreeBSD]))
 	}
 	if most := p.clusterMemory(r); most > 0 && most < b.WorstCase {
 		b.WorstCase, b.Bound = most, "kern.ipc.nmbclusters"
@@ -184,13 +188,17 @@ func (p *Plan) openbsdBudget(b Budget, r Request) {
 		b.WorstCase, b.Bound = clusters*openbsdCluster, "kern.maxclusters"
 	}
 	p.Memory = b
-	if bdp := float64(r.Path.BDP()); bdp > openbsdBuffer && p.Role != "router" && p.Role != "home" { // which hold no connections of their own
+	if bdp := float64(r.Path.BDP()); bdp > openbsdBuffer && p.Role != "router" &&
+		p.Role != "home" { // which hold no connections of their own
 		rate := units.Rate(openbsdBuffer * 8 / r.Path.RTT.Seconds())
-		p.Warnings = append(p.Warnings, fmt.Sprintf("OpenBSD's socket buffers end at 2 MiB, less than the %.0f bytes that fill the path, and no setting raises that: one connection carries at most %s of %s; use %.0f in parallel",
+		p.Warnings = append(p.Warnings, fmt.Sprintf("OpenBSD's socket buffers end at 2 MiB, less than the %.0f "+
+			"bytes that fill the path, and no setting raises that: one connection carries at most %s of %s; use "+
+			"%.0f in parallel",
 			bdp, rate, r.Path.Rate, math.Ceil(bdp/openbsdBuffer)))
 	}
 	if b.Memory > 0 && b.WorstCase > b.Memory*socketShare {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%.0f connections at their largest buffers would take %s of %s memory; the kernel stops growing buffers when 80%% of its mbuf memory is taken",
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%.0f connections at their largest buffers would take %s of %s "+
+			"memory; the kernel stops growing buffers when 80%% of its mbuf memory is taken",
 			b.Connections, units.Bytes(b.WorstCase), units.Bytes(b.Memory)))
 	}
 }
@@ -202,7 +210,8 @@ func (p *Plan) warnWindow(r Request) {
 		bdp := float64(r.Path.BDP())
 		if ok && v < bdp {
 			rate := units.Rate(v * 8 / r.Path.RTT.Seconds())
-			p.Warnings = append(p.Warnings, fmt.Sprintf("%s of %.0f bytes is less than the %.0f bytes that fill the path: one connection carries at most %s of %s",
+			p.Warnings = append(p.Warnings, fmt.Sprintf("%s of %.0f bytes is less than the %.0f bytes that fill the "+
+				"path: one connection carries at most %s of %s",
 				name, v, bdp, rate, r.Path.Rate))
 		}
 	}
@@ -243,7 +252,8 @@ func (p *Plan) capAt(name string, ceiling float64, r Request) {
 	wanted := words[last]
 	words[last] = strconv.FormatFloat(math.Max(ceiling, running), 'f', 0, 64)
 	ch.To = strings.Join(words, " ")
-	ch.Capped = fmt.Sprintf("%s wanted; %.0f connections may take half of the memory together", wanted, r.Load.Connections)
+	ch.Capped = fmt.Sprintf("%s wanted; %.0f connections may take half of the memory together", wanted,
+		r.Load.Connections)
 	if p.System == catalog.Linux {
 		ch.Capped = wanted + " wanted; one buffer may take a sixteenth of the memory"
 	}

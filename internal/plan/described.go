@@ -2,13 +2,13 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/name"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 var nicWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,14}$`)
@@ -41,12 +41,14 @@ func DescribedInterfaces(system catalog.System, list string) ([]Interface, []str
 		case both:
 		case system == catalog.Linux:
 			nic = fmt.Sprintf("eth%d", i)
-			assumed = append(assumed, fmt.Sprintf("the interface of driver %s is called %s in the files, as its name is not known: give it as --nic NAME:%s", own, nic, own))
+			assumed = append(assumed, fmt.Sprintf("the interface of driver %s is called %s in the files, as its "+
+				"name is not known: give it as --nic NAME:%s", own, nic, own))
 		case driver == nic || own != driver:
 			nic = fmt.Sprintf("%s%d", own, countOf(nics, own))
 		}
 		if own != driver {
-			assumed = append(assumed, fmt.Sprintf("%s names another system's driver: this system's for the same cards is %s, and the interface %s", driver, own, nic))
+			assumed = append(assumed, fmt.Sprintf("%s names another system's driver: this system's for the same "+
+				"cards is %s, and the interface %s", driver, own, nic))
 		}
 		if seen[nic] {
 			return nil, nil, fmt.Errorf("%s is named twice", nic)
@@ -147,7 +149,8 @@ func (m Machine) complete() Machine {
 		_, known := catalog.DriverOf(m.System, nic.Driver)
 		switch {
 		case !known:
-			text = fmt.Sprintf("a card of %s, is of a driver that is not described: what its queues, rings and options need is not decided unless --queues and --ring-max are given", nic.Driver)
+			text = fmt.Sprintf("a card of %s, is of a driver that is not described: what its queues, rings and "+
+				"options need is not decided unless --queues and --ring-max are given", nic.Driver)
 		case len(said) == 0:
 			continue
 		}
@@ -159,7 +162,8 @@ func (m Machine) complete() Machine {
 	for _, text := range order {
 		names := alike[text]
 		if len(names) > 1 {
-			text = strings.NewReplacer("a card of", "cards of", ", is ", ", are ", "its queues", "their queues").Replace(text)
+			text = strings.NewReplacer("a card of", "cards of", ", is ", ", are ", "its queues",
+				"their queues").Replace(text)
 		}
 		m.Assumed = append(m.Assumed, strings.Join(names, " and ")+", "+text)
 	}

@@ -30,7 +30,8 @@ func Export(p Plan, kind string) ([]File, error) {
 }
 
 func exportHeader(p Plan) string {
-	return "# wirerate plan: " + strings.TrimPrefix(remark(fmt.Sprintf("role %s, path %s, %s %s", p.Role, p.Path, p.System, p.Release)), "# ")
+	return "# wirerate plan: " + strings.TrimPrefix(remark(fmt.Sprintf("role %s, path %s, %s %s", p.Role, p.Path,
+		p.System, p.Release)), "# ")
 }
 
 // ansible writes a role that uses the modules made for each kind of file:
@@ -51,12 +52,15 @@ func ansible(p Plan) []File {
 		fmt.Fprintf(&tasks, "\n- name: %s\n  ansible.builtin.copy:\n    dest: %s\n    mode: \"%04o\"\n    content: %s",
 			yamlText("Write "+f.Path), yamlText(f.Path), f.Mode, yamlBlock(f.Content, "      "))
 	}
-	play := "---\n" + exportHeader(p) + "- name: Tune hosts for their path\n  hosts: all\n  become: true\n  roles:\n    - wirerate\n"
+	play := "---\n" + exportHeader(p) + "- name: Tune hosts for their path\n  hosts: all\n  become: true\n  " +
+		"roles:\n    - wirerate\n"
 	needs := "---\ncollections:\n  - name: ansible.posix\n  - name: community.general\n"
-	meta := "---\ngalaxy_info:\n  author: wirerate\n  description: Settings planned by wirerate\n  license: BSD-2-Clause\n  min_ansible_version: \"2.14\"\ndependencies: []\n"
+	meta := "---\ngalaxy_info:\n  author: wirerate\n  description: Settings planned by wirerate\n  license: " +
+		"BSD-2-Clause\n  min_ansible_version: \"2.14\"\ndependencies: []\n"
 	return []File{
 		{Name: "ansible/site.yml", Content: play}, {Name: "ansible/requirements.yml", Content: needs},
-		{Name: "ansible/roles/wirerate/tasks/main.yml", Content: tasks.String()}, {Name: "ansible/roles/wirerate/meta/main.yml", Content: meta},
+		{Name: "ansible/roles/wirerate/tasks/main.yml", Content: tasks.String()},
+		{Name: "ansible/roles/wirerate/meta/main.yml", Content: meta},
 	}
 }
 
@@ -76,7 +80,8 @@ func ansibleTask(p Plan, ch Change) string {
 	case p.System == catalog.Linux && isModule(ch.Setting):
 		return task("community.general.modprobe", setting, pair("state", "present"), pair("persistent", "present"))
 	case ch.Belongs == "sysctl" && p.System == catalog.Linux:
-		return task("ansible.posix.sysctl", setting, value, pair("sysctl_file", "/etc/sysctl.d/90-wirerate.conf"), pair("sysctl_set", "true"), pair("state", "present"))
+		return task("ansible.posix.sysctl", setting, value, pair("sysctl_file", "/etc/sysctl.d/90-wirerate.conf"),
+			pair("sysctl_set", "true"), pair("state", "present"))
 	case ch.Belongs == "sysctl":
 		return task("ansible.posix.sysctl", setting, value, pair("state", "present"))
 	case ch.Belongs == "rc":
@@ -85,7 +90,8 @@ func ansibleTask(p Plan, ch Change) string {
 		return task("community.general.sysrc", setting, value, pair("path", "/boot/loader.conf"))
 	case ch.Belongs == "loader":
 		line, _ := place{belongs: "loader", format: "loader.conf"}.line(p.System, ch.Setting, ch.To)
-		return task("ansible.builtin.lineinfile", pair("path", "/boot/loader.conf"), pair("create", "true"), pair("mode", "0644"),
+		return task("ansible.builtin.lineinfile", pair("path", "/boot/loader.conf"), pair("create", "true"),
+			pair("mode", "0644"),
 			pair("regexp", "^"+regexp.QuoteMeta(ch.Setting)+"="), pair("line", strings.TrimSpace(line)))
 	case ch.Belongs == "pf":
 		line, _ := place{belongs: "pf", format: "pf.conf"}.line(p.System, ch.Setting, ch.To)
@@ -94,12 +100,14 @@ func ansibleTask(p Plan, ch Change) string {
 			pair("regexp", "^"+strings.Join(words[:len(words)-1], `\s+`)+`\s`), pair("line", strings.TrimSpace(line)))
 	case strings.HasPrefix(ch.Setting, "ifconfig:"):
 		_, nic, _ := strings.Cut(ch.Setting, "@")
-		at := map[catalog.System]string{catalog.FreeBSD: "/etc/start_if.", catalog.OpenBSD: "/etc/hostname."}[p.System] + nic
+		at := map[catalog.System]string{catalog.FreeBSD: "/etc/start_if.",
+			catalog.OpenBSD: "/etc/hostname."}[p.System] + nic
 		line := commands(p.System, ch)[0]
 		if p.System == catalog.OpenBSD {
 			line = hostnameLine(nic, ch)
 		}
-		return task("ansible.builtin.lineinfile", pair("path", at), pair("create", "true"), pair("mode", "0640"), pair("line", line))
+		return task("ansible.builtin.lineinfile", pair("path", at), pair("create", "true"), pair("mode", "0640"),
+			pair("line", line))
 	}
 	return ""
 }
@@ -122,8 +130,10 @@ func tuned(p Plan) []File {
 			conf.WriteString(reasons(ch) + line(ch))
 		}
 	}
-	section("modules", func(ch Change) bool { return isModule(ch.Setting) }, func(ch Change) string { return iniLine(ch.Setting, "") })
-	section("sysctl", func(ch Change) bool { return ch.Belongs == "sysctl" }, func(ch Change) string { return iniLine(ch.Setting, ch.To) })
+	section("modules", func(ch Change) bool { return isModule(ch.Setting) },
+		func(ch Change) string { return iniLine(ch.Setting, "") })
+	section("sysctl", func(ch Change) bool { return ch.Belongs == "sysctl" },
+		func(ch Change) string { return iniLine(ch.Setting, ch.To) })
 	var rest []string
 	byNIC := map[string]map[string][]string{}
 	for _, ch := range p.Changes {
@@ -150,7 +160,8 @@ func tuned(p Plan) []File {
 	if len(rest) > 0 {
 		conf.WriteString("\n[script]\nscript=${i:PROFILE_DIR}/interfaces.sh\n")
 		files = append(files, File{Name: "tuned/wirerate/interfaces.sh", Mode: 0o755,
-			Content: "#!/bin/sh\n" + exportHeader(p) + "[ \"$1\" = start ] || exit 0\n" + strings.Join(rest, "\n") + "\n"})
+			Content: "#!/bin/sh\n" + exportHeader(p) + "[ \"$1\" = start ] || exit 0\n" + strings.Join(rest, "\n") +
+				"\n"})
 	}
 	return append([]File{{Name: "tuned/wirerate/tuned.conf", Content: conf.String()}}, files...)
 }
@@ -162,7 +173,8 @@ func tunedNet(name, value string) (option, words string) {
 	if form == "link" && (key == "mtu" || key == "txqueuelen") {
 		return key, value
 	}
-	option = map[string]string{"features": "features", "ring": "ring", "coalesce": "coalesce", "channels": "channels", "pause": "pause"}[group]
+	option = map[string]string{"features": "features", "ring": "ring", "coalesce": "coalesce", "channels": "channels",
+		"pause": "pause"}[group]
 	if form != "ethtool" || option == "" {
 		return "", ""
 	}
@@ -182,7 +194,8 @@ func sortedKeys[V any](m map[string]V) []string {
 // the rest as comments.
 func script(p Plan) File {
 	var b strings.Builder
-	b.WriteString("#!/bin/sh\n" + exportHeader(p) + "# Values last until the next boot; wirerate apply writes them with a way back.\nset -u\n")
+	b.WriteString("#!/bin/sh\n" + exportHeader(p) +
+		"# Values last until the next boot; wirerate apply writes them with a way back.\nset -u\n")
 	for _, ch := range p.Changes {
 		b.WriteString("\n" + reasons(ch))
 		commands := commands(p.System, ch)
@@ -232,34 +245,51 @@ func Shown(p Plan) []File {
 	}
 	var files []File
 	for _, nic := range sortedKeys(link) {
-		files = append(files, File{Name: "10-wirerate-" + nic + ".link", Install: "/etc/systemd/network/10-wirerate-" + nic + ".link",
-			Content: exportHeader(p) + "# It takes the place of 99-default.link for this interface, whose policies it therefore repeats.\n" +
-				"[Match]\n" + unitOption("OriginalName", nic) + "\n[Link]\nNamePolicy=keep kernel database onboard slot path\nAlternativeNamesPolicy=database onboard slot path\nMACAddressPolicy=persistent\n" + link[nic]})
+		files = append(files, File{Name: "10-wirerate-" + nic + ".link", Install: "/etc/systemd/network/10-wirerate-" +
+			nic + ".link",
+			Content: exportHeader(p) + "# It takes the place of 99-default.link for this interface, whose policies " +
+				"it therefore repeats.\n" +
+				"[Match]\n" + unitOption("OriginalName", nic) +
+				"\n[Link]\nNamePolicy=keep kernel database onboard slot path\nAlternativeNamesPolicy=database " +
+				"onboard slot path\nMACAddressPolicy=persistent\n" + link[nic]})
 	}
 	for _, nic := range sortedKeys(stanza) {
-		files = append(files, File{Name: "interfaces-" + nic, Install: "/etc/network/interfaces, in the stanza of " + nic,
-			Content: exportHeader(p) + remark("Add to the stanza of "+nic+" in /etc/network/interfaces") + "iface " + nic + " inet manual\n" + stanza[nic]})
+		files = append(files, File{Name: "interfaces-" + nic, Install: "/etc/network/interfaces, in the stanza of " +
+			nic,
+			Content: exportHeader(p) + remark("Add to the stanza of "+nic+" in /etc/network/interfaces") + "iface " +
+				nic + " inet manual\n" + stanza[nic]})
 	}
 	if network != "" {
-		files = append(files, File{Name: "wirerate-route.network", Install: "the [Route] section of the interface's .network file",
-			Content: exportHeader(p) + "# No file of its own, which would take every interface: copy the lines of [Route] into the section\n# of the default route (Gateway=) in the interface's own .network file.\n[Match]\nName=INTERFACE\n\n[Route]\n" + network})
+		files = append(files, File{Name: "wirerate-route.network",
+			Install: "the [Route] section of the interface's .network file",
+			Content: exportHeader(p) + "# No file of its own, which would take every interface: copy the lines of " +
+				"[Route] into the section\n# of the default route (Gateway=) in the interface's own .network " +
+				"file.\n[Match]\nName=INTERFACE\n\n[Route]\n" + network})
 	}
 	return append(files, shown...)
 }
 
 // networkRoute are systemd.network(5)'s names in its [Route] section.
-var networkRoute = map[string]string{"initcwnd": "InitialCongestionWindow", "initrwnd": "InitialAdvertisedReceiveWindow", "quickack": "QuickAck",
-	"mtu": "MTUBytes", "congctl": "TCPCongestionControlAlgorithm", "advmss": "TCPAdvertisedMaximumSegmentSize", "rto_min": "TCPRetransmissionTimeoutSec", "hoplimit": "HopLimit"}
+var networkRoute = map[string]string{"initcwnd": "InitialCongestionWindow",
+	"initrwnd": "InitialAdvertisedReceiveWindow", "quickack": "QuickAck",
+	"mtu": "MTUBytes", "congctl": "TCPCongestionControlAlgorithm", "advmss": "TCPAdvertisedMaximumSegmentSize",
+	"rto_min": "TCPRetransmissionTimeoutSec", "hoplimit": "HopLimit"}
 
 // linkOptions are systemd.link(5)'s names in its [Link] section.
 var linkOptions = map[string]string{
-	"ethtool:features/tso": "TCPSegmentationOffload", "ethtool:features/gso": "GenericSegmentationOffload", "ethtool:features/gro": "GenericReceiveOffload",
-	"ethtool:features/lro": "LargeReceiveOffload", "ethtool:features/rx": "ReceiveChecksumOffload", "ethtool:features/tx": "TransmitChecksumOffload",
-	"ethtool:features/rx-gro-hw": "GenericReceiveOffloadHardware", "ethtool:ring/rx": "RxBufferSize", "ethtool:ring/tx": "TxBufferSize",
-	"ethtool:channels/combined": "CombinedChannels", "ethtool:channels/rx": "RxChannels", "ethtool:channels/tx": "TxChannels",
-	"ethtool:pause/rx": "RxFlowControl", "ethtool:pause/tx": "TxFlowControl", "ethtool:pause/autoneg": "AutoNegotiationFlowControl",
+	"ethtool:features/tso": "TCPSegmentationOffload", "ethtool:features/gso": "GenericSegmentationOffload",
+	"ethtool:features/gro": "GenericReceiveOffload",
+	"ethtool:features/lro": "LargeReceiveOffload", "ethtool:features/rx": "ReceiveChecksumOffload",
+	"ethtool:features/tx":        "TransmitChecksumOffload",
+	"ethtool:features/rx-gro-hw": "GenericReceiveOffloadHardware", "ethtool:ring/rx": "RxBufferSize",
+	"ethtool:ring/tx":           "TxBufferSize",
+	"ethtool:channels/combined": "CombinedChannels", "ethtool:channels/rx": "RxChannels",
+	"ethtool:channels/tx": "TxChannels",
+	"ethtool:pause/rx":    "RxFlowControl", "ethtool:pause/tx": "TxFlowControl",
+	"ethtool:pause/autoneg":        "AutoNegotiationFlowControl",
 	"ethtool:coalesce/adaptive-rx": "UseAdaptiveRxCoalesce", "ethtool:coalesce/adaptive-tx": "UseAdaptiveTxCoalesce",
-	"ethtool:coalesce/rx-frames": "RxMaxCoalescedFrames", "link:mtu": "MTUBytes", "link:txqueuelen": "TransmitQueueLength",
+	"ethtool:coalesce/rx-frames": "RxMaxCoalescedFrames", "link:mtu": "MTUBytes",
+	"link:txqueuelen": "TransmitQueueLength",
 }
 
 // SettingOfLink is the setting that an option of a systemd .link or .network

@@ -34,11 +34,14 @@ func (p *Plan) modules(c *catalog.Catalog, m Machine) {
 		for _, name := range p.modulesOf(rec, ch, m) {
 			module, ok := c.Lookup(p.System, name)
 			known := slices.ContainsFunc(append(needed, p.Changes...), func(c Change) bool { return c.Setting == name })
-			if !ok || known || module.StateIn(p.Release) != catalog.Present || slices.Contains(m.Modules, strings.TrimSuffix(name, "_load")) {
+			if !ok || known || module.StateIn(p.Release) != catalog.Present ||
+				slices.Contains(m.Modules, strings.TrimSuffix(name, "_load")) {
 				continue
 			}
-			needed = append(needed, Change{Setting: name, From: m.Running[name], To: loadedWord(p.System), Kind: module.Kind, Belongs: module.Belongs[0], Does: module.Does,
-				Because: ch.Setting + " = " + ch.To + " needs it.", Evidence: catalog.Documented, Risk: module.Risk, Undo: "restore", Sources: module.Sources})
+			needed = append(needed, Change{Setting: name, From: m.Running[name], To: loadedWord(p.System),
+				Kind: module.Kind, Belongs: module.Belongs[0], Does: module.Does,
+				Because: ch.Setting + " = " + ch.To + " needs it.", Evidence: catalog.Documented, Risk: module.Risk,
+				Undo: "restore", Sources: module.Sources})
 		}
 	}
 	p.Changes = append(append([]Change{}, needed...), p.Changes...)
@@ -48,7 +51,8 @@ func (p *Plan) modules(c *catalog.Catalog, m Machine) {
 // discipline needs by itself.
 func (p *Plan) modulesOf(rec *catalog.Record, ch Change, m Machine) []string {
 	// FreeBSD 13 lists algorithms with commas, 14 in a table, Linux with spaces.
-	available := strings.FieldsFunc(m.Running[availableAlgorithms[ch.Setting]], func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	available := strings.FieldsFunc(m.Running[availableAlgorithms[ch.Setting]],
+		func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	if ch.Setting == "net.core.default_qdisc" || slices.Contains(available, ch.To) {
 		return nil
 	}
@@ -124,10 +128,13 @@ func (p *Plan) steer(m Machine, nic Interface) {
 	name := queueFile(nic, "rx", 0, "rps_cpus")
 	mask := cpuMask(m.Cores)
 	if from, has := m.Running[name]; (has || m.Running == nil) && !sameMask(from, mask) {
-		p.Changes = append(p.Changes, Change{Setting: name, From: from, To: mask, Default: "0", Kind: catalog.Runtime, Belongs: "sysfs",
+		p.Changes = append(p.Changes, Change{Setting: name, From: from, To: mask, Default: "0", Kind: catalog.Runtime,
+			Belongs: "sysfs",
 			Does:    "The processors that may handle packets of this receive queue (receive packet steering).",
-			Because: fmt.Sprintf("The interface has one receive queue and the machine %d processors: the interrupt's processor hands packets on to the others.", m.Cores),
-			Formula: "2 ^ cores - 1", Working: fmt.Sprintf("2 ^ %d - 1", m.Cores), Evidence: catalog.Documented, Undo: "restore",
+			Because: fmt.Sprintf("The interface has one receive queue and the machine %d processors: the "+
+				"interrupt's processor hands packets on to the others.", m.Cores),
+			Formula: "2 ^ cores - 1", Working: fmt.Sprintf("2 ^ %d - 1", m.Cores), Evidence: catalog.Documented,
+			Undo:    "restore",
 			Risk:    "One more hop between processors for each packet; of no use where one processor keeps up.",
 			Sources: []string{"Linux Documentation/networking/scaling.rst, RPS"}})
 	}
@@ -148,10 +155,13 @@ func (p *Plan) followFlows(m Machine, nic Interface) {
 	for q := range nic.Queues {
 		name := queueFile(nic, "rx", q, "rps_flow_cnt")
 		if from, has := m.Running[name]; (has || m.Running == nil) && from != part {
-			p.Changes = append(p.Changes, Change{Setting: name, From: from, To: part, Default: "0", Kind: catalog.Runtime, Belongs: "sysfs",
-				Does:    "Flows of this receive queue whose processor is remembered (receive flow steering).",
-				Because: "net.core.rps_sock_flow_entries is shared among the queues; without this part it does nothing.",
-				Formula: "rps_sock_flow_entries / queues", Working: fmt.Sprintf("%.0f / %d", entries, nic.Queues), Evidence: catalog.Documented, Undo: "restore",
+			p.Changes = append(p.Changes, Change{Setting: name, From: from, To: part, Default: "0",
+				Kind: catalog.Runtime, Belongs: "sysfs",
+				Does: "Flows of this receive queue whose processor is remembered (receive flow steering).",
+				Because: "net.core.rps_sock_flow_entries is shared among the queues; without this part it does " +
+					"nothing.",
+				Formula: "rps_sock_flow_entries / queues", Working: fmt.Sprintf("%.0f / %d", entries, nic.Queues),
+				Evidence: catalog.Documented, Undo: "restore",
 				Sources: []string{"Linux Documentation/networking/scaling.rst, RFS"}})
 		}
 	}
@@ -178,10 +188,13 @@ func (p *Plan) transmitQueues(m Machine, nic Interface) {
 		if len(mine) == 0 {
 			continue
 		}
-		p.Changes = append(p.Changes, Change{Setting: name, From: from, To: mask, Default: "0", Kind: catalog.Runtime, Belongs: "sysfs",
+		p.Changes = append(p.Changes, Change{Setting: name, From: from, To: mask, Default: "0", Kind: catalog.Runtime,
+			Belongs: "sysfs",
 			Does:    "The processors that send through this transmit queue (transmit packet steering).",
-			Because: "Every processor sends through a queue of its own or shares it with few, so that they do not wait for each other's lock, and completions stay in one cache.",
-			Formula: "processors with index mod queues = queue", Working: fmt.Sprintf("processors %v", mine), Evidence: catalog.Documented, Undo: "restore",
+			Because: "Every processor sends through a queue of its own or shares it with few, so that they do not " +
+				"wait for each other's lock, and completions stay in one cache.",
+			Formula: "processors with index mod queues = queue", Working: fmt.Sprintf("processors %v", mine),
+			Evidence: catalog.Documented, Undo: "restore",
 			Sources: []string{"Linux Documentation/networking/scaling.rst, XPS"}})
 	}
 }
@@ -241,17 +254,22 @@ func (p *Plan) affinity(nic Interface) {
 		case p.System == catalog.FreeBSD:
 			commands = append(commands, shell.Join("cpuset", "-l", core, "-x", irq.Number))
 		case irq.Affinity != "" && irq.Affinity != core:
-			p.Changes = append(p.Changes, Change{Setting: "/proc/irq/" + irq.Number + "/smp_affinity_list", From: irq.Affinity, To: core, Kind: catalog.Runtime, Belongs: "sysfs",
-				Does:    "The processors that may take this interrupt.",
-				Because: fmt.Sprintf("Queue %d of %s gets a processor of its own, so that a connection stays in one cache.%s", irq.Queue, nic.Name, left),
-				Formula: "processors[queue mod count]", Working: fmt.Sprintf("processors[%d mod %d]", irq.Queue, len(cores)), Evidence: catalog.Documented, Undo: "restore",
+			p.Changes = append(p.Changes, Change{Setting: "/proc/irq/" + irq.Number + "/smp_affinity_list",
+				From: irq.Affinity, To: core, Kind: catalog.Runtime, Belongs: "sysfs",
+				Does: "The processors that may take this interrupt.",
+				Because: fmt.Sprintf("Queue %d of %s gets a processor of its own, so that a connection stays in one "+
+					"cache.%s", irq.Queue, nic.Name, left),
+				Formula: "processors[queue mod count]",
+				Working: fmt.Sprintf("processors[%d mod %d]", irq.Queue, len(cores)), Evidence: catalog.Documented,
+				Undo:    "restore",
 				Risk:    "irqbalance, where it runs, moves it again.",
 				Sources: []string{"Linux Documentation/core-api/irq/irq-affinity.rst"}})
 		}
 	}
 	if len(commands) > 0 {
 		p.Steps = append(p.Steps, Step{Title: "Bind the interrupts of " + string(nic.Name),
-			Why:      "Each queue's interrupt gets a processor of its own." + left + " iflib drivers do this by themselves; look first with cpuset -g -x IRQ.",
+			Why: "Each queue's interrupt gets a processor of its own." + left +
+				" iflib drivers do this by themselves; look first with cpuset -g -x IRQ.",
 			Commands: commands, Sources: []string{"FreeBSD cpuset(1)", "FreeBSD iflib(4)"}})
 	}
 }

@@ -39,9 +39,11 @@ func (p *Plan) harden(c *catalog.Catalog, m Machine) {
 		if h.Source != "" {
 			cost += " (" + h.Source + ")"
 		}
-		p.Changes = append(p.Changes, Change{Setting: h.Setting, From: running, To: h.Value, Default: knownDefault(def), Kind: rec.Kind, Belongs: rec.Belongs[0],
-			Does: rec.Does, Because: "Security. Cost: " + cost + ". Asked for with --harden.", Evidence: bestGrade(rec.Evidence),
-			Risk: rec.Risk, Undo: undo, Sources: rec.Sources})
+		p.Changes = append(p.Changes, Change{Setting: h.Setting, From: running, To: h.Value,
+			Default: knownDefault(def), Kind: rec.Kind, Belongs: rec.Belongs[0],
+			Does: rec.Does, Because: "Security. Cost: " + cost + ". Asked for with --harden.",
+			Evidence: bestGrade(rec.Evidence),
+			Risk:     rec.Risk, Undo: undo, Sources: rec.Sources})
 	}
 }
 
@@ -49,7 +51,8 @@ func (p *Plan) harden(c *catalog.Catalog, m Machine) {
 func (p *Plan) refuse(c *catalog.Catalog, m Machine) {
 	for _, r := range catalog.RefusedHardenings(p.System) {
 		rec, ok := c.Lookup(p.System, r.Setting)
-		if !ok || rec.StateIn(p.Release) != catalog.Present || slices.ContainsFunc(p.Changes, func(ch Change) bool { return ch.Setting == r.Setting }) {
+		if !ok || rec.StateIn(p.Release) != catalog.Present ||
+			slices.ContainsFunc(p.Changes, func(ch Change) bool { return ch.Setting == r.Setting }) {
 			continue
 		}
 		def, _ := rec.DefaultIn(p.Release)

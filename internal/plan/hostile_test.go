@@ -277,7 +277,7 @@ func intended(p Plan) map[string]bool {
 		case form == "ifconfig" && ch.To == "off":
 			add("ifconfig", on, "-"+key)
 		case form == "ifconfig":
-			add("ifconfig", on, key, ch.To)
+			add(append([]string{"ifconfig", on, key}, strings.Fields(ch.To)...)...)
 		case p.System == catalog.Linux && !strings.ContainsAny(base, ".:/"):
 			add("modprobe", base)
 		}

@@ -134,6 +134,7 @@ func driverFits(rec *catalog.Record, m Machine) bool {
 		return true
 	}
 	return slices.ContainsFunc(m.Interfaces, func(n Interface) bool {
-		return slices.Contains(rec.Drivers, n.Driver) || slices.Contains(rec.Drivers, strings.TrimRight(string(n.Name), "0123456789"))
+		return slices.Contains(rec.Drivers, n.Driver) ||
+			slices.Contains(rec.Drivers, strings.TrimRight(string(n.Name), "0123456789"))
 	})
 }

@@ -40,22 +40,28 @@ func (p *Plan) describedInterrupts(r Request) {
 		}
 		cores, left := queueCores(nic, m.Cores, used)
 		b := Binding{NIC: nic.Name, Cores: cores}
-		why := fmt.Sprintf("Each of %d queues gets a processor of its own, so that a connection stays in one cache: %s.", nic.Queues, b.list(", "))
+		why := fmt.Sprintf("Each of %d queues gets a processor of its own, so that a connection stays in one cache: "+
+			"%s.", nic.Queues, b.list(", "))
 		if left >= 0 {
 			why += fmt.Sprintf(" Processor %d is left to the rest of the system.", left)
 		}
 		if len(nic.Cores) == 0 {
-			why += " On a machine with several NUMA nodes give those of the card's node with --numa: a processor of another node waits for each packet's memory."
+			why += " On a machine with several NUMA nodes give those of the card's node with --numa: a processor of " +
+				"another node waits for each packet's memory."
 		}
 		own := string(nic.Name)
-		s := Step{Title: "Bind the interrupts of " + own, Why: why, Sources: []string{"Linux Documentation/core-api/irq/irq-affinity.rst", "Linux Documentation/networking/scaling.rst, RSS IRQ configuration"}}
+		s := Step{Title: "Bind the interrupts of " + own, Why: why,
+			Sources: []string{"Linux Documentation/core-api/irq/irq-affinity.rst",
+				"Linux Documentation/networking/scaling.rst, RSS IRQ configuration"}}
 		if p.System == catalog.Linux {
 			p.Bindings = append(p.Bindings, b)
 			s.Why += " irqbalance would move them again."
-			s.Commands = []string{"systemctl disable --now irqbalance", shell.Join("sh", "wirerate-irq-"+own+".sh") + " # as root; wirerate-irq-" + own + ".service does it at boot"}
+			s.Commands = []string{"systemctl disable --now irqbalance", shell.Join("sh", "wirerate-irq-"+own+".sh") +
+				" # as root; wirerate-irq-" + own + ".service does it at boot"}
 		} else {
 			s.Commands = []string{"vmstat -ai # the numbers of " + own + "'s interrupts, one for each queue",
-				"cpuset -l PROCESSOR -x IRQ # for each of them, in turn: " + b.list(" "), "in /etc/rc.local: the same lines, as they last until the next boot"}
+				"cpuset -l PROCESSOR -x IRQ # for each of them, in turn: " + b.list(" "),
+				"in /etc/rc.local: the same lines, as they last until the next boot"}
 			s.Sources = []string{"FreeBSD cpuset(1)", "FreeBSD vmstat(8)"}
 		}
 		p.Steps = append(p.Steps, s)
@@ -110,9 +116,11 @@ func interruptFiles(p Plan) []File {
 	for _, b := range p.sound().Bindings {
 		base := "wirerate-irq-" + string(b.NIC)
 		installed := "/usr/local/sbin/" + base + ".sh"
-		script := "#!/bin/sh\n" + exportHeader(p) + remark("One processor for each queue of "+string(b.NIC)+". Values last until the next boot.") +
+		script := "#!/bin/sh\n" + exportHeader(p) +
+			remark("One processor for each queue of "+string(b.NIC)+". Values last until the next boot.") +
 			"nic=" + shell.Word(string(b.NIC)) + "\nset -- " + b.list(" ") + interruptScript
-		unit := exportHeader(p) + "[Unit]\nDescription=Interrupts of " + string(b.NIC) + " on processors of their own\nAfter=network.target\n\n" +
+		unit := exportHeader(p) + "[Unit]\nDescription=Interrupts of " + string(b.NIC) +
+			" on processors of their own\nAfter=network.target\n\n" +
 			"[Service]\nType=oneshot\nExecStart=/bin/sh " + installed + "\n\n[Install]\nWantedBy=multi-user.target\n"
 		files = append(files, File{Name: base + ".sh", Install: installed, Mode: 0o755, Content: script},
 			File{Name: base + ".service", Install: "/etc/systemd/system/" + base + ".service", Content: unit})

@@ -13,7 +13,8 @@ import (
 // unitWord makes one word of a systemd unit's command line (systemd.service(5),
 // COMMAND LINES), without specifiers and variables.
 func unitWord(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `$$`, `%`, `%%`, "\n", `\n`, "\r", `\r`, "\x00", "").Replace(s) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `$$`, `%`, `%%`, "\n", `\n`, "\r", `\r`, "\x00",
+		"").Replace(s) + `"`
 }
 
 // unitOption is a line of a systemd unit: an option and its value, without
@@ -46,7 +47,8 @@ func yamlText(s string) string {
 // yamlBlock is a scalar of several lines, indented by so much: a literal block,
 // unless it has characters that need quoting.
 func yamlBlock(s, with string) string {
-	if terminal.Escape(s) != s || strings.ContainsAny(s, "\t") || !strings.HasSuffix(s, "\n") || strings.HasSuffix(s, "\n\n") || strings.HasPrefix(s, " ") || strings.HasPrefix(s, "\n") {
+	if terminal.Escape(s) != s || strings.ContainsAny(s, "\t") || !strings.HasSuffix(s, "\n") ||
+		strings.HasSuffix(s, "\n\n") || strings.HasPrefix(s, " ") || strings.HasPrefix(s, "\n") {
 		return yamlText(s) + "\n"
 	}
 	return unsafeTag(s) + "|\n" + indent(s, with)

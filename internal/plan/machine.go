@@ -102,7 +102,8 @@ func roleLoads() map[string]Load {
 // with adds an interface's inputs.
 func (i Interface) with(in catalog.Inputs) catalog.Inputs {
 	out := maps.Clone(in)
-	for name, v := range map[string]float64{"queues": float64(i.Queues), "ring_max": float64(i.RingMax), "nic_rate": float64(i.Rate)} {
+	for name, v := range map[string]float64{"queues": float64(i.Queues), "ring_max": float64(i.RingMax),
+		"nic_rate": float64(i.Rate)} {
 		if v > 0 {
 			out[name] = v
 		}
@@ -139,7 +140,8 @@ func (m Machine) filters() bool {
 func (r Request) states() float64 {
 	m := r.Machine
 	_, tracks := m.Running["net.netfilter.nf_conntrack_max"]
-	filters := m.System == catalog.OpenBSD || m.System == catalog.Linux && tracks || m.System == catalog.FreeBSD && m.filters()
+	filters := m.System == catalog.OpenBSD || m.System == catalog.Linux && tracks || m.System == catalog.FreeBSD &&
+		m.filters()
 	if r.Load.States > 0 || !filters {
 		return r.Load.States
 	}
@@ -162,8 +164,10 @@ func (r Request) inputs() catalog.Inputs {
 	for name, v := range map[string]float64{
 		"memory": float64(r.Machine.Memory), "page": float64(r.Machine.Page), "cores": float64(r.Machine.Cores),
 		"nic_rate": float64(r.Machine.NICRate), "connections": r.Load.Connections, "conn_rate": r.Load.ConnRate,
-		"packet_rate": r.Load.PacketRate, "states": r.Load.States, "hosts": r.Load.Hosts, "disk_rate": r.Machine.DiskRate,
-		"interfaces": float64(len(r.Machine.Interfaces)), "disk_depth": r.Machine.DiskDepth, "disks": float64(r.Machine.Disks),
+		"packet_rate": r.Load.PacketRate, "states": r.Load.States, "hosts": r.Load.Hosts,
+		"disk_rate":  r.Machine.DiskRate,
+		"interfaces": float64(len(r.Machine.Interfaces)), "disk_depth": r.Machine.DiskDepth,
+		"disks": float64(r.Machine.Disks),
 		"share": r.share(),
 	} {
 		if v > 0 {

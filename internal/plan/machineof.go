@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/name"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // MachineOf says what facts tell about a machine.
@@ -54,7 +54,8 @@ func (m *Machine) links(f *facts.Facts) {
 		own, err := name.ParseInterface(f.System, n.Name)
 		switch {
 		case err != nil:
-			m.Unfit = append(m.Unfit, facts.Unfit{Kind: name.OfInterface, Text: n.Name, Because: err.Error(), Source: n.Source})
+			m.Unfit = append(m.Unfit, facts.Unfit{Kind: name.OfInterface, Text: n.Name, Because: err.Error(),
+				Source: n.Source})
 		case physical:
 			m.Interfaces = append(m.Interfaces, interfaceOf(f, n, own))
 		default:
@@ -86,7 +87,8 @@ func aggregateOf(f *facts.Facts, n *facts.NIC, own name.Interface) (a Aggregate,
 var irqNumber = regexp.MustCompile(`^(?:irq)?([0-9]{1,9})$`)
 
 func interfaceOf(f *facts.Facts, n *facts.NIC, own name.Interface) Interface {
-	i := Interface{Name: own, Driver: n.Driver, Rate: n.Speed, Queues: n.Queues.RX, RingMax: n.Rings.RXMax, Running: map[string]string{}}
+	i := Interface{Name: own, Driver: n.Driver, Rate: n.Speed, Queues: n.Queues.RX, RingMax: n.Rings.RXMax,
+		Running: map[string]string{}}
 	for setting, v := range f.Settings {
 		if base, nic, ok := strings.Cut(setting, "@"); ok && nic == n.Name && v.State == facts.Read {
 			i.Running[base] = v.Value
@@ -98,7 +100,8 @@ func interfaceOf(f *facts.Facts, n *facts.NIC, own name.Interface) Interface {
 			i.Running["ethtool:features/"+short] = onOff[ft.On]
 		}
 	}
-	for option, flags := range map[string][]string{"tso": {"TSO4", "TSO6"}, "lro": {"LRO"}, "vlanhwtso": {"VLAN_HWTSO"}, "rxcsum": {"RXCSUM"}, "txcsum": {"TXCSUM"}} {
+	for option, flags := range map[string][]string{"tso": {"TSO4", "TSO6"}, "lro": {"LRO"},
+		"vlanhwtso": {"VLAN_HWTSO"}, "rxcsum": {"RXCSUM"}, "txcsum": {"TXCSUM"}} {
 		if f.System == "linux" {
 			break
 		}

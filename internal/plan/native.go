@@ -80,22 +80,29 @@ type place struct {
 }
 
 func places(s catalog.System) []place {
-	pf := place{"pf", "pf.conf", "/etc/pf.conf", "/etc/pf.conf (before the rules)", "pfctl -f /etc/pf.conf", "pf.conf", true}
+	pf := place{"pf", "pf.conf", "/etc/pf.conf", "/etc/pf.conf (before the rules)", "pfctl -f /etc/pf.conf", "pf.conf",
+		true}
 	switch s {
 	case catalog.Linux:
 		return []place{
-			{"sysctl", "90-wirerate.conf", "/etc/sysctl.d/90-wirerate.conf", "/etc/sysctl.d/90-wirerate.conf", "sysctl --system", "sysctl.conf", true},
-			{"module", "wirerate.conf", "/etc/modprobe.d/wirerate.conf", "/etc/modprobe.d/wirerate.conf", "loading the module", "modprobe", false},
+			{"sysctl", "90-wirerate.conf", "/etc/sysctl.d/90-wirerate.conf", "/etc/sysctl.d/90-wirerate.conf",
+				"sysctl --system", "sysctl.conf", true},
+			{"module", "wirerate.conf", "/etc/modprobe.d/wirerate.conf", "/etc/modprobe.d/wirerate.conf",
+				"loading the module", "modprobe", false},
 		}
 	case catalog.FreeBSD:
 		return []place{
-			{"sysctl", "sysctl.conf", "/etc/sysctl.conf", "/etc/sysctl.conf (append)", "service sysctl restart", "sysctl.conf", true},
-			{"loader", "loader.conf", "/boot/loader.conf", "/boot/loader.conf (append)", "a reboot", "loader.conf", true},
-			{"rc", "rc.conf", "/etc/rc.conf", "/etc/rc.conf (append)", "a reboot, or service NAME restart", "rc.conf", true},
+			{"sysctl", "sysctl.conf", "/etc/sysctl.conf", "/etc/sysctl.conf (append)", "service sysctl restart",
+				"sysctl.conf", true},
+			{"loader", "loader.conf", "/boot/loader.conf", "/boot/loader.conf (append)", "a reboot", "loader.conf",
+				true},
+			{"rc", "rc.conf", "/etc/rc.conf", "/etc/rc.conf (append)", "a reboot, or service NAME restart", "rc.conf",
+				true},
 			pf,
 		}
 	}
-	return []place{{"sysctl", "sysctl.conf", "/etc/sysctl.conf", "/etc/sysctl.conf (append)", "a reboot, or sysctl for each line", "sysctl.conf", true}, pf}
+	return []place{{"sysctl", "sysctl.conf", "/etc/sysctl.conf", "/etc/sysctl.conf (append)",
+		"a reboot, or sysctl for each line", "sysctl.conf", true}, pf}
 }
 
 func header(p Plan, pl place) string {
@@ -115,7 +122,8 @@ func reasons(ch Change) string {
 	var b strings.Builder
 	b.WriteString(comment(ch.Does))
 	def := cmp.Or(ch.Default, ch.DefaultNote, "depends on the machine")
-	b.WriteString(comment(fmt.Sprintf("Default: %s. Before: %s. Evidence: %s.", def, shownValue(ch.From), ch.EvidenceWords())))
+	b.WriteString(comment(fmt.Sprintf("Default: %s. Before: %s. Evidence: %s.", def, shownValue(ch.From),
+		ch.EvidenceWords())))
 	working := ch.Because
 	if ch.Formula != "" {
 		working += " " + ch.Formula
@@ -158,7 +166,8 @@ func interfaceFiles(p Plan, keep Keep) []File {
 	case catalog.Linux:
 		return append(modulesLoad(p, kept), service(p, kept)...)
 	case catalog.FreeBSD:
-		return perInterface(p, kept, "start_if.%s", "/etc/start_if.%s", "script", func(_ string, ch Change) string { return commands(p.System, ch)[0] })
+		return perInterface(p, kept, "start_if.%s", "/etc/start_if.%s", "script",
+			func(_ string, ch Change) string { return commands(p.System, ch)[0] })
 	}
 	return perInterface(p, kept, "hostname.%s", "/etc/hostname.%s", "hostname.if", hostnameLine)
 }
@@ -183,7 +192,8 @@ func perInterface(p Plan, changes []Change, name, at, format string, line func(n
 			if p.System == catalog.FreeBSD {
 				pl.load, mode = "service netif restart "+nic, 0o644
 			}
-			files = append(files, File{Name: fmt.Sprintf(name, nic), Path: fmt.Sprintf(at, nic), Install: pl.install, Mode: mode, Format: format, Content: header(p, pl)})
+			files = append(files, File{Name: fmt.Sprintf(name, nic), Path: fmt.Sprintf(at, nic), Install: pl.install,
+				Mode: mode, Format: format, Content: header(p, pl)})
 		}
 		text := "\n" + reasons(ch) + line(nic, ch) + "\n"
 		files[i].Content += text
@@ -229,9 +239,11 @@ func service(p Plan, changes []Change) []File {
 	unit.Install = unit.Path
 	unit.Content = header(p, place{install: unit.Path, load: "systemctl start wirerate"}) +
 		"[Unit]\nDescription=Interface settings planned by wirerate\nAfter=network.target\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\n" + b.String()
-	want := File{Name: "multi-user.target.d-wirerate.conf", Path: "/etc/systemd/system/multi-user.target.d/wirerate.conf", Mode: 0o644}
+	want := File{Name: "multi-user.target.d-wirerate.conf",
+		Path: "/etc/systemd/system/multi-user.target.d/wirerate.conf", Mode: 0o644}
 	want.Install = want.Path
-	want.Content = header(p, place{install: want.Path, load: "systemctl daemon-reload"}) + "[Unit]\nWants=wirerate.service\n"
+	want.Content = header(p, place{install: want.Path, load: "systemctl daemon-reload"}) +
+		"[Unit]\nWants=wirerate.service\n"
 	return []File{unit, want}
 }
 
@@ -263,7 +275,8 @@ func commands(system catalog.System, ch Change) []string {
 		return []string{shell.Join("ip", "link", "set", "dev", on, key, ch.To)}
 	case form == "route":
 		// The old words of the route, without the one that is changed.
-		old := "$(" + shell.Join("ip", "route", "show", on) + " | head -n 1 | sed " + shell.Quote("s/ "+patternText(key)+" [^ ]*//") + ")"
+		old := "$(" + shell.Join("ip", "route", "show", on) + " | head -n 1 | sed " +
+			shell.Quote("s/ "+patternText(key)+" [^ ]*//") + ")"
 		return []string{"ip route change " + old + " " + shell.Join(key, ch.To)}
 	case form == "ethtool":
 		return ethtoolCommand(key, on, ch.To)
@@ -278,7 +291,8 @@ func writeFile(file, value string) string {
 
 // patternText escapes what sed(1) takes for a pattern.
 func patternText(s string) string {
-	return strings.NewReplacer(`\`, `\\`, ".", `\.`, "*", `\*`, "[", `\[`, "]", `\]`, "^", `\^`, "$", `\$`, "/", `\/`, "\n", " ").Replace(s)
+	return strings.NewReplacer(`\`, `\\`, ".", `\.`, "*", `\*`, "[", `\[`, "]", `\]`, "^", `\^`, "$", `\$`, "/", `\/`,
+		"\n", " ").Replace(s)
 }
 
 func ifconfigWords(key, value string) []string {
@@ -293,7 +307,8 @@ func ifconfigWords(key, value string) []string {
 
 func ethtoolCommand(key, nic, value string) []string {
 	group, option, _ := strings.Cut(key, "/")
-	flag := map[string]string{"features": "-K", "ring": "-G", "channels": "-L", "coalesce": "-C", "pause": "-A", "eee": "--set-eee"}[group]
+	flag := map[string]string{"features": "-K", "ring": "-G", "channels": "-L", "coalesce": "-C", "pause": "-A",
+		"eee": "--set-eee"}[group]
 	if flag == "" {
 		return nil
 	}
@@ -317,7 +332,8 @@ func NextBoot(p Plan) []File {
 	if body == "" {
 		return nil
 	}
-	return []File{{Name: "nextboot.conf", Install: "/boot/nextboot.conf", Path: "/boot/nextboot.conf", Mode: 0o644, Content: "nextboot_enable=\"YES\"\n" + body, Now: true}}
+	return []File{{Name: "nextboot.conf", Install: "/boot/nextboot.conf", Path: "/boot/nextboot.conf", Mode: 0o644,
+		Content: "nextboot_enable=\"YES\"\n" + body, Now: true}}
 }
 
 func shownValue(v string) string {

@@ -17,7 +17,8 @@ func (p Plan) Only(keep Keep) Plan {
 			changes = append(changes, ch)
 			continue
 		}
-		kept = append(kept, Kept{Setting: ch.Setting, Value: cmp.Or(ch.From, ch.Default), Because: fmt.Sprintf("would be %s, but %s", ch.To, why)})
+		kept = append(kept, Kept{Setting: ch.Setting, Value: cmp.Or(ch.From, ch.Default),
+			Because: fmt.Sprintf("would be %s, but %s", ch.To, why)})
 	}
 	p.Changes, p.Kept = changes, kept
 	return p

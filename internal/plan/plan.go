@@ -116,7 +116,8 @@ func Make(c *catalog.Catalog, r Request) (Plan, error) {
 	r.Load.States = r.states()
 	in := r.inputs()
 	p := Plan{Schema: Schema, Host: r.Machine.Host, System: r.Machine.System, Release: release,
-		Role: r.Role, Path: r.Path.String(), Inputs: in, Changes: []Change{}, Kept: []Kept{}, Steps: []Step{}, Warnings: append([]string{}, slices.Concat(warnings, r.Machine.Assumed, contradictions(r))...)}
+		Role: r.Role, Path: r.Path.String(), Inputs: in, Changes: []Change{}, Kept: []Kept{}, Steps: []Step{},
+		Warnings: append([]string{}, slices.Concat(warnings, r.Machine.Assumed, contradictions(r))...)}
 	outlet := in
 	if len(r.Machine.Interfaces) > 0 {
 		outlet = r.Machine.Interfaces[0].with(in)
@@ -155,23 +156,8 @@ func (l Load) or(other Load) Load {
 		}
 		return b
 	}
-	return Load{pick(l.Connections, other.Connections), pick(l.ConnRate, other.ConnRate), pick(l.PacketRate, other.PacketRate),
-		pick(l.States, other.States), pick(l.Hosts, other.Hosts)}
-}
-
-// knownRelease returns the release that a plan is made for, and says aloud when
-// it is not the one of the machine.
-func knownRelease(m Machine) (catalog.Version, []string) {
-	oldest, newest := catalog.Supported(m.System)
-	switch {
-	case m.Release == "":
-		return newest, []string{"the release is not known: the newest one that the catalog describes, " + string(newest) + ", is assumed"}
-	case m.Release.Compare(oldest) < 0:
-		return m.Release, []string{fmt.Sprintf("release %s is older than %s, the oldest one that the catalog describes: that one's defaults stand in for it", m.Release, oldest)}
-	case newerBranch(m.Release, newest):
-		return m.Release, []string{fmt.Sprintf("release %s is newer than %s, the newest one that the catalog describes: that one's settings stand in for it", m.Release, newest)}
-	}
-	return m.Release, nil
+	return Load{pick(l.Connections, other.Connections), pick(l.ConnRate, other.ConnRate),
+		pick(l.PacketRate, other.PacketRate), pick(l.States, other.States), pick(l.Hosts, other.Hosts)}
 }
 
 // newerBranch compares the branches of two releases: 6.18.44 is of branch 6.18.
@@ -285,7 +271,8 @@ func (p *Plan) obstacle(rec *catalog.Record, inst instance, m Machine) string {
 
 // SameSwitch compares the ways to write yes and no.
 func SameSwitch(a, b string) bool {
-	words := map[string]string{"on": "1", "yes": "1", "true": "1", "enabled": "1", "off": "0", "no": "0", "false": "0", "disabled": "0", "1": "1", "0": "0"}
+	words := map[string]string{"on": "1", "yes": "1", "true": "1", "enabled": "1", "off": "0", "no": "0", "false": "0",
+		"disabled": "0", "1": "1", "0": "0"}
 	a, b = words[strings.ToLower(a)], words[strings.ToLower(b)]
 	return a != "" && a == b
 }
@@ -378,7 +365,8 @@ func smallMemory(rec *catalog.Record, r Request, to string) bool {
 	if r.Machine.Memory == 0 || r.Machine.Memory >= largeMemory || !strings.Contains(def.Formula, "memory") {
 		return false
 	}
-	large, err := rec.Eval(def.Formula, catalog.Inputs{"memory": largeMemory, "page": 4096.0, "cores": 8.0, "version": string(r.Machine.Release)})
+	large, err := rec.Eval(def.Formula, catalog.Inputs{"memory": largeMemory, "page": 4096.0, "cores": 8.0,
+		"version": string(r.Machine.Release)})
 	if err != nil {
 		return false
 	}
@@ -426,8 +414,8 @@ func notLower(rec *catalog.Record, from, to string) string {
 }
 
 // quantities are the units of what a plan only ever raises.
-var quantities = []string{"bytes", "pages", "packets", "entries", "connections", "count", "frames", "buckets", "descriptors", "states",
-	"clusters", "sockets", "files", "fragments", "requests"}
+var quantities = []string{"bytes", "pages", "packets", "entries", "connections", "count", "frames", "buckets",
+	"descriptors", "states", "clusters", "sockets", "files", "fragments", "requests"}
 
 func isQuantity(rec *catalog.Record) bool {
 	switch rec.Type {

@@ -27,7 +27,8 @@ var rewrites = map[catalog.System]map[string][]string{catalog.Linux: {
 }, catalog.FreeBSD: {
 	// sys/netinet/ip_reass.c, ipreass_zone_change; sys/netinet6/frag6.c,
 	// frag6_change
-	"kern.ipc.nmbclusters": {"net.inet.ip.maxfrags", "net.inet.ip.maxfragpackets", "net.inet6.ip6.maxfrags", "net.inet6.ip6.maxfragpackets"},
+	"kern.ipc.nmbclusters": {"net.inet.ip.maxfrags", "net.inet.ip.maxfragpackets", "net.inet6.ip6.maxfrags",
+		"net.inet6.ip6.maxfragpackets"},
 }}
 
 // Rewrites lists the settings that the kernel rewrites when this one is

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/name"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // Read reads a plan that was written as JSON, or several, and checks every name
@@ -31,7 +31,8 @@ func Read(c *catalog.Catalog, data []byte) ([]Plan, error) {
 	}
 	for _, p := range plans {
 		if p.Schema != Schema || p.System == "" {
-			return nil, fmt.Errorf("not a plan that this version reads: its schema is %d, and %d is expected; make it anew with wirerate plan -o", p.Schema, Schema)
+			return nil, fmt.Errorf("not a plan that this version reads: its schema is %d, and %d is expected; make "+
+				"it anew with wirerate plan -o", p.Schema, Schema)
 		}
 		if err := p.Check(c); err != nil {
 			return nil, err
@@ -95,8 +96,10 @@ func (p Plan) sound() Plan {
 		p.Role = ""
 	}
 	p.Changes = slices.DeleteFunc(slices.Clone(p.Changes), func(ch Change) bool { return p.unsound(ch) != nil })
-	p.Aggregates = slices.DeleteFunc(slices.Clone(p.Aggregates), func(a Aggregate) bool { return p.unsoundAggregate(a) != nil })
-	p.Bindings = slices.DeleteFunc(slices.Clone(p.Bindings), func(b Binding) bool { return p.unsoundInterface(b.NIC) != nil })
+	p.Aggregates = slices.DeleteFunc(slices.Clone(p.Aggregates),
+		func(a Aggregate) bool { return p.unsoundAggregate(a) != nil })
+	p.Bindings = slices.DeleteFunc(slices.Clone(p.Bindings),
+		func(b Binding) bool { return p.unsoundInterface(b.NIC) != nil })
 	return p
 }
 
@@ -119,7 +122,8 @@ func (p *Plan) unfit(c *catalog.Catalog, names []facts.Unfit) {
 	shown := 0
 	for _, u := range names {
 		switch u.Kind {
-		case name.OfInterface, name.OfDriver, name.OfModule, name.OfHash, name.OfMask, name.OfProcessors, name.OfInterrupt:
+		case name.OfInterface, name.OfDriver, name.OfModule, name.OfHash, name.OfMask, name.OfProcessors,
+			name.OfInterrupt:
 		case name.OfSetting:
 			if _, planned := c.Lookup(p.System, u.Text); !planned {
 				continue
@@ -134,7 +138,8 @@ func (p *Plan) unfit(c *catalog.Catalog, names []facts.Unfit) {
 		}
 	}
 	if shown > unfitShown {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("not planned: %d more names that cannot be written", shown-unfitShown))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("not planned: %d more names that cannot be written",
+			shown-unfitShown))
 	}
 }
 
@@ -157,7 +162,8 @@ var climbs = regexp.MustCompile(`\.\.|//|\./|/\.|/$`)
 
 // steeredFile are the files of the kernel that a plan writes beside the
 // settings of the catalog.
-var steeredFile = regexp.MustCompile(`^/sys/class/net/[A-Za-z0-9_.-]+/queues/[rt]x-[0-9]+/(rps_cpus|rps_flow_cnt|xps_cpus)$|^/proc/irq/[0-9]+/smp_affinity_list$`)
+var steeredFile = regexp.MustCompile(
+	`^/sys/class/net/[A-Za-z0-9_.-]+/queues/[rt]x-[0-9]+/(rps_cpus|rps_flow_cnt|xps_cpus)$|^/proc/irq/[0-9]+/smp_affinity_list$`)
 
 func steered(setting string) bool {
 	return steeredFile.MatchString(setting) && path.Clean(setting) == setting
@@ -214,7 +220,8 @@ func (p Plan) unsoundAggregate(a Aggregate) error {
 
 // line is the assignment of one change, in the place's format.
 func (pl place) line(system catalog.System, setting, value string) (string, error) {
-	if module, isParameter := strings.CutPrefix(setting, "module:"); pl.belongs == "module" && !(isParameter && strings.Contains(module, "/")) {
+	if module, isParameter := strings.CutPrefix(setting, "module:"); pl.belongs == "module" &&
+		!(isParameter && strings.Contains(module, "/")) {
 		return "# " + module + " is loaded by modules-load.d\n", name.OfModule.Check(system, module)
 	}
 	return conffile.Line(conffile.Kind(pl.format), conffile.System(system), setting, value)
