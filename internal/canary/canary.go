@@ -20,6 +20,8 @@ type Metric struct {
 	// Mean is what values are divided by, the mean of all hosts before the change;
 	// 0 where all are above 0 and their logarithms are compared.
 	Mean float64 `json:"mean,omitempty"`
+	// Positive says that every sample of the history was above 0.
+	Positive bool `json:"positive"`
 	// SD is the scatter of a host around what it was before, of logarithms or of
 	// shares of Mean, over the window, from the history.
 	SD float64 `json:"sd"`
@@ -47,20 +49,26 @@ const (
 
 // Design is how a canary is made, fixed before its first step.
 type Design struct {
-	Metric      Metric        `json:"metric"`
-	Guards      []Metric      `json:"guards"` // must not get worse
-	Boot        string        `json:"boot_query,omitempty"`
-	Blocks      []string      `json:"blocks"`
-	Before      time.Duration `json:"before_ns"`     // the history that hosts are compared with
-	Window      time.Duration `json:"window_ns"`     // of each step
-	Resolution  time.Duration `json:"resolution_ns"` // between samples
-	Margin      float64       `json:"margin"`        // smallest relative change worth having
-	GuardMargin float64       `json:"guard_margin"`  // largest worsening of a guard that is borne
-	Alpha       float64       `json:"alpha"`         // over all looks
-	Power       float64       `json:"power"`
-	Promote     Promise       `json:"promote_on"`
-	Seed        uint64        `json:"seed"`
+	Metric      Metric   `json:"metric"`
+	Guards      []Metric `json:"guards"` // must not get worse
+	Boot        string   `json:"boot_query,omitempty"`
+	Blocks      []string `json:"blocks"`
+	Before      float64  `json:"before_s"`     // the history that hosts are compared with
+	Window      float64  `json:"window_s"`     // of each step
+	Resolution  float64  `json:"resolution_s"` // between samples
+	Margin      float64  `json:"margin"`       // smallest relative change worth having
+	GuardMargin float64  `json:"guard_margin"` // largest worsening of a guard that is borne
+	Alpha       float64  `json:"alpha"`        // over all looks
+	Power       float64  `json:"power"`
+	Promote     Promise  `json:"promote_on"`
+	Seed        uint64   `json:"seed"`
 }
+
+func (d Design) before() time.Duration     { return span(d.Before) }
+func (d Design) window() time.Duration     { return span(d.Window) }
+func (d Design) resolution() time.Duration { return span(d.Resolution) }
+
+func span(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
 // Host is one host of a canary.
 type Host struct {
@@ -93,19 +101,27 @@ type Step struct {
 	Decides   bool       `json:"decides"`
 	Begun     *time.Time `json:"begun,omitempty"` // its hosts were handed out
 	Since     *time.Time `json:"since,omitempty"` // its window began
+	Windows   int        `json:"windows"`         // how often one was begun
 	Look      *Look      `json:"look,omitempty"`  // its judgement, once made
 }
+
+// stateSchema is the version of a State's JSON.
+const stateSchema = 3
 
 // State is a canary on disk.
 type State struct {
 	Schema     int       `json:"schema"`
-	Prometheus string    `json:"prometheus"`
+	Prometheus string    `json:"prometheus,omitempty"` // its address
+	Weblogs    string    `json:"weblogs,omitempty"`    // folder of saved counts, in its place
 	Label      string    `json:"label"`
 	Made       time.Time `json:"made"`
 	Design     Design    `json:"design"`
 	Hosts      []Host    `json:"hosts"`
 	Steps      []Step    `json:"steps"`
 	Notes      []string  `json:"notes"`
+	// Sum is the SHA-256 sum of all else, in hexadecimal digits: it shows that the file
+	// was edited, not that nobody could have done so.
+	Sum string `json:"sum"`
 }
 
 // Action is what follows from a look.
@@ -145,9 +161,10 @@ type Look struct {
 	Because  []string   `json:"because"`
 	Metric   *Compared  `json:"metric,omitempty"`
 	Guards   []Compared `json:"guards,omitempty"`
-	Parts    []Compared `json:"parts,omitempty"` // of the hosts and the time
-	Missing  []string   `json:"missing,omitempty"`
+	Parts    []Compared `json:"parts,omitempty"`   // of the hosts and the time
+	Missing  []string   `json:"missing,omitempty"` // with those that have gaps
 	Restarts []string   `json:"restarted,omitempty"`
+	Fallen   []string   `json:"fallen,omitempty"` // changed hosts that became far worse than hosts scatter
 	Notes    []string   `json:"notes,omitempty"`
 }
 

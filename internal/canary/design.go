@@ -24,12 +24,12 @@ const (
 
 func (d Design) check() error {
 	switch {
-	case d.Resolution < time.Second:
-		return fmt.Errorf("a resolution of %s is too fine; at least 1s is expected", d.Resolution)
-	case d.Window < 8*d.Resolution:
-		return fmt.Errorf("a window of %s has fewer than 8 samples at a resolution of %s", d.Window, d.Resolution)
-	case d.Before < d.Window:
-		return fmt.Errorf("the history before (%s) is shorter than a window (%s); hosts would be compared with too little", d.Before, d.Window)
+	case d.resolution() < time.Second:
+		return fmt.Errorf("a resolution of %s is too fine; at least 1s is expected", d.resolution())
+	case d.window() < 8*d.resolution():
+		return fmt.Errorf("a window of %s has fewer than 8 samples at a resolution of %s", d.window(), d.resolution())
+	case d.before() < d.window():
+		return fmt.Errorf("the history before (%s) is shorter than a window (%s); hosts would be compared with too little", d.before(), d.window())
 	case !(d.Alpha > 0 && d.Alpha <= 0.2), !(d.Power > 0.5 && d.Power < 1):
 		return errors.New("alpha from above 0 to 20% and a power from above 50% to below 100% are expected")
 	case !(d.Margin >= 0 && d.Margin < 1), !(d.GuardMargin > 0 && d.GuardMargin < 1):
@@ -57,6 +57,10 @@ func New(ctx context.Context, src Source, d Design, label string, hosts []Host, 
 	if err := d.check(); err != nil {
 		return nil, err
 	}
+	lead, err := d.reach()
+	if err != nil {
+		return nil, err
+	}
 	sizes, err := ParseSteps(steps, len(hosts))
 	if err != nil {
 		return nil, err
@@ -65,17 +69,18 @@ func New(ctx context.Context, src Source, d Design, label string, hosts []Host, 
 	if err != nil {
 		return nil, err
 	}
-	s := &State{Schema: 1, Label: label, Made: now, Design: d, Hosts: hosts, Notes: []string{}}
+	s := &State{Schema: stateSchema, Label: label, Made: now, Design: d, Hosts: hosts, Notes: []string{}}
 	var history []observed
 	for j, m := range s.Design.metrics() {
-		reach := d.Before + time.Duration(splits+len(sizes)-1)*d.Window
-		o, err := observe(ctx, src, m.Query, label, hosts, now.Add(-reach), now, d.Resolution)
+		reach := d.before() + splits*d.window() + time.Duration(len(sizes)-1)*s.Takes() + lead
+		o, err := observe(ctx, src, m.Query, label, hosts, now.Add(-reach), now, d.resolution())
 		if err != nil {
 			return nil, err
 		}
 		if err := s.readBefore(j, m, o); err != nil {
 			return nil, err
 		}
+		m.Positive = o.positive()
 		history = append(history, o)
 	}
 	assign(s.Hosts, sizes, d.Seed)
@@ -88,9 +93,12 @@ func New(ctx context.Context, src Source, d Design, label string, hosts []Host, 
 		return nil, err
 	}
 	for j, m := range s.Design.metrics() {
-		if err := s.readScatter(m, history[j], time.Duration(decides)*d.Window); err != nil {
+		if err := s.readScatter(m, history[j], time.Duration(decides)*s.Takes()+lead); err != nil {
 			return nil, err
 		}
+	}
+	if s.Design.Metric.SD == 0 {
+		return nil, fmt.Errorf("%w: %s is the same on every host at any time: no change shows in it", ErrQuery, d.Metric.Query)
 	}
 	s.promise()
 	s.remark(history[0].strange)
@@ -100,8 +108,8 @@ func New(ctx context.Context, src Source, d Design, label string, hosts []Host, 
 // readBefore keeps the hosts' means over the history before the change, and on
 // which scale they are compared.
 func (s *State) readBefore(j int, m *Metric, o observed) error {
-	from := s.Made.Add(-s.Design.Before)
-	expected := int(s.Design.Before / s.Design.Resolution)
+	from := s.Made.Add(-s.Design.before())
+	expected := int(s.Design.before() / s.Design.resolution())
 	sum, n, positive := 0.0, 0, true
 	for i := range s.Hosts {
 		var before *float64
@@ -116,7 +124,7 @@ func (s *State) readBefore(j int, m *Metric, o observed) error {
 	switch {
 	case n < 4 || n < len(s.Hosts)/2:
 		return fmt.Errorf("%w: %s has a history of %s for only %d of %d hosts; is it kept that long? a shorter --before and --window need less",
-			ErrQuery, m.Query, s.Design.Before, n, len(s.Hosts))
+			ErrQuery, m.Query, s.Design.before(), n, len(s.Hosts))
 	case positive:
 		m.Mean = 0
 	case !(sum > 0):
@@ -143,12 +151,12 @@ func (s *State) readScatter(m *Metric, o observed, gap time.Duration) error {
 	d := s.Design
 	variance, freedom := 0.0, 0
 	for split := range splits {
-		end := s.Made.Add(-time.Duration(split) * d.Window)
-		start := end.Add(-d.Window)
+		end := s.Made.Add(-time.Duration(split) * d.window())
+		start := end.Add(-d.window())
 		var units []stats.Unit
 		for i, h := range s.Hosts {
-			after, ok := o.mean(i, int(d.Window/d.Resolution), between(start, end))
-			before, known := o.mean(i, int(d.Before/d.Resolution), between(start.Add(-gap-d.Before), start.Add(-gap)))
+			after, ok := o.mean(i, int(d.window()/d.resolution()), between(start, end))
+			before, known := o.mean(i, int(d.before()/d.resolution()), between(start.Add(-gap-d.before()), start.Add(-gap)))
 			if ok && known && (m.Mean > 0 || before > 0) {
 				units = append(units, stats.Unit{Block: h.Block, Before: m.scale(before, before), After: m.scale(after, before)})
 			}
@@ -166,7 +174,7 @@ func (s *State) readScatter(m *Metric, o observed, gap time.Duration) error {
 	}
 	if freedom == 0 {
 		return fmt.Errorf("%w: %s has too short a history to show how hosts scatter: %s are needed on most hosts, and blocks of several hosts; a shorter --before and --window need less",
-			ErrQuery, m.Query, d.Before+gap+d.Window)
+			ErrQuery, m.Query, d.before()+gap+d.window())
 	}
 	m.SD = math.Sqrt(variance / float64(freedom))
 	return nil
@@ -229,9 +237,10 @@ func (s *State) setLevels() (decides int, err error) {
 	return decides, nil
 }
 
-// guardLevel is the level of one guard, and of one kind of event.
+// guardLevel is the level of one guard, and of one kind of event: hosts that are
+// missing, started anew, or far worse.
 func (s *State) guardLevel(step int) float64 {
-	return s.Steps[step].Checks / float64(len(s.Design.Guards)+2)
+	return s.Steps[step].Checks / float64(len(s.Design.Guards)+3)
 }
 
 // promise says what each step finds with the design's power.
@@ -277,37 +286,4 @@ func (s *State) PowerAt(change float64) float64 {
 		}
 	}
 	return 0
-}
-
-// remark notes what weakens a design before it begins.
-func (s *State) remark(strange int) {
-	note := func(format string, args ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, args...)) }
-	unseen := 0
-	for _, h := range s.Hosts {
-		unseen += later(h)
-	}
-	if unseen > 0 {
-		note("%d hosts have no history of the metric: they are changed last and compared with nothing", unseen)
-	}
-	if strange > 0 {
-		note("%d series are of hosts that are not in the inventory; they are left out", strange)
-	}
-	if s.Design.Window%(24*time.Hour) != 0 {
-		note("a window of %s is no whole number of days: what happens at other hours is not seen; --window 24h sees it", s.Design.Window)
-	}
-	last := s.Steps[len(s.Steps)-1]
-	if last.Information == 0 {
-		note("after the last step no host is unchanged, so a decay that comes later is not seen; end the steps at 95%% to keep some to compare with")
-	}
-	for i, step := range s.Steps {
-		if !step.Decides {
-			continue
-		}
-		for _, g := range s.Design.Guards {
-			if half := g.sees(0, step.Information, s.guardLevel(i), s.Design.Power); half == nil || *half > s.Design.GuardMargin {
-				note("guard %s scatters too much to show that it is not worse by %g%%: without a longer window or more hosts nothing is likely to be promoted",
-					g.Query, 100*s.Design.GuardMargin)
-			}
-		}
-	}
 }

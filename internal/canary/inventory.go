@@ -2,9 +2,11 @@ package canary
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/terminal"
@@ -22,6 +24,9 @@ const (
 func Inventory(data []byte, keys []string) ([]Host, error) {
 	var hosts []Host
 	var err error
+	if !utf8.Valid(data) {
+		return nil, errors.New("the inventory is not UTF-8")
+	}
 	if strings.HasPrefix(strings.TrimSpace(string(data)), "{") {
 		hosts, err = ansibleHosts(data, keys)
 	} else {
@@ -38,13 +43,16 @@ func Inventory(data []byte, keys []string) ([]Host, error) {
 		if h.Name == "" || len(h.Name) > maxName || strings.ContainsFunc(h.Name, terminal.Hidden) {
 			return nil, fmt.Errorf("the inventory has a host with the name %q", h.Name)
 		}
+		if strings.ContainsAny(h.Name, "*?,") || strings.ContainsAny(h.Name[:1], "!&~@") {
+			return nil, fmt.Errorf("the inventory has a host with the name %q, which Ansible reads as a pattern of hosts", h.Name)
+		}
 		if i > 0 && hosts[i-1].Name == h.Name {
 			return nil, fmt.Errorf("host %s stands twice in the inventory; a host is in one place only", h.Name)
 		}
 	}
 	for i, key := range keys {
 		if !slices.ContainsFunc(hosts, func(h Host) bool { return h.Facts[i] != "" }) {
-			return nil, fmt.Errorf("no host has a value of %q, which shall make blocks: name a variable of the hosts, or groups %s_VALUE",
+			return nil, fmt.Errorf("no host has a value of %q, which the blocks need: name a variable of the hosts, or groups %s_VALUE",
 				key, key)
 		}
 	}
@@ -96,17 +104,19 @@ func ansibleHosts(data []byte, keys []string) ([]Host, error) {
 		}
 		return found[name]
 	}
+	tree := map[string]group{}
 	for name, raw := range groups {
 		if name == "_meta" {
 			continue
 		}
-		var group struct {
-			Hosts []string `json:"hosts"`
-		}
-		if err := json.Unmarshal(raw, &group); err != nil {
+		var g group
+		if err := json.Unmarshal(raw, &g); err != nil {
 			return nil, fmt.Errorf("group %s of the inventory: %w", name, err)
 		}
-		for _, member := range group.Hosts {
+		tree[name] = g
+	}
+	for name := range tree {
+		for member := range members(tree, name) {
 			if err := groupFact(host(member), name, keys); err != nil {
 				return nil, err
 			}
@@ -120,10 +130,38 @@ func ansibleHosts(data []byte, keys []string) ([]Host, error) {
 		}
 	}
 	var hosts []Host
-	for _, h := range found {
+	for name, h := range found {
+		if _, both := tree[name]; both {
+			return nil, fmt.Errorf("%s is a host and a group of the inventory: Ansible would change all hosts of the group in its place; rename one", name)
+		}
 		hosts = append(hosts, *h)
 	}
 	return hosts, nil
+}
+
+// group is a group of an inventory of Ansible.
+type group struct {
+	Hosts    []string `json:"hosts"`
+	Children []string `json:"children"`
+}
+
+// members are the hosts of a group and of the groups below it.
+func members(tree map[string]group, name string) map[string]bool {
+	hosts, seen := map[string]bool{}, map[string]bool{name: true}
+	for todo := []string{name}; len(todo) > 0; {
+		g := tree[todo[0]]
+		todo = todo[1:]
+		for _, h := range g.Hosts {
+			hosts[h] = true
+		}
+		for _, child := range g.Children {
+			if !seen[child] {
+				seen[child] = true
+				todo = append(todo, child)
+			}
+		}
+	}
+	return hosts
 }
 
 // groupFact gives a host the values that the name of its group has.

@@ -12,7 +12,7 @@ import (
 func TestInventoryForms(t *testing.T) {
 	lines := "b rack=1 role=web\n# a comment\na rack=2\nc rack=1\nd rack=2 role=db\n"
 	ansible := `{"_meta": {"hostvars": {"a": {"rack": 2}, "b": {"rack": "1", "x": []}, "c": {"rack": 1}, "d": {"rack": 2}}},
-		"all": {"children": ["role_web", "ungrouped"]}, "role_web": {"hosts": ["b"]}, "role_db": {"hosts": ["d"]}, "ungrouped": {"hosts": ["a", "c"]}}`
+		"all": {"children": ["role_web", "ungrouped"]}, "role_web": {"children": ["shop"]}, "shop": {"hosts": ["b"], "children": ["role_web"]}, "role_db": {"hosts": ["d"]}, "ungrouped": {"hosts": ["a", "c"]}}`
 	for name, text := range map[string]string{"lines": lines, "ansible": ansible} {
 		hosts, err := Inventory([]byte(text), []string{"rack", "role"})
 		if err != nil {
@@ -35,10 +35,15 @@ func TestInventoryFaults(t *testing.T) {
 		"a\nb\n":                 "has 2 hosts",
 		"a\nb\nc\nd\n":           `no host has a value of "rack"`,
 		`{"rack_1": {"hosts": ["a"]}, "rack_2": {"hosts": ["a"]}}`: "host a is in two groups, rack_1 and rack_2",
-		`{"rack_1": 3}`:                       "group rack_1",
-		"{":                                   "the inventory",
-		"a\x1b[2J rack=1\nb\nc\nd\n":          "a host with the name",
-		`{"_meta": {"hostvars": ["a", "b"]}}`: "hostvars",
+		`{"rack_1": 3}`: "group rack_1",
+		`{"rack_1": {"children": ["x"]}, "rack_2": {"hosts": ["a"]}, "x": {"hosts": ["a"]}}`: "host a is in two groups, rack_1 and rack_2",
+		`{"a": {"hosts": ["a", "b", "c", "d"]}}`:                                             "a is a host and a group",
+		"a rack=1\nb\nc\n!d\n":                                                               "reads as a pattern",
+		"a rack=1\nb\nc\nd*\n":                                                               "reads as a pattern",
+		"a rack=\xff\nb\nc\nd\n":                                                             "not UTF-8",
+		"{":                                                                                  "the inventory",
+		"a\x1b[2J rack=1\nb\nc\nd\n":                                                         "a host with the name",
+		`{"_meta": {"hostvars": ["a", "b"]}}`:                                                "hostvars",
 	} {
 		if _, err := Inventory([]byte(text), []string{"rack"}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %q", text, err, want)

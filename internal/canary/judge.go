@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/stats"
@@ -66,10 +66,14 @@ func (s *State) Judge(ctx context.Context, src Source) (*Look, error) {
 		return step.Look, nil
 	}
 	if step.Since == nil {
-		// A rate is of the time before it.
-		step.Since = new(now.Add(s.Design.Resolution))
+		reach, err := s.Design.reach()
+		if err != nil {
+			return nil, err
+		}
+		step.Since = new(now.Add(reach))
+		step.Windows++
 	}
-	until := step.Since.Add(s.Design.Window)
+	until := step.Since.Add(s.Design.window())
 	if now.Before(until) {
 		return nil, &Early{i, until, until.Sub(now)}
 	}
@@ -101,28 +105,35 @@ type looking struct {
 	metrics  []*Metric
 	seen     []observed // by metric
 	look     *Look
+	strict   Compared // the metric's comparison when missing hosts count as the worst
+	unknown  []string // parts of which it is not known that they are not worse
 }
 
 func (s *State) look(ctx context.Context, src Source, i int) (*Look, error) {
 	l := &looking{State: s, step: i, from: *s.Steps[i].Since, metrics: s.Design.metrics(), look: &Look{Because: []string{}}}
-	l.to = l.from.Add(s.Design.Window)
+	l.to = l.from.Add(s.Design.window())
 	for _, m := range l.metrics {
-		o, err := observe(ctx, src, m.Query, s.Label, s.Hosts, l.from, l.to, s.Design.Resolution)
+		o, err := observe(ctx, src, m.Query, s.Label, s.Hosts, l.from, l.to, s.Design.resolution())
 		if err != nil {
 			return nil, err
 		}
+		if m.Positive && !m.HigherIsBetter {
+			o.dropZeros()
+		}
 		l.seen = append(l.seen, o)
+	}
+	if n := s.Steps[i].Windows; n > 1 {
+		l.note("the window of this step was begun %d times: a result that was not to somebody's liking may have been given up", n)
 	}
 	lost, err := l.findMissing()
 	if err != nil {
 		return nil, err
 	}
-	harmed := lost
-	if !lost {
-		if harmed, err = l.compareAll(); err != nil {
-			return nil, err
-		}
+	harmed, err := l.compareAll()
+	if err != nil && !lost {
+		return nil, err
 	}
+	harmed = harmed || lost
 	if s.Design.Boot != "" {
 		worse, err := l.findRestarts(ctx, src)
 		if err != nil {
@@ -134,121 +145,15 @@ func (s *State) look(ctx context.Context, src Source, i int) (*Look, error) {
 	return l.look, nil
 }
 
+func (l *looking) note(format string, args ...any) {
+	l.look.Notes = append(l.look.Notes, fmt.Sprintf(format, args...))
+}
+
+// clock is how a time is written.
+func clock(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+
 func (l *looking) because(format string, args ...any) {
 	l.look.Because = append(l.look.Because, fmt.Sprintf(format, args...))
-}
-
-// missing counts the compared hosts that show too little, and all, of those that
-// are not changed and those that are, and returns the first.
-func (l *looking) missing() (gone, all [2]int, absent []Host) {
-	for i, h := range l.Hosts {
-		if !h.compared() {
-			continue
-		}
-		side := 0
-		if h.Step <= l.step {
-			side = 1
-		}
-		all[side]++
-		if _, ok := l.seen[0].mean(i, l.seen[0].expected, nil); !ok {
-			gone[side]++
-			absent = append(absent, h)
-		}
-	}
-	return gone, all, absent
-}
-
-// findMissing lists the hosts that were there before and are not now, and tells
-// whether changed hosts are lost more often than others.
-func (l *looking) findMissing() (bool, error) {
-	gone, all, absent := l.missing()
-	for _, h := range absent {
-		l.look.Missing = append(l.look.Missing, h.Name)
-	}
-	if 2*gone[0] > all[0] {
-		return false, fmt.Errorf("%w: %d of %d unchanged hosts have too few samples between %s and %s, as when Prometheus was down; judge --again begins another window",
-			ErrSource, gone[0], all[0], l.from.UTC().Format(time.RFC3339), l.to.UTC().Format(time.RFC3339))
-	}
-	if 2*gone[1] > all[1] {
-		l.because("%d of %d changed hosts show nothing any more", gone[1], all[1])
-		return true, nil
-	}
-	if p := stats.MoreOften(gone[1], all[1], gone[0], all[0]); p < l.guardLevel(l.step)/2 {
-		l.because("%d of %d changed hosts are missing, and %d of %d others (p %.2g)", gone[1], all[1], gone[0], all[0], p)
-		return true, nil
-	}
-	return false, nil
-}
-
-// findRestarts lists the hosts that were started anew during the window. They stay
-// in the comparison, with what they were assigned.
-func (l *looking) findRestarts(ctx context.Context, src Source) (bool, error) {
-	all, err := src.Range(ctx, l.Design.Boot, l.from, l.to, l.Design.Resolution)
-	if err != nil {
-		return false, fmt.Errorf("query %s: %w", l.Design.Boot, err)
-	}
-	index := map[string]int{}
-	for i, h := range l.Hosts {
-		index[h.Name] = i
-	}
-	restarted := map[int]bool{}
-	for _, s := range all {
-		i, ok := hostOf(index, s.Labels[l.Label])
-		points := numbers(s.Points, l.from, l.to)
-		// A clock that is set moves the time of the start by little.
-		if ok && len(points) > 1 && points[len(points)-1].Value-points[0].Value > 60 {
-			restarted[i] = true
-		}
-	}
-	count, of := [2]int{}, [2]int{}
-	for i, h := range l.Hosts {
-		side := 0
-		if h.Step <= l.step {
-			side = 1
-		}
-		of[side]++
-		if restarted[i] {
-			count[side]++
-			l.look.Restarts = append(l.look.Restarts, h.Name)
-		}
-	}
-	if p := stats.MoreOften(count[1], of[1], count[0], of[0]); p < l.guardLevel(l.step)/2 {
-		l.because("%d of %d changed hosts were started anew, and %d of %d others (p %.2g)", count[1], of[1], count[0], of[0], p)
-		return true, nil
-	}
-	if count[1] > 0 {
-		l.look.Notes = append(l.look.Notes, fmt.Sprintf("%d changed hosts were started anew: what was not made permanent is gone on them", count[1]))
-	}
-	return false, nil
-}
-
-// part is what of the hosts and the time is compared.
-type part struct {
-	name  string
-	hosts func(Host) bool
-	times func(time.Time) bool
-}
-
-// units are the hosts of a part with their values of a metric.
-func (l *looking) units(j int, p part) []stats.Unit {
-	expected := 0
-	for at := l.from; at.Before(l.to); at = at.Add(l.Design.Resolution) {
-		if p.times == nil || p.times(at) {
-			expected++
-		}
-	}
-	var units []stats.Unit
-	m := l.metrics[j]
-	for i, h := range l.Hosts {
-		if h.Before[j] == nil || p.hosts != nil && !p.hosts(h) {
-			continue
-		}
-		if v, ok := l.seen[j].mean(i, expected, p.times); ok {
-			before := *h.Before[j]
-			units = append(units, stats.Unit{Treated: h.Step <= l.step, Block: h.Block, Before: m.scale(before, before), After: m.scale(v, before)})
-		}
-	}
-	return units
 }
 
 // compare judges units at a level.
@@ -274,14 +179,19 @@ func (m *Metric) compare(units []stats.Unit, level, margin float64) Compared {
 // of them harms.
 func (l *looking) compareAll() (bool, error) {
 	level, margin := l.Steps[l.step].Level, l.Design.Margin
-	whole := l.units(0, part{})
-	main := l.metrics[0].compare(whole, level, margin)
+	decider := l.metrics[0]
+	main := decider.compare(l.units(0, part{}), level, margin)
 	if main.Effect == nil {
 		return false, fmt.Errorf("%w: %d changed and %d other hosts with values are not enough in their blocks", ErrSource, main.Changed, main.Others)
 	}
-	if main.Verdict == stats.Helps && l.metrics[0].compare(l.withMissing(whole), level, margin).Verdict != stats.Helps {
+	l.strict = decider.compare(l.withMissing(), level, margin)
+	if main.Verdict == stats.Helps && l.strict.Verdict != stats.Helps {
 		main.Verdict = stats.NotEnough
-		l.look.Notes = append(l.look.Notes, "the metric's gain does not stand when the hosts that are missing count as its worst ones")
+		l.note("the metric's gain does not stand when the hosts that are missing count as its worst ones")
+	}
+	if main.Verdict == stats.Helps && decider.compare(l.units(0, ordinary), level, 0).Verdict != stats.Helps {
+		main.Verdict = stats.NotEnough
+		l.note("the metric's gain is that of few hosts: without their extremes nothing is gained")
 	}
 	l.look.Metric = &main
 	harmed := l.harm(main, "the metric")
@@ -290,20 +200,8 @@ func (l *looking) compareAll() (bool, error) {
 		l.look.Guards = append(l.look.Guards, g)
 		harmed = l.harm(g, "the guard "+g.Query) || harmed
 	}
-	var parts []part
-	var units [][]stats.Unit
-	for _, p := range l.parts() {
-		if u := l.units(0, p); stats.Information(u) >= 0.75 && len(u) >= 6 {
-			parts, units = append(parts, p), append(units, u)
-		}
-	}
-	for k, p := range parts {
-		c := l.metrics[0].compare(units[k], l.Steps[l.step].Checks/float64(len(parts)), margin)
-		c.Of = p.name
-		l.look.Parts = append(l.look.Parts, c)
-		harmed = l.harm(c, "the metric of "+p.name) || harmed
-	}
-	return harmed, nil
+	harmed = l.compareParts() || harmed
+	return l.findFallen() || harmed, nil
 }
 
 func (l *looking) harm(c Compared, what string) bool {
@@ -313,60 +211,6 @@ func (l *looking) harm(c Compared, what string) bool {
 	l.because("%s became worse: x%.3f (%.3f to %.3f) on %d changed hosts beside %d others", what, c.Effect.Ratio, c.Effect.Low, c.Effect.High,
 		c.Changed, c.Others)
 	return true
-}
-
-// parts are the values of each key of the blocks, quarters of the day and the halves
-// of the window: a harm on one kind of hardware, at night, or one that grows.
-func (l *looking) parts() []part {
-	var parts []part
-	for k, key := range l.Design.Blocks {
-		values := map[string]bool{}
-		for _, h := range l.Hosts {
-			values[h.Facts[k]] = true
-		}
-		if len(values) < 2 {
-			continue
-		}
-		var names []string
-		for v := range values {
-			names = append(names, v)
-		}
-		slices.Sort(names)
-		for _, v := range names {
-			parts = append(parts, part{name: key + "=" + v, hosts: func(h Host) bool { return h.Facts[k] == v }})
-		}
-	}
-	if l.Design.Window >= 24*time.Hour {
-		for q := range 4 {
-			parts = append(parts, part{name: fmt.Sprintf("%02d:00 to %02d:00 UTC", 6*q, 6*q+6),
-				times: func(at time.Time) bool { return at.UTC().Hour()/6 == q }})
-		}
-	}
-	middle := l.from.Add(l.Design.Window / 2)
-	return append(parts, part{name: "the first half of the window", times: between(l.from, middle)},
-		part{name: "the second half of the window", times: between(middle, l.to)})
-}
-
-// withMissing adds, for each changed host that is missing beyond the share of the
-// others, one that did as badly as the worst changed host that is there.
-func (l *looking) withMissing(units []stats.Unit) []stats.Unit {
-	gone, all, absent := l.missing()
-	absent = slices.DeleteFunc(absent, func(h Host) bool { return h.Step > l.step })
-	excess := int(math.Ceil(float64(gone[1]) - float64(gone[0])/math.Max(1, float64(all[0]))*float64(all[1])))
-	worst, sign := math.Inf(1), -1.0
-	if l.metrics[0].HigherIsBetter {
-		sign = 1
-	}
-	for _, u := range units {
-		if u.Treated {
-			worst = math.Min(worst, sign*(u.After-u.Before))
-		}
-	}
-	for _, h := range absent[:max(0, min(excess, len(absent)))] {
-		before := l.metrics[0].scale(*h.Before[0], *h.Before[0])
-		units = append(units, stats.Unit{Treated: true, Block: h.Block, Before: before, After: before + sign*worst})
-	}
-	return units
 }
 
 // decide draws the conclusion of a look.
@@ -380,6 +224,7 @@ func (l *looking) decide(harmed bool) {
 		l.look.Action = Undecided
 		if l.proved() {
 			l.look.Action = Promote
+			l.warn()
 		}
 	case last:
 		l.look.Action = Done
@@ -390,13 +235,33 @@ func (l *looking) decide(harmed bool) {
 	}
 }
 
+// warn says what a promotion rests on: a harm that is elsewhere, at other hours or
+// later was not looked for.
+func (l *looking) warn() {
+	if len(l.unknown) > 0 {
+		l.note("it is not known that the metric is not worse by more than %g%% of %s: too few hosts or too much scatter",
+			100*l.Design.GuardMargin, strings.Join(l.unknown, ", "))
+	}
+	if window := l.Design.window(); window%(7*24*time.Hour) != 0 {
+		other := "hours"
+		if window%(24*time.Hour) == 0 {
+			other = "days of the week"
+		}
+		l.note("only the time from %s to %s was watched: a harm at other %s is not seen", clock(l.from), clock(l.to), other)
+	}
+	if l.Steps[len(l.Steps)-1].Information == 0 {
+		l.note("the last step leaves no host unchanged, so a decay after this window is not seen")
+	}
+}
+
 // proved tells whether a change earned its promotion: by the metric, and by guards
 // that are known not to be worse.
 func (l *looking) proved() bool {
 	main := l.look.Metric
 	ok := main.Verdict == stats.Helps
 	if l.Design.Promote == OnNoHarm {
-		ok = within(main.Effect, l.Design.Margin, l.metrics[0].HigherIsBetter)
+		ok = within(main.Effect, l.Design.Margin, l.metrics[0].HigherIsBetter) &&
+			within(l.strict.Effect, l.Design.Margin, l.metrics[0].HigherIsBetter)
 	}
 	l.because("the metric: %s, x%.3f (%.3f to %.3f)", main.Verdict.Words(), main.Effect.Ratio, main.Effect.Low, main.Effect.High)
 	for j, g := range l.look.Guards {

@@ -34,8 +34,8 @@ func TestRealPrometheus(t *testing.T) {
 	}
 	made := time.Now().Add(-8 * time.Hour).Truncate(5 * time.Minute)
 	d := smallDesign("")
-	d.Before, d.Window, d.Resolution, d.Seed = 6*time.Hour, 2*time.Hour, 5*time.Minute, 11
-	second := made.Add(d.Window + 2*d.Resolution) // the second step begins
+	d.Before, d.Window, d.Resolution, d.Seed = 6*3600, 2*3600, 300, 11
+	second := made.Add(d.window() + 2*d.resolution()) // the second step begins
 
 	hosts := inventory(t, 40)
 	for i := range hosts {
@@ -66,7 +66,7 @@ func TestRealPrometheus(t *testing.T) {
 			if _, err := s.Judge(t.Context(), clock); !errors.As(err, &early) {
 				t.Fatal(err)
 			}
-			clock.now = clock.now.Add(d.Window + 2*d.Resolution)
+			clock.now = clock.now.Add(d.window() + 2*d.resolution())
 			if look, err = s.Judge(t.Context(), clock); err != nil {
 				t.Fatal(err)
 			}

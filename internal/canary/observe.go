@@ -9,18 +9,25 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/weblog/latency"
 )
 
 // Point is one sample of a series.
 type Point struct {
 	At    time.Time
 	Value float64
+	times *latency.Hist // of which Value is a percentile; nil of another query
 }
 
 // Series is one series of a query's answer.
 type Series struct {
 	Labels map[string]string
 	Points []Point
+	// quantile is what a time's value is of the merged times of its points, and step
+	// their resolution in us; 0: it is their mean.
+	quantile float64
+	step     uint64
 }
 
 // Source answers queries over time, by its own clock.
@@ -41,13 +48,14 @@ const coverage = 0.5
 // observed are the samples of hosts over a window.
 type observed struct {
 	points   [][]Point // by host; without those that are no number
+	series   []Series  // by host, as it came, for percentiles
 	expected int       // samples of a host that was there all the time
 	strange  int       // series of hosts that are not in the inventory
 }
 
 // observe asks for the series of the hosts, of which each has one.
 func observe(ctx context.Context, src Source, query, label string, hosts []Host, from, to time.Time, step time.Duration) (observed, error) {
-	o := observed{points: make([][]Point, len(hosts)), expected: int(to.Sub(from) / step)}
+	o := observed{points: make([][]Point, len(hosts)), series: make([]Series, len(hosts)), expected: int(to.Sub(from) / step)}
 	all, err := src.Range(ctx, query, from, to, step)
 	if err != nil {
 		return o, fmt.Errorf("query %s: %w", query, err)
@@ -77,7 +85,7 @@ func observe(ctx context.Context, src Source, query, label string, hosts []Host,
 				ErrQuery, query, hosts[i].Name, differing(first.Labels, s.Labels), label)
 		}
 		owner[i] = s
-		o.points[i] = numbers(s.Points, from, to)
+		o.points[i], o.series[i] = numbers(s.Points, from, to), s
 	}
 	if len(owner) == 0 {
 		why := fmt.Sprintf("none of its %d series has a host of the inventory in its label %q", len(all), label)
@@ -104,6 +112,24 @@ func numbers(points []Point, from, to time.Time) []Point {
 	return slices.DeleteFunc(slices.Clone(points), func(p Point) bool {
 		return math.IsNaN(p.Value) || math.IsInf(p.Value, 0) || p.At.Before(from) || p.At.After(to)
 	})
+}
+
+// dropZeros leaves out samples that are not above 0: where a metric of which less is
+// better was always above 0, such as a time, there was nothing to measure.
+func (o observed) dropZeros() {
+	for i := range o.points {
+		o.points[i] = slices.DeleteFunc(o.points[i], func(p Point) bool { return p.Value <= 0 })
+	}
+}
+
+// positive tells whether there is no sample that is not above 0.
+func (o observed) positive() bool {
+	for _, points := range o.points {
+		if slices.ContainsFunc(points, func(p Point) bool { return p.Value <= 0 }) {
+			return false
+		}
+	}
+	return true
 }
 
 func differing(a, b map[string]string) string {
@@ -153,18 +179,24 @@ func (o observed) isCounter(query string) error {
 	return nil
 }
 
-// mean is a host's mean over the samples that keep holds for, and whether there
-// are enough of them.
+// mean is a host's mean over the samples that keep holds for, or the percentile of
+// all that they count, and whether there are enough of them.
 func (o observed) mean(i, expected int, keep func(time.Time) bool) (float64, bool) {
 	sum, n := 0.0, 0
+	times := new(latency.Hist)
 	for _, p := range o.points[i] {
 		if keep == nil || keep(p.At) {
 			sum += p.Value
+			times.Merge(p.times)
 			n++
 		}
 	}
 	if n == 0 || float64(n) < coverage*float64(expected) {
 		return 0, false
+	}
+	if times.Count() > 0 {
+		v, err := o.series[i].percentile(times)
+		return v, err == nil
 	}
 	return sum / float64(n), true
 }

@@ -100,7 +100,7 @@ func inventory(t *testing.T, hosts int) []Host {
 
 func smallDesign(query string) Design {
 	d := simulatedDesign()
-	d.Metric.Query, d.Blocks, d.Resolution = query, []string{"rack"}, time.Hour
+	d.Metric.Query, d.Blocks, d.Resolution = query, []string{"rack"}, 3600
 	return d
 }
 
@@ -123,6 +123,64 @@ func TestQueriesInWords(t *testing.T) {
 	}
 	if _, err := NewPrometheus("prometheus:9090"); err == nil {
 		t.Error("an address without a scheme is taken")
+	}
+}
+
+// What is no answer of Prometheus is an error of the source, never a value.
+func TestAnswersThatAreNone(t *testing.T) {
+	series := func(values string) string {
+		return `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"instance":"a"},"values":[` + values + `]}]}}`
+	}
+	for _, c := range []struct {
+		status     int
+		text, want string
+		is         error
+	}{
+		{200, series(`[1709251200.5,"1.5"],[1709251201,"NaN"]`), "", nil},
+		{200, `{"status":"success","data":{"resultType":"scalar","result":[1,"1"]}}`, "it gives a scalar, where a value per host is expected", ErrQuery},
+		{400, `{"status":"error","errorType":"bad_data","error":"parse error"}`, "Prometheus says parse error", ErrQuery},
+		{422, `{"status":"error","errorType":"execution","error":"too many samples"}`, "Prometheus says too many samples", ErrQuery},
+		{400, series(`[1,"1"]`), "400 Bad Request", ErrSource},
+		{503, `{"status":"error","errorType":"timeout","error":"slow"}`, "503 Service Unavailable", ErrSource},
+		{200, `{"status":"error","errorType":"timeout","error":"slow"}`, "slow", ErrSource},
+		{200, `{}`, "no status", ErrSource},
+		{200, `<html>`, "invalid character", ErrSource},
+		{204, ``, "204", ErrSource},
+		{200, series(`[1]`), "is no sample", ErrSource},
+		{200, series(`[1,"1",2]`), "is no sample", ErrSource},
+		{200, series(`[1e300,"1"]`), "is no sample", ErrSource},
+		{200, series(`[1,1]`), "cannot unmarshal", ErrSource},
+		{200, series(`[1,"x"]`), "invalid syntax", ErrSource},
+		{200, series(`null`), "is no sample", ErrSource},
+	} {
+		for _, method := range []string{http.MethodPost, http.MethodGet} {
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != method {
+					w.WriteHeader(http.StatusMethodNotAllowed)
+					return
+				}
+				if r.URL.Path != "/x/api/v1/query_range" || r.FormValue("query") != "up" || r.FormValue("start") != "1709251200.5" ||
+					r.FormValue("end") != "1709251201.499" || r.FormValue("step") != "0.25" {
+					t.Errorf("%s of %s?%s", r.Method, r.URL, r.Form.Encode())
+				}
+				w.WriteHeader(c.status)
+				_, _ = w.Write([]byte(c.text))
+			}))
+			src, err := NewPrometheus(web.URL + "/x/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			from := time.UnixMilli(1709251200500)
+			got, err := src.Range(t.Context(), "up", from, from.Add(time.Second), 250*time.Millisecond)
+			web.Close()
+			switch {
+			case c.is != nil && (!errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("%d %s by %s: %v, %v; want %q", c.status, c.text, method, got, err, c.want)
+			case c.is == nil && (err != nil || len(got) != 1 || len(got[0].Points) != 2 || got[0].Labels["instance"] != "a" ||
+				!got[0].Points[0].At.Equal(from) || got[0].Points[0].Value != 1.5 || !math.IsNaN(got[0].Points[1].Value)):
+				t.Errorf("%s: %+v, %v", method, got, err)
+			}
+		}
 	}
 }
 
@@ -193,9 +251,9 @@ func TestStateGoesOn(t *testing.T) {
 
 // TestLostHostsStop makes the changed hosts silent.
 func TestLostHostsStop(t *testing.T) {
-	f, all := newFleet(120, 4)
+	f, all := newFleet(plain(120), 4)
 	d := simulatedDesign()
-	f.pass(d.Before + (splits+4)*d.Window)
+	f.pass(d.before() + (splits+5)*d.window())
 	s, err := New(t.Context(), f, d, "instance", all, "1,25%,50%")
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +267,7 @@ func TestLostHostsStop(t *testing.T) {
 			f.effects[i] = func(time.Time) float64 { return math.NaN() }
 		}
 	}
-	f.pass(d.Window + f.step)
+	f.pass(d.window() + f.step)
 	look, err := s.Judge(t.Context(), f)
 	if err != nil || look.Action != Stop || len(look.Missing) != 1 {
 		t.Errorf("%+v, %v", look, err)

@@ -1,6 +1,8 @@
 package canary
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,10 +24,31 @@ func Load(file string) (*State, error) {
 	if err := input.JSON(file, data, &s); err != nil {
 		return nil, err
 	}
-	if s.Schema != 1 || len(s.Steps) == 0 || len(s.Hosts) == 0 {
-		return nil, fmt.Errorf("%s is no canary of this program; canary design makes one", file)
+	if s.Schema != stateSchema || len(s.Steps) == 0 || len(s.Hosts) == 0 {
+		return nil, fmt.Errorf("%s is not a canary file of this program; canary design makes one", file)
+	}
+	sum, err := s.sum()
+	if err != nil {
+		return nil, err
+	}
+	if sum != s.Sum {
+		return nil, fmt.Errorf("%s was edited or is damaged: what it says is not what was designed and judged; restore it, or design anew", file)
 	}
 	return &s, s.valid(file)
+}
+
+// sum is what Sum is of the canary as it stands, once read from its file.
+func (s *State) sum() (string, error) {
+	data, err := json.Marshal(s)
+	var read State
+	if err == nil {
+		err = json.Unmarshal(data, &read)
+	}
+	if err == nil {
+		read.Sum = ""
+		data, err = json.Marshal(read)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(data)), err
 }
 
 // valid refuses a file that was edited into something that cannot be judged.
@@ -48,6 +71,11 @@ func (s *State) valid(file string) error {
 
 // Save writes a canary so that its file is whole at any time.
 func (s *State) Save(file string) error {
+	sum, err := s.sum()
+	if err != nil {
+		return err
+	}
+	s.Sum = sum
 	data, err := terminal.JSON(s, "  ")
 	if err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wirerate/wirerate/internal/catalog"
 )
 
 // inspected is an inspection with a setting and a firmware of its own.
@@ -15,7 +17,7 @@ func inspected(name, value, firmware, problem string) string {
 	if problem != "" {
 		problems = fmt.Sprintf(`{"problem": %q, "severity": "warning", "subject": "eth0"}`, problem)
 	}
-	return fmt.Sprintf(`{"schema": 2, "host": "local", "facts": {"node": %q, "os": "Linux", "release": "6.12.1",
+	return fmt.Sprintf(`{"schema": 2, "host": "local", "facts": {"node": %q, "os": "linux", "release": "6.12.1",
 		"settings": {"net.core.somaxconn": {"value": %q}}, "nics": [{"name": "eth0", "driver": "ice", "driver_version": "1.2", "firmware": %q}]},
 		"problems": [%s]}`, name, value, firmware, problems)
 }
@@ -46,7 +48,7 @@ func TestMergeFindsWhoDeviates(t *testing.T) {
 	if len(r.Problems) != 1 || !slices.Equal(r.Problems[0].Hosts, []string{"a", "c"}) {
 		t.Errorf("problems: %+v", r.Problems)
 	}
-	if g := r.Groups[0]; g != (Group{"Linux", 4, 1, 2}) {
+	if g := r.Groups[0]; g != (Group{"linux", 4, 1, 2}) {
 		t.Errorf("group: %+v", g)
 	}
 }
@@ -139,6 +141,29 @@ func BenchmarkThousandHosts(b *testing.B) {
 		hosts, faults := Read(files, nil)
 		if r := Merge(hosts, faults); r.Hosts != 1000 || len(r.Deviations) != 600 {
 			b.Fatal(r.Hosts, len(r.Deviations))
+		}
+	}
+}
+
+// TestCountsAreNoSettings: what a kernel counts differs on all hosts.
+func TestCountsAreNoSettings(t *testing.T) {
+	known, err := catalog.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := func(os string, names ...string) Host {
+		h := Host{OS: os, Items: map[Item]string{{"release", ""}: "1"}}
+		for _, n := range names {
+			h.Items[Item{"setting", n}] = "1"
+		}
+		return h
+	}
+	hosts := []Host{host("linux", "net.core.somaxconn", "kernel.pty.nr", "fs.file-nr", "kernel.ns_last_pid", "vendor.own"),
+		host("freebsd", "net.inet.tcp.mssdflt", "dev.igb.0.mac_stats.good_pkts_recvd")}
+	dropCounts(hosts, known)
+	for i, want := range []int{3, 2} { // with the release
+		if len(hosts[i].Items) != want {
+			t.Errorf("%s: %v", hosts[i].OS, hosts[i].Items)
 		}
 	}
 }

@@ -15,7 +15,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/input"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 const (
@@ -39,6 +41,7 @@ type Finding struct {
 // Host is what is compared of one inspection.
 type Host struct {
 	Name     string
+	OS       string
 	Group    string
 	Items    map[Item]string
 	Findings []Finding
@@ -145,7 +148,39 @@ func Read(files []string, group func(host string) string) ([]Host, []Fault) {
 		}
 	}
 	slices.SortFunc(hosts, func(a, b Host) int { return strings.Compare(a.Name, b.Name) })
+	if known, err := catalog.Load(); err != nil {
+		faults = append(faults, Fault{"the catalog", err.Error()})
+	} else {
+		dropCounts(hosts, known)
+	}
 	return hosts, faults
+}
+
+// lastPID can be written, and counts all the same.
+const lastPID = "kernel.ns_last_pid"
+
+// dropCounts takes out what kernels count and nobody sets: no two hosts have the
+// same of it. Of what the catalog does not know on a BSD, nearly all is of that kind.
+func dropCounts(hosts []Host, known *catalog.Catalog) {
+	type setting struct{ os, name string }
+	counts := map[setting]bool{}
+	for _, h := range hosts {
+		for item := range h.Items {
+			if item.Kind != "setting" {
+				continue
+			}
+			of := setting{h.OS, item.Name}
+			is, seen := counts[of]
+			if !seen {
+				r, found := known.Lookup(catalog.System(h.OS), item.Name)
+				is = found && r.Kind == catalog.ReadOnly || !found && h.OS != string(system.Linux) || item.Name == lastPID
+				counts[of] = is
+			}
+			if is {
+				delete(h.Items, item)
+			}
+		}
+	}
 }
 
 func readFile(file string) ([]Host, error) {
@@ -160,14 +195,14 @@ func readFile(file string) ([]Host, error) {
 func Parse(data []byte) ([]Host, error) {
 	var in inspection
 	if err := json.Unmarshal(data, &in); err != nil {
-		return nil, fmt.Errorf("it is no output of wirerate inspect --json: %w", err)
+		return nil, fmt.Errorf("it is not output of wirerate inspect --json: %w", err)
 	}
 	all := in.Hosts
 	if in.Facts != nil {
 		all = append(all, in)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("it is no output of wirerate inspect --json: it has no facts of a host")
+		return nil, errors.New("it is not output of wirerate inspect --json: it has no facts of a host")
 	}
 	var hosts []Host
 	for _, one := range all {
@@ -187,7 +222,7 @@ func (in inspection) host() (Host, error) {
 	if f == nil {
 		return Host{}, fmt.Errorf("host %q has no facts", in.Host)
 	}
-	h := Host{Name: in.Host, Group: f.OS, Items: map[Item]string{}}
+	h := Host{Name: in.Host, OS: f.OS, Group: f.OS, Items: map[Item]string{}}
 	if h.Name == "" || h.Name == "local" {
 		h.Name = f.Node
 	}
