@@ -1,4 +1,4 @@
-;;; wirerate in Emacs 29 or later (eglot): add to your init file.
+;;; wirerate in Emacs with eglot (part of 29 and later): add to your init file.
 (define-derived-mode wirerate-conf-mode conf-unix-mode "Wirerate"
   "Configuration files that wirerate judges.")
 (dolist (file '("/sysctl\\.conf\\'" "/sysctl\\.d/.*\\.conf\\'" "/loader\\.conf\\'" "/rc\\.conf\\'"

@@ -3,6 +3,7 @@
 // is slower than its goals.
 //
 //	go run ./tools/bench [-lines N] [-log FILE] bin/wirerate
+//	go run ./tools/bench -planted [-kinds KIND,...] bin/wirerate
 package main
 
 import (
@@ -18,14 +19,31 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 2 && os.Args[1] == "load" {
+		if err := runLoad(os.Args[2], os.Args[3:]); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	lines := flag.Int("lines", 4_000_000, "lines of the access log to make up")
 	log := flag.String("log", "", "access log to use instead: combined with the request time behind")
+	limits := flag.Bool("planted", false, "plant limits in labs, and say how many watch names within 5 s")
+	kinds := flag.String("kinds", "", "with -planted, only these `kinds`, such as window,loss")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "bench: usage: bench [-lines N] [-log FILE] bin/wirerate")
 		os.Exit(2)
 	}
-	if err := run(flag.Arg(0), *log, *lines); err != nil {
+	program, err := filepath.Abs(flag.Arg(0))
+	switch {
+	case err != nil:
+	case *limits:
+		err = planted(program, *kinds)
+	default:
+		err = run(program, *log, *lines)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -56,6 +74,9 @@ func run(program, log string, lines int) error {
 		return err
 	}
 	if err := paths(program, dir); err != nil {
+		return err
+	}
+	if err := watching(program, 10_000); err != nil {
 		return err
 	}
 	if log == "" {

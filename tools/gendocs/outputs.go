@@ -13,21 +13,23 @@ import (
 const outputsHead = `# Outputs that inspect understands
 
 'wirerate inspect --from' reads a capture by wirerate itself, an unpacked sosreport, a folder of saved outputs, or a
-session as it was pasted. A file is known by its name: the command with underscores for spaces, with or without '.txt'
-('netstat_-m.txt', 'ethtool_-S_eth0'), or the path of a kernel file ('proc/net/softnet_stat'). In a session the
-prompts with their commands tell; common outputs are also known by their first line. Other orders of options and
-longer forms are taken for the same ('ip -s link', 'ss -ltnp', 'ethtool --show-ring eth0').
+pasted session. A file is recognised by its name: the command with underscores for spaces, with or without '.txt'
+('netstat_-m.txt', 'ethtool_-S_eth0'), or the path of a kernel file ('proc/net/softnet_stat'). A session is read by its
+prompts and commands; common outputs are also recognised by their first line. Other orders of options and
+longer forms are equivalent ('ip -s link', 'ss -ltnp', 'ethtool --show-ring eth0').
 
-Quotation marks of mail, fences and stars of forums, and comment signs in front of an output are taken off; UTF-16,
-the source of a web page and a mail as it travels (quoted-printable) are read. What several greps left of one table of
-counters is put together; of a counter that stands there twice the first counts. An output that names no interface is
-given to the only one in the file. Evidence from a session names the file, the line in it, and the output it is of.
+Mail quotation marks, fences and asterisks of forums, and comment signs in front of an output are removed; UTF-16,
+the source of a web page and raw mail (quoted-printable) are read. Parts of one table of counters from several greps are
+combined; if a counter appears twice, the later value counts, and the growth is kept. An output
+that names no interface is assigned to the only one in the file. Truncated output is read as far as it goes, and the place is
+reported. Each host named in the prompts of a session is inspected. Evidence from a session names the file, the line in
+it, and the output it comes from.
 
-'ethtool -S' and 'dev.NAME.UNIT' have names of their own in every driver: packets without a descriptor, damaged frames
-and pause frames are told by the words in the names, and counters of single queues are added up.
+'ethtool -S' and 'dev.NAME.UNIT' use different names in every driver: packets without a descriptor, damaged frames
+and pause frames are recognised by the words in the names, and counters of single queues are added up.
 
-What is missing, was denied, or is in another language stays unknown, and '--json' says so under 'parts' with the
-source, the line and the reason. Of one source at most 16 MiB are read.
+Anything that is missing, was denied, or is in another language stays unknown, and '--json' lists it under 'parts' with the
+source, the line and the reason. At most 16 MiB of one source are read.
 `
 
 // outputsPage lists what facts reads, by system and area.

@@ -18,7 +18,7 @@ func TestRelease(t *testing.T) {
 	}
 	first, second := built(t), built(t)
 	entries, err := os.ReadDir(first)
-	if err != nil || len(entries) != 7 { // archive, four packages, bill of materials, checksums
+	if err != nil || len(entries) != 9 { // archive, sources, ports, four packages, bill of materials, checksums
 		t.Fatalf("%v: %v", entries, err)
 	}
 	for _, e := range entries {
@@ -32,6 +32,13 @@ func TestRelease(t *testing.T) {
 		}
 	}
 	t.Run("bill of materials", func(t *testing.T) { checkBill(t, one(t, first, "*.cdx.json")) })
+	t.Run("ports", func(t *testing.T) { checkPorts(t, one(t, first, "*-ports.tar.gz"), one(t, first, "*-src.tar.gz")) })
+	t.Run("lintian", func(t *testing.T) { judged(t, "lintian", "--fail-on", "error,warning", one(t, first, "*.deb")) })
+	t.Run("rpmlint", func(t *testing.T) {
+		if out := judged(t, "rpmlint", "-r", "../../contrib/packages/lint/rpmlintrc", one(t, first, "*.rpm")); !strings.Contains(out, "0 errors, 0 warnings") {
+			t.Error(out)
+		}
+	})
 	t.Run("deb", func(t *testing.T) { checkDeb(t, one(t, first, "*.deb")) })
 }
 
@@ -56,6 +63,15 @@ func run(t *testing.T, name string, args ...string) string {
 		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
 	}
 	return string(out)
+}
+
+// judged runs a program that judges packages, where it is.
+func judged(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		t.Skip(err)
+	}
+	return run(t, name, args...)
 }
 
 func one(t *testing.T, dir, pattern string) string {
@@ -120,6 +136,12 @@ func checkDeb(t *testing.T, deb string) {
 	}
 	if out := run(t, "bash", "-nc", `. "$0"`, filepath.Join(root, "usr/share/bash-completion/completions/wirerate")); out != "" {
 		t.Errorf("the completion: %s", out)
+	}
+	for _, name := range []string{"bash-completion/completions/wirerate", "zsh/vendor-completions/_wirerate", "fish/vendor_completions.d/wirerate.fish",
+		"doc/wirerate/README.md", "doc/wirerate/docs/json.md", "doc/wirerate/copyright", "doc/wirerate/LICENSES.gz", "doc/wirerate/changelog.Debian.gz"} {
+		if _, err := os.Stat(filepath.Join(root, "usr/share", name)); err != nil {
+			t.Error(err)
+		}
 	}
 	dpkg("-r", "wirerate")
 	left, err := filepath.Glob(filepath.Join(root, "usr/*/*"))
