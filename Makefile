@@ -9,12 +9,14 @@ BUILD    = CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 
-.PHONY: help install build demo test bench check vuln generate tools dist release release-check fuzz kernels clean
+.PHONY: help install build demo test ansible live bench check vuln generate tools dist release release-check fuzz kernels clean
 
 help:
 	@echo 'build     bin/wirerate'
 	@echo 'demo      tune an emulated 1 Gbit/s, 50 ms path; the report is out/report.html'
 	@echo 'test      every test'
+	@echo 'ansible   the collection: ansible-lint, rollouts on twelve hosts, the controller killed KILLS (3) times'
+	@echo 'live      everything on this very host and back again: LIVE=--yes, since settings change for minutes'
 	@echo 'bench     speed and accuracy, as ratios in one run'
 	@echo 'check     gofmt, vet for three systems, staticcheck, go.mod and go.sum, import table, lengths, seeds, generated files'
 	@echo 'vuln      known vulnerabilities in what is linked (needs vuln.go.dev)'
@@ -43,6 +45,17 @@ demo: tools build
 
 test: tools
 	$(GO) test -timeout 40m ./...
+
+# What takes minutes, and programs that only this needs.
+KILLS ?= 3
+ansible: tools
+	@sh tools/install.sh ansible
+	WIRERATE_ROLLOUT=$(KILLS) $(GO) test -count=1 -v -timeout 180m ./contrib/ansible
+
+# On a BSD, by gmake. Options and a host are given as LIVE="--yes --keep FOLDER ssh://root@HOST".
+live: build
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/kernels ./tools/kernels
+	sh tools/live.sh $(LIVE)
 
 bench: tools build
 	$(GO) run ./tools/bench bin/wirerate

@@ -30,7 +30,34 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"wirerate": func() { os.Exit(mainChecked()) }})
+	testscript.Main(checked{m}, map[string]func(){"wirerate": func() { os.Exit(mainChecked()) }, "prometheus": serveMetrics})
+}
+
+// checked runs tests and fails when a program that they started, outside of
+// scripts, printed JSON that is not what its schema says.
+type checked struct{ *testing.M }
+
+// Run implements testscript.TestingM.
+func (c checked) Run() int {
+	schemas, err := filepath.Abs("../../docs/schema")
+	if err != nil {
+		panic(err)
+	}
+	faults, err := os.MkdirTemp("", "wirerate-faults-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(faults)
+	os.Setenv(schemaFolder, schemas)
+	os.Setenv(faultFolder, faults)
+	status := c.M.Run()
+	found, _ := filepath.Glob(filepath.Join(faults, "*"))
+	for _, name := range found {
+		text, _ := os.ReadFile(name)
+		fmt.Fprintf(os.Stderr, "%s\n", text)
+		status = max(status, 1)
+	}
+	return status
 }
 
 // TestScripts runs the command line's contract.
@@ -102,7 +129,7 @@ func measures(ts *testscript.TestScript, neg bool, args []string) {
 // condition knows what this machine offers: [netns] namespaces and a TUN
 // device for labs, [userns] those of an ordinary user, [root], [ipv6], and [nft]
 // and [rules], the kernel's packet filter and routing rules with the program for
-// them, and [pygls], a client of language servers.
+// them, and [pygls], [eglot] and [mcp], clients of language servers and of tools.
 func condition(name string) (bool, error) {
 	switch name {
 	case "root":
@@ -118,6 +145,10 @@ func condition(name string) (bool, error) {
 		return inNamespace("nft add table inet x && nft add chain inet x y '{ type filter hook forward priority 0; policy drop; }'"), nil
 	case "pygls":
 		return exec.Command(python(), "-c", "import pygls.lsp.client").Run() == nil, nil
+	case "eglot":
+		return exec.Command("emacs", "--batch", "--eval", "(progn (require 'package) (package-initialize) (require 'eglot))").Run() == nil, nil
+	case "mcp":
+		return exec.Command(python(), "-c", "import mcp.client.stdio").Run() == nil, nil
 	case "rules":
 		return inNamespace("ip rule add pref 1 iif lo prohibit"), nil
 	}
@@ -127,7 +158,7 @@ func condition(name string) (bool, error) {
 // python is the interpreter of the folder in which tools/install.sh puts what
 // comes from PyPI, else the machine's.
 func python() string {
-	if own, err := filepath.Abs("../../out/venv/bin/python3"); err == nil {
+	if own, err := filepath.Abs("../../.venv/bin/python3"); err == nil {
 		if _, err := os.Stat(own); err == nil {
 			return own
 		}

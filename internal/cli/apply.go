@@ -21,6 +21,9 @@ import (
 	"github.com/wirerate/wirerate/internal/plan"
 )
 
+// longestTimer is the longest that a change waits to be confirmed.
+const longestTimer = 24 * time.Hour
+
 type applyOptions struct {
 	plan, host, stateDir, within string
 	skipAbsent, anyway           bool
@@ -35,15 +38,15 @@ func newApplyCmd(env *Env) *cobra.Command {
 		Short: "Apply a plan; the host reverts it unless you confirm in time",
 		Long: `Apply writes a plan's settings on a running host. Before the first write the old
 values and a script that restores them are on the host's disk; a timer there
-runs that script unless the change is confirmed in time, also when this program
+runs that script unless the change is confirmed in time, even when this program
 or the connection is gone. No configuration file is written before wirerate
-confirm, so that a reboot undoes what was not confirmed. Tunables that take
+confirm, so a reboot undoes a change that was not confirmed. Tunables that take
 effect only at boot are tried for one boot by FreeBSD's nextboot; elsewhere
 confirm writes them.
 
 When the connection is lost, apply tries for a minute to reach the host again
-and take the change back (exit status 3); later the timer there does it (exit
-status 4), and wirerate status tells.
+and take the change back (exit status 3); after that the timer there does it
+(exit status 4), and wirerate status shows the result.
 
 On the host it needs a POSIX shell, what reaches the settings (sysctl; ifconfig,
 kldload, ethtool or ip where the plan has something for them), and cat, chmod,
@@ -62,13 +65,13 @@ PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 	}
 	format := formatFlag(cmd, "text", "json")
 	f := cmd.Flags()
-	f.StringVar(&opt.within, "confirm-within", "60s", "`time` after which the host takes back what is not confirmed; 0s: never")
+	f.StringVar(&opt.within, "confirm-within", "60s", "`time` after which the host rolls back what is not confirmed; 0s: never")
 	f.StringVar(&opt.stateDir, "state-dir", "", stateDirUsage)
-	f.BoolVar(&opt.skipAbsent, "skip-absent", false, "leave out settings that the host does not have")
-	f.StringArrayVar(&opt.only, "only", nil, "apply this `SETTING` only; may be given several times; * matches any characters")
-	f.StringArrayVar(&opt.except, "except", nil, "leave this `SETTING` of the plan out; * stands for any letters")
+	f.BoolVar(&opt.skipAbsent, "skip-absent", false, "omit settings that the host does not have")
+	f.StringArrayVar(&opt.only, "only", nil, "apply only this `SETTING`; repeatable; * matches any characters")
+	f.StringArrayVar(&opt.except, "except", nil, "omit this `SETTING` of the plan; repeatable; * matches any characters")
 	f.BoolVar(&opt.anyway, "anyway", false, "apply even if values have changed since the plan was made")
-	f.BoolVar(&opt.runtimeOnly, "runtime-only", false, "confirm keeps the values until reboot only: it writes no files")
+	f.BoolVar(&opt.runtimeOnly, "runtime-only", false, "confirm keeps the values only until reboot: it writes no files")
 	forceFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()
@@ -86,7 +89,7 @@ PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 
 func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) error {
 	within, err := time.ParseDuration(opt.within)
-	if err != nil || within < 0 || within > 24*time.Hour || within > 0 && within < time.Second {
+	if err != nil || within < 0 || within > longestTimer || within > 0 && within < time.Second {
 		return usagef("--confirm-within %q: 0s, or 1s to 24h is expected, like 60s", opt.within)
 	}
 	p, err := loadPlan(opt.plan, opt.host)

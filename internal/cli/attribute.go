@@ -16,8 +16,8 @@ func newAttributeCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attribute --arm A [HOST [PEER] | --lab LINK]",
 		Short: "Find which settings of an arm cause its effect",
-		Long: `Attribute switches every setting of an arm on and off by a design that clears
-single effects of pairwise ones (folded Plackett-Burman), confirms those that
+		Long: `Attribute switches the settings of an arm on and off in a design that separates
+single effects from pairwise ones (folded Plackett-Burman), confirms those that
 seem to matter in all combinations on fresh runs, and divides the gain among
 them (Shapley). A setting that is off has its previous value. The result is a
 minimal file: the lines that help, and the others with their intervals.
@@ -35,7 +35,7 @@ together.`,
 	}
 	format := formatFlag(cmd, "text", "json")
 	f.addArms(cmd, "the `ARM` whose settings are to be separated")
-	cmd.Flags().BoolVar(&f.OneAtATime, "one-at-a-time", false, "compare each setting alone with none")
+	cmd.Flags().BoolVar(&f.OneAtATime, "one-at-a-time", false, "compare each single setting with none")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()
 		if err != nil {

@@ -25,8 +25,8 @@ func newCalcCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "calc FORMULA INPUT=VALUE...",
 		Short: "Compute one formula: bdp, window, wscale, mss, loss, bus, ...",
-		Long: `Compute one formula by itself, with its working, units and source. Inputs are
-written as people do: rate=10gbit, rate=1.25GB/s, rtt=50ms, iops=400k,
+		Long: `Compute one formula and show the working, units and source. Inputs take the
+usual units: rate=10gbit, rate=1.25GB/s, rtt=50ms, iops=400k,
 loss=0.01%. The formulas and their inputs:
 ` + list.String(),
 		Example: `  wirerate calc bdp rate=10gbit rtt=50ms
@@ -86,7 +86,7 @@ func calculate(env *Env, name string, inputs []string, how string) error {
 func together(inputs []string) []string {
 	var whole []string
 	for _, in := range inputs {
-		if len(whole) > 0 && !strings.Contains(in, "=") {
+		if len(whole) > 0 && !strings.Contains(in, "=") && strings.Contains(whole[len(whole)-1], "=") {
 			whole[len(whole)-1] += in
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -26,27 +27,30 @@ func newCanaryCmd(env *Env) *cobra.Command {
 		Use:   "canary",
 		Short: "Roll a change out over many hosts, judged on production metrics",
 		Long: `Canary assigns hosts to steps at random within blocks, and judges each step on
-metrics of Prometheus: changed hosts beside unchanged ones, each compared with
-what it was before. Hosts are the units, not samples. The change itself is
+Prometheus metrics: changed hosts against unchanged ones, each relative to its
+own past. Hosts are the units, not samples. The change itself is
 carried out by something else, such as the Ansible playbook in contrib/ansible.
 
-  design   says what each step will see, and writes FILE
+  design   says what each step can detect, and writes FILE
   begin    lists the hosts of the next step, to be changed now
   judge    says proceed, promote, stop or undecided
+  status   says what to do next
 
-A harm stops at any step: of the metric, of a guard, on the hosts of one block,
-in a quarter of the day, in one half of the window, or hosts that are missing or
-were started anew. All looks together stop a change that does nothing in at most
---alpha of all canaries. FILE keeps everything, so what is interrupted goes on.`,
+Harm stops the rollout at any step: in the metric, in a guard, on the hosts of
+one block, in a quarter of the day, in one half of the window, or hosts that are
+missing or were restarted. All looks together stop a change without any effect
+in at most --alpha of all canaries. FILE keeps everything, so that an
+interrupted rollout can continue.`,
 		Args: cobra.NoArgs,
 	}
-	cmd.AddCommand(newCanaryDesignCmd(env), newCanaryBeginCmd(env), newCanaryJudgeCmd(env))
+	cmd.AddCommand(newCanaryDesignCmd(env), newCanaryBeginCmd(env), newCanaryJudgeCmd(env), newCanaryStatusCmd(env))
 	return cmd
 }
 
 // canaryOptions are the flags of canary design.
 type canaryOptions struct {
 	prometheus, metric, label, steps, out string
+	weblogs                               string
 	boot, before, window, resolution      string
 	promote                               string
 	guards, blocks                        []string
@@ -58,7 +62,7 @@ func newCanaryDesignCmd(env *Env) *cobra.Command {
 	opt := canaryOptions{margin: 0.01, guardMargin: 0.05, alpha: 0.05, power: 0.8}
 	cmd := &cobra.Command{
 		Use:   "design INVENTORY",
-		Short: "Assign hosts to steps, and say beforehand what each will see",
+		Short: "Assign hosts to steps, and say in advance what each can detect",
 		Long: `Design reads the hosts (what ansible-inventory --list prints, or lines of HOST
 KEY=VALUE...; - is standard input) and the metric's history, assigns the hosts
 to steps at random within blocks, and says which change each step will be able
@@ -72,22 +76,23 @@ a port).`,
 	}
 	format := formatFlag(cmd, "text", "json")
 	f := cmd.Flags()
-	f.StringVar(&opt.prometheus, "prometheus", "", "`address` of Prometheus, like http://prometheus:9090")
+	f.StringVar(&opt.prometheus, "prometheus", "", "`address` of Prometheus, such as http://prometheus:9090")
+	f.StringVar(&opt.weblogs, "weblogs", "", "`folder` of HOST/TIME.wrl (weblog --save) instead of Prometheus; a query is then a percentile, such as p95")
 	f.StringVar(&opt.metric, "metric", "", "lower:`QUERY` or higher:QUERY, that decides: the direction that is better, and PromQL")
 	f.StringArrayVar(&opt.guards, "guard", nil, "lower:`QUERY` or higher:QUERY that must not get worse")
 	f.StringVar(&opt.boot, "boot", "", "`query` of the time in seconds at which a host was started, such as node_boot_time_seconds")
 	f.StringVar(&opt.label, "label", "instance", "`label` that names the host")
-	f.StringSliceVar(&opt.blocks, "block", nil, "`keys` of the hosts that make blocks, such as rack,role,hardware")
-	f.StringVar(&opt.steps, "steps", "1,1%,10%,50%,100%", "`hosts` that are changed by the end of each step")
-	f.StringVar(&opt.before, "before", "7d", "`time` before the change that hosts are compared with")
-	f.StringVar(&opt.window, "window", "24h", "`time` that each step is watched")
+	f.StringSliceVar(&opt.blocks, "block", nil, "inventory `keys` that define the blocks, such as rack,role,hardware")
+	f.StringVar(&opt.steps, "steps", "1,1%,10%,50%,100%", "`hosts` changed by the end of each step")
+	f.StringVar(&opt.before, "before", "7d", "`time` before the change with which hosts are compared")
+	f.StringVar(&opt.window, "window", "24h", "`time` for which each step is observed")
 	f.StringVar(&opt.resolution, "resolution", "5m", "`time` between samples")
-	f.Var(&opt.margin, "margin", "smallest `change` worth having")
-	f.Var(&opt.guardMargin, "guard-margin", "largest `worsening` of a guard that is borne")
-	f.Var(&opt.alpha, "alpha", "false alarms, over all looks")
-	f.Var(&opt.power, "power", "probability with which the announced change is seen")
+	f.Var(&opt.margin, "margin", "smallest `change` that is worthwhile")
+	f.Var(&opt.guardMargin, "guard-margin", "largest tolerated `worsening` of a guard")
+	f.Var(&opt.alpha, "alpha", "probability of a false alarm, over all looks")
+	f.Var(&opt.power, "power", "probability that the announced change is detected")
 	f.StringVar(&opt.promote, "promote-on", string(canary.OnHelps), "what is promoted: helps, or no-harm (not worse by more than the margin)")
-	f.Uint64Var(&opt.seed, "seed", 0, "of the assignment (default: at random)")
+	f.Uint64Var(&opt.seed, "seed", 0, "seed of the assignment (default: at random)")
 	f.StringVarP(&opt.out, "output", "o", "", "`file` for the canary")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()
@@ -107,9 +112,18 @@ a port).`,
 	return cmd
 }
 
-func (opt *canaryOptions) design(ctx context.Context, env *Env, inventory string) (*canary.State, error) {
-	if opt.out == "" || opt.metric == "" || opt.prometheus == "" {
-		return nil, usagef("--metric, --prometheus and -o FILE are needed; see wirerate canary design --help")
+func (opt *canaryOptions) design(ctx context.Context, env *Env, inventory string) (_ *canary.State, err error) {
+	if opt.out == "" || opt.metric == "" || (opt.prometheus == "") == (opt.weblogs == "") {
+		return nil, usagef("--metric, --prometheus or --weblogs, and -o FILE are needed; see wirerate canary design --help")
+	}
+	if opt.weblogs != "" {
+		opt.label = canary.SketchLabel
+		if opt.weblogs, err = filepath.Abs(opt.weblogs); err != nil {
+			return nil, failure(err)
+		}
+	}
+	if opt.weblogs != "" && opt.boot != "" {
+		return nil, usagef("--boot is a query of Prometheus: --weblogs has no time of start")
 	}
 	d, err := opt.parse()
 	if err != nil {
@@ -118,7 +132,7 @@ func (opt *canaryOptions) design(ctx context.Context, env *Env, inventory string
 	if _, err := os.Lstat(opt.out); err == nil {
 		return nil, usagef("%s is there already; a canary that has begun must not be lost: name another file, or remove it", opt.out)
 	}
-	src, err := canary.NewPrometheus(opt.prometheus)
+	src, err := sourceOf(opt.prometheus, opt.weblogs)
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -134,8 +148,16 @@ func (opt *canaryOptions) design(ctx context.Context, env *Env, inventory string
 	if err != nil {
 		return nil, canaryError(err)
 	}
-	s.Prometheus = opt.prometheus
+	s.Prometheus, s.Weblogs = opt.prometheus, opt.weblogs
 	return s, failure(s.Save(opt.out))
+}
+
+// sourceOf is where the metrics are: Prometheus, or a folder.
+func sourceOf(prometheus, weblogs string) (canary.Source, error) {
+	if weblogs != "" {
+		return &canary.Sketches{Dir: weblogs}, nil
+	}
+	return canary.NewPrometheus(prometheus)
 }
 
 func (opt *canaryOptions) parse() (d canary.Design, err error) {
@@ -150,10 +172,12 @@ func (opt *canaryOptions) parse() (d canary.Design, err error) {
 		}
 		d.Guards = append(d.Guards, g)
 	}
-	for text, to := range map[string]*time.Duration{opt.before: &d.Before, opt.window: &d.Window, opt.resolution: &d.Resolution} {
-		if *to, err = canaryTime(text); err != nil {
+	for text, to := range map[string]*float64{opt.before: &d.Before, opt.window: &d.Window, opt.resolution: &d.Resolution} {
+		v, err := canaryTime(text)
+		if err != nil {
 			return d, err
 		}
+		*to = v.Seconds()
 	}
 	d.Boot, d.Blocks, d.Promote = opt.boot, append([]string{}, opt.blocks...), canary.Promise(opt.promote)
 	d.Margin, d.GuardMargin, d.Alpha, d.Power = float64(opt.margin), float64(opt.guardMargin), float64(opt.alpha), float64(opt.power)
@@ -224,8 +248,8 @@ func newCanaryBeginCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "begin FILE",
 		Short: "List the hosts that the next step changes",
-		Long: `Begin lists the hosts of the next step. Until the step is judged it may be asked
-again, and answers the same. After a stop it refuses.`,
+		Long: `Begin lists the hosts of the next step. Until the step is judged it can be run
+again, with the same answer. After a stop it refuses.`,
 		Args: exactArgs(1, "the file of a canary is"),
 	}
 	format := formatFlag(cmd, "text", "json")
@@ -274,8 +298,8 @@ func newCanaryJudgeCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "judge FILE",
 		Short: "Judge the step that has begun: proceed, promote, stop or undecided",
-		Long: `Judge begins the window of a step at its first call, when the hosts are changed,
-and judges the step after it. There is one look at each step: what was judged
+		Long: `The first call, once the hosts are changed, starts the window of a step; a call
+after the window judges the step. There is one look per step, and its result
 stands. The exit status is 0 for proceed, promote and done, 1 for stop and
 undecided, 3 while the window lasts or Prometheus does not answer.`,
 		Args: exactArgs(1, "the file of a canary is"),
@@ -283,7 +307,7 @@ undecided, 3 while the window lasts or Prometheus does not answer.`,
 	format := formatFlag(cmd, "text", "json")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the end of the window")
 	cmd.Flags().BoolVar(&again, "again", false, "begin another window, for a step that could not be judged")
-	cmd.Flags().StringVar(&inventory, "inventory", "", "`inventory` of today: says which hosts came and went")
+	cmd.Flags().StringVar(&inventory, "inventory", "", "current `inventory`: shows which hosts were added and removed")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()
 		if err != nil {
@@ -352,7 +376,7 @@ func (e *Env) noteInventory(s *canary.State, inventory string) error {
 
 // judgeCanary judges, at once or after the window.
 func (e *Env) judgeCanary(ctx context.Context, s *canary.State, file string, wait bool) (*canary.Look, error) {
-	src, err := canary.NewPrometheus(s.Prometheus)
+	src, err := sourceOf(s.Prometheus, s.Weblogs)
 	if err != nil {
 		return nil, err
 	}

@@ -24,10 +24,10 @@ func newCaptureCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "capture [HOST] -o FILE",
 		Short: "Record a host, for inspect and lint elsewhere",
-		Long: `Record what a host answers to inspect's questions in a .tar.gz of text files,
-which inspect --from and lint --from read. Keys and machine identifiers are left
-out always; --redact also masks addresses and host names, the same value with
-the same mask, and keeps of the kernel's log only what concerns the network.`,
+		Long: `Record a host's answers to inspect's questions in a .tar.gz of text files,
+which inspect --from and lint --from read. Keys and machine identifiers are
+always left out; --redact also masks addresses and host names, the same value
+with the same mask, and keeps only network messages of the kernel's log.`,
 		Example: `  wirerate capture ssh://root@web1 -o web1.tar.gz --redact
   wirerate inspect --from web1.tar.gz`,
 		Args: cobra.MaximumNArgs(1),

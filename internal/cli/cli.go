@@ -16,8 +16,10 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/input"
@@ -112,6 +114,24 @@ func Run(ctx context.Context, args []string, env *Env) int {
 	return status
 }
 
+// likeFlag names the verb's flag that an unknown one resembles.
+func likeFlag(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
+		return ""
+	}
+	name, best, least := unknown.GetSpecifiedName(), "", 3
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if n := catalog.Edits(name, f.Name); n < least && n < len(f.Name)/2 && !f.Hidden {
+			best, least = f.Name, n
+		}
+	})
+	if best == "" {
+		return ""
+	}
+	return "; did you mean --" + best + "?"
+}
+
 // oneLine is an error as it is printed: what cobra says of a mistyped command
 // takes several lines, and names and outputs may be hostile.
 func oneLine(err error) string {
@@ -126,9 +146,10 @@ func newRootCmd(env *Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "wirerate",
 		Short: "Find what limits a network path, tune it, and prove what helped",
-		Long: `wirerate takes a FreeBSD, OpenBSD or Linux host from its defaults to the best
-its network path can do, says why in numbers, changes nothing it cannot take
-back, and proves each setting's share of the gain by experiment.`,
+		Long: `wirerate finds what limits the network performance of a FreeBSD, OpenBSD or
+Linux host, plans the settings that its path needs with the reason in numbers,
+makes only changes that it can take back, and proves by experiment how much each
+setting helps.`,
 		Example: `  wirerate tune --lab rate=1gbit,rtt=50ms --role bulk -o out/
   wirerate explain net.ipv4.tcp_rmem
   wirerate lint /etc/sysctl.conf`,
@@ -146,7 +167,7 @@ back, and proves each setting's share of the gain by experiment.`,
 	root.SetVersionTemplate(versionText())
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", terminal.Columns)))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w; see %s --help", err, cmd.CommandPath())
+		return usagef("%w%s; see %s --help", err, likeFlag(cmd, err), cmd.CommandPath())
 	})
 	root.InitDefaultHelpCmd()
 	describeCompletion(root)

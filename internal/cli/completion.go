@@ -16,7 +16,7 @@ import (
 
 // complete tells the shell what flags and arguments of a command, and of all
 // below it, can be.
-func complete(cmd *cobra.Command) {
+func complete(root *cobra.Command) {
 	flags := map[string]func(*cobra.Command) []string{
 		"role": fixed(catalog.Roles()...), "os": fixed(systemNames()...), "kind": fixed(kindNames()...), "workload": fixed(kindsOfWorkload()...),
 		"level": fixed("info", "warning", "error"), "fail-on": fixed("info", "warning", "error"), "color": fixed("auto", "always", "never"),
@@ -26,6 +26,11 @@ func complete(cmd *cobra.Command) {
 		"lab":  func(*cobra.Command) []string { return append(profileNames(), "rate=") }, "access": fixed(profileNames()...),
 		"resume": experimentIDs, "trial": experimentIDs,
 	}
+	completeBelow(root, flags, argumentWords())
+}
+
+func completeBelow(cmd *cobra.Command, flags map[string]func(*cobra.Command) []string,
+	arguments map[string]func(*cobra.Command, int) []string) {
 	for name, words := range flags {
 		if cmd.Flags().Lookup(name) != nil {
 			// The error is for words that the verb has registered itself.
@@ -34,7 +39,7 @@ func complete(cmd *cobra.Command) {
 			})
 		}
 	}
-	if words := argumentWords()[cmd.CommandPath()]; words != nil && cmd.ValidArgsFunction == nil {
+	if words := arguments[cmd.CommandPath()]; words != nil && cmd.ValidArgsFunction == nil {
 		cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			found, how := starting(words(cmd, len(args)), typed)
 			if strings.HasSuffix(cmd.CommandPath(), " report") {
@@ -44,7 +49,7 @@ func complete(cmd *cobra.Command) {
 		}
 	}
 	for _, sub := range cmd.Commands() {
-		complete(sub)
+		completeBelow(sub, flags, arguments)
 	}
 }
 

@@ -12,19 +12,19 @@ func newConfirmCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "confirm [ID] [HOST]",
 		Short: "Make a change permanent: stop its timer, write the files",
-		Long: `Confirm writes the files of the change that is pending, or of the one with the
-ID, each under another name, flushed to the disk and renamed, and keeps what
-they replace. A change that apply did not bring to its end, or whose rollback
-was begun, is not confirmed (exit status 4): it can only be taken back. When
-somebody else changed a value or a file meanwhile, nothing is confirmed and each
-is named (exit status 1). wirerate rollback ID takes a confirmed change back at
-any later time, files included.`,
+		Long: `Confirm writes the files of the pending change, or of the one with the ID,
+each under a temporary name, flushed to disk and then renamed, and keeps the old
+ones. A change that apply did not complete, or whose rollback has begun, cannot
+be confirmed (exit status 4): it can only be taken back. If somebody else has
+changed a value or a file meanwhile, nothing is confirmed and each is named
+(exit status 1). wirerate rollback ID takes a confirmed change back at any later
+time, files included.`,
 		Example: `  wirerate confirm
   wirerate confirm 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
 	}
 	told := changeFlags(cmd)
-	anyway := cmd.Flags().Bool("anyway", false, "confirm even if something else has changed since: those values stay, the files are replaced")
+	anyway := cmd.Flags().Bool("anyway", false, "confirm even if something else has changed since: those values remain, the files are replaced")
 	forceFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		a, err := told(words)

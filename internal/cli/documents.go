@@ -19,6 +19,7 @@ import (
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/store"
 	"github.com/wirerate/wirerate/internal/watch"
+	"github.com/wirerate/wirerate/internal/watch/period"
 )
 
 // Document is a JSON document that the program writes: what a verb prints with
@@ -43,9 +44,11 @@ func Documents() []Document {
 		{"canary-begin", "wirerate canary begin --json: the hosts that a step changes", []any{begunStep{}}},
 		{"canary-design", "wirerate canary design --json, and its file: who is changed when, and what is seen", []any{canary.State{}}},
 		{"canary-judge", "wirerate canary judge --json: what a step found", []any{judgedStep{}}},
+		{"canary-status", "wirerate canary status --json: what is to be done next", []any{canaryStatus{}}},
 		{"confirm", "wirerate confirm --json: what was made permanent", []any{confirmedChange{}}},
 		{"explain", "wirerate explain --json: settings of the catalog, or a problem's code", []any{explainedSettings{}, explainedCode{}, explainedRule{}}},
 		{"export", "wirerate export --json: past experiments with every run", []any{exportedTrials{}}},
+		{"extend", "wirerate extend --json: until when a change waits", []any{extendedChange{}}},
 		{"fleet", "wirerate fleet --json: inspections of many hosts, merged", []any{fleet.Report{}}},
 		{"history", "wirerate history --json: past experiments", []any{pastTrials{}}},
 		{"history-compare", "wirerate history compare --json: two past trials side by side", []any{experiment.Compared{}}},
@@ -59,7 +62,7 @@ func Documents() []Document {
 		{"lint", "wirerate lint --json: the problems of configuration files", []any{lint.Document{}}},
 		{"measure", "wirerate measure --json: what a workload reached", []any{experiment.Measured{}}},
 		{"plan", "wirerate plan --json: a plan, or with --compare a file beside it", []any{plan.Plan{}, compare.Comparison{}}},
-		{"report", "wirerate report --json: the result of a past experiment", []any{result}},
+		{"report", "wirerate report --json: the result of a past experiment, or the course of what watch recorded", []any{result, period.Report{}}},
 		{"rollback", "wirerate rollback --json: what was restored", []any{rolledBack{}}},
 		{"status", "wirerate status --json: a host's changes", []any{hostStatus{}}},
 		{"trial", "wirerate trial --json: a comparison of arms, or of a suite", []any{result, suite}},
@@ -74,7 +77,7 @@ func Documents() []Document {
 		{"result.json", "the file of wirerate tune, trial and attribute -o", []any{result}},
 		{"suite.json", "the file of wirerate trial --suite -o", []any{suite}},
 		{"shares.json", "the file of wirerate attribute -o", []any{[]experiment.Share{}}},
-		{"journal.json", "the journal of a change, on the host", []any{change.Journal{}}},
+		{"journal.json", "the journal of a change, on the host", []any{change.Sealed{}}},
 		{"manifest.json", "the list of a capture's entries", []any{host.Capture{}}},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/change"
@@ -33,6 +34,7 @@ import (
 type experimentFlags struct {
 	experiment.Config
 	path, size, diskFrom string
+	from                 string // of a metric of production
 	out                  outputFolder
 	arms                 []string
 	resume               string
@@ -47,14 +49,14 @@ func (f *experimentFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Address, "address", "", "`address` at which HOST reaches the peer (default: the peer's name, or its first address)")
 	flags.StringVar(&f.Lab, "lab", "", "emulated path between two namespaces: `LINK`, such as rate=1gbit,rtt=50ms")
 	flags.DurationVar(&f.Spec.Duration, "run", 0, "counted time of one run (default: the workload's, or from the round-trip time)")
-	flags.DurationVar(&f.Spec.Omit, "omit", 0, "time at the start of a run that does not count (default: the workload's)")
+	flags.DurationVar(&f.Spec.Omit, "omit", 0, "time at the start of a run that is not counted (default: the workload's)")
 	flags.IntVar(&f.Spec.Streams, "streams", 0, "parallel connections or flows (default: the workload's)")
 	flags.StringVar((*string)(&f.Spec.Direction), "direction", "", "`direction` of the data: up, down or both, seen from HOST (default: the workload's)")
 	flags.StringVar(&f.Spec.Tool, "tool", "", "measuring `tool` (default: the first of the workload's that both hosts have)")
-	flags.IntVar(&f.Spec.Port, "port", 5201, "port of the measuring server; some tools take the next one too")
+	flags.IntVar(&f.Spec.Port, "port", 5201, "port of the measuring server; some tools also use the next one")
 	flags.StringVar(&f.History, "history", "", historyUsage)
-	flags.BoolVar(&f.Verbose, "verbose", false, "list every setting that is left out, even if many share one reason")
-	flags.BoolVar(&f.NoHistory, "no-history", false, "keep nothing in the history")
+	flags.BoolVar(&f.Verbose, "verbose", false, "list every omitted setting, even if many share one reason")
+	flags.BoolVar(&f.NoHistory, "no-history", false, "do not record the experiment in the history")
 }
 
 // addPlanned declares what plans are told beside the path and the role.
@@ -65,19 +67,19 @@ func (f *experimentFlags) addPlanned(cmd *cobra.Command) {
 // addDisk declares what the workload disk is told.
 func (f *experimentFlags) addDisk(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Spec.Dir, "dir", "", "for disk: `folder` on the file system to measure, on HOST (default "+workload.DiskDir+")")
-	cmd.Flags().StringVar(&f.size, "size", "", "for disk: `size` of its file (default 512MiB, at most a quarter of what is free)")
+	cmd.Flags().StringVar(&f.size, "size", "", "for disk: `size` of its file (default: 512MiB, at most a quarter of the free space)")
 }
 
 // addRouter declares the flags that name a host between the two ends.
 func (f *experimentFlags) addRouter(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Via, "via", "", "router or firewall between the two: `HOST`, which the arms then set, not the ends")
-	cmd.Flags().BoolVar(&f.Router, "router", false, "with --lab: put a router between the two, which the arms then set, not the ends")
+	cmd.Flags().StringVar(&f.Via, "via", "", "router or firewall between the two: the `HOST` that the arms then set, instead of the ends")
+	cmd.Flags().BoolVar(&f.Router, "router", false, "with --lab: put a router between the two, which the arms then set instead of the ends")
 }
 
 // addResume declares what goes on with an interrupted experiment.
 func (f *experimentFlags) addResume(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.resume, "resume", "", "go on with the interrupted experiment of this `ID`, or with the last")
+	flags.StringVar(&f.resume, "resume", "", "continue the interrupted experiment with this `ID`, or the last one")
 	flags.StringVar(&f.Resumed, "resumed", "", "")
 	// What --resume adds to the recorded command line.
 	_ = flags.MarkHidden("resumed")
@@ -95,9 +97,9 @@ func (f *experimentFlags) addArms(cmd *cobra.Command, arm string) {
 	flags.StringVar(&f.Spec.Workload, "workload", "bulk", "`workload` to run: "+workloadNames())
 	flags.StringVar(&f.Peer, "peer", "", peerUsage)
 	flags.StringVar(&f.path, "path", "", "`PATH` between the hosts, for the arm plan: rate=,rtt=[,loss=][,mtu=], a profile of wirerate lab profiles, or auto")
-	flags.StringVar(&f.Role, "role", "bulk", "`role` of the hosts, for the arm plan")
-	flags.IntVar(&f.Pairs, "pairs", 0, "pairs of runs at most, 2 to 200 (default: what --for allows, up to 40)")
-	flags.StringVar(&f.Metric, "metric", "", "`METRIC` of the workload that decides (default: its first)")
+	roleVar(flags, &f.Role, "bulk", "`role` of the hosts, for the arm plan")
+	flags.IntVar(&f.Pairs, "pairs", 0, "maximum number of pairs of runs, 2 to 200 (default: what --for allows, up to 40)")
+	flags.StringVar(&f.Metric, "metric", "", "`METRIC` of the workload that decides (default: the first)")
 	f.out.declare(cmd, "result.json, report.html and the files")
 	f.addDesign(cmd)
 	f.addResume(cmd)
@@ -214,6 +216,13 @@ func (f *experimentFlags) checkDesign(maxPairs int) error {
 		f.Seed = rand.Uint64N(1<<32) + 1
 	}
 	return f.out.check(f.outputs()...)
+}
+
+// roleVar is a flag for a role, in letters of any case.
+func roleVar(flags *pflag.FlagSet, to *string, value, usage string) {
+	*to = value
+	flags.Func("role", usage, func(role string) error { *to = strings.ToLower(role); return nil })
+	flags.Lookup("role").DefValue = value
 }
 
 func checkRole(role string) error {

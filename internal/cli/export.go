@@ -13,6 +13,7 @@ func newExportCmd(env *Env) *cobra.Command {
 	var file, out string
 	cmd := &cobra.Command{
 		Use:   "export [ID...]",
+		Args:  cobra.ArbitraryArgs,
 		Short: "Write the runs of past experiments as OpenMetrics, CSV or JSON",
 		Long: `Export writes every run that the history kept of the named experiments, all of
 them when none is named. Quantities are in base units.`,

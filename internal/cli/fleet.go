@@ -17,8 +17,8 @@ func newFleetCmd(env *Env) *cobra.Command {
 		Use:   "fleet FILE...",
 		Short: "Merge inspections of many hosts: problems, deviations, drift",
 		Long: `Fleet merges what wirerate inspect --json printed on any number of hosts, each
-in a file or all in a folder: which problems are on which hosts, and who
-deviates from its group in a setting, driver, firmware or release. A value is
+in a file or all in a folder: which problems are on which hosts, and which hosts
+deviate from their group in a setting, driver, firmware or release. A value is
 usual when two thirds of a group have it. The groups are the operating systems,
 or with --inventory the values of --group-by. With --against, an earlier folder
 or file, the exit status is 1 if anything has changed since.`,
@@ -29,9 +29,9 @@ or file, the exit status is 1 if anything has changed since.`,
 	}
 	format := formatFlag(cmd, "text", "html", "json")
 	f := cmd.Flags()
-	f.StringArrayVar(&against, "against", nil, "`file` or folder of an earlier time: says what has changed")
+	f.StringArrayVar(&against, "against", nil, "earlier `file` or folder: shows what has changed since")
 	f.StringVar(&inventory, "inventory", "", "`file` with the hosts' groups: ansible-inventory --list, or lines of HOST KEY=VALUE")
-	f.StringSliceVar(&groupBy, "group-by", nil, "`keys` of the inventory that make groups")
+	f.StringSliceVar(&groupBy, "group-by", nil, "inventory `keys` that define the groups")
 	f.StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		form, err := format()

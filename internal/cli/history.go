@@ -22,14 +22,14 @@ func newHistoryCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "List past experiments, or compare two of them",
-		Long: `History lists what tune, trial, attribute and measure kept: newest first, with
-the verdict and the effect. Runs of different sessions are not compared by their
-absolute numbers: history compare sets the effects side by side.`,
+		Long: `History lists past tune, trial, attribute and measure experiments, newest first,
+with the verdict and the effect. Absolute numbers of different sessions are not
+comparable: history compare shows the effects side by side.`,
 		Args: cobra.NoArgs,
 	}
 	format := formatFlag(cmd, "text", "json")
 	cmd.PersistentFlags().StringVar(&file, "history", "", historyUsage)
-	cmd.Flags().IntVarP(&n, "number", "n", 20, "how many; 0 for all")
+	cmd.Flags().IntVarP(&n, "number", "n", 20, "maximum number to list; 0 for all")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		form, err := format()
 		if err != nil {
@@ -48,7 +48,7 @@ absolute numbers: history compare sets the effects side by side.`,
 	}
 	compare := &cobra.Command{
 		Use:   "compare A B",
-		Short: "Set the effects of two past trials side by side",
+		Short: "Show the effects of two past trials side by side",
 		Args:  exactArgs(2, "two IDs are"),
 	}
 	compareFormat := formatFlag(compare, "text", "json")
@@ -109,20 +109,47 @@ func withHistory(ctx context.Context, file string, use func(*store.Store) error)
 
 func newReportCmd(env *Env) *cobra.Command {
 	var file, out string
+	var watched watchedOptions
 	cmd := &cobra.Command{
-		Use:   "report ID | FILE",
-		Short: "Show a past experiment or a result.json in any format",
-		Args:  exactArgs(1, "the ID of an experiment (see wirerate history; last is the newest) or a result.json is"),
+		Use:   "report ID | FILE | DIR",
+		Short: "Show a past experiment, a result.json or a recording of watch",
+		Long: `Report shows a past experiment or a result.json in any format.
+
+For a folder of wirerate watch --record, it shows the time between --from and
+--to: goodput, round-trip times, losses, when limits and problems began, and the
+changes and experiments in this machine's journal and history, with those added
+by --mark. --compare compares the time before one of these with the time after
+it: the ID of a change or an experiment, the text of a --mark, or a time.
+Nothing is randomised there, so it is weaker than a trial.`,
+		Args: exactArgs(1, "the ID of an experiment (see wirerate history; last is the newest), a result.json or the folder of a recording is"),
 		Example: `  wirerate report last
-  wirerate report 20260101-120000-ab12 --format html -o report.html`,
+  wirerate report 20260101-120000-ab12 --format html -o report.html
+  wirerate report /var/lib/wirerate/watch --from 24h --format html -o day.html
+  wirerate report /var/lib/wirerate/watch --mark 3h=switch --compare switch`,
 	}
 	format := formatFlag(cmd, "text", "html", "markdown", "json")
 	cmd.Flags().StringVar(&file, "history", "", historyUsage)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output (-)")
+	f := cmd.Flags()
+	f.StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output (-)")
+	f.StringVar(&watched.from, "from", "", "of a recording: the `time` to begin at, 2026-11-22T03:00, or 3h for 3 hours\nago")
+	f.StringVar(&watched.to, "to", "", "of a recording: the `time` to end at")
+	f.StringVar(&watched.compare, "compare", "", "of a recording: compare before and after this `mark`")
+	f.StringArrayVar(&watched.notes, "mark", nil, "of a recording: a change, as `time=text`; repeatable")
+	f.StringVar(&watched.stateDir, "state-dir", "", "of a recording: "+stateDirUsage)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()
 		if err != nil {
 			return err
+		}
+		if isRecording(args[0]) {
+			if form == "markdown" {
+				return usagef("a recording is shown as text, html or json")
+			}
+			watched.history = file
+			return env.writeTo(out, func(to *Env) error { return watched.run(cmd.Context(), to, args[0], form) })
+		}
+		if watched.any() {
+			return usagef("--from, --to, --compare, --mark and --state-dir are for the folder of a recording; %s is none", args[0])
 		}
 		r, err := findResult(cmd.Context(), file, args[0])
 		if err != nil {

@@ -38,11 +38,12 @@ func newInspectCmd(env *Env) *cobra.Command {
 	var opt inspectOptions
 	cmd := &cobra.Command{
 		Use:   "inspect [HOST...] [FILTER]",
+		Args:  cobra.ArbitraryArgs,
 		Short: "Show what limits a host on its path, and any problems",
-		Long: `Read what a host shows of its network (settings, interfaces, counters, sockets),
-compute the ceiling that each resource sets, and judge it by rules. The first
-line says what limits, where, and how sure that is; then come the lines that
-prove it and what to do. Nothing is changed.
+		Long: `Read a host's network state (settings, interfaces, counters, sockets),
+compute the ceiling that each resource sets, and apply the rules. The first
+line says what the limit is, where, and how certain that is; then come the lines
+that prove it and what to do. Nothing is changed.
 
 HOST is local (the default), ns:NAME, ssh://[user@]name[:port] or a capture; see
 wirerate help hosts, also for sudo and doas. --from also takes an unpacked
@@ -71,12 +72,12 @@ located, delays are told one way, and what a box between changed.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&opt.from, "from", nil,
 		"`capture`, sosreport, folder of outputs, pasted session or packet capture to read instead of a host")
-	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, and what does not fit together; of a packet capture another one")
+	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, and mismatches; for a packet capture, the other end's")
 	f.StringVar(&opt.capture, "capture", "", "capture packets on this `interface` with the host's tcpdump, for 10s or --for; further words are its filter")
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
-	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
+	roleVar(f, &opt.role, "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.window, "for", "", "observe the counters for this `time`, such as 5s: totals become rates")
-	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 if there are problems of this `severity` or above: error, warning, info")
+	f.StringVar(&opt.failOn, "fail-on", "", "exit with status 1 if there are problems of this `severity` or above: error, warning, info")
 	f.BoolVar(&opt.all, "all", false, "show why ceilings are not known and which rules were not evaluated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()
@@ -124,19 +125,31 @@ func inspect(ctx context.Context, env *Env, opt inspectOptions, names []string, 
 		}
 		return inspectPackets(env, opt, names[0], how)
 	}
-	if len(names) > 1 && how != "text" && how != "json" {
-		return usagef("--format %s shows one host; give one HOST", how)
-	}
 	var all []diagnose.Diagnosis
 	var peer *facts.Facts
 	for _, name := range names {
-		var f *facts.Facts
-		if f, peer, err = collectEnds(ctx, env, name, opt.peer, window); err != nil {
+		var hosts []*facts.Facts
+		if opt.peer == "" {
+			hosts, err = collectEach(ctx, env, name, window)
+		} else {
+			hosts = make([]*facts.Facts, 1)
+			hosts[0], peer, err = collectEnds(ctx, env, name, opt.peer, window)
+		}
+		if err != nil {
 			return err
 		}
-		q := diagnose.Question{Facts: f, Peer: peer, Path: path, Role: opt.role, Recorded: recorded(name)}
-		q.Proposed = proposed(f, path, opt.role)
-		all = append(all, q.Answer())
+		for _, f := range hosts {
+			q := diagnose.Question{Facts: f, Peer: peer, Path: path, Role: opt.role, Recorded: recorded(name)}
+			q.Proposed, q.ProposedFor = valuesFor(f, path, opt.role)
+			d := q.Answer()
+			if len(hosts) > 1 {
+				d.Host = f.Node + " (" + name + ")"
+			}
+			all = append(all, d)
+		}
+	}
+	if len(all) > 1 && how != "text" && how != "json" {
+		return usagef("--format %s shows one host, and here are %d; give one HOST", how, len(all))
 	}
 	switch {
 	case how == "json" && len(all) > 1:
@@ -212,6 +225,29 @@ func collectEnds(ctx context.Context, env *Env, name, peerName string, window ti
 	return f, peer, cmp.Or(err, peerErr)
 }
 
+// valuesFor are the proposed values; where path or role were not declared they are estimated, and from says of what.
+func valuesFor(f *facts.Facts, path netpath.Path, role string) (values map[string]string, from string) {
+	if path.Rate > 0 && role != "" {
+		return proposed(f, path, role), ""
+	}
+	guess := diagnose.EstimatePath(f, path, role)
+	if guess.From == "" {
+		return nil, ""
+	}
+	if f.Memory == 0 {
+		f = &facts.Facts{System: f.System, Release: f.Release, Settings: f.Settings, NICs: f.NICs, Routes: f.Routes,
+			Memory: leastMemory, PageSize: f.PageSize, Cores: f.Cores}
+		guess.From += fmt.Sprintf(", %s of memory", leastMemory)
+	}
+	return proposed(f, guess.Path, guess.Role), guess.From
+}
+
+// fewSettings are less than any host has.
+const fewSettings = 100
+
+// leastMemory is what a machine is taken to have where nothing says it.
+const leastMemory = 4 * units.GiB
+
 // proposed are the values that a plan for the path and the role would set, by setting and by setting@interface; nil
 // where path or role are not declared, or no plan can be made.
 func proposed(f *facts.Facts, path netpath.Path, role string) map[string]string {
@@ -222,7 +258,12 @@ func proposed(f *facts.Facts, path netpath.Path, role string) map[string]string 
 	if err != nil {
 		return nil
 	}
-	p, err := plan.Make(c, plan.Request{Path: path, Role: role, Machine: plan.MachineOf(f)})
+	machine := plan.MachineOf(f)
+	machine.Page = cmp.Or(machine.Page, 4096)
+	if len(f.Settings) < fewSettings {
+		machine.Running = nil // what was not pasted is there all the same
+	}
+	p, err := plan.Make(c, plan.Request{Path: path, Role: role, Machine: machine})
 	if err != nil {
 		return nil
 	}
@@ -242,8 +283,10 @@ func (opt inspectOptions) check() (path netpath.Path, window time.Duration, err 
 			return path, 0, err
 		}
 	}
-	if opt.role != "" && !slices.Contains(catalog.Roles(), opt.role) {
-		return path, 0, fmt.Errorf("role %q: one of %s is expected", opt.role, strings.Join(catalog.Roles(), ", "))
+	if opt.role != "" {
+		if err := checkRole(opt.role); err != nil {
+			return path, 0, err
+		}
 	}
 	if opt.failOn != "" && !slices.Contains([]string{"error", "warning", "info"}, opt.failOn) {
 		return path, 0, fmt.Errorf("severity %q: error, warning or info is expected", opt.failOn)
@@ -266,29 +309,49 @@ func parseWindow(s string) (time.Duration, error) {
 	return window, nil
 }
 
-// collect reads the facts of a host, a capture, or a folder of outputs.
+// collect reads the facts of a host, a capture, a folder of outputs, or the host of which a post shows the most.
 func collect(ctx context.Context, env *Env, name string, window time.Duration) (*facts.Facts, error) {
+	all, err := collectAll(ctx, env, name, window, func(name string) ([]transcript.Posted, error) {
+		one, err := transcript.Load(name)
+		return []transcript.Posted{one}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// collectEach reads what collect reads, and each host of a post.
+func collectEach(ctx context.Context, env *Env, name string, window time.Duration) ([]*facts.Facts, error) {
+	return collectAll(ctx, env, name, window, transcript.LoadEach)
+}
+
+// loadPosts reads the hosts of what somebody saved or posted.
+type loadPosts func(name string) ([]transcript.Posted, error)
+
+func collectAll(ctx context.Context, env *Env, name string, window time.Duration, load loadPosts) ([]*facts.Facts, error) {
 	if recorded(name) {
 		info, err := os.Stat(name)
 		if _, noManifest := os.Stat(filepath.Join(name, "manifest.json")); err == nil && info.IsDir() && noManifest != nil {
-			return collectPosted(name, nil)
+			return collectPosted(name, nil, load)
 		}
 		c, err := host.LoadCapture(name)
 		if err != nil {
-			return collectPosted(name, err)
+			return collectPosted(name, err, load)
 		}
 		if window == 0 {
 			window = facts.RecordedWindow(c)
 		}
 		f, err := facts.Collect(ctx, host.NewReplay(c), facts.Options{Window: window, Thorough: true})
-		return f, usage(err)
+		return []*facts.Facts{f}, usage(err)
 	}
 	c, err := env.open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	return collectLive(ctx, c, window)
+	f, err := collectLive(ctx, c, window)
+	return []*facts.Facts{f}, err
 }
 
 // collectLive reads the facts of a host that is connected.
@@ -311,14 +374,20 @@ func recorded(name string) bool {
 
 // collectPosted reads what somebody saved or posted; noCapture says why it is no
 // capture.
-func collectPosted(name string, noCapture error) (*facts.Facts, error) {
-	posted, err := transcript.Load(name)
+func collectPosted(name string, noCapture error, load loadPosts) (all []*facts.Facts, err error) {
+	posted, err := load(name)
 	switch hidden := strings.HasSuffix(name, "gz"); {
 	case noCapture != nil && (errors.Is(err, transcript.ErrNotText) || errors.Is(err, transcript.ErrNoOutputs) && hidden):
 		return nil, usage(noCapture)
 	case err != nil:
 		return nil, usage(fmt.Errorf("%s: %w", name, err))
 	}
-	f, err := posted.Facts(name)
-	return f, usage(err)
+	for i := range posted {
+		f, err := posted[i].Facts(name)
+		if err != nil {
+			return nil, usage(err)
+		}
+		all = append(all, f)
+	}
+	return all, nil
 }

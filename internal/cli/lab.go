@@ -8,15 +8,10 @@ import (
 	"github.com/wirerate/wirerate/internal/lab"
 )
 
-// newLabCmd is the verb lab: emulated paths for any program.
-func newLabCmd(env *Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "lab",
-		Short: "Run programs on an emulated path on this machine",
-		Long: `lab joins namespaces of this machine by an emulated link, so that any program
-can be tried on a path that is not at hand. It touches nothing of the machine's
-own network, has no way to the outside (no names are resolved, nothing is
-downloaded there), and leaves nothing behind.
+const labAbout = `lab connects namespaces on this machine by an emulated link, so that any program
+can be tried on a path that is not at hand. It does not touch the machine's own
+network, has no connection to the outside (no name resolution, no downloads),
+and leaves nothing behind.
 
 A LINK is a list of fields, or the name of a profile (see lab profiles) that
 further fields change:
@@ -63,7 +58,15 @@ ends with the lab; what it used is said where the emulator reports. lab exec
 does so from 100mbit on, and nothing does on a battery. --awake on or off
 decides otherwise, with the share of each processor's time that it may take,
 on:50%; the environment variable WIRERATE_AWAKE does so for every command that
-brings up a lab.`,
+brings up a lab.`
+
+// newLabCmd is the verb lab: emulated paths for any program.
+func newLabCmd(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Args:  cobra.ArbitraryArgs,
+		Short: "Run programs on an emulated path on this machine",
+		Long:  labAbout,
 		Example: `  wirerate lab exec rate=1gbit,rtt=80ms,loss=1e-5 --serve 'iperf3 -s' -- \
     sh -c 'iperf3 -c $WIRERATE_PEER'
   wirerate lab up sat geo-satellite && wirerate lab shell sat

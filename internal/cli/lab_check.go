@@ -12,25 +12,26 @@ import (
 func newLabCheckCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [WORD...]",
-		Short: "Measure emulated links against what was asked of them",
+		Args:  cobra.ArbitraryArgs,
+		Short: "Measure emulated links against their specification",
 		Long: `check brings up links one after the other and compares, with real kernel
-sockets, what was asked with what is measured: round-trip time, rate, loss,
+sockets, what was specified with what is measured: round-trip time, rate, loss,
 marks, duplicates, jitter, queues, CoDel's schedule, BBR under loss, and TCP
 against the tables of RFC 6349 and RFC 9438. A check that failed while the
 emulator was behind is repeated, at most twice; one that failed while it could
 not keep up says "no time": the machine was busy. A TCP transfer leaves out the
-moments in which the emulator was behind, says how much that was, and goes on
-until the rest is enough. The exit status is 1 where a check failed.
+moments in which the emulator was behind, says how long that was, and continues
+until the rest is enough. The exit status is 1 if a check failed.
 
-RFC 9438's tables are of a sender that halves its window at once. The kernel's
-takes two round trips to learn of a loss and to recover, which at a loss of 1%
-is a quarter of all, and follows the greater of CUBIC's two curves at each
-moment. The rows where that matters expect what it then reaches, and say so.`,
+RFC 9438's tables are for a sender that halves its window immediately. The
+kernel's takes two round trips to detect a loss and to recover, which at 1% loss
+is a quarter of the time, and follows the larger of CUBIC's two curves at each
+moment. The rows where that matters expect the resulting value, and say so.`,
 		Example: `  wirerate lab check
   wirerate lab check 'round trip' rtt=20ms
   wirerate lab check --full 'average window' cubic`,
 	}
-	full := cmd.Flags().Bool("full", false, "also what takes minutes: low loss rates, long paths")
+	full := cmd.Flags().Bool("full", false, "include checks that take minutes: low loss rates, long paths")
 	awake := awakeFlag(cmd)
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {

@@ -23,7 +23,7 @@ type labFlags struct {
 }
 
 func (f *labFlags) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.router, "router", false, "put a router, a host of its own, between client and server")
+	cmd.Flags().BoolVar(&f.router, "router", false, "put a router, as a separate host, between client and server")
 	cmd.Flags().StringArrayVar(&f.access, "access", nil, "`LINK` of a client to the router (implies it); once for each client: client, client2, ...")
 	f.awake = awakeFlag(cmd)
 }
@@ -74,16 +74,10 @@ func parseLink(spec string) (link.Link, error) {
 	return l, usage(err)
 }
 
-func newLabExecCmd(env *Env) *cobra.Command {
-	var flags labFlags
-	x := execution{}
-	cmd := &cobra.Command{
-		Use:   "exec LINK|NAME [--serve CMD] -- CMD [ARG...]",
-		Short: "Run a program on the client of an emulated path",
-		Long: `exec brings up an emulated path, runs CMD on its client, and takes it down,
-with all that CMD and --serve left running. In place of LINK the NAME of a lab
-that is up (lab up) runs CMD in that one, which stays; it goes before a profile
-of that name.
+const labExecAbout = `exec brings up an emulated path, runs CMD on its client, and takes it down,
+with everything that CMD and --serve left running. With the NAME of a running
+lab (lab up) instead of LINK, CMD runs in that lab, which stays up; a lab takes
+precedence over a profile of the same name.
 
 CMD has this terminal and folder, and in its environment WIRERATE_PEER (the
 server's IPv4 address; on the server the client's), WIRERATE_PEER6 (empty where
@@ -99,18 +93,27 @@ left none, as one that changes settings does. If it fails, CMD is not run.
 After CMD a line on standard error says whether the emulator kept up, and how
 late it was at the worst, if anything was carried; --json says all that the
 links did. --pcap writes what both ends send and receive, 128 bytes of each
-packet, for wirerate inspect --from and others that read pcapng.`,
+packet, for wirerate inspect --from and others that read pcapng.`
+
+func newLabExecCmd(env *Env) *cobra.Command {
+	var flags labFlags
+	x := execution{}
+	cmd := &cobra.Command{
+		Use:   "exec LINK|NAME [--serve CMD] -- CMD [ARG...]",
+		Args:  cobra.ArbitraryArgs,
+		Short: "Run a program on the client of an emulated path",
+		Long:  labExecAbout,
 		Example: `  wirerate lab exec rate=100mbit,rtt=20ms -- sh -c 'ping -c 3 $WIRERATE_PEER'
   wirerate lab exec lte --serve 'iperf3 -s' -- \
     sh -c 'iperf3 -R -c $WIRERATE_PEER'`,
 	}
 	flags.register(cmd)
-	cmd.Flags().StringVar(&x.Serve, "serve", "", "shell `command` to run on the server meanwhile")
-	cmd.Flags().DurationVar(&x.Wait, "wait", 10*time.Second, "how long the --serve command may take to listen")
+	cmd.Flags().StringVar(&x.Serve, "serve", "", "shell `command` to run on the server while CMD runs")
+	cmd.Flags().DurationVar(&x.Wait, "wait", 10*time.Second, "`time` within which the --serve command must listen")
 	cmd.Flags().StringVar(&x.On, "on", lab.ClientHost, "`host` that CMD runs on")
 	x.register(cmd)
 	cmd.Flags().StringVar(&x.Pcap, "pcap", "", "capture packets at both ends into this `folder`: client.pcapng, server.pcapng")
-	cmd.Flags().StringVar(&x.statsFile, "stats", "", "write what the links did as JSON to this `file`")
+	cmd.Flags().StringVar(&x.statsFile, "stats", "", "write statistics of the links to this `file`, as JSON")
 	format := formatFlag(cmd, "text", "json")
 	cmd.Flags().Lookup("format").Usage = "`format` of what standard error says about the links: text, json"
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
@@ -169,7 +172,7 @@ type execution struct {
 }
 
 func (x *execution) register(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&x.quiet, "quiet", "q", false, "say nothing of an emulator that kept up")
+	cmd.Flags().BoolVarP(&x.quiet, "quiet", "q", false, "do not report on an emulator that kept up")
 }
 
 func (e *Env) execNew(ctx context.Context, t lab.Topology, x execution) error {

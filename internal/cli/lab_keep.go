@@ -18,11 +18,12 @@ func newLabUpCmd(env *Env) *cobra.Command {
 	var format func() (string, error)
 	cmd := &cobra.Command{
 		Use:   "up NAME [LINK]",
+		Args:  cobra.ArbitraryArgs,
 		Short: "Bring up a lab that stays until lab down",
-		Long: `up brings up a lab in the background. LINK may be left out where NAME is a
+		Long: `up brings up a lab in the background. LINK can be omitted if NAME is a
 profile. Programs run on its hosts with lab shell and lab exec NAME; as root
 also with ip netns exec NAME-HOST, and as hosts ns:NAME-client and
-ns:NAME-server. lab list tells what the links did so far.`,
+ns:NAME-server. lab list shows statistics of the links so far.`,
 		Example: `  wirerate lab up lte
   wirerate lab up slow rate=none --access rate=1gbit --access rate=100mbit`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -224,6 +225,7 @@ func newLabShellCmd(env *Env) *cobra.Command {
 	x := execution{format: "text"}
 	cmd := &cobra.Command{
 		Use:     "shell NAME [HOST] [-- CMD [ARG...]]",
+		Args:    cobra.ArbitraryArgs,
 		Short:   "Run a shell, or CMD, on a host of a lab (default: client)",
 		Example: "  wirerate lab shell sat server -- iperf3 -s",
 		RunE: func(cmd *cobra.Command, args []string) error {

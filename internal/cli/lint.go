@@ -32,15 +32,16 @@ func newLintCmd(env *Env) *cobra.Command {
 	var opt lintOptions
 	cmd := &cobra.Command{
 		Use:   "lint FILE...",
+		Args:  cobra.ArbitraryArgs,
 		Short: "Find dead, misplaced and harmful lines of configuration",
 		Long: `Judge sysctl.conf, sysctl.d, loader.conf, rc.conf, hostname.if, pf.conf, systemd
 .link and .network files, ifupdown interfaces, modprobe.d, modules-load.d, TuneD
 profiles and scripts by the catalog. System, kind and machine are guessed from
-path and content; files of one machine are read in the order in which the system
-reads them.
+path and content; files of one machine are read in the order that the system
+uses.
 
 A comment "# wirerate: ignore CODE reason" suppresses a code on its line or,
-alone, on the next one. explain CODE tells what a code means. A file
+alone, on the next one. explain CODE says what a code means. A file
 .wirerate.yaml in the folder of the files or above it holds flags by their
 names: os, version, role, driver, memory, cores, ignore, level, fail-on.
 
@@ -54,21 +55,21 @@ and exits with 1 when that reaches --fail-on.`,
 	format := formatFlag(cmd, "text", "json", "sarif", "github", "gitlab", "checkstyle", "junit")
 	f := cmd.Flags()
 	f.StringVar(&opt.system, "os", "", "`system`: freebsd, openbsd or linux (default: guessed)")
-	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2 (default: the running one for this machine's own files, else what all described releases share)")
+	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2 (default: the running one for this machine's own files, otherwise what all described releases share)")
 	f.StringVar(&opt.kind, "kind", "", "`kind` of the files, such as sysctl.conf, loader.conf, rc.conf, script (default: guessed)")
-	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
+	roleVar(f, &opt.role, "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.driver, "driver", "", "`driver` of the network interface, such as igb")
 	f.StringVar(&opt.from, "from", "", "`host` or capture that the files are for: its system, release, memory, drivers and running values")
 	f.StringVar(&opt.memory, "memory", "", "the machine's memory, a `size` such as 16GiB")
 	f.IntVar(&opt.cores, "cores", 0, "`number` of the machine's processors")
 	f.BoolVar(&opt.fix, "fix", false, "write the corrected files, after printing the differences")
-	f.BoolVar(&opt.diff, "diff", false, "show what --fix would change, and change nothing")
-	f.StringVar(&opt.failOn, "fail-on", "warning", "lightest `severity` that makes the exit status 1: info, warning, error or never")
-	f.StringVar(&opt.level, "level", "info", "lightest `severity` that is reported: info, warning or error")
-	f.StringSliceVar(&opt.ignore, "ignore", nil, "`codes` that are not reported, such as same-as-default,duplicate")
+	f.BoolVar(&opt.diff, "diff", false, "show what --fix would change, without changing anything")
+	f.StringVar(&opt.failOn, "fail-on", "warning", "lowest `severity` that makes the exit status 1: info, warning, error or never")
+	f.StringVar(&opt.level, "level", "info", "lowest `severity` that is reported: info, warning or error")
+	f.StringSliceVar(&opt.ignore, "ignore", nil, "`codes` not to report, such as same-as-default,duplicate")
 	f.StringVar(&opt.config, "config", "", "`file` with flags, or none (default: "+lintConfigName+" found upwards from the files)")
-	f.BoolVarP(&opt.quiet, "quiet", "q", false, "no notes on standard error, only errors")
-	f.BoolVar(&opt.verbose, "verbose", false, "show each line that sets a default, not one line for all of a file")
+	f.BoolVarP(&opt.quiet, "quiet", "q", false, "print only errors on standard error, no notes")
+	f.BoolVar(&opt.verbose, "verbose", false, "show each line that sets a default, not one summary per file")
 	f.StringVar(&opt.color, "color", "auto", "`when` to colour the text: auto, always or never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		format, err := format()
@@ -217,8 +218,10 @@ func (o lintOptions) options() (lint.Options, error) {
 	if o.kind != "" && !slices.Contains(conffile.Kinds(), conffile.Kind(o.kind)) {
 		return lint.Options{}, fmt.Errorf("kind %q: one of %s is expected", o.kind, strings.Trim(fmt.Sprint(conffile.Kinds()), "[]"))
 	}
-	if o.role != "" && !slices.Contains(catalog.Roles(), o.role) {
-		return lint.Options{}, fmt.Errorf("role %q: one of %s is expected", o.role, strings.Join(catalog.Roles(), ", "))
+	if o.role != "" {
+		if err := checkRole(o.role); err != nil {
+			return lint.Options{}, err
+		}
 	}
 	for _, s := range []struct {
 		flag, value string

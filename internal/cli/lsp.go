@@ -17,9 +17,10 @@ func newLSPCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lsp",
 		Short: "Serve editors: problems, explanations, completion and corrections",
-		Long: `Speak the Language Server Protocol (3.17) on standard input and output: what
-lint finds as one types, what settings do, names and values to complete,
-corrections. docs/editors.md sets up VS Code, Neovim, Helix and Emacs.
+		Long: `Speak the Language Server Protocol (3.17) on standard input and output: lint's
+problems as you type, explanations of settings, completion of names and values,
+corrections. docs/editors.md shows how to set up VS Code, Neovim, Helix and
+Emacs.
 
 System, release and machine come from ` + lintConfigName + ` in the folder of a file or
 above it, else from the editor's settings (section "wirerate": os, release,
@@ -28,7 +29,7 @@ content; for this machine's own files, the release is the running one.`,
 		Example: "  wirerate lsp",
 		Args:    exactArgs(0, "no argument is"),
 	}
-	cmd.Flags().Bool("stdio", true, "speak on standard input and output, as some editors ask for")
+	cmd.Flags().Bool("stdio", true, "communicate over standard input and output, which some editors request")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := catalog.Load()
 		if err != nil {

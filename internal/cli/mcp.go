@@ -29,13 +29,13 @@ func newMCPCmd(env *Env) *cobra.Command {
 		Short: "Serve agents: read-only tools, and changes only under a timer",
 		Long: `Speak the Model Context Protocol on standard input and output. The tools
 inspect, lint, explain, plan, calc, weblog and report change nothing. They read
-files below the folders of --root and ask the hosts of --host, no others.
+only files below the --root folders and query only the hosts given with --host.
 
-With --allow-apply there are apply, status, confirm, rollback and trial too.
-apply takes plans that the same session made, always under the journal and a
-timer of 10s to 10m; what is not confirmed by a later call the host takes back
-by itself. Only changes of the session can be confirmed or taken back. trial
-runs in namespaces of this machine.
+--allow-apply adds apply, status, confirm, rollback and trial. apply takes only
+plans made in the same session, always with the journal and a timer of 10s to
+10m; the host takes a change back unless a later call confirms it. Only the
+session's own changes can be confirmed or taken back. trial runs in namespaces
+of this machine.
 
 Each call is logged before it begins and when it has ended.`,
 		Example: `  wirerate mcp --root /srv/configuration
@@ -44,10 +44,10 @@ Each call is logged before it begins and when it has ended.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&roots, "root", []string{"."}, "`folder` whose files may be read")
-	f.StringArrayVar(&hosts, "host", []string{"local"}, "`host` that may be asked, and with --allow-apply changed")
+	f.StringArrayVar(&hosts, "host", []string{"local"}, "`host` that may be queried and, with --allow-apply, changed")
 	f.BoolVar(&apply, "allow-apply", false, "offer the tools that change hosts")
-	f.BoolVar(&runtimeOnly, "runtime-only", false, "with --allow-apply: confirm writes no configuration files, a reboot undoes every change")
-	f.StringVar(&logFile, "log", "", "`file` that the calls are added to, as lines of JSON (default: standard error)")
+	f.BoolVar(&runtimeOnly, "runtime-only", false, "with --allow-apply: confirm writes no configuration files; a reboot undoes every change")
+	f.StringVar(&logFile, "log", "", "`file` to which calls are appended as lines of JSON (default: standard error)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		log := env.Stderr
 		if logFile != "" {

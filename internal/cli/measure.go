@@ -19,12 +19,12 @@ func newMeasureCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "measure WORKLOAD [HOST [--peer HOST] | --lab LINK]",
 		Short: "Run a workload and show what it and the kernels saw",
-		Long: `Measure runs a workload between two hosts and prints its metrics with what the
-kernels counted meanwhile. One run is no evidence about a setting: trial
-compares settings.
+		Long: `Measure runs a workload between two hosts and prints its metrics together with
+the kernels' counters during the run. One run is not evidence about a setting:
+use trial to compare settings.
 
-The workload disk measures the storage of one HOST, without a peer, with files
-of its own in --dir, which are removed even if it is killed.
+The workload disk measures the storage of one HOST, without a peer, with its
+own files in --dir, which are removed even if it is killed.
 
 ` + workloadHelp() + `
 ` + below("", "With --read it reads what a measuring tool printed before: "+strings.Join(workload.ParsedTools(), ", ")+

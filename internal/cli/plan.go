@@ -49,9 +49,9 @@ func newPlanCmd(env *Env) *cobra.Command {
 		Use:   "plan [HOST | --os SYSTEM] --path PATH --role ROLE",
 		Short: "Compute what a path, a role and a machine need",
 		Long: `Plan computes what a host needs for a path and a role: for each setting the
-formula with its numbers, the evidence that it matters, the risk and the way
-back. The same inputs give the same plan. Nothing is changed; wirerate apply
-puts a plan in place.
+formula with its numbers, the evidence that it matters, the risk and how to
+undo it. The same inputs give the same plan. Nothing is changed; use wirerate
+apply to apply a plan.
 
 HOST is local, ns:NAME, ssh://[user@]name[:port] or a capture; see wirerate help
 hosts, also for sudo and doas. With --os a plan is made for a machine that is
@@ -76,24 +76,24 @@ only described.`,
 	f.StringVar(&opt.numa, "numa", "", "processors of the interfaces' NUMA node, as `LIST`, such as 0-15 or 0,2,4")
 	f.IntVar(&opt.queues, "queues", 0, "`number` of receive queues of each interface")
 	f.IntVar(&opt.ring, "ring-max", 0, "`length` of the largest ring of each interface")
-	f.StringVar(&opt.disk, "disk-rate", "", "sustained write `rate` of the disks together, per second, such as 2GB")
+	f.StringVar(&opt.disk, "disk-rate", "", "sustained write `rate` of all disks together, per second, such as 2GB")
 	f.IntVar(&opt.disks, "disks", 0, "`number` of the machine's disks")
 	countFlag(f, &opt.diskIOPS, "disk-iops", "`number` of operations per second of one disk")
-	f.StringVar(&opt.diskLatency, "disk-latency", "", "`time` of one operation of a disk, such as 80us")
+	f.StringVar(&opt.diskLatency, "disk-latency", "", "`time` that one operation of a disk takes, such as 80us")
 	f.StringVar(&opt.diskFrom, "disk-from", "", "take the disks' figures from `FILE`, the output of wirerate measure disk --json")
 	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500], a profile of wirerate lab profiles, a packet capture that shows it, or auto")
 	f.StringVar(&opt.peer, "peer", "", "with --path auto: the `HOST` to which the path is measured")
-	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
+	roleVar(f, &opt.role, "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	countFlag(f, &opt.load.Connections, "connections", "`number` of TCP connections open at once (default: by role)")
 	countFlag(f, &opt.load.ConnRate, "conn-rate", "`number` of new connections per second (default: by role)")
 	countFlag(f, &opt.load.PacketRate, "packet-rate", "`number` of packets per second (default: by role)")
 	countFlag(f, &opt.load.States, "states", "`number` of firewall states at once (default: by role)")
 	countFlag(f, &opt.load.Hosts, "hosts", "`number` of neighbours on the attached networks (default: by role)")
-	f.BoolVar(&opt.harden, "harden", false, "add the settings whose purpose is security, each with its cost")
+	f.BoolVar(&opt.harden, "harden", false, "add the settings that improve security, each with its cost")
 	f.BoolVar(&opt.why, "why", false, "show formula, numbers, evidence, risk and sources of each setting")
 	opt.out.declare(cmd, "plan.json and the system's own files")
-	f.StringSliceVar(&opt.export, "export", nil, "`forms` to write into the folder too: ansible, tuned, script")
-	f.StringVar(&opt.compare, "compare", "", "put this configuration `FILE` beside the plan, line by line")
+	f.StringSliceVar(&opt.export, "export", nil, "`forms` to write into the folder as well: ansible, tuned, script")
+	f.StringVar(&opt.compare, "compare", "", "compare this configuration `FILE` with the plan, line by line")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()
 		if err != nil {

@@ -60,14 +60,17 @@ func (s *sink) clear() {
 	}
 }
 
+// wideEstimate is the ratio from which an estimate says nothing yet.
+const wideEstimate = 100
+
 // describe is the time left, the last run and the estimate so far.
 func describe(t trial.Progress) string {
-	last := report.Rate(t.LastGood)
-	if t.LastGood == 0 { // a workload whose metric is not goodput
-		last = fmt.Sprintf("%.4g", t.LastValue)
+	left := "ending"
+	if t.AllLeft > 0 {
+		left = t.AllLeft.Round(time.Second).String() + " left at most"
 	}
-	s := fmt.Sprintf("%s left at most, last %s", t.AllLeft.Round(time.Second), last)
-	if t.Estimate != nil {
+	s := fmt.Sprintf("%s, last %s", left, report.Value(t.Metric, t.LastValue))
+	if t.Estimate != nil && t.Estimate.High < wideEstimate {
 		s += fmt.Sprintf(", ×%.2f (%.2f to %.2f)", t.Estimate.Ratio, t.Estimate.Low, t.Estimate.High)
 	}
 	return s

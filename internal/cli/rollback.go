@@ -12,11 +12,11 @@ func newRollbackCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollback [ID] [HOST]",
 		Short: "Undo a change: the pending one, or the one with the ID",
-		Long: `Rollback restores what a change replaced, by the script that was written to the
-target's disk before the first write. Values that somebody else changed
-meanwhile are reported and left alone, and so are those that the system takes
-back at the next boot only (exit status 1). What the host does not have any
-more, such as an interface, a route or a module, is named as gone.`,
+		Long: `Rollback restores the values and files that a change replaced, with the script
+written to the target's disk before the first write. Values that somebody else
+has changed meanwhile are reported and left alone, and so are those that only a
+reboot can restore (exit status 1). Anything that no longer exists on the host,
+such as an interface, a route or a module, is reported as gone.`,
 		Example: `  wirerate rollback
   wirerate rollback 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),

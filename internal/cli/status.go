@@ -14,12 +14,12 @@ func newStatusCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [HOST]",
 		Short: "List a host's changes, and any drift from them",
-		Long: `Status lists the changes in a host's journals and compares the host with what
-the pending and the confirmed ones left. What differs is named, and the exit
-status is then 1. A confirmation that was cut off is finished first.
+		Long: `Status lists the changes in a host's journals and compares the host with the
+values of the pending and confirmed ones. Differences are listed, and the exit
+status is then 1. An interrupted confirmation is finished first.
 
 A change's journal stays in the folder that --json names (dir). Once the change
-is rolled back, or is to stay for good, the folder can be removed.`,
+is rolled back, or is permanent, the folder can be removed.`,
 		Example: `  wirerate status
   wirerate status ssh://root@server --json`,
 		Args: cobra.MaximumNArgs(1),

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wirerate/wirerate/internal/experiment"
+	"github.com/wirerate/wirerate/internal/live"
 	"github.com/wirerate/wirerate/internal/outdir"
 	"github.com/wirerate/wirerate/internal/report"
 	"github.com/wirerate/wirerate/internal/stats"
@@ -26,7 +27,7 @@ func newTrialCmd(env *Env) *cobra.Command {
 		Short: "Compare sets of settings in randomised pairs of runs",
 		Long: `Trial compares arms, each a set of settings, with the first one: in randomised
 blocks of runs, one log-ratio per pair, with intervals, planned looks, Holm's
-procedure over the arms and a margin for what is worthwhile. It says beforehand
+procedure over the arms and a margin for what is worthwhile. It says in advance
 how small a change it can detect, restores everything, and keeps every run in
 the history.
 
@@ -37,7 +38,7 @@ as the whole rule set: a pf.conf there, the language of nft on Linux, where off
 is no rule at all. --aa compares the first arm with itself and so measures the
 noise floor.
 
-With --via HOST, a router or firewall between the two ends, or in a lab with
+` + switchbackHelp + `With --via HOST, a router or firewall between the two ends, or in a lab with
 --router, the arms set that host and leave the ends alone; ends:PART sets the
 ends. plan is then the plan of a router. The router has a journal and a way back
 of its own, and its processors and drops stand beside the others.
@@ -54,12 +55,15 @@ of its own, and its processors and drops stand beside the others.
     --workload disk --dir /srv --metric write_bytes_per_s
   wirerate trial --arm current --arm firewall:off \
     ssh://root@a --peer ssh://root@b --via ssh://root@fw
+  wirerate trial --arm current --arm cc:bbr ssh://root@web1 --for 8h \
+    --metric-from 'lower:prometheus:http://prom:9090?query=avg(latency_p95)'
   wirerate trial --resume last`,
 		Args: cobra.MaximumNArgs(2),
 	}
 	format := formatFlag(cmd, "text", "json")
 	f.addArms(cmd, "an `ARM`; the first one is the reference")
 	cmd.Flags().BoolVar(&aa, "aa", false, "compare the first arm with itself: an A/A control")
+	cmd.Flags().StringVar(&f.from, "metric-from", "", "judge production by this `METRIC` of it, without a load: "+live.Forms)
 	cmd.Flags().StringVar(&f.Suite, "suite", "", "run a named `suite` instead of one workload: host, or router (through --router or --via)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()
@@ -99,10 +103,39 @@ func (f *experimentFlags) control() error {
 	return nil
 }
 
+const switchbackHelp = `With --metric-from the hosts stay in production: the arms alternate over time
+in randomised blocks (a switchback), the first --omit of each run is left out
+while the other arm washes out, and a metric over the --run decides. The journal
+and its timer are the same: when this program is gone, the host goes back to
+what it had within --for and ten minutes.
+
+`
+
+// live makes the trial one of production: HOST, and a peer if one is named, switch
+// between the arms, and the metric is read over each run.
+func (f *experimentFlags) live() error {
+	for _, flag := range []string{"workload", "metric", "suite", "lab", "router", "via", "tool", "streams", "direction", "address", "port", "dir", "size"} {
+		if f.given(flag) {
+			return fmt.Errorf("--%s: with --metric-from there is no load to choose or place", flag)
+		}
+	}
+	m, err := live.Parse(f.from)
+	if err != nil {
+		return fmt.Errorf("--metric-from %w", err)
+	}
+	f.Spec.Workload, f.Spec.From, f.Metric, f.Live = workload.Live, f.from, m.Name(), m.Measure
+	return nil
+}
+
 // checkArms finds what is wrong with the flags before anything is started.
 func (f *experimentFlags) checkArms(args []string, least int) error {
 	if err := f.hostAndPeer(args); err != nil {
 		return err
+	}
+	if f.from != "" {
+		if err := f.live(); err != nil {
+			return err
+		}
 	}
 	if len(f.arms) < least || len(f.arms) > 12 {
 		return fmt.Errorf("%d arms: %d to 12 are possible, each with --arm: %s", len(f.arms), least, experiment.ArmForms)

@@ -46,9 +46,9 @@ With --lab both ends are namespaces of this machine joined by an emulated path.`
 	f := cmd.Flags()
 	f.StringVar(&opt.Peer, "peer", "", peerUsage)
 	f.StringVar(&opt.path, "path", "", "`PATH` between the hosts: rate=,rtt=[,loss=][,mtu=], a profile of wirerate lab profiles, or auto to measure it")
-	f.StringVar(&opt.Role, "role", "", "`role` of the hosts: "+strings.Join(catalog.Roles(), ", "))
+	roleVar(f, &opt.Role, "", "`role` of the hosts: "+strings.Join(catalog.Roles(), ", "))
 	opt.out.declare(cmd, "the drop-in files, plan.json, result.json and report.html")
-	f.IntVar(&opt.Pairs, "pairs", 10, "pairs of runs at most, 2 to 100")
+	f.IntVar(&opt.Pairs, "pairs", 10, "maximum number of pairs of runs, 2 to 100")
 	f.BoolVar(&opt.NoShares, "no-shares", false, "do not measure each setting's share")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		form, err := format()

@@ -15,6 +15,7 @@ func verbs(env *Env) []*cobra.Command {
 		newPlanCmd(env),
 		newApplyCmd(env),
 		newConfirmCmd(env),
+		newExtendCmd(env),
 		newRollbackCmd(env),
 		newStatusCmd(env),
 		newVerifyCmd(env),

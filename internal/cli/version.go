@@ -28,7 +28,7 @@ func newVersionCmd(env *Env) *cobra.Command {
 		Args:  exactArgs(0, "no argument is"),
 	}
 	format := formatFlag(cmd, "text", "json")
-	notices := cmd.Flags().Bool("licenses", false, "print the licence notices of all that the program contains")
+	notices := cmd.Flags().Bool("licenses", false, "print the licence notices of all components of the program")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		form, err := format()
 		if err != nil {

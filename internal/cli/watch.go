@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -25,44 +26,59 @@ import (
 
 type watchOptions struct {
 	path, role, lasts, interval, failOn, onFinding string
-	record, replay, at                             string
+	record, replay, at, peer                       string
+	beside                                         besideOptions
 }
 
 func newWatchCmd(env *Env) *cobra.Command {
 	var opt watchOptions
 	cmd := &cobra.Command{
 		Use:   "watch [HOST...]",
-		Short: "Say what limits a host now, and since when, again and again",
-		Long: `Look at Linux hosts every second: each TCP connection, the interfaces, the
-processors and the kernel's counters. What limits now, and since when, stands
+		Args:  cobra.ArbitraryArgs,
+		Short: "Watch what limits a host now, and since when",
+		Long: `Sample hosts every second: each TCP connection, the interfaces, the
+processors and the kernel's counters. The current limit, and since when, comes
 first: the program, the send buffer, the peer's window, a peer that reads
-slowly, slow start, losses, a full queue, a policer, a full accept queue, drops
-of a device. On this machine and in its namespaces no program is started for
-it; behind ssh it is ss, every five seconds unless told otherwise. Nothing is
-changed.
+slowly, slow start, losses, a full queue, a policer, a full accept queue, device
+drops. On this machine and in its namespaces no program is started for this;
+over ssh it runs ss, every five seconds by default, and on FreeBSD and OpenBSD
+netstat, every ten, which shows less: what is missing is listed. With more than
+2000 connections each sample reads those that are active or waiting; others that
+become active are found within some seconds. Nothing is changed.
 
 On a terminal it is a screen, which ? explains. Elsewhere, and with --format
 text, a line is printed for each sample of each host, with --json an object. It
-goes on until it is interrupted, or for the time of --for.`,
+runs until it is interrupted, or for the time of --for.
+
+--probe measures loss and round trips from this machine, each probe when it is
+due, whatever became of those before. --switch reads what the port of a switch
+counts over SNMP. Both stand in the states of the first HOST. --metrics serves
+it all to Prometheus. docs/watch.md has more.`,
 		Example: `  wirerate watch
   wirerate watch ns:router ssh://web1 --path rate=1gbit,rtt=80ms
+  wirerate watch ssh://web1 --peer ssh://backup
   wirerate watch --for 10m --fail-on warning
   wirerate watch --json | jq -r .verdict.limit
-  wirerate watch --record /var/lib/wirerate/watch
-  wirerate watch --replay /var/lib/wirerate/watch --at 3h
+  wirerate watch --record /var/lib/wirerate-watch
+  wirerate watch --replay /var/lib/wirerate-watch --at 3h
+  wirerate watch --probe icmp:192.0.2.1 --probe tcp:web1:443
+  wirerate watch --switch snmp://192.0.2.2/lldp --switch-auth /etc/wirerate/snmp
+  wirerate watch --metrics 127.0.0.1:9747 --record /var/lib/wirerate-watch
   wirerate watch --on-finding 'mail -s "wirerate" root'`,
 	}
 	format := formatFlag(cmd, "screen", "text", "json")
 	f := cmd.Flags()
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
-	f.StringVar(&opt.role, "role", "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
-	f.StringVar(&opt.interval, "interval", "", "`time` between two samples, from 200ms to 10m (1s; behind ssh 5s)")
+	f.StringVar(&opt.peer, "peer", "", "`host` at the other end of the path, watched as well: shows which end limits\nthe flows between them")
+	roleVar(f, &opt.role, "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
+	f.StringVar(&opt.interval, "interval", "", "`time` between two samples, from 200ms to 10m (default: 1s; 5s over ssh;\n10s for a BSD)")
 	f.StringVar(&opt.lasts, "for", "", "end after this `time`, such as 10m")
-	f.StringVar(&opt.failOn, "fail-on", "", "exit with 1 when a limit or problem of this `severity` or above was seen:\nerror, warning, info")
-	f.StringVar(&opt.onFinding, "on-finding", "", "shell `command` to run for each limit and problem that begins, which is\non its standard input as JSON")
-	f.StringVar(&opt.record, "record", "", "`folder` to keep what is seen in: each state for a day, minutes for a month,\nhours for a year, 1 GiB at most")
+	f.StringVar(&opt.failOn, "fail-on", "", "exit with status 1 if a limit or problem of this `severity` or above was\nseen: error, warning, info")
+	f.StringVar(&opt.onFinding, "on-finding", "", "shell `command` to run when a limit or problem begins, with its description\non standard input as JSON")
+	f.StringVar(&opt.record, "record", "", "`folder` to record in: each state for a day, minutes for a month, hours for\na year, 1 GiB at most")
 	f.StringVar(&opt.replay, "replay", "", "show what was recorded in a `folder`")
-	f.StringVar(&opt.at, "at", "", "with --replay, the `time` to begin at: 2026-11-22T03:00, or 3h for so long ago")
+	f.StringVar(&opt.at, "at", "", "with --replay, the `time` to begin at: 2026-11-22T03:00, or 3h for 3 hours ago")
+	opt.beside.flags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		how, err := format()
 		if err != nil {
@@ -71,6 +87,17 @@ goes on until it is interrupted, or for the time of --for.`,
 		return opt.run(cmd.Context(), env, args, how)
 	}
 	return cmd
+}
+
+// hosts are those that are watched.
+func (opt watchOptions) hosts(names []string) []string {
+	if len(names) == 0 {
+		names = []string{"local"}
+	}
+	if opt.peer != "" {
+		names = append(slices.Clone(names), opt.peer)
+	}
+	return names
 }
 
 func (opt watchOptions) run(ctx context.Context, env *Env, names []string, how string) error {
@@ -87,15 +114,11 @@ func (opt watchOptions) run(ctx context.Context, env *Env, names []string, how s
 	if err != nil {
 		return usage(err)
 	}
-	if opt.replay == "" && opt.at != "" {
-		return usagef("--at is for --replay")
+	if err := opt.together(names); err != nil {
+		return err
 	}
-	if opt.replay != "" && (len(names) > 0 || opt.record != "" || opt.interval != "" || opt.lasts != "") {
-		return usagef("--replay shows what was recorded: HOST, --record, --interval and --for do not go with it")
-	}
-	if len(names) == 0 {
-		names = []string{"local"}
-	}
+	names = opt.hosts(names)
+	debug.SetGCPercent(30) // it runs for months beside other programs, and leaves little garbage
 	ctx, cancel := context.WithCancel(ctx)
 	if lasts > 0 {
 		ctx, cancel = context.WithTimeout(ctx, lasts)
@@ -105,27 +128,12 @@ func (opt watchOptions) run(ctx context.Context, env *Env, names []string, how s
 		failOn: diagnose.Severity(opt.failOn), begun: map[string]map[string]bool{}}
 	onScreen := how == "screen" && env.columns() > 0
 	if opt.replay != "" {
-		if err := opt.play(ctx, cancel, out, onScreen); err != nil {
-			return err
-		}
+		err = opt.play(ctx, cancel, out, onScreen)
 	} else {
-		if opt.record != "" {
-			if out.recording, err = record.Create(opt.record); err != nil {
-				return environment(err)
-			}
-			defer out.recording.Close()
-		}
-		follow := func(tell func(watch.State)) error {
-			return followAll(ctx, cancel, env, names, interval, path, opt.role, tell)
-		}
-		if onScreen {
-			err = out.onScreen(cancel, screen.New(names), follow)
-		} else {
-			err = follow(out.tell)
-		}
-		if err != nil {
-			return err
-		}
+		err = opt.live(ctx, cancel, out, liveSources{names, interval, path}, onScreen)
+	}
+	if err != nil {
+		return err
 	}
 	out.commands.Wait()
 	if out.failed {
@@ -134,27 +142,65 @@ func (opt watchOptions) run(ctx context.Context, env *Env, names []string, how s
 	return failure(out.err)
 }
 
+// together refuses flags that do not go with each other.
+func (opt watchOptions) together(names []string) error {
+	if opt.replay == "" && opt.at != "" {
+		return usagef("--at is for --replay")
+	}
+	if opt.replay != "" && (len(names) > 0 || opt.peer != "" || opt.record != "" || opt.interval != "" || opt.lasts != "" || opt.beside.any()) {
+		return usagef("--replay shows what was recorded: HOST, --peer, --record, --interval, --for, --probe, --switch and --metrics do not go with it")
+	}
+	return nil
+}
+
+// liveSources are the hosts that are watched now, how often, and their path.
+type liveSources struct {
+	names    []string
+	interval time.Duration
+	path     netpath.Path
+}
+
+// live watches hosts, with probes and a switch's port beside them.
+func (opt watchOptions) live(ctx context.Context, cancel func(), out *watchOutput, from liveSources, onScreen bool) (err error) {
+	if opt.record != "" {
+		if out.recording, err = record.Create(opt.record); err != nil {
+			return environment(err)
+		}
+		defer out.recording.Close()
+	}
+	beside, err := opt.beside.start(ctx, from.names)
+	if err != nil {
+		return err
+	}
+	defer beside.close()
+	follow := func(tell func(watch.State)) error {
+		return followAll(ctx, cancel, out.env, from.names, from.interval, from.path, opt.role, func(s watch.State) {
+			beside.add(&s)
+			tell(s)
+		})
+	}
+	if onScreen {
+		return out.onScreen(cancel, screen.New(from.names), follow)
+	}
+	return follow(out.tell)
+}
+
 // followAll watches hosts side by side; the first one that cannot be watched ends
 // it for all.
 func followAll(ctx context.Context, cancel func(), env *Env, names []string, interval time.Duration, path netpath.Path,
 	role string, tell func(watch.State)) error {
 	errs := make([]error, len(names))
+	joiner := watch.NewJoiner()
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	for i, name := range names {
-		every := interval
-		if every == 0 {
-			every = time.Second
-			if strings.HasPrefix(name, "ssh:") {
-				every = 5 * time.Second
-			}
-		}
 		wait.Go(func() {
-			o := watch.Options{Interval: every, Path: path, Role: role, Name: name,
+			o := watch.Options{Interval: interval, Path: path, Role: role, Name: name,
 				Open: func(ctx context.Context) (host.Conn, error) { return env.open(ctx, name) }}
 			errs[i] = watch.Follow(ctx, o, func(s watch.State) {
 				mu.Lock()
 				defer mu.Unlock()
+				joiner.Join(&s)
 				tell(s)
 			})
 			if errs[i] != nil {
