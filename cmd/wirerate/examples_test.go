@@ -194,7 +194,7 @@ func (p page) run(t *testing.T, commands []string) {
 			tries = 20
 		}
 		fmt.Fprintf(script, "[ ! -e %d.log ] || cp %[1]d.log a.log\n", i)
-		fmt.Fprintf(script, "for try in $(seq %d); do s=0; timeout --foreground -k 5 ${LIMIT:-120} bash -c %s </dev/null >%d.out 2>&1 || s=$?; [ $s = 0 ] && break; sleep 0.3; done; echo $s >%[3]d.status\n",
+		fmt.Fprintf(script, "for try in $(seq %d); do s=0; timeout --foreground -k 5 ${LIMIT:-600} bash -c %s </dev/null >%d.out 2>&1 || s=$?; [ $s = 0 ] && break; sleep 0.3; done; echo $s >%[3]d.status\n",
 			tries, sh.Quote(command), i)
 	}
 	var hosts []string
