@@ -22,7 +22,7 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	settingLife(&p, r, version)
 	p.field("value", form(r))
 	if here := r.In(version); here.Kind != catalog.Unknown || r.Removed == "" {
-		p.field("active", activeWords(here)+scopeWords(r.Scope))
+		p.field("active", activeWords(here)+scopeWords(r))
 	}
 	settingDefaults(&p, r, version)
 	p.field("belongs", strings.Join(r.Belongs, ", "))
@@ -312,9 +312,12 @@ func kindWords(k catalog.Kind) string {
 	return "at a time that is not established"
 }
 
-func scopeWords(s catalog.Scope) string {
-	switch s {
+func scopeWords(r *catalog.Record) string {
+	switch r.Scope {
 	case catalog.ScopeHost:
+		if strings.HasPrefix(r.Name, "/") && strings.Contains(r.Name, "*") { // a disk, an interrupt, a processor
+			return ", for one device"
+		}
 		return ", for the whole machine"
 	case catalog.ScopeNetns:
 		return ", in one network namespace"
