@@ -79,6 +79,9 @@ func checkForm(r *Record, report reporter) {
 		if len(strings.TrimSpace(s)) < 6 {
 			report("source %q names nothing", s)
 		}
+		if strings.Count(s, "(") != strings.Count(s, ")") {
+			report("source %q is cut; quote text that has a # in it", s)
+		}
 	}
 	if r.Type == TypeEnum && len(r.Values) == 0 {
 		report("an enum needs its values")

@@ -22,7 +22,7 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	settingLife(&p, r, version)
 	p.field("value", form(r))
 	if here := r.In(version); here.Kind != catalog.Unknown || r.Removed == "" {
-		p.field("active", activeWords(here)+scopeWords(r.Scope))
+		p.field("active", activeWords(here)+scopeWords(r))
 	}
 	settingDefaults(&p, r, version)
 	p.field("belongs", strings.Join(r.Belongs, ", "))
@@ -113,6 +113,12 @@ func form(r *catalog.Record) string {
 	if r.Type == catalog.TypeEnum && len(r.Values) == 0 {
 		s = "a word"
 	}
+	if r.Type == catalog.TypeBool { // a range of 0 to 1 says no more
+		if word := defaultWord(r); word != "" {
+			s = word
+		}
+		return s
+	}
 	if r.Unit != "" {
 		s += ", in " + r.Unit
 	}
@@ -128,6 +134,20 @@ func form(r *catalog.Record) string {
 		s += fmt.Sprintf(", at most %d", *high)
 	}
 	return s
+}
+
+// defaultWord is how a switch is written whose default is a word: YES or NO in
+// rc.conf and loader.conf, on or off for a feature.
+func defaultWord(r *catalog.Record) string {
+	for _, d := range r.Default {
+		switch d.Value {
+		case "YES", "NO":
+			return "YES or NO"
+		case "on", "off":
+			return "on or off"
+		}
+	}
+	return ""
 }
 
 // settingDefaults lists the defaults, newest last; with a version, the one
@@ -292,9 +312,12 @@ func kindWords(k catalog.Kind) string {
 	return "at a time that is not established"
 }
 
-func scopeWords(s catalog.Scope) string {
-	switch s {
+func scopeWords(r *catalog.Record) string {
+	switch r.Scope {
 	case catalog.ScopeHost:
+		if strings.HasPrefix(r.Name, "/") && strings.Contains(r.Name, "*") { // a disk, an interrupt, a processor
+			return ", for one device"
+		}
 		return ", for the whole machine"
 	case catalog.ScopeNetns:
 		return ", in one network namespace"

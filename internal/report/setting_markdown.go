@@ -28,7 +28,7 @@ func SettingMarkdown(r *catalog.Record, version catalog.Version) string {
 	}
 	item("value", form(r))
 	if here := r.In(version); here.Kind != catalog.Unknown {
-		item("active", activeWords(here)+scopeWords(r.Scope))
+		item("active", activeWords(here)+scopeWords(r))
 	}
 	item("written in", strings.Join(r.Belongs, ", "))
 	item("needs", strings.Join(r.Needs, ", "))
