@@ -361,7 +361,7 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 			message: k.valueMessage(j.Code, e, defaultText(r, normal, named, version), version), sources: sources, value: true})
 	}
 	return slices.DeleteFunc(found, func(f finding) bool { // the certain one of two says it all
-		return f.severity == Info && slices.ContainsFunc(found, func(o finding) bool { return o.severity != Info && o.code == f.code && o.id < f.id })
+		return f.severity == Info && slices.ContainsFunc(found, func(o finding) bool { return o.severity != Info && o.code == f.code })
 	})
 }
 
