@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -121,9 +122,12 @@ func (k *checker) reportIn(file *source, e conffile.Entry, f finding) {
 // judgePending judges what settings need and what they must not stand beside.
 func (k *checker) judgePending() {
 	told := map[string]bool{} // pairs of conflicting settings
-	for _, key := range slices.Sorted(maps.Keys(k.pending)) {
+	first := func(a, b string) int {
+		return cmp.Or(cmp.Compare(k.pending[a].file.path, k.pending[b].file.path), k.pending[a].entry.Line-k.pending[b].entry.Line, cmp.Compare(a, b))
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(k.pending), first) {
 		p := k.pending[key]
-		if p.entry.Has(conffile.Expands) || isOff(p.entry.Value) {
+		if p.entry.Has(conffile.Expands) || isOff(p.entry.Value) && !k.exists(p.record) {
 			continue // what is switched off needs nothing
 		}
 		needs := p.record.Needs
@@ -138,7 +142,7 @@ func (k *checker) judgePending() {
 			if f == nil || told[need] {
 				continue
 			}
-			told[need] = k.system == catalog.Linux && !strings.Contains(need, ".") // a module once a file
+			told[need] = brings(p.record, need) // a module once
 			k.reportIn(p.file, p.entry, *f)
 		}
 		for _, other := range p.record.Conflicts {
@@ -189,10 +193,10 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 	if isModule(need) {
 		return k.moduleUnmet(a, need, strings.TrimSuffix(need, "_load"), f)
 	}
-	if need == "br_netfilter" && a.kind == conffile.Sysctl {
-		return k.bridgeUnmet(a, f)
-	}
 	if k.system == catalog.Linux && !strings.Contains(need, ".") {
+		if a.kind == conffile.Sysctl && brings(a.record, need) {
+			return k.broughtLater(a, need, f)
+		}
 		return nil // Linux loads a module when a value names it
 	}
 	if k.isDefault(a) {
@@ -227,15 +231,29 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 	return f
 }
 
-// bridgeUnmet judges a setting of bridges that pass packets to iptables, whose
-// module is loaded by a rule or a program long after sysctl files are read.
-func (k *checker) bridgeUnmet(a *assignment, f *finding) *finding {
-	if _, loaded := k.effects["module:br_netfilter"]; loaded || k.running(a.entry) {
+// brings reports whether a module brings the setting itself, rather than one of its
+// values: without the module there is nothing to write to.
+func brings(r *catalog.Record, need string) bool {
+	return slices.Contains(r.Needs, need) && !strings.ContainsAny(need, "./") && !strings.HasPrefix(need, "CONFIG_")
+}
+
+// exists reports whether even switching the setting off needs a module: it comes with
+// one, and is not off by itself.
+func (k *checker) exists(r *catalog.Record) bool {
+	d, known := r.DefaultIn(k.versions[0])
+	return k.system == catalog.Linux && known && !isOff(d.Value) &&
+		slices.ContainsFunc(r.Needs, func(need string) bool { return brings(r, need) })
+}
+
+// broughtLater judges a setting that exists only while a module is loaded, which a
+// rule or a program does long after sysctl files are read.
+func (k *checker) broughtLater(a *assignment, module string, f *finding) *finding {
+	if _, loaded := k.effects["module:"+module]; loaded || k.running(a.entry) {
 		return nil
 	}
 	f.severity, f.sources = Info, []string{"sysctl.d(5), EXAMPLES: br_netfilter in modules-load.d"}
-	f.message = a.entry.Name + " exists only while the module br_netfilter is loaded; load it at boot by a line in /etc/modules-load.d"
-	f.because = "Without it the line fails at boot, and the kernel's default holds once something loads the module."
+	f.message = fmt.Sprintf("%s exists only while the module %s is loaded; load it at boot by a line in /etc/modules-load.d", a.entry.Name, module)
+	f.because = "If nothing has loaded it when the sysctl files are read, the line fails, and the kernel's default holds from then on."
 	return f
 }
 

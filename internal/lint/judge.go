@@ -87,7 +87,7 @@ func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, ver
 	}
 	found = append(found, judged...)
 	if len(judged) == 0 {
-		if f := k.sameAsDefault(r, e, v, version); f != nil {
+		if f := cmp.Or(k.sameAsDefault(r, e, v, version), noSwitch(r, e, v, place), k.leftOff(r, e, v)); f != nil {
 			found = append(found, *f)
 		}
 	}
@@ -360,7 +360,9 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 		found = append(found, finding{id: fmt.Sprintf("judge%d", i), code: j.Code, severity: severity, because: because,
 			message: k.valueMessage(j.Code, e, defaultText(r, normal, named, version), version), sources: sources, value: true})
 	}
-	return found
+	return slices.DeleteFunc(found, func(f finding) bool { // the certain one of two says it all
+		return f.severity == Info && slices.ContainsFunc(found, func(o finding) bool { return o.severity != Info && o.code == f.code })
+	})
 }
 
 // defaultText writes a default for people: as the system prints it where the

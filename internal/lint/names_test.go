@@ -226,3 +226,21 @@ func TestBridgeModule(t *testing.T) {
 		}
 	}
 }
+
+// TestMisspeltModules judges names of modules in loader.conf that are slips.
+func TestMisspeltModules(t *testing.T) {
+	for name, want := range map[string]string{
+		"impi_load":           "impi_load is not known; did you mean ipmi_load?",
+		"cc_htpc_load":        "cc_htpc_load is not known; did you mean cc_htcp_load?",
+		"if_qlnxe_load":       "",
+		"cc_htcp_load":        "",
+		"mlx6en_load":         "",
+		"vboxdrv_load":        "",
+		"nvidia-modeset_load": "",
+	} {
+		res := Run(load(t), []Input{{Path: "/boot/loader.conf", Text: name + "=\"YES\"\n"}}, Options{System: catalog.FreeBSD, Version: "14.3"})
+		if want == "" && len(res.Problems) != 0 || want != "" && (len(res.Problems) != 1 || res.Problems[0].Message != want) {
+			t.Errorf("%s: %v, want %q", name, brief(res), want)
+		}
+	}
+}

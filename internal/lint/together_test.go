@@ -60,16 +60,24 @@ func TestTogether(t *testing.T) {
 // the kernel does without them.
 func TestLinuxTogether(t *testing.T) {
 	c := load(t)
-	const sysctl, modprobe = "/etc/sysctl.conf", "/etc/modprobe.d/x.conf"
+	const sysctl, modprobe, modules, conntrack = "/etc/sysctl.conf", "/etc/modprobe.d/x.conf", "/etc/modules-load.d/x.conf", "nf_conntrack\n"
 	for _, tt := range []struct {
 		name  string
 		files []string
 		want  string
 	}{
-		{"more connections than buckets", []string{sysctl, "net.netfilter.nf_conntrack_max=2097152\n"}, "/etc/sysctl.conf:1:32 conflict info\n"},
-		{"far more than the option's", []string{sysctl, "net.netfilter.nf_conntrack_max=2097152\n", modprobe, "options nf_conntrack hashsize=65536\n"}, "/etc/sysctl.conf:1:32 conflict warning\n"},
-		{"some more than buckets", []string{sysctl, "net.netfilter.nf_conntrack_max=1048576\nnet.netfilter.nf_conntrack_buckets=262144\n"}, "/etc/sysctl.conf:1:32 conflict info\n"},
-		{"as many", []string{sysctl, "net.netfilter.nf_conntrack_max=2097152\nnet.netfilter.nf_conntrack_buckets=2097152\n"}, ""},
+		{"more connections than buckets", []string{sysctl, "net.netfilter.nf_conntrack_max=2097152\n", modules, conntrack}, "/etc/sysctl.conf:1:32 conflict info\n"},
+		{"far more than the option's", []string{sysctl, "net.netfilter.nf_conntrack_max=2097152\n", modprobe, "options nf_conntrack hashsize=65536\n", modules, conntrack}, "/etc/sysctl.conf:1:32 conflict warning\n"},
+		{"some more than buckets", []string{sysctl, "net.netfilter.nf_conntrack_max=1048576\nnet.netfilter.nf_conntrack_buckets=262144\n", modules, conntrack}, "/etc/sysctl.conf:1:32 conflict info\n"},
+		{"as many", []string{sysctl, "net.netfilter.nf_conntrack_max=2097152\nnet.netfilter.nf_conntrack_buckets=2097152\n", modules, conntrack}, ""},
+		{"a module that comes later", []string{sysctl, "net.netfilter.nf_conntrack_tcp_loose=0\nnet.netfilter.nf_conntrack_tcp_timeout_time_wait=30\n"}, "/etc/sysctl.conf:1:1 needs info\n"},
+		{"a switch that needs its module to be off", []string{sysctl, "net.bridge.bridge-nf-call-iptables=0\n"}, "/etc/sysctl.conf:1:1 needs info\n"},
+		{"no switch", []string{sysctl, "kernel.panic_on_oops=30\n"}, "/etc/sysctl.conf:1:22 no-effect info\n"},
+		{"a protection off", []string{sysctl, "kernel.dmesg_restrict=0\n"}, "/etc/sysctl.conf:1:23 weakens-security info\n"},
+		{"a protection on", []string{sysctl, "kernel.dmesg_restrict=1\n"}, ""},
+		{"a ratio that nothing asks", []string{sysctl, "vm.overcommit_ratio=80\n"}, "/etc/sysctl.conf:1:1 needs info\n"},
+		{"a ratio that counts", []string{sysctl, "vm.overcommit_memory=2\nvm.overcommit_ratio=80\n"}, "/etc/sysctl.conf:1:22 harmful info\n"},
+		{"the kernel's own bounds", []string{sysctl, "net.ipv4.udp_mem=6167139 8222854 12334278\n"}, "/etc/sysctl.conf:1:18 harmful info\n"},
 		{"advertisements on a router", []string{sysctl, "net.ipv6.conf.all.forwarding=1\nnet.ipv6.conf.eth0.accept_ra=1\n"}, "/etc/sysctl.conf:2:30 no-effect warning\n"},
 		{"advertisements all the same", []string{sysctl, "net.ipv6.conf.all.forwarding=1\nnet.ipv6.conf.eth0.accept_ra=2\n"}, ""},
 		{"a backlog that programs must ask for", []string{sysctl, "net.core.somaxconn=65535\n"}, "/etc/sysctl.conf:1:20 needs info\n"},

@@ -47,6 +47,9 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 			message: e.Name + " is a variable of rc.conf by its name; nothing reads it from the loader",
 			because: "The loader passes it on, and the scripts of rc.d, which ask for such variables, do not see it."}}
 	}
+	if k.kindOf(e) == conffile.Loader && isModule(e.Name) {
+		return k.misspeltModule(e)
+	}
 	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") || !strings.Contains(e.Name, ".") {
 		return nil
 	}
@@ -104,6 +107,31 @@ func (k *checker) misspeltFeature(e conffile.Entry) []finding {
 	_, near, _ = strings.Cut(near, "/")
 	return []finding{{code: "unknown-key", severity: Warning, message: fmt.Sprintf("%s is not known; did you mean %s?", e.Key, near),
 		because: "ethtool refuses the name, and with it the whole line.", sources: []string{"ethtool(8)"}}}
+}
+
+// misspeltModule judges a module of loader.conf whose name is a slip from a known one:
+// ports bring others that nobody lists.
+func (k *checker) misspeltModule(e conffile.Entry) []finding {
+	near, slip := k.nearest(e.Name)
+	module, typed := strings.TrimSuffix(near, "_load"), strings.TrimSuffix(e.Name, "_load")
+	if !isModule(near) || !slip && !swapped(typed, module) || len(typed) < 4 || withoutDigits(typed) == withoutDigits(module) {
+		return nil
+	}
+	return []finding{{code: "unknown-key", severity: Info, message: fmt.Sprintf("%s is not known; did you mean %s?", e.Name, near),
+		because: "The loader prints that it cannot load the module and goes on without it.", sources: []string{"loader.conf(5)"}}}
+}
+
+// swapped reports whether two words differ in the order of two letters beside each other.
+func swapped(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) - 1 {
+		if a[i] != b[i] {
+			return a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+		}
+	}
+	return false
 }
 
 // pastedCommand is a sysctl command before a name, behind a prompt as a guide

@@ -93,7 +93,8 @@ changes() {
 		awk -F'"' -v want="$1" '$2 == "id" { id = $4 } $2 == "state" && (want == "." || $4 == want) && id != "" { print id; id = "" }'
 }
 
-none_pending() { [ -z "$(changes pending)" ]; }
+# none_pending: none waits, and none was cut before its state was written ("damaged"), which holds the lock too.
+none_pending() { wr status "$host" --json >/dev/null 2>&1 && [ -z "$(changes pending)$(changes confirming)$(changes damaged)" ]; }
 
 # progress lists the changes of this host that have begun to write, from its disk,
 # which namespaces share.
