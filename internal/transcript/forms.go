@@ -123,7 +123,7 @@ var looseBlocks = []struct {
 	name  string
 	words []string // one of them stands in the line
 }{
-	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID USER(NAME)? +(THR +)?PRI? `), "top",
+	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID +USER(NAME)? +(THR +)?PRI? `), "top",
 		[]string{"last pid", "top - ", "PID"}},
 	{regexp.MustCompile(`^\d+(/\d+)+ mbufs in use|^\d+ mbufs in use:`), "netstat -m", []string{"mbufs in use"}},
 	{regexp.MustCompile(`^\s*NIC statistics:`), "ethtool -S " + facts.UnnamedLink, []string{"NIC statistics"}},
