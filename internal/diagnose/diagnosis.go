@@ -49,6 +49,8 @@ type PathValues struct {
 	RTT  float64 `json:"rtt_ms"` // milliseconds
 	Loss float64 `json:"loss"`
 	MTU  int     `json:"mtu_bytes"`
+	// From says where it was found where nobody declared it.
+	From string `json:"from,omitempty"`
 }
 
 // Traffic is what crossed an interface over the window.
@@ -78,19 +80,23 @@ func (q Question) Answer() Diagnosis {
 	if receiver == nil {
 		receiver = f
 	}
+	told := ""
+	if q.Path.Rate == 0 {
+		q.Path, told = ToldPath(f)
+	}
 	d := Diagnosis{Schema: 2, Host: f.Host, Facts: f, Ceilings: ceilings(q.Path, f, receiver, q.Role),
 		Recorded: q.Recorded, Unread: unread(f), role: q.Role}
 	if q.Peer != nil {
 		d.peer = q.Peer.Host
 	}
 	if q.Path.Rate > 0 {
-		d.Path = &PathValues{float64(q.Path.Rate), 1000 * q.Path.RTT.Seconds(), q.Path.Loss, q.Path.MTU}
+		d.Path = &PathValues{float64(q.Path.Rate), 1000 * q.Path.RTT.Seconds(), q.Path.Loss, q.Path.MTU, told}
 	}
 	if b, ok := Binding(d.Ceilings); ok {
 		d.Binding = &b.Resource
 	}
 	d.Findings, d.NotEvaluated = Evaluate(Input{Facts: f, Peer: q.Peer, Path: q.Path, Role: q.Role, Proposed: q.Proposed,
-		ProposedFor: q.ProposedFor})
+		ProposedFor: q.ProposedFor, PathFrom: told})
 	for i := range d.Findings {
 		evidence := d.Findings[i].Evidence
 		for j := range evidence {

@@ -21,13 +21,10 @@ type Estimate struct {
 func EstimatePath(f *facts.Facts, path netpath.Path, role string) Estimate {
 	e, from := Estimate{Path: path, Role: role}, "for the path given"
 	if path.Rate == 0 {
-		out := f.Outlet()
-		rtt, how := longestRTT(f)
-		if out == nil || !out.Up || out.Speed == 0 || rtt <= 0 {
+		e.Path, from = roughPath(f)
+		if from == "" {
 			return Estimate{}
 		}
-		e.Path = netpath.Path{Rate: out.Speed, RTT: rtt, MTU: max(out.MTU, 1500)}
-		from = fmt.Sprintf("for %s (the link of %s), %s (%s)", out.Speed, out.Name, seconds(rtt.Seconds()), how)
 	}
 	if e.Role == "" {
 		e.Role = "bulk"
@@ -37,6 +34,50 @@ func EstimatePath(f *facts.Facts, path netpath.Path, role string) Estimate {
 	}
 	e.From = from + ", role " + e.Role
 	return e
+}
+
+// roughPath is the path of what the text tells, and of what was measured; what it was made of is empty where the rate or
+// the round trip is not known.
+func roughPath(f *facts.Facts) (path netpath.Path, from string) {
+	path.MTU = 1500
+	rtt, how := longestRTT(f)
+	if f.Told.RTT > 0 {
+		rtt, how = f.Told.RTT, "told by the text"
+	}
+	linkOf := "told by the text"
+	path.Rate, path.RTT = f.Told.Rate, rtt
+	if out := f.Outlet(); path.Rate == 0 && out != nil && out.Up {
+		path.Rate, path.MTU, linkOf = out.Speed, max(out.MTU, 1500), "the link of "+out.Name
+	}
+	if path.Rate == 0 || rtt <= 0 {
+		return netpath.Path{}, ""
+	}
+	return path, fmt.Sprintf("for %s (%s), %s (%s)", path.Rate, linkOf, seconds(rtt.Seconds()), how)
+}
+
+// ToldPath is the path that the words of a post tell: its rate, and its round trip by the words or as it was measured.
+// It is zero, and how empty, where they do not tell the rate, or nothing the round trip.
+func ToldPath(f *facts.Facts) (path netpath.Path, how string) {
+	if f.Told.Rate == 0 {
+		return netpath.Path{}, ""
+	}
+	path, from := roughPath(f)
+	if from == "" || path.Check() != nil {
+		return netpath.Path{}, ""
+	}
+	where := fmt.Sprintf("rate: line %d", f.Told.RateSource.Line)
+	switch {
+	case f.Told.RateSource.Line == 0:
+		where = "rate: the text"
+	case f.Told.RTT > 0 && f.Told.RTTSource.Line != f.Told.RateSource.Line:
+		where += fmt.Sprintf(", round trip: line %d", f.Told.RTTSource.Line)
+	case f.Told.RTT > 0:
+		where = fmt.Sprintf("line %d", f.Told.RateSource.Line)
+	}
+	if f.Told.RTT == 0 {
+		where += ", round trip: measured"
+	}
+	return path, "told by the text (" + where + ")"
 }
 
 // longestRTT is the longest of the mean round trips of ping; without it that of a connection without a queue.

@@ -61,6 +61,9 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 			f.Value, f.Formula = strings.Trim(f.Formula, `"`), ""
 		}
 	}
+	if f.Value == "" {
+		f.Value, f.ValueFor = start(in.Facts, f.Setting, f.Interface)
+	}
 	value := cmp.Or(f.Value, unknownValue)
 	on := in.Facts.System
 	f.Command = setCommand(on, r, f.Setting, f.Interface, value)

@@ -80,6 +80,8 @@ type Input struct {
 	Peer  *facts.Facts // the other end; nil when not inspected
 	Path  netpath.Path // zero when not declared
 	Role  string       // empty when not declared
+	// PathFrom says where the path was found where nobody declared it.
+	PathFrom string
 	// Proposed are the values of a plan for the path and the role, by setting, or by setting@interface.
 	Proposed map[string]string
 	// ProposedFor says what the path and the role were estimated from, where nobody declared them.

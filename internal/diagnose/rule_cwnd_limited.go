@@ -1,8 +1,10 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
@@ -60,23 +62,43 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	if stalledTransfers(f) != nil {
 		return nil // full-segments-lost says it
 	}
+	var lossy []facts.Transfer
 	for _, tr := range f.Transfers {
-		const segment = 1448
-		sent := tr.Bytes/segment + float64(tr.Retransmits)
-		share := float64(tr.Retransmits) / max(sent, 1)
-		if tr.Intervals < 3 || tr.Lossy < 3 || tr.Lossy*2 < tr.Intervals || share < 0.001 || tr.Seconds <= 0 {
-			continue
+		if tr.Intervals >= 3 && tr.Lossy >= 3 && tr.Lossy*2 >= tr.Intervals && againShare(tr) >= 0.001 && tr.Seconds > 0 {
+			lossy = append(lossy, tr)
 		}
-		summary := fmt.Sprintf("a test at %s sent %d segments again, about %.2g%% of them, in %d of %d intervals; "+
-			"its window did not pass %s",
-			rate(8*tr.Bytes/tr.Seconds), tr.Retransmits, 100*share, tr.Lossy, tr.Intervals, units.Bytes(tr.Window))
-		if tr.Stalled > 0 {
-			summary += fmt.Sprintf(", and in %d intervals nothing moved", tr.Stalled)
-		}
-		return with(Warning, do("find where the path loses packets before changing buffers",
-			one(tr.Peer, []facts.Source{tr.Source, tr.Last}, "%s", summary)))
 	}
-	return lossySummaries(f)
+	if len(lossy) == 0 {
+		return lossySummaries(f)
+	}
+	slices.SortStableFunc(lossy, func(a, b facts.Transfer) int { return cmp.Compare(againShare(b), againShare(a)) })
+	tr := lossy[0]
+	summary := fmt.Sprintf("a test at %s sent %d segments again, about %.2g%% of them, in %d of %d intervals; "+
+		"its window did not pass %s",
+		rate(8*tr.Bytes/tr.Seconds), tr.Retransmits, 100*againShare(tr), tr.Lossy, tr.Intervals, units.Bytes(tr.Window))
+	if tr.Stalled > 0 {
+		summary += fmt.Sprintf(", and in %d intervals nothing moved", tr.Stalled)
+	}
+	evidence := []facts.Source{tr.Source, tr.Last}
+	if more := lossy[1:]; len(more) > 0 {
+		var others []string
+		for _, t := range more[:min(len(more), 3)] {
+			others = append(others, fmt.Sprintf("%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t), rate(8*t.Bytes/t.Seconds)))
+			evidence = append(evidence, t.Source)
+		}
+		if rest := len(more) - len(others); rest > 0 {
+			others = append(others, fmt.Sprintf("and %d more", rest))
+		}
+		summary += fmt.Sprintf("; %s did too: %s", counted(len(more), "other stream"), strings.Join(others, ", "))
+	}
+	return with(Warning, do("find where the path loses packets before changing buffers",
+		one(tr.Peer, evidence, "%s", summary)))
+}
+
+// againShare is about the share of its segments that a test sent again.
+func againShare(tr facts.Transfer) float64 {
+	const segment = 1448
+	return float64(tr.Retransmits) / max(tr.Bytes/segment+float64(tr.Retransmits), 1)
 }
 
 // lossySummaries finds tests of which the summary alone was pasted, with a share of segments sent again at which no

@@ -22,7 +22,7 @@ func linkFlaps() Rule {
 				if down == nil {
 					continue
 				}
-				name := down[1] + down[2]
+				name := down[1] + down[2] + down[3]
 				if n := in.Facts.NIC(name); n == nil || physical(n) {
 					downs[name] = append(downs[name], in.Facts.Line("dmesg", i+1))
 				}
@@ -71,4 +71,5 @@ func countedFlaps(n *facts.NIC) []Finding {
 
 // linkDown is what drivers of Linux and the kernels of FreeBSD and OpenBSD say
 // of a link that went down.
-var linkDown = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC )?link is down|([a-z][\w.@-]*): link (?:state changed to )?DOWN\b)`)
+var linkDown = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC )?link is down|([a-z][\w.@-]*): link (?:state changed to )?DOWN\b|` +
+	`\b([a-z][\w.@-]*)(?: \([^)]{1,40}\)){1,4}:? link (?:is )?DOWN\b)`)

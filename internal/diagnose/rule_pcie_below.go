@@ -24,6 +24,9 @@ func pcieBelow() Rule {
 				if n.Speed > 0 && pcieRate(p) < 1.2*float64(n.Speed) || n.Speed == 0 && pcieRate(p) <= pcieRate(&best)/4 {
 					s = Warning
 				}
+				if n.Name == "card" && p.Width >= p.MaxWidth {
+					s = Info // whose link it is was not read, and idle graphics cards lower their generation
+				}
 				out = append(out, with(s, do("move the card to a slot with its full width and generation, or reseat it",
 					one(n.Name, pcieSources(n), "trained at %g GT/s x%d, the card can do %g GT/s x%d", p.Speed, p.Width,
 						p.MaxSpeed, p.MaxWidth)))...)

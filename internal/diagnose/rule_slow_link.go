@@ -20,6 +20,10 @@ func slowLink() Rule {
 				if n.Up && n.Speed > 100*units.Mbit {
 					out = append(out, belowOffers(n)...)
 				}
+				if n.Up && n.Speed > 0 && n.Speed <= 100*units.Mbit && n.Fastest == 0 && n.Offered == 0 {
+					out = append(out, ofUnknownCard(in.Facts, n)...)
+					continue
+				}
 				if !n.Up || n.Speed == 0 || n.Speed > 100*units.Mbit || n.Fastest < units.Gbit ||
 					n.Media != "" && n.Media != "Twisted Pair" && n.Media != "MII" {
 					continue
@@ -43,6 +47,25 @@ func slowLink() Rule {
 		Fires: slowLinkExample(100),
 		Quiet: slowLinkExample(1000),
 	}
+}
+
+// ofUnknownCard is a link of a card of which nothing says what it could do; where others were shown beside it, it may be
+// slow on purpose.
+func ofUnknownCard(f *facts.Facts, n *facts.NIC) []Finding {
+	links := 0
+	for i := range f.NICs {
+		if f.NICs[i].Speed > 0 {
+			links++
+		}
+	}
+	if links > 1 || !physical(n) || n.Shown["speed_bps"].Text == "" {
+		return nil
+	}
+	found := one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s; what the card supports was not read", n.Speed)
+	found[0].Because = "Cards and switches of the last twenty years carry 1 Gbit/s or more over copper: one that runs at " +
+		"100 Mbit/s mostly has a damaged pair in its cable, or a port at the other end that offers no more."
+	found[0].Confirm = "ethtool lists faster modes as supported."
+	return do("look at the supported and advertised modes (ethtool); change the cable; check the switch's port", found)
 }
 
 // belowOffers finds a link of a gigabit and more that runs below what both ends

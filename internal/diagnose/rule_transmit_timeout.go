@@ -16,7 +16,7 @@ func transmitTimeout() Rule {
 				if lines, n := logged(in.Facts, words...); n > 0 {
 					card := "card"
 					if m := hungCard.FindStringSubmatch(lines[0].Text); m != nil {
-						card = m[1] + m[2]
+						card = m[1] + m[2] + m[3]
 					}
 					return do("update the driver and the card's firmware; switch off ASPM for the slot",
 						one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line")))
@@ -30,4 +30,5 @@ func transmitTimeout() Rule {
 }
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
-var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f] ([a-z_][\w.-]*)(?: \([^)]*\))?: |NETDEV WATCHDOG: ([a-z][\w.-]*) `)
+var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f] ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
+	`NETDEV WATCHDOG: ([a-z][\w.-]*) |^(?:\[[^\]]*\] )?[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG`)

@@ -49,6 +49,9 @@ func windowBelowPath() Rule {
 					"link would carry %s: %s",
 					units.Rate(end.ceiling.Value), end.what, units.Duration(in.Path.RTT), units.Rate(want), end.ceiling.Because)
 				found[0].Fix = []Fix{fix}
+				if in.PathFrom != "" {
+					found[0].Summary += "; this path is " + in.PathFrom
+				}
 				if end.ceiling.Value < 0.2*want {
 					found = with(Critical, found)
 				}

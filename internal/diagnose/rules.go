@@ -4,7 +4,7 @@ package diagnose
 // shown: causes before their consequences.
 func Rules() []Rule {
 	return []Rule{
-		lostBetween(), endsDiffer(), windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(), duplicateAddress(), noCarrier(), noopQdisc(),
+		lostBetween(), endsDiffer(), tunnelRelayed(), windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(), duplicateAddress(), noCarrier(), noopQdisc(),
 		pcieLinkLost(), iommuFault(), driverMemory(), transmitTimeout(), linkFlaps(),
 		pcieNarrow(), cloudAllowance(), pcieBelow(), linkErrors(), oversized(), mtuMismatch(), pmtuBlackHole(),
 		fullSegments(), fragments(),
@@ -14,9 +14,9 @@ func Rules() []Rule {
 		conntrackFull(), conntrackDrops(), pfStates(), pfSourceLimits(), neighboursFull(), ports(), timeWaitOverflow(),
 		cpuSaturated(), cpuStolen(), coreSaturated(), packetThread(), oneCore(), oneQueue(), interruptStorm(),
 		netisrThread(), netisrDrops(), inputQueue(),
-		aspmLoss(), ringSmall(), ringDrops(), powerSaving(), pauseFrames(), mixedSpeeds(), softnetDropped(), softnetSqueezed(), numaFar(),
+		aspmLoss(), ringSmall(), ringDrops(), virtualFunctionDrops(), powerSaving(), pauseFrames(), mixedSpeeds(), softnetDropped(), softnetSqueezed(), numaFar(),
 		emulatedCard(), diskBusy(),
-		lroForwarding(), offloadsOff(), qdiscDrops(), shaperLimit(), bufferbloat(), bondBalance(),
+		lroForwarding(), offloadsOff(), qdiscDrops(), sendRingFull(), shaperLimit(), bufferbloat(), bondBalance(),
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(),
 		receivePruned(), backlogDrops(), udpBuffer(), dropNamed(), datagramsLost(), receiveDropped(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),

@@ -183,8 +183,12 @@ func (d Diagnosis) roofline(b *strings.Builder, all bool) {
 	head := "ceilings"
 	if d.Path != nil {
 		head += fmt.Sprintf(" on a path of %s and %s", units.Rate(d.Path.Rate), seconds(d.Path.RTT/1000))
+		if d.Path.From != "" {
+			head += ", " + d.Path.From
+		}
 	}
-	fmt.Fprintf(b, "\n%s\n", head)
+	b.WriteString("\n")
+	wrap(b, "", "  ", head)
 	low, high := d.extent()
 	binding, _ := Binding(d.Ceilings)
 	var unknown []NotEvaluated

@@ -202,6 +202,8 @@ func linuxSlowCollectors() []collector {
 			area: Interfaces, files: `^lshw( .*)?$`},
 		{part: "transfers", op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded, area: Connections,
 			shown: "what `iperf3` printed at the sender", files: `^iperf3?( .*)?$`},
+		{part: "tunnels", op: host.Command("tailscale", "status"), parse: (*Facts).readTailscale, when: recorded,
+			area: Connections, shown: "`tailscale status`, `netcheck`, `ping`", files: `^tailscale( .*)?$`},
 		{part: "processor layout", op: host.Command("lscpu"), parse: (*Facts).readLscpu, when: recorded, area: Machine,
 			files: `^lscpu$`},
 	}

@@ -122,6 +122,8 @@ type Facts struct {
 	Transfers []Transfer       `json:"transfers,omitempty"`
 	// Pings are what ping printed, by peers.
 	Pings []Ping `json:"pings,omitempty"`
+	// Relays are the peers that Tailscale reaches through a relay.
+	Relays []Relay `json:"relays,omitempty"`
 	// TransferEnds are the lines of iperf3's summaries, of UDP also where only intervals were posted: their sum.
 	TransferEnds []TransferEnd `json:"transfer_ends,omitempty"`
 	Neighbours   []Neighbour   `json:"neighbours,omitempty"`
@@ -136,6 +138,8 @@ type Facts struct {
 	NetISR    []NetISR           `json:"netisr,omitempty"`
 	HostCache []HostEntry        `json:"host_cache,omitempty"`
 
+	// Told is the path that the words of a post tell.
+	Told Told `json:"told_path,omitzero"`
 	// SystemGuessed is set where nothing that was posted tells the system.
 	SystemGuessed bool `json:"system_guessed,omitempty"`
 	// Unread is what was posted and not understood: nothing is known of what it would have said.

@@ -809,3 +809,15 @@ func TestMbufsInUseKeepTheirLine(t *testing.T) {
 		}
 	}
 }
+
+// A table of interrupts that was printed twice is two samples, and a sentence below it is no name.
+func TestInterruptsPrintedTwice(t *testing.T) {
+	f := of(t, "Linux a 6.1", map[string]string{"/proc/interrupts": "           CPU0       CPU1\n" +
+		" 30:  100  0  intc  5  eth0\n 31:  500  0  intc  6  eth1\n 30:  150  0  intc  5  eth0\n 31:  900  0  intc  6  eth1\n" +
+		"load is at 37% of one core while nothing moves\n"})
+	if len(f.Interrupts) != 2 || f.Interrupts[0].Total.Value != 150 || f.Interrupts[1].Total.Value != 900 ||
+		f.Interrupts[1].Total.Earlier == nil || f.Interrupts[1].Total.Earlier.Value != 500 ||
+		!strings.HasSuffix(f.Interrupts[1].Name, "eth1") {
+		t.Errorf("%+v", f.Interrupts)
+	}
+}

@@ -31,6 +31,8 @@ var pastedSeeds = map[string]string{
 	"netstat -an":   "Proto Recv-Q Send-Q Local Address Foreign Address State\nudp 8390400 0 0.0.0.0:1900 0.0.0.0:* \n",
 	"iperf3": "[  5] local 192.0.2.1 port 1 connected to 192.0.2.2 port 5201\n[  5]   0.00-1.00   sec  14.5 MBytes   122 Mbits/sec    0   1.01 MBytes\n" +
 		"[  5]   0.00-1.00   sec  14.5 MBytes   122 Mbits/sec    0             sender\n",
+	"tailscale status": "100.64.0.7  nas  me@  linux  active; relay \"fra\", tx 1 rx 2\n100.64.0.8  pc  me@  linux  active; direct 192.0.2.7:41641\n" +
+		"\t* UDP: false\npong from nas (100.64.0.7) via DERP(fra) in 45ms\n",
 	"lscpu":            "CPU(s): 8\nThread(s) per core: 2\nModel name: a\n",
 	"tc -s class show": "class htb 1:1 dev eth0 root rate 1Gbit ceil 1Gbit burst 1375b cburst 1375b\n Sent 10 bytes 1 pkt (dropped 2, overlimits 3 requeues 0)\n",
 	"netstat -w 1":     "            input        (Total)           output\n   packets  errs idrops      bytes    packets  errs      bytes colls\n       100     0     1       6000        50     0       3000     0\n",

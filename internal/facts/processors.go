@@ -98,7 +98,8 @@ func perCPU(t text, each func(line int, name string, numbers []uint64, rest []st
 	}
 	row := func(i int) (line string, next int) {
 		line, next = lines[i], i+1
-		for next < len(lines) && strings.TrimSpace(lines[next]) != "" && !interruptName.MatchString(lines[next]) {
+		for next < len(lines) && strings.TrimSpace(lines[next]) != "" && !interruptName.MatchString(lines[next]) &&
+			(len(strings.Fields(line)) <= len(cpus)+1 || len(strings.Fields(lines[next])) <= nameWords) {
 			line += " " + lines[next]
 			next++
 		}
@@ -131,7 +132,11 @@ func perCPU(t text, each func(line int, name string, numbers []uint64, rest []st
 
 // readInterrupts reads /proc/interrupts. Only numbered interrupts are kept:
 // the others (LOC, RES, ...) are no devices.
+// nameWords are at most on a line that continues the name of an interrupt; a longer one is a sentence.
+const nameWords = 3
+
 func (f *Facts) readInterrupts(t text) error {
+	at := map[string]int{}
 	return perCPU(t, func(line int, name string, numbers []uint64, rest []string) {
 		if _, ok := count(name); !ok || len(rest) == 0 || len(numbers) == 0 || len(f.Interrupts) >= rowLimit {
 			return
@@ -140,8 +145,16 @@ func (f *Facts) readInterrupts(t text) error {
 		for _, v := range numbers {
 			total += v
 		}
-		f.Interrupts = append(f.Interrupts, Interrupt{ID: name, Name: strings.Join(rest[max(0, min(len(rest)-1, 2)):], " "),
-			Total: Counter{Value: total, Source: f.Line(t.from, line)}, PerCPU: numbers})
+		irq := Interrupt{ID: name, Name: strings.Join(rest[max(0, min(len(rest)-1, 2)):], " "),
+			Total: Counter{Value: total, Source: f.Line(t.from, line)}, PerCPU: numbers}
+		if before, have := at[name]; have { // the table once more, later
+			first := f.Interrupts[before].Total
+			irq.Total.Earlier = &Reading{Value: first.Value, Source: first.Source}
+			f.Interrupts[before] = irq
+			return
+		}
+		at[name] = len(f.Interrupts)
+		f.Interrupts = append(f.Interrupts, irq)
 	})
 }
 

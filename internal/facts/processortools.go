@@ -162,8 +162,8 @@ func (f *Facts) readTop(t text) error {
 
 // topThread finds the threads of the kernel in top's list: of FreeBSD
 // "... 9:30 93.65% kernel{em1 taskq}", of Linux "... 99.3 0.0 10:11.11 ksoftirqd/3".
-var topThread = regexp.MustCompile(`^ *\d+ root .* (\d+\.\d+)% \[?((?:kernel|intr)\{[^}]*\}?)|` +
-	`^ *\d+ root .* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (ksoftirqd/\d+)`)
+var topThread = regexp.MustCompile(`^ *\d+ +root +.* (\d+\.\d+)% \[?((?:kernel|intr)\{[^}]*\}?)|` +
+	`^ *\d+ +root +.* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (ksoftirqd/\d+)`)
 
 // topWhole begins top's line of all processors together.
 var topWhole = regexp.MustCompile(`^(?:CPU:|%?Cpu\(s\):) +`)

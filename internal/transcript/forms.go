@@ -23,7 +23,7 @@ var tools = sync.OnceValue(func() map[string]bool {
 
 const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps dd " +
 	"mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
-	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload " +
+	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload tailscale wg " +
 	"tcpdump traceroute mtr iperf nuttcp ntttcp wget curl scp rsync fio"
 
 // isCommand reports whether words begin with a program that is known.
@@ -85,6 +85,10 @@ var looseLines = []looseLine{
 		[]string{": ", "timeout", "send", "buffer space"}},
 	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d\d-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
 		[]string{"sec "}},
+	{regexp.MustCompile(`^\s*\* UDP: (?:true|false)$|^pong from \S+ \([^)]*\) via |\bactive; (?:relay "|direct \S)`),
+		"tailscale status", []string{"UDP: ", "pong from", "active; "}},
+	{regexp.MustCompile(`^\s*Speed: \d+Mb/s$|^\s*Duplex: (?:Full|Half)$`), "ethtool " + facts.UnnamedLink,
+		[]string{"Speed: ", "Duplex: "}},
 	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller`), "lspci -vv",
 		[]string{"Lnk", "Ethernet controller"}},
 }
@@ -119,7 +123,7 @@ var looseBlocks = []struct {
 	name  string
 	words []string // one of them stands in the line
 }{
-	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID USER(NAME)? +(THR +)?PRI? `), "top",
+	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID +USER(NAME)? +(THR +)?PRI? `), "top",
 		[]string{"last pid", "top - ", "PID"}},
 	{regexp.MustCompile(`^\d+(/\d+)+ mbufs in use|^\d+ mbufs in use:`), "netstat -m", []string{"mbufs in use"}},
 	{regexp.MustCompile(`^\s*NIC statistics:`), "ethtool -S " + facts.UnnamedLink, []string{"NIC statistics"}},

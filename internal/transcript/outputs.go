@@ -278,6 +278,9 @@ func (o outputs) takeLoose(p passage) {
 		if strings.TrimSpace(line) == "" && block == "ping" && i+1 < len(p.lines) && strings.HasPrefix(p.lines[i+1], "--- ") {
 			continue // its statistics follow
 		}
+		if strings.TrimSpace(line) == "" && block == "top" && i+1 < len(p.lines) && processRow.MatchString(p.lines[i+1]) {
+			continue // an empty line behind the titles
+		}
 		if strings.TrimSpace(line) == "" && block != "dmesg" {
 			done[block] = true
 			block = ""
@@ -316,6 +319,9 @@ func (o outputs) takeLoose(p passage) {
 		}
 	}
 }
+
+// processRow is a row of top's processes: number, owner, priority, nice value.
+var processRow = regexp.MustCompile(`^ *\d+ +[a-z_][\w.+-]* +(?:\d+|rt) +-?\d+ +\d`)
 
 // takeAgain keeps lines without a command that show the counters of an output before them once more, and nothing else:
 // what was pasted behind "after:".

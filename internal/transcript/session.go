@@ -94,6 +94,7 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 		f.Node = p.Host
 	}
 	p.nameDistribution(f, file)
+	f.Told = p.told(file, f.Used())
 	f.Unread = slices.DeleteFunc(p.unread(f), func(u facts.Unread) bool {
 		return slices.ContainsFunc(p.Unread, func(more facts.Unread) bool {
 			return u.Command == more.Command && more.Line > 0 && u.Line >= more.Line

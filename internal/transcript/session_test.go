@@ -225,3 +225,17 @@ func TestSeveralPastesOfOneCommand(t *testing.T) {
 		t.Errorf("%v %q", err, p.Texts["netstat -m"])
 	}
 }
+
+// An empty line behind the titles of top does not end it.
+func TestTopWithAnEmptyLine(t *testing.T) {
+	p, err := LoadSession("top - 10:00:00 up 5 min,  2 users,  load average: 0.7, 0.4, 0.2\n" +
+		"%Cpu(s):  0.3 us,  0.6 sy,  0.0 ni, 74.3 id,  0.0 wa, 24.8 hi,  0.0 si,  0.0 st\n\n" +
+		"PID         USER      PR  NI    VIRT    RES    SHR S  %CPU %MEM     TIME+ COMMAND\n\n" +
+		"3           root      20   0       0      0      0 R  99.0  0.0   2:54.29 ksoftirqd/0\n\nand then a sentence\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := p.Texts["top"]; !strings.Contains(text, "ksoftirqd/0") || strings.Contains(text, "sentence") {
+		t.Errorf("%q", text)
+	}
+}
