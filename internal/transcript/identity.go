@@ -28,7 +28,7 @@ var identityMarks = []struct {
 	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|\[zone: [a-z_0-9]+\] kern\.|is using my IP|mbuf clusters|` +
 		`\(current/cache|FreeBSD|dropped due to full socket buffers|watchdog timeout|link state changed|^(net\.inet|` +
 		`kern\.ipc|hw\.intr|dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|output packets dropped due to no bufs|` +
-		`cpu0:timer|SSTRESH|(kernel|intr)\{|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno|^last pid: |` +
+		`cpu0:timer|SSTRESH|(kernel|intr)\{|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno|embryonic connections dropped|acks for unsent data|completely duplicate packets|^last pid: |` +
 		`^[a-z]+\d+: (Missed Packets|Receive No Buffers|Good Packets) `), "FreeBSD"},
 }
 
@@ -63,9 +63,10 @@ var onlyOf = sync.OnceValue(func() map[system.System][]string {
 })
 
 // guessIdentity makes a line of uname for outputs that came without one: each paste votes by what only one system
-// prints, so that no single one decides against the others. It is empty where no system has more votes than another.
-func guessIdentity(rounds []facts.Round) string {
-	votes := map[system.System]int{}
+// prints, so that no single one decides against the others. It is empty where no system has more votes than another, and
+// sure where one has more than what is merely more usual there.
+func guessIdentity(rounds []facts.Round) (line string, sure bool) {
+	votes, strong := map[system.System]int{}, map[system.System]bool{}
 	release := map[system.System]string{}
 	only := onlyOf()
 	for _, r := range rounds {
@@ -76,12 +77,12 @@ func guessIdentity(rounds []facts.Round) string {
 			}
 			for s, names := range only {
 				if slices.Contains(names, name) || s == system.Linux && ofLinux(name) {
-					votes[s] += nameVote
+					votes[s], strong[s] = votes[s]+nameVote, true
 				}
 			}
 			for _, m := range strongMarks {
 				if m.form.MatchString(text) {
-					votes[m.name] += strongVote
+					votes[m.name], strong[m.name] = votes[m.name]+strongVote, true
 				}
 			}
 			for _, m := range identityMarks { // an earlier one is the surer one
@@ -92,7 +93,7 @@ func guessIdentity(rounds []facts.Round) string {
 			}
 			for _, form := range releaseForms {
 				if m := form.form.FindStringSubmatch(text); m != nil {
-					votes[form.name] += form.votes
+					votes[form.name], strong[form.name] = votes[form.name]+form.votes, true
 					release[form.name] = cmp.Or(release[form.name], m[1])
 				}
 			}
@@ -108,9 +109,9 @@ func guessIdentity(rounds []facts.Round) string {
 		}
 	}
 	if most == 0 || tie {
-		return ""
+		return "", false
 	}
-	return best.Title() + " unknown " + cmp.Or(release[best], "unknown")
+	return best.Title() + " unknown " + cmp.Or(release[best], "unknown"), strong[best]
 }
 
 // otherAppliance are distributions of FreeBSD that are no firewalls.
@@ -181,8 +182,8 @@ func (p *Posted) identify(all string, alone bool) {
 	if p.Texts["uname -a"] != "" {
 		return
 	}
-	guess := guessIdentity(p.rounds)
-	if named := namedSystem(all); guess == "" && alone && named != "" {
+	guess, sure := guessIdentity(p.rounds)
+	if named := namedSystem(all); (guess == "" || !sure && !strings.HasPrefix(guess, named)) && alone && named != "" {
 		guess = named + " unknown unknown"
 	}
 	if guess == "" {
