@@ -18,6 +18,7 @@ var raised = map[string]struct {
 	"kern.ipc.nmbjumbo9":     {1, []string{"9k jumbo clusters", "zone mbuf_jumbo_9k"}},
 	"kern.ipc.nmbjumbo16":    {1, []string{"16k jumbo clusters", "zone mbuf_jumbo_16k"}},
 	"kern.ipc.maxsockets":    {1, []string{"zone socket"}},
+	"kern.ipc.maxsockbuf":    {1, nil},
 	"kern.ipc.soacceptqueue": {1024, nil},
 	"kern.ipc.somaxconn":     {1024, nil},
 	"kern.somaxconn":         {1024, nil},

@@ -13,6 +13,9 @@ func packetThread() Rule {
 		Because: "One thread runs on one core: packets wait for it, or are dropped, while other cores idle.",
 		Confirm: "top -SH (FreeBSD) or mpstat -P ALL 1 shows one core without idle time while it is slow.",
 		Check: func(in Input) (out []Finding) {
+			if all := in.Facts.AllProcessors; all != nil && all.Idle < 0.05 {
+				return nil // no core idles: cpu-saturated says it
+			}
 			for _, t := range in.Facts.Threads {
 				if t.Share < 0.85 || !packetThreadName.MatchString(t.Name) || len(out) >= 3 {
 					continue

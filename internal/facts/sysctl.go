@@ -3,6 +3,8 @@ package facts
 import (
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // readSettings reads sysctl -a of any of the three systems: "a.b = c" (Linux),
@@ -24,7 +26,13 @@ func parseSysctl(t text) map[string]Setting {
 	values := map[string]Setting{}
 	last, continues := "", false
 	for i, line := range t.lines() {
+		if indentedSetting.MatchString(line) {
+			line = strings.TrimSpace(line)
+		}
 		name, value, ok := splitSysctl(line)
+		if m := remarked.FindStringSubmatch(value); m != nil {
+			value = m[1]
+		}
 		if !ok {
 			if complaint(line) {
 				continue
@@ -47,6 +55,12 @@ func parseSysctl(t text) map[string]Setting {
 	}
 	return values
 }
+
+var (
+	indentedSetting = regexp.MustCompile(`^[ \t]+(?:net|kern|hw|dev|vm|vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`)
+	// remarked is a number behind which somebody wrote a remark.
+	remarked = regexp.MustCompile(`^\s*(-?\d+)\s+(?:\(|<-|#|//).*$`)
+)
 
 // ends reports whether a line cannot go on with a value: an empty one ends it, and behind one number only numbers follow,
 // everything else is what somebody wrote.

@@ -28,7 +28,8 @@ var identityMarks = []struct {
 	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|\[zone: [a-z_0-9]+\] kern\.|is using my IP|mbuf clusters|` +
 		`\(current/cache|FreeBSD|dropped due to full socket buffers|watchdog timeout|link state changed|^(net\.inet|` +
 		`kern\.ipc|hw\.intr|dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|output packets dropped due to no bufs|` +
-		`cpu0:timer|SSTRESH|(kernel|intr)\{|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno|embryonic connections dropped|acks for unsent data|completely duplicate packets|^last pid: |` +
+		`cpu0:timer|SSTRESH|(kernel|intr|idle)\{|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno|embryonic connections dropped|acks for unsent data|completely duplicate packets|netmask 0x[0-9a-f]{8}|media: Ethernet|^CPU states?:.* interrupt|` +
+		`/kernel: |drop mbuf that needs|setsockopt: no buffer space|^last pid: |` +
 		`^[a-z]+\d+: (Missed Packets|Receive No Buffers|Good Packets) `), "FreeBSD"},
 }
 
@@ -41,7 +42,7 @@ var strongMarks = []struct {
 		`Lien encap:|Encapsulamento do Link:|^(Ip|Tcp|Udp|TcpExt|IpExt):$|segments sen[dt] out|segments retransmit|` +
 		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d`), system.Linux},
 	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|mbuf clusters in use \(current/cache/total/max\)|` +
-		`syncache entries added| Ierrs Idrop | Netif Expire|^kern\.ipc\.maxsockbuf|@pci\d+:\d+:\d+:\d+:`), system.FreeBSD},
+		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.(?:iflib|mac_stats|%)| Ierrs Idrop | Netif Expire|^kern\.ipc\.maxsockbuf|@pci\d+:\d+:\d+:\d+:`), system.FreeBSD},
 	{regexp.MustCompile(`(?m)OpenBSD|mbuf 2048 byte clusters in use|irq0/clock|total in +total out|%Spn |SYN cache entries added|^\tlladdr |` +
 		`<Link>  | Prio +Iface|Ifail|hwfeatures=`), system.OpenBSD},
 }
