@@ -191,14 +191,20 @@ behind() {
 	pid=$!
 }
 
-# end_it: kills what is behind without a warning; false when it had ended.
+# end_it: kills what is behind without a warning; false when it had ended. The
+# host's shell may go on for a moment with what it was given: it is waited for.
 end_it() {
+	left=$(ps -A -o pid= -o ppid= | awk -v p="$pid" '$2 == p { print $1 }')
 	kill -9 "$pid" 2>/dev/null
 	killed=$?
 	wait "$pid" 2>/dev/null
+	within 60 ended "$left"
 	pid=''
 	return "$killed"
 }
+
+# ended PIDS: none of them is there.
+ended() { for p in $1; do ! kill -0 "$p" 2>/dev/null || return 1; done; }
 
 step_roles() {
 	for role in $roles; do

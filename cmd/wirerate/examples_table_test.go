@@ -49,6 +49,9 @@ var exceptions = []struct{ like, run, because string }{
 	{`-- iperf3 -s$`, "-- iperf3 -s -D", "has no end"},
 }
 
+// prometheusListens starts the server of the examples and waits until it listens.
+const prometheusListens = `{ prometheus & }; bash -c 'until : >/dev/tcp/127.0.0.1/9090; do sleep 0.1; done'`
+
 // prepared are the commands that come before the examples of a page.
 var prepared = map[string]string{
 	"wirerate apply":     "wirerate plan --path rate=10gbit,rtt=100ms --role bulk -o plan",
@@ -69,9 +72,9 @@ var prepared = map[string]string{
 	"wirerate weblog merge": `wirerate weblog access.log --save web1.wrl
 cp web1.wrl day1.wrl
 cp web1.wrl day2.wrl`,
-	"wirerate canary design":                    "{ prometheus & }",
-	"docs/fleet.md":                             "{ prometheus & }",
-	"wirerate trial 7":                          "{ prometheus & }",
+	"wirerate canary design":                    prometheusListens,
+	"docs/fleet.md":                             prometheusListens,
+	"wirerate trial 7":                          prometheusListens,
 	"docs/watch.md":                             "wirerate watch --record /var/lib/wirerate-watch --for 4s",
 	"docs/weblog.md":                            saved,
 	"contrib/ansible/wirerate/tuning/README.md": saved,

@@ -119,10 +119,14 @@ func received(n *facts.NIC) uint64 {
 		byKind = max(byKind, sum)
 	}
 	most := byKind
+	good := n.Counters["mac_stats.good_pkts_recvd"].Value
 	for _, name := range []string{"link.rx_packets", "netstat.Ipkts", "rx_packets", "rx_packets_phy", "rx_pkts_nic",
 		"rx_packets_nic", "port_rx_packets", "rx_good_pkts", "rx_frames_ok", "rx_frames",
 		"InPackets", "mmc_rx_framecount_gb", "mac_stats.good_pkts_recvd", "mac_stats.total_pkts_recvd",
-		"good_frames_received"} {
+		"good_frames_received", "rx_good_packets_rcvd"} {
+		if name == "mac_stats.total_pkts_recvd" && good > 0 {
+			continue // it counts what was missed as well
+		}
 		most = max(most, n.Counters[name].Value)
 	}
 	return most

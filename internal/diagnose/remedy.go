@@ -52,6 +52,7 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 		f.Value = cmp.Or(in.Proposed[f.Setting+"@"+f.Interface], in.Proposed[f.Setting])
 		f.ValueFor = map[bool]string{true: in.ProposedFor}[f.Value != ""]
 	}
+	f.start(in.Facts)
 	r, known := c.Lookup(in.Facts.System, f.Setting)
 	if !known {
 		return

@@ -95,29 +95,53 @@ func lossyTransfers(f *facts.Facts) []Finding {
 		one(tr.Peer, evidence, "%s", summary)))
 }
 
+// segment is what a packet of a test usually carries, in bytes.
+const segment = 1448
+
 // againShare is about the share of its segments that a test sent again.
 func againShare(tr facts.Transfer) float64 {
-	const segment = 1448
 	return float64(tr.Retransmits) / max(tr.Bytes/segment+float64(tr.Retransmits), 1)
+}
+
+// worstStream keeps of streams that lose the one that loses most, and says how many others do.
+func worstStream(all []Finding, streams int) []Finding {
+	worst := slices.MaxFunc(all, func(a, b Finding) int { return cmp.Compare(a.Share, b.Share) })
+	least := slices.MinFunc(all, func(a, b Finding) int { return cmp.Compare(a.Share, b.Share) })
+	if len(all) > 1 {
+		worst.Summary += fmt.Sprintf("; it is the worst of %d streams that lose segments, of %d in all, the best of them "+
+			"%.2g%%", len(all), streams, 100*least.Share)
+	}
+	worst.Share = 0 // of one test, not of all packets
+	return with(Warning, do("find where the path loses packets before changing buffers", []Finding{worst}))
 }
 
 // lossySummaries finds tests of which the summary alone was pasted, with a share of segments sent again at which no
 // congestion control that minds loss fills a path.
 func lossySummaries(f *facts.Facts) []Finding {
-	const segment, most = 1448, 0.01
+	const most = 0.01
 	if len(f.Transfers) > 0 {
 		return nil // their intervals say more
 	}
+	var all []Finding
+	streams := 0
 	for _, end := range f.TransferEnds {
-		sent := end.Bytes/segment + float64(end.Retransmits)
-		if end.Role != "sender" || end.Retransmits < 100 || end.Seconds < 3 || float64(end.Retransmits) < most*sent {
+		if end.Role != "sender" {
 			continue
 		}
-		return with(Warning, do("find where the path loses packets before changing buffers", one("iperf3",
-			[]facts.Source{end.Source}, "a test at %s sent %d segments again, about %.2g%% of them", end.Rate,
-			end.Retransmits, 100*float64(end.Retransmits)/sent)))
+		streams++
+		share := float64(end.Retransmits) / max(end.Bytes/segment+float64(end.Retransmits), 1)
+		if end.Retransmits < 100 || end.Seconds < 3 || share < most {
+			continue
+		}
+		found := one("iperf3", []facts.Source{end.Source}, "a test at %s sent %d segments again, about %.2g%% of them",
+			end.Rate, end.Retransmits, 100*share)
+		found[0].Share = share
+		all = append(all, found...)
 	}
-	return nil
+	if len(all) == 0 {
+		return nil
+	}
+	return worstStream(all, streams)
 }
 
 // lossLimited says what holds a connection back, and whether its losses come

@@ -38,6 +38,7 @@ func linkFlaps() Rule {
 					out = append(out, countedFlaps(n)...)
 				}
 			}
+			maps.DeleteFunc(downs, func(name string, _ []facts.Source) bool { return builtOn.MatchString(name) && len(downs) > 1 })
 			for _, name := range slices.Sorted(maps.Keys(downs)) {
 				if seen := downs[name]; len(seen) >= 3 {
 					out = append(out, do("change the cable or optic",
@@ -68,6 +69,9 @@ func countedFlaps(n *facts.NIC) []Finding {
 	}
 	return nil
 }
+
+// builtOn are interfaces that go down with the one they are built on.
+var builtOn = regexp.MustCompile(`^(?:vlan|lagg|bridge|trunk|aggr)\d+$|^\w+[._]\w*\d+$`)
 
 // linkDown is what drivers of Linux and the kernels of FreeBSD and OpenBSD say
 // of a link that went down.

@@ -76,8 +76,8 @@ func deniedPools(pools []facts.Pool, setting string) []Finding {
 	}
 	found := one("network memory", evidence, "requests denied since boot: %s", strings.Join(what, ", "))
 	if low {
-		found = do("the pool is far below its limit now: unless it was fuller before, memory itself was short and a "+
-			"higher limit does not help", found)
+		return do("the pool is far below its limit now: memory itself was short, and a higher limit does not help; only "+
+			"if the pool was fuller before, raise "+setting, found)
 	}
 	found[0].Fix = append(found[0].Fix, Fix{Setting: setting})
 	return found

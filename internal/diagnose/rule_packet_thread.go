@@ -13,6 +13,9 @@ func packetThread() Rule {
 		Because: "One thread runs on one core: packets wait for it, or are dropped, while other cores idle.",
 		Confirm: "top -SH (FreeBSD) or mpstat -P ALL 1 shows one core without idle time while it is slow.",
 		Check: func(in Input) (out []Finding) {
+			if all := in.Facts.AllProcessors; all != nil && all.Idle < 0.05 {
+				return nil // no core idles: cpu-saturated says it
+			}
 			for _, t := range in.Facts.Threads {
 				if t.Share < 0.85 || !packetThreadName.MatchString(t.Name) || len(out) >= 3 {
 					continue
@@ -34,5 +37,10 @@ func packetThread() Rule {
 
 // packetThreadName tells the threads of network cards and of the network's
 // queues: FreeBSD's interrupt threads and task queues of a driver, iflib's, those
-// of netisr; Linux's ksoftirqd.
-var packetThreadName = regexp.MustCompile(`^ksoftirqd/\d+$|\{swi\d+: netisr|\{if_io_tqg_\d|\{(?:em|igb|igc|ix|ixl|ixv|iavf|re|bge|bce|bnxt|cxl|cxgbe|mce|mlxen|vmx|vtnet|hn|ena|xn|axge|msk|nfe|age|alc)\d+\S* (?:taskq|rxq|que)|\{irq\d+: (?:em|igb|igc|ix|ixl|re|bge|bce|bnxt|t\dnex|mlx\w+|vmx|virtio_pci|ena|msk|nfe|age|alc)\d+`)
+// of netisr, WireGuard, netgraph and dummynet, before 8 without a process around them; Linux's ksoftirqd.
+var packetThreadName = regexp.MustCompile(`^ksoftirqd/\d+$|(?:^|\{)(?:swi\d+: net|if_io_tqg_\d|wg_tqg_\d|ng_queue|dummynet|` +
+	cards + `\d+\S* (?:taskq|rxq?\b|que)|irq\d+: ` + cards + `\d+)`)
+
+// cards are the names of network cards in threads.
+const cards = `(?:em|igb|igc|ix|ixl|ixv|iavf|ice|re|rl|bge|bce|bnxt|cxl|cxgbe?|mce|mlxen|mlx\w+|t\dnex|vmx|vtnet|` +
+	`virtio_pci|hn|ena|xn|axge|axgbe|msk|sk|nfe|age|alc|fxp|xl|dc|sis|vr|vge|bfe|ste|nge|stge|oce|sfxge|qlxgb|qlnx|atlantic|aq)`

@@ -149,8 +149,28 @@ func refusedBuffers(f *facts.Facts) []Finding {
 		}
 		return found
 	}
-	return nil
+	return refusedUnsized(f)
 }
+
+// refusedUnsized finds buffers that a BSD refused to programs which do not say how large they were.
+func refusedUnsized(f *facts.Facts) []Finding {
+	lines, n := matching(f, unsizedRefusal)
+	if n == 0 || f.System == "linux" {
+		return nil
+	}
+	const setting = "kern.ipc.maxsockbuf"
+	found := one("sockets", append(lines, f.Settings[setting].Source), "a program was refused the socket buffer that it "+
+		"asked for (%s)", counted(n, "message"))
+	found[0].Because = "The kernel grants a socket buffer as a whole or not at all; the program goes on with the default " +
+		"size, or ends."
+	found[0].Confirm = ""
+	found[0].Fix = []Fix{{Action: "let the program ask for less, or raise the limit to twice what it asks for:"},
+		{Setting: setting}}
+	return found
+}
+
+// unsizedRefusal is ENOBUFS of setsockopt(2), as programs say it.
+var unsizedRefusal = regexp.MustCompile(`(?i)(?:setsockopt|SO_(?:SND|RCV)BUF)\b.*no buffer space available`)
 
 var refusedBuffer = regexp.MustCompile(`(?i:failed to sufficiently increase (receive|send) buffer size\W+was: \d+ kiB,\s+` +
 	`wanted: (\d+) kiB,\s+got: (\d+) kiB)|so-(?:rcv|snd)buf (\d+) was not granted\. Got (\d+)|` +

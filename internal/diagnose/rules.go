@@ -5,7 +5,7 @@ package diagnose
 func Rules() []Rule {
 	return []Rule{
 		lostBetween(), endsDiffer(), tunnelRelayed(), windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(), duplicateAddress(), noCarrier(), noopQdisc(),
-		pcieLinkLost(), iommuFault(), driverMemory(), transmitTimeout(), linkFlaps(),
+		pcieLinkLost(), iommuFault(), driverMemory(), transmitTimeout(), transmitStalled(), netmapOffload(), linkFlaps(),
 		pcieNarrow(), cloudAllowance(), pcieBelow(), linkErrors(), oversized(), mtuMismatch(), pmtuBlackHole(),
 		fullSegments(), fragments(),
 		mbufDenied(), mbufNearLimit(), socketsNearLimit(), memoryExhausted(), mbufDelayed(), zoneFailures(), tcpMemory(), unclosed(), slowReader(),

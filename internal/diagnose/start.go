@@ -13,8 +13,7 @@ import (
 var limits = []string{"net.core.somaxconn", "net.core.netdev_max_backlog", "net.core.rmem_max", "net.core.wmem_max",
 	"net.core.rmem_default", "net.netfilter.nf_conntrack_max", "net.ipv4.tcp_max_syn_backlog", "net.ipv4.tcp_max_orphans",
 	"net.ipv4.tcp_max_tw_buckets", "net.ipv4.neigh.default.gc_thresh3", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
-	"link:txqueuelen", "kern.ipc.nmbclusters", "kern.ipc.nmbjumbop", "kern.ipc.maxsockets", "kern.ipc.soacceptqueue",
-	"net.inet.udp.recvspace"}
+	"link:txqueuelen"}
 
 // largestStart bounds a value that was made by doubling.
 const largestStart = 1 << 30

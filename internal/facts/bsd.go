@@ -1,8 +1,11 @@
 package facts
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -48,6 +51,11 @@ func (f *Facts) cpTimes() {
 // deviceCounters takes what drivers publish below dev.NAME.UNIT that counts
 // trouble: errors, drops, missed packets, pause frames.
 func (f *Facts) deviceCounters() {
+	for _, name := range slices.Sorted(maps.Keys(f.Settings)) { // cards of which nothing else was posted
+		if m := cardSetting.FindStringSubmatch(name); m != nil {
+			f.linkOf(m[1]+m[2], "", f.Settings[name].Source)
+		}
+	}
 	for i := range f.NICs {
 		n := &f.NICs[i]
 		driver, unit := splitUnit(n.Name)
@@ -65,6 +73,9 @@ func (f *Facts) deviceCounters() {
 		}
 	}
 }
+
+// cardSetting finds the network card in a setting that only cards have.
+var cardSetting = regexp.MustCompile(`^dev\.([a-z][a-z0-9]*[a-z])\.(\d+)\.(?:mac_stats|iflib)\.`)
 
 func splitUnit(name string) (driver, unit string) {
 	driver = strings.TrimRight(name, "0123456789")
@@ -199,7 +210,7 @@ func (n *NIC) media(s string, src Source) {
 	case strings.Contains(lower, "full-duplex"):
 		n.Duplex = "full"
 		n.show("duplex", src)
-	case strings.Contains(lower, "half-duplex"):
+	case strings.Contains(lower, "half-duplex"), fixedMedia.MatchString(s): // ifmedia(4): half unless it says full
 		n.Duplex = "half"
 		n.show("duplex", src)
 	}
@@ -208,6 +219,9 @@ func (n *NIC) media(s string, src Source) {
 		n.show("pause.rx", src)
 	}
 }
+
+// fixedMedia is a medium that somebody fixed without a duplex. Whole lines only: mark-up may have taken what stood in <>.
+var fixedMedia = regexp.MustCompile(`^Ethernet 10{1,2}base(?:T/UTP|TX)$`)
 
 func (n *NIC) mediaSpeed(s string, src Source) {
 	unit := units.Mbit

@@ -278,7 +278,7 @@ func (f *Facts) readPfLimits(t text) error {
 	found := false
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
-		if len(words) != 4 || words[1] != "hard" || words[2] != "limit" {
+		if len(words) < 4 || words[1] != "hard" || words[2] != "limit" {
 			continue
 		}
 		found = true

@@ -284,6 +284,9 @@ func (f *Facts) readBSDListeners(t text) error {
 		if len(words) == 2 && strings.Count(words[0], "/") == 2 {
 			words = slices.Insert(words, 0, "tcp") // an older netstat does not name the protocol
 		}
+		if len(words) == 2 && strings.HasPrefix(words[0], "tcp") && strings.Count(words[1], "/") == 2 {
+			words = append(words, "*.*") // the column of the address was cut
+		}
 		if len(words) < 3 || !strings.HasPrefix(words[0], "tcp") {
 			continue
 		}

@@ -121,8 +121,8 @@ func (f *Facts) readTop(t text) error {
 	found := false
 	for i, line := range t.lines() {
 		if m := topThread.FindStringSubmatch(line); m != nil {
-			if v, ok := positive(m[1] + m[3]); ok && v <= 105 && len(f.Threads) < rowLimit {
-				f.Threads = append(f.Threads, Thread{Name: strings.TrimRight(m[2]+m[4], " ]"), Share: v / 100,
+			if v, ok := positive(m[1] + m[3] + m[5]); ok && v <= 105 && len(f.Threads) < rowLimit {
+				f.Threads = append(f.Threads, Thread{Name: strings.TrimRight(m[2]+m[4]+m[6], " ]"), Share: v / 100,
 					Source: f.Line(t.from, i+1)})
 				found = true
 			}
@@ -161,12 +161,14 @@ func (f *Facts) readTop(t text) error {
 }
 
 // topThread finds the threads of the kernel in top's list: of FreeBSD
-// "... 9:30 93.65% kernel{em1 taskq}", of Linux "... 99.3 0.0 10:11.11 ksoftirqd/3".
+// "... 9:30 93.65% kernel{em1 taskq}", before 8 "... 99:09 5.08% 5.08% swi1: net", of Linux "... 99.3 0.0 10:11.11
+// ksoftirqd/3".
 var topThread = regexp.MustCompile(`^ *\d+ +root +.* (\d+\.\d+)% \[?((?:kernel|intr)\{[^}]*\}?)|` +
-	`^ *\d+ +root +.* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (ksoftirqd/\d+)`)
+	`^ *\d+ +root +.* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (ksoftirqd/\d+)|` +
+	`^ *\d+ +root +.* (\d+\.\d+)% ((?:irq|swi)\d+: .*|[a-z]+\d+ (?:taskq|que\b.*)|dummynet|pf ?purge|softnet\d*)$`)
 
 // topWhole begins top's line of all processors together.
-var topWhole = regexp.MustCompile(`^(?:CPU:|%?Cpu\(s\):) +`)
+var topWhole = regexp.MustCompile(`^(?:CPU:|CPU states:|%?Cpu\(s\):) +`)
 
 // shares takes the pairs of a percentage and its name; false when they cannot
 // be.

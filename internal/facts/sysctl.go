@@ -1,6 +1,11 @@
 package facts
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
 
 // readSettings reads sysctl -a of any of the three systems: "a.b = c" (Linux),
 // "a.b: c" (FreeBSD; values of several lines follow), "a.b=c" (OpenBSD).
@@ -21,12 +26,20 @@ func parseSysctl(t text) map[string]Setting {
 	values := map[string]Setting{}
 	last, continues := "", false
 	for i, line := range t.lines() {
+		if indentedSetting.MatchString(line) {
+			line = strings.TrimSpace(line)
+		}
 		name, value, ok := splitSysctl(line)
+		if m := remarked.FindStringSubmatch(value); m != nil {
+			value = m[1]
+		}
 		if !ok {
 			if complaint(line) {
 				continue
 			}
-			if prev, has := values[last]; has && continues && strings.TrimSpace(line) != "" && len(prev.Value) < 4096 {
+			prev, has := values[last]
+			if continues = continues && !ends(prev.Value, line); has && continues && strings.TrimSpace(line) != "" &&
+				len(prev.Value) < 4096 {
 				prev.Value = strings.TrimSpace(prev.Value + " " + strings.Join(strings.Fields(line), " "))
 				values[last] = prev
 			}
@@ -41,6 +54,22 @@ func parseSysctl(t text) map[string]Setting {
 			Source: Source{From: t.from, Line: i + 1, Text: shorten(line)}}
 	}
 	return values
+}
+
+var (
+	indentedSetting = regexp.MustCompile(`^[ \t]+(?:net|kern|hw|dev|vm|vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`)
+	// remarked is a number behind which somebody wrote a remark.
+	remarked = regexp.MustCompile(`^\s*(-?\d+)\s+(?:\(|<-|#|//).*$`)
+)
+
+// ends reports whether a line cannot go on with a value: an empty one ends it, and behind one number only numbers follow,
+// everything else is what somebody wrote.
+func ends(value, line string) bool {
+	words := strings.Fields(line)
+	if _, number := wholeNumber(value); value == "" || len(words) > 0 && !number {
+		return false
+	}
+	return slices.ContainsFunc(words, func(w string) bool { _, number := wholeNumber(w); return !number }) || len(words) == 0
 }
 
 // complaint reports whether a line is what sysctl says on standard error,

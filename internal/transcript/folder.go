@@ -77,7 +77,7 @@ func loadFolder(root fs.FS) (map[string]string, []facts.Unread, error) {
 	}
 	of.rounds = []facts.Round{{Texts: texts}}
 	if texts["uname -a"] == "" {
-		if texts["uname -a"] = guessIdentity(of.rounds); texts["uname -a"] == "" {
+		if texts["uname -a"], _ = guessIdentity(of.rounds); texts["uname -a"] == "" {
 			return texts, unread, errNoSystem
 		}
 	}

@@ -28,7 +28,8 @@ var identityMarks = []struct {
 	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|\[zone: [a-z_0-9]+\] kern\.|is using my IP|mbuf clusters|` +
 		`\(current/cache|FreeBSD|dropped due to full socket buffers|watchdog timeout|link state changed|^(net\.inet|` +
 		`kern\.ipc|hw\.intr|dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|output packets dropped due to no bufs|` +
-		`cpu0:timer|SSTRESH|(kernel|intr)\{|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno|^last pid: |` +
+		`cpu0:timer|SSTRESH|(kernel|intr|idle)\{|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno|embryonic connections dropped|acks for unsent data|completely duplicate packets|netmask 0x[0-9a-f]{8}|media: Ethernet|^CPU states?:.* interrupt|` +
+		`/kernel: |drop mbuf that needs|setsockopt: no buffer space|^last pid: |` +
 		`^[a-z]+\d+: (Missed Packets|Receive No Buffers|Good Packets) `), "FreeBSD"},
 }
 
@@ -41,7 +42,7 @@ var strongMarks = []struct {
 		`Lien encap:|Encapsulamento do Link:|^(Ip|Tcp|Udp|TcpExt|IpExt):$|segments sen[dt] out|segments retransmit|` +
 		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d`), system.Linux},
 	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|mbuf clusters in use \(current/cache/total/max\)|` +
-		`syncache entries added| Ierrs Idrop | Netif Expire|^kern\.ipc\.maxsockbuf|@pci\d+:\d+:\d+:\d+:`), system.FreeBSD},
+		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.(?:iflib|mac_stats|%)| Ierrs Idrop | Netif Expire|^kern\.ipc\.maxsockbuf|@pci\d+:\d+:\d+:\d+:`), system.FreeBSD},
 	{regexp.MustCompile(`(?m)OpenBSD|mbuf 2048 byte clusters in use|irq0/clock|total in +total out|%Spn |SYN cache entries added|^\tlladdr |` +
 		`<Link>  | Prio +Iface|Ifail|hwfeatures=`), system.OpenBSD},
 }
@@ -63,9 +64,10 @@ var onlyOf = sync.OnceValue(func() map[system.System][]string {
 })
 
 // guessIdentity makes a line of uname for outputs that came without one: each paste votes by what only one system
-// prints, so that no single one decides against the others. It is empty where no system has more votes than another.
-func guessIdentity(rounds []facts.Round) string {
-	votes := map[system.System]int{}
+// prints, so that no single one decides against the others. It is empty where no system has more votes than another, and
+// sure where one has more than what is merely more usual there.
+func guessIdentity(rounds []facts.Round) (line string, sure bool) {
+	votes, strong := map[system.System]int{}, map[system.System]bool{}
 	release := map[system.System]string{}
 	only := onlyOf()
 	for _, r := range rounds {
@@ -76,12 +78,12 @@ func guessIdentity(rounds []facts.Round) string {
 			}
 			for s, names := range only {
 				if slices.Contains(names, name) || s == system.Linux && ofLinux(name) {
-					votes[s] += nameVote
+					votes[s], strong[s] = votes[s]+nameVote, true
 				}
 			}
 			for _, m := range strongMarks {
 				if m.form.MatchString(text) {
-					votes[m.name] += strongVote
+					votes[m.name], strong[m.name] = votes[m.name]+strongVote, true
 				}
 			}
 			for _, m := range identityMarks { // an earlier one is the surer one
@@ -92,7 +94,7 @@ func guessIdentity(rounds []facts.Round) string {
 			}
 			for _, form := range releaseForms {
 				if m := form.form.FindStringSubmatch(text); m != nil {
-					votes[form.name] += form.votes
+					votes[form.name], strong[form.name] = votes[form.name]+form.votes, true
 					release[form.name] = cmp.Or(release[form.name], m[1])
 				}
 			}
@@ -108,9 +110,9 @@ func guessIdentity(rounds []facts.Round) string {
 		}
 	}
 	if most == 0 || tie {
-		return ""
+		return "", false
 	}
-	return best.Title() + " unknown " + cmp.Or(release[best], "unknown")
+	return best.Title() + " unknown " + cmp.Or(release[best], "unknown"), strong[best]
 }
 
 // otherAppliance are distributions of FreeBSD that are no firewalls.
@@ -181,8 +183,8 @@ func (p *Posted) identify(all string, alone bool) {
 	if p.Texts["uname -a"] != "" {
 		return
 	}
-	guess := guessIdentity(p.rounds)
-	if named := namedSystem(all); guess == "" && alone && named != "" {
+	guess, sure := guessIdentity(p.rounds)
+	if named := namedSystem(all); (guess == "" || !sure && !strings.HasPrefix(guess, named)) && alone && named != "" {
 		guess = named + " unknown unknown"
 	}
 	if guess == "" {

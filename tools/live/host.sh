@@ -112,7 +112,7 @@ take_back() {
 }
 
 rolled_back() {
-	none_pending || wr rollback "$host" >"$work/said" 2>&1
+	wr rollback "$host" >"$work/said" 2>&1 # also what was cut before its journal was whole
 	none_pending
 }
 

@@ -1,0 +1,66 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestLimitsHaveStart wants a value where the present limit was read, and none where it was not.
+func TestLimitsHaveStart(t *testing.T) {
+	for name, c := range map[string]struct {
+		e             Example
+		setting, want string
+	}{
+		"pf": {freebsdExample("pfctl -si", "Status: Enabled\n\nCounters\n  memory                  90   0.1/s\n",
+			"pfctl -sm", "states        hard limit    40000\n"), "pf:set/limit/states", "80000"},
+		"pf without limit": {freebsdExample("pfctl -si", "Status: Enabled\n\nCounters\n  memory              90   0.1/s\n"),
+			"pf:set/limit/states", ""},
+		"pool": {freebsdExample("netstat -m", "990/5/995 mbufs in use (current/cache/total)\n990/10/1000/1000 mbuf clusters "+
+			"in use (current/cache/total/max)\n0/7/0 requests for mbufs denied (mbufs/clusters/mbuf+clusters)\n"),
+			"kern.ipc.nmbclusters", "2000"},
+		"jumbo pool": {freebsdExample("netstat -m", "90/5/95 mbufs in use (current/cache/total)\n980/10/990/1000 9k jumbo "+
+			"clusters in use (current/cache/total/max)\n"), "kern.ipc.nmbjumbo9", "2000"},
+		"sockets": {freebsdExample("sysctl -a", "kern.ipc.numopensockets: 990\nkern.ipc.maxsockets: 1000\n"),
+			"kern.ipc.maxsockets", "2000"},
+		"least": {freebsdExample("sysctl -a", "kern.ipc.soacceptqueue: 128\n", "netstat -s",
+			"tcp:\n\t10 connection accepts\n\t70 listen queue overflows\n"), "kern.ipc.soacceptqueue", "1024"},
+	} {
+		_, findings, _ := judge(t, c.e)
+		found := false
+		for _, f := range findings {
+			for _, fix := range f.Fix {
+				if fix.Setting != c.setting {
+					continue
+				}
+				found = true
+				if fix.Value != c.want || c.want != "" && !strings.Contains(fix.ValueFor, "present limit") {
+					t.Errorf("%s: %s: value %q (%s), want %q", name, f.Rule, fix.Value, fix.ValueFor, c.want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s: nothing sets %s", name, c.setting)
+		}
+	}
+}
+
+// TestLossyStreams wants the worst of several streams, and how many others lose.
+func TestLossyStreams(t *testing.T) {
+	rows := "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n"
+	for _, at := range []string{"0.00-1.00", "1.00-2.00", "2.00-3.00", "3.00-4.00"} {
+		rows += "[  5]   " + at + "   sec  10.0 MBytes  83.9 Mbits/sec   20   70.0 KBytes\n" +
+			"[  7]   " + at + "   sec  10.0 MBytes  83.9 Mbits/sec   90   50.0 KBytes\n" +
+			"[  9]   " + at + "   sec  10.0 MBytes  83.9 Mbits/sec    0    250 KBytes\n"
+	}
+	_, findings, _ := judge(t, freebsdExample("iperf3", "Connecting to host 192.0.2.2, port 5201\n"+
+		"[  5] local 192.0.2.1 port 4001 connected to 192.0.2.2 port 5201\n"+
+		"[  7] local 192.0.2.1 port 4002 connected to 192.0.2.2 port 5201\n"+
+		"[  9] local 192.0.2.1 port 4003 connected to 192.0.2.2 port 5201\n"+rows))
+	for _, f := range findings {
+		if f.Rule == "network-limited" && strings.Contains(f.Summary, "sent 360 segments again") &&
+			strings.Contains(f.Summary, "the worst of 2 streams that lose segments, of 3 in all") {
+			return
+		}
+	}
+	t.Errorf("found %+v", findings)
+}
