@@ -89,7 +89,7 @@ type RTT struct {
 
 // Opened is what both ends offered.
 type Opened struct {
-	From *Offer `json:"from"` // null when not captured
+	From *Offer `json:"from"` // null when not captured, or cut off
 	To   *Offer `json:"to"`
 }
 
@@ -214,7 +214,7 @@ func (f *Flow) life(start int64) Life {
 }
 
 func offer(h flow.Handshake) *Offer {
-	if !h.Seen {
+	if !h.Seen || h.Cut {
 		return nil
 	}
 	o := &Offer{MSS: int(h.MSS), SACK: h.SACKPermitted, Timestamps: h.HasTimestamp, ECN: h.ECN, AccECN: h.AccECN,

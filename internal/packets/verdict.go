@@ -206,7 +206,7 @@ func (l *Life) notes(d flow.Direction) {
 	say := func(format string, args ...any) { l.Notes = append(l.Notes, fmt.Sprintf(format, args...)) }
 	from, to := l.Opened.From, l.Opened.To
 	if from == nil || to == nil {
-		say("the handshake is not in the capture: window scale and MSS are estimated")
+		say("the handshake is not in the capture, or its options are cut off: window scale and MSS are estimated")
 	} else {
 		var missing []string
 		for _, o := range []struct {
