@@ -82,11 +82,10 @@ func (c *Conn) Add(s *Segment, fromA bool) {
 	own.unscaled = !c.offered(0) || !c.offered(1)
 	other.hears(s, c.scale(us))
 	if s.Len > 0 {
-		if m := c.mss(us, s); own.mss == 0 || m > 0 && own.mss != m {
+		if m := c.mss(us, s); m > 0 {
 			own.mss = m
-		}
-		if own.mss == 0 || !c.hasSyn[1-us] && int64(s.Len) > own.mss && s.Len <= 9000 {
-			own.mss = min(int64(s.Len), 9000) // without a handshake: the largest that may be one
+		} else {
+			own.guesses(s)
 		}
 		own.sends(s)
 	}

@@ -92,8 +92,10 @@ type half struct {
 	limit         int   // of intervals
 	details       int   // of everything else that is listed
 	echoed        uint32
-	unscaled      bool // no handshake was seen
-	guess         int8 // of the peer's window scale then
+	unscaled      bool  // no handshake was seen
+	guess         int8  // of the peer's window scale then
+	joined        bool  // segments that a card divides or joins were seen then
+	common, alike int64 // the largest segment then that fits Ethernet, and how many had its size
 	rates         rates
 	pauses        pauses
 	passed        bool  // a full segment was acknowledged
@@ -212,13 +214,49 @@ func (h *half) sends(s *Segment) {
 	}
 	v.next = h.next
 	v.flight = max(v.flight, h.next-una)
-	for ; h.unscaled && h.guess < 14 && edge > una && h.next > edge+h.mss; h.guess++ {
+	for h.unscaled && h.guess < 14 && edge > una && h.next > edge+1 { // a probe of the window is one byte
 		edge += edge - una
-		h.edge, h.window = h.una+2*(h.edge-h.una), 2*h.window
+		h.rescale()
 	}
 	h.lastRoom, h.lowWindow, h.widest = edge-h.next, edge-una, max(h.widest, edge-una)
 	h.lastSend, h.lastLen, h.lastNumber, h.lastTime = s.Time, length, s.Number, s.Time
 	h.freed = 0
+}
+
+// rescale doubles the windows that are remembered, since the scale that was
+// guessed was too small.
+func (h *half) rescale() {
+	h.guess++
+	h.edge, h.window = h.una+2*(h.edge-h.una), 2*h.window
+	for i := range h.history {
+		e := &h.history[i]
+		e.edge += e.edge - e.ack
+	}
+}
+
+// guesses the largest segment where no handshake tells it: a size that several
+// have and that Ethernet or jumbo frames hold, not the sums that a card makes of
+// them; until then what Ethernet holds.
+func (h *half) guesses(s *Segment) {
+	const least, most, jumboLeast, jumboMost, several, sure = 1200, 1460, 8900, 8960, 3, 16
+	n, usual := int64(s.Len), int64(most)
+	if s.Options.Length >= timestampLength {
+		usual -= timestampLength
+	}
+	h.joined = h.joined || n > most
+	if (n >= least && n <= most || n >= jumboLeast && n <= jumboMost) && n >= h.common {
+		if n > h.common {
+			h.common, h.alike = n, 0
+		}
+		h.alike++
+	}
+	need := int64(several)
+	if h.joined && h.common < usual {
+		need = sure
+	}
+	if h.mss = usual; h.alike >= need {
+		h.mss = h.common
+	}
 }
 
 func (h *half) begin(s *Segment) {
@@ -287,7 +325,9 @@ func (h *half) hears(s *Segment, scale int8) {
 			}
 		}
 	}
-	h.window = max(h.window, window)
+	if !s.is(SYN) || !h.unscaled { // a SYN's is never scaled, what is guessed is that of others
+		h.window = max(h.window, window)
+	}
 	h.edge = max(h.edge, ack+window)
 	h.lowWindow = min(h.lowWindow, h.edge-max(ack, h.una))
 	h.remember(s, ack)

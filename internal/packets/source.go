@@ -136,6 +136,8 @@ func (s *source) ng(r io.Reader) error {
 	return nil
 }
 
+var errClock = errors.New("its times are not read")
+
 // exact refuses the interfaces whose times are in fractions that the library
 // rounds: the seconds of a clock of 2^-30 would be too long by 7%.
 func exact(p *pcapgo.NgReader, n int) error {
@@ -146,8 +148,8 @@ func exact(p *pcapgo.NgReader, n int) error {
 		}
 		const rest = 9 // powers of two in 10^9
 		if r := in.TimestampResolution; r.Binary() && r.Exponent() > rest {
-			return fmt.Errorf("the times of its interface %d are in units of 2^-%d s, which are not read; convert it: "+
-				"editcap -F nsecpcap IN OUT", i, r.Exponent())
+			return fmt.Errorf("%w: those of interface %d are in units of 2^-%d s; editcap -F nsecpcap IN OUT converts them",
+				errClock, i, r.Exponent())
 		}
 	}
 	return nil
