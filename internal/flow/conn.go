@@ -2,6 +2,9 @@ package flow
 
 import "slices"
 
+// timestampLength is that of the option with its padding.
+const timestampLength = 12
+
 // Conn is one TCP connection, from the segments of both directions. A is who
 // opened it, or who was seen first. The zero value is not ready: see New.
 type Conn struct {
@@ -76,14 +79,13 @@ func (c *Conn) Add(s *Segment, fromA bool) {
 	} else if c.openTime != 0 && !c.opened && us == 0 && s.is(ACK) {
 		c.opens(s)
 	}
-	own.unscaled = !c.hasSyn[0] || !c.hasSyn[1]
+	own.unscaled = !c.offered(0) || !c.offered(1)
 	other.hears(s, c.scale(us))
 	if s.Len > 0 {
-		if own.mss == 0 || c.mss(us) > 0 && own.mss != c.mss(us) {
-			own.mss = c.mss(us)
-		}
-		if own.mss == 0 || !c.hasSyn[1-us] && int64(s.Len) > own.mss && s.Len <= 9000 {
-			own.mss = min(int64(s.Len), 9000) // without a handshake: the largest that may be one
+		if m := c.mss(us, s); m > 0 {
+			own.mss = m
+		} else {
+			own.guesses(s)
 		}
 		own.sends(s)
 	}
@@ -126,10 +128,13 @@ func (c *Conn) opens(s *Segment) {
 	c.halves[0].far, c.halves[1].near = far, far
 }
 
+// offered tells that what an end offered in its SYN is known.
+func (c *Conn) offered(end int) bool { return c.hasSyn[end] && !c.syn[end].Options.Cut }
+
 // scale is by how many bits the windows that an end sends are shifted: both
 // must have offered it (RFC 7323). Without the handshake it is not known.
 func (c *Conn) scale(end int) int8 {
-	if !c.hasSyn[0] || !c.hasSyn[1] {
+	if !c.offered(0) || !c.offered(1) {
 		return c.guessedScale(end)
 	}
 	if c.syn[0].Options.Scale < 0 || c.syn[1].Options.Scale < 0 {
@@ -141,27 +146,35 @@ func (c *Conn) scale(end int) int8 {
 // guessedScale is the least shift at which the data that was seen under way
 // fits into the window; what hears keeps of windows grows with it.
 func (c *Conn) guessedScale(end int) int8 {
-	if c.hasSyn[end] {
-		return max(c.syn[end].Options.Scale, 0)
+	if o := c.syn[end].Options; c.hasSyn[end] && (o.Scale >= 0 || !o.Cut) {
+		return max(o.Scale, 0)
 	}
 	return c.halves[1-end].guess
 }
 
 // mss is the largest payload that an end may send: what the other offered,
 // without the timestamps that every segment bears.
-func (c *Conn) mss(us int) int64 {
+func (c *Conn) mss(us int, s *Segment) int64 {
 	if !c.hasSyn[1-us] {
 		return 0
 	}
 	m := int64(c.syn[1-us].Options.MSS)
 	if m == 0 {
+		if c.syn[1-us].Options.Cut {
+			return 0
+		}
 		m = 536
 	}
 	if own := int64(c.syn[us].Options.MSS); c.hasSyn[us] && own > 0 {
 		m = min(m, own)
 	}
-	if c.hasSyn[us] && c.syn[us].Options.HasTimestamp && c.syn[1-us].Options.HasTimestamp {
-		m -= 12
+	switch {
+	case c.offered(us) && c.offered(1-us):
+		if c.syn[us].Options.HasTimestamp && c.syn[1-us].Options.HasTimestamp {
+			m -= timestampLength
+		}
+	case s.Options.Length >= timestampLength: // which is what segments with data nearly always bear
+		m -= timestampLength
 	}
 	return max(m, 1)
 }

@@ -37,6 +37,7 @@ type Direction struct {
 	Typical    time.Duration // the median over the intervals
 	Longest    time.Duration // the longest mean over an interval
 	Vantage    Vantage
+	Unanswered bool    // nothing of the other end is in the capture
 	Capacity   float64 // bits a second at which the path delivered, 0 not known
 	Flight     int64   // the most bytes under way
 	Window     int64   // the largest that the peer offered, in bytes
@@ -64,6 +65,10 @@ func (c *Conn) Direction(ofA bool) Direction {
 	h := c.half(ofA)
 	d := Direction{Counts: h.Counts, MSS: h.mss, Window: h.window, Vantage: h.vantage(),
 		RTT: time.Duration(h.rtt()), Events: h.events, Capacity: h.rates.capacity() * 8e9}
+	if d.Vantage == Nowhere { // from the capture to one end is not the path
+		d.RTT = 0
+	}
+	d.Unanswered = h.lastHeard == 0
 	d.Spurious = max(d.Spurious, h.needless) // both ways see the same ones
 	for i := range d.Events {
 		d.Events[i].Seconds = float64(d.Events[i].time-c.start) / 1e9

@@ -92,8 +92,10 @@ type half struct {
 	limit         int   // of intervals
 	details       int   // of everything else that is listed
 	echoed        uint32
-	unscaled      bool // no handshake was seen
-	guess         int8 // of the peer's window scale then
+	unscaled      bool  // no handshake was seen
+	guess         int8  // of the peer's window scale then
+	joined        bool  // segments that a card divides or joins were seen then
+	common, alike int64 // the largest segment then that fits Ethernet, and how many had its size
 	rates         rates
 	pauses        pauses
 	passed        bool  // a full segment was acknowledged
@@ -212,9 +214,9 @@ func (h *half) sends(s *Segment) {
 	}
 	v.next = h.next
 	v.flight = max(v.flight, h.next-una)
-	for ; h.unscaled && h.guess < 14 && edge > una && h.next > edge+h.mss; h.guess++ {
+	for h.unscaled && h.guess < 14 && edge > una && h.next > edge+1 { // a probe of the window is one byte
 		edge += edge - una
-		h.edge, h.window = h.una+2*(h.edge-h.una), 2*h.window
+		h.rescale()
 	}
 	h.lastRoom, h.lowWindow, h.widest = edge-h.next, edge-una, max(h.widest, edge-una)
 	h.lastSend, h.lastLen, h.lastNumber, h.lastTime = s.Time, length, s.Number, s.Time
@@ -287,7 +289,9 @@ func (h *half) hears(s *Segment, scale int8) {
 			}
 		}
 	}
-	h.window = max(h.window, window)
+	if !s.is(SYN) || !h.unscaled { // a SYN's is never scaled, what is guessed is that of others
+		h.window = max(h.window, window)
+	}
 	h.edge = max(h.edge, ack+window)
 	h.lowWindow = min(h.lowWindow, h.edge-max(ack, h.una))
 	h.remember(s, ack)

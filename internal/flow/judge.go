@@ -301,6 +301,12 @@ func (h *half) spans() []Span {
 	if !h.begun || len(h.course.list) == 0 {
 		return nil
 	}
+	if h.lastHeard == 0 { // nothing of the other end: neither its window nor what it had
+		return []Span{{Unknown, h.firstTime, max(h.lastSend, h.lastTime)}}
+	}
+	for h.unscaled && h.course.step*3/2 < h.rtt() && len(h.course.list) > 1 {
+		h.course.halve() // intervals are round trips, which was not known at the beginning
+	}
 	h.blackHole()
 	l := h.life()
 	var spans []Span
@@ -336,7 +342,9 @@ func (l *life) parts(i int) []Span {
 				limit = Path
 			}
 		case idle:
-			limit = Program
+			if limit = Program; l.vantage() == Nowhere { // at the receiver everything is acknowledged as it passes
+				limit = Unknown
+			}
 		case paused:
 			switch {
 			case standing:

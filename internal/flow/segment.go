@@ -37,6 +37,8 @@ type Options struct {
 	TSVal, TSEcr  uint32
 	SACK          [4]Range // RFC 2018; the first may be a duplicate's (RFC 2883)
 	SACKs         int
+	Cut           bool  // the capture cut some off: what is not here may have been offered
+	Length        uint8 // of all, also of those that were cut off
 }
 
 // Range is a part of the sequence space: First up to, not including, Last.

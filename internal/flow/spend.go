@@ -14,7 +14,8 @@ func (h *half) spend(s *Segment, first, last, una int64, again bool) {
 		if len(h.stalls) < min(maxLosses, h.details) {
 			h.stalls = append(h.stalls, stall{from, t, first, last})
 		}
-	case h.lastRoom < h.mss && waited > ms/10:
+	case h.lastRoom < h.mss && waited > ms/10 && !(h.unscaled && h.short() && h.lastRoom > 0):
+		// where the scale is guessed, the window is as large as what was under way at the most
 		reason = h.windowed()
 	case again || una < h.recover || h.paced(waited):
 	case una >= h.next:

@@ -192,8 +192,11 @@ func (s *Server) inRoots(name string) (string, error) {
 		return "", refused
 	}
 	info, err := os.Stat(full)
-	if err != nil || !info.IsDir() {
+	switch {
+	case err != nil || info.Mode().IsRegular():
 		return full, err
+	case !info.IsDir(): // a FIFO or a device is read without end
+		return "", fmt.Errorf("%q is neither a file nor a folder", name)
 	}
 	return full, input.Walk(os.DirFS(full), folderEntries, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type()&fs.ModeSymlink != 0 {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -280,4 +281,16 @@ func positional(verb string, args []string, root, own string, applied map[string
 		}
 	}
 	return nil
+}
+
+// What never ends is not read: a call would wait for its writer.
+func TestNoFIFO(t *testing.T) {
+	root := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(root, "fifo"), 0o600); err != nil {
+		t.Skip(err)
+	}
+	s := &Server{roots: []string{root}}
+	if file, err := s.inRoots("fifo"); err == nil {
+		t.Errorf("%s may be read", file)
+	}
 }

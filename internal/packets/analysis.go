@@ -23,6 +23,7 @@ type Analysis struct {
 	Unread    int64   `json:"unread_packets"` // neither TCP nor UDP over IP
 	Other     []Kind  `json:"unread"`         // what these are, the most first
 	Drops     uint64  `json:"capture_drops"`  // that the capture itself counted
+	SetBack   int64   `json:"clock_set_back"` // how often the capture's clock was set back: times are counted on
 	Truncated bool    `json:"truncated"`      // the file ends within a packet
 	Flows     []Life  `json:"flows"`          // the one with the most data first
 	More      int     `json:"more_flows"`     // that are not listed
@@ -89,7 +90,7 @@ type RTT struct {
 
 // Opened is what both ends offered.
 type Opened struct {
-	From *Offer `json:"from"` // null when not captured
+	From *Offer `json:"from"` // null when not captured, or cut off
 	To   *Offer `json:"to"`
 }
 
@@ -121,7 +122,7 @@ const MaxListed = 50
 func Analyze(name string, t *Trace) Analysis {
 	a := Analysis{Schema: 1, Capture: name, Packets: t.Packets, Bytes: t.Bytes, Unread: t.Packets - t.Read,
 		Start: float64(t.Start) / 1e9, Duration: float64(t.End-t.Start) / 1e9,
-		Drops: t.Drops, Truncated: t.Truncated, Left: t.Left, Flows: []Life{}, Other: []Kind{}}
+		Drops: t.Drops, Truncated: t.Truncated, SetBack: t.SetBack, Left: t.Left, Flows: []Life{}, Other: []Kind{}}
 	for what, n := range t.Other {
 		a.Other = append(a.Other, Kind{what, n})
 	}
@@ -214,7 +215,7 @@ func (f *Flow) life(start int64) Life {
 }
 
 func offer(h flow.Handshake) *Offer {
-	if !h.Seen {
+	if !h.Seen || h.Cut {
 		return nil
 	}
 	o := &Offer{MSS: int(h.MSS), SACK: h.SACKPermitted, Timestamps: h.HasTimestamp, ECN: h.ECN, AccECN: h.AccECN,

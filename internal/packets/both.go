@@ -289,7 +289,7 @@ func changes(near, far *side, byA bool) []Change {
 			before, behind = far, near
 		}
 		h, g := before.flow.Conn.Handshake(byOpener), behind.flow.Conn.Handshake(byOpener)
-		if !h.Seen || !g.Seen {
+		if !h.Seen || !g.Seen || h.Cut || g.Cut {
 			continue
 		}
 		for _, p := range []struct {

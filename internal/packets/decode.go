@@ -12,6 +12,13 @@ import (
 // maxSegment is what a card may divide or join: BIG TCP's 512 KiB.
 const maxSegment = 1 << 19
 
+// What switches wrote as the outer tag's EtherType before 802.1ad.
+const (
+	vlan9100 = 0x9100
+	vlan9200 = 0x9200
+	vlan9300 = 0x9300
+)
+
 // endpoints name a flow as one packet has it.
 type endpoints struct {
 	from, to netip.AddrPort
@@ -34,7 +41,7 @@ type decoder struct {
 	eth     layers.Ethernet
 	ip4     layers.IPv4
 	ip6     layers.IPv6
-	tcp     layers.TCP
+	tcp     tcp
 	udp     layers.UDP
 }
 
@@ -46,13 +53,13 @@ func newDecoder() *decoder {
 		&d.eth, &layers.Dot1Q{}, &layers.LinuxSLL{}, &layers.LinuxSLL2{}, &layers.Loopback{},
 		&layers.PFLog{}, &layers.LLC{}, &layers.SNAP{}, &session{}, &layers.GRE{}, &layers.VXLAN{}, &layers.Geneve{},
 		&layers.IPv6ExtensionSkipper{}, &layers.IPv6Fragment{},
-		&d.ip4, &d.ip6, &d.tcp, &d.udp,
+		&layers.IPSecAH{}, &layers.ERSPANII{}, &d.ip4, &d.ip6, &d.tcp, &d.udp,
 	} {
 		set = set.Put(l)
 	}
 	for _, t := range []gopacket.LayerType{layers.LayerTypeEthernet, layers.LayerTypeLinuxSLL,
 		layers.LayerTypeLinuxSLL2, layers.LayerTypeLoopback, layers.LayerTypePFLog,
-		layers.LayerTypePPPoE, layers.LayerTypeIPv4, layers.LayerTypeIPv6} {
+		layers.LayerTypePPPoE, layers.LayerTypeDot1Q, layers.LayerTypeIPv4, layers.LayerTypeIPv6} {
 		p := gopacket.NewDecodingLayerParser(t)
 		p.SetDecodingLayerContainer(set)
 		d.first[t] = p
@@ -87,7 +94,11 @@ func firstLayer(link layers.LinkType, data []byte) gopacket.LayerType {
 
 // decode reads one packet; false when no TCP or UDP is in it.
 func (d *decoder) decode(link layers.LinkType, data []byte, ci gopacket.CaptureInfo, p *packet) bool {
+	d.eth.EthernetType = 0
 	ip, transport := d.layers(firstLayer(link, data), data)
+	if t := d.eth.EthernetType; ip == 0 && (t == vlan9100 || t == vlan9200 || t == vlan9300) {
+		ip, transport = d.layers(layers.LayerTypeDot1Q, d.eth.Payload)
+	}
 	if ip == 0 {
 		if inner := d.behind(link, data); inner != nil {
 			ip, transport = d.layers(firstLayer(layers.LinkTypeRaw, inner), inner)
@@ -107,9 +118,9 @@ func (d *decoder) decode(link layers.LinkType, data []byte, ci gopacket.CaptureI
 		p.payload = d.udp.Payload
 		return true
 	}
-	p.from = netip.AddrPortFrom(from, uint16(d.tcp.SrcPort))
-	p.to = netip.AddrPortFrom(to, uint16(d.tcp.DstPort))
-	d.transport(p, length)
+	p.from = netip.AddrPortFrom(from, be16(d.tcp.Contents))
+	p.to = netip.AddrPortFrom(to, be16(d.tcp.Contents[2:]))
+	d.tcp.segment(&p.Segment, length)
 	return true
 }
 
@@ -144,7 +155,7 @@ func (d *decoder) network(ip gopacket.LayerType, data []byte, wire int, p *packe
 		p.ID, p.ECN, p.DSCP, p.TTL = d.ip4.Id, d.ip4.TOS&3, d.ip4.TOS>>2, d.ip4.TTL
 		from, _ = netip.AddrFromSlice(d.ip4.SrcIP)
 		to, _ = netip.AddrFromSlice(d.ip4.DstIP)
-		return from, to, length - int(d.ip4.IHL)*4
+		return from, to, length - int(d.ip4.IHL)*4 - d.extensions(d.ip4.Contents)
 	}
 	at := cap(data) - cap(d.ip6.Contents)
 	if length = int(d.ip6.Length); length == 0 {
@@ -153,39 +164,12 @@ func (d *decoder) network(ip gopacket.LayerType, data []byte, wire int, p *packe
 	p.ECN, p.DSCP, p.TTL = d.ip6.TrafficClass&3, d.ip6.TrafficClass>>2, d.ip6.HopLimit
 	from, _ = netip.AddrFromSlice(d.ip6.SrcIP)
 	to, _ = netip.AddrFromSlice(d.ip6.DstIP)
-	// Extension headers lie between this header and TCP's.
-	return from, to, length - max(0, cap(d.ip6.Contents)-40-cap(d.tcp.Contents))
+	return from, to, length - d.extensions(d.ip6.Contents)
 }
 
-func (d *decoder) transport(p *packet, length int) {
-	t := &d.tcp
-	p.Len = min(max(0, length-int(t.DataOffset)*4), maxSegment)
-	p.Seq, p.Ack, p.Window = t.Seq, t.Ack, t.Window
-	for i, on := range []bool{t.FIN, t.SYN, t.RST, t.PSH, t.ACK, t.URG, t.ECE, t.CWR, t.NS} {
-		if on {
-			p.Flags |= 1 << i
-		}
-	}
-	o := &p.Options
-	o.Scale = -1
-	for _, opt := range t.Options {
-		v := opt.OptionData
-		switch {
-		case opt.OptionType == layers.TCPOptionKindMSS && len(v) == 2:
-			o.MSS = be16(v)
-		case opt.OptionType == layers.TCPOptionKindWindowScale && len(v) == 1:
-			o.Scale = int8(min(v[0], 14))
-		case opt.OptionType == layers.TCPOptionKindSACKPermitted:
-			o.SACKPermitted = true
-		case opt.OptionType == layers.TCPOptionKindTimestamps && len(v) == 8:
-			o.HasTimestamp, o.TSVal, o.TSEcr = true, be32(v), be32(v[4:])
-		case opt.OptionType == layers.TCPOptionKindSACK:
-			for ; len(v) >= 8 && o.SACKs < len(o.SACK); v = v[8:] {
-				o.SACK[o.SACKs] = flow.Range{First: be32(v), Last: be32(v[4:])}
-				o.SACKs++
-			}
-		}
-	}
+// extensions is the length of what lies between an IP header and TCP's.
+func (d *decoder) extensions(header []byte) int {
+	return max(0, cap(header)-len(header)-cap(d.tcp.Contents))
 }
 
 func be16(b []byte) uint16 { return uint16(b[0])<<8 | uint16(b[1]) }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
+
+	"github.com/wirerate/wirerate/internal/flow"
 )
 
 // head is bytes before an IP packet that no layer of the library writes.
@@ -39,6 +41,17 @@ func TestLinks(t *testing.T) {
 		"qinq": {layers.LinkTypeEthernet, func(ip gopacket.SerializableLayer) stack {
 			return stack{ethernet(layers.EthernetTypeQinQ), &layers.Dot1Q{VLANIdentifier: 7, Type: layers.EthernetTypeDot1Q},
 				&layers.Dot1Q{VLANIdentifier: 8, Type: layers.EthernetTypeIPv4}, ip}
+		}},
+		"qinq of 0x9100": {layers.LinkTypeEthernet, func(ip gopacket.SerializableLayer) stack {
+			return stack{ethernet(0x9100), head{0, 7, 0x81, 0, 0, 8, 8, 0}, ip}
+		}},
+		"authentication header": {layers.LinkTypeEthernet, func(ip gopacket.SerializableLayer) stack {
+			return stack{ethernet(layers.EthernetTypeIPv4), outer(layers.IPProtocolAH),
+				append(head{4, 4, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1}, make(head, 12)...), ip}
+		}},
+		"erspan": {layers.LinkTypeEthernet, func(ip gopacket.SerializableLayer) stack {
+			return stack{ethernet(layers.EthernetTypeIPv4), outer(layers.IPProtocolGRE),
+				head{0x10, 0, 0x88, 0xbe, 0, 0, 0, 1, 0x10, 7, 0, 5, 0, 0, 0, 0}, ethernet(layers.EthernetTypeIPv4), ip}
 		}},
 		"gre": {layers.LinkTypeEthernet, func(ip gopacket.SerializableLayer) stack {
 			return stack{ethernet(layers.EthernetTypeIPv4), outer(layers.IPProtocolGRE),
@@ -179,6 +192,9 @@ func TestOneDirection(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := Analyze("half", trace).Flows[0]
+		if up && l.Limit != flow.Unknown {
+			t.Errorf("limited by %s, without an acknowledgement", l.Limit)
+		}
 		if l.Vantage != "unknown" || l.RTT != nil {
 			t.Errorf("up %v: captured at %s, round trip %v", up, l.Vantage, l.RTT)
 		}

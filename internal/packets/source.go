@@ -102,7 +102,7 @@ func notCapture(err error) error {
 }
 
 func (s *source) ng(r io.Reader) error {
-	stats := map[int]uint64{}
+	stats, checked := map[int]uint64{}, 0 // interfaces whose clock is one that is read
 	opt := pcapgo.NgReaderOptions{WantMixedLinkType: true, SkipUnknownVersion: true,
 		StatisticsCallback: func(i int, n pcapgo.NgInterfaceStatistics) {
 			if len(stats) < 1<<12 && n.PacketsDropped != pcapgo.NgNoValue64 {
@@ -110,12 +110,21 @@ func (s *source) ng(r io.Reader) error {
 				stats[i] = n.PacketsDropped
 			}
 		},
-		SectionEndCallback: func([]pcapgo.NgInterface, pcapgo.NgSectionInfo) { clear(stats) }}
+		SectionEndCallback: func([]pcapgo.NgInterface, pcapgo.NgSectionInfo) {
+			clear(stats)
+			checked = 0
+		}}
 	p, err := pcapgo.NewNgReader(r, opt)
 	if err != nil {
 		return fmt.Errorf("a damaged header, or of a version that is not read: %w", err)
 	}
-	s.next = p.ZeroCopyReadPacketData
+	s.next = func() ([]byte, gopacket.CaptureInfo, error) {
+		data, ci, err := p.ZeroCopyReadPacketData()
+		if n := p.NInterfaces(); err == nil && n != checked {
+			checked, err = n, exact(p, n)
+		}
+		return data, ci, err
+	}
 	s.link = func(ci gopacket.CaptureInfo) layers.LinkType {
 		if len(ci.AncillaryData) > 0 {
 			if t, ok := ci.AncillaryData[0].(layers.LinkType); ok {
@@ -123,6 +132,25 @@ func (s *source) ng(r io.Reader) error {
 			}
 		}
 		return layers.LinkTypeEthernet
+	}
+	return nil
+}
+
+var errClock = errors.New("its times are not read")
+
+// exact refuses the interfaces whose times are in fractions that the library
+// rounds: the seconds of a clock of 2^-30 would be too long by 7%.
+func exact(p *pcapgo.NgReader, n int) error {
+	for i := range n {
+		in, err := p.Interface(i)
+		if err != nil {
+			return err
+		}
+		const rest = 9 // powers of two in 10^9
+		if r := in.TimestampResolution; r.Binary() && r.Exponent() > rest {
+			return fmt.Errorf("%w: those of interface %d are in units of 2^-%d s; editcap -F nsecpcap IN OUT converts them",
+				errClock, i, r.Exponent())
+		}
 	}
 	return nil
 }

@@ -6,6 +6,9 @@ import (
 	"io"
 	"net/netip"
 	"slices"
+	"time"
+
+	"github.com/gopacket/gopacket"
 
 	"github.com/wirerate/wirerate/internal/flow"
 )
@@ -28,6 +31,7 @@ type Trace struct {
 	Start     int64            // nanoseconds since 1970
 	End       int64
 	Drops     uint64 // that the capture itself counted
+	SetBack   int64  // how often its clock was set back
 	Truncated bool   // the file ends within a packet
 	Flows     []Flow // the one with the most data first
 	Left      int64  // flows that were given up, for their number
@@ -60,15 +64,21 @@ func (t *Trace) each(r io.Reader, do func(*packet)) error {
 	d := newDecoder()
 	var p packet
 	var end error
+	var sorted order
+	clocks := map[int]*clock{}
 	for {
 		data, ci, err := s.next()
 		if err != nil {
+			if errors.Is(err, errClock) {
+				return err
+			}
 			if !errors.Is(err, io.EOF) {
 				t.Truncated, end = true, err
 			}
 			break
 		}
-		now := ci.Timestamp.UnixNano()
+		now := t.now(clocks, ci)
+		ci.Timestamp = time.Unix(0, now)
 		if t.Packets == 0 {
 			t.Start, t.End = now, now
 		}
@@ -81,13 +91,27 @@ func (t *Trace) each(r io.Reader, do func(*packet)) error {
 		}
 		t.Read++
 		p.Number = t.Packets
-		do(&p)
+		sorted.add(&p, do)
 	}
+	sorted.flush(do)
 	t.Drops = s.drops
 	if t.Packets == 0 {
 		return errors.Join(errors.New("no packet in it"), end)
 	}
 	return nil
+}
+
+// now is a packet's time, where its interface's clock was set back counted on.
+func (t *Trace) now(clocks map[int]*clock, ci gopacket.CaptureInfo) int64 {
+	i := min(ci.InterfaceIndex, maxClocks)
+	if clocks[i] == nil {
+		clocks[i] = &clock{}
+	}
+	now, back := clocks[i].at(ci.Timestamp.UnixNano())
+	if back {
+		t.SetBack++
+	}
+	return now
 }
 
 // others counts a packet that is not read by what it is; there are not many

@@ -73,7 +73,10 @@ func phrase(l flow.Limit) string {
 
 // sentence says what limited, with the numbers that show it.
 func (l *Life) sentence(limit flow.Limit, d flow.Direction) string {
-	flight, window, rtt := units.Bytes(d.Flight).String(), units.Bytes(d.Window).String(), units.Duration(d.RTT)
+	flight, window, rtt := units.Bytes(d.Flight).String(), units.Bytes(d.Window).String(), "unknown length"
+	if d.RTT > 0 {
+		rtt = units.Duration(d.RTT)
+	}
 	switch limit {
 	case flow.Program:
 		return "limited by the sending program: it had nothing to send"
@@ -87,7 +90,7 @@ func (l *Life) sentence(limit flow.Limit, d flow.Direction) string {
 		return fmt.Sprintf("limited by the receiving program: it reads slowly, and its window closes (%d times to zero)",
 			l.ZeroWin)
 	case flow.SlowStart:
-		return fmt.Sprintf("limited by slow start: the congestion window was still opening, round trip %s", rtt)
+		return fmt.Sprintf("limited by slow start: the congestion window was still opening, round trip of %s", rtt)
 	case flow.Congestion:
 		if l.Again == 0 {
 			return "limited by the congestion window: it grows, without a loss in this capture"
@@ -111,6 +114,9 @@ func (l *Life) sentence(limit flow.Limit, d flow.Direction) string {
 		return "limited by a silly window: it opens by a few bytes, and tiny segments fill it"
 	case flow.Timeout:
 		return fmt.Sprintf("limited by retransmission timeouts: nothing was sent while a timer ran, %d times", l.Timer)
+	}
+	if d.Unanswered {
+		return "limited by what cannot be told: nothing that the receiver sent is in the capture"
 	}
 	if l.Unseen > l.Bytes/20 {
 		return fmt.Sprintf("limited by what cannot be told: %s of the data are not in the capture", units.Bytes(l.Unseen).String())
@@ -206,7 +212,7 @@ func (l *Life) notes(d flow.Direction) {
 	say := func(format string, args ...any) { l.Notes = append(l.Notes, fmt.Sprintf(format, args...)) }
 	from, to := l.Opened.From, l.Opened.To
 	if from == nil || to == nil {
-		say("the handshake is not in the capture: window scale and MSS are estimated")
+		say("the handshake is not in the capture, or its options are cut off: window scale and MSS are estimated")
 	} else {
 		var missing []string
 		for _, o := range []struct {

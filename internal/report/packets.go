@@ -43,6 +43,10 @@ func captureNotes(a packets.Analysis) []string {
 	if a.Drops > 0 {
 		notes = append(notes, fmt.Sprintf("the capture itself dropped %d packets: losses may be its own", a.Drops))
 	}
+	if a.SetBack > 0 {
+		notes = append(notes, fmt.Sprintf("the capture's clock was set back %s: times are counted on from there, and what "+
+			"passed meanwhile is not known", plural(int(a.SetBack), "time", "times")))
+	}
 	if a.Truncated {
 		notes = append(notes, "the file ends within a packet, or is damaged: it is read up to there")
 	}
