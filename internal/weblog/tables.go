@@ -226,7 +226,7 @@ const (
 )
 
 func clientKey(b []byte) uint64 {
-	if ip, ok := parseIPv4(b); ok {
+	if ip, ok := logline.ParseIPv4(b); ok {
 		return clientV4 | uint64(ip)
 	}
 	addr, ok := clientAddr(b)
@@ -247,33 +247,6 @@ func addrKey(a netip.Addr) uint64 {
 		key |= uint64(q[i]) << (40 - 8*i)
 	}
 	return key
-}
-
-// parseIPv4 reads a dotted quad, with or without a port.
-func parseIPv4(b []byte) (uint32, bool) {
-	var ip, part uint32
-	dots, digits := 0, 0
-	for _, c := range b {
-		if d := uint32(c - '0'); c >= '0' && d < 10 {
-			part = part*10 + d
-			digits++
-			if digits > 3 || part > 255 {
-				return 0, false
-			}
-			continue
-		}
-		if digits == 0 || c != '.' && c != ':' {
-			return 0, false
-		}
-		if c == ':' {
-			break
-		}
-		if dots++; dots > 3 {
-			return 0, false
-		}
-		ip, part, digits = ip<<8|part, 0, 0
-	}
-	return ip<<8 | part, dots == 3 && digits > 0
 }
 
 // clientMasks are what a level keeps of the keys of a family.
