@@ -267,7 +267,7 @@ func (r *Report) addStatuses(s *Sketch) {
 	if len(s.ends) > 0 {
 		var names []string
 		var sum uint64
-		for _, name := range sortedKeys(s.ends) {
+		for _, name := range slices.Sorted(maps.Keys(s.ends)) {
 			names = append(names, fmt.Sprintf("%s %d", logline.Escape(name, 64), s.ends[name]))
 			sum += s.ends[name]
 			r.Aborted[logline.Escape(name, 64)] = s.ends[name]
@@ -443,15 +443,6 @@ func (r *Report) addClock(d *detail) {
 // Span returns the moments of the first and last request.
 func (c *Clock) Span() (from, to time.Time) {
 	return time.Unix(c.From, 0).UTC(), time.Unix(c.To, 0).UTC()
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 // were says how many things there were.

@@ -17,17 +17,15 @@ const minKeyed = 0.5
 // they are not of it.
 func detectKeyed(kind string, lines [][]byte, unit logline.Unit) (f *logline.Format, err error, ok bool) {
 	seen := newSampleValues()
-	pairsOf, least := jsonPairs, 0
-	switch kind {
-	case "ltsv":
-		pairsOf, least = ltsvPairs, 3
-	case "logfmt":
-		pairsOf, least = logfmtPairs, 3
-	}
 	fits := 0
 	for _, l := range lines {
-		pairs := pairsOf(l)
-		if pairs == nil || len(pairs) < least {
+		var pairs [][2]string
+		if kind == "json" {
+			pairs = jsonPairs(l)
+		} else if pairs = logline.Pairs(kind, l); len(pairs) < 3 {
+			continue
+		}
+		if pairs == nil {
 			continue
 		}
 		fits++
@@ -80,40 +78,4 @@ func flatten(to [][2]string, prefix string, object map[string]any, depth int) []
 		}
 	}
 	return to
-}
-
-func ltsvPairs(line []byte) (pairs [][2]string) {
-	for field := range bytes.SplitSeq(line, []byte{'\t'}) {
-		if label, value, ok := bytes.Cut(field, []byte{':'}); ok && logline.IsName(label) {
-			pairs = append(pairs, [2]string{string(label), string(value)})
-		}
-	}
-	return pairs
-}
-
-func logfmtPairs(line []byte) (pairs [][2]string) {
-	for len(line) > 0 {
-		line = bytes.TrimLeft(line, " ")
-		end := bytes.IndexAny(line, " =")
-		if end < 0 {
-			break
-		}
-		key := line[:end]
-		if line[end] == ' ' || !logline.IsName(key) {
-			line = line[end+1:]
-			continue
-		}
-		line = line[end+1:]
-		var value []byte
-		if bytes.HasPrefix(line, []byte(`"`)) {
-			if end = logline.QuoteEnd(line, 1); end < 0 {
-				break
-			}
-			value, line = line[1:end], line[end+1:]
-		} else {
-			value, line, _ = bytes.Cut(line, []byte{' '})
-		}
-		pairs = append(pairs, [2]string{string(key), string(value)})
-	}
-	return pairs
 }

@@ -116,34 +116,55 @@ func (p *pairPlan) extract(line []byte, s *spans) bool {
 	s.clear()
 	found := false
 	for pos := 0; pos < len(line); {
-		end := len(line)
-		if j := bytes.IndexByte(line[pos:], p.between); j >= 0 {
-			end = pos + j
-		}
-		colon := bytes.IndexByte(line[pos:end], p.sep)
-		if colon < 0 {
-			pos = end + 1
-			continue
-		}
-		key := line[pos : pos+colon]
-		value := pos + colon + 1
-		next := end + 1
-		if p.quotes && value < len(line) && line[value] == '"' {
-			value++
-			if end = QuoteEnd(line, value); end < 0 {
-				return false
-			}
-			next = end + 1
+		key, value, next := p.pair(line, pos)
+		if next < 0 {
+			return false
 		}
 		for i := range p.keys {
 			if k := &p.keys[i]; string(key) == k.key {
-				s[k.role] = span{int32(value), int32(end)}
+				s[k.role] = value
 				found = true
 			}
 		}
 		pos = next
 	}
 	return found
+}
+
+// pair returns the pair at pos, which has no key if it is none, and where the next one
+// begins, -1 if a quote is not closed.
+func (p *pairPlan) pair(line []byte, pos int) (key []byte, value span, next int) {
+	end := len(line)
+	if j := bytes.IndexByte(line[pos:], p.between); j >= 0 {
+		end = pos + j
+	}
+	colon := bytes.IndexByte(line[pos:end], p.sep)
+	if colon < 0 {
+		return nil, span{}, end + 1
+	}
+	key, next = line[pos:pos+colon], end+1
+	from := pos + colon + 1
+	if p.quotes && from < len(line) && line[from] == '"' {
+		from++
+		if end = QuoteEnd(line, from); end < 0 {
+			return nil, span{}, -1
+		}
+		next = end + 1
+	}
+	return key, span{int32(from), int32(end)}, next
+}
+
+// Pairs returns the keys and values in a line of a kind, ltsv or logfmt.
+func Pairs(kind string, line []byte) (pairs [][2]string) {
+	p := keyedExtractor(kind, nil).(*pairPlan)
+	for pos := 0; pos >= 0 && pos < len(line); {
+		key, value, next := p.pair(line, pos)
+		if IsName(key) {
+			pairs = append(pairs, [2]string{string(key), string(value.of(line))})
+		}
+		pos = next
+	}
+	return pairs
 }
 
 // QuoteEnd returns where the quoted string that starts at pos ends.
