@@ -22,14 +22,6 @@ const (
 		"upstream=OriginDuration,client=ClientHost,unit=ns"
 )
 
-// keyRoles are the names of fields in a list of keys.
-var keyRoles = map[string]Role{
-	"duration": RoleDuration, "upstream": RoleUpstream, "time": RoleTime, "client": RoleClient, "request": RoleRequest,
-	"method": RoleMethod, "path": RolePath, "proto": RoleProto, "status": RoleStatus, "bytes": RoleBytes,
-	"cache": RoleCache,
-	"reuse": roleReuse, "end": RoleEnd,
-}
-
 // parseKeys reads "duration=KEY,status=KEY,...,unit=ms". In JSON, a dot in a
 // key leads into an object.
 func parseKeys(kind, text string) (*Format, error) {
@@ -37,7 +29,7 @@ func parseKeys(kind, text string) (*Format, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Format{Name: kind, Text: text}
+	f := &Format{Name: kind}
 	keys := map[Role]string{}
 	for _, kv := range fields {
 		if kv.Key == "unit" {
@@ -46,8 +38,8 @@ func parseKeys(kind, text string) (*Format, error) {
 			}
 			continue
 		}
-		r, ok := keyRoles[kv.Key]
-		if !ok {
+		r := roleNamed(kv.Key)
+		if r == RoleNone {
 			return nil, fmt.Errorf("unknown field %q (use duration, upstream, time, client, request, method, path, "+
 				"proto, status, bytes, cache, reuse, end or unit)", kv.Key)
 		}
@@ -340,23 +332,11 @@ func IsName(b []byte) bool {
 	return len(b) > 0 && len(b) <= 64
 }
 
-// keysText is what ParseFormat would take for the keys.
-func keysText(keys map[Role]string) string {
-	var parts []string
-	for _, name := range []string{"duration", "upstream", "time", "client", "request", "method", "path", "proto",
-		"status", "bytes", "cache", "end"} {
-		if k, ok := keys[keyRoles[name]]; ok {
-			parts = append(parts, name+"="+k)
-		}
-	}
-	return strings.Join(parts, ",")
-}
-
 // NewKeyed makes the format of lines of a kind, json, ltsv, logfmt or columns, with the
 // fields under keys; between is of a request time from one moment to another.
 func NewKeyed(kind string, keys map[Role]string, u Unit, between bool) *Format {
-	f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, between: between,
-		ex: keyedExtractor(kind, keys), early: earlyOf(keys)}
+	f := &Format{Name: kind, Unit: u, upstreamUnit: u, between: between, ex: keyedExtractor(kind, keys),
+		early: earlyOf(keys)}
 	for r := range keys {
 		f.has[r] = true
 	}
