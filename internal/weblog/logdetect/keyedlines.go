@@ -9,31 +9,18 @@ import (
 	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
-// minKeyed is the share of a sample's lines that must be JSON, LTSV or logfmt
-// for the log to be taken for it.
-const minKeyed = 0.5
-
 // detectKeyed finds the format of lines of a kind, json, ltsv or logfmt; ok is false when
 // they are not of it.
 func detectKeyed(kind string, lines [][]byte, unit logline.Unit) (f *logline.Format, err error, ok bool) {
-	seen := newSampleValues()
-	fits := 0
-	for _, l := range lines {
-		var pairs [][2]string
+	seen := sampleOf(lines, func(l []byte) (pairs [][2]string, ok bool) {
 		if kind == "json" {
 			pairs = jsonPairs(l)
-		} else if pairs = logline.Pairs(kind, l); len(pairs) < 3 {
-			continue
+			return pairs, pairs != nil
 		}
-		if pairs == nil {
-			continue
-		}
-		fits++
-		for _, kv := range pairs {
-			seen.add(kv[0], kv[1])
-		}
-	}
-	if float64(fits) < minKeyed*float64(len(lines)) {
+		pairs = logline.Pairs(kind, l)
+		return pairs, len(pairs) >= 3
+	})
+	if seen == nil {
 		return nil, nil, false
 	}
 	if kind == "logfmt" && !seen.has("status") && !seen.has("http.response.status") {

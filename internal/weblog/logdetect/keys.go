@@ -21,6 +21,26 @@ type sampleValues struct {
 	values map[string][]string
 }
 
+// sampleOf gathers the values in lines, of which at least half must have some; nil if
+// they do not.
+func sampleOf(lines [][]byte, pairsOf func(line []byte) (pairs [][2]string, ok bool)) *sampleValues {
+	seen, fits := newSampleValues(), 0
+	for _, l := range lines {
+		pairs, ok := pairsOf(l)
+		if !ok {
+			continue
+		}
+		fits++
+		for _, kv := range pairs {
+			seen.add(kv[0], kv[1])
+		}
+	}
+	if 2*fits < len(lines) {
+		return nil
+	}
+	return seen
+}
+
 func newSampleValues() *sampleValues {
 	return &sampleValues{names: map[string]string{}, values: map[string][]string{}}
 }
