@@ -194,7 +194,7 @@ func (o observed) mean(i, expected int, keep func(time.Time) bool) (float64, boo
 	if n == 0 || float64(n) < coverage*float64(expected) {
 		return 0, false
 	}
-	if times.Count() > 0 {
+	if times.N > 0 {
 		v, err := o.series[i].percentile(times)
 		return v, err == nil
 	}

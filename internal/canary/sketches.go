@@ -98,7 +98,7 @@ func (s *Series) add(at time.Time, file string) error {
 		return err
 	}
 	times := counts.Times()
-	if times.Count() == 0 {
+	if times.N == 0 {
 		return nil
 	}
 	if s.step == 0 || counts.Step < s.step {

@@ -53,10 +53,10 @@ without, outputs cut by grep, lines of a log. Several hosts or captures give one
 table, and then each. With --peer the two ends are compared as well.
 
 
-A packet capture (pcap or pcapng, also in gzip or zstd) of either end or between
-tells which limit bound each of its connections, when, and what would help:
-docs/packets.md says how. With --peer, a capture of the other end, losses are
-located, delays are told one way, and what a box between changed.`,
+A packet capture (pcap or pcapng, also in gzip, zstd or bzip2) of either end or
+between tells which limit bound each of its connections, when, and what would
+help: docs/packets.md says how. With --peer, a capture of the other end, losses
+are located, delays are told one way, and what a box between changed.`,
 		Example: `  wirerate inspect
   wirerate inspect ssh://root@web1 --path rate=1gbit,rtt=80ms --role web
   wirerate inspect --for 5s --json

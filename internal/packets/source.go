@@ -4,7 +4,6 @@ package packets
 
 import (
 	"bufio"
-	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,13 +12,14 @@ import (
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
-	"github.com/klauspost/compress/zstd"
+
+	"github.com/wirerate/wirerate/internal/input"
 )
 
 // Is tells whether what r yields begins like a capture, as it is or compressed as
 // Wireshark and tcpdump's users compress them.
 func Is(r io.Reader) bool {
-	b, err := unpack(bufio.NewReader(r))
+	b, err := unpack(r, 4096)
 	if err != nil {
 		return false
 	}
@@ -38,27 +38,13 @@ func isPcap(magic []byte) bool {
 	return false
 }
 
-// unpack reads through gzip and zstd.
-func unpack(b *bufio.Reader) (*bufio.Reader, error) {
-	magic, err := b.Peek(4)
+// unpack reads through compression, in this goroutine.
+func unpack(r io.Reader, size int) (*bufio.Reader, error) {
+	text, _, err := input.Unpack(r, 1)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case magic[0] == 0x1f && magic[1] == 0x8b:
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, err
-		}
-		return bufio.NewReaderSize(z, 1<<16), nil
-	case string(magic) == "\x28\xb5\x2f\xfd":
-		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
-		if err != nil {
-			return nil, err
-		}
-		return bufio.NewReaderSize(z, 1<<16), nil
-	}
-	return b, nil
+	return bufio.NewReaderSize(text, size), nil
 }
 
 // source yields the packets of a capture file.
@@ -69,7 +55,7 @@ type source struct {
 }
 
 func newSource(r io.Reader) (*source, error) {
-	b, err := unpack(bufio.NewReaderSize(r, 1<<18))
+	b, err := unpack(r, 1<<18)
 	if err != nil {
 		return nil, notCapture(err)
 	}
@@ -90,7 +76,7 @@ func newSource(r io.Reader) (*source, error) {
 		s.link = func(gopacket.CaptureInfo) layers.LinkType { return p.LinkType() }
 		return s, nil
 	}
-	return nil, fmt.Errorf("not a packet capture: it begins with %q; pcap and pcapng are read, also in gzip and zstd",
+	return nil, fmt.Errorf("not a packet capture: it begins with %q; pcap and pcapng are read, also in gzip, zstd and bzip2",
 		magic)
 }
 

@@ -8,12 +8,18 @@ import (
 // Its memory is bounded by keying all of them more coarsely when there are too many,
 // never by leaving some out or together: counts stay exact, and which request falls
 // where depends neither on the order of the lines nor on how many workers share them.
-type bounded[K comparable] struct {
-	groups map[K]*latency.Group
+type bounded[K comparable, G any, P interface {
+	*G
+	Merge(*G)
+}] struct {
+	groups map[K]P
 	level  int // of coarseness, from 0
 	bounds *bounds[K]
 	forget func() // is called before groups are joined; nil: nothing to do
 }
+
+// grouped is bounded distributions.
+type grouped[K comparable] = bounded[K, latency.Group, *latency.Group]
 
 // bounds say how many groups there may be and what is left of a key at a level, which
 // must be the same whether or not the key was cut to a level below before.
@@ -22,12 +28,8 @@ type bounds[K comparable] struct {
 	cut            func(key K, level int) K
 }
 
-func newBounded[K comparable](b *bounds[K]) bounded[K] {
-	return bounded[K]{groups: map[K]*latency.Group{}, bounds: b}
-}
-
 // at returns the group of a key, first making room if there has to be one.
-func (t *bounded[K]) at(key K) *latency.Group {
+func (t *bounded[K, G, P]) at(key K) P {
 	for {
 		key = t.bounds.cut(key, t.level)
 		g := t.groups[key]
@@ -36,7 +38,10 @@ func (t *bounded[K]) at(key K) *latency.Group {
 			continue
 		}
 		if g == nil {
-			g = new(latency.Group)
+			g = new(G)
+			if t.groups == nil {
+				t.groups = map[K]P{}
+			}
 			t.groups[key] = g
 		}
 		return g
@@ -44,13 +49,13 @@ func (t *bounded[K]) at(key K) *latency.Group {
 }
 
 // coarsen joins the groups whose keys are the same at the level.
-func (t *bounded[K]) coarsen(level int) {
+func (t *bounded[K, G, P]) coarsen(level int) {
 	if t.forget != nil {
 		t.forget()
 	}
 	t.level = level
 	old := t.groups
-	t.groups = make(map[K]*latency.Group, len(old))
+	t.groups = make(map[K]P, len(old))
 	for k, g := range old {
 		k = t.bounds.cut(k, level)
 		if to := t.groups[k]; to != nil {
@@ -62,7 +67,7 @@ func (t *bounded[K]) coarsen(level int) {
 }
 
 // merge adds the groups of o, which stay as they are.
-func (t *bounded[K]) merge(o *bounded[K]) {
+func (t *bounded[K, G, P]) merge(o *bounded[K, G, P]) {
 	if o.level > t.level {
 		t.coarsen(o.level)
 	}
@@ -71,12 +76,10 @@ func (t *bounded[K]) merge(o *bounded[K]) {
 	}
 }
 
-// quick is a bounded table that remembers what was looked up lately: a map's own
-// look-up costs several times as much.
+// quick remembers what was looked up lately: a map's own look-up costs several times
+// as much.
 type quick struct {
-	bounded[uint64]
-	masks  *levelMasks
-	mask   [4]uint64 // of the level, or of one below: then nothing is remembered yet
+	grouped[uint64]
 	recent [2048]struct {
 		key   uint64
 		group *latency.Group // nil: empty
@@ -85,29 +88,17 @@ type quick struct {
 
 const mixer = 0x9e3779b97f4a7c15
 
-// levelMasks are what is looked up of keys at a level, by their top two bits. Keys that
-// are cut otherwise, too, are looked up as they are.
-type levelMasks [4][4]uint64
-
-// init makes the table.
-func (t *quick) init(b *bounds[uint64], masks *levelMasks) {
-	t.bounded, t.masks, t.mask = newBounded(b), masks, masks[0]
-	t.forget = func() { clear(t.recent[:]) }
+func (t *quick) init(b *bounds[uint64]) {
+	t.bounds, t.forget = b, func() { clear(t.recent[:]) }
 }
 
 // at is bounded's.
 func (t *quick) at(key uint64) *latency.Group {
-	key &= t.mask[key>>62]
-	if s := &t.recent[key*mixer>>53]; s.key == key && s.group != nil {
+	s := &t.recent[key*mixer>>53]
+	if s.key == key && s.group != nil {
 		return s.group
 	}
-	return t.lookUp(key)
-}
-
-func (t *quick) lookUp(key uint64) *latency.Group {
-	g := t.bounded.at(key) // may clear what is remembered
-	s := &t.recent[key*mixer>>53]
+	g := t.grouped.at(key) // may clear what is remembered
 	s.key, s.group = key, g
-	t.mask = t.masks[t.level&3]
 	return g
 }

@@ -14,7 +14,7 @@ type detail struct {
 	paths    *pathTable
 	clients  quick // by clientKey
 	timeline *timeline
-	caches   bounded[string] // by cache status, and by first or reused connection
+	caches   grouped[string] // by cache status, and by first or reused connection
 	rates    latency.Hist    // bytes/s of requests that took measurable time
 	upstream latency.Hist
 	outside  latency.Hist                    // total minus upstream: the client's network and the server itself
@@ -31,13 +31,13 @@ type detail struct {
 func newDetail() *detail {
 	d := &detail{
 		timeline: newTimeline(),
-		caches:   newBounded(&cacheBounds),
+		caches:   grouped[string]{bounds: &cacheBounds},
 		// Room for eight fills cache lines of its own: two workers that write to one
 		// line wait for each other.
 		zones: make(zones, 0, 8),
 	}
-	d.cells.init(&cellBounds, &cellMasks)
-	d.clients.init(&clientBounds, &clientMasks)
+	d.cells.init(&cellBounds)
+	d.clients.init(&clientBounds)
 	d.paths = newPathTable()
 	return d
 }
@@ -76,9 +76,6 @@ var cellBounds = bounds[uint64]{most: 400, coarsest: 2, cut: func(key uint64, le
 	return c.key()
 }}
 
-// cellMasks let keys pass.
-var cellMasks = levelMasks{{^uint64(0)}, {^uint64(0)}, {^uint64(0)}}
-
 // statusClass is added to the first digit of a status that stands for its class.
 const statusClass = 1000
 
@@ -104,7 +101,8 @@ func cellOf(key uint64) cell {
 func (d *detail) add(r *logline.Request, coarse uint16) {
 	cell := d.cells.at(uint64(r.Status)<<16 | uint64(classOf(r.Method, r.Proto)))
 	path := d.paths.find(r.Path, r.Status, sizeClass(r.Size))
-	client := d.clients.at(clientKey(r.Client))
+	// Remembered are networks: there are more addresses.
+	client := d.clients.at(clientNetwork(clientKey(r.Client), d.clients.level))
 	for _, g := range [...]*latency.Group{cell, path, client} {
 		g.Enter(uint(coarse), r.Micros, r.Size)
 	}
@@ -205,11 +203,11 @@ func (d *detail) addStamp(r *logline.Request) {
 }
 
 func (d *detail) merge(o *detail) {
-	d.cells.merge(&o.cells.bounded)
+	d.cells.merge(&o.cells.grouped)
 	d.caches.merge(&o.caches)
-	d.paths.merge(&o.paths.bounded)
-	d.clients.merge(&o.clients.bounded)
-	d.timeline.merge(o.timeline)
+	d.paths.merge(&o.paths.grouped)
+	d.clients.merge(&o.clients.grouped)
+	d.timeline.merge(&o.timeline.bounded)
 	d.rates.Merge(&o.rates)
 	d.upstream.Merge(&o.upstream)
 	d.outside.Merge(&o.outside)

@@ -19,7 +19,7 @@ import (
 // Filter says which requests count. Its zero value and nil let all through;
 // ParseFilter makes one.
 type Filter struct {
-	status   *[1000]bool
+	status   choice[[2]int] // from, to
 	methods  choice[string]
 	path     *regexp.Regexp
 	noPath   bool     // paths that fit do not count
@@ -119,19 +119,10 @@ func list(s string) []string {
 }
 
 func (f *Filter) setStatus(spec FilterSpec) error {
-	var only, not [1000]bool
-	wanted := false
-	err := each("status", spec.Status, func(s string, leaveOut bool) error {
-		to := &only
-		if leaveOut {
-			to = &not
-		}
-		wanted = wanted || !leaveOut
+	return each("status", spec.Status, func(s string, not bool) error {
 		if class, ok := strings.CutSuffix(s, "xx"); ok && len(class) == 1 && class[0]-'0' < 10 {
 			first := int(class[0]-'0') * 100
-			for i := first; i < first+100; i++ {
-				to[i] = true
-			}
+			f.status.add([2]int{first, first + 99}, not)
 			return nil
 		}
 		n, err := strconv.Atoi(s)
@@ -139,17 +130,9 @@ func (f *Filter) setStatus(spec FilterSpec) error {
 			return fmt.Errorf("status %q is neither a code (200) nor a class (2xx); ! before it leaves it out (!499)",
 				s)
 		}
-		to[n] = true
+		f.status.add([2]int{n, n}, not)
 		return nil
 	})
-	if err != nil || spec.Status == "" {
-		return err
-	}
-	f.status = new([1000]bool)
-	for i := range f.status {
-		f.status[i] = (only[i] || !wanted) && !not[i]
-	}
-	return nil
 }
 
 func (f *Filter) setMethods(spec FilterSpec) error {
@@ -334,8 +317,7 @@ func (f *Filter) match(r *logline.Request) bool {
 		return true
 	}
 	switch {
-	case f.status != nil && !f.status[r.Status],
-		f.hasSize && (r.Size < f.sizes[0] || r.Size < 0 || f.sizes[1] >= 0 && r.Size > f.sizes[1]),
+	case f.hasSize && (r.Size < f.sizes[0] || r.Size < 0 || f.sizes[1] >= 0 && r.Size > f.sizes[1]),
 		(f.since != 0 || f.until != 0) && !r.HasStamp,
 		f.since != 0 && r.Stamp.Unix < f.since,
 		f.until != 0 && r.Stamp.Unix >= f.until:
@@ -345,7 +327,8 @@ func (f *Filter) match(r *logline.Request) bool {
 }
 
 func (f *Filter) matchText(r *logline.Request) bool {
-	if !f.behind.lets(r) || !f.methods.lets(func(m string) bool { return string(r.Method) == m }) {
+	if !f.status.lets(func(codes [2]int) bool { return r.Status >= codes[0] && r.Status <= codes[1] }) ||
+		!f.behind.lets(r) || !f.methods.lets(func(m string) bool { return string(r.Method) == m }) {
 		return false
 	}
 	proto := protoIndex(r.Proto)

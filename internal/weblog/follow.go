@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/weblog/logdetect"
 	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
@@ -152,7 +153,7 @@ func pump(ctx context.Context, r io.Reader, file *os.File) <-chan piped {
 		if file != nil {
 			defer file.Close()
 		}
-		text, free, err := decompress(r)
+		text, free, err := input.Unpack(r, unpackers)
 		if err != nil {
 			send(piped{err: err})
 			return

@@ -59,7 +59,7 @@ func TestFollowThroughRotation(t *testing.T) {
 			stop()
 		}
 	})
-	if err != nil || last.Requests != 5 || last.Skipped() != 1 || last.Times().Count() != 5 {
+	if err != nil || last.Requests != 5 || last.Skipped() != 1 || last.Times().N != 5 {
 		t.Fatalf("error %v, %d requests, %d skipped, %d steps left", err, last.Requests, last.Skipped(), len(steps))
 	}
 }

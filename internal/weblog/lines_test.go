@@ -168,8 +168,8 @@ func FuzzLines(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Times().Count() != s.Requests {
-			t.Fatalf("%d times of %d requests", s.Times().Count(), s.Requests)
+		if s.Times().N != s.Requests {
+			t.Fatalf("%d times of %d requests", s.Times().N, s.Requests)
 		}
 		for _, e := range s.examples {
 			if i := strings.IndexFunc(e.Text, func(r rune) bool { return r < 0x20 || r == 0x7f }); i >= 0 {

@@ -1,6 +1,8 @@
 package weblog
 
 import (
+	"maps"
+	"slices"
 	"sort"
 
 	"github.com/wirerate/wirerate/internal/weblog/latency"
@@ -21,16 +23,12 @@ func match(after, before *Sketch, confidence float64, j Judgement) *Matched {
 	pa, pb := after.detail.paths, before.detail.paths
 	depth := min(pa.depth(), pb.depth())
 	ga, gb := pa.cut(depth), pb.cut(depth)
-	var keys []string
-	for k := range ga {
-		if gb[k] != nil {
-			keys = append(keys, k)
-		}
-	}
-	if len(ga) == 1 && len(gb) == 1 && len(keys) == 1 && keys[0] == "\x00-" || len(keys) == 0 {
+	unknown := len(ga) == 1 && len(gb) == 1 && ga["\x00-"] != nil
+	maps.DeleteFunc(ga, func(k string, _ *latency.Group) bool { return gb[k] == nil })
+	keys := slices.Sorted(maps.Keys(ga)) // sums of floats depend on their order
+	if unknown || len(keys) == 0 {
 		return nil
 	}
-	sort.Strings(keys) // sums of floats depend on their order
 	var na, nb, total float64
 	for _, k := range keys {
 		na += float64(ga[k].N)
@@ -59,7 +57,7 @@ func match(after, before *Sketch, confidence float64, j Judgement) *Matched {
 // changing the table.
 func (t *pathTable) cut(depth int) map[string]*latency.Group {
 	out := make(map[string]*latency.Group, len(t.groups))
-	for _, k := range sortedKeys(t.groups) {
+	for _, k := range slices.Sorted(maps.Keys(t.groups)) {
 		groupOf(out, cutPattern(k, depth)).Merge(t.groups[k])
 	}
 	return out

@@ -208,7 +208,7 @@ func TestFullAnalysisAgainstReference(t *testing.T) {
 					t.Errorf("%d stamps, zones %v, %d backward; want 10000 and %d", d.times, d.zones, d.backward, backward)
 				}
 				for unix, n := range seconds {
-					if b := d.timeline.buckets[unix]; b == nil || b.n != n {
+					if b := d.timeline.groups[unix]; b == nil || b.n != n {
 						t.Fatalf("second %d: %+v, want %d", unix, b, n)
 					}
 				}

@@ -267,7 +267,7 @@ func (r *Report) addStatuses(s *Sketch) {
 	if len(s.ends) > 0 {
 		var names []string
 		var sum uint64
-		for _, name := range sortedKeys(s.ends) {
+		for _, name := range slices.Sorted(maps.Keys(s.ends)) {
 			names = append(names, fmt.Sprintf("%s %d", logline.Escape(name, 64), s.ends[name]))
 			sum += s.ends[name]
 			r.Aborted[logline.Escape(name, 64)] = s.ends[name]
@@ -403,19 +403,19 @@ func percentilesOf(h ranked, n, step uint64, unit float64) map[string]float64 {
 
 func (r *Report) addClock(d *detail) {
 	t := d.timeline
-	if len(t.buckets) == 0 {
+	if len(t.groups) == 0 {
 		return
 	}
-	keys := slices.Sorted(maps.Keys(t.buckets))
-	tl := &Timeline{Step: 1 << t.shift}
+	keys := slices.Sorted(maps.Keys(t.groups))
+	tl := &Timeline{Step: 1 << t.level}
 	for _, k := range keys {
-		b := t.buckets[k]
-		tl.Points = append(tl.Points, Point{At: k << t.shift, Requests: b.n, Bytes: b.bytes,
+		b := t.groups[k]
+		tl.Points = append(tl.Points, Point{At: k, Requests: b.n, Bytes: b.bytes,
 			Mean: inSeconds(float64(b.sum)) / float64(b.n),
 			Max:  inSeconds(float64(b.max)), Under: float64(b.under) / float64(b.n)})
 	}
 	r.Timeline = tl
-	c := &Clock{From: keys[0] << t.shift, To: (keys[len(keys)-1] + 1) << t.shift, Unzoned: d.local,
+	c := &Clock{From: keys[0], To: keys[len(keys)-1] + tl.Step, Unzoned: d.local,
 		Unstamped: d.noStamp, Backward: d.backward}
 	for _, z := range d.zones {
 		o := z.offset
@@ -443,15 +443,6 @@ func (r *Report) addClock(d *detail) {
 // Span returns the moments of the first and last request.
 func (c *Clock) Span() (from, to time.Time) {
 	return time.Unix(c.From, 0).UTC(), time.Unix(c.To, 0).UTC()
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 // were says how many things there were.

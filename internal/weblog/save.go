@@ -200,7 +200,7 @@ func savedBins(each func(func(bin int, count uint64) bool)) (pairs []uint64) {
 }
 
 func (d *detail) saved() *savedDetail {
-	out := &savedDetail{Depth: d.paths.depth(), Level: d.clients.level, Shift: d.timeline.shift,
+	out := &savedDetail{Depth: d.paths.depth(), Level: d.clients.level, Shift: uint(d.timeline.level),
 		Rates:    saveHist(&d.rates),
 		Upstream: saveHist(&d.upstream), Outside: saveHist(&d.outside),
 		Counts: [5]uint64{d.instant, d.times, d.noStamp, d.backward, d.local}, Offsets: map[int16]uint64{}}
@@ -226,8 +226,8 @@ func (d *detail) saved() *savedDetail {
 	for k, b := range d.clients.groups {
 		out.Clients = append(out.Clients, savedGroup{Net: k, Bytes: b.Bytes, Hist: saveGroup(b)})
 	}
-	for k, b := range d.timeline.buckets {
-		out.Times = append(out.Times, savedSlim{uint64(k), b.n, b.bytes, b.sum, b.max, b.under})
+	for k, b := range d.timeline.groups {
+		out.Times = append(out.Times, savedSlim{uint64(k >> d.timeline.level), b.n, b.bytes, b.sum, b.max, b.under})
 	}
 	return out
 }
@@ -405,7 +405,7 @@ func (in *savedDetail) detail() (*detail, error) {
 		return nil, errors.New("table out of range")
 	}
 	d := newDetail()
-	d.paths.level, d.clients.level, d.timeline.shift = maxDepth-in.Depth, in.Level, in.Shift
+	d.paths.level, d.clients.level, d.timeline.level = maxDepth-in.Depth, in.Level, int(in.Shift)
 	d.instant, d.times, d.noStamp, d.backward, d.local = in.Counts[0], in.Counts[1], in.Counts[2], in.Counts[3],
 		in.Counts[4]
 	for k, n := range in.Offsets {
@@ -449,17 +449,13 @@ func (in *savedDetail) detail() (*detail, error) {
 		if k := int64(b[0]); k > maxUnix>>in.Shift || k < -(maxUnix>>in.Shift) || b[1] == 0 || b[5] > b[1] {
 			return nil, errors.New("time out of range")
 		}
-		d.timeline.at(int64(b[0]) << in.Shift >> d.timeline.shift).merge(b.slim())
+		d.timeline.at(int64(b[0]) << in.Shift).Merge(&slim{n: b[1], bytes: b[2], sum: b[3], max: b[4], under: b[5]})
 	}
 	return d, errors.Join(in.Rates.load(&d.rates), in.Upstream.load(&d.upstream), in.Outside.load(&d.outside))
 }
 
 // maxUnix is beyond the last second of the year 9999.
 const maxUnix = 1 << 38
-
-func (b savedSlim) slim() *slim {
-	return &slim{n: b[1], bytes: b[2], sum: b[3], max: b[4], under: b[5]}
-}
 
 // load adds the groups of a list to those that at finds for them, nil where there can be
 // none.

@@ -124,7 +124,7 @@ func TestSavedIsRead(t *testing.T) {
 		}
 	}
 	s, err := Read(context.Background(), []string{saved, log, cut, "-"}, &b, Options{Full: true})
-	if err != nil || s.Requests != 1500 || s.Times().Count() != 1500 || len(s.Inputs) != 4 || len(s.clusters) > latency.MaxClusters {
+	if err != nil || s.Requests != 1500 || s.Times().N != 1500 || len(s.Inputs) != 4 || len(s.clusters) > latency.MaxClusters {
 		t.Fatalf("%d requests of %d inputs, %d parts: %v", s.Requests, len(s.Inputs), len(s.clusters), err)
 	}
 	for i, want := range []string{"a.wrl: -", log, cut, "-"} {

@@ -1,19 +1,15 @@
 package weblog
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"compress/bzip2"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"sync"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
+	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/weblog/latency"
 	"github.com/wirerate/wirerate/internal/weblog/logdetect"
 	"github.com/wirerate/wirerate/internal/weblog/logline"
@@ -26,45 +22,7 @@ func isPlain(file *os.File) (bool, error) {
 	if err != nil && err != io.EOF {
 		return false, err
 	}
-	return compression(head[:n]) == "" && !isSaved(head[:n]), nil
-}
-
-// compression tells a compressed stream by its first bytes (RFC 1952, RFC 8878,
-// bzip2's "BZh").
-func compression(head []byte) string {
-	switch {
-	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		return "gzip"
-	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
-		return "zstd"
-	case len(head) >= 4 && bytes.HasPrefix(head, []byte("BZh")) && head[3] >= '1' && head[3] <= '9':
-		return "bzip2"
-	}
-	return ""
-}
-
-// decompress returns the text of r and a function that frees what it holds.
-func decompress(r io.Reader) (io.Reader, func(), error) {
-	b := bufio.NewReaderSize(r, 128<<10)
-	head, err := b.Peek(4)
-	if err != nil && err != io.EOF {
-		return nil, nil, err
-	}
-	switch compression(head) {
-	case "gzip":
-		z, err := gzip.NewReader(b)
-		return z, func() {}, err
-	case "zstd":
-		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(4), zstd.WithDecoderMaxMemory(256<<20),
-			zstd.WithDecoderMaxWindow(32<<20))
-		if err != nil {
-			return nil, nil, err
-		}
-		return z, z.Close, nil
-	case "bzip2":
-		return bzip2.NewReader(b), func() {}, nil
-	}
-	return b, func() {}, nil
+	return input.Packing(head[:n]) == "" && !isSaved(head[:n]), nil
 }
 
 const (
@@ -72,6 +30,8 @@ const (
 	// line that came with the block before.
 	streamLead   = logline.MaxLine
 	streamBuffer = streamLead + bulk
+	// unpackers is how many goroutines unpack what can be unpacked in parallel.
+	unpackers = 4
 )
 
 // newStreamBuffer makes room for a block behind the lead. What of the lead is not used
@@ -90,7 +50,7 @@ type streamBlock struct {
 // compressed files. One goroutine reads blocks of whole lines, workers count.
 func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total *Sketch, segs *latency.Segments,
 	pos *int64) error {
-	text, free, err := decompress(r)
+	text, free, err := input.Unpack(r, unpackers)
 	if err != nil {
 		return err
 	}

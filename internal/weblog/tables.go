@@ -12,7 +12,7 @@ import (
 
 // pathTable groups by path pattern and size class. A key is the class and the pattern.
 type pathTable struct {
-	bounded[string]
+	grouped[string]
 	scratch []byte
 	known   *knownPaths                    // of groups; nil until the first is added
 	noise   [len(sizeNames)]*latency.Group // of groups, for bad requests
@@ -26,8 +26,8 @@ var pathBounds = bounds[string]{most: 1024, coarsest: maxDepth,
 	cut: func(key string, level int) string { return cutPattern(key, maxDepth-level) }}
 
 func newPathTable() *pathTable {
-	t := &pathTable{bounded: newBounded(&pathBounds)}
-	t.forget = func() { t.known = nil } // the noise has no segments and keeps its groups
+	t := new(pathTable)
+	t.bounds, t.forget = &pathBounds, func() { t.known = nil } // the noise has no segments and keeps its groups
 	return t
 }
 
@@ -205,7 +205,8 @@ func (s *slim) add(us, bytes uint64) {
 	s.bytes += bytes
 }
 
-func (s *slim) merge(o *slim) {
+// Merge adds o.
+func (s *slim) Merge(o *slim) {
 	s.n += o.n
 	s.sum += o.sum
 	s.bytes += o.bytes
@@ -214,9 +215,9 @@ func (s *slim) merge(o *slim) {
 }
 
 // clientBounds are of networks, by clientKey.
-var clientBounds = bounds[uint64]{most: 2048, coarsest: len(clientBits) - 1, cut: func(key uint64, level int) uint64 {
-	return key & clientMasks[level][key>>62]
-}}
+var clientBounds = bounds[uint64]{most: 2048, coarsest: len(clientBits) - 1, cut: clientNetwork}
+
+func clientNetwork(key uint64, level int) uint64 { return key & clientMasks[level&3][key>>62] }
 
 // A client key is 0 for what is not an address, else the family in its top two
 // bits and the leading 32 (IPv4) or 48 (IPv6) bits of the address.
@@ -226,7 +227,7 @@ const (
 )
 
 func clientKey(b []byte) uint64 {
-	if ip, ok := parseIPv4(b); ok {
+	if ip, ok := logline.ParseIPv4(b); ok {
 		return clientV4 | uint64(ip)
 	}
 	addr, ok := clientAddr(b)
@@ -249,37 +250,10 @@ func addrKey(a netip.Addr) uint64 {
 	return key
 }
 
-// parseIPv4 reads a dotted quad, with or without a port.
-func parseIPv4(b []byte) (uint32, bool) {
-	var ip, part uint32
-	dots, digits := 0, 0
-	for _, c := range b {
-		if d := uint32(c - '0'); c >= '0' && d < 10 {
-			part = part*10 + d
-			digits++
-			if digits > 3 || part > 255 {
-				return 0, false
-			}
-			continue
-		}
-		if digits == 0 || c != '.' && c != ':' {
-			return 0, false
-		}
-		if c == ':' {
-			break
-		}
-		if dots++; dots > 3 {
-			return 0, false
-		}
-		ip, part, digits = ip<<8|part, 0, 0
-	}
-	return ip<<8 | part, dots == 3 && digits > 0
-}
-
 // clientMasks are what a level keeps of the keys of a family.
 var clientMasks = newClientMasks()
 
-func newClientMasks() (masks levelMasks) {
+func newClientMasks() (masks [len(clientBits)][4]uint64) {
 	for level, bits := range clientBits {
 		masks[level] = [4]uint64{1: ^uint64(0) << (32 - bits[0]), 2: ^uint64(0) << (48 - bits[1])}
 	}
@@ -305,73 +279,40 @@ func clientName(key uint64, level int) string {
 // timeline counts by time: per second, or by a power of two of seconds once
 // more than maxBuckets seconds have requests.
 type timeline struct {
-	shift   uint
-	buckets map[int64]*slim
+	bounded[int64, slim, *slim]
 	last    *slim
 	lastKey int64
 }
 
 const maxBuckets = 8192
 
-func newTimeline() *timeline { return &timeline{buckets: map[int64]*slim{}} }
+var timeBounds = bounds[int64]{most: maxBuckets, coarsest: 62,
+	cut: func(unix int64, level int) int64 { return unix >> level << level }}
+
+func newTimeline() *timeline {
+	t := new(timeline)
+	t.bounds, t.forget = &timeBounds, func() { t.last = nil }
+	return t
+}
 
 func (t *timeline) add(r *logline.Request) {
-	key := r.Stamp.Unix >> t.shift
-	if t.last == nil || key != t.lastKey {
-		t.last = t.at(key)
-		t.lastKey = r.Stamp.Unix >> t.shift
+	if t.last == nil || r.Stamp.Unix>>t.level<<t.level != t.lastKey {
+		t.last = t.at(r.Stamp.Unix)
+		t.lastKey = r.Stamp.Unix >> t.level << t.level
 	}
 	t.last.add(r.Micros, uint64(max(r.Size, 0)))
-}
-
-func (t *timeline) at(key int64) *slim {
-	for t.buckets[key] == nil && len(t.buckets) >= maxBuckets {
-		t.widen()
-		key >>= 1
-	}
-	s := t.buckets[key]
-	if s == nil {
-		s = new(slim)
-		t.buckets[key] = s
-	}
-	return s
-}
-
-func (t *timeline) widen() {
-	t.shift++
-	t.last = nil
-	old := t.buckets
-	t.buckets = make(map[int64]*slim, len(old))
-	for k, s := range old {
-		if to := t.buckets[k>>1]; to != nil {
-			to.merge(s)
-		} else {
-			t.buckets[k>>1] = s
-		}
-	}
 }
 
 // length returns the time from the first request to the last in s.
 func (t *timeline) length() float64 {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
-	for k := range t.buckets {
+	for k := range t.groups {
 		first, last = min(first, k), max(last, k)
 	}
 	if last < first {
 		return 0
 	}
-	return float64((last - first + 1) << t.shift)
-}
-
-func (t *timeline) merge(o *timeline) {
-	for t.shift < o.shift {
-		t.widen()
-	}
-	for k, s := range o.buckets {
-		// The width may grow while keys are added.
-		unix := k << o.shift
-		t.at(unix >> t.shift).merge(s)
-	}
+	return float64(last - first + 1<<t.level)
 }
 
 // countDigits returns how many bytes of s are decimal digits.

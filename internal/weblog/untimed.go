@@ -12,18 +12,17 @@ import (
 
 // tally is what is known of a log whose lines hold no request time.
 type tally struct {
-	requests, bytes uint64
-	sized           bool // bytes are known
-	status          [1000]uint64
-	from, to        int64 // Unix time; 0: no stamp
+	Sketch
+	sized    bool  // bytes are known
+	from, to int64 // Unix time; 0: no stamp
 }
 
 // add counts a request without its time.
 func (t *tally) add(r *logline.Request) {
-	t.requests++
-	t.status[r.Status]++
+	t.Requests++
+	t.Status[r.Status]++
 	t.sized = t.sized || r.Size >= 0
-	t.bytes += uint64(max(r.Size, 0))
+	t.Bytes += uint64(max(r.Size, 0))
 	if r.HasStamp {
 		t.span(r.Stamp.Unix, r.Stamp.Unix)
 	}
@@ -31,10 +30,7 @@ func (t *tally) add(r *logline.Request) {
 
 // span takes in a time from one moment to another.
 func (t *tally) span(from, to int64) {
-	if from == 0 {
-		return
-	}
-	if t.from == 0 || from < t.from {
+	if t.from == 0 || from != 0 && from < t.from {
 		t.from = from
 	}
 	t.to = max(t.to, to)
@@ -44,12 +40,8 @@ func (t *tally) span(from, to int64) {
 func untimedError(workers []*worker) error {
 	var all tally
 	for _, w := range workers {
-		all.requests += w.tally.requests
-		all.bytes += w.tally.bytes
+		all.Sketch.add(&w.tally.Sketch)
 		all.sized = all.sized || w.tally.sized
-		for i, n := range w.tally.status {
-			all.status[i] += n
-		}
 		all.span(w.tally.from, w.tally.to)
 	}
 	return fmt.Errorf("%w. it holds %s", logdetect.ErrNoTime, all.String())
@@ -58,18 +50,16 @@ func untimedError(workers []*worker) error {
 // String names the counts.
 func (t *tally) String() string {
 	var statuses []string
-	for i, n := range t.status {
-		if n > 0 {
-			statuses = append(statuses, fmt.Sprintf("%03d: %d", i, n))
-		}
+	for _, code := range t.statuses() {
+		statuses = append(statuses, fmt.Sprintf("%03d: %d", code, t.Status[code]))
 	}
 	const most = 12
 	if len(statuses) > most {
 		statuses = append(statuses[:most], fmt.Sprintf("and %d other statuses", len(statuses)-most))
 	}
-	text := fmt.Sprintf("%d requests (%s)", t.requests, strings.Join(statuses, ", "))
+	text := fmt.Sprintf("%d requests (%s)", t.Requests, strings.Join(statuses, ", "))
 	if t.sized {
-		text += fmt.Sprintf(", %s sent", units.Bytes(t.bytes))
+		text += fmt.Sprintf(", %s sent", units.Bytes(t.Bytes))
 	}
 	if t.from != 0 {
 		const layout = "2006-01-02 15:04:05"

@@ -164,9 +164,6 @@ func (h *Hist) Merge(o *Hist) {
 	h.Note(o.N, o.Sum, o.Min, o.Max)
 }
 
-// Count returns the number of values.
-func (h *Hist) Count() uint64 { return h.N }
-
 // Each calls f for every bin with a count, in order, until f returns false.
 func (h *Hist) Each(f func(bin int, count uint64) bool) {
 	for i, p := range h.Pages {

@@ -97,7 +97,7 @@ func TestRandomFormatsAreNotMistaken(t *testing.T) {
 				break
 			}
 			if got := see(f, strings.TrimSuffix(line, "\n")); got.US != times[i] || got.Fault != "" {
-				t.Fatalf("%d: %s\ntaken for %s (%s)\n%sgives %d us %s, not %d", seed, format, f.Text, f.Note, line, got.US, got.Fault, times[i])
+				t.Fatalf("%d: %s\ntaken for %s (%s)\n%sgives %d us %s, not %d", seed, format, f.Name, f.Note, line, got.US, got.Fault, times[i])
 			}
 			i++
 		}

@@ -402,7 +402,7 @@ func TestFormats(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := gocmp.Diff(c.want, see(f, c.line)); diff != "" {
-				t.Errorf("%s (%s), want -, got +:\n%s", f.Name, f.Text, diff)
+				t.Errorf("%s (%s), want -, got +:\n%s", f.Name, c.line, diff)
 			}
 			formats = append(formats, cmp.Or(c.format, f.Name))
 		})
@@ -543,7 +543,7 @@ func FuzzDetect(f *testing.F) {
 		d := found.Decoder()
 		for line := range bytes.SplitSeq(text, []byte("\n")) {
 			if r, fault := d.Line(line); fault == logline.FaultNone && (r.Micros >= 1<<40 || r.Status > 999 || r.Size < -1) {
-				t.Fatalf("%q in %s: %+v", line, found.Text, *r)
+				t.Fatalf("%q in %s: %+v", line, found.Name, *r)
 			}
 		}
 	})

@@ -2,7 +2,6 @@ package logdetect
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 
 	"github.com/wirerate/wirerate/internal/weblog/logline"
@@ -17,34 +16,25 @@ func headedFormat(lines [][]byte, unit logline.Unit) (f *logline.Format, err err
 		if len(names) < 3 || len(lines) < 2 {
 			continue
 		}
-		seen := newSampleValues()
-		rows := 0
-		for _, l := range lines[1:] {
+		seen := sampleOf(lines[1:], func(l []byte) (pairs [][2]string, ok bool) {
 			values := logline.Separated(l, sep)
-			if len(values) != len(names) {
-				continue
-			}
-			rows++
-			if bytes.Equal(l, lines[0]) {
-				continue
+			if len(values) != len(names) || bytes.Equal(l, lines[0]) {
+				return nil, len(values) == len(names)
 			}
 			for i, v := range values {
 				if string(v) != "" && string(v) != "-" {
-					seen.add(names[i], string(v))
+					pairs = append(pairs, [2]string{names[i], string(v)})
 				}
 			}
-		}
-		if 2*rows < len(lines)-1 {
+			return pairs, true
+		})
+		if seen == nil {
 			continue
 		}
-		d, unknown := seen.requestTime(unit)
-		if d.name == "" {
+		if d, _ := seen.requestTime(unit); d.name == "" {
 			continue
 		}
-		if unknown != nil {
-			return nil, fmt.Errorf("column %w", unknown), true
-		}
-		f, keys, err := seen.keyedFormat("columns", unit)
+		f, keys, err := seen.keyedFormat("column", unit)
 		if err != nil {
 			return nil, err, true
 		}

@@ -9,33 +9,18 @@ import (
 	"github.com/wirerate/wirerate/internal/weblog/logline"
 )
 
-// minKeyed is the share of a sample's lines that must be JSON, LTSV or logfmt
-// for the log to be taken for it.
-const minKeyed = 0.5
-
 // detectKeyed finds the format of lines of a kind, json, ltsv or logfmt; ok is false when
 // they are not of it.
 func detectKeyed(kind string, lines [][]byte, unit logline.Unit) (f *logline.Format, err error, ok bool) {
-	seen := newSampleValues()
-	pairsOf, least := jsonPairs, 0
-	switch kind {
-	case "ltsv":
-		pairsOf, least = ltsvPairs, 3
-	case "logfmt":
-		pairsOf, least = logfmtPairs, 3
-	}
-	fits := 0
-	for _, l := range lines {
-		pairs := pairsOf(l)
-		if pairs == nil || len(pairs) < least {
-			continue
+	seen := sampleOf(lines, func(l []byte) (pairs [][2]string, ok bool) {
+		if kind == "json" {
+			pairs = jsonPairs(l)
+			return pairs, pairs != nil
 		}
-		fits++
-		for _, kv := range pairs {
-			seen.add(kv[0], kv[1])
-		}
-	}
-	if float64(fits) < minKeyed*float64(len(lines)) {
+		pairs = logline.Pairs(kind, l)
+		return pairs, len(pairs) >= 3
+	})
+	if seen == nil {
 		return nil, nil, false
 	}
 	if kind == "logfmt" && !seen.has("status") && !seen.has("http.response.status") {
@@ -80,40 +65,4 @@ func flatten(to [][2]string, prefix string, object map[string]any, depth int) []
 		}
 	}
 	return to
-}
-
-func ltsvPairs(line []byte) (pairs [][2]string) {
-	for field := range bytes.SplitSeq(line, []byte{'\t'}) {
-		if label, value, ok := bytes.Cut(field, []byte{':'}); ok && logline.IsName(label) {
-			pairs = append(pairs, [2]string{string(label), string(value)})
-		}
-	}
-	return pairs
-}
-
-func logfmtPairs(line []byte) (pairs [][2]string) {
-	for len(line) > 0 {
-		line = bytes.TrimLeft(line, " ")
-		end := bytes.IndexAny(line, " =")
-		if end < 0 {
-			break
-		}
-		key := line[:end]
-		if line[end] == ' ' || !logline.IsName(key) {
-			line = line[end+1:]
-			continue
-		}
-		line = line[end+1:]
-		var value []byte
-		if bytes.HasPrefix(line, []byte(`"`)) {
-			if end = logline.QuoteEnd(line, 1); end < 0 {
-				break
-			}
-			value, line = line[1:end], line[end+1:]
-		} else {
-			value, line, _ = bytes.Cut(line, []byte{' '})
-		}
-		pairs = append(pairs, [2]string{string(key), string(value)})
-	}
-	return pairs
 }

@@ -21,6 +21,26 @@ type sampleValues struct {
 	values map[string][]string
 }
 
+// sampleOf gathers the values in lines, of which at least half must have some; nil if
+// they do not.
+func sampleOf(lines [][]byte, pairsOf func(line []byte) (pairs [][2]string, ok bool)) *sampleValues {
+	seen, fits := newSampleValues(), 0
+	for _, l := range lines {
+		pairs, ok := pairsOf(l)
+		if !ok {
+			continue
+		}
+		fits++
+		for _, kv := range pairs {
+			seen.add(kv[0], kv[1])
+		}
+	}
+	if 2*fits < len(lines) {
+		return nil
+	}
+	return seen
+}
+
 func newSampleValues() *sampleValues {
 	return &sampleValues{names: map[string]string{}, values: map[string][]string{}}
 }
@@ -272,27 +292,22 @@ func (s *sampleValues) some() string {
 
 // numeric reports whether the values of key are durations or absent, but for some.
 func (s *sampleValues) numeric(key string) bool {
-	good, junk := 0, 0
-	for _, v := range s.values[key] {
-		switch _, _, f := logline.ParseMicros([]byte(v), logline.Nanoseconds); f {
-		case logline.FaultNone:
-			good++
-		case logline.FaultShape:
-			junk++
-		}
-	}
-	return good > 2*junk
+	n := s.faults(key, logline.Nanoseconds)
+	return n[logline.FaultNone] > 2*n[logline.FaultShape]
 }
 
 // absurd reports whether most values of key are too long for requests if in u.
 func (s *sampleValues) absurd(key string, u logline.Unit) bool {
-	n := 0
+	return 2*s.faults(key, u)[logline.FaultAbsurd] > len(s.values[key])
+}
+
+// faults counts the values of key by what they are as times in u.
+func (s *sampleValues) faults(key string, u logline.Unit) (n [logline.NumFaults]int) {
 	for _, v := range s.values[key] {
-		if _, _, f := logline.ParseMicros([]byte(v), u); f == logline.FaultAbsurd {
-			n++
-		}
+		_, _, f := logline.ParseMicros([]byte(v), u)
+		n[f]++
 	}
-	return 2*n > len(s.values[key])
+	return n
 }
 
 // longest returns the longest of a key's times in us, if they are in seconds.

@@ -62,7 +62,7 @@ func (t *table) infer(lines [][]byte, unit logline.Unit) (*logline.Format, error
 	}
 	col, u, err := t.duration(roles, unit)
 	if errors.Is(err, ErrNoTime) {
-		f, ferr := logline.NewUntimed("inferred, without a request time", t.formatText(roles), t.tokens(roles))
+		f, ferr := logline.NewUntimed("inferred, without a request time", t.tokens(roles))
 		if ferr != nil {
 			return nil, err
 		}
@@ -155,14 +155,6 @@ func (t *table) tokens(roles []logline.Role) []logline.Token {
 	return tokens
 }
 
-// roleNames are what formatText calls the columns, in nginx's notation.
-var roleNames = map[logline.Role]string{
-	logline.RoleDuration: "duration", logline.RoleUpstream: "upstream", logline.RoleTime: "time",
-	logline.RoleClient: "client", logline.RoleRequest: "request",
-	logline.RoleMethod: "method", logline.RolePath: "path", logline.RoleProto: "proto", logline.RoleStatus: "status",
-	logline.RoleBytes: "bytes",
-}
-
 // formatText is the format in the notation that ParseFormat takes.
 func (t *table) formatText(roles []logline.Role) string {
 	var b strings.Builder
@@ -172,7 +164,7 @@ func (t *table) formatText(roles []logline.Role) string {
 		}
 		name := fmt.Sprintf("column_%d", i+1)
 		if roles[i] != logline.RoleNone {
-			name = roleNames[roles[i]]
+			name = roles[i].String()
 		}
 		marks := map[byte][2]string{'[': {"[", "]"}, '"': {`"`, `"`}}[p.kind]
 		b.WriteString(p.key + marks[0] + "$" + name + marks[1])

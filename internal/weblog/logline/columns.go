@@ -59,7 +59,6 @@ func (f *Format) withDirective(line string) (*Format, error) {
 		return nil, fmt.Errorf("#Fields names no fields")
 	}
 	g := *f
-	g.Text = strings.Join(names, " ")
 	g.has = [NumRoles]bool{}
 	p := new(columnPlan)
 	for i, name := range names {

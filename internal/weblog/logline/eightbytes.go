@@ -85,3 +85,32 @@ func equalBytes(x, all uint64) uint64 {
 	x ^= all
 	return ^((x&^highBits + ^uint64(highBits)) | x) & highBits
 }
+
+// ParseIPv4 reads a dotted quad, with or without a port.
+func ParseIPv4(b []byte) (ip uint32, ok bool) {
+	const longest, dots, colons = len("255.255.255.255:65535"), '.' * lowBits, ':' * lowBits
+	var copied [longest + 3]byte
+	text := &copied
+	if cap(b) >= len(copied) {
+		text = (*[len(copied)]byte)(b[:len(copied)])
+	} else {
+		copy(copied[:], b)
+	}
+	at := 0
+	for part := range 4 {
+		x := binary.LittleEndian.Uint64(text[at:])
+		n := first(x, dots)
+		if part == 3 {
+			n = min(first(x, colons), len(b)-at)
+		}
+		if n < 1 || n > 3 {
+			return 0, false
+		}
+		v, digits := digits8(x<<(64-8*n), n)
+		if !digits || v > 255 {
+			return 0, false
+		}
+		ip, at = ip<<8|uint32(v), at+n+1
+	}
+	return ip, true
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -117,5 +118,51 @@ func TestSplitRequest(t *testing.T) {
 		if string(m) != c[1] || string(p) != c[2] || string(v) != c[3] {
 			t.Errorf("%q: %q, %q, %q", c[0], m, p, v)
 		}
+	}
+}
+
+// plainIPv4 is ParseIPv4 byte by byte.
+func plainIPv4(b []byte) (ip uint32, ok bool) {
+	text, _, _ := strings.Cut(string(b), ":")
+	parts := strings.Split(text, ".")
+	for _, p := range parts {
+		v, err := strconv.ParseUint(p, 10, 8)
+		if err != nil || len(p) > 3 || p[0] == '+' {
+			return 0, false
+		}
+		ip = ip<<8 | uint32(v)
+	}
+	return ip, len(parts) == 4
+}
+
+// TestIPv4Agree compares ParseIPv4 with the plain way, in buffers that end behind the
+// address and in ones that go on as addresses do.
+func TestIPv4Agree(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	good := 0
+	for range 500_000 {
+		text := fmt.Appendf(nil, "%d.%d.%d.%d", r.IntN(300), r.IntN(256), r.IntN(256), r.IntN(256))
+		if r.IntN(4) == 0 {
+			text = fmt.Appendf(text, ":%d", r.IntN(70000))
+		}
+		for range r.IntN(3) {
+			text[r.IntN(len(text))] = "0123456789.:/ \x00\xff\xb0"[r.IntN(17)]
+		}
+		text = text[:r.IntN(len(text)+1)]
+		want, wantOK := plainIPv4(text)
+		if wantOK {
+			good++
+		} else {
+			want = 0
+		}
+		buffer := append(append(make([]byte, 0, 64), text...), ".1.23.45:67.8.9.10.11.12"...)
+		for _, b := range [][]byte{slices.Clip(text), buffer[:len(text)]} {
+			if got, ok := ParseIPv4(b); got != want || ok != wantOK {
+				t.Fatalf("%q: %x %v, want %x %v", b, got, ok, want, wantOK)
+			}
+		}
+	}
+	if good < 10_000 {
+		t.Fatalf("only %d were addresses", good)
 	}
 }

@@ -10,7 +10,6 @@ import (
 // [ParseFormat] and [Detect]; a Format is not changed by use and may be shared.
 type Format struct {
 	Name string // what it is, for people: "nginx log_format", "squid", ...
-	Text string // the format string or keys it was made of
 	Unit Unit   // of the request times
 	Note string // what detection had to assume; empty if nothing
 
@@ -107,7 +106,7 @@ func languageOf(text string) string {
 // New compiles tokens and checks that they say enough: a request time is
 // the one field that nothing can do without.
 func New(name, text string, unit Unit, tokens []Token) (*Format, error) {
-	f := &Format{Name: name, Text: text, Unit: unit, upstreamUnit: unit, early: endedEarlyHAProxy}
+	f := &Format{Name: name, Unit: unit, upstreamUnit: unit, early: endedEarlyHAProxy}
 	for i := range tokens {
 		r := tokens[i].Role
 		if r != RoleNone && f.has[r] {
@@ -205,12 +204,12 @@ func BehindWords(line []byte, n int) int {
 }
 
 // NewUntimed makes the format of lines without a request time, which are counted, no more.
-func NewUntimed(name, text string, tokens []Token) (*Format, error) {
+func NewUntimed(name string, tokens []Token) (*Format, error) {
 	plan, err := compile(tokens)
 	if err != nil {
 		return nil, err
 	}
-	f := &Format{Name: name, Text: text, ex: plan, Untimed: true}
+	f := &Format{Name: name, ex: plan, Untimed: true}
 	for _, t := range tokens {
 		f.has[t.Role] = true
 	}

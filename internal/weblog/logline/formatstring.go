@@ -8,18 +8,15 @@ import (
 
 // nginxRoles maps nginx variables
 // (https://nginx.org/en/docs/http/ngx_http_log_module.html and the core and
-// upstream modules). The names without a module are for wirerate's own presets.
+// upstream modules).
 var nginxRoles = map[string]Role{
-	"request_time": RoleDuration, "session_time": RoleDuration, "duration": RoleDuration, "duration2": RoleDuration2,
-	"duration3":              RoleDuration3,
-	"upstream_response_time": RoleUpstream, "upstream": RoleUpstream,
-	"time_local": RoleTime, "time_iso8601": RoleTime, "msec": RoleTime, "time": RoleTime,
-	"remote_addr": RoleClient, "proxy_protocol_addr": RoleClient, "client": RoleClient,
-	"request": RoleRequest, "request_line": RoleRequest, "request_method": RoleMethod, "method": RoleMethod,
-	"request_uri": RolePath, "uri": RolePath, "path": RolePath,
-	"server_protocol": RoleProto, "proto": RoleProto, "status": RoleStatus,
-	"body_bytes_sent": RoleBytes, "bytes_sent": RoleBytes, "bytes": RoleBytes,
-	"upstream_cache_status": RoleCache, "cache": RoleCache, "connection_requests": roleReuse, "end": RoleEnd,
+	"request_time": RoleDuration, "session_time": RoleDuration, "upstream_response_time": RoleUpstream,
+	"time_local": RoleTime, "time_iso8601": RoleTime, "msec": RoleTime,
+	"remote_addr": RoleClient, "proxy_protocol_addr": RoleClient,
+	"request_line": RoleRequest, "request_method": RoleMethod, "request_uri": RolePath, "uri": RolePath,
+	"server_protocol": RoleProto, "body_bytes_sent": RoleBytes, "bytes_sent": RoleBytes,
+	"upstream_cache_status": RoleCache, "connection_requests": roleReuse,
+	"duration2": RoleDuration2, "duration3": RoleDuration3, // of presets alone
 }
 
 // parseNginx reads a log_format: the bare string, or the whole directive with
@@ -56,7 +53,7 @@ func NginxTokens(s string) []Token {
 		}
 		list := strings.HasPrefix(name, "upstream_") && name != "upstream_cache_status" ||
 			name == "http_x_forwarded_for"
-		tokens.add(Token{Role: nginxRoles[name], Name: "$" + name, List: list, Pad: strings.HasPrefix(name, "padded_")})
+		tokens.add(Token{Role: max(nginxRoles[name], roleNamed(name)), Name: "$" + name, List: list, Pad: strings.HasPrefix(name, "padded_")})
 	}
 	return tokens
 }

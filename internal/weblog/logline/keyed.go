@@ -22,14 +22,6 @@ const (
 		"upstream=OriginDuration,client=ClientHost,unit=ns"
 )
 
-// keyRoles are the names of fields in a list of keys.
-var keyRoles = map[string]Role{
-	"duration": RoleDuration, "upstream": RoleUpstream, "time": RoleTime, "client": RoleClient, "request": RoleRequest,
-	"method": RoleMethod, "path": RolePath, "proto": RoleProto, "status": RoleStatus, "bytes": RoleBytes,
-	"cache": RoleCache,
-	"reuse": roleReuse, "end": RoleEnd,
-}
-
 // parseKeys reads "duration=KEY,status=KEY,...,unit=ms". In JSON, a dot in a
 // key leads into an object.
 func parseKeys(kind, text string) (*Format, error) {
@@ -37,7 +29,7 @@ func parseKeys(kind, text string) (*Format, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Format{Name: kind, Text: text}
+	f := &Format{Name: kind}
 	keys := map[Role]string{}
 	for _, kv := range fields {
 		if kv.Key == "unit" {
@@ -46,8 +38,8 @@ func parseKeys(kind, text string) (*Format, error) {
 			}
 			continue
 		}
-		r, ok := keyRoles[kv.Key]
-		if !ok {
+		r := roleNamed(kv.Key)
+		if r == RoleNone {
 			return nil, fmt.Errorf("unknown field %q (use duration, upstream, time, client, request, method, path, "+
 				"proto, status, bytes, cache, reuse, end or unit)", kv.Key)
 		}
@@ -116,34 +108,55 @@ func (p *pairPlan) extract(line []byte, s *spans) bool {
 	s.clear()
 	found := false
 	for pos := 0; pos < len(line); {
-		end := len(line)
-		if j := bytes.IndexByte(line[pos:], p.between); j >= 0 {
-			end = pos + j
-		}
-		colon := bytes.IndexByte(line[pos:end], p.sep)
-		if colon < 0 {
-			pos = end + 1
-			continue
-		}
-		key := line[pos : pos+colon]
-		value := pos + colon + 1
-		next := end + 1
-		if p.quotes && value < len(line) && line[value] == '"' {
-			value++
-			if end = QuoteEnd(line, value); end < 0 {
-				return false
-			}
-			next = end + 1
+		key, value, next := p.pair(line, pos)
+		if next < 0 {
+			return false
 		}
 		for i := range p.keys {
 			if k := &p.keys[i]; string(key) == k.key {
-				s[k.role] = span{int32(value), int32(end)}
+				s[k.role] = value
 				found = true
 			}
 		}
 		pos = next
 	}
 	return found
+}
+
+// pair returns the pair at pos, which has no key if it is none, and where the next one
+// begins, -1 if a quote is not closed.
+func (p *pairPlan) pair(line []byte, pos int) (key []byte, value span, next int) {
+	end := len(line)
+	if j := bytes.IndexByte(line[pos:], p.between); j >= 0 {
+		end = pos + j
+	}
+	colon := bytes.IndexByte(line[pos:end], p.sep)
+	if colon < 0 {
+		return nil, span{}, end + 1
+	}
+	key, next = line[pos:pos+colon], end+1
+	from := pos + colon + 1
+	if p.quotes && from < len(line) && line[from] == '"' {
+		from++
+		if end = QuoteEnd(line, from); end < 0 {
+			return nil, span{}, -1
+		}
+		next = end + 1
+	}
+	return key, span{int32(from), int32(end)}, next
+}
+
+// Pairs returns the keys and values in a line of a kind, ltsv or logfmt.
+func Pairs(kind string, line []byte) (pairs [][2]string) {
+	p := keyedExtractor(kind, nil).(*pairPlan)
+	for pos := 0; pos >= 0 && pos < len(line); {
+		key, value, next := p.pair(line, pos)
+		if IsName(key) {
+			pairs = append(pairs, [2]string{string(key), string(value.of(line))})
+		}
+		pos = next
+	}
+	return pairs
 }
 
 // QuoteEnd returns where the quoted string that starts at pos ends.
@@ -319,23 +332,11 @@ func IsName(b []byte) bool {
 	return len(b) > 0 && len(b) <= 64
 }
 
-// keysText is what ParseFormat would take for the keys.
-func keysText(keys map[Role]string) string {
-	var parts []string
-	for _, name := range []string{"duration", "upstream", "time", "client", "request", "method", "path", "proto",
-		"status", "bytes", "cache", "end"} {
-		if k, ok := keys[keyRoles[name]]; ok {
-			parts = append(parts, name+"="+k)
-		}
-	}
-	return strings.Join(parts, ",")
-}
-
 // NewKeyed makes the format of lines of a kind, json, ltsv, logfmt or columns, with the
 // fields under keys; between is of a request time from one moment to another.
 func NewKeyed(kind string, keys map[Role]string, u Unit, between bool) *Format {
-	f := &Format{Name: kind, Text: keysText(keys), Unit: u, upstreamUnit: u, between: between,
-		ex: keyedExtractor(kind, keys), early: earlyOf(keys)}
+	f := &Format{Name: kind, Unit: u, upstreamUnit: u, between: between, ex: keyedExtractor(kind, keys),
+		early: earlyOf(keys)}
 	for r := range keys {
 		f.has[r] = true
 	}

@@ -3,6 +3,7 @@ package logline
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 // Role is what a field of a log line means here.
@@ -28,6 +29,16 @@ const (
 	RoleEnd   // how the request ended: HAProxy's termination state and the like
 	NumRoles
 )
+
+// roleNames are what wirerate's own format strings and lists of keys call the roles.
+var roleNames = [NumRoles]string{RoleDuration: "duration", RoleUpstream: "upstream", RoleTime: "time",
+	RoleClient: "client", RoleRequest: "request", RoleMethod: "method", RolePath: "path", RoleProto: "proto",
+	RoleStatus: "status", RoleBytes: "bytes", RoleCache: "cache", roleReuse: "reuse", RoleEnd: "end"}
+
+func (r Role) String() string { return roleNames[r] }
+
+// roleNamed returns the role of a name, RoleNone if there is none.
+func roleNamed(name string) Role { return Role(max(0, slices.Index(roleNames[:], name))) }
 
 // atomic reports whether values of the role hold no blanks or quotes, so that
 // they can be found from the end of a line.
