@@ -132,6 +132,15 @@ func (e *DisturbedError) Error() string {
 // Is tells what e is besides itself.
 func (e *DisturbedError) Is(target error) bool { return target == ErrTool || target == ErrDisturbed }
 
+// Why says why a run was lost.
+func Why(err error) string {
+	var disturbed *DisturbedError
+	if errors.As(err, &disturbed) {
+		return disturbed.Why
+	}
+	return err.Error()
+}
+
 // check reports a specification that cannot be run.
 func (s Spec) check() error {
 	if s.Workload == "" {
