@@ -136,11 +136,11 @@ func TestParseIperf3(t *testing.T) {
 func TestStatColumns(t *testing.T) {
 	for text, want := range map[string]string{
 		"entries found drop\n0000000c 00000001 00000010\n0000000c 0 00000001\n": "[entries found drop] [12 1 17] <nil>",
-		"entries found\n":         "[] [] nothing in it is understood",
-		"":                        "[] [] nothing in it is understood",
-		"a b\n1\n":                "[] [] 1 numbers for 2 names",
-		"a\nx\n":                  `[] [] "x" is not a hexadecimal number`,
-		"a\n\n1\n":                "[a] [1] <nil>",
+		"entries found\n":          "[] [] nothing in it is understood",
+		"":                         "[] [] nothing in it is understood",
+		"a b\n1\n":                 "[] [] 1 numbers for 2 names",
+		"a\nx\n":                   `[] [] "x" is not a hexadecimal number`,
+		"a\n\n1\n":                 "[a] [1] <nil>",
 		"a\n1 2\nffffffffffffff\n": "[a] [72057594037927936] <nil>",
 	} {
 		names, sums, err := StatColumns(text)

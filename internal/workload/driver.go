@@ -114,6 +114,17 @@ echo taken`, port)))
 	return lack("port %d on %s is taken; choose another with --port", port, p.Server.Name())
 }
 
+// ports is how many the client's kernel gives to connections towards one
+// address; 0 where it does not tell.
+func (p Pair) ports(ctx context.Context) int {
+	text, err := host.ReadFile(ctx, p.Client, "/proc/sys/net/ipv4/ip_local_port_range")
+	var from, to int
+	if _, scan := fmt.Sscan(string(text), &from, &to); err != nil || scan != nil || from < 1 || to > 65535 {
+		return 0
+	}
+	return max(0, to-from+1)
+}
+
 // packaged names a program with the package of Debian that has it, where that
 // has another name.
 func packaged(program string) string {

@@ -25,11 +25,11 @@ const (
 	LimitServer    = "server"      // or the path to it
 	LimitServerCPU = "server-cpu"
 	LimitClientCPU = "client-cpu"
-	LimitPorts     = "ports"        // of the client towards one address
-	LimitAccept    = "accept-queue" // of the server
-	LimitFiles     = "open-files"   // of a process
+	LimitPorts     = "ports"            // of the client towards one address
+	LimitAccept    = "accept-queue"     // of the server
+	LimitFiles     = "open-files"       // of a process
 	LimitTable     = "connection-table" // of tracked connections, of a packet filter
-	LimitEmulator  = "emulator"     // this machine's own, of a lab's link
+	LimitEmulator  = "emulator"         // this machine's own, of a lab's link
 )
 
 // bounded fills in what bounded the run where its tool does not say, from the

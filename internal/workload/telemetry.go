@@ -34,6 +34,7 @@ const (
 	CodeAboveLink = "above-link"
 	CodeBuiltin   = "built-in"
 	CodeLossBound = "loss-bound"
+	CodePorts     = "ports"
 )
 
 // Kernel is what a host's kernel says about a run.
