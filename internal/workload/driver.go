@@ -173,7 +173,7 @@ func (s session) run(ctx context.Context, p Pair) ([]byte, error) {
 		}
 		switch {
 		case a.Failure == host.TimedOut:
-			return nil, fmt.Errorf("%s on %s did not end in time and was stopped", s.tool, p.Client.Name())
+			return nil, fmt.Errorf("%s on %s did not end in time and was stopped: the path or the other end may be dead, or a packet filter between the two", s.tool, p.Client.Name())
 		case refused(a) && server.Ended():
 			return nil, fmt.Errorf("%s: %s", s.tool, serverEnd(p.Server, server))
 		case attempt < 20 && refused(a): // sockperf ends with 0 then

@@ -384,6 +384,9 @@ func (l *load) questions() (loaded, error) {
 		c, err := new(net.Dialer).DialContext(ctx, "udp", l.addr)
 		return &question{conn: conn{c}}, err
 	}})
+	if err == nil && out.Metrics[Transactions] == 0 && out.Metrics[Errors] == 1 {
+		err = errors.New("no question was answered, though TCP gets through: a packet filter between the two drops UDP")
+	}
 	if err == nil {
 		out.Metrics[Loss] = out.Metrics[Errors]
 	}
