@@ -150,9 +150,6 @@ func (u *under) addComparisons(r *Result) {
 	}
 }
 
-// lostShown is how many of the lost runs are told of one by one.
-const lostShown = 2
-
 func (u *under) addWarnings(r *Result) {
 	r.Warnings = append(r.Warnings, u.warnings...)
 	if u.record.trouble != "" {
@@ -164,15 +161,6 @@ func (u *under) addWarnings(r *Result) {
 		if w.Code != stats.CodeTooFew || r.Verdict == stats.NotEnough {
 			r.Warnings = append(r.Warnings, w.Text)
 		}
-	}
-	for i, lost := range u.trial.Lost {
-		if i == lostShown {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%d more runs were discarded and repeated",
-				len(u.trial.Lost)-i))
-			break
-		}
-		r.Warnings = append(r.Warnings, fmt.Sprintf("a run was discarded and repeated: %s: %s",
-			u.trial.Design.Arms[lost.Arm], why(lost.Err)))
 	}
 }
 

@@ -69,7 +69,7 @@ func (s *session) measure(ctx context.Context, name string, runs int) (Measured,
 	}
 	defer record.close()
 	m := Measured{Schema: MeasuredSchema, ID: record.id, Workload: name, Where: s.Place(), Warnings: []string{}}
-	for lost := 0; len(m.Runs) < runs; {
+	for lost, disturbed := 0, 0; len(m.Runs) < runs; {
 		run, err := record.attempt(ctx, "current", func() (workload.Run, error) { return s.makeRun(ctx, trial.Values{}) })
 		switch {
 		case ctx.Err() != nil:
@@ -77,9 +77,13 @@ func (s *session) measure(ctx context.Context, name string, runs int) (Measured,
 		case err == nil:
 			m.Runs, m.Tool = append(m.Runs, run), run.Tool
 			continue
+		case errors.Is(err, workload.ErrDisturbed): // says nothing of the workload
+			disturbed++
+		default:
+			lost++
 		}
-		if lost++; !errors.Is(err, workload.ErrTool) || errors.Is(err, workload.ErrMissing) ||
-			lost > trial.MayLose(runs, len(m.Runs)) {
+		if !errors.Is(err, workload.ErrTool) || errors.Is(err, workload.ErrMissing) ||
+			lost > trial.MayLose(runs, len(m.Runs)) || disturbed > lostAtLeast+2*len(m.Runs) {
 			record.finish(ctx, store.Stopped, "", m)
 			return m, classified(err)
 		}

@@ -50,7 +50,7 @@ func TestMeasureFlow(t *testing.T) {
 }
 
 // TestMeasureGivesUp: what never worked is tried twice, what works now and then until four runs are lost, what is
-// missing or interrupted once.
+// always disturbed a little longer, what is missing or interrupted once.
 func TestMeasureGivesUp(t *testing.T) {
 	for _, tt := range []struct {
 		fails  func(n int) error
@@ -64,6 +64,7 @@ func TestMeasureGivesUp(t *testing.T) {
 			}
 			return workload.ErrTool
 		}, 5, Failed},
+		{func(int) error { return &workload.DisturbedError{Why: "somebody else"} }, lostAtLeast + 1, Failed},
 		{func(int) error { return workload.ErrMissing }, 1, Missing},
 		{func(int) error { return host.ErrUnreachable }, 1, reasonOf(classified(host.ErrUnreachable))},
 	} {

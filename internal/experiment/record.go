@@ -128,15 +128,6 @@ func (e *lostError) Error() string { return e.text }
 
 func (e *lostError) Unwrap() error { return workload.ErrTool }
 
-// why says why a run was lost.
-func why(err error) string {
-	var disturbed *workload.DisturbedError
-	if errors.As(err, &disturbed) {
-		return disturbed.Why
-	}
-	return err.Error()
-}
-
 // attempt answers from the history, or measures and keeps what came out.
 func (r *record) attempt(ctx context.Context, arm string, measure func() (workload.Run, error)) (workload.Run, error) {
 	if r.next < len(r.past) {
@@ -159,7 +150,7 @@ func (r *record) attempt(ctx context.Context, arm string, measure func() (worklo
 	}
 	a := store.Attempt{Seq: r.next, Arm: arm, At: at, Run: run, Raw: run.Raw}
 	if err != nil {
-		a.Lost, a.Kind = why(err), lostTool
+		a.Lost, a.Kind = workload.Why(err), lostTool
 		if errors.Is(err, workload.ErrDisturbed) {
 			a.Kind = lostDisturbed
 		}

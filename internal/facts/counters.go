@@ -84,42 +84,14 @@ func (f *Facts) readConntrack(t text) error {
 	return nil
 }
 
-// statColumns reads the files of /proc/net/stat: a line of names, then a line
-// of hexadecimal numbers for each processor. The numbers are added up, but for
-// entries, which is that of the whole table on each line (Linux
-// net/core/neighbour.c, net/netfilter/nf_conntrack_standalone.c).
+// statColumns reads a file of /proc/net/stat.
 func statColumns(prefix string) func(f *Facts, t text) error {
 	return func(f *Facts, t text) error {
-		lines := t.lines()
-		heads := strings.Fields(lines[0])
-		if len(lines) < 2 || len(heads) == 0 {
-			return errNothing
+		names, sums, err := kerneltext.StatColumns(string(t.data))
+		for i, name := range names {
+			f.Counters[prefix+"."+name] = Counter{Value: sums[i],
+				Source: Source{From: t.from, Line: f.Line(t.from, 1).Line, Text: fmt.Sprintf("%s %d (sum over processors)", name, sums[i])}}
 		}
-		sums := make([]uint64, len(heads))
-		for i, line := range lines[1:] {
-			words := strings.Fields(line)
-			if len(words) == 0 {
-				continue
-			}
-			if len(words) < len(heads) {
-				return atLine(i+2, "%d numbers for %d names", len(words), len(heads))
-			}
-			for j := range heads {
-				v, ok := hexadecimal(words[j])
-				if !ok {
-					return atLine(i+2, "%q is not a hexadecimal number", shorten(words[j]))
-				}
-				if heads[j] == "entries" {
-					sums[j] = v
-				} else {
-					sums[j] += v
-				}
-			}
-		}
-		for j, name := range heads {
-			f.Counters[prefix+"."+name] = Counter{Value: sums[j],
-				Source: Source{From: t.from, Line: f.Line(t.from, 1).Line, Text: fmt.Sprintf("%s %d (sum over processors)", name, sums[j])}}
-		}
-		return nil
+		return err
 	}
 }

@@ -2,17 +2,11 @@ package facts
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/kerneltext"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
-
-func hexadecimal(s string) (uint64, bool) {
-	n, err := strconv.ParseUint(s, 16, 64)
-	return n, err == nil
-}
 
 // processor returns the entry of a CPU, made when it is new.
 func (f *Facts) processor(id int) *Processor {

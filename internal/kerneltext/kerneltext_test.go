@@ -2,6 +2,7 @@ package kerneltext
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -132,10 +133,28 @@ func TestParseIperf3(t *testing.T) {
 	}
 }
 
+func TestStatColumns(t *testing.T) {
+	for text, want := range map[string]string{
+		"entries found drop\n0000000c 00000001 00000010\n0000000c 0 00000001\n": "[entries found drop] [12 1 17] <nil>",
+		"entries found\n":          "[] [] nothing in it is understood",
+		"":                         "[] [] nothing in it is understood",
+		"a b\n1\n":                 "[] [] 1 numbers for 2 names",
+		"a\nx\n":                   `[] [] "x" is not a hexadecimal number`,
+		"a\n\n1\n":                 "[a] [1] <nil>",
+		"a\n1 2\nffffffffffffff\n": "[a] [72057594037927936] <nil>",
+	} {
+		names, sums, err := StatColumns(text)
+		if got := fmt.Sprint(names, sums, err); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func FuzzTexts(f *testing.F) {
 	for _, seed := range []string{netstat, ss, "TCP: inuse 1 mem 279\n", "lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n",
 		"cpu  100 0 100 800 0 0 0 0\n", "00000010 0000000a 00000002 00000000 00000000 00000000 00000000 00000000 00000000\n",
-		"[  5]   0.00-1.00   sec  1.50 MBytes  12.6 Mbits/sec    3    127 KBytes", `{"event":"end","data":{}}`} {
+		"[  5]   0.00-1.00   sec  1.50 MBytes  12.6 Mbits/sec    3    127 KBytes", `{"event":"end","data":{}}`,
+		"entries drop\n00000001 0000000a\n00000001 00000000\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -143,6 +162,9 @@ func FuzzTexts(f *testing.F) {
 		_ = Sockstat(s, func(Value) {})
 		_ = Devices(s, func(int, string, []string) {})
 		_, _ = Stat(s)
+		if names, sums, _ := StatColumns(s); len(names) != len(sums) {
+			t.Errorf("%q: %d numbers", names, len(sums))
+		}
 		if all, _ := SoftnetStat(s); len(all) > 0 && all[0].CPU < 0 {
 			t.Errorf("processor %d", all[0].CPU)
 		}

@@ -111,3 +111,37 @@ func SoftnetStat(s string) ([]Softnet, error) {
 	}
 	return all, nil
 }
+
+// StatColumns reads a file of /proc/net/stat: a line of names, then a line of hexadecimal numbers for each processor,
+// which are added up, but for entries, which is that of the whole table on each line (Linux net/core/neighbour.c,
+// net/netfilter/nf_conntrack_standalone.c).
+func StatColumns(s string) (names []string, sums []uint64, err error) {
+	rows := 0
+	for n, line := range numbered(s) {
+		words := strings.Fields(line)
+		switch {
+		case n == 1:
+			names, sums = words, make([]uint64, len(words))
+			continue
+		case len(words) == 0:
+			continue
+		case len(words) < len(names):
+			return nil, nil, Errorf(n, "%d numbers for %d names", len(words), len(names))
+		}
+		for i, name := range names {
+			v, err := strconv.ParseUint(words[i], 16, 64)
+			if err != nil {
+				return nil, nil, Errorf(n, "%q is not a hexadecimal number", words[i][:min(len(words[i]), 80)])
+			}
+			if name == "entries" {
+				sums[i] = 0
+			}
+			sums[i] += v
+		}
+		rows++
+	}
+	if rows == 0 {
+		return nil, nil, ErrNothing
+	}
+	return names, sums, nil
+}

@@ -60,6 +60,9 @@ func exact(unit string, v float64) string {
 	case "B/s":
 		return units.Bytes(v).String() + "/s"
 	}
+	if v >= 1e4 && v < 1e15 {
+		return units.Count(uint64(v))
+	}
 	return fmt.Sprintf("%.4g", v)
 }
 

@@ -282,8 +282,7 @@ func sampleAborted() Result {
 		r.Arms[i].Runs = r.Arms[i].Runs[:2]
 	}
 	r.Warnings = []string{
-		"runs were discarded and repeated (4 of set:net.ipv4.tcp_wmem=4096 16384 4194304): with them counted against it, the effect does not stand",
-		"a run was discarded and repeated: current: measuring tool: iperf3: unable to connect to server: Connection refused"}
+		"5 runs were discarded and repeated: 1 of current (iperf3: unable to connect to server: Connection refused), 4 of set:net.ipv4.tcp_wmem=4096 16384 4194304 (iperf3: unable to connect to server: Connection refused); counted against it, the effect does not stand"}
 	return r
 }
 

@@ -1,11 +1,14 @@
 package trial
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/stats"
+	"github.com/wirerate/wirerate/internal/units"
 	"github.com/wirerate/wirerate/internal/workload"
 )
 
@@ -143,29 +146,52 @@ func (r *Result) warnings() []stats.Warning {
 	return append(out, r.runWarnings()...)
 }
 
-// lostWarnings says when the runs that were lost are not spread over the arms:
-// what is left may then favour one of them.
+// lostWarnings says which runs were lost and why; and when they are not spread
+// over the arms: what is left may then favour one of them.
 func (r *Result) lostWarnings() []stats.Warning {
 	total := len(r.Lost)
 	if total == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%d runs were discarded and repeated (%s); the verdict rests on the others", total,
-		r.lostWords())
-	for _, c := range r.Comparisons {
-		if c.Undone {
-			return []stats.Warning{{Code: CodeLost, Value: float64(total), Run: -1, Text: fmt.Sprintf(
-				"runs were discarded and repeated (%s): with them counted against it, the effect of %s does not stand",
-				r.lostWords(), r.Design.Arms[c.Arm])}}
-		}
+	were := "were"
+	if total == 1 {
+		were = "was"
 	}
+	text, follows := fmt.Sprintf("%s %s discarded and repeated: %s; ", units.Plural(uint64(total), "run"), were,
+		r.lostReasons()), "the verdict rests on the others"
 	for arm, name := range r.Design.Arms {
 		if n := r.lostOf(arm); n >= 3 && n*len(r.Design.Arms) >= 2*total {
-			text = fmt.Sprintf("%d of the %d lost runs were of %s: the arm itself may be why, and the verdict does "+
-				"not count that", n, total, name)
+			follows = fmt.Sprintf("%s itself may be why, and the verdict does not count that", name)
 		}
 	}
-	return []stats.Warning{{Code: CodeLost, Text: text, Value: float64(total), Run: -1}}
+	for _, c := range r.Comparisons {
+		if c.Undone {
+			follows = fmt.Sprintf("counted against it, the effect of %s does not stand", r.Design.Arms[c.Arm])
+		}
+	}
+	return []stats.Warning{{Code: CodeLost, Text: text + follows, Value: float64(total), Run: -1}}
+}
+
+// lostReasons counts the lost runs of each arm, with the first one's reason.
+func (r *Result) lostReasons() string {
+	var parts []string
+	for arm, name := range r.Design.Arms {
+		reasons, n := map[string]bool{}, 0
+		first := ""
+		for _, l := range r.Lost {
+			if l.Arm == arm {
+				reason := strings.TrimPrefix(workload.Why(l.Err), workload.ErrTool.Error()+": ")
+				first, reasons[reason], n = cmp.Or(first, reason), true, n+1
+			}
+		}
+		if len(reasons) > 1 {
+			first = "first: " + first
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %s (%s)", n, name, first))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // runWarnings sums up what single runs warn of: one line for each kind, with

@@ -156,8 +156,14 @@ func TestLostRuns(t *testing.T) {
 	if err != nil || len(r.Lost) != 2 || !strings.Contains(r.Lost[0].Err.Error(), "it was killed") {
 		t.Errorf("%v, lost %v", err, r.Lost)
 	}
-	if w := find(r.Warnings, CodeLost); w == nil || !strings.Contains(w.Text, "rests on the others") {
+	if w := find(r.Warnings, CodeLost); w == nil || w.Text != "2 runs were discarded and repeated: 2 of arm0 (it was killed); "+
+		"the verdict rests on the others" {
 		t.Errorf("%v", r.Warnings)
+	}
+
+	one := Result{Design: Design{Arms: []string{"a", "b"}}, Lost: []Lost{{1, failing}}}
+	if w := one.lostWarnings(); w[0].Text != "1 run was discarded and repeated: 1 of b (it was killed); the verdict rests on the others" {
+		t.Errorf("%v", w)
 	}
 
 	m = newMachine(1, 1, 1)
@@ -171,7 +177,7 @@ func TestLostRuns(t *testing.T) {
 	if !errors.Is(err, errLost) || !strings.Contains(err.Error(), "4 of arm1") || r.Pairs != 0 {
 		t.Errorf("an arm that never works: %v", err)
 	}
-	if w := find(r.Warnings, CodeLost); w == nil || !strings.Contains(w.Text, "the arm itself may be why") {
+	if w := find(r.Warnings, CodeLost); w == nil || !strings.Contains(w.Text, "arm1 itself may be why") {
 		t.Errorf("%v", r.Warnings)
 	}
 

@@ -313,23 +313,15 @@ func (s *Sample) readSockstat(data []byte) error {
 	return kerneltext.Sockstat(string(data), func(v kerneltext.Value) { _ = s.level("sockstat."+v.Table+"."+v.Name, v.Text) })
 }
 
-// readConntrack adds up /proc/net/stat/nf_conntrack: names, and a line of
-// hexadecimal numbers for each processor.
+// readConntrack keeps what /proc/net/stat/nf_conntrack counts of drops.
 func (s *Sample) readConntrack(data []byte) error {
-	var names []string
-	for line := range strings.Lines(string(data)) {
-		words := strings.Fields(line)
-		if names == nil {
-			names = words
-			continue
-		}
-		for i, name := range names[:min(len(names), len(words))] {
-			if n, err := strconv.ParseUint(words[i], 16, 64); err == nil && strings.HasSuffix(name, "drop") {
-				s.Counters["conntrack."+name] += n
-			}
+	names, sums, err := kerneltext.StatColumns(string(data))
+	for i, name := range names {
+		if strings.HasSuffix(name, "drop") {
+			s.Counters["conntrack."+name] = sums[i]
 		}
 	}
-	return nil
+	return err
 }
 
 // level keeps a number; those below zero are none.

@@ -25,10 +25,11 @@ const (
 	LimitServer    = "server"      // or the path to it
 	LimitServerCPU = "server-cpu"
 	LimitClientCPU = "client-cpu"
-	LimitPorts     = "ports"        // of the client towards one address
-	LimitAccept    = "accept-queue" // of the server
-	LimitFiles     = "open-files"   // of a process
-	LimitEmulator  = "emulator"     // this machine's own, of a lab's link
+	LimitPorts     = "ports"            // of the client towards one address
+	LimitAccept    = "accept-queue"     // of the server
+	LimitFiles     = "open-files"       // of a process
+	LimitTable     = "connection-table" // of tracked connections, of a packet filter
+	LimitEmulator  = "emulator"         // this machine's own, of a lab's link
 )
 
 // bounded fills in what bounded the run where its tool does not say, from the
@@ -48,7 +49,13 @@ func (r *Run) bounded(kind Kind, s Spec) {
 		return c.Busiest
 	}
 	server, client := busiest(r.Server), busiest(r.Client)
+	full := tableLimit("server", r.ServerKernel)
+	if full == nil {
+		full = tableLimit("client", r.ClientKernel)
+	}
 	switch {
+	case full != nil && kind.Primary().Name != Goodput:
+		r.Limit = full
 	case over > 0 && kind.Primary().Name != Goodput:
 		r.Limit = &Limit{LimitAccept, fmt.Sprintf("the server's accept queue: it was full %d times (listen's backlog, net.core.somaxconn), "+
 			"and a connection that it turns away waits a second", over)}
@@ -61,6 +68,16 @@ func (r *Run) bounded(kind Kind, s Spec) {
 			r.Limit = r.transferLimit()
 		}
 	}
+}
+
+// tableLimit is the table of tracked connections of a host, where that was full.
+func tableLimit(of string, k *Kernel) *Limit {
+	n := k.tableFull()
+	if n <= 0 {
+		return nil
+	}
+	return &Limit{LimitTable, fmt.Sprintf("the %s's table of tracked connections: it was full %d times "+
+		"(net.netfilter.nf_conntrack_max, or how long it keeps closed connections)", of, n)}
 }
 
 // waits is by how much the median exchange of clients that each wait for their

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/wirerate/wirerate/internal/stats"
 )
 
 const (
@@ -17,7 +19,8 @@ const (
 	leastDue    = 10   // arrivals of a step
 	mayBeTardy  = 100  // one arrival in so many may be later than the bound
 	closedTries = 2
-	lowRate     = 50 // 1/s, with which the search begins
+	timesGrow   = 0.1 // of a step's length, by which its requests' times may grow
+	lowRate     = 50  // 1/s, with which the search begins
 )
 
 // exchange is one request and its answer over a connection that may be used
@@ -121,12 +124,13 @@ func (o *openLoop) one(ctx context.Context, deadline time.Time) error {
 type tally struct {
 	mu     sync.Mutex
 	times  []float64 // s, of those that were answered
+	at     []float64 // s, when those were due, from the first
 	failed int
 	last   error
 	used   error // the last of which exhausted tells
 }
 
-func (t *tally) add(took time.Duration, err error) {
+func (t *tally) add(at, took time.Duration, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil {
@@ -136,7 +140,25 @@ func (t *tally) add(took time.Duration, err error) {
 		}
 		return
 	}
-	t.times = append(t.times, took.Seconds())
+	t.times, t.at = append(t.times, took.Seconds()), append(t.at, at.Seconds())
+}
+
+// grew is by how much the median of the requests' times is longer in the last
+// quarter of d than in the first, in s: a queue that grows all the time.
+func (t *tally) grew(d float64) float64 {
+	var first, last []float64
+	for i, at := range t.at {
+		switch {
+		case at < d/4:
+			first = append(first, t.times[i])
+		case at >= d*3/4:
+			last = append(last, t.times[i])
+		}
+	}
+	if len(first) == 0 || len(last) == 0 {
+		return 0
+	}
+	return stats.Median(last) - stats.Median(first)
 }
 
 // step offers a rate for d.
@@ -163,7 +185,7 @@ func (o *openLoop) step(rate float64, d time.Duration) (attempt, error) {
 			}
 			defer func() { <-o.slots }()
 			err := o.one(o.l.ctx, at.Add(2*o.bound))
-			t.add(time.Since(at), err)
+			t.add(at.Sub(start), time.Since(at), err)
 		})
 	}
 	took := time.Since(start)
@@ -179,12 +201,21 @@ func (o *openLoop) judge(rate float64, due int, took time.Duration, t *tally) at
 			late++
 		}
 	}
+	// A short step ends before a queue that grows has made requests late.
+	planned := duration(float64(due) / rate)
+	grew := t.grew(planned.Seconds())
 	r := Run{Metrics: map[string]float64{}}
-	r.distribution(t.times)
+	r.distribution(t.times) // which sorts them
 	r.Metrics[Errors] = float64(t.failed) / float64(due)
-	a := attempt{offered: rate, achieved: float64(due) / max(took.Seconds(), float64(due)/rate), held: late <= max(1, due/mayBeTardy), metrics: r.Metrics}
+	a := attempt{offered: rate, achieved: rate, held: late <= max(1, due/mayBeTardy), metrics: r.Metrics}
+	a.held = a.held && grew <= timesGrow*planned.Seconds()
+	// A generator that was held up for a moment is in the requests' times, which
+	// count from the schedule; one that falls further behind makes a lower rate.
+	if took-planned > min(o.bound/4, planned/8) {
+		a.achieved = float64(due) / took.Seconds()
+	}
 	a.metrics[answered] = a.achieved * float64(len(t.times)) / float64(due)
-	a.limit = o.limit(a, late, due, t)
+	a.limit = o.limit(a, late, due, t, duration(grew))
 	return a
 }
 
@@ -192,7 +223,7 @@ func (o *openLoop) judge(rate float64, due int, took time.Duration, t *tally) at
 const answered = "answered_per_s"
 
 // limit says what kept a step from holding.
-func (o *openLoop) limit(a attempt, late, due int, t *tally) Limit {
+func (o *openLoop) limit(a attempt, late, due int, t *tally, grew time.Duration) Limit {
 	tardy := time.Duration(o.tardy.Load())
 	switch {
 	case a.held && a.reached():
@@ -206,6 +237,10 @@ func (o *openLoop) limit(a attempt, late, due int, t *tally) Limit {
 		return Limit{LimitClients, fmt.Sprintf("the clients: %d connections were all in use", cap(o.slots))}
 	}
 	text := fmt.Sprintf("the server or the path: at %.0f/s, %d of %d were later than %s", a.offered, late, due, o.bound.Round(time.Millisecond))
+	if late <= max(1, due/mayBeTardy) {
+		text = fmt.Sprintf("the server or the path: at %.0f/s the requests' times grew by %s within %.1f s", a.offered,
+			grew.Round(time.Millisecond), float64(due)/a.offered)
+	}
 	if t.last != nil {
 		text += ", some failed: " + t.last.Error()
 	}
@@ -326,7 +361,7 @@ func (o *openLoop) closed(clients int, d time.Duration) (rate float64, last, err
 		wg.Go(func() {
 			for o.l.ctx.Err() == nil && time.Now().Before(until) {
 				if err := o.one(o.l.ctx, until.Add(2*o.bound)); err != nil {
-					t.add(0, err)
+					t.add(0, 0, err)
 					if exhausted(err) != nil {
 						return // the clients that there is room for go on
 					}
@@ -349,6 +384,9 @@ func (l *load) questions() (loaded, error) {
 		c, err := new(net.Dialer).DialContext(ctx, "udp", l.addr)
 		return &question{conn: conn{c}}, err
 	}})
+	if err == nil && out.Metrics[Transactions] == 0 && out.Metrics[Errors] == 1 {
+		err = errors.New("no question was answered, though TCP gets through: a packet filter between the two drops UDP")
+	}
 	if err == nil {
 		out.Metrics[Loss] = out.Metrics[Errors]
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -31,6 +32,43 @@ func TestJudge(t *testing.T) {
 		a := o.judge(100, 100, c.took, tally)
 		if a.held != c.held || a.limit.Code != c.limit {
 			t.Errorf("%s: held %v, limit %+v", name, a.held, a.limit)
+		}
+	}
+}
+
+// TestJudgeGrowth: a queue that grows is found in a step that ends before it has
+// made a request late; a moment in which everything stood is not taken for one.
+func TestJudgeGrowth(t *testing.T) {
+	const rate, due = 1000, 200
+	bound := 260 * time.Millisecond
+	for name, c := range map[string]struct {
+		took func(at float64) float64
+		held bool
+	}{
+		"steady":                  {func(float64) float64 { return 0.08 }, true},
+		"half more than it takes": {func(at float64) float64 { return 0.08 + at/2 }, false},
+		"a stall of 40 ms":        {func(at float64) float64 { return 0.08 + max(0, min(0.04, 0.12-at)-max(0, 0.08-at)*1e3) }, true},
+		"warms up":                {func(at float64) float64 { return 0.12 - at/5 }, true},
+	} {
+		o, tally := &openLoop{bound: bound, slots: make(chan struct{}, 1)}, &tally{}
+		for i := range due {
+			at := float64(i) / rate
+			tally.at, tally.times = append(tally.at, at), append(tally.times, c.took(at))
+		}
+		a := o.judge(rate, due, 200*time.Millisecond, tally)
+		if a.held != c.held || !c.held && (a.limit.Code != LimitServer || !strings.Contains(a.limit.Text, "grew by 75ms within 0.2 s")) {
+			t.Errorf("%s: held %v, %+v", name, a.held, a.limit)
+		}
+	}
+}
+
+// TestJudgeLate: a generator that was held up for a moment made the rate; one that
+// fell behind did not.
+func TestJudgeLate(t *testing.T) {
+	o := &openLoop{bound: 260 * time.Millisecond, slots: make(chan struct{}, 1)}
+	for took, want := range map[time.Duration]float64{200 * time.Millisecond: 1000, 220 * time.Millisecond: 1000, 400 * time.Millisecond: 500} {
+		if a := o.judge(1000, 200, took, &tally{times: times(200, 0)}); a.achieved != want {
+			t.Errorf("%s: %.0f/s, want %.0f", took, a.achieved, want)
 		}
 	}
 }

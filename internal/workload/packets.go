@@ -225,9 +225,9 @@ func (l *load) packets() (loaded, error) {
 				100*own, float64(firstRate), 100*r.bound, 100*lossBound)
 		}
 	}
-	confirm := l.spec.Duration / 4
+	confirm := l.spec.Duration / 8
 	s := search{try: r.step, low: firstRate, resolution: resolution, step: stepTime,
-		until: began.Add(l.spec.Duration - confirm), confirm: confirm}
+		until: began.Add(l.spec.Duration - 2*confirm), confirm: confirm}
 	found, err := s.run()
 	if err != nil {
 		return loaded{}, err

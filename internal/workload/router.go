@@ -60,12 +60,15 @@ func (w Router) Finish(ctx context.Context, r *Run) {
 			continue
 		}
 		k.Counters[name] = d
-		if strings.HasSuffix(name, "dropped") || strings.HasSuffix(name, "drops") {
+		if strings.HasSuffix(name, "dropped") || strings.HasSuffix(name, "drops") || name == "conntrack.drop" {
 			drops += max(0, d)
 		}
 	}
 	r.RouterKernel, r.Metrics[RouterDrops] = k, float64(drops)
-	if r.Limit != nil && r.Limit.Code == LimitPath && drops > 0 {
+	behind := r.Limit == nil || r.Limit.Code == LimitPath || r.Limit.Code == LimitServer
+	if full := tableLimit("router", k); full != nil && behind {
+		r.Limit = full
+	} else if r.Limit != nil && r.Limit.Code == LimitPath && drops > 0 {
 		r.Limit = &Limit{LimitRouter, fmt.Sprintf("the router: it dropped %d packets", drops)}
 	}
 	if drops > 0 {

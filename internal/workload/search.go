@@ -31,6 +31,10 @@ type search struct {
 const (
 	mostSteps = 60
 	mostTries = 3 // of one rate
+	// confirmations are how many there is time for, before they go down faster,
+	// and lower by how much.
+	confirmations = 4
+	lower         = 0.85
 )
 
 // run raises the rate until it does not hold, halves the distance between the
@@ -82,20 +86,26 @@ func (s *search) repeated(rate float64) (best attempt, err error) {
 	return best, nil
 }
 
-// confirmed offers a rate for longer, lower ones where it does not hold while
-// there is time, and at last the one with which the search began.
+// confirmed offers a rate for longer, a second time where it does not hold, and
+// then lower ones: a little lower while there is time, half of it after that, and
+// at last the one with which the search began.
 func (s *search) confirmed(rate float64, limit Limit) (a attempt, err error) {
-	for _, part := range []float64{1, 0.9, 0.7, 0.45, 0.2, 0} {
-		if part > 0 && part < 1 && time.Since(s.until) > 2*s.confirm {
-			continue
-		}
-		if a, err = s.try(max(part*rate, s.low), s.confirm); err != nil {
+	late := s.until.Add(confirmations * s.confirm)
+	for n := 0; ; n++ {
+		if a, err = s.try(rate, s.confirm); err != nil {
 			return a, err
 		}
-		if a.held {
+		if a.held || rate <= s.low {
 			break
 		}
 		limit = a.limit
+		switch {
+		case !time.Now().Before(late):
+			rate /= 2
+		case n > 0:
+			rate *= lower
+		}
+		rate = max(rate, s.low)
 	}
 	if a.held {
 		a.limit = limit

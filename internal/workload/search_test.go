@@ -53,3 +53,24 @@ func TestSearchNamesTheSender(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
+
+// TestSearchGoesDownSlowly: a rate that holds for a step and not for longer is
+// followed by lower ones, not by the lowest, also when time is up.
+func TestSearchGoesDownSlowly(t *testing.T) {
+	for until, least := range map[time.Duration]float64{time.Hour: 0.8 * 50_000, -time.Hour: 0.5 * 50_000 / 1.01} {
+		s := search{low: 2000, resolution: 0.03, step: time.Second, confirm: 2 * time.Second, until: time.Now().Add(until),
+			try: func(rate float64, d time.Duration) (attempt, error) {
+				return attempt{offered: rate, achieved: rate, held: d == time.Second || rate <= 50_000, limit: Limit{Code: LimitReceiver}}, nil
+			}}
+		a, err := s.confirmed(100_000, Limit{})
+		if err != nil || !a.held || a.achieved > 50_000 || a.achieved < least || a.limit.Code != LimitReceiver {
+			t.Errorf("%+v, %v", a, err)
+		}
+	}
+	s := search{low: 2000, confirm: time.Second, until: time.Now(), try: func(rate float64, _ time.Duration) (attempt, error) {
+		return attempt{offered: rate, achieved: rate}, nil
+	}}
+	if a, err := s.confirmed(1e6, Limit{}); err != nil || a.held || a.offered != 2000 {
+		t.Errorf("what never holds: %+v, %v", a, err)
+	}
+}

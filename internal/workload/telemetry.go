@@ -34,12 +34,14 @@ const (
 	CodeAboveLink = "above-link"
 	CodeBuiltin   = "built-in"
 	CodeLossBound = "loss-bound"
+	CodePorts     = "ports"
 )
 
 // Kernel is what a host's kernel says about a run.
 type Kernel struct {
 	// Counters are the changes of counters of /proc/net/snmp, netstat,
-	// softnet_stat and dev; those that did not change are left out.
+	// softnet_stat, dev and stat/nf_conntrack; those that did not change are left
+	// out.
 	Counters map[string]int64 `json:"counters,omitempty"`
 	Memory   *TCPMemory       `json:"tcp_memory,omitempty"`
 	Flows    []Flow           `json:"flows,omitempty"`
@@ -75,8 +77,9 @@ type snapshot struct {
 func readSnapshot(ctx context.Context, c host.Conn) snapshot {
 	s := snapshot{counters: map[string]int64{}, pages: -1}
 	answers, err := c.Do(ctx, host.Read("/proc/stat"), host.Read("/proc/net/snmp"), host.Read("/proc/net/netstat"),
-		host.Read("/proc/net/softnet_stat"), host.Read("/proc/net/dev"), host.Read("/proc/net/sockstat"))
-	if err != nil || len(answers) != 6 {
+		host.Read("/proc/net/softnet_stat"), host.Read("/proc/net/dev"), host.Read("/proc/net/sockstat"),
+		host.Read("/proc/net/stat/nf_conntrack"))
+	if err != nil || len(answers) != 7 {
 		return s
 	}
 	if answers[0].Failure == host.None {
@@ -84,6 +87,12 @@ func readSnapshot(ctx context.Context, c host.Conn) snapshot {
 	}
 	s.count(answers[1].Text(), answers[2].Text(), answers[3].Text(), answers[4].Text())
 	s.pages = tcpPages(answers[5].Text())
+	names, sums, _ := kerneltext.StatColumns(answers[6].Text()) // which hosts without a packet filter do not have
+	for i, name := range names {
+		if name == "drop" || name == "early_drop" {
+			s.counters["conntrack."+name] = int64(sums[i])
+		}
+	}
 	return s
 }
 
@@ -213,6 +222,15 @@ func (w *watch) sample(ctx context.Context, i int, c host.Conn) {
 			}
 		}
 	}
+}
+
+// tableFull is how often the table of tracked connections had no room: a packet
+// was dropped, or a connection that was still open forgotten.
+func (k *Kernel) tableFull() int64 {
+	if k == nil {
+		return 0
+	}
+	return k.Counters["conntrack.drop"] + k.Counters["conntrack.early_drop"]
 }
 
 // telemetry is what was observed.

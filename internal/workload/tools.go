@@ -196,7 +196,8 @@ func bracketed(addr string) string {
 	return addr
 }
 
-// nginxConf serves one folder. In a namespace nginx is one process: there the
+// nginxConf serves one folder; tcp_nopush is what distributions set, and puts
+// the head of an answer into one packet with a small file. In a namespace nginx is one process: there the
 // rights to become another user may be missing.
 func nginxConf(dir string, s Spec, single bool) string {
 	processes := "worker_processes auto;\n"
@@ -208,6 +209,6 @@ func nginxConf(dir string, s Spec, single bool) string {
 		temp += fmt.Sprintf("  %s_temp_path %s/tmp;\n", t, dir)
 	}
 	connections := max(1024, 2*s.Streams)
-	return fmt.Sprintf("daemon off;\n%spid %s/pid;\nerror_log stderr;\nworker_rlimit_nofile %d;\nevents { worker_connections %d; }\nhttp {\n  access_log off;\n  sendfile on;\n  keepalive_requests 1000000000;\n%s"+
+	return fmt.Sprintf("daemon off;\n%spid %s/pid;\nerror_log stderr;\nworker_rlimit_nofile %d;\nevents { worker_connections %d; }\nhttp {\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  keepalive_requests 1000000000;\n%s"+
 		"  server { listen %d; listen [::]:%d; location / { root %s/www; } }\n}\n", processes, dir, 2*connections, connections, temp, s.Port, s.Port, dir)
 }

@@ -132,6 +132,15 @@ func (e *DisturbedError) Error() string {
 // Is tells what e is besides itself.
 func (e *DisturbedError) Is(target error) bool { return target == ErrTool || target == ErrDisturbed }
 
+// Why says why a run was lost.
+func Why(err error) string {
+	var disturbed *DisturbedError
+	if errors.As(err, &disturbed) {
+		return disturbed.Why
+	}
+	return err.Error()
+}
+
 // check reports a specification that cannot be run.
 func (s Spec) check() error {
 	if s.Workload == "" {
@@ -190,6 +199,10 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if err := p.portFree(ctx, s.Port); err != nil {
 		return Run{}, err
 	}
+	asked := s.Streams
+	if ports := p.ports(ctx); ports > 0 {
+		s.Streams = min(s.Streams, ports)
+	}
 	watch, err := startWatch(ctx, p, s)
 	if err != nil {
 		return Run{}, err
@@ -212,6 +225,10 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if d.tool == "builtin" && len(d.instead) > 0 {
 		slices.Sort(d.instead)
 		run.warn(CodeBuiltin, 1, "measured with the built-in server and client: %s", strings.Join(slices.Compact(d.instead), ", "))
+	}
+	if s.Streams < asked {
+		run.warn(CodePorts, float64(s.Streams), "%d connections were asked for, and the client has %d ports towards one address "+
+			"(net.ipv4.ip_local_port_range): so many were used", asked, s.Streams)
 	}
 	tele.attach(&run)
 	run.bounded(kind, s)
