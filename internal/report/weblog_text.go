@@ -300,7 +300,11 @@ func optional(m map[string]float64, key string) string {
 
 func (w *logText) rates(r *weblog.Report) {
 	if r.Rate != nil {
-		w.f("\nbytes per second of single requests (%s; %s more were too fast to tell)\n", units.Count(r.Rate.Requests), units.Count(r.Rate.Instant))
+		fast := ""
+		if r.Rate.Instant > 0 {
+			fast = "; " + units.Count(r.Rate.Instant) + " more were too fast to tell"
+		}
+		w.f("\nbytes per second of single requests (%s%s)\n", units.Count(r.Rate.Requests), fast)
 		if r.Rate.Requests > 0 {
 			w.quantiles("", r.Rate.Percentiles, func(v float64) string { return units.Bytes(v).String() + "/s" })
 		}
