@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -48,7 +49,9 @@ func TestCaptureOverSSH(t *testing.T) {
 		t.Errorf("a wrong filter: %d: %s", status, stderr)
 	}
 	go func() {
-		time.Sleep(2 * time.Second)
+		for until := time.Now().Add(5 * time.Minute); !captures(b) && time.Now().Before(until); {
+			time.Sleep(50 * time.Millisecond)
+		}
 		exec.Command("ip", "-n", a, "link", "set", "v0", "down").Run()
 	}()
 	began := time.Now()
@@ -56,6 +59,17 @@ func TestCaptureOverSSH(t *testing.T) {
 	if status != 3 || stdout != "" || !strings.Contains(stderr, "ssh lost the connection") || time.Since(began) > 5*time.Minute {
 		t.Errorf("cut: %d after %s: %s%s", status, time.Since(began), stdout, stderr)
 	}
+}
+
+// captures tells whether tcpdump runs in a namespace.
+func captures(ns string) bool {
+	pids, _ := exec.Command("ip", "netns", "pids", ns).Output()
+	for _, pid := range strings.Fields(string(pids)) {
+		if name, _ := os.ReadFile("/proc/" + pid + "/comm"); strings.TrimSpace(string(name)) == "tcpdump" {
+			return true
+		}
+	}
+	return false
 }
 
 func needsTcpdump(t *testing.T) {
