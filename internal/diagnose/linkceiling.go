@@ -55,6 +55,14 @@ func link(path netpath.Path, ends ...*facts.Facts) Ceiling {
 		"%s carries %s; a full frame is %d bytes on the wire with %d of payload%s", where, rate, mtu+overhead, mss, why)
 }
 
+// linkGoodput is the ceiling of the link as link shows it, so that a sentence beside it names the same number.
+func linkGoodput(path netpath.Path, f *facts.Facts) float64 {
+	if c := link(path, f); c.Known {
+		return c.Value
+	}
+	return path.LinkGoodput()
+}
+
 // timestamps tells whether a host uses TCP's timestamps, which take 12 bytes
 // of each segment.
 func timestamps(f *facts.Facts) (on, known bool) {

@@ -10,7 +10,7 @@ import (
 // aspmLoss finds cards that lose packets while their slot may sleep.
 func aspmLoss() Rule {
 	return Rule{
-		ID: "aspm-loss", Title: "A card loses packets while its PCI Express link may sleep (ASPM L1)", Severity: Warning,
+		ID: "aspm-loss", Title: "A card loses packets and its PCI Express link may sleep (ASPM)", Severity: Warning,
 		Systems: onLinux(), Needs: []string{"lspci"},
 		Because: "Waking the link from L1 takes tens of microseconds, and longer on cards where it is faulty. Small " +
 			"cards cannot hold what arrives meanwhile.",

@@ -24,11 +24,11 @@ func congestionControlUnfit() Rule {
 			name := map[system.System]string{"linux": "net.ipv4.tcp_congestion_control",
 				"freebsd": "net.inet.tcp.cc.algorithm"}[in.Facts.System]
 			src := in.Facts.Settings[name].Source
-			want := in.Path.LinkGoodput()
+			want := linkGoodput(in.Path, in.Facts)
 			var found []Finding
 			if bound, known := lossResponse(current, in.Path); known && bound < 0.8*want {
-				found = one(current, []facts.Source{src}, "%s reaches %s at a loss rate of %.3g over %s, the link "+
-					"would carry %s", current, units.Rate(bound), in.Path.Loss, units.Duration(in.Path.RTT), units.Rate(want))
+				found = one(current, []facts.Source{src}, "%s reaches %s at a loss rate of %.3g over %s, and "+
+					"the link carries %s", current, units.Rate(bound), in.Path.Loss, units.Duration(in.Path.RTT), units.Rate(want))
 			} else if segments := float64(in.Path.BDP()) / float64(in.Path.MSS()); (current == "reno" ||
 				current == "newreno") && segments/2*in.Path.RTT.Seconds() > 10 {
 				found = one(current, []facts.Source{src}, "after one loss %s needs %.0f s to fill the path again "+

@@ -30,11 +30,11 @@ func windowBelowPath() Rule {
 			if on, known := windowScaling(f); known && !on {
 				return nil // window-scaling-off says it
 			}
-			want := in.Path.LinkGoodput()
+			want := linkGoodput(in.Path, f)
 			for _, end := range []struct {
 				ceiling Ceiling
 				what    string
-			}{{sendWindow(in.Path, f), "sent"}, {receiveWindow(in.Path, f), "received"}} {
+			}{{sendWindow(in.Path, f), "sends"}, {receiveWindow(in.Path, f), "receives"}} {
 				name, _ := end.ceiling.Inputs["setting"].(string)
 				src := f.Settings[plainSetting(name)].Source
 				fix := Fix{Setting: plainSetting(name)}
@@ -45,9 +45,9 @@ func windowBelowPath() Rule {
 				if !end.ceiling.Known || end.ceiling.Value >= 0.8*want || src.Text == "" {
 					continue
 				}
-				found := one(plainSetting(name), []facts.Source{src}, "%s can be %s by one connection over %s, the "+
-					"link would carry %s: %s",
-					units.Rate(end.ceiling.Value), end.what, units.Duration(in.Path.RTT), units.Rate(want), end.ceiling.Because)
+				found := one(plainSetting(name), []facts.Source{src}, "one connection %s at most %s over %s, and the "+
+					"link carries %s: %s",
+					end.what, units.Rate(end.ceiling.Value), units.Duration(in.Path.RTT), units.Rate(want), end.ceiling.Because)
 				found[0].Fix = []Fix{fix}
 				if in.PathFrom != "" {
 					found[0].Summary += "; this path is " + in.PathFrom

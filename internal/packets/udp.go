@@ -184,7 +184,7 @@ func (f *Flow) datagrams(start int64) Life {
 				units.Duration(time.Duration(l.RTT.Median*float64(time.Millisecond)))))
 		}
 	default:
-		said = append(said, "what was lost only its programs know")
+		said = append(said, "only the programs know what was lost")
 	}
 	l.Verdict = fmt.Sprintf("UDP from %s to %s: %s", from, to, strings.Join(said, "; "))
 	return l

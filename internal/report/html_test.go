@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wirerate/wirerate/internal/diagnose"
 	"github.com/wirerate/wirerate/internal/lab"
 	"github.com/wirerate/wirerate/internal/weblog"
 )
@@ -182,5 +183,20 @@ func TestEmulatorIsSaid(t *testing.T) {
 		if text, err := json.Marshal(r); err != nil || !strings.Contains(string(text), c.json) {
 			t.Errorf("%+v: %v, no %s in JSON", c.emulator, err, c.json)
 		}
+	}
+}
+
+// The head of a page is one line of at most twelve words; the sentence with its numbers stands below it.
+func TestHeadlinesAreShort(t *testing.T) {
+	for _, r := range diagnose.Rules() {
+		in := Inspection{Verdict: "likely cause: " + strings.Repeat("word ", 30),
+			Findings: []diagnose.Finding{{Rule: r.ID, Severity: diagnose.Warning}}}
+		if said := inspectHeadline(in); len(strings.Fields(said)) > 12 {
+			t.Errorf("%s: %q has more than twelve words", r.ID, said)
+		}
+	}
+	in := Inspection{Verdict: "no problem was found in what was read; the lowest known limit is the link at 941 Mbit/s"}
+	if said := inspectHeadline(in); said != "No problem was found in what was read" {
+		t.Error(said)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/diagnose"
@@ -82,10 +83,17 @@ func severitySign(s diagnose.Severity) string {
 	return "○"
 }
 
-// inspectHeadline names the binding ceiling and the findings.
+// inspectHeadline is what a reader takes along: the title of the worst finding, or the verdict's first clause.
 func inspectHeadline(in Inspection) string {
+	if len(in.Findings) > 0 && in.Findings[0].Severity.AtLeast(diagnose.Warning) {
+		rules := diagnose.Rules()
+		if i := slices.IndexFunc(rules, func(r diagnose.Rule) bool { return r.ID == in.Findings[0].Rule }); i >= 0 {
+			return rules[i].Title
+		}
+	}
 	if in.Verdict != "" {
-		return strings.ToUpper(in.Verdict[:1]) + in.Verdict[1:]
+		clause, _, _ := strings.Cut(in.Verdict, "; ")
+		return capital(clause)
 	}
 	limit := "No ceiling of the goodput is known"
 	if b, ok := diagnose.Binding(in.Ceilings); ok {
@@ -107,6 +115,13 @@ func inspectHeadline(in Inspection) string {
 	return limit + "; findings: " + strings.Join(parts, ", ")
 }
 
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
 type inspectView struct {
 	Inspection
 	Headline string
@@ -126,6 +141,7 @@ type findingView struct {
 // InspectHTML writes an inspection as one page.
 func InspectHTML(w io.Writer, in Inspection) error {
 	v := inspectView{Inspection: in, Headline: inspectHeadline(in)}
+	v.Verdict = capital(in.Verdict)
 	var c canvas
 	if height := roofline(&c, Result{Ceilings: in.Ceilings}); height > 0 {
 		v.Roofline = template.HTML(c.chart(height, "ceilings of the goodput"))

@@ -123,37 +123,48 @@ func pathFacts(l packets.Life) []string {
 	return path
 }
 
+type endLine struct{ Label, Words string }
+
 // packetsBoth writes what two captures tell together.
 func packetsBoth(w io.Writer, b *packets.Both, width int) {
-	say := func(label, format string, args ...any) {
-		fmt.Fprint(w, terminal.Wrap(width, fmt.Sprintf("  %-10s", label), "            ", fmt.Sprintf(format, args...)))
-	}
-	fmt.Fprint(w, "\n", terminal.Wrap(width, "", "  ", fmt.Sprintf("both ends of %s > %s: %s is nearer the sender, %s the receiver",
-		b.From, b.To, terminal.Clean(b.Sender), terminal.Clean(b.Receiver))))
-	say("losses", "%s lost between the captures, %d beyond the receiver's", plural(int(b.Between), "segment", "segments"), b.Beyond)
-	if b.Forward != nil {
-		say("data", "%s", delayText(b.Forward))
-	}
-	if b.Back != nil {
-		say("back", "%s", delayText(b.Back))
-	}
-	if b.Offset.Known {
-		say("clocks", "the receiver's goes %s before the sender's, within %s: the least delays are taken to be equal both ways",
-			signedTime(b.Offset.Seconds), units.Duration(inSeconds(b.Offset.Within/1e3)))
-	}
-	for _, c := range b.Changed {
-		say("changed", "%s: %s %s became %s", c.Packet, c.What, c.Before, c.Behind)
-	}
-	if b.Matched == 0 {
-		say("note", "no segment is in both: the captures are of different times")
+	fmt.Fprint(w, "\n", terminal.Wrap(width, "", "  ", fmt.Sprintf("both ends of %s > %s:", b.From, b.To)))
+	for _, l := range bothEnds(b) {
+		fmt.Fprint(w, terminal.Wrap(width, fmt.Sprintf("  %-10s", l.Label), "            ", l.Words))
 	}
 }
 
-func signedTime(s float64) string {
-	if s < 0 {
-		return "−" + units.Duration(inSeconds(-s))
+// bothEnds are the lines of what two captures tell together.
+func bothEnds(b *packets.Both) []endLine {
+	all := []endLine{
+		{"sender", terminal.Clean(b.Sender) + " is nearer the sender, " + terminal.Clean(b.Receiver) + " nearer the receiver"},
+		{"losses", fmt.Sprintf("%s lost between the captures, %d beyond the receiver's",
+			plural(int(b.Between), "segment", "segments"), b.Beyond)},
 	}
-	return units.Duration(inSeconds(s))
+	if b.Forward != nil {
+		all = append(all, endLine{"data", delayText(b.Forward)})
+	}
+	if b.Back != nil {
+		all = append(all, endLine{"back", delayText(b.Back)})
+	}
+	if b.Offset.Known {
+		all = append(all, endLine{"clocks", fmt.Sprintf("%s, within %s: the least delays are taken to be equal both ways",
+			clockWords(b.Offset.Seconds), units.Duration(inSeconds(b.Offset.Within/1e3)))})
+	}
+	for _, c := range b.Changed {
+		all = append(all, endLine{"changed", fmt.Sprintf("%s: %s %s became %s", c.Packet, c.What, c.Before, c.Behind)})
+	}
+	if b.Matched == 0 {
+		all = append(all, endLine{"note", "no segment is in both: the captures are of different times"})
+	}
+	return all
+}
+
+// clockWords say how far the receiver's clock is off the sender's.
+func clockWords(ahead float64) string {
+	if ahead < 0 {
+		return "the receiver's clock is " + units.Duration(inSeconds(-ahead)) + " behind the sender's"
+	}
+	return "the receiver's clock is " + units.Duration(inSeconds(ahead)) + " ahead of the sender's"
 }
 
 func delayText(d *packets.Delay) string {

@@ -37,28 +37,30 @@ function flow(box, f) {
     const b = bar.appendChild(document.createElement("button"));
     b.textContent = sign; b.ariaLabel = b.title = name; b.addEventListener("click", act);
   }
-  for (const p of panels) { p.canvas = document.createElement("canvas"); p.canvas.tabIndex = p === panels[0] ? 0 : -1; box.insertBefore(p.canvas, said); }
+  for (const p of panels) { p.canvas = document.createElement("canvas"); p.canvas.tabIndex = p === panels[0] ? 0 : -1; p.canvas.role = "img"; p.canvas.ariaLabel = p.title + " over time" + (p.lines ? ": " + p.lines.map(l => l[2]).join(", ") : ""); box.insertBefore(p.canvas, said); }
   const at = t => { let a = 0, b = n - 1; while (a < b) { const m = a + b + 1 >> 1; if (f.at[m] <= t) a = m; else b = m - 1; } return a; };
   const limitAt = t => f.spans.find(s => t < s[1]) || f.spans[f.spans.length - 1];
   function draw() {
     for (const p of panels) {
       const c = p.canvas, w = c.clientWidth, r = devicePixelRatio || 1, g = c.getContext("2d"), font = "12px system-ui, sans-serif";
       g.font = font;
-      const h = p.spans ? 45 + key(g, w, f.names.map(name => ["", "■", name])) : p.height;
+      p.keys = key(g, w, (p.spans ? f.names.map(name => ["", "■", name]) : entries(p)).map(([, sign, name]) => ["", sign, name]));
+      const h = p.keys + (p.spans ? 45 : p.height);
       c.style.height = h + "px"; c.width = w * r; c.height = h * r; g.scale(r, r); g.font = font;
       const x = t => left + (t - from) / (to - from) * (w - left - 6), bottom = h - foot;
       g.fillStyle = css("--soft"); g.strokeStyle = css("--edge"); g.lineWidth = 1;
-      for (const t of ticks(from, to, Math.max(w / 110, 5))) { g.beginPath(); g.moveTo(x(t), 4); g.lineTo(x(t), bottom); g.stroke(); g.textAlign = "center"; g.fillText(clock(t), Math.min(x(t), w - 24), h - 6); }
+      for (const t of ticks(from, to, Math.max(w / 110, 5))) { g.beginPath(); g.moveTo(x(t), p.keys + 5); g.lineTo(x(t), bottom); g.stroke(); g.textAlign = "center"; g.fillText(clock(t), Math.min(x(t), w - 24), h - 6); }
       g.textAlign = "left"; g.fillStyle = css("--fg");
       if (p.spans) bands(g, x, w, bottom); else curves(g, p, x, w, bottom);
-      if (cursor !== null) { g.strokeStyle = css("--fg"); g.beginPath(); g.moveTo(x(cursor), 0); g.lineTo(x(cursor), bottom); g.stroke(); }
+      if (cursor !== null) { g.strokeStyle = css("--fg"); g.beginPath(); g.moveTo(x(cursor), p.keys + 5); g.lineTo(x(cursor), bottom); g.stroke(); }
     }
-    if (cursor === null) { said.textContent = "Point at a moment to read it; wheel or + and − zoom, dragging or arrows move, a double click or 0 shows all."; return; }
+    if (cursor === null) { said.textContent = "Point at a moment to read it; + and −, or the wheel with Ctrl, zoom; dragging or arrows move; a double click or 0 shows all."; return; }
     const i = at(cursor), s = limitAt(cursor);
     said.textContent = clock(f.at[i]) + ": " + short(f.flight[i]) + "B under way, window " + short(f.window[i]) + "B, " + short(f.rate[i]) + "bit/s" +
       (f.rtt[i] ? ", round trip " + clock(f.rtt[i]) : "") + (f.again[i] ? ", " + f.again[i] + " sent again" + (f.timers[i] ? " (" + f.timers[i] + " by timers)" : "") : "") +
       (f.zero[i] ? ", window of zero" : "") + (s ? "; limit: " + f.names[s[2]] : "");
   }
+  const entries = p => [...p.lines.map(([colour, , name], k) => [colour, "", name, patterns[k]]), ...p.marks ? marks.map(m => m.slice(0, 3)) : []];
   // key writes what colours, signs and patterns stand for; without colours it only tells where the last row is.
   function key(g, w, entries) {
     let at = left, row = 13;
@@ -91,10 +93,10 @@ function flow(box, f) {
     if (p.title !== "sequence") low = 0;
     if (!(high > low)) high = low + 1;
     high += (high - low) * .08;
-    const y = v => bottom - (v - low) / (high - low) * (bottom - 18);
+    const top = p.keys + 9, y = v => bottom - (v - low) / (high - low) * (bottom - top);
     g.fillStyle = css("--soft"); g.textAlign = "right";
-    for (const v of ticks(low, high, bottom / 45)) g.fillText(p.unit === "s" ? clock(v) : short(v) + p.unit, left - 6, Math.max(y(v) + 4, 24));
-    g.textAlign = "left"; g.save(); g.beginPath(); g.rect(left, 0, w - left - 6, bottom); g.clip();
+    for (const v of ticks(low, high, bottom / 45)) g.fillText(p.unit === "s" ? clock(v) : short(v) + p.unit, left - 6, Math.max(y(v) + 4, top + 4));
+    g.textAlign = "left"; g.save(); g.beginPath(); g.rect(left, top - 4, w - left - 6, bottom - top + 4); g.clip();
     p.lines.forEach(([colour, v], k) => {
       g.strokeStyle = css(colour); g.lineWidth = 1.5; g.setLineDash(patterns[k]); g.beginPath();
       let down = false;
@@ -113,14 +115,14 @@ function flow(box, f) {
     }
     g.restore();
     g.textAlign = "left";
-    key(g, w, [...p.lines.map(([colour, , name], k) => [colour, "", name, patterns[k]]), ...p.marks ? marks.map(m => m.slice(0, 3)) : []]);
+    key(g, w, entries(p));
   }
   function show(a, b) { const width = Math.min(Math.max(b - a, (end - begin) / 1e5), end - begin); from = Math.min(Math.max(a, begin), end - width); to = from + width; draw(); }
   const time = (c, e) => { const r = c.getBoundingClientRect(); return from + (e.clientX - r.left - left) / (r.width - left - 6) * (to - from); };
   const zoom = (t, k) => show(t - (t - from) * k, t + (to - t) * k);
   let held = null;
   for (const { canvas: c } of panels) {
-    c.addEventListener("wheel", e => { e.preventDefault(); zoom(time(c, e), e.deltaY > 0 ? 1.25 : .8); }, { passive: false });
+    c.addEventListener("wheel", e => { if (!e.ctrlKey && !e.shiftKey) return; e.preventDefault(); zoom(time(c, e), (e.deltaY || e.deltaX) > 0 ? 1.25 : .8); }, { passive: false });
     c.addEventListener("pointerdown", e => { held = time(c, e); c.setPointerCapture(e.pointerId); });
     c.addEventListener("pointerup", () => { held = null; });
     c.addEventListener("pointermove", e => { const t = time(c, e); if (held !== null) { show(from + held - t, to + held - t); return; } cursor = t < from || t > to ? null : t; draw(); });
@@ -131,7 +133,7 @@ function flow(box, f) {
       if (go) { e.preventDefault(); go(); }
     });
   }
-  addEventListener("resize", draw); matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  addEventListener("resize", draw); for (const m of ["(prefers-color-scheme: dark)", "print"]) matchMedia(m).addEventListener("change", draw);
   draw();
 }
 for (const box of document.querySelectorAll(".flow")) flow(box, JSON.parse(box.querySelector("script").textContent));

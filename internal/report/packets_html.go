@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/flow"
 	"github.com/wirerate/wirerate/internal/packets"
@@ -21,14 +22,18 @@ type packetsView struct {
 	packets.Analysis
 	Hash   string // of the one script that may run (Content Security Policy Level 3)
 	Script template.JS
-	Size   string
-	Notes  []string
-	Views  []packetsFlowView
+	// Headline is the verdict's first clause; the rest stands below it.
+	Headline string
+	Size     string
+	Notes    []string
+	Ends     []endLine // what both captures tell together
+	Views    []packetsFlowView
 }
 
 type packetsFlowView struct {
 	packets.Life
 	Title    string
+	Said     string // the verdict, empty where the page's head says it
 	Facts    []string
 	Remedies []string
 	Course   *packetsCourse
@@ -60,13 +65,19 @@ type packetsCourse struct {
 func PacketsHTML(w io.Writer, a packets.Analysis) error {
 	const shown = 5
 	sum := sha256.Sum256([]byte(packetsScript))
-	v := packetsView{Analysis: a, Hash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
+	v := packetsView{Analysis: a, Headline: packetsHeadline(a), Hash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
 		Script: template.JS(packetsScript), Notes: captureNotes(a),
 		Size: fmt.Sprintf("%s in %s, %s", plural(int(a.Packets), "packet", "packets"),
 			units.Duration(inSeconds(a.Duration)), units.Bytes(a.Bytes).String())}
-	for _, l := range a.Flows[:min(shown, len(a.Flows))] {
+	if a.Both != nil {
+		v.Ends = bothEnds(a.Both)
+	}
+	for i, l := range a.Flows[:min(shown, len(a.Flows))] {
 		f := packetsFlowView{Life: l, Title: fmt.Sprintf("%s > %s: %s in %s, %s", l.From, l.To, units.Bytes(l.Bytes).String(),
 			units.Duration(inSeconds(l.Duration)), units.Rate(l.Goodput).String()), Course: flowCourse(l)}
+		if i > 0 {
+			f.Said = l.Verdict
+		}
 		if l.Protocol == "tcp" {
 			f.Facts = append(pathFacts(l), l.Notes...)
 		}
@@ -76,6 +87,17 @@ func PacketsHTML(w io.Writer, a packets.Analysis) error {
 		v.Views = append(v.Views, f)
 	}
 	return writePage(w, "packets", v)
+}
+
+// packetsHeadline says what limited the flow with the most data, without the numbers that prove it.
+func packetsHeadline(a packets.Analysis) string {
+	said := a.Verdict
+	if len(a.Flows) > 0 && a.Flows[0].Protocol == "tcp" {
+		said = a.Flows[0].Verdict
+	}
+	said, _, _ = strings.Cut(said, ": ")
+	said, _, _ = strings.Cut(said, "; ")
+	return capital(said)
 }
 
 func flowCourse(l packets.Life) *packetsCourse {

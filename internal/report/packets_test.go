@@ -21,12 +21,15 @@ func TestPacketsHTML(t *testing.T) {
 		l.Points = append(l.Points, flow.Point{Start: time.Duration(i) * 10 * time.Millisecond, Next: int64(i) * 1000})
 	}
 	var b bytes.Buffer
-	a := packets.Analysis{Capture: "</script><img src=x>.pcap", Packets: 10, Flows: []packets.Life{l}}
+	a := packets.Analysis{Capture: "</script><img src=x>.pcap", Packets: 10, Flows: []packets.Life{l},
+		Verdict: "192.0.2.1:40000 > 192.0.2.2:80: limited by <b>the path</b>",
+		Both:    &packets.Both{Sender: "one<i>.pcap", Receiver: "other.pcap", Between: 3, Matched: 9}}
 	if err := PacketsHTML(&b, a); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()
-	for _, want := range []string{"script-src &#39;sha256-", `"names":["path-rate"]`, "limited by &lt;b&gt;", "&lt;/script&gt;&lt;img"} {
+	for _, want := range []string{"script-src &#39;sha256-", `"names":["path-rate"]`, "limited by &lt;b&gt;", "&lt;/script&gt;&lt;img",
+		"<h1>Limited by &lt;b&gt;", "one&lt;i&gt;.pcap is nearer the sender", "3 segments lost between the captures"} {
 		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(want, "&#39;", "'")) {
 			t.Errorf("%q is not in the page", want)
 		}

@@ -69,7 +69,11 @@ func metricName(name string) string {
 	if rest, ok := strings.CutSuffix(s, "_per_s"); ok {
 		s = rest + " per second"
 	}
-	return strings.ReplaceAll(strings.TrimSuffix(s, "_s"), "_", " ")
+	words := strings.ReplaceAll(strings.TrimSuffix(s, "_s"), "_", " ")
+	if rest, ok := strings.CutSuffix(words, " rtt"); ok {
+		words = rest + " round-trip time"
+	}
+	return words
 }
 
 func (q quantity) goodput() bool { return q.name == workload.Goodput }

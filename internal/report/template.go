@@ -26,7 +26,7 @@ func writePage(w io.Writer, name string, data any) error {
 		"kept": keptWord, "share": shareWords, "resource": resourceWords, "percent": percent,
 		"fit": fitWords, "kind": kindWords, "undo": undoWords, "link": isLink,
 		"because": because, "clip": func(s string) string { return terminal.Clip(s, 24) }, "shape": armSign,
-		"count": units.Count, "orelse": func(a, b string) string { return cmp.Or(a, b) },
+		"counted": plural, "count": units.Count, "orelse": func(a, b string) string { return cmp.Or(a, b) },
 	}
 	t, err := template.New("page").Funcs(funcs).ParseFS(templates, "*.html.tmpl")
 	if err != nil {

@@ -82,7 +82,11 @@ func WatchedText(s Screen, r *period.Report) {
 			s.Wrap(h.Name+": ", "  ", h.Headline)
 		}
 		for _, l := range h.Limits {
-			s.Printf("  %-48s %5s times, %8s, %s\n", l.Words, l.Times, l.Lasted, l.Share)
+			times := "times"
+			if l.Times == "1" {
+				times = "time"
+			}
+			s.Printf("  %-48s %5s %s, %8s, %s\n", l.Words, l.Times, times, l.Lasted, l.Share)
 		}
 		for _, o := range h.Onsets[:min(len(h.Onsets), onsetsShown)] {
 			s.Wrap(fmt.Sprintf("  %s %8s  ", o.At, o.Lasted), "      ", o.Severity+": "+o.Words)
@@ -188,8 +192,14 @@ func watchedCharts(h *period.Host, r *period.Report) []watchedChart {
 		}
 		return all
 	}
-	marks := "Numbered lines: what was changed and tried."
-	charts := []watchedChart{{"Goodput", "Solid: sent. Broken: received. Below: what limited, from the onsets. " + marks, watchedPicture(h, r, "goodput in bit/s",
+	marks := ""
+	if slices.ContainsFunc(h.Points, func(p period.Point) bool { return p.Limit != watch.NoLimit }) {
+		marks += " Coloured bars below: a limit held."
+	}
+	if len(r.Marks) > 0 {
+		marks += " Numbered lines: what was changed and tried."
+	}
+	charts := []watchedChart{{"Goodput", "Solid: sent. Broken: received." + marks, watchedPicture(h, r, "goodput in bit/s",
 		shortBits, of(func(p period.Point) float64 { return p.Received }), of(func(p period.Point) float64 { return p.Sent }))}}
 	rtts, slow := of(func(p period.Point) float64 { return p.RTT }), of(func(p period.Point) float64 { return p.SlowRTT })
 	if slices.Max(slow) > 0 {
@@ -198,11 +208,11 @@ func watchedCharts(h *period.Host, r *period.Report) []watchedChart {
 				rtts[i], slow[i] = math.NaN(), math.NaN()
 			}
 		}
-		charts = append(charts, watchedChart{"Round-trip time", "Solid: median. Broken: 99th percentile. " + marks,
+		charts = append(charts, watchedChart{"Round-trip time", "Solid: median. Broken: 99th percentile." + marks,
 			watchedPicture(h, r, "round-trip time in ms", func(v float64) string { return fmt.Sprintf("%g ms", v) }, slow, rtts)})
 	}
 	if loss := of(func(p period.Point) float64 { return p.Loss }); slices.Max(loss) > 0 {
-		charts = append(charts, watchedChart{"Sent again", "Share of the segments. " + marks,
+		charts = append(charts, watchedChart{"Sent again", "Share of the segments." + marks,
 			watchedPicture(h, r, "share of segments sent again", percent, nil, loss)})
 	}
 	return charts
@@ -239,8 +249,8 @@ func watchedPicture(h *period.Host, r *period.Report, label string, tick func(fl
 		}
 	}
 	for i, m := range r.Marks {
-		c.line("guide a1", across(m.At), 12, across(m.At), 24+height)
-		c.text("s", "middle", across(m.At), 10, fmt.Sprint(i+1))
+		c.line("guide a1", across(m.At), 28, across(m.At), 24+height)
+		c.text("s", "middle", across(m.At), 26, fmt.Sprint(i+1))
 	}
 	for _, part := range []float64{0, 0.5, 1} {
 		at := r.From.Add(time.Duration(part * span * 1e9))

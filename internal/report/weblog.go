@@ -71,20 +71,13 @@ func WeblogTrialHTML(w io.Writer, r *weblog.Report, trial Result) error {
 
 func weblogPage(w io.Writer, r *weblog.Report, trial *view) error {
 	v := weblogView{Report: r, Headline: weblogHeadline(r), Groups: groupTables(r.Groups), Trial: trial, Shares: shareRows(r), Upstream: upstreamRows(r.Upstream),
-		Rates: rateRows(r.Rate), Read: readTables(r), AllNotes: r.Notes,
+		Rates: rateRows(r.Rate), Read: readTables(r), AllNotes: weblogNotes(r),
 		Cumulative: template.HTML(cumulativeChart(r)), Histogram: template.HTML(histogramChart(r)), Timeline: template.HTML(timelineChart(r))}
 	if r.Clock != nil {
 		from, to := r.Clock.Span()
 		v.Span = from.Format("2006-01-02 15:04") + " to " + to.Format("2006-01-02 15:04 MST")
 	}
 	c := r.Comparison
-	if c != nil {
-		v.AllNotes = slices.Clone(r.Notes)
-		for _, n := range c.Before.Notes {
-			v.AllNotes = append(v.AllNotes, "before: "+n)
-		}
-		v.AllNotes = append(v.AllNotes, c.Notes...)
-	}
 	if c == nil {
 		for _, p := range slices.SortedFunc(maps.Keys(r.Intervals), byNumber) {
 			e := r.Intervals[p]
@@ -167,6 +160,28 @@ func upstreamRows(u *weblog.Upstream) []upstreamRow {
 		out = append(out, upstreamRow{"p" + p, longSeconds(u.Behind[p]), longSeconds(u.Outside[p])})
 	}
 	return out
+}
+
+// weblogNotes are those of both sides of a comparison, each with its side.
+func weblogNotes(r *weblog.Report) []string {
+	c := r.Comparison
+	if c == nil {
+		return r.Notes
+	}
+	var all []string
+	for _, n := range r.Notes {
+		side := "after: "
+		if slices.Contains(c.Before.Notes, n) {
+			side = "before and after: "
+		}
+		all = append(all, side+n)
+	}
+	for _, n := range c.Before.Notes {
+		if !slices.Contains(r.Notes, n) {
+			all = append(all, "before: "+n)
+		}
+	}
+	return append(all, c.Notes...)
 }
 
 func weblogHeadline(r *weblog.Report) string {

@@ -73,7 +73,7 @@ func TestWeblogPageIsSafe(t *testing.T) {
 			t.Errorf("%q occurs", bad)
 		}
 	}
-	for _, want := range []string{"What was read: after", "What was read: before", "Lines skipped: shape 1", "does not match the format", "Bytes per second of single requests", "before: 1,500 requests were aborted", "By upstream"} {
+	for _, want := range []string{"What was read: after", "What was read: before", "Lines skipped: shape 1", "does not match the format", "Bytes per second of single requests", "before and after: 1,500 requests were aborted", "By upstream"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

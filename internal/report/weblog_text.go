@@ -26,6 +26,9 @@ const textColumns = 80
 // for a terminal at least 80 columns wide.
 func WeblogText(out io.Writer, r *weblog.Report) error {
 	w := &logText{bufio.NewWriter(out)}
+	if r.Comparison != nil {
+		w.verdict(r.Comparison)
+	}
 	w.summary(r)
 	if r.Requests > 0 {
 		w.graph(r.Bins, r.Requests)
@@ -39,7 +42,9 @@ func WeblogText(out io.Writer, r *weblog.Report) error {
 	if r.Comparison != nil {
 		w.comparison(r.Comparison)
 	}
-	w.notes("", r.Notes)
+	for _, n := range weblogNotes(r) {
+		w.paragraph("      ", "note: "+n)
+	}
 	return w.Flush()
 }
 
@@ -295,7 +300,11 @@ func optional(m map[string]float64, key string) string {
 
 func (w *logText) rates(r *weblog.Report) {
 	if r.Rate != nil {
-		w.f("\nbytes per second of single requests (%s; %s more were too fast to tell)\n", units.Count(r.Rate.Requests), units.Count(r.Rate.Instant))
+		fast := ""
+		if r.Rate.Instant > 0 {
+			fast = "; " + units.Count(r.Rate.Instant) + " more were too fast to tell"
+		}
+		w.f("\nbytes per second of single requests (%s%s)\n", units.Count(r.Rate.Requests), fast)
 		if r.Rate.Requests > 0 {
 			w.quantiles("", r.Rate.Percentiles, func(v float64) string { return units.Bytes(v).String() + "/s" })
 		}
@@ -378,9 +387,6 @@ func (w *logText) comparison(c *weblog.Comparison) {
 		w.f("under %s s: %s before, %s after: %+.2f points %s\n", digits(u.Under), hundredths(u.Before), hundredths(u.After), 100*u.Change.Value, interval(u.Change, points))
 	}
 	w.paragraph("  ", kolmogorovWords(c.KS))
-	w.f("\nverdict at p%s, for changes of %s or more: %s\n", c.Judge, hundredths(c.Margin), c.Verdict.Words())
-	w.notes("before: ", c.Before.Notes)
-	w.notes("", c.Notes)
 }
 
 // kolmogorovWords say where two distributions differ most.
@@ -391,21 +397,35 @@ func kolmogorovWords(t weblog.KolmogorovTest) string {
 	return fmt.Sprintf("Kolmogorov-Smirnov: the distributions differ most below %s, by %s of the requests, p %s", shortSeconds(t.At), hundredths(t.D), probability(t.P))
 }
 
+// verdict is the answer, before what it was made of.
+func (w *logText) verdict(c *weblog.Comparison) {
+	w.f("verdict at p%s, for changes of %s or more: %s\n", c.Judge, hundredths(c.Margin), c.Verdict.Words())
+	for _, s := range c.Decisive() {
+		if s.Percentile == c.Judge {
+			w.f("  %s before, %s after: %s %s\n", shortSeconds(s.Before.Value), shortSeconds(s.After.Value), signed(s.Change.Value),
+				interval(s.Change, signed))
+		}
+	}
+	w.f("\n")
+}
+
 func (w *logText) shifts(title string, shifts []weblog.Shift) {
-	w.f("\n%s\n %6s %7s %7s %8s %-19s %6s\n", title, "", "before", "after", "change", "interval", "p")
+	tested := slices.ContainsFunc(shifts, func(s weblog.Shift) bool { return s.P != nil })
+	header := ""
+	if tested {
+		header = fmt.Sprintf(" %6s", "p")
+	}
+	w.f("\n%s\n %6s %7s %7s %8s %-19s%s\n", title, "", "before", "after", "change", "interval", header)
 	for _, s := range shifts {
 		p := ""
 		if s.P != nil {
 			p = probability(*s.P)
 		}
+		if tested {
+			p = fmt.Sprintf(" %6s", p)
+		}
 		verdict := strings.Replace(s.Verdict.Words(), "difference", "diff.", 1) // to fit
-		w.f(" %6s %7s %7s %8s %-19s %6s %s\n", "p"+s.Percentile, shortSeconds(s.Before.Value), shortSeconds(s.After.Value), signed(s.Change.Value), interval(s.Change, signed), p, verdict)
-	}
-}
-
-func (w *logText) notes(about string, notes []string) {
-	for _, n := range notes {
-		w.paragraph("      ", "note: "+about+n)
+		w.f(" %6s %7s %7s %8s %-19s%s %s\n", "p"+s.Percentile, shortSeconds(s.Before.Value), shortSeconds(s.After.Value), signed(s.Change.Value), interval(s.Change, signed), p, verdict)
 	}
 }
 

@@ -81,17 +81,26 @@ func timelineChart(r *weblog.Report) string {
 		top += half + gap
 	}
 	bottom := top - gap
-	span := func(part float64) string {
-		return units.Duration((time.Duration(part*float64(longest)) * time.Second).Round(time.Second))
-	}
-	for _, part := range []float64{0.25, 0.5, 0.75} {
-		c.text("s", "middle", plotWidth*part, bottom+16, span(part))
-	}
 	c.text("s", "start", 0, bottom+16, "0")
-	c.text("s", "end", plotWidth, bottom+16, span(1))
+	for step, at := clockStep(longest), clockStep(longest); at <= longest; at += step {
+		c.text("s", "middle", plotWidth*float64(at)/float64(longest), bottom+16, units.Duration(time.Duration(at)*time.Second))
+	}
 	first := time.Unix(r.Timeline.Points[0].At, 0).UTC().Format("2006-01-02 15:04")
 	c.text("s", "end", 1, bottom+34, "time since the beginning, "+first+" UTC")
 	return c.chart(bottom+40, "mean request time and requests over time")
+}
+
+// clockStep is the distance of an axis' times, in seconds: at most four in a span, and none that a clock's face does not
+// have.
+func clockStep(span int64) int64 {
+	const minute, hour, day = 60, 3600, 86400
+	for _, step := range []int64{1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute,
+		hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 2 * day, 7 * day, 14 * day, 28 * day} {
+		if span/step <= 4 {
+			return step
+		}
+	}
+	return max(1, span/4/day*day)
 }
 
 // plotWidth is the part of the width that a timeline has beside its axis.

@@ -156,7 +156,7 @@ func (b Bytes) String() string {
 func (b Bytes) Typed() string { return strings.ReplaceAll(b.String(), " ", "") }
 
 // Duration prints d with at most three significant digits: 50 ms, 1.25 s, 200 µs;
-// from a minute on as time.Duration does, 1m30s.
+// from a minute on as time.Duration does, without parts that are zero at its end: 1m30s, 2m, 3h.
 func Duration(d time.Duration) string {
 	if d == 0 {
 		return "0 s"
@@ -165,6 +165,9 @@ func Duration(d time.Duration) string {
 		s := d.Round(time.Second).String()
 		if strings.HasSuffix(s, "m0s") {
 			s = strings.TrimSuffix(s, "0s")
+		}
+		if strings.HasSuffix(s, "h0m") {
+			s = strings.TrimSuffix(s, "0m")
 		}
 		return s
 	}

@@ -49,7 +49,7 @@ func TestString(t *testing.T) {
 	for want, got := range map[string]string{
 		"10 Gbit/s": (10 * Gbit).String(), "9.41 Gbit/s": Rate(9414824447).String(), "0 bit/s": Rate(0).String(),
 		"64 MiB": (64 * MiB).String(), "1.5 GiB": (1536 * MiB).String(), "999 B": Bytes(999).String(),
-		"50 ms": Duration(50 * time.Millisecond), "1.25 s": Duration(1250 * time.Millisecond), "200 µs": Duration(200 * time.Microsecond), "4m30s": Duration(270 * time.Second), "1h0m": Duration(time.Hour),
+		"50 ms": Duration(50 * time.Millisecond), "1.25 s": Duration(1250 * time.Millisecond), "200 µs": Duration(200 * time.Microsecond), "4m30s": Duration(270 * time.Second), "1h": Duration(time.Hour),
 		"10gbit": (10 * Gbit).Typed(), "9.41gbit": Rate(9414824447).Typed(), "0bit": Rate(0).Typed(), "64MiB": (64 * MiB).Typed(), "999B": Bytes(999).Typed(),
 		"50ms": TypedDuration(50 * time.Millisecond), "200us": TypedDuration(200 * time.Microsecond), "10m": TypedDuration(10 * time.Minute),
 	} {

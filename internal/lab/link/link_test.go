@@ -70,7 +70,7 @@ func TestParseSaysWhatToWrite(t *testing.T) {
 		"rate=1gbit,queue=1000":         "of what? write 1000packets, 1000B or 1000KiB",
 		"rate=1gbit,ecn=65":             "of what? write 65packets",
 		"rtt=20":                        "like 50ms or 30s",
-		"rtt=3m":                        "up to 2m0s",
+		"rtt=3m":                        "up to 2m ",
 		"bandwidth=1gbit":               "write rate=",
 		"latency=1ms":                   "write delay=",
 		"profile=dsl":                   "its name alone at the beginning",

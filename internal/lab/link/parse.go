@@ -183,7 +183,7 @@ func (l *Link) setWhole(f linkField) (err error) {
 	case "rtt":
 		var rtt time.Duration
 		if rtt, err = parseTime(f); err == nil && rtt > 2*MaxDelay {
-			return fmt.Errorf("rtt %q: up to %s is possible", f.value, 2*MaxDelay)
+			return fmt.Errorf("rtt %q: up to %s is possible", f.value, units.Duration(2*MaxDelay))
 		}
 		l.Up.Delay, l.Down.Delay = rtt/2, rtt-rtt/2
 	case "mtu":
