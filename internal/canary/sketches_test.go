@@ -91,12 +91,16 @@ func TestSketches(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{simulated.Add(-time.Hour).Format(sketchTime) + sketchSuffix: "damaged", "today.wrl": ""} {
-		if err := os.WriteFile(filepath.Join(dir, "h0", name), []byte(text), 0o600); err != nil {
+		file := filepath.Join(dir, "h0", name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, err := src.Range(t.Context(), "p95", simulated.Add(-9*time.Hour), simulated, time.Hour)
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.Remove(file); err != nil { // so that the next is the only one
+			t.Fatal(err)
 		}
 	}
 }
