@@ -9,20 +9,24 @@ import (
 // rollback script unless the change is no longer pending, again when that fails,
 // and finishes a confirmation that was cut off. Of several timers the one counts
 // whose number is in the file "timer", and the first one where there is none. A
-// line in its FIFO "wake" ends it; where FIFOs cannot be made it looks every
+// line in its FIFO "wake" ends it, and so does what it finds once that is open,
+// since a line from before is lost; where FIFOs cannot be made it looks every
 // five seconds whether it is still wanted, also before its own number is in the file,
 // which changes in one step. sleep does not follow the clock.
 const deadMan = `dir=$1; left=$2; number=$3
 counts() { read -r g 2>/dev/null <"$dir/timer" || g=1; [ "$g" = "$number" ]; }
 superseded() { ! counts && [ "$g" -gt "$number" ]; }
 pending() { read -r s 2>/dev/null <"$dir/state" && [ "$s" = pending ]; }
+wanted() { { pending || [ "$s" = confirming ]; } && ! superseded; }
 if mkfifo -m 600 "$dir/wake$number" 2>/dev/null; then
- sleep "$left" >"$dir/wake$number" & z=$!
- w=; read -r w <"$dir/wake$number"
+ exec 9<>"$dir/wake$number"
+ sleep "$left" >&9 9>&- & z=$!
+ exec 7<"$dir/wake$number" 9>&-
+ w=over; if wanted; then w=; read -r w <&7; fi
  rm -f "$dir/wake$number"
  if [ "$w" = over ]; then kill $z; exit 0; fi
 fi
-while [ "${z-}" = "" ] && [ $left -gt 0 ] && { pending || [ "$s" = confirming ]; } && ! superseded; do
+while [ "${z-}" = "" ] && [ $left -gt 0 ] && wanted; do
  t=5; [ $left -ge 5 ] || t=$left
  sleep $t; left=$((left-t))
 done

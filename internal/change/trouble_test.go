@@ -415,6 +415,19 @@ func TestTimersEndWithTheirChange(t *testing.T) {
 	}
 }
 
+// TestLateTimer starts a timer whose change was closed before the timer could be
+// told.
+func TestLateTimer(t *testing.T) {
+	dir := t.TempDir()
+	os.WriteFile(filepath.Join(dir, "state"), []byte(RolledBack+"\n"), 0o600)
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", deadMan, "wirerate-dead-man", dir, "4321", "1")
+	cmd.WaitDelay = time.Second
+	ended := time.AfterFunc(2*time.Minute, func() { cmd.Process.Kill() })
+	if err := cmd.Run(); err != nil || !ended.Stop() {
+		t.Error(err)
+	}
+}
+
 // timers are the processes of the timers of a change, by what they were started
 // with or by where their input or output is.
 func timers(dir string) []string {
