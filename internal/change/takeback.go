@@ -111,12 +111,12 @@ func RollbackID(ctx context.Context, conn host.Conn, stateDir, id string) (strin
 			return e.ID, report, err
 		}
 	}
-	stale, err := staleLock(ctx, conn, stateDir, entries)
-	if stale != "" && (id == "" || id == stale) {
-		return stale, RollbackReport{}, err
-	}
+	stale, err := StaleLock(ctx, conn, stateDir, entries)
 	if err != nil {
 		return id, RollbackReport{}, err
+	}
+	if stale != "" && (id == "" || id == stale) {
+		return stale, RollbackReport{}, removeLock(ctx, conn, stateDir, stale)
 	}
 	if id == "" {
 		return "", RollbackReport{}, fmt.Errorf("%s: %w: nothing is pending", conn.Name(), ErrNoChange)
@@ -124,9 +124,14 @@ func RollbackID(ctx context.Context, conn host.Conn, stateDir, id string) (strin
 	return id, RollbackReport{}, fmt.Errorf("%s: %w: %s", conn.Name(), ErrNoChange, id)
 }
 
-// staleLock removes the lock of a change that ended before its scripts were
-// written, so before anything was changed, and returns its ID.
-func staleLock(ctx context.Context, conn host.Conn, stateDir string, entries []Entry) (string, error) {
+// noID stands for the ID of a lock that holds none that can be read.
+const noID = "unfinished"
+
+// StaleLock returns the ID of a change that took the lock and has written no
+// scripts yet, so changed nothing: it is beginning, or was cut off. It is empty
+// where the entries know the owner or nothing holds the lock. RollbackID
+// removes the lock.
+func StaleLock(ctx context.Context, conn host.Conn, stateDir string, entries []Entry) (string, error) {
 	pending := path.Join(stateDir, "pending")
 	answers, err := conn.Do(ctx, host.List(pending), host.Read(path.Join(pending, "id")))
 	if err != nil {
@@ -136,14 +141,20 @@ func staleLock(ctx context.Context, conn host.Conn, stateDir string, entries []E
 	if len(answers[0].Out) == 0 || slices.ContainsFunc(entries, func(e Entry) bool { return e.ID == id }) {
 		return "", nil
 	}
-	remove := []string{"rm", "-rf", pending}
-	if IsID(id) {
-		remove = append(remove, path.Join(stateDir, id))
-	} else {
-		id = "unfinished"
+	if !IsID(id) {
+		id = noID
 	}
-	_, err = host.One(ctx, conn, host.Command(remove...))
-	return id, err
+	return id, nil
+}
+
+// removeLock removes a stale lock and what its change had begun to write.
+func removeLock(ctx context.Context, conn host.Conn, stateDir, id string) error {
+	remove := []string{"rm", "-rf", path.Join(stateDir, "pending")}
+	if id != noID {
+		remove = append(remove, path.Join(stateDir, id))
+	}
+	_, err := host.One(ctx, conn, host.Command(remove...))
+	return err
 }
 
 // ConfirmReport is what a confirmation did.

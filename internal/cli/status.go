@@ -54,6 +54,9 @@ type hostStatus struct {
 	Host    string         `json:"host"`
 	Changes []changeStatus `json:"changes"`
 	Drift   []change.Drift `json:"drift"`
+	// Lock is the ID of a change that holds the lock and has changed nothing: it
+	// is just beginning, or was cut off.
+	Lock string `json:"lock,omitempty"`
 }
 
 func statusVerb(ctx context.Context, env *Env, a changeArgs) error {
@@ -67,8 +70,13 @@ func statusVerb(ctx context.Context, env *Env, a changeArgs) error {
 		return environment(err)
 	}
 	a.finish(ctx, env, conn, entries)
+	lock, err := change.StaleLock(ctx, conn, dir, entries)
+	if err != nil {
+		return environment(err)
+	}
 	drift, uncompared := change.DriftOf(ctx, conn, entries)
-	s := hostStatus{Schema: 2, Host: conn.Name(), Changes: []changeStatus{}, Drift: append([]change.Drift{}, drift...)}
+	s := hostStatus{Schema: 2, Host: conn.Name(), Changes: []changeStatus{}, Lock: lock,
+		Drift: append([]change.Drift{}, drift...)}
 	wrong := len(drift) > 0
 	for _, e := range entries {
 		c := changeStatus{ID: e.ID, State: e.State, Created: e.Journal.Created, Files: []string{}, Dir: e.Dir, Problem: e.Problem, Rebooted: e.Rebooted, Unfinished: e.Unfinished}
@@ -100,7 +108,11 @@ func statusVerb(ctx context.Context, env *Env, a changeArgs) error {
 }
 
 func printStatus(env *Env, s hostStatus, command change.Command, uncompared bool) {
-	if len(s.Changes) == 0 {
+	if s.Lock != "" {
+		env.wrap("", "  ", fmt.Sprintf("%s: change %s holds the lock and has changed nothing: it is just beginning, or was cut off",
+			s.Host, s.Lock))
+		env.printf("  if it was cut off, remove the lock with: %s\n", command("rollback"))
+	} else if len(s.Changes) == 0 {
 		env.printf("%s: no changes\n", s.Host)
 		return
 	}
