@@ -13,6 +13,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/plan"
 	"github.com/wirerate/wirerate/internal/terminal"
+	"github.com/wirerate/wirerate/internal/units"
 )
 
 // PlanText writes a plan in the width of the terminal, or in 80 columns: a table
@@ -218,7 +219,8 @@ func stateWords(b plan.Budget) string {
 	if b.States <= 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%.0f firewall states, the limit, take at most %s with their table", b.States, sizeOf(b.StateMemory))
+	s := fmt.Sprintf("%s firewall states, the limit, take at most %s with their table", units.Count(uint64(b.States)),
+		sizeOf(b.StateMemory))
 	if b.Memory > 0 {
 		s += fmt.Sprintf(", %s of this host's %s", percent(b.StateMemory/b.Memory), sizeOf(b.Memory))
 	}
@@ -230,7 +232,8 @@ func memoryWords(b plan.Budget) string {
 	if !(b.WorstCase > 0) {
 		return ""
 	}
-	s := fmt.Sprintf("%.0f connections of %s each take at most %s", b.Connections, sizeOf(b.PerSocket), sizeOf(b.WorstCase))
+	s := fmt.Sprintf("%s connections of up to %s each take at most %s together", units.Count(uint64(b.Connections)),
+		sizeOf(b.PerSocket), sizeOf(b.WorstCase))
 	if b.Memory > 0 {
 		s += fmt.Sprintf(", %s of this host's %s", percent(b.WorstCase/b.Memory), sizeOf(b.Memory))
 	}

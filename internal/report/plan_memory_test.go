@@ -22,7 +22,9 @@ func TestPlanMemory(t *testing.T) {
 	} {
 		var b strings.Builder
 		PlanText(Screen{Writer: &b}, plan.Plan{System: "linux", Release: "6.12", Role: c.role, Memory: c.memory}, false)
-		if got := b.String(); strings.Contains(got, "400000 firewall states") != c.states || strings.Contains(got, "100 connections of 1 MiB") != c.conns {
+		got := b.String()
+		if strings.Contains(got, "400,000 firewall states") != c.states ||
+			strings.Contains(got, "100 connections of up to 1 MiB") != c.conns {
 			t.Errorf("%s: %s", c.role, got)
 		}
 	}

@@ -82,7 +82,7 @@ func settingLife(p *page, r *catalog.Record, version catalog.Version) {
 	if r.RenamedTo != "" {
 		p.field("now", r.RenamedTo)
 	}
-	p.field("became", r.Became)
+	p.field("note", r.Became)
 }
 
 // lifetimeWords says from when to when a setting was there, and how it was set.

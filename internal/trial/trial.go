@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -257,6 +258,9 @@ func (r *Result) failuresOf(arm int) (n int) {
 func (r *Result) lostWords() string {
 	var parts []string
 	for arm, name := range r.Design.Arms {
+		if slices.Contains(r.Design.Arms[:arm], name) { // of an A/A trial
+			name = "the second " + name
+		}
 		if n := r.lostOf(arm); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d of %s", n, name))
 		}
