@@ -127,7 +127,7 @@ func judgement(r *catalog.Record, value, code string, version catalog.Version, i
 		return nil // one interface's value says nothing by itself
 	}
 	inputs, ok := settingInputs(r, value, version, in)
-	if !ok {
+	if !ok || computedDefault(r, version, inputs) {
 		return nil
 	}
 	for _, j := range r.Judge {
@@ -138,8 +138,10 @@ func judgement(r *catalog.Record, value, code string, version catalog.Version, i
 		switch {
 		case code == "no-effect":
 			severity = Info
-		case severity != Info:
+		case severity != Info && aboutNetwork(r.Name):
 			severity = Warning // what is measured comes before what is known of a value
+		default:
+			severity = Info
 		}
 		holds, err := r.Holds(j.When, inputs)
 		if err == nil && holds {
@@ -153,6 +155,20 @@ func judgement(r *catalog.Record, value, code string, version catalog.Version, i
 		}
 	}
 	return nil
+}
+
+// aboutNetwork tells whether a setting can slow a path, rather than what else the host does.
+func aboutNetwork(name string) bool {
+	return !strings.HasPrefix(name, "fs.") && !strings.HasPrefix(name, "kernel.")
+}
+
+// computedDefault tells whether the kernel itself may have computed the value: its own formulas count pages that are
+// free at the time, those of the catalog all memory.
+func computedDefault(r *catalog.Record, version catalog.Version, inputs catalog.Inputs) bool {
+	def, _ := r.DefaultIn(version)
+	value, number := inputs["value"].(float64)
+	standard, known := inputs["standard"].(float64)
+	return def.Formula != "" && number && known && value <= standard*1.05 && value >= standard*0.9
 }
 
 func holdingRoles(r *catalog.Record, when string, inputs catalog.Inputs) (roles []string) {
