@@ -17,6 +17,7 @@ import (
 
 // makePlans plans hosts, once, and notes which changes can be tried now.
 func (s *session) makePlans(ctx context.Context, hosts []*end) error {
+	said := hostTexts{hosts: map[string][]string{}}
 	for _, e := range hosts {
 		if e.plan.Schema != 0 {
 			continue
@@ -41,18 +42,38 @@ func (s *session) makePlans(ctx context.Context, hosts []*end) error {
 			if (c.Kind == catalog.Runtime || c.Kind == catalog.Both) && c.Belongs == "sysctl" &&
 				change.Supports(p.System, c.Setting) == nil {
 				if change.OnlyRaised(p.System, c.Setting) {
-					s.warnings = append(s.warnings,
-						fmt.Sprintf("%s: %s is planned and not tried: %s", e.conn.Name(), c.Setting, onlyRaised))
+					said.add(e.conn.Name(), c.Setting+" is planned and not tried: "+onlyRaised)
 					continue
 				}
 				e.tried = append(e.tried, assigned{c.Setting, c.To})
 			}
 		}
 		for _, w := range p.Warnings {
-			s.warnings = append(s.warnings, e.conn.Name()+": "+w)
+			said.add(e.conn.Name(), w)
 		}
 	}
+	s.warnings = append(s.warnings, said.lines()...)
 	return nil
+}
+
+// hostTexts are texts about hosts; one about several is said once.
+type hostTexts struct {
+	texts []string
+	hosts map[string][]string
+}
+
+func (h *hostTexts) add(host, text string) {
+	if h.hosts[text] == nil {
+		h.texts = append(h.texts, text)
+	}
+	h.hosts[text] = append(h.hosts[text], host)
+}
+
+func (h *hostTexts) lines() (lines []string) {
+	for _, text := range h.texts {
+		lines = append(lines, strings.Join(h.hosts[text], " and ")+": "+text)
+	}
+	return lines
 }
 
 // onlyRaised says why a setting is no part of an experiment.

@@ -186,6 +186,17 @@ func TestPlanned(t *testing.T) {
 	}
 }
 
+// TestHostTexts: what holds for two hosts is said once, with both names.
+func TestHostTexts(t *testing.T) {
+	said := hostTexts{hosts: map[string][]string{}}
+	said.add("a", "slow")
+	said.add("a", "small")
+	said.add("b", "slow")
+	if got := said.lines(); !slices.Equal(got, []string{"a and b: slow", "a: small"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestProbeSpec: a path is probed by bulk transfers, whatever the workload is,
 // for as long as any run on it.
 func TestProbeSpec(t *testing.T) {
