@@ -140,6 +140,8 @@ func TestMagnitude(t *testing.T) {
 		{catalog.FreeBSD, "security.bsd.allow_wx=0\nsecurity.bsd.unprivileged_idprio=1\n", "unknown-key warning"},
 		{catalog.OpenBSD, "kern.maxfile=4096\nkern.emul.linux=1\nvm.foo=1\n", "unknown-key warning, unknown-key warning, unknown-key warning"},
 		{catalog.FreeBSD, "hw.igc.enable_aim=1\n", ""},
+		{catalog.FreeBSD, "kern.ipc.pipesize=65536\nnet.inet.ip.fw.dyn_bukets=1024\n", "unknown-key warning, unknown-key warning"},
+		{catalog.FreeBSD, "net.inet.sctp.rto_mim=1000\nnet.inet.ip.dummynet.io_fst=1\n", "unknown-key warning, unknown-key warning"},
 		{catalog.FreeBSD, "net.link.ether.inet.useloopback=1\nnet.link.ether.inet.maxhold=32\n", "unknown-key warning"},
 		{catalog.FreeBSD, "kern.ipc.splice.num_wthreads=4\nnet.inet.ip.connect_inaddr_wild=0\nkern.ipc.umtx_max_robust=100\n", ""},
 		{catalog.Linux, "net.ipv4.tcp_rmem=4096 87380 16777216\nnet.ipv4.udp_rmem_min=16777216\n", "below-default warning, harmful warning"},

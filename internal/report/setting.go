@@ -156,7 +156,7 @@ func settingDefaults(p *page, r *catalog.Record, version catalog.Version) {
 	defaults := r.Default
 	if version != "" {
 		d, ok := r.DefaultIn(version)
-		if !ok {
+		if !ok || lost(r, d, version) {
 			return
 		}
 		defaults = catalog.Defaults{d}
@@ -173,6 +173,12 @@ func settingDefaults(p *page, r *catalog.Record, version catalog.Version) {
 		p.field(label, text)
 		label = ""
 	}
+}
+
+// lost reports whether a default says nothing: that of a setting which the release no
+// longer has, and which nobody knows.
+func lost(r *catalog.Record, d catalog.Default, version catalog.Version) bool {
+	return d.Value == "unknown" && d.Note == "" && r.StateIn(version) == catalog.Gone
 }
 
 // defaultWords prefers a note to the formula that it describes.

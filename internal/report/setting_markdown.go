@@ -87,7 +87,7 @@ func defaultLines(r *catalog.Record, version catalog.Version) []string {
 	defaults := r.Default
 	if version != "" {
 		d, ok := r.DefaultIn(version)
-		if !ok {
+		if !ok || lost(r, d, version) {
 			return nil
 		}
 		return []string{defaultWords(d)}
