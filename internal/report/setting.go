@@ -55,6 +55,9 @@ func settingLife(p *page, r *catalog.Record, version catalog.Version) {
 			catalog.Present: "exists", catalog.NotYet: "does not exist yet", catalog.Gone: "no longer exists",
 			catalog.Inactive: "is accepted and does nothing",
 		}[r.StateIn(version)]
+		if r.Removed == "0" {
+			state = "does not exist"
+		}
 		p.field("here", fmt.Sprintf("%s in %s %s", state, system, version))
 	}
 	for _, l := range r.Lifetimes {

@@ -53,3 +53,20 @@ func TestLostDefault(t *testing.T) {
 		}
 	}
 }
+
+// A record that was removed before the first release is there for the name alone: no release ever had it.
+func TestNeverAName(t *testing.T) {
+	never := catalog.Record{Name: "dev.igb.*.rx_ring_size", System: catalog.FreeBSD, Removed: "0", Kind: catalog.ReadOnly}
+	for _, version := range []catalog.Version{"", "14.3"} {
+		var text strings.Builder
+		Setting(&text, &never, version)
+		for _, wrong := range []string{"no longer", "removed in"} {
+			if strings.Contains(text.String(), wrong) || strings.Contains(SettingMarkdown(&never, version), wrong) {
+				t.Errorf("in %q it is told to be %s a release: %s", version, wrong, text.String())
+			}
+		}
+		if !strings.Contains(SettingMarkdown(&never, version), "not a name of FreeBSD's own") {
+			t.Errorf("in %q, Markdown: %s", version, SettingMarkdown(&never, version))
+		}
+	}
+}
