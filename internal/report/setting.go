@@ -55,6 +55,9 @@ func settingLife(p *page, r *catalog.Record, version catalog.Version) {
 			catalog.Present: "exists", catalog.NotYet: "does not exist yet", catalog.Gone: "no longer exists",
 			catalog.Inactive: "is accepted and does nothing",
 		}[r.StateIn(version)]
+		if r.Removed == "0" {
+			state = "does not exist"
+		}
 		p.field("here", fmt.Sprintf("%s in %s %s", state, system, version))
 	}
 	for _, l := range r.Lifetimes {
@@ -156,7 +159,7 @@ func settingDefaults(p *page, r *catalog.Record, version catalog.Version) {
 	defaults := r.Default
 	if version != "" {
 		d, ok := r.DefaultIn(version)
-		if !ok {
+		if !ok || lost(r, d, version) {
 			return
 		}
 		defaults = catalog.Defaults{d}
@@ -173,6 +176,12 @@ func settingDefaults(p *page, r *catalog.Record, version catalog.Version) {
 		p.field(label, text)
 		label = ""
 	}
+}
+
+// lost reports whether a default says nothing: that of a setting which the release no
+// longer has, and which nobody knows.
+func lost(r *catalog.Record, d catalog.Default, version catalog.Version) bool {
+	return d.Value == "unknown" && d.Note == "" && r.StateIn(version) == catalog.Gone
 }
 
 // defaultWords prefers a note to the formula that it describes.

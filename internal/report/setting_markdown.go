@@ -59,12 +59,14 @@ func SettingMarkdown(r *catalog.Record, version catalog.Version) string {
 func existenceWords(r *catalog.Record, version catalog.Version) string {
 	release := r.System.Title() + " " + string(version)
 	var words string
-	if version == "" {
-		if r.Removed == "" {
-			return ""
-		}
+	switch {
+	case r.Removed == "0":
+		words = "not a name of " + r.System.Title() + "'s own"
+	case version == "" && r.Removed == "":
+		return ""
+	case version == "":
 		words = "removed in " + r.System.Title() + " " + string(r.Removed)
-	} else {
+	default:
 		switch r.StateIn(version) {
 		case catalog.NotYet:
 			words = "does not exist yet in " + release
@@ -87,7 +89,7 @@ func defaultLines(r *catalog.Record, version catalog.Version) []string {
 	defaults := r.Default
 	if version != "" {
 		d, ok := r.DefaultIn(version)
-		if !ok {
+		if !ok || lost(r, d, version) {
 			return nil
 		}
 		return []string{defaultWords(d)}
