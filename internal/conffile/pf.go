@@ -1,6 +1,9 @@
 package conffile
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // pf reads the set, scrub, match … scrub, queue, altq and limiter statements of
 // pf.conf (pf.conf(5)), and of pass and match rules what they say of states and
@@ -123,6 +126,9 @@ func (s *scanner) pfStatement(words []word, raw Span) {
 		s.reject(words[0].line, Span{words[0].span.Start, first.span.End}, gone)
 		return
 	}
+	if s.pfUnknown(words) {
+		return
+	}
 	switch words[0].text {
 	case "set":
 		s.pfSet(words[1:], base)
@@ -135,6 +141,9 @@ func (s *scanner) pfStatement(words []word, raw Span) {
 	case "block":
 		s.pfBlock(words)
 	case "match", "pass":
+		if s.pfQueueWord(words) {
+			return
+		}
 		for i, w := range words {
 			if w.text == "scrub" && i+1 < len(words) && words[i+1].text == "(" {
 				s.pfScrub(words[i+2:], base)
@@ -249,7 +258,11 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 		s.pfEntry("pf:queue", words[0], words[:1], base)
 	}
 	for i := 0; i+1 < len(words); i++ {
-		if s.system == OpenBSD && (words[i].text == "priority" || words[i].text == "bandwidth" && strings.HasSuffix(words[i+1].text, "%")) {
+		if s.system == FreeBSD && kind == "queue" && words[i].text == "parent" {
+			s.reject(words[i].line, words[i].span, "FreeBSD has no queues with parents: write altq on INTERFACE ... queue { NAMES }, or use dummynet(4)")
+			return
+		}
+		if s.system == OpenBSD && (slices.Contains(pfSchedulers, words[i].text) || words[i].text == "priority" || words[i].text == "bandwidth" && strings.HasSuffix(words[i+1].text, "%")) {
 			s.reject(words[i].line, Span{words[i].span.Start, words[i+1].span.End},
 				"an option of altq, which OpenBSD has no longer: a queue has a bandwidth in bits per second, and rules have set prio")
 			return
@@ -264,6 +277,52 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 			}
 		}
 	}
+}
+
+// pfSchedulers are the disciplines of altq.
+var pfSchedulers = []string{"cbq", "priq", "hfsc", "fairq"}
+
+// pfStatements are the words that begin a statement, those of macOS included.
+var pfStatements = []string{"set", "table", "scrub", "match", "pass", "block", "antispoof", "anchor", "load", "include", "queue", "altq",
+	"nat", "rdr", "binat", "no", "nat-anchor", "rdr-anchor", "binat-anchor", "scrub-anchor", "dummynet-anchor", "dummynet", "ether", "state",
+	"source"}
+
+// pfUnknown rejects a statement that begins with a word which begins none. What a
+// template or a macro hides is left alone.
+func (s *scanner) pfUnknown(words []word) bool {
+	first := words[0]
+	plain := !first.quoted && !first.expands && len(first.text) > 1 && strings.Trim(first.text, "abcdefghijklmnopqrstuvwxyz-") == ""
+	limiter := first.text != "state" && first.text != "source" || len(words) > 1 && words[1].text == "limiter"
+	if !plain || len(words) > 1 && words[1].text == "=" || slices.Contains(pfStatements, first.text) && limiter {
+		return false
+	}
+	s.reject(first.line, first.span, "no statement begins with this word; a statement that goes on in the next line ends in a backslash")
+	return true
+}
+
+// pfQueueWord rejects a queue in the words of the other system: behind set in
+// OpenBSD, without it in FreeBSD (filter_set of parse.y).
+func (s *scanner) pfQueueWord(words []word) bool {
+	set := false
+	for i, w := range words {
+		if w.quoted || i > 0 && words[i-1].text == "label" {
+			continue
+		}
+		switch w.text {
+		case "set":
+			set = true
+		case "queue":
+			if s.system == OpenBSD && !set {
+				s.reject(w.line, w.span, "OpenBSD chooses a queue by set queue NAME")
+				return true
+			}
+			if s.system == FreeBSD && set {
+				s.reject(w.line, w.span, "FreeBSD chooses a queue by queue NAME, without set")
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // pfLimiter reads the definition of a state limiter or source limiter, such as

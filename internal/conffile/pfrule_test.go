@@ -18,21 +18,40 @@ func TestPFRule(t *testing.T) {
 		{"pass proto tcp flags any no state", "1:26 pf:rule/no-state=tcp\n"},
 		{"match out on em0 inet proto tcp set queue (bulk, ack)", "1:37 pf:rule/queue=inet [em0]\n"},
 		{"match out on em0 inet6 set queue bulk", "1:28 pf:rule/queue=inet6 [em0]\n"},
-		{"pass out on em0 from 10.0.0.0/8 queue bulk", "1:33 pf:rule/queue=inet [em0]\n"},
-		{"pass out from any to any queue (q_d, q_p)", "1:26 pf:rule/queue=any\n"},
+		{"pass out on em0 from 10.0.0.0/8 set queue bulk", "1:37 pf:rule/queue=inet [em0]\n"},
+		{"pass out from any to any set ( prio 3, queue (q_d, q_p) )", "1:40 pf:rule/queue=any\n"},
 		{"pass in from <inside> dnpipe (1, 2)", "1:23 pf:rule/queue=any\n"},
 		{"state limiter \"dns\" id 1 limit 1000 rate 1/10",
 			"1:1 pf:state-limiter=dns\n1:26 pf:state-limiter/limit=1000\n1:37 pf:state-limiter/rate=1/10\n"},
 		{"source limiter dns id 1 entries 2 limit 3 rate 4/5 inet mask 16",
 			"1:1 pf:source-limiter=dns\n1:25 pf:source-limiter/entries=2\n1:35 pf:source-limiter/limit=3\n1:43 pf:source-limiter/rate=4/5\n"},
-		{"state limiter", ""}, {"source limiter dns limit", "1:1 pf:source-limiter=dns\n"}, {"state dns limit 3", ""},
+		{"state limiter", ""}, {"source limiter dns limit", "1:1 pf:source-limiter=dns\n"}, {"state dns limit 3", "refused 1:1 \"state\"\n"},
 		{"pass proto tcp state limiter dns (no-match)", ""},
 		{"pass proto tcp state limiter dns no state", "1:34 pf:rule/no-state=tcp\n"},
-		{"pass", ""}, {"pass no", ""}, {"pass state", ""}, {"pass flags", ""}, {"match queue", ""}, {"pass proto", ""},
+		{"pass", ""}, {"pass no", ""}, {"pass state", ""}, {"pass flags", ""}, {"match queue", "refused 1:7 \"queue\"\n"}, {"match set queue", ""}, {"pass proto", ""},
 		{"pass proto { tcp no state", "1:18 pf:rule/no-state=tcp no state\n"},
 	} {
 		if got := show(t, PF, OpenBSD, "/etc/pf.conf", tt.rule+"\n"); got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.rule, got, tt.want)
+		}
+	}
+}
+
+// TestPFGrammar holds what one system's pf takes and the other's refuses.
+func TestPFGrammar(t *testing.T) {
+	for _, tt := range []struct{ rules, openbsd, freebsd string }{
+		{"pass out queue bulk", "refused 1:10 \"queue\"\n", "1:10 pf:rule/queue=any\n"},
+		{"pass out set queue bulk", "1:14 pf:rule/queue=any\n", "refused 1:14 \"queue\"\n"},
+		{"queue a bandwidth 5Mb hfsc(default)", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\nrefused 1:23 \"hfsc(\"\n", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\n"},
+		{"queue web parent main bandwidth 5M", "1:7 pf:queue=web\n1:23 pf:queue/bandwidth=5M\n", "1:7 pf:queue=web\nrefused 1:11 \"parent\"\n"},
+		{"pass in proto tcp to port 22 keep\nstate (no-sync)", "refused 2:1 \"state\"\n", "refused 2:1 \"state\"\n"},
+		{"passs out", "refused 1:1 \"passs\"\n", "refused 1:1 \"passs\"\n"},
+		{"ext = em0\n$rule\n{{ rules }}\n\"x\" y\ninclude \"/etc/pf.local\"\nether block\n", "", ""},
+	} {
+		for system, want := range map[System]string{OpenBSD: tt.openbsd, FreeBSD: tt.freebsd} {
+			if got := show(t, PF, system, "/etc/pf.conf", tt.rules+"\n"); got != want {
+				t.Errorf("%s: %q: %q, want %q", system, tt.rules, got, want)
+			}
 		}
 	}
 }

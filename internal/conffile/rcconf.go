@@ -1,6 +1,10 @@
 package conffile
 
-import "strings"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // rcConf reads rc.conf, which the shell reads: assignments, with the shell's
 // quotes. The words of ifconfig_IF (also _ipv6 and _aliasN) and the modules of
@@ -45,13 +49,22 @@ func (s *scanner) rcCommand(c *command) {
 	}
 }
 
+// rcCommands are commands that change the system, and have no place in a file that
+// each script of rc.d reads.
+var rcCommands = []string{"kldload", "kldunload", "kldstat", "ifconfig", "route", "sysctl", "service", "pfctl", "ipfw", "pkg", "mount",
+	"devctl"}
+
 // rcNotAssignment rejects the common mistakes of blanks around the '=' and of a
-// sysrc command that was pasted; other commands are left alone, an rc.conf may hold
-// any.
+// command that was pasted; others are left alone, an rc.conf may hold any.
 func (s *scanner) rcNotAssignment(c *command) {
 	if c.words[0].text == "sysrc" {
 		s.reject(c.line, Span{c.words[0].span.Start, c.words[len(c.words)-1].span.End},
 			"not an assignment: every script that reads this file runs sysrc again; leave out the word")
+		return
+	}
+	if s.system == FreeBSD && !c.conditional && slices.Contains(rcCommands, path.Base(c.words[0].text)) {
+		s.reject(c.line, Span{c.words[0].span.Start, c.words[len(c.words)-1].span.End},
+			"not an assignment: every script that reads this file runs the command again; modules go into kld_list, other commands into /etc/rc.local")
 		return
 	}
 	if key, _, ok := strings.Cut(c.words[0].text, "="); ok && strings.Contains(key, ".") && !strings.ContainsAny(key,

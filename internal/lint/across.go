@@ -48,8 +48,8 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 	if r != nil && !strings.Contains(r.Name, "*") {
 		key = r.Name + "\x00" + e.Iface // two names of one setting are one
 	}
-	if before, ok := k.set[key]; ok {
-		k.superseded(before, a)
+	if before, ok := k.set[key]; ok && effective {
+		k.superseded(before, a) // a line that is refused supersedes none
 	}
 	if len(k.set) < cacheLimit*20 {
 		k.set[key] = a

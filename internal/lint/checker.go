@@ -158,8 +158,11 @@ func (k *checker) readFile(f *source) {
 		func(r conffile.Reject) {
 			f := finding{code: "syntax", severity: Warning, message: r.Reason,
 				because: "The system reads this file by these rules; what does not fit is skipped."}
-			if k.kindOf(conffile.Entry{}) == conffile.PF {
+			switch k.kindOf(conffile.Entry{}) {
+			case conffile.PF:
 				f.severity, f.because = Error, ""
+			case conffile.RC:
+				f.because = "" // the shell reads it
 			}
 			k.report(conffile.Entry{Line: r.Line, KeySpan: r.Span}, f)
 		})

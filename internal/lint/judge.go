@@ -10,6 +10,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // judge returns the problems of one setting. A release that is not known is
@@ -358,11 +359,30 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 			named = false // the system's default is more than the kernel's
 		}
 		found = append(found, finding{id: fmt.Sprintf("judge%d", i), code: j.Code, severity: severity, because: because,
-			message: k.valueMessage(j.Code, e, defaultText(r, normal, named, version), version), sources: sources, value: true})
+			message: cmp.Or(k.memberMessage(r, j, e, v, version, in), k.valueMessage(j.Code, e, defaultText(r, normal, named, version), version)),
+			sources: sources, value: true})
 	}
 	return slices.DeleteFunc(found, func(f finding) bool { // the certain one of two says it all
 		return f.severity == Info && slices.ContainsFunc(found, func(o finding) bool { return o.severity != Info && o.code == f.code })
 	})
+}
+
+// memberName finds the number of a triple that a condition is about first.
+var memberName = regexp.MustCompile(`\b(low|mid|high)\b`)
+
+// memberMessage is the headline of a triple of which one number is below the default's;
+// "" for others.
+func (k *checker) memberMessage(r *catalog.Record, j catalog.Judgement, e conffile.Entry, v reading, version catalog.Version, in catalog.Inputs) string {
+	if r.Type != catalog.TypeTriple || j.Code != "below-default" || len(v.numbers) != 3 {
+		return ""
+	}
+	member := slices.Index([]string{"low", "mid", "high"}, memberName.FindString(j.When))
+	normal := defaultWords(r, version, in)
+	if member < 0 || len(normal) != 3 {
+		return ""
+	}
+	return fmt.Sprintf("%s = %s: its %s number is below the default of %s %s, %s", e.Name, e.Value,
+		[]string{"first", "second", "third"}[member], k.system.Title(), version, normal[member])
 }
 
 // defaultText writes a default for people: as the system prints it where the

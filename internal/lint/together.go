@@ -19,6 +19,8 @@ func (k *checker) judgeTogether() {
 		k.judgeForwarding("gateway_enable", "net.inet.ip.forwarding")
 		k.judgeForwarding("ipv6_gateway_enable", "net.inet6.ip6.forwarding")
 		k.judgeAdvertised()
+		k.judgeAliases()
+		k.judgeFirewallType()
 	}
 	if k.system == catalog.Linux {
 		k.judgeConntrack()
@@ -88,6 +90,27 @@ func (k *checker) judgeFilters() {
 		because: "Each packet must pass both, so that what one of them lets in the other drops, and each costs its processor time; ipfw drops all that its rules do not let in."})
 }
 
+// judgeFirewallType reports rules that pass everything, and a type that is given to
+// another script than the one which has types.
+func (k *checker) judgeFirewallType() {
+	a, script := k.assigned("firewall_type"), k.assigned("firewall_script")
+	if a == nil || a.kind != conffile.RC || a.entry.Has(conffile.Expands) {
+		return
+	}
+	f := finding{code: "weakens-security", severity: Info, value: true,
+		sources: []string{"freebsd-src libexec/rc/rc.firewall, open: allows all packets"},
+		message: fmt.Sprintf("firewall_type = %s weakens the system's security", a.entry.Value), because: "The rules then pass everything."}
+	switch {
+	case script != nil && script.entry.Value != "/etc/rc.firewall":
+		f.code, f.sources = "no-effect", []string{"rc.conf(5)", "freebsd-src libexec/rc/rc.d/ipfw, ipfw_start"}
+		f.message = fmt.Sprintf("firewall_type = %s is up to %s, which firewall_script names", a.entry.Value, script.entry.Value)
+		f.because = "The types are those of /etc/rc.firewall; another script gets the word as its argument alone."
+	case !strings.EqualFold(a.entry.Value, "open"):
+		return
+	}
+	k.reportIn(a.file, a.entry, f)
+}
+
 // judgeForwarding reports a sysctl of forwarding that rc.conf undoes
 // (rc.d/routing sets it by the variable each time it runs).
 func (k *checker) judgeForwarding(variable, setting string) {
@@ -116,34 +139,37 @@ type pair struct {
 	low, high string
 	strict    bool // nor the same
 	because   string
+	share     float64 // of the second that the first can have, where it is less than all
 }
 
 // ordered are the pairs, with what the kernel does with others.
 var ordered = []pair{
 	{catalog.Linux, "vm.dirty_background_ratio", "vm.dirty_ratio", true,
-		"The kernel then takes half of the larger one for the background (mm/page-writeback.c, domain_dirty_limits)."},
+		"The kernel then takes half of the larger one for the background (mm/page-writeback.c, domain_dirty_limits).", 0},
 	{catalog.Linux, "vm.dirty_background_bytes", "vm.dirty_bytes", true,
-		"The kernel then takes half of the larger one for the background (mm/page-writeback.c, domain_dirty_limits)."},
+		"The kernel then takes half of the larger one for the background (mm/page-writeback.c, domain_dirty_limits).", 0},
 	{catalog.Linux, "net.ipv4.neigh.default.gc_thresh2", "net.ipv4.neigh.default.gc_thresh3", false,
-		"The table is full at gc_thresh3, so that the threshold below it is never met and new neighbours are refused immediately."},
+		"The table is full at gc_thresh3, so that the threshold below it is never met and new neighbours are refused immediately.", 0},
 	{catalog.Linux, "net.ipv4.neigh.default.gc_thresh1", "net.ipv4.neigh.default.gc_thresh2", false,
-		"Below gc_thresh1 nothing is collected, so that the threshold above it does nothing."},
+		"Below gc_thresh1 nothing is collected, so that the threshold above it does nothing.", 0},
 	{catalog.Linux, "net.ipv6.neigh.default.gc_thresh2", "net.ipv6.neigh.default.gc_thresh3", false,
-		"The table is full at gc_thresh3, so that the threshold below it is never met and new neighbours are refused immediately."},
+		"The table is full at gc_thresh3, so that the threshold below it is never met and new neighbours are refused immediately.", 0},
 	{catalog.Linux, "net.ipv6.neigh.default.gc_thresh1", "net.ipv6.neigh.default.gc_thresh2", false,
-		"Below gc_thresh1 nothing is collected, so that the threshold above it does nothing."},
+		"Below gc_thresh1 nothing is collected, so that the threshold above it does nothing.", 0},
 	{catalog.FreeBSD, "net.inet.tcp.sendbuf_max", "kern.ipc.maxsockbuf", false,
-		"A buffer stops growing at the first step that kern.ipc.maxsockbuf refuses, about 8/9 of it."},
+		"A buffer stops growing at the first step that kern.ipc.maxsockbuf refuses, about 8/9 of it.", 8.0 / 9},
 	{catalog.FreeBSD, "net.inet.tcp.recvbuf_max", "kern.ipc.maxsockbuf", false,
-		"A buffer stops growing at the first step that kern.ipc.maxsockbuf refuses, about 8/9 of it."},
+		"A buffer stops growing at the first step that kern.ipc.maxsockbuf refuses, about 8/9 of it.", 8.0 / 9},
 	{catalog.FreeBSD, "net.inet.tcp.sendspace", "kern.ipc.maxsockbuf", false,
-		"The kernel cannot reserve the buffer, so that no TCP socket can be created (soreserve of sys/kern/uipc_sockbuf.c: ENOBUFS)."},
+		"The kernel cannot reserve the buffer, so that no TCP socket can be created (soreserve of sys/kern/uipc_sockbuf.c: ENOBUFS).", 0},
 	{catalog.FreeBSD, "net.inet.tcp.recvspace", "kern.ipc.maxsockbuf", false,
-		"The kernel cannot reserve the buffer, so that no TCP socket can be created (soreserve of sys/kern/uipc_sockbuf.c: ENOBUFS)."},
+		"The kernel cannot reserve the buffer, so that no TCP socket can be created (soreserve of sys/kern/uipc_sockbuf.c: ENOBUFS).", 0},
 	{catalog.FreeBSD, "net.inet.udp.recvspace", "kern.ipc.maxsockbuf", false,
-		"The kernel cannot reserve the buffer, so that no UDP socket can be created (soreserve of sys/kern/uipc_sockbuf.c: ENOBUFS)."},
+		"The kernel cannot reserve the buffer, so that no UDP socket can be created (soreserve of sys/kern/uipc_sockbuf.c: ENOBUFS).", 0},
+	{catalog.OpenBSD, "kern.maxproc", "kern.maxthread", false,
+		"Every process has a thread at least, so that fork fails at the smaller limit (sys/kern/kern_fork.c, fork_check_maxthread).", 0},
 	{catalog.FreeBSD, "net.inet.ip.portrange.first", "net.inet.ip.portrange.last", false,
-		"Ports are taken from between the two in either order, which is hardly what was meant."},
+		"Ports are taken from between the two in either order, which is hardly what was meant.", 0},
 }
 
 // judgeOrder reports a pair in the wrong order; what no file sets has its
@@ -162,7 +188,11 @@ func (k *checker) judgeOrder(p pair) {
 			unless = "at most, unless it is set"
 		}
 	}
-	if !ok1 || !ok2 || lowValue <= 0 || highValue <= 0 || lowValue < highValue || lowValue == highValue && !p.strict {
+	if !ok1 || !ok2 || lowValue <= 0 || highValue <= 0 {
+		return
+	}
+	if lowValue < highValue || lowValue == highValue && !p.strict {
+		k.judgeShare(p, low, high, lowValue, highValue)
 		return
 	}
 	below, above := "is above", "is below"
@@ -178,6 +208,15 @@ func (k *checker) judgeOrder(p pair) {
 	}
 	k.reportIn(at.file, at.entry, finding{code: "conflict", severity: Warning, value: true, sources: at.record.Sources,
 		message: text, because: p.because})
+}
+
+// judgeShare reports a value that is within the other one and above what it can use of it.
+func (k *checker) judgeShare(p pair, low, high *assignment, lowValue, highValue float64) {
+	if p.share == 0 || low == nil || high == nil || lowValue <= highValue*p.share {
+		return
+	}
+	k.reportIn(low.file, low.entry, finding{code: "conflict", severity: Info, value: true, sources: low.record.Sources, because: p.because,
+		message: fmt.Sprintf("%s = %.0f is more than %s = %.0f lets a buffer have, %.0f", p.low, lowValue, p.high, highValue, highValue*p.share)})
 }
 
 // numberOf is the number that a line sets, or the default where none does.

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,8 @@ var listed = []struct {
 	{catalog.FreeBSD, "net.inet.tcp.", 100}, {catalog.FreeBSD, "net.inet.udp.", 7}, {catalog.FreeBSD, "net.inet.ip.", 30},
 	{catalog.FreeBSD, "net.inet.icmp.", 12}, {catalog.FreeBSD, "net.isr.", 6}, {catalog.FreeBSD, "kern.ipc.", 40},
 	{catalog.FreeBSD, "security.bsd.", 15}, {catalog.FreeBSD, "net.inet.carp.", 6},
-	{catalog.FreeBSD, "net.link.ether.inet.", 11},
+	{catalog.FreeBSD, "net.link.ether.inet.", 11}, {catalog.FreeBSD, "hw.ix.", 12}, {catalog.FreeBSD, "hw.em.", 12},
+	{catalog.FreeBSD, "hw.igb.", 9},
 	{catalog.OpenBSD, "kern.", 90}, {catalog.OpenBSD, "vm.", 12}, {catalog.OpenBSD, "fs.", 1}, {catalog.OpenBSD, "net.", 100},
 	{catalog.OpenBSD, "hw.", 25},
 }
@@ -42,16 +44,11 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if strings.HasPrefix(e.Name, "ethtool:features/") {
 		return k.misspeltFeature(e)
 	}
-	if k.kindOf(e) == conffile.Loader && strings.HasSuffix(e.Name, "_enable") && !strings.Contains(e.Name, ".") {
-		return []finding{{code: "wrong-file", severity: Warning, sources: []string{"loader.conf(5)", "rc.conf(5)"},
-			message: e.Name + " is a variable of rc.conf by its name; nothing reads it from the loader",
-			because: "The loader passes it on, and the scripts of rc.d, which ask for such variables, do not see it."}}
-	}
-	if k.kindOf(e) == conffile.Loader && isModule(e.Name) {
-		return k.misspeltModule(e)
-	}
-	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") || !strings.Contains(e.Name, ".") {
+	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") {
 		return nil
+	}
+	if !strings.Contains(e.Name, ".") {
+		return k.stray(e)
 	}
 	switch k.kindOf(e) {
 	case conffile.Sysctl, conffile.Loader, conffile.Script, conffile.HostnameIf, conffile.Interfaces, conffile.Tuned:
@@ -72,7 +69,7 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 		return []finding{{code: "unknown-key", severity: Warning, message: e.Name + " is not a setting but the name of a group of settings",
 			because: "Only its members can be set, such as " + k.names[at] + "."}}
 	}
-	if f := k.dottedInterface(e); f != nil {
+	if f := cmp.Or(k.dottedInterface(e), k.unitless(e)); f != nil {
 		return []finding{*f}
 	}
 	because := k.covers(e.Name)
@@ -109,12 +106,17 @@ func (k *checker) misspeltFeature(e conffile.Entry) []finding {
 		because: "ethtool refuses the name, and with it the whole line.", sources: []string{"ethtool(8)"}}}
 }
 
+// otherModules are modules of FreeBSD that are one letter from one in the catalog.
+var otherModules = []string{"cxgbe", "if_axge", "if_bce", "if_cxgb", "if_cxl", "if_ed", "if_ef", "if_enc", "if_et", "if_gem", "if_gre",
+	"if_ixv", "if_le", "if_me", "if_mge", "if_oce", "if_ptnet", "if_rl", "if_rue", "if_ure", "if_vxlan", "if_xl", "ipwfw", "ispfw", "ixgb",
+	"pflow", "t3fw_cfg", "t7fw_cfg"}
+
 // misspeltModule judges a module of loader.conf whose name is a slip from a known one:
 // ports bring others that nobody lists.
 func (k *checker) misspeltModule(e conffile.Entry) []finding {
 	near, slip := k.nearest(e.Name)
 	module, typed := strings.TrimSuffix(near, "_load"), strings.TrimSuffix(e.Name, "_load")
-	if !isModule(near) || !slip && !swapped(typed, module) || len(typed) < 4 || withoutDigits(typed) == withoutDigits(module) {
+	if slices.Contains(otherModules, typed) || !isModule(near) || !slip && !swapped(typed, module) || len(typed) < 4 || withoutDigits(typed) == withoutDigits(module) {
 		return nil
 	}
 	return []finding{{code: "unknown-key", severity: Info, message: fmt.Sprintf("%s is not known; did you mean %s?", e.Name, near),

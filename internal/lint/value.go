@@ -182,31 +182,35 @@ const assumedText = "(The default is that of a machine with 16 GiB of memory.)"
 // standard returns the default of a setting as a number (the maximum of a
 // triple); exact is false when it rests on the assumed machine.
 func standard(r *catalog.Record, version catalog.Version, in catalog.Inputs) (n float64, exact, ok bool) {
+	text, exact := defaultValue(r, version, in)
+	n, ok = lastNumber(text)
+	return n, exact && ok, ok
+}
+
+// defaultValue returns a setting's default as text, "" when it is not known; exact is
+// false when it rests on the assumed machine.
+func defaultValue(r *catalog.Record, version catalog.Version, in catalog.Inputs) (text string, exact bool) {
 	d, has := r.DefaultIn(version)
-	if !has {
-		return 0, false, false
-	}
-	if d.Formula == "" {
-		n, ok = lastNumber(d.Value)
-		return n, true, ok
+	if !has || d.Formula == "" {
+		return d.Value, has
 	}
 	if result, err := r.Eval(d.Formula, in); err == nil {
-		n, ok = lastNumber(result.Text())
-		return n, true, ok
+		return result.Text(), true
 	}
-	with := catalog.Inputs{"version": string(version)}
-	for name, value := range assumed {
-		with[name] = value
-	}
-	for name, value := range in {
-		with[name] = value
-	}
+	with := maps.Clone(assumed)
+	with["version"] = string(version)
+	maps.Copy(with, in)
 	result, err := r.Eval(d.Formula, with)
 	if err != nil {
-		return 0, false, false
+		return "", false
 	}
-	n, ok = lastNumber(result.Text())
-	return n, false, ok
+	return result.Text(), false
+}
+
+// defaultWords are the words of a setting's default.
+func defaultWords(r *catalog.Record, version catalog.Version, in catalog.Inputs) []string {
+	text, _ := defaultValue(r, version, in)
+	return strings.Fields(text)
 }
 
 // machines span those that files are written for. What holds on each of them is

@@ -71,7 +71,7 @@ func TestWritableOfABSD(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := observed.Read(strings.NewReader("FreeBSD 14.3-RELEASE\nkern.maxdsiz: 1\nkern.hz: 1000\nkern.coredump: 1\nkern.ostype: FreeBSD\n" +
+	d, err := observed.Read(strings.NewReader("FreeBSD 14.3-RELEASE\nkern.maxdsiz: 34359738368\nkern.hz: 1000\nkern.coredump: 1\nkern.ostype: FreeBSD\n" +
 		"# writable\nkern.maxdsiz\nkern.hz\n"))
 	if err != nil {
 		t.Fatal(err)

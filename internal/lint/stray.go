@@ -1,0 +1,139 @@
+package lint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// stray judges a variable of loader.conf or rc.conf, a name without dots, that the
+// catalog does not have.
+func (k *checker) stray(e conffile.Entry) []finding {
+	kind := k.kindOf(e)
+	switch {
+	case k.system == catalog.FreeBSD && kind == conffile.Loader:
+		return k.strayInLoader(e)
+	case k.system == catalog.FreeBSD && kind == conffile.RC && !e.Has(conffile.Part):
+		return k.misspeltVariable(e)
+	case k.system == catalog.OpenBSD && kind == conffile.RC && strings.HasSuffix(e.Name, "_enable"):
+		daemon := strings.TrimSuffix(e.Name, "_enable")
+		return []finding{{code: "unknown-key", severity: Warning, sources: []string{"rc.conf.local(8)", "rc.d(8)"},
+			message: fmt.Sprintf("%s is not a variable of OpenBSD's rc.conf; nothing reads it", e.Name),
+			because: fmt.Sprintf("A daemon of the system starts by %s_flags=, one of a package by its name in pkg_scripts; rcctl enable writes the right one.", daemon)}}
+	}
+	return nil
+}
+
+// rcForms begin the names of rc.conf's variables that hold an interface or a route.
+var rcForms = []string{"ifconfig_", "ipv4_addrs_", "vlans_", "wlans_", "create_args_", "route_", "static_route"}
+
+// Words of names that the loader itself, its menu or the kernel read (loader.conf(5),
+// stand/defaults/loader.conf), and the ends of those that go with a module.
+var (
+	loaderForms = []string{"boot", "loader_", "efi_", "geom_", "comconsole", "init_", "kernel", "module_", "screen_", "zfs_", "beastie_",
+		"entropy_", "autoboot", "verbose_", "smbios", "tftp", "console", "vidconsole", "opt_"}
+	moduleEnds = []string{"_name", "_type", "_flags", "_before", "_after", "_error"}
+)
+
+// strayInLoader judges a variable of loader.conf that belongs elsewhere, or a module
+// without the ending that loads it.
+func (k *checker) strayInLoader(e conffile.Entry) []finding {
+	begins := func(form string) bool { return strings.HasPrefix(e.Name, form) }
+	switch {
+	case strings.HasSuffix(e.Name, "_enable") || slices.ContainsFunc(rcForms, begins):
+		return []finding{{code: "wrong-file", severity: Warning, sources: []string{"loader.conf(5)", "rc.conf(5)"},
+			message: e.Name + " is a variable of rc.conf by its name; nothing reads it from the loader",
+			because: "The loader passes it on, and the scripts of rc.d, which ask for such variables, do not see it."}}
+	case isModule(e.Name):
+		return k.misspeltModule(e)
+	case !strings.EqualFold(e.Value, "yes") || slices.ContainsFunc(loaderForms, begins) ||
+		slices.ContainsFunc(moduleEnds, func(end string) bool { return strings.HasSuffix(e.Name, end) }):
+		return nil
+	}
+	return []finding{{code: "unknown-key", severity: Warning, sources: []string{"loader.conf(5)"},
+		message: fmt.Sprintf("%s is not a variable of the loader; %s_load=\"YES\" loads a module of that name", e.Name, e.Name),
+		because: "Only what ends in _load makes the loader load something, and nothing else reads this name."}}
+}
+
+// portEnds are the ends of names that ports give their own variables.
+var portEnds = []string{"enable", "flags", "program", "config", "conf", "user", "group", "dir", "args", "env", "pidfile"}
+
+// misspeltVariable judges a variable of rc.conf that is a slip from a known one. Ports
+// bring others that nobody lists.
+func (k *checker) misspeltVariable(e conffile.Entry) []finding {
+	at := strings.LastIndexByte(e.Name, '_')
+	front, end := e.Name[:max(at, 0)], e.Name[at+1:]
+	if iface, older := strings.CutPrefix(e.Name, "ipv6_ifconfig_"); older {
+		to := "ifconfig_" + iface
+		if !strings.Contains(iface, "_alias") {
+			to += "_ipv6"
+		}
+		return []finding{{code: "renamed", severity: Warning, sources: []string{"libexec/rc/network.subr, ifalias_af_common"},
+			message: fmt.Sprintf("%s is obsolete; the address belongs into %s=\"inet6 ...\"", e.Name, to),
+			because: "The name is that of releases before 9.0; the scripts warn at each start."}}
+	}
+	near := ""
+	switch {
+	case at > 0 && (catalog.Edits(end, "enable") == 1 || swapped(end, "enable")) && k.lookup(front+"_enable") != nil:
+		near = front + "_enable"
+	case len(e.Name) >= 8 && !slices.Contains(portEnds, end):
+		other, slip := k.nearest(e.Name)
+		if r := k.lookup(other); slip && r != nil && slices.Contains(r.Belongs, "rc") && withoutDigits(other) != withoutDigits(e.Name) {
+			near = other
+		}
+	}
+	if near == "" {
+		return nil
+	}
+	f := finding{code: "unknown-key", severity: Warning, sources: []string{"rc.conf(5)"},
+		message: fmt.Sprintf("%s is not known; did you mean %s?", e.Name, near),
+		because: "The scripts of rc.d ask for variables by their names; nothing asks for this one."}
+	f.fix = &Fix{Kind: FixRename, To: near, Reason: f.message}
+	return []finding{f}
+}
+
+// unitless finds a setting of a card without the number of the card.
+func (k *checker) unitless(e conffile.Entry) *finding {
+	parts := strings.SplitN(e.Name, ".", 3)
+	if k.system != catalog.FreeBSD || len(parts) < 3 || parts[0] != "dev" || strings.Trim(parts[2], "0123456789") == "" {
+		return nil
+	}
+	unit, _, _ := strings.Cut(parts[2], ".")
+	cards := "dev." + parts[1] + ".*."
+	at, _ := slices.BinarySearch(k.names, cards)
+	if strings.Trim(unit, "0123456789") == "" || at == len(k.names) || !strings.HasPrefix(k.names[at], cards) {
+		return nil
+	}
+	meant := fmt.Sprintf("dev.%s.0.%s", parts[1], parts[2])
+	return &finding{code: "unknown-key", severity: Warning, sources: []string{"sysctl(8)"},
+		message: fmt.Sprintf("%s does not exist: the number of the card is missing, as in %s", e.Name, meant),
+		because: fmt.Sprintf("Each card has settings of its own, %s0 those below dev.%s.0.", parts[1], parts[1])}
+}
+
+// families are the words by which an alias of rc.conf says what kind of address it is.
+var families = []string{"inet", "inet6", "ether", "link"}
+
+// judgeAliases reports aliases of an interface that do not name the address family.
+func (k *checker) judgeAliases() {
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		words := strings.Fields(a.entry.Value)
+		_, number, _ := strings.Cut(a.entry.Name, "_alias")
+		numbered := number != "" && strings.Trim(number, "0123456789") == ""
+		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") || !numbered || len(words) == 0 || slices.Contains(families, words[0]) || a.entry.Has(conffile.Expands) {
+			continue
+		}
+		family, severity, because := "inet", Info, "The scripts take it for an IPv4 address, and warn at each start."
+		if strings.Contains(words[0], ":") {
+			family, severity, because = "inet6", Warning, "The scripts take it for an IPv4 address, which this is not."
+		}
+		k.reportIn(a.file, a.entry, finding{code: "syntax", severity: severity, value: true,
+			sources: []string{"rc.conf(5), ifconfig_<interface>_alias<n>", "libexec/rc/network.subr, ifalias_af_common"},
+			message: fmt.Sprintf("%s does not say what kind of address follows; begin it with %q", a.entry.Name, family),
+			because: because})
+	}
+}
