@@ -83,6 +83,9 @@ func (c *Column) page() (page []byte, encoding int32, dictionary []byte, words i
 			return appendPacked([]byte{byte(width)}, indexes, width), runDictionary, dictionary, words
 		}
 	}
+	if page == nil {
+		return c.values, plain, nil, 0
+	}
 	return append(page, c.values...), plain, nil, 0
 }
 

@@ -285,12 +285,7 @@ func isText(r Role) bool {
 }
 
 func hasRole(tokens []Token, r Role) bool {
-	for _, t := range tokens {
-		if t.Role == r {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tokens, func(t Token) bool { return t.Role == r })
 }
 
 func hasName(tokens []Token, name string) bool {
