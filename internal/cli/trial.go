@@ -161,7 +161,8 @@ func (f *experimentFlags) checkArms(args []string, least int) error {
 	}
 	if kind, err := workload.FindKind(f.Spec.Workload); err == nil && f.Metric != "" {
 		if _, ok := kind.Metric(f.Metric); !ok {
-			return fmt.Errorf("--metric %q: %s measures %s", f.Metric, kind.Name, namesOf(kind.Metrics))
+			known := namesOf(kind.Metrics, func(m workload.Metric) string { return m.Name })
+			return fmt.Errorf("--metric %q: %s measures %s", f.Metric, kind.Name, strings.Join(known, ", "))
 		}
 	}
 	if i := slices.IndexFunc(f.Arms, experiment.Arm.ForEnds); i >= 0 && !f.Routed() {
@@ -176,14 +177,6 @@ func (f *experimentFlags) checkArms(args []string, least int) error {
 		}
 	}
 	return f.checkDesign(200)
-}
-
-func namesOf(metrics []workload.Metric) string {
-	var names []string
-	for _, m := range metrics {
-		names = append(names, m.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 func trialVerb(ctx context.Context, env *Env, f experimentFlags, format string) error {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -96,18 +97,9 @@ func (s *Server) inspect(ctx context.Context, in inspectIn) (answer, error) {
 	}
 	host, err := s.host(in.Host)
 	if err != nil || f.err != nil {
-		return answer{}, firstError(err, f.err)
+		return answer{}, cmp.Or(err, f.err)
 	}
 	return s.run(ctx, f.line(host)...)
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 type lintIn struct {

@@ -351,20 +351,12 @@ func (w *logText) timeline(r *weblog.Report) {
 		load[i] /= float64(min(length, (steps-int64(i)*each)*t.Step)) // the last column is short
 	}
 	w.f("\nover time, %s a column\n  requests      %s most %s/s\n  over 100 ms   %s most %s\n", units.Duration(time.Duration(length)*time.Second),
-		spark(load), digits(math.Round(10*largest(load))/10), spark(slow), hundredths(largest(slow)))
-}
-
-func largest(v []float64) float64 {
-	m := 0.0
-	for _, x := range v {
-		m = max(m, x)
-	}
-	return m
+		spark(load), digits(math.Round(10*slices.Max(load))/10), spark(slow), hundredths(slices.Max(slow)))
 }
 
 func spark(v []float64) string {
 	levels := []rune(" ▁▂▃▄▅▆▇█")
-	most := largest(v)
+	most := slices.Max(v)
 	out := make([]rune, len(v))
 	for i, x := range v {
 		out[i] = levels[0]
