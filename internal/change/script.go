@@ -140,23 +140,8 @@ func (c *Change) scriptHead(enter []string, does string) string {
 	return b.String()
 }
 
-// rollbackScript takes back the files that confirm wrote, then, last item
-// first, what progress says was written; a second pass repairs what the kernel
-// rewrote during the first. A value that somebody else changed meanwhile is
-// reported and left alone.
-func (c *Change) rollbackScript(enter []string) string {
-	var b strings.Builder
-	b.WriteString(c.scriptHead(enter, "Takes back") + restoreFile + goneFunctions)
-	b.WriteString(`trap '' HUP PIPE
-take
-bad=0; foreign=0; kept=0; persisted=no; s=
-read -r s 2>/dev/null <"$dir/state" && case $s in confirming|confirmed) persisted=yes ;; esac
-if [ -n "${WIRERATE_TIMER-}" ]; then
- read -r g 2>/dev/null <"$dir/timer" || g=1
- [ "$g" = "$WIRERATE_TIMER" ] && [ "$s" = pending ] || exit 0
-fi
-` + readProgress + `in_use() { case $1 in *"in use"*|*"evice busy"*|*"esource busy"*) ;; *) return 1 ;; esac; }
-[ $started = no ] || { say undoing >>"$dir/progress"; } 2>/dev/null
+// undoFunction takes back one item: NUMBER SETTING OLD HOW OURS FILE TREE.
+const undoFunction = `in_use() { case $1 in *"in use"*|*"evice busy"*|*"esource busy"*) ;; *) return 1 ;; esac; }
 undo() {
  eval "p=\${p_$1-}; w=\${w_$1-}"
  if ! get_$1; then
@@ -185,7 +170,25 @@ undo() {
  elif [ "$4" = module ] && in_use "$m"; then say "kept $2 is $v: it is in use"; kept=1
  else say "failed $2 is $v and should be $3 $m"; bad=1; fi
 }
-`)
+`
+
+// rollbackScript takes back the files that confirm wrote, then, last item
+// first, what progress says was written; a second pass repairs what the kernel
+// rewrote during the first. A value that somebody else changed meanwhile is
+// reported and left alone.
+func (c *Change) rollbackScript(enter []string) string {
+	var b strings.Builder
+	b.WriteString(c.scriptHead(enter, "Takes back") + restoreFile + goneFunctions)
+	b.WriteString(`trap '' HUP PIPE
+take
+bad=0; foreign=0; kept=0; persisted=no; s=
+read -r s 2>/dev/null <"$dir/state" && case $s in confirming|confirmed) persisted=yes ;; esac
+if [ -n "${WIRERATE_TIMER-}" ]; then
+ read -r g 2>/dev/null <"$dir/timer" || g=1
+ [ "$g" = "$WIRERATE_TIMER" ] && [ "$s" = pending ] || exit 0
+fi
+` + readProgress + `[ $started = no ] || { say undoing >>"$dir/progress"; } 2>/dev/null
+` + undoFunction)
 	for i, f := range c.Files {
 		fmt.Fprintf(&b, "restore_file %d %s %s %s %s\n", i, quote(f.Path), yesNo(f.Existed), f.compare(), quote(f.Folder))
 	}
