@@ -37,16 +37,12 @@ should have the change now, whether to keep it or take it back, and why.`,
 	}
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		s, err := canary.Load(args[0])
 		if err != nil {
 			return usage(err)
 		}
 		status := statusOfCanary(s)
-		if form == "json" {
+		if *format == "json" {
 			return env.printJSON(status)
 		}
 		env.printf("%s\n", status.Because)

@@ -94,7 +94,7 @@ func (f *experimentFlags) addArms(cmd *cobra.Command, arm string) {
 	f.addDisk(cmd)
 	f.addPlanned(cmd)
 	f.addRouter(cmd)
-	flags.StringVar(&f.Spec.Workload, "workload", "bulk", "`workload` to run: "+workloadNames())
+	flags.StringVar(&f.Spec.Workload, "workload", "bulk", "`workload` to run: "+strings.Join(kindsOfWorkload(), ", "))
 	flags.StringVar(&f.Peer, "peer", "", peerUsage)
 	flags.StringVar(&f.path, "path", "", "`PATH` between the hosts, for the arm plan: rate=,rtt=[,loss=][,mtu=], a profile of wirerate lab profiles, or auto")
 	roleVar(flags, &f.Role, "bulk", "`role` of the hosts, for the arm plan")

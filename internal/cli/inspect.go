@@ -80,18 +80,14 @@ are located, delays are told one way, and what a box between changed.`,
 	f.StringVar(&opt.failOn, "fail-on", "", "exit with status 1 if there are problems of this `severity` or above: error, warning, info")
 	f.BoolVar(&opt.all, "all", false, "show why ceilings are not known and which rules were not evaluated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		how, err := format()
-		if err != nil {
-			return err
-		}
 		if cmd.Flags().Changed("capture") {
-			return inspectLive(cmd.Context(), env, opt, args, how)
+			return inspectLive(cmd.Context(), env, opt, args, *format)
 		}
 		names, err := opt.names(args)
 		if err != nil {
 			return err
 		}
-		return inspect(cmd.Context(), env, opt, names, how)
+		return inspect(cmd.Context(), env, opt, names, *format)
 	}
 	return cmd
 }

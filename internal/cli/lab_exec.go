@@ -120,9 +120,7 @@ func newLabExecCmd(env *Env) *cobra.Command {
 		if cmd.ArgsLenAtDash() != 1 || len(args) < 2 {
 			return usagef("LINK -- CMD expected, like: wirerate lab exec rate=1gbit,rtt=80ms -- ping 10.77.0.2")
 		}
-		if x.format, err = format(); err != nil {
-			return err
-		}
+		x.format = *format
 		if err := x.check(cmd); err != nil {
 			return err
 		}

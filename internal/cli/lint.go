@@ -72,11 +72,7 @@ and exits with 1 when that reaches --fail-on.`,
 	f.BoolVar(&opt.verbose, "verbose", false, "show each line that sets a default, not one summary per file")
 	f.StringVar(&opt.color, "color", "auto", "`when` to colour the text: auto, always or never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		format, err := format()
-		if err != nil {
-			return err
-		}
-		return runLint(cmd.Context(), env, opt, args, format, cmd.Flags())
+		return runLint(cmd.Context(), env, opt, args, *format, cmd.Flags())
 	}
 	return cmd
 }
@@ -122,9 +118,7 @@ func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, form
 		readErr = errors.Join(readErr, err)
 	}
 	if !opt.quiet && (opt.system == "" || opt.version == "") {
-		for _, line := range report.LintBasis(res, basis) {
-			env.note("%s", line)
-		}
+		env.noteAll(report.LintBasis(res, basis))
 	}
 	res, err = env.showLint(c, inputs, judged, res, opt, format)
 	switch {

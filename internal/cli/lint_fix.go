@@ -47,9 +47,7 @@ func (e *Env) showFixes(done lint.Correction, write, quiet bool) error {
 		}
 		e.note("%s: %s written; the old file is %s", f.Path, corrections(f.Fixes), backup)
 	}
-	for _, n := range done.Notes {
-		e.note("%s", n)
-	}
+	e.noteAll(done.Notes)
 	if len(done.Fixed) == 0 && !quiet {
 		e.note("nothing to correct")
 	}

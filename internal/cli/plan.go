@@ -95,10 +95,6 @@ only described.`,
 	f.StringSliceVar(&opt.export, "export", nil, "`forms` to write into the folder as well: ansible, tuned, script")
 	f.StringVar(&opt.compare, "compare", "", "compare this configuration `FILE` with the plan, line by line")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		how, err := format()
-		if err != nil {
-			return err
-		}
 		if len(args) == 1 {
 			opt.host = hostName(args[0])
 		}
@@ -107,7 +103,7 @@ only described.`,
 				return usagef("--%s 0: leave it out when it is not known", name)
 			}
 		}
-		return planVerb(cmd.Context(), env, opt, how)
+		return planVerb(cmd.Context(), env, opt, *format)
 	}
 	return cmd
 }

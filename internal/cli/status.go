@@ -24,15 +24,7 @@ is rolled back, or is permanent, the folder can be removed.`,
   wirerate status ssh://root@server --json`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	told := changeFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, words []string) error {
-		a, err := told(words)
-		if err != nil {
-			return err
-		}
-		return statusVerb(cmd.Context(), env, a)
-	}
-	return cmd
+	return onChange(cmd, func(ctx context.Context, a changeArgs) error { return statusVerb(ctx, env, a) })
 }
 
 // changeStatus is one change in the JSON of status.

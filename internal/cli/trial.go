@@ -66,12 +66,8 @@ of its own, and its processors and drops stand beside the others.
 	cmd.Flags().StringVar(&f.from, "metric-from", "", "judge production by this `METRIC` of it, without a load: "+live.Forms)
 	cmd.Flags().StringVar(&f.Suite, "suite", "", "run a named `suite` instead of one workload: host, or router (through --router or --via)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		if f.resume != "" {
-			return f.resumes(cmd, env, form)
+			return f.resumes(cmd, env, *format)
 		}
 		if aa {
 			if err := f.control(); err != nil {
@@ -82,9 +78,9 @@ of its own, and its processors and drops stand beside the others.
 			return usage(err)
 		}
 		if f.Suite != "" {
-			return suiteVerb(cmd.Context(), env, f, form)
+			return suiteVerb(cmd.Context(), env, f, *format)
 		}
-		return trialVerb(cmd.Context(), env, f, form)
+		return trialVerb(cmd.Context(), env, f, *format)
 	}
 	return cmd
 }

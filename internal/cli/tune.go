@@ -51,12 +51,8 @@ With --lab both ends are namespaces of this machine joined by an emulated path.`
 	f.IntVar(&opt.Pairs, "pairs", 10, "maximum number of pairs of runs, 2 to 100")
 	f.BoolVar(&opt.NoShares, "no-shares", false, "do not measure each setting's share")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		if opt.resume != "" {
-			return opt.resumes(cmd, env, form)
+			return opt.resumes(cmd, env, *format)
 		}
 		if err := opt.hostAndPeer(args); err != nil {
 			return usage(err)
@@ -64,7 +60,7 @@ With --lab both ends are namespaces of this machine joined by an emulated path.`
 		if err := opt.checkTune(); err != nil {
 			return usage(err)
 		}
-		return tuneVerb(cmd.Context(), env, opt, form)
+		return tuneVerb(cmd.Context(), env, opt, *format)
 	}
 	return cmd
 }

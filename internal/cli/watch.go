@@ -80,11 +80,7 @@ it all to Prometheus. docs/watch.md has more.`,
 	f.StringVar(&opt.at, "at", "", "with --replay, the `time` to begin at: 2026-11-22T03:00, or 3h for 3 hours ago")
 	opt.beside.flags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		how, err := format()
-		if err != nil {
-			return err
-		}
-		return opt.run(cmd.Context(), env, args, how)
+		return opt.run(cmd.Context(), env, args, *format)
 	}
 	return cmd
 }
