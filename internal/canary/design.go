@@ -173,7 +173,8 @@ func (s *State) readScatter(m *Metric, o observed, gap time.Duration) error {
 		m.DF = max(m.DF, df)
 	}
 	if freedom == 0 {
-		return fmt.Errorf("%w: %s has too short a history to show how hosts scatter: %s are needed on most hosts, and blocks of several hosts; a shorter --before and --window need less",
+		return fmt.Errorf("%w: %s has too short a history to show how hosts scatter: %s are needed on most hosts, and "+
+			"blocks of several hosts; a shorter --before and --window need less",
 			ErrQuery, m.Query, d.before()+gap+d.window())
 	}
 	m.SD = math.Sqrt(variance / float64(freedom))

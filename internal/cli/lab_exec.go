@@ -30,7 +30,8 @@ func (f *labFlags) register(cmd *cobra.Command) {
 
 // awakeFlag adds --awake; the function it returns gives the choice.
 func awakeFlag(cmd *cobra.Command) func() (lab.AwakeOptions, error) {
-	text := cmd.Flags().String("awake", "", "keep the processors from going idle: auto, on, off; with the `share` of their time that it may take, on:50% (default: $"+lab.AwakeVariable+", or auto)")
+	text := cmd.Flags().String("awake", "", "keep the processors from going idle: auto, on, off; with the `share` of "+
+		"their time that it may take, on:50% (default: $"+lab.AwakeVariable+", or auto)")
 	return func() (lab.AwakeOptions, error) {
 		awake, err := lab.ParseAwake(*text)
 		return awake, usage(err)
@@ -243,7 +244,8 @@ func (e *Env) execEnd(status int, did lab.Status, stats *os.File, x execution) e
 	}
 	for _, r := range did.Links {
 		if r.KeptUp == lab.No {
-			e.note("the emulator did not keep up between %s and %s: numbers are of this machine, not of the link\n  up: %s\n  down: %s\n  %s; %s", r.From, r.To, r.Up, r.Down, did.Awake, did.Arrivals)
+			e.note("the emulator did not keep up between %s and %s: numbers are of this machine, not of the link\n"+
+				"  up: %s\n  down: %s\n  %s; %s", r.From, r.To, r.Up, r.Down, did.Awake, did.Arrivals)
 		}
 	}
 	if (kept == lab.Yes && did.Carried() > 0 || kept == lab.Unknown) && !x.quiet {

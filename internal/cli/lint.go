@@ -55,7 +55,8 @@ and exits with 1 when that reaches --fail-on.`,
 	format := formatFlag(cmd, "text", "json", "sarif", "github", "gitlab", "checkstyle", "junit")
 	f := cmd.Flags()
 	f.StringVar(&opt.system, "os", "", "`system`: freebsd, openbsd or linux (default: guessed)")
-	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2 (default: the running one for this machine's own files, otherwise what all described releases share)")
+	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2 (default: the running one for this "+
+		"machine's own files, otherwise what all described releases share)")
 	f.StringVar(&opt.kind, "kind", "", "`kind` of the files, such as sysctl.conf, loader.conf, rc.conf, script (default: guessed)")
 	roleVar(f, &opt.role, "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.driver, "driver", "", "`driver` of the network interface, such as igb")

@@ -71,7 +71,8 @@ func statusVerb(ctx context.Context, env *Env, a changeArgs) error {
 		Drift: append([]change.Drift{}, drift...)}
 	wrong := len(drift) > 0
 	for _, e := range entries {
-		c := changeStatus{ID: e.ID, State: e.State, Created: e.Journal.Created, Files: []string{}, Dir: e.Dir, Problem: e.Problem, Rebooted: e.Rebooted, Unfinished: e.Unfinished}
+		c := changeStatus{ID: e.ID, State: e.State, Created: e.Journal.Created, Files: []string{}, Dir: e.Dir,
+			Problem: e.Problem, Rebooted: e.Rebooted, Unfinished: e.Unfinished}
 		for _, it := range e.Journal.Items {
 			if !it.Watched {
 				c.Settings++

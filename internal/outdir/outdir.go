@@ -180,7 +180,8 @@ func (f *Folder) Check(force bool, names ...string) error {
 }
 
 func (f *Folder) mayWrite(name string, force bool) error {
-	if !fs.ValidPath(name) || name == "." || name == record || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
+	if !fs.ValidPath(name) || name == "." || name == record || strings.ContainsFunc(name,
+		func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
 		return errors.New("it is not the name of a file in this folder")
 	}
 	switch err := f.regular(name); {

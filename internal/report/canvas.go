@@ -222,5 +222,6 @@ func shortBits(bps float64) string {
 
 // chart wraps a drawing of the given height as an element of the page.
 func (c *canvas) chart(height float64, label string) string {
-	return fmt.Sprintf(`<svg class="chart" role="img" width="100%%" height="%g" aria-label="%s">%s</svg>`, height, html.EscapeString(terminal.Clean(label)), c.String())
+	return fmt.Sprintf(`<svg class="chart" role="img" width="100%%" height="%g" aria-label="%s">%s</svg>`, height,
+		html.EscapeString(terminal.Clean(label)), c.String())
 }

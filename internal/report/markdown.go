@@ -21,7 +21,8 @@ func Markdown(w io.Writer, r Result) error {
 	}
 	facts := []string{pathWords(r), r.Workload}
 	for _, h := range r.Hosts {
-		facts = append(facts, fmt.Sprintf("%s %s: %s %s, %s, %s", sideIn(r, h.Side), h.Name, h.System, h.Release, plural(h.Cores, "core", "cores"), sizeOf(float64(h.Memory))))
+		facts = append(facts, fmt.Sprintf("%s %s: %s %s, %s, %s", sideIn(r, h.Side), h.Name, h.System, h.Release,
+			plural(h.Cores, "core", "cores"), sizeOf(float64(h.Memory))))
 	}
 	for _, f := range facts {
 		if f != "" {

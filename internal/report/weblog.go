@@ -87,7 +87,8 @@ func weblogPage(w io.Writer, r *weblog.Report, trial *view) error {
 		return writePage(w, "weblog", v)
 	}
 	v.Follow = fmt.Sprintf("Percentile %s decides; a change of %s or more counts as worthwhile.", c.Judge, percent(c.Margin))
-	v.Differ = fmt.Sprintf("The two distributions differ most at %s, by %s of the requests (Kolmogorov-Smirnov, %s).", longSeconds(c.KS.At), percent(c.KS.D), chance(c.KS.P))
+	v.Differ = fmt.Sprintf("The two distributions differ most at %s, by %s of the requests (Kolmogorov-Smirnov, %s).",
+		longSeconds(c.KS.At), percent(c.KS.D), chance(c.KS.P))
 	v.Percentiles, v.ShiftChart = shiftRows(c.Shifts), template.HTML(shiftChart(c.Shifts, c.Margin))
 	if c.Matched != nil {
 		v.Matched, v.ShiftChart = shiftRows(c.Matched.Shifts), template.HTML(shiftChart(c.Matched.Shifts, c.Margin))

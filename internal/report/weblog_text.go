@@ -274,7 +274,8 @@ func (w *logText) groups(r *weblog.Report) {
 			w.f("%s\n", name)
 			name = ""
 		}
-		w.groupRow(name, groupName, units.Count(g.Requests), hundredths(g.Share), shortSeconds(g.Mean), optional(g.Percentiles, "50"), optional(g.Percentiles, "95"), hundredths(g.Under[firstKey(g.Under)]))
+		w.groupRow(name, groupName, units.Count(g.Requests), hundredths(g.Share), shortSeconds(g.Mean),
+			optional(g.Percentiles, "50"), optional(g.Percentiles, "95"), hundredths(g.Under[firstKey(g.Under)]))
 	}
 }
 
@@ -372,11 +373,13 @@ func (w *logText) comparison(c *weblog.Comparison) {
 	w.summary(c.Before)
 	w.shifts("as logged", c.Shifts)
 	if m := c.Matched; m != nil {
-		w.shifts(fmt.Sprintf("same objects and sizes: %s, %s before, %s after", units.Plural(uint64(m.Classes), "class"), hundredths(m.BeforeShare), hundredths(m.AfterShare)), m.Shifts)
+		w.shifts(fmt.Sprintf("same objects and sizes: %s, %s before, %s after", units.Plural(uint64(m.Classes), "class"),
+			hundredths(m.BeforeShare), hundredths(m.AfterShare)), m.Shifts)
 	}
 	w.f("\n")
 	for _, u := range c.Under {
-		w.f("under %s s: %s before, %s after: %+.2f points %s\n", digits(u.Under), hundredths(u.Before), hundredths(u.After), 100*u.Change.Value, interval(u.Change, points))
+		w.f("under %s s: %s before, %s after: %+.2f points %s\n", digits(u.Under), hundredths(u.Before),
+			hundredths(u.After), 100*u.Change.Value, interval(u.Change, points))
 	}
 	w.paragraph("  ", kolmogorovWords(c.KS))
 }
@@ -386,7 +389,8 @@ func kolmogorovWords(t weblog.KolmogorovTest) string {
 	if t.D == 0 {
 		return "Kolmogorov-Smirnov: the distributions do not differ"
 	}
-	return fmt.Sprintf("Kolmogorov-Smirnov: the distributions differ most below %s, by %s of the requests, p %s", shortSeconds(t.At), hundredths(t.D), probability(t.P))
+	return fmt.Sprintf("Kolmogorov-Smirnov: the distributions differ most below %s, by %s of the requests, p %s",
+		shortSeconds(t.At), hundredths(t.D), probability(t.P))
 }
 
 // verdict is the answer, before what it was made of.
@@ -417,7 +421,8 @@ func (w *logText) shifts(title string, shifts []weblog.Shift) {
 			p = fmt.Sprintf(" %6s", p)
 		}
 		verdict := strings.Replace(s.Verdict.Words(), "difference", "diff.", 1) // to fit
-		w.f(" %6s %7s %7s %8s %-19s%s %s\n", "p"+s.Percentile, shortSeconds(s.Before.Value), shortSeconds(s.After.Value), signed(s.Change.Value), interval(s.Change, signed), p, verdict)
+		w.f(" %6s %7s %7s %8s %-19s%s %s\n", "p"+s.Percentile, shortSeconds(s.Before.Value), shortSeconds(s.After.Value),
+			signed(s.Change.Value), interval(s.Change, signed), p, verdict)
 	}
 }
 

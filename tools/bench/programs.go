@@ -117,7 +117,8 @@ func large(t table, program, dir string) error {
 	if err != nil {
 		return err
 	}
-	t.row("lint, a large file", "1 million lines/s", fmt.Sprintf("%.2f million lines/s", lines/u.wall.Seconds()/1e6), fmt.Sprintf("%.0f MB of memory", float64(u.memory)/1e6))
+	t.row("lint, a large file", "1 million lines/s", fmt.Sprintf("%.2f million lines/s", lines/u.wall.Seconds()/1e6),
+		fmt.Sprintf("%.0f MB of memory", float64(u.memory)/1e6))
 	return nil
 }
 
@@ -141,7 +142,8 @@ func logs(program, log string) error {
 		{"wirerate weblog --full", "at most twice", 5, []string{program, "weblog", "--full", log}, nil},
 		{"mawk", "a fifth", 1, []string{"mawk", "{n[int($NF*10)]++} END{for(i in n) print i, n[i]}", log}, nil},
 		{"perl", "a twentieth", 1, []string{"perl", "-ne", "$n{int($1*10)}++ if / ([0-9.]+)$/; END{print \"$_ $n{$_}\\n\" for keys %n}", log}, nil},
-		{"goaccess (it does more)", "", 1, []string{"goaccess", log, "--log-format=%h %^[%d:%t %^] \"%r\" %s %b \"%R\" \"%u\" %T", "--date-format=%d/%b/%Y", "--time-format=%T", "-o", "json"}, nil},
+		{"goaccess (it does more)", "", 1, []string{"goaccess", log, "--log-format=%h %^[%d:%t %^] \"%r\" %s %b \"%R\" " +
+			"\"%u\" %T", "--date-format=%d/%b/%Y", "--time-format=%T", "-o", "json"}, nil},
 	} {
 		if _, err := exec.LookPath(r.command[0]); err != nil {
 			t.row(r.what, r.goal, "not installed", "")
