@@ -99,7 +99,8 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 		return err
 	}
 	command := env.commandFor(opt.host, opt.stateDir)
-	applied, err := change.Put(ctx, conn, change.Request{Plan: p, StateDir: opt.stateDir, Within: within, Now: time.Now(), SkipAbsent: opt.skipAbsent,
+	applied, err := change.Put(ctx, conn, change.Request{Plan: p, StateDir: opt.stateDir, Within: within,
+		Now: time.Now(), SkipAbsent: opt.skipAbsent,
 		Command: command, Anyway: opt.anyway, RuntimeOnly: opt.runtimeOnly, Note: env.note})
 	if err != nil {
 		return applyError(env, opt, command, err)

@@ -77,7 +77,8 @@ a port).`,
 	format := formatFlag(cmd, "text", "json")
 	f := cmd.Flags()
 	f.StringVar(&opt.prometheus, "prometheus", "", "`address` of Prometheus, such as http://prometheus:9090")
-	f.StringVar(&opt.weblogs, "weblogs", "", "`folder` of HOST/TIME.wrl (weblog --save) instead of Prometheus; a query is then a percentile, such as p95")
+	f.StringVar(&opt.weblogs, "weblogs", "", "`folder` of HOST/TIME.wrl (weblog --save) instead of Prometheus; a query "+
+		"is then a percentile, such as p95")
 	f.StringVar(&opt.metric, "metric", "", "lower:`QUERY` or higher:QUERY, that decides: the direction that is better, and PromQL")
 	f.StringArrayVar(&opt.guards, "guard", nil, "lower:`QUERY` or higher:QUERY that must not get worse")
 	f.StringVar(&opt.boot, "boot", "", "`query` of the time in seconds at which a host was started, such as node_boot_time_seconds")

@@ -236,7 +236,8 @@ func statusOf(err error) (status int, told bool) {
 	case errors.As(err, &exit):
 		return exit.status, true
 	case errors.As(err, &ended):
-		return map[experiment.Reason]int{experiment.Input: exitUsage, experiment.Missing: exitMissing, experiment.Failed: exitFailure}[ended.Reason], true
+		return map[experiment.Reason]int{experiment.Input: exitUsage, experiment.Missing: exitMissing,
+			experiment.Failed: exitFailure}[ended.Reason], true
 	}
 	return 0, false
 }

@@ -61,7 +61,8 @@ func describeCompletion(root *cobra.Command) {
 		return
 	}
 	cmd.Short = "Print the completion script of bash, zsh, fish or PowerShell"
-	cmd.Long = "Print the script that completes wirerate's commands in a shell. make\ninstall puts those of bash, zsh and fish where the shells look for them."
+	cmd.Long = "Print the script that completes wirerate's commands in a shell. make\ninstall puts those of bash, zsh " +
+		"and fish where the shells look for them."
 	for _, sub := range cmd.Commands() {
 		sub.Short = "Print the completion script of " + sub.Name()
 		sub.Long = sub.Short + ", to be loaded when the shell starts."

@@ -23,7 +23,8 @@ time, files included.`,
   wirerate confirm 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
 	}
-	anyway := cmd.Flags().Bool("anyway", false, "confirm even if something else has changed since: those values remain, the files are replaced")
+	anyway := cmd.Flags().Bool("anyway", false, "confirm even if something else has changed since: those values "+
+		"remain, the files are replaced")
 	forceFlag(cmd)
 	return onChange(cmd, func(ctx context.Context, a changeArgs) error { return confirmVerb(ctx, env, a, *anyway) })
 }

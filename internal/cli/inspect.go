@@ -72,8 +72,10 @@ are located, delays are told one way, and what a box between changed.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&opt.from, "from", nil,
 		"`capture`, sosreport, folder of outputs, pasted session or packet capture to read instead of a host")
-	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, and mismatches; for a packet capture, the other end's")
-	f.StringVar(&opt.capture, "capture", "", "capture packets on this `interface` with the host's tcpdump, for 10s or --for; further words are its filter")
+	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, and mismatches; for a packet "+
+		"capture, the other end's")
+	f.StringVar(&opt.capture, "capture", "", "capture packets on this `interface` with the host's tcpdump, for 10s or "+
+		"--for; further words are its filter")
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	roleVar(f, &opt.role, "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.window, "for", "", "observe the counters for this `time`, such as 5s: totals become rates")

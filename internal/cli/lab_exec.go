@@ -24,7 +24,8 @@ type labFlags struct {
 
 func (f *labFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.router, "router", false, "put a router, as a separate host, between client and server")
-	cmd.Flags().StringArrayVar(&f.access, "access", nil, "`LINK` of a client to the router (implies it); once for each client: client, client2, ...")
+	cmd.Flags().StringArrayVar(&f.access, "access", nil, "`LINK` of a client to the router (implies it); once for each "+
+		"client: client, client2, ...")
 	f.awake = awakeFlag(cmd)
 }
 

@@ -166,7 +166,8 @@ func (e *Env) showLint(c *catalog.Catalog, inputs []lint.Input, judged lint.Opti
 		return done.Left, e.showFixes(done, opt.fix, opt.quiet)
 	}
 	shown := *res
-	shown.Problems = slices.DeleteFunc(slices.Clone(res.Problems), func(p lint.Problem) bool { return !p.Severity.AtLeast(lint.Severity(opt.level)) })
+	shown.Problems = slices.DeleteFunc(slices.Clone(res.Problems),
+		func(p lint.Problem) bool { return !p.Severity.AtLeast(lint.Severity(opt.level)) })
 	if err := e.writeLint(&shown, format, opt); err != nil {
 		return nil, failure(err)
 	}
@@ -236,7 +237,8 @@ func (o lintOptions) options() (lint.Options, error) {
 	if err != nil {
 		return lint.Options{}, err
 	}
-	return lint.Options{System: system, Version: version, Kind: conffile.Kind(o.kind), Role: o.role, Driver: o.driver, Machine: machine, Ignore: o.ignore}, nil
+	return lint.Options{System: system, Version: version, Kind: conffile.Kind(o.kind), Role: o.role, Driver: o.driver,
+		Machine: machine, Ignore: o.ignore}, nil
 }
 
 // machine returns what the flags say about the machine, nil when nothing.

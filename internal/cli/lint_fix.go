@@ -154,7 +154,8 @@ func replaceFile(path string, data []byte) error {
 	}
 	defer os.Remove(tmp.Name())
 	if err := tmp.Chown(int(owner.Uid), int(owner.Gid)); err != nil {
-		return fmt.Errorf("%s: not corrected: its owner (user %d, group %d) cannot be kept: %w", path, owner.Uid, owner.Gid, errors.Join(err, tmp.Close()))
+		return fmt.Errorf("%s: not corrected: its owner (user %d, group %d) cannot be kept: %w", path, owner.Uid,
+			owner.Gid, errors.Join(err, tmp.Close()))
 	}
 	_, err = tmp.Write(data)
 	err = errors.Join(err, tmp.Chmod(info.Mode()), tmp.Sync(), tmp.Close())

@@ -110,7 +110,8 @@ what it had within --for and ten minutes.
 // live makes the trial one of production: HOST, and a peer if one is named, switch
 // between the arms, and the metric is read over each run.
 func (f *experimentFlags) live() error {
-	for _, flag := range []string{"workload", "metric", "suite", "lab", "router", "via", "tool", "streams", "direction", "address", "port", "dir", "size"} {
+	for _, flag := range []string{"workload", "metric", "suite", "lab", "router", "via", "tool", "streams",
+		"direction", "address", "port", "dir", "size"} {
 		if f.given(flag) {
 			return fmt.Errorf("--%s: with --metric-from there is no load to choose or place", flag)
 		}
@@ -162,7 +163,8 @@ func (f *experimentFlags) checkArms(args []string, least int) error {
 		}
 	}
 	if i := slices.IndexFunc(f.Arms, experiment.Arm.ForEnds); i >= 0 && !f.Routed() {
-		return fmt.Errorf("arm %q: ends: is for trials with a router (--via HOST, or --lab LINK --router): without one an arm sets the ends anyway", f.Arms[i].Name)
+		return fmt.Errorf("arm %q: ends: is for trials with a router (--via HOST, or --lab LINK --router): without one an "+
+			"arm sets the ends anyway", f.Arms[i].Name)
 	}
 	if slices.ContainsFunc(f.Arms, experiment.Arm.Planned) {
 		if err := checkRole(f.Role); err != nil {
@@ -239,7 +241,8 @@ func (f *experimentFlags) writeSuite(rows []experiment.Row) error {
 	if err := report.SuiteHTML(&page, f.Suite, rows, f.again()); err != nil {
 		return err
 	}
-	files := []outdir.File{{Name: "suite.json", Data: data}, {Name: "suite.txt", Data: table.Bytes()}, {Name: "suite.html", Data: page.Bytes()}}
+	files := []outdir.File{{Name: "suite.json", Data: data}, {Name: "suite.txt", Data: table.Bytes()},
+		{Name: "suite.html", Data: page.Bytes()}}
 	for _, row := range rows {
 		if row.Result == nil {
 			continue

@@ -139,7 +139,8 @@ func (o *weblogFlags) defineOutput(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.StringVarP(&o.output, "output", "o", "", "write the report to a `file` as well: JSON if its name ends in .json, otherwise HTML")
-	f.StringVar(&o.trial, "trial", "", "join the result of a trial of the change: its `ID` (see wirerate history; last is the newest) or a result.json")
+	f.StringVar(&o.trial, "trial", "", "join the result of a trial of the change: its `ID` (see wirerate history; last "+
+		"is the newest) or a result.json")
 	f.StringVar(&o.history, "history", "", "`file` of the history that --trial looks in (default: ~/.local/state/wirerate/history.db)")
 }
 

@@ -89,7 +89,8 @@ func (f *Folder) readRecord() error {
 	}
 	var r recorded
 	if err := json.Unmarshal(data, &r); err != nil || r.Schema != 1 {
-		return fmt.Errorf("%s: not what wirerate writes; remove it, and what is in the folder counts as somebody else's", filepath.Join(f.path, record))
+		return fmt.Errorf("%s: not what wirerate writes; remove it, and what is in the folder counts as somebody else's",
+			filepath.Join(f.path, record))
 	}
 	if r.Files != nil {
 		f.written = r.Files

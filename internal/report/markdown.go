@@ -77,7 +77,8 @@ func mdCeilings(b *strings.Builder, r Result) {
 		if !row.known() {
 			continue
 		}
-		body = append(body, []string{row.Name, strings.TrimSpace(marked(row.Before, row.Binds)), strings.TrimSpace(marked(row.After, row.BindsA))})
+		body = append(body, []string{row.Name, strings.TrimSpace(marked(row.Before, row.Binds)),
+			strings.TrimSpace(marked(row.After, row.BindsA))})
 	}
 	if len(body) == 0 {
 		return
@@ -139,5 +140,6 @@ func md(s string) string {
 	return mdEscaper.Replace(terminal.Clean(s))
 }
 
-var mdEscaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
+var mdEscaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;",
+	">", "&gt;", "&", "&amp;",
 	"|", `\|`, "#", `\#`, "~", `\~`, "!", `\!`, "$", `\$`)

@@ -241,7 +241,8 @@ func (w *logText) logGraph(r *weblog.Report) {
 		if b.Count == 0 && i+1 < len(r.LogBins) && r.LogBins[i+1].Count == 0 {
 			continue
 		}
-		line := fmt.Sprintf("%9s  %9s %7s %s", shortSeconds(*b.To), units.Count(b.Count), hundredths(float64(b.Count)/float64(r.Requests)), bar(b.Count, most, 44))
+		line := fmt.Sprintf("%9s  %9s %7s %s", shortSeconds(*b.To), units.Count(b.Count),
+			hundredths(float64(b.Count)/float64(r.Requests)), bar(b.Count, most, 44))
 		w.f("%s\n", strings.TrimRight(line, " "))
 	}
 }
@@ -351,7 +352,8 @@ func (w *logText) timeline(r *weblog.Report) {
 		}
 		load[i] /= float64(min(length, (steps-int64(i)*each)*t.Step)) // the last column is short
 	}
-	w.f("\nover time, %s a column\n  requests      %s most %s/s\n  over 100 ms   %s most %s\n", units.Duration(time.Duration(length)*time.Second),
+	w.f("\nover time, %s a column\n  requests      %s most %s/s\n  over 100 ms   %s most %s\n",
+		units.Duration(time.Duration(length)*time.Second),
 		spark(load), digits(math.Round(10*slices.Max(load))/10), spark(slow), hundredths(slices.Max(slow)))
 }
 
