@@ -83,7 +83,6 @@ func helpPages(cmd *cobra.Command) []page {
 }
 
 var (
-	codeBlock    = regexp.MustCompile("(?m)^```(\\w*)\n((?s:.*?))^```|(?:^(?: {4,}.*)?\n)+")
 	firstProgram = regexp.MustCompile(`^([A-Z_]+=\S+ )*[a-z][a-z0-9-]* [^=:\s]`)
 	inTable      = regexp.MustCompile("(?m)[|,] `(wirerate [^`]+)`")
 )
@@ -92,26 +91,15 @@ var (
 func documents(t *testing.T) []page {
 	t.Helper()
 	var pages []page
-	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/howto/*.md", "../../catalog/*.md", "../../contrib/*/*/*.md", "../../contrib/*/*/*/*.md"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: no pages (%v)", pattern, err)
+	for _, d := range readPages(t) {
+		p := page{d.name, shown(d.text)}
+		if d.name == "README.md" { // its questions are answered by commands in a table
+			for _, m := range inTable.FindAllStringSubmatch(d.text, -1) {
+				p.examples = append(p.examples, m[1])
+			}
 		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			name, _ := filepath.Rel("../..", file)
-			p := page{name, shown(string(text))}
-			if name == "README.md" { // its questions are answered by commands in a table
-				for _, m := range inTable.FindAllStringSubmatch(string(text), -1) {
-					p.examples = append(p.examples, m[1])
-				}
-			}
-			if len(p.examples) > 0 {
-				pages = append(pages, p)
-			}
+		if len(p.examples) > 0 {
+			pages = append(pages, p)
 		}
 	}
 	return pages
@@ -119,29 +107,16 @@ func documents(t *testing.T) []page {
 
 // shown are the commands of a page. A block that is not marked as one of another
 // language shows commands if its first line is a program with arguments.
-func shown(text string) []string {
-	var commands []string
-	for _, m := range codeBlock.FindAllStringSubmatch(text, -1) {
-		block := m[2]
-		if block == "" {
-			block = m[0]
-		}
-		if block = strings.TrimSpace(block); m[1] != "" && m[1] != "sh" || !firstProgram.MatchString(block) && !strings.HasPrefix(block, "wirerate") {
-			continue
-		}
-		for line := range strings.Lines(unbroken(block)) {
-			if line = strings.TrimSpace(line); line != "" {
-				commands = append(commands, line)
-			}
+func shown(text string) (commands []string) {
+	blocks, _ := codeOf(text)
+	for _, b := range blocks {
+		if first := b.lines[0]; (b.language == "" || b.language == "sh") &&
+			(firstProgram.MatchString(first) || strings.HasPrefix(first, "wirerate")) {
+			commands = append(commands, b.lines...)
 		}
 	}
 	return commands
 }
-
-var lineBreak = regexp.MustCompile(`\\\n *`)
-
-// unbroken makes one line of lines that a backslash continues.
-func unbroken(text string) string { return lineBreak.ReplaceAllString(text, "") }
 
 // instead is the command to run for an example: as the exceptions that it is like
 // say, one after the other; nothing if one gives no other.

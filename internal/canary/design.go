@@ -29,7 +29,8 @@ func (d Design) check() error {
 	case d.window() < 8*d.resolution():
 		return fmt.Errorf("a window of %s has fewer than 8 samples at a resolution of %s", d.window(), d.resolution())
 	case d.before() < d.window():
-		return fmt.Errorf("the history before (%s) is shorter than a window (%s); hosts would be compared with too little", d.before(), d.window())
+		return fmt.Errorf("the history before (%s) is shorter than a window (%s); hosts would be compared with too "+
+			"little", d.before(), d.window())
 	case !(d.Alpha > 0 && d.Alpha <= 0.2), !(d.Power > 0.5 && d.Power < 1):
 		return errors.New("alpha from above 0 to 20% and a power from above 50% to below 100% are expected")
 	case !(d.Margin >= 0 && d.Margin < 1), !(d.GuardMargin > 0 && d.GuardMargin < 1):
@@ -173,7 +174,8 @@ func (s *State) readScatter(m *Metric, o observed, gap time.Duration) error {
 		m.DF = max(m.DF, df)
 	}
 	if freedom == 0 {
-		return fmt.Errorf("%w: %s has too short a history to show how hosts scatter: %s are needed on most hosts, and blocks of several hosts; a shorter --before and --window need less",
+		return fmt.Errorf("%w: %s has too short a history to show how hosts scatter: %s are needed on most hosts, and "+
+			"blocks of several hosts; a shorter --before and --window need less",
 			ErrQuery, m.Query, d.before()+gap+d.window())
 	}
 	m.SD = math.Sqrt(variance / float64(freedom))

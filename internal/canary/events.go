@@ -78,7 +78,8 @@ func (l *looking) findMissing() (bool, error) {
 			names[l.Hosts[i].Name] = true
 		}
 		if 2*m.gone[0] > m.all[0] {
-			return false, fmt.Errorf("%w: %d of %d unchanged hosts have too few samples of %s between %s and %s, as when Prometheus was down; judge --again begins another window",
+			return false, fmt.Errorf("%w: %d of %d unchanged hosts have too few samples of %s between %s and %s, as when "+
+				"Prometheus was down; judge --again begins another window",
 				ErrSource, m.gone[0], m.all[0], metric.Query, clock(l.from), clock(l.to))
 		}
 		if 2*m.gone[1] > m.all[1] {

@@ -132,7 +132,8 @@ func ansibleHosts(data []byte, keys []string) ([]Host, error) {
 	var hosts []Host
 	for name, h := range found {
 		if _, both := tree[name]; both {
-			return nil, fmt.Errorf("%s is a host and a group of the inventory: Ansible would change all hosts of the group in its place; rename one", name)
+			return nil, fmt.Errorf("%s is a host and a group of the inventory: Ansible would change all hosts of the group "+
+				"in its place; rename one", name)
 		}
 		hosts = append(hosts, *h)
 	}

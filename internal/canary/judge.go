@@ -182,7 +182,8 @@ func (l *looking) compareAll() (bool, error) {
 	decider := l.metrics[0]
 	main := decider.compare(l.units(0, part{}), level, margin)
 	if main.Effect == nil {
-		return false, fmt.Errorf("%w: %d changed and %d other hosts with values are not enough in their blocks", ErrSource, main.Changed, main.Others)
+		return false, fmt.Errorf("%w: %d changed and %d other hosts with values are not enough in their blocks",
+			ErrSource, main.Changed, main.Others)
 	}
 	l.strict = decider.compare(l.withMissing(), level, margin)
 	if main.Verdict == stats.Helps && l.strict.Verdict != stats.Helps {

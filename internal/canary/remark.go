@@ -26,7 +26,8 @@ func (s *State) remark(strange int) {
 	}
 	last := s.Steps[len(s.Steps)-1]
 	if last.Information == 0 {
-		s.note("after the last step no host is unchanged, so a decay that comes later is not seen; end the steps at 95%% to keep some to compare with")
+		s.note("after the last step no host is unchanged, so a decay that comes later is not seen; end the steps at 95%% " +
+			"to keep some to compare with")
 	}
 	for i, step := range s.Steps {
 		if !step.Decides {
@@ -34,7 +35,8 @@ func (s *State) remark(strange int) {
 		}
 		for _, g := range s.Design.Guards {
 			if half := g.sees(0, step.Information, s.guardLevel(i), s.Design.Power); half == nil || *half > s.Design.GuardMargin {
-				s.note("guard %s scatters too much to show that it is not worse by %g%%: without a longer window or more hosts nothing is likely to be promoted",
+				s.note("guard %s scatters too much to show that it is not worse by %g%%: without a longer window or more hosts "+
+					"nothing is likely to be promoted",
 					g.Query, 100*s.Design.GuardMargin)
 			}
 		}

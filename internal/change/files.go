@@ -228,3 +228,44 @@ func sameKind(a, b string) bool {
 	}
 	return true
 }
+
+// fileFunctions handle the files that confirm writes: same compares, loose
+// without the first line; put_file replaces one by rename.
+const fileFunctions = `flush() { fsync "$1" 2>/dev/null || sync "$1" 2>/dev/null || sync; }
+rest() { read -r l; cat; }
+real() { if [ -h "$1" ]; then readlink -f "$1"; else say "$1"; fi; }
+same() {
+ [ -f "$1" ] && [ -f "$2" ] || return 1
+ if [ "$3" = loose ]; then [ "$(rest <"$1")" = "$(rest <"$2")" ]; else cmp -s "$1" "$2"; fi
+}
+put_file() {
+ folder "$2"; mkdir -p "$d" || return 1
+ t="$d/.wirerate-$id"
+ if [ -f "$2" ]; then cp -p "$2" "$t" && cat "$1" >"$t"; else (umask 077; cat "$1" >"$t") && chmod "$3" "$t"; fi &&
+  flush "$t" && mv -f "$t" "$2" && flush "$d" || { rm -f "$t"; return 1; }
+}
+state() { (say "$1" >"$dir/state.new") && flush "$dir/state.new" && mv -f "$dir/state.new" "$dir/state" && flush "$dir"; }
+state_anyhow() {
+ state "$1" 2>/dev/null || { rm -f "$dir/state.new"; say "$1" >"$dir/state"; } 2>/dev/null ||
+  { say "failed the state $1 is not noted: $(why)"; return 1; }
+}
+release() { rm -f "$mark"; wake; if read -r v 2>/dev/null <"$dir/../pending/id" && [ "$v" = "$id" ]; then rm -rf "$dir/../pending"; fi; }
+` + wakeFunction
+
+// restoreFile takes back one file: NUMBER PATH EXISTED COMPARE FOLDER, the last
+// being the innermost folder that was there before.
+const restoreFile = `as_before() { if [ "$3" = yes ]; then same "$dir/files/$1.old" "$p" exact; else [ ! -e "$p" ]; fi; }
+remove_folders() { d=$1; while [ "$d" != "$2" ] && [ "$d" != / ] && rmdir "$d" 2>/dev/null; do folder "$d"; done; }
+restore_file() {
+ if [ ! -d "$5" ]; then [ "$persisted" = no ] || say "gone $2: its folder $5 is no longer there"; return 0; fi
+ p=$(real "$2"); folder "$p"; rm -f "$d/.wirerate-$id"
+ if [ "$3" = no ] && [ ! -e "$p" ]; then remove_folders "$d" "$5"; return; fi
+ if [ "$3" = yes ] && same "$dir/files/$1.old" "$p" exact; then return; fi
+ if ! same "$dir/files/$1.new" "$p" "$4"; then
+  if [ "$persisted" = yes ]; then say "foreign $2 was changed by someone else; left as it is"; foreign=1; fi
+  return
+ fi
+ if [ "$3" = yes ]; then put_file "$dir/files/$1.old" "$p" 644; else rm -f "$p" && flush "$d" && remove_folders "$d" "$5"; fi
+ if as_before "$@"; then say "restored $2"; else say "failed $2 cannot be restored"; bad=1; fi
+}
+`

@@ -35,43 +35,6 @@ folder() { d=${1%/*}; d=${d:-/}; }
 why() { m=$( { say x | cat >"$dir/.why"; } 2>&1 ); rm -f "$dir/.why"; say "the journal in $dir cannot be written${m:+: ${m##*: }}"; }
 `
 
-// fileFunctions handle the files that confirm writes: same compares, loose
-// without the first line; put_file replaces one by rename.
-const fileFunctions = `flush() { fsync "$1" 2>/dev/null || sync "$1" 2>/dev/null || sync; }
-rest() { read -r l; cat; }
-real() { if [ -h "$1" ]; then readlink -f "$1"; else say "$1"; fi; }
-same() {
- [ -f "$1" ] && [ -f "$2" ] || return 1
- if [ "$3" = loose ]; then [ "$(rest <"$1")" = "$(rest <"$2")" ]; else cmp -s "$1" "$2"; fi
-}
-put_file() {
- folder "$2"; mkdir -p "$d" || return 1
- t="$d/.wirerate-$id"
- if [ -f "$2" ]; then cp -p "$2" "$t" && cat "$1" >"$t"; else (umask 077; cat "$1" >"$t") && chmod "$3" "$t"; fi && flush "$t" && mv -f "$t" "$2" && flush "$d" || { rm -f "$t"; return 1; }
-}
-state() { (say "$1" >"$dir/state.new") && flush "$dir/state.new" && mv -f "$dir/state.new" "$dir/state" && flush "$dir"; }
-state_anyhow() { state "$1" 2>/dev/null || { rm -f "$dir/state.new"; say "$1" >"$dir/state"; } 2>/dev/null || { say "failed the state $1 is not noted: $(why)"; return 1; }; }
-release() { rm -f "$mark"; wake; if read -r v 2>/dev/null <"$dir/../pending/id" && [ "$v" = "$id" ]; then rm -rf "$dir/../pending"; fi; }
-` + wakeFunction
-
-// restoreFile takes back one file: NUMBER PATH EXISTED COMPARE FOLDER, the last
-// being the innermost folder that was there before.
-const restoreFile = `as_before() { if [ "$3" = yes ]; then same "$dir/files/$1.old" "$p" exact; else [ ! -e "$p" ]; fi; }
-remove_folders() { d=$1; while [ "$d" != "$2" ] && [ "$d" != / ] && rmdir "$d" 2>/dev/null; do folder "$d"; done; }
-restore_file() {
- if [ ! -d "$5" ]; then [ "$persisted" = no ] || say "gone $2: its folder $5 is no longer there"; return 0; fi
- p=$(real "$2"); folder "$p"; rm -f "$d/.wirerate-$id"
- if [ "$3" = no ] && [ ! -e "$p" ]; then remove_folders "$d" "$5"; return; fi
- if [ "$3" = yes ] && same "$dir/files/$1.old" "$p" exact; then return; fi
- if ! same "$dir/files/$1.new" "$p" "$4"; then
-  if [ "$persisted" = yes ]; then say "foreign $2 was changed by someone else; left as it is"; foreign=1; fi
-  return
- fi
- if [ "$3" = yes ]; then put_file "$dir/files/$1.old" "$p" 644; else rm -f "$p" && flush "$d" && remove_folders "$d" "$5"; fi
- if as_before "$@"; then say "restored $2"; else say "failed $2 cannot be restored"; bad=1; fi
-}
-`
-
 // readProgress sets p_N to begin or done, w_N to the last value of item N,
 // started to yes when there is any progress,
 // applying, complete and undoing to yes where they are in it, and rebooted to
@@ -82,7 +45,10 @@ if [ -r "$dir/progress" ]; then
  while read -r word n value; do
   case $word in marked|applying|complete|undoing) eval "$word=yes" ;; esac
   case $n in ''|*[!0-9]*) continue ;; esac
-  case $word$value in begin) eval "p_$n=begin" ;; done*.) value=${value%.}; eval "p_$n=done; w_$n=\${value% }" ;; done*) eval "p_$n=begin" ;; esac
+  case $word$value in
+  done*.) value=${value%.}; eval "p_$n=done; w_$n=\${value% }" ;;
+  begin|done*) eval "p_$n=begin" ;;
+  esac
  done <"$dir/progress"
 fi
 if [ $marked = yes ] && [ ! -e "$mark" ]; then rebooted=yes; fi
@@ -174,6 +140,38 @@ func (c *Change) scriptHead(enter []string, does string) string {
 	return b.String()
 }
 
+// undoFunction takes back one item: NUMBER SETTING OLD HOW OURS FILE TREE.
+const undoFunction = `in_use() { case $1 in *"in use"*|*"evice busy"*|*"esource busy"*) ;; *) return 1 ;; esac; }
+undo() {
+ eval "p=\${p_$1-}; w=\${w_$1-}"
+ if ! get_$1; then
+  plain
+  if gone $1 "$6" "$7"; then [ $pass = 1 ] || [ -z "$p" ] || say "gone $2 is not there any more: nothing of it is left to restore"
+  elif [ $pass = 2 ]; then say "failed $2 cannot be read: $v"; bad=1; fi
+  return
+ fi
+ plain
+ if [ "$v" = "$3" ]; then [ $pass = 1 ] || eval "[ -z \"\${c_$1-}\" ]" || say "restored $2 $3"; return; fi
+ if [ $started = yes ] && [ "$v" = "$5" ]; then p=begin; fi
+ if [ $pass = 1 ] && { [ -z "$p" ] || { [ "$p" = done ] && [ "$v" != "$w" ]; }; }; then
+  eval "f_$1=1"
+  if [ $rebooted = yes ] && [ $persisted = no ]; then
+   say "booted $2 is $v since the machine was started again, which took back what the change wrote"; return
+  fi
+  say "foreign $2 is $v, changed by someone else; left as it is"; foreign=1; return
+ fi
+ if eval "[ -n \"\${f_$1-}\" ]"; then return; fi
+ m=$(put_$1 "$3" 2>&1)
+ if [ $pass = 1 ]; then eval "c_$1=1"; return; fi
+ get_$1 && plain
+ case $m in "now "*) m= ;; esac
+ if [ "$v" = "$3" ]; then say "restored $2 $3"
+ elif [ "$4" = raised ] && [ -n "$m" ]; then say "kept $2 is $v until the machine is started again: the kernel does not lower it to $3"; kept=1
+ elif [ "$4" = module ] && in_use "$m"; then say "kept $2 is $v: it is in use"; kept=1
+ else say "failed $2 is $v and should be $3 $m"; bad=1; fi
+}
+`
+
 // rollbackScript takes back the files that confirm wrote, then, last item
 // first, what progress says was written; a second pass repairs what the kernel
 // rewrote during the first. A value that somebody else changed meanwhile is
@@ -189,35 +187,8 @@ if [ -n "${WIRERATE_TIMER-}" ]; then
  read -r g 2>/dev/null <"$dir/timer" || g=1
  [ "$g" = "$WIRERATE_TIMER" ] && [ "$s" = pending ] || exit 0
 fi
-` + readProgress + `in_use() { case $1 in *"in use"*|*"evice busy"*|*"esource busy"*) ;; *) return 1 ;; esac; }
-[ $started = no ] || { say undoing >>"$dir/progress"; } 2>/dev/null
-undo() {
- eval "p=\${p_$1-}; w=\${w_$1-}"
- if ! get_$1; then
-  plain
-  if gone $1 "$6" "$7"; then [ $pass = 1 ] || [ -z "$p" ] || say "gone $2 is not there any more: nothing of it is left to restore"
-  elif [ $pass = 2 ]; then say "failed $2 cannot be read: $v"; bad=1; fi
-  return
- fi
- plain
- if [ "$v" = "$3" ]; then [ $pass = 1 ] || eval "[ -z \"\${c_$1-}\" ]" || say "restored $2 $3"; return; fi
- if [ $started = yes ] && [ "$v" = "$5" ]; then p=begin; fi
- if [ $pass = 1 ] && { [ -z "$p" ] || { [ "$p" = done ] && [ "$v" != "$w" ]; }; }; then
-  eval "f_$1=1"
-  if [ $rebooted = yes ] && [ $persisted = no ]; then say "booted $2 is $v since the machine was started again, which took back what the change wrote"; return; fi
-  say "foreign $2 is $v, changed by someone else; left as it is"; foreign=1; return
- fi
- if eval "[ -n \"\${f_$1-}\" ]"; then return; fi
- m=$(put_$1 "$3" 2>&1)
- if [ $pass = 1 ]; then eval "c_$1=1"; return; fi
- get_$1 && plain
- case $m in "now "*) m= ;; esac
- if [ "$v" = "$3" ]; then say "restored $2 $3"
- elif [ "$4" = raised ] && [ -n "$m" ]; then say "kept $2 is $v until the machine is started again: the kernel does not lower it to $3"; kept=1
- elif [ "$4" = module ] && in_use "$m"; then say "kept $2 is $v: it is in use"; kept=1
- else say "failed $2 is $v and should be $3 $m"; bad=1; fi
-}
-`)
+` + readProgress + `[ $started = no ] || { say undoing >>"$dir/progress"; } 2>/dev/null
+` + undoFunction)
 	for i, f := range c.Files {
 		fmt.Fprintf(&b, "restore_file %d %s %s %s %s\n", i, quote(f.Path), yesNo(f.Existed), f.compare(), quote(f.Folder))
 	}
@@ -267,7 +238,10 @@ check() {
  if ! get_$1; then say "foreign $2 cannot be read any more"; foreign=1; return; fi
  plain
  if [ "$v" = "$w" ]; then return; fi
- if [ "$v" = "$3" ] && [ "$4" = set ] && [ $rebooted = yes ]; then m=$(put_$1 "$w" 2>&1); get_$1; plain; if [ "$v" = "$w" ]; then say "applied $2 $w"; return; fi; fi
+ if [ "$v" = "$3" ] && [ "$4" = set ] && [ $rebooted = yes ]; then
+  m=$(put_$1 "$w" 2>&1); get_$1; plain
+  if [ "$v" = "$w" ]; then say "applied $2 $w"; return; fi
+ fi
  say "foreign $2 is $v, changed by someone else after it was set to $w"; foreign=1
 }
 check_file() {
@@ -319,14 +293,19 @@ persist() {
 
 // writePrologue begins the scripts that write while a change is pending.
 func (c *Change) writePrologue() string {
-	return scriptPrologue + busyFunctions + wakeFunction + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "; mark=" + quote(c.bootMark()) + "\n" + functions(c.System, c.Items) + `
+	return scriptPrologue + busyFunctions + wakeFunction + "dir=" + quote(c.Dir) + "; id=" + quote(c.ID) + "; mark=" +
+		quote(c.bootMark()) + "\n" + functions(c.System, c.Items) + `
 stop() { say "$1" >&2; exit 4; }
 unwritable() { stop "$(why)"; }
 note() { { say "$*" >>"$dir/progress"; } 2>/dev/null || unwritable; }
 still() {
  mine || stop 'another script took over: nothing more is written'
  read -r state 2>/dev/null <"$dir/state" || stop "the journal in $dir is gone: nothing more is written"
- case $state in pending) ;; rolled-back) stop 'it is rolled back already: its timer ran out, or somebody took it back' ;; *) stop "the change is $state: nothing is written" ;; esac
+ case $state in
+ pending) ;;
+ rolled-back) stop 'it is rolled back already: its timer ran out, or somebody took it back' ;;
+ *) stop "the change is $state: nothing is written" ;;
+ esac
  read -r o 2>/dev/null <"$dir/../pending/id" && [ "$o" = "$id" ] || stop "another change took this one's place: nothing is written"
 }
 take

@@ -56,12 +56,7 @@ before anything is written. Any login shell will do.
 PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 		Example: `  wirerate apply plan/ --confirm-within 60s
   wirerate apply plan/ ssh://root@server && wirerate confirm ssh://root@server`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return usagef("PLAN and at most one HOST are expected, %d arguments given; see --help", len(args))
-			}
-			return nil
-		},
+		Args: argsFrom(1, 2, "PLAN and at most one HOST are"),
 	}
 	format := formatFlag(cmd, "text", "json")
 	f := cmd.Flags()
@@ -74,15 +69,11 @@ PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 	f.BoolVar(&opt.runtimeOnly, "runtime-only", false, "confirm keeps the values only until reboot: it writes no files")
 	forceFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		how, err := format()
-		if err != nil {
-			return err
-		}
 		opt.plan, opt.host = args[0], "local"
 		if len(args) == 2 {
 			opt.host = hostName(args[1])
 		}
-		return applyVerb(cmd.Context(), env, opt, how)
+		return applyVerb(cmd.Context(), env, opt, *format)
 	}
 	return cmd
 }
@@ -108,7 +99,8 @@ func applyVerb(ctx context.Context, env *Env, opt applyOptions, how string) erro
 		return err
 	}
 	command := env.commandFor(opt.host, opt.stateDir)
-	applied, err := change.Put(ctx, conn, change.Request{Plan: p, StateDir: opt.stateDir, Within: within, Now: time.Now(), SkipAbsent: opt.skipAbsent,
+	applied, err := change.Put(ctx, conn, change.Request{Plan: p, StateDir: opt.stateDir, Within: within,
+		Now: time.Now(), SkipAbsent: opt.skipAbsent,
 		Command: command, Anyway: opt.anyway, RuntimeOnly: opt.runtimeOnly, Note: env.note})
 	if err != nil {
 		return applyError(env, opt, command, err)
@@ -240,15 +232,9 @@ func printApplied(env *Env, r change.Applied, command change.Command) {
 	for _, name := range slices.Sorted(maps.Keys(r.Absent)) {
 		env.note("%s is left out: %s", name, r.Absent[name])
 	}
-	for _, name := range r.AtBoot {
-		env.printf("boot  %s takes effect at the boot after confirm\n", name)
-	}
-	for _, title := range r.ByHand {
-		env.printf("hand  %s: its commands are in the plan, apply does not run them\n", title)
-	}
-	for _, w := range r.Warnings {
-		env.note("%s", w)
-	}
+	env.printAll("boot  %s takes effect at the boot after confirm\n", r.AtBoot)
+	env.printAll("hand  %s: its commands are in the plan, apply does not run them\n", r.ByHand)
+	env.noteAll(r.Warnings)
 	env.printf("change %s is in place", r.ID)
 	if r.Within > 0 {
 		left := r.Within

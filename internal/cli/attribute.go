@@ -37,12 +37,8 @@ together.`,
 	f.addArms(cmd, "the `ARM` whose settings are to be separated")
 	cmd.Flags().BoolVar(&f.OneAtATime, "one-at-a-time", false, "compare each single setting with none")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		if f.resume != "" {
-			return f.resumes(cmd, env, form)
+			return f.resumes(cmd, env, *format)
 		}
 		if len(f.arms) != 1 {
 			return usagef("one --arm is expected, whose settings are to be separated: %s", experiment.ArmForms)
@@ -50,7 +46,7 @@ together.`,
 		if err := f.checkArms(args, 1); err != nil {
 			return usage(err)
 		}
-		return attributeVerb(cmd.Context(), env, f, form)
+		return attributeVerb(cmd.Context(), env, f, *format)
 	}
 	return cmd
 }

@@ -42,11 +42,7 @@ loss=0.01%. The formulas and their inputs:
 	}
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		how, err := format()
-		if err != nil {
-			return err
-		}
-		return calculate(env, args[0], args[1:], how)
+		return calculate(env, args[0], args[1:], *format)
 	}
 	return cmd
 }

@@ -77,7 +77,8 @@ a port).`,
 	format := formatFlag(cmd, "text", "json")
 	f := cmd.Flags()
 	f.StringVar(&opt.prometheus, "prometheus", "", "`address` of Prometheus, such as http://prometheus:9090")
-	f.StringVar(&opt.weblogs, "weblogs", "", "`folder` of HOST/TIME.wrl (weblog --save) instead of Prometheus; a query is then a percentile, such as p95")
+	f.StringVar(&opt.weblogs, "weblogs", "", "`folder` of HOST/TIME.wrl (weblog --save) instead of Prometheus; a query "+
+		"is then a percentile, such as p95")
 	f.StringVar(&opt.metric, "metric", "", "lower:`QUERY` or higher:QUERY, that decides: the direction that is better, and PromQL")
 	f.StringArrayVar(&opt.guards, "guard", nil, "lower:`QUERY` or higher:QUERY that must not get worse")
 	f.StringVar(&opt.boot, "boot", "", "`query` of the time in seconds at which a host was started, such as node_boot_time_seconds")
@@ -95,15 +96,11 @@ a port).`,
 	f.Uint64Var(&opt.seed, "seed", 0, "seed of the assignment (default: at random)")
 	f.StringVarP(&opt.out, "output", "o", "", "`file` for the canary")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		s, err := opt.design(cmd.Context(), env, args[0])
 		if err != nil {
 			return err
 		}
-		if form == "json" {
+		if *format == "json" {
 			return env.printJSON(s)
 		}
 		report.CanaryDesign(env.screen(), s)
@@ -254,10 +251,6 @@ again, with the same answer. After a stop it refuses.`,
 	}
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		return withCanary(args[0], func(s *canary.State) error {
 			step, err := s.Begin(time.Now().UTC())
 			if errors.Is(err, canary.ErrOrder) {
@@ -270,7 +263,7 @@ again, with the same answer. After a stop it refuses.`,
 					b.Hosts = append(b.Hosts, h.Name)
 				}
 			}
-			if form == "json" {
+			if *format == "json" {
 				return env.printJSON(b)
 			}
 			for _, name := range b.Hosts {
@@ -309,10 +302,6 @@ undecided, 3 while the window lasts or Prometheus does not answer.`,
 	cmd.Flags().BoolVar(&again, "again", false, "begin another window, for a step that could not be judged")
 	cmd.Flags().StringVar(&inventory, "inventory", "", "current `inventory`: shows which hosts were added and removed")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		return withCanary(args[0], func(s *canary.State) error {
 			if again {
 				if err := s.Again(); err != nil {
@@ -330,7 +319,7 @@ undecided, 3 while the window lasts or Prometheus does not answer.`,
 			for s.Steps[step].Look != look {
 				step-- // what ended the canary was an earlier step
 			}
-			return env.showJudged(s, step, form)
+			return env.showJudged(s, step, *format)
 		})
 	}
 	return cmd

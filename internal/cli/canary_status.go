@@ -37,16 +37,12 @@ should have the change now, whether to keep it or take it back, and why.`,
 	}
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		s, err := canary.Load(args[0])
 		if err != nil {
 			return usage(err)
 		}
 		status := statusOfCanary(s)
-		if form == "json" {
+		if *format == "json" {
 			return env.printJSON(status)
 		}
 		env.printf("%s\n", status.Because)
@@ -60,7 +56,8 @@ should have the change now, whether to keep it or take it back, and why.`,
 
 func statusOfCanary(s *canary.State) canaryStatus {
 	current, last := s.Current(), len(s.Steps)-1
-	st := canaryStatus{Schema: 1, Made: s.Made, Step: min(current, last) + 1, Steps: len(s.Steps), Changed: []string{}, Next: []string{}, Window: s.Takes().Seconds(), Notes: []string{}}
+	st := canaryStatus{Schema: 1, Made: s.Made, Step: min(current, last) + 1, Steps: len(s.Steps), Changed: []string{},
+		Next: []string{}, Window: s.Takes().Seconds(), Notes: []string{}}
 	st.Changed = append(st.Changed, s.ChangedBy(current-1)...)
 	if current > 0 {
 		look := s.Steps[current-1].Look

@@ -236,7 +236,8 @@ func statusOf(err error) (status int, told bool) {
 	case errors.As(err, &exit):
 		return exit.status, true
 	case errors.As(err, &ended):
-		return map[experiment.Reason]int{experiment.Input: exitUsage, experiment.Missing: exitMissing, experiment.Failed: exitFailure}[ended.Reason], true
+		return map[experiment.Reason]int{experiment.Input: exitUsage, experiment.Missing: exitMissing,
+			experiment.Failed: exitFailure}[ended.Reason], true
 	}
 	return 0, false
 }
@@ -254,11 +255,25 @@ func (e *Env) note(format string, args ...any) {
 	fmt.Fprintf(e.Stderr, "wirerate: %s\n", terminal.Escape(fmt.Sprintf(format, args...)))
 }
 
+// noteAll writes messages to standard error.
+func (e *Env) noteAll(texts []string) {
+	for _, text := range texts {
+		e.note("%s", text)
+	}
+}
+
 // screen is standard output as text is shown on it.
 func (e *Env) screen() report.Screen { return report.Screen{Writer: e.Stdout, Columns: e.columns()} }
 
 // printf writes to standard output, without anything that a terminal obeys.
 func (e *Env) printf(format string, args ...any) { e.screen().Printf(format, args...) }
+
+// printAll writes each of several texts to standard output.
+func (e *Env) printAll(format string, texts []string) {
+	for _, text := range texts {
+		e.printf(format, text)
+	}
+}
 
 // columns is how wide the terminal is; 0 where standard output is none.
 func (e *Env) columns() int {
@@ -320,26 +335,31 @@ func (e *Env) writeTo(file string, write func(*Env) error) error {
 }
 
 // formatFlag adds --format, whose first choice is the default, and --json.
-// The function it returns gives the choice.
-func formatFlag(cmd *cobra.Command, choices ...string) func() (string, error) {
+// What it returns is the choice when the verb runs.
+func formatFlag(cmd *cobra.Command, choices ...string) *string {
 	format := cmd.Flags().String("format", choices[0], "output `format`: "+strings.Join(choices, ", "))
 	short := cmd.Flags().Bool("json", false, "short for --format json")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
-	return func() (string, error) {
+	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if *short {
-			return "json", nil
+			*format = "json"
+			return nil
 		}
 		if !slices.Contains(choices, *format) {
-			return "", usagef("format %q: one of %s is expected", *format, strings.Join(choices, ", "))
+			return usagef("format %q: one of %s is expected", *format, strings.Join(choices, ", "))
 		}
-		return *format, nil
+		return nil
 	}
+	return format
 }
 
 // exactArgs is cobra.ExactArgs with a message that says what is expected.
-func exactArgs(n int, what string) cobra.PositionalArgs {
+func exactArgs(n int, what string) cobra.PositionalArgs { return argsFrom(n, n, what) }
+
+// argsFrom is cobra.RangeArgs with a message that says what is expected.
+func argsFrom(least, most int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) != n {
+		if len(args) < least || len(args) > most {
 			return usagef("%s expected, %d arguments given; see --help", what, len(args))
 		}
 		return nil

@@ -61,7 +61,8 @@ func describeCompletion(root *cobra.Command) {
 		return
 	}
 	cmd.Short = "Print the completion script of bash, zsh, fish or PowerShell"
-	cmd.Long = "Print the script that completes wirerate's commands in a shell. make\ninstall puts those of bash, zsh and fish where the shells look for them."
+	cmd.Long = "Print the script that completes wirerate's commands in a shell. make\ninstall puts those of bash, zsh " +
+		"and fish where the shells look for them."
 	for _, sub := range cmd.Commands() {
 		sub.Short = "Print the completion script of " + sub.Name()
 		sub.Long = sub.Short + ", to be loaded when the shell starts."
@@ -101,11 +102,7 @@ func argumentWords() map[string]func(cmd *cobra.Command, at int) []string {
 			return kindsOfWorkload()
 		},
 		"wirerate calc": func(*cobra.Command, int) []string {
-			names := []string{}
-			for _, f := range calc.All() {
-				names = append(names, f.Name)
-			}
-			return names
+			return namesOf(calc.All(), func(f calc.Formula) string { return f.Name })
 		},
 	}
 }
@@ -129,46 +126,35 @@ func starting(words []string, typed string) ([]string, cobra.ShellCompDirective)
 	return found, how
 }
 
-func systemNames() []string {
+// namesOf are what the members of a list are called.
+func namesOf[T any](all []T, name func(T) string) []string {
 	var names []string
-	for _, s := range catalog.Systems() {
-		names = append(names, string(s))
+	for _, v := range all {
+		names = append(names, name(v))
 	}
 	return names
+}
+
+func systemNames() []string {
+	return namesOf(catalog.Systems(), func(s catalog.System) string { return string(s) })
 }
 
 func kindNames() []string {
-	var names []string
-	for _, k := range conffile.Kinds() {
-		names = append(names, string(k))
-	}
-	return names
+	return namesOf(conffile.Kinds(), func(k conffile.Kind) string { return string(k) })
 }
 
 func kindsOfWorkload() []string {
-	var names []string
-	for _, k := range workload.Kinds() {
-		names = append(names, k.Name)
-	}
-	return names
+	return namesOf(workload.Kinds(), func(k workload.Kind) string { return k.Name })
 }
 
 func profileNames() []string {
-	var names []string
-	for _, p := range link.Profiles() {
-		names = append(names, p.Name)
-	}
-	return names
+	return namesOf(link.Profiles(), func(p link.Profile) string { return p.Name })
 }
 
 // labNames are the labs that are up; none where that cannot be told.
 func labNames() []string {
-	var names []string
 	kept, _ := lab.KeptLabs()
-	for _, k := range kept {
-		names = append(names, k.Name)
-	}
-	return names
+	return namesOf(kept, func(k lab.Kept) string { return k.Name })
 }
 
 // explainable is every setting, code and rule.

@@ -23,17 +23,10 @@ time, files included.`,
   wirerate confirm 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
 	}
-	told := changeFlags(cmd)
-	anyway := cmd.Flags().Bool("anyway", false, "confirm even if something else has changed since: those values remain, the files are replaced")
+	anyway := cmd.Flags().Bool("anyway", false, "confirm even if something else has changed since: those values "+
+		"remain, the files are replaced")
 	forceFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, words []string) error {
-		a, err := told(words)
-		if err != nil {
-			return err
-		}
-		return confirmVerb(cmd.Context(), env, a, *anyway)
-	}
-	return cmd
+	return onChange(cmd, func(ctx context.Context, a changeArgs) error { return confirmVerb(ctx, env, a, *anyway) })
 }
 
 func confirmVerb(ctx context.Context, env *Env, a changeArgs, anyway bool) error {
@@ -59,15 +52,9 @@ func confirmVerb(ctx context.Context, env *Env, a changeArgs, anyway bool) error
 }
 
 func printConfirmed(env *Env, id string, r change.ConfirmReport, refused bool, command change.Command) {
-	for _, s := range r.Applied {
-		env.printf("set       %s\n", s)
-	}
-	for _, s := range r.Written {
-		env.printf("written   %s\n", s)
-	}
-	for _, s := range r.Foreign {
-		env.printf("foreign   %s\n", s)
-	}
+	env.printAll("set       %s\n", r.Applied)
+	env.printAll("written   %s\n", r.Written)
+	env.printAll("foreign   %s\n", r.Foreign)
 	if refused {
 		env.printf("change %s is not confirmed: see above\n", id)
 		env.printf("confirm it anyway with: %s\n", command("confirm", id, "--anyway"))

@@ -51,7 +51,8 @@ func (f *experimentFlags) add(cmd *cobra.Command) {
 	flags.DurationVar(&f.Spec.Duration, "run", 0, "counted time of one run (default: the workload's, or from the round-trip time)")
 	flags.DurationVar(&f.Spec.Omit, "omit", 0, "time at the start of a run that is not counted (default: the workload's)")
 	flags.IntVar(&f.Spec.Streams, "streams", 0, "parallel connections or flows (default: the workload's)")
-	flags.StringVar((*string)(&f.Spec.Direction), "direction", "", "`direction` of the data: up, down or both, seen from HOST (default: the workload's)")
+	flags.StringVar((*string)(&f.Spec.Direction), "direction", "", "`direction` of the data: up, down or both, seen "+
+		"from HOST (default: the workload's)")
 	flags.StringVar(&f.Spec.Tool, "tool", "", "measuring `tool` (default: the first of the workload's that both hosts have)")
 	flags.IntVar(&f.Spec.Port, "port", 5201, "port of the measuring server; some tools also use the next one")
 	flags.StringVar(&f.History, "history", "", historyUsage)
@@ -61,7 +62,8 @@ func (f *experimentFlags) add(cmd *cobra.Command) {
 
 // addPlanned declares what plans are told beside the path and the role.
 func (f *experimentFlags) addPlanned(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.diskFrom, "disk-from", "", "for the arm plan, take the hosts' disks' figures from `FILE`, the output of wirerate measure disk --json")
+	cmd.Flags().StringVar(&f.diskFrom, "disk-from", "", "for the arm plan, take the hosts' disks' figures from `FILE`, "+
+		"the output of wirerate measure disk --json")
 }
 
 // addDisk declares what the workload disk is told.
@@ -94,9 +96,10 @@ func (f *experimentFlags) addArms(cmd *cobra.Command, arm string) {
 	f.addDisk(cmd)
 	f.addPlanned(cmd)
 	f.addRouter(cmd)
-	flags.StringVar(&f.Spec.Workload, "workload", "bulk", "`workload` to run: "+workloadNames())
+	flags.StringVar(&f.Spec.Workload, "workload", "bulk", "`workload` to run: "+strings.Join(kindsOfWorkload(), ", "))
 	flags.StringVar(&f.Peer, "peer", "", peerUsage)
-	flags.StringVar(&f.path, "path", "", "`PATH` between the hosts, for the arm plan: rate=,rtt=[,loss=][,mtu=], a profile of wirerate lab profiles, or auto")
+	flags.StringVar(&f.path, "path", "", "`PATH` between the hosts, for the arm plan: rate=,rtt=[,loss=][,mtu=], a "+
+		"profile of wirerate lab profiles, or auto")
 	roleVar(flags, &f.Role, "bulk", "`role` of the hosts, for the arm plan")
 	flags.IntVar(&f.Pairs, "pairs", 0, "maximum number of pairs of runs, 2 to 200 (default: what --for allows, up to 40)")
 	flags.StringVar(&f.Metric, "metric", "", "`METRIC` of the workload that decides (default: the first)")

@@ -36,15 +36,11 @@ func newExplainCmd(env *Env) *cobra.Command {
 	cmd.Flags().StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2")
 	cmd.Flags().StringSliceVar(&opt.search, "search", nil, "find settings whose description has these `words`")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		f, err := format()
-		if err != nil {
-			return err
-		}
 		name := ""
 		if len(args) == 1 {
 			name = args[0]
 		}
-		return explain(env, opt, name, f)
+		return explain(env, opt, name, *format)
 	}
 	return cmd
 }

@@ -24,16 +24,12 @@ them when none is named. Quantities are in base units.`,
 	cmd.Flags().StringVar(&file, "history", "", historyUsage)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		all, err := exported(cmd.Context(), file, args)
 		if err != nil {
 			return err
 		}
 		return env.writeTo(out, func(to *Env) error {
-			switch form {
+			switch *format {
 			case "csv":
 				return failure(report.CSV(to.Stdout, all))
 			case "json":

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -28,23 +29,18 @@ cannot be extended (exit status 4).`,
   wirerate extend 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
 	}
-	told := changeFlags(cmd)
 	text := cmd.Flags().String("confirm-within", "60s", "`time` from now after which the host rolls back what is not confirmed")
-	cmd.RunE = func(cmd *cobra.Command, words []string) error {
-		a, err := told(words)
-		if err != nil {
-			return err
-		}
+	return onChange(cmd, func(ctx context.Context, a changeArgs) error {
 		within, err := time.ParseDuration(*text)
 		if err != nil || within < time.Second || within > longestTimer {
 			return usagef("--confirm-within %q: 1s to 24h is expected, like 60s", *text)
 		}
-		conn, dir, err := env.journals(cmd.Context(), a)
+		conn, dir, err := env.journals(ctx, a)
 		if err != nil {
 			return err
 		}
 		defer conn.Close()
-		id, err := change.Extend(cmd.Context(), conn, dir, a.id, within)
+		id, err := change.Extend(ctx, conn, dir, a.id, within)
 		if errors.Is(err, change.ErrCannotExtend) {
 			return failure(err)
 		} else if err != nil {
@@ -55,6 +51,5 @@ cannot be extended (exit status 4).`,
 		}
 		env.printf("change %s stays for %g s from now; keep it with: %s\n", id, within.Seconds(), a.command(env)("confirm", id))
 		return nil
-	}
-	return cmd
+	})
 }

@@ -34,10 +34,6 @@ or file, the exit status is 1 if anything has changed since.`,
 	f.StringSliceVar(&groupBy, "group-by", nil, "inventory `keys` that define the groups")
 	f.StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		group, err := env.groupsOf(inventory, groupBy)
 		if err != nil {
 			return usage(err)
@@ -54,7 +50,7 @@ or file, the exit status is 1 if anything has changed since.`,
 			}
 			r.Drift = fleet.Since(before, hosts, lost)
 		}
-		if err := env.writeTo(out, func(to *Env) error { return to.showFleet(r, form) }); err != nil {
+		if err := env.writeTo(out, func(to *Env) error { return to.showFleet(r, *format) }); err != nil {
 			return err
 		}
 		return env.fleetStatus(r)

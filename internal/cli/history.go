@@ -31,10 +31,6 @@ comparable: history compare shows the effects side by side.`,
 	cmd.PersistentFlags().StringVar(&file, "history", "", historyUsage)
 	cmd.Flags().IntVarP(&n, "number", "n", 20, "maximum number to list; 0 for all")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		return withHistory(cmd.Context(), file, func(h *store.Store) error {
 			all, err := h.Trials(cmd.Context(), n)
 			if err != nil && !errors.Is(err, store.ErrDamaged) {
@@ -43,7 +39,7 @@ comparable: history compare shows the effects side by side.`,
 			if len(all) == 0 && err != nil {
 				return failure(err)
 			}
-			return cmp.Or(env.showHistory(all, form), failure(cmp.Or(err, h.Check(cmd.Context()))))
+			return cmp.Or(env.showHistory(all, *format), failure(cmp.Or(err, h.Check(cmd.Context()))))
 		})
 	}
 	compare := &cobra.Command{
@@ -53,12 +49,8 @@ comparable: history compare shows the effects side by side.`,
 	}
 	compareFormat := formatFlag(compare, "text", "json")
 	compare.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := compareFormat()
-		if err != nil {
-			return err
-		}
 		return withHistory(cmd.Context(), file, func(h *store.Store) error {
-			return env.compareHistory(cmd.Context(), h, args[0], args[1], form)
+			return env.compareHistory(cmd.Context(), h, args[0], args[1], *compareFormat)
 		})
 	}
 	cmd.AddCommand(compare)
@@ -137,16 +129,12 @@ Nothing is randomised there, so it is weaker than a trial.`,
 	f.StringArrayVar(&watched.notes, "mark", nil, "of a recording: a change, as `time=text`; repeatable")
 	f.StringVar(&watched.stateDir, "state-dir", "", "of a recording: "+stateDirUsage)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		if isRecording(args[0]) {
-			if form == "markdown" {
+			if *format == "markdown" {
 				return usagef("a recording is shown as text, html or json")
 			}
 			watched.history = file
-			return env.writeTo(out, func(to *Env) error { return watched.run(cmd.Context(), to, args[0], form) })
+			return env.writeTo(out, func(to *Env) error { return watched.run(cmd.Context(), to, args[0], *format) })
 		}
 		if watched.any() {
 			return usagef("--from, --to, --compare, --mark and --state-dir are for the folder of a recording; %s is none", args[0])
@@ -155,7 +143,7 @@ Nothing is randomised there, so it is weaker than a trial.`,
 		if err != nil {
 			return err
 		}
-		return env.writeTo(out, func(to *Env) error { return to.showResult(r, form) })
+		return env.writeTo(out, func(to *Env) error { return to.showResult(r, *format) })
 	}
 	return cmd
 }

@@ -72,26 +72,24 @@ are located, delays are told one way, and what a box between changed.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&opt.from, "from", nil,
 		"`capture`, sosreport, folder of outputs, pasted session or packet capture to read instead of a host")
-	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, and mismatches; for a packet capture, the other end's")
-	f.StringVar(&opt.capture, "capture", "", "capture packets on this `interface` with the host's tcpdump, for 10s or --for; further words are its filter")
+	f.StringVar(&opt.peer, "peer", "", "`host` or capture at the other end: its ceilings, and mismatches; for a packet "+
+		"capture, the other end's")
+	f.StringVar(&opt.capture, "capture", "", "capture packets on this `interface` with the host's tcpdump, for 10s or "+
+		"--for; further words are its filter")
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	roleVar(f, &opt.role, "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.window, "for", "", "observe the counters for this `time`, such as 5s: totals become rates")
 	f.StringVar(&opt.failOn, "fail-on", "", "exit with status 1 if there are problems of this `severity` or above: error, warning, info")
 	f.BoolVar(&opt.all, "all", false, "show why ceilings are not known and which rules were not evaluated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		how, err := format()
-		if err != nil {
-			return err
-		}
 		if cmd.Flags().Changed("capture") {
-			return inspectLive(cmd.Context(), env, opt, args, how)
+			return inspectLive(cmd.Context(), env, opt, args, *format)
 		}
 		names, err := opt.names(args)
 		if err != nil {
 			return err
 		}
-		return inspect(cmd.Context(), env, opt, names, how)
+		return inspect(cmd.Context(), env, opt, names, *format)
 	}
 	return cmd
 }

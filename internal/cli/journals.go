@@ -20,19 +20,18 @@ type changeArgs struct {
 
 const stateDirUsage = "`folder` of the journals (default: the system's)"
 
-// changeFlags adds the flags of those verbs. The function it returns takes
-// their words.
-func changeFlags(cmd *cobra.Command) func(words []string) (changeArgs, error) {
+// onChange makes a command one of those verbs, with their flags.
+func onChange(cmd *cobra.Command, verb func(context.Context, changeArgs) error) *cobra.Command {
 	format := formatFlag(cmd, "text", "json")
 	stateDir := cmd.Flags().String("state-dir", "", stateDirUsage)
-	return func(words []string) (changeArgs, error) {
-		how, err := format()
-		if err != nil {
-			return changeArgs{}, err
-		}
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
 		id, host, err := idAndHost(words)
-		return changeArgs{id, host, *stateDir, how}, usage(err)
+		if err != nil {
+			return usage(err)
+		}
+		return verb(cmd.Context(), changeArgs{id, host, *stateDir, *format})
 	}
+	return cmd
 }
 
 // command writes commands about the same host and folder.

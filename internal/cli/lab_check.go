@@ -35,18 +35,15 @@ moment. The rows where that matters expect the resulting value, and say so.`,
 	awake := awakeFlag(cmd)
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
-		how, err := format()
+		kept, err := awake()
 		if err != nil {
 			return err
 		}
-		opt := selfcheck.Options{Full: *full, Only: words}
-		if opt.Awake, err = awake(); err != nil {
-			return err
-		}
+		opt := selfcheck.Options{Full: *full, Only: words, Awake: kept}
 		if err := lab.EnterUserNamespace(cmd.Context(), env.args); err != nil {
 			return labError(err)
 		}
-		if how == "text" {
+		if *format == "text" {
 			opt.Report = func(r selfcheck.Result) { fmt.Fprintln(env.Stdout, r) }
 		}
 		report, err := selfcheck.Check(cmd.Context(), opt)
@@ -62,7 +59,7 @@ moment. The rows where that matters expect the resulting value, and say so.`,
 				failed++
 			}
 		}
-		if how == "json" {
+		if *format == "json" {
 			err = env.printJSON(checkedLab{1, report.Awake, report.Arrivals, report.Results, failed})
 		} else {
 			env.note("%d checks, %d not as asked; %s; %s", len(report.Results), failed, report.Awake, report.Arrivals)

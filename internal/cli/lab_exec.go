@@ -24,13 +24,15 @@ type labFlags struct {
 
 func (f *labFlags) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.router, "router", false, "put a router, as a separate host, between client and server")
-	cmd.Flags().StringArrayVar(&f.access, "access", nil, "`LINK` of a client to the router (implies it); once for each client: client, client2, ...")
+	cmd.Flags().StringArrayVar(&f.access, "access", nil, "`LINK` of a client to the router (implies it); once for each "+
+		"client: client, client2, ...")
 	f.awake = awakeFlag(cmd)
 }
 
 // awakeFlag adds --awake; the function it returns gives the choice.
 func awakeFlag(cmd *cobra.Command) func() (lab.AwakeOptions, error) {
-	text := cmd.Flags().String("awake", "", "keep the processors from going idle: auto, on, off; with the `share` of their time that it may take, on:50% (default: $"+lab.AwakeVariable+", or auto)")
+	text := cmd.Flags().String("awake", "", "keep the processors from going idle: auto, on, off; with the `share` of "+
+		"their time that it may take, on:50% (default: $"+lab.AwakeVariable+", or auto)")
 	return func() (lab.AwakeOptions, error) {
 		awake, err := lab.ParseAwake(*text)
 		return awake, usage(err)
@@ -120,9 +122,7 @@ func newLabExecCmd(env *Env) *cobra.Command {
 		if cmd.ArgsLenAtDash() != 1 || len(args) < 2 {
 			return usagef("LINK -- CMD expected, like: wirerate lab exec rate=1gbit,rtt=80ms -- ping 10.77.0.2")
 		}
-		if x.format, err = format(); err != nil {
-			return err
-		}
+		x.format = *format
 		if err := x.check(cmd); err != nil {
 			return err
 		}
@@ -245,7 +245,8 @@ func (e *Env) execEnd(status int, did lab.Status, stats *os.File, x execution) e
 	}
 	for _, r := range did.Links {
 		if r.KeptUp == lab.No {
-			e.note("the emulator did not keep up between %s and %s: numbers are of this machine, not of the link\n  up: %s\n  down: %s\n  %s; %s", r.From, r.To, r.Up, r.Down, did.Awake, did.Arrivals)
+			e.note("the emulator did not keep up between %s and %s: numbers are of this machine, not of the link\n"+
+				"  up: %s\n  down: %s\n  %s; %s", r.From, r.To, r.Up, r.Down, did.Awake, did.Arrivals)
 		}
 	}
 	if (kept == lab.Yes && did.Carried() > 0 || kept == lab.Unknown) && !x.quiet {

@@ -15,10 +15,10 @@ import (
 
 func newLabUpCmd(env *Env) *cobra.Command {
 	var flags labFlags
-	var format func() (string, error)
+	var format *string
 	cmd := &cobra.Command{
 		Use:   "up NAME [LINK]",
-		Args:  cobra.ArbitraryArgs,
+		Args:  argsFrom(1, 2, "NAME [LINK]"),
 		Short: "Bring up a lab that stays until lab down",
 		Long: `up brings up a lab in the background. LINK can be omitted if NAME is a
 profile. Programs run on its hosts with lab shell and lab exec NAME; as root
@@ -27,13 +27,6 @@ ns:NAME-server. lab list shows statistics of the links so far.`,
 		Example: `  wirerate lab up lte
   wirerate lab up slow rate=none --access rate=1gbit --access rate=100mbit`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return usagef("NAME [LINK] expected, %d arguments given; see --help", len(args))
-			}
-			how, err := format()
-			if err != nil {
-				return err
-			}
 			spec := args[len(args)-1]
 			topology, err := flags.topology(spec)
 			if err != nil {
@@ -53,7 +46,7 @@ ns:NAME-server. lab list shows statistics of the links so far.`,
 			if err != nil {
 				return holderError(err)
 			}
-			if how == "json" {
+			if *format == "json" {
 				err = env.printJSON(labUp{1, kept})
 			} else {
 				err = printLab(env.Stdout, kept)
@@ -61,12 +54,10 @@ ns:NAME-server. lab list shows statistics of the links so far.`,
 			if err != nil { // whoever asked does not know of it
 				return failure(errors.Join(fmt.Errorf("lab %s is taken down again: %w", kept.Name, err), kept.TakeDown(cmd.Context())))
 			}
-			if how == "json" {
+			if *format == "json" {
 				return nil
 			}
-			for _, r := range kept.Restrictions {
-				env.note("%s", r)
-			}
+			env.noteAll(kept.Restrictions)
 			return nil
 		},
 	}
@@ -140,10 +131,6 @@ func newLabListCmd(env *Env) *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List the labs that are up, and what their links did", Args: exactArgs(0, "no arguments")}
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		how, err := format()
-		if err != nil {
-			return err
-		}
 		kept, err := lab.KeptLabs()
 		if err != nil {
 			return failure(err)
@@ -157,7 +144,7 @@ func newLabListCmd(env *Env) *cobra.Command {
 				env.note("%v", err)
 			}
 		}
-		if how == "json" {
+		if *format == "json" {
 			return env.printJSON(labList{1, labs})
 		}
 		for _, l := range labs {
@@ -192,10 +179,6 @@ func newLabDownCmd(env *Env) *cobra.Command {
 	}
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		how, err := format()
-		if err != nil {
-			return err
-		}
 		k, err := lab.FindKept(args[0])
 		if errors.Is(err, lab.ErrNoSuchLab) {
 			return usage(err)
@@ -208,10 +191,10 @@ func newLabDownCmd(env *Env) *cobra.Command {
 			return failure(err)
 		}
 		switch {
-		case how == "json" && unknown == nil:
+		case *format == "json" && unknown == nil:
 			kept := keptUpOf(status)
 			return env.printJSON(labDown{Schema: 2, Name: k.Name, Status: &status, keptUp: &kept})
-		case how == "json":
+		case *format == "json":
 			return env.printJSON(labDown{Schema: 2, Name: k.Name, Unknown: unknown.Error()})
 		case unknown == nil && status.Carried() > 0:
 			env.note("%s", status)

@@ -17,11 +17,7 @@ func newLabProfilesCmd(env *Env) *cobra.Command {
 	}
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(*cobra.Command, []string) error {
-		how, err := format()
-		if err != nil {
-			return err
-		}
-		if how == "json" {
+		if *format == "json" {
 			return env.printJSON(labProfiles{1, link.Profiles()})
 		}
 		w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)

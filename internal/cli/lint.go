@@ -55,7 +55,8 @@ and exits with 1 when that reaches --fail-on.`,
 	format := formatFlag(cmd, "text", "json", "sarif", "github", "gitlab", "checkstyle", "junit")
 	f := cmd.Flags()
 	f.StringVar(&opt.system, "os", "", "`system`: freebsd, openbsd or linux (default: guessed)")
-	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2 (default: the running one for this machine's own files, otherwise what all described releases share)")
+	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2 (default: the running one for this "+
+		"machine's own files, otherwise what all described releases share)")
 	f.StringVar(&opt.kind, "kind", "", "`kind` of the files, such as sysctl.conf, loader.conf, rc.conf, script (default: guessed)")
 	roleVar(f, &opt.role, "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.driver, "driver", "", "`driver` of the network interface, such as igb")
@@ -72,11 +73,7 @@ and exits with 1 when that reaches --fail-on.`,
 	f.BoolVar(&opt.verbose, "verbose", false, "show each line that sets a default, not one summary per file")
 	f.StringVar(&opt.color, "color", "auto", "`when` to colour the text: auto, always or never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		format, err := format()
-		if err != nil {
-			return err
-		}
-		return runLint(cmd.Context(), env, opt, args, format, cmd.Flags())
+		return runLint(cmd.Context(), env, opt, args, *format, cmd.Flags())
 	}
 	return cmd
 }
@@ -122,9 +119,7 @@ func runLint(ctx context.Context, env *Env, opt lintOptions, args []string, form
 		readErr = errors.Join(readErr, err)
 	}
 	if !opt.quiet && (opt.system == "" || opt.version == "") {
-		for _, line := range report.LintBasis(res, basis) {
-			env.note("%s", line)
-		}
+		env.noteAll(report.LintBasis(res, basis))
 	}
 	res, err = env.showLint(c, inputs, judged, res, opt, format)
 	switch {
@@ -171,7 +166,8 @@ func (e *Env) showLint(c *catalog.Catalog, inputs []lint.Input, judged lint.Opti
 		return done.Left, e.showFixes(done, opt.fix, opt.quiet)
 	}
 	shown := *res
-	shown.Problems = slices.DeleteFunc(slices.Clone(res.Problems), func(p lint.Problem) bool { return !p.Severity.AtLeast(lint.Severity(opt.level)) })
+	shown.Problems = slices.DeleteFunc(slices.Clone(res.Problems),
+		func(p lint.Problem) bool { return !p.Severity.AtLeast(lint.Severity(opt.level)) })
 	if err := e.writeLint(&shown, format, opt); err != nil {
 		return nil, failure(err)
 	}
@@ -241,7 +237,8 @@ func (o lintOptions) options() (lint.Options, error) {
 	if err != nil {
 		return lint.Options{}, err
 	}
-	return lint.Options{System: system, Version: version, Kind: conffile.Kind(o.kind), Role: o.role, Driver: o.driver, Machine: machine, Ignore: o.ignore}, nil
+	return lint.Options{System: system, Version: version, Kind: conffile.Kind(o.kind), Role: o.role, Driver: o.driver,
+		Machine: machine, Ignore: o.ignore}, nil
 }
 
 // machine returns what the flags say about the machine, nil when nothing.

@@ -47,9 +47,7 @@ func (e *Env) showFixes(done lint.Correction, write, quiet bool) error {
 		}
 		e.note("%s: %s written; the old file is %s", f.Path, corrections(f.Fixes), backup)
 	}
-	for _, n := range done.Notes {
-		e.note("%s", n)
-	}
+	e.noteAll(done.Notes)
 	if len(done.Fixed) == 0 && !quiet {
 		e.note("nothing to correct")
 	}
@@ -156,7 +154,8 @@ func replaceFile(path string, data []byte) error {
 	}
 	defer os.Remove(tmp.Name())
 	if err := tmp.Chown(int(owner.Uid), int(owner.Gid)); err != nil {
-		return fmt.Errorf("%s: not corrected: its owner (user %d, group %d) cannot be kept: %w", path, owner.Uid, owner.Gid, errors.Join(err, tmp.Close()))
+		return fmt.Errorf("%s: not corrected: its owner (user %d, group %d) cannot be kept: %w", path, owner.Uid,
+			owner.Gid, errors.Join(err, tmp.Close()))
 	}
 	_, err = tmp.Write(data)
 	err = errors.Join(err, tmp.Chmod(info.Mode()), tmp.Sync(), tmp.Close())

@@ -42,15 +42,11 @@ own files in --dir, which are removed even if it is killed.
 	cmd.Flags().IntVarP(&runs, "runs", "n", 1, "number of runs, 1 to 1000")
 	cmd.Flags().StringVar(&read, "read", "", "read a tool's output from `FILE` (- for standard input) instead of measuring")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		if read != "" {
-			return env.readOutput(read, f.Spec.Tool, form, args)
+			return env.readOutput(read, f.Spec.Tool, *format, args)
 		}
 		if len(args) == 0 {
-			return usagef("a WORKLOAD is expected: %s", workloadNames())
+			return usagef("a WORKLOAD is expected: %s", strings.Join(kindsOfWorkload(), ", "))
 		}
 		f.Spec.Workload = args[0]
 		if err := f.hostAndPeer(args[1:]); err != nil {
@@ -65,20 +61,9 @@ own files in --dir, which are removed even if it is killed.
 		if runs < 1 || runs > 1000 {
 			return usagef("--runs %d: 1 to 1000 are possible", runs)
 		}
-		return measureVerb(cmd.Context(), env, f, runs, form)
+		return measureVerb(cmd.Context(), env, f, runs, *format)
 	}
 	return cmd
-}
-
-func workloadNames() string {
-	text := ""
-	for i, k := range workload.Kinds() {
-		if i > 0 {
-			text += ", "
-		}
-		text += k.Name
-	}
-	return text
 }
 
 func workloadHelp() string {

@@ -71,7 +71,8 @@ only described.`,
 	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2")
 	f.StringVar(&opt.memory, "memory", "", "the machine's memory, a `size` such as 64GiB")
 	f.IntVar(&opt.cores, "cores", 0, "`number` of the machine's processors")
-	f.StringVar(&opt.driver, "nic", "", "the machine's network interfaces, as `NIC`,...: a driver (ix, mlx5_core), a name of a BSD (ix0), or NAME:DRIVER (eth0:igb)")
+	f.StringVar(&opt.driver, "nic", "", "the machine's network interfaces, as `NIC`,...: a driver (ix, mlx5_core), a "+
+		"name of a BSD (ix0), or NAME:DRIVER (eth0:igb)")
 	f.StringVar(&opt.nicRate, "nic-rate", "", "speed of the interface, a `rate` such as 10gbit")
 	f.StringVar(&opt.numa, "numa", "", "processors of the interfaces' NUMA node, as `LIST`, such as 0-15 or 0,2,4")
 	f.IntVar(&opt.queues, "queues", 0, "`number` of receive queues of each interface")
@@ -81,7 +82,8 @@ only described.`,
 	countFlag(f, &opt.diskIOPS, "disk-iops", "`number` of operations per second of one disk")
 	f.StringVar(&opt.diskLatency, "disk-latency", "", "`time` that one operation of a disk takes, such as 80us")
 	f.StringVar(&opt.diskFrom, "disk-from", "", "take the disks' figures from `FILE`, the output of wirerate measure disk --json")
-	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500], a profile of wirerate lab profiles, a packet capture that shows it, or auto")
+	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500], a profile of wirerate "+
+		"lab profiles, a packet capture that shows it, or auto")
 	f.StringVar(&opt.peer, "peer", "", "with --path auto: the `HOST` to which the path is measured")
 	roleVar(f, &opt.role, "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	countFlag(f, &opt.load.Connections, "connections", "`number` of TCP connections open at once (default: by role)")
@@ -95,10 +97,6 @@ only described.`,
 	f.StringSliceVar(&opt.export, "export", nil, "`forms` to write into the folder as well: ansible, tuned, script")
 	f.StringVar(&opt.compare, "compare", "", "compare this configuration `FILE` with the plan, line by line")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		how, err := format()
-		if err != nil {
-			return err
-		}
 		if len(args) == 1 {
 			opt.host = hostName(args[0])
 		}
@@ -107,7 +105,7 @@ only described.`,
 				return usagef("--%s 0: leave it out when it is not known", name)
 			}
 		}
-		return planVerb(cmd.Context(), env, opt, how)
+		return planVerb(cmd.Context(), env, opt, *format)
 	}
 	return cmd
 }

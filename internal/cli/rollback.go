@@ -21,15 +21,7 @@ such as an interface, a route or a module, is reported as gone.`,
   wirerate rollback 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
 	}
-	told := changeFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, words []string) error {
-		a, err := told(words)
-		if err != nil {
-			return err
-		}
-		return rollbackVerb(cmd.Context(), env, a)
-	}
-	return cmd
+	return onChange(cmd, func(ctx context.Context, a changeArgs) error { return rollbackVerb(ctx, env, a) })
 }
 
 func rollbackVerb(ctx context.Context, env *Env, a changeArgs) error {
@@ -54,20 +46,10 @@ func rollbackVerb(ctx context.Context, env *Env, a changeArgs) error {
 }
 
 func printRollback(env *Env, id string, r change.RollbackReport) {
-	for _, s := range r.Restored {
-		env.printf("restored  %s\n", s)
-	}
-	for _, s := range r.Foreign {
-		env.printf("left      %s\n", s)
-	}
-	for _, s := range r.Kept {
-		env.printf("kept      %s\n", s)
-	}
-	for _, s := range r.Booted {
-		env.printf("booted    %s\n", s)
-	}
-	for _, s := range r.Gone {
-		env.printf("gone      %s\n", s)
-	}
+	env.printAll("restored  %s\n", r.Restored)
+	env.printAll("left      %s\n", r.Foreign)
+	env.printAll("kept      %s\n", r.Kept)
+	env.printAll("booted    %s\n", r.Booted)
+	env.printAll("gone      %s\n", r.Gone)
 	env.printf("change %s is rolled back: %d restored, %d left\n", id, len(r.Restored), len(r.Foreign)+len(r.Kept))
 }

@@ -24,15 +24,7 @@ is rolled back, or is permanent, the folder can be removed.`,
   wirerate status ssh://root@server --json`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	told := changeFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, words []string) error {
-		a, err := told(words)
-		if err != nil {
-			return err
-		}
-		return statusVerb(cmd.Context(), env, a)
-	}
-	return cmd
+	return onChange(cmd, func(ctx context.Context, a changeArgs) error { return statusVerb(ctx, env, a) })
 }
 
 // changeStatus is one change in the JSON of status.
@@ -79,7 +71,8 @@ func statusVerb(ctx context.Context, env *Env, a changeArgs) error {
 		Drift: append([]change.Drift{}, drift...)}
 	wrong := len(drift) > 0
 	for _, e := range entries {
-		c := changeStatus{ID: e.ID, State: e.State, Created: e.Journal.Created, Files: []string{}, Dir: e.Dir, Problem: e.Problem, Rebooted: e.Rebooted, Unfinished: e.Unfinished}
+		c := changeStatus{ID: e.ID, State: e.State, Created: e.Journal.Created, Files: []string{}, Dir: e.Dir,
+			Problem: e.Problem, Rebooted: e.Rebooted, Unfinished: e.Unfinished}
 		for _, it := range e.Journal.Items {
 			if !it.Watched {
 				c.Settings++

@@ -66,12 +66,8 @@ of its own, and its processors and drops stand beside the others.
 	cmd.Flags().StringVar(&f.from, "metric-from", "", "judge production by this `METRIC` of it, without a load: "+live.Forms)
 	cmd.Flags().StringVar(&f.Suite, "suite", "", "run a named `suite` instead of one workload: host, or router (through --router or --via)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		if f.resume != "" {
-			return f.resumes(cmd, env, form)
+			return f.resumes(cmd, env, *format)
 		}
 		if aa {
 			if err := f.control(); err != nil {
@@ -82,9 +78,9 @@ of its own, and its processors and drops stand beside the others.
 			return usage(err)
 		}
 		if f.Suite != "" {
-			return suiteVerb(cmd.Context(), env, f, form)
+			return suiteVerb(cmd.Context(), env, f, *format)
 		}
-		return trialVerb(cmd.Context(), env, f, form)
+		return trialVerb(cmd.Context(), env, f, *format)
 	}
 	return cmd
 }
@@ -114,7 +110,8 @@ what it had within --for and ten minutes.
 // live makes the trial one of production: HOST, and a peer if one is named, switch
 // between the arms, and the metric is read over each run.
 func (f *experimentFlags) live() error {
-	for _, flag := range []string{"workload", "metric", "suite", "lab", "router", "via", "tool", "streams", "direction", "address", "port", "dir", "size"} {
+	for _, flag := range []string{"workload", "metric", "suite", "lab", "router", "via", "tool", "streams",
+		"direction", "address", "port", "dir", "size"} {
 		if f.given(flag) {
 			return fmt.Errorf("--%s: with --metric-from there is no load to choose or place", flag)
 		}
@@ -161,11 +158,13 @@ func (f *experimentFlags) checkArms(args []string, least int) error {
 	}
 	if kind, err := workload.FindKind(f.Spec.Workload); err == nil && f.Metric != "" {
 		if _, ok := kind.Metric(f.Metric); !ok {
-			return fmt.Errorf("--metric %q: %s measures %s", f.Metric, kind.Name, namesOf(kind.Metrics))
+			known := namesOf(kind.Metrics, func(m workload.Metric) string { return m.Name })
+			return fmt.Errorf("--metric %q: %s measures %s", f.Metric, kind.Name, strings.Join(known, ", "))
 		}
 	}
 	if i := slices.IndexFunc(f.Arms, experiment.Arm.ForEnds); i >= 0 && !f.Routed() {
-		return fmt.Errorf("arm %q: ends: is for trials with a router (--via HOST, or --lab LINK --router): without one an arm sets the ends anyway", f.Arms[i].Name)
+		return fmt.Errorf("arm %q: ends: is for trials with a router (--via HOST, or --lab LINK --router): without one an "+
+			"arm sets the ends anyway", f.Arms[i].Name)
 	}
 	if slices.ContainsFunc(f.Arms, experiment.Arm.Planned) {
 		if err := checkRole(f.Role); err != nil {
@@ -176,14 +175,6 @@ func (f *experimentFlags) checkArms(args []string, least int) error {
 		}
 	}
 	return f.checkDesign(200)
-}
-
-func namesOf(metrics []workload.Metric) string {
-	var names []string
-	for _, m := range metrics {
-		names = append(names, m.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 func trialVerb(ctx context.Context, env *Env, f experimentFlags, format string) error {
@@ -250,7 +241,8 @@ func (f *experimentFlags) writeSuite(rows []experiment.Row) error {
 	if err := report.SuiteHTML(&page, f.Suite, rows, f.again()); err != nil {
 		return err
 	}
-	files := []outdir.File{{Name: "suite.json", Data: data}, {Name: "suite.txt", Data: table.Bytes()}, {Name: "suite.html", Data: page.Bytes()}}
+	files := []outdir.File{{Name: "suite.json", Data: data}, {Name: "suite.txt", Data: table.Bytes()},
+		{Name: "suite.html", Data: page.Bytes()}}
 	for _, row := range rows {
 		if row.Result == nil {
 			continue

@@ -45,18 +45,15 @@ With --lab both ends are namespaces of this machine joined by an emulated path.`
 	opt.addDesign(cmd)
 	f := cmd.Flags()
 	f.StringVar(&opt.Peer, "peer", "", peerUsage)
-	f.StringVar(&opt.path, "path", "", "`PATH` between the hosts: rate=,rtt=[,loss=][,mtu=], a profile of wirerate lab profiles, or auto to measure it")
+	f.StringVar(&opt.path, "path", "", "`PATH` between the hosts: rate=,rtt=[,loss=][,mtu=], a profile of wirerate lab "+
+		"profiles, or auto to measure it")
 	roleVar(f, &opt.Role, "", "`role` of the hosts: "+strings.Join(catalog.Roles(), ", "))
 	opt.out.declare(cmd, "the drop-in files, plan.json, result.json and report.html")
 	f.IntVar(&opt.Pairs, "pairs", 10, "maximum number of pairs of runs, 2 to 100")
 	f.BoolVar(&opt.NoShares, "no-shares", false, "do not measure each setting's share")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		if opt.resume != "" {
-			return opt.resumes(cmd, env, form)
+			return opt.resumes(cmd, env, *format)
 		}
 		if err := opt.hostAndPeer(args); err != nil {
 			return usage(err)
@@ -64,7 +61,7 @@ With --lab both ends are namespaces of this machine joined by an emulated path.`
 		if err := opt.checkTune(); err != nil {
 			return usage(err)
 		}
-		return tuneVerb(cmd.Context(), env, opt, form)
+		return tuneVerb(cmd.Context(), env, opt, *format)
 	}
 	return cmd
 }
@@ -106,7 +103,8 @@ func tuneVerb(ctx context.Context, env *Env, f experimentFlags, format string) e
 		if err := writeResult(f.out, r, o.Sides); err != nil {
 			return failure(err)
 		}
-		env.note("written: %s", strings.Join([]string{filepath.Join(f.out.dir, "report.html"), "result.json", "plan.json", "drop-in files"}, ", "))
+		env.note("written: %s", strings.Join([]string{filepath.Join(f.out.dir, "report.html"), "result.json", "plan.json",
+			"drop-in files"}, ", "))
 	}
 	if err := env.show(r, format, func() { report.Text(env.Stdout, r) }); err != nil {
 		return err

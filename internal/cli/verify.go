@@ -17,24 +17,15 @@ func newVerifyCmd(env *Env) *cobra.Command {
 which differ, which are read at the next boot, and which cannot be read. The
 exit status is 1 unless all are as planned. Nothing is changed.`,
 		Example: `  wirerate verify plan/ ssh://root@server`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return usagef("PLAN and at most one HOST are expected, %d arguments given; see --help", len(args))
-			}
-			return nil
-		},
+		Args:    argsFrom(1, 2, "PLAN and at most one HOST are"),
 	}
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		target := "local"
 		if len(args) == 2 {
 			target = hostName(args[1])
 		}
-		return verifyVerb(cmd.Context(), env, args[0], target, form)
+		return verifyVerb(cmd.Context(), env, args[0], target, *format)
 	}
 	return cmd
 }

@@ -30,20 +30,16 @@ func newVersionCmd(env *Env) *cobra.Command {
 	format := formatFlag(cmd, "text", "json")
 	notices := cmd.Flags().Bool("licenses", false, "print the licence notices of all components of the program")
 	cmd.RunE = func(*cobra.Command, []string) error {
-		form, err := format()
-		if err != nil {
-			return err
-		}
 		if *notices {
-			if form == "json" {
+			if *format == "json" {
 				return usagef("--licenses is text: no --json goes with it")
 			}
 			return env.printLicenses()
 		}
-		if form == "json" {
+		if *format == "json" {
 			return env.printJSON(versionInfo{1, Version, runtime.GOOS, runtime.GOARCH, goVersion()})
 		}
-		_, err = fmt.Fprint(env.Stdout, versionText())
+		_, err := fmt.Fprint(env.Stdout, versionText())
 		return failure(err)
 	}
 	return cmd

@@ -73,18 +73,17 @@ it all to Prometheus. docs/watch.md has more.`,
 	roleVar(f, &opt.role, "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.interval, "interval", "", "`time` between two samples, from 200ms to 10m (default: 1s; 5s over ssh;\n10s for a BSD)")
 	f.StringVar(&opt.lasts, "for", "", "end after this `time`, such as 10m")
-	f.StringVar(&opt.failOn, "fail-on", "", "exit with status 1 if a limit or problem of this `severity` or above was\nseen: error, warning, info")
-	f.StringVar(&opt.onFinding, "on-finding", "", "shell `command` to run when a limit or problem begins, with its description\non standard input as JSON")
-	f.StringVar(&opt.record, "record", "", "`folder` to record in: each state for a day, minutes for a month, hours for\na year, 1 GiB at most")
+	f.StringVar(&opt.failOn, "fail-on", "", "exit with status 1 if a limit or problem of this `severity` or above "+
+		"was\nseen: error, warning, info")
+	f.StringVar(&opt.onFinding, "on-finding", "", "shell `command` to run when a limit or problem begins, with its "+
+		"description\non standard input as JSON")
+	f.StringVar(&opt.record, "record", "", "`folder` to record in: each state for a day, minutes for a month, hours "+
+		"for\na year, 1 GiB at most")
 	f.StringVar(&opt.replay, "replay", "", "show what was recorded in a `folder`")
 	f.StringVar(&opt.at, "at", "", "with --replay, the `time` to begin at: 2026-11-22T03:00, or 3h for 3 hours ago")
 	opt.beside.flags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		how, err := format()
-		if err != nil {
-			return err
-		}
-		return opt.run(cmd.Context(), env, args, how)
+		return opt.run(cmd.Context(), env, args, *format)
 	}
 	return cmd
 }
@@ -147,8 +146,10 @@ func (opt watchOptions) together(names []string) error {
 	if opt.replay == "" && opt.at != "" {
 		return usagef("--at is for --replay")
 	}
-	if opt.replay != "" && (len(names) > 0 || opt.peer != "" || opt.record != "" || opt.interval != "" || opt.lasts != "" || opt.beside.any()) {
-		return usagef("--replay shows what was recorded: HOST, --peer, --record, --interval, --for, --probe, --switch and --metrics do not go with it")
+	if opt.replay != "" && (len(names) > 0 || opt.peer != "" || opt.record != "" || opt.interval != "" ||
+		opt.lasts != "" || opt.beside.any()) {
+		return usagef("--replay shows what was recorded: HOST, --peer, --record, --interval, --for, --probe, --switch and " +
+			"--metrics do not go with it")
 	}
 	return nil
 }

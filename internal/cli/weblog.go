@@ -114,7 +114,8 @@ func (o *weblogFlags) define(cmd *cobra.Command) {
 	f.StringVar(&o.filter.Size, "size", "", "count only responses in a `range` of sizes (24kB-350kB)")
 	f.StringVar(&o.filter.Protocol, "protocol", "", "count only these `protocols` (HTTP/2)")
 	f.StringVar(&o.filter.Client, "client", "", "count only clients in these `networks` (192.0.2.0/24)")
-	f.StringVar(&o.filter.Upstream, "upstream", "", "count only requests whose share of time in the upstream server is in a `range` (50%-, -10%), or that had no upstream (none)")
+	f.StringVar(&o.filter.Upstream, "upstream", "", "count only requests whose share of time in the upstream server is "+
+		"in a `range` (50%-, -10%), or that had no upstream (none)")
 	f.StringVar(&o.since, "since", "", "count only from this `time` on (2024-03-01T12:00:00Z)")
 	f.StringVar(&o.until, "until", "", "count only before this `time`")
 	f.StringSliceVar(&o.by, "by", nil, "`groupings` to show: "+strings.Join(weblog.Groupings(), ", "))
@@ -127,7 +128,8 @@ func (o *weblogFlags) define(cmd *cobra.Command) {
 	f.BoolVarP(&o.follow, "follow", "f", false, "continue as the logs grow")
 	f.DurationVar(&o.interval, "interval", time.Second, "time between two updates with --follow")
 	f.DurationVar(&o.lasting, "for", 0, "end --follow after this time")
-	f.StringVar(&o.save, "save", "", "write the counts to a `file` that weblog and weblog merge read (.wrl; - is standard output, instead of the report); with --full, those of the groupings too")
+	f.StringVar(&o.save, "save", "", "write the counts to a `file` that weblog and weblog merge read (.wrl; - is "+
+		"standard output, instead of the report); with --full, those of the groupings too")
 	f.StringVar(&o.parquet, "parquet", "", "write the requests to a Parquet `file`, one per row")
 	o.defineOutput(cmd)
 }
@@ -137,7 +139,8 @@ func (o *weblogFlags) defineOutput(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.StringVarP(&o.output, "output", "o", "", "write the report to a `file` as well: JSON if its name ends in .json, otherwise HTML")
-	f.StringVar(&o.trial, "trial", "", "join the result of a trial of the change: its `ID` (see wirerate history; last is the newest) or a result.json")
+	f.StringVar(&o.trial, "trial", "", "join the result of a trial of the change: its `ID` (see wirerate history; last "+
+		"is the newest) or a result.json")
 	f.StringVar(&o.history, "history", "", "`file` of the history that --trial looks in (default: ~/.local/state/wirerate/history.db)")
 }
 

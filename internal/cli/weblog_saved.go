@@ -109,7 +109,8 @@ func (o *weblogFlags) advice(s *weblog.Sketch, names []string) (notes []string) 
 	files := regular(names...)
 	for i, st := range files {
 		if k := indexFile(files[:i], st); k >= 0 {
-			notes = append(notes, fmt.Sprintf("%s and %s are the same file, which is counted twice", logline.Escape(names[k], 512), logline.Escape(names[i], 512)))
+			notes = append(notes, fmt.Sprintf("%s and %s are the same file, which is counted twice",
+				logline.Escape(names[k], 512), logline.Escape(names[i], 512)))
 		}
 	}
 	return notes

@@ -124,7 +124,8 @@ func parsePath(text string) (netpath.Path, error) {
 func (e *Env) pathTo(ctx context.Context, text, host, peer string) (netpath.Path, error) {
 	switch {
 	case text == "auto" && peer == "":
-		return netpath.Path{}, usagef("--path auto measures between two hosts: name the other one with --peer HOST, or declare the path, like --path rate=1gbit,rtt=80ms")
+		return netpath.Path{}, usagef("--path auto measures between two hosts: name the other one with --peer HOST, or " +
+			"declare the path, like --path rate=1gbit,rtt=80ms")
 	case text != "auto" && peer != "":
 		return netpath.Path{}, usagef("--peer is for --path auto, which measures the path to it")
 	case text != "auto":

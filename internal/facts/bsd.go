@@ -262,10 +262,7 @@ func (f *Facts) readHWFeatures(t text) error {
 			}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // readBSDRoutes reads netstat -rn; the interface stands in the column that the
@@ -297,8 +294,5 @@ func (f *Facts) readBSDRoutes(t text) error {
 		f.Routes = append(f.Routes, Route{Destination: words[0], Gateway: words[1], Interface: name,
 			Source: f.Line(t.from, i+1)})
 	}
-	if len(f.Routes) == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(len(f.Routes) > 0)
 }

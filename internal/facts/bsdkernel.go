@@ -42,10 +42,7 @@ func (f *Facts) readZones(t text) error {
 			Cached: v[3], Denied: v[5],
 			Source: f.Line(t.from, i+1)})
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // brokenZone is the rest of a row of vmstat -z.
@@ -78,10 +75,7 @@ func (f *Facts) readVmstatInterrupts(t text) error {
 		}
 		f.Interrupts = append(f.Interrupts, irq)
 	}
-	if len(f.Interrupts) == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(len(f.Interrupts) > 0)
 }
 
 // pcixCap is what pciconf says of a PCI-X card (FreeBSD
@@ -137,10 +131,7 @@ func (f *Facts) readPciconf(t text) error {
 			n.show("pcie", f.Line(t.from, i+1))
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 var (
@@ -182,10 +173,7 @@ func (f *Facts) readPcidump(t text) error {
 		}
 		f.pciShown[address] = f.Line(t.from, i+1)
 	}
-	if address == "" {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(address != "")
 }
 
 // joinPcidump gives the interfaces of OpenBSD their PCI links, by the lines of
@@ -223,10 +211,7 @@ func (f *Facts) readKldstat(t text) error {
 			}
 		}
 	}
-	if len(f.Modules) == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(len(f.Modules) > 0)
 }
 
 // readPfctl reads pfctl -si: "  current entries   123", and counters with a
@@ -264,10 +249,7 @@ func (f *Facts) readPfctl(t text) error {
 		v, _ := count(words[number])
 		f.Counters["pf."+section+strings.Join(words[:number], "_")] = Counter{Value: v, Source: f.Line(t.from, i+1)}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // pfCounter is a counter that lost its indentation on the way.
@@ -284,10 +266,7 @@ func (f *Facts) readPfLimits(t text) error {
 		found = true
 		f.Settings["pf:set/limit/"+words[0]] = Setting{Value: words[3], Source: f.Line(t.from, i+1), State: Read}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // HostEntry is what FreeBSD's host cache remembers of a peer.
@@ -329,8 +308,5 @@ func (f *Facts) readHostcache(t text) error {
 		f.HostCache = append(f.HostCache, HostEntry{Address: words[0], MTU: at("MTU"), SSThresh: ssthresh,
 			RTT: float64(at("RTT")), CWND: at("CWND"), Source: f.Line(t.from, i+1)})
 	}
-	if !known {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(known)
 }

@@ -99,6 +99,8 @@ func atLine(line int, format string, args ...any) error {
 // errNothing is returned by parsers that find nothing they know.
 var errNothing = kerneltext.ErrNothing
 
+func nothingUnless(found bool) error { return kerneltext.NothingUnless(found) }
+
 // reader is one source of facts: what to ask and what to make of the answer.
 type reader struct {
 	part  string

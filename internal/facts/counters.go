@@ -37,10 +37,7 @@ func (f *Facts) readSNMP6(t text) error {
 			f.Counters["Snmp6."+words[0]] = Counter{Value: v, Source: f.Line(t.from, i+1)}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // readSockstat reads /proc/net/sockstat, whose numbers have no rate.

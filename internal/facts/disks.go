@@ -203,10 +203,7 @@ func (f *Facts) readSysBlock(t text) error {
 				Source: Source{From: "/sys/block/" + path, Line: 0, Text: value}}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 func (d *Disk) sysFile(file, value string) {
@@ -256,10 +253,7 @@ func (f *Facts) readMountinfo(t text) error {
 			}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // mountLimit bounds the mount points of a disk: a container host binds one

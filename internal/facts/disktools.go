@@ -54,10 +54,7 @@ func (f *Facts) readIostatExtended(t text) error {
 		load.Operations, load.Bytes = load.Reads+load.Writes, load.ReadBytes+load.WriteBytes
 		d.observe(load)
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 func iostatHeading(words []string) bool {
@@ -164,10 +161,7 @@ func (f *Facts) readIostat(t text) error {
 			}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 func (d *Disk) iostatTriple(heads []string, v [3]float64, first bool, src Source) {
@@ -278,10 +272,7 @@ func (f *Facts) readGeomDisks(t text) error {
 			}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // readCamcontrol reads FreeBSD's camcontrol devlist: "<MODEL REVISION>  at
@@ -302,10 +293,7 @@ func (f *Facts) readCamcontrol(t text) error {
 			}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // readLsblk reads lsblk of util-linux with the columns that its heading names:
@@ -350,10 +338,7 @@ func (f *Facts) readLsblk(t text) error {
 			}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 func (d *Disk) lsblk(cell func(string) string) {

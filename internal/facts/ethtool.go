@@ -84,10 +84,7 @@ func readEthtoolLink(n *NIC, f *Facts, t text) error {
 			n.Up, n.StateUnknown = value == "yes", false
 		}
 	})
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // unknownSpeed is what kernels before 2.6.37 say of a link without one: the
@@ -135,10 +132,7 @@ func readEthtoolDriver(n *NIC, f *Facts, t text) error {
 			}
 		}
 	})
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // readEthtoolFeatures reads ethtool -k: "name: on|off [fixed] [requested on]". What was requested in vain is as fixed as
@@ -174,10 +168,7 @@ func readEthtoolFeatures(n *NIC, f *Facts, t text) error {
 			n.Features[name] = feature
 		}
 	}
-	if len(n.Features) == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(len(n.Features) > 0)
 }
 
 // twoBlocks reads ethtool's answers of two blocks: the maximums, then the
@@ -196,10 +187,7 @@ func twoBlocks(t text, each func(line int, maximum bool, name string, value int)
 			}
 		}
 	})
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 func readEthtoolRings(n *NIC, f *Facts, t text) error {
@@ -268,10 +256,7 @@ func readEthtoolCoalesce(n *NIC, f *Facts, t text) error {
 			keep(strings.TrimSpace(name), strings.TrimSpace(value), src)
 		}
 	}
-	if len(n.Coalesce) == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(len(n.Coalesce) > 0)
 }
 
 func readEthtoolPause(n *NIC, f *Facts, t text) error {
@@ -457,8 +442,5 @@ func readEthtoolEEE(n *NIC, f *Facts, t text) error {
 			f.Settings["ethtool:eee@"+n.Name] = Setting{Value: onOff, Source: src, State: Read}
 		}
 	})
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }

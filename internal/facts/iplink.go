@@ -202,10 +202,7 @@ func (f *Facts) readAddresses(t text) error {
 			n.Addrs = append(n.Addrs, words[1])
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // readIPRoute reads ip route show: "DEST [via GATEWAY] dev NAME ATTRIBUTES",
@@ -244,10 +241,7 @@ func (f *Facts) readIPRoute(t text) error {
 			f.Routes = append(f.Routes, r)
 		}
 	}
-	if len(f.Routes) == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(len(f.Routes) > 0)
 }
 
 // useLink notes the lines that say something of an interface, and numbers them behind those of an earlier paste.

@@ -68,10 +68,7 @@ func (f *Facts) readLinuxInterfaces(t text) error {
 			}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 var (
@@ -130,10 +127,7 @@ func (f *Facts) readLinuxIfconfig(t text) error {
 			}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // translated keeps the numbers of a row that is not in English.

@@ -53,10 +53,7 @@ func (f *Facts) readLshw(t text) error {
 			n.Fastest = max(n.Fastest, capacity)
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // fastestCapability is the fastest mode in lshw's capabilities: 1000bt-fd.
@@ -121,8 +118,5 @@ func (f *Facts) readMiiTool(t text) error {
 		n.show("duplex", src)
 		n.show("link", src)
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }

@@ -66,10 +66,7 @@ func (f *Facts) readSystemFiles(t text) error {
 			f.Settings[path] = Setting{Value: strings.TrimSpace(value), State: Read, Source: f.Line(t.from, i+1)}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // readModules reads /proc/modules: the name is the first word.
@@ -79,10 +76,7 @@ func (f *Facts) readModules(t text) error {
 			f.Modules = append(f.Modules, words[0])
 		}
 	}
-	if len(f.Modules) == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(len(f.Modules) > 0)
 }
 
 // finish joins what several sources say together.

@@ -183,8 +183,5 @@ func (f *Facts) readLscpu(t text) error {
 			}
 		}
 	})
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }

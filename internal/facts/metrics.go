@@ -49,10 +49,7 @@ func (f *Facts) readMetrics(t text) error {
 			found = true
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // readHere marks parts as read, where the sources that print them whole were not.

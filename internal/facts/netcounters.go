@@ -237,10 +237,7 @@ func (f *Facts) readNstat(t text) error {
 			}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // nstatTotals tells the commands that print totals; without -a nstat prints what was counted since it was last asked.

@@ -58,10 +58,7 @@ func (f *Facts) readBSDNetstat(t text) error {
 			f.Counters[name] = Counter{Value: v, Source: f.Line(t.from, i+1)}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // typedProtocol is the protocol that a command asks for.
@@ -268,10 +265,7 @@ func (f *Facts) readNetstatInterfaces(t text) error {
 			}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // readBSDListeners reads netstat -Lan: "tcp4  4/0/2  *.5003", with the length,
@@ -297,10 +291,7 @@ func (f *Facts) readBSDListeners(t text) error {
 		f.Listeners = append(f.Listeners, Listener{Local: words[2], Queue: int(values[0]), Backlog: int(values[2]),
 			Source: f.Line(t.from, i+1)})
 	}
-	if !known && len(f.Listeners) == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(known || len(f.Listeners) > 0)
 }
 
 // readBSDFlows reads netstat -xn -p tcp: the columns after the addresses by
@@ -336,10 +327,7 @@ func (f *Facts) readBSDFlows(t text) error {
 		}
 		f.Flows = append(f.Flows, fl)
 	}
-	if !known {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(known)
 }
 
 // readNetISR reads netstat -Q (FreeBSD usr.bin/netstat/netisr.c): the table of
@@ -385,10 +373,7 @@ func (f *Facts) readNetISR(t text) error {
 				Source: f.Line(t.from, i+1)})
 		}
 	}
-	if len(f.NetISR) == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(len(f.NetISR) > 0)
 }
 
 // linkOf returns the interface of a line of netstat -i: the one of that name,

@@ -35,10 +35,7 @@ func (f *Facts) readMpstat(t text) error {
 			found = f.cpuRow(heads, words, f.Line(t.from, at+1)) || found
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // usualHeads are the columns of a row whose headings somebody cut off: those of
@@ -154,10 +151,7 @@ func (f *Facts) readTop(t text) error {
 		p.NetRX = f.processor(p.ID).NetRX
 		*f.processor(p.ID) = p
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // topThread finds the threads of the kernel in top's list: of FreeBSD

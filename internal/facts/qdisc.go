@@ -42,10 +42,7 @@ func (f *Facts) readQdiscs(t text) error {
 			n.Qdiscs = append(n.Qdiscs, q.qdisc(t.from))
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // counters reads " Sent B bytes P pkt (dropped D, overlimits O requeues R)"

@@ -58,8 +58,5 @@ func (f *Facts) readTailscale(t text) error {
 			f.Relays = append(f.Relays, Relay{Peer: m[1], Via: m[2], Source: s})
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }

@@ -92,8 +92,5 @@ func (f *Facts) readNeighbours(t text) error {
 		f.Neighbours = append(f.Neighbours, Neighbour{Address: words[0], Interface: words[2], MAC: pairs(words)["lladdr"],
 			State: words[len(words)-1], Source: f.Line(t.from, i+1)})
 	}
-	if len(f.Neighbours) == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(len(f.Neighbours) > 0)
 }

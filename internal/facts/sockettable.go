@@ -50,10 +50,7 @@ func (f *Facts) readUDPTable(t text) error {
 		f.datagramSocket(DatagramSocket{Local: local + ":" + strconv.FormatUint(number, 10), Unread: unread, Drops: drops,
 			Source: f.Line(t.from, i+1)})
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // readSocketTable reads netstat -an of the three systems: "tcp 0 0 LOCAL PEER

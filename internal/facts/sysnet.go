@@ -53,10 +53,7 @@ func (f *Facts) readSysNet(t text) error {
 			n.Queues.RX, n.Queues.TX = q.RX, q.TX
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 func countQueue(n *NIC, q *Queues, file, value string) {

@@ -37,10 +37,7 @@ func (f *Facts) readSystatCPU(t text) error {
 			*f.processor(p.ID) = p
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // add counts a share of time by the name that a tool gives it.
@@ -101,8 +98,5 @@ func (f *Facts) readSystatMbufs(t text) error {
 			}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }

@@ -49,10 +49,7 @@ func (f *Facts) readClasses(t text) error {
 		q.counters(words, f.Line(t.from, i+1))
 		c.Sent, c.Dropped, c.Overlimits, c.Backlog = q.Sent, q.Dropped, q.Overlimits, q.Backlog
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // tcRate reads 100Mbit, 1500Kbit, 12bit and, of the bytes that old ones print, 1Mbps.
@@ -141,10 +138,7 @@ func (f *Facts) readPfQueues(t text) error {
 			c.Limit = int64(smallNumber(m[1] + m[2]))
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // readSockstatTable reads FreeBSD's sockstat: a row for each socket of a program. Counters sockets.tcp4 and so on say
@@ -173,10 +167,7 @@ func (f *Facts) readSockstatTable(t text) error {
 	for proto, n := range sums {
 		f.Counters["sockets."+proto] = Counter{Value: n, Source: shown[proto]}
 	}
-	if !known && len(sums) == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(known || len(sums) > 0)
 }
 
 // systatShare finds the shares of time in systat -vmstat of FreeBSD ("0.4%Sys   0.0%Intr") and OpenBSD ("0.0%Int
@@ -201,8 +192,5 @@ func (f *Facts) readSystatVM(t text) error {
 			f.Parts["all processors"] = Part{From: t.from, State: Read}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }

@@ -50,10 +50,7 @@ func (f *Facts) readTransfers(t text) error {
 		}
 		f.Transfers[k].interval(l, f.Line(t.from, i+1))
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {

@@ -25,10 +25,7 @@ func (f *Facts) readVmstat(t text) error {
 		rows++
 		f.vmstatRow(heads, words, rows > 1, f.Line(t.from, i+1))
 	}
-	if rows == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(rows > 0)
 }
 
 // vmstatRow keeps a row: that of one processor is of all together.

@@ -108,10 +108,7 @@ func (f *Facts) readZpoolList(t text) error {
 			p.column(head, words[j])
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 func (p *ZPool) column(head, value string) {
@@ -174,10 +171,7 @@ func (f *Facts) readZpoolStatus(t text) error {
 			role, group = p.vdev(words, indent(line)-left, role, group, f.Line(t.from, i+1))
 		}
 	}
-	if p == nil {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(p != nil)
 }
 
 // indent is the width of the white space before a line; a tab counts 8.
@@ -267,10 +261,7 @@ func (f *Facts) readZfsGet(t text) error {
 				Source: f.Line(t.from, i+1)}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 func propertyName(s string) bool {

@@ -96,7 +96,8 @@ func (d *Drift) Any() bool {
 
 // Merge makes the report of hosts that are ordered by name.
 func Merge(hosts []Host, faults []Fault) Report {
-	r := Report{Schema: 1, Hosts: len(hosts), Groups: []Group{}, Problems: problems(hosts), Deviations: []Deviation{}, Mixed: []Mixed{}, Unread: faults}
+	r := Report{Schema: 1, Hosts: len(hosts), Groups: []Group{}, Problems: problems(hosts), Deviations: []Deviation{},
+		Mixed: []Mixed{}, Unread: faults}
 	groups := map[string][]Host{}
 	for _, h := range hosts {
 		groups[h.Group] = append(groups[h.Group], h)

@@ -43,7 +43,8 @@ func numbered(s string) iter.Seq2[int, string] {
 	}
 }
 
-func nothingUnless(found bool) error {
+// NothingUnless is ErrNothing for texts of which nothing was found.
+func NothingUnless(found bool) error {
 	if found {
 		return nil
 	}
@@ -100,7 +101,7 @@ func Tables(s string, each func(Value)) error {
 	if damaged != nil {
 		return damaged
 	}
-	return nothingUnless(found)
+	return NothingUnless(found)
 }
 
 // wholeLines are the lines of a table, with what a mail program broke off put back: a line without a table's name goes
@@ -139,7 +140,7 @@ func Sockstat(s string, each func(Value)) error {
 			}
 		}
 	}
-	return nothingUnless(found)
+	return NothingUnless(found)
 }
 
 // Devices reads /proc/net/dev (Linux net/core/net-procfs.c): below two lines of heading "eth0: " with 8 numbers
@@ -161,5 +162,5 @@ func Devices(s string, each func(line int, name string, numbers []string)) error
 			name = ""
 		}
 	}
-	return nothingUnless(found)
+	return NothingUnless(found)
 }

@@ -41,7 +41,7 @@ func Stat(s string) ([]CPU, error) {
 		}
 		all = append(all, c)
 	}
-	return all, nothingUnless(len(all) > 0)
+	return all, NothingUnless(len(all) > 0)
 }
 
 // Softnet is a line of /proc/net/softnet_stat, counted in packets but for Squeezed.

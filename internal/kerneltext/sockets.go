@@ -95,7 +95,7 @@ func Sockets(s string, each func(Socket)) error {
 		last.details(words[5:])
 	}
 	flush()
-	return nothingUnless(known)
+	return NothingUnless(known)
 }
 
 // isDetails reports whether a line that is not indented goes on with the details of a socket: it begins with a value by

@@ -26,7 +26,8 @@ type source interface {
 }
 
 // Forms says what Parse takes.
-const Forms = "lower: or higher: (which direction is better) and prometheus:ADDRESS?query=PROMQL, exec:COMMAND, or weblog:FILE[?percentile=95]"
+const Forms = "lower: or higher: (which direction is better) and prometheus:ADDRESS?query=PROMQL, exec:COMMAND, or " +
+	"weblog:FILE[?percentile=95]"
 
 // Parse reads what Forms says. Of a log lower is better unless told.
 func Parse(text string) (*Metric, error) {

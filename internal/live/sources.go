@@ -33,7 +33,8 @@ type prometheus struct {
 func newPrometheus(text string) (*prometheus, error) {
 	address, query, found := strings.Cut(text, "?query=")
 	if !found || query == "" {
-		return nil, fmt.Errorf("prometheus:%s: prometheus:ADDRESS?query=PROMQL is expected, like prometheus:http://prometheus:9090?query=avg(up)", text)
+		return nil, fmt.Errorf("prometheus:%s: prometheus:ADDRESS?query=PROMQL is expected, like "+
+			"prometheus:http://prometheus:9090?query=avg(up)", text)
 	}
 	src, err := canary.NewPrometheus(address)
 	return &prometheus{src: src, query: query}, err

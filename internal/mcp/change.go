@@ -37,10 +37,7 @@ func (s *Server) apply(ctx context.Context, in applyIn) (answer, error) {
 	if s.RuntimeOnly {
 		f.args = append(f.args, "--runtime-only")
 	}
-	if f.err != nil {
-		return answer{}, f.err
-	}
-	a, err := s.run(ctx, f.line(s.planFile(in.Plan), host)...)
+	a, err := s.run(ctx, f.line(s.planFile(in.Plan), host))
 	if err != nil {
 		return a, err
 	}
@@ -77,7 +74,7 @@ func (s *Server) end(ctx context.Context, verb string, in changeIn) (answer, err
 	if !ours || in.Host != "" && in.Host != host {
 		return answer{}, fmt.Errorf("%s: change %.80q was not applied by this session; status lists the changes", verb, in.ID)
 	}
-	return s.run(ctx, newFlags(verb).line(in.ID, host)...)
+	return s.run(ctx, newFlags(verb).line(in.ID, host))
 }
 
 type statusIn struct {
@@ -89,7 +86,7 @@ func (s *Server) status(ctx context.Context, in statusIn) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return s.run(ctx, newFlags("status").line(host)...)
+	return s.run(ctx, newFlags("status").line(host))
 }
 
 type trialIn struct {
@@ -111,8 +108,5 @@ func (s *Server) trial(ctx context.Context, in trialIn) (answer, error) {
 	f.set("lab", in.Link, linkForm)
 	f.set("workload", in.Workload, word)
 	f.span("for", in.For, "3m", 30*time.Second, 30*time.Minute)
-	if f.err != nil {
-		return answer{}, f.err
-	}
-	return s.run(ctx, f.args...)
+	return s.run(ctx, f)
 }

@@ -160,9 +160,12 @@ func (s *Server) log(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// run runs a verb and returns the document that it printed.
-func (s *Server) run(ctx context.Context, args ...string) (answer, error) {
-	out, notes, status := s.Run(ctx, args)
+// run runs a verb, if its flags have the right forms, and returns the document that it printed.
+func (s *Server) run(ctx context.Context, f *flags) (answer, error) {
+	if f.err != nil {
+		return answer{}, f.err
+	}
+	out, notes, status := s.Run(ctx, f.args)
 	notes = strings.TrimSpace(notes)
 	if status > 1 || !json.Valid([]byte(out)) {
 		return answer{}, errors.New(strings.TrimSpace(notes + "\n" + out))

@@ -64,9 +64,11 @@ func (f *flags) span(flag, value, otherwise string, low, high time.Duration) {
 	f.args = append(f.args, "--"+flag+"="+d.String())
 }
 
-// line returns the command line with its arguments, which nothing takes for
-// flags.
-func (f *flags) line(args ...string) []string { return append(append(f.args, "--"), args...) }
+// line adds the arguments, which nothing takes for flags.
+func (f *flags) line(args ...string) *flags {
+	f.args = append(append(f.args, "--"), args...)
+	return f
+}
 
 type inspectIn struct {
 	Host string `json:"host,omitempty" jsonschema:"host to ask, one of those that the server was started for; the first of them when empty"`
@@ -86,28 +88,16 @@ func (s *Server) inspect(ctx context.Context, in inspectIn) (answer, error) {
 			return answer{}, err
 		}
 		f.args = append(f.args, "--from="+from)
-		if f.err != nil {
-			return answer{}, f.err
-		}
-		return s.run(ctx, f.args...)
+		return s.run(ctx, f)
 	}
 	if in.For != "" {
 		f.span("for", in.For, "", time.Second, time.Minute)
 	}
 	host, err := s.host(in.Host)
-	if err != nil || f.err != nil {
-		return answer{}, firstError(err, f.err)
+	if err != nil {
+		return answer{}, err
 	}
-	return s.run(ctx, f.line(host)...)
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.run(ctx, f.line(host))
 }
 
 type lintIn struct {
@@ -139,7 +129,7 @@ func (s *Server) lint(ctx context.Context, in lintIn) (answer, error) {
 		}
 		files = append(files, file)
 	}
-	return s.run(ctx, f.line(files...)...)
+	return s.run(ctx, f.line(files...))
 }
 
 // lintText judges a text; its name says what it is, no file of that name is
@@ -177,10 +167,7 @@ func (s *Server) explain(ctx context.Context, in explainIn) (answer, error) {
 	f := newFlags("explain")
 	f.set("os", in.OS, word)
 	f.set("version", in.Release, word)
-	if f.err != nil {
-		return answer{}, f.err
-	}
-	return s.run(ctx, f.line(in.Name)...)
+	return s.run(ctx, f.line(in.Name))
 }
 
 type planIn struct {
@@ -221,10 +208,7 @@ func (s *Server) plan(ctx context.Context, in planIn) (answer, error) {
 		}
 		hosts = append(hosts, host)
 	}
-	if f.err != nil {
-		return answer{}, f.err
-	}
-	a, err := s.run(ctx, f.line(hosts...)...)
+	a, err := s.run(ctx, f.line(hosts...))
 	if err != nil {
 		return a, err
 	}
@@ -255,7 +239,7 @@ func (s *Server) calc(ctx context.Context, in calcIn) (answer, error) {
 			return answer{}, fmt.Errorf("%.80q: name=value is expected", i)
 		}
 	}
-	return s.run(ctx, newFlags("calc").line(append([]string{in.Formula}, in.Inputs...)...)...)
+	return s.run(ctx, newFlags("calc").line(append([]string{in.Formula}, in.Inputs...)...))
 }
 
 type weblogIn struct {
@@ -267,18 +251,18 @@ func (s *Server) weblog(ctx context.Context, in weblogIn) (answer, error) {
 	if len(in.Files) == 0 {
 		return answer{}, fmt.Errorf("no file given")
 	}
-	args := []string{"weblog", "--json"}
+	f := newFlags("weblog")
 	for i, name := range slices.Concat(in.Files, in.Against) {
 		file, err := s.inRoots(name)
 		if err != nil {
 			return answer{}, err
 		}
 		if i == len(in.Files) {
-			args = append(args, "--against")
+			f.args = append(f.args, "--against")
 		}
-		args = append(args, file) // absolute: nothing takes it for a flag
+		f.args = append(f.args, file) // absolute: nothing takes it for a flag
 	}
-	return s.run(ctx, args...)
+	return s.run(ctx, f)
 }
 
 type reportIn struct {
@@ -289,5 +273,5 @@ func (s *Server) report(ctx context.Context, in reportIn) (answer, error) {
 	if !runID.MatchString(in.ID) {
 		return answer{}, fmt.Errorf("id %.80q: last, or an ID such as 20260101-120000-ab12 is expected", in.ID)
 	}
-	return s.run(ctx, newFlags("report").line(in.ID)...)
+	return s.run(ctx, newFlags("report").line(in.ID))
 }

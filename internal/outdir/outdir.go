@@ -89,7 +89,8 @@ func (f *Folder) readRecord() error {
 	}
 	var r recorded
 	if err := json.Unmarshal(data, &r); err != nil || r.Schema != 1 {
-		return fmt.Errorf("%s: not what wirerate writes; remove it, and what is in the folder counts as somebody else's", filepath.Join(f.path, record))
+		return fmt.Errorf("%s: not what wirerate writes; remove it, and what is in the folder counts as somebody else's",
+			filepath.Join(f.path, record))
 	}
 	if r.Files != nil {
 		f.written = r.Files
@@ -180,7 +181,8 @@ func (f *Folder) Check(force bool, names ...string) error {
 }
 
 func (f *Folder) mayWrite(name string, force bool) error {
-	if !fs.ValidPath(name) || name == "." || name == record || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
+	if !fs.ValidPath(name) || name == "." || name == record || strings.ContainsFunc(name,
+		func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
 		return errors.New("it is not the name of a file in this folder")
 	}
 	switch err := f.regular(name); {

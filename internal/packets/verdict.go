@@ -1,6 +1,7 @@
 package packets
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -40,36 +41,14 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.0f%%", share*100)
 }
 
-// phrase names a limit within a sentence.
-func phrase(l flow.Limit) string {
-	switch l {
-	case flow.Program:
-		return "the sending program"
-	case flow.SendBuffer:
-		return "the send buffer"
-	case flow.PeerWindow:
-		return "the peer's receive window"
-	case flow.SlowReader:
-		return "the receiving program"
-	case flow.SlowStart:
-		return "slow start"
-	case flow.Congestion:
-		return "the congestion window after losses"
-	case flow.Path:
-		return "the path's rate"
-	case flow.Policer:
-		return "a policer"
-	case flow.BlackHole:
-		return "an MTU black hole"
-	case flow.Nagle:
-		return "Nagle's algorithm and delayed acknowledgements"
-	case flow.Silly:
-		return "a silly window"
-	case flow.Timeout:
-		return "retransmission timeouts"
-	}
-	return "unknown limits"
-}
+// phrases name limits within a sentence.
+var phrases = map[flow.Limit]string{flow.Program: "the sending program", flow.SendBuffer: "the send buffer",
+	flow.PeerWindow: "the peer's receive window", flow.SlowReader: "the receiving program", flow.SlowStart: "slow start",
+	flow.Congestion: "the congestion window after losses", flow.Path: "the path's rate", flow.Policer: "a policer",
+	flow.BlackHole: "an MTU black hole", flow.Nagle: "Nagle's algorithm and delayed acknowledgements",
+	flow.Silly: "a silly window", flow.Timeout: "retransmission timeouts"}
+
+func phrase(l flow.Limit) string { return cmp.Or(phrases[l], "unknown limits") }
 
 // sentence says what limited, with the numbers that show it.
 func (l *Life) sentence(limit flow.Limit, d flow.Direction) string {

@@ -16,7 +16,8 @@ func CanaryDesign(to Screen, s *canary.State) {
 	if d.Metric.HigherIsBetter {
 		better = "higher"
 	}
-	to.Printf("%d hosts, %d steps, each judged after %s\n", len(s.Hosts), len(s.Steps), units.Duration(time.Duration(d.Window*float64(time.Second))))
+	to.Printf("%d hosts, %d steps, each judged after %s\n", len(s.Hosts), len(s.Steps),
+		units.Duration(time.Duration(d.Window*float64(time.Second))))
 	to.Wrap("metric  ", "        ", fmt.Sprintf("%s (%s is better); hosts scatter by %.2g%%", d.Metric.Query, better, 100*d.Metric.SD))
 	for _, g := range d.Guards {
 		to.Wrap("guard   ", "        ", fmt.Sprintf("%s; hosts scatter by %.2g%%", g.Query, 100*g.SD))

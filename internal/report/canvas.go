@@ -31,7 +31,8 @@ func (c *canvas) bar(class string, x1, x2, y, height float64) {
 
 // titled is bar, with a text for those who point at it.
 func (c *canvas) titled(class string, x1, x2, y, height float64, title string) {
-	c.add(`<rect class="%s" x="%s" y="%g" width="%s" height="%g"><title>%s</title></rect>`, class, at(min(x1, x2)), y, at(math.Abs(x2-x1)), height,
+	c.add(`<rect class="%s" x="%s" y="%g" width="%s" height="%g"><title>%s</title></rect>`, class, at(min(x1, x2)), y,
+		at(math.Abs(x2-x1)), height,
 		html.EscapeString(terminal.Clean(title)))
 }
 
@@ -222,5 +223,6 @@ func shortBits(bps float64) string {
 
 // chart wraps a drawing of the given height as an element of the page.
 func (c *canvas) chart(height float64, label string) string {
-	return fmt.Sprintf(`<svg class="chart" role="img" width="100%%" height="%g" aria-label="%s">%s</svg>`, height, html.EscapeString(terminal.Clean(label)), c.String())
+	return fmt.Sprintf(`<svg class="chart" role="img" width="100%%" height="%g" aria-label="%s">%s</svg>`, height,
+		html.EscapeString(terminal.Clean(label)), c.String())
 }

@@ -166,7 +166,8 @@ func goodputs(arm Arm) []float64 { return quantityOf(workload.Goodput).values(ar
 // drawRuns puts runs on a line, and their median among them.
 func drawRuns(c *canvas, a axis, median float64, values []float64, name string, index int, y float64) {
 	for _, v := range values {
-		c.add(`<line class="dot %s" x1="%s" y1="%g" x2="%s" y2="%g"><title>%s</title></line>`, armClass(index), at(a.at(v)), y-8, at(a.at(v)), y+8,
+		c.add(`<line class="dot %s" x1="%s" y1="%g" x2="%s" y2="%g"><title>%s</title></line>`, armClass(index),
+			at(a.at(v)), y-8, at(a.at(v)), y+8,
 			html.EscapeString(terminal.Clean(name+", a run")))
 	}
 	if median > 0 {
@@ -261,7 +262,8 @@ func runsInTime(r Result) string {
 	for i, arm := range r.Arms {
 		for k, run := range arm.Runs {
 			if s.arms[i][k] > 0 && run.Order >= 0 {
-				title := fmt.Sprintf("run %d, pair %d, %s after the start, %s: %s", run.Order+1, run.Pair+1, seconds(run.At), arm.Name, s.of.print(s.of.of(run.Metrics)))
+				title := fmt.Sprintf("run %d, pair %d, %s after the start, %s: %s", run.Order+1, run.Pair+1, seconds(run.At),
+					arm.Name, s.of.print(s.of.of(run.Metrics)))
 				c.marker("mark "+armClass(i), armShape(i), s.axis.at(s.arms[i][k]), 12+step*float64(run.Order), title)
 			}
 		}
@@ -390,7 +392,8 @@ func effectChart(r Result) string {
 	for i, c := range comparisons {
 		if c.Effect != nil {
 			rows = append(rows, estimate{name: c.Arm, words: shareWords(Share{Ratio: c.Effect.Ratio, Interval: c.Effect.Interval}),
-				ratio: c.Effect.Ratio, low: c.Effect.Low, high: c.Effect.High, class: armClass(i + 1), shape: armShape(i + 1), points: pairRatios(r, i+1)})
+				ratio: c.Effect.Ratio, low: c.Effect.Low, high: c.Effect.High, class: armClass(i + 1), shape: armShape(i + 1),
+				points: pairRatios(r, i+1)})
 		}
 	}
 	if len(rows) == 0 {

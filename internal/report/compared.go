@@ -32,7 +32,8 @@ func Compared(to Screen, c compare.Comparison) {
 			}
 		}
 		if len(services) > 0 {
-			to.Wrap("", "  ", fmt.Sprintf("%s: daemons and their options, which a plan does not decide, by line: %s", c.File, strings.Join(services, ", ")))
+			to.Wrap("", "  ", fmt.Sprintf("%s: daemons and their options, which a plan does not decide, by line: %s", c.File,
+				strings.Join(services, ", ")))
 		}
 		if v == compare.Missing {
 			for _, m := range c.Missing {

@@ -26,7 +26,8 @@ func Fleet(to Screen, r fleet.Report) {
 		to.Printf("\ndeviations\n")
 	}
 	for _, d := range r.Deviations {
-		to.Wrap("  ", "    ", fmt.Sprintf("%s, %s: %s on %d hosts, but %s", d.Group, itemWords(d.Item), valueWords(d.Usual), d.Of, hostValues(d.Hosts)))
+		to.Wrap("  ", "    ", fmt.Sprintf("%s, %s: %s on %d hosts, but %s", d.Group, itemWords(d.Item),
+			valueWords(d.Usual), d.Of, hostValues(d.Hosts)))
 	}
 	if n := len(r.Mixed); n > 0 {
 		to.Printf("\nno usual value in %s: %s\n", plural(n, "setting or part", "settings or parts"), mixedNames(r.Mixed))
@@ -97,6 +98,7 @@ func FleetHTML(w io.Writer, r fleet.Report) error {
 	for _, g := range r.Groups {
 		deviating += g.Deviate
 	}
-	head := fmt.Sprintf("%s: %s, %d deviating from their group", plural(r.Hosts, "host", "hosts"), plural(len(r.Problems), "problem", "problems"), deviating)
+	head := fmt.Sprintf("%s: %s, %d deviating from their group", plural(r.Hosts, "host", "hosts"),
+		plural(len(r.Problems), "problem", "problems"), deviating)
 	return writePage(w, "fleet", fleetView{r, head})
 }

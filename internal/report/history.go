@@ -16,7 +16,8 @@ func History(to Screen, all []store.Trial) {
 		if r, err := experiment.ReadResult(t.Result); err == nil && r.Effect != nil {
 			result += fmt.Sprintf(" x%.3f (%.3f to %.3f)", r.Effect.Ratio, r.Effect.Low, r.Effect.High)
 		}
-		to.Wrap(fmt.Sprintf("%-21s %-12s %-14s %-8s %5d  ", t.ID, t.Kind, t.Workload, t.State, t.Runs), "    ", strings.TrimSpace(result)+"  "+t.Where)
+		to.Wrap(fmt.Sprintf("%-21s %-12s %-14s %-8s %5d  ", t.ID, t.Kind, t.Workload, t.State, t.Runs), "    ",
+			strings.TrimSpace(result)+"  "+t.Where)
 	}
 }
 

@@ -21,7 +21,8 @@ func Markdown(w io.Writer, r Result) error {
 	}
 	facts := []string{pathWords(r), r.Workload}
 	for _, h := range r.Hosts {
-		facts = append(facts, fmt.Sprintf("%s %s: %s %s, %s, %s", sideIn(r, h.Side), h.Name, h.System, h.Release, plural(h.Cores, "core", "cores"), sizeOf(float64(h.Memory))))
+		facts = append(facts, fmt.Sprintf("%s %s: %s %s, %s, %s", sideIn(r, h.Side), h.Name, h.System, h.Release,
+			plural(h.Cores, "core", "cores"), sizeOf(float64(h.Memory))))
 	}
 	for _, f := range facts {
 		if f != "" {
@@ -76,7 +77,8 @@ func mdCeilings(b *strings.Builder, r Result) {
 		if !row.known() {
 			continue
 		}
-		body = append(body, []string{row.Name, strings.TrimSpace(marked(row.Before, row.Binds)), strings.TrimSpace(marked(row.After, row.BindsA))})
+		body = append(body, []string{row.Name, strings.TrimSpace(marked(row.Before, row.Binds)),
+			strings.TrimSpace(marked(row.After, row.BindsA))})
 	}
 	if len(body) == 0 {
 		return
@@ -138,5 +140,6 @@ func md(s string) string {
 	return mdEscaper.Replace(terminal.Clean(s))
 }
 
-var mdEscaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
+var mdEscaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;",
+	">", "&gt;", "&", "&amp;",
 	"|", `\|`, "#", `\#`, "~", `\~`, "!", `\!`, "$", `\$`)

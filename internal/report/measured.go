@@ -34,7 +34,8 @@ func Measured(to Screen, m experiment.Measured) {
 	}
 	if flags := diskFlags(m.Disk()); m.Workload == "disk" && flags != "" {
 		to.Printf("  plan with it: wirerate plan --role file --path PATH%s\n", flags)
-		to.Wrap("  ", "  ", "--disk-iops is of one disk: in a pool of N give a part of it and --disks N, or all of it by --disk-from FILE, the output of --json")
+		to.Wrap("  ", "  ", "--disk-iops is of one disk: in a pool of N give a part of it and --disks N, or all of it by "+
+			"--disk-from FILE, the output of --json")
 	}
 	for _, w := range m.Warnings {
 		to.Wrap("  ! ", "    ", w)

@@ -200,7 +200,8 @@ func planKept(out *page, kept []plan.Kept, why bool) {
 
 // undecided names what a plan would have to know to decide about more.
 func undecided(kept []plan.Kept) string {
-	flags := map[string]string{"queues": "queues (--queues)", "ring_max": "largest ring (--ring-max)", "memory": "memory (--memory)", "cores": "processors (--cores)",
+	flags := map[string]string{"queues": "queues (--queues)", "ring_max": "largest ring (--ring-max)",
+		"memory": "memory (--memory)", "cores": "processors (--cores)",
 		"nic_rate": "speed of the interface (--nic-rate)", "disk_rate": "rate of the disks (--disk-rate)", "states": "firewall states (--states)"}
 	var missing []string
 	for _, k := range kept {

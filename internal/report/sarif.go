@@ -80,7 +80,8 @@ func LintSARIF(r *lint.Result, version string) SARIF {
 	for _, c := range codes {
 		driver.Rules = append(driver.Rules, sarifRule{ID: c.ID, ShortDescription: sarifText{c.Title},
 			FullDescription: sarifText{c.Explanation},
-			Help:            sarifText{"wirerate explain " + c.ID}, HelpURI: codePage + c.ID, DefaultConfiguration: sarifConfiguration{level(c.Severity)}})
+			Help:            sarifText{"wirerate explain " + c.ID}, HelpURI: codePage + c.ID,
+			DefaultConfiguration: sarifConfiguration{level(c.Severity)}})
 	}
 	results := []sarifResult{}
 	for _, p := range r.Problems {

@@ -75,5 +75,6 @@ func Minimal(r Result, arm string, values map[string]string) string {
 	if kept.Len()+dropped.Len() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("# the settings of %s that help %s\n# reproduce with: %s --seed %d\n%s%s", arm, r.Workload, r.Command, r.Seed, kept.String(), dropped.String())
+	return fmt.Sprintf("# the settings of %s that help %s\n# reproduce with: %s --seed %d\n%s%s", arm, r.Workload,
+		r.Command, r.Seed, kept.String(), dropped.String())
 }

@@ -55,7 +55,8 @@ func textArms(p *page, r Result) {
 	p.blank()
 	q := decides(r)
 	if len(r.Arms) > armColumns {
-		p.line("  %s%s%s", pad("arm", 28, false), pad(terminal.Clip(q.words, 14), 15, true), pad("against "+terminal.Clip(r.Arms[0].Name, 22)+" (interval)", 34, true))
+		p.line("  %s%s%s", pad("arm", 28, false), pad(terminal.Clip(q.words, 14), 15, true),
+			pad("against "+terminal.Clip(r.Arms[0].Name, 22)+" (interval)", 34, true))
 		for i, a := range r.Arms {
 			against := "–"
 			if c := comparisonOf(r, i); c != nil && c.Effect != nil {

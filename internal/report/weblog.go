@@ -70,7 +70,8 @@ func WeblogTrialHTML(w io.Writer, r *weblog.Report, trial Result) error {
 }
 
 func weblogPage(w io.Writer, r *weblog.Report, trial *view) error {
-	v := weblogView{Report: r, Headline: weblogHeadline(r), Groups: groupTables(r.Groups), Trial: trial, Shares: shareRows(r), Upstream: upstreamRows(r.Upstream),
+	v := weblogView{Report: r, Headline: weblogHeadline(r), Groups: groupTables(r.Groups), Trial: trial,
+		Shares: shareRows(r), Upstream: upstreamRows(r.Upstream),
 		Rates: rateRows(r.Rate), Read: readTables(r), AllNotes: weblogNotes(r),
 		Cumulative: template.HTML(cumulativeChart(r)), Histogram: template.HTML(histogramChart(r)), Timeline: template.HTML(timelineChart(r))}
 	if r.Clock != nil {
@@ -87,7 +88,8 @@ func weblogPage(w io.Writer, r *weblog.Report, trial *view) error {
 		return writePage(w, "weblog", v)
 	}
 	v.Follow = fmt.Sprintf("Percentile %s decides; a change of %s or more counts as worthwhile.", c.Judge, percent(c.Margin))
-	v.Differ = fmt.Sprintf("The two distributions differ most at %s, by %s of the requests (Kolmogorov-Smirnov, %s).", longSeconds(c.KS.At), percent(c.KS.D), chance(c.KS.P))
+	v.Differ = fmt.Sprintf("The two distributions differ most at %s, by %s of the requests (Kolmogorov-Smirnov, %s).",
+		longSeconds(c.KS.At), percent(c.KS.D), chance(c.KS.P))
 	v.Percentiles, v.ShiftChart = shiftRows(c.Shifts), template.HTML(shiftChart(c.Shifts, c.Margin))
 	if c.Matched != nil {
 		v.Matched, v.ShiftChart = shiftRows(c.Matched.Shifts), template.HTML(shiftChart(c.Matched.Shifts, c.Margin))
@@ -227,7 +229,8 @@ func estimateWords(e latency.Estimate) string {
 func shiftRows(shifts []weblog.Shift) []percentileRow {
 	var out []percentileRow
 	for _, s := range shifts {
-		row := percentileRow{Name: "p" + s.Percentile, Before: longSeconds(s.Before.Value), After: longSeconds(s.After.Value), Verdict: s.Verdict.Words()}
+		row := percentileRow{Name: "p" + s.Percentile, Before: longSeconds(s.Before.Value),
+			After: longSeconds(s.After.Value), Verdict: s.Verdict.Words()}
 		if e := shiftEstimate(s); e.ratio > 0 {
 			row.Change = e.words
 		}
@@ -374,7 +377,8 @@ func histogramChart(r *weblog.Report) string {
 			h := up(float64(b.Count) / float64(max(1, log.Requests)))
 			x := float64(k) / float64(bins)
 			if class == armClass(1) {
-				c.titled("column "+class, x, x+0.9/float64(bins), chartHeight-h, h, fmt.Sprintf("from %s: %s requests", secondsTick(b.From), units.Count(b.Count)))
+				c.titled("column "+class, x, x+0.9/float64(bins), chartHeight-h, h, fmt.Sprintf("from %s: %s requests",
+					secondsTick(b.From), units.Count(b.Count)))
 			} else {
 				c.line("curve "+class, x, chartHeight-last, x, chartHeight-h)
 				c.line("curve "+class, x, chartHeight-h, float64(k+1)/float64(bins), chartHeight-h)
@@ -398,7 +402,8 @@ func groupTables(groups []weblog.Group) []groupTable {
 		if len(out) == 0 || out[len(out)-1].By != g.By {
 			out = append(out, groupTable{By: g.By})
 		}
-		row := groupRow{Name: g.Name, Requests: units.Count(g.Requests), Share: hundredths(g.Share), Mean: longSeconds(g.Mean), P50: "–", P95: "–"}
+		row := groupRow{Name: g.Name, Requests: units.Count(g.Requests), Share: hundredths(g.Share),
+			Mean: longSeconds(g.Mean), P50: "–", P95: "–"}
 		if v, ok := g.Percentiles["50"]; ok {
 			row.P50 = longSeconds(v)
 		}

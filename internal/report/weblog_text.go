@@ -241,7 +241,8 @@ func (w *logText) logGraph(r *weblog.Report) {
 		if b.Count == 0 && i+1 < len(r.LogBins) && r.LogBins[i+1].Count == 0 {
 			continue
 		}
-		line := fmt.Sprintf("%9s  %9s %7s %s", shortSeconds(*b.To), units.Count(b.Count), hundredths(float64(b.Count)/float64(r.Requests)), bar(b.Count, most, 44))
+		line := fmt.Sprintf("%9s  %9s %7s %s", shortSeconds(*b.To), units.Count(b.Count),
+			hundredths(float64(b.Count)/float64(r.Requests)), bar(b.Count, most, 44))
 		w.f("%s\n", strings.TrimRight(line, " "))
 	}
 }
@@ -274,7 +275,8 @@ func (w *logText) groups(r *weblog.Report) {
 			w.f("%s\n", name)
 			name = ""
 		}
-		w.groupRow(name, groupName, units.Count(g.Requests), hundredths(g.Share), shortSeconds(g.Mean), optional(g.Percentiles, "50"), optional(g.Percentiles, "95"), hundredths(g.Under[firstKey(g.Under)]))
+		w.groupRow(name, groupName, units.Count(g.Requests), hundredths(g.Share), shortSeconds(g.Mean),
+			optional(g.Percentiles, "50"), optional(g.Percentiles, "95"), hundredths(g.Under[firstKey(g.Under)]))
 	}
 }
 
@@ -350,21 +352,14 @@ func (w *logText) timeline(r *weblog.Report) {
 		}
 		load[i] /= float64(min(length, (steps-int64(i)*each)*t.Step)) // the last column is short
 	}
-	w.f("\nover time, %s a column\n  requests      %s most %s/s\n  over 100 ms   %s most %s\n", units.Duration(time.Duration(length)*time.Second),
-		spark(load), digits(math.Round(10*largest(load))/10), spark(slow), hundredths(largest(slow)))
-}
-
-func largest(v []float64) float64 {
-	m := 0.0
-	for _, x := range v {
-		m = max(m, x)
-	}
-	return m
+	w.f("\nover time, %s a column\n  requests      %s most %s/s\n  over 100 ms   %s most %s\n",
+		units.Duration(time.Duration(length)*time.Second),
+		spark(load), digits(math.Round(10*slices.Max(load))/10), spark(slow), hundredths(slices.Max(slow)))
 }
 
 func spark(v []float64) string {
 	levels := []rune(" ▁▂▃▄▅▆▇█")
-	most := largest(v)
+	most := slices.Max(v)
 	out := make([]rune, len(v))
 	for i, x := range v {
 		out[i] = levels[0]
@@ -380,11 +375,13 @@ func (w *logText) comparison(c *weblog.Comparison) {
 	w.summary(c.Before)
 	w.shifts("as logged", c.Shifts)
 	if m := c.Matched; m != nil {
-		w.shifts(fmt.Sprintf("same objects and sizes: %s, %s before, %s after", units.Plural(uint64(m.Classes), "class"), hundredths(m.BeforeShare), hundredths(m.AfterShare)), m.Shifts)
+		w.shifts(fmt.Sprintf("same objects and sizes: %s, %s before, %s after", units.Plural(uint64(m.Classes), "class"),
+			hundredths(m.BeforeShare), hundredths(m.AfterShare)), m.Shifts)
 	}
 	w.f("\n")
 	for _, u := range c.Under {
-		w.f("under %s s: %s before, %s after: %+.2f points %s\n", digits(u.Under), hundredths(u.Before), hundredths(u.After), 100*u.Change.Value, interval(u.Change, points))
+		w.f("under %s s: %s before, %s after: %+.2f points %s\n", digits(u.Under), hundredths(u.Before),
+			hundredths(u.After), 100*u.Change.Value, interval(u.Change, points))
 	}
 	w.paragraph("  ", kolmogorovWords(c.KS))
 }
@@ -394,7 +391,8 @@ func kolmogorovWords(t weblog.KolmogorovTest) string {
 	if t.D == 0 {
 		return "Kolmogorov-Smirnov: the distributions do not differ"
 	}
-	return fmt.Sprintf("Kolmogorov-Smirnov: the distributions differ most below %s, by %s of the requests, p %s", shortSeconds(t.At), hundredths(t.D), probability(t.P))
+	return fmt.Sprintf("Kolmogorov-Smirnov: the distributions differ most below %s, by %s of the requests, p %s",
+		shortSeconds(t.At), hundredths(t.D), probability(t.P))
 }
 
 // verdict is the answer, before what it was made of.
@@ -425,7 +423,8 @@ func (w *logText) shifts(title string, shifts []weblog.Shift) {
 			p = fmt.Sprintf(" %6s", p)
 		}
 		verdict := strings.Replace(s.Verdict.Words(), "difference", "diff.", 1) // to fit
-		w.f(" %6s %7s %7s %8s %-19s%s %s\n", "p"+s.Percentile, shortSeconds(s.Before.Value), shortSeconds(s.After.Value), signed(s.Change.Value), interval(s.Change, signed), p, verdict)
+		w.f(" %6s %7s %7s %8s %-19s%s %s\n", "p"+s.Percentile, shortSeconds(s.Before.Value), shortSeconds(s.After.Value),
+			signed(s.Change.Value), interval(s.Change, signed), p, verdict)
 	}
 }
 

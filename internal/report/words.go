@@ -139,7 +139,8 @@ func evidence(e *Effect) string {
 	if e == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s interval %s, from %s", percent(e.Confidence), span(e.Ratio, e.Low, e.High), plural(e.Pairs, "pair of runs", "pairs of runs"))
+	return fmt.Sprintf("%s interval %s, from %s", percent(e.Confidence), span(e.Ratio, e.Low, e.High),
+		plural(e.Pairs, "pair of runs", "pairs of runs"))
 }
 
 // follow says what the verdict means for whoever reads it.

@@ -80,7 +80,8 @@ var looseLines = []looseLine{
 		`bind\(.*port=htons\(0\).* = -1 EADDRINUSE|TCP backlog setting of \d+ cannot be enforced|` +
 		`UDP GRO forwarding is suboptimally configured|connect\(\) to unix:\S+ failed \(11:|` +
 		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF)\b.*no buffer space available)`), "dmesg",
-		[]string{"BUF", "setsockopt", "to unix:", "uWSGI", "cannot be enforced", "suboptimally", "assign requested", "EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
+		[]string{"BUF", "setsockopt", "to unix:", "uWSGI", "cannot be enforced", "suboptimally", "assign requested",
+			"EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
 			"limit reached"}},
 	{regexp.MustCompile(`^(?:# ?)?(?:node_(?:netstat|network|sockstat|nf_conntrack)_)`), "node_exporter",
 		[]string{"node_"}},

@@ -127,7 +127,8 @@ func LimitWords(limit string) string {
 		string(flow.BlackHole): "large segments never arrive (MTU black hole)", string(flow.Pacing): "pacing, asked for by the program",
 		string(flow.Timeout): "nothing is acknowledged: retransmission timer", string(flow.Unknown): "not known",
 		AcceptQueue: "accept queue full", Conntrack: "connection tracking table full", DeviceQueue: "device queue drops",
-		Ring: "receive ring drops", Backlog: "processor's receive backlog drops", UDPBuffer: "UDP receive buffer drops", Mbufs: "the kernel has no mbufs left",
+		Ring: "receive ring drops", Backlog: "processor's receive backlog drops", UDPBuffer: "UDP receive buffer drops",
+		Mbufs:     "the kernel has no mbufs left",
 		TCPMemory: "memory of TCP is used up", Processor: "processor busy with packets",
 	}
 	return cmp.Or(known[limit], limit)

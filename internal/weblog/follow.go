@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/wirerate/wirerate/internal/input"
@@ -107,9 +108,7 @@ func total(tails []*tail) *Sketch {
 type tail struct {
 	name  string
 	opt   *Options
-	now   *source // what the name leads to; nil: nothing yet, or a pipe
-	old   *source // what it led to before, which may still grow
-	since time.Time
+	files []*source // what the name leads to, last, and led to before, which may still grow
 	pipe  <-chan piped
 	rest  []byte // a pipe's line without its end yet
 	ended bool   // a pipe was closed
@@ -126,8 +125,9 @@ type tail struct {
 type source struct {
 	file *os.File
 	at   int64
-	mark []byte // the bytes before at
-	rest []byte // a line without its end yet
+	mark []byte    // the bytes before at
+	rest []byte    // a line without its end yet
+	gone time.Time // since when the name leads elsewhere
 }
 
 // piped is what was read of a pipe.
@@ -195,7 +195,7 @@ func (t *tail) open(ctx context.Context) error {
 		return bare(err)
 	}
 	if plain {
-		t.now = &source{file: f}
+		t.files = append(t.files, &source{file: f})
 	} else {
 		t.pipe = pump(ctx, f, f)
 	}
@@ -212,10 +212,8 @@ func bare(err error) error {
 }
 
 func (t *tail) close() {
-	for _, s := range []*source{t.old, t.now} {
-		if s != nil {
-			s.file.Close()
-		}
+	for _, s := range t.files {
+		s.file.Close()
 	}
 }
 
@@ -224,23 +222,23 @@ func (t *tail) poll(ctx context.Context) error {
 	if t.pipe != nil {
 		return t.pollPipe(ctx)
 	}
-	if t.old != nil {
-		if err := t.readOn(t.old); err != nil {
-			return err
+	for _, s := range t.files {
+		if s.gone.IsZero() && s.wasCut() {
+			t.finish(&s.rest)
+			*s = source{file: s.file}
 		}
-		if time.Since(t.since) > lingering {
-			t.forget()
-		}
-	}
-	if t.now != nil {
-		if t.now.wasCut() {
-			t.finish(&t.now.rest)
-			*t.now = source{file: t.now.file}
-		}
-		if err := t.readOn(t.now); err != nil {
+		if err := t.readOn(s); err != nil {
 			return err
 		}
 	}
+	t.files = slices.DeleteFunc(t.files, func(s *source) bool {
+		over := !s.gone.IsZero() && time.Since(s.gone) > lingering
+		if over {
+			t.finish(&s.rest)
+			s.file.Close()
+		}
+		return over
+	})
 	return t.rotate(ctx)
 }
 
@@ -325,27 +323,17 @@ func (t *tail) rotate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.now != nil {
-		was, err := t.now.file.Stat()
+	if n := len(t.files); n > 0 && t.files[n-1].gone.IsZero() {
+		was, err := t.files[n-1].file.Stat()
 		if err != nil || os.SameFile(was, now) {
 			return err
 		}
-		t.forget()
-		t.old, t.now, t.since = t.now, nil, time.Now()
+		t.files[n-1].gone = time.Now()
 	}
 	if err := t.open(ctx); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	return nil
-}
-
-// forget ends the reading of a renamed log.
-func (t *tail) forget() {
-	if t.old != nil {
-		t.finish(&t.old.rest)
-		t.old.file.Close()
-		t.old = nil
-	}
 }
 
 // take counts the whole lines of data behind *rest, and keeps the rest.
@@ -381,10 +369,8 @@ func (t *tail) take(rest *[]byte, data []byte) error {
 
 // flush counts the last lines without their ends.
 func (t *tail) flush() {
-	for _, s := range []*source{t.old, t.now} {
-		if s != nil {
-			t.finish(&s.rest)
-		}
+	for _, s := range t.files {
+		t.finish(&s.rest)
 	}
 	t.finish(&t.rest)
 }

@@ -198,7 +198,7 @@ func TestFollowHole(t *testing.T) {
 	f := follow(t)
 	f.write(f.name, numbered(100, 3), os.O_APPEND)
 	f.poll(3, 0)
-	at := f.tail.now.at
+	at := f.tail.files[0].at
 	if err := os.Truncate(f.name, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestFollowLongLine(t *testing.T) {
 	}
 	f.write(f.name, "\n"+numbered(200, 2), os.O_APPEND)
 	f.poll(4, 1)
-	if n := len(f.tail.now.rest); n != 0 {
+	if n := len(f.tail.files[0].rest); n != 0 {
 		t.Errorf("%d bytes are kept", n)
 	}
 }

@@ -25,9 +25,6 @@ func TestReadRoom(t *testing.T) {
 			t.Errorf("%d bytes %d ahead of position %d", len(part), d, at)
 		}
 	}
-	if at := offsetInPage(newStreamBuffer()[streamLead:]); at != halfPage {
-		t.Errorf("a stream's blocks begin at %d of a page", at)
-	}
 }
 
 // BenchmarkReadAt reads a cached file to addresses that lie so many bytes ahead of their

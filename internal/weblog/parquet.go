@@ -6,38 +6,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go"
-
+	"github.com/wirerate/wirerate/internal/parquet"
 	"github.com/wirerate/wirerate/internal/weblog/logline"
-
-	parquetzstd "github.com/parquet-go/parquet-go/compress/zstd"
-)
-
-// row is one request in a Parquet file. Absent values are null.
-type row struct {
-	Time *int64 `parquet:"time_unix_s"`
-	// ms since 1970; a time in UTC without a zone, which DuckDB needs no other module for
-	Moment   *int64   `parquet:"time,timestamp(millisecond:local)"`
-	Duration float64  `parquet:"duration_s"`
-	Upstream *float64 `parquet:"upstream_s"`
-	Status   int32    `parquet:"status"` // 0: not known or no answer
-	Bytes    *int64   `parquet:"bytes"`
-	Method   string   `parquet:"method,dict"`
-	Path     string   `parquet:"path,dict"` // with its query, escaped as in the log
-	Protocol string   `parquet:"protocol,dict"`
-	Client   string   `parquet:"client,dict"`
-	Cache    string   `parquet:"cache,dict"`
-}
-
-// What bounds the memory: how many rows are handed over at once, how many a group of
-// the file has, and how many bytes a page and a dictionary of a column, which ends where
-// values hardly repeat.
-const (
-	rowBatch        = 1024
-	rowGroup        = 64 << 10
-	pageBytes       = 64 << 10
-	dictionaryBytes = 64 << 10
 )
 
 // Parquet writes requests to a Parquet file, one a row, in no particular order:
@@ -45,16 +15,28 @@ const (
 type Parquet struct {
 	file  *os.File
 	fresh bool // there was no file of this name
-	w     *parquet.GenericWriter[row]
-	rows  []row
+	w     *parquet.Writer
 	err   error
+
+	time, moment, duration, upstream, status, size parquet.Column
+	method, path, protocol, client, cache          parquet.Column
 }
 
 // CreateParquet opens the file; Close completes it, Drop takes it back. What it held
-// stays until the first rows are written.
+// stays until the first row is written.
 func CreateParquet(name string) (*Parquet, error) {
 	_, err := os.Lstat(name)
-	p := &Parquet{fresh: errors.Is(err, fs.ErrNotExist)}
+	text := func(name string) parquet.Column { return parquet.Column{Name: name, Type: parquet.Text} }
+	p := &Parquet{fresh: errors.Is(err, fs.ErrNotExist),
+		time: parquet.Column{Name: "time_unix_s", Type: parquet.Int64, Optional: true},
+		// A time in UTC without a zone, which DuckDB needs no other module for.
+		moment:   parquet.Column{Name: "time", Type: parquet.Int64, Optional: true, Moment: true},
+		duration: parquet.Column{Name: "duration_s", Type: parquet.Double},
+		upstream: parquet.Column{Name: "upstream_s", Type: parquet.Double, Optional: true},
+		status:   parquet.Column{Name: "status", Type: parquet.Int32}, // 0: not known or no answer
+		size:     parquet.Column{Name: "bytes", Type: parquet.Int64, Optional: true},
+		method:   text("method"), path: text("path"), // with its query, escaped as in the log
+		protocol: text("protocol"), client: text("client"), cache: text("cache")}
 	if p.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {
 		return nil, err
 	}
@@ -66,46 +48,40 @@ func (p *Parquet) begin() {
 	if st, err := p.file.Stat(); err == nil && st.Mode().IsRegular() {
 		p.err = p.file.Truncate(0)
 	}
-	pages, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
-		zstd.WithWindowSize(2*pageBytes), zstd.WithZeroFrames(true))
-	p.err = errors.Join(p.err, err)
-	p.w = parquet.NewGenericWriter[row](p.file, parquet.Compression(&pageCodec{pages: pages}),
-		parquet.MaxRowsPerRowGroup(rowGroup),
-		parquet.PageBufferSize(pageBytes), parquet.DictionaryMaxBytes(dictionaryBytes))
-}
-
-// pageCodec is zstd with a window for pages, not for files: of 16 MB less.
-type pageCodec struct {
-	parquetzstd.Codec
-	pages *zstd.Encoder
-}
-
-// Encode compresses a page.
-func (c *pageCodec) Encode(dst, src []byte) ([]byte, error) {
-	return c.pages.EncodeAll(src, dst[:0]), nil
+	p.w = parquet.NewWriter(p.file, &p.time, &p.moment, &p.duration, &p.upstream, &p.status, &p.size, &p.method,
+		&p.path, &p.protocol, &p.client, &p.cache)
 }
 
 // add appends a request.
 func (p *Parquet) add(r *logline.Request) {
-	line := row{Duration: inSeconds(float64(r.Micros)), Status: int32(r.Status), Method: cellText(r.Method),
-		Path:     cellText(r.Path),
-		Protocol: cellText(r.Proto), Client: cellText(r.Client), Cache: cellText(r.Cache)}
+	if p.w == nil {
+		p.begin()
+	}
 	if r.HasStamp {
-		unix := r.Stamp.Unix
-		ms := unix * 1000
-		line.Time, line.Moment = &unix, &ms
+		p.time.Int(r.Stamp.Unix)
+		p.moment.Int(r.Stamp.Unix * 1000)
+	} else {
+		p.time.Null()
+		p.moment.Null()
 	}
+	p.duration.Float(inSeconds(float64(r.Micros)))
 	if r.HasUpstream {
-		s := inSeconds(float64(r.Upstream))
-		line.Upstream = &s
+		p.upstream.Float(inSeconds(float64(r.Upstream)))
+	} else {
+		p.upstream.Null()
 	}
+	p.status.Int(int64(r.Status))
 	if r.Size >= 0 {
-		size := r.Size
-		line.Bytes = &size
+		p.size.Int(r.Size)
+	} else {
+		p.size.Null()
 	}
-	if p.rows = append(p.rows, line); len(p.rows) == rowBatch {
-		p.flush()
-	}
+	p.method.Text(cellText(r.Method))
+	p.path.Text(cellText(r.Path))
+	p.protocol.Text(cellText(r.Proto))
+	p.client.Text(cellText(r.Client))
+	p.cache.Text(cellText(r.Cache))
+	p.w.EndRow()
 }
 
 // cellText is a log's text as UTF-8 that shows on any terminal, with what is neither
@@ -120,19 +96,11 @@ func cellText(b []byte) string {
 	return string(b)
 }
 
-func (p *Parquet) flush() {
+// Close writes what is left and returns the first error of all writing.
+func (p *Parquet) Close() error {
 	if p.w == nil {
 		p.begin()
 	}
-	if _, err := p.w.Write(p.rows); err != nil && p.err == nil {
-		p.err = err
-	}
-	p.rows = p.rows[:0]
-}
-
-// Close writes what is left and returns the first error of all writing.
-func (p *Parquet) Close() error {
-	p.flush()
 	return errors.Join(p.err, p.w.Close(), p.file.Close())
 }
 

@@ -17,6 +17,21 @@ import (
 	"github.com/wirerate/wirerate/tools/genlog/accesslog"
 )
 
+// row is what a reader makes of a row.
+type row struct {
+	Time     *int64   `parquet:"time_unix_s"`
+	Moment   *int64   `parquet:"time,timestamp(millisecond:local)"`
+	Duration float64  `parquet:"duration_s"`
+	Upstream *float64 `parquet:"upstream_s"`
+	Status   int32    `parquet:"status"`
+	Bytes    *int64   `parquet:"bytes"`
+	Method   string   `parquet:"method"`
+	Path     string   `parquet:"path"`
+	Protocol string   `parquet:"protocol"`
+	Client   string   `parquet:"client"`
+	Cache    string   `parquet:"cache"`
+}
+
 func writeParquet(t *testing.T, text string) (name string, s *Sketch) {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), "rows.parquet")
@@ -70,7 +85,7 @@ func TestParquetMemory(t *testing.T) {
 		return int64(m.HeapAlloc)
 	}
 	before := held()
-	for i := range 5 * rowGroup / 2 {
+	for i := range 160_000 {
 		p.add(&logline.Request{Path: fmt.Appendf(nil, "/a/%d/%x", i, i*i), Client: fmt.Appendf(nil, "192.0.%d.%d", i/250, i%250), Size: int64(i)})
 	}
 	if grown := held() - before; grown > 24<<20 {

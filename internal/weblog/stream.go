@@ -26,17 +26,11 @@ func isPlain(file *os.File) (bool, error) {
 }
 
 const (
-	// streamLead is how much of a stream's buffer is kept free for the beginning of a
-	// line that came with the block before.
-	streamLead   = logline.MaxLine
-	streamBuffer = streamLead + bulk
+	// streamBuffer holds a block and the beginning of a line that came with the block before.
+	streamBuffer = logline.MaxLine + bulk
 	// unpackers is how many goroutines unpack what can be unpacked in parallel.
 	unpackers = 4
 )
-
-// newStreamBuffer makes room for a block behind the lead. What of the lead is not used
-// takes no memory.
-func newStreamBuffer() []byte { return readRoom(streamBuffer) }
 
 // streamBlock is a run of whole lines of a stream.
 type streamBlock struct {
@@ -55,9 +49,9 @@ func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total
 		return err
 	}
 	defer free()
-	buf := newStreamBuffer()
-	n, readErr := fill(text, buf[streamLead:])
-	first := buf[streamLead:][:n]
+	buf := make([]byte, streamBuffer)
+	n, readErr := fill(text, buf[:bulk])
+	first := buf[:n]
 	if readErr != nil && readErr != io.EOF && n == 0 {
 		return readErr
 	}
@@ -78,16 +72,14 @@ func readStream(ctx context.Context, in *Input, r io.Reader, opt *Options, total
 	var wg sync.WaitGroup
 	for i := range workers {
 		workers[i] = newWorker(format, opt)
-		s.free <- newStreamBuffer()
-		s.free <- newStreamBuffer()
+		s.free <- make([]byte, streamBuffer)
+		s.free <- make([]byte, streamBuffer)
 		wg.Go(func() { s.run(workers[i]) })
 	}
-	err = s.feed(ctx, buf, streamLead+n, readErr)
+	err = s.feed(ctx, buf, n, readErr)
 	close(s.work)
 	wg.Wait()
 	*pos = s.pos
-	workers[0].sketch.skipped[logline.FaultLong] += uint64(len(s.long))
-	workers[0].raw = append(workers[0].raw, s.long...)
 	collect(in, workers, s.stretches, total, segs)
 	return cmp.Or(err, workerError(workers))
 }
@@ -112,7 +104,6 @@ type stream struct {
 	work chan streamBlock
 	free chan []byte
 	pos  int64
-	long []rawSkip // lines too long for a buffer; text with the first three
 
 	mu        sync.Mutex
 	stretches []stretch
@@ -128,31 +119,47 @@ func (s *stream) run(w *worker) {
 	}
 }
 
-// feed cuts the stream into blocks at line ends. The first is in buf, from streamLead to
-// end, and readErr came behind it. Lines longer than maxLine are counted and passed over.
-func (s *stream) feed(ctx context.Context, buf []byte, end int, readErr error) error {
-	start := streamLead
+// feed cuts the stream into blocks at line ends. The first n bytes are in buf, and
+// readErr came behind them. A line that is too long ends a block, and most of it is
+// passed over.
+func (s *stream) feed(ctx context.Context, buf []byte, n int, readErr error) error {
 	for ctx.Err() == nil {
 		if readErr != nil {
-			s.send(buf, buf[start:end])
+			s.send(buf, n, n)
 			if readErr == io.EOF {
 				return nil
 			}
 			return readErr
 		}
-		cut := start + bytes.LastIndexByte(buf[start:end], '\n') + 1
-		if end-cut > logline.MaxLine {
-			start, end, readErr = s.passLong(buf, buf[start:end])
-			continue
-		}
 		next := <-s.free
-		rest := copy(next[streamLead-(end-cut):], buf[cut:end])
-		s.send(buf, buf[start:cut])
-		var n int
-		n, readErr = fill(s.text, next[streamLead:])
-		buf, start, end = next, streamLead-rest, streamLead+n
+		end := bytes.LastIndexByte(buf[:n], '\n') + 1
+		size, rest := end, copy(next, buf[end:n])
+		if rest > logline.MaxLine {
+			var passed int
+			passed, rest, readErr = s.passLine(next)
+			end, size = end+logline.MaxLine+1, n+passed
+		}
+		s.send(buf, end, size)
+		buf, n = next, rest
+		if readErr == nil {
+			n, readErr = fill(s.text, buf[rest:][:bulk])
+			n += rest
+		}
 	}
 	return ctx.Err()
+}
+
+// passLine passes over the rest of a line. What follows is then in buf.
+func (s *stream) passLine(buf []byte) (passed, rest int, err error) {
+	for err == nil {
+		var n int
+		n, err = fill(s.text, buf[:bulk])
+		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+			return passed + i + 1, copy(buf, buf[i+1:n]), err
+		}
+		passed += n
+	}
+	return passed, 0, err
 }
 
 // fill reads until b is full or r ends, and returns r's own error.
@@ -165,9 +172,9 @@ func fill(r io.Reader, b []byte) (n int, err error) {
 	return n, err
 }
 
-// send hands data, which lies in buf, to a worker.
-func (s *stream) send(buf, data []byte) {
-	if len(data) == 0 {
+// send hands the first n bytes of buf, which stand for size bytes of the stream, to a worker.
+func (s *stream) send(buf []byte, n, size int) {
+	if n == 0 {
 		s.free <- buf
 		return
 	}
@@ -175,31 +182,6 @@ func (s *stream) send(buf, data []byte) {
 	index := len(s.stretches)
 	s.stretches = append(s.stretches, stretch{})
 	s.mu.Unlock()
-	s.work <- streamBlock{buf: buf, data: data, pos: s.pos, index: index}
-	s.pos += int64(len(data))
-}
-
-// passLong drops the rest of a line that is too long, of which head has been read into
-// buf. It returns where in buf what follows the line is.
-func (s *stream) passLong(buf, head []byte) (start, end int, err error) {
-	skip := rawSkip{block: len(s.stretches), line: 1, fault: logline.FaultLong}
-	if len(s.long) < maxExamples {
-		skip.text = logline.Escape(string(head[:logline.MaxShown+1]), logline.MaxShown)
-	}
-	s.long = append(s.long, skip)
-	s.mu.Lock()
-	s.stretches = append(s.stretches, stretch{lines: 1})
-	s.mu.Unlock()
-	s.pos += int64(len(head))
-	for {
-		n, err := fill(s.text, buf[streamLead:])
-		if i := bytes.IndexByte(buf[streamLead:][:n], '\n'); i >= 0 {
-			s.pos += int64(i) + 1
-			return streamLead + i + 1, streamLead + n, err
-		}
-		s.pos += int64(n)
-		if err != nil {
-			return streamLead, streamLead, err
-		}
-	}
+	s.work <- streamBlock{buf: buf, data: buf[:n], pos: s.pos, index: index}
+	s.pos += int64(size)
 }

@@ -55,7 +55,8 @@ func overPath(program, dir, link string, streams int) (goodput float64, note str
 	stats, result := filepath.Join(dir, "stats.json"), filepath.Join(dir, "iperf3.json")
 	const buffers = `sysctl -qw net.ipv4.tcp_rmem='4096 131072 536870912' net.ipv4.tcp_wmem='4096 16384 536870912'; `
 	client := fmt.Sprintf(buffers+`exec iperf3 -J -O 2 -t 5 -P %d -c "$WIRERATE_PEER" >%s`, streams, result)
-	cmd := exec.Command(program, "lab", "exec", link, "--stats", stats, "--serve", buffers+"exec iperf3 -s >/dev/null", "--", "sh", "-c", client)
+	cmd := exec.Command(program, "lab", "exec", link, "--stats", stats, "--serve", buffers+"exec iperf3 -s >/dev/null",
+		"--", "sh", "-c", client)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
@@ -86,7 +87,8 @@ func overPath(program, dir, link string, streams int) (goodput float64, note str
 		return 0, "", errors.New("nothing went over the link")
 	}
 	up := emulator.Links[0].Up
-	note = fmt.Sprintf("%.1f us of CPU for a unit of %.0f segments, behind for %.0f ms", up.CPU/up.Units/1e3, up.Segments/up.Units, up.Stalled/1e6)
+	note = fmt.Sprintf("%.1f us of CPU for a unit of %.0f segments, behind for %.0f ms", up.CPU/up.Units/1e3,
+		up.Segments/up.Units, up.Stalled/1e6)
 	return report.End.Received.Rate, note, nil
 }
 

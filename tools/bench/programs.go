@@ -117,7 +117,8 @@ func large(t table, program, dir string) error {
 	if err != nil {
 		return err
 	}
-	t.row("lint, a large file", "1 million lines/s", fmt.Sprintf("%.2f million lines/s", lines/u.wall.Seconds()/1e6), fmt.Sprintf("%.0f MB of memory", float64(u.memory)/1e6))
+	t.row("lint, a large file", "1 million lines/s", fmt.Sprintf("%.2f million lines/s", lines/u.wall.Seconds()/1e6),
+		fmt.Sprintf("%.0f MB of memory", float64(u.memory)/1e6))
 	return nil
 }
 
@@ -140,8 +141,10 @@ func logs(program, log string) error {
 		{"wirerate weblog", "2 GB/s, 100 MB", 5, []string{program, "weblog", log}, &plain},
 		{"wirerate weblog --full", "at most twice", 5, []string{program, "weblog", "--full", log}, nil},
 		{"mawk", "a fifth", 1, []string{"mawk", "{n[int($NF*10)]++} END{for(i in n) print i, n[i]}", log}, nil},
-		{"perl", "a twentieth", 1, []string{"perl", "-ne", "$n{int($1*10)}++ if / ([0-9.]+)$/; END{print \"$_ $n{$_}\\n\" for keys %n}", log}, nil},
-		{"goaccess (it does more)", "", 1, []string{"goaccess", log, "--log-format=%h %^[%d:%t %^] \"%r\" %s %b \"%R\" \"%u\" %T", "--date-format=%d/%b/%Y", "--time-format=%T", "-o", "json"}, nil},
+		{"perl", "a twentieth", 1, []string{"perl", "-ne", "$n{int($1*10)}++ if / ([0-9.]+)$/; END{print \"$_ $n{$_}\\n\" " +
+			"for keys %n}", log}, nil},
+		{"goaccess (it does more)", "", 1, []string{"goaccess", log, "--log-format=%h %^[%d:%t %^] \"%r\" %s %b \"%R\" " +
+			"\"%u\" %T", "--date-format=%d/%b/%Y", "--time-format=%T", "-o", "json"}, nil},
 	} {
 		if _, err := exec.LookPath(r.command[0]); err != nil {
 			t.row(r.what, r.goal, "not installed", "")
@@ -154,7 +157,8 @@ func logs(program, log string) error {
 		if r.to != nil {
 			*r.to = u
 		}
-		t.row(r.what, r.goal, fmt.Sprintf("%.2f s, %.2f GB/s, %.0f MB", u.wall.Seconds(), float64(st.Size())/u.wall.Seconds()/1e9, float64(u.memory)/1e6),
+		t.row(r.what, r.goal, fmt.Sprintf("%.2f s, %.2f GB/s, %.0f MB", u.wall.Seconds(),
+			float64(st.Size())/u.wall.Seconds()/1e9, float64(u.memory)/1e6),
 			fmt.Sprintf("CPU %.2f s%s", u.cpu.Seconds(), ratio(u, plain)))
 	}
 	return t.end()
@@ -165,7 +169,8 @@ func ratio(u, plain usage) string {
 	if plain.wall == 0 || u == plain {
 		return ""
 	}
-	return fmt.Sprintf("; %.1f times weblog's time, %.1f times its CPU", u.wall.Seconds()/plain.wall.Seconds(), u.cpu.Seconds()/plain.cpu.Seconds())
+	return fmt.Sprintf("; %.1f times weblog's time, %.1f times its CPU", u.wall.Seconds()/plain.wall.Seconds(),
+		u.cpu.Seconds()/plain.cpu.Seconds())
 }
 
 // compressed measures weblog on compressed logs beside the decompressors, which

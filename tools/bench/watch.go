@@ -36,8 +36,10 @@ func watching(program string, connections int) error {
 	if _, err := fmt.Sscan(string(out), &share, &memory, &ss, &ssMemory); err != nil {
 		return err
 	}
-	t.row("watch, each second", "< 1% of a core, 60 MB", fmt.Sprintf("%.2f%% of a core", 100*share), fmt.Sprintf("%.0f MB at most", float64(memory)/1e6))
-	t.row("ss -tinm, each second", "", fmt.Sprintf("%.2f%% of a core", 100*ss), fmt.Sprintf("%.0f MB; watch takes %.2f of its time", float64(ssMemory)/1e6, share/ss))
+	t.row("watch, each second", "< 1% of a core, 60 MB", fmt.Sprintf("%.2f%% of a core", 100*share),
+		fmt.Sprintf("%.0f MB at most", float64(memory)/1e6))
+	t.row("ss -tinm, each second", "", fmt.Sprintf("%.2f%% of a core", 100*ss),
+		fmt.Sprintf("%.0f MB; watch takes %.2f of its time", float64(ssMemory)/1e6, share/ss))
 	return t.end()
 }
 

@@ -124,7 +124,8 @@ func mapped(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{}
 	case reflect.TypeFor[diagnose.Ceiling]():
 		text, number := &jsonschema.Schema{Type: "string"}, &jsonschema.Schema{Type: "number"}
-		s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), Required: []string{"resource", "metric", "value", "because", "inputs", "sources", "host"},
+		s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), Required: []string{"resource",
+			"metric", "value", "because", "inputs", "sources", "host"},
 			Description: "The bound that one resource sets; its value also has the metric's name as a key."}
 		s.Properties.Set("resource", text)
 		s.Properties.Set("metric", text)

@@ -100,7 +100,8 @@ func Open(dir string) (*Recording, error) {
 func failed(dir string, err error) error {
 	var told *sqlite.Error
 	if errors.As(err, &told) && (told.Code()&0xff == sqlite3.SQLITE_CORRUPT || told.Code() == sqlite3.SQLITE_NOTADB) {
-		return fmt.Errorf("recording %s: %w: move watch.db away to begin a new one; sqlite3 watch.db .recover prints what is left of it", dir, err)
+		return fmt.Errorf("recording %s: %w: move watch.db away to begin a new one; sqlite3 watch.db .recover prints what "+
+			"is left of it", dir, err)
 	}
 	return fmt.Errorf("recording %s: %w", dir, err)
 }

@@ -303,7 +303,8 @@ func (m Model) listLines(rows int) []string {
 			diagnose.RateWords(max(f.Sent, f.Received)), f.RTT, limitNow(f))
 		if wide {
 			line = fmt.Sprintf("%-*s", local+peer+limit+23, terminal.Clip(line, local+peer+limit+22))
-			line += fmt.Sprintf("%8s %8.3g %9d %10s %11s %5.0f%%", age(f.Age), f.Retransmits, f.Window, size(f.Flight), size(uint64(f.Offered)), 100*f.Busy)
+			line += fmt.Sprintf("%8s %8.3g %9d %10s %11s %5.0f%%", age(f.Age), f.Retransmits, f.Window, size(f.Flight),
+				size(uint64(f.Offered)), 100*f.Busy)
 		}
 		if i == m.cursor {
 			line = mark.Render(line)

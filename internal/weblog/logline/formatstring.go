@@ -285,12 +285,7 @@ func isText(r Role) bool {
 }
 
 func hasRole(tokens []Token, r Role) bool {
-	for _, t := range tokens {
-		if t.Role == r {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tokens, func(t Token) bool { return t.Role == r })
 }
 
 func hasName(tokens []Token, name string) bool {
@@ -386,40 +381,25 @@ func parseSquid(text string) (*Format, error) {
 	return New("Squid logformat", text, Milliseconds, tokens)
 }
 
-// envoyRole maps Envoy's command operators
+// envoyRoles maps Envoy's command operators
 // (https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage).
+var envoyRoles = map[string]Role{"START_TIME": RoleTime, "DURATION": RoleDuration, "RESPONSE_FLAGS": RoleEnd,
+	"PROTOCOL": RoleProto, "RESPONSE_CODE": RoleStatus, "BYTES_SENT": RoleBytes, "DOWNSTREAM_REMOTE_ADDRESS": RoleClient,
+	"DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT": RoleClient, "DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT": RoleClient}
+
 func envoyRole(op string) Role {
 	name, arg, _ := strings.Cut(op, "(")
 	arg = strings.ToUpper(strings.TrimSuffix(arg, ")"))
-	switch name {
-	case "START_TIME":
-		return RoleTime
-	case "DURATION":
-		return RoleDuration
-	case "RESPONSE_FLAGS":
-		return RoleEnd
-	case "PROTOCOL":
-		return RoleProto
-	case "RESPONSE_CODE":
-		return RoleStatus
-	case "BYTES_SENT":
-		return RoleBytes
-	case "DOWNSTREAM_REMOTE_ADDRESS", "DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT",
-		"DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT":
-		return RoleClient
-	case "REQ", "REQ_WITHOUT_QUERY":
-		if arg == ":METHOD" {
-			return RoleMethod
-		}
-		if strings.HasSuffix(arg, ":PATH") {
-			return RolePath
-		}
-	case "RESP":
-		if arg == "X-ENVOY-UPSTREAM-SERVICE-TIME" {
-			return RoleUpstream
-		}
+	request := name == "REQ" || name == "REQ_WITHOUT_QUERY"
+	switch {
+	case request && arg == ":METHOD":
+		return RoleMethod
+	case request && strings.HasSuffix(arg, ":PATH"):
+		return RolePath
+	case name == "RESP" && arg == "X-ENVOY-UPSTREAM-SERVICE-TIME":
+		return RoleUpstream
 	}
-	return RoleNone
+	return envoyRoles[name]
 }
 
 func parseEnvoy(text string) (*Format, error) {

@@ -30,7 +30,8 @@ const (
 )
 
 var (
-	synthPaths  = []string{"/", "/index.html", "/images/photo_%d.jpg", "/css/site.css", "/js/app.%d.js", "/blog/%d/comments", "/api/v1/items/%d", "/download/file-%d.tar.gz", "/search?q=term%d&page=2", "/favicon.ico"}
+	synthPaths = []string{"/", "/index.html", "/images/photo_%d.jpg", "/css/site.css", "/js/app.%d.js",
+		"/blog/%d/comments", "/api/v1/items/%d", "/download/file-%d.tar.gz", "/search?q=term%d&page=2", "/favicon.ico"}
 	synthAgents = []string{
 		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML) Chrome/126.0.0.0",
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:127.0) Gecko/20100101",

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,8 +15,9 @@ import (
 )
 
 var (
-	fenced     = regexp.MustCompile("(?s)```.*?```")
-	inline     = regexp.MustCompile("`([^`]+)`")
+	codeBlock  = regexp.MustCompile("(?m)^```(\\w*)\n((?s:.*?))^```|(?:^(?: {4,}.*)?\n)+")
+	lineBreak  = regexp.MustCompile(`\\\n *`)
+	inlineCode = regexp.MustCompile("`([^`]+)`")
 	ownCommand = regexp.MustCompile(`^(?:bin/)?wirerate ([^|&;>#]*)`)
 	inQuotes   = regexp.MustCompile(`'[^']*'|"[^"]*"`)
 	plainWord  = regexp.MustCompile(`^[a-z]+$`)
@@ -32,26 +34,26 @@ func TestPagesNameWhatExists(t *testing.T) {
 		t.Fatal(err)
 	}
 	commands := 0
-	for _, page := range pagesOf(t) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
+	for _, page := range readPages(t, "docs/cli/*.md") {
+		blocks, lines := codeOf(page.text)
+		for _, b := range blocks {
+			lines = append(lines, b.lines...)
 		}
-		for _, words := range snippets(string(text)) {
+		for _, words := range lines {
 			if m := ownCommand.FindStringSubmatch(inQuotes.ReplaceAllString(words, "QUOTED")); m != nil {
 				commands++
 				if err := declared(cli.Tree(), m[1]); err != nil {
-					t.Errorf("%s: %s: %v", page, words, err)
+					t.Errorf("%s: %s: %v", page.name, words, err)
 				}
 			}
 			if m := makeTarget.FindStringSubmatch(words); m != nil && !strings.Contains(string(makefile), "\n"+m[1]+":") {
-				t.Errorf("%s: %s: the Makefile has no such target", page, words)
+				t.Errorf("%s: %s: the Makefile has no such target", page.name, words)
 			}
 		}
-		for _, m := range linkedFile.FindAllStringSubmatch(string(text), -1) {
-			beside, below := filepath.Join(filepath.Dir(page), m[1]), filepath.Join("../..", m[2])
+		for _, m := range linkedFile.FindAllStringSubmatch(page.text, -1) {
+			beside, below := filepath.Join("../..", filepath.Dir(page.name), m[1]), filepath.Join("../..", m[2])
 			if name := map[bool]string{true: beside, false: below}[m[1] != ""]; !exists(name) {
-				t.Errorf("%s: there is no file %s", page, name)
+				t.Errorf("%s: there is no file %s", page.name, name)
 			}
 		}
 	}
@@ -65,42 +67,60 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// pagesOf lists the pages that people read.
-func pagesOf(t *testing.T) []string {
+// document is a page that people read.
+type document struct{ name, text string }
+
+// readPages reads the pages, and more that fit patterns.
+func readPages(t *testing.T, more ...string) (all []document) {
 	t.Helper()
-	var pages []string
-	for _, pattern := range []string{"../../README.md", "../../docs/*.md", "../../docs/howto/*.md", "../../docs/cli/*.md", "../../catalog/README.md", "../../contrib/*/*/README.md"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil || len(found) == 0 {
+	for _, pattern := range slices.Concat([]string{"*.md", "docs/*.md", "docs/howto/*.md", "catalog/*.md",
+		"contrib/*/*/*.md", "contrib/*/*/*/*.md"}, more) {
+		files, err := filepath.Glob("../../" + pattern)
+		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no pages (%v)", pattern, err)
 		}
-		pages = append(pages, found...)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, _ := filepath.Rel("../..", file)
+			all = append(all, document{name, string(text)})
+		}
 	}
-	return pages
+	return all
 }
 
-// snippets are a page's pieces of code: lines of its blocks, continued ones as
-// one, and what stands between backquotes.
-func snippets(text string) []string {
-	var out []string
-	text = strings.ReplaceAll(text, "\\\n", " ")
-	for _, block := range fenced.FindAllString(text, -1) {
-		for line := range strings.Lines(block) {
-			out = append(out, strings.TrimSpace(line))
-		}
-	}
-	text = fenced.ReplaceAllString(text, "")
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "    ") {
-			command, _, _ := strings.Cut(line, "  #")
-			out = append(out, strings.TrimSpace(command))
-		}
-	}
-	for _, m := range inline.FindAllStringSubmatch(text, -1) {
-		out = append(out, strings.Join(strings.Fields(m[1]), " "))
-	}
-	return out
+// block is a block of code, with lines that a backslash continues made one.
+type block struct {
+	language string
+	lines    []string
 }
+
+// codeOf takes the code out of a page: its blocks, and what stands between backquotes.
+func codeOf(text string) (blocks []block, inline []string) {
+	for _, m := range codeBlock.FindAllStringSubmatch(text, -1) {
+		b := block{language: m[1]}
+		if m[2] != "" {
+			m[0] = m[2]
+		}
+		for line := range strings.Lines(unbroken(m[0])) {
+			if line = strings.TrimSpace(line); line != "" {
+				b.lines = append(b.lines, line)
+			}
+		}
+		if len(b.lines) > 0 {
+			blocks = append(blocks, b)
+		}
+	}
+	for _, m := range inlineCode.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, "\n"), -1) {
+		inline = append(inline, strings.Join(strings.Fields(m[1]), " "))
+	}
+	return blocks, inline
+}
+
+// unbroken makes one line of lines that a backslash continues.
+func unbroken(text string) string { return lineBreak.ReplaceAllString(text, "") }
 
 // declared checks the verb and the flags of a command line behind wirerate.
 func declared(root *cobra.Command, line string) error {
