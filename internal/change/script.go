@@ -205,7 +205,7 @@ undo() {
  if [ $pass = 1 ] && { [ -z "$p" ] || { [ "$p" = done ] && [ "$v" != "$w" ]; }; }; then
   eval "f_$1=1"
   if [ $rebooted = yes ] && [ $persisted = no ]; then say "booted $2 is $v since the machine was started again, which took back what the change wrote"; return; fi
-  say "foreign $2 is $v, changed by someone else; left as it is"; foreign=1; return
+  n=$v; case $2 in ` + FirewallNFT + `|` + FirewallPFRules + `) n='another set of rules' ;; esac; say "foreign $2 is $n, changed by someone else; left as it is"; foreign=1; return
  fi
  if eval "[ -n \"\${f_$1-}\" ]"; then return; fi
  m=$(put_$1 "$3" 2>&1)
@@ -268,7 +268,8 @@ check() {
  plain
  if [ "$v" = "$w" ]; then return; fi
  if [ "$v" = "$3" ] && [ "$4" = set ] && [ $rebooted = yes ]; then m=$(put_$1 "$w" 2>&1); get_$1; plain; if [ "$v" = "$w" ]; then say "applied $2 $w"; return; fi; fi
- say "foreign $2 is $v, changed by someone else after it was set to $w"; foreign=1
+ n=$v; case $2 in ` + FirewallNFT + `|` + FirewallPFRules + `) n='another set of rules' ;; esac; [ "$n" = "$v" ] || w='the other'
+ say "foreign $2 is $n, changed by someone else after it was set to $w"; foreign=1
 }
 check_file() {
  p=$(real "$2")
