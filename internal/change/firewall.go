@@ -63,11 +63,13 @@ func pfRulesKnob(root string) knob {
 
 // nftKnob replaces the whole rule set in one transaction. What nft lists it
 // loads again (nft(8)), but for rules that iptables-nft made with extensions of
-// its own: such a rule set is not touched.
+// its own: such a rule set is not touched. What packets add to a dynamic set is
+// state like a counter, and no part of the rules.
 func nftKnob() knob {
 	return knob{
 		get: `command -v nft >/dev/null 2>&1 || { v='nft is not installed'; return 1; }; command -v base64 >/dev/null 2>&1 || { v='base64 is not installed'; return 1; }; ` +
 			`l=$(nft -s list ruleset 2>/dev/null) || { v=$(nft -s list ruleset 2>&1); return 1; }; ` +
+			`l=$(printf '%s\n' "$l" | sed '/^[[:space:]]*flags .*dynamic/,/^[[:space:]]*}$/{/elements = {.*}$/d;/elements = {/,/}$/d;}') || { v='sed is not installed'; return 1; }; ` +
 			`if [ -z "$l" ]; then v=` + NoRules + `; ` +
 			`elif printf 'flush ruleset\n%s\n' "$l" | nft -c -f - 2>/dev/null; then v=$(printf '%s\n' "$l" | base64 | tr -d '\n'); ` +
 			`else v='nft cannot load the present rules back, which others made (iptables-nft?)'; return 1; fi`,

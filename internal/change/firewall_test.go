@@ -117,4 +117,16 @@ func TestRealPacketFilter(t *testing.T) {
 	if err != nil || string(out) != NoRules+"\n" {
 		t.Errorf("%v: %s", err, out)
 	}
+
+	// What packets add to a dynamic set does not change the rules; sets of others stay whole.
+	sets := packed("table inet own {\n set fixed { type ipv4_addr; elements = { 10.0.0.1, 10.0.0.2 }; }\n" +
+		" set seen { type ipv4_addr; size 100; flags dynamic,timeout; timeout 1m; }\n set last { type ipv4_addr; elements = { 10.0.0.3 }; }\n}\n")
+	script = "get() { " + k.get + "; }\nput() { " + k.put + "; }\nput " + sets + " && get && w=$v && " +
+		"nft add element inet own seen '{ 10.0.0.9 }' && get && [ \"$v\" = \"$w\" ] && " +
+		"nft add element inet own seen '{ 10.0.1.1, 10.0.1.2, 10.0.1.3, 10.0.1.4, 10.0.1.5 }' && get && [ \"$v\" = \"$w\" ] && " +
+		"nft add element inet own fixed '{ 10.0.0.8 }' && get && [ \"$v\" != \"$w\" ] && printf %s \"$w\" | base64 -d"
+	out, err = exec.CommandContext(t.Context(), "unshare", "-rn", "sh", "-c", script).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "10.0.0.2") || !strings.Contains(string(out), "10.0.0.3") || strings.Contains(string(out), "10.0.1.") {
+		t.Errorf("%v: %s", err, out)
+	}
 }

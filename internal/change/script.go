@@ -158,7 +158,8 @@ undo() {
   if [ $rebooted = yes ] && [ $persisted = no ]; then
    say "booted $2 is $v since the machine was started again, which took back what the change wrote"; return
   fi
-  say "foreign $2 is $v, changed by someone else; left as it is"; foreign=1; return
+  n=$v; case $2 in ` + FirewallNFT + `|` + FirewallPFRules + `) n='another set of rules' ;; esac
+  say "foreign $2 is $n, changed by someone else; left as it is"; foreign=1; return
  fi
  if eval "[ -n \"\${f_$1-}\" ]"; then return; fi
  m=$(put_$1 "$3" 2>&1)
@@ -242,7 +243,9 @@ check() {
   m=$(put_$1 "$w" 2>&1); get_$1; plain
   if [ "$v" = "$w" ]; then say "applied $2 $w"; return; fi
  fi
- say "foreign $2 is $v, changed by someone else after it was set to $w"; foreign=1
+ n=$v
+ case $2 in ` + FirewallNFT + `|` + FirewallPFRules + `) n='another set of rules'; w='the other' ;; esac
+ say "foreign $2 is $n, changed by someone else after it was set to $w"; foreign=1
 }
 check_file() {
  p=$(real "$2")

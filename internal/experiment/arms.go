@@ -396,8 +396,7 @@ func (s *session) readTuned(ctx context.Context, a *armValues, e *end, name stri
 		return nil, fmt.Errorf("TuneD profile %q: not a profile's name, or profiles that include each other", name)
 	}
 	for _, conn := range []host.Conn{e.conn, host.NewLocal()} {
-		for _, dir := range []string{"/etc/tuned/profiles/", "/etc/tuned/", "/usr/lib/tuned/profiles/",
-			"/usr/lib/tuned/"} {
+		for _, dir := range tunedFolders() {
 			data, err := host.ReadFile(ctx, conn, dir+name+"/tuned.conf")
 			if err != nil {
 				continue

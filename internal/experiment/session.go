@@ -77,6 +77,9 @@ func withArms[T any](ctx context.Context, c Config, kind string, do func(*sessio
 
 // open connects to the hosts.
 func open(ctx context.Context, c Config) (*session, error) {
+	if err := c.checkArms(ctx, host.NewLocal()); err != nil {
+		return nil, err
+	}
 	known, err := catalog.Load()
 	if err != nil {
 		return nil, failed(err)

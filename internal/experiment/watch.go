@@ -110,7 +110,7 @@ func lateLimit(rtt time.Duration) time.Duration {
 	return max(time.Duration(lateShare*float64(rtt)), lateLeast)
 }
 
-// watchRun looks after a run: one that carried more than the link can is marked,
+// watchRun looks after a run, before which a lab's kernels forget the one before: one that carried more than the link can is marked,
 // and one in which the emulator was too far behind is lost
 // (workload.ErrDisturbed).
 func (s *session) watchRun() func(*workload.Run) error {
@@ -119,6 +119,9 @@ func (s *session) watchRun() func(*workload.Run) error {
 			s.atLink(r, "it is faster than it was declared or measured to be")
 			return nil
 		}
+	}
+	if err := s.lab.Forget(); err != nil {
+		s.note("what the run before left in the lab's kernels stays there: %v", err)
 	}
 	mark := s.lab.Mark()
 	return func(r *workload.Run) error {

@@ -176,6 +176,7 @@ type Agent struct {
 	client *rpc.Client
 	last   atomic.Uint64
 	heir   bool // it has been told what is left of a killed program
+	apart  bool
 }
 
 // Name returns the host's name.
@@ -183,6 +184,9 @@ func (a *Agent) Name() string { return a.name }
 
 // PID returns the process that holds the host's namespaces.
 func (a *Agent) PID() int { return a.cmd.Process.Pid }
+
+// Apart tells whether the host has processes of its own, in a PID namespace.
+func (a *Agent) Apart() bool { return a.apart }
 
 // Do sends the operations to the agent.
 func (a *Agent) Do(ctx context.Context, ops ...Op) ([]Answer, error) {

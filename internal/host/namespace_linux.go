@@ -67,7 +67,7 @@ func spawn(_ context.Context, name string, flags uintptr, netns string) (*Agent,
 		cmd.Process.Kill()
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &Agent{name: name, cmd: cmd, client: rpc.NewClient(conn)}, nil
+	return &Agent{name: name, cmd: cmd, client: rpc.NewClient(conn), apart: flags&unix.CLONE_NEWPID != 0}, nil
 }
 
 // unmount takes away what is mounted at a path, if anything is.

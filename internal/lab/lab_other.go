@@ -47,6 +47,8 @@ func (*Lab) LinkStats(int) (up, down emulator.Stats) { return }
 
 func (*Lab) Stats() (up, down emulator.Stats) { return }
 
+func (*Lab) Forget() error { return noLab() }
+
 func (*Lab) Mark() Mark { return Mark{} }
 
 func (*Lab) Since(Mark) Disturbance { return Disturbance{} }

@@ -22,22 +22,31 @@ func destroySockets(ns *os.File) error {
 		// For a kernel without CONFIG_INET_DIAG_DESTROY: give up after one more
 		// try. The namespace is about to go, nothing is measured in it any more.
 		failed := os.WriteFile("/proc/sys/net/ipv4/tcp_orphan_retries", []byte("1"), 0)
-		for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
-			sockets, err := netlink.SocketDiagTCP(family)
-			if err != nil {
-				return errors.Join(err, failed)
+		return errors.Join(endSockets(func(*netlink.Socket) bool { return true }), failed)
+	})
+}
+
+// endSockets ends the TCP sockets of this thread's network namespace that are
+// wanted.
+func endSockets(wanted func(*netlink.Socket) bool) error {
+	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
+		sockets, err := netlink.SocketDiagTCP(family)
+		if err != nil {
+			return err
+		}
+		for _, s := range sockets {
+			if !wanted(s) {
+				continue
 			}
-			for _, s := range sockets {
-				req := nl.NewNetlinkRequest(nl.SOCK_DESTROY, unix.NLM_F_ACK)
-				req.AddData(socketName{family, s.ID})
-				// One that has ended by itself meanwhile is not found.
-				if _, err := req.Execute(unix.NETLINK_INET_DIAG, 0); err != nil && !errors.Is(err, unix.ENOENT) {
-					return errors.Join(err, failed)
-				}
+			req := nl.NewNetlinkRequest(nl.SOCK_DESTROY, unix.NLM_F_ACK)
+			req.AddData(socketName{family, s.ID})
+			// One that has ended by itself meanwhile is not found.
+			if _, err := req.Execute(unix.NETLINK_INET_DIAG, 0); err != nil && !errors.Is(err, unix.ENOENT) {
+				return err
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // socketName names a socket in a request: struct inet_diag_req_v2 of

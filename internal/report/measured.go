@@ -74,7 +74,11 @@ func kernels(to Screen, run workload.Run) {
 		if run.Server == nil {
 			side = "host"
 		}
-		if cpu := []*workload.CPU{run.Client, run.Server}[i]; cpu != nil {
+		if cpu := []*workload.CPU{run.Client, run.Server}[i]; cpu != nil && cpu.Shared {
+			if i == 0 {
+				sharedCPU(to, run)
+			}
+		} else if cpu != nil {
 			to.Printf("  %s CPU %.0f%% busy, its busiest core %.0f%%, softirq %.0f%%\n", side, 100*cpu.Busy, 100*cpu.Busiest, 100*cpu.SoftIRQ)
 		}
 		if k == nil {
@@ -82,6 +86,16 @@ func kernels(to Screen, run workload.Run) {
 		}
 		measuredFlows(to, side, k.Flows)
 	}
+}
+
+// sharedCPU writes what the processors did that both ends run on.
+func sharedCPU(to Screen, run workload.Run) {
+	line := fmt.Sprintf("  CPU of this machine %.0f%% busy, its busiest core %.0f%%, softirq %.0f%%", 100*run.Client.Busy, 100*run.Client.Busiest, 100*run.Client.SoftIRQ)
+	if run.Server != nil && run.Client.Own+run.Server.Own > 0 {
+		line += fmt.Sprintf("; programs of the client %.0f%%, of the server %.0f%%, the emulated link %.0f%%",
+			100*run.Client.Own, 100*run.Server.Own, 100*run.Client.Link)
+	}
+	to.Printf("%s\n", line)
 }
 
 // mostFlows of a side are shown.

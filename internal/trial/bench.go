@@ -79,8 +79,12 @@ func (b *Bench) Run(ctx context.Context, v Values) (workload.Run, error) {
 		}
 	}
 	run, err := measure(ctx)
-	if err == nil && b.Router.Conn != nil {
+	switch {
+	case b.Router.Conn == nil:
+	case err == nil:
 		router.Finish(ctx, &run)
+	case errors.Is(err, workload.ErrTool) && !errors.Is(err, workload.ErrDisturbed):
+		err = router.Explain(ctx, err)
 	}
 	if err == nil {
 		err = seen(&run)

@@ -120,15 +120,15 @@ func list(s string) []string {
 
 func (f *Filter) setStatus(spec FilterSpec) error {
 	return each("status", spec.Status, func(s string, not bool) error {
-		if class, ok := strings.CutSuffix(s, "xx"); ok && len(class) == 1 && class[0]-'0' < 10 {
+		if class, ok := strings.CutSuffix(s, "xx"); ok && len(class) == 1 && class[0] >= '1' && class[0] <= '5' {
 			first := int(class[0]-'0') * 100
 			f.status.add([2]int{first, first + 99}, not)
 			return nil
 		}
 		n, err := strconv.Atoi(s)
-		if err != nil || n < 0 || n > 999 {
-			return fmt.Errorf("status %q is neither a code (200) nor a class (2xx); ! before it leaves it out (!499)",
-				s)
+		if err != nil || n != 0 && n < 100 || n > 999 {
+			return fmt.Errorf("status %q is neither a code (200, or 000 of requests without an answer) nor a class "+
+				"(1xx to 5xx); ! before it leaves it out (!499)", s)
 		}
 		f.status.add([2]int{n, n}, not)
 		return nil

@@ -97,7 +97,11 @@ func answerLoad(ctx context.Context, addr string) error {
 			if ctx.Err() != nil {
 				return nil
 			}
-			return err
+			if exhausted(err) == nil {
+				return err
+			}
+			time.Sleep(time.Millisecond) // those that have come are served
+			continue
 		}
 		go func() {
 			defer c.Close()

@@ -58,14 +58,14 @@ func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if kind, err := FindKind(s.Workload); err == nil && kind.Primary().Name != Goodput || !slices.Contains(kind.Tools, "iperf3") {
 		serve, send = "answer", []string{"load", net.JoinHostPort(p.Addr, port), s.Workload}
 	}
-	server, err := p.Server.Start(ctx, programOn(p.Server, program), TrafficVerb, serve, ":"+port)
+	server, err := p.Server.Start(ctx, roomy(s.Streams, programOn(p.Server, program), TrafficVerb, serve, ":"+port)...)
 	if err != nil {
 		return Run{}, noGenerator(p.Server, err)
 	}
 	defer server.Stop()
 	args := append([]string{programOn(p.Client, program), TrafficVerb}, send...)
 	args = append(args, strconv.Itoa(s.Streams), string(s.Direction), s.Omit.String(), s.Duration.String())
-	a, err := one(ctx, p.Client, host.Command(args...).Within(2*s.Duration+s.Omit+65*time.Second))
+	a, err := one(ctx, p.Client, host.Command(roomy(s.Streams, args...)...).Within(2*s.Duration+s.Omit+65*time.Second))
 	if err != nil {
 		return Run{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/kerneltext"
 )
@@ -16,7 +17,14 @@ type CPU struct {
 	Busiest float64 `json:"busiest"` // the busiest core, 0 to 1
 	SoftIRQ float64 `json:"softirq"` // of all cores, in interrupts and softirq
 	Nice    float64 `json:"nice"`    // of all cores, in programs of lowered priority; not in Busy
-	Cores   []Core  `json:"cores,omitempty"`
+	// Shared is that client and server run on the same processors, those of a
+	// machine with namespaces; Own is then the part of all cores that the host's own
+	// programs used, and Link what this one used, which emulates the lab's links; 0
+	// where that is not known.
+	Shared bool    `json:"shared,omitempty"`
+	Own    float64 `json:"own,omitempty"`
+	Link   float64 `json:"link,omitempty"`
+	Cores  []Core  `json:"cores,omitempty"`
 }
 
 // Core is what one processor did, as shares of the run's time.
@@ -87,6 +95,45 @@ func (s cpuSample) since(later cpuSample) *CPU {
 			cmp.Compare(a.Name, b.Name))
 	})
 	return cpu
+}
+
+// cpuUntil is what the processors did until a later reading.
+func (s snapshot) cpuUntil(later snapshot, shared bool) *CPU {
+	c := s.cpu.since(later.cpu)
+	if c == nil {
+		return nil
+	}
+	c.Shared = shared
+	if s.own >= 0 && later.own >= s.own {
+		span := later.cpu["cpu"].total - s.cpu["cpu"].total
+		c.Own, c.Link = share(float64(later.own-s.own), span), share(float64(later.link-s.link), span)
+	}
+	return c
+}
+
+// ownProcesses prints the times of the processes of a PID namespace, where /proc is
+// that namespace's: a process then finds itself in it by its own number.
+const ownProcesses = `read -r own rest </proc/self/stat && [ "$own" = $$ ] && cat /proc/[0-9]*/stat 2>/dev/null; true`
+
+// ownTicks adds up the ticks of processes and of those that they waited for, as
+// /proc/PID/stat has them (proc_pid_stat(5)); -1 where there are none.
+func ownTicks(text string) int64 {
+	sum := int64(-1)
+	for line := range strings.Lines(text) {
+		// A program's name may hold anything, and ends with the last parenthesis.
+		f := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
+		if len(f) < 15 {
+			continue
+		}
+		for _, ticks := range f[11:15] { // utime, stime, cutime, cstime
+			n, err := strconv.ParseInt(ticks, 10, 64)
+			if err != nil {
+				return -1
+			}
+			sum = max(sum, 0) + n
+		}
+	}
+	return sum
 }
 
 func (t coreTicks) core(name string, later coreTicks, span float64) Core {

@@ -114,17 +114,6 @@ echo taken`, port)))
 	return lack("port %d on %s is taken; choose another with --port", port, p.Server.Name())
 }
 
-// ports is how many the client's kernel gives to connections towards one
-// address; 0 where it does not tell.
-func (p Pair) ports(ctx context.Context) int {
-	text, err := host.ReadFile(ctx, p.Client, "/proc/sys/net/ipv4/ip_local_port_range")
-	var from, to int
-	if _, scan := fmt.Sscan(string(text), &from, &to); err != nil || scan != nil || from < 1 || to > 65535 {
-		return 0
-	}
-	return max(0, to-from+1)
-}
-
 // packaged names a program with the package of Debian that has it, where that
 // has another name.
 func packaged(program string) string {
@@ -148,6 +137,8 @@ func installed(ctx context.Context, c host.Conn, program string) (bool, error) {
 	}
 	return a.Failure == host.None, nil
 }
+
+const deadPath = "the path or the other end may be dead, or a packet filter is between the two"
 
 // session is a client that runs against a server which was just started.
 type session struct {
@@ -173,7 +164,7 @@ func (s session) run(ctx context.Context, p Pair) ([]byte, error) {
 		}
 		switch {
 		case a.Failure == host.TimedOut:
-			return nil, fmt.Errorf("%s on %s did not end in time and was stopped: the path or the other end may be dead, or a packet filter between the two", s.tool, p.Client.Name())
+			return nil, fmt.Errorf("%s on %s did not end in time and was stopped: %s", s.tool, p.Client.Name(), deadPath)
 		case refused(a) && server.Ended():
 			return nil, fmt.Errorf("%s: %s", s.tool, serverEnd(p.Server, server))
 		case attempt < 20 && refused(a): // sockperf ends with 0 then

@@ -150,7 +150,8 @@ func (f *fetch) once(deadline time.Time) error {
 }
 
 func (l *load) smallFiles() (loaded, error) {
-	out, err := l.rates(Requests, arrival{kept: true, dial: func(ctx context.Context) (exchange, error) { return l.fetch(ctx, smallFile) }})
+	out, err := l.rates(Requests, arrival{kept: true, anew: true,
+		dial: func(ctx context.Context) (exchange, error) { return l.fetch(ctx, smallFile) }})
 	if err == nil {
 		out.Metrics[Goodput] = out.Metrics[Requests] * smallFile * 8
 	}

@@ -78,7 +78,7 @@ func notYetListening(err error) bool {
 // iperf3Failure joins what client and server said.
 func iperf3Failure(p Pair, a host.Answer, server host.Process, err error) error {
 	if a.Failure == host.TimedOut {
-		return fmt.Errorf("iperf3 on %s did not end in time and was stopped", p.Client.Name())
+		return fmt.Errorf("iperf3 on %s did not end in time and was stopped: %s", p.Client.Name(), deadPath)
 	}
 	if server.Ended() {
 		return fmt.Errorf("iperf3 on %s: %w; %s", p.Client.Name(), err, serverEnd(p.Server, server))

@@ -183,7 +183,7 @@ func Kinds() []Kind {
 			Metrics: with(Metric{Connections, "1/s", "connections opened, used once and closed, at the highest rate at which 99% end within a bound", false}, append(slices.Clone(latency), closed)...),
 			Tools:   []string{"builtin", "netperf"}, Streams: 16, Direction: Up, Search: true, WarmUp: searchWarmUp},
 		{Name: "http-small", Imitates: "a web server with files of 1 KiB on persistent connections",
-			Metrics: with(Metric{Requests, "1/s", "requests that were answered; by builtin at the highest rate at which 99% end within a bound", false},
+			Metrics: with(Metric{Requests, "1/s", "requests that were answered; by builtin at the highest rate at which 99% end within a bound, those of new clients among them", false},
 				latency[0], latency[1], Metric{Errors, "", "requests that failed", true}, closed),
 			Tools: httpTools, Streams: 32, Direction: Down, Search: true,
 			WarmUp: "none: the server has the file in memory after the first request"},

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -25,6 +26,7 @@ const (
 	LimitServer    = "server"      // or the path to it
 	LimitServerCPU = "server-cpu"
 	LimitClientCPU = "client-cpu"
+	LimitProcessor = "processor"        // of a machine that client and server share
 	LimitPorts     = "ports"            // of the client towards one address
 	LimitAccept    = "accept-queue"     // of the server
 	LimitFiles     = "open-files"       // of a process
@@ -59,9 +61,11 @@ func (r *Run) bounded(kind Kind, s Spec) {
 	case over > 0 && kind.Primary().Name != Goodput:
 		r.Limit = &Limit{LimitAccept, fmt.Sprintf("the server's accept queue: it was full %d times (listen's backlog, net.core.somaxconn), "+
 			"and a connection that it turns away waits a second", over)}
-	case server >= busyCore && server >= client:
+	case max(server, client) >= busyCore && r.Server != nil && r.Server.Shared && r.busyItself():
+		r.Limit = r.processorLimit("")
+	case server >= busyCore && server >= client && !r.Server.Shared:
 		r.Limit = &Limit{LimitServerCPU, fmt.Sprintf("the server's processor: a core was %.0f%% busy", 100*server)}
-	case client >= busyCore:
+	case client >= busyCore && !r.Client.Shared:
 		r.Limit = &Limit{LimitClientCPU, fmt.Sprintf("the client's processor: a core was %.0f%% busy", 100*client)}
 	case r.Limit == nil:
 		if r.Limit = r.waitLimit(kind, s); r.Limit == nil {
@@ -70,14 +74,58 @@ func (r *Run) bounded(kind Kind, s Spec) {
 	}
 }
 
+// busyItself tells whether it was the run, with a lab's link, that kept the
+// processors busy which client and server share, or half of it at least; also where
+// that is not known.
+func (r *Run) busyItself() bool {
+	if r.Client == nil || r.Server == nil || r.Client.Own+r.Server.Own == 0 {
+		return true
+	}
+	own := r.Client.Own + r.Server.Own + r.Client.Link + r.Client.SoftIRQ
+	if r.Router != nil {
+		own += r.Router.Own
+	}
+	return own >= r.Client.Busy/2
+}
+
+// processorLimit is the processors of a machine on which everything runs. after
+// is what else is said.
+func (r *Run) processorLimit(after string) *Limit {
+	busiest, parts := 0.0, []string{}
+	for _, end := range []struct {
+		name string
+		cpu  *CPU
+	}{{"client", r.Client}, {"server", r.Server}, {"router", r.Router}} {
+		if end.cpu == nil {
+			continue
+		}
+		busiest = max(busiest, end.cpu.Busiest)
+		if end.cpu.Own > 0 {
+			parts = append(parts, fmt.Sprintf("the %s's programs %.0f%%", end.name, 100*end.cpu.Own))
+		}
+	}
+	text := fmt.Sprintf("this machine's processors, which client, server and all between them share: a core was %.0f%% busy", 100*busiest)
+	if r.Client != nil && r.Client.Link > 0 {
+		parts = append(parts, fmt.Sprintf("the emulated link %.0f%%", 100*r.Client.Link))
+	}
+	if len(parts) > 0 {
+		text += "; of all cores' time used " + strings.Join(parts, ", ")
+	}
+	return &Limit{LimitProcessor, text + after}
+}
+
 // tableLimit is the table of tracked connections of a host, where that was full.
 func tableLimit(of string, k *Kernel) *Limit {
 	n := k.tableFull()
 	if n <= 0 {
 		return nil
 	}
-	return &Limit{LimitTable, fmt.Sprintf("the %s's table of tracked connections: it was full %d times "+
-		"(net.netfilter.nf_conntrack_max, or how long it keeps closed connections)", of, n)}
+	text := fmt.Sprintf("the %s's table of tracked connections: it was full %d times "+
+		"(net.netfilter.nf_conntrack_max, or how long it keeps closed connections)", of, n)
+	if t := k.Tracked; t != nil && t.Used > 0 {
+		text += fmt.Sprintf("; %d of its %d places were taken when the run began", t.Used, t.Max)
+	}
+	return &Limit{LimitTable, text}
 }
 
 // waits is by how much the median exchange of clients that each wait for their

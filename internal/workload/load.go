@@ -78,7 +78,7 @@ func (l *load) dialPatiently() (net.Conn, error) {
 
 // dial opens a connection in a mode.
 func (l *load) dial(mode byte, number uint64) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(l.ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(l.ctx, patience)
 	defer cancel()
 	return l.dialIn(ctx, mode, number)
 }

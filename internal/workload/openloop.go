@@ -58,10 +58,11 @@ func (c conn) reset() error {
 	return c.Close()
 }
 
-// arrival is what requests come over: kept connections, or one for each.
+// arrival is what requests come over: kept connections, or one for each. The
+// clients of kept ones may come anew at each rate.
 type arrival struct {
-	dial func(context.Context) (exchange, error)
-	kept bool
+	dial       func(context.Context) (exchange, error)
+	kept, anew bool
 }
 
 // openLoop offers requests on schedule: each has an intended start, from which
@@ -79,7 +80,11 @@ type openLoop struct {
 }
 
 func (l *load) openLoop(a arrival) *openLoop {
-	return &openLoop{l: l, kind: a, slots: make(chan struct{}, max(mostAtOnce, l.spec.Streams))}
+	slots := max(mostAtOnce, l.spec.Streams)
+	if a.anew { // all that come within a round trip or two open one
+		slots = max(slots, mostClients)
+	}
+	return &openLoop{l: l, kind: a, slots: make(chan struct{}, slots)}
 }
 
 func (o *openLoop) close() {
@@ -165,6 +170,9 @@ func (t *tally) grew(d float64) float64 {
 func (o *openLoop) step(rate float64, d time.Duration) (attempt, error) {
 	o.waited.Store(0)
 	o.tardy.Store(0)
+	if o.kind.anew {
+		o.close()
+	}
 	due := max(int(rate*d.Seconds()), leastDue)
 	t := &tally{}
 	var wg sync.WaitGroup
@@ -252,9 +260,10 @@ func (o *openLoop) limit(a attempt, late, due int, t *tally, grew time.Duration)
 func exhausted(err error) *Limit {
 	switch {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return &Limit{LimitPorts, "the client's ports: none was left towards the server's address (net.ipv4.ip_local_port_range)"}
+		return &Limit{LimitPorts, "the client's ports: none was left towards the server's address " +
+			"(net.ipv4.ip_local_port_range; that of an ended connection waits for a minute)"}
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return &Limit{LimitFiles, "the files that a process on the client may have open"}
+		return &Limit{LimitFiles, "the files that a process on the client may have open (ulimit -n)"}
 	}
 	return nil
 }
@@ -352,6 +361,9 @@ func (l *load) rates(name string, a arrival) (loaded, error) {
 // closed runs clients of which each waits for its answer before it asks again,
 // and returns the answers per second after a quarter of d.
 func (o *openLoop) closed(clients int, d time.Duration) (rate float64, last, err error) {
+	if o.kind.anew {
+		o.close()
+	}
 	from := time.Now().Add(d / 4)
 	until := from.Add(d - d/4)
 	var wg sync.WaitGroup

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -135,5 +136,29 @@ func echoOnce(c net.Conn) {
 	head := make([]byte, headSize)
 	if _, err := c.Read(head); err == nil {
 		_ = echo(c, 1)
+	}
+}
+
+// TestClientsComeAnew: with each rate there are new clients, so that connecting is
+// a part of what is measured; connections that are kept for good are opened once.
+func TestClientsComeAnew(t *testing.T) {
+	addr := served(t)
+	for anew, most := range map[bool]bool{false: false, true: true} {
+		dials := 0
+		l := &load{ctx: t.Context(), addr: addr, spec: Spec{Streams: 1}}
+		o := l.openLoop(arrival{kept: true, anew: anew, dial: func(ctx context.Context) (exchange, error) {
+			dials++ // one request at a time is under way at this rate
+			return l.fetch(ctx, smallFile)
+		}})
+		o.bound = 5 * time.Second
+		for range 3 {
+			if a, err := o.step(10, 300*time.Millisecond); err != nil || a.metrics[Errors] > 0 {
+				t.Fatalf("%+v, %v", a, err)
+			}
+		}
+		o.close()
+		if (dials >= 3) != most {
+			t.Errorf("anew %v: %d connections for 3 rates", anew, dials)
+		}
 	}
 }

@@ -35,24 +35,21 @@ func WatchRouter(ctx context.Context, c host.Conn) Router {
 // the router does not tell is left out.
 func (w Router) Finish(ctx context.Context, r *Run) {
 	after := readRouter(ctx, w.conn)
-	r.Router = w.before.cpu.since(after.cpu)
+	_, here := w.conn.(*host.Agent)
+	r.Router = w.before.cpuUntil(after, here && r.Client != nil && r.Client.Shared)
 	if r.Metrics == nil {
 		r.Metrics = map[string]float64{}
 	}
 	if c := r.Router; c != nil {
 		r.Metrics[RouterCPU], r.Metrics[RouterSoftIRQ] = c.Busy, c.SoftIRQ
 		if c.Busiest >= busyCore {
-			if r.Limit != nil && (r.Limit.Code == LimitPath || r.Limit.Code == LimitServer) {
-				r.Limit = &Limit{LimitRouter, fmt.Sprintf("the router's processor: a core was %.0f%% busy; %s", 100*c.Busiest, r.Limit.Text)}
-			}
-			r.warn(CodeCPUBound, c.Busiest, "a core of the router was %.0f%% busy: it may be the limit, not the path",
-				100*c.Busiest)
+			r.routerBusy(c)
 		}
 	}
 	if len(w.before.counters) == 0 || len(after.counters) == 0 {
 		return
 	}
-	k := &Kernel{Counters: map[string]int64{}}
+	k := &Kernel{Counters: map[string]int64{}, Tracked: w.before.tracked}
 	drops := int64(0)
 	for name, v := range after.counters {
 		d := v - w.before.counters[name]
@@ -71,9 +68,43 @@ func (w Router) Finish(ctx context.Context, r *Run) {
 	} else if r.Limit != nil && r.Limit.Code == LimitPath && drops > 0 {
 		r.Limit = &Limit{LimitRouter, fmt.Sprintf("the router: it dropped %d packets", drops)}
 	}
+	k.Tracked.leftOver(r, "router")
 	if drops > 0 {
 		r.warn(CodeDrops, float64(drops), "the router dropped %d packets", drops)
 	}
+}
+
+// Explain adds to a run's failure that the router's table of tracked connections
+// was full, where it was.
+func (w Router) Explain(ctx context.Context, err error) error {
+	var r Run
+	if w.Finish(ctx, &r); r.Limit == nil || r.Limit.Code != LimitTable {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, r.Limit.Text)
+}
+
+// routerBusy says that the router's processors may be what bounds the run.
+func (r *Run) routerBusy(c *CPU) {
+	bound := r.Limit != nil && (r.Limit.Code == LimitPath || r.Limit.Code == LimitServer)
+	if c.Shared { // of which the client's and the server's say it, too
+		if !r.busyItself() {
+			return
+		}
+		if bound || r.Limit != nil && r.Limit.Code == LimitProcessor {
+			after := ""
+			if bound {
+				after = "; " + r.Limit.Text
+			}
+			r.Limit = r.processorLimit(after)
+		}
+		return
+	}
+	if bound {
+		r.Limit = &Limit{LimitRouter, fmt.Sprintf("the router's processor: a core was %.0f%% busy; %s", 100*c.Busiest, r.Limit.Text)}
+	}
+	r.warn(CodeCPUBound, c.Busiest, "a core of the router was %.0f%% busy: it may be the limit, not the path",
+		100*c.Busiest)
 }
 
 // readRouter reads the counters of /proc, or those of a BSD by sysctl(8).

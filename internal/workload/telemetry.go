@@ -34,7 +34,7 @@ const (
 	CodeAboveLink = "above-link"
 	CodeBuiltin   = "built-in"
 	CodeLossBound = "loss-bound"
-	CodePorts     = "ports"
+	CodeTable     = "table-taken"
 )
 
 // Kernel is what a host's kernel says about a run.
@@ -44,7 +44,14 @@ type Kernel struct {
 	// out.
 	Counters map[string]int64 `json:"counters,omitempty"`
 	Memory   *TCPMemory       `json:"tcp_memory,omitempty"`
+	Tracked  *Tracked         `json:"tracked,omitempty"`
 	Flows    []Flow           `json:"flows,omitempty"`
+}
+
+// Tracked is the table of tracked connections when a run began.
+type Tracked struct {
+	Used int64 `json:"used"`
+	Max  int64 `json:"max"` // net.netfilter.nf_conntrack_max
 }
 
 // TCPMemory is the memory of all TCP sockets of a machine against its limits
@@ -72,15 +79,30 @@ type snapshot struct {
 	cpu      cpuSample
 	counters map[string]int64
 	pages    int64 // of TCP memory; -1 unknown
+	tracked  *Tracked
+	own      int64 // ticks that its programs used; -1 unknown
+	link     int64 // ticks that this program used
 }
 
 func readSnapshot(ctx context.Context, c host.Conn) snapshot {
-	s := snapshot{counters: map[string]int64{}, pages: -1}
-	answers, err := c.Do(ctx, host.Read("/proc/stat"), host.Read("/proc/net/snmp"), host.Read("/proc/net/netstat"),
+	s := snapshot{counters: map[string]int64{}, pages: -1, own: -1}
+	ops := []host.Op{host.Read("/proc/stat"), host.Read("/proc/net/snmp"), host.Read("/proc/net/netstat"),
 		host.Read("/proc/net/softnet_stat"), host.Read("/proc/net/dev"), host.Read("/proc/net/sockstat"),
-		host.Read("/proc/net/stat/nf_conntrack"))
-	if err != nil || len(answers) != 7 {
+		host.Read("/proc/net/stat/nf_conntrack"), host.Read("/proc/sys/net/netfilter/nf_conntrack_count"),
+		host.Read("/proc/sys/net/netfilter/nf_conntrack_max")}
+	plain := len(ops)
+	if a, here := c.(*host.Agent); here && a.Apart() {
+		ops = append(ops, host.Script(ownProcesses))
+	}
+	answers, err := c.Do(ctx, ops...)
+	if err != nil || len(answers) != len(ops) {
 		return s
+	}
+	if len(answers) > plain {
+		s.own = ownTicks(answers[plain].Text())
+		if self, err := host.ReadFile(ctx, host.NewLocal(), "/proc/self/stat"); err == nil {
+			s.link = ownTicks(string(self))
+		}
 	}
 	if answers[0].Failure == host.None {
 		s.cpu = parseStat(answers[0].Text())
@@ -92,6 +114,10 @@ func readSnapshot(ctx context.Context, c host.Conn) snapshot {
 		if name == "drop" || name == "early_drop" {
 			s.counters["conntrack."+name] = int64(sums[i])
 		}
+	}
+	var t Tracked
+	if n, err := fmt.Sscan(answers[7].Text()+" "+answers[8].Text(), &t.Used, &t.Max); n == 2 && err == nil && t.Max > 0 {
+		s.tracked = &t
 	}
 	return s
 }
@@ -233,6 +259,15 @@ func (k *Kernel) tableFull() int64 {
 	return k.Counters["conntrack.drop"] + k.Counters["conntrack.early_drop"]
 }
 
+// leftOver says when half of the table was taken before the run began.
+func (t *Tracked) leftOver(r *Run, of string) {
+	if t == nil || t.Used < t.Max/2 {
+		return
+	}
+	r.warn(CodeTable, float64(t.Used)/float64(t.Max), "the %s's table of tracked connections held %d of at most %d when the run began, "+
+		"of earlier runs or of others: the run had the rest", of, t.Used, t.Max)
+}
+
 // telemetry is what was observed.
 type telemetry struct {
 	cpu    [2]*CPU
@@ -246,10 +281,11 @@ func (w *watch) finish(ctx context.Context) telemetry {
 	if ctx.Err() != nil {
 		return t
 	}
+	shared := sameMachine(w.pair)
 	for i, c := range w.pair.hosts() {
 		after := readSnapshot(ctx, c)
-		t.cpu[i] = w.before[i].cpu.since(after.cpu)
-		k := &Kernel{Counters: map[string]int64{}, Memory: w.memory[i], Flows: w.flows[i]}
+		t.cpu[i] = w.before[i].cpuUntil(after, shared)
+		k := &Kernel{Counters: map[string]int64{}, Memory: w.memory[i], Tracked: w.before[i].tracked, Flows: w.flows[i]}
 		for name, v := range after.counters {
 			if d := v - w.before[i].counters[name]; d != 0 {
 				k.Counters[name] = d
@@ -262,7 +298,7 @@ func (w *watch) finish(ctx context.Context) telemetry {
 	}
 	// Two namespaces of one machine share its memory: what one end holds is
 	// not another user's.
-	if a, b := w.memory[0], w.memory[1]; a != nil && b != nil && sameMachine(w.pair) {
+	if a, b := w.memory[0], w.memory[1]; a != nil && b != nil && shared {
 		own, most := a.Own+b.Own, max(a.Most, b.Most)
 		a.Own, b.Own, a.Most, b.Most = own, own, most, most
 	}
@@ -282,9 +318,16 @@ func (t telemetry) attach(r *Run) {
 	r.Client, r.Server = t.cpu[0], t.cpu[1]
 	r.ClientKernel, r.ServerKernel = t.kernel[0], t.kernel[1]
 	for i, side := range []string{"client", "server"} {
-		if c := t.cpu[i]; c != nil && c.Busiest >= busyCore {
-			r.warn(CodeCPUBound, c.Busiest, "a core of the %s was %.0f%% busy: the processor may be the limit, not the path",
-				side, 100*c.Busiest)
+		if c := t.cpu[i]; c != nil && c.Busiest >= busyCore && (i == 0 || !c.Shared) {
+			of := "the " + side
+			if c.Shared {
+				of = "this machine, on which client and server share the processors,"
+				if !r.busyItself() {
+					of = "this machine, by programs that are no part of the measurement,"
+				}
+			}
+			r.warn(CodeCPUBound, c.Busiest, "a core of %s was %.0f%% busy: the processor may be the limit, not the path",
+				of, 100*c.Busiest)
 		}
 		if part := t.cpu[i].steal(); part > stealLimit {
 			r.warn(CodeSteal, part, "the machine under the %s took %.0f%% of its processors' time for others", side, 100*part)
@@ -297,6 +340,7 @@ func (t telemetry) attach(r *Run) {
 			k.Counters["TcpExt.TCPRcvQDrop"]; n > 0 {
 			r.warn(CodeDrops, float64(n), "the %s's kernel dropped %d packets for want of room in its queues", side, n)
 		}
+		k.Tracked.leftOver(r, side)
 		if f, ok := busiest(k.Flows); ok {
 			r.limits(side, f)
 		}

@@ -173,7 +173,7 @@ func runHTTP(command httpCommand) func(context.Context, Pair, Spec) (Run, error)
 			_, _ = p.Server.Do(ctx, host.Script("rm -rf "+dir)) // of a host that is gone there is nothing to remove
 		}()
 		tool, client := command(s, fmt.Sprintf("http://%s:%d/file", bracketed(p.Addr), s.Port))
-		out, err := session{tool: tool, server: []string{"nginx", "-p", dir, "-c", dir + "/nginx.conf"}, client: waiting(client),
+		out, err := session{tool: tool, server: roomy(s.Streams, "nginx", "-p", dir, "-c", dir+"/nginx.conf"), client: waiting(s.Streams, client),
 			limit: s.total() + grace, stays: true}.run(ctx, p)
 		run, err := parsed(tool, out, err)
 		if err == nil && run.Metrics[Errors] > 0 && run.Metrics[Requests] == 0 {
@@ -183,10 +183,9 @@ func runHTTP(command httpCommand) func(context.Context, Pair, Spec) (Run, error)
 	}
 }
 
-// waiting gives the server a moment before the client begins, which may have
-// as many files open as the system lets it.
-func waiting(client []string) []string {
-	return append([]string{"sh", "-c", `ulimit -n "$(ulimit -H -n)" 2>/dev/null; sleep 0.3; exec "$@"`, "sh"}, client...)
+// waiting gives the server a moment before the client begins.
+func waiting(streams int, client []string) []string {
+	return append([]string{"sh", "-c", raise(streams) + `sleep 0.3; exec "$@"`, "sh"}, client...)
 }
 
 func bracketed(addr string) string {

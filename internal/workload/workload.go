@@ -200,9 +200,9 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 		return Run{}, err
 	}
 	asked := s.Streams
-	if ports := p.ports(ctx); ports > 0 {
-		s.Streams = min(s.Streams, ports)
-	}
+	var short Limit
+	s.Streams, short = p.room(ctx, asked)
+	crowd := crowdOf(asked, s.Streams, short)
 	watch, err := startWatch(ctx, p, s)
 	if err != nil {
 		return Run{}, err
@@ -216,7 +216,7 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 		return Run{}, fmt.Errorf("%w: %w", ErrTool, ctx.Err())
 	}
 	if err != nil {
-		return Run{}, fmt.Errorf("%w: %w", ErrTool, err)
+		return Run{}, crowded(fmt.Errorf("%w: %w", ErrTool, err), crowd)
 	}
 	if by := clockStep(end.Round(0).Sub(start.Round(0)), elapsed); by != 0 {
 		return Run{}, clockSet(by)
@@ -226,13 +226,36 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 		slices.Sort(d.instead)
 		run.warn(CodeBuiltin, 1, "measured with the built-in server and client: %s", strings.Join(slices.Compact(d.instead), ", "))
 	}
-	if s.Streams < asked {
-		run.warn(CodePorts, float64(s.Streams), "%d connections were asked for, and the client has %d ports towards one address "+
-			"(net.ipv4.ip_local_port_range): so many were used", asked, s.Streams)
+	if short.Code != "" {
+		run.warn(short.Code, float64(s.Streams), "%s", crowd)
 	}
 	tele.attach(&run)
 	run.bounded(kind, s)
-	return run.complete(kind, s, elapsed)
+	if l := run.Limit; short.Code != "" && (l == nil || l.Code == LimitRoundTrip || l.Code == LimitClients) {
+		run.Limit = &short
+	}
+	run, err = run.complete(kind, s, elapsed)
+	return run, crowded(err, crowd)
+}
+
+// crowdOf says how many connections a run was to have, where they are many.
+func crowdOf(asked, possible int, short Limit) string {
+	switch {
+	case short.Code != "":
+		return fmt.Sprintf("%d connections were asked for, and %d are possible: %s", asked, possible, short.Text)
+	case asked > mostClients:
+		return fmt.Sprintf("%d connections were asked for", asked)
+	}
+	return ""
+}
+
+// crowded is an error of a run, with how many connections that was to have where
+// they are many.
+func crowded(err error, crowd string) error {
+	if err == nil || crowd == "" {
+		return err
+	}
+	return fmt.Errorf("%w; %s; ask for fewer with --streams", err, crowd)
 }
 
 // startUpSeconds is the fewest seconds of a run that show a start-up.
@@ -267,7 +290,11 @@ func (r Run) complete(kind Kind, s Spec, elapsed time.Duration) (Run, error) {
 		return Run{}, fmt.Errorf("%w: %s does not tell %s (%s)", ErrTool, r.Tool, primary.Name, primary.Means)
 	}
 	if !(v > 0) {
-		return Run{}, fmt.Errorf("%w: %s measured no %s at all", ErrTool, r.Tool, strings.Fields(primary.Name)[0])
+		why := ""
+		if r.Limit != nil {
+			why = ": " + r.Limit.Text
+		}
+		return Run{}, fmt.Errorf("%w: %s measured no %s at all%s", ErrTool, r.Tool, primary.Name, why)
 	}
 	if want := s.Duration.Seconds(); r.Counted > 0 && (r.Counted < 0.8*want || r.Counted > 1.5*want+1) {
 		return Run{}, fmt.Errorf("%w: %s measured %.1f s where %.1f s were asked for", ErrTool, r.Tool, r.Counted, want)

@@ -136,6 +136,7 @@ func workloadsPage() page {
 			b.WriteString(diskNotes)
 		}
 	}
+	b.WriteString(rowNotes)
 	return page{"workloads.md", b.Bytes()}
 }
 
