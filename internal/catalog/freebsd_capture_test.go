@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -80,7 +79,7 @@ func hasSetting(t *testing.T, c *Catalog, version Version, name, value string) b
 		t.Errorf("%s: %s in %s, and a host of %s has it", name, state, version, version)
 	}
 	d, ok := r.DefaultIn(version)
-	if ok && value != "?" && d.Value != "computed" && d.Value != "unknown" && d.Value != cmp.Or(value, `""`) {
+	if ok && value != "?" && d.Value != "computed" && d.Value != "unknown" && d.Value != value {
 		t.Errorf("%s: default %s in %s, and a host of %s has %s", name, d.Value, version, version, value)
 	}
 	return true

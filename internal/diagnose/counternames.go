@@ -51,7 +51,7 @@ func ringDrop(s string) bool {
 
 // ringDropNames are those that the words do not tell, in lower case.
 func ringDropNames() []string {
-	return []string{"link.rx_missed", "link.rx_overrun", "rx_over_errors",
+	return []string{"link.rx_missed", "link.rx_overrun", "link.rx_errors_fifo", "rx_over_errors",
 		"rx_discards_phy", "rx_fw_discards", "rx_drops_no_pbuf", "rx_drops_no_frags", "no_buff_discards",
 		"rx_total_discard_pkts", "dev_rx_discards", "netstat.idrop", "rx_discards", "rx_brb_discard", "port.rx_dropped",
 		"pkts rx oob",

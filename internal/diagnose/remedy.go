@@ -52,18 +52,17 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 		f.Value = cmp.Or(in.Proposed[f.Setting+"@"+f.Interface], in.Proposed[f.Setting])
 		f.ValueFor = map[bool]string{true: in.ProposedFor}[f.Value != ""]
 	}
-	f.start(in.Facts)
 	r, known := c.Lookup(in.Facts.System, f.Setting)
-	if !known {
-		return
-	}
-	if f.Value == "" && f.Formula == "" {
+	if known && f.Value == "" && f.Formula == "" {
 		if f.Formula = formulaFor(r, in.Role); constant.MatchString(f.Formula) {
 			f.Value, f.Formula = strings.Trim(f.Formula, `"`), ""
 		}
 	}
 	if f.Value == "" {
 		f.Value, f.ValueFor = start(in.Facts, f.Setting, f.Interface)
+	}
+	if !known {
+		return
 	}
 	value := cmp.Or(f.Value, unknownValue)
 	on := in.Facts.System

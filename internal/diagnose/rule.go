@@ -275,7 +275,7 @@ func (r Rule) complete(f Finding) Finding {
 	if f.Fix == nil {
 		f.Fix = []Fix{}
 	}
-	f.Evidence = slices.DeleteFunc(f.Evidence, func(s facts.Source) bool { return s.Text == "" })
+	f.Evidence = slices.Compact(slices.DeleteFunc(f.Evidence, func(s facts.Source) bool { return s.Text == "" }))
 	return f
 }
 

@@ -11,7 +11,7 @@ import (
 func bondBalance() Rule {
 	return Rule{
 		ID: "bond-unbalanced", Title: "A bond sends through one of its members only",
-		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links", "freebsd:ifconfig",
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links|bonding", "freebsd:ifconfig",
 			"freebsd:interface counters"}, Severity: Warning,
 		Because: "The hash that chooses the member has too little input: by MAC address, all traffic to one gateway " +
 			"gets the same value. A single flow never uses two members.",
@@ -71,6 +71,9 @@ func hashes(f *facts.Facts, bond *facts.NIC) bool {
 	if bond.Kind == "lagg" {
 		shown := bond.Shown["hash"].Text
 		return strings.Contains(shown, "laggproto lacp") || strings.Contains(shown, "laggproto loadbalance")
+	}
+	if bond.BondMode != "" {
+		return strings.Contains(bond.BondMode, "802.3ad") || strings.Contains(bond.BondMode, "(xor)")
 	}
 	for _, line := range f.Lines("ip -s -d link show") {
 		if strings.Contains(line, "bond mode ") && strings.Contains(line, "xmit_hash_policy") {

@@ -1,11 +1,17 @@
 package diagnose
 
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
 // conntrackDrops finds packets that connection tracking dropped.
 func conntrackDrops() Rule {
 	return Rule{
 		ID: "conntrack-drops", Title: "Connection tracking dropped packets", Systems: onLinux(),
-		Needs: []string{"conntrack statistics"}, Severity: Warning,
-		Settings: []string{"net.netfilter.nf_conntrack_max"},
+		Needs: []string{"conntrack statistics|conntrack"}, Severity: Warning,
 		Because: "A packet whose entry cannot be created is dropped: the table was full, or two " +
 			"packets of one connection raced.",
 		Check: func(in Input) []Finding {
@@ -17,7 +23,18 @@ func conntrackDrops() Rule {
 			if total(in.Facts, "nf_conntrack.drop")+total(in.Facts, "nf_conntrack.early_drop") > 0 {
 				s = Warning
 			}
-			return with(s, one("conntrack", sources(found), "%s", found[0].Source.Text))
+			out := with(s, one("conntrack", sources(found), "packets dropped: %s", conntrackLost(in.Facts)))
+			now, known := in.Facts.Integer("net.netfilter.nf_conntrack_count")
+			most, limited := in.Facts.Integer("net.netfilter.nf_conntrack_max")
+			raced := total(in.Facts, "nf_conntrack.insert_failed")
+			if known && limited && float64(now) < 0.8*float64(most) && 2*raced >= total(in.Facts, "nf_conntrack.drop") {
+				out[0].Summary += fmt.Sprintf("; the table is not full (%d of %d)", now, most)
+				out[0].Evidence = append(out[0].Evidence, in.Facts.Settings["net.netfilter.nf_conntrack_count"].Source)
+				return do("packets of one connection raced for its entry, or two connections for one port of the NAT: give NAT "+
+					"all ports at random (--random-fully), let a local cache answer DNS, or use TCP for it", out)
+			}
+			out[0].Fix = []Fix{{Setting: "net.netfilter.nf_conntrack_max"}}
+			return out
 		},
 		Fires: linuxExample("/proc/net/stat/nf_conntrack", "entries  searched found new invalid ignore delete "+
 			"delete_list insert insert_failed drop early_drop icmp_error  expect_new expect_create expect_delete "+
@@ -30,4 +47,15 @@ func conntrackDrops() Rule {
 			"00000009  00000000 00000000 00000000 00000005 00000000 00000000 00000000 00000000 00000000 00000000 "+
 			"00000000 00000000  00000000 00000000 00000000 00000000\n"),
 	}
+}
+
+// conntrackLost lists the counters of what connection tracking lost.
+func conntrackLost(f *facts.Facts) string {
+	var said []string
+	for _, name := range []string{"drop", "early_drop", "insert_failed"} {
+		if c := f.Counters["nf_conntrack."+name]; c.Value > 0 {
+			said = append(said, name+" "+happened(c))
+		}
+	}
+	return strings.Join(said, ", ")
 }

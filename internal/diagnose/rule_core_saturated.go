@@ -19,7 +19,7 @@ func coreSaturated() Rule {
 				idle += p.Idle + p.Nice // which gives way to packets
 			}
 			for _, p := range in.Facts.Processors {
-				if !p.Sampled || p.Interrupt < 0.85 || p.Idle+p.Nice > 0.05 || len(in.Facts.Processors) < 2 ||
+				if !p.Sampled || p.Interrupt < 0.85 || p.Idle+p.Nice > 0.1 || len(in.Facts.Processors) < 2 ||
 					idle/float64(len(in.Facts.Processors)) < 0.2 {
 					continue
 				}
@@ -28,9 +28,13 @@ func coreSaturated() Rule {
 					others = fmt.Sprintf("the %d that were shown %.0f%% idle together", len(in.Facts.Processors),
 						100*idle/float64(len(in.Facts.Processors)))
 				}
-				out = append(out, do("spread the queues' interrupts over the cores, or steer packets (RSS, RPS)",
+				s := Critical
+				if p.Idle+p.Nice > 0.05 {
+					s = Warning // its bursts are lost already, its mean is not the limit yet
+				}
+				out = append(out, with(s, do("spread the queues' interrupts over the cores, or steer packets (RSS, RPS)",
 					one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{p.Source},
-						"%.0f%% of its time in interrupts while it was observed, %s", 100*p.Interrupt, others))...)
+						"%.0f%% of its time in interrupts while it was observed, %s", 100*p.Interrupt, others)))...)
 			}
 			return out
 		},

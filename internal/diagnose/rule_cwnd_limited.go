@@ -22,7 +22,8 @@ func cwndLimited() Rule {
 			var worst facts.Flow
 			for _, fl := range in.Facts.Flows {
 				v := fl.Values
-				if v["busy"] < 2000 || v["rwnd_limited"] > 0.1 || v["sndbuf_limited"] > 0.1 || v["segs_out"] < 500 ||
+				busy, timed := v["busy"] // not printed before iproute2 4.10
+				if timed && busy < 2000 || !timed && v["retrans_total"] < 0.01*v["segs_out"] || v["rwnd_limited"] > 0.1 || v["sndbuf_limited"] > 0.1 || v["segs_out"] < 500 ||
 					v["retrans_total"] < 5 || loopback(&fl) ||
 					v["ssthresh"] == 0 || v["unacked"] < v["cwnd"]/2 || slices.Contains(fl.Words, "app_limited") ||
 					slices.Contains(fl.Words, "bbr") || v["retrans_total"] < 0.001*v["segs_out"] && !growsBack(v) {
@@ -30,7 +31,7 @@ func cwndLimited() Rule {
 				}
 				evidence = append(evidence, flowLine(in.Facts, fl, "rtt", "minrtt", "mss", "cwnd", "ssthresh",
 					"segs_out", "busy", "retrans", "retrans_total"))
-				if v["busy"] > worst.Values["busy"] {
+				if worst.Values == nil || busy > worst.Values["busy"] {
 					worst = fl
 				}
 			}
@@ -79,20 +80,12 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	if tr.Stalled > 0 {
 		summary += fmt.Sprintf(", and in %d intervals nothing moved", tr.Stalled)
 	}
-	evidence := []facts.Source{tr.Source, tr.Last}
-	if more := lossy[1:]; len(more) > 0 {
-		var others []string
-		for _, t := range more[:min(len(more), 3)] {
-			others = append(others, fmt.Sprintf("%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t), rate(8*t.Bytes/t.Seconds)))
-			evidence = append(evidence, t.Source)
-		}
-		if rest := len(more) - len(others); rest > 0 {
-			others = append(others, fmt.Sprintf("and %d more", rest))
-		}
-		summary += fmt.Sprintf("; %s did too: %s", counted(len(more), "other stream"), strings.Join(others, ", "))
+	found := one(tr.Peer, []facts.Source{tr.Source, tr.Last}, "%s", summary)
+	for _, t := range lossy[1:] {
+		found = append(found, one(t.Peer, []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),
+			rate(8*t.Bytes/t.Seconds))...)
 	}
-	return with(Warning, do("find where the path loses packets before changing buffers",
-		one(tr.Peer, evidence, "%s", summary)))
+	return worstStream(found)
 }
 
 // segment is what a packet of a test usually carries, in bytes.
@@ -103,15 +96,21 @@ func againShare(tr facts.Transfer) float64 {
 	return float64(tr.Retransmits) / max(tr.Bytes/segment+float64(tr.Retransmits), 1)
 }
 
-// worstStream keeps of streams that lose the one that loses most, and says how many others do.
-func worstStream(all []Finding, streams int) []Finding {
-	worst := slices.MaxFunc(all, func(a, b Finding) int { return cmp.Compare(a.Share, b.Share) })
-	least := slices.MinFunc(all, func(a, b Finding) int { return cmp.Compare(a.Share, b.Share) })
-	if len(all) > 1 {
-		worst.Summary += fmt.Sprintf("; it is the worst of %d streams that lose segments, of %d in all, the best of them "+
-			"%.2g%%", len(all), streams, 100*least.Share)
+// worstStream keeps of the streams of a test that lose, the worst one first, this one, and says what the others lose.
+func worstStream(lossy []Finding) []Finding {
+	const most = 3
+	worst := lossy[0]
+	if more := lossy[1:]; len(more) > 0 {
+		var others []string
+		for _, other := range more[:min(len(more), most)] {
+			others = append(others, other.Summary)
+			worst.Evidence = append(worst.Evidence, other.Evidence...)
+		}
+		if rest := len(more) - len(others); rest > 0 {
+			others = append(others, fmt.Sprintf("and %d more", rest))
+		}
+		worst.Summary += fmt.Sprintf("; %s did too: %s", counted(len(more), "other stream"), strings.Join(others, ", "))
 	}
-	worst.Share = 0 // of one test, not of all packets
 	return with(Warning, do("find where the path loses packets before changing buffers", []Finding{worst}))
 }
 
@@ -122,26 +121,26 @@ func lossySummaries(f *facts.Facts) []Finding {
 	if len(f.Transfers) > 0 {
 		return nil // their intervals say more
 	}
-	var all []Finding
-	streams := 0
-	for _, end := range f.TransferEnds {
-		if end.Role != "sender" {
-			continue
-		}
-		streams++
-		share := float64(end.Retransmits) / max(end.Bytes/segment+float64(end.Retransmits), 1)
-		if end.Retransmits < 100 || end.Seconds < 3 || share < most {
-			continue
-		}
-		found := one("iperf3", []facts.Source{end.Source}, "a test at %s sent %d segments again, about %.2g%% of them",
-			end.Rate, end.Retransmits, 100*share)
-		found[0].Share = share
-		all = append(all, found...)
+	again := func(end facts.TransferEnd) float64 {
+		return float64(end.Retransmits) / max(end.Bytes/segment+float64(end.Retransmits), 1)
 	}
-	if len(all) == 0 {
+	var lossy []facts.TransferEnd
+	for _, end := range f.TransferEnds {
+		if end.Role == "sender" && end.Retransmits >= 100 && end.Seconds >= 3 && again(end) >= most {
+			lossy = append(lossy, end)
+		}
+	}
+	if len(lossy) == 0 {
 		return nil
 	}
-	return worstStream(all, streams)
+	slices.SortStableFunc(lossy, func(a, b facts.TransferEnd) int { return cmp.Compare(again(b), again(a)) })
+	found := one("iperf3", []facts.Source{lossy[0].Source}, "a test at %s sent %d segments again, about %.2g%% of them",
+		lossy[0].Rate, lossy[0].Retransmits, 100*again(lossy[0]))
+	for _, end := range lossy[1:] {
+		found = append(found, one("iperf3", []facts.Source{end.Source}, "%d (%.2g%%) at %s", end.Retransmits, 100*again(end),
+			end.Rate)...)
+	}
+	return worstStream(found)
 }
 
 // lossLimited says what holds a connection back, and whether its losses come

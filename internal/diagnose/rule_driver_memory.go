@@ -1,6 +1,11 @@
 package diagnose
 
-import "github.com/wirerate/wirerate/internal/regexp"
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
 
 // driverMemory finds drivers that got no memory for their queues.
 func driverMemory() Rule {
@@ -14,7 +19,7 @@ func driverMemory() Rule {
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, noStructures)
 			if n == 0 {
-				return nil
+				return append(bounceBuffers(in.Facts), failedAllocations(in.Facts)...)
 			}
 			found := one(cardOf(lines[0].Text), lines, "its driver could not set up its receive queues, in %s",
 				counted(n, "line"))
@@ -34,3 +39,35 @@ func driverMemory() Rule {
 
 var noStructures = regexp.MustCompile(`(?i)could not set ?up (receive|transmit) structures|` +
 	`unable to (allocate|fill) (all )?(the )?(rx|receive) (descriptor|ring|buffer)`)
+
+// bounceBuffers finds cards that the kernel reaches through copies, and no room for more of these.
+func bounceBuffers(f *facts.Facts) []Finding {
+	lines, n := matching(f, bounceFull)
+	if n == 0 || f.System != "linux" {
+		return nil
+	}
+	found := one(bounceFull.FindStringSubmatch(lines[0].Text)[1], lines, "the bounce buffers (swiotlb) were full, in %s",
+		counted(n, "line"))
+	found[0].Because = "A device that does not reach all of the memory, or is kept from it, gets its packets through copies in " +
+		"one small area: while it is full nothing is received or sent."
+	found[0].Confirm = "/sys/kernel/debug/swiotlb/io_tlb_used grows until it stops: then the driver loses buffers."
+	return do("give the area more room (swiotlb=65536 on the kernel's command line, in slots of 2 KiB), use a newer driver, or "+
+		"let the IOMMU map the device instead", found)
+}
+
+var bounceFull = regexp.MustCompile(`(\S+ \S+): swiotlb buffer is full`)
+
+// failedAllocations finds packets for which the kernel had no memory.
+func failedAllocations(f *facts.Facts) []Finding {
+	lines, n := logged(f, "page allocation failure")
+	if n == 0 || f.System != "linux" || !strings.Contains(strings.Join(f.Lines("dmesg"), "\n"), "alloc_skb") &&
+		!strings.Contains(strings.Join(f.Lines("dmesg"), "\n"), "netdev_alloc") {
+		return nil
+	}
+	found := one("kernel", lines, "it had no memory for packets, in %s", counted(n, "line"))
+	found[0].Because = "Buffers for packets that arrive are taken from the reserve of free pages: where it is empty the packets " +
+		"are dropped."
+	found[0].Confirm = "The messages come with the load; vmstat 1 shows little free memory then."
+	found[0].Fix = []Fix{{Setting: "vm.min_free_kbytes"}}
+	return with(Warning, found)
+}

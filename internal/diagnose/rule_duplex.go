@@ -1,14 +1,19 @@
 package diagnose
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // halfDuplex finds links that run at half duplex.
 func halfDuplex() Rule {
 	return Rule{
 		ID: "half-duplex", Title: "A link runs at half duplex", Severity: Critical,
-		Needs:   []string{"linux:interfaces|link *|mii", "freebsd:ifconfig", "openbsd:ifconfig"},
+		Needs:   []string{"linux:interfaces|link *|mii|messages", "freebsd:ifconfig", "openbsd:ifconfig"},
 		Because: "Almost always one end negotiates and the other is fixed: frames collide and are lost under load.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -18,6 +23,9 @@ func halfDuplex() Rule {
 						one(n.Name, []facts.Source{n.Shown["duplex"], n.Shown["speed_bps"]}, "half duplex at %s", n.Speed))...)
 				}
 			}
+			if len(out) == 0 {
+				return halfDuplexMessages(in.Facts)
+			}
 			return out
 		},
 		Fires: freebsdExample("ifconfig -a", "em0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu "+
@@ -26,3 +34,25 @@ func halfDuplex() Rule {
 			"1500\n\tmedia: Ethernet autoselect (1000baseT full-duplex,rxpause,txpause)\n\tstatus: active\n"),
 	}
 }
+
+// halfDuplexMessages finds links of which the kernel's last word was half duplex.
+func halfDuplexMessages(f *facts.Facts) (out []Finding) {
+	last := map[string][]string{}
+	at := map[string]facts.Source{}
+	for i, line := range f.Lines("dmesg") {
+		if m := linkMessage.FindStringSubmatch(line); m != nil {
+			last[m[1]], at[m[1]] = m, f.Line("dmesg", i+1)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		if m := last[name]; strings.EqualFold(m[3], "half") {
+			out = append(out, do("let both ends of the link negotiate",
+				one(name, []facts.Source{at[name]}, "half duplex at %s Mbit/s", m[2]))...)
+		}
+	}
+	return out
+}
+
+// linkMessage is what drivers say of a link that came up: phylib "Link is Up - 100Mbps/Full", mii "link up, 100Mbps,
+// full-duplex", Intel's "NIC Link is Up 1000 Mbps Full Duplex".
+var linkMessage = regexp.MustCompile(`([a-z][\w.-]*): (?:NIC )?[Ll]ink (?:is )?[Uu]p[ ,-]+(?:at )?(\d+) ?Mbps[,/ ]+([FfHh][aul]+[lf])\b`)

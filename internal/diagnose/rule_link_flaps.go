@@ -22,7 +22,7 @@ func linkFlaps() Rule {
 				if down == nil {
 					continue
 				}
-				name := down[1] + down[2] + down[3]
+				name := strings.Join(down[1:], "")
 				if n := in.Facts.NIC(name); n == nil || physical(n) {
 					downs[name] = append(downs[name], in.Facts.Line("dmesg", i+1))
 				}
@@ -76,4 +76,5 @@ var builtOn = regexp.MustCompile(`^(?:vlan|lagg|bridge|trunk|aggr)\d+$|^\w+[._]\
 // linkDown is what drivers of Linux and the kernels of FreeBSD and OpenBSD say
 // of a link that went down.
 var linkDown = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC )?link is down|([a-z][\w.@-]*): link (?:state changed to )?DOWN\b|` +
-	`\b([a-z][\w.@-]*)(?: \([^)]{1,40}\)){1,4}:? link (?:is )?DOWN\b)`)
+	`\b([a-z][\w.@-]*)(?: \([^)]{1,40}\)){1,4}:? link (?:is )?DOWN\b|\(slave ([a-z][\w.@-]*)\): link status definitely down|` +
+	`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): lost carrier)`)

@@ -24,7 +24,7 @@ func listenOverflow() Rule {
 			if len(found) == 0 {
 				return append(listenMessages(f), programsQueues(f)...)
 			}
-			accepted := total(f, "Tcp.PassiveOpens") + total(f, "tcp.connection_accept")
+			accepted := max(total(f, "Tcp.PassiveOpens"), total(f, "TcpExt.TW")) + total(f, "tcp.connection_accept")
 			s := graded(found[0], accepted, Critical)
 			out := with(s, one("listening sockets", sources(found), "connections lost at full accept queues: %s",
 				happened(found[0])))

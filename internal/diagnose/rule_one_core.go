@@ -79,7 +79,7 @@ func networkInterrupts(f *facts.Facts) []Finding {
 		}
 		evidence = append(evidence, irq.Total.Source)
 	}
-	if all < 1e6 {
+	if all < 1e5 {
 		return nil
 	}
 	core := slices.Index(sums, slices.Max(sums))

@@ -21,7 +21,10 @@ func packetThread() Rule {
 					continue
 				}
 				action := "spread the receive work: more queues (RSS), or packet steering (RPS) where the card has one"
-				if in.Facts.System == "freebsd" {
+				if tunnelProgram.MatchString(t.Name) {
+					action = "carry the tunnel in the kernel: WireGuard, or OpenVPN 2.6 with data channel offload (ovpn-dco); else an " +
+						"AEAD cipher that the processor computes itself (AES-128-GCM), and several tunnels"
+				} else if in.Facts.System == "freebsd" {
 					action = "spread the receive work: more queues of the card, or netisr threads " +
 						"(net.isr.dispatch=deferred, for PPPoE too)"
 				}
@@ -35,10 +38,13 @@ func packetThread() Rule {
 	}
 }
 
+// tunnelProgram tells programs that carry the packets of a tunnel.
+var tunnelProgram = regexp.MustCompile(`^(?:openvpn|wireguard-go|boringtun|tailscaled|tincd|zerotier-one)`)
+
 // packetThreadName tells the threads of network cards and of the network's
 // queues: FreeBSD's interrupt threads and task queues of a driver, iflib's, those
 // of netisr, WireGuard, netgraph and dummynet, before 8 without a process around them; Linux's ksoftirqd.
-var packetThreadName = regexp.MustCompile(`^ksoftirqd/\d+$|(?:^|\{)(?:swi\d+: net|if_io_tqg_\d|wg_tqg_\d|ng_queue|dummynet|` +
+var packetThreadName = regexp.MustCompile(`^ksoftirqd/\d+$|^(?:openvpn|wireguard-go|boringtun\S*|tailscaled|tincd|zerotier-one)$|(?:^|\{)(?:swi\d+: net|if_io_tqg_\d|wg_tqg_\d|ng_queue|dummynet|` +
 	cards + `\d+\S* (?:taskq|rxq?\b|que)|irq\d+: ` + cards + `\d+)`)
 
 // cards are the names of network cards in threads.

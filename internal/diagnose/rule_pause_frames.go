@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
@@ -21,9 +24,13 @@ func pauseFrames() Rule {
 							one(n.Name, []facts.Source{c.Source}, "pause frames received: %s", happened(c))))...)
 				}
 				if _, c := largest(nicMatching(n, pauseSent)); c.Value > 0 {
-					out = append(out, with(graded(c, received(n), Warning),
-						do("this host does not take its packets fast enough: see its rings, interrupts and cores",
-							one(n.Name, []facts.Source{c.Source}, "pause frames sent: %s", happened(c))))...)
+					found := with(graded(c, received(n), Warning), one(n.Name, []facts.Source{c.Source}, "pause frames sent: %s",
+						happened(c)))
+					if n.Rings.RX > 0 && n.Rings.RX < n.Rings.RXMax {
+						found[0].Summary += fmt.Sprintf("; its receive ring has %d of at most %d descriptors", n.Rings.RX, n.Rings.RXMax)
+						found[0].Fix = []Fix{{Setting: "ethtool:ring/rx", Interface: n.Name, Value: strconv.Itoa(n.Rings.RXMax)}}
+					}
+					out = append(out, do("this host does not take its packets fast enough: see its interrupts and cores", found)...)
 				}
 			}
 			return out

@@ -1,7 +1,10 @@
 package diagnose
 
 import (
+	"strconv"
+
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // pcieBelow finds cards whose link trained below what they can do.
@@ -31,6 +34,9 @@ func pcieBelow() Rule {
 					one(n.Name, pcieSources(n), "trained at %g GT/s x%d, the card can do %g GT/s x%d", p.Speed, p.Width,
 						p.MaxSpeed, p.MaxWidth)))...)
 			}
+			if len(out) == 0 {
+				return belowByMessage(in.Facts)
+			}
 			return out
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "/sys/class/net",
@@ -47,3 +53,32 @@ func pcieSources(n *facts.NIC) []facts.Source {
 		n.Shown["pcie.current_link_width"],
 		n.Shown["pcie.max_link_speed"], n.Shown["pcie.max_link_width"]}
 }
+
+// belowByMessage takes the kernel's own report of a slot below the card (drivers/pci/pci.c) where the port's rate, by
+// which pcie-too-narrow judges, is not known.
+func belowByMessage(f *facts.Facts) []Finding {
+	for i, line := range f.Lines("dmesg") {
+		m := capableOf.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		available, _ := strconv.ParseFloat(m[2], 64)
+		capable, _ := strconv.ParseFloat(m[3], 64)
+		if _, port, _ := portRate(f, m[1]); port > 0 || available > capable/2 || !networkCard.MatchString(line) {
+			continue
+		}
+		s := Info
+		if available <= capable/4 {
+			s = Warning
+		}
+		return with(s, do("move the card to a slot with its full width and generation, or reseat it",
+			one("card", []facts.Source{f.Line("dmesg", i+1)}, "the bus carries %s Gbit/s of the %s Gbit/s that the card can do", m[2], m[3])))
+	}
+	return nil
+}
+
+var (
+	capableOf = regexp.MustCompile(`([0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): ([0-9.]+) Gb/s available PCIe bandwidth, limited by .*` +
+		`\(capable of ([0-9.]+) Gb/s`)
+	networkCard = regexp.MustCompile(`\b(?:mlx[45]_core|ixgbe|i40e|ice|igc|igb|bnxt_en|bnx2x|qede|cxgb4|atlantic|r816\d|r8125|sfc|ena|nfp|tg3)\b`)
+)

@@ -13,7 +13,7 @@ func receivePruned() Rule {
 			if len(found) == 0 {
 				return nil
 			}
-			s := graded(found[0], total(in.Facts, "Tcp.InSegs"), Warning)
+			s := graded(found[0], max(total(in.Facts, "Tcp.InSegs"), total(in.Facts, "TcpExt.DelayedACKs")), Warning)
 			_, tellsDropped := in.Facts.Counters["TcpExt.RcvPruned"]
 			// Old net-tools say only how often the kernel pruned.
 			if tellsDropped && total(in.Facts, "TcpExt.RcvPruned")+total(in.Facts, "TcpExt.OfoPruned")+total(in.Facts,

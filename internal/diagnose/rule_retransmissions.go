@@ -8,7 +8,7 @@ import (
 func retransmissions() Rule {
 	return Rule{
 		ID: "retransmissions", Title: "A notable share of segments is retransmitted",
-		Needs: []string{"counters", "linux:protocols"}, Severity: Warning,
+		Needs: []string{"counters|activity", "linux:protocols|activity"}, Severity: Warning,
 		Because: "Loss limits what loss-based congestion control reaches on long paths; its cause " +
 			"matters more than any setting.",
 		Confirm: "ss -ti or netstat per connection shows which peers lose; loss towards all of them points at this " +
@@ -19,12 +19,13 @@ func retransmissions() Rule {
 			if f.System != "linux" {
 				again, sent = f.Counters["tcp.packet_sent.data_packet_retransmitted"], f.Counters["tcp.packet_sent.data_packet"]
 			}
-			if sent.Value < 10000 || !still(again) {
+			measured := again.Rate != nil && sent.Rate != nil && *sent.Rate > 100
+			if !measured && sent.Value < 10000 || !still(again) {
 				return nil
 			}
 			share := float64(again.Value) / float64(sent.Value)
 			when := "since boot"
-			if again.Rate != nil && sent.Rate != nil && *sent.Rate > 100 {
+			if measured {
 				share, when = *again.Rate / *sent.Rate, "over the window"
 			}
 			if share < 0.002 {

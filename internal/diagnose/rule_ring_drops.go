@@ -11,7 +11,7 @@ import (
 func ringDrops() Rule {
 	return Rule{
 		ID: "ring-drops", Title: "A network card dropped packets before the host took them", Severity: Warning,
-		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links|statistics *|ifconfig",
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links|statistics *|ifconfig|activity",
 			"freebsd:settings|interface counters|messages"},
 		Because: "The receive ring had no free descriptor: the host does not empty it fast enough, or bursts are " +
 			"longer than the ring.",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/shell"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -12,7 +13,7 @@ import (
 func slowLink() Rule {
 	return Rule{
 		ID: "slow-link", Title: "A link runs below the speed its card supports", Systems: onLinux(),
-		Needs: []string{"link *|hardware"}, Severity: Warning,
+		Needs: []string{"link *|hardware|messages"}, Severity: Warning,
 		Because: "A damaged pair in the cable, or a port fixed at a lower speed, makes a gigabit card run at 100 Mbit/s.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -42,12 +43,20 @@ func slowLink() Rule {
 				}
 				out = append(out, found...)
 			}
+			if lines, n := matching(in.Facts, downshifted); n > 0 && len(out) == 0 {
+				out = do("change the cable, and the plug or socket whose pairs are damaged",
+					one("link", lines, "the card gave up the speed both ends had agreed on (%s)", counted(n, "message")))
+			}
 			return out
 		},
 		Fires: slowLinkExample(100),
 		Quiet: slowLinkExample(1000),
 	}
 }
+
+// downshifted is what drivers/net/phy and Intel's drivers say of a pair that does not carry 1000BASE-T.
+var downshifted = regexp.MustCompile(`Downshift occurred from negotiated speed \S+ to actual speed|` +
+	`[Ll]ink [Ss]peed was downgraded by SmartSpeed`)
 
 // ofUnknownCard is a link of a card of which nothing says what it could do; where others were shown beside it, it may be
 // slow on purpose.

@@ -12,7 +12,8 @@ func transmitTimeout() Rule {
 			for _, words := range [][]string{{"netdev watchdog"}, {"detected tx unit hang"},
 				{"detected hardware unit hang"}, {"reset adapter unexpectedly"}, {": watchdog timeout"},
 				{"lost tx completions is above"}, {"keep alive watchdog timeout"}, {"tx timeout detected"},
-				{"tx timeout on queue"}, {"tx_timeout recovery level"}} { // ena, ena, mlx5, virtio_net, i40e
+				{"tx timeout on queue"}, {"tx_timeout recovery level"}, {"_cond == 0 (loop"},
+				{"firmware crashed!"}, {"microcode sw error detected"}} { // ena, ena, mlx5, virtio_net, i40e, r8169
 				if lines, n := logged(in.Facts, words...); n > 0 {
 					card := "card"
 					if m := hungCard.FindStringSubmatch(lines[0].Text); m != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
@@ -25,7 +26,7 @@ func windowBelowPath() Rule {
 				return out
 			}
 			if in.Path.Rate == 0 || in.Path.RTT == 0 {
-				return nil
+				return measuredWindows(f)
 			}
 			if on, known := windowScaling(f); known && !on {
 				return nil // window-scaling-off says it
@@ -87,6 +88,36 @@ func steadyWindows(f *facts.Facts) []Finding {
 		}
 		return do("the same buffer at the other end, which may be the smaller one; and no fixed window in the program "+
 			"(iperf3 -w)", found)
+	}
+	return nil
+}
+
+// measuredWindows finds a test of one connection that reached just what a buffer's limit lets through in the round trips
+// that ping measured.
+func measuredWindows(f *facts.Facts) []Finding {
+	var test facts.TransferEnd
+	streams := map[string]bool{}
+	for _, end := range f.TransferEnds {
+		streams[end.Stream] = true
+		if end.Lost < 0 && end.Seconds >= 3 {
+			test = end
+		}
+	}
+	p, known := roundTrip(f, "")
+	if len(streams) != 1 || test.Rate == 0 || !known || p.Avg < 0.005 || fillsLink(f, float64(test.Rate)) {
+		return nil
+	}
+	path := netpath.Path{RTT: time.Duration(p.Avg * float64(time.Second))}
+	for _, c := range []Ceiling{sendWindow(path, f), receiveWindow(path, f)} {
+		name, _ := c.Inputs["setting"].(string)
+		src := f.Settings[plainSetting(name)].Source
+		if !c.Known || src.Text == "" || float64(test.Rate) < 0.75*c.Value || float64(test.Rate) > 1.1*c.Value {
+			continue
+		}
+		found := one(plainSetting(name), []facts.Source{src, test.Source, p.Source}, "the test moved %s, and %s: %s", test.Rate,
+			c.Because, rate(c.Value))
+		found[0].Fix = []Fix{{Setting: plainSetting(name)}}
+		return do("the same at the other end", found)
 	}
 	return nil
 }

@@ -2,40 +2,90 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
-// limits are settings that bound how much there may be of something: one that was reached is raised.
-var limits = []string{"net.core.somaxconn", "net.core.netdev_max_backlog", "net.core.rmem_max", "net.core.wmem_max",
-	"net.core.rmem_default", "net.netfilter.nf_conntrack_max", "net.ipv4.tcp_max_syn_backlog", "net.ipv4.tcp_max_orphans",
-	"net.ipv4.tcp_max_tw_buckets", "net.ipv4.neigh.default.gc_thresh3", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
-	"link:txqueuelen"}
+// raised are limits of which twice the present one is a start where a finding says to raise them, with the smallest start
+// that is worth it, and the pools of network memory and zones that show the present one where the setting was not read.
+var raised = map[string]struct {
+	least int64
+	pools []string
+}{
+	"net.core.somaxconn":                {},
+	"net.core.netdev_max_backlog":       {},
+	"net.core.rmem_max":                 {},
+	"net.core.wmem_max":                 {},
+	"net.core.rmem_default":             {},
+	"net.netfilter.nf_conntrack_max":    {},
+	"net.ipv4.tcp_max_syn_backlog":      {},
+	"net.ipv4.tcp_max_orphans":          {},
+	"net.ipv4.tcp_max_tw_buckets":       {},
+	"net.ipv4.neigh.default.gc_thresh3": {},
+	"net.ipv4.tcp_rmem":                 {},
+	"net.ipv4.tcp_wmem":                 {},
+	"link:txqueuelen":                   {},
+	"kern.ipc.nmbclusters":              {pools: []string{"mbuf clusters", "zone mbuf_cluster"}},
+	"kern.ipc.nmbjumbop":                {pools: []string{"4k (page size) jumbo clusters", "zone mbuf_jumbo_page", "zone mbuf_jumbo_pagesize"}},
+	"kern.ipc.nmbjumbo9":                {pools: []string{"9k jumbo clusters", "zone mbuf_jumbo_9k"}},
+	"kern.ipc.nmbjumbo16":               {pools: []string{"16k jumbo clusters", "zone mbuf_jumbo_16k"}},
+	"kern.ipc.maxsockets":               {pools: []string{"zone socket"}},
+	"kern.ipc.maxsockbuf":               {},
+	"kern.ipc.soacceptqueue":            {least: 1024},
+	"kern.ipc.somaxconn":                {least: 1024},
+	"kern.somaxconn":                    {least: 1024},
+	"kern.maxclusters":                  {},
+	"net.isr.defaultqlimit":             {},
+	"net.inet.ip.ifq.maxlen":            {},
+	"pf:set/limit/states":               {pools: []string{"zone pf states", "zone pfstatepl", "zone pf state keys"}},
+	"pf:set/limit/src-nodes":            {pools: []string{"zone pf source nodes", "zone pf src nodes", "zone pfsrctrpl"}},
+	"pf:set/limit/frags":                {pools: []string{"zone pf frags", "zone pf frag entries"}},
+	"net.inet.ip.maxfrags":              {},
+	"net.inet.udp.recvspace":            {},
+}
 
 // largestStart bounds a value that was made by doubling.
 const largestStart = 1 << 30
 
-// start is a value to begin with where a limit that was read is the only thing known: twice that limit; from says so.
+// start is a value to begin with where the present limit is the only thing known: twice that limit; of several numbers the
+// last one is doubled. from says so.
 func start(f *facts.Facts, name, nic string) (value, from string) {
-	if !slices.Contains(limits, name) {
+	r, known := raised[name]
+	if !known {
 		return "", ""
 	}
-	now, known := f.InterfaceSetting(name, nic)
-	if !known {
-		now, known = f.Setting(name)
-	}
-	words := strings.Fields(now)
-	if !known || len(words) == 0 {
+	words := strings.Fields(presentLimit(f, name, nic, r.pools))
+	if len(words) == 0 {
 		return "", ""
 	}
 	last := len(words) - 1
-	v, err := strconv.ParseInt(words[last], 10, 64)
-	if err != nil || v <= 0 || v > largestStart/2 {
+	present, err := strconv.ParseInt(words[last], 10, 64)
+	if err != nil || present <= 0 || present > largestStart/2 {
 		return "", ""
 	}
-	words[last] = strconv.FormatInt(2*v, 10)
-	return strings.Join(words, " "), fmt.Sprintf("a start: twice the limit that was read (%d)", v)
+	words[last] = strconv.FormatInt(max(2*present, r.least), 10)
+	if 2*present < r.least {
+		return strings.Join(words, " "), fmt.Sprintf("a start; the present limit is %d", present)
+	}
+	return strings.Join(words, " "), fmt.Sprintf("a start, twice the present limit of %d", present)
+}
+
+// presentLimit is the value of a setting, of the interface where it is one's, or what a pool shows of it.
+func presentLimit(f *facts.Facts, name, nic string, pools []string) string {
+	if v, known := f.InterfaceSetting(name, nic); known {
+		return v
+	}
+	if v, known := f.Setting(name); known {
+		return v
+	}
+	for _, p := range f.Memories {
+		for _, pool := range pools {
+			if p.Name == pool && p.Limit > 0 && p.Limit < largestStart {
+				return strconv.FormatUint(p.Limit, 10)
+			}
+		}
+	}
+	return ""
 }

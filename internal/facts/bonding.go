@@ -28,12 +28,27 @@ func (f *Facts) readBonding(name string, t text) Part {
 	bond := f.bondMember(name, f.Line(t.from, 1))
 	bond.Kind = "bond"
 	var member *NIC
+	for i, line := range t.lines() {
+		if strings.HasSuffix(strings.TrimSpace(line), " has no active aggregator") {
+			bond.Aggregator = "none"
+			bond.show("aggregator", f.Line(t.from, i+1))
+		}
+	}
 	colonFields(t, func(line int, field, value string) {
 		src := f.Line(t.from, line)
 		switch {
 		case field == "Slave Interface" && value != "":
 			member = f.bondMember(value, src)
 			member.Master = name
+		case member == nil && field == "Bonding Mode":
+			bond.BondMode = value
+			bond.show("bond_mode", src)
+		case member == nil && field == "Aggregator ID":
+			bond.Aggregator = value
+			bond.show("aggregator", src)
+		case member != nil && field == "Aggregator ID":
+			member.Aggregator = value
+			member.show("aggregator", src)
 		case member == nil && field == "Transmit Hash Policy":
 			bond.Hash, _, _ = strings.Cut(value, " ")
 			bond.show("hash", src)
@@ -57,7 +72,7 @@ func (f *Facts) readBonding(name string, t text) Part {
 			}
 		}
 	})
-	if member == nil {
+	if member == nil && bond.BondMode == "" {
 		return Part{From: t.from, State: Unparsed, Because: errNothing.Error()}
 	}
 	return Part{From: t.from, State: Read}

@@ -280,6 +280,14 @@ func readEthtoolPause(n *NIC, f *Facts, t text) error {
 	return nil
 }
 
+// RepeatsPerQueue reports whether lines of ethtool -S are of a driver that prints its names again for each queue (Linux
+// drivers/net/vmxnet3/vmxnet3_ethtool.c), and not of two readings.
+func RepeatsPerQueue(statistics string) bool {
+	return perQueueName.MatchString(statistics)
+}
+
+var perQueueName = regexp.MustCompile(`Queue#|\bpkts [rt]x\b|drv dropped [rt]x|\bring full:|rx buf alloc fail`)
+
 // readEthtoolStatistics reads ethtool -S: "name: number". Drivers that repeat
 // a name for each queue ("[0]: rx_packets") keep the index in the name.
 func readEthtoolStatistics(n *NIC, f *Facts, t text) error {
@@ -288,7 +296,7 @@ func readEthtoolStatistics(n *NIC, f *Facts, t text) error {
 	}
 	found := false
 	seen := map[string]bool{}
-	queues := strings.Contains(string(t.data), "Queue#")
+	queues := RepeatsPerQueue(string(t.data))
 	for i, line := range t.lines() {
 		cut := strings.LastIndex(line, ":")
 		if cut < 0 {

@@ -122,6 +122,17 @@ type Facts struct {
 	Transfers []Transfer       `json:"transfers,omitempty"`
 	// Pings are what ping printed, by peers.
 	Pings []Ping `json:"pings,omitempty"`
+	// Traces are the reports of mtr.
+	Traces []Trace `json:"traces,omitempty"`
+	// USBDevices are those that lsusb shows.
+	USBDevices []USBDevice `json:"usb_devices,omitempty"`
+	// Stations are the other ends of wireless links; WirelessPowerSave is on or off.
+	Stations          []Station `json:"stations,omitempty"`
+	WirelessPowerSave Setting   `json:"wireless_power_save,omitzero"`
+	// NFSMounts are the file systems of NFS servers that are mounted here.
+	NFSMounts []NFSMount `json:"nfs_mounts,omitempty"`
+	// Symbols are the functions of the kernel that perf saw most.
+	Symbols []Symbol `json:"symbols,omitempty"`
 	// Relays are the peers that Tailscale reaches through a relay.
 	Relays []Relay `json:"relays,omitempty"`
 	// TransferEnds are the lines of iperf3's summaries, of UDP also where only intervals were posted: their sum.

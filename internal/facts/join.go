@@ -106,7 +106,8 @@ func (n *NIC) join(l *NIC, seconds map[string]float64) {
 		into  *string
 		later string
 	}{{&n.Driver, l.Driver}, {&n.Version, l.Version}, {&n.Firmware, l.Firmware}, {&n.Bus, l.Bus}, {&n.Device, l.Device},
-		{&n.MAC, l.MAC}, {&n.Duplex, l.Duplex}, {&n.Media, l.Media}, {&n.Master, l.Master}, {&n.EEE, l.EEE}, {&n.Hash, l.Hash}} {
+		{&n.MAC, l.MAC}, {&n.Duplex, l.Duplex}, {&n.Media, l.Media}, {&n.Master, l.Master}, {&n.EEE, l.EEE}, {&n.Hash, l.Hash},
+		{&n.BondMode, l.BondMode}, {&n.Aggregator, l.Aggregator}} {
 		*s.into = cmp.Or(s.later, *s.into)
 	}
 	n.Speed, n.Fastest = cmp.Or(l.Speed, n.Speed), cmp.Or(l.Fastest, n.Fastest)
@@ -202,6 +203,13 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 	f.NetISR = joinedBy(f.NetISR, later.NetISR, func(n NetISR) string { return n.Protocol + decimal(n.CPU) })
 	f.Transfers = append(f.Transfers, later.Transfers...)
 	f.Pings = append(f.Pings, later.Pings...)
+	f.Traces, f.Stations = append(f.Traces, later.Traces...), append(f.Stations, later.Stations...)
+	f.NFSMounts, f.Symbols = append(f.NFSMounts, later.NFSMounts...), append(f.Symbols, later.Symbols...)
+	f.USBDevices = joinedBy(f.USBDevices, later.USBDevices, func(u USBDevice) string { return u.Source.Text })
+	f.Relays = append(f.Relays, later.Relays...)
+	if later.WirelessPowerSave.Value != "" {
+		f.WirelessPowerSave = later.WirelessPowerSave
+	}
 	f.TransferEnds = append(f.TransferEnds, later.TransferEnds...)
 	f.ZFS = cmp.Or(f.ZFS, later.ZFS)
 	for _, m := range later.Modules {

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -90,33 +91,67 @@ func (n *NIC) configured(words string, src Source) {
 	}
 }
 
-// miiLink is the first line of mii-tool (net-tools mii-tool.c): what was negotiated, or is fixed.
-var miiLink = regexp.MustCompile(`^([a-z][\w.-]*): (?:negotiated (\d+)base[\w-]*-([FH])D|(\d+) Mbit, (full|half) duplex)` +
-	`(?:[ ,].*)?, (link ok|no link)`)
+// miiLink is the first line of mii-tool (net-tools mii-tool.c): what was negotiated, or is fixed; miiModes are the lines
+// of mii-tool -v.
+var (
+	miiLink = regexp.MustCompile(`^([a-z][\w.-]*): (?:negotiated (\d+)base[\w-]*-([FH])D|(\d+) Mbit, (full|half) duplex|` +
+		`negotiated)(?:[ ,].*)?, (link ok|no link)`)
+	miiModes = regexp.MustCompile(`^\s+(capabilities|advertising|link partner):((?: +\d+base[\w-]+D)+)`)
+	miiMode  = regexp.MustCompile(`(\d+)base`)
+)
 
 // readMiiTool reads mii-tool.
 func (f *Facts) readMiiTool(t text) error {
-	found := false
+	var n *NIC
 	for i, line := range t.lines() {
+		if m := miiModes.FindStringSubmatch(line); m != nil && n != nil {
+			n.miiModes(m[1], m[2])
+			continue
+		}
 		m := miiLink.FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}
-		n := f.NIC(m[1])
-		v, ok := count(m[2] + m[4])
-		if n == nil || !ok || v > 10_000_000 {
+		found := f.NIC(m[1])
+		v, ok := count(cmp.Or(m[2]+m[4], "0"))
+		if found == nil || !ok || v > 10_000_000 {
 			continue
 		}
-		found = true
+		n = found
 		src := f.Line(t.from, i+1)
-		n.Speed, n.Duplex = units.Rate(v)*units.Mbit, map[string]string{"F": "full", "full": "full"}[m[3]+m[5]]
+		n.Up, n.StateUnknown = m[6] == "link ok", false
+		n.show("speed_bps", src)
+		n.show("link", src)
+		if n.Speed = units.Rate(v) * units.Mbit; v == 0 {
+			continue
+		}
+		n.Duplex = map[string]string{"F": "full", "full": "full"}[m[3]+m[5]]
 		if n.Duplex == "" {
 			n.Duplex = "half"
 		}
-		n.Up, n.StateUnknown = m[6] == "link ok", false
-		n.show("speed_bps", src)
 		n.show("duplex", src)
-		n.show("link", src)
 	}
-	return nothingUnless(found)
+	return nothingUnless(n != nil)
+}
+
+// miiModes keeps the fastest of the modes that mii-tool lists; what both ends offer is what they negotiated where the
+// first line does not say it.
+func (n *NIC) miiModes(of, modes string) {
+	var fastest units.Rate
+	for _, m := range miiMode.FindAllStringSubmatch(modes, -1) {
+		if v, ok := count(m[1]); ok && v <= 10_000_000 {
+			fastest = max(fastest, units.Rate(v)*units.Mbit)
+		}
+	}
+	switch of {
+	case "capabilities":
+		n.Fastest = max(n.Fastest, fastest)
+	case "advertising":
+		n.Advertised = fastest
+	default:
+		n.Offered = fastest
+		if n.Speed == 0 && n.Advertised > 0 {
+			n.Speed = min(n.Advertised, n.Offered)
+		}
+	}
 }

@@ -11,7 +11,7 @@ import (
 // metricLine is a sample in the text format of Prometheus: a name, labels, a value.
 var (
 	metricLine  = regexp.MustCompile(`^([a-zA-Z_]\w*)(?:\{([^}]*)\})?\s+([0-9][0-9.e+]*)(?:\s+\d+)?$`)
-	metricLabel = regexp.MustCompile(`\b(device|reason)="([^"\\]{1,64})"`)
+	metricLabel = regexp.MustCompile(`\b(device|reason|interface)="([^"\\]{1,64})"`)
 )
 
 // settingMetrics are gauges of node_exporter that are values of /proc/sys.
@@ -77,6 +77,14 @@ func (f *Facts) metric(name, label string, v uint64, src Source) bool {
 		f.Settings[setting] = Setting{Value: strconv.FormatUint(v, 10), Source: src, State: Read}
 		return true
 	}
+	if driver, ok := driverMetric(name); ok {
+		if label == "" || !plainName(label) {
+			label = UnnamedLink
+		}
+		f.readHere(src.From, "links", "statistics "+label)
+		f.keepCounter(f.linuxLink(label, src).Counters, driver, c)
+		return true
+	}
 	rest, ok := strings.CutPrefix(name, "node_network_")
 	counter, total := strings.CutSuffix(rest, "_total")
 	if !ok || !total || label == "" {
@@ -92,4 +100,22 @@ func (f *Facts) metric(name, label string, v uint64, src Source) bool {
 	f.readHere(src.From, "links")
 	f.linuxLink(label, src).statistic(short+file, strconv.FormatUint(v, 10), src)
 	return true
+}
+
+// driverMetric is the counter of a driver that a metric is: those of node_exporter's collector for ethtool, and the
+// allowances of ena as its agents serve them.
+func driverMetric(name string) (counter string, ok bool) {
+	for _, prefix := range []string{"node_ethtool_", "ethtool_"} {
+		if rest, cut := strings.CutPrefix(name, prefix); cut {
+			return strings.TrimSuffix(rest, "_total"), true
+		}
+	}
+	if at := strings.LastIndex(name, "_allowance_exceeded"); at > 0 && strings.HasSuffix(name, "_allowance_exceeded") {
+		for _, kind := range []string{"bw_in", "bw_out", "pps", "conntrack", "linklocal"} {
+			if strings.HasSuffix(name[:at], kind) {
+				return kind + "_allowance_exceeded", true
+			}
+		}
+	}
+	return "", false
 }

@@ -219,12 +219,12 @@ func (f *Facts) readNstat(t text) error {
 	found := false
 	partial := strings.HasPrefix(t.typed, "nstat") && !nstatTotals.MatchString(t.typed)
 	for i, line := range t.lines() {
-		words := strings.Fields(line)
+		words := strings.Fields(counterSign.ReplaceAllString(line, " "))
 		if len(words) < 2 {
 			continue
 		}
 		v, ok := count(words[1])
-		if ok && f.nstatCounter(words[0], Counter{Value: v, Partial: partial, Source: f.Line(t.from, i+1)}) {
+		if ok && f.nstatCounter(strings.Replace(words[0], ".", "", 1), Counter{Value: v, Partial: partial, Source: f.Line(t.from, i+1)}) {
 			found = true
 		}
 	}
@@ -239,6 +239,9 @@ func (f *Facts) readNstat(t text) error {
 	}
 	return nothingUnless(found)
 }
+
+// counterSign stands between name and value where an agent prints them.
+var counterSign = regexp.MustCompile(`\s*[=:]\s*`)
 
 // nstatTotals tells the commands that print totals; without -a nstat prints what was counted since it was last asked.
 var nstatTotals = regexp.MustCompile(`^nstat(?: .*)? (?:-[a-z]*a[a-z]*|--ignore)\b`)

@@ -43,7 +43,17 @@ var pastedSeeds = map[string]string{
 	"netstat -s":       "Tcp:\n    10 segments sent out\n    2 segments retransmitted\nTcpExt:\n    3 SYNs to LISTEN sockets dropped\n",
 	"node_exporter":    "node_netstat_TcpExt_ListenOverflows 12\nnode_network_receive_drop_total{device=\"eth0\"} 5\nnode_nf_conntrack_entries 7\n",
 	"/proc/net/udp":    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n 1053: 00000000:0202 00000000:0000 07 00000000:00034180 00:00000000 00000000     0        0 35617 2 0000000000000000 904422\n",
-	"ss -ltn":          "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nLISTEN 0 128 *:22 *:*\n",
+	"mtr":              "HOST: a    Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- 192.0.2.1  1.5%   200    0.5   0.6   0.4   1.0   0.1\n",
+	"iw": "Connected to 02:00:00:00:00:01 (on wlan0)\n\tRX: 1 bytes (2 packets)\n\tsignal: -47 dBm\n\trx bitrate: 6.5 MBit/s MCS 0\n" +
+		"\ttx retries:\t4\nPower save: on\nwlan1  IEEE 802.11bg  ESSID:\"a\"\n  Bit Rate=1 Mb/s   Tx-Power=20 dBm\n",
+	"lsusb -t": "/:  Bus 01.Port 1: Dev 1, Class=root_hub, Driver=xhci_hcd/1p, 480M\n" +
+		"    |__ Port 3: Dev 5, If 0, Class=Vendor Specific Class, Driver=r8152, 480M\n",
+	"nfsstat": "Client rpc stats:\ncalls      retrans    authrefrsh\n3000       19         3000\nnas:/a /mnt nfs rw,vers=3,proto=tcp,timeo=7 0 0\n" +
+		"nas:/a mounted on /mnt:\nread:              ops/s            kB/s           kB/op         retrans    avg RTT (ms)   avg exe (ms)\n" +
+		"                   0.687         135.679         197.518        0 (0.0%)          9.235          9.876\n" +
+		"\tREAD: 10 12 0 1 2 3 40 50\n",
+	"perf top": "Overhead  Shared Object  Symbol\n  41.21%  [ip_tables]  [k] ipt_do_table\n",
+	"ss -ltn":  "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nLISTEN 0 128 *:22 *:*\n",
 }
 
 // seeded are the collectors whose output people can paste, each with such an output.

@@ -16,7 +16,8 @@ type Ping struct {
 	// Sent and Answered are those of the summary; without one what was answered counts.
 	Sent     int    `json:"sent"`
 	Answered int    `json:"answered"`
-	Source   Source `json:"source"` // the summary, or the first answer
+	Source   Source `json:"source"` // the summary of the times, or the first answer
+	Counted  Source `json:"-"`      // that of the counts
 
 	sum float64
 }
@@ -27,6 +28,7 @@ var (
 	pingBegin   = regexp.MustCompile(`^PING6?\(?[^ ]* ?(?:bytes\) \S+ --> )?([\w.:-]+)`)
 	pingAnswer  = regexp.MustCompile(`\bttl=\d+ \S{1,12}[=<]([0-9]+(?:[.,][0-9]+)?) ?(?:ms|мс|毫秒)|hlim=\d+ time=([0-9.]+) ms`)
 	pingSummary = regexp.MustCompile(` = ([0-9.]+)/([0-9.]+)/([0-9.]+)(?:/[0-9.]+)? ?(?:ms|мс)`)
+	pingTooLong = regexp.MustCompile(`(?i)frag needed and DF set \(mtu`)
 	pingCount   = regexp.MustCompile(`^(\d+) \D+, (\d+) .*\d+(?:[.,]\d+)?%`)
 )
 
@@ -39,7 +41,7 @@ func (f *Facts) readPing(t text) error {
 	for i, line := range t.lines() {
 		line = strings.TrimSpace(line)
 		at := func() Source { return f.Line(t.from, i+1) }
-		if strings.Contains(line, "No buffer space available") {
+		if strings.Contains(line, "No buffer space available") || pingTooLong.MatchString(line) {
 			f.Messages = append(f.Messages, Message{shorten(line), at()})
 		}
 		if m := pingBegin.FindStringSubmatch(line); m != nil {
@@ -56,7 +58,7 @@ func (f *Facts) readPing(t text) error {
 		} else if m := pingCount.FindStringSubmatch(line); m != nil {
 			p.Sent, _ = strconv.Atoi(m[1])
 			p.Answered, _ = strconv.Atoi(m[2])
-			at()
+			p.Counted = at()
 		}
 	}
 	if len(f.Messages) == 0 && (p == nil || p.Source.Text == "" && p.Sent == 0) {

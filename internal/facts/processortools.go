@@ -118,8 +118,9 @@ func (f *Facts) readTop(t text) error {
 	found := false
 	for i, line := range t.lines() {
 		if m := topThread.FindStringSubmatch(line); m != nil {
-			if v, ok := positive(m[1] + m[3] + m[5]); ok && v <= 105 && len(f.Threads) < rowLimit {
-				f.Threads = append(f.Threads, Thread{Name: strings.TrimRight(m[2]+m[4]+m[6], " ]"), Share: v / 100,
+			share := strings.Replace(m[1]+m[3]+m[5]+m[7], ",", ".", 1)
+			if v, ok := positive(share); ok && v <= 105 && len(f.Threads) < rowLimit {
+				f.Threads = append(f.Threads, Thread{Name: strings.TrimRight(m[2]+m[4]+m[6]+m[8], " ]"), Share: v / 100,
 					Source: f.Line(t.from, i+1)})
 				found = true
 			}
@@ -156,10 +157,11 @@ func (f *Facts) readTop(t text) error {
 
 // topThread finds the threads of the kernel in top's list: of FreeBSD
 // "... 9:30 93.65% kernel{em1 taskq}", before 8 "... 99:09 5.08% 5.08% swi1: net", of Linux "... 99.3 0.0 10:11.11
-// ksoftirqd/3".
+// ksoftirqd/3", and programs that carry the packets of a tunnel in one thread.
 var topThread = regexp.MustCompile(`^ *\d+ +root +.* (\d+\.\d+)% \[?((?:kernel|intr)\{[^}]*\}?)|` +
 	`^ *\d+ +root +.* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (ksoftirqd/\d+)|` +
-	`^ *\d+ +root +.* (\d+\.\d+)% ((?:irq|swi)\d+: .*|[a-z]+\d+ (?:taskq|que\b.*)|dummynet|pf ?purge|softnet\d*)$`)
+	`^ *\d+ +root +.* (\d+\.\d+)% ((?:irq|swi)\d+: .*|[a-z]+\d+ (?:taskq|que\b.*)|dummynet|pf ?purge|softnet\d*)$|` +
+	`^ *\d+ +\S+ +.* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (openvpn|wireguard-go|boringtun\S*|tailscaled|tincd|zerotier-one)$`)
 
 // topWhole begins top's line of all processors together.
 var topWhole = regexp.MustCompile(`^(?:CPU:|CPU states:|%?Cpu\(s\):) +`)

@@ -10,12 +10,14 @@ import (
 func (f *Facts) readQdiscs(t text) error {
 	found := false
 	var q *Qdisc
+	tins := tinTable{}
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
 		if len(words) == 0 {
 			continue
 		}
 		if words[0] == "qdisc" && len(words) >= 3 {
+			tins = tinTable{}
 			values := pairs(words[3:])
 			n := f.NIC(cmp.Or(values["dev"], t.device(), UnnamedLink))
 			found, q = true, nil
@@ -27,10 +29,14 @@ func (f *Facts) readQdiscs(t text) error {
 				Options: shorten(strings.Join(words[3:], " "))})
 			q = &n.Qdiscs[len(n.Qdiscs)-1]
 			q.limit(words[3:])
+			q.Rate = cmp.Or(tcRate(values["bandwidth"]), tcRate(values["rate"]))
 			f.use(t.from, i+1)
 			continue
 		}
 		if q == nil {
+			continue
+		}
+		if q.Kind == "cake" && tins.take(q, line, func() Source { return f.Line(t.from, i+1) }) {
 			continue
 		}
 		q.counters(words, f.Line(t.from, i+1))

@@ -13,7 +13,7 @@ var sarColumns = map[string]string{
 	"rxpck/s": "link.rx_packets", "txpck/s": "link.tx_packets", "rxkB/s": "link.rx_bytes", "txkB/s": "link.tx_bytes",
 	"rxbyt/s": "link.rx_bytes", "txbyt/s": "link.tx_bytes", "rxmcst/s": "link.rx_mcast",
 	"rxerr/s": "link.rx_errors", "txerr/s": "link.tx_errors", "coll/s": "link.tx_collsns", "rxdrop/s": "link.rx_dropped",
-	"txdrop/s": "link.tx_dropped", "txcarr/s": "link.tx_carrier", "rxfram/s": "link.rx_errors_frame",
+	"txdrop/s": "link.tx_dropped", "%ifutil": "link.ifutil", "txcarr/s": "link.tx_carrier", "rxfram/s": "link.rx_errors_frame",
 	"rxfifo/s": "link.rx_errors_fifo", "txfifo/s": "link.tx_errors_fifo",
 	"active/s": "Tcp.ActiveOpens", "passive/s": "Tcp.PassiveOpens", "iseg/s": "Tcp.InSegs", "oseg/s": "Tcp.OutSegs",
 	"atmptf/s": "Tcp.AttemptFails", "estres/s": "Tcp.EstabResets", "retrans/s": "Tcp.RetransSegs",

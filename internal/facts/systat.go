@@ -45,13 +45,13 @@ func (p *Processor) add(name string, share float64) {
 	switch strings.ToLower(name) {
 	case "user", "us", "usr":
 		p.User += share
-	case "nice", "ni":
+	case "nice", "ni", "nic":
 		p.Nice += share
 	case "system", "sys", "sy", "spin", "sp":
 		p.System += share
-	case "interrupt", "intr", "hi", "si", "irq", "soft":
+	case "interrupt", "intr", "hi", "si", "irq", "soft", "sirq":
 		p.Interrupt += share
-	case "idle", "id", "wa", "iowait":
+	case "idle", "id", "wa", "iowait", "io":
 		p.Idle += share
 	case "st", "steal":
 		p.Stolen += share

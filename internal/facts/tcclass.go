@@ -40,6 +40,7 @@ func (f *Facts) readClasses(t text) error {
 				Rate: tcRate(values["rate"]), Ceil: tcRate(values["ceil"]), Options: shorten(strings.Join(words[3:], " ")),
 				Sent: Counter{Source: f.Line(t.from, i+1)}})
 			c = &n.Classes[len(n.Classes)-1]
+			c.curves(line)
 			continue
 		}
 		if c == nil {
@@ -51,6 +52,19 @@ func (f *Facts) readClasses(t text) error {
 	}
 	return nothingUnless(found)
 }
+
+// curves takes the rates of hfsc: "ls m1 0bit d 0us m2 3Mbit ul m1 0bit d 0us m2 20Mbit", of which the last one lasts.
+func (c *Class) curves(line string) {
+	for _, m := range hfscCurve.FindAllStringSubmatch(line, -1) {
+		if m[1] == "ul" {
+			c.Ceil = tcRate(m[2])
+		} else {
+			c.Rate = max(c.Rate, tcRate(m[2]))
+		}
+	}
+}
+
+var hfscCurve = regexp.MustCompile(`\b(rt|ls|sc|ul) m1 \S+ d \S+ m2 (\S+)`)
 
 // tcRate reads 100Mbit, 1500Kbit, 12bit and, of the bytes that old ones print, 1Mbps.
 func tcRate(s string) units.Rate {

@@ -86,6 +86,9 @@ func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {
 
 // transferEnd keeps a line of the summary, and adds up the intervals of UDP until it comes.
 func (f *Facts) transferEnd(l kerneltext.IperfLine, src Source) {
+	if l.Role == "" && l.Total && l.Lost < 0 {
+		l.Role = "total"
+	}
 	if l.Omitted || l.Role == "" && l.Lost < 0 || len(f.TransferEnds) >= transferLimit {
 		return
 	}

@@ -50,8 +50,13 @@ type NIC struct {
 	// XPS are the CPU masks of transmit packet steering by queue.
 	XPS map[string]string `json:"xps,omitempty"`
 	// Hash is the transmit hash policy of a bond or lagg.
-	Hash   string `json:"hash,omitempty"`
-	Source Source `json:"source"`
+	Hash string `json:"hash,omitempty"`
+	// BondMode is that of a bond, as its file in /proc says it.
+	BondMode string `json:"bond_mode,omitempty"`
+	// Aggregator is the one of 802.3ad that a member belongs to, and of a bond the one that is active: "none" is without
+	// one.
+	Aggregator string `json:"aggregator,omitempty"`
+	Source     Source `json:"source"`
 	// Shown are the lines that show a field, by the field's JSON name.
 	Shown map[string]Source `json:"-"`
 }
@@ -222,7 +227,7 @@ type Transfer struct {
 // TransferEnd is a line of iperf3's summary: what one end counted of a stream, or of all (Stream SUM).
 type TransferEnd struct {
 	Stream string `json:"stream"`
-	// Role is sender or receiver; Way is TX or RX with --bidir, with the end that counted behind it.
+	// Role is sender or receiver, or total where one line of iperf 2 is all; Way is TX or RX with --bidir, with the end that counted behind it.
 	Role    string     `json:"role,omitempty"`
 	Way     string     `json:"way,omitempty"`
 	Bytes   float64    `json:"bytes"`
@@ -270,6 +275,28 @@ type Qdisc struct {
 	Options      string `json:"options,omitempty"`
 	// Values are the numbers of its own that it prints by name: drop_overlimit, ecn_mark, flows_plimit.
 	Values map[string]uint64 `json:"values,omitempty"`
+	// Rate is what it is shaped to; 0 is unknown or no limit.
+	Rate units.Rate `json:"rate_bps,omitempty"`
+	// MemoryUsed is the most that its queue held, in bytes (cake).
+	MemoryUsed int64 `json:"memory_used_bytes,omitempty"`
+	// Tins are the classes of cake.
+	Tins []Tin `json:"tins,omitempty"`
+}
+
+// Tin is a class of traffic of cake: times in seconds.
+type Tin struct {
+	Name string     `json:"name"`
+	Rate units.Rate `json:"rate_bps,omitempty"`
+	// Target is the delay that is allowed, Peak and Mean are those of its busiest flow.
+	Target  float64 `json:"target_s"`
+	Peak    float64 `json:"peak_delay_s"`
+	Mean    float64 `json:"mean_delay_s"`
+	Packets uint64  `json:"packets"`
+	Drops   uint64  `json:"drops"`
+	Marks   uint64  `json:"marks"`
+	// DropLine and DelayLine are the rows of the drops and of the peak delay.
+	DropLine  Source `json:"-"`
+	DelayLine Source `json:"-"`
 }
 
 // Class is a class of a queueing discipline (tc -s class), or a queue of pf (pfctl -vsq), with its counters.

@@ -134,16 +134,19 @@ type IperfLine struct {
 	// Again are segments that TCP sent again, Window its congestion window in bytes; Lost and Sent are UDP's datagrams.
 	// Counts that the line does not have are -1.
 	Again, Window, Lost, Sent float64
-	// Role is sender or receiver in the summary, Omitted is set while the test warms up.
+	// Role is sender or receiver in the summary, Omitted is set while the test warms up. Total lines of iperf 2, which
+	// prints times with one digit, begin with the test.
 	Role    string
 	Omitted bool
+	Total   bool
 }
 
 var (
 	iperfLine = regexp.MustCompile(`(?:^|\s)\[ *(\d+|SUM)\](?:\[([A-Z-]+)\])? +([0-9.]+)-([0-9.]+) +sec ` +
 		`+([0-9.]+) ([KMGT]?)Bytes +([0-9.]+) ([KMGT]?)(bits|Bytes)/sec(.*)$`)
-	iperfSent = regexp.MustCompile(`^ +(\d+)(?: +([0-9.]+) ([KMGT]?)Bytes)?(?: |$)`)
-	iperfLost = regexp.MustCompile(` (\d+)/ *(\d+) \(`)
+	iperfSent   = regexp.MustCompile(`^ +(\d+)(?: +([0-9.]+) ([KMGT]?)Bytes)?(?: |$)`)
+	iperf2Times = regexp.MustCompile(`^\d+\.\d$`)
+	iperfLost   = regexp.MustCompile(` (\d+)/ *(\d+) \(`)
 )
 
 // ParseIperfLine reads a line of the text that iperf3 prints (src/iperf_api.c, iperf_print_intermediate): amounts and
@@ -156,6 +159,7 @@ func ParseIperfLine(line string) (IperfLine, bool) {
 	rest := strings.TrimRight(m[10], " \r")
 	l := IperfLine{Stream: m[1], Way: m[2], From: number(m[3]), To: number(m[4]), Bytes: scaled(m[5], m[6], 1024),
 		BPS: scaled(m[7], m[8], 1000), Again: -1, Window: -1, Lost: -1, Sent: -1, Omitted: strings.Contains(rest, "omitted")}
+	l.Total = iperf2Times.MatchString(m[3]) && iperf2Times.MatchString(m[4]) && l.From == 0 && l.To >= 5
 	if m[9] == "Bytes" {
 		l.BPS = 8 * scaled(m[7], m[8], 1024)
 	}

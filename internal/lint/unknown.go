@@ -32,8 +32,8 @@ var listed = []struct {
 // modular are subtrees that modules bring along, or that are not described in full.
 var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp.rack.", "net.inet.tcp.bbr.", "net.inet.tcp.cc.",
 	"net.inet.ip.alias.", "net.inet.tcp.siftr.", "net.inet.ip.mfctable", "net.inet.ip.mrtproto",
-	// Newer releases have more of these than were taken from the source.
-	"kern.ipc.sendfile.", "kern.ipc.splice.", "kern.ipc.tls.",
+	// What is no socket buffer, mbuf or System V object was not taken from the source.
+	"kern.ipc.pipe", "kern.ipc.umtx_", "kern.ipc.posix_shm", "kern.ipc.sf", "kern.ipc.sendfile.", "kern.ipc.splice.", "kern.ipc.tls.",
 	"kernel.spl.", "kernel.sg-big-buff", "fs.binfmt_misc."}
 
 // unknown judges a name that the system's catalog does not have.

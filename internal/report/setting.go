@@ -55,9 +55,6 @@ func settingLife(p *page, r *catalog.Record, version catalog.Version) {
 			catalog.Present: "exists", catalog.NotYet: "does not exist yet", catalog.Gone: "no longer exists",
 			catalog.Inactive: "is accepted and does nothing",
 		}[r.StateIn(version)]
-		if r.Removed == "0" {
-			state = "does not exist"
-		}
 		p.field("here", fmt.Sprintf("%s in %s %s", state, system, version))
 	}
 	for _, l := range r.Lifetimes {
@@ -159,7 +156,7 @@ func settingDefaults(p *page, r *catalog.Record, version catalog.Version) {
 	defaults := r.Default
 	if version != "" {
 		d, ok := r.DefaultIn(version)
-		if !ok || lost(r, d, version) {
+		if !ok {
 			return
 		}
 		defaults = catalog.Defaults{d}
@@ -176,12 +173,6 @@ func settingDefaults(p *page, r *catalog.Record, version catalog.Version) {
 		p.field(label, text)
 		label = ""
 	}
-}
-
-// lost reports whether a default says nothing: that of a setting which the release no
-// longer has, and which nobody knows.
-func lost(r *catalog.Record, d catalog.Default, version catalog.Version) bool {
-	return d.Value == "unknown" && d.Note == "" && r.StateIn(version) == catalog.Gone
 }
 
 // defaultWords prefers a note to the formula that it describes.

@@ -59,14 +59,12 @@ func SettingMarkdown(r *catalog.Record, version catalog.Version) string {
 func existenceWords(r *catalog.Record, version catalog.Version) string {
 	release := r.System.Title() + " " + string(version)
 	var words string
-	switch {
-	case r.Removed == "0":
-		words = "not a name of " + r.System.Title() + "'s own"
-	case version == "" && r.Removed == "":
-		return ""
-	case version == "":
+	if version == "" {
+		if r.Removed == "" {
+			return ""
+		}
 		words = "removed in " + r.System.Title() + " " + string(r.Removed)
-	default:
+	} else {
 		switch r.StateIn(version) {
 		case catalog.NotYet:
 			words = "does not exist yet in " + release
@@ -89,7 +87,7 @@ func defaultLines(r *catalog.Record, version catalog.Version) []string {
 	defaults := r.Default
 	if version != "" {
 		d, ok := r.DefaultIn(version)
-		if !ok || lost(r, d, version) {
+		if !ok {
 			return nil
 		}
 		return []string{defaultWords(d)}

@@ -30,13 +30,16 @@ func withHead(name, command string, p passage) (body string, at []int) {
 // headOf is the line that names what follows, where it was not copied with it.
 func headOf(name, body string) string {
 	switch {
-	case name == "/proc/interrupts" && !strings.Contains(body, "CPU"):
+	case name == "/proc/interrupts" && !cpuTitles.MatchString(body):
 		return cpuHead(body)
 	case name == "ifconfig -a" && !linkBegin.MatchString(body):
 		return unnamedHead
 	}
 	return ""
 }
+
+// cpuTitles is the heading of /proc/interrupts.
+var cpuTitles = regexp.MustCompile(`(?m)^\s*CPU\d`)
 
 // unnamedHead is for an interface whose name was not copied.
 const unnamedHead = facts.UnnamedLink + "  Link encap:Ethernet\n"
@@ -112,7 +115,8 @@ func (o outputs) takeTool(words []string, part section) bool {
 		} else if len(words) == 3 && words[1] == "-n" {
 			o.add("sysctl -a", part.command, words[2]+" = "+first, one)
 		} else {
-			o.add("sysctl -a", part.command, strings.Join(part.lines, "\n"), part.at())
+			p := o.takeFollowing("sysctl -a", part.passage)
+			o.add("sysctl -a", part.command, strings.Join(p.lines, "\n"), p.at())
 		}
 	case "uname":
 		o.takeLoose(part.from(1))

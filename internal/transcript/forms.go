@@ -24,7 +24,7 @@ var tools = sync.OnceValue(func() map[string]bool {
 const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps dd " +
 	"mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
 	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload tailscale wg " +
-	"tcpdump traceroute mtr iperf nuttcp ntttcp wget curl scp rsync fio"
+	"iwconfig nfsiostat mountstats findmnt tcpdump traceroute iperf nuttcp ntttcp wget curl scp rsync fio"
 
 // isCommand reports whether words begin with a program that is known.
 func isCommand(words []string) bool { return len(words) > 0 && tools()[words[0]] }
@@ -44,6 +44,14 @@ var looseLines = []looseLine{
 		[]string{"sonewconn", "WATCHDOG", "Unit Hang", "adapter", "Link is", "timed out", "andwidth", "out of memory",
 			"bucket table", "storm", "nf_conntrack", "my IP", "exhausted", "[zone: ", "eighbo", "watchdog", "SYN flooding",
 			"link state changed", "lost tx completions", "tx_timeout"}},
+	{regexp.MustCompile(`connection\d+:\d+: (?:detected conn error|ping timeout of)|nfs: server \S+ not responding|` +
+		`CIFS: .*has not responded|drbd .*(?:PingAck did not arrive|NetworkFailure)|libceph: (?:osd|mon)\d+ |[TR]x status -\d+$|` +
+		`swiotlb buffer is full|page allocation failure|rtl_\w+_cond == \d|Switched to clocksource |link status definitely down|` +
+		`Downshift occurred from|CTRL-EVENT-BEACON-LOSS|missed beacons exceeds|systemd-networkd\[\d+\]: \S+: Lost carrier|firmware crashed!|` +
+		`downgraded by SmartSpeed|link up, \d+Mbps, half-duplex|` +
+		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently`), "dmesg",
+		[]string{"connection", "not respond", "drbd", "libceph", "status", "swiotlb", "allocation", "_cond", "clocksource", "UDP",
+			"-mtu'", "Downshift", "BEACON", "beacons", "Lost carrier", "crashed!", "SmartSpeed", "half-duplex"}},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^[ \t]+(?:net|kern|hw|dev|vm|vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`),
 		"sysctl -a", nil},
 	{regexp.MustCompile(`kfree_skb.*reason[:=]|kfree_skb_total\{|^\d+ drops? at \S+ \(|^drop at: \S|^drop reason: [A-Z_]+$|` +
@@ -64,8 +72,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^\s*\d+ (times the listen queue of a socket overflowed|SYNs to LISTEN sockets|` +
 		`SYN cookies sent|listen queue overflows|dropped due to full socket buffers|packets pruned from|packets collapsed in|packet receive errors|receive buffer errors|` +
 		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$`), "netstat -s", nil},
-	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)[A-Z][A-Za-z0-9]+\s+\d+`), "nstat -az", nil},
-	{regexp.MustCompile(`^CPU(?: \d+| states)?: .*% interrupt`), "top", []string{"% interrupt"}},
+	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)\.?[A-Z][A-Za-z0-9]+(?:\s+|\s*[=:]\s*)\d+`), "nstat -az", nil},
+	{regexp.MustCompile(`^CPU(?: \d+| states)?: .*% interrupt|^CPU\d+: .*% idle .*% sirq`), "top", []string{"% interrupt", "% sirq"}},
 	{regexp.MustCompile(`^ *\d+ root .* \d+\.\d+% \[?(?:kernel|intr|idle)\{`), "top", []string{"kernel{", "intr{", "idle{"}},
 	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|InDroppedDma|rbuf_ovflow_cnt|rx_no_dma_resources|rx_fifo_errors|` +
 		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_missed_errors|rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
@@ -76,24 +84,26 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`: bandwidth too large$|Could not setup (receive|transmit) structures|AMD-Vi: Event logged|` +
 		`DMAR: \[DMA |PCIe link lost|too many orphaned sockets|[Ff]ailed to sufficiently increase (receive|send) buffer|` +
 		`so-(?:rcv|snd)buf \d+ was not granted|so_rcvbuf_set=|limit reached$|` +
-		`(?:connect|dial)\b.*(?:[Cc]an(?:not|'t) assign requested address|EADDRNOTAVAIL)|` +
+		`(?:connect|dial|^\[error\] socket)\b.*(?:[Cc]an(?:not|'t) assign requested address|EADDRNOTAVAIL)|` +
 		`bind\(.*port=htons\(0\).* = -1 EADDRINUSE|TCP backlog setting of \d+ cannot be enforced|` +
 		`UDP GRO forwarding is suboptimally configured|connect\(\) to unix:\S+ failed \(11:|` +
 		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF)\b.*no buffer space available)`), "dmesg",
 		[]string{"BUF", "setsockopt", "to unix:", "uWSGI", "cannot be enforced", "suboptimally", "assign requested",
 			"EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
 			"limit reached"}},
-	{regexp.MustCompile(`^(?:# ?)?(?:node_(?:netstat|network|sockstat|nf_conntrack)_)`), "node_exporter",
-		[]string{"node_"}},
+	{regexp.MustCompile(`^(?:# ?)?(?:node_(?:netstat|network|sockstat|nf_conntrack|ethtool)_|\w*allowance_exceeded\{)`), "node_exporter",
+		[]string{"node_", "allowance_exceeded{"}},
 	{regexp.MustCompile(`^\W*(?:kernel: )?[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
 		`TX timeout detected|(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)`), "dmesg",
 		[]string{": ", "timeout", "send", "buffer space"}},
-	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d\d-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
+	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
 		[]string{"sec "}},
 	{regexp.MustCompile(`^\s*\* UDP: (?:true|false)$|^pong from \S+ \([^)]*\) via |\bactive; (?:relay "|direct \S)`),
 		"tailscale status", []string{"UDP: ", "pong from", "active; "}},
 	{regexp.MustCompile(`^\s*Speed: \d+Mb/s$|^\s*Duplex: (?:Full|Half)$`), "ethtool " + facts.UnnamedLink,
 		[]string{"Speed: ", "Duplex: "}},
+	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat", []string{" nfs"}},
+	{regexp.MustCompile(`^Power save: (?:on|off)$`), "iw", []string{"Power save"}},
 	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller`), "lspci -vv",
 		[]string{"Lnk", "Ethernet controller"}},
 }
@@ -141,11 +151,19 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*EEE [Ss]ettings for (\S+):`), "ethtool --show-eee $1", []string{"EEE "}},
 	{regexp.MustCompile(`^\s*RX packets[ :]\d+ `), "ifconfig -a", []string{"RX packets"}},
 	{regexp.MustCompile(`^ *procs +-*memory|^ *r +b +\w+ .* us +sy +id`), "vmstat", []string{"procs", " us "}},
-	{regexp.MustCompile(`^\w[\w.-]*: (negotiated \d+base|\d+ Mbit, (full|half) duplex)`), "mii-tool",
-		[]string{"negotiated ", " Mbit, "}},
+	{regexp.MustCompile(`^\w[\w.-]*: (negotiated \d+base|negotiated, link ok|\d+ Mbit, (full|half) duplex)`), "mii-tool",
+		[]string{"negotiated", " Mbit, "}},
 	{regexp.MustCompile(`^\s*Supported ports: \[`), "ethtool " + facts.UnnamedLink, []string{"Supported ports"}},
 	{regexp.MustCompile(`^\s*\*-network(:\d+)?( DISABLED| UNCLAIMED)?\s*$`), "lshw -C network", []string{"*-network"}},
 	{regexp.MustCompile(`^PING6? ?[(\w]|^--- \S+ ping6? statistics ---`), "ping", []string{"PING", "--- "}},
+	{regexp.MustCompile(`^/: +Bus \d+\.Port \d+: Dev 1, Class=root_hub`), "lsusb -t", []string{"root_hub"}},
+	{regexp.MustCompile(`^HOST: .*Loss%|^\s*(?:Host\s+)?Loss%\s+Snt\s+Last`), "mtr", []string{"Loss%"}},
+	{regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-fA-F:]{17} \(on |^[a-z][\w.-]*\s+IEEE 802\.11`), "iw",
+		[]string{" (on ", "IEEE 802.11"}},
+	{regexp.MustCompile(`^Client rpc stats:|^\S+:/\S* mounted on /\S*:$|^device \S+:/\S* mounted on|^(?:read|write):\s+ops/s`),
+		"nfsstat", []string{"Client rpc", " mounted on ", "ops/s"}},
+	{regexp.MustCompile(`^Samples: \d+\S* +of event|^#? *(?:Children +Self|Overhead) +(?:Command|Shared O)`), "perf top",
+		[]string{"Samples: ", "Self", "Overhead"}},
 	{regexp.MustCompile(`^driver: \S+$`), "ethtool -i " + facts.UnnamedLink, []string{"driver: "}},
 	{regexp.MustCompile(`^Current listen queue sizes`), "netstat -Lan", []string{"Current listen"}},
 	{regexp.MustCompile(`^Name\s+Mtu\s+Network`), "netstat -idnW", []string{"Name"}},
@@ -156,8 +174,9 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^Inter- *\|`), "/proc/net/dev", []string{"Inter-"}},
 	{regexp.MustCompile(`^Workstreams:`), "netstat -Q", []string{"Workstreams:"}},
 	{regexp.MustCompile(`^\s+CPU0\s+CPU1`), "/proc/interrupts", []string{"CPU0"}},
-	{regexp.MustCompile(`^Ethernet Channel Bonding Driver|^Slave Interface: `), facts.BondingFolder + "bond",
-		[]string{"Bonding Driver", "Slave Interface"}},
+	{regexp.MustCompile(`^Ethernet Channel Bonding Driver|^Slave Interface: |^Bonding Mode: |^802\.3ad info$`),
+		facts.BondingFolder + "bond", []string{"Bonding ", "Slave Interface", "802.3ad"}},
+	{regexp.MustCompile(`^\s{12,}(?:Tin 0|Bulk +Best Effort)`), "tc -s qdisc show", []string{"Tin 0", "Bulk"}},
 	{regexp.MustCompile(`^Routing tables$|^Destination +Gateway +Flags`), "netstat -rnW",
 		[]string{"Routing tables", "Destination"}},
 	{regexp.MustCompile(`^qdisc \S+ \S+: `), "tc -s qdisc show", []string{"qdisc "}},

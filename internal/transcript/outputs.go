@@ -114,7 +114,8 @@ func isTitle(line string) bool {
 
 // period is after how many lines a text shows the same counters again, as a loop prints them; 0 when it does not.
 func period(name string, lines []string) int {
-	if !isOfCounters(name) || len(lines) > 1000 {
+	if !isOfCounters(name) || len(lines) > 1000 || strings.HasPrefix(name, "ethtool -S ") &&
+		facts.RepeatsPerQueue(strings.Join(lines, "\n")) {
 		return 0
 	}
 	keys := keysOf(name, lines)
@@ -137,7 +138,7 @@ func period(name string, lines []string) int {
 
 // appended are outputs of which several pastes stand one behind the other: each says what it speaks of.
 var appended = []string{"dmesg", "pciconf -lvc", "lspci -vv", "iperf3", "ping", "top", "uname -a", "/proc/cpuinfo",
-	facts.BondingFolder + "bond"}
+	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond"}
 
 // add keeps a paste of an output in the first round that has room for it. Its last lines are those of the passage; what
 // is put before them stands nowhere.
@@ -249,8 +250,11 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 		if strings.TrimSpace(p.lines[i-1]) != "" {
 			continue
 		}
-		if begun := blockBegun(p.lines[i]); begun != "" && begun != name &&
-			!strings.HasPrefix(begun, name[:min(len(name), 7)]) {
+		begun := blockBegun(p.lines[i])
+		if l := looseForm(p.lines[i]); l != nil && l.name == "dmesg" {
+			begun = l.name
+		}
+		if begun != "" && begun != name && !strings.HasPrefix(begun, name[:min(len(name), 7)]) {
 			o.takeLoose(p.from(i))
 			return passage{p.lines[:i], p.first}
 		}
@@ -263,7 +267,7 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 // sample.
 var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg",
 	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", "ping", "tc -s class show", "sar",
-	facts.BondingFolder + "bond"}
+	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond"}
 
 // takeLoose sorts lines that no known command printed: blocks that begin as
 // outputs do, then lines by their form.

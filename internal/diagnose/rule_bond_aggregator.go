@@ -1,0 +1,72 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// bondAggregator finds members of a bond that LACP leaves out.
+func bondAggregator() Rule {
+	return Rule{
+		ID: "bond-members-unused", Title: "Members of a bond carry nothing", Systems: onLinux(), Needs: []string{"bonding"},
+		Severity: Warning,
+		Because: "Of 802.3ad only the members of the active aggregator carry packets: those whose ports of the switch speak LACP, " +
+			"with one key, at one speed.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				bond := &in.Facts.NICs[i]
+				if !strings.Contains(bond.BondMode, "802.3ad") {
+					continue
+				}
+				out = append(out, leftOut(in.Facts, bond)...)
+			}
+			return out
+		},
+		Fires: linuxExample(facts.BondingFolder+"bond0", aggregatorExample("1")),
+		Quiet: linuxExample(facts.BondingFolder+"bond0", aggregatorExample("2")),
+	}
+}
+
+// leftOut finds the members that are not in the aggregator that is active.
+func leftOut(f *facts.Facts, bond *facts.NIC) []Finding {
+	var names []string
+	evidence := []facts.Source{bond.Shown["aggregator"]}
+	members := 0
+	for i := range f.NICs {
+		m := &f.NICs[i]
+		if m.Master != bond.Name {
+			continue
+		}
+		members++
+		if m.Aggregator == "" || bond.Aggregator == "" || m.Aggregator == bond.Aggregator {
+			continue
+		}
+		names = append(names, m.Name)
+		evidence = append(evidence, m.Shown["aggregator"])
+	}
+	action := "let all the ports of the switch form one group with LACP (same key, speed and duplex); bonding sends nothing " +
+		"through the others"
+	switch {
+	case bond.Aggregator == "none":
+		found := do(action, one(bond.Name, evidence, "it has no active aggregator: no partner answers LACP on %s",
+			counted(members, "member")))
+		return with(Critical, found)
+	case len(names) == 0:
+		return nil
+	}
+	slices.Sort(names)
+	return do(action, one(bond.Name, evidence, "%d of %s carry nothing: %s; they are not in its active aggregator %s", len(names),
+		counted(members, "member"), strings.Join(names, ", "), bond.Aggregator))
+}
+
+func aggregatorExample(second string) string {
+	member := func(name, id string) string {
+		return "\nSlave Interface: " + name + "\nMII Status: up\nSpeed: 1000 Mbps\nDuplex: full\nLink Failure Count: 0\n" +
+			"Aggregator ID: " + id + "\n"
+	}
+	return "Ethernet Channel Bonding Driver: v3.7.1\n\nBonding Mode: IEEE 802.3ad Dynamic link aggregation\n" +
+		"Transmit Hash Policy: layer3+4 (1)\nMII Status: up\n\n802.3ad info\nLACP rate: slow\nActive Aggregator Info:\n" +
+		"\tAggregator ID: 2\n\tNumber of ports: 1\n" + member("eth0", "2") + member("eth1", second)
+}

@@ -1,0 +1,63 @@
+package diagnose
+
+import (
+	"math"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// fullShare is the share of a link's rate from which on it is full.
+const fullShare = 0.9
+
+// linkFull finds a link that carries all it can.
+func linkFull() Rule {
+	return Rule{
+		ID: "link-full", Title: "A link carries all that it can", Systems: onLinux(), Needs: []string{"activity"},
+		Severity: Warning,
+		Because:  "More than its rate does not fit: what exceeds it waits in queues, and is then dropped.",
+		Confirm:  "The rate stays there as long as it is slow.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				used := float64(n.Counters["link.ifutil"].Value) / 100
+				for _, way := range []struct{ counter, verb string }{{"link.rx_bytes", "receives"}, {"link.tx_bytes", "sends"}} {
+					c := n.Counters[way.counter]
+					if c.Rate == nil || !physical(n) {
+						continue
+					}
+					link := n.Speed
+					if link == 0 && used >= fullShare {
+						link = usualLink(8 * *c.Rate / used)
+					}
+					if link == 0 || 8**c.Rate < fullShare*float64(link) {
+						continue
+					}
+					out = append(out, do("use a faster link, or spread the traffic over more; shape it below this rate where its "+
+						"delay matters more", one(n.Name, []facts.Source{c.Source, n.Counters["link.ifutil"].Source}, "it %s %s of "+
+						"%s", way.verb, rate(8**c.Rate), link))...)
+				}
+			}
+			return out
+		},
+		Fires: linuxExample("sar", sarExample("119885.43", "98.21")),
+		Quiet: linuxExample("sar", sarExample("19885.43", "16.29")),
+	}
+}
+
+// usualLink is the rate of Ethernet that is within a tenth of the given one; 0 is none. Some versions of sar print shares
+// of links that do not exist.
+func usualLink(bps float64) units.Rate {
+	for _, link := range []units.Rate{100 * units.Mbit, units.Gbit, 2.5e9, 5e9, 10 * units.Gbit, 25 * units.Gbit,
+		40 * units.Gbit, 50 * units.Gbit, 100 * units.Gbit} {
+		if math.Abs(bps-float64(link)) < 0.1*float64(link) {
+			return link
+		}
+	}
+	return 0
+}
+
+func sarExample(received, used string) string {
+	return "14:20:01 IFACE rxpck/s txpck/s rxkB/s txkB/s rxcmp/s txcmp/s rxmcst/s %ifutil\n" +
+		"14:30:01 eth0 82122.14 41192.72 " + received + " 2807.04 0.00 0.00 0.10 " + used + "\n"
+}

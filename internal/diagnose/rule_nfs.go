@@ -1,0 +1,152 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// nfsRetransmits finds requests to an NFS server that had to be sent again.
+func nfsRetransmits() Rule {
+	return Rule{
+		ID: "nfs-retransmits", Title: "Requests to an NFS server are sent again", Systems: onLinux(), Needs: []string{"nfs"},
+		Severity: Warning,
+		Because: "The client sends a request again when no answer came within the timeout of the mount: the server is slow, " +
+			"or the path loses packets, and each such request takes the timeout.",
+		Confirm: "nstat TcpRetransSegs grows as well: then it is the path; if not, the server.",
+		Check: func(in Input) []Finding {
+			f := in.Facts
+			again, calls := f.Counters["nfs.retrans"], f.Counters["nfs.calls"]
+			if calls.Value >= 1000 && again.Value > 0 {
+				found := one("nfs", []facts.Source{again.Source}, "%d of %d requests were sent again (%s)", again.Value,
+					calls.Value, percent(float64(again.Value)/float64(calls.Value)))
+				found = with(graded(again, calls.Value, Critical), found)
+				if i := slices.IndexFunc(f.NFSMounts, overUDP); i >= 0 {
+					found[0].Evidence = append(found[0].Evidence, f.NFSMounts[i].Source)
+				}
+				return found
+			}
+			var worst facts.NFSOperation
+			for _, m := range f.NFSMounts {
+				for _, op := range m.Operations {
+					if op.Again > worst.Again && (op.Count >= 1000 || op.PerSecond >= 1) {
+						worst = op
+					}
+				}
+			}
+			if worst.Again < warningShare {
+				return nil
+			}
+			return with(gradedShare(worst.Again), one("nfs "+worst.Name, []facts.Source{worst.Source},
+				"%s of the requests were sent again", percent(worst.Again)))
+		},
+		Fires: linuxExample("nfsstat", "Client rpc stats:\ncalls      retrans    authrefrsh\n900000     41000      900000\n"),
+		Quiet: linuxExample("nfsstat", "Client rpc stats:\ncalls      retrans    authrefrsh\n9000000    0          9000000\n"),
+	}
+}
+
+func overUDP(m facts.NFSMount) bool { return m.Options["proto"] == "udp" || m.Options["udp"] != "" }
+
+// The options of a mount of NFS that slow it down: a timeout over TCP in tenths of a second, and bytes of a request.
+const (
+	shortTimeout = 100
+	smallRequest = 32768
+)
+
+// nfsMountOptions finds mounts whose options cost throughput.
+func nfsMountOptions() Rule {
+	return Rule{
+		ID: "nfs-mount-options", Title: "An NFS mount has options that slow it down", Systems: onLinux(), Needs: []string{"nfs"},
+		Severity: Warning,
+		Because:  "nfs(5): over TCP the timeout is 60 s, since TCP itself repairs losses; the sizes are agreed with the server.",
+		Check: func(in Input) (out []Finding) {
+			for _, m := range in.Facts.NFSMounts {
+				if len(m.Options) == 0 || len(out) >= 3 {
+					continue
+				}
+				out = append(out, slowMount(m)...)
+			}
+			return out
+		},
+		Fires: linuxExample("nfsstat", "nas:/a /mnt nfs rw,vers=3,rsize=1048576,wsize=1048576,hard,proto=tcp,timeo=7,retrans=3 0 0\n"),
+		Quiet: linuxExample("nfsstat", "nas:/a /mnt nfs4 rw,vers=4.2,rsize=1048576,wsize=1048576,hard,proto=tcp,timeo=600 0 0\n"),
+	}
+}
+
+func slowMount(m facts.NFSMount) []Finding {
+	timeout, _ := strconv.Atoi(m.Options["timeo"])
+	var found []Finding
+	switch {
+	case overUDP(m):
+		found = do("mount it with proto=tcp", one(m.From, nil, "it is mounted over UDP"))
+		found[0].Because = "A request of several fragments is lost with one of them, nothing slows the sender down, and each " +
+			"loss takes the timeout of the mount."
+	case m.Options["proto"] == "tcp" && timeout > 0 && timeout < shortTimeout:
+		found = do("mount it with timeo=600, the default over TCP", one(m.From, nil, "it is mounted over TCP with a timeout of "+
+			"%.1f s: a request that takes longer is sent again over a new connection", float64(timeout)/10))
+	case m.Options["sync"] != "":
+		found = with(Info, do("mount it without sync where a crash may cost the last writes",
+			one(m.From, nil, "it is mounted with sync: each write waits for the server's disk")))
+	case smallSize(m, "rsize") || smallSize(m, "wsize"):
+		found = with(Info, do("mount it without rsize and wsize: the largest sizes of both ends are used then",
+			one(m.From, nil, "requests carry at most %s bytes read, %s written", m.Options["rsize"], m.Options["wsize"])))
+	default:
+		return nil
+	}
+	found[0].Evidence = []facts.Source{m.Source}
+	return found
+}
+
+func smallSize(m facts.NFSMount, option string) bool {
+	v, err := strconv.Atoi(m.Options[option])
+	return err == nil && v > 0 && v < smallRequest
+}
+
+// serverSilent finds file and block servers that did not answer.
+func serverSilent() Rule {
+	return Rule{
+		ID: "storage-server-silent", Title: "A file or block server did not answer in time", Systems: onLinux(),
+		Needs: []string{"messages"}, Severity: Warning,
+		Because: "Everything that uses the storage stands still meanwhile. The server was busy or gone, or the path to it lost " +
+			"packets, such as large ones where the MTUs along it differ.",
+		Confirm: "Losses and retransmissions towards this server (ss -ti, ping -M do -s 8972 with jumbo frames) point at the " +
+			"path; none of them at the server.",
+		Check: func(in Input) []Finding {
+			for _, s := range silentServers {
+				lines, n := matching(in.Facts, s.message)
+				if n == 0 {
+					continue
+				}
+				subject := s.what
+				if m := s.message.FindStringSubmatch(lines[0].Text); len(m) > 1 && m[1] != "" {
+					subject = m[1]
+				}
+				return one(subject, lines, "%s: %s", s.what, fmt.Sprintf("the kernel says so in %s", counted(n, "line")))
+			}
+			return nil
+		},
+		Fires: linuxExample("dmesg", "[ 91.2] nfs: server 192.0.2.9 not responding, still trying\n"),
+		Quiet: linuxExample("dmesg", "[ 91.2] nfs: server 192.0.2.9 OK\n"),
+	}
+}
+
+// silentServers are the messages of Linux's clients (fs/nfs, net/sunrpc, fs/smb/client, drivers/scsi/libiscsi.c,
+// net/ceph/osd_client.c, drivers/nvme/host/tcp.c).
+var silentServers = []struct {
+	message *regexp.Regexp
+	what    string
+}{
+	{regexp.MustCompile(`nfs: server (\S+) not responding`), "the NFS server did not answer"},
+	{regexp.MustCompile(`(connection\d+:\d+): (?:detected conn error|ping timeout of)|Kernel reported iSCSI connection (?:\S+) error`),
+		"the connection to an iSCSI target failed"},
+	{regexp.MustCompile(`CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server \S+ has not responded`),
+		"the SMB server did not answer"},
+	{regexp.MustCompile(`libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`),
+		"the connection to a daemon of Ceph was lost"},
+	{regexp.MustCompile(`(?:block )?drbd (\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`), "the peer of DRBD did not answer"},
+	{regexp.MustCompile(`nvme (nvme\d+): .*(?:keep-alive|timeout, (?:starting error recovery|aborting))`),
+		"the connection to an NVMe target failed"},
+}

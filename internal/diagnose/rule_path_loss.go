@@ -1,0 +1,79 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// The least number of probes that tell a loss, and the share of them.
+const (
+	enoughProbes = 20
+	probesLost   = 0.01
+)
+
+// pathLoss finds probes of ping and mtr that did not come back from the end of a path.
+func pathLoss() Rule {
+	return Rule{
+		ID: "path-loss", Title: "Probes are lost on the path", Needs: []string{"linux:path|round trips", "freebsd:round trips",
+			"openbsd:round trips"}, Severity: Warning,
+		Because: "A loss of this share holds loss-based congestion control far below the rate of any link. Routers answer " +
+			"probes to themselves rarely: a loss counts only where it goes on to the end of the path.",
+		Confirm: "TCP on this path sends segments again at about this share (ss -ti, iperf3's Retr).",
+		Check: func(in Input) []Finding {
+			for _, t := range in.Facts.Traces {
+				if found := lossyTrace(t); found != nil {
+					return found
+				}
+			}
+			for _, p := range in.Facts.Pings {
+				lost := p.Sent - p.Answered
+				if share := float64(lost) / max(float64(p.Sent), 1); p.Sent >= enoughProbes && p.Answered > 0 && lost >= 2 &&
+					share >= probesLost {
+					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{p.Counted}, "%.2g%% of %d pings were not answered", 100*share, p.Sent)
+					return do("find where: mtr -rwc 200 to the same host; begin at the own link (Wi-Fi, cable, duplex)", found)
+				}
+			}
+			return nil
+		},
+		Fires: linuxExample("mtr", traceExample("12.0", "13.0", "12.5")),
+		Quiet: linuxExample("mtr", traceExample("12.0", "80.0", "0.0")),
+	}
+}
+
+// lossyTrace finds the hop from which on all lose.
+func lossyTrace(t facts.Trace) []Finding {
+	end := t.Hops[len(t.Hops)-1]
+	if end.Sent < enoughProbes || end.Loss < probesLost || end.Loss > 0.99 || end.Loss*float64(end.Sent) < 2 {
+		return nil
+	}
+	first := len(t.Hops) - 1
+	for first > 0 && t.Hops[first-1].Loss >= 0.5*end.Loss {
+		first--
+	}
+	if first == len(t.Hops)-1 && end.Loss > 0.5 {
+		return nil // a router that answers few probes, or a host that does
+	}
+	from := t.Hops[first]
+	evidence := []facts.Source{from.Source}
+	if first < len(t.Hops)-1 {
+		evidence = append(evidence, end.Source)
+	}
+	found := one(end.Name, evidence, "%.2g%% of %d probes are lost, from hop %d on (%s)", 100*end.Loss, end.Sent, from.Number,
+		from.Name)
+	if from.Number <= 1 {
+		return do("the loss begins on the own network: see this host's link, its Wi-Fi, its cable, and the first router", found)
+	}
+	return do(fmt.Sprintf("show this to who runs hop %d and the one before it, with a report from the other end too", from.Number),
+		found)
+}
+
+func traceExample(loss ...string) string {
+	s := "HOST: a                          Loss%   Snt   Last   Avg  Best  Wrst StDev\n" +
+		"  1.|-- 192.0.2.1                  0.0%   200    0.5   0.6   0.4   1.0   0.1\n"
+	for i, l := range loss {
+		s += fmt.Sprintf("  %d.|-- 198.51.100.%d             %s%%   200   20.5  20.6  20.4  21.0   0.1\n", i+2, i+2, l)
+	}
+	return s
+}

@@ -1,0 +1,39 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// pathMTU finds routers that told ping of a smaller MTU.
+func pathMTU() Rule {
+	return Rule{
+		ID: "path-mtu", Title: "A router on the path takes smaller packets", Systems: onLinux(), Needs: []string{"round trips"},
+		Severity: Info,
+		Because: "TCP learns of the smaller MTU only from that router's message: where a firewall drops it, full segments are lost " +
+			"while small ones pass. A smaller MSS needs no message.",
+		Confirm: "A transfer that stands still goes on with the smaller MSS.",
+		Check: func(in Input) []Finding {
+			for _, told := range in.Facts.Messages {
+				m := smallerMTU.FindStringSubmatch(told.Text)
+				if m == nil {
+					continue
+				}
+				return do("clamp the MSS where packets are forwarded (iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN "+
+					"-j TCPMSS --clamp-mss-to-pmtu), and let ICMP \"fragmentation needed\" pass",
+					one(strings.TrimSuffix(m[1], ":"), []facts.Source{told.Source}, "it passes on %s bytes at most", m[2]))
+			}
+			return nil
+		},
+		Fires: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\nFrom 198.51.100.1 icmp_seq=1 Frag needed "+
+			"and DF set (mtu = 1420)\n\n--- 192.0.2.1 ping statistics ---\n1 packets transmitted, 0 received, +1 errors, 100% packet "+
+			"loss, time 0ms\n"),
+		Quiet: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\n1480 bytes from 192.0.2.1: icmp_seq=1 "+
+			"ttl=61 time=20.1 ms\n"),
+	}
+}
+
+// smallerMTU is the answer of a router to a packet that must not be fragmented (iputils ping.c, pr_icmph).
+var smallerMTU = regexp.MustCompile(`(?i)from (\S+) .*frag needed and DF set \(mtu =? ?(\d{2,5})\)`)

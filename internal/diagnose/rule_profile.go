@@ -1,0 +1,70 @@
+package diagnose
+
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// costs are the functions of the kernel in which the processors' time goes to something that can be changed, with the
+// share from which on it is worth a word.
+var costs = []struct {
+	functions *regexp.Regexp
+	share     float64
+	what, do  string
+	because   string
+}{
+	{regexp.MustCompile(`^(?:ipt|ip6t|ebt|arpt)_do_table|^nft_do_chain|^nft_(?:rbtree|hash)|^(?:set|hash)_match_v4`), 0.15,
+		"the packet filter's rules take", "put addresses and ports into sets (ipset, sets of nftables), accept established " +
+			"connections first, and let the flow table carry what is forwarded (nftables flowtable)",
+		"Each packet is compared with the rules one after the other."},
+	{regexp.MustCompile(`^(?:__)?nf_conntrack_|^nf_ct_|^hash_conntrack`), 0.15, "connection tracking takes",
+		"exempt what needs no tracking (notrack), and raise net.netfilter.nf_conntrack_buckets where chains are long",
+		"Each packet looks its connection up."},
+	{regexp.MustCompile(`^t?packet_rcv|^tpacket_rcv|^packet_lookup_frame|^skb_copy_bits_af_packet`), 0.05,
+		"copies for a sniffer (AF_PACKET) take", "stop tcpdump and other captures, or give them a filter",
+		"Every packet is copied for a program that captures them."},
+	{regexp.MustCompile(`^(?:native_)?queued_spin_lock_slowpath`), 0.25, "waiting for locks takes",
+		"find the lock (perf record -g): one queue discipline for all cores (use mq with fq or fq_codel), or one socket that " +
+			"many threads use", "Cores wait for each other instead of working."},
+	{regexp.MustCompile(`^(?:do_)?csum_partial`), 0.08, "checksums in software take",
+		"switch the checksum offloads on (ethtool -K NAME tx on rx on), and look at tunnels that prevent them",
+		"The card could compute them."},
+	{regexp.MustCompile(`^(?:__)?(?:alloc_iova|free_iova|iommu_|intel_iommu_|amd_iommu_|qi_submit_sync|iommu_dma_)|^__domain_mapping`),
+		0.1, "the IOMMU takes", "boot with iommu=pt where no device is given to a guest: the host's own devices bypass it then",
+		"Each buffer is mapped and unmapped for the card."},
+	{regexp.MustCompile(`^(?:vma|pvclock_clocksource_read|read_hpet|acpi_pm_read)$`), 0.08, "reading a slow clock takes",
+		"use a faster clock source (/sys/devices/system/clocksource/clocksource0/current_clocksource)",
+		"Each packet's time is read from a device."},
+}
+
+// processorCost finds what takes the kernel's time.
+func processorCost() Rule {
+	return Rule{
+		ID: "processor-cost", Title: "One part of the kernel takes much of the processors' time", Systems: onLinux(),
+		Needs: []string{"profile"}, Severity: Warning,
+		Because: "What a packet costs bounds how many of them a core handles.",
+		Confirm: "mpstat -P ALL 1 shows a core without idle time while it is slow.",
+		Check: func(in Input) (out []Finding) {
+			for _, c := range costs {
+				sum := 0.0
+				var evidence []facts.Source
+				for _, s := range in.Facts.Symbols {
+					if c.functions.MatchString(s.Name) {
+						sum += s.Share
+						evidence = append(evidence, s.Source)
+					}
+				}
+				if sum < c.share {
+					continue
+				}
+				found := do(c.do, one("processors", sample(evidence), "%s %.0f%% of their time", c.what, 100*sum))
+				found[0].Because = c.because
+				out = append(out, found...)
+			}
+			return out
+		},
+		Fires: linuxExample("perf top", "Overhead  Shared Object  Symbol\n  38.10%  [ip_tables]    [k] ipt_do_table\n"),
+		Quiet: linuxExample("perf top", "Overhead  Shared Object  Symbol\n  26.30%  [kernel]       [k] copy_user_enhanced_fast_string\n"+
+			"   3.10%  [ip_tables]    [k] ipt_do_table\n"),
+	}
+}

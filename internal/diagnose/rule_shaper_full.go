@@ -1,0 +1,103 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// shaperFull finds a shaper on this host that holds the rate down.
+func shaperFull() Rule {
+	return Rule{
+		ID: "shaper-full", Title: "A shaper on this host is full", Systems: onLinux(), Needs: []string{"qdiscs|classes"},
+		Severity: Warning,
+		Because: "What is sent above the rate of the shaper waits in it and is then dropped: no connection gets more than its " +
+			"share of that rate.",
+		Confirm: "The drops grow while it is slow, and the rate on the interface is that of the shaper.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				for _, q := range n.Qdiscs {
+					out = append(out, fullCake(n, q)...)
+				}
+				out = append(out, fullClass(n)...)
+			}
+			return out
+		},
+		Fires: linuxExample("tc -s qdisc show", cakeExample("145ms", 2620)),
+		Quiet: linuxExample("tc -s qdisc show", cakeExample("1ms", 26)),
+	}
+}
+
+// The share of a shaper's packets that are dropped or marked, and how often the allowed delay its busiest flow waits,
+// from which on it is full.
+const (
+	shaperDrops = 0.005
+	shaperDelay = 5
+)
+
+// fullCake finds a tin that drops, or holds packets far longer than it should.
+func fullCake(n *facts.NIC, q facts.Qdisc) []Finding {
+	if q.Rate == 0 {
+		return nil
+	}
+	var worst facts.Tin
+	for _, t := range q.Tins {
+		if t.Packets >= 1000 && float64(t.Drops+t.Marks) >= float64(worst.Drops+worst.Marks) {
+			worst = t
+		}
+	}
+	if worst.Packets == 0 {
+		return nil
+	}
+	share := float64(worst.Drops+worst.Marks) / float64(worst.Packets)
+	late := worst.Target > 0 && worst.Peak >= shaperDelay*worst.Target
+	if share < shaperDrops && (!late || worst.Drops+worst.Marks == 0) {
+		return nil
+	}
+	found := one(n.Name+" cake", []facts.Source{worst.DropLine, worst.DelayLine}, "its rate of %s is used up: %s of %d packets "+
+		"were dropped or marked in %s, and its busiest flow waits %s where %s are allowed", q.Rate, percent(share), worst.Packets,
+		worst.Name, seconds(worst.Peak), seconds(worst.Target))
+	if q.LimitBytes > 0 && q.MemoryUsed >= q.LimitBytes {
+		found[0].Summary += fmt.Sprintf("; it has used all of its memory (%s)", units.Bytes(q.LimitBytes))
+		found = do("give it more memory (memlimit)", found)
+	}
+	return do(fmt.Sprintf("where the line carries more than %s, raise the bandwidth of this shaper to 95%% of what it really "+
+		"carries; else the line is the limit, and this is how it is shared", q.Rate), found)
+}
+
+// fullClass finds the class, without classes below it, that drops most.
+func fullClass(n *facts.NIC) []Finding {
+	var worst facts.Class
+	for _, c := range n.Classes {
+		ceiling := cmp.Or(c.Ceil, c.Rate)
+		if c.Kind == "pf" || ceiling == 0 || c.Dropped.Value < 100 || !still(c.Dropped) ||
+			lossShare(c.Dropped, c.Sent.Value) < shaperDrops {
+			continue
+		}
+		if lossShare(c.Dropped, c.Sent.Value) > lossShare(worst.Dropped, worst.Sent.Value) {
+			worst = c
+		}
+	}
+	if worst.ID == "" {
+		return nil
+	}
+	ceiling := cmp.Or(worst.Ceil, worst.Rate)
+	found := one(n.Name+" "+worst.Kind+" "+worst.ID, []facts.Source{worst.Dropped.Source}, "the class may have %s at most and "+
+		"dropped %s of its packets: %s", ceiling, percent(lossShare(worst.Dropped, worst.Sent.Value)), happened(worst.Dropped))
+	if worst.Backlog > 0 {
+		found[0].Summary += fmt.Sprintf("; %s wait in it now", units.Bytes(worst.Backlog))
+	}
+	return do(fmt.Sprintf("raise its ceiling above %s where the line carries more, or see what goes into this class (tc -s "+
+		"filter show)", ceiling), found)
+}
+
+func cakeExample(delay string, drops int) string {
+	return fmt.Sprintf("qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 10Mbit besteffort triple-isolate rtt 100ms raw overhead 0\n"+
+		" Sent 42187227 bytes 88848 pkt (dropped %d, overlimits 88744 requeues 0)\n backlog 0b 0p requeues 0\n"+
+		" memory used: 688896b of 4Mb\n capacity estimate: 10Mbit\n\n                  Tin 0\n  thresh         10Mbit\n"+
+		"  target            5ms\n  pk_delay %13s\n  av_delay       1.1ms\n  pkts            89110\n  drops %15d\n  marks               0\n",
+		drops, delay, drops)
+}

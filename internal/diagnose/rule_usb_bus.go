@@ -1,0 +1,34 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// usbBus finds network cards of a gigabit and more on a bus of USB 2.
+func usbBus() Rule {
+	return Rule{
+		ID: "usb-bus-slow", Title: "A network card's USB connection is slower than its link", Systems: onLinux(),
+		Needs: []string{"usb"}, Severity: Warning,
+		Because: "USB 2 carries 480 Mbit/s less its own costs, about 300 Mbit/s of TCP: the chips of this driver are made for USB 3.",
+		Confirm: "The card's link runs at 1 Gbit/s or more (ethtool), and a test does not pass 350 Mbit/s.",
+		Check: func(in Input) []Finding {
+			for _, d := range in.Facts.USBDevices {
+				if slices.Contains([]string{"r8152", "ax88179_178a", "aqc111"}, d.Driver) && d.Rate > 0 && d.Rate < units.Gbit {
+					return do("plug it into a port of USB 3 (blue, or marked SS), without a hub or extension that carries only USB 2",
+						one(d.Driver, []facts.Source{d.Source}, "connected at %s", d.Rate))
+				}
+			}
+			return nil
+		},
+		Fires: linuxExample("lsusb -t", usbTree("480M")),
+		Quiet: linuxExample("lsusb -t", usbTree("5000M")),
+	}
+}
+
+func usbTree(rate string) string {
+	return "/:  Bus 01.Port 1: Dev 1, Class=root_hub, Driver=xhci_hcd/1p, " + rate + "\n" +
+		"    |__ Port 3: Dev 5, If 0, Class=Vendor Specific Class, Driver=r8152, " + rate + "\n"
+}

@@ -1,0 +1,91 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/shell"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// The bounds of a wireless link that is worth a word: a rate, a signal in dBm, shares of retries and of frames given up.
+const (
+	slowAir     = 12 * units.Mbit
+	weakSignal  = -75
+	manyRetries = 0.5
+	manyFailed  = 0.01
+	enoughAir   = 1000 // frames
+)
+
+// wirelessSlow finds wireless links at low rates, with a weak signal, or with many retries.
+func wirelessSlow() Rule {
+	return Rule{
+		ID: "wireless-slow", Title: "A wireless link runs far below what it could", Systems: onLinux(),
+		Needs: []string{"wireless|messages"}, Severity: Warning,
+		Because: "A frame at a low rate, or one that is sent again, takes the time of many fast ones on a channel that all " +
+			"stations share.",
+		Confirm: "iw dev NAME link shows the same while data is transferred: on an idle link the rate is that of the last " +
+			"small frame.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.Stations {
+				out = append(out, slowStation(in.Facts, &in.Facts.Stations[i])...)
+				if len(out) >= 3 {
+					break
+				}
+			}
+			if lines, n := matching(in.Facts, lostBeacons); n >= 3 && len(out) == 0 {
+				return do("switch the card's power saving off (iw dev NAME set power_save off); look at the signal (iw dev NAME link)",
+					one("wireless", lines, "beacons of the access point did not arrive (%s)", counted(n, "message")))
+			}
+			return out
+		},
+		Fires: linuxExample("iw", "Connected to 02:00:00:00:00:01 (on wlan0)\n\tsignal: -48 dBm\n"+
+			"\trx bitrate: 6.5 MBit/s MCS 0\n\ttx bitrate: 433.3 MBit/s VHT-MCS 9\n"),
+		Quiet: linuxExample("iw", "Connected to 02:00:00:00:00:01 (on wlan0)\n\tsignal: -48 dBm\n"+
+			"\trx bitrate: 6.0 MBit/s\n\ttx bitrate: 433.3 MBit/s VHT-MCS 9\n\ttx packets:\t4000\n\ttx retries:\t300\n"),
+	}
+}
+
+// lostBeacons is what iwlwifi and wpa_supplicant say of an access point that is not heard.
+var lostBeacons = regexp.MustCompile(`missed beacons exceeds threshold|CTRL-EVENT-BEACON-LOSS`)
+
+// slowStation says what is wrong with one link.
+func slowStation(f *facts.Facts, s *facts.Station) []Finding {
+	evidence := []facts.Source{s.Shown["signal_dbm"]}
+	at := ""
+	if s.Signal < 0 {
+		at = fmt.Sprintf(" at a signal of %g dBm", s.Signal)
+	}
+	weak := s.Signal < weakSignal
+	var found []Finding
+	switch {
+	case s.Receive > 0 && s.Receive <= slowAir && (s.Coded || weak):
+		found = one(s.Interface, append(evidence, s.Shown["receive_bps"]), "it receives at %s%s", s.Receive, at)
+	case s.Send > 0 && s.Send <= slowAir && (s.Sent >= enoughAir || s.Sent == 0):
+		found = one(s.Interface, append(evidence, s.Shown["send_bps"]), "it sends at %s%s", s.Send, at)
+	case s.Sent >= enoughAir && float64(s.Failed) >= manyFailed*float64(s.Sent):
+		found = one(s.Interface, append(evidence, s.Shown["tx failed"], s.Shown["tx packets"]),
+			"%.2g%% of %d frames were given up%s", 100*float64(s.Failed)/float64(s.Sent), s.Sent, at)
+	case s.Sent >= enoughAir && float64(s.Retries) >= manyRetries*float64(s.Sent):
+		found = one(s.Interface, append(evidence, s.Shown["tx retries"], s.Shown["tx packets"]),
+			"%d frames were sent %d times again%s", s.Sent, s.Retries, at)
+	case weak:
+		found = one(s.Interface, evidence, "the signal is %g dBm", s.Signal)
+	case s.Receive > 0 && s.Receive <= units.Mbit && s.Received >= enoughAir:
+		found = with(Info, one(s.Interface, append(evidence, s.Shown["receive_bps"]), "the last frame came at %s%s", s.Receive, at))
+	default:
+		return nil
+	}
+	if weak {
+		return do("bring the two ends closer together, turn their antennas, or use the 2.4 GHz band", found)
+	}
+	if f.WirelessPowerSave.Value == "on" {
+		found[0].Summary += "; power saving is on"
+		found[0].Evidence = append(found[0].Evidence, f.WirelessPowerSave.Source)
+	}
+	if s.Client && f.WirelessPowerSave.Value != "off" {
+		found = do("switch power saving off: "+shell.Join("iw", "dev", s.Interface, "set", "power_save", "off"), found)
+	}
+	return do("try another channel (iw dev NAME survey dump shows which are busy), and a newer driver and firmware", found)
+}

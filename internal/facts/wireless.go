@@ -1,0 +1,127 @@
+package facts
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// Station is the other end of a wireless link, as iw or iwconfig shows it.
+type Station struct {
+	Interface string `json:"interface"`
+	// Client is set where this end is the station and the other one its access point.
+	Client bool `json:"client,omitempty"`
+	// Signal is what arrives from it in dBm; 0 is unknown.
+	Signal float64 `json:"signal_dbm,omitempty"`
+	// Receive and Send are the rates of the last frames of both directions; 0 is unknown.
+	Receive units.Rate `json:"receive_bps,omitempty"`
+	Send    units.Rate `json:"send_bps,omitempty"`
+	// Coded is set where the receive rate is one of data (MCS): frames of control are sent at the first rates alone.
+	Coded    bool   `json:"receive_coded,omitempty"`
+	Received uint64 `json:"received_packets,omitempty"`
+	Sent     uint64 `json:"sent_packets,omitempty"`
+	Retries  uint64 `json:"retries,omitempty"`
+	Failed   uint64 `json:"failed,omitempty"`
+	Source   Source `json:"source"`
+	// Shown are the lines of the fields by their JSON names.
+	Shown map[string]Source `json:"-"`
+}
+
+var (
+	stationBegin  = regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-fA-F:]{17} \(on ([\w.-]+)\)`)
+	iwconfigBegin = regexp.MustCompile(`^([a-z][\w.-]*)\s+IEEE 802\.11`)
+	iwconfigField = regexp.MustCompile(`(Bit Rate|Signal level)[=:](-?[0-9.]+) ([MG]b/s|dBm)`)
+	powerSave     = regexp.MustCompile(`Power (?:save: |Management:)(on|off)\b`)
+	airPackets    = regexp.MustCompile(`\((\d+) packets\)`)
+)
+
+// readWireless reads iw dev NAME link, station dump and get power_save (iw link.c, station.c), and iwconfig (Linux
+// wireless-tools iwconfig.c).
+func (f *Facts) readWireless(t text) error {
+	var s *Station
+	found := false
+	for i, line := range t.lines() {
+		m := stationBegin.FindStringSubmatch(line)
+		if m == nil {
+			m = iwconfigBegin.FindStringSubmatch(line)
+		}
+		if m != nil && plainName(m[1]) && len(f.Stations) < rowLimit {
+			f.Stations = append(f.Stations, Station{Interface: m[1], Source: f.Line(t.from, i+1), Shown: map[string]Source{}})
+			s, found = &f.Stations[len(f.Stations)-1], true
+			s.Client = !strings.HasPrefix(strings.TrimSpace(line), "Station ")
+		}
+		if p := powerSave.FindStringSubmatch(line); p != nil {
+			f.WirelessPowerSave, found = Setting{Value: p[1], Source: f.Line(t.from, i+1), State: Read}, true
+		}
+		if s != nil && s.field(line, func() Source { return f.Line(t.from, i+1) }) {
+			f.use(t.from, i+1)
+		}
+	}
+	if !found {
+		return errNothing
+	}
+	return nil
+}
+
+// field takes one line of a station, and tells whether it says something.
+func (s *Station) field(line string, at func() Source) bool {
+	for _, m := range iwconfigField.FindAllStringSubmatch(line, -1) {
+		v, err := strconv.ParseFloat(m[2], 64)
+		switch {
+		case err != nil:
+		case m[3] == "dBm" && v < 0:
+			s.Signal, s.Shown["signal_dbm"] = v, at()
+		case m[3] != "dBm":
+			s.Send, s.Shown["send_bps"] = airRate(m[2]+" "+map[string]string{"Mb/s": "MBit/s", "Gb/s": "GBit/s"}[m[3]]), at()
+		}
+	}
+	name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+	value = strings.TrimSpace(value)
+	first, _, _ := strings.Cut(value, " ")
+	n, isCount := count(first)
+	switch name {
+	case "signal":
+		if v, err := strconv.ParseFloat(first, 64); err == nil && v < 0 && v > -200 {
+			s.Signal, s.Shown["signal_dbm"] = v, at()
+		}
+	case "rx bitrate":
+		s.Receive, s.Shown["receive_bps"] = airRate(value), at()
+		s.Coded = strings.Contains(value, "MCS")
+	case "tx bitrate":
+		s.Send, s.Shown["send_bps"] = airRate(value), at()
+	case "RX", "TX":
+		if m := airPackets.FindStringSubmatch(value); m != nil {
+			n, isCount = count(m[1])
+			s.counter(map[string]string{"RX": "rx packets", "TX": "tx packets"}[name], n, isCount, at)
+		}
+	default:
+		return s.counter(name, n, isCount, at)
+	}
+	return true
+}
+
+func (s *Station) counter(name string, v uint64, known bool, at func() Source) bool {
+	into := map[string]*uint64{"rx packets": &s.Received, "tx packets": &s.Sent, "tx retries": &s.Retries,
+		"tx failed": &s.Failed}[name]
+	if into == nil || !known {
+		return false
+	}
+	*into, s.Shown[name] = v, at()
+	return true
+}
+
+// airRate reads "6.5 MBit/s VHT-MCS 0".
+func airRate(s string) units.Rate {
+	words := strings.Fields(s)
+	if len(words) < 2 {
+		return 0
+	}
+	v, err := strconv.ParseFloat(words[0], 64)
+	factor := map[string]units.Rate{"MBit/s": units.Mbit, "GBit/s": units.Gbit}[words[1]]
+	if err != nil || v < 0 || v > 1e6 {
+		return 0
+	}
+	return units.Rate(v * float64(factor))
+}
