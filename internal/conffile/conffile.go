@@ -45,12 +45,14 @@ const (
 	Cmdline     Kind = "cmdline"      // kernel command line, and /etc/default/grub
 	Tuned       Kind = "tuned.conf"   // profiles of TuneD
 	NFTables    Kind = "nftables"     // nftables.conf: what becomes of ICMP
+	Limits      Kind = "limits.conf"  // limits.conf and limits.d of pam_limits
+	YAML        Kind = "yaml"         // sysctls in tasks and variables of Ansible, Salt and the like
 )
 
 // Kinds returns all formats in a fixed order.
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
-		Cmdline, Tuned, NFTables}
+		Cmdline, Tuned, NFTables, Limits, YAML}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -193,6 +195,10 @@ func Scan(kind Kind, system System, path, src string, entry func(Entry) bool, re
 		s.tuned()
 	case NFTables:
 		s.nft()
+	case Limits:
+		s.limits()
+	case YAML:
+		s.yaml()
 	default:
 		return fmt.Errorf("%s: unknown kind of file %q", path, kind)
 	}
@@ -213,6 +219,11 @@ type scanner struct {
 	// ifVariable is the interface that $if, $IFACE and the like stand for in
 	// command lines, or "".
 	ifVariable string
+
+	// variables are those of a script that hold a plain text, and echoed what
+	// the command before a pipe prints.
+	variables map[string]string
+	echoed    []word
 }
 
 // emit hands out an entry. One without a name (a write to /proc/sys/ itself)

@@ -30,6 +30,8 @@ type checker struct {
 	refused map[string]*assignment // the last line that takes no effect
 	pending map[string]pending
 	shapers []*assignment          // rules of pf.conf that choose a queue
+	limits  []*assignment          // lines of limits.conf
+	stanzas []*stanza              // of ifupdown's interfaces
 	kinds   map[conffile.Kind]bool // kinds of file in the group
 
 	forwards  bool                      // rc.conf makes the host a router
@@ -125,6 +127,8 @@ func (k *checker) run(files []*source) {
 	k.judgeShapers()
 	k.judgeCombined()
 	k.judgeTogether()
+	k.judgeLimits()
+	k.judgeStanzas()
 }
 
 // gateway is the line of rc.conf that makes a FreeBSD host a router.
@@ -173,7 +177,7 @@ func (k *checker) entry(e conffile.Entry) {
 	if e.Has(conffile.Exclude) {
 		return
 	}
-	if f := k.unitFile(e); f != nil {
+	if f := cmp.Or(k.unitFile(e), k.limit(e), k.ifupdown(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
@@ -296,8 +300,8 @@ func (k *checker) report(e conffile.Entry, f finding) {
 	if k.kindOf(e) == conffile.PF && slices.Contains(refusedByPF, f.code) && f.severity == Error {
 		p.Because = strings.TrimSpace(p.Because + " pfctl refuses the whole file for this line, so that the rules which run stay, and after a reboot only the few of rc(8).")
 	}
-	if k.kindOf(e) == conffile.Cmdline {
-		p.Fix = nil // one line holds them all, and it cannot hold a comment
+	if kind := k.kindOf(e); kind == conffile.Cmdline || kind == conffile.YAML {
+		p.Fix = nil // one line holds them all and cannot hold a comment, or several hold one
 	}
 	if p.Sources == nil {
 		p.Sources = []string{}
@@ -372,7 +376,7 @@ func placeOf(kind conffile.Kind, e conffile.Entry) string {
 		return "sysctl" // written by the kernel when it starts the first program
 	case kind == conffile.RC && !e.Has(conffile.Part):
 		return "rc"
-	case (kind == conffile.Script || kind == conffile.Tuned) && strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):
+	case (kind == conffile.Script || kind == conffile.Tuned || kind == conffile.YAML) && strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):
 		return "sysctl"
 	case kind == conffile.LinkFile:
 		return "link-file"

@@ -54,7 +54,8 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 		return nil
 	}
 	switch k.kindOf(e) {
-	case conffile.Sysctl, conffile.Loader, conffile.Script, conffile.HostnameIf, conffile.Interfaces, conffile.Tuned:
+	case conffile.Sysctl, conffile.Loader, conffile.Script, conffile.HostnameIf, conffile.Interfaces, conffile.Tuned,
+		conffile.YAML:
 	case conffile.Cmdline:
 		if !strings.HasPrefix(e.Key, "sysctl.") {
 			return nil
