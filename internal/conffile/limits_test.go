@@ -47,7 +47,7 @@ image: net.example.com/a:b
 `
 	const want = `5:11 net.core.rmem_max=16777216
 8:16 net.ipv4.tcp_rmem=4096 131072 6291456
-13:14 net.core.wmem_max=1
+13:15 net.core.wmem_max=1
 14:14 vm.swappiness=10
 15:8 net.core.somaxconn=8000
 19:5 net.ipv4.ip_forward=1
@@ -96,7 +96,7 @@ echo hello | grep net.core.n=1
 	const want = `4:1 net.core.a=1
 7:1 net.core.b=2
 10:7 net.core.d=3
-11:20 net.ipv4.tcp_rmem=1 2 3
+11:25 net.ipv4.tcp_rmem=1 2 3
 12:9 net.core.e=4
 12:23 net.core.f=5
 13:7 limits:soft/nofile=65536

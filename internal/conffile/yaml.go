@@ -6,7 +6,7 @@ import "strings"
 // and what else holds them in one of these forms, each on lines of its own:
 //
 //	net.core.rmem_max: 1          a mapping
-//	- name: net.core.rmem_max     an item or a task, with value: after or before it
+//	- name: net.core.rmem_max     an item or a task, with value: after it
 //	- { name: a.b, value: 1 }     the same on one line
 //	sysctl: name=a.b value="1"    the arguments of a task
 //	- "net.core.rmem_max=1"       a line of a file that a task writes
@@ -20,11 +20,10 @@ func (s *scanner) yaml() {
 	})
 }
 
-// yamlReader remembers the half of a name and a value that came first.
+// yamlReader remembers a name until its value comes.
 type yamlReader struct {
-	s     *scanner
-	name  *word // of an item whose value is still to come
-	level int   // column of its key
+	s    *scanner
+	name *word // of an item whose value is still to come
 }
 
 func (y *yamlReader) line(line, from, to int) {
@@ -39,8 +38,8 @@ func (y *yamlReader) line(line, from, to int) {
 	if from == to || s.src[from] == '#' {
 		return
 	}
-	if s.src[from] == '{' || strings.Contains(s.src[from:to], "name=") {
-		y.pairs(line, from, to)
+	if i := strings.Index(s.src[from:to], "name="); i >= 0 || s.src[from] == '{' {
+		y.pairs(line, from+max(i, 0), to)
 		return
 	}
 	colon, equals := strings.Index(s.src[from:to], ": "), strings.IndexByte(s.src[from:to], '=')
@@ -116,9 +115,6 @@ func (y *yamlReader) emit(name, value word) {
 	}
 	e := Entry{Key: name.text, Name: LinuxName(name.text), Value: value.text, Line: name.line, KeySpan: name.span,
 		ValueSpan: value.span, Raw: Span{name.span.Start, value.span.End}, style: styleFixed}
-	if value.span.Start < name.span.Start {
-		e.Raw = Span{value.span.Start, name.span.End}
-	}
 	e.Iface = linuxIface(e.Name)
 	y.s.emit(e)
 }

@@ -50,8 +50,11 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if k.kindOf(e) == conffile.Loader && isModule(e.Name) {
 		return k.misspeltModule(e)
 	}
-	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") || !strings.Contains(e.Name, ".") {
+	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") {
 		return nil
+	}
+	if !strings.Contains(e.Name, ".") {
+		return k.withoutGroup(e)
 	}
 	switch k.kindOf(e) {
 	case conffile.Sysctl, conffile.Loader, conffile.Script, conffile.HostnameIf, conffile.Interfaces, conffile.Tuned,
@@ -94,6 +97,23 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	}
 	if e.Has(conffile.IgnoreErrors) || because == "" && !slip {
 		f.severity = Info
+	}
+	return []finding{f}
+}
+
+// withoutGroup judges a key of a sysctl file that holds no dot: every setting is in a
+// group, such as net or vm.
+func (k *checker) withoutGroup(e conffile.Entry) []finding {
+	if k.kindOf(e) != conffile.Sysctl {
+		return nil
+	}
+	f := finding{code: "unknown-key", severity: Warning, message: e.Name + " does not exist",
+		because: "Every setting is in a group, such as vm or net, with which its name begins."}
+	for _, name := range k.names {
+		if last := lastPart(name); len(last) > 4 && catalog.Edits(last, e.Name) <= 1 && k.meant(e.Name, name) {
+			f.message += "; did you mean " + name + "?"
+			break
+		}
 	}
 	return []finding{f}
 }
