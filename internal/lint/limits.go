@@ -18,6 +18,9 @@ var (
 	ignoredItems = []string{"rss", "locks"}
 )
 
+// fewProcesses is what distributions that lower the limit leave at least.
+const fewProcesses = 4096
+
 var limitSource = []string{"limits.conf(5)", "linux-pam/linux-pam modules/pam_limits/pam_limits.c, process_limit"}
 
 // limit judges the form of a line of limits.conf, and remembers it.
@@ -84,6 +87,10 @@ func (k *checker) judgeLimits() {
 				because: "pam_limits lowers a soft limit to the hard one."})
 		case item == "nofile" && (kind == "hard" || h == nil):
 			k.judgeFiles(a, value)
+		case item == "nproc" && kind == "hard" && value < fewProcesses && strings.HasPrefix(a.entry.Key, "*"):
+			k.reportIn(a.file, a.entry, finding{code: "below-default", severity: Info, value: true, sources: []string{"setrlimit(2), RLIMIT_NPROC"},
+				message: fmt.Sprintf("%s = %s is low for all of a user's threads", a.entry.Key, a.entry.Value),
+				because: "Threads count as processes here, those of all programs of the user together; the kernel itself allows half of what fits into memory."})
 		}
 		if item == "nofile" && value > 1024 && !told[a.file] {
 			told[a.file] = true

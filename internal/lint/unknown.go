@@ -42,6 +42,9 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if strings.HasPrefix(e.Name, "ethtool:features/") {
 		return k.misspeltFeature(e)
 	}
+	if k.kindOf(e) == conffile.Tuned && strings.HasPrefix(e.Name, "tuned:") {
+		return k.otherSection(e)
+	}
 	if k.kindOf(e) == conffile.Loader && strings.HasSuffix(e.Name, "_enable") && !strings.Contains(e.Name, ".") {
 		return []finding{{code: "wrong-file", severity: Warning, sources: []string{"loader.conf(5)", "rc.conf(5)"},
 			message: e.Name + " is a variable of rc.conf by its name; nothing reads it from the loader",
@@ -99,6 +102,16 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 		f.severity = Info
 	}
 	return []finding{f}
+}
+
+// otherSection finds a sysctl in a section of TuneD whose plug-in has no such option.
+func (k *checker) otherSection(e conffile.Entry) []finding {
+	if r := k.lookup(conffile.LinuxName(e.Key)); r == nil || !slices.Contains(r.Belongs, "sysctl") {
+		return nil
+	}
+	return []finding{{code: "wrong-file", severity: Warning, sources: []string{"redhat-performance/tuned tuned/plugins/base.py, _get_effective_options"},
+		message: e.Key + " is a sysctl: it belongs in the section [sysctl]",
+		because: "TuneD warns of an option that the plug-in does not have, and ignores it."}}
 }
 
 // withoutGroup judges a key of a sysctl file that holds no dot: every setting is in a
@@ -257,7 +270,7 @@ func (k *checker) nearest(name string) (near string, slip bool) {
 	if last := lastPart(name); edits >= len(last) {
 		return "", false // nothing of the last part would be left
 	}
-	if edits > 2 && (edits > len(name)/4 || k.covers(name) == "") {
+	if edits > 2 && (edits > len(name)/4 || 10*edits > 3*len(lastPart(name)) || k.covers(name) == "") {
 		return "", false
 	}
 	ours, theirs := lastPart(name), lastPart(found[0])
