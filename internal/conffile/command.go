@@ -68,6 +68,12 @@ func (s *scanner) command(c *command) {
 				s.echoCommand(echoed, w, base)
 			}
 		}
+	case name == "cp" || name == "mv" || name == "install":
+		s.copied(words[1:])
+	case name == "sed":
+		s.sedCommand(words[1:], base)
+	case name == "sh" || name == "bash" || name == "su":
+		s.inner(words[1:])
 	case commandReaders[name] != nil:
 		commandReaders[name](s, words[1:], base)
 	case len(words) == 3 && setter.MatchString(name) && isSysctl(words[1].text):
@@ -78,7 +84,7 @@ func (s *scanner) command(c *command) {
 }
 
 // setter is a function of a script that sets a sysctl to a value, by its name.
-var setter = regexp.MustCompile(`(?i)(^|_)(set|update|apply|add|write|put|ensure|change|configure|append|tune)(_|$)`)
+var setter = regexp.MustCompile(`(?i)(^|[_-])(set|update|apply|add|write|put|ensure|change|configure|append|tune)([_-]|$)`)
 
 // listed reads the words of an array that are sysctls with their values: NAME=VALUE
 // and [NAME]=VALUE.
@@ -238,7 +244,13 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 		if args[0].text == "dev" && len(args) > 1 {
 			base.Iface, args = s.ifaceOf(args[1]), args[1:]
 		}
-		s.pairs(args[1:], base, func(k string) string { return linkAttributes[k] })
+		bond := false
+		s.pairs(args[1:], base, func(k string) string {
+			if bond = bond || k == "bond"; bond && k == "mode" {
+				return "link:bond-mode"
+			}
+			return linkAttributes[k]
+		})
 	case object != "" && (strings.HasPrefix("route", object) || object == "ro"):
 		switch verb {
 		case "add", "a", "change", "chg", "c", "replace", "append", "prepend", "r", "rep":

@@ -168,6 +168,14 @@ func Scan(kind Kind, system System, path, src string, entry func(Entry) bool, re
 		rejected = func(Reject) {}
 	}
 	s := &scanner{src: src, path: path, system: system, entry: entry, rejected: rejected}
+	if !s.file(kind) {
+		return fmt.Errorf("%s: unknown kind of file %q", path, kind)
+	}
+	return nil
+}
+
+// file reads the whole text; ok is false for a kind that is not known.
+func (s *scanner) file(kind Kind) (ok bool) {
 	switch kind {
 	case Sysctl:
 		s.sysctl()
@@ -184,7 +192,7 @@ func Scan(kind Kind, system System, path, src string, entry func(Entry) bool, re
 	case Interfaces:
 		s.interfaces()
 	case Script:
-		s.script(0, len(src), 1)
+		s.script(0, len(s.src), 1)
 	case Modprobe:
 		s.modprobe()
 	case ModulesLoad:
@@ -200,9 +208,9 @@ func Scan(kind Kind, system System, path, src string, entry func(Entry) bool, re
 	case YAML:
 		s.yaml()
 	default:
-		return fmt.Errorf("%s: unknown kind of file %q", path, kind)
+		return false
 	}
-	return nil
+	return true
 }
 
 // scanner walks over a text and hands out what it finds.
@@ -224,6 +232,10 @@ type scanner struct {
 	// the command before a pipe prints.
 	variables map[string]string
 	echoed    []word
+
+	elsewhere map[string]written // by path, what a script wrote to files of no kind
+	part      bool               // a text within a script, read as a file
+	within    bool               // the argument of sh -c
 }
 
 // emit hands out an entry. One without a name (a write to /proc/sys/ itself)

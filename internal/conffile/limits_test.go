@@ -110,3 +110,47 @@ refused 22:11 "net.core.l = 5"
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
+
+func TestWrittenFiles(t *testing.T) {
+	const in = `cat > /tmp/60-a.conf <<'E'
+net.core.a = 1
+E
+sudo cp /tmp/60-a.conf /etc/sysctl.d/
+sudo bash -c 'cat >> /etc/sysctl.conf <<E
+net.core.b=2
+E'
+sed -i '/End of file/i * hard nofile 65535' /etc/security/limits.conf
+sed -i '$a net.core.c = 3' /etc/sysctl.conf
+sed -i 's/^net.core.d.*/net.core.d = 4/' /etc/sysctl.conf
+echo "auto bond0
+iface bond0 inet manual
+  bond-mode 802.3ad
+" > /etc/network/interfaces
+cat > /etc/systemd/network/10-a.link <<E
+[Match]
+Name=eth0
+[Link]
+RxBufferSize=4096
+E
+sysctl-write-value net.core.e 5
+ip link set bond0 type bond miimon 100 mode balance-rr
+ip link set v0 type macvlan mode bridge
+cat > /tmp/b.conf <<E
+net.core.never = 1
+E
+`
+	const want = `2:1 net.core.a=1
+6:1 net.core.b=2
+8:24 limits:hard/nofile=65535
+9:12 net.core.c=3
+12:1 interfaces:inet=manual [bond0]
+13:3 interfaces:bond-mode=802.3ad [bond0]
+17:1 link-file:Match/Name=eth0 [eth0]
+19:1 link-file:RxBufferSize=4096 [eth0]
+21:20 net.core.e=5
+22:40 link:bond-mode=balance-rr [bond0]
+`
+	if got := show(t, Script, Linux, "tune.sh", in); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}

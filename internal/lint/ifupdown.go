@@ -29,7 +29,7 @@ func (s *stanza) option(names ...string) *conffile.Entry {
 // was left in one.
 func (k *checker) ifupdown(e conffile.Entry) *finding {
 	name, ok := strings.CutPrefix(e.Name, "interfaces:")
-	if !ok || k.file.kind != conffile.Interfaces {
+	if !ok || k.kindOf(e) != conffile.Interfaces {
 		return nil
 	}
 	if name == "inet" || name == "inet6" {
