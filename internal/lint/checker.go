@@ -2,6 +2,7 @@ package lint
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -183,6 +184,14 @@ func (k *checker) entry(e conffile.Entry) {
 	}
 	if e.Raw.End > 0 && k.dead[k.file] == e.Raw {
 		return // another part of a statement that the system refuses
+	}
+	if k.kindOf(e) == conffile.ModulesLoad && strings.Contains(e.Name, "/") {
+		k.dead[k.file] = e.Raw
+		k.report(e, finding{code: "wrong-file", severity: Warning,
+			sources: []string{"modules-load.d(5)", "systemd/systemd src/modules-load/modules-load.c"},
+			message: fmt.Sprintf("%s is an option of a module, and this file takes names alone", e.Key),
+			because: "systemd takes the whole line for a name and finds no such module; options belong to a line in /etc/modprobe.d."})
+		return
 	}
 	r := k.lookup(e.Name)
 	if r == nil && k.kindOf(e) == conffile.RC && e.Has(conffile.Module) && !e.Has(conffile.Part) {

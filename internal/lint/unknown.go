@@ -98,10 +98,27 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 			f.fix = &Fix{Kind: FixRename, To: near, Reason: f.message}
 		}
 	}
+	if near == "" && because != "" && k.foreign(e.Name) {
+		f.message, f.severity = e.Name+" is none of the kernel's own settings", Info
+		f.because += " A module from elsewhere may bring such a group."
+	}
 	if e.Has(conffile.IgnoreErrors) || because == "" && !slip {
 		f.severity = Info
 	}
 	return []finding{f}
+}
+
+// foreign reports whether the catalog has nothing in a group below net, which a
+// module that is not the kernel's may add.
+func (k *checker) foreign(name string) bool {
+	rest, below := strings.CutPrefix(name, "net.")
+	group, _, ok := strings.Cut(rest, ".")
+	if !below || !ok || k.system != catalog.Linux {
+		return false
+	}
+	group = "net." + group + "."
+	at, _ := slices.BinarySearch(k.names, group)
+	return at == len(k.names) || !strings.HasPrefix(k.names[at], group)
 }
 
 // otherSection finds a sysctl in a section of TuneD whose plug-in has no such option.
