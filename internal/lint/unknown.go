@@ -82,6 +82,12 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if f := k.dottedInterface(e); f != nil {
 		return []finding{*f}
 	}
+	return k.absent(e)
+}
+
+// absent judges a sysctl that the catalog does not have by what it has of its subtree
+// and by names that are spelt almost the same.
+func (k *checker) absent(e conffile.Entry) []finding {
 	because := k.covers(e.Name)
 	near, slip := k.nearest(e.Name)
 	if because == "" && near == "" {
