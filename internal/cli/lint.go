@@ -35,10 +35,11 @@ func newLintCmd(env *Env) *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		Short: "Find dead, misplaced and harmful lines of configuration",
 		Long: `Judge sysctl.conf, sysctl.d, loader.conf, rc.conf, hostname.if, pf.conf, systemd
-.link and .network files, ifupdown interfaces, modprobe.d, modules-load.d, TuneD
-profiles and scripts by the catalog. System, kind and machine are guessed from
-path and content; files of one machine are read in the order that the system
-uses.
+.link and .network files, ifupdown interfaces, modprobe.d, modules-load.d,
+limits.conf, nftables.conf, kernel command lines, TuneD profiles, scripts and
+the sysctls in tasks of Ansible by the catalog. System, kind and machine are
+guessed from path and content; files of one machine are read in the order that
+the system uses.
 
 A comment "# wirerate: ignore CODE reason" suppresses a code on its line or,
 alone, on the next one. explain CODE says what a code means. A file

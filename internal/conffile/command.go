@@ -1,6 +1,11 @@
 package conffile
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
 
 // script reads a shell script: the command lines of sysctl, ethtool, ip, tc,
 // ifconfig, route, modprobe, kldload and sysrc in it, and values that are
@@ -31,7 +36,12 @@ var wrappers = map[string]bool{"sudo": true, "doas": true, "exec": true, "nohup"
 // command emits the settings that a simple command makes. The program's name
 // may carry a path and may follow assignments and wrappers.
 func (s *scanner) command(c *command) {
-	words := c.words
+	words, echoed := c.words, s.echoed
+	s.echoed = nil
+	if c.list {
+		s.listed(words, Entry{Raw: c.raw, style: styleFixed})
+		return
+	}
 	for len(words) > 0 {
 		if _, isAssignment := s.assignment(words[0]); !isAssignment && !wrappers[words[0].text] {
 			break
@@ -39,6 +49,7 @@ func (s *scanner) command(c *command) {
 		words = words[1:]
 	}
 	if len(words) == 0 {
+		s.remember(c)
 		return
 	}
 	base := Entry{Raw: c.raw}
@@ -46,13 +57,57 @@ func (s *scanner) command(c *command) {
 		base.Flags |= Conditional
 	}
 	name := words[0].text[strings.LastIndexByte(words[0].text, '/')+1:]
-	if name == "echo" || name == "printf" {
+	switch {
+	case (name == "echo" || name == "printf") && c.piped:
+		s.echoed = slices.Clone(words[1:])
+	case name == "echo" || name == "printf":
 		s.echoCommand(words[1:], c.target, base)
-		return
+	case name == "tee" && len(echoed) > 0:
+		for _, w := range words[1:] {
+			if !strings.HasPrefix(w.text, "-") {
+				s.echoCommand(echoed, w, base)
+			}
+		}
+	case name == "cp" || name == "mv" || name == "install":
+		s.copied(words[1:])
+	case name == "sed":
+		s.sedCommand(words[1:], base)
+	case name == "sh" || name == "bash" || name == "su":
+		s.inner(words[1:])
+	case commandReaders[name] != nil:
+		commandReaders[name](s, words[1:], base)
+	case len(words) == 3 && setter.MatchString(name) && isSysctl(words[1].text):
+		e := base
+		e.Key, e.Line, e.KeySpan, e.style = words[1].text, words[1].line, words[1].span, styleFixed
+		s.sysctlValue(e, words[2].text, words[2])
 	}
-	if read := commandReaders[name]; read != nil {
-		read(s, words[1:], base)
+}
+
+// setter is a function of a script that sets a sysctl to a value, by its name.
+var setter = regexp.MustCompile(`(?i)(^|[_-])(set|update|apply|add|write|put|ensure|change|configure|append|tune)([_-]|$)`)
+
+// listed reads the words of an array that are sysctls with their values: NAME=VALUE
+// and [NAME]=VALUE.
+func (s *scanner) listed(words []word, base Entry) {
+	for _, w := range words {
+		name, value, assigned := strings.Cut(w.text, "=")
+		name = strings.TrimSpace(strings.NewReplacer("[", "", "]", "", `"`, "", "'", "").Replace(name))
+		if assigned && isSysctl(name) {
+			e := base
+			e.Key, e.Line, e.KeySpan = name, w.line, w.span
+			s.sysctlValue(e, strings.TrimSpace(value), w)
+		}
 	}
+}
+
+// sysctlValue emits a sysctl whose value stands in a word.
+func (s *scanner) sysctlValue(e Entry, value string, w word) {
+	e.Name, e.Value, e.ValueSpan = LinuxName(e.Key), value, w.span
+	e.Iface = linuxIface(e.Name)
+	if w.expands {
+		e.Flags |= Expands
+	}
+	s.emit(e)
 }
 
 // ifaceOf returns the interface that a word names.
@@ -72,9 +127,14 @@ func (s *scanner) ifaceOf(w word) string {
 // sysctlCommand reads sysctl's arguments: each with an '=' is a setting (on
 // FreeBSD a ':' separates too). -p, -f and --system read files instead.
 func (s *scanner) sysctlCommand(words []word, base Entry) {
-	for _, w := range words {
+	for i, w := range words {
 		if strings.HasPrefix(w.text, "-") {
 			continue
+		}
+		if i > 0 && strings.HasPrefix(w.text, "=") && !words[i-1].quoted && strings.Contains(words[i-1].text, ".") {
+			s.reject(words[i-1].line, Span{words[i-1].span.Start, words[len(words)-1].span.End},
+				"sysctl takes NAME=VALUE without blanks: it sets nothing here")
+			return
 		}
 		raw := s.text(w.span)
 		lead := 0
@@ -184,7 +244,13 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 		if args[0].text == "dev" && len(args) > 1 {
 			base.Iface, args = s.ifaceOf(args[1]), args[1:]
 		}
-		s.pairs(args[1:], base, func(k string) string { return linkAttributes[k] })
+		bond := false
+		s.pairs(args[1:], base, func(k string) string {
+			if bond = bond || k == "bond"; bond && k == "mode" {
+				return "link:bond-mode"
+			}
+			return linkAttributes[k]
+		})
 	case object != "" && (strings.HasPrefix("route", object) || object == "ro"):
 		switch verb {
 		case "add", "a", "change", "chg", "c", "replace", "append", "prepend", "r", "rep":

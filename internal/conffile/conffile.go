@@ -45,12 +45,14 @@ const (
 	Cmdline     Kind = "cmdline"      // kernel command line, and /etc/default/grub
 	Tuned       Kind = "tuned.conf"   // profiles of TuneD
 	NFTables    Kind = "nftables"     // nftables.conf: what becomes of ICMP
+	Limits      Kind = "limits.conf"  // limits.conf and limits.d of pam_limits
+	YAML        Kind = "yaml"         // sysctls in tasks and variables of Ansible, Salt and the like
 )
 
 // Kinds returns all formats in a fixed order.
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
-		Cmdline, Tuned, NFTables}
+		Cmdline, Tuned, NFTables, Limits, YAML}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -166,6 +168,14 @@ func Scan(kind Kind, system System, path, src string, entry func(Entry) bool, re
 		rejected = func(Reject) {}
 	}
 	s := &scanner{src: src, path: path, system: system, entry: entry, rejected: rejected}
+	if !s.file(kind) {
+		return fmt.Errorf("%s: unknown kind of file %q", path, kind)
+	}
+	return nil
+}
+
+// file reads the whole text; ok is false for a kind that is not known.
+func (s *scanner) file(kind Kind) (ok bool) {
 	switch kind {
 	case Sysctl:
 		s.sysctl()
@@ -182,7 +192,7 @@ func Scan(kind Kind, system System, path, src string, entry func(Entry) bool, re
 	case Interfaces:
 		s.interfaces()
 	case Script:
-		s.script(0, len(src), 1)
+		s.script(0, len(s.src), 1)
 	case Modprobe:
 		s.modprobe()
 	case ModulesLoad:
@@ -193,10 +203,14 @@ func Scan(kind Kind, system System, path, src string, entry func(Entry) bool, re
 		s.tuned()
 	case NFTables:
 		s.nft()
+	case Limits:
+		s.limits()
+	case YAML:
+		s.yaml()
 	default:
-		return fmt.Errorf("%s: unknown kind of file %q", path, kind)
+		return false
 	}
-	return nil
+	return true
 }
 
 // scanner walks over a text and hands out what it finds.
@@ -213,6 +227,15 @@ type scanner struct {
 	// ifVariable is the interface that $if, $IFACE and the like stand for in
 	// command lines, or "".
 	ifVariable string
+
+	// variables are those of a script that hold a plain text, and echoed what
+	// the command before a pipe prints.
+	variables map[string]string
+	echoed    []word
+
+	elsewhere map[string]written // by path, what a script wrote to files of no kind
+	part      bool               // a text within a script, read as a file
+	within    bool               // the argument of sh -c
 }
 
 // emit hands out an entry. One without a name (a write to /proc/sys/ itself)

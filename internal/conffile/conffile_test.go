@@ -192,6 +192,7 @@ refused 1:1 "a=b"
 				"\tpost-up ethtool -K $IFACE gro off lro on || true\n\tup sysctl -w net.ipv4.conf.eth0.rp_filter=2 " +
 				"\\\n  net.core.rmem_max=1\n\tpre-down sysctl -w net.core.rmem_max=2\nauto eth1\n\tmtu 1\n",
 			`1:1 interfaces:source=interfaces.d/*
+3:1 interfaces:inet=static [eth0]
 4:2 interfaces:address=10.0.0.1/24 [eth0]
 5:2 link:mtu=9000 [eth0]
 6:2 ethtool:features/tso=off [eth0]
@@ -241,6 +242,7 @@ refused 1:1 "a=b"
 14:37 ethtool:pause/tx=off [eth0 maybe]
 20:15 link:txqueuelen=1000 [eth0]
 21:24 ethtool:eee=off [eth0]
+refused 22:8 "net.core.rmem_default = 5"
 `},
 		{"freebsd script", Script, FreeBSD, "/etc/rc.local",
 			"kldload -n cc_cubic if_mxge.ko\nsysctl net.inet.tcp.cc.algorithm=cubic dev.igb.0.fc=0\nifconfig igb0 " +
@@ -348,6 +350,11 @@ func TestDetect(t *testing.T) {
 		{"10-net.link", "[Match]\nName=a\n[Link]\nMTUBytes=1\n", Guess{LinkFile, Linux, false, Likely}},
 		{"rc.local", "#!/bin/sh\nethtool -K eth0 gro off\n", Guess{Script, Linux, false, Likely}},
 		{"tune", "#!/bin/sh\nsysctl net.inet.tcp.sendspace=1\n", Guess{Script, FreeBSD, false, Guessed}},
+		{"/etc/security/limits.d/20-n.conf", "", Guess{Limits, Linux, false, Certain}},
+		{"host-limits.conf", "* soft core 0\n", Guess{Limits, Linux, false, Likely}},
+		{"/etc/systemd/system.conf.d/limits.conf", "[Manager]\nDefaultLimitNOFILE=1\n", Guess{}},
+		{"tasks/main.yml", "- sysctl:\n    name: net.core.x\n    value: 1\n", Guess{YAML, Linux, false, Likely}},
+		{"docker-compose.yml", "services:\n  a:\n    image: b\n", Guess{}},
 		{"README", "Nothing here\nat all\n", Guess{}},
 		{"empty", "", Guess{}},
 	}

@@ -86,7 +86,7 @@ func SystemOf(k Kind) System {
 		return FreeBSD
 	case HostnameIf:
 		return OpenBSD
-	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables:
+	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, YAML:
 		return Linux
 	}
 	return ""
@@ -108,6 +108,11 @@ func fromPath(file, text string) Guess {
 		return Guess{Kind: Sysctl, System: FreeBSD, Confidence: Certain}
 	case strings.HasSuffix(dir, "/modprobe.d/") && strings.HasSuffix(base, ".conf"):
 		return Guess{Kind: Modprobe, Confidence: Certain}
+	case strings.HasSuffix(dir, "/security/limits.d/") && strings.HasSuffix(base, ".conf"),
+		strings.HasSuffix(dir, "/security/") && base == "limits.conf":
+		return Guess{Kind: Limits, Confidence: Certain}
+	case strings.HasSuffix(lower, "limits.conf") && !strings.Contains(dir, "/systemd/"):
+		return Guess{Kind: Limits, Confidence: Likely}
 	case strings.HasSuffix(dir, "/modules-load.d/") || strings.HasSuffix(dir, "/etc/") && base == "modules":
 		return Guess{Kind: ModulesLoad, Confidence: Certain}
 	case strings.HasSuffix(dir, "/loader.conf.d/") && strings.HasSuffix(base, ".conf"):
@@ -158,6 +163,9 @@ func fromName(name, text string) Guess {
 		return likely(Interfaces, Linux)
 	case strings.Contains(name, "modprobe") && strings.HasSuffix(name, ".conf"):
 		return likely(Modprobe, Linux)
+	case (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".sls")) &&
+		holdsSysctls(text):
+		return likely(YAML, Linux)
 	case strings.HasSuffix(name, "cmdline") && !strings.Contains(name, "."):
 		return likely(Cmdline, Linux)
 	case strings.HasSuffix(name, ".sh") || strings.Contains(name, "rc.local"):
@@ -176,6 +184,14 @@ func isHostnameIf(name string) bool {
 	dev := name[i+len("hostname."):]
 	driver := strings.TrimRight(dev, "0123456789")
 	return driver != "" && driver != dev && strings.Trim(driver, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// holdsSysctls reports whether a YAML text sets a sysctl of Linux.
+func holdsSysctls(text string) bool {
+	found := false
+	s := &scanner{src: text, system: Linux, entry: func(Entry) bool { found = true; return false }}
+	s.yaml()
+	return found
 }
 
 // shells are the interpreters whose scripts are read.

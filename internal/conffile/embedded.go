@@ -1,6 +1,13 @@
 package conffile
 
-import "strings"
+import (
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
 
 // embedded reads lines that a script writes into a configuration file, when
 // its path tells what kind of file it is.
@@ -12,23 +19,87 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		}
 	})
 	switch kind {
-	case Sysctl:
-		sub.lines(from, to, line, func(line, from, to int) bool { sub.sysctlLine(line, from, to); return true })
-	case Loader:
-		sub.lines(from, to, line, func(line, from, to int) bool { sub.loaderLine(line, from, to); return true })
+	case "":
+		if len(s.elsewhere) < maxVariables {
+			if s.elsewhere == nil {
+				s.elsewhere = map[string]written{}
+			}
+			s.elsewhere[strings.Clone(s.resolved(h.path))] = written{h, from, to, line}
+		}
+	case Sysctl, Loader, Limits:
+		sub.lines(from, to, line, func(line, from, to int) bool { sub.written(kind, line, from, to); return true })
 	case RC:
 		sub.shell(from, to, line, sub.rcCommand)
+	default:
+		sub.whole(kind, from, to, line)
 	}
 }
 
+// written is a here-document whose path tells no kind of file.
+type written struct {
+	heredoc
+	from, to, line int
+}
+
+// copied reads a here-document that was written to a file of another name when a
+// command copies it to its place.
+func (s *scanner) copied(words []word) {
+	var paths []string
+	for _, w := range words {
+		if !strings.HasPrefix(w.text, "-") {
+			paths = append(paths, s.resolved(w.text))
+		}
+	}
+	if len(paths) != 2 {
+		return
+	}
+	from, known := s.elsewhere[paths[0]]
+	if !known {
+		return
+	}
+	delete(s.elsewhere, paths[0])
+	if from.path = paths[1]; strings.HasSuffix(from.path, "/") || strings.HasSuffix(from.path, ".d") {
+		from.path = path.Join(from.path, path.Base(paths[0]))
+	}
+	if fromPath(from.path, "").Kind != "" {
+		s.embedded(from.heredoc, from.from, from.to, from.line)
+	}
+}
+
+// whole reads src[from:to] as a file by itself.
+func (s *scanner) whole(kind Kind, from, to, line int) {
+	move := func(sp *Span) { sp.Start, sp.End = sp.Start+from, sp.End+from }
+	sub := &scanner{src: s.src[from:to], path: s.path, system: s.system, part: true}
+	sub.entry = func(e Entry) bool {
+		e.Line += line - 1
+		move(&e.KeySpan)
+		move(&e.ValueSpan)
+		move(&e.Raw)
+		s.emit(e)
+		return !s.stopped
+	}
+	sub.rejected = func(r Reject) {
+		r.Line += line - 1
+		move(&r.Span)
+		s.rejected(r)
+	}
+	sub.file(kind)
+}
+
+// parts are the kinds of files whose lines stand in a context, so that a text
+// written into one is read as a whole.
+var parts = []Kind{LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables}
+
 // into returns a scanner whose entries are marked as written into a file, with
 // the kind of that file, "" when it is none that is followed.
-func (s *scanner) into(path string, mark func(*Entry)) (*scanner, Kind) {
-	g := fromPath(path, "")
+func (s *scanner) into(file string, mark func(*Entry)) (*scanner, Kind) {
+	g := fromPath(s.resolved(file), "[")
 	switch g.Kind {
-	case Sysctl, Loader, RC:
+	case Sysctl, Loader, RC, Limits:
 	default:
-		return nil, ""
+		if s.part || !slices.Contains(parts, g.Kind) {
+			return nil, ""
+		}
 	}
 	sub := &scanner{src: s.src, path: s.path, system: s.system, rejected: s.rejected}
 	sub.entry = func(e Entry) bool {
@@ -40,7 +111,46 @@ func (s *scanner) into(path string, mark func(*Entry)) (*scanner, Kind) {
 	return sub, g.Kind
 }
 
-// echoInto reads echo 'NAME=VALUE' >> FILE for configuration files.
+// resolved puts the variables that hold a plain text into a path.
+func (s *scanner) resolved(path string) string {
+	if !strings.Contains(path, "$") || len(s.variables) == 0 || len(path) > maxPath {
+		return path
+	}
+	return os.Expand(path, func(name string) string {
+		if value, known := s.variables[name]; known {
+			return value
+		}
+		return "$" + name
+	})
+}
+
+// maxVariables bounds the variables of a script that are remembered, and maxPath
+// the length of a path with them.
+const (
+	maxVariables = 1000
+	maxPath      = 4096
+)
+
+// remember keeps the assignments that a command consists of.
+func (s *scanner) remember(c *command) {
+	for _, w := range c.words {
+		e, ok := s.assignment(w)
+		switch {
+		case !ok:
+			return
+		case e.Flags&(Expands|Append) != 0 || c.conditional || len(e.Value) > maxPath || len(s.variables) >= maxVariables:
+			delete(s.variables, e.Key)
+		default:
+			if s.variables == nil {
+				s.variables = map[string]string{}
+			}
+			s.variables[e.Key] = e.Value
+		}
+	}
+}
+
+// echoInto reads echo 'NAME=VALUE' >> FILE for configuration files; a quoted text
+// may have several lines.
 func (s *scanner) echoInto(words []word, target word, base Entry) {
 	sub, kind := s.into(target.text, func(e *Entry) {
 		e.Raw, e.style = base.Raw, styleFixed
@@ -53,14 +163,80 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 	if w := words[0]; len(words) == 1 && w.quoted {
 		from, to = from+1, to-1
 	}
-	text := s.src[from:max(from, to)]
-	if strings.ContainsAny(text, "\\$`\n") || len(words) > 1 && strings.ContainsAny(text, `'"`) {
+	if len(words) > 1 && strings.ContainsAny(s.src[from:to], `'"`) {
 		return
 	}
+	if slices.Contains(parts, kind) {
+		if from < to && !strings.ContainsAny(s.src[from:to], "\\$`") {
+			sub.whole(kind, from, to, words[0].line)
+		}
+		return
+	}
+	s.lines(from, max(from, to), words[0].line, func(line, from, to int) bool {
+		for from < to {
+			end, next := to, to
+			if i := strings.Index(s.src[from:to], `\n`); i >= 0 { // printf and echo -e
+				end, next = from+i, from+i+2
+			}
+			if !strings.ContainsAny(s.src[from:end], "\\$`") {
+				sub.written(kind, line, from, end)
+			}
+			from = next
+		}
+		return true
+	})
+}
+
+// written reads one line that a command writes into a file.
+func (s *scanner) written(kind Kind, line, from, to int) {
 	switch kind {
 	case Sysctl:
-		sub.sysctlLine(words[0].line, from, to)
+		s.sysctlLine(line, from, to)
 	case Loader:
-		sub.loaderLine(words[0].line, from, to)
+		s.loaderLine(line, from, to)
+	case Limits:
+		s.limitsLine(line, from, to)
+	}
+}
+
+// sedCommand reads the lines that sed -i adds to a configuration file: '$a TEXT',
+// '/RE/i TEXT'.
+func (s *scanner) sedCommand(words []word, base Entry) {
+	if len(words) < 3 || !strings.HasPrefix(words[0].text, "-i") {
+		return
+	}
+	w := words[len(words)-2]
+	m := added.FindStringSubmatchIndex(s.text(w.span))
+	if m == nil {
+		return
+	}
+	sub, kind := s.into(words[len(words)-1].text, func(e *Entry) {
+		e.Raw, e.style = base.Raw, styleFixed
+		e.Flags |= base.Flags
+	})
+	switch kind {
+	case Sysctl, Loader, Limits:
+		sub.written(kind, w.line, w.span.Start+m[2], w.span.Start+m[3])
+	}
+}
+
+// added is a command of sed's that adds one line.
+var added = regexp.MustCompile(`^'(?:/[^/'\n]*/|\$|[0-9]+)? ?[aic]\\? *([^'\\\n$]*[^'\\\n$ ])'$`)
+
+// inner reads the script in the argument of sh -c.
+func (s *scanner) inner(words []word) {
+	for i, w := range words {
+		text := s.text(w.span)
+		switch {
+		case i > 0 && strings.HasPrefix(words[i-1].text, "-") && strings.HasSuffix(words[i-1].text, "c"):
+			if n := len(text); !s.within && n > 2 && text[0] == text[n-1] && (text[0] == '\'' || text[0] == '"' && !strings.Contains(text, "\\")) {
+				s.within = true
+				s.script(w.span.Start+1, w.span.End-1, w.line)
+				s.within = false
+			}
+			return
+		case !strings.HasPrefix(w.text, "-"):
+			return
+		}
 	}
 }

@@ -6,6 +6,7 @@ import "strings"
 // backslash continues a line, '#' at the start of a line is a comment, iface
 // opens a stanza whose lines are options. up, pre-up and post-up hold command
 // lines; what runs when an interface goes down sets nothing and is left out.
+// The method of a stanza is an entry interfaces:inet or interfaces:inet6.
 // The options of the ethtool package's scripts are named like the ethtool
 // command lines that they become.
 func (s *scanner) interfaces() {
@@ -20,7 +21,14 @@ func (s *scanner) interfaces() {
 			Value: unfold(s.src[v0:v1]), Raw: raw, Iface: iface}
 		switch e.Key {
 		case "iface":
-			iface, _, _ = strings.Cut(e.Value, " ")
+			words := s.fields(v0, v1, line)
+			if iface = ""; len(words) > 0 {
+				iface = words[0].text
+			}
+			if len(words) > 2 {
+				e.Iface, e.Name, e.Value, e.ValueSpan = iface, "interfaces:"+words[1].text, words[2].text, words[2].span
+				s.emit(e)
+			}
 			return
 		case "auto", "mapping", "no-auto-down", "no-scripts", "rename", "template":
 			iface = ""

@@ -19,6 +19,8 @@ type command struct {
 	raw         Span // the lines that the command is written on
 	line        int
 	conditional bool
+	piped       bool // into the next command
+	list        bool // words of an array, no command
 }
 
 // shellLexer splits a shell text into simple commands. It knows as much of
@@ -32,6 +34,7 @@ type shellLexer struct {
 	line     int
 	depth    int // of if, case, loops and braces
 	after    bool
+	list     bool // inside NAME=( )
 	heredocs []heredoc
 	cmd      command
 	handle   func(*command)
@@ -84,10 +87,14 @@ func (l *shellLexer) step() {
 }
 
 func (l *shellLexer) operator(c byte) {
-	l.flush()
 	n := 1
 	if l.pos+1 < l.end && l.s.src[l.pos+1] == c {
 		n = 2
+	}
+	l.cmd.piped = c == '|' && n == 1
+	l.flush()
+	if c == '(' || c == ')' {
+		l.list = c == '(' && l.pos > 0 && l.s.src[l.pos-1] == '='
 	}
 	l.after = n == 2 && (c == '&' || c == '|')
 	l.pos += n
@@ -263,6 +270,7 @@ func (l *shellLexer) cover(w word) {
 	if l.cmd.line == 0 {
 		l.cmd.line, l.cmd.raw = w.line, w.span
 		l.cmd.conditional = l.depth > 0 || l.after
+		l.cmd.list = l.list
 	}
 	l.cmd.raw.End = max(l.cmd.raw.End, w.span.End)
 }

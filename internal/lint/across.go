@@ -194,7 +194,7 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 		return k.moduleUnmet(a, need, strings.TrimSuffix(need, "_load"), f)
 	}
 	if k.system == catalog.Linux && !strings.Contains(need, ".") {
-		if a.kind == conffile.Sysctl && brings(a.record, need) {
+		if (a.kind == conffile.Sysctl || a.kind == conffile.YAML && !strings.Contains(a.file.text, need)) && brings(a.record, need) {
 			return k.broughtLater(a, need, f)
 		}
 		return nil // Linux loads a module when a value names it

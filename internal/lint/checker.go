@@ -2,6 +2,7 @@ package lint
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -30,6 +31,8 @@ type checker struct {
 	refused map[string]*assignment // the last line that takes no effect
 	pending map[string]pending
 	shapers []*assignment          // rules of pf.conf that choose a queue
+	limits  []*assignment          // lines of limits.conf
+	stanzas []*stanza              // of ifupdown's interfaces
 	kinds   map[conffile.Kind]bool // kinds of file in the group
 
 	forwards  bool                      // rc.conf makes the host a router
@@ -125,6 +128,8 @@ func (k *checker) run(files []*source) {
 	k.judgeShapers()
 	k.judgeCombined()
 	k.judgeTogether()
+	k.judgeLimits()
+	k.judgeStanzas()
 }
 
 // gateway is the line of rc.conf that makes a FreeBSD host a router.
@@ -176,12 +181,20 @@ func (k *checker) entry(e conffile.Entry) {
 	if e.Has(conffile.Exclude) {
 		return
 	}
-	if f := k.unitFile(e); f != nil {
+	if f := cmp.Or(k.unitFile(e), k.limit(e), k.ifupdown(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
 	if e.Raw.End > 0 && k.dead[k.file] == e.Raw {
 		return // another part of a statement that the system refuses
+	}
+	if k.kindOf(e) == conffile.ModulesLoad && strings.Contains(e.Name, "/") {
+		k.dead[k.file] = e.Raw
+		k.report(e, finding{code: "wrong-file", severity: Warning,
+			sources: []string{"modules-load.d(5)", "systemd/systemd src/modules-load/modules-load.c"},
+			message: fmt.Sprintf("%s is an option of a module, and this file takes names alone", e.Key),
+			because: "systemd takes the whole line for a name and finds no such module; options belong to a line in /etc/modprobe.d."})
+		return
 	}
 	r := k.lookup(e.Name)
 	if r == nil && k.kindOf(e) == conffile.RC && e.Has(conffile.Module) && !e.Has(conffile.Part) {
@@ -299,8 +312,8 @@ func (k *checker) report(e conffile.Entry, f finding) {
 	if k.kindOf(e) == conffile.PF && slices.Contains(refusedByPF, f.code) && f.severity == Error {
 		p.Because = strings.TrimSpace(p.Because + " pfctl refuses the whole file for this line, so that the rules which run stay, and after a reboot only the few of rc(8).")
 	}
-	if k.kindOf(e) == conffile.Cmdline {
-		p.Fix = nil // one line holds them all, and it cannot hold a comment
+	if kind := k.kindOf(e); kind == conffile.Cmdline || kind == conffile.YAML {
+		p.Fix = nil // one line holds them all and cannot hold a comment, or several hold one
 	}
 	if p.Sources == nil {
 		p.Sources = []string{}
@@ -375,7 +388,7 @@ func placeOf(kind conffile.Kind, e conffile.Entry) string {
 		return "sysctl" // written by the kernel when it starts the first program
 	case kind == conffile.RC && !e.Has(conffile.Part):
 		return "rc"
-	case (kind == conffile.Script || kind == conffile.Tuned) && strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):
+	case (kind == conffile.Script || kind == conffile.Tuned || kind == conffile.YAML) && strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):
 		return "sysctl"
 	case kind == conffile.LinkFile:
 		return "link-file"

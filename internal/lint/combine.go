@@ -93,6 +93,14 @@ func (k *checker) judgeMembers(all *assignment, members map[string]*assignment) 
 				because: "It holds when all or the interface says so, and interfaces begin with the value of default."})
 		}
 	}
+	if def := members["default"]; def != nil && combine == "max" {
+		if own, ok := lastNumber(def.entry.Value); ok && own > top {
+			k.reportIn(all.file, all.entry, finding{code: "no-effect", severity: Info, sources: all.record.Sources, value: true,
+				message: fmt.Sprintf("%s = %s does not hold beside %s = %s in %s:%d", all.entry.Name, all.entry.Value,
+					def.entry.Name, def.entry.Value, def.file.path, def.entry.Line),
+				because: "The kernel takes the larger one of all and the interface, which begins with the value of default."})
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		a := members[name]
 		own, ok := lastNumber(a.entry.Value)

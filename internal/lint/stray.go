@@ -10,11 +10,13 @@ import (
 	"github.com/wirerate/wirerate/internal/conffile"
 )
 
-// stray judges a variable of loader.conf or rc.conf, a name without dots, that the
-// catalog does not have.
+// stray judges a name without dots that the catalog does not have: a variable of
+// loader.conf or rc.conf, or a key of a sysctl file.
 func (k *checker) stray(e conffile.Entry) []finding {
 	kind := k.kindOf(e)
 	switch {
+	case kind == conffile.Sysctl:
+		return k.withoutGroup(e)
 	case k.system == catalog.FreeBSD && kind == conffile.Loader:
 		return k.strayInLoader(e)
 	case k.system == catalog.FreeBSD && kind == conffile.RC && !e.Has(conffile.Part):

@@ -44,6 +44,9 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if strings.HasPrefix(e.Name, "ethtool:features/") {
 		return k.misspeltFeature(e)
 	}
+	if k.kindOf(e) == conffile.Tuned && strings.HasPrefix(e.Name, "tuned:") {
+		return k.otherSection(e)
+	}
 	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") {
 		return nil
 	}
@@ -51,7 +54,8 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 		return k.stray(e)
 	}
 	switch k.kindOf(e) {
-	case conffile.Sysctl, conffile.Loader, conffile.Script, conffile.HostnameIf, conffile.Interfaces, conffile.Tuned:
+	case conffile.Sysctl, conffile.Loader, conffile.Script, conffile.HostnameIf, conffile.Interfaces, conffile.Tuned,
+		conffile.YAML:
 	case conffile.Cmdline:
 		if !strings.HasPrefix(e.Key, "sysctl.") {
 			return nil
@@ -72,6 +76,12 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if f := cmp.Or(k.dottedInterface(e), k.unitless(e)); f != nil {
 		return []finding{*f}
 	}
+	return k.absent(e)
+}
+
+// absent judges a sysctl that the catalog does not have by what it has of its subtree
+// and by names that are spelt almost the same.
+func (k *checker) absent(e conffile.Entry) []finding {
 	because := k.covers(e.Name)
 	near, slip := k.nearest(e.Name)
 	if because == "" && near == "" {
@@ -88,8 +98,52 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 			f.fix = &Fix{Kind: FixRename, To: near, Reason: f.message}
 		}
 	}
+	if near == "" && because != "" && k.foreign(e.Name) {
+		f.message, f.severity = e.Name+" is none of the kernel's own settings", Info
+		f.because += " A module from elsewhere may bring such a group."
+	}
 	if e.Has(conffile.IgnoreErrors) || because == "" && !slip {
 		f.severity = Info
+	}
+	return []finding{f}
+}
+
+// foreign reports whether the catalog has nothing in a group below net, which a
+// module that is not the kernel's may add.
+func (k *checker) foreign(name string) bool {
+	rest, below := strings.CutPrefix(name, "net.")
+	group, _, ok := strings.Cut(rest, ".")
+	if !below || !ok || k.system != catalog.Linux {
+		return false
+	}
+	group = "net." + group + "."
+	at, _ := slices.BinarySearch(k.names, group)
+	return at == len(k.names) || !strings.HasPrefix(k.names[at], group)
+}
+
+// otherSection finds a sysctl in a section of TuneD whose plug-in has no such option.
+func (k *checker) otherSection(e conffile.Entry) []finding {
+	if r := k.lookup(conffile.LinuxName(e.Key)); r == nil || !slices.Contains(r.Belongs, "sysctl") {
+		return nil
+	}
+	return []finding{{code: "wrong-file", severity: Warning, sources: []string{"redhat-performance/tuned tuned/plugins/base.py, _get_effective_options"},
+		message: e.Key + " is a sysctl: it belongs in the section [sysctl]",
+		because: "TuneD warns of an option that the plug-in does not have, and ignores it."}}
+}
+
+// withoutGroup judges a key of a sysctl file that holds no dot: every setting is in a
+// group, such as net or vm.
+func (k *checker) withoutGroup(e conffile.Entry) []finding {
+	if k.kindOf(e) != conffile.Sysctl {
+		return nil
+	}
+	f := finding{code: "unknown-key", severity: Warning, message: e.Name + " does not exist",
+		because: "Every setting is in a group, such as vm or net, with which its name begins."}
+	for _, name := range k.names {
+		if last := lastPart(name); len(last) > 4 && catalog.Edits(last, e.Name) <= 1 && k.meant(e.Name, name) {
+			f.message += "; did you mean " + name + "?"
+			break
+		}
 	}
 	return []finding{f}
 }
@@ -238,7 +292,7 @@ func (k *checker) nearest(name string) (near string, slip bool) {
 	if last := lastPart(name); edits >= len(last) {
 		return "", false // nothing of the last part would be left
 	}
-	if edits > 2 && (edits > len(name)/4 || k.covers(name) == "") {
+	if edits > 2 && (edits > len(name)/4 || 10*edits > 3*len(lastPart(name)) || k.covers(name) == "") {
 		return "", false
 	}
 	ours, theirs := lastPart(name), lastPart(found[0])

@@ -177,7 +177,7 @@ func (k *checker) inputs(e conffile.Entry, v reading, version catalog.Version) c
 var assumed = catalog.Inputs{"memory": float64(16 << 30), "page": 4096.0, "cores": 8.0}
 
 // assumedText names it in messages.
-const assumedText = "(The default is that of a machine with 16 GiB of memory.)"
+const assumedText = "(A machine with 16 GiB of memory is assumed.)"
 
 // standard returns the default of a setting as a number (the maximum of a
 // triple); exact is false when it rests on the assumed machine.

@@ -1,0 +1,83 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// stanza is an iface of ifupdown's interfaces with its options.
+type stanza struct {
+	file    *source
+	method  conffile.Entry // interfaces:inet and its method
+	options []conffile.Entry
+}
+
+// option returns the first option of one of these names.
+func (s *stanza) option(names ...string) *conffile.Entry {
+	for i := range s.options {
+		if slices.Contains(names, strings.TrimPrefix(s.options[i].Name, "interfaces:")) {
+			return &s.options[i]
+		}
+	}
+	return nil
+}
+
+// ifupdown remembers the stanzas of an interfaces file, and finds a placeholder that
+// was left in one.
+func (k *checker) ifupdown(e conffile.Entry) *finding {
+	name, ok := strings.CutPrefix(e.Name, "interfaces:")
+	if !ok || k.kindOf(e) != conffile.Interfaces {
+		return nil
+	}
+	if name == "inet" || name == "inet6" {
+		if len(k.stanzas) < cacheLimit {
+			k.stanzas = append(k.stanzas, &stanza{file: k.file, method: e})
+		}
+		return nil
+	}
+	if n := len(k.stanzas) - 1; n >= 0 && k.stanzas[n].file == k.file && k.stanzas[n].method.Iface == e.Iface && len(k.stanzas[n].options) < cacheLimit {
+		k.stanzas[n].options = append(k.stanzas[n].options, e)
+	}
+	if len(e.Value) > 2 && e.Value[0] == '<' && e.Value[len(e.Value)-1] == '>' {
+		return &finding{code: "bad-value", severity: Error, value: true, sources: []string{"interfaces(5)"},
+			message: fmt.Sprintf("%s is still the placeholder %s", e.Key, e.Value), because: "ifup fails at this interface."}
+	}
+	return nil
+}
+
+// judgeStanzas judges stanzas by themselves and beside each other.
+func (k *checker) judgeStanzas() {
+	ports := map[string]*stanza{} // the bridge of each port
+	for _, s := range k.stanzas {
+		if o := s.option("bridge-ports", "bridge_ports"); o != nil {
+			for _, port := range strings.Fields(o.Value) {
+				ports[s.file.path+"\x00"+port] = s
+			}
+		}
+	}
+	for _, s := range k.stanzas {
+		family := strings.TrimPrefix(s.method.Name, "interfaces:")
+		method := s.method.Value
+		if o := s.option("address", "netmask", "gateway"); o != nil && method == "dhcp" {
+			k.reportIn(s.file, *o, finding{code: "no-effect", severity: Warning, sources: []string{"interfaces(5), the dhcp method"},
+				message: fmt.Sprintf("%s is no option of the method dhcp, by which %s gets its address", o.Key, s.method.Iface),
+				because: "ifup hands the options to scripts and asks the DHCP server; an address of one's own is of the method static."})
+		}
+		bridge := ports[s.file.path+"\x00"+s.method.Iface]
+		if bridge != nil && bridge != s && family == "inet" && (method == "dhcp" || method == "static") {
+			k.reportIn(s.file, s.method, finding{code: "conflict", severity: Warning, value: true, sources: []string{"bridge-utils-interfaces(5)"},
+				message: fmt.Sprintf("%s has an address of its own and is a port of %s", s.method.Iface, bridge.method.Iface),
+				because: "What arrives at a port goes to the bridge, whose address counts; the port's own one answers through another interface or not at all. A port takes the method manual."})
+		}
+		mode := s.option("bond-mode", "bond_mode")
+		if mode != nil && (mode.Value == "4" || mode.Value == "802.3ad") && s.option("bond-xmit-hash-policy", "bond_xmit_hash_policy", "bond-transmit-hash-policy") == nil {
+			k.reportIn(s.file, *mode, finding{code: "needs", severity: Info, value: true,
+				sources: []string{"torvalds/linux v6.12 Documentation/networking/bonding.rst, xmit_hash_policy"},
+				message: fmt.Sprintf("%s spreads what it sends by MAC addresses alone: no line sets bond-xmit-hash-policy", s.method.Iface),
+				because: "By default, layer2, all packets to one router take one link; layer2+3 and layer3+4 tell connections apart."})
+		}
+	}
+}
