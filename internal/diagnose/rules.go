@@ -5,22 +5,22 @@ package diagnose
 func Rules() []Rule {
 	return []Rule{
 		lostBetween(), endsDiffer(), tunnelRelayed(), windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(), duplicateAddress(), noCarrier(), noopQdisc(),
-		pcieLinkLost(), iommuFault(), driverMemory(), transmitTimeout(), transmitStalled(), netmapOffload(), linkFlaps(),
+		pcieLinkLost(), iommuFault(), driverMemory(), cardHot(), transmitTimeout(), transmitStalled(), netmapOffload(), linkFlaps(), iscsiLost(), mapFailed(),
 		pcieNarrow(), cloudAllowance(), pcieBelow(), linkErrors(), oversized(), mtuMismatch(), pmtuBlackHole(),
 		fullSegments(), fragments(),
-		mbufDenied(), mbufNearLimit(), socketsNearLimit(), memoryExhausted(), mbufDelayed(), zoneFailures(), tcpMemory(), unclosed(), slowReader(),
+		mbufDenied(), mbufNearLimit(), socketsNearLimit(), memoryExhausted(), outOfMemory(), mbufDelayed(), zoneFailures(), tcpMemory(), unclosed(), slowReader(),
 		slowReceiver(), noBuffers(),
 		acceptQueueFull(), listenOverflow(), backlogCut(), synFlood(), synCookies(),
-		conntrackFull(), conntrackDrops(), pfStates(), pfSourceLimits(), neighboursFull(), ports(), timeWaitOverflow(),
-		cpuSaturated(), cpuStolen(), coreSaturated(), packetThread(), oneCore(), oneQueue(), interruptStorm(),
+		conntrackFull(), conntrackDrops(), pfStates(), pfSourceLimits(), pfCongestion(), neighboursFull(), ports(), timeWaitOverflow(),
+		cpuSaturated(), cpuStolen(), coreSaturated(), packetThread(), netmapRing(), programCore(), oneCore(), oneQueue(), busyQueue(), interruptStorm(),
 		netisrThread(), netisrDrops(), inputQueue(),
 		aspmLoss(), ringSmall(), ringDrops(), virtualFunctionDrops(), powerSaving(), pauseFrames(), mixedSpeeds(), softnetDropped(), softnetSqueezed(), numaFar(),
 		emulatedCard(), diskBusy(),
-		lroForwarding(), offloadsOff(), qdiscDrops(), sendRingFull(), shaperLimit(), bufferbloat(), bondBalance(),
+		lroForwarding(), offloadsOff(), qdiscDrops(), sendRingFull(), bundlePort(), shaperLimit(), shaperDrops(), wirelessRate(), hundredMegabit(), bufferbloat(), bondBalance(),
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(),
 		receivePruned(), backlogDrops(), udpBuffer(), dropNamed(), datagramsLost(), receiveDropped(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),
-		energyEthernet(), cpuIdle(), hyperThreading(), entropy(), acceptFilter(), hostCache(), clockSource(),
+		energyEthernet(), cpuIdle(), lowFrequency(), hyperThreading(), entropy(), acceptFilter(), hostCache(), clockSource(),
 		settingHarmful(), settingNoEffect(),
 	}
 }
