@@ -33,6 +33,9 @@ const unknownValue = "VALUE"
 
 // remedies fills in what to type and to write for each setting of a finding.
 func (f *Finding) remedies(in Input) {
+	if in.Facts.Relative != "" { // the settings are another system's
+		f.Fix = slices.DeleteFunc(f.Fix, func(x Fix) bool { return x.Setting != "" })
+	}
 	nic, _, _ := strings.Cut(f.Subject, " ")
 	for i := range f.Fix {
 		if f.Fix[i].Setting != "" && f.Fix[i].Interface == "" && in.Facts.NIC(nic) != nil {

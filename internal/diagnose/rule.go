@@ -133,7 +133,8 @@ func Evaluate(in Input) (findings []Finding, missing []NotEvaluated) {
 	}
 	past := pastSources(in.Facts)
 	for _, r := range Rules() {
-		if len(r.Systems) > 0 && !slices.Contains(r.Systems, string(in.Facts.System)) || r.OfBothEnds && in.Peer == nil {
+		if len(r.Systems) > 0 && !slices.Contains(r.Systems, string(in.Facts.System)) || r.OfBothEnds && in.Peer == nil ||
+			in.Facts.Relative != "" && strings.HasPrefix(r.ID, "setting-") {
 			continue
 		}
 		if why := r.lacks(in.Facts); why != "" {

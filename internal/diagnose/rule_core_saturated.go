@@ -19,7 +19,11 @@ func coreSaturated() Rule {
 				idle += p.Idle + p.Nice // which gives way to packets
 			}
 			for _, p := range in.Facts.Processors {
-				if !p.Sampled || p.Interrupt < 0.85 || p.Idle+p.Nice > 0.1 || len(in.Facts.Processors) < 2 ||
+				busy, where := p.Interrupt, "in interrupts"
+				if in.Facts.System == "openbsd" && busy >= 0.4 { // it waits for the lock of the network, or works beside
+					busy, where = busy+p.System, "in interrupts and in the kernel"
+				}
+				if !p.Sampled || busy < 0.85 || p.Idle+p.Nice > 0.1 || len(in.Facts.Processors) < 2 ||
 					idle/float64(len(in.Facts.Processors)) < 0.2 {
 					continue
 				}
@@ -34,7 +38,7 @@ func coreSaturated() Rule {
 				}
 				out = append(out, with(s, do("spread the queues' interrupts over the cores, or steer packets (RSS, RPS)",
 					one(fmt.Sprintf("CPU %d", p.ID), []facts.Source{p.Source},
-						"%.0f%% of its time in interrupts while it was observed, %s", 100*p.Interrupt, others)))...)
+						"%.0f%% of its time %s while it was observed, %s", 100*busy, where, others)))...)
 			}
 			return out
 		},

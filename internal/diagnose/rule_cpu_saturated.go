@@ -30,7 +30,13 @@ func cpuSaturated() Rule {
 				evidence = []facts.Source{p.Source}
 			}
 			all := float64(n)
-			if n == 0 || idle/all > 0.1 || interrupt/all < 0.4 {
+			// The BSDs count packets as the kernel's time too: task queues, netisr.
+			packets := interrupt/all >= 0.4 || in.Facts.System != "linux" && interrupt/all >= 0.2 && (interrupt+system)/all >= 0.8
+			// vmstat counts interrupts as the kernel's time; with a disk or a program other columns would be above zero.
+			if p := in.Facts.AllProcessors; p != nil && p.Source.From == "vmstat" && p.Sampled && in.Facts.System != "linux" {
+				packets = system/all >= 0.95
+			}
+			if n == 0 || idle/all > 0.1 || !packets {
 				return nil
 			}
 			return do("look for what costs time for each packet: interrupt rate, firewall rules, the number of queues",

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // duplicateAddress finds another host with this one's address.
@@ -17,10 +18,31 @@ func duplicateAddress() Rule {
 						one("addresses", []facts.Source{m.Source}, "the kernel reported a duplicate address"))
 				}
 			}
-			return nil
+			return flappingAddress(in.Facts)
 		},
 		Fires: freebsdExample("dmesg", "arp: 02:00:00:00:00:09 is using my IP address 192.0.2.1 on em0!\n"),
 		Quiet: openbsdExample("dmesg", "em0 at pci0 dev 25 function 0 \"Intel I217-LM\" rev 0x04: msi, address "+
 			"02:00:00:00:00:01\n"),
 	}
 }
+
+// flappingAddress finds an address that goes to and fro between two cards: one that moves once was taken over.
+func flappingAddress(f *facts.Facts) []Finding {
+	moves := map[string]facts.Source{}
+	for i, line := range f.Lines("dmesg") {
+		m := movedAddress.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		src := f.Line("dmesg", i+1)
+		if back, ok := moves[m[1]+" "+m[3]+" "+m[2]]; ok {
+			return do("find both hosts by the hardware addresses in the messages; one with two cards in one network answers for "+
+				"both as well", one(m[1], []facts.Source{back, src}, "the kernel saw the address at %s and at %s, in turns", m[2], m[3]))
+		}
+		moves[m[1]+" "+m[2]+" "+m[3]] = src
+	}
+	return nil
+}
+
+// movedAddress is what FreeBSD says of a neighbour (sys/netinet/if_ether.c).
+var movedAddress = regexp.MustCompile(`arp: (\S+) moved from ([0-9a-f:]{17}) to ([0-9a-f:]{17}) on `)

@@ -1,5 +1,7 @@
 package diagnose
 
+import "github.com/wirerate/wirerate/internal/facts"
+
 // fragments finds datagrams that could not be put together again.
 func fragments() Rule {
 	return Rule{
@@ -13,6 +15,9 @@ func fragments() Rule {
 			f := in.Facts
 			lost := counters(f, "Ip.ReasmFails", "ip.fragment_dropped_after_timeout", "ip.fragment_dropped")
 			asked := total(f, "Ip.ReasmReqds") + total(f, "ip.fragment_received")
+			if found := tooLargeToForward(f); found != nil {
+				return found
+			}
 			if len(lost) == 0 || asked == 0 || lost[0].Value < 100 || float64(lost[0].Value) < 0.005*float64(asked) ||
 				!still(lost[0]) {
 				return nil
@@ -27,4 +32,17 @@ func fragments() Rule {
 		Fires: linuxExample("/proc/net/snmp", "Ip: ReasmReqds ReasmOKs ReasmFails\nIp: 100000 40000 9000\n"),
 		Quiet: linuxExample("/proc/net/snmp", "Ip: ReasmReqds ReasmOKs ReasmFails\nIp: 100000 50000 9\n"),
 	}
+}
+
+// tooLargeToForward finds a router that refuses packets which may not be cut: those who send them have to learn of it.
+func tooLargeToForward(f *facts.Facts) []Finding {
+	refused, forwarded := f.Counters["ip.datagram_that_can't_be_fragmented"], total(f, "ip.packet_forwarded")
+	if refused.Value == 0 || forwarded == 0 || !still(refused) {
+		return nil
+	}
+	found := with(graded(refused, forwarded, Warning), do("give the tunnel the MTU that its path carries, and clamp the MSS to it (pf: "+
+		"scrub max-mss); let ICMP type 3 code 4 pass", one("ip", []facts.Source{refused.Source},
+		"packets too large for the next link and not to be cut: %s, beside %d forwarded", happened(refused), forwarded)))
+	found[0].Because = "The sender is told to send smaller ones; where that message is filtered, its connection stands still."
+	return found
 }

@@ -8,7 +8,8 @@ import (
 func linkErrors() Rule {
 	return Rule{
 		ID: "link-errors", Title: "Frames arrive damaged", Severity: Warning,
-		Needs:   []string{"linux:links", "freebsd:interface counters", "openbsd:interface counters"},
+		Needs: []string{"linux:links", "freebsd:interface counters|interface rates|settings",
+			"openbsd:interface counters|interface rates|driver counters"},
 		Because: "A damaged frame is a lost packet: cable, optic, connector or card.",
 		Confirm: "The counter grows with the traffic; it stops after the cable or optic is changed.",
 		Check: func(in Input) (out []Finding) {
@@ -24,8 +25,16 @@ func linkErrors() Rule {
 					if dropped := nicMatching(n, ringDrop); c.Value == 0 || len(dropped) > 0 {
 						continue
 					}
-					out = append(out, with(Info, one(n.Name, []facts.Source{c.Source},
-						"receive errors: %s of %d packets (%s)", happened(c), received(n), name))...)
+					found := one(n.Name, []facts.Source{c.Source}, "receive errors: %s of %d packets (%s)", happened(c), received(n), name)
+					if in.Facts.System == "linux" {
+						out = append(out, with(Info, found)...)
+						continue
+					}
+					found = lost(c, received(n), do("look at the driver's own counters ("+map[bool]string{true: "kstat", false: "sysctl dev." +
+						n.Driver}[in.Facts.System == "openbsd"]+"): cable and optic for damaged frames, the ring and the cores for missed ones", found))
+					found[0].Because = "Frames that arrived damaged, or for which the card or the host had no room: the BSDs count both here."
+					found[0].Confirm = "The counter grows with the traffic."
+					out = append(out, found...)
 					continue
 				}
 				out = append(out, lost(c, received(n),

@@ -45,7 +45,7 @@ func linkFlaps() Rule {
 						one(name, sample(seen), "the kernel's log shows the link going down %d times", len(seen)))...)
 				}
 			}
-			return out
+			return append(out, leftBundle(in.Facts)...)
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000, 0, 0, 0), "dmesg",
 			strings.Repeat("[ 9.1] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down\n", 3)),
@@ -78,3 +78,16 @@ var builtOn = regexp.MustCompile(`^(?:vlan|lagg|bridge|trunk|aggr)\d+$|^\w+[._]\
 var linkDown = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC )?link is down|([a-z][\w.@-]*): link (?:state changed to )?DOWN\b|` +
 	`\b([a-z][\w.@-]*)(?: \([^)]{1,40}\)){1,4}:? link (?:is )?DOWN\b|\(slave ([a-z][\w.@-]*)\): link status definitely down|` +
 	`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): lost carrier)`)
+
+// leftBundle finds ports that left their LACP bundle, as FreeBSD's ieee8023ad_lacp.c says it.
+func leftBundle(f *facts.Facts) []Finding {
+	const often = 3 // each port of a bundle says it once when it starts
+	lines, n := matching(f, stoppedDistributing)
+	if n < often {
+		return nil
+	}
+	return do("compare LACP with the switch: its timeout, its mode, the ports in the bundle; then look at cables and optics",
+		one(stoppedDistributing.FindStringSubmatch(lines[0].Text)[1], lines, "ports left their LACP bundle %d times", n))
+}
+
+var stoppedDistributing = regexp.MustCompile(`\b([a-z]\w*): Interface stopped DISTRIBUTING`)

@@ -13,7 +13,7 @@ import (
 // mbufDenied finds network memory that was asked for in vain.
 func mbufDenied() Rule {
 	return Rule{
-		ID: "mbuf-denied", Title: "Requests for network memory were denied", Systems: onBSD(), Needs: []string{"mbufs"},
+		ID: "mbuf-denied", Title: "Requests for network memory were denied", Systems: onBSD(), Needs: []string{"mbufs|pools"},
 		Severity: Critical,
 		Because:  "A packet or a socket write that gets no mbuf is dropped or fails; TCP then stalls or retransmits.",
 		Confirm:  "netstat -m again under load: the denied counts grow.",

@@ -16,7 +16,8 @@ func memoryExhausted() Rule {
 		Check: func(in Input) (out []Finding) {
 			for _, mark := range []string{"out of socket memory", "too many orphaned sockets",
 				"maxsockets limit reached", "nmbclusters limit reached", "nmbjumbo", "mbuf_cluster limit reached",
-				"mbuf limit reached", "clusters exhausted", "out of mbuf address space", "out of mbufs", "mclpool limit reached"} {
+				"mbuf limit reached", "clusters exhausted", "out of mbuf address space", "out of mbufs", "mclpool limit reached", "mclpools limit reached",
+				"kern.maxfiles limit exceeded"} {
 				lines, n := logged(in.Facts, mark)
 				// "nmbclusters limit reached" stands in lines that name the zone as well.
 				if n == 0 || slices.ContainsFunc(out, func(f Finding) bool { return f.Evidence[0].Line == lines[0].Line }) {
@@ -42,6 +43,8 @@ func limitFix(f *facts.Facts, mark string) Fix {
 		setting = "net.ipv4.tcp_mem"
 	case f.System == "openbsd":
 		setting = "kern.maxclusters"
+	case strings.Contains(mark, "maxfiles"):
+		setting = "kern.maxfiles"
 	case strings.Contains(mark, "maxsockets"):
 		setting = "kern.ipc.maxsockets"
 	case strings.Contains(mark, "jumbo"):

@@ -9,7 +9,7 @@ import (
 func noBuffers() Rule {
 	return Rule{
 		ID: "output-no-buffers", Title: "Packets could not be sent for lack of buffers",
-		Needs: []string{"freebsd:counters|round trips|messages", "openbsd:counters|round trips|messages",
+		Needs: []string{"freebsd:counters|protocol rates|round trips|messages", "openbsd:counters|round trips|messages",
 			"linux:round trips|messages"}, Severity: Warning,
 		Because: "The send queue of an interface, or network memory, was full; UDP programs lose those packets, TCP " +
 			"sends them again.",

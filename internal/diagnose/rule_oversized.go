@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // oversized finds frames larger than the interface takes.
@@ -9,7 +10,7 @@ func oversized() Rule {
 	return Rule{
 		ID: "oversized-frames", Title: "Frames larger than this interface's MTU arrive",
 		Systems: []string{"linux", "freebsd"}, Severity: Warning,
-		Needs: []string{"linux:statistics *", "freebsd:settings"}, Settings: []string{"link:mtu"},
+		Needs: []string{"linux:statistics *", "freebsd:settings|messages"}, Settings: []string{"link:mtu"},
 		Because: "Another host on the segment uses jumbo frames: its full-sized packets are dropped here.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -26,6 +27,11 @@ func oversized() Rule {
 				out = append(out, with(s, do("give every host of the segment, and the switch, the same MTU",
 					one(n.Name, []facts.Source{c.Source, n.Source}, "%s: %s, at an MTU of %d", name, happened(c), n.MTU)))...)
 			}
+			if lines, n := matching(in.Facts, discarded); n > 0 && len(out) == 0 {
+				m := discarded.FindStringSubmatch(lines[0].Text)
+				out = do("give every host of the segment, and the switch, the same MTU", one(m[1], lines,
+					"frames larger than its MTU were thrown away, in %s: one of %s bytes, where %s are the most", counted(n, "line"), m[2], m[3]))
+			}
 			return out
 		},
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0), "ethtool -S eth0",
@@ -34,3 +40,6 @@ func oversized() Rule {
 			"NIC statistics:\n     rx_long_length_errors: 0\n"),
 	}
 }
+
+// discarded is what ether_input says (FreeBSD sys/net/if_ethersubr.c).
+var discarded = regexp.MustCompile(`\b([a-z]+\d+): discard oversize frame \(.*\blen (\d+) > max (\d+)\)`)

@@ -9,7 +9,7 @@ import (
 func packetThread() Rule {
 	return Rule{
 		ID: "packet-thread-saturated", Title: "A thread that handles packets fills its core",
-		Systems: []string{"linux", "freebsd"}, Needs: []string{"threads"}, Severity: Critical,
+		Needs: []string{"threads"}, Severity: Critical,
 		Because: "One thread runs on one core: packets wait for it, or are dropped, while other cores idle.",
 		Confirm: "top -SH (FreeBSD) or mpstat -P ALL 1 shows one core without idle time while it is slow.",
 		Check: func(in Input) (out []Finding) {
@@ -28,6 +28,9 @@ func packetThread() Rule {
 					action = "spread the receive work: more queues of the card, or netisr threads " +
 						"(net.isr.dispatch=deferred, for PPPoE too)"
 				}
+				if in.Facts.System == "openbsd" {
+					action = "spread the packets over more flows, which go to several softnet threads, and over cards with several queues"
+				}
 				out = append(out, do(action, one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 			}
 			return out
@@ -44,7 +47,7 @@ var tunnelProgram = regexp.MustCompile(`^(?:openvpn|wireguard-go|boringtun|tails
 // packetThreadName tells the threads of network cards and of the network's
 // queues: FreeBSD's interrupt threads and task queues of a driver, iflib's, those
 // of netisr, WireGuard, netgraph and dummynet, before 8 without a process around them; Linux's ksoftirqd.
-var packetThreadName = regexp.MustCompile(`^ksoftirqd/\d+$|^(?:openvpn|wireguard-go|boringtun\S*|tailscaled|tincd|zerotier-one)$|(?:^|\{)(?:swi\d+: net|if_io_tqg_\d|wg_tqg_\d|ng_queue|dummynet|` +
+var packetThreadName = regexp.MustCompile(`^ksoftirqd/\d+$|^softnet\d*$|^(?:openvpn|wireguard-go|boringtun\S*|tailscaled|tincd|zerotier-one)$|(?:^|\{)(?:swi\d+: net|if_io_tqg_\d|wg_tqg_\d|ng_queue|dummynet|` +
 	cards + `\d+\S* (?:taskq|rxq?\b|que)|irq\d+: ` + cards + `\d+)`)
 
 // cards are the names of network cards in threads.

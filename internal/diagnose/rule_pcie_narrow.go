@@ -51,6 +51,9 @@ func busMessages(f *facts.Facts) []Finding {
 		}
 		return do(fix, one("card", lines, "its driver reported that the slot is too slow for it"))
 	}
+	if found := freebsdBus(f); found != nil {
+		return do(fix, found)
+	}
 	for i, line := range f.Lines("dmesg") {
 		if m := ixgbeBandwidth.FindStringSubmatch(line); m != nil {
 			if v, err := strconv.ParseFloat(m[2], 64); err == nil && v < 10 {
@@ -101,3 +104,39 @@ var ixgbeBandwidth = regexp.MustCompile(`ixgbe ([0-9a-f:.]+): PCI Express bandwi
 // availableBandwidth is Linux's message (drivers/pci/pci.c,
 // __pcie_print_link_status).
 var availableBandwidth = regexp.MustCompile(`([0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): ([0-9.]+) Gb/s available PCIe bandwidth, limited by`)
+
+// freebsdBus compares what FreeBSD's ix and ixl say of their slot with the ports that the card's name tells; the driver's
+// own warning is there for fast slots too.
+func freebsdBus(f *facts.Facts) []Finding {
+	for i, line := range f.Lines("dmesg") {
+		m := freebsdSlot.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		speed, _ := strconv.ParseFloat(m[2], 64)
+		width, _ := strconv.Atoi(m[3])
+		rate := pcieRate(&facts.PCIe{Form: "pcie", Speed: speed, Width: width})
+		card, port := cardPort(f, m[1])
+		if rate > 0 && port > 0 && rate < float64(port) {
+			return one(m[1], []facts.Source{f.Line("dmesg", i+1), card}, "the bus carries at most %s of packets, a port of this card %s",
+				units.Rate(rate), port)
+		}
+	}
+	return nil
+}
+
+// cardPort is the rate of a card's port by the name under which its driver attached.
+func cardPort(f *facts.Facts, nic string) (shown facts.Source, port units.Rate) {
+	for i, line := range f.Lines("dmesg") {
+		if m := portInName.FindStringSubmatch(line); m != nil && strings.Contains(line, nic+": <") {
+			gbit, _ := strconv.Atoi(m[1])
+			return f.Line("dmesg", i+1), units.Rate(gbit) * units.Gbit
+		}
+	}
+	return facts.Source{}, 0
+}
+
+var (
+	freebsdSlot = regexp.MustCompile(`\b([a-z]+\d+): PCI Express Bus: Speed ([0-9.]+)GT/s Width x(\d+)`)
+	portInName  = regexp.MustCompile(`: <[^>]*?\b(\d{1,3})(?:GbE|-Gigabit|GE\b|GBASE)`)
+)

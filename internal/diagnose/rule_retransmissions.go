@@ -8,13 +8,16 @@ import (
 func retransmissions() Rule {
 	return Rule{
 		ID: "retransmissions", Title: "A notable share of segments is retransmitted",
-		Needs: []string{"counters|activity", "linux:protocols|activity"}, Severity: Warning,
+		Needs: []string{"counters|activity|freebsd:flows", "linux:protocols|activity"}, Severity: Warning,
 		Because: "Loss limits what loss-based congestion control reaches on long paths; its cause " +
 			"matters more than any setting.",
 		Confirm: "ss -ti or netstat per connection shows which peers lose; loss towards all of them points at this " +
 			"host's link.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
+			if f.System == "freebsd" && f.Counters["tcp.packet_sent.data_packet"].Value == 0 {
+				return sentAgain(f)
+			}
 			again, sent := f.Counters["Tcp.RetransSegs"], f.Counters["Tcp.OutSegs"]
 			if f.System != "linux" {
 				again, sent = f.Counters["tcp.packet_sent.data_packet_retransmitted"], f.Counters["tcp.packet_sent.data_packet"]
@@ -43,4 +46,20 @@ func retransmissions() Rule {
 		Quiet: linuxExample("/proc/net/netstat", "TcpExt: TCPTimeouts\nTcpExt: 3\n", "/proc/net/snmp",
 			"Tcp: OutSegs RetransSegs\nTcp: 1000000 210\n"),
 	}
+}
+
+// sentAgain finds the connection that sent most again, where only netstat -T shows it.
+func sentAgain(f *facts.Facts) []Finding {
+	var most facts.Flow
+	for _, fl := range f.Flows {
+		if fl.Values["Rexmit"] > most.Values["Rexmit"] {
+			most = fl
+		}
+	}
+	const many = 1000
+	if most.Values["Rexmit"] < many {
+		return nil
+	}
+	return with(Info, one("tcp "+most.Peer, []facts.Source{most.Source}, "%.0f segments were sent again to this peer, of how many "+
+		"is not known", most.Values["Rexmit"]))
 }

@@ -5,14 +5,15 @@ import (
 	"strconv"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // ringDrops finds packets that a NIC dropped for want of a descriptor.
 func ringDrops() Rule {
 	return Rule{
 		ID: "ring-drops", Title: "A network card dropped packets before the host took them", Severity: Warning,
-		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links|statistics *|ifconfig|activity",
-			"freebsd:settings|interface counters|messages"},
+		Needs: []string{"linux:links|statistics *|ifconfig|activity",
+			"freebsd:settings|interface counters|interface rates|messages", "openbsd:driver counters|messages"},
 		Because: "The receive ring had no free descriptor: the host does not empty it fast enough, or bursts are " +
 			"longer than the ring.",
 		Confirm: "The counter grows at the rate of the loss that TCP sees.",
@@ -31,6 +32,9 @@ func ringDrops() Rule {
 				}
 				out = append(out, do("spread the receive work over more cores, or let the host take more packets "+
 					"in one go", found)...)
+			}
+			if len(out) == 0 && in.Facts.System != "linux" {
+				return loggedOverrun(in.Facts)
 			}
 			return out
 		},
@@ -54,3 +58,20 @@ func percent(share float64) string {
 	}
 	return fmt.Sprintf("%.2g%%", share*100)
 }
+
+// loggedOverrun finds what old drivers of the BSDs say of each packet for which they had no room.
+func loggedOverrun(f *facts.Facts) []Finding {
+	lines, n := matching(f, overrun)
+	if n == 0 {
+		return nil
+	}
+	s := Info
+	const often = 3
+	if n >= often {
+		s = Warning
+	}
+	return with(s, do("spread the load, or use a card with a longer ring", one(overrun.FindStringSubmatch(lines[0].Text)[1], lines,
+		"its driver reported lost packets in %s", counted(n, "line"))))
+}
+
+var overrun = regexp.MustCompile(`\b([a-z]+\d+): .*(?i:\brx .*(?:packet lost|overrun|overflow))`)

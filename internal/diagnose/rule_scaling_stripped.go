@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -10,7 +12,7 @@ import (
 func scalingStripped() Rule {
 	return Rule{
 		ID: "window-scaling-missing", Title: "Connections have no window scaling although this host offers it",
-		Systems: onLinux(), Needs: []string{"flows"}, Severity: Warning,
+		Needs: []string{"linux:flows|handshakes", "freebsd:handshakes", "openbsd:handshakes"}, Severity: Warning,
 		Because: "The peer does not know the option, or a firewall or load balancer on the path removed it " +
 			"from the handshake: at most 65,535 bytes fit into a round trip.",
 		Confirm: "Captures of the handshake at both ends show that the option leaves one and does not arrive at the other.",
@@ -18,6 +20,9 @@ func scalingStripped() Rule {
 			f := in.Facts
 			if on, known := windowScaling(f); known && !on {
 				return nil // window-scaling-off says it
+			}
+			if found := notTaken(f); found != nil || f.System != "linux" {
+				return found
 			}
 			var evidence []facts.Source
 			var worst facts.Flow
@@ -46,6 +51,23 @@ func scalingStripped() Rule {
 		Fires: scalingExample(""),
 		Quiet: scalingExample("wscale:7,7 "),
 	}
+}
+
+// notTaken finds handshakes in which only the client offers to scale windows.
+func notTaken(f *facts.Facts) []Finding {
+	for _, h := range f.Handshakes {
+		if !h.Offered || h.Taken || h.Answer.Text == "" {
+			continue
+		}
+		most := ""
+		if h.RTT > 0 {
+			most = fmt.Sprintf("; at %.3g ms that is at most %s", 1000*h.RTT, units.Rate(65535*8/h.RTT))
+		}
+		return do("let the device on the path pass TCP options unchanged; update or reconfigure the end that answers",
+			one(h.Server, []facts.Source{h.Source, h.Answer}, "%s offers the option, the answer has none: windows stay below 64 KiB%s",
+				h.Client, most))
+	}
+	return nil
 }
 
 func scalingExample(option string) Example {

@@ -11,8 +11,9 @@ import (
 // shaperFull finds a shaper on this host that holds the rate down.
 func shaperFull() Rule {
 	return Rule{
-		ID: "shaper-full", Title: "A shaper on this host is full", Systems: onLinux(), Needs: []string{"qdiscs|classes"},
-		Severity: Warning,
+		ID: "shaper-full", Title: "A shaper on this host is full", Severity: Warning,
+		Needs: []string{"linux:qdiscs|classes", "freebsd:shapers|packet filter queues",
+			"openbsd:packet filter queues|queue table"},
 		Because: "What is sent above the rate of the shaper waits in it and is then dropped: no connection gets more than its " +
 			"share of that rate.",
 		Confirm: "The drops grow while it is slow, and the rate on the interface is that of the shaper.",
@@ -24,7 +25,7 @@ func shaperFull() Rule {
 				}
 				out = append(out, fullClass(n)...)
 			}
-			return out
+			return append(out, fullPipes(in.Facts)...)
 		},
 		Fires: linuxExample("tc -s qdisc show", cakeExample("145ms", 2620)),
 		Quiet: linuxExample("tc -s qdisc show", cakeExample("1ms", 26)),
@@ -34,7 +35,7 @@ func shaperFull() Rule {
 // The share of a shaper's packets that are dropped or marked, and how often the allowed delay its busiest flow waits,
 // from which on it is full.
 const (
-	shaperDrops = 0.005
+	fullDrops   = 0.005
 	shaperDelay = 5
 )
 
@@ -54,7 +55,7 @@ func fullCake(n *facts.NIC, q facts.Qdisc) []Finding {
 	}
 	share := float64(worst.Drops+worst.Marks) / float64(worst.Packets)
 	late := worst.Target > 0 && worst.Peak >= shaperDelay*worst.Target
-	if share < shaperDrops && (!late || worst.Drops+worst.Marks == 0) {
+	if share < fullDrops && (!late || worst.Drops+worst.Marks == 0) {
 		return nil
 	}
 	found := one(n.Name+" cake", []facts.Source{worst.DropLine, worst.DelayLine}, "its rate of %s is used up: %s of %d packets "+
@@ -74,7 +75,7 @@ func fullClass(n *facts.NIC) []Finding {
 	for _, c := range n.Classes {
 		ceiling := cmp.Or(c.Ceil, c.Rate)
 		if c.Kind == "pf" || ceiling == 0 || c.Dropped.Value < 100 || !still(c.Dropped) ||
-			lossShare(c.Dropped, c.Sent.Value) < shaperDrops {
+			lossShare(c.Dropped, c.Sent.Value) < fullDrops {
 			continue
 		}
 		if lossShare(c.Dropped, c.Sent.Value) > lossShare(worst.Dropped, worst.Sent.Value) {

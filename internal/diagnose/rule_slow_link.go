@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -12,12 +14,15 @@ import (
 // slowLink finds a copper link that negotiated below both ends' ability.
 func slowLink() Rule {
 	return Rule{
-		ID: "slow-link", Title: "A link runs below the speed its card supports", Systems: onLinux(),
-		Needs: []string{"link *|hardware|messages"}, Severity: Warning,
+		ID: "slow-link", Title: "A link runs below the speed its card supports",
+		Needs: []string{"linux:link *|hardware|messages", "freebsd:ifconfig", "openbsd:ifconfig"}, Severity: Warning,
 		Because: "A damaged pair in the cable, or a port fixed at a lower speed, makes a gigabit card run at 100 Mbit/s.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
+				if in.Facts.System != "linux" {
+					out = append(out, fastCard(n)...)
+				}
 				if n.Up && n.Speed > 100*units.Mbit {
 					out = append(out, belowOffers(n)...)
 				}
@@ -67,12 +72,16 @@ func ofUnknownCard(f *facts.Facts, n *facts.NIC) []Finding {
 			links++
 		}
 	}
-	if links > 1 || !physical(n) || n.Shown["speed_bps"].Text == "" {
+	if links > 1 || !physical(n) || n.Shown["speed_bps"].Text == "" || f.System != "linux" && n.Duplex == "half" {
 		return nil
 	}
 	found := one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s; what the card supports was not read", n.Speed)
 	found[0].Because = "Cards and switches of the last twenty years carry 1 Gbit/s or more over copper: one that runs at " +
 		"100 Mbit/s mostly has a damaged pair in its cable, or a port at the other end that offers no more."
+	if f.System != "linux" {
+		found[0].Confirm = "ifconfig -m (FreeBSD) or ifconfig " + n.Name + " media (OpenBSD) lists faster modes as supported."
+		return do("compare with the modes that the card supports; change the cable; check the switch's port", found)
+	}
 	found[0].Confirm = "ethtool lists faster modes as supported."
 	return do("look at the supported and advertised modes (ethtool); change the cable; check the switch's port", found)
 }
@@ -99,4 +108,14 @@ func slowLinkExample(speed int) Example {
 		fmt.Sprintf("Settings for eth0:\n\tSupported ports: [ TP ]\n\tSupported link modes:   100baseT/Full\n"+
 			"\t                        1000baseT/Full\n\tSpeed: %dMb/s\n\tDuplex: Full\n\tPort: Twisted Pair\n\tLink "+
 			"detected: yes\n", speed))
+}
+
+// fastCard is a copper link of 1 Gbit/s of a driver whose cards carry 10 Gbit/s and more.
+func fastCard(n *facts.NIC) []Finding {
+	if !n.Up || n.Speed != units.Gbit || !strings.Contains(n.Media, "autoselect (1000baseT ") ||
+		!slices.Contains([]string{"ix", "ixl", "ice", "mce", "cxl", "cc", "oce", "aq"}, n.Driver) {
+		return nil
+	}
+	return with(Info, do("look at the switch's port and at the cable: 10 Gbit/s over copper needs category 6A, or 6 on short ways",
+		one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s, though its driver's cards carry 10 Gbit/s and more", n.Speed)))
 }

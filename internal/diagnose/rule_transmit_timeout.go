@@ -13,11 +13,12 @@ func transmitTimeout() Rule {
 				{"detected hardware unit hang"}, {"reset adapter unexpectedly"}, {": watchdog timeout"},
 				{"lost tx completions is above"}, {"keep alive watchdog timeout"}, {"tx timeout detected"},
 				{"tx timeout on queue"}, {"tx_timeout recovery level"}, {"_cond == 0 (loop"},
-				{"firmware crashed!"}, {"microcode sw error detected"}} { // ena, ena, mlx5, virtio_net, i40e, r8169
+				{"firmware crashed!"}, {"microcode sw error detected"}, {"appears to be hung!"},
+				{": watchdog: head "}, {"lost tx completion is above"}} { // ena, ena, mlx5, virtio_net, i40e, r8169, ixl
 				if lines, n := logged(in.Facts, words...); n > 0 {
 					card := "card"
 					if m := hungCard.FindStringSubmatch(lines[0].Text); m != nil {
-						card = m[1] + m[2] + m[3]
+						card = m[1] + m[2] + m[3] + m[4]
 					}
 					return do("update the driver and the card's firmware; switch off ASPM for the slot",
 						one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line")))
@@ -32,4 +33,5 @@ func transmitTimeout() Rule {
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
 var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f] ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
-	`NETDEV WATCHDOG: ([a-z][\w.-]*) |^(?:\[[^\]]*\] )?[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG`)
+	`NETDEV WATCHDOG: ([a-z][\w.-]*) |^(?:\[[^\]]*\] )?[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
+	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost)`)

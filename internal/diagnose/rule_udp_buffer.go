@@ -17,7 +17,7 @@ func udpBuffer() Rule {
 	return Rule{
 		ID: "udp-buffer", Title: "Datagrams were dropped for lack of receive buffer",
 		Needs: []string{"linux:protocols|listeners|socket table|datagram table|messages",
-			"freebsd:counters|socket table|messages", "openbsd:counters|socket table|messages"}, Severity: Warning,
+			"freebsd:counters|protocol rates|socket table|messages", "openbsd:counters|socket table|messages"}, Severity: Warning,
 		Because: "A program that reads too slowly, or a burst larger than its buffer, loses datagrams.",
 		Confirm: "The counter grows while the program is busy; a larger SO_RCVBUF stops it.",
 		Check: func(in Input) []Finding {

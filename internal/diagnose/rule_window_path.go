@@ -137,6 +137,9 @@ func roundTrip(f *facts.Facts, peer string) (facts.Ping, bool) {
 	if len(f.Pings) == 1 && f.Pings[0].Source.Text != "" {
 		return f.Pings[0], true
 	}
+	if len(f.Pings) == 0 && f.Told.RTT > 0 { // the words of the post tell it
+		return facts.Ping{Avg: f.Told.RTT.Seconds(), Source: f.Told.RTTSource}, true
+	}
 	return facts.Ping{}, false
 }
 

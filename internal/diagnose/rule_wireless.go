@@ -21,12 +21,12 @@ const (
 // wirelessSlow finds wireless links at low rates, with a weak signal, or with many retries.
 func wirelessSlow() Rule {
 	return Rule{
-		ID: "wireless-slow", Title: "A wireless link runs far below what it could", Systems: onLinux(),
-		Needs: []string{"wireless|messages"}, Severity: Warning,
+		ID: "wireless-slow", Title: "A wireless link runs far below what it could", Severity: Warning,
+		Needs: []string{"linux:wireless|messages", "freebsd:ifconfig", "openbsd:ifconfig"},
 		Because: "A frame at a low rate, or one that is sent again, takes the time of many fast ones on a channel that all " +
 			"stations share.",
-		Confirm: "iw dev NAME link shows the same while data is transferred: on an idle link the rate is that of the last " +
-			"small frame.",
+		Confirm: "iw dev NAME link, ifconfig of the BSDs, shows the same while data is transferred: on an idle link the rate " +
+			"is that of the last small frame.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.Stations {
 				out = append(out, slowStation(in.Facts, &in.Facts.Stations[i])...)
@@ -34,6 +34,7 @@ func wirelessSlow() Rule {
 					break
 				}
 			}
+			out = append(out, slowRadios(in.Facts)...)
 			if lines, n := matching(in.Facts, lostBeacons); n >= 3 && len(out) == 0 {
 				return do("switch the card's power saving off (iw dev NAME set power_save off); look at the signal (iw dev NAME link)",
 					one("wireless", lines, "beacons of the access point did not arrive (%s)", counted(n, "message")))

@@ -10,15 +10,15 @@ import (
 // zoneFailures finds FreeBSD's object zones that could not give.
 func zoneFailures() Rule {
 	return Rule{
-		ID: "zone-failures", Title: "A kernel zone of the network ran out", Systems: onFreeBSD(),
-		Needs: []string{"zones"}, Severity: Warning,
+		ID: "zone-failures", Title: "A kernel zone of the network ran out", Systems: onBSD(),
+		Needs: []string{"freebsd:zones", "openbsd:pools"}, Severity: Warning,
 		Because: "A connection, state or packet that gets no object from its zone is refused or dropped.",
 		Check: func(in Input) (out []Finding) {
 			for _, p := range in.Facts.Memories {
 				name, zone := strings.CutPrefix(p.Name, "zone ")
 				lower := strings.ToLower(name)
 				if !zone || p.Denied == 0 || !slices.ContainsFunc([]string{"mbuf", "tcp", "socket", "syncache", "udp",
-					"pf ", "ipfw", "netgraph", "sackhole", "hostcache", "tw"},
+					"pf ", "pfstate", "ipfw", "netgraph", "sackhole", "hostcache", "tw"},
 					func(s string) bool { return strings.Contains(lower, s) }) {
 					continue
 				}

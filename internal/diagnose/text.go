@@ -83,6 +83,9 @@ func (d Diagnosis) unread(b *strings.Builder, all bool) {
 func (d Diagnosis) hostLine(b *strings.Builder) {
 	f := d.Facts
 	parts := []string{strings.TrimSpace(f.System.Title() + " " + f.Release)}
+	if f.Relative != "" {
+		parts[0] = f.Relative + ", read in the formats of " + f.System.Title()
+	}
 	if f.Distribution != "" {
 		parts = append(parts, f.Distribution)
 	}

@@ -75,7 +75,8 @@ func (f *Facts) deviceCounters() {
 }
 
 // cardSetting finds the network card in a setting that only cards have.
-var cardSetting = regexp.MustCompile(`^dev\.([a-z][a-z0-9]*[a-z])\.(\d+)\.(?:mac_stats|iflib)\.`)
+var cardSetting = regexp.MustCompile(`^dev\.([a-z][a-z0-9]*[a-z])\.(\d+)\.(?:mac_stats|iflib|vstats|pstats|` +
+	`eni_metrics|pf|stats\.[rt]x_)`)
 
 func splitUnit(name string) (driver, unit string) {
 	driver = strings.TrimRight(name, "0123456789")

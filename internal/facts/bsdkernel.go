@@ -94,6 +94,9 @@ func (t text) card() string {
 	return ""
 }
 
+// coreDevice is the device of a card of which the interface has another name: mlx4_core0 of mlxen0, mlx5_core1 of mce1.
+var coreDevice = regexp.MustCompile(`^mlx([45])_core(\d+)$`)
+
 // readPciconf reads FreeBSD's pciconf -lvc: a line "ix0@pci0:3:0:0: ..." and,
 // below it, "link x8(x8) speed 5.0(5.0)": as trained, and as the device could.
 func (f *Facts) readPciconf(t text) error {
@@ -105,7 +108,12 @@ func (f *Facts) readPciconf(t text) error {
 	for i, line := range t.lines() {
 		if name, rest, ok := strings.Cut(line, "@pci"); ok && line[0] != ' ' && line[0] != '\t' {
 			found = true
-			if n = f.NIC(name); n == nil && t.card() == name {
+			mellanox := coreDevice.FindStringSubmatch(name)
+			if mellanox != nil {
+				name = map[string]string{"4": "mlxen", "5": "mce"}[mellanox[1]] + mellanox[2]
+			}
+			// Of a host every interface is known by now; in a post the card may be all that there is of it.
+			if n = f.NIC(name); n == nil && (t.card() == name || f.pasted && strings.Contains(rest, "class=0x020000")) {
 				n = f.linkOf(name, "", f.Line(t.from, i+1))
 			}
 			if n != nil {
@@ -223,6 +231,10 @@ func (f *Facts) readPfctl(t text) error {
 		if line == "" {
 			continue
 		}
+		if f.pfctlInOne(line, t.from, i+1) || f.dashboardStates(line, t.from, i+1) {
+			found = true
+			continue
+		}
 		words := strings.Fields(line)
 		if line[0] != ' ' && line[0] != '\t' && !pfCounter.MatchString(line) {
 			section = ""
@@ -251,6 +263,43 @@ func (f *Facts) readPfctl(t text) error {
 	}
 	return nothingUnless(found)
 }
+
+// pfctlInOne takes what a web page or a forum made one line of.
+func (f *Facts) pfctlInOne(line, from string, at int) bool {
+	all := pfNamed.FindAllStringSubmatch(line, -1)
+	const several = 3
+	if len(all) < several {
+		return false
+	}
+	for _, m := range all {
+		if v, ok := count(m[2]); ok {
+			f.Counters["pf."+strings.ReplaceAll(m[1], " ", "_")] = Counter{Value: v, Source: f.Line(from, at)}
+		}
+	}
+	return true
+}
+
+// dashboardStates takes "State table size 99% (402311/403000)" of a firewall's start page.
+func (f *Facts) dashboardStates(line, from string, at int) bool {
+	m := dashboardPair.FindStringSubmatch(line)
+	if m == nil || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "state table size") {
+		return false
+	}
+	used, ok := count(m[1])
+	if ok {
+		f.Counters["pf.current_entries"] = Counter{Value: used, Source: f.Line(from, at)}
+		f.Settings["pf:set/limit/states"] = Setting{Value: m[2], Source: f.Line(from, at), State: Read}
+	}
+	return ok
+}
+
+// dashboardPair is what is used and the most there can be.
+var dashboardPair = regexp.MustCompile(`\((\d+)/(\d+)\)`)
+
+// pfNamed is a counter of pfctl -si by its name (sbin/pfctl/pfctl_parser.c).
+var pfNamed = regexp.MustCompile(`\b(current entries|half-open tcp|searches|inserts|removals|match|bad-offset|fragment|short|` +
+	`normalize|memory|bad-timestamp|congestion|ip-option|proto-cksum|state-mismatch|state-insert|state-limit|src-limit|` +
+	`synproxy|map-failed|translate|no-route) +(\d+)\b`)
 
 // pfCounter is a counter that lost its indentation on the way.
 var pfCounter = regexp.MustCompile(`^[a-z][a-z -]*\s+\d+\s+\d+\.\d+/s\s*$`)

@@ -89,6 +89,8 @@ type Facts struct {
 	Machine      string        `json:"machine"`   // amd64, x86_64, aarch64, ...
 	Processor    string        `json:"processor"` // model name
 	Distribution string        `json:"distribution,omitempty"`
+	// Relative is the system whose outputs these are where they only look like FreeBSD's: macOS, Junos.
+	Relative string `json:"relative,omitempty"`
 	// DistributionSource is where a distribution of FreeBSD made for firewalls is named.
 	DistributionSource Source `json:"distribution_source,omitzero"`
 
@@ -148,6 +150,10 @@ type Facts struct {
 	Messages  []Message          `json:"messages,omitempty"`
 	NetISR    []NetISR           `json:"netisr,omitempty"`
 	HostCache []HostEntry        `json:"host_cache,omitempty"`
+	// Handshakes are those that tcpdump printed as text.
+	Handshakes []Handshake `json:"handshakes,omitempty"`
+	// Shapers are the pipes and queues of dummynet.
+	Shapers []Class `json:"shapers,omitempty"`
 
 	// Told is the path that the words of a post tell.
 	Told Told `json:"told_path,omitzero"`

@@ -39,11 +39,22 @@ var pastedSeeds = map[string]string{
 	"systat -vm":       "   1 users    Load  0.1  0.1  0.1\n%Sys 1.0 %Intr 2.0 %User 3.0 %Nice 0.0 %Idle 94.0\n",
 	"sockstat":         "USER     COMMAND    PID   FD  PROTO  LOCAL ADDRESS  FOREIGN ADDRESS\nroot sshd 1 3 tcp4 *:22 *:*\n",
 	"pfctl -vsq":       "queue root on em0 bandwidth 10M\n  [ pkts: 10 bytes: 100 dropped pkts: 1 bytes: 10 ]\n",
-	"iostat":           "       tty            ada0\n tin  tout  KB/t tps  MB/s\n   2  1262 23.20  13  0.30\n",
-	"netstat -s":       "Tcp:\n    10 segments sent out\n    2 segments retransmitted\nTcpExt:\n    3 SYNs to LISTEN sockets dropped\n",
-	"node_exporter":    "node_netstat_TcpExt_ListenOverflows 12\nnode_network_receive_drop_total{device=\"eth0\"} 5\nnode_nf_conntrack_entries 7\n",
-	"/proc/net/udp":    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n 1053: 00000000:0202 00000000:0000 07 00000000:00034180 00:00000000 00000000     0        0 35617 2 0000000000000000 904422\n",
-	"mtr":              "HOST: a    Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- 192.0.2.1  1.5%   200    0.5   0.6   0.4   1.0   0.1\n",
+	"ipfw pipe show": "00001:  20.000 Mbit/s    0 ms burst 0\nq131073  50 sl. 0 flows (1 buckets) sched 65537 weight 0 lmax 0 pri 0 droptail\n" +
+		" sched 65537 type FIFO flags 0x0 0 buckets 1 active\nBKT Prot ___Source IP/port____ ____Dest. IP/port____ Tot_pkt/bytes Pkt/Byte Drp\n" +
+		"  0 ip           0.0.0.0/0             0.0.0.0/0     1488 2231993 46 69000 23\n",
+	"systat -b queues": "QUEUE                  BW/FL SCH      PKTS    BYTES   DROP_P   DROP_B QLEN\noutq on em0             50M fifo         0        0        0        0    0\n" +
+		" std                    20M fifo   1238123     1.1G       12        0    0\n",
+	"tcpdump":   "12:00:01.0 IP 192.0.2.1.51000 > 192.0.2.9.22: Flags [S], seq 1, win 65535, options [mss 1460,nop,wscale 6], length 0\n",
+	"vmstat -m": "Name        Size Requests Fail    InUse Pgreq Pgrel Npage Hiwat Minpg Maxpg Idle\nmcl2k2      2112 812377 12    92   565     0   565   565     0   565    0\n",
+	"kstat":     "em0:0:em-stats:0\n          rx missed: 12 packets\n",
+	"systat -ip": "          IP Input                           IP Output\n     4534 total packets received         4521 total packets sent\n" +
+		"        0 - redirects generated            2 - socket buffer full\n",
+	"iostat":        "       tty            ada0\n tin  tout  KB/t tps  MB/s\n   2  1262 23.20  13  0.30\n",
+	"netstat -s":    "Tcp:\n    10 segments sent out\n    2 segments retransmitted\nTcpExt:\n    3 SYNs to LISTEN sockets dropped\n",
+	"node_exporter": "node_netstat_TcpExt_ListenOverflows 12\nnode_network_receive_drop_total{device=\"eth0\"} 5\nnode_nf_conntrack_entries 7\n",
+	"/proc/net/udp": "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n 1053: 00000000:0202 00000000:0000 07 00000000:00034180 00:00000000 00000000     0        0 35617 2 0000000000000000 904422\n",
+	"ss -ltn":       "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nLISTEN 0 128 *:22 *:*\n",
+	"mtr":           "HOST: a    Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- 192.0.2.1  1.5%   200    0.5   0.6   0.4   1.0   0.1\n",
 	"iw": "Connected to 02:00:00:00:00:01 (on wlan0)\n\tRX: 1 bytes (2 packets)\n\tsignal: -47 dBm\n\trx bitrate: 6.5 MBit/s MCS 0\n" +
 		"\ttx retries:\t4\nPower save: on\nwlan1  IEEE 802.11bg  ESSID:\"a\"\n  Bit Rate=1 Mb/s   Tx-Power=20 dBm\n",
 	"lsusb -t": "/:  Bus 01.Port 1: Dev 1, Class=root_hub, Driver=xhci_hcd/1p, 480M\n" +
@@ -53,7 +64,6 @@ var pastedSeeds = map[string]string{
 		"                   0.687         135.679         197.518        0 (0.0%)          9.235          9.876\n" +
 		"\tREAD: 10 12 0 1 2 3 40 50\n",
 	"perf top": "Overhead  Shared Object  Symbol\n  41.21%  [ip_tables]  [k] ipt_do_table\n",
-	"ss -ltn":  "State Recv-Q Send-Q Local Address:Port Peer Address:Port\nLISTEN 0 128 *:22 *:*\n",
 }
 
 // seeded are the collectors whose output people can paste, each with such an output.

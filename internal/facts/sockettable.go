@@ -3,8 +3,11 @@ package facts
 import (
 	"encoding/hex"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // datagramLimit is from how much unread data on a UDP socket is kept, in bytes:
@@ -63,6 +66,15 @@ func (f *Facts) readSocketTable(t text) error {
 	shown := map[string]Source{}
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
+		if slices.Contains(words, "Rexmit") {
+			return f.readRexmits(t)
+		}
+		if m := countedState.FindStringSubmatch(line); m != nil {
+			n, _ := count(m[1] + m[4])
+			waiting[m[2]+m[3]], found = waiting[m[2]+m[3]]+n, true
+			shown[m[2]+m[3]] = f.Line(t.from, i+1)
+			continue
+		}
 		if len(words) < 5 || !strings.HasPrefix(words[0], "tcp") && !strings.HasPrefix(words[0], "udp") {
 			continue
 		}
@@ -95,7 +107,8 @@ func (f *Facts) readSocketTable(t text) error {
 	if !found {
 		return errNothing
 	}
-	for state, name := range map[string]string{"TIME_WAIT": "sockstat.TCP.tw", "SYN_RECV": "tcp_states.syn_recv"} {
+	for state, name := range map[string]string{"TIME_WAIT": "sockstat.TCP.tw", "SYN_RECV": "tcp_states.syn_recv",
+		"CLOSE_WAIT": "tcp_states.close_wait"} {
 		if _, have := f.Counters[name]; !have && waiting[state] > 0 {
 			f.Counters[name] = Counter{Value: waiting[state], Source: shown[state]}
 		}
@@ -103,5 +116,30 @@ func (f *Facts) readSocketTable(t text) error {
 	if f.Parts["flows"].State != Read {
 		f.Parts["flows"] = Part{From: t.from, State: Read}
 	}
+	return nil
+}
+
+// countedState is a row of states that somebody counted (sort | uniq -c).
+var countedState = regexp.MustCompile(`^\s*(?:(\d+) +(` + tcpStates + `)|(` + tcpStates + `) +(\d+))\s*$`)
+
+const tcpStates = `ESTABLISHED|CLOSE_WAIT|TIME_WAIT|FIN_WAIT_?[12]|LAST_ACK|SYN_SENT|SYN_RCVD|SYN_RECV|CLOSING|CLOSED|LISTEN`
+
+// readRexmits reads netstat -T of FreeBSD: "tcp4  12  0  0  LOCAL  PEER", with what a connection sent again, received out of
+// order, and how often its window was closed.
+func (f *Facts) readRexmits(t text) error {
+	for i, line := range t.lines() {
+		words := strings.Fields(line)
+		if len(words) < 6 || !strings.HasPrefix(words[0], "tcp") || len(f.Flows) >= flowLimit {
+			continue
+		}
+		fl := Flow{Local: words[4], Peer: words[5], Values: map[string]float64{}, Source: f.Line(t.from, i+1)}
+		for j, name := range []string{"Rexmit", "OOORCV", "0-win"} {
+			if v, ok := wholeNumber(words[1+j]); ok {
+				fl.Values[name] = float64(v)
+			}
+		}
+		f.Flows = append(f.Flows, fl)
+	}
+	f.Parts["flows"] = Part{From: t.from, State: Read}
 	return nil
 }

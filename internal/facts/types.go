@@ -299,7 +299,8 @@ type Tin struct {
 	DelayLine Source `json:"-"`
 }
 
-// Class is a class of a queueing discipline (tc -s class), or a queue of pf (pfctl -vsq), with its counters.
+// Class is a class of a queueing discipline (tc -s class), a queue of pf (pfctl -vsq) or a pipe of dummynet, with its
+// counters.
 type Class struct {
 	Kind   string     `json:"kind"`
 	ID     string     `json:"id"`
@@ -313,6 +314,9 @@ type Class struct {
 	Overlimits Counter `json:"overlimits"`
 	Backlog    int64   `json:"backlog_bytes"`
 	Options    string  `json:"options,omitempty"`
+	// Loss is the share that a pipe of dummynet loses on purpose, DelayMS what it adds to the round trip.
+	Loss    float64 `json:"configured_loss,omitempty"`
+	DelayMS float64 `json:"configured_delay_ms,omitempty"`
 }
 
 // Message is a line of the kernel's log that concerns the network.

@@ -24,7 +24,8 @@ var tools = sync.OnceValue(func() map[string]bool {
 const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps dd " +
 	"mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
 	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload tailscale wg " +
-	"iwconfig nfsiostat mountstats findmnt tcpdump traceroute iperf nuttcp ntttcp wget curl scp rsync fio"
+	"iwconfig nfsiostat mountstats findmnt tcpdump traceroute iperf nuttcp ntttcp wget curl scp rsync fio dnctl nfsstat " +
+	"iscsictl ctladm ctlstat procstat fstat dtrace"
 
 // isCommand reports whether words begin with a program that is known.
 func isCommand(words []string) bool { return len(words) > 0 && tools()[words[0]] }
@@ -66,6 +67,10 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^[a-z]+\d+: [A-Z][A-Za-z ]+ = \d+\s*$`), "dmesg", nil},
 	{regexp.MustCompile(`^(current entries|searches|state-mismatch|memory|congestion|state-limit|` +
 		`src-limit)\s+\d+\s+\d+\.\d+/s`), "pfctl -si", nil},
+	{regexp.MustCompile(`\bcurrent entries \d+ .*\bsearches \d+ `), "pfctl -si", []string{"current entries"}},
+	{regexp.MustCompile(`^\s*(?i:state table size)\W.*\(\d+/\d+\)`), "pfctl -si", []string{"able size", "ABLE SIZE", "able Size"}},
+	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m", []string{"MBUF", "Mbuf"}},
+	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr `), "systat -vm", []string{"%Intr"}},
 	{regexp.MustCompile(`^states +hard limit +\d+`), "pfctl -sm", nil},
 	{regexp.MustCompile(`^(?:tcp|unix)\d*\s+\d+/\d+/\d+\s+\S+\s*$`), "netstat -Lan", []string{"/"}},
 	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},
@@ -73,8 +78,17 @@ var looseLines = []looseLine{
 		`SYN cookies sent|listen queue overflows|dropped due to full socket buffers|packets pruned from|packets collapsed in|packet receive errors|receive buffer errors|` +
 		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$`), "netstat -s", nil},
 	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)\.?[A-Z][A-Za-z0-9]+(?:\s+|\s*[=:]\s*)\d+`), "nstat -az", nil},
-	{regexp.MustCompile(`^CPU(?: \d+| states)?: .*% interrupt|^CPU\d+: .*% idle .*% sirq`), "top", []string{"% interrupt", "% sirq"}},
+	{regexp.MustCompile(`^CPU(?: \d+|\d* states)?: .*% int(?:errupt|r)|^CPU\d+: .*% idle .*% sirq`), "top", []string{"% int", "% sirq"}},
 	{regexp.MustCompile(`^ *\d+ root .* \d+\.\d+% \[?(?:kernel|intr|idle)\{`), "top", []string{"kernel{", "intr{", "idle{"}},
+	{regexp.MustCompile(`\bIP6? \S+ > \S+: Flags \[S\.?[EW]*\],.* options \[`), "tcpdump", []string{": Flags [S"}},
+	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |limit exceeded by uid|out of swap space|failed to reclaim memory|` +
+		`^(?:.*kernel: )?arp: \S+ moved from |^arp info overwritten for |^[a-z]+\d+: .*(?i:rx .*(?:lost|overrun|overflow))`), "dmesg",
+		[]string{": <", "exceeded by uid", "swap space", "reclaim memory", "arp", "rx ", "RX ", "Rx "}},
+	{regexp.MustCompile(`^[a-z]+\d+: watchdog: head \d+|Found a Tx that wasn't completed on time|lost tx completion is above|OVER TEMP|over heated|` +
+		`discard oversize frame`), "dmesg", []string{"watchdog: head", "Found a Tx", "lost tx", "OVER TEMP", "over heated", "oversize"}},
+	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|stopped DISTRIBUTING|mclpools? limit reached|` +
+		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!`), "dmesg",
+		[]string{"NOP-", "DISTRIBUTING", "limit reached", "atchdog", "PCI Express", "hung"}},
 	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|InDroppedDma|rbuf_ovflow_cnt|rx_no_dma_resources|rx_fifo_errors|` +
 		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_missed_errors|rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy): *\d+`), "ethtool -S interface",
@@ -203,6 +217,13 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^USER +COMMAND +PID +FD +PROTO`), "sockstat", []string{"COMMAND"}},
 	{regexp.MustCompile(`^(\d{2}:\d{2}:\d{2}( [AP]M)?|Average:) +(IFACE|active/s|atmptf/s|totsck|idgm/s|irec/s) `), "sar",
 		[]string{"IFACE", "active/s", "atmptf/s", "totsck", "idgm/s", "irec/s"}},
+	{regexp.MustCompile(`^0*\d+: +(?:[0-9.]+ [KMG]?bit/s|unlimited) +\d+ ms |^q\d+ +\d+ (?:sl\.|KB)`), "ipfw pipe show",
+		[]string{"bit/s", "unlimited", " sl.", " KB"}},
+	{regexp.MustCompile(`^QUEUE +BW\S* +SCH `), "systat -b queues", []string{"QUEUE"}},
+	{regexp.MustCompile(`^Name +Size +Requests +Fail `), "vmstat -m", []string{"Requests"}},
+	{regexp.MustCompile(`^[a-z][a-z0-9]*\d+:\d+:[\w-]+:\d+$`), "kstat", []string{":"}},
+	{regexp.MustCompile(`^\s*IP Input +IP Output`), "systat -ip", []string{"IP Input"}},
+	{regexp.MustCompile(`^Proto +Rexmit +OOORCV`), "netstat -an", []string{"Rexmit"}},
 	{regexp.MustCompile(`^State Table  +Total`), "pfctl -si", []string{"State Table"}},
 	{regexp.MustCompile(`^IP address +MTU +SST`), "sysctl net.inet.tcp.hostcache.list", []string{"IP address"}},
 }

@@ -24,13 +24,16 @@ var identityMarks = []struct {
 		`LnkSta|^top - \d|^Kernel (Interface|IP routing) table|^Iface +MTU|^Active Internet connections \((w/o|` +
 		`servers and|only)|PID/Program|^\s*Cpu\(s\):`), "Linux"},
 	{regexp.MustCompile(`(?m)^net\.inet6?\.[a-z0-9_.]+=|mbuf 2048 byte clusters|OpenBSD|Ifail|Iface$|` +
-		`net\.inet\.ip\.ifq\.|hwfeatures=`), "OpenBSD"},
+		`net\.inet\.ip\.ifq\.|hwfeatures=|% spin|mcl2k2|DROP_P|min/avg/max/std-dev`), "OpenBSD"},
 	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|\[zone: [a-z_0-9]+\] kern\.|is using my IP|mbuf clusters|` +
 		`\(current/cache|FreeBSD|dropped due to full socket buffers|watchdog timeout|link state changed|^(net\.inet|` +
 		`kern\.ipc|hw\.intr|dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|output packets dropped due to no bufs|` +
 		`cpu0:timer|SSTRESH|(kernel|intr|idle)\{|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno|embryonic connections dropped|acks for unsent data|completely duplicate packets|netmask 0x[0-9a-f]{8}|media: Ethernet|^CPU states?:.* interrupt|` +
 		`/kernel: |drop mbuf that needs|setsockopt: no buffer space|^last pid: |` +
-		`^[a-z]+\d+: (Missed Packets|Receive No Buffers|Good Packets) `), "FreeBSD"},
+		`^[a-z]+\d+: (Missed Packets|Receive No Buffers|Good Packets) |Limiting (?:closed|open) port|mi_switch|` +
+		`stopped DISTRIBUTING|no ping reply \(NOP-|^Proto +Rexmit|netmap_transmit|(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
+		`swap_pager: |limit exceeded by uid|rx packet lost|` +
+		`discard oversize frame|lost tx completion is above|OVER TEMP!!`), "FreeBSD"},
 }
 
 // strongMarks are what one system alone prints, whatever else a text speaks of.
@@ -42,9 +45,9 @@ var strongMarks = []struct {
 		`Lien encap:|Encapsulamento do Link:|^(Ip|Tcp|Udp|TcpExt|IpExt):$|segments sen[dt] out|segments retransmit|` +
 		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d`), system.Linux},
 	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|mbuf clusters in use \(current/cache/total/max\)|` +
-		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.(?:iflib|mac_stats|%)| Ierrs Idrop | Netif Expire|^kern\.ipc\.maxsockbuf|@pci\d+:\d+:\d+:\d+:`), system.FreeBSD},
+		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.[a-z%]| Ierrs Idrop | Netif Expire|^kern\.ipc\.maxsockbuf|^[a-z]+\d+: PCI Express Bus: |@pci\d+:\d+:\d+:\d+:`), system.FreeBSD},
 	{regexp.MustCompile(`(?m)OpenBSD|mbuf 2048 byte clusters in use|irq0/clock|total in +total out|%Spn |SYN cache entries added|^\tlladdr |` +
-		`<Link>  | Prio +Iface|Ifail|hwfeatures=`), system.OpenBSD},
+		`<Link>  | Prio +Iface|Ifail|hwfeatures=|^CPU\d+ states: |half-open tcp|Debug: err$|^pktdelay-pkts +hard limit|: watchdog: head |^queue \S+ parent \S+ on `), system.OpenBSD},
 }
 
 // Votes of one paste.
@@ -113,6 +116,26 @@ func guessIdentity(rounds []facts.Round) (line string, sure bool) {
 		return "", false
 	}
 	return best.Title() + " unknown " + cmp.Or(release[best], "unknown"), strong[best]
+}
+
+// relatives print in the formats of FreeBSD, from which they took their tools, and have other settings.
+var relatives = []struct {
+	form *regexp.Regexp
+	name string
+}{
+	{regexp.MustCompile(`\d checksummed in software\n|\d received packets dropped due to low memory|SMART,RUNNING|` +
+		`inet6 \S+ prefixlen \d+ secured|CHANNEL_IO|Darwin Kernel Version`), "macOS"},
+	{regexp.MustCompile(`(?m)^[\w.-]+@[\w.-]+> show |\bJUNOS\b|9k \(page size\) jumbo clusters|^\{(?:master|backup)(?::\d+)?\}`), "Junos"},
+}
+
+// relativeOf is the system that a text is of, where it only looks like FreeBSD's; empty where it is FreeBSD's.
+func relativeOf(text string) string {
+	for _, r := range relatives {
+		if r.form.MatchString(text) {
+			return r.name
+		}
+	}
+	return ""
 }
 
 // otherAppliance are distributions of FreeBSD that are no firewalls.

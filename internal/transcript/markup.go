@@ -97,7 +97,7 @@ var margins = []*regexp.Regexp{
 	regexp.MustCompile(`^(?:> ?)* *\d{1,6}(\t|\|) ?`),
 	regexp.MustCompile(`^(?:> ?)*\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]? `),
 	regexp.MustCompile(`^(?:> ?)* *\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?:? (?:(?:DEBUG|INFO|WARN(?:ING)?|ERROR) *\| ?)?`),
-	regexp.MustCompile(`^(?:> ?)*[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \S+ \S+: `),
+	regexp.MustCompile(`^(?:> ?)*[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \S+ \S*[a-z\])]: `), // not "host ix0: "
 	regexp.MustCompile(`^(?:> ?)*[|│┃] ?`),
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // A session is what people paste when they ask for help: prompts and commands
@@ -94,6 +95,9 @@ func (p Posted) Facts(file string) (*facts.Facts, error) {
 		f.Node = p.Host
 	}
 	p.nameDistribution(f, file)
+	if f.System == system.FreeBSD && f.Release == "unknown" {
+		f.Relative = relativeOf(p.prose())
+	}
 	f.Told = p.told(file, f.Used())
 	f.Unread = slices.DeleteFunc(p.unread(f), func(u facts.Unread) bool {
 		return slices.ContainsFunc(p.Unread, func(more facts.Unread) bool {
@@ -191,8 +195,14 @@ func namedSystem(s string) string {
 			found = n.system
 		}
 	}
+	if found == "" && bsdLink.MatchString(s) {
+		return "FreeBSD"
+	}
 	return found
 }
+
+// bsdLink is the name of an interface as the BSDs give it, FreeBSD more often than OpenBSD; em1 is one of Linux too.
+var bsdLink = regexp.MustCompile(`\b(?:em0|(?:igb|igc|ix|ixl|re|bge|bce|vmx|vtnet|lagg)\d)\b`)
 
 // ErrNotText is returned for files that hold something else than text.
 var ErrNotText = errors.New("it is not text")

@@ -1,0 +1,44 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// bundlePort finds ports of an LACP bundle that carry nothing.
+func bundlePort() Rule {
+	return Rule{
+		ID: "bundle-port-idle", Title: "A port of a bundle carries nothing", Systems: onBSD(), Needs: []string{"ifconfig"},
+		Severity: Warning,
+		Because:  "A port that does not agree with the switch on LACP, or has no carrier, is left out: the bundle has the rate of the rest.",
+		Check: func(in Input) (out []Finding) {
+			bundle, lacp := "", false
+			for i, line := range in.Facts.Lines("ifconfig -a") {
+				if name, _, ok := strings.Cut(line, ": flags="); ok {
+					bundle, lacp = name, false
+				}
+				lacp = lacp || strings.Contains(line, "laggproto lacp") || strings.Contains(line, "trunkproto lacp")
+				m := bundlePortLine.FindStringSubmatch(line)
+				if m == nil || !lacp || strings.Contains(strings.ToLower(m[2]), "distributing") {
+					continue
+				}
+				out = append(out, do("compare the switch's port: the same bundle, LACP on, the same speed; look at its cable",
+					one(m[1], []facts.Source{in.Facts.Line("ifconfig -a", i+1)}, "it does not take part in %s", bundle))...)
+			}
+			return out
+		},
+		Fires: freebsdExample("ifconfig -a", bundleExample("0<>")),
+		Quiet: freebsdExample("ifconfig -a", bundleExample("1c<ACTIVE,COLLECTING,DISTRIBUTING>")),
+	}
+}
+
+// bundlePortLine is FreeBSD's "laggport: ix1 flags=1c<ACTIVE,COLLECTING,DISTRIBUTING>" and OpenBSD's "trunkport em1
+// active,collecting,distributing".
+var bundlePortLine = regexp.MustCompile(`^\s+(?:laggport:|trunkport) ([a-z]\w*)(.*)$`)
+
+func bundleExample(flags string) string {
+	return "lagg0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tlaggproto lacp lagghash l2,l3,l4\n" +
+		"\tlaggport: ix0 flags=1c<ACTIVE,COLLECTING,DISTRIBUTING>\n\tlaggport: ix1 flags=" + flags + "\n\tstatus: active\n"
+}

@@ -1,0 +1,28 @@
+package diagnose
+
+import "github.com/wirerate/wirerate/internal/regexp"
+
+// cardHot finds cards that stopped since they were too hot.
+func cardHot() Rule {
+	return Rule{
+		ID: "card-too-hot", Title: "A card stopped for heat", Needs: []string{"messages"}, Severity: Critical,
+		Because: "Cards of 10 Gbit/s over copper need moving air: too hot, they lower their rate or switch themselves off.",
+		Check: func(in Input) []Finding {
+			lines, n := matching(in.Facts, tooHot)
+			if n == 0 {
+				return nil
+			}
+			name := tooHot.FindStringSubmatch(lines[0].Text)[1]
+			if name == "" {
+				name = "card"
+			}
+			return do("give the card a fan, or another slot; look at the optic or the cable it drives",
+				one(name, lines, "its driver reported heat in %s", counted(n, "line")))
+		},
+		Fires: freebsdExample("dmesg", "ix0: CRITICAL: OVER TEMP!! PHY IS SHUT DOWN!!\n"),
+		Quiet: freebsdExample("dmesg", "ix0: link state changed to UP\n"),
+	}
+}
+
+// tooHot is what ix(4) and ixgbe say.
+var tooHot = regexp.MustCompile(`(?:\b([a-z]+\d+): .*)?(?:OVER TEMP|because it has over heated)`)

@@ -1,0 +1,43 @@
+package diagnose
+
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// hundredMegabit finds a test whose rate is that of a link of 100 Mbit/s, though nothing was lost.
+func hundredMegabit() Rule {
+	return Rule{
+		ID: "rate-of-100-mbit", Title: "A test ran at the rate of a 100 Mbit/s link", Needs: []string{"transfers"},
+		Severity: Warning,
+		Because: "TCP gets 94 Mbit/s out of a link of 100 Mbit/s, steadily: somewhere on the way a port, a cable with a damaged " +
+			"pair, an adapter or a shaper has that rate.",
+		Confirm: "The speed of each port on the way: both hosts', the switches', the wall sockets'.",
+		Check: func(in Input) (out []Finding) {
+			if line := max(in.Path.Rate, in.Facts.Told.Rate); line > 0 && line <= 110*units.Mbit {
+				return nil // the line is known to carry no more
+			}
+			for _, tr := range in.Facts.Transfers {
+				const least, low, high = 3, 93.0e6, 95.5e6 // 94.1 Mbit/s with full frames and timestamps
+				if tr.Seconds <= 0 || tr.Intervals < least || tr.Stalled > 0 || tr.Retransmits > uint64(tr.Intervals) {
+					continue
+				}
+				if rate := 8 * tr.Bytes / tr.Seconds; rate >= low && rate <= high && len(out) == 0 {
+					out = do("look at the negotiated speed of every port on the way", one(tr.Peer, []facts.Source{tr.SteadySource, tr.Last},
+						"%.3g Mbit/s over %d intervals, with nothing lost: what a link of 100 Mbit/s carries", rate/1e6, tr.Intervals))
+				}
+			}
+			return out
+		},
+		Fires: linuxExample("iperf3", hundredExample("11.2 MBytes  94.1")),
+		Quiet: linuxExample("iperf3", hundredExample("112 MBytes   941")),
+	}
+}
+
+func hundredExample(rate string) string {
+	return "Connecting to host 192.0.2.7, port 5201\n[  5] local 192.0.2.1 port 40000 connected to 192.0.2.7 port 5201\n" +
+		"[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n" +
+		"[  5]   0.00-1.00   sec  " + rate + " Mbits/sec    0    218 KBytes\n" +
+		"[  5]   1.00-2.00   sec  " + rate + " Mbits/sec    0    218 KBytes\n" +
+		"[  5]   2.00-3.00   sec  " + rate + " Mbits/sec    0    218 KBytes\n"
+}

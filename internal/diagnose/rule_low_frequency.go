@@ -1,0 +1,33 @@
+package diagnose
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// lowFrequency finds a processor that runs far below its highest frequency.
+func lowFrequency() Rule {
+	return Rule{
+		ID: "processor-slowed", Title: "The processor runs far below its highest frequency", Systems: onFreeBSD(),
+		Needs: []string{"settings"}, Severity: Info,
+		Because: "Packets cost time per clock: at a fraction of its frequency a core passes a fraction of the packets. While it " +
+			"idles the lowest frequency is right; powerd may also be told to stay there.",
+		Confirm: "The frequency is as low while the transfer runs.",
+		Check: func(in Input) []Finding {
+			now, src, ok := setting(in.Facts, "dev.cpu.0.freq")
+			levels, known := in.Facts.Setting("dev.cpu.0.freq_levels")
+			first, _, _ := strings.Cut(levels, "/")
+			most, err := strconv.ParseInt(strings.TrimSpace(first), 10, 32)
+			if !ok || !known || err != nil || now <= 0 || 2*now > most {
+				return nil
+			}
+			return with(Info, do("let powerd follow the load, or stay at the highest frequency (powerd_flags=\"-a hiadaptive\")",
+				one("processor", []facts.Source{src, in.Facts.Settings["dev.cpu.0.freq_levels"].Source},
+					"it runs at %d of %d MHz", now, most)))
+		},
+		Fires: freebsdExample("sysctl -a", "dev.cpu.0.freq: 408\ndev.cpu.0.freq_levels: 1416/-1 1008/-1 408/-1\n"),
+		Quiet: freebsdExample("sysctl -a", "dev.cpu.0.freq: 1416\ndev.cpu.0.freq_levels: 1416/-1 1008/-1 408/-1\n"),
+	}
+}

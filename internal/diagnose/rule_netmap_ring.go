@@ -1,0 +1,33 @@
+package diagnose
+
+import "github.com/wirerate/wirerate/internal/regexp"
+
+// netmapRing finds packets of the host that found no room on their way to a program that uses netmap.
+func netmapRing() Rule {
+	return Rule{
+		ID: "netmap-ring-full", Title: "A program that uses netmap does not keep up", Systems: onFreeBSD(),
+		Needs: []string{"messages"}, Severity: Warning,
+		Because: "Packets that the host sends on this interface wait in a ring for an intrusion prevention or filter program, and " +
+			"are dropped when it is full. The kernel says so twice a second at most, however many they are.",
+		Confirm: "The program fills a core (top -SH); the transfer is faster while it is stopped.",
+		Check: func(in Input) []Finding {
+			lines, n := matching(in.Facts, netmapFull)
+			if n == 0 {
+				return nil
+			}
+			const often = 3
+			s := Warning
+			if n < often {
+				s = Info
+			}
+			return with(s, do("take this interface away from the program, give it fewer rules or more threads, or raise "+
+				"dev.netmap.ring_size", one(netmapFull.FindStringSubmatch(lines[0].Text)[1], lines, "its ring was full in %s",
+				counted(n, "line"))))
+		},
+		Fires: freebsdExample("dmesg", "654.637689 [4335] netmap_transmit           ixl0 full hwcur 973 hwtail 973 qlen 1023\n"),
+		Quiet: freebsdExample("dmesg", "654.637689 [1130] generic_netmap_attach     Emulated adapter for ixl0 created\n"),
+	}
+}
+
+// netmapFull is what netmap_transmit says (sys/dev/netmap/netmap.c).
+var netmapFull = regexp.MustCompile(`netmap_transmit\s+([a-z][\w.]*) full hwcur \d+`)
