@@ -30,7 +30,7 @@ func TestFile(t *testing.T) {
 		}
 	}
 	r, err := File(c, p, "sysctl.conf", "net.ipv4.tcp_rmem = "+same+"\nnet.core.rmem_max = 1\nnet.ipv4.tcp_sack = 1\nnet.ipv4.tcp_tw_recycle = 1\n"+
-		"net.no.such = 1\nnet.core.netdev_max_backlog = 50000\n")
+		"net.no.such = 1\nnet.core.netdev_max_backlog = 20000\n")
 	if err != nil {
 		t.Fatal(err)
 	}
