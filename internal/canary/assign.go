@@ -24,7 +24,8 @@ func ParseSteps(text string, hosts int) ([]int, error) {
 		digits, percent := strings.CutSuffix(strings.TrimSpace(word), "%")
 		v, err := strconv.ParseFloat(digits, 64)
 		if err != nil || !(v > 0) || percent && v > 100 || !percent && (v > float64(hosts) || v != math.Trunc(v)) {
-			return nil, fmt.Errorf("steps %q: %q: numbers of hosts (of %d) or shares are expected, like 1,1%%,10%%,50%%,100%%", text, word, hosts)
+			return nil, fmt.Errorf("steps %q: %q: numbers of hosts (of %d) or shares are expected, like 1,1%%,10%%,50%%,100%%",
+				text, word, hosts)
 		}
 		if percent && v >= share {
 			// 1% of few hosts may be fewer than the one host before it.
@@ -33,7 +34,8 @@ func ParseSteps(text string, hosts int) ([]int, error) {
 			v = math.Round(v * float64(hosts) / 100)
 		}
 		if int(v) < before {
-			return nil, fmt.Errorf("steps %q: %q are %d hosts, fewer than the step before; steps count all hosts that are changed by then",
+			return nil, fmt.Errorf("steps %q: %q are %d hosts, fewer than the step before; steps count all hosts "+
+				"that are changed by then",
 				text, word, int(v))
 		}
 		if int(v) > before {

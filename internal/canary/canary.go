@@ -33,7 +33,8 @@ func ParseMetric(text string) (Metric, error) {
 	better, query, found := strings.Cut(text, ":")
 	m := Metric{Query: strings.TrimSpace(query), HigherIsBetter: better == "higher"}
 	if !found || better != "higher" && better != "lower" || m.Query == "" {
-		return m, fmt.Errorf("metric %q: say which direction is better in front of the query, like lower:QUERY or higher:QUERY", text)
+		return m, fmt.Errorf("metric %q: say which direction is better in front of the query, like "+
+			"lower:QUERY or higher:QUERY", text)
 	}
 	return m, nil
 }

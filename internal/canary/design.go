@@ -99,7 +99,8 @@ func New(ctx context.Context, src Source, d Design, label string, hosts []Host, 
 		}
 	}
 	if s.Design.Metric.SD == 0 {
-		return nil, fmt.Errorf("%w: %s is the same on every host at any time: no change shows in it", ErrQuery, d.Metric.Query)
+		return nil, fmt.Errorf("%w: %s is the same on every host at any time: no change shows in it",
+			ErrQuery, d.Metric.Query)
 	}
 	s.promise()
 	s.remark(history[0].strange)
@@ -124,12 +125,14 @@ func (s *State) readBefore(j int, m *Metric, o observed) error {
 	}
 	switch {
 	case n < 4 || n < len(s.Hosts)/2:
-		return fmt.Errorf("%w: %s has a history of %s for only %d of %d hosts; is it kept that long? a shorter --before and --window need less",
+		return fmt.Errorf("%w: %s has a history of %s for only %d of %d hosts; is it kept that long? a shorter "+
+			"--before and --window need less",
 			ErrQuery, m.Query, s.Design.before(), n, len(s.Hosts))
 	case positive:
 		m.Mean = 0
 	case !(sum > 0):
-		return fmt.Errorf("%w: %s is 0 or below on average: there is nothing that changes can be shares of", ErrQuery, m.Query)
+		return fmt.Errorf("%w: %s is 0 or below on average: there is nothing that changes can be shares of",
+			ErrQuery, m.Query)
 	default:
 		m.Mean = sum / float64(n)
 	}
@@ -284,7 +287,8 @@ func (s *State) PowerAt(change float64) float64 {
 			if m.Mean == 0 {
 				effect = math.Abs(math.Log1p(change))
 			}
-			return stats.PowerOf(effect, math.Log1p(s.Design.Margin), m.SD/math.Sqrt(step.Information), max(1, m.DF-1), step.Level)
+			return stats.PowerOf(effect, math.Log1p(s.Design.Margin), m.SD/math.Sqrt(step.Information),
+				max(1, m.DF-1), step.Level)
 		}
 	}
 	return 0

@@ -127,7 +127,8 @@ func (l *looking) findRestarts(ctx context.Context, src Source) (bool, error) {
 		}
 	}
 	if p := stats.MoreOften(count[1], of[1], count[0], of[0]); p < l.eventLevel(1) {
-		l.because("%d of %d changed hosts were started anew, and %d of %d others (p %.2g)", count[1], of[1], count[0], of[0], p)
+		l.because("%d of %d changed hosts were started anew, and %d of %d others (p %.2g)",
+			count[1], of[1], count[0], of[0], p)
 		return true, nil
 	}
 	if 2*count[1] > of[1] && 2*count[0] <= of[0] {

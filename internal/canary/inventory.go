@@ -44,7 +44,8 @@ func Inventory(data []byte, keys []string) ([]Host, error) {
 			return nil, fmt.Errorf("the inventory has a host with the name %q", h.Name)
 		}
 		if strings.ContainsAny(h.Name, "*?,") || strings.ContainsAny(h.Name[:1], "!&~@") {
-			return nil, fmt.Errorf("the inventory has a host with the name %q, which Ansible reads as a pattern of hosts", h.Name)
+			return nil, fmt.Errorf("the inventory has a host with the name %q, which Ansible reads as a pattern of hosts",
+				h.Name)
 		}
 		if i > 0 && hosts[i-1].Name == h.Name {
 			return nil, fmt.Errorf("host %s stands twice in the inventory; a host is in one place only", h.Name)
@@ -52,7 +53,8 @@ func Inventory(data []byte, keys []string) ([]Host, error) {
 	}
 	for i, key := range keys {
 		if !slices.ContainsFunc(hosts, func(h Host) bool { return h.Facts[i] != "" }) {
-			return nil, fmt.Errorf("no host has a value of %q, which the blocks need: name a variable of the hosts, or groups %s_VALUE",
+			return nil, fmt.Errorf("no host has a value of %q, which the blocks need: name a variable of the "+
+				"hosts, or groups %s_VALUE",
 				key, key)
 		}
 	}
@@ -175,7 +177,8 @@ func groupFact(h *Host, group string, keys []string) error {
 		if h.Facts[i] != "" && h.Facts[i] != value {
 			pair := []string{h.Facts[i], value}
 			slices.Sort(pair)
-			return fmt.Errorf("host %s is in two groups, %s_%s and %s_%s; a block has each host once", h.Name, key, pair[0], key, pair[1])
+			return fmt.Errorf("host %s is in two groups, %s_%s and %s_%s; a block has each host once",
+				h.Name, key, pair[0], key, pair[1])
 		}
 		h.Facts[i] = value
 	}

@@ -110,7 +110,8 @@ type looking struct {
 }
 
 func (s *State) look(ctx context.Context, src Source, i int) (*Look, error) {
-	l := &looking{State: s, step: i, from: *s.Steps[i].Since, metrics: s.Design.metrics(), look: &Look{Because: []string{}}}
+	l := &looking{State: s, step: i, from: *s.Steps[i].Since, metrics: s.Design.metrics(),
+		look: &Look{Because: []string{}}}
 	l.to = l.from.Add(s.Design.window())
 	for _, m := range l.metrics {
 		o, err := observe(ctx, src, m.Query, s.Label, s.Hosts, l.from, l.to, s.Design.resolution())
@@ -123,7 +124,8 @@ func (s *State) look(ctx context.Context, src Source, i int) (*Look, error) {
 		l.seen = append(l.seen, o)
 	}
 	if n := s.Steps[i].Windows; n > 1 {
-		l.note("the window of this step was begun %d times: a result that was not to somebody's liking may have been given up", n)
+		l.note("the window of this step was begun %d times: a result that was not to somebody's "+
+			"liking may have been given up", n)
 	}
 	lost, err := l.findMissing()
 	if err != nil {
@@ -209,7 +211,8 @@ func (l *looking) harm(c Compared, what string) bool {
 	if c.Verdict != stats.Hurts {
 		return false
 	}
-	l.because("%s became worse: x%.3f (%.3f to %.3f) on %d changed hosts beside %d others", what, c.Effect.Ratio, c.Effect.Low, c.Effect.High,
+	l.because("%s became worse: x%.3f (%.3f to %.3f) on %d changed hosts beside %d others",
+		what, c.Effect.Ratio, c.Effect.Low, c.Effect.High,
 		c.Changed, c.Others)
 	return true
 }
@@ -264,7 +267,8 @@ func (l *looking) proved() bool {
 		ok = within(main.Effect, l.Design.Margin, l.metrics[0].HigherIsBetter) &&
 			within(l.strict.Effect, l.Design.Margin, l.metrics[0].HigherIsBetter)
 	}
-	l.because("the metric: %s, x%.3f (%.3f to %.3f)", main.Verdict.Words(), main.Effect.Ratio, main.Effect.Low, main.Effect.High)
+	l.because("the metric: %s, x%.3f (%.3f to %.3f)", main.Verdict.Words(), main.Effect.Ratio,
+		main.Effect.Low, main.Effect.High)
 	for j, g := range l.look.Guards {
 		if !within(g.Effect, l.Design.GuardMargin, l.metrics[j+1].HigherIsBetter) {
 			ok = false

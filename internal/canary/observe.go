@@ -54,8 +54,10 @@ type observed struct {
 }
 
 // observe asks for the series of the hosts, of which each has one.
-func observe(ctx context.Context, src Source, query, label string, hosts []Host, from, to time.Time, step time.Duration) (observed, error) {
-	o := observed{points: make([][]Point, len(hosts)), series: make([]Series, len(hosts)), expected: int(to.Sub(from) / step)}
+func observe(ctx context.Context, src Source, query, label string, hosts []Host, from, to time.Time,
+	step time.Duration) (observed, error) {
+	o := observed{points: make([][]Point, len(hosts)), series: make([]Series, len(hosts)),
+		expected: int(to.Sub(from) / step)}
 	all, err := src.Range(ctx, query, from, to, step)
 	if err != nil {
 		return o, fmt.Errorf("query %s: %w", query, err)
@@ -81,7 +83,8 @@ func observe(ctx context.Context, src Source, query, label string, hosts []Host,
 			continue
 		}
 		if first, twice := owner[i]; twice {
-			return o, fmt.Errorf("%w: %s gives several series for host %s, which differ in %s; aggregate them, like sum by (%s) (...)",
+			return o, fmt.Errorf("%w: %s gives several series for host %s, which differ in %s; aggregate "+
+				"them, like sum by (%s) (...)",
 				ErrQuery, query, hosts[i].Name, differing(first.Labels, s.Labels), label)
 		}
 		owner[i] = s
@@ -90,7 +93,8 @@ func observe(ctx context.Context, src Source, query, label string, hosts []Host,
 	if len(owner) == 0 {
 		why := fmt.Sprintf("none of its %d series has a host of the inventory in its label %q", len(all), label)
 		if unlabelled == len(all) {
-			why = fmt.Sprintf("its series have no label %q; keep it, like sum by (%s) (...), or name another label", label, label)
+			why = fmt.Sprintf("its series have no label %q; keep it, like sum by (%s) (...), or name another label",
+				label, label)
 		}
 		return o, fmt.Errorf("%w: %s: %s", ErrQuery, query, why)
 	}

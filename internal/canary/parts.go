@@ -94,7 +94,8 @@ func (l *looking) parts() []part {
 		}
 	}
 	if l.step > 0 {
-		parts = append(parts, part{name: "the hosts that were changed in earlier steps", hosts: func(h Host) bool { return h.Step != l.step }})
+		parts = append(parts, part{name: "the hosts that were changed in earlier steps",
+			hosts: func(h Host) bool { return h.Step != l.step }})
 	}
 	middle := l.from.Add(l.Design.window() / 2)
 	return append(parts, part{name: "the first half of the window", times: between(l.from, middle)},

@@ -109,7 +109,8 @@ func (p *Prometheus) post(ctx context.Context, path string, values url.Values) (
 	return got, err
 }
 
-func (p *Prometheus) send(ctx context.Context, method, path string, values url.Values) (status int, body []byte, err error) {
+func (p *Prometheus) send(ctx context.Context, method, path string,
+	values url.Values) (status int, body []byte, err error) {
 	address, form := p.address.JoinPath("api/v1", path), values.Encode()
 	if method == http.MethodGet {
 		address.RawQuery, form = form, ""
@@ -141,7 +142,8 @@ func (p *Prometheus) Now(ctx context.Context) (time.Time, error) {
 }
 
 // Range asks for the samples between two times, in pieces.
-func (p *Prometheus) Range(ctx context.Context, query string, from, to time.Time, step time.Duration) ([]Series, error) {
+func (p *Prometheus) Range(ctx context.Context, query string, from, to time.Time,
+	step time.Duration) ([]Series, error) {
 	index := map[string]int{}
 	var all []Series
 	for start := from; start.Before(to); start = start.Add(pointsAtOnce * step) {

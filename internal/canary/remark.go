@@ -16,13 +16,15 @@ func (s *State) remark(strange int) {
 		s.note("%d series are of hosts that are not in the inventory; they are left out", strange)
 	}
 	if len(s.Design.Blocks) == 0 {
-		s.note("without --block a harm on one kind of hosts only is not looked for; name what they differ in, such as hardware,role")
+		s.note("without --block a harm on one kind of hosts only is not looked for; name what they differ " +
+			"in, such as hardware,role")
 	}
 	if s.Design.Boot == "" && s.Label != SketchLabel {
 		s.note("without --boot hosts that are started anew are not seen")
 	}
 	if s.Design.window()%(24*time.Hour) != 0 {
-		s.note("a window of %s is not a whole number of days: other hours are not covered; --window 24h covers them", s.Design.window())
+		s.note("a window of %s is not a whole number of days: other hours are not covered; --window 24h covers them",
+			s.Design.window())
 	}
 	last := s.Steps[len(s.Steps)-1]
 	if last.Information == 0 {
@@ -34,7 +36,8 @@ func (s *State) remark(strange int) {
 			continue
 		}
 		for _, g := range s.Design.Guards {
-			if half := g.sees(0, step.Information, s.guardLevel(i), s.Design.Power); half == nil || *half > s.Design.GuardMargin {
+			if half := g.sees(0, step.Information, s.guardLevel(i), s.Design.Power); half == nil ||
+				*half > s.Design.GuardMargin {
 				s.note("guard %s scatters too much to show that it is not worse by %g%%: without a longer window or more hosts "+
 					"nothing is likely to be promoted",
 					g.Query, 100*s.Design.GuardMargin)

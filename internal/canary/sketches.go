@@ -73,7 +73,8 @@ func (s *Sketches) Range(ctx context.Context, query string, from, to time.Time, 
 func (s *Series) read(file string, from, to time.Time) error {
 	at, err := time.Parse(sketchTime, strings.TrimSuffix(filepath.Base(file), sketchSuffix))
 	if err != nil {
-		return fmt.Errorf("%w: %s: a name like %s%s is expected, the time at which its requests begin", ErrQuery, file, sketchTime, sketchSuffix)
+		return fmt.Errorf("%w: %s: a name like %s%s is expected, the time at which its requests begin",
+			ErrQuery, file, sketchTime, sketchSuffix)
 	}
 	if at.Before(from) || !at.Before(to) {
 		return nil

@@ -32,7 +32,8 @@ func Load(file string) (*State, error) {
 		return nil, err
 	}
 	if sum != s.Sum {
-		return nil, fmt.Errorf("%s was edited or is damaged: what it says is not what was designed and judged; restore it, or design anew", file)
+		return nil, fmt.Errorf("%s was edited or is damaged: what it says is not what was designed and judged; "+
+			"restore it, or design anew", file)
 	}
 	return &s, s.valid(file)
 }

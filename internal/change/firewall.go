@@ -73,6 +73,7 @@ func nftKnob() knob {
 			`if [ -z "$l" ]; then v=` + NoRules + `; ` +
 			`elif printf 'flush ruleset\n%s\n' "$l" | nft -c -f - 2>/dev/null; then v=$(printf '%s\n' "$l" | base64 | tr -d '\n'); ` +
 			`else v='nft cannot load the present rules back, which others made (iptables-nft?)'; return 1; fi`,
-		put: `case "$1" in ` + NoRules + `) m=$(nft flush ruleset 2>&1) ;; *) m=$({ echo 'flush ruleset'; printf '%s\n' "$1" | base64 -d; } | nft -f - 2>&1) ;; esac || { echo "$m" >&2; return 1; }`,
+		put: `case "$1" in ` + NoRules +
+			`) m=$(nft flush ruleset 2>&1) ;; *) m=$({ echo 'flush ruleset'; printf '%s\n' "$1" | base64 -d; } | nft -f - 2>&1) ;; esac || { echo "$m" >&2; return 1; }`,
 	}
 }

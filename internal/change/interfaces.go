@@ -174,8 +174,10 @@ var ifconfigFlags = map[string][]string{
 func mtuKnob(nic string) knob {
 	i := quote(nic)
 	return knob{
-		get: "l=$(ifconfig " + i + ` 2>&1) || { v=$l; return 1; }; case $l in *" mtu "*) v=${l#*" mtu "}; v=${v%%[!0-9]*} ;; *) v='ifconfig does not show it'; return 1 ;; esac`,
-		put: "m=$(ifconfig " + i + ` mtu "$1" 2>&1) || { echo "$m" >&2; return 1; }; [ -z "$m" ] || { echo "$m" >&2; return 1; }`,
+		get: "l=$(ifconfig " + i +
+			` 2>&1) || { v=$l; return 1; }; case $l in *" mtu "*) v=${l#*" mtu "}; v=${v%%[!0-9]*} ;; *) v='ifconfig does not show it'; return 1 ;; esac`,
+		put: "m=$(ifconfig " + i +
+			` mtu "$1" 2>&1) || { echo "$m" >&2; return 1; }; [ -z "$m" ] || { echo "$m" >&2; return 1; }`,
 	}
 }
 

@@ -60,7 +60,8 @@ PLAN is the plan.json that wirerate plan -o wrote, or its folder.`,
 	}
 	format := formatFlag(cmd, "text", "json")
 	f := cmd.Flags()
-	f.StringVar(&opt.within, "confirm-within", "60s", "`time` after which the host rolls back what is not confirmed; 0s: never")
+	f.StringVar(&opt.within, "confirm-within", "60s",
+		"`time` after which the host rolls back what is not confirmed; 0s: never")
 	f.StringVar(&opt.stateDir, "state-dir", "", stateDirUsage)
 	f.BoolVar(&opt.skipAbsent, "skip-absent", false, "omit settings that the host does not have")
 	f.StringArrayVar(&opt.only, "only", nil, "apply only this `SETTING`; repeatable; * matches any characters")
@@ -118,7 +119,8 @@ func applyError(env *Env, opt applyOptions, command change.Command, err error) e
 	var refused *change.Refused
 	switch {
 	case errors.As(err, &refused):
-		return missing(fmt.Errorf("%w; leave them out with: %s", err, opt.without(env, slices.Sorted(maps.Keys(refused.Settings)))))
+		return missing(fmt.Errorf("%w; leave them out with: %s",
+			err, opt.without(env, slices.Sorted(maps.Keys(refused.Settings)))))
 	case errors.As(err, &undone) && undone.Setting != "":
 		err = fmt.Errorf("%w; leave it out with: %s", err, opt.without(env, []string{undone.Setting}))
 	}
@@ -170,14 +172,16 @@ func (o applyOptions) without(env *Env, settings []string) string {
 func (o applyOptions) choose(p plan.Plan) (plan.Plan, error) {
 	for _, pattern := range slices.Concat(o.only, o.except) {
 		if !slices.ContainsFunc(p.Changes, func(ch plan.Change) bool { return plan.Match(pattern, ch.Setting) }) {
-			return p, fmt.Errorf("%s: the plan does not set %s; it sets %s", o.plan, pattern, cmp.Or(strings.Join(settingsOf(p), ", "), "nothing"))
+			return p, fmt.Errorf("%s: the plan does not set %s; it sets %s",
+				o.plan, pattern, cmp.Or(strings.Join(settingsOf(p), ", "), "nothing"))
 		}
 	}
 	meant := func(patterns []string, setting string) bool {
 		return slices.ContainsFunc(patterns, func(pattern string) bool { return plan.Match(pattern, setting) })
 	}
 	return p.Only(func(setting string) (bool, string) {
-		return (len(o.only) == 0 || meant(o.only, setting)) && !meant(o.except, setting), "it was left out on the command line"
+		return (len(o.only) == 0 || meant(o.only, setting)) && !meant(o.except, setting),
+			"it was left out on the command line"
 	}), nil
 }
 

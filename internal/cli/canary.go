@@ -79,9 +79,11 @@ a port).`,
 	f.StringVar(&opt.prometheus, "prometheus", "", "`address` of Prometheus, such as http://prometheus:9090")
 	f.StringVar(&opt.weblogs, "weblogs", "", "`folder` of HOST/TIME.wrl (weblog --save) instead of Prometheus; a query "+
 		"is then a percentile, such as p95")
-	f.StringVar(&opt.metric, "metric", "", "lower:`QUERY` or higher:QUERY, that decides: the direction that is better, and PromQL")
+	f.StringVar(&opt.metric, "metric", "",
+		"lower:`QUERY` or higher:QUERY, that decides: the direction that is better, and PromQL")
 	f.StringArrayVar(&opt.guards, "guard", nil, "lower:`QUERY` or higher:QUERY that must not get worse")
-	f.StringVar(&opt.boot, "boot", "", "`query` of the time in seconds at which a host was started, such as node_boot_time_seconds")
+	f.StringVar(&opt.boot, "boot", "",
+		"`query` of the time in seconds at which a host was started, such as node_boot_time_seconds")
 	f.StringVar(&opt.label, "label", "instance", "`label` that names the host")
 	f.StringSliceVar(&opt.blocks, "block", nil, "inventory `keys` that define the blocks, such as rack,role,hardware")
 	f.StringVar(&opt.steps, "steps", "1,1%,10%,50%,100%", "`hosts` changed by the end of each step")
@@ -92,7 +94,8 @@ a port).`,
 	f.Var(&opt.guardMargin, "guard-margin", "largest tolerated `worsening` of a guard")
 	f.Var(&opt.alpha, "alpha", "probability of a false alarm, over all looks")
 	f.Var(&opt.power, "power", "probability that the announced change is detected")
-	f.StringVar(&opt.promote, "promote-on", string(canary.OnHelps), "what is promoted: helps, or no-harm (not worse by more than the margin)")
+	f.StringVar(&opt.promote, "promote-on", string(canary.OnHelps), "what is promoted: helps, or no-harm (not worse "+
+		"by more than the margin)")
 	f.Uint64Var(&opt.seed, "seed", 0, "seed of the assignment (default: at random)")
 	f.StringVarP(&opt.out, "output", "o", "", "`file` for the canary")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -127,7 +130,8 @@ func (opt *canaryOptions) design(ctx context.Context, env *Env, inventory string
 		return nil, usage(err)
 	}
 	if _, err := os.Lstat(opt.out); err == nil {
-		return nil, usagef("%s is there already; a canary that has begun must not be lost: name another file, or remove it", opt.out)
+		return nil, usagef("%s is there already; a canary that has begun must not be lost: name another file, or remove it",
+			opt.out)
 	}
 	src, err := sourceOf(opt.prometheus, opt.weblogs)
 	if err != nil {
@@ -169,7 +173,8 @@ func (opt *canaryOptions) parse() (d canary.Design, err error) {
 		}
 		d.Guards = append(d.Guards, g)
 	}
-	for text, to := range map[string]*float64{opt.before: &d.Before, opt.window: &d.Window, opt.resolution: &d.Resolution} {
+	for text, to := range map[string]*float64{opt.before: &d.Before, opt.window: &d.Window,
+		opt.resolution: &d.Resolution} {
 		v, err := canaryTime(text)
 		if err != nil {
 			return d, err
@@ -328,7 +333,8 @@ undecided, 3 while the window lasts or Prometheus does not answer.`,
 func (e *Env) showJudged(s *canary.State, step int, form string) error {
 	look := s.Steps[step].Look
 	if form == "json" {
-		if err := e.printJSON(judgedStep{1, step + 1, len(s.Steps), string(look.Action), s.ChangedBy(step), look}); err != nil {
+		if err := e.printJSON(judgedStep{1, step + 1, len(s.Steps), string(look.Action), s.ChangedBy(step),
+			look}); err != nil {
 			return err
 		}
 	} else {
@@ -358,7 +364,8 @@ func (e *Env) noteInventory(s *canary.State, inventory string) error {
 		e.note("%d hosts are new in the inventory and no part of this canary, such as %s", len(added), added[0])
 	}
 	if len(gone) > 0 {
-		e.note("%d hosts are gone from the inventory, such as %s; they stay in the comparison, as missing if they are", len(gone), gone[0])
+		e.note("%d hosts are gone from the inventory, such as %s; they stay in the comparison, as missing if they are",
+			len(gone), gone[0])
 	}
 	return nil
 }

@@ -70,12 +70,14 @@ func statusOfCanary(s *canary.State) canaryStatus {
 	}
 	st.Next = append(st.Next, s.ChangedBy(min(current, last))...)
 	st.Watch = current <= last
-	st.Keep = slices.ContainsFunc(s.Steps, func(step canary.Step) bool { return step.Look != nil && step.Look.Action == canary.Promote })
+	st.Keep = slices.ContainsFunc(s.Steps,
+		func(step canary.Step) bool { return step.Look != nil && step.Look.Action == canary.Promote })
 	switch {
 	case !st.Watch:
 		st.Because = fmt.Sprintf("every step is made: the change stays on %d hosts", len(st.Changed))
 	case st.Keep:
-		st.Because = fmt.Sprintf("the change is promoted: step %d of %d changes %d hosts in all", st.Step, st.Steps, len(st.Next))
+		st.Because = fmt.Sprintf("the change is promoted: step %d of %d changes %d hosts in all",
+			st.Step, st.Steps, len(st.Next))
 	default:
 		st.Because = fmt.Sprintf("step %d of %d changes %d hosts in all", st.Step, st.Steps, len(st.Next))
 	}

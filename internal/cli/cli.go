@@ -160,12 +160,14 @@ setting helps.`,
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
-	root.PersistentFlags().StringVar(&env.SSH.ConfigFile, "ssh-config", "", "ssh_config(5) `file` for ssh:// hosts (default: your own)")
+	root.PersistentFlags().StringVar(&env.SSH.ConfigFile, "ssh-config", "",
+		"ssh_config(5) `file` for ssh:// hosts (default: your own)")
 	root.AddCommand(verbs(env)...)
 	root.SetHelpCommand(helpCmd(root))
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate(versionText())
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", terminal.Columns)))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages",
+		fmt.Sprintf(".FlagUsagesWrapped %d", terminal.Columns)))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w%s; see %s --help", err, likeFlag(cmd, err), cmd.CommandPath())
 	})

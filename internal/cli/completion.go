@@ -18,10 +18,14 @@ import (
 // below it, can be.
 func complete(root *cobra.Command) {
 	flags := map[string]func(*cobra.Command) []string{
-		"role": fixed(catalog.Roles()...), "os": fixed(systemNames()...), "kind": fixed(kindNames()...), "workload": fixed(kindsOfWorkload()...),
-		"level": fixed("info", "warning", "error"), "fail-on": fixed("info", "warning", "error"), "color": fixed("auto", "always", "never"),
-		"direction": fixed("up", "down", "both"), "export": fixed("ansible", "tuned", "script"), "awake": fixed("auto", "on", "off"),
-		"arm": fixed("current", "default", "plan", "set:", "file:", "tuned:", "cc:", "firewall:off"), "peer": fixed("ssh://", "local"), "via": fixed("ssh://"),
+		"role": fixed(catalog.Roles()...), "os": fixed(systemNames()...), "kind": fixed(kindNames()...),
+		"workload": fixed(kindsOfWorkload()...),
+		"level":    fixed("info", "warning", "error"), "fail-on": fixed("info", "warning", "error"), "color": fixed("auto",
+			"always", "never"),
+		"direction": fixed("up", "down", "both"), "export": fixed("ansible", "tuned", "script"),
+		"awake": fixed("auto", "on", "off"),
+		"arm":   fixed("current", "default", "plan", "set:", "file:", "tuned:", "cc:", "firewall:off"), "peer": fixed("ssh://",
+			"local"), "via": fixed("ssh://"),
 		"path": func(*cobra.Command) []string { return append(profileNames(), "auto", "rate=") },
 		"lab":  func(*cobra.Command) []string { return append(profileNames(), "rate=") }, "access": fixed(profileNames()...),
 		"resume": experimentIDs, "trial": experimentIDs,
@@ -34,7 +38,8 @@ func completeBelow(cmd *cobra.Command, flags map[string]func(*cobra.Command) []s
 	for name, words := range flags {
 		if cmd.Flags().Lookup(name) != nil {
 			// The error is for words that the verb has registered itself.
-			_ = cmd.RegisterFlagCompletionFunc(name, func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+			_ = cmd.RegisterFlagCompletionFunc(name, func(cmd *cobra.Command, _ []string, typed string) ([]string,
+				cobra.ShellCompDirective) {
 				return starting(words(cmd), typed)
 			})
 		}
@@ -90,8 +95,10 @@ func argumentWords() map[string]func(cmd *cobra.Command, at int) []string {
 	}
 	links := func() []string { return append(labNames(), profileNames()...) }
 	return map[string]func(*cobra.Command, int) []string{
-		"wirerate explain": first(explainable), "wirerate report": experiments, "wirerate export": experiments, "wirerate history compare": experiments,
-		"wirerate inspect": hosts, "wirerate plan": hosts, "wirerate capture": hosts, "wirerate status": hosts, "wirerate tune": hosts,
+		"wirerate explain": first(explainable), "wirerate report": experiments, "wirerate export": experiments,
+		"wirerate history compare": experiments,
+		"wirerate inspect":         hosts, "wirerate plan": hosts, "wirerate capture": hosts, "wirerate status": hosts,
+		"wirerate tune":  hosts,
 		"wirerate trial": hosts, "wirerate attribute": hosts,
 		"wirerate lab exec": first(links), "wirerate lab shell": first(labNames), "wirerate lab down": first(labNames),
 		"wirerate lab up": func(*cobra.Command, int) []string { return profileNames() },

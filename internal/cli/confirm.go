@@ -61,5 +61,6 @@ func printConfirmed(env *Env, id string, r change.ConfirmReport, refused bool, c
 		env.printf("take it back with: %s\n", command("rollback", id))
 		return
 	}
-	env.printf("change %s is confirmed: %d files written; take it back with: %s\n", id, len(r.Written), command("rollback", id))
+	env.printf("change %s is confirmed: %d files written; take it back with: %s\n",
+		id, len(r.Written), command("rollback", id))
 }

@@ -46,14 +46,17 @@ type experimentFlags struct {
 func (f *experimentFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.verb, f.given = cmd.Name(), flags.Changed
-	flags.StringVar(&f.Address, "address", "", "`address` at which HOST reaches the peer (default: the peer's name, or its first address)")
+	flags.StringVar(&f.Address, "address", "",
+		"`address` at which HOST reaches the peer (default: the peer's name, or its first address)")
 	flags.StringVar(&f.Lab, "lab", "", "emulated path between two namespaces: `LINK`, such as rate=1gbit,rtt=50ms")
-	flags.DurationVar(&f.Spec.Duration, "run", 0, "counted time of one run (default: the workload's, or from the round-trip time)")
+	flags.DurationVar(&f.Spec.Duration, "run", 0, "counted time of one run (default: the workload's, or "+
+		"from the round-trip time)")
 	flags.DurationVar(&f.Spec.Omit, "omit", 0, "time at the start of a run that is not counted (default: the workload's)")
 	flags.IntVar(&f.Spec.Streams, "streams", 0, "parallel connections or flows (default: the workload's)")
 	flags.StringVar((*string)(&f.Spec.Direction), "direction", "", "`direction` of the data: up, down or both, seen "+
 		"from HOST (default: the workload's)")
-	flags.StringVar(&f.Spec.Tool, "tool", "", "measuring `tool` (default: the first of the workload's that both hosts have)")
+	flags.StringVar(&f.Spec.Tool, "tool", "",
+		"measuring `tool` (default: the first of the workload's that both hosts have)")
 	flags.IntVar(&f.Spec.Port, "port", 5201, "port of the measuring server; some tools also use the next one")
 	flags.StringVar(&f.History, "history", "", historyUsage)
 	flags.BoolVar(&f.Verbose, "verbose", false, "list every omitted setting, even if many share one reason")
@@ -68,14 +71,18 @@ func (f *experimentFlags) addPlanned(cmd *cobra.Command) {
 
 // addDisk declares what the workload disk is told.
 func (f *experimentFlags) addDisk(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Spec.Dir, "dir", "", "for disk: `folder` on the file system to measure, on HOST (default "+workload.DiskDir+")")
-	cmd.Flags().StringVar(&f.size, "size", "", "for disk: `size` of its file (default: 512MiB, at most a quarter of the free space)")
+	cmd.Flags().StringVar(&f.Spec.Dir, "dir", "",
+		"for disk: `folder` on the file system to measure, on HOST (default "+workload.DiskDir+")")
+	cmd.Flags().StringVar(&f.size, "size", "",
+		"for disk: `size` of its file (default: 512MiB, at most a quarter of the free space)")
 }
 
 // addRouter declares the flags that name a host between the two ends.
 func (f *experimentFlags) addRouter(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Via, "via", "", "router or firewall between the two: the `HOST` that the arms then set, instead of the ends")
-	cmd.Flags().BoolVar(&f.Router, "router", false, "with --lab: put a router between the two, which the arms then set instead of the ends")
+	cmd.Flags().StringVar(&f.Via, "via", "",
+		"router or firewall between the two: the `HOST` that the arms then set, instead of the ends")
+	cmd.Flags().BoolVar(&f.Router, "router", false, "with --lab: put a router between the two, which the arms "+
+		"then set instead of the ends")
 }
 
 // addResume declares what goes on with an interrupted experiment.
@@ -192,7 +199,8 @@ func (f *experimentFlags) whereAlone() error {
 	case f.Address != "" || f.given("port"):
 		return fmt.Errorf("%s sends nothing over the network: --address and --port do not go with it", name)
 	case f.MeasurePath:
-		return fmt.Errorf("--path auto: %s has no peer to which it could be measured; declare it, like --path rate=1gbit,rtt=80ms", name)
+		return fmt.Errorf("--path auto: %s has no peer to which it could be measured; declare it, like "+
+			"--path rate=1gbit,rtt=80ms", name)
 	case f.given("streams") && f.Spec.Streams == 0:
 		return errors.New("streams 0: disk has none to choose")
 	}
@@ -253,7 +261,8 @@ func readDisk(file string) (*experiment.DiskFigures, error) {
 }
 
 // run carries an experiment out, with messages and progress on standard error.
-func run[T any](ctx context.Context, env *Env, f *experimentFlags, do func(context.Context, experiment.Config) (T, error)) (T, error) {
+func run[T any](ctx context.Context, env *Env, f *experimentFlags,
+	do func(context.Context, experiment.Config) (T, error)) (T, error) {
 	sink := &sink{env: env}
 	f.Open, f.Sink, f.Args, f.Command = env.open, sink, env.args, "wirerate "+shell.Join(env.args...)
 	f.Out = f.out.dir
@@ -268,7 +277,8 @@ func run[T any](ctx context.Context, env *Env, f *experimentFlags, do func(conte
 	switch {
 	case !errors.As(err, &cut):
 	case cut.Pairs > 0 && f.verb == "trial":
-		env.note("%d pairs are kept: wirerate report %s shows what they say; go on with: wirerate trial --resume %s", cut.Pairs, cut.ID, cut.ID)
+		env.note("%d pairs are kept: wirerate report %s shows what they say; go on with: wirerate trial --resume %s",
+			cut.Pairs, cut.ID, cut.ID)
 	default:
 		env.note("%d runs are kept; go on with: wirerate %s --resume %s", cut.Runs, f.verb, cut.ID)
 	}
@@ -279,7 +289,8 @@ func run[T any](ctx context.Context, env *Env, f *experimentFlags, do func(conte
 // whose runs are then answered from the history.
 func (f *experimentFlags) resumes(cmd *cobra.Command, env *Env, format string) error {
 	root, flags := newRootCmd(env), cmd.Flags()
-	u, err := f.FindUnfinished(cmd.Context(), f.resume, cmd.Name(), func(args []string) string { return verbOf(root, args) })
+	u, err := f.FindUnfinished(cmd.Context(), f.resume, cmd.Name(),
+		func(args []string) string { return verbOf(root, args) })
 	if err != nil {
 		return err
 	}

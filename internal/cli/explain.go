@@ -108,7 +108,8 @@ type ruleJSON struct {
 
 func explainRule(env *Env, r diagnose.Rule, format string) error {
 	if format == "json" {
-		return env.printJSON(explainedRule{2, ruleJSON{r.ID, r.Title, r.Systems, string(r.Severity), r.Settings, r.Because, r.Confirm}})
+		return env.printJSON(explainedRule{2, ruleJSON{r.ID, r.Title, r.Systems, string(r.Severity), r.Settings,
+			r.Because, r.Confirm}})
 	}
 	report.Rule(env.Stdout, r)
 	return nil

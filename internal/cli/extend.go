@@ -29,7 +29,8 @@ cannot be extended (exit status 4).`,
   wirerate extend 20260102-150405-a1b2c3 ssh://root@server`,
 		Args: cobra.MaximumNArgs(2),
 	}
-	text := cmd.Flags().String("confirm-within", "60s", "`time` from now after which the host rolls back what is not confirmed")
+	text := cmd.Flags().String("confirm-within", "60s",
+		"`time` from now after which the host rolls back what is not confirmed")
 	return onChange(cmd, func(ctx context.Context, a changeArgs) error {
 		within, err := time.ParseDuration(*text)
 		if err != nil || within < time.Second || within > longestTimer {
@@ -49,7 +50,8 @@ cannot be extended (exit status 4).`,
 		if a.format == "json" {
 			return env.printJSON(extendedChange{1, id, within.Seconds()})
 		}
-		env.printf("change %s stays for %g s from now; keep it with: %s\n", id, within.Seconds(), a.command(env)("confirm", id))
+		env.printf("change %s stays for %g s from now; keep it with: %s\n",
+			id, within.Seconds(), a.command(env)("confirm", id))
 		return nil
 	})
 }

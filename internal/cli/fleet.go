@@ -30,7 +30,8 @@ or file, the exit status is 1 if anything has changed since.`,
 	format := formatFlag(cmd, "text", "html", "json")
 	f := cmd.Flags()
 	f.StringArrayVar(&against, "against", nil, "earlier `file` or folder: shows what has changed since")
-	f.StringVar(&inventory, "inventory", "", "`file` with the hosts' groups: ansible-inventory --list, or lines of HOST KEY=VALUE")
+	f.StringVar(&inventory, "inventory", "",
+		"`file` with the hosts' groups: ansible-inventory --list, or lines of HOST KEY=VALUE")
 	f.StringSliceVar(&groupBy, "group-by", nil, "inventory `keys` that define the groups")
 	f.StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output (-)")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {

@@ -113,7 +113,8 @@ changes and experiments in this machine's journal and history, with those added
 by --mark. --compare compares the time before one of these with the time after
 it: the ID of a change or an experiment, the text of a --mark, or a time.
 Nothing is randomised there, so it is weaker than a trial.`,
-		Args: exactArgs(1, "the ID of an experiment (see wirerate history; last is the newest), a result.json or the folder of a recording is"),
+		Args: exactArgs(1, "the ID of an experiment (see wirerate history; last is the newest), a result.json or the "+
+			"folder of a recording is"),
 		Example: `  wirerate report last
   wirerate report 20260101-120000-ab12 --format html -o report.html
   wirerate report /var/lib/wirerate/watch --from 24h --format html -o day.html
@@ -123,7 +124,8 @@ Nothing is randomised there, so it is weaker than a trial.`,
 	cmd.Flags().StringVar(&file, "history", "", historyUsage)
 	f := cmd.Flags()
 	f.StringVarP(&out, "output", "o", "", "write to `FILE` instead of standard output (-)")
-	f.StringVar(&watched.from, "from", "", "of a recording: the `time` to begin at, 2026-11-22T03:00, or 3h for 3 hours\nago")
+	f.StringVar(&watched.from, "from", "",
+		"of a recording: the `time` to begin at, 2026-11-22T03:00, or 3h for 3 hours\nago")
 	f.StringVar(&watched.to, "to", "", "of a recording: the `time` to end at")
 	f.StringVar(&watched.compare, "compare", "", "of a recording: compare before and after this `mark`")
 	f.StringArrayVar(&watched.notes, "mark", nil, "of a recording: a change, as `time=text`; repeatable")
@@ -137,7 +139,8 @@ Nothing is randomised there, so it is weaker than a trial.`,
 			return env.writeTo(out, func(to *Env) error { return watched.run(cmd.Context(), to, args[0], *format) })
 		}
 		if watched.any() {
-			return usagef("--from, --to, --compare, --mark and --state-dir are for the folder of a recording; %s is none", args[0])
+			return usagef("--from, --to, --compare, --mark and --state-dir are for the folder of a recording; %s is none",
+				args[0])
 		}
 		r, err := findResult(cmd.Context(), file, args[0])
 		if err != nil {
@@ -167,7 +170,8 @@ func findResult(ctx context.Context, history, name string) (experiment.Result, e
 		if r, err = experiment.ReadResult(t.Result); err == nil && t.Kind != "measure" {
 			return nil
 		}
-		return usagef("%s has no result to show: it is a %s of %d runs, %s; wirerate export %s has the runs", t.ID, t.Kind, t.Runs, t.State, t.ID)
+		return usagef("%s has no result to show: it is a %s of %d runs, %s; wirerate export %s has the runs",
+			t.ID, t.Kind, t.Runs, t.State, t.ID)
 	})
 	return r, err
 }

@@ -79,7 +79,8 @@ are located, delays are told one way, and what a box between changed.`,
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
 	roleVar(f, &opt.role, "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.window, "for", "", "observe the counters for this `time`, such as 5s: totals become rates")
-	f.StringVar(&opt.failOn, "fail-on", "", "exit with status 1 if there are problems of this `severity` or above: error, warning, info")
+	f.StringVar(&opt.failOn, "fail-on", "",
+		"exit with status 1 if there are problems of this `severity` or above: error, warning, info")
 	f.BoolVar(&opt.all, "all", false, "show why ceilings are not known and which rules were not evaluated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if cmd.Flags().Changed("capture") {
@@ -94,8 +95,8 @@ are located, delays are told one way, and what a box between changed.`,
 	return cmd
 }
 
-// names are the hosts to inspect. A shell makes several arguments of --from *.tar.gz, of which only the first one stands
-// behind the flag.
+// names are the hosts to inspect. A shell makes several arguments of --from *.tar.gz, of which only the first one
+// stands behind the flag.
 func (opt inspectOptions) names(args []string) ([]string, error) {
 	for _, name := range args {
 		if len(opt.from) > 0 && !recorded(name) {
@@ -327,7 +328,8 @@ func collectEach(ctx context.Context, env *Env, name string, window time.Duratio
 // loadPosts reads the hosts of what somebody saved or posted.
 type loadPosts func(name string) ([]transcript.Posted, error)
 
-func collectAll(ctx context.Context, env *Env, name string, window time.Duration, load loadPosts) ([]*facts.Facts, error) {
+func collectAll(ctx context.Context, env *Env, name string, window time.Duration,
+	load loadPosts) ([]*facts.Facts, error) {
 	if recorded(name) {
 		info, err := os.Stat(name)
 		if _, noManifest := os.Stat(filepath.Join(name, "manifest.json")); err == nil && info.IsDir() && noManifest != nil {

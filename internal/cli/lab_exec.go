@@ -114,7 +114,8 @@ func newLabExecCmd(env *Env) *cobra.Command {
 	cmd.Flags().DurationVar(&x.Wait, "wait", 10*time.Second, "`time` within which the --serve command must listen")
 	cmd.Flags().StringVar(&x.On, "on", lab.ClientHost, "`host` that CMD runs on")
 	x.register(cmd)
-	cmd.Flags().StringVar(&x.Pcap, "pcap", "", "capture packets at both ends into this `folder`: client.pcapng, server.pcapng")
+	cmd.Flags().StringVar(&x.Pcap, "pcap", "",
+		"capture packets at both ends into this `folder`: client.pcapng, server.pcapng")
 	cmd.Flags().StringVar(&x.statsFile, "stats", "", "write statistics of the links to this `file`, as JSON")
 	format := formatFlag(cmd, "text", "json")
 	cmd.Flags().Lookup("format").Usage = "`format` of what standard error says about the links: text, json"

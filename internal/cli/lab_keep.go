@@ -52,7 +52,8 @@ ns:NAME-server. lab list shows statistics of the links so far.`,
 				err = printLab(env.Stdout, kept)
 			}
 			if err != nil { // whoever asked does not know of it
-				return failure(errors.Join(fmt.Errorf("lab %s is taken down again: %w", kept.Name, err), kept.TakeDown(cmd.Context())))
+				return failure(errors.Join(fmt.Errorf("lab %s is taken down again: %w", kept.Name, err),
+					kept.TakeDown(cmd.Context())))
 			}
 			if *format == "json" {
 				return nil
@@ -128,7 +129,8 @@ type labNow struct {
 }
 
 func newLabListCmd(env *Env) *cobra.Command {
-	cmd := &cobra.Command{Use: "list", Short: "List the labs that are up, and what their links did", Args: exactArgs(0, "no arguments")}
+	cmd := &cobra.Command{Use: "list", Short: "List the labs that are up, and what their links did",
+		Args: exactArgs(0, "no arguments")}
 	format := formatFlag(cmd, "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		kept, err := lab.KeptLabs()

@@ -58,18 +58,22 @@ and exits with 1 when that reaches --fail-on.`,
 	f.StringVar(&opt.system, "os", "", "`system`: freebsd, openbsd or linux (default: guessed)")
 	f.StringVar(&opt.version, "version", "", "`release` of the system, such as 14.2 (default: the running one for this "+
 		"machine's own files, otherwise what all described releases share)")
-	f.StringVar(&opt.kind, "kind", "", "`kind` of the files, such as sysctl.conf, loader.conf, rc.conf, script (default: guessed)")
+	f.StringVar(&opt.kind, "kind", "",
+		"`kind` of the files, such as sysctl.conf, loader.conf, rc.conf, script (default: guessed)")
 	roleVar(f, &opt.role, "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
 	f.StringVar(&opt.driver, "driver", "", "`driver` of the network interface, such as igb")
-	f.StringVar(&opt.from, "from", "", "`host` or capture that the files are for: its system, release, memory, drivers and running values")
+	f.StringVar(&opt.from, "from", "",
+		"`host` or capture that the files are for: its system, release, memory, drivers and running values")
 	f.StringVar(&opt.memory, "memory", "", "the machine's memory, a `size` such as 16GiB")
 	f.IntVar(&opt.cores, "cores", 0, "`number` of the machine's processors")
 	f.BoolVar(&opt.fix, "fix", false, "write the corrected files, after printing the differences")
 	f.BoolVar(&opt.diff, "diff", false, "show what --fix would change, without changing anything")
-	f.StringVar(&opt.failOn, "fail-on", "warning", "lowest `severity` that makes the exit status 1: info, warning, error or never")
+	f.StringVar(&opt.failOn, "fail-on", "warning",
+		"lowest `severity` that makes the exit status 1: info, warning, error or never")
 	f.StringVar(&opt.level, "level", "info", "lowest `severity` that is reported: info, warning or error")
 	f.StringSliceVar(&opt.ignore, "ignore", nil, "`codes` not to report, such as same-as-default,duplicate")
-	f.StringVar(&opt.config, "config", "", "`file` with flags, or none (default: "+lintConfigName+" found upwards from the files)")
+	f.StringVar(&opt.config, "config", "",
+		"`file` with flags, or none (default: "+lintConfigName+" found upwards from the files)")
 	f.BoolVarP(&opt.quiet, "quiet", "q", false, "print only errors on standard error, no notes")
 	f.BoolVar(&opt.verbose, "verbose", false, "show each line that sets a default, not one summary per file")
 	f.StringVar(&opt.color, "color", "auto", "`when` to colour the text: auto, always or never")
@@ -158,7 +162,8 @@ func (e *Env) configureLint(opt *lintOptions, args []string, flags *pflag.FlagSe
 
 // showLint prints the problems, or corrects the files, and returns what the
 // exit status is about.
-func (e *Env) showLint(c *catalog.Catalog, inputs []lint.Input, judged lint.Options, res *lint.Result, opt lintOptions, format string) (*lint.Result, error) {
+func (e *Env) showLint(c *catalog.Catalog, inputs []lint.Input, judged lint.Options, res *lint.Result, opt lintOptions,
+	format string) (*lint.Result, error) {
 	if opt.fix || opt.diff {
 		done, err := lint.Correct(c, inputs, judged)
 		if err != nil {
@@ -213,7 +218,8 @@ func (o lintOptions) options() (lint.Options, error) {
 		}
 	}
 	if o.kind != "" && !slices.Contains(conffile.Kinds(), conffile.Kind(o.kind)) {
-		return lint.Options{}, fmt.Errorf("kind %q: one of %s is expected", o.kind, strings.Trim(fmt.Sprint(conffile.Kinds()), "[]"))
+		return lint.Options{}, fmt.Errorf("kind %q: one of %s is expected",
+			o.kind, strings.Trim(fmt.Sprint(conffile.Kinds()), "[]"))
 	}
 	if o.role != "" {
 		if err := checkRole(o.role); err != nil {

@@ -99,7 +99,8 @@ func (o *lintOptions) configure(path string, flags *pflag.FlagSet) error {
 	for _, f := range []struct {
 		flag, value string
 		to          *string
-	}{{"os", c.OS, &o.system}, {"version", c.Version, &o.version}, {"role", c.Role, &o.role}, {"driver", c.Driver, &o.driver},
+	}{{"os", c.OS, &o.system}, {"version", c.Version, &o.version}, {"role", c.Role, &o.role}, {"driver",
+		c.Driver, &o.driver},
 		{"memory", c.Memory, &o.memory}, {"level", c.Level, &o.level}, {"fail-on", c.FailOn, &o.failOn}} {
 		if f.value != "" && !flags.Changed(f.flag) {
 			*f.to = f.value
@@ -123,7 +124,8 @@ func checkCodes(codes []string) error {
 			all = append(all, c.ID)
 		}
 		slices.SortStableFunc(all, func(a, b string) int { return catalog.Edits(code, a) - catalog.Edits(code, b) })
-		return fmt.Errorf("--ignore %q: no such code; did you mean %s? docs/lint.md and wirerate explain CODE describe them", code, all[0])
+		return fmt.Errorf("--ignore %q: no such code; did you mean %s? docs/lint.md and wirerate explain CODE describe them",
+			code, all[0])
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ func (e *Env) showFixes(done lint.Correction, write, quiet bool) error {
 	var refused []error
 	for _, f := range done.Fixed {
 		if f.Path == "-" && write {
-			refused = append(refused, errors.New("-: standard input cannot be corrected in its place; --diff prints the corrections"))
+			refused = append(refused, errors.New("-: standard input cannot be corrected in its place; "+
+				"--diff prints the corrections"))
 			continue
 		}
 		patch, err := patchOf(f)
@@ -83,7 +84,8 @@ func patchOf(f lint.Fixed) ([]byte, error) {
 	}
 	plain := strings.ReplaceAll(string(patch), "\r\n", "\n")
 	if terminal.Escape(plain) != plain {
-		return nil, fmt.Errorf("%s: no patch: the lines hold control characters, which a terminal would obey; --fix corrects the file", f.Path)
+		return nil, fmt.Errorf("%s: no patch: the lines hold control characters, which a terminal would "+
+			"obey; --fix corrects the file", f.Path)
 	}
 	return patch, nil
 }

@@ -46,7 +46,8 @@ Each call is logged before it begins and when it has ended.`,
 	f.StringArrayVar(&roots, "root", []string{"."}, "`folder` whose files may be read")
 	f.StringArrayVar(&hosts, "host", []string{"local"}, "`host` that may be queried and, with --allow-apply, changed")
 	f.BoolVar(&apply, "allow-apply", false, "offer the tools that change hosts")
-	f.BoolVar(&runtimeOnly, "runtime-only", false, "with --allow-apply: confirm writes no configuration files; a reboot undoes every change")
+	f.BoolVar(&runtimeOnly, "runtime-only", false, "with --allow-apply: confirm writes no configuration files; a "+
+		"reboot undoes every change")
 	f.StringVar(&logFile, "log", "", "`file` to which calls are appended as lines of JSON (default: standard error)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		log := env.Stderr
@@ -62,8 +63,9 @@ Each call is logged before it begins and when it has ended.`,
 		if err != nil {
 			return failure(err)
 		}
-		server, err := mcp.New(mcp.Config{Catalog: c, Version: Version, Roots: roots, Hosts: hosts, Apply: apply, RuntimeOnly: runtimeOnly,
-			Run: env.call, Log: slog.New(slog.NewJSONHandler(log, nil))})
+		server, err := mcp.New(mcp.Config{Catalog: c, Version: Version, Roots: roots, Hosts: hosts, Apply: apply,
+			RuntimeOnly: runtimeOnly,
+			Run:         env.call, Log: slog.New(slog.NewJSONHandler(log, nil))})
 		if err != nil {
 			return usage(err)
 		}

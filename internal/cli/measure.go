@@ -40,7 +40,8 @@ own files in --dir, which are removed even if it is killed.
 	f.addDisk(cmd)
 	cmd.Flags().StringVar(&f.Peer, "peer", "", peerUsage)
 	cmd.Flags().IntVarP(&runs, "runs", "n", 1, "number of runs, 1 to 1000")
-	cmd.Flags().StringVar(&read, "read", "", "read a tool's output from `FILE` (- for standard input) instead of measuring")
+	cmd.Flags().StringVar(&read, "read", "",
+		"read a tool's output from `FILE` (- for standard input) instead of measuring")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if read != "" {
 			return env.readOutput(read, f.Spec.Tool, *format, args)

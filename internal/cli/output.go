@@ -18,7 +18,8 @@ type outputFolder struct {
 func (o *outputFolder) declare(cmd *cobra.Command, holds string) {
 	flags := cmd.Flags()
 	flags.StringVarP(&o.dir, "output", "o", "", "`folder` for "+holds)
-	flags.BoolVar(&o.force, "force", false, "with -o, also replace files that wirerate did not write or that have been changed since")
+	flags.BoolVar(&o.force, "force", false, "with -o, also replace files that wirerate did not write or "+
+		"that have been changed since")
 }
 
 // check makes sure early that the folder can be written, and that none of the

@@ -54,7 +54,8 @@ func captureLive(ctx context.Context, env *Env, opt inspectOptions, args []strin
 		return none, err
 	}
 	defer c.Close()
-	words := append([]string{"sh", "-c", captureScript, "sh", opt.capture, fmt.Sprintf("%.1f", window.Seconds())}, filter...)
+	words := append([]string{"sh", "-c", captureScript, "sh", opt.capture, fmt.Sprintf("%.1f", window.Seconds())},
+		filter...)
 	answers, err := c.Do(ctx, host.Command(words...).Within(window+time.Minute))
 	if err != nil {
 		return none, missing(err)

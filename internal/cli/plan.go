@@ -81,7 +81,8 @@ only described.`,
 	f.IntVar(&opt.disks, "disks", 0, "`number` of the machine's disks")
 	countFlag(f, &opt.diskIOPS, "disk-iops", "`number` of operations per second of one disk")
 	f.StringVar(&opt.diskLatency, "disk-latency", "", "`time` that one operation of a disk takes, such as 80us")
-	f.StringVar(&opt.diskFrom, "disk-from", "", "take the disks' figures from `FILE`, the output of wirerate measure disk --json")
+	f.StringVar(&opt.diskFrom, "disk-from", "",
+		"take the disks' figures from `FILE`, the output of wirerate measure disk --json")
 	f.StringVar(&opt.path, "path", "", "the `PATH`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500], a profile of wirerate "+
 		"lab profiles, a packet capture that shows it, or auto")
 	f.StringVar(&opt.peer, "peer", "", "with --path auto: the `HOST` to which the path is measured")
@@ -273,7 +274,8 @@ func (o *planOptions) describe(m *plan.Machine) error {
 		return fmt.Errorf("--queues %d, --ring-max %d: numbers of queues and descriptors are expected", o.queues, o.ring)
 	}
 	if (o.queues > 0 || o.ring > 0 || o.numa != "") && (o.driver == "" || o.system == "") {
-		return errors.New("--queues, --ring-max and --numa describe the interfaces of a machine that is only described: give --os and --nic too")
+		return errors.New("--queues, --ring-max and --numa describe the interfaces of a machine that is only " +
+			"described: give --os and --nic too")
 	}
 	if o.driver == "" {
 		return nil
@@ -350,7 +352,8 @@ func (o *planOptions) describeDisks(m *plan.Machine) error {
 		m.DiskRate = float64(rate)
 	}
 	if (o.diskIOPS != 0) != (o.diskLatency != "") {
-		return fmt.Errorf("--disk-iops and --disk-latency are needed together: their product is the queue that keeps a disk busy")
+		return fmt.Errorf("--disk-iops and --disk-latency are needed together: their product is the " +
+			"queue that keeps a disk busy")
 	}
 	if o.diskLatency == "" {
 		return nil

@@ -43,7 +43,8 @@ func (s *sink) Progress(t trial.Progress) {
 	if s.bar == nil {
 		s.group = mpb.New(mpb.WithOutput(s.env.Stderr), mpb.WithWidth(16))
 		s.bar = s.group.AddBar(int64(t.AllPlanned), mpb.BarRemoveOnComplete(),
-			mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return s.stage + " " }), decor.CountersNoUnit("run %d of %d")),
+			mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return s.stage + " " }),
+				decor.CountersNoUnit("run %d of %d")),
 			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return s.text })))
 	}
 	s.stage = t.Stage

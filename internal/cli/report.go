@@ -117,7 +117,8 @@ func (opt watchedOptions) mark(marks []period.Mark, now time.Time) (period.Mark,
 	at, err := moment("--compare", opt.compare, now)
 	if err != nil {
 		return period.Mark{}, errors.New("--compare " + opt.compare +
-			": the ID of a change (wirerate status) or an experiment (wirerate history), the text of a --mark, or a time is expected")
+			": the ID of a change (wirerate status) or an experiment (wirerate history), the text of a " +
+			"--mark, or a time is expected")
 	}
 	return period.Mark{At: at, Kind: "time", ID: opt.compare, Words: "that time"}, nil
 }

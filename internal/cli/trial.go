@@ -63,8 +63,10 @@ of its own, and its processors and drops stand beside the others.
 	format := formatFlag(cmd, "text", "json")
 	f.addArms(cmd, "an `ARM`; the first one is the reference")
 	cmd.Flags().BoolVar(&aa, "aa", false, "compare the first arm with itself: an A/A control")
-	cmd.Flags().StringVar(&f.from, "metric-from", "", "judge production by this `METRIC` of it, without a load: "+live.Forms)
-	cmd.Flags().StringVar(&f.Suite, "suite", "", "run a named `suite` instead of one workload: host, or router (through --router or --via)")
+	cmd.Flags().StringVar(&f.from, "metric-from", "",
+		"judge production by this `METRIC` of it, without a load: "+live.Forms)
+	cmd.Flags().StringVar(&f.Suite, "suite", "",
+		"run a named `suite` instead of one workload: host, or router (through --router or --via)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if f.resume != "" {
 			return f.resumes(cmd, env, *format)
@@ -215,7 +217,8 @@ func suiteVerb(ctx context.Context, env *Env, f experimentFlags, format string) 
 	} else if err := env.printJSON(f.suiteJSON(rows)); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(rows, func(r experiment.Row) bool { return r.Result != nil && r.Result.Verdict == stats.Hurts }) {
+	if slices.ContainsFunc(rows,
+		func(r experiment.Row) bool { return r.Result != nil && r.Result.Verdict == stats.Hurts }) {
 		return negative()
 	}
 	return nil

@@ -30,7 +30,8 @@ func writeResult(out outputFolder, r experiment.Result, sides []experiment.Side)
 	if err := report.SVG(&picture, r); err != nil {
 		return err
 	}
-	files = append(files, outdir.File{Name: "plan.json", Data: plans}, outdir.File{Name: "result.svg", Data: picture.Bytes()})
+	files = append(files, outdir.File{Name: "plan.json", Data: plans}, outdir.File{Name: "result.svg",
+		Data: picture.Bytes()})
 	for _, e := range sides {
 		for _, f := range plan.NativeFiles(e.Plan, e.Keep) {
 			files = append(files, outdir.File{Name: e.Name + "-" + f.Name, Data: []byte(f.Content)})

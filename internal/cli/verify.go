@@ -65,7 +65,8 @@ func verifyVerb(ctx context.Context, env *Env, planName, target, format string) 
 	result := []verified{}
 	differ := 0
 	for _, ch := range p.Changes {
-		v := verified{Setting: ch.Setting, Wanted: ch.To, Running: values[ch.Setting], State: "as-planned", Because: failed[ch.Setting]}
+		v := verified{Setting: ch.Setting, Wanted: ch.To, Running: values[ch.Setting], State: "as-planned",
+			Because: failed[ch.Setting]}
 		switch {
 		case slices.Contains(boot, v.Setting) && (v.Because != "" || !change.Same(v.Setting, v.Running, v.Wanted)):
 			v.State = atNextBoot

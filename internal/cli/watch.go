@@ -69,9 +69,11 @@ it all to Prometheus. docs/watch.md has more.`,
 	format := formatFlag(cmd, "screen", "text", "json")
 	f := cmd.Flags()
 	f.StringVar(&opt.path, "path", "", "the `path`: rate=1gbit,rtt=80ms[,loss=1e-5][,mtu=1500]")
-	f.StringVar(&opt.peer, "peer", "", "`host` at the other end of the path, watched as well: shows which end limits\nthe flows between them")
+	f.StringVar(&opt.peer, "peer", "",
+		"`host` at the other end of the path, watched as well: shows which end limits\nthe flows between them")
 	roleVar(f, &opt.role, "", "`role` of the host: "+strings.Join(catalog.Roles(), ", "))
-	f.StringVar(&opt.interval, "interval", "", "`time` between two samples, from 200ms to 10m (default: 1s; 5s over ssh;\n10s for a BSD)")
+	f.StringVar(&opt.interval, "interval", "",
+		"`time` between two samples, from 200ms to 10m (default: 1s; 5s over ssh;\n10s for a BSD)")
 	f.StringVar(&opt.lasts, "for", "", "end after this `time`, such as 10m")
 	f.StringVar(&opt.failOn, "fail-on", "", "exit with status 1 if a limit or problem of this `severity` or above "+
 		"was\nseen: error, warning, info")
@@ -162,7 +164,8 @@ type liveSources struct {
 }
 
 // live watches hosts, with probes and a switch's port beside them.
-func (opt watchOptions) live(ctx context.Context, cancel func(), out *watchOutput, from liveSources, onScreen bool) (err error) {
+func (opt watchOptions) live(ctx context.Context, cancel func(), out *watchOutput, from liveSources,
+	onScreen bool) (err error) {
 	if opt.record != "" {
 		if out.recording, err = record.Create(opt.record); err != nil {
 			return environment(err)
@@ -228,7 +231,8 @@ func watchTime(flag, text string, least, most time.Duration) (time.Duration, err
 	}
 	d, err := units.ParseDuration(text)
 	if err == nil && (d < least || d > most) {
-		return 0, errors.New(flag + " " + text + ": between " + units.Duration(least) + " and " + units.Duration(most) + " is expected")
+		return 0, errors.New(flag + " " + text + ": between " + units.Duration(least) + " and " +
+			units.Duration(most) + " is expected")
 	}
 	return d, err
 }
@@ -329,12 +333,14 @@ func (opt watchOptions) begin(now time.Time) (time.Time, error) {
 	if ago, err := units.ParseDuration(opt.at); err == nil {
 		return now.Add(-ago), nil
 	}
-	for _, form := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly} {
+	for _, form := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04",
+		time.DateTime, "2006-01-02 15:04", time.DateOnly} {
 		if at, err := time.ParseInLocation(form, opt.at, time.Local); err == nil {
 			return at, nil
 		}
 	}
-	return time.Time{}, errors.New("--at " + opt.at + ": a time such as 2026-11-22T03:00, or 3h for so long ago is expected")
+	return time.Time{}, errors.New("--at " + opt.at + ": a time such as 2026-11-22T03:00, or 3h " +
+		"for so long ago is expected")
 }
 
 // keep records a state. What cannot be kept is told once, until it can again.

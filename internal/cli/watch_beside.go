@@ -28,11 +28,13 @@ func (o besideOptions) any() bool {
 const besideLimit = 32 // of probes, and of switch ports
 
 func (o *besideOptions) flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.probes, "probe", nil, "`target` to probe from this machine: icmp:ADDR, tcp:HOST:PORT,\nhttp:URL; repeatable")
+	f.StringArrayVar(&o.probes, "probe",
+		nil, "`target` to probe from this machine: icmp:ADDR, tcp:HOST:PORT,\nhttp:URL; repeatable")
 	f.StringVar(&o.every, "probe-every", "1s", "`time` between two probes of a target, from 100ms to 10m")
 	f.StringArrayVar(&o.switches, "switch", nil, "`port` of a switch to read over "+
 		"SNMP:\nsnmp://[COMMUNITY@]HOST[:PORT]/[IFNAME|lldp]; repeatable")
-	f.StringVar(&o.auth, "switch-auth", "", "`file` with the community, or user and passphrases of\nSNMPv3, of the switches")
+	f.StringVar(&o.auth, "switch-auth", "",
+		"`file` with the community, or user and passphrases of\nSNMPv3, of the switches")
 	f.StringVar(&o.metrics, "metrics", "", "`address` on which to serve OpenMetrics at /metrics, such as 127.0.0.1:9747")
 }
 
@@ -51,7 +53,8 @@ func (o besideOptions) parse(name string) (targets []probe.Target, agents []swit
 			return nil, nil, err
 		}
 		if a.Name == "" && name != "local" {
-			return nil, nil, fmt.Errorf("--switch %s: LLDP finds the port of this machine; name that of %s: snmp://HOST/IFNAME", a, name)
+			return nil, nil, fmt.Errorf("--switch %s: LLDP finds the port of this machine; name that of %s: snmp://HOST/IFNAME",
+				a, name)
 		}
 		agents = append(agents, a)
 	}

@@ -110,7 +110,8 @@ func (o *weblogFlags) define(cmd *cobra.Command) {
 	f.StringVar(&o.unit, "unit", "", "`unit` of the request times: s, ms, us or ns")
 	f.StringVar(&o.filter.Status, "status", "", "count only these `statuses` (200,3xx; !499 excludes)")
 	f.StringVar(&o.filter.Method, "method", "", "count only these `methods`")
-	f.StringVar(&o.filter.Path, "path", "", "count only paths that match a `pattern` (/static/* or ~regexp; a leading ! excludes)")
+	f.StringVar(&o.filter.Path, "path", "",
+		"count only paths that match a `pattern` (/static/* or ~regexp; a leading ! excludes)")
 	f.StringVar(&o.filter.Size, "size", "", "count only responses in a `range` of sizes (24kB-350kB)")
 	f.StringVar(&o.filter.Protocol, "protocol", "", "count only these `protocols` (HTTP/2)")
 	f.StringVar(&o.filter.Client, "client", "", "count only clients in these `networks` (192.0.2.0/24)")
@@ -138,10 +139,12 @@ func (o *weblogFlags) define(cmd *cobra.Command) {
 func (o *weblogFlags) defineOutput(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.json, "json", false, "print JSON")
-	f.StringVarP(&o.output, "output", "o", "", "write the report to a `file` as well: JSON if its name ends in .json, otherwise HTML")
+	f.StringVarP(&o.output, "output", "o", "",
+		"write the report to a `file` as well: JSON if its name ends in .json, otherwise HTML")
 	f.StringVar(&o.trial, "trial", "", "join the result of a trial of the change: its `ID` (see wirerate history; last "+
 		"is the newest) or a result.json")
-	f.StringVar(&o.history, "history", "", "`file` of the history that --trial looks in (default: ~/.local/state/wirerate/history.db)")
+	f.StringVar(&o.history, "history", "",
+		"`file` of the history that --trial looks in (default: ~/.local/state/wirerate/history.db)")
 }
 
 func weblogRun(ctx context.Context, env *Env, opt *weblogFlags, args []string) error {
@@ -247,7 +250,8 @@ func (o *weblogFlags) options(compared bool) (weblog.Options, error) {
 
 // parseMoment reads a time of the command line; without a zone it is UTC.
 func parseMoment(s string) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02"} {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05",
+		"2006-01-02T15:04", "2006-01-02"} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t, nil
 		}
@@ -299,7 +303,8 @@ func (o *weblogFlags) judgement() (weblog.Judgement, error) {
 }
 
 // weblogFollow shows a live picture until it is interrupted.
-func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before []string, read weblog.Options, view weblog.View) error {
+func weblogFollow(ctx context.Context, env *Env, opt *weblogFlags, names, before []string, read weblog.Options,
+	view weblog.View) error {
 	switch {
 	case len(before) > 0:
 		return usagef("--follow and --against do not go together; compare when the log is complete")

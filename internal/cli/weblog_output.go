@@ -172,10 +172,12 @@ func timeAdvice(err error) string {
 // complete tells the shell what flags can be.
 func (o *weblogFlags) complete(cmd *cobra.Command) {
 	for name, words := range map[string][]string{
-		"by": weblog.Groupings(), "format": append([]string{"json", "text", "html"}, logline.Presets()...), "unit": {"s", "ms", "us", "ns"},
+		"by": weblog.Groupings(), "format": append([]string{"json", "text", "html"}, logline.Presets()...), "unit": {"s",
+			"ms", "us", "ns"},
 		"status": {"2xx", "3xx", "4xx", "5xx", "!499"}, "method": {"GET", "HEAD", "POST", "PUT", "DELETE"},
 		"protocol": {"HTTP/1.1", "HTTP/2", "HTTP/3", "HTTP/1.0"}, "upstream": {"none", "50%-", "-10%"},
-		"judge": {"50", "75", "90", "95", "99", "99.9"}, "under": {"100ms", "1s"}, "margin": {"5%", "10%"}, "confidence": {"0.95", "0.99"},
+		"judge": {"50", "75", "90", "95", "99", "99.9"}, "under": {"100ms", "1s"}, "margin": {"5%", "10%"},
+		"confidence": {"0.95", "0.99"},
 	} {
 		if cmd.Flags().Lookup(name) != nil {
 			// The error is for a flag that is not there or that has words already.

@@ -75,7 +75,8 @@ func countFlag(f *pflag.FlagSet, to *float64, name, about string) {
 // hostName is a HOST as it was given, or what is meant by it: user@host is
 // reached by ssh, unless a capture has that name.
 func hostName(name string) string {
-	if !strings.Contains(name, "@") || strings.Contains(name, "://") || strings.HasPrefix(name, "ns:") || strings.ContainsAny(name, "/ ") {
+	if !strings.Contains(name, "@") || strings.Contains(name, "://") || strings.HasPrefix(name, "ns:") ||
+		strings.ContainsAny(name, "/ ") {
 		return name
 	}
 	if _, err := os.Stat(name); err == nil {

@@ -37,7 +37,8 @@ func (c *Config) checkPart(ctx context.Context, here host.Conn, p part) error {
 		}
 	case c.Lab == "":
 	case p.kind == "tuned":
-		if !slices.ContainsFunc(tunedFolders(), func(dir string) bool { return readable(filepath.Join(dir, p.arg, "tuned.conf")) == nil }) {
+		if !slices.ContainsFunc(tunedFolders(),
+			func(dir string) bool { return readable(filepath.Join(dir, p.arg, "tuned.conf")) == nil }) {
 			return fmt.Errorf("TuneD profile %q is not on this machine; name its file as file:PATH/tuned.conf", p.arg)
 		}
 	case p.kind == "cc":
@@ -78,7 +79,8 @@ func readable(name string) error {
 // neither built in nor as a module. Where that is not known, the kernel is asked
 // when it is set.
 func hasCongestion(ctx context.Context, here host.Conn, name string) error {
-	answers, err := here.Do(ctx, host.Read("/proc/sys/net/ipv4/tcp_available_congestion_control"), host.Read("/proc/sys/kernel/osrelease"),
+	answers, err := here.Do(ctx, host.Read("/proc/sys/net/ipv4/tcp_available_congestion_control"),
+		host.Read("/proc/sys/kernel/osrelease"),
 		host.Read("/proc/modules"))
 	if err != nil || answers[0].Failure != host.None {
 		return nil
@@ -94,7 +96,8 @@ func hasCongestion(ctx context.Context, here host.Conn, name string) error {
 			return nil
 		}
 	}
-	return withReason(Missing, fmt.Errorf("this machine's kernel has no congestion control %q; it has %s", name, strings.Join(has, ", ")))
+	return withReason(Missing, fmt.Errorf("this machine's kernel has no congestion control %q; it has %s",
+		name, strings.Join(has, ", ")))
 }
 
 func tunedFolders() []string {

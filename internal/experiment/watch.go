@@ -110,8 +110,8 @@ func lateLimit(rtt time.Duration) time.Duration {
 	return max(time.Duration(lateShare*float64(rtt)), lateLeast)
 }
 
-// watchRun looks after a run, before which a lab's kernels forget the one before: one that carried more than the link can is marked,
-// and one in which the emulator was too far behind is lost
+// watchRun looks after a run, before which a lab's kernels forget the one before: one that carried more than the link
+// can is marked, and one in which the emulator was too far behind is lost
 // (workload.ErrDisturbed).
 func (s *session) watchRun() func(*workload.Run) error {
 	if s.lab == nil {

@@ -200,7 +200,8 @@ func problems(hosts []Host) []Problem {
 
 // Since compares hosts with what they were.
 func Since(before, now []Host, faults []Fault) *Drift {
-	d := &Drift{Came: []string{}, Gone: []string{}, Changed: []Changed{}, New: []HostProblem{}, Solved: []HostProblem{}, Unread: faults}
+	d := &Drift{Came: []string{}, Gone: []string{}, Changed: []Changed{}, New: []HostProblem{},
+		Solved: []HostProblem{}, Unread: faults}
 	old := map[string]Host{}
 	for _, h := range before {
 		old[h.Name] = h
@@ -230,7 +231,8 @@ func Since(before, now []Host, faults []Fault) *Drift {
 func without(a, b Host) []HostProblem {
 	var all []HostProblem
 	for _, f := range a.Findings {
-		if !slices.ContainsFunc(b.Findings, func(g Finding) bool { return g.Problem == f.Problem && g.Subject == f.Subject }) {
+		if !slices.ContainsFunc(b.Findings,
+			func(g Finding) bool { return g.Problem == f.Problem && g.Subject == f.Subject }) {
 			all = append(all, HostProblem{a.Name, f.Problem, f.Subject})
 		}
 	}

@@ -156,7 +156,8 @@ func Devices(s string, each func(line int, name string, numbers []string)) error
 		} else if name != "" && len(words) < 16 { // a mail program broke the line
 			words = append(words, strings.Fields(line)...)
 		}
-		if name != "" && len(words) == 16 && !slices.ContainsFunc(words, func(w string) bool { _, ok := count(w); return !ok }) {
+		if name != "" && len(words) == 16 && !slices.ContainsFunc(words,
+			func(w string) bool { _, ok := count(w); return !ok }) {
 			found = true
 			each(at, name, words)
 			name = ""

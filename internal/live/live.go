@@ -85,7 +85,8 @@ func (m *Metric) Measure(ctx context.Context, spec workload.Spec) (workload.Run,
 	case err != nil:
 		return workload.Run{}, err
 	case !(v > 0):
-		return workload.Run{}, fmt.Errorf("%w: the metric was %g; arms are compared by ratios, so it must be above 0", workload.ErrTool, v)
+		return workload.Run{}, fmt.Errorf("%w: the metric was %g; arms are compared by ratios, so it must be above 0",
+			workload.ErrTool, v)
 	}
 	return workload.Run{Tool: workload.Live, Start: start, Retransmits: -1, Counted: counted,
 		Metrics: map[string]float64{m.Name(): v}}, nil

@@ -74,7 +74,8 @@ func (c *command) begin(context.Context) error {
 }
 
 func (c *command) end(ctx context.Context) (float64, error) {
-	told := fmt.Sprintf("WIRERATE_FROM=%d WIRERATE_TO=%d; export WIRERATE_FROM WIRERATE_TO\n", c.from.Unix(), time.Now().Unix())
+	told := fmt.Sprintf("WIRERATE_FROM=%d WIRERATE_TO=%d; export WIRERATE_FROM WIRERATE_TO\n",
+		c.from.Unix(), time.Now().Unix())
 	answers, err := host.NewLocal().Do(ctx, host.Script(told+c.line).Within(commandTime))
 	if err != nil {
 		return 0, fmt.Errorf("%w: exec: %w", workload.ErrTool, err)

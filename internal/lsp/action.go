@@ -80,11 +80,13 @@ func (s *Server) withTarget(d *document, p lint.Problem) (inputs []lint.Input, f
 	inputs, files = d.inputs, d.result.Files
 	place := d.path[:len(d.path)-len(path.Base(d.path))] + path.Base(p.Fix.To)
 	info, _ := d.info()
-	if root, ok := conffile.Root(conffile.System(info.System), d.path); ok && !strings.HasSuffix(root, "/") && path.IsAbs(p.Fix.To) {
+	if root, ok := conffile.Root(conffile.System(info.System), d.path); ok && !strings.HasSuffix(root, "/") &&
+		path.IsAbs(p.Fix.To) {
 		place = root + p.Fix.To
 	}
 	support := s.client.Capabilities.Workspace.WorkspaceEdit
-	if !d.local || fileIndex(inputs, place) >= 0 || !support.DocumentChanges || !slices.Contains(support.ResourceOperations, "create") {
+	if !d.local || fileIndex(inputs, place) >= 0 || !support.DocumentChanges ||
+		!slices.Contains(support.ResourceOperations, "create") {
 		return inputs, files, ""
 	}
 	kind := conffile.Detect(place, nil).Kind
@@ -92,7 +94,8 @@ func (s *Server) withTarget(d *document, p lint.Problem) (inputs []lint.Input, f
 		return inputs, files, ""
 	}
 	inputs = append(slices.Clone(inputs), lint.Input{Path: place})
-	files = append(slices.Clone(files), lint.FileInfo{Path: place, Kind: kind, System: info.System, Systems: []catalog.System{info.System}})
+	files = append(slices.Clone(files), lint.FileInfo{Path: place, Kind: kind, System: info.System,
+		Systems: []catalog.System{info.System}})
 	return inputs, files, place
 }
 
@@ -120,7 +123,8 @@ func (s *Server) correctAll(d *document) (codeAction, bool) {
 			fixed = append(fixed, lint.Fixed{Path: in.Path, Old: []byte(d.inputs[i].Text), New: []byte(in.Text)})
 		}
 	}
-	return codeAction{Title: "make all corrections of wirerate", Kind: actionFixAllOurs, Edit: s.edit(fixed, "")}, len(fixed) > 0
+	return codeAction{Title: "make all corrections of wirerate", Kind: actionFixAllOurs, Edit: s.edit(fixed, "")},
+		len(fixed) > 0
 }
 
 // suppress has a problem ignored on its line, by a comment above it.
@@ -137,7 +141,8 @@ func (s *Server) suppress(d *document, p lint.Problem, shown diagnostic) codeAct
 	indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 	comment := indent + "# wirerate: ignore " + p.Code + "\n"
 	edit := textEdit{d.text.span(at, at), comment}
-	return codeAction{Title: "disable " + p.Code + " for this line", Kind: actionQuickFix, Diagnostics: []diagnostic{shown},
+	return codeAction{Title: "disable " + p.Code + " for this line",
+		Kind: actionQuickFix, Diagnostics: []diagnostic{shown},
 		Edit: s.workspaceEdit([]fileEdits{{d.uri, []textEdit{edit}}}, "")}
 }
 

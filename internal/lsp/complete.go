@@ -135,8 +135,10 @@ func (s *Server) records(info lint.FileInfo) []*catalog.Record {
 	return out
 }
 
-func (s *Server) nameItem(d *document, info lint.FileInfo, r *catalog.Record, name, order string, from, at int) completionItem {
-	item := completionItem{Label: name, Kind: itemProperty, SortText: order + name, FilterText: name, Data: string(r.System)}
+func (s *Server) nameItem(d *document, info lint.FileInfo, r *catalog.Record, name, order string, from,
+	at int) completionItem {
+	item := completionItem{Label: name, Kind: itemProperty, SortText: order + name, FilterText: name,
+		Data: string(r.System)}
 	if standard, ok := r.DefaultIn(release(r.System, info)); ok && standard.Value != "unknown" {
 		item.Detail = "default " + standard.Value
 	}
@@ -182,14 +184,16 @@ func (s *Server) values(d *document, info lint.FileInfo, start, at int) []comple
 		from++
 	}
 	quote := ""
-	if before := d.text.src[from-1]; (info.Kind == conffile.Loader || info.Kind == conffile.RC) && before != '"' && before != '\'' {
+	if before := d.text.src[from-1]; (info.Kind == conffile.Loader || info.Kind == conffile.RC) &&
+		before != '"' && before != '\'' {
 		quote = `"`
 	}
 	add := func(value, detail, order string) {
 		if slices.ContainsFunc(items, func(i completionItem) bool { return i.Label == value }) {
 			return
 		}
-		items = append(items, completionItem{Label: value, Kind: itemValue, Detail: detail, SortText: fmt.Sprintf("%s%03d", order, len(items)),
+		items = append(items, completionItem{Label: value, Kind: itemValue, Detail: detail, SortText: fmt.Sprintf("%s%03d",
+			order, len(items)),
 			FilterText: quote + value, TextEdit: &textEdit{d.text.span(from, at), quote + value + quote}})
 	}
 	for _, r := range s.meantBy(key, section(d.text.src, at), info) {
@@ -210,7 +214,8 @@ func (s *Server) values(d *document, info lint.FileInfo, start, at int) []comple
 			add(v.Value, means, "0")
 		}
 		if known {
-			add(standard.Value, strings.TrimSuffix("default in "+r.System.Title()+" "+string(version)+"; "+standard.Note, "; "), "1")
+			add(standard.Value, strings.TrimSuffix("default in "+r.System.Title()+" "+string(version)+"; "+standard.Note, "; "),
+				"1")
 		}
 		if r.Type == catalog.TypeBool && len(r.Values) == 0 {
 			off, on := "0", "1"

@@ -39,7 +39,8 @@ func (s *Server) hover(p positionParams) (any, error) {
 	}
 	start, end := wordAt(d.text.src, at)
 	if code, ok := lint.FindCode(d.text.src[start:end]); ok {
-		return hover{markup{"markdown", "**" + code.ID + "** " + code.Title + "\n\n" + code.Explanation}, d.text.span(start, end)}, nil
+		return hover{markup{"markdown", "**" + code.ID + "** " + code.Title + "\n\n" + code.Explanation},
+			d.text.span(start, end)}, nil
 	}
 	return nil, nil
 }

@@ -81,7 +81,8 @@ func sameInput(a, b lint.Input) bool {
 }
 
 func sameOptions(a, b lint.Options) bool {
-	return a.System == b.System && a.Version == b.Version && a.Kind == b.Kind && a.Role == b.Role && a.Driver == b.Driver &&
+	return a.System == b.System && a.Version == b.Version && a.Kind == b.Kind && a.Role == b.Role &&
+		a.Driver == b.Driver &&
 		a.Machine == b.Machine && slices.Equal(a.Ignore, b.Ignore)
 }
 

@@ -269,7 +269,8 @@ func (s *Server) take(section json.RawMessage) {
 func (s *Server) opened(p documentParams) (any, error) {
 	item := p.TextDocument
 	path, local := pathOf(item.URI)
-	s.docs[item.URI] = &document{uri: item.URI, path: path, local: local, version: item.Version, text: newText(item.Text, s.encoding)}
+	s.docs[item.URI] = &document{uri: item.URI, path: path, local: local, version: item.Version,
+		text: newText(item.Text, s.encoding)}
 	s.changed()
 	return nil, nil
 }
@@ -330,5 +331,6 @@ func (s *Server) tell(message string) {
 	}
 	s.told[message] = true
 	// The session ends when nothing can be written: nobody is left to be told.
-	_ = s.conn.Notify(context.Background(), "window/showMessage", map[string]any{"type": messageWarning, "message": "wirerate: " + message})
+	_ = s.conn.Notify(context.Background(), "window/showMessage",
+		map[string]any{"type": messageWarning, "message": "wirerate: " + message})
 }

@@ -85,7 +85,8 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 
 // server registers what there is.
 func (s *Server) server() *sdk.Server {
-	server := sdk.NewServer(&sdk.Implementation{Name: "wirerate", Version: s.Version}, &sdk.ServerOptions{Instructions: instructions})
+	server := sdk.NewServer(&sdk.Implementation{Name: "wirerate", Version: s.Version},
+		&sdk.ServerOptions{Instructions: instructions})
 	server.AddReceivingMiddleware(s.log)
 	add(server, "inspect", "What limits the network of a host, or of a capture: facts, ceilings, findings", s.inspect)
 	add(server, "lint", "Dead, misplaced and harmful lines of configuration files, with corrections", s.lint)
@@ -95,14 +96,16 @@ func (s *Server) server() *sdk.Server {
 	add(server, "weblog", "Response times of access logs, compared with those of before", s.weblog)
 	add(server, "report", "The result of a past experiment", s.report)
 	if s.Apply {
-		change(server, "apply", "Put a plan of this session in place until its time is over, or it is confirmed by a later call", s.apply)
+		change(server, "apply", "Put a plan of this session in place until its time is over, or it is "+
+			"confirmed by a later call", s.apply)
 		change(server, "confirm", "Make a change of this session last; only after its effect was looked at", s.confirm)
 		change(server, "rollback", "Take a change back", s.rollback)
 		change(server, "status", "The changes of a host: pending, confirmed, taken back", s.status)
 		change(server, "trial", "Compare arms by experiment in namespaces of this machine, over an emulated link", s.trial)
 	}
 	server.AddResourceTemplate(&sdk.ResourceTemplate{Name: "setting", MIMEType: "text/markdown",
-		URITemplate: "wirerate://settings/{os}/{+name}", Description: "A setting of freebsd, openbsd or linux"}, s.settingResource)
+		URITemplate: "wirerate://settings/{os}/{+name}", Description: "A setting of freebsd, openbsd or linux"},
+		s.settingResource)
 	server.AddResourceTemplate(&sdk.ResourceTemplate{Name: "problem", MIMEType: "text/markdown",
 		URITemplate: "wirerate://problems/{code}", Description: "A code of lint"}, problemResource)
 	return server
@@ -114,7 +117,8 @@ const instructions = `wirerate inspects, explains and tunes the network settings
 
 // add registers a tool that changes nothing.
 func add[In any](server *sdk.Server, name, description string, f func(context.Context, In) (answer, error)) {
-	register(server, &sdk.Tool{Name: name, Description: description, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}, f)
+	register(server, &sdk.Tool{Name: name, Description: description,
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}, f)
 }
 
 // change registers a tool that changes a host.
@@ -155,7 +159,8 @@ func (s *Server) log(next sdk.MethodHandler) sdk.MethodHandler {
 		start := time.Now()
 		result, err := next(ctx, method, req)
 		r, _ := result.(*sdk.CallToolResult)
-		s.Log.Info("answer", "tool", params.Name, "seconds", time.Since(start).Seconds(), "failed", err != nil || r == nil || r.IsError)
+		s.Log.Info("answer", "tool", params.Name, "seconds", time.Since(start).Seconds(), "failed",
+			err != nil || r == nil || r.IsError)
 		return result, err
 	}
 }

@@ -185,7 +185,8 @@ func plain(text, others string) error {
 		if c < utf8.RuneSelf && (strings.ContainsRune(alnum+"_", c) || i > 0 && strings.ContainsRune(others, c)) {
 			continue
 		}
-		return fmt.Errorf("files and commands are written for names of letters, digits and ._- alone, and this one has %+q", c)
+		return fmt.Errorf("files and commands are written for names of letters, digits and ._- alone, and this one has %+q",
+			c)
 	}
 	if text == "" || strings.Contains(text, "..") {
 		return fmt.Errorf("files and commands are written for names without '..'")

@@ -126,7 +126,10 @@ func Analyze(name string, t *Trace) Analysis {
 	for what, n := range t.Other {
 		a.Other = append(a.Other, Kind{what, n})
 	}
-	slices.SortFunc(a.Other, func(a, b Kind) int { return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(a.What, b.What)) })
+	slices.SortFunc(a.Other, func(a, b Kind) int {
+		return cmp.Or(cmp.Compare(b.Packets, a.Packets),
+			cmp.Compare(a.What, b.What))
+	})
 	for i := range t.Flows {
 		if i == MaxListed {
 			a.More = len(t.Flows) - MaxListed

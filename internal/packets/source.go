@@ -76,7 +76,8 @@ func newSource(r io.Reader) (*source, error) {
 		s.link = func(gopacket.CaptureInfo) layers.LinkType { return p.LinkType() }
 		return s, nil
 	}
-	return nil, fmt.Errorf("not a packet capture: it begins with %q; pcap and pcapng are read, also in gzip, zstd and bzip2",
+	return nil, fmt.Errorf("not a packet capture: it begins with %q; pcap and pcapng are read, "+
+		"also in gzip, zstd and bzip2",
 		magic)
 }
 

@@ -63,7 +63,8 @@ func (l *Life) sentence(limit flow.Limit, d flow.Direction) string {
 		return fmt.Sprintf("limited by the send buffer: never more than %s under way in a round trip of %s, "+
 			"with room in the window and no loss that explains it", flight, rtt)
 	case flow.PeerWindow:
-		return fmt.Sprintf("limited by the peer's receive window: it offers at most %s, which fill up within a round trip of %s",
+		return fmt.Sprintf("limited by the peer's receive window: it offers at most %s, which fill up "+
+			"within a round trip of %s",
 			window, rtt)
 	case flow.SlowReader:
 		return fmt.Sprintf("limited by the receiving program: it reads slowly, and its window closes (%d times to zero)",
@@ -98,7 +99,8 @@ func (l *Life) sentence(limit flow.Limit, d flow.Direction) string {
 		return "limited by what cannot be told: nothing that the receiver sent is in the capture"
 	}
 	if l.Unseen > l.Bytes/20 {
-		return fmt.Sprintf("limited by what cannot be told: %s of the data are not in the capture", units.Bytes(l.Unseen).String())
+		return fmt.Sprintf("limited by what cannot be told: %s of the data are not in the capture",
+			units.Bytes(l.Unseen).String())
 	}
 	return "limited by what cannot be told from this capture"
 }
@@ -134,7 +136,8 @@ func (l *Life) fixes(limit flow.Limit, d flow.Direction) []Fix {
 			{On: "receiver", OS: "linux", Setting: "net.ipv4.tcp_rmem", Value: size("4096 131072 %d")},
 			{On: "receiver", OS: "freebsd", Setting: "net.inet.tcp.recvbuf_max", Value: size("%d")},
 			{On: "program", Action: "a program that sets SO_RCVBUF itself must set more, or leave it"}}
-		if to := l.Opened.To; to != nil && to.Scale != nil && float64(l.Window) >= 0.9*float64(int64(math.MaxUint16)<<*to.Scale) {
+		if to := l.Opened.To; to != nil && to.Scale != nil &&
+			float64(l.Window) >= 0.9*float64(int64(math.MaxUint16)<<*to.Scale) {
 			fixes = append(fixes, Fix{On: "receiver", OS: "freebsd", Setting: "kern.ipc.maxsockbuf", Value: size("%d"),
 				Action: "the window is as large as the handshake's window scale allows, which is chosen by this"})
 		}
@@ -144,7 +147,8 @@ func (l *Life) fixes(limit flow.Limit, d flow.Direction) []Fix {
 		}
 		return fixes
 	case flow.SlowReader:
-		return []Fix{{On: "program", Action: "see what the receiving program waits for (its disk, its processor): no setting helps"}}
+		return []Fix{{On: "program", Action: "see what the receiving program waits for (its disk, its " +
+			"processor): no setting helps"}}
 	case flow.Program:
 		return []Fix{{On: "program", Action: "see what the sending program waits for (its disk, its peer, its processor): " +
 			"no setting helps"}}
@@ -171,7 +175,8 @@ func (l *Life) fixes(limit flow.Limit, d flow.Direction) []Fix {
 	case flow.Silly:
 		return []Fix{{On: "receiver", Action: "a larger receive buffer, and a program that reads more at once"}}
 	case flow.Timeout:
-		return []Fix{{On: "path", Action: "find and cure the loss; short flows have too little under way for a fast retransmission"},
+		return []Fix{{On: "path", Action: "find and cure the loss; short flows have too little under way " +
+			"for a fast retransmission"},
 			{On: "sender", OS: "linux", Setting: "net.ipv4.tcp_sack", Value: "1"},
 			{On: "sender", OS: "freebsd", Setting: "net.inet.tcp.functions_default", Value: "rack"}}
 	}

@@ -238,7 +238,8 @@ func service(p Plan, changes []Change) []File {
 	unit := File{Name: "wirerate.service", Path: "/etc/systemd/system/wirerate.service", Mode: 0o644}
 	unit.Install = unit.Path
 	unit.Content = header(p, place{install: unit.Path, load: "systemctl start wirerate"}) +
-		"[Unit]\nDescription=Interface settings planned by wirerate\nAfter=network.target\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\n" + b.String()
+		"[Unit]\nDescription=Interface settings planned by " +
+		"wirerate\nAfter=network.target\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\n" + b.String()
 	want := File{Name: "multi-user.target.d-wirerate.conf",
 		Path: "/etc/systemd/system/multi-user.target.d/wirerate.conf", Mode: 0o644}
 	want.Install = want.Path

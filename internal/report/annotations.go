@@ -97,7 +97,8 @@ func LintCheckstyle(w io.Writer, res *lint.Result) error {
 	for _, f := range res.Files {
 		file := checkstyleFile{Name: f.Path}
 		for _, p := range byFile[f.Path] {
-			file.Errors = append(file.Errors, checkstyleError{p.Line, p.Column, string(p.Severity), lineMessage(p), "wirerate." + p.Code})
+			file.Errors = append(file.Errors, checkstyleError{p.Line, p.Column, string(p.Severity), lineMessage(p),
+				"wirerate." + p.Code})
 		}
 		report.Files = append(report.Files, file)
 	}

@@ -18,11 +18,13 @@ func CanaryDesign(to Screen, s *canary.State) {
 	}
 	to.Printf("%d hosts, %d steps, each judged after %s\n", len(s.Hosts), len(s.Steps),
 		units.Duration(time.Duration(d.Window*float64(time.Second))))
-	to.Wrap("metric  ", "        ", fmt.Sprintf("%s (%s is better); hosts scatter by %.2g%%", d.Metric.Query, better, 100*d.Metric.SD))
+	to.Wrap("metric  ", "        ", fmt.Sprintf("%s (%s is better); hosts scatter by %.2g%%",
+		d.Metric.Query, better, 100*d.Metric.SD))
 	for _, g := range d.Guards {
 		to.Wrap("guard   ", "        ", fmt.Sprintf("%s; hosts scatter by %.2g%%", g.Query, 100*g.SD))
 	}
-	to.Printf("\n%4s %8s  %s\n", "step", "changed", fmt.Sprintf("a change of the metric that it sees with a probability of %g%%", 100*d.Power))
+	to.Printf("\n%4s %8s  %s\n", "step", "changed", fmt.Sprintf("a change of the metric that it sees "+
+		"with a probability of %g%%", 100*d.Power))
 	for i, step := range s.Steps {
 		sees := "nothing: no host is left to compare with"
 		if step.Level > 0 {
@@ -87,7 +89,8 @@ func canaryLine(to Screen, what string, c canary.Compared) {
 	if c.Effect != nil {
 		effect = fmt.Sprintf(", x%.3f (%.3f to %.3f)", c.Effect.Ratio, c.Effect.Low, c.Effect.High)
 	}
-	to.Wrap("  "+what+": ", "    ", fmt.Sprintf("%s%s; %d changed hosts beside %d", c.Verdict.Words(), effect, c.Changed, c.Others))
+	to.Wrap("  "+what+": ", "    ", fmt.Sprintf("%s%s; %d changed hosts beside %d",
+		c.Verdict.Words(), effect, c.Changed, c.Others))
 }
 
 // canaryHosts writes the first of some hosts.

@@ -26,7 +26,8 @@ func (c *canvas) line(class string, x1, y1, x2, y2 float64) {
 
 // bar fills the rectangle between two horizontal positions.
 func (c *canvas) bar(class string, x1, x2, y, height float64) {
-	c.add(`<rect class="%s" x="%s" y="%g" width="%s" height="%g"/>`, class, at(min(x1, x2)), y, at(math.Abs(x2-x1)), height)
+	c.add(`<rect class="%s" x="%s" y="%g" width="%s" height="%g"/>`, class, at(min(x1, x2)), y,
+		at(math.Abs(x2-x1)), height)
 }
 
 // titled is bar, with a text for those who point at it.
@@ -39,7 +40,8 @@ func (c *canvas) titled(class string, x1, x2, y, height float64, title string) {
 // text writes s, which may come from anywhere, with its anchor start, middle
 // or end at x.
 func (c *canvas) text(class, anchor string, x, y float64, s string) {
-	c.add(`<text class="%s" text-anchor="%s" x="%s" y="%g">%s</text>`, class, anchor, at(x), y, html.EscapeString(terminal.Clean(s)))
+	c.add(`<text class="%s" text-anchor="%s" x="%s" y="%g">%s</text>`, class, anchor, at(x), y,
+		html.EscapeString(terminal.Clean(s)))
 }
 
 // shapes are the outlines of markers around the origin; arms differ by shape,

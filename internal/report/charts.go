@@ -298,7 +298,8 @@ func distributions(r Result) string {
 		if len(values) == 0 {
 			continue
 		}
-		c.bar("box "+armClass(i), s.axis.at(stats.Quantile(values, 0.25)), s.axis.at(stats.Quantile(values, 0.75)), y+rowTrack-9, 18)
+		c.bar("box "+armClass(i), s.axis.at(stats.Quantile(values, 0.25)), s.axis.at(stats.Quantile(values, 0.75)),
+			y+rowTrack-9, 18)
 		drawRuns(&c, s.axis, stats.Median(values), values, arm.Name, i, y+rowTrack)
 	}
 	c.text("s", "end", 1, bottom+34, s.title())
@@ -391,7 +392,8 @@ func effectChart(r Result) string {
 	var rows []estimate
 	for i, c := range comparisons {
 		if c.Effect != nil {
-			rows = append(rows, estimate{name: c.Arm, words: shareWords(Share{Ratio: c.Effect.Ratio, Interval: c.Effect.Interval}),
+			rows = append(rows, estimate{name: c.Arm,
+				words: shareWords(Share{Ratio: c.Effect.Ratio, Interval: c.Effect.Interval}),
 				ratio: c.Effect.Ratio, low: c.Effect.Low, high: c.Effect.High, class: armClass(i + 1), shape: armShape(i + 1),
 				points: pairRatios(r, i+1)})
 		}

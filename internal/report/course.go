@@ -115,7 +115,8 @@ func latencyChart(r Result) string {
 	for i, arm := range r.Arms {
 		for _, run := range arm.Runs {
 			if t, v := latency.of(run.Metrics), rate.of(run.Metrics); t > 0 && v > 0 {
-				c.marker("mark "+armClass(i), armShape(i), x.at(v), down(t), fmt.Sprintf("%s: %s at %s", arm.Name, rate.print(v), seconds(t)))
+				c.marker("mark "+armClass(i), armShape(i), x.at(v), down(t), fmt.Sprintf("%s: %s at %s",
+					arm.Name, rate.print(v), seconds(t)))
 			}
 		}
 	}

@@ -52,7 +52,8 @@ func CSV(to io.Writer, all []ExportedTrial) error {
 	rows := [][]string{append([]string{"trial", "kind", "workload", "seq", "arm", "at", "tool", "lost"}, names...)}
 	for _, t := range all {
 		for _, a := range t.Attempts {
-			row := []string{t.ID, t.Kind, t.Workload, strconv.Itoa(a.Seq), a.Arm, a.At.Format(time.RFC3339Nano), a.Run.Tool, a.Lost}
+			row := []string{t.ID, t.Kind, t.Workload, strconv.Itoa(a.Seq), a.Arm, a.At.Format(time.RFC3339Nano),
+				a.Run.Tool, a.Lost}
 			values := valuesOf(a.Run)
 			for _, name := range names {
 				cell := ""
@@ -88,7 +89,8 @@ func OpenMetrics(to io.Writer, all []ExportedTrial) error {
 				if !ok || a.Lost != "" {
 					continue
 				}
-				fmt.Fprintf(&b, "%s{trial=\"%s\",workload=\"%s\",arm=\"%s\",run=\"%d\"} %s %.3f\n", family, label(t.ID), label(t.Workload),
+				fmt.Fprintf(&b, "%s{trial=\"%s\",workload=\"%s\",arm=\"%s\",run=\"%d\"} %s %.3f\n",
+					family, label(t.ID), label(t.Workload),
 					label(a.Arm), a.Seq, strconv.FormatFloat(v, 'g', -1, 64), float64(a.At.UnixMilli())/1e3)
 			}
 		}

@@ -48,7 +48,8 @@ func fleetDrift(to Screen, d *fleet.Drift) {
 		}
 	}
 	for _, c := range d.Changed {
-		to.Wrap("  ", "    ", fmt.Sprintf("%s, %s: %s -> %s", c.Host, itemWords(c.Item), valueWords(c.From), valueWords(c.To)))
+		to.Wrap("  ", "    ", fmt.Sprintf("%s, %s: %s -> %s", c.Host, itemWords(c.Item), valueWords(c.From),
+			valueWords(c.To)))
 	}
 	for _, p := range d.New {
 		to.Wrap("  ", "    ", strings.TrimSpace(fmt.Sprintf("%s: new problem %s %s", p.Host, p.Problem, p.Subject)))

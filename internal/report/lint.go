@@ -154,7 +154,8 @@ func LintSummary(res *lint.Result) string {
 	if len(res.Problems) == 0 {
 		return "no problem in " + files
 	}
-	return fmt.Sprintf("%s, %s, %s in %s", plural(count[lint.Error], "error", "errors"), plural(count[lint.Warning], "warning", "warnings"),
+	return fmt.Sprintf("%s, %s, %s in %s", plural(count[lint.Error], "error", "errors"),
+		plural(count[lint.Warning], "warning", "warnings"),
 		plural(count[lint.Info], "info", "infos"), files)
 }
 

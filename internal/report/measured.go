@@ -22,7 +22,8 @@ func Measured(to Screen, m experiment.Measured) {
 			low, high := m.Range(metric.Name)
 			line += fmt.Sprintf("   %s to %s", exact(metric.Unit, low), exact(metric.Unit, high))
 			if q := m.Intervals[metric.Name]; q.Confidence > 0 {
-				line += fmt.Sprintf("   median: %s to %s (%.0f%%)", exact(metric.Unit, q.Low), exact(metric.Unit, q.High), 100*q.Confidence)
+				line += fmt.Sprintf("   median: %s to %s (%.0f%%)",
+					exact(metric.Unit, q.Low), exact(metric.Unit, q.High), 100*q.Confidence)
 			}
 		}
 		to.Printf("%s\n", line)
@@ -79,7 +80,8 @@ func kernels(to Screen, run workload.Run) {
 				sharedCPU(to, run)
 			}
 		} else if cpu != nil {
-			to.Printf("  %s CPU %.0f%% busy, its busiest core %.0f%%, softirq %.0f%%\n", side, 100*cpu.Busy, 100*cpu.Busiest, 100*cpu.SoftIRQ)
+			to.Printf("  %s CPU %.0f%% busy, its busiest core %.0f%%, softirq %.0f%%\n",
+				side, 100*cpu.Busy, 100*cpu.Busiest, 100*cpu.SoftIRQ)
 		}
 		if k == nil {
 			continue
@@ -90,7 +92,8 @@ func kernels(to Screen, run workload.Run) {
 
 // sharedCPU writes what the processors did that both ends run on.
 func sharedCPU(to Screen, run workload.Run) {
-	line := fmt.Sprintf("  CPU of this machine %.0f%% busy, its busiest core %.0f%%, softirq %.0f%%", 100*run.Client.Busy, 100*run.Client.Busiest, 100*run.Client.SoftIRQ)
+	line := fmt.Sprintf("  CPU of this machine %.0f%% busy, its busiest core %.0f%%, softirq %.0f%%",
+		100*run.Client.Busy, 100*run.Client.Busiest, 100*run.Client.SoftIRQ)
 	if run.Server != nil && run.Client.Own+run.Server.Own > 0 {
 		line += fmt.Sprintf("; programs of the client %.0f%%, of the server %.0f%%, the emulated link %.0f%%",
 			100*run.Client.Own, 100*run.Server.Own, 100*run.Client.Link)
@@ -121,7 +124,8 @@ func diskFlags(d experiment.DiskFigures) string {
 		text += " --disk-rate " + roundBytes(d.Rate)
 	}
 	if d.IOPS > 0 && d.Latency > 0 {
-		text += fmt.Sprintf(" --disk-iops %.3g --disk-latency %s", d.IOPS, time.Duration(d.Latency*1e9).Round(100*time.Nanosecond))
+		text += fmt.Sprintf(" --disk-iops %.3g --disk-latency %s",
+			d.IOPS, time.Duration(d.Latency*1e9).Round(100*time.Nanosecond))
 	}
 	return strings.ReplaceAll(text, "µs", "us")
 }

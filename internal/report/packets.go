@@ -136,7 +136,8 @@ func packetsBoth(w io.Writer, b *packets.Both, width int) {
 // bothEnds are the lines of what two captures tell together.
 func bothEnds(b *packets.Both) []endLine {
 	all := []endLine{
-		{"sender", terminal.Clean(b.Sender) + " is nearer the sender, " + terminal.Clean(b.Receiver) + " nearer the receiver"},
+		{"sender", terminal.Clean(b.Sender) + " is nearer the sender, " + terminal.Clean(b.Receiver) +
+			" nearer the receiver"},
 		{"losses", fmt.Sprintf("%s lost between the captures, %d beyond the receiver's",
 			plural(int(b.Between), "segment", "segments"), b.Beyond)},
 	}

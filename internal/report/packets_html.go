@@ -65,7 +65,8 @@ type packetsCourse struct {
 func PacketsHTML(w io.Writer, a packets.Analysis) error {
 	const shown = 5
 	sum := sha256.Sum256([]byte(packetsScript))
-	v := packetsView{Analysis: a, Headline: packetsHeadline(a), Hash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
+	v := packetsView{Analysis: a, Headline: packetsHeadline(a), Hash: "sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]),
 		Script: template.JS(packetsScript), Notes: captureNotes(a),
 		Size: fmt.Sprintf("%s in %s, %s", plural(int(a.Packets), "packet", "packets"),
 			units.Duration(inSeconds(a.Duration)), units.Bytes(a.Bytes).String())}

@@ -89,7 +89,8 @@ func (p *picture) write(w io.Writer) error {
 	c.text(class, "start", x, 42, terminal.Clip(p.title, 76))
 	c.text("s", "start", x, 66, terminal.Clip(p.lines[0], 110))
 	c.text("s", "start", x, 86, terminal.Clip(p.lines[1], 110))
-	c.add(`<svg x="%g" y="%g" width="%g" height="%g" overflow="visible">%s</svg>`, margin, top, width-2*margin, p.height, p.chart.String())
+	c.add(`<svg x="%g" y="%g" width="%g" height="%g" overflow="visible">%s</svg>`, margin, top, width-2*margin,
+		p.height, p.chart.String())
 	if p.height > 0 && p.legend != nil {
 		c.add(`<svg x="%g" y="%g" width="%g" height="24" overflow="visible">`, margin, total-32, width-2*margin)
 		p.legend(&c, width-2*margin)

@@ -202,7 +202,8 @@ func planKept(out *page, kept []plan.Kept, why bool) {
 func undecided(kept []plan.Kept) string {
 	flags := map[string]string{"queues": "queues (--queues)", "ring_max": "largest ring (--ring-max)",
 		"memory": "memory (--memory)", "cores": "processors (--cores)",
-		"nic_rate": "speed of the interface (--nic-rate)", "disk_rate": "rate of the disks (--disk-rate)", "states": "firewall states (--states)"}
+		"nic_rate": "speed of the interface (--nic-rate)", "disk_rate": "rate of the disks (--disk-rate)",
+		"states": "firewall states (--states)"}
 	var missing []string
 	for _, k := range kept {
 		for _, name := range k.Missing {

@@ -16,7 +16,8 @@ const sourcesShown = 4
 // sources. Without a release it tells the defaults of all.
 func SettingMarkdown(r *catalog.Record, version catalog.Version) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** (%s)\n\n%s\n\n", markdown(r.Name), strings.TrimSpace(r.System.Title()+" "+string(version)), markdown(r.Does))
+	fmt.Fprintf(&b, "**%s** (%s)\n\n%s\n\n", markdown(r.Name), strings.TrimSpace(r.System.Title()+" "+string(version)),
+		markdown(r.Does))
 	item := func(label, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, "- %s: %s\n", label, markdown(text))
@@ -107,6 +108,7 @@ func defaultLines(r *catalog.Record, version catalog.Version) []string {
 }
 
 // markdownEscapes are for what Markdown would take for markup.
-var markdownEscapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", "\n", " ")
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<",
+	"&lt;", "\n", " ")
 
 func markdown(s string) string { return markdownEscapes.Replace(s) }

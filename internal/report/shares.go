@@ -31,7 +31,8 @@ func Shares(to Screen, r Result) {
 			to.Wrap("together: ", "  ", i)
 		}
 		if a.SumOfShares != nil && a.Measured != nil {
-			to.Printf("lack of fit: the single effects make x%.3f, measured was x%.3f (p %.2g)\n", a.SumOfShares.Ratio, a.Measured.Ratio, a.FitP)
+			to.Printf("lack of fit: the single effects make x%.3f, measured was x%.3f (p %.2g)\n",
+				a.SumOfShares.Ratio, a.Measured.Ratio, a.FitP)
 		}
 		to.Printf("%d runs, %d lost\n", a.Runs, a.Lost)
 	}

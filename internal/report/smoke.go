@@ -105,7 +105,8 @@ func (k *Smoke) draw(target string, columns []smokeColumn) string {
 		width := plotWidth * max(float64(column.wide)/float64(total), 1.0/smokeColumns)
 		from := plotWidth * float64(i) / smokeColumns
 		to := min(from+width, plotWidth)
-		title := fmt.Sprintf("%s UTC: %s", k.from.Add(time.Duration(float64(total)*float64(i)/smokeColumns)).UTC().Format("2006-01-02 15:04:05"), smokeWords(p))
+		title := fmt.Sprintf("%s UTC: %s",
+			k.from.Add(time.Duration(float64(total)*float64(i)/smokeColumns)).UTC().Format("2006-01-02 15:04:05"), smokeWords(p))
 		if p.Answered > 0 {
 			for _, b := range smokeBands() {
 				top := down(p.Quantile(b[1]))

@@ -14,7 +14,8 @@ import (
 // with its interval, and what bounded it. again is the command that makes it
 // again.
 func Suite(to Screen, rows []experiment.Row, again string) {
-	to.Printf("%-20s %-20s %13s %9s  %-16s %-23s %s\n", "test", "arm", "median", "change", "interval", "verdict", "bounded by")
+	to.Printf("%-20s %-20s %13s %9s  %-16s %-23s %s\n", "test", "arm", "median", "change", "interval",
+		"verdict", "bounded by")
 	for _, row := range rows {
 		if row.Result == nil {
 			to.Printf("%-20s not measured: %s\n", row.Title, row.Why)

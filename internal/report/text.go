@@ -62,7 +62,8 @@ func textArms(p *page, r Result) {
 			if c := comparisonOf(r, i); c != nil && c.Effect != nil {
 				against = shareWords(Share{Ratio: c.Effect.Ratio, Interval: c.Effect.Interval})
 			}
-			p.line("  %s%s%s", pad(terminal.Clip(a.Name, 27), 28, false), pad(q.print(q.of(a.Median)), 15, true), pad(against, 34, true))
+			p.line("  %s%s%s", pad(terminal.Clip(a.Name, 27), 28, false), pad(q.print(q.of(a.Median)), 15, true),
+				pad(against, 34, true))
 		}
 		return
 	}
@@ -152,7 +153,8 @@ func textCeilings(p *page, r Result) {
 		if !both {
 			after = ""
 		}
-		p.line("  %s%s%s", pad(label, 24, false), pad(terminal.Clip(before, 21), 22, true), pad(terminal.Clip(after, 23), 24, true))
+		p.line("  %s%s%s", pad(label, 24, false), pad(terminal.Clip(before, 21), 22, true),
+			pad(terminal.Clip(after, 23), 24, true))
 	}
 	cells("ceiling", beforeWords(r), afterWords(r))
 	list := func(kind int) {
@@ -220,7 +222,8 @@ func textShares(p *page, r Result) {
 
 // fitWords compares the product of the shares with the measured whole.
 func fitWords(a *Attribution) string {
-	s := fmt.Sprintf("the shares multiply to %s, everything on measured %s", times(a.SumOfShares.Ratio), times(a.Measured.Ratio))
+	s := fmt.Sprintf("the shares multiply to %s, everything on measured %s",
+		times(a.SumOfShares.Ratio), times(a.Measured.Ratio))
 	if a.FitP > 0 && a.FitP < 0.05 {
 		return s + fmt.Sprintf(" (p %s): they do not explain it all", significant(a.FitP))
 	}

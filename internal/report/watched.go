@@ -51,8 +51,10 @@ type watchedOnset struct{ At, Lasted, Severity, Words string }
 
 type watchedMark struct{ Number, At, Words string }
 
-const weaker = "Nothing was randomised: whatever else changed at that time counts as an effect of the change, and so does " +
-	"another demand. A trial (wirerate trial) tells them apart; this is a hint. Neighbouring values resemble one another: the " +
+const weaker = "Nothing was randomised: whatever else changed at that time counts as an effect of " +
+	"the change, and so does " +
+	"another demand. A trial (wirerate trial) tells them apart; this is a hint. Neighbouring values " +
+	"resemble one another: the " +
 	"intervals are those of a block bootstrap. Only times in which data moved are compared."
 
 // WatchedHTML writes what was recorded as one page, with the probes of that time.
@@ -72,7 +74,8 @@ func WatchedText(s Screen, r *period.Report) {
 	if c := v.Compared; c != nil {
 		s.Printf("\nBefore and after %s\n", c.Mark)
 		for _, row := range c.Rows {
-			s.Wrap(fmt.Sprintf("  %-20s ", row.Name), "      ", fmt.Sprintf("%s to %s: %s; %s", row.Before, row.After, row.Change, row.Verdict))
+			s.Wrap(fmt.Sprintf("  %-20s ", row.Name), "      ",
+				fmt.Sprintf("%s to %s: %s; %s", row.Before, row.After, row.Change, row.Verdict))
 		}
 		s.Wrap("  ", "  ", c.Weaker)
 	}
@@ -144,7 +147,8 @@ func lasted(seconds float64) string {
 func watchedHostOf(h *period.Host, r *period.Report) watchedHost {
 	v := watchedHost{Name: h.Name, Headline: "no limit was seen", Charts: watchedCharts(h, r)}
 	for _, l := range h.Limits {
-		v.Limits = append(v.Limits, watchedLimit{watch.LimitWords(l.Limit), fmt.Sprint(l.Times), lasted(l.Seconds), percent(l.Share)})
+		v.Limits = append(v.Limits, watchedLimit{watch.LimitWords(l.Limit), fmt.Sprint(l.Times), lasted(l.Seconds),
+			percent(l.Share)})
 	}
 	if len(h.Limits) > 0 {
 		l := h.Limits[0]
@@ -209,7 +213,8 @@ func watchedCharts(h *period.Host, r *period.Report) []watchedChart {
 			}
 		}
 		charts = append(charts, watchedChart{"Round-trip time", "Solid: median. Broken: 99th percentile." + marks,
-			watchedPicture(h, r, "round-trip time in ms", func(v float64) string { return fmt.Sprintf("%g ms", v) }, slow, rtts)})
+			watchedPicture(h, r, "round-trip time in ms",
+				func(v float64) string { return fmt.Sprintf("%g ms", v) }, slow, rtts)})
 	}
 	if loss := of(func(p period.Point) float64 { return p.Loss }); slices.Max(loss) > 0 {
 		charts = append(charts, watchedChart{"Sent again", "Share of the segments." + marks,
@@ -219,7 +224,8 @@ func watchedCharts(h *period.Host, r *period.Report) []watchedChart {
 }
 
 // watchedPicture draws two series over the time of the report, the first broken.
-func watchedPicture(h *period.Host, r *period.Report, label string, tick func(float64) string, series ...[]float64) template.HTML {
+func watchedPicture(h *period.Host, r *period.Report, label string,
+	tick func(float64) string, series ...[]float64) template.HTML {
 	const height, foot = 160.0, 14.0
 	var c canvas
 	span := max(r.To.Sub(r.From).Seconds(), 1)
@@ -238,14 +244,16 @@ func watchedPicture(h *period.Host, r *period.Report, label string, tick func(fl
 			a, b := h.Points[k-1], h.Points[k]
 			known := !math.IsNaN(values[k-1]) && !math.IsNaN(values[k])
 			if known && b.At.Sub(a.At).Seconds() <= 2*b.Seconds && most > 0 { // else nothing was recorded between
-				c.line("curve "+armClass(i), across(a.At), 24+height*(1-values[k-1]/most), across(b.At), 24+height*(1-values[k]/most))
+				c.line("curve "+armClass(i), across(a.At), 24+height*(1-values[k-1]/most), across(b.At),
+					24+height*(1-values[k]/most))
 			}
 		}
 	}
 	for _, p := range h.Points {
 		if p.Limit != watch.NoLimit {
 			end := p.At.Add(time.Duration(p.Seconds * 1e9))
-			c.titled("column "+armClass(watched(p.Limit)), across(p.At), across(end), 26+height, foot-4, clock(p.At)+": "+watch.LimitWords(p.Limit))
+			c.titled("column "+armClass(watched(p.Limit)), across(p.At), across(end), 26+height, foot-4,
+				clock(p.At)+": "+watch.LimitWords(p.Limit))
 		}
 	}
 	for i, m := range r.Marks {
@@ -254,7 +262,8 @@ func watchedPicture(h *period.Host, r *period.Report, label string, tick func(fl
 	}
 	for _, part := range []float64{0, 0.5, 1} {
 		at := r.From.Add(time.Duration(part * span * 1e9))
-		c.text("s", []string{"start", "middle", "end"}[int(2*part)], plotWidth*part, 24+height+foot+18, at.Local().Format("01-02 15:04:05"))
+		c.text("s", []string{"start", "middle", "end"}[int(2*part)], plotWidth*part, 24+height+foot+18,
+			at.Local().Format("01-02 15:04:05"))
 	}
 	return template.HTML(c.chart(height+foot+50, label))
 }

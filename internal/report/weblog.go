@@ -87,7 +87,8 @@ func weblogPage(w io.Writer, r *weblog.Report, trial *view) error {
 		}
 		return writePage(w, "weblog", v)
 	}
-	v.Follow = fmt.Sprintf("Percentile %s decides; a change of %s or more counts as worthwhile.", c.Judge, percent(c.Margin))
+	v.Follow = fmt.Sprintf("Percentile %s decides; a change of %s or more counts as worthwhile.",
+		c.Judge, percent(c.Margin))
 	v.Differ = fmt.Sprintf("The two distributions differ most at %s, by %s of the requests (Kolmogorov-Smirnov, %s).",
 		longSeconds(c.KS.At), percent(c.KS.D), chance(c.KS.P))
 	v.Percentiles, v.ShiftChart = shiftRows(c.Shifts), template.HTML(shiftChart(c.Shifts, c.Margin))
@@ -141,7 +142,8 @@ func shareRows(r *weblog.Report) []shareRow {
 	}
 	if c := r.Comparison; c != nil {
 		for _, u := range c.Under {
-			out = append(out, shareRow{longSeconds(u.Under), hundredths(u.Before), hundredths(u.After), words(u.Change, points) + " points"})
+			out = append(out, shareRow{longSeconds(u.Under), hundredths(u.Before), hundredths(u.After),
+				words(u.Change, points) + " points"})
 		}
 		return out
 	}
@@ -201,7 +203,8 @@ func weblogHeadline(r *weblog.Report) string {
 			stats.NoDifference: "No worthwhile difference", stats.NotEnough: "Not enough evidence"}[c.Verdict]
 		for _, s := range c.Decisive() {
 			if s.Percentile == c.Judge {
-				return fmt.Sprintf("%s: p%s went from %s to %s", head, c.Judge, longSeconds(s.Before.Value), longSeconds(s.After.Value))
+				return fmt.Sprintf("%s: p%s went from %s to %s", head, c.Judge, longSeconds(s.Before.Value),
+					longSeconds(s.After.Value))
 			}
 		}
 		return head

@@ -77,7 +77,8 @@ func (w *logText) words(indent string, words []string) {
 
 func (w *logText) summary(r *weblog.Report) {
 	w.inputs(r.Inputs)
-	if r.Requests+r.Filtered+r.Skipped == 0 && !slices.ContainsFunc(r.Inputs, func(in weblog.InputReport) bool { return in.Error == "" }) {
+	if r.Requests+r.Filtered+r.Skipped == 0 &&
+		!slices.ContainsFunc(r.Inputs, func(in weblog.InputReport) bool { return in.Error == "" }) {
 		return // what the logs hold is said there
 	}
 	line := fmt.Sprintf("%s sent", units.Bytes(r.Bytes))
@@ -400,7 +401,8 @@ func (w *logText) verdict(c *weblog.Comparison) {
 	w.f("verdict at p%s, for changes of %s or more: %s\n", c.Judge, hundredths(c.Margin), c.Verdict.Words())
 	for _, s := range c.Decisive() {
 		if s.Percentile == c.Judge {
-			w.f("  %s before, %s after: %s %s\n", shortSeconds(s.Before.Value), shortSeconds(s.After.Value), signed(s.Change.Value),
+			w.f("  %s before, %s after: %s %s\n", shortSeconds(s.Before.Value), shortSeconds(s.After.Value),
+				signed(s.Change.Value),
 				interval(s.Change, signed))
 		}
 	}

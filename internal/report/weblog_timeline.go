@@ -83,18 +83,20 @@ func timelineChart(r *weblog.Report) string {
 	bottom := top - gap
 	c.text("s", "start", 0, bottom+16, "0")
 	for step, at := clockStep(longest), clockStep(longest); at <= longest; at += step {
-		c.text("s", "middle", plotWidth*float64(at)/float64(longest), bottom+16, units.Duration(time.Duration(at)*time.Second))
+		c.text("s", "middle", plotWidth*float64(at)/float64(longest), bottom+16,
+			units.Duration(time.Duration(at)*time.Second))
 	}
 	first := time.Unix(r.Timeline.Points[0].At, 0).UTC().Format("2006-01-02 15:04")
 	c.text("s", "end", 1, bottom+34, "time since the beginning, "+first+" UTC")
 	return c.chart(bottom+40, "mean request time and requests over time")
 }
 
-// clockStep is the distance of an axis' times, in seconds: at most four in a span, and none that a clock's face does not
-// have.
+// clockStep is the distance of an axis' times, in seconds: at most four in a span, and none that a clock's face does
+// not have.
 func clockStep(span int64) int64 {
 	const minute, hour, day = 60, 3600, 86400
-	for _, step := range []int64{1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute,
+	for _, step := range []int64{1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute,
+		15 * minute, 30 * minute,
 		hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 2 * day, 7 * day, 14 * day, 28 * day} {
 		if span/step <= 4 {
 			return step

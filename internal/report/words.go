@@ -37,7 +37,8 @@ func keptHeadline(r Result) string {
 	case n == 0:
 		return fmt.Sprintf("None of %s is shown to help", plural(len(r.Shares), "setting", "settings"))
 	case n <= 3:
-		return fmt.Sprintf("%d of %s: %s", n, plural(len(r.Shares), "setting helps", "settings help"), strings.Join(kept, ", "))
+		return fmt.Sprintf("%d of %s: %s", n, plural(len(r.Shares), "setting helps", "settings help"),
+			strings.Join(kept, ", "))
 	default:
 		return fmt.Sprintf("%d of %s", n, plural(len(r.Shares), "setting helps", "settings help"))
 	}
@@ -308,7 +309,8 @@ func next(r Result) string {
 	case len(r.Plans) == 0:
 		return ""
 	case r.Emulator != nil:
-		return fmt.Sprintf("on your own hosts: wirerate tune ssh://root@A --peer ssh://root@B --path %s --role %s", path, role)
+		return fmt.Sprintf("on your own hosts: wirerate tune ssh://root@A --peer ssh://root@B --path %s --role %s",
+			path, role)
 	case len(r.Next) > 0:
 		return strings.Join(r.Next, "; ") + "; then wirerate confirm"
 	case r.Verdict == stats.Helps:
@@ -358,7 +360,8 @@ func doubts(r Result) []string {
 		}
 		lowest, ok := diagnose.Binding(ceilings)
 		if g := r.Arms[i].Median.GoodputBPS; ok && g > lowest.Value*1.02 {
-			out = append(out, fmt.Sprintf("%s reached %s, above the ceiling of %s (%s), so that ceiling does not hold for this workload",
+			out = append(out, fmt.Sprintf("%s reached %s, above the ceiling of %s (%s), so that ceiling does "+
+				"not hold for this workload",
 				r.Arms[i].Name, bits(g), resourceWords(lowest.Resource), bits(lowest.Value)))
 		}
 	}

@@ -33,7 +33,8 @@ func SeriesRatio(before, after []float64, confidence float64, seed uint64) (Inte
 		length := blockLength(side)
 		n := len(side) / max(length, 1)
 		if n < leastBlocks {
-			return Interval{}, fmt.Errorf("%d values are as %d stretches, of %d that are needed: %w", len(side), n, leastBlocks, ErrTooAlike)
+			return Interval{}, fmt.Errorf("%d values are as %d stretches, of %d that are needed: %w",
+				len(side), n, leastBlocks, ErrTooAlike)
 		}
 		if !(mean(side) > 0) {
 			return Interval{}, errors.New("a mean that is not above zero has no ratio")
@@ -43,7 +44,8 @@ func SeriesRatio(before, after []float64, confidence float64, seed uint64) (Inte
 	}
 	log := math.Log(mean(after) / mean(before))
 	half := tQuantile(blocks-1, 1-(1-confidence)/2) * math.Sqrt(variance)
-	return Interval{Ratio: ratioOf(log), Low: ratioOf(log - half), High: ratioOf(log + half), Confidence: confidence, Pairs: blocks}, nil
+	return Interval{Ratio: ratioOf(log), Low: ratioOf(log - half), High: ratioOf(log + half), Confidence: confidence,
+		Pairs: blocks}, nil
 }
 
 // blockLength is twice the lag from which on a series does not resemble itself,

@@ -194,7 +194,8 @@ func (s *Store) prepare(ctx context.Context, write bool) error {
 // its pages, which it does not do by itself when it reads some of them. A run
 // whose trial's name is damaged belongs to none, and would only be missing.
 func (s *Store) check(ctx context.Context, tx *sql.Tx) error {
-	found, err := texts(ctx, tx, `SELECT coalesce(sql, '') FROM sqlite_master WHERE sql IS NOT NULL OR type <> 'index' ORDER BY rowid LIMIT 3`)
+	found, err := texts(ctx, tx,
+		`SELECT coalesce(sql, '') FROM sqlite_master WHERE sql IS NOT NULL OR type <> 'index' ORDER BY rowid LIMIT 3`)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,8 @@ func (r *Reader) readBSD(ctx context.Context) (*Sample, error) {
 		return nil, fmt.Errorf("%s: %w", r.conn.Name(), err)
 	}
 	f := r.glance.Facts(answers)
-	s := &Sample{Time: time.Now(), Counters: map[string]uint64{}, Texts: map[string]string{}, Missing: maps.Clone(untold(r.system)),
+	s := &Sample{Time: time.Now(), Counters: map[string]uint64{}, Texts: map[string]string{},
+		Missing: maps.Clone(untold(r.system)),
 		Devices: map[string]map[string]uint64{}}
 	for _, a := range answers {
 		if a.Failure == host.None {
@@ -99,7 +100,8 @@ func (s *Sample) takeNIC(n *facts.NIC) {
 		return
 	}
 	d := map[string]uint64{}
-	for from, to := range map[string]string{"Ibytes": "rx_bytes", "Obytes": "tx_bytes", "Ipkts": "rx_packets", "Opkts": "tx_packets",
+	for from, to := range map[string]string{"Ibytes": "rx_bytes", "Obytes": "tx_bytes", "Ipkts": "rx_packets",
+		"Opkts": "tx_packets",
 		"Ierrs": "rx_errors", "Oerrs": "tx_errors", "Idrop": "rx_missed", "Drop": "queue_dropped", "Ifail": "rx_errors",
 		"Ofail": "tx_errors", "Iqdrops": "rx_missed", "Oqdrops": "queue_dropped"} {
 		if c, ok := n.Counters["netstat."+from]; ok {

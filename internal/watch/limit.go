@@ -47,7 +47,8 @@ func over(all []moment) (change, bool) {
 	}
 	share := func(from, to time.Duration) float64 { return min((to-from).Seconds()/c.seconds, 1) }
 	c.acked, c.received = float64(b.Acked-a.Acked)/c.seconds, float64(b.Received-a.Received)/c.seconds
-	c.busy, c.peer, c.send = share(a.Busy, b.Busy), share(a.PeerLimited, b.PeerLimited), share(a.SendLimited, b.SendLimited)
+	c.busy, c.peer, c.send = share(a.Busy, b.Busy), share(a.PeerLimited,
+		b.PeerLimited), share(a.SendLimited, b.SendLimited)
 	c.again = float64(b.Retransmits-a.Retransmits) / c.seconds // both are of 32 bits, and may wrap
 	c.segments = float64(b.Segments-a.Segments) / c.seconds
 	n := float64(len(all))

@@ -12,7 +12,8 @@ import (
 // program, the path or slow start limits is worth knowing.
 func (v Verdict) Severity() diagnose.Severity {
 	switch v.Limit {
-	case NoLimit, string(flow.Program), string(flow.SlowStart), string(flow.Path), string(flow.Pacing), string(flow.Unknown):
+	case NoLimit, string(flow.Program), string(flow.SlowStart), string(flow.Path), string(flow.Pacing),
+		string(flow.Unknown):
 		return diagnose.Info
 	}
 	return diagnose.Warning

@@ -103,8 +103,8 @@ func (p Probe) Text() string {
 type SwitchPort struct {
 	Switch string `json:"switch"`
 	Port   string `json:"port"` // ifName; empty before it is found
-	// Seconds is the time that Counts are of; 0 with the first answer, after a restart, and where Error says why nothing is
-	// known. In and out are the switch's: in_bytes came from the host.
+	// Seconds is the time that Counts are of; 0 with the first answer, after a restart, and where Error says why nothing
+	// is known. In and out are the switch's: in_bytes came from the host.
 	Seconds float64           `json:"interval_s"`
 	Counts  map[string]uint64 `json:"counts"`
 	Speed   float64           `json:"speed_bps,omitempty"` // 0 is not known

@@ -124,7 +124,8 @@ func (r *Reader) Read(ctx context.Context) (*Sample, error) {
 }
 
 func (r *Reader) read(ctx context.Context) (*Sample, error) {
-	s := &Sample{Counters: map[string]uint64{}, Texts: map[string]string{}, Missing: map[string]string{}, Connections: r.spare[:0]}
+	s := &Sample{Counters: map[string]uint64{}, Texts: map[string]string{}, Missing: map[string]string{},
+		Connections: r.spare[:0]}
 	r.spare = nil
 	sources := append([]source{r.connections(ctx)}, r.sources[1:]...)
 	ops := make([]host.Op, len(sources))
@@ -293,7 +294,8 @@ func (s *Sample) device(name string) map[string]uint64 {
 // readDev reads /proc/net/dev.
 func (s *Sample) readDev(data []byte) error {
 	s.Devices = map[string]map[string]uint64{}
-	columns := []string{"rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "rx_fifo", "", "", "", "tx_bytes", "tx_packets",
+	columns := []string{"rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "rx_fifo", "", "", "",
+		"tx_bytes", "tx_packets",
 		"tx_errors", "tx_dropped"}
 	return kerneltext.Devices(string(data), func(_ int, name string, numbers []string) {
 		d := s.device(name)
@@ -310,7 +312,8 @@ func (s *Sample) readTables(data []byte) error {
 }
 
 func (s *Sample) readSockstat(data []byte) error {
-	return kerneltext.Sockstat(string(data), func(v kerneltext.Value) { _ = s.level("sockstat."+v.Table+"."+v.Name, v.Text) })
+	return kerneltext.Sockstat(string(data),
+		func(v kerneltext.Value) { _ = s.level("sockstat."+v.Table+"."+v.Name, v.Text) })
 }
 
 // readConntrack keeps what /proc/net/stat/nf_conntrack counts of drops.

@@ -294,7 +294,8 @@ func (w *Watcher) propose(moving []*track) Verdict {
 	}
 	order := HostLimits()
 	keys := slices.SortedFunc(maps.Keys(times), func(a, b key) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.limit), slices.Index(order, b.limit)), cmp.Compare(a.subject, b.subject))
+		return cmp.Or(cmp.Compare(slices.Index(order, a.limit), slices.Index(order, b.limit)),
+			cmp.Compare(a.subject, b.subject))
 	})
 	all := groups(moving)
 	for _, k := range keys {

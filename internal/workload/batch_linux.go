@@ -86,7 +86,8 @@ func (b *batch) move(i, j int) {
 }
 
 func (b *batch) call(number, fd uintptr, n int) (int, error) {
-	done, _, errno := unix.Syscall6(number, fd, uintptr(unsafe.Pointer(&b.messages[0])), uintptr(n), unix.MSG_DONTWAIT, 0, 0)
+	done, _, errno := unix.Syscall6(number, fd, uintptr(unsafe.Pointer(&b.messages[0])), uintptr(n),
+		unix.MSG_DONTWAIT, 0, 0)
 	runtime.KeepAlive(b)
 	if errno != 0 {
 		return 0, errno

@@ -55,7 +55,8 @@ func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
 		return Run{}, err
 	}
 	serve, send := "serve", []string{"send", net.JoinHostPort(p.Addr, port)}
-	if kind, err := FindKind(s.Workload); err == nil && kind.Primary().Name != Goodput || !slices.Contains(kind.Tools, "iperf3") {
+	if kind, err := FindKind(s.Workload); err == nil && kind.Primary().Name != Goodput ||
+		!slices.Contains(kind.Tools, "iperf3") {
 		serve, send = "answer", []string{"load", net.JoinHostPort(p.Addr, port), s.Workload}
 	}
 	server, err := p.Server.Start(ctx, roomy(s.Streams, programOn(p.Server, program), TrafficVerb, serve, ":"+port)...)
@@ -83,7 +84,8 @@ func runBuiltin(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if err := json.Unmarshal(a.Out, &report); err != nil {
 		return Run{}, fmt.Errorf("the generator on %s printed %q", p.Client.Name(), clip(string(a.Out), 200))
 	}
-	run := Run{GoodputBPS: report.Goodput, Retransmits: -1, Metrics: report.Metrics, Unknown: report.Unknown, Limit: report.Limit, Warnings: report.Warnings,
+	run := Run{GoodputBPS: report.Goodput, Retransmits: -1, Metrics: report.Metrics, Unknown: report.Unknown,
+		Limit: report.Limit, Warnings: report.Warnings,
 		Counted: report.Counted, IntervalsBPS: report.Intervals, Raw: string(a.Out)}
 	if report.Sender != nil {
 		run.Retransmits, run.MeanRTT = report.Sender.Retransmits, report.Sender.RTT
@@ -111,11 +113,13 @@ func generatorFailed(c host.Conn, a host.Answer) error {
 	said := strings.TrimPrefix(lastLine(a.Stderr), "wirerate: ")
 	switch {
 	case a.Failure == host.TimedOut:
-		return fmt.Errorf("built-in generator on %s did not end in time and was stopped: the path or the other end may be dead", c.Name())
+		return fmt.Errorf("built-in generator on %s did not end in time and was stopped: the path or "+
+			"the other end may be dead", c.Name())
 	case a.Failure == host.Absent || a.Status == 126 || a.Status == 127 || said == "":
 		return noGenerator(c, a.Err())
 	case strings.Contains(said, "i/o timeout"), strings.Contains(said, "deadline exceeded"):
-		return fmt.Errorf("built-in generator on %s: %s: nothing came through; a packet filter between the two, or a dead path, does that", c.Name(), said)
+		return fmt.Errorf("built-in generator on %s: %s: nothing came through; a packet filter between the two, "+
+			"or a dead path, does that", c.Name(), said)
 	}
 	return fmt.Errorf("built-in generator on %s: %s", c.Name(), said)
 }
@@ -156,14 +160,16 @@ func Traffic(ctx context.Context, args []string, out io.Writer) error {
 		return json.NewEncoder(out).Encode(trafficReport{transferred: transferred{Goodput: made.Metrics[Goodput]},
 			Metrics: made.Metrics, Unknown: made.Unknown, Limit: made.Limit, Warnings: made.Warnings})
 	}
-	return errors.New("traffic: serve ADDR, answer ADDR, send ADDR STREAMS DIRECTION OMIT DURATION, load ADDR WORKLOAD STREAMS DIRECTION OMIT DURATION, or disk DIR SIZE DURATION READS")
+	return errors.New("traffic: serve ADDR, answer ADDR, send ADDR STREAMS DIRECTION OMIT DURATION, load ADDR WORKLOAD " +
+		"STREAMS DIRECTION OMIT DURATION, or disk DIR SIZE DURATION READS")
 }
 
 func trafficSpec(args []string) (Spec, error) {
 	streams, err1 := strconv.Atoi(args[0])
 	omit, err2 := time.ParseDuration(args[2])
 	duration, err3 := time.ParseDuration(args[3])
-	return Spec{Streams: streams, Direction: Direction(args[1]), Omit: omit, Duration: duration}, errors.Join(err1, err2, err3)
+	return Spec{Streams: streams, Direction: Direction(args[1]), Omit: omit, Duration: duration},
+		errors.Join(err1, err2, err3)
 }
 
 func duration(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

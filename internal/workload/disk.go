@@ -467,7 +467,8 @@ func runDiskBuiltin(ctx context.Context, j diskJob) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	args := []string{shell.Quote(programOn(j.conn, program)), TrafficVerb, "disk", `"$d"`, strconv.FormatInt(j.size, 10), j.duration.String(), strconv.FormatBool(j.reads)}
+	args := []string{shell.Quote(programOn(j.conn, program)), TrafficVerb, "disk",
+		`"$d"`, strconv.FormatInt(j.size, 10), j.duration.String(), strconv.FormatBool(j.reads)}
 	out, err := j.framed(ctx, "the built-in generator", strings.Join(args, " "))
 	if err != nil {
 		return Run{}, err

@@ -52,8 +52,9 @@ const (
 
 func liveKind() Kind {
 	return Kind{Name: Live, Imitates: "nothing: what the host does in production, by a metric of it",
-		Metrics: []Metric{{LiveCost, "", "the metric; lower is better", true}, {LiveGain, "", "the metric; higher is better", false}},
-		Tools:   []string{Live}, Streams: 1, Duration: 5 * time.Minute, Omit: 30 * time.Second, Alone: true,
+		Metrics: []Metric{{LiveCost, "", "the metric; lower is better", true}, {LiveGain, "",
+			"the metric; higher is better", false}},
+		Tools: []string{Live}, Streams: 1, Duration: 5 * time.Minute, Omit: 30 * time.Second, Alone: true,
 		WarmUp: "the start of each run is left out, while what the other arm did washes out"}
 }
 
@@ -149,7 +150,8 @@ const (
 // Kinds lists the workloads.
 func Kinds() []Kind {
 	goodput := Metric{Goodput, "bit/s", "payload that arrived", false}
-	closed := Metric{ClosedRate, "1/s", "the same with a closed loop: clients that wait for each answer, as many as fit", false}
+	closed := Metric{ClosedRate, "1/s", "the same with a closed loop: clients that wait for each answer, as many as fit",
+		false}
 	latency := []Metric{
 		{LatencyP50, "s", "time of the median exchange", true},
 		{LatencyP99, "s", "time exceeded by one exchange in 100", true},
@@ -160,8 +162,10 @@ func Kinds() []Kind {
 	udpTools := []string{"builtin", "iperf3", "nuttcp"}
 	packets := Metric{Packets, "1/s", "packets that arrived", false}
 	udp := []Metric{
-		{Loss, "share", "packets sent that did not arrive", true}, {Reordered, "share", "packets that arrived after a later one of their flow", true},
-		{Duplicates, "share", "packets that arrived twice", true}, {DelayP99, "s", "one-way delay above the minimum, exceeded by one packet in 100", true},
+		{Loss, "share", "packets sent that did not arrive", true}, {Reordered, "share",
+			"packets that arrived after a later one of their flow", true},
+		{Duplicates, "share", "packets that arrived twice", true}, {DelayP99, "s",
+			"one-way delay above the minimum, exceeded by one packet in 100", true},
 	}
 	with := func(first Metric, more ...Metric) []Metric { return append([]Metric{first}, more...) }
 	return []Kind{
@@ -169,36 +173,46 @@ func Kinds() []Kind {
 			Streams: 1, Direction: Up, WarmUp: bulkWarmUp},
 		{Name: "streams", Imitates: "a large transfer over parallel connections", Metrics: with(goodput), Tools: bulkTools,
 			Streams: 4, Direction: Up, WarmUp: bulkWarmUp},
-		{Name: "bidir", Imitates: "large transfers in both directions at once", Metrics: with(goodput), Tools: []string{"builtin", "iperf3"},
+		{Name: "bidir", Imitates: "large transfers in both directions at once",
+			Metrics: with(goodput), Tools: []string{"builtin", "iperf3"},
 			Streams: 1, Direction: Both, WarmUp: bulkWarmUp},
-		{Name: "udp-pps", Imitates: "small packets: voice, games, a packet filter's worst case; the highest rate of 64 bytes of UDP payload " +
+		{Name: "udp-pps", Imitates: "small packets: voice, games, a packet filter's worst case; the highest rate of " +
+			"64 bytes of UDP payload " +
 			"that loses at most 1% (throughput of RFC 2544, but with some loss allowed)", Metrics: with(packets, udp...),
 			Tools: udpTools, Streams: 4, Direction: Up, Search: true, WarmUp: searchWarmUp},
-		{Name: "udp-flood", Imitates: "small packets as fast as the sender can, whether they arrive or not", Metrics: with(packets, udp...),
-			Tools: udpTools, Streams: 4, Direction: Up, Duration: 3 * time.Second, WarmUp: "none: all packets count"},
+		{Name: "udp-flood", Imitates: "small packets as fast as the sender can, whether they arrive or not",
+			Metrics: with(packets, udp...),
+			Tools:   udpTools, Streams: 4, Direction: Up, Duration: 3 * time.Second, WarmUp: "none: all packets count"},
 		{Name: "rr", Imitates: "requests and answers of 64 bytes on open connections: databases, remote calls",
-			Metrics: with(Metric{Transactions, "1/s", "requests that were answered, at the highest rate at which 99% end within a bound", false}, append(slices.Clone(latency), closed)...),
-			Tools:   []string{"builtin", "netperf", "sockperf"}, Streams: 1, Direction: Up, Search: true, WarmUp: searchWarmUp},
+			Metrics: with(Metric{Transactions, "1/s", "requests that were answered, at the highest rate at " +
+				"which 99% end within a bound", false}, append(slices.Clone(latency), closed)...),
+			Tools: []string{"builtin", "netperf", "sockperf"}, Streams: 1, Direction: Up, Search: true, WarmUp: searchWarmUp},
 		{Name: "crr", Imitates: "a connection for every request: plain HTTP/1.0, health checks; the server closes",
-			Metrics: with(Metric{Connections, "1/s", "connections opened, used once and closed, at the highest rate at which 99% end within a bound", false}, append(slices.Clone(latency), closed)...),
-			Tools:   []string{"builtin", "netperf"}, Streams: 16, Direction: Up, Search: true, WarmUp: searchWarmUp},
+			Metrics: with(Metric{Connections, "1/s", "connections opened, used once and closed, at the highest rate at " +
+				"which 99% end within a bound", false}, append(slices.Clone(latency), closed)...),
+			Tools: []string{"builtin", "netperf"}, Streams: 16, Direction: Up, Search: true, WarmUp: searchWarmUp},
 		{Name: "http-small", Imitates: "a web server with files of 1 KiB on persistent connections",
-			Metrics: with(Metric{Requests, "1/s", "requests that were answered; by builtin at the highest rate at which 99% end within a bound, those of new clients among them", false},
+			Metrics: with(Metric{Requests, "1/s", "requests that were answered; by builtin at the highest rate at which 99% " +
+				"end within a bound, those of new clients among them", false},
 				latency[0], latency[1], Metric{Errors, "", "requests that failed", true}, closed),
 			Tools: httpTools, Streams: 32, Direction: Down, Search: true,
 			WarmUp: "none: the server has the file in memory after the first request"},
 		{Name: "http-large", Imitates: "a web server with files of 10 MiB",
 			Metrics: with(goodput, Metric{Requests, "1/s", "requests that were answered", false}, latency[0], latency[1]),
-			Tools:   httpTools, Streams: 4, Direction: Down, Duration: 5 * time.Second, WarmUp: "none: the files fill many round trips"},
+			Tools:   httpTools, Streams: 4, Direction: Down, Duration: 5 * time.Second, WarmUp: "none: the files fill many " +
+				"round trips"},
 		{Name: "loaded-latency", Imitates: "a call or a game while others load the path both ways",
-			Metrics: with(Metric{RPM, "1/min", "round trips per minute under load: draft-ietf-ippm-responsiveness without TLS", false},
+			Metrics: with(Metric{RPM, "1/min", "round trips per minute under load: draft-ietf-ippm-responsiveness without TLS",
+				false},
 				latency[0], latency[1], Metric{IdleLatency, "s", "median exchange before the load", true}, goodput),
 			Tools: []string{"builtin"}, Streams: 4, Direction: Both, WarmUp: bulkWarmUp},
 		{Name: "slow-receiver", Imitates: "a fast transfer next to one whose receiver takes only 10 Mbit/s",
-			Metrics: with(goodput, Metric{SlowGoodput, "bit/s", "payload that the slow receiver took", false}, latency[0], latency[1]),
-			Tools:   []string{"builtin"}, Streams: 1, Direction: Up, WarmUp: bulkWarmUp},
+			Metrics: with(goodput, Metric{SlowGoodput, "bit/s", "payload that the slow receiver took", false},
+				latency[0], latency[1]),
+			Tools: []string{"builtin"}, Streams: 1, Direction: Up, WarmUp: bulkWarmUp},
 		{Name: "dns-like", Imitates: "a name server: questions of 64 bytes over UDP, answers of 256",
-			Metrics: with(Metric{Transactions, "1/s", "questions that were answered, at the highest rate at which 99% end within a bound", false},
+			Metrics: with(Metric{Transactions, "1/s", "questions that were answered, at the highest rate at " +
+				"which 99% end within a bound", false},
 				append(slices.Clone(latency), Metric{Loss, "share", "questions without an answer within a second", true})...),
 			Tools: []string{"builtin", "sockperf"}, Streams: 16, Direction: Up, Search: true, WarmUp: searchWarmUp},
 		diskKind(),

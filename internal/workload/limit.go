@@ -59,7 +59,8 @@ func (r *Run) bounded(kind Kind, s Spec) {
 	case full != nil && kind.Primary().Name != Goodput:
 		r.Limit = full
 	case over > 0 && kind.Primary().Name != Goodput:
-		r.Limit = &Limit{LimitAccept, fmt.Sprintf("the server's accept queue: it was full %d times (listen's backlog, net.core.somaxconn), "+
+		r.Limit = &Limit{LimitAccept, fmt.Sprintf("the server's accept queue: it was full %d times (listen's "+
+			"backlog, net.core.somaxconn), "+
 			"and a connection that it turns away waits a second", over)}
 	case max(server, client) >= busyCore && r.Server != nil && r.Server.Shared && r.busyItself():
 		r.Limit = r.processorLimit("")
@@ -104,7 +105,8 @@ func (r *Run) processorLimit(after string) *Limit {
 			parts = append(parts, fmt.Sprintf("the %s's programs %.0f%%", end.name, 100*end.cpu.Own))
 		}
 	}
-	text := fmt.Sprintf("this machine's processors, which client, server and all between them share: a core was %.0f%% busy", 100*busiest)
+	text := fmt.Sprintf("this machine's processors, which client, server and all between them "+
+		"share: a core was %.0f%% busy", 100*busiest)
 	if r.Client != nil && r.Client.Link > 0 {
 		parts = append(parts, fmt.Sprintf("the emulated link %.0f%%", 100*r.Client.Link))
 	}
@@ -162,9 +164,11 @@ func (r *Run) transferLimit() *Limit {
 	}
 	switch f.limit() {
 	case "receiver":
-		return &Limit{LimitWindow, fmt.Sprintf("the receive window, for %.0f%% of the sender's time", 100*f.RwndLimited/f.Busy)}
+		return &Limit{LimitWindow, fmt.Sprintf("the receive window, for %.0f%% of the sender's time",
+			100*f.RwndLimited/f.Busy)}
 	case "send-buffer":
-		return &Limit{LimitSendBuf, fmt.Sprintf("the send buffer, for %.0f%% of the sender's time", 100*f.SndbufLimited/f.Busy)}
+		return &Limit{LimitSendBuf, fmt.Sprintf("the send buffer, for %.0f%% of the sender's time",
+			100*f.SndbufLimited/f.Busy)}
 	case "path":
 		return &Limit{LimitPath, "the path: its rate, queue or loss"}
 	}

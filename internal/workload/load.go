@@ -40,7 +40,8 @@ func makeLoad(ctx context.Context, addr string, s Spec) (loaded, error) {
 		}
 	}
 	run := map[string]func(*load) (loaded, error){"rr": (*load).requests, "crr": (*load).connections,
-		"dns-like": (*load).questions, "http-small": (*load).smallFiles, "http-large": (*load).largeFiles, "udp-pps": (*load).packets, "udp-flood": (*load).flood,
+		"dns-like": (*load).questions, "http-small": (*load).smallFiles, "http-large": (*load).largeFiles,
+		"udp-pps": (*load).packets, "udp-flood": (*load).flood,
 		"loaded-latency": plain((*load).loadedLatency), "slow-receiver": plain((*load).slowReceiver)}[s.Workload]
 	if run == nil {
 		return loaded{}, fmt.Errorf("traffic: no generator for workload %q", s.Workload)
@@ -143,7 +144,8 @@ func (l *load) between(k counterOf, names ...uint64) ([]float64, float64, error)
 	}
 	elapsed := times[1].Sub(times[0])
 	if elapsed < l.spec.Duration/2 {
-		return nil, 0, fmt.Errorf("the server's counts came late: they are of %s where %s were asked for", elapsed, l.spec.Duration)
+		return nil, 0, fmt.Errorf("the server's counts came late: they are of %s where %s were asked for",
+			elapsed, l.spec.Duration)
 	}
 	return grown, elapsed.Seconds(), nil
 }

@@ -112,7 +112,8 @@ func (l *load) carriers(name uint64, times *[]float64, lock *sync.Mutex) ([]*car
 			if err != nil {
 				return all, err
 			}
-			all = append(all, &carrier{conn: c, up: mode == modeUp, probe: make(chan struct{}, 1), sent: map[uint64]time.Time{}, times: times, lock: lock, l: l})
+			all = append(all, &carrier{conn: c, up: mode == modeUp, probe: make(chan struct{}, 1), sent: map[uint64]time.Time{},
+				times: times, lock: lock, l: l})
 		}
 	}
 	return all, nil

@@ -244,7 +244,8 @@ func (o *openLoop) limit(a attempt, late, due int, t *tally, grew time.Duration)
 	case o.waited.Load() > int64(due/mayBeTardy):
 		return Limit{LimitClients, fmt.Sprintf("the clients: %d connections were all in use", cap(o.slots))}
 	}
-	text := fmt.Sprintf("the server or the path: at %.0f/s, %d of %d were later than %s", a.offered, late, due, o.bound.Round(time.Millisecond))
+	text := fmt.Sprintf("the server or the path: at %.0f/s, %d of %d were later than %s",
+		a.offered, late, due, o.bound.Round(time.Millisecond))
 	if late <= max(1, due/mayBeTardy) {
 		text = fmt.Sprintf("the server or the path: at %.0f/s the requests' times grew by %s within %.1f s", a.offered,
 			grew.Round(time.Millisecond), float64(due)/a.offered)
@@ -297,7 +298,8 @@ func (o *openLoop) setBound(out *loaded) error {
 		}
 	}
 	if o.bound > usual {
-		out.warn(CodeSlowIdle, o.bound.Seconds(), "at %d requests per second already, more than one in %d took longer than %s, by loss or because this machine is busy: "+
+		out.warn(CodeSlowIdle, o.bound.Seconds(), "at %d requests per second already, more than one in %d took longer than "+
+			"%s, by loss or because this machine is busy: "+
 			"the search takes up to %s", lowRate, mayBeTardy, usual.Round(time.Millisecond), o.bound.Round(time.Millisecond))
 	}
 	return nil
@@ -334,7 +336,8 @@ func (l *load) rates(name string, a arrival) (loaded, error) {
 	delete(out.Metrics, answered)
 	out.Metrics[LatencyBound] = o.bound.Seconds()
 	if !found.held {
-		out.warn(CodeSlowIdle, found.metrics[LatencyP99], "at no rate that was tried for %s did 99%% of the requests end within %s: this is the lowest",
+		out.warn(CodeSlowIdle, found.metrics[LatencyP99], "at no rate that was tried for %s did 99%% of the requests end "+
+			"within %s: this is the lowest",
 			s.confirm, o.bound.Round(time.Millisecond))
 	}
 	clients, tries := max(l.spec.Streams, int(2*found.achieved*max(found.metrics[LatencyP50], 0.001))), closedTries

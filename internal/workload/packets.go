@@ -99,7 +99,8 @@ func (p *packetSender) hand(flow, n int, name, first uint64) (int, error) {
 		binary.BigEndian.PutUint64(datagram[atSent:], sent)
 	}
 	taken, err := b.send(p.flows[flow], n, numberedSize)
-	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ECONNREFUSED) {
+	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.EPERM) ||
+		errors.Is(err, syscall.ECONNREFUSED) {
 		precisely(20 * time.Microsecond)
 		return taken, nil
 	}
@@ -187,10 +188,12 @@ func (r *packetRun) step(rate float64, d time.Duration) (attempt, error) {
 func packetLimit(a attempt, lost, dropped int64) Limit {
 	switch {
 	case !a.held && dropped > 0 && dropped >= lost/2:
-		return Limit{LimitReceiver, fmt.Sprintf("the receiver: at %.0f/s its socket had no room for %d of the %d packets lost "+
+		return Limit{LimitReceiver, fmt.Sprintf("the receiver: at %.0f/s its socket had no room for "+
+			"%d of the %d packets lost "+
 			"(its program got no processor, or net.core.rmem_default is small)", a.achieved, dropped, lost)}
 	case !a.held:
-		return Limit{LimitPath, fmt.Sprintf("the path, or what forwards in it: at %.0f/s it lost %.1f%%", a.achieved, 100*a.metrics[Loss])}
+		return Limit{LimitPath, fmt.Sprintf("the path, or what forwards in it: at %.0f/s it lost %.1f%%",
+			a.achieved, 100*a.metrics[Loss])}
 	case !a.reached():
 		return Limit{LimitSender, fmt.Sprintf("the sender: of %.0f/s it could make %.0f/s", a.offered, a.achieved)}
 	}
@@ -211,7 +214,8 @@ func (l *load) packets() (loaded, error) {
 		return loaded{}, err
 	}
 	if base.metrics[Packets] == 0 {
-		return loaded{}, errors.New("none of the packets of the first step arrived, though TCP gets through: a packet filter between the two drops UDP")
+		return loaded{}, errors.New("none of the packets of the first step arrived, though TCP gets through: a packet " +
+			"filter between the two drops UDP")
 	}
 	out := loaded{}
 	if base.metrics[Loss] > lossBound { // twice by accident is rare
@@ -221,7 +225,8 @@ func (l *load) packets() (loaded, error) {
 		}
 		if own := min(base.metrics[Loss], again.metrics[Loss]); own > lossBound {
 			r.bound = min(1.2*own+lossBound, 0.9)
-			out.warn(CodeLossBound, r.bound, "the path loses %.1f%% at %.0f packets/s already: the search takes up to %.1f%%, not %.0f%%",
+			out.warn(CodeLossBound, r.bound, "the path loses %.1f%% at %.0f packets/s already: the search takes "+
+				"up to %.1f%%, not %.0f%%",
 				100*own, float64(firstRate), 100*r.bound, 100*lossBound)
 		}
 	}
@@ -234,7 +239,8 @@ func (l *load) packets() (loaded, error) {
 	}
 	out.Metrics, out.Limit = found.metrics, &found.limit
 	if !found.held {
-		out.warn(CodeLossBound, found.metrics[Loss], "no rate lost less than %.0f%% when it was tried for %s: this is the lowest that was tried, with %.1f%% lost",
+		out.warn(CodeLossBound, found.metrics[Loss], "no rate lost less than %.0f%% when it was tried for %s: this is the "+
+			"lowest that was tried, with %.1f%% lost",
 			100*r.bound, confirm, 100*found.metrics[Loss])
 	}
 	return out, nil

@@ -145,7 +145,8 @@ func (r *Run) addFio(j fioJob) {
 	switch rd := j.Read; {
 	case rd.Total == 0:
 	case !direct:
-		for name, is := range map[string]bool{RandomReads: random && small && depth == 1, DeepReads: random && small && depth > 1, ReadBytes: !random && !small} {
+		for name, is := range map[string]bool{RandomReads: random && small && depth == 1, DeepReads: random && small &&
+			depth > 1, ReadBytes: !random && !small} {
 			if is {
 				r.unknown(name, fmt.Sprintf("fio's job %q read without direct=1, so that memory may have answered", j.Name))
 			}
@@ -164,7 +165,8 @@ func (r *Run) addFio(j fioJob) {
 
 // synchronous tells whether each write is on stable storage before the next.
 func (j fioJob) synchronous() bool {
-	return !slices.Contains([]string{"", "0", "none"}, j.option("sync")) || j.option("fsync") == "1" || j.option("fdatasync") == "1"
+	return !slices.Contains([]string{"", "0", "none"}, j.option("sync")) || j.option("fsync") == "1" ||
+		j.option("fdatasync") == "1"
 }
 
 // addSync takes the times of synchronous writes. With a sync call after each
@@ -178,7 +180,8 @@ func (r *Run) addSync(j fioJob, set func(string, float64)) {
 		set(LatencyMean, (j.Write.Clat.Mean+j.Sync.Lat.Mean)/1e9)
 		return
 	}
-	for name, p := range map[string]string{LatencyP50: "50.000000", LatencyP90: "90.000000", LatencyP99: "99.000000", LatencyP999: "99.900000"} {
+	for name, p := range map[string]string{LatencyP50: "50.000000", LatencyP90: "90.000000", LatencyP99: "99.000000",
+		LatencyP999: "99.900000"} {
 		beyond := map[string]float64{LatencyP50: 0.5, LatencyP90: 0.1, LatencyP99: 0.01, LatencyP999: 0.001}[name]
 		if v, ok := j.Write.at(p); ok && (name == LatencyP50 || j.Write.Total*beyond >= 1-1e-9) {
 			set(name, v)
@@ -265,7 +268,8 @@ func parseDD(text string) (Run, error) {
 		}
 	})
 	if _, ok := r.Metrics[SyncWrites]; !ok {
-		return Run{}, fmt.Errorf("dd there does not write synchronously (oflag=sync); install fio, or wirerate in its PATH: %s", strconv.Quote(clip(strings.TrimSpace(text), 200)))
+		return Run{}, fmt.Errorf("dd there does not write synchronously (oflag=sync); install fio, or "+
+			"wirerate in its PATH: %s", strconv.Quote(clip(strings.TrimSpace(text), 200)))
 	}
 	return r, nil
 }

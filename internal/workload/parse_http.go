@@ -94,7 +94,8 @@ func parseAb(text string, r *Run) error {
 	if m := abFailed.FindStringSubmatch(text); m != nil && number(m[1]) > 0 {
 		n := min(number(m[1]), fields["Failed requests"])
 		fields["Failed requests"] -= n
-		r.warn("lengths-differ", n, "%.0f answers had another length than the first one, which ab calls failed (its -l does not): they count as answered here", n)
+		r.warn("lengths-differ", n, "%.0f answers had another length than the first one, which ab calls failed (its -l "+
+			"does not): they count as answered here", n)
 	}
 	r.Metrics[Errors] = fields["Failed requests"] + fields["Write errors"] + fields["Non-2xx responses"]
 	r.Metrics[Requests] = max(0, fields["Complete requests"]-r.Metrics[Errors]) / r.Counted
@@ -152,7 +153,8 @@ func parseH2load(text string, r *Run) error {
 		for i, word := range strings.Fields(rest) {
 			name := ""
 			if i < len(columns) {
-				name = map[string]string{"min": LatencyMin, "max": LatencyMax, "mean": LatencyMean, "median": LatencyP50, "p95": "", "p99": LatencyP99}[columns[i]]
+				name = map[string]string{"min": LatencyMin, "max": LatencyMax, "mean": LatencyMean, "median": LatencyP50, "p95": "",
+					"p99": LatencyP99}[columns[i]]
 			}
 			if v, ok := withUnit(word, timeUnits()); ok && name != "" {
 				r.Metrics[name] = v

@@ -61,7 +61,8 @@ func parseNetperf(text string, r *Run) error {
 			return
 		}
 		cells := strings.Split(line, ",")
-		if len(cells) > 1 && slices.ContainsFunc(cells, func(c string) bool { return netperfNames()[strings.TrimSpace(c)] == "throughput" }) {
+		if len(cells) > 1 && slices.ContainsFunc(cells,
+			func(c string) bool { return netperfNames()[strings.TrimSpace(c)] == "throughput" }) {
 			header = cells
 			return
 		}

@@ -37,7 +37,8 @@ func (p Pair) room(ctx context.Context, asked int) (streams int, limit Limit) {
 			break
 		}
 		if n := filesOf(ctx, c, streams); n > otherFiles && n-otherFiles < streams {
-			narrow(LimitFiles, n-otherFiles, "a process on the %s may have %d files open (ulimit -n)", []string{"client", "server"}[i], n)
+			narrow(LimitFiles, n-otherFiles, "a process on the %s may have %d files open (ulimit -n)",
+				[]string{"client", "server"}[i], n)
 		}
 	}
 	limit.Text = strings.Join(texts, ", and ")

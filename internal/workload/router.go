@@ -101,7 +101,8 @@ func (r *Run) routerBusy(c *CPU) {
 		return
 	}
 	if bound {
-		r.Limit = &Limit{LimitRouter, fmt.Sprintf("the router's processor: a core was %.0f%% busy; %s", 100*c.Busiest, r.Limit.Text)}
+		r.Limit = &Limit{LimitRouter, fmt.Sprintf("the router's processor: a core was %.0f%% busy; %s",
+			100*c.Busiest, r.Limit.Text)}
 	}
 	r.warn(CodeCPUBound, c.Busiest, "a core of the router was %.0f%% busy: it may be the limit, not the path",
 		100*c.Busiest)

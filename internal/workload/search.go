@@ -111,7 +111,8 @@ func (s *search) confirmed(rate float64, limit Limit) (a attempt, err error) {
 		a.limit = limit
 	}
 	if a.limit.Code == "" {
-		a.limit = Limit{LimitClients, fmt.Sprintf("nothing up to the highest rate that the time allowed to try, %.0f/s", rate)}
+		a.limit = Limit{LimitClients, fmt.Sprintf("nothing up to the highest rate that the time allowed to try, %.0f/s",
+			rate)}
 	}
 	return a, nil
 }

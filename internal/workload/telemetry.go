@@ -264,7 +264,8 @@ func (t *Tracked) leftOver(r *Run, of string) {
 	if t == nil || t.Used < t.Max/2 {
 		return
 	}
-	r.warn(CodeTable, float64(t.Used)/float64(t.Max), "the %s's table of tracked connections held %d of at most %d when the run began, "+
+	r.warn(CodeTable, float64(t.Used)/float64(t.Max), "the %s's table of tracked connections held %d of at "+
+		"most %d when the run began, "+
 		"of earlier runs or of others: the run had the rest", of, t.Used, t.Max)
 }
 

@@ -39,7 +39,8 @@ func runNuttcp(ctx context.Context, p Pair, s Spec) (Run, error) {
 // notOmitted says that the tool's number has the start of the run in it.
 func (r Run) notOmitted(s Spec) Run {
 	if s.Omit > 0 {
-		r.warn("start-counted", s.Omit.Seconds(), "%s cannot leave out the start of a run: its first %s are in the number", r.Tool, s.Omit)
+		r.warn("start-counted", s.Omit.Seconds(), "%s cannot leave out the start of a run: its first %s are in the number",
+			r.Tool, s.Omit)
 		r.Counted = 0
 	}
 	return r
@@ -56,7 +57,8 @@ func runNetperf(ctx context.Context, p Pair, s Spec) (Run, error) {
 		return Run{}, fmt.Errorf("netperf sends one way at a time; measure bidir with iperf3 or builtin")
 	}
 	port := strconv.Itoa(s.Port)
-	command := "netperf -P 0 -H " + shell.Quote(p.Addr) + " -p " + port + " -t " + test + " -l " + seconds(s.total()) + " -- -k " + netperfWanted
+	command := "netperf -P 0 -H " + shell.Quote(p.Addr) + " -p " + port + " -t " + test + " -l " + seconds(s.total()) +
+		" -- -k " + netperfWanted
 	if s.Workload == "rr" {
 		command += " -r 64,64"
 	}
@@ -94,7 +96,8 @@ func runIperf2(ctx context.Context, p Pair, s Spec) (Run, error) {
 // runTcpbench reads the receiving server's lines.
 func runTcpbench(ctx context.Context, p Pair, s Spec) (Run, error) {
 	if s.Direction != Up {
-		return Run{}, fmt.Errorf("tcpbench sends to its server only; name the hosts the other way round, or use iperf3 or builtin")
+		return Run{}, fmt.Errorf("tcpbench sends to its server only; name the hosts the other way round, " +
+			"or use iperf3 or builtin")
 	}
 	port := strconv.Itoa(s.Port)
 	out, err := session{tool: "tcpbench", server: []string{"tcpbench", "-s", "-p", port},
@@ -120,8 +123,9 @@ func runSockperf(ctx context.Context, p Pair, s Spec) (Run, error) {
 		to = append(to, "--tcp")
 	}
 	client := append([]string{"sockperf", "ping-pong", "--full-rtt", "-m", "64", "-t", seconds(s.Duration)}, to...)
-	out, err := session{tool: "sockperf", server: append([]string{"sockperf", "server", "--uc-reuseaddr"}, to...), client: client,
-		limit: s.total() + grace}.run(ctx, p)
+	out, err := session{tool: "sockperf", server: append([]string{"sockperf", "server", "--uc-reuseaddr"}, to...),
+		client: client,
+		limit:  s.total() + grace}.run(ctx, p)
 	return parsed("sockperf", out, err)
 }
 
@@ -133,7 +137,8 @@ const (
 type httpCommand func(s Spec, url string) (tool string, args []string)
 
 func wrkCommand(s Spec, url string) (string, []string) {
-	return "wrk", []string{"wrk", "-t", strconv.Itoa(min(s.Streams, 4)), "-c", strconv.Itoa(s.Streams), "-d", seconds(s.total()) + "s",
+	return "wrk", []string{"wrk", "-t", strconv.Itoa(min(s.Streams, 4)), "-c", strconv.Itoa(s.Streams), "-d",
+		seconds(s.total()) + "s",
 		"--timeout", "10s", "--latency", url}
 }
 
@@ -146,7 +151,8 @@ func h2loadCommand(s Spec, url string) (string, []string) {
 }
 
 func abCommand(s Spec, url string) (string, []string) {
-	return "ab", []string{"ab", "-q", "-k", "-t", seconds(s.total()), "-n", "100000000", "-c", strconv.Itoa(s.Streams), url}
+	return "ab", []string{"ab", "-q", "-k", "-t", seconds(s.total()), "-n", "100000000", "-c",
+		strconv.Itoa(s.Streams), url}
 }
 
 // runHTTP serves a file with nginx from a folder of its own and loads it.
@@ -159,7 +165,8 @@ func runHTTP(command httpCommand) func(context.Context, Pair, Spec) (Run, error)
 			size = largeFile
 		}
 		_, namespace := p.Server.(*host.Agent)
-		a, err := one(ctx, p.Server, host.Script(fmt.Sprintf("rm -rf %[1]s && mkdir -m 755 %[1]s && mkdir %[1]s/www %[1]s/tmp && head -c %[2]d /dev/zero >%[1]s/www/file && cat >%[1]s/nginx.conf <<'END'\n%[3]sEND\n",
+		a, err := one(ctx, p.Server, host.Script(fmt.Sprintf("rm -rf %[1]s && mkdir -m 755 %[1]s && mkdir %[1]s/www "+
+			"%[1]s/tmp && head -c %[2]d /dev/zero >%[1]s/www/file && cat >%[1]s/nginx.conf <<'END'\n%[3]sEND\n",
 			dir, size, nginxConf(dir, s, namespace))))
 		if err == nil {
 			err = a.Err()
@@ -173,8 +180,9 @@ func runHTTP(command httpCommand) func(context.Context, Pair, Spec) (Run, error)
 			_, _ = p.Server.Do(ctx, host.Script("rm -rf "+dir)) // of a host that is gone there is nothing to remove
 		}()
 		tool, client := command(s, fmt.Sprintf("http://%s:%d/file", bracketed(p.Addr), s.Port))
-		out, err := session{tool: tool, server: roomy(s.Streams, "nginx", "-p", dir, "-c", dir+"/nginx.conf"), client: waiting(s.Streams, client),
-			limit: s.total() + grace, stays: true}.run(ctx, p)
+		out, err := session{tool: tool, server: roomy(s.Streams, "nginx", "-p", dir, "-c", dir+"/nginx.conf"),
+			client: waiting(s.Streams, client),
+			limit:  s.total() + grace, stays: true}.run(ctx, p)
 		run, err := parsed(tool, out, err)
 		if err == nil && run.Metrics[Errors] > 0 && run.Metrics[Requests] == 0 {
 			return Run{}, fmt.Errorf("%s on %s: no request was answered well", tool, p.Client.Name())
@@ -208,6 +216,9 @@ func nginxConf(dir string, s Spec, single bool) string {
 		temp += fmt.Sprintf("  %s_temp_path %s/tmp;\n", t, dir)
 	}
 	connections := max(1024, 2*s.Streams)
-	return fmt.Sprintf("daemon off;\n%spid %s/pid;\nerror_log stderr;\nworker_rlimit_nofile %d;\nevents { worker_connections %d; }\nhttp {\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  keepalive_requests 1000000000;\n%s"+
-		"  server { listen %d; listen [::]:%d; location / { root %s/www; } }\n}\n", processes, dir, 2*connections, connections, temp, s.Port, s.Port, dir)
+	return fmt.Sprintf("daemon off;\n%spid %s/pid;\nerror_log stderr;\nworker_rlimit_nofile %d;\nevents { "+
+		"worker_connections %d; }\nhttp {\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  "+
+		"keepalive_requests 1000000000;\n%s"+
+		"  server { listen %d; listen [::]:%d; location / { root %s/www; } }\n}\n",
+		processes, dir, 2*connections, connections, temp, s.Port, s.Port, dir)
 }

@@ -224,7 +224,8 @@ func Measure(ctx context.Context, p Pair, s Spec) (Run, error) {
 	run.Tool, run.Start = d.tool, start
 	if d.tool == "builtin" && len(d.instead) > 0 {
 		slices.Sort(d.instead)
-		run.warn(CodeBuiltin, 1, "measured with the built-in server and client: %s", strings.Join(slices.Compact(d.instead), ", "))
+		run.warn(CodeBuiltin, 1, "measured with the built-in server and client: %s",
+			strings.Join(slices.Compact(d.instead), ", "))
 	}
 	if short.Code != "" {
 		run.warn(short.Code, float64(s.Streams), "%s", crowd)
@@ -300,7 +301,8 @@ func (r Run) complete(kind Kind, s Spec, elapsed time.Duration) (Run, error) {
 		return Run{}, fmt.Errorf("%w: %s measured %.1f s where %.1f s were asked for", ErrTool, r.Tool, r.Counted, want)
 	}
 	if elapsed < s.Duration && !kind.Search { // a search ends when it knows
-		return Run{}, fmt.Errorf("%w: %s ended after %s where %s were asked for", ErrTool, r.Tool, elapsed.Round(time.Millisecond), s.Duration)
+		return Run{}, fmt.Errorf("%w: %s ended after %s where %s were asked for",
+			ErrTool, r.Tool, elapsed.Round(time.Millisecond), s.Duration)
 	}
 	// Intervals are seconds: a long run shows whether its start was left out.
 	if w, ok := stats.CheckStartUp(r.IntervalsBPS, 0); ok && len(r.IntervalsBPS) >= startUpSeconds {

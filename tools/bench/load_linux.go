@@ -62,7 +62,8 @@ func runLoad(kind string, args []string) error {
 	if kind != "many" && kind != "track" {
 		fmt.Println(time.Now().UnixMilli())
 	}
-	run := map[string]func(string) error{"send": l.sendAll, "open": l.open, "ask": l.ask, "track": l.track, "flood": l.flood,
+	run := map[string]func(string) error{"send": l.sendAll, "open": l.open, "ask": l.ask,
+		"track": l.track, "flood": l.flood,
 		"rest": func(string) error { time.Sleep(l.lasts); return nil }, "many": l.many}[kind]
 	if run == nil {
 		return fmt.Errorf("no load %q", kind)

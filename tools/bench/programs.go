@@ -185,7 +185,8 @@ func compressed(program, log, dir string) error {
 			continue
 		}
 		small := filepath.Join(dir, "compressed.log"+c.suffix)
-		if _, err := once([]string{"sh", "-c", `head -n "$1" "$2" | "$3" -c >"$4"`, "sh", lines, log, c.tool, small}); err != nil {
+		if _, err := once([]string{"sh", "-c", `head -n "$1" "$2" | "$3" -c >"$4"`, "sh",
+			lines, log, c.tool, small}); err != nil {
 			return err
 		}
 		alone, err := measure(2, c.tool, "-dc", small)
@@ -197,7 +198,8 @@ func compressed(program, log, dir string) error {
 			return err
 		}
 		t.row(c.tool+" -dc", "", fmt.Sprintf("%.2f s", alone.wall.Seconds()), fmt.Sprintf("CPU %.2f s", alone.cpu.Seconds()))
-		t.row("wirerate weblog, "+c.suffix, "no slower", fmt.Sprintf("%.2f s, %.0f MB", u.wall.Seconds(), float64(u.memory)/1e6),
+		t.row("wirerate weblog, "+c.suffix, "no slower", fmt.Sprintf("%.2f s, %.0f MB",
+			u.wall.Seconds(), float64(u.memory)/1e6),
 			fmt.Sprintf("CPU %.2f s; %.1f times the time of %s", u.cpu.Seconds(), u.wall.Seconds()/alone.wall.Seconds(), c.tool))
 	}
 	return t.end()

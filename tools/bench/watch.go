@@ -24,7 +24,8 @@ func watching(program string, connections int) error {
 	t := newTable()
 	command := fmt.Sprintf("ulimit -n 20000; exec %s load many -for 30s -flows %d -program %s", self, connections, program)
 	var stderr bytes.Buffer
-	cmd := exec.Command(program, "lab", "exec", "rate=1gbit,rtt=2ms", "--serve", self+" load serve", "--", "sh", "-c", command)
+	cmd := exec.Command(program, "lab", "exec", "rate=1gbit,rtt=2ms", "--serve", self+" load serve", "--",
+		"sh", "-c", command)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -69,39 +70,48 @@ func plants() []plant {
 		}
 	}
 	each(plant{kind: "window", want: "peer-window", serve: "-rcvbuf 131072", send: "send"},
-		"rate=100mbit,rtt=40ms", "rate=200mbit,rtt=20ms", "rate=50mbit,rtt=100ms", "rate=20mbit,rtt=200ms", "rate=300mbit,rtt=10ms")
+		"rate=100mbit,rtt=40ms", "rate=200mbit,rtt=20ms", "rate=50mbit,rtt=100ms", "rate=20mbit,rtt=200ms",
+		"rate=300mbit,rtt=10ms")
 	each(plant{kind: "send buffer", want: "send-buffer", send: "send -flows 3 -sndbuf 131072"},
-		"rate=100mbit,rtt=40ms", "rate=200mbit,rtt=30ms", "rate=50mbit,rtt=100ms", "rate=50mbit,rtt=200ms", "rate=300mbit,rtt=20ms")
+		"rate=100mbit,rtt=40ms", "rate=200mbit,rtt=30ms", "rate=50mbit,rtt=100ms", "rate=50mbit,rtt=200ms",
+		"rate=300mbit,rtt=20ms")
 	each(plant{kind: "slow reader", want: "slow-reader", serve: "-rate 4e6", send: "send"},
 		"rate=100mbit,rtt=1ms", "rate=100mbit,rtt=10ms", "rate=50mbit,rtt=40ms", "rate=200mbit,rtt=20ms")
-	each(plant{kind: "slow reader here", want: "slow-reader", serve: "-rate 3e6", send: "send", on: "server"}, "rate=100mbit,rtt=10ms")
+	each(plant{kind: "slow reader here", want: "slow-reader", serve: "-rate 3e6", send: "send", on: "server"},
+		"rate=100mbit,rtt=10ms")
 	each(plant{kind: "program", want: "program", send: "send -rate 4e6"},
-		"rate=100mbit,rtt=10ms", "rate=100mbit,rtt=50ms", "rate=1gbit,rtt=2ms", "rate=50mbit,rtt=100ms", "rate=300mbit,rtt=20ms")
+		"rate=100mbit,rtt=10ms", "rate=100mbit,rtt=50ms", "rate=1gbit,rtt=2ms", "rate=50mbit,rtt=100ms",
+		"rate=300mbit,rtt=20ms")
 	each(plant{kind: "loss", want: "congestion-window", send: "send -cc reno"},
 		"rate=100mbit,rtt=20ms,loss=1%", "rate=100mbit,rtt=40ms,loss=0.5%", "rate=200mbit,rtt=30ms,loss=2%")
 	each(plant{kind: "loss", want: "congestion-window", send: "send -flows 2 -cc cubic"},
 		"rate=100mbit,rtt=50ms,loss=1%", "rate=300mbit,rtt=20ms,loss=0.5%")
 	each(plant{kind: "policer", want: "policer", send: "send -cc cubic", router: policer},
-		"rate=1gbit,rtt=10ms", "rate=1gbit,rtt=20ms", "rate=300mbit,rtt=40ms", "rate=200mbit,rtt=30ms", "rate=300mbit,rtt=60ms")
+		"rate=1gbit,rtt=10ms", "rate=1gbit,rtt=20ms", "rate=300mbit,rtt=40ms", "rate=200mbit,rtt=30ms",
+		"rate=300mbit,rtt=60ms")
 	each(plant{kind: "full queue", want: "path-rate", send: "send -cc reno"},
 		"rate=10mbit,rtt=20ms,queue=200ms", "rate=50mbit,rtt=10ms,queue=100ms", "rate=20mbit,rtt=40ms,queue=150ms")
 	each(plant{kind: "full queue", want: "path-rate", send: "send -flows 4 -cc cubic"},
 		"rate=20mbit,rtt=10ms,queue=100ms", "rate=100mbit,rtt=10ms,queue=50ms")
 	each(plant{kind: "processor", want: "processor", send: "flood -sndbuf 18 -lo", before: chain},
-		"rate=100mbit,rtt=1ms", "rate=100mbit,rtt=2ms", "rate=100mbit,rtt=3ms", "rate=100mbit,rtt=4ms", "rate=100mbit,rtt=5ms")
+		"rate=100mbit,rtt=1ms", "rate=100mbit,rtt=2ms", "rate=100mbit,rtt=3ms", "rate=100mbit,rtt=4ms",
+		"rate=100mbit,rtt=5ms")
 	each(plant{kind: "device queue", want: "device-queue", send: "flood -sndbuf 1200 -rate 4e7",
 		before: "tc qdisc replace dev $DEV root tbf rate 20mbit burst 30k limit 60k"},
 		"rate=100mbit,rtt=10ms", "rate=200mbit,rtt=40ms", "rate=1gbit,rtt=2ms")
 	each(plant{kind: "device queue", want: "device-queue", send: "send -flows 40",
-		before: "tc qdisc replace dev $DEV root tbf rate 20mbit burst 10k limit 30k"}, "rate=100mbit,rtt=10ms", "rate=100mbit,rtt=30ms")
+		before: "tc qdisc replace dev $DEV root tbf rate 20mbit burst 10k limit 30k"}, "rate=100mbit,rtt=10ms",
+		"rate=100mbit,rtt=30ms")
 	each(plant{kind: "conntrack", want: "conntrack", on: "client", send: "track -flows 263000 -lo", before: tracking},
 		"rate=1gbit,rtt=1ms", "rate=1gbit,rtt=2ms", "rate=1gbit,rtt=3ms", "rate=1gbit,rtt=5ms", "rate=1gbit,rtt=10ms")
 	for _, backlog := range []int{1, 4, 16, 32, 64} {
-		each(plant{kind: "accept queue", want: "accept-queue", on: "server", serve: fmt.Sprintf("-accept=false -backlog %d", backlog),
-			send: "open -flows 200"}, fmt.Sprintf("rate=100mbit,rtt=%dms", backlog))
+		each(plant{kind: "accept queue", want: "accept-queue", on: "server",
+			serve: fmt.Sprintf("-accept=false -backlog %d", backlog),
+			send:  "open -flows 200"}, fmt.Sprintf("rate=100mbit,rtt=%dms", backlog))
 	}
 	each(plant{kind: "MTU", want: "mtu-black-hole", send: "send", router: blackHole},
-		"rate=100mbit,rtt=10ms", "rate=100mbit,rtt=40ms", "rate=50mbit,rtt=80ms", "rate=300mbit,rtt=20ms", "rate=20mbit,rtt=5ms")
+		"rate=100mbit,rtt=10ms", "rate=100mbit,rtt=40ms", "rate=50mbit,rtt=80ms", "rate=300mbit,rtt=20ms",
+		"rate=20mbit,rtt=5ms")
 	return all
 }
 
@@ -119,9 +129,11 @@ const (
 // idles are sessions without a limit.
 func idles() []plant {
 	var all []plant
-	for i, link := range []string{"rate=100mbit,rtt=10ms", "rate=1gbit,rtt=2ms", "rate=10mbit,rtt=100ms", "rate=100mbit,rtt=40ms,loss=1%"} {
+	for i, link := range []string{"rate=100mbit,rtt=10ms", "rate=1gbit,rtt=2ms", "rate=10mbit,rtt=100ms",
+		"rate=100mbit,rtt=40ms,loss=1%"} {
 		for j, send := range []string{"rest", "ask", "open -flows 50", "ask -cc reno", "send -rate 20000"} {
-			all = append(all, plant{kind: "none", want: "none", link: link, send: send, on: []string{"client", "server"}[(i+j)%2]})
+			all = append(all, plant{kind: "none", want: "none", link: link, send: send, on: []string{"client",
+				"server"}[(i+j)%2]})
 		}
 	}
 	return all
@@ -166,7 +178,8 @@ func (p plant) routed(program string, args []string, file string) (string, error
 		return "", fmt.Errorf("%w: %s", err, firstLine(string(out)))
 	}
 	defer exec.Command(program, "lab", "down", name).Run()
-	if out, err := exec.Command(program, "lab", "shell", name, "router", "--", "sh", "-c", p.router).CombinedOutput(); err != nil {
+	if out, err := exec.Command(program, "lab", "shell", name, "router", "--", "sh", "-c",
+		p.router).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, firstLine(string(out)))
 	}
 	args[2] = name

@@ -103,7 +103,8 @@ func judge(name string) (s scored, err error) {
 		spans = append(spans, flow.Span{Limit: p.Limit, Start: trace.Start + int64(p.Start*1e9),
 			End: trace.Start + int64(p.End*1e9)})
 	}
-	s = scored{name: filepath.Base(name), label: t.Label, end: end, confused: confusion{}, again: l.Again - unsampled(t, trace, l),
+	s = scored{name: filepath.Base(name), label: t.Label, end: end, confused: confusion{},
+		again:  l.Again - unsampled(t, trace, l),
 		kernel: int64(t.last().Again), minRTT: t.minRTT()}
 	if l.RTT != nil {
 		s.rtt = l.RTT.Min

@@ -24,7 +24,8 @@ func schemaPages(root string) ([]page, error) {
 	var pages []page
 	for _, d := range cli.Documents() {
 		r := &reflector{named: map[string]reflect.Type{}}
-		r.Reflector = jsonschema.Reflector{Anonymous: true, AllowAdditionalProperties: true, Namer: r.name, Mapper: mapped, CommentMap: comments}
+		r.Reflector = jsonschema.Reflector{Anonymous: true, AllowAdditionalProperties: true, Namer: r.name, Mapper: mapped,
+			CommentMap: comments}
 		data, err := json.MarshalIndent(r.document(d), "", "  ")
 		if err != nil {
 			return nil, err
@@ -129,7 +130,8 @@ func mapped(t reflect.Type) *jsonschema.Schema {
 			Description: "The bound that one resource sets; its value also has the metric's name as a key."}
 		s.Properties.Set("resource", text)
 		s.Properties.Set("metric", text)
-		s.Properties.Set("value", &jsonschema.Schema{AnyOf: []*jsonschema.Schema{number, null}, Description: "null: not known"})
+		s.Properties.Set("value", &jsonschema.Schema{AnyOf: []*jsonschema.Schema{number, null},
+			Description: "null: not known"})
 		s.Properties.Set("because", text)
 		s.Properties.Set("inputs", &jsonschema.Schema{Type: "object"})
 		s.Properties.Set("sources", &jsonschema.Schema{Type: "array", Items: text})

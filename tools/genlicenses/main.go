@@ -158,7 +158,8 @@ func notices(root string) ([]byte, error) {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(&b, "\n--- %s ---\n\n%s\n", filepath.ToSlash(name), strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n")))
+			fmt.Fprintf(&b, "\n--- %s ---\n\n%s\n", filepath.ToSlash(name),
+				strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n")))
 		}
 		return nil
 	}
@@ -167,7 +168,8 @@ func notices(root string) ([]byte, error) {
 		return nil, fmt.Errorf("go env: %w", err)
 	}
 	goroot := strings.TrimSpace(string(out))
-	if err := section("the Go standard library and runtime", []string{filepath.Join(goroot, "LICENSE")}, goroot); err != nil {
+	if err := section("the Go standard library and runtime",
+		[]string{filepath.Join(goroot, "LICENSE")}, goroot); err != nil {
 		return nil, err
 	}
 	for _, m := range all {

@@ -49,8 +49,9 @@ func compare(c *catalog.Catalog, d observed.Dump) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &result{system: catalog.System(d.System), version: version, problems: map[string][]string{}, agree: map[string]bool{},
-		seen: map[string]bool{}, release: d.Release}
+	r := &result{system: catalog.System(d.System), version: version, problems: map[string][]string{},
+		agree: map[string]bool{},
+		seen:  map[string]bool{}, release: d.Release}
 	in := catalog.Inputs{"page": 4096.0, "version": string(version)}
 	if d.Memory > 0 { // a dump of text does not say
 		in["memory"], in["cores"] = float64(d.Memory), float64(d.Cores)
@@ -103,13 +104,15 @@ func (r *result) judge(record *catalog.Record, s observed.Setting, d observed.Du
 	}
 	// What a namespace has of its own is judged in a new one, and what belongs to
 	// an interface by the values that new ones get.
-	if s.New == (record.Scope == catalog.ScopeNetns || record.Scope == catalog.ScopeInterface) && s.Read && !instance(s.Name) {
+	if s.New == (record.Scope == catalog.ScopeNetns || record.Scope == catalog.ScopeInterface) && s.Read &&
+		!instance(s.Name) {
 		r.judgeDefault(record, s.Value, in)
 	}
 }
 
 func (r *result) judgeTry(record *catalog.Record, t observed.Try) {
-	inside := (record.Range.Min == nil || t.Value >= *record.Range.Min) && (record.Range.Max == nil || t.Value <= *record.Range.Max)
+	inside := (record.Range.Min == nil || t.Value >= *record.Range.Min) &&
+		(record.Range.Max == nil || t.Value <= *record.Range.Max)
 	switch {
 	case inside && !t.Accepted:
 		r.add(record.Name, fmt.Sprintf("refuses %d, which is in the record's range", t.Value))
@@ -199,7 +202,8 @@ func number(s string) (float64, error) {
 // needs a module that was not loaded is no such record.
 func (r *result) absent(c *catalog.Catalog) {
 	for _, record := range c.All(r.system) {
-		if !slices.Contains(record.Belongs, "sysctl") || r.seen[record.Name] || len(record.Needs) > 0 || len(record.Drivers) > 0 {
+		if !slices.Contains(record.Belongs, "sysctl") || r.seen[record.Name] || len(record.Needs) > 0 ||
+			len(record.Drivers) > 0 {
 			continue
 		}
 		if s := record.StateIn(r.version); s == catalog.Present || s == catalog.Inactive {
@@ -225,7 +229,8 @@ func canonical(name string) string { return instances.ReplaceAllString(name, "${
 func printRanges(w io.Writer, c *catalog.Catalog) error {
 	ranges := map[string]observed.Range{}
 	for _, r := range c.All(catalog.Linux) {
-		integer := slices.Contains([]catalog.Type{catalog.TypeBool, catalog.TypeInt, catalog.TypeUint, catalog.TypeEnum}, r.Type)
+		integer := slices.Contains([]catalog.Type{catalog.TypeBool, catalog.TypeInt, catalog.TypeUint, catalog.TypeEnum},
+			r.Type)
 		if r.Range != nil && integer && strings.HasPrefix(r.Name, "net.") && !strings.Contains(r.Name, "*") {
 			ranges[r.Name] = observed.Range{Min: r.Range.Min, Max: r.Range.Max}
 		}
@@ -234,7 +239,8 @@ func printRanges(w io.Writer, c *catalog.Catalog) error {
 }
 
 func (r *result) print(w io.Writer) {
-	fmt.Fprintf(w, "%s %s: %d names, %d records agree, %d do not\n", r.system.Title(), r.version, len(r.seen), len(r.agree), len(r.problems))
+	fmt.Fprintf(w, "%s %s: %d names, %d records agree, %d do not\n",
+		r.system.Title(), r.version, len(r.seen), len(r.agree), len(r.problems))
 	for _, name := range slices.Sorted(maps.Keys(r.problems)) {
 		for _, p := range r.problems[name] {
 			fmt.Fprintf(w, "  %s: %s\n", name, p)

@@ -96,12 +96,16 @@ func (c checked) text() []byte {
 
 // prefixes are the subtrees that the catalog means to describe in full.
 var prefixes = map[catalog.System][]string{
-	catalog.Linux: {"fs.", "kernel.", "net.", "net.core.", "net.ipv4.", "net.ipv4.conf.*.", "net.ipv4.neigh.*.", "net.ipv4.route.",
-		"net.ipv6.", "net.ipv6.conf.*.", "net.ipv6.neigh.*.", "net.ipv6.route.", "net.bridge.", "net.mptcp.", "net.netfilter.",
+	catalog.Linux: {"fs.", "kernel.", "net.", "net.core.", "net.ipv4.", "net.ipv4.conf.*.", "net.ipv4.neigh.*.",
+		"net.ipv4.route.",
+		"net.ipv6.", "net.ipv6.conf.*.", "net.ipv6.neigh.*.", "net.ipv6.route.", "net.bridge.",
+		"net.mptcp.", "net.netfilter.",
 		"net.sctp.", "net.unix.", "user.", "vm."},
-	catalog.FreeBSD: {"kern.ipc.", "net.bpf.", "net.inet.", "net.inet.icmp.", "net.inet.ip.", "net.inet.tcp.", "net.inet.udp.",
+	catalog.FreeBSD: {"kern.ipc.", "net.bpf.", "net.inet.", "net.inet.icmp.", "net.inet.ip.",
+		"net.inet.tcp.", "net.inet.udp.",
 		"net.inet6.", "net.inet6.ip6.", "net.isr.", "net.link.", "security.", "vm."},
-	catalog.OpenBSD: {"ddb.", "fs.", "hw.", "kern.", "net.", "net.inet.", "net.inet.icmp.", "net.inet.ip.", "net.inet.tcp.",
+	catalog.OpenBSD: {"ddb.", "fs.", "hw.", "kern.", "net.", "net.inet.", "net.inet.icmp.",
+		"net.inet.ip.", "net.inet.tcp.",
 		"net.inet.udp.", "net.inet6.", "net.pipex.", "net.unix.", "vfs.", "vm."},
 }
 
@@ -131,12 +135,14 @@ func page(before string, results []*result) []byte {
 	rows := map[string]string{} // by the system and the release
 	for line := range strings.Lines(before) {
 		cells := strings.Split(line, "|")
-		if len(cells) > 5 && len(strings.Fields(cells[3])) == 1 && strings.TrimSpace(cells[3]) != "names" && !strings.HasPrefix(cells[1], "-") {
+		if len(cells) > 5 && len(strings.Fields(cells[3])) == 1 && strings.TrimSpace(cells[3]) != "names" &&
+			!strings.HasPrefix(cells[1], "-") {
 			rows[cells[1]+cells[2]] = line
 		}
 	}
 	for _, r := range results {
-		row := fmt.Sprintf("| %s | %s | %d | %d | %d |\n", r.system.Title(), r.release, len(r.seen), len(r.agree), len(r.problems))
+		row := fmt.Sprintf("| %s | %s | %d | %d | %d |\n", r.system.Title(), r.release, len(r.seen),
+			len(r.agree), len(r.problems))
 		rows[strings.Join(strings.Split(row, "|")[1:3], "")] = row
 	}
 	var b bytes.Buffer

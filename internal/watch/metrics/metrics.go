@@ -48,14 +48,16 @@ func Serve(address, version string) (*Exporter, error) {
 	options := promhttp.HandlerOpts{EnableOpenMetrics: true, MaxRequestsInFlight: 4, Timeout: 10 * time.Second}
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(prometheus.GathererFunc(e.gather), options))
-	e.server = &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second, MaxHeaderBytes: 64 << 10}
+	e.server = &http.Server{Handler: mux, ReadTimeout: 10 * time.Second, WriteTimeout: 20 * time.Second,
+		MaxHeaderBytes: 64 << 10}
 	e.address = listener.Addr().String()
 	e.serving.Go(func() { _ = e.server.Serve(listener) })
 	return e, nil
 }
 
 func newExporter(version string) *Exporter {
-	e := &Exporter{registry: prometheus.NewRegistry(), begun: map[string]map[string]bool{}, interfaces: map[string][]string{}}
+	e := &Exporter{registry: prometheus.NewRegistry(), begun: map[string]map[string]bool{},
+		interfaces: map[string][]string{}}
 	e.vectors = newVectors(e.registry)
 	e.build.WithLabelValues(version).Set(1)
 	return e

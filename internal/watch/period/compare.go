@@ -85,7 +85,8 @@ func thinned(values []float64) []float64 {
 }
 
 func effect(host, metric string, before, after []float64, higher bool) Effect {
-	e := Effect{Host: host, Metric: metric, Before: mean(before), After: mean(after), Confidence: confidence, Verdict: stats.NotEnough}
+	e := Effect{Host: host, Metric: metric, Before: mean(before), After: mean(after), Confidence: confidence,
+		Verdict: stats.NotEnough}
 	i, err := stats.SeriesRatio(before, after, confidence, 1)
 	if err != nil {
 		e.Why = fmt.Sprint(err)

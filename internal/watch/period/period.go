@@ -185,7 +185,8 @@ func (h *building) close(step time.Duration) {
 	if c == nil {
 		return
 	}
-	p := Point{At: c.at, Seconds: step.Seconds(), Sent: c.sent / c.seconds, Received: c.received / c.seconds, Loss: c.loss / c.seconds,
+	p := Point{At: c.at, Seconds: step.Seconds(), Sent: c.sent / c.seconds, Received: c.received / c.seconds,
+		Loss:  c.loss / c.seconds,
 		Limit: watch.NoLimit}
 	for _, limit := range slices.Sorted(maps.Keys(c.limits)) {
 		if c.limits[limit] > c.limits[p.Limit] {
@@ -217,14 +218,16 @@ func (h *building) goOn(s watch.State, seconds float64) {
 		}
 	}
 	if v := s.Verdict; v.Limit != watch.NoLimit && s.Gone == "" {
-		note("limit "+v.Limit+" "+v.Peer+" "+v.Subject, Onset{Limit: v.Limit, Severity: string(v.Severity()), Words: s.Verdict.Cause()})
+		note("limit "+v.Limit+" "+v.Peer+" "+v.Subject, Onset{Limit: v.Limit, Severity: string(v.Severity()),
+			Words: s.Verdict.Cause()})
 		h.lasted(v.Limit).Seconds += seconds
 	}
 	if s.Gone != "" {
 		note("gone", Onset{Problem: "not-reached", Severity: "error", Words: "not reached: " + s.Gone})
 	} else {
 		for _, p := range s.Problems {
-			note("problem "+p.Problem+" "+p.Subject, Onset{Problem: p.Problem, Severity: p.Severity, Words: p.Subject + ": " + p.Summary})
+			note("problem "+p.Problem+" "+p.Subject, Onset{Problem: p.Problem, Severity: p.Severity, Words: p.Subject +
+				": " + p.Summary})
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(h.begun)) {

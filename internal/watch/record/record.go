@@ -108,7 +108,8 @@ func failed(dir string, err error) error {
 
 func open(dir, options string) (*Recording, error) {
 	file := &url.URL{Path: filepath.Join(dir, "watch.db")}
-	db, err := sql.Open("sqlite", "file:"+file.EscapedPath()+"?_pragma=busy_timeout(10000)&_pragma=trusted_schema(0)&"+options)
+	db, err := sql.Open("sqlite",
+		"file:"+file.EscapedPath()+"?_pragma=busy_timeout(10000)&_pragma=trusted_schema(0)&"+options)
 	if err != nil {
 		return nil, err
 	}
@@ -179,13 +180,14 @@ func (r *Recording) sumUp(now time.Time) error {
 			}
 			begin := first.Int64 - first.Int64%step
 			sums := map[string]*sum{}
-			err = r.each(context.Background(), "tier = 0 AND at >= ? AND at < ?", []any{begin, begin + step}, func(s watch.State) error {
-				if sums[s.Host] == nil {
-					sums[s.Host] = newSum()
-				}
-				sums[s.Host].add(s)
-				return nil
-			})
+			err = r.each(context.Background(), "tier = 0 AND at >= ? AND at < ?",
+				[]any{begin, begin + step}, func(s watch.State) error {
+					if sums[s.Host] == nil {
+						sums[s.Host] = newSum()
+					}
+					sums[s.Host].add(s)
+					return nil
+				})
 			for _, sum := range sums {
 				err = errors.Join(err, r.put(t.step, time.UnixMilli(begin), sum.state(time.UnixMilli(begin).UTC(), t.step)))
 			}
@@ -209,7 +211,8 @@ func (r *Recording) expire(now time.Time) error {
 		err = errors.Join(err, remove(int64(t.step.Seconds()), now.Add(-t.keep).UnixMilli()))
 	}
 	var pages, free, size int64
-	err = errors.Join(err, r.db.QueryRow("PRAGMA page_count").Scan(&pages), r.db.QueryRow("PRAGMA freelist_count").Scan(&free),
+	err = errors.Join(err, r.db.QueryRow("PRAGMA page_count").Scan(&pages),
+		r.db.QueryRow("PRAGMA freelist_count").Scan(&free),
 		r.db.QueryRow("PRAGMA page_size").Scan(&size))
 	if err != nil || (pages-free)*size < r.limit {
 		return err
@@ -248,7 +251,8 @@ func (r *Recording) Each(ctx context.Context, from time.Time, tell func(watch.St
 // Span is the time of the first and the last state.
 func (r *Recording) Span(ctx context.Context) (from, to time.Time, err error) {
 	var first, last sql.NullInt64
-	if err := r.db.QueryRowContext(ctx, "SELECT min(at), max(at) FROM states WHERE "+finest, 0).Scan(&first, &last); err != nil {
+	if err := r.db.QueryRowContext(ctx, "SELECT min(at), max(at) FROM states WHERE "+finest, 0).Scan(&first,
+		&last); err != nil {
 		return from, to, failed(r.dir, err)
 	}
 	if !first.Valid {

@@ -62,7 +62,8 @@ func (m *sum) add(s watch.State) {
 		k.sent, k.received = k.sent+f.Sent, k.received+f.Received
 	}
 	for _, p := range s.Problems {
-		if !slices.ContainsFunc(m.problems, func(o watch.Problem) bool { return o.Problem == p.Problem && o.Subject == p.Subject }) {
+		if !slices.ContainsFunc(m.problems,
+			func(o watch.Problem) bool { return o.Problem == p.Problem && o.Subject == p.Subject }) {
 			m.problems = append(m.problems, p)
 		}
 	}

@@ -239,7 +239,8 @@ func processorLines(s watch.State, width, rows int) []string {
 		n := min(columns, len(all))
 		var b strings.Builder
 		for _, p := range all[:n] {
-			fmt.Fprintf(&b, "%-*s ", each-1, fmt.Sprintf("cpu %-3d %s %3.0f%% irq %2.0f%% st %2.0f%%", p.ID, bar(p.Busy, 8), 100*p.Busy,
+			fmt.Fprintf(&b, "%-*s ", each-1, fmt.Sprintf("cpu %-3d %s %3.0f%% irq %2.0f%% st %2.0f%%",
+				p.ID, bar(p.Busy, 8), 100*p.Busy,
 				100*p.Interrupt, 100*p.Stolen))
 		}
 		lines, all = append(lines, b.String()), all[n:]
@@ -299,7 +300,8 @@ func (m Model) listLines(rows int) []string {
 	from := max(0, m.cursor-max(rows-2, 0))
 	for i := from; i < len(all) && len(lines) < rows; i++ {
 		f := all[i]
-		line := fmt.Sprintf("%-*s %-*s %11s %7.4g %s", local, terminal.Clip(f.Local, local), peer, terminal.Clip(f.Peer, peer),
+		line := fmt.Sprintf("%-*s %-*s %11s %7.4g %s", local, terminal.Clip(f.Local, local), peer,
+			terminal.Clip(f.Peer, peer),
 			diagnose.RateWords(max(f.Sent, f.Received)), f.RTT, limitNow(f))
 		if wide {
 			line = fmt.Sprintf("%-*s", local+peer+limit+23, terminal.Clip(line, local+peer+limit+22))
@@ -377,7 +379,8 @@ func otherLines(f watch.Flow) []string {
 	if o == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("the other end, %s: %s; limited at %s", clean(o.Host), cmp.Or(o.Limit, "no limit"), cmp.Or(clean(f.End), "?")),
+	return []string{fmt.Sprintf("the other end, %s: %s; limited at %s",
+		clean(o.Host), cmp.Or(o.Limit, "no limit"), cmp.Or(clean(f.End), "?")),
 		fmt.Sprintf("  %s not read, RTT %.4g ms, sent again %.3g/s", units.Bytes(o.Unread), o.RTT, o.Retransmits)}
 }
 

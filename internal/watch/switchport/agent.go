@@ -52,7 +52,8 @@ func ParseAgent(text string) (Agent, error) {
 	}
 	if u.User != nil {
 		if _, secret := u.User.Password(); secret {
-			return Agent{}, fmt.Errorf("switch %s: users and passphrases of SNMPv3 belong into the file of --switch-auth", a.Host)
+			return Agent{}, fmt.Errorf("switch %s: users and passphrases of SNMPv3 belong into the file of --switch-auth",
+				a.Host)
 		}
 		a.community = u.User.Username()
 	}
@@ -119,12 +120,14 @@ func (a Auth) check(name string) error {
 }
 
 func authProtocol(name string) gosnmp.SnmpV3AuthProtocol {
-	return map[string]gosnmp.SnmpV3AuthProtocol{"": gosnmp.NoAuth, "md5": gosnmp.MD5, "sha": gosnmp.SHA, "sha224": gosnmp.SHA224,
+	return map[string]gosnmp.SnmpV3AuthProtocol{"": gosnmp.NoAuth, "md5": gosnmp.MD5, "sha": gosnmp.SHA,
+		"sha224": gosnmp.SHA224,
 		"sha256": gosnmp.SHA256, "sha384": gosnmp.SHA384, "sha512": gosnmp.SHA512}[strings.ToLower(name)]
 }
 
 func privProtocol(name string) gosnmp.SnmpV3PrivProtocol {
-	return map[string]gosnmp.SnmpV3PrivProtocol{"": gosnmp.NoPriv, "des": gosnmp.DES, "aes": gosnmp.AES, "aes192": gosnmp.AES192,
+	return map[string]gosnmp.SnmpV3PrivProtocol{"": gosnmp.NoPriv, "des": gosnmp.DES, "aes": gosnmp.AES,
+		"aes192": gosnmp.AES192,
 		"aes256": gosnmp.AES256}[strings.ToLower(name)]
 }
 

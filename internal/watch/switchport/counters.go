@@ -29,8 +29,10 @@ const (
 // counters are the objects that count, by our names for them.
 func counters() map[string]string {
 	return map[string]string{
-		"in_bytes": ifXEntry + "6", "in_packets": ifXEntry + "7", "out_bytes": ifXEntry + "10", "out_packets": ifXEntry + "11",
-		"in_discards": ifEntry + "13", "in_errors": ifEntry + "14", "out_discards": ifEntry + "19", "out_errors": ifEntry + "20",
+		"in_bytes": ifXEntry + "6", "in_packets": ifXEntry + "7", "out_bytes": ifXEntry + "10",
+		"out_packets": ifXEntry + "11",
+		"in_discards": ifEntry + "13", "in_errors": ifEntry + "14", "out_discards": ifEntry + "19",
+		"out_errors":          ifEntry + "20",
 		"in_alignment_errors": dot3Stats + "2", "in_fcs_errors": dot3Stats + "3", "out_late_collisions": dot3Stats + "8",
 		"out_mac_errors": dot3Stats + "10", "out_carrier_errors": dot3Stats + "11", "in_too_long": dot3Stats + "13",
 		"in_mac_errors": dot3Stats + "16", "in_symbol_errors": dot3Stats + "18",
@@ -146,7 +148,8 @@ func (a *answer) since(b *answer) (map[string]uint64, float64, error) {
 			}
 		}
 		if bps := 8 * float64(n) / seconds; strings.HasSuffix(name, "_bytes") && !plausible(bps, a.speed) {
-			return nil, 0, fmt.Errorf("%s is %.3g Gbit/s on a port of %.3g: the agent is not believed", name, bps/1e9, a.speed/1e9)
+			return nil, 0, fmt.Errorf("%s is %.3g Gbit/s on a port of %.3g: the agent is not believed",
+				name, bps/1e9, a.speed/1e9)
 		}
 		counted[name] = n
 	}

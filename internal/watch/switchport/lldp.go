@@ -97,7 +97,8 @@ func ThisMachine() Machine {
 
 // has reports whether one of the machine's interfaces has an address.
 func (m Machine) has(mac []byte) bool {
-	return len(mac) == 6 && slices.ContainsFunc(m.Interfaces, func(i net.Interface) bool { return bytes.Equal(i.HardwareAddr, mac) })
+	return len(mac) == 6 && slices.ContainsFunc(m.Interfaces,
+		func(i net.Interface) bool { return bytes.Equal(i.HardwareAddr, mac) })
 }
 
 func (m Machine) named(name string) bool {
@@ -136,7 +137,8 @@ func neighbour(c *gosnmp.GoSNMP, names map[string]string, m Machine) (string, er
 	case len(types) == 0:
 		return "", errors.New("its LLDP knows no neighbour: name the port, snmp://HOST/IFNAME")
 	case len(ports) == 0:
-		return "", errors.New("none of its LLDP neighbours is this machine: name the port, snmp://HOST/IFNAME, or run lldpd here")
+		return "", errors.New("none of its LLDP neighbours is this machine: name the port, " +
+			"snmp://HOST/IFNAME, or run lldpd here")
 	case len(ports) > 1:
 		return "", fmt.Errorf("LLDP hears this machine at %d of its ports: name one, snmp://HOST/IFNAME", len(ports))
 	}
@@ -172,5 +174,6 @@ func indexOf(c *gosnmp.GoSNMP, number string, names map[string]string) (string, 
 	if _, known := names[number]; known {
 		return number, nil
 	}
-	return "", fmt.Errorf("which interface its LLDP port %s is, it does not tell: name the port, snmp://HOST/IFNAME", number)
+	return "", fmt.Errorf("which interface its LLDP port %s is, it does not tell: name the port, snmp://HOST/IFNAME",
+		number)
 }

@@ -151,7 +151,8 @@ func (p *Poller) ask() (*answer, error) {
 // read asks for a port: what every switch knows, then what is of Ethernet, which an
 // agent may not have. A question of few objects is one that old agents can answer.
 func (p *Poller) read() (*answer, error) {
-	objects := append(slices.Sorted(maps.Values(counters())), ifName, ifHighSpeed, ifDiscontinuity, ifOperStatus, duplexStatus)
+	objects := append(slices.Sorted(maps.Values(counters())), ifName, ifHighSpeed, ifDiscontinuity,
+		ifOperStatus, duplexStatus)
 	general, ethernet := []string{sysUpTime}, []string{}
 	for _, object := range objects {
 		if object += "." + p.index; strings.HasPrefix(object, ifEntry) || strings.HasPrefix(object, ifXEntry) {

@@ -53,7 +53,8 @@ func NginxTokens(s string) []Token {
 		}
 		list := strings.HasPrefix(name, "upstream_") && name != "upstream_cache_status" ||
 			name == "http_x_forwarded_for"
-		tokens.add(Token{Role: max(nginxRoles[name], roleNamed(name)), Name: "$" + name, List: list, Pad: strings.HasPrefix(name, "padded_")})
+		tokens.add(Token{Role: max(nginxRoles[name], roleNamed(name)), Name: "$" + name, List: list,
+			Pad: strings.HasPrefix(name, "padded_")})
 	}
 	return tokens
 }
