@@ -17,7 +17,8 @@ set --
 while IFS= read -r file; do
 	case /$file in
 	*/sysctl.conf | */sysctl.d/*.conf | */loader.conf | */loader.conf.d/*.conf | */rc.conf | */rc.conf.local | */hostname.[a-z]*[0-9] | */pf.conf | \
-		*.link | *.network | */network/interfaces | */modprobe.d/*.conf | */tuned.conf) set -- "$@" "$file" ;;
+		*.link | *.network | */network/interfaces | */modprobe.d/*.conf | */tuned.conf | \
+		*/security/limits.conf | */security/limits.d/*.conf) set -- "$@" "$file" ;;
 	esac
 done <"$list"
 if [ $# = 0 ]; then

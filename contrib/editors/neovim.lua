@@ -4,6 +4,7 @@ vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile" }, {
   pattern = {
     "sysctl.conf", "*/sysctl.d/*.conf", "loader.conf", "*/loader.conf.d/*.conf", "rc.conf", "rc.conf.local",
     "hostname.*", "pf.conf", "*.link", "*.network", "*/network/interfaces", "*/modprobe.d/*.conf", "tuned.conf",
+    "*/security/limits.conf", "*/security/limits.d/*.conf",
   },
   callback = function(args)
     local config = { name = "wirerate", cmd = { "wirerate", "lsp" }, root_dir = vim.fn.fnamemodify(args.file, ":p:h") }

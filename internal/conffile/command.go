@@ -57,6 +57,7 @@ func (s *scanner) command(c *command) {
 		base.Flags |= Conditional
 	}
 	name := words[0].text[strings.LastIndexByte(words[0].text, '/')+1:]
+	s.reload.ran(name, words[1:])
 	switch {
 	case (name == "echo" || name == "printf") && c.piped:
 		s.echoed = slices.Clone(words[1:])

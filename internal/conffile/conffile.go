@@ -193,6 +193,7 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.interfaces()
 	case Script:
 		s.script(0, len(s.src), 1)
+		s.unread()
 	case Modprobe:
 		s.modprobe()
 	case ModulesLoad:
@@ -236,6 +237,7 @@ type scanner struct {
 	elsewhere map[string]written // by path, what a script wrote to files of no kind
 	part      bool               // a text within a script, read as a file
 	within    bool               // the argument of sh -c
+	reload    reload
 }
 
 // emit hands out an entry. One without a name (a write to /proc/sys/ itself)

@@ -351,6 +351,8 @@ func TestDetect(t *testing.T) {
 		{"rc.local", "#!/bin/sh\nethtool -K eth0 gro off\n", Guess{Script, Linux, false, Likely}},
 		{"tune", "#!/bin/sh\nsysctl net.inet.tcp.sendspace=1\n", Guess{Script, FreeBSD, false, Guessed}},
 		{"/etc/security/limits.d/20-n.conf", "", Guess{Limits, Linux, false, Certain}},
+		{"files/limits.d/nofile.conf", "# web\nwww - nofile 65536\n", Guess{Limits, Linux, false, Certain}},
+		{"nginx/limits.d/a.conf", "limit_conn perip 10;\n", Guess{}},
 		{"host-limits.conf", "* soft core 0\n", Guess{Limits, Linux, false, Likely}},
 		{"/etc/systemd/system.conf.d/limits.conf", "[Manager]\nDefaultLimitNOFILE=1\n", Guess{}},
 		{"tasks/main.yml", "- sysctl:\n    name: net.core.x\n    value: 1\n", Guess{YAML, Linux, false, Likely}},

@@ -3,6 +3,8 @@ package conffile
 import (
 	"path"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // Confidence says how a guess was come by.
@@ -92,6 +94,9 @@ func SystemOf(k Kind) System {
 	return ""
 }
 
+// limitLine is a line of limits.d, which other programs have directories of that name for too.
+var limitLine = regexp.MustCompile(`(?m)^[ \t]*[^# \t\n]+[ \t]+(soft|hard|-)[ \t]+[a-z]+[ \t]+[-0-9a-z]+[ \t]*$`)
+
 // fromPath goes by the file's name and directory.
 func fromPath(file, text string) Guess {
 	dir, base := path.Split(strings.ReplaceAll(file, `\`, "/"))
@@ -109,6 +114,7 @@ func fromPath(file, text string) Guess {
 	case strings.HasSuffix(dir, "/modprobe.d/") && strings.HasSuffix(base, ".conf"):
 		return Guess{Kind: Modprobe, Confidence: Certain}
 	case strings.HasSuffix(dir, "/security/limits.d/") && strings.HasSuffix(base, ".conf"),
+		strings.HasSuffix(dir, "/limits.d/") && limitLine.MatchString(text),
 		strings.HasSuffix(dir, "/security/") && base == "limits.conf":
 		return Guess{Kind: Limits, Confidence: Certain}
 	case strings.HasSuffix(lower, "limits.conf") && !strings.Contains(dir, "/systemd/"):

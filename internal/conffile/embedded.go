@@ -95,7 +95,9 @@ var parts = []Kind{LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmd
 func (s *scanner) into(file string, mark func(*Entry)) (*scanner, Kind) {
 	g := fromPath(s.resolved(file), "[")
 	switch g.Kind {
-	case Sysctl, Loader, RC, Limits:
+	case Sysctl:
+		s.reload.wrote(s.resolved(file))
+	case Loader, RC, Limits:
 	default:
 		if s.part || !slices.Contains(parts, g.Kind) {
 			return nil, ""

@@ -72,6 +72,7 @@ func (k *checker) judgeStanzas() {
 				message: fmt.Sprintf("%s has an address of its own and is a port of %s", s.method.Iface, bridge.method.Iface),
 				because: "What arrives at a port goes to the bridge, whose address counts; the port's own one answers through another interface or not at all. A port takes the method manual."})
 		}
+		k.judgeBondOptions(s)
 		mode := s.option("bond-mode", "bond_mode")
 		if mode != nil && (mode.Value == "4" || mode.Value == "802.3ad") && s.option("bond-xmit-hash-policy", "bond_xmit_hash_policy", "bond-transmit-hash-policy") == nil {
 			k.reportIn(s.file, *mode, finding{code: "needs", severity: Info, value: true,
@@ -79,5 +80,28 @@ func (k *checker) judgeStanzas() {
 				message: fmt.Sprintf("%s spreads what it sends by MAC addresses alone: no line sets bond-xmit-hash-policy", s.method.Iface),
 				because: "By default, layer2, all packets to one router take one link; layer2+3 and layer3+4 tell connections apart."})
 		}
+	}
+}
+
+// bondOptions are options of the bonding driver that no other script of ifupdown has.
+var bondOptions = []string{"ad-select", "ad-actor-sys-prio", "ad-actor-system", "lacp-rate", "xmit-hash-policy", "miimon", "downdelay",
+	"updelay", "fail-over-mac", "min-links", "primary-reselect", "arp-interval", "arp-ip-target", "lp-interval", "tlb-dynamic-lb"}
+
+// judgeBondOptions reports options of a bond that lack the prefix by which they are known.
+func (k *checker) judgeBondOptions(s *stanza) {
+	if !slices.ContainsFunc(s.options, func(o conffile.Entry) bool {
+		return strings.HasPrefix(o.Name, "interfaces:bond-") || strings.HasPrefix(o.Name, "interfaces:bond_")
+	}) {
+		return
+	}
+	for _, o := range s.options {
+		name := strings.ReplaceAll(strings.TrimPrefix(o.Name, "interfaces:"), "_", "-")
+		if !slices.Contains(bondOptions, name) {
+			continue
+		}
+		k.reportIn(s.file, o, finding{code: "no-effect", severity: Warning,
+			sources: []string{"Debian ifenslave, if-pre-up.d/ifenslave (IF_BOND_*)", "ifupdown2 addons/bond.py"},
+			message: fmt.Sprintf("%s is not read: the option is bond-%s", o.Key, name),
+			because: "The scripts that set up bonds read options that begin with bond-; ifup takes any other name and nothing uses it."})
 	}
 }

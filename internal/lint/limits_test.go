@@ -48,6 +48,8 @@ func TestStanzas(t *testing.T) {
 		{"a port", "iface eno1 inet manual\niface br0 inet static\n address 192.0.2.1/24\n bridge-ports eno1\n", ""},
 		{"a placeholder", "iface eth0 inet static\n address <IP>\n", path + ":2:10 bad-value error\n"},
 		{"a bond by MAC addresses", "iface bond0 inet manual\n bond-mode 4\n bond-slaves a b\n", path + ":2:12 needs info\n"},
+		{"an option without its prefix", "iface bond0 inet manual\n bond-mode 1\n ad_select bandwidth\n", path + ":3:2 no-effect warning\n"},
+		{"options of no bond", "iface eth0 inet manual\n miimon 100\n", ""},
 		{"a bond by ports", "iface bond0 inet manual\n bond-mode 802.3ad\n bond-xmit-hash-policy layer3+4\n", ""},
 		{"two families", "iface eth0 inet dhcp\niface eth0 inet6 static\n address 2001:db8::1/64\n", ""},
 	} {

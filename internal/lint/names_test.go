@@ -36,6 +36,8 @@ func TestOldNames(t *testing.T) {
 		{catalog.OpenBSD, "7.2", "net.inet.tcp.slowhz=2", "cannot be set"},
 		{catalog.OpenBSD, "7.8", "hw.nx=1", "hw.nx does not exist"},
 		{catalog.OpenBSD, "7.8", "hw.sensors.cpu0.temp0=1", "cannot be set"},
+		{catalog.FreeBSD, "14.2", "kern.ipc.tls.disable=1", "kern.ipc.tls.disable does not exist"},
+		{catalog.FreeBSD, "14.2", "kern.ipc.tls.max_alloc=64", ""},
 		{catalog.FreeBSD, "14.2", "kern.somaxconn=1024", "is a setting of OpenBSD; FreeBSD has none"},
 		{catalog.FreeBSD, "14.2", "net.link.lagg.0.use_flowid=1", "does not exist since FreeBSD 11.0"},
 		{catalog.FreeBSD, "14.2", "dev.em.0.itr=100", ""},

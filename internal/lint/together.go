@@ -20,6 +20,8 @@ func (k *checker) judgeTogether() {
 		k.judgeForwarding("ipv6_gateway_enable", "net.inet6.ip6.forwarding")
 		k.judgeAdvertised()
 		k.judgeAliases()
+		k.judgeSolicited()
+		k.judgeSameAddress()
 		k.judgeFirewallType()
 	}
 	if k.system == catalog.Linux {
@@ -251,6 +253,59 @@ func (k *checker) judgeAdvertised() {
 			message: fmt.Sprintf("%s says accept_rtadv, which ipv6_gateway_enable=\"YES\" makes idle", a.entry.Name),
 			because: fmt.Sprintf("A host that forwards IPv6 obeys no router advertisements; ipv6_cpe_wanif=%q makes an exception of the interface to the provider.", a.entry.Iface)})
 	}
+}
+
+// judgeSameAddress reports an address that two interfaces of one routing table have.
+func (k *checker) judgeSameAddress() {
+	owners := map[string]*assignment{}
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		words := strings.Fields(a.entry.Value)
+		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") || a.entry.Has(conffile.Expands|conffile.Conditional) ||
+			a.entry.Iface == "" || slices.ContainsFunc(words, func(w string) bool { return w == "fib" || w == "vhid" || w == "vnet" || w == "tunnel" }) {
+			continue
+		}
+		i := slices.Index(words, "inet")
+		if i < 0 || i+1 == len(words) {
+			continue
+		}
+		address, _, _ := strings.Cut(words[i+1], "/")
+		b := owners[address]
+		if b == nil {
+			owners[address] = a
+			continue
+		}
+		if address == "0.0.0.0" || a.entry.Iface == b.entry.Iface || strings.Trim(address, "0123456789.") != "" || a.file.path != b.file.path {
+			continue
+		}
+		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"ifconfig(8)", "inet(4)"},
+			message: fmt.Sprintf("%s gives %s the address %s, which %s has (line %d)", a.entry.Name, a.entry.Iface, address, b.entry.Iface, b.entry.Line),
+			because: "The network of an address is reached through one interface; what arrives at the other is answered through the first."})
+	}
+}
+
+// judgeSolicited reports rtsold where no interface takes the advertisements it asks for.
+func (k *checker) judgeSolicited() {
+	a := k.assigned("rtsold_enable")
+	if a == nil || a.kind != conffile.RC || !k.switchedOn("rtsold_enable") || k.switchedOn("net.inet6.ip6.accept_rtadv") {
+		return
+	}
+	addresses := false
+	for _, b := range k.set {
+		if b.kind != conffile.RC || !strings.HasPrefix(b.entry.Name, "ifconfig_") {
+			continue
+		}
+		if b.entry.Has(conffile.Expands) || strings.Contains(strings.ToLower(b.entry.Value), "accept_rtadv") {
+			return
+		}
+		addresses = addresses || strings.Contains(b.entry.Value, "inet6")
+	}
+	if flags := k.assigned("rtsold_flags"); !addresses || flags != nil || k.assigned("ipv6_cpe_wanif") != nil {
+		return
+	}
+	k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Warning, sources: []string{"rtsold(8)", "rc.conf(5), ifconfig_<interface>_ipv6"},
+		message: "rtsold_enable asks for router advertisements, and no line of an interface says accept_rtadv",
+		because: "rtsold takes only interfaces that accept advertisements; ifconfig_IF_ipv6=\"inet6 accept_rtadv\" makes one of them."})
 }
 
 // judgeAccepted reports accept_ra = 1 where forwarding is on, which wants 2.

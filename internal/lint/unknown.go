@@ -33,7 +33,11 @@ var listed = []struct {
 var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp.rack.", "net.inet.tcp.bbr.", "net.inet.tcp.cc.",
 	"net.inet.ip.alias.", "net.inet.tcp.siftr.", "net.inet.ip.mfctable", "net.inet.ip.mrtproto",
 	// What is no socket buffer, mbuf or System V object was not taken from the source.
-	"kern.ipc.pipe", "kern.ipc.umtx_", "kern.ipc.posix_shm", "kern.ipc.sf", "kern.ipc.sendfile.", "kern.ipc.splice.", "kern.ipc.tls.",
+	"kern.ipc.pipe", "kern.ipc.umtx_", "kern.ipc.posix_shm", "kern.ipc.sf", "kern.ipc.sendfile.", "kern.ipc.splice.",
+	// Of kernel TLS only what can be set was.
+	"kern.ipc.tls.stats.", "kern.ipc.tls.sw.", "kern.ipc.tls.ifnet.", "kern.ipc.tls.toe.", "kern.ipc.tls.max_", "kern.ipc.tls.allow_unload",
+	"kern.ipc.tls.tasks_active",
+
 	"kernel.spl.", "kernel.sg-big-buff", "fs.binfmt_misc."}
 
 // unknown judges a name that the system's catalog does not have.
