@@ -3,8 +3,11 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // The least number of probes that tell a loss, and the share of them.
@@ -16,8 +19,8 @@ const (
 // pathLoss finds probes of ping and mtr that did not come back from the end of a path.
 func pathLoss() Rule {
 	return Rule{
-		ID: "path-loss", Title: "Probes are lost on the path", Needs: []string{"linux:path|round trips", "freebsd:round trips",
-			"openbsd:round trips"}, Severity: Warning,
+		ID: "path-loss", Title: "Probes are lost on the path", Needs: []string{"linux:path|round trips",
+			"freebsd:round trips|messages", "openbsd:round trips"}, Severity: Warning,
 		Because: "A loss of this share holds loss-based congestion control far below the rate of any link. Routers answer " +
 			"probes to themselves rarely: a loss counts only where it goes on to the end of the path.",
 		Confirm: "TCP on this path sends segments again at about this share (ss -ti, iperf3's Retr).",
@@ -35,7 +38,7 @@ func pathLoss() Rule {
 					return do("find where: mtr -rwc 200 to the same host; begin at the own link (Wi-Fi, cable, duplex)", found)
 				}
 			}
-			return nil
+			return lossyGateway(in.Facts)
 		},
 		Fires: linuxExample("mtr", traceExample("12.0", "13.0", "12.5")),
 		Quiet: linuxExample("mtr", traceExample("12.0", "80.0", "0.0")),
@@ -68,6 +71,35 @@ func lossyTrace(t facts.Trace) []Finding {
 	return do(fmt.Sprintf("show this to who runs hop %d and the one before it, with a report from the other end too", from.Number),
 		found)
 }
+
+// lossyGateway finds a gateway at which the monitor of a firewall loses many of its probes: 120 of them in a minute.
+func lossyGateway(f *facts.Facts) []Finding {
+	const least, gone = 10, 100
+	worst, name := 0, ""
+	lines, n := logLines(f, func(line string) bool {
+		m := gatewayAlarm.FindStringSubmatch(line)
+		if m == nil {
+			return false
+		}
+		share, _ := strconv.Atoi(m[3] + m[6])
+		if share < least || share >= gone {
+			return false
+		}
+		if share > worst {
+			worst, name = share, strings.TrimSpace(m[1]+m[4])+" "+m[2]+m[5]
+		}
+		return true
+	})
+	if n == 0 {
+		return nil
+	}
+	return do("look at the link to it and at what its line carries meanwhile: a full upload loses probes as well as a bad line",
+		one("gateway "+name, lines, "its monitor lost %d%% of the probes (%s)", worst, counted(n, "alarm")))
+}
+
+// gatewayAlarm is what dpinger of pfSense and OPNsense logs of a gateway, and what the firewall makes of it.
+var gatewayAlarm = regexp.MustCompile(`dpinger\S*:? +(\S.*?) (\S+): Alarm latency \S+ stddev \S+ loss (\d{1,3})%|` +
+	`(?i:gateway alarm): (\S.*?) \(Addr: ?(\S+) Alarm: ?1 .*Loss: ?(\d{1,3})%`)
 
 func traceExample(loss ...string) string {
 	s := "HOST: a                          Loss%   Snt   Last   Avg  Best  Wrst StDev\n" +
