@@ -185,6 +185,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^Name\s+Mtu\s+Network`), "netstat -idnW", []string{"Name"}},
 	{regexp.MustCompile(`^Iface\s+MTU\s+(Met\s+)?RX-OK`), "netstat -idnW", []string{"Iface"}},
 	{regexp.MustCompile(`^\[ *\d+\] local \S+ port \d+ connected (to|with) `), "iperf3", []string{" connected "}},
+	{regexp.MustCompile(`^interface: [a-z][\w.-]*$`), "wg show", []string{"interface: "}},
 	{regexp.MustCompile(`^interrupt\s+total\s+rate`), "vmstat -ia", []string{"interrupt"}},
 	{regexp.MustCompile(`^ITEM\s+SIZE\s+LIMIT`), "vmstat -z", []string{"ITEM"}},
 	{regexp.MustCompile(`^Inter- *\|`), "/proc/net/dev", []string{"Inter-"}},
