@@ -54,7 +54,8 @@ func (f *Facts) readPing(t text) error {
 		if m := pingBegin.FindStringSubmatch(line); m != nil {
 			p = f.ping(m[1])
 			if m := pingData.FindStringSubmatch(line); m != nil {
-				p.Data = int(smallNumber(m[1]))
+				p.Data = smallNumber(m[1])
+				f.use(t.from, i+1)
 			}
 			continue
 		}
