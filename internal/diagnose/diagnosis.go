@@ -124,7 +124,7 @@ func unread(f *facts.Facts) []facts.Unread {
 // verdict says what limits, where and how surely: the first finding that matters; without one, that none was found in
 // what was read, and what binds.
 func (d Diagnosis) verdict() string {
-	if len(d.Findings) > 0 && d.Findings[0].Severity.AtLeast(Warning) {
+	if len(d.Findings) > 0 && (d.Findings[0].Severity.AtLeast(Warning) || d.Findings[0].decides && !d.Findings[0].past) {
 		f := d.Findings[0]
 		word := map[Confidence]string{Certain: "cause", Likely: "likely cause", Possible: "possible cause"}[f.Confidence]
 		return fmt.Sprintf("%s: %s: %s: %s", word, f.Rule, f.Subject, f.Summary)

@@ -320,6 +320,14 @@ func ipLink(name string, mtu int, rxPackets, rxErrors, rxDropped, rxMissed uint6
 		name, mtu, rxPackets*1000, rxPackets, rxErrors, rxDropped, rxMissed)
 }
 
+// decisive returns the findings as such that say what limits, even where they are infos.
+func decisive(all []Finding) []Finding {
+	for i := range all {
+		all[i].decides = true
+	}
+	return all
+}
+
 // withFix returns the findings with one more remedy.
 func withFix(fix Fix, all []Finding) []Finding {
 	for i := range all {

@@ -45,8 +45,10 @@ func shaped(subject string, c facts.Class) []Finding {
 		one(subject, []facts.Source{c.Dropped.Source}, "%d packets dropped, %s of those that came%s", c.Dropped.Value,
 			percent(lossShare(c.Dropped, c.Sent.Value)), limit)))
 	if slices.Contains([]string{"FQ_CODEL", "FQ_PIE", "CODEL", "PIE"}, c.Options) && found[0].Severity != trifling {
-		found = with(Info, found)
+		found = decisive(with(Info, found))
 		found[0].Because = "This scheduler drops on purpose to hold its rate and its delay: the pipe is the bottleneck."
+		found[0].Fix = []Fix{{Action: "raise its rate to just below that of the line; where that is what it passes already, the line " +
+			"is the limit, and this is how it is shared"}}
 	}
 	return found
 }

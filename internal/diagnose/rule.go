@@ -115,7 +115,8 @@ type Finding struct {
 	Fix      []Fix          `json:"fix"`
 	Confirm  string         `json:"confirm,omitempty"`
 
-	past bool // only old lines of the kernel's log show it
+	past    bool // only old lines of the kernel's log show it
+	decides bool // an info that says what limits: the verdict begins with it where nothing is worse
 }
 
 // NotEvaluated says why a rule could not judge.
@@ -170,13 +171,17 @@ func embedded() *catalog.Catalog {
 	return c
 }
 
-// rank is the place of a finding by its severity; what is past comes behind what is not.
+// rank is the place of a finding by its severity; what is past comes behind what is not, and an info that decides before
+// the others.
 func (f Finding) rank() int {
-	rank := 2 * f.Severity.rank()
-	if f.past {
-		rank++
+	rank := 3 * f.Severity.rank()
+	switch {
+	case f.past:
+		return rank + 2
+	case f.Severity == Info && f.decides:
+		return rank
 	}
-	return rank
+	return rank + 1
 }
 
 // confidence is certain where the lines alone show the problem, or a window showed that it goes on.

@@ -65,7 +65,8 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	}
 	var lossy []facts.Transfer
 	for _, tr := range f.Transfers {
-		if tr.Intervals >= 3 && tr.Lossy >= 3 && tr.Lossy*2 >= tr.Intervals && againShare(tr) >= 0.001 && tr.Seconds > 0 {
+		often := tr.Intervals >= 3 && tr.Lossy >= 3 && tr.Lossy*2 >= tr.Intervals
+		if (often || cutByLoss(tr)) && againShare(tr) >= 0.001 && tr.Seconds > 0 {
 			lossy = append(lossy, tr)
 		}
 	}
@@ -80,12 +81,21 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	if tr.Stalled > 0 {
 		summary += fmt.Sprintf(", and in %d intervals nothing moved", tr.Stalled)
 	}
+	if cutByLoss(tr) {
+		summary += fmt.Sprintf("; up to the first loss it ran at %s, after it at %s", tr.Before, rate(8*tr.AfterBytes/tr.AfterSeconds))
+	}
 	found := one(tr.Peer, []facts.Source{tr.Source, tr.Last}, "%s", summary)
 	for _, t := range lossy[1:] {
 		found = append(found, one(t.Peer, []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),
 			rate(8*t.Bytes/t.Seconds))...)
 	}
 	return worstStream(found)
+}
+
+// cutByLoss reports whether a test lost a burst of segments and did not come back to half of its rate in the seconds after it.
+func cutByLoss(tr facts.Transfer) bool {
+	const burst, long = 100, 5
+	return tr.Retransmits >= burst && tr.AfterSeconds >= long && 2*8*tr.AfterBytes/tr.AfterSeconds < float64(tr.Before)
 }
 
 // segment is what a packet of a test usually carries, in bytes.

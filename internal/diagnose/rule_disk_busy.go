@@ -20,9 +20,9 @@ func diskBusy() Rule {
 				if l == nil || l.SinceBoot || !l.BusyKnown || l.Busy < 0.95 || len(d.Below) > 0 {
 					continue
 				}
-				found := do("measure without the disk; then a faster disk, more of them, or more memory to cache in",
+				found := decisive(do("measure without the disk; then a faster disk, more of them, or more memory to cache in",
 					one(d.Name, []facts.Source{l.Source}, "%.0f%% busy while it was observed, %s/s moved%s",
-						100*min(l.Busy, 1), units.Bytes(l.Bytes), waits(l)))
+						100*min(l.Busy, 1), units.Bytes(l.Bytes), waits(l))))
 				if in.Role == "file" {
 					found = with(Warning, found)
 				}

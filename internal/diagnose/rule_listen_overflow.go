@@ -28,14 +28,35 @@ func listenOverflow() Rule {
 			s := graded(found[0], accepted, Critical)
 			out := with(s, one("listening sockets", sources(found), "connections lost at full accept queues: %s",
 				happened(found[0])))
-			out[0].Fix = []Fix{{Setting: map[system.System]string{"linux": "net.core.somaxconn",
-				"freebsd": "kern.ipc.soacceptqueue"}[f.System]},
-				{Action: "raise the backlog that the program gives to listen(), or accept faster"}}
+			out[0].Fix = []Fix{{Action: "raise the backlog that the program gives to listen(), or accept faster"}}
+			if !programsBacklog(f) {
+				out[0].Fix = append([]Fix{{Setting: map[system.System]string{"linux": "net.core.somaxconn",
+					"freebsd": "kern.ipc.soacceptqueue"}[f.System]}}, out[0].Fix...)
+			}
 			return out
 		},
 		Fires: linuxExample("/proc/net/netstat", "TcpExt: ListenOverflows ListenDrops\nTcpExt: 412 412\n"),
 		Quiet: freebsdExample("netstat -s", "tcp:\n\t0 connection requests\n\t0 listen queue overflows\n"),
 	}
+}
+
+// programsBacklog reports whether all full accept queues that were seen are shorter than the kernel allows: their programs
+// asked for no more.
+func programsBacklog(f *facts.Facts) bool {
+	full := false
+	for _, name := range []string{"net.core.somaxconn", "kern.ipc.soacceptqueue", "kern.ipc.somaxconn"} {
+		limit, known := f.Integer(name)
+		for _, l := range f.Listeners {
+			if !known || l.Queue == 0 || l.Queue < l.Backlog {
+				continue
+			}
+			if int64(l.Backlog) >= limit {
+				return false
+			}
+			full = true
+		}
+	}
+	return full
 }
 
 // listenMessages finds FreeBSD's own report (sys/kern/uipc_socket.c,

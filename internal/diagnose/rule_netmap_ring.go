@@ -1,6 +1,10 @@
 package diagnose
 
-import "github.com/wirerate/wirerate/internal/regexp"
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
 
 // netmapRing finds packets of the host that found no room on their way to a program that uses netmap.
 func netmapRing() Rule {
@@ -20,14 +24,15 @@ func netmapRing() Rule {
 			if n < often {
 				s = Info
 			}
-			return with(s, do("take this interface away from the program, give it fewer rules or more threads, or raise "+
-				"dev.netmap.ring_size", one(netmapFull.FindStringSubmatch(lines[0].Text)[1], lines, "its ring was full in %s",
-				counted(n, "line"))))
+			return decisive(with(s, do("take this interface away from the program, give it fewer rules or more threads, or raise "+
+				"dev.netmap.ring_size", one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines, "its ring was full in %s",
+				counted(n, "line")))))
 		},
 		Fires: freebsdExample("dmesg", "654.637689 [4335] netmap_transmit           ixl0 full hwcur 973 hwtail 973 qlen 1023\n"),
 		Quiet: freebsdExample("dmesg", "654.637689 [1130] generic_netmap_attach     Emulated adapter for ixl0 created\n"),
 	}
 }
 
-// netmapFull is what netmap_transmit says (sys/dev/netmap/netmap.c).
-var netmapFull = regexp.MustCompile(`netmap_transmit\s+([a-z][\w.]*) full hwcur \d+`)
+// netmapFull is what netmap_transmit says (sys/dev/netmap/netmap.c), and what is said of a card without support for it
+// (nm_os_generic_xmit_frame, netmap_freebsd.c).
+var netmapFull = regexp.MustCompile(`netmap_transmit\s+([a-z][\w.]*) full hwcur \d+|Netmap ([a-z][\w.]*) transmit ring is full`)

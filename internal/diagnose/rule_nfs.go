@@ -12,11 +12,11 @@ import (
 // nfsRetransmits finds requests to an NFS server that had to be sent again.
 func nfsRetransmits() Rule {
 	return Rule{
-		ID: "nfs-retransmits", Title: "Requests to an NFS server are sent again", Systems: onLinux(), Needs: []string{"nfs"},
+		ID: "nfs-retransmits", Title: "Requests to an NFS server are sent again", Needs: []string{"nfs"},
 		Severity: Warning,
 		Because: "The client sends a request again when no answer came within the timeout of the mount: the server is slow, " +
 			"or the path loses packets, and each such request takes the timeout.",
-		Confirm: "nstat TcpRetransSegs grows as well: then it is the path; if not, the server.",
+		Confirm: "TCP's own count grows as well (nstat TcpRetransSegs, netstat -sp tcp): then it is the path; if not, the server.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			again, calls := f.Counters["nfs.retrans"], f.Counters["nfs.calls"]
@@ -108,7 +108,7 @@ func smallSize(m facts.NFSMount, option string) bool {
 // serverSilent finds file and block servers that did not answer.
 func serverSilent() Rule {
 	return Rule{
-		ID: "storage-server-silent", Title: "A file or block server did not answer in time", Systems: onLinux(),
+		ID: "storage-server-silent", Title: "A file or block server did not answer in time",
 		Needs: []string{"messages"}, Severity: Warning,
 		Because: "Everything that uses the storage stands still meanwhile. The server was busy or gone, or the path to it lost " +
 			"packets, such as large ones where the MTUs along it differ.",
@@ -134,12 +134,12 @@ func serverSilent() Rule {
 }
 
 // silentServers are the messages of Linux's clients (fs/nfs, net/sunrpc, fs/smb/client, drivers/scsi/libiscsi.c,
-// net/ceph/osd_client.c, drivers/nvme/host/tcp.c).
+// net/ceph/osd_client.c, drivers/nvme/host/tcp.c), and of the BSDs' of NFS (sys/nfs/nfs_socket.c, sys/fs/nfs).
 var silentServers = []struct {
 	message *regexp.Regexp
 	what    string
 }{
-	{regexp.MustCompile(`nfs: server (\S+) not responding`), "the NFS server did not answer"},
+	{regexp.MustCompile(`nfs:? server (\S+?):? not responding`), "the NFS server did not answer"},
 	{regexp.MustCompile(`(connection\d+:\d+): (?:detected conn error|ping timeout of)|Kernel reported iSCSI connection (?:\S+) error`),
 		"the connection to an iSCSI target failed"},
 	{regexp.MustCompile(`CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server \S+ has not responded`),

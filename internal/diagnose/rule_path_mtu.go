@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -10,7 +12,7 @@ import (
 // pathMTU finds routers that told ping of a smaller MTU.
 func pathMTU() Rule {
 	return Rule{
-		ID: "path-mtu", Title: "A router on the path takes smaller packets", Systems: onLinux(), Needs: []string{"round trips"},
+		ID: "path-mtu", Title: "A router on the path takes smaller packets", Needs: []string{"round trips"},
 		Severity: Info,
 		Because: "TCP learns of the smaller MTU only from that router's message: where a firewall drops it, full segments are lost " +
 			"while small ones pass. A smaller MSS needs no message.",
@@ -21,9 +23,12 @@ func pathMTU() Rule {
 				if m == nil {
 					continue
 				}
-				return do("clamp the MSS where packets are forwarded (iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN "+
-					"-j TCPMSS --clamp-mss-to-pmtu), and let ICMP \"fragmentation needed\" pass",
-					one(strings.TrimSuffix(m[1], ":"), []facts.Source{told.Source}, "it passes on %s bytes at most", m[2]))
+				how := "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"
+				if mtu, _ := strconv.Atoi(m[2]); in.Facts.System != "linux" {
+					how = fmt.Sprintf("pf.conf: scrub max-mss %d, on OpenBSD match scrub (max-mss %[1]d)", mtu-headers)
+				}
+				return decisive(do("clamp the MSS where packets are forwarded ("+how+"), and let ICMP \"fragmentation needed\" pass",
+					one(strings.TrimSuffix(m[1], ":"), []facts.Source{told.Source}, "it passes on %s bytes at most", m[2])))
 			}
 			return nil
 		},
@@ -35,5 +40,8 @@ func pathMTU() Rule {
 	}
 }
 
-// smallerMTU is the answer of a router to a packet that must not be fragmented (iputils ping.c, pr_icmph).
+// headers are those of IPv4 and TCP, in bytes.
+const headers = 40
+
+// smallerMTU is the answer of a router to a packet that must not be fragmented (pr_icmph of iputils' ping and the BSDs').
 var smallerMTU = regexp.MustCompile(`(?i)from (\S+) .*frag needed and DF set \(mtu =? ?(\d{2,5})\)`)

@@ -1,15 +1,24 @@
 package diagnose
 
+import (
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
 // pmtuBlackHole finds paths that swallow large packets.
 func pmtuBlackHole() Rule {
 	return Rule{
-		ID: "pmtu-black-hole", Title: "Some paths seem to swallow large packets", Needs: []string{"counters"},
-		Severity: Warning, Systems: []string{"linux", "freebsd"},
+		ID: "pmtu-black-hole", Title: "Some paths seem to swallow large packets", Severity: Warning,
+		Needs: []string{"linux:counters|round trips", "freebsd:counters|round trips", "openbsd:round trips"},
 		Because: "Where the ICMP messages of path MTU discovery are filtered, full segments vanish and a connection " +
 			"hangs until the sender tries smaller ones.",
 		Confirm: "ping with the do-not-fragment bit and a full-sized packet gets no answer, a small one does.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
+			if swallowed := swallowedPings(f); swallowed != nil {
+				return swallowed
+			}
 			found := counters(f, "TcpExt.TCPMTUPFail", "TcpExt.TCPMTUPSuccess",
 				"tcp.path_mtu_discovery_black_hole_detection_activation")
 			severity := Warning
@@ -32,4 +41,29 @@ func pmtuBlackHole() Rule {
 		Quiet: freebsdExample("netstat -s", "tcp:\n\t100 packets sent\n\t0 Path MTU discovery black hole detection "+
 			"activations\n"),
 	}
+}
+
+// swallowedPings finds large pings to a peer that nobody answers while smaller ones are, without a word of why.
+func swallowedPings(f *facts.Facts) []Finding {
+	const large, largest, ipICMP = 1000, 9216, 28
+	for _, big := range f.Pings {
+		if big.Data < large || big.Data > largest || big.Sent < 3 || big.Answered > 0 || big.TooLong {
+			continue
+		}
+		for _, small := range f.Pings {
+			if small.Peer != big.Peer || small.Data == 0 || small.Data >= big.Data || 2*small.Answered <= small.Sent {
+				continue
+			}
+			answered := small.Source
+			if small.Counted.Text != "" {
+				answered = small.Counted
+			}
+			found := one(big.Peer, []facts.Source{big.Counted, answered}, "packets of %d bytes do not come back, those of %d do, "+
+				"and no router says why", big.Data+ipICMP, small.Data+ipICMP)
+			found[0].Confirm = "A TCP transfer that hangs goes on with a smaller MSS."
+			return do(fmt.Sprintf("let ICMP type 3 code 4 pass, and clamp the MSS to %d where packets are forwarded until it does",
+				small.Data+ipICMP-headers), found)
+		}
+	}
+	return nil
 }

@@ -39,9 +39,9 @@ func udpBuffer() Rule {
 			} else {
 				out[0].Fix = []Fix{{Setting: "net.inet.udp.recvspace"}}
 			}
-			if arrived > 0 && lossShare(found[0], arrived) > 0.99 {
-				out[0].Fix = []Fix{{Action: "find out why the program does not read: it gets less than 1% of what arrives, and " +
-					"no buffer makes up for that"}}
+			if share := lossShare(found[0], arrived); arrived > 0 && share > steadyExcess {
+				out[0].Fix = []Fix{{Action: fmt.Sprintf("find out why the program does not read: it gets %s of what arrives, and no "+
+					"buffer makes up for that", percent(1-share))}}
 			}
 			if len(full) > 0 { // it is known which program
 				full[0].Evidence = append(full[0].Evidence, out[0].Evidence...)
@@ -55,6 +55,9 @@ func udpBuffer() Rule {
 		Quiet: freebsdExample("netstat -s", "udp:\n\t2527 datagrams received\n\t0 dropped due to full socket buffers\n"),
 	}
 }
+
+// steadyExcess is the share of what arrives above which a loss is no burst that a buffer could hold.
+const steadyExcess = 0.9
 
 // fullSockets finds UDP sockets whose buffer is full now: as large as the
 // default, or with no room for one more datagram.

@@ -330,6 +330,8 @@ func bsdLateCollectors() []collector {
 		{part: "messages", on: onBSDs(), op: host.Command("dmesg"), parse: (*Facts).readMessages, area: Log},
 		{part: "socket table", on: onBSDs(), op: host.Command("netstat", "-an"), parse: (*Facts).readSocketTable,
 			when: recorded, area: Connections},
+		{part: "nfs", on: onBSDs(), op: host.Command("nfsstat"), parse: (*Facts).readNFS, when: recorded, area: Storage,
+			shown: "`nfsstat -c`", files: `^nfsstat( .*)?$`},
 		{part: "transfers", on: onBSDs(), op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded,
 			area: Connections, shown: "what `iperf3` printed at the sender"},
 	}

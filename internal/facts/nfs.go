@@ -40,8 +40,8 @@ var (
 	nfsPerOp   = regexp.MustCompile(`^\s*(READ|WRITE): (\d+) (\d+) (\d+) \d+ \d+ \d+ (\d+) (\d+)`)
 )
 
-// readNFS reads what tells of the client of NFS (nfs-utils utils/nfsstat, tools/mountstats, tools/nfs-iostat): nfsstat
-// -c and -m, nfsiostat, mountstats, and the lines of mount and /proc/mounts.
+// readNFS reads what tells of the client of NFS (nfs-utils utils/nfsstat, tools/mountstats, tools/nfs-iostat; the BSDs'
+// usr.bin/nfsstat): nfsstat -c and -m, nfsiostat, mountstats, and the lines of mount and /proc/mounts.
 func (f *Facts) readNFS(t text) error {
 	found := false
 	heads := []string(nil)
@@ -54,6 +54,8 @@ func (f *Facts) readNFS(t text) error {
 		case strings.Contains(line, "calls") && strings.Contains(line, "retrans"),
 			strings.Contains(line, "ops/s") && strings.Contains(line, "retrans"):
 			heads = columns(line)
+		case strings.Contains(line, "TimedOut") && strings.Contains(line, "Requests"):
+			heads = strings.Fields(rpcHeads.Replace(line))
 		case heads != nil:
 			found = f.nfsRow(heads, line, at) || found
 			heads = nil
@@ -66,6 +68,9 @@ func (f *Facts) readNFS(t text) error {
 	}
 	return nil
 }
+
+// rpcHeads give the headings of the BSDs' "Rpc Info" the names of Linux's.
+var rpcHeads = strings.NewReplacer("X Replies", "unexpected", "Retries", "retrans", "Requests", "calls")
 
 // nfsMount takes a line that names a mount, or the options of the last one.
 func (f *Facts) nfsMount(line string, at func() Source) bool {

@@ -14,7 +14,12 @@ type Ping struct {
 	Avg  float64 `json:"mean_s"`
 	Max  float64 `json:"max_s"`
 	// Sent and Answered are those of the summary; without one what was answered counts.
-	Sent     int    `json:"sent"`
+	Sent int `json:"sent"`
+	// Data is what each packet carried in bytes, 0 where it was not said; TooLong is set where somebody on the path, or the
+	// host itself, said that this is too much.
+	Data    int  `json:"data_bytes,omitempty"`
+	TooLong bool `json:"too_long,omitempty"`
+
 	Answered int    `json:"answered"`
 	Source   Source `json:"source"` // the summary of the times, or the first answer
 	Counted  Source `json:"-"`      // that of the counts
@@ -28,6 +33,8 @@ var (
 	pingBegin   = regexp.MustCompile(`^PING6?\(?[^ ]* ?(?:bytes\) \S+ --> )?([\w.:-]+)`)
 	pingAnswer  = regexp.MustCompile(`\bttl=\d+ \S{1,12}[=<]([0-9]+(?:[.,][0-9]+)?) ?(?:ms|мс|毫秒)|hlim=\d+ time=([0-9.]+) ms`)
 	pingSummary = regexp.MustCompile(` = ([0-9.]+)/([0-9.]+)/([0-9.]+)(?:/[0-9.]+)? ?(?:ms|мс)`)
+	pingData    = regexp.MustCompile(`^PING.*[ :](\d+)(?:\(\d+\))? (?:data )?bytes`)
+	pingRefused = regexp.MustCompile(`(?i)frag needed|message too long|packet too big`)
 	pingTooLong = regexp.MustCompile(`(?i)frag needed and DF set \(mtu`)
 	pingCount   = regexp.MustCompile(`^(\d+) \D+, (\d+) .*\d+(?:[.,]\d+)?%`)
 )
@@ -46,11 +53,16 @@ func (f *Facts) readPing(t text) error {
 		}
 		if m := pingBegin.FindStringSubmatch(line); m != nil {
 			p = f.ping(m[1])
+			if m := pingData.FindStringSubmatch(line); m != nil {
+				p.Data = smallNumber(m[1])
+				f.use(t.from, i+1)
+			}
 			continue
 		}
 		if p == nil {
 			p = f.ping("")
 		}
+		p.TooLong = p.TooLong || pingRefused.MatchString(line)
 		if m := pingAnswer.FindStringSubmatch(line); m != nil {
 			p.answer(milliseconds(m[1]+m[2]), at())
 		} else if m := pingSummary.FindStringSubmatch(line); m != nil {

@@ -58,6 +58,12 @@ func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {
 	tr.Bytes += l.Bytes
 	tr.Seconds += max(l.To-l.From, 0)
 	tr.Retransmits += uint64(l.Again)
+	if tr.Lossy > 0 {
+		tr.AfterBytes += l.Bytes
+		tr.AfterSeconds += max(l.To-l.From, 0)
+	} else {
+		tr.Before = max(tr.Before, units.Rate(min(l.BPS, 1e15)))
+	}
 	if l.Again > 0 || l.Window < 0.98*tr.Window || l.Window > 1.02*tr.Window {
 		tr.Steady, tr.SteadyBytes, tr.SteadySeconds = 0, 0, 0
 	} else {

@@ -213,6 +213,11 @@ type Transfer struct {
 	// in bytes; both 0 where iperf3 did not say them.
 	Retransmits uint64  `json:"retransmits"`
 	Window      float64 `json:"largest_window_bytes,omitempty"`
+	// Before is the highest rate of an interval up to the first with retransmissions, AfterBytes and AfterSeconds what came
+	// after that one.
+	Before       units.Rate `json:"rate_before_loss_bps,omitempty"`
+	AfterBytes   float64    `json:"bytes_after_loss,omitempty"`
+	AfterSeconds float64    `json:"after_loss_s,omitempty"`
 	// Steady are the intervals at the end in which the window stayed what it is and nothing was sent again, SteadyBytes
 	// and SteadySeconds what they moved.
 	Steady        int     `json:"steady_intervals,omitempty"`

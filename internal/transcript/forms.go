@@ -45,7 +45,7 @@ var looseLines = []looseLine{
 		[]string{"sonewconn", "WATCHDOG", "Unit Hang", "adapter", "Link is", "timed out", "andwidth", "out of memory",
 			"bucket table", "storm", "nf_conntrack", "my IP", "exhausted", "[zone: ", "eighbo", "watchdog", "SYN flooding",
 			"link state changed", "lost tx completions", "tx_timeout"}},
-	{regexp.MustCompile(`connection\d+:\d+: (?:detected conn error|ping timeout of)|nfs: server \S+ not responding|` +
+	{regexp.MustCompile(`connection\d+:\d+: (?:detected conn error|ping timeout of)|nfs:? server \S+ not responding|` +
 		`CIFS: .*has not responded|drbd .*(?:PingAck did not arrive|NetworkFailure)|libceph: (?:osd|mon)\d+ |[TR]x status -\d+$|` +
 		`swiotlb buffer is full|page allocation failure|rtl_\w+_cond == \d|Switched to clocksource |link status definitely down|` +
 		`Downshift occurred from|CTRL-EVENT-BEACON-LOSS|missed beacons exceeds|systemd-networkd\[\d+\]: \S+: Lost carrier|firmware crashed!|` +
@@ -71,6 +71,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^\s*(?i:state table size)\W.*\(\d+/\d+\)`), "pfctl -si", []string{"able size", "ABLE SIZE", "able Size"}},
 	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m", []string{"MBUF", "Mbuf"}},
 	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr `), "systat -vm", []string{"%Intr"}},
+	{regexp.MustCompile(`dpinger.* (?:Alarm|Clear) latency \d+us|(?i:alarm|alert): .*\(Addr: ?\S+ Alarm:`), "dmesg",
+		[]string{" latency ", "(Addr:"}},
 	{regexp.MustCompile(`^states +hard limit +\d+`), "pfctl -sm", nil},
 	{regexp.MustCompile(`^(?:tcp|unix)\d*\s+\d+/\d+/\d+\s+\S+\s*$`), "netstat -Lan", []string{"/"}},
 	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},
@@ -93,8 +95,8 @@ var looseLines = []looseLine{
 		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_missed_errors|rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy): *\d+`), "ethtool -S interface",
 		[]string{"allowance", "rx_", "tx_", "InDroppedDma", "rbuf_"}},
-	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_(?:grab_packets|transmit|ring_reinit).* full hwcur`),
-		"dmesg", []string{"drop mbuf", "netmap_"}},
+	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_(?:grab_packets|transmit|ring_reinit).* full hwcur|` +
+		`Netmap \S+ transmit ring is full`), "dmesg", []string{"drop mbuf", "netmap_", "Netmap "}},
 	{regexp.MustCompile(`: bandwidth too large$|Could not setup (receive|transmit) structures|AMD-Vi: Event logged|` +
 		`DMAR: \[DMA |PCIe link lost|too many orphaned sockets|[Ff]ailed to sufficiently increase (receive|send) buffer|` +
 		`so-(?:rcv|snd)buf \d+ was not granted|so_rcvbuf_set=|limit reached$|` +

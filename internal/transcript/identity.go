@@ -24,12 +24,13 @@ var identityMarks = []struct {
 		`LnkSta|^top - \d|^Kernel (Interface|IP routing) table|^Iface +MTU|^Active Internet connections \((w/o|` +
 		`servers and|only)|PID/Program|^\s*Cpu\(s\):`), "Linux"},
 	{regexp.MustCompile(`(?m)^net\.inet6?\.[a-z0-9_.]+=|mbuf 2048 byte clusters|OpenBSD|Ifail|Iface$|` +
-		`net\.inet\.ip\.ifq\.|hwfeatures=|% spin|mcl2k2|DROP_P|min/avg/max/std-dev`), "OpenBSD"},
+		`net\.inet\.ip\.ifq\.|hwfeatures=|% spin|mcl2k2|DROP_P|Requests +FrcSync|min/avg/max/std-dev`), "OpenBSD"},
 	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|\[zone: [a-z_0-9]+\] kern\.|is using my IP|mbuf clusters|` +
 		`\(current/cache|FreeBSD|dropped due to full socket buffers|watchdog timeout|link state changed|^(net\.inet|` +
 		`kern\.ipc|hw\.intr|dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|output packets dropped due to no bufs|` +
 		`cpu0:timer|SSTRESH|(kernel|intr|idle)\{|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno|embryonic connections dropped|acks for unsent data|completely duplicate packets|netmask 0x[0-9a-f]{8}|media: Ethernet|^CPU states?:.* interrupt|` +
-		`/kernel: |drop mbuf that needs|setsockopt: no buffer space|^last pid: |` +
+		`/kernel: |drop mbuf that needs|setsockopt: no buffer space|^last pid: |^ *PID USERNAME +THR +PRI +NICE |TimedOut +Invalid +X Replies +Retries +Requests$|dpinger|` +
+		`rc\.gateway_alarm|packets received, \d+\.\d% packet loss|nfs server \S+: not responding|` +
 		`^[a-z]+\d+: (Missed Packets|Receive No Buffers|Good Packets) |Limiting (?:closed|open) port|mi_switch|` +
 		`stopped DISTRIBUTING|no ping reply \(NOP-|^Proto +Rexmit|netmap_transmit|(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
