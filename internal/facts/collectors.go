@@ -202,6 +202,8 @@ func linuxSlowCollectors() []collector {
 			area: Interfaces, files: `^lshw( .*)?$`},
 		{part: "transfers", op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded, area: Connections,
 			shown: "what `iperf3` printed at the sender", files: `^iperf3?( .*)?$`},
+		{part: "counters of other tools", op: host.Command(OtherCounters), parse: (*Facts).readLossCounts, when: recorded,
+			area: Totals, shown: "counters of losses of any other tool, beside its count of packets"},
 		{part: "tunnels", op: host.Command("tailscale", "status"), parse: (*Facts).readTailscale, when: recorded,
 			area: Connections, shown: "`tailscale status`, `netcheck`, `ping`", files: `^tailscale( .*)?$`},
 		{part: "path", op: host.Command("mtr"), parse: (*Facts).readTrace, when: recorded, area: Connections,
