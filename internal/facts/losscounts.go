@@ -7,7 +7,7 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// LossCount is a counter of a tool that has no reader of its own, whose name says that packets were lost, and the counter
+// LossCount is a counter whose name says that packets were lost, of a tool that has no reader of its own, and the counter
 // of packets that stands beside it.
 type LossCount struct {
 	Name   string `json:"name"`
@@ -33,23 +33,27 @@ const (
 	leastErrors    = 0.01
 )
 
-// The forms of counters: "name: 12 other=13", "12 packets dropped" at the begin of a line or in brackets, "name | all | 12"
-// and "name   12". A line of words above one of as many numbers is a table.
+// The forms of counters: "name: 12 other=13", "12 packets dropped" at the start of a line or in brackets, "/12 pkts
+// dropped", "name | all | 12" and "name   12". A line of words above one of as many numbers is a table.
 var (
-	countPair = regexp.MustCompile(`([A-Za-z][\w.-]*)\s*[:=]\s*(\d[\d',]*)(?:[^\w.%:/]|$)`)
-	countSaid = regexp.MustCompile(`(?:^\s*|\[)(\d[\d',]*) +([A-Za-z][A-Za-z -]*)`)
-	countRow  = regexp.MustCompile(`^[\s|]*([A-Za-z][\w.-]*(?: [\w.-]+){0,3})(?:\s*\|[^|]*)?(?:\s*\||\s)\s*(\d[\d',]*)\s*\|?\s*$`)
+	countPair  = regexp.MustCompile(`([A-Za-z][\w.-]*)\s*[:=]\s*(\d[\d',]*)(?:[^\w.%:/]|$)`)
+	countSaid  = regexp.MustCompile(`(?:^\s*|\[)(\d[\d',]*) +([A-Za-z][A-Za-z -]*)`)
+	countSlash = regexp.MustCompile(`[/:,] ?(\d[\d',]*) ((?:pkts?|packets) [a-z]+)`)
+	countRow   = regexp.MustCompile(`^[\s|]*([A-Za-z][\w.-]*(?: [\w.-]+){0,3})(?:\s*\|[^|]*)?(?:\s*\||\s)\s*` +
+		`(\d[\d',]*)\s*\|?\s*$`)
 	countHead = regexp.MustCompile(`^\s*[A-Za-z][\w.-]*(?:\s+[A-Za-z][\w.-]*)+\s*$`)
 )
 
 // What the names of counters say, in lower case with their words apart.
 var (
-	lossWords  = regexp.MustCompile(`\b(?:drops?|dropped|discards?|discarded|lost|overflows?|overruns?|imissed|rx miss(?:ed|es)?|rx nombuf|nombuf|no m?buf(?:fers?)?)\b`)
+	lossWords = regexp.MustCompile(`\b(?:drops?|dropped|discards?|discarded|lost|overflows?|overruns?|imissed|` +
+		`rx miss(?:ed|es)?|rx nombuf|nombuf|no m?buf(?:fers?)?)\b`)
 	errorWords = regexp.MustCompile(`\b(?:errors?|errs?)\b`)
-	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams)\b`)
+	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|total received)\b`)
 	sendWords  = regexp.MustCompile(`\b(?:tx|out|output|sent|send|transmit|transmitted|opackets)\b`)
-	noCount    = regexp.MustCompile(`\b(?:limit|max|min|avg|mean|peak|size|rate|per|pps|ratio|percent|threshold|filter\w*|policy|acl|rules?|` +
-		`unknown|reject\w*|den(?:y|ied)|block\w*|dup\w*|fps|video|early|xdp|multicast|mcast|broadcast|interval|timeout|bytes|sec)\b`)
+	noCount    = regexp.MustCompile(`\b(?:limit|max|min|avg|mean|peak|size|rate|per|pps|ratio|percent|threshold|filter\w*|` +
+		`policy|acl|rules?|unknown|reject\w*|den(?:y|ied)|block\w*|dup\w*|fps|video|early|xdp|multicast|mcast|broadcast|` +
+		`interval|timeout|bytes|sec)\b`)
 	wordBreak = regexp.MustCompile(`[^a-zA-Z0-9]+|([a-z])([A-Z])`)
 )
 
@@ -67,6 +71,12 @@ func countsIn(line string, number int) (out []namedCount) {
 			words := strings.ToLower(wordBreak.ReplaceAllString(name, "$1 $2"))
 			out = append(out, namedCount{name, words, v, number})
 		}
+	}
+	if said := countSlash.FindAllStringSubmatch(line, -1); len(said) > 1 {
+		for _, p := range said {
+			add(p[2], p[1])
+		}
+		return out
 	}
 	pairs := countPair.FindAllStringSubmatch(line, -1)
 	if len(pairs) > 0 {
@@ -150,9 +160,14 @@ func CountsLosses(lines []string) bool {
 	return len(lost) > 0
 }
 
+// CountersIn is how many counters with a name a line shows as pairs: "hit:12 missed:3".
+func CountersIn(line string) int {
+	return len(countPair.FindAllStringIndex(line[:min(len(line), 1024)], -1))
+}
+
 // readLossCounts reads the paragraphs in which a tool that is not known counts losses.
 func (f *Facts) readLossCounts(t text) error {
-	all := t.lines()
+	all, found := t.lines(), false
 	for first := 0; first < len(all); first++ {
 		end := first
 		for end < len(all) && strings.TrimSpace(all[end]) != "" {
@@ -161,16 +176,17 @@ func (f *Facts) readLossCounts(t text) error {
 		lost, totals := lossesOf(all[first:end])
 		for i, c := range lost {
 			if len(f.LossCounts) < rowLimit {
-				f.LossCounts = append(f.LossCounts, LossCount{Name: c.name, Lost: c.value, Of: totals[i].name, Beside: totals[i].value,
-					Source: f.Line(t.from, first+c.line), Total: f.Line(t.from, first+totals[i].line)})
+				f.LossCounts = append(f.LossCounts, LossCount{Name: c.name, Lost: c.value, Of: totals[i].name,
+					Beside: totals[i].value, Source: f.Line(t.from, first+c.line), Total: f.Line(t.from, first+totals[i].line)})
 			}
 		}
-		if len(lost) > 0 {
+		if slices.ContainsFunc(countsOf(all[first:end]), func(c namedCount) bool { return lossWords.MatchString(c.words) }) {
+			found = true
 			for i := first; i < end; i++ { // the others say that all else is well
 				f.use(t.from, i+1)
 			}
 		}
 		first = end
 	}
-	return nothingUnless(len(f.LossCounts) > 0)
+	return nothingUnless(found)
 }
