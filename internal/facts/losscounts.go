@@ -180,7 +180,7 @@ func (f *Facts) readLossCounts(t text) error {
 					Beside: totals[i].value, Source: f.Line(t.from, first+c.line), Total: f.Line(t.from, first+totals[i].line)})
 			}
 		}
-		if slices.ContainsFunc(countsOf(all[first:end]), func(c namedCount) bool { return lossWords.MatchString(c.words) }) {
+		if len(lost) > 0 || slices.ContainsFunc(countsOf(all[first:end]), func(c namedCount) bool { return lossWords.MatchString(c.words) }) {
 			found = true
 			for i := first; i < end; i++ { // the others say that all else is well
 				f.use(t.from, i+1)
