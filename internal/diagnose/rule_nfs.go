@@ -124,7 +124,7 @@ func serverSilent() Rule {
 				if m := s.message.FindStringSubmatch(lines[0].Text); len(m) > 1 && m[1] != "" {
 					subject = m[1]
 				}
-				return one(subject, lines, "%s: %s", s.what, fmt.Sprintf("the kernel says so in %s", counted(n, "line")))
+				return one(subject, lines, "%s: %s", s.what, fmt.Sprintf("the log says so in %s", counted(n, "line")))
 			}
 			return nil
 		},
@@ -146,6 +146,9 @@ var silentServers = []struct {
 		"the SMB server did not answer"},
 	{regexp.MustCompile(`libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`),
 		"the connection to a daemon of Ceph was lost"},
+	{regexp.MustCompile(`[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) |heartbeat_check: no reply from`),
+		"daemons of Ceph heard each other late over the network"},
+	{regexp.MustCompile(`[1-9]\d* slow (?:ops|requests), oldest one blocked for`), "operations of Ceph were blocked"},
 	{regexp.MustCompile(`(?:block )?drbd (\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`), "the peer of DRBD did not answer"},
 	{regexp.MustCompile(`nvme (nvme\d+): .*(?:keep-alive|timeout, (?:starting error recovery|aborting))`),
 		"the connection to an NVMe target failed"},

@@ -6,7 +6,7 @@ func Rules() []Rule {
 	return []Rule{
 		lostBetween(), endsDiffer(), tunnelRelayed(), windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(),
 		duplicateAddress(), noCarrier(), noopQdisc(), netemLeft(),
-		pcieLinkLost(), iommuFault(), driverMemory(), cardHot(), transmitTimeout(), usbErrors(), transmitStalled(),
+		pcieLinkLost(), pcieCorrected(), iommuFault(), driverMemory(), cardHot(), transmitTimeout(), usbErrors(), transmitStalled(),
 		netmapOffload(), linkFlaps(), iscsiLost(), mapFailed(),
 		pcieNarrow(), usbBus(), cloudAllowance(), pcieBelow(), linkErrors(), wirelessSlow(), oversized(), mtuMismatch(),
 		pmtuBlackHole(), tunnelMTU(), pathMTU(),
@@ -26,7 +26,8 @@ func Rules() []Rule {
 		shaperLimit(), hundredMegabit(), bufferbloat(), bondAggregator(), bondBalance(),
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(),
 		nfsMountOptions(), nfsRetransmits(), serverSilent(), pathLoss(),
-		receivePruned(), backlogDrops(), udpBuffer(), dropNamed(), datagramsLost(), receiveDropped(),
+		receivePruned(), backlogDrops(), udpBuffer(), udpMemory(), dropNamed(), datagramsLost(), receiveDropped(),
+		tunnelReplay(), saidLost(), countedLosses(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),
 		energyEthernet(), cpuIdle(), lowFrequency(), hyperThreading(), entropy(), acceptFilter(), hostCache(), clockSource(),
 		settingHarmful(), settingNoEffect(),

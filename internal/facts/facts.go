@@ -137,6 +137,8 @@ type Facts struct {
 	Symbols []Symbol `json:"symbols,omitempty"`
 	// Relays are the peers that Tailscale reaches through a relay.
 	Relays []Relay `json:"relays,omitempty"`
+	// LossCounts are losses that tools without a reader count.
+	LossCounts []LossCount `json:"loss_counts,omitempty"`
 	// TransferEnds are the lines of iperf3's summaries, of UDP also where only intervals were posted: their sum.
 	TransferEnds []TransferEnd `json:"transfer_ends,omitempty"`
 	Neighbours   []Neighbour   `json:"neighbours,omitempty"`

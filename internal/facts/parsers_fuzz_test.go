@@ -31,6 +31,7 @@ var pastedSeeds = map[string]string{
 	"netstat -an":   "Proto Recv-Q Send-Q Local Address Foreign Address State\nudp 8390400 0 0.0.0.0:1900 0.0.0.0:* \n",
 	"iperf3": "[  5] local 192.0.2.1 port 1 connected to 192.0.2.2 port 5201\n[  5]   0.00-1.00   sec  14.5 MBytes   122 Mbits/sec    0   1.01 MBytes\n" +
 		"[  5]   0.00-1.00   sec  14.5 MBytes   122 Mbits/sec    0             sender\n",
+	OtherCounters: "RX packets:900 errors:2\nrx_dropped: 700\n\nipackets imissed\n1000 500\n\n900 packets captured\n200 packets dropped by kernel\n",
 	"tailscale status": "100.64.0.7  nas  me@  linux  active; relay \"fra\", tx 1 rx 2\n100.64.0.8  pc  me@  linux  active; direct 192.0.2.7:41641\n" +
 		"\t* UDP: false\npong from nas (100.64.0.7) via DERP(fra) in 45ms\n",
 	"lscpu":            "CPU(s): 8\nThread(s) per core: 2\nModel name: a\n",

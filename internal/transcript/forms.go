@@ -50,8 +50,10 @@ var looseLines = []looseLine{
 		`swiotlb buffer is full|page allocation failure|rtl_\w+_cond == \d|Switched to clocksource |link status definitely down|` +
 		`Downshift occurred from|CTRL-EVENT-BEACON-LOSS|missed beacons exceeds|systemd-networkd\[\d+\]: \S+: Lost carrier|firmware crashed!|` +
 		`downgraded by SmartSpeed|link up, \d+Mbps, half-duplex|` +
-		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently`), "dmesg",
-		[]string{"connection", "not respond", "drbd", "libceph", "status", "swiotlb", "allocation", "_cond", "clocksource", "UDP",
+		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently|` +
+		`packet error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|slow ops, oldest one blocked|` +
+		`[Hh]eartbeat (?:ping )?on (?:back|front)(?: interface)? from osd|OSD heartbeats on (?:back|front) from osd|heartbeat_check: no reply`), "dmesg",
+		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ops", "eartbeat", "connection", "not respond", "drbd", "libceph", "status", "swiotlb", "allocation", "_cond", "clocksource", "UDP",
 			"-mtu'", "Downshift", "BEACON", "beacons", "Lost carrier", "crashed!", "SmartSpeed", "half-duplex"}},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^[ \t]+(?:net|kern|hw|dev|vm|vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`),
 		"sysctl -a", nil},
@@ -156,6 +158,7 @@ var looseBlocks = []struct {
 }{
 	{regexp.MustCompile(`^last pid: +\d+;|^top - \d+:\d+|^ *PID +USER(NAME)? +(THR +)?PRI? `), "top",
 		[]string{"last pid", "top - ", "PID"}},
+	{regexp.MustCompile(`^Mem: \d+K used, \d+K free`), "top", []string{"K used"}},
 	{regexp.MustCompile(`^\d+(/\d+)+ mbufs in use|^\d+ mbufs in use:`), "netstat -m", []string{"mbufs in use"}},
 	{regexp.MustCompile(`^\s*NIC statistics:`), "ethtool -S " + facts.UnnamedLink, []string{"NIC statistics"}},
 	{regexp.MustCompile(`^\s*Ring parameters for (\S+):`), "ethtool -g $1", []string{"Ring parameters"}},
@@ -165,7 +168,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*Settings for (\S+):`), "ethtool $1", []string{"Settings for"}},
 	{regexp.MustCompile(`^\s*Coalesce parameters for (\S+):`), "ethtool -c $1", []string{"Coalesce parameters"}},
 	{regexp.MustCompile(`^\s*EEE [Ss]ettings for (\S+):`), "ethtool --show-eee $1", []string{"EEE "}},
-	{regexp.MustCompile(`^\s*RX packets[ :]\d+ `), "ifconfig -a", []string{"RX packets"}},
+	{regexp.MustCompile(`^\s*RX packets(?: \d+ |:\d+ errors:)`), "ifconfig -a", []string{"RX packets"}},
 	{regexp.MustCompile(`^ *procs +-*memory|^ *r +b +\w+ .* us +sy +id`), "vmstat", []string{"procs", " us "}},
 	{regexp.MustCompile(`^\w[\w.-]*: (negotiated \d+base|negotiated, link ok|\d+ Mbit, (full|half) duplex)`), "mii-tool",
 		[]string{"negotiated", " Mbit, "}},

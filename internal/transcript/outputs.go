@@ -138,7 +138,7 @@ func period(name string, lines []string) int {
 
 // appended are outputs of which several pastes stand one behind the other: each says what it speaks of.
 var appended = []string{"dmesg", "pciconf -lvc", "lspci -vv", "iperf3", "ping", "top", "uname -a", "/proc/cpuinfo",
-	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond"}
+	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond", facts.OtherCounters}
 
 // add keeps a paste of an output in the first round that has room for it. Its last lines are those of the passage; what
 // is put before them stands nowhere.
@@ -320,6 +320,24 @@ func (o outputs) takeLoose(p passage) {
 			output, _, _ := strings.Cut(name, "\x00")
 			body := strings.Join(all[name].lines, "\n")
 			o.add(output, "", headOf(output, body)+body, all[name].at)
+		}
+	}
+	o.takeCounters(p, blocks, loose)
+}
+
+// takeCounters keeps the paragraphs of which no line has a known form, and that count losses all the same.
+func (o outputs) takeCounters(p passage, known ...map[string]*scattered) {
+	taken := map[int]bool{}
+	for _, all := range known {
+		for _, s := range all {
+			for _, line := range s.at {
+				taken[line] = true
+			}
+		}
+	}
+	for _, par := range paragraphs(p) {
+		if !slices.ContainsFunc(par.at(), func(line int) bool { return taken[line] }) && facts.CountsLosses(par.lines) {
+			o.add(facts.OtherCounters, "", "\n"+strings.Join(par.lines, "\n"), par.at())
 		}
 	}
 }

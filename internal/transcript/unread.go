@@ -149,7 +149,7 @@ func looksPrinted(lines []string, fenced bool) bool {
 		switch {
 		case numbers >= 3 && numbers*2 >= len(fields), numbers >= 1 && columns >= 2, fenced && numbers > 0 && len(fields) <= 12:
 			rows++
-		case len(fields) == 2 && strings.HasSuffix(fields[0], ":") && numbers == 1:
+		case len(fields) == 2 && strings.HasSuffix(fields[0], ":") && numbers == 1, facts.CountersIn(line) >= 3:
 			rows++
 		}
 	}

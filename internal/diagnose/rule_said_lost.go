@@ -1,0 +1,40 @@
+package diagnose
+
+import (
+	"strconv"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// saidLost finds modules of the kernel that log how many packets they lost.
+func saidLost() Rule {
+	return Rule{
+		ID: "packets-lost-logged", Title: "The kernel's log counts lost packets", Needs: []string{"messages"}, Systems: onLinux(),
+		Severity: Warning,
+		Because:  "A module of the kernel says how many packets it could not send or keep.",
+		Confirm:  "The messages come while it is slow.",
+		Check: func(in Input) []Finding {
+			lines, n := matching(in.Facts, lostLogged)
+			if n == 0 {
+				return nil
+			}
+			sum, what := 0, ""
+			for _, line := range in.Facts.Lines("dmesg") {
+				if m := lostLogged.FindStringSubmatch(line); m != nil {
+					v, _ := strconv.Atoi(m[2])
+					sum, what = sum+v, m[1]
+				}
+			}
+			found := with(Info, one(what, lines, "%d packets lost in %s", sum, counted(n, "message")))
+			if sum >= warningCount {
+				found = with(Warning, found)
+			}
+			return do("see what the message names: a socket without a route (error -101), a full buffer (-11, -105), a slow "+
+				"receiver", found)
+		},
+		Fires: linuxExample("dmesg", "[ 57.4] ipt_NETFLOW: sendmsg[0] error -101: data loss 32 pkt, 16626 bytes\n"),
+		Quiet: linuxExample("dmesg", "[ 57.4] ipt_NETFLOW: added destination 192.0.2.1:2055\n"),
+	}
+}
+
+var lostLogged = regexp.MustCompile(`\b([A-Za-z][\w-]+): .*?\b(?:data loss|lost|dropped) (\d{1,9}) (?:pkts?|packets)\b`)

@@ -1,0 +1,192 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// LossCount is a counter whose name says that packets were lost, of a tool that has no reader of its own, and the counter
+// of packets that stands beside it.
+type LossCount struct {
+	Name   string `json:"name"`
+	Lost   uint64 `json:"lost"`
+	Of     string `json:"of"`
+	Beside uint64 `json:"beside"`
+	Source Source `json:"source"`
+	// Total is the line of the other counter.
+	Total Source `json:"total"`
+}
+
+// Share is the part of the packets that was lost, at least: some tools count it among the others.
+func (c LossCount) Share() float64 { return float64(c.Lost) / (float64(c.Lost) + float64(c.Beside)) }
+
+// OtherCounters is the name under which paragraphs of tools without a reader are kept.
+const OtherCounters = "other-counters"
+
+// The bounds below which a counter of an unknown tool says nothing: its number, and its share where its name speaks of
+// errors, which are not always losses.
+const (
+	leastLost      = 100
+	leastLostShare = 1e-6
+	leastErrors    = 0.01
+)
+
+// The forms of counters: "name: 12 other=13", "12 packets dropped" at the start of a line or in brackets, "/12 pkts
+// dropped", "name | all | 12" and "name   12". A line of words above one of as many numbers is a table.
+var (
+	countPair  = regexp.MustCompile(`([A-Za-z][\w.-]*)\s*[:=]\s*(\d[\d',]*)(?:[^\w.%:/]|$)`)
+	countSaid  = regexp.MustCompile(`(?:^\s*|\[)(\d[\d',]*) +([A-Za-z][A-Za-z -]*)`)
+	countSlash = regexp.MustCompile(`[/:,] ?(\d[\d',]*) ((?:pkts?|packets) [a-z]+)`)
+	countRow   = regexp.MustCompile(`^[\s|]*([A-Za-z][\w.-]*(?: [\w.-]+){0,3})(?:\s*\|[^|]*)?(?:\s*\||\s)\s*` +
+		`(\d[\d',]*)\s*\|?\s*$`)
+	countHead = regexp.MustCompile(`^\s*[A-Za-z][\w.-]*(?:\s+[A-Za-z][\w.-]*)+\s*$`)
+)
+
+// What the names of counters say, in lower case with their words apart.
+var (
+	lossWords = regexp.MustCompile(`\b(?:drops?|dropped|discards?|discarded|lost|overflows?|overruns?|imissed|` +
+		`rx miss(?:ed|es)?|rx nombuf|nombuf|no m?buf(?:fers?)?)\b`)
+	errorWords = regexp.MustCompile(`\b(?:errors?|errs?)\b`)
+	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|total received)\b`)
+	sendWords  = regexp.MustCompile(`\b(?:tx|out|output|sent|send|transmit|transmitted|opackets)\b`)
+	noCount    = regexp.MustCompile(`\b(?:limit|max|min|avg|mean|peak|size|rate|per|pps|ratio|percent|threshold|filter\w*|` +
+		`policy|acl|rules?|unknown|reject\w*|den(?:y|ied)|block\w*|dup\w*|fps|video|early|xdp|multicast|mcast|broadcast|` +
+		`interval|timeout|bytes|sec)\b`)
+	wordBreak = regexp.MustCompile(`[^a-zA-Z0-9]+|([a-z])([A-Z])`)
+)
+
+type namedCount struct {
+	name, words string
+	value       uint64
+	line        int
+}
+
+// countsIn are the counters of a line.
+func countsIn(line string, number int) (out []namedCount) {
+	add := func(name, digits string) {
+		if v, ok := count(strings.NewReplacer("'", "", ",", "").Replace(digits)); ok {
+			name = strings.Join(strings.Fields(name), " ")
+			words := strings.ToLower(wordBreak.ReplaceAllString(name, "$1 $2"))
+			out = append(out, namedCount{name, words, v, number})
+		}
+	}
+	if said := countSlash.FindAllStringSubmatch(line, -1); len(said) > 1 {
+		for _, p := range said {
+			add(p[2], p[1])
+		}
+		return out
+	}
+	pairs := countPair.FindAllStringSubmatch(line, -1)
+	if len(pairs) > 0 {
+		before, _, _ := strings.Cut(line, pairs[0][1])
+		before = strings.Trim(before, " \t:|-[{(*")
+		if len(strings.Fields(before)) > 3 || strings.ContainsAny(before, "0123456789") {
+			before = ""
+		}
+		for _, p := range pairs {
+			add(before+" "+p[1], p[2])
+		}
+		return out
+	}
+	for _, p := range countSaid.FindAllStringSubmatch(line, -1) {
+		add(p[2], p[1])
+	}
+	if p := countRow.FindStringSubmatch(line); p != nil && len(out) == 0 {
+		add(p[1], p[2])
+	}
+	return out
+}
+
+// countsOf are the counters of a paragraph.
+func countsOf(lines []string) (out []namedCount) {
+	for i, line := range lines {
+		if len(line) > 1024 || len(out) > rowLimit {
+			continue
+		}
+		if fields := strings.Fields(line); i > 0 && len(fields) > 1 && countHead.MatchString(lines[i-1]) {
+			if names := strings.Fields(lines[i-1]); len(names) == len(fields) && !slices.ContainsFunc(fields, notDigits) {
+				for k, name := range names {
+					out = append(out, countsIn(name+": "+fields[k], i+1)...)
+				}
+				continue
+			}
+		}
+		out = append(out, countsIn(line, i+1)...)
+	}
+	return out
+}
+
+func notDigits(s string) bool { return strings.Trim(s, "0123456789") != "" }
+
+// lossesOf are the counters of losses in a paragraph, each beside the counter of packets whose name is most like its own.
+func lossesOf(lines []string) (lost, totals []namedCount) {
+	all := countsOf(lines)
+	for _, c := range all {
+		isLoss, isError := lossWords.MatchString(c.words), errorWords.MatchString(c.words)
+		if c.value < leastLost || !isLoss && !isError || noCount.MatchString(c.words) {
+			continue
+		}
+		best, like := namedCount{}, -1
+		for _, t := range all {
+			if !totalWords.MatchString(t.words) || lossWords.MatchString(t.words) || errorWords.MatchString(t.words) ||
+				noCount.MatchString(t.words) || sendWords.MatchString(t.words) != sendWords.MatchString(c.words) {
+				continue
+			}
+			if n := commonPrefix(t.words, c.words); n > like || n == like && t.value > best.value {
+				best, like = t, n
+			}
+		}
+		share := LossCount{Lost: c.value, Beside: best.value}.Share()
+		if best.value == 0 || share < leastLostShare || !isLoss && share < leastErrors {
+			continue
+		}
+		lost, totals = append(lost, c), append(totals, best)
+	}
+	return lost, totals
+}
+
+func commonPrefix(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// CountsLosses reports whether a paragraph without a reader counts lost packets beside others.
+func CountsLosses(lines []string) bool {
+	lost, _ := lossesOf(lines)
+	return len(lost) > 0
+}
+
+// CountersIn is how many counters with a name a line shows as pairs: "hit:12 missed:3".
+func CountersIn(line string) int {
+	return len(countPair.FindAllStringIndex(line[:min(len(line), 1024)], -1))
+}
+
+// readLossCounts reads the paragraphs in which a tool that is not known counts losses.
+func (f *Facts) readLossCounts(t text) error {
+	all, found := t.lines(), false
+	for first := 0; first < len(all); first++ {
+		end := first
+		for end < len(all) && strings.TrimSpace(all[end]) != "" {
+			end++
+		}
+		lost, totals := lossesOf(all[first:end])
+		for i, c := range lost {
+			if len(f.LossCounts) < rowLimit {
+				f.LossCounts = append(f.LossCounts, LossCount{Name: c.name, Lost: c.value, Of: totals[i].name,
+					Beside: totals[i].value, Source: f.Line(t.from, first+c.line), Total: f.Line(t.from, first+totals[i].line)})
+			}
+		}
+		if len(lost) > 0 || slices.ContainsFunc(countsOf(all[first:end]), func(c namedCount) bool { return lossWords.MatchString(c.words) }) {
+			found = true
+			for i := first; i < end; i++ { // the others say that all else is well
+				f.use(t.from, i+1)
+			}
+		}
+		first = end
+	}
+	return nothingUnless(found)
+}
