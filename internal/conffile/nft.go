@@ -143,7 +143,8 @@ func (f *nftFile) rule(words []word) {
 	}
 	ports := has("tcp", "udp", "dport", "sport")
 	typed := has("type", "code", "limit", "saddr", "daddr", "iif", "iifname", "meter")
-	icmp6 := has("icmpv6", "ipv6-icmp", "icmpx", "58") || slices.ContainsFunc(words, func(w word) bool { return strings.HasPrefix(w.text, "nd-") })
+	icmp6 := has("icmpv6", "ipv6-icmp", "icmpx", "58") ||
+		slices.ContainsFunc(words, func(w word) bool { return strings.HasPrefix(w.text, "nd-") })
 	icmp4 := has("icmp", "icmpx")
 	rejects := has("drop", "reject")
 	switch {
@@ -151,7 +152,8 @@ func (f *nftFile) rule(words []word) {
 		f.table.neighbours = f.table.neighbours || icmp6 || !ports && has("untracked", "ip6", "ipv6", "jump", "goto")
 		f.table.errors = f.table.errors || icmp4 || icmp6 || !ports && has("related", "jump", "goto")
 		f.chain.related = f.chain.related || !ports && has("related")
-	case rejects && len(words) <= 3 && (words[0].text == "counter" || words[0].text == "drop" || words[0].text == "reject"):
+	case rejects && len(words) <= 3 && (words[0].text == "counter" || words[0].text == "drop" ||
+		words[0].text == "reject"):
 		f.chain.drop = words
 	case !rejects || typed:
 	case has("ipv6") && !icmp6:

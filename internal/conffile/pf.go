@@ -259,12 +259,15 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 	}
 	for i := 0; i+1 < len(words); i++ {
 		if s.system == FreeBSD && kind == "queue" && words[i].text == "parent" {
-			s.reject(words[i].line, words[i].span, "FreeBSD has no queues with parents: write altq on INTERFACE ... queue { NAMES }, or use dummynet(4)")
+			s.reject(words[i].line, words[i].span, "FreeBSD has no queues with parents: write altq on INTERFACE ... queue { "+
+				"NAMES }, or use dummynet(4)")
 			return
 		}
-		if s.system == OpenBSD && (slices.Contains(pfSchedulers, words[i].text) || words[i].text == "priority" || words[i].text == "bandwidth" && strings.HasSuffix(words[i+1].text, "%")) {
+		if s.system == OpenBSD && (slices.Contains(pfSchedulers, words[i].text) || words[i].text == "priority" ||
+			words[i].text == "bandwidth" && strings.HasSuffix(words[i+1].text, "%")) {
 			s.reject(words[i].line, Span{words[i].span.Start, words[i+1].span.End},
-				"an option of altq, which OpenBSD has no longer: a queue has a bandwidth in bits per second, and rules have set prio")
+				"an option of altq, which OpenBSD has no longer: a queue has a bandwidth in bits per "+
+					"second, and rules have set prio")
 			return
 		}
 		switch w := words[i]; w.text {
@@ -283,20 +286,24 @@ func (s *scanner) pfQueue(kind string, words []word, base Entry) {
 var pfSchedulers = []string{"cbq", "priq", "hfsc", "fairq"}
 
 // pfStatements are the words that begin a statement, those of macOS included.
-var pfStatements = []string{"set", "table", "scrub", "match", "pass", "block", "antispoof", "anchor", "load", "include", "queue", "altq",
-	"nat", "rdr", "binat", "no", "nat-anchor", "rdr-anchor", "binat-anchor", "scrub-anchor", "dummynet-anchor", "dummynet", "ether", "state",
+var pfStatements = []string{"set", "table", "scrub", "match", "pass", "block", "antispoof", "anchor", "load",
+	"include", "queue", "altq",
+	"nat", "rdr", "binat", "no", "nat-anchor", "rdr-anchor", "binat-anchor", "scrub-anchor", "dummynet-anchor",
+	"dummynet", "ether", "state",
 	"source"}
 
 // pfUnknown rejects a statement that begins with a word which begins none. What a
 // template or a macro hides is left alone.
 func (s *scanner) pfUnknown(words []word) bool {
 	first := words[0]
-	plain := !first.quoted && !first.expands && len(first.text) > 1 && strings.Trim(first.text, "abcdefghijklmnopqrstuvwxyz-") == ""
+	plain := !first.quoted && !first.expands && len(first.text) > 1 &&
+		strings.Trim(first.text, "abcdefghijklmnopqrstuvwxyz-") == ""
 	limiter := first.text != "state" && first.text != "source" || len(words) > 1 && words[1].text == "limiter"
 	if !plain || len(words) > 1 && words[1].text == "=" || slices.Contains(pfStatements, first.text) && limiter {
 		return false
 	}
-	s.reject(first.line, first.span, "no statement begins with this word; a statement that goes on in the next line ends in a backslash")
+	s.reject(first.line, first.span, "no statement begins with this word; a statement that goes on in the next "+
+		"line ends in a backslash")
 	return true
 }
 

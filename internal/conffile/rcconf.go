@@ -51,7 +51,8 @@ func (s *scanner) rcCommand(c *command) {
 
 // rcCommands are commands that change the system, and have no place in a file that
 // each script of rc.d reads.
-var rcCommands = []string{"kldload", "kldunload", "kldstat", "ifconfig", "route", "sysctl", "service", "pfctl", "ipfw", "pkg", "mount",
+var rcCommands = []string{"kldload", "kldunload", "kldstat", "ifconfig", "route", "sysctl", "service", "pfctl",
+	"ipfw", "pkg", "mount",
 	"devctl"}
 
 // rcNotAssignment rejects the common mistakes of blanks around the '=' and of a
@@ -64,7 +65,8 @@ func (s *scanner) rcNotAssignment(c *command) {
 	}
 	if s.system == FreeBSD && !c.conditional && slices.Contains(rcCommands, path.Base(c.words[0].text)) {
 		s.reject(c.line, Span{c.words[0].span.Start, c.words[len(c.words)-1].span.End},
-			"not an assignment: every script that reads this file runs the command again; modules go into kld_list, other commands into /etc/rc.local")
+			"not an assignment: every script that reads this file runs the command again; modules go into kld_list, other "+
+				"commands into /etc/rc.local")
 		return
 	}
 	if key, _, ok := strings.Cut(c.words[0].text, "="); ok && strings.Contains(key, ".") && !strings.ContainsAny(key,

@@ -27,7 +27,8 @@ func (r *reload) wrote(file string) {
 }
 
 // reloaders are programs that have every file read, at once or at a boot that follows.
-var reloaders = []string{"systemctl", "service", "reboot", "shutdown", "init", "procps", "invoke-rc.d", "ln", "source", "."}
+var reloaders = []string{"systemctl", "service", "reboot", "shutdown", "init", "procps", "invoke-rc.d",
+	"ln", "source", "."}
 
 // ran remembers how a script has sysctl read files.
 func (r *reload) ran(program string, words []word) {
@@ -68,5 +69,6 @@ func (s *scanner) unread() {
 	}
 	last := r.bare[len(r.bare)-1]
 	s.reject(r.bare[0].line, Span{r.bare[0].span.Start, last.span.End},
-		"sysctl -p reads /etc/sysctl.conf alone, so that "+r.drop+" counts from the next boot only; sysctl -p FILE or sysctl --system reads it")
+		"sysctl -p reads /etc/sysctl.conf alone, so that "+r.drop+" counts from the next boot only; sysctl -p FILE or "+
+			"sysctl --system reads it")
 }

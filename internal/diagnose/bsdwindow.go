@@ -34,7 +34,8 @@ func freebsdBuffer(f *facts.Facts, maximum, automatic, fixed string) (buffer, er
 		b.why = "mbufs take 256 of each 2304 bytes"
 		if reached, ok := lastStep(f, automatic, adjusted); ok {
 			b.share = float64(reached) / float64(most)
-			b.why = fmt.Sprintf("the buffer grows by half at a time, and the step beyond %s, which mbufs leave of it, is refused", adjusted)
+			b.why = fmt.Sprintf("the buffer grows by half at a time, and the step beyond %s, which "+
+				"mbufs leave of it, is refused", adjusted)
 		}
 	}
 	return b, nil

@@ -154,8 +154,8 @@ func limitWords(c Ceiling) string {
 	return "the " + strings.ReplaceAll(c.Resource, "-", " ")
 }
 
-// afterLimit says what would raise the lowest limit. That nothing but faster hardware would is said only where the limits
-// beside it are known.
+// afterLimit says what would raise the lowest limit. That nothing but faster hardware would is said only where the
+// limits beside it are known.
 func (d Diagnosis) afterLimit(b Ceiling) string {
 	setting, _ := b.Inputs["setting"].(string)
 	switch {
@@ -254,7 +254,8 @@ func (d Diagnosis) next() (command, note string) {
 	return plan, yours
 }
 
-// plannable reports whether plan takes this host: a live one or a capture, and not a post, of which too little is known.
+// plannable reports whether plan takes this host: a live one or a capture, and not a post, of which too little is
+// known.
 func (d Diagnosis) plannable() bool { return !d.Recorded || d.Facts.Memory > 0 }
 
 // quoted is the host as a shell takes it.

@@ -36,8 +36,8 @@ func EstimatePath(f *facts.Facts, path netpath.Path, role string) Estimate {
 	return e
 }
 
-// roughPath is the path of what the text tells, and of what was measured; what it was made of is empty where the rate or
-// the round trip is not known.
+// roughPath is the path of what the text tells, and of what was measured; what it was made of is empty where the rate
+// or the round trip is not known.
 func roughPath(f *facts.Facts) (path netpath.Path, from string) {
 	path.MTU = 1500
 	rtt, how := longestRTT(f)

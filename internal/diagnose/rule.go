@@ -171,8 +171,8 @@ func embedded() *catalog.Catalog {
 	return c
 }
 
-// rank is the place of a finding by its severity; what is past comes behind what is not, and an info that decides before
-// the others.
+// rank is the place of a finding by its severity; what is past comes behind what is not, and an info that decides
+// before the others.
 func (f Finding) rank() int {
 	rank := 3 * f.Severity.rank()
 	switch {

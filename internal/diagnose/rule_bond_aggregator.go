@@ -12,7 +12,8 @@ func bondAggregator() Rule {
 	return Rule{
 		ID: "bond-members-unused", Title: "Members of a bond carry nothing", Systems: onLinux(), Needs: []string{"bonding"},
 		Severity: Warning,
-		Because: "Of 802.3ad only the members of the active aggregator carry packets: those whose ports of the switch speak LACP, " +
+		Because: "Of 802.3ad only the members of the active aggregator carry packets: those whose ports " +
+			"of the switch speak LACP, " +
 			"with one key, at one speed.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -46,7 +47,8 @@ func leftOut(f *facts.Facts, bond *facts.NIC) []Finding {
 		names = append(names, m.Name)
 		evidence = append(evidence, m.Shown["aggregator"])
 	}
-	action := "let all the ports of the switch form one group with LACP (same key, speed and duplex); bonding sends nothing " +
+	action := "let all the ports of the switch form one group with LACP (same key, speed and " +
+		"duplex); bonding sends nothing " +
 		"through the others"
 	switch {
 	case bond.Aggregator == "none":
@@ -57,7 +59,8 @@ func leftOut(f *facts.Facts, bond *facts.NIC) []Finding {
 		return nil
 	}
 	slices.Sort(names)
-	return do(action, one(bond.Name, evidence, "%d of %s carry nothing: %s; they are not in its active aggregator %s", len(names),
+	return do(action, one(bond.Name, evidence, "%d of %s carry nothing: %s; they are not in its active aggregator %s",
+		len(names),
 		counted(members, "member"), strings.Join(names, ", "), bond.Aggregator))
 }
 

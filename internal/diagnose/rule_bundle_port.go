@@ -12,7 +12,8 @@ func bundlePort() Rule {
 	return Rule{
 		ID: "bundle-port-idle", Title: "A port of a bundle carries nothing", Systems: onBSD(), Needs: []string{"ifconfig"},
 		Severity: Warning,
-		Because:  "A port that does not agree with the switch on LACP, or has no carrier, is left out: the bundle has the rate of the rest.",
+		Because: "A port that does not agree with the switch on LACP, or has no carrier, is left out: the bundle " +
+			"has the rate of the rest.",
 		Check: func(in Input) (out []Finding) {
 			bundle, lacp := "", false
 			for i, line := range in.Facts.Lines("ifconfig -a") {
@@ -39,6 +40,7 @@ func bundlePort() Rule {
 var bundlePortLine = regexp.MustCompile(`^\s+(?:laggport:|trunkport) ([a-z]\w*)(.*)$`)
 
 func bundleExample(flags string) string {
-	return "lagg0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tlaggproto lacp lagghash l2,l3,l4\n" +
+	return "lagg0: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tlaggproto " +
+		"lacp lagghash l2,l3,l4\n" +
 		"\tlaggport: ix0 flags=1c<ACTIVE,COLLECTING,DISTRIBUTING>\n\tlaggport: ix1 flags=" + flags + "\n\tstatus: active\n"
 }

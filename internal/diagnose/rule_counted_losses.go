@@ -12,7 +12,8 @@ func countedLosses() Rule {
 	return Rule{
 		ID: "counted-losses", Title: "A tool counts packets that it lost", Systems: onLinux(),
 		Needs: []string{"counters of other tools"}, Severity: Warning,
-		Because: "The counter's name says that packets were lost. In most tools a queue was full because what empties it was " +
+		Because: "The counter's name says that packets were lost. In most tools a queue was full " +
+			"because what empties it was " +
 			"too slow, or its bursts are longer than the queue.",
 		Confirm: "The counter grows while it is slow; the tool's documentation says what it counts.",
 		Check: func(in Input) []Finding {
@@ -32,7 +33,9 @@ func countedLosses() Rule {
 			found[0].Share = c.Share()
 			return do("give what empties this queue more processor time, queues or buffers, or let less arrive there", found)
 		},
-		Fires: linuxExample(facts.OtherCounters, "capture.kernel_packets | Total | 900000\ncapture.kernel_drops | Total | 120000\n"),
-		Quiet: linuxExample(facts.OtherCounters, "capture.kernel_packets | Total | 900000\ncapture.kernel_drops | Total | 0\n"),
+		Fires: linuxExample(facts.OtherCounters, "capture.kernel_packets | Total | "+
+			"900000\ncapture.kernel_drops | Total | 120000\n"),
+		Quiet: linuxExample(facts.OtherCounters, "capture.kernel_packets | Total | "+
+			"900000\ncapture.kernel_drops | Total | 0\n"),
 	}
 }

@@ -23,7 +23,8 @@ func cwndLimited() Rule {
 			for _, fl := range in.Facts.Flows {
 				v := fl.Values
 				busy, timed := v["busy"] // not printed before iproute2 4.10
-				if timed && busy < 2000 || !timed && v["retrans_total"] < 0.01*v["segs_out"] || v["rwnd_limited"] > 0.1 || v["sndbuf_limited"] > 0.1 || v["segs_out"] < 500 ||
+				if timed && busy < 2000 || !timed && v["retrans_total"] < 0.01*v["segs_out"] || v["rwnd_limited"] > 0.1 ||
+					v["sndbuf_limited"] > 0.1 || v["segs_out"] < 500 ||
 					v["retrans_total"] < 5 || loopback(&fl) ||
 					v["ssthresh"] == 0 || v["unacked"] < v["cwnd"]/2 || slices.Contains(fl.Words, "app_limited") ||
 					slices.Contains(fl.Words, "bbr") || v["retrans_total"] < 0.001*v["segs_out"] && !growsBack(v) {
@@ -82,7 +83,8 @@ func lossyTransfers(f *facts.Facts) []Finding {
 		summary += fmt.Sprintf(", and in %d intervals nothing moved", tr.Stalled)
 	}
 	if cutByLoss(tr) {
-		summary += fmt.Sprintf("; up to the first loss it ran at %s, after it at %s", tr.Before, rate(8*tr.AfterBytes/tr.AfterSeconds))
+		summary += fmt.Sprintf("; up to the first loss it ran at %s, after it at %s",
+			tr.Before, rate(8*tr.AfterBytes/tr.AfterSeconds))
 	}
 	found := one(tr.Peer, []facts.Source{tr.Source, tr.Last}, "%s", summary)
 	for _, t := range lossy[1:] {
@@ -92,7 +94,8 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	return worstStream(found)
 }
 
-// cutByLoss reports whether a test lost a burst of segments and did not come back to half of its rate in the seconds after it.
+// cutByLoss reports whether a test lost a burst of segments and did not come back to half of its rate in the seconds
+// after it.
 func cutByLoss(tr facts.Transfer) bool {
 	const burst, long = 100, 5
 	return tr.Retransmits >= burst && tr.AfterSeconds >= long && 2*8*tr.AfterBytes/tr.AfterSeconds < float64(tr.Before)

@@ -30,9 +30,11 @@ func datagramsLost() Rule {
 			return do("find the rate without loss: iperf3 -u with a lower -b; if that is far below the link, give the "+
 				"receiver a larger buffer (-w 4M) and look at its counters", found)
 		},
-		Fires: linuxExample("iperf3", "[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n"+
+		Fires: linuxExample("iperf3", "[ ID] Interval           Transfer     Bitrate         Jitter  "+
+			"  Lost/Total Datagrams\n"+
 			"[  5]   0.00-10.00  sec  1.12 GBytes   961 Mbits/sec  0.012 ms  103520/923520 (11%)  receiver\n"),
-		Quiet: linuxExample("iperf3", "[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n"+
+		Quiet: linuxExample("iperf3", "[ ID] Interval           Transfer     Bitrate         Jitter  "+
+			"  Lost/Total Datagrams\n"+
 			"[  5]   0.00-10.00  sec  1.12 GBytes   961 Mbits/sec  0.012 ms  12/923520 (0.0013%)  receiver\n"),
 	}
 }

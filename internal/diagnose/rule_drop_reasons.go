@@ -16,8 +16,8 @@ type dropReason struct {
 	severity      Severity // at most
 }
 
-// dropReasons are the reasons that name a cause (include/net/dropreason-core.h); the others are the ordinary end of a packet,
-// or say only where it was.
+// dropReasons are the reasons that name a cause (include/net/dropreason-core.h); the others are the ordinary end of a
+// packet, or say only where it was.
 var dropReasons = []dropReason{
 	{[]string{"drop_reason.SOCKET_RCVBUFF", "drops.__udp_enqueue_schedule_skb", "drops.sock_queue_rcv_skb_reason"},
 		"sockets had no room for what arrived", "A program reads its sockets too slowly, or their receive buffers are small.",
@@ -29,7 +29,8 @@ var dropReasons = []dropReason{
 		"Segments that arrive while the program is inside a system call on the socket wait there.",
 		Fix{Setting: "net.ipv4.tcp_rmem"}, Warning},
 	{[]string{"drop_reason.QDISC_DROP", "drop_reason.QDISC_OVERLIMIT", "drops.pfifo_fast_enqueue"},
-		"the send queue of an interface was full", "The interface, or a shaper in front of it, is slower than this host sends.",
+		"the send queue of an interface was full", "The interface, or a shaper in front of it, is " +
+			"slower than this host sends.",
 		Fix{Action: "tc -s qdisc show tells which interface and queue"}, Warning},
 	{[]string{"drop_reason.FULL_RING"}, "the queue of a TUN or TAP device was full",
 		"The program behind the device, a VPN or a hypervisor, reads its packets too slowly.",
@@ -51,8 +52,9 @@ func dropNamed() Rule {
 	return Rule{
 		ID: "drop-reason", Title: "The kernel says why it dropped packets", Systems: onLinux(), Needs: []string{"drops|metrics"},
 		Severity: Warning,
-		Because:  "Since Linux 5.17 the trace event skb:kfree_skb has the reason of each drop, older releases only its place.",
-		Confirm:  "The count of this reason grows at the rate of the loss.",
+		Because: "Since Linux 5.17 the trace event skb:kfree_skb has the reason of each drop, older " +
+			"releases only its place.",
+		Confirm: "The count of this reason grows at the rate of the loss.",
 		Check: func(in Input) (out []Finding) {
 			for _, r := range dropReasons {
 				all := counters(in.Facts, r.names...)
@@ -70,8 +72,10 @@ func dropNamed() Rule {
 			}
 			return out
 		},
-		Fires: linuxExample("dropwatch", "dropwatch> start\n5120 drops at enqueue_to_backlog+11f (0xffffffff8a7b1c2f) [software]\n"),
-		Quiet: linuxExample("dropwatch", "dropwatch> start\n413 drops at skb_release_data+b1 (0xffffffff816ea931) [software]\n"),
+		Fires: linuxExample("dropwatch", "dropwatch> start\n5120 drops at enqueue_to_backlog+11f "+
+			"(0xffffffff8a7b1c2f) [software]\n"),
+		Quiet: linuxExample("dropwatch", "dropwatch> start\n413 drops at skb_release_data+b1 "+
+			"(0xffffffff816ea931) [software]\n"),
 	}
 }
 

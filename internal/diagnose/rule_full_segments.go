@@ -55,9 +55,10 @@ func stalledTransfers(f *facts.Facts) []Finding {
 		if tr.Stalled < 3 || tr.Stalled*2 < tr.Intervals || tr.Bytes > 1<<20 {
 			continue
 		}
-		return do("find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the MSS there", one(tr.Peer, []facts.Source{tr.Source, tr.Last},
-			"a test stood still in %d of %d intervals with a window of one segment, %s in all", tr.Stalled,
-			tr.Intervals, units.Bytes(tr.Bytes)))
+		return do("find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the MSS there",
+			one(tr.Peer, []facts.Source{tr.Source, tr.Last},
+				"a test stood still in %d of %d intervals with a window of one segment, %s in all", tr.Stalled,
+				tr.Intervals, units.Bytes(tr.Bytes)))
 	}
 	return nil
 }

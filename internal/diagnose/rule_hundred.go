@@ -10,7 +10,8 @@ func hundredMegabit() Rule {
 	return Rule{
 		ID: "rate-of-100-mbit", Title: "A test ran at the rate of a 100 Mbit/s link", Needs: []string{"transfers"},
 		Severity: Warning,
-		Because: "TCP gets 94 Mbit/s out of a link of 100 Mbit/s, steadily: somewhere on the way a port, a cable with a damaged " +
+		Because: "TCP gets 94 Mbit/s out of a link of 100 Mbit/s, steadily: somewhere on the way a " +
+			"port, a cable with a damaged " +
 			"pair, an adapter or a shaper has that rate.",
 		Confirm: "The speed of each port on the way: both hosts', the switches', the wall sockets'.",
 		Check: func(in Input) (out []Finding) {
@@ -23,8 +24,9 @@ func hundredMegabit() Rule {
 					continue
 				}
 				if rate := 8 * tr.Bytes / tr.Seconds; rate >= low && rate <= high && len(out) == 0 {
-					out = do("look at the negotiated speed of every port on the way", one(tr.Peer, []facts.Source{tr.SteadySource, tr.Last},
-						"%.3g Mbit/s over %d intervals, with nothing lost: what a link of 100 Mbit/s carries", rate/1e6, tr.Intervals))
+					out = do("look at the negotiated speed of every port on the way",
+						one(tr.Peer, []facts.Source{tr.SteadySource, tr.Last},
+							"%.3g Mbit/s over %d intervals, with nothing lost: what a link of 100 Mbit/s carries", rate/1e6, tr.Intervals))
 				}
 			}
 			return out

@@ -46,7 +46,8 @@ func iommuFault() Rule {
 	}
 }
 
-// refusedAccess is what the drivers of AMD's and Intel's IOMMU say (drivers/iommu/amd/iommu.c, drivers/iommu/intel/dmar.c).
+// refusedAccess is what the drivers of AMD's and Intel's IOMMU say (drivers/iommu/amd/iommu.c,
+// drivers/iommu/intel/dmar.c).
 var refusedAccess = regexp.MustCompile(`([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): AMD-Vi: Event logged \[IO_PAGE_FAULT|` +
 	`DMAR: \[DMA (?:Read|Write)[^\]]*\] Request device \[([0-9a-f:.]+)\]`)
 

@@ -7,7 +7,8 @@ func iscsiLost() Rule {
 	return Rule{
 		ID: "iscsi-sessions-lost", Title: "iSCSI sessions were dropped for want of an answer", Systems: onFreeBSD(),
 		Needs: []string{"messages"}, Severity: Warning,
-		Because: "The other end did not answer a ping of the protocol for seconds: the path between them stood still, or the end " +
+		Because: "The other end did not answer a ping of the protocol for seconds: the path between them " +
+			"stood still, or the end " +
 			"itself did. Each time the disks behind it wait until the session is made again.",
 		Confirm: "At the same time the port's link goes down, its counters of errors or drops grow, or the storage does not " +
 			"respond (gstat).",
@@ -27,7 +28,8 @@ func iscsiLost() Rule {
 		},
 		Fires: freebsdExample("dmesg", "WARNING: 192.0.2.7 (iqn.1994-09.org.freebsd:a): no ping reply (NOP-Out) after 5 "+
 			"seconds; dropping connection\n"),
-		Quiet: freebsdExample("dmesg", "WARNING: 192.0.2.7 (iqn.1994-09.org.freebsd:a): connection error; dropping connection\n"),
+		Quiet: freebsdExample("dmesg", "WARNING: 192.0.2.7 (iqn.1994-09.org.freebsd:a): connection "+
+			"error; dropping connection\n"),
 	}
 }
 

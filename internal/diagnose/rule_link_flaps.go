@@ -38,7 +38,10 @@ func linkFlaps() Rule {
 					out = append(out, countedFlaps(n)...)
 				}
 			}
-			maps.DeleteFunc(downs, func(name string, _ []facts.Source) bool { return builtOn.MatchString(name) && len(downs) > 1 })
+			maps.DeleteFunc(downs, func(name string,
+				_ []facts.Source) bool {
+				return builtOn.MatchString(name) && len(downs) > 1
+			})
 			for _, name := range slices.Sorted(maps.Keys(downs)) {
 				if seen := downs[name]; len(seen) >= 3 {
 					out = append(out, do("change the cable or optic",
@@ -61,7 +64,8 @@ func countedFlaps(n *facts.NIC) []Finding {
 		name  string
 		least uint64
 		what  string
-	}{{"link_down_events_phy", 3, "going down"}, {"carrier_down_count", 3, "going down"}, {"lsc_int", 10, "changing its state"}} {
+	}{{"link_down_events_phy", 3, "going down"}, {"carrier_down_count", 3, "going down"}, {"lsc_int",
+		10, "changing its state"}} {
 		if seen := n.Counters[c.name]; seen.Value >= c.least && physical(n) {
 			return do("change the cable or optic", one(n.Name, []facts.Source{seen.Source},
 				"the driver counted the link %s %d times", c.what, seen.Value))
@@ -86,7 +90,8 @@ func leftBundle(f *facts.Facts) []Finding {
 	if n < often {
 		return nil
 	}
-	return do("compare LACP with the switch: its timeout, its mode, the ports in the bundle; then look at cables and optics",
+	return do("compare LACP with the switch: its timeout, its mode, the ports in the bundle; then "+
+		"look at cables and optics",
 		one(stoppedDistributing.FindStringSubmatch(lines[0].Text)[1], lines, "ports left their LACP bundle %d times", n))
 }
 

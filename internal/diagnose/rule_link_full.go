@@ -45,8 +45,8 @@ func linkFull() Rule {
 	}
 }
 
-// usualLink is the rate of Ethernet that is within a tenth of the given one; 0 is none. Some versions of sar print shares
-// of links that do not exist.
+// usualLink is the rate of Ethernet that is within a tenth of the given one; 0 is none. Some versions of sar print
+// shares of links that do not exist.
 func usualLink(bps float64) units.Rate {
 	for _, link := range []units.Rate{100 * units.Mbit, units.Gbit, 2.5e9, 5e9, 10 * units.Gbit, 25 * units.Gbit,
 		40 * units.Gbit, 50 * units.Gbit, 100 * units.Gbit} {

@@ -40,8 +40,8 @@ func listenOverflow() Rule {
 	}
 }
 
-// programsBacklog reports whether all full accept queues that were seen are shorter than the kernel allows: their programs
-// asked for no more.
+// programsBacklog reports whether all full accept queues that were seen are shorter than the kernel allows: their
+// programs asked for no more.
 func programsBacklog(f *facts.Facts) bool {
 	full := false
 	for _, name := range []string{"net.core.somaxconn", "kern.ipc.soacceptqueue", "kern.ipc.somaxconn"} {
@@ -122,7 +122,8 @@ func programsQueues(f *facts.Facts) []Finding {
 	found := with(Warning, one(m[2], lines, "uWSGI reports its accept queue full in %s: %s connections, backlog %s",
 		counted(n, "line"), m[3], m[4]))
 	found[0].Fix = []Fix{{Action: "find out why its workers are all busy, then raise its option listen; the kernel " +
-		"allows no more than this:"}, {Setting: map[bool]string{true: "net.core.somaxconn", false: "kern.ipc.soacceptqueue"}[f.System == "linux"]}}
+		"allows no more than this:"}, {Setting: map[bool]string{true: "net.core.somaxconn",
+		false: "kern.ipc.soacceptqueue"}[f.System == "linux"]}}
 	return found
 }
 

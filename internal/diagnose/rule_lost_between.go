@@ -11,7 +11,8 @@ func lostBetween() Rule {
 	return Rule{
 		ID: "lost-between", Title: "Segments that one end sent did not reach the other", Severity: Warning, OfBothEnds: true,
 		Systems: onLinux(), Needs: []string{"flows"},
-		Because: "Both kernels count the segments of the same connection: what is missing was lost between them, at a queue, " +
+		Because: "Both kernels count the segments of the same connection: what is missing was lost " +
+			"between them, at a queue, " +
 			"a damaged link or a policer, not in either program.",
 		Check: func(in Input) (out []Finding) {
 			for _, dir := range []struct{ from, to *facts.Facts }{{in.Facts, in.Peer}, {in.Peer, in.Facts}} {
@@ -59,7 +60,8 @@ func worstLoss(from, to *facts.Facts) []Finding {
 func lostExample(arrived int) Example {
 	e := linuxExample("ss -tinm", "State Recv-Q Send-Q Local Peer\nESTAB 0 0 192.0.2.1:443 198.51.100.9:5000\n\t cubic "+
 		"rtt:20/1 mss:1448 cwnd:40 segs_out:100000 segs_in:50000\n")
-	e.Peer = linuxExample("ss -tinm", "State Recv-Q Send-Q Local Peer\nESTAB 0 0 198.51.100.9:5000 192.0.2.1:443\n\t cubic "+
+	e.Peer = linuxExample("ss -tinm", "State Recv-Q Send-Q Local Peer\nESTAB 0 0 198.51.100.9:5000 "+
+		"192.0.2.1:443\n\t cubic "+
 		"rtt:20/1 mss:1448 cwnd:10 segs_out:50000 segs_in:"+strconv.Itoa(arrived)+"\n").Texts
 	return e
 }

@@ -11,7 +11,8 @@ func mapFailed() Rule {
 	return Rule{
 		ID: "transmit-mapping-failed", Title: "A driver could not hand packets to its card", Systems: onFreeBSD(),
 		Needs: []string{"settings"}, Severity: Warning,
-		Because: "A packet in more pieces than the card's descriptors take is copied or thrown away; large ones that the card " +
+		Because: "A packet in more pieces than the card's descriptors take is copied or thrown away; " +
+			"large ones that the card " +
 			"is to cut (TSO) have the most pieces. TCP takes what was thrown away for loss on the path.",
 		Confirm: "The counter stands still with TSO off.",
 		Check: func(in Input) (out []Finding) {
@@ -23,7 +24,8 @@ func mapFailed() Rule {
 				}
 				sent := max(n.Counters["mac_stats.good_pkts_txd"].Value, n.Counters["netstat.Opkts"].Value)
 				out = append(out, lost(c, sent, withFix(Fix{Action: "switch TSO off", Command: "ifconfig " + n.Name + " -tso"},
-					one(n.Name, []facts.Source{c.Source, n.Shown["options"]}, "packets could not be mapped for sending: %s is %s", name,
+					one(n.Name, []facts.Source{c.Source, n.Shown["options"]}, "packets could not be mapped for sending: %s is %s",
+						name,
 						happened(c))))...)
 			}
 			return out

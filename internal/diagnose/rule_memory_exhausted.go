@@ -16,7 +16,8 @@ func memoryExhausted() Rule {
 		Check: func(in Input) (out []Finding) {
 			for _, mark := range []string{"out of socket memory", "too many orphaned sockets",
 				"maxsockets limit reached", "nmbclusters limit reached", "nmbjumbo", "mbuf_cluster limit reached",
-				"mbuf limit reached", "clusters exhausted", "out of mbuf address space", "out of mbufs", "mclpool limit reached", "mclpools limit reached",
+				"mbuf limit reached", "clusters exhausted", "out of mbuf address space", "out of mbufs", "mclpool limit reached",
+				"mclpools limit reached",
 				"kern.maxfiles limit exceeded"} {
 				lines, n := logged(in.Facts, mark)
 				// "nmbclusters limit reached" stands in lines that name the zone as well.

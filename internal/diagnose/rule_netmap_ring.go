@@ -11,7 +11,8 @@ func netmapRing() Rule {
 	return Rule{
 		ID: "netmap-ring-full", Title: "A program that uses netmap does not keep up", Systems: onFreeBSD(),
 		Needs: []string{"messages"}, Severity: Warning,
-		Because: "Packets that the host sends on this interface wait in a ring for an intrusion prevention or filter program, and " +
+		Because: "Packets that the host sends on this interface wait in a ring for an intrusion " +
+			"prevention or filter program, and " +
 			"are dropped when it is full. The kernel says so twice a second at most, however many they are.",
 		Confirm: "The program fills a core (top -SH); the transfer is faster while it is stopped.",
 		Check: func(in Input) []Finding {
@@ -24,11 +25,14 @@ func netmapRing() Rule {
 			if n < often {
 				s = Info
 			}
-			return decisive(with(s, do("take this interface away from the program, give it fewer rules or more threads, or raise "+
-				"dev.netmap.ring_size", one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines, "its ring was full in %s",
+			return decisive(with(s, do("take this interface away from the program, give it fewer rules "+
+				"or more threads, or raise "+
+				"dev.netmap.ring_size", one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines,
+				"its ring was full in %s",
 				counted(n, "line")))))
 		},
-		Fires: freebsdExample("dmesg", "654.637689 [4335] netmap_transmit           ixl0 full hwcur 973 hwtail 973 qlen 1023\n"),
+		Fires: freebsdExample("dmesg", "654.637689 [4335] netmap_transmit           ixl0 full hwcur "+
+			"973 hwtail 973 qlen 1023\n"),
 		Quiet: freebsdExample("dmesg", "654.637689 [1130] generic_netmap_attach     Emulated adapter for ixl0 created\n"),
 	}
 }

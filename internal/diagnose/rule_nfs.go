@@ -16,7 +16,8 @@ func nfsRetransmits() Rule {
 		Severity: Warning,
 		Because: "The client sends a request again when no answer came within the timeout of the mount: the server is slow, " +
 			"or the path loses packets, and each such request takes the timeout.",
-		Confirm: "TCP's own count grows as well (nstat TcpRetransSegs, netstat -sp tcp): then it is the path; if not, the server.",
+		Confirm: "TCP's own count grows as well (nstat TcpRetransSegs, netstat -sp tcp): then it is the " +
+			"path; if not, the server.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			again, calls := f.Counters["nfs.retrans"], f.Counters["nfs.calls"]
@@ -44,7 +45,8 @@ func nfsRetransmits() Rule {
 				"%s of the requests were sent again", percent(worst.Again)))
 		},
 		Fires: linuxExample("nfsstat", "Client rpc stats:\ncalls      retrans    authrefrsh\n900000     41000      900000\n"),
-		Quiet: linuxExample("nfsstat", "Client rpc stats:\ncalls      retrans    authrefrsh\n9000000    0          9000000\n"),
+		Quiet: linuxExample("nfsstat",
+			"Client rpc stats:\ncalls      retrans    authrefrsh\n9000000    0          9000000\n"),
 	}
 }
 
@@ -61,7 +63,8 @@ func nfsMountOptions() Rule {
 	return Rule{
 		ID: "nfs-mount-options", Title: "An NFS mount has options that slow it down", Systems: onLinux(), Needs: []string{"nfs"},
 		Severity: Warning,
-		Because:  "nfs(5): over TCP the timeout is 60 s, since TCP itself repairs losses; the sizes are agreed with the server.",
+		Because: "nfs(5): over TCP the timeout is 60 s, since TCP itself repairs losses; the sizes " +
+			"are agreed with the server.",
 		Check: func(in Input) (out []Finding) {
 			for _, m := range in.Facts.NFSMounts {
 				if len(m.Options) == 0 || len(out) >= 3 {
@@ -71,8 +74,10 @@ func nfsMountOptions() Rule {
 			}
 			return out
 		},
-		Fires: linuxExample("nfsstat", "nas:/a /mnt nfs rw,vers=3,rsize=1048576,wsize=1048576,hard,proto=tcp,timeo=7,retrans=3 0 0\n"),
-		Quiet: linuxExample("nfsstat", "nas:/a /mnt nfs4 rw,vers=4.2,rsize=1048576,wsize=1048576,hard,proto=tcp,timeo=600 0 0\n"),
+		Fires: linuxExample("nfsstat",
+			"nas:/a /mnt nfs rw,vers=3,rsize=1048576,wsize=1048576,hard,proto=tcp,timeo=7,retrans=3 0 0\n"),
+		Quiet: linuxExample("nfsstat",
+			"nas:/a /mnt nfs4 rw,vers=4.2,rsize=1048576,wsize=1048576,hard,proto=tcp,timeo=600 0 0\n"),
 	}
 }
 
@@ -82,10 +87,12 @@ func slowMount(m facts.NFSMount) []Finding {
 	switch {
 	case overUDP(m):
 		found = do("mount it with proto=tcp", one(m.From, nil, "it is mounted over UDP"))
-		found[0].Because = "A request of several fragments is lost with one of them, nothing slows the sender down, and each " +
+		found[0].Because = "A request of several fragments is lost with one of them, nothing slows " +
+			"the sender down, and each " +
 			"loss takes the timeout of the mount."
 	case m.Options["proto"] == "tcp" && timeout > 0 && timeout < shortTimeout:
-		found = do("mount it with timeo=600, the default over TCP", one(m.From, nil, "it is mounted over TCP with a timeout of "+
+		found = do("mount it with timeo=600, the default over TCP", one(m.From, nil, "it is mounted over TCP with a "+
+			"timeout of "+
 			"%.1f s: a request that takes longer is sent again over a new connection", float64(timeout)/10))
 	case m.Options["sync"] != "":
 		found = with(Info, do("mount it without sync where a crash may cost the last writes",
@@ -110,9 +117,11 @@ func serverSilent() Rule {
 	return Rule{
 		ID: "storage-server-silent", Title: "A file or block server did not answer in time",
 		Needs: []string{"messages"}, Severity: Warning,
-		Because: "Everything that uses the storage stands still meanwhile. The server was busy or gone, or the path to it lost " +
+		Because: "Everything that uses the storage stands still meanwhile. The server was busy or " +
+			"gone, or the path to it lost " +
 			"packets, such as large ones where the MTUs along it differ.",
-		Confirm: "Losses and retransmissions towards this server (ss -ti, ping -M do -s 8972 with jumbo frames) point at the " +
+		Confirm: "Losses and retransmissions towards this server (ss -ti, ping -M do -s 8972 with " +
+			"jumbo frames) point at the " +
 			"path; none of them at the server.",
 		Check: func(in Input) []Finding {
 			for _, s := range silentServers {
@@ -149,7 +158,8 @@ var silentServers = []struct {
 	{regexp.MustCompile(`[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) |heartbeat_check: no reply from`),
 		"daemons of Ceph heard each other late over the network"},
 	{regexp.MustCompile(`[1-9]\d* slow (?:ops|requests), oldest one blocked for`), "operations of Ceph were blocked"},
-	{regexp.MustCompile(`(?:block )?drbd (\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`), "the peer of DRBD did not answer"},
+	{regexp.MustCompile(`(?:block )?drbd (\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`),
+		"the peer of DRBD did not answer"},
 	{regexp.MustCompile(`nvme (nvme\d+): .*(?:keep-alive|timeout, (?:starting error recovery|aborting))`),
 		"the connection to an NVMe target failed"},
 }

@@ -48,8 +48,8 @@ func noCarrier() Rule {
 	}
 }
 
-// carrierLost reports an interface that is administratively up without carrier, with the line that says so: the flags of
-// ip link, the status of ifconfig, or ethtool's.
+// carrierLost reports an interface that is administratively up without carrier, with the line that says so: the flags
+// of ip link, the status of ifconfig, or ethtool's.
 func carrierLost(f *facts.Facts, n *facts.NIC) (facts.Source, bool) {
 	if strings.Contains(n.Source.Text, "NO-CARRIER") && flagUp(n.Source.Text) {
 		return n.Source, true

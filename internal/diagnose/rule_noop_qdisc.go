@@ -22,7 +22,8 @@ func noopQdisc() Rule {
 				if hasWord(n.Source.Text, "noop") && (n.Up || flagUp(n.Source.Text)) {
 					shown = n.Source
 				}
-				if k := slices.IndexFunc(n.Qdiscs, func(q facts.Qdisc) bool { return q.Kind == "noop" && q.Parent == "" }); k >= 0 &&
+				if k := slices.IndexFunc(n.Qdiscs,
+					func(q facts.Qdisc) bool { return q.Kind == "noop" && q.Parent == "" }); k >= 0 &&
 					n.Up && shown.Text == "" {
 					shown = n.Qdiscs[k].Sent.Source
 				}

@@ -53,7 +53,8 @@ func oneCore() Rule {
 	}
 }
 
-// networkHardware tells the interrupts of cards that are not named after an interface: those of routers and small boards.
+// networkHardware tells the interrupts of cards that are not named after an interface: those of routers and small
+// boards.
 var networkHardware = regexp.MustCompile(`(?i)\b(eth\d|en[ops]\d|end\d|ath\d+k|mwlwifi|mvneta|mvpp2|ag71xx|bcmgenet|` +
 	`mt76\w*|mtk_eth|edma|cpsw|fec|[gx]mac|stmmac)|\.ethernet\b|_net_[rt]x\b`)
 
@@ -67,7 +68,8 @@ func networkInterrupts(f *facts.Facts) []Finding {
 	var all uint64
 	var evidence []facts.Source
 	for _, irq := range f.Interrupts {
-		if !networkHardware.MatchString(irq.Name) || oneOfQueues.MatchString(irq.Name) || irq.Total.Value < 10000 || len(irq.PerCPU) < 2 {
+		if !networkHardware.MatchString(irq.Name) || oneOfQueues.MatchString(irq.Name) || irq.Total.Value < 10000 ||
+			len(irq.PerCPU) < 2 {
 			continue
 		}
 		if sums == nil {
@@ -92,9 +94,11 @@ func networkInterrupts(f *facts.Facts) []Finding {
 		severity = Warning
 	}
 	found := one(fmt.Sprintf("CPU %d", core), sample(evidence), "it took %.0f%% of the %d interrupts of the network's "+
-		"hardware; %s had no part in them", 100*float64(sums[core])/float64(all), all, counted(len(sums)-1, "other processor"))
+		"hardware; %s had no part in them", 100*float64(sums[core])/float64(all), all,
+		counted(len(sums)-1, "other processor"))
 	found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
-	return with(severity, do("spread the packets in software (RPS; packet steering in OpenWrt), or each card's interrupt to "+
+	return with(severity, do("spread the packets in software (RPS; packet steering in OpenWrt), or "+
+		"each card's interrupt to "+
 		"another processor (/proc/irq/*/smp_affinity_list)", found))
 }
 

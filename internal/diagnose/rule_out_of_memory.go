@@ -5,7 +5,8 @@ func outOfMemory() Rule {
 	return Rule{
 		ID: "out-of-memory", Title: "The kernel ended programs for want of memory", Systems: onFreeBSD(),
 		Needs: []string{"messages"}, Severity: Critical,
-		Because: "Who talked to that program waits until it is started again; before, everything was slow, network memory too.",
+		Because: "Who talked to that program waits until it is started again; before, everything was " +
+			"slow, network memory too.",
 		Check: func(in Input) []Finding {
 			for _, mark := range []string{"was killed: out of swap space", "was killed: failed to reclaim memory",
 				"swap_pager: out of swap space"} {

@@ -30,7 +30,8 @@ func oversized() Rule {
 			if lines, n := matching(in.Facts, discarded); n > 0 && len(out) == 0 {
 				m := discarded.FindStringSubmatch(lines[0].Text)
 				out = do("give every host of the segment, and the switch, the same MTU", one(m[1], lines,
-					"frames larger than its MTU were thrown away, in %s: one of %s bytes, where %s are the most", counted(n, "line"), m[2], m[3]))
+					"frames larger than its MTU were thrown away, in %s: one of %s bytes, where %s are the most",
+					counted(n, "line"), m[2], m[3]))
 			}
 			return out
 		},

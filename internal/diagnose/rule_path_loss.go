@@ -33,7 +33,8 @@ func pathLoss() Rule {
 				lost := p.Sent - p.Answered
 				if share := float64(lost) / max(float64(p.Sent), 1); p.Sent >= enoughProbes && p.Answered > 0 && lost >= 2 &&
 					share >= probesLost {
-					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{p.Counted}, "%.2g%% of %d pings were not answered", 100*share, p.Sent)
+					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{p.Counted}, "%.2g%% of %d pings were not answered",
+						100*share, p.Sent)
 					return do("find where: mtr -rwc 200 to the same host; begin at the own link (Wi-Fi, cable, duplex)", found)
 				}
 			}
@@ -62,12 +63,15 @@ func lossyTrace(t facts.Trace) []Finding {
 	if first < len(t.Hops)-1 {
 		evidence = append(evidence, end.Source)
 	}
-	found := one(end.Name, evidence, "%.2g%% of %d probes are lost, from hop %d on (%s)", 100*end.Loss, end.Sent, from.Number,
+	found := one(end.Name, evidence, "%.2g%% of %d probes are lost, from hop %d on (%s)",
+		100*end.Loss, end.Sent, from.Number,
 		from.Name)
 	if from.Number <= 1 {
-		return do("the loss begins on the own network: see this host's link, its Wi-Fi, its cable, and the first router", found)
+		return do("the loss begins on the own network: see this host's link, its Wi-Fi, its cable, and the first router",
+			found)
 	}
-	return do(fmt.Sprintf("show this to who runs hop %d and the one before it, with a report from the other end too", from.Number),
+	return do(fmt.Sprintf("show this to who runs hop %d and the one before it, with a report from the other end too",
+		from.Number),
 		found)
 }
 
@@ -89,7 +93,8 @@ func lossyGateway(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	return do("look at the link to it and at what its line carries meanwhile: a full upload loses probes as well as a bad line",
+	return do("look at the link to it and at what its line carries meanwhile: a full upload loses "+
+		"probes as well as a bad line",
 		one("gateway "+address, lines, "its monitor lost %d%% of the probes (alarms in %s)", worst, counted(n, "line")))
 }
 

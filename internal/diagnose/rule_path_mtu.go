@@ -14,7 +14,8 @@ func pathMTU() Rule {
 	return Rule{
 		ID: "path-mtu", Title: "A router on the path takes smaller packets", Needs: []string{"round trips"},
 		Severity: Info,
-		Because: "TCP learns of the smaller MTU only from that router's message: where a firewall drops it, full segments are lost " +
+		Because: "TCP learns of the smaller MTU only from that router's message: where a firewall drops " +
+			"it, full segments are lost " +
 			"while small ones pass. A smaller MSS needs no message.",
 		Confirm: "A transfer that stands still goes on with the smaller MSS.",
 		Check: func(in Input) []Finding {
@@ -27,15 +28,19 @@ func pathMTU() Rule {
 				if mtu, _ := strconv.Atoi(m[2]); in.Facts.System != "linux" {
 					how = fmt.Sprintf("pf.conf: scrub max-mss %d, on OpenBSD match scrub (max-mss %[1]d)", mtu-headers)
 				}
-				return decisive(do("clamp the MSS where packets are forwarded ("+how+"), and let ICMP \"fragmentation needed\" pass",
+				return decisive(do("clamp the MSS where packets are forwarded ("+how+"), and let ICMP \"fragmentation "+
+					"needed\" pass",
 					one(strings.TrimSuffix(m[1], ":"), []facts.Source{told.Source}, "it passes on %s bytes at most", m[2])))
 			}
 			return nil
 		},
-		Fires: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\nFrom 198.51.100.1 icmp_seq=1 Frag needed "+
-			"and DF set (mtu = 1420)\n\n--- 192.0.2.1 ping statistics ---\n1 packets transmitted, 0 received, +1 errors, 100% packet "+
+		Fires: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\nFrom "+
+			"198.51.100.1 icmp_seq=1 Frag needed "+
+			"and DF set (mtu = 1420)\n\n--- 192.0.2.1 ping statistics ---\n1 packets transmitted, 0 "+
+			"received, +1 errors, 100% packet "+
 			"loss, time 0ms\n"),
-		Quiet: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\n1480 bytes from 192.0.2.1: icmp_seq=1 "+
+		Quiet: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\n1480 bytes "+
+			"from 192.0.2.1: icmp_seq=1 "+
 			"ttl=61 time=20.1 ms\n"),
 	}
 }
@@ -43,5 +48,6 @@ func pathMTU() Rule {
 // headers are those of IPv4 and TCP, in bytes.
 const headers = 40
 
-// smallerMTU is the answer of a router to a packet that must not be fragmented (pr_icmph of iputils' ping and the BSDs').
+// smallerMTU is the answer of a router to a packet that must not be fragmented (pr_icmph of iputils' ping and the
+// BSDs').
 var smallerMTU = regexp.MustCompile(`(?i)from (\S+) .*frag needed and DF set \(mtu =? ?(\d{2,5})\)`)

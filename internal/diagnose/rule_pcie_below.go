@@ -72,7 +72,8 @@ func belowByMessage(f *facts.Facts) []Finding {
 			s = Warning
 		}
 		return with(s, do("move the card to a slot with its full width and generation, or reseat it",
-			one("card", []facts.Source{f.Line("dmesg", i+1)}, "the bus carries %s Gbit/s of the %s Gbit/s that the card can do", m[2], m[3])))
+			one("card", []facts.Source{f.Line("dmesg", i+1)}, "the bus carries %s Gbit/s of the %s Gbit/s that the card can do",
+				m[2], m[3])))
 	}
 	return nil
 }

@@ -7,9 +7,11 @@ func pcieCorrected() Rule {
 	return Rule{
 		ID: "pcie-corrected-errors", Title: "Transfers on the bus of a network card were damaged and repeated", Systems: onLinux(),
 		Needs: []string{"messages"}, Severity: Warning,
-		Because: "Each repeated transfer costs time on the bus, and many of them, or one that cannot be repeated, make the card " +
+		Because: "Each repeated transfer costs time on the bus, and many of them, or one that cannot be " +
+			"repeated, make the card " +
 			"slow or reset it. The contact in the slot, a riser, or power saving of the link (ASPM) is at fault.",
-		Confirm: "The messages end with pcie_aspm=off or in another slot; lspci -vv shows BadTLP+, RxErr+ or Timeout+ under CESta.",
+		Confirm: "The messages end with pcie_aspm=off or in another slot; lspci -vv shows BadTLP+, RxErr+ " +
+			"or Timeout+ under CESta.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, corrected)
 			if n == 0 {
@@ -17,7 +19,8 @@ func pcieCorrected() Rule {
 			}
 			card, cards := matching(in.Facts, correctedCard)
 			if cards == 0 { // a bridge, or something else than a network card
-				return with(Info, do("lspci -tv shows what is behind the port; where that is the network card: reseat it, or boot with "+
+				return with(Info, do("lspci -tv shows what is behind the port; where that is the network card: "+
+					"reseat it, or boot with "+
 					"pcie_aspm=off", one("bus", lines, "the bus repeated damaged transfers (%s)", counted(n, "message"))))
 			}
 			found := do("reseat the card or try another slot; switch off ASPM for the slot", one(
@@ -26,7 +29,8 @@ func pcieCorrected() Rule {
 			found[0].Fix = append(found[0].Fix, Fix{File: "the kernel command line", Line: "pcie_aspm=off"})
 			return found
 		},
-		Fires: linuxExample("dmesg", "[ 91.2] igb 0000:03:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)\n"),
+		Fires: linuxExample("dmesg", "[ 91.2] igb 0000:03:00.0: PCIe Bus Error: severity=Corrected, "+
+			"type=Physical Layer, (Receiver ID)\n"),
 		Quiet: linuxExample("dmesg", "[ 91.2] nvme 0000:03:00.0: AER: can't recover (no error_detected callback)\n"),
 	}
 }

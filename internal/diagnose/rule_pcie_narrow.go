@@ -105,8 +105,8 @@ var ixgbeBandwidth = regexp.MustCompile(`ixgbe ([0-9a-f:.]+): PCI Express bandwi
 // __pcie_print_link_status).
 var availableBandwidth = regexp.MustCompile(`([0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): ([0-9.]+) Gb/s available PCIe bandwidth, limited by`)
 
-// freebsdBus compares what FreeBSD's ix and ixl say of their slot with the ports that the card's name tells; the driver's
-// own warning is there for fast slots too.
+// freebsdBus compares what FreeBSD's ix and ixl say of their slot with the ports that the card's name tells; the
+// driver's own warning is there for fast slots too.
 func freebsdBus(f *facts.Facts) []Finding {
 	for i, line := range f.Lines("dmesg") {
 		m := freebsdSlot.FindStringSubmatch(line)
@@ -118,7 +118,8 @@ func freebsdBus(f *facts.Facts) []Finding {
 		rate := pcieRate(&facts.PCIe{Form: "pcie", Speed: speed, Width: width})
 		card, port := cardPort(f, m[1])
 		if rate > 0 && port > 0 && rate < float64(port) {
-			return one(m[1], []facts.Source{f.Line("dmesg", i+1), card}, "the bus carries at most %s of packets, a port of this card %s",
+			return one(m[1], []facts.Source{f.Line("dmesg", i+1), card}, "the bus carries at most %s of packets, "+
+				"a port of this card %s",
 				units.Rate(rate), port)
 		}
 	}

@@ -63,7 +63,8 @@ func refusedPorts(f *facts.Facts) []Finding {
 	}
 	found := one("tcp", lines, "a program found no free local port for a connection out (%s)", counted(n, "message"))
 	found[0].Fix = portFixes(f.System)
-	found[0].Confirm = "ss -s (netstat -an) shows about as many connections in TIME_WAIT to one peer as there are local ports."
+	found[0].Confirm = "ss -s (netstat -an) shows about as many connections in TIME_WAIT to one peer " +
+		"as there are local ports."
 	return found
 }
 

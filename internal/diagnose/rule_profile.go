@@ -24,13 +24,15 @@ var costs = []struct {
 		"copies for a sniffer (AF_PACKET) take", "stop tcpdump and other captures, or give them a filter",
 		"Every packet is copied for a program that captures them."},
 	{regexp.MustCompile(`^(?:native_)?queued_spin_lock_slowpath`), 0.25, "waiting for locks takes",
-		"find the lock (perf record -g): one queue discipline for all cores (use mq with fq or fq_codel), or one socket that " +
+		"find the lock (perf record -g): one queue discipline for all cores (use mq with fq or " +
+			"fq_codel), or one socket that " +
 			"many threads use", "Cores wait for each other instead of working."},
 	{regexp.MustCompile(`^(?:do_)?csum_partial`), 0.08, "checksums in software take",
 		"switch the checksum offloads on (ethtool -K NAME tx on rx on), and look at tunnels that prevent them",
 		"The card could compute them."},
 	{regexp.MustCompile(`^(?:__)?(?:alloc_iova|free_iova|iommu_|intel_iommu_|amd_iommu_|qi_submit_sync|iommu_dma_)|^__domain_mapping`),
-		0.1, "the IOMMU takes", "boot with iommu=pt where no device is given to a guest: the host's own devices bypass it then",
+		0.1, "the IOMMU takes", "boot with iommu=pt where no device is given to a guest: the host's " +
+			"own devices bypass it then",
 		"Each buffer is mapped and unmapped for the card."},
 	{regexp.MustCompile(`^(?:vma|pvclock_clocksource_read|read_hpet|acpi_pm_read)$`), 0.08, "reading a slow clock takes",
 		"use a faster clock source (/sys/devices/system/clocksource/clocksource0/current_clocksource)",
@@ -64,7 +66,8 @@ func processorCost() Rule {
 			return out
 		},
 		Fires: linuxExample("perf top", "Overhead  Shared Object  Symbol\n  38.10%  [ip_tables]    [k] ipt_do_table\n"),
-		Quiet: linuxExample("perf top", "Overhead  Shared Object  Symbol\n  26.30%  [kernel]       [k] copy_user_enhanced_fast_string\n"+
+		Quiet: linuxExample("perf top", "Overhead  Shared Object  Symbol\n  26.30%  [kernel]       [k] "+
+			"copy_user_enhanced_fast_string\n"+
 			"   3.10%  [ip_tables]    [k] ipt_do_table\n"),
 	}
 }

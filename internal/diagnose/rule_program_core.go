@@ -11,7 +11,8 @@ func programCore() Rule {
 		ID: "program-core-saturated", Title: "A program that the traffic passes through fills a core", Systems: onBSD(),
 		Needs: []string{"threads"}, Severity: Warning,
 		Because: "One thread runs on one core: the program passes no more than that core can, whatever the others do.",
-		Confirm: "top -SH shows the same thread at 100% whenever it is slow, and the rate does not change with the network's settings.",
+		Confirm: "top -SH shows the same thread at 100% whenever it is slow, and the rate does not change " +
+			"with the network's settings.",
 		Check: func(in Input) (out []Finding) {
 			if all := in.Facts.AllProcessors; all != nil && all.Idle < 0.05 {
 				return nil // cpu-saturated says it
@@ -22,7 +23,8 @@ func programCore() Rule {
 					continue
 				}
 				if m := passing.FindStringSubmatch(t.Name); m != nil {
-					out = append(out, do("let several threads, processes or tunnels share the work, or move it into the kernel or to a "+
+					out = append(out, do("let several threads, processes or tunnels share the work, or move it "+
+						"into the kernel or to a "+
 						"faster core", one(m[1]+m[2]+m[3], []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 				}
 			}
@@ -35,7 +37,8 @@ func programCore() Rule {
 	}
 }
 
-// passing tells what packets pass through: programs, the threads of bhyve's network devices, and the kernel's of crypto.
+// passing tells what packets pass through: programs, the threads of bhyve's network devices, and the kernel's of
+// crypto.
 var passing = regexp.MustCompile(`^(?:\S*/)?(openvpn|iperf3?|nuttcp|netperf|natd|suricata|snort|squid|haproxy|relayd|nginx|stunnel|sshd|` +
 	`ssh|scp|sftp|rsync|smbd|nfsd|ctld|istgt|unbound|named|nsd|dnsmasq|ppp|mpd5?|pppoe|tincd|wireguard-go|tailscaled|` +
 	`zerotier-one|softflowd|ntopng|eastpect|charon|iked|isakmpd|racoon|socat|xinetd|ftpd|vsftpd|proftpd)(?:[ :{(]|$)|` +

@@ -70,8 +70,9 @@ func loggedOverrun(f *facts.Facts) []Finding {
 	if n >= often {
 		s = Warning
 	}
-	return with(s, do("spread the load, or use a card with a longer ring", one(overrun.FindStringSubmatch(lines[0].Text)[1], lines,
-		"its driver reported lost packets in %s", counted(n, "line"))))
+	return with(s, do("spread the load, or use a card with a longer ring",
+		one(overrun.FindStringSubmatch(lines[0].Text)[1], lines,
+			"its driver reported lost packets in %s", counted(n, "line"))))
 }
 
 var overrun = regexp.MustCompile(`\b([a-z]+\d+): .*(?i:\brx .*(?:packet lost|overrun|overflow))`)

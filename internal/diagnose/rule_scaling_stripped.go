@@ -64,7 +64,8 @@ func notTaken(f *facts.Facts) []Finding {
 			most = fmt.Sprintf("; at %.3g ms that is at most %s", 1000*h.RTT, units.Rate(65535*8/h.RTT))
 		}
 		return do("let the device on the path pass TCP options unchanged; update or reconfigure the end that answers",
-			one(h.Server, []facts.Source{h.Source, h.Answer}, "%s offers the option, the answer has none: windows stay below 64 KiB%s",
+			one(h.Server, []facts.Source{h.Source, h.Answer}, "%s offers the option, the answer has none: "+
+				"windows stay below 64 KiB%s",
 				h.Client, most))
 	}
 	return nil

@@ -63,7 +63,8 @@ func sendLoss(s string) bool {
 var queueStop = regexp.MustCompile(`^(?:queue_\d+_tx_queue_stop|tx_queue_\d+_(?:ring_full|stop)|tx_stop_cnt\[\d+\]|tx_stop\[\d+\]|tx_queue_stopped|tx\d+_stopped)$`)
 
 func sendWait(s string) bool {
-	return s == "tx_send_full" || s == "tx_busy" || s == "stop_queue" || strings.TrimSpace(s) == "ring full" || queueStop.MatchString(s)
+	return s == "tx_send_full" || s == "tx_busy" || s == "stop_queue" || strings.TrimSpace(s) == "ring full" ||
+		queueStop.MatchString(s)
 }
 
 // waitedSeverity is that of packets that were late: it is worth knowing from one in ten thousand on.

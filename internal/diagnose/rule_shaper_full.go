@@ -14,7 +14,8 @@ func shaperFull() Rule {
 		ID: "shaper-full", Title: "A shaper on this host is full", Severity: Warning,
 		Needs: []string{"linux:qdiscs|classes", "freebsd:shapers|packet filter queues",
 			"openbsd:packet filter queues|queue table"},
-		Because: "What is sent above the rate of the shaper waits in it and is then dropped: no connection gets more than its " +
+		Because: "What is sent above the rate of the shaper waits in it and is then dropped: no " +
+			"connection gets more than its " +
 			"share of that rate.",
 		Confirm: "The drops grow while it is slow, and the rate on the interface is that of the shaper.",
 		Check: func(in Input) (out []Finding) {
@@ -58,14 +59,17 @@ func fullCake(n *facts.NIC, q facts.Qdisc) []Finding {
 	if share < fullDrops && (!late || worst.Drops+worst.Marks == 0) {
 		return nil
 	}
-	found := one(n.Name+" cake", []facts.Source{worst.DropLine, worst.DelayLine}, "its rate of %s is used up: %s of %d packets "+
-		"were dropped or marked in %s, and its busiest flow waits %s where %s are allowed", q.Rate, percent(share), worst.Packets,
+	found := one(n.Name+" cake", []facts.Source{worst.DropLine, worst.DelayLine},
+		"its rate of %s is used up: %s of %d packets "+
+			"were dropped or marked in %s, and its busiest flow waits %s where %s are allowed",
+		q.Rate, percent(share), worst.Packets,
 		worst.Name, seconds(worst.Peak), seconds(worst.Target))
 	if q.LimitBytes > 0 && q.MemoryUsed >= q.LimitBytes {
 		found[0].Summary += fmt.Sprintf("; it has used all of its memory (%s)", units.Bytes(q.LimitBytes))
 		found = do("give it more memory (memlimit)", found)
 	}
-	return do(fmt.Sprintf("where the line carries more than %s, raise the bandwidth of this shaper to 95%% of what it really "+
+	return do(fmt.Sprintf("where the line carries more than %s, raise the bandwidth of this shaper "+
+		"to 95%% of what it really "+
 		"carries; else the line is the limit, and this is how it is shared", q.Rate), found)
 }
 
@@ -86,19 +90,24 @@ func fullClass(n *facts.NIC) []Finding {
 		return nil
 	}
 	ceiling := cmp.Or(worst.Ceil, worst.Rate)
-	found := one(n.Name+" "+worst.Kind+" "+worst.ID, []facts.Source{worst.Dropped.Source}, "the class may have %s at most and "+
-		"dropped %s of its packets: %s", ceiling, percent(lossShare(worst.Dropped, worst.Sent.Value)), happened(worst.Dropped))
+	found := one(n.Name+" "+worst.Kind+" "+worst.ID, []facts.Source{worst.Dropped.Source},
+		"the class may have %s at most and "+
+			"dropped %s of its packets: %s", ceiling, percent(lossShare(worst.Dropped, worst.Sent.Value)),
+		happened(worst.Dropped))
 	if worst.Backlog > 0 {
 		found[0].Summary += fmt.Sprintf("; %s wait in it now", units.Bytes(worst.Backlog))
 	}
-	return do(fmt.Sprintf("raise its ceiling above %s where the line carries more, or see what goes into this class (tc -s "+
+	return do(fmt.Sprintf("raise its ceiling above %s where the line carries more, or see what "+
+		"goes into this class (tc -s "+
 		"filter show)", ceiling), found)
 }
 
 func cakeExample(delay string, drops int) string {
-	return fmt.Sprintf("qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 10Mbit besteffort triple-isolate rtt 100ms raw overhead 0\n"+
+	return fmt.Sprintf("qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 10Mbit besteffort triple-isolate "+
+		"rtt 100ms raw overhead 0\n"+
 		" Sent 42187227 bytes 88848 pkt (dropped %d, overlimits 88744 requeues 0)\n backlog 0b 0p requeues 0\n"+
 		" memory used: 688896b of 4Mb\n capacity estimate: 10Mbit\n\n                  Tin 0\n  thresh         10Mbit\n"+
-		"  target            5ms\n  pk_delay %13s\n  av_delay       1.1ms\n  pkts            89110\n  drops %15d\n  marks               0\n",
+		"  target            5ms\n  pk_delay %13s\n  av_delay       1.1ms\n  pkts            89110\n  drops %15d\n "+
+		" marks               0\n",
 		drops, delay, drops)
 }

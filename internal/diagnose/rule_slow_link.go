@@ -63,8 +63,8 @@ func slowLink() Rule {
 var downshifted = regexp.MustCompile(`Downshift occurred from negotiated speed \S+ to actual speed|` +
 	`[Ll]ink [Ss]peed was downgraded by SmartSpeed`)
 
-// ofUnknownCard is a link of a card of which nothing says what it could do; where others were shown beside it, it may be
-// slow on purpose.
+// ofUnknownCard is a link of a card of which nothing says what it could do; where others were shown beside it, it may
+// be slow on purpose.
 func ofUnknownCard(f *facts.Facts, n *facts.NIC) []Finding {
 	links := 0
 	for i := range f.NICs {
@@ -116,6 +116,7 @@ func fastCard(n *facts.NIC) []Finding {
 		!slices.Contains([]string{"ix", "ixl", "ice", "mce", "cxl", "cc", "oce", "aq"}, n.Driver) {
 		return nil
 	}
-	return with(Info, do("look at the switch's port and at the cable: 10 Gbit/s over copper needs category 6A, or 6 on short ways",
+	return with(Info, do("look at the switch's port and at the cable: 10 Gbit/s over copper needs "+
+		"category 6A, or 6 on short ways",
 		one(n.Name, []facts.Source{n.Shown["speed_bps"]}, "%s, though its driver's cards carry 10 Gbit/s and more", n.Speed)))
 }

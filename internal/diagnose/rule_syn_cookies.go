@@ -27,7 +27,8 @@ func synCookies() Rule {
 			if len(found) == 0 {
 				return dropsAlone(f)
 			}
-			s := graded(found[0], max(total(f, "Tcp.PassiveOpens"), total(f, "TcpExt.TW"))+total(f, "tcp.syncache_entry_added"), Warning)
+			s := graded(found[0], max(total(f, "Tcp.PassiveOpens"), total(f, "TcpExt.TW"))+total(f, "tcp.syncache_entry_added"),
+				Warning)
 			out := with(s, one("half-open connections", sources(found),
 				"the queue of half-open connections overflowed: %s", strings.TrimSpace(found[0].Source.Text)))
 			out[0].Fix = []Fix{{Setting: map[system.System]string{"linux": "net.ipv4.tcp_max_syn_backlog",

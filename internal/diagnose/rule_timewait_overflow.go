@@ -13,7 +13,8 @@ func timeWaitOverflow() Rule {
 			over := counters(in.Facts, "TcpExt.TCPTimeWaitOverflow")
 			switch {
 			case len(over) > 0:
-				return with(graded(over[0], total(in.Facts, "Tcp.ActiveOpens")+total(in.Facts, "Tcp.PassiveOpens"), Warning), one("tcp", append(sources(over), lines...), "%s", happened(over[0])))
+				return with(graded(over[0], total(in.Facts, "Tcp.ActiveOpens")+total(in.Facts, "Tcp.PassiveOpens"), Warning),
+					one("tcp", append(sources(over), lines...), "%s", happened(over[0])))
 			case n > 0:
 				return one("tcp", lines, "the kernel reported it in %s", counted(n, "line"))
 			}

@@ -16,7 +16,8 @@ func transmitStalled() Rule {
 		Severity: Warning,
 		Because: "Packets wait in the queue for descriptors: the card is slower than what is sent, or stopped giving " +
 			"descriptors back, and then nothing leaves it.",
-		Confirm: "sysctl again a few seconds later: the same state with the same cidx, and Opkts of netstat -i does not grow.",
+		Confirm: "sysctl again a few seconds later: the same state with the same cidx, and Opkts of " +
+			"netstat -i does not grow.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source
 			nic := ""

@@ -17,9 +17,10 @@ func udpBuffer() Rule {
 	return Rule{
 		ID: "udp-buffer", Title: "Datagrams were dropped for lack of receive buffer",
 		Needs: []string{"linux:protocols|listeners|socket table|datagram table|messages",
-			"freebsd:counters|protocol rates|socket table|messages", "openbsd:counters|socket table|messages"}, Severity: Warning,
-		Because: "A program that reads too slowly, or a burst larger than its buffer, loses datagrams.",
-		Confirm: "The counter grows while the program is busy; a larger SO_RCVBUF stops it.",
+			"freebsd:counters|protocol rates|socket table|messages", "openbsd:counters|socket table|messages"},
+		Severity: Warning,
+		Because:  "A program that reads too slowly, or a burst larger than its buffer, loses datagrams.",
+		Confirm:  "The counter grows while the program is busy; a larger SO_RCVBUF stops it.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
 			found := counters(f, "Udp.RcvbufErrors", "Snmp6.Udp6RcvbufErrors", "udp.dropped_due_to_full_socket_buffer")
@@ -40,7 +41,8 @@ func udpBuffer() Rule {
 				out[0].Fix = []Fix{{Setting: "net.inet.udp.recvspace"}}
 			}
 			if share := lossShare(found[0], arrived); arrived > 0 && share > steadyExcess {
-				out[0].Fix = []Fix{{Action: fmt.Sprintf("find out why the program does not read: it gets %s of what arrives, and no "+
+				out[0].Fix = []Fix{{Action: fmt.Sprintf("find out why the program does not read: it gets %s "+
+					"of what arrives, and no "+
 					"buffer makes up for that", percent(1-share))}}
 			}
 			if len(full) > 0 { // it is known which program
@@ -117,8 +119,8 @@ func droppingSockets(f *facts.Facts) (out []Finding) {
 	return out
 }
 
-// refusedBuffers finds what programs say when the kernel gave them less buffer than they asked for: quic-go, unbound and
-// syslog-ng. They name the size in KiB, in bytes, or as an option.
+// refusedBuffers finds what programs say when the kernel gave them less buffer than they asked for: quic-go, unbound
+// and syslog-ng. They name the size in KiB, in bytes, or as an option.
 func refusedBuffers(f *facts.Facts) []Finding {
 	for i, line := range f.Lines("dmesg") {
 		m := refusedBuffer.FindStringSubmatch(line)

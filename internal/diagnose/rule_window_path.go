@@ -65,8 +65,8 @@ func windowBelowPath() Rule {
 	}
 }
 
-// steadyWindows finds tests whose window stood still without a loss, and held just what the measured round trip makes of
-// their rate: neither the network nor the sender's program held them back.
+// steadyWindows finds tests whose window stood still without a loss, and held just what the measured round trip makes
+// of their rate: neither the network nor the sender's program held them back.
 func steadyWindows(f *facts.Facts) []Finding {
 	for _, tr := range f.Transfers {
 		if tr.Steady < 3 || tr.SteadySeconds <= 0 || tr.SteadyBytes == 0 {
@@ -92,8 +92,8 @@ func steadyWindows(f *facts.Facts) []Finding {
 	return nil
 }
 
-// measuredWindows finds a test of one connection that reached just what a buffer's limit lets through in the round trips
-// that ping measured.
+// measuredWindows finds a test of one connection that reached just what a buffer's limit lets through in the round
+// trips that ping measured.
 func measuredWindows(f *facts.Facts) []Finding {
 	var test facts.TransferEnd
 	streams := map[string]bool{}
@@ -114,7 +114,8 @@ func measuredWindows(f *facts.Facts) []Finding {
 		if !c.Known || src.Text == "" || float64(test.Rate) < 0.75*c.Value || float64(test.Rate) > 1.1*c.Value {
 			continue
 		}
-		found := one(plainSetting(name), []facts.Source{src, test.Source, p.Source}, "the test moved %s, and %s: %s", test.Rate,
+		found := one(plainSetting(name), []facts.Source{src, test.Source, p.Source}, "the test moved %s, and %s: %s",
+			test.Rate,
 			c.Because, rate(c.Value))
 		found[0].Fix = []Fix{{Setting: plainSetting(name)}}
 		return do("the same at the other end", found)

@@ -9,7 +9,8 @@ import (
 	"github.com/wirerate/wirerate/internal/units"
 )
 
-// The bounds of a wireless link that is worth a word: a rate, a signal in dBm, shares of retries and of frames given up.
+// The bounds of a wireless link that is worth a word: a rate, a signal in dBm, shares of retries and of frames given
+// up.
 const (
 	slowAir     = 12 * units.Mbit
 	weakSignal  = -75
@@ -25,7 +26,8 @@ func wirelessSlow() Rule {
 		Needs: []string{"linux:wireless|messages", "freebsd:ifconfig", "openbsd:ifconfig"},
 		Because: "A frame at a low rate, or one that is sent again, takes the time of many fast ones on a channel that all " +
 			"stations share.",
-		Confirm: "iw dev NAME link, ifconfig of the BSDs, shows the same while data is transferred: on an idle link the rate " +
+		Confirm: "iw dev NAME link, ifconfig of the BSDs, shows the same while data is transferred: " +
+			"on an idle link the rate " +
 			"is that of the last small frame.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.Stations {
@@ -36,7 +38,8 @@ func wirelessSlow() Rule {
 			}
 			out = append(out, slowRadios(in.Facts)...)
 			if lines, n := matching(in.Facts, lostBeacons); n >= 3 && len(out) == 0 {
-				return do("switch the card's power saving off (iw dev NAME set power_save off); look at the signal (iw dev NAME link)",
+				return do("switch the card's power saving off (iw dev NAME set power_save off); look at the "+
+					"signal (iw dev NAME link)",
 					one("wireless", lines, "beacons of the access point did not arrive (%s)", counted(n, "message")))
 			}
 			return out
@@ -74,7 +77,8 @@ func slowStation(f *facts.Facts, s *facts.Station) []Finding {
 	case weak:
 		found = one(s.Interface, evidence, "the signal is %g dBm", s.Signal)
 	case s.Receive > 0 && s.Receive <= units.Mbit && s.Received >= enoughAir:
-		found = with(Info, one(s.Interface, append(evidence, s.Shown["receive_bps"]), "the last frame came at %s%s", s.Receive, at))
+		found = with(Info, one(s.Interface, append(evidence, s.Shown["receive_bps"]), "the last frame came at %s%s",
+			s.Receive, at))
 	default:
 		return nil
 	}

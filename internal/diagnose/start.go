@@ -8,8 +8,9 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
-// raised are limits of which twice the present one is a start where a finding says to raise them, with the smallest start
-// that is worth it, and the pools of network memory and zones that show the present one where the setting was not read.
+// raised are limits of which twice the present one is a start where a finding says to raise them, with the smallest
+// start that is worth it, and the pools of network memory and zones that show the present one where the setting was not
+// read.
 var raised = map[string]struct {
 	least int64
 	pools []string
@@ -28,29 +29,30 @@ var raised = map[string]struct {
 	"net.ipv4.tcp_wmem":                 {},
 	"link:txqueuelen":                   {},
 	"kern.ipc.nmbclusters":              {pools: []string{"mbuf clusters", "zone mbuf_cluster"}},
-	"kern.ipc.nmbjumbop":                {pools: []string{"4k (page size) jumbo clusters", "zone mbuf_jumbo_page", "zone mbuf_jumbo_pagesize"}},
-	"kern.ipc.nmbjumbo9":                {pools: []string{"9k jumbo clusters", "zone mbuf_jumbo_9k"}},
-	"kern.ipc.nmbjumbo16":               {pools: []string{"16k jumbo clusters", "zone mbuf_jumbo_16k"}},
-	"kern.ipc.maxsockets":               {pools: []string{"zone socket"}},
-	"kern.ipc.maxsockbuf":               {},
-	"kern.ipc.soacceptqueue":            {least: 1024},
-	"kern.ipc.somaxconn":                {least: 1024},
-	"kern.somaxconn":                    {least: 1024},
-	"kern.maxclusters":                  {},
-	"net.isr.defaultqlimit":             {},
-	"net.inet.ip.ifq.maxlen":            {},
-	"pf:set/limit/states":               {pools: []string{"zone pf states", "zone pfstatepl", "zone pf state keys"}},
-	"pf:set/limit/src-nodes":            {pools: []string{"zone pf source nodes", "zone pf src nodes", "zone pfsrctrpl"}},
-	"pf:set/limit/frags":                {pools: []string{"zone pf frags", "zone pf frag entries"}},
-	"net.inet.ip.maxfrags":              {},
-	"net.inet.udp.recvspace":            {},
+	"kern.ipc.nmbjumbop": {pools: []string{"4k (page size) jumbo clusters", "zone mbuf_jumbo_page",
+		"zone mbuf_jumbo_pagesize"}},
+	"kern.ipc.nmbjumbo9":     {pools: []string{"9k jumbo clusters", "zone mbuf_jumbo_9k"}},
+	"kern.ipc.nmbjumbo16":    {pools: []string{"16k jumbo clusters", "zone mbuf_jumbo_16k"}},
+	"kern.ipc.maxsockets":    {pools: []string{"zone socket"}},
+	"kern.ipc.maxsockbuf":    {},
+	"kern.ipc.soacceptqueue": {least: 1024},
+	"kern.ipc.somaxconn":     {least: 1024},
+	"kern.somaxconn":         {least: 1024},
+	"kern.maxclusters":       {},
+	"net.isr.defaultqlimit":  {},
+	"net.inet.ip.ifq.maxlen": {},
+	"pf:set/limit/states":    {pools: []string{"zone pf states", "zone pfstatepl", "zone pf state keys"}},
+	"pf:set/limit/src-nodes": {pools: []string{"zone pf source nodes", "zone pf src nodes", "zone pfsrctrpl"}},
+	"pf:set/limit/frags":     {pools: []string{"zone pf frags", "zone pf frag entries"}},
+	"net.inet.ip.maxfrags":   {},
+	"net.inet.udp.recvspace": {},
 }
 
 // largestStart bounds a value that was made by doubling.
 const largestStart = 1 << 30
 
-// start is a value to begin with where the present limit is the only thing known: twice that limit; of several numbers the
-// last one is doubled. from says so.
+// start is a value to begin with where the present limit is the only thing known: twice that limit; of several numbers
+// the last one is doubled. from says so.
 func start(f *facts.Facts, name, nic string) (value, from string) {
 	r, known := raised[name]
 	if !known {

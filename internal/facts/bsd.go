@@ -221,7 +221,8 @@ func (n *NIC) media(s string, src Source) {
 	}
 }
 
-// fixedMedia is a medium that somebody fixed without a duplex. Whole lines only: mark-up may have taken what stood in <>.
+// fixedMedia is a medium that somebody fixed without a duplex. Whole lines only: mark-up may have taken what stood in
+// <>.
 var fixedMedia = regexp.MustCompile(`^Ethernet 10{1,2}base(?:T/UTP|TX)$`)
 
 func (n *NIC) mediaSpeed(s string, src Source) {

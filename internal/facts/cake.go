@@ -7,8 +7,8 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// tinTable reads the table of cake's tins (iproute2 tc/q_cake.c, cake_print_xstats): a row of their names, then a row for
-// each number, with the names of the rows in front.
+// tinTable reads the table of cake's tins (iproute2 tc/q_cake.c, cake_print_xstats): a row of their names, then a row
+// for each number, with the names of the rows in front.
 type tinTable struct {
 	open bool
 }

@@ -86,9 +86,12 @@ var refusals = []struct {
 	words string
 	state State
 }{
-	{"operation not permitted", Denied}, {"permission denied", Denied}, {"access denied", Denied}, {"must be root", Denied}, {"you need to be root", Denied},
-	{"not supported", Absent}, {"no data available", Absent}, {"no stats available", Absent}, {"no such device", Absent}, {"no such file", Absent},
-	{"command not found", Absent}, {": not found", Absent}, {"unknown oid", Absent}, {"does not exist", Absent}, {"no such program", Absent},
+	{"operation not permitted", Denied}, {"permission denied", Denied}, {"access denied", Denied}, {"must be root",
+		Denied}, {"you need to be root", Denied},
+	{"not supported", Absent}, {"no data available", Absent}, {"no stats available", Absent}, {"no such device", Absent},
+	{"no such file", Absent},
+	{"command not found", Absent}, {": not found", Absent}, {"unknown oid", Absent}, {"does not exist", Absent},
+	{"no such program", Absent},
 	{"timed out", Absent}, {"timeout", Absent}, {"no channels available", Absent}, {"modules are not loaded", Absent},
 }
 

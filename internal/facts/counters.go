@@ -87,7 +87,8 @@ func statColumns(prefix string) func(f *Facts, t text) error {
 		names, sums, err := kerneltext.StatColumns(string(t.data))
 		for i, name := range names {
 			f.Counters[prefix+"."+name] = Counter{Value: sums[i],
-				Source: Source{From: t.from, Line: f.Line(t.from, 1).Line, Text: fmt.Sprintf("%s %d (sum over processors)", name, sums[i])}}
+				Source: Source{From: t.from, Line: f.Line(t.from, 1).Line, Text: fmt.Sprintf("%s %d (sum over processors)",
+					name, sums[i])}}
 		}
 		return err
 	}

@@ -16,8 +16,8 @@ var (
 
 // readDrops reads what tells where or why the kernel of Linux dropped packets: dropwatch ("12 drops at tcp_v4_rcv+88
 // (0xffff...)", "drop reason: NO_SOCKET"), the trace event skb:kfree_skb of perf and ftrace ("reason: NO_SOCKET", Linux
-// 5.17 and later), maps of bpftrace and metrics of ebpf_exporter by reason. A counter is named drops.PLACE or drop_reason.REASON, counts from when
-// the tool was started.
+// 5.17 and later), maps of bpftrace and metrics of ebpf_exporter by reason. A counter is named drops.PLACE or
+// drop_reason.REASON, counts from when the tool was started.
 func (f *Facts) readDrops(t text) error {
 	sums, shown := map[string]uint64{}, map[string]Source{}
 	keep := func(name string, n uint64, line int) {

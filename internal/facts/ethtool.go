@@ -135,8 +135,8 @@ func readEthtoolDriver(n *NIC, f *Facts, t text) error {
 	return nothingUnless(found)
 }
 
-// readEthtoolFeatures reads ethtool -k: "name: on|off [fixed] [requested on]". What was requested in vain is as fixed as
-// what the driver never changes, and so is a group of which each member, indented below it, is.
+// readEthtoolFeatures reads ethtool -k: "name: on|off [fixed] [requested on]". What was requested in vain is as fixed
+// as what the driver never changes, and so is a group of which each member, indented below it, is.
 func readEthtoolFeatures(n *NIC, f *Facts, t text) error {
 	n.Features = map[string]Feature{}
 	group, indent := "", 0

@@ -20,7 +20,8 @@ type Handshake struct {
 	Answer Source  `json:"answer"` // the server's; its text is empty where none was shown
 }
 
-// handshakeLine is a SYN or its answer: "12:00:01.08 IP 192.0.2.1.51000 > 192.0.2.9.22: Flags [S.], ..., options [...]".
+// handshakeLine is a SYN or its answer: "12:00:01.08 IP 192.0.2.1.51000 > 192.0.2.9.22: Flags [S.], ..., options
+// [...]".
 var handshakeLine = regexp.MustCompile(`^\s*(?:(\d\d):(\d\d):(\d\d\.\d+) )?.*\bIP6? (\S+) > (\S+): Flags \[(S\.?)(?:[EW]*)\],.* options \[([^\]]*)\]`)
 
 // readHandshakes reads the text of tcpdump (print-tcp.c), of which the handshakes alone say what ends agreed on.
@@ -37,7 +38,8 @@ func (f *Facts) readHandshakes(t text) error {
 		if m[6] == "S" {
 			sent[m[4]+" "+m[5]] = clockSeconds(m[1:4])
 			if len(f.Handshakes) < flowLimit {
-				f.Handshakes = append(f.Handshakes, Handshake{Client: m[4], Server: m[5], Offered: scaled, Source: f.Line(t.from, i+1)})
+				f.Handshakes = append(f.Handshakes, Handshake{Client: m[4], Server: m[5], Offered: scaled,
+					Source: f.Line(t.from, i+1)})
 			}
 			continue
 		}

@@ -106,7 +106,8 @@ func (n *NIC) join(l *NIC, seconds map[string]float64) {
 		into  *string
 		later string
 	}{{&n.Driver, l.Driver}, {&n.Version, l.Version}, {&n.Firmware, l.Firmware}, {&n.Bus, l.Bus}, {&n.Device, l.Device},
-		{&n.MAC, l.MAC}, {&n.Duplex, l.Duplex}, {&n.Media, l.Media}, {&n.Master, l.Master}, {&n.EEE, l.EEE}, {&n.Hash, l.Hash},
+		{&n.MAC, l.MAC}, {&n.Duplex, l.Duplex}, {&n.Media, l.Media}, {&n.Master, l.Master}, {&n.EEE, l.EEE},
+		{&n.Hash, l.Hash},
 		{&n.BondMode, l.BondMode}, {&n.Aggregator, l.Aggregator}} {
 		*s.into = cmp.Or(s.later, *s.into)
 	}
@@ -178,8 +179,10 @@ func (f *Facts) joinProcessors(later *Facts, seconds map[string]float64) {
 			l.Softnet = p.Softnet
 		} else if p.Softnet != nil {
 			after := seconds[s.Processed.Source.From]
-			s.Processed, s.Dropped = p.Softnet.Processed.then(s.Processed, after, false), p.Softnet.Dropped.then(s.Dropped, after, false)
-			s.Squeezed, s.Steered = p.Softnet.Squeezed.then(s.Squeezed, after, false), p.Softnet.Steered.then(s.Steered, after, false)
+			s.Processed, s.Dropped = p.Softnet.Processed.then(s.Processed, after, false), p.Softnet.Dropped.then(s.Dropped,
+				after, false)
+			s.Squeezed, s.Steered = p.Softnet.Squeezed.then(s.Squeezed, after, false), p.Softnet.Steered.then(s.Steered, after,
+				false)
 		}
 		if l.NetRX == nil {
 			l.NetRX = p.NetRX

@@ -7,8 +7,8 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// LossCount is a counter whose name says that packets were lost, of a tool that has no reader of its own, and the counter
-// of packets that stands beside it.
+// LossCount is a counter whose name says that packets were lost, of a tool that has no reader of its own, and the
+// counter of packets that stands beside it.
 type LossCount struct {
 	Name   string `json:"name"`
 	Lost   uint64 `json:"lost"`
@@ -120,7 +120,8 @@ func countsOf(lines []string) (out []namedCount) {
 
 func notDigits(s string) bool { return strings.Trim(s, "0123456789") != "" }
 
-// lossesOf are the counters of losses in a paragraph, each beside the counter of packets whose name is most like its own.
+// lossesOf are the counters of losses in a paragraph, each beside the counter of packets whose name is most like its
+// own.
 func lossesOf(lines []string) (lost, totals []namedCount) {
 	all := countsOf(lines)
 	for _, c := range all {
@@ -180,7 +181,8 @@ func (f *Facts) readLossCounts(t text) error {
 					Beside: totals[i].value, Source: f.Line(t.from, first+c.line), Total: f.Line(t.from, first+totals[i].line)})
 			}
 		}
-		if len(lost) > 0 || slices.ContainsFunc(countsOf(all[first:end]), func(c namedCount) bool { return lossWords.MatchString(c.words) }) {
+		if len(lost) > 0 || slices.ContainsFunc(countsOf(all[first:end]),
+			func(c namedCount) bool { return lossWords.MatchString(c.words) }) {
 			found = true
 			for i := first; i < end; i++ { // the others say that all else is well
 				f.use(t.from, i+1)

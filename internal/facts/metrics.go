@@ -92,7 +92,8 @@ func (f *Facts) metric(name, label string, v uint64, src Source) bool {
 	}
 	way, what, _ := strings.Cut(counter, "_")
 	short := map[string]string{"receive": "rx_", "transmit": "tx_"}[way]
-	file := map[string]string{"errs": "errors", "drop": "dropped", "packets": "packets", "bytes": "bytes", "fifo": "fifo_errors",
+	file := map[string]string{"errs": "errors", "drop": "dropped", "packets": "packets", "bytes": "bytes",
+		"fifo":  "fifo_errors",
 		"frame": "frame_errors", "carrier": "carrier_errors"}[what]
 	if short == "" || file == "" {
 		return false

@@ -31,7 +31,8 @@ func (f *Facts) fits(kind name.Kind, text string, src Source) bool {
 	if err == nil {
 		return true
 	}
-	u := Unfit{Kind: kind, Text: strings.ToValidUTF8(text[:min(len(text), unfitBytes)], "?"), Because: err.Error(), Source: src}
+	u := Unfit{Kind: kind, Text: strings.ToValidUTF8(text[:min(len(text), unfitBytes)], "?"),
+		Because: err.Error(), Source: src}
 	known := slices.ContainsFunc(f.Unfit, func(o Unfit) bool { return o.Kind == u.Kind && o.Text == u.Text })
 	if !known && len(f.Unfit) < unfitLimit {
 		f.Unfit = append(f.Unfit, u)
@@ -59,7 +60,8 @@ func (f *Facts) checkNames() {
 	f.checkSettings(f.Settings)
 	f.checkSettings(f.Boot)
 	f.Modules = slices.DeleteFunc(f.Modules, func(m string) bool { return !f.fits(name.OfModule, m, Source{}) })
-	f.Interrupts = slices.DeleteFunc(f.Interrupts, func(i Interrupt) bool { return !f.fits(name.OfInterrupt, i.ID, i.Total.Source) })
+	f.Interrupts = slices.DeleteFunc(f.Interrupts,
+		func(i Interrupt) bool { return !f.fits(name.OfInterrupt, i.ID, i.Total.Source) })
 	for i := range f.Interrupts {
 		f.word(name.OfProcessors, &f.Interrupts[i].Affinity, f.Interrupts[i].Total.Source)
 	}
@@ -101,7 +103,8 @@ func (f *Facts) checkLinks() {
 func (f *Facts) checkSettings(settings map[string]Setting) {
 	for _, setting := range slices.Sorted(maps.Keys(settings)) {
 		base, nic, of := strings.Cut(setting, "@")
-		if !f.fits(name.OfSetting, base, settings[setting].Source) || of && !f.fits(name.OfInterface, nic, settings[setting].Source) {
+		if !f.fits(name.OfSetting, base, settings[setting].Source) || of &&
+			!f.fits(name.OfInterface, nic, settings[setting].Source) {
 			delete(settings, setting)
 		}
 	}
@@ -114,9 +117,11 @@ func (f *Facts) checkPools() {
 	z := f.ZFS
 	z.Pools = slices.DeleteFunc(z.Pools, func(p ZPool) bool { return !f.fits(name.OfPool, p.Name, p.Source) })
 	for i := range z.Pools {
-		z.Pools[i].Vdevs = slices.DeleteFunc(z.Pools[i].Vdevs, func(v ZVdev) bool { return !f.fits(name.OfPool, v.Name, v.Source) })
+		z.Pools[i].Vdevs = slices.DeleteFunc(z.Pools[i].Vdevs,
+			func(v ZVdev) bool { return !f.fits(name.OfPool, v.Name, v.Source) })
 	}
-	z.Datasets = slices.DeleteFunc(z.Datasets, func(d ZDataset) bool { return !f.fits(name.OfPool, d.Name, Source{From: "zfs get all"}) })
+	z.Datasets = slices.DeleteFunc(z.Datasets,
+		func(d ZDataset) bool { return !f.fits(name.OfPool, d.Name, Source{From: "zfs get all"}) })
 }
 
 // checkSockets checks the addresses of both ends.
@@ -125,13 +130,16 @@ func (f *Facts) checkSockets() {
 		f.word(name.OfAddress, &f.Flows[i].Local, f.Flows[i].Source)
 		f.word(name.OfAddress, &f.Flows[i].Peer, f.Flows[i].Source)
 	}
-	f.Listeners = slices.DeleteFunc(f.Listeners, func(l Listener) bool { return !f.fits(name.OfAddress, l.Local, l.Source) })
-	f.Datagrams = slices.DeleteFunc(f.Datagrams, func(d DatagramSocket) bool { return !f.fits(name.OfAddress, d.Local, d.Source) })
+	f.Listeners = slices.DeleteFunc(f.Listeners,
+		func(l Listener) bool { return !f.fits(name.OfAddress, l.Local, l.Source) })
+	f.Datagrams = slices.DeleteFunc(f.Datagrams,
+		func(d DatagramSocket) bool { return !f.fits(name.OfAddress, d.Local, d.Source) })
 	for i := range f.Transfers {
 		f.word(name.OfAddress, &f.Transfers[i].Local, f.Transfers[i].Source)
 		f.word(name.OfAddress, &f.Transfers[i].Peer, f.Transfers[i].Source)
 	}
 	f.Neighbours = slices.DeleteFunc(f.Neighbours, func(n Neighbour) bool {
-		return !f.fits(name.OfAddress, n.Address, n.Source) || n.Interface != "" && !f.fits(name.OfInterface, n.Interface, n.Source)
+		return !f.fits(name.OfAddress, n.Address, n.Source) || n.Interface != "" &&
+			!f.fits(name.OfInterface, n.Interface, n.Source)
 	})
 }

@@ -224,7 +224,8 @@ func (f *Facts) readNstat(t text) error {
 			continue
 		}
 		v, ok := count(words[1])
-		if ok && f.nstatCounter(strings.Replace(words[0], ".", "", 1), Counter{Value: v, Partial: partial, Source: f.Line(t.from, i+1)}) {
+		if ok && f.nstatCounter(strings.Replace(words[0], ".", "", 1),
+			Counter{Value: v, Partial: partial, Source: f.Line(t.from, i+1)}) {
 			found = true
 		}
 	}

@@ -64,8 +64,8 @@ func (f *Facts) readBSDNetstat(t text) error {
 // typedProtocol is the protocol that a command asks for.
 var typedProtocol = regexp.MustCompile(`-p ?(\w+)`)
 
-// sentencesOfBSD are what netstat -s of FreeBSD and OpenBSD says of one protocol alone: a grep takes the heading and the
-// line above.
+// sentencesOfBSD are what netstat -s of FreeBSD and OpenBSD says of one protocol alone: a grep takes the heading and
+// the line above.
 var sentencesOfBSD = map[string]string{
 	"listen_queue_overflow":                              "tcp.listen_queue_overflow",
 	"data_packet_retransmitted":                          "tcp.packet_sent.data_packet_retransmitted",
@@ -137,7 +137,8 @@ func (f *Facts) readMbufs(t text) error {
 		if i+1 < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i+1]), "(") { // broken by a mail program
 			line += " " + strings.TrimSpace(lines[i+1])
 		}
-		if m := dashboardPair.FindStringSubmatch(line); m != nil && strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "mbuf usage") {
+		if m := dashboardPair.FindStringSubmatch(line); m != nil &&
+			strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "mbuf usage") {
 			p := pool("mbuf clusters")
 			p.Used, _ = count(m[1])
 			p.Limit, _ = count(m[2])

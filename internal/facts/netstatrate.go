@@ -21,8 +21,8 @@ var rateFields = [2]map[string]string{
 	{"packets": "Ipkts", "errs": "Ierrs", "idrops": "Idrop", "bytes": "Ibytes"},
 	{"packets": "Opkts", "errs": "Oerrs", "bytes": "Obytes", "colls": "Coll", "drops": "Drop"}}
 
-// readNetstatRates reads netstat -w of FreeBSD and OpenBSD: a row for each interval with what was counted in it, with -h
-// in thousands and millions. The first row of OpenBSD counts since the start, and is left out.
+// readNetstatRates reads netstat -w of FreeBSD and OpenBSD: a row for each interval with what was counted in it, with
+// -h in thousands and millions. The first row of OpenBSD counts since the start, and is left out.
 func (f *Facts) readNetstatRates(t text) error {
 	of, heads := "", []string(nil)
 	every := 0.0

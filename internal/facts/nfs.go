@@ -91,7 +91,8 @@ func (f *Facts) nfsMount(line string, at func() Source) bool {
 	if from == "" || len(f.NFSMounts) >= rowLimit {
 		return false
 	}
-	f.NFSMounts = append(f.NFSMounts, NFSMount{From: shorten(from), On: shorten(on), Options: mountOptions(options), Source: at()})
+	f.NFSMounts = append(f.NFSMounts, NFSMount{From: shorten(from), On: shorten(on),
+		Options: mountOptions(options), Source: at()})
 	return true
 }
 
@@ -144,8 +145,8 @@ func (f *Facts) nfsRow(heads []string, line string, at func() Source) bool {
 	return f.keepOperation(op)
 }
 
-// nfsOperation takes a row of /proc/self/mountstats: requests, transmissions, timeouts, bytes both ways, and the sums of
-// the times in the queue, on the way, and of all in milliseconds.
+// nfsOperation takes a row of /proc/self/mountstats: requests, transmissions, timeouts, bytes both ways, and the sums
+// of the times in the queue, on the way, and of all in milliseconds.
 func (f *Facts) nfsOperation(line string, at func() Source) bool {
 	m := nfsPerOp.FindStringSubmatch(line)
 	if m == nil {

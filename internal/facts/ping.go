@@ -15,8 +15,8 @@ type Ping struct {
 	Max  float64 `json:"max_s"`
 	// Sent and Answered are those of the summary; without one what was answered counts.
 	Sent int `json:"sent"`
-	// Data is what each packet carried in bytes, 0 where it was not said; TooLong is set where somebody on the path, or the
-	// host itself, said that this is too much.
+	// Data is what each packet carried in bytes, 0 where it was not said; TooLong is set where somebody on the path, or
+	// the host itself, said that this is too much.
 	Data    int  `json:"data_bytes,omitempty"`
 	TooLong bool `json:"too_long,omitempty"`
 

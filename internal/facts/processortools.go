@@ -128,7 +128,8 @@ func (f *Facts) readTop(t text) error {
 		}
 		if m := topProcess.FindStringSubmatch(line); m != nil {
 			if v, ok := positive(m[1]); ok && v >= 50 && v <= 6400 && len(f.Threads) < rowLimit {
-				f.Threads = append(f.Threads, Thread{Name: shorten(strings.Trim(m[2], " []")), Share: v / 100, Source: f.Line(t.from, i+1)})
+				f.Threads = append(f.Threads, Thread{Name: shorten(strings.Trim(m[2], " []")), Share: v / 100,
+					Source: f.Line(t.from, i+1)})
 				found = true
 			}
 			continue
@@ -170,7 +171,8 @@ var topThread = regexp.MustCompile(`^ *\d+ +root +.* (\d+\.\d+)% \[?((?:kernel|i
 	`^ *\d+ +root +.* (\d+\.\d+)% ((?:irq|swi)\d+: .*|[a-z]+\d+ (?:taskq|que\b.*)|dummynet|pf ?purge|softnet\d*)$|` +
 	`^ *\d+ +\S+ +.* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (openvpn|wireguard-go|boringtun\S*|tailscaled|tincd|zerotier-one)$`)
 
-// topProcess is any other row of the BSDs' top: "50123 root 102 0 21M 11M CPU1 1 122:01 99.31% openvpn"; what idles is none.
+// topProcess is any other row of the BSDs' top: "50123 root 102 0 21M 11M CPU1 1 122:01 99.31% openvpn"; what idles is
+// none.
 var topProcess = regexp.MustCompile(`^ *\d+ +[a-z_][\w.+-]* +.* (\d+\.\d+)% ((?:[^\[i]|\[[^i]|i[^d]).*)$`)
 
 // topWhole begins top's line of all processors together.

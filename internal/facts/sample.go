@@ -68,7 +68,8 @@ func (f *Facts) sample(ctx context.Context, c host.Conn, window time.Duration) e
 		return nil
 	}
 	f.Parts["window"] = Part{From: secondSample, State: Read}
-	later := &Facts{System: f.System, Settings: map[string]Setting{}, Counters: map[string]Counter{}, Parts: map[string]Part{}, texts: map[string][]string{}}
+	later := &Facts{System: f.System, Settings: map[string]Setting{}, Counters: map[string]Counter{},
+		Parts: map[string]Part{}, texts: map[string][]string{}}
 	for _, n := range f.NICs {
 		later.NICs = append(later.NICs, NIC{Name: n.Name, Kind: n.Kind, Counters: map[string]Counter{}})
 	}
@@ -123,7 +124,8 @@ func (f *Facts) compare(later *Facts, seconds float64) {
 		}
 		rates(n.Counters, after.Counters, seconds)
 		for j := range n.Qdiscs {
-			if j < len(after.Qdiscs) && after.Qdiscs[j].Kind == n.Qdiscs[j].Kind && after.Qdiscs[j].Handle == n.Qdiscs[j].Handle {
+			if j < len(after.Qdiscs) && after.Qdiscs[j].Kind == n.Qdiscs[j].Kind &&
+				after.Qdiscs[j].Handle == n.Qdiscs[j].Handle {
 				q, l := &n.Qdiscs[j], after.Qdiscs[j]
 				q.Sent.grow(l.Sent, seconds)
 				q.Dropped.grow(l.Dropped, seconds)
@@ -149,7 +151,8 @@ func rates(before, after map[string]Counter, seconds float64) {
 // isState tells the numbers that are no running totals: they go up and down,
 // and their growth is no rate.
 func isState(name string) bool {
-	for _, prefix := range []string{"sockstat.", "tcp_states.", "rxring.", "Ip.Forwarding", "Ip.DefaultTTL", "Tcp.CurrEstab", "Tcp.Rto"} {
+	for _, prefix := range []string{"sockstat.", "tcp_states.", "rxring.", "Ip.Forwarding", "Ip.DefaultTTL",
+		"Tcp.CurrEstab", "Tcp.Rto"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}

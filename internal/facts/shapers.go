@@ -20,15 +20,17 @@ var (
 	dummynetSched = regexp.MustCompile(`^\s*sched \d+ type (\S+)`)
 )
 
-// readDummynet reads ipfw pipe, queue and sched show, and dnctl's (sbin/ipfw/dummynet.c): a line for each pipe, below it
-// its queue, its scheduler, and rows of flows that end in packets and bytes in all, packets and bytes that wait, drops.
+// readDummynet reads ipfw pipe, queue and sched show, and dnctl's (sbin/ipfw/dummynet.c): a line for each pipe, below
+// it its queue, its scheduler, and rows of flows that end in packets and bytes in all, packets and bytes that wait,
+// drops.
 func (f *Facts) readDummynet(t text) error {
 	var c *Class
 	rows, found := false, false
 	begin := func(id string, src Source) {
 		found, rows, c = true, false, nil
 		if len(f.Shapers) < rowLimit {
-			f.Shapers = append(f.Shapers, Class{Kind: "dummynet", ID: id, Sent: Counter{Source: src}, Dropped: Counter{Source: src}})
+			f.Shapers = append(f.Shapers, Class{Kind: "dummynet",
+				ID: id, Sent: Counter{Source: src}, Dropped: Counter{Source: src}})
 			c = &f.Shapers[len(f.Shapers)-1]
 		}
 	}

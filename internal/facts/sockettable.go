@@ -22,8 +22,8 @@ func (f *Facts) datagramSocket(s DatagramSocket) {
 	f.Datagrams = append(f.Datagrams, s)
 }
 
-// readUDPTable reads /proc/net/udp and udp6: queues in hexadecimal behind the state, the drops of the socket in the last
-// column (net/ipv4/udp.c, udp4_format_sock).
+// readUDPTable reads /proc/net/udp and udp6: queues in hexadecimal behind the state, the drops of the socket in the
+// last column (net/ipv4/udp.c, udp4_format_sock).
 func (f *Facts) readUDPTable(t text) error {
 	found := false
 	for i, line := range t.lines() {
@@ -124,8 +124,8 @@ var countedState = regexp.MustCompile(`^\s*(?:(\d+) +(` + tcpStates + `)|(` + tc
 
 const tcpStates = `ESTABLISHED|CLOSE_WAIT|TIME_WAIT|FIN_WAIT_?[12]|LAST_ACK|SYN_SENT|SYN_RCVD|SYN_RECV|CLOSING|CLOSED|LISTEN`
 
-// readRexmits reads netstat -T of FreeBSD: "tcp4  12  0  0  LOCAL  PEER", with what a connection sent again, received out of
-// order, and how often its window was closed.
+// readRexmits reads netstat -T of FreeBSD: "tcp4  12  0  0  LOCAL  PEER", with what a connection sent again, received
+// out of order, and how often its window was closed.
 func (f *Facts) readRexmits(t text) error {
 	for i, line := range t.lines() {
 		words := strings.Fields(line)

@@ -62,14 +62,15 @@ var (
 	remarked = regexp.MustCompile(`^\s*(-?\d+)\s+(?:\(|<-|#|//).*$`)
 )
 
-// ends reports whether a line cannot go on with a value: an empty one ends it, and behind one number only numbers follow,
-// everything else is what somebody wrote.
+// ends reports whether a line cannot go on with a value: an empty one ends it, and behind one number only numbers
+// follow, everything else is what somebody wrote.
 func ends(value, line string) bool {
 	words := strings.Fields(line)
 	if _, number := wholeNumber(value); value == "" || len(words) > 0 && !number {
 		return false
 	}
-	return slices.ContainsFunc(words, func(w string) bool { _, number := wholeNumber(w); return !number }) || len(words) == 0
+	return slices.ContainsFunc(words, func(w string) bool { _, number := wholeNumber(w); return !number }) ||
+		len(words) == 0
 }
 
 // complaint reports whether a line is what sysctl says on standard error,

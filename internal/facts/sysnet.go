@@ -145,7 +145,8 @@ func (n *NIC) pcieFile(file, value string) {
 
 // sysStatistics are the files of statistics by the names that ip has for them (Linux
 // Documentation/ABI/testing/sysfs-class-net-statistics).
-var sysStatistics = map[string]string{"collisions": "tx_collsns", "multicast": "rx_mcast", "rx_crc_errors": "rx_errors_crc",
+var sysStatistics = map[string]string{"collisions": "tx_collsns", "multicast": "rx_mcast",
+	"rx_crc_errors":  "rx_errors_crc",
 	"rx_fifo_errors": "rx_errors_fifo", "rx_frame_errors": "rx_errors_frame", "rx_length_errors": "rx_errors_length",
 	"rx_missed_errors": "rx_missed", "rx_over_errors": "rx_overrun", "tx_carrier_errors": "tx_carrier",
 	"tx_fifo_errors": "tx_errors_fifo", "tx_aborted_errors": "tx_errors_aborted"}

@@ -146,7 +146,8 @@ func (f *Facts) readPfQueues(t text) error {
 		if m := pfSent.FindStringSubmatch(line); m != nil {
 			sent, _ := count(m[1])
 			dropped, _ := count(m[2])
-			c.Sent, c.Dropped = Counter{Value: sent, Source: f.Line(t.from, i+1)}, Counter{Value: dropped, Source: f.Line(t.from, i+1)}
+			c.Sent, c.Dropped = Counter{Value: sent, Source: f.Line(t.from, i+1)}, Counter{Value: dropped,
+				Source: f.Line(t.from, i+1)}
 		}
 		if m := pfLimit.FindStringSubmatch(line); m != nil {
 			c.Limit = int64(smallNumber(m[1] + m[2]))

@@ -213,8 +213,8 @@ type Transfer struct {
 	// in bytes; both 0 where iperf3 did not say them.
 	Retransmits uint64  `json:"retransmits"`
 	Window      float64 `json:"largest_window_bytes,omitempty"`
-	// Before is the highest rate of an interval up to the first with retransmissions, AfterBytes and AfterSeconds what came
-	// after that one.
+	// Before is the highest rate of an interval up to the first with retransmissions, AfterBytes and AfterSeconds what
+	// came after that one.
 	Before       units.Rate `json:"rate_before_loss_bps,omitempty"`
 	AfterBytes   float64    `json:"bytes_after_loss,omitempty"`
 	AfterSeconds float64    `json:"after_loss_s,omitempty"`
@@ -232,7 +232,8 @@ type Transfer struct {
 // TransferEnd is a line of iperf3's summary: what one end counted of a stream, or of all (Stream SUM).
 type TransferEnd struct {
 	Stream string `json:"stream"`
-	// Role is sender or receiver, or total where one line of iperf 2 is all; Way is TX or RX with --bidir, with the end that counted behind it.
+	// Role is sender or receiver, or total where one line of iperf 2 is all; Way is TX or RX with --bidir, with the end
+	// that counted behind it.
 	Role    string     `json:"role,omitempty"`
 	Way     string     `json:"way,omitempty"`
 	Bytes   float64    `json:"bytes"`

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// readVmstat reads the processors' time in vmstat of Linux (procps src/vmstat.c) and the BSDs (usr.bin/vmstat/vmstat.c):
-// a heading that ends in us sy id, of Linux with wa and st, of FreeBSD's -P once for each processor. The first row is
-// since the start of the system; of the others the last counts.
+// readVmstat reads the processors' time in vmstat of Linux (procps src/vmstat.c) and the BSDs
+// (usr.bin/vmstat/vmstat.c): a heading that ends in us sy id, of Linux with wa and st, of FreeBSD's -P once for each
+// processor. The first row is since the start of the system; of the others the last counts.
 func (f *Facts) readVmstat(t text) error {
 	var heads []string
 	rows := 0

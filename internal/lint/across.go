@@ -88,24 +88,30 @@ func (k *checker) superseded(before, after *assignment) {
 		f.because = "One of the two lines is enough."
 	case before.file == after.file:
 		f.code = "duplicate"
-		f.message = fmt.Sprintf("%s = %s has no effect: line %d sets %s", name, before.entry.Value, after.entry.Line, after.entry.Value)
+		f.message = fmt.Sprintf("%s = %s has no effect: line %d sets %s",
+			name, before.entry.Value, after.entry.Line, after.entry.Value)
 		f.because = "The lines are applied in order, and the last one wins."
 		f.fix = &Fix{Kind: FixCommentOut, Reason: fmt.Sprintf("set again below to %s", after.entry.Value)}
-	case before.kind == conffile.Loader && after.kind == conffile.Sysctl && !same && before.record != nil && k.refused[before.record.Name] != before:
+	case before.kind == conffile.Loader && after.kind == conffile.Sysctl && !same && before.record != nil &&
+		k.refused[before.record.Name] != before:
 		f.code = "overridden"
-		f.message = fmt.Sprintf("%s = %s is in effect only until %s:%d sets %s", name, before.entry.Value, after.file.path, after.entry.Line, after.entry.Value)
+		f.message = fmt.Sprintf("%s = %s is in effect only until %s:%d sets %s",
+			name, before.entry.Value, after.file.path, after.entry.Line, after.entry.Value)
 		f.because = "The kernel starts with the loader's value, and sysctl.conf is read late in the boot."
 	case before.kind != after.kind:
 		return
-	case k.system == catalog.Linux && path.Base(after.file.path) == "sysctl.conf" && path.Base(before.file.path) > "99-sysctl.conf":
+	case k.system == catalog.Linux && path.Base(after.file.path) == "sysctl.conf" &&
+		path.Base(before.file.path) > "99-sysctl.conf":
 		return // systemd reads sysctl.conf as 99-sysctl.conf, procps after all others
 	default:
 		f.code = "overridden"
-		f.message = fmt.Sprintf("%s = %s has no effect: %s:%d, read later, sets %s", name, before.entry.Value, after.file.path, after.entry.Line, after.entry.Value)
+		f.message = fmt.Sprintf("%s = %s has no effect: %s:%d, read later, sets %s",
+			name, before.entry.Value, after.file.path, after.entry.Line, after.entry.Value)
 		f.because = "The system reads the files in this order, and the last one wins."
 		if same {
 			f.severity = Info
-			f.message = fmt.Sprintf("%s is set to the same value in %s:%d, which is read later", name, after.file.path, after.entry.Line)
+			f.message = fmt.Sprintf("%s is set to the same value in %s:%d, which is read later",
+				name, after.file.path, after.entry.Line)
 		}
 	}
 	k.reportIn(before.file, before.entry, f)
@@ -123,7 +129,8 @@ func (k *checker) reportIn(file *source, e conffile.Entry, f finding) {
 func (k *checker) judgePending() {
 	told := map[string]bool{} // pairs of conflicting settings
 	first := func(a, b string) int {
-		return cmp.Or(cmp.Compare(k.pending[a].file.path, k.pending[b].file.path), k.pending[a].entry.Line-k.pending[b].entry.Line, cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(k.pending[a].file.path, k.pending[b].file.path),
+			k.pending[a].entry.Line-k.pending[b].entry.Line, cmp.Compare(a, b))
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(k.pending), first) {
 		p := k.pending[key]
@@ -194,7 +201,8 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 		return k.moduleUnmet(a, need, strings.TrimSuffix(need, "_load"), f)
 	}
 	if k.system == catalog.Linux && !strings.Contains(need, ".") {
-		if (a.kind == conffile.Sysctl || a.kind == conffile.YAML && !strings.Contains(a.file.text, need)) && brings(a.record, need) {
+		if (a.kind == conffile.Sysctl || a.kind == conffile.YAML && !strings.Contains(a.file.text, need)) &&
+			brings(a.record, need) {
 			return k.broughtLater(a, need, f)
 		}
 		return nil // Linux loads a module when a value names it
@@ -211,9 +219,11 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 	refused, tried := k.refused[name]
 	switch {
 	case !set && tried:
-		f.message = fmt.Sprintf("%s needs %s, but %s:%d does not take effect", a.entry.Name, name, refused.file.path, refused.entry.Line)
+		f.message = fmt.Sprintf("%s needs %s, but %s:%d does not take effect",
+			a.entry.Name, name, refused.file.path, refused.entry.Line)
 	case set && hasWant && strings.TrimSpace(have.entry.Value) != want:
-		f.message = fmt.Sprintf("%s needs %s, but %s:%d sets %s", a.entry.Name, need, have.file.path, have.entry.Line, have.entry.Value)
+		f.message = fmt.Sprintf("%s needs %s, but %s:%d sets %s",
+			a.entry.Name, need, have.file.path, have.entry.Line, have.entry.Value)
 	case set && !hasWant && isOff(have.entry.Value):
 		f.message = fmt.Sprintf("%s needs %s, which %s:%d switches off", a.entry.Name, name, have.file.path, have.entry.Line)
 	case !set:
@@ -252,8 +262,10 @@ func (k *checker) broughtLater(a *assignment, module string, f *finding) *findin
 		return nil
 	}
 	f.severity, f.sources = Info, []string{"sysctl.d(5), EXAMPLES: br_netfilter in modules-load.d"}
-	f.message = fmt.Sprintf("%s exists only while the module %s is loaded; load it at boot by a line in /etc/modules-load.d", a.entry.Name, module)
-	f.because = "If nothing has loaded it when the sysctl files are read, the line fails, and the kernel's default holds from then on."
+	f.message = fmt.Sprintf("%s exists only while the module %s is loaded; load it at boot by a "+
+		"line in /etc/modules-load.d", a.entry.Name, module)
+	f.because = "If nothing has loaded it when the sysctl files are read, the line fails, and the kernel's " +
+		"default holds from then on."
 	return f
 }
 
@@ -275,7 +287,8 @@ func (k *checker) moduleUnmet(a *assignment, need, module string, f *finding) *f
 			return nil // built in, or not known to be a module
 		}
 	}
-	f.message = fmt.Sprintf("%s = %s needs the module %s: %s=\"YES\" in /boot/loader.conf, or kld_list in /etc/rc.conf", a.entry.Name, a.entry.Value, module, need)
+	f.message = fmt.Sprintf("%s = %s needs the module %s: %s=\"YES\" in /boot/loader.conf, or kld_list in /etc/rc.conf",
+		a.entry.Name, a.entry.Value, module, need)
 	f.because = "Without the module the kernel does not know the setting or the value, and refuses the line."
 	if !k.kinds[conffile.Loader] || !k.kinds[conffile.RC] {
 		f.severity = Info
@@ -295,13 +308,15 @@ func (k *checker) conflicting(a *assignment, other string) *finding {
 		return nil
 	}
 	return &finding{code: "conflict", severity: Warning, sources: a.record.Sources, because: a.record.Does,
-		message: fmt.Sprintf("%s does not go with %s = %s in %s:%d", a.entry.Name, name, have.entry.Value, have.file.path, have.entry.Line)}
+		message: fmt.Sprintf("%s does not go with %s = %s in %s:%d",
+			a.entry.Name, name, have.entry.Value, have.file.path, have.entry.Line)}
 }
 
 // drift reports a running value that differs from the file's.
 func (k *checker) drift(r *catalog.Record, e conffile.Entry) {
 	m := k.opt.Machine
-	if m == nil || m.Running == nil || e.Flags&(conffile.Expands|conffile.Glob|conffile.Conditional) != 0 || r.Kind == catalog.Boot {
+	if m == nil || m.Running == nil || e.Flags&(conffile.Expands|conffile.Glob|conffile.Conditional) != 0 ||
+		r.Kind == catalog.Boot {
 		return
 	}
 	running, known := m.Running(e.Name, e.Iface)

@@ -122,7 +122,8 @@ func (k *checker) run(files []*source) {
 		k.open(byPath[p])
 		k.report(conffile.Entry{Line: 1}, finding{code: "overridden", severity: Warning,
 			message: "the system does not read this file: another one of the same name takes its place",
-			because: "Of several drop-in files of one name, only the one in the strongest directory is read: /etc, /run, /usr/local/lib, /usr/lib, in this order."})
+			because: "Of several drop-in files of one name, only the one in the strongest directory is read: /etc, /run, " +
+				"/usr/local/lib, /usr/lib, in this order."})
 	}
 	k.judgePending()
 	k.judgeShapers()
@@ -172,7 +173,8 @@ func (k *checker) readFile(f *source) {
 			k.report(conffile.Entry{Line: r.Line, KeySpan: r.Span}, f)
 		})
 	if err != nil {
-		k.report(conffile.Entry{Line: 1}, finding{code: "syntax", severity: Error, message: strings.TrimPrefix(err.Error(), f.path+": ")})
+		k.report(conffile.Entry{Line: 1}, finding{code: "syntax",
+			severity: Error, message: strings.TrimPrefix(err.Error(), f.path+": ")})
 	}
 }
 
@@ -193,12 +195,14 @@ func (k *checker) entry(e conffile.Entry) {
 		k.report(e, finding{code: "wrong-file", severity: Warning,
 			sources: []string{"modules-load.d(5)", "systemd/systemd src/modules-load/modules-load.c"},
 			message: fmt.Sprintf("%s is an option of a module, and this file takes names alone", e.Key),
-			because: "systemd takes the whole line for a name and finds no such module; options belong to a line in /etc/modprobe.d."})
+			because: "systemd takes the whole line for a name and finds no such module; options belong to a " +
+				"line in /etc/modprobe.d."})
 		return
 	}
 	r := k.lookup(e.Name)
 	if r == nil && k.kindOf(e) == conffile.RC && e.Has(conffile.Module) && !e.Has(conffile.Part) {
-		k.report(e, finding{code: "wrong-file", severity: Warning, sources: []string{"rc.conf(5), kld_list", "loader.conf(5)"},
+		k.report(e, finding{code: "wrong-file", severity: Warning, sources: []string{"rc.conf(5), kld_list",
+			"loader.conf(5)"},
 			message: e.Name + " is a variable of the boot loader; in rc.conf nothing reads it",
 			because: "The loader reads /boot/loader.conf; rc.conf loads modules by kld_list."})
 	} else if r == nil {
@@ -246,7 +250,8 @@ func (k *checker) withoutComment(r *catalog.Record, e conffile.Entry) conffile.E
 		k.commented[k.file] = true
 		k.report(e, finding{code: "syntax", severity: Info, value: true, sources: []string{"sysctl.conf(5)", "sysctl.d(5)"},
 			message: "the kernel is given the comment too: '#' begins one only at the start of a line",
-			because: "It reads the number and stops; behind a word, such as that of tcp_congestion_control, it refuses the whole."})
+			because: "It reads the number and stops; behind a word, such as that of " +
+				"tcp_congestion_control, it refuses the whole."})
 	}
 	e.Value = value
 	e.ValueSpan.End = e.ValueSpan.Start + len(value)
@@ -310,7 +315,8 @@ func (k *checker) report(e conffile.Entry, f finding) {
 		System: k.system, Version: k.version(), Key: e.Key, Value: e.Value, Message: f.message, Because: f.because,
 		Fix: f.fix, Sources: f.sources, Width: max(1, span.End-span.Start), key: e.KeySpan.Start}
 	if k.kindOf(e) == conffile.PF && slices.Contains(refusedByPF, f.code) && f.severity == Error {
-		p.Because = strings.TrimSpace(p.Because + " pfctl refuses the whole file for this line, so that the rules which run stay, and after a reboot only the few of rc(8).")
+		p.Because = strings.TrimSpace(p.Because + " pfctl refuses the whole file for this line, so that the rules which " +
+			"run stay, and after a reboot only the few of rc(8).")
 	}
 	if kind := k.kindOf(e); kind == conffile.Cmdline || kind == conffile.YAML {
 		p.Fix = nil // one line holds them all and cannot hold a comment, or several hold one
@@ -388,7 +394,8 @@ func placeOf(kind conffile.Kind, e conffile.Entry) string {
 		return "sysctl" // written by the kernel when it starts the first program
 	case kind == conffile.RC && !e.Has(conffile.Part):
 		return "rc"
-	case (kind == conffile.Script || kind == conffile.Tuned || kind == conffile.YAML) && strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):
+	case (kind == conffile.Script || kind == conffile.Tuned || kind == conffile.YAML) &&
+		strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):
 		return "sysctl"
 	case kind == conffile.LinkFile:
 		return "link-file"

@@ -18,9 +18,10 @@ func existenceCodes() []Code {
 			Bad:  one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_tw_recycle = 0\n"),
 			Good: one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_tw_reuse = 1\n")},
 		{ID: "renamed", Title: "the setting has a new name", Severity: Warning,
-			Explanation: "The setting continues to exist under another name. As long as both names work, the line is only an info.",
-			Bad:         one("freebsd", "14.0", "/etc/sysctl.conf", "net.inet.tcp.rack.data_after_close=1\n"),
-			Good:        one("freebsd", "14.0", "/etc/sysctl.conf", "net.inet.tcp.initcwnd_segments=20\n")},
+			Explanation: "The setting continues to exist under another name. As long as both names work, " +
+				"the line is only an info.",
+			Bad:  one("freebsd", "14.0", "/etc/sysctl.conf", "net.inet.tcp.rack.data_after_close=1\n"),
+			Good: one("freebsd", "14.0", "/etc/sysctl.conf", "net.inet.tcp.initcwnd_segments=20\n")},
 		{ID: "not-yet", Title: "a later release has this setting", Severity: Warning,
 			Explanation: "The release that the file is for does not have the setting yet. This is reported only if " +
 				"the release is known, and not for a setting that the machine of --from has: distributions add newer " +

@@ -87,7 +87,8 @@ func (k *checker) judgeMembers(all *assignment, members map[string]*assignment) 
 	combine := k.combination(all.record)
 	if def := members["default"]; def != nil && combine == "or" && top == 0 {
 		if on, ok := lastNumber(def.entry.Value); ok && on > 0 {
-			k.reportIn(all.file, all.entry, finding{code: "no-effect", severity: Warning, sources: all.record.Sources, value: true,
+			k.reportIn(all.file, all.entry, finding{code: "no-effect",
+				severity: Warning, sources: all.record.Sources, value: true,
 				message: fmt.Sprintf("%s = %s has no effect beside %s = %s in %s:%d", all.entry.Name, all.entry.Value,
 					def.entry.Name, def.entry.Value, def.file.path, def.entry.Line),
 				because: "It holds when all or the interface says so, and interfaces begin with the value of default."})
@@ -119,7 +120,8 @@ func (k *checker) judgeMembers(all *assignment, members map[string]*assignment) 
 			continue
 		}
 		f := finding{code: "no-effect", severity: Warning, sources: a.record.Sources, value: true, because: because,
-			message: fmt.Sprintf("%s = %s has no effect beside %s = %s in %s:%d", a.entry.Name, a.entry.Value, all.entry.Name, all.entry.Value, all.file.path, all.entry.Line)}
+			message: fmt.Sprintf("%s = %s has no effect beside %s = %s in %s:%d",
+				a.entry.Name, a.entry.Value, all.entry.Name, all.entry.Value, all.file.path, all.entry.Line)}
 		if name == "default" {
 			f.severity = Info // a base that interfaces begin with is often left as it was
 		}

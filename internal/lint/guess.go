@@ -89,5 +89,6 @@ func CheckRelease(system catalog.System, version catalog.Version) error {
 	if err != nil || !version.AtLeast(catalog.Version(strconv.Itoa(n+2))) {
 		return nil
 	}
-	return fmt.Errorf("--version %s: there is no such release of %s; the newest that the catalog describes is %s", version, system.Title(), newest)
+	return fmt.Errorf("--version %s: there is no such release of %s; the newest that the catalog describes is %s",
+		version, system.Title(), newest)
 }

@@ -38,7 +38,8 @@ func (k *checker) ifupdown(e conffile.Entry) *finding {
 		}
 		return nil
 	}
-	if n := len(k.stanzas) - 1; n >= 0 && k.stanzas[n].file == k.file && k.stanzas[n].method.Iface == e.Iface && len(k.stanzas[n].options) < cacheLimit {
+	if n := len(k.stanzas) - 1; n >= 0 && k.stanzas[n].file == k.file && k.stanzas[n].method.Iface == e.Iface &&
+		len(k.stanzas[n].options) < cacheLimit {
 		k.stanzas[n].options = append(k.stanzas[n].options, e)
 	}
 	if len(e.Value) > 2 && e.Value[0] == '<' && e.Value[len(e.Value)-1] == '>' {
@@ -62,30 +63,39 @@ func (k *checker) judgeStanzas() {
 		family := strings.TrimPrefix(s.method.Name, "interfaces:")
 		method := s.method.Value
 		if o := s.option("address", "netmask", "gateway"); o != nil && method == "dhcp" {
-			k.reportIn(s.file, *o, finding{code: "no-effect", severity: Warning, sources: []string{"interfaces(5), the dhcp method"},
+			k.reportIn(s.file, *o, finding{code: "no-effect",
+				severity: Warning, sources: []string{"interfaces(5), the dhcp method"},
 				message: fmt.Sprintf("%s is no option of the method dhcp, by which %s gets its address", o.Key, s.method.Iface),
-				because: "ifup hands the options to scripts and asks the DHCP server; an address of one's own is of the method static."})
+				because: "ifup hands the options to scripts and asks the DHCP server; an address of one's own " +
+					"is of the method static."})
 		}
 		bridge := ports[s.file.path+"\x00"+s.method.Iface]
 		if bridge != nil && bridge != s && family == "inet" && (method == "dhcp" || method == "static") {
-			k.reportIn(s.file, s.method, finding{code: "conflict", severity: Warning, value: true, sources: []string{"bridge-utils-interfaces(5)"},
+			k.reportIn(s.file, s.method, finding{code: "conflict",
+				severity: Warning, value: true, sources: []string{"bridge-utils-interfaces(5)"},
 				message: fmt.Sprintf("%s has an address of its own and is a port of %s", s.method.Iface, bridge.method.Iface),
-				because: "What arrives at a port goes to the bridge, whose address counts; the port's own one answers through another interface or not at all. A port takes the method manual."})
+				because: "What arrives at a port goes to the bridge, whose address counts; the port's own one answers through " +
+					"another interface or not at all. A port takes the method manual."})
 		}
 		k.judgeBondOptions(s)
 		mode := s.option("bond-mode", "bond_mode")
-		if mode != nil && (mode.Value == "4" || mode.Value == "802.3ad") && s.option("bond-xmit-hash-policy", "bond_xmit_hash_policy", "bond-transmit-hash-policy") == nil {
+		if mode != nil && (mode.Value == "4" || mode.Value == "802.3ad") && s.option("bond-xmit-hash-policy",
+			"bond_xmit_hash_policy", "bond-transmit-hash-policy") == nil {
 			k.reportIn(s.file, *mode, finding{code: "needs", severity: Info, value: true,
 				sources: []string{"torvalds/linux v6.12 Documentation/networking/bonding.rst, xmit_hash_policy"},
-				message: fmt.Sprintf("%s spreads what it sends by MAC addresses alone: no line sets bond-xmit-hash-policy", s.method.Iface),
-				because: "By default, layer2, all packets to one router take one link; layer2+3 and layer3+4 tell connections apart."})
+				message: fmt.Sprintf("%s spreads what it sends by MAC addresses alone: no line sets bond-xmit-hash-policy",
+					s.method.Iface),
+				because: "By default, layer2, all packets to one router take one link; layer2+3 and " +
+					"layer3+4 tell connections apart."})
 		}
 	}
 }
 
 // bondOptions are options of the bonding driver that no other script of ifupdown has.
-var bondOptions = []string{"ad-select", "ad-actor-sys-prio", "ad-actor-system", "lacp-rate", "xmit-hash-policy", "miimon", "downdelay",
-	"updelay", "fail-over-mac", "min-links", "primary-reselect", "arp-interval", "arp-ip-target", "lp-interval", "tlb-dynamic-lb"}
+var bondOptions = []string{"ad-select", "ad-actor-sys-prio", "ad-actor-system", "lacp-rate", "xmit-hash-policy",
+	"miimon", "downdelay",
+	"updelay", "fail-over-mac", "min-links", "primary-reselect", "arp-interval", "arp-ip-target",
+	"lp-interval", "tlb-dynamic-lb"}
 
 // judgeBondOptions reports options of a bond that lack the prefix by which they are known.
 func (k *checker) judgeBondOptions(s *stanza) {
@@ -102,6 +112,7 @@ func (k *checker) judgeBondOptions(s *stanza) {
 		k.reportIn(s.file, o, finding{code: "no-effect", severity: Warning,
 			sources: []string{"Debian ifenslave, if-pre-up.d/ifenslave (IF_BOND_*)", "ifupdown2 addons/bond.py"},
 			message: fmt.Sprintf("%s is not read: the option is bond-%s", o.Key, name),
-			because: "The scripts that set up bonds read options that begin with bond-; ifup takes any other name and nothing uses it."})
+			because: "The scripts that set up bonds read options that begin with bond-; ifup takes any other " +
+				"name and nothing uses it."})
 	}
 }

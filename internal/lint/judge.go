@@ -70,7 +70,8 @@ func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, ver
 			message: fmt.Sprintf("%s is deprecated and goes with %s %s", e.Name, k.system.Title(), r.Removed)})
 	}
 	if k.bothNames(r, version) {
-		found = append(found, k.renamed(r, Info, fmt.Sprintf("%s is the old name of %s; both still work", r.Name, r.RenamedTo)))
+		found = append(found, k.renamed(r, Info, fmt.Sprintf("%s is the old name of %s; both still work",
+			r.Name, r.RenamedTo)))
 	}
 	if e.Has(conffile.Expands) || isTemplate(e.Value) || place == "" && !judgedPlace(e) {
 		return found
@@ -142,15 +143,17 @@ func (k *checker) existence(r *catalog.Record, e conffile.Entry, version catalog
 		case r.RenamedTo != "":
 			return []finding{k.renamed(r, Warning, text+"; it is called "+r.RenamedTo+" now")}, true
 		}
-		return []finding{{id: "removed", code: "removed", severity: refused, message: text, because: because, sources: r.Sources,
-			fix: &Fix{Kind: FixCommentOut, Reason: text}}}, true
+		return []finding{{id: "removed", code: "removed", severity: refused, message: text, because: because,
+			sources: r.Sources,
+			fix:     &Fix{Kind: FixCommentOut, Reason: text}}}, true
 	case catalog.NotYet:
 		return []finding{{id: "not-yet", code: "not-yet", severity: refused, because: r.Does, sources: r.Sources,
 			message: fmt.Sprintf("%s appears in %s %s, later than %s", name, k.system.Title(), r.Since, version)}}, true
 	case catalog.Inactive:
 		text := fmt.Sprintf("%s is accepted but ignored since %s %s", name, k.system.Title(), r.NoEffectSince)
-		return []finding{{id: "no-effect", code: "no-effect", severity: Warning, message: text, because: because, sources: r.Sources,
-			fix: &Fix{Kind: FixCommentOut, Reason: text}}}, true
+		return []finding{{id: "no-effect", code: "no-effect", severity: Warning, message: text, because: because,
+			sources: r.Sources,
+			fix:     &Fix{Kind: FixCommentOut, Reason: text}}}, true
 	}
 	return nil, false
 }
@@ -181,7 +184,8 @@ func (k *checker) renamed(r *catalog.Record, severity Severity, text string) fin
 	if f.because == "" {
 		f.because = "The setting lives on under the new name."
 	}
-	if to := k.lookup(r.RenamedTo); to != nil && to.Type == r.Type && to.Unit == r.Unit && !strings.Contains(r.RenamedTo, "*") {
+	if to := k.lookup(r.RenamedTo); to != nil && to.Type == r.Type && to.Unit == r.Unit &&
+		!strings.Contains(r.RenamedTo, "*") {
 		f.fix = &Fix{Kind: FixRename, To: r.RenamedTo, Reason: text}
 	}
 	return f
@@ -191,36 +195,45 @@ func (k *checker) renamed(r *catalog.Record, severity Severity, text string) fin
 func (k *checker) misplaced(r *catalog.Record, e conffile.Entry, place string) *finding {
 	if r.Kind == catalog.ReadOnly && (place == "sysctl" || place == "loader") {
 		text := e.Name + " is reported by the kernel and cannot be set"
-		return &finding{id: "read-only", code: "read-only", severity: Error, message: text, because: r.Does, sources: r.Sources,
-			fix: &Fix{Kind: FixCommentOut, Reason: text}}
+		return &finding{id: "read-only", code: "read-only", severity: Error, message: text, because: r.Does,
+			sources: r.Sources,
+			fix:     &Fix{Kind: FixCommentOut, Reason: text}}
 	}
 	if slices.Contains(r.Belongs, place) || place == "" {
 		return nil
 	}
 	wrong := func(severity Severity, text, because string, fix *Fix) *finding {
-		return &finding{id: "wrong-file", code: "wrong-file", severity: severity, message: text, because: because, sources: r.Sources, fix: fix}
+		return &finding{id: "wrong-file", code: "wrong-file", severity: severity, message: text, because: because,
+			sources: r.Sources, fix: fix}
 	}
-	loader, sysctl, rc := slices.Contains(r.Belongs, "loader"), slices.Contains(r.Belongs, "sysctl"), slices.Contains(r.Belongs, "rc")
+	loader, sysctl, rc := slices.Contains(r.Belongs, "loader"), slices.Contains(r.Belongs,
+		"sysctl"), slices.Contains(r.Belongs, "rc")
 	switch {
 	case place == "sysctl" && r.Kind == catalog.Boot && loader:
 		return wrong(Error, e.Name+" is read at boot only, so sysctl refuses it; it belongs in /boot/loader.conf",
 			"The variable is a tunable that the running kernel does not take.",
-			&Fix{Kind: FixMove, To: "/boot/loader.conf", Text: fmt.Sprintf("%s=%q", e.Name, e.Value), Reason: "moved to /boot/loader.conf: read at boot only"})
+			&Fix{Kind: FixMove, To: "/boot/loader.conf", Text: fmt.Sprintf("%s=%q", e.Name, e.Value),
+				Reason: "moved to /boot/loader.conf: read at boot only"})
 	case place == "sysctl" && r.Kind == catalog.Both && loader && !sysctl:
-		return wrong(Warning, e.Name+" is read when the driver attaches, which is before sysctl.conf; it belongs in /boot/loader.conf",
+		return wrong(Warning, e.Name+" is read when the driver attaches, which is before sysctl.conf; it "+
+			"belongs in /boot/loader.conf",
 			"The kernel takes the value, and nothing uses it until the driver attaches again.",
-			&Fix{Kind: FixMove, To: "/boot/loader.conf", Text: fmt.Sprintf("%s=%q", e.Name, e.Value), Reason: "moved to /boot/loader.conf: read when the driver attaches"})
+			&Fix{Kind: FixMove, To: "/boot/loader.conf", Text: fmt.Sprintf("%s=%q", e.Name, e.Value),
+				Reason: "moved to /boot/loader.conf: read when the driver attaches"})
 	case place == "sysctl" && rc && !sysctl && !loader:
 		return wrong(Error, e.Name+" is a variable of rc.conf; sysctl does not know it", r.Does, nil)
 	case place == "loader" && r.Kind == catalog.Runtime && sysctl:
-		return wrong(Warning, e.Name+" is not a boot-time tunable, so the loader's value is not used; it belongs in /etc/sysctl.conf",
+		return wrong(Warning, e.Name+" is not a boot-time tunable, so the loader's value is not used; it "+
+			"belongs in /etc/sysctl.conf",
 			"The loader passes the variable on, but the kernel does not fetch it when this setting is made.",
-			&Fix{Kind: FixMove, To: "/etc/sysctl.conf", Text: e.Name + "=" + e.Value, Reason: "moved to /etc/sysctl.conf: no boot-time tunable"})
+			&Fix{Kind: FixMove, To: "/etc/sysctl.conf", Text: e.Name + "=" + e.Value,
+				Reason: "moved to /etc/sysctl.conf: no boot-time tunable"})
 	case place == "loader" && rc && !sysctl:
 		return wrong(Warning, e.Name+" is a variable of rc.conf; nothing reads it from the loader", r.Does, nil)
 	case place == "rc" && loader && !sysctl:
 		return wrong(Error, e.Name+" is a variable of the boot loader; rc.conf is read after the kernel has started", r.Does,
-			&Fix{Kind: FixMove, To: "/boot/loader.conf", Text: fmt.Sprintf("%s=%q", e.Name, e.Value), Reason: "moved to /boot/loader.conf"})
+			&Fix{Kind: FixMove, To: "/boot/loader.conf", Text: fmt.Sprintf("%s=%q", e.Name, e.Value),
+				Reason: "moved to /boot/loader.conf"})
 	}
 	return nil
 }
@@ -234,20 +247,25 @@ func (k *checker) driver(r *catalog.Record, e conffile.Entry) []finding {
 	case k.opt.Machine != nil && k.opt.Machine.Drivers != nil:
 		have = k.opt.Machine.Drivers
 	}
-	if len(r.Drivers) == 0 || len(have) == 0 || slices.ContainsFunc(r.Drivers, func(d string) bool { return slices.Contains(have, d) }) {
+	if len(r.Drivers) == 0 || len(have) == 0 ||
+		slices.ContainsFunc(r.Drivers, func(d string) bool { return slices.Contains(have, d) }) {
 		return nil
 	}
 	return []finding{{id: "driver", code: "driver", severity: Warning, because: r.Does, sources: r.Sources,
-		message: fmt.Sprintf("%s is a setting of %s; the interfaces here use %s", e.Name, strings.Join(r.Drivers, ", "), strings.Join(have, ", "))}}
+		message: fmt.Sprintf("%s is a setting of %s; the interfaces here use %s",
+			e.Name, strings.Join(r.Drivers, ", "), strings.Join(have, ", "))}}
 }
 
 // refusedValue judges values that the system does not take.
-func (k *checker) refusedValue(r *catalog.Record, e conffile.Entry, v reading, place string, version catalog.Version) *finding {
+func (k *checker) refusedValue(r *catalog.Record, e conffile.Entry, v reading, place string,
+	version catalog.Version) *finding {
 	bad := func(severity Severity, message, because string) *finding {
-		return &finding{id: "bad-value", code: "bad-value", severity: severity, message: message, because: because, sources: r.Sources, value: true}
+		return &finding{id: "bad-value", code: "bad-value", severity: severity, message: message, because: because,
+			sources: r.Sources, value: true}
 	}
 	if v.refused != "" {
-		return bad(Error, fmt.Sprintf("%s takes a number: %s", e.Name, v.refused), "The kernel refuses the value and keeps the old one.")
+		return bad(Error, fmt.Sprintf("%s takes a number: %s", e.Name, v.refused),
+			"The kernel refuses the value and keeps the old one.")
 	}
 	if f := trailingComment(k.system, r, e, place, bad); f != nil {
 		return f
@@ -275,15 +293,18 @@ func (k *checker) refusedValue(r *catalog.Record, e conffile.Entry, v reading, p
 		default:
 			continue
 		}
-		return &finding{id: "out-of-range", code: "out-of-range", severity: Error, message: text, because: "The value is refused or cut to the limit.", sources: r.Sources, value: true}
+		return &finding{id: "out-of-range", code: "out-of-range", severity: Error, message: text,
+			because: "The value is refused or cut to the limit.", sources: r.Sources, value: true}
 	}
 	return nil
 }
 
 // trailingComment finds a comment behind a word in Linux' sysctl files, where
 // it becomes part of the value. Behind numbers the kernel never reads it.
-func trailingComment(system catalog.System, r *catalog.Record, e conffile.Entry, place string, bad func(Severity, string, string) *finding) *finding {
-	if system != catalog.Linux || place != "sysctl" || r.Type != catalog.TypeEnum && r.Type != catalog.TypeString || allNumeric(r.Values) {
+func trailingComment(system catalog.System, r *catalog.Record, e conffile.Entry, place string,
+	bad func(Severity, string, string) *finding) *finding {
+	if system != catalog.Linux || place != "sysctl" || r.Type != catalog.TypeEnum && r.Type != catalog.TypeString ||
+		allNumeric(r.Values) {
 		return nil
 	}
 	word, rest, ok := strings.Cut(e.Value, " ")
@@ -295,7 +316,8 @@ func trailingComment(system catalog.System, r *catalog.Record, e conffile.Entry,
 }
 
 // enumValue judges a value of a fixed set.
-func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version, system catalog.System, bad func(Severity, string, string) *finding) *finding {
+func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version, system catalog.System,
+	bad func(Severity, string, string) *finding) *finding {
 	open := false // modules may bring further values
 	var names []string
 	for _, known := range r.Values {
@@ -306,13 +328,16 @@ func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.V
 		}
 		switch {
 		case known.Removed != "" && version.AtLeast(known.Removed):
-			return bad(Warning, fmt.Sprintf("%s: %s is not a value since %s %s", e.Name, known.Value, system.Title(), known.Removed), "It meant: "+known.Means+".")
+			return bad(Warning, fmt.Sprintf("%s: %s is not a value since %s %s",
+				e.Name, known.Value, system.Title(), known.Removed), "It meant: "+known.Means+".")
 		case known.Since != "" && !version.AtLeast(known.Since):
-			return bad(Warning, fmt.Sprintf("%s: %s is a value only from %s %s on", e.Name, known.Value, system.Title(), known.Since), "It means: "+known.Means+".")
+			return bad(Warning, fmt.Sprintf("%s: %s is a value only from %s %s on",
+				e.Name, known.Value, system.Title(), known.Since), "It means: "+known.Means+".")
 		}
 		return nil
 	}
-	severity, text := Warning, fmt.Sprintf("%s: %q is not one of its values: %s", e.Name, e.Value, strings.Join(names, ", "))
+	severity, text := Warning, fmt.Sprintf("%s: %q is not one of its values: %s",
+		e.Name, e.Value, strings.Join(names, ", "))
 	for _, name := range names {
 		if open && len(name) > 2 && catalog.Edits(name, e.Value) == 1 {
 			severity, text = Error, text+"; did you mean "+name+"?"
@@ -362,11 +387,13 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 			named = false // one of several numbers is
 		}
 		found = append(found, finding{id: fmt.Sprintf("judge%d", i), code: j.Code, severity: severity, because: because,
-			message: cmp.Or(k.memberMessage(r, j, e, v, version, in), k.valueMessage(j.Code, e, defaultText(r, normal, named, version), version)),
+			message: cmp.Or(k.memberMessage(r, j, e, v, version, in),
+				k.valueMessage(j.Code, e, defaultText(r, normal, named, version), version)),
 			sources: sources, value: true})
 	}
 	return slices.DeleteFunc(found, func(f finding) bool { // the certain one of two says it all
-		return f.severity == Info && slices.ContainsFunc(found, func(o finding) bool { return o.severity != Info && o.code == f.code })
+		return f.severity == Info && slices.ContainsFunc(found,
+			func(o finding) bool { return o.severity != Info && o.code == f.code })
 	})
 }
 
@@ -375,7 +402,8 @@ var memberName = regexp.MustCompile(`\b(low|mid|high)\b`)
 
 // memberMessage is the headline of a triple of which one number is below the default's;
 // "" for others.
-func (k *checker) memberMessage(r *catalog.Record, j catalog.Judgement, e conffile.Entry, v reading, version catalog.Version, in catalog.Inputs) string {
+func (k *checker) memberMessage(r *catalog.Record, j catalog.Judgement, e conffile.Entry, v reading,
+	version catalog.Version, in catalog.Inputs) string {
 	if r.Type != catalog.TypeTriple || j.Code != "below-default" || len(v.numbers) != 3 {
 		return ""
 	}
@@ -462,6 +490,8 @@ func (k *checker) sameAsDefault(r *catalog.Record, e conffile.Entry, v reading, 
 	if k.known {
 		text += fmt.Sprintf(" of %s %s", k.system.Title(), version)
 	}
-	return &finding{id: "same-as-default", code: "same-as-default", severity: Info, message: text, sources: r.Sources, value: true,
-		because: "The line changes nothing now, and pins today's default: a better one in a later release will not take effect."}
+	return &finding{id: "same-as-default", code: "same-as-default",
+		severity: Info, message: text, sources: r.Sources, value: true,
+		because: "The line changes nothing now, and pins today's default: a better one in a later " +
+			"release will not take effect."}
 }

@@ -45,7 +45,8 @@ func (k *checker) limit(e conffile.Entry) *finding {
 		return f
 	case kind != "soft" && kind != "hard":
 		return skipped("bad-value", fmt.Sprintf("the type is soft, hard or -, not %s", strconv.Quote(kind)))
-	case err != nil && !e.Has(conffile.Expands) && !isTemplate(e.Value) && !slices.Contains([]string{"-", "unlimited", "infinity"}, e.Value) && item != "chroot":
+	case err != nil && !e.Has(conffile.Expands) && !isTemplate(e.Value) &&
+		!slices.Contains([]string{"-", "unlimited", "infinity"}, e.Value) && item != "chroot":
 		f := skipped("bad-value", fmt.Sprintf("%s takes a number or unlimited, not %s", item, strconv.Quote(e.Value)))
 		f.value = true
 		return f
@@ -83,20 +84,25 @@ func (k *checker) judgeLimits() {
 		switch {
 		case kind == "soft" && bounded && value > most:
 			k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Info, value: true, sources: limitSource,
-				message: fmt.Sprintf("%s = %s is above the hard limit, %s in line %d", a.entry.Key, a.entry.Value, h.entry.Value, h.entry.Line),
+				message: fmt.Sprintf("%s = %s is above the hard limit, %s in line %d",
+					a.entry.Key, a.entry.Value, h.entry.Value, h.entry.Line),
 				because: "pam_limits lowers a soft limit to the hard one."})
 		case item == "nofile" && (kind == "hard" || h == nil):
 			k.judgeFiles(a, value)
 		case item == "nproc" && kind == "hard" && value < fewProcesses && strings.HasPrefix(a.entry.Key, "*"):
-			k.reportIn(a.file, a.entry, finding{code: "below-default", severity: Info, value: true, sources: []string{"setrlimit(2), RLIMIT_NPROC"},
+			k.reportIn(a.file, a.entry, finding{code: "below-default",
+				severity: Info, value: true, sources: []string{"setrlimit(2), RLIMIT_NPROC"},
 				message: fmt.Sprintf("%s = %s is low for all of a user's threads", a.entry.Key, a.entry.Value),
-				because: "Threads count as processes here, those of all programs of the user together; the kernel itself allows half of what fits into memory."})
+				because: "Threads count as processes here, those of all programs of the user together; the kernel itself allows " +
+					"half of what fits into memory."})
 		}
 		if item == "nofile" && value > 1024 && !told[a.file] {
 			told[a.file] = true
-			k.reportIn(a.file, a.entry, finding{code: "needs", severity: Info, sources: []string{"pam_limits(8)", "systemd.exec(5), LimitNOFILE="},
+			k.reportIn(a.file, a.entry, finding{code: "needs", severity: Info, sources: []string{"pam_limits(8)",
+				"systemd.exec(5), LimitNOFILE="},
 				message: "this file is for logins: a service of systemd takes its limits from its unit",
-				because: "pam_limits sets the limits of a session that PAM opens; a daemon needs LimitNOFILE= in its unit, or DefaultLimitNOFILE= in system.conf."})
+				because: "pam_limits sets the limits of a session that PAM opens; a daemon needs LimitNOFILE= in its unit, or " +
+					"DefaultLimitNOFILE= in system.conf."})
 		}
 	}
 }
@@ -116,7 +122,8 @@ func (k *checker) judgeFiles(a *assignment, value float64) {
 		k.reportIn(a.file, a.entry, finding{code: "harmful", severity: Warning, value: true,
 			sources: []string{"torvalds/linux v6.12 kernel/sys.c, do_prlimit", "limits.conf(5)"},
 			message: fmt.Sprintf("%s = %s is more than the %.0f that %s", a.entry.Key, a.entry.Value, bound, where),
-			because: "The kernel refuses such a limit, and where pam_limits is required, nobody can log in any more. (systemd raises fs.nr_open at boot, but not as Debian and Ubuntu build it.)"})
+			because: "The kernel refuses such a limit, and where pam_limits is required, nobody can log in any more. (systemd " +
+				"raises fs.nr_open at boot, but not as Debian and Ubuntu build it.)"})
 	case kind == "hard" && value < usual:
 		k.reportIn(a.file, a.entry, finding{code: "below-default", severity: Info, value: true,
 			sources: []string{"systemd NEWS 240, DefaultLimitNOFILE", "systemd-system.conf(5)"},

@@ -143,7 +143,8 @@ func Run(c *catalog.Catalog, inputs []Input, opt Options) *Result {
 		res.add(runGroup(c, g, opt))
 	}
 	slices.SortStableFunc(res.Problems, func(a, b Problem) int {
-		return cmp.Or(fileIndex(inputs, a.File)-fileIndex(inputs, b.File), a.Line-b.Line, a.Column-b.Column, cmp.Compare(a.Code, b.Code))
+		return cmp.Or(fileIndex(inputs, a.File)-fileIndex(inputs, b.File), a.Line-b.Line, a.Column-b.Column,
+			cmp.Compare(a.Code, b.Code))
 	})
 	return res
 }
@@ -288,7 +289,8 @@ func runGroup(c *catalog.Catalog, files []*source, opt Options) *checker {
 			if p.Severity.AtLeast(k.problems[i].Severity) {
 				p.Severity = k.problems[i].Severity
 			}
-			if p.Fix == nil || k.problems[i].Fix == nil || p.Fix.Kind != k.problems[i].Fix.Kind || p.Fix.To != k.problems[i].Fix.To {
+			if p.Fix == nil || k.problems[i].Fix == nil || p.Fix.Kind != k.problems[i].Fix.Kind ||
+				p.Fix.To != k.problems[i].Fix.To {
 				p.Fix = nil
 			}
 			both = append(both, p)

@@ -46,7 +46,8 @@ func (k *checker) smallBound(r *catalog.Record, e conffile.Entry, v reading, ver
 // beside returns a number and the default that it is to be held against, both 0 when
 // one of them is not known or not positive; exact is false for a default that rests
 // on the assumed machine.
-func (k *checker) beside(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) (value, normal float64, exact bool) {
+func (k *checker) beside(r *catalog.Record, e conffile.Entry, v reading,
+	version catalog.Version) (value, normal float64, exact bool) {
 	if !v.numeric || len(v.numbers) != 1 || v.numbers[0] <= 0 {
 		return 0, 0, false
 	}
@@ -84,7 +85,8 @@ func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *find
 	default:
 		return nil
 	}
-	return &finding{id: "other-unit", code: "wrong-unit", severity: Warning, message: message, sources: r.Sources, value: true,
+	return &finding{id: "other-unit", code: "wrong-unit",
+		severity: Warning, message: message, sources: r.Sources, value: true,
 		because: r.Does + fmt.Sprintf(" The default is %.0f.", normal),
 		fix:     &Fix{Kind: FixValue, Text: fmt.Sprintf("%.0f", better), Reason: message}}
 }
@@ -93,21 +95,25 @@ func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *find
 // capacityName the ends of names that bound how many there may be. Rates, minima
 // and lower thresholds are no capacities.
 var (
-	capacityUnits = []string{"bytes", "buffers", "buckets", "clusters", "connections", "entries", "files", "mbufs", "packets", "pages",
-		"processes", "semaphores", "sockets", "fragments", "threads", "requests", "states", "watches", "instances", "events", "segments", "queues"}
+	capacityUnits = []string{"bytes", "buffers", "buckets", "clusters", "connections", "entries", "files", "mbufs",
+		"packets", "pages",
+		"processes", "semaphores", "sockets", "fragments", "threads", "requests", "states", "watches", "instances", "events",
+		"segments", "queues"}
 	capacityName = regexp.MustCompile(`(max|shmall|maxconn|limit|backlog|maxlen|size|space|queue|qlen|high_thresh|gc_thresh3|buckets|max_[a-z_]+|max[a-z]+|sem(mni|mns|mnu|msl|ume)|msgmni|shmmni)$`)
 )
 
 // smallCapacity finds a bound that is lower than the one which the system has by
 // itself.
-func (k *checker) smallCapacity(r *catalog.Record, e conffile.Entry, value, normal float64, version catalog.Version) *finding {
+func (k *checker) smallCapacity(r *catalog.Record, e conffile.Entry, value, normal float64,
+	version catalog.Version) *finding {
 	last := lastPart(r.Name)
 	capacity := capacityName.MatchString(last) || strings.HasPrefix(last, "pf:set/limit/")
 	if r.Hardening || value >= normal || !slices.Contains(capacityUnits, r.Unit) || !capacity ||
 		strings.Contains(last, "min") || strings.Contains(last, "icmp") {
 		return nil
 	}
-	f := &finding{id: "small-capacity", code: "below-default", severity: Info, sources: r.Sources, value: true, because: r.Does,
+	f := &finding{id: "small-capacity", code: "below-default",
+		severity: Info, sources: r.Sources, value: true, because: r.Does,
 		message: k.valueMessage("below-default", e, defaultText(r, normal, true, version), version)}
 	if value <= normal/2 {
 		f.severity = Warning
@@ -134,13 +140,15 @@ func (k *checker) smallList(r *catalog.Record, e conffile.Entry, v reading, vers
 	if !smaller {
 		return nil
 	}
-	return &finding{id: "small-list", code: "below-default", severity: Warning, sources: r.Sources, value: true, because: r.Does,
+	return &finding{id: "small-list", code: "below-default",
+		severity: Warning, sources: r.Sources, value: true, because: r.Does,
 		message: k.valueMessage("below-default", e, d.Value, version)}
 }
 
 // order judges a range whose first number is above its last, which kernels refuse.
 func order(r *catalog.Record, e conffile.Entry, v reading) *finding {
-	if r.Type != catalog.TypeList || !strings.HasSuffix(r.Name, "_port_range") || len(v.numbers) != 2 || v.numbers[0] <= v.numbers[1] {
+	if r.Type != catalog.TypeList || !strings.HasSuffix(r.Name, "_port_range") || len(v.numbers) != 2 ||
+		v.numbers[0] <= v.numbers[1] {
 		return nil
 	}
 	return &finding{id: "order", code: "bad-value", severity: Error, sources: r.Sources, value: true,

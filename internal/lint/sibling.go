@@ -14,7 +14,8 @@ var tellers = []struct {
 	name   string
 	system catalog.System
 }{
-	{"hostname.", catalog.OpenBSD}, {"mygate", catalog.OpenBSD}, {"myname", catalog.OpenBSD}, {"installurl", catalog.OpenBSD},
+	{"hostname.", catalog.OpenBSD}, {"mygate", catalog.OpenBSD}, {"myname", catalog.OpenBSD},
+	{"installurl", catalog.OpenBSD},
 	{"doas.conf", catalog.OpenBSD}, {"loader.conf", catalog.FreeBSD}, {"device.hints", catalog.FreeBSD},
 	{"freebsd-update.conf", catalog.FreeBSD}, {"devfs.rules", catalog.FreeBSD}, {"periodic.conf", catalog.FreeBSD},
 	{"sysctl.d", catalog.Linux}, {"modprobe.d", catalog.Linux}, {"netplan", catalog.Linux}, {"systemd", catalog.Linux},
@@ -31,7 +32,8 @@ func bySiblings(files []*source) map[*source]catalog.System {
 		var around []catalog.System
 		for _, name := range f.beside {
 			for _, t := range tellers {
-				if name == t.name || strings.HasSuffix(t.name, ".") && strings.HasPrefix(name, t.name) && !strings.HasSuffix(name, ".conf") {
+				if name == t.name || strings.HasSuffix(t.name, ".") && strings.HasPrefix(name, t.name) &&
+					!strings.HasSuffix(name, ".conf") {
 					around = append(around, t.system)
 				}
 			}

@@ -25,7 +25,8 @@ func (k *checker) stray(e conffile.Entry) []finding {
 		daemon := strings.TrimSuffix(e.Name, "_enable")
 		return []finding{{code: "unknown-key", severity: Warning, sources: []string{"rc.conf.local(8)", "rc.d(8)"},
 			message: fmt.Sprintf("%s is not a variable of OpenBSD's rc.conf; nothing reads it", e.Name),
-			because: fmt.Sprintf("A daemon of the system starts by %s_flags=, one of a package by its name in pkg_scripts; rcctl enable writes the right one.", daemon)}}
+			because: fmt.Sprintf("A daemon of the system starts by %s_flags=, one of a package by its name in pkg_scripts; "+
+				"rcctl enable writes the right one.", daemon)}}
 	}
 	return nil
 }
@@ -36,7 +37,8 @@ var rcForms = []string{"ifconfig_", "ipv4_addrs_", "vlans_", "wlans_", "create_a
 // Words of names that the loader itself, its menu or the kernel read (loader.conf(5),
 // stand/defaults/loader.conf), and the ends of those that go with a module.
 var (
-	loaderForms = []string{"boot", "loader_", "efi_", "geom_", "comconsole", "init_", "kernel", "module_", "screen_", "zfs_", "beastie_",
+	loaderForms = []string{"boot", "loader_", "efi_", "geom_", "comconsole", "init_", "kernel", "module_", "screen_",
+		"zfs_", "beastie_",
 		"entropy_", "autoboot", "verbose_", "smbios", "tftp", "console", "vidconsole", "opt_"}
 	moduleEnds = []string{"_name", "_type", "_flags", "_before", "_after", "_error"}
 )
@@ -57,12 +59,14 @@ func (k *checker) strayInLoader(e conffile.Entry) []finding {
 		return nil
 	}
 	return []finding{{code: "unknown-key", severity: Warning, sources: []string{"loader.conf(5)"},
-		message: fmt.Sprintf("%s is not a variable of the loader; %s_load=\"YES\" loads a module of that name", e.Name, e.Name),
+		message: fmt.Sprintf("%s is not a variable of the loader; %s_load=\"YES\" loads a module of that name",
+			e.Name, e.Name),
 		because: "Only what ends in _load makes the loader load something, and nothing else reads this name."}}
 }
 
 // portEnds are the ends of names that ports give their own variables.
-var portEnds = []string{"enable", "flags", "program", "config", "conf", "user", "group", "dir", "args", "env", "pidfile"}
+var portEnds = []string{"enable", "flags", "program", "config", "conf", "user", "group", "dir",
+	"args", "env", "pidfile"}
 
 // misspeltVariable judges a variable of rc.conf that is a slip from a known one. Ports
 // bring others that nobody lists.
@@ -84,7 +88,8 @@ func (k *checker) misspeltVariable(e conffile.Entry) []finding {
 		near = front + "_enable"
 	case len(e.Name) >= 8 && !slices.Contains(portEnds, end):
 		other, slip := k.nearest(e.Name)
-		if r := k.lookup(other); slip && r != nil && slices.Contains(r.Belongs, "rc") && withoutDigits(other) != withoutDigits(e.Name) {
+		if r := k.lookup(other); slip && r != nil && slices.Contains(r.Belongs, "rc") &&
+			withoutDigits(other) != withoutDigits(e.Name) {
 			near = other
 		}
 	}
@@ -126,7 +131,8 @@ func (k *checker) judgeAliases() {
 		words := strings.Fields(a.entry.Value)
 		_, number, _ := strings.Cut(a.entry.Name, "_alias")
 		numbered := number != "" && strings.Trim(number, "0123456789") == ""
-		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") || !numbered || len(words) == 0 || slices.Contains(families, words[0]) || a.entry.Has(conffile.Expands) {
+		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") || !numbered || len(words) == 0 ||
+			slices.Contains(families, words[0]) || a.entry.Has(conffile.Expands) {
 			continue
 		}
 		family, severity, because := "inet", Info, "The scripts take it for an IPv4 address, and warn at each start."

@@ -87,9 +87,12 @@ func (k *checker) judgeFilters() {
 	if len(on) < 2 {
 		return
 	}
-	k.reportIn(on[1].file, on[1].entry, finding{code: "conflict", severity: Warning, sources: []string{"rc.conf(5)", "pfil(9)"},
-		message: fmt.Sprintf("%s and %s (%s:%d) switch on two packet filters", on[1].entry.Name, on[0].entry.Name, on[0].file.path, on[0].entry.Line),
-		because: "Each packet must pass both, so that what one of them lets in the other drops, and each costs its processor time; ipfw drops all that its rules do not let in."})
+	k.reportIn(on[1].file, on[1].entry, finding{code: "conflict",
+		severity: Warning, sources: []string{"rc.conf(5)", "pfil(9)"},
+		message: fmt.Sprintf("%s and %s (%s:%d) switch on two packet filters",
+			on[1].entry.Name, on[0].entry.Name, on[0].file.path, on[0].entry.Line),
+		because: "Each packet must pass both, so that what one of them lets in the other drops, and each costs its " +
+			"processor time; ipfw drops all that its rules do not let in."})
 }
 
 // judgeFirewallType reports rules that pass everything, and a type that is given to
@@ -101,11 +104,13 @@ func (k *checker) judgeFirewallType() {
 	}
 	f := finding{code: "weakens-security", severity: Info, value: true,
 		sources: []string{"freebsd-src libexec/rc/rc.firewall, open: allows all packets"},
-		message: fmt.Sprintf("firewall_type = %s weakens the system's security", a.entry.Value), because: "The rules then pass everything."}
+		message: fmt.Sprintf("firewall_type = %s weakens the system's security",
+			a.entry.Value), because: "The rules then pass everything."}
 	switch {
 	case script != nil && script.entry.Value != "/etc/rc.firewall":
 		f.code, f.sources = "no-effect", []string{"rc.conf(5)", "freebsd-src libexec/rc/rc.d/ipfw, ipfw_start"}
-		f.message = fmt.Sprintf("firewall_type = %s is up to %s, which firewall_script names", a.entry.Value, script.entry.Value)
+		f.message = fmt.Sprintf("firewall_type = %s is up to %s, which firewall_script names",
+			a.entry.Value, script.entry.Value)
 		f.because = "The types are those of /etc/rc.firewall; another script gets the word as its argument alone."
 	case !strings.EqualFold(a.entry.Value, "open"):
 		return
@@ -126,7 +131,8 @@ func (k *checker) judgeForwarding(variable, setting string) {
 	}
 	f := finding{code: "conflict", severity: Warning, value: true, sources: []string{"rc.conf(5)", "rc.d/routing"},
 		message: fmt.Sprintf("%s = %s, but rc.conf does not set %s=\"YES\"", setting, a.entry.Value, variable),
-		because: "rc.d/routing sets it to 0 whenever it runs, such as at service routing restart; the variable is the switch."}
+		because: "rc.d/routing sets it to 0 whenever it runs, such as at service routing restart; " +
+			"the variable is the switch."}
 	if on == 0 {
 		g := k.assigned(variable)
 		f.message = fmt.Sprintf("%s = %s, but %s:%d sets %s", setting, a.entry.Value, g.file.path, g.entry.Line, variable)
@@ -151,11 +157,13 @@ var ordered = []pair{
 	{catalog.Linux, "vm.dirty_background_bytes", "vm.dirty_bytes", true,
 		"The kernel then takes half of the larger one for the background (mm/page-writeback.c, domain_dirty_limits).", 0},
 	{catalog.Linux, "net.ipv4.neigh.default.gc_thresh2", "net.ipv4.neigh.default.gc_thresh3", false,
-		"The table is full at gc_thresh3, so that the threshold below it is never met and new neighbours are refused immediately.", 0},
+		"The table is full at gc_thresh3, so that the threshold below it is never met and new neighbours " +
+			"are refused immediately.", 0},
 	{catalog.Linux, "net.ipv4.neigh.default.gc_thresh1", "net.ipv4.neigh.default.gc_thresh2", false,
 		"Below gc_thresh1 nothing is collected, so that the threshold above it does nothing.", 0},
 	{catalog.Linux, "net.ipv6.neigh.default.gc_thresh2", "net.ipv6.neigh.default.gc_thresh3", false,
-		"The table is full at gc_thresh3, so that the threshold below it is never met and new neighbours are refused immediately.", 0},
+		"The table is full at gc_thresh3, so that the threshold below it is never met and new neighbours " +
+			"are refused immediately.", 0},
 	{catalog.Linux, "net.ipv6.neigh.default.gc_thresh1", "net.ipv6.neigh.default.gc_thresh2", false,
 		"Below gc_thresh1 nothing is collected, so that the threshold above it does nothing.", 0},
 	{catalog.FreeBSD, "net.inet.tcp.sendbuf_max", "kern.ipc.maxsockbuf", false,
@@ -163,13 +171,17 @@ var ordered = []pair{
 	{catalog.FreeBSD, "net.inet.tcp.recvbuf_max", "kern.ipc.maxsockbuf", false,
 		"A buffer stops growing at the first step that kern.ipc.maxsockbuf refuses, about 8/9 of it.", 8.0 / 9},
 	{catalog.FreeBSD, "net.inet.tcp.sendspace", "kern.ipc.maxsockbuf", false,
-		"The kernel cannot reserve the buffer, so that no TCP socket can be created (soreserve of sys/kern/uipc_sockbuf.c: ENOBUFS).", 0},
+		"The kernel cannot reserve the buffer, so that no TCP socket can be created (soreserve of " +
+			"sys/kern/uipc_sockbuf.c: ENOBUFS).", 0},
 	{catalog.FreeBSD, "net.inet.tcp.recvspace", "kern.ipc.maxsockbuf", false,
-		"The kernel cannot reserve the buffer, so that no TCP socket can be created (soreserve of sys/kern/uipc_sockbuf.c: ENOBUFS).", 0},
+		"The kernel cannot reserve the buffer, so that no TCP socket can be created (soreserve of " +
+			"sys/kern/uipc_sockbuf.c: ENOBUFS).", 0},
 	{catalog.FreeBSD, "net.inet.udp.recvspace", "kern.ipc.maxsockbuf", false,
-		"The kernel cannot reserve the buffer, so that no UDP socket can be created (soreserve of sys/kern/uipc_sockbuf.c: ENOBUFS).", 0},
+		"The kernel cannot reserve the buffer, so that no UDP socket can be created (soreserve of " +
+			"sys/kern/uipc_sockbuf.c: ENOBUFS).", 0},
 	{catalog.OpenBSD, "kern.maxproc", "kern.maxthread", false,
-		"Every process has a thread at least, so that fork fails at the smaller limit (sys/kern/kern_fork.c, fork_check_maxthread).", 0},
+		"Every process has a thread at least, so that fork fails at the smaller limit " +
+			"(sys/kern/kern_fork.c, fork_check_maxthread).", 0},
 	{catalog.FreeBSD, "net.inet.ip.portrange.first", "net.inet.ip.portrange.last", false,
 		"Ports are taken from between the two in either order, which is hardly what was meant.", 0},
 }
@@ -206,7 +218,8 @@ func (k *checker) judgeOrder(p pair) {
 		text += " " + unless
 	}
 	if low == nil {
-		at, text = high, fmt.Sprintf("%s = %.0f %s %s, which is %.0f unless it is set", p.high, highValue, above, p.low, lowValue)
+		at, text = high, fmt.Sprintf("%s = %.0f %s %s, which is %.0f unless it is set",
+			p.high, highValue, above, p.low, lowValue)
 	}
 	k.reportIn(at.file, at.entry, finding{code: "conflict", severity: Warning, value: true, sources: at.record.Sources,
 		message: text, because: p.because})
@@ -217,8 +230,10 @@ func (k *checker) judgeShare(p pair, low, high *assignment, lowValue, highValue 
 	if p.share == 0 || low == nil || high == nil || lowValue <= highValue*p.share {
 		return
 	}
-	k.reportIn(low.file, low.entry, finding{code: "conflict", severity: Info, value: true, sources: low.record.Sources, because: p.because,
-		message: fmt.Sprintf("%s = %.0f is more than %s = %.0f lets a buffer have, %.0f", p.low, lowValue, p.high, highValue, highValue*p.share)})
+	k.reportIn(low.file, low.entry, finding{code: "conflict", severity: Info, value: true, sources: low.record.Sources,
+		because: p.because,
+		message: fmt.Sprintf("%s = %.0f is more than %s = %.0f lets a buffer have, %.0f",
+			p.low, lowValue, p.high, highValue, highValue*p.share)})
 }
 
 // numberOf is the number that a line sets, or the default where none does.
@@ -241,17 +256,21 @@ func (k *checker) numberOf(a *assignment, name string) (float64, bool) {
 // judgeAdvertised reports interfaces that are told to obey router advertisements
 // on a router, which does not.
 func (k *checker) judgeAdvertised() {
-	if !k.switchedOn("ipv6_gateway_enable") || k.assigned("ipv6_cpe_wanif") != nil || k.switchedOn("net.inet6.ip6.rfc6204w3") {
+	if !k.switchedOn("ipv6_gateway_enable") || k.assigned("ipv6_cpe_wanif") != nil ||
+		k.switchedOn("net.inet6.ip6.rfc6204w3") {
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(k.set)) {
 		a := k.set[key]
-		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") || !slices.Contains(strings.Fields(a.entry.Value), "accept_rtadv") {
+		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") ||
+			!slices.Contains(strings.Fields(a.entry.Value), "accept_rtadv") {
 			continue
 		}
-		k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Warning, value: true, sources: []string{"rc.conf(5), ipv6_cpe_wanif"},
+		k.reportIn(a.file, a.entry, finding{code: "no-effect",
+			severity: Warning, value: true, sources: []string{"rc.conf(5), ipv6_cpe_wanif"},
 			message: fmt.Sprintf("%s says accept_rtadv, which ipv6_gateway_enable=\"YES\" makes idle", a.entry.Name),
-			because: fmt.Sprintf("A host that forwards IPv6 obeys no router advertisements; ipv6_cpe_wanif=%q makes an exception of the interface to the provider.", a.entry.Iface)})
+			because: fmt.Sprintf("A host that forwards IPv6 obeys no router advertisements; ipv6_cpe_wanif=%q makes an "+
+				"exception of the interface to the provider.", a.entry.Iface)})
 	}
 }
 
@@ -261,8 +280,10 @@ func (k *checker) judgeSameAddress() {
 	for _, key := range slices.Sorted(maps.Keys(k.set)) {
 		a := k.set[key]
 		words := strings.Fields(a.entry.Value)
-		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") || a.entry.Has(conffile.Expands|conffile.Conditional) ||
-			a.entry.Iface == "" || slices.ContainsFunc(words, func(w string) bool { return w == "fib" || w == "vhid" || w == "vnet" || w == "tunnel" }) {
+		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") ||
+			a.entry.Has(conffile.Expands|conffile.Conditional) ||
+			a.entry.Iface == "" || slices.ContainsFunc(words,
+			func(w string) bool { return w == "fib" || w == "vhid" || w == "vnet" || w == "tunnel" }) {
 			continue
 		}
 		i := slices.Index(words, "inet")
@@ -275,12 +296,16 @@ func (k *checker) judgeSameAddress() {
 			owners[address] = a
 			continue
 		}
-		if address == "0.0.0.0" || a.entry.Iface == b.entry.Iface || strings.Trim(address, "0123456789.") != "" || a.file.path != b.file.path {
+		if address == "0.0.0.0" || a.entry.Iface == b.entry.Iface || strings.Trim(address, "0123456789.") != "" ||
+			a.file.path != b.file.path {
 			continue
 		}
-		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true, sources: []string{"ifconfig(8)", "inet(4)"},
-			message: fmt.Sprintf("%s gives %s the address %s, which %s has (line %d)", a.entry.Name, a.entry.Iface, address, b.entry.Iface, b.entry.Line),
-			because: "The network of an address is reached through one interface; what arrives at the other is answered through the first."})
+		k.reportIn(a.file, a.entry, finding{code: "conflict",
+			severity: Warning, value: true, sources: []string{"ifconfig(8)", "inet(4)"},
+			message: fmt.Sprintf("%s gives %s the address %s, which %s has (line %d)",
+				a.entry.Name, a.entry.Iface, address, b.entry.Iface, b.entry.Line),
+			because: "The network of an address is reached through one interface; what arrives at the other is " +
+				"answered through the first."})
 	}
 }
 
@@ -303,9 +328,11 @@ func (k *checker) judgeSolicited() {
 	if flags := k.assigned("rtsold_flags"); !addresses || flags != nil || k.assigned("ipv6_cpe_wanif") != nil {
 		return
 	}
-	k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Warning, sources: []string{"rtsold(8)", "rc.conf(5), ifconfig_<interface>_ipv6"},
+	k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Warning, sources: []string{"rtsold(8)",
+		"rc.conf(5), ifconfig_<interface>_ipv6"},
 		message: "rtsold_enable asks for router advertisements, and no line of an interface says accept_rtadv",
-		because: "rtsold takes only interfaces that accept advertisements; ifconfig_IF_ipv6=\"inet6 accept_rtadv\" makes one of them."})
+		because: "rtsold takes only interfaces that accept advertisements; ifconfig_IF_ipv6=\"inet6 " +
+			"accept_rtadv\" makes one of them."})
 }
 
 // judgeAccepted reports accept_ra = 1 where forwarding is on, which wants 2.
@@ -321,8 +348,9 @@ func (k *checker) judgeAccepted() {
 		}
 		k.reportIn(a.file, a.entry, finding{code: "no-effect", severity: Warning, value: true, sources: a.record.Sources,
 			message: a.entry.Name + " = 1 has no effect where forwarding is on",
-			because: "An interface that forwards obeys router advertisements only with 2, so that it gets no address and no default route from them.",
-			fix:     &Fix{Kind: FixValue, Text: "2", Reason: "1 does not hold on an interface that forwards"}})
+			because: "An interface that forwards obeys router advertisements only with 2, so that it gets no address and no " +
+				"default route from them.",
+			fix: &Fix{Kind: FixValue, Text: "2", Reason: "1 does not hold on an interface that forwards"}})
 	}
 }
 
@@ -358,7 +386,9 @@ func (k *checker) judgeConntrack() {
 		where = fmt.Sprintf("%.0f buckets in %s:%d", buckets, table.file.path, table.entry.Line)
 	}
 	k.reportIn(limit.file, limit.entry, finding{code: "conflict", severity: severity, value: true,
-		sources: []string{"torvalds/linux commit d532bcd0b269 (conntrack: sanitize table size default settings)", "torvalds/linux commit d7e7747ac5c2 (refuse insertion if chain has grown too large)"},
+		sources: []string{"torvalds/linux commit d532bcd0b269 (conntrack: sanitize table size default settings)",
+			"torvalds/linux commit d7e7747ac5c2 (refuse insertion if chain has grown too large)"},
 		message: fmt.Sprintf("%s = %.0f is more than its hash table has room for: %s", limit.entry.Name, entries, where),
-		because: "Each connection is in the table twice, so that every packet searches longer chains, and from Linux 5.15 on a connection whose chain has grown to 64 is dropped; set as many buckets as connections."})
+		because: "Each connection is in the table twice, so that every packet searches longer chains, and from Linux 5.15 " +
+			"on a connection whose chain has grown to 64 is dropped; set as many buckets as connections."})
 }

@@ -25,17 +25,20 @@ var listed = []struct {
 	{catalog.FreeBSD, "security.bsd.", 15}, {catalog.FreeBSD, "net.inet.carp.", 6},
 	{catalog.FreeBSD, "net.link.ether.inet.", 11}, {catalog.FreeBSD, "hw.ix.", 12}, {catalog.FreeBSD, "hw.em.", 12},
 	{catalog.FreeBSD, "hw.igb.", 9},
-	{catalog.OpenBSD, "kern.", 90}, {catalog.OpenBSD, "vm.", 12}, {catalog.OpenBSD, "fs.", 1}, {catalog.OpenBSD, "net.", 100},
+	{catalog.OpenBSD, "kern.", 90}, {catalog.OpenBSD, "vm.", 12}, {catalog.OpenBSD, "fs.", 1},
+	{catalog.OpenBSD, "net.", 100},
 	{catalog.OpenBSD, "hw.", 25},
 }
 
 // modular are subtrees that modules bring along, or that are not described in full.
-var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp.rack.", "net.inet.tcp.bbr.", "net.inet.tcp.cc.",
+var modular = []string{"net.inet.ip.fw.", "net.inet.ip.dummynet.", "net.inet.tcp.rack.", "net.inet.tcp.bbr.",
+	"net.inet.tcp.cc.",
 	"net.inet.ip.alias.", "net.inet.tcp.siftr.", "net.inet.ip.mfctable", "net.inet.ip.mrtproto",
 	// What is no socket buffer, mbuf or System V object was not taken from the source.
 	"kern.ipc.pipe", "kern.ipc.umtx_", "kern.ipc.posix_shm", "kern.ipc.sf", "kern.ipc.sendfile.", "kern.ipc.splice.",
 	// Of kernel TLS only what can be set was.
-	"kern.ipc.tls.stats.", "kern.ipc.tls.sw.", "kern.ipc.tls.ifnet.", "kern.ipc.tls.toe.", "kern.ipc.tls.max_", "kern.ipc.tls.allow_unload",
+	"kern.ipc.tls.stats.", "kern.ipc.tls.sw.", "kern.ipc.tls.ifnet.", "kern.ipc.tls.toe.", "kern.ipc.tls.max_",
+	"kern.ipc.tls.allow_unload",
 	"kern.ipc.tls.tasks_active",
 
 	"kernel.spl.", "kernel.sg-big-buff", "fs.binfmt_misc."}
@@ -74,7 +77,8 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 		return []finding{*f}
 	}
 	if at, _ := slices.BinarySearch(k.names, e.Name+"."); at < len(k.names) && strings.HasPrefix(k.names[at], e.Name+".") {
-		return []finding{{code: "unknown-key", severity: Warning, message: e.Name + " is not a setting but the name of a group of settings",
+		return []finding{{code: "unknown-key", severity: Warning, message: e.Name +
+			" is not a setting but the name of a group of settings",
 			because: "Only its members can be set, such as " + k.names[at] + "."}}
 	}
 	if f := cmp.Or(k.dottedInterface(e), k.unitless(e)); f != nil {
@@ -130,7 +134,8 @@ func (k *checker) otherSection(e conffile.Entry) []finding {
 	if r := k.lookup(conffile.LinuxName(e.Key)); r == nil || !slices.Contains(r.Belongs, "sysctl") {
 		return nil
 	}
-	return []finding{{code: "wrong-file", severity: Warning, sources: []string{"redhat-performance/tuned tuned/plugins/base.py, _get_effective_options"},
+	return []finding{{code: "wrong-file", severity: Warning, sources: []string{"redhat-performance/tuned " +
+		"tuned/plugins/base.py, _get_effective_options"},
 		message: e.Key + " is a sysctl: it belongs in the section [sysctl]",
 		because: "TuneD warns of an option that the plug-in does not have, and ignores it."}}
 }
@@ -160,13 +165,16 @@ func (k *checker) misspeltFeature(e conffile.Entry) []finding {
 		return nil
 	}
 	_, near, _ = strings.Cut(near, "/")
-	return []finding{{code: "unknown-key", severity: Warning, message: fmt.Sprintf("%s is not known; did you mean %s?", e.Key, near),
+	return []finding{{code: "unknown-key", severity: Warning, message: fmt.Sprintf("%s is not known; did you mean %s?",
+		e.Key, near),
 		because: "ethtool refuses the name, and with it the whole line.", sources: []string{"ethtool(8)"}}}
 }
 
 // otherModules are modules of FreeBSD that are one letter from one in the catalog.
-var otherModules = []string{"cxgbe", "if_axge", "if_bce", "if_cxgb", "if_cxl", "if_ed", "if_ef", "if_enc", "if_et", "if_gem", "if_gre",
-	"if_ixv", "if_le", "if_me", "if_mge", "if_oce", "if_ptnet", "if_rl", "if_rue", "if_ure", "if_vxlan", "if_xl", "ipwfw", "ispfw", "ixgb",
+var otherModules = []string{"cxgbe", "if_axge", "if_bce", "if_cxgb", "if_cxl", "if_ed", "if_ef", "if_enc", "if_et",
+	"if_gem", "if_gre",
+	"if_ixv", "if_le", "if_me", "if_mge", "if_oce", "if_ptnet", "if_rl", "if_rue", "if_ure", "if_vxlan", "if_xl",
+	"ipwfw", "ispfw", "ixgb",
 	"pflow", "t3fw_cfg", "t7fw_cfg"}
 
 // misspeltModule judges a module of loader.conf whose name is a slip from a known one:
@@ -174,10 +182,12 @@ var otherModules = []string{"cxgbe", "if_axge", "if_bce", "if_cxgb", "if_cxl", "
 func (k *checker) misspeltModule(e conffile.Entry) []finding {
 	near, slip := k.nearest(e.Name)
 	module, typed := strings.TrimSuffix(near, "_load"), strings.TrimSuffix(e.Name, "_load")
-	if slices.Contains(otherModules, typed) || !isModule(near) || !slip && !swapped(typed, module) || len(typed) < 4 || withoutDigits(typed) == withoutDigits(module) {
+	if slices.Contains(otherModules, typed) || !isModule(near) || !slip && !swapped(typed, module) || len(typed) < 4 ||
+		withoutDigits(typed) == withoutDigits(module) {
 		return nil
 	}
-	return []finding{{code: "unknown-key", severity: Info, message: fmt.Sprintf("%s is not known; did you mean %s?", e.Name, near),
+	return []finding{{code: "unknown-key", severity: Info, message: fmt.Sprintf("%s is not known; did you mean %s?",
+		e.Name, near),
 		because: "The loader prints that it cannot load the module and goes on without it.", sources: []string{"loader.conf(5)"}}}
 }
 
@@ -208,7 +218,8 @@ func (k *checker) blankInName(e conffile.Entry) finding {
 		return f
 	}
 	f.message = "this is a command, not an assignment: leave out what is before the name"
-	if _, known := k.catalog.Lookup(k.system, conffile.LinuxName(name)); known && !strings.ContainsAny(e.Key+e.Value, `"'`) {
+	if _, known := k.catalog.Lookup(k.system, conffile.LinuxName(name)); known &&
+		!strings.ContainsAny(e.Key+e.Value, `"'`) {
 		f.fix = &Fix{Kind: FixRename, To: name, Reason: f.message}
 	}
 	return f
@@ -226,7 +237,8 @@ func (k *checker) dottedInterface(e conffile.Entry) *finding {
 		return nil
 	}
 	return &finding{code: "unknown-key", severity: Warning, sources: []string{"sysctl(8)", "sysctl.d(5)"},
-		message: fmt.Sprintf("%s does not exist: write net/%s/%s/%s.%s/%s", e.Name, parts[1], parts[2], parts[3], parts[4], parts[5]),
+		message: fmt.Sprintf("%s does not exist: write net/%s/%s/%s.%s/%s",
+			e.Name, parts[1], parts[2], parts[3], parts[4], parts[5]),
 		because: "In a name of dots the dot of the interface separates too; in one of slashes it does not."}
 }
 
@@ -288,7 +300,8 @@ func sentence(words []string) string {
 // nearest returns the name that was probably meant, and whether only a slip of the
 // keyboard lies between: one letter.
 func (k *checker) nearest(name string) (near string, slip bool) {
-	found := slices.DeleteFunc(k.catalog.Nearest(k.system, name, 4), func(other string) bool { return !k.meant(name, other) })
+	found := slices.DeleteFunc(k.catalog.Nearest(k.system, name, 4),
+		func(other string) bool { return !k.meant(name, other) })
 	if len(found) == 0 {
 		return "", false
 	}
@@ -367,7 +380,8 @@ func (k *checker) wrongSystem(e conffile.Entry) *finding {
 		if k.system == catalog.Linux {
 			other = "the BSDs"
 		}
-		return &finding{code: "wrong-system", severity: Error, because: "The subtree " + e.Name[:strings.LastIndexByte(e.Name, '.')] + " is not one of " + k.system.Title() + ".",
+		return &finding{code: "wrong-system", severity: Error, because: "The subtree " +
+			e.Name[:strings.LastIndexByte(e.Name, '.')] + " is not one of " + k.system.Title() + ".",
 			message: fmt.Sprintf("%s is a setting of %s; %s has none of that name", e.Name, other, k.system.Title())}
 	}
 	return nil

@@ -216,7 +216,8 @@ func defaultWords(r *catalog.Record, version catalog.Version, in catalog.Inputs)
 // machines span those that files are written for. What holds on each of them is
 // certain of a machine that is not known; the second is the assumed one.
 var machines = []catalog.Inputs{
-	{"memory": float64(2 << 30), "page": 4096.0, "cores": 2.0}, assumed, {"memory": float64(512 << 30), "page": 4096.0, "cores": 64.0},
+	{"memory": float64(2 << 30), "page": 4096.0, "cores": 2.0}, assumed,
+	{"memory": float64(512 << 30), "page": 4096.0, "cores": 64.0},
 }
 
 // standardOn is the default on one of the machines; what is known goes before.
@@ -230,7 +231,8 @@ func standardOn(machine catalog.Inputs, r *catalog.Record, version catalog.Versi
 // holds evaluates a judgement. One that asks for what is not known of the
 // machine holds when it does on the assumed one, and is certain when it does on
 // all of them.
-func (k *checker) holds(r *catalog.Record, when string, in catalog.Inputs, version catalog.Version) (held, certain bool) {
+func (k *checker) holds(r *catalog.Record, when string, in catalog.Inputs,
+	version catalog.Version) (held, certain bool) {
 	held, err := r.Holds(when, in)
 	var unknown *catalog.UnknownInput
 	if !errors.As(err, &unknown) {

@@ -20,14 +20,16 @@ func (k *checker) leftOff(r *catalog.Record, e conffile.Entry, v reading) *findi
 			continue
 		}
 		return &finding{id: "left-off", code: "weakens-security", severity: Info, sources: r.Sources, value: true,
-			message: fmt.Sprintf("%s = %.0f leaves a protection off; plan --harden sets %s", e.Name, v.numbers[0], h.Value), because: r.Does}
+			message: fmt.Sprintf("%s = %.0f leaves a protection off; plan --harden sets %s",
+				e.Name, v.numbers[0], h.Value), because: r.Does}
 	}
 	return nil
 }
 
 // noSwitch finds a number other than 0 and 1 in a switch, which hardly anybody means.
 func noSwitch(r *catalog.Record, e conffile.Entry, v reading, place string) *finding {
-	if r.Type != catalog.TypeBool || place != "sysctl" || !v.numeric || len(v.numbers) != 1 || v.numbers[0] == 0 || v.numbers[0] == 1 {
+	if r.Type != catalog.TypeBool || place != "sysctl" || !v.numeric || len(v.numbers) != 1 || v.numbers[0] == 0 ||
+		v.numbers[0] == 1 {
 		return nil
 	}
 	return &finding{id: "no-switch", code: "no-effect", severity: Info, sources: r.Sources, value: true,

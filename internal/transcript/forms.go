@@ -21,9 +21,11 @@ var tools = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
-const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps dd " +
+const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd " +
+	"echo date sleep watch ps dd " +
 	"mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
-	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload tailscale wg " +
+	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft " +
+	"ifstat nload tailscale wg " +
 	"iwconfig nfsiostat mountstats findmnt tcpdump traceroute iperf nuttcp ntttcp wget curl scp rsync fio dnctl nfsstat " +
 	"iscsictl ctladm ctlstat procstat fstat dtrace"
 
@@ -53,7 +55,8 @@ var looseLines = []looseLine{
 		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently|` +
 		`packet error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|slow ops, oldest one blocked|` +
 		`[Hh]eartbeat (?:ping )?on (?:back|front)(?: interface)? from osd|OSD heartbeats on (?:back|front) from osd|heartbeat_check: no reply`), "dmesg",
-		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ops", "eartbeat", "connection", "not respond", "drbd", "libceph", "status", "swiotlb", "allocation", "_cond", "clocksource", "UDP",
+		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ops", "eartbeat", "connection", "not respond", "drbd", "libceph",
+			"status", "swiotlb", "allocation", "_cond", "clocksource", "UDP",
 			"-mtu'", "Downshift", "BEACON", "beacons", "Lost carrier", "crashed!", "SmartSpeed", "half-duplex"}},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^[ \t]+(?:net|kern|hw|dev|vm|vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`),
 		"sysctl -a", nil},
@@ -70,7 +73,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^(current entries|searches|state-mismatch|memory|congestion|state-limit|` +
 		`src-limit)\s+\d+\s+\d+\.\d+/s`), "pfctl -si", nil},
 	{regexp.MustCompile(`\bcurrent entries \d+ .*\bsearches \d+ `), "pfctl -si", []string{"current entries"}},
-	{regexp.MustCompile(`^\s*(?i:state table size)\W.*\(\d+/\d+\)`), "pfctl -si", []string{"able size", "ABLE SIZE", "able Size"}},
+	{regexp.MustCompile(`^\s*(?i:state table size)\W.*\(\d+/\d+\)`), "pfctl -si",
+		[]string{"able size", "ABLE SIZE", "able Size"}},
 	{regexp.MustCompile(`^\s*(?i:mbuf usage)\W.*\(\d+/\d+\)`), "netstat -m", []string{"MBUF", "Mbuf"}},
 	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr `), "systat -vm", []string{"%Intr"}},
 	{regexp.MustCompile(`dpinger.* (?:Alarm|Clear) latency \d+us|(?i:alarm|alert): .*\(Addr: ?\S+ Alarm:`), "dmesg",
@@ -82,14 +86,18 @@ var looseLines = []looseLine{
 		`SYN cookies sent|listen queue overflows|dropped due to full socket buffers|packets pruned from|packets collapsed in|packet receive errors|receive buffer errors|` +
 		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$`), "netstat -s", nil},
 	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)\.?[A-Z][A-Za-z0-9]+(?:\s+|\s*[=:]\s*)\d+`), "nstat -az", nil},
-	{regexp.MustCompile(`^CPU(?: \d+|\d* states)?: .*% int(?:errupt|r)|^CPU\d+: .*% idle .*% sirq`), "top", []string{"% int", "% sirq"}},
-	{regexp.MustCompile(`^ *\d+ root .* \d+\.\d+% \[?(?:kernel|intr|idle)\{`), "top", []string{"kernel{", "intr{", "idle{"}},
+	{regexp.MustCompile(`^CPU(?: \d+|\d* states)?: .*% int(?:errupt|r)|^CPU\d+: .*% idle .*% sirq`), "top",
+		[]string{"% int", "% sirq"}},
+	{regexp.MustCompile(`^ *\d+ root .* \d+\.\d+% \[?(?:kernel|intr|idle)\{`), "top",
+		[]string{"kernel{", "intr{", "idle{"}},
 	{regexp.MustCompile(`\bIP6? \S+ > \S+: Flags \[S\.?[EW]*\],.* options \[`), "tcpdump", []string{": Flags [S"}},
 	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |limit exceeded by uid|out of swap space|failed to reclaim memory|` +
-		`^(?:.*kernel: )?arp: \S+ moved from |^arp info overwritten for |^[a-z]+\d+: .*(?i:rx .*(?:lost|overrun|overflow))`), "dmesg",
+		`^(?:.*kernel: )?arp: \S+ moved from |^arp info overwritten for |^[a-z]+\d+: .*(?i:rx .*(?:lost|overrun|overflow))`),
+		"dmesg",
 		[]string{": <", "exceeded by uid", "swap space", "reclaim memory", "arp", "rx ", "RX ", "Rx "}},
 	{regexp.MustCompile(`^[a-z]+\d+: watchdog: head \d+|Found a Tx that wasn't completed on time|lost tx completion is above|OVER TEMP|over heated|` +
-		`discard oversize frame`), "dmesg", []string{"watchdog: head", "Found a Tx", "lost tx", "OVER TEMP", "over heated", "oversize"}},
+		`discard oversize frame`), "dmesg", []string{"watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
+		"over heated", "oversize"}},
 	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|stopped DISTRIBUTING|mclpools? limit reached|` +
 		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!`), "dmesg",
 		[]string{"NOP-", "DISTRIBUTING", "limit reached", "atchdog", "PCI Express", "hung"}},
@@ -105,11 +113,13 @@ var looseLines = []looseLine{
 		`(?:connect|dial|^\[error\] socket)\b.*(?:[Cc]an(?:not|'t) assign requested address|EADDRNOTAVAIL)|` +
 		`bind\(.*port=htons\(0\).* = -1 EADDRINUSE|TCP backlog setting of \d+ cannot be enforced|` +
 		`UDP GRO forwarding is suboptimally configured|connect\(\) to unix:\S+ failed \(11:|` +
-		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF)\b.*no buffer space available)`), "dmesg",
+		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF)\b.*no buffer space available)`),
+		"dmesg",
 		[]string{"BUF", "setsockopt", "to unix:", "uWSGI", "cannot be enforced", "suboptimally", "assign requested",
 			"EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
 			"limit reached"}},
-	{regexp.MustCompile(`^(?:# ?)?(?:node_(?:netstat|network|sockstat|nf_conntrack|ethtool)_|\w*allowance_exceeded\{)`), "node_exporter",
+	{regexp.MustCompile(`^(?:# ?)?(?:node_(?:netstat|network|sockstat|nf_conntrack|ethtool)_|\w*allowance_exceeded\{)`),
+		"node_exporter",
 		[]string{"node_", "allowance_exceeded{"}},
 	{regexp.MustCompile(`^\W*(?:kernel: )?[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
 		`TX timeout detected|(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)`), "dmesg",
@@ -120,7 +130,8 @@ var looseLines = []looseLine{
 		"tailscale status", []string{"UDP: ", "pong from", "active; "}},
 	{regexp.MustCompile(`^\s*Speed: \d+Mb/s$|^\s*Duplex: (?:Full|Half)$`), "ethtool " + facts.UnnamedLink,
 		[]string{"Speed: ", "Duplex: "}},
-	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat", []string{" nfs"}},
+	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat",
+		[]string{" nfs"}},
 	{regexp.MustCompile(`^Power save: (?:on|off)$`), "iw", []string{"Power save"}},
 	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller`), "lspci -vv",
 		[]string{"Lnk", "Ethernet controller"}},

@@ -68,8 +68,8 @@ var onlyOf = sync.OnceValue(func() map[system.System][]string {
 })
 
 // guessIdentity makes a line of uname for outputs that came without one: each paste votes by what only one system
-// prints, so that no single one decides against the others. It is empty where no system has more votes than another, and
-// sure where one has more than what is merely more usual there.
+// prints, so that no single one decides against the others. It is empty where no system has more votes than another,
+// and sure where one has more than what is merely more usual there.
 func guessIdentity(rounds []facts.Round) (line string, sure bool) {
 	votes, strong := map[system.System]int{}, map[system.System]bool{}
 	release := map[system.System]string{}
@@ -177,9 +177,12 @@ var releaseForms = []struct {
 	votes int
 }{
 	{regexp.MustCompile(`(?m)^kernel\.osrelease ?[:=] *(\S+)`), system.Linux, 2 * strongVote},
-	{regexp.MustCompile(`(?m)^kern\.ostype ?[:=] *FreeBSD\n(?:.*\n)*?kern\.osrelease ?[:=] *(\S+)`), system.FreeBSD, 2 * strongVote},
-	{regexp.MustCompile(`(?m)^kern\.ostype ?[:=] *OpenBSD\n(?:.*\n)*?kern\.osrelease ?[:=] *(\S+)`), system.OpenBSD, 2 * strongVote},
-	{regexp.MustCompile(`(?m)^kern\.osrelease ?[:=] *(\d+\.\d+-(?:RELEASE|STABLE|CURRENT)\S*)`), system.FreeBSD, 2 * strongVote},
+	{regexp.MustCompile(`(?m)^kern\.ostype ?[:=] *FreeBSD\n(?:.*\n)*?kern\.osrelease ?[:=] *(\S+)`),
+		system.FreeBSD, 2 * strongVote},
+	{regexp.MustCompile(`(?m)^kern\.ostype ?[:=] *OpenBSD\n(?:.*\n)*?kern\.osrelease ?[:=] *(\S+)`),
+		system.OpenBSD, 2 * strongVote},
+	{regexp.MustCompile(`(?m)^kern\.osrelease ?[:=] *(\d+\.\d+-(?:RELEASE|STABLE|CURRENT)\S*)`),
+		system.FreeBSD, 2 * strongVote},
 	{regexp.MustCompile(`(?m)^kern\.osrelease=(\d+\.\d+)$`), system.OpenBSD, strongVote},
 	{regexp.MustCompile(`(?m)^Linux (\d+\.\S+) `), system.Linux, strongVote},
 	{regexp.MustCompile(`Linux version (\d+\.\S+) `), system.Linux, strongVote},
@@ -192,7 +195,8 @@ func ofLinux(name string) bool {
 	if name == "ss -tinm" || name == "ss -ltn" {
 		return true
 	}
-	return slices.ContainsFunc([]string{"/proc/", "/sys", "ethtool ", "ip ", "tc ", "nstat ", "mpstat ", "conntrack ", "sar",
+	return slices.ContainsFunc([]string{"/proc/", "/sys", "ethtool ", "ip ", "tc ", "nstat ", "mpstat ",
+		"conntrack ", "sar",
 		"kfree_skb", "dropwatch"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 

@@ -266,7 +266,8 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 // it speaks of. Of the others the first block counts, a later one is a later
 // sample.
 var manyBlocks = []string{"netstat -s", "ifconfig -a", "ip -s -d link show", "tc -s qdisc show", "dmesg",
-	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", "ping", "tc -s class show", "sar",
+	"/proc/net/snmp", "/proc/net/netstat", "pciconf -lvc", "ss -tinm", "top", "netstat -rnW", "iperf3", "ping",
+	"tc -s class show", "sar",
 	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond"}
 
 // takeLoose sorts lines that no known command printed: blocks that begin as

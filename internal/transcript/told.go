@@ -23,9 +23,11 @@ const (
 // toldRates and toldTimes have the number first; a rate has its letter behind it.
 var (
 	toldRates = []*regexp.Regexp{
-		regexp.MustCompile(`(?i)\b` + toldRate + `(?:[ -]+(?:dedicated|full|duplex|symmetric|business|internet|wan|fib(?:er|re)))* ?` +
+		regexp.MustCompile(`(?i)\b` + toldRate +
+			`(?:[ -]+(?:dedicated|full|duplex|symmetric|business|internet|wan|fib(?:er|re)))* ?` +
 			lineWord + `\b`),
-		regexp.MustCompile(`(?i)\b` + lineWord + `(?: speed)?(?: (?:is|of|at|with)|:)? (?:a |an |about |around |~ ?)?` + toldRate + `\b`),
+		regexp.MustCompile(`(?i)\b` + lineWord + `(?: speed)?(?: (?:is|of|at|with)|:)? (?:a |an |about |around |~ ?)?` +
+			toldRate + `\b`),
 	}
 	toldTimes = []*regexp.Regexp{
 		regexp.MustCompile(`(?i)\b` + toldTime + `(?: of)?(?: average| network)? ` + rttWord + `\b`),
@@ -95,7 +97,8 @@ func ratesIn(line string) units.Rate {
 			continue
 		}
 		v, err := strconv.ParseFloat(m[1], 64)
-		if err != nil || v <= 0 || strings.Contains(m[0], "MB") || strings.Contains(m[0], "GB") && !strings.Contains(m[0], "GBE") {
+		if err != nil || v <= 0 || strings.Contains(m[0], "MB") || strings.Contains(m[0], "GB") &&
+			!strings.Contains(m[0], "GBE") {
 			continue // bytes
 		}
 		unit := units.Mbit

@@ -13,15 +13,18 @@ import (
 const unreadLimit = 64
 
 // silent are commands whose outputs nobody expects to be read.
-var silent = strings.Fields("ls cd echo date sleep pwd clear exit sudo su vi vim nano man apt apt-get yum dnf pkg make git " +
+var silent = strings.Fields("ls cd echo date sleep pwd clear exit sudo su vi vim nano man apt " +
+	"apt-get yum dnf pkg make git " +
 	"ssh cp mv rm mkdir chmod which whoami id reboot kill killall history export service systemctl sysrc pkg_add")
 
 // several are commands whose one output has paragraphs of which some say nothing of the network.
-var several = strings.Fields("top systat mpstat sar dmesg journalctl lspci pciconf pfctl ethtool ps netstat iostat lscpu " +
+var several = strings.Fields("top systat mpstat sar dmesg journalctl lspci pciconf pfctl ethtool " +
+	"ps netstat iostat lscpu " +
 	"zpool zfs ss ip tc iperf3 iperf perf nstat vmstat numactl pcidump ifconfig conntrack")
 
 // refusedWords say that a command printed nothing.
-var refusedWords = []string{"not found", "permission denied", "not permitted", "no such file", "unknown oid", "no stats",
+var refusedWords = []string{"not found", "permission denied", "not permitted", "no such file",
+	"unknown oid", "no stats",
 	"not supported", "cannot stat", "cannot read", "no such device", "invalid option", "usage:", "you must be root",
 	"cannot get"}
 
@@ -147,7 +150,8 @@ func looksPrinted(lines []string, fenced bool) bool {
 		text := strings.ReplaceAll(strings.TrimSpace(line), ".  ", ". ") // sentences are no columns
 		columns := strings.Count(text, "  ") + strings.Count(text, "\t")
 		switch {
-		case numbers >= 3 && numbers*2 >= len(fields), numbers >= 1 && columns >= 2, fenced && numbers > 0 && len(fields) <= 12:
+		case numbers >= 3 && numbers*2 >= len(fields), numbers >= 1 && columns >= 2, fenced && numbers > 0 &&
+			len(fields) <= 12:
 			rows++
 		case len(fields) == 2 && strings.HasSuffix(fields[0], ":") && numbers == 1, facts.CountersIn(line) >= 3:
 			rows++
