@@ -40,17 +40,15 @@ func shaped(subject string, c facts.Class) []Finding {
 	if c.Limit > 0 {
 		limit += fmt.Sprintf(", its queue holds %d packets", c.Limit)
 	}
-	found := lost(c.Dropped, c.Sent.Value, do("raise its rate to just below that of the line; where "+
-		"the rate is meant, give it "+
-		"a scheduler that keeps the queue short (FQ_CODEL, pf's flows) instead of a longer queue",
+	found := lost(c.Dropped, c.Sent.Value, do("raise its rate to just below that of the line; where the rate is meant, "+
+		"give it a scheduler that keeps the queue short (FQ_CODEL, pf's flows) instead of a longer queue",
 		one(subject, []facts.Source{c.Dropped.Source}, "%d packets dropped, %s of those that came%s", c.Dropped.Value,
 			percent(lossShare(c.Dropped, c.Sent.Value)), limit)))
 	if slices.Contains([]string{"FQ_CODEL", "FQ_PIE", "CODEL", "PIE"}, c.Options) && found[0].Severity != trifling {
 		found = decisive(with(Info, found))
 		found[0].Because = "This scheduler drops on purpose to hold its rate and its delay: the pipe is the bottleneck."
-		found[0].Fix = []Fix{{Action: "raise its rate to just below that of the line; where that is what it " +
-			"passes already, the line " +
-			"is the limit, and this is how it is shared"}}
+		found[0].Fix = []Fix{{Action: "raise its rate to just below that of the line; where that is what it passes " +
+			"already, the line is the limit, and this is how it is shared"}}
 	}
 	return found
 }

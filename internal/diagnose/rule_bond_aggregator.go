@@ -12,9 +12,8 @@ func bondAggregator() Rule {
 	return Rule{
 		ID: "bond-members-unused", Title: "Members of a bond carry nothing", Systems: onLinux(), Needs: []string{"bonding"},
 		Severity: Warning,
-		Because: "Of 802.3ad only the members of the active aggregator carry packets: those whose ports " +
-			"of the switch speak LACP, " +
-			"with one key, at one speed.",
+		Because: "Of 802.3ad only the members of the active aggregator carry packets: those whose ports of the switch " +
+			"speak LACP, with one key, at one speed.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				bond := &in.Facts.NICs[i]
@@ -47,9 +46,8 @@ func leftOut(f *facts.Facts, bond *facts.NIC) []Finding {
 		names = append(names, m.Name)
 		evidence = append(evidence, m.Shown["aggregator"])
 	}
-	action := "let all the ports of the switch form one group with LACP (same key, speed and " +
-		"duplex); bonding sends nothing " +
-		"through the others"
+	action := "let all the ports of the switch form one group with LACP (same key, speed and duplex); bonding sends " +
+		"nothing through the others"
 	switch {
 	case bond.Aggregator == "none":
 		found := do(action, one(bond.Name, evidence, "it has no active aggregator: no partner answers LACP on %s",

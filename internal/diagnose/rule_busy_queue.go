@@ -12,9 +12,8 @@ func busyQueue() Rule {
 	return Rule{
 		ID: "one-busy-queue", Title: "One of a card's queues does all the work", Systems: onFreeBSD(), Needs: []string{"interrupts"},
 		Severity: Info,
-		Because: "The card spreads flows by their addresses and ports: what has none for it, as PPPoE, GRE " +
-			"and other tunnels, comes " +
-			"into one queue and so to one core.",
+		Because: "The card spreads flows by their addresses and ports: what has none for it, as PPPoE, GRE and other " +
+			"tunnels, comes into one queue and so to one core.",
 		Confirm: "One core is full while it is slow (top -SHP), the others idle.",
 		Check: func(in Input) (out []Finding) {
 			type card struct {
@@ -56,6 +55,5 @@ func busyQueue() Rule {
 
 func busyExample(first, second int) string {
 	return fmt.Sprintf("interrupt                          total       rate\nirq264: igb0:que 0 %20d      "+
-		"24312\nirq265: igb0:que 1 %20d"+
-		"         10\n", first, second)
+		"24312\nirq265: igb0:que 1 %20d         10\n", first, second)
 }

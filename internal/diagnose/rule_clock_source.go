@@ -43,9 +43,8 @@ func switchedClock(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	return do("find out why the processor's own clock (tsc) was rejected: the lines before this one "+
-		"say so; firmware, or the "+
-		"settings of the virtual machine, are the usual cause",
+	return do("find out why the processor's own clock (tsc) was rejected: the lines before this one say so; firmware, "+
+		"or the settings of the virtual machine, are the usual cause",
 		one("clock", lines[len(lines)-1:], "the kernel went over to the clock source %s",
 			slowClock.FindStringSubmatch(lines[0].Text)[1]))
 }

@@ -12,9 +12,8 @@ func countedLosses() Rule {
 	return Rule{
 		ID: "counted-losses", Title: "A tool counts packets that it lost", Systems: onLinux(),
 		Needs: []string{"counters of other tools"}, Severity: Warning,
-		Because: "The counter's name says that packets were lost. In most tools a queue was full " +
-			"because what empties it was " +
-			"too slow, or its bursts are longer than the queue.",
+		Because: "The counter's name says that packets were lost. In most tools a queue was full because what empties it " +
+			"was too slow, or its bursts are longer than the queue.",
 		Confirm: "The counter grows while it is slow; the tool's documentation says what it counts.",
 		Check: func(in Input) []Finding {
 			if len(in.Facts.LossCounts) == 0 {

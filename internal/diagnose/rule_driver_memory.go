@@ -48,13 +48,11 @@ func bounceBuffers(f *facts.Facts) []Finding {
 	}
 	found := one(bounceFull.FindStringSubmatch(lines[0].Text)[1], lines, "the bounce buffers (swiotlb) were full, in %s",
 		counted(n, "line"))
-	found[0].Because = "A device that does not reach all of the memory, or is kept from it, gets its " +
-		"packets through copies in " +
-		"one small area: while it is full nothing is received or sent."
+	found[0].Because = "A device that does not reach all of the memory, or is kept from it, gets its packets through " +
+		"copies in one small area: while it is full nothing is received or sent."
 	found[0].Confirm = "/sys/kernel/debug/swiotlb/io_tlb_used grows until it stops: then the driver loses buffers."
-	return do("give the area more room (swiotlb=65536 on the kernel's command line, in slots of 2 "+
-		"KiB), use a newer driver, or "+
-		"let the IOMMU map the device instead", found)
+	return do("give the area more room (swiotlb=65536 on the kernel's command line, in slots of 2 KiB), use a newer "+
+		"driver, or let the IOMMU map the device instead", found)
 }
 
 var bounceFull = regexp.MustCompile(`(\S+ \S+): swiotlb buffer is full`)
@@ -67,9 +65,8 @@ func failedAllocations(f *facts.Facts) []Finding {
 		return nil
 	}
 	found := one("kernel", lines, "it had no memory for packets, in %s", counted(n, "line"))
-	found[0].Because = "Buffers for packets that arrive are taken from the reserve of free pages: where " +
-		"it is empty the packets " +
-		"are dropped."
+	found[0].Because = "Buffers for packets that arrive are taken from the reserve of free pages: where it is empty the " +
+		"packets are dropped."
 	found[0].Confirm = "The messages come with the load; vmstat 1 shows little free memory then."
 	found[0].Fix = []Fix{{Setting: "vm.min_free_kbytes"}}
 	return with(Warning, found)

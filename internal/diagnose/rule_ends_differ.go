@@ -42,9 +42,8 @@ func mtusDiffer(a, b *facts.Facts) []Finding {
 	found := one("mtu", []facts.Source{n.Source, m.Source}, "%s of %s has an MTU of %d, %s of %s one of %d",
 		n.Name, a.Host,
 		n.MTU, m.Name, b.Host, m.MTU)
-	found[0].Because = "On one link the larger packets are lost without a message; over routers " +
-		"path MTU discovery has to " +
-		"find the smaller one, which filtered ICMP prevents."
+	found[0].Because = "On one link the larger packets are lost without a message; over routers path MTU discovery has " +
+		"to find the smaller one, which filtered ICMP prevents."
 	found[0].Fix = []Fix{{Action: fmt.Sprintf("set both to %d where they share a link", min(n.MTU, m.MTU))}}
 	return found
 }

@@ -40,9 +40,8 @@ func tooLargeToForward(f *facts.Facts) []Finding {
 	if refused.Value == 0 || forwarded == 0 || !still(refused) {
 		return nil
 	}
-	found := with(graded(refused, forwarded, Warning), do("give the tunnel the MTU that its path carries, and "+
-		"clamp the MSS to it (pf: "+
-		"scrub max-mss); let ICMP type 3 code 4 pass", one("ip", []facts.Source{refused.Source},
+	found := with(graded(refused, forwarded, Warning), do("give the tunnel the MTU that its path carries, and clamp the "+
+		"MSS to it (pf: scrub max-mss); let ICMP type 3 code 4 pass", one("ip", []facts.Source{refused.Source},
 		"packets too large for the next link and not to be cut: %s, beside %d forwarded", happened(refused), forwarded)))
 	found[0].Because = "The sender is told to send smaller ones; where that message is filtered, its " +
 		"connection stands still."

@@ -10,9 +10,8 @@ func hundredMegabit() Rule {
 	return Rule{
 		ID: "rate-of-100-mbit", Title: "A test ran at the rate of a 100 Mbit/s link", Needs: []string{"transfers"},
 		Severity: Warning,
-		Because: "TCP gets 94 Mbit/s out of a link of 100 Mbit/s, steadily: somewhere on the way a " +
-			"port, a cable with a damaged " +
-			"pair, an adapter or a shaper has that rate.",
+		Because: "TCP gets 94 Mbit/s out of a link of 100 Mbit/s, steadily: somewhere on the way a port, a cable with a " +
+			"damaged pair, an adapter or a shaper has that rate.",
 		Confirm: "The speed of each port on the way: both hosts', the switches', the wall sockets'.",
 		Check: func(in Input) (out []Finding) {
 			if line := max(in.Path.Rate, in.Facts.Told.Rate); line > 0 && line <= 110*units.Mbit {

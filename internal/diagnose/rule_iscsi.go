@@ -7,9 +7,8 @@ func iscsiLost() Rule {
 	return Rule{
 		ID: "iscsi-sessions-lost", Title: "iSCSI sessions were dropped for want of an answer", Systems: onFreeBSD(),
 		Needs: []string{"messages"}, Severity: Warning,
-		Because: "The other end did not answer a ping of the protocol for seconds: the path between them " +
-			"stood still, or the end " +
-			"itself did. Each time the disks behind it wait until the session is made again.",
+		Because: "The other end did not answer a ping of the protocol for seconds: the path between them stood still, or " +
+			"the end itself did. Each time the disks behind it wait until the session is made again.",
 		Confirm: "At the same time the port's link goes down, its counters of errors or drops grow, or the storage does not " +
 			"respond (gstat).",
 		Check: func(in Input) []Finding {

@@ -11,9 +11,8 @@ func lostBetween() Rule {
 	return Rule{
 		ID: "lost-between", Title: "Segments that one end sent did not reach the other", Severity: Warning, OfBothEnds: true,
 		Systems: onLinux(), Needs: []string{"flows"},
-		Because: "Both kernels count the segments of the same connection: what is missing was lost " +
-			"between them, at a queue, " +
-			"a damaged link or a policer, not in either program.",
+		Because: "Both kernels count the segments of the same connection: what is missing was lost between them, at a " +
+			"queue, a damaged link or a policer, not in either program.",
 		Check: func(in Input) (out []Finding) {
 			for _, dir := range []struct{ from, to *facts.Facts }{{in.Facts, in.Peer}, {in.Peer, in.Facts}} {
 				if found := worstLoss(dir.from, dir.to); found != nil {

@@ -12,9 +12,8 @@ func lowFrequency() Rule {
 	return Rule{
 		ID: "processor-slowed", Title: "The processor runs far below its highest frequency", Systems: onFreeBSD(),
 		Needs: []string{"settings"}, Severity: Info,
-		Because: "Packets cost time per clock: at a fraction of its frequency a core passes a fraction " +
-			"of the packets. While it " +
-			"idles the lowest frequency is right; powerd may also be told to stay there.",
+		Because: "Packets cost time per clock: at a fraction of its frequency a core passes a fraction of the packets. " +
+			"While it idles the lowest frequency is right; powerd may also be told to stay there.",
 		Confirm: "The frequency is as low while the transfer runs.",
 		Check: func(in Input) []Finding {
 			now, src, ok := setting(in.Facts, "dev.cpu.0.freq")

@@ -11,9 +11,8 @@ func mapFailed() Rule {
 	return Rule{
 		ID: "transmit-mapping-failed", Title: "A driver could not hand packets to its card", Systems: onFreeBSD(),
 		Needs: []string{"settings"}, Severity: Warning,
-		Because: "A packet in more pieces than the card's descriptors take is copied or thrown away; " +
-			"large ones that the card " +
-			"is to cut (TSO) have the most pieces. TCP takes what was thrown away for loss on the path.",
+		Because: "A packet in more pieces than the card's descriptors take is copied or thrown away; large ones that the " +
+			"card is to cut (TSO) have the most pieces. TCP takes what was thrown away for loss on the path.",
 		Confirm: "The counter stands still with TSO off.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {

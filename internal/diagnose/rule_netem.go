@@ -14,9 +14,8 @@ func netemLeft() Rule {
 	return Rule{
 		ID: "netem-left", Title: "A queue that imitates a bad path is set up", Systems: onLinux(), Needs: []string{"qdiscs"},
 		Severity: Critical,
-		Because: "netem delays, loses or paces what an interface sends, for tests: nothing on the path " +
-			"behind it can be as fast as " +
-			"without it.",
+		Because: "netem delays, loses or paces what an interface sends, for tests: nothing on the path behind it can be as " +
+			"fast as without it.",
 		Check: func(in Input) []Finding {
 			const output = "tc -s qdisc show"
 			for i, line := range in.Facts.Lines(output) {
@@ -39,12 +38,10 @@ func netemLeft() Rule {
 			}
 			return nil
 		},
-		Fires: linuxExample("tc -s qdisc show", "qdisc netem 8001: dev eth0 root refcnt 2 limit 1000 delay "+
-			"100ms loss 1%\n Sent 0 bytes "+
-			"0 pkt (dropped 0, overlimits 0 requeues 0)\n"),
-		Quiet: linuxExample("tc -s qdisc show", "qdisc netem 8001: dev eth0 root refcnt 2 limit 1000\n Sent 0 "+
-			"bytes 0 pkt (dropped 0, "+
-			"overlimits 0 requeues 0)\n"),
+		Fires: linuxExample("tc -s qdisc show", "qdisc netem 8001: dev eth0 root refcnt 2 limit 1000 delay 100ms loss 1%\n "+
+			"Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0)\n"),
+		Quiet: linuxExample("tc -s qdisc show", "qdisc netem 8001: dev eth0 root refcnt 2 limit 1000\n Sent 0 bytes 0 pkt "+
+			"(dropped 0, overlimits 0 requeues 0)\n"),
 	}
 }
 

@@ -11,9 +11,8 @@ func netmapRing() Rule {
 	return Rule{
 		ID: "netmap-ring-full", Title: "A program that uses netmap does not keep up", Systems: onFreeBSD(),
 		Needs: []string{"messages"}, Severity: Warning,
-		Because: "Packets that the host sends on this interface wait in a ring for an intrusion " +
-			"prevention or filter program, and " +
-			"are dropped when it is full. The kernel says so twice a second at most, however many they are.",
+		Because: "Packets that the host sends on this interface wait in a ring for an intrusion prevention or filter " +
+			"program, and are dropped when it is full. The kernel says so twice a second at most, however many they are.",
 		Confirm: "The program fills a core (top -SH); the transfer is faster while it is stopped.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, netmapFull)
@@ -25,9 +24,8 @@ func netmapRing() Rule {
 			if n < often {
 				s = Info
 			}
-			return decisive(with(s, do("take this interface away from the program, give it fewer rules "+
-				"or more threads, or raise "+
-				"dev.netmap.ring_size", one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines,
+			return decisive(with(s, do("take this interface away from the program, give it fewer rules or more threads, or "+
+				"raise dev.netmap.ring_size", one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines,
 				"its ring was full in %s",
 				counted(n, "line")))))
 		},

@@ -87,13 +87,11 @@ func slowMount(m facts.NFSMount) []Finding {
 	switch {
 	case overUDP(m):
 		found = do("mount it with proto=tcp", one(m.From, nil, "it is mounted over UDP"))
-		found[0].Because = "A request of several fragments is lost with one of them, nothing slows " +
-			"the sender down, and each " +
-			"loss takes the timeout of the mount."
+		found[0].Because = "A request of several fragments is lost with one of them, nothing slows the sender down, and " +
+			"each loss takes the timeout of the mount."
 	case m.Options["proto"] == "tcp" && timeout > 0 && timeout < shortTimeout:
 		found = do("mount it with timeo=600, the default over TCP", one(m.From, nil, "it is mounted over TCP with a "+
-			"timeout of "+
-			"%.1f s: a request that takes longer is sent again over a new connection", float64(timeout)/10))
+			"timeout of %.1f s: a request that takes longer is sent again over a new connection", float64(timeout)/10))
 	case m.Options["sync"] != "":
 		found = with(Info, do("mount it without sync where a crash may cost the last writes",
 			one(m.From, nil, "it is mounted with sync: each write waits for the server's disk")))
@@ -117,12 +115,10 @@ func serverSilent() Rule {
 	return Rule{
 		ID: "storage-server-silent", Title: "A file or block server did not answer in time",
 		Needs: []string{"messages"}, Severity: Warning,
-		Because: "Everything that uses the storage stands still meanwhile. The server was busy or " +
-			"gone, or the path to it lost " +
-			"packets, such as large ones where the MTUs along it differ.",
-		Confirm: "Losses and retransmissions towards this server (ss -ti, ping -M do -s 8972 with " +
-			"jumbo frames) point at the " +
-			"path; none of them at the server.",
+		Because: "Everything that uses the storage stands still meanwhile. The server was busy or gone, or the path to it " +
+			"lost packets, such as large ones where the MTUs along it differ.",
+		Confirm: "Losses and retransmissions towards this server (ss -ti, ping -M do -s 8972 with jumbo frames) point at " +
+			"the path; none of them at the server.",
 		Check: func(in Input) []Finding {
 			for _, s := range silentServers {
 				lines, n := matching(in.Facts, s.message)

@@ -38,13 +38,11 @@ func refusedToSend(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	next := "netstat -id and netstat -m tell which one it was: an interface whose send queue does " +
-		"not drain (no link, a hung " +
-		"card: dmesg), or network memory that is used up"
+	next := "netstat -id and netstat -m tell which one it was: an interface whose send queue does not drain (no link, a " +
+		"hung card: dmesg), or network memory that is used up"
 	if f.System == "linux" {
-		next = "send more slowly, or give the interface a longer send queue (ip link set dev NAME " +
-			"txqueuelen 10000); ip -s link " +
-			"and tc -s qdisc tell which interface drops"
+		next = "send more slowly, or give the interface a longer send queue (ip link set dev NAME txqueuelen 10000); ip -s " +
+			"link and tc -s qdisc tell which interface drops"
 	}
 	return do(next, one("ip", lines, "the kernel refuses to send: no buffer space"))
 }

@@ -97,9 +97,8 @@ func networkInterrupts(f *facts.Facts) []Finding {
 		"hardware; %s had no part in them", 100*float64(sums[core])/float64(all), all,
 		counted(len(sums)-1, "other processor"))
 	found[0].Fix = []Fix{{Setting: "/sys/class/net/*/queues/rx-*/rps_cpus"}}
-	return with(severity, do("spread the packets in software (RPS; packet steering in OpenWrt), or "+
-		"each card's interrupt to "+
-		"another processor (/proc/irq/*/smp_affinity_list)", found))
+	return with(severity, do("spread the packets in software (RPS; packet steering in OpenWrt), or each card's "+
+		"interrupt to another processor (/proc/irq/*/smp_affinity_list)", found))
 }
 
 // queueInterrupts adds up the interrupts of an interface's busy queues by CPU,

@@ -22,9 +22,8 @@ func packetThread() Rule {
 				}
 				action := "spread the receive work: more queues (RSS), or packet steering (RPS) where the card has one"
 				if tunnelProgram.MatchString(t.Name) {
-					action = "carry the tunnel in the kernel: WireGuard, or OpenVPN 2.6 with data channel " +
-						"offload (ovpn-dco); else an " +
-						"AEAD cipher that the processor computes itself (AES-128-GCM), and several tunnels"
+					action = "carry the tunnel in the kernel: WireGuard, or OpenVPN 2.6 with data channel offload (ovpn-dco); else " +
+						"an AEAD cipher that the processor computes itself (AES-128-GCM), and several tunnels"
 				} else if in.Facts.System == "freebsd" {
 					action = "spread the receive work: more queues of the card, or netisr threads " +
 						"(net.isr.dispatch=deferred, for PPPoE too)"

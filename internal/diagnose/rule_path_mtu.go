@@ -14,9 +14,8 @@ func pathMTU() Rule {
 	return Rule{
 		ID: "path-mtu", Title: "A router on the path takes smaller packets", Needs: []string{"round trips"},
 		Severity: Info,
-		Because: "TCP learns of the smaller MTU only from that router's message: where a firewall drops " +
-			"it, full segments are lost " +
-			"while small ones pass. A smaller MSS needs no message.",
+		Because: "TCP learns of the smaller MTU only from that router's message: where a firewall drops it, full segments " +
+			"are lost while small ones pass. A smaller MSS needs no message.",
 		Confirm: "A transfer that stands still goes on with the smaller MSS.",
 		Check: func(in Input) []Finding {
 			for _, told := range in.Facts.Messages {
@@ -34,14 +33,11 @@ func pathMTU() Rule {
 			}
 			return nil
 		},
-		Fires: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\nFrom "+
-			"198.51.100.1 icmp_seq=1 Frag needed "+
-			"and DF set (mtu = 1420)\n\n--- 192.0.2.1 ping statistics ---\n1 packets transmitted, 0 "+
-			"received, +1 errors, 100% packet "+
-			"loss, time 0ms\n"),
-		Quiet: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\n1480 bytes "+
-			"from 192.0.2.1: icmp_seq=1 "+
-			"ttl=61 time=20.1 ms\n"),
+		Fires: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\nFrom 198.51.100.1 icmp_seq=1 "+
+			"Frag needed and DF set (mtu = 1420)\n\n--- 192.0.2.1 ping statistics ---\n1 packets transmitted, 0 received, +1 "+
+			"errors, 100% packet loss, time 0ms\n"),
+		Quiet: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\n1480 bytes from 192.0.2.1: "+
+			"icmp_seq=1 ttl=61 time=20.1 ms\n"),
 	}
 }
 

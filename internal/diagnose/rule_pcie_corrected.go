@@ -7,9 +7,8 @@ func pcieCorrected() Rule {
 	return Rule{
 		ID: "pcie-corrected-errors", Title: "Transfers on the bus of a network card were damaged and repeated", Systems: onLinux(),
 		Needs: []string{"messages"}, Severity: Warning,
-		Because: "Each repeated transfer costs time on the bus, and many of them, or one that cannot be " +
-			"repeated, make the card " +
-			"slow or reset it. The contact in the slot, a riser, or power saving of the link (ASPM) is at fault.",
+		Because: "Each repeated transfer costs time on the bus, and many of them, or one that cannot be repeated, make the " +
+			"card slow or reset it. The contact in the slot, a riser, or power saving of the link (ASPM) is at fault.",
 		Confirm: "The messages end with pcie_aspm=off or in another slot; lspci -vv shows BadTLP+, RxErr+ " +
 			"or Timeout+ under CESta.",
 		Check: func(in Input) []Finding {
@@ -19,9 +18,8 @@ func pcieCorrected() Rule {
 			}
 			card, cards := matching(in.Facts, correctedCard)
 			if cards == 0 { // a bridge, or something else than a network card
-				return with(Info, do("lspci -tv shows what is behind the port; where that is the network card: "+
-					"reseat it, or boot with "+
-					"pcie_aspm=off", one("bus", lines, "the bus repeated damaged transfers (%s)", counted(n, "message"))))
+				return with(Info, do("lspci -tv shows what is behind the port; where that is the network card: reseat it, or "+
+					"boot with pcie_aspm=off", one("bus", lines, "the bus repeated damaged transfers (%s)", counted(n, "message"))))
 			}
 			found := do("reseat the card or try another slot; switch off ASPM for the slot", one(
 				correctedCard.FindStringSubmatch(card[0].Text)[1], card, "the card's bus repeated damaged transfers (%s)",

@@ -11,9 +11,8 @@ func pfCongestion() Rule {
 	return Rule{
 		ID: "pf-congestion", Title: "The packet filter refused new connections under congestion", Systems: onBSD(),
 		Needs: []string{"packet filter"}, Severity: Warning,
-		Because: "While an input queue of the network overflows, pf passes packets of known states " +
-			"and drops all others: new " +
-			"connections time out and are tried again.",
+		Because: "While an input queue of the network overflows, pf passes packets of known states and drops all others: " +
+			"new connections time out and are tried again.",
 		Confirm: "The counter grows in bursts of packets; at the same time one core has no idle time, or livelocks grow " +
 			"(systat mbufs).",
 		Check: func(in Input) []Finding {
@@ -21,9 +20,9 @@ func pfCongestion() Rule {
 			if refused.Value == 0 || made == 0 {
 				return nil
 			}
-			return lost(refused, made, do("make each packet cheaper (fewer rules, quick ones first), give "+
-				"the host a faster core, "+
-				"or cards with more queues", one("pf", []facts.Source{refused.Source}, "%d packets without a state were dropped "+
+			return lost(refused, made, do("make each packet cheaper (fewer rules, quick ones first), give the host a faster "+
+				"core, or cards with more "+
+				"queues", one("pf", []facts.Source{refused.Source}, "%d packets without a state were dropped "+
 				"under congestion, beside %d states made", refused.Value, made)))
 		},
 		Fires: openbsdExample("pfctl -si", congestionExample(52831120)),

@@ -58,9 +58,8 @@ func swallowedPings(f *facts.Facts) []Finding {
 			if small.Counted.Text != "" {
 				answered = small.Counted
 			}
-			found := one(big.Peer, []facts.Source{big.Counted, answered}, "packets of %d bytes do not come back, "+
-				"those of %d do, "+
-				"and no router says why", big.Data+ipICMP, small.Data+ipICMP)
+			found := one(big.Peer, []facts.Source{big.Counted, answered}, "packets of %d bytes do not come back, those of %d "+
+				"do, and no router says why", big.Data+ipICMP, small.Data+ipICMP)
 			found[0].Confirm = "A TCP transfer that hangs goes on with a smaller MSS."
 			return do(fmt.Sprintf("let ICMP type 3 code 4 pass, and clamp the MSS to %d where packets "+
 				"are forwarded until it does",

@@ -23,9 +23,8 @@ func programCore() Rule {
 					continue
 				}
 				if m := passing.FindStringSubmatch(t.Name); m != nil {
-					out = append(out, do("let several threads, processes or tunnels share the work, or move it "+
-						"into the kernel or to a "+
-						"faster core", one(m[1]+m[2]+m[3], []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
+					out = append(out, do("let several threads, processes or tunnels share the work, or move it into the kernel or "+
+						"to a faster core", one(m[1]+m[2]+m[3], []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 				}
 			}
 			return out

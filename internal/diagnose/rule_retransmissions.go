@@ -60,7 +60,6 @@ func sentAgain(f *facts.Facts) []Finding {
 	if most.Values["Rexmit"] < many {
 		return nil
 	}
-	return with(Info, one("tcp "+most.Peer, []facts.Source{most.Source}, "%.0f segments were sent again to this "+
-		"peer, of how many "+
-		"is not known", most.Values["Rexmit"]))
+	return with(Info, one("tcp "+most.Peer, []facts.Source{most.Source}, "%.0f segments were sent again to this peer, "+
+		"of how many is not known", most.Values["Rexmit"]))
 }

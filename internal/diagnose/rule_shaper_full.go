@@ -14,9 +14,8 @@ func shaperFull() Rule {
 		ID: "shaper-full", Title: "A shaper on this host is full", Severity: Warning,
 		Needs: []string{"linux:qdiscs|classes", "freebsd:shapers|packet filter queues",
 			"openbsd:packet filter queues|queue table"},
-		Because: "What is sent above the rate of the shaper waits in it and is then dropped: no " +
-			"connection gets more than its " +
-			"share of that rate.",
+		Because: "What is sent above the rate of the shaper waits in it and is then dropped: no connection gets more than " +
+			"its share of that rate.",
 		Confirm: "The drops grow while it is slow, and the rate on the interface is that of the shaper.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
@@ -68,9 +67,8 @@ func fullCake(n *facts.NIC, q facts.Qdisc) []Finding {
 		found[0].Summary += fmt.Sprintf("; it has used all of its memory (%s)", units.Bytes(q.LimitBytes))
 		found = do("give it more memory (memlimit)", found)
 	}
-	return do(fmt.Sprintf("where the line carries more than %s, raise the bandwidth of this shaper "+
-		"to 95%% of what it really "+
-		"carries; else the line is the limit, and this is how it is shared", q.Rate), found)
+	return do(fmt.Sprintf("where the line carries more than %s, raise the bandwidth of this shaper to 95%% of what it "+
+		"really carries; else the line is the limit, and this is how it is shared", q.Rate), found)
 }
 
 // fullClass finds the class, without classes below it, that drops most.
@@ -97,9 +95,8 @@ func fullClass(n *facts.NIC) []Finding {
 	if worst.Backlog > 0 {
 		found[0].Summary += fmt.Sprintf("; %s wait in it now", units.Bytes(worst.Backlog))
 	}
-	return do(fmt.Sprintf("raise its ceiling above %s where the line carries more, or see what "+
-		"goes into this class (tc -s "+
-		"filter show)", ceiling), found)
+	return do(fmt.Sprintf("raise its ceiling above %s where the line carries more, or see what goes into this class (tc "+
+		"-s filter show)", ceiling), found)
 }
 
 func cakeExample(delay string, drops int) string {

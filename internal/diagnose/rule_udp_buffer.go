@@ -41,9 +41,8 @@ func udpBuffer() Rule {
 				out[0].Fix = []Fix{{Setting: "net.inet.udp.recvspace"}}
 			}
 			if share := lossShare(found[0], arrived); arrived > 0 && share > steadyExcess {
-				out[0].Fix = []Fix{{Action: fmt.Sprintf("find out why the program does not read: it gets %s "+
-					"of what arrives, and no "+
-					"buffer makes up for that", percent(1-share))}}
+				out[0].Fix = []Fix{{Action: fmt.Sprintf("find out why the program does not read: it gets %s of what arrives, and "+
+					"no buffer makes up for that", percent(1-share))}}
 			}
 			if len(full) > 0 { // it is known which program
 				full[0].Evidence = append(full[0].Evidence, out[0].Evidence...)

@@ -5,9 +5,8 @@ func udpMemory() Rule {
 	return Rule{
 		ID: "udp-memory", Title: "Datagrams were dropped since UDP was out of memory", Systems: onLinux(),
 		Needs: []string{"protocols"}, Severity: Warning,
-		Because: "All UDP sockets together may keep as many pages as net.ipv4.udp_mem says: above it " +
-			"what arrives is dropped, " +
-			"whatever the buffer of its own socket allows. Large buffers of programs that read slowly fill it.",
+		Because: "All UDP sockets together may keep as many pages as net.ipv4.udp_mem says: above it what arrives is " +
+			"dropped, whatever the buffer of its own socket allows. Large buffers of programs that read slowly fill it.",
 		Confirm: "mem in the line UDP of /proc/net/sockstat is near the third number of udp_mem.",
 		Check: func(in Input) []Finding {
 			found := counters(in.Facts, "Udp.MemErrors")

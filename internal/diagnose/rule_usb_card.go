@@ -7,18 +7,16 @@ func usbErrors() Rule {
 	return Rule{
 		ID: "usb-card-errors", Title: "A network card on USB loses transfers", Systems: onLinux(), Needs: []string{"messages"},
 		Severity: Warning,
-		Because: "The bus damages or refuses what is sent to the card (-71 and -84 are errors of its " +
-			"protocol, -75 and -110 of its " +
-			"length and time): the packets in it are lost, and the card may stop until it is reset.",
+		Because: "The bus damages or refuses what is sent to the card (-71 and -84 are errors of its protocol, -75 and " +
+			"-110 of its length and time): the packets in it are lost, and the card may stop until it is reset.",
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, usbFailure)
 			if n == 0 {
 				return nil
 			}
 			m := usbFailure.FindStringSubmatch(lines[0].Text)
-			return do("use another port and cable, without a hub, and no USB 3 device beside it; if "+
-				"that does not help, a newer "+
-				"firmware and driver of the card, or a card on PCI Express",
+			return do("use another port and cable, without a hub, and no USB 3 device beside it; if that does not help, a "+
+				"newer firmware and driver of the card, or a card on PCI Express",
 				one(m[1], lines, "the kernel reported failed transfers of %s in %s", m[1], counted(n, "line")))
 		},
 		Fires: linuxExample("dmesg", "[ 307.1] r8152 2-1:1.0 eth2: Tx status -71\n"),

@@ -26,9 +26,8 @@ func wirelessSlow() Rule {
 		Needs: []string{"linux:wireless|messages", "freebsd:ifconfig", "openbsd:ifconfig"},
 		Because: "A frame at a low rate, or one that is sent again, takes the time of many fast ones on a channel that all " +
 			"stations share.",
-		Confirm: "iw dev NAME link, ifconfig of the BSDs, shows the same while data is transferred: " +
-			"on an idle link the rate " +
-			"is that of the last small frame.",
+		Confirm: "iw dev NAME link, ifconfig of the BSDs, shows the same while data is transferred: on an idle link the " +
+			"rate is that of the last small frame.",
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.Stations {
 				out = append(out, slowStation(in.Facts, &in.Facts.Stations[i])...)

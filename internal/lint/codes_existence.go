@@ -11,10 +11,8 @@ func existenceCodes() []Code {
 			Bad:  one("freebsd", "14.0", "/etc/sysctl.conf", "net.inet.tcp.recbuf_max=4194304\n"),
 			Good: one("freebsd", "14.0", "/etc/sysctl.conf", "net.inet.tcp.recvbuf_max=4194304\nnet.inet.tcp.rack.myown=1\n")},
 		{ID: "removed", Title: "the setting is gone", Severity: Warning,
-			Explanation: "The release no longer has the setting, so the line only produces an error message. " +
-				"If the " +
-				"release is not known, what the newest one lacks is reported. A setting that the machine of --from " +
-				"has is not reported.",
+			Explanation: "The release no longer has the setting, so the line only produces an error message. If the release " +
+				"is not known, what the newest one lacks is reported. A setting that the machine of --from has is not reported.",
 			Bad:  one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_tw_recycle = 0\n"),
 			Good: one("linux", "6.1", "/etc/sysctl.conf", "net.ipv4.tcp_tw_reuse = 1\n")},
 		{ID: "renamed", Title: "the setting has a new name", Severity: Warning,

@@ -4,18 +4,15 @@ package lint
 func fileCodes() []Code {
 	return []Code{
 		{ID: "duplicate", Title: "a later line of the file sets it again", Severity: Warning,
-			Explanation: "The lines are applied in order, so the earlier one has no effect. Different spellings " +
-				"(net/core/x, net.core.x) and " +
-				"old and new names are the same setting. Setting the same value twice is an info.",
+			Explanation: "The lines are applied in order, so the earlier one has no effect. Different spellings (net/core/x, " +
+				"net.core.x) and old and new names are the same setting. Setting the same value twice is an info.",
 			Bad: one("linux", "6.1", "/etc/sysctl.conf", "net.core.rmem_max = 16777216\nnet/core/rmem_max = 33554432\n"),
 			Good: one("linux", "6.1", "/etc/sysctl.conf",
 				"net.ipv4.conf.all.rp_filter = 1\nnet.ipv4.conf.default.rp_filter = 2\n")},
 		{ID: "overridden", Title: "a file that is read later sets it again", Severity: Warning,
-			Explanation: "The files are applied in the order in which the system reads them: sysctl.d by name " +
-				"regardless of the directory, " +
-				"loader.conf before loader.conf.d and loader.conf.local, rc.conf before rc.conf.local and " +
-				"rc.conf.d. A drop-in that another one " +
-				"of the same name masks is not read at all.",
+			Explanation: "The files are applied in the order in which the system reads them: sysctl.d by name regardless of " +
+				"the directory, loader.conf before loader.conf.d and loader.conf.local, rc.conf before rc.conf.local and " +
+				"rc.conf.d. A drop-in that another one of the same name masks is not read at all.",
 			Bad: Example{System: "linux", Version: "6.1", Files: []ExampleFile{
 				{"/etc/sysctl.d/10-net.conf", "net.core.somaxconn = 1024\n"},
 				{"/usr/lib/sysctl.d/90-app.conf", "net.core.somaxconn = 65535\n"}}},

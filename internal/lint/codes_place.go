@@ -4,11 +4,9 @@ package lint
 func placeCodes() []Code {
 	return []Code{
 		{ID: "wrong-file", Title: "this file cannot set it", Severity: Error,
-			Explanation: "A boot-time tunable in sysctl.conf is refused by the running kernel; a loader variable in " +
-				"rc.conf is read by no program; a run-time setting in loader.conf is ignored by the kernel " +
-				"(a warning). An option of " +
-				".link files in a " +
-				".network file, or the other way round, is ignored (a warning).",
+			Explanation: "A boot-time tunable in sysctl.conf is refused by the running kernel; a loader variable in rc.conf " +
+				"is read by no program; a run-time setting in loader.conf is ignored by the kernel (a warning). An option of " +
+				".link files in a .network file, or the other way round, is ignored (a warning).",
 			Bad:  one("freebsd", "14.0", "/etc/sysctl.conf", "net.isr.maxthreads=-1\n"),
 			Good: one("freebsd", "14.0", "/boot/loader.conf", "net.isr.maxthreads=\"-1\"\n")},
 		{ID: "read-only", Title: "the kernel only reports this", Severity: Error,

@@ -54,12 +54,11 @@ func (p *Plan) stacks(r Request) (Step, bool) {
 		return Step{}, false
 	}
 	s := Step{Title: "Use the BBR or the RACK stack",
-		Why: "Losses bound FreeBSD's own stack on this path. BBR sends by measured rate and round trip and takes " +
-			"random loss for no congestion; RACK finds lost segments by time. " +
-			"Over a path of 1 Gbit/s, 20 ms and a loss of 1e-4 single short runs gave 48 to 81 Mbit/s with the " +
-			"defaults, 76 to 127 with RACK and 356 to 449 with BBR (FreeBSD 13.0's stack in user space). " +
-			"State: both are modules of the base system with manual pages, neither is the default of any release. " +
-			"BBR is its first version, which can take more than its share beside other connections. " +
+		Why: "Losses bound FreeBSD's own stack on this path. BBR sends by measured rate and round trip and takes random " +
+			"loss for no congestion; RACK finds lost segments by time. Over a path of 1 Gbit/s, 20 ms and a loss of 1e-4 " +
+			"single short runs gave 48 to 81 Mbit/s with the defaults, 76 to 127 with RACK and 356 to 449 with BBR (FreeBSD " +
+			"13.0's stack in user space). State: both are modules of the base system with manual pages, neither is the " +
+			"default of any release. BBR is its first version, which can take more than its share beside other connections. " +
 			"Connections without SACK stay with the system's own stack, with RACK only before 14.0.",
 		Commands: []string{"sysrc -f /boot/loader.conf tcp_bbr_load=YES", "kldload tcp_bbr",
 			"sysctl net.inet.tcp.functions_available"},

@@ -51,11 +51,9 @@ type watchedOnset struct{ At, Lasted, Severity, Words string }
 
 type watchedMark struct{ Number, At, Words string }
 
-const weaker = "Nothing was randomised: whatever else changed at that time counts as an effect of " +
-	"the change, and so does " +
-	"another demand. A trial (wirerate trial) tells them apart; this is a hint. Neighbouring values " +
-	"resemble one another: the " +
-	"intervals are those of a block bootstrap. Only times in which data moved are compared."
+const weaker = "Nothing was randomised: whatever else changed at that time counts as an effect of the change, and so " +
+	"does another demand. A trial (wirerate trial) tells them apart; this is a hint. Neighbouring values resemble one " +
+	"another: the intervals are those of a block bootstrap. Only times in which data moved are compared."
 
 // WatchedHTML writes what was recorded as one page, with the probes of that time.
 func WatchedHTML(w io.Writer, r *period.Report, probes *Smoke) error {

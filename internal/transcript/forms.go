@@ -21,13 +21,11 @@ var tools = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
-const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd " +
-	"echo date sleep watch ps dd " +
-	"mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
-	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft " +
-	"ifstat nload tailscale wg " +
-	"iwconfig nfsiostat mountstats findmnt tcpdump traceroute iperf nuttcp ntttcp wget curl scp rsync fio dnctl nfsstat " +
-	"iscsictl ctladm ctlstat procstat fstat dtrace"
+const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps " +
+	"dd mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
+	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload " +
+	"tailscale wg iwconfig nfsiostat mountstats findmnt tcpdump traceroute iperf nuttcp ntttcp wget curl scp rsync fio " +
+	"dnctl nfsstat iscsictl ctladm ctlstat procstat fstat dtrace"
 
 // isCommand reports whether words begin with a program that is known.
 func isCommand(words []string) bool { return len(words) > 0 && tools()[words[0]] }

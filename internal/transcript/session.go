@@ -397,9 +397,8 @@ func namedBefore(line string) string {
 }
 
 // saying are words behind a command in a sentence.
-var saying = strings.Fields("says say shows show showed output outputs result results returns " +
-	"returned gives gave prints " +
-	"printed reports is was on of for from and with in as after before during while when looks")
+var saying = strings.Fields("says say shows show showed output outputs result results returns returned gives gave " +
+	"prints printed reports is was on of for from and with in as after before during while when looks")
 
 // drawnPrompt begins with a sign that shells are decorated with, looseCommand
 // follows a prompt of any form.

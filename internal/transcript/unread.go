@@ -13,14 +13,12 @@ import (
 const unreadLimit = 64
 
 // silent are commands whose outputs nobody expects to be read.
-var silent = strings.Fields("ls cd echo date sleep pwd clear exit sudo su vi vim nano man apt " +
-	"apt-get yum dnf pkg make git " +
-	"ssh cp mv rm mkdir chmod which whoami id reboot kill killall history export service systemctl sysrc pkg_add")
+var silent = strings.Fields("ls cd echo date sleep pwd clear exit sudo su vi vim nano man apt apt-get yum dnf pkg " +
+	"make git ssh cp mv rm mkdir chmod which whoami id reboot kill killall history export service systemctl sysrc pkg_add")
 
 // several are commands whose one output has paragraphs of which some say nothing of the network.
-var several = strings.Fields("top systat mpstat sar dmesg journalctl lspci pciconf pfctl ethtool " +
-	"ps netstat iostat lscpu " +
-	"zpool zfs ss ip tc iperf3 iperf perf nstat vmstat numactl pcidump ifconfig conntrack")
+var several = strings.Fields("top systat mpstat sar dmesg journalctl lspci pciconf pfctl ethtool ps netstat iostat " +
+	"lscpu zpool zfs ss ip tc iperf3 iperf perf nstat vmstat numactl pcidump ifconfig conntrack")
 
 // refusedWords say that a command printed nothing.
 var refusedWords = []string{"not found", "permission denied", "not permitted", "no such file",

@@ -176,9 +176,9 @@ func Kinds() []Kind {
 		{Name: "bidir", Imitates: "large transfers in both directions at once",
 			Metrics: with(goodput), Tools: []string{"builtin", "iperf3"},
 			Streams: 1, Direction: Both, WarmUp: bulkWarmUp},
-		{Name: "udp-pps", Imitates: "small packets: voice, games, a packet filter's worst case; the highest rate of " +
-			"64 bytes of UDP payload " +
-			"that loses at most 1% (throughput of RFC 2544, but with some loss allowed)", Metrics: with(packets, udp...),
+		{Name: "udp-pps", Imitates: "small packets: voice, games, a packet filter's worst case; the highest rate of 64 " +
+			"bytes of UDP payload that loses at most 1% (throughput of RFC 2544, but with some loss " +
+			"allowed)", Metrics: with(packets, udp...),
 			Tools: udpTools, Streams: 4, Direction: Up, Search: true, WarmUp: searchWarmUp},
 		{Name: "udp-flood", Imitates: "small packets as fast as the sender can, whether they arrive or not",
 			Metrics: with(packets, udp...),

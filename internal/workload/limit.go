@@ -59,9 +59,8 @@ func (r *Run) bounded(kind Kind, s Spec) {
 	case full != nil && kind.Primary().Name != Goodput:
 		r.Limit = full
 	case over > 0 && kind.Primary().Name != Goodput:
-		r.Limit = &Limit{LimitAccept, fmt.Sprintf("the server's accept queue: it was full %d times (listen's "+
-			"backlog, net.core.somaxconn), "+
-			"and a connection that it turns away waits a second", over)}
+		r.Limit = &Limit{LimitAccept, fmt.Sprintf("the server's accept queue: it was full %d times (listen's backlog, "+
+			"net.core.somaxconn), and a connection that it turns away waits a second", over)}
 	case max(server, client) >= busyCore && r.Server != nil && r.Server.Shared && r.busyItself():
 		r.Limit = r.processorLimit("")
 	case server >= busyCore && server >= client && !r.Server.Shared:

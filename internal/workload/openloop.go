@@ -299,8 +299,8 @@ func (o *openLoop) setBound(out *loaded) error {
 	}
 	if o.bound > usual {
 		out.warn(CodeSlowIdle, o.bound.Seconds(), "at %d requests per second already, more than one in %d took longer than "+
-			"%s, by loss or because this machine is busy: "+
-			"the search takes up to %s", lowRate, mayBeTardy, usual.Round(time.Millisecond), o.bound.Round(time.Millisecond))
+			"%s, by loss or because this machine is busy: the search takes up to "+
+			"%s", lowRate, mayBeTardy, usual.Round(time.Millisecond), o.bound.Round(time.Millisecond))
 	}
 	return nil
 }

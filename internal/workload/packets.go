@@ -188,9 +188,8 @@ func (r *packetRun) step(rate float64, d time.Duration) (attempt, error) {
 func packetLimit(a attempt, lost, dropped int64) Limit {
 	switch {
 	case !a.held && dropped > 0 && dropped >= lost/2:
-		return Limit{LimitReceiver, fmt.Sprintf("the receiver: at %.0f/s its socket had no room for "+
-			"%d of the %d packets lost "+
-			"(its program got no processor, or net.core.rmem_default is small)", a.achieved, dropped, lost)}
+		return Limit{LimitReceiver, fmt.Sprintf("the receiver: at %.0f/s its socket had no room for %d of the %d packets "+
+			"lost (its program got no processor, or net.core.rmem_default is small)", a.achieved, dropped, lost)}
 	case !a.held:
 		return Limit{LimitPath, fmt.Sprintf("the path, or what forwards in it: at %.0f/s it lost %.1f%%",
 			a.achieved, 100*a.metrics[Loss])}

@@ -53,9 +53,8 @@ func (c transferred) plus(d transferred) transferred {
 func (c transferred) judgeStart(r *Run, s Spec) {
 	switch late := c.Start - s.Omit.Seconds(); {
 	case c.Growth > mayGrow:
-		r.warn(CodeNotSteady, c.Growth, "the rate still grew by %.0f%% from one time to the next when counting had "+
-			"to begin, after %.1f s: "+
-			"the number is less than what the connection reaches later", 100*c.Growth, c.Start)
+		r.warn(CodeNotSteady, c.Growth, "the rate still grew by %.0f%% from one time to the next when counting had to "+
+			"begin, after %.1f s: the number is less than what the connection reaches later", 100*c.Growth, c.Start)
 	case late > 0.5:
 		r.warn(CodeLateStart, c.Start, "counting began after %.1f s, when the rate had stopped growing", c.Start)
 	}

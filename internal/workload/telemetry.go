@@ -67,12 +67,10 @@ type TCPMemory struct {
 // counted are the counters worth keeping, by their names in /proc/net/snmp and
 // /proc/net/netstat.
 const counted = " RetransSegs OutSegs InErrs OutRsts TCPTimeouts TCPLostRetransmit TCPFastRetrans " +
-	"TCPSlowStartRetrans " +
-	"TCPMemoryPressures TCPMemoryPressuresChrono TCPRcvCollapsed PruneCalled RcvPruned TCPRcvQDrop TCPZeroWindowDrop " +
-	"TCPBacklogDrop ListenOverflows ListenDrops TCPReqQFullDrop TCPReqQFullDoCookies TCPOFOQueue TCPDSACKRecv " +
-	"TCPSpuriousRTOs " +
-	"TCPAbortOnMemory TCPWantZeroWindowAdv TCPToZeroWindowAdv RcvbufErrors SndbufErrors InErrors NoPorts ReasmFails " +
-	"InDiscards OutDiscards ForwDatagrams OutNoRoutes "
+	"TCPSlowStartRetrans TCPMemoryPressures TCPMemoryPressuresChrono TCPRcvCollapsed PruneCalled RcvPruned TCPRcvQDrop " +
+	"TCPZeroWindowDrop TCPBacklogDrop ListenOverflows ListenDrops TCPReqQFullDrop TCPReqQFullDoCookies TCPOFOQueue " +
+	"TCPDSACKRecv TCPSpuriousRTOs TCPAbortOnMemory TCPWantZeroWindowAdv TCPToZeroWindowAdv RcvbufErrors SndbufErrors " +
+	"InErrors NoPorts ReasmFails InDiscards OutDiscards ForwDatagrams OutNoRoutes "
 
 // snapshot is one reading of a host's counters.
 type snapshot struct {
@@ -264,9 +262,8 @@ func (t *Tracked) leftOver(r *Run, of string) {
 	if t == nil || t.Used < t.Max/2 {
 		return
 	}
-	r.warn(CodeTable, float64(t.Used)/float64(t.Max), "the %s's table of tracked connections held %d of at "+
-		"most %d when the run began, "+
-		"of earlier runs or of others: the run had the rest", of, t.Used, t.Max)
+	r.warn(CodeTable, float64(t.Used)/float64(t.Max), "the %s's table of tracked connections held %d of at most %d when "+
+		"the run began, of earlier runs or of others: the run had the rest", of, t.Used, t.Max)
 }
 
 // telemetry is what was observed.

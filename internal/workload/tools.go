@@ -217,8 +217,7 @@ func nginxConf(dir string, s Spec, single bool) string {
 	}
 	connections := max(1024, 2*s.Streams)
 	return fmt.Sprintf("daemon off;\n%spid %s/pid;\nerror_log stderr;\nworker_rlimit_nofile %d;\nevents { "+
-		"worker_connections %d; }\nhttp {\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  "+
-		"keepalive_requests 1000000000;\n%s"+
-		"  server { listen %d; listen [::]:%d; location / { root %s/www; } }\n}\n",
+		"worker_connections %d; }\nhttp {\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  keepalive_requests "+
+		"1000000000;\n%s  server { listen %d; listen [::]:%d; location / { root %s/www; } }\n}\n",
 		processes, dir, 2*connections, connections, temp, s.Port, s.Port, dir)
 }

@@ -84,9 +84,8 @@ func tcptrace(name string, mss int64) (int64, error) {
 
 // tshark calls what was sent again by three names, each with packets of its own.
 func tshark(name string, mss int64) (int64, error) {
-	out, err := output("tshark", "-r", name, "-Y", "tcp.len > 0 && tcp.dstport == 5001 && "+
-		"(tcp.analysis.retransmission || "+
-		"tcp.analysis.fast_retransmission || tcp.analysis.spurious_retransmission)", "-T", "fields", "-e", "tcp.len")
+	out, err := output("tshark", "-r", name, "-Y", "tcp.len > 0 && tcp.dstport == 5001 && (tcp.analysis.retransmission "+
+		"|| tcp.analysis.fast_retransmission || tcp.analysis.spurious_retransmission)", "-T", "fields", "-e", "tcp.len")
 	if err != nil {
 		return 0, err
 	}

@@ -19,8 +19,7 @@ import (
 
 // ErrPrivilege is wrapped where the system lets this user send no ICMP.
 var ErrPrivilege = errors.New("ICMP sockets are neither open to this user (on Linux the range of " +
-	"net.ipv4.ping_group_range)" +
-	" nor to be had raw (root or CAP_NET_RAW); tcp:HOST:PORT needs neither")
+	"net.ipv4.ping_group_range) nor to be had raw (root or CAP_NET_RAW); tcp:HOST:PORT needs neither")
 
 // payload is what an echo carries behind the ICMP header, as of ping(8).
 const payload = 56
