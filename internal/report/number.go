@@ -51,16 +51,17 @@ func change(r float64) string {
 	return "±0.0%"
 }
 
-// span prints both limits of an interval, as percentages of change when they
-// and the estimate are near 1, else as factors.
+// span prints both limits of an interval in the form of the estimate, as
+// percentages of change or as factors.
 func span(estimate, low, high float64) string {
-	switch {
-	case far(estimate):
+	if far(estimate) {
 		return fmt.Sprintf("%s to %s", factor(low), factor(high))
-	case far(low) || far(high):
-		return fmt.Sprintf("%s to %s times", factor(low), factor(high))
 	}
 	from, to := strings.TrimPrefix(change(low), "±"), strings.TrimPrefix(change(high), "±")
+	const most = 10 // beyond it a limit is not worth its digits
+	if high > most {
+		to = ">+900%"
+	}
 	if from == to && from == "0.0%" {
 		return "within 0.05% of no change"
 	}
