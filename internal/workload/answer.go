@@ -163,17 +163,32 @@ func (a *answerer) connection(c net.Conn) error {
 	case modeSteps:
 		return a.countSteps(c)
 	case modeCount:
-		for {
-			if _, err := io.ReadFull(c, head[:8]); err != nil {
-				return err
-			}
-			n := a.counter(binary.BigEndian.Uint64(head)).Load()
-			if _, err := c.Write(binary.BigEndian.AppendUint64(nil, uint64(n))); err != nil {
-				return err
-			}
-		}
+		return a.growth(c)
 	}
 	return errors.New("unknown mode")
+}
+
+// growth answers one growthRequest.
+func (a *answerer) growth(c net.Conn) error {
+	var want growthRequest
+	if err := json.NewDecoder(io.LimitReader(c, 1<<10)).Decode(&want); err != nil {
+		return err
+	}
+	if want.Wait > time.Hour || want.For <= 0 || want.For > time.Hour || len(want.Names) > 8 {
+		return errors.New("not a request for counts")
+	}
+	r := growthReply{Grown: make([]float64, len(want.Names))}
+	read := func(sign float64) time.Time {
+		for i, name := range want.Names {
+			r.Grown[i] += sign * float64(a.counter(name).Load())
+		}
+		return time.Now()
+	}
+	time.Sleep(want.Wait)
+	from := read(-1)
+	time.Sleep(want.For)
+	r.Seconds = read(1).Sub(from).Seconds()
+	return json.NewEncoder(c).Encode(r)
 }
 
 func (a *answerer) countSteps(c net.Conn) error {

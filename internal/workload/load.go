@@ -3,9 +3,9 @@ package workload
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"syscall"
@@ -105,49 +105,43 @@ func (s *samples) add(v float64) {
 
 func (l *load) counts(t time.Time) bool { return !t.Before(l.from) && t.Before(l.until) }
 
-// counterOf reads counters of the server.
-type counterOf struct{ c net.Conn }
+// growthOf asks the server for the growth of its counters while the load counts.
+type growthOf struct {
+	net.Conn
+}
 
-func (l *load) counter() (counterOf, error) {
+// growthRequest names counters and the times, in ns, until counting begins and
+// from then until it ends.
+type growthRequest struct {
+	Names     []uint64
+	Wait, For time.Duration
+}
+
+// growthReply has the growth of each counter and the time in s between the two
+// readings by the server's clock: how late it arrives does not matter.
+type growthReply struct {
+	Grown   []float64
+	Seconds float64
+}
+
+func (l *load) growth() (growthOf, error) {
 	c, err := l.dial(modeCount, 0)
-	return counterOf{c}, err
+	return growthOf{c}, err
 }
 
-func (k counterOf) read(name uint64) (int64, error) {
-	k.c.SetDeadline(time.Now().Add(10 * time.Second))
-	buf := binary.BigEndian.AppendUint64(nil, name)
-	if _, err := k.c.Write(buf); err != nil {
-		return 0, err
-	}
-	_, err := io.ReadFull(k.c, buf)
-	return int64(binary.BigEndian.Uint64(buf)), err
+// ask is called once the load has begun, before it fills the path.
+func (g growthOf) ask(l *load, names ...uint64) error {
+	return json.NewEncoder(g).Encode(growthRequest{names, time.Until(l.from), l.spec.Duration})
 }
 
-// between reads counters when counting begins and when it ends, and gives
-// their growth with the time between. Where the server answered so late that
-// they stand for less than half of the run, that is an error.
-func (l *load) between(k counterOf, names ...uint64) ([]float64, float64, error) {
-	grown := make([]float64, len(names))
-	var times [2]time.Time
-	for i, at := range []time.Time{l.from, l.until} {
-		if err := pause(l.ctx, time.Until(at)); err != nil {
-			return nil, 0, err
-		}
-		for j, name := range names {
-			v, err := k.read(name)
-			if err != nil {
-				return nil, 0, fmt.Errorf("the server's count: %w", err)
-			}
-			grown[j] = float64(v) - grown[j]
-		}
-		times[i] = time.Now()
+// answer waits for what was asked for.
+func (g growthOf) answer(l *load) (r growthReply, err error) {
+	defer context.AfterFunc(l.ctx, func() { g.Close() })()
+	g.SetReadDeadline(l.until.Add(patience))
+	if err := json.NewDecoder(g).Decode(&r); err != nil {
+		return r, fmt.Errorf("the server's counts: %w", err)
 	}
-	elapsed := times[1].Sub(times[0])
-	if elapsed < l.spec.Duration/2 {
-		return nil, 0, fmt.Errorf("the server's counts came late: they are of %s where %s were asked for",
-			elapsed, l.spec.Duration)
-	}
-	return grown, elapsed.Seconds(), nil
+	return r, nil
 }
 
 // trimmedMean is the mean of the values up to the 95th percentile.

@@ -36,15 +36,14 @@ func (l *load) loadedLatency() (map[string]float64, error) {
 			idle.add(exchange)
 		}
 	}
-	k, err := l.counter()
+	counted, err := l.growth()
 	if err != nil {
 		return nil, err
 	}
-	defer k.c.Close()
-	l.begin()
+	defer counted.Close()
+	name := rand.Uint64() >> 1
 	var lock sync.Mutex
 	var self []float64
-	name := rand.Uint64() >> 1
 	carriers, err := l.carriers(name, &self, &lock)
 	defer func() {
 		for _, c := range carriers {
@@ -52,6 +51,10 @@ func (l *load) loadedLatency() (map[string]float64, error) {
 		}
 	}()
 	if err != nil {
+		return nil, err
+	}
+	l.begin() // connections that are slow to open take nothing of the time
+	if err := counted.ask(l, name); err != nil {
 		return nil, err
 	}
 	for _, c := range carriers {
@@ -65,7 +68,7 @@ func (l *load) loadedLatency() (map[string]float64, error) {
 		handshakes, exchanges, err = l.probe(carriers)
 		probing <- err
 	}()
-	up, elapsed, err := l.between(k, name)
+	up, err := counted.answer(l)
 	if err := errors.Join(err, <-probing); err != nil {
 		return nil, err
 	}
@@ -75,7 +78,7 @@ func (l *load) loadedLatency() (map[string]float64, error) {
 	}
 	lock.Lock()
 	defer lock.Unlock()
-	r := Run{Metrics: map[string]float64{Goodput: 8 * (up[0]/elapsed + down/l.spec.Duration.Seconds())}}
+	r := Run{Metrics: map[string]float64{Goodput: 8 * (up.Grown[0]/up.Seconds + down/l.spec.Duration.Seconds())}}
 	r.distribution(append([]float64{}, exchanges...))
 	if len(exchanges) == 0 {
 		return nil, errors.New("no probe came back under load")
@@ -246,12 +249,15 @@ func (l *load) probe(carriers []*carrier) (handshakes, exchanges []float64, err 
 // slowReceiver sends at full speed beside a stream whose receiver is slow, and
 // probes the latency meanwhile.
 func (l *load) slowReceiver() (map[string]float64, error) {
-	k, err := l.counter()
+	counted, err := l.growth()
 	if err != nil {
 		return nil, err
 	}
-	defer k.c.Close()
+	defer counted.Close()
 	name := rand.Uint64() >> 1
+	if err := counted.ask(l, name, slowCounter); err != nil {
+		return nil, err
+	}
 	var conns []net.Conn
 	defer func() {
 		for _, c := range conns {
@@ -284,11 +290,12 @@ func (l *load) slowReceiver() (map[string]float64, error) {
 		_, exchanges, err = l.probe(nil)
 		probing <- err
 	}()
-	grown, elapsed, err := l.between(k, name, slowCounter)
+	counts, err := counted.answer(l)
 	if err := errors.Join(err, <-probing); err != nil {
 		return nil, err
 	}
-	r := Run{Metrics: map[string]float64{Goodput: grown[0] * 8 / elapsed, SlowGoodput: grown[1] * 8 / elapsed}}
+	r := Run{Metrics: map[string]float64{Goodput: counts.Grown[0] * 8 / counts.Seconds,
+		SlowGoodput: counts.Grown[1] * 8 / counts.Seconds}}
 	r.distribution(exchanges)
 	return r.Metrics, nil
 }
