@@ -383,9 +383,6 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 		if j.Code == "below-default" && v.numeric && v.numbers[len(v.numbers)-1] >= normal {
 			named = false // the system's default is more than the kernel's
 		}
-		if j.Code == "below-default" && strings.HasPrefix(j.When, "mid ") {
-			named = false // one of several numbers is
-		}
 		found = append(found, finding{id: fmt.Sprintf("judge%d", i), code: j.Code, severity: severity, because: because,
 			message: cmp.Or(k.memberMessage(r, j, e, v, version, in),
 				k.valueMessage(j.Code, e, defaultText(r, normal, named, version), version)),
