@@ -388,9 +388,11 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 				k.valueMessage(j.Code, e, defaultText(r, normal, named, version), version)),
 			sources: sources, value: true})
 	}
-	return slices.DeleteFunc(found, func(f finding) bool { // the certain one of two says it all
-		return f.severity == Info && slices.ContainsFunc(found,
-			func(o finding) bool { return o.severity != Info && o.code == f.code })
+	return slices.DeleteFunc(found, func(f finding) bool { // the certain one of two says it all, of units the graver
+		return slices.ContainsFunc(found, func(o finding) bool {
+			return o.code == f.code && (f.severity == Info && o.severity != Info ||
+				f.code == "wrong-unit" && f.severity == Warning && o.severity == Error)
+		})
 	})
 }
 
