@@ -47,6 +47,9 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 	key := e.Name + "\x00" + e.Iface
 	if r != nil && !strings.Contains(r.Name, "*") {
 		key = r.Name + "\x00" + e.Iface // two names of one setting are one
+		if k.bothNames(r, k.versions[0]) {
+			key = r.RenamedTo + "\x00" + e.Iface
+		}
 	}
 	if before, ok := k.set[key]; ok && effective {
 		k.superseded(before, a) // a line that is refused supersedes none
