@@ -41,6 +41,15 @@ func wirelessSlow() Rule {
 					"signal (iw dev NAME link)",
 					one("wireless", lines, "beacons of the access point did not arrive (%s)", counted(n, "message")))
 			}
+			if lines, n := matching(in.Facts, missingACKs); n > 0 && len(out) == 0 {
+				found := do("look at the signal of that station (iw dev NAME station dump) and at the channel; where only stations "+
+					"leave the range, nothing is to be done",
+					one("wireless", lines, "the access point gave up stations that did not acknowledge (%s)", counted(n, "message")))
+				if n < 3 {
+					return with(Info, found)
+				}
+				return found
+			}
 			return out
 		},
 		Fires: linuxExample("iw", "Connected to 02:00:00:00:00:01 (on wlan0)\n\tsignal: -48 dBm\n"+
@@ -52,6 +61,9 @@ func wirelessSlow() Rule {
 
 // lostBeacons is what iwlwifi and wpa_supplicant say of an access point that is not heard.
 var lostBeacons = regexp.MustCompile(`missed beacons exceeds threshold|CTRL-EVENT-BEACON-LOSS`)
+
+// missingACKs is what hostapd says of a station that it gave up.
+var missingACKs = regexp.MustCompile(`disconnected due to excessive missing ACKs`)
 
 // slowStation says what is wrong with one link.
 func slowStation(f *facts.Facts, s *facts.Station) []Finding {
