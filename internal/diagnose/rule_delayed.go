@@ -15,6 +15,7 @@ const (
 	addedDelay   = 0.030
 	timesAsLong  = 3
 	longestDelay = 0.100
+	anyDelay     = 2.0 // no path on earth is so long, satellites included
 	enoughPings  = 10
 )
 
@@ -35,7 +36,7 @@ func delayedRoundTrips() Rule {
 }
 
 func delayed(least, mean, longest float64) bool {
-	return least > 0 && mean-least >= addedDelay && mean >= timesAsLong*least && longest-least >= longestDelay
+	return least >= anyDelay || least > 0 && mean-least >= addedDelay && mean >= timesAsLong*least && longest-least >= longestDelay
 }
 
 // delayedProbes finds round trips of ping, mtr and traceroute that are mostly far above the shortest.
@@ -56,8 +57,11 @@ func delayedProbes(f *facts.Facts) []Finding {
 		if p.Slowest.Text != "" && p.Slowest != p.Source {
 			evidence = append(evidence, p.Slowest)
 		}
-		found := one(cmp.Or(p.Peer, "ping"), evidence, "round trips take %s on average and up to %s, where %s is "+
-			"possible", inMS(p.Avg), inMS(p.Max), inMS(p.Min))
+		found := one(cmp.Or(p.Peer, "ping"), evidence, "no round trip took less than %s", inMS(p.Min))
+		if p.Min < anyDelay {
+			found = one(cmp.Or(p.Peer, "ping"), evidence, "round trips take %s on average and up to %s, where %s is "+
+				"possible", inMS(p.Avg), inMS(p.Max), inMS(p.Min))
+		}
 		if a, err := netip.ParseAddr(p.Peer); err == nil && (a.IsPrivate() || a.IsLinkLocalUnicast()) {
 			return do(local, found)
 		}
@@ -100,7 +104,10 @@ func delayedTrace(t facts.Trace, local, shape string) []Finding {
 
 // inMS are seconds in milliseconds.
 func inMS(s float64) string {
-	if s >= 1 {
+	switch {
+	case s >= 10:
+		return fmt.Sprintf("%.0f s", s)
+	case s >= 1:
 		return fmt.Sprintf("%.0f ms", 1000*s)
 	}
 	return fmt.Sprintf("%.3g ms", 1000*s)

@@ -24,6 +24,9 @@ func transmitTimeout() Rule {
 					if m := hungCard.FindStringSubmatch(lines[0].Text); m != nil {
 						card = strings.Join(m[1:], "")
 					}
+					if m := hungCard.FindStringSubmatch(lines[len(lines)-1].Text); m != nil && strings.Join(m[1:], "") != card {
+						card += ", " + strings.Join(m[1:], "")
+					}
 					return do(hungAction(lines[0].Text),
 						one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line")))
 				}
@@ -81,7 +84,7 @@ func hungAction(line string) string {
 var (
 	onUSB        = regexp.MustCompile(`\((?:r8152|ax88179_178a|asix|aqc111|cdc_\w+|smsc\w+|lan78xx|dm9601|rtl8150|sr9\d00)\)|\d+-[\d.]+:\d+\.\d+ `)
 	intelGigabit = regexp.MustCompile(`\be1000e\b.*Unit Hang`)
-	notOnSlot    = regexp.MustCompile(`\((?:bcmgenet|macb|st_gmac|stmmac\w*|dwmac\w*|rk_gmac-dwmac|fec|mvneta|mvpp2|mtk_soc_eth|ag71xx|sun\wi-emac|dwmac-sun8i|cpsw)\)`)
+	notOnSlot    = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|fec|mvneta|mvpp2|mtk_soc_eth|ag71xx|cpsw|gianfar)\)`)
 )
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.

@@ -39,7 +39,7 @@ var (
 	pingAnswer = regexp.MustCompile(`\bttl=\d+ \S{1,12}[=<]([0-9]+(?:[.,][0-9]+)?) ?(?:ms|мс|毫秒)|hlim=\d+ time=([0-9.]+) ms|` +
 		`: ?\S+=\d+ \S+[=<](\d+) ?ms TTL=\d+`)
 	pingNumber  = regexp.MustCompile(`\b(?:icmp_|icmp6_)?[rs]eq=(\d+)`)
-	pingFrom    = regexp.MustCompile(`^\d+ bytes from (?:\S+ \()?([\w.:-]+?)[):,]|^[A-Z]\S+ \S+ ([0-9][\d.]+[0-9]) ?: ?\S+=\d+ `)
+	pingFrom    = regexp.MustCompile(`^\d+ bytes from (?:\S+ \(([\w.:-]+)\)|([\w.:-]+?)):? |^[A-Z]\S+ \S+ ([0-9][\d.]+[0-9]) ?: ?\S+=\d+ `)
 	pingSummary = regexp.MustCompile(` = ([0-9.]+)/([0-9.]+)/([0-9.]+)(?:/[0-9.]+)? ?(?:ms|мс)`)
 	pingTimes   = regexp.MustCompile(`^\S+ = (\d+) ?ms, \S+ = (\d+) ?ms, \S+ = (\d+) ?ms$`)
 	pingData    = regexp.MustCompile(`^P(?:ING|ing).*[ :](\d+)(?:\(\d+\))? (?:data )?[Bb]ytes`)
@@ -96,7 +96,7 @@ func (p *Ping) take(line string, at func() Source) {
 	answered := false
 	if m := pingAnswer.FindStringSubmatch(line); m != nil {
 		if from := pingFrom.FindStringSubmatch(line); from != nil && p.Peer == "" {
-			p.Peer = from[1] + from[2]
+			p.Peer = from[1] + from[2] + from[3]
 		}
 		p.answer(milliseconds(m[1]+m[2]+m[3]), line, at())
 		answered = true

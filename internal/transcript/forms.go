@@ -144,17 +144,20 @@ type looseLine struct {
 }
 
 // heading is the title of a post, which names what its author suspects.
-var heading = regexp.MustCompile(`^#{1,6} +[A-Z][\w'-]* [\w'-]+ [\w'-]+ `)
+var heading = regexp.MustCompile(`^#{1,6} +[A-Za-z]`)
 
 // looseForm is the form of a line, nil when it has none that is known.
 func looseForm(line string) *looseLine {
-	if len(line) > 4096 || heading.MatchString(line) {
+	if len(line) > 4096 {
 		return nil
 	}
 	for i := range looseLines {
 		l := &looseLines[i]
 		if (l.words == nil || slices.ContainsFunc(l.words, func(w string) bool { return strings.Contains(line, w) })) &&
 			l.form.MatchString(line) {
+			if l.name == "dmesg" && heading.MatchString(line) {
+				return nil
+			}
 			return l
 		}
 	}
