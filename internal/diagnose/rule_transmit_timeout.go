@@ -82,9 +82,11 @@ func hungAction(line string) string {
 
 // The kinds of cards whose remedies differ: on USB, Intel's gigabit family, and those of a system on a chip.
 var (
-	onUSB        = regexp.MustCompile(`\((?:r8152|ax88179_178a|asix|aqc111|cdc_\w+|smsc\w+|lan78xx|dm9601|rtl8150|sr9\d00)\)|\d+-[\d.]+:\d+\.\d+ `)
+	onUSB = regexp.MustCompile(`\((?:r8152|ax88179_178a|asix|aqc111|cdc_\w+|` +
+		`smsc\w+|lan78xx|dm9601|rtl8150|sr9\d00)\)|\d+-[\d.]+:\d+\.\d+ `)
 	intelGigabit = regexp.MustCompile(`\be1000e\b.*Unit Hang`)
-	notOnSlot    = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|fec|mvneta|mvpp2|mtk_soc_eth|ag71xx|cpsw|gianfar)\)`)
+	notOnSlot    = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|` +
+		`fec|mvneta|mvpp2|mtk_soc_eth|ag71xx|cpsw|gianfar)\)`)
 )
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.

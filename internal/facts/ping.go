@@ -38,8 +38,9 @@ var (
 		`^(?:Pinging|Ping wird ausgeführt für|Haciendo ping a|Envoi d.une requête 'Ping'|Esecuzione di Ping) +([\w.:-]+).* \d+ [Bbo]\S+`)
 	pingAnswer = regexp.MustCompile(`\bttl=\d+ \S{1,12}[=<]([0-9]+(?:[.,][0-9]+)?) ?(?:ms|мс|毫秒)|hlim=\d+ time=([0-9.]+) ms|` +
 		`: ?\S+=\d+ \S+[=<](\d+) ?ms TTL=\d+`)
-	pingNumber  = regexp.MustCompile(`\b(?:icmp_|icmp6_)?[rs]eq=(\d+)`)
-	pingFrom    = regexp.MustCompile(`^\d+ bytes from (?:\S+ \(([\w.:-]+)\)|([\w.:-]+?)):? |^[A-Z]\S+ \S+ ([0-9][\d.]+[0-9]) ?: ?\S+=\d+ `)
+	pingNumber = regexp.MustCompile(`\b(?:icmp_|icmp6_)?[rs]eq=(\d+)`)
+	pingFrom   = regexp.MustCompile(`^\d+ bytes from (?:\S+ \(([\w.:-]+)\)|([\w.:-]+?)):? |` +
+		`^[A-Z]\S+ \S+ ([0-9][\d.]+[0-9]) ?: ?\S+=\d+ `)
 	pingSummary = regexp.MustCompile(` = ([0-9.]+)/([0-9.]+)/([0-9.]+)(?:/[0-9.]+)? ?(?:ms|мс)`)
 	pingTimes   = regexp.MustCompile(`^\S+ = (\d+) ?ms, \S+ = (\d+) ?ms, \S+ = (\d+) ?ms$`)
 	pingData    = regexp.MustCompile(`^P(?:ING|ing).*[ :](\d+)(?:\(\d+\))? (?:data )?[Bb]ytes`)

@@ -37,8 +37,8 @@ func TestTraceForms(t *testing.T) {
 	}{
 		{"|   198.51.100.7 -   12 |  300 |  264 |   11 |   15 |   60 |   14 |\n",
 			Hop{Number: 1, Name: "198.51.100.7", Loss: 0.12, Sent: 300, Mean: 0.015, Best: 0.011, Worst: 0.060}},
-		{" 4  gw.example (198.51.100.7)  1.000 ms  2.000 ms *\n",
-			Hop{Number: 4, Name: "gw.example (198.51.100.7)", Loss: 1 - 2.0/3, Sent: 3, Mean: 0.0015, Best: 0.001, Worst: 0.002}},
+		{" 4  gw.example (198.51.100.7)  1.000 ms  2.000 ms * *\n",
+			Hop{Number: 4, Name: "gw.example (198.51.100.7)", Loss: 0.5, Sent: 4, Mean: 0.0015, Best: 0.001, Worst: 0.002}},
 		{"  3     4 ms    <2 ms     6 ms  gw.example [198.51.100.7]\n",
 			Hop{Number: 3, Name: "gw.example [198.51.100.7]", Sent: 3, Mean: 0.004, Best: 0.002, Worst: 0.006}},
 	} {

@@ -28,7 +28,8 @@ var (
 	mtrHop  = regexp.MustCompile(`^\s*(\d+)\.(?:\|--)?\s*(?:AS\S+\s+)?(\S.*?)\s+([0-9.]+)%?\s+(\d+)\s+[0-9.]+\s+([0-9.]+)\s+` +
 		`([0-9.]+)\s+([0-9.]+)(?:\s+[0-9.]+)?$`)
 	// WinMTR: Host - % | Sent | Recv | Best | Avrg | Wrst | Last
-	winMTRHop = regexp.MustCompile(`^\|\s*(\S.*?)\s+-\s+(\d+)\s*\|\s*(\d+)\s*\|\s*\d+\s*\|\s*(\d+)\s*\|\s*(\d+)\s*\|\s*(\d+)\s*\|\s*\d+\s*\|`)
+	winMTRHop = regexp.MustCompile(`^\|\s*(\S.*?)\s+-\s+(\d+)\s*\|\s*(\d+)\s*\|\s*\d+\s*\|` +
+		`\s*(\d+)\s*\|\s*(\d+)\s*\|\s*(\d+)\s*\|\s*\d+\s*\|`)
 	// The rows of traceroute, and those of tracert with three probes before the name.
 	traceHop = regexp.MustCompile(`^\s*(\d{1,2})\s+(\S.*)$`)
 	probe    = regexp.MustCompile(`<?\b(\d+(?:\.\d+)?) ms|(?:^|\s)(\*)`)
@@ -64,10 +65,7 @@ func (f *Facts) readTrace(t text) error {
 		}
 		found = true
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // hopOf is the hop of a row; next is the number of one that shows none.

@@ -200,7 +200,7 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 	if isModule(need) {
 		return k.moduleUnmet(a, need, strings.TrimSuffix(need, "_load"), f)
 	}
-	if k.system == catalog.Linux && !strings.Contains(need, ".") {
+	if k.system == catalog.Linux && !strings.ContainsAny(need, "./") {
 		if (a.kind == conffile.Sysctl || a.kind == conffile.YAML && !strings.Contains(a.file.text, need)) &&
 			brings(a.record, need) {
 			return k.broughtLater(a, need, f)
@@ -226,6 +226,8 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 			a.entry.Name, need, have.file.path, have.entry.Line, have.entry.Value)
 	case set && !hasWant && isOff(have.entry.Value):
 		f.message = fmt.Sprintf("%s needs %s, which %s:%d switches off", a.entry.Name, name, have.file.path, have.entry.Line)
+	case !set && strings.Contains(name, "*") && strings.Contains(a.file.text, path.Base(name)):
+		return nil // a loop writes it
 	case !set:
 		d, ok := r.DefaultIn(k.versions[0])
 		if !ok || d.Formula != "" || d.Value == "unknown" || d.Value == "computed" ||

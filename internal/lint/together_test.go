@@ -129,3 +129,33 @@ func TestCorrect(t *testing.T) {
 		t.Errorf("left: %s", brief(done.Left))
 	}
 }
+
+// TestNeedsOfFiles wants what a setting needs of /sys, and nothing where a line or a loop gives it.
+func TestNeedsOfFiles(t *testing.T) {
+	c := load(t)
+	const write, flows = "sysctl -w net.core.rps_sock_flow_entries=32768\n", "rps_flow_cnt"
+	for name, tt := range map[string]struct {
+		script string
+		want   int
+	}{
+		"alone":   {write, 1},
+		"written": {write + "echo 4096 > /sys/class/net/eth0/queues/rx-0/" + flows + "\n", 0},
+		"a loop":  {write + "for q in /sys/class/net/eth0/queues/rx-*; do echo 4096 > $q/" + flows + "; done\n", 0},
+		"delay":   {"echo 2 > /sys/class/net/eth0/napi_defer_hard_irqs\n", 1},
+	} {
+		res := Run(c, files("/usr/local/bin/tune.sh", tt.script), Options{System: catalog.Linux})
+		needs := 0
+		for _, p := range res.Problems {
+			if p.Code == "needs" {
+				needs++
+			}
+		}
+		if needs != tt.want {
+			t.Errorf("%s: %d findings of needs, want %d: %v", name, needs, tt.want, res.Problems)
+		}
+	}
+	res := Run(c, files("/etc/sysctl.conf", "net.ipv4.tcp_mem = 94500000 915000000 927000000\n"), Options{System: catalog.Linux})
+	if len(res.Problems) != 1 || res.Problems[0].Severity != Error {
+		t.Errorf("a wrong unit is told once: %v", res.Problems)
+	}
+}
