@@ -39,6 +39,14 @@ func delayed(least, mean, longest float64) bool {
 	return least >= anyDelay || least > 0 && mean-least >= addedDelay && mean >= timesAsLong*least && longest-least >= longestDelay
 }
 
+// fewDelayed reports whether the mean is that of single answers: the first behind a loss waits for the address of its
+// neighbour, and one of a thousand tells nothing.
+func fewDelayed(p facts.Ping) bool {
+	const least, share = 3, 0.1
+	later, shown := p.Later(p.Min + longestDelay)
+	return p.Min < anyDelay && shown >= enoughPings/2 && (later < least || float64(later) < share*float64(shown))
+}
+
 // delayedProbes finds round trips of ping, mtr and traceroute that are mostly far above the shortest.
 func delayedProbes(f *facts.Facts) []Finding {
 	const local = "the delay arises on the own network: switch off the power saving of its Wi-Fi cards (iw dev NAME set " +
@@ -50,7 +58,8 @@ func delayedProbes(f *facts.Facts) []Finding {
 		}
 	}
 	for _, p := range f.Pings {
-		if max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2 || !delayed(p.Min, p.Avg, p.Max) {
+		if max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2 || !delayed(p.Min, p.Avg, p.Max) ||
+			fewDelayed(p) {
 			continue
 		}
 		evidence := []facts.Source{p.Source}

@@ -1,11 +1,10 @@
 package diagnose
 
 import (
-	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
-// hundredMegabit finds a test whose rate is that of a link of 100 Mbit/s, though nothing was lost.
+// hundredMegabit finds a test whose rate is that of a link of 100 Mbit/s.
 func hundredMegabit() Rule {
 	return Rule{
 		ID: "rate-of-100-mbit", Title: "A test ran at the rate of a 100 Mbit/s link", Needs: []string{"transfers"},
@@ -17,15 +16,12 @@ func hundredMegabit() Rule {
 			if line := max(in.Path.Rate, in.Facts.Told.Rate); line > 0 && line <= 110*units.Mbit {
 				return nil // the line is known to carry no more
 			}
-			for _, tr := range in.Facts.Transfers {
-				const least, low, high = 3, 93.0e6, 95.5e6 // 94.1 Mbit/s with full frames and timestamps
-				if tr.Seconds <= 0 || tr.Intervals < least || tr.Stalled > 0 || tr.Retransmits > uint64(tr.Intervals) {
-					continue
-				}
-				if rate := 8 * tr.Bytes / tr.Seconds; rate >= low && rate <= high && len(out) == 0 {
+			for _, tr := range testedRates(in.Facts) {
+				const low, high = 93.0e6, 95.5e6 // 94.1 Mbit/s with full frames and timestamps
+				if tr.rate >= low && tr.rate <= high && len(out) == 0 {
 					out = do("look at the negotiated speed of every port on the way",
-						one(tr.Peer, []facts.Source{tr.SteadySource, tr.Last},
-							"%.3g Mbit/s over %d intervals, with nothing lost: what a link of 100 Mbit/s carries", rate/1e6, tr.Intervals))
+						one(tr.peer, tr.evidence, "%.3g Mbit/s over %.3g s, steadily: what a link of 100 Mbit/s carries",
+							tr.rate/1e6, tr.seconds))
 				}
 			}
 			return out

@@ -35,7 +35,7 @@ func pathLoss() Rule {
 				lost := p.Sent - p.Answered
 				if share := float64(lost) / max(float64(p.Sent), 1); p.Sent >= enoughProbes && p.Answered > 0 && lost >= 2 &&
 					share >= probesLost {
-					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Source)}, "%.2g%% of %d pings were not answered",
+					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "%.2g%% of %d pings were not answered",
 						100*share, p.Sent)
 					return do("find where: mtr -rwc 200 to the same host; begin at the own link (Wi-Fi, cable, duplex)", found)
 				}

@@ -30,6 +30,17 @@ const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk
 // isCommand reports whether words begin with a program that is known.
 func isCommand(words []string) bool { return len(words) > 0 && tools()[words[0]] }
 
+// ofOptions are programs whose arguments are options, numbers and names: never several words.
+var ofOptions = strings.Fields("iperf iperf3 ethtool ping netstat nstat mtr traceroute dmesg mpstat vmstat sar top nload nuttcp fio")
+
+// isSentence reports whether words only begin with the name of a program: "iperf3 reports too many retransmits".
+func isSentence(words []string) bool {
+	return len(words) > 2 && slices.Contains(ofOptions, words[0]) &&
+		!slices.ContainsFunc(words[1:], func(w string) bool { return !plainWord.MatchString(w) })
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z]['’a-z]*[,.:?!]?$`)
+
 // looseLines tell lines that came without a command by their form.
 var looseLines = []looseLine{
 	{regexp.MustCompile(`(^|\s)kernel: \S|^kern: +\w+: \[|^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? .*kernel:|` +
@@ -227,6 +238,8 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^(TcpExt|IpExt): [A-Z]`), "/proc/net/netstat", []string{"Ext: "}},
 	{regexp.MustCompile(`^(Ip|Icmp|Tcp|Udp): [A-Z]\w+ [A-Z]`), "/proc/net/snmp", []string{"p: "}},
 	{regexp.MustCompile(`^\[ *ID\] Interval +Transfer `), "iperf3", []string{"] Interval"}},
+	{regexp.MustCompile(`^Client connecting to \S+, (?:TCP|UDP) port \d+|^Server listening on (?:TCP |UDP )?(?:port )?\d+`), "iperf3",
+		[]string{"Client connecting", "Server listening"}},
 	{regexp.MustCompile(`^Connecting to host \S+, port \d+|^Accepted connection from \S+, port \d+`), "iperf3",
 		[]string{"Connecting to", "Accepted connection"}},
 	{regexp.MustCompile(`^Proto +Recv-Q +Send-Q +Local`), "netstat -an", []string{"Proto"}},

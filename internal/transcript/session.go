@@ -368,6 +368,9 @@ func commandOf(line string) string {
 		return ""
 	}
 	words := commandWords(m[2])
+	if strings.Trim(m[1], " #>") == "" && isSentence(words) {
+		return "" // a title, or what somebody quoted
+	}
 	if isCommand(words) || strings.HasPrefix(line, "$ ") || strings.Contains(m[1], "@") {
 		return strings.Join(words, " ")
 	}

@@ -140,6 +140,9 @@ func looksPrinted(lines []string, fenced bool) bool {
 	for _, line := range lines {
 		fields := strings.Fields(line)
 		numbers := 0
+		if typed := commandWords(line); len(typed) > 1 && isCommand(typed) && strings.HasPrefix(typed[1], "-") {
+			continue // typed, not printed
+		}
 		for _, w := range fields {
 			if isNumber(w) {
 				numbers++
