@@ -124,7 +124,7 @@ func serverSilent() Rule {
 				if n == 0 {
 					continue
 				}
-				subject := s.what
+				subject := "storage"
 				if m := s.message.FindStringSubmatch(lines[0].Text); len(m) > 1 && m[1] != "" {
 					subject = m[1]
 				}

@@ -228,6 +228,9 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 		f.WirelessPowerSave = later.WirelessPowerSave
 	}
 	f.TransferEnds = append(f.TransferEnds, later.TransferEnds...)
+	if len(f.Unanswered) == 0 { // of one moment
+		f.Unanswered = later.Unanswered
+	}
 	f.Receipts = append(f.Receipts, later.Receipts...)
 	f.TestWindows = append(f.TestWindows, later.TestWindows...)
 	f.ZFS = cmp.Or(f.ZFS, later.ZFS)

@@ -26,12 +26,13 @@ const (
 	Listening   = "LISTEN"
 	Unconnected = "UNCONN"
 	CloseWait   = "CLOSE-WAIT"
+	SynSent     = "SYN-SENT"
 )
 
 // socketState reports whether a word is a state of ss.
 func socketState(s string) bool {
 	switch s {
-	case Established, Listening, Unconnected, "TIME-WAIT", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2",
+	case Established, Listening, Unconnected, "TIME-WAIT", SynSent, "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2",
 		CloseWait,
 		"LAST-ACK", "CLOSING":
 		return true
@@ -51,14 +52,34 @@ func Sockets(s string, each func(Socket)) error {
 		}
 		last = nil
 	}
-	var begun []string // a row that a mail program broke before its peer
+	row := func(n int, words []string) (err error) {
+		if words == nil {
+			return nil
+		}
+		if last, err = newSocket(n, words); err == nil {
+			known = true
+		}
+		return err
+	}
+	var begun []string // a row that a mail program broke before its peer, or that ends there
+	at := 0
 	for n, line := range numbered(s) {
 		words := strings.Fields(line)
 		if len(words) == 0 {
 			continue
 		}
 		if begun != nil {
-			words, line, begun = append(begun, words...), "-", nil
+			whole := begun
+			begun = nil
+			if withState(words, noState) == nil || !socketState(withState(words, noState)[0]) {
+				whole, words = append(whole, words...), nil
+			}
+			if err := row(at, whole); err != nil {
+				return err
+			}
+			if words == nil {
+				continue
+			}
 		}
 		if line[0] == ' ' || line[0] == '\t' || last != nil && isDetails(words) {
 			if last != nil {
@@ -75,26 +96,38 @@ func Sockets(s string, each func(Socket)) error {
 		if noState && len(words) > 3 && strings.HasSuffix(words[3], ":*") { // ss -l of old iproute2 says no state
 			words = append([]string{Listening}, words...)
 		}
-		if len(words) == 4 && socketState(words[0]) && strings.Contains(words[3], ":") {
-			flush()
-			begun = words
+		words = withState(words, noState)
+		if len(words) < 4 || !socketState(words[0]) {
 			continue
 		}
-		if words = withState(words, noState); len(words) < 5 || !socketState(words[0]) {
+		if len(words) == 4 && strings.Contains(words[3], ":") {
+			begun, at = words, n
+		} else if len(words) == 4 {
 			continue
+		} else if err := row(n, words); err != nil {
+			return err
 		}
-		recv, err := strconv.ParseInt(words[1], 10, 64)
-		send, err2 := strconv.ParseInt(words[2], 10, 64)
-		if err != nil || err2 != nil {
-			return Errorf(n, "no queue lengths after %s", words[0])
-		}
-		known = true
-		last = &Socket{State: words[0], Recv: recv, Send: send, Local: words[3], Peer: words[4], Values: map[string]float64{},
-			Rest: strings.Join(words[5:], " "), Line: n}
-		last.details(words[5:])
+	}
+	if err := row(at, begun); err != nil {
+		return err
 	}
 	flush()
 	return NothingUnless(known)
+}
+
+// newSocket reads a row: state, queues, address, and the peer's, where it was not cut off.
+func newSocket(n int, words []string) (*Socket, error) {
+	recv, err := strconv.ParseInt(words[1], 10, 64)
+	send, err2 := strconv.ParseInt(words[2], 10, 64)
+	if err != nil || err2 != nil {
+		return nil, Errorf(n, "no queue lengths after %s", words[0])
+	}
+	s := &Socket{State: words[0], Recv: recv, Send: send, Local: words[3], Values: map[string]float64{}, Line: n}
+	if len(words) > 4 {
+		s.Peer, s.Rest = words[4], strings.Join(words[5:], " ")
+		s.details(words[5:])
+	}
+	return s, nil
 }
 
 // isDetails reports whether a line that is not indented goes on with the details of a socket: it begins with a value by

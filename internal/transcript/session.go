@@ -294,6 +294,7 @@ func (p passage) at() []int {
 type section struct {
 	command string
 	line    string // the whole line of the command
+	indent  string // what it is indented by, as Markdown wants of what is printed
 	fenced  bool
 	passage
 }
@@ -307,7 +308,7 @@ func splitSession(s string) []section {
 	for i, line := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
 		line, fence := unmarked(line)
 		begin := func(command, line string) {
-			parts = append(parts, section{command, line, fenced, passage{first: i + 2}})
+			parts = append(parts, section{command, line, indentOf(line), fenced, passage{first: i + 2}})
 		}
 		last := &parts[len(parts)-1]
 		switch {
@@ -332,10 +333,13 @@ func splitSession(s string) []section {
 		if len(last.lines) == 0 {
 			last.first = i + 1
 		}
-		last.lines = append(last.lines, line)
+		last.lines = append(last.lines, strings.TrimPrefix(line, last.indent))
 	}
 	return parts
 }
+
+// indentOf are the blanks before a line.
+func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
 func blank(lines []string) bool {
 	return !slices.ContainsFunc(lines, func(s string) bool { return strings.TrimSpace(s) != "" })
