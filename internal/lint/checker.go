@@ -220,6 +220,9 @@ func (k *checker) entry(e conffile.Entry) {
 		k.report(e, f)
 		switch f.code {
 		case "removed", "renamed", "not-yet", "read-only", "wrong-file", "bad-value", "out-of-range":
+			if f.severity == Info {
+				break // an old name that still works
+			}
 			effective = false
 			if k.kindOf(e) == conffile.PF {
 				k.dead[k.file] = e.Raw
