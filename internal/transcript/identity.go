@@ -34,7 +34,8 @@ var identityMarks = []struct {
 		`^[a-z]+\d+: (Missed Packets|Receive No Buffers|Good Packets) |Limiting (?:closed|open) port|mi_switch|` +
 		`stopped DISTRIBUTING|no ping reply \(NOP-|^Proto +Rexmit|netmap_transmit|(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
-		`discard oversize frame|lost tx completion is above|OVER TEMP!!`), "FreeBSD"},
+		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|netmap data via polling|syncache_socket|` +
+		`lost tx completion is above|OVER TEMP!!`), "FreeBSD"},
 }
 
 // strongMarks are what one system alone prints, whatever else a text speaks of.
