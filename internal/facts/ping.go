@@ -23,6 +23,7 @@ type Ping struct {
 	Answered int    `json:"answered"`
 	Source   Source `json:"source"` // the summary of the times, or the first answer
 	Counted  Source `json:"-"`      // that of the counts
+	Slowest  Source `json:"-"`      // the answer that took longest, where answers were shown
 
 	sum float64
 }
@@ -31,6 +32,7 @@ type Ping struct {
 // busybox networking/ping.c).
 var (
 	pingBegin   = regexp.MustCompile(`^PING6?\(?[^ ]* ?(?:bytes\) \S+ --> )?([\w.:-]+)`)
+	pingFrom    = regexp.MustCompile(`^\d+ bytes from ([\w.:-]+): `)
 	pingAnswer  = regexp.MustCompile(`\bttl=\d+ \S{1,12}[=<]([0-9]+(?:[.,][0-9]+)?) ?(?:ms|мс|毫秒)|hlim=\d+ time=([0-9.]+) ms`)
 	pingSummary = regexp.MustCompile(` = ([0-9.]+)/([0-9.]+)/([0-9.]+)(?:/[0-9.]+)? ?(?:ms|мс)`)
 	pingData    = regexp.MustCompile(`^PING.*[ :](\d+)(?:\(\d+\))? (?:data )?bytes`)
@@ -61,6 +63,9 @@ func (f *Facts) readPing(t text) error {
 		}
 		if p == nil {
 			p = f.ping("")
+			if m := pingFrom.FindStringSubmatch(line); m != nil {
+				p.Peer = m[1] // the heading was cut
+			}
 		}
 		p.TooLong = p.TooLong || pingRefused.MatchString(line)
 		if m := pingAnswer.FindStringSubmatch(line); m != nil {
@@ -93,6 +98,9 @@ func (p *Ping) answer(s float64, at Source) {
 		p.Min, p.Source = s, at
 	}
 	p.Answered++
+	if s >= p.Max {
+		p.Slowest = at
+	}
 	p.Min, p.Max, p.sum = min(p.Min, s), max(p.Max, s), p.sum+s
 	p.Avg = p.sum / float64(p.Answered)
 	p.Sent = max(p.Sent, p.Answered)

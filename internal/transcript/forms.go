@@ -77,6 +77,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^\s*[0-9.]+%Sys +[0-9.]+%Intr `), "systat -vm", []string{"%Intr"}},
 	{regexp.MustCompile(`dpinger.* (?:Alarm|Clear) latency \d+us|(?i:alarm|alert): .*\(Addr: ?\S+ Alarm:`), "dmesg",
 		[]string{" latency ", "(Addr:"}},
+	{regexp.MustCompile(`^\d+ bytes from \S+: icmp_seq[=:]\d+ (?:ttl|hlim)=\d+ time=[0-9.]+ ?ms`), "ping",
+		[]string{" bytes from "}},
 	{regexp.MustCompile(`^states +hard limit +\d+`), "pfctl -sm", nil},
 	{regexp.MustCompile(`^(?:tcp|unix)\d*\s+\d+/\d+/\d+\s+\S+\s*$`), "netstat -Lan", []string{"/"}},
 	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},

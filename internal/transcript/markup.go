@@ -192,6 +192,9 @@ func unmarked(line string) (rest string, fence bool) {
 	if m := titledLine.FindStringSubmatch(line); m != nil {
 		line = m[1]
 	}
+	if strings.Contains(line, "**") {
+		line = boldWord.ReplaceAllString(line, "$1") // a number that somebody points at
+	}
 	if bold, ok := strings.CutPrefix(line, "**"); ok && strings.HasSuffix(bold, "**") {
 		line = strings.TrimSuffix(bold, "**")
 	}
@@ -205,6 +208,8 @@ func isSentence(s string) bool {
 	return len(words) > 4 && !strings.ContainsAny(s, "|/=<>;$") && !strings.Contains(s, " -") &&
 		strings.ContainsAny(strings.Join(words[:len(words)-1], " "), ".,'?!")
 }
+
+var boldWord = regexp.MustCompile(`\*\*(\d[\w.,:%/-]*)\*\*`)
 
 // titledLine has the title of iperf3 -T in front.
 var titledLine = regexp.MustCompile(`^[\w.-]{1,32}: {1,2}(\[ *(?:ID|SUM|\d+)\] .*|Test Complete.*|Connecting to host .*)$`)
