@@ -129,6 +129,7 @@ func (s *scanner) pfStatement(words []word, raw Span) {
 	if s.pfUnknown(words) {
 		return
 	}
+	s.pfHostBits(words, base)
 	switch words[0].text {
 	case "set":
 		s.pfSet(words[1:], base)

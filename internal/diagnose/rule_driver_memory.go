@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -60,8 +61,7 @@ var bounceFull = regexp.MustCompile(`(\S+ \S+): swiotlb buffer is full`)
 // failedAllocations finds packets for which the kernel had no memory.
 func failedAllocations(f *facts.Facts) []Finding {
 	lines, n := logged(f, "page allocation failure")
-	if n == 0 || f.System != "linux" || !strings.Contains(strings.Join(f.Lines("dmesg"), "\n"), "alloc_skb") &&
-		!strings.Contains(strings.Join(f.Lines("dmesg"), "\n"), "netdev_alloc") {
+	if n == 0 || f.System != "linux" || !slices.ContainsFunc(f.Lines("dmesg"), allocatesPackets) {
 		return nil
 	}
 	found := one("kernel", lines, "it had no memory for packets, in %s", counted(n, "line"))
@@ -95,3 +95,7 @@ var (
 	emptyRing = regexp.MustCompile(`(?i): rx ring \d+ is stalled\b|: trigger refill for ring \d+`)
 	badBuffer = regexp.MustCompile(`\[nm\] Bad buff in slot`)
 )
+
+func allocatesPackets(line string) bool {
+	return strings.Contains(line, "alloc_skb") || strings.Contains(line, "netdev_alloc")
+}
