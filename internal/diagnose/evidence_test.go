@@ -110,7 +110,9 @@ func TestEvidenceIsAroundTheMessage(t *testing.T) {
 	for _, message := range []string{"netmap_transmit vtnet0 full hwcur 5", "br0: invalid MTU: 1500(epair0a) != 9000",
 		"ix0: discard oversize frame (ether type 800 flags 3 len 9014 > max 1514)",
 		"igb0: Interface stopped DISTRIBUTING, possible flapping " + pad + "\nigb0: Interface stopped DISTRIBUTING\n" +
-			"igb0: Interface stopped DISTRIBUTING", "em0: RX packet lost, overrun", "igc1 Watchdog timeout",
+			"igb0: Interface stopped DISTRIBUTING", "em0: RX packet lost, overrun",
+		"igb0: discard oversize frame (ether type 800 flags 3 len 9014 > max 1514)", "ena0: Rx ring 1 is stalled. Triggering",
+		"igc1 Watchdog timeout",
 		"re0: error reading netmap data via polling: No error: 0"} {
 		f, err := facts.FromTexts("a", map[string]string{"uname -a": "FreeBSD a 14.1-RELEASE",
 			"dmesg": pad + message + "\n"}, 0)

@@ -85,8 +85,11 @@ func around(shown, line string, fits func(string) bool) string {
 			}
 			return r
 		}, strings.ToValidUTF8(line[at:min(at+size, len(line))], ""))
+		if at > 0 {
+			part = "... " + strings.TrimSpace(part) // no beginning of a line
+		}
 		if fits(part) {
-			return "... " + strings.TrimSpace(part)
+			return part
 		}
 	}
 	return ""
