@@ -22,7 +22,7 @@ func driverMemory() Rule {
 			if n == 0 {
 				return append(append(bounceBuffers(in.Facts), failedAllocations(in.Facts)...), emptyRings(in.Facts)...)
 			}
-			found := one(cardOf(lines[0].Text), lines, "its driver could not set up its receive queues, in %s",
+			found := one(cardOf(lines...), lines, "its driver could not set up its receive queues, in %s",
 				counted(n, "line"))
 			if in.Facts.System == "freebsd" {
 				found[0].Fix = []Fix{{Setting: "kern.ipc.nmbclusters", Formula: "ports * queues * descriptors, beside what " +
@@ -78,7 +78,7 @@ func emptyRings(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	found := one(cardOf(lines[0].Text), lines, "its receive rings stood empty, in %s", counted(n, "line"))
+	found := one(cardOf(lines[0]), lines, "its receive rings stood empty, in %s", counted(n, "line"))
 	found[0].Because = "Without a free buffer in the ring the card drops what arrives: the driver got no memory to fill " +
 		"it, or a program that reads the card through netmap does not give the buffers back."
 	found[0].Confirm = "netstat -m or dmesg shows requests that were denied; else it ends when the program stops."
