@@ -326,6 +326,9 @@ func (l *shellLexer) skipHeredocs() {
 			if h.tabs {
 				text = strings.TrimLeft(text, "\t")
 			}
+			if l.s.indented {
+				text = strings.TrimLeft(text, " \t")
+			}
 			if text == h.delimiter {
 				to = start
 				break

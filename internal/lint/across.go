@@ -48,7 +48,7 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 	if r != nil && !strings.Contains(r.Name, "*") {
 		key = r.Name + "\x00" + e.Iface // two names of one setting are one
 	}
-	if before, ok := k.set[key]; ok && effective {
+	if before, ok := k.set[key]; ok && effective && before.entry.Block == e.Block {
 		k.superseded(before, a) // a line that is refused supersedes none
 	}
 	if len(k.set) < cacheLimit*20 {

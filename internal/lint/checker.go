@@ -183,7 +183,7 @@ func (k *checker) entry(e conffile.Entry) {
 	if e.Has(conffile.Exclude) {
 		return
 	}
-	if f := cmp.Or(k.unitFile(e), k.limit(e), k.ifupdown(e)); f != nil {
+	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.ifupdown(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
@@ -318,7 +318,7 @@ func (k *checker) report(e conffile.Entry, f finding) {
 		p.Because = strings.TrimSpace(p.Because + " pfctl refuses the whole file for this line, so that the rules which " +
 			"run stay, and after a reboot only the few of rc(8).")
 	}
-	if kind := k.kindOf(e); kind == conffile.Cmdline || kind == conffile.YAML {
+	if kind := k.kindOf(e); kind == conffile.Cmdline || k.file.kind == conffile.YAML || k.file.kind == conffile.Other {
 		p.Fix = nil // one line holds them all and cannot hold a comment, or several hold one
 	}
 	if p.Sources == nil {
@@ -394,7 +394,8 @@ func placeOf(kind conffile.Kind, e conffile.Entry) string {
 		return "sysctl" // written by the kernel when it starts the first program
 	case kind == conffile.RC && !e.Has(conffile.Part):
 		return "rc"
-	case (kind == conffile.Script || kind == conffile.Tuned || kind == conffile.YAML) &&
+	case (kind == conffile.Script || kind == conffile.Tuned || kind == conffile.YAML || kind == conffile.Service ||
+		kind == conffile.Other) &&
 		strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):
 		return "sysctl"
 	case kind == conffile.LinkFile:
