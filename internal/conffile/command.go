@@ -27,6 +27,9 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"insmod":   (*scanner).modprobeCommand,
 	"kldload":  (*scanner).kldloadCommand,
 	"sysrc":    (*scanner).sysrcCommand,
+	"docker":   (*scanner).containerCommand,
+	"podman":   (*scanner).containerCommand,
+	"nerdctl":  (*scanner).containerCommand,
 }
 
 // wrappers are commands that run the command in their arguments.
@@ -55,6 +58,10 @@ func (s *scanner) command(c *command) {
 	base := Entry{Raw: c.raw}
 	if c.conditional {
 		base.Flags |= Conditional
+	}
+	if len(words) > 2 && words[1].text == "in" && !words[1].quoted {
+		s.loop, s.over = words[0].text, slices.Clone(words[2:])
+		return
 	}
 	name := words[0].text[strings.LastIndexByte(words[0].text, '/')+1:]
 	s.reload.ran(name, words[1:])
@@ -123,6 +130,23 @@ func (s *scanner) ifaceOf(w word) string {
 		}
 	}
 	return "*"
+}
+
+// containerCommand reads the sysctls that a container is started with: --sysctl
+// NAME=VALUE, as one word or as two.
+func (s *scanner) containerCommand(words []word, base Entry) {
+	const option = "--sysctl"
+	for i, w := range words {
+		rest, given := strings.CutPrefix(w.text, option)
+		switch {
+		case !given:
+		case rest == "" && i+1 < len(words):
+			s.sysctlCommand(words[i+1:i+2], base)
+		case strings.HasPrefix(rest, "=") && strings.HasPrefix(s.text(w.span), option+"="):
+			w.text, w.span.Start = rest[1:], w.span.Start+len(option)+1
+			s.sysctlCommand([]word{w}, base)
+		}
+	}
 }
 
 // sysctlCommand reads sysctl's arguments: each with an '=' is a setting (on

@@ -244,6 +244,9 @@ type scanner struct {
 	variables map[string]string
 	echoed    []word
 
+	loop string // the variable of the last loop of a script, and the words that it runs over
+	over []word
+
 	elsewhere map[string]written // by path, what a script wrote to files of no kind
 	part      bool               // a text within a script, read as a file
 	within    bool               // the argument of sh -c

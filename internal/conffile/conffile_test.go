@@ -360,6 +360,8 @@ func TestDetect(t *testing.T) {
 		{"grub", "GRUB_DEFAULT=0\nGRUB_CMDLINE_LINUX=\"quiet\"\n", Guess{Cmdline, Linux, false, Guessed}},
 		{"tasks/main.yml", "- sysctl:\n    name: net.core.x\n    value: 1\n", Guess{YAML, Linux, false, Likely}},
 		{"docker-compose.yml", "services:\n  a:\n    image: b\n", Guess{}},
+		{"guide.txt", "Append these lines to the file:\nnet.core.x = 1\nnet.core.y = 2\nThen run it again.\n",
+			Guess{Other, Linux, false, Guessed}},
 		{"README", "Nothing here\nat all\n", Guess{}},
 		{"empty", "", Guess{}},
 	}

@@ -250,7 +250,7 @@ func kindOfContent(text string) Kind {
 	if hasLine(text, "[sysctl]") || hasLine(text, "[main]") {
 		return Tuned
 	}
-	counts, lines := map[Kind]int{}, 0
+	counts, lines, prose := map[Kind]int{}, 0, 0
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' || line[0] == ';' {
@@ -259,10 +259,15 @@ func kindOfContent(text string) Kind {
 		lines++
 		if k := kindOfLine(line); k != "" {
 			counts[k]++
+		} else if isProse(line) {
+			prose++
 		}
 	}
 	for _, k := range []Kind{Sysctl, Loader, RC, Script, PF, Modprobe} {
 		if counts[k] > 0 && 2*counts[k] >= lines {
+			if prose > 1 && k == Sysctl && Holds("", text) {
+				return Other // a guide
+			}
 			return k
 		}
 	}
@@ -275,6 +280,12 @@ var unitSets = regexp.MustCompile(`(?m)^[ \t]*(?:(?i:(?:Default)?Limit[A-Z]+)[ \
 
 // grubLine is a line of /etc/default/grub.
 var grubLine = regexp.MustCompile(`(?m)^GRUB_CMDLINE_LINUX(_DEFAULT|_RECOVERY)?=`)
+
+// isProse reports whether a line is a sentence, or most of one.
+func isProse(line string) bool {
+	words := len(strings.Fields(line))
+	return !strings.Contains(line, "=") && (words > 5 || words > 2 && strings.IndexByte(".:!?", line[len(line)-1]) >= 0)
+}
 
 // hasLine tells whether one of the lines is this one.
 func hasLine(text, line string) bool {

@@ -60,6 +60,25 @@ func FuzzOther(f *testing.F) {
 		"sysctl { 'net.core.x':\nvalue => ''}\n--sysctl net.core.x=\"")
 }
 
+func TestScriptWords(t *testing.T) {
+	const in = `for i in rx tso "$more"; do ethtool -K eth0 $i off 2>&1 >/dev/null; done
+ethtool -A eth0 rx off tx 2>/dev/null
+docker run --sysctl net.core.somaxconn=1 --sysctl="net.ipv4.ip_local_port_range=8001 65000" --sysctl=vm.swappiness=2 x
+`
+	const want = `1:45 ethtool:features/rx=off [eth0 maybe]
+1:45 ethtool:features/tso=off [eth0 maybe]
+1:45 ethtool:features/$more=off [eth0 expands maybe]
+2:17 ethtool:pause/rx=off [eth0]
+3:21 net.core.somaxconn=1
+3:52 net.ipv4.ip_local_port_range=8001 65000
+3:102 vm.swappiness=2
+refused 2:24 "tx"
+`
+	if got := show(t, Script, Linux, "a.sh", in); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 func TestYAMLCommands(t *testing.T) {
 	const in = `runcmd:
   - sysctl -w net.core.a=1
