@@ -39,7 +39,7 @@ var wrappers = map[string]bool{"sudo": true, "doas": true, "exec": true, "nohup"
 // command emits the settings that a simple command makes. The program's name
 // may carry a path and may follow assignments and wrappers.
 func (s *scanner) command(c *command) {
-	words, echoed := c.words, s.echoed
+	words, echoed := s.constants(c.words), s.echoed
 	s.echoed = nil
 	if c.list {
 		s.listed(words, Entry{Raw: c.raw, style: styleFixed})
@@ -294,6 +294,9 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 // tcCommand reads tc qdisc add, change, replace: the queueing discipline of an
 // interface's root, ingress or clsact hook, and its parameters.
 func (s *scanner) tcCommand(words []word, base Entry) {
+	if len(words) > 4 && words[0].text == "class" {
+		s.tcClass(words[1:], base)
+	}
 	if len(words) < 4 || words[0].text == "" || !strings.HasPrefix("qdisc", words[0].text) {
 		return
 	}
@@ -332,12 +335,47 @@ func (s *scanner) tcCommand(words []word, base Entry) {
 		}
 		s.emit(e)
 		s.pairs(words[i+1:], base, func(k string) string {
-			if qdiscParameters[k] {
+			if qdiscParameters[k] || k == "default" && w.text == "htb" {
 				return "tc:" + w.text + "/" + k
 			}
 			return ""
 		})
 		return
+	}
+}
+
+// tcClass reads tc class add, change, replace: the class, and its rates.
+func (s *scanner) tcClass(words []word, base Entry) {
+	switch words[0].text {
+	case "add", "change", "replace":
+	default:
+		return
+	}
+	kind := ""
+	for i := 1; i+1 < len(words); i++ {
+		switch words[i].text {
+		case "dev":
+			base.Iface = s.ifaceOf(words[i+1])
+		case "classid":
+			e := base
+			e.Key, e.Name, e.Value, e.Line = "classid", "tc:class", words[i+1].text, words[i].line
+			e.KeySpan, e.ValueSpan = words[i].span, words[i+1].span
+			if words[i+1].expands {
+				e.Flags |= Expands
+			}
+			s.emit(e)
+		case "parent":
+		default:
+			kind = words[i].text
+			s.pairs(words[i+1:], base, func(k string) string {
+				if k == "rate" || k == "ceil" {
+					return "tc:" + kind + "/" + k
+				}
+				return ""
+			})
+			return
+		}
+		i++
 	}
 }
 

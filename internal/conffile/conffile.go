@@ -123,6 +123,11 @@ type Reject struct {
 	Line   int  // from 1
 	Span   Span // what is refused
 	Reason string
+
+	// Because says why in a sentence of its own, where the rules of the format do not
+	// say it; Idle is set of a line that is read and does nothing.
+	Because string
+	Idle    bool
 }
 
 // style says how a value is written, for Set.

@@ -135,7 +135,7 @@ const (
 
 // remember keeps the assignments that a command consists of.
 func (s *scanner) remember(c *command) {
-	for _, w := range c.words {
+	for _, w := range s.constants(c.words) {
 		e, ok := s.assignment(w)
 		switch {
 		case !ok:

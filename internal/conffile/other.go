@@ -80,6 +80,7 @@ var (
 	named       = regexp.MustCompile(`["']` + sysctlName + `["'][ \t]*(?::|[ \t]do\b|=>[ \t]*\{|=[ \t]*\{|$)`)
 	nameField   = regexp.MustCompile(`^["']?(?:name|key|param|parameter)["']?[ \t]*(?:=>|=|:)[ \t]*["']` + sysctlName + `["']`)
 	valueField  = regexp.MustCompile(`(?:^|[^:A-Za-z0-9_])value["']?[ \t]*(?:=>|=|:|[ \t])[ \t]*([^ \t].*)$`)
+	ranQuoted   = regexp.MustCompile(`(["'])(?:\$\{[^}]*\})?(?:/[a-z/]*/)?((?:sysctl[ \t]+-|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]))`)
 	nixPriority = regexp.MustCompile(`^(?:lib\.)?mk(?:Default|Force|Override[ \t]+[0-9]+)[ \t]+`)
 )
 
@@ -180,6 +181,12 @@ func (r *otherReader) forms(line, from, to int) {
 	}
 	if found {
 		return
+	}
+	if m := ranQuoted.FindStringSubmatchIndex(text); m != nil {
+		if end := strings.IndexByte(text[m[4]:], text[m[2]]); end > 0 {
+			r.s.script(from+m[4], from+m[4]+end, line)
+			return
+		}
 	}
 	for _, form := range []*regexp.Regexp{named, nameField} {
 		if m := form.FindStringSubmatchIndex(text); m != nil {

@@ -79,6 +79,38 @@ refused 2:24 "tx"
 	}
 }
 
+func TestConstants(t *testing.T) {
+	const in = `MAX=$((64 * 1024*1024))
+MIN="4096"
+[ -n "$1" ] && LATER=5
+sysctl -w net.core.rmem_max=$((256*1024*1024 - 1)) net.core.wmem_max=$(( $x * 2 ))
+sysctl -w net.ipv4.tcp_rmem="$MIN 131072 ${MIN}" net.core.optmem_max=$LATER net.core.rmem_default=$MAX net.core.somaxconn='$MIN'
+LATER=7
+echo $MIN > /proc/sys/net/core/busy_poll
+sysctl net.core.busy_read=$((9223372036854775807*9)) net.core.dev_weight=$((4294967296*4294967296*4294967296))
+tc class add dev eth0 parent 1: classid 1:a htb rate 1Mbps ceil $MIN
+tc qdisc add dev eth0 root handle 1: htb default 10
+`
+	const want = `4:11 net.core.rmem_max=268435455
+4:52 net.core.wmem_max=$(( $x * 2 )) [expands]
+5:11 net.ipv4.tcp_rmem=4096 131072 4096
+5:50 net.core.optmem_max=$LATER [expands]
+5:77 net.core.rmem_default=67108864
+5:104 net.core.somaxconn=$MIN
+7:13 net.core.busy_poll=4096
+8:8 net.core.busy_read=$((9223372036854775807*9)) [expands]
+8:54 net.core.dev_weight=$((4294967296*4294967296*4294967296)) [expands]
+9:33 tc:class=1:a [eth0]
+9:49 tc:htb/rate=1Mbps [eth0]
+9:60 tc:htb/ceil=4096 [eth0]
+10:23 tc:qdisc=htb [eth0]
+10:42 tc:htb/default=10 [eth0]
+`
+	if got := show(t, Script, Linux, "a.sh", in); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
 func TestYAMLCommands(t *testing.T) {
 	const in = `runcmd:
   - sysctl -w net.core.a=1

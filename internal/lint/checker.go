@@ -32,6 +32,7 @@ type checker struct {
 	pending map[string]pending
 	shapers []*assignment          // rules of pf.conf that choose a queue
 	limits  []*assignment          // lines of limits.conf
+	classes []*assignment          // classes of tc, and defaults of htb
 	stanzas []*stanza              // of ifupdown's interfaces
 	kinds   map[conffile.Kind]bool // kinds of file in the group
 
@@ -130,6 +131,7 @@ func (k *checker) run(files []*source) {
 	k.judgeCombined()
 	k.judgeTogether()
 	k.judgeLimits()
+	k.judgeClasses()
 	k.judgeStanzas()
 }
 
@@ -164,6 +166,15 @@ func (k *checker) readFile(f *source) {
 		func(r conffile.Reject) {
 			f := finding{code: "syntax", severity: Warning, message: r.Reason,
 				because: "The system reads this file by these rules; what does not fit is skipped."}
+			if r.Idle {
+				f.code = "no-effect"
+			}
+			switch kind := k.kindOf(conffile.Entry{}); {
+			case r.Because != "":
+				f.because = r.Because
+			case kind == conffile.Script:
+				f.because = "The program is given the words as the shell splits them, and refuses what does not fit."
+			}
 			switch k.kindOf(conffile.Entry{}) {
 			case conffile.PF:
 				f.severity, f.because = Error, ""
@@ -183,7 +194,7 @@ func (k *checker) entry(e conffile.Entry) {
 	if e.Has(conffile.Exclude) {
 		return
 	}
-	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.ifupdown(e)); f != nil {
+	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.shaping(e), k.ifupdown(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
