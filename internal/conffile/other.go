@@ -80,7 +80,7 @@ var (
 	named       = regexp.MustCompile(`["']` + sysctlName + `["'][ \t]*(?::|[ \t]do\b|=>[ \t]*\{|=[ \t]*\{|$)`)
 	nameField   = regexp.MustCompile(`^["']?(?:name|key|param|parameter)["']?[ \t]*(?:=>|=|:)[ \t]*["']` + sysctlName + `["']`)
 	valueField  = regexp.MustCompile(`(?:^|[^:A-Za-z0-9_])value["']?[ \t]*(?:=>|=|:|[ \t])[ \t]*([^ \t].*)$`)
-	ranQuoted   = regexp.MustCompile(`(["'])(?:\$\{[^}]*\})?(?:/[a-z/]*/)?((?:sysctl[ \t]+-|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]))`)
+	ranQuoted   = regexp.MustCompile(`(["'])(?:\$\{[^}]*\})?(?:/[a-z/]*/)?((?:sysctl[ \t]+-|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|echo[ \t][^">]*>))`)
 	nixPriority = regexp.MustCompile(`^(?:lib\.)?mk(?:Default|Force|Override[ \t]+[0-9]+)[ \t]+`)
 )
 
@@ -182,9 +182,13 @@ func (r *otherReader) forms(line, from, to int) {
 	if found {
 		return
 	}
+	if r.otherFile(line, from, to) {
+		return
+	}
 	if m := ranQuoted.FindStringSubmatchIndex(text); m != nil {
 		if end := strings.IndexByte(text[m[4]:], text[m[2]]); end > 0 {
-			r.s.script(from+m[4], from+m[4]+end, line)
+			command := strings.TrimSuffix(text[m[4]:m[4]+end], `\n`)
+			r.s.script(from+m[4], from+m[4]+len(command), line)
 			return
 		}
 	}
@@ -204,6 +208,30 @@ func (r *otherReader) forms(line, from, to int) {
 		r.name = nil
 	}
 }
+
+// otherFile reads a line of modprobe.d or of limits.conf.
+func (r *otherReader) otherFile(line, from, to int) (ok bool) {
+	kind, text := Kind(""), r.s.src[from:to]
+	switch {
+	case moduleOption.MatchString(text):
+		kind = Modprobe
+	case limitLine.MatchString(text):
+		kind = Limits
+	default:
+		return false
+	}
+	inner := *r.s
+	inner.entry = func(e Entry) bool {
+		e.In = kind
+		r.s.emit(e)
+		return !r.s.stopped
+	}
+	inner.whole(kind, from, to, line)
+	return true
+}
+
+// moduleOption is a line of modprobe.d that sets options.
+var moduleOption = regexp.MustCompile(`^options[ \t]+[a-z0-9_-]+(?:[ \t]+[A-Za-z0-9_]+=[^ \t]+)+$`)
 
 // emit takes a name and what stands behind it as its value, with quotes, separators
 // and comments of the language.

@@ -28,6 +28,11 @@ func TestOther(t *testing.T) {
 				"  net.core.busy_poll = 4\n  END\nEOF\n",
 			"2:4 net.core.rmem_max=1\n3:4 net.core.wmem_max=var.wmem [expands]\n6:12 net.core.somaxconn=2\n" +
 				"10:13 net.core.optmem_max=3\n12:3 net.core.busy_poll=4\n"},
+		{"lines of other files, and commands in strings", "main.tf",
+			"* soft nofile 4096\noptions ixgbe RSS=1,1 LRO=0\noptions are x=1 for you\n  \"echo 'net.core.rmem_max = 1' >> /etc/sysctl.d/a.conf\\n\",\n" +
+				"  ExecStart = \"${pkgs.ethtool}/bin/ethtool -K eth0 gro off\";\n",
+			"1:1 limits:soft/nofile=4096\n2:15 module:ixgbe/RSS=1,1\n2:23 module:ixgbe/LRO=0\n" +
+				"4:10 net.core.rmem_max=1\n5:52 ethtool:features/gro=off [eth0]\n"},
 		{"options of docker", "run", "docker run --sysctl net.core.somaxconn=1 --sysctl=net.ipv4.ip_forward=2 img\n",
 			"1:21 net.core.somaxconn=1\n"},
 	}
