@@ -2,6 +2,7 @@ package conffile
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -39,7 +40,7 @@ func (s *scanner) other() {
 // Holds reports whether a text of no known kind holds settings of Linux' network
 // that other reads.
 func Holds(file, text string) bool {
-	if CheckText("", text) != nil {
+	if CheckText("", text) != nil || slices.Contains(programs, path.Ext(strings.ToLower(file))) {
 		return false
 	}
 	found := false
@@ -50,6 +51,10 @@ func Holds(file, text string) bool {
 	s.other()
 	return found
 }
+
+// programs are the suffixes of programs, whose tables of names are no settings.
+var programs = []string{".go", ".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".java", ".js", ".ts", ".cs", ".kt", ".swift",
+	".scala"}
 
 // otherReader is what the lines before one say about it.
 type otherReader struct {
@@ -267,8 +272,8 @@ func (r *otherReader) emit(name, value word) {
 			e.Value = "0"
 		}
 	}
-	if e.Value == "" {
-		return
+	if e.Value == "" || isSysctl(e.Value) {
+		return // a table of names
 	}
 	if strings.ContainsAny(e.Value, "$#{}()<>[]`") || strings.Contains(e.Value, "var.") {
 		e.Flags |= Expands

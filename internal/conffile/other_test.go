@@ -50,12 +50,16 @@ func TestHolds(t *testing.T) {
 		"x = { \"net.core.rmem_max\" = 1; }\n\"net.core.rmem_max\" = 1;\n": true,
 		"ethtool -K eth0 gro off\n":                                        true,
 		"fs.readFile = function () {}\nkernel.name = 3\n":                  false,
-		"Nothing here\n": false,
-		"\x00":           false,
+		"Nothing here\n":                    false,
+		"\x00":                              false,
+		"\"net.core.a\": \"net.core.b\",\n": false,
 	} {
 		if got := Holds("a", text); got != want {
 			t.Errorf("Holds(%q) = %v, want %v", text, got, want)
 		}
+	}
+	if Holds("a.go", "ethtool -K eth0 gro off\n") {
+		t.Error("a program is read")
 	}
 }
 

@@ -346,6 +346,9 @@ func (k *checker) report(e conffile.Entry, f finding) {
 	if kind := k.kindOf(e); kind == conffile.Cmdline || k.file.kind == conffile.YAML || k.file.kind == conffile.Other {
 		p.Fix = nil // one line holds them all and cannot hold a comment, or several hold one
 	}
+	if k.file.kind == conffile.Other && p.Severity == Error {
+		p.Severity = Warning // what becomes of the text is the other program's affair
+	}
 	if p.Sources == nil {
 		p.Sources = []string{}
 	}

@@ -67,6 +67,7 @@ func TestOther(t *testing.T) {
 	for _, tt := range []struct{ name, path, text, want string }{
 		{"nix", "a.nix", "{\n  \"net.ipv4.tcp_tw_recycle\" = 1;\n  \"net.ipv4.tcp_fin_timout\" = 1;\n  \"kernel.foo\" = 1;\n}\n",
 			"a.nix:2:4 removed warning\na.nix:3:4 unknown-key warning\n"},
+		{"a refused value", "a.nix", "  \"net.ipv4.ip_local_port_range\" = \"10000 650\";\n", "a.nix:1:37 bad-value warning\n"},
 		{"a value of the language", "a.nix", "  \"net.core.rmem_max\" = cfg.x + (1);\n", ""},
 		{"a block of YAML", "a.yml", "- content: |\n    net.core.somaxconn = 8192\n    net.core.somaxconn = 8193\n" +
 			"- content: |\n    net.core.somaxconn = 8194\n", "a.yml:2:5 duplicate warning\na.yml:2:26 needs info\na.yml:3:26 needs info\na.yml:5:26 needs info\n"},
