@@ -38,6 +38,42 @@ func (k *checker) judgeMasks() {
 	}
 }
 
+// judgeBridged reports an address of an interface that is a member of a bridge.
+func (k *checker) judgeBridged() {
+	bridges := map[string]*assignment{}
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		words := strings.Fields(a.entry.Value)
+		for i := 0; i+1 < len(words) && a.kind == conffile.RC && strings.HasPrefix(a.entry.Name, "ifconfig_"); i++ {
+			if words[i] == "addm" {
+				bridges[words[i+1]] = a
+			}
+		}
+	}
+	if allowed := k.effects["net.link.bridge.member_ifaddrs"]; allowed != nil && !isOff(allowed.entry.Value) {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		bridge := bridges[a.entry.Iface]
+		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") || bridge == nil ||
+			a.entry.Has(conffile.Expands) || !slices.ContainsFunc(strings.Fields(a.entry.Value), givesAddress) {
+			continue
+		}
+		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true,
+			sources: []string{"bridge(4)", "FreeBSD 15.0R release notes, ifconfig(8) and members of a bridge"},
+			message: fmt.Sprintf("%s gives %s an address, and %s makes it a member of %s (line %d): the address belongs to the bridge",
+				a.entry.Name, a.entry.Iface, bridge.entry.Name, bridge.entry.Iface, bridge.entry.Line),
+			because: "Since 15.0 the address or the membership is refused unless net.link.bridge.member_ifaddrs is 1, which 16 takes " +
+				"away; before, packets of the bridge's other members reach it badly or not at all."})
+	}
+}
+
+// givesAddress reports a word of ifconfig_IF by which the interface gets an address.
+func givesAddress(word string) bool {
+	return word == "inet" || strings.EqualFold(word, "DHCP") || strings.EqualFold(word, "SYNCDHCP")
+}
+
 // classMask is the prefix length that an address had before there were masks.
 func classMask(address string) string {
 	first, _, _ := strings.Cut(address, ".")
