@@ -25,7 +25,8 @@ func (k *checker) judgeMasks() {
 			continue
 		}
 		i := slices.Index(words, "inet")
-		if i < 0 || i+1 == len(words) || strings.Trim(words[i+1], "0123456789.") != "" || strings.Count(words[i+1], ".") != 3 ||
+		if i < 0 || i+1 == len(words) || strings.Trim(words[i+1], "0123456789.") != "" ||
+			strings.Count(words[i+1], ".") != 3 ||
 			i+2 < len(words) && strings.Trim(words[i+2], "0123456789.") == "" {
 			continue
 		}
@@ -33,8 +34,8 @@ func (k *checker) judgeMasks() {
 			sources: []string{"ifconfig(8), netmask", "freebsd-src sbin/ifconfig/af_inet.c, warn_nomask (13 and 14)"},
 			message: fmt.Sprintf("%s has an address without a mask; write %s/24 or whichever prefix its network has",
 				a.entry.Name, words[i+1]),
-			because: "ifconfig then takes " + classMask(words[i+1]) + ", the mask of its old class, and warns that this is going away; " +
-				"on 15.0 hosts it refused the address."})
+			because: "ifconfig then takes " + classMask(words[i+1]) + ", the mask of its old class, and warns that this is " +
+				"going away; on 15.0 hosts it refused the address."})
 	}
 }
 
@@ -62,10 +63,11 @@ func (k *checker) judgeBridged() {
 		}
 		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true,
 			sources: []string{"bridge(4)", "FreeBSD 15.0R release notes, ifconfig(8) and members of a bridge"},
-			message: fmt.Sprintf("%s gives %s an address, and %s makes it a member of %s (line %d): the address belongs to the bridge",
+			message: fmt.Sprintf("%s gives %s an address, and %s makes it a member of %s (line %d): "+
+				"the address belongs to the bridge",
 				a.entry.Name, a.entry.Iface, bridge.entry.Name, bridge.entry.Iface, bridge.entry.Line),
-			because: "Since 15.0 the address or the membership is refused unless net.link.bridge.member_ifaddrs is 1, which 16 takes " +
-				"away; before, packets of the bridge's other members reach it badly or not at all."})
+			because: "Since 15.0 the address or the membership is refused unless net.link.bridge.member_ifaddrs is 1, " +
+				"which 16 takes away; before, packets of the bridge's other members reach it badly or not at all."})
 	}
 }
 
@@ -104,8 +106,8 @@ func (k *checker) judgeTranslation() {
 		sources: []string{"ipfw(8), NETWORK ADDRESS TRANSLATION (NAT)", "libalias(3)"},
 		message: fmt.Sprintf("%s = %s, and %s:%d translates addresses by libalias, which needs 0",
 			tso.entry.Name, tso.entry.Value, nat.file.path, nat.entry.Line),
-		because: "libalias changes packets as they are on the wire; a segment that the card is still to cut is more than it " +
-			"takes, so that connections of this host stall."})
+		because: "libalias changes packets as they are on the wire; a segment that the card is still to cut is more " +
+			"than it takes, so that connections of this host stall."})
 }
 
 // localVariable judges the flags of a daemon of OpenBSD.
@@ -117,7 +119,8 @@ func (k *checker) localVariable(e conffile.Entry) *finding {
 	return &finding{code: "harmful", severity: Warning, value: true,
 		sources: []string{"rc.conf(8)", "openbsd/src etc/rc.d/rc.subr, rc_cmd"},
 		message: fmt.Sprintf("%s = %s starts %s with the argument %q", e.Name, e.Value, daemon, e.Value),
-		because: "The value is the daemon's arguments: an empty one switches it on, and NO off (rcctl enable " + daemon + ")."}
+		because: "The value is the daemon's arguments: an empty one switches it on, and NO off (rcctl enable " +
+			daemon + ")."}
 }
 
 // hostBits judges an address of pf.conf with bits behind its prefix.
@@ -129,6 +132,6 @@ func (k *checker) hostBits(e conffile.Entry) *finding {
 	return &finding{code: "harmful", severity: Warning,
 		sources: []string{"pfctl_parser.c of OpenBSD and FreeBSD, set_ipmask"},
 		message: fmt.Sprintf("%s is the whole network %s", e.Key, e.Value),
-		because: fmt.Sprintf("pfctl clears the bits behind the prefix; write %s where the host alone is meant, and %s otherwise.",
-			address, e.Value)}
+		because: fmt.Sprintf("pfctl clears the bits behind the prefix; write %s where the host alone is meant, "+
+			"and %s otherwise.", address, e.Value)}
 }
