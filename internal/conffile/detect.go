@@ -125,13 +125,13 @@ func fromPath(file, text string) Guess {
 		return Guess{Kind: Loader, Confidence: Certain}
 	case strings.HasSuffix(dir, "/rc.conf.d/"):
 		return Guess{Kind: RC, System: FreeBSD, Confidence: Certain}
-	case strings.HasSuffix(dir, "/network/interfaces.d/") || strings.HasSuffix(dir, "/network/") &&
-		base == "interfaces":
+	case strings.HasSuffix(dir, "/network/interfaces.d/") ||
+		strings.HasSuffix(dir, "/network/") && base == "interfaces":
 		return Guess{Kind: Interfaces, Confidence: Certain}
 	case strings.HasSuffix(dir, "/etc/default/") && strings.HasPrefix(base, "grub"):
 		return Guess{Kind: Cmdline, Confidence: Certain}
-	case strings.HasSuffix(dir, "/proc/") && base == "cmdline" || strings.HasSuffix(dir, "/etc/kernel/") &&
-		base == "cmdline":
+	case strings.HasSuffix(dir, "/proc/") && base == "cmdline" ||
+		strings.HasSuffix(dir, "/etc/kernel/") && base == "cmdline":
 		return Guess{Kind: Cmdline, Confidence: Certain}
 	}
 	return fromName(lower, text)

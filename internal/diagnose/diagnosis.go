@@ -127,7 +127,7 @@ func (d Diagnosis) verdict() string {
 	if len(d.Findings) > 0 && (d.Findings[0].Severity.AtLeast(Warning) || d.Findings[0].decides && !d.Findings[0].past) {
 		f := d.Findings[0]
 		word := map[Confidence]string{Certain: "cause", Likely: "likely cause", Possible: "possible cause"}[f.Confidence]
-		return fmt.Sprintf("%s: %s: %s: %s", word, f.Rule, f.Subject, f.Summary)
+		return fmt.Sprintf("%s: %s: %s", word, f.Rule, f.said())
 	}
 	said := "no problem was found in what was read"
 	if len(d.Unread) > 0 {
@@ -141,7 +141,7 @@ func (d Diagnosis) verdict() string {
 	}
 	if n := len(d.Findings); n > 0 {
 		f := d.Findings[0]
-		said += fmt.Sprintf("; worth knowing: %s: %s: %s", f.Rule, f.Subject, f.Summary)
+		said += fmt.Sprintf("; worth knowing: %s: %s", f.Rule, f.said())
 	}
 	return said
 }

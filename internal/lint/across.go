@@ -50,6 +50,9 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 	key := e.Name + "\x00" + e.Iface
 	if r != nil && !strings.Contains(r.Name, "*") {
 		key = r.Name + "\x00" + e.Iface // two names of one setting are one
+		if k.bothNames(r, k.versions[0]) {
+			key = r.RenamedTo + "\x00" + e.Iface
+		}
 	}
 	if before, ok := k.set[key]; ok && effective {
 		if precedes(a, before) {
@@ -229,7 +232,7 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 	if isModule(need) {
 		return k.moduleUnmet(a, need, strings.TrimSuffix(need, "_load"), f)
 	}
-	if k.system == catalog.Linux && !strings.Contains(need, ".") {
+	if k.system == catalog.Linux && !strings.ContainsAny(need, "./") {
 		if (a.kind == conffile.Sysctl || a.kind == conffile.YAML && !strings.Contains(a.file.text, need)) &&
 			brings(a.record, need) {
 			return k.broughtLater(a, need, f)
@@ -255,6 +258,8 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 			a.entry.Name, need, have.file.path, have.entry.Line, have.entry.Value)
 	case set && !hasWant && isOff(have.entry.Value):
 		f.message = fmt.Sprintf("%s needs %s, which %s:%d switches off", a.entry.Name, name, have.file.path, have.entry.Line)
+	case !set && strings.Contains(name, "*") && strings.Contains(a.file.text, path.Base(name)):
+		return nil // a loop writes it
 	case !set:
 		d, ok := r.DefaultIn(k.versions[0])
 		if !ok || d.Formula != "" || d.Value == "unknown" || d.Value == "computed" ||

@@ -203,7 +203,7 @@ func (k *checker) entry(e conffile.Entry) {
 				"line in /etc/modprobe.d."})
 		return
 	}
-	if f := k.hostBits(e); f != nil {
+	if f := cmp.Or(k.hostBits(e), k.undefinedName(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
@@ -231,6 +231,9 @@ func (k *checker) entry(e conffile.Entry) {
 		k.report(e, f)
 		switch f.code {
 		case "removed", "renamed", "not-yet", "read-only", "wrong-file", "bad-value", "out-of-range":
+			if f.severity == Info {
+				break // an old name that still works
+			}
 			effective = false
 			if k.kindOf(e) == conffile.PF {
 				k.dead[k.file] = e.Raw

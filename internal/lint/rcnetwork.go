@@ -135,3 +135,23 @@ func (k *checker) hostBits(e conffile.Entry) *finding {
 		because: fmt.Sprintf("pfctl clears the bits behind the prefix; write %s where the host alone is meant, "+
 			"and %s otherwise.", address, e.Value)}
 }
+
+// undefinedName judges a name in pf.conf that is not the one that was defined.
+func (k *checker) undefinedName(e conffile.Entry) *finding {
+	switch e.Name {
+	case "pf:rule/macro":
+		f := finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), MACROS"},
+			message: fmt.Sprintf("the macro %s is not defined above this line", e.Key),
+			because: "pfctl refuses the whole file for it."}
+		if e.Value != "" {
+			f.severity = Error
+			f.message += "; did you mean " + e.Value + "?"
+		}
+		return &f
+	case "pf:rule/table":
+		return &finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), TABLES"},
+			message: fmt.Sprintf("no line defines the table %s; did you mean %s?", e.Key, e.Value),
+			because: "pf makes the table, which nothing fills, so that the rule matches no packet."}
+	}
+	return nil
+}

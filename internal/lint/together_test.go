@@ -58,6 +58,7 @@ func TestTogether(t *testing.T) {
 		{"turns", []string{rc, "ifconfig_lagg0=\"laggproto roundrobin laggport em0\"\n"}, "ifconfig:laggproto"},
 		{"polling", []string{rc, "ifconfig_em0=\"DHCP polling\"\n"}, "ifconfig:polling"},
 		{"a loader's value that does not last", []string{loader, "kern.ipc.nmbclusters=\"4194304\"\n", sysctl, "kern.ipc.nmbclusters=8388608\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8388608"},
+		{"a loader's value by its old name", []string{loader, "vfs.zfs.arc_max=\"4G\"\n", sysctl, "vfs.zfs.arc.max=8589934592\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8589934592"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res := Run(c, files(tt.files...), Options{System: catalog.FreeBSD, Version: "14.3"})
@@ -167,5 +168,35 @@ func TestCorrect(t *testing.T) {
 	}
 	if worst := done.Left.Worst(); worst != Warning {
 		t.Errorf("left: %s", brief(done.Left))
+	}
+}
+
+// TestNeedsOfFiles wants what a setting needs of /sys, and nothing where a line or a loop gives it.
+func TestNeedsOfFiles(t *testing.T) {
+	c := load(t)
+	const write, flows = "sysctl -w net.core.rps_sock_flow_entries=32768\n", "rps_flow_cnt"
+	for name, tt := range map[string]struct {
+		script string
+		want   int
+	}{
+		"alone":   {write, 1},
+		"written": {write + "echo 4096 > /sys/class/net/eth0/queues/rx-0/" + flows + "\n", 0},
+		"a loop":  {write + "for q in /sys/class/net/eth0/queues/rx-*; do echo 4096 > $q/" + flows + "; done\n", 0},
+		"delay":   {"echo 2 > /sys/class/net/eth0/napi_defer_hard_irqs\n", 1},
+	} {
+		res := Run(c, files("/usr/local/bin/tune.sh", tt.script), Options{System: catalog.Linux})
+		needs := 0
+		for _, p := range res.Problems {
+			if p.Code == "needs" {
+				needs++
+			}
+		}
+		if needs != tt.want {
+			t.Errorf("%s: %d findings of needs, want %d: %v", name, needs, tt.want, res.Problems)
+		}
+	}
+	res := Run(c, files("/etc/sysctl.conf", "net.ipv4.tcp_mem = 94500000 915000000 927000000\n"), Options{System: catalog.Linux})
+	if len(res.Problems) != 1 || res.Problems[0].Severity != Error {
+		t.Errorf("a wrong unit is told once: %v", res.Problems)
 	}
 }
