@@ -22,7 +22,7 @@ func driverMemory() Rule {
 			if n == 0 {
 				return append(bounceBuffers(in.Facts), failedAllocations(in.Facts)...)
 			}
-			found := one(cardOf(lines[0].Text), lines, "its driver could not set up its receive queues, in %s",
+			found := one(cardOf(lines...), lines, "its driver could not set up its receive queues, in %s",
 				counted(n, "line"))
 			if in.Facts.System == "freebsd" {
 				found[0].Fix = []Fix{{Setting: "kern.ipc.nmbclusters", Formula: "ports * queues * descriptors, beside what " +
