@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
@@ -55,7 +56,11 @@ func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source
 		if !fits(line) {
 			continue
 		}
-		last = f.Line("dmesg", i+1)
+		here := f.Line("dmesg", i+1)
+		if here.Text = around(here.Text, line, fits); here.Text == "" {
+			continue
+		}
+		last = here
 		if lines++; lines == 1 {
 			found = append(found, last)
 		}
@@ -64,6 +69,30 @@ func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source
 		found = append(found, last)
 	}
 	return found, lines
+}
+
+// around is what is shown of a line: its beginning where that fits, else the passage that does, for a message may stand
+// far behind in a sentence; empty where none does.
+func around(shown, line string, fits func(string) bool) string {
+	const size, step = 200, 60
+	if fits(shown) {
+		return shown
+	}
+	for at := 0; at < min(len(line), 1<<14); at += step {
+		part := strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return ' '
+			}
+			return r
+		}, strings.ToValidUTF8(line[at:min(at+size, len(line))], ""))
+		if at > 0 {
+			part = "... " + strings.TrimSpace(part) // no beginning of a line
+		}
+		if fits(part) {
+			return part
+		}
+	}
+	return ""
 }
 
 // counters returns those of the names that are above zero.
