@@ -86,9 +86,9 @@ func lossyTransfers(f *facts.Facts) []Finding {
 		summary += fmt.Sprintf("; up to the first loss it ran at %s, after it at %s",
 			tr.Before, rate(8*tr.AfterBytes/tr.AfterSeconds))
 	}
-	found := one(tr.Peer, []facts.Source{tr.Source, tr.Last}, "%s", summary)
+	found := one(cmp.Or(tr.Peer, "iperf3"), []facts.Source{tr.Source, tr.Last}, "%s", summary)
 	for _, t := range lossy[1:] {
-		found = append(found, one(t.Peer, []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),
+		found = append(found, one(cmp.Or(t.Peer, "iperf3"), []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),
 			rate(8*t.Bytes/t.Seconds))...)
 	}
 	return worstStream(found)

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"cmp"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -56,7 +58,7 @@ func stalledTransfers(f *facts.Facts) []Finding {
 			continue
 		}
 		return do("find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the MSS there",
-			one(tr.Peer, []facts.Source{tr.Source, tr.Last},
+			one(cmp.Or(tr.Peer, "iperf3"), []facts.Source{tr.Source, tr.Last},
 				"a test stood still in %d of %d intervals with a window of one segment, %s in all", tr.Stalled,
 				tr.Intervals, units.Bytes(tr.Bytes)))
 	}

@@ -20,8 +20,12 @@ func transmitTimeout() Rule {
 					if m := hungCard.FindStringSubmatch(lines[0].Text); m != nil {
 						card = m[1] + m[2] + m[3] + m[4]
 					}
-					return do("update the driver and the card's firmware; switch off ASPM for the slot",
-						one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line")))
+					action := "update the driver and the card's firmware; switch off ASPM for the slot"
+					if virtualCard.MatchString(lines[0].Text) {
+						action = "update the kernel and with it the driver; look in the same log for stuck processors (soft lockup) " +
+							"and lack of memory: a virtual card hangs where they, or its hypervisor, do not serve it in time"
+					}
+					return do(action, one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line")))
 				}
 			}
 			return nil
@@ -30,6 +34,9 @@ func transmitTimeout() Rule {
 		Quiet: linuxExample("dmesg", "[ 9.1] e1000e 0000:00:19.0 eth0: NIC Link is Up 1000 Mbps Full Duplex\n"),
 	}
 }
+
+// virtualCard tells the drivers of cards that are no hardware of the host.
+var virtualCard = regexp.MustCompile(`\b(?:ena|virtio_net|vmxnet3|hv_netvsc|gve|xen_netfront|vif)\b|lost tx completion`)
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
 var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f] ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
