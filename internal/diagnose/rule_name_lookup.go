@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // slowPart is the time from which on a part of a request is late on any path: a second is what the first repetition of a
@@ -43,7 +44,7 @@ func nameLookupSlow() Rule {
 func connectSlow() Rule {
 	return Rule{
 		ID: "connect-slow", Title: "Requests wait for the handshake of TCP", Systems: onLinux(),
-		Needs: []string{"requests"}, Severity: Warning,
+		Needs: []string{"requests|messages"}, Severity: Warning,
 		Because: "A lost SYN, or a lost answer to it, is sent again after 1, 3 and 7 seconds: the listener's queue is full, or a " +
 			"packet filter or the path drops them. Less than a second is a long path or a server that accepts late.",
 		Confirm: "On the server nstat -az TcpExtListenDrops grows; tcpdump shows the SYN more than once.",
@@ -64,10 +65,18 @@ func connectSlow() Rule {
 	}
 }
 
+// upstreamTimeout is what nginx logs when a server did not answer the SYN in proxy_connect_timeout.
+var upstreamTimeout = regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) while connecting to upstream`)
+
 // connectLate finds requests of a proxy for which the connection to the server, mostly one of the same network, took most
 // of the time.
 func connectLate(f *facts.Facts) []Finding {
 	const late = 0.2
+	if lines, n := matching(f, upstreamTimeout); n > 0 {
+		found := with(Info, one("nginx", lines, "a server did not answer the connection in time, in %s", counted(n, "line")))
+		found[0].decides = true
+		return do("look whether that server runs and its listen queue is full (ss -ltn), then for filters on the way", found)
+	}
 	for _, r := range f.Requests {
 		if r.Server == "" || r.Connect < late || r.Connect*2 < r.Total {
 			continue

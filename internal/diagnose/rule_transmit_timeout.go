@@ -16,23 +16,34 @@ func transmitTimeout() Rule {
 				{"firmware crashed!"}, {"microcode sw error detected"}, {"appears to be hung!"},
 				{": watchdog: head "}, {"lost tx completion is above"}} { // ena, ena, mlx5, virtio_net, i40e, r8169, ixl
 				if lines, n := logged(in.Facts, words...); n > 0 {
-					card := "card"
-					if m := hungCard.FindStringSubmatch(lines[0].Text); m != nil {
-						card = m[1] + m[2] + m[3] + m[4]
-					}
 					action := "update the driver and the card's firmware; switch off ASPM for the slot"
 					if virtualCard.MatchString(lines[0].Text) {
-						action = "update the kernel and with it the driver; look in the same log for stuck processors (soft lockup) " +
-							"and lack of memory: a virtual card hangs where they, or its hypervisor, do not serve it in time"
+						action = virtualRemedy
 					}
-					return do(action, one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line")))
+					return do(action, one(hungIn(lines[0].Text), lines, "the kernel reported a card that hung in %s", counted(n, "line")))
 				}
+			}
+			const several = 3
+			if lines, n := logged(in.Facts, "found a tx that wasn't completed on time"); n >= several {
+				return with(Warning, do(virtualRemedy, one(hungIn(lines[0].Text), lines,
+					"the card did not complete packets in time, in %s", counted(n, "line"))))
 			}
 			return nil
 		},
 		Fires: linuxExample("dmesg", "[ 9.1] NETDEV WATCHDOG: eth0 (e1000e): transmit queue 0 timed out\n"),
 		Quiet: linuxExample("dmesg", "[ 9.1] e1000e 0000:00:19.0 eth0: NIC Link is Up 1000 Mbps Full Duplex\n"),
 	}
+}
+
+const virtualRemedy = "update the kernel and with it the driver; look in the same log for stuck processors (soft lockup) " +
+	"and lack of memory: a virtual card hangs where they, or its hypervisor, do not serve it in time"
+
+// hungIn is the card of which a line speaks.
+func hungIn(line string) string {
+	if m := hungCard.FindStringSubmatch(line); m != nil {
+		return m[1] + m[2] + m[3] + m[4]
+	}
+	return "card"
 }
 
 // virtualCard tells the drivers of cards that are no hardware of the host.
