@@ -213,7 +213,7 @@ func linuxSlowCollectors() []collector {
 		{part: "switch errors", op: host.Command("vppctl", "show", "errors"), parse: (*Facts).readVPPErrors, when: recorded,
 			area: Totals, files: `^vppctl sh(ow)? err\w*$`},
 		{part: "cilium metrics", op: host.Command("cilium", "metrics", "list"), parse: (*Facts).readCilium, when: recorded,
-			area: Totals, shown: "metrics of Cilium's agent", files: `^cilium(-dbg)? metrics( .*)?$`},
+			area: Totals, shown: "metrics of Cilium's agent", files: `^cilium(-dbg)? (bpf )?metrics( .*)?$`},
 		{part: "wireguard", op: host.Command("wg", "show"), parse: (*Facts).readWireGuard, when: recorded,
 			area: Connections, files: `^wg( show)?( \S+)?$`},
 		{part: "tunnels", op: host.Command("tailscale", "status"), parse: (*Facts).readTailscale, when: recorded,

@@ -125,14 +125,15 @@ func holdsOneOf(s string, words []string) bool {
 // The metrics of Cilium's agent, as Prometheus and as cilium metrics list print them.
 var (
 	ciliumMetric = regexp.MustCompile(`^cilium_(drop|forward)_count_total[{ ]\s*(.*?)\}?\s+([0-9][0-9.e+]*)$`)
+	ciliumRow    = regexp.MustCompile(`^(\S.*?)\s{2,}(INGRESS|EGRESS)\s+(\d+)\s+\d+`)
 	ciliumReason = regexp.MustCompile(`\breason="([^"\\]{1,64})"`)
 	ciliumWay    = regexp.MustCompile(`\bdirection="(\w{1,16})"`)
 )
 
 // ciliumLosses are the reasons of drops that are a want of room (Cilium, pkg/monitor/api/drop.go); the others are policy, or
 // say what was wrong with a packet.
-var ciliumLosses = []string{"CT: Map insertion failed", "No mapping for NAT masquerade", "FIB lookup failed",
-	"Failed to insert into proxymap", "Error writing to packet", "Fragmentation needed", "Reached EDT rate-limiting drop horizon"}
+var ciliumLosses = []string{"CT: Map insertion failed", "No mapping for NAT masquerade", "Failed to insert into proxymap",
+	"Reached EDT rate-limiting drop horizon"}
 
 // readCilium reads why Cilium dropped packets, beside those that it forwarded in the same direction.
 func (f *Facts) readCilium(t text) error {
@@ -144,6 +145,17 @@ func (f *Facts) readCilium(t text) error {
 	var drops []row
 	forwarded, found := map[string]row{}, false
 	for i, line := range t.lines() {
+		if m := ciliumRow.FindStringSubmatch(line); m != nil && len(line) <= 1024 { // of cilium-dbg bpf metrics list
+			n, _ := count(m[3])
+			found = true
+			if r := (row{m[2], m[1], n, i + 1}); m[1] == "Success" || m[1] == "Forwarded" {
+				forwarded[m[2]] = row{m[2], "", max(n, forwarded[m[2]].n), i + 1}
+			} else if len(drops) < rowLimit {
+				drops = append(drops, r)
+			}
+			f.use(t.from, i+1)
+			continue
+		}
 		m := ciliumMetric.FindStringSubmatch(strings.TrimSpace(line))
 		if m == nil || len(line) > 1024 {
 			found = found || strings.HasPrefix(line, "cilium_")

@@ -204,6 +204,7 @@ var looseBlocks = []struct {
 		[]string{"Samples: ", "Self", "Overhead"}},
 	{regexp.MustCompile(`^pmd thread numa_id -?\d+ core_id \d+:|^Thread \d+ vpp_\w+`),
 		"ovs-appctl dpif-netdev/pmd-stats-show", []string{"pmd thread", "Thread"}},
+	{regexp.MustCompile(`^REASON\s+DIRECTION\s+PACKETS`), "cilium metrics list", []string{"REASON"}},
 	{regexp.MustCompile(`^\s*Count\s+Node\s+Reason`), "vppctl show errors", []string{"Reason"}},
 	{regexp.MustCompile(`^interface: [\w.-]{1,15}$|^peer: [A-Za-z0-9+/]{43}=$`), "wg show", []string{"interface: ", "peer: "}},
 	{regexp.MustCompile(`^driver: \S+$`), "ethtool -i " + facts.UnnamedLink, []string{"driver: "}},
