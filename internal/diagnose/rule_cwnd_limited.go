@@ -165,8 +165,7 @@ func lossLimited(in Input, fl facts.Flow, evidence []facts.Source) []Finding {
 	share := v["retrans_total"] / v["segs_out"]
 	bad := 0.01
 	found := one(fl.Peer, evidence, "towards %s %.2g%% of segments were lost; a window of %g segments of %g bytes "+
-		"over %g ms is %s",
-		fl.Peer, 100*share, v["cwnd"], v["mss"], v["rtt"], rate(reached))
+		"over %g ms is %s", fl.Peer, 100*share, v["cwnd"], v["mss"], v["rtt"], rate(reached))
 	if growsBack(v) {
 		found[0].Summary += fmt.Sprintf("; it fell to %g and is growing again", v["ssthresh"])
 	}

@@ -38,8 +38,7 @@ func linkFlaps() Rule {
 					out = append(out, countedFlaps(n)...)
 				}
 			}
-			maps.DeleteFunc(downs, func(name string,
-				_ []facts.Source) bool {
+			maps.DeleteFunc(downs, func(name string, _ []facts.Source) bool {
 				return builtOn.MatchString(name) && len(downs) > 1
 			})
 			for _, name := range slices.Sorted(maps.Keys(downs)) {

@@ -64,15 +64,13 @@ func lossyTrace(t facts.Trace) []Finding {
 		evidence = append(evidence, end.Source)
 	}
 	found := one(end.Name, evidence, "%.2g%% of %d probes are lost, from hop %d on (%s)",
-		100*end.Loss, end.Sent, from.Number,
-		from.Name)
+		100*end.Loss, end.Sent, from.Number, from.Name)
 	if from.Number <= 1 {
 		return do("the loss begins on the own network: see this host's link, its Wi-Fi, its cable, and the first router",
 			found)
 	}
 	return do(fmt.Sprintf("show this to who runs hop %d and the one before it, with a report from the other end too",
-		from.Number),
-		found)
+		from.Number), found)
 }
 
 // lossyGateway finds a gateway at which the monitor of a firewall loses many of its probes, of about 60 in a minute.

@@ -55,8 +55,5 @@ func (f *Facts) readTrace(t text) error {
 		}
 		found = true
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }

@@ -59,10 +59,7 @@ func (f *Facts) readWireless(t text) error {
 			f.use(t.from, i+1)
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // field takes one line of a station, and tells whether it says something.

@@ -121,6 +121,8 @@ func (o outputs) takeTool(words []string, part section) bool {
 	case "uname":
 		o.takeLoose(part.from(1))
 		o.add("uname -a", part.command, unameLine(first), one)
+	case "freebsd-version": // of the kernel first, where -k stands before -u
+		o.add("uname -a", part.command, unameLine(first), one)
 	case "nproc":
 		o.add("/proc/cpuinfo", part.command, cpuinfo(first, "1"), one)
 	case "lscpu":
