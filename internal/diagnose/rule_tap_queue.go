@@ -12,7 +12,7 @@ import (
 // packet for which there was no room as dropped, before Linux 3.8 as an overrun).
 func tapQueue() Rule {
 	return Rule{
-		ID: "tap-queue-full", Title: "A virtual machine or a VPN did not take its packets in time", Systems: onLinux(),
+		ID: "tap-queue-full", Title: "A virtual machine or VPN took its packets too late", Systems: onLinux(),
 		Needs: []string{"links"}, Severity: Warning, Settings: []string{"link:txqueuelen"},
 		Because: "What a TAP or TUN device sends waits for the program behind it, a hypervisor or a VPN: the queue was full, " +
 			"since that program had too little processor time, or for a burst longer than the queue.",
