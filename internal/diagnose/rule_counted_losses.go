@@ -40,6 +40,10 @@ func countedLosses() Rule {
 			}
 			found := with(severity, one(name, evidence, "%d, beside %d of %s (%s)", c.Lost, c.Beside, c.Of, percent(c.Share())))
 			found[0].Share = c.Share()
+			if c.Name == "lookups lost" {
+				found[0].Because = "The first packet of a flow that the datapath does not know waits for ovs-vswitchd: what is lost " +
+					"here found that queue full, since flows are too many, too short, or evicted too soon."
+			}
 			return do(queueRemedy, found)
 		},
 		Fires: linuxExample(facts.OtherCounters, "capture.kernel_packets | Total | "+

@@ -16,16 +16,16 @@ func transmitTimeout() Rule {
 				{"firmware crashed!"}, {"microcode sw error detected"}, {"appears to be hung!"},
 				{": watchdog: head "}, {"lost tx completion is above"}} { // ena, ena, mlx5, virtio_net, i40e, r8169, ixl
 				if lines, n := logged(in.Facts, words...); n > 0 {
-					action := "update the driver and the card's firmware; switch off ASPM for the slot"
+					found := one(hungIn(lines[0].Text), lines, "the kernel reported a card that hung in %s", counted(n, "line"))
 					if virtualCard.MatchString(lines[0].Text) {
-						action = virtualRemedy
+						return virtuallyHung(found)
 					}
-					return do(action, one(hungIn(lines[0].Text), lines, "the kernel reported a card that hung in %s", counted(n, "line")))
+					return do("update the driver and the card's firmware; switch off ASPM for the slot", found)
 				}
 			}
 			const several = 3
 			if lines, n := logged(in.Facts, "found a tx that wasn't completed on time"); n >= several {
-				return with(Warning, do(virtualRemedy, one(hungIn(lines[0].Text), lines,
+				return with(Warning, virtuallyHung(one(hungIn(lines[0].Text), lines,
 					"the card did not complete packets in time, in %s", counted(n, "line"))))
 			}
 			return nil
@@ -35,8 +35,13 @@ func transmitTimeout() Rule {
 	}
 }
 
-const virtualRemedy = "update the kernel and with it the driver; look in the same log for stuck processors (soft lockup) " +
-	"and lack of memory: a virtual card hangs where they, or its hypervisor, do not serve it in time"
+// virtuallyHung explains a card that is no hardware of the host.
+func virtuallyHung(found []Finding) []Finding {
+	found[0].Because = "The hypervisor's card, or the processor that serves its queue, did not complete packets for seconds; " +
+		"while the driver resets the card nothing is sent or received."
+	return do("update the kernel and with it the driver; look in the same log for stuck processors (soft lockup) and lack of "+
+		"memory", found)
+}
 
 // hungIn is the card of which a line speaks.
 func hungIn(line string) string {
