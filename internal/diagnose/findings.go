@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
@@ -53,12 +54,16 @@ func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source
 	var last facts.Source
 	all := f.Lines("dmesg")
 	// A title or a sentence of a post quotes the message as well: beside lines of a log they do not count.
-	inLog := slices.ContainsFunc(all, func(line string) bool { return stamped(line) && fits(line) })
+	inLog := slices.ContainsFunc(all, func(line string) bool { return ofLog(line) && fits(line) })
 	for i, line := range all {
-		if !fits(line) || inLog && !stamped(line) {
+		if !fits(line) || inLog && !ofLog(line) {
 			continue
 		}
-		last = f.Line("dmesg", i+1)
+		here := f.Line("dmesg", i+1)
+		if here.Text = around(here.Text, line, fits); here.Text == "" {
+			continue
+		}
+		last = here
 		if lines++; lines == 1 {
 			found = append(found, last)
 		}
@@ -69,11 +74,35 @@ func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source
 	return found, lines
 }
 
-// stamped reports whether a line begins as those of logs do: with a time, a level or a source.
-func stamped(line string) bool { return logStamp.MatchString(line) }
+// ofLog reports whether a line begins as those of logs do: with a time, a level or a source.
+func ofLog(line string) bool { return logStamp.MatchString(line) }
 
 var logStamp = regexp.MustCompile(`^\W{0,4}\[|^<\d+>|^\W{0,4}\d{4}[-/]\d\d[-/]\d\d|^\W{0,4}\d\d:\d\d|` +
 	`^\W{0,4}(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} +\d+ \d\d:\d\d|^\W{0,4}kernel: |^\S+ kernel: `)
+
+// around is what is shown of a line: its beginning where that fits, else the passage that does, for a message may stand
+// far behind in a sentence; empty where none does.
+func around(shown, line string, fits func(string) bool) string {
+	const size, step = 200, 60
+	if fits(shown) {
+		return shown
+	}
+	for at := 0; at < min(len(line), 1<<14); at += step {
+		part := strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return ' '
+			}
+			return r
+		}, strings.ToValidUTF8(line[at:min(at+size, len(line))], ""))
+		if at > 0 {
+			part = "... " + strings.TrimSpace(part) // no beginning of a line
+		}
+		if fits(part) {
+			return part
+		}
+	}
+	return ""
+}
 
 // counters returns those of the names that are above zero.
 func counters(f *facts.Facts, names ...string) (found []facts.Counter) {

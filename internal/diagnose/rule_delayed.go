@@ -1,0 +1,136 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"net/netip"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// The delays that are worth a word: a mean so many seconds above the shortest and so many times as long, the longest so
+// far above it, and the answers that show it.
+const (
+	addedDelay   = 0.030
+	timesAsLong  = 3
+	longestDelay = 0.100
+	anyDelay     = 2.0 // no path on earth is so long, satellites included
+	enoughPings  = 10
+)
+
+// delayedRoundTrips finds probes that mostly take far longer than the fastest.
+func delayedRoundTrips() Rule {
+	return Rule{
+		ID: "delayed-round-trips", Title: "Round trips take far longer than they could", Severity: Warning,
+		Needs: []string{"linux:path|round trips|messages", "freebsd:round trips|messages",
+			"openbsd:round trips|messages"},
+		Because: "A queue on the way is full, or a radio sleeps or sends again: everything that shares it is delayed. A " +
+			"router may answer late for itself: a delay counts only where it goes on to the end of the path.",
+		Confirm: "On an idle line the round trips are short; during an upload or a download they grow as here.",
+		Check: func(in Input) []Finding {
+			if found := delayedProbes(in.Facts); found != nil {
+				return found
+			}
+			return slowGateway(in.Facts)
+		},
+		Fires: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n--- 192.0.2.1 ping statistics ---\n"+
+			"100 packets transmitted, 100 received, 0% packet loss, time 99100ms\nrtt min/avg/max/mdev = 9.1/310.5/900.2/90.1 ms\n"),
+		Quiet: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n--- 192.0.2.1 ping statistics ---\n"+
+			"100 packets transmitted, 100 received, 0% packet loss, time 99100ms\nrtt min/avg/max/mdev = 9.1/10.5/900.2/9.1 ms\n"),
+	}
+}
+
+func delayed(least, mean, longest float64) bool {
+	return least >= anyDelay || least > 0 && mean-least >= addedDelay && mean >= timesAsLong*least && longest-least >= longestDelay
+}
+
+// delayedProbes finds round trips of ping, mtr and traceroute that are mostly far above the shortest.
+func delayedProbes(f *facts.Facts) []Finding {
+	local := "the delay arises on the own network: switch off the power saving of its Wi-Fi cards (iw dev NAME set " +
+		"power_save off), look at signal and channel, and at who fills the link"
+	if f.System != "linux" {
+		local = "the delay arises on the own network: look at its Wi-Fi (signal, channel, power saving), at who fills the " +
+			"link, and at what inspects packets on the way"
+	}
+	const shape = "shape to a little below the bottleneck's rate with fq_codel or cake where the queue stands"
+	for _, t := range f.Traces {
+		if found := delayedTrace(t, local, shape); found != nil {
+			return found
+		}
+	}
+	for _, p := range f.Pings {
+		if max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2 || !delayed(p.Min, withoutLongest(p), p.Max) {
+			continue
+		}
+		evidence := []facts.Source{p.Source}
+		if p.Slowest.Text != "" && p.Slowest != p.Source {
+			evidence = append(evidence, p.Slowest)
+		}
+		found := one(cmp.Or(p.Peer, "ping"), evidence, "no round trip took less than %s", inMS(p.Min))
+		if p.Min < anyDelay {
+			found = one(cmp.Or(p.Peer, "ping"), evidence, "round trips take %s on average and up to %s, where %s is "+
+				"possible", inMS(p.Avg), inMS(p.Max), inMS(p.Min))
+		}
+		if a, err := netip.ParseAddr(p.Peer); err == nil && (a.IsPrivate() || a.IsLinkLocalUnicast()) {
+			return do(local, found)
+		}
+		return do("ping the first router meanwhile: where its round trips grow as well, the delay arises on the own network "+
+			"(Wi-Fi, its power saving); else "+shape, found)
+	}
+	return nil
+}
+
+// withoutLongest is the mean of all answers but the longest, which one that was late makes large alone.
+func withoutLongest(p facts.Ping) float64 {
+	return (p.Avg*float64(p.Answered) - p.Max) / float64(p.Answered-1)
+}
+
+// delayedTrace finds the hop from which on the round trips to all are long. Few probes tell less.
+func delayedTrace(t facts.Trace, local, shape string) []Finding {
+	long := func(h facts.Hop) bool { return delayed(h.Best, h.Mean, h.Worst) }
+	last := len(t.Hops) - 1
+	for last > 0 && t.Hops[last].Loss > 0.5 { // what does not answer
+		last--
+	}
+	first := last
+	for first > 0 && (long(t.Hops[first-1]) || t.Hops[first-1].Loss > 0.99) {
+		first--
+	}
+	from, end := t.Hops[first], t.Hops[last]
+	few := end.Sent < enoughPings
+	if !long(end) || from.Loss > 0.99 || few && (last == first || math.Min(from.Worst, end.Worst) < 2*longestDelay) {
+		return nil
+	}
+	evidence := []facts.Source{from.Source}
+	if last > first {
+		evidence = append(evidence, end.Source)
+	}
+	found := one(cmp.Or(end.Name, "path"), evidence, "from hop %d on%s round trips take %s on average and up to %s, "+
+		"where %s is possible", from.Number, named(from.Name), inMS(from.Mean), inMS(from.Worst), inMS(from.Best))
+	if few {
+		found = with(Info, found)
+	}
+	if from.Number <= 1 {
+		return do(local, found)
+	}
+	return do(shape+"; where that is not the own line, show this to who runs the hop", found)
+}
+
+// inMS are seconds in milliseconds.
+func inMS(s float64) string {
+	switch {
+	case s >= 10:
+		return fmt.Sprintf("%.0f s", s)
+	case s >= 1:
+		return fmt.Sprintf("%.0f ms", 1000*s)
+	}
+	return fmt.Sprintf("%.3g ms", 1000*s)
+}
+
+func named(hop string) string {
+	if hop == "" {
+		return ""
+	}
+	return " (" + hop + ")"
+}
