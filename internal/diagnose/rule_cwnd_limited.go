@@ -67,7 +67,8 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	var lossy []facts.Transfer
 	for _, tr := range f.Transfers {
 		often := tr.Intervals >= 3 && tr.Lossy >= 3 && tr.Lossy*2 >= tr.Intervals
-		if (often || cutByLoss(tr)) && againShare(tr) >= 0.001 && tr.Seconds > 0 {
+		stood := tr.Stalled >= 3 && tr.Lossy >= 3 && tr.Stalled*4 >= tr.Intervals
+		if (often || stood || cutByLoss(tr)) && againShare(tr) >= 0.001 && tr.Seconds > 0 {
 			lossy = append(lossy, tr)
 		}
 	}
@@ -88,7 +89,7 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	}
 	found := one(cmp.Or(tr.Peer, "iperf3"), []facts.Source{tr.Source, tr.Last}, "%s", summary)
 	for _, t := range lossy[1:] {
-		found = append(found, one(t.Peer, []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),
+		found = append(found, one(cmp.Or(t.Peer, "iperf3"), []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),
 			rate(8*t.Bytes/t.Seconds))...)
 	}
 	return worstStream(found)

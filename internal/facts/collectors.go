@@ -75,7 +75,8 @@ func onBSDs() []system.System    { return []system.System{system.FreeBSD, system
 
 // collectors is the one list of what is read, in the order of reading. ethtoolReaders are those of each interface.
 func collectors() []collector {
-	return slices.Concat(firstCollectors(), linuxCollectors(), linuxSlowCollectors(), bsdCollectors(), freebsdCollectors(),
+	return slices.Concat(firstCollectors(), linuxCollectors(), linuxSlowCollectors(), linuxPathCollectors(),
+		bsdCollectors(), freebsdCollectors(),
 		openbsdCollectors(), bsdLateCollectors(), zfsCollectors())
 }
 
@@ -218,6 +219,26 @@ func linuxSlowCollectors() []collector {
 			shown: "`perf top`, `perf report`", files: `^perf (top|report)( .*)?$`},
 		{part: "processor layout", op: host.Command("lscpu"), parse: (*Facts).readLscpu, when: recorded, area: Machine,
 			files: `^lscpu$`},
+	}
+	return each(list, onLinux())
+}
+
+// linuxPathCollectors are those of switches, tunnels and requests that nobody is asked for.
+func linuxPathCollectors() []collector {
+	list := []collector{
+		{part: "requests", op: host.Command("curl"), parse: (*Facts).readRequests, when: recorded, area: Connections,
+			shown: "times that `curl -w`, `dig` and the log of HAProxy show",
+			files: `^curl$`, typed: `^curl .*(-w|--write-out|-\w*w) .*$|^dig .*$`},
+		{part: "switch threads", op: host.Command("ovs-appctl", "dpif-netdev/pmd-stats-show"), parse: (*Facts).readSwitches,
+			when: recorded, area: CPUs,
+			shown: "`ovs-appctl dpif-netdev/pmd-stats-show` and `pmd-rxq-show`, VPP's `show runtime`",
+			files: `^ovs-appctl .*pmd-(stats|rxq)-show.*$|^vppctl show? run\w*( .*)?$`},
+		{part: "switch errors", op: host.Command("vppctl", "show", "errors"), parse: (*Facts).readVPPErrors, when: recorded,
+			area: Totals, files: `^vppctl sh(ow)? err\w*$`},
+		{part: "cilium metrics", op: host.Command("cilium", "metrics", "list"), parse: (*Facts).readCilium, when: recorded,
+			area: Totals, shown: "metrics of Cilium's agent", files: `^cilium(-dbg)? (bpf )?metrics( .*)?$`},
+		{part: "wireguard", op: host.Command("wg", "show"), parse: (*Facts).readWireGuard, when: recorded,
+			area: Connections, files: `^wg( show)?( \S+)?$`},
 	}
 	return each(list, onLinux())
 }
