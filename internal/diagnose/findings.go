@@ -51,9 +51,11 @@ func matching(f *facts.Facts, pattern *regexp.Regexp) (found []facts.Source, lin
 // logLines returns the first and the last line of the kernel's log that fit, and how many do.
 func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source, lines int) {
 	var last facts.Source
-	for i, line := range f.Lines("dmesg") {
-		if !fits(line) {
-			continue
+	all := f.Lines("dmesg")
+	stamped := slices.ContainsFunc(all, func(line string) bool { return kernelClock.MatchString(line) && fits(line) })
+	for i, line := range all {
+		if !fits(line) || stamped && !logStamp.MatchString(line) {
+			continue // people quote a message as well
 		}
 		last = f.Line("dmesg", i+1)
 		if lines++; lines == 1 {
@@ -65,6 +67,9 @@ func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source
 	}
 	return found, lines
 }
+
+// logStamp is what lines of a log bear and those of people who quote it do not: the kernel's clock, its name, a time.
+var logStamp = regexp.MustCompile(`\[ *\d{1,9}\.\d+\]|\bkernel: |\d\d:\d\d:\d\d`)
 
 // counters returns those of the names that are above zero.
 func counters(f *facts.Facts, names ...string) (found []facts.Counter) {

@@ -67,7 +67,7 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	var lossy []facts.Transfer
 	for _, tr := range f.Transfers {
 		often := tr.Intervals >= 3 && tr.Lossy >= 3 && tr.Lossy*2 >= tr.Intervals
-		if (often || cutByLoss(tr)) && againShare(tr) >= 0.001 && tr.Seconds > 0 {
+		if (often || cutByLoss(tr)) && againShare(tr) >= 0.001 && tr.Seconds > 0 && filled(tr) == 0 {
 			lossy = append(lossy, tr)
 		}
 	}

@@ -1,8 +1,10 @@
 package diagnose
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -43,9 +45,13 @@ func linkFlaps() Rule {
 				return builtOn.MatchString(name) && len(downs) > 1
 			})
 			for _, name := range slices.Sorted(maps.Keys(downs)) {
-				if seen := downs[name]; len(seen) >= 3 {
-					out = append(out, do("change the cable or optic",
-						one(name, sample(seen), "the kernel's log shows the link going down %d times", len(seen)))...)
+				within, soon := soonAgain(downs[name])
+				if seen := downs[name]; len(seen) >= 3 || soon {
+					said := fmt.Sprintf("the kernel's log shows the link going down %d times", len(seen))
+					if soon {
+						said += fmt.Sprintf(", the first two within %.3g s", within)
+					}
+					out = append(out, do("change the cable or optic", one(name, sample(seen), "%s", said))...)
 				}
 			}
 			return append(out, leftBundle(in.Facts)...)
@@ -73,6 +79,28 @@ func countedFlaps(n *facts.NIC) []Finding {
 	}
 	return nil
 }
+
+// soonAgain tells in how many seconds of the kernel's clock a link went down twice, where these are few. What happens
+// in the first minutes is a start, in which links are set up.
+func soonAgain(downs []facts.Source) (within float64, soon bool) {
+	const start, few = 300, 300
+	var at [2]float64
+	for i := range at {
+		if i >= len(downs) {
+			return 0, false
+		}
+		m := kernelClock.FindStringSubmatch(downs[i].Text)
+		if m == nil {
+			return 0, false
+		}
+		at[i], _ = strconv.ParseFloat(m[1], 64) // its digits are one
+	}
+	within = at[1] - at[0]
+	return within, at[0] >= start && within > 0 && within <= few
+}
+
+// kernelClock is the time since the start in a line of the kernel's log.
+var kernelClock = regexp.MustCompile(`\[ *(\d{1,9}\.\d+)\]`)
 
 // builtOn are interfaces that go down with the one they are built on.
 var builtOn = regexp.MustCompile(`^(?:vlan|lagg|bridge|trunk|aggr)\d+$|^\w+[._]\w*\d+$`)

@@ -193,6 +193,8 @@ func linuxSlowCollectors() []collector {
 			files: `^cat /proc/net/udp6?$`},
 		{part: "metrics", op: host.Command("node_exporter"), parse: (*Facts).readMetrics, when: recorded, area: Totals,
 			shown: "metrics of `node_exporter`", files: `^(node_exporter|curl .*/metrics)$`},
+		{part: "alarms", op: host.Command(Alarms), parse: (*Facts).readAlarms, when: recorded, area: Totals,
+			shown: "alarms of netdata that count losses", files: `^netdata alarms$`},
 		{part: "memory in use", op: host.Command("free"), parse: (*Facts).readFree, when: recorded, area: Machine,
 			files: `^free( -\S+)*$`},
 		{part: "mii", op: host.Command("mii-tool"), parse: (*Facts).readMiiTool, when: recorded, area: Interfaces,

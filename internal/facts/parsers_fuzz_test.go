@@ -20,6 +20,7 @@ var pastedSeeds = map[string]string{
 	"lshw -C network": "  *-network\n       logical name: eth0\n       size: 100Mbit/s\n       capacity: 1Gbit/s\n" +
 		"       capabilities: tp 1000bt-fd\n       configuration: driver=igb duplex=full link=yes port=twisted pair\n",
 	"conntrack -S": "cpu=0 found=1 invalid=2 insert=0 insert_failed=3 drop=4 early_drop=0 error=0 search_restart=5\n",
+	Alarms:         "Alert: 1m ipv4 udp receive buffer errors | 5120 errors\n1m_tcp_syn_queue_cookies = 7 cookies\n",
 	"free":         "       total used free shared buff/cache available\nMem: 7821 7400 120 300 300 121\nSwap: 2047 2000 47\n",
 	"mii-tool":     "eth0: negotiated 100baseTx-FD, link ok\n",
 	"sar":          "10:00:01 IFACE rxpck/s txpck/s rxkB/s txkB/s rxcmp/s txcmp/s rxmcst/s %ifutil\n10:00:02 eth0 1.00 2.00 3.00 4.00 0.00 0.00 0.00 0.10\n",

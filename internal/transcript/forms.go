@@ -116,6 +116,7 @@ var looseLines = []looseLine{
 		[]string{"BUF", "setsockopt", "to unix:", "uWSGI", "cannot be enforced", "suboptimally", "assign requested",
 			"EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
 			"limit reached"}},
+	{facts.AlarmForm, facts.Alarms, []string{"udp", "tcp", "UDP", "TCP"}},
 	{regexp.MustCompile(`^(?:# ?)?(?:node_(?:netstat|network|sockstat|nf_conntrack|ethtool)_|\w*allowance_exceeded\{)`),
 		"node_exporter",
 		[]string{"node_", "allowance_exceeded{"}},
