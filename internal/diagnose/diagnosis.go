@@ -127,6 +127,9 @@ func (d Diagnosis) verdict() string {
 	if len(d.Findings) > 0 && (d.Findings[0].Severity.AtLeast(Warning) || d.Findings[0].decides && !d.Findings[0].past) {
 		f := d.Findings[0]
 		word := map[Confidence]string{Certain: "cause", Likely: "likely cause", Possible: "possible cause"}[f.Confidence]
+		if strings.HasPrefix(f.Rule, "setting-") {
+			word = "possible cause" // that it does harm is certain, not that the harm is the one that was noticed
+		}
 		return fmt.Sprintf("%s: %s: %s: %s", word, f.Rule, f.Subject, f.Summary)
 	}
 	said := "no problem was found in what was read"

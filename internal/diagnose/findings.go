@@ -52,7 +52,7 @@ func matching(f *facts.Facts, pattern *regexp.Regexp) (found []facts.Source, lin
 func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source, lines int) {
 	var last facts.Source
 	all := f.Lines("dmesg")
-	stamped := slices.ContainsFunc(all, func(line string) bool { return kernelClock.MatchString(line) && fits(line) })
+	stamped := slices.ContainsFunc(all, func(line string) bool { return logStamp.MatchString(line) && fits(line) })
 	for i, line := range all {
 		if !fits(line) || stamped && !logStamp.MatchString(line) {
 			continue // people quote a message as well

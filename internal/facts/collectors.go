@@ -193,6 +193,9 @@ func linuxSlowCollectors() []collector {
 			files: `^cat /proc/net/udp6?$`},
 		{part: "metrics", op: host.Command("node_exporter"), parse: (*Facts).readMetrics, when: recorded, area: Totals,
 			shown: "metrics of `node_exporter`", files: `^(node_exporter|curl .*/metrics)$`},
+		{part: "rdma", op: host.Command("rdma", "statistic", "show"), parse: (*Facts).readRDMA, when: recorded, area: Totals,
+			shown: "`rdma statistic show`, `/sys/class/infiniband/*/ports/*/hw_counters`", files: `^rdma statistic show$`,
+			typed: `^rdma( -\w+)* stat\w*( .*)?$`},
 		{part: "alarms", op: host.Command(Alarms), parse: (*Facts).readAlarms, when: recorded, area: Totals,
 			shown: "alarms of netdata that count losses", files: `^netdata alarms$`},
 		{part: "memory in use", op: host.Command("free"), parse: (*Facts).readFree, when: recorded, area: Machine,
@@ -335,6 +338,8 @@ func bsdLateCollectors() []collector {
 			when: recorded, area: Connections},
 		{part: "nfs", on: onBSDs(), op: host.Command("nfsstat"), parse: (*Facts).readNFS, when: recorded, area: Storage,
 			shown: "`nfsstat -c`", files: `^nfsstat( .*)?$`},
+		{part: "counters of other tools", on: onBSDs(), op: host.Command(OtherCounters), parse: (*Facts).readLossCounts,
+			when: recorded, area: Totals},
 		{part: "transfers", on: onBSDs(), op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded,
 			area: Connections, shown: "what `iperf3` printed at the sender"},
 	}

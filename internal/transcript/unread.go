@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // unreadLimit bounds the passages that are named.
@@ -151,12 +152,17 @@ func looksPrinted(lines []string, fenced bool) bool {
 		case numbers >= 3 && numbers*2 >= len(fields), numbers >= 1 && columns >= 2, fenced && numbers > 0 &&
 			len(fields) <= 12:
 			rows++
+		case fenced && fileValue.MatchString(line):
+			rows++
 		case len(fields) == 2 && strings.HasSuffix(fields[0], ":") && numbers == 1, facts.CountersIn(line) >= 3:
 			rows++
 		}
 	}
 	return rows*2 >= len(lines) && (rows > 1 || rows == 1 && (fenced || len(lines) == 1))
 }
+
+// fileValue is the content of a file as grep prints it: the path, a colon, a number.
+var fileValue = regexp.MustCompile(`^/\S+:-?\d+$`)
 
 // isNumber reports whether a word is a number, perhaps with a unit: 12, 1.5G, 0x1f, 93%.
 func isNumber(w string) bool {
