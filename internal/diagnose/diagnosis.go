@@ -162,7 +162,15 @@ func tested(f *facts.Facts) string {
 		}
 	}
 	if at == 0 {
-		return ""
+		for _, end := range f.TransferEnds {
+			if end.Role == "receiver" {
+				at = max(at, float64(end.Rate))
+			}
+		}
+		if at == 0 {
+			return ""
+		}
+		return "; a test reached " + rate(at)
 	}
 	said := "; a test reached " + rate(at)
 	if best.Parallel {

@@ -15,6 +15,22 @@ const Alarms = "netdata alarms"
 var AlarmForm = regexp.MustCompile(`(?i)\b1m(?:in)?[ _](?:ipv[46][ _])?((?:udp|tcp)[ _](?:receive|send|accept|syn|listen)` +
 	`[ _][a-z]+(?:[ _][a-z]+)?)[^\w.]{1,6}(\d{1,15})(?:\.\d+)?\b`)
 
+// AlarmShareForm is one with a share of what an interface carries: "1m received traffic overflow = 91%", "inbound packets
+// dropped ratio = 2.4%"; AlarmChart is the line that names the interface: "net.eth0 (eth0)".
+var (
+	AlarmShareForm = regexp.MustCompile(`(?i)\b(received[ _]traffic[ _]overflow|sent[ _]traffic[ _]overflow|` +
+		`inbound[ _]packets[ _]dropped[ _]ratio)[^\w.]{1,6}(\d{1,3}(?:\.\d+)?) ?%`)
+	AlarmChart = regexp.MustCompile(`^\W*net(?:_[a-z]+)?\.([a-z][\w.-]{0,30}) \([\w.-]+\)`)
+)
+
+// Alarm is a share of which a monitor warns.
+type Alarm struct {
+	Name      string  `json:"name"`
+	Interface string  `json:"interface,omitempty"`
+	Share     float64 `json:"share"`
+	Source    Source  `json:"source"`
+}
+
 // alarmed are the counters that alarms of netdata watch (health.d/udp_errors.conf, health.d/tcp_listen.conf).
 var alarmed = map[string]string{"udp receive buffer errors": "UdpRcvbufErrors", "udp send buffer errors": "UdpSndbufErrors",
 	"tcp accept queue overflows": "TcpExtListenOverflows", "tcp accept queue drops": "TcpExtListenDrops",
@@ -25,8 +41,18 @@ var alarmed = map[string]string{"udp receive buffer errors": "UdpRcvbufErrors", 
 // taken for the sum, it is an understatement.
 func (f *Facts) readAlarms(t text) error {
 	const minute = 60
-	found := false
+	found, chart := false, ""
 	for i, line := range t.lines() {
+		if m := AlarmChart.FindStringSubmatch(line); m != nil {
+			chart = m[1]
+		}
+		if m := AlarmShareForm.FindStringSubmatch(line); m != nil && len(f.Alarms) < rowLimit {
+			share, _ := strconv.ParseFloat(m[2], 64) // its form is a number's
+			f.Alarms = append(f.Alarms, Alarm{strings.ToLower(strings.ReplaceAll(m[1], "_", " ")), chart, share / 100,
+				f.Line(t.from, i+1)})
+			f.use(t.from, i+1)
+			found = true
+		}
 		m := AlarmForm.FindStringSubmatch(line)
 		if m == nil {
 			continue

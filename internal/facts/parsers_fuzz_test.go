@@ -22,7 +22,8 @@ var pastedSeeds = map[string]string{
 	"conntrack -S": "cpu=0 found=1 invalid=2 insert=0 insert_failed=3 drop=4 early_drop=0 error=0 search_restart=5\n",
 	RDMA: "link mlx5_0/1 packet_seq_err 1200 local_ack_timeout_err 31\nlink mlx5_1/1\n    out_of_sequence 7\n" +
 		"/sys/class/infiniband/mlx5_2/ports/1/hw_counters/out_of_sequence:9\n",
-	Alarms:      "Alert: 1m ipv4 udp receive buffer errors | 5120 errors\n1m_tcp_syn_queue_cookies = 7 cookies\n",
+	Alarms: "Alert: 1m ipv4 udp receive buffer errors | 5120 errors\n1m_tcp_syn_queue_cookies = 7 cookies\n" +
+		"net.eth0 (eth0)\n1m received traffic overflow = 91%\n",
 	"free":      "       total used free shared buff/cache available\nMem: 7821 7400 120 300 300 121\nSwap: 2047 2000 47\n",
 	"mii-tool":  "eth0: negotiated 100baseTx-FD, link ok\n",
 	"sar":       "10:00:01 IFACE rxpck/s txpck/s rxkB/s txkB/s rxcmp/s txcmp/s rxmcst/s %ifutil\n10:00:02 eth0 1.00 2.00 3.00 4.00 0.00 0.00 0.00 0.10\n",
