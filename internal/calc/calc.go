@@ -144,8 +144,8 @@ func (w *working) fill(formula string) string {
 	var b strings.Builder
 	for i := 0; i < len(formula); {
 		j := i
-		for j < len(formula) && (formula[j] == '_' || formula[j] >= 'a' && formula[j] <= 'z' || formula[j] >= 'A' &&
-			formula[j] <= 'Z' || j > i && formula[j] >= '0' && formula[j] <= '9') {
+		for j < len(formula) && (formula[j] == '_' || formula[j] >= 'a' && formula[j] <= 'z' ||
+			formula[j] >= 'A' && formula[j] <= 'Z' || j > i && formula[j] >= '0' && formula[j] <= '9') {
 			j++
 		}
 		if j == i {

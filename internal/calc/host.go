@@ -62,8 +62,7 @@ func cardFormulas() []Formula {
 				w.give("latency", QTime, w.num["descriptors"]*w.num["packet_time"], "descriptors * packet_time",
 					"a full transmit ring delays by this; a receive ring bridges it before it drops")
 				w.give("smallest_packets", QTime, w.num["descriptors"]*84*8/w.num["rate"],
-					"descriptors * 84 * 8 / rate",
-					"the same with the smallest frames")
+					"descriptors * 84 * 8 / rate", "the same with the smallest frames")
 				w.give("memory", QBytes, w.num["descriptors"]*w.num["buffer"], "descriptors * buffer", "for each queue")
 			}},
 		{"intr", "interrupt moderation", []Input{{"usecs", QNumber, "",
@@ -91,8 +90,7 @@ func cardFormulas() []Formula {
 				return
 			}
 			w.give("buckets", QNumber, math.Exp2(math.Ceil(math.Log2(math.Max(w.num["entries"]/w.num["per_bucket"],
-				1)))),
-				"next power of 2 from entries / per_bucket", "the kernels want powers of 2")
+				1)))), "next power of 2 from entries / per_bucket", "the kernels want powers of 2")
 			w.give("load", QNumber, w.num["entries"]/w.num["buckets"], "entries / buckets",
 				"looked at for a name that is not there; 1 + load / 2 for one that is")
 			w.give("memory", QBytes, w.num["buckets"]*w.num["bucket"]+w.num["entries"]*w.num["entry"],

@@ -35,8 +35,7 @@ func ParseSteps(text string, hosts int) ([]int, error) {
 		}
 		if int(v) < before {
 			return nil, fmt.Errorf("steps %q: %q are %d hosts, fewer than the step before; steps count all hosts "+
-				"that are changed by then",
-				text, word, int(v))
+				"that are changed by then", text, word, int(v))
 		}
 		if int(v) > before {
 			steps, before = append(steps, int(v)), int(v)

@@ -126,8 +126,7 @@ func (s *State) readBefore(j int, m *Metric, o observed) error {
 	switch {
 	case n < 4 || n < len(s.Hosts)/2:
 		return fmt.Errorf("%w: %s has a history of %s for only %d of %d hosts; is it kept that long? a shorter "+
-			"--before and --window need less",
-			ErrQuery, m.Query, s.Design.before(), n, len(s.Hosts))
+			"--before and --window need less", ErrQuery, m.Query, s.Design.before(), n, len(s.Hosts))
 	case positive:
 		m.Mean = 0
 	case !(sum > 0):

@@ -54,8 +54,7 @@ func Inventory(data []byte, keys []string) ([]Host, error) {
 	for i, key := range keys {
 		if !slices.ContainsFunc(hosts, func(h Host) bool { return h.Facts[i] != "" }) {
 			return nil, fmt.Errorf("no host has a value of %q, which the blocks need: name a variable of the "+
-				"hosts, or groups %s_VALUE",
-				key, key)
+				"hosts, or groups %s_VALUE", key, key)
 		}
 	}
 	return hosts, nil

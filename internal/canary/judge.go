@@ -212,8 +212,7 @@ func (l *looking) harm(c Compared, what string) bool {
 		return false
 	}
 	l.because("%s became worse: x%.3f (%.3f to %.3f) on %d changed hosts beside %d others",
-		what, c.Effect.Ratio, c.Effect.Low, c.Effect.High,
-		c.Changed, c.Others)
+		what, c.Effect.Ratio, c.Effect.Low, c.Effect.High, c.Changed, c.Others)
 	return true
 }
 

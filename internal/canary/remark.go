@@ -39,8 +39,7 @@ func (s *State) remark(strange int) {
 			if half := g.sees(0, step.Information, s.guardLevel(i), s.Design.Power); half == nil ||
 				*half > s.Design.GuardMargin {
 				s.note("guard %s scatters too much to show that it is not worse by %g%%: without a longer window or more hosts "+
-					"nothing is likely to be promoted",
-					g.Query, 100*s.Design.GuardMargin)
+					"nothing is likely to be promoted", g.Query, 100*s.Design.GuardMargin)
 			}
 		}
 	}

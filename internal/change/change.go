@@ -401,8 +401,7 @@ func (c *Change) WhenLost(now time.Time) string {
 			units.Duration(within), c.typed("status"))
 	}
 	return fmt.Sprintf("its own timer takes everything back %s after the last write there, the soonest in about %s; "+
-		"see then: %s",
-		units.Duration(within), left, c.typed("status"))
+		"see then: %s", units.Duration(within), left, c.typed("status"))
 }
 
 // Rollback takes the change back.

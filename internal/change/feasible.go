@@ -35,8 +35,7 @@ func MakePlan(ctx context.Context, conn host.Conn, c *catalog.Catalog, r plan.Re
 			return p, err
 		}
 		p.Warnings = append(p.Warnings, fmt.Sprintf("not planned, as this host does not let root write them: %s; "+
-			"change them on the machine itself",
-			strings.Join(slices.Sorted(maps.Keys(refused)), ", ")))
+			"change them on the machine itself", strings.Join(slices.Sorted(maps.Keys(refused)), ", ")))
 	}
 	if mounted {
 		p.Warnings = append(p.Warnings, "this plan cannot be applied from here: /proc/sys is mounted read-only, as "+

@@ -96,8 +96,8 @@ var moduleName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
 // isLoadedModule tells whether a setting is that a module is loaded.
 func isLoadedModule(system catalog.System, setting string) bool {
-	return system == catalog.Linux && isModule(setting) || system == catalog.FreeBSD &&
-		strings.HasSuffix(setting, "_load")
+	return system == catalog.Linux && isModule(setting) ||
+		system == catalog.FreeBSD && strings.HasSuffix(setting, "_load")
 }
 
 func isModule(name string) bool { return moduleName.MatchString(name) }

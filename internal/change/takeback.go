@@ -48,8 +48,7 @@ func rollback(ctx context.Context, conn host.Conn, dir string) (RollbackReport, 
 	}
 	if a.Failure != host.None {
 		return report, fmt.Errorf("%s: rollback is not complete: %s; the way back on the host itself is: sh %s",
-			conn.Name(),
-			together(report.Failed, a), shellWord(script))
+			conn.Name(), together(report.Failed, a), shellWord(script))
 	}
 	return report, nil
 }

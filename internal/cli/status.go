@@ -103,8 +103,7 @@ func statusVerb(ctx context.Context, env *Env, a changeArgs) error {
 func printStatus(env *Env, s hostStatus, command change.Command, uncompared bool) {
 	if s.Lock != "" {
 		env.wrap("", "  ", fmt.Sprintf("%s: change %s holds the lock and has changed nothing: it is just "+
-			"beginning, or was cut off",
-			s.Host, s.Lock))
+			"beginning, or was cut off", s.Host, s.Lock))
 		env.printf("  if it was cut off, remove the lock with: %s\n", command("rollback"))
 	} else if len(s.Changes) == 0 {
 		env.printf("%s: no changes\n", s.Host)

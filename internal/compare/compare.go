@@ -267,8 +267,8 @@ func (g guideFile) unplannedEntry(c *catalog.Catalog, p plan.Plan, e conffile.En
 		line.Verdict, line.Because = unplanned(rec, p, line)
 	}
 	if service := g.kind == conffile.RC && serviceVariable(line.Setting); service &&
-		(line.Verdict == Left || line.Verdict == Unknown || rec != nil && len(rec.Formulas) == 0 &&
-			line.Verdict == NotNeeded && !rec.Hardening) {
+		(line.Verdict == Left || line.Verdict == Unknown ||
+			rec != nil && len(rec.Formulas) == 0 && line.Verdict == NotNeeded && !rec.Hardening) {
 		line.Verdict, line.Because, line.Service = Left,
 			"it starts a daemon or tells it its options, which a plan does not decide", true
 	}

@@ -144,6 +144,9 @@ func (s *scanner) sysctlCommand(words []word, base Entry) {
 		}
 		eq := strings.IndexByte(raw, '=')
 		if eq <= lead {
+			if i > 0 && i == len(words)-1 && words[i-1].text == "-w" && isSetting(w) {
+				s.reject(w.line, w.span, "no value: sysctl prints the setting and sets nothing here")
+			}
 			continue
 		}
 		e := base
@@ -168,6 +171,12 @@ func (s *scanner) sysctlCommand(words []word, base Entry) {
 		}
 		s.emit(e)
 	}
+}
+
+// isSetting reports a word that is the name of a sysctl.
+func isSetting(w word) bool {
+	_, known := SystemOfKey(w.text)
+	return known && !w.expands && strings.Count(w.text, ".") > 0 && !strings.HasSuffix(w.text, ".")
 }
 
 // ifconfigCommand reads ifconfig IF OPTIONS.

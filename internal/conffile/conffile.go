@@ -148,8 +148,7 @@ type File struct {
 // that says what it looks like; lines that the system would refuse are Rejects.
 func Parse(kind Kind, system System, path string, data []byte) (*File, error) {
 	f := &File{Path: path, Kind: kind, System: system, src: string(data)}
-	err := Scan(kind, system, path, f.src,
-		func(e Entry) bool { f.Entries = append(f.Entries, e); return true },
+	err := Scan(kind, system, path, f.src, func(e Entry) bool { f.Entries = append(f.Entries, e); return true },
 		func(r Reject) { f.Rejects = append(f.Rejects, r) })
 	if err != nil {
 		return nil, err

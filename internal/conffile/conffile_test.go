@@ -140,6 +140,19 @@ refused 15:1 "kern.hz=1000;"
 refused 5:1 "gateway_enable = \"YES\""
 refused 6:1 "kld_list+=\" x\""
 `},
+		{"rc.conf without a closing quote", RC, FreeBSD, "/etc/rc.conf",
+			"a=\"x\"\nsshd_enable=\"YES\nntpd_enable=\"NO\"\nlist=\"p\n q r\"\nenv=\"A=1\nB=2\"\npf_enable=YES\"\n",
+			`1:1 a=x
+2:1 sshd_enable=YES
+3:1 ntpd_enable=NO
+4:1 list=p
+ q r
+6:1 env=A=1
+B=2
+8:1 pf_enable=YES
+refused 2:13 "\"YES"
+refused 8:14 "\""
+`},
 		{"hostname.if", HostnameIf, OpenBSD, "/etc/hostname.em1",
 			"inet 192.168.1.1 255.255.255.0\ndescription \"LAN mtu 900\"\nmtu 9000 # jumbo\n#mtu 1\n!ifconfig $if " +
 				"-tcplro\nup media autoselect\n!sysctl net.inet.ip.forwarding=1\n",

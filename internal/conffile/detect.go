@@ -125,13 +125,13 @@ func fromPath(file, text string) Guess {
 		return Guess{Kind: Loader, Confidence: Certain}
 	case strings.HasSuffix(dir, "/rc.conf.d/"):
 		return Guess{Kind: RC, System: FreeBSD, Confidence: Certain}
-	case strings.HasSuffix(dir, "/network/interfaces.d/") || strings.HasSuffix(dir, "/network/") &&
-		base == "interfaces":
+	case strings.HasSuffix(dir, "/network/interfaces.d/") ||
+		strings.HasSuffix(dir, "/network/") && base == "interfaces":
 		return Guess{Kind: Interfaces, Confidence: Certain}
 	case strings.HasSuffix(dir, "/etc/default/") && strings.HasPrefix(base, "grub"):
 		return Guess{Kind: Cmdline, Confidence: Certain}
-	case strings.HasSuffix(dir, "/proc/") && base == "cmdline" || strings.HasSuffix(dir, "/etc/kernel/") &&
-		base == "cmdline":
+	case strings.HasSuffix(dir, "/proc/") && base == "cmdline" ||
+		strings.HasSuffix(dir, "/etc/kernel/") && base == "cmdline":
 		return Guess{Kind: Cmdline, Confidence: Certain}
 	}
 	return fromName(lower, text)
@@ -368,6 +368,13 @@ var systemWords = []struct {
 	{RC, "_enable=", FreeBSD}, {RC, "ifconfig_", FreeBSD}, {RC, "kld_list", FreeBSD},
 	{RC, "cloned_interfaces", FreeBSD},
 	{RC, "_flags=", ""}, {RC, "pkg_scripts=", OpenBSD}, {RC, "_timeout=", OpenBSD},
+	{RC, "pf=NO", OpenBSD}, {RC, "pf=YES", OpenBSD}, {RC, "ipsec=NO", OpenBSD}, {RC, "ipsec=YES", OpenBSD},
+	{RC, "pflogd_flags=", OpenBSD}, {RC, "isakmpd_flags=", OpenBSD}, {RC, "npppd_flags=", OpenBSD},
+	{RC, "xenodm_flags=", OpenBSD}, {RC, "slaacd_flags=", OpenBSD}, {RC, "resolvd_flags=", OpenBSD},
+	{RC, "dhcpleased_flags=", OpenBSD}, {RC, "dhcp6leased_flags=", OpenBSD}, {RC, "rad_flags=", OpenBSD},
+	{RC, "unwind_flags=", OpenBSD}, {RC, "vmd_flags=", OpenBSD}, {RC, "sndiod_flags=", OpenBSD},
+	{RC, "relayd_flags=", OpenBSD}, {RC, "library_aslr=", OpenBSD}, {RC, "shlib_dirs=", OpenBSD},
+	{RC, "check_quotas=", OpenBSD}, {RC, "spamd_black=", OpenBSD},
 	{PF, "altq", FreeBSD}, {PF, "scrub in", FreeBSD}, {PF, "scrub on", FreeBSD}, {PF, "rdr on", FreeBSD},
 	{PF, "rdr pass", FreeBSD},
 	{PF, "nat on", FreeBSD}, {PF, "match ", OpenBSD}, {PF, "rdr-to", OpenBSD}, {PF, "nat-to", OpenBSD},

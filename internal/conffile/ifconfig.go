@@ -1,6 +1,9 @@
 package conffile
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // ifconfigSwitches are the options of ifconfig that are written NAME or -NAME
 // and concern performance. FreeBSD: ifconfig(8); OpenBSD: tcplro, tso and the
@@ -27,6 +30,48 @@ var ifconfigSkip = map[string]bool{
 	"description": true, "descr": true, "name": true, "group": true, "nwid": true, "wpakey": true,
 	"ssid": true, "vlandev": true, "parent": true, "laggport": true, "trunkport": true, "addm": true,
 	"lladdr": true, "ether": true, "label": true, "fib": true, "rdomain": true, "rtlabel": true,
+}
+
+// ifconfigSpelt are options that a slip turns into none, and ifconfigNear those that
+// only look like one.
+var (
+	ifconfigSpelt = []string{"netmask", "prefixlen", "broadcast", "alias", "laggproto", "laggport", "lagghash", "vlandev",
+		"media", "mediaopt", "rxcsum", "txcsum", "vlanhwtag", "vlanhwfilter", "vlanhwtso", "polling", "description",
+		"accept_rtadv", "trunkproto", "trunkport", "parent", "vnetid", "autoconf", "wpakey", "rdomain", "pppoedev",
+		"authproto", "authname", "authkey", "SYNCDHCP"}
+	ifconfigNear = []string{"wepkey", "parents", "vlandevs"}
+)
+
+// misspeltOption returns the option that a word is one slip away from, "" for none.
+func misspeltOption(text string) string {
+	if len(text) < 5 || len(text) > 20 || slices.Contains(ifconfigSpelt, text) || slices.Contains(ifconfigNear, text) {
+		return ""
+	}
+	for _, option := range ifconfigSpelt {
+		if oneSlip(text, option) {
+			return option
+		}
+	}
+	return ""
+}
+
+// oneSlip reports whether one letter that is missing, too many or another, or two
+// that changed places, lie between two words.
+func oneSlip(a, b string) bool {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	a, b = a[i:], b[i:]
+	switch {
+	case len(a) == len(b)+1:
+		return a[1:] == b
+	case len(b) == len(a)+1:
+		return b[1:] == a
+	case len(a) != len(b) || len(a) == 0:
+		return false
+	}
+	return a[1:] == b[1:] || len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
 }
 
 // ifconfigOptions emits the options among the words of an ifconfig command
@@ -58,6 +103,9 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 			i++
 			continue
 		default:
+			if meant := misspeltOption(bare); meant != "" && s.system != Linux && !w.quoted {
+				s.reject(w.line, w.span, "ifconfig has no option "+bare+"; did you mean "+meant+"?")
+			}
 			continue
 		}
 		s.emit(e)

@@ -16,6 +16,7 @@ func (s *scanner) pf() {
 	}
 	p.flush()
 	p.neighbours.conclude(s)
+	p.names.conclude(s)
 }
 
 type pfLexer struct {
@@ -28,6 +29,7 @@ type pfLexer struct {
 	ends    string // the characters that end a word, beside blanks
 
 	neighbours pfNeighbours
+	names      pfNames
 }
 
 func (p *pfLexer) step() {
@@ -111,6 +113,7 @@ func (p *pfLexer) flush() {
 		raw := p.s.wholeLines(Span{p.words[0].span.Start, p.words[len(p.words)-1].span.End})
 		p.s.pfStatement(p.words, raw)
 		p.neighbours.statement(p.words, raw)
+		p.names.statement(p.words)
 	}
 	p.words = p.words[:0]
 	p.braces = 0
@@ -129,6 +132,7 @@ func (s *scanner) pfStatement(words []word, raw Span) {
 	if s.pfUnknown(words) {
 		return
 	}
+	s.pfHostBits(words, base)
 	switch words[0].text {
 	case "set":
 		s.pfSet(words[1:], base)

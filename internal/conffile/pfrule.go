@@ -11,6 +11,7 @@ import (
 //	pf:rule/flags     "any" of a rule that makes states of any TCP packet
 //	pf:rule/synproxy  "synproxy" of a rule whose handshakes pf answers
 //	pf:rule/queue     the address family of a rule that chooses a queue
+//	pf:rule/src-conn  the protocols of a rule that counts the connections of sources
 //
 // Rules of the loopback interface are left out.
 func (s *scanner) pfRule(words []word, base Entry) {
@@ -31,6 +32,10 @@ func (s *scanner) pfRule(words []word, base Entry) {
 			sloppy := slices.ContainsFunc(words[i:], func(w word) bool { return w.text == "sloppy" })
 			if words[i+1].text == "any" && !stateless && !sloppy && words[0].text == "pass" {
 				s.pfRuleEntry("pf:rule/flags", words[i:i+2], "any", base)
+			}
+		case "max-src-conn", "max-src-conn-rate":
+			if words[0].text == "pass" && protocols != "" {
+				s.pfRuleEntry("pf:rule/src-conn", words[i:i+1], protocols, base)
 			}
 		case "queue", "dnpipe", "dnqueue":
 			s.pfRuleEntry("pf:rule/queue", words[i:i+1], pfFamily(words), base)

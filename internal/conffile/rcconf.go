@@ -20,12 +20,17 @@ func (s *scanner) rcConf() {
 			s.markedLine(start, end)
 		}
 	}
-	s.shell(start, len(s.src), 1, func(c *command) {
+	l := shellLexer{s: s, pos: start, end: len(s.src), line: 1, handle: func(c *command) {
 		if start > 0 && c.line == 1 {
 			return
 		}
 		s.rcCommand(c)
-	})
+	}}
+	l.unclosed = func(line int, quote Span) {
+		s.reject(line, quote, "the quote is not closed in this line: the shell takes the following lines into the value, or "+
+			"reads nothing of the file; write the closing quote")
+	}
+	l.run()
 }
 
 func (s *scanner) rcCommand(c *command) {

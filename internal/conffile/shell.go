@@ -35,6 +35,9 @@ type shellLexer struct {
 	depth    int // of if, case, loops and braces
 	after    bool
 	list     bool // inside NAME=( )
+	// unclosed is told of a quote that does not end before the next assignment, and then ends with its line; nil where
+	// the language is the shell's own.
+	unclosed func(line int, quote Span)
 	heredocs []heredoc
 	cmd      command
 	handle   func(*command)
@@ -51,8 +54,11 @@ type heredoc struct {
 // shell calls handle for each simple command of src[from:to]. The command is
 // only valid during the call.
 func (s *scanner) shell(from, to, line int, handle func(*command)) {
-	l := &shellLexer{s: s, pos: from, end: to, line: line, handle: handle}
-	for l.pos < l.end && !s.stopped {
+	(&shellLexer{s: s, pos: from, end: to, line: line, handle: handle}).run()
+}
+
+func (l *shellLexer) run() {
+	for l.pos < l.end && !l.s.stopped {
 		l.step()
 	}
 	l.flush()
@@ -181,6 +187,12 @@ func (l *shellLexer) quote(q byte, b *strings.Builder, w *word) {
 	src := l.s.src
 	l.pos++
 	plain := l.pos
+	if end, open := l.openQuote(q); open {
+		l.unclosed(l.line, Span{l.pos - 1, end})
+		l.pos = end
+		b.WriteString(src[plain:end])
+		return
+	}
 	for l.pos < l.end && src[l.pos] != q {
 		switch c := src[l.pos]; {
 		case c == '\n':
@@ -205,6 +217,40 @@ func (l *shellLexer) quote(q byte, b *strings.Builder, w *word) {
 	if l.pos < l.end {
 		l.pos++
 	}
+}
+
+// openQuote reports a quote, which begins at the current position, that ends nowhere or with the quote that opens the
+// value of an assignment in a later line; end is that of its own line.
+func (l *shellLexer) openQuote(q byte) (end int, open bool) {
+	rest := l.s.src[l.pos:l.end]
+	first := strings.IndexByte(rest, '\n')
+	if l.unclosed == nil || first < 0 && strings.IndexByte(rest, q) >= 0 {
+		return 0, false
+	}
+	if first < 0 {
+		first = len(rest)
+	}
+	shut := strings.IndexByte(rest, q)
+	if 0 <= shut && shut < first {
+		return 0, false
+	}
+	if shut > 0 {
+		line := rest[strings.LastIndexByte(rest[:shut], '\n')+1 : shut]
+		if !strings.HasSuffix(line, "=") || !isName(strings.TrimSpace(line[:len(line)-1])) {
+			return 0, false
+		}
+	}
+	return l.pos + first, true
+}
+
+// isName reports whether a word may be the name of a variable.
+func isName(s string) bool {
+	for i := range len(s) {
+		if s[i] != '_' && (!isAlnum(s[i]) || i == 0 && s[i] <= '9') {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // substitution skips $name, ${...}, $(...) and `...`.

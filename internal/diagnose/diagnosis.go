@@ -130,7 +130,7 @@ func (d Diagnosis) verdict() string {
 		if strings.HasPrefix(f.Rule, "setting-") {
 			word = "possible cause" // that it does harm is certain, not that the harm is the one that was noticed
 		}
-		return fmt.Sprintf("%s: %s: %s: %s", word, f.Rule, f.Subject, f.Summary)
+		return fmt.Sprintf("%s: %s: %s", word, f.Rule, f.said())
 	}
 	said := "no problem was found in what was read"
 	if len(d.Unread) > 0 {
@@ -145,7 +145,7 @@ func (d Diagnosis) verdict() string {
 	}
 	if n := len(d.Findings); n > 0 {
 		f := d.Findings[0]
-		said += fmt.Sprintf("; worth knowing: %s: %s: %s", f.Rule, f.Subject, f.Summary)
+		said += fmt.Sprintf("; worth knowing: %s: %s", f.Rule, f.said())
 	}
 	return said
 }

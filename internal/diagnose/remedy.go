@@ -28,6 +28,14 @@ type Fix struct {
 	Action string `json:"action,omitempty"`
 }
 
+// said is what a finding says of its subject, which a summary may begin with.
+func (f Finding) said() string {
+	if strings.HasPrefix(f.Summary, f.Subject+" ") {
+		return f.Summary
+	}
+	return f.Subject + ": " + f.Summary
+}
+
 // unknownValue stands in commands and lines for a value that is not known.
 const unknownValue = "VALUE"
 
@@ -74,7 +82,7 @@ func (f *Fix) remedy(c *catalog.Catalog, in Input) {
 }
 
 // constant is a formula that depends on nothing.
-var constant = regexp.MustCompile(`^(?:\d+|"[^"]*")$`)
+var constant = regexp.MustCompile(`^(?:-?\d+|"[^"]*")$`)
 
 // formulaFor is the catalog's first formula for the role; for one that is not declared the first of all.
 func formulaFor(r *catalog.Record, role string) string {

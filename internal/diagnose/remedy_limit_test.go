@@ -24,6 +24,7 @@ func TestLimitsHaveStart(t *testing.T) {
 			"kern.ipc.maxsockets", "2000"},
 		"least": {freebsdExample("sysctl -a", "kern.ipc.soacceptqueue: 128\n", "netstat -s",
 			"tcp:\n\t10 connection accepts\n\t70 listen queue overflows\n"), "kern.ipc.soacceptqueue", "1024"},
+		"netisr": {freebsdExample("netstat -Q", netisrTable(412, 900, 100000)), "net.inet.ip.intr_queue_maxlen", "512"},
 	} {
 		_, findings, _ := judge(t, c.e)
 		found := false

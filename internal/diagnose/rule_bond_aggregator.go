@@ -58,8 +58,7 @@ func leftOut(f *facts.Facts, bond *facts.NIC) []Finding {
 	}
 	slices.Sort(names)
 	return do(action, one(bond.Name, evidence, "%d of %s carry nothing: %s; they are not in its active aggregator %s",
-		len(names),
-		counted(members, "member"), strings.Join(names, ", "), bond.Aggregator))
+		len(names), counted(members, "member"), strings.Join(names, ", "), bond.Aggregator))
 }
 
 func aggregatorExample(second string) string {

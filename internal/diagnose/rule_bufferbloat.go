@@ -31,8 +31,8 @@ func bufferbloat() Rule {
 				return nil
 			}
 			return do("shape to a little below the bottleneck's rate with fq_codel or cake where the queue stands",
-				one(worst.Peer, sample(evidence), "towards %s the round trip is %.0f ms, at least %.3g ms of it is "+
-					"the path", worst.Peer, worst.Values["rtt"], worst.Values["minrtt"]))
+				one(worst.Peer, sample(evidence), "the round trip is %.0f ms, and was %.3g ms at its lowest",
+					worst.Values["rtt"], worst.Values["minrtt"]))
 		},
 		Fires: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Peer\nESTAB 0 262144 192.0.2.1:443 "+
 			"198.51.100.9:5000\n\t cubic rtt:480.2/10.1 mss:1448 cwnd:400 unacked:390 segs_out:700000 minrtt:20.1\n"),

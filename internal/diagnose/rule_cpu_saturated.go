@@ -31,8 +31,8 @@ func cpuSaturated() Rule {
 			}
 			all := float64(n)
 			// The BSDs count packets as the kernel's time too: task queues, netisr.
-			packets := interrupt/all >= 0.4 || in.Facts.System != "linux" && interrupt/all >= 0.2 &&
-				(interrupt+system)/all >= 0.8
+			packets := interrupt/all >= 0.4 ||
+				in.Facts.System != "linux" && interrupt/all >= 0.2 && (interrupt+system)/all >= 0.8
 			// vmstat counts interrupts as the kernel's time; with a disk or a program other columns would be above zero.
 			if p := in.Facts.AllProcessors; p != nil && p.Source.From == "vmstat" && p.Sampled && in.Facts.System != "linux" {
 				packets = system/all >= 0.95

@@ -86,7 +86,7 @@ func lossyTransfers(f *facts.Facts) []Finding {
 		summary += fmt.Sprintf("; up to the first loss it ran at %s, after it at %s",
 			tr.Before, rate(8*tr.AfterBytes/tr.AfterSeconds))
 	}
-	found := one(tr.Peer, []facts.Source{tr.Source, tr.Last}, "%s", summary)
+	found := one(cmp.Or(tr.Peer, "iperf3"), []facts.Source{tr.Source, tr.Last}, "%s", summary)
 	for _, t := range lossy[1:] {
 		found = append(found, one(t.Peer, []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),
 			rate(8*t.Bytes/t.Seconds))...)
@@ -170,8 +170,7 @@ func lossLimited(in Input, fl facts.Flow, evidence []facts.Source) []Finding {
 	share := v["retrans_total"] / v["segs_out"]
 	bad := 0.01
 	found := one(fl.Peer, evidence, "towards %s %.2g%% of segments were lost; a window of %g segments of %g bytes "+
-		"over %g ms is %s",
-		fl.Peer, 100*share, v["cwnd"], v["mss"], v["rtt"], rate(reached))
+		"over %g ms is %s", fl.Peer, 100*share, v["cwnd"], v["mss"], v["rtt"], rate(reached))
 	if growsBack(v) {
 		found[0].Summary += fmt.Sprintf("; it fell to %g and is growing again", v["ssthresh"])
 	}

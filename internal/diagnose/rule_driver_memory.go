@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -21,7 +22,7 @@ func driverMemory() Rule {
 			if n == 0 {
 				return append(bounceBuffers(in.Facts), failedAllocations(in.Facts)...)
 			}
-			found := one(cardOf(lines[0].Text), lines, "its driver could not set up its receive queues, in %s",
+			found := one(cardOf(lines...), lines, "its driver could not set up its receive queues, in %s",
 				counted(n, "line"))
 			if in.Facts.System == "freebsd" {
 				found[0].Fix = []Fix{{Setting: "kern.ipc.nmbclusters", Formula: "ports * queues * descriptors, beside what " +
@@ -60,8 +61,7 @@ var bounceFull = regexp.MustCompile(`(\S+ \S+): swiotlb buffer is full`)
 // failedAllocations finds packets for which the kernel had no memory.
 func failedAllocations(f *facts.Facts) []Finding {
 	lines, n := logged(f, "page allocation failure")
-	if n == 0 || f.System != "linux" || !strings.Contains(strings.Join(f.Lines("dmesg"), "\n"), "alloc_skb") &&
-		!strings.Contains(strings.Join(f.Lines("dmesg"), "\n"), "netdev_alloc") {
+	if n == 0 || f.System != "linux" || !slices.ContainsFunc(f.Lines("dmesg"), allocatesPackets) {
 		return nil
 	}
 	found := one("kernel", lines, "it had no memory for packets, in %s", counted(n, "line"))
@@ -70,4 +70,8 @@ func failedAllocations(f *facts.Facts) []Finding {
 	found[0].Confirm = "The messages come with the load; vmstat 1 shows little free memory then."
 	found[0].Fix = []Fix{{Setting: "vm.min_free_kbytes"}}
 	return with(Warning, found)
+}
+
+func allocatesPackets(line string) bool {
+	return strings.Contains(line, "alloc_skb") || strings.Contains(line, "netdev_alloc")
 }

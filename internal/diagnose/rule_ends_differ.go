@@ -40,8 +40,7 @@ func mtusDiffer(a, b *facts.Facts) []Finding {
 		return nil
 	}
 	found := one("mtu", []facts.Source{n.Source, m.Source}, "%s of %s has an MTU of %d, %s of %s one of %d",
-		n.Name, a.Host,
-		n.MTU, m.Name, b.Host, m.MTU)
+		n.Name, a.Host, n.MTU, m.Name, b.Host, m.MTU)
 	found[0].Because = "On one link the larger packets are lost without a message; over routers path MTU discovery has " +
 		"to find the smaller one, which filtered ICMP prevents."
 	found[0].Fix = []Fix{{Action: fmt.Sprintf("set both to %d where they share a link", min(n.MTU, m.MTU))}}
@@ -105,8 +104,7 @@ func optionsDiffer(a, b *facts.Facts) (out []Finding) {
 			on, off, name = b, a, o.names[a.System]
 		}
 		found := with(o.severity, one(o.subject, []facts.Source{src, src2}, "on at %s, off at %s (%s is 0)",
-			on.Host, off.Host,
-			name))
+			on.Host, off.Host, name))
 		found[0].Because = o.because
 		found[0].Fix = []Fix{{Action: "set " + name + " to 1 on " + off.Host}}
 		out = append(out, found...)
@@ -124,8 +122,8 @@ func offloadsDiffer(a, b *facts.Facts) (out []Finding) {
 		f, known := n.Features[name]
 		g, known2 := m.Features[name]
 		// The BSDs print only what is on.
-		known, known2 = known || len(n.Features) > 0 && a.System != "linux", known2 || len(m.Features) > 0 &&
-			b.System != "linux"
+		known, known2 = known || len(n.Features) > 0 && a.System != "linux", known2 ||
+			len(m.Features) > 0 && b.System != "linux"
 		if !known || !known2 || f.On == g.On {
 			continue
 		}

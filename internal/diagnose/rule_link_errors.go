@@ -31,20 +31,21 @@ func linkErrors() Rule {
 						out = append(out, with(Info, found)...)
 						continue
 					}
-					found = lost(c, received(n), do("look at the driver's own counters ("+map[bool]string{true: "kstat",
-						false: "sysctl dev." +
-							n.Driver}[in.Facts.System == "openbsd"]+"): cable and optic for damaged frames, the ring and "+
-						"the cores for missed ones", found))
+					command := "sysctl dev." + n.Driver
+					if in.Facts.System == "openbsd" {
+						command = "kstat"
+					}
+					found = lost(c, received(n), do("look at the driver's own counters ("+command+"): cable and optic for "+
+						"damaged frames, the ring and the cores for missed ones", found))
 					found[0].Because = "Frames that arrived damaged, or for which the card or the host had no room: " +
 						"the BSDs count both here."
 					found[0].Confirm = "The counter grows with the traffic."
 					out = append(out, found...)
 					continue
 				}
-				out = append(out, lost(c, received(n),
-					do("change the cable or the optic; clean the connectors",
-						one(n.Name, []facts.Source{c.Source}, "frames arrived damaged: %s is %s%s",
-							name, happened(c), ofReceived(n, c))))...)
+				out = append(out, lost(c, received(n), do("change the cable or the optic; clean the connectors",
+					one(n.Name, []facts.Source{c.Source}, "frames arrived damaged: %s is %s%s",
+						name, happened(c), ofReceived(n, c))))...)
 			}
 			return out
 		},

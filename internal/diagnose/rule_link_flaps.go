@@ -1,14 +1,13 @@
 package diagnose
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/shell"
 )
 
 // linkFlaps finds links that go up and down.
@@ -18,40 +17,25 @@ func linkFlaps() Rule {
 		Needs:   []string{"linux:messages|bonding|statistics *", "freebsd:messages", "openbsd:messages"},
 		Because: "Each time everything in flight is lost and routes change; cable, optic or power saving is the usual cause.",
 		Check: func(in Input) []Finding {
-			downs := map[string][]facts.Source{}
-			for i, line := range in.Facts.Lines("dmesg") {
-				down := linkDown.FindStringSubmatch(line)
-				if down == nil {
-					continue
-				}
-				name := strings.Join(down[1:], "")
-				if n := in.Facts.NIC(name); n == nil || physical(n) {
-					downs[name] = append(downs[name], in.Facts.Line("dmesg", i+1))
-				}
-			}
+			logs := linkLogs(in.Facts)
+			said := func(name string) bool { return logs[name] != nil && len(logs[name].downs) >= oftenDown }
 			var out []Finding
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				if c := n.Counters["bond.link_failures"]; c.Value >= 3 && len(downs[n.Name]) < 3 {
+				if c := n.Counters["bond.link_failures"]; c.Value >= 3 && !said(n.Name) {
 					out = append(out, do("change the cable or optic", one(n.Name, []facts.Source{c.Source},
 						"its bond saw the link fail %d times", c.Value))...)
 				}
-				if len(downs[n.Name]) < 3 {
+				if !said(n.Name) {
 					out = append(out, countedFlaps(n)...)
 				}
 			}
-			maps.DeleteFunc(downs, func(name string,
-				_ []facts.Source) bool {
-				return builtOn.MatchString(name) && len(downs) > 1
+			maps.DeleteFunc(logs, func(name string, _ *linkLog) bool {
+				return builtOn.MatchString(name) && len(logs) > 1
 			})
-			for _, name := range slices.Sorted(maps.Keys(downs)) {
-				within, soon := soonAgain(downs[name])
-				if seen := downs[name]; len(seen) >= 3 || soon {
-					said := fmt.Sprintf("the kernel's log shows the link going down %d times", len(seen))
-					if soon {
-						said += fmt.Sprintf(", the first two within %.3g s", within)
-					}
-					out = append(out, do("change the cable or optic", one(name, sample(seen), "%s", said))...)
+			for _, name := range slices.Sorted(maps.Keys(logs)) {
+				if how, seen := logs[name].flaps(); how != "" {
+					out = append(out, do(flapAction(name), one(name, seen, "the kernel's log shows the link %s", how))...)
 				}
 			}
 			return append(out, leftBundle(in.Facts)...)
@@ -85,36 +69,19 @@ func countedFlaps(n *facts.NIC) []Finding {
 	return nil
 }
 
-// soonAgain tells in how many seconds of the kernel's clock a link went down twice, where these are few. What happens
-// in the first minutes is a start, in which links are set up.
-func soonAgain(downs []facts.Source) (within float64, soon bool) {
-	const start, few = 300, 300
-	var at [2]float64
-	for i := range at {
-		if i >= len(downs) {
-			return 0, false
-		}
-		m := kernelClock.FindStringSubmatch(downs[i].Text)
-		if m == nil {
-			return 0, false
-		}
-		at[i], _ = strconv.ParseFloat(m[1], 64) // its digits are one
-	}
-	within = at[1] - at[0]
-	return within, at[0] >= start && within > 0 && within <= few
-}
-
-// kernelClock is the time since the start in a line of the kernel's log.
-var kernelClock = regexp.MustCompile(`\[ *(\d{1,9}\.\d+)\]`)
-
 // builtOn are interfaces that go down with the one they are built on.
 var builtOn = regexp.MustCompile(`^(?:vlan|lagg|bridge|trunk|aggr)\d+$|^\w+[._]\w*\d+$`)
 
-// linkDown is what drivers of Linux and the kernels of FreeBSD and OpenBSD say
-// of a link that went down.
-var linkDown = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC )?link is down|([a-z][\w.@-]*): link (?:state changed to )?DOWN\b|` +
-	`\b([a-z][\w.@-]*)(?: \([^)]{1,40}\)){1,4}:? link (?:is )?DOWN\b|\(slave ([a-z][\w.@-]*)\): link status definitely down|` +
-	`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): lost carrier)`)
+// flapAction is what is done about a link that flaps.
+func flapAction(name string) string {
+	if wirelessName.MatchString(name) {
+		return "look at the signal and at the log of wpa_supplicant"
+	}
+	return "change the cable or optic, then the port of the switch; if it goes on, switch energy saving off (" +
+		shell.Join("ethtool", "--set-eee", name, "eee", "off") + ") or fix a lower rate"
+}
+
+var wirelessName = regexp.MustCompile(`^(?:wl|ath|ra|iwm|iwn|iwx|wifi|phy)`)
 
 // leftBundle finds ports that left their LACP bundle, as FreeBSD's ieee8023ad_lacp.c says it.
 func leftBundle(f *facts.Facts) []Finding {

@@ -24,8 +24,7 @@ func mapFailed() Rule {
 				sent := max(n.Counters["mac_stats.good_pkts_txd"].Value, n.Counters["netstat.Opkts"].Value)
 				out = append(out, lost(c, sent, withFix(Fix{Action: "switch TSO off", Command: "ifconfig " + n.Name + " -tso"},
 					one(n.Name, []facts.Source{c.Source, n.Shown["options"]}, "packets could not be mapped for sending: %s is %s",
-						name,
-						happened(c))))...)
+						name, happened(c))))...)
 			}
 			return out
 		},

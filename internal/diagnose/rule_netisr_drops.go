@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
@@ -11,7 +12,7 @@ func netisrDrops() Rule {
 	return Rule{
 		ID: "netisr-drops", Title: "Packets were dropped at a netisr queue", Systems: onFreeBSD(),
 		Needs: []string{"netisr"}, Severity: Warning,
-		Settings: []string{"net.isr.defaultqlimit", "net.isr.maxthreads"},
+		Settings: []string{"net.isr.maxthreads"},
 		Because: "Work passed to a netisr thread waits in a bounded queue, which overflows when " +
 			"the thread cannot keep up.",
 		Check: func(in Input) (out []Finding) {
@@ -21,8 +22,10 @@ func netisrDrops() Rule {
 					if float64(w.Drops) > 1e-5*float64(w.Handled) {
 						s = Warning
 					}
-					out = append(out, with(s, one(fmt.Sprintf("%s on CPU %d", w.Protocol, w.CPU), []facts.Source{w.Source},
-						"%d dropped since boot of %d handled; the queue was up to %d long", w.Drops, w.Handled, w.Watermark))...)
+					found := one(fmt.Sprintf("%s on CPU %d", w.Protocol, w.CPU), []facts.Source{w.Source},
+						"%d dropped since boot of %d handled; the queue was up to %d long", w.Drops, w.Handled, w.Watermark)
+					found[0].Fix = []Fix{longerNetISR(w)}
+					out = append(out, with(s, found)...)
 				}
 			}
 			return out
@@ -30,6 +33,23 @@ func netisrDrops() Rule {
 		Fires: freebsdExample("netstat -Q", netisrTable(412, 900, 100000)),
 		Quiet: freebsdExample("netstat -Q", netisrTable(0, 900, 100000)),
 	}
+}
+
+// longerNetISR lets the queue of a work stream be twice as long: IPv4 and IPv6 have their own limits, which may change
+// while the system runs (ip_input.c, ip6_input.c).
+func longerNetISR(w facts.NetISR) Fix {
+	fix := Fix{Setting: "net.isr.defaultqlimit"}
+	switch w.Protocol {
+	case "ip":
+		fix.Setting = "net.inet.ip.intr_queue_maxlen"
+	case "ip6":
+		fix.Setting = "net.inet6.ip6.intr_queue_maxlen"
+	}
+	if w.Limit > 0 {
+		fix.Value = strconv.Itoa(2 * w.Limit)
+		fix.ValueFor = fmt.Sprintf("a start, twice the present limit of %d", w.Limit)
+	}
+	return fix
 }
 
 // netisrTable is netstat -Q's answer with one work stream of IP.

@@ -26,8 +26,7 @@ func netmapRing() Rule {
 			}
 			return decisive(with(s, do("take this interface away from the program, give it fewer rules or more threads, or "+
 				"raise dev.netmap.ring_size", one(strings.Join(netmapFull.FindStringSubmatch(lines[0].Text)[1:], ""), lines,
-				"its ring was full in %s",
-				counted(n, "line")))))
+				"its ring was full in %s", counted(n, "line")))))
 		},
 		Fires: freebsdExample("dmesg", "654.637689 [4335] netmap_transmit           ixl0 full hwcur "+
 			"973 hwtail 973 qlen 1023\n"),

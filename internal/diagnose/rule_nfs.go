@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -129,7 +128,7 @@ func serverSilent() Rule {
 				if m := s.message.FindStringSubmatch(lines[0].Text); len(m) > 1 && m[1] != "" {
 					subject = m[1]
 				}
-				return one(subject, lines, "%s: %s", s.what, fmt.Sprintf("the log says so in %s", counted(n, "line")))
+				return one(subject, lines, "%s: the log says so in %s", s.what, counted(n, "line"))
 			}
 			return nil
 		},

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
@@ -17,15 +19,19 @@ func oversized() Rule {
 				n := &in.Facts.NICs[i]
 				name, c := largest(nicCounters(n, "rx_long_length_errors", "rx_oversize_pkts_phy", "rx_oversize",
 					"rx_oversize_packets", "rx_length_errors", "mac_stats.recv_oversize"))
-				if c.Value == 0 || n.MTU == 0 || n.MTU > 1600 {
+				if c.Value == 0 || n.MTU > 1600 {
 					continue
 				}
 				s := Warning
 				if name == "rx_length_errors" || !still(c) { // counts frames that are too short as well
 					s = Info
 				}
+				evidence, at := []facts.Source{c.Source, n.Source}, fmt.Sprintf("at an MTU of %d", n.MTU)
+				if n.MTU == 0 {
+					evidence, at = evidence[:1], "its MTU is not known"
+				}
 				out = append(out, with(s, do("give every host of the segment, and the switch, the same MTU",
-					one(n.Name, []facts.Source{c.Source, n.Source}, "%s: %s, at an MTU of %d", name, happened(c), n.MTU)))...)
+					one(n.Name, evidence, "%s: %s, %s", name, happened(c), at)))...)
 			}
 			if lines, n := matching(in.Facts, discarded); n > 0 && len(out) == 0 {
 				m := discarded.FindStringSubmatch(lines[0].Text)

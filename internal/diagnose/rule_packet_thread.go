@@ -43,13 +43,13 @@ func packetThread() Rule {
 }
 
 // tunnelProgram tells programs that carry the packets of a tunnel.
-var tunnelProgram = regexp.MustCompile(`^(?:openvpn|wireguard-go|boringtun|tailscaled|tincd|zerotier-one)`)
+var tunnelProgram = regexp.MustCompile(`^(?:` + facts.TunnelPrograms + `)$`)
 
 // packetThreadName tells the threads of network cards and of the network's
 // queues: FreeBSD's interrupt threads and task queues of a driver, iflib's, those
 // of netisr, WireGuard, netgraph and dummynet, before 8 without a process around them; Linux's ksoftirqd.
-var packetThreadName = regexp.MustCompile(`^ksoftirqd/\d+$|^softnet\d*$|^(?:openvpn|wireguard-go|boringtun\S*|tailscaled|tincd|zerotier-one)$|(?:^|\{)(?:swi\d+: net|if_io_tqg_\d|wg_tqg_\d|ng_queue|dummynet|` +
-	cards + `\d+\S* (?:taskq|rxq?\b|que)|irq\d+: ` + cards + `\d+)`)
+var packetThreadName = regexp.MustCompile(`^ksoftirqd/\d+$|^softnet\d*$|^(?:` + facts.TunnelPrograms + `)$|` +
+	`(?:^|\{)(?:swi\d+: net|if_io_tqg_\d|wg_tqg_\d|ng_queue|dummynet|` + cards + `\d+\S* (?:taskq|rxq?\b|que)|irq\d+: ` + cards + `\d+)`)
 
 // cards are the names of network cards in threads.
 const cards = `(?:em|igb|igc|ix|ixl|ixv|iavf|ice|re|rl|bge|bce|bnxt|cxl|cxgbe?|mce|mlxen|mlx\w+|t\dnex|vmx|vtnet|` +

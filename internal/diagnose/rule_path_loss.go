@@ -3,14 +3,16 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// The least number of probes that tell a loss, and the share of them.
+// The least number of probes that tell a loss, the share of them, and how many lost ones tell where it begins.
 const (
+	enoughLost   = 5
 	enoughProbes = 20
 	probesLost   = 0.01
 )
@@ -33,7 +35,7 @@ func pathLoss() Rule {
 				lost := p.Sent - p.Answered
 				if share := float64(lost) / max(float64(p.Sent), 1); p.Sent >= enoughProbes && p.Answered > 0 && lost >= 2 &&
 					share >= probesLost {
-					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{p.Counted}, "%.2g%% of %d pings were not answered",
+					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Source)}, "%.2g%% of %d pings were not answered",
 						100*share, p.Sent)
 					return do("find where: mtr -rwc 200 to the same host; begin at the own link (Wi-Fi, cable, duplex)", found)
 				}
@@ -48,7 +50,7 @@ func pathLoss() Rule {
 // lossyTrace finds the hop from which on all lose.
 func lossyTrace(t facts.Trace) []Finding {
 	end := t.Hops[len(t.Hops)-1]
-	if end.Sent < enoughProbes || end.Loss < probesLost || end.Loss > 0.99 || end.Loss*float64(end.Sent) < 2 {
+	if end.Sent < enoughProbes || end.Loss < probesLost || end.Loss > 0.99 || math.Round(end.Loss*float64(end.Sent)) < 2 {
 		return nil
 	}
 	first := len(t.Hops) - 1
@@ -63,16 +65,18 @@ func lossyTrace(t facts.Trace) []Finding {
 	if first < len(t.Hops)-1 {
 		evidence = append(evidence, end.Source)
 	}
+	if math.Round(end.Loss*float64(end.Sent)) < enoughLost && first > 0 {
+		return do("send more probes, so few lost ones do not tell where: mtr -rwc 500 to the same host",
+			one(end.Name, []facts.Source{end.Source}, "%.2g%% of %d probes are lost on the way", 100*end.Loss, end.Sent))
+	}
 	found := one(end.Name, evidence, "%.2g%% of %d probes are lost, from hop %d on (%s)",
-		100*end.Loss, end.Sent, from.Number,
-		from.Name)
+		100*end.Loss, end.Sent, from.Number, from.Name)
 	if from.Number <= 1 {
 		return do("the loss begins on the own network: see this host's link, its Wi-Fi, its cable, and the first router",
 			found)
 	}
 	return do(fmt.Sprintf("show this to who runs hop %d and the one before it, with a report from the other end too",
-		from.Number),
-		found)
+		from.Number), found)
 }
 
 // lossyGateway finds a gateway at which the monitor of a firewall loses many of its probes, of about 60 in a minute.

@@ -23,7 +23,7 @@ func pathMTU() Rule {
 				if m == nil {
 					continue
 				}
-				how := "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"
+				how := clampMSS
 				if mtu, _ := strconv.Atoi(m[2]); in.Facts.System != "linux" {
 					how = fmt.Sprintf("pf.conf: scrub max-mss %d, on OpenBSD match scrub (max-mss %[1]d)", mtu-headers)
 				}
@@ -40,6 +40,9 @@ func pathMTU() Rule {
 			"icmp_seq=1 ttl=61 time=20.1 ms\n"),
 	}
 }
+
+// clampMSS is the rule that lowers the MSS of forwarded connections to what the route takes.
+const clampMSS = "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"
 
 // headers are those of IPv4 and TCP, in bytes.
 const headers = 40

@@ -1,6 +1,9 @@
 package diagnose
 
-import "github.com/wirerate/wirerate/internal/regexp"
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
 
 // pcieLinkLost finds cards that fell off their bus.
 func pcieLinkLost() Rule {
@@ -17,7 +20,7 @@ func pcieLinkLost() Rule {
 					continue
 				}
 				found := do("switch ASPM off (kernel command line pcie_aspm=off); update the card's firmware and the BIOS; "+
-					"reseat the card", one(cardOf(lines[0].Text), lines, "the kernel lost the card on its bus, in %s",
+					"reseat the card", one(cardOf(lines...), lines, "the kernel lost the card on its bus, in %s",
 					counted(n, "line")))
 				found[0].Fix[0].File, found[0].Fix[0].Line = "the kernel command line", "pcie_aspm=off"
 				if in.Facts.System != "linux" {
@@ -41,10 +44,12 @@ var busLost = []*regexp.Regexp{
 
 var messageCard = regexp.MustCompile(`[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([a-z][a-z0-9]{2,14}):|\b([a-z]{2,8}\d{1,3}): `)
 
-// cardOf is the interface that a message of a driver names, else "card".
-func cardOf(message string) string {
-	if m := messageCard.FindStringSubmatch(message); m != nil {
-		return m[1] + m[2]
+// cardOf is the interface that the first message of a driver names, else "card".
+func cardOf(messages ...facts.Source) string {
+	for _, message := range messages {
+		if m := messageCard.FindStringSubmatch(message.Text); m != nil {
+			return m[1] + m[2]
+		}
 	}
 	return "card"
 }

@@ -119,8 +119,7 @@ func freebsdBus(f *facts.Facts) []Finding {
 		card, port := cardPort(f, m[1])
 		if rate > 0 && port > 0 && rate < float64(port) {
 			return one(m[1], []facts.Source{f.Line("dmesg", i+1), card}, "the bus carries at most %s of packets, "+
-				"a port of this card %s",
-				units.Rate(rate), port)
+				"a port of this card %s", units.Rate(rate), port)
 		}
 	}
 	return nil

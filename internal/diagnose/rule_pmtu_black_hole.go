@@ -62,8 +62,7 @@ func swallowedPings(f *facts.Facts) []Finding {
 				"do, and no router says why", big.Data+ipICMP, small.Data+ipICMP)
 			found[0].Confirm = "A TCP transfer that hangs goes on with a smaller MSS."
 			return do(fmt.Sprintf("let ICMP type 3 code 4 pass, and clamp the MSS to %d where packets "+
-				"are forwarded until it does",
-				small.Data+ipICMP-headers), found)
+				"are forwarded until it does", small.Data+ipICMP-headers), found)
 		}
 	}
 	return nil

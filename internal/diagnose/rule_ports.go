@@ -1,10 +1,10 @@
 package diagnose
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/kerneltext"
 	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/system"
 )
@@ -85,14 +85,9 @@ var (
 // portRange is the number of local ports for connections out.
 func portRange(f *facts.Facts) (size int64, src facts.Source, ok bool) {
 	if f.System == "linux" {
-		v, has := f.Setting("net.ipv4.ip_local_port_range")
-		words := strings.Fields(v)
-		if !has || len(words) != 2 {
-			return 0, src, false
-		}
-		low, err := strconv.ParseInt(words[0], 10, 32)
-		high, err2 := strconv.ParseInt(words[1], 10, 32)
-		return high - low + 1, f.Settings["net.ipv4.ip_local_port_range"].Source, err == nil && err2 == nil && high > low
+		v, _ := f.Setting("net.ipv4.ip_local_port_range")
+		low, high, err := kerneltext.PortRange(v)
+		return int64(high) - int64(low) + 1, f.Settings["net.ipv4.ip_local_port_range"].Source, err == nil
 	}
 	first, _, ok := setting(f, "net.inet.ip.portrange.first")
 	if f.System == "openbsd" {

@@ -8,7 +8,8 @@ import (
 func retransmissions() Rule {
 	return Rule{
 		ID: "retransmissions", Title: "A notable share of segments is retransmitted",
-		Needs: []string{"counters|activity|freebsd:flows", "linux:protocols|activity"}, Severity: Warning,
+		Needs:    []string{"linux:counters|activity", "linux:protocols|activity", "freebsd:counters|flows", "openbsd:counters"},
+		Severity: Warning,
 		Because: "Loss limits what loss-based congestion control reaches on long paths; its cause " +
 			"matters more than any setting.",
 		Confirm: "ss -ti or netstat per connection shows which peers lose; loss towards all of them points at this " +

@@ -65,8 +65,7 @@ func notTaken(f *facts.Facts) []Finding {
 		}
 		return do("let the device on the path pass TCP options unchanged; update or reconfigure the end that answers",
 			one(h.Server, []facts.Source{h.Source, h.Answer}, "%s offers the option, the answer has none: "+
-				"windows stay below 64 KiB%s",
-				h.Client, most))
+				"windows stay below 64 KiB%s", h.Client, most))
 	}
 	return nil
 }

@@ -61,6 +61,9 @@ func judged(in Input, code string) (out []Finding) {
 		found := with(v.severity, one(base, []facts.Source{s.Source}, "%s = %s%s", name, s.Value, v.where))
 		found[0].Because = v.because
 		found[0].Fix = []Fix{{Setting: base, Interface: iface, Value: v.normal}}
+		if v.normal == "" && !strings.HasPrefix(name, "/") {
+			found[0].Fix = []Fix{{Action: "take out the line that sets " + name + ", so that the system's own value applies"}}
+		}
 		out = append(out, found...)
 	}
 	return out

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -59,10 +58,8 @@ func fullCake(n *facts.NIC, q facts.Qdisc) []Finding {
 		return nil
 	}
 	found := one(n.Name+" cake", []facts.Source{worst.DropLine, worst.DelayLine},
-		"its rate of %s is used up: %s of %d packets "+
-			"were dropped or marked in %s, and its busiest flow waits %s where %s are allowed",
-		q.Rate, percent(share), worst.Packets,
-		worst.Name, seconds(worst.Peak), seconds(worst.Target))
+		"its rate of %s is used up: %s of %d packets were dropped or marked in %s, and its busiest flow waits %s where "+
+			"%s are allowed", q.Rate, percent(share), worst.Packets, worst.Name, seconds(worst.Peak), seconds(worst.Target))
 	if q.LimitBytes > 0 && q.MemoryUsed >= q.LimitBytes {
 		found[0].Summary += fmt.Sprintf("; it has used all of its memory (%s)", units.Bytes(q.LimitBytes))
 		found = do("give it more memory (memlimit)", found)
@@ -74,29 +71,26 @@ func fullCake(n *facts.NIC, q facts.Qdisc) []Finding {
 // fullClass finds the class, without classes below it, that drops most.
 func fullClass(n *facts.NIC) []Finding {
 	var worst facts.Class
+	var most float64
 	for _, c := range n.Classes {
-		ceiling := cmp.Or(c.Ceil, c.Rate)
-		if c.Kind == "pf" || ceiling == 0 || c.Dropped.Value < 100 || !still(c.Dropped) ||
-			lossShare(c.Dropped, c.Sent.Value) < fullDrops {
+		if c.Kind == "pf" || c.Ceiling() == 0 || c.Dropped.Value < 100 || !still(c.Dropped) {
 			continue
 		}
-		if lossShare(c.Dropped, c.Sent.Value) > lossShare(worst.Dropped, worst.Sent.Value) {
-			worst = c
+		if share := lossShare(c.Dropped, c.Sent.Value); share >= fullDrops && share > most {
+			worst, most = c, share
 		}
 	}
 	if worst.ID == "" {
 		return nil
 	}
-	ceiling := cmp.Or(worst.Ceil, worst.Rate)
 	found := one(n.Name+" "+worst.Kind+" "+worst.ID, []facts.Source{worst.Dropped.Source},
-		"the class may have %s at most and "+
-			"dropped %s of its packets: %s", ceiling, percent(lossShare(worst.Dropped, worst.Sent.Value)),
+		"the class may have %s at most and dropped %s of its packets: %s", worst.Ceiling(), percent(most),
 		happened(worst.Dropped))
 	if worst.Backlog > 0 {
 		found[0].Summary += fmt.Sprintf("; %s wait in it now", units.Bytes(worst.Backlog))
 	}
 	return do(fmt.Sprintf("raise its ceiling above %s where the line carries more, or see what goes into this class (tc "+
-		"-s filter show)", ceiling), found)
+		"-s filter show)", worst.Ceiling()), found)
 }
 
 func cakeExample(delay string, drops int) string {
@@ -105,6 +99,5 @@ func cakeExample(delay string, drops int) string {
 		" Sent 42187227 bytes 88848 pkt (dropped %d, overlimits 88744 requeues 0)\n backlog 0b 0p requeues 0\n"+
 		" memory used: 688896b of 4Mb\n capacity estimate: 10Mbit\n\n                  Tin 0\n  thresh         10Mbit\n"+
 		"  target            5ms\n  pk_delay %13s\n  av_delay       1.1ms\n  pkts            89110\n  drops %15d\n "+
-		" marks               0\n",
-		drops, delay, drops)
+		" marks               0\n", drops, delay, drops)
 }

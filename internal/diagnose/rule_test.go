@@ -55,6 +55,12 @@ func TestRulesOnTheirExamples(t *testing.T) {
 					t.Errorf("%s must be set", field)
 				}
 			}
+			for _, need := range r.Needs {
+				head, parts, named := strings.Cut(need, ":")
+				if named && !slices.Contains(system.All(), system.System(head)) || strings.Contains(parts, ":") {
+					t.Errorf("Needs %q: a system stands only at the front", need)
+				}
+			}
 			_, fired, missing := judge(t, r.Fires)
 			i := slices.IndexFunc(fired, func(f Finding) bool { return f.Rule == r.ID })
 			if i < 0 {

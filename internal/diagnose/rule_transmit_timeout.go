@@ -14,33 +14,80 @@ func transmitTimeout() Rule {
 			"the hardware is at fault.",
 		Check: func(in Input) []Finding {
 			for _, words := range [][]string{{"netdev watchdog"}, {"detected tx unit hang"},
-				{unitHang}, {"reset adapter unexpectedly"}, {": watchdog timeout"},
+				{"detected hardware unit hang"}, {"reset adapter unexpectedly"}, {": watchdog timeout"},
 				{"lost tx completions is above"}, {"keep alive watchdog timeout"}, {"tx timeout detected"},
 				{"tx timeout on queue"}, {"tx_timeout recovery level"}, {"_cond == 0 (loop"},
-				{"firmware crashed!"}, {"microcode sw error detected"}, {"appears to be hung!"},
+				{"appears to be hung!"},
 				{": watchdog: head "}, {"lost tx completion is above"}} { // ena, ena, mlx5, virtio_net, i40e, r8169, ixl
 				if lines, n := logged(in.Facts, words...); n > 0 {
 					card := "card"
 					if m := hungCard.FindStringSubmatch(lines[0].Text); m != nil {
-						card = m[1] + m[2] + m[3] + m[4]
+						card = strings.Join(m[1:], "")
 					}
-					found := one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line"))
-					if words[0] == unitHang && strings.Contains(lines[0].Text, "e1000e ") {
-						found = withFix(Fix{Setting: "ethtool:features/tcp-segmentation-offload", Interface: card, Value: "off"}, found)
+					if m := hungCard.FindStringSubmatch(lines[len(lines)-1].Text); m != nil && strings.Join(m[1:], "") != card {
+						card += ", " + strings.Join(m[1:], "")
 					}
-					return do("update the driver and the card's firmware; switch off ASPM for the slot", found)
+					return do(hungAction(lines[0].Text),
+						one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line")))
 				}
 			}
-			return nil
+			if lines, n := matching(in.Facts, usbTimeout); n > 0 {
+				return do(hungAction(lines[0].Text), one(usbTimeout.FindStringSubmatch(lines[0].Text)[1], lines,
+					"the kernel reported a card that hung in %s", counted(n, "line")))
+			}
+			return crashedFirmware(in)
 		},
 		Fires: linuxExample("dmesg", "[ 9.1] NETDEV WATCHDOG: eth0 (e1000e): transmit queue 0 timed out\n"),
 		Quiet: linuxExample("dmesg", "[ 9.1] e1000e 0000:00:19.0 eth0: NIC Link is Up 1000 Mbps Full Duplex\n"),
 	}
 }
 
-// unitHang is what e1000e says when its queue does not move. Its driver switches TSO off by itself for the chips of
-// which that is known to help (Linux f29801030ac6, "e1000e: Disable TSO for buffer overrun workaround").
-const unitHang = "detected hardware unit hang"
+// crashedFirmware finds wireless cards whose firmware stopped.
+func crashedFirmware(in Input) []Finding {
+	lines, n := matching(in.Facts, firmwareCrash)
+	if n == 0 {
+		return nil
+	}
+	m := firmwareCrash.FindStringSubmatch(lines[0].Text)
+	found := do("install another version of the driver and of its firmware (newer, or the one before the last update), and "+
+		"see whether it goes on with the card's power saving off: iw dev NAME set power_save off",
+		one(m[1], lines, "the firmware of the card stopped and was started anew, in %s", counted(n, "line")))
+	found[0].Because = "The radio carries nothing while its firmware is started anew, and stations have to join again; " +
+		"firmware, driver, power saving or the hardware is at fault, not a setting of the network."
+	return found
+}
+
+// firmwareCrash is what drivers of wireless cards say of it: iwlwifi (pcie/trans.c), ath10k (core.c), ath11k and ath12k
+// (mhi.c), brcmfmac (core.c).
+var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|ath1[012]k_\w+|brcmfmac|mt7\w+)(?: [0-9a-f:.]+\.\d| [0-9a-f]+\.wifi)?): .*` +
+	`(?i:microcode [sh]w error detected|firmware crashed|firmware has halted or crashed)`)
+
+// usbTimeout is what drivers of network cards on USB say of packets that the card did not take (r8152.c).
+var usbTimeout = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*): Tx timeout\b`)
+
+// hungAction is what is done about a card that a line names.
+func hungAction(line string) string {
+	switch {
+	case onUSB.MatchString(line):
+		return "use another port of the host without a hub, and a supply of enough current; keep the card's power saving off " +
+			"(usbcore.autosuspend=-1 in the kernel command line); update its driver and firmware"
+	case intelGigabit.MatchString(line):
+		return "update the driver and the card's firmware; switch off segmentation by the card until then (" +
+			"ethtool -K NAME tso off gso off), and ASPM for the slot"
+	case notOnSlot.MatchString(line):
+		return "update the kernel, which holds the driver; look at the load when it happens and at the supply of power"
+	}
+	return "update the driver and the card's firmware; switch off ASPM for the slot"
+}
+
+// The kinds of cards whose remedies differ: on USB, Intel's gigabit family, and those of a system on a chip.
+var (
+	onUSB = regexp.MustCompile(`\((?:r8152|ax88179_178a|asix|aqc111|cdc_\w+|` +
+		`smsc\w+|lan78xx|dm9601|rtl8150|sr9\d00)\)|\d+-[\d.]+:\d+\.\d+ `)
+	intelGigabit = regexp.MustCompile(`\be1000e\b.*Unit Hang`)
+	notOnSlot    = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|` +
+		`fec|mvneta|mvpp2|mtk_soc_eth|ag71xx|cpsw|gianfar)\)`)
+)
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
 var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f] ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +

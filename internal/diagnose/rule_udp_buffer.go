@@ -92,9 +92,8 @@ func fullSockets(f *facts.Facts) []Finding {
 		program = worst.Program
 	}
 	if known {
-		evidence = append(sample(evidence),
-			f.Settings[map[bool]string{true: "net.core.rmem_default",
-				false: "net.inet.udp.recvspace"}[f.System == "linux"]].Source)
+		evidence = append(sample(evidence), f.Settings[map[bool]string{true: "net.core.rmem_default",
+			false: "net.inet.udp.recvspace"}[f.System == "linux"]].Source)
 	}
 	return do("see why "+program+" does not read: a larger buffer only delays the loss", one("udp "+worst.Local, evidence,
 		"%s wait unread: the buffer is full and what else arrives is dropped", units.Bytes(worst.Unread)))

@@ -23,8 +23,7 @@ func unclosed() Rule {
 			found := one("tcp", sources([]facts.Counter{all}), "%s in CLOSE-WAIT", counted(int(all.Value), "connection"))
 			if unread.Value > 0 {
 				found = one("tcp", sources([]facts.Counter{unread}), "%s in CLOSE-WAIT, %d of them with data that "+
-					"the program has not read",
-					counted(int(all.Value), "connection"), unread.Value)
+					"the program has not read", counted(int(all.Value), "connection"), unread.Value)
 			}
 			return do("find the program that holds them and what it waits for: a thread or worker that is blocked, or a "+
 				"descriptor that is never closed", found)

@@ -115,8 +115,7 @@ func measuredWindows(f *facts.Facts) []Finding {
 			continue
 		}
 		found := one(plainSetting(name), []facts.Source{src, test.Source, p.Source}, "the test moved %s, and %s: %s",
-			test.Rate,
-			c.Because, rate(c.Value))
+			test.Rate, c.Because, rate(c.Value))
 		found[0].Fix = []Fix{{Setting: plainSetting(name)}}
 		return do("the same at the other end", found)
 	}

@@ -41,6 +41,20 @@ func wirelessSlow() Rule {
 					"signal (iw dev NAME link)",
 					one("wireless", lines, "beacons of the access point did not arrive (%s)", counted(n, "message")))
 			}
+			if lines, n := matching(in.Facts, notHandedOver); n > 0 && len(out) == 0 {
+				return do("update the driver and the card's firmware; until then wifi down and wifi up, or a reboot, frees the queue",
+					one(notHandedOver.FindStringSubmatch(lines[0].Text)[1], lines, "its driver could not hand frames to the card (%s)",
+						counted(n, "message")))
+			}
+			if lines, n := matching(in.Facts, missingACKs); n > 0 && len(out) == 0 {
+				found := do("look at the signal of that station (iw dev NAME station dump) and at the channel; where only stations "+
+					"leave the range, nothing is to be done",
+					one("wireless", lines, "the access point gave up stations that did not acknowledge (%s)", counted(n, "message")))
+				if n < 3 {
+					return with(Info, found)
+				}
+				return found
+			}
 			return out
 		},
 		Fires: linuxExample("iw", "Connected to 02:00:00:00:00:01 (on wlan0)\n\tsignal: -48 dBm\n"+
@@ -52,6 +66,12 @@ func wirelessSlow() Rule {
 
 // lostBeacons is what iwlwifi and wpa_supplicant say of an access point that is not heard.
 var lostBeacons = regexp.MustCompile(`missed beacons exceeds threshold|CTRL-EVENT-BEACON-LOSS`)
+
+// notHandedOver is what ath10k and ath11k say when the card has no room for a frame: -28 is ENOSPC (ath11k/mac.c).
+var notHandedOver = regexp.MustCompile(`\b(ath1[012]k\w* \S+): failed to (?:transmit|push|submit) frame:? -(?:28|12|11)\b`)
+
+// missingACKs is what hostapd says of a station that it gave up.
+var missingACKs = regexp.MustCompile(`disconnected due to excessive missing ACKs`)
 
 // slowStation says what is wrong with one link.
 func slowStation(f *facts.Facts, s *facts.Station) []Finding {

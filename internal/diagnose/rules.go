@@ -23,7 +23,7 @@ func Rules() []Rule {
 		softnetDropped(), softnetSqueezed(), numaFar(),
 		emulatedCard(), diskBusy(),
 		lroForwarding(), offloadsOff(), linkFull(), shaperFull(), qdiscDrops(), sendRingFull(), bundlePort(),
-		shaperLimit(), hundredMegabit(), bufferbloat(), pathDelay(), bondAggregator(), bondBalance(),
+		shaperLimit(), hundredMegabit(), bufferbloat(), delayedRoundTrips(), bondAggregator(), bondBalance(),
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(),
 		nfsMountOptions(), nfsRetransmits(), serverSilent(), pathLoss(),
 		receivePruned(), backlogDrops(), udpBuffer(), udpMemory(), dropNamed(), datagramsLost(), receiveDropped(),

@@ -31,21 +31,29 @@ var raised = map[string]struct {
 	"kern.ipc.nmbclusters":              {pools: []string{"mbuf clusters", "zone mbuf_cluster"}},
 	"kern.ipc.nmbjumbop": {pools: []string{"4k (page size) jumbo clusters", "zone mbuf_jumbo_page",
 		"zone mbuf_jumbo_pagesize"}},
-	"kern.ipc.nmbjumbo9":     {pools: []string{"9k jumbo clusters", "zone mbuf_jumbo_9k"}},
-	"kern.ipc.nmbjumbo16":    {pools: []string{"16k jumbo clusters", "zone mbuf_jumbo_16k"}},
-	"kern.ipc.maxsockets":    {pools: []string{"zone socket"}},
-	"kern.ipc.maxsockbuf":    {},
-	"kern.ipc.soacceptqueue": {least: 1024},
-	"kern.ipc.somaxconn":     {least: 1024},
-	"kern.somaxconn":         {least: 1024},
-	"kern.maxclusters":       {},
-	"net.isr.defaultqlimit":  {},
-	"net.inet.ip.ifq.maxlen": {},
-	"pf:set/limit/states":    {pools: []string{"zone pf states", "zone pfstatepl", "zone pf state keys"}},
-	"pf:set/limit/src-nodes": {pools: []string{"zone pf source nodes", "zone pf src nodes", "zone pfsrctrpl"}},
-	"pf:set/limit/frags":     {pools: []string{"zone pf frags", "zone pf frag entries"}},
-	"net.inet.ip.maxfrags":   {},
-	"net.inet.udp.recvspace": {},
+	"kern.ipc.nmbjumbo9":              {pools: []string{"9k jumbo clusters", "zone mbuf_jumbo_9k"}},
+	"kern.ipc.nmbjumbo16":             {pools: []string{"16k jumbo clusters", "zone mbuf_jumbo_16k"}},
+	"kern.ipc.maxsockets":             {pools: []string{"zone socket"}},
+	"kern.ipc.maxsockbuf":             {},
+	"kern.ipc.soacceptqueue":          {least: 1024},
+	"kern.ipc.somaxconn":              {least: 1024},
+	"kern.somaxconn":                  {least: 1024},
+	"kern.maxclusters":                {},
+	"net.isr.defaultqlimit":           {},
+	"net.inet.ip.intr_queue_maxlen":   {},
+	"net.inet6.ip6.intr_queue_maxlen": {},
+	"net.inet.ip.ifq.maxlen":          {},
+	"pf:set/limit/states":             {pools: []string{"zone pf states", "zone pfstatepl", "zone pf state keys"}},
+	"pf:set/limit/src-nodes":          {pools: []string{"zone pf source nodes", "zone pf src nodes", "zone pfsrctrpl"}},
+	"pf:set/limit/frags":              {pools: []string{"zone pf frags", "zone pf frag entries"}},
+	"net.inet.ip.maxfrags":            {},
+	"net.inet.udp.recvspace":          {},
+}
+
+// raisedFrom reports whether a multiple of the present value is a start.
+func raisedFrom(setting string) bool {
+	_, known := raised[setting]
+	return known
 }
 
 // largestStart bounds a value that was made by doubling.

@@ -26,7 +26,7 @@ func (d Diagnosis) Text(w io.Writer, all bool) error {
 	}
 	for _, f := range rest {
 		fmt.Fprintf(&b, "\n%s  %s  (%s)\n", strings.ToUpper(string(f.Severity)), f.Rule, f.Confidence)
-		wrap(&b, "  ", "  ", f.Subject+": "+f.Summary)
+		wrap(&b, "  ", "  ", f.said())
 		f.details(&b)
 	}
 	b.WriteString("\n")
@@ -83,6 +83,9 @@ func (d Diagnosis) unread(b *strings.Builder, all bool) {
 func (d Diagnosis) hostLine(b *strings.Builder) {
 	f := d.Facts
 	parts := []string{strings.TrimSpace(f.System.Title() + " " + f.Release)}
+	if f.Release == "unknown" {
+		parts[0] = f.System.Title() + ", release not known"
+	}
 	if f.Relative != "" {
 		parts[0] = f.Relative + ", read in the formats of " + f.System.Title()
 	}
@@ -354,7 +357,11 @@ func (f Fix) write(b *strings.Builder) {
 		put("the value is " + f.ValueFor)
 	}
 	switch {
-	case f.Value != "" || f.Formula == "" && !strings.Contains(f.Command, unknownValue):
+	case f.Value != "" || f.Formula == "" && !strings.Contains(f.Command+f.Line, unknownValue):
+	case raisedFrom(f.Setting) && strings.HasPrefix(f.Command, "sysctl "):
+		put(unknownValue + ": twice what sysctl " + f.Setting + " shows, to begin with; wirerate plan computes it")
+	case raisedFrom(f.Setting):
+		put(unknownValue + ": twice the present value, to begin with")
 	case f.Formula == "":
 		put(unknownValue + ": wirerate explain " + f.Setting + " says how to choose it")
 	case len(f.Formula) > formulaWidth:

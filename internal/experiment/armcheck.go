@@ -80,8 +80,7 @@ func readable(name string) error {
 // when it is set.
 func hasCongestion(ctx context.Context, here host.Conn, name string) error {
 	answers, err := here.Do(ctx, host.Read("/proc/sys/net/ipv4/tcp_available_congestion_control"),
-		host.Read("/proc/sys/kernel/osrelease"),
-		host.Read("/proc/modules"))
+		host.Read("/proc/sys/kernel/osrelease"), host.Read("/proc/modules"))
 	if err != nil || answers[0].Failure != host.None {
 		return nil
 	}

@@ -144,8 +144,8 @@ func (r *record) attempt(ctx context.Context, arm string, measure func() (worklo
 	}
 	at := time.Now()
 	run, err := measure()
-	if r.store == nil || ctx.Err() != nil || err != nil &&
-		(!errors.Is(err, workload.ErrTool) || errors.Is(err, workload.ErrMissing)) {
+	if r.store == nil || ctx.Err() != nil ||
+		err != nil && (!errors.Is(err, workload.ErrTool) || errors.Is(err, workload.ErrMissing)) {
 		return run, err
 	}
 	a := store.Attempt{Seq: r.next, Arm: arm, At: at, Run: run, Raw: run.Raw}

@@ -211,7 +211,7 @@ func linuxSlowCollectors() []collector {
 		{part: "tunnels", op: host.Command("tailscale", "status"), parse: (*Facts).readTailscale, when: recorded,
 			area: Connections, shown: "`tailscale status`, `netcheck`, `ping`", files: `^tailscale( .*)?$`},
 		{part: "path", op: host.Command("mtr"), parse: (*Facts).readTrace, when: recorded, area: Connections,
-			shown: "reports of `mtr`", files: `^mtr( .*)?$`},
+			shown: "reports of `mtr` and WinMTR, `traceroute`, `tracert`", files: `^(mtr|traceroute6?|tracert)( .*)?$`},
 		{part: "wireless", op: host.Command("iw"), parse: (*Facts).readWireless, when: recorded, area: Interfaces,
 			shown: "`iw dev NAME link`, `station dump`, `get power_save`, `iwconfig`", files: `^iw( .*)?$|^iwconfig( .*)?$`},
 		{part: "usb", op: host.Command("lsusb", "-t"), parse: (*Facts).readUSB, when: recorded, area: Interfaces,

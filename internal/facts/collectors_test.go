@@ -51,8 +51,8 @@ func TestCollectors(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"ethtool -m eth0", "ethtool --set-ring eth0", "rm -rf /", "ethtool -S $(reboot)"} {
-		if got := OutputAsTyped(name); strings.HasPrefix(got, "ethtool") && strings.ContainsAny(got, "$;") || got != "" &&
-			!strings.HasPrefix(got, "ethtool") {
+		if got := OutputAsTyped(name); strings.HasPrefix(got, "ethtool") && strings.ContainsAny(got, "$;") ||
+			got != "" && !strings.HasPrefix(got, "ethtool") {
 			t.Errorf("%s is %s", name, got)
 		}
 	}

@@ -361,8 +361,8 @@ func (n *NIC) sumQueues() {
 			continue
 		}
 		sums[sum] += c.Value
-		if top := largest[sum]; c.Value > top.Value || c.Value == top.Value &&
-			(top.Source.Line == 0 || c.Source.Line < top.Source.Line) {
+		if top := largest[sum]; c.Value > top.Value ||
+			c.Value == top.Value && (top.Source.Line == 0 || c.Source.Line < top.Source.Line) {
 			largest[sum] = c
 		}
 	}

@@ -52,10 +52,7 @@ func (f *Facts) readHandshakes(t text) error {
 			}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // clockSeconds are those since midnight; 0 where no time stands in the line.

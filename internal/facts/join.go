@@ -95,6 +95,18 @@ func (c Counter) then(later Counter, seconds float64, state bool) Counter {
 	return later
 }
 
+// fewer reports whether a later reading counts fewer packets than this one: it is of another machine, or of one that was
+// started anew, and says nothing of what this one counted.
+func (n *NIC) fewer(later *NIC) bool {
+	for _, name := range []string{"link.rx_packets", "rx_packets", "netstat.ipackets"} {
+		a, b := n.Counters[name], later.Counters[name]
+		if b.Source.Text != "" && !a.Partial && !b.Partial && b.Value < a.Value {
+			return true
+		}
+	}
+	return false
+}
+
 func (n *NIC) join(l *NIC, seconds map[string]float64) {
 	if n.StateUnknown || !l.StateUnknown {
 		n.Up, n.StateUnknown = l.Up, l.StateUnknown
@@ -126,7 +138,9 @@ func (n *NIC) join(l *NIC, seconds map[string]float64) {
 	if n.Counters == nil {
 		n.Counters = map[string]Counter{}
 	}
-	joinCounters(n.Counters, l.Counters, seconds)
+	if !n.fewer(l) {
+		joinCounters(n.Counters, l.Counters, seconds)
+	}
 	for _, q := range l.Qdiscs {
 		at := slices.IndexFunc(n.Qdiscs, func(o Qdisc) bool {
 			return o.Kind == q.Kind && o.Handle == q.Handle && o.Parent == q.Parent

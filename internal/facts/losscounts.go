@@ -121,10 +121,9 @@ func countsOf(lines []string) (out []namedCount) {
 
 func notDigits(s string) bool { return strings.Trim(s, "0123456789") != "" }
 
-// lossesOf are the counters of losses in a paragraph, each beside the counter of packets whose name is most like its
+// lossesOf are the counters of losses among those of a paragraph, each beside the counter of packets whose name is most like its
 // own.
-func lossesOf(lines []string) (lost, totals []namedCount) {
-	all := countsOf(lines)
+func lossesOf(all []namedCount) (lost, totals []namedCount) {
 	for _, c := range all {
 		isLoss, isError := lossWords.MatchString(c.words), errorWords.MatchString(c.words)
 		if c.value < leastLost || !isLoss && !isError || noCount.MatchString(c.words) {
@@ -158,7 +157,7 @@ func commonPrefix(a, b string) (n int) {
 
 // CountsLosses reports whether a paragraph without a reader counts lost packets beside others.
 func CountsLosses(lines []string) bool {
-	lost, _ := lossesOf(lines)
+	lost, _ := lossesOf(countsOf(lines))
 	return len(lost) > 0
 }
 
@@ -175,15 +174,16 @@ func (f *Facts) readLossCounts(t text) error {
 		for end < len(all) && strings.TrimSpace(all[end]) != "" {
 			end++
 		}
-		lost, totals := lossesOf(all[first:end])
+		counts := countsOf(all[first:end])
+		lost, totals := lossesOf(counts)
 		for i, c := range lost {
 			if len(f.LossCounts) < rowLimit {
 				f.LossCounts = append(f.LossCounts, LossCount{Name: c.name, Lost: c.value, Of: totals[i].name,
 					Beside: totals[i].value, Source: f.Line(t.from, first+c.line), Total: f.Line(t.from, first+totals[i].line)})
 			}
 		}
-		if len(lost) > 0 || slices.ContainsFunc(countsOf(all[first:end]),
-			func(c namedCount) bool { return lossWords.MatchString(c.words) }) {
+		if len(lost) > 0 ||
+			slices.ContainsFunc(counts, func(c namedCount) bool { return lossWords.MatchString(c.words) }) {
 			found = true
 			for i := first; i < end; i++ { // the others say that all else is well
 				f.use(t.from, i+1)

@@ -111,9 +111,9 @@ func driverMetric(name string) (counter string, ok bool) {
 			return strings.TrimSuffix(rest, "_total"), true
 		}
 	}
-	if at := strings.LastIndex(name, "_allowance_exceeded"); at > 0 && strings.HasSuffix(name, "_allowance_exceeded") {
+	if allowance, cut := strings.CutSuffix(name, "_allowance_exceeded"); cut {
 		for _, kind := range []string{"bw_in", "bw_out", "pps", "conntrack", "linklocal"} {
-			if strings.HasSuffix(name[:at], kind) {
+			if strings.HasSuffix(allowance, kind) {
 				return kind + "_allowance_exceeded", true
 			}
 		}

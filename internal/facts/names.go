@@ -103,8 +103,8 @@ func (f *Facts) checkLinks() {
 func (f *Facts) checkSettings(settings map[string]Setting) {
 	for _, setting := range slices.Sorted(maps.Keys(settings)) {
 		base, nic, of := strings.Cut(setting, "@")
-		if !f.fits(name.OfSetting, base, settings[setting].Source) || of &&
-			!f.fits(name.OfInterface, nic, settings[setting].Source) {
+		if !f.fits(name.OfSetting, base, settings[setting].Source) ||
+			of && !f.fits(name.OfInterface, nic, settings[setting].Source) {
 			delete(settings, setting)
 		}
 	}
@@ -139,7 +139,7 @@ func (f *Facts) checkSockets() {
 		f.word(name.OfAddress, &f.Transfers[i].Peer, f.Transfers[i].Source)
 	}
 	f.Neighbours = slices.DeleteFunc(f.Neighbours, func(n Neighbour) bool {
-		return !f.fits(name.OfAddress, n.Address, n.Source) || n.Interface != "" &&
-			!f.fits(name.OfInterface, n.Interface, n.Source)
+		return !f.fits(name.OfAddress, n.Address, n.Source) ||
+			n.Interface != "" && !f.fits(name.OfInterface, n.Interface, n.Source)
 	})
 }

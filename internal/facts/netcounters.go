@@ -171,8 +171,8 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 		}
 		// "packets received" is said of UDP and of others alike; without a
 		// heading (grep took it) only what is said of one counts.
-		if v, ok := count(m[1]); ok && (strings.HasPrefix(name, section+".") || section == "" &&
-			name != "Udp.InDatagrams" && name != "Udp.OutDatagrams") {
+		if v, ok := count(m[1]); ok && (strings.HasPrefix(name, section+".") ||
+			section == "" && name != "Udp.InDatagrams" && name != "Udp.OutDatagrams") {
 			keep(name, v, i+1)
 		}
 	}

@@ -63,10 +63,7 @@ func (f *Facts) readNFS(t text) error {
 			found = f.nfsOperation(line, at) || found
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // rpcHeads give the headings of the BSDs' "Rpc Info" the names of Linux's.

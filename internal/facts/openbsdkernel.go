@@ -36,10 +36,7 @@ func (f *Facts) readPools(t text) error {
 		}
 		f.Memories = append(f.Memories, p)
 	}
-	if !known {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(known)
 }
 
 // networkPool tells the pools of mbufs and their clusters (sys/kern/uipc_mbuf.c).
@@ -75,8 +72,5 @@ func (f *Facts) readKstat(t text) error {
 			f.keepCounter(n.Counters, prefix+m[1], Counter{Value: v, Source: f.Line(t.from, i+1)})
 		}
 	}
-	if !known {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(known)
 }

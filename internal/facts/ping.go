@@ -13,7 +13,8 @@ type Ping struct {
 	Min  float64 `json:"min_s"`
 	Avg  float64 `json:"mean_s"`
 	Max  float64 `json:"max_s"`
-	// Sent and Answered are those of the summary; without one what was answered counts.
+	// Sent and Answered are those of the summary; without one, what was answered, and what was seen to be missing
+	// between two answers.
 	Sent int `json:"sent"`
 	// Data is what each packet carried in bytes, 0 where it was not said; TooLong is set where somebody on the path, or
 	// the host itself, said that this is too much.
@@ -23,20 +24,32 @@ type Ping struct {
 	Answered int    `json:"answered"`
 	Source   Source `json:"source"` // the summary of the times, or the first answer
 	Counted  Source `json:"-"`      // that of the counts
+	Slowest  Source `json:"-"`      // the answer that took longest, where answers are shown
 
-	sum float64
+	sum       float64
+	last      int  // the number of the last answer
+	adjoining bool // the line before this one was an answer
 }
 
 // What ping prints, in any language: only the form of the numbers is looked at (iputils ping/ping_common.c, BSD ping.c,
-// busybox networking/ping.c).
+// busybox networking/ping.c, and the ping of Windows).
 var (
-	pingBegin   = regexp.MustCompile(`^PING6?\(?[^ ]* ?(?:bytes\) \S+ --> )?([\w.:-]+)`)
-	pingAnswer  = regexp.MustCompile(`\bttl=\d+ \S{1,12}[=<]([0-9]+(?:[.,][0-9]+)?) ?(?:ms|мс|毫秒)|hlim=\d+ time=([0-9.]+) ms`)
+	pingBegin = regexp.MustCompile(`^PING6?\(?[^ ]* ?(?:bytes\) \S+ --> )?([\w.:-]+)|` +
+		`^(?:Pinging|Ping wird ausgeführt für|Haciendo ping a|Envoi d.une requête 'Ping'|Esecuzione di Ping) +([\w.:-]+).* \d+ [Bbo]\S+`)
+	pingAnswer = regexp.MustCompile(`\bttl=\d+ \S{1,12}[=<]([0-9]+(?:[.,][0-9]+)?) ?(?:ms|мс|毫秒)|hlim=\d+ time=([0-9.]+) ms|` +
+		`: ?\S+=\d+ \S+[=<](\d+) ?ms TTL=\d+`)
+	pingNumber = regexp.MustCompile(`\b(?:icmp_|icmp6_)?[rs]eq=(\d+)`)
+	pingFrom   = regexp.MustCompile(`^\d+ bytes from (?:\S+ \(([\w.:-]+)\)|([\w.:-]+?)):? |` +
+		`^[A-Z]\S+ \S+ ([0-9][\d.]+[0-9]) ?: ?\S+=\d+ `)
 	pingSummary = regexp.MustCompile(` = ([0-9.]+)/([0-9.]+)/([0-9.]+)(?:/[0-9.]+)? ?(?:ms|мс)`)
-	pingData    = regexp.MustCompile(`^PING.*[ :](\d+)(?:\(\d+\))? (?:data )?bytes`)
-	pingRefused = regexp.MustCompile(`(?i)frag needed|message too long|packet too big`)
+	pingTimes   = regexp.MustCompile(`^\S+ = (\d+) ?ms, \S+ = (\d+) ?ms, \S+ = (\d+) ?ms$`)
+	pingData    = regexp.MustCompile(`^P(?:ING|ing).*[ :](\d+)(?:\(\d+\))? (?:data )?[Bb]ytes`)
+	pingRefused = regexp.MustCompile(`(?i)frag needed|message too long|packet too big|packet needs to be fragmented but DF set`)
 	pingTooLong = regexp.MustCompile(`(?i)frag needed and DF set \(mtu`)
-	pingCount   = regexp.MustCompile(`^(\d+) \D+, (\d+) .*\d+(?:[.,]\d+)?%`)
+	pingCount   = regexp.MustCompile(`^(\d+) \D+, (\d+) .*\d+(?:[.,]\d+)?%|^\S+ ?: \S+ = (\d+), \S+ = (\d+), \S+ = \d+`)
+	pingNone    = regexp.MustCompile(`^(?:Request timed out\.|no answer yet for icmp_seq=\d+|Request timeout for icmp_seq \d+|` +
+		`Zeitüberschreitung der Anforderung\.|Délai d.attente de la demande dépassé\.|Tiempo de espera agotado para esta solicitud\.)$`)
+	pingStatistics = regexp.MustCompile(`^Ping\S* \S+ \S+ ([0-9a-fA-F.:]+[0-9a-fA-F]) ?:$`)
 )
 
 // pingLimit bounds the peers that are kept.
@@ -52,31 +65,57 @@ func (f *Facts) readPing(t text) error {
 			f.Messages = append(f.Messages, Message{shorten(line), at()})
 		}
 		if m := pingBegin.FindStringSubmatch(line); m != nil {
-			p = f.ping(m[1])
+			p = f.ping(m[1] + m[2])
 			if m := pingData.FindStringSubmatch(line); m != nil {
 				p.Data = smallNumber(m[1])
 				f.use(t.from, i+1)
 			}
 			continue
 		}
-		if p == nil {
+		if m := pingStatistics.FindStringSubmatch(line); m != nil {
+			if p == nil || p.Counted.Text != "" {
+				p = f.ping(m[1])
+			}
+			p.Peer = m[1]
+			f.use(t.from, i+1)
+			continue
+		}
+		if p == nil || p.Counted.Text != "" && pingAnswer.MatchString(line) { // a later one without its first line
 			p = f.ping("")
 		}
 		p.TooLong = p.TooLong || pingRefused.MatchString(line)
-		if m := pingAnswer.FindStringSubmatch(line); m != nil {
-			p.answer(milliseconds(m[1]+m[2]), at())
-		} else if m := pingSummary.FindStringSubmatch(line); m != nil {
-			p.Min, p.Avg, p.Max, p.Source = milliseconds(m[1]), milliseconds(m[2]), milliseconds(m[3]), at()
-		} else if m := pingCount.FindStringSubmatch(line); m != nil {
-			p.Sent, _ = strconv.Atoi(m[1])
-			p.Answered, _ = strconv.Atoi(m[2])
-			p.Counted = at()
-		}
+		p.take(line, at)
 	}
 	if len(f.Messages) == 0 && (p == nil || p.Source.Text == "" && p.Sent == 0) {
 		return errNothing
 	}
 	return nil
+}
+
+// take reads a line behind the first one.
+func (p *Ping) take(line string, at func() Source) {
+	answered := false
+	if m := pingAnswer.FindStringSubmatch(line); m != nil {
+		if from := pingFrom.FindStringSubmatch(line); from != nil && p.Peer == "" {
+			p.Peer = from[1] + from[2] + from[3]
+		}
+		p.answer(milliseconds(m[1]+m[2]+m[3]), line, at())
+		answered = true
+	} else if pingNone.MatchString(line) {
+		p.Sent++
+		p.last++
+		at()
+		answered = p.adjoining
+	} else if m := pingSummary.FindStringSubmatch(line); m != nil {
+		p.Min, p.Avg, p.Max, p.Source = milliseconds(m[1]), milliseconds(m[2]), milliseconds(m[3]), at()
+	} else if m := pingTimes.FindStringSubmatch(line); m != nil {
+		p.Min, p.Max, p.Avg, p.Source = milliseconds(m[1]), milliseconds(m[2]), milliseconds(m[3]), at()
+	} else if m := pingCount.FindStringSubmatch(line); m != nil {
+		p.Sent, _ = strconv.Atoi(m[1] + m[3])
+		p.Answered, _ = strconv.Atoi(m[2] + m[4])
+		p.Counted = at()
+	}
+	p.adjoining = answered
 }
 
 // ping begins with a peer.
@@ -87,15 +126,27 @@ func (f *Facts) ping(peer string) *Ping {
 	return &f.Pings[len(f.Pings)-1]
 }
 
-// answer counts an answer.
-func (p *Ping) answer(s float64, at Source) {
+// answer counts an answer, and those that are missing between it and the one on the line before: what was cut out of a
+// paste is not lost.
+func (p *Ping) answer(s float64, line string, at Source) {
+	const most = 100
 	if p.Answered == 0 {
 		p.Min, p.Source = s, at
 	}
+	if s >= p.Max {
+		p.Slowest = at
+	}
 	p.Answered++
+	p.Sent++
+	if m := pingNumber.FindStringSubmatch(line); m != nil {
+		number := smallNumber(m[1])
+		if gap := number - p.last - 1; p.adjoining && gap > 0 && gap < most {
+			p.Sent += gap
+		}
+		p.last = number
+	}
 	p.Min, p.Max, p.sum = min(p.Min, s), max(p.Max, s), p.sum+s
 	p.Avg = p.sum / float64(p.Answered)
-	p.Sent = max(p.Sent, p.Answered)
 }
 
 func milliseconds(s string) float64 {

@@ -169,7 +169,10 @@ func (f *Facts) readTop(t text) error {
 var topThread = regexp.MustCompile(`^ *\d+ +root +.* (\d+\.\d+)% \[?((?:kernel|intr)\{[^}]*\}?)|` +
 	`^ *\d+ +root +.* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (ksoftirqd/\d+)|` +
 	`^ *\d+ +root +.* (\d+\.\d+)% ((?:irq|swi)\d+: .*|[a-z]+\d+ (?:taskq|que\b.*)|dummynet|pf ?purge|softnet\d*)$|` +
-	`^ *\d+ +\S+ +.* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (openvpn|wireguard-go|boringtun\S*|tailscaled|tincd|zerotier-one)$`)
+	`^ *\d+ +\S+ +.* [RSD] +(\d+[.,]\d) +\d+[.,]\d +\d+:\S+ (` + TunnelPrograms + `)$`)
+
+// TunnelPrograms are the programs that carry the packets of a tunnel in one thread, as a regular expression.
+const TunnelPrograms = `openvpn|wireguard-go|boringtun\S*|tailscaled|tincd|zerotier-one`
 
 // topProcess is any other row of the BSDs' top: "50123 root 102 0 21M 11M CPU1 1 122:01 99.31% openvpn"; what idles is
 // none.

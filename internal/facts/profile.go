@@ -30,8 +30,5 @@ func (f *Facts) readProfile(t text) error {
 		}
 		f.Symbols = append(f.Symbols, Symbol{Name: m[2], Share: min(amount(m[1])/100, 1), Source: f.Line(t.from, i+1)})
 	}
-	if len(f.Symbols) == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(len(f.Symbols) > 0)
 }

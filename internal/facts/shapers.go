@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -65,10 +66,7 @@ func (f *Facts) readDummynet(t text) error {
 			}
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // dummynet takes what a line says of a queue: its length, and the loss that somebody asked for.
@@ -138,10 +136,7 @@ func (f *Facts) readSystatQueues(t text) error {
 		n.Classes = append(n.Classes, Class{Kind: "pf", ID: m[1], Rate: tcRate(m[3] + "bit"),
 			Sent: Counter{Value: sent, Source: src}, Dropped: Counter{Value: dropped, Source: src}})
 	}
-	if !headed {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(headed)
 }
 
 // systatIP are the names that netstat -s has for what systat -ip shows (usr.bin/systat/ip.c).
@@ -178,16 +173,8 @@ func (f *Facts) readSystatIP(t text) error {
 			f.keepCounter(f.Counters, name, Counter{Value: v, Partial: true, Over: 1, Rate: &rate, Source: f.Line(t.from, i+1)})
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // Ceiling is what a shaper lets pass: the rate of a pipe or queue; 0 is unknown.
-func (c *Class) Ceiling() units.Rate {
-	if c.Ceil > 0 {
-		return c.Ceil
-	}
-	return c.Rate
-}
+func (c *Class) Ceiling() units.Rate { return cmp.Or(c.Ceil, c.Rate) }

@@ -6,7 +6,7 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// Trace is a report of mtr: the routers of a path, in their order.
+// Trace is a report of mtr, or what traceroute found: the routers of a path, in their order.
 type Trace struct {
 	Hops []Hop `json:"hops"`
 }
@@ -24,25 +24,35 @@ type Hop struct {
 }
 
 var (
-	mtrHead = regexp.MustCompile(`Loss%\s+Snt\s+Last\s+Avg\s+Best\s+Wrst`)
+	mtrHead = regexp.MustCompile(`Loss%\s+Snt\s+Last\s+Avg\s+Best\s+Wrst|^traceroute6? to |^Tracing route to `)
 	mtrHop  = regexp.MustCompile(`^\s*(\d+)\.(?:\|--)?\s*(?:AS\S+\s+)?(\S.*?)\s+([0-9.]+)%?\s+(\d+)\s+[0-9.]+\s+([0-9.]+)\s+` +
 		`([0-9.]+)\s+([0-9.]+)(?:\s+[0-9.]+)?$`)
+	// WinMTR: Host - % | Sent | Recv | Best | Avrg | Wrst | Last
+	winMTRHop = regexp.MustCompile(`^\|\s*(\S.*?)\s+-\s+(\d+)\s*\|\s*(\d+)\s*\|\s*\d+\s*\|` +
+		`\s*(\d+)\s*\|\s*(\d+)\s*\|\s*(\d+)\s*\|\s*\d+\s*\|`)
+	// The rows of traceroute, and those of tracert with three probes before the name.
+	traceHop = regexp.MustCompile(`^\s*(\d{1,2})\s+(\S.*)$`)
+	probe    = regexp.MustCompile(`<?\b(\d+(?:\.\d+)?) ms|(?:^|\s)(\*)`)
+	// ProbeRow is such a row of tracert: it stands without a head in many posts.
+	ProbeRow = regexp.MustCompile(`^\s*\d{1,2}(?:\s+(?:<?\d+ ms|\*)){3}(?:\s|$)`)
 )
 
-// readTrace reads reports of mtr (ui/report.c), and what its window shows (ui/curses.c).
+// readTrace reads reports of mtr (ui/report.c), what its window shows (ui/curses.c), those of WinMTR, and the rows of
+// traceroute and tracert.
 func (f *Facts) readTrace(t text) error {
-	found := false
+	found, row := false, 0
 	for i, line := range t.lines() {
 		line = strings.TrimRight(line, " \r")
-		m := mtrHop.FindStringSubmatch(line)
 		if mtrHead.MatchString(line) {
 			f.use(t.from, i+1)
+			row = 0
 		}
-		if m == nil {
+		hop, ok := hopOf(line, row+1)
+		if !ok {
 			continue
 		}
-		hop := Hop{Number: smallNumber(m[1]), Name: shorten(m[2]), Loss: min(amount(m[3])/100, 1), Sent: smallNumber(m[4]),
-			Mean: amount(m[5]) / 1000, Best: amount(m[6]) / 1000, Worst: amount(m[7]) / 1000, Source: f.Line(t.from, i+1)}
+		row = hop.Number
+		hop.Source = f.Line(t.from, i+1)
 		last := len(f.Traces) - 1
 		if last < 0 || hop.Number <= f.Traces[last].Hops[len(f.Traces[last].Hops)-1].Number {
 			if len(f.Traces) >= pingLimit {
@@ -55,8 +65,46 @@ func (f *Facts) readTrace(t text) error {
 		}
 		found = true
 	}
-	if !found {
-		return errNothing
+	return nothingUnless(found)
+}
+
+// hopOf is the hop of a row; next is the number of one that shows none.
+func hopOf(line string, next int) (Hop, bool) {
+	if m := mtrHop.FindStringSubmatch(line); m != nil {
+		return Hop{Number: smallNumber(m[1]), Name: shorten(m[2]), Loss: min(amount(m[3])/100, 1), Sent: smallNumber(m[4]),
+			Mean: amount(m[5]) / 1000, Best: amount(m[6]) / 1000, Worst: amount(m[7]) / 1000}, true
 	}
-	return nil
+	if m := winMTRHop.FindStringSubmatch(line); m != nil {
+		return Hop{Number: next, Name: shorten(m[1]), Loss: min(amount(m[2])/100, 1), Sent: smallNumber(m[3]),
+			Best: amount(m[4]) / 1000, Mean: amount(m[5]) / 1000, Worst: amount(m[6]) / 1000}, true
+	}
+	m := traceHop.FindStringSubmatch(line)
+	if m == nil {
+		return Hop{}, false
+	}
+	hop := Hop{Number: smallNumber(m[1])}
+	probes, places := probe.FindAllStringSubmatch(m[2], -1), probe.FindAllStringIndex(m[2], -1)
+	if len(probes) == 0 || len(probes) > 16 {
+		return Hop{}, false
+	}
+	var sum float64
+	answered := 0
+	for _, p := range probes {
+		hop.Sent++
+		if p[1] == "" {
+			continue
+		}
+		s := milliseconds(p[1])
+		if answered++; answered == 1 || s < hop.Best {
+			hop.Best = s
+		}
+		hop.Worst, sum = max(hop.Worst, s), sum+s
+	}
+	hop.Loss = 1 - float64(answered)/float64(hop.Sent)
+	hop.Mean = sum / float64(max(answered, 1))
+	hop.Name = shorten(strings.TrimSpace(m[2][:places[0][0]]))
+	if hop.Name == "" { // tracert names it last
+		hop.Name = shorten(strings.TrimSpace(m[2][places[len(places)-1][1]:]))
+	}
+	return hop, true
 }

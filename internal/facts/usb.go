@@ -26,8 +26,5 @@ func (f *Facts) readUSB(t text) error {
 				Source: f.Line(t.from, i+1)})
 		}
 	}
-	if len(f.USBDevices) == 0 {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(len(f.USBDevices) > 0)
 }

@@ -37,6 +37,9 @@ var (
 	airPackets    = regexp.MustCompile(`\((\d+) packets\)`)
 )
 
+// stationField is a line of a station that says something of its own.
+var stationField = regexp.MustCompile(`^\s*(?:[rt]x (?:bytes|packets|retries|failed|bitrate)|signal(?: avg)?):\s+-?\d`)
+
 // readWireless reads iw dev NAME link, station dump and get power_save (iw link.c, station.c), and iwconfig (Linux
 // wireless-tools iwconfig.c).
 func (f *Facts) readWireless(t text) error {
@@ -52,6 +55,10 @@ func (f *Facts) readWireless(t text) error {
 			s, found = &f.Stations[len(f.Stations)-1], true
 			s.Client = !strings.HasPrefix(strings.TrimSpace(line), "Station ")
 		}
+		if name := t.device(); s == nil && plainName(name) && stationField.MatchString(line) { // a grep cut its first line
+			f.Stations = append(f.Stations, Station{Interface: name, Source: f.Line(t.from, i+1), Shown: map[string]Source{}})
+			s, found = &f.Stations[len(f.Stations)-1], true
+		}
 		if p := powerSave.FindStringSubmatch(line); p != nil {
 			f.WirelessPowerSave, found = Setting{Value: p[1], Source: f.Line(t.from, i+1), State: Read}, true
 		}
@@ -59,10 +66,7 @@ func (f *Facts) readWireless(t text) error {
 			f.use(t.from, i+1)
 		}
 	}
-	if !found {
-		return errNothing
-	}
-	return nil
+	return nothingUnless(found)
 }
 
 // field takes one line of a station, and tells whether it says something.

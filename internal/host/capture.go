@@ -152,8 +152,8 @@ func contentName(e CaptureEntry, used map[string]bool) string {
 	base := "files" + path.Clean("/"+e.Path)
 	if e.Action != ActRead {
 		clean := func(r rune) rune {
-			if r == '-' || r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' &&
-				r <= 'z' {
+			if r == '-' || r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' ||
+				r >= 'a' && r <= 'z' {
 				return r
 			}
 			return '_'

@@ -342,8 +342,7 @@ func (s *SSH) Start(_ context.Context, args ...string) (Process, error) {
 	fmt.Fprintf(p.stdin, "PATH=\"$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin\"; LC_ALL=C; export PATH "+
 		"LC_ALL\n"+
 		"exec 3<&0\n%s </dev/null 3<&- & p=$!\n(read -r line <&3; kill $p) 2>/dev/null & w=$!\nwait $p; s=$?\nkill "+
-		"$w 2>/dev/null\nexit $s\n",
-		shell.QuoteAll(args...))
+		"$w 2>/dev/null\nexit $s\n", shell.QuoteAll(args...))
 	s.mu.Lock()
 	s.started = append(s.started, p)
 	s.mu.Unlock()

@@ -12,8 +12,7 @@ import (
 )
 
 // Iperf3 is the part of iperf3's JSON (-J) that is used, of versions 3.1 to 3.19. The reverse sums are those of the
-// other
-// direction of --bidir.
+// other direction of --bidir.
 type Iperf3 struct {
 	Error     string           `json:"error"`
 	Intervals []Iperf3Interval `json:"intervals"`
@@ -73,8 +72,7 @@ func clip(data []byte) string {
 }
 
 // Iperf3Documents are the tests in a file to which -J was written several times; one that is cut short or no JSON is
-// the
-// last. The events of --json-stream (iperf 3.17 and later) are put together as -J prints them.
+// the last. The events of --json-stream (iperf 3.17 and later) are put together as -J prints them.
 func Iperf3Documents(data []byte) (out [][]byte) {
 	data = unstreamed(data)
 	in := json.NewDecoder(bytes.NewReader(data))

@@ -126,8 +126,7 @@ func wholeLines(s string) iter.Seq2[int, string] {
 }
 
 // Sockstat reads /proc/net/sockstat: "TCP: inuse 4 orphan 0 tw 4 alloc 5 mem 2" (Linux net/ipv4/proc.c). Its numbers
-// are
-// states, not running totals; memory is in pages.
+// are states, not running totals; memory is in pages.
 func Sockstat(s string, each func(Value)) error {
 	found := false
 	for n, line := range numbered(s) {
@@ -144,9 +143,8 @@ func Sockstat(s string, each func(Value)) error {
 }
 
 // Devices reads /proc/net/dev (Linux net/core/net-procfs.c): below two lines of heading "eth0: " with 8 numbers
-// received
-// and 8 sent: bytes, packets, errs, drop, fifo, frame, compressed, multicast; bytes, packets, errs, drop, fifo, colls,
-// carrier, compressed. What it calls drop includes the packets that ip calls missed.
+// received and 8 sent: bytes, packets, errs, drop, fifo, frame, compressed, multicast; bytes, packets, errs, drop,
+// fifo, colls, carrier, compressed. What it calls drop includes the packets that ip calls missed.
 func Devices(s string, each func(line int, name string, numbers []string)) error {
 	found := false
 	name, words, at := "", []string(nil), 0

@@ -183,3 +183,14 @@ func FuzzTexts(f *testing.F) {
 		}
 	})
 }
+
+func TestPortRange(t *testing.T) {
+	if first, last, err := PortRange("32768\t60999\n"); first != 32768 || last != 60999 || err != nil {
+		t.Errorf("%d to %d, %v", first, last, err)
+	}
+	for _, text := range []string{"", "32768", "60999 32768", "0 10", "1 65536", "a b", "1 2 3"} {
+		if _, _, err := PortRange(text); err == nil {
+			t.Errorf("%q passes", text)
+		}
+	}
+}

@@ -40,8 +40,7 @@ func socketState(s string) bool {
 }
 
 // Sockets reads what ss prints of TCP's and UDP's sockets, with any of -t, -u, -i, -m, -n, -l and -O and in any
-// state: a
-// line for each and an indented one, or the rest of the same line, with its details (iproute2 misc/ss.c,
+// state: a line for each and an indented one, or the rest of the same line, with its details (iproute2 misc/ss.c,
 // tcp_stats_print).
 func Sockets(s string, each func(Socket)) error {
 	known, noState := false, false

@@ -40,9 +40,9 @@ func freePorts() error {
 	if err != nil {
 		return err
 	}
-	var from, to uint16
-	if _, err := fmt.Sscan(string(text), &from, &to); err != nil {
-		return fmt.Errorf("ip_local_port_range: %w", err)
+	from, to, err := kerneltext.PortRange(string(text))
+	if err != nil {
+		return err
 	}
 	return endSockets(func(s *netlink.Socket) bool {
 		return s.State == timeWait && s.ID.SourcePort >= from && s.ID.SourcePort <= to

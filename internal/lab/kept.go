@@ -86,8 +86,7 @@ func (k Kept) Site(name string) (Site, error) {
 	// Its number may be another process's by now.
 	if h.Born == "" || born(h.PID) != h.Born {
 		return Site{}, fmt.Errorf("host %s of lab %s is gone: its process %d was ended; take the lab down with: "+
-			"wirerate lab down %s",
-			name, k.Name, h.PID, k.Name)
+			"wirerate lab down %s", name, k.Name, h.PID, k.Name)
 	}
 	return Site{h.PID, h.Environment}, nil
 }
@@ -98,8 +97,7 @@ func (k Kept) near() error {
 		return nil
 	}
 	return fmt.Errorf("%w: lab %s was brought up in another PID namespace, that of a container or of the machine "+
-		"around it: run its programs from there",
-		ErrUnavailable, k.Name)
+		"around it: run its programs from there", ErrUnavailable, k.Name)
 }
 
 // pidSpace names the PID namespace of this process, "" where the system does not

@@ -216,8 +216,7 @@ func ipNet(p netip.Prefix) *net.IPNet {
 // forward if it has several.
 func (l *Lab) route(ctx context.Context, name string) error {
 	if l.topology.degree(name) > 1 {
-		answers, err := l.hosts[name].Do(ctx,
-			host.Poke("/proc/sys/net/ipv4/ip_forward", "1"),
+		answers, err := l.hosts[name].Do(ctx, host.Poke("/proc/sys/net/ipv4/ip_forward", "1"),
 			host.Poke("/proc/sys/net/ipv6/conf/all/forwarding", "1"))
 		if err != nil {
 			return err

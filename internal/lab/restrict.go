@@ -14,8 +14,7 @@ import (
 // choose only among the congestion control algorithms that the machine allows
 // to everybody; the list is the initial namespace's to change.
 func (l *Lab) Restrictions(ctx context.Context) ([]string, error) {
-	answers, err := l.Client().Do(ctx,
-		host.Read("/proc/sys/net/ipv4/tcp_available_congestion_control"),
+	answers, err := l.Client().Do(ctx, host.Read("/proc/sys/net/ipv4/tcp_available_congestion_control"),
 		host.Read("/proc/sys/net/ipv4/tcp_allowed_congestion_control"))
 	if err != nil {
 		return nil, fmt.Errorf("lab: %w", err)
@@ -46,6 +45,5 @@ func restricted(has, allowed []string) []string {
 	}
 	all := strings.Join(append(slices.Clone(allowed), missing...), " ")
 	return []string{fmt.Sprintf("congestion control %s cannot be made a lab host's default; to allow it, outside "+
-		"the lab: sysctl -w net.ipv4.tcp_allowed_congestion_control=%q",
-		strings.Join(missing, ", "), all)}
+		"the lab: sysctl -w net.ipv4.tcp_allowed_congestion_control=%q", strings.Join(missing, ", "), all)}
 }

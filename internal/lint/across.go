@@ -24,7 +24,10 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 		k.refused[r.Name] = a
 	}
 	if effective && r != nil {
-		k.effects[r.Name] = a
+		k.sameSetting(a)
+		if before := k.effects[r.Name]; before == nil || !precedes(a, before) {
+			k.effects[r.Name] = a
+		}
 		p := pending{assignment: a}
 		for _, v := range r.Values {
 			if v.Needs != "" && v.Value == strings.TrimSpace(e.Value) {
@@ -47,13 +50,42 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 	key := e.Name + "\x00" + e.Iface
 	if r != nil && !strings.Contains(r.Name, "*") {
 		key = r.Name + "\x00" + e.Iface // two names of one setting are one
+		if k.bothNames(r, k.versions[0]) {
+			key = r.RenamedTo + "\x00" + e.Iface
+		}
 	}
 	if before, ok := k.set[key]; ok && effective {
+		if precedes(a, before) {
+			k.superseded(a, before)
+			return
+		}
 		k.superseded(before, a) // a line that is refused supersedes none
 	}
 	if len(k.set) < cacheLimit*20 {
 		k.set[key] = a
 	}
+}
+
+// precedes reports a loader's line that a script writes behind one of sysctl.conf:
+// the loader sets its value first, wherever the script writes it.
+func precedes(a, before *assignment) bool {
+	return a.kind == conffile.Loader && before.kind == conffile.Sysctl
+}
+
+// sameSetting reports a command of a script that undoes an earlier one by the
+// other name of the setting.
+func (k *checker) sameSetting(a *assignment) {
+	before := k.effects[a.record.Name]
+	const uncertain = conffile.Glob | conffile.Conditional | conffile.Expands
+	if before == nil || before.kind != conffile.Script || a.kind != conffile.Script || before.file != a.file ||
+		before.entry.Name == a.entry.Name || strings.Contains(a.record.Name, "*") ||
+		(before.entry.Flags|a.entry.Flags)&uncertain != 0 || before.entry.Value == a.entry.Value {
+		return
+	}
+	k.reportIn(before.file, before.entry, finding{code: "duplicate", severity: Warning, sources: a.record.Sources,
+		message: fmt.Sprintf("%s = %s has no effect: line %d sets %s, another name of the same setting, to %s",
+			before.entry.Name, before.entry.Value, a.entry.Line, a.entry.Name, a.entry.Value),
+		because: "The commands run in order, and the last one wins."})
 }
 
 // replaces reports whether a second assignment of the same setting in
@@ -82,6 +114,14 @@ func (k *checker) superseded(before, after *assignment) {
 	name := before.entry.Name
 	f := finding{severity: Warning}
 	switch {
+	case before.kind == conffile.Loader && after.kind == conffile.Sysctl && !same && before.record != nil &&
+		k.refused[before.record.Name] != before:
+		f.code = "overridden"
+		f.message = fmt.Sprintf("%s = %s is in effect only until %s:%d sets %s",
+			name, before.entry.Value, after.file.path, after.entry.Line, after.entry.Value)
+		f.because = "The kernel starts with the loader's value, and sysctl.conf is read late in the boot."
+	case before.kind != after.kind:
+		return
 	case before.file == after.file && same:
 		f.code, f.severity = "duplicate", Info
 		f.message = fmt.Sprintf("%s is set to the same value again in line %d", name, after.entry.Line)
@@ -92,14 +132,6 @@ func (k *checker) superseded(before, after *assignment) {
 			name, before.entry.Value, after.entry.Line, after.entry.Value)
 		f.because = "The lines are applied in order, and the last one wins."
 		f.fix = &Fix{Kind: FixCommentOut, Reason: fmt.Sprintf("set again below to %s", after.entry.Value)}
-	case before.kind == conffile.Loader && after.kind == conffile.Sysctl && !same && before.record != nil &&
-		k.refused[before.record.Name] != before:
-		f.code = "overridden"
-		f.message = fmt.Sprintf("%s = %s is in effect only until %s:%d sets %s",
-			name, before.entry.Value, after.file.path, after.entry.Line, after.entry.Value)
-		f.because = "The kernel starts with the loader's value, and sysctl.conf is read late in the boot."
-	case before.kind != after.kind:
-		return
 	case k.system == catalog.Linux && path.Base(after.file.path) == "sysctl.conf" &&
 		path.Base(before.file.path) > "99-sysctl.conf":
 		return // systemd reads sysctl.conf as 99-sysctl.conf, procps after all others
@@ -200,7 +232,7 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 	if isModule(need) {
 		return k.moduleUnmet(a, need, strings.TrimSuffix(need, "_load"), f)
 	}
-	if k.system == catalog.Linux && !strings.Contains(need, ".") {
+	if k.system == catalog.Linux && !strings.ContainsAny(need, "./") {
 		if (a.kind == conffile.Sysctl || a.kind == conffile.YAML && !strings.Contains(a.file.text, need)) &&
 			brings(a.record, need) {
 			return k.broughtLater(a, need, f)
@@ -226,6 +258,8 @@ func (k *checker) unmet(a *assignment, need string) *finding {
 			a.entry.Name, need, have.file.path, have.entry.Line, have.entry.Value)
 	case set && !hasWant && isOff(have.entry.Value):
 		f.message = fmt.Sprintf("%s needs %s, which %s:%d switches off", a.entry.Name, name, have.file.path, have.entry.Line)
+	case !set && strings.Contains(name, "*") && strings.Contains(a.file.text, path.Base(name)):
+		return nil // a loop writes it
 	case !set:
 		d, ok := r.DefaultIn(k.versions[0])
 		if !ok || d.Formula != "" || d.Value == "unknown" || d.Value == "computed" ||

@@ -35,7 +35,7 @@ type checker struct {
 	stanzas []*stanza              // of ifupdown's interfaces
 	kinds   map[conffile.Kind]bool // kinds of file in the group
 
-	forwards  bool                      // rc.conf makes the host a router
+	forwards  bool                      // rc.conf or sysctl.conf makes the host a router
 	dead      map[*source]conffile.Span // the last statement of pf.conf that the system refuses
 	variables map[string]bool           // variables of rc.conf that any line sets
 	commented map[*source]bool          // files of which a comment behind a value was told
@@ -112,7 +112,8 @@ func (k *checker) run(files []*source) {
 		paths = append(paths, f.path)
 		byPath[f.path] = f
 		k.kinds[f.kind] = true
-		k.forwards = k.forwards || f.kind == conffile.RC && gateway.MatchString(f.text)
+		k.forwards = k.forwards || f.kind == conffile.RC && gateway.MatchString(f.text) ||
+			f.kind == conffile.Sysctl && forwarding.MatchString(f.text)
 	}
 	read, masked := conffile.Order(conffile.System(k.system), paths)
 	for _, p := range read {
@@ -136,7 +137,10 @@ func (k *checker) run(files []*source) {
 // gateway is the line of rc.conf that makes a FreeBSD host a router.
 var gateway = regexp.MustCompile(`(?im)^\s*(ipv6_)?gateway_enable=["']?yes`)
 
-// role is the host's role: the one that was given, or router where rc.conf
+// forwarding is the line of sysctl.conf that makes a BSD a router.
+var forwarding = regexp.MustCompile(`(?m)^\s*net\.inet6?\.ip6?\.forwarding\s*=\s*"?[12]`)
+
+// role is the host's role: the one that was given, or router where a file
 // says so.
 func (k *checker) role() string {
 	if k.opt.Role == "" && k.forwards {
@@ -199,6 +203,13 @@ func (k *checker) entry(e conffile.Entry) {
 				"line in /etc/modprobe.d."})
 		return
 	}
+	if f := cmp.Or(k.hostBits(e), k.undefinedName(e)); f != nil {
+		k.report(e, *f)
+		return
+	}
+	if f := k.localVariable(e); f != nil {
+		k.report(e, *f)
+	}
 	r := k.lookup(e.Name)
 	if r == nil && k.kindOf(e) == conffile.RC && e.Has(conffile.Module) && !e.Has(conffile.Part) {
 		k.report(e, finding{code: "wrong-file", severity: Warning, sources: []string{"rc.conf(5), kld_list",
@@ -220,6 +231,9 @@ func (k *checker) entry(e conffile.Entry) {
 		k.report(e, f)
 		switch f.code {
 		case "removed", "renamed", "not-yet", "read-only", "wrong-file", "bad-value", "out-of-range":
+			if f.severity == Info {
+				break // an old name that still works
+			}
 			effective = false
 			if k.kindOf(e) == conffile.PF {
 				k.dead[k.file] = e.Raw

@@ -383,17 +383,16 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 		if j.Code == "below-default" && v.numeric && v.numbers[len(v.numbers)-1] >= normal {
 			named = false // the system's default is more than the kernel's
 		}
-		if j.Code == "below-default" && strings.HasPrefix(j.When, "mid ") {
-			named = false // one of several numbers is
-		}
 		found = append(found, finding{id: fmt.Sprintf("judge%d", i), code: j.Code, severity: severity, because: because,
 			message: cmp.Or(k.memberMessage(r, j, e, v, version, in),
 				k.valueMessage(j.Code, e, defaultText(r, normal, named, version), version)),
 			sources: sources, value: true})
 	}
-	return slices.DeleteFunc(found, func(f finding) bool { // the certain one of two says it all
-		return f.severity == Info && slices.ContainsFunc(found,
-			func(o finding) bool { return o.severity != Info && o.code == f.code })
+	return slices.DeleteFunc(found, func(f finding) bool { // the certain one of two says it all, of units the graver
+		return slices.ContainsFunc(found, func(o finding) bool {
+			return o.code == f.code && (f.severity == Info && o.severity != Info ||
+				f.code == "wrong-unit" && f.severity == Warning && o.severity == Error)
+		})
 	})
 }
 

@@ -135,9 +135,7 @@ func (k *checker) judgeFiles(a *assignment, value float64) {
 // limitOf splits a limit into its type, its item, and item and domain together.
 func limitOf(e conffile.Entry) (kind, item, of string) {
 	kind, item, _ = strings.Cut(strings.TrimPrefix(e.Name, "limits:"), "/")
-	domain, _, _ := strings.Cut(e.Key, " ")
-	domain, _, _ = strings.Cut(domain, "\t")
-	return kind, item, item + " " + domain
+	return kind, item, item + " " + strings.Fields(e.Key)[0]
 }
 
 // limitValue is a limit's number; known is false for one without bound.

@@ -23,6 +23,8 @@ func (k *checker) judgeTogether() {
 		k.judgeSolicited()
 		k.judgeSameAddress()
 		k.judgeFirewallType()
+		k.judgeMasks()
+		k.judgeTranslation()
 	}
 	if k.system == catalog.Linux {
 		k.judgeConntrack()

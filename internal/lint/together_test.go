@@ -35,6 +35,15 @@ func TestTogether(t *testing.T) {
 		{"advertisements that a sysctl takes", []string{rc, "rtsold_enable=YES\nifconfig_em0_ipv6=\"inet6 2001:db8::1/64\"\n", sysctl, "net.inet6.ip6.accept_rtadv=1\n"}, ""},
 		{"advertisements of interfaces that are set elsewhere", []string{rc, "rtsold_enable=YES\nifconfig_em0=DHCP\n"}, ""},
 		{"an address of two interfaces", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em1=\"inet 192.0.2.9 netmask 255.255.255.0\"\n"}, "the address 192.0.2.9, which em0 has (line 1)"},
+		{"an address without a mask", []string{rc, "ifconfig_em0=\"inet 10.0.0.9\"\n"}, "without a mask"},
+		{"addresses that need no mask", []string{rc, "ifconfig_em0=\"inet 192.0.2.9 netmask 255.255.255.0\"\nifconfig_lo1=\"inet 127.0.1.1\"\nifconfig_gif0=\"inet 10.0.0.1 10.0.0.2\"\nifconfig_em1=\"DHCP\"\n"}, ""},
+		{"segments that libalias cannot change", []string{rc, "firewall_nat_enable=YES\n", sysctl, "net.inet.tcp.tso=1\n"}, "translates addresses by libalias"},
+		{"no segments for libalias", []string{rc, "firewall_enable=YES\ngateway_enable=YES\nfirewall_nat_enable=YES\n", sysctl, "net.inet.tcp.tso=0\n"}, ""},
+		{"a slip in a word of ifconfig", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24 broadcst 192.0.2.255\"\n"}, "did you mean broadcast"},
+		{"words of ifconfig", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24 media autoselect description medai\"\n"}, ""},
+		{"a loader's value that a script writes last", []string{"x.sh", "#!/bin/sh\necho kern.maxfiles=2000000 >> /etc/sysctl.conf\necho 'kern.maxfiles=\"3000000\"' >> /boot/loader.conf\n"}, "is in effect only until"},
+		{"two names of a setting", []string{"x.sh", "#!/bin/sh\nsysctl kern.ipc.somaxconn=2048\nsysctl kern.ipc.soacceptqueue=4096\n"}, "another name of the same setting"},
+		{"a name without a value", []string{"x.sh", "#!/bin/sh\nsysctl -w net.inet.tcp.blackhole\nsysctl -n kern.ostype\n"}, "no value"},
 		{"an address twice on one", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em0_alias0=\"inet 192.0.2.9/32\"\n"}, ""},
 		{"an address that members of carp share", []string{rc, "ifconfig_em0=\"inet vhid 1 192.0.2.9/24\"\nifconfig_em1=\"inet 192.0.2.9/24\"\n"}, ""},
 		{"an address of two tables", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em1=\"inet 192.0.2.9/24 fib 1\"\n"}, ""},
@@ -45,6 +54,7 @@ func TestTogether(t *testing.T) {
 		{"turns", []string{rc, "ifconfig_lagg0=\"laggproto roundrobin laggport em0\"\n"}, "ifconfig:laggproto"},
 		{"polling", []string{rc, "ifconfig_em0=\"DHCP polling\"\n"}, "ifconfig:polling"},
 		{"a loader's value that does not last", []string{loader, "kern.ipc.nmbclusters=\"4194304\"\n", sysctl, "kern.ipc.nmbclusters=8388608\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8388608"},
+		{"a loader's value by its old name", []string{loader, "vfs.zfs.arc_max=\"4G\"\n", sysctl, "vfs.zfs.arc.max=8589934592\n"}, "is in effect only until /etc/sysctl.conf:1 sets 8589934592"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res := Run(c, files(tt.files...), Options{System: catalog.FreeBSD, Version: "14.3"})
@@ -61,6 +71,20 @@ func TestTogether(t *testing.T) {
 				t.Errorf("%q, want %q", serious, tt.want)
 			}
 		})
+	}
+}
+
+// TestOpenBSDFlags judges flags of daemons, in a file that its words tell.
+func TestOpenBSDFlags(t *testing.T) {
+	c := load(t)
+	for text, want := range map[string]string{
+		"npppd_flags=YES\nntpd_flags=\n":        "rc.conf.local:1:13 harmful warning\n",
+		"npppd_flags=\nrelayd_flags=NO\n":       "",
+		"ntpd_flags=YES\nntpd_enable=\"YES\"\n": "",
+	} {
+		if got := list(Run(c, files("rc.conf.local", text), Options{})); got != want {
+			t.Errorf("%q: got\n%swant\n%s", text, got, want)
+		}
 	}
 }
 
@@ -127,5 +151,35 @@ func TestCorrect(t *testing.T) {
 	}
 	if worst := done.Left.Worst(); worst != Warning {
 		t.Errorf("left: %s", brief(done.Left))
+	}
+}
+
+// TestNeedsOfFiles wants what a setting needs of /sys, and nothing where a line or a loop gives it.
+func TestNeedsOfFiles(t *testing.T) {
+	c := load(t)
+	const write, flows = "sysctl -w net.core.rps_sock_flow_entries=32768\n", "rps_flow_cnt"
+	for name, tt := range map[string]struct {
+		script string
+		want   int
+	}{
+		"alone":   {write, 1},
+		"written": {write + "echo 4096 > /sys/class/net/eth0/queues/rx-0/" + flows + "\n", 0},
+		"a loop":  {write + "for q in /sys/class/net/eth0/queues/rx-*; do echo 4096 > $q/" + flows + "; done\n", 0},
+		"delay":   {"echo 2 > /sys/class/net/eth0/napi_defer_hard_irqs\n", 1},
+	} {
+		res := Run(c, files("/usr/local/bin/tune.sh", tt.script), Options{System: catalog.Linux})
+		needs := 0
+		for _, p := range res.Problems {
+			if p.Code == "needs" {
+				needs++
+			}
+		}
+		if needs != tt.want {
+			t.Errorf("%s: %d findings of needs, want %d: %v", name, needs, tt.want, res.Problems)
+		}
+	}
+	res := Run(c, files("/etc/sysctl.conf", "net.ipv4.tcp_mem = 94500000 915000000 927000000\n"), Options{System: catalog.Linux})
+	if len(res.Problems) != 1 || res.Problems[0].Severity != Error {
+		t.Errorf("a wrong unit is told once: %v", res.Problems)
 	}
 }

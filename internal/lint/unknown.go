@@ -143,9 +143,6 @@ func (k *checker) otherSection(e conffile.Entry) []finding {
 // withoutGroup judges a key of a sysctl file that holds no dot: every setting is in a
 // group, such as net or vm.
 func (k *checker) withoutGroup(e conffile.Entry) []finding {
-	if k.kindOf(e) != conffile.Sysctl {
-		return nil
-	}
 	f := finding{code: "unknown-key", severity: Warning, message: e.Name + " does not exist",
 		because: "Every setting is in a group, such as vm or net, with which its name begins."}
 	for _, name := range k.names {

@@ -139,8 +139,8 @@ func (s *Server) lintText(in lintIn) (answer, error) {
 		return answer{}, fmt.Errorf("a text of %d bytes is too large", len(in.Text))
 	}
 	opt := lint.Options{System: catalog.System(in.OS), Role: in.Role}
-	if in.OS != "" && !slices.Contains(catalog.Systems(), opt.System) || in.Role != "" &&
-		!slices.Contains(catalog.Roles(), in.Role) {
+	if in.OS != "" && !slices.Contains(catalog.Systems(), opt.System) ||
+		in.Role != "" && !slices.Contains(catalog.Roles(), in.Role) {
 		return answer{}, fmt.Errorf("os %q, role %q: one of them is unknown", in.OS, in.Role)
 	}
 	if in.Release != "" {

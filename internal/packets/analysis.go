@@ -127,8 +127,7 @@ func Analyze(name string, t *Trace) Analysis {
 		a.Other = append(a.Other, Kind{what, n})
 	}
 	slices.SortFunc(a.Other, func(a, b Kind) int {
-		return cmp.Or(cmp.Compare(b.Packets, a.Packets),
-			cmp.Compare(a.What, b.What))
+		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(a.What, b.What))
 	})
 	for i := range t.Flows {
 		if i == MaxListed {

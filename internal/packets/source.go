@@ -77,8 +77,7 @@ func newSource(r io.Reader) (*source, error) {
 		return s, nil
 	}
 	return nil, fmt.Errorf("not a packet capture: it begins with %q; pcap and pcapng are read, "+
-		"also in gzip, zstd and bzip2",
-		magic)
+		"also in gzip, zstd and bzip2", magic)
 }
 
 func notCapture(err error) error {

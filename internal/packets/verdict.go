@@ -64,8 +64,7 @@ func (l *Life) sentence(limit flow.Limit, d flow.Direction) string {
 			"with room in the window and no loss that explains it", flight, rtt)
 	case flow.PeerWindow:
 		return fmt.Sprintf("limited by the peer's receive window: it offers at most %s, which fill up "+
-			"within a round trip of %s",
-			window, rtt)
+			"within a round trip of %s", window, rtt)
 	case flow.SlowReader:
 		return fmt.Sprintf("limited by the receiving program: it reads slowly, and its window closes (%d times to zero)",
 			l.ZeroWin)

@@ -124,8 +124,7 @@ func (p *Writer) chunk(c *Column) structure {
 		unpacked = p.page(pageDictionary, dictionary, field{7, structure{{1, int32(words)}, {2, plain}}})
 	}
 	data := p.at
-	unpacked += p.page(pageData, page,
-		field{5, structure{{1, int32(p.rows)}, {2, encoding}, {3, runs}, {4, runs}}})
+	unpacked += p.page(pageData, page, field{5, structure{{1, int32(p.rows)}, {2, encoding}, {3, runs}, {4, runs}}})
 	meta = append(meta, field{6, unpacked}, field{7, p.at - begin}, field{9, data})
 	if dictionary != nil {
 		meta = append(meta, field{11, begin})

@@ -54,8 +54,7 @@ func (b *Budget) states(p *Plan, r Request) {
 	if limit < r.Load.States {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("the firewall keeps at most %.0f of the %.0f states expected, "+
 			"as the memory has room for no more: connections beyond are refused; add memory, or shorten the "+
-			"timeouts of what needs no state",
-			limit, r.Load.States))
+			"timeouts of what needs no state", limit, r.Load.States))
 	}
 	b.States, b.StateMemory = limit, limit*table.each
 	if buckets, ok := number(p.value(table.hash, r)); ok && table.hash != "" {
@@ -193,8 +192,7 @@ func (p *Plan) openbsdBudget(b Budget, r Request) {
 		rate := units.Rate(openbsdBuffer * 8 / r.Path.RTT.Seconds())
 		p.Warnings = append(p.Warnings, fmt.Sprintf("OpenBSD's socket buffers end at 2 MiB, less than the %.0f "+
 			"bytes that fill the path, and no setting raises that: one connection carries at most %s of %s; use "+
-			"%.0f in parallel",
-			bdp, rate, r.Path.Rate, math.Ceil(bdp/openbsdBuffer)))
+			"%.0f in parallel", bdp, rate, r.Path.Rate, math.Ceil(bdp/openbsdBuffer)))
 	}
 	if b.Memory > 0 && b.WorstCase > b.Memory*socketShare {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%.0f connections at their largest buffers would take %s of %s "+
@@ -211,8 +209,7 @@ func (p *Plan) warnWindow(r Request) {
 		if ok && v < bdp {
 			rate := units.Rate(v * 8 / r.Path.RTT.Seconds())
 			p.Warnings = append(p.Warnings, fmt.Sprintf("%s of %.0f bytes is less than the %.0f bytes that fill the "+
-				"path: one connection carries at most %s of %s",
-				name, v, bdp, rate, r.Path.Rate))
+				"path: one connection carries at most %s of %s", name, v, bdp, rate, r.Path.Rate))
 		}
 	}
 }

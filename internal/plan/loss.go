@@ -43,8 +43,7 @@ func (p *Plan) boundByLoss(setting string, inputs catalog.Inputs, path netpath.P
 		return ""
 	}
 	return fmt.Sprintf("one lost segment in %.0f keeps windows near %s, whatever the buffers hold; another stack "+
-		"helps there, see the steps",
-		1/path.Loss, units.Bytes(window))
+		"helps there, see the steps", 1/path.Loss, units.Bytes(window))
 }
 
 // stacks names FreeBSD's other TCP stacks for a path that loses segments, with

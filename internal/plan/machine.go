@@ -140,8 +140,8 @@ func (m Machine) filters() bool {
 func (r Request) states() float64 {
 	m := r.Machine
 	_, tracks := m.Running["net.netfilter.nf_conntrack_max"]
-	filters := m.System == catalog.OpenBSD || m.System == catalog.Linux && tracks || m.System == catalog.FreeBSD &&
-		m.filters()
+	filters := m.System == catalog.OpenBSD || m.System == catalog.Linux && tracks ||
+		m.System == catalog.FreeBSD && m.filters()
 	if r.Load.States > 0 || !filters {
 		return r.Load.States
 	}

@@ -33,8 +33,7 @@ func (c *canvas) bar(class string, x1, x2, y, height float64) {
 // titled is bar, with a text for those who point at it.
 func (c *canvas) titled(class string, x1, x2, y, height float64, title string) {
 	c.add(`<rect class="%s" x="%s" y="%g" width="%s" height="%g"><title>%s</title></rect>`, class, at(min(x1, x2)), y,
-		at(math.Abs(x2-x1)), height,
-		html.EscapeString(terminal.Clean(title)))
+		at(math.Abs(x2-x1)), height, html.EscapeString(terminal.Clean(title)))
 }
 
 // text writes s, which may come from anywhere, with its anchor start, middle

@@ -167,8 +167,7 @@ func goodputs(arm Arm) []float64 { return quantityOf(workload.Goodput).values(ar
 func drawRuns(c *canvas, a axis, median float64, values []float64, name string, index int, y float64) {
 	for _, v := range values {
 		c.add(`<line class="dot %s" x1="%s" y1="%g" x2="%s" y2="%g"><title>%s</title></line>`, armClass(index),
-			at(a.at(v)), y-8, at(a.at(v)), y+8,
-			html.EscapeString(terminal.Clean(name+", a run")))
+			at(a.at(v)), y-8, at(a.at(v)), y+8, html.EscapeString(terminal.Clean(name+", a run")))
 	}
 	if median > 0 {
 		c.marker("mark "+armClass(index), armShape(index), a.at(median), y, name+", median")

@@ -175,8 +175,7 @@ func newPlanView(p plan.Plan, r Result) planView {
 			continue
 		}
 		v.Diff = append(v.Diff, diffLine{"-", "del", fmt.Sprintf("%s = %s", change.Setting, cmp.Or(change.From,
-			change.Default, "?"))},
-			diffLine{"+", "ins", fmt.Sprintf("%s = %s", change.Setting, change.To)})
+			change.Default, "?"))}, diffLine{"+", "ins", fmt.Sprintf("%s = %s", change.Setting, change.To)})
 	}
 	return v
 }
@@ -197,8 +196,7 @@ func setsViews(r Result) []setsView {
 				where = "both hosts"
 			}
 			v.Diff = append(v.Diff, diffLine{"-", "del", fmt.Sprintf("%s = %s  # %s", s.Setting, terminal.Clip(s.From,
-				200), where)},
-				diffLine{"+", "ins", fmt.Sprintf("%s = %s", s.Setting, terminal.Clip(s.To, 200))})
+				200), where)}, diffLine{"+", "ins", fmt.Sprintf("%s = %s", s.Setting, terminal.Clip(s.To, 200))})
 		}
 		if len(v.Diff) > 0 {
 			out = append(out, v)
@@ -367,8 +365,7 @@ func method(r Result) []string {
 		if len(d.Looks) > 0 {
 			out = append(out, fmt.Sprintf("At most %d pairs were planned. The trial could stop only after %s pairs, "+
 				"and the chance of a false alarm, %s over all these looks together, was divided among them "+
-				"beforehand; hence the interval's level.",
-				d.MaxPairs, joinInts(d.Looks), percent(d.Alpha)))
+				"beforehand; hence the interval's level.", d.MaxPairs, joinInts(d.Looks), percent(d.Alpha)))
 		}
 	}
 	pairs := "The arms ran in pairs, in random order within balanced blocks, so that a drift of the machine or the " +

@@ -402,8 +402,7 @@ func (w *logText) verdict(c *weblog.Comparison) {
 	for _, s := range c.Decisive() {
 		if s.Percentile == c.Judge {
 			w.f("  %s before, %s after: %s %s\n", shortSeconds(s.Before.Value), shortSeconds(s.After.Value),
-				signed(s.Change.Value),
-				interval(s.Change, signed))
+				signed(s.Change.Value), interval(s.Change, signed))
 		}
 	}
 	w.f("\n")

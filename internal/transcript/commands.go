@@ -15,7 +15,8 @@ func withHead(name, command string, p passage) (body string, at []int) {
 	body, at = strings.Join(p.lines, "\n"), p.at()
 	last := command[strings.LastIndex(command, " ")+1:]
 	switch {
-	case name == "ifconfig -a" && last != command && !strings.HasPrefix(last, "-") && !strings.Contains(body, "flags=") &&
+	case name == "ifconfig -a" && last != command && linkName.MatchString(last) &&
+		!strings.Contains(body, "flags=") &&
 		!strings.Contains(body, "Link encap"):
 		return last + "  Link encap:Ethernet\n" + body, at
 	case name == "/proc/interrupts" || strings.Contains(body, "RX packets"):
@@ -26,6 +27,9 @@ func withHead(name, command string, p passage) (body string, at []int) {
 	}
 	return body, at
 }
+
+// linkName is what may be the name of an interface.
+var linkName = regexp.MustCompile(`^[a-z][\w.:@-]{0,15}$`)
 
 // headOf is the line that names what follows, where it was not copied with it.
 func headOf(name, body string) string {
@@ -120,6 +124,8 @@ func (o outputs) takeTool(words []string, part section) bool {
 		}
 	case "uname":
 		o.takeLoose(part.from(1))
+		o.add("uname -a", part.command, unameLine(first), one)
+	case "freebsd-version": // of the kernel first, where -k stands before -u
 		o.add("uname -a", part.command, unameLine(first), one)
 	case "nproc":
 		o.add("/proc/cpuinfo", part.command, cpuinfo(first, "1"), one)

@@ -49,13 +49,13 @@ var looseLines = []looseLine{
 		`CIFS: .*has not responded|drbd .*(?:PingAck did not arrive|NetworkFailure)|libceph: (?:osd|mon)\d+ |[TR]x status -\d+$|` +
 		`swiotlb buffer is full|page allocation failure|rtl_\w+_cond == \d|Switched to clocksource |link status definitely down|` +
 		`Downshift occurred from|CTRL-EVENT-BEACON-LOSS|missed beacons exceeds|systemd-networkd\[\d+\]: \S+: Lost carrier|firmware crashed!|` +
-		`downgraded by SmartSpeed|link up, \d+Mbps, half-duplex|` +
+		`downgraded by SmartSpeed|hostapd: \S+: STA |link up, \d+Mbps, half-duplex|` +
 		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently|` +
 		`packet error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|slow ops, oldest one blocked|` +
 		`[Hh]eartbeat (?:ping )?on (?:back|front)(?: interface)? from osd|OSD heartbeats on (?:back|front) from osd|heartbeat_check: no reply`), "dmesg",
 		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ops", "eartbeat", "connection", "not respond", "drbd", "libceph",
 			"status", "swiotlb", "allocation", "_cond", "clocksource", "UDP",
-			"-mtu'", "Downshift", "BEACON", "beacons", "Lost carrier", "crashed!", "SmartSpeed", "half-duplex"}},
+			"-mtu'", "Downshift", "BEACON", "beacons", "hostapd", "Lost carrier", "crashed!", "SmartSpeed", "half-duplex"}},
 	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^[ \t]+(?:net|kern|hw|dev|vm|vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`),
 		"sysctl -a", nil},
 	{regexp.MustCompile(`kfree_skb.*reason[:=]|kfree_skb_total\{|^\d+ drops? at \S+ \(|^drop at: \S|^drop reason: [A-Z_]+$|` +
@@ -100,7 +100,7 @@ var looseLines = []looseLine{
 		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!`), "dmesg",
 		[]string{"NOP-", "DISTRIBUTING", "limit reached", "atchdog", "PCI Express", "hung"}},
 	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|InDroppedDma|rbuf_ovflow_cnt|rx_no_dma_resources|rx_fifo_errors|` +
-		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_missed_errors|rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
+		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy): *\d+`), "ethtool -S interface",
 		[]string{"allowance", "rx_", "tx_", "InDroppedDma", "rbuf_"}},
 	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_(?:grab_packets|transmit|ring_reinit).* full hwcur|` +
@@ -147,6 +147,9 @@ type looseLine struct {
 	words []string
 }
 
+// heading is the title of a post, which names what its author suspects.
+var heading = regexp.MustCompile(`^#{1,6} +[A-Za-z]`)
+
 // looseForm is the form of a line, nil when it has none that is known.
 func looseForm(line string) *looseLine {
 	if len(line) > 4096 {
@@ -156,6 +159,9 @@ func looseForm(line string) *looseLine {
 		l := &looseLines[i]
 		if (l.words == nil || slices.ContainsFunc(l.words, func(w string) bool { return strings.Contains(line, w) })) &&
 			l.form.MatchString(line) {
+			if l.name == "dmesg" && heading.MatchString(line) {
+				return nil
+			}
 			return l
 		}
 	}
@@ -188,6 +194,12 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*Supported ports: \[`), "ethtool " + facts.UnnamedLink, []string{"Supported ports"}},
 	{regexp.MustCompile(`^\s*\*-network(:\d+)?( DISABLED| UNCLAIMED)?\s*$`), "lshw -C network", []string{"*-network"}},
 	{regexp.MustCompile(`^PING6? ?[(\w]|^--- \S+ ping6? statistics ---`), "ping", []string{"PING", "--- "}},
+	{regexp.MustCompile(`^\s*\d+ bytes from \S+.*[rs]eq=\d+ (?:ttl|hlim)=\d+ `), "ping", []string{" bytes from "}},
+	{regexp.MustCompile(`^\s*(?:Pinging|Ping wird ausgeführt für) \S+ .*\d+ [Bb]ytes |^\s*Ping(?: statistics|-Statistik) \S+ \S+:$|` +
+		`^\s*\S+ \S+ [0-9.]+ ?: ?\S+=\d+ \S+[=<]\d+ ?ms TTL=\d+`), "ping", []string{"Ping", "TTL="}},
+	{regexp.MustCompile(`^traceroute6? to \S+ \(|^Tracing route to `), "mtr", []string{"traceroute", "Tracing"}},
+	{facts.ProbeRow, "mtr", []string{" ms", "*"}},
+	{regexp.MustCompile(`^\|\s*Host\s+-\s+%\s*\|`), "mtr", []string{"Host"}},
 	{regexp.MustCompile(`^/: +Bus \d+\.Port \d+: Dev 1, Class=root_hub`), "lsusb -t", []string{"root_hub"}},
 	{regexp.MustCompile(`^HOST: .*Loss%|^\s*(?:Host\s+)?Loss%\s+Snt\s+Last`), "mtr", []string{"Loss%"}},
 	{regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-fA-F:]{17} \(on |^[a-z][\w.-]*\s+IEEE 802\.11`), "iw",

@@ -65,8 +65,7 @@ func unsquashed(s string) string {
 }
 
 // withoutTags is the text of a page; its lines stay where they are. What is in angle brackets and no element of HTML
-// is an
-// output's own: <UP,RUNNING>, <Link>.
+// is an output's own: <UP,RUNNING>, <Link>.
 func withoutTags(page string) string {
 	var b strings.Builder
 	hidden := false // in a script or style

@@ -114,8 +114,8 @@ func isTitle(line string) bool {
 
 // period is after how many lines a text shows the same counters again, as a loop prints them; 0 when it does not.
 func period(name string, lines []string) int {
-	if !isOfCounters(name) || len(lines) > 1000 || strings.HasPrefix(name, "ethtool -S ") &&
-		facts.RepeatsPerQueue(strings.Join(lines, "\n")) {
+	if !isOfCounters(name) || len(lines) > 1000 ||
+		strings.HasPrefix(name, "ethtool -S ") && facts.RepeatsPerQueue(strings.Join(lines, "\n")) {
 		return 0
 	}
 	keys := keysOf(name, lines)

@@ -97,8 +97,8 @@ func ratesIn(line string) units.Rate {
 			continue
 		}
 		v, err := strconv.ParseFloat(m[1], 64)
-		if err != nil || v <= 0 || strings.Contains(m[0], "MB") || strings.Contains(m[0], "GB") &&
-			!strings.Contains(m[0], "GBE") {
+		if err != nil || v <= 0 || strings.Contains(m[0], "MB") ||
+			strings.Contains(m[0], "GB") && !strings.Contains(m[0], "GBE") {
 			continue // bytes
 		}
 		unit := units.Mbit

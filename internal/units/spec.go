@@ -25,8 +25,7 @@ func KeyOf(value string) (key string, ok bool) {
 	return "", false
 }
 
-// ParseFields splits a comma-separated list of key=value, or of values whose key
-// KeyOf knows. Keys are lower-cased
+// ParseFields splits a comma-separated list of key=value, or of values whose key KeyOf knows. Keys are lower-cased
 // and may occur once; empty specifications, keys and values are errors.
 func ParseFields(spec string) ([]Field, error) {
 	if strings.TrimSpace(spec) == "" {

@@ -439,8 +439,7 @@ func (in *savedDetail) detail() (*detail, error) {
 				return nil
 			}
 			return &d.behind[g.Size]
-		}),
-		load(in.Clients, func(g *savedGroup) *latency.Group { return d.clients.at(g.Net) }))
+		}), load(in.Clients, func(g *savedGroup) *latency.Group { return d.clients.at(g.Net) }))
 	if err != nil {
 		return nil, err
 	}

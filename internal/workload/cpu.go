@@ -91,8 +91,7 @@ func (s cpuSample) since(later cpuSample) *CPU {
 		}
 	}
 	slices.SortFunc(cpu.Cores, func(a, b Core) int {
-		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)),
-			cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
 	})
 	return cpu
 }

@@ -206,10 +206,9 @@ func (l *load) largeFiles() (loaded, error) {
 
 // fileHead is as long as what web servers answer before a file: on a path whose
 // rate binds, that is a part of what a request for a small one costs.
-const fileHead = "HTTP/1.1 200 OK\r\nServer: wirerate\r\nDate: %s\r\nContent-Type: " +
-	"text/plain\r\nContent-Length: %d\r\n" +
-	"Last-Modified: Thu, 01 Jan 1970 00:00:00 GMT\r\nConnection: keep-alive\r\nETag: " +
-	"\"00000000-400\"\r\nAccept-Ranges: bytes\r\n\r\n"
+const fileHead = "HTTP/1.1 200 OK\r\nServer: wirerate\r\nDate: %s\r\n" +
+	"Content-Type: text/plain\r\nContent-Length: %d\r\nLast-Modified: Thu, 01 Jan 1970 00:00:00 GMT\r\n" +
+	"Connection: keep-alive\r\nETag: \"00000000-400\"\r\nAccept-Ranges: bytes\r\n\r\n"
 
 // serveFiles answers GET /N with N bytes, on a connection whose first bytes were
 // read already.

@@ -337,8 +337,7 @@ func (l *load) rates(name string, a arrival) (loaded, error) {
 	out.Metrics[LatencyBound] = o.bound.Seconds()
 	if !found.held {
 		out.warn(CodeSlowIdle, found.metrics[LatencyP99], "at no rate that was tried for %s did 99%% of the requests end "+
-			"within %s: this is the lowest",
-			s.confirm, o.bound.Round(time.Millisecond))
+			"within %s: this is the lowest", s.confirm, o.bound.Round(time.Millisecond))
 	}
 	clients, tries := max(l.spec.Streams, int(2*found.achieved*max(found.metrics[LatencyP50], 0.001))), closedTries
 	if name == Requests { // as many as wrk has, to be compared with it

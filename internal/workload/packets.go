@@ -225,8 +225,7 @@ func (l *load) packets() (loaded, error) {
 		if own := min(base.metrics[Loss], again.metrics[Loss]); own > lossBound {
 			r.bound = min(1.2*own+lossBound, 0.9)
 			out.warn(CodeLossBound, r.bound, "the path loses %.1f%% at %.0f packets/s already: the search takes "+
-				"up to %.1f%%, not %.0f%%",
-				100*own, float64(firstRate), 100*r.bound, 100*lossBound)
+				"up to %.1f%%, not %.0f%%", 100*own, float64(firstRate), 100*r.bound, 100*lossBound)
 		}
 	}
 	confirm := l.spec.Duration / 8
@@ -239,8 +238,7 @@ func (l *load) packets() (loaded, error) {
 	out.Metrics, out.Limit = found.metrics, &found.limit
 	if !found.held {
 		out.warn(CodeLossBound, found.metrics[Loss], "no rate lost less than %.0f%% when it was tried for %s: this is the "+
-			"lowest that was tried, with %.1f%% lost",
-			100*r.bound, confirm, 100*found.metrics[Loss])
+			"lowest that was tried, with %.1f%% lost", 100*r.bound, confirm, 100*found.metrics[Loss])
 	}
 	return out, nil
 }

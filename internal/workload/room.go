@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/host"
+	"github.com/wirerate/wirerate/internal/kerneltext"
 )
 
 const (
@@ -49,11 +50,14 @@ func (p Pair) room(ctx context.Context, asked int) (streams int, limit Limit) {
 // address; 0 where it does not tell.
 func (p Pair) ports(ctx context.Context) int {
 	text, err := host.ReadFile(ctx, p.Client, "/proc/sys/net/ipv4/ip_local_port_range")
-	var from, to int
-	if _, scan := fmt.Sscan(string(text), &from, &to); err != nil || scan != nil || from < 1 || to > 65535 {
+	if err != nil {
 		return 0
 	}
-	return max(0, to-from+1)
+	from, to, err := kerneltext.PortRange(string(text))
+	if err != nil {
+		return 0
+	}
+	return int(to) - int(from) + 1
 }
 
 // raise lets the processes of a shell have as many files open as so many

@@ -240,8 +240,7 @@ func processorLines(s watch.State, width, rows int) []string {
 		var b strings.Builder
 		for _, p := range all[:n] {
 			fmt.Fprintf(&b, "%-*s ", each-1, fmt.Sprintf("cpu %-3d %s %3.0f%% irq %2.0f%% st %2.0f%%",
-				p.ID, bar(p.Busy, 8), 100*p.Busy,
-				100*p.Interrupt, 100*p.Stolen))
+				p.ID, bar(p.Busy, 8), 100*p.Busy, 100*p.Interrupt, 100*p.Stolen))
 		}
 		lines, all = append(lines, b.String()), all[n:]
 	}
@@ -301,8 +300,7 @@ func (m Model) listLines(rows int) []string {
 	for i := from; i < len(all) && len(lines) < rows; i++ {
 		f := all[i]
 		line := fmt.Sprintf("%-*s %-*s %11s %7.4g %s", local, terminal.Clip(f.Local, local), peer,
-			terminal.Clip(f.Peer, peer),
-			diagnose.RateWords(max(f.Sent, f.Received)), f.RTT, limitNow(f))
+			terminal.Clip(f.Peer, peer), diagnose.RateWords(max(f.Sent, f.Received)), f.RTT, limitNow(f))
 		if wide {
 			line = fmt.Sprintf("%-*s", local+peer+limit+23, terminal.Clip(line, local+peer+limit+22))
 			line += fmt.Sprintf("%8s %8.3g %9d %10s %11s %5.0f%%", age(f.Age), f.Retransmits, f.Window, size(f.Flight),

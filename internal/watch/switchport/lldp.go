@@ -113,8 +113,7 @@ func neighbour(c *gosnmp.GoSNMP, names map[string]string, m Machine) (string, er
 		table(c, remPortType, func(rest string, p gosnmp.SnmpPDU) {
 			n, _ := numberOf(p)
 			types[rest] = n.value
-		}),
-		table(c, remSysName, func(rest string, p gosnmp.SnmpPDU) { systems[rest] = text(p) }))
+		}), table(c, remSysName, func(rest string, p gosnmp.SnmpPDU) { systems[rest] = text(p) }))
 	ports := map[string]bool{}
 	match := func(rest string, ours bool) {
 		if parts := strings.Split(rest, "."); ours && len(parts) == 3 {

@@ -31,8 +31,8 @@ func fieldsOfCLF(fields []field) int {
 	for i, w := range want {
 		f := &fields[n+i]
 		last := i == len(want)-1
-		if f.role != w.role || f.pad || f.list || f.after != w.after &&
-			!(last && hasPrefix([]byte(f.after), w.after) && len(f.after) <= 8) {
+		if f.role != w.role || f.pad || f.list ||
+			f.after != w.after && !(last && hasPrefix([]byte(f.after), w.after) && len(f.after) <= 8) {
 			return 0
 		}
 	}

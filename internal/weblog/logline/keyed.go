@@ -14,8 +14,11 @@ const (
 	// encoder's duration_format says otherwise.
 	caddyKeys = "duration=duration,time=ts,status=status,bytes=size,method=request.method,path=request.uri," +
 		"proto=request.proto,client=request.remote_ip,unit=s"
-	envoyKeys   = "duration=duration,time=start_time,status=response_code,bytes=bytes_sent,method=method,path=path,proto=protocol,upstream=upstream_service_time,end=response_flags,client=downstream_remote_address,unit=ms"
-	traefikKeys = "duration=Duration,time=StartUTC,status=DownstreamStatus,bytes=DownstreamContentSize,method=RequestMethod,path=RequestPath,proto=RequestProtocol,upstream=OriginDuration,client=ClientHost,unit=ns"
+	envoyKeys = "duration=duration,time=start_time,status=response_code,bytes=bytes_sent,method=method," +
+		"path=path,proto=protocol,upstream=upstream_service_time,end=response_flags," +
+		"client=downstream_remote_address,unit=ms"
+	traefikKeys = "duration=Duration,time=StartUTC,status=DownstreamStatus,bytes=DownstreamContentSize," +
+		"method=RequestMethod,path=RequestPath,proto=RequestProtocol,upstream=OriginDuration,client=ClientHost,unit=ns"
 )
 
 // parseKeys reads "duration=KEY,status=KEY,...,unit=ms". In JSON, a dot in a

@@ -1,0 +1,90 @@
+package conffile
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// pfNames follows the macros and tables of pf.conf, and emits where a name is not the one that was defined:
+//
+//	pf:rule/macro  a macro that no line above defines, and for which pfctl refuses the whole file
+//	pf:rule/table  a table that only looks like one of the file: pf makes it, and nothing fills it
+//
+// The value is the name that was meant, empty where none is near. A text without macros of its own may be a part of a
+// file, of which nothing is said; so is what an included file may define (parse.y of pfctl).
+type pfNames struct {
+	macros, tables map[string]bool
+	used           []word // tables of rules
+	unknown        []word // macros
+	elsewhere      bool
+}
+
+func (n *pfNames) statement(words []word) {
+	if n.macros == nil {
+		n.macros, n.tables = map[string]bool{}, map[string]bool{}
+	}
+	for _, w := range words {
+		if w.quoted || len(n.used)+len(n.unknown) > pfNamesLimit {
+			continue
+		}
+		if name, ok := strings.CutPrefix(w.text, "$"); ok {
+			name = name[:len(name)-len(strings.TrimLeft(name, "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"))]
+			if isName(name) && !n.macros[name] {
+				w.text = name
+				n.unknown = append(n.unknown, w)
+			}
+		} else if name := strings.TrimPrefix(w.text, "!"); strings.HasPrefix(name, "<") && strings.HasSuffix(name, ">") {
+			w.text = strings.Trim(name, "<>")
+			n.used = append(n.used, w)
+		}
+	}
+	switch {
+	case words[0].text == "include":
+		n.elsewhere = true
+	case len(words) > 2 && words[1].text == "=":
+		n.macros[words[0].text] = true
+	case words[0].text == "table" && len(words) > 1:
+		n.tables[strings.Trim(words[1].text, "<>")] = true
+	}
+}
+
+// pfNamesLimit bounds the names that are kept of a file.
+const pfNamesLimit = 10000
+
+func (n *pfNames) conclude(s *scanner) {
+	if n.elsewhere {
+		return
+	}
+	for _, w := range n.unknown {
+		if len(n.macros) > 0 {
+			s.pfName("pf:rule/macro", w, nearest(w.text, n.macros))
+		}
+	}
+	for _, w := range n.used {
+		if meant := nearest(w.text, n.tables); meant != "" && !n.tables[w.text] {
+			s.pfName("pf:rule/table", w, meant)
+		}
+	}
+}
+
+func (s *scanner) pfName(name string, w word, meant string) {
+	s.emit(Entry{Key: w.text, Name: name, Value: meant, Line: w.line, KeySpan: w.span, ValueSpan: w.span,
+		Raw: s.wholeLines(w.span), style: styleFixed})
+}
+
+// nearest returns the first of the names that is one slip away, or one or two letters longer or shorter; "" for none.
+func nearest(name string, names map[string]bool) string {
+	for _, n := range slices.Sorted(maps.Keys(names)) {
+		longer, shorter := name, n
+		if len(n) > len(name) {
+			longer, shorter = n, name
+		}
+		extended := strings.HasPrefix(longer, shorter) && len(longer) < len(shorter)+3
+		numbered := strings.Trim(longer, "0123456789") == strings.Trim(shorter, "0123456789")
+		if len(shorter) > 3 && !numbered && (extended || oneSlip(name, n)) {
+			return n
+		}
+	}
+	return ""
+}

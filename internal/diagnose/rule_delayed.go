@@ -1,0 +1,156 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"net/netip"
+	"strconv"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// The delays that are worth a word: a mean so many seconds above the shortest and so many times as long, the longest so
+// far above it, and the answers that show it.
+const (
+	addedDelay   = 0.030
+	timesAsLong  = 3
+	longestDelay = 0.100
+	anyDelay     = 2.0 // no path on earth is so long, satellites included
+	enoughPings  = 10
+)
+
+// delayedRoundTrips finds probes that mostly take far longer than the fastest.
+func delayedRoundTrips() Rule {
+	return Rule{
+		ID: "delayed-round-trips", Title: "Round trips take far longer than they could", Severity: Warning,
+		Needs: []string{"linux:path|round trips|messages", "freebsd:round trips|messages", "openbsd:round trips|messages"},
+		Because: "A queue on the way is full, or a radio sleeps or sends again: everything that shares it is delayed. A " +
+			"router may answer late for itself: a delay counts only where it goes on to the end of the path.",
+		Confirm: "On an idle line the round trips are short; during an upload or a download they grow as here.",
+		Check:   func(in Input) []Finding { return delayedProbes(in.Facts) },
+		Fires: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n--- 192.0.2.1 ping statistics ---\n"+
+			"100 packets transmitted, 100 received, 0% packet loss, time 99100ms\nrtt min/avg/max/mdev = 9.1/310.5/900.2/90.1 ms\n"),
+		Quiet: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n--- 192.0.2.1 ping statistics ---\n"+
+			"100 packets transmitted, 100 received, 0% packet loss, time 99100ms\nrtt min/avg/max/mdev = 9.1/10.5/900.2/9.1 ms\n"),
+	}
+}
+
+func delayed(least, mean, longest float64) bool {
+	return least >= anyDelay || least > 0 && mean-least >= addedDelay && mean >= timesAsLong*least && longest-least >= longestDelay
+}
+
+// delayedProbes finds round trips of ping, mtr and traceroute that are mostly far above the shortest.
+func delayedProbes(f *facts.Facts) []Finding {
+	const local = "the delay arises on the own network: switch off the power saving of its Wi-Fi cards (iw dev NAME set " +
+		"power_save off), look at signal and channel, and at who fills the link"
+	const shape = "shape to a little below the bottleneck's rate with fq_codel or cake where the queue stands"
+	for _, t := range f.Traces {
+		if found := delayedTrace(t, local, shape); found != nil {
+			return found
+		}
+	}
+	for _, p := range f.Pings {
+		if max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2 || !delayed(p.Min, p.Avg, p.Max) {
+			continue
+		}
+		evidence := []facts.Source{p.Source}
+		if p.Slowest.Text != "" && p.Slowest != p.Source {
+			evidence = append(evidence, p.Slowest)
+		}
+		found := one(cmp.Or(p.Peer, "ping"), evidence, "no round trip took less than %s", inMS(p.Min))
+		if p.Min < anyDelay {
+			found = one(cmp.Or(p.Peer, "ping"), evidence, "round trips take %s on average and up to %s, where %s is "+
+				"possible", inMS(p.Avg), inMS(p.Max), inMS(p.Min))
+		}
+		if a, err := netip.ParseAddr(p.Peer); err == nil && (a.IsPrivate() || a.IsLinkLocalUnicast()) {
+			return do(local, found)
+		}
+		return do("ping the first router meanwhile: where its round trips grow as well, the delay arises on the own network "+
+			"(Wi-Fi, its power saving); else "+shape, found)
+	}
+	return delayedGateway(f)
+}
+
+// delayedGateway finds a gateway that the monitor of a firewall finds slow more than once, without the loss of which
+// path-loss speaks.
+func delayedGateway(f *facts.Facts) []Finding {
+	const least, lossy, often = 200000, 10, 2 // microseconds, percent, alarms
+	worst, address := 0, ""
+	lines, n := logLines(f, func(line string) bool {
+		m := slowGateway.FindStringSubmatch(line)
+		if m == nil {
+			return false
+		}
+		us, _ := strconv.Atoi(m[2])
+		lost, _ := strconv.Atoi(m[3])
+		if us >= least && lost < lossy && us > worst {
+			worst, address = us, m[1]
+		}
+		return us >= least && lost < lossy
+	})
+	if n < often {
+		return nil
+	}
+	return do("look at what the line carries meanwhile: a full upload fills the queue of the modem; shape a little below "+
+		"its rate (fq_codel, cake)",
+		one("gateway "+address, lines, "its monitor waited %s for answers (alarms in %s)", inMS(float64(worst)/1e6),
+			counted(n, "line")))
+}
+
+// slowGateway is what dpinger of pfSense and OPNsense logs.
+var slowGateway = regexp.MustCompile(`dpinger.* (\S+): Alarm latency (\d{1,9})us stddev \S+ loss (\d{1,3})%`)
+
+// delayedTrace finds the hop from which on the round trips to all are long. Few probes tell less.
+func delayedTrace(t facts.Trace, local, shape string) []Finding {
+	long := func(h facts.Hop) bool { return delayed(h.Best, h.Mean, h.Worst) }
+	last := len(t.Hops) - 1
+	for last > 0 && t.Hops[last].Loss > 0.5 { // what does not answer
+		last--
+	}
+	first := last
+	for first > 0 && (long(t.Hops[first-1]) || t.Hops[first-1].Loss > 0.99) {
+		first--
+	}
+	from, end := t.Hops[first], t.Hops[last]
+	few := end.Sent < enoughPings
+	const rarely = 0.1 // a router that answers few probes, where the report may go on
+	if last == first && end.Loss >= rarely {
+		return nil
+	}
+	if !long(end) || from.Loss > 0.99 || few && (last == first || math.Min(from.Worst, end.Worst) < 2*longestDelay) {
+		return nil
+	}
+	evidence := []facts.Source{from.Source}
+	if last > first {
+		evidence = append(evidence, end.Source)
+	}
+	found := one(cmp.Or(end.Name, "path"), evidence, "from hop %d on%s round trips take %s on average and up to %s, "+
+		"where %s is possible", from.Number, named(from.Name), inMS(from.Mean), inMS(from.Worst), inMS(from.Best))
+	if few {
+		found = with(Info, found)
+	}
+	if from.Number <= 1 {
+		return do(local, found)
+	}
+	return do(shape+"; where that is not the own line, show this to who runs the hop", found)
+}
+
+// inMS are seconds in milliseconds.
+func inMS(s float64) string {
+	switch {
+	case s >= 10:
+		return fmt.Sprintf("%.0f s", s)
+	case s >= 1:
+		return fmt.Sprintf("%.0f ms", 1000*s)
+	}
+	return fmt.Sprintf("%.3g ms", 1000*s)
+}
+
+func named(hop string) string {
+	if hop == "" {
+		return ""
+	}
+	return " (" + hop + ")"
+}

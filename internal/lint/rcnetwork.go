@@ -1,0 +1,118 @@
+package lint
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// pointToPoint are interfaces whose addresses need no mask: ifconfig of FreeBSD says
+// so of loopback and of interfaces with two ends.
+var pointToPoint = []string{"lo", "tun", "gif", "gre", "ng", "ppp", "stf", "ipsec", "me"}
+
+// judgeMasks reports an IPv4 address without a mask.
+func (k *checker) judgeMasks() {
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		words := strings.Fields(a.entry.Value)
+		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") || a.entry.Has(conffile.Expands) ||
+			slices.Contains(pointToPoint, strings.TrimRight(a.entry.Iface, "0123456789")) ||
+			slices.Contains(words, "netmask") {
+			continue
+		}
+		i := slices.Index(words, "inet")
+		if i < 0 || i+1 == len(words) || strings.Trim(words[i+1], "0123456789.") != "" || strings.Count(words[i+1], ".") != 3 ||
+			i+2 < len(words) && strings.Trim(words[i+2], "0123456789.") == "" {
+			continue
+		}
+		k.reportIn(a.file, a.entry, finding{code: "syntax", severity: Warning, value: true,
+			sources: []string{"ifconfig(8), netmask", "freebsd-src sbin/ifconfig/af_inet.c, warn_nomask (13 and 14)"},
+			message: fmt.Sprintf("%s has an address without a mask; write %s/24 or whichever prefix its network has",
+				a.entry.Name, words[i+1]),
+			because: "ifconfig then takes " + classMask(words[i+1]) + ", the mask of its old class, and warns that this is going away; " +
+				"on 15.0 hosts it refused the address."})
+	}
+}
+
+// classMask is the prefix length that an address had before there were masks.
+func classMask(address string) string {
+	first, _, _ := strings.Cut(address, ".")
+	n, _ := parseNumber(first, catalog.OpenBSD, "")
+	switch {
+	case n < 128:
+		return "/8"
+	case n < 192:
+		return "/16"
+	}
+	return "/24"
+}
+
+// judgeTranslation reports segmentation in the card where the kernel's own
+// translation of addresses (libalias) sees the packets.
+func (k *checker) judgeTranslation() {
+	var nat *assignment
+	for _, name := range []string{"firewall_nat_enable", "natd_enable"} {
+		if k.switchedOn(name) {
+			nat = k.assigned(name)
+		}
+	}
+	tso := k.effects["net.inet.tcp.tso"]
+	if nat == nil || tso == nil || isOff(tso.entry.Value) {
+		return
+	}
+	k.reportIn(tso.file, tso.entry, finding{code: "conflict", severity: Warning, value: true,
+		sources: []string{"ipfw(8), NETWORK ADDRESS TRANSLATION (NAT)", "libalias(3)"},
+		message: fmt.Sprintf("%s = %s, and %s:%d translates addresses by libalias, which needs 0",
+			tso.entry.Name, tso.entry.Value, nat.file.path, nat.entry.Line),
+		because: "libalias changes packets as they are on the wire; a segment that the card is still to cut is more than it " +
+			"takes, so that connections of this host stall."})
+}
+
+// localVariable judges the flags of a daemon of OpenBSD.
+func (k *checker) localVariable(e conffile.Entry) *finding {
+	daemon, flags := strings.CutSuffix(e.Name, "_flags")
+	if k.system != catalog.OpenBSD || k.kindOf(e) != conffile.RC || !flags || !strings.EqualFold(e.Value, "yes") {
+		return nil
+	}
+	return &finding{code: "harmful", severity: Warning, value: true,
+		sources: []string{"rc.conf(8)", "openbsd/src etc/rc.d/rc.subr, rc_cmd"},
+		message: fmt.Sprintf("%s = %s starts %s with the argument %q", e.Name, e.Value, daemon, e.Value),
+		because: "The value is the daemon's arguments: an empty one switches it on, and NO off (rcctl enable " + daemon + ")."}
+}
+
+// hostBits judges an address of pf.conf with bits behind its prefix.
+func (k *checker) hostBits(e conffile.Entry) *finding {
+	if e.Name != "pf:rule/host-bits" {
+		return nil
+	}
+	address, _, _ := strings.Cut(e.Key, "/")
+	return &finding{code: "harmful", severity: Warning,
+		sources: []string{"pfctl_parser.c of OpenBSD and FreeBSD, set_ipmask"},
+		message: fmt.Sprintf("%s is the whole network %s", e.Key, e.Value),
+		because: fmt.Sprintf("pfctl clears the bits behind the prefix; write %s where the host alone is meant, and %s otherwise.",
+			address, e.Value)}
+}
+
+// undefinedName judges a name in pf.conf that is not the one that was defined.
+func (k *checker) undefinedName(e conffile.Entry) *finding {
+	switch e.Name {
+	case "pf:rule/macro":
+		f := finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), MACROS"},
+			message: fmt.Sprintf("the macro %s is not defined above this line", e.Key),
+			because: "pfctl refuses the whole file for it."}
+		if e.Value != "" {
+			f.severity = Error
+			f.message += "; did you mean " + e.Value + "?"
+		}
+		return &f
+	case "pf:rule/table":
+		return &finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), TABLES"},
+			message: fmt.Sprintf("no line defines the table %s; did you mean %s?", e.Key, e.Value),
+			because: "pf makes the table, which nothing fills, so that the rule matches no packet."}
+	}
+	return nil
+}
