@@ -88,7 +88,7 @@ func (s *scanner) whole(kind Kind, from, to, line int) {
 
 // parts are the kinds of files whose lines stand in a context, so that a text
 // written into one is read as a whole.
-var parts = []Kind{LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables}
+var parts = []Kind{LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Service}
 
 // into returns a scanner whose entries are marked as written into a file, with
 // the kind of that file, "" when it is none that is followed.
@@ -135,7 +135,7 @@ const (
 
 // remember keeps the assignments that a command consists of.
 func (s *scanner) remember(c *command) {
-	for _, w := range c.words {
+	for _, w := range s.constants(c.words) {
 		e, ok := s.assignment(w)
 		switch {
 		case !ok:

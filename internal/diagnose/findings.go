@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
@@ -57,7 +58,11 @@ func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source
 		if !fits(line) || stamped && !logStamp.MatchString(line) {
 			continue // people quote a message as well
 		}
-		last = f.Line("dmesg", i+1)
+		here := f.Line("dmesg", i+1)
+		if here.Text = around(here.Text, line, fits); here.Text == "" {
+			continue
+		}
+		last = here
 		if lines++; lines == 1 {
 			found = append(found, last)
 		}
@@ -70,6 +75,30 @@ func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source
 
 // logStamp is what lines of a log bear and those of people who quote it do not: the kernel's clock, its name, a time.
 var logStamp = regexp.MustCompile(`\[ *\d{1,9}\.\d+\]|\bkernel: |\d\d:\d\d:\d\d`)
+
+// around is what is shown of a line: its beginning where that fits, else the passage that does, for a message may stand
+// far behind in a sentence; empty where none does.
+func around(shown, line string, fits func(string) bool) string {
+	const size, step = 200, 60
+	if fits(shown) {
+		return shown
+	}
+	for at := 0; at < min(len(line), 1<<14); at += step {
+		part := strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return ' '
+			}
+			return r
+		}, strings.ToValidUTF8(line[at:min(at+size, len(line))], ""))
+		if at > 0 {
+			part = "... " + strings.TrimSpace(part) // no beginning of a line
+		}
+		if fits(part) {
+			return part
+		}
+	}
+	return ""
+}
 
 // counters returns those of the names that are above zero.
 func counters(f *facts.Facts, names ...string) (found []facts.Counter) {

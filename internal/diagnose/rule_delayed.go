@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
-	"strconv"
 
 	"github.com/wirerate/wirerate/internal/facts"
-	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // The delays that are worth a word: a mean so many seconds above the shortest and so many times as long, the longest so
@@ -25,11 +23,17 @@ const (
 func delayedRoundTrips() Rule {
 	return Rule{
 		ID: "delayed-round-trips", Title: "Round trips take far longer than they could", Severity: Warning,
-		Needs: []string{"linux:path|round trips|messages", "freebsd:round trips|messages", "openbsd:round trips|messages"},
+		Needs: []string{"linux:path|round trips|messages", "freebsd:round trips|messages",
+			"openbsd:round trips|messages"},
 		Because: "A queue on the way is full, or a radio sleeps or sends again: everything that shares it is delayed. A " +
 			"router may answer late for itself: a delay counts only where it goes on to the end of the path.",
 		Confirm: "On an idle line the round trips are short; during an upload or a download they grow as here.",
-		Check:   func(in Input) []Finding { return delayedProbes(in.Facts) },
+		Check: func(in Input) []Finding {
+			if found := delayedProbes(in.Facts); found != nil {
+				return found
+			}
+			return slowGateway(in.Facts)
+		},
 		Fires: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n--- 192.0.2.1 ping statistics ---\n"+
 			"100 packets transmitted, 100 received, 0% packet loss, time 99100ms\nrtt min/avg/max/mdev = 9.1/310.5/900.2/90.1 ms\n"),
 		Quiet: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n--- 192.0.2.1 ping statistics ---\n"+
@@ -43,8 +47,12 @@ func delayed(least, mean, longest float64) bool {
 
 // delayedProbes finds round trips of ping, mtr and traceroute that are mostly far above the shortest.
 func delayedProbes(f *facts.Facts) []Finding {
-	const local = "the delay arises on the own network: switch off the power saving of its Wi-Fi cards (iw dev NAME set " +
+	local := "the delay arises on the own network: switch off the power saving of its Wi-Fi cards (iw dev NAME set " +
 		"power_save off), look at signal and channel, and at who fills the link"
+	if f.System != "linux" {
+		local = "the delay arises on the own network: look at its Wi-Fi (signal, channel, power saving), at who fills the " +
+			"link, and at what inspects packets on the way"
+	}
 	const shape = "shape to a little below the bottleneck's rate with fq_codel or cake where the queue stands"
 	for _, t := range f.Traces {
 		if found := delayedTrace(t, local, shape); found != nil {
@@ -52,7 +60,7 @@ func delayedProbes(f *facts.Facts) []Finding {
 		}
 	}
 	for _, p := range f.Pings {
-		if max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2 || !delayed(p.Min, p.Avg, p.Max) {
+		if max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2 || !delayed(p.Min, withoutLongest(p), p.Max) {
 			continue
 		}
 		evidence := []facts.Source{p.Source}
@@ -70,37 +78,13 @@ func delayedProbes(f *facts.Facts) []Finding {
 		return do("ping the first router meanwhile: where its round trips grow as well, the delay arises on the own network "+
 			"(Wi-Fi, its power saving); else "+shape, found)
 	}
-	return delayedGateway(f)
+	return nil
 }
 
-// delayedGateway finds a gateway that the monitor of a firewall finds slow more than once, without the loss of which
-// path-loss speaks.
-func delayedGateway(f *facts.Facts) []Finding {
-	const least, lossy, often = 200000, 10, 2 // microseconds, percent, alarms
-	worst, address := 0, ""
-	lines, n := logLines(f, func(line string) bool {
-		m := slowGateway.FindStringSubmatch(line)
-		if m == nil {
-			return false
-		}
-		us, _ := strconv.Atoi(m[2])
-		lost, _ := strconv.Atoi(m[3])
-		if us >= least && lost < lossy && us > worst {
-			worst, address = us, m[1]
-		}
-		return us >= least && lost < lossy
-	})
-	if n < often {
-		return nil
-	}
-	return do("look at what the line carries meanwhile: a full upload fills the queue of the modem; shape a little below "+
-		"its rate (fq_codel, cake)",
-		one("gateway "+address, lines, "its monitor waited %s for answers (alarms in %s)", inMS(float64(worst)/1e6),
-			counted(n, "line")))
+// withoutLongest is the mean of all answers but the longest, which one that was late makes large alone.
+func withoutLongest(p facts.Ping) float64 {
+	return (p.Avg*float64(p.Answered) - p.Max) / float64(p.Answered-1)
 }
-
-// slowGateway is what dpinger of pfSense and OPNsense logs.
-var slowGateway = regexp.MustCompile(`dpinger.* (\S+): Alarm latency (\d{1,9})us stddev \S+ loss (\d{1,3})%`)
 
 // delayedTrace finds the hop from which on the round trips to all are long. Few probes tell less.
 func delayedTrace(t facts.Trace, local, shape string) []Finding {

@@ -30,8 +30,12 @@ func ringDrops() Rule {
 					found[0].Fix = append(found[0].Fix, Fix{Setting: "ethtool:ring/rx", Interface: n.Name,
 						Value: strconv.Itoa(n.Rings.RXMax)})
 				}
-				out = append(out, do("spread the receive work over more cores, or let the host take more packets "+
-					"in one go", found)...)
+				action := "spread the receive work over more cores, or let the host take more packets in one go"
+				if lossShare(c, received(n)) > 0.5 { // no load does that for long
+					action = "the host takes next to nothing out of the ring: vmstat -ia (Linux: /proc/interrupts) shows whether " +
+						"the card's interrupts arrive; update the driver, or try another one"
+				}
+				out = append(out, do(action, found)...)
 			}
 			if len(out) == 0 && in.Facts.System != "linux" {
 				return loggedOverrun(in.Facts)

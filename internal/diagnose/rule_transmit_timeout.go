@@ -18,7 +18,8 @@ func transmitTimeout() Rule {
 				{"lost tx completions is above"}, {"keep alive watchdog timeout"}, {"tx timeout detected"},
 				{"tx timeout on queue"}, {"tx_timeout recovery level"}, {"_cond == 0 (loop"},
 				{"appears to be hung!"},
-				{": watchdog: head "}, {"lost tx completion is above"}} { // ena, ena, mlx5, virtio_net, i40e, r8169, ixl
+				{": watchdog: head "}, {"lost tx completion is above"}, // ena, ena, mlx5, virtio_net, i40e, r8169, ixl
+				{": trigger reset is on"}, {"ena admin queue is not in running state"}} { // ena of FreeBSD
 				if lines, n := logged(in.Facts, words...); n > 0 {
 					card := "card"
 					if m := hungCard.FindStringSubmatch(lines[0].Text); m != nil {
@@ -33,6 +34,10 @@ func transmitTimeout() Rule {
 			}
 			if lines, n := matching(in.Facts, usbTimeout); n > 0 {
 				return do(hungAction(lines[0].Text), one(usbTimeout.FindStringSubmatch(lines[0].Text)[1], lines,
+					"the kernel reported a card that hung in %s", counted(n, "line")))
+			}
+			if lines, n := matching(in.Facts, retoldWatchdog); n > 0 {
+				return do(hungAction(lines[0].Text), one(retoldWatchdog.FindStringSubmatch(lines[0].Text)[1], lines,
 					"the kernel reported a card that hung in %s", counted(n, "line")))
 			}
 			return crashedFirmware(in)
@@ -74,6 +79,8 @@ func hungAction(line string) string {
 	case intelGigabit.MatchString(line):
 		return "update the driver and the card's firmware; switch off segmentation by the card until then (" +
 			"ethtool -K NAME tso off gso off), and ASPM for the slot"
+	case ofVirtualMachine.MatchString(line):
+		return "update its driver; where it stays so, move the virtual machine to another host (in a cloud: stop and start it)"
 	case notOnSlot.MatchString(line):
 		return "update the kernel, which holds the driver; look at the load when it happens and at the supply of power"
 	}
@@ -84,12 +91,16 @@ func hungAction(line string) string {
 var (
 	onUSB = regexp.MustCompile(`\((?:r8152|ax88179_178a|asix|aqc111|cdc_\w+|` +
 		`smsc\w+|lan78xx|dm9601|rtl8150|sr9\d00)\)|\d+-[\d.]+:\d+\.\d+ `)
-	intelGigabit = regexp.MustCompile(`\be1000e\b.*Unit Hang`)
-	notOnSlot    = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|` +
+	ofVirtualMachine = regexp.MustCompile(`\b(?:ena|vtnet|vmx|hn|xn|vio|gve)\d+: |\((?:ena|virtio_net|vmxnet3|gve|hv_netvsc)\)|\bena [0-9a-f]{4}:`)
+	intelGigabit     = regexp.MustCompile(`\be1000e\b.*Unit Hang`)
+	notOnSlot        = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|` +
 		`fec|mvneta|mvpp2|mtk_soc_eth|ag71xx|cpsw|gianfar)\)`)
 )
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
 var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f] ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
 	`NETDEV WATCHDOG: ([a-z][\w.-]*) |^(?:\[[^\]]*\] )?[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
-	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost)`)
+	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|ENA admin queue)`)
+
+// retoldWatchdog is the message of the BSDs' drivers without its colon, as people type it from a screen.
+var retoldWatchdog = regexp.MustCompile(`^\W*([a-z]{2,}\d+) [Ww]atchdog timeout\W*$`)

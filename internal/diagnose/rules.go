@@ -25,7 +25,7 @@ func Rules() []Rule {
 		lroForwarding(), offloadsOff(), linkFull(), shaperFull(), qdiscDrops(), sendRingFull(), bundlePort(),
 		shaperLimit(), hundredMegabit(), bufferbloat(), delayedRoundTrips(), bondAggregator(), bondBalance(),
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(),
-		nfsMountOptions(), nfsRetransmits(), serverSilent(), pathLoss(),
+		nfsMountOptions(), nfsRetransmits(), serverSilent(), pathLoss(), memberDown(), sendErrors(),
 		receivePruned(), backlogDrops(), udpBuffer(), udpMemory(), dropNamed(), datagramsLost(), receiveDropped(),
 		tunnelReplay(), rdmaLosses(), saidLost(), countedLosses(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),

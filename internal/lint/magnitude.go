@@ -184,6 +184,8 @@ func word(r *catalog.Record, e conffile.Entry) *finding {
 		f.because = "It is in patched kernels only; one without the patch refuses it and keeps the old value."
 	case near != "":
 		f.message += "; did you mean " + near + "?"
+	case e.Name == "tc:qdisc":
+		f.severity = Warning // a module or a BPF program from elsewhere may bring it
 	}
 	return f
 }

@@ -103,8 +103,14 @@ var looseLines = []looseLine{
 		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy): *\d+`), "ethtool -S interface",
 		[]string{"allowance", "rx_", "tx_", "InDroppedDma", "rbuf_"}},
-	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_(?:grab_packets|transmit|ring_reinit).* full hwcur|` +
-		`Netmap \S+ transmit ring is full`), "dmesg", []string{"drop mbuf", "netmap_", "Netmap "}},
+	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_(?:grab_packets|ring_reinit).* full hwcur|` +
+		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|(?i:error reading netmap data via polling)`),
+		"dmesg", []string{"drop mbuf", "netmap", "Netmap "}},
+	{regexp.MustCompile(`: invalid MTU: \d+\(\w+\) != \d|: Trigger reset is on|ENA admin queue is not in running state|` +
+		`: Rx ring \d+ is stalled|: [Tt]rigger refill for ring \d|PF states limit reached|\tkernel\t(?:<\d+>)?\S|` +
+		`Socket create failed due to limits|^\W*[a-z]{2,}\d+ [Ww]atchdog timeout\W*$`), "dmesg",
+		[]string{"invalid MTU", "Trigger reset", "admin queue", "stalled", "refill", "PF states", "\tkernel\t",
+			"Socket create", "atchdog"}},
 	{regexp.MustCompile(`: bandwidth too large$|Could not setup (receive|transmit) structures|AMD-Vi: Event logged|` +
 		`DMAR: \[DMA |PCIe link lost|too many orphaned sockets|[Ff]ailed to sufficiently increase (receive|send) buffer|` +
 		`so-(?:rcv|snd)buf \d+ was not granted|so_rcvbuf_set=|limit reached$|` +

@@ -167,7 +167,7 @@ func understood(lines []string, margin *regexp.Regexp) int {
 func unmarked(line string) (rest string, fence bool) {
 	for strings.HasPrefix(line, ">") {
 		rest := strings.TrimPrefix(strings.TrimPrefix(line, ">"), " ")
-		if words := commandWords(rest); isCommand(words) {
+		if words := commandWords(rest); isCommand(words) && !isSentence(rest) {
 			break // a prompt
 		}
 		line = rest
@@ -191,11 +191,24 @@ func unmarked(line string) (rest string, fence bool) {
 	if m := titledLine.FindStringSubmatch(line); m != nil {
 		line = m[1]
 	}
+	if strings.Contains(line, "**") {
+		line = boldWord.ReplaceAllString(line, "$1") // a number that somebody points at
+	}
 	if bold, ok := strings.CutPrefix(line, "**"); ok && strings.HasSuffix(bold, "**") {
 		line = strings.TrimSuffix(bold, "**")
 	}
 	return line, false
 }
+
+// isSentence tells a quoted sentence that begins with the name of a tool ("free CPU. I'll keep on testing") from a
+// command: it has many words, an end or a comma within, and nothing of a shell.
+func isSentence(s string) bool {
+	words := strings.Fields(s)
+	return len(words) > 4 && !strings.ContainsAny(s, "|/=<>;$") && !strings.Contains(s, " -") &&
+		strings.ContainsAny(strings.Join(words[:len(words)-1], " "), ".,'?!")
+}
+
+var boldWord = regexp.MustCompile(`\*\*(\d[\w.,:%/-]*)\*\*`)
 
 // titledLine has the title of iperf3 -T in front.
 var titledLine = regexp.MustCompile(`^[\w.-]{1,32}: {1,2}(\[ *(?:ID|SUM|\d+)\] .*|Test Complete.*|Connecting to host .*)$`)

@@ -137,6 +137,9 @@ func isRefusal(lines []string) bool {
 // looksPrinted reports whether a program wrote a paragraph: half of its lines are rows of numbers, or of names with
 // values, in the way of tables.
 func looksPrinted(lines []string, fenced bool) bool {
+	if len(lines) == 1 && strings.HasSuffix(strings.TrimSpace(lines[0]), ":") && len(strings.Fields(lines[0])) > 2 {
+		return false // a caption
+	}
 	rows := 0
 	for _, line := range lines {
 		fields := strings.Fields(line)
