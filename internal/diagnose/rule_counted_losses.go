@@ -13,7 +13,7 @@ const queueRemedy = "give what empties this queue more processor time, queues or
 // countedLosses finds what tools that have no reader of their own count as lost.
 func countedLosses() Rule {
 	return Rule{
-		ID: "counted-losses", Title: "A tool counts packets that it lost", Systems: onLinux(),
+		ID: "counted-losses", Title: "A tool counts packets that it lost",
 		Needs: []string{"counters of other tools|switch errors|cilium metrics"}, Severity: Warning,
 		Because: "The counter's name says that packets were lost. In most tools a queue was full because what empties it " +
 			"was too slow, or its bursts are longer than the queue.",

@@ -27,7 +27,7 @@ func Rules() []Rule {
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(),
 		nfsMountOptions(), nfsRetransmits(), serverSilent(), pathLoss(), memberDown(), sendErrors(),
 		receivePruned(), backlogDrops(), udpBuffer(), udpMemory(), dropNamed(), datagramsLost(), receiveDropped(),
-		tunnelReplay(), saidLost(), alarmedDrops(), countedLosses(),
+		tunnelReplay(), rdmaLosses(), saidLost(), alarmedDrops(), countedLosses(),
 		sackOff(), timestampsOff(), congestionControlUnfit(), retransmissions(), reordering(), spurious(), checksums(),
 		energyEthernet(), cpuIdle(), lowFrequency(), hyperThreading(), entropy(), acceptFilter(), hostCache(), clockSource(),
 		settingHarmful(), settingNoEffect(),

@@ -145,6 +145,8 @@ type Facts struct {
 	Pollers []Poller `json:"pollers,omitempty"`
 	// LossCounts are losses that tools without a reader count.
 	LossCounts []LossCount `json:"loss_counts,omitempty"`
+	// Alarms are shares of which netdata warns.
+	Alarms []Alarm `json:"alarms,omitempty"`
 	// TransferEnds are the lines of iperf3's summaries, of UDP also where only intervals were posted: their sum.
 	TransferEnds []TransferEnd `json:"transfer_ends,omitempty"`
 	Neighbours   []Neighbour   `json:"neighbours,omitempty"`

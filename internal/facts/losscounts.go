@@ -39,6 +39,7 @@ const (
 	leastLost      = 100
 	leastLostShare = 1e-6
 	leastErrors    = 0.01
+	allLost        = 1000
 )
 
 // The forms of counters: "name: 12 other=13", "12 packets dropped" at the start of a line or in brackets, "/12 pkts
@@ -179,7 +180,7 @@ func lossesOf(all []namedCount) (lost, totals []namedCount) {
 		if c.value < leastLost || !isLoss && !isError || noCount.MatchString(c.words) {
 			continue
 		}
-		best, like := namedCount{}, -1
+		best, like := namedCount{}, -1 // a counter of packets that stands at 0 is one as well: all were lost
 		for _, t := range all {
 			if !totalWords.MatchString(t.words) || lossWords.MatchString(t.words) || errorWords.MatchString(t.words) ||
 				noCount.MatchString(t.words) || sendWords.MatchString(t.words) != sendWords.MatchString(c.words) {
@@ -194,7 +195,7 @@ func lossesOf(all []namedCount) (lost, totals []namedCount) {
 			}
 		}
 		share := LossCount{Lost: c.value, Beside: best.value}.Share()
-		if best.value == 0 || share < leastLostShare || !isLoss && share < leastErrors {
+		if like < 0 || best.value == 0 && c.value < allLost || share < leastLostShare || !isLoss && share < leastErrors {
 			continue
 		}
 		lost, totals = append(lost, c), append(totals, best)

@@ -20,11 +20,15 @@ var pastedSeeds = map[string]string{
 	"lshw -C network": "  *-network\n       logical name: eth0\n       size: 100Mbit/s\n       capacity: 1Gbit/s\n" +
 		"       capabilities: tp 1000bt-fd\n       configuration: driver=igb duplex=full link=yes port=twisted pair\n",
 	"conntrack -S": "cpu=0 found=1 invalid=2 insert=0 insert_failed=3 drop=4 early_drop=0 error=0 search_restart=5\n",
-	"free":         "       total used free shared buff/cache available\nMem: 7821 7400 120 300 300 121\nSwap: 2047 2000 47\n",
-	"mii-tool":     "eth0: negotiated 100baseTx-FD, link ok\n",
-	"sar":          "10:00:01 IFACE rxpck/s txpck/s rxkB/s txkB/s rxcmp/s txcmp/s rxmcst/s %ifutil\n10:00:02 eth0 1.00 2.00 3.00 4.00 0.00 0.00 0.00 0.10\n",
-	"dropwatch":    "1 drops at tcp_v4_do_rcv+cd (0xffffffff)\ndrop reason: SOCKET_RCVBUFF\n",
-	"top":          "%Cpu0  :  1.0 us,  2.0 sy,  0.0 ni, 90.0 id,  0.0 wa,  0.0 hi,  7.0 si,  0.0 st\nCPU 1:  1.0% user,  0.0% nice,  2.0% system, 90.0% interrupt,  7.0% idle\n",
+	RDMA: "link mlx5_0/1 packet_seq_err 1200 local_ack_timeout_err 31\nlink mlx5_1/1\n    out_of_sequence 7\n" +
+		"/sys/class/infiniband/mlx5_2/ports/1/hw_counters/out_of_sequence:9\n",
+	Alarms: "Alert: 1m ipv4 udp receive buffer errors | 5120 errors\n1m_tcp_syn_queue_cookies = 7 cookies\n" +
+		"net.eth0 (eth0)\n1m received traffic overflow = 91%\n",
+	"free":      "       total used free shared buff/cache available\nMem: 7821 7400 120 300 300 121\nSwap: 2047 2000 47\n",
+	"mii-tool":  "eth0: negotiated 100baseTx-FD, link ok\n",
+	"sar":       "10:00:01 IFACE rxpck/s txpck/s rxkB/s txkB/s rxcmp/s txcmp/s rxmcst/s %ifutil\n10:00:02 eth0 1.00 2.00 3.00 4.00 0.00 0.00 0.00 0.10\n",
+	"dropwatch": "1 drops at tcp_v4_do_rcv+cd (0xffffffff)\ndrop reason: SOCKET_RCVBUFF\n",
+	"top":       "%Cpu0  :  1.0 us,  2.0 sy,  0.0 ni, 90.0 id,  0.0 wa,  0.0 hi,  7.0 si,  0.0 st\nCPU 1:  1.0% user,  0.0% nice,  2.0% system, 90.0% interrupt,  7.0% idle\n",
 	"/proc/net/dev": "Inter-|   Receive\n face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n" +
 		"  eth0: 1000 10 0 1 0 0 0 0 2000 20 0 0 0 0 0 0\n",
 	"netstat -idnW": "Iface MTU RX-OK RX-ERR RX-DRP RX-OVR TX-OK TX-ERR TX-DRP TX-OVR Flg\neth0 1500 10 0 1 0 20 0 0 0 BMRU\n",

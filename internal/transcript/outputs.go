@@ -276,6 +276,7 @@ func (o outputs) takeLoose(p passage) {
 	if o.takeAgain(p) {
 		return
 	}
+	p = o.takeClocked(p)
 	blocks, loose := map[string]*scattered{}, map[string]*scattered{}
 	done := map[string]bool{}
 	block := ""

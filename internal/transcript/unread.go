@@ -168,7 +168,8 @@ func isRow(line string, fenced bool) bool {
 	columns := strings.Count(text, "  ") + strings.Count(text, "\t")
 	return numbers >= 3 && numbers*2 >= len(fields) || numbers >= 1 && columns >= 2 ||
 		fenced && numbers > 0 && len(fields) <= 12 ||
-		len(fields) == 2 && strings.HasSuffix(fields[0], ":") && numbers == 1 || facts.CountersIn(line) >= 3
+		len(fields) == 2 && strings.HasSuffix(fields[0], ":") && numbers == 1 || facts.CountersIn(line) >= 3 ||
+		fenced && fileValue.MatchString(line)
 }
 
 // fromRow leaves out what stands before the first row, such as the title of a post.
@@ -179,6 +180,9 @@ func fromRow(lines []string, fenced bool) []string {
 	}
 	return lines
 }
+
+// fileValue is the content of a file as grep prints it: the path, a colon, a number.
+var fileValue = regexp.MustCompile(`^/\S+:-?\d+$`)
 
 // isNumber reports whether a word is a number, perhaps with a unit: 12, 1.5G, 0x1f, 93%.
 func isNumber(w string) bool {
