@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -57,8 +58,8 @@ func slowestCard(f *facts.Facts) (slowest *facts.NIC) {
 	return slowest
 }
 
-// tested is the mean rate of a test of TCP.
-type tested struct {
+// testedRate is the mean rate of a test of TCP.
+type testedRate struct {
 	peer          string
 	rate, seconds float64
 	evidence      []facts.Source
@@ -66,17 +67,17 @@ type tested struct {
 
 // testedRates are the rates of tests of one connection, and of the sums of several, that no loss disturbed: at the
 // sender, at the receiver, and in what iperf says at the end.
-func testedRates(f *facts.Facts) (out []tested) {
+func testedRates(f *facts.Facts) (out []testedRate) {
 	const least = 3 // s, and intervals
-	if len(f.Transfers) == 1 {
-		if tr := f.Transfers[0]; tr.Intervals >= least && tr.Seconds > 0 && tr.Stalled == 0 &&
-			tr.Retransmits <= uint64(tr.Intervals) && tr.SteadySource.Text != "" {
-			out = append(out, tested{tr.Peer, 8 * tr.Bytes / tr.Seconds, tr.Seconds, []facts.Source{tr.SteadySource}})
+	for _, tr := range f.Transfers {
+		if tr.Intervals >= least && filled(tr) > 0 {
+			out = append(out, testedRate{tr.Peer, 8 * tr.Bytes / tr.Seconds, tr.Seconds, []facts.Source{cmp.Or(tr.SteadySource,
+				tr.Last, tr.Source)}})
 		}
 	}
 	if len(f.Receipts) == 1 {
 		if tr := f.Receipts[0]; tr.Intervals >= least && tr.Seconds > 0 && tr.Steady > 0 {
-			out = append(out, tested{tr.Peer, 8 * tr.Bytes / tr.Seconds, tr.Seconds, []facts.Source{tr.SteadySource}})
+			out = append(out, testedRate{tr.Peer, 8 * tr.Bytes / tr.Seconds, tr.Seconds, []facts.Source{tr.SteadySource}})
 		}
 	}
 	sums := slices.ContainsFunc(f.TransferEnds, func(e facts.TransferEnd) bool { return e.Stream == "SUM" })
@@ -88,7 +89,7 @@ func testedRates(f *facts.Facts) (out []tested) {
 		if e.Lost >= 0 || e.Role == "sender" || e.Seconds < least || sums != (e.Stream == "SUM") || !sums && len(streams) > 1 {
 			continue
 		}
-		out = append(out, tested{"iperf", float64(e.Rate), e.Seconds, []facts.Source{e.Source}})
+		out = append(out, testedRate{"iperf", float64(e.Rate), e.Seconds, []facts.Source{e.Source}})
 	}
 	return out
 }

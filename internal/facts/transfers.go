@@ -51,6 +51,9 @@ func (f *Facts) readTransfers(t text) error {
 			continue
 		}
 		f.Transfers = countIn(f.Transfers, at, ends, l, f.Line(t.from, i+1))
+		for _, other := range at {
+			f.Transfers[other].Parallel = len(at) > 1
+		}
 	}
 	return nothingUnless(found)
 }

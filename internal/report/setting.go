@@ -21,7 +21,7 @@ func Setting(w io.Writer, r *catalog.Record, version catalog.Version) {
 	p.blank()
 	settingLife(&p, r, version)
 	p.field("value", form(r))
-	if here := r.In(version); here.Kind != catalog.Unknown || r.Removed == "" {
+	if here := standing(r, version); here.Kind != catalog.Unknown || r.Removed == "" {
 		p.field("active", activeWords(here)+scopeWords(r))
 	}
 	settingDefaults(&p, r, version)
@@ -83,6 +83,15 @@ func settingLife(p *page, r *catalog.Record, version catalog.Version) {
 		p.field("now", r.RenamedTo)
 	}
 	p.field("note", r.Became)
+}
+
+// standing is the record as it stands in a release, or without one as it stands in
+// the newest that has it.
+func standing(r *catalog.Record, version catalog.Version) *catalog.Record {
+	if version == "" {
+		return r
+	}
+	return r.In(version)
 }
 
 // lifetimeWords says from when to when a setting was there, and how it was set.

@@ -28,7 +28,7 @@ func SettingMarkdown(r *catalog.Record, version catalog.Version) string {
 		item("default", d)
 	}
 	item("value", form(r))
-	if here := r.In(version); here.Kind != catalog.Unknown {
+	if here := standing(r, version); here.Kind != catalog.Unknown {
 		item("active", activeWords(here)+scopeWords(r))
 	}
 	item("written in", strings.Join(r.Belongs, ", "))

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -27,6 +28,24 @@ func TestFormAndScope(t *testing.T) {
 		}
 		if got := scopeWords(&c.record); got != c.scope {
 			t.Errorf("%s: scope is %q, want %q", c.record.Name, got, c.scope)
+		}
+	}
+}
+
+// Without a release a setting whose kind changed is set as in the newest one.
+func TestSettingOfSeveralKinds(t *testing.T) {
+	r := catalog.Record{Name: "net.fibs", System: catalog.FreeBSD, Kind: catalog.Both, Scope: catalog.ScopeHost,
+		Type: catalog.TypeUint, Belongs: []string{"sysctl", "loader"}, Does: "Number of tables.",
+		Lifetimes: []catalog.Lifetime{{Removed: "13.0", Kind: catalog.Boot}, {Since: "13.0", Kind: catalog.Both}}}
+	for version, want := range map[catalog.Version]string{
+		"":     "  active    at boot, and can be written later",
+		"14.2": "  active    at boot, and can be written later",
+		"12.4": "  active    at boot, or when its module loads",
+	} {
+		var w strings.Builder
+		Setting(&w, &r, version)
+		if !strings.Contains(w.String(), want) {
+			t.Errorf("release %q: want %q in\n%s", version, want, w.String())
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"path"
 	"slices"
@@ -168,10 +169,29 @@ func withoutOutputs(text string) error {
 		}
 	}
 	if len(commands) == 0 {
+		var seen printed
+		for _, u := range sortSession(splitSession(text)).unread(nil) {
+			if seen = append(seen, fmt.Sprintf("%q in line %d", u.Words, u.Line)); len(seen) == 3 {
+				break
+			}
+		}
+		if len(seen) > 0 {
+			return seen
+		}
 		return ErrNoOutputs
 	}
 	return commands
 }
+
+// printed are the beginnings of passages that look like outputs, in a text of which none is understood.
+type printed []string
+
+func (p printed) Error() string {
+	return "it holds what looks like outputs (" + strings.Join(p, ", ") + "), of no tool that is read here"
+}
+
+// Is makes it ErrNoOutputs to those who ask.
+func (printed) Is(target error) bool { return target == ErrNoOutputs }
 
 // systemNames are the names by which people call what they run.
 var systemNames = []struct {
@@ -372,7 +392,7 @@ func commandOf(line string) string {
 		return ""
 	}
 	words := commandWords(m[2])
-	if strings.Trim(m[1], " #>") == "" && isSentence(words) {
+	if strings.Trim(m[1], " #>") == "" && isSpoken(words) {
 		return "" // a title, or what somebody quoted
 	}
 	if isCommand(words) || strings.HasPrefix(line, "$ ") || strings.Contains(m[1], "@") {
