@@ -75,7 +75,7 @@ func testedRates(f *facts.Facts) (out []testedRate) {
 				tr.Last, tr.Source)}})
 		}
 	}
-	if len(f.Receipts) == 1 {
+	if len(f.Receipts) == 1 && len(f.Transfers) == 0 {
 		if tr := f.Receipts[0]; tr.Intervals >= least && tr.Seconds > 0 && tr.Steady > 0 {
 			out = append(out, testedRate{tr.Peer, 8 * tr.Bytes / tr.Seconds, tr.Seconds, []facts.Source{tr.SteadySource}})
 		}

@@ -53,11 +53,9 @@ func Sockets(s string, each func(Socket)) error {
 		last = nil
 	}
 	row := func(n int, words []string) (err error) {
-		if words == nil {
-			return nil
-		}
-		if last, err = newSocket(n, words); err == nil {
-			known = true
+		if words != nil {
+			last, err = newSocket(n, words)
+			known = known || err == nil
 		}
 		return err
 	}
@@ -71,13 +69,14 @@ func Sockets(s string, each func(Socket)) error {
 		if begun != nil {
 			whole := begun
 			begun = nil
-			if withState(words, noState) == nil || !socketState(withState(words, noState)[0]) {
-				whole, words = append(whole, words...), nil
+			goesOn := !beginsRow(words, noState)
+			if goesOn {
+				whole = append(whole, words...)
 			}
 			if err := row(at, whole); err != nil {
 				return err
 			}
-			if words == nil {
+			if goesOn {
 				continue
 			}
 		}
@@ -100,12 +99,12 @@ func Sockets(s string, each func(Socket)) error {
 		if len(words) < 4 || !socketState(words[0]) {
 			continue
 		}
-		if len(words) == 4 && strings.Contains(words[3], ":") {
+		if len(words) > 4 {
+			if err := row(n, words); err != nil {
+				return err
+			}
+		} else if strings.Contains(words[3], ":") {
 			begun, at = words, n
-		} else if len(words) == 4 {
-			continue
-		} else if err := row(n, words); err != nil {
-			return err
 		}
 	}
 	if err := row(at, begun); err != nil {
@@ -113,6 +112,12 @@ func Sockets(s string, each func(Socket)) error {
 	}
 	flush()
 	return NothingUnless(known)
+}
+
+// beginsRow reports whether a line is not the rest of one that was broken.
+func beginsRow(words []string, noState bool) bool {
+	row := withState(words, noState)
+	return row != nil && socketState(row[0])
 }
 
 // newSocket reads a row: state, queues, address, and the peer's, where it was not cut off.

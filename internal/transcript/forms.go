@@ -41,6 +41,9 @@ func isSpoken(words []string) bool {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z]['’a-z]*[,.:?!]?$`)
 
+// percentage tells a share in a table of top from the prompt of csh.
+var percentage = regexp.MustCompile(`[0-9]%$`)
+
 // looseLines tell lines that came without a command by their form.
 var looseLines = []looseLine{
 	{regexp.MustCompile(`(^|\s)kernel: \S|^kern: +\w+: \[|^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? .*kernel:|` +

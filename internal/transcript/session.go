@@ -358,9 +358,6 @@ func splitSession(s string) []section {
 	return parts
 }
 
-// indentOf are the blanks before a line.
-func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
-
 func blank(lines []string) bool {
 	return !slices.ContainsFunc(lines, func(s string) bool { return strings.TrimSpace(s) != "" })
 }
@@ -433,9 +430,6 @@ var (
 	drawnPrompt  = regexp.MustCompile(`^\s*[❯➜λ»›]\s*(.*)$`)
 	looseCommand = regexp.MustCompile(`^[^|;]{1,60}[#$%>] +(\S.*)$|^\[[\w.-]+\]\[\w+@[^\]]+\]\S*: (\S.*)$`)
 )
-
-// percentage tells a share in a table of top from the prompt of csh.
-var percentage = regexp.MustCompile(`[0-9]%$`)
 
 // startsNumber tells a counter with its words.
 var startsNumber = regexp.MustCompile(`^\d+(/\d+)* [a-z]`)

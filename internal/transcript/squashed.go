@@ -74,3 +74,6 @@ func unsquashed(s string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// indentOf are the blanks before a line.
+func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
