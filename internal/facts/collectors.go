@@ -231,6 +231,9 @@ func linuxSlowCollectors() []collector {
 // linuxPathCollectors are those of switches, tunnels and requests that nobody is asked for.
 func linuxPathCollectors() []collector {
 	list := []collector{
+		{part: "speed tests", op: host.Command("speedtest"), parse: (*Facts).readSpeedTests, when: recorded, area: Connections,
+			shown: "what `speedtest` and `speedtest-cli` printed", files: `^speedtest(-cli)?( .*)?$`,
+			typed: `^python[23]? .*speedtest\S*.*$`},
 		{part: "requests", op: host.Command("curl"), parse: (*Facts).readRequests, when: recorded, area: Connections,
 			shown: "times that `curl -w`, `dig` and the log of HAProxy show",
 			files: `^curl$`, typed: `^curl .*(-w|--write-out|-\w*w) .*$|^dig .*$`},

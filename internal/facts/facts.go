@@ -151,6 +151,8 @@ type Facts struct {
 	TransferEnds []TransferEnd `json:"transfer_ends,omitempty"`
 	// Receipts are the intervals of TCP that iperf printed without a window: those of a receiver, and of iperf 2.
 	Receipts []Transfer `json:"receipts,omitempty"`
+	// SpeedTests are those against servers of speedtest.net.
+	SpeedTests []SpeedTest `json:"speed_tests,omitempty"`
 	// Unanswered are the peers of connections in SYN-SENT.
 	Unanswered []Unanswered `json:"unanswered,omitempty"`
 	// TestWindows are socket buffers that iperf was given and says.

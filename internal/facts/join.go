@@ -234,6 +234,7 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 	if len(f.Unanswered) == 0 { // of one moment
 		f.Unanswered = later.Unanswered
 	}
+	f.SpeedTests = append(f.SpeedTests, later.SpeedTests...)
 	f.Receipts = append(f.Receipts, later.Receipts...)
 	f.TestWindows = append(f.TestWindows, later.TestWindows...)
 	f.ZFS = cmp.Or(f.ZFS, later.ZFS)

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -88,6 +89,7 @@ func (f *Facts) readPing(t text) error {
 		p.TooLong = p.TooLong || pingRefused.MatchString(line)
 		p.take(line, at)
 	}
+	f.Pings = slices.DeleteFunc(f.Pings, func(p Ping) bool { return p.Sent == 0 && p.Source.Text == "" && p.Peer == "" })
 	if len(f.Messages) == 0 && (p == nil || p.Source.Text == "" && p.Sent == 0) {
 		return errNothing
 	}

@@ -165,6 +165,9 @@ var looseLines = []looseLine{
 		[]string{"Speed: ", "Duplex: "}},
 	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat",
 		[]string{" nfs"}},
+	{regexp.MustCompile(`^\s*(?:Download|Upload): +[0-9.]+ [KMG](?:bit/s|bps)\b|^\s*Idle Latency: +[0-9.]+ ms|^\s*Packet Loss: +[0-9.]+%$|` +
+		`^\s*[0-9.]+ ms +\(jitter: |^\s*Hosted by .*\[[0-9.]+ km\]: [0-9.]+ ms$|^\s*Retrieving speedtest\.net configuration`), "speedtest",
+		[]string{"load: ", "Latency: ", "Packet Loss", "jitter", "Hosted by", "speedtest.net"}},
 	{regexp.MustCompile(`^Power save: (?:on|off)$`), "iw", []string{"Power save"}},
 	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller`), "lspci -vv",
 		[]string{"Lnk", "Ethernet controller"}},
@@ -271,6 +274,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\[ *ID\] Interval +Transfer `), "iperf3", []string{"] Interval"}},
 	{regexp.MustCompile(`^Client connecting to \S+, (?:TCP|UDP) port \d+|^Server listening on (?:TCP |UDP )?(?:port )?\d+`), "iperf3",
 		[]string{"Client connecting", "Server listening"}},
+	{regexp.MustCompile(`^\s*Speedtest by Ookla$`), "speedtest", []string{"Ookla"}},
 	{regexp.MustCompile(`^Connecting to host \S+, port \d+|^Accepted connection from \S+, port \d+`), "iperf3",
 		[]string{"Connecting to", "Accepted connection"}},
 	{regexp.MustCompile(`^Proto +Recv-Q +Send-Q +Local`), "netstat -an", []string{"Proto"}},

@@ -27,6 +27,8 @@ var squashed = []squashedForm{
 		words: []string{"Settings for", "Speed: "}},
 	{start: regexp.MustCompile(`\b(?:qdisc|class) \w+ [0-9a-f]*:[0-9a-f]* |\bSent \d+ bytes |\bbacklog \d|\blended: |\btokens: `),
 		least: 3, words: []string{" pkt"}},
+	{start: regexp.MustCompile(`\bOpenBSD \d+\.\d+ \([\w.]+\) #\d+: |\b[a-z]{2,}\d+ at [a-z]{2,}\d+\b|\bcpu\d+: |\breal mem|\bavail mem`),
+		least: 4, words: []string{" at mainbus0", " at pci"}},
 	{start: regexp.MustCompile(`\b(?:\d{1,4}|[A-Z]{3}): +\d+ +\d+ `), least: 3, words: []string{"CPU0 "}},
 }
 
