@@ -97,8 +97,13 @@ func lossyGateway(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	return do("look at the link to it and at what its line carries meanwhile: a full upload loses "+
-		"probes as well as a bad line",
+	next := "look at the link to it and at what its line carries meanwhile: a full upload loses " +
+		"probes as well as a bad line"
+	if down := fallen(f); down != "" {
+		next = "the log shows the link of " + down + " going down as well: if that is the way to it, see to the link first " +
+			"(cable, port, what is at its other end)"
+	}
+	return do(next,
 		one("gateway "+address, lines, "its monitor lost %d%% of the probes (alarms in %s)", worst, counted(n, "line")))
 }
 

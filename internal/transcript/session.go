@@ -178,8 +178,8 @@ var systemNames = []struct {
 	form   *regexp.Regexp
 	system string
 }{
-	{regexp.MustCompile(`(?i)\b(freebsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|hardenedbsd)\b`), "FreeBSD"},
-	{regexp.MustCompile(`(?i)\bopenbsd\b`), "OpenBSD"},
+	{regexp.MustCompile(`(?i)\b(free ?bsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|hardenedbsd)\b`), "FreeBSD"},
+	{regexp.MustCompile(`(?i)\bopen ?bsd\b`), "OpenBSD"},
 	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
 		`archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
 }
@@ -364,7 +364,7 @@ func commandOf(line string) string {
 		}
 	}
 	m := promptLine.FindStringSubmatch(line)
-	if m == nil || percentage.MatchString(m[1]) {
+	if m == nil || percentage.MatchString(m[1]) || strings.HasSuffix(m[1], "->") || strings.HasSuffix(m[1], "=>") {
 		return ""
 	}
 	words := commandWords(m[2])
