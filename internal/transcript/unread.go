@@ -141,6 +141,9 @@ func looksPrinted(lines []string, fenced bool) bool {
 	}
 	rows := 0
 	for _, line := range lines {
+		if strings.HasPrefix(strings.TrimSpace(line), "![") {
+			continue // a picture, which nobody can read
+		}
 		fields := strings.Fields(line)
 		numbers := 0
 		for _, w := range fields {
