@@ -129,8 +129,11 @@ var vlanName = regexp.MustCompile(`^[a-z]+[0-9]+(?:\.|_vlan)[0-9]{1,4}$`)
 func ifconfigHead(name, rest string, src Source) NIC {
 	driver, _ := splitUnit(name)
 	driver = strings.TrimRight(driver, "-_.")
-	if vlanName.MatchString(name) {
+	switch {
+	case vlanName.MatchString(name):
 		driver = "vlan"
+	case name == UnnamedLink:
+		driver = ""
 	}
 	n := NIC{Name: name, Driver: driver, Kind: "ethernet", Source: src, Features: map[string]Feature{},
 		Counters: map[string]Counter{},

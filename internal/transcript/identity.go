@@ -126,7 +126,7 @@ var relatives = []struct {
 	name string
 }{
 	{regexp.MustCompile(`\d checksummed in software\n|\d received packets dropped due to low memory|SMART,RUNNING|` +
-		`inet6 \S+ prefixlen \d+ secured|CHANNEL_IO|Darwin Kernel Version`), "macOS"},
+		`inet6 \S+ prefixlen \d+ secured|CHANNEL_IO|Darwin Kernel Version|mbufs allocated to ancillary data|mbuf 2KB clusters in use`), "macOS"},
 	{regexp.MustCompile(`(?m)^[\w.-]+@[\w.-]+> show |\bJUNOS\b|9k \(page size\) jumbo clusters|^\{(?:master|backup)(?::\d+)?\}`), "Junos"},
 }
 

@@ -19,9 +19,12 @@ var (
 	encoded = regexp.MustCompile(`(?mi)^Content-Transfer-Encoding: *quoted-printable`)
 )
 
+// encodedLine is a line of a mail without its head that goes on behind a soft break, with an encoded character in it.
+var encodedLine = regexp.MustCompile(`(?m)^.*=[0-9A-F]{2}.*=$`)
+
 // readable turns the source of a web page or of a mail into what people see.
 func readable(s string) string {
-	if encoded.MatchString(s) {
+	if encoded.MatchString(s) || len(encodedLine.FindAllStringIndex(s, 8)) >= 8 && !strings.Contains(s, "=\n=\n") {
 		data, err := input.Stream(quotedprintable.NewReader(strings.NewReader(s)), "the message", int64(len(s))+1)
 		// A body that is not wholly so encoded is read up to where it is not.
 		if err == nil || len(data) > len(s)/2 {

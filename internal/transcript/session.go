@@ -334,7 +334,34 @@ func splitSession(s string) []section {
 		}
 		last.lines = append(last.lines, line)
 	}
+	for _, part := range parts {
+		if part.command == "" {
+			outdent(part.lines)
+		}
+	}
+	for _, part := range parts { // all of it indented, as its prompt is
+		if indent := part.line[:len(part.line)-len(strings.TrimLeft(part.line, " \t"))]; indent != "" {
+			for i := range part.lines {
+				part.lines[i] = strings.TrimPrefix(part.lines[i], indent)
+			}
+		}
+	}
 	return parts
+}
+
+// outdent takes the indentation off outputs without a command that a post shows as a block of code.
+func outdent(lines []string) {
+	for i := 0; i < len(lines); i++ {
+		first := lines[i]
+		rest := strings.TrimLeft(first, " \t")
+		indent := first[:len(first)-len(rest)]
+		if rest == "" || indent == "" || blockBegun(first) != "" || blockBegun(rest) == "" {
+			continue
+		}
+		for ; i < len(lines) && strings.HasPrefix(lines[i], indent); i++ {
+			lines[i] = lines[i][len(indent):]
+		}
+	}
 }
 
 func blank(lines []string) bool {
