@@ -52,6 +52,9 @@ func (s *scanner) command(c *command) {
 		words = words[1:]
 	}
 	if len(words) == 0 {
+		for _, w := range c.words {
+			s.settingLines(w, Entry{Raw: c.raw, style: styleFixed})
+		}
 		s.remember(c)
 		return
 	}
@@ -84,7 +87,7 @@ func (s *scanner) command(c *command) {
 		s.inner(words[1:])
 	case commandReaders[name] != nil:
 		commandReaders[name](s, words[1:], base)
-	case len(words) == 3 && setter.MatchString(name) && isSysctl(words[1].text):
+	case len(words) == 3 && setter.MatchString(name) && (isSysctl(words[1].text) || isSetting(words[1])):
 		e := base
 		e.Key, e.Line, e.KeySpan, e.style = words[1].text, words[1].line, words[1].span, styleFixed
 		s.sysctlValue(e, words[2].text, words[2])
@@ -100,7 +103,7 @@ func (s *scanner) listed(words []word, base Entry) {
 	for _, w := range words {
 		name, value, assigned := strings.Cut(w.text, "=")
 		name = strings.TrimSpace(strings.NewReplacer("[", "", "]", "", `"`, "", "'", "").Replace(name))
-		if assigned && isSysctl(name) {
+		if assigned && (isSysctl(name) || isSetting(word{text: name})) {
 			e := base
 			e.Key, e.Line, e.KeySpan = name, w.line, w.span
 			s.sysctlValue(e, strings.TrimSpace(value), w)
@@ -193,6 +196,43 @@ func (s *scanner) sysctlCommand(words []word, base Entry) {
 			e.Name = LinuxName(e.Key)
 			e.Iface = linuxIface(e.Name)
 		}
+		s.emit(e)
+	}
+}
+
+// settingLines reads the lines of a variable that holds settings alone, NAME=VALUE in
+// each: those of the loader where the variable's name says so.
+func (s *scanner) settingLines(w word, base Entry) {
+	raw := s.text(w.span)
+	eq := strings.IndexByte(raw, '=')
+	if eq <= 0 || w.expands || !strings.Contains(raw, "\n") || len(raw) < eq+3 ||
+		raw[eq+1] != '"' && raw[eq+1] != '\'' || raw[len(raw)-1] != raw[eq+1] {
+		return
+	}
+	if name := strings.ToLower(raw[:eq]); strings.Contains(name, "loader") || strings.Contains(name, "boot") {
+		base.In = Loader
+	}
+	var found []Entry
+	whole := true
+	s.lines(w.span.Start+eq+2, w.span.End-1, w.line, func(line, from, to int) bool {
+		from, to = s.trim(from, to)
+		if from == to || s.src[from] == '#' {
+			return true
+		}
+		name, value, assigned := strings.Cut(s.src[from:to], "=")
+		whole = assigned && isSetting(word{text: name}) && !strings.ContainsAny(value, " \t$`|;\\") &&
+			len(found) < maxVariables
+		e := base
+		e.Key, e.Name, e.Value, e.Line = name, LinuxName(name), value, line
+		e.KeySpan, e.ValueSpan = Span{from, from + len(name)}, Span{to - len(value), to}
+		e.Iface = linuxIface(e.Name)
+		found = append(found, e)
+		return whole
+	})
+	if !whole || len(found) < 2 {
+		return
+	}
+	for _, e := range found {
 		s.emit(e)
 	}
 }

@@ -72,7 +72,8 @@ func Detect(file string, data []byte) Guess {
 
 // languages are the suffixes of files whose lines are no configuration of the system
 // by themselves, whatever they look like.
-var languages = []string{".nix", ".pp", ".rb", ".tf", ".hcl", ".erb", ".json", ".md", ".markdown", ".rst", ".adoc"}
+var languages = []string{".nix", ".pp", ".rb", ".tf", ".hcl", ".erb", ".json", ".md", ".markdown", ".rst", ".adoc",
+	".yaml", ".yml", ".toml", ".xml", ".html", ".py", ".pl", ".csv"}
 
 // installPath is where a file that plan wrote says that it belongs, "" when it
 // does not.
@@ -100,7 +101,8 @@ func SystemOf(k Kind) System {
 }
 
 // limitLine is a line of limits.d, which other programs have directories of that name for too.
-var limitLine = regexp.MustCompile(`(?m)^[ \t]*[^# \t\n]+[ \t]+(soft|hard|-)[ \t]+[a-z]+[ \t]+[-0-9a-z]+[ \t]*$`)
+var limitLine = regexp.MustCompile(`(?m)^[ \t]*[^# \t\n]+[ \t]+(soft|hard|-)[ \t]+(core|data|fsize|memlock|nofile|rss|stack|` +
+	`cpu|nproc|as|max(?:sys)?logins|priority|locks|sigpending|msgqueue|nice|rtprio)[ \t]+(-?[0-9]+|unlimited|infinity)[ \t]*$`)
 
 // fromPath goes by the file's name and directory.
 func fromPath(file, text string) Guess {
@@ -385,7 +387,11 @@ var systemPrefixes = []struct {
 	{"net.inet.ip.ifq.", OpenBSD}, {"net.inet.ip.multipath", OpenBSD}, {"net.inet6.ip6.multipath", OpenBSD},
 	{"net.inet.ip.mtudisc", OpenBSD}, {"net.inet.tcp.baddynamic", OpenBSD}, {"net.inet.udp.baddynamic", OpenBSD},
 	{"net.inet.tcp.synbucketlimit", OpenBSD}, {"net.inet.tcp.syncachelimit", OpenBSD},
-	{"net.inet.tcp.synhashsize", OpenBSD},
+	{"net.inet.tcp.synhashsize", OpenBSD}, {"net.inet.tcp.keepinittime", OpenBSD}, {"net.inet.tcp.rstppslimit", OpenBSD},
+	{"net.inet.tcp.synuselimit", OpenBSD}, {"net.inet.tcp.reasslimit", OpenBSD}, {"net.inet.tcp.sackholelimit", OpenBSD},
+	{"net.inet.tcp.rootonly", OpenBSD}, {"net.inet.udp.rootonly", OpenBSD}, {"net.inet.ip.maxqueue", OpenBSD},
+	{"net.inet.ip.mforwarding", OpenBSD}, {"net.inet6.ip6.mforwarding", OpenBSD}, {"net.inet.ip.arpqueue", OpenBSD},
+	{"net.inet.ip.encdebug", OpenBSD}, {"net.inet.ip.directed-broadcast", OpenBSD}, {"net.inet.ip.ipsec-", OpenBSD},
 	{"net.inet.tcp.ackonpush", OpenBSD}, {"net.inet.ip.porthilast", OpenBSD}, {"net.inet.ip.portfirst", OpenBSD},
 	{"net.inet.udp.sendspace", OpenBSD}, {"net.inet.esp.", OpenBSD}, {"net.inet.ah.", OpenBSD},
 	{"net.inet.etherip.", OpenBSD},
@@ -420,7 +426,8 @@ var systemWords = []struct {
 	{Script, "systemctl ", Linux}, {Script, "apt-get ", Linux}, {Script, "/etc/sysctl.d/", Linux},
 	{Script, "/boot/loader.conf", FreeBSD}, {Script, "pkg install", FreeBSD}, {Script, "pkg_add ", OpenBSD},
 	{Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD},
-	{Script, "rcctl ", OpenBSD},
+	{Script, "rcctl ", OpenBSD}, {Script, "/etc/rc.conf", FreeBSD}, {Script, "/etc/rc.conf.local", OpenBSD},
+	{Script, "rc.conf.local", OpenBSD}, // which outweighs the name that it begins with
 	{Script, "#!/bin/ksh", OpenBSD},
 }
 

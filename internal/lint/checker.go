@@ -214,7 +214,7 @@ func (k *checker) entry(e conffile.Entry) {
 				"line in /etc/modprobe.d."})
 		return
 	}
-	if f := cmp.Or(k.hostBits(e), k.undefinedName(e)); f != nil {
+	if f := cmp.Or(k.hostBits(e), k.undefinedName(e), k.placeholder(e)); f != nil {
 		k.report(e, *f)
 		return
 	}

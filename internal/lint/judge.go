@@ -270,7 +270,7 @@ func (k *checker) refusedValue(r *catalog.Record, e conffile.Entry, v reading, p
 	if f := trailingComment(k.system, r, e, place, bad); f != nil {
 		return f
 	}
-	if f := cmp.Or(order(r, e, v), word(r, e)); f != nil {
+	if f := cmp.Or(order(r, e, v), k.word(r, e)); f != nil {
 		return f
 	}
 	if r.Type == catalog.TypeTriple && v.numeric && len(v.numbers) < 3 && k.system == catalog.Linux {

@@ -190,7 +190,11 @@ func (k *checker) misspeltModule(e conffile.Entry) []finding {
 		withoutDigits(typed) == withoutDigits(module) {
 		return nil
 	}
-	return []finding{{code: "unknown-key", severity: Info, message: fmt.Sprintf("%s is not known; did you mean %s?",
+	severity := Info // a port may bring a module of that name
+	if swapped(typed, module) {
+		severity = Warning
+	}
+	return []finding{{code: "unknown-key", severity: severity, message: fmt.Sprintf("%s is not known; did you mean %s?",
 		e.Name, near),
 		because: "The loader prints that it cannot load the module and goes on without it.", sources: []string{"loader.conf(5)"}}}
 }
