@@ -16,6 +16,8 @@ type linkLog struct {
 	downs, ups []facts.Source
 	// downAt and upAt are seconds since the start of the system, of the lines that show them.
 	downAt, upAt []float64
+	// downOn and upOn are the dates of the lines, where a log has them and no start of a system is in it.
+	downOn, upOn []time.Time
 	// fell and rose are when it last went down and came up again, by the dates of a log.
 	fell, rose time.Time
 	roseAt     facts.Source
@@ -44,6 +46,7 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 		return links[name]
 	}
 	lines := f.Lines("dmesg")
+	started := slices.ContainsFunc(lines, systemStart.MatchString)
 	for _, line := range lines {
 		if up := firstGroup(linkRose, line); up != "" {
 			if l := of(up); l != nil {
@@ -59,13 +62,20 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 				l.down, l.downs = true, append(l.downs, src())
 				l.downAt = stamped(l.downAt, line)
 				l.fell, l.rose = writtenAt(line), time.Time{}
+				if !l.fell.IsZero() && !started {
+					l.downOn = append(l.downOn, l.fell)
+				}
 			}
 		} else if name := firstGroup(linkRose, line); name != "" {
 			if l := of(name); l != nil {
 				l.down, l.ups = false, append(l.ups, src())
 				l.upAt = stamped(l.upAt, line)
+				at := writtenAt(line)
 				if l.rose.IsZero() && len(l.downs) > 0 {
-					l.rose, l.roseAt = writtenAt(line), src()
+					l.rose, l.roseAt = at, src()
+				}
+				if !at.IsZero() && !started {
+					l.upOn = append(l.upOn, at)
 				}
 			}
 		}
@@ -76,9 +86,9 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 // flaps says how the link changed, with the lines that show it; "" where it is not worth a word.
 func (l *linkLog) flaps() (string, []facts.Source) {
 	switch n := len(l.downs); {
-	case n >= oftenDown || n == 2 && together(l.downAt, 2):
+	case n >= oftenDown || n == 2 && (together(l.downAt, 2) || near(l.downOn, 2)):
 		return "going down " + counted(n, "time"), sample(l.downs)
-	case n == 0 && len(l.ups) >= oftenDown && together(l.upAt, oftenDown):
+	case n == 0 && len(l.ups) >= oftenDown && (together(l.upAt, oftenDown) || near(l.upOn, oftenDown)):
 		return "coming up " + counted(len(l.ups), "time") + " without a word of why it went down", sample(l.ups)
 	}
 	return "", nil
@@ -121,6 +131,20 @@ func together(at []float64, many int) bool {
 	}
 	return false
 }
+
+// near reports whether some of the dates, as many as are wanted, lie close to each other.
+func near(dates []time.Time, many int) bool {
+	for i := 0; i+many <= len(dates); i++ {
+		if d := dates[i+many-1].Sub(dates[i]); d > 0 && d < closely*time.Second {
+			return true
+		}
+	}
+	return false
+}
+
+// systemStart is a line of the kernel at its start, when drivers set their links up more than once.
+var systemStart = regexp.MustCompile(`Copyright \(c\) 1992-|---<<BOOT>>---|Linux version \d|OpenBSD \d+\.\d+\S* .*#\d+|` +
+	`real mem(?:ory)? +=|kernel boot file is`)
 
 func firstGroup(r *regexp.Regexp, line string) string {
 	for i, m := range r.FindStringSubmatch(line) {

@@ -20,8 +20,13 @@ func TestLinkOutages(t *testing.T) {
 		"Jul 20 21:12:13 fw " + up + "Jul 20 21:12:14 fw kernel: lagg0: link state changed to UP\n": "",
 		"Jul 20 21:12:13 fw " + strings.ReplaceAll(down, "igb1", "igb1_vlan7") + "Jul 20 21:13:06 fw " +
 			strings.ReplaceAll(up, "igb1", "igb1_vlan7"): "",
-		strings.Repeat("Jul 20 21:12:13 fw "+down+"Jul 20 21:13:06 fw "+up, 3): "warning: going down 3 times",
-		"Jul 99 99:99:99 fw " + down + "Jul 20 21:13:06 fw " + up:              "",
+		"Jul 20 21:12:13 " + down + "Jul 20 21:12:15 " + up + "Jul 20 21:17:03 " + down + "Jul 20 21:17:05 " + up: "warning: going down 2 times",
+		"Jul 20 21:12:13 " + down + "Jul 20 21:12:15 " + up + "Jul 23 21:17:03 " + down + "Jul 23 21:17:05 " + up: "",
+		"Jul 20 21:11:59 syslogd: kernel boot file is /boot/kernel/kernel\nJul 20 21:12:13 " + down + "Jul 20 21:12:15 " + up +
+			"Jul 20 21:12:23 " + down + "Jul 20 21:12:25 " + up: "",
+		"Jul 20 21:12:13 " + up + "Jul 20 21:12:35 " + up + "Jul 20 21:14:03 " + up: "warning: coming up 3 times",
+		strings.Repeat("Jul 20 21:12:13 fw "+down+"Jul 20 21:13:06 fw "+up, 3):      "warning: going down 3 times",
+		"Jul 99 99:99:99 fw " + down + "Jul 20 21:13:06 fw " + up:                   "",
 	} {
 		f, err := facts.FromTexts("a", map[string]string{"uname -a": unameFreeBSD, "dmesg": text}, 0)
 		if err != nil {

@@ -40,7 +40,7 @@ func pathLoss() Rule {
 					return do("find where: mtr -rwc 200 to the same host; begin at the own link (Wi-Fi, cable, duplex)", found)
 				}
 			}
-			return lossyGateway(in.Facts)
+			return append(lossyGateway(in.Facts), unsentProbes(in.Facts)...)
 		},
 		Fires: linuxExample("mtr", traceExample("12.0", "13.0", "12.5")),
 		Quiet: linuxExample("mtr", traceExample("12.0", "80.0", "0.0")),

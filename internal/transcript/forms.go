@@ -131,8 +131,8 @@ var looseLines = []looseLine{
 		[]string{"node_", "allowance_exceeded{"}},
 	{regexp.MustCompile(`^\W*(?:kernel: )?[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
 		`TX timeout detected|(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)|(?i:write UDP\S*: no buffer space|sendto \S+ failed: resource temporarily unavailable)|` +
-		`sendto error: 55$|error sending response: not enough free resources`), "dmesg",
-		[]string{": ", "timeout", "send", "buffer space", "sendto error"}},
+		`dpinger.*: sendto error: \d+$|\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg",
+		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP"}},
 	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
 		[]string{"sec "}},
 	{regexp.MustCompile(`^\s*\d+ (?:ESTABLISHED|CLOSE_WAIT|TIME_WAIT|FIN_WAIT_?[12]|LAST_ACK|SYN_SENT|SYN_RECV)\s*$`), "netstat -an",
