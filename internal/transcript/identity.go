@@ -257,3 +257,34 @@ func (p *Posted) understoodBy() string {
 	}
 	return best
 }
+
+// systemNames are the names by which people call what they run.
+var systemNames = []struct {
+	form   *regexp.Regexp
+	system string
+}{
+	{regexp.MustCompile(`(?i)\b(free ?bsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|hardenedbsd)\b`), "FreeBSD"},
+	{regexp.MustCompile(`(?i)\bopen ?bsd\b`), "OpenBSD"},
+	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
+		`archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
+}
+
+// namedSystem finds the one system that the words of a session speak of.
+func namedSystem(s string) string {
+	found := ""
+	for _, n := range systemNames {
+		if n.form.MatchString(s) {
+			if found != "" {
+				return "" // of several
+			}
+			found = n.system
+		}
+	}
+	if found == "" && bsdLink.MatchString(s) {
+		return "FreeBSD"
+	}
+	return found
+}
+
+// bsdLink is the name of an interface as the BSDs give it, FreeBSD more often than OpenBSD; em1 is one of Linux too.
+var bsdLink = regexp.MustCompile(`\b(?:em0|(?:igb|igc|ix|ixl|re|bge|bce|vmx|vtnet|lagg)\d)\b`)

@@ -233,3 +233,26 @@ var titledLine = regexp.MustCompile(`^[\w.-]{1,32}: {1,2}(\[ *(?:ID|SUM|\d+)\] .
 // forumMark is what forums, trackers and pages put around an output.
 var forumMark = regexp.MustCompile(`(?i)\[/?(?:code|icode|quote|pre|php|spoiler|tt|font|size|color|b|i)(?:=[^\]]*)?\]|` +
 	`\{(?:noformat|code)(?::[^}]*)?\}|</?(?:pre|code|tt|blockquote)(?: [^>]*)?>`)
+
+// outdent takes off the indentation of a section: that of its prompt, and without one that of outputs which a post shows
+// as a block of code.
+func (s section) outdent() {
+	if s.command != "" {
+		indent := s.line[:len(s.line)-len(strings.TrimLeft(s.line, " \t"))]
+		for i := range s.lines {
+			s.lines[i] = strings.TrimPrefix(s.lines[i], indent)
+		}
+		return
+	}
+	for i := 0; i < len(s.lines); i++ {
+		first := s.lines[i]
+		rest := strings.TrimLeft(first, " \t")
+		indent := first[:len(first)-len(rest)]
+		if rest == "" || indent == "" || blockBegun(first) != "" || blockBegun(rest) == "" {
+			continue
+		}
+		for ; i < len(s.lines) && strings.HasPrefix(s.lines[i], indent); i++ {
+			s.lines[i] = s.lines[i][len(indent):]
+		}
+	}
+}

@@ -193,37 +193,6 @@ func (p printed) Error() string {
 // Is makes it ErrNoOutputs to those who ask.
 func (printed) Is(target error) bool { return target == ErrNoOutputs }
 
-// systemNames are the names by which people call what they run.
-var systemNames = []struct {
-	form   *regexp.Regexp
-	system string
-}{
-	{regexp.MustCompile(`(?i)\b(free ?bsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|hardenedbsd)\b`), "FreeBSD"},
-	{regexp.MustCompile(`(?i)\bopen ?bsd\b`), "OpenBSD"},
-	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
-		`archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
-}
-
-// namedSystem finds the one system that the words of a session speak of.
-func namedSystem(s string) string {
-	found := ""
-	for _, n := range systemNames {
-		if n.form.MatchString(s) {
-			if found != "" {
-				return "" // of several
-			}
-			found = n.system
-		}
-	}
-	if found == "" && bsdLink.MatchString(s) {
-		return "FreeBSD"
-	}
-	return found
-}
-
-// bsdLink is the name of an interface as the BSDs give it, FreeBSD more often than OpenBSD; em1 is one of Linux too.
-var bsdLink = regexp.MustCompile(`\b(?:em0|(?:igb|igc|ix|ixl|re|bge|bce|vmx|vtnet|lagg)\d)\b`)
-
 // ErrNotText is returned for files that hold something else than text.
 var ErrNotText = errors.New("it is not text")
 
@@ -355,33 +324,9 @@ func splitSession(s string) []section {
 		last.lines = append(last.lines, line)
 	}
 	for _, part := range parts {
-		if part.command == "" {
-			outdent(part.lines)
-		}
-	}
-	for _, part := range parts { // all of it indented, as its prompt is
-		if indent := part.line[:len(part.line)-len(strings.TrimLeft(part.line, " \t"))]; indent != "" {
-			for i := range part.lines {
-				part.lines[i] = strings.TrimPrefix(part.lines[i], indent)
-			}
-		}
+		part.outdent()
 	}
 	return parts
-}
-
-// outdent takes the indentation off outputs without a command that a post shows as a block of code.
-func outdent(lines []string) {
-	for i := 0; i < len(lines); i++ {
-		first := lines[i]
-		rest := strings.TrimLeft(first, " \t")
-		indent := first[:len(first)-len(rest)]
-		if rest == "" || indent == "" || blockBegun(first) != "" || blockBegun(rest) == "" {
-			continue
-		}
-		for ; i < len(lines) && strings.HasPrefix(lines[i], indent); i++ {
-			lines[i] = lines[i][len(indent):]
-		}
-	}
 }
 
 func blank(lines []string) bool {
