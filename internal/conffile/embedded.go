@@ -212,22 +212,24 @@ func (s *scanner) written(kind Kind, line, from, to int) {
 }
 
 // sedCommand reads the lines that sed -i adds to a configuration file: '$a TEXT',
-// '/RE/i TEXT'.
+// '/RE/i TEXT', and what it substitutes in the kernel command line of GRUB's file.
 func (s *scanner) sedCommand(words []word, base Entry) {
 	if len(words) < 3 || !strings.HasPrefix(words[0].text, "-i") {
 		return
 	}
 	w := words[len(words)-2]
-	m := added.FindStringSubmatchIndex(s.text(w.span))
-	if m == nil {
+	m, arguments := added.FindStringSubmatchIndex(s.text(w.span)), s.grubArguments(w)
+	if m == nil && arguments == nil {
 		return
 	}
 	sub, kind := s.into(words[len(words)-1], func(e *Entry) {
 		e.Raw, e.style = base.Raw, styleFixed
 		e.Flags |= base.Flags
 	})
-	switch kind {
-	case Sysctl, Loader, Limits:
+	switch {
+	case kind == Cmdline:
+		sub.kernelArguments(arguments, Entry{Raw: base.Raw})
+	case m != nil && (kind == Sysctl || kind == Loader || kind == Limits):
 		sub.written(kind, w.line, w.span.Start+m[2], w.span.Start+m[3])
 	}
 }
