@@ -43,29 +43,6 @@ func (k *checker) judge(r *catalog.Record, e conffile.Entry, place string) []fin
 	return found
 }
 
-// newestOnly is the severity of a problem that the newest release has and the
-// oldest one has not, when the release is not known: a setting that is gone and a
-// limit below the newer default stay warnings, what else is worse now is an info.
-func newestOnly(f finding) Severity {
-	switch f.code {
-	case "removed", "renamed", "no-effect", "wrong-file", "read-only", "below-default":
-		if f.severity == Error {
-			return Warning
-		}
-		return f.severity
-	}
-	return Info
-}
-
-// defaultSince says of a value below the default from which release on it is that.
-func (k *checker) defaultSince(r *catalog.Record, code string) string {
-	d, ok := r.DefaultIn(k.versions[0])
-	if code != "below-default" || !ok || d.Since == "" {
-		return ""
-	}
-	return fmt.Sprintf(" The default is this since %s %s.", k.system.Title(), d.Since)
-}
-
 // judgeIn returns the problems of a setting in one release.
 func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, version catalog.Version) []finding {
 	if f, dead := k.existence(r, e, version); dead {

@@ -129,15 +129,15 @@ func (k *checker) smallList(r *catalog.Record, e conffile.Entry, v reading, vers
 	if !known || r.Type != catalog.TypeList || !slices.Contains(capacityUnits, r.Unit) || len(normal) != len(v.numbers) {
 		return nil
 	}
-	smaller, larger, far := false, false, -1
+	smaller, larger, far, least := false, false, -1, 0.5
 	for i, word := range normal {
 		n, ok := lastNumber(word)
 		if !ok {
 			return nil
 		}
 		smaller, larger = smaller || v.numbers[i] < n, larger || v.numbers[i] > n
-		if far < 0 && v.numbers[i] <= n/2 {
-			far = i
+		if n > 0 && v.numbers[i]/n <= least {
+			far, least = i, v.numbers[i]/n
 		}
 	}
 	f := &finding{id: "small-list", code: "below-default",
@@ -145,7 +145,7 @@ func (k *checker) smallList(r *catalog.Record, e conffile.Entry, v reading, vers
 		message: k.valueMessage("below-default", e, d.Value, version)}
 	switch {
 	case larger && far >= 0:
-		f.message = fmt.Sprintf("%s = %s: its number %d is far below the default of %s %s, %s", e.Name, e.Value, far+1,
+		f.message = fmt.Sprintf("%s = %s: number %d of it is far below the default of %s %s, %s", e.Name, e.Value, far+1,
 			k.system.Title(), version, normal[far])
 	case larger || !smaller:
 		return nil
