@@ -124,23 +124,40 @@ func form(r *catalog.Record) string {
 	}
 	if r.Type == catalog.TypeBool { // a range of 0 to 1 says no more
 		if word := defaultWord(r); word != "" {
-			s = word
+			return word
+		}
+		if r.Range != nil && r.Range.Min != nil && *r.Range.Min > 0 {
+			return "only 1, and the kernel takes no 0 afterwards"
 		}
 		return s
 	}
 	if r.Unit != "" {
 		s += ", in " + r.Unit
 	}
-	if r.Range == nil {
-		return s
+	return s + rangeWords(r.Range)
+}
+
+// rangeWords says between which ends numbers are accepted, newest version first.
+func rangeWords(r *catalog.Range) string {
+	if r == nil {
+		return ""
 	}
-	switch low, high := r.Range.Min, r.Range.Max; {
+	s := ""
+	switch low, high := r.Min, r.Max; {
+	case low != nil && high != nil && *low == *high:
+		s = fmt.Sprintf(", only %d", *low)
 	case low != nil && high != nil:
-		s += fmt.Sprintf(", %d to %d", *low, *high)
+		s = fmt.Sprintf(", %d to %d", *low, *high)
 	case low != nil:
-		s += fmt.Sprintf(", at least %d", *low)
+		s = fmt.Sprintf(", at least %d", *low)
 	case high != nil:
-		s += fmt.Sprintf(", at most %d", *high)
+		s = fmt.Sprintf(", at most %d", *high)
+	}
+	if r.Since != "" {
+		s += fmt.Sprintf(" (known to be enforced from %s on)", r.Since)
+	}
+	if r.Before != nil {
+		s += "; before that" + strings.TrimPrefix(rangeWords(r.Before), ",")
 	}
 	return s
 }
