@@ -123,7 +123,7 @@ func form(r *catalog.Record) string {
 		s = "a word"
 	}
 	if r.Type == catalog.TypeBool { // a range of 0 to 1 says no more
-		if word := defaultWord(r); word != "" {
+		if word := switchWord(r); word != "" {
 			return word
 		}
 		if r.Range != nil && r.Range.Min != nil && *r.Range.Min > 0 {
@@ -162,9 +162,10 @@ func rangeWords(r *catalog.Range) string {
 	return s
 }
 
-// defaultWord is how a switch is written whose default is a word: YES or NO in
-// rc.conf and loader.conf, on or off for a feature.
-func defaultWord(r *catalog.Record) string {
+// switchWord is how a switch is written whose values are words, which the place
+// decides: rc.conf, loader.conf, a feature of an interface, an option of pf.conf or
+// of a kernel's configuration.
+func switchWord(r *catalog.Record) string {
 	for _, d := range r.Default {
 		switch d.Value {
 		case "YES", "NO":
@@ -172,6 +173,21 @@ func defaultWord(r *catalog.Record) string {
 		case "on", "off":
 			return "on or off"
 		}
+	}
+	kind, _, _ := strings.Cut(r.Name, ":")
+	place := ""
+	if len(r.Belongs) > 0 {
+		place = r.Belongs[0]
+	}
+	switch {
+	case strings.HasSuffix(r.Name, "_load") || place == "rc":
+		return "YES or NO"
+	case kind == "ethtool":
+		return "on or off"
+	case kind == "ifconfig":
+		return "the word to switch it on, with a - before it to switch it off"
+	case kind == "pf" || place == "kernel-config" || place == "build" || place == "src.conf":
+		return "given or not"
 	}
 	return ""
 }

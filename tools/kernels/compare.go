@@ -148,6 +148,7 @@ var excused = map[string]string{
 	"net.ipv6.ip6frag_high_thresh":                 "at least ip6frag_low_thresh",
 	"net.netfilter.nf_conntrack_frag6_high_thresh": "at least nf_conntrack_frag6_low_thresh",
 	"net.netfilter.nf_log.*":                       "the modules that are loaded",
+	"net.ipv4.tcp_tso_rtt_log":                     "at most 31 in later updates",
 	"net.sctp.rto_max":                             "at least rto_min",
 	"net.sctp.rto_min":                             "at most rto_max",
 }
