@@ -119,6 +119,9 @@ func form(r *catalog.Record) string {
 		catalog.TypeEnum: "one of the values below", catalog.TypeBitmask: "a sum of bits",
 		catalog.TypeString: "text", catalog.TypeOpaque: "not judged",
 	}[r.Type]
+	if r.Type == catalog.TypeTriple && r.Unit == "pages" {
+		s = "three numbers: low, pressure, limit" // tcp_mem and the like bound all sockets together
+	}
 	if r.Type == catalog.TypeEnum && len(r.Values) == 0 {
 		s = "a word"
 	}

@@ -28,9 +28,8 @@ apt-get $options update -qq
 # shellcheck disable=SC2086
 images=$(apt-cache $options pkgnames linux-image- | grep -E '^linux-image-[0-9][0-9.]*[0-9](-[0-9]+|\+deb[0-9.]+)-amd64$' | sort -V)
 
-# boot VMLINUZ INITRD RELEASE MEMORY: a dump that is there already is kept. A kernel
-# that panics ends at once; an emulated one sometimes does while it starts, so it
-# has three tries.
+# boot VMLINUZ INITRD RELEASE MEMORY: a dump that is there already is kept. An emulated
+# kernel sometimes panics while it starts, so it has three tries.
 boot() {
 	for try in 1 2 3; do
 		boot_once "$@" && return
@@ -42,8 +41,8 @@ boot() {
 boot_once() {
 	dump=$work/dumps/$3-$4.jsonl
 	[ -s "$dump" ] && return
-	timeout 300 qemu-system-x86_64 -m "$4" -smp 2 -display none -monitor none -no-reboot -nic none \
-		-kernel "$1" -initrd "$2" -append 'console=ttyS1 loglevel=4 panic=-1' \
+	timeout 120 qemu-system-x86_64 -m "$4" -smp 2 -display none -monitor none -no-reboot -nic none \
+		-kernel "$1" -initrd "$2" -append 'console=ttyS1 loglevel=4' \
 		-serial "file:$dump.part" -serial "file:$work/dumps/$3-$4.log" </dev/null >/dev/null
 	tail -n 1 "$dump.part" | grep -q '"end":true' || return 1
 	mv "$dump.part" "$dump"

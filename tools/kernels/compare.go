@@ -137,6 +137,7 @@ var excused = map[string]string{
 	"kernel.sysrq":                                 "CONFIG_MAGIC_SYSRQ_DEFAULT_ENABLE",
 	"kernel.sched_energy_aware":                    "no energy model in the machine",
 	"kernel.sched_rt_period_us":                    "at least sched_rt_runtime_us",
+	"kernel.sched_util_clamp_max":                  "at least sched_util_clamp_min",
 	"kernel.yama.ptrace_scope":                     "Debian's patch",
 	"net.core.max_skb_frags":                       "CONFIG_MAX_SKB_FRAGS",
 	"net.core.default_qdisc":                       "CONFIG_DEFAULT_NET_SCH",
