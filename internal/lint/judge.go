@@ -44,10 +44,10 @@ func (k *checker) judge(r *catalog.Record, e conffile.Entry, place string) []fin
 
 // newestOnly is the severity of a problem that the newest release has and the
 // oldest one has not, when the release is not known: a setting that is gone
-// stays a warning, a value that is worse than a newer default is an info.
+// or a value that it refuses stays a warning, one that is worse than a newer default is an info.
 func newestOnly(f finding) Severity {
 	switch f.code {
-	case "removed", "renamed", "no-effect", "wrong-file", "read-only":
+	case "removed", "renamed", "no-effect", "wrong-file", "read-only", "out-of-range":
 		if f.severity == Error {
 			return Warning
 		}
