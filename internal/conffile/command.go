@@ -27,6 +27,9 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"insmod":   (*scanner).modprobeCommand,
 	"kldload":  (*scanner).kldloadCommand,
 	"sysrc":    (*scanner).sysrcCommand,
+	"docker":   (*scanner).containerCommand,
+	"podman":   (*scanner).containerCommand,
+	"nerdctl":  (*scanner).containerCommand,
 }
 
 // wrappers are commands that run the command in their arguments.
@@ -36,7 +39,7 @@ var wrappers = map[string]bool{"sudo": true, "doas": true, "exec": true, "nohup"
 // command emits the settings that a simple command makes. The program's name
 // may carry a path and may follow assignments and wrappers.
 func (s *scanner) command(c *command) {
-	words, echoed := c.words, s.echoed
+	words, echoed := s.constants(c.words), s.echoed
 	s.echoed = nil
 	if c.list {
 		s.listed(words, Entry{Raw: c.raw, style: styleFixed})
@@ -49,12 +52,19 @@ func (s *scanner) command(c *command) {
 		words = words[1:]
 	}
 	if len(words) == 0 {
+		for _, w := range c.words {
+			s.settingLines(w, Entry{Raw: c.raw, style: styleFixed})
+		}
 		s.remember(c)
 		return
 	}
 	base := Entry{Raw: c.raw}
 	if c.conditional {
 		base.Flags |= Conditional
+	}
+	if len(words) > 2 && words[1].text == "in" && !words[1].quoted {
+		s.loop, s.over = words[0].text, slices.Clone(words[2:])
+		return
 	}
 	name := words[0].text[strings.LastIndexByte(words[0].text, '/')+1:]
 	s.reload.ran(name, words[1:])
@@ -77,7 +87,7 @@ func (s *scanner) command(c *command) {
 		s.inner(words[1:])
 	case commandReaders[name] != nil:
 		commandReaders[name](s, words[1:], base)
-	case len(words) == 3 && setter.MatchString(name) && isSysctl(words[1].text):
+	case len(words) == 3 && setter.MatchString(name) && (isSysctl(words[1].text) || isSetting(words[1])):
 		e := base
 		e.Key, e.Line, e.KeySpan, e.style = words[1].text, words[1].line, words[1].span, styleFixed
 		s.sysctlValue(e, words[2].text, words[2])
@@ -93,7 +103,7 @@ func (s *scanner) listed(words []word, base Entry) {
 	for _, w := range words {
 		name, value, assigned := strings.Cut(w.text, "=")
 		name = strings.TrimSpace(strings.NewReplacer("[", "", "]", "", `"`, "", "'", "").Replace(name))
-		if assigned && isSysctl(name) {
+		if assigned && (isSysctl(name) || isSetting(word{text: name})) {
 			e := base
 			e.Key, e.Line, e.KeySpan = name, w.line, w.span
 			s.sysctlValue(e, strings.TrimSpace(value), w)
@@ -123,6 +133,23 @@ func (s *scanner) ifaceOf(w word) string {
 		}
 	}
 	return "*"
+}
+
+// containerCommand reads the sysctls that a container is started with: --sysctl
+// NAME=VALUE, as one word or as two.
+func (s *scanner) containerCommand(words []word, base Entry) {
+	const option = "--sysctl"
+	for i, w := range words {
+		rest, given := strings.CutPrefix(w.text, option)
+		switch {
+		case !given:
+		case rest == "" && i+1 < len(words):
+			s.sysctlCommand(words[i+1:i+2], base)
+		case strings.HasPrefix(rest, "=") && strings.HasPrefix(s.text(w.span), option+"="):
+			w.text, w.span.Start = rest[1:], w.span.Start+len(option)+1
+			s.sysctlCommand([]word{w}, base)
+		}
+	}
 }
 
 // sysctlCommand reads sysctl's arguments: each with an '=' is a setting (on
@@ -169,6 +196,43 @@ func (s *scanner) sysctlCommand(words []word, base Entry) {
 			e.Name = LinuxName(e.Key)
 			e.Iface = linuxIface(e.Name)
 		}
+		s.emit(e)
+	}
+}
+
+// settingLines reads the lines of a variable that holds settings alone, NAME=VALUE in
+// each: those of the loader where the variable's name says so.
+func (s *scanner) settingLines(w word, base Entry) {
+	raw := s.text(w.span)
+	eq := strings.IndexByte(raw, '=')
+	if eq <= 0 || w.expands || !strings.Contains(raw, "\n") || len(raw) < eq+3 ||
+		raw[eq+1] != '"' && raw[eq+1] != '\'' || raw[len(raw)-1] != raw[eq+1] {
+		return
+	}
+	if name := strings.ToLower(raw[:eq]); strings.Contains(name, "loader") || strings.Contains(name, "boot") {
+		base.In = Loader
+	}
+	var found []Entry
+	whole := true
+	s.lines(w.span.Start+eq+2, w.span.End-1, w.line, func(line, from, to int) bool {
+		from, to = s.trim(from, to)
+		if from == to || s.src[from] == '#' {
+			return true
+		}
+		name, value, assigned := strings.Cut(s.src[from:to], "=")
+		whole = assigned && isSetting(word{text: name}) && !strings.ContainsAny(value, " \t$`|;\\") &&
+			len(found) < maxVariables
+		e := base
+		e.Key, e.Name, e.Value, e.Line = name, LinuxName(name), value, line
+		e.KeySpan, e.ValueSpan = Span{from, from + len(name)}, Span{to - len(value), to}
+		e.Iface = linuxIface(e.Name)
+		found = append(found, e)
+		return whole
+	})
+	if !whole || len(found) < 2 {
+		return
+	}
+	for _, e := range found {
 		s.emit(e)
 	}
 }
@@ -275,62 +339,6 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 		s.pairs(args, base, func(k string) string { return routeAttributes[k] })
 	}
 }
-
-// tcCommand reads tc qdisc add, change, replace: the queueing discipline of an
-// interface's root, ingress or clsact hook, and its parameters.
-func (s *scanner) tcCommand(words []word, base Entry) {
-	if len(words) < 4 || words[0].text == "" || !strings.HasPrefix("qdisc", words[0].text) {
-		return
-	}
-	switch words[1].text {
-	case "add", "change", "replace":
-	default:
-		return
-	}
-	root := -1
-	for i := 2; i < len(words); i++ {
-		switch words[i].text {
-		case "dev":
-			if i+1 < len(words) {
-				base.Iface = s.ifaceOf(words[i+1])
-			}
-		case "root":
-			root = i
-		case "handle", "parent":
-			i++
-		}
-	}
-	if root < 0 {
-		return
-	}
-	for i := root + 1; i < len(words); i++ {
-		if words[i].text == "handle" || words[i].text == "dev" || words[i].text == "estimator" {
-			i++
-			continue
-		}
-		w := words[i]
-		e := base
-		e.Key, e.Name, e.Value, e.Line = "root", "tc:qdisc", w.text, w.line
-		e.KeySpan, e.ValueSpan = words[root].span, w.span
-		if w.expands {
-			e.Flags |= Expands
-		}
-		s.emit(e)
-		s.pairs(words[i+1:], base, func(k string) string {
-			if qdiscParameters[k] {
-				return "tc:" + w.text + "/" + k
-			}
-			return ""
-		})
-		return
-	}
-}
-
-// qdiscParameters are parameters of fq, fq_codel, cake, tbf, netem and pfifo
-// that take one value.
-var qdiscParameters = map[string]bool{"limit": true, "flow_limit": true, "quantum": true, "initial_quantum": true,
-	"maxrate": true, "rate": true, "burst": true, "latency": true, "target": true, "interval": true, "flows": true,
-	"memory_limit": true, "bandwidth": true, "rtt": true, "ce_threshold": true, "buckets": true, "delay": true, "loss": true}
 
 // routeCommand reads the metrics of BSD's route(8), written -mtu 1400.
 func (s *scanner) routeCommand(words []word, base Entry) {

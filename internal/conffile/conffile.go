@@ -47,12 +47,14 @@ const (
 	NFTables    Kind = "nftables"     // nftables.conf: what becomes of ICMP
 	Limits      Kind = "limits.conf"  // limits.conf and limits.d of pam_limits
 	YAML        Kind = "yaml"         // sysctls in tasks and variables of Ansible, Salt and the like
+	Service     Kind = "service"      // limits and commands in units of systemd
+	Other       Kind = "other"        // sysctls and commands in guides, and in Nix, Puppet, Chef and Terraform
 )
 
 // Kinds returns all formats in a fixed order.
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
-		Cmdline, Tuned, NFTables, Limits, YAML}
+		Cmdline, Tuned, NFTables, Limits, YAML, Service, Other}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -105,6 +107,10 @@ type Entry struct {
 	// a here-document); empty for what the file itself sets.
 	In Kind
 
+	// Block is the line on which the text within a file begins that holds the
+	// entry; 0 for the file itself.
+	Block int
+
 	Flags Flags
 	style style
 }
@@ -117,6 +123,11 @@ type Reject struct {
 	Line   int  // from 1
 	Span   Span // what is refused
 	Reason string
+
+	// Because says why in a sentence of its own, where the rules of the format do not
+	// say it; Idle is set of a line that is read and does nothing.
+	Because string
+	Idle    bool
 }
 
 // style says how a value is written, for Set.
@@ -207,6 +218,10 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.limits()
 	case YAML:
 		s.yaml()
+	case Service:
+		s.service()
+	case Other:
+		s.other()
 	default:
 		return false
 	}
@@ -233,9 +248,13 @@ type scanner struct {
 	variables map[string]string
 	echoed    []word
 
+	loop string // the variable of the last loop of a script, and the words that it runs over
+	over []word
+
 	elsewhere map[string]written // by path, what a script wrote to files of no kind
 	part      bool               // a text within a script, read as a file
 	within    bool               // the argument of sh -c
+	indented  bool               // the script is indented as a whole: the ends of its here-documents too
 	reload    reload
 }
 

@@ -2,6 +2,7 @@ package conffile
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -43,12 +44,12 @@ func Detect(file string, data []byte) Guess {
 	if g.Kind == "" {
 		g = fromPath(installPath(text), text)
 	}
-	if g.Kind == "" {
+	if g.Kind == "" && !slices.Contains(languages, path.Ext(strings.ToLower(file))) {
 		g.Kind = kindOfContent(text)
-		if g.Kind == "" {
-			return Guess{}
-		}
 		g.Confidence = Guessed
+	}
+	if g.Kind == "" {
+		return Guess{}
 	}
 	if fixed := SystemOf(g.Kind); fixed != "" {
 		g.System = fixed
@@ -69,6 +70,11 @@ func Detect(file string, data []byte) Guess {
 	return g
 }
 
+// languages are the suffixes of files whose lines are no configuration of the system
+// by themselves, whatever they look like.
+var languages = []string{".nix", ".pp", ".rb", ".tf", ".hcl", ".erb", ".json", ".md", ".markdown", ".rst", ".adoc",
+	".yaml", ".yml", ".toml", ".xml", ".html", ".py", ".pl", ".csv"}
+
 // installPath is where a file that plan wrote says that it belongs, "" when it
 // does not.
 func installPath(text string) string {
@@ -88,14 +94,15 @@ func SystemOf(k Kind) System {
 		return FreeBSD
 	case HostnameIf:
 		return OpenBSD
-	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, YAML:
+	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, YAML, Service, Other:
 		return Linux
 	}
 	return ""
 }
 
 // limitLine is a line of limits.d, which other programs have directories of that name for too.
-var limitLine = regexp.MustCompile(`(?m)^[ \t]*[^# \t\n]+[ \t]+(soft|hard|-)[ \t]+[a-z]+[ \t]+[-0-9a-z]+[ \t]*$`)
+var limitLine = regexp.MustCompile(`(?m)^[ \t]*[^# \t\n]+[ \t]+(soft|hard|-)[ \t]+(core|data|fsize|memlock|nofile|rss|stack|` +
+	`cpu|nproc|as|max(?:sys)?logins|priority|locks|sigpending|msgqueue|nice|rtprio)[ \t]+(-?[0-9]+|unlimited|infinity)[ \t]*$`)
 
 // fromPath goes by the file's name and directory.
 func fromPath(file, text string) Guess {
@@ -130,6 +137,10 @@ func fromPath(file, text string) Guess {
 		return Guess{Kind: Interfaces, Confidence: Certain}
 	case strings.HasSuffix(dir, "/etc/default/") && strings.HasPrefix(base, "grub"):
 		return Guess{Kind: Cmdline, Confidence: Certain}
+	case strings.HasSuffix(dir, ".service.d/") && strings.HasSuffix(base, ".conf"),
+		strings.HasSuffix(dir, "/systemd/system.conf.d/") && strings.HasSuffix(base, ".conf"),
+		strings.HasSuffix(dir, "/systemd/") && (base == "system.conf" || base == "user.conf"):
+		return Guess{Kind: Service, Confidence: Certain}
 	case strings.HasSuffix(dir, "/proc/") && base == "cmdline" ||
 		strings.HasSuffix(dir, "/etc/kernel/") && base == "cmdline":
 		return Guess{Kind: Cmdline, Confidence: Certain}
@@ -172,6 +183,8 @@ func fromName(name, text string) Guess {
 	case (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".sls")) &&
 		holdsSysctls(text):
 		return likely(YAML, Linux)
+	case strings.HasSuffix(name, ".service") && (text == "[" || unitSets.MatchString(text)):
+		return likely(Service, Linux)
 	case strings.HasSuffix(name, "cmdline") && !strings.Contains(name, "."):
 		return likely(Cmdline, Linux)
 	case strings.HasSuffix(name, ".sh") || strings.Contains(name, "rc.local"):
@@ -230,10 +243,16 @@ func kindOfContent(text string) Kind {
 	if strings.Contains(text, "[Match]") && strings.Contains(text, "[Link]") {
 		return LinkFile
 	}
+	if (hasLine(text, "[Service]") || hasLine(text, "[Manager]")) && unitSets.MatchString(text) {
+		return Service
+	}
+	if grubLine.MatchString(text) {
+		return Cmdline
+	}
 	if hasLine(text, "[sysctl]") || hasLine(text, "[main]") {
 		return Tuned
 	}
-	counts, lines := map[Kind]int{}, 0
+	counts, lines, prose := map[Kind]int{}, 0, 0
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' || line[0] == ';' {
@@ -242,14 +261,32 @@ func kindOfContent(text string) Kind {
 		lines++
 		if k := kindOfLine(line); k != "" {
 			counts[k]++
+		} else if isProse(line) {
+			prose++
 		}
 	}
 	for _, k := range []Kind{Sysctl, Loader, RC, Script, PF, Modprobe} {
 		if counts[k] > 0 && 2*counts[k] >= lines {
+			if prose > 1 && k == Sysctl && Holds("", text) {
+				return Other // a guide
+			}
 			return k
 		}
 	}
 	return ""
+}
+
+// unitSets is a line of a systemd unit that sets a limit or runs a command which sets
+// something.
+var unitSets = regexp.MustCompile(`(?m)^[ \t]*(?:(?i:(?:Default)?Limit[A-Z]+)[ \t]*=|Exec[A-Za-z]+=.*(?:sysctl|ethtool|/proc/sys|\btc qdisc|\bip (?:link|route)))`)
+
+// grubLine is a line of /etc/default/grub.
+var grubLine = regexp.MustCompile(`(?m)^GRUB_CMDLINE_LINUX(_DEFAULT|_RECOVERY)?=`)
+
+// isProse reports whether a line is a sentence, or most of one.
+func isProse(line string) bool {
+	words := len(strings.Fields(line))
+	return !strings.Contains(line, "=") && (words > 5 || words > 2 && strings.IndexByte(".:!?", line[len(line)-1]) >= 0)
 }
 
 // hasLine tells whether one of the lines is this one.
@@ -269,7 +306,7 @@ func kindOfLine(line string) Kind {
 	_, known := SystemOfKey(key)
 	first, rest, _ := strings.Cut(line, " ")
 	switch {
-	case assigned && strings.ContainsAny(key, " \t"):
+	case assigned && strings.ContainsAny(key, " \t\"'"):
 	case assigned && (known || strings.HasPrefix(key, "hint.")) && strings.HasPrefix(value, `"`),
 		assigned && strings.HasSuffix(key, "_load") && strings.HasPrefix(value, `"`):
 		return Loader
@@ -350,7 +387,11 @@ var systemPrefixes = []struct {
 	{"net.inet.ip.ifq.", OpenBSD}, {"net.inet.ip.multipath", OpenBSD}, {"net.inet6.ip6.multipath", OpenBSD},
 	{"net.inet.ip.mtudisc", OpenBSD}, {"net.inet.tcp.baddynamic", OpenBSD}, {"net.inet.udp.baddynamic", OpenBSD},
 	{"net.inet.tcp.synbucketlimit", OpenBSD}, {"net.inet.tcp.syncachelimit", OpenBSD},
-	{"net.inet.tcp.synhashsize", OpenBSD},
+	{"net.inet.tcp.synhashsize", OpenBSD}, {"net.inet.tcp.keepinittime", OpenBSD}, {"net.inet.tcp.rstppslimit", OpenBSD},
+	{"net.inet.tcp.synuselimit", OpenBSD}, {"net.inet.tcp.reasslimit", OpenBSD}, {"net.inet.tcp.sackholelimit", OpenBSD},
+	{"net.inet.tcp.rootonly", OpenBSD}, {"net.inet.udp.rootonly", OpenBSD}, {"net.inet.ip.maxqueue", OpenBSD},
+	{"net.inet.ip.mforwarding", OpenBSD}, {"net.inet6.ip6.mforwarding", OpenBSD}, {"net.inet.ip.arpqueue", OpenBSD},
+	{"net.inet.ip.encdebug", OpenBSD}, {"net.inet.ip.directed-broadcast", OpenBSD}, {"net.inet.ip.ipsec-", OpenBSD},
 	{"net.inet.tcp.ackonpush", OpenBSD}, {"net.inet.ip.porthilast", OpenBSD}, {"net.inet.ip.portfirst", OpenBSD},
 	{"net.inet.udp.sendspace", OpenBSD}, {"net.inet.esp.", OpenBSD}, {"net.inet.ah.", OpenBSD},
 	{"net.inet.etherip.", OpenBSD},
@@ -385,7 +426,8 @@ var systemWords = []struct {
 	{Script, "systemctl ", Linux}, {Script, "apt-get ", Linux}, {Script, "/etc/sysctl.d/", Linux},
 	{Script, "/boot/loader.conf", FreeBSD}, {Script, "pkg install", FreeBSD}, {Script, "pkg_add ", OpenBSD},
 	{Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD},
-	{Script, "rcctl ", OpenBSD},
+	{Script, "rcctl ", OpenBSD}, {Script, "/etc/rc.conf", FreeBSD}, {Script, "/etc/rc.conf.local", OpenBSD},
+	{Script, "rc.conf.local", OpenBSD}, // which outweighs the name that it begins with
 	{Script, "#!/bin/ksh", OpenBSD},
 }
 

@@ -27,6 +27,11 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 			s.elsewhere[strings.Clone(s.resolved(h.path))] = written{h, from, to, line}
 		}
 	case Sysctl, Loader, Limits:
+		if kind == Sysctl && s.system != Linux && s.system != "" && strings.Contains(s.resolved(h.path), "/sysctl.d/") {
+			end := strings.IndexByte(s.src[from:to], '\n')
+			s.reject(line, Span{from, from + max(end, 0)}, s.system.Title()+" reads no files of "+path.Dir(s.resolved(h.path))+
+				" at boot, so that nothing of this is left after it; write the lines to /etc/sysctl.conf")
+		}
 		sub.lines(from, to, line, func(line, from, to int) bool { sub.written(kind, line, from, to); return true })
 	case RC:
 		sub.shell(from, to, line, sub.rcCommand)
@@ -88,7 +93,7 @@ func (s *scanner) whole(kind Kind, from, to, line int) {
 
 // parts are the kinds of files whose lines stand in a context, so that a text
 // written into one is read as a whole.
-var parts = []Kind{LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables}
+var parts = []Kind{LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Service}
 
 // into returns a scanner whose entries are marked as written into a file, with
 // the kind of that file, "" when it is none that is followed.
@@ -135,7 +140,7 @@ const (
 
 // remember keeps the assignments that a command consists of.
 func (s *scanner) remember(c *command) {
-	for _, w := range c.words {
+	for _, w := range s.constants(c.words) {
 		e, ok := s.assignment(w)
 		switch {
 		case !ok:
@@ -198,6 +203,10 @@ func (s *scanner) written(kind Kind, line, from, to int) {
 		s.loaderLine(line, from, to)
 	case Limits:
 		s.limitsLine(line, from, to)
+	case RC:
+		if !strings.ContainsRune(s.src[from:to], '\\') { // which a string has before a quote, and the file has not
+			s.shell(from, to, line, s.rcCommand)
+		}
 	}
 }
 

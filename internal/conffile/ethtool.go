@@ -51,16 +51,33 @@ func (s *scanner) ethtoolCommand(words []word, base Entry) {
 		v := words[i]
 		e := base
 		e.Key, e.Value, e.Line, e.KeySpan, e.ValueSpan = k.text, v.text, k.line, k.span, v.span
-		e.Name = ethtoolName(group, k.text)
-		if v.expands || k.expands {
+		if v.expands {
 			e.Flags |= Expands
 		}
-		s.emit(e)
+		for _, key := range s.looped(k) {
+			e.Name = ethtoolName(group, key.text)
+			if e.Flags &^= Expands; v.expands || key.expands {
+				e.Flags |= Expands
+			}
+			s.emit(e)
+		}
 		if group == "rxfh" && k.text == "weight" {
 			return // the rest are weights
 		}
 	}
 }
+
+// looped returns the words that a word stands for which is the variable of a loop,
+// else the word itself.
+func (s *scanner) looped(w word) []word {
+	if name := strings.Trim(w.text, `"${}`); !w.expands || name != s.loop || len(s.over) > maxLoop {
+		return []word{w}
+	}
+	return s.over
+}
+
+// maxLoop bounds the words of a loop that are followed.
+const maxLoop = 64
 
 // ethtoolName returns the catalog's name of an ethtool setting.
 func ethtoolName(group, key string) string {

@@ -103,7 +103,11 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 			i++
 			continue
 		default:
-			if meant := misspeltOption(bare); meant != "" && s.system != Linux && !w.quoted {
+			meant := misspeltOption(bare)
+			if bare == "wpapsk" && s.system == OpenBSD {
+				meant = "wpakey"
+			}
+			if meant != "" && s.system != Linux && !w.quoted {
 				s.reject(w.line, w.span, "ifconfig has no option "+bare+"; did you mean "+meant+"?")
 			}
 			continue

@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -20,6 +21,8 @@ type pfNeighbours struct {
 	ipv6      bool // rules pass something of IPv6
 	off       bool // a rule blocks IPv6 as a whole
 	elsewhere bool // rules of another place take part
+
+	locals []string // tables that hold the link-local addresses of IPv6
 }
 
 // knownAnchors are the anchors of proxies and of programs that block addresses,
@@ -28,6 +31,10 @@ var knownAnchors = []string{"ftp-proxy", "tftp-proxy", "relayd", "f2b", "blackli
 
 func (n *pfNeighbours) statement(words []word, raw Span) {
 	switch words[0].text {
+	case "table":
+		if len(words) > 1 && slices.ContainsFunc(words, coversLinkLocal) && len(n.locals) < maxVariables {
+			n.locals = append(n.locals, words[1].text)
+		}
 	case "include":
 		n.elsewhere = true
 	case "anchor":
@@ -50,7 +57,8 @@ func (n *pfNeighbours) rule(words []word, raw Span) {
 	for i, w := range words {
 		switch w.text {
 		case "from", "to":
-			narrow = narrow || i+1 == len(words) || words[i+1].text != "any"
+			narrow = narrow || i+1 == len(words) || words[i+1].text != "any" &&
+				(pass || w.text == "to" || !n.linkLocal(words[i+1:]))
 		case "icmp6-type", "icmp-type", "user", "group", "os", "tagged":
 			narrow = true
 		case "quick":
@@ -73,6 +81,29 @@ func (n *pfNeighbours) rule(words []word, raw Span) {
 		return
 	}
 	n.last, n.raw, n.quick, n.icmp = words[0], raw, quick, icmp
+}
+
+// linkLocal reports sources that include every link-local address, from which
+// neighbours ask.
+func (n *pfNeighbours) linkLocal(words []word) bool {
+	if words[0].text != "{" {
+		words = words[:1]
+	}
+	for _, w := range words {
+		if w.text == "}" {
+			break
+		}
+		if coversLinkLocal(w) || slices.Contains(n.locals, w.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// coversLinkLocal reports the prefix of the link-local addresses, or one around it.
+func coversLinkLocal(w word) bool {
+	p, err := netip.ParsePrefix(w.text)
+	return err == nil && p.Bits() > 0 && p.Bits() <= 10 && p.Contains(netip.MustParseAddr("fe80::1"))
 }
 
 func (n *pfNeighbours) conclude(s *scanner) {

@@ -70,6 +70,13 @@ func TestPFNeighbours(t *testing.T) {
 		{"block all\npass in inet6 proto tcp\nanchor \"mine\"", ""},
 		{"block all\npass in inet6 proto tcp\nanchor \"ftp-proxy/*\"", "1:1 pf:rule/neighbours=blocked\n"},
 		{"block in inet6 proto icmp6 icmp6-type echoreq", ""}, {"block in inet6 proto icmp6 from <bad>", ""},
+		{"table <m> { 2001:db8::/32, fe80::/10 }\nblock in quick on em0 from <m>\npass in inet6",
+			"2:1 pf:rule/neighbours=blocked\n"},
+		{"block in quick from { ::/128 fe80::/10 } to any\npass in inet6", "1:1 pf:rule/neighbours=blocked\n"},
+		{"pass quick inet6 proto icmp6\nblock in quick from fe80::/10\npass in inet6", ""},
+		{"table <m> { 2001:db8::/32 !fe80::/10 }\nblock in quick from <m>\npass in inet6", ""},
+		{"block in quick from any to fe80::/10\nblock out quick from fe80::/10\npass in inet6", ""},
+		{"block in quick from {\npass in inet6", ""}, {"block in quick from", ""},
 		{"block in on lo0 inet6 proto icmp6", ""}, {"block inet proto icmp", ""}, {"block", ""}, {"anchor", ""},
 	} {
 		if got := show(t, PF, OpenBSD, "/etc/pf.conf", tt.rules+"\n"); got != tt.want {

@@ -68,7 +68,10 @@ func (s *scanner) unread() {
 		return
 	}
 	last := r.bare[len(r.bare)-1]
-	s.reject(r.bare[0].line, Span{r.bare[0].span.Start, last.span.End},
-		"sysctl -p reads /etc/sysctl.conf alone, so that "+r.drop+" counts from the next boot only; sysctl -p FILE or "+
-			"sysctl --system reads it")
+	if s.stopped {
+		return
+	}
+	s.rejected(Reject{Line: r.bare[0].line, Span: Span{r.bare[0].span.Start, last.span.End}, Idle: true,
+		Reason:  "sysctl -p does not read " + r.drop + ", so that its settings count from the next boot only",
+		Because: "Without the name of a file it reads /etc/sysctl.conf alone; sysctl -p FILE or sysctl --system reads this one."})
 }

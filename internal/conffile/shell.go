@@ -88,9 +88,16 @@ func (l *shellLexer) step() {
 	case c == '<' || c == '>':
 		l.redirect(c)
 	default:
-		l.word(l.readWord())
+		w := l.readWord()
+		if l.pos < l.end && (src[l.pos] == '<' || src[l.pos] == '>') && !w.quoted && isDigits(w.text) {
+			return // the number of the descriptor that is redirected
+		}
+		l.word(w)
 	}
 }
+
+// isDigits reports whether a text is a number.
+func isDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 func (l *shellLexer) operator(c byte) {
 	n := 1
@@ -371,6 +378,9 @@ func (l *shellLexer) skipHeredocs() {
 			l.pos = next
 			if h.tabs {
 				text = strings.TrimLeft(text, "\t")
+			}
+			if l.s.indented {
+				text = strings.TrimLeft(text, " \t")
 			}
 			if text == h.delimiter {
 				to = start

@@ -1,6 +1,10 @@
 package conffile
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
 
 // yaml reads the sysctls in YAML: tasks, variables and states of Ansible and Salt,
 // and what else holds them in one of these forms, each on lines of its own:
@@ -10,20 +14,112 @@ import "strings"
 //	- { name: a.b, value: 1 }     the same on one line
 //	sysctl: name=a.b value="1"    the arguments of a task
 //	- "net.core.rmem_max=1"       a line of a file that a task writes
+//	content: |                    a file of sysctl's, or a script, as block of text
+//	- sysctl -w net.core.x=1      a command, also inside of quotes
 //
 // Only names that begin like a sysctl of Linux count, so that other YAML has none.
 func (s *scanner) yaml() {
 	y := &yamlReader{s: s}
+	rejected := s.rejected
+	s.rejected = func(Reject) {} // what a program makes of the text may be right
 	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
-		y.line(line, from, to)
+		if from >= y.read && !y.block(line, from, to) {
+			y.line(line, from, to)
+		}
 		return true
 	})
+	s.rejected = rejected
+}
+
+// block reads a block of text that begins below a line which ends in | or >: the
+// lines of a file of sysctl's, or a script. ok is false for other text.
+func (y *yamlReader) block(line, from, to int) (ok bool) {
+	s := y.s
+	a, b := s.trim(from, to)
+	if !blockMark.MatchString(s.src[a:b]) {
+		return false
+	}
+	start, depth := min(to+1, len(s.src)), a-from
+	end, sysctls, others, commands := start, 0, 0, false
+	s.lines(start, len(s.src), line+1, func(_, from, to int) bool {
+		a, b := s.trim(from, to)
+		switch text := s.src[a:b]; {
+		case a == b:
+		case a-from <= depth:
+			return false
+		case text[0] == '#' && !strings.HasPrefix(text, "#!"):
+		case isAssignment(text):
+			sysctls++
+		default:
+			others++
+			commands = commands || runs.MatchString(text+" ") || strings.HasPrefix(text, "#!")
+		}
+		end = min(to+1, len(s.src))
+		return true
+	})
+	switch {
+	case sysctls > 0 && others == 0:
+		inner := *s
+		inner.entry = func(e Entry) bool {
+			e.In, e.Block, e.style = Sysctl, line+1, styleFixed
+			s.emit(e)
+			return !s.stopped
+		}
+		inner.lines(start, end, line+1, func(line, from, to int) bool { inner.sysctlLine(line, from, to); return true })
+	case commands:
+		y.commands(start, end, line+1)
+	default:
+		return false
+	}
+	y.read = end
+	return true
+}
+
+// commands reads a script.
+func (y *yamlReader) commands(from, to, line int) {
+	inner := *y.s
+	inner.indented, inner.variables, inner.elsewhere = true, nil, nil
+	inner.entry = func(e Entry) bool {
+		e.style = styleFixed
+		y.s.emit(e)
+		return !y.s.stopped
+	}
+	inner.script(from, to, line)
+}
+
+// blockMark ends a line below which a block of text begins.
+var blockMark = regexp.MustCompile(`(?:^|:|-)[ \t]*[|>][-+0-9]*(?:[ \t]+#.*)?$`)
+
+// isAssignment reports whether a line sets a sysctl of Linux.
+func isAssignment(text string) bool {
+	key, _, assigned := strings.Cut(text, "=")
+	return assigned && isSysctl(strings.TrimPrefix(strings.TrimSpace(key), "-"))
+}
+
+// ranInline is a command in a line of YAML.
+var ranInline = regexp.MustCompile(`(?:^|["'(;&|\[,]|- |: )[ \t]*((?:sudo[ \t]+)?(?:/[a-z/]*/)?(?:sysctl[ \t]+(?:-[a-z]+[ \t]+)*["']?[a-z][a-z0-9_]*[./]|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|echo[ \t].*>))`)
+
+// inline reads the commands in a line; quotes around them end them.
+func (y *yamlReader) inline(line, from, to int) (ok bool) {
+	m := ranInline.FindStringSubmatchIndex(y.s.src[from:to])
+	if m == nil {
+		return false
+	}
+	start, end := from+m[2], to
+	if quote := strings.LastIndexAny(y.s.src[from:start], `"'`); quote >= 0 {
+		if i := strings.IndexByte(y.s.src[start:to], y.s.src[from+quote]); i >= 0 {
+			end = start + i
+		}
+	}
+	y.commands(start, end, line)
+	return true
 }
 
 // yamlReader remembers a name until its value comes.
 type yamlReader struct {
 	s    *scanner
 	name *word // of an item whose value is still to come
+	read int   // where the block of text ends that was read
 }
 
 func (y *yamlReader) line(line, from, to int) {
@@ -35,7 +131,7 @@ func (y *yamlReader) line(line, from, to int) {
 	for to-from > 1 && s.src[from] == '-' && s.src[from+1] == ' ' {
 		from, to = s.trim(from+1, to)
 	}
-	if from == to || s.src[from] == '#' {
+	if from == to || s.src[from] == '#' || y.inline(line, from, to) {
 		return
 	}
 	if i := strings.Index(s.src[from:to], "name="); i >= 0 || s.src[from] == '{' {

@@ -102,3 +102,32 @@ func TestCounterNames(t *testing.T) {
 		}
 	}
 }
+
+// What is shown of a line holds the message that a rule found in it, however far behind it stands: a rule takes the names
+// from there.
+func TestEvidenceIsAroundTheMessage(t *testing.T) {
+	pad := strings.Repeat("long before it, ", 40)
+	for _, message := range []string{"netmap_transmit vtnet0 full hwcur 5", "br0: invalid MTU: 1500(epair0a) != 9000",
+		"ix0: discard oversize frame (ether type 800 flags 3 len 9014 > max 1514)",
+		"igb0: Interface stopped DISTRIBUTING, possible flapping " + pad + "\nigb0: Interface stopped DISTRIBUTING\n" +
+			"igb0: Interface stopped DISTRIBUTING", "em0: RX packet lost, overrun",
+		"igb0: discard oversize frame (ether type 800 flags 3 len 9014 > max 1514)", "ena0: Rx ring 1 is stalled. Triggering",
+		"igc1 Watchdog timeout",
+		"re0: error reading netmap data via polling: No error: 0"} {
+		f, err := facts.FromTexts("a", map[string]string{"uname -a": "FreeBSD a 14.1-RELEASE",
+			"dmesg": pad + message + "\n"}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, _ := Evaluate(Input{Facts: f})
+		first, _, _ := strings.Cut(message, " flapping")
+		for _, x := range found {
+			if len(x.Evidence) > 0 && !strings.Contains(x.Evidence[0].Text, strings.Fields(first)[0]) {
+				t.Errorf("%s: %s", message, x.Evidence[0].Text)
+			}
+		}
+		if len(found) == 0 && !strings.Contains(message, "Watchdog") { // which has to stand alone
+			t.Errorf("%s: nothing was found", message)
+		}
+	}
+}

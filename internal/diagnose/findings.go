@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/netpath"
@@ -51,11 +52,18 @@ func matching(f *facts.Facts, pattern *regexp.Regexp) (found []facts.Source, lin
 // logLines returns the first and the last line of the kernel's log that fit, and how many do.
 func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source, lines int) {
 	var last facts.Source
-	for i, line := range f.Lines("dmesg") {
-		if !fits(line) {
+	all := f.Lines("dmesg")
+	// A title or a sentence of a post quotes the message as well: beside lines of a log they do not count.
+	inLog := slices.ContainsFunc(all, func(line string) bool { return ofLog(line) && fits(line) })
+	for i, line := range all {
+		if !fits(line) || inLog && !ofLog(line) {
 			continue
 		}
-		last = f.Line("dmesg", i+1)
+		here := f.Line("dmesg", i+1)
+		if here.Text = around(here.Text, line, fits); here.Text == "" {
+			continue
+		}
+		last = here
 		if lines++; lines == 1 {
 			found = append(found, last)
 		}
@@ -64,6 +72,36 @@ func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source
 		found = append(found, last)
 	}
 	return found, lines
+}
+
+// ofLog reports whether a line begins as those of logs do: with a time, a level or a source.
+func ofLog(line string) bool { return logStamp.MatchString(line) }
+
+var logStamp = regexp.MustCompile(`^\W{0,4}\[|^<\d+>|^\W{0,4}\d{4}[-/]\d\d[-/]\d\d|^\W{0,4}\d\d:\d\d|` +
+	`^\W{0,4}(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} +\d+ \d\d:\d\d|\bkernel: |\[ *\d{1,9}\.\d+\]`)
+
+// around is what is shown of a line: its beginning where that fits, else the passage that does, for a message may stand
+// far behind in a sentence; empty where none does.
+func around(shown, line string, fits func(string) bool) string {
+	const size, step = 200, 60
+	if fits(shown) {
+		return shown
+	}
+	for at := 0; at < min(len(line), 1<<14); at += step {
+		part := strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return ' '
+			}
+			return r
+		}, strings.ToValidUTF8(line[at:min(at+size, len(line))], ""))
+		if at > 0 {
+			part = "... " + strings.TrimSpace(part) // no beginning of a line
+		}
+		if fits(part) {
+			return part
+		}
+	}
+	return ""
 }
 
 // counters returns those of the names that are above zero.

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
+
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
@@ -15,7 +17,12 @@ func acceptQueueFull() Rule {
 				if l.Backlog <= 0 || l.Queue < l.Backlog {
 					continue
 				}
-				found := do("the program that listens on "+l.Local+" does not accept fast enough: is it overloaded or stuck?",
+				action := "the program that listens on " + l.Local + " does not accept fast enough: is it overloaded or stuck?"
+				if programsBacklog(in.Facts) {
+					action = fmt.Sprintf("the kernel allows more: the program that listens on %s asked for %d; raise the backlog "+
+						"in its configuration and restart it, and see whether it is overloaded or stuck", l.Local, l.Backlog)
+				}
+				found := do(action,
 					one(l.Local, []facts.Source{l.Source}, "%d connections wait to be accepted, the backlog is %d",
 						l.Queue, l.Backlog))
 				// Linux takes one more than the backlog, FreeBSD half as many more.

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"strings"
+
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
@@ -38,7 +40,7 @@ func cpuSaturated() Rule {
 				packets = system/all >= 0.95
 			}
 			if n == 0 || idle/all > 0.1 || !packets {
-				return nil
+				return fullInKernel(in.Facts)
 			}
 			return do("look for what costs time for each packet: interrupt rate, firewall rules, the number of queues",
 				one("processor", sample(evidence),
@@ -61,4 +63,37 @@ func everyCore(f *facts.Facts) bool {
 		}
 	}
 	return len(f.Processors) >= max(f.Cores, 2) || f.Cores == 1 && len(f.Processors) == 1
+}
+
+// fullInKernel finds a BSD of which most cores have no time left, nearly all of it the kernel's: the task queues of its
+// cards are counted there, and no program or disk was shown that would explain it.
+func fullInKernel(f *facts.Facts) []Finding {
+	if f.System == "linux" || !everyCore(f) || len(f.Processors) < 2 {
+		return nil
+	}
+	full, kernel := 0, 0.0
+	var evidence []facts.Source
+	for _, p := range f.Processors {
+		kernel += p.System + p.Interrupt
+		if p.Idle+p.Nice <= 0.02 {
+			full++
+			evidence = append(evidence, p.Source)
+		}
+	}
+	n := len(f.Processors)
+	if full*4 < 3*n || kernel/float64(n) < 0.8 {
+		return nil
+	}
+	for _, t := range f.Threads {
+		if t.Share >= 0.5 && !packetThreadName.MatchString(t.Name) && !strings.HasPrefix(t.Name, "idle") {
+			return nil
+		}
+		if packetThreadName.MatchString(t.Name) && len(evidence) < full+2 {
+			evidence = append(evidence, t.Source)
+		}
+	}
+	return with(Warning, do("top -SHP shows which threads they are: kernel{if_io_tqg_N} and the names of cards handle "+
+		"packets; less work for each packet (firewall rules, inspection), or a faster machine helps",
+		one("processor", sample(evidence), "%d of %d cores have no time left, %.0f%% of all time in the kernel", full, n,
+			100*kernel/float64(n))))
 }

@@ -23,11 +23,17 @@ const (
 func delayedRoundTrips() Rule {
 	return Rule{
 		ID: "delayed-round-trips", Title: "Round trips take far longer than they could", Severity: Warning,
-		Needs: []string{"linux:path|round trips", "freebsd:round trips", "openbsd:round trips"},
+		Needs: []string{"linux:path|round trips|messages", "freebsd:round trips|messages",
+			"openbsd:round trips|messages"},
 		Because: "A queue on the way is full, or a radio sleeps or sends again: everything that shares it is delayed. A " +
 			"router may answer late for itself: a delay counts only where it goes on to the end of the path.",
 		Confirm: "On an idle line the round trips are short; during an upload or a download they grow as here.",
-		Check:   func(in Input) []Finding { return delayedProbes(in.Facts) },
+		Check: func(in Input) []Finding {
+			if found := delayedProbes(in.Facts); found != nil {
+				return found
+			}
+			return slowGateway(in.Facts)
+		},
 		Fires: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n--- 192.0.2.1 ping statistics ---\n"+
 			"100 packets transmitted, 100 received, 0% packet loss, time 99100ms\nrtt min/avg/max/mdev = 9.1/310.5/900.2/90.1 ms\n"),
 		Quiet: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n--- 192.0.2.1 ping statistics ---\n"+
@@ -41,8 +47,12 @@ func delayed(least, mean, longest float64) bool {
 
 // delayedProbes finds round trips of ping, mtr and traceroute that are mostly far above the shortest.
 func delayedProbes(f *facts.Facts) []Finding {
-	const local = "the delay arises on the own network: switch off the power saving of its Wi-Fi cards (iw dev NAME set " +
+	local := "the delay arises on the own network: switch off the power saving of its Wi-Fi cards (iw dev NAME set " +
 		"power_save off), look at signal and channel, and at who fills the link"
+	if f.System != "linux" {
+		local = "the delay arises on the own network: look at its Wi-Fi (signal, channel, power saving), at who fills the " +
+			"link, and at what inspects packets on the way"
+	}
 	const shape = "shape to a little below the bottleneck's rate with fq_codel or cake where the queue stands"
 	for _, t := range f.Traces {
 		if found := delayedTrace(t, local, shape); found != nil {
@@ -50,7 +60,7 @@ func delayedProbes(f *facts.Facts) []Finding {
 		}
 	}
 	for _, p := range f.Pings {
-		if max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2 || !delayed(p.Min, p.Avg, p.Max) {
+		if max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2 || !delayed(p.Min, withoutLongest(p), p.Max) {
 			continue
 		}
 		evidence := []facts.Source{p.Source}
@@ -71,6 +81,11 @@ func delayedProbes(f *facts.Facts) []Finding {
 	return nil
 }
 
+// withoutLongest is the mean of all answers but the longest, which one that was late makes large alone.
+func withoutLongest(p facts.Ping) float64 {
+	return (p.Avg*float64(p.Answered) - p.Max) / float64(p.Answered-1)
+}
+
 // delayedTrace finds the hop from which on the round trips to all are long. Few probes tell less.
 func delayedTrace(t facts.Trace, local, shape string) []Finding {
 	long := func(h facts.Hop) bool { return delayed(h.Best, h.Mean, h.Worst) }
@@ -84,6 +99,10 @@ func delayedTrace(t facts.Trace, local, shape string) []Finding {
 	}
 	from, end := t.Hops[first], t.Hops[last]
 	few := end.Sent < enoughPings
+	const rarely = 0.1 // a router that answers few probes, where the report may go on
+	if last == first && end.Loss >= rarely {
+		return nil
+	}
 	if !long(end) || from.Loss > 0.99 || few && (last == first || math.Min(from.Worst, end.Worst) < 2*longestDelay) {
 		return nil
 	}

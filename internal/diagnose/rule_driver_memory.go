@@ -20,7 +20,7 @@ func driverMemory() Rule {
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, noStructures)
 			if n == 0 {
-				return append(bounceBuffers(in.Facts), failedAllocations(in.Facts)...)
+				return append(append(bounceBuffers(in.Facts), failedAllocations(in.Facts)...), emptyRings(in.Facts)...)
 			}
 			found := one(cardOf(lines...), lines, "its driver could not set up its receive queues, in %s",
 				counted(n, "line"))
@@ -71,6 +71,30 @@ func failedAllocations(f *facts.Facts) []Finding {
 	found[0].Fix = []Fix{{Setting: "vm.min_free_kbytes"}}
 	return with(Warning, found)
 }
+
+// emptyRings finds receive rings that stood empty: ena_check_for_empty_rx_ring of Linux and FreeBSD looks each second.
+func emptyRings(f *facts.Facts) []Finding {
+	lines, n := matching(f, emptyRing)
+	if n == 0 {
+		return nil
+	}
+	found := one(cardOf(lines[0]), lines, "its receive rings stood empty, in %s", counted(n, "line"))
+	found[0].Because = "Without a free buffer in the ring the card drops what arrives: the driver got no memory to fill " +
+		"it, or a program that reads the card through netmap does not give the buffers back."
+	found[0].Confirm = "netstat -m or dmesg shows requests that were denied; else it ends when the program stops."
+	action := "where requests for memory were denied, raise the limit of clusters or the reserve of free pages"
+	if seen, _ := matching(f, badBuffer); len(seen) > 0 {
+		found[0].Evidence = append(found[0].Evidence, seen[0])
+		action = "the program that uses netmap returned buffers that are none of the card's (Bad buff in slot): restart " +
+			"or update it"
+	}
+	return with(Warning, do(action, found))
+}
+
+var (
+	emptyRing = regexp.MustCompile(`(?i): rx ring \d+ is stalled\b|: trigger refill for ring \d+`)
+	badBuffer = regexp.MustCompile(`\[nm\] Bad buff in slot`)
+)
 
 func allocatesPackets(line string) bool {
 	return strings.Contains(line, "alloc_skb") || strings.Contains(line, "netdev_alloc")

@@ -64,7 +64,7 @@ func programsBacklog(f *facts.Facts) bool {
 func listenMessages(f *facts.Facts) []Finding {
 	lines, n := logged(f, "listen queue overflow")
 	if n == 0 {
-		return nil
+		return noSocket(f)
 	}
 	lost, cut := 0, false
 	for _, line := range f.Lines("dmesg") {
@@ -84,14 +84,15 @@ func listenMessages(f *facts.Facts) []Finding {
 	out := one(subject, lines, "the kernel reported full accept queues in %s, %s lost", counted(n, "line"),
 		counted(max(lost, n), "connection"))
 	if cut {
-		out = one(subject, lines, "the kernel reported full accept queues in %s", counted(n, "line"))
+		out = one(subject, lines, "the kernel reported full accept queues in %s%s", counted(n, "line"),
+			map[bool]string{true: fmt.Sprintf(", at least %s lost", counted(lost, "connection"))}[lost > 0])
 	}
 	raise := Fix{Action: "find out why the program that owns the socket does not accept; then raise the " +
 		"backlog it gives to listen()"}
 	out[0].Fix = []Fix{raise, {Setting: "kern.ipc.soacceptqueue"}}
 	if m := listenWaiting.FindStringSubmatch(lines[0].Text); m != nil { // the kernel refuses above 3/2 of the backlog
 		waiting, _ := strconv.Atoi(m[1])
-		backlog := max(1, (2*(waiting-1)+2)/3)
+		backlog := max(0, (2*(waiting-1)+2)/3)
 		out[0].Summary += fmt.Sprintf("; the backlog of the socket is %d", backlog)
 		limit, known := f.Integer("kern.ipc.soacceptqueue")
 		if !known {
@@ -102,6 +103,17 @@ func listenMessages(f *facts.Facts) []Finding {
 		}
 	}
 	return out
+}
+
+// noSocket finds handshakes for which FreeBSD made no socket (syncache_socket, sys/netinet/tcp_syncache.c).
+func noSocket(f *facts.Facts) []Finding {
+	lines, n := logged(f, "socket create failed due to limits")
+	if n == 0 {
+		return nil
+	}
+	return with(Warning, do("netstat -Lan shows the queue that is full: raise the backlog which its program gives to "+
+		"listen(); where none is, vmstat -z and kern.ipc.numopensockets show whether sockets have run out",
+		one("listening sockets", lines, "the kernel made no socket for a finished handshake, in %s", counted(n, "line"))))
 }
 
 // programsQueues finds what programs say of a full accept queue: uWSGI of its own, nginx of the one behind a local

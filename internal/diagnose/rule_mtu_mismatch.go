@@ -5,16 +5,20 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // mtuMismatch finds members of a bridge or bond with different MTUs, and
 // containers whose packets are larger than the way out takes.
 func mtuMismatch() Rule {
 	return Rule{
-		ID: "mtu-mismatch", Title: "Interfaces between which packets pass have different MTUs", Systems: onLinux(),
-		Needs: []string{"links"}, Severity: Warning, Settings: []string{"link:mtu"},
+		ID: "mtu-mismatch", Title: "Interfaces between which packets pass have different MTUs",
+		Systems: []string{"linux", "freebsd"}, Needs: []string{"linux:links", "freebsd:messages"}, Severity: Warning, Settings: []string{"link:mtu"},
 		Because: "A bridge does not fragment: frames larger than the outgoing member's MTU vanish silently.",
 		Check: func(in Input) (out []Finding) {
+			if in.Facts.System == "freebsd" {
+				return refusedMember(in.Facts)
+			}
 			first := map[string]*facts.NIC{}
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
@@ -35,6 +39,23 @@ func mtuMismatch() Rule {
 		Quiet: linuxExample("ip -s -d link show", bridgeMembers(1500, 1500)),
 	}
 }
+
+// refusedMember finds an interface that FreeBSD did not take into a bridge (bridge_ioctl_add, sys/net/if_bridge.c).
+func refusedMember(f *facts.Facts) []Finding {
+	lines, n := matching(f, invalidMTU)
+	if n == 0 {
+		return nil
+	}
+	m := invalidMTU.FindStringSubmatch(lines[0].Text)
+	found := one(m[1], lines, "%s was not taken into it: its MTU is %s, the bridge's %s", m[3], m[2], m[4])
+	found[0].Fix = []Fix{{Setting: "link:mtu", Interface: m[3], Value: m[4], Command: "ifconfig " + m[3] + " mtu " + m[4]},
+		{Action: "then add it again: ifconfig " + m[1] + " addm " + m[3]}}
+	found[0].Because = "A bridge of FreeBSD takes only members with its own MTU: the other one stays outside, and what is " +
+		"behind it (a jail, a virtual machine) without a network."
+	return found
+}
+
+var invalidMTU = regexp.MustCompile(`([a-z][\w.]*): invalid MTU: (\d+)\(([a-z][\w.]*)\) != (\d+)`)
 
 // behindSmaller finds the interfaces of containers and virtual machines whose
 // MTU is above that of the interface their packets leave by.

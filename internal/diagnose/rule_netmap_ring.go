@@ -3,6 +3,7 @@ package diagnose
 import (
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
@@ -17,7 +18,7 @@ func netmapRing() Rule {
 		Check: func(in Input) []Finding {
 			lines, n := matching(in.Facts, netmapFull)
 			if n == 0 {
-				return nil
+				return netmapUnreadable(in.Facts)
 			}
 			const often = 3
 			s := Warning
@@ -36,4 +37,22 @@ func netmapRing() Rule {
 
 // netmapFull is what netmap_transmit says (sys/dev/netmap/netmap.c), and what is said of a card without support for it
 // (nm_os_generic_xmit_frame, netmap_freebsd.c).
-var netmapFull = regexp.MustCompile(`netmap_transmit\s+([a-z][\w.]*) full hwcur \d+|Netmap ([a-z][\w.]*) transmit ring is full`)
+var netmapFull = regexp.MustCompile(`netmap_transmit\s+([a-z][\w.]*) full\b|Netmap ([a-z][\w.]*) transmit ring is full`)
+
+// netmapUnreadable finds what Suricata says of a port that it cannot read (src/source-netmap.c, POLLERR).
+func netmapUnreadable(f *facts.Facts) []Finding {
+	lines, n := matching(f, netmapPoll)
+	if n == 0 {
+		return nil
+	}
+	name := netmapPoll.FindStringSubmatch(lines[0].Text)
+	found := with(Warning, do("take the interface away from the inspection (IPS mode), and look in dmesg for what netmap "+
+		"says of it; a card without support of its own (re, vtnet) is driven by emulation",
+		one(name[1]+name[2], lines, "Suricata could not read it through netmap, in %s", counted(n, "line"))))
+	found[0].Because = "In IPS mode every packet of the interface passes through the program: what it cannot read does " +
+		"not go on."
+	found[0].Confirm = "The traffic flows while the program is stopped."
+	return found
+}
+
+var netmapPoll = regexp.MustCompile(`(?:([a-z][\w.]*)[^\w\s]*: )?(?i:error reading netmap data via polling)(?: from iface '([\w.]+))?`)

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"strings"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
@@ -15,6 +17,9 @@ func packetThread() Rule {
 		Check: func(in Input) (out []Finding) {
 			if all := in.Facts.AllProcessors; all != nil && all.Idle < 0.05 {
 				return nil // no core idles: cpu-saturated says it
+			}
+			if len(fullInKernel(in.Facts)) > 0 {
+				return nil // it names them all
 			}
 			for _, t := range in.Facts.Threads {
 				if t.Share < 0.85 || !packetThreadName.MatchString(t.Name) || len(out) >= 3 {
@@ -32,7 +37,11 @@ func packetThread() Rule {
 					action = "spread the packets over more flows, which go to several softnet threads, and over " +
 						"cards with several queues"
 				}
-				out = append(out, do(action, one(t.Name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
+				name := t.Name
+				if strings.Contains(name, "{") && !strings.Contains(name, "}") {
+					name += "..." // cut at the width of the terminal
+				}
+				out = append(out, do(action, one(name, []facts.Source{t.Source}, "%.0f%% of one core", 100*t.Share))...)
 			}
 			return out
 		},
@@ -48,7 +57,9 @@ var tunnelProgram = regexp.MustCompile(`^(?:` + facts.TunnelPrograms + `)$`)
 // packetThreadName tells the threads of network cards and of the network's
 // queues: FreeBSD's interrupt threads and task queues of a driver, iflib's, those
 // of netisr, WireGuard, netgraph and dummynet, before 8 without a process around them; Linux's ksoftirqd.
+// A name that top cut at the width of the terminal counts where nothing else begins so.
 var packetThreadName = regexp.MustCompile(`^ksoftirqd/\d+$|^softnet\d*$|^(?:` + facts.TunnelPrograms + `)$|` +
+	`\{if(?:_(?:i(?:o(?:_(?:t(?:qg?)?)?)?)?)?)?$|` +
 	`(?:^|\{)(?:swi\d+: net|if_io_tqg_\d|wg_tqg_\d|ng_queue|dummynet|` + cards + `\d+\S* (?:taskq|rxq?\b|que)|irq\d+: ` + cards + `\d+)`)
 
 // cards are the names of network cards in threads.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,8 +23,16 @@ func zoneFailures() Rule {
 					func(s string) bool { return strings.Contains(lower, s) }) {
 					continue
 				}
-				action := "raise the limit of the zone"
-				if p.Limit == 0 {
+				if strings.HasPrefix(lower, "pfstate") && len(counters(in.Facts, "pf.memory")) > 0 {
+					continue // the same refusals, which pf-states-near-full names with their limit
+				}
+				action, limit := "raise the limit of the zone", fmt.Sprintf(", limit %d", p.Limit)
+				switch {
+				case in.Facts.System == "openbsd" && strings.HasPrefix(lower, "pf"):
+					action, limit = "compare with pfctl -sm, and raise its limit in /etc/pf.conf (set limit)", ""
+				case in.Facts.System == "openbsd": // the table does not show limits
+					action, limit = "the pool was at its limit, or memory was short: vmstat -s and top show free pages", ""
+				case p.Limit == 0:
 					action = "the zone has no limit of its own: physical memory was short"
 				}
 				s := Warning
@@ -31,7 +40,7 @@ func zoneFailures() Rule {
 					s = Critical // it is full now
 				}
 				out = append(out, do(action, with(s, one(name, []facts.Source{p.Source}, "%d requests failed since "+
-					"boot, %d in use, limit %d", p.Denied, p.Used, p.Limit)))...)
+					"boot, %d in use%s", p.Denied, p.Used, limit)))...)
 			}
 			return out
 		},

@@ -663,6 +663,18 @@ func TestKernelTablesOfBSDs(t *testing.T) {
 	})
 }
 
+// A page that takes <Link#1> for an element leaves the row without it.
+func TestInterfacesWithoutTheirNetwork(t *testing.T) {
+	f := of(t, "FreeBSD a 8.2", map[string]string{"netstat -idnW": "Name    Mtu Network       Address              Ipkts " +
+		"Ierrs Idrop    Opkts Oerrs  Coll\nre0 1500 00:00:5e:00:53:09 74835699 3 0 71409776 0 65\n" +
+		"re1 1500 192.0.2.0 74 3 0 71 0 65\n"})
+	compareAll(t, map[string][2]any{
+		"the row":      {f.NIC("re0").Counters["netstat.Coll"].Value, uint64(65)},
+		"its packets":  {f.NIC("re0").Counters["netstat.Ipkts"].Value, uint64(74835699)},
+		"of a network": {f.NIC("re1") == nil, true},
+	})
+}
+
 func TestTablesOfLinuxInterfaces(t *testing.T) {
 	f := of(t, "Linux a 2.6.18", map[string]string{
 		"/proc/net/dev": "Inter-|   Receive                                                |  Transmit\n face |bytes    " +

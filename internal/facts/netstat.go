@@ -253,6 +253,9 @@ func (f *Facts) readNetstatInterfaces(t text) error {
 			}
 			continue
 		}
+		if len(heads) > 0 && len(words) == len(heads)+3 && macAddress.MatchString(words[2]) {
+			words = slices.Insert(words, 2, "<Link>") // a page took it for an element of its own
+		}
 		if len(heads) == 0 || len(words) < len(heads)+2 || !strings.HasPrefix(words[min(2, len(words)-1)], "<Link") {
 			continue
 		}
@@ -275,6 +278,8 @@ func (f *Facts) readNetstatInterfaces(t text) error {
 	}
 	return nothingUnless(found)
 }
+
+var macAddress = regexp.MustCompile(`^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$`)
 
 // readBSDListeners reads netstat -Lan: "tcp4  4/0/2  *.5003", with the length,
 // the incomplete length and the limit of the accept queue.

@@ -54,7 +54,7 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 			key = r.RenamedTo + "\x00" + e.Iface
 		}
 	}
-	if before, ok := k.set[key]; ok && effective {
+	if before, ok := k.set[key]; ok && effective && before.entry.Block == e.Block {
 		if precedes(a, before) {
 			k.superseded(a, before)
 			return
@@ -94,6 +94,9 @@ func replaces(e conffile.Entry, kind conffile.Kind) bool {
 	switch kind {
 	case conffile.Sysctl:
 		return e.Flags&(conffile.Glob|conffile.Conditional) == 0 && !strings.HasSuffix(e.Name, ".flush")
+	case conffile.Script:
+		return e.Flags&(conffile.Conditional|conffile.Expands) == 0 && placeOf(kind, e) == "sysctl" &&
+			!strings.HasSuffix(e.Name, ".flush")
 	case conffile.Loader:
 		return e.Key != "exec"
 	case conffile.RC:
@@ -104,11 +107,26 @@ func replaces(e conffile.Entry, kind conffile.Kind) bool {
 	return false
 }
 
+// settingsOnly reports whether a part of a script does nothing but set sysctls.
+func settingsOnly(text string, from, to int) bool {
+	for line := range strings.SplitSeq(text[min(from, to):to], "\n") {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "sudo ")
+		if line != "" && line[0] != '#' && !strings.HasPrefix(line, "sysctl ") && !strings.HasPrefix(line, "/sbin/sysctl ") {
+			return false
+		}
+	}
+	return true
+}
+
 // superseded reports the first of two assignments of the same setting.
 func (k *checker) superseded(before, after *assignment) {
 	if len(k.problems) >= MaxProblems {
 		k.dropped++
 		return
+	}
+	if after.kind == conffile.Script && (before.file != after.file || before.entry.Name != after.entry.Name ||
+		!settingsOnly(after.file.text, before.entry.Raw.End, after.entry.Raw.Start)) {
+		return // something may run in between that wants the first value; two names are sameSetting's
 	}
 	same := strings.Join(strings.Fields(before.entry.Value), " ") == strings.Join(strings.Fields(after.entry.Value), " ")
 	name := before.entry.Name

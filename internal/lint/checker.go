@@ -32,6 +32,7 @@ type checker struct {
 	pending map[string]pending
 	shapers []*assignment          // rules of pf.conf that choose a queue
 	limits  []*assignment          // lines of limits.conf
+	classes []*assignment          // classes of tc, and defaults of htb
 	stanzas []*stanza              // of ifupdown's interfaces
 	kinds   map[conffile.Kind]bool // kinds of file in the group
 
@@ -131,6 +132,7 @@ func (k *checker) run(files []*source) {
 	k.judgeCombined()
 	k.judgeTogether()
 	k.judgeLimits()
+	k.judgeClasses()
 	k.judgeStanzas()
 }
 
@@ -168,6 +170,15 @@ func (k *checker) readFile(f *source) {
 		func(r conffile.Reject) {
 			f := finding{code: "syntax", severity: Warning, message: r.Reason,
 				because: "The system reads this file by these rules; what does not fit is skipped."}
+			if r.Idle {
+				f.code = "no-effect"
+			}
+			switch kind := k.kindOf(conffile.Entry{}); {
+			case r.Because != "":
+				f.because = r.Because
+			case kind == conffile.Script:
+				f.because = "The program is given the words as the shell splits them, and refuses what does not fit."
+			}
 			switch k.kindOf(conffile.Entry{}) {
 			case conffile.PF:
 				f.severity, f.because = Error, ""
@@ -187,7 +198,7 @@ func (k *checker) entry(e conffile.Entry) {
 	if e.Has(conffile.Exclude) {
 		return
 	}
-	if f := cmp.Or(k.unitFile(e), k.limit(e), k.ifupdown(e)); f != nil {
+	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.shaping(e), k.ifupdown(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
@@ -203,7 +214,7 @@ func (k *checker) entry(e conffile.Entry) {
 				"line in /etc/modprobe.d."})
 		return
 	}
-	if f := cmp.Or(k.hostBits(e), k.undefinedName(e)); f != nil {
+	if f := cmp.Or(k.hostBits(e), k.undefinedName(e), k.placeholder(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
@@ -332,8 +343,11 @@ func (k *checker) report(e conffile.Entry, f finding) {
 		p.Because = strings.TrimSpace(p.Because + " pfctl refuses the whole file for this line, so that the rules which " +
 			"run stay, and after a reboot only the few of rc(8).")
 	}
-	if kind := k.kindOf(e); kind == conffile.Cmdline || kind == conffile.YAML {
+	if kind := k.kindOf(e); kind == conffile.Cmdline || k.file.kind == conffile.YAML || k.file.kind == conffile.Other {
 		p.Fix = nil // one line holds them all and cannot hold a comment, or several hold one
+	}
+	if k.file.kind == conffile.Other && p.Severity == Error {
+		p.Severity = Warning // what becomes of the text is the other program's affair
 	}
 	if p.Sources == nil {
 		p.Sources = []string{}
@@ -408,7 +422,8 @@ func placeOf(kind conffile.Kind, e conffile.Entry) string {
 		return "sysctl" // written by the kernel when it starts the first program
 	case kind == conffile.RC && !e.Has(conffile.Part):
 		return "rc"
-	case (kind == conffile.Script || kind == conffile.Tuned || kind == conffile.YAML) &&
+	case (kind == conffile.Script || kind == conffile.Tuned || kind == conffile.YAML || kind == conffile.Service ||
+		kind == conffile.Other) &&
 		strings.ContainsAny(e.Name, ".") && !strings.ContainsAny(e.Name, ":/"):
 		return "sysctl"
 	case kind == conffile.LinkFile:

@@ -37,6 +37,68 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestServices judges the limits in units of systemd.
+func TestServices(t *testing.T) {
+	const path = "/etc/systemd/system/a.service.d/b.conf"
+	c := load(t)
+	for _, tt := range []struct{ name, text, want string }{
+		{"a usual limit", "[Service]\nLimitNOFILE=65536\n", ""},
+		{"soft and hard", "[Service]\nLimitNOFILE=1024:524288\n", ""},
+		{"misspelt", "[Service]\nLimitNOFile=65536\n", path + ":2:1 unknown-key warning\n"},
+		{"none of systemd's", "[Service]\nLimitFILES=65536\n", path + ":2:1 unknown-key warning\n"},
+		{"no number", "[Service]\nLimitNOFILE=64k\n", path + ":2:13 bad-value warning\n"},
+		{"unlimited as in a shell", "[Service]\nLimitNOFILE=unlimited\n", path + ":2:13 bad-value warning\n"},
+		{"soft above hard", "[Service]\nLimitNOFILE=2000:1000\n", path + ":2:13 bad-value warning\n"},
+		{"fewer than without", "[Service]\nLimitNOFILE=512\n", path + ":2:13 below-default warning\n"},
+		{"all", "[Service]\nLimitNOFILE=infinity\nLimitMEMLOCK=infinity\n", path + ":2:13 harmful info\n"},
+		{"of all units", "[Manager]\nDefaultLimitNOFILE=100\n", path + ":2:20 below-default warning\n"},
+		{"a command", "[Service]\nExecStartPre=sysctl -w net.ipv4.tcp_tw_recycle=1\n", path + ":2:24 removed warning\n"},
+	} {
+		res := Run(c, files(path, tt.text), Options{System: catalog.Linux, Version: "6.12"})
+		if got := list(res); got != tt.want {
+			t.Errorf("%s: got\n%swant\n%s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestOther judges settings in files of other programs, of which nothing is corrected.
+func TestOther(t *testing.T) {
+	c := load(t)
+	for _, tt := range []struct{ name, path, text, want string }{
+		{"nix", "a.nix", "{\n  \"net.ipv4.tcp_tw_recycle\" = 1;\n  \"net.ipv4.tcp_fin_timout\" = 1;\n  \"kernel.foo\" = 1;\n}\n",
+			"a.nix:2:4 removed warning\na.nix:3:4 unknown-key warning\n"},
+		{"a refused value", "a.nix", "  \"net.ipv4.ip_local_port_range\" = \"10000 650\";\n", "a.nix:1:37 bad-value warning\n"},
+		{"a value of the language", "a.nix", "  \"net.core.rmem_max\" = cfg.x + (1);\n", ""},
+		{"a block of YAML", "a.yml", "- content: |\n    net.core.somaxconn = 8192\n    net.core.somaxconn = 8193\n" +
+			"- content: |\n    net.core.somaxconn = 8194\n", "a.yml:2:5 duplicate warning\na.yml:2:26 needs info\na.yml:3:26 needs info\na.yml:5:26 needs info\n"},
+		{"words of tc", "a.sh", "tc qdisc add dev a root fqcodel\ntc qdisc add dev a root sprout\ntc qdisc add dev a root htb\n" +
+			"tc qdisc add dev a root fq_codel limit 50\n",
+			"a.sh:1:25 bad-value error\na.sh:2:25 bad-value warning\na.sh:4:40 below-default warning\n"},
+		{"set twice in a row", "a.sh", "sysctl -w net.ipv4.tcp_sack=0\n# c\nsysctl -w net.core.netdev_max_backlog=2000\n" +
+			"sudo sysctl -w net.ipv4.tcp_sack=1\n",
+			"a.sh:1:11 duplicate warning\na.sh:1:29 harmful warning\na.sh:4:34 same-as-default info\n"},
+		{"set, used, set", "a.sh", "sysctl -w net.ipv4.tcp_sack=0\niperf3 -c h\nsysctl -w net.ipv4.tcp_sack=1\n",
+			"a.sh:1:29 harmful warning\na.sh:3:29 same-as-default info\n"},
+		{"a default class", "a.sh", "tc qdisc add dev a root handle 1: htb default 0x12\ntc class add dev a parent 1: classid 1:1 htb rate 10mbps\n" +
+			"tc class add dev a parent 1: classid 1:12 htb rate 10mbit ceil 20mbit\n", "a.sh:2:51 wrong-unit warning\n"},
+		{"no default class", "a.sh", "tc qdisc add dev a root handle 1: htb default 12\ntc class add dev a parent 1: classid 1:1 htb rate 1mbit\n",
+			"a.sh:1:47 conflict warning\n"},
+		{"classes of a loop", "a.sh", "tc qdisc add dev a root handle 1: htb default 12\n" +
+			"tc class add dev a parent 1: classid 1:$i htb rate 1mbit\n", ""},
+		{"the MTU of lo", "a.sh", "ip link set lo mtu 1500\n", ""},
+	} {
+		res := Run(c, files(tt.path, tt.text), Options{System: catalog.Linux, Version: "6.12"})
+		if got := list(res); got != tt.want {
+			t.Errorf("%s: got\n%swant\n%s", tt.name, got, tt.want)
+		}
+		for _, p := range res.Problems {
+			if p.Fix != nil && !strings.HasSuffix(tt.path, ".sh") {
+				t.Errorf("%s: a correction of %s", tt.name, p.Key)
+			}
+		}
+	}
+}
+
 // TestStanzas judges the stanzas of ifupdown's interfaces.
 func TestStanzas(t *testing.T) {
 	const path = "/etc/network/interfaces"

@@ -195,6 +195,9 @@ func identify(inputs []Input, opt Options, res *Result) []*source {
 		}
 		g := conffile.Detect(in.Path, []byte(in.Text[:min(len(in.Text), conffile.DetectSize)]))
 		f.kind, f.confidence, f.beside = cmp.Or(opt.Kind, g.Kind), g.Confidence, in.Beside
+		if f.kind == "" && (opt.System == "" || opt.System == catalog.Linux) && conffile.Holds(in.Path, in.Text) {
+			f.kind = conffile.Other
+		}
 		if f.kind == "" {
 			res.Errors = append(res.Errors, fmt.Errorf("%s: cannot tell what kind of file this is; say so with --kind", in.Path))
 			continue

@@ -161,7 +161,7 @@ var patched = []string{"bbr2", "bbr3", "bbrplus", "brutal", "bbr_tsunami", "tsun
 
 // word judges a word that is none of those known for the setting. One that is
 // almost a known one is refused; another may come with a module.
-func word(r *catalog.Record, e conffile.Entry) *finding {
+func (k *checker) word(r *catalog.Record, e conffile.Entry) *finding {
 	if r.Type != catalog.TypeString || len(r.Values) < 3 || len(strings.Fields(e.Value)) != 1 {
 		return nil
 	}
@@ -179,11 +179,23 @@ func word(r *catalog.Record, e conffile.Entry) *finding {
 		message: fmt.Sprintf("%s: %q is not known", e.Name, e.Value),
 		because: "The kernel refuses a word that neither it nor a module of it knows, and keeps the old value."}
 	switch {
+	case r.Name == "net.core.default_qdisc" && k.isDiscipline(e.Value):
+		f.severity, f.message = Warning, fmt.Sprintf("%s: %s cannot be the default discipline", e.Name, e.Value)
+		f.because = "It needs options, classes or a place that a default has not; interfaces that come up then have no queue " +
+			"at all, or send nothing."
 	case slices.Contains(patched, e.Value):
 		f.severity = Warning
 		f.because = "It is in patched kernels only; one without the patch refuses it and keeps the old value."
 	case near != "":
 		f.message += "; did you mean " + near + "?"
+	case e.Name == "tc:qdisc":
+		f.severity = Warning // a module or a BPF program from elsewhere may bring it
 	}
 	return f
+}
+
+// isDiscipline reports a word that is a queueing discipline of Linux.
+func (k *checker) isDiscipline(word string) bool {
+	r := k.lookup("tc:qdisc")
+	return r != nil && slices.ContainsFunc(r.Values, func(v catalog.Value) bool { return v.Value == word })
 }

@@ -25,7 +25,8 @@ func (k *checker) judgeMasks() {
 			continue
 		}
 		i := slices.Index(words, "inet")
-		if i < 0 || i+1 == len(words) || strings.Trim(words[i+1], "0123456789.") != "" || strings.Count(words[i+1], ".") != 3 ||
+		if i < 0 || i+1 == len(words) || strings.Trim(words[i+1], "0123456789.") != "" ||
+			strings.Count(words[i+1], ".") != 3 ||
 			i+2 < len(words) && strings.Trim(words[i+2], "0123456789.") == "" {
 			continue
 		}
@@ -33,9 +34,46 @@ func (k *checker) judgeMasks() {
 			sources: []string{"ifconfig(8), netmask", "freebsd-src sbin/ifconfig/af_inet.c, warn_nomask (13 and 14)"},
 			message: fmt.Sprintf("%s has an address without a mask; write %s/24 or whichever prefix its network has",
 				a.entry.Name, words[i+1]),
-			because: "ifconfig then takes " + classMask(words[i+1]) + ", the mask of its old class, and warns that this is going away; " +
-				"on 15.0 hosts it refused the address."})
+			because: "ifconfig then takes " + classMask(words[i+1]) + ", the mask of its old class, and warns that this is " +
+				"going away; on 15.0 hosts it refused the address."})
 	}
+}
+
+// judgeBridged reports an address of an interface that is a member of a bridge.
+func (k *checker) judgeBridged() {
+	bridges := map[string]*assignment{}
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		words := strings.Fields(a.entry.Value)
+		for i := 0; i+1 < len(words) && a.kind == conffile.RC && strings.HasPrefix(a.entry.Name, "ifconfig_"); i++ {
+			if words[i] == "addm" {
+				bridges[words[i+1]] = a
+			}
+		}
+	}
+	if allowed := k.effects["net.link.bridge.member_ifaddrs"]; allowed != nil && !isOff(allowed.entry.Value) {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		bridge := bridges[a.entry.Iface]
+		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") || bridge == nil ||
+			a.entry.Has(conffile.Expands) || !slices.ContainsFunc(strings.Fields(a.entry.Value), givesAddress) {
+			continue
+		}
+		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true,
+			sources: []string{"bridge(4)", "FreeBSD 15.0R release notes, ifconfig(8) and members of a bridge"},
+			message: fmt.Sprintf("%s gives %s an address, and %s makes it a member of %s (line %d): "+
+				"the address belongs to the bridge",
+				a.entry.Name, a.entry.Iface, bridge.entry.Name, bridge.entry.Iface, bridge.entry.Line),
+			because: "Since 15.0 the address or the membership is refused unless net.link.bridge.member_ifaddrs is 1, " +
+				"which 16 takes away; before, packets of the bridge's other members reach it badly or not at all."})
+	}
+}
+
+// givesAddress reports a word of ifconfig_IF by which the interface gets an address.
+func givesAddress(word string) bool {
+	return word == "inet" || strings.EqualFold(word, "DHCP") || strings.EqualFold(word, "SYNCDHCP")
 }
 
 // classMask is the prefix length that an address had before there were masks.
@@ -68,8 +106,8 @@ func (k *checker) judgeTranslation() {
 		sources: []string{"ipfw(8), NETWORK ADDRESS TRANSLATION (NAT)", "libalias(3)"},
 		message: fmt.Sprintf("%s = %s, and %s:%d translates addresses by libalias, which needs 0",
 			tso.entry.Name, tso.entry.Value, nat.file.path, nat.entry.Line),
-		because: "libalias changes packets as they are on the wire; a segment that the card is still to cut is more than it " +
-			"takes, so that connections of this host stall."})
+		because: "libalias changes packets as they are on the wire; a segment that the card is still to cut is more " +
+			"than it takes, so that connections of this host stall."})
 }
 
 // localVariable judges the flags of a daemon of OpenBSD.
@@ -81,7 +119,8 @@ func (k *checker) localVariable(e conffile.Entry) *finding {
 	return &finding{code: "harmful", severity: Warning, value: true,
 		sources: []string{"rc.conf(8)", "openbsd/src etc/rc.d/rc.subr, rc_cmd"},
 		message: fmt.Sprintf("%s = %s starts %s with the argument %q", e.Name, e.Value, daemon, e.Value),
-		because: "The value is the daemon's arguments: an empty one switches it on, and NO off (rcctl enable " + daemon + ")."}
+		because: "The value is the daemon's arguments: an empty one switches it on, and NO off (rcctl enable " +
+			daemon + ")."}
 }
 
 // hostBits judges an address of pf.conf with bits behind its prefix.
@@ -93,8 +132,8 @@ func (k *checker) hostBits(e conffile.Entry) *finding {
 	return &finding{code: "harmful", severity: Warning,
 		sources: []string{"pfctl_parser.c of OpenBSD and FreeBSD, set_ipmask"},
 		message: fmt.Sprintf("%s is the whole network %s", e.Key, e.Value),
-		because: fmt.Sprintf("pfctl clears the bits behind the prefix; write %s where the host alone is meant, and %s otherwise.",
-			address, e.Value)}
+		because: fmt.Sprintf("pfctl clears the bits behind the prefix; write %s where the host alone is meant, "+
+			"and %s otherwise.", address, e.Value)}
 }
 
 // undefinedName judges a name in pf.conf that is not the one that was defined.

@@ -103,6 +103,30 @@ func (k *checker) misspeltVariable(e conffile.Entry) []finding {
 	return []finding{f}
 }
 
+// placeholder finds a letter that a manual prints for the number of a card.
+func (k *checker) placeholder(e conffile.Entry) *finding {
+	parts := strings.Split(e.Name, ".")
+	i := slices.IndexFunc(parts, func(p string) bool { return p == "X" || p == "N" || p == "x" })
+	if k.system != catalog.FreeBSD || i < 2 || parts[0] != "dev" && parts[0] != "hw" {
+		return nil
+	}
+	letter := parts[i]
+	parts[i] = "0"
+	meant := strings.Join(parts, ".")
+	all := strings.Join(slices.Delete(slices.Clone(parts), i, i+1), ".")
+	example := "as in " + meant
+	switch {
+	case k.lookup(meant) != nil:
+	case k.lookup(all) != nil:
+		example = all + " is for all cards"
+	default:
+		return nil
+	}
+	return &finding{code: "unknown-key", severity: Warning, sources: []string{"loader.conf(5)", "sysctl(8)"},
+		message: fmt.Sprintf("%s does not exist: %s stands for the number of a card; %s", e.Name, letter, example),
+		because: "Nothing reads the name with the letter."}
+}
+
 // unitless finds a setting of a card without the number of the card.
 func (k *checker) unitless(e conffile.Entry) *finding {
 	parts := strings.SplitN(e.Name, ".", 3)

@@ -24,6 +24,7 @@ func (k *checker) judgeTogether() {
 		k.judgeSameAddress()
 		k.judgeFirewallType()
 		k.judgeMasks()
+		k.judgeBridged()
 		k.judgeTranslation()
 	}
 	if k.system == catalog.Linux {

@@ -35,6 +35,8 @@ func TestTogether(t *testing.T) {
 		{"advertisements that a sysctl takes", []string{rc, "rtsold_enable=YES\nifconfig_em0_ipv6=\"inet6 2001:db8::1/64\"\n", sysctl, "net.inet6.ip6.accept_rtadv=1\n"}, ""},
 		{"advertisements of interfaces that are set elsewhere", []string{rc, "rtsold_enable=YES\nifconfig_em0=DHCP\n"}, ""},
 		{"an address of two interfaces", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em1=\"inet 192.0.2.9 netmask 255.255.255.0\"\n"}, "the address 192.0.2.9, which em0 has (line 1)"},
+		{"an address of a member of a bridge", []string{rc, "ifconfig_bridge0=\"addm em0 addm em1 up\"\nifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em1=\"up\"\n"}, "the address belongs to the bridge"},
+		{"an address of a bridge", []string{rc, "ifconfig_bridge0=\"inet 192.0.2.9/24 addm em0 up\"\nifconfig_em0=\"up\"\nifconfig_em1=\"DHCP\"\n"}, ""},
 		{"an address without a mask", []string{rc, "ifconfig_em0=\"inet 10.0.0.9\"\n"}, "without a mask"},
 		{"addresses that need no mask", []string{rc, "ifconfig_em0=\"inet 192.0.2.9 netmask 255.255.255.0\"\nifconfig_lo1=\"inet 127.0.1.1\"\nifconfig_gif0=\"inet 10.0.0.1 10.0.0.2\"\nifconfig_em1=\"DHCP\"\n"}, ""},
 		{"segments that libalias cannot change", []string{rc, "firewall_nat_enable=YES\n", sysctl, "net.inet.tcp.tso=1\n"}, "translates addresses by libalias"},
@@ -42,6 +44,13 @@ func TestTogether(t *testing.T) {
 		{"a slip in a word of ifconfig", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24 broadcst 192.0.2.255\"\n"}, "did you mean broadcast"},
 		{"words of ifconfig", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24 media autoselect description medai\"\n"}, ""},
 		{"a loader's value that a script writes last", []string{"x.sh", "#!/bin/sh\necho kern.maxfiles=2000000 >> /etc/sysctl.conf\necho 'kern.maxfiles=\"3000000\"' >> /boot/loader.conf\n"}, "is in effect only until"},
+		{"a file that nothing reads", []string{"x.sh", "#!/bin/sh\ncat > /etc/sysctl.d/9.conf <<EOF\nnet.inet.tcp.blackhole=2\nEOF\n"}, "reads no files of /etc/sysctl.d"},
+		{"variables that a script writes", []string{"x.sh", "#!/bin/sh\necho 'static_routes=\"a\"' >> /etc/rc.conf\necho \"hostname=\\\"b\\\"\" >> /etc/rc.conf\n"}, "no line sets route_a"},
+		{"settings in a variable", []string{"x.sh", "#!/bin/sh\nTUNE='\n# old\nnet.inet.tcp.recvbuf_inc=65536\nnet.inet.tcp.recvbuf_auto=1\n'\n"}, "recvbuf_inc does not exist"},
+		{"settings of the loader in a variable", []string{"x.sh", "#!/bin/sh\nLOADER_TUNE=\"\nkern.maxproc=65536\nkern.ipc.maxsockbuf=16777216\n\"\n"}, "kern.ipc.maxsockbuf is not a boot-time tunable"},
+		{"a variable of other text", []string{"x.sh", "#!/bin/sh\nA='\nnet.inet.tcp.recvbuf_inc=65536\nand more\n'\nB='\n'\nC='\nnet.inet.tcp.recvbuf_inc=1'\n"}, ""},
+		{"a letter for the number of a card", []string{loader, "dev.igb.X.fc=\"0\"\n"}, "X stands for the number"},
+		{"letters of a module that changed places", []string{loader, "if_brigde_load=\"YES\"\n"}, "did you mean if_bridge_load"},
 		{"two names of a setting", []string{"x.sh", "#!/bin/sh\nsysctl kern.ipc.somaxconn=2048\nsysctl kern.ipc.soacceptqueue=4096\n"}, "another name of the same setting"},
 		{"a name without a value", []string{"x.sh", "#!/bin/sh\nsysctl -w net.inet.tcp.blackhole\nsysctl -n kern.ostype\n"}, "no value"},
 		{"an address twice on one", []string{rc, "ifconfig_em0=\"inet 192.0.2.9/24\"\nifconfig_em0_alias0=\"inet 192.0.2.9/32\"\n"}, ""},
@@ -71,6 +80,19 @@ func TestTogether(t *testing.T) {
 				t.Errorf("%q, want %q", serious, tt.want)
 			}
 		})
+	}
+}
+
+// TestBridgedAddress holds that the sysctl of 15.0 lets a member of a bridge have an address.
+func TestBridgedAddress(t *testing.T) {
+	c := load(t)
+	const rc = "ifconfig_bridge0=\"addm em0\"\nifconfig_em0=\"DHCP\"\n"
+	for value, want := range map[string]string{"0": "/etc/rc.conf:2:15 conflict warning\n", "1": ""} {
+		res := Run(c, files("/etc/rc.conf", rc, "/etc/sysctl.conf", "net.link.bridge.member_ifaddrs="+value+"\n"),
+			Options{System: catalog.FreeBSD, Version: "15.0", Ignore: []string{"same-as-default"}})
+		if got := list(res); got != want {
+			t.Errorf("%s: got\n%swant\n%s", value, got, want)
+		}
 	}
 }
 

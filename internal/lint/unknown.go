@@ -62,7 +62,11 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	}
 	switch k.kindOf(e) {
 	case conffile.Sysctl, conffile.Loader, conffile.Script, conffile.HostnameIf, conffile.Interfaces, conffile.Tuned,
-		conffile.YAML:
+		conffile.YAML, conffile.Service:
+	case conffile.Other:
+		if !strings.HasPrefix(e.Name, "net.") {
+			return nil // other languages have such names too
+		}
 	case conffile.Cmdline:
 		if !strings.HasPrefix(e.Key, "sysctl.") {
 			return nil
@@ -99,6 +103,9 @@ func (k *checker) absent(e conffile.Entry) []finding {
 	if because == "" {
 		f.message = e.Name + " is not known"
 		f.because = "The catalog does not have every setting of this subtree, but one that is spelt almost the same."
+		if group, _, _ := strings.Cut(e.Name, "."); k.system == catalog.Linux && !k.hasGroup(group) {
+			f.because = "Linux itself has no group of settings by the name " + group + "."
+		}
 	}
 	if near != "" {
 		f.message += "; did you mean " + near + "?"
@@ -183,7 +190,11 @@ func (k *checker) misspeltModule(e conffile.Entry) []finding {
 		withoutDigits(typed) == withoutDigits(module) {
 		return nil
 	}
-	return []finding{{code: "unknown-key", severity: Info, message: fmt.Sprintf("%s is not known; did you mean %s?",
+	severity := Info // a port may bring a module of that name
+	if swapped(typed, module) {
+		severity = Warning
+	}
+	return []finding{{code: "unknown-key", severity: severity, message: fmt.Sprintf("%s is not known; did you mean %s?",
 		e.Name, near),
 		because: "The loader prints that it cannot load the module and goes on without it.", sources: []string{"loader.conf(5)"}}}
 }
@@ -237,6 +248,12 @@ func (k *checker) dottedInterface(e conffile.Entry) *finding {
 		message: fmt.Sprintf("%s does not exist: write net/%s/%s/%s.%s/%s",
 			e.Name, parts[1], parts[2], parts[3], parts[4], parts[5]),
 		because: "In a name of dots the dot of the interface separates too; in one of slashes it does not."}
+}
+
+// hasGroup reports whether the catalog has settings below a name.
+func (k *checker) hasGroup(group string) bool {
+	at, _ := slices.BinarySearch(k.names, group+".")
+	return at < len(k.names) && strings.HasPrefix(k.names[at], group+".")
 }
 
 // covers says why a name that the catalog lacks does not exist: the catalog has

@@ -27,14 +27,15 @@ var identityMarks = []struct {
 		`net\.inet\.ip\.ifq\.|hwfeatures=|% spin|mcl2k2|DROP_P|Requests +FrcSync|min/avg/max/std-dev`), "OpenBSD"},
 	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|\[zone: [a-z_0-9]+\] kern\.|is using my IP|mbuf clusters|` +
 		`\(current/cache|FreeBSD|dropped due to full socket buffers|watchdog timeout|link state changed|^(net\.inet|` +
-		`kern\.ipc|hw\.intr|dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|output packets dropped due to no bufs|` +
+		`kern\.ipc|hw\.[a-z]\S*: |dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|output packets dropped due to no bufs|` +
 		`cpu0:timer|SSTRESH|(kernel|intr|idle)\{|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno|embryonic connections dropped|acks for unsent data|completely duplicate packets|netmask 0x[0-9a-f]{8}|media: Ethernet|^CPU states?:.* interrupt|` +
 		`/kernel: |drop mbuf that needs|setsockopt: no buffer space|^last pid: |^ *PID USERNAME +THR +PRI +NICE |TimedOut +Invalid +X Replies +Retries +Requests$|dpinger|` +
 		`rc\.gateway_alarm|packets received, \d+\.\d% packet loss|nfs server \S+: not responding|` +
 		`^[a-z]+\d+: (Missed Packets|Receive No Buffers|Good Packets) |Limiting (?:closed|open) port|mi_switch|` +
 		`stopped DISTRIBUTING|no ping reply \(NOP-|^Proto +Rexmit|netmap_transmit|(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
-		`discard oversize frame|lost tx completion is above|OVER TEMP!!`), "FreeBSD"},
+		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|netmap data via polling|syncache_socket|` +
+		`lost tx completion is above|OVER TEMP!!`), "FreeBSD"},
 }
 
 // strongMarks are what one system alone prints, whatever else a text speaks of.

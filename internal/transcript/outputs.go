@@ -138,7 +138,7 @@ func period(name string, lines []string) int {
 
 // appended are outputs of which several pastes stand one behind the other: each says what it speaks of.
 var appended = []string{"dmesg", "pciconf -lvc", "lspci -vv", "iperf3", "ping", "top", "uname -a", "/proc/cpuinfo",
-	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond", facts.OtherCounters}
+	"iw", "mtr", "nfsstat", "wg show", "ovs-appctl dpif-netdev/pmd-stats-show", "perf top", facts.BondingFolder + "bond", facts.OtherCounters}
 
 // add keeps a paste of an output in the first round that has room for it. Its last lines are those of the passage; what
 // is put before them stands nowhere.
@@ -276,6 +276,7 @@ func (o outputs) takeLoose(p passage) {
 	if o.takeAgain(p) {
 		return
 	}
+	p = o.takeClocked(p)
 	blocks, loose := map[string]*scattered{}, map[string]*scattered{}
 	done := map[string]bool{}
 	block := ""
@@ -313,7 +314,7 @@ func (o outputs) takeLoose(p passage) {
 			collect(loose, "uname -a", strings.TrimSpace(line), p.first+i)
 		}
 		if l := looseForm(line); l != nil {
-			collect(loose, l.name, line, p.first+i)
+			collect(loose, l.name, quoted(line, l), p.first+i)
 		}
 	}
 	for _, all := range []map[string]*scattered{blocks, loose} {
@@ -324,6 +325,23 @@ func (o outputs) takeLoose(p passage) {
 		}
 	}
 	o.takeCounters(p, blocks, loose)
+}
+
+// quoted is the passage of a sentence, in backticks or quotation marks, that has a form itself: the message without
+// the words around it; else the line.
+func quoted(line string, l *looseLine) string {
+	const short = 120 // a line of a log, not a sentence
+	if len(line) < short {
+		return line
+	}
+	for _, mark := range []string{"`", `"`} {
+		for i, part := range strings.Split(line, mark) {
+			if i%2 == 1 && l.form.MatchString(part) {
+				return part
+			}
+		}
+	}
+	return line
 }
 
 // takeCounters keeps the paragraphs of which no line has a known form, and that count losses all the same.

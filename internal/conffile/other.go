@@ -1,0 +1,283 @@
+package conffile
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// other reads the sysctls of Linux and the commands that files of other programs
+// hold, line by line: guides, and what Nix, Puppet, Chef, Terraform and the like
+// make files of.
+//
+//	net.core.rmem_max = 1                      a line of sysctl.conf
+//	"net.core.rmem_max" = lib.mkDefault 1;     Nix; : and => separate too
+//	sysctl { 'net.core.rmem_max': value => 1 } a resource, also over several lines
+//	line => 'net.core.rmem_max=1',             an assignment in quotes
+//	['sysctl']['net']['core']['x'] = 1         attributes of Chef
+//	$ sudo sysctl -w net.core.rmem_max=1       a command of a script
+//
+// In a text with fences (```) only what is between them counts; what a sysctl
+// command prints is skipped.
+func (s *scanner) other() {
+	r := &otherReader{s: s, fenced: strings.HasPrefix(s.src, "```") || strings.Contains(s.src, "\n```")}
+	fixed := s.entry
+	s.entry = func(e Entry) bool {
+		e.style = styleFixed // a line of another language
+		return fixed(e)
+	}
+	s.rejected = func(Reject) {}
+	s.lines(textStart(s.src), len(s.src), 1, func(line, from, to int) bool {
+		if from >= r.read {
+			r.line(line, from, to)
+		}
+		return true
+	})
+}
+
+// Holds reports whether a text of no known kind holds settings of Linux' network
+// that other reads.
+func Holds(file, text string) bool {
+	if CheckText("", text) != nil || slices.Contains(programs, path.Ext(strings.ToLower(file))) {
+		return false
+	}
+	found := false
+	s := &scanner{src: text, path: file, system: Linux, entry: func(e Entry) bool {
+		found = found || strings.HasPrefix(e.Name, "net.") || strings.ContainsAny(e.Name, ":/")
+		return !found
+	}}
+	s.other()
+	return found
+}
+
+// programs are the suffixes of programs, whose tables of names are no settings.
+var programs = []string{".go", ".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".java", ".js", ".ts", ".cs", ".kt", ".swift",
+	".scala"}
+
+// otherReader is what the lines before one say about it.
+type otherReader struct {
+	s       *scanner
+	fenced  bool // the text has fences
+	inside  bool // of two fences
+	skipped bool // the text between these fences is no configuration
+	printed bool // a command before printed this line
+	read    int  // where the commands that were read end
+	name    *word
+	left    int // lines in which the value of name may come
+}
+
+// valueLines bounds how far below a name its value is looked for.
+const valueLines = 6
+
+var (
+	sysctlName = `([a-z][a-z0-9_]*(?:[./][-A-Za-z0-9_*@:]+)+)`
+	prompt     = regexp.MustCompile(`^(?:\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+[^$#"'=]{0,40}[$#]|[$%])[ \t]+`)
+	runs       = regexp.MustCompile(`^(?:RUN[ \t]+)?(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?:/[a-z/]*/)?` +
+		`(sysctl|ethtool|tc|ip|ifconfig|echo|printf|cat|tee|modprobe|sh|bash)[ \t]`)
+	heredocMark = regexp.MustCompile(`<<-?[ \t]*["'\\]?([A-Za-z_]+)`)
+	attributes  = regexp.MustCompile(`\[["']sysctl["']\](?:\[["'](?:params|attributes)["']\])?` +
+		`((?:\[["'][-A-Za-z0-9_.]+["']\])+)[ \t]*=[ \t]*(.+)$`)
+	assigns     = regexp.MustCompile(`^["']?` + sysctlName + `["']?[ \t]*(?:=>|=|:[ \t])[ \t]*([^=>{ \t].*)$`)
+	inQuotes    = regexp.MustCompile(`["'][ \t]*` + sysctlName + `[ \t]*=[ \t]*([^"'=>][^"'=]*)["']`)
+	option      = regexp.MustCompile(`--sysctl[= \t]+["']?` + sysctlName + `=([^"' \t]+)`)
+	named       = regexp.MustCompile(`["']` + sysctlName + `["'][ \t]*(?::|[ \t]do\b|=>[ \t]*\{|=[ \t]*\{|$)`)
+	nameField   = regexp.MustCompile(`^["']?(?:name|key|param|parameter)["']?[ \t]*(?:=>|=|:)[ \t]*["']` + sysctlName + `["']`)
+	valueField  = regexp.MustCompile(`(?:^|[^:A-Za-z0-9_])value["']?[ \t]*(?:=>|=|:|[ \t])[ \t]*([^ \t].*)$`)
+	ranQuoted   = regexp.MustCompile(`(["'])(?:\$\{[^}]*\})?(?:/[a-z/]*/)?((?:sysctl[ \t]+-|ethtool[ \t]+-|tc[ \t]+qdisc|ip[ \t]+(?:link|route)[ \t]|echo[ \t][^">]*>))`)
+	nixPriority = regexp.MustCompile(`^(?:lib\.)?mk(?:Default|Force|Override[ \t]+[0-9]+)[ \t]+`)
+)
+
+func (r *otherReader) line(line, from, to int) {
+	s := r.s
+	from, to = s.trim(from, to)
+	text := s.src[from:to]
+	if r.fenced {
+		if strings.HasPrefix(text, "```") {
+			r.inside, r.printed = !r.inside, false
+			r.skipped = strings.HasPrefix(text, "```diff")
+			return
+		}
+		if !r.inside || r.skipped {
+			return
+		}
+	}
+	if text == "" || text[0] == '#' || strings.HasPrefix(text, "//") || text[0] == ';' {
+		r.printed = false
+		return
+	}
+	if m := prompt.FindStringIndex(text); m != nil {
+		from, r.printed = from+m[1], false
+		text = s.src[from:to]
+	}
+	if m := runs.FindStringSubmatchIndex(text); m != nil && !named.MatchString(text) {
+		end := r.commandEnd(from, to)
+		s.script(from, end, line)
+		r.read, r.printed = end, text[m[2]:m[3]] == "sysctl"
+		return
+	}
+	if !r.printed {
+		r.forms(line, from, to)
+	}
+}
+
+// commandEnd returns where a command ends that begins on the line from:to: after
+// the lines that continue it, and after its here-document.
+func (r *otherReader) commandEnd(from, to int) int {
+	src := r.s.src
+	next := func() bool {
+		if to >= len(src) {
+			return false
+		}
+		n := strings.IndexByte(src[to+1:], '\n')
+		if n < 0 {
+			n = len(src) - to - 1
+		}
+		to += 1 + n
+		return true
+	}
+	if i := strings.IndexByte(src[to:], '\n'); i >= 0 {
+		to += i
+	} else {
+		to = len(src)
+	}
+	for strings.HasSuffix(strings.TrimRight(src[from:to], " \t\r"), `\`) && next() {
+	}
+	m := heredocMark.FindStringSubmatch(src[from:to])
+	if m == nil {
+		return to
+	}
+	for first := to; next(); {
+		if last := strings.LastIndexByte(src[:to], '\n'); strings.TrimSpace(src[last+1:to]) == m[1] {
+			return to
+		} else if to-first > MaxSize/16 {
+			break
+		}
+	}
+	return to
+}
+
+// forms reads a line of another language.
+func (r *otherReader) forms(line, from, to int) {
+	text := r.s.src[from:to]
+	at := func(m []int, i int) word {
+		return word{span: Span{from + m[2*i], from + m[2*i+1]}, text: text[m[2*i]:m[2*i+1]], line: line}
+	}
+	if r.left--; r.left < 0 {
+		r.name = nil
+	}
+	if m := attributes.FindStringSubmatchIndex(text); m != nil {
+		key := at(m, 1)
+		key.text = strings.NewReplacer("'][", ".", `"][`, ".", "[", "", "]", "", "'", "", `"`, "").Replace(key.text)
+		r.emit(key, at(m, 2))
+		return
+	}
+	if m := assigns.FindStringSubmatchIndex(text); m != nil {
+		r.emit(at(m, 1), at(m, 2))
+		return
+	}
+	found := false
+	for _, form := range []*regexp.Regexp{inQuotes, option} {
+		if m := form.FindStringSubmatchIndex(text); m != nil {
+			r.emit(at(m, 1), at(m, 2))
+			found = true
+		}
+	}
+	if found {
+		return
+	}
+	if r.otherFile(line, from, to) {
+		return
+	}
+	if m := ranQuoted.FindStringSubmatchIndex(text); m != nil {
+		if end := strings.IndexByte(text[m[4]:], text[m[2]]); end > 0 {
+			command := strings.TrimSuffix(text[m[4]:m[4]+end], `\n`)
+			r.s.script(from+m[4], from+m[4]+len(command), line)
+			return
+		}
+	}
+	for _, form := range []*regexp.Regexp{named, nameField} {
+		if m := form.FindStringSubmatchIndex(text); m != nil {
+			w := at(m, 1)
+			r.name, r.left = &w, valueLines
+			from, text = from+m[1], text[m[1]:]
+			break
+		}
+	}
+	if r.name == nil {
+		return
+	}
+	if m := valueField.FindStringSubmatchIndex(text); m != nil {
+		r.emit(*r.name, at(m, 1))
+		r.name = nil
+	}
+}
+
+// otherFile reads a line of modprobe.d or of limits.conf.
+func (r *otherReader) otherFile(line, from, to int) (ok bool) {
+	kind, text := Kind(""), r.s.src[from:to]
+	switch {
+	case moduleOption.MatchString(text):
+		kind = Modprobe
+	case limitLine.MatchString(text):
+		kind = Limits
+	default:
+		return false
+	}
+	inner := *r.s
+	inner.entry = func(e Entry) bool {
+		e.In = kind
+		r.s.emit(e)
+		return !r.s.stopped
+	}
+	inner.whole(kind, from, to, line)
+	return true
+}
+
+// moduleOption is a line of modprobe.d that sets options.
+var moduleOption = regexp.MustCompile(`^options[ \t]+[a-z0-9_-]+(?:[ \t]+[A-Za-z0-9_]+=[^ \t]+)+$`)
+
+// emit takes a name and what stands behind it as its value, with quotes, separators
+// and comments of the language.
+func (r *otherReader) emit(name, value word) {
+	if !isSysctl(name.text) {
+		return
+	}
+	s := r.s
+	from, to := value.span.Start, value.span.End
+	if m := nixPriority.FindStringIndex(s.src[from:to]); m != nil {
+		from += m[1]
+	}
+	if from < to && (s.src[from] == '"' || s.src[from] == '\'') {
+		quote := s.src[from]
+		if i := strings.IndexByte(s.src[from+1:to], quote); i >= 0 {
+			from, to = from+1, from+1+i
+		}
+	} else {
+		for _, mark := range []string{" #", "\t#", " //", ";", ",", " }"} {
+			if i := strings.Index(s.src[from:to], mark); i >= 0 {
+				to = from + i
+			}
+		}
+	}
+	from, to = s.trim(from, to)
+	e := Entry{Key: name.text, Name: LinuxName(name.text), Value: s.src[from:to], Line: name.line, KeySpan: name.span,
+		ValueSpan: Span{from, to}, Raw: s.wholeLines(Span{name.span.Start, max(name.span.End, to)}), style: styleFixed}
+	if path.Ext(s.path) == ".nix" {
+		switch e.Value {
+		case "true":
+			e.Value = "1"
+		case "false":
+			e.Value = "0"
+		}
+	}
+	if e.Value == "" || isSysctl(e.Value) {
+		return // a table of names
+	}
+	if strings.ContainsAny(e.Value, "$#{}()<>[]`") || strings.Contains(e.Value, "var.") {
+		e.Flags |= Expands
+	}
+	e.Iface = linuxIface(e.Name)
+	s.emit(e)
+}

@@ -1,0 +1,182 @@
+package conffile
+
+import "testing"
+
+func TestOther(t *testing.T) {
+	tests := []struct{ name, path, in, want string }{
+		{"a guide counts between its fences only", "tune.md",
+			"# Tune\n\nnet.core.prose = 1\n\n```\n# sysctl.conf\nnet.core.rmem_max = 1\n$ sudo sysctl -w net.core.wmem_max=2\n" +
+				"net.core.wmem_max = 2\n\nroot@h:~# sysctl net.core.somaxconn\nnet.core.somaxconn = 128\n```\n\n" +
+				"```diff\n-net.core.somaxconn = 3\nnet.core.somaxconn = 4\n```\n",
+			"7:1 net.core.rmem_max=1\n8:18 net.core.wmem_max=2\n"},
+		{"nix", "net.nix",
+			"boot.kernel.sysctl = {\n  \"net.ipv4.tcp_rmem\" = \"4096 131072 6291456\"; # old\n  \"net.core.optmem_max\" = lib.mkDefault 65536;\n" +
+				"  \"net.ipv4.ip_forward\" = true;\n  #\"net.core.x\" = 1;\n  \"net.core.y\" = cfg.value + (1);\n};\n",
+			"2:4 net.ipv4.tcp_rmem=4096 131072 6291456\n3:4 net.core.optmem_max=65536\n4:4 net.ipv4.ip_forward=1\n" +
+				"6:4 net.core.y=cfg.value + (1) [expands]\n"},
+		{"puppet", "a.pp",
+			"sysctl { 'net.core.rmem_max': value => '1' }\nsysctl::value { \"net.core.wmem_max\":\n  ensure => present,\n" +
+				"  value => '2',\n}\nfile_line { 'x':\n  line => 'net.core.somaxconn = 3',\n}\n$h = { 'net.core.optmem_max' => 4 }\n",
+			"1:11 net.core.rmem_max=1\n2:18 net.core.wmem_max=2\n7:12 net.core.somaxconn=3\n"},
+		{"chef", "default.rb",
+			"default['sysctl']['params']['net']['core']['rmem_max'] = 1\nnode.default[\"sysctl\"][\"vm.swappiness\"] = 2\n" +
+				"sysctl 'net.core.wmem_max' do\n  value 3\nend\n",
+			"1:28 net.core.rmem_max=1\n2:23 vm.swappiness=2\n3:9 net.core.wmem_max=3\n"},
+		{"terraform", "main.tf",
+			"sysctls = {\n  \"net.core.rmem_max\" = 1\n  \"net.core.wmem_max\" = var.wmem\n}\nsetting {\n  name  = \"net.core.somaxconn\"\n" +
+				"  value = \"2\"\n}\nuser_data = <<-EOF\n  sysctl -w net.core.optmem_max=3\n  cat > /etc/sysctl.d/a.conf <<END\n" +
+				"  net.core.busy_poll = 4\n  END\nEOF\n",
+			"2:4 net.core.rmem_max=1\n3:4 net.core.wmem_max=var.wmem [expands]\n6:12 net.core.somaxconn=2\n" +
+				"10:13 net.core.optmem_max=3\n12:3 net.core.busy_poll=4\n"},
+		{"lines of other files, and commands in strings", "main.tf",
+			"* soft nofile 4096\noptions ixgbe RSS=1,1 LRO=0\noptions are x=1 for you\n  \"echo 'net.core.rmem_max = 1' >> /etc/sysctl.d/a.conf\\n\",\n" +
+				"  ExecStart = \"${pkgs.ethtool}/bin/ethtool -K eth0 gro off\";\n",
+			"1:1 limits:soft/nofile=4096\n2:15 module:ixgbe/RSS=1,1\n2:23 module:ixgbe/LRO=0\n" +
+				"4:10 net.core.rmem_max=1\n5:52 ethtool:features/gro=off [eth0]\n"},
+		{"options of docker", "run", "docker run --sysctl net.core.somaxconn=1 --sysctl=net.ipv4.ip_forward=2 img\n",
+			"1:21 net.core.somaxconn=1\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := show(t, Other, Linux, tt.path, tt.in); got != tt.want {
+				t.Errorf("got\n%swant\n%s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestHolds(t *testing.T) {
+	for text, want := range map[string]bool{
+		"x = { \"net.core.rmem_max\" = 1; }\n\"net.core.rmem_max\" = 1;\n": true,
+		"ethtool -K eth0 gro off\n":                                        true,
+		"fs.readFile = function () {}\nkernel.name = 3\n":                  false,
+		"Nothing here\n":                    false,
+		"\x00":                              false,
+		"\"net.core.a\": \"net.core.b\",\n": false,
+	} {
+		if got := Holds("a", text); got != want {
+			t.Errorf("Holds(%q) = %v, want %v", text, got, want)
+		}
+	}
+	if Holds("a.go", "ethtool -K eth0 gro off\n") {
+		t.Error("a program is read")
+	}
+}
+
+func FuzzOther(f *testing.F) {
+	fuzzKind(f, Other, Linux, "a.nix", "\"net.core.x\" = lib.mkDefault \"1\";\n['sysctl']['net']['core']['y'] = 'a\n",
+		"```\n$ sysctl -w net.core.x=1 \\\n net.core.y=2\ncat > /etc/sysctl.conf <<E\nnet.core.z=1\n",
+		"sysctl { 'net.core.x':\nvalue => ''}\n--sysctl net.core.x=\"")
+}
+
+func TestScriptWords(t *testing.T) {
+	const in = `for i in rx tso "$more"; do ethtool -K eth0 $i off 2>&1 >/dev/null; done
+ethtool -A eth0 rx off tx 2>/dev/null
+docker run --sysctl net.core.somaxconn=1 --sysctl="net.ipv4.ip_local_port_range=8001 65000" --sysctl=vm.swappiness=2 x
+`
+	const want = `1:45 ethtool:features/rx=off [eth0 maybe]
+1:45 ethtool:features/tso=off [eth0 maybe]
+1:45 ethtool:features/$more=off [eth0 expands maybe]
+2:17 ethtool:pause/rx=off [eth0]
+3:21 net.core.somaxconn=1
+3:52 net.ipv4.ip_local_port_range=8001 65000
+3:102 vm.swappiness=2
+refused 2:24 "tx"
+`
+	if got := show(t, Script, Linux, "a.sh", in); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestConstants(t *testing.T) {
+	const in = `MAX=$((64 * 1024*1024))
+MIN="4096"
+[ -n "$1" ] && LATER=5
+sysctl -w net.core.rmem_max=$((256*1024*1024 - 1)) net.core.wmem_max=$(( $x * 2 ))
+sysctl -w net.ipv4.tcp_rmem="$MIN 131072 ${MIN}" net.core.optmem_max=$LATER net.core.rmem_default=$MAX net.core.somaxconn='$MIN'
+LATER=7
+echo $MIN > /proc/sys/net/core/busy_poll
+sysctl net.core.busy_read=$((9223372036854775807*9)) net.core.dev_weight=$((4294967296*4294967296*4294967296))
+tc class add dev eth0 parent 1: classid 1:a htb rate 1Mbps ceil $MIN
+tc qdisc add dev eth0 root handle 1: htb default 10
+`
+	const want = `4:11 net.core.rmem_max=268435455
+4:52 net.core.wmem_max=$(( $x * 2 )) [expands]
+5:11 net.ipv4.tcp_rmem=4096 131072 4096
+5:50 net.core.optmem_max=$LATER [expands]
+5:77 net.core.rmem_default=67108864
+5:104 net.core.somaxconn=$MIN
+7:13 net.core.busy_poll=4096
+8:8 net.core.busy_read=$((9223372036854775807*9)) [expands]
+8:54 net.core.dev_weight=$((4294967296*4294967296*4294967296)) [expands]
+9:33 tc:class=1:a [eth0]
+9:49 tc:htb/rate=1Mbps [eth0]
+9:60 tc:htb/ceil=4096 [eth0]
+10:23 tc:qdisc=htb [eth0]
+10:42 tc:htb/default=10 [eth0]
+`
+	if got := show(t, Script, Linux, "a.sh", in); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestYAMLCommands(t *testing.T) {
+	const in = `runcmd:
+  - sysctl -w net.core.a=1
+  - [ sh, -c, "sysctl -w net.core.b=2 && ethtool -K eth0 gro off" ]
+  - echo "net.core.c = 3" >> /etc/sysctl.conf
+write_files:
+  - path: /etc/sysctl.d/a.conf
+    content: |
+      # a comment
+      net.core.d = 4
+      net.core.d = 5
+  - path: /x.sh
+    content: |
+      #!/bin/sh
+      cat > /etc/sysctl.d/b.conf <<EOF
+      net.core.e = 6
+      EOF
+      sysctl net.core.f=7
+  - content: |
+      other text, net.core.g = 8
+vars:
+  net.core.h: 9
+`
+	const want = `2:15 net.core.a=1
+3:26 net.core.b=2
+3:58 ethtool:features/gro=off [eth0 maybe]
+4:11 net.core.c=3
+9:7 net.core.d=4
+10:7 net.core.d=5
+15:7 net.core.e=6
+17:14 net.core.f=7
+21:3 net.core.h=9
+`
+	if got := show(t, YAML, Linux, "user-data.yaml", in); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestService(t *testing.T) {
+	const in = `[Unit]
+LimitX=1
+[Service]
+LimitNOFILE=65536:524288
+LimitNOFile = 1
+ExecStartPre=-/sbin/sysctl -w net.core.somaxconn=2
+ExecStart=/bin/sh -c 'ethtool -K eth0 gro off'
+`
+	const want = `4:1 service:LimitNOFILE=65536:524288
+5:1 service:LimitNOFile=1
+6:31 net.core.somaxconn=2
+7:39 ethtool:features/gro=off [eth0]
+`
+	if got := show(t, Service, Linux, "x.service", in); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func FuzzService(f *testing.F) {
+	fuzzKind(f, Service, Linux, "x.service", "[Service]\nLimitNOFILE=1:\\\n2\nExecStart=@-sysctl a.b='\n[", "=\nLimitX\n[Manager]\nDefaultLimitNOFILE=1")
+}

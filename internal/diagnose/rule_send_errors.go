@@ -1,0 +1,43 @@
+package diagnose
+
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// sendErrors finds interfaces of the BSDs that refused what was to be sent: netstat -i counts that of bundles, tunnels
+// and bridges too.
+func sendErrors() Rule {
+	return Rule{
+		ID: "send-errors", Title: "An interface refuses packets that are to be sent", Severity: Warning,
+		Systems: onBSD(), Needs: []string{"interface counters|interface rates"},
+		Because: "Packets that the interface did not take: no link or no port of it was up, its queue or ring was full, or " +
+			"the driver had no memory.",
+		Confirm: "The counter grows with the traffic, and not only while a link is down.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				name, c := largest(nicCounters(n, "netstat.Oerrs", "netstat.Ofail"))
+				if c.Value == 0 || silentPort.MatchString(n.Name) {
+					continue
+				}
+				sent := n.Counters["netstat.Opkts"].Value
+				found := lost(c, sent, do("ifconfig shows whether it is up, of a bundle each of its ports; netstat -w 1 -I "+
+					n.Name+" whether it goes on under load",
+					one(n.Name, []facts.Source{c.Source}, "errors when sending, beside %d packets: %s (%s)", sent, happened(c),
+						name)))
+				if found[0].Severity == Critical {
+					found[0].Severity = Warning // a link that was down for a while counts as well
+				}
+				out = append(out, found...)
+			}
+			return out
+		},
+		Fires: freebsdExample("netstat -idnW", "Name    Mtu Network       Address              Ipkts Ierrs Idrop    Opkts "+
+			"Oerrs  Coll\nlagg0  1500 <Link#5>      02:00:00:00:00:01    99000     0     0    98000   4100     0\n"),
+		Quiet: freebsdExample("netstat -idnW", "Name    Mtu Network       Address              Ipkts Ierrs Idrop    Opkts "+
+			"Oerrs  Coll\nlagg0  1500 <Link#5>      02:00:00:00:00:01    99000     0     0    98000      0     0\n"),
+	}
+}
+
+var silentPort = regexp.MustCompile(`^(?:lo|pflog|pfsync|enc|usbus)\d*$`)

@@ -1,0 +1,81 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// unitLimits are the limits of systemd.exec(5), without Limit.
+var unitLimits = strings.Fields("CPU FSIZE DATA STACK CORE RSS NOFILE AS NPROC MEMLOCK LOCKS SIGPENDING MSGQUEUE NICE RTPRIO RTTIME")
+
+var serviceSource = []string{"systemd.exec(5), Process Properties", "systemd/systemd src/basic/rlimit-util.c"}
+
+// service judges a limit in a unit of systemd.
+func (k *checker) service(e conffile.Entry) *finding {
+	if k.kindOf(e) != conffile.Service || !strings.HasPrefix(e.Name, "service:") {
+		return nil
+	}
+	name, limit := strings.CutPrefix(strings.TrimPrefix(e.Key, "Default"), "Limit")
+	if !limit || !slices.Contains(unitLimits, name) {
+		f := &finding{code: "unknown-key", severity: Warning, sources: serviceSource,
+			message: e.Key + " is no setting of systemd",
+			because: "systemd warns of it in the journal and ignores the line."}
+		if i := slices.IndexFunc(unitLimits, func(n string) bool {
+			return strings.EqualFold("Limit"+n, "Limit"+name) ||
+				strings.EqualFold("limit"+n, strings.TrimPrefix(e.Key, "Default"))
+		}); i >= 0 {
+			f.message += "; did you mean Limit" + unitLimits[i] + "?"
+		}
+		return f
+	}
+	if name != "NOFILE" || isTemplate(e.Value) || strings.Contains(e.Value, "%") {
+		return nil
+	}
+	return k.unitFiles(e)
+}
+
+// unitFiles judges LimitNOFILE: N, or SOFT:HARD.
+func (k *checker) unitFiles(e conffile.Entry) *finding {
+	first, second, two := strings.Cut(e.Value, ":")
+	soft, ok := unitLimit(first)
+	hard := soft
+	if two && ok {
+		hard, ok = unitLimit(second)
+	}
+	f := &finding{value: true, sources: serviceSource}
+	switch {
+	case !ok || soft > hard:
+		f.code, f.severity = "bad-value", Warning
+		f.message = fmt.Sprintf("%s takes a number, infinity, or SOFT:HARD with the lower one first, not %s", e.Key,
+			strconv.Quote(e.Value))
+		f.because = "systemd warns of it in the journal and ignores the line."
+	case soft < 1024:
+		f.code, f.severity = "below-default", Warning
+		f.message = fmt.Sprintf("%s = %s is below what a service has without the line, 1024", e.Key, e.Value)
+		f.because = "Each connection takes a descriptor; when they are used up, accept() fails with EMFILE."
+	case soft == unlimited:
+		f.code, f.severity = "harmful", Info
+		f.message = fmt.Sprintf("%s = %s is as many as fs.nr_open allows, which systemd raises to 1073741816", e.Key, e.Value)
+		f.because = "Programs that close or count every possible descriptor when they start take minutes or all memory then; " +
+			"write the number that is needed, such as 1048576."
+	default:
+		return nil
+	}
+	return f
+}
+
+// unlimited stands for infinity.
+const unlimited = ^uint64(0)
+
+// unitLimit reads one number of a limit.
+func unitLimit(text string) (n uint64, ok bool) {
+	if text == "infinity" {
+		return unlimited, true
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
+	return n, err == nil
+}
