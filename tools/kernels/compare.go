@@ -41,7 +41,7 @@ func (r *result) add(name, problem string) {
 }
 
 // released is the part of a release that versions are told by.
-var released = regexp.MustCompile(`^[0-9]+\.[0-9]+`)
+var released = regexp.MustCompile(`^ *[0-9]+\.[0-9]+`)
 
 // compare holds the catalog against one kernel.
 func compare(c *catalog.Catalog, d observed.Dump) (*result, error) {
