@@ -272,16 +272,17 @@ func (k *checker) refusedValue(r *catalog.Record, e conffile.Entry, v reading, p
 	if r.Type == catalog.TypeEnum {
 		return enumValue(r, e, v, version, k.system, bad)
 	}
-	if !v.numeric || r.Range == nil || r.Type == catalog.TypeBitmask || r.Type == catalog.TypeList {
+	accepted := r.RangeIn(version)
+	if !v.numeric || accepted == nil || r.Type == catalog.TypeBitmask || r.Type == catalog.TypeList {
 		return nil
 	}
 	for _, n := range v.numbers {
 		text := ""
 		switch {
-		case r.Range.Min != nil && n < float64(*r.Range.Min):
-			text = fmt.Sprintf("%s: %.0f is below %d, the smallest value that the kernel takes", e.Name, n, *r.Range.Min)
-		case r.Range.Max != nil && n > float64(*r.Range.Max):
-			text = fmt.Sprintf("%s: %.0f is above %d, the largest value that the kernel takes", e.Name, n, *r.Range.Max)
+		case accepted.Min != nil && n < float64(*accepted.Min):
+			text = fmt.Sprintf("%s: %.0f is below %d, the smallest value that the kernel takes", e.Name, n, *accepted.Min)
+		case accepted.Max != nil && n > float64(*accepted.Max):
+			text = fmt.Sprintf("%s: %.0f is above %d, the largest value that the kernel takes", e.Name, n, *accepted.Max)
 		default:
 			continue
 		}
