@@ -57,6 +57,8 @@ func Detect(file string, data []byte) Guess {
 		votes := countVotes(g.Kind, text)
 		system, bsd := votes.winner()
 		switch {
+		case g.Kind == PF && translates.MatchString(text) && !translatesTo.MatchString(text):
+			g.System = FreeBSD // whose newer releases have the words of OpenBSD too
 		case system != "":
 			g.System = system
 		case g.System == Linux && bsd:
@@ -273,6 +275,12 @@ func kindOfContent(text string) Kind {
 	}
 	return ""
 }
+
+// translates is a rule of pf.conf as only FreeBSD still has it, and translatesTo one of OpenBSD.
+var (
+	translates   = regexp.MustCompile(`(?m)^[ \t]*(?:nat|rdr|binat)[ \t].*->`)
+	translatesTo = regexp.MustCompile(`(?m)^[ \t]*[^#\n]*[ \t](?:nat|rdr|binat)-to[ \t]`)
+)
 
 // unitSets is a line of a systemd unit that sets a limit or runs a command which sets
 // something.

@@ -31,11 +31,11 @@ func (k *checker) judgeMasks() {
 			continue
 		}
 		k.reportIn(a.file, a.entry, finding{code: "syntax", severity: Warning, value: true,
-			sources: []string{"ifconfig(8), netmask", "freebsd-src sbin/ifconfig/af_inet.c, warn_nomask (13 and 14)"},
+			sources: []string{"ifconfig(8), netmask", "freebsd-src sbin/ifconfig/af_inet.c, warn_nomask (13 and 14), errx (15.0)"},
 			message: fmt.Sprintf("%s has an address without a mask; write %s/24 or whichever prefix its network has",
 				a.entry.Name, words[i+1]),
 			because: "ifconfig then takes " + classMask(words[i+1]) + ", the mask of its old class, and warns that this is " +
-				"going away; on 15.0 hosts it refused the address."})
+				"deprecated; since 15.0 it refuses the address (\"... without mask is no longer supported\")."})
 	}
 }
 
@@ -106,8 +106,8 @@ func (k *checker) judgeTranslation() {
 		sources: []string{"ipfw(8), NETWORK ADDRESS TRANSLATION (NAT)", "libalias(3)"},
 		message: fmt.Sprintf("%s = %s, and %s:%d translates addresses by libalias, which needs 0",
 			tso.entry.Name, tso.entry.Value, nat.file.path, nat.entry.Line),
-		because: "libalias changes packets as they are on the wire; a segment that the card is still to cut is more " +
-			"than it takes, so that connections of this host stall."})
+		because: "By the design of libalias the translation is not compatible with segmentation in the card, as ipfw(8) has " +
+			"it, so that connections of this host are not translated reliably."})
 }
 
 // localVariable judges the flags of a daemon of OpenBSD.

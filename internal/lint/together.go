@@ -24,6 +24,7 @@ func (k *checker) judgeTogether() {
 		k.judgeSameAddress()
 		k.judgeFirewallType()
 		k.judgeMasks()
+		k.judgeRouter()
 		k.judgeBridged()
 		k.judgeTranslation()
 	}
