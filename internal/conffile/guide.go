@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -28,7 +29,35 @@ func (s *scanner) guide() {
 		}
 		inner.whole(b.kind, b.from, b.to, b.line)
 		return !s.stopped
-	})
+	}, s.tabled)
+}
+
+// Settings of a guide outside its blocks: a row of a table, and an item of a list.
+var (
+	bsdName    = "`?([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)`?"
+	tableRow   = regexp.MustCompile(`^[ \t]*\|[ \t]*` + bsdName + "[ \\t]*\\|[ \\t]*`?([-A-Za-z0-9_]+)`?[ \\t]*(?:\\||$)")
+	tableHead  = regexp.MustCompile(`(?i)^[ \t]*\|[^|]*\|[ \t*]*(?:value|new value|setting|set to|recommended|recommended value)[ \t*]*(?:\||$)`)
+	listedItem = regexp.MustCompile(`^[ \t]*[-*+][ \t]+` + bsdName + `=["']?([-A-Za-z0-9_]+)["']?[ \t]*$`)
+)
+
+// tabled emits the setting of a line outside the blocks, which stands in a table or a list; head is the first row of
+// the table.
+func (s *scanner) tabled(line, from, to int, head string) {
+	text := s.src[from:to]
+	m := listedItem.FindStringSubmatchIndex(text)
+	if m == nil && tableHead.MatchString(head) {
+		m = tableRow.FindStringSubmatchIndex(text)
+	}
+	if m == nil {
+		return
+	}
+	name := text[m[2]:m[3]]
+	if system, known := SystemOfKey(name); !known || system == Linux {
+		return
+	}
+	at := func(i int) Span { return Span{from + m[2*i], from + m[2*i+1]} }
+	s.emit(Entry{Key: name, Name: name, Value: text[m[4]:m[5]], Line: line, KeySpan: at(1), ValueSpan: at(2),
+		Raw: Span{from, to}})
 }
 
 // guideBlock is a block of a guide with the file that it belongs to.
@@ -44,9 +73,10 @@ var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.conf|loader\.
 // guideAbove is how many lines above a block may name its file.
 const guideAbove = 3
 
-// guideBlocks hands out the blocks of a text whose file is known.
-func guideBlocks(src string, block func(guideBlock) bool) {
+// guideBlocks hands out the blocks of a text whose file is known, and the lines between the blocks.
+func guideBlocks(src string, block func(guideBlock) bool, other func(line, from, to int, head string)) {
 	var above []string
+	head := "" // of the table
 	inside, from, first := false, 0, 0
 	for line, start := 1, 0; start < len(src); line++ {
 		end := len(src)
@@ -68,6 +98,12 @@ func guideBlocks(src string, block func(guideBlock) bool) {
 			inside, from, first = true, min(end+1, len(src)), line+1
 		case !inside && text != "":
 			above = append(above, text)
+			if text[0] != '|' {
+				head = ""
+			} else if head == "" {
+				head = text
+			}
+			other(line, start, end, head)
 		}
 		start = end + 1
 	}
@@ -136,10 +172,18 @@ func base(file string) string { return file[strings.LastIndexByte(file, '/')+1:]
 
 // GuideSystem returns FreeBSD or OpenBSD for a guide to it with blocks that guide reads, "" for other texts.
 func GuideSystem(file, text string) System {
-	if CheckText(file, text) != nil || !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+	if CheckText(file, text) != nil || slices.Contains(programs, path.Ext(strings.ToLower(file))) {
 		return ""
 	}
 	var all votes
+	s := &scanner{src: text, path: file, entry: func(e Entry) bool {
+		if system, _ := SystemOfKey(e.Name); system == FreeBSD {
+			all.freebsd++
+		} else if system == OpenBSD {
+			all.openbsd++
+		}
+		return true
+	}}
 	guideBlocks(text[:min(len(text), DetectSize)], func(b guideBlock) bool {
 		v := countVotes(b.kind, text[b.from:b.to])
 		all.linux, all.freebsd, all.openbsd = all.linux+v.linux, all.freebsd+v.freebsd, all.openbsd+v.openbsd
@@ -150,7 +194,7 @@ func GuideSystem(file, text string) System {
 			all.openbsd++
 		}
 		return true
-	})
+	}, s.tabled)
 	if system, _ := all.winner(); system != Linux {
 		return system
 	}

@@ -14,6 +14,9 @@ func TestGuideSystem(t *testing.T) {
 		{"no block", "/etc/rc.conf\n\nifconfig_em0=DHCP\n", ""},
 		{"an open block", "/etc/rc.conf\n```\nifconfig_em0=DHCP\n", ""},
 		{"an empty block", "/etc/rc.conf\n```\n```\n", ""},
+		{"a table", "| Tunable | Value |\n|---|---|\n| `net.inet.tcp.blackhole` | 2 |\n", FreeBSD},
+		{"a table of defaults", "| Tunable | Default |\n|---|---|\n| `net.inet.tcp.blackhole` | 0 |\n", ""},
+		{"a list", "* /etc/sysctl.conf\n  * kern.ipc.somaxconn=8192\n", FreeBSD},
 		{"commands", "/etc/rc.conf\n```\nsysrc a=b\nservice c start\n```\n", ""},
 	} {
 		if got := GuideSystem("x.md", tt.text); got != tt.want {

@@ -22,12 +22,14 @@ func (k *checker) judgeRouter() {
 		return
 	}
 	var networks []string
+	lines := 0
 	for _, key := range slices.Sorted(maps.Keys(k.set)) {
 		b := k.set[key]
 		if b.kind != conffile.RC || b.entry.Has(conffile.Part) {
 			continue
 		}
-		if strings.HasPrefix(b.entry.Name, "ipv4_addrs_") || strings.HasPrefix(b.entry.Name, "autobridge_") ||
+		if strings.HasPrefix(b.entry.Name, "ipv4_addrs_") || strings.HasPrefix(b.entry.Name, "wlans_") ||
+			strings.HasPrefix(b.entry.Name, "autobridge_") ||
 			strings.HasPrefix(b.entry.Name, "route_") && strings.Contains(b.entry.Value, "-i") {
 			return
 		}
@@ -38,17 +40,22 @@ func (k *checker) judgeRouter() {
 		if !clear || network.Contains(router) {
 			return
 		}
+		lines++
 		if network.IsValid() && network.Bits() < 31 {
 			networks = append(networks, network.Masked().String())
 		}
 	}
-	if len(networks) == 0 {
+	message := fmt.Sprintf("defaultrouter = %s is in none of the networks of the interfaces (%s)", a.entry.Value,
+		strings.Join(networks[:min(len(networks), 4)], ", "))
+	switch {
+	case lines == 0:
 		return
+	case len(networks) == 0:
+		message = fmt.Sprintf("defaultrouter = %s, and no line of ifconfig gives an interface an address", a.entry.Value)
 	}
 	k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true,
 		sources: []string{"rc.conf(5), defaultrouter", "route(8)"},
-		message: fmt.Sprintf("defaultrouter = %s is in none of the networks of the interfaces (%s)", a.entry.Value,
-			strings.Join(networks[:min(len(networks), 4)], ", ")),
+		message: message,
 		because: "The kernel refuses a router that it cannot reach directly, so that the host has no default route."})
 }
 
