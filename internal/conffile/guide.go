@@ -21,7 +21,7 @@ func (s *scanner) guide() {
 		inner := *s
 		inner.path = b.file
 		inner.entry = func(e Entry) bool {
-			if e.In == "" {
+			if e.In == "" && b.kind != Script {
 				e.In = b.kind
 			}
 			s.emit(e)
@@ -132,8 +132,6 @@ func blockOf(text string, above []string) guideBlock {
 	content := kindOfContent(text)
 	kind := fromPath(named, "").Kind
 	switch {
-	case content == Script && !strings.HasPrefix(text, "#!"):
-		return guideBlock{}
 	case kind == HostnameIf && allLines(text, hostnameLine):
 		return guideBlock{kind: kind, file: named}
 	case content == "" && !allLines(text, assignment) || kind == "" && content == "":

@@ -17,7 +17,8 @@ func TestGuideSystem(t *testing.T) {
 		{"a table", "| Tunable | Value |\n|---|---|\n| `net.inet.tcp.blackhole` | 2 |\n", FreeBSD},
 		{"a table of defaults", "| Tunable | Default |\n|---|---|\n| `net.inet.tcp.blackhole` | 0 |\n", ""},
 		{"a list", "* /etc/sysctl.conf\n  * kern.ipc.somaxconn=8192\n", FreeBSD},
-		{"commands", "/etc/rc.conf\n```\nsysrc a=b\nservice c start\n```\n", ""},
+		{"commands", "/etc/rc.conf\n```\nsysrc a=b\nservice c start\n```\n", FreeBSD},
+		{"commands of another system", "```\nsudo sysctl -w net.ipv4.ip_forward=1\nip link set eth0 up\n```\n", ""},
 	} {
 		if got := GuideSystem("x.md", tt.text); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)

@@ -59,6 +59,32 @@ func (k *checker) judgeRouter() {
 		because: "The kernel refuses a router that it cannot reach directly, so that the host has no default route."})
 }
 
+// judgeNetworkAddress reports an interface that has the first or the last address of its network.
+func (k *checker) judgeNetworkAddress() {
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		if a.kind != conffile.RC || a.entry.Has(conffile.Part) || !strings.HasPrefix(a.entry.Name, "ifconfig_") {
+			continue
+		}
+		network, clear := networkOf(a.entry)
+		if !clear || !network.IsValid() || network.Bits() > 30 || network.Bits() == 0 || network.Addr().IsUnspecified() {
+			continue
+		}
+		what, next := "the address of the network itself", network.Addr().Next()
+		if network.Masked().Addr() != network.Addr() {
+			what, next = "the broadcast address of its network", network.Addr().Prev()
+			if network.Contains(network.Addr().Next()) {
+				continue
+			}
+		}
+		k.reportIn(a.file, a.entry, finding{code: "harmful", severity: Warning, value: true,
+			sources: []string{"RFC 1122, 3.2.1.3", "ifconfig(8), broadcast"},
+			message: fmt.Sprintf("%s gives %s %s, which is %s (%s)", a.entry.Name, a.entry.Iface, network.Addr(), what,
+				network.Masked()),
+			because: fmt.Sprintf("Other hosts send nothing to it, or to all of the network; %s is one of a host.", next)})
+	}
+}
+
 // networkOf returns the IPv4 network of a line of ifconfig, none for a line without an address; clear is false when
 // the line does not say all of it.
 func networkOf(e conffile.Entry) (network netip.Prefix, clear bool) {

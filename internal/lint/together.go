@@ -25,6 +25,7 @@ func (k *checker) judgeTogether() {
 		k.judgeFirewallType()
 		k.judgeMasks()
 		k.judgeRouter()
+		k.judgeNetworkAddress()
 		k.judgeBridged()
 		k.judgeTranslation()
 	}
