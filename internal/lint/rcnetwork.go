@@ -71,6 +71,28 @@ func (k *checker) judgeBridged() {
 	}
 }
 
+// judgeTags reports a named VLAN that gets no tag: a number in vlans_IF is its tag, a name has it in create_args.
+func (k *checker) judgeTags() {
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		parent, vlans := strings.CutPrefix(a.entry.Name, "vlans_")
+		if !vlans || a.kind != conffile.RC || a.entry.Has(conffile.Expands|conffile.Conditional) {
+			continue
+		}
+		for _, name := range strings.Fields(a.entry.Value) {
+			args, line := k.assigned("create_args_"+name), k.set["ifconfig_"+name+"\x00"+name]
+			if strings.Trim(name, "0123456789") == "" || args != nil || line != nil && (line.entry.Has(conffile.Expands) ||
+				slices.Contains(strings.Fields(line.entry.Value), "vlan")) {
+				continue
+			}
+			k.reportIn(a.file, a.entry, finding{code: "needs", severity: Warning, value: true,
+				sources: []string{"rc.conf(5), vlans_<interface>", "libexec/rc/network.subr, childif_create"},
+				message: fmt.Sprintf("%s lists %q, and no line sets create_args_%s=\"vlan NUMBER\"", a.entry.Name, name, name),
+				because: fmt.Sprintf("A VLAN of %s that is a name and no number needs its tag from there.", parent)})
+		}
+	}
+}
+
 // givesAddress reports a word of ifconfig_IF by which the interface gets an address.
 func givesAddress(word string) bool {
 	return word == "inet" || strings.EqualFold(word, "DHCP") || strings.EqualFold(word, "SYNCDHCP")

@@ -11,52 +11,99 @@ import (
 	"github.com/wirerate/wirerate/internal/conffile"
 )
 
-// judgeRouter reports a default router that is in no network of the host, when rc.conf says all of its networks.
+// judgeRouter reports a default router, or the router of a static route, that is in no network of the host, when
+// rc.conf says all of its networks.
 func (k *checker) judgeRouter() {
-	a := k.assigned("defaultrouter")
-	if a == nil || a.kind != conffile.RC || a.entry.Has(conffile.Expands|conffile.Conditional) {
+	networks, lines, clear := k.networks()
+	if !clear || lines == 0 {
 		return
 	}
-	router, err := netip.ParseAddr(a.entry.Value)
-	if err != nil || !router.Is4() || k.switchedOn("ppp_enable") || k.switchedOn("wireguard_enable") {
-		return
+	reach := func(a *assignment, address string) {
+		router, err := netip.ParseAddr(address)
+		if err != nil || !router.Is4() || a.kind != conffile.RC || a.entry.Has(conffile.Expands|conffile.Conditional) ||
+			slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(router) }) {
+			return
+		}
+		where := "no line of ifconfig gives an interface an address"
+		if len(networks) > 0 {
+			where = fmt.Sprintf("none of the networks of the interfaces (%s) has %s", listOf(networks), address)
+		}
+		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true,
+			sources: []string{"rc.conf(5), defaultrouter and static_routes", "route(8)"},
+			message: fmt.Sprintf("%s = %s, and %s", a.entry.Name, a.entry.Value, where),
+			because: "The kernel refuses a router that it cannot reach directly, so that the route is missing."})
 	}
-	var networks []string
-	lines := 0
+	if a := k.assigned("defaultrouter"); a != nil {
+		reach(a, a.entry.Value)
+	}
+	if a := k.assigned("static_routes"); a != nil && len(networks) > 0 {
+		for _, name := range strings.Fields(a.entry.Value) {
+			if route := k.assigned("route_" + name); route != nil {
+				reach(route, routerOf(route.entry.Value))
+			}
+		}
+	}
+}
+
+// networks returns the IPv4 networks of the host by the lines of ifconfig in rc.conf; clear is false when other lines
+// or programs may bring more.
+func (k *checker) networks() (networks []netip.Prefix, lines int, clear bool) {
+	if k.switchedOn("ppp_enable") || k.switchedOn("wireguard_enable") {
+		return nil, 0, false
+	}
 	for _, key := range slices.Sorted(maps.Keys(k.set)) {
 		b := k.set[key]
+		name := b.entry.Name
 		if b.kind != conffile.RC || b.entry.Has(conffile.Part) {
 			continue
 		}
-		if strings.HasPrefix(b.entry.Name, "ipv4_addrs_") || strings.HasPrefix(b.entry.Name, "wlans_") ||
-			strings.HasPrefix(b.entry.Name, "autobridge_") ||
-			strings.HasPrefix(b.entry.Name, "route_") && strings.Contains(b.entry.Value, "-i") {
-			return
+		for _, other := range []string{"ipv4_addrs_", "wlans_", "autobridge_", "openvpn_", "zerotier_", "tailscaled_", "mpd_"} {
+			if strings.HasPrefix(name, other) {
+				return nil, 0, false
+			}
 		}
-		if !strings.HasPrefix(b.entry.Name, "ifconfig_") {
+		if !strings.HasPrefix(name, "ifconfig_") {
 			continue
 		}
 		network, clear := networkOf(b.entry)
-		if !clear || network.Contains(router) {
-			return
+		if !clear {
+			return nil, 0, false
 		}
-		lines++
-		if network.IsValid() && network.Bits() < 31 {
-			networks = append(networks, network.Masked().String())
+		if lines++; network.IsValid() && network.Bits() < 31 {
+			networks = append(networks, network)
 		}
 	}
-	message := fmt.Sprintf("defaultrouter = %s is in none of the networks of the interfaces (%s)", a.entry.Value,
-		strings.Join(networks[:min(len(networks), 4)], ", "))
-	switch {
-	case lines == 0:
-		return
-	case len(networks) == 0:
-		message = fmt.Sprintf("defaultrouter = %s, and no line of ifconfig gives an interface an address", a.entry.Value)
+	return networks, lines, true
+}
+
+// listOf names the first networks.
+func listOf(networks []netip.Prefix) string {
+	var names []string
+	for _, n := range networks[:min(len(networks), 4)] {
+		names = append(names, n.Masked().String())
 	}
-	k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true,
-		sources: []string{"rc.conf(5), defaultrouter", "route(8)"},
-		message: message,
-		because: "The kernel refuses a router that it cannot reach directly, so that the host has no default route."})
+	return strings.Join(names, ", ")
+}
+
+// routerOf returns the router in the arguments of route(8), "" when they name an interface or a table.
+func routerOf(arguments string) string {
+	var plain []string
+	words := strings.Fields(arguments)
+	for i := 0; i < len(words); i++ {
+		switch w := words[i]; {
+		case w == "-net" || w == "-host" || w == "-inet":
+		case w == "-netmask" || w == "-mtu":
+			i++
+		case strings.HasPrefix(w, "-"):
+			return ""
+		default:
+			plain = append(plain, w)
+		}
+	}
+	if len(plain) < 2 {
+		return ""
+	}
+	return plain[1]
 }
 
 // judgeNetworkAddress reports an interface that has the first or the last address of its network.

@@ -26,6 +26,7 @@ func (k *checker) judgeTogether() {
 		k.judgeMasks()
 		k.judgeRouter()
 		k.judgeNetworkAddress()
+		k.judgeTags()
 		k.judgeBridged()
 		k.judgeTranslation()
 	}
