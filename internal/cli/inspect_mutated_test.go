@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -88,21 +89,30 @@ var instead = map[string][]string{"aspm-loss": {"ring-drops"}, "ring-below-maxim
 	"pcie-too-narrow": {"pcie-below-capability"}, "lro-on-router": {"setting-harmful"},
 	"listen-overflow": {"syn-queue-overflow"}, "half-duplex": {"duplex-mismatch", "slow-link"},
 	"flow-control-mixed-speeds": {"slow-link"},
+	"link-errors":               {"counted-losses"},
 	"ring-drops":                {"counted-losses"}, // by its name alone, without the heading that tells the card
 	"one-receive-queue":         {"setting-harmful"}, "window-below-path": {"setting-harmful"}}
+
+// toldByOnePart are posts in which words, a message or the last line alone keep the rest from being a finding: without
+// them it is one.
+var toldByOnePart = []string{"k46-none.txt", "ls15-none.txt", "p11-none.txt"}
 
 // TestMutatedPosts mutates the posts and cases.
 func TestMutatedPosts(t *testing.T) {
 	posts, _ := filepath.Glob("testdata/posts/*.txt")
 	cases, _ := filepath.Glob("testdata/cases/*.txt")
-	for n, name := range append(posts, cases...) {
+	for _, name := range append(posts, cases...) {
 		c := readCase(t, name)
+		h := fnv.New64a() // of the name: another post changes nothing for the others
+		h.Write([]byte(filepath.Base(name)))
+		n := int(h.Sum64() >> 33)
 		if strings.Contains(c.session, "Content-Transfer-Encoding") {
 			continue // a mail as it travels is not quoted line by line
 		}
+		wordy := slices.Contains(toldByOnePart, filepath.Base(name))
 		whole := ruleNames(findingsIn(t, c))
 		for m, how := range mutations {
-			if (n+m)%2 > 0 {
+			if (n+m)%2 > 0 || wordy && !how.exact {
 				continue // half of them each, for the time it takes
 			}
 			r := rand.New(rand.NewPCG(uint64(n), uint64(m)))

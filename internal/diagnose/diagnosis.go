@@ -127,12 +127,16 @@ func (d Diagnosis) verdict() string {
 	if len(d.Findings) > 0 && (d.Findings[0].Severity.AtLeast(Warning) || d.Findings[0].decides && !d.Findings[0].past) {
 		f := d.Findings[0]
 		word := map[Confidence]string{Certain: "cause", Likely: "likely cause", Possible: "possible cause"}[f.Confidence]
+		if strings.HasPrefix(f.Rule, "setting-") {
+			word = "possible cause" // that it does harm is certain, not that the harm is the one that was noticed
+		}
 		return fmt.Sprintf("%s: %s: %s", word, f.Rule, f.said())
 	}
 	said := "no problem was found in what was read"
 	if len(d.Unread) > 0 {
 		said = "no problem was found in the part that was understood; " + d.unreadWords()
 	}
+	said += tested(d.Facts)
 	b, known := Binding(d.Ceilings)
 	if !known {
 		said += "; what limits the rate is not known"
@@ -144,6 +148,61 @@ func (d Diagnosis) verdict() string {
 		said += fmt.Sprintf("; worth knowing: %s: %s", f.Rule, f.said())
 	}
 	return said
+}
+
+// tested says what a test reached that shows no problem, and what follows from its losses.
+func tested(f *facts.Facts) string {
+	if f == nil {
+		return ""
+	}
+	best, at := facts.Transfer{}, 0.0
+	for _, tr := range f.Transfers {
+		if bps := 8 * tr.Bytes / max(tr.Seconds, 1e-3); tr.Seconds >= 1 && bps > at {
+			best, at = tr, bps
+		}
+	}
+	if at == 0 {
+		for _, end := range f.TransferEnds {
+			if end.Role == "receiver" {
+				at = max(at, float64(end.Rate))
+			}
+		}
+		if at == 0 {
+			return ""
+		}
+		return "; a test reached " + rate(at)
+	}
+	said := "; a test reached " + rate(at)
+	if best.Parallel {
+		said = "; one stream of a test reached " + rate(at)
+	}
+	if line := filled(best); line > 0 {
+		return said + fmt.Sprintf(", what a link of %s carries", line)
+	}
+	if best.Retransmits == 0 {
+		return said + " and lost nothing"
+	}
+	return said + " and sent " + percent(againShare(best)) + " again"
+}
+
+// usualAbove is the smallest usual link that carries what the tests reached, as a path says it; a gigabit where there
+// are none.
+func usualAbove(f *facts.Facts) string {
+	most := 0.0
+	if f != nil {
+		for _, tr := range f.Transfers {
+			most = max(most, 8*tr.Bytes/max(tr.Seconds, 1e-3))
+		}
+		for _, end := range f.TransferEnds {
+			most = max(most, float64(end.Rate))
+		}
+	}
+	for _, link := range []int{1, 10, 25, 40} {
+		if most <= float64(link)*float64(units.Gbit) {
+			return fmt.Sprintf("%dgbit", link)
+		}
+	}
+	return "100gbit"
 }
 
 // limitWords names a resource as people speak of it.
@@ -226,7 +285,7 @@ func (d Diagnosis) next() (command, note string) {
 		cause = d.Findings[0]
 	}
 	cured := slices.ContainsFunc(cause.Fix, func(fix Fix) bool { return fix.Setting != "" })
-	path, role, yours := "rate=1gbit,rtt=20ms", cmp.Or(d.role, "bulk"), "with your path and role"
+	path, role, yours := "rate="+usualAbove(d.Facts)+",rtt=20ms", cmp.Or(d.role, "bulk"), "with your path and role"
 	if d.Path != nil {
 		p := netpath.Path{Rate: units.Rate(d.Path.Rate), RTT: time.Duration(d.Path.RTT * float64(time.Millisecond)),
 			Loss: d.Path.Loss, MTU: d.Path.MTU}

@@ -52,8 +52,11 @@ func matching(f *facts.Facts, pattern *regexp.Regexp) (found []facts.Source, lin
 // logLines returns the first and the last line of the kernel's log that fit, and how many do.
 func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source, lines int) {
 	var last facts.Source
-	for i, line := range f.Lines("dmesg") {
-		if !fits(line) {
+	all := f.Lines("dmesg")
+	// A title or a sentence of a post quotes the message as well: beside lines of a log they do not count.
+	inLog := slices.ContainsFunc(all, func(line string) bool { return ofLog(line) && fits(line) })
+	for i, line := range all {
+		if !fits(line) || inLog && !ofLog(line) {
 			continue
 		}
 		here := f.Line("dmesg", i+1)
@@ -70,6 +73,12 @@ func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source
 	}
 	return found, lines
 }
+
+// ofLog reports whether a line begins as those of logs do: with a time, a level or a source.
+func ofLog(line string) bool { return logStamp.MatchString(line) }
+
+var logStamp = regexp.MustCompile(`^\W{0,4}\[|^<\d+>|^\W{0,4}\d{4}[-/]\d\d[-/]\d\d|^\W{0,4}\d\d:\d\d|` +
+	`^\W{0,4}(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} +\d+ \d\d:\d\d|\bkernel: |\[ *\d{1,9}\.\d+\]`)
 
 // around is what is shown of a line: its beginning where that fits, else the passage that does, for a message may stand
 // far behind in a sentence; empty where none does.

@@ -22,8 +22,9 @@ func bundlePort() Rule {
 				}
 				lacp = lacp || strings.Contains(line, "laggproto lacp") || strings.Contains(line, "trunkproto lacp")
 				m := bundlePortLine.FindStringSubmatch(line)
-				if m == nil || !lacp || strings.Contains(strings.ToLower(m[2]), "distributing") {
-					continue
+				if m == nil || !lacp || strings.Contains(strings.ToLower(m[2]), "distributing") ||
+					strings.Contains(m[2], "<") && !strings.Contains(m[2], ">") {
+					continue // a line that was cut off may say more
 				}
 				out = append(out, do("compare the switch's port: the same bundle, LACP on, the same speed; look at its cable",
 					one(m[1], []facts.Source{in.Facts.Line("ifconfig -a", i+1)}, "it does not take part in %s", bundle))...)

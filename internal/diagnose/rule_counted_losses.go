@@ -3,15 +3,18 @@ package diagnose
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
+const queueRemedy = "give what empties this queue more processor time, queues or buffers, or let less arrive there"
+
 // countedLosses finds what tools that have no reader of their own count as lost.
 func countedLosses() Rule {
 	return Rule{
-		ID: "counted-losses", Title: "A tool counts packets that it lost", Systems: onLinux(),
-		Needs: []string{"counters of other tools"}, Severity: Warning,
+		ID: "counted-losses", Title: "A tool counts packets that it lost",
+		Needs: []string{"counters of other tools|switch errors|cilium metrics"}, Severity: Warning,
 		Because: "The counter's name says that packets were lost. In most tools a queue was full because what empties it " +
 			"was too slow, or its bursts are longer than the queue.",
 		Confirm: "The counter grows while it is slow; the tool's documentation says what it counts.",
@@ -19,7 +22,14 @@ func countedLosses() Rule {
 			if len(in.Facts.LossCounts) == 0 {
 				return nil
 			}
-			c := slices.MaxFunc(in.Facts.LossCounts, func(a, b facts.LossCount) int { return cmp.Compare(a.Share(), b.Share()) })
+			c := slices.MaxFunc(in.Facts.LossCounts, func(a, b facts.LossCount) int {
+				return cmp.Or(cmp.Compare(a.Share(), b.Share()), cmp.Compare(a.Lost, b.Lost))
+			})
+			name := strings.TrimSpace(c.Scope + " " + c.Name)
+			if c.Beside == 0 {
+				return do(queueRemedy, with(gradedCount(facts.Counter{Value: c.Lost}),
+					one(name, []facts.Source{c.Source}, "%d", c.Lost)))
+			}
 			severity := gradedShare(c.Share())
 			if severity == Critical {
 				severity = Warning // what the counter means is known from its name alone
@@ -28,9 +38,13 @@ func countedLosses() Rule {
 			if c.Total.Line != c.Source.Line {
 				evidence = append(evidence, c.Total)
 			}
-			found := with(severity, one(c.Name, evidence, "%d, beside %d of %s", c.Lost, c.Beside, c.Of))
+			found := with(severity, one(name, evidence, "%d, beside %d of %s (%s)", c.Lost, c.Beside, c.Of, percent(c.Share())))
 			found[0].Share = c.Share()
-			return do("give what empties this queue more processor time, queues or buffers, or let less arrive there", found)
+			if c.Name == "lookups lost" {
+				found[0].Because = "The first packet of a flow that the datapath does not know waits for ovs-vswitchd: what is lost " +
+					"here found that queue full, since flows are too many, too short, or evicted too soon."
+			}
+			return do(queueRemedy, found)
 		},
 		Fires: linuxExample(facts.OtherCounters, "capture.kernel_packets | Total | "+
 			"900000\ncapture.kernel_drops | Total | 120000\n"),

@@ -67,7 +67,9 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	var lossy []facts.Transfer
 	for _, tr := range f.Transfers {
 		often := tr.Intervals >= 3 && tr.Lossy >= 3 && tr.Lossy*2 >= tr.Intervals
-		if (often || cutByLoss(tr)) && againShare(tr) >= 0.001 && tr.Seconds > 0 {
+		stood := tr.Stalled >= 3 && tr.Lossy >= 3 && tr.Stalled*4 >= tr.Intervals
+		if (often || stood || cutByLoss(tr)) && againShare(tr) >= 0.001 && tr.Seconds > 0 &&
+			filled(tr) == 0 {
 			lossy = append(lossy, tr)
 		}
 	}
@@ -88,7 +90,7 @@ func lossyTransfers(f *facts.Facts) []Finding {
 	}
 	found := one(cmp.Or(tr.Peer, "iperf3"), []facts.Source{tr.Source, tr.Last}, "%s", summary)
 	for _, t := range lossy[1:] {
-		found = append(found, one(t.Peer, []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),
+		found = append(found, one(cmp.Or(t.Peer, "iperf3"), []facts.Source{t.Source}, "%d (%.2g%%) at %s", t.Retransmits, 100*againShare(t),
 			rate(8*t.Bytes/t.Seconds))...)
 	}
 	return worstStream(found)
@@ -147,6 +149,12 @@ func lossySummaries(f *facts.Facts) []Finding {
 		return nil
 	}
 	slices.SortStableFunc(lossy, func(a, b facts.TransferEnd) int { return cmp.Compare(again(b), again(a)) })
+	if sum := slices.IndexFunc(lossy, func(e facts.TransferEnd) bool { return e.Stream == "SUM" }); sum >= 0 {
+		all := lossy[sum]
+		found := one("iperf3", []facts.Source{all.Source, lossy[0].Source}, "all streams of a test together, at %s, sent %d segments "+
+			"again, about %.2g%% of them", all.Rate, all.Retransmits, 100*again(all))
+		return worstStream(found)
+	}
 	found := one("iperf3", []facts.Source{lossy[0].Source}, "a test at %s sent %d segments again, about %.2g%% of them",
 		lossy[0].Rate, lossy[0].Retransmits, 100*again(lossy[0]))
 	for _, end := range lossy[1:] {

@@ -99,6 +99,10 @@ func delayedTrace(t facts.Trace, local, shape string) []Finding {
 	}
 	from, end := t.Hops[first], t.Hops[last]
 	few := end.Sent < enoughPings
+	const rarely = 0.1 // a router that answers few probes, where the report may go on
+	if last == first && end.Loss >= rarely {
+		return nil
+	}
 	if !long(end) || from.Loss > 0.99 || few && (last == first || math.Min(from.Worst, end.Worst) < 2*longestDelay) {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 func duplexMismatch() Rule {
 	return Rule{
 		ID: "duplex-mismatch", Title: "The two ends of a link seem not to agree on duplex", Severity: Warning,
-		Needs: []string{"linux:statistics *|link *", "freebsd:ifconfig", "openbsd:ifconfig"},
+		Needs: []string{"linux:statistics *|link *", "freebsd:ifconfig|interface counters", "openbsd:ifconfig"},
 		Because: "The end that negotiates falls back to half duplex and sees late collisions; " +
 			"the fixed end sees damaged frames.",
 		Confirm: "Errors stop after both ends negotiate, or both are fixed to the same mode.",
@@ -22,6 +22,15 @@ func duplexMismatch() Rule {
 				}
 				name, c := largest(nicCounters(n, "late_collisions", "tx_window_errors", "late_collision",
 					"mac_stats.late_coll", "netstat.Coll", "netstat.Colls"))
+				if sent := sentPackets(n); sent > 0 && c.Value*10 > sent*9 && c.Value > warningCount && still(c) {
+					out = append(out, do("in a virtual machine, give it a paravirtual card (virtio, vmxnet3); else let both ends of "+
+						"the link negotiate", one(n.Name, []facts.Source{c.Source}, "collisions: %s, of %d packets sent: so many are seen at "+
+						"half duplex, or counted by an emulated card", happened(c), sent))...)
+					continue
+				}
+				if in.Facts.System != "linux" && n.Duplex == "" {
+					continue // a few may be of a link at half duplex, or of an emulated card
+				}
 				if c.Value > 0 && float64(c.Value) > 1e-6*float64(received(n)) && still(c) {
 					out = append(out, do("let both ends of the link negotiate",
 						one(n.Name, []facts.Source{c.Source, n.Shown["duplex"]},

@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"cmp"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -51,12 +53,13 @@ func fullSegments() Rule {
 // stalledTransfers finds tests that stood still: their windows fell to one
 // segment and nothing more was acknowledged.
 func stalledTransfers(f *facts.Facts) []Finding {
+	const recovered = 32 << 10 // bytes: what moves after the first loss was of full segments
 	for _, tr := range f.Transfers {
-		if tr.Stalled < 3 || tr.Stalled*2 < tr.Intervals || tr.Bytes > 1<<20 {
+		if tr.Stalled < 3 || tr.Stalled*2 < tr.Intervals || tr.Bytes > 1<<20 || tr.AfterBytes > recovered {
 			continue
 		}
 		return do("find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the MSS there",
-			one(tr.Peer, []facts.Source{tr.Source, tr.Last},
+			one(cmp.Or(tr.Peer, "iperf3"), []facts.Source{tr.Source, tr.Last},
 				"a test stood still in %d of %d intervals with a window of one segment, %s in all", tr.Stalled,
 				tr.Intervals, units.Bytes(tr.Bytes)))
 	}

@@ -56,9 +56,14 @@ func countedFlaps(n *facts.NIC) []Finding {
 		what  string
 	}{{"link_down_events_phy", 3, "going down"}, {"carrier_down_count", 3, "going down"}, {"lsc_int",
 		10, "changing its state"}} {
+		const many = 3 // times the least: fewer may be restarts of the switch and changes of settings since the start
 		if seen := n.Counters[c.name]; seen.Value >= c.least && physical(n) {
-			return do("change the cable or optic", one(n.Name, []facts.Source{seen.Source},
+			found := do("change the cable or optic", one(n.Name, []facts.Source{seen.Source},
 				"the driver counted the link %s %d times", c.what, seen.Value))
+			if seen.Value < many*c.least {
+				found = with(Info, found)
+			}
+			return found
 		}
 	}
 	return nil

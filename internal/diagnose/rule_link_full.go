@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -13,7 +14,7 @@ const fullShare = 0.9
 // linkFull finds a link that carries all it can.
 func linkFull() Rule {
 	return Rule{
-		ID: "link-full", Title: "A link carries all that it can", Systems: onLinux(), Needs: []string{"activity"},
+		ID: "link-full", Title: "A link carries all that it can", Systems: onLinux(), Needs: []string{"activity|alarms"},
 		Severity: Warning,
 		Because:  "More than its rate does not fit: what exceeds it waits in queues, and is then dropped.",
 		Confirm:  "The rate stays there as long as it is slow.",
@@ -38,11 +39,24 @@ func linkFull() Rule {
 						"%s", way.verb, rate(8**c.Rate), link))...)
 				}
 			}
-			return out
+			return append(out, alarmedLinks(in.Facts)...)
 		},
 		Fires: linuxExample("sar", sarExample("119885.43", "98.21")),
 		Quiet: linuxExample("sar", sarExample("19885.43", "16.29")),
 	}
+}
+
+// alarmedLinks finds interfaces of which a monitor says that they carried nearly their rate for a minute.
+func alarmedLinks(f *facts.Facts) []Finding {
+	for _, a := range f.Alarms {
+		way := map[string]string{"received traffic overflow": "received", "sent traffic overflow": "sent"}[a.Name]
+		if way != "" && a.Share >= 0.85 { // where netdata's own warning begins
+			return do("use a faster link, or spread the traffic over more; see that the speed of the link is what the monitor "+
+				"takes it for", one(cmp.Or(a.Interface, "interface"), []facts.Source{a.Source},
+				"its monitor says that it %s %.3g%% of its rate over a minute", way, 100*a.Share))
+		}
+	}
+	return nil
 }
 
 // usualLink is the rate of Ethernet that is within a tenth of the given one; 0 is none. Some versions of sar print

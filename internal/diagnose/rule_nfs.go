@@ -124,7 +124,7 @@ func serverSilent() Rule {
 				if n == 0 {
 					continue
 				}
-				subject := s.what
+				subject := "storage"
 				if m := s.message.FindStringSubmatch(lines[0].Text); len(m) > 1 && m[1] != "" {
 					subject = m[1]
 				}
@@ -150,8 +150,9 @@ var silentServers = []struct {
 		"the SMB server did not answer"},
 	{regexp.MustCompile(`libceph: (osd\d+|mon\d+) .*(?:socket (?:closed|error)|session lost|connect error)`),
 		"the connection to a daemon of Ceph was lost"},
-	{regexp.MustCompile(`[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) |heartbeat_check: no reply from`),
+	{regexp.MustCompile(`[Ss]low (?:OSD )?[Hh]eartbeats? (?:ping )?on (?:back|front)(?: interface)? from (osd\.\d+) `),
 		"daemons of Ceph heard each other late over the network"},
+	{regexp.MustCompile(`heartbeat_check: no reply from (\S+)`), "a daemon of Ceph did not answer the heartbeats of another"},
 	{regexp.MustCompile(`[1-9]\d* slow (?:ops|requests), oldest one blocked for`), "operations of Ceph were blocked"},
 	{regexp.MustCompile(`(?:block )?drbd (\S+?):? .*(?:PingAck did not arrive in time|-> NetworkFailure)`),
 		"the peer of DRBD did not answer"},

@@ -25,7 +25,7 @@ func ringDrops() Rule {
 					continue
 				}
 				found := lost(c, received(n), one(n.Name, []facts.Source{c.Source}, "the card dropped packets: %s is %s%s",
-					name, happened(c), ofReceived(n, c)))
+					printedName(name, c), happened(c), ofReceived(n, c)))
 				if n.Rings.RX > 0 && n.Rings.RX < n.Rings.RXMax {
 					found[0].Fix = append(found[0].Fix, Fix{Setting: "ethtool:ring/rx", Interface: n.Name,
 						Value: strconv.Itoa(n.Rings.RXMax)})
@@ -46,6 +46,17 @@ func ringDrops() Rule {
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 0, 0)),
 	}
 }
+
+// printedName is the name of a counter as the quoted line prints it, where it does.
+func printedName(name string, c facts.Counter) string {
+	if m := counterLine.FindStringSubmatch(c.Source.Text); m != nil {
+		return m[1]
+	}
+	return name
+}
+
+// counterLine is a line that shows one counter: "rx_dropped: 12", "eth0/statistics/rx_missed_errors:12".
+var counterLine = regexp.MustCompile(`^\s*(?:\S*/)?([a-z][\w.]*): ?\d+$`)
 
 // ofReceived says of how many packets a counter of lost ones is, where that is known.
 func ofReceived(n *facts.NIC, c facts.Counter) string {

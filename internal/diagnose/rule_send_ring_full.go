@@ -88,7 +88,7 @@ func sentPackets(n *facts.NIC) uint64 {
 			queues += c.Value
 		}
 	}
-	return max(queues, n.Counters["link.tx_packets"].Value, n.Counters["tx_packets"].Value)
+	return max(queues, n.Counters["link.tx_packets"].Value, n.Counters["tx_packets"].Value, n.Counters["netstat.Opkts"].Value)
 }
 
 var queueSent = regexp.MustCompile(`^(?:tx_queue_\d+_packets|tx-\d+\.packets|queue_\d+_tx_cnt|tx_packets\[\d+\]|tx\d+_packets)$`)

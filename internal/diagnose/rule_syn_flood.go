@@ -1,7 +1,12 @@
 package diagnose
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // synFlood finds the kernel's report of a SYN flood.
@@ -19,9 +24,32 @@ func synFlood() Rule {
 				"TcpExt.TCPReqQFullDrop") == 0 {
 				return nil
 			}
-			return one("half-open connections", []facts.Source{m.Source}, "%s", m.Text)
+			lines, n := matching(in.Facts, floodedPort)
+			if n == 0 {
+				return one("half-open connections", []facts.Source{m.Source}, "%s", m.Text)
+			}
+			ports := map[string]int{}
+			for _, line := range in.Facts.Lines("dmesg") {
+				if port := floodedPort.FindStringSubmatch(line); port != nil {
+					ports[port[1]]++
+				}
+			}
+			most := slices.Sorted(maps.Keys(ports))[0]
+			for port, n := range ports {
+				if n > ports[most] || n == ports[most] && port < most {
+					most = port
+				}
+			}
+			said := "the kernel reported it in " + counted(n, "line")
+			if len(ports) > 1 {
+				said += fmt.Sprintf(", %d of them for this port", ports[most])
+			}
+			return one("port "+most, lines, "%s", said)
 		},
 		Fires: linuxExample("dmesg", "[ 99.1] TCP: request_sock_TCP: Possible SYN flooding on port 443. Sending cookies.\n"),
 		Quiet: linuxExample("dmesg", "[ 9.1] e1000e 0000:00:19.0 eth0: NIC Link is Up\n"),
 	}
 }
+
+// floodedPort is the port in such a line; newer kernels name the address before it.
+var floodedPort = regexp.MustCompile(`(?i)possible SYN flooding on port (?:\S+:)?(\d{1,5})\b`)

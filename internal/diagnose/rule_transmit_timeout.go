@@ -28,8 +28,8 @@ func transmitTimeout() Rule {
 					if m := hungCard.FindStringSubmatch(lines[len(lines)-1].Text); m != nil && strings.Join(m[1:], "") != card {
 						card += ", " + strings.Join(m[1:], "")
 					}
-					return do(hungAction(lines[0].Text),
-						one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line")))
+					found := one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line"))
+					return do(hungAction(lines[0].Text), ofHypervisor(found))
 				}
 			}
 			if lines, n := matching(in.Facts, usbTimeout); n > 0 {
@@ -40,11 +40,38 @@ func transmitTimeout() Rule {
 				return do(hungAction(lines[0].Text), one(retoldWatchdog.FindStringSubmatch(lines[0].Text)[1], lines,
 					"the kernel reported a card that hung in %s", counted(n, "line")))
 			}
+			if found := lateCompletions(in); found != nil {
+				return found
+			}
 			return crashedFirmware(in)
 		},
 		Fires: linuxExample("dmesg", "[ 9.1] NETDEV WATCHDOG: eth0 (e1000e): transmit queue 0 timed out\n"),
 		Quiet: linuxExample("dmesg", "[ 9.1] e1000e 0000:00:19.0 eth0: NIC Link is Up 1000 Mbps Full Duplex\n"),
 	}
+}
+
+// lateCompletions finds what ena of Linux says of packets that the card did not complete in time.
+func lateCompletions(in Input) []Finding {
+	const several = 3
+	lines, n := logged(in.Facts, "found a tx that wasn't completed on time")
+	if n < several {
+		return nil
+	}
+	card := "card"
+	if m := hungCard.FindStringSubmatch(lines[0].Text); m != nil {
+		card = strings.Join(m[1:], "")
+	}
+	return with(Warning, do(hungAction(lines[0].Text), ofHypervisor(one(card, lines,
+		"the card did not complete packets in time, in %s", counted(n, "line")))))
+}
+
+// ofHypervisor explains a card that is no hardware of the host.
+func ofHypervisor(found []Finding) []Finding {
+	if ofVirtualMachine.MatchString(found[0].Evidence[0].Text) {
+		found[0].Because = "The hypervisor's card, or the processor that serves its queue, did not complete packets for " +
+			"seconds; while the driver resets the card nothing is sent or received."
+	}
+	return found
 }
 
 // crashedFirmware finds wireless cards whose firmware stopped.
@@ -80,7 +107,8 @@ func hungAction(line string) string {
 		return "update the driver and the card's firmware; switch off segmentation by the card until then (" +
 			"ethtool -K NAME tso off gso off), and ASPM for the slot"
 	case ofVirtualMachine.MatchString(line):
-		return "update its driver; where it stays so, move the virtual machine to another host (in a cloud: stop and start it)"
+		return "update its driver; look in the same log for stuck processors (soft lockup) and lack of memory; where it " +
+			"stays so, move the virtual machine to another host (in a cloud: stop and start it)"
 	case notOnSlot.MatchString(line):
 		return "update the kernel, which holds the driver; look at the load when it happens and at the supply of power"
 	}
@@ -91,9 +119,10 @@ func hungAction(line string) string {
 var (
 	onUSB = regexp.MustCompile(`\((?:r8152|ax88179_178a|asix|aqc111|cdc_\w+|` +
 		`smsc\w+|lan78xx|dm9601|rtl8150|sr9\d00)\)|\d+-[\d.]+:\d+\.\d+ `)
-	ofVirtualMachine = regexp.MustCompile(`\b(?:ena|vtnet|vmx|hn|xn|vio|gve)\d+: |\((?:ena|virtio_net|vmxnet3|gve|hv_netvsc)\)|\bena [0-9a-f]{4}:`)
-	intelGigabit     = regexp.MustCompile(`\be1000e\b.*Unit Hang`)
-	notOnSlot        = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|` +
+	ofVirtualMachine = regexp.MustCompile(`\b(?:ena|vtnet|vmx|hn|xn|vio|gve)\d+: |\((?:ena|virtio_net|vmxnet3|gve|hv_netvsc)\)|\bena [0-9a-f]{4}:|` +
+		`lost tx completions? is above`)
+	intelGigabit = regexp.MustCompile(`\be1000e\b.*Unit Hang`)
+	notOnSlot    = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|` +
 		`fec|mvneta|mvpp2|mtk_soc_eth|ag71xx|cpsw|gianfar)\)`)
 )
 

@@ -14,13 +14,15 @@ func tunnelRelayed() Rule {
 		Because: "Relays (DERP) carry packets over TCP, share their rate among all users and lengthen the round trip: " +
 			"a direct path between the two ends is much faster.",
 		Check: func(in Input) []Finding {
-			var evidence, blocked []facts.Source
+			var evidence, blocked, hard []facts.Source
 			var peers []string
 			via := ""
 			for _, r := range in.Facts.Relays {
 				switch {
 				case r.Blocked:
 					blocked = append(blocked, r.Source)
+				case r.HardNAT:
+					hard = append(hard, r.Source)
 				case r.Via != "":
 					evidence, peers, via = append(evidence, r.Source), append(peers, r.Peer), r.Via
 				}
@@ -30,6 +32,13 @@ func tunnelRelayed() Rule {
 				return do("let UDP pass to the Internet, from port 41641 on too, or forward that port to this host",
 					one("tailscale", append(blocked[:1], sample(evidence)...), "no UDP passes to the Internet: peers behind "+
 						"other routers are reached over a relay alone"))
+			case len(peers) == 0 && len(hard) > 0:
+				found := with(Info, one("tailscale", hard[:1], "this router gives each destination another port (hard NAT): "+
+					"a peer behind another such router is reached over a relay alone"))
+				found[0].decides = true
+				found[0].Confirm = "tailscale ping PEER answers \"via DERP\" only."
+				return do("forward UDP port 41641 to one of the ends, or allow its router UPnP, NAT-PMP or a port that does not "+
+					"change with the destination", found)
 			case len(peers) == 0:
 				return nil
 			}

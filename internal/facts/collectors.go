@@ -75,7 +75,8 @@ func onBSDs() []system.System    { return []system.System{system.FreeBSD, system
 
 // collectors is the one list of what is read, in the order of reading. ethtoolReaders are those of each interface.
 func collectors() []collector {
-	return slices.Concat(firstCollectors(), linuxCollectors(), linuxSlowCollectors(), bsdCollectors(), freebsdCollectors(),
+	return slices.Concat(firstCollectors(), linuxCollectors(), linuxSlowCollectors(), linuxPathCollectors(),
+		bsdCollectors(), freebsdCollectors(),
 		openbsdCollectors(), bsdLateCollectors(), zfsCollectors())
 }
 
@@ -203,10 +204,6 @@ func linuxSlowCollectors() []collector {
 			shown: "what `iperf3` printed at the sender", files: `^iperf3?( .*)?$`},
 		{part: "counters of other tools", op: host.Command(OtherCounters), parse: (*Facts).readLossCounts, when: recorded,
 			area: Totals, shown: "losses and packets that any other tool counts", files: `^other-counters$`},
-		{part: "tunnels", op: host.Command("tailscale", "status"), parse: (*Facts).readTailscale, when: recorded,
-			area: Connections, shown: "`tailscale status`, `netcheck`, `ping`", files: `^tailscale( .*)?$`},
-		{part: "path", op: host.Command("mtr"), parse: (*Facts).readTrace, when: recorded, area: Connections,
-			shown: "reports of `mtr` and WinMTR, `traceroute`, `tracert`", files: `^(mtr|traceroute6?|tracert)( .*)?$`},
 		{part: "wireless", op: host.Command("iw"), parse: (*Facts).readWireless, when: recorded, area: Interfaces,
 			shown: "`iw dev NAME link`, `station dump`, `get power_save`, `iwconfig`", files: `^iw( .*)?$|^iwconfig( .*)?$`},
 		{part: "usb", op: host.Command("lsusb", "-t"), parse: (*Facts).readUSB, when: recorded, area: Interfaces,
@@ -218,6 +215,35 @@ func linuxSlowCollectors() []collector {
 			shown: "`perf top`, `perf report`", files: `^perf (top|report)( .*)?$`},
 		{part: "processor layout", op: host.Command("lscpu"), parse: (*Facts).readLscpu, when: recorded, area: Machine,
 			files: `^lscpu$`},
+	}
+	return each(list, onLinux())
+}
+
+// linuxPathCollectors are those of switches, tunnels and requests that nobody is asked for.
+func linuxPathCollectors() []collector {
+	list := []collector{
+		{part: "rdma", op: host.Command("rdma", "statistic", "show"), parse: (*Facts).readRDMA, when: recorded, area: Totals,
+			shown: "`rdma statistic show`, `/sys/class/infiniband/*/ports/*/hw_counters`", files: `^rdma statistic show$`,
+			typed: `^rdma( -\w+)* stat\w*( .*)?$`},
+		{part: "alarms", op: host.Command(Alarms), parse: (*Facts).readAlarms, when: recorded, area: Totals,
+			shown: "alarms of netdata that count losses", files: `^netdata alarms$`},
+		{part: "tunnels", op: host.Command("tailscale", "status"), parse: (*Facts).readTailscale, when: recorded,
+			area: Connections, shown: "`tailscale status`, `netcheck`, `ping`", files: `^tailscale( .*)?$`},
+		{part: "path", op: host.Command("mtr"), parse: (*Facts).readTrace, when: recorded, area: Connections,
+			shown: "reports of `mtr` and WinMTR, `traceroute`, `tracert`", files: `^(mtr|traceroute6?|tracert)( .*)?$`},
+		{part: "requests", op: host.Command("curl"), parse: (*Facts).readRequests, when: recorded, area: Connections,
+			shown: "times that `curl -w`, `dig` and the log of HAProxy show",
+			files: `^curl$`, typed: `^curl .*(-w|--write-out|-\w*w) .*$|^dig .*$`},
+		{part: "switch threads", op: host.Command("ovs-appctl", "dpif-netdev/pmd-stats-show"), parse: (*Facts).readSwitches,
+			when: recorded, area: CPUs,
+			shown: "`ovs-appctl dpif-netdev/pmd-stats-show` and `pmd-rxq-show`, VPP's `show runtime`",
+			files: `^ovs-appctl .*pmd-(stats|rxq)-show.*$|^vppctl show? run\w*( .*)?$`},
+		{part: "switch errors", op: host.Command("vppctl", "show", "errors"), parse: (*Facts).readVPPErrors, when: recorded,
+			area: Totals, files: `^vppctl sh(ow)? err\w*$`},
+		{part: "cilium metrics", op: host.Command("cilium", "metrics", "list"), parse: (*Facts).readCilium, when: recorded,
+			area: Totals, shown: "metrics of Cilium's agent", files: `^cilium(-dbg)? (bpf )?metrics( .*)?$`},
+		{part: "wireguard", op: host.Command("wg", "show"), parse: (*Facts).readWireGuard, when: recorded,
+			area: Connections, files: `^wg( show)?( \S+)?$`},
 	}
 	return each(list, onLinux())
 }
@@ -333,6 +359,8 @@ func bsdLateCollectors() []collector {
 			when: recorded, area: Connections},
 		{part: "nfs", on: onBSDs(), op: host.Command("nfsstat"), parse: (*Facts).readNFS, when: recorded, area: Storage,
 			shown: "`nfsstat -c`", files: `^nfsstat( .*)?$`},
+		{part: "counters of other tools", on: onBSDs(), op: host.Command(OtherCounters), parse: (*Facts).readLossCounts,
+			when: recorded, area: Totals},
 		{part: "transfers", on: onBSDs(), op: host.Command("iperf3"), parse: (*Facts).readTransfers, when: recorded,
 			area: Connections, shown: "what `iperf3` printed at the sender"},
 	}

@@ -380,7 +380,8 @@ func (n *NIC) sumQueues() {
 }
 
 // sumVSI completes what i40e and ice count for an interface: the kinds of packets, and as rx_dropped those that found
-// no descriptor (the rx_discards of the card's statistics; Linux drivers/net/ethernet/intel/ice/ice_ethtool.c).
+// no descriptor (the rx_discards of the card's statistics; Linux drivers/net/ethernet/intel/ice/ice_ethtool.c). The
+// kinds count them as well (DPDK drivers/net/ice/ice_ethdev.c, ice_stats_get).
 func (n *NIC) sumVSI() {
 	if _, known := n.Counters["rx_unknown_protocol"]; !known {
 		return
@@ -391,6 +392,9 @@ func (n *NIC) sumVSI() {
 			continue
 		}
 		sum.Value += n.Counters[way+"_multicast"].Value + n.Counters[way+"_broadcast"].Value
+		if dropped := n.Counters[way+"_dropped"].Value; way == "rx" && dropped < sum.Value {
+			sum.Value -= dropped
+		}
 		n.Counters[way+"_packets"] = sum
 	}
 	if c := n.Counters["rx_dropped"]; c.Value > 0 && n.Counters["port.rx_dropped"].Value == 0 &&

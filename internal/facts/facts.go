@@ -137,8 +137,16 @@ type Facts struct {
 	Symbols []Symbol `json:"symbols,omitempty"`
 	// Relays are the peers that Tailscale reaches through a relay.
 	Relays []Relay `json:"relays,omitempty"`
+	// TunnelPeers are those of WireGuard.
+	TunnelPeers []TunnelPeer `json:"tunnel_peers,omitempty"`
+	// Requests are the times that the parts of requests took.
+	Requests []RequestTime `json:"requests,omitempty"`
+	// Pollers are the threads of switches in user space.
+	Pollers []Poller `json:"pollers,omitempty"`
 	// LossCounts are losses that tools without a reader count.
 	LossCounts []LossCount `json:"loss_counts,omitempty"`
+	// Alarms are shares of which netdata warns.
+	Alarms []Alarm `json:"alarms,omitempty"`
 	// TransferEnds are the lines of iperf3's summaries, of UDP also where only intervals were posted: their sum.
 	TransferEnds []TransferEnd `json:"transfer_ends,omitempty"`
 	Neighbours   []Neighbour   `json:"neighbours,omitempty"`

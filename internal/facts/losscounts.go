@@ -10,6 +10,8 @@ import (
 // LossCount is a counter whose name says that packets were lost, of a tool that has no reader of its own, and the
 // counter of packets that stands beside it.
 type LossCount struct {
+	// Scope is the port, the queue or the interface that it is of, where the tool heads its counters so.
+	Scope  string `json:"scope,omitempty"`
 	Name   string `json:"name"`
 	Lost   uint64 `json:"lost"`
 	Of     string `json:"of"`
@@ -19,8 +21,14 @@ type LossCount struct {
 	Total Source `json:"total"`
 }
 
-// Share is the part of the packets that was lost, at least: some tools count it among the others.
-func (c LossCount) Share() float64 { return float64(c.Lost) / (float64(c.Lost) + float64(c.Beside)) }
+// Share is the part of the packets that was lost, at least: some tools count it among the others; 0 where nothing tells
+// of how many.
+func (c LossCount) Share() float64 {
+	if c.Beside == 0 {
+		return 0
+	}
+	return float64(c.Lost) / (float64(c.Lost) + float64(c.Beside))
+}
 
 // OtherCounters is the name under which paragraphs of tools without a reader are kept.
 const OtherCounters = "other-counters"
@@ -31,6 +39,7 @@ const (
 	leastLost      = 100
 	leastLostShare = 1e-6
 	leastErrors    = 0.01
+	allLost        = 1000
 )
 
 // The forms of counters: "name: 12 other=13", "12 packets dropped" at the start of a line or in brackets, "/12 pkts
@@ -46,10 +55,10 @@ var (
 
 // What the names of counters say, in lower case with their words apart.
 var (
-	lossWords = regexp.MustCompile(`\b(?:drops?|dropped|discards?|discarded|lost|overflows?|overruns?|imissed|` +
+	lossWords = regexp.MustCompile(`\b(?:drops?|dropped|drp|drps|failed upcall|discards?|discarded|lost|overflows?|overruns?|imissed|` +
 		`rx miss(?:ed|es)?|rx nombuf|nombuf|no m?buf(?:fers?)?)\b`)
 	errorWords = regexp.MustCompile(`\b(?:errors?|errs?)\b`)
-	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|total received)\b`)
+	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|total received|lookups hit)\b|^(?:rx|tx)$`)
 	sendWords  = regexp.MustCompile(`\b(?:tx|out|output|sent|send|transmit|transmitted|opackets)\b`)
 	noCount    = regexp.MustCompile(`\b(?:limit|max|min|avg|mean|peak|size|rate|per|pps|ratio|percent|threshold|filter\w*|` +
 		`policy|acl|rules?|unknown|reject\w*|den(?:y|ied)|block\w*|dup\w*|fps|video|early|xdp|multicast|mcast|broadcast|` +
@@ -58,9 +67,48 @@ var (
 )
 
 type namedCount struct {
-	name, words string
-	value       uint64
-	line        int
+	scope, name, words string
+	value              uint64
+	line               int
+}
+
+// scopeLimit bounds the lines between a counter and the heading of its block.
+const scopeLimit = 64
+
+// The headings of blocks of counters: "port 3:", "Queue 0 ...", the first word of a line above that is less indented
+// (vif0/3 of vRouter), and the row of an interface in VPP's table, with its first counter.
+var (
+	scopeHead = regexp.MustCompile(`^\s*((?i:port|queue|core|lcore|thread|worker|instance|vif|interface|link|nic)[ :#]+ *` +
+		`[A-Za-z]*[\w./@-]*\d[\w./@-]*|(?i:port) +[A-Za-z][\w./@-]*:)(?:\s|:|$)`)
+	scopeWord = regexp.MustCompile(`^([A-Za-z][\w.@-]*\d[\w./@-]*):?(?:\s|$)`)
+	vppRow    = regexp.MustCompile(`^([A-Za-z][\w./-]*)\s+\d+\s+(?:up|down)\s+(?:\d+(?:/\d+)+\s+)?([a-z].*)$`)
+)
+
+// scopeOf is the block that a line's counters are of, and the line without the name of the block.
+func scopeOf(lines []string, i int) (scope, rest string) {
+	line := lines[i]
+	if m := vppRow.FindStringSubmatch(line); m != nil {
+		return m[1], m[2]
+	}
+	if m := scopeHead.FindStringSubmatchIndex(line); m != nil {
+		return plainScope(line[m[2]:m[3]]), strings.TrimLeft(line[m[3]:], ": \t")
+	}
+	for j := i - 1; j >= max(i-scopeLimit, 0); j-- {
+		if len(lines[j]) > 1024 || indent(lines[j]) >= indent(line) {
+			continue
+		}
+		for _, form := range []*regexp.Regexp{vppRow, scopeHead, scopeWord} {
+			if m := form.FindStringSubmatch(lines[j]); m != nil {
+				return plainScope(m[1]), line
+			}
+		}
+		break
+	}
+	return "", line
+}
+
+func plainScope(s string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(s, ":", " ")), " ")
 }
 
 // countsIn are the counters of a line.
@@ -69,7 +117,7 @@ func countsIn(line string, number int) (out []namedCount) {
 		if v, ok := count(strings.NewReplacer("'", "", ",", "").Replace(digits)); ok {
 			name = strings.Join(strings.Fields(name), " ")
 			words := strings.ToLower(wordBreak.ReplaceAllString(name, "$1 $2"))
-			out = append(out, namedCount{name, words, v, number})
+			out = append(out, namedCount{"", name, words, v, number})
 		}
 	}
 	if said := countSlash.FindAllStringSubmatch(line, -1); len(said) > 1 {
@@ -113,7 +161,11 @@ func countsOf(lines []string) (out []namedCount) {
 				continue
 			}
 		}
-		out = append(out, countsIn(line, i+1)...)
+		scope, rest := scopeOf(lines, i)
+		for _, c := range countsIn(strings.ReplaceAll(rest, `"`, ""), i+1) { // of JSON without its quotes
+			c.scope = scope
+			out = append(out, c)
+		}
 	}
 	return out
 }
@@ -128,18 +180,22 @@ func lossesOf(all []namedCount) (lost, totals []namedCount) {
 		if c.value < leastLost || !isLoss && !isError || noCount.MatchString(c.words) {
 			continue
 		}
-		best, like := namedCount{}, -1
+		best, like := namedCount{}, -1 // a counter of packets that stands at 0 is one as well: all were lost
 		for _, t := range all {
 			if !totalWords.MatchString(t.words) || lossWords.MatchString(t.words) || errorWords.MatchString(t.words) ||
 				noCount.MatchString(t.words) || sendWords.MatchString(t.words) != sendWords.MatchString(c.words) {
 				continue
 			}
-			if n := commonPrefix(t.words, c.words); n > like || n == like && t.value > best.value {
+			n := commonPrefix(t.words, c.words)
+			if t.scope == c.scope {
+				n += scopeLimit
+			}
+			if n > like || n == like && t.value > best.value {
 				best, like = t, n
 			}
 		}
 		share := LossCount{Lost: c.value, Beside: best.value}.Share()
-		if best.value == 0 || share < leastLostShare || !isLoss && share < leastErrors {
+		if like < 0 || best.value == 0 && c.value < allLost || share < leastLostShare || !isLoss && share < leastErrors {
 			continue
 		}
 		lost, totals = append(lost, c), append(totals, best)
@@ -157,8 +213,17 @@ func commonPrefix(a, b string) (n int) {
 // CountsLosses reports whether a paragraph without a reader counts lost packets beside others.
 func CountsLosses(lines []string) bool {
 	lost, _ := lossesOf(countsOf(lines))
-	return len(lost) > 0
+	return len(lost) > 0 || slices.ContainsFunc(lines, countsNone)
 }
+
+// countsNone reports whether a line is of a table of ports that has a column for losses: that they are few says something
+// as well.
+func countsNone(line string) bool {
+	return len(line) <= 1024 && (vppRow.MatchString(line) || portRow.MatchString(line))
+}
+
+// portRow is a port of ovs-ofctl dump-ports.
+var portRow = regexp.MustCompile(`^\s*port\s+\S+: rx pkts=\d+, bytes=\d+, drop=\d+`)
 
 // CountersIn is how many counters with a name a line shows as pairs: "hit:12 missed:3".
 func CountersIn(line string) int {
@@ -177,11 +242,11 @@ func (f *Facts) readLossCounts(t text) error {
 		lost, totals := lossesOf(counts)
 		for i, c := range lost {
 			if len(f.LossCounts) < rowLimit {
-				f.LossCounts = append(f.LossCounts, LossCount{Name: c.name, Lost: c.value, Of: totals[i].name,
+				f.LossCounts = append(f.LossCounts, LossCount{Scope: c.scope, Name: c.name, Lost: c.value, Of: totals[i].name,
 					Beside: totals[i].value, Source: f.Line(t.from, first+c.line), Total: f.Line(t.from, first+totals[i].line)})
 			}
 		}
-		if len(lost) > 0 ||
+		if len(lost) > 0 || slices.ContainsFunc(all[first:end], countsNone) ||
 			slices.ContainsFunc(counts, func(c namedCount) bool { return lossWords.MatchString(c.words) }) {
 			found = true
 			for i := first; i < end; i++ { // the others say that all else is well

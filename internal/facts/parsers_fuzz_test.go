@@ -20,11 +20,15 @@ var pastedSeeds = map[string]string{
 	"lshw -C network": "  *-network\n       logical name: eth0\n       size: 100Mbit/s\n       capacity: 1Gbit/s\n" +
 		"       capabilities: tp 1000bt-fd\n       configuration: driver=igb duplex=full link=yes port=twisted pair\n",
 	"conntrack -S": "cpu=0 found=1 invalid=2 insert=0 insert_failed=3 drop=4 early_drop=0 error=0 search_restart=5\n",
-	"free":         "       total used free shared buff/cache available\nMem: 7821 7400 120 300 300 121\nSwap: 2047 2000 47\n",
-	"mii-tool":     "eth0: negotiated 100baseTx-FD, link ok\n",
-	"sar":          "10:00:01 IFACE rxpck/s txpck/s rxkB/s txkB/s rxcmp/s txcmp/s rxmcst/s %ifutil\n10:00:02 eth0 1.00 2.00 3.00 4.00 0.00 0.00 0.00 0.10\n",
-	"dropwatch":    "1 drops at tcp_v4_do_rcv+cd (0xffffffff)\ndrop reason: SOCKET_RCVBUFF\n",
-	"top":          "%Cpu0  :  1.0 us,  2.0 sy,  0.0 ni, 90.0 id,  0.0 wa,  0.0 hi,  7.0 si,  0.0 st\nCPU 1:  1.0% user,  0.0% nice,  2.0% system, 90.0% interrupt,  7.0% idle\n",
+	RDMA: "link mlx5_0/1 packet_seq_err 1200 local_ack_timeout_err 31\nlink mlx5_1/1\n    out_of_sequence 7\n" +
+		"/sys/class/infiniband/mlx5_2/ports/1/hw_counters/out_of_sequence:9\n",
+	Alarms: "Alert: 1m ipv4 udp receive buffer errors | 5120 errors\n1m_tcp_syn_queue_cookies = 7 cookies\n" +
+		"net.eth0 (eth0)\n1m received traffic overflow = 91%\n",
+	"free":      "       total used free shared buff/cache available\nMem: 7821 7400 120 300 300 121\nSwap: 2047 2000 47\n",
+	"mii-tool":  "eth0: negotiated 100baseTx-FD, link ok\n",
+	"sar":       "10:00:01 IFACE rxpck/s txpck/s rxkB/s txkB/s rxcmp/s txcmp/s rxmcst/s %ifutil\n10:00:02 eth0 1.00 2.00 3.00 4.00 0.00 0.00 0.00 0.10\n",
+	"dropwatch": "1 drops at tcp_v4_do_rcv+cd (0xffffffff)\ndrop reason: SOCKET_RCVBUFF\n",
+	"top":       "%Cpu0  :  1.0 us,  2.0 sy,  0.0 ni, 90.0 id,  0.0 wa,  0.0 hi,  7.0 si,  0.0 st\nCPU 1:  1.0% user,  0.0% nice,  2.0% system, 90.0% interrupt,  7.0% idle\n",
 	"/proc/net/dev": "Inter-|   Receive\n face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n" +
 		"  eth0: 1000 10 0 1 0 0 0 0 2000 20 0 0 0 0 0 0\n",
 	"netstat -idnW": "Iface MTU RX-OK RX-ERR RX-DRP RX-OVR TX-OK TX-ERR TX-DRP TX-OVR Flg\neth0 1500 10 0 1 0 20 0 0 0 BMRU\n",
@@ -32,8 +36,17 @@ var pastedSeeds = map[string]string{
 	"iperf3": "[  5] local 192.0.2.1 port 1 connected to 192.0.2.2 port 5201\n[  5]   0.00-1.00   sec  14.5 MBytes   122 Mbits/sec    0   1.01 MBytes\n" +
 		"[  5]   0.00-1.00   sec  14.5 MBytes   122 Mbits/sec    0             sender\n",
 	OtherCounters: "RX packets:900 errors:2\nrx_dropped: 700\n\nipackets imissed\n1000 500\n\n900 packets captured\n200 packets dropped by kernel\n",
+	"curl": "time_namelookup: 5.1\n time_connect: 5.2\ntime_total: 5.3\n;; Query time: 5012 msec\n" +
+		"haproxy[1]: 192.0.2.1:1 [07/Sep/2017:23:08:53.233] f~ b/s 0/0/555/445/+1000 200 +281 - - ---- 1/1/1/1/0 0/0 \"GET /\"\n" +
+		"haproxy[1]: 192.0.2.1:1 [07/Sep/2017:23:08:53.233] f b/s 0/3005/5007 212 -- 0/0/0/0/3 0/0\n",
+	"ovs-appctl dpif-netdev/pmd-stats-show": "pmd thread numa_id 0 core_id 2:\n  processing cycles: 99 (99.99%)\n  port: dpdk0  queue-id:  1 (enabled)   pmd usage: 98 %\n" +
+		"Thread 1 vpp_wk_0 (lcore 2)\ndpdk-input  polling  100  25600  0  1.2e2  256.00\n",
+	"vppctl show errors": "   Count   Node   Reason   Severity\n  400  eth0-tx  no free tx slots (tx packet drops)  error\n",
+	"cilium metrics list": "cilium_drop_count_total{direction=\"EGRESS\",reason=\"CT: Map insertion failed\"} 500\n" +
+		"cilium_forward_count_total{direction=\"EGRESS\"} 9e+06\n",
+	"wg show": "interface: wg0\npeer: abcdefghijk=\n  endpoint: 192.0.2.1:1\n  latest handshake: 1 minute ago\n  transfer: 0 B received, 4.1 KiB sent\n",
 	"tailscale status": "100.64.0.7  nas  me@  linux  active; relay \"fra\", tx 1 rx 2\n100.64.0.8  pc  me@  linux  active; direct 192.0.2.7:41641\n" +
-		"\t* UDP: false\npong from nas (100.64.0.7) via DERP(fra) in 45ms\n",
+		"\t* UDP: false\n\t* MappingVariesByDestIP: true\npong from nas (100.64.0.7) via DERP(fra) in 45ms\n",
 	"lscpu":            "CPU(s): 8\nThread(s) per core: 2\nModel name: a\n",
 	"tc -s class show": "class htb 1:1 dev eth0 root rate 1Gbit ceil 1Gbit burst 1375b cburst 1375b\n Sent 10 bytes 1 pkt (dropped 2, overlimits 3 requeues 0)\n",
 	"netstat -w 1":     "            input        (Total)           output\n   packets  errs idrops      bytes    packets  errs      bytes colls\n       100     0     1       6000        50     0       3000     0\n",

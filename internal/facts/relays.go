@@ -12,7 +12,9 @@ type Relay struct {
 	// Via is the relay that carries a peer's packets; empty in Blocked ones.
 	Via string `json:"via,omitempty"`
 	// Blocked is set where no UDP passes to the Internet: every peer behind another router is relayed over TCP.
-	Blocked bool   `json:"udp_blocked,omitempty"`
+	Blocked bool `json:"udp_blocked,omitempty"`
+	// HardNAT is set where the router gives each destination another port: two such ends need a relay.
+	HardNAT bool   `json:"hard_nat,omitempty"`
 	Source  Source `json:"source"`
 }
 
@@ -20,6 +22,7 @@ type Relay struct {
 var (
 	relayStatus = regexp.MustCompile(`^\d+\.\d+\.\d+\.\d+ +(\S+) .*\bactive; relay "([\w.-]+)"`)
 	relayPong   = regexp.MustCompile(`^pong from (\S+) \([^)]*\) via DERP\(([\w.-]+)\) in `)
+	relayNAT    = regexp.MustCompile(`^\* MappingVariesByDestIP: ?(true|false)?$`)
 	relayUDP    = regexp.MustCompile(`^\* UDP: (true|false)$`)
 	directPong  = regexp.MustCompile(`^pong from (\S+) \([^)]*\) via [\d.\[]|^\d+\.\d+\.\d+\.\d+ +(\S+) .*\bactive; direct `)
 )
@@ -35,6 +38,12 @@ func (f *Facts) readTailscale(t text) error {
 			s := src()
 			if m[1] == "false" {
 				f.Relays = append(f.Relays, Relay{Blocked: true, Source: s})
+			}
+			continue
+		}
+		if m := relayNAT.FindStringSubmatch(line); m != nil {
+			if s := src(); m[1] == "true" {
+				f.Relays = append(f.Relays, Relay{HardNAT: true, Source: s})
 			}
 			continue
 		}

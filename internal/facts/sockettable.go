@@ -71,7 +71,7 @@ func (f *Facts) readSocketTable(t text) error {
 		}
 		if m := countedState.FindStringSubmatch(line); m != nil {
 			n, _ := count(m[1] + m[4])
-			waiting[m[2]+m[3]], found = waiting[m[2]+m[3]]+n, true
+			waiting[m[2]+m[3]], found = max(waiting[m[2]+m[3]], n), true // a second count is one of another time
 			shown[m[2]+m[3]] = f.Line(t.from, i+1)
 			continue
 		}

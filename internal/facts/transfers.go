@@ -47,6 +47,9 @@ func (f *Facts) readTransfers(t text) error {
 			k = len(f.Transfers)
 			at[l.Stream] = k
 			f.Transfers = append(f.Transfers, Transfer{Local: ends[l.Stream][0], Peer: ends[l.Stream][1]})
+			for _, other := range at {
+				f.Transfers[other].Parallel = len(at) > 1
+			}
 		}
 		f.Transfers[k].interval(l, f.Line(t.from, i+1))
 	}

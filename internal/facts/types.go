@@ -223,8 +223,10 @@ type Transfer struct {
 	Steady        int     `json:"steady_intervals,omitempty"`
 	SteadyBytes   float64 `json:"steady_bytes,omitempty"`
 	SteadySeconds float64 `json:"steady_s,omitempty"`
-	Source        Source  `json:"source"`      // the first interval that tells
-	Last          Source  `json:"last_source"` // the last one
+	// Parallel says that other streams of the same test ran beside it.
+	Parallel bool   `json:"parallel,omitempty"`
+	Source   Source `json:"source"`      // the first interval that tells
+	Last     Source `json:"last_source"` // the last one
 	// SteadySource is the last steady interval.
 	SteadySource Source `json:"steady_source,omitzero"`
 }

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,6 +64,37 @@ func (m *moment) read(part section) {
 	if s := sleeping.FindStringSubmatch(part.line); s != nil && !strings.Contains(part.line, "done") {
 		m.pass(seconds(s[1]))
 	}
+}
+
+// clockedLine is a line that a script of somebody's own printed: a time of the day in front of a counter.
+var clockedLine = regexp.MustCompile(`^\s*[\[(]?(\d\d:\d\d:\d\d)[\])]?:? +(\w+: +\d+)\s*$`)
+
+// takeClocked keeps the counters of a card that stand behind a time of the day, each at that time, and returns the
+// passage without them.
+func (o outputs) takeClocked(p passage) passage {
+	var rest []string
+	for i, line := range p.lines {
+		m := clockedLine.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		l := looseForm(m[2])
+		t, err := time.Parse("15:04:05", m[1])
+		if l == nil || err != nil || !strings.HasPrefix(l.name, "ethtool -S ") {
+			continue
+		}
+		if rest == nil {
+			rest = slices.Clone(p.lines)
+		}
+		before := *o.now
+		o.now.clock = t
+		o.add(l.name, "", m[2], []int{p.first + i})
+		*o.now, rest[i] = before, ""
+	}
+	if rest != nil {
+		p.lines = rest
+	}
+	return p
 }
 
 // pause is how many seconds a command lets pass between what it prints again and again; 0 is unknown.

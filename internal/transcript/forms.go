@@ -24,7 +24,7 @@ var tools = sync.OnceValue(func() map[string]bool {
 const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps " +
 	"dd mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
 	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload " +
-	"tailscale wg iwconfig nfsiostat mountstats findmnt tcpdump traceroute iperf nuttcp ntttcp wget curl scp rsync fio " +
+	"tailscale wg iwconfig nfsiostat mountstats findmnt dig tcpdump traceroute iperf nuttcp ntttcp wget curl scp rsync fio " +
 	"dnctl nfsstat iscsictl ctladm ctlstat procstat fstat dtrace"
 
 // isCommand reports whether words begin with a program that is known.
@@ -38,11 +38,11 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`sonewconn: pcb|NETDEV WATCHDOG|Detected Hardware Unit Hang|Reset adapter unexpectedly|` +
 		`NIC Link is |transmit queue \d+ timed out|available PCIe bandwidth|PCI-Express bandwidth available|` +
 		`out of memory -- consider tuning tcp_mem|time wait bucket table overflow|interrupt storm detected|` +
-		`nf_conntrack: table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
+		`nf_conntrack: ?table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
 		`[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|` +
 		`Possible SYN flooding|link state changed to |lost tx completions is above|` +
-		`tx_timeout recovery level`), "dmesg",
-		[]string{"sonewconn", "WATCHDOG", "Unit Hang", "adapter", "Link is", "timed out", "andwidth", "out of memory",
+		`tx_timeout recovery level|soft lockup - CPU#|self-detected stall|detected stalls on CPU|hard LOCKUP`), "dmesg",
+		[]string{"soft lockup", "stall", "LOCKUP", "sonewconn", "WATCHDOG", "Unit Hang", "adapter", "Link is", "timed out", "andwidth", "out of memory",
 			"bucket table", "storm", "nf_conntrack", "my IP", "exhausted", "[zone: ", "eighbo", "watchdog", "SYN flooding",
 			"link state changed", "lost tx completions", "tx_timeout"}},
 	{regexp.MustCompile(`connection\d+:\d+: (?:detected conn error|ping timeout of)|nfs:? server \S+ not responding|` +
@@ -122,6 +122,10 @@ var looseLines = []looseLine{
 		[]string{"BUF", "setsockopt", "to unix:", "uWSGI", "cannot be enforced", "suboptimally", "assign requested",
 			"EADDR", "too large", "structures", "AMD-Vi", "DMAR", "link lost", "orphaned", "sufficiently", "rcvbuf", "sndbuf",
 			"limit reached"}},
+	{regexp.MustCompile(`infiniband/\S+/ports/\d+/(?:hw_)?counters/\w+:\d+$`), facts.RDMA, []string{"infiniband/"}},
+	{facts.AlarmForm, facts.Alarms, []string{"udp", "tcp", "UDP", "TCP"}},
+	{facts.AlarmShareForm, facts.Alarms, []string{"%"}},
+	{facts.AlarmChart, facts.Alarms, []string{"net"}},
 	{regexp.MustCompile(`^(?:# ?)?(?:node_(?:netstat|network|sockstat|nf_conntrack|ethtool)_|\w*allowance_exceeded\{)`),
 		"node_exporter",
 		[]string{"node_", "allowance_exceeded{"}},
@@ -130,8 +134,18 @@ var looseLines = []looseLine{
 		[]string{": ", "timeout", "send", "buffer space"}},
 	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
 		[]string{"sec "}},
-	{regexp.MustCompile(`^\s*\* UDP: (?:true|false)$|^pong from \S+ \([^)]*\) via |\bactive; (?:relay "|direct \S)`),
-		"tailscale status", []string{"UDP: ", "pong from", "active; "}},
+	{regexp.MustCompile(`^\s*\d+ (?:ESTABLISHED|CLOSE_WAIT|TIME_WAIT|FIN_WAIT_?[12]|LAST_ACK|SYN_SENT|SYN_RECV)\s*$`), "netstat -an",
+		[]string{"ED", "WAIT", "ACK", "SYN_"}},
+	{regexp.MustCompile(`(?i:netlink\S*:? .*(?:no buffer space|overrun)|netlink.*ENOBUFS|kernel dropped some netlink messages)`),
+		"dmesg", []string{"etlink"}},
+	{regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) while connecting to upstream|` +
+		`net_packets\.\S+ .*packets dropped ratio = \d`), "dmesg", []string{"upstream timed out", "dropped ratio"}},
+	{regexp.MustCompile(`^\W*time_(?:namelookup|connect|appconnect|pretransfer|starttransfer|redirect|total)\s*[:=]\s*\d|` +
+		`^;; Query time: \d+ msec|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl",
+		[]string{"time_", "Query time", "haproxy["}},
+	{regexp.MustCompile(`^cilium_(?:drop|forward)_(?:count|bytes)_total[{ ]`), "cilium metrics list", []string{"cilium_"}},
+	{regexp.MustCompile(`^\s*\* MappingVariesByDestIP:|^\s*\* UDP: (?:true|false)$|^pong from \S+ \([^)]*\) via |\bactive; (?:relay "|direct \S)`),
+		"tailscale status", []string{"UDP: ", "MappingVaries", "pong from", "active; "}},
 	{regexp.MustCompile(`^\s*Speed: \d+Mb/s$|^\s*Duplex: (?:Full|Half)$`), "ethtool " + facts.UnnamedLink,
 		[]string{"Speed: ", "Duplex: "}},
 	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat",
@@ -189,7 +203,7 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*Settings for (\S+):`), "ethtool $1", []string{"Settings for"}},
 	{regexp.MustCompile(`^\s*Coalesce parameters for (\S+):`), "ethtool -c $1", []string{"Coalesce parameters"}},
 	{regexp.MustCompile(`^\s*EEE [Ss]ettings for (\S+):`), "ethtool --show-eee $1", []string{"EEE "}},
-	{regexp.MustCompile(`^\s*RX packets(?: \d+ |:\d+ errors:)`), "ifconfig -a", []string{"RX packets"}},
+	{regexp.MustCompile(`^\s*[RT]X packets(?: \d+ |:\d+ errors:)`), "ifconfig -a", []string{"X packets"}},
 	{regexp.MustCompile(`^ *procs +-*memory|^ *r +b +\w+ .* us +sy +id`), "vmstat", []string{"procs", " us "}},
 	{regexp.MustCompile(`^\w[\w.-]*: (negotiated \d+base|negotiated, link ok|\d+ Mbit, (full|half) duplex)`), "mii-tool",
 		[]string{"negotiated", " Mbit, "}},
@@ -210,6 +224,12 @@ var looseBlocks = []struct {
 		"nfsstat", []string{"Client rpc", " mounted on ", "ops/s"}},
 	{regexp.MustCompile(`^Samples: \d+\S* +of event|^#? *(?:Children +Self|Overhead) +(?:Command|Shared O)`), "perf top",
 		[]string{"Samples: ", "Self", "Overhead"}},
+	{regexp.MustCompile(`^pmd thread numa_id -?\d+ core_id \d+:|^Thread \d+ vpp_\w+`),
+		"ovs-appctl dpif-netdev/pmd-stats-show", []string{"pmd thread", "Thread"}},
+	{regexp.MustCompile(`^REASON\s+DIRECTION\s+PACKETS`), "cilium metrics list", []string{"REASON"}},
+	{regexp.MustCompile(`^\s*Count\s+Node\s+Reason`), "vppctl show errors", []string{"Reason"}},
+	{regexp.MustCompile(`^interface: [\w.-]{1,15}$|^peer: [A-Za-z0-9+/]{43}=$`), "wg show", []string{"interface: ", "peer: "}},
+	{regexp.MustCompile(`^link [a-z][\w.-]*/\d+(?: \w+ \d+| *$)`), facts.RDMA, []string{"link "}},
 	{regexp.MustCompile(`^driver: \S+$`), "ethtool -i " + facts.UnnamedLink, []string{"driver: "}},
 	{regexp.MustCompile(`^Current listen queue sizes`), "netstat -Lan", []string{"Current listen"}},
 	{regexp.MustCompile(`^Name\s+Mtu\s+Network`), "netstat -idnW", []string{"Name"}},

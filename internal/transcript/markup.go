@@ -34,6 +34,12 @@ func readable(s string) string {
 	return withoutMargin(unsquashed(s))
 }
 
+// boldNumber is a number that somebody set in bold in a row of a table.
+var boldNumber = regexp.MustCompile(`\*\*(\d[\d.,]*%?)\*\*`)
+
+// arrowMark is what points at the line in front of it; behind a command << and < are its input.
+var arrowMark = regexp.MustCompile(`(\d[\d.]*%?)[ \t]+(?:<{3,}|<[-=]{2,}|⟵|←).*$`)
+
 // logStart begins a line of a kernel's log: the time since the start, or the host before it.
 var logStart = regexp.MustCompile(`(?:[\w.-]+ kernel: )?\[ *\d+\.\d{6}\] |\b\w[\w.-]* kernel: `)
 
@@ -164,6 +170,8 @@ func understood(lines []string, margin *regexp.Regexp) int {
 
 // unmarked takes off what mail and forums add to a line: the mark of a
 // quotation, stars and backticks around it. A fence is told.
+//
+// What people draw behind a line, to point at it, is taken off: "tx_send_full: 75776 <<<<<", "dropped 12 <--- here".
 func unmarked(line string) (rest string, fence bool) {
 	for strings.HasPrefix(line, ">") {
 		rest := strings.TrimPrefix(strings.TrimPrefix(line, ">"), " ")
@@ -178,6 +186,12 @@ func unmarked(line string) (rest string, fence bool) {
 	}
 	if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
 		return "", true
+	}
+	if strings.ContainsAny(line, "<⟵←") {
+		line = arrowMark.ReplaceAllString(line, "$1")
+	}
+	if strings.Contains(line, "**") {
+		line = boldNumber.ReplaceAllString(line, "$1")
 	}
 	if strings.ContainsAny(line, "[{<") {
 		line = forumMark.ReplaceAllString(line, "")

@@ -138,7 +138,7 @@ func period(name string, lines []string) int {
 
 // appended are outputs of which several pastes stand one behind the other: each says what it speaks of.
 var appended = []string{"dmesg", "pciconf -lvc", "lspci -vv", "iperf3", "ping", "top", "uname -a", "/proc/cpuinfo",
-	"iw", "mtr", "nfsstat", "perf top", facts.BondingFolder + "bond", facts.OtherCounters}
+	"iw", "mtr", "nfsstat", "wg show", "ovs-appctl dpif-netdev/pmd-stats-show", "perf top", facts.BondingFolder + "bond", facts.OtherCounters}
 
 // add keeps a paste of an output in the first round that has room for it. Its last lines are those of the passage; what
 // is put before them stands nowhere.
@@ -276,6 +276,7 @@ func (o outputs) takeLoose(p passage) {
 	if o.takeAgain(p) {
 		return
 	}
+	p = o.takeClocked(p)
 	blocks, loose := map[string]*scattered{}, map[string]*scattered{}
 	done := map[string]bool{}
 	block := ""

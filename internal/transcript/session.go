@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"path"
 	"slices"
@@ -168,10 +169,29 @@ func withoutOutputs(text string) error {
 		}
 	}
 	if len(commands) == 0 {
+		var seen printed
+		for _, u := range sortSession(splitSession(text)).unread(nil) {
+			if seen = append(seen, fmt.Sprintf("%q in line %d", u.Words, u.Line)); len(seen) == 3 {
+				break
+			}
+		}
+		if len(seen) > 0 {
+			return seen
+		}
 		return ErrNoOutputs
 	}
 	return commands
 }
+
+// printed are the beginnings of passages that look like outputs, in a text of which none is understood.
+type printed []string
+
+func (p printed) Error() string {
+	return "it holds what looks like outputs (" + strings.Join(p, ", ") + "), of no tool that is read here"
+}
+
+// Is makes it ErrNoOutputs to those who ask.
+func (printed) Is(target error) bool { return target == ErrNoOutputs }
 
 // systemNames are the names by which people call what they run.
 var systemNames = []struct {

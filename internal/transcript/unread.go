@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // unreadLimit bounds the passages that are named.
@@ -89,11 +90,14 @@ func (s section) unread(used map[int]bool) (out []facts.Unread) {
 	}
 	for _, p := range paragraphs(s.passage) {
 		read := slices.ContainsFunc(p.at(), func(line int) bool { return used[line] })
-		whole := s.command != "" && !anyUsed
+		whole := s.command != "" && !anyUsed && !placeholderIn.MatchString(s.line)
 		if read || isRefusal(p.lines) || !whole && !looksPrinted(p.lines, s.fenced) {
 			continue
 		}
 		u := facts.Unread{Line: p.first, Lines: len(p.lines), Command: s.command, Words: words(p.lines)}
+		if s.command == "" {
+			u.Words = words(fromRow(p.lines, s.fenced))
+		}
 		if u.Words == "" {
 			continue
 		}
@@ -109,6 +113,9 @@ func (s section) unread(used map[int]bool) (out []facts.Unread) {
 	}
 	return out
 }
+
+// placeholderIn tells the command of an instruction, which nobody typed: ethtool -S <interface>.
+var placeholderIn = regexp.MustCompile(`\s<[A-Za-z][\w .-]*>(?:\s|$)`)
 
 // paragraphs are the runs of lines that are not empty.
 func paragraphs(p passage) (out []passage) {
@@ -141,25 +148,41 @@ func looksPrinted(lines []string, fenced bool) bool {
 	}
 	rows := 0
 	for _, line := range lines {
-		fields := strings.Fields(line)
-		numbers := 0
-		for _, w := range fields {
-			if isNumber(w) {
-				numbers++
-			}
-		}
-		text := strings.ReplaceAll(strings.TrimSpace(line), ".  ", ". ") // sentences are no columns
-		columns := strings.Count(text, "  ") + strings.Count(text, "\t")
-		switch {
-		case numbers >= 3 && numbers*2 >= len(fields), numbers >= 1 && columns >= 2, fenced && numbers > 0 &&
-			len(fields) <= 12:
-			rows++
-		case len(fields) == 2 && strings.HasSuffix(fields[0], ":") && numbers == 1, facts.CountersIn(line) >= 3:
+		if isRow(line, fenced) {
 			rows++
 		}
 	}
 	return rows*2 >= len(lines) && (rows > 1 || rows == 1 && (fenced || len(lines) == 1))
 }
+
+// isRow reports whether a line is of a table: numbers, or a name with its value.
+func isRow(line string, fenced bool) bool {
+	fields := strings.Fields(line)
+	numbers := 0
+	for _, w := range fields {
+		if isNumber(w) {
+			numbers++
+		}
+	}
+	text := strings.ReplaceAll(strings.TrimSpace(line), ".  ", ". ") // sentences are no columns
+	columns := strings.Count(text, "  ") + strings.Count(text, "\t")
+	return numbers >= 3 && numbers*2 >= len(fields) || numbers >= 1 && columns >= 2 ||
+		fenced && numbers > 0 && len(fields) <= 12 ||
+		len(fields) == 2 && strings.HasSuffix(fields[0], ":") && numbers == 1 || facts.CountersIn(line) >= 3 ||
+		fenced && fileValue.MatchString(line)
+}
+
+// fromRow leaves out what stands before the first row, such as the title of a post.
+func fromRow(lines []string, fenced bool) []string {
+	if i := slices.IndexFunc(lines, func(line string) bool { return isRow(line, fenced) }); i > 0 &&
+		!isRow(lines[i-1], fenced) && isProse(lines[0]) {
+		return lines[i:]
+	}
+	return lines
+}
+
+// fileValue is the content of a file as grep prints it: the path, a colon, a number.
+var fileValue = regexp.MustCompile(`^/\S+:-?\d+$`)
 
 // isNumber reports whether a word is a number, perhaps with a unit: 12, 1.5G, 0x1f, 93%.
 func isNumber(w string) bool {

@@ -1,0 +1,35 @@
+package diagnose
+
+import "github.com/wirerate/wirerate/internal/regexp"
+
+// netlinkOverrun finds programs that lost the kernel's notices of routes, neighbours and interfaces (ENOBUFS of a netlink
+// socket), as keepalived, FRR, BIRD and the Go libraries say it.
+func netlinkOverrun() Rule {
+	return Rule{
+		ID: "netlink-overrun", Title: "A program missed the kernel's notices of routes or neighbours", Systems: onLinux(),
+		Needs: []string{"messages"}, Severity: Warning, Settings: []string{"net.core.rmem_default"},
+		Because: "The notices wait in the receive buffer of a netlink socket. What did not fit is lost, and the program acts on " +
+			"an old state: addresses of an overlay network or routes are set late or not at all.",
+		Confirm: "ss -f netlink -m shows a drop count (d) that grows for this program.",
+		Check: func(in Input) []Finding {
+			lines, n := matching(in.Facts, netlinkLost)
+			if n == 0 {
+				return nil
+			}
+			found := do("give the program processor time, and its netlink socket a larger buffer: keepalived "+
+				"vrrp_netlink_monitor_rcv_bufs, zebra -s BYTES; programs that set none take net.core.rmem_default",
+				one("netlink", lines, "its receive buffer overflowed, in %s", counted(n, "line")))
+			const once = 1
+			if n == once {
+				found = with(Info, found)
+			}
+			return found
+		},
+		Fires: linuxExample("dmesg", "Mar 02 21:36:58 a fl[9]: Failed to receive from netlink: no buffer space available\n"+
+			"Mar 02 21:36:59 a fl[9]: Failed to receive from netlink: no buffer space available\n"),
+		Quiet: linuxExample("dmesg", "[ 2.1] audit: initializing netlink subsys (disabled)\n"),
+	}
+}
+
+var netlinkLost = regexp.MustCompile(`(?i)\bnetlink\S*:? .*(?:no buffer space|\boverrun)|netlink.*ENOBUFS|` +
+	`kernel dropped some netlink messages`)

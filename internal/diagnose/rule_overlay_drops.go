@@ -1,0 +1,53 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// overlayDrops finds interfaces of overlay networks that drop what they send (drivers/net/vxlan: vxlan_xmit_one counts a
+// packet without a destination or a route as dropped; drivers/net/wireguard/device.c one beyond the queue of a peer).
+func overlayDrops() Rule {
+	return Rule{
+		ID: "overlay-drops", Title: "An overlay's interface drops what it sends", Systems: onLinux(),
+		Needs: []string{"links|activity"}, Severity: Warning,
+		Because: "A VXLAN or Geneve device drops packets for which it has no forwarding entry, neighbour or route; WireGuard " +
+			"those that wait too long for a handshake.",
+		Confirm: "ip neigh show dev NAME and bridge fdb show dev NAME lack the destination; wg show has no recent handshake.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				c := n.Counters["link.tx_dropped"]
+				if !overlayName.MatchString(n.Name) || c.Value == 0 && c.Rate == nil {
+					continue
+				}
+				sent := sentPackets(n)
+				if c.Value < 100 && (c.Rate == nil || *c.Rate < warningRate) {
+					continue
+				}
+				said := happened(c) + ofSent(n, c)
+				if c.Value == 0 || c.Rate != nil && sent == 0 {
+					said = fmt.Sprintf("%.3g/s", *c.Rate)
+				}
+				found := with(graded(c, sent, Warning), one(n.Name, []facts.Source{c.Source}, "tx_dropped: %s", said))
+				found[0].Share = lossShare(c, sent)
+				out = append(out, found...)
+			}
+			return do("compare its forwarding entries with the nodes that exist, and look at the log of what sets them "+
+				"(flanneld, calico-node, cilium-agent)", out)
+		},
+		Fires: linuxExample("ip -s -d link show", overlayLink(9000)),
+		Quiet: linuxExample("ip -s -d link show", overlayLink(9)),
+	}
+}
+
+var overlayName = regexp.MustCompile(`^(?:flannel[.\w-]*|vxlan[.\w-]*|cilium_(?:vxlan|geneve)|genev\w*|vethwe-\w+|wg\d+|antrea-\w+)$`)
+
+func overlayLink(dropped int) string {
+	return fmt.Sprintf("4: flannel.1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1450 qdisc noqueue state UNKNOWN mode DEFAULT "+
+		"group default\n    link/ether 02:00:5e:10:00:01 brd ff:ff:ff:ff:ff:ff\n"+
+		"    RX:  bytes packets errors dropped  missed   mcast\n     9000000 1000000 0 0 0 0\n"+
+		"    TX:  bytes packets errors dropped carrier collsns\n     9000000 1000000 0 %d 0 0\n", dropped)
+}

@@ -1,0 +1,53 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// tapQueue finds the host's end of a virtual machine's card whose queue was full (drivers/net/tun.c: tun_net_xmit counts a
+// packet for which there was no room as dropped, before Linux 3.8 as an overrun).
+func tapQueue() Rule {
+	return Rule{
+		ID: "tap-queue-full", Title: "A virtual machine or VPN took its packets too late", Systems: onLinux(),
+		Needs: []string{"links"}, Severity: Warning, Settings: []string{"link:txqueuelen"},
+		Because: "What a TAP or TUN device sends waits for the program behind it, a hypervisor or a VPN: the queue was full, " +
+			"since that program had too little processor time, or for a burst longer than the queue.",
+		Confirm: "The counter grows while it is slow, and less so with a longer queue.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				if n.Driver != "tun" && !tapName.MatchString(n.Name) {
+					continue
+				}
+				name, c := largest(nicCounters(n, "link.tx_dropped", "link.tx_overrun", "link.tx_overruns"))
+				sent := sentPackets(n)
+				if c.Value < 100 || sent == 0 {
+					continue
+				}
+				out = append(out, lost(c, sent, one(n.Name, []facts.Source{c.Source}, "%s: %s%s",
+					strings.TrimPrefix(name, "link."), happened(c), ofSent(n, c)))...)
+				last := &out[len(out)-1]
+				if last.Severity == Critical {
+					last.Severity = Warning // what it carries is not known
+				}
+			}
+			return do("use vhost-net and several queues for the virtual machine's card, give it processor time, and lengthen the "+
+				"queue", out)
+		},
+		Fires: linuxExample("ifconfig -a", tapExample(9000)),
+		Quiet: linuxExample("ifconfig -a", tapExample(9)),
+	}
+}
+
+// tapName tells the devices that libvirt, Proxmox, Open vSwitch, OpenStack and VPNs name so.
+var tapName = regexp.MustCompile(`^(?:vnet\d+|tap[\w.-]+|tun\d+|macvtap\d+|qvo[\w-]+)$`)
+
+func tapExample(overruns int) string {
+	return "vnet0     Link encap:Ethernet  HWaddr FE:52:00:01:01:94\n          UP BROADCAST RUNNING MULTICAST  MTU:1500  " +
+		"Metric:1\n          RX packets:1352052 errors:0 dropped:0 overruns:0 frame:0\n          TX packets:13098674 " +
+		"errors:0 dropped:0 overruns:" + fmt.Sprint(overruns) + " carrier:0\n"
+}

@@ -1,0 +1,62 @@
+package facts
+
+import (
+	"testing"
+)
+
+// TestRequests reads the times of requests in each of the forms; curl counts all of them from the start of the request.
+func TestRequests(t *testing.T) {
+	tests := []struct {
+		name, text                     string
+		lookup, queue, connect, answer float64
+		requests                       int
+	}{
+		{"curl", "time_namelookup: 3.5\n time_connect:  4.5\ntime_total: 4.75\n", 3.5, -1, 1, -1, 1},
+		{"milliseconds", "time_namelookup: 3500 ms\ntime_connect: 4500 ms\ntime_total: 4750 ms\n", 3.5, -1, 1, -1, 1},
+		{"comma", "time_namelookup: 3,5\ntime_connect: 4,5\n", 3.5, -1, 1, -1, 1},
+		{"two", "time_namelookup: 3.5\ntime_connect: 4.5\ntime_namelookup: 0.1\ntime_connect: 0.2\n", 3.5, -1, 1, -1, 2},
+		{"dig", ";; Query time: 5012 msec\n", 5.012, -1, -1, -1, 1},
+		{"HTTP log", "haproxy[1]: 192.0.2.1:1 [07/Sep/2017:23:08:53.233] f~ b/s 0/2/555/445/+1002 200 1 \"GET /\"\n", -1, 0.002,
+			0.555, 0.445, 1},
+		{"TCP log", "haproxy[1]: 192.0.2.1:1 [07/Sep/2017:23:08:53.233] f b/s 2/555/1002 212 -- 0/0/0/0/3 0/0\n", -1, 0.002,
+			0.555, -1, 1},
+		{"not reached", "haproxy[1]: 192.0.2.1:1 [07/Sep/2017:23:08:53.233] f~ b/s 0/2/-1/-1/3002 503 1 \"GET /\"\n", -1, 0.002,
+			-1, -1, 1},
+	}
+	for _, tt := range tests {
+		f := requestFacts(t, map[string]string{"curl": tt.text})
+		if len(f.Requests) != tt.requests {
+			t.Errorf("%s: %d requests: %+v", tt.name, len(f.Requests), f.Requests)
+			continue
+		}
+		if r := f.Requests[0]; r.Lookup != tt.lookup || r.Queue != tt.queue || r.Connect != tt.connect || r.Answer != tt.answer {
+			t.Errorf("%s: %+v", tt.name, r)
+		}
+	}
+}
+
+// TestScopes tells of which port a counter is.
+func TestScopes(t *testing.T) {
+	for text, want := range map[string]string{
+		"PORT: 0 Rx: 6358 Drp: 4927 Tot: 11285\n":                                           "PORT 0",
+		"vif0/7   PMD: tap\n   RX queue  packets:1668 errors:8524\n":                        "vif0/7",
+		"  port  vh1: rx pkts=13, bytes=6\n     tx pkts=9133, bytes=5, drop=1833, errs=0\n": "port vh1",
+		"eth0/0  1  up  9000/0/0/0  rx packets   9131\n            rx-miss    1131\n":       "eth0/0",
+		"rx_packets: 9131\nrx_dropped: 1131\n":                                              "",
+	} {
+		f := requestFacts(t, map[string]string{OtherCounters: text})
+		if len(f.LossCounts) != 1 || f.LossCounts[0].Scope != want {
+			t.Errorf("%q: %+v", text, f.LossCounts)
+		}
+	}
+}
+
+func requestFacts(t *testing.T, texts map[string]string) *Facts {
+	t.Helper()
+	texts["uname -a"] = "Linux a 6.1.0 #1 SMP x86_64 GNU/Linux\n"
+	f, err := FromTexts("posted", texts, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}

@@ -1,0 +1,61 @@
+package facts
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// TunnelPeer is one of WireGuard's, as wg(8) shows it.
+type TunnelPeer struct {
+	Interface string `json:"interface"`
+	// Name is the start of its public key.
+	Name     string `json:"name"`
+	Endpoint string `json:"endpoint,omitempty"`
+	// Shaken tells that a handshake was seen; Silent that packets were sent to it and none came back.
+	Shaken bool   `json:"shaken"`
+	Silent bool   `json:"silent"`
+	Source Source `json:"source"`
+}
+
+var (
+	wgPeer     = regexp.MustCompile(`^peer: (\S{1,8})`)
+	wgTransfer = regexp.MustCompile(`^transfer: (\d[\d.]*) ([KMGT]?i?B) received, (\d[\d.]*) ([KMGT]?i?B) sent`)
+)
+
+// readWireGuard reads the peers of WireGuard (wireguard-tools, src/show.c).
+func (f *Facts) readWireGuard(t text) error {
+	found, link := false, ""
+	var p *TunnelPeer
+	for i, line := range t.lines() {
+		line = strings.TrimSpace(line)
+		name, value, ok := strings.Cut(line, ": ")
+		if !ok || len(line) > 1024 {
+			continue
+		}
+		f.use(t.from, i+1)
+		switch name {
+		case "interface":
+			link, p, found = value, nil, true
+		case "peer":
+			if m := wgPeer.FindStringSubmatch(line); m != nil && len(f.TunnelPeers) < rowLimit {
+				f.TunnelPeers = append(f.TunnelPeers, TunnelPeer{Interface: link, Name: m[1], Source: f.Line(t.from, i+1)})
+				p, found = &f.TunnelPeers[len(f.TunnelPeers)-1], true
+			}
+		case "endpoint":
+			if p != nil {
+				p.Endpoint = value
+			}
+		case "latest handshake":
+			if p != nil {
+				p.Shaken = true
+			}
+		case "transfer":
+			if m := wgTransfer.FindStringSubmatch(line); m != nil && p != nil {
+				p.Silent = strings.Trim(m[1], "0.") == "" && strings.Trim(m[3], "0.") != ""
+				p.Source = f.Line(t.from, i+1)
+			}
+		}
+	}
+	return nothingUnless(found)
+}
