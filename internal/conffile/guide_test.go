@@ -37,3 +37,10 @@ func TestTranslationTellsFreeBSD(t *testing.T) {
 		}
 	}
 }
+
+func FuzzGuide(f *testing.F) {
+	fuzzKind(f, Other, FreeBSD, "README.md",
+		"/etc/rc.conf:\n```\nifconfig_em0=\"UP mtu 9000\"\n```\n| Tunable | Value |\n|--|--|\n| `hw.igb.rxd` | 4096 |\n",
+		"~~~\nsysctl net.inet.tcp.msl=1\n~~~\n* net.inet.udp.blackhole=1\n```\n", "/etc/hostname.em0\n```\ninet 192.0.2.1 255.255.255.0\n```",
+		"pf.conf\n```\n(\npass )\n")
+}
