@@ -278,12 +278,6 @@ func kindOfContent(text string) Kind {
 	return ""
 }
 
-// translates is a rule of pf.conf as only FreeBSD still has it, and translatesTo one of OpenBSD.
-var (
-	translates   = regexp.MustCompile(`(?m)^[ \t]*(?:nat|rdr|binat)[ \t].*->`)
-	translatesTo = regexp.MustCompile(`(?m)^[ \t]*[^#\n]*[ \t](?:nat|rdr|binat)-to[ \t]`)
-)
-
 // unitSets is a line of a systemd unit that sets a limit or runs a command which sets
 // something.
 var unitSets = regexp.MustCompile(`(?m)^[ \t]*(?:(?i:(?:Default)?Limit[A-Z]+)[ \t]*=|Exec[A-Za-z]+=.*(?:sysctl|ethtool|/proc/sys|\btc qdisc|\bip (?:link|route)))`)

@@ -1,6 +1,10 @@
 package conffile
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
 
 // pfOrder follows the order of the statements of pf.conf, in which FreeBSD's pfctl takes them (check_rulestate of
 // parse.y): rules of normalization, queues, translation, filtering. OpenBSD has had no such order since 4.7.
@@ -63,3 +67,9 @@ func (s *scanner) pfParentheses(words []word) {
 		s.reject(open[0].line, open[0].span, "this parenthesis is not closed in its statement")
 	}
 }
+
+// translates is a rule of pf.conf as only FreeBSD still has it, and translatesTo one of OpenBSD.
+var (
+	translates   = regexp.MustCompile(`(?m)^[ \t]*(?:nat|rdr|binat)[ \t].*->`)
+	translatesTo = regexp.MustCompile(`(?m)^[ \t]*[^#\n]*[ \t](?:nat|rdr|binat)-to[ \t]`)
+)
