@@ -222,6 +222,9 @@ func linuxSlowCollectors() []collector {
 // linuxPathCollectors are those of switches, tunnels and requests that nobody is asked for.
 func linuxPathCollectors() []collector {
 	list := []collector{
+		{part: "speed tests", op: host.Command("speedtest"), parse: (*Facts).readSpeedTests, when: recorded, area: Connections,
+			shown: "what `speedtest` and `speedtest-cli` printed", files: `^speedtest(-cli)?( .*)?$`,
+			typed: `^python[23]? .*speedtest\S*.*$`},
 		{part: "rdma", op: host.Command("rdma", "statistic", "show"), parse: (*Facts).readRDMA, when: recorded, area: Totals,
 			shown: "`rdma statistic show`, `/sys/class/infiniband/*/ports/*/hw_counters`", files: `^rdma statistic show$`,
 			typed: `^rdma( -\w+)* stat\w*( .*)?$`},

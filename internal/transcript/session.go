@@ -314,6 +314,7 @@ func (p passage) at() []int {
 type section struct {
 	command string
 	line    string // the whole line of the command
+	indent  string // what it is indented by, as Markdown wants of what is printed
 	fenced  bool
 	passage
 }
@@ -327,7 +328,7 @@ func splitSession(s string) []section {
 	for i, line := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
 		line, fence := unmarked(line)
 		begin := func(command, line string) {
-			parts = append(parts, section{command, line, fenced, passage{first: i + 2}})
+			parts = append(parts, section{command, line, indentOf(line), fenced, passage{first: i + 2}})
 		}
 		last := &parts[len(parts)-1]
 		switch {
@@ -352,7 +353,7 @@ func splitSession(s string) []section {
 		if len(last.lines) == 0 {
 			last.first = i + 1
 		}
-		last.lines = append(last.lines, line)
+		last.lines = append(last.lines, strings.TrimPrefix(line, last.indent))
 	}
 	return parts
 }
@@ -388,6 +389,9 @@ func commandOf(line string) string {
 		return ""
 	}
 	words := commandWords(m[2])
+	if strings.Trim(m[1], " #>") == "" && isSpoken(words) {
+		return "" // a title, or what somebody quoted
+	}
 	if isCommand(words) || strings.HasPrefix(line, "$ ") || strings.Contains(m[1], "@") {
 		return strings.Join(words, " ")
 	}
@@ -426,9 +430,6 @@ var (
 	drawnPrompt  = regexp.MustCompile(`^\s*[❯➜λ»›]\s*(.*)$`)
 	looseCommand = regexp.MustCompile(`^[^|;]{1,60}[#$%>] +(\S.*)$|^\[[\w.-]+\]\[\w+@[^\]]+\]\S*: (\S.*)$`)
 )
-
-// percentage tells a share in a table of top from the prompt of csh.
-var percentage = regexp.MustCompile(`[0-9]%$`)
 
 // startsNumber tells a counter with its words.
 var startsNumber = regexp.MustCompile(`^\d+(/\d+)* [a-z]`)
