@@ -292,6 +292,9 @@ func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.V
 	return bad(severity, text, r.Does)
 }
 
+// plannedFile begins the files that a plan writes (plan.NativeFiles).
+const plannedFile = "# wirerate plan: "
+
 // judgements evaluates the catalog's conditions on the value.
 func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) []finding {
 	if len(r.Judge) == 0 || !judgedAlone(r, e) {
@@ -317,6 +320,9 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 			continue
 		}
 		severity, because := cmp.Or(Severity(j.Severity), defaultSeverity(j.Code)), j.Because
+		if strings.HasPrefix(k.file.text, plannedFile) && (severity == Info && j.Code == "harmful" || j.Typical) {
+			continue // the value was computed for its path and machine
+		}
 		switch {
 		case !certain:
 			severity = Info
