@@ -232,8 +232,8 @@ func linuxSlowCollectors() []collector {
 func linuxPathCollectors() []collector {
 	list := []collector{
 		{part: "requests", op: host.Command("curl"), parse: (*Facts).readRequests, when: recorded, area: Connections,
-			shown: "times that `curl -w`, `dig` and the log of HAProxy show",
-			files: `^curl$`, typed: `^curl .*(-w|--write-out|-\w*w) .*$|^dig .*$`},
+			shown: "times that `curl -w`, `dig`, `time nslookup` and the log of HAProxy show",
+			files: `^curl$`, typed: `^curl .*(-w|--write-out|-\w*w) .*$|^(dig|nslookup|host|getent hosts) .*$`},
 		{part: "switch threads", op: host.Command("ovs-appctl", "dpif-netdev/pmd-stats-show"), parse: (*Facts).readSwitches,
 			when: recorded, area: CPUs,
 			shown: "`ovs-appctl dpif-netdev/pmd-stats-show` and `pmd-rxq-show`, VPP's `show runtime`",
@@ -242,6 +242,9 @@ func linuxPathCollectors() []collector {
 			area: Totals, files: `^vppctl sh(ow)? err\w*$`},
 		{part: "cilium metrics", op: host.Command("cilium", "metrics", "list"), parse: (*Facts).readCilium, when: recorded,
 			area: Totals, shown: "metrics of Cilium's agent", files: `^cilium(-dbg)? (bpf )?metrics( .*)?$`},
+		{part: "ipsec", op: host.Read("/proc/net/xfrm_stat"), parse: (*Facts).readXfrmStat, when: recorded, area: Totals},
+		{part: "ipsec associations", op: host.Command("ip", "-s", "xfrm", "state"), parse: (*Facts).readXfrmState,
+			when: recorded, area: Connections, files: `^ip( -[sd]+)* x(frm)? s(tate)?( .*)?$`},
 		{part: "wireguard", op: host.Command("wg", "show"), parse: (*Facts).readWireGuard, when: recorded,
 			area: Connections, files: `^wg( show)?( \S+)?$`},
 	}
