@@ -24,7 +24,7 @@ type LossCount struct {
 // Share is the part of the packets that was lost, at least: some tools count it among the others; 0 where nothing tells
 // of how many.
 func (c LossCount) Share() float64 {
-	if c.Beside == 0 {
+	if c.Of == "" {
 		return 0
 	}
 	return float64(c.Lost) / (float64(c.Lost) + float64(c.Beside))
@@ -204,7 +204,7 @@ func lossesOf(all []namedCount) (lost, totals []namedCount) {
 				best, like = t, n
 			}
 		}
-		share := LossCount{Lost: c.value, Beside: best.value}.Share()
+		share := LossCount{Lost: c.value, Of: best.name, Beside: best.value}.Share()
 		// A few drops of an interface of VPP are packets that nobody wanted.
 		few := c.value < allLost && (best.value == 0 || c.words == "drops" && vppScope(c.scope))
 		if like < 0 || few || share < leastLostShare || !isLoss && share < leastErrors {

@@ -25,7 +25,7 @@ func (f *Facts) readClasses(t text) error {
 	found := false
 	var c *Class
 	for i, line := range t.lines() {
-		words := strings.Fields(line)
+		words := strings.Fields(strings.ReplaceAll(line, "**", "")) // what somebody set in bold
 		if len(words) == 0 {
 			continue
 		}
@@ -49,6 +49,12 @@ func (f *Facts) readClasses(t text) error {
 		q := Qdisc{Sent: c.Sent, Dropped: c.Dropped, Overlimits: c.Overlimits, Backlog: c.Backlog}
 		q.counters(words, f.Line(t.from, i+1))
 		c.Sent, c.Dropped, c.Overlimits, c.Backlog = q.Sent, q.Dropped, q.Overlimits, q.Backlog
+		if words[0] == "rate" && len(words) > 2 && strings.HasSuffix(words[2], "pps") {
+			c.Measured = tcRate(words[1])
+		}
+		if v, ok := count(pairs(words)["giants:"]); ok {
+			c.Giants = Counter{Value: v, Source: f.Line(t.from, i+1)}
+		}
 	}
 	return nothingUnless(found)
 }
@@ -120,22 +126,23 @@ func (q *Qdisc) values(words []string) {
 var qdiscName = regexp.MustCompile(`^[a-z][a-z_]+$`)
 
 var (
-	pfQueue = regexp.MustCompile(`^queue\s+(\S+)(?: parent \S+)? on (\S+)`)
+	pfQueue = regexp.MustCompile(`^queue\s+(\S+)(?:(?: parent \S+)? on (\S+)| )`)
 	pfSent  = regexp.MustCompile(`\[ *pkts: +(\d+) +bytes: +\d+ +dropped pkts: +(\d+)`)
 	pfLimit = regexp.MustCompile(`qlimit (\d+)|qlength: +\d+/ *(\d+)`)
 )
 
 // readPfQueues reads pfctl -v -s queue: a line for each queue of an interface, and below it what it sent and dropped.
 func (f *Facts) readPfQueues(t text) error {
-	found := false
+	found, link := false, UnnamedLink // of old ALTQ only the root says its interface
 	var c *Class
-	for i, line := range t.lines() {
-		if m := pfQueue.FindStringSubmatch(line); m != nil {
+	lines := t.lines()
+	for i, line := range lines {
+		if m := pfQueue.FindStringSubmatch(line); m != nil && (m[2] != "" || i+1 < len(lines) && pfSent.MatchString(lines[i+1])) {
 			found = true
-			if c = nil; !plainName(m[2]) {
+			if c, link = nil, cmp.Or(m[2], link); !plainName(link) {
 				continue
 			}
-			n := f.linkOf(m[2], "", f.Line(t.from, i+1))
+			n := f.linkOf(link, "", f.Line(t.from, i+1))
 			n.Classes = append(n.Classes, Class{Kind: "pf", ID: m[1], Options: shorten(strings.TrimPrefix(line, m[0])),
 				Rate: tcRate(pairs(strings.Fields(line))["bandwidth"] + "bit"), Sent: Counter{Source: f.Line(t.from, i+1)}})
 			c = &n.Classes[len(n.Classes)-1]

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/kerneltext"
@@ -18,12 +19,18 @@ const transferLimit = 256
 // streams and the summary are left out.
 func (f *Facts) readTransfers(t text) error {
 	found := false
-	at := map[string]int{}
+	at, received := map[string]int{}, map[string]int{}
 	ends := map[string][2]string{}
 	for i, line := range t.lines() {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "Connecting to host ") || strings.HasPrefix(line, "Accepted connection") {
-			at, found = map[string]int{}, true // another test
+			at, received, found = map[string]int{}, map[string]int{}, true // another test
+			continue
+		}
+		if m := iperfWindow.FindStringSubmatch(line); m != nil && len(f.TestWindows) < rowLimit {
+			f.TestWindows = append(f.TestWindows, TestWindow{Asked: iperfSize(m[3], m[4]), Got: iperfSize(m[1], m[2]),
+				Source: f.Line(t.from, i+1)})
+			found = true
 			continue
 		}
 		if m := iperfEnds.FindStringSubmatch(line); m != nil {
@@ -36,24 +43,49 @@ func (f *Facts) readTransfers(t text) error {
 		}
 		found = true
 		f.transferEnd(l, f.Line(t.from, i+1))
-		if l.Window < 0 || l.Stream == "SUM" || strings.HasPrefix(l.Way, "RX") || l.Role == "sender" || l.Omitted {
+		if l.Window < 0 && l.Lost < 0 && l.Role == "" && !l.Total && !l.Omitted && l.Stream != "SUM" {
+			l.Again, l.Window = 0, 0
+			f.Receipts = countIn(f.Receipts, received, ends, l, f.Line(t.from, i+1))
+		}
+		if l.Window <= 0 || l.Stream == "SUM" || strings.HasPrefix(l.Way, "RX") || l.Role == "sender" || l.Omitted {
 			continue
 		}
-		k, have := at[l.Stream]
-		if !have {
-			if len(f.Transfers) >= transferLimit {
-				continue
-			}
-			k = len(f.Transfers)
-			at[l.Stream] = k
-			f.Transfers = append(f.Transfers, Transfer{Local: ends[l.Stream][0], Peer: ends[l.Stream][1]})
-			for _, other := range at {
-				f.Transfers[other].Parallel = len(at) > 1
-			}
+		f.Transfers = countIn(f.Transfers, at, ends, l, f.Line(t.from, i+1))
+		for _, other := range at {
+			f.Transfers[other].Parallel = len(at) > 1
 		}
-		f.Transfers[k].interval(l, f.Line(t.from, i+1))
 	}
 	return nothingUnless(found)
+}
+
+// countIn adds an interval to that of its stream.
+func countIn(all []Transfer, at map[string]int, ends map[string][2]string, l kerneltext.IperfLine, src Source) []Transfer {
+	k, have := at[l.Stream]
+	if !have {
+		if len(all) >= transferLimit {
+			return all
+		}
+		k = len(all)
+		at[l.Stream] = k
+		all = append(all, Transfer{Local: ends[l.Stream][0], Peer: ends[l.Stream][1]})
+	}
+	all[k].interval(l, src)
+	return all
+}
+
+// iperfWindow is what iperf 2 says of a buffer that -w set (src/ReportDefault.c): on Linux it gets twice as much.
+var iperfWindow = regexp.MustCompile(`^TCP window size: +([0-9.]+) ([KMG]?)Byte \(WARNING: requested +([0-9.]+) ([KMG]?)Byte\)`)
+
+// iperfSize is a size in powers of 1024.
+func iperfSize(number, prefix string) int64 {
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || v < 0 || v > 1e9 {
+		return 0
+	}
+	for range strings.Index(" KMG", prefix) * len(prefix) {
+		v *= 1024
+	}
+	return int64(v)
 }
 
 func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {

@@ -19,9 +19,12 @@ var (
 	encoded = regexp.MustCompile(`(?mi)^Content-Transfer-Encoding: *quoted-printable`)
 )
 
+// encodedLine is a line of a mail without its head that goes on behind a soft break, with an encoded character in it.
+var encodedLine = regexp.MustCompile(`(?m)^.*=[0-9A-F]{2}.*=$`)
+
 // readable turns the source of a web page or of a mail into what people see.
 func readable(s string) string {
-	if encoded.MatchString(s) {
+	if encoded.MatchString(s) || len(encodedLine.FindAllStringIndex(s, 8)) >= 8 && !strings.Contains(s, "=\n=\n") {
 		data, err := input.Stream(quotedprintable.NewReader(strings.NewReader(s)), "the message", int64(len(s))+1)
 		// A body that is not wholly so encoded is read up to where it is not.
 		if err == nil || len(data) > len(s)/2 {
@@ -42,33 +45,6 @@ var arrowMark = regexp.MustCompile(`(\d[\d.]*%?)[ \t]+(?:<{3,}|<[-=]{2,}|⟵|←
 
 // logStart begins a line of a kernel's log: the time since the start, or the host before it.
 var logStart = regexp.MustCompile(`(?:[\w.-]+ kernel: )?\[ *\d+\.\d{6}\] |\b\w[\w.-]* kernel: `)
-
-// unsquashed breaks lines into which a form or a chat joined a whole log: three times the start of one stands in them.
-func unsquashed(s string) string {
-	if !strings.Contains(s, " kernel: ") && !strings.Contains(s, "] ") {
-		return s
-	}
-	lines := strings.Split(s, "\n")
-	for i, line := range lines {
-		if len(line) < 100 {
-			continue
-		}
-		starts := logStart.FindAllStringIndex(line, -1)
-		if len(starts) < 3 {
-			continue
-		}
-		var b strings.Builder
-		from := 0
-		for _, at := range starts {
-			if at[0] > from {
-				b.WriteString(strings.TrimRight(line[from:at[0]], " ") + "\n")
-				from = at[0]
-			}
-		}
-		lines[i] = b.String() + line[from:]
-	}
-	return strings.Join(lines, "\n")
-}
 
 // withoutTags is the text of a page; its lines stay where they are. What is in angle brackets and no element of HTML
 // is an output's own: <UP,RUNNING>, <Link>.
@@ -230,3 +206,26 @@ var titledLine = regexp.MustCompile(`^[\w.-]{1,32}: {1,2}(\[ *(?:ID|SUM|\d+)\] .
 // forumMark is what forums, trackers and pages put around an output.
 var forumMark = regexp.MustCompile(`(?i)\[/?(?:code|icode|quote|pre|php|spoiler|tt|font|size|color|b|i)(?:=[^\]]*)?\]|` +
 	`\{(?:noformat|code)(?::[^}]*)?\}|</?(?:pre|code|tt|blockquote)(?: [^>]*)?>`)
+
+// outdent takes off the indentation of a section: that of its prompt, and without one that of outputs which a post shows
+// as a block of code.
+func (s section) outdent() {
+	if s.command != "" {
+		indent := s.line[:len(s.line)-len(strings.TrimLeft(s.line, " \t"))]
+		for i := range s.lines {
+			s.lines[i] = strings.TrimPrefix(s.lines[i], indent)
+		}
+		return
+	}
+	for i := 0; i < len(s.lines); i++ {
+		first := s.lines[i]
+		rest := strings.TrimLeft(first, " \t")
+		indent := first[:len(first)-len(rest)]
+		if rest == "" || indent == "" || blockBegun(first) != "" || blockBegun(rest) == "" {
+			continue
+		}
+		for ; i < len(s.lines) && strings.HasPrefix(s.lines[i], indent); i++ {
+			s.lines[i] = s.lines[i][len(indent):]
+		}
+	}
+}

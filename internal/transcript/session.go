@@ -193,37 +193,6 @@ func (p printed) Error() string {
 // Is makes it ErrNoOutputs to those who ask.
 func (printed) Is(target error) bool { return target == ErrNoOutputs }
 
-// systemNames are the names by which people call what they run.
-var systemNames = []struct {
-	form   *regexp.Regexp
-	system string
-}{
-	{regexp.MustCompile(`(?i)\b(freebsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|hardenedbsd)\b`), "FreeBSD"},
-	{regexp.MustCompile(`(?i)\bopenbsd\b`), "OpenBSD"},
-	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
-		`archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
-}
-
-// namedSystem finds the one system that the words of a session speak of.
-func namedSystem(s string) string {
-	found := ""
-	for _, n := range systemNames {
-		if n.form.MatchString(s) {
-			if found != "" {
-				return "" // of several
-			}
-			found = n.system
-		}
-	}
-	if found == "" && bsdLink.MatchString(s) {
-		return "FreeBSD"
-	}
-	return found
-}
-
-// bsdLink is the name of an interface as the BSDs give it, FreeBSD more often than OpenBSD; em1 is one of Linux too.
-var bsdLink = regexp.MustCompile(`\b(?:em0|(?:igb|igc|ix|ixl|re|bge|bce|vmx|vtnet|lagg)\d)\b`)
-
 // ErrNotText is returned for files that hold something else than text.
 var ErrNotText = errors.New("it is not text")
 
@@ -314,6 +283,7 @@ func (p passage) at() []int {
 type section struct {
 	command string
 	line    string // the whole line of the command
+	indent  string // what it is indented by, as Markdown wants of what is printed
 	fenced  bool
 	passage
 }
@@ -327,7 +297,7 @@ func splitSession(s string) []section {
 	for i, line := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
 		line, fence := unmarked(line)
 		begin := func(command, line string) {
-			parts = append(parts, section{command, line, fenced, passage{first: i + 2}})
+			parts = append(parts, section{command, line, indentOf(line), fenced, passage{first: i + 2}})
 		}
 		last := &parts[len(parts)-1]
 		switch {
@@ -352,7 +322,10 @@ func splitSession(s string) []section {
 		if len(last.lines) == 0 {
 			last.first = i + 1
 		}
-		last.lines = append(last.lines, line)
+		last.lines = append(last.lines, strings.TrimPrefix(line, last.indent))
+	}
+	for _, part := range parts {
+		part.outdent()
 	}
 	return parts
 }
@@ -384,10 +357,13 @@ func commandOf(line string) string {
 		}
 	}
 	m := promptLine.FindStringSubmatch(line)
-	if m == nil || percentage.MatchString(m[1]) {
+	if m == nil || percentage.MatchString(m[1]) || strings.HasSuffix(m[1], "->") || strings.HasSuffix(m[1], "=>") {
 		return ""
 	}
 	words := commandWords(m[2])
+	if strings.Trim(m[1], " #>") == "" && isSpoken(words) {
+		return "" // a title, or what somebody quoted
+	}
 	if isCommand(words) || strings.HasPrefix(line, "$ ") || strings.Contains(m[1], "@") {
 		return strings.Join(words, " ")
 	}
@@ -426,9 +402,6 @@ var (
 	drawnPrompt  = regexp.MustCompile(`^\s*[❯➜λ»›]\s*(.*)$`)
 	looseCommand = regexp.MustCompile(`^[^|;]{1,60}[#$%>] +(\S.*)$|^\[[\w.-]+\]\[\w+@[^\]]+\]\S*: (\S.*)$`)
 )
-
-// percentage tells a share in a table of top from the prompt of csh.
-var percentage = regexp.MustCompile(`[0-9]%$`)
 
 // startsNumber tells a counter with its words.
 var startsNumber = regexp.MustCompile(`^\d+(/\d+)* [a-z]`)
