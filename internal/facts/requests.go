@@ -58,7 +58,7 @@ var ProxyLine = regexp.MustCompile(proxyDate + ` \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d
 // of the shell's time and of busybox.
 var (
 	lookedUp = regexp.MustCompile(`^(?:Server:\s|Name:\s|Address(?: \d+)?:|nslookup: |;; |\S+ has (?:IPv6 )?address |` +
-		`[0-9a-f.:]+\s+\S+\.\S+$)`)
+		`(?:\d+\.\d+\.\d+\.\d+|[0-9a-f]*:[0-9a-f:]+)\s+\S+\.\S+$)`)
 	clockTime = regexp.MustCompile(`^real\s+(\d{1,3})m ?(\d{1,2}(?:[.,]\d+)?)s$`)
 )
 

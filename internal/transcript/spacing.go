@@ -13,11 +13,15 @@ func singleSpaced(s string) string {
 	lines := strings.Split(s, "\n")
 	var out []string
 	for i := 0; i < len(lines); {
-		end, rows := spacedRun(lines, i)
-		if len(rows) < spacedRows || !mostlyNumbers(rows) {
+		if !strings.ContainsAny(lines[i], "0123456789") {
 			out = append(out, lines[i])
 			i++
 			continue
+		}
+		end, rows := spacedRun(lines, i)
+		if len(rows) < spacedRows || !mostlyNumbers(rows) {
+			end = max(end, i+1) // none of it is looked at again
+			rows = lines[i:end]
 		}
 		out = append(out, rows...)
 		i = end
