@@ -34,7 +34,7 @@ func readable(s string) string {
 	if entity.MatchString(s) {
 		s = withoutTags(s)
 	}
-	return withoutMargin(unsquashed(s))
+	return withoutMargin(singleSpaced(unsquashed(s)))
 }
 
 // boldNumber is a number that somebody set in bold in a row of a table.
