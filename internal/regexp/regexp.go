@@ -11,7 +11,10 @@ import (
 )
 
 // Regexp is a regular expression. Its methods are those of the standard library's.
-type Regexp struct{ compiled func() *regexp.Regexp }
+type Regexp struct {
+	compiled func() *regexp.Regexp
+	required func() required
+}
 
 // inTest is found out as Go's own internal/lazyregexp does.
 var inTest = len(os.Args) > 0 && strings.HasSuffix(os.Args[0], ".test")
@@ -19,7 +22,8 @@ var inTest = len(os.Args) > 0 && strings.HasSuffix(os.Args[0], ".test")
 // MustCompile makes an expression. One that does not compile panics when it is first
 // used, and in every test of its package at once.
 func MustCompile(text string) *Regexp {
-	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })}
+	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) }),
+		sync.OnceValue(func() required { return requiredOf(text) })}
 	if inTest {
 		r.compiled()
 	}
@@ -27,35 +31,69 @@ func MustCompile(text string) *Regexp {
 }
 
 // MatchString is regexp.Regexp.MatchString.
-func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
+func (r *Regexp) MatchString(s string) bool {
+	if !r.required().within(s) {
+		return false
+	}
+	return r.compiled().MatchString(s)
+}
 
 // Match is regexp.Regexp.Match.
 func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }
 
 // FindString is regexp.Regexp.FindString.
-func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
+func (r *Regexp) FindString(s string) string {
+	if !r.required().within(s) {
+		return ""
+	}
+	return r.compiled().FindString(s)
+}
 
 // FindStringIndex is regexp.Regexp.FindStringIndex.
-func (r *Regexp) FindStringIndex(s string) []int { return r.compiled().FindStringIndex(s) }
+func (r *Regexp) FindStringIndex(s string) []int {
+	if !r.required().within(s) {
+		return nil
+	}
+	return r.compiled().FindStringIndex(s)
+}
 
 // FindStringSubmatch is regexp.Regexp.FindStringSubmatch.
-func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
+func (r *Regexp) FindStringSubmatch(s string) []string {
+	if !r.required().within(s) {
+		return nil
+	}
+	return r.compiled().FindStringSubmatch(s)
+}
 
 // FindStringSubmatchIndex is regexp.Regexp.FindStringSubmatchIndex.
 func (r *Regexp) FindStringSubmatchIndex(s string) []int {
+	if !r.required().within(s) {
+		return nil
+	}
 	return r.compiled().FindStringSubmatchIndex(s)
 }
 
 // FindAllString is regexp.Regexp.FindAllString.
-func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
+func (r *Regexp) FindAllString(s string, n int) []string {
+	if !r.required().within(s) {
+		return nil
+	}
+	return r.compiled().FindAllString(s, n)
+}
 
 // FindAllStringIndex is regexp.Regexp.FindAllStringIndex.
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
+	if !r.required().within(s) {
+		return nil
+	}
 	return r.compiled().FindAllStringIndex(s, n)
 }
 
 // FindAllStringSubmatch is regexp.Regexp.FindAllStringSubmatch.
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	if !r.required().within(s) {
+		return nil
+	}
 	return r.compiled().FindAllStringSubmatch(s, n)
 }
 
@@ -64,11 +102,17 @@ func (r *Regexp) FindIndex(b []byte) []int { return r.compiled().FindIndex(b) }
 
 // ReplaceAllString is regexp.Regexp.ReplaceAllString.
 func (r *Regexp) ReplaceAllString(src, with string) string {
+	if !r.required().within(src) {
+		return src
+	}
 	return r.compiled().ReplaceAllString(src, with)
 }
 
 // ReplaceAllStringFunc is regexp.Regexp.ReplaceAllStringFunc.
 func (r *Regexp) ReplaceAllStringFunc(src string, f func(string) string) string {
+	if !r.required().within(src) {
+		return src
+	}
 	return r.compiled().ReplaceAllStringFunc(src, f)
 }
 
