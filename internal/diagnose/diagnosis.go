@@ -163,7 +163,7 @@ func tested(f *facts.Facts) string {
 	}
 	if at == 0 {
 		for _, end := range f.TransferEnds {
-			if end.Role == "receiver" {
+			if end.Role == "receiver" || end.Role == "total" || end.Role == "" && end.Intervals > 0 && end.Seconds >= 1 {
 				at = max(at, float64(end.Rate))
 			}
 		}

@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -30,9 +33,17 @@ func hundredMegabit() Rule {
 				if tr.Retransmits > 0 {
 					lost = percent(againShare(tr)) + " sent again, as its queue overflows"
 				}
+				mean := 8 * tr.Bytes / tr.Seconds / 1e6
+				if mean > 100 || tr.Steady >= 5 {
+					mean = 8 * tr.SteadyBytes / max(tr.SteadySeconds, 1e-3) / 1e6
+				}
 				out = do("look at the negotiated speed of every port on the way", one(tr.Peer, evidence,
 					"%.3g Mbit/s over %d intervals, with %s: what a link of 100 Mbit/s carries",
-					8*tr.Bytes/tr.Seconds/1e6, tr.Intervals, lost))
+					mean, tr.Intervals, lost))
+				if window := 8 * tr.Window / (mean * 1e6); tr.Steady >= 5 && window > 0.02 {
+					out[0].Confirm = fmt.Sprintf("The speed of each port on the way. The window of %s stands still meanwhile: where ping "+
+						"shows a round trip of %.3g ms without load, the window is the limit instead.", units.Bytes(tr.Window), 1000*window)
+				}
 			}
 			return out
 		},
@@ -41,20 +52,110 @@ func hundredMegabit() Rule {
 	}
 }
 
-// filled is the rate of the link that a test fills; 0 is none. TCP gets 0.941 of it with full frames and timestamps,
-// 0.949 without, and a little less through a switch; what it sends again takes its part. Of several streams none fills
-// it alone.
-func filled(tr facts.Transfer) units.Rate {
-	const low, high, few = 0.93, 0.955, 0.01
-	if tr.Seconds <= 0 || tr.Stalled > 0 || tr.Parallel || againShare(tr) >= few {
-		return 0
+// slowerOnPath finds a test that filled a link of a usual rate below that of the card it ran through.
+func slowerOnPath() Rule {
+	return Rule{
+		ID: "slower-link-on-path", Title: "A test ran at the rate of a slower link than the card's",
+		Needs: []string{"transfers"}, Severity: Warning,
+		Because: "TCP gets 94% of a link, steadily and whatever the number of streams: a port, a transceiver, the other " +
+			"host's card or another route on the way has the lower rate.",
+		Confirm: "The speed of each port on the way (ethtool on both hosts, the switch's ports), and ip route get of the " +
+			"other host: the test may have gone through another interface.",
+		Check: func(in Input) []Finding {
+			card := cardOfTests(in.Facts)
+			if card == nil {
+				return nil
+			}
+			for _, r := range testRates(in.Facts) {
+				line := lineOf(r.bps)
+				if line < units.Gbit || 2*line > card.Speed {
+					continue
+				}
+				return do("look at the negotiated speed of every port on the way, and at the route that the test took",
+					one(card.Name, []facts.Source{r.source, card.Shown["speed_bps"]}, "a test moved %s: what a link of %s carries, and "+
+						"this card has %s", rate(r.bps), line, card.Speed))
+			}
+			return nil
+		},
+		Fires: linuxExample("iperf3", hundredExample("112 MBytes   941"), "ethtool eth0", ethtoolExample("10000Mb/s")),
+		Quiet: linuxExample("iperf3", hundredExample("112 MBytes   941"), "ethtool eth0", ethtoolExample("1000Mb/s")),
 	}
-	for _, link := range []units.Rate{100 * units.Mbit, units.Gbit, 2.5e9, 5e9, 10 * units.Gbit} {
-		if bps := 8 * tr.Bytes / tr.Seconds * (1 + againShare(tr)); bps >= low*float64(link) && bps <= high*float64(link) {
+}
+
+func ethtoolExample(speed string) string {
+	return "Settings for eth0:\n\tSpeed: " + speed + "\n\tDuplex: Full\n\tLink detected: yes\n"
+}
+
+// cardOfTests is the slowest card that is up where the speeds of all that are up are known; nil where none is, or a
+// radio is among them.
+func cardOfTests(f *facts.Facts) (card *facts.NIC) {
+	for i := range f.NICs {
+		n := &f.NICs[i]
+		switch {
+		case !physical(n) || !n.Up && !n.StateUnknown:
+			continue
+		case n.Speed == 0 || n.Kind == "wireless":
+			return nil
+		case card == nil || n.Speed < card.Speed:
+			card = n
+		}
+	}
+	return card
+}
+
+// testRate is what a test of TCP reached, over all of its streams.
+type testRate struct {
+	bps    float64
+	source facts.Source
+}
+
+// testRates are those of tests that lasted, of several streams their sum.
+func testRates(f *facts.Facts) (all []testRate) {
+	const least, few = 3, 0.001
+	for _, tr := range f.Transfers {
+		if tr.Parallel {
+			all = nil
+			break
+		}
+		if tr.Seconds >= least && tr.Stalled == 0 && againShare(tr) < few {
+			all = append(all, testRate{8 * tr.Bytes / tr.Seconds, cmp.Or(tr.SteadySource, tr.Last, tr.Source)})
+		}
+	}
+	streams := map[string]bool{}
+	for _, end := range f.TransferEnds {
+		streams[end.Stream] = true
+	}
+	for _, end := range f.TransferEnds {
+		if (end.Role != "sender") && end.Seconds >= least && end.Datagrams <= 0 && (end.Stream == "SUM" || len(streams) == 1) {
+			all = append(all, testRate{float64(end.Rate), end.Source})
+		}
+	}
+	return all
+}
+
+// lineOf is the usual link that a rate of TCP fills.
+func lineOf(bps float64) units.Rate {
+	const low, high = 0.93, 0.955
+	for _, link := range []units.Rate{100 * units.Mbit, units.Gbit, 2.5e9, 5e9, 10 * units.Gbit, 25 * units.Gbit} {
+		if bps >= low*float64(link) && bps <= high*float64(link) {
 			return link
 		}
 	}
 	return 0
+}
+
+// filled is the rate of the link that a test fills; 0 is none. TCP gets 0.941 of it with full frames and timestamps,
+// 0.949 without, and a little less through a switch; what it sends again takes its part. Of several streams none fills
+// it alone.
+func filled(tr facts.Transfer) units.Rate {
+	const few = 0.01
+	if tr.Seconds <= 0 || tr.Stalled > 0 || tr.Parallel || againShare(tr) >= few {
+		return 0
+	}
+	if tr.Steady >= 5 && tr.SteadySeconds > 0 { // in the first seconds the sender's buffer fills as well
+		tr.Bytes, tr.Seconds, tr.Retransmits = tr.SteadyBytes, tr.SteadySeconds, 0
+	}
+	return lineOf(8 * tr.Bytes / tr.Seconds * (1 + againShare(tr)))
 }
 
 func hundredExample(rate string) string {

@@ -314,6 +314,7 @@ func (p passage) at() []int {
 type section struct {
 	command string
 	line    string // the whole line of the command
+	lead    string // what stands before the fence that begins it
 	fenced  bool
 	passage
 }
@@ -327,7 +328,7 @@ func splitSession(s string) []section {
 	for i, line := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
 		line, fence := unmarked(line)
 		begin := func(command, line string) {
-			parts = append(parts, section{command, line, fenced, passage{first: i + 2}})
+			parts = append(parts, section{command: command, line: line, fenced: fenced, passage: passage{first: i + 2}})
 		}
 		last := &parts[len(parts)-1]
 		switch {
@@ -337,7 +338,7 @@ func splitSession(s string) []section {
 			continue
 		case fence:
 			if fenced = !fenced; last.command != "" && !blank(last.lines) || last.command == "" {
-				parts = append(parts, section{fenced: fenced})
+				parts = append(parts, section{fenced: fenced, lead: before})
 			}
 		default:
 			if command := commandOf(line); command != "" {
@@ -364,6 +365,9 @@ func blank(lines []string) bool {
 // commandOf is the command that a line shows: behind a prompt, or on a line of
 // its own; empty when it shows none.
 func commandOf(line string) string {
+	if isHeading(line) {
+		return ""
+	}
 	if command := bareCommand(line); command != "" {
 		return command
 	}
@@ -447,6 +451,9 @@ func bareCommand(line string) string {
 	if words[0] == "cat" && strings.HasPrefix(words[1], "/") && typedOutput(command) != "" {
 		return command
 	}
+	if changesQueue.MatchString(line) {
+		return command
+	}
 	if strings.HasPrefix(line, "sudo ") && typedOutput(command) != "" ||
 		strings.HasPrefix(words[1], "-") && facts.OutputOfCommand(command) != "" {
 		return command
@@ -461,6 +468,9 @@ func commandWords(command string) []string {
 		command = command[loop[1]:]
 	}
 	command, _, _ = strings.Cut(command, "|")
+	for pausing.MatchString(command) { // what runs after it prints
+		_, command, _ = strings.Cut(strings.Replace(command, "&&", ";", 1), ";")
+	}
 	command, _, _ = strings.Cut(command, ";")
 	command, _, _ = strings.Cut(command, "2>")
 	words := strings.Fields(command)
@@ -480,6 +490,9 @@ func commandWords(command string) []string {
 }
 
 var placeholder = regexp.MustCompile(`^<([\w.-]+)>$`)
+
+// pausing is a command in front of another one, and prints nothing itself.
+var pausing = regexp.MustCompile(`^\s*(?:sleep|clear|cd|export)\b[^;|&]*(?:;|&&) *[a-z/]`)
 
 // loopBody is what stands before the commands of a loop.
 var loopBody = regexp.MustCompile(`^(?:sudo )?(?:while|for|until) .*?[; ]do +`)
