@@ -36,6 +36,9 @@ func netemLeft() Rule {
 					}
 				}
 				found := one(cmp.Or(name, "interface"), []facts.Source{in.Facts.Line(output, i+1)}, "netem is set up: %s", m[2])
+				if name == facts.UnnamedLink {
+					name = "NAME"
+				}
 				if name != "" {
 					found[0].Fix = []Fix{{Action: "take it away", Command: shell.Join("tc", "qdisc", "del", "dev", name, "root")}}
 				}

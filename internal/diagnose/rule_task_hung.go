@@ -29,6 +29,9 @@ func tasksHung() Rule {
 				found[0].Because = "It waits for a network file system (" + within + " in its trace): the server does not answer, " +
 					"or the path to it loses packets."
 				found[0].Confirm = "The log names the server (not responding); losses towards it (ss -ti) point at the path."
+				if _, n := matching(in.Facts, silentServer); n > 0 {
+					found = with(Info, found) // storage-server-silent says it
+				}
 				return do("see whether the server answers at that time, and its disks", found)
 			case strings.HasPrefix(m[1], "nfsd"):
 				found[0].Summary = "the NFS server: " + found[0].Summary
@@ -57,6 +60,7 @@ func frames(f *facts.Facts, words ...string) string {
 }
 
 var (
-	hungTask  = regexp.MustCompile(`\btask (\S{1,40}?):\d+ blocked for more than (\d+) seconds`)
-	callFrame = regexp.MustCompile(`\+0x[0-9a-f]+/0x[0-9a-f]+`)
+	hungTask     = regexp.MustCompile(`\btask (\S{1,40}?):\d+ blocked for more than (\d+) seconds`)
+	silentServer = regexp.MustCompile(`not responding`)
+	callFrame    = regexp.MustCompile(`\+0x[0-9a-f]+/0x[0-9a-f]+`)
 )

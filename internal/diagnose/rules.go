@@ -23,7 +23,7 @@ func Rules() []Rule {
 		softnetDropped(), softnetSqueezed(), numaFar(),
 		emulatedCard(), diskBusy(),
 		lroForwarding(), offloadsOff(), linkFull(), shaperFull(), qdiscDrops(), sendRingFull(), tapQueue(), overlayDrops(), bundlePort(),
-		shaperLimit(), hundredMegabit(), slowerOnPath(), bufferbloat(), delayedRoundTrips(), bondAggregator(), bondBalance(),
+		shaperLimit(), hundredMegabit(), slowerOnPath(), testProgram(), bufferbloat(), delayedRoundTrips(), bondAggregator(), bondBalance(),
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(),
 		nfsMountOptions(), nfsRetransmits(), serverSilent(), pathLoss(), memberDown(), sendErrors(),
 		receivePruned(), backlogDrops(), udpBuffer(), udpMemory(), dropNamed(), datagramsLost(), receiveDropped(),

@@ -256,7 +256,7 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 		return p
 	}
 	for i := 1; i < len(p.lines); i++ {
-		if strings.TrimSpace(p.lines[i-1]) != "" {
+		if strings.Trim(p.lines[i-1], " \t-") != "" { // neither empty nor a line that iperf draws
 			continue
 		}
 		begun := blockBegun(p.lines[i])

@@ -365,7 +365,7 @@ func blank(lines []string) bool {
 // commandOf is the command that a line shows: behind a prompt, or on a line of
 // its own; empty when it shows none.
 func commandOf(line string) string {
-	if isHeading(line) {
+	if isHeading(line) || writtenOver.MatchString(line) {
 		return ""
 	}
 	if command := bareCommand(line); command != "" {
@@ -423,6 +423,9 @@ func namedBefore(line string) string {
 // saying are words behind a command in a sentence.
 var saying = strings.Fields("says say shows show showed output outputs result results returns returned gives gave " +
 	"prints printed reports is was on of for from and with in as after before during while when looks")
+
+// writtenOver is a prompt on a serial console over which the kernel wrote.
+var writtenOver = regexp.MustCompile(`[#$%>] .*\[ *\d{1,9}\.\d{6}\] \S`)
 
 // drawnPrompt begins with a sign that shells are decorated with, looseCommand
 // follows a prompt of any form.
