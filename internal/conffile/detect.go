@@ -72,7 +72,8 @@ func Detect(file string, data []byte) Guess {
 
 // languages are the suffixes of files whose lines are no configuration of the system
 // by themselves, whatever they look like.
-var languages = []string{".nix", ".pp", ".rb", ".tf", ".hcl", ".erb", ".json", ".md", ".markdown", ".rst", ".adoc"}
+var languages = []string{".nix", ".pp", ".rb", ".tf", ".hcl", ".erb", ".json", ".md", ".markdown", ".rst", ".adoc",
+	".yaml", ".yml", ".toml", ".xml", ".html", ".py", ".pl", ".csv"}
 
 // installPath is where a file that plan wrote says that it belongs, "" when it
 // does not.
@@ -100,7 +101,8 @@ func SystemOf(k Kind) System {
 }
 
 // limitLine is a line of limits.d, which other programs have directories of that name for too.
-var limitLine = regexp.MustCompile(`(?m)^[ \t]*[^# \t\n]+[ \t]+(soft|hard|-)[ \t]+[a-z]+[ \t]+[-0-9a-z]+[ \t]*$`)
+var limitLine = regexp.MustCompile(`(?m)^[ \t]*[^# \t\n]+[ \t]+(soft|hard|-)[ \t]+(core|data|fsize|memlock|nofile|rss|stack|` +
+	`cpu|nproc|as|max(?:sys)?logins|priority|locks|sigpending|msgqueue|nice|rtprio)[ \t]+(-?[0-9]+|unlimited|infinity)[ \t]*$`)
 
 // fromPath goes by the file's name and directory.
 func fromPath(file, text string) Guess {

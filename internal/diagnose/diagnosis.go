@@ -167,8 +167,11 @@ func tested(f *facts.Facts) string {
 				at = max(at, float64(end.Rate))
 			}
 		}
+		if len(f.Receipts) == 1 && f.Receipts[0].Seconds >= 1 && at == 0 {
+			at = 8 * f.Receipts[0].Bytes / f.Receipts[0].Seconds
+		}
 		if at == 0 {
-			return ""
+			return testedLine(f)
 		}
 		return "; a test reached " + rate(at)
 	}
@@ -183,6 +186,19 @@ func tested(f *facts.Facts) string {
 		return said + " and lost nothing"
 	}
 	return said + " and sent " + percent(againShare(best)) + " again"
+}
+
+// testedLine says what a speed test reached.
+func testedLine(f *facts.Facts) string {
+	for _, s := range f.SpeedTests {
+		switch {
+		case s.Down > 0 && s.Up > 0:
+			return fmt.Sprintf("; a speed test received at %s and sent at %s", s.Down, s.Up)
+		case s.Down > 0:
+			return fmt.Sprintf("; a speed test received at %s", s.Down)
+		}
+	}
+	return ""
 }
 
 // usualAbove is the smallest usual link that carries what the tests reached, as a path says it; a gigabit where there

@@ -104,11 +104,14 @@ func stamped(times []float64, line string) []float64 {
 
 var sinceStart = regexp.MustCompile(`\[ *(\d{1,9}\.\d{6})\]`)
 
-// linkDown and linkRose are what drivers of Linux and the kernels of FreeBSD and OpenBSD say of a link.
+// linkDown and linkRose are what drivers of Linux and the kernels of FreeBSD and OpenBSD say of a link: bnx2 names the
+// medium (bnx2_report_link), r8152 says "carrier off", atlantic (aq_nic.c) and ax88179_178a have words of their own.
 var (
-	linkDown = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC )?link is down|([a-z][\w.@-]*): link (?:state changed to )?DOWN\b|` +
+	linkDown = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC (?:(?:Remote )?(?:Copper|SerDes) )?)?link is down|([a-z][\w.@-]*): (?:carrier off\b|` +
+		`atlantic: link change old \d+ new 0\b|ax88179\w* - link status is: 0)|([a-z][\w.@-]*): link (?:state changed to )?DOWN\b|` +
 		`\b([a-z][\w.@-]*)(?: \([^)]{1,40}\)){1,4}:? link (?:is )?DOWN\b|\(slave ([a-z][\w.@-]*)\): link status definitely down|` +
 		`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): lost carrier)`)
-	linkRose = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC )?link is up\b|([a-z][\w.@-]*): link (?:state changed to )?UP\b|` +
+	linkRose = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC (?:(?:Remote )?(?:Copper|SerDes) )?)?link is up\b|([a-z][\w.@-]*): (?:carrier on\b|` +
+		`atlantic: link change old \d+ new [1-9]|ax88179\w* - link status is: 1)|([a-z][\w.@-]*): link (?:state changed to )?UP\b|` +
 		`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): gained carrier)`)
 )

@@ -45,7 +45,13 @@ func (f *Finding) remedies(in Input) {
 		f.Fix = slices.DeleteFunc(f.Fix, func(x Fix) bool { return x.Setting != "" })
 	}
 	nic, _, _ := strings.Cut(f.Subject, " ")
+	named := func(text string) string { return text }
+	if in.Facts.NIC(nic) != nil {
+		named = func(text string) string { return strings.ReplaceAll(text, " NAME", " "+nic) }
+	}
+	f.Confirm = named(f.Confirm)
 	for i := range f.Fix {
+		f.Fix[i].Action = named(f.Fix[i].Action)
 		if f.Fix[i].Setting != "" && f.Fix[i].Interface == "" && in.Facts.NIC(nic) != nil {
 			f.Fix[i].Interface = nic
 		}

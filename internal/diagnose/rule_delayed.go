@@ -23,7 +23,7 @@ const (
 func delayedRoundTrips() Rule {
 	return Rule{
 		ID: "delayed-round-trips", Title: "Round trips take far longer than they could", Severity: Warning,
-		Needs: []string{"linux:path|round trips|messages", "freebsd:round trips|messages",
+		Needs: []string{"linux:path|round trips|speed tests|messages", "freebsd:round trips|messages",
 			"openbsd:round trips|messages"},
 		Because: "A queue on the way is full, or a radio sleeps or sends again: everything that shares it is delayed. A " +
 			"router may answer late for itself: a delay counts only where it goes on to the end of the path.",
@@ -45,6 +45,14 @@ func delayed(least, mean, longest float64) bool {
 	return least >= anyDelay || least > 0 && mean-least >= addedDelay && mean >= timesAsLong*least && longest-least >= longestDelay
 }
 
+// fewDelayed reports whether the mean is that of single answers: the first behind a loss waits for the address of its
+// neighbour, and one of a thousand tells nothing.
+func fewDelayed(p facts.Ping) bool {
+	const least, share = 3, 0.1
+	later, shown := p.Later(p.Min + longestDelay)
+	return p.Min < anyDelay && shown >= enoughPings/2 && float64(shown) >= 0.9*float64(p.Answered) && (later < least || float64(later) < share*float64(shown))
+}
+
 // delayedProbes finds round trips of ping, mtr and traceroute that are mostly far above the shortest.
 func delayedProbes(f *facts.Facts) []Finding {
 	local := "the delay arises on the own network: switch off the power saving of its Wi-Fi cards (iw dev NAME set " +
@@ -60,7 +68,8 @@ func delayedProbes(f *facts.Facts) []Finding {
 		}
 	}
 	for _, p := range f.Pings {
-		if max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2 || !delayed(p.Min, withoutLongest(p), p.Max) {
+		if max(p.Sent, p.Answered) < enoughPings || p.Answered < enoughPings/2 || fewDelayed(p) ||
+			!delayed(p.Min, withoutLongest(p), p.Max) {
 			continue
 		}
 		evidence := []facts.Source{p.Source}
@@ -77,6 +86,17 @@ func delayedProbes(f *facts.Facts) []Finding {
 		}
 		return do("ping the first router meanwhile: where its round trips grow as well, the delay arises on the own network "+
 			"(Wi-Fi, its power saving); else "+shape, found)
+	}
+	return delayedTests(f, shape)
+}
+
+// delayedTests finds a speed test during which the round trips grew far above those of the idle line.
+func delayedTests(f *facts.Facts, shape string) []Finding {
+	for _, s := range f.SpeedTests {
+		if s.Loaded > 0 && delayed(s.Idle, s.Loaded, max(s.Loaded, s.Longest)) {
+			return do(shape, one("speed test", []facts.Source{s.LoadedLine}, "under load round trips take %s on average and up to %s, "+
+				"on the idle line %s", inMS(s.Loaded), inMS(s.Longest), inMS(s.Idle)))
+		}
 	}
 	return nil
 }

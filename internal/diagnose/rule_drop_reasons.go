@@ -42,11 +42,11 @@ var dropReasons = []dropReason{
 	{[]string{"drop_reason.PKT_TOO_BIG"}, "packets were larger than the MTU of their interface",
 		"A tunnel or an interface with a smaller MTU is on the way, and the senders do not know of it.",
 		Fix{Action: "clamp the MSS on the forwarding host, or lower the MTU of the senders' interface"}, Warning},
-	{[]string{"drop_reason.UNHANDLED_PROTO", "drops.__netif_receive_skb_core"}, "frames came of a protocol or VLAN that " +
-		"nothing on this host takes",
-		"Switches and other hosts send them (spanning tree, LLDP, IPv6 where it is off): they count as dropped, and nothing " +
-			"that this host wants is lost.",
-		Fix{Action: "tcpdump -eni NAME not ip and not ip6 and not arp shows who sends them; no setting is needed"}, Info},
+	{[]string{"drop_reason.UNHANDLED_PROTO", "drops.__netif_receive_skb_core"},
+		"packets of kinds that nothing on this host takes were dropped",
+		"Frames of protocols that it does not speak (of switches, of other VLANs, IPv6 where it is off) end there, and count " +
+			"as dropped of the interface: that is no loss.",
+		Fix{Action: "tcpdump -eni NAME not ip and not ip6 and not arp shows them"}, Info},
 	{[]string{"drop_reason.NETFILTER_DROP", "drops.nf_hook_slow"}, "the packet filter dropped packets",
 		"A rule of iptables or nftables says so: that is a loss only where the rule is not meant for these packets.",
 		Fix{Action: "nft list ruleset or iptables -nvL tells which rule counts them"}, Info},

@@ -20,7 +20,7 @@ const (
 // pathLoss finds probes of ping and mtr that did not come back from the end of a path.
 func pathLoss() Rule {
 	return Rule{
-		ID: "path-loss", Title: "Probes are lost on the path", Needs: []string{"linux:path|round trips|messages",
+		ID: "path-loss", Title: "Probes are lost on the path", Needs: []string{"linux:path|round trips|speed tests|messages",
 			"freebsd:round trips|messages", "openbsd:round trips|messages"}, Severity: Warning,
 		Because: "A loss of this share holds loss-based congestion control far below the rate of any link. Routers answer " +
 			"probes to themselves rarely: a loss counts only where it goes on to the end of the path.",
@@ -35,9 +35,15 @@ func pathLoss() Rule {
 				lost := p.Sent - p.Answered
 				if share := float64(lost) / max(float64(p.Sent), 1); p.Sent >= enoughProbes && p.Answered > 0 && lost >= 2 &&
 					share >= probesLost {
-					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Source)}, "%.2g%% of %d pings were not answered",
+					found := one(cmp.Or(p.Peer, "ping"), []facts.Source{cmp.Or(p.Counted, p.Missing, p.Source)}, "%.2g%% of %d pings were not answered",
 						100*share, p.Sent)
 					return do("find where: mtr -rwc 200 to the same host; begin at the own link (Wi-Fi, cable, duplex)", found)
+				}
+			}
+			for _, s := range in.Facts.SpeedTests {
+				if s.Loss >= probesLost && s.Loss < 1 {
+					return do("find where: mtr -rwc 200 to a host behind the line; begin at the own link (Wi-Fi, cable, duplex)",
+						one("speed test", []facts.Source{s.LossLine}, "%.2g%% of its packets were lost", 100*s.Loss))
 				}
 			}
 			return lossyGateway(in.Facts)

@@ -36,7 +36,7 @@ func tapQueue() Rule {
 				}
 			}
 			return do("use vhost-net and several queues for the virtual machine's card, give it processor time, and lengthen the "+
-				"queue (ip link set dev NAME txqueuelen 10000)", out)
+				"queue", out)
 		},
 		Fires: linuxExample("ifconfig -a", tapExample(9000)),
 		Quiet: linuxExample("ifconfig -a", tapExample(9)),

@@ -16,7 +16,8 @@ func transmitTimeout() Rule {
 			for _, words := range [][]string{{"netdev watchdog"}, {"detected tx unit hang"},
 				{"detected hardware unit hang"}, {"reset adapter unexpectedly"}, {": watchdog timeout"},
 				{"lost tx completions is above"}, {"keep alive watchdog timeout"}, {"tx timeout detected"},
-				{"tx timeout on queue"}, {"tx_timeout recovery level"}, {"_cond == 0 (loop"},
+				{"tx timeout on queue"}, {"tx_timeout recovery level"}, {"_cond == 0 (loop"}, {"rtl_chipcmd_cond == 1 (loop"}, {"rtl_phyar_cond == 1 (loop"},
+				{"rtl_eriar_cond == 1 (loop"},
 				{"appears to be hung!"},
 				{": watchdog: head "}, {"lost tx completion is above"}, // ena, ena, mlx5, virtio_net, i40e, r8169, ixl
 				{": trigger reset is on"}, {"ena admin queue is not in running state"}} { // ena of FreeBSD
@@ -83,18 +84,23 @@ func crashedFirmware(in Input) []Finding {
 		return nil
 	}
 	m := firmwareCrash.FindStringSubmatch(lines[0].Text)
+	what, severity := "stopped and was started anew", Critical
+	if strings.HasSuffix(m[0], ") timeout") {
+		what, severity = "did not answer its driver", Warning
+	}
 	found := do("install another version of the driver and of its firmware (newer, or the one before the last update), and "+
 		"see whether it goes on with the card's power saving off: iw dev NAME set power_save off",
-		one(m[1], lines, "the firmware of the card stopped and was started anew, in %s", counted(n, "line")))
+		with(severity, one(m[1], lines, "the firmware of the card %s, in %s", what, counted(n, "line"))))
 	found[0].Because = "The radio carries nothing while its firmware is started anew, and stations have to join again; " +
 		"firmware, driver, power saving or the hardware is at fault, not a setting of the network."
 	return found
 }
 
-// firmwareCrash is what drivers of wireless cards say of it: iwlwifi (pcie/trans.c), ath10k (core.c), ath11k and ath12k
-// (mhi.c), brcmfmac (core.c).
+// firmwareCrash is what drivers of wireless cards say of it: iwlwifi (pcie/rx.c), ath10k (core.c), ath11k and ath12k
+// (mhi.c), brcmfmac (core.c), mt76 (mt7915/mcu.c, mt7921/mcu.c), which resets the card after it.
 var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|ath1[012]k_\w+|brcmfmac|mt7\w+)(?: [0-9a-f:.]+\.\d| [0-9a-f]+\.wifi)?): .*` +
-	`(?i:microcode [sh]w error detected|firmware crashed|firmware has halted or crashed)`)
+	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|` +
+	`message [0-9a-f]{8} \((?:cid \w+ ext_cid: \w+ )?seq \d+\) timeout)`)
 
 // usbTimeout is what drivers of network cards on USB say of packets that the card did not take (r8152.c).
 var usbTimeout = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*): Tx timeout\b`)
@@ -129,7 +135,7 @@ var (
 )
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
-var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f] ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
+var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
 	`NETDEV WATCHDOG: ([a-z][\w.-]*) |^(?:\[[^\]]*\] )?[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
 	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|ENA admin queue)`)
 

@@ -26,6 +26,7 @@ func udpBuffer() Rule {
 			found := counters(f, "Udp.RcvbufErrors", "Snmp6.Udp6RcvbufErrors", "udp.dropped_due_to_full_socket_buffer")
 			full := fullSockets(f)
 			if len(found) == 0 {
+				full = append(full, uncountedBuffers(f)...)
 				return append(full, refusedBuffers(f)...)
 			}
 			// Linux counts here what programs got, FreeBSD all that arrived.
@@ -57,6 +58,23 @@ func udpBuffer() Rule {
 			"SndbufErrors\nUdp: 100000 5 900 1000 900 0\n"),
 		Quiet: freebsdExample("netstat -s", "udp:\n\t2527 datagrams received\n\t0 dropped due to full socket buffers\n"),
 	}
+}
+
+// uncountedBuffers finds datagrams that a Linux without a counter of full buffers counts among its errors, or of which
+// a grep left only those.
+func uncountedBuffers(f *facts.Facts) []Finding {
+	if _, known := f.Counters["Udp.RcvbufErrors"]; known || f.System != "linux" {
+		return nil
+	}
+	c := f.Counters["Udp.InErrors"]
+	if c.Value <= f.Counters["Udp.InCsumErrors"].Value {
+		return nil
+	}
+	out := lost(c, total(f, "Udp.InDatagrams"), one("udp", []facts.Source{c.Source}, "datagrams received with errors: %s. Full "+
+		"socket buffers are counted so, and bad checksums, which are rare", happened(c)))
+	out[0].Confirm = "nstat -az shows how many of them are UdpRcvbufErrors."
+	out[0].Fix = []Fix{{Setting: "net.core.rmem_max"}, {Setting: "net.core.rmem_default"}}
+	return out
 }
 
 // steadyExcess is the share of what arrives above which a loss is no burst that a buffer could hold.

@@ -1,9 +1,11 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -17,9 +19,10 @@ func usbBus() Rule {
 		Confirm: "The card's link runs at 1 Gbit/s or more (ethtool), and a test does not pass 350 Mbit/s.",
 		Check: func(in Input) []Finding {
 			for _, d := range in.Facts.USBDevices {
-				if slices.Contains([]string{"r8152", "ax88179_178a", "aqc111"}, d.Driver) && d.Rate > 0 && d.Rate < units.Gbit {
+				if (slices.Contains([]string{"r8152", "ax88179_178a", "aqc111"}, d.Driver) || gigabitUSB.MatchString(d.Name)) &&
+					d.Rate > 0 && d.Rate < units.Gbit {
 					return do("plug it into a port of USB 3 (blue, or marked SS), without a hub or extension that carries only USB 2",
-						one(d.Driver, []facts.Source{d.Source}, "connected at %s", d.Rate))
+						one(cmp.Or(d.Driver, d.Name), []facts.Source{d.Source}, "connected at %s", d.Rate))
 				}
 			}
 			return nil
@@ -28,6 +31,9 @@ func usbBus() Rule {
 		Quiet: linuxExample("lsusb -t", usbTree("5000M")),
 	}
 }
+
+// gigabitUSB are the names of network cards that were made for USB 3, as usb.ids lists them.
+var gigabitUSB = regexp.MustCompile(`\bRTL815[3-7]\b|\bAX88179|\bAQC111|\bLAN7800\b|(?i:(?:2\.5|5)G Ethernet)`)
 
 func usbTree(rate string) string {
 	return "/:  Bus 01.Port 1: Dev 1, Class=root_hub, Driver=xhci_hcd/1p, " + rate + "\n" +

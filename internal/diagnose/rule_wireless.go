@@ -67,8 +67,10 @@ func wirelessSlow() Rule {
 // lostBeacons is what iwlwifi and wpa_supplicant say of an access point that is not heard.
 var lostBeacons = regexp.MustCompile(`missed beacons exceeds threshold|CTRL-EVENT-BEACON-LOSS`)
 
-// notHandedOver is what ath10k and ath11k say when the card has no room for a frame: -28 is ENOSPC (ath11k/mac.c).
-var notHandedOver = regexp.MustCompile(`\b(ath1[012]k\w* \S+): failed to (?:transmit|push|submit) frame:? -(?:28|12|11)\b`)
+// notHandedOver is what ath10k, ath11k and ath12k say when the card has no room for a frame (mac.c of each): -28 is
+// ENOSPC, -16 EBUSY.
+var notHandedOver = regexp.MustCompile(`\b(ath1[012]k\w* \S+): failed to (?:(?:transmit|push|submit) frame:?|` +
+	`transmit packet, dropping:|increase tx pending count:) -(?:28|16|12|11)\b`)
 
 // missingACKs is what hostapd says of a station that it gave up.
 var missingACKs = regexp.MustCompile(`disconnected due to excessive missing ACKs`)

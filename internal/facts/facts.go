@@ -149,10 +149,18 @@ type Facts struct {
 	Alarms []Alarm `json:"alarms,omitempty"`
 	// TransferEnds are the lines of iperf3's summaries, of UDP also where only intervals were posted: their sum.
 	TransferEnds []TransferEnd `json:"transfer_ends,omitempty"`
-	Neighbours   []Neighbour   `json:"neighbours,omitempty"`
-	Memories     []Pool        `json:"pools,omitempty"`
-	Disks        []Disk        `json:"disks,omitempty"`
-	ZFS          *ZFS          `json:"zfs,omitempty"`
+	// Receipts are the intervals of TCP that iperf printed without a window: those of a receiver, and of iperf 2.
+	Receipts []Transfer `json:"receipts,omitempty"`
+	// SpeedTests are those against servers of speedtest.net.
+	SpeedTests []SpeedTest `json:"speed_tests,omitempty"`
+	// Unanswered are the peers of connections in SYN-SENT.
+	Unanswered []Unanswered `json:"unanswered,omitempty"`
+	// TestWindows are socket buffers that iperf was given and says.
+	TestWindows []TestWindow `json:"test_windows,omitempty"`
+	Neighbours  []Neighbour  `json:"neighbours,omitempty"`
+	Memories    []Pool       `json:"pools,omitempty"`
+	Disks       []Disk       `json:"disks,omitempty"`
+	ZFS         *ZFS         `json:"zfs,omitempty"`
 	// Boot are the values that the loader handed to the kernel (FreeBSD's
 	// kenv). Those that have no running value are in Settings too.
 	Boot      map[string]Setting `json:"boot,omitempty"`

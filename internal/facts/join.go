@@ -231,6 +231,12 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 		f.WirelessPowerSave = later.WirelessPowerSave
 	}
 	f.TransferEnds = append(f.TransferEnds, later.TransferEnds...)
+	if len(f.Unanswered) == 0 { // of one moment
+		f.Unanswered = later.Unanswered
+	}
+	f.SpeedTests = append(f.SpeedTests, later.SpeedTests...)
+	f.Receipts = append(f.Receipts, later.Receipts...)
+	f.TestWindows = append(f.TestWindows, later.TestWindows...)
 	f.ZFS = cmp.Or(f.ZFS, later.ZFS)
 	for _, m := range later.Modules {
 		if !slices.Contains(f.Modules, m) {

@@ -71,6 +71,9 @@ var pastedSeeds = map[string]string{
 	"mtr":           "HOST: a    Loss%   Snt   Last   Avg  Best  Wrst StDev\n  1.|-- 192.0.2.1  1.5%   200    0.5   0.6   0.4   1.0   0.1\n",
 	"iw": "Connected to 02:00:00:00:00:01 (on wlan0)\n\tRX: 1 bytes (2 packets)\n\tsignal: -47 dBm\n\trx bitrate: 6.5 MBit/s MCS 0\n" +
 		"\ttx retries:\t4\nPower save: on\nwlan1  IEEE 802.11bg  ESSID:\"a\"\n  Bit Rate=1 Mb/s   Tx-Power=20 dBm\n",
+	"speedtest": "Idle Latency:    11.21 ms   (jitter: 0.91ms, low: 10.11ms, high: 12.31ms)\n" +
+		"    Download:   211.12 Mbps (data used: 301.1 MB)\n         41.22 ms   (jitter: 9.34ms, low: 11.71ms, high: 96.12ms)\n" +
+		"      Upload:    10.11 Mbps (data used: 12.2 MB)\n Packet Loss:     0.4%\n",
 	"lsusb -t": "/:  Bus 01.Port 1: Dev 1, Class=root_hub, Driver=xhci_hcd/1p, 480M\n" +
 		"    |__ Port 3: Dev 5, If 0, Class=Vendor Specific Class, Driver=r8152, 480M\n",
 	"nfsstat": "Client rpc stats:\ncalls      retrans    authrefrsh\n3000       19         3000\nnas:/a /mnt nfs rw,vers=3,proto=tcp,timeo=7 0 0\n" +

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,9 @@ type Ping struct {
 	Source   Source `json:"source"` // the summary of the times, or the first answer
 	Counted  Source `json:"-"`      // that of the counts
 	Slowest  Source `json:"-"`      // the answer that took longest, where answers are shown
+	Missing  Source `json:"-"`      // the first answer, or complaint, behind which or in whose place one is missing
 
+	times     []float64 // of the answers that are shown
 	sum       float64
 	last      int  // the number of the last answer
 	adjoining bool // the line before this one was an answer
@@ -86,6 +89,7 @@ func (f *Facts) readPing(t text) error {
 		p.TooLong = p.TooLong || pingRefused.MatchString(line)
 		p.take(line, at)
 	}
+	f.Pings = slices.DeleteFunc(f.Pings, func(p Ping) bool { return p.Sent == 0 && p.Source.Text == "" && p.Peer == "" })
 	if len(f.Messages) == 0 && (p == nil || p.Source.Text == "" && p.Sent == 0) {
 		return errNothing
 	}
@@ -104,7 +108,9 @@ func (p *Ping) take(line string, at func() Source) {
 	} else if pingNone.MatchString(line) {
 		p.Sent++
 		p.last++
-		at()
+		if src := at(); p.Missing.Text == "" {
+			p.Missing = src
+		}
 		answered = p.adjoining
 	} else if m := pingSummary.FindStringSubmatch(line); m != nil {
 		p.Min, p.Avg, p.Max, p.Source = milliseconds(m[1]), milliseconds(m[2]), milliseconds(m[3]), at()
@@ -129,6 +135,9 @@ func (f *Facts) ping(peer string) *Ping {
 // answer counts an answer, and those that are missing between it and the one on the line before: what was cut out of a
 // paste is not lost.
 func (p *Ping) answer(s float64, line string, at Source) {
+	if len(p.times) < timesLimit {
+		p.times = append(p.times, s)
+	}
 	const most = 100
 	if p.Answered == 0 {
 		p.Min, p.Source = s, at
@@ -142,11 +151,27 @@ func (p *Ping) answer(s float64, line string, at Source) {
 		number := smallNumber(m[1])
 		if gap := number - p.last - 1; p.adjoining && gap > 0 && gap < most {
 			p.Sent += gap
+			if p.Missing.Text == "" {
+				p.Missing = at
+			}
 		}
 		p.last = number
 	}
 	p.Min, p.Max, p.sum = min(p.Min, s), max(p.Max, s), p.sum+s
 	p.Avg = p.sum / float64(p.Answered)
+}
+
+// timesLimit bounds the answers whose times are kept.
+const timesLimit = 1 << 16
+
+// Later counts the answers that took at least so many seconds, of those that are shown.
+func (p *Ping) Later(s float64) (later, shown int) {
+	for _, t := range p.times {
+		if t >= s {
+			later++
+		}
+	}
+	return later, len(p.times)
 }
 
 func milliseconds(s string) float64 {

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/kerneltext"
@@ -20,6 +21,9 @@ func (f *Facts) readFlows(t text) error {
 		if s.State == kerneltext.CloseWait {
 			f.closedByPeer(s.Recv, f.Line(t.from, s.Line))
 		}
+		if s.State == kerneltext.SynSent {
+			f.unanswered(s.Peer, f.Line(t.from, s.Line))
+		}
 		if s.State != kerneltext.Established || len(f.Flows) >= flowLimit {
 			return
 		}
@@ -28,6 +32,23 @@ func (f *Facts) readFlows(t text) error {
 		f.Flows = append(f.Flows, Flow{Local: s.Local, Peer: s.Peer, RecvQ: s.Recv, SendQ: s.Send, Values: s.Values,
 			Words: s.Words, Source: src})
 	})
+}
+
+// Unanswered is an address and port that connections of this host wait for, whose handshake nobody answered.
+type Unanswered struct {
+	Peer        string `json:"peer"`
+	Connections int    `json:"connections"`
+	Source      Source `json:"source"` // the first of them
+}
+
+func (f *Facts) unanswered(peer string, src Source) {
+	i := slices.IndexFunc(f.Unanswered, func(u Unanswered) bool { return u.Peer == peer })
+	switch {
+	case i >= 0:
+		f.Unanswered[i].Connections++
+	case peer != "" && len(f.Unanswered) < rowLimit:
+		f.Unanswered = append(f.Unanswered, Unanswered{peer, 1, src})
+	}
 }
 
 // closedByPeer counts a connection that its peer closed and the program here did not, and those with unread data.

@@ -96,6 +96,9 @@ func (f *Facts) readSocketTable(t text) error {
 		if waiting[state]++; shown[state].Text == "" {
 			shown[state] = src
 		}
+		if state == "SYN_SENT" {
+			f.unanswered(words[4], src)
+		}
 		if state == "CLOSE_WAIT" {
 			f.closedByPeer(int64(recv), src)
 		}

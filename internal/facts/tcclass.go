@@ -25,7 +25,7 @@ func (f *Facts) readClasses(t text) error {
 	found := false
 	var c *Class
 	for i, line := range t.lines() {
-		words := strings.Fields(line)
+		words := strings.Fields(strings.ReplaceAll(line, "**", "")) // what somebody set in bold
 		if len(words) == 0 {
 			continue
 		}
@@ -49,6 +49,12 @@ func (f *Facts) readClasses(t text) error {
 		q := Qdisc{Sent: c.Sent, Dropped: c.Dropped, Overlimits: c.Overlimits, Backlog: c.Backlog}
 		q.counters(words, f.Line(t.from, i+1))
 		c.Sent, c.Dropped, c.Overlimits, c.Backlog = q.Sent, q.Dropped, q.Overlimits, q.Backlog
+		if words[0] == "rate" && len(words) > 2 && strings.HasSuffix(words[2], "pps") {
+			c.Measured = tcRate(words[1])
+		}
+		if v, ok := count(pairs(words)["giants:"]); ok {
+			c.Giants = Counter{Value: v, Source: f.Line(t.from, i+1)}
+		}
 	}
 	return nothingUnless(found)
 }

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/kerneltext"
@@ -18,12 +19,18 @@ const transferLimit = 256
 // streams and the summary are left out.
 func (f *Facts) readTransfers(t text) error {
 	found := false
-	at := map[string]int{}
+	at, received := map[string]int{}, map[string]int{}
 	ends := map[string][2]string{}
 	for i, line := range t.lines() {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "Connecting to host ") || strings.HasPrefix(line, "Accepted connection") {
-			at, found = map[string]int{}, true // another test
+			at, received, found = map[string]int{}, map[string]int{}, true // another test
+			continue
+		}
+		if m := iperfWindow.FindStringSubmatch(line); m != nil && len(f.TestWindows) < rowLimit {
+			f.TestWindows = append(f.TestWindows, TestWindow{Asked: iperfSize(m[3], m[4]), Got: iperfSize(m[1], m[2]),
+				Source: f.Line(t.from, i+1)})
+			found = true
 			continue
 		}
 		if m := iperfEnds.FindStringSubmatch(line); m != nil {
@@ -36,24 +43,49 @@ func (f *Facts) readTransfers(t text) error {
 		}
 		found = true
 		f.transferEnd(l, f.Line(t.from, i+1))
-		if l.Window < 0 || l.Stream == "SUM" || strings.HasPrefix(l.Way, "RX") || l.Role == "sender" || l.Omitted {
+		if l.Window < 0 && l.Lost < 0 && l.Role == "" && !l.Total && !l.Omitted && l.Stream != "SUM" {
+			l.Again, l.Window = 0, 0
+			f.Receipts = countIn(f.Receipts, received, ends, l, f.Line(t.from, i+1))
+		}
+		if l.Window <= 0 || l.Stream == "SUM" || strings.HasPrefix(l.Way, "RX") || l.Role == "sender" || l.Omitted {
 			continue
 		}
-		k, have := at[l.Stream]
-		if !have {
-			if len(f.Transfers) >= transferLimit {
-				continue
-			}
-			k = len(f.Transfers)
-			at[l.Stream] = k
-			f.Transfers = append(f.Transfers, Transfer{Local: ends[l.Stream][0], Peer: ends[l.Stream][1]})
-			for _, other := range at {
-				f.Transfers[other].Parallel = len(at) > 1
-			}
+		f.Transfers = countIn(f.Transfers, at, ends, l, f.Line(t.from, i+1))
+		for _, other := range at {
+			f.Transfers[other].Parallel = len(at) > 1
 		}
-		f.Transfers[k].interval(l, f.Line(t.from, i+1))
 	}
 	return nothingUnless(found)
+}
+
+// countIn adds an interval to that of its stream.
+func countIn(all []Transfer, at map[string]int, ends map[string][2]string, l kerneltext.IperfLine, src Source) []Transfer {
+	k, have := at[l.Stream]
+	if !have {
+		if len(all) >= transferLimit {
+			return all
+		}
+		k = len(all)
+		at[l.Stream] = k
+		all = append(all, Transfer{Local: ends[l.Stream][0], Peer: ends[l.Stream][1]})
+	}
+	all[k].interval(l, src)
+	return all
+}
+
+// iperfWindow is what iperf 2 says of a buffer that -w set (src/ReportDefault.c): on Linux it gets twice as much.
+var iperfWindow = regexp.MustCompile(`^TCP window size: +([0-9.]+) ([KMG]?)Byte \(WARNING: requested +([0-9.]+) ([KMG]?)Byte\)`)
+
+// iperfSize is a size in powers of 1024.
+func iperfSize(number, prefix string) int64 {
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil || v < 0 || v > 1e9 {
+		return 0
+	}
+	for range strings.Index(" KMG", prefix) * len(prefix) {
+		v *= 1024
+	}
+	return int64(v)
 }
 
 func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {
@@ -93,12 +125,12 @@ func (tr *Transfer) interval(l kerneltext.IperfLine, src Source) {
 	}
 }
 
-// transferEnd keeps a line of the summary, and adds up the intervals of UDP and of a receiver until it comes.
+// transferEnd keeps a line of the summary, and adds up the intervals of UDP until it comes.
 func (f *Facts) transferEnd(l kerneltext.IperfLine, src Source) {
 	if l.Role == "" && l.Total && l.Lost < 0 {
 		l.Role = "total"
 	}
-	if l.Omitted || l.Role == "" && l.Lost < 0 && !l.Bare || len(f.TransferEnds) >= transferLimit {
+	if l.Omitted || l.Role == "" && l.Lost < 0 || len(f.TransferEnds) >= transferLimit {
 		return
 	}
 	end := TransferEnd{Stream: l.Stream, Role: l.Role, Way: l.Way, Bytes: l.Bytes, Seconds: max(l.To-l.From, 0),
@@ -121,9 +153,7 @@ func (f *Facts) transferEnd(l kerneltext.IperfLine, src Source) {
 	default:
 		e := &f.TransferEnds[at]
 		e.Bytes, e.Seconds = e.Bytes+end.Bytes, e.Seconds+end.Seconds
-		if end.Datagrams > 0 {
-			e.Lost, e.Datagrams = max(e.Lost, 0)+end.Lost, max(e.Datagrams, 0)+end.Datagrams
-		}
+		e.Lost, e.Datagrams = e.Lost+end.Lost, e.Datagrams+end.Datagrams
 		if e.Seconds > 0 {
 			e.Rate = units.Rate(min(8*e.Bytes/e.Seconds, 1e15))
 		}

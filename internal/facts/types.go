@@ -231,6 +231,13 @@ type Transfer struct {
 	SteadySource Source `json:"steady_source,omitzero"`
 }
 
+// TestWindow is the socket buffer of a test in bytes: what iperf asked for, and what it got of the kernel.
+type TestWindow struct {
+	Asked  int64  `json:"asked_bytes"`
+	Got    int64  `json:"got_bytes"`
+	Source Source `json:"source"`
+}
+
 // TransferEnd is a line of iperf3's summary: what one end counted of a stream, or of all (Stream SUM).
 type TransferEnd struct {
 	Stream string `json:"stream"`
@@ -326,6 +333,10 @@ type Class struct {
 	Overlimits Counter `json:"overlimits"`
 	Backlog    int64   `json:"backlog_bytes"`
 	Options    string  `json:"options,omitempty"`
+	// Giants are packets longer than those for which HTB computed how long each takes.
+	Giants Counter `json:"giants,omitzero"`
+	// Measured is the rate that an estimator saw, 0 without one.
+	Measured units.Rate `json:"measured_bps,omitempty"`
 	// Loss is the share that a pipe of dummynet loses on purpose, DelayMS what it adds to the round trip.
 	Loss    float64 `json:"configured_loss,omitempty"`
 	DelayMS float64 `json:"configured_delay_ms,omitempty"`

@@ -137,8 +137,6 @@ type IperfLine struct {
 	Role    string
 	Omitted bool
 	Total   bool
-	// Bare lines end behind the rate, as those of intervals at a receiver of TCP.
-	Bare bool
 }
 
 var (
@@ -159,7 +157,6 @@ func ParseIperfLine(line string) (IperfLine, bool) {
 	rest := strings.TrimRight(m[10], " \r")
 	l := IperfLine{Stream: m[1], Way: m[2], From: number(m[3]), To: number(m[4]), Bytes: scaled(m[5], m[6], 1024),
 		BPS: scaled(m[7], m[8], 1000), Again: -1, Window: -1, Lost: -1, Sent: -1, Omitted: strings.Contains(rest, "omitted")}
-	l.Bare = strings.TrimSpace(rest) == ""
 	l.Total = iperf2Times.MatchString(m[3]) && iperf2Times.MatchString(m[4]) && l.From == 0 && l.To >= 5
 	if m[9] == "Bytes" {
 		l.BPS = 8 * scaled(m[7], m[8], 1024)

@@ -26,12 +26,13 @@ const (
 	Listening   = "LISTEN"
 	Unconnected = "UNCONN"
 	CloseWait   = "CLOSE-WAIT"
+	SynSent     = "SYN-SENT"
 )
 
 // socketState reports whether a word is a state of ss.
 func socketState(s string) bool {
 	switch s {
-	case Established, Listening, Unconnected, "TIME-WAIT", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2",
+	case Established, Listening, Unconnected, "TIME-WAIT", SynSent, "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2",
 		CloseWait,
 		"LAST-ACK", "CLOSING":
 		return true
@@ -51,14 +52,33 @@ func Sockets(s string, each func(Socket)) error {
 		}
 		last = nil
 	}
-	var begun []string // a row that a mail program broke before its peer
+	row := func(n int, words []string) (err error) {
+		if words != nil {
+			last, err = newSocket(n, words)
+			known = known || err == nil
+		}
+		return err
+	}
+	var begun []string // a row that a mail program broke before its peer, or that ends there
+	at := 0
 	for n, line := range numbered(s) {
 		words := strings.Fields(line)
 		if len(words) == 0 {
 			continue
 		}
 		if begun != nil {
-			words, line, begun = append(begun, words...), "-", nil
+			whole := begun
+			begun = nil
+			goesOn := !beginsRow(words, noState)
+			if goesOn {
+				whole = append(whole, words...)
+			}
+			if err := row(at, whole); err != nil {
+				return err
+			}
+			if goesOn {
+				continue
+			}
 		}
 		if line[0] == ' ' || line[0] == '\t' || last != nil && isDetails(words) {
 			if last != nil {
@@ -75,26 +95,44 @@ func Sockets(s string, each func(Socket)) error {
 		if noState && len(words) > 3 && strings.HasSuffix(words[3], ":*") { // ss -l of old iproute2 says no state
 			words = append([]string{Listening}, words...)
 		}
-		if len(words) == 4 && socketState(words[0]) && strings.Contains(words[3], ":") {
-			flush()
-			begun = words
+		words = withState(words, noState)
+		if len(words) < 4 || !socketState(words[0]) {
 			continue
 		}
-		if words = withState(words, noState); len(words) < 5 || !socketState(words[0]) {
-			continue
+		if len(words) > 4 {
+			if err := row(n, words); err != nil {
+				return err
+			}
+		} else if strings.Contains(words[3], ":") {
+			begun, at = words, n
 		}
-		recv, err := strconv.ParseInt(words[1], 10, 64)
-		send, err2 := strconv.ParseInt(words[2], 10, 64)
-		if err != nil || err2 != nil {
-			return Errorf(n, "no queue lengths after %s", words[0])
-		}
-		known = true
-		last = &Socket{State: words[0], Recv: recv, Send: send, Local: words[3], Peer: words[4], Values: map[string]float64{},
-			Rest: strings.Join(words[5:], " "), Line: n}
-		last.details(words[5:])
+	}
+	if err := row(at, begun); err != nil {
+		return err
 	}
 	flush()
 	return NothingUnless(known)
+}
+
+// beginsRow reports whether a line is not the rest of one that was broken.
+func beginsRow(words []string, noState bool) bool {
+	row := withState(words, noState)
+	return row != nil && socketState(row[0])
+}
+
+// newSocket reads a row: state, queues, address, and the peer's, where it was not cut off.
+func newSocket(n int, words []string) (*Socket, error) {
+	recv, err := strconv.ParseInt(words[1], 10, 64)
+	send, err2 := strconv.ParseInt(words[2], 10, 64)
+	if err != nil || err2 != nil {
+		return nil, Errorf(n, "no queue lengths after %s", words[0])
+	}
+	s := &Socket{State: words[0], Recv: recv, Send: send, Local: words[3], Values: map[string]float64{}, Line: n}
+	if len(words) > 4 {
+		s.Peer, s.Rest = words[4], strings.Join(words[5:], " ")
+		s.details(words[5:])
+	}
+	return s, nil
 }
 
 // isDetails reports whether a line that is not indented goes on with the details of a socket: it begins with a value by

@@ -30,6 +30,20 @@ const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk
 // isCommand reports whether words begin with a program that is known.
 func isCommand(words []string) bool { return len(words) > 0 && tools()[words[0]] }
 
+// ofOptions are programs whose arguments are options, numbers and names: never several words.
+var ofOptions = strings.Fields("iperf iperf3 ethtool ping netstat nstat mtr traceroute dmesg mpstat vmstat sar top nload nuttcp fio")
+
+// isSpoken reports whether words only begin with the name of a program: "iperf3 reports too many retransmits".
+func isSpoken(words []string) bool {
+	return len(words) > 2 && slices.Contains(ofOptions, words[0]) &&
+		!slices.ContainsFunc(words[1:], func(w string) bool { return !plainWord.MatchString(w) })
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z]['’a-z]*[,.:?!]?$`)
+
+// percentage tells a share in a table of top from the prompt of csh.
+var percentage = regexp.MustCompile(`[0-9]%$`)
+
 // looseLines tell lines that came without a command by their form.
 var looseLines = []looseLine{
 	{regexp.MustCompile(`(^|\s)kernel: \S|^kern: +\w+: \[|^[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d(\.\d+)? .*kernel:|` +
@@ -130,6 +144,7 @@ var looseLines = []looseLine{
 		"node_exporter",
 		[]string{"node_", "allowance_exceeded{"}},
 	{regexp.MustCompile(`^\W*(?:kernel: )?[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
+		`^\W*(?:kernel: )?[a-z]\w+ \d+-[\d.]+:\d+\.\d+ [a-z][\w.-]*: \S|` +
 		`TX timeout detected|(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)`), "dmesg",
 		[]string{": ", "timeout", "send", "buffer space"}},
 	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
@@ -150,6 +165,9 @@ var looseLines = []looseLine{
 		[]string{"Speed: ", "Duplex: "}},
 	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat",
 		[]string{" nfs"}},
+	{regexp.MustCompile(`^\s*(?:Download|Upload): +[0-9.]+ [KMG](?:bit/s|bps)\b|^\s*Idle Latency: +[0-9.]+ ms|^\s*Packet Loss: +[0-9.]+%$|` +
+		`^\s*[0-9.]+ ms +\(jitter: |^\s*Hosted by .*\[[0-9.]+ km\]: [0-9.]+ ms$|^\s*Retrieving speedtest\.net configuration`), "speedtest",
+		[]string{"load: ", "Latency: ", "Packet Loss", "jitter", "Hosted by", "speedtest.net"}},
 	{regexp.MustCompile(`^Power save: (?:on|off)$`), "iw", []string{"Power save"}},
 	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller`), "lspci -vv",
 		[]string{"Lnk", "Ethernet controller"}},
@@ -216,7 +234,8 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^traceroute6? to \S+ \(|^Tracing route to `), "mtr", []string{"traceroute", "Tracing"}},
 	{facts.ProbeRow, "mtr", []string{" ms", "*"}},
 	{regexp.MustCompile(`^\|\s*Host\s+-\s+%\s*\|`), "mtr", []string{"Host"}},
-	{regexp.MustCompile(`^/: +Bus \d+\.Port \d+: Dev 1, Class=root_hub`), "lsusb -t", []string{"root_hub"}},
+	{regexp.MustCompile(`^/: +Bus \d+\.Port \d+: Dev 1, Class=root_hub|^Bus \d{3} Device \d{3}: ID [0-9a-f]{4}:`), "lsusb -t",
+		[]string{"root_hub", " Device "}},
 	{regexp.MustCompile(`^HOST: .*Loss%|^\s*(?:Host\s+)?Loss%\s+Snt\s+Last`), "mtr", []string{"Loss%"}},
 	{regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-fA-F:]{17} \(on |^[a-z][\w.-]*\s+IEEE 802\.11`), "iw",
 		[]string{" (on ", "IEEE 802.11"}},
@@ -253,8 +272,11 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^(TcpExt|IpExt): [A-Z]`), "/proc/net/netstat", []string{"Ext: "}},
 	{regexp.MustCompile(`^(Ip|Icmp|Tcp|Udp): [A-Z]\w+ [A-Z]`), "/proc/net/snmp", []string{"p: "}},
 	{regexp.MustCompile(`^\[ *ID\] Interval +Transfer `), "iperf3", []string{"] Interval"}},
-	{regexp.MustCompile(`^Server listening on (?:\d+|(?:TCP|UDP) port)|^Connecting to host \S+, port \d+|^Accepted connection from \S+, port \d+`), "iperf3",
-		[]string{"Connecting to", "Accepted connection", "Server listening"}},
+	{regexp.MustCompile(`^Client connecting to \S+, (?:TCP|UDP) port \d+|^Server listening on (?:TCP |UDP )?(?:port )?\d+`), "iperf3",
+		[]string{"Client connecting", "Server listening"}},
+	{regexp.MustCompile(`^\s*Speedtest by Ookla$`), "speedtest", []string{"Ookla"}},
+	{regexp.MustCompile(`^Connecting to host \S+, port \d+|^Accepted connection from \S+, port \d+`), "iperf3",
+		[]string{"Connecting to", "Accepted connection"}},
 	{regexp.MustCompile(`^Proto +Recv-Q +Send-Q +Local`), "netstat -an", []string{"Proto"}},
 	{regexp.MustCompile(`^(Netid +)?State +Recv-Q +Send-Q `), "ss -tinm", []string{"Recv-Q"}},
 	{regexp.MustCompile(`^Copyright \(c\) 1992-.*FreeBSD Project|^OpenBSD \d+\.\d+.* #\d+: `), "dmesg",

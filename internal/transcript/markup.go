@@ -62,33 +62,6 @@ var arrowMark = regexp.MustCompile(`(\d[\d.]*%?)[ \t]+(?:<{3,}|<[-=]{2,}|⟵|←
 // logStart begins a line of a kernel's log: the time since the start, or the host before it.
 var logStart = regexp.MustCompile(`(?:[\w.-]+ kernel: )?\[ *\d+\.\d{6}\] |\b\w[\w.-]* kernel: `)
 
-// unsquashed breaks lines into which a form or a chat joined a whole log: three times the start of one stands in them.
-func unsquashed(s string) string {
-	if !strings.Contains(s, " kernel: ") && !strings.Contains(s, "] ") {
-		return s
-	}
-	lines := strings.Split(s, "\n")
-	for i, line := range lines {
-		if len(line) < 100 {
-			continue
-		}
-		starts := logStart.FindAllStringIndex(line, -1)
-		if len(starts) < 3 {
-			continue
-		}
-		var b strings.Builder
-		from := 0
-		for _, at := range starts {
-			if at[0] > from {
-				b.WriteString(strings.TrimRight(line[from:at[0]], " ") + "\n")
-				from = at[0]
-			}
-		}
-		lines[i] = b.String() + line[from:]
-	}
-	return strings.Join(lines, "\n")
-}
-
 // withoutTags is the text of a page; its lines stay where they are. What is in angle brackets and no element of HTML
 // is an output's own: <UP,RUNNING>, <Link>.
 func withoutTags(page string) string {

@@ -315,6 +315,7 @@ type section struct {
 	command string
 	line    string // the whole line of the command
 	lead    string // what stands before the fence that begins it
+	indent  string // what it is indented by, as Markdown wants of what is printed
 	fenced  bool
 	passage
 }
@@ -328,7 +329,8 @@ func splitSession(s string) []section {
 	for i, line := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
 		line, fence := unmarked(line)
 		begin := func(command, line string) {
-			parts = append(parts, section{command: command, line: line, fenced: fenced, passage: passage{first: i + 2}})
+			parts = append(parts, section{command: command, line: line, indent: indentOf(line), fenced: fenced,
+				passage: passage{first: i + 2}})
 		}
 		last := &parts[len(parts)-1]
 		switch {
@@ -353,7 +355,7 @@ func splitSession(s string) []section {
 		if len(last.lines) == 0 {
 			last.first = i + 1
 		}
-		last.lines = append(last.lines, line)
+		last.lines = append(last.lines, strings.TrimPrefix(line, last.indent))
 	}
 	return parts
 }
@@ -392,6 +394,9 @@ func commandOf(line string) string {
 		return ""
 	}
 	words := commandWords(m[2])
+	if strings.Trim(m[1], " #>") == "" && isSpoken(words) {
+		return "" // a title, or what somebody quoted
+	}
 	if isCommand(words) || strings.HasPrefix(line, "$ ") || strings.Contains(m[1], "@") {
 		return strings.Join(words, " ")
 	}
@@ -433,9 +438,6 @@ var (
 	drawnPrompt  = regexp.MustCompile(`^\s*[❯➜λ»›]\s*(.*)$`)
 	looseCommand = regexp.MustCompile(`^[^|;]{1,60}[#$%>] +(\S.*)$|^\[[\w.-]+\]\[\w+@[^\]]+\]\S*: (\S.*)$`)
 )
-
-// percentage tells a share in a table of top from the prompt of csh.
-var percentage = regexp.MustCompile(`[0-9]%$`)
 
 // startsNumber tells a counter with its words.
 var startsNumber = regexp.MustCompile(`^\d+(/\d+)* [a-z]`)

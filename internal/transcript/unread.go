@@ -161,6 +161,9 @@ func looksPrinted(lines []string, fenced bool) bool {
 
 // isRow reports whether a line is of a table: numbers, or a name with its value.
 func isRow(line string, fenced bool) bool {
+	if typed := commandWords(line); len(typed) > 1 && isCommand(typed) && strings.HasPrefix(typed[1], "-") {
+		return false // typed, not printed
+	}
 	fields := strings.Fields(line)
 	numbers := 0
 	for _, w := range fields {

@@ -1,0 +1,38 @@
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// peerSilent finds a peer that does not answer the handshakes of this host.
+func peerSilent() Rule {
+	return Rule{
+		ID: "peer-silent", Title: "A peer does not answer new connections",
+		Needs: []string{"linux:flows|socket table", "freebsd:socket table", "openbsd:socket table"}, Severity: Warning,
+		Because: "Nothing came back to the first packet of these connections. The peer is down or its queue of new connections " +
+			"is full, a firewall drops them, or the way there or back loses them.",
+		Confirm: "The same connections are still in SYN-SENT some seconds later; tcpdump at the peer tells whether they arrive, and " +
+			"its ss -ltn and nstat -az TcpExtListenDrops whether it drops them.",
+		Check: func(in Input) []Finding {
+			const many = 3
+			var worst facts.Unanswered
+			for _, u := range in.Facts.Unanswered {
+				if u.Connections > worst.Connections {
+					worst = u
+				}
+			}
+			if worst.Connections < many {
+				return nil
+			}
+			return do("look at the peer first: does the program that listens there accept (ss -ltn), and does a firewall in "+
+				"between drop the handshake", one(worst.Peer, []facts.Source{worst.Source},
+				"%s to it wait for an answer (SYN-SENT)", counted(worst.Connections, "connection")))
+		},
+		Fires: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"+
+			strings.Repeat("SYN-SENT 0 1 192.0.2.1:50000 198.51.100.9:8080\n", 4)),
+		Quiet: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"+
+			"SYN-SENT 0 1 192.0.2.1:50000 198.51.100.9:8080\nESTAB 0 0 192.0.2.1:50001 198.51.100.9:8080\n"),
+	}
+}

@@ -1,0 +1,54 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/facts"
+)
+
+// shaperGiants finds a shaper that is handed packets longer than those whose time it knows.
+func shaperGiants() Rule {
+	return Rule{
+		ID: "shaper-giants", Title: "A shaper is handed packets longer than it can account for", Systems: onLinux(),
+		Needs: []string{"classes"}, Severity: Warning,
+		Because: "HTB of older kernels has a table of how long packets up to the class's mtu take (1600 bytes unless it is " +
+			"given). Segmentation by the card (TSO, GSO) and GRO hand it packets of up to 64 KiB, which it takes for such of " +
+			"the mtu: the class sends far more than its rate.",
+		Confirm: "Without the offloads the counter of giants stands still, and the rate is kept.",
+		Check: func(in Input) (out []Finding) {
+			for i := range in.Facts.NICs {
+				n := &in.Facts.NICs[i]
+				var worst facts.Class
+				for _, c := range n.Classes {
+					if c.Giants.Value > 0 && c.Giants.Value >= worst.Giants.Value { // the last one: leaves come behind
+						worst = c
+					}
+				}
+				const least, share = 10, 0.01
+				if worst.Giants.Value < least || float64(worst.Giants.Value) < share*float64(worst.Sent.Value) {
+					continue
+				}
+				found := one(n.Name+" "+worst.Kind+" "+worst.ID, []facts.Source{worst.Giants.Source, worst.Sent.Source},
+					"it met packets longer than it can account for %d times, and sent %d", worst.Giants.Value, worst.Sent.Value)
+				if limit := worst.Ceiling(); limit > 0 && worst.Measured > limit+limit/5 {
+					found[0].Summary += fmt.Sprintf("; it sends %s where %s is its limit", worst.Measured, limit)
+				}
+				dev := n.Name
+				if dev == facts.UnnamedLink {
+					dev = "NAME"
+				}
+				out = append(out, do("ethtool -K "+dev+" tso off gso off gro off; or give the class a larger mtu (tc class change "+
+					"... htb ... mtu 65535)", found)...)
+			}
+			return out
+		},
+		Fires: linuxExample("tc -s class show", giantsExample(700)),
+		Quiet: linuxExample("tc -s class show", giantsExample(0)),
+	}
+}
+
+func giantsExample(giants int) string {
+	return fmt.Sprintf("class htb 1:10 dev eth0 parent 1:1 prio 0 rate 2Mbit ceil 2Mbit burst 1600b cburst 1600b\n"+
+		" Sent 9000000 bytes 1000 pkt (dropped 0, overlimits 0 requeues 0)\n rate 9Mbit 40pps backlog 0b 0p requeues 0\n"+
+		" lended: 1000 borrowed: 0 giants: %d\n tokens: -100 ctokens: -100\n", giants)
+}

@@ -1,0 +1,46 @@
+package diagnose
+
+import (
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/units"
+)
+
+// testWindow finds tests that were given a small socket buffer, or less than they asked for.
+func testWindow() Rule {
+	return Rule{
+		ID: "window-of-test", Title: "The test itself was held back by its socket buffer", Needs: []string{"transfers"},
+		Severity: Warning,
+		Because: "A buffer that a program sets (iperf -w) is not tuned any longer: the connection never has more than this " +
+			"on the way, one buffer per round trip.",
+		Confirm: "Without -w the test is faster.",
+		Check: func(in Input) []Finding {
+			for _, w := range in.Facts.TestWindows {
+				const small = 64 << 10
+				src := []facts.Source{w.Source}
+				switch {
+				case w.Got > 0 && w.Got < w.Asked:
+					found := one("iperf", src, "it asked for a buffer of %s and got %s: the kernel's limit is below that",
+						units.Bytes(w.Asked), units.Bytes(w.Got))
+					for _, name := range bufferLimits[string(in.Facts.System)] {
+						found[0].Fix = append(found[0].Fix, Fix{Setting: name})
+					}
+					return do("leave -w away: the kernel then sizes the buffer itself, and further", found)
+				case w.Got > 0 && w.Got < small:
+					return do("leave -w away: the kernel then sizes the buffer itself", one("iperf", src, "it was given a buffer of "+
+						"%s (-w): over a round trip of 1 ms that is %s at most", units.Bytes(w.Got), rate(8000*float64(w.Got))))
+				}
+			}
+			return nil
+		},
+		Fires: linuxExample("iperf3", "Client connecting to 192.0.2.7, TCP port 5001\n"+
+			"TCP window size:  416 KByte (WARNING: requested 4.00 MByte)\n"),
+		Quiet: linuxExample("iperf3", "Client connecting to 192.0.2.7, TCP port 5001\n"+
+			"TCP window size:  512 KByte (WARNING: requested  256 KByte)\n"),
+	}
+}
+
+// bufferLimits are the settings that bound the buffer a program may ask for.
+var bufferLimits = map[string][]string{
+	"linux":   {"net.core.wmem_max", "net.core.rmem_max"},
+	"freebsd": {"kern.ipc.maxsockbuf"},
+}

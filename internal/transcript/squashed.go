@@ -1,0 +1,81 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// squashed are outputs that pages, mails and chats make one line of: what begins each of their lines, how many of them a
+// line must hold to be taken for several, and words of which one stands in such a line.
+var squashed = []squashedForm{
+	{start: logStart, least: 3, words: []string{" kernel: ", "] "}},
+	{start: regexp.MustCompile(`\b(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|TcpExt|IpExt|ip|icmp|tcp|udp): |\b\d+ [A-Za-z]{2}|` +
+		`\b[A-Z][A-Za-z]+: \d`), least: 3, words: []string{"p: ", "pExt: "},
+		title: regexp.MustCompile(`\b(?:Ip|Tcp|Udp|TcpExt|IpExt|ip|tcp|udp): \d+ [a-z]`)},
+	{start: regexp.MustCompile(`\b(?:net|kern|kernel|vm|hw|dev|fs)\.[\w.%-]+(?: =|:) `), least: 2,
+		words: []string{" = ", ": "}},
+	{start: regexp.MustCompile(`\[ *(?:\d+|ID|SUM)\] |\bConnecting to host `), least: 3, words: []string{" sec "}},
+	{start: regexp.MustCompile(`\b\d+ bytes from |--- \S+ ping|\b\d+ packets transmitted|\b(?:rtt|round-trip) min/`),
+		least: 2, words: []string{" bytes from ", "packets transmitted"}},
+	{start: regexp.MustCompile(`\b\S+ +Link encap:|\b\S+: flags=|\binet6? |\bether |\bUP [A-Z]{4}|\b[RT]X (?:packets|errors)\b|` +
+		`\bRX bytes\b|\bcollisions:|\bInterrupt:`), least: 4, words: []string{"RX packets"}},
+	{start: regexp.MustCompile(`\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+: \d`), least: 4, words: []string{"rx_", "tx_"}},
+	{start: regexp.MustCompile(`\bSettings for |\b(?:Supported|Supports|Advertised|Link partner) |\bSpeed: |\bDuplex: |\bPort: |` +
+		`\bPHYAD: |\bTransceiver: |\bAuto-negotiation: |\bMDI-X: |\bWake-on: |\bCurrent message |\bLink detected: `), least: 4,
+		words: []string{"Settings for", "Speed: "}},
+	{start: regexp.MustCompile(`\b(?:qdisc|class) \w+ [0-9a-f]*:[0-9a-f]* |\bSent \d+ bytes |\bbacklog \d|\blended: |\btokens: `),
+		least: 3, words: []string{" pkt"}},
+	{start: regexp.MustCompile(`\bOpenBSD \d+\.\d+ \([\w.]+\) #\d+: |\b[a-z]{2,}\d+ at [a-z]{2,}\d+\b|\bcpu\d+: |\breal mem|\bavail mem`),
+		least: 4, words: []string{" at mainbus0", " at pci"}},
+	{start: regexp.MustCompile(`\b(?:\d{1,4}|[A-Z]{3}): +\d+ +\d+ `), least: 3, words: []string{"CPU0 "}},
+}
+
+type squashedForm struct {
+	start *regexp.Regexp
+	least int
+	words []string
+	title *regexp.Regexp // stands in the line as well
+}
+
+// broken puts each line of the output on one of its own.
+func (q *squashedForm) broken(line string) string {
+	if !slices.ContainsFunc(q.words, func(w string) bool { return strings.Contains(line, w) }) ||
+		q.title != nil && !q.title.MatchString(line) {
+		return line
+	}
+	starts := q.start.FindAllStringIndex(line, -1)
+	if len(starts) < q.least {
+		return line
+	}
+	var b strings.Builder
+	from := 0
+	for _, at := range starts {
+		if at[0] > from {
+			b.WriteString(strings.TrimRight(line[from:at[0]], " ") + "\n")
+			from = at[0]
+		}
+	}
+	return b.String() + line[from:]
+}
+
+// squashedLength is the length from which on a line may be several.
+const squashedLength = 80
+
+// unsquashed breaks lines into which somebody joined a whole output.
+func unsquashed(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		for j := range squashed {
+			if len(line) >= squashedLength {
+				line = squashed[j].broken(line)
+			}
+		}
+		lines[i] = line
+	}
+	return strings.Join(lines, "\n")
+}
+
+// indentOf are the blanks before a line.
+func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
