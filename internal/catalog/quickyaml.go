@@ -232,7 +232,7 @@ func isNumeric(key, value string) bool {
 		return digits != "" && digits[0] != '.' && strings.Trim(digits, "0123456789.") == "" &&
 			strings.Count(digits, ".") <= 1 && digits[len(digits)-1] != '.' &&
 			(digits[0] != '0' || len(digits) == 1 || digits[1] == '.')
-	case "hardening":
+	case "hardening", "typical":
 		return value == "true" || value == "false"
 	}
 	return false

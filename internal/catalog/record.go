@@ -212,6 +212,9 @@ type Judgement struct {
 	Severity string   `yaml:"severity,omitempty" json:"severity,omitempty"`
 	Because  string   `yaml:"because" json:"because"`
 	Sources  []string `yaml:"sources,omitempty" json:"sources,omitempty"`
+	// Typical marks what is a mistake for the machines that such files are written
+	// for, even where the default of a small one would be less.
+	Typical bool `yaml:"typical,omitempty" json:"typical,omitempty"`
 	// Fires and Quiet are examples: inputs, among them value, for which When
 	// is true, and for which it is false.
 	Fires map[string]any `yaml:"fires" json:"-"`

@@ -252,6 +252,7 @@ type scanner struct {
 	over []word
 
 	elsewhere map[string]written // by path, what a script wrote to files of no kind
+	ignored   map[string]bool    // files that a script writes and the system does not read
 	part      bool               // a text within a script, read as a file
 	within    bool               // the argument of sh -c
 	indented  bool               // the script is indented as a whole: the ends of its here-documents too

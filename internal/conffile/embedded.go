@@ -12,7 +12,8 @@ import (
 // embedded reads lines that a script writes into a configuration file, when
 // its path tells what kind of file it is.
 func (s *scanner) embedded(h heredoc, from, to, line int) {
-	sub, kind := s.into(h.path, func(e *Entry) {
+	first := max(strings.IndexByte(s.src[from:to], '\n'), 0)
+	sub, kind := s.into(word{text: h.path, line: line, span: Span{from, from + first}}, func(e *Entry) {
 		e.Flags |= h.flags
 		if !h.literal && strings.ContainsAny(e.Value, "$`") {
 			e.Flags |= Expands
@@ -28,8 +29,7 @@ func (s *scanner) embedded(h heredoc, from, to, line int) {
 		}
 	case Sysctl, Loader, Limits:
 		if kind == Sysctl && s.system != Linux && s.system != "" && strings.Contains(s.resolved(h.path), "/sysctl.d/") {
-			end := strings.IndexByte(s.src[from:to], '\n')
-			s.reject(line, Span{from, from + max(end, 0)}, s.system.Title()+" reads no files of "+path.Dir(s.resolved(h.path))+
+			s.reject(line, Span{from, from + first}, s.system.Title()+" reads no files of "+path.Dir(s.resolved(h.path))+
 				" at boot, so that nothing of this is left after it; write the lines to /etc/sysctl.conf")
 		}
 		sub.lines(from, to, line, func(line, from, to int) bool { sub.written(kind, line, from, to); return true })
@@ -97,11 +97,12 @@ var parts = []Kind{LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmd
 
 // into returns a scanner whose entries are marked as written into a file, with
 // the kind of that file, "" when it is none that is followed.
-func (s *scanner) into(file string, mark func(*Entry)) (*scanner, Kind) {
-	g := fromPath(s.resolved(file), "[")
+func (s *scanner) into(target word, mark func(*Entry)) (*scanner, Kind) {
+	file := s.resolved(target.text)
+	g := fromPath(s.readAs(file, target.line, target.span), "[")
 	switch g.Kind {
 	case Sysctl:
-		s.reload.wrote(s.resolved(file))
+		s.reload.wrote(file)
 	case Loader, RC, Limits:
 	default:
 		if s.part || !slices.Contains(parts, g.Kind) {
@@ -159,7 +160,7 @@ func (s *scanner) remember(c *command) {
 // echoInto reads echo 'NAME=VALUE' >> FILE for configuration files; a quoted text
 // may have several lines.
 func (s *scanner) echoInto(words []word, target word, base Entry) {
-	sub, kind := s.into(target.text, func(e *Entry) {
+	sub, kind := s.into(target, func(e *Entry) {
 		e.Raw, e.style = base.Raw, styleFixed
 		e.Flags |= base.Flags
 	})
@@ -211,22 +212,24 @@ func (s *scanner) written(kind Kind, line, from, to int) {
 }
 
 // sedCommand reads the lines that sed -i adds to a configuration file: '$a TEXT',
-// '/RE/i TEXT'.
+// '/RE/i TEXT', and what it substitutes in the kernel command line of GRUB's file.
 func (s *scanner) sedCommand(words []word, base Entry) {
 	if len(words) < 3 || !strings.HasPrefix(words[0].text, "-i") {
 		return
 	}
 	w := words[len(words)-2]
-	m := added.FindStringSubmatchIndex(s.text(w.span))
-	if m == nil {
+	m, arguments := added.FindStringSubmatchIndex(s.text(w.span)), s.grubArguments(w)
+	if m == nil && arguments == nil {
 		return
 	}
-	sub, kind := s.into(words[len(words)-1].text, func(e *Entry) {
+	sub, kind := s.into(words[len(words)-1], func(e *Entry) {
 		e.Raw, e.style = base.Raw, styleFixed
 		e.Flags |= base.Flags
 	})
-	switch kind {
-	case Sysctl, Loader, Limits:
+	switch {
+	case kind == Cmdline:
+		sub.kernelArguments(arguments, Entry{Raw: base.Raw})
+	case m != nil && (kind == Sysctl || kind == Loader || kind == Limits):
 		sub.written(kind, w.line, w.span.Start+m[2], w.span.Start+m[3])
 	}
 }

@@ -101,7 +101,9 @@ func FuzzInterfaces(f *testing.F) {
 
 func FuzzScript(f *testing.F) {
 	fuzzKind(f, Script, Linux, "/etc/rc.local", "#!/bin/sh\nsysctl -w a.b='1 2' \"c=3\"\nip route add x dev e initcwnd 20\ncat <<E >y\nE\necho 1 >/proc/sys/a/b\ntc qdisc add dev e root fq\ncase x in a) ethtool -G e rx 5;; esac",
-		"cat <<-E >/etc/sysctl.conf\n\ta.b=1\n\tE\necho \"c.d=2\" | tee x >>/boot/loader.conf\ncat << 'E' | tee -a /etc/rc.conf\nx=\"y\"\nE\n")
+		"cat <<-E >/etc/sysctl.conf\n\ta.b=1\n\tE\necho \"c.d=2\" | tee x >>/boot/loader.conf\ncat << 'E' | tee -a /etc/rc.conf\nx=\"y\"\nE\n",
+		"sed -i 's|\\(GRUB_CMDLINE_LINUX=\"[^\"]*\\)\"|\\1 idle=poll\"|' /etc/default/grub\n",
+		"echo a=1 > /etc/sysctl.d/x\ncat > /etc/modprobe.conf <<E\noptions a b=1\nE\n")
 }
 
 func FuzzModprobe(f *testing.F) {

@@ -1,7 +1,11 @@
 package diagnose
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -12,8 +16,13 @@ type linkLog struct {
 	downs, ups []facts.Source
 	// downAt and upAt are seconds since the start of the system, of the lines that show them.
 	downAt, upAt []float64
-	down         bool // the last line of it said that it is down
-	mayRise      bool // the log shows its way up as well
+	// downOn and upOn are the dates of the lines, where a log has them and no start of a system is in it.
+	downOn, upOn []time.Time
+	// fell and rose are when it last went down and came up again, by the dates of a log.
+	fell, rose time.Time
+	roseAt     facts.Source
+	down       bool // the last line of it said that it is down
+	mayRise    bool // the log shows its way up as well
 }
 
 // The least changes of a link that are worth a word. Two are enough where they follow each other closely, long after
@@ -37,6 +46,7 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 		return links[name]
 	}
 	lines := f.Lines("dmesg")
+	started := slices.ContainsFunc(lines, systemStart.MatchString)
 	for _, line := range lines {
 		if up := firstGroup(linkRose, line); up != "" {
 			if l := of(up); l != nil {
@@ -51,11 +61,22 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 			if l := of(name); l != nil && !(l.down && l.mayRise) {
 				l.down, l.downs = true, append(l.downs, src())
 				l.downAt = stamped(l.downAt, line)
+				l.fell, l.rose = writtenAt(line), time.Time{}
+				if !l.fell.IsZero() && !started {
+					l.downOn = append(l.downOn, l.fell)
+				}
 			}
 		} else if name := firstGroup(linkRose, line); name != "" {
 			if l := of(name); l != nil {
 				l.down, l.ups = false, append(l.ups, src())
 				l.upAt = stamped(l.upAt, line)
+				at := writtenAt(line)
+				if l.rose.IsZero() && len(l.downs) > 0 {
+					l.rose, l.roseAt = at, src()
+				}
+				if !at.IsZero() && !started {
+					l.upOn = append(l.upOn, at)
+				}
 			}
 		}
 	}
@@ -65,13 +86,41 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 // flaps says how the link changed, with the lines that show it; "" where it is not worth a word.
 func (l *linkLog) flaps() (string, []facts.Source) {
 	switch n := len(l.downs); {
-	case n >= oftenDown || n == 2 && together(l.downAt, 2):
+	case n >= oftenDown || n == 2 && (together(l.downAt, 2) || near(l.downOn, 2)):
 		return "going down " + counted(n, "time"), sample(l.downs)
-	case n == 0 && len(l.ups) >= oftenDown && together(l.upAt, oftenDown):
+	case n == 0 && len(l.ups) >= oftenDown && (together(l.upAt, oftenDown) || near(l.upOn, oftenDown)):
 		return "coming up " + counted(len(l.ups), "time") + " without a word of why it went down", sample(l.ups)
 	}
 	return "", nil
 }
+
+// outage says how long a link was down that went down once while a log was written, with the lines that show it. One
+// time may be somebody who changed a cable.
+func (l *linkLog) outage() (string, []facts.Source) {
+	took := l.rose.Sub(l.fell)
+	if len(l.downs) != 1 || len(l.ups) == 0 || l.fell.IsZero() || l.rose.IsZero() || took < 0 {
+		return "", nil
+	}
+	lasted := fmt.Sprintf("for %g s", took.Seconds())
+	if took < time.Second {
+		lasted = "for less than a second"
+	}
+	return "going down once, " + lasted, []facts.Source{l.downs[0], l.roseAt}
+}
+
+// writtenAt is the time that syslog wrote before a line; of those without a year the distance is right within one.
+func writtenAt(line string) time.Time {
+	if m := syslogTime.FindString(line); m != "" {
+		for _, form := range []string{"Jan _2 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04:05"} {
+			if at, err := time.Parse(form, m); err == nil {
+				return at
+			}
+		}
+	}
+	return time.Time{}
+}
+
+var syslogTime = regexp.MustCompile(`\b(?:[A-Z][a-z]{2} [ \d]?\d|\d{4}-\d{2}-\d{2}[T ]?) ?\d{2}:\d{2}:\d{2}`)
 
 // together reports whether some of the times, as many as are wanted, lie close to each other and long after the start.
 func together(at []float64, many int) bool {
@@ -82,6 +131,20 @@ func together(at []float64, many int) bool {
 	}
 	return false
 }
+
+// near reports whether some of the dates, as many as are wanted, lie close to each other.
+func near(dates []time.Time, many int) bool {
+	for i := 0; i+many <= len(dates); i++ {
+		if d := dates[i+many-1].Sub(dates[i]); d > 0 && d < closely*time.Second {
+			return true
+		}
+	}
+	return false
+}
+
+// systemStart is a line of the kernel at its start, when drivers set their links up more than once.
+var systemStart = regexp.MustCompile(`Copyright \(c\) 1992-|---<<BOOT>>---|Linux version \d|OpenBSD \d+\.\d+\S* .*#\d+|` +
+	`real mem(?:ory)? +=|kernel boot file is`)
 
 func firstGroup(r *regexp.Regexp, line string) string {
 	for i, m := range r.FindStringSubmatch(line) {
@@ -115,3 +178,14 @@ var (
 		`atlantic: link change old \d+ new [1-9]|ax88179\w* - link status is: 1)|([a-z][\w.@-]*): link (?:state changed to )?UP\b|` +
 		`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): gained carrier)`)
 )
+
+// fallen is the first link, by its name, that the log shows going down.
+func fallen(f *facts.Facts) string {
+	logs := linkLogs(f)
+	for _, name := range slices.Sorted(maps.Keys(logs)) {
+		if len(logs[name].downs) > 0 && !builtOn.MatchString(name) {
+			return name
+		}
+	}
+	return ""
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // slowGateway finds a gateway that the monitor of a firewall called late, and that lost few of its probes.
@@ -46,3 +47,42 @@ func slowGateway(f *facts.Facts) []Finding {
 // gatewayDelay is what dpinger of pfSense and OPNsense logs of a round trip above the limit, and what they make of it.
 var gatewayDelay = regexp.MustCompile(`dpinger.* (\S+): Alarm latency ([0-9.]{1,12})(us|ms) stddev \S+ loss (\d{1,3})%|` +
 	`(?i:alarm|alert): .*\(Addr: ?\S+ Alarm: ?(?:1|\S+ -> \S+) RTT: ?([0-9.]{1,12}) ?(us|ms) .*Loss: ?(\d{1,3})`)
+
+// unsentProbes finds what keeps a firewall of FreeBSD's kind from sending to a gateway or a peer: dpinger says only the
+// number of the error, OpenVPN its name as well.
+func unsentProbes(f *facts.Facts) []Finding {
+	const often = 3
+	peer, number := "", ""
+	lines, n := logLines(f, func(line string) bool {
+		m := unsent.FindStringSubmatch(line)
+		if m == nil || f.System != system.FreeBSD || unsentFor[m[2]+m[3]] == "" {
+			return false
+		}
+		if number == "" {
+			peer, number = "gateway "+m[1], m[2]+m[3]
+			if m[1] == "" {
+				peer = "tunnel"
+			}
+		}
+		return true
+	})
+	if n == 0 {
+		return nil
+	}
+	s := Info
+	if n >= often {
+		s = Warning
+	}
+	found := with(s, one(peer, lines, "nothing could be sent to it: %s (error %s, %s)", unsentFor[number], number,
+		counted(n, "line")))
+	found[0].Because = "The packets did not leave the host: while this lasts the way to it does not exist."
+	found[0].Confirm = "The messages stop when its interface has its link, its address and its route again."
+	return do("ifconfig shows whether the interface to it is up and has its address, netstat -rn whether the route is there, "+
+		"arp -an whether the next router answers", found)
+}
+
+var unsent = regexp.MustCompile(`dpinger.* (\S+): sendto error: (\d{1,3})\b|\bwrite UDP\S*: .*\(code=(\d{1,3})\)`)
+
+// unsentFor are the errors of FreeBSD (sys/sys/errno.h) by their numbers.
+var unsentFor = map[string]string{"49": "its own address is gone", "50": "the interface is down",
+	"51": "the network cannot be reached", "64": "the next router does not answer ARP", "65": "there is no route to it"}

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 	"github.com/wirerate/wirerate/internal/shell"
+	"github.com/wirerate/wirerate/internal/system"
 )
 
 // linkFlaps finds links that go up and down.
@@ -35,7 +37,12 @@ func linkFlaps() Rule {
 			})
 			for _, name := range slices.Sorted(maps.Keys(logs)) {
 				if how, seen := logs[name].flaps(); how != "" {
-					out = append(out, do(flapAction(name), one(name, seen, "the kernel's log shows the link %s", how))...)
+					out = append(out, do(flapAction(in.Facts, name), one(name, seen, "the kernel's log shows the link %s", how))...)
+				} else if how, seen := logs[name].outage(); how != "" && !builtOn.MatchString(name) {
+					found := with(Info, one(name, seen, "the log shows the link %s", how))
+					found[0].Because = "Everything in flight was lost, and what depends on the link was set up again. One time may " +
+						"be a cable that was pulled, a device that was restarted, or a change of settings."
+					out = append(out, do("if it comes again: "+flapAction(in.Facts, name), found)...)
 				}
 			}
 			return append(out, leftBundle(in.Facts)...)
@@ -73,15 +80,23 @@ func countedFlaps(n *facts.NIC) []Finding {
 var builtOn = regexp.MustCompile(`^(?:vlan|lagg|bridge|trunk|aggr)\d+$|^\w+[._]\w*\d+$`)
 
 // flapAction is what is done about a link that flaps.
-func flapAction(name string) string {
+func flapAction(f *facts.Facts, name string) string {
 	if wirelessName.MatchString(name) {
 		return "look at the signal and at the log of wpa_supplicant"
+	}
+	if f.System != system.Linux { // whose energy saving is off unless somebody switched it on
+		rates := shell.Join("ifconfig", "-m", name)
+		if f.System == system.OpenBSD {
+			rates = shell.Join("ifconfig", name, "media")
+		}
+		return "change the cable or optic, then the port of the switch; if it goes on, fix a lower rate (" + rates +
+			" lists those that it has)"
 	}
 	return "change the cable or optic, then the port of the switch; if it goes on, switch energy saving off (" +
 		shell.Join("ethtool", "--set-eee", name, "eee", "off") + ") or fix a lower rate"
 }
 
-var wirelessName = regexp.MustCompile(`^(?:wl|ath|ra|iwm|iwn|iwx|wifi|phy)`)
+var wirelessName = regexp.MustCompile(`^(?:wl|ath|ra|iw[imnx]\d|wpi|wifi|phy|run\d|rum\d|u?r?rtwn\d|urtw|bwfm|bwi\d|mwx|qwx|zyd|otus)`)
 
 // leftBundle finds ports that left their LACP bundle, as FreeBSD's ieee8023ad_lacp.c says it.
 func leftBundle(f *facts.Facts) []Finding {
@@ -92,7 +107,8 @@ func leftBundle(f *facts.Facts) []Finding {
 	}
 	return do("compare LACP with the switch: its timeout, its mode, the ports in the bundle; then "+
 		"look at cables and optics",
-		one(stoppedDistributing.FindStringSubmatch(lines[0].Text)[1], lines, "ports left their LACP bundle %d times", n))
+		one(cmp.Or(firstGroup(stoppedDistributing, lines[0].Text), "LACP"), lines,
+			"ports left their LACP bundle %d times", n))
 }
 
-var stoppedDistributing = regexp.MustCompile(`\b([a-z]\w*): Interface stopped DISTRIBUTING`)
+var stoppedDistributing = regexp.MustCompile(`(?i)(?:\b([a-z]\w*): )?interface stopped distributing`)

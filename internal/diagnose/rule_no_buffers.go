@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
@@ -40,6 +43,10 @@ func refusedToSend(f *facts.Facts) []Finding {
 	}
 	next := "netstat -id and netstat -m tell which one it was: an interface whose send queue does not drain (no link, a " +
 		"hung card: dmesg), or network memory that is used up"
+	if memorySuffices(f) && f.System != "linux" {
+		next = "netstat -m shows no request for network memory that was denied, so it is the send queue of an interface: " +
+			"netstat -id tells which; send no faster than its line takes (a queue of pf, a limit in the program)"
+	}
 	if f.System == "linux" {
 		next = "send more slowly, or give the interface a longer send queue (ip link set dev NAME txqueuelen 10000); ip -s " +
 			"link and tc -s qdisc tell which interface drops"
@@ -47,4 +54,17 @@ func refusedToSend(f *facts.Facts) []Finding {
 	return do(next, one("ip", lines, "the kernel refuses to send: no buffer space"))
 }
 
-var noBufferSpace = regexp.MustCompile(`(?i)\bsend(?:to|msg|ing)?\b.*no buffer space available`)
+// memorySuffices reports whether netstat -m was read and no request for network memory was denied.
+func memorySuffices(f *facts.Facts) bool {
+	if slices.ContainsFunc(f.Memories, func(p facts.Pool) bool { return p.Denied > 0 }) {
+		return false
+	}
+	return slices.ContainsFunc(f.Lines("netstat -m"), func(line string) bool {
+		return strings.Contains(line, "requests for mbufs denied") || strings.Contains(line, "requests for memory denied")
+	})
+}
+
+// noBufferSpace is what programs say of ENOBUFS: by its words, by its number of FreeBSD (dpinger), or by what named
+// makes of it; of a UDP socket that does not wait, EAGAIN is the same.
+var noBufferSpace = regexp.MustCompile(`(?i)\bsend(?:to|msg|ing)?\b.*no buffer space available|` +
+	`\bwrite UDP\S*: no buffer space|sendto \S+ failed: resource temporarily unavailable|dpinger.*: sendto error: 55\b|error sending response: not enough free resources`)

@@ -36,8 +36,18 @@ func noCarrier() Rule {
 				if others > 0 && len(n.Addrs) == 0 && n.Master == "" {
 					s = Info // a spare port
 				}
-				out = append(out, do("check cable, optic and the other end's port; compare the speeds that both ends are set to",
-					with(s, one(n.Name, []facts.Source{src}, "%s", says)))...)
+				because, confirm := "", ""
+				next := "check cable, optic and the other end's port; compare the speeds that both ends are set to"
+				if wirelessName.MatchString(n.Name) || strings.TrimSpace(src.Text) == notJoined {
+					says, next = "it is switched on, and has joined no wireless network", "compare the network's name and its "+
+						"key with those of the access point; look into dmesg for firmware that does not load"
+					because = "Without an access point nothing is sent: a wrong name or key, a signal that is too weak, a channel " +
+						"that the card may not use, or firmware that is missing."
+					confirm = "ifconfig " + n.Name + " scan shows the network, and the state becomes active once it is joined."
+				}
+				found := with(s, one(n.Name, []facts.Source{src}, "%s", says))
+				found[0].Because, found[0].Confirm = because, confirm
+				out = append(out, do(next, found)...)
 			}
 			return out
 		},
@@ -47,6 +57,9 @@ func noCarrier() Rule {
 			"\tether 02:00:00:00:00:02\n\tmedia: Ethernet autoselect\n\tstatus: no carrier\n"),
 	}
 }
+
+// notJoined is what ifconfig of OpenBSD says of a wireless card without an access point.
+const notJoined = "status: no network"
 
 // carrierLost reports an interface that is administratively up without carrier, with the line that says so: the flags
 // of ip link, the status of ifconfig, or ethtool's.
@@ -63,10 +76,10 @@ func carrierLost(f *facts.Facts, n *facts.NIC) (facts.Source, bool) {
 		return facts.Source{}, false
 	}
 	for i, line := range lines[n.Source.Line:] {
-		if line != "" && line[0] != ' ' && line[0] != '\t' {
+		if strings.Contains(line, ": flags=") {
 			break
 		}
-		if strings.TrimSpace(line) == "status: no carrier" {
+		if s := strings.TrimSpace(line); s == "status: no carrier" || s == notJoined {
 			return f.Line("ifconfig -a", n.Source.Line+i+1), true
 		}
 	}

@@ -46,7 +46,7 @@ func pathLoss() Rule {
 						one("speed test", []facts.Source{s.LossLine}, "%.2g%% of its packets were lost", 100*s.Loss))
 				}
 			}
-			return lossyGateway(in.Facts)
+			return append(lossyGateway(in.Facts), unsentProbes(in.Facts)...)
 		},
 		Fires: linuxExample("mtr", traceExample("12.0", "13.0", "12.5")),
 		Quiet: linuxExample("mtr", traceExample("12.0", "80.0", "0.0")),
@@ -107,8 +107,13 @@ func lossyGateway(f *facts.Facts) []Finding {
 	if n == 0 {
 		return nil
 	}
-	return do("look at the link to it and at what its line carries meanwhile: a full upload loses "+
-		"probes as well as a bad line",
+	next := "look at the link to it and at what its line carries meanwhile: a full upload loses " +
+		"probes as well as a bad line"
+	if down := fallen(f); down != "" {
+		next = "the log shows the link of " + down + " going down as well: if that is the way to it, see to the link first " +
+			"(cable, port, what is at its other end)"
+	}
+	return do(next,
 		one("gateway "+address, lines, "its monitor lost %d%% of the probes (alarms in %s)", worst, counted(n, "line")))
 }
 

@@ -3,12 +3,14 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/system"
 	"github.com/wirerate/wirerate/internal/units"
 )
 
@@ -159,14 +161,21 @@ func refusedBuffers(f *facts.Facts) []Finding {
 		found := one("udp", []facts.Source{f.Line("dmesg", i+1), f.Settings[setting].Source},
 			"a program asked for a buffer of %s and got %s (%s)", units.Bytes(size*unit), units.Bytes(had*unit),
 			counted(n, "message"))
-		if m[8] != "" { // the BSDs grant all of it or nothing, and count their overhead
+		if m[8] != "" { // the BSDs grant all of it or nothing
 			found[0].Summary = fmt.Sprintf("a program asked for a buffer of %s and was refused", units.Bytes(size))
-			unit = 2
 		}
 		found[0].Because = "QUIC and other programs over UDP have no flow control by the kernel: a burst that is larger " +
 			"than the buffer is lost, and the transfer slows down."
-		found[0].Fix = []Fix{{Setting: setting, Value: fmt.Sprintf("%.0f", size*unit)}}
-		if now, known := f.Integer(setting); known && float64(now) >= size*unit {
+		needed := size * unit
+		switch f.System {
+		case system.OpenBSD:
+			found[0].Fix = []Fix{{Action: smallerBuffer}}
+			return found
+		case system.FreeBSD:
+			needed = math.Ceil(needed * mbufOverhead)
+		}
+		found[0].Fix = []Fix{{Setting: setting, Value: fmt.Sprintf("%.0f", needed)}}
+		if now, known := f.Integer(setting); known && float64(now) >= needed {
 			found[0].Fix = []Fix{{Action: fmt.Sprintf("restart the program: %s is %d now, and it asks once, at its start",
 				setting, now)}}
 		}
@@ -187,10 +196,19 @@ func refusedUnsized(f *facts.Facts) []Finding {
 	found[0].Because = "The kernel grants a socket buffer as a whole or not at all; the program goes on with the default " +
 		"size, or ends."
 	found[0].Confirm = ""
-	found[0].Fix = []Fix{{Action: "let the program ask for less, or raise the limit to twice what it asks for:"},
+	found[0].Fix = []Fix{{Action: "let the program ask for less, or raise the limit to nine eighths of what it asks for:"},
 		{Setting: setting}}
+	if f.System == system.OpenBSD {
+		found[0].Fix = []Fix{{Action: smallerBuffer}}
+	}
 	return found
 }
+
+// mbufOverhead is by how much kern.ipc.maxsockbuf is larger than the largest buffer that is granted: each cluster of
+// 2048 bytes counts with an mbuf of 256 (sb_max_adj in sys/kern/uipc_sockbuf.c).
+const mbufOverhead = 2304.0 / 2048
+
+const smallerBuffer = "let the program ask for less: OpenBSD has no setting for its limit (SB_MAX in sys/socketvar.h)"
 
 // unsizedRefusal is ENOBUFS of setsockopt(2), as programs say it.
 var unsizedRefusal = regexp.MustCompile(`(?i)(?:setsockopt|SO_(?:SND|RCV)BUF)\b.*no buffer space available`)

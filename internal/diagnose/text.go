@@ -86,6 +86,9 @@ func (d Diagnosis) hostLine(b *strings.Builder) {
 	if f.Release == "unknown" {
 		parts[0] = f.System.Title() + ", release not known"
 	}
+	if f.SystemGuessed {
+		parts[0] = "which system printed it is not known, read as " + f.System.Title() + "'s"
+	}
 	if f.Relative != "" {
 		parts[0] = f.Relative + ", read in the formats of " + f.System.Title()
 	}

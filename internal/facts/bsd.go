@@ -93,6 +93,10 @@ func (f *Facts) readIfconfig(t text) error {
 	for i, line := range t.lines() {
 		src := f.Line(t.from, i+1)
 		if name, rest, ok := strings.Cut(line, ": flags="); ok && !strings.ContainsAny(name, " \t") {
+			if n = f.NIC(name); n != nil { // shown once more: the later state counts
+				*n = ifconfigHead(name, rest, src)
+				continue
+			}
 			if len(f.NICs) >= linkLimit {
 				break
 			}
@@ -119,9 +123,18 @@ func (f *Facts) readIfconfig(t text) error {
 	return nil
 }
 
+// vlanName is how FreeBSD (em0.100) and OPNsense (ix1_vlan111) name a VLAN after its interface.
+var vlanName = regexp.MustCompile(`^[a-z]+[0-9]+(?:\.|_vlan)[0-9]{1,4}$`)
+
 func ifconfigHead(name, rest string, src Source) NIC {
 	driver, _ := splitUnit(name)
 	driver = strings.TrimRight(driver, "-_.")
+	switch {
+	case vlanName.MatchString(name):
+		driver = "vlan"
+	case name == UnnamedLink:
+		driver = ""
+	}
 	n := NIC{Name: name, Driver: driver, Kind: "ethernet", Source: src, Features: map[string]Feature{},
 		Counters: map[string]Counter{},
 		Shown:    map[string]Source{"mtu": src, "up": src, "driver": src}}

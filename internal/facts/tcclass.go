@@ -126,22 +126,23 @@ func (q *Qdisc) values(words []string) {
 var qdiscName = regexp.MustCompile(`^[a-z][a-z_]+$`)
 
 var (
-	pfQueue = regexp.MustCompile(`^queue\s+(\S+)(?: parent \S+)? on (\S+)`)
+	pfQueue = regexp.MustCompile(`^queue\s+(\S+)(?:(?: parent \S+)? on (\S+)| )`)
 	pfSent  = regexp.MustCompile(`\[ *pkts: +(\d+) +bytes: +\d+ +dropped pkts: +(\d+)`)
 	pfLimit = regexp.MustCompile(`qlimit (\d+)|qlength: +\d+/ *(\d+)`)
 )
 
 // readPfQueues reads pfctl -v -s queue: a line for each queue of an interface, and below it what it sent and dropped.
 func (f *Facts) readPfQueues(t text) error {
-	found := false
+	found, link := false, UnnamedLink // of old ALTQ only the root says its interface
 	var c *Class
-	for i, line := range t.lines() {
-		if m := pfQueue.FindStringSubmatch(line); m != nil {
+	lines := t.lines()
+	for i, line := range lines {
+		if m := pfQueue.FindStringSubmatch(line); m != nil && (m[2] != "" || i+1 < len(lines) && pfSent.MatchString(lines[i+1])) {
 			found = true
-			if c = nil; !plainName(m[2]) {
+			if c, link = nil, cmp.Or(m[2], link); !plainName(link) {
 				continue
 			}
-			n := f.linkOf(m[2], "", f.Line(t.from, i+1))
+			n := f.linkOf(link, "", f.Line(t.from, i+1))
 			n.Classes = append(n.Classes, Class{Kind: "pf", ID: m[1], Options: shorten(strings.TrimPrefix(line, m[0])),
 				Rate: tcRate(pairs(strings.Fields(line))["bandwidth"] + "bit"), Sent: Counter{Source: f.Line(t.from, i+1)}})
 			c = &n.Classes[len(n.Classes)-1]

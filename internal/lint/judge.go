@@ -25,6 +25,7 @@ func (k *checker) judge(r *catalog.Record, e conffile.Entry, place string) []fin
 			held := slices.ContainsFunc(others, func(o finding) bool { return o.id == found[i].id })
 			if !held {
 				found[i].severity = newestOnly(found[i])
+				found[i].because += k.defaultSince(r, found[i].code)
 			}
 		}
 		found = slices.DeleteFunc(found, func(f finding) bool {
@@ -40,20 +41,6 @@ func (k *checker) judge(r *catalog.Record, e conffile.Entry, place string) []fin
 		}
 	}
 	return found
-}
-
-// newestOnly is the severity of a problem that the newest release has and the
-// oldest one has not, when the release is not known: a setting that is gone
-// stays a warning, a value that is worse than a newer default is an info.
-func newestOnly(f finding) Severity {
-	switch f.code {
-	case "removed", "renamed", "no-effect", "wrong-file", "read-only":
-		if f.severity == Error {
-			return Warning
-		}
-		return f.severity
-	}
-	return Info
 }
 
 // judgeIn returns the problems of a setting in one release.
@@ -80,6 +67,11 @@ func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, ver
 	if f := k.refusedValue(r, e, v, place, version); f != nil {
 		return append(found, *f)
 	}
+	if v.extra {
+		found = append(found, finding{id: "extra", code: "syntax", severity: Warning, sources: r.Sources, value: true,
+			message: fmt.Sprintf("%s takes one number; the kernel reads %s and ignores the rest", e.Name, v.words[0]),
+			because: r.Does})
+	}
 	judged := k.unitSlip(r, e, v, version)
 	if len(judged) == 0 {
 		judged = k.judgements(r, e, v, version)
@@ -88,7 +80,7 @@ func (k *checker) judgeIn(r *catalog.Record, e conffile.Entry, place string, ver
 		judged = k.smallBound(r, e, v, version)
 	}
 	found = append(found, judged...)
-	if len(judged) == 0 {
+	if len(judged) == 0 && !v.extra {
 		if f := cmp.Or(k.sameAsDefault(r, e, v, version), noSwitch(r, e, v, place), k.leftOff(r, e, v)); f != nil {
 			found = append(found, *f)
 		}
@@ -366,13 +358,16 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 		if j.Code == "below-default" {
 			known = least // below the least that the default can be is below the default
 		}
-		held, certain := k.holds(r, j.When, known, version)
+		held, certain := k.holds(r, j, known, version)
 		if !held {
 			continue
 		}
 		severity, because := cmp.Or(Severity(j.Severity), defaultSeverity(j.Code)), j.Because
-		if !certain {
+		switch {
+		case !certain:
 			severity = Info
+			fallthrough
+		case j.Typical && in["memory"] == nil:
 			because += " " + assumedText
 		}
 		sources := j.Sources

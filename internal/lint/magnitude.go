@@ -122,27 +122,35 @@ func (k *checker) smallCapacity(r *catalog.Record, e conffile.Entry, value, norm
 }
 
 // smallList finds a list of capacities of which some are below the default and none
-// above it.
+// above it, or one is far below it.
 func (k *checker) smallList(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) *finding {
 	d, known := r.DefaultIn(version)
 	normal := strings.Fields(d.Value)
 	if !known || r.Type != catalog.TypeList || !slices.Contains(capacityUnits, r.Unit) || len(normal) != len(v.numbers) {
 		return nil
 	}
-	smaller := false
+	smaller, larger, far, least := false, false, -1, 0.5
 	for i, word := range normal {
 		n, ok := lastNumber(word)
-		if !ok || v.numbers[i] > n {
+		if !ok {
 			return nil
 		}
-		smaller = smaller || v.numbers[i] < n
+		smaller, larger = smaller || v.numbers[i] < n, larger || v.numbers[i] > n
+		if n > 0 && v.numbers[i]/n <= least {
+			far, least = i, v.numbers[i]/n
+		}
 	}
-	if !smaller {
-		return nil
-	}
-	return &finding{id: "small-list", code: "below-default",
+	f := &finding{id: "small-list", code: "below-default",
 		severity: Warning, sources: r.Sources, value: true, because: r.Does,
 		message: k.valueMessage("below-default", e, d.Value, version)}
+	switch {
+	case larger && far >= 0:
+		f.message = fmt.Sprintf("%s = %s: number %d of it is far below the default of %s %s, %s", e.Name, e.Value, far+1,
+			k.system.Title(), version, normal[far])
+	case larger || !smaller:
+		return nil
+	}
+	return f
 }
 
 // order judges a range whose first number is above its last, which kernels refuse.

@@ -30,6 +30,7 @@ func (k *checker) judgeTogether() {
 	if k.system == catalog.Linux {
 		k.judgeConntrack()
 		k.judgeAccepted()
+		k.judgeSharedMemory()
 	}
 	for _, p := range ordered {
 		if p.system == k.system {
@@ -375,7 +376,6 @@ func (k *checker) judgeConntrack() {
 	if table != nil {
 		buckets, known = k.numberOf(table, name)
 	} else if r := k.lookup(setting); r != nil {
-		severity = Info
 		buckets, _, known = standard(r, k.versions[0], k.inputs(limit.entry, reading{}, k.versions[0]))
 	}
 	if !known || buckets <= 0 || entries <= buckets {

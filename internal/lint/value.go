@@ -17,6 +17,8 @@ type reading struct {
 	numeric bool
 	// refused says why the system refuses the value, "" when it takes it.
 	refused string
+	// extra is true of numbers behind the only one that the kernel reads.
+	extra bool
 }
 
 // read reads a value by the rules of its place. Values of types that are not
@@ -46,7 +48,7 @@ func (k *checker) read(r *catalog.Record, value, place string) reading {
 	if k.system == catalog.Linux && place == "sysctl" {
 		v.dropComment()
 		if r.Type != catalog.TypeTriple && len(v.words) > 1 {
-			v.words = v.words[:1] // the kernel reads the first number and stops
+			v.words, v.extra = v.words[:1], true // the kernel reads the first number and stops
 		}
 	}
 	v.readNumbers(k, place)
@@ -230,10 +232,10 @@ func standardOn(machine catalog.Inputs, r *catalog.Record, version catalog.Versi
 
 // holds evaluates a judgement. One that asks for what is not known of the
 // machine holds when it does on the assumed one, and is certain when it does on
-// all of them.
-func (k *checker) holds(r *catalog.Record, when string, in catalog.Inputs,
+// all of them, or for a typical one on all but the smallest.
+func (k *checker) holds(r *catalog.Record, j catalog.Judgement, in catalog.Inputs,
 	version catalog.Version) (held, certain bool) {
-	held, err := r.Holds(when, in)
+	held, err := r.Holds(j.When, in)
 	var unknown *catalog.UnknownInput
 	if !errors.As(err, &unknown) {
 		return held && err == nil, true
@@ -248,14 +250,14 @@ func (k *checker) holds(r *catalog.Record, when string, in catalog.Inputs,
 		if normal, ok := standardOn(machine, r, version, in); ok {
 			with["standard"] = normal
 		}
-		on, err := r.Holds(when, with)
+		on, err := r.Holds(j.When, with)
 		if err != nil {
 			return false, false
 		}
 		if i == 1 {
 			held = on
 		}
-		certain = certain && on
+		certain = certain && (on || i == 0 && j.Typical)
 	}
 	return held, certain
 }

@@ -15,7 +15,7 @@ func withHead(name, command string, p passage) (body string, at []int) {
 	body, at = strings.Join(p.lines, "\n"), p.at()
 	last := command[strings.LastIndex(command, " ")+1:]
 	switch {
-	case name == "ifconfig -a" && last != command && linkName.MatchString(last) &&
+	case name == "ifconfig -a" && ofOneLink.MatchString(command) &&
 		!strings.Contains(body, "flags=") &&
 		!strings.Contains(body, "Link encap"):
 		return last + "  Link encap:Ethernet\n" + body, at
@@ -28,8 +28,8 @@ func withHead(name, command string, p passage) (body string, at []int) {
 	return body, at
 }
 
-// linkName is what may be the name of an interface.
-var linkName = regexp.MustCompile(`^[a-z][\w.:@-]{0,15}$`)
+// ofOneLink is ifconfig that shows one interface; with more words behind its name it sets it, and prints nothing.
+var ofOneLink = regexp.MustCompile(`^ifconfig(?: -\S+)* [a-z][\w.:@-]{0,15}$`)
 
 // headOf is the line that names what follows, where it was not copied with it.
 func headOf(name, body string) string {

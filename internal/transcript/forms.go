@@ -110,9 +110,9 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^[a-z]+\d+: watchdog: head \d+|Found a Tx that wasn't completed on time|lost tx completion is above|OVER TEMP|over heated|` +
 		`discard oversize frame`), "dmesg", []string{"watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
 		"over heated", "oversize"}},
-	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|stopped DISTRIBUTING|mclpools? limit reached|` +
+	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|(?i:interface stopped distributing)|mclpools? limit reached|` +
 		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!`), "dmesg",
-		[]string{"NOP-", "DISTRIBUTING", "limit reached", "atchdog", "PCI Express", "hung"}},
+		[]string{"NOP-", "istributing", "DISTRIBUTING", "limit reached", "atchdog", "PCI Express", "hung"}},
 	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|InDroppedDma|rbuf_ovflow_cnt|rx_no_dma_resources|rx_fifo_errors|` +
 		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy): *\d+`), "ethtool -S interface",
@@ -144,9 +144,11 @@ var looseLines = []looseLine{
 		"node_exporter",
 		[]string{"node_", "allowance_exceeded{"}},
 	{regexp.MustCompile(`^\W*(?:kernel: )?[a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f](?: [\w.-]+)?: \S|` +
-		`^\W*(?:kernel: )?[a-z]\w+ \d+-[\d.]+:\d+\.\d+ [a-z][\w.-]*: \S|` +
-		`TX timeout detected|(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)`), "dmesg",
-		[]string{": ", "timeout", "send", "buffer space"}},
+		`^\W*(?:kernel: )?[a-z]\w+ \d+-[\d.]+:\d+\.\d+ [a-z][\w.-]*: \S|TX timeout detected|` +
+		`(?i:\bsend(?:to|msg|ing)?\b.*no buffer space available)|(?i:write UDP\S*: no buffer space|` +
+		`sendto \S+ failed: resource temporarily unavailable)|dpinger.*: sendto error: \d+$|` +
+		`\bwrite UDP\S*: .*\(code=\d+\)|error sending response: not enough free resources`), "dmesg",
+		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP"}},
 	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
 		[]string{"sec "}},
 	{regexp.MustCompile(`^\s*\d+ (?:ESTABLISHED|CLOSE_WAIT|TIME_WAIT|FIN_WAIT_?[12]|LAST_ACK|SYN_SENT|SYN_RECV)\s*$`), "netstat -an",

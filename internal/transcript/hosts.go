@@ -84,7 +84,7 @@ func (s section) prompt() string {
 }
 
 var (
-	userAtHost = regexp.MustCompile(`[\w.-]+@([A-Za-z][\w-]*)`)
+	userAtHost = regexp.MustCompile(`(?:^|[^\w.-])[A-Za-z_][\w.-]*@([A-Za-z][\w-]*)`)
 	hostPrompt = regexp.MustCompile(`^\s*\[?([A-Za-z][\w-]*)[\w.]*[:\]]? ?[~/]?[\w/]*[#$%>]+ *(?:sudo +|doas +)?$`)
 	shellName  = regexp.MustCompile(`^(?:ba|z|k|c|tc|da|a)?sh-?$|^(?:mysql|root|admin|user|ssh)$`)
 )

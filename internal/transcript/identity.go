@@ -21,7 +21,7 @@ var identityMarks = []struct {
 		`nf_conntrack|kernel: \[ *\d+\.\d+\]|^\[ *\d+\.\d{6}\] |neighbour: |arp_cache|NETDEV WATCHDOG|NIC Link is |` +
 		`SYNs to LISTEN|Link encap:|Lien encap:|Encapsulamento do Link:|Possible SYN flooding|possible SYN flooding|^TCP: inuse|allowance_exceeded|` +
 		`packets pruned from|packet receive errors|TCPTimeWaitOverflow|TcpExt|SYN cookies sent|Hardware Unit Hang|GT/s|` +
-		`LnkSta|^top - \d|^Kernel (Interface|IP routing) table|^Iface +MTU|^Active Internet connections \((w/o|` +
+		`LnkSta|^top - \d|^PING .*\) \d+(?:\(\d+\))? bytes of data|^Kernel (Interface|IP routing) table|^Iface +MTU|^Active Internet connections \((w/o|` +
 		`servers and|only)|PID/Program|^\s*Cpu\(s\):`), "Linux"},
 	{regexp.MustCompile(`(?m)^net\.inet6?\.[a-z0-9_.]+=|mbuf 2048 byte clusters|OpenBSD|Ifail|Iface$|` +
 		`net\.inet\.ip\.ifq\.|hwfeatures=|% spin|mcl2k2|DROP_P|Requests +FrcSync|min/avg/max/std-dev`), "OpenBSD"},
@@ -32,7 +32,7 @@ var identityMarks = []struct {
 		`/kernel: |drop mbuf that needs|setsockopt: no buffer space|^last pid: |^ *PID USERNAME +THR +PRI +NICE |TimedOut +Invalid +X Replies +Retries +Requests$|dpinger|` +
 		`rc\.gateway_alarm|packets received, \d+\.\d% packet loss|nfs server \S+: not responding|` +
 		`^[a-z]+\d+: (Missed Packets|Receive No Buffers|Good Packets) |Limiting (?:closed|open) port|mi_switch|` +
-		`stopped DISTRIBUTING|no ping reply \(NOP-|^Proto +Rexmit|netmap_transmit|(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
+		`(?i:interface stopped distributing)|no ping reply \(NOP-|^Proto +Rexmit|netmap_transmit|(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
 		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|netmap data via polling|syncache_socket|` +
 		`lost tx completion is above|OVER TEMP!!`), "FreeBSD"},
@@ -48,7 +48,7 @@ var strongMarks = []struct {
 		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d`), system.Linux},
 	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|mbuf clusters in use \(current/cache/total/max\)|` +
 		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.[a-z%]| Ierrs Idrop | Netif Expire|^kern\.ipc\.maxsockbuf|^[a-z]+\d+: PCI Express Bus: |@pci\d+:\d+:\d+:\d+:`), system.FreeBSD},
-	{regexp.MustCompile(`(?m)OpenBSD|mbuf 2048 byte clusters in use|irq0/clock|total in +total out|%Spn |SYN cache entries added|^\tlladdr |` +
+	{regexp.MustCompile(`(?m)OpenBSD|mbuf 2048 byte clusters in use|irq0/clock|total in +total out|%Spn |SYN cache entries added|^\s*lladdr [0-9a-f]{2}:|ieee80211: (?:nwid|join) |^\s*status: no network$|` +
 		`<Link>  | Prio +Iface|Ifail|hwfeatures=|^CPU\d+ states: |half-open tcp|Debug: err$|^pktdelay-pkts +hard limit|: watchdog: head |^queue \S+ parent \S+ on `), system.OpenBSD},
 }
 
@@ -126,7 +126,7 @@ var relatives = []struct {
 	name string
 }{
 	{regexp.MustCompile(`\d checksummed in software\n|\d received packets dropped due to low memory|SMART,RUNNING|` +
-		`inet6 \S+ prefixlen \d+ secured|CHANNEL_IO|Darwin Kernel Version`), "macOS"},
+		`inet6 \S+ prefixlen \d+ secured|CHANNEL_IO|Darwin Kernel Version|mbufs allocated to ancillary data|mbuf 2KB clusters in use`), "macOS"},
 	{regexp.MustCompile(`(?m)^[\w.-]+@[\w.-]+> show |\bJUNOS\b|9k \(page size\) jumbo clusters|^\{(?:master|backup)(?::\d+)?\}`), "Junos"},
 }
 
@@ -216,6 +216,9 @@ func (p *Posted) identify(all string, alone bool) {
 	if named := namedSystem(all); (guess == "" || !sure && !strings.HasPrefix(guess, named)) && alone && named != "" {
 		guess = named + " unknown unknown"
 	}
+	if guess == "" && slices.ContainsFunc(p.parts, func(s section) bool { return cshPrompt.MatchString(s.line) }) {
+		guess = "FreeBSD unknown unknown"
+	}
 	if guess == "" {
 		guess = p.understoodBy()
 	}
@@ -224,6 +227,9 @@ func (p *Posted) identify(all string, alone bool) {
 	}
 	p.Texts["uname -a"] = guess
 }
+
+// cshPrompt is the prompt that root has in FreeBSD and what is made of it: no other system has a blank before its sign.
+var cshPrompt = regexp.MustCompile(`^\s*root@[\w.-]+:[~/][\w./-]* # `)
 
 // understoodBy makes a line of uname for the system by whose readers the fewest
 // lines stay unread, FreeBSD where both BSDs do as well; it is empty where that
@@ -251,3 +257,34 @@ func (p *Posted) understoodBy() string {
 	}
 	return best
 }
+
+// systemNames are the names by which people call what they run.
+var systemNames = []struct {
+	form   *regexp.Regexp
+	system string
+}{
+	{regexp.MustCompile(`(?i)\b(free ?bsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|hardenedbsd)\b`), "FreeBSD"},
+	{regexp.MustCompile(`(?i)\bopen ?bsd\b`), "OpenBSD"},
+	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
+		`archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
+}
+
+// namedSystem finds the one system that the words of a session speak of.
+func namedSystem(s string) string {
+	found := ""
+	for _, n := range systemNames {
+		if n.form.MatchString(s) {
+			if found != "" {
+				return "" // of several
+			}
+			found = n.system
+		}
+	}
+	if found == "" && bsdLink.MatchString(s) {
+		return "FreeBSD"
+	}
+	return found
+}
+
+// bsdLink is the name of an interface as the BSDs give it, FreeBSD more often than OpenBSD; em1 is one of Linux too.
+var bsdLink = regexp.MustCompile(`\b(?:em0|(?:igb|igc|ix|ixl|re|bge|bce|vmx|vtnet|lagg)\d)\b`)

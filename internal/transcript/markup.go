@@ -20,9 +20,12 @@ var (
 	encoded = regexp.MustCompile(`(?mi)^Content-Transfer-Encoding: *quoted-printable`)
 )
 
+// encodedLine is a line of a mail without its head that goes on behind a soft break, with an encoded character in it.
+var encodedLine = regexp.MustCompile(`(?m)^.*=[0-9A-F]{2}.*=$`)
+
 // readable turns the source of a web page or of a mail into what people see.
 func readable(s string) string {
-	if encoded.MatchString(s) {
+	if encoded.MatchString(s) || len(encodedLine.FindAllStringIndex(s, 8)) >= 8 && !strings.Contains(s, "=\n=\n") {
 		data, err := input.Stream(quotedprintable.NewReader(strings.NewReader(s)), "the message", int64(len(s))+1)
 		// A body that is not wholly so encoded is read up to where it is not.
 		if err == nil || len(data) > len(s)/2 {
@@ -245,3 +248,26 @@ var titledLine = regexp.MustCompile(`^[\w.-]{1,32}: {1,2}(\[ *(?:ID|SUM|\d+)\] .
 // forumMark is what forums, trackers and pages put around an output.
 var forumMark = regexp.MustCompile(`(?i)\[/?(?:code|icode|quote|pre|php|spoiler|tt|font|size|color|b|i)(?:=[^\]]*)?\]|` +
 	`\{(?:noformat|code)(?::[^}]*)?\}|</?(?:pre|code|tt|blockquote)(?: [^>]*)?>`)
+
+// outdent takes off the indentation of a section: that of its prompt, and without one that of outputs which a post shows
+// as a block of code.
+func (s section) outdent() {
+	if s.command != "" {
+		indent := s.line[:len(s.line)-len(strings.TrimLeft(s.line, " \t"))]
+		for i := range s.lines {
+			s.lines[i] = strings.TrimPrefix(s.lines[i], indent)
+		}
+		return
+	}
+	for i := 0; i < len(s.lines); i++ {
+		first := s.lines[i]
+		rest := strings.TrimLeft(first, " \t")
+		indent := first[:len(first)-len(rest)]
+		if rest == "" || indent == "" || blockBegun(first) != "" || blockBegun(rest) == "" {
+			continue
+		}
+		for ; i < len(s.lines) && strings.HasPrefix(s.lines[i], indent); i++ {
+			s.lines[i] = s.lines[i][len(indent):]
+		}
+	}
+}

@@ -34,7 +34,7 @@ func commandOf(line string) string {
 		}
 	}
 	m := promptLine.FindStringSubmatch(line)
-	if m == nil || percentage.MatchString(m[1]) {
+	if m == nil || percentage.MatchString(m[1]) || strings.HasSuffix(m[1], "->") || strings.HasSuffix(m[1], "=>") {
 		return ""
 	}
 	words := commandWords(m[2])

@@ -193,37 +193,6 @@ func (p printed) Error() string {
 // Is makes it ErrNoOutputs to those who ask.
 func (printed) Is(target error) bool { return target == ErrNoOutputs }
 
-// systemNames are the names by which people call what they run.
-var systemNames = []struct {
-	form   *regexp.Regexp
-	system string
-}{
-	{regexp.MustCompile(`(?i)\b(freebsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|hardenedbsd)\b`), "FreeBSD"},
-	{regexp.MustCompile(`(?i)\bopenbsd\b`), "OpenBSD"},
-	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
-		`archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},
-}
-
-// namedSystem finds the one system that the words of a session speak of.
-func namedSystem(s string) string {
-	found := ""
-	for _, n := range systemNames {
-		if n.form.MatchString(s) {
-			if found != "" {
-				return "" // of several
-			}
-			found = n.system
-		}
-	}
-	if found == "" && bsdLink.MatchString(s) {
-		return "FreeBSD"
-	}
-	return found
-}
-
-// bsdLink is the name of an interface as the BSDs give it, FreeBSD more often than OpenBSD; em1 is one of Linux too.
-var bsdLink = regexp.MustCompile(`\b(?:em0|(?:igb|igc|ix|ixl|re|bge|bce|vmx|vtnet|lagg)\d)\b`)
-
 // ErrNotText is returned for files that hold something else than text.
 var ErrNotText = errors.New("it is not text")
 
@@ -356,6 +325,9 @@ func splitSession(s string) []section {
 			last.first = i + 1
 		}
 		last.lines = append(last.lines, strings.TrimPrefix(line, last.indent))
+	}
+	for _, part := range parts {
+		part.outdent()
 	}
 	return parts
 }

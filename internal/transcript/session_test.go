@@ -239,3 +239,34 @@ func TestTopWithAnEmptyLine(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// What a post shows as an indented block of code is read as if it stood at the margin, with and without a prompt.
+func TestIndentedOutputs(t *testing.T) {
+	const card = "igb1: flags=8843<UP,BROADCAST,RUNNING,SIMPLEX,MULTICAST> metric 0 mtu 1500\n\tether 02:00:00:00:00:02\n" +
+		"\tstatus: no carrier\n"
+	indented := "    " + strings.ReplaceAll(strings.TrimSpace(card), "\n", "\n    ") + "\n"
+	for _, s := range []string{card, "It is slow:\n\n" + indented + "\nThanks\n", "See\n\n    # ifconfig igb1\n" + indented + "\nThanks\n"} {
+		p, err := LoadSession(s)
+		if err != nil {
+			t.Errorf("%q: %v", s, err)
+			continue
+		}
+		f, err := p.Facts("post.txt")
+		if err != nil || len(f.NICs) != 1 || f.NICs[0].Name != "igb1" || len(f.Unread) > 0 {
+			t.Errorf("%q: %+v, %+v, %v", s, f.NICs, f.Unread, err)
+		}
+	}
+}
+
+// A mail's body that lost its head is still known to be quoted-printable; other text with signs of equality is left.
+func TestEncodedWithoutHead(t *testing.T) {
+	row := "net.inet.tcp.sendspace: 32768=20=0A and some more words that make the line long=\n"
+	if got := readable(strings.Repeat(row, 9)); strings.Contains(got, "=20") {
+		t.Errorf("%q", got)
+	}
+	for _, s := range []string{strings.Repeat(row, 3), strings.Repeat("a=b\nkern.ipc.maxsockbuf=2097152\n", 20)} {
+		if got := readable(s); got != s {
+			t.Errorf("%q", got)
+		}
+	}
+}

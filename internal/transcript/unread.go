@@ -152,7 +152,7 @@ func looksPrinted(lines []string, fenced bool) bool {
 	}
 	rows := 0
 	for _, line := range lines {
-		if isRow(line, fenced) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "![") && isRow(line, fenced) { // a picture is none
 			rows++
 		}
 	}

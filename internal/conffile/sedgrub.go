@@ -1,0 +1,76 @@
+package conffile
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// kernelWord is an argument of the kernel as scripts write it into GRUB's file.
+var kernelWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*(=[A-Za-z0-9_.,:/@+-]*)?$`)
+
+// grubArguments returns the kernel arguments that a substitution of sed's puts into
+// GRUB_CMDLINE_LINUX, whichever delimiter it has.
+func (s *scanner) grubArguments(w word) []word {
+	from, to := w.span.Start, w.span.End
+	if to-from > 2 && (s.src[from] == '\'' || s.src[from] == '"') {
+		from, to = from+1, to-1
+	}
+	if to-from < 4 || s.src[from] != 's' || !strings.Contains(s.src[from:to], "GRUB_CMDLINE_LINUX") {
+		return nil
+	}
+	var bounds []int
+	for i := from + 2; i < to && len(bounds) < 2; i++ {
+		switch s.src[i] {
+		case '\\':
+			i++
+		case s.src[from+1]:
+			bounds = append(bounds, i)
+		}
+	}
+	if len(bounds) < 2 {
+		return nil
+	}
+	from, to = bounds[0]+1, bounds[1]
+	if i := strings.Index(s.src[from:to], "GRUB_CMDLINE_LINUX"); i >= 0 {
+		if j := strings.IndexByte(s.src[from+i:to], '='); j >= 0 {
+			from += i + j + 1
+		}
+	}
+	var words []word
+	for from < to {
+		end := from
+		for end < to && s.src[end] != ' ' && s.src[end] != '\t' {
+			end++
+		}
+		if span := s.bare(Span{from, end}); kernelWord.MatchString(s.text(span)) {
+			words = append(words, word{span: span, text: s.text(span), line: w.line})
+		}
+		from = end + 1
+	}
+	return words
+}
+
+// bare takes quotes and what stands for parts of the old line off a word of a
+// replacement: &, \1.
+func (s *scanner) bare(span Span) Span {
+	for span.Start < span.End && strings.IndexByte(`"'&\`, s.src[span.Start]) >= 0 {
+		digit := span.Start + 1
+		if s.src[span.Start] == '\\' && digit < span.End && s.src[digit] >= '0' && s.src[digit] <= '9' {
+			span.Start++
+		}
+		span.Start++
+	}
+	for span.End > span.Start {
+		last := span.End - 1
+		switch {
+		case strings.IndexByte(`"'&\`, s.src[last]) >= 0:
+			span.End--
+		case s.src[last] >= '0' && s.src[last] <= '9' && last > span.Start && s.src[last-1] == '\\':
+			span.End -= 2
+		default:
+			return span
+		}
+	}
+	return span
+}

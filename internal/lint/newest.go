@@ -1,0 +1,30 @@
+package lint
+
+import (
+	"fmt"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+)
+
+// newestOnly is the severity of a problem that the newest release has and the
+// oldest one has not, when the release is not known: a setting that is gone and a
+// limit below the newer default stay warnings, what else is worse now is an info.
+func newestOnly(f finding) Severity {
+	switch f.code {
+	case "removed", "renamed", "no-effect", "wrong-file", "read-only", "below-default":
+		if f.severity == Error {
+			return Warning
+		}
+		return f.severity
+	}
+	return Info
+}
+
+// defaultSince says of a value below the default from which release on it is that.
+func (k *checker) defaultSince(r *catalog.Record, code string) string {
+	d, ok := r.DefaultIn(k.versions[0])
+	if code != "below-default" || !ok || d.Since == "" {
+		return ""
+	}
+	return fmt.Sprintf(" The default is this since %s %s.", k.system.Title(), d.Since)
+}
