@@ -50,6 +50,20 @@ func advised(lead string, before []string) bool {
 // settingLine is a sysctl with its value.
 var settingLine = regexp.MustCompile(`^(?:net|kern|hw|dev|vm|vfs|fs|kernel)\.[a-z0-9_.]+ ?[=:]`)
 
+// withoutCutEnd leaves out the last line of a text that breaks off within a setting of three numbers: what is left of the
+// last number is below the one before it.
+func withoutCutEnd(s string) string {
+	begin := strings.LastIndexByte(s, '\n') + 1
+	m := threeNumbers.FindStringSubmatch(s[begin:])
+	if m == nil || len(m[2]) > len(m[1]) || len(m[2]) == len(m[1]) && m[2] >= m[1] {
+		return s
+	}
+	return s[:begin]
+}
+
+// threeNumbers are the minimum, the default and the maximum of a buffer.
+var threeNumbers = regexp.MustCompile(`^\s*net\.\S+(?: ?= ?|: ?)\d+\s+(\d+)\s+(\d+)$`)
+
 // consoleLine is a line that the kernel printed on the terminal, between those of a command.
 var consoleLine = regexp.MustCompile(`^\[ *\d{1,9}\.\d{6}\] \S`)
 

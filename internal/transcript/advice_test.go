@@ -79,3 +79,18 @@ func TestPausesBeforeCommands(t *testing.T) {
 		}
 	}
 }
+
+func TestCutEnd(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\nnet.ipv4.tcp_rmem = 4096 131072 62":     "a\n",
+		"a\nnet.ipv4.tcp_rmem = 4096 131072 62\n":   "a\nnet.ipv4.tcp_rmem = 4096 131072 62\n",
+		"a\nnet.ipv4.tcp_rmem = 4096 131072 629145": "a\nnet.ipv4.tcp_rmem = 4096 131072 629145",
+		"net.ipv4.tcp_rmem = 4096 131072 100000":    "",
+		"net.core.rmem_max = 2":                     "net.core.rmem_max = 2",
+		"":                                          "",
+	} {
+		if got := withoutCutEnd(in); got != want {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+}

@@ -122,7 +122,7 @@ func LoadSession(s string) (Posted, error) {
 // LoadHosts returns the outputs in a pasted session by the hosts that its prompts name.
 func LoadHosts(s string) ([]Posted, error) {
 	plain := string(plainText([]byte(s[:min(len(s), facts.TextLimit)])))
-	text := readable(plain)
+	text := withoutCutEnd(readable(plain))
 	moved := strings.Count(text, "\n") != strings.Count(plain, "\n")
 	var all []Posted
 	for _, parts := range byHost(splitSession(text)) {
