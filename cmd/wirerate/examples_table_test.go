@@ -65,7 +65,7 @@ var prepared = map[string]string{
 	"wirerate inspect 4": "wirerate capture -o web1.tar.gz",
 	"wirerate watch 7":   "wirerate watch --record /var/lib/wirerate-watch --for 4s",
 	"wirerate lab shell": "wirerate lab up sat geo-satellite",
-	"wirerate report":    experiment + "wirerate watch --record /var/lib/wirerate/watch --for 4s",
+	"wirerate report":    experiment + "wirerate watch --record /var/lib/wirerate/watch --for 8s",
 	"wirerate trial 8":   interrupted("trial --arm current --arm cc:reno --lab rate=20mbit,rtt=5ms --run 1s --omit 0s --pairs 2"),
 	"wirerate tune 4":    interrupted("tune --lab rate=20mbit,rtt=5ms --role bulk --run 1s --omit 0s --pairs 2 --no-shares"),
 	"wirerate weblog":    experiment,

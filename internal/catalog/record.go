@@ -171,6 +171,10 @@ type Lifetime struct {
 type Range struct {
 	Min *int64 `yaml:"min,omitempty" json:"min,omitempty"`
 	Max *int64 `yaml:"max,omitempty" json:"max,omitempty"`
+	// Since is the first version that is known to refuse what is outside (empty: all do).
+	Since Version `yaml:"since,omitempty" json:"since,omitempty"`
+	// Before is what earlier versions accept; nil: any number, or not known.
+	Before *Range `yaml:"before,omitempty" json:"before,omitempty"`
 }
 
 // Value is one member of an enum or one bit of a bitmask.

@@ -125,6 +125,16 @@ func (r *Record) In(v Version) *Record {
 	return &at
 }
 
+// RangeIn returns what version v accepts, nil where it accepts any number or
+// that is not known.
+func (r *Record) RangeIn(v Version) *Range {
+	accepted := r.Range
+	for accepted != nil && !v.AtLeast(accepted.Since) {
+		accepted = accepted.Before
+	}
+	return accepted
+}
+
 // DefaultIn returns the default in version v, and false when none is recorded.
 func (r *Record) DefaultIn(v Version) (Default, bool) {
 	for i := len(r.Default) - 1; i >= 0; i-- {

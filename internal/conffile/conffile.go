@@ -221,6 +221,10 @@ func (s *scanner) file(kind Kind) (ok bool) {
 	case Service:
 		s.service()
 	case Other:
+		if s.system == FreeBSD || s.system == OpenBSD {
+			s.guide()
+			break
+		}
 		s.other()
 	default:
 		return false

@@ -183,6 +183,7 @@ refused 8:14 "\""
 14:19 pf:queue/bandwidth=100M [em0]
 14:34 pf:queue/qlimit=500 [em0]
 15:5 pf:set/ruleset-optimization=basic
+refused 14:1 "queue"
 `},
 		{".link", LinkFile, Linux, "/etc/systemd/network/10-x.link",
 			"[Match]\nOriginalName=eth0\n; c\n[Link]\nRxBufferSize = 4096\nMTUBytes=9000 \\\n  x\nnope\n",

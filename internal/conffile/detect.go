@@ -57,6 +57,8 @@ func Detect(file string, data []byte) Guess {
 		votes := countVotes(g.Kind, text)
 		system, bsd := votes.winner()
 		switch {
+		case g.Kind == PF && translates.MatchString(text) && !translatesTo.MatchString(text):
+			g.System = FreeBSD // whose newer releases have the words of OpenBSD too
 		case system != "":
 			g.System = system
 		case g.System == Linux && bsd:

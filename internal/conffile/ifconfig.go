@@ -42,6 +42,12 @@ var (
 	ifconfigNear = []string{"wepkey", "parents", "vlandevs"}
 )
 
+// isOption reports a word that ifconfig takes as it stands; it knows none in capitals.
+func isOption(w string) bool {
+	return w == "up" || w == "down" || w == "inet" || w == "inet6" || ifconfigValues[w] || ifconfigSkip[w] ||
+		ifconfigSwitches[strings.TrimPrefix(w, "-")] || slices.Contains(ifconfigSpelt, w)
+}
+
 // misspeltOption returns the option that a word is one slip away from, "" for none.
 func misspeltOption(text string) string {
 	if len(text) < 5 || len(text) > 20 || slices.Contains(ifconfigSpelt, text) || slices.Contains(ifconfigNear, text) {
@@ -106,6 +112,9 @@ func (s *scanner) ifconfigOptions(words []word, base Entry) {
 			meant := misspeltOption(bare)
 			if bare == "wpapsk" && s.system == OpenBSD {
 				meant = "wpakey"
+			}
+			if lower := strings.ToLower(w.text); meant == "" && lower != w.text && isOption(lower) {
+				meant = lower
 			}
 			if meant != "" && s.system != Linux && !w.quoted {
 				s.reject(w.line, w.span, "ifconfig has no option "+bare+"; did you mean "+meant+"?")

@@ -45,7 +45,8 @@ func Holds(file, text string) bool {
 	}
 	found := false
 	s := &scanner{src: text, path: file, system: Linux, entry: func(e Entry) bool {
-		found = found || strings.HasPrefix(e.Name, "net.") || strings.ContainsAny(e.Name, ":/")
+		system, _ := SystemOfKey(e.Name)
+		found = found || strings.HasPrefix(e.Name, "net.") && system == Linux || strings.ContainsAny(e.Name, ":/")
 		return !found
 	}}
 	s.other()

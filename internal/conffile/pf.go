@@ -30,6 +30,7 @@ type pfLexer struct {
 
 	neighbours pfNeighbours
 	names      pfNames
+	order      pfOrder
 }
 
 func (p *pfLexer) step() {
@@ -112,6 +113,10 @@ func (p *pfLexer) flush() {
 	if len(p.words) > 0 {
 		raw := p.s.wholeLines(Span{p.words[0].span.Start, p.words[len(p.words)-1].span.End})
 		p.s.pfStatement(p.words, raw)
+		p.s.pfParentheses(p.words)
+		if p.anchors == 0 {
+			p.order.statement(p.s, p.words)
+		}
 		p.neighbours.statement(p.words, raw)
 		p.names.statement(p.words)
 	}

@@ -45,6 +45,13 @@ func TestPFGrammar(t *testing.T) {
 		{"queue a bandwidth 5Mb hfsc(default)", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\nrefused 1:23 \"hfsc(\"\n", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\n"},
 		{"queue web parent main bandwidth 5M", "1:7 pf:queue=web\n1:23 pf:queue/bandwidth=5M\n", "1:7 pf:queue=web\nrefused 1:11 \"parent\"\n"},
 		{"pass in proto tcp to port 22 keep\nstate (no-sync)", "refused 2:1 \"state\"\n", "refused 2:1 \"state\"\n"},
+		{"pass out\nnat on em0 from 10.0.0.0/8 -> (em0)\nnat on em1 -> (em1)", "refused 2:1 \"nat\"\nrefused 3:1 \"nat\"\n", "refused 2:1 \"nat\"\n"},
+		{"set require-order no\npass out\nnat on em0 -> (em0)", "1:5 pf:set/require-order=no\nrefused 3:1 \"nat\"\n", "1:5 pf:set/require-order=no\n"},
+		{"nat on em0 -> (em0)\nanchor a {\npass\n}\nblock", "refused 1:1 \"nat\"\n", ""},
+		{"pass from (em0) to (em1", "refused 1:20 \"(\"\n", "refused 1:20 \"(\"\n"},
+		{"pass from (em0)) to {{ x) }}", "refused 1:16 \")\"\n", "refused 1:16 \")\"\n"},
+		{"pass from %{a)", "", ""},
+		{"block in from !192.0.2.9/24", "1:15 pf:rule/host-bits=192.0.2.0/24\n", "1:15 pf:rule/host-bits=192.0.2.0/24\n"},
 		{"passs out", "refused 1:1 \"passs\"\n", "refused 1:1 \"passs\"\n"},
 		{"ext = em0\n$rule\n{{ rules }}\n\"x\" y\ninclude \"/etc/pf.local\"\nether block\n", "", ""},
 	} {

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // rcConf reads rc.conf, which the shell reads: assignments, with the shell's
@@ -60,12 +62,19 @@ var rcCommands = []string{"kldload", "kldunload", "kldstat", "ifconfig", "route"
 	"ipfw", "pkg", "mount",
 	"devctl"}
 
+// pasted is the first word of a shell's prompt: root@host:~ or [root@host.
+var pasted = regexp.MustCompile(`^\[?[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+(?::[^=]*)?$`)
+
 // rcNotAssignment rejects the common mistakes of blanks around the '=' and of a
 // command that was pasted; others are left alone, an rc.conf may hold any.
 func (s *scanner) rcNotAssignment(c *command) {
 	if c.words[0].text == "sysrc" {
 		s.reject(c.line, Span{c.words[0].span.Start, c.words[len(c.words)-1].span.End},
 			"not an assignment: every script that reads this file runs sysrc again; leave out the word")
+		return
+	}
+	if !c.conditional && pasted.MatchString(c.words[0].text) {
+		s.reject(c.line, c.words[0].span, "not an assignment: the prompt of a shell, pasted along with the text; delete the line")
 		return
 	}
 	if s.system == FreeBSD && !c.conditional && slices.Contains(rcCommands, path.Base(c.words[0].text)) {

@@ -26,7 +26,7 @@ func countedLosses() Rule {
 				return cmp.Or(cmp.Compare(a.Share(), b.Share()), cmp.Compare(a.Lost, b.Lost))
 			})
 			name := strings.TrimSpace(c.Scope + " " + c.Name)
-			if c.Beside == 0 {
+			if c.Of == "" {
 				return do(queueRemedy, with(gradedCount(facts.Counter{Value: c.Lost}),
 					one(name, []facts.Source{c.Source}, "%d", c.Lost)))
 			}

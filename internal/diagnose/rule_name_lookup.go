@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
-	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // slowPart is the time from which on a part of a request is late on any path: a second is what the first repetition of a
@@ -63,61 +62,6 @@ func connectSlow() Rule {
 		Fires: linuxExample("curl", "    time_namelookup:  0.004\n       time_connect:  3.044\n         time_total:  3.581\n"),
 		Quiet: linuxExample("curl", "    time_namelookup:  0.004\n       time_connect:  0.044\n         time_total:  3.581\n"),
 	}
-}
-
-// upstreamTimeout is what nginx logs when a server did not answer the SYN in proxy_connect_timeout.
-var upstreamTimeout = regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) while connecting to upstream`)
-
-// connectLate finds requests of a proxy for which the connection to the server, mostly one of the same network, took most
-// of the time.
-func connectLate(f *facts.Facts) []Finding {
-	const late = 0.2
-	if lines, n := matching(f, upstreamTimeout); n > 0 {
-		found := with(Info, one("nginx", lines, "a server did not answer the connection in time, in %s", counted(n, "line")))
-		found[0].decides = true
-		return do("look whether that server runs and its listen queue is full (ss -ltn), then for filters on the way", found)
-	}
-	for _, r := range f.Requests {
-		if r.Server == "" || r.Connect < late || r.Connect*2 < r.Total {
-			continue
-		}
-		found := with(Info, one(r.Server, []facts.Source{r.Source}, "%.3g s%s for the connection to the server", r.Connect,
-			ofTotal(r.Connect, r.Total)))
-		found[0].decides = true
-		found[0].Because = "In one network a connection takes about a millisecond: the server accepts late (its processors or its " +
-			"accept queue are full), or the proxy itself was late to see the answer (its own processors are full)."
-		return do("look at both for full processors (mpstat -P ALL 1), at the server for a full accept queue (ss -ltn)", found)
-	}
-	return nil
-}
-
-// proxyQueue finds requests that waited in a proxy for a free server.
-func proxyQueue() Rule {
-	return Rule{
-		ID: "proxy-queue", Title: "Requests wait in a proxy for a free server", Systems: onLinux(),
-		Needs: []string{"requests"}, Severity: Warning,
-		Because: "HAProxy keeps requests back while each server has as many as its maxconn allows: the servers are too few or " +
-			"too slow, or maxconn is low.",
-		Confirm: "show stat has a qcur above 0 for the backend while it is slow.",
-		Check: func(in Input) []Finding {
-			slow, all := requestsWith(in.Facts, func(r facts.RequestTime) (float64, float64) { return r.Queue, r.Total })
-			if len(slow) == 0 {
-				return nil
-			}
-			worst := slow[len(slow)-1]
-			found := with(partSeverity(len(slow), all), one(cmp.Or(worst.Server, "proxy"), []facts.Source{worst.Source},
-				"%d of %s waited in the queue, up to %.3g s%s", len(slow), counted(all, "request"), worst.Queue,
-				ofTotal(worst.Queue, worst.Total)))
-			return do("raise maxconn of the servers if they have room, or add servers", found)
-		},
-		Fires: linuxExample("curl", proxyExample("4100/1/30")),
-		Quiet: linuxExample("curl", proxyExample("0/1/4130")),
-	}
-}
-
-func proxyExample(times string) string {
-	return "Sep  7 23:08:54 lb haproxy[28]: 192.0.2.9:1023 [07/Sep/2017:23:08:53.233] web~ app/srv1 0/" + times +
-		"/4140 200 281 - - ---- 238/237/44/19/0 0/0 \"GET / HTTP/1.1\"\n"
 }
 
 // requestsWith are the requests of which a part was slow and most of the whole, the slowest last, and how many requests

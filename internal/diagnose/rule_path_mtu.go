@@ -19,6 +19,9 @@ func pathMTU() Rule {
 		Confirm: "A transfer that stands still goes on with the smaller MSS.",
 		Check: func(in Input) []Finding {
 			for _, told := range in.Facts.Messages {
+				if m := ownMTU.FindStringSubmatch(told.Text); m != nil {
+					return toldHere(m[1], told)
+				}
 				m := smallerMTU.FindStringSubmatch(told.Text)
 				if m == nil {
 					continue
@@ -50,3 +53,23 @@ const headers = 40
 // smallerMTU is the answer of a router to a packet that must not be fragmented (pr_icmph of iputils' ping and the
 // BSDs').
 var smallerMTU = regexp.MustCompile(`(?i)from (\S+) .*frag needed and DF set \(mtu =? ?(\d{2,5})\)`)
+
+// ownMTU is what ping of Linux says of a packet that its own host does not send: larger than the interface's MTU, or than
+// what the kernel has learned of the path (iputils, ping/ping.c and ping6_common.c).
+var ownMTU = regexp.MustCompile(`(?i)local error: message too long,? \(?mtu[=:] ?(\d{2,5})`)
+
+// toldHere says the MTU towards a peer that the host itself knows: below that of Ethernet somebody on the path told of it, or
+// the way leads through a tunnel.
+func toldHere(mtu string, told facts.Message) []Finding {
+	const ethernet = 1500
+	if v, _ := strconv.Atoi(mtu); v >= ethernet {
+		return nil // as much as most paths take
+	}
+	found := decisive(do("ip route get PEER shows whether the kernel learned it (mtu in its cache) or the interface has it; "+
+		"clamp the MSS where packets are forwarded ("+clampMSS+")",
+		one("this host", []facts.Source{told.Source}, "it sends packets of %s bytes at most towards this peer", mtu)))
+	found[0].Because = "The interface towards the peer has this MTU, mostly that of a tunnel, or a router told of it before. " +
+		"Connections of this host fit themselves to it; those that it forwards, of containers and virtual machines with a " +
+		"larger MTU, depend on its message reaching them."
+	return found
+}

@@ -13,7 +13,7 @@ func transmitTimeout() Rule {
 		Because: "While a card is reset nothing is sent or received; driver, firmware, power saving of the slot or " +
 			"the hardware is at fault.",
 		Check: func(in Input) []Finding {
-			for _, words := range [][]string{{"netdev watchdog"}, {"detected tx unit hang"},
+			for _, words := range [][]string{{"netdev watchdog"}, {"detected tx unit hang"}, {": detected tx h"},
 				{"detected hardware unit hang"}, {"reset adapter unexpectedly"}, {": watchdog timeout"},
 				{"lost tx completions is above"}, {"keep alive watchdog timeout"}, {"tx timeout detected"},
 				{"tx timeout on queue"}, {"tx_timeout recovery level"}, {"_cond == 0 (loop"}, {"rtl_chipcmd_cond == 1 (loop"}, {"rtl_phyar_cond == 1 (loop"},
@@ -137,7 +137,8 @@ var (
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
 var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
 	`NETDEV WATCHDOG: ([a-z][\w.-]*) |^(?:\[[^\]]*\] )?[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
-	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|ENA admin queue)`)
+	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|ENA admin queue)|` +
+	`(?:^|[ >])([a-z]{2,}\w*\d\w*): [Dd]etected [Tt]x`)
 
 // hungSlot is the card by its driver and slot, where a driver does not name its interface: "igb 0000:02:00.1: ".
 var hungSlot = regexp.MustCompile(`\b([a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): `)

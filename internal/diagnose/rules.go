@@ -10,6 +10,7 @@ func Rules() []Rule {
 		netmapOffload(), linkFlaps(), iscsiLost(), mapFailed(),
 		pcieNarrow(), usbBus(), cloudAllowance(), pcieBelow(), linkErrors(), wirelessSlow(), oversized(), mtuMismatch(),
 		pmtuBlackHole(), tunnelMTU(), pathMTU(), nameLookupSlow(), connectSlow(), proxyQueue(),
+		answerSlow(), nameServersSilent(), ipsecErrors(), memoryShort(), tlsHandshakeLate(),
 		fullSegments(), fragments(),
 		mbufDenied(), mbufNearLimit(), socketsNearLimit(), memoryExhausted(), outOfMemory(), mbufDelayed(), zoneFailures(), tcpMemory(), unclosed(), slowReader(),
 		slowReceiver(), noBuffers(),

@@ -153,7 +153,7 @@ func ifconfigHead(name, rest string, src Source) NIC {
 	flags, _, _ = strings.Cut(flags, ">")
 	list := "," + flags + ","
 	n.Up = strings.Contains(list, ",UP,") && strings.Contains(list, ",RUNNING,")
-	n.MTU = smallNumber(pairs(strings.Fields(rest))["mtu"])
+	n.MTU = wholeMTU(pairs(strings.Fields(rest))["mtu"])
 	return n
 }
 

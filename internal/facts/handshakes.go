@@ -22,16 +22,24 @@ type Handshake struct {
 
 // handshakeLine is a SYN or its answer: "12:00:01.08 IP 192.0.2.1.51000 > 192.0.2.9.22: Flags [S.], ..., options
 // [...]".
-var handshakeLine = regexp.MustCompile(`^\s*(?:(\d\d):(\d\d):(\d\d\.\d+) )?.*\bIP6? (\S+) > (\S+): Flags \[(S\.?)(?:[EW]*)\],.* options \[([^\]]*)\]`)
+var handshakeLine = regexp.MustCompile(`^\s*(?:(\d\d):(\d\d):(\d\d\.\d+) )?(?:.*\bIP6? |\s+)(\S+) > (\S+): Flags \[(S\.?)(?:[EW]*)\],.* options \[([^\]]*)\]`)
+
+// packetTime is the line in front of that of TCP, where tcpdump -v breaks it.
+var packetTime = regexp.MustCompile(`^\s*(\d\d):(\d\d):(\d\d\.\d+) IP6? \(`)
 
 // readHandshakes reads the text of tcpdump (print-tcp.c), of which the handshakes alone say what ends agreed on.
 func (f *Facts) readHandshakes(t text) error {
 	sent := map[string]float64{}
 	found := false
+	var before []string
 	for i, line := range t.lines() {
 		m := handshakeLine.FindStringSubmatch(line)
 		if m == nil {
+			before = packetTime.FindStringSubmatch(line)
 			continue
+		}
+		if m[1] == "" && before != nil { // -v breaks the line behind the header of IP
+			copy(m[1:4], before[1:4])
 		}
 		found = true
 		scaled := strings.Contains(m[7], "wscale")

@@ -84,7 +84,7 @@ func ipLinkHead(words []string) (NIC, bool) {
 	for key, value := range pairs(words[3:]) {
 		switch key {
 		case "mtu":
-			n.MTU = smallNumber(value)
+			n.MTU = wholeMTU(value)
 		case "qlen":
 			n.TXQueue = smallNumber(value)
 		case "master":
@@ -261,4 +261,13 @@ func (f *Facts) useLink(n *NIC) {
 		c.Source = note(c.Source)
 		n.Counters[name] = c
 	}
+}
+
+// wholeMTU is an MTU; below that which IPv4 asks of every link the end of the number was cut off.
+func wholeMTU(digits string) int {
+	const least = 68
+	if v := smallNumber(digits); v >= least {
+		return v
+	}
+	return 0
 }

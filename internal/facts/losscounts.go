@@ -24,7 +24,7 @@ type LossCount struct {
 // Share is the part of the packets that was lost, at least: some tools count it among the others; 0 where nothing tells
 // of how many.
 func (c LossCount) Share() float64 {
-	if c.Beside == 0 {
+	if c.Of == "" {
 		return 0
 	}
 	return float64(c.Lost) / (float64(c.Lost) + float64(c.Beside))
@@ -58,7 +58,7 @@ var (
 	lossWords = regexp.MustCompile(`\b(?:drops?|dropped|drp|drps|failed upcall|discards?|discarded|lost|overflows?|overruns?|imissed|` +
 		`rx miss(?:ed|es)?|rx nombuf|nombuf|no m?buf(?:fers?)?)\b`)
 	errorWords = regexp.MustCompile(`\b(?:errors?|errs?)\b`)
-	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|total received|lookups hit)\b|^(?:rx|tx)$`)
+	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|total received|lookups hit|success upcall)\b|^(?:rx|tx)$`)
 	sendWords  = regexp.MustCompile(`\b(?:tx|out|output|sent|send|transmit|transmitted|opackets)\b`)
 	noCount    = regexp.MustCompile(`\b(?:limit|max|min|avg|mean|peak|size|rate|per|pps|ratio|percent|threshold|filter\w*|` +
 		`policy|acl|rules?|unknown|reject\w*|den(?:y|ied)|block\w*|dup\w*|fps|video|early|xdp|multicast|mcast|broadcast|` +
@@ -106,6 +106,13 @@ func scopeOf(lines []string, i int) (scope, rest string) {
 	}
 	return "", line
 }
+
+// vppScope reports whether the name of a block is that of an interface of VPP.
+func vppScope(name string) bool { return vppName.MatchString(name) }
+
+// vppName is a name that VPP gives, or that its drivers for pairs and taps do.
+var vppName = regexp.MustCompile(`^(?:local0|loop\d+|bvi\d+|host-\S+|tap\d+|memif\d+/\d+|[A-Z]\w*Ethernet[\w/]+|` +
+	`vxlan_tunnel\d+|rdma-\d+)$`)
 
 func plainScope(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, ":", " ")), " ")
@@ -187,6 +194,9 @@ func lossesOf(all []namedCount) (lost, totals []namedCount) {
 				continue
 			}
 			n := commonPrefix(t.words, c.words)
+			if t.scope != c.scope && t.scope != "" && c.scope != "" && vppScope(c.scope) {
+				continue // of another interface of VPP
+			}
 			if t.scope == c.scope {
 				n += scopeLimit
 			}
@@ -194,8 +204,10 @@ func lossesOf(all []namedCount) (lost, totals []namedCount) {
 				best, like = t, n
 			}
 		}
-		share := LossCount{Lost: c.value, Beside: best.value}.Share()
-		if like < 0 || best.value == 0 && c.value < allLost || share < leastLostShare || !isLoss && share < leastErrors {
+		share := LossCount{Lost: c.value, Of: best.name, Beside: best.value}.Share()
+		// A few drops of an interface of VPP are packets that nobody wanted.
+		few := c.value < allLost && (best.value == 0 || c.words == "drops" && vppScope(c.scope))
+		if like < 0 || few || share < leastLostShare || !isLoss && share < leastErrors {
 			continue
 		}
 		lost, totals = append(lost, c), append(totals, best)

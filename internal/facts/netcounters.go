@@ -140,12 +140,18 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 			f.Counters[name] = Counter{Value: v, Source: f.Line(t.from, line)}
 		}
 	}
+	// Beside "packets to unknown port received" without a heading all packets are UDP's: netstat -su.
+	ofUDP := slices.ContainsFunc(t.lines(), func(line string) bool {
+		_, words, _ := strings.Cut(strings.TrimSpace(line), " ")
+		return sentences[strings.TrimRight(words, ".")] == "Udp.NoPorts"
+	})
 	for i, line := range t.lines() {
 		trimmed := strings.TrimSpace(line)
 		if trimmed == "" {
 			continue
 		}
 		if title, ok := strings.CutSuffix(trimmed, ":"); ok && !strings.Contains(title, " ") {
+			ofUDP = false
 			section = title
 			continue
 		}
@@ -172,7 +178,7 @@ func (f *Facts) readNetToolsNetstat(t text) error {
 		// "packets received" is said of UDP and of others alike; without a
 		// heading (grep took it) only what is said of one counts.
 		if v, ok := count(m[1]); ok && (strings.HasPrefix(name, section+".") ||
-			section == "" && name != "Udp.InDatagrams" && name != "Udp.OutDatagrams") {
+			section == "" && (ofUDP || name != "Udp.InDatagrams" && name != "Udp.OutDatagrams")) {
 			keep(name, v, i+1)
 		}
 	}
@@ -204,6 +210,9 @@ func cutSentence(words string) string {
 // tableOf is the table of a counter that net-tools prints by its name, where a grep took the heading: those of IpExt
 // begin with their direction.
 func tableOf(name string) string {
+	if name == "RcvbufErrors" || name == "SndbufErrors" {
+		return "Udp"
+	}
 	if strings.HasPrefix(name, "In") || strings.HasPrefix(name, "Out") {
 		return "IpExt"
 	}

@@ -24,8 +24,11 @@ var pastedSeeds = map[string]string{
 		"/sys/class/infiniband/mlx5_2/ports/1/hw_counters/out_of_sequence:9\n",
 	Alarms: "Alert: 1m ipv4 udp receive buffer errors | 5120 errors\n1m_tcp_syn_queue_cookies = 7 cookies\n" +
 		"net.eth0 (eth0)\n1m received traffic overflow = 91%\n",
-	"free":      "       total used free shared buff/cache available\nMem: 7821 7400 120 300 300 121\nSwap: 2047 2000 47\n",
-	"mii-tool":  "eth0: negotiated 100baseTx-FD, link ok\n",
+	"free":                "       total used free shared buff/cache available\nMem: 7821 7400 120 300 300 121\nSwap: 2047 2000 47\n",
+	"mii-tool":            "eth0: negotiated 100baseTx-FD, link ok\n",
+	"/proc/net/xfrm_stat": "XfrmInError             \t0\nXfrmInStateSeqError     \t52304\n",
+	"ip -s xfrm state": "src 192.0.2.1 dst 192.0.2.9\n\tproto esp spi 0x2(2) reqid 1(0x1) mode tunnel\n\tlifetime current:\n\t" +
+		"  900(bytes), 12(packets)\n\tstats:\n\t  replay-window 3 replay 1 failed 2\n",
 	"sar":       "10:00:01 IFACE rxpck/s txpck/s rxkB/s txkB/s rxcmp/s txcmp/s rxmcst/s %ifutil\n10:00:02 eth0 1.00 2.00 3.00 4.00 0.00 0.00 0.00 0.10\n",
 	"dropwatch": "1 drops at tcp_v4_do_rcv+cd (0xffffffff)\ndrop reason: SOCKET_RCVBUFF\n",
 	"top":       "%Cpu0  :  1.0 us,  2.0 sy,  0.0 ni, 90.0 id,  0.0 wa,  0.0 hi,  7.0 si,  0.0 st\nCPU 1:  1.0% user,  0.0% nice,  2.0% system, 90.0% interrupt,  7.0% idle\n",

@@ -48,7 +48,7 @@ var (
 	pingTimes   = regexp.MustCompile(`^\S+ = (\d+) ?ms, \S+ = (\d+) ?ms, \S+ = (\d+) ?ms$`)
 	pingData    = regexp.MustCompile(`^P(?:ING|ing).*[ :](\d+)(?:\(\d+\))? (?:data )?[Bb]ytes`)
 	pingRefused = regexp.MustCompile(`(?i)frag needed|message too long|packet too big|packet needs to be fragmented but DF set`)
-	pingTooLong = regexp.MustCompile(`(?i)frag needed and DF set \(mtu`)
+	pingTooLong = regexp.MustCompile(`(?i)frag needed and DF set \(mtu|local error: message too long,? \(?mtu`)
 	pingCount   = regexp.MustCompile(`^(\d+) \D+, (\d+) .*\d+(?:[.,]\d+)?%|^\S+ ?: \S+ = (\d+), \S+ = (\d+), \S+ = \d+`)
 	pingNone    = regexp.MustCompile(`^(?:Request timed out\.|no answer yet for icmp_seq=\d+|Request timeout for icmp_seq \d+|` +
 		`Zeitüberschreitung der Anforderung\.|Délai d.attente de la demande dépassé\.|Tiempo de espera agotado para esta solicitud\.)$`)

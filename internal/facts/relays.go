@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -36,6 +37,14 @@ func (f *Facts) readTailscale(t text) error {
 		src := func() Source { found = true; return f.Line(t.from, i+1) }
 		if m := relayUDP.FindStringSubmatch(line); m != nil {
 			s := src()
+			// A later report tells how it is now.
+			f.Relays = slices.DeleteFunc(f.Relays, func(r Relay) bool { return r.Blocked })
+			clear(at)
+			for k, r := range f.Relays {
+				if r.Peer != "" {
+					at[r.Peer] = k
+				}
+			}
 			if m[1] == "false" {
 				f.Relays = append(f.Relays, Relay{Blocked: true, Source: s})
 			}

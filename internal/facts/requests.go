@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,8 +18,12 @@ type RequestTime struct {
 	Connect float64 `json:"connect_seconds"`
 	Answer  float64 `json:"answer_seconds"`
 	Total   float64 `json:"total_seconds"`
-	// Server is the one of a proxy's log.
+	// Sent is when curl was ready to send its request, from which on it waited for the answer.
+	Sent float64 `json:"-"`
+	// Server is the one of a proxy's log, End state the two letters by which HAProxy says who ended the session and when
+	// (its configuration manual, 8.5); empty is that it ended as it should, or was not shown.
 	Server string `json:"server,omitempty"`
+	State  string `json:"end_state,omitempty"`
 	Source Source `json:"source"`
 	// End is the line of the total, or the last one read.
 	End Source `json:"end"`
@@ -33,29 +39,74 @@ var (
 	curlTime = regexp.MustCompile(`(?i)^\W*(?:time[_ ])?(name_?lookup|dns(?:[_ ]?(?:lookup|resolution|time))?|lookup|connect|` +
 		`(?:tcp )?connection|app_?connect|pre_?transfer|start_?transfer|ttfb|total)(?:[_ ]time)?\s*[:=]\s*(\d{1,6}(?:[.,]\d+)?) ?` +
 		`(ms|s|sec|seconds)?\W*$`)
+	curlTimes = regexp.MustCompile(`time_(namelookup|connect|appconnect|pretransfer|starttransfer|total)"?\s*[:=]\s*` +
+		`(\d{1,6}(?:[.,]\d+)?)(ms|s)?`)
 	digTime   = regexp.MustCompile(`^;; Query time: (\d{1,7}) msec`)
-	proxyTime = regexp.MustCompile(`haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ (\S+/\S+) ` +
-		`(?:-?\d+/(-?\d+)/(-?\d+)/(-?\d+)/\+?(\d+) \d{3}|(-?\d+)/(-?\d+)/\+?(\d+)) `)
+	proxyTime = regexp.MustCompile(`(?:haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\]|` + proxyDate + `) \S+ (\S+/\S+) ` +
+		`(?:-?\d+/(-?\d+)/(-?\d+)/(-?\d+)/\+?(\d+) -?\d{1,3}|(-?\d+)/(-?\d+)/\+?(\d+)) (?:\+?\d+ (?:\S+ \S+ )?([A-Za-z-]{2,4}) )?`)
+	proxyPart  = regexp.MustCompile(`"([Tt][wcrat])" ?: ?"?(-?\d{1,9})`)
+	proxyState = regexp.MustCompile(`"(?:termination_state|tsc?)" ?: ?"([A-Za-z-]{2,4})"`)
+)
+
+// proxyDate is the time at which HAProxy accepted a request, by which its lines are known where the program's name was cut.
+const proxyDate = `\[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\]`
+
+// ProxyLine is a line of HAProxy's log, as it is by itself or in JSON.
+var ProxyLine = regexp.MustCompile(proxyDate + ` \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+|"(?:termination_state|tsc)" ?: ?"[A-Za-z-]{2,4}"`)
+
+// What tools that look up a name print before their time: nslookup, host and dig (BIND), busybox and getent; clockTime is that
+// of the shell's time and of busybox.
+var (
+	lookedUp = regexp.MustCompile(`^(?:Server:\s|Name:\s|Address(?: \d+)?:|nslookup: |;; |\S+ has (?:IPv6 )?address |` +
+		`(?:\d+\.\d+\.\d+\.\d+|[0-9a-f]*:[0-9a-f:]+)\s+\S+\.\S+$)`)
+	clockTime = regexp.MustCompile(`^real\s+(\d{1,3})m ?(\d{1,2}(?:[.,]\d+)?)s$`)
 )
 
 // readRequests reads the times of requests.
 func (f *Facts) readRequests(t text) error {
-	found := false
+	found, lookup := false, 0
 	var at *RequestTime
 	for i, line := range t.lines() {
 		if len(line) > 4096 || len(f.Requests) >= requestLimit {
 			continue
 		}
 		src := f.Line(t.from, i+1)
+		if lookedUp.MatchString(line) {
+			lookup = i + 1
+		}
+		if m := clockTime.FindStringSubmatch(strings.TrimSpace(line)); m != nil && lookup > 0 && i-lookup < lookupLines {
+			took := clockOf(m[1], m[2])
+			f.Requests = append(f.Requests, RequestTime{Lookup: took, Queue: -1, Connect: -1, Answer: -1, Total: took,
+				Source: src, End: src})
+			at, found, lookup = nil, true, 0
+			continue
+		}
+		if m := curlTimes.FindAllStringSubmatch(line, -1); len(m) > 1 { // all in one line
+			slices.SortStableFunc(m, func(a, b []string) int { // curl's own JSON has them by the alphabet
+				return cmp.Compare(slices.Index(curlOrder, a[1]), slices.Index(curlOrder, b[1]))
+			})
+			for _, part := range m {
+				at = f.curlPart(at, part[1], part[2], part[3], src)
+			}
+			at, found = nil, true
+			continue
+		}
+		if r, ok := proxyJSON(line); ok {
+			r.Source, r.End = src, src
+			f.Requests = append(f.Requests, r)
+			at, found = nil, true
+			continue
+		}
 		if m := digTime.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
 			took := partSeconds(m[1])
-			f.Requests = append(f.Requests, RequestTime{took, -1, -1, -1, took, "", src, src})
-			at, found = nil, true
+			f.Requests = append(f.Requests, RequestTime{Lookup: took, Queue: -1, Connect: -1, Answer: -1, Total: took,
+				Source: src, End: src})
+			at, found, lookup = nil, true, 0
 			continue
 		}
 		if m := proxyTime.FindStringSubmatch(line); m != nil {
 			r := RequestTime{Lookup: -1, Queue: partSeconds(m[2] + m[6]), Connect: partSeconds(m[3] + m[7]), Answer: -1,
-				Total: partSeconds(m[5] + m[8]), Server: m[1], Source: src, End: src}
+				Total: partSeconds(m[5] + m[8]), Server: m[1], State: endState(m[9]), Source: src, End: src}
 			if m[4] != "" {
 				r.Answer = partSeconds(m[4])
 			}
@@ -94,10 +145,64 @@ func (f *Facts) curlPart(at *RequestTime, name, digits, unit string, src Source)
 		at.Lookup = v
 	case isConnect:
 		at.Connect = max(v-max(at.Lookup, 0), 0) // it counts from the start of the request
+	case strings.HasPrefix(name, "start") || name == "ttfb":
+		at.Answer = max(v-at.Sent, 0)
 	case name == "total":
 		at.Total = v
 	}
+	if name != "total" && !strings.HasPrefix(name, "start") && name != "ttfb" {
+		at.Sent = max(at.Sent, v)
+	}
 	return at
+}
+
+// curlOrder are the times that curl shows in one line, as they follow one another.
+var curlOrder = []string{"namelookup", "connect", "appconnect", "pretransfer", "starttransfer", "total"}
+
+// LookupFailed is what programs say of a name server that gave no answer in time: Go's net (CoreDNS among them), dig and
+// nslookup of BIND, the C library (EAI_AGAIN), curl, nginx, Windows, and dnsmasq of queries that it did not pass on. The
+// first group that is not empty is the server.
+var LookupFailed = regexp.MustCompile(`read udp \S+->(\S+):53: (?:i/o timeout|read: connection refused)|` +
+	`^;; connection timed out; no servers could be reached|^;; communications error to (\S+)#53: timed out|` +
+	`(?i:temporary failure in name resolution)|\bEAI_AGAIN\b|Resolving timed out after \d+ milliseconds|` +
+	`could not be resolved \(110: |^DNS request timed out\.|Maximum number of concurrent DNS queries reached`)
+
+// lookupLines is how far behind the answer of a resolver its time stands, at most.
+const lookupLines = 12
+
+func clockOf(minutes, seconds string) float64 {
+	s, _ := strconv.ParseFloat(strings.ReplaceAll(seconds, ",", "."), 64) // its form is a number's
+	return 60*float64(smallNumber(minutes)) + s
+}
+
+// proxyJSON is a line of HAProxy's log that its administrator wrote as JSON, with HAProxy's own names of the times.
+func proxyJSON(line string) (r RequestTime, ok bool) {
+	m := proxyState.FindStringSubmatch(line)
+	if m == nil {
+		return r, false
+	}
+	r = RequestTime{Lookup: -1, Queue: -1, Connect: -1, Answer: -1, Total: -1, State: endState(m[1])}
+	for _, part := range proxyPart.FindAllStringSubmatch(line, -1) {
+		switch took := partSeconds(part[2]); part[1][1] {
+		case 'w':
+			r.Queue = took
+		case 'c':
+			r.Connect = took
+		case 'r':
+			r.Answer = took
+		default:
+			r.Total = max(r.Total, took)
+		}
+	}
+	return r, true
+}
+
+// endState are the first two letters of HAProxy's end state, empty where the session ended as it should.
+func endState(s string) string {
+	if s = s[:min(len(s), 2)]; s == "--" {
+		return ""
+	}
+	return s
 }
 
 func partSeconds(digits string) float64 {

@@ -22,6 +22,16 @@ func TestRequests(t *testing.T) {
 			0.555, -1, 1},
 		{"not reached", "haproxy[1]: 192.0.2.1:1 [07/Sep/2017:23:08:53.233] f~ b/s 0/2/-1/-1/3002 503 1 \"GET /\"\n", -1, 0.002,
 			-1, -1, 1},
+		{"in one line", "time_namelookup: 0.011 time_connect: 0.099 time_appconnect: 0.0 time_starttransfer: 0.297 time_total: 0.3\n", 0.011, -1,
+			0.088, 0.198, 1},
+		{"JSON of curl", `{"time_appconnect":0.0,"time_connect":2.0,"time_namelookup":1.5,"time_starttransfer":3.0,"time_total":3.1}` + "\n",
+			1.5, -1, 0.5, 1, 1},
+		{"HAProxy without its name", "x:1 [07/Sep/2017:23:08:53.233] f~ b/s 0/2/3/-1/+1002 504 1 - - sH-- 1/1/1/0/0 0/0 \"GET /\"\n", -1,
+			0.002, 0.003, -1, 1},
+		{"HAProxy in JSON", `{"program":"haproxy","tr":"","termination_state":"sC","times":{"tR":1,"tw":104,"tc":-1,"tr":-1,"ta":208}}` + "\n",
+			-1, 0.104, -1, -1, 1},
+		{"nslookup", "Name:      a.example\nAddress 1: 192.0.2.4\nreal\t0m 10.01s\nuser\t0m 0.00s\n", 10.01, -1, -1, -1, 1},
+		{"time of another program", "copied 9 files\nreal\t0m10.010s\n;; Query time: 4 msec\n", 0.004, -1, -1, -1, 1},
 	}
 	for _, tt := range tests {
 		f := requestFacts(t, map[string]string{"curl": tt.text})
@@ -29,9 +39,32 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%s: %d requests: %+v", tt.name, len(f.Requests), f.Requests)
 			continue
 		}
-		if r := f.Requests[0]; r.Lookup != tt.lookup || r.Queue != tt.queue || r.Connect != tt.connect || r.Answer != tt.answer {
+		near := func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
+		if r := f.Requests[0]; !near(r.Lookup, tt.lookup) || !near(r.Queue, tt.queue) || !near(r.Connect, tt.connect) ||
+			!near(r.Answer, tt.answer) {
 			t.Errorf("%s: %+v", tt.name, r)
 		}
+	}
+}
+
+// TestEndStates takes the two letters of HAProxy, and none where all went well.
+func TestEndStates(t *testing.T) {
+	for state, want := range map[string]string{"sH--": "sH", "----": "", "sC": "sC", "--": ""} {
+		f := requestFacts(t, map[string]string{"curl": "x:1 [07/Sep/2017:23:08:53.233] f b/s 2/555/1002 212 " + state + " 0/0/0/0/3 0/0\n"})
+		if len(f.Requests) != 1 || f.Requests[0].State != want {
+			t.Errorf("%s: %+v", state, f.Requests)
+		}
+	}
+}
+
+// TestXfrm adds up what the associations dropped.
+func TestXfrm(t *testing.T) {
+	f := requestFacts(t, map[string]string{"ip -s xfrm state": "src 192.0.2.1 dst 192.0.2.9\n\tproto esp spi 0x2(2) reqid 1(0x1) mode tunnel\n" +
+		"\tlifetime current:\n\t  900(bytes), 12(packets)\n\tstats:\n\t  replay-window 3 replay 1 failed 2\n" +
+		"src 192.0.2.9 dst 192.0.2.1\n\tproto esp spi 0x3(3) reqid 1(0x1) mode tunnel\n\tstats:\n\t  replay-window 5 replay 0 failed 0\n"})
+	late, broken, all := f.Counters["Xfrm.XfrmInStateSeqError"], f.Counters["Xfrm.XfrmInStateProtoError"], f.Counters["Xfrm.packets"]
+	if late.Value != 9 || broken.Value != 2 || all.Value != 12 {
+		t.Errorf("%d, %d, %d", late.Value, broken.Value, all.Value)
 	}
 }
 

@@ -22,7 +22,8 @@ var sarColumns = map[string]string{
 	"idgm/s": "Udp.InDatagrams", "odgm/s": "Udp.OutDatagrams", "noport/s": "Udp.NoPorts", "idgmerr/s": "Udp.InErrors",
 	"irec/s": "Ip.InReceives", "fwddgm/s": "Ip.ForwDatagrams", "idel/s": "Ip.InDelivers", "orq/s": "Ip.OutRequests",
 	"idisc/s": "Ip.InDiscards", "odisc/s": "Ip.OutDiscards", "onort/s": "Ip.OutNoRoutes", "fragf/s": "Ip.FragFails",
-	"asmf/s": "Ip.ReasmFails",
+	"asmf/s": "Ip.ReasmFails", "pgpgin/s": "VM.PagedIn", "pgscank/s": "VM.ScannedAside", "pgscand/s": "VM.ScannedByPrograms",
+	"majflt/s": "VM.MajorFaults", "pswpin/s": "VM.SwappedIn", "pswpout/s": "VM.SwappedOut",
 }
 
 // sarStates are the columns of sar that are no rates.

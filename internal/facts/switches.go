@@ -31,8 +31,12 @@ var (
 
 // vppLosses are the reasons of VPP's show errors that are a want of room: the names of its counters in src/vnet and
 // src/plugins/dpdk; the others say what was wrong with a packet.
-var vppLosses = []string{"no free tx slots", "tx packet drops (dpdk tx failure)", "dpdk tx failure", "no free buffers",
+var vppLosses = []string{"no free tx slots", "tx packet drops (dpdk tx failure)", "dpdk tx failure", "tx packet drops (ring full)", "no free buffers",
 	"buffer allocation failure", "handoff queue full", "congestion drop", "frame queue"}
+
+// VPPErrorForm is a row of VPP's show errors that tells of a want of room, by which a part of the table is known.
+var VPPErrorForm = regexp.MustCompile(`^\s*\d{1,15}\s+[\w./-]+\s+(?i:no free tx slots|tx packet drops \((?:dpdk tx failure|ring full)\)|` +
+	`congestion drop)`)
 
 // readSwitches reads what the threads of Open vSwitch with DPDK and of VPP say of their load.
 func (f *Facts) readSwitches(t text) error {

@@ -183,53 +183,6 @@ func (k *checker) renamed(r *catalog.Record, severity Severity, text string) fin
 	return f
 }
 
-// misplaced judges whether this place can set the setting.
-func (k *checker) misplaced(r *catalog.Record, e conffile.Entry, place string) *finding {
-	if r.Kind == catalog.ReadOnly && (place == "sysctl" || place == "loader") {
-		text := e.Name + " is reported by the kernel and cannot be set"
-		return &finding{id: "read-only", code: "read-only", severity: Error, message: text, because: r.Does,
-			sources: r.Sources,
-			fix:     &Fix{Kind: FixCommentOut, Reason: text}}
-	}
-	if slices.Contains(r.Belongs, place) || place == "" {
-		return nil
-	}
-	wrong := func(severity Severity, text, because string, fix *Fix) *finding {
-		return &finding{id: "wrong-file", code: "wrong-file", severity: severity, message: text, because: because,
-			sources: r.Sources, fix: fix}
-	}
-	loader, sysctl, rc := slices.Contains(r.Belongs, "loader"), slices.Contains(r.Belongs,
-		"sysctl"), slices.Contains(r.Belongs, "rc")
-	switch {
-	case place == "sysctl" && r.Kind == catalog.Boot && loader:
-		return wrong(Error, e.Name+" is read at boot only, so sysctl refuses it; it belongs in /boot/loader.conf",
-			"The variable is a tunable that the running kernel does not take.",
-			&Fix{Kind: FixMove, To: "/boot/loader.conf", Text: fmt.Sprintf("%s=%q", e.Name, e.Value),
-				Reason: "moved to /boot/loader.conf: read at boot only"})
-	case place == "sysctl" && r.Kind == catalog.Both && loader && !sysctl:
-		return wrong(Warning, e.Name+" is read when the driver attaches, which is before sysctl.conf; it "+
-			"belongs in /boot/loader.conf",
-			"The kernel takes the value, and nothing uses it until the driver attaches again.",
-			&Fix{Kind: FixMove, To: "/boot/loader.conf", Text: fmt.Sprintf("%s=%q", e.Name, e.Value),
-				Reason: "moved to /boot/loader.conf: read when the driver attaches"})
-	case place == "sysctl" && rc && !sysctl && !loader:
-		return wrong(Error, e.Name+" is a variable of rc.conf; sysctl does not know it", r.Does, nil)
-	case place == "loader" && r.Kind == catalog.Runtime && sysctl:
-		return wrong(Warning, e.Name+" is not a boot-time tunable, so the loader's value is not used; it "+
-			"belongs in /etc/sysctl.conf",
-			"The loader passes the variable on, but the kernel does not fetch it when this setting is made.",
-			&Fix{Kind: FixMove, To: "/etc/sysctl.conf", Text: e.Name + "=" + e.Value,
-				Reason: "moved to /etc/sysctl.conf: no boot-time tunable"})
-	case place == "loader" && rc && !sysctl:
-		return wrong(Warning, e.Name+" is a variable of rc.conf; nothing reads it from the loader", r.Does, nil)
-	case place == "rc" && loader && !sysctl:
-		return wrong(Error, e.Name+" is a variable of the boot loader; rc.conf is read after the kernel has started", r.Does,
-			&Fix{Kind: FixMove, To: "/boot/loader.conf", Text: fmt.Sprintf("%s=%q", e.Name, e.Value),
-				Reason: "moved to /boot/loader.conf"})
-	}
-	return nil
-}
-
 // driver judges a setting of another network driver than the machine's.
 func (k *checker) driver(r *catalog.Record, e conffile.Entry) []finding {
 	var have []string
@@ -272,16 +225,17 @@ func (k *checker) refusedValue(r *catalog.Record, e conffile.Entry, v reading, p
 	if r.Type == catalog.TypeEnum {
 		return enumValue(r, e, v, version, k.system, bad)
 	}
-	if !v.numeric || r.Range == nil || r.Type == catalog.TypeBitmask || r.Type == catalog.TypeList {
+	accepted := r.RangeIn(version)
+	if !v.numeric || accepted == nil || r.Type == catalog.TypeBitmask || r.Type == catalog.TypeList {
 		return nil
 	}
 	for _, n := range v.numbers {
 		text := ""
 		switch {
-		case r.Range.Min != nil && n < float64(*r.Range.Min):
-			text = fmt.Sprintf("%s: %.0f is below %d, the smallest value that the kernel takes", e.Name, n, *r.Range.Min)
-		case r.Range.Max != nil && n > float64(*r.Range.Max):
-			text = fmt.Sprintf("%s: %.0f is above %d, the largest value that the kernel takes", e.Name, n, *r.Range.Max)
+		case accepted.Min != nil && n < float64(*accepted.Min):
+			text = fmt.Sprintf("%s: %.0f is below %d, the smallest value that the kernel takes", e.Name, n, *accepted.Min)
+		case accepted.Max != nil && n > float64(*accepted.Max):
+			text = fmt.Sprintf("%s: %.0f is above %d, the largest value that the kernel takes", e.Name, n, *accepted.Max)
 		default:
 			continue
 		}
@@ -338,6 +292,9 @@ func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.V
 	return bad(severity, text, r.Does)
 }
 
+// plannedFile begins the files that a plan writes (plan.NativeFiles).
+const plannedFile = "# wirerate plan: "
+
 // judgements evaluates the catalog's conditions on the value.
 func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, version catalog.Version) []finding {
 	if len(r.Judge) == 0 || !judgedAlone(r, e) {
@@ -363,6 +320,9 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 			continue
 		}
 		severity, because := cmp.Or(Severity(j.Severity), defaultSeverity(j.Code)), j.Because
+		if strings.HasPrefix(k.file.text, plannedFile) && (severity == Info && j.Code == "harmful" || j.Typical) {
+			continue // the value was computed for its path and machine
+		}
 		switch {
 		case !certain:
 			severity = Info

@@ -199,6 +199,12 @@ func identify(inputs []Input, opt Options, res *Result) []*source {
 			f.kind = conffile.Other
 		}
 		if f.kind == "" {
+			if system := conffile.GuideSystem(in.Path, in.Text); system != "" &&
+				(opt.System == "" || string(opt.System) == string(system)) {
+				f.kind, g.System = conffile.Other, system
+			}
+		}
+		if f.kind == "" {
 			res.Errors = append(res.Errors, fmt.Errorf("%s: cannot tell what kind of file this is; say so with --kind", in.Path))
 			continue
 		}
@@ -226,6 +232,8 @@ func candidates(kind conffile.Kind, g conffile.Guess, opt Options) []catalog.Sys
 	switch {
 	case opt.System != "":
 		return []catalog.System{opt.System}
+	case kind == conffile.Other && g.System != "":
+		return []catalog.System{catalog.System(g.System)}
 	case conffile.SystemOf(kind) != "":
 		return []catalog.System{catalog.System(conffile.SystemOf(kind))}
 	case g.System != "":

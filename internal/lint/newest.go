@@ -7,11 +7,12 @@ import (
 )
 
 // newestOnly is the severity of a problem that the newest release has and the
-// oldest one has not, when the release is not known: a setting that is gone and a
-// limit below the newer default stay warnings, what else is worse now is an info.
+// oldest one has not, when the release is not known: a setting that is gone, a
+// value that is refused and a limit below the newer default stay warnings, what
+// else is worse now is an info.
 func newestOnly(f finding) Severity {
 	switch f.code {
-	case "removed", "renamed", "no-effect", "wrong-file", "read-only", "below-default":
+	case "removed", "renamed", "no-effect", "wrong-file", "read-only", "below-default", "out-of-range":
 		if f.severity == Error {
 			return Warning
 		}

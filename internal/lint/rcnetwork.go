@@ -31,11 +31,11 @@ func (k *checker) judgeMasks() {
 			continue
 		}
 		k.reportIn(a.file, a.entry, finding{code: "syntax", severity: Warning, value: true,
-			sources: []string{"ifconfig(8), netmask", "freebsd-src sbin/ifconfig/af_inet.c, warn_nomask (13 and 14)"},
+			sources: []string{"ifconfig(8), netmask", "freebsd-src sbin/ifconfig/af_inet.c, warn_nomask (13 and 14), errx (15.0)"},
 			message: fmt.Sprintf("%s has an address without a mask; write %s/24 or whichever prefix its network has",
 				a.entry.Name, words[i+1]),
 			because: "ifconfig then takes " + classMask(words[i+1]) + ", the mask of its old class, and warns that this is " +
-				"going away; on 15.0 hosts it refused the address."})
+				"deprecated; since 15.0 it refuses the address (\"... without mask is no longer supported\")."})
 	}
 }
 
@@ -68,6 +68,28 @@ func (k *checker) judgeBridged() {
 				a.entry.Name, a.entry.Iface, bridge.entry.Name, bridge.entry.Iface, bridge.entry.Line),
 			because: "Since 15.0 the address or the membership is refused unless net.link.bridge.member_ifaddrs is 1, " +
 				"which 16 takes away; before, packets of the bridge's other members reach it badly or not at all."})
+	}
+}
+
+// judgeTags reports a named VLAN that gets no tag: a number in vlans_IF is its tag, a name has it in create_args.
+func (k *checker) judgeTags() {
+	for _, key := range slices.Sorted(maps.Keys(k.set)) {
+		a := k.set[key]
+		parent, vlans := strings.CutPrefix(a.entry.Name, "vlans_")
+		if !vlans || a.kind != conffile.RC || a.entry.Has(conffile.Expands|conffile.Conditional) {
+			continue
+		}
+		for _, name := range strings.Fields(a.entry.Value) {
+			args, line := k.assigned("create_args_"+name), k.set["ifconfig_"+name+"\x00"+name]
+			if strings.Trim(name, "0123456789") == "" || args != nil || line != nil && (line.entry.Has(conffile.Expands) ||
+				slices.Contains(strings.Fields(line.entry.Value), "vlan")) {
+				continue
+			}
+			k.reportIn(a.file, a.entry, finding{code: "needs", severity: Warning, value: true,
+				sources: []string{"rc.conf(5), vlans_<interface>", "libexec/rc/network.subr, childif_create"},
+				message: fmt.Sprintf("%s lists %q, and no line sets create_args_%s=\"vlan NUMBER\"", a.entry.Name, name, name),
+				because: fmt.Sprintf("A VLAN of %s that is a name and no number needs its tag from there.", parent)})
+		}
 	}
 }
 
@@ -106,8 +128,8 @@ func (k *checker) judgeTranslation() {
 		sources: []string{"ipfw(8), NETWORK ADDRESS TRANSLATION (NAT)", "libalias(3)"},
 		message: fmt.Sprintf("%s = %s, and %s:%d translates addresses by libalias, which needs 0",
 			tso.entry.Name, tso.entry.Value, nat.file.path, nat.entry.Line),
-		because: "libalias changes packets as they are on the wire; a segment that the card is still to cut is more " +
-			"than it takes, so that connections of this host stall."})
+		because: "By the design of libalias the translation is not compatible with segmentation in the card, as ipfw(8) has " +
+			"it, so that connections of this host are not translated reliably."})
 }
 
 // localVariable judges the flags of a daemon of OpenBSD.

@@ -24,6 +24,9 @@ func (k *checker) judgeTogether() {
 		k.judgeSameAddress()
 		k.judgeFirewallType()
 		k.judgeMasks()
+		k.judgeRouter()
+		k.judgeNetworkAddress()
+		k.judgeTags()
 		k.judgeBridged()
 		k.judgeTranslation()
 	}

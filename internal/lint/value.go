@@ -3,6 +3,8 @@ package lint
 import (
 	"errors"
 	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,6 +56,10 @@ func (k *checker) read(r *catalog.Record, value, place string) reading {
 	v.readNumbers(k, place)
 	if place != "sysctl" && place != "loader" {
 		v.refused = ""
+	}
+	if k.system == catalog.OpenBSD && place == "sysctl" && v.numeric && r.Name != "kern.hostid" &&
+		slices.ContainsFunc(v.numbers, func(n float64) bool { return n > math.MaxInt32 || n < math.MinInt32 }) {
+		v.refused, v.numbers, v.numeric = "sysctl(8) takes none beyond 2147483647", nil, false
 	}
 	return v
 }

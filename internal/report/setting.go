@@ -119,35 +119,56 @@ func form(r *catalog.Record) string {
 		catalog.TypeEnum: "one of the values below", catalog.TypeBitmask: "a sum of bits",
 		catalog.TypeString: "text", catalog.TypeOpaque: "not judged",
 	}[r.Type]
+	if r.Type == catalog.TypeTriple && r.Unit == "pages" {
+		s = "three numbers: low, pressure, limit" // tcp_mem and the like bound all sockets together
+	}
 	if r.Type == catalog.TypeEnum && len(r.Values) == 0 {
 		s = "a word"
 	}
 	if r.Type == catalog.TypeBool { // a range of 0 to 1 says no more
-		if word := defaultWord(r); word != "" {
-			s = word
+		if word := switchWord(r); word != "" {
+			return word
+		}
+		if r.Range != nil && r.Range.Min != nil && *r.Range.Min > 0 {
+			return "only 1, and the kernel takes no 0 afterwards"
 		}
 		return s
 	}
 	if r.Unit != "" {
 		s += ", in " + r.Unit
 	}
-	if r.Range == nil {
-		return s
+	return s + rangeWords(r.Range)
+}
+
+// rangeWords says between which ends numbers are accepted, newest version first.
+func rangeWords(r *catalog.Range) string {
+	if r == nil {
+		return ""
 	}
-	switch low, high := r.Range.Min, r.Range.Max; {
+	s := ""
+	switch low, high := r.Min, r.Max; {
+	case low != nil && high != nil && *low == *high:
+		s = fmt.Sprintf(", only %d", *low)
 	case low != nil && high != nil:
-		s += fmt.Sprintf(", %d to %d", *low, *high)
+		s = fmt.Sprintf(", %d to %d", *low, *high)
 	case low != nil:
-		s += fmt.Sprintf(", at least %d", *low)
+		s = fmt.Sprintf(", at least %d", *low)
 	case high != nil:
-		s += fmt.Sprintf(", at most %d", *high)
+		s = fmt.Sprintf(", at most %d", *high)
+	}
+	if r.Since != "" {
+		s += fmt.Sprintf(" (known to be enforced from %s on)", r.Since)
+	}
+	if r.Before != nil {
+		s += "; before that" + strings.TrimPrefix(rangeWords(r.Before), ",")
 	}
 	return s
 }
 
-// defaultWord is how a switch is written whose default is a word: YES or NO in
-// rc.conf and loader.conf, on or off for a feature.
-func defaultWord(r *catalog.Record) string {
+// switchWord is how a switch is written whose values are words, which the place
+// decides: rc.conf, loader.conf, a feature of an interface, an option of pf.conf or
+// of a kernel's configuration.
+func switchWord(r *catalog.Record) string {
 	for _, d := range r.Default {
 		switch d.Value {
 		case "YES", "NO":
@@ -155,6 +176,21 @@ func defaultWord(r *catalog.Record) string {
 		case "on", "off":
 			return "on or off"
 		}
+	}
+	kind, _, _ := strings.Cut(r.Name, ":")
+	place := ""
+	if len(r.Belongs) > 0 {
+		place = r.Belongs[0]
+	}
+	switch {
+	case strings.HasSuffix(r.Name, "_load") || place == "rc":
+		return "YES or NO"
+	case kind == "ethtool":
+		return "on or off"
+	case kind == "ifconfig":
+		return "the word to switch it on, with a - before it to switch it off"
+	case kind == "pf" || place == "kernel-config" || place == "build" || place == "src.conf":
+		return "given or not"
 	}
 	return ""
 }

@@ -17,6 +17,13 @@ func TestFormAndScope(t *testing.T) {
 	}{
 		{catalog.Record{Name: "if_re_load", Type: catalog.TypeBool, Default: word("NO")}, "YES or NO", ", for the whole machine"},
 		{catalog.Record{Name: "ifconfig:lro", Type: catalog.TypeBool, Default: word("on")}, "on or off", ", for the whole machine"},
+		{catalog.Record{Name: "portmap_enable", Type: catalog.TypeBool, Belongs: []string{"rc"}, Default: word("unknown")},
+			"YES or NO", ", for the whole machine"},
+		{catalog.Record{Name: "pf:scrub/no-df", Type: catalog.TypeBool, Belongs: []string{"pf"}, Default: word("0")},
+			"given or not", ", for the whole machine"},
+		{catalog.Record{Name: "kernel.example", Type: catalog.TypeInt, Range: &catalog.Range{Min: &one, Since: "7.2",
+			Before: &catalog.Range{Max: &one}}}, "a number, at least 1 (known to be enforced from 7.2 on); before that at most 1",
+			", for the whole machine"},
 		{catalog.Record{Name: "hw.smt", Type: catalog.TypeBool, Default: word("0"), Range: &catalog.Range{Max: &one}}, "0 or 1",
 			", for the whole machine"},
 		{catalog.Record{Name: "/sys/block/*/queue/nr_requests", Type: catalog.TypeInt, Unit: "requests",

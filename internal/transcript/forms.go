@@ -24,7 +24,7 @@ var tools = sync.OnceValue(func() map[string]bool {
 const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps " +
 	"dd mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
 	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload " +
-	"tailscale wg iwconfig nfsiostat mountstats findmnt dig tcpdump traceroute iperf nuttcp ntttcp wget curl scp rsync fio " +
+	"tailscale wg iwconfig nfsiostat mountstats findmnt dig nslookup getent tcpdump traceroute iperf nuttcp ntttcp wget curl scp rsync fio " +
 	"dnctl nfsstat iscsictl ctladm ctlstat procstat fstat dtrace"
 
 // isCommand reports whether words begin with a program that is known.
@@ -102,7 +102,9 @@ var looseLines = []looseLine{
 		[]string{"% int", "% sirq"}},
 	{regexp.MustCompile(`^ *\d+ root .* \d+\.\d+% \[?(?:kernel|intr|idle)\{`), "top",
 		[]string{"kernel{", "intr{", "idle{"}},
-	{regexp.MustCompile(`\bIP6? \S+ > \S+: Flags \[S\.?[EW]*\],.* options \[`), "tcpdump", []string{": Flags [S"}},
+	{regexp.MustCompile(`(?:\bIP6? |^\s+)\S+ > \S+: Flags \[S\.?[EW]*\],.* options \[`), "tcpdump", []string{": Flags [S"}},
+	{regexp.MustCompile(`^tcpdump: (?:verbose output|listening on)|^listening on \S+, link-type |^\d\d:\d\d:\d\d\.\d+ IP6? `),
+		"tcpdump", []string{"tcpdump: ", "link-type", " IP"}},
 	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |limit exceeded by uid|out of swap space|failed to reclaim memory|` +
 		`^(?:.*kernel: )?arp: \S+ moved from |^arp info overwritten for |^[a-z]+\d+: .*(?i:rx .*(?:lost|overrun|overflow))`),
 		"dmesg",
@@ -155,11 +157,20 @@ var looseLines = []looseLine{
 		[]string{"ED", "WAIT", "ACK", "SYN_"}},
 	{regexp.MustCompile(`(?i:netlink\S*:? .*(?:no buffer space|overrun)|netlink.*ENOBUFS|kernel dropped some netlink messages)`),
 		"dmesg", []string{"etlink"}},
-	{regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) while connecting to upstream|` +
-		`net_packets\.\S+ .*packets dropped ratio = \d`), "dmesg", []string{"upstream timed out", "dropped ratio"}},
-	{regexp.MustCompile(`^\W*time_(?:namelookup|connect|appconnect|pretransfer|starttransfer|redirect|total)\s*[:=]\s*\d|` +
+	{regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) while [a-zA-Z ]*upstream|` +
+		`net_(?:packets|drops)\.\S+ .*packets dropped ratio = \d|: [Dd]etected [Tt]x (?:Unit )?H[au]ng|` +
+		`Handshake for peer \d+ \S+ did not complete after`), "dmesg", []string{"upstream timed out", "dropped ratio", "x Hang",
+		"x Unit Hang", "x Hung", "Handshake for"}},
+	{facts.VPPErrorForm, "vppctl show errors", []string{"tx ", "Tx ", "congestion"}},
+	{regexp.MustCompile(`TLS handshake time(?:out|d out)|SSL connection timeout|CQ creation failure: `), "dmesg",
+		[]string{"handshake tim", "SSL connection", "CQ creation"}},
+	{regexp.MustCompile(`^\s*Xfrm(?:In|Out|Fwd)[A-Z]\w+\s+\d+$`), "/proc/net/xfrm_stat", []string{"Xfrm"}},
+	{facts.LookupFailed, "dmesg", []string{":53", "#53", "no servers", "name resolution", "EAI_AGAIN", "Resolving", "resolved",
+		"DNS "}},
+	{regexp.MustCompile(`^\W*time_(?:namelookup|connect|appconnect|pretransfer|starttransfer|redirect|total)"?\s*[:=]\s*\d|` +
 		`^;; Query time: \d+ msec|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl",
 		[]string{"time_", "Query time", "haproxy["}},
+	{facts.ProxyLine, "curl", []string{"/", "ermination_state", "tsc"}},
 	{regexp.MustCompile(`^cilium_(?:drop|forward)_(?:count|bytes)_total[{ ]`), "cilium metrics list", []string{"cilium_"}},
 	{regexp.MustCompile(`^\s*\* MappingVariesByDestIP:|^\s*\* UDP: (?:true|false)$|^pong from \S+ \([^)]*\) via |\bactive; (?:relay "|direct \S)`),
 		"tailscale status", []string{"UDP: ", "MappingVaries", "pong from", "active; "}},
@@ -184,7 +195,7 @@ type looseLine struct {
 }
 
 // heading is the title of a post, which names what its author suspects.
-var heading = regexp.MustCompile(`^#{1,6} +[A-Za-z]`)
+var heading = regexp.MustCompile(`^#{1,6} +(?:[A-Za-z]|\[[A-Za-z-]+\])`)
 
 // looseForm is the form of a line, nil when it has none that is known.
 func looseForm(line string) *looseLine {
@@ -249,6 +260,7 @@ var looseBlocks = []struct {
 		"ovs-appctl dpif-netdev/pmd-stats-show", []string{"pmd thread", "Thread"}},
 	{regexp.MustCompile(`^REASON\s+DIRECTION\s+PACKETS`), "cilium metrics list", []string{"REASON"}},
 	{regexp.MustCompile(`^\s*Count\s+Node\s+Reason`), "vppctl show errors", []string{"Reason"}},
+	{regexp.MustCompile(`^src \S+ dst [0-9a-f.:]+\s*$`), "ip -s xfrm state", []string{" dst "}},
 	{regexp.MustCompile(`^interface: [\w.-]{1,15}$|^peer: [A-Za-z0-9+/]{43}=$`), "wg show", []string{"interface: ", "peer: "}},
 	{regexp.MustCompile(`^link [a-z][\w.-]*/\d+(?: \w+ \d+| *$)`), facts.RDMA, []string{"link "}},
 	{regexp.MustCompile(`^driver: \S+$`), "ethtool -i " + facts.UnnamedLink, []string{"driver: "}},
@@ -293,6 +305,8 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^USER +COMMAND +PID +FD +PROTO`), "sockstat", []string{"COMMAND"}},
 	{regexp.MustCompile(`^(\d{2}:\d{2}:\d{2}( [AP]M)?|Average:) +(IFACE|active/s|atmptf/s|totsck|idgm/s|irec/s) `), "sar",
 		[]string{"IFACE", "active/s", "atmptf/s", "totsck", "idgm/s", "irec/s"}},
+	{regexp.MustCompile(`^(?:\d{2}:\d{2}:\d{2}(?: [AP]M)?|Average:)? +(?:pgpgin/s|pswpin/s) `), "sar",
+		[]string{"pgpgin/s", "pswpin/s"}},
 	{regexp.MustCompile(`^0*\d+: +(?:[0-9.]+ [KMG]?bit/s|unlimited) +\d+ ms |^q\d+ +\d+ (?:sl\.|KB)`), "ipfw pipe show",
 		[]string{"bit/s", "unlimited", " sl.", " KB"}},
 	{regexp.MustCompile(`^QUEUE +BW\S* +SCH `), "systat -b queues", []string{"QUEUE"}},

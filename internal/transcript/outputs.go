@@ -139,7 +139,8 @@ func period(name string, lines []string) int {
 
 // appended are outputs of which several pastes stand one behind the other: each says what it speaks of.
 var appended = []string{"dmesg", "pciconf -lvc", "lspci -vv", "iperf3", "ping", "top", "uname -a", "/proc/cpuinfo",
-	"iw", "mtr", "nfsstat", "wg show", "ovs-appctl dpif-netdev/pmd-stats-show", "perf top", facts.BondingFolder + "bond", facts.OtherCounters}
+	"iw", "mtr", "nfsstat", "wg show", "ovs-appctl dpif-netdev/pmd-stats-show", "perf top", "curl", "tailscale status", facts.BondingFolder + "bond",
+	facts.OtherCounters}
 
 // add keeps a paste of an output in the first round that has room for it. Its last lines are those of the passage; what
 // is put before them stands nowhere.
@@ -235,6 +236,13 @@ func (o outputs) take(part section) {
 		rest := o.takeFollowing(name, part.passage)
 		body, at := withHead(name, part.command, rest)
 		o.add(name, part.command, body, at)
+		if name == "curl" { // what it says of a server that does not answer is of no time
+			for i, line := range rest.lines {
+				if facts.LookupFailed.MatchString(line) {
+					o.add("dmesg", part.command, line, []int{rest.first + i})
+				}
+			}
+		}
 		if name == "ip -o address show" { // it shows what ip link shows as well
 			links := "ip -s -d link show"
 			body, at = withHead(links, part.command, rest)

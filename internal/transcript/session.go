@@ -361,7 +361,7 @@ func commandWords(command string) []string {
 	if len(words) > 0 {
 		words[0] = path.Base(words[0])
 	}
-	return words
+	return inContainer(words)
 }
 
 var placeholder = regexp.MustCompile(`^<([\w.-]+)>$`)

@@ -28,17 +28,23 @@ apt-get $options update -qq
 # shellcheck disable=SC2086
 images=$(apt-cache $options pkgnames linux-image- | grep -E '^linux-image-[0-9][0-9.]*[0-9](-[0-9]+|\+deb[0-9.]+)-amd64$' | sort -V)
 
-# boot VMLINUZ INITRD RELEASE MEMORY: a dump that is there already is kept.
+# boot VMLINUZ INITRD RELEASE MEMORY: a dump that is there already is kept. An emulated
+# kernel sometimes panics while it starts, so it has three tries.
 boot() {
+	for try in 1 2 3; do
+		boot_once "$@" && return
+		echo "boot.sh: $3 with $4 of memory did not finish at try $try; see $work/dumps/$3-$4.log" >&2
+	done
+	return 1
+}
+
+boot_once() {
 	dump=$work/dumps/$3-$4.jsonl
 	[ -s "$dump" ] && return
-	timeout 300 qemu-system-x86_64 -m "$4" -smp 2 -display none -monitor none -no-reboot -nic none \
+	timeout 120 qemu-system-x86_64 -m "$4" -smp 2 -display none -monitor none -no-reboot -nic none \
 		-kernel "$1" -initrd "$2" -append 'console=ttyS1 loglevel=4' \
 		-serial "file:$dump.part" -serial "file:$work/dumps/$3-$4.log" </dev/null >/dev/null
-	tail -n 1 "$dump.part" | grep -q '"end":true' || {
-		echo "boot.sh: $3 with $4 of memory did not finish; see $work/dumps/$3-$4.log" >&2
-		return 1
-	}
+	tail -n 1 "$dump.part" | grep -q '"end":true' || return 1
 	mv "$dump.part" "$dump"
 }
 

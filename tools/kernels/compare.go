@@ -41,7 +41,7 @@ func (r *result) add(name, problem string) {
 }
 
 // released is the part of a release that versions are told by.
-var released = regexp.MustCompile(`^[0-9]+\.[0-9]+`)
+var released = regexp.MustCompile(`^ *[0-9]+\.[0-9]+`)
 
 // compare holds the catalog against one kernel.
 func compare(c *catalog.Catalog, d observed.Dump) (*result, error) {
@@ -111,8 +111,11 @@ func (r *result) judge(record *catalog.Record, s observed.Setting, d observed.Du
 }
 
 func (r *result) judgeTry(record *catalog.Record, t observed.Try) {
-	inside := (record.Range.Min == nil || t.Value >= *record.Range.Min) &&
-		(record.Range.Max == nil || t.Value <= *record.Range.Max)
+	accepted := record.RangeIn(r.version)
+	if accepted == nil { // what the record does not know is not judged
+		return
+	}
+	inside := (accepted.Min == nil || t.Value >= *accepted.Min) && (accepted.Max == nil || t.Value <= *accepted.Max)
 	switch {
 	case inside && !t.Accepted:
 		r.add(record.Name, fmt.Sprintf("refuses %d, which is in the record's range", t.Value))
@@ -133,18 +136,20 @@ var excused = map[string]string{
 	"kernel.sched_autogroup_enabled":               "CONFIG_SCHED_AUTOGROUP, switched off by Debian",
 	"kernel.sysrq":                                 "CONFIG_MAGIC_SYSRQ_DEFAULT_ENABLE",
 	"kernel.sched_energy_aware":                    "no energy model in the machine",
+	"kernel.sched_rt_period_us":                    "at least sched_rt_runtime_us",
+	"kernel.sched_util_clamp_max":                  "at least sched_util_clamp_min",
 	"kernel.yama.ptrace_scope":                     "Debian's patch",
 	"net.core.max_skb_frags":                       "CONFIG_MAX_SKB_FRAGS",
-	"net.core.optmem_max":                          "no bounds were checked before 6.8",
 	"net.core.default_qdisc":                       "CONFIG_DEFAULT_NET_SCH",
+	"net.core.netdev_budget_usecs":                 "CONFIG_HZ",
+	"net.core.rps_sock_flow_entries":               "what there is of memory",
+	"net.ipv4.tcp_probe_interval":                  "CONFIG_HZ",
 	"net.ipv4.ip_unprivileged_port_start":          "at most the first of ip_local_port_range",
 	"net.ipv4.ipfrag_high_thresh":                  "at least ipfrag_low_thresh",
 	"net.ipv6.ip6frag_high_thresh":                 "at least ip6frag_low_thresh",
 	"net.netfilter.nf_conntrack_frag6_high_thresh": "at least nf_conntrack_frag6_low_thresh",
-	"net.netfilter.nf_conntrack_events":            "2 is known from 5.19 on",
-	"net.netfilter.nf_conntrack_max":               "no bounds were checked in 5.10; 0 is refused in 7.2",
-	"net.netfilter.nf_conntrack_tcp_max_retrans":   "no bounds were checked in 5.10",
 	"net.netfilter.nf_log.*":                       "the modules that are loaded",
+	"net.ipv4.tcp_tso_rtt_log":                     "at most 31 in later updates",
 	"net.sctp.rto_max":                             "at least rto_min",
 	"net.sctp.rto_min":                             "at most rto_max",
 }
@@ -225,13 +230,15 @@ func instance(name string) bool {
 // canonical is a name with a star in the place of an interface.
 func canonical(name string) string { return instances.ReplaceAllString(name, "${1}*${3}") }
 
-// printRanges prints the ranges of the Linux settings of one integer.
+// printRanges prints the ranges of the Linux settings of one integer, but of what
+// cannot be set back.
 func printRanges(w io.Writer, c *catalog.Catalog) error {
 	ranges := map[string]observed.Range{}
 	for _, r := range c.All(catalog.Linux) {
 		integer := slices.Contains([]catalog.Type{catalog.TypeBool, catalog.TypeInt, catalog.TypeUint, catalog.TypeEnum},
 			r.Type)
-		if r.Range != nil && integer && strings.HasPrefix(r.Name, "net.") && !strings.Contains(r.Name, "*") {
+		oneWay := r.Range != nil && r.Range.Min != nil && r.Range.Max != nil && *r.Range.Min == *r.Range.Max
+		if r.Range != nil && integer && !oneWay && !strings.Contains(r.Name, "*") {
 			ranges[r.Name] = observed.Range{Min: r.Range.Min, Max: r.Range.Max}
 		}
 	}

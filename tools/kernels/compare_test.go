@@ -103,6 +103,11 @@ func TestPageKeepsRows(t *testing.T) {
 	if !strings.Contains(both, "| Linux | 6.1.0-50-amd64 | 1 | 0 | 0 |") || !strings.Contains(both, "| FreeBSD | 13.0-STABLE | 0 | 0 | 0 |") {
 		t.Error(both)
 	}
+	one.release = "6.1.0-51-amd64"
+	if newer := string(page(both, []*result{one})); strings.Contains(newer, "6.1.0-50") || !strings.Contains(newer, "6.1.0-51") {
+		t.Error(newer)
+	}
+	one.release = "6.1.0-50-amd64"
 	if again := string(page(both, []*result{one, two})); again != both {
 		t.Error(again)
 	}

@@ -130,20 +130,22 @@ func (r *result) complete() (found []string) {
 	return found
 }
 
-// page is the table for people; rows of releases that were not asked again stay.
+// page is the table for people; rows of releases that were not asked again stay,
+// and an update takes the place of the one before it.
 func page(before string, results []*result) []byte {
-	rows := map[string]string{} // by the system and the release
+	rows := map[string]string{} // by the system and the release, without its update
+	key := func(cells []string) string { return cells[1] + released.FindString(cells[2]) }
 	for line := range strings.Lines(before) {
 		cells := strings.Split(line, "|")
 		if len(cells) > 5 && len(strings.Fields(cells[3])) == 1 && strings.TrimSpace(cells[3]) != "names" &&
 			!strings.HasPrefix(cells[1], "-") {
-			rows[cells[1]+cells[2]] = line
+			rows[key(cells)] = line
 		}
 	}
 	for _, r := range results {
 		row := fmt.Sprintf("| %s | %s | %d | %d | %d |\n", r.system.Title(), r.release, len(r.seen),
 			len(r.agree), len(r.problems))
-		rows[strings.Join(strings.Split(row, "|")[1:3], "")] = row
+		rows[key(strings.Split(row, "|"))] = row
 	}
 	var b bytes.Buffer
 	b.WriteString(`# The catalog against running kernels
@@ -158,8 +160,8 @@ kernel does not have count as disagreeing. With WRITE=-write the result is saved
 | system | release | names | records that agree | records that disagree |
 |---|---|---|---|---|
 `)
-	for _, key := range slices.Sorted(maps.Keys(rows)) {
-		b.WriteString(rows[key])
+	for _, row := range slices.Sorted(maps.Values(rows)) {
+		b.WriteString(row)
 	}
 	b.WriteString("\nThe command prints what disagrees, and what a distribution's build sets itself.\n")
 	return b.Bytes()

@@ -1,0 +1,46 @@
+package conffile
+
+import "testing"
+
+func TestGuideSystem(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       System
+	}{
+		{"blocks of files", "/etc/rc.conf:\n```\nifconfig_em0=\"DHCP\"\ngateway_enable=YES\n```\n", FreeBSD},
+		{"an interface", "Edit `/etc/hostname.em0`\n```\ninet 192.0.2.1 255.255.255.0\nup\n```\n", OpenBSD},
+		{"another system", "/etc/sysctl.conf\n```\nnet.ipv4.ip_forward=1\n```\n", ""},
+		{"no file", "```\na=1\n```\n", ""},
+		{"no block", "/etc/rc.conf\n\nifconfig_em0=DHCP\n", ""},
+		{"an open block", "/etc/rc.conf\n```\nifconfig_em0=DHCP\n", ""},
+		{"an empty block", "/etc/rc.conf\n```\n```\n", ""},
+		{"a table", "| Tunable | Value |\n|---|---|\n| `net.inet.tcp.blackhole` | 2 |\n", FreeBSD},
+		{"a table of defaults", "| Tunable | Default |\n|---|---|\n| `net.inet.tcp.blackhole` | 0 |\n", ""},
+		{"a list", "* /etc/sysctl.conf\n  * kern.ipc.somaxconn=8192\n", FreeBSD},
+		{"commands", "/etc/rc.conf\n```\nsysrc a=b\nservice c start\n```\n", FreeBSD},
+		{"commands of another system", "```\nsudo sysctl -w net.ipv4.ip_forward=1\nip link set eth0 up\n```\n", ""},
+	} {
+		if got := GuideSystem("x.md", tt.text); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestTranslationTellsFreeBSD(t *testing.T) {
+	for text, want := range map[string]System{
+		"match in all scrub (no-df)\nmatch out\nnat on em0 from any -> (em0)\n": FreeBSD,
+		"match out on em0 nat-to (em0)\nnat on em0 -> (em0)\n":                  OpenBSD,
+		"match out on em0 nat-to (em0)\npass\n":                                 OpenBSD,
+	} {
+		if got := Detect("pf.conf", []byte(text)).System; got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzGuide(f *testing.F) {
+	fuzzKind(f, Other, FreeBSD, "README.md",
+		"/etc/rc.conf:\n```\nifconfig_em0=\"UP mtu 9000\"\n```\n| Tunable | Value |\n|--|--|\n| `hw.igb.rxd` | 4096 |\n",
+		"~~~\nsysctl net.inet.tcp.msl=1\n~~~\n* net.inet.udp.blackhole=1\n```\n", "/etc/hostname.em0\n```\ninet 192.0.2.1 255.255.255.0\n```",
+		"pf.conf\n```\n(\npass )\n")
+}

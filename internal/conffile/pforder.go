@@ -1,0 +1,75 @@
+package conffile
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// pfOrder follows the order of the statements of pf.conf, in which FreeBSD's pfctl takes them (check_rulestate of
+// parse.y): rules of normalization, queues, translation, filtering. OpenBSD has had no such order since 4.7.
+type pfOrder struct {
+	reached int
+	free    bool // set require-order no
+	told    bool
+}
+
+// pfStages are the statements that have their place, by its number.
+var pfStages = map[string]int{
+	"scrub": 1,
+	"altq":  2, "queue": 2,
+	"nat": 3, "rdr": 3, "binat": 3, "nat-anchor": 3, "rdr-anchor": 3, "binat-anchor": 3,
+	"pass": 4, "block": 4, "match": 4, "antispoof": 4, "anchor": 4,
+}
+
+var pfStageNames = []string{"", "normalization (scrub)", "queueing (altq, queue)", "translation (nat, rdr, binat)", "filtering"}
+
+func (o *pfOrder) statement(s *scanner, words []word) {
+	first := words[0]
+	if first.text == "no" && len(words) > 1 {
+		first = words[1]
+	}
+	switch {
+	case s.system != FreeBSD || o.free || o.told || first.quoted:
+	case first.text == "set" && len(words) > 2 && words[1].text == "require-order":
+		o.free = words[2].text == "no"
+	case first.text == "include":
+		o.free = true // what it holds may set the option
+	case pfStages[first.text] == 0:
+	case pfStages[first.text] < o.reached:
+		o.told = true
+		s.reject(first.line, first.span, "out of order: pfctl of FreeBSD takes "+pfStageNames[pfStages[first.text]]+
+			" only before "+pfStageNames[o.reached]+"; move the line up, or say set require-order no")
+	default:
+		o.reached = pfStages[first.text]
+	}
+}
+
+// pfParentheses rejects a parenthesis that has no other half. A statement that a program is still to fill in is left
+// alone.
+func (s *scanner) pfParentheses(words []word) {
+	var open []word
+	for _, w := range words {
+		switch {
+		case w.quoted:
+		case strings.ContainsAny(w.text, "<%@`") && !strings.HasSuffix(w.text, ">"):
+			return
+		case w.text == "(":
+			open = append(open, w)
+		case w.text == ")" && len(open) == 0:
+			s.reject(w.line, w.span, "this parenthesis closes nothing")
+			return
+		case w.text == ")":
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 && len(words) < maxVariables {
+		s.reject(open[0].line, open[0].span, "this parenthesis is not closed in its statement")
+	}
+}
+
+// translates is a rule of pf.conf as only FreeBSD still has it, and translatesTo one of OpenBSD.
+var (
+	translates   = regexp.MustCompile(`(?m)^[ \t]*(?:nat|rdr|binat)[ \t].*->`)
+	translatesTo = regexp.MustCompile(`(?m)^[ \t]*[^#\n]*[ \t](?:nat|rdr|binat)-to[ \t]`)
+)

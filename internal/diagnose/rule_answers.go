@@ -1,0 +1,212 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// upstreamTimeout is what nginx logs when a server did not answer the SYN in proxy_connect_timeout.
+var upstreamTimeout = regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) while connecting to upstream`)
+
+// connectLate finds requests of a proxy for which the connection to the server, mostly one of the same network, took most
+// of the time.
+func connectLate(f *facts.Facts) []Finding {
+	const late = 0.2
+	const ended = "HAProxy ended %s since no server took the connection in time (timeout connect)"
+	if found := endedBy(f, "sC", ended); found != nil {
+		return do("look whether that server runs and its listen queue is full (ss -ltn), then for filters on the way", found)
+	}
+	if lines, n := matching(f, upstreamTimeout); n > 0 {
+		found := with(Info, one("nginx", lines, "a server did not answer the connection in time, in %s", counted(n, "line")))
+		found[0].decides = true
+		return do("look whether that server runs and its listen queue is full (ss -ltn), then for filters on the way", found)
+	}
+	for _, r := range f.Requests {
+		if r.Server == "" || r.Connect < late || r.Connect*2 < r.Total {
+			continue
+		}
+		found := with(Info, one(r.Server, []facts.Source{r.Source}, "%.3g s%s for the connection to the server", r.Connect,
+			ofTotal(r.Connect, r.Total)))
+		found[0].decides = true
+		found[0].Because = "In one network a connection takes about a millisecond: the server accepts late (its processors or its " +
+			"accept queue are full), or the proxy itself was late to see the answer (its own processors are full)."
+		return do("look at both for full processors (mpstat -P ALL 1), at the server for a full accept queue (ss -ltn)", found)
+	}
+	return nil
+}
+
+// proxyQueue finds requests that waited in a proxy for a free server.
+func proxyQueue() Rule {
+	return Rule{
+		ID: "proxy-queue", Title: "Requests wait in a proxy for a free server", Systems: onLinux(),
+		Needs: []string{"requests"}, Severity: Warning,
+		Because: "HAProxy keeps requests back while each server has as many as its maxconn allows: the servers are too few or " +
+			"too slow, or maxconn is low.",
+		Confirm: "show stat has a qcur above 0 for the backend while it is slow.",
+		Check: func(in Input) []Finding {
+			slow, all := requestsWith(in.Facts, func(r facts.RequestTime) (float64, float64) { return r.Queue, r.Total })
+			if len(slow) == 0 {
+				return do("raise maxconn of the servers if they have room, or add servers",
+					endedBy(in.Facts, "sQ", "HAProxy ended %s that had waited in the queue for too long (timeout queue)"))
+			}
+			worst := slow[len(slow)-1]
+			found := with(partSeverity(len(slow), all), one(cmp.Or(worst.Server, "proxy"), []facts.Source{worst.Source},
+				"%d of %s waited in the queue, up to %.3g s%s", len(slow), counted(all, "request"), worst.Queue,
+				ofTotal(worst.Queue, worst.Total)))
+			return do("raise maxconn of the servers if they have room, or add servers", found)
+		},
+		Fires: linuxExample("curl", proxyExample("4100/1/30")),
+		Quiet: linuxExample("curl", proxyExample("0/1/4130")),
+	}
+}
+
+func proxyExample(times string) string {
+	return "Sep  7 23:08:54 lb haproxy[28]: 192.0.2.9:1023 [07/Sep/2017:23:08:53.233] web~ app/srv1 0/" + times +
+		"/4140 200 281 - - ---- 238/237/44/19/0 0/0 \"GET / HTTP/1.1\"\n"
+}
+
+// answerSlow finds requests that waited for the program at the other end.
+func answerSlow() Rule {
+	return Rule{
+		ID: "answer-slow", Title: "Requests wait for the server's answer", Systems: onLinux(),
+		Needs: []string{"requests|messages"}, Severity: Warning,
+		Because: "The connection stood and the request was sent: the program computes, waits for another one such as a " +
+			"database, or has no worker free. The network is to blame only where its answer is sent and does not arrive.",
+		Confirm: "On the server the same request to 127.0.0.1 takes as long.",
+		Check: func(in Input) []Finding {
+			const action = "look at the program behind the server: its own log of slow requests, its free workers, its " +
+				"processors (top) and disks; a longer timeout of the proxy only hides it"
+			const ended = "HAProxy ended %s since the server did not answer in time (timeout server)"
+			if found := endedBy(in.Facts, "sH", ended); found != nil {
+				return do(action, found)
+			}
+			if lines, n := matching(in.Facts, answerTimeout); n > 0 {
+				return decisive(do(action, with(Info, one("nginx", lines, "a server took the connection and did not answer in "+
+					"time, in %s", counted(n, "line")))))
+			}
+			slow, all := requestsWith(in.Facts, func(r facts.RequestTime) (float64, float64) { return r.Answer, r.Total })
+			if len(slow) == 0 {
+				return nil
+			}
+			worst := slow[len(slow)-1]
+			evidence := []facts.Source{worst.Source, worst.End}
+			return decisive(do(action, with(Info, one(cmp.Or(worst.Server, "server"), evidence,
+				"%d of %s waited for the answer, up to %.3g s%s", len(slow), counted(all, "request"), worst.Answer,
+				ofTotal(worst.Answer, worst.Total)))))
+		},
+		Fires: linuxExample("curl", proxyExample("0/1/4130")),
+		Quiet: linuxExample("curl", proxyExample("4100/1/30")),
+	}
+}
+
+// answerTimeout is what nginx logs of a server that took the connection and sent no answer (ngx_http_upstream.c).
+var answerTimeout = regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) while ` +
+	`(?:reading (?:response header from )?upstream|sending request to upstream|sending to client, .*upstream)`)
+
+// endedBy finds the requests that HAProxy ended in a state (its configuration manual, 8.5: the first letter is who ended the
+// session, the second where it was).
+func endedBy(f *facts.Facts, state, said string) []Finding {
+	const often = 3
+	var lines []facts.Source
+	server := ""
+	for _, r := range f.Requests {
+		if r.State == state {
+			lines, server = append(lines, r.Source), cmp.Or(server, r.Server)
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	severity := Info
+	if len(lines) >= often {
+		severity = Warning
+	}
+	return decisive(with(severity, one(cmp.Or(server, "proxy"), sample(lines), said, counted(len(lines), "request"))))
+}
+
+// nameServersSilent finds what programs say of name servers that do not answer.
+func nameServersSilent() Rule {
+	return Rule{
+		ID: "name-servers-silent", Title: "Name servers do not answer", Systems: onLinux(),
+		Needs: []string{"messages"}, Severity: Warning,
+		Because: "A query or its answer was lost, or the server answers later than the program waits: nothing is sent before " +
+			"the name is known, and each server is waited for in turn.",
+		Confirm: "dig @SERVER NAME, repeated, times out now and then; with +tcp it does not where single datagrams are lost.",
+		Check: func(in Input) []Finding {
+			lines, n := matching(in.Facts, facts.LookupFailed)
+			if n == 0 {
+				return nil
+			}
+			whole := []facts.Source{lines[0], lines[len(lines)-1]}
+			servers := serversOf(in.Facts)
+			subject := "DNS"
+			said := fmt.Sprintf("lookups got no answer, in %s", counted(n, "line"))
+			if len(servers) > 0 {
+				subject = strings.Join(servers[:min(len(servers), 3)], ", ")
+				said = fmt.Sprintf("it did not answer in time, in %s", counted(n, "line"))
+			}
+			if len(servers) > 1 {
+				said = fmt.Sprintf("they did not answer in time, in %s", counted(n, "line"))
+			}
+			found := decisive(do("ask each server alone (dig @SERVER NAME), from the pod and from its node; look for a filter on "+
+				"port 53, a full conntrack table (conntrack -S) and, of a server of the cluster, whether it runs and has an "+
+				"endpoint",
+				with(Info, one(subject, sample(whole), "%s", said))))
+			if n > 1 || len(servers) == 0 {
+				found[0].Severity = Warning
+			}
+			return found
+		},
+		Fires: linuxExample("dmesg", "[ERROR] plugin/errors: 2 orders. A: read udp 10.1.0.7:53039->192.0.2.53:53: "+
+			"i/o timeout\n"),
+		Quiet: linuxExample("dmesg", "[ 9.1] e1000e 0000:00:19.0 eth0: NIC Link is Up 1000 Mbps Full Duplex\n"),
+	}
+}
+
+// serversOf are the name servers that the lines name, each once.
+func serversOf(f *facts.Facts) (servers []string) {
+	const most = 8
+	for _, line := range f.Lines("dmesg") {
+		m := facts.LookupFailed.FindStringSubmatch(line[:min(len(line), 4096)])
+		if m == nil {
+			continue
+		}
+		if name := m[1] + m[2]; name != "" && !slices.Contains(servers, name) && len(servers) < most {
+			servers = append(servers, name)
+		}
+	}
+	return servers
+}
+
+// tlsHandshakeLate finds programs that gave up during the handshake of TLS.
+func tlsHandshakeLate() Rule {
+	return Rule{
+		ID: "tls-handshake-late", Title: "A handshake of TLS did not end in time", Systems: onLinux(),
+		Needs: []string{"messages"}, Severity: Info,
+		Because: "TCP was connected, so small packets pass. The server's certificate is the first thing that fills whole " +
+			"segments: they are lost where the MTU of a tunnel, an overlay or a cloud is smaller than the host's and nothing " +
+			"tells it; else packets get lost, or the server or a proxy is busy.",
+		Confirm: "curl -v stands still behind its client hello; with a smaller MTU (ip link set dev NAME mtu 1300, for " +
+			"containers that of Docker: \"mtu\" in daemon.json) it goes on.",
+		Check: func(in Input) []Finding {
+			lines, n := matching(in.Facts, lateTLS)
+			if n == 0 {
+				return nil
+			}
+			return decisive(do("send full packets that must not be split (ping -M do -s 1472 PEER) and compare the MTUs on the "+
+				"way: of the container's bridge, of the host's interface and of the tunnel",
+				one("TLS", lines, "the handshake was given up in %s", counted(n, "line"))))
+		},
+		Fires: linuxExample("dmesg", "Error response from daemon: Get https://registry.example/v2/: net/http: TLS handshake "+
+			"timeout\n"),
+		Quiet: linuxExample("dmesg", "[ 9.1] e1000e 0000:00:19.0 eth0: NIC Link is Up 1000 Mbps Full Duplex\n"),
+	}
+}
+
+// lateTLS is what Go's net/http, Java and curl say of it.
+var lateTLS = regexp.MustCompile(`TLS handshake time(?:out|d out)|SSL connection timeout`)

@@ -1,0 +1,45 @@
+package diagnose
+
+import "github.com/wirerate/wirerate/internal/facts"
+
+// memoryShort finds hosts whose memory is so short that programs wait for it: sar -B and -W of sysstat show the pages that the
+// kernel looked at in the search of free ones (pgscank by kswapd, pgscand by the programs themselves) and those that it read
+// back from swap.
+func memoryShort() Rule {
+	return Rule{
+		ID: "memory-short", Title: "Memory is short, and programs wait for it", Systems: onLinux(), Needs: []string{"activity"},
+		Severity: Warning,
+		Because: "While the kernel looks for free pages, programs and the receipt of packets wait: connections stand still, " +
+			"probes of health time out, and allocations of network buffers fail.",
+		Confirm: "free -m has little available, and vmstat 1 shows si and so above 0 at the times at which it is slow.",
+		Check: func(in Input) []Finding {
+			const byPrograms, aside, swapped = 1000, 100_000, 1000 // pages a second: 4, 400 and 4 MB
+			rate := func(name string) float64 {
+				if c := in.Facts.Counters[name]; c.Rate != nil {
+					return *c.Rate
+				}
+				return 0
+			}
+			for _, c := range []struct {
+				name  string
+				least float64
+				what  string
+			}{{"VM.ScannedByPrograms", byPrograms, "programs that wanted memory looked at %.0f pages a second for free ones"},
+				{"VM.SwappedIn", swapped, "%.0f pages a second were read back from swap"},
+				{"VM.ScannedAside", aside, "the kernel looked at %.0f pages a second for free ones"}} {
+				if v := rate(c.name); v >= c.least {
+					return do("find what takes the memory (ps aux --sort -rss), limit it or add memory; a larger vm.min_free_kbytes "+
+						"keeps more for bursts of packets", one("memory", []facts.Source{in.Facts.Counters[c.name].Source}, c.what, v))
+				}
+			}
+			return nil
+		},
+		Fires: linuxExample("sar", pagingExample("2328.18")),
+		Quiet: linuxExample("sar", pagingExample("0.00")),
+	}
+}
+
+func pagingExample(direct string) string {
+	return "10:00:01 AM  pgpgin/s pgpgout/s   fault/s  majflt/s  pgfree/s pgscank/s pgscand/s pgsteal/s    %vmeff\n" +
+		"10:10:01 AM   4011.20    996.10   3619.54      6.13   7933.61      0.00   " + direct + "   2406.23     50.13\n"
+}
