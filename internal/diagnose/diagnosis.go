@@ -163,9 +163,12 @@ func tested(f *facts.Facts) string {
 	}
 	if at == 0 {
 		for _, end := range f.TransferEnds {
-			if end.Role == "receiver" {
+			if end.Role == "receiver" || end.Role == "total" || end.Role == "" && end.Intervals > 0 && end.Seconds >= 1 {
 				at = max(at, float64(end.Rate))
 			}
+		}
+		if len(f.Receipts) == 1 && f.Receipts[0].Seconds >= 1 && at == 0 {
+			at = 8 * f.Receipts[0].Bytes / f.Receipts[0].Seconds
 		}
 		if at == 0 {
 			return testedLine(f)

@@ -147,17 +147,38 @@ func largest(cs map[string]facts.Counter) (name string, c facts.Counter) {
 
 // received is the number of packets an interface received.
 func received(n *facts.NIC) uint64 {
+	return receivedBy(n, func(c facts.Counter) uint64 { return c.Value })
+}
+
+// sinceEarlier is by how much a counter of lost packets grew between two readings, with what was received meanwhile, where
+// both were read twice; else the totals.
+func sinceEarlier(n *facts.NIC, c facts.Counter) (facts.Counter, uint64) {
+	now, before := received(n), receivedBy(n, func(c facts.Counter) uint64 {
+		if c.Earlier == nil {
+			return 0
+		}
+		return c.Earlier.Value
+	})
+	if c.Earlier == nil || c.Value <= c.Earlier.Value || before == 0 || now <= before {
+		return c, now
+	}
+	c.Value -= c.Earlier.Value
+	c.Earlier = nil
+	return c, now - before
+}
+
+func receivedBy(n *facts.NIC, value func(facts.Counter) uint64) uint64 {
 	var byKind uint64
 	for _, kinds := range [][]string{{"rx_ucast_packets", "rx_mcast_packets", "rx_bcast_packets"},
 		{"ucast pkts rx", "mcast pkts rx", "bcast pkts rx"}, {"rx_pkts"}} {
 		var sum uint64
 		for _, name := range kinds {
-			sum += n.Counters[name].Value
+			sum += value(n.Counters[name])
 		}
 		byKind = max(byKind, sum)
 	}
 	most := byKind
-	good := n.Counters["mac_stats.good_pkts_recvd"].Value
+	good := value(n.Counters["mac_stats.good_pkts_recvd"])
 	for _, name := range []string{"link.rx_packets", "netstat.Ipkts", "rx_packets", "rx_packets_phy", "rx_pkts_nic",
 		"rx_packets_nic", "port_rx_packets", "rx_good_pkts", "rx_frames_ok", "rx_frames",
 		"InPackets", "mmc_rx_framecount_gb", "mac_stats.good_pkts_recvd", "mac_stats.total_pkts_recvd",
@@ -165,7 +186,7 @@ func received(n *facts.NIC) uint64 {
 		if name == "mac_stats.total_pkts_recvd" && good > 0 {
 			continue // it counts what was missed as well
 		}
-		most = max(most, n.Counters[name].Value)
+		most = max(most, value(n.Counters[name]))
 	}
 	return most
 }

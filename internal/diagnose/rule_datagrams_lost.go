@@ -48,7 +48,7 @@ func share(e facts.TransferEnd) float64 {
 
 // arrived is the rate of what got through, which old releases of iperf3 do not print at the sender.
 func arrived(e facts.TransferEnd) string {
-	if e.Role == "" {
+	if e.Role == "" && e.Intervals == 0 {
 		return "the rest"
 	}
 	return e.Rate.String()

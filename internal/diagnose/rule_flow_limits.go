@@ -95,9 +95,14 @@ func limitedBy(id, title, field, what string) Rule {
 			if len(evidence) == 0 {
 				return nil
 			}
-			return one(worst.Peer, sample(evidence), "%s; towards %s %s in %.0f%% of %.3g s of sending",
+			found := one(worst.Peer, sample(evidence), "%s; towards %s %s in %.0f%% of %.3g s of sending",
 				counted(len(evidence), "connection"), worst.Peer, what,
 				100*worst.Values[field], worst.Values["busy"]/1000)
+			if linkFull().Check(in) != nil {
+				found = with(Info, found)
+				found[0].Summary += "; the link is full, so a larger window would only wait in its queue"
+			}
+			return found
 		},
 	}
 }

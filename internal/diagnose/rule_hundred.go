@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"fmt"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
 )
@@ -30,9 +32,17 @@ func hundredMegabit() Rule {
 				if tr.Retransmits > 0 {
 					lost = percent(againShare(tr)) + " sent again, as its queue overflows"
 				}
+				mean := 8 * tr.Bytes / tr.Seconds / 1e6
+				if mean > 100 || tr.Steady >= 5 {
+					mean = 8 * tr.SteadyBytes / max(tr.SteadySeconds, 1e-3) / 1e6
+				}
 				out = do("look at the negotiated speed of every port on the way", one(tr.Peer, evidence,
 					"%.3g Mbit/s over %d intervals, with %s: what a link of 100 Mbit/s carries",
-					8*tr.Bytes/tr.Seconds/1e6, tr.Intervals, lost))
+					mean, tr.Intervals, lost))
+				if window := 8 * tr.Window / (mean * 1e6); tr.Steady >= 5 && window > 0.02 {
+					out[0].Confirm = fmt.Sprintf("The speed of each port on the way. The window of %s stands still meanwhile: where ping "+
+						"shows a round trip of %.3g ms without load, the window is the limit instead.", units.Bytes(tr.Window), 1000*window)
+				}
 			}
 			for _, tr := range testedRates(in.Facts) {
 				const low, high = 93.0e6, 95.5e6 // 94.1 Mbit/s with full frames and timestamps
@@ -48,20 +58,29 @@ func hundredMegabit() Rule {
 	}
 }
 
-// filled is the rate of the link that a test fills; 0 is none. TCP gets 0.941 of it with full frames and timestamps,
-// 0.949 without, and a little less through a switch; what it sends again takes its part. Of several streams none fills
-// it alone.
-func filled(tr facts.Transfer) units.Rate {
-	const low, high, few = 0.93, 0.955, 0.01
-	if tr.Seconds <= 0 || tr.Stalled > 0 || tr.Parallel || againShare(tr) >= few {
-		return 0
-	}
-	for _, link := range []units.Rate{100 * units.Mbit, units.Gbit, 2.5e9, 5e9, 10 * units.Gbit} {
-		if bps := 8 * tr.Bytes / tr.Seconds * (1 + againShare(tr)); bps >= low*float64(link) && bps <= high*float64(link) {
+// lineOf is the usual link that a rate of TCP fills.
+func lineOf(bps float64) units.Rate {
+	const low, high = 0.93, 0.955
+	for _, link := range []units.Rate{100 * units.Mbit, units.Gbit, 2.5e9, 5e9, 10 * units.Gbit, 25 * units.Gbit} {
+		if bps >= low*float64(link) && bps <= high*float64(link) {
 			return link
 		}
 	}
 	return 0
+}
+
+// filled is the rate of the link that a test fills; 0 is none. TCP gets 0.941 of it with full frames and timestamps,
+// 0.949 without, and a little less through a switch; what it sends again takes its part. Of several streams none fills
+// it alone.
+func filled(tr facts.Transfer) units.Rate {
+	const few = 0.01
+	if tr.Seconds <= 0 || tr.Stalled > 0 || tr.Parallel || againShare(tr) >= few {
+		return 0
+	}
+	if tr.Steady >= 5 && tr.SteadySeconds > 0 { // in the first seconds the sender's buffer fills as well
+		tr.Bytes, tr.Seconds, tr.Retransmits = tr.SteadyBytes, tr.SteadySeconds, 0
+	}
+	return lineOf(8 * tr.Bytes / tr.Seconds * (1 + againShare(tr)))
 }
 
 func hundredExample(rate string) string {

@@ -2,7 +2,9 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -21,6 +23,9 @@ func netemLeft() Rule {
 			for i, line := range in.Facts.Lines(output) {
 				m := netemLine.FindStringSubmatch(line)
 				if m == nil {
+					if found := typedNetem(in.Facts, line, in.Facts.Line(output, i+1)); found != nil {
+						return found
+					}
 					continue
 				}
 				name := m[1]
@@ -31,6 +36,9 @@ func netemLeft() Rule {
 					}
 				}
 				found := one(cmp.Or(name, "interface"), []facts.Source{in.Facts.Line(output, i+1)}, "netem is set up: %s", m[2])
+				if name == facts.UnnamedLink {
+					name = "NAME"
+				}
 				if name != "" {
 					found[0].Fix = []Fix{{Action: "take it away", Command: shell.Join("tc", "qdisc", "del", "dev", name, "root")}}
 				}
@@ -44,6 +52,42 @@ func netemLeft() Rule {
 			"(dropped 0, overlimits 0 requeues 0)\n"),
 	}
 }
+
+// typedNetem finds a command that sets netem up, and what its queue holds: packets that wait for their delay stand in it.
+func typedNetem(f *facts.Facts, line string, src facts.Source) []Finding {
+	m := netemCommand.FindStringSubmatch(line)
+	if m == nil {
+		return nil
+	}
+	found := with(Info, one(m[1], []facts.Source{src}, "a command sets netem up: %s", m[2]))
+	found[0].Fix = []Fix{{Action: "take it away when the test is over", Command: shell.Join("tc", "qdisc", "del", "dev", m[1],
+		"root")}}
+	limit, delay := 1000.0, 0.0 // the limit is the default of tc's netem
+	if l := netemLimit.FindStringSubmatch(m[2]); l != nil {
+		limit, _ = strconv.ParseFloat(l[1], 64)
+	}
+	if d := netemDelay.FindStringSubmatch(m[2]); d != nil {
+		delay, _ = strconv.ParseFloat(d[1], 64)
+		delay *= map[string]float64{"s": 1, "ms": 1e-3, "us": 1e-6, "": 1e-6}[d[2]]
+	}
+	const long = 0.1 // seconds from which on the default holds less than 10000 packets a second
+	if delay < long || limit <= 0 {
+		return found
+	}
+	found[0].Summary += fmt.Sprintf("; its queue holds %.0f packets, %.0f a second at this delay, and drops what is more",
+		limit, limit/delay)
+	found[0].Confirm = "tc -s qdisc show dev " + m[1] + " counts what netem dropped."
+	found[0].Fix = append([]Fix{{Action: "give it a queue for all packets of the delay: limit = packets per second * delay, " +
+		"such as limit 100000"}}, found[0].Fix...)
+	found[0].decides = true
+	return found
+}
+
+var (
+	netemCommand = regexp.MustCompile(`^tc qdisc (?:add|replace|change) dev ([\w.-]+) .*\bnetem (.*)`)
+	netemLimit   = regexp.MustCompile(`\blimit (\d{1,9})\b`)
+	netemDelay   = regexp.MustCompile(`\bdelay (\d{1,6}(?:\.\d+)?)(ms|us|s)?\b`)
+)
 
 // netemLine is netem with what it does (iproute2 tc/q_netem.c).
 var netemLine = regexp.MustCompile(`^\s*qdisc netem \S+ (?:dev (\S+) )?.*?\b((?:delay|loss|rate|reorder|corrupt) .*\d.*)`)

@@ -77,6 +77,10 @@ func lossyTrace(t facts.Trace) []Finding {
 	}
 	found := one(end.Name, evidence, "%.2g%% of %d probes are lost, from hop %d on (%s)",
 		100*end.Loss, end.Sent, from.Number, from.Name)
+	if t.Cut { // the hops behind it may answer all
+		found[0].Summary += "; the report is cut off there"
+		return with(Info, do("show the report down to its last row: a loss counts only where it goes on to the end", found))
+	}
 	if from.Number <= 1 {
 		return do("the loss begins on the own network: see this host's link, its Wi-Fi, its cable, and the first router",
 			found)

@@ -16,17 +16,18 @@ func qdiscDrops() Rule {
 		Check: func(in Input) (out []Finding) {
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				for _, q := range n.Qdiscs {
+				for _, q := range ofOneKind(n.Qdiscs) {
 					if (q.Kind == "mq" || q.Kind == "mqprio") && slices.ContainsFunc(n.Qdiscs,
 						func(child facts.Qdisc) bool { return child.Parent != "" && child.Dropped.Value > 0 }) {
 						continue // its children say it
 					}
-					if q.Sent.Value == 0 || q.Kind == "ingress" || q.Kind == "clsact" ||
+					if q.Sent.Value == 0 || q.Kind == "ingress" || q.Kind == "clsact" || q.Kind == "netem" ||
 						float64(q.Dropped.Value) < 1e-3*float64(q.Sent.Value) || !still(q.Dropped) {
 						continue
 					}
-					found := one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "%s dropped of %d sent",
-						happened(q.Dropped), q.Sent.Value)
+					found := one(n.Name+" "+q.Kind, []facts.Source{q.Dropped.Source}, "%s dropped of %d sent%s",
+						happened(q.Dropped), q.Sent.Value, q.together())
+					found[0].Share = lossShare(q.Dropped, q.Sent.Value)
 					switch q.Kind {
 					case "fq_codel", "codel", "cake", "pie", "fq_pie", "red", "htb", "tbf", "hfsc":
 						found = with(Info, found)
@@ -38,7 +39,10 @@ func qdiscDrops() Rule {
 						found[0].Fix = []Fix{{Action: "look which of its queues drops, and of what kind that one is " +
 							"(tc -s qdisc show): more is sent than the link carries, or one queue gets it all"}}
 					case "fq":
-						found[0].Fix = []Fix{{Action: "raise fq's limit or flow_limit (tc qdisc replace ... fq flow_limit N)"}}
+						found[0].Because = "fq drops what one flow has waiting beyond flow_limit (flows_plimit counts it), or all " +
+							"flows beyond limit: the program sends faster than the pacing or the link lets out."
+						found[0].Fix = []Fix{{Action: "raise fq's flow_limit, and its limit where all flows together reach it (tc qdisc " +
+							"replace ... fq flow_limit N), or let the program send less at once"}}
 					}
 					out = append(out, found...)
 				}
@@ -48,6 +52,45 @@ func qdiscDrops() Rule {
 		Fires: qdiscExample(90000),
 		Quiet: qdiscExample(9),
 	}
+}
+
+// kindOfQueue are the queues of one kind that a card with several of them has below mq.
+type kindOfQueue struct {
+	facts.Qdisc
+	queues int // that drop
+}
+
+func (k kindOfQueue) together() string {
+	if k.queues < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", in %d queues", k.queues)
+}
+
+// ofOneKind adds up the queues of a kind below mq that drop: they are the queues of one card, and one finding.
+func ofOneKind(all []facts.Qdisc) (out []kindOfQueue) {
+	several := func(q facts.Qdisc) bool {
+		return q.Parent != "" && q.Dropped.Rate == nil && q.Dropped.Earlier == nil && slices.ContainsFunc(all,
+			func(root facts.Qdisc) bool { return root.Kind == "mq" || root.Kind == "mqprio" })
+	}
+	for _, q := range all {
+		at := slices.IndexFunc(out, func(o kindOfQueue) bool { return several(q) && several(o.Qdisc) && o.Kind == q.Kind })
+		dropping := 0
+		if q.Dropped.Value > 0 {
+			dropping = 1
+		}
+		if at < 0 {
+			out = append(out, kindOfQueue{q, dropping})
+			continue
+		}
+		o := &out[at]
+		if q.Dropped.Value > o.Dropped.Value && o.queues < 2 {
+			o.Dropped.Source = q.Dropped.Source
+		}
+		o.Dropped.Value, o.Sent.Value = o.Dropped.Value+q.Dropped.Value, o.Sent.Value+q.Sent.Value
+		o.queues += dropping
+	}
+	return out
 }
 
 func qdiscExample(dropped int) Example {

@@ -24,7 +24,7 @@ func receiveDropped() Rule {
 				if _, missed := largest(nicMatching(n, ringDrop)); missed.Value >= c.Value {
 					continue
 				}
-				if !physical(n) || c.Value < 100 || float64(c.Value) < 1e-3*float64(received(n)) || !still(c) {
+				if !physical(n) || c.Value < 100 || few(n, c) || !still(c) {
 					continue
 				}
 				found := one(n.Name, []facts.Source{c.Source}, "%s%s", happened(c), ofReceived(n, c))
@@ -45,4 +45,10 @@ func receiveDropped() Rule {
 		Fires: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 9000, 0)),
 		Quiet: linuxExample("ip -s -d link show", ipLink("eth0", 1500, 1000000, 0, 9, 0)),
 	}
+}
+
+// few reports whether a counter is less than a thousandth of what was received.
+func few(n *facts.NIC, c facts.Counter) bool {
+	grown, arrived := sinceEarlier(n, c)
+	return float64(grown.Value) < 1e-3*float64(arrived)
 }

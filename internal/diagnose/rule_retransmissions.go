@@ -29,6 +29,9 @@ func retransmissions() Rule {
 			}
 			share := float64(again.Value) / float64(sent.Value)
 			when := "since boot"
+			if a, b := again.Earlier, sent.Earlier; a != nil && b != nil && again.Value >= a.Value && sent.Value > b.Value+1000 {
+				share, when = float64(again.Value-a.Value)/float64(sent.Value-b.Value), "between the two readings"
+			}
 			if measured {
 				share, when = *again.Rate / *sent.Rate, "over the window"
 			}

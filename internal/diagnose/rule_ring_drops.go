@@ -24,14 +24,15 @@ func ringDrops() Rule {
 				if c.Value == 0 || !physical(n) {
 					continue
 				}
-				found := lost(c, received(n), one(n.Name, []facts.Source{c.Source}, "the card dropped packets: %s is %s%s",
+				grown, arrived := sinceEarlier(n, c)
+				found := lost(grown, arrived, one(n.Name, []facts.Source{c.Source}, "the card dropped packets: %s is %s%s",
 					printedName(name, c), happened(c), ofReceived(n, c)))
 				if n.Rings.RX > 0 && n.Rings.RX < n.Rings.RXMax {
 					found[0].Fix = append(found[0].Fix, Fix{Setting: "ethtool:ring/rx", Interface: n.Name,
 						Value: strconv.Itoa(n.Rings.RXMax)})
 				}
 				action := "spread the receive work over more cores, or let the host take more packets in one go"
-				if lossShare(c, received(n)) > 0.5 { // no load does that for long
+				if lossShare(grown, arrived) > 0.5 { // no load does that for long
 					action = "the host takes next to nothing out of the ring: vmstat -ia (Linux: /proc/interrupts) shows whether " +
 						"the card's interrupts arrive; update the driver, or try another one"
 				}
@@ -60,7 +61,9 @@ var counterLine = regexp.MustCompile(`^\s*(?:\S*/)?([a-z][\w.]*): ?\d+$`)
 
 // ofReceived says of how many packets a counter of lost ones is, where that is known.
 func ofReceived(n *facts.NIC, c facts.Counter) string {
-	if total := received(n); total > 0 {
+	if grown, total := sinceEarlier(n, c); total > 0 && grown.Value != c.Value {
+		return fmt.Sprintf(", %s of the packets between the two readings (%d were received)", percent(lossShare(grown, total)), total)
+	} else if total > 0 {
 		return fmt.Sprintf(", %s of the packets (%d were received)", percent(lossShare(c, total)), total)
 	}
 	return ""

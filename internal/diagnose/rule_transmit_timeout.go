@@ -25,6 +25,8 @@ func transmitTimeout() Rule {
 					card := "card"
 					if m := hungCard.FindStringSubmatch(lines[0].Text); m != nil {
 						card = strings.Join(m[1:], "")
+					} else if m := hungSlot.FindStringSubmatch(lines[0].Text); m != nil {
+						card = m[1]
 					}
 					if m := hungCard.FindStringSubmatch(lines[len(lines)-1].Text); m != nil && strings.Join(m[1:], "") != card {
 						card += ", " + strings.Join(m[1:], "")
@@ -137,6 +139,9 @@ var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \(
 	`NETDEV WATCHDOG: ([a-z][\w.-]*) |^(?:\[[^\]]*\] )?[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
 	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|ENA admin queue)|` +
 	`(?:^|[ >])([a-z]{2,}\w*\d\w*): [Dd]etected [Tt]x`)
+
+// hungSlot is the card by its driver and slot, where a driver does not name its interface: "igb 0000:02:00.1: ".
+var hungSlot = regexp.MustCompile(`\b([a-z]\w+ (?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): `)
 
 // retoldWatchdog is the message of the BSDs' drivers without its colon, as people type it from a screen.
 var retoldWatchdog = regexp.MustCompile(`^\W*([a-z]{2,}\d+) [Ww]atchdog timeout\W*$`)

@@ -39,7 +39,9 @@ func udpBuffer() Rule {
 			out := lost(found[0], arrived, one("udp", sources(found), "datagrams dropped for "+
 				"full socket buffers: %s", happened(found[0])))
 			if f.System == "linux" {
-				out[0].Fix = []Fix{{Setting: "net.core.rmem_max"}, {Setting: "net.core.rmem_default"}}
+				out[0].Fix = []Fix{{Action: "find the program: ss -uanmp shows for each socket what it dropped (d in skmem) and its " +
+					"buffer (rb); where it asks for a size itself, rmem_max bounds that, else rmem_default is what it gets"},
+					{Setting: "net.core.rmem_max"}, {Setting: "net.core.rmem_default"}}
 			} else {
 				out[0].Fix = []Fix{{Setting: "net.inet.udp.recvspace"}}
 			}

@@ -146,8 +146,8 @@ func roundTrip(f *facts.Facts, peer string) (facts.Ping, bool) {
 // fillsLink reports whether a rate is what a link that is up can carry, or one of Ethernet where none is known: of
 // 1500-byte frames TCP is left 94%.
 func fillsLink(f *facts.Facts, bps float64) bool {
-	for _, link := range []float64{1e8, 1e9, 2.5e9, 5e9, 1e10} {
-		if bps > 0.92*link && bps < 0.96*link {
+	for _, link := range []float64{1e8, 1e9, 2.5e9, 5e9, 1e10, 25e9, 40e9, 50e9, 1e11} {
+		if bps > 0.92*link && bps < 0.996*link { // the more the larger the frames
 			return true
 		}
 	}

@@ -6,7 +6,7 @@ func Rules() []Rule {
 	return []Rule{
 		lostBetween(), endsDiffer(), tunnelSilent(), tunnelRelayed(), windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(),
 		duplicateAddress(), noCarrier(), noopQdisc(), netemLeft(),
-		pcieLinkLost(), pcieCorrected(), iommuFault(), driverMemory(), cardHot(), processorStuck(), transmitTimeout(), usbErrors(), transmitStalled(),
+		pcieLinkLost(), pcieCorrected(), iommuFault(), driverMemory(), cardHot(), processorStuck(), tasksHung(), transmitTimeout(), usbErrors(), transmitStalled(),
 		netmapOffload(), linkFlaps(), iscsiLost(), mapFailed(),
 		pcieNarrow(), usbBus(), cloudAllowance(), pcieBelow(), linkErrors(), wirelessSlow(), oversized(), mtuMismatch(),
 		pmtuBlackHole(), tunnelMTU(), pathMTU(), nameLookupSlow(), connectSlow(), proxyQueue(),
@@ -24,7 +24,7 @@ func Rules() []Rule {
 		softnetDropped(), softnetSqueezed(), numaFar(),
 		emulatedCard(), diskBusy(),
 		lroForwarding(), offloadsOff(), linkFull(), shaperFull(), shaperGiants(), shaperFIFO(), qdiscDrops(), sendRingFull(), tapQueue(), overlayDrops(), bundlePort(),
-		shaperLimit(), testWindow(), hundredMegabit(), slowerLink(), bufferbloat(), delayedRoundTrips(), bondAggregator(), bondBalance(),
+		shaperLimit(), testWindow(), hundredMegabit(), testProgram(), slowerLink(), bufferbloat(), delayedRoundTrips(), bondAggregator(), bondBalance(),
 		windowBelowPath(), peerNotReading(), receiveLimited(), sendLimited(), scalingStripped(), cwndLimited(),
 		nfsMountOptions(), nfsRetransmits(), serverSilent(), pathLoss(), memberDown(), sendErrors(),
 		receivePruned(), backlogDrops(), udpBuffer(), udpMemory(), dropNamed(), datagramsLost(), receiveDropped(),

@@ -3,6 +3,8 @@ package facts
 import (
 	"cmp"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // readQdiscs reads tc -s qdisc show (iproute2 tc/tc_qdisc.c): a line that
@@ -33,6 +35,14 @@ func (f *Facts) readQdiscs(t text) error {
 			f.use(t.from, i+1)
 			continue
 		}
+		if m := typedNetem.FindStringSubmatch(line); m != nil {
+			found, q = true, nil
+			f.use(t.from, i+1)
+			if n := f.NIC(m[1]); n != nil {
+				n.Qdiscs = append(n.Qdiscs, Qdisc{Kind: "netem", Options: shorten(m[2])})
+			}
+			continue
+		}
 		if q == nil {
 			continue
 		}
@@ -50,6 +60,9 @@ func (f *Facts) readQdiscs(t text) error {
 	}
 	return nothingUnless(found)
 }
+
+// typedNetem is a command that sets up a queue which imitates a bad path.
+var typedNetem = regexp.MustCompile(`^tc qdisc (?:add|replace|change) dev ([\w.-]+) .*\bnetem (.*)`)
 
 // counters reads " Sent B bytes P pkt (dropped D, overlimits O requeues R)"
 // and " backlog 0b 0p requeues 0".

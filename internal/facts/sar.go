@@ -90,7 +90,7 @@ func (f *Facts) readSar(t text) error {
 			i++
 			words = append(words, strings.Fields(lines[i])...)
 		}
-		if len(heads) == 0 || len(words) != len(heads) {
+		if len(heads) == 0 || len(words) != len(heads) || impossible(heads, words) {
 			continue
 		}
 		src := f.Line(t.from, at+1)
@@ -121,6 +121,20 @@ func (f *Facts) readSar(t text) error {
 		f.keepMean(key[0], key[1], m)
 	}
 	return nil
+}
+
+// impossible reports whether a row has more packets or kilobytes in a second than any interface carries: counters that
+// were reset between two readings look so.
+func impossible(heads, words []string) bool {
+	const packets, kilobytes = 2e9, 2e8 // of 1.6 Tbit/s
+	for j, head := range heads {
+		v, ok := positive(strings.ReplaceAll(words[j], ",", "."))
+		if ok && (strings.HasSuffix(head, "pck/s") && v > packets || strings.HasSuffix(head, "kB/s") && v > kilobytes ||
+			strings.HasSuffix(head, "byt/s") && v > 1000*kilobytes) {
+			return true
+		}
+	}
+	return false
 }
 
 // sarHead reports whether words are the headings of a table.

@@ -9,6 +9,8 @@ import (
 // Trace is a report of mtr, or what traceroute found: the routers of a path, in their order.
 type Trace struct {
 	Hops []Hop `json:"hops"`
+	// Cut is set where the report breaks off: within a row, or at one that is not the host that was asked for.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // Hop is a router of a path, or its end; times in seconds, Loss is a share.
@@ -30,6 +32,8 @@ var (
 	// WinMTR: Host - % | Sent | Recv | Best | Avrg | Wrst | Last
 	winMTRHop = regexp.MustCompile(`^\|\s*(\S.*?)\s+-\s+(\d+)\s*\|\s*(\d+)\s*\|\s*\d+\s*\|` +
 		`\s*(\d+)\s*\|\s*(\d+)\s*\|\s*(\d+)\s*\|\s*\d+\s*\|`)
+	// brokenHop begins a row that does not end as one.
+	brokenHop = regexp.MustCompile(`^\s*\d{1,2}\.(?:\|--)?(?:\s|$)|^\|\s+\S+\s+-?\s*\d*\s*(?:\||$)`)
 	// The rows of traceroute, and those of tracert with three probes before the name.
 	traceHop = regexp.MustCompile(`^\s*(\d{1,2})\s+(\S.*)$`)
 	probe    = regexp.MustCompile(`<?\b(\d+(?:\.\d+)?) ms|(?:^|\s)(\*)`)
@@ -49,6 +53,9 @@ func (f *Facts) readTrace(t text) error {
 		}
 		hop, ok := hopOf(line, row+1)
 		if !ok {
+			if last := len(f.Traces) - 1; last >= 0 && row > 0 && brokenHop.MatchString(line) {
+				f.Traces[last].Cut = true
+			}
 			continue
 		}
 		row = hop.Number

@@ -135,15 +135,21 @@ func (f *Facts) transferEnd(l kerneltext.IperfLine, src Source) {
 	}
 	end := TransferEnd{Stream: l.Stream, Role: l.Role, Way: l.Way, Bytes: l.Bytes, Seconds: max(l.To-l.From, 0),
 		Rate: units.Rate(min(l.BPS, 1e15)), Retransmits: int64(min(l.Again, 1e15)), Lost: int64(min(l.Lost, 1e15)),
-		Datagrams: int64(min(l.Sent, 1e15)), Source: src}
-	at := slices.IndexFunc(f.TransferEnds, func(e TransferEnd) bool {
-		return e.Role == "" && e.Stream == l.Stream && e.Way == l.Way
-	})
+		Datagrams: int64(min(l.Sent, 1e15)), To: l.To, Source: src}
+	at := -1
+	for i, e := range f.TransferEnds { // the last one: another test begins at 0 again
+		if e.Role == "" && e.Stream == l.Stream && e.Way == l.Way {
+			at = i
+		}
+	}
+	if at >= 0 && l.Role == "" && l.From < 0.9*f.TransferEnds[at].To {
+		at = -1
+	}
 	switch {
 	case at < 0:
 		f.TransferEnds = append(f.TransferEnds, end)
 	case l.Role != "": // what the intervals said is in it
-		f.TransferEnds[at] = end
+		f.TransferEnds = append(slices.Delete(f.TransferEnds, at, at+1), end)
 	default:
 		e := &f.TransferEnds[at]
 		e.Bytes, e.Seconds = e.Bytes+end.Bytes, e.Seconds+end.Seconds
@@ -151,6 +157,7 @@ func (f *Facts) transferEnd(l kerneltext.IperfLine, src Source) {
 		if e.Seconds > 0 {
 			e.Rate = units.Rate(min(8*e.Bytes/e.Seconds, 1e15))
 		}
-		e.Source = src
+		e.To, e.Source = l.To, src
+		e.Intervals++
 	}
 }

@@ -249,10 +249,14 @@ type TransferEnd struct {
 	Seconds float64    `json:"seconds"`
 	Rate    units.Rate `json:"rate_bps"`
 	// Retransmits are TCP's segments sent again; Lost of Datagrams are UDP's. -1 is not said.
-	Retransmits int64  `json:"retransmits"`
-	Lost        int64  `json:"lost_datagrams"`
-	Datagrams   int64  `json:"datagrams"`
-	Source      Source `json:"source"`
+	Retransmits int64 `json:"retransmits"`
+	Lost        int64 `json:"lost_datagrams"`
+	Datagrams   int64 `json:"datagrams"`
+	// Intervals are those of a receiver that was pasted without its summary, beyond the first, To the end of the last one
+	// in seconds of the test.
+	Intervals int     `json:"intervals,omitempty"`
+	To        float64 `json:"until_s,omitempty"`
+	Source    Source  `json:"source"`
 }
 
 // Neighbour is an entry of the ARP or NDP table.

@@ -55,8 +55,8 @@ var looseLines = []looseLine{
 		`nf_conntrack: ?table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
 		`[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|` +
 		`Possible SYN flooding|link state changed to |lost tx completions is above|` +
-		`tx_timeout recovery level|soft lockup - CPU#|self-detected stall|detected stalls on CPU|hard LOCKUP`), "dmesg",
-		[]string{"soft lockup", "stall", "LOCKUP", "sonewconn", "WATCHDOG", "Unit Hang", "adapter", "Link is", "timed out", "andwidth", "out of memory",
+		`tx_timeout recovery level|soft lockup - CPU#|self-detected stall|detected stalls on CPU|hard LOCKUP|task \S+:\d+ blocked for more than`), "dmesg",
+		[]string{"soft lockup", "blocked for", "stall", "LOCKUP", "sonewconn", "WATCHDOG", "Unit Hang", "adapter", "Link is", "timed out", "andwidth", "out of memory",
 			"bucket table", "storm", "nf_conntrack", "my IP", "exhausted", "[zone: ", "eighbo", "watchdog", "SYN flooding",
 			"link state changed", "lost tx completions", "tx_timeout"}},
 	{regexp.MustCompile(`connection\d+:\d+: (?:detected conn error|ping timeout of)|nfs:? server \S+ not responding|` +

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"mime/quotedprintable"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -34,8 +35,26 @@ func readable(s string) string {
 	if entity.MatchString(s) {
 		s = withoutTags(s)
 	}
-	return withoutMargin(singleSpaced(unsquashed(s)))
+	return withoutMargin(singleSpaced(unsquashed(unescaped(s))))
 }
+
+// unescaped breaks the lines in which the text of a tool stands as a string of JSON or of a program: "Server
+// listening\n[ 5] 0.00-1.00 sec\n".
+func unescaped(s string) string {
+	const least = 3
+	if !strings.Contains(s, `\n`) {
+		return s
+	}
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if strings.Count(line, `\n`) >= least && !strings.Contains(line, `\\n`) {
+			lines[i] = escapes.Replace(line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+var escapes = strings.NewReplacer(`\r`, "", `\n`, "\n", `\t`, "\t", `\"`, `"`)
 
 // boldNumber is a number that somebody set in bold in a row of a table.
 var boldNumber = regexp.MustCompile(`\*\*(\d[\d.,]*%?)\*\*`)
@@ -197,6 +216,29 @@ func isSentence(s string) bool {
 	return len(words) > 4 && !strings.ContainsAny(s, "|/=<>;$") && !strings.Contains(s, " -") &&
 		strings.ContainsAny(strings.Join(words[:len(words)-1], " "), ".,'?!")
 }
+
+// isHeading tells the heading of a page in Markdown ("# iperf3 is slow with an MTU of 9000") from a command of root: it
+// has the words of a sentence and nothing of a shell.
+func isHeading(line string) bool {
+	rest := strings.TrimLeft(line, "#")
+	if rest == line || !strings.HasPrefix(rest, " ") {
+		return false
+	}
+	words := strings.Fields(rest)
+	if strings.HasPrefix(line, "##") && len(words) > 1 && !strings.ContainsAny(rest, "|/=<>;$-") {
+		return true
+	}
+	return len(words) > 3 && !strings.ContainsAny(rest, "|=;$") && !strings.Contains(rest, " -") &&
+		!strings.HasPrefix(words[1], "/") &&
+		slices.ContainsFunc(words[1:], func(w string) bool {
+			return slices.Contains(ofSentences, strings.ToLower(strings.Trim(w, ".,:?!()")))
+		})
+}
+
+// ofSentences are words that stand in sentences and not in commands.
+var ofSentences = strings.Fields("the a an and or but with without of in on at is are was has have had does do doesn't not " +
+	"no why how what when while if than very slow slower fast after between only after since during despite reports " +
+	"showing shows drops cause causes high low poor bad issue problem problems can't cannot could should")
 
 var boldWord = regexp.MustCompile(`\*\*(\d[\w.,:%/-]*)\*\*`)
 

@@ -19,6 +19,7 @@ type outputs struct {
 	places map[string][]int
 	rounds *[]round
 	now    *moment
+	lead   *string       // the sentence before the section that is taken
 	over   *facts.Unread // what came after roundLimit rounds of one output
 }
 
@@ -36,7 +37,7 @@ type round struct {
 const roundLimit = 60
 
 func newOutputs() outputs {
-	o := outputs{rounds: &[]round{}, now: &moment{}, over: &facts.Unread{}}
+	o := outputs{rounds: &[]round{}, now: &moment{}, lead: new(string), over: &facts.Unread{}}
 	first := o.round(0)
 	o.texts, o.places = first.texts, first.places
 	return o
@@ -197,6 +198,13 @@ func (o outputs) keep(name, command string, lines []string, at []int) {
 
 func (o outputs) take(part section) {
 	o.now.read(part)
+	*o.lead = part.lead
+	if changesQueue.MatchString(part.command) {
+		if strings.Contains(part.command, " netem ") { // it says what tc would show
+			o.add("tc -s qdisc show", part.command, part.command, []int{part.first - 1})
+		}
+		part.command = ""
+	}
 	if strings.TrimSpace(strings.Join(part.lines, "")) == "" {
 		return
 	}
@@ -219,6 +227,7 @@ func (o outputs) take(part section) {
 			return
 		}
 	}
+	o.takeConsole(part)
 	if words[0] == "sysctl" || words[0] == "uname" || words[0] == "lscpu" {
 		o.takeTool(words, part)
 		return
@@ -255,7 +264,7 @@ func (o outputs) takeFollowing(name string, p passage) passage {
 		return p
 	}
 	for i := 1; i < len(p.lines); i++ {
-		if strings.TrimSpace(p.lines[i-1]) != "" {
+		if strings.Trim(p.lines[i-1], " \t-") != "" { // neither empty nor a line that iperf draws
 			continue
 		}
 		begun := blockBegun(p.lines[i])
@@ -321,7 +330,7 @@ func (o outputs) takeLoose(p passage) {
 			releaseNumber.MatchString(w[2]) {
 			collect(loose, "uname -a", strings.TrimSpace(line), p.first+i)
 		}
-		if l := looseForm(line); l != nil {
+		if l := looseForm(line); l != nil && !(l.name == "sysctl -a" && advised(*o.lead, p.lines[:i])) {
 			collect(loose, l.name, quoted(line, l), p.first+i)
 		}
 	}
@@ -426,6 +435,9 @@ func blockBegun(line string) string {
 	}
 	return ""
 }
+
+// changesQueue sets up a discipline, and prints nothing.
+var changesQueue = regexp.MustCompile(`^tc qdisc (?:add|replace|change|del|delete|link) `)
 
 var linkBegin = regexp.MustCompile(`(?m)^(?:\d+: )?([a-z][a-zA-Z0-9_.-]*)(?:@\S+)?(?:: flags=|: <|\s+(?:Link encap|Lien encap|Encapsulamento do Link):)`)
 

@@ -122,7 +122,7 @@ func LoadSession(s string) (Posted, error) {
 // LoadHosts returns the outputs in a pasted session by the hosts that its prompts name.
 func LoadHosts(s string) ([]Posted, error) {
 	plain := string(plainText([]byte(s[:min(len(s), facts.TextLimit)])))
-	text := readable(plain)
+	text := withoutCutEnd(readable(plain))
 	moved := strings.Count(text, "\n") != strings.Count(plain, "\n")
 	var all []Posted
 	for _, parts := range byHost(splitSession(text)) {
@@ -283,6 +283,7 @@ func (p passage) at() []int {
 type section struct {
 	command string
 	line    string // the whole line of the command
+	lead    string // what stands before the fence that begins it
 	indent  string // what it is indented by, as Markdown wants of what is printed
 	fenced  bool
 	passage
@@ -297,7 +298,8 @@ func splitSession(s string) []section {
 	for i, line := range strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n") {
 		line, fence := unmarked(line)
 		begin := func(command, line string) {
-			parts = append(parts, section{command, line, indentOf(line), fenced, passage{first: i + 2}})
+			parts = append(parts, section{command: command, line: line, indent: indentOf(line), fenced: fenced,
+				passage: passage{first: i + 2}})
 		}
 		last := &parts[len(parts)-1]
 		switch {
@@ -307,7 +309,7 @@ func splitSession(s string) []section {
 			continue
 		case fence:
 			if fenced = !fenced; last.command != "" && !blank(last.lines) || last.command == "" {
-				parts = append(parts, section{fenced: fenced})
+				parts = append(parts, section{fenced: fenced, lead: before})
 			}
 		default:
 			if command := commandOf(line); command != "" {
@@ -334,99 +336,6 @@ func blank(lines []string) bool {
 	return !slices.ContainsFunc(lines, func(s string) bool { return strings.TrimSpace(s) != "" })
 }
 
-// commandOf is the command that a line shows: behind a prompt, or on a line of
-// its own; empty when it shows none.
-func commandOf(line string) string {
-	if command := bareCommand(line); command != "" {
-		return command
-	}
-	if m := drawnPrompt.FindStringSubmatch(line); m != nil {
-		for rest := strings.TrimSpace(m[1]); rest != ""; _, rest, _ = strings.Cut(rest, " ") {
-			if words := commandWords(rest); isCommand(words) {
-				return strings.Join(words, " ")
-			}
-		}
-	}
-	if !strings.ContainsAny(line, "#$%>") && !strings.HasPrefix(line, "[") {
-		return ""
-	}
-	if m := looseCommand.FindStringSubmatch(line); m != nil {
-		if words := commandWords(m[1] + m[2]); len(words) > 1 && isCommand(words) &&
-			typedOutput(strings.Join(words, " ")) != "" {
-			return strings.Join(words, " ")
-		}
-	}
-	m := promptLine.FindStringSubmatch(line)
-	if m == nil || percentage.MatchString(m[1]) || strings.HasSuffix(m[1], "->") || strings.HasSuffix(m[1], "=>") {
-		return ""
-	}
-	words := commandWords(m[2])
-	if strings.Trim(m[1], " #>") == "" && isSpoken(words) {
-		return "" // a title, or what somebody quoted
-	}
-	if isCommand(words) || strings.HasPrefix(line, "$ ") || strings.Contains(m[1], "@") {
-		return strings.Join(words, " ")
-	}
-	return ""
-}
-
-// namedBefore is the command that the words before a fence name: "ethtool -S
-// eth0:", "Running `netstat -m` shows".
-func namedBefore(line string) string {
-	candidates := []string{strings.Trim(line, " *_#:.`")}
-	for i, part := range strings.Split(line, "`") {
-		if i%2 == 1 {
-			candidates = append(candidates, part)
-		}
-	}
-	for _, c := range candidates {
-		words := commandWords(strings.TrimLeft(c, "$# "))
-		said := slices.IndexFunc(words, func(w string) bool { return slices.Contains(saying, strings.Trim(w, ":,")) })
-		if said > 0 {
-			words = words[:said]
-		}
-		if (len(words) > 1 || said > 0) && isCommand(words) && typedOutput(strings.Join(words, " ")) != "" {
-			return strings.Join(words, " ")
-		}
-	}
-	return ""
-}
-
-// saying are words behind a command in a sentence.
-var saying = strings.Fields("says say shows show showed output outputs result results returns returned gives gave " +
-	"prints printed reports is was on of for from and with in as after before during while when looks")
-
-// drawnPrompt begins with a sign that shells are decorated with, looseCommand
-// follows a prompt of any form.
-var (
-	drawnPrompt  = regexp.MustCompile(`^\s*[❯➜λ»›]\s*(.*)$`)
-	looseCommand = regexp.MustCompile(`^[^|;]{1,60}[#$%>] +(\S.*)$|^\[[\w.-]+\]\[\w+@[^\]]+\]\S*: (\S.*)$`)
-)
-
-// startsNumber tells a counter with its words.
-var startsNumber = regexp.MustCompile(`^\d+(/\d+)* [a-z]`)
-
-// bareCommand is a command on a line of its own without a prompt: one run by
-// sudo, or one whose flags leave no doubt.
-func bareCommand(line string) string {
-	if line == "" || line[0] < 'a' || line[0] > 'z' {
-		return ""
-	}
-	words := commandWords(line)
-	if len(words) < 2 || strings.ContainsAny(words[len(words)-1], ".,:;") {
-		return ""
-	}
-	command := strings.Join(words, " ")
-	if words[0] == "cat" && strings.HasPrefix(words[1], "/") && typedOutput(command) != "" {
-		return command
-	}
-	if strings.HasPrefix(line, "sudo ") && typedOutput(command) != "" ||
-		strings.HasPrefix(words[1], "-") && facts.OutputOfCommand(command) != "" {
-		return command
-	}
-	return ""
-}
-
 // commandWords are the words of the first command of a pipeline, without what
 // only says as whom or how often it runs.
 func commandWords(command string) []string {
@@ -434,6 +343,9 @@ func commandWords(command string) []string {
 		command = command[loop[1]:]
 	}
 	command, _, _ = strings.Cut(command, "|")
+	for pausing.MatchString(command) { // what runs after it prints
+		_, command, _ = strings.Cut(strings.Replace(command, "&&", ";", 1), ";")
+	}
 	command, _, _ = strings.Cut(command, ";")
 	command, _, _ = strings.Cut(command, "2>")
 	words := strings.Fields(command)
@@ -453,6 +365,9 @@ func commandWords(command string) []string {
 }
 
 var placeholder = regexp.MustCompile(`^<([\w.-]+)>$`)
+
+// pausing is a command in front of another one, and prints nothing itself.
+var pausing = regexp.MustCompile(`^\s*(?:sleep|clear|cd|export)\b[^;|&]*(?:;|&&) *[a-z/]`)
 
 // loopBody is what stands before the commands of a loop.
 var loopBody = regexp.MustCompile(`^(?:sudo )?(?:while|for|until) .*?[; ]do +`)

@@ -90,7 +90,7 @@ func (s section) unread(used map[int]bool) (out []facts.Unread) {
 	}
 	for _, p := range paragraphs(s.passage) {
 		read := slices.ContainsFunc(p.at(), func(line int) bool { return used[line] })
-		whole := s.command != "" && !anyUsed && !placeholderIn.MatchString(s.line)
+		whole := s.command != "" && !anyUsed && !printsNothing.MatchString(s.command) && !placeholderIn.MatchString(s.line)
 		if read || isRefusal(p.lines) || !whole && !looksPrinted(p.lines, s.fenced) {
 			continue
 		}
@@ -113,6 +113,10 @@ func (s section) unread(used map[int]bool) (out []facts.Unread) {
 	}
 	return out
 }
+
+// printsNothing are commands that change something and say nothing where that goes well.
+var printsNothing = regexp.MustCompile(`^(?:tc \S+ (?:add|replace|change|del|delete) |ethtool (?:-[GKCLAsEX]|--(?:set|change)-\w+) |` +
+	`ip (?:link set|route (?:add|change|replace|del)|addr add) |ifconfig \S+ (?:mtu|up|down) ?)`)
 
 // placeholderIn tells the command of an instruction, which nobody typed: ethtool -S <interface>.
 var placeholderIn = regexp.MustCompile(`\s<[A-Za-z][\w .-]*>(?:\s|$)`)
