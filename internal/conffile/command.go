@@ -95,7 +95,8 @@ func (s *scanner) command(c *command) {
 }
 
 // setter is a function of a script that sets a sysctl to a value, by its name.
-var setter = regexp.MustCompile(`(?i)(^|[_-])(set|update|apply|add|write|put|ensure|change|configure|append|tune)([_-]|$)`)
+var setter = regexp.MustCompile(`(?i)(^|[_-])(set|update|apply|add|write|put|ensure|change|configure|append|` +
+	`tune)([_-]|$)`)
 
 // listed reads the words of an array that are sysctls with their values: NAME=VALUE
 // and [NAME]=VALUE.

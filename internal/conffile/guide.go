@@ -34,9 +34,10 @@ func (s *scanner) guide() {
 
 // Settings of a guide outside its blocks: a row of a table, and an item of a list.
 var (
-	bsdName    = "`?([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)`?"
-	tableRow   = regexp.MustCompile(`^[ \t]*\|[ \t]*` + bsdName + "[ \\t]*\\|[ \\t]*`?([-A-Za-z0-9_]+)`?[ \\t]*(?:\\||$)")
-	tableHead  = regexp.MustCompile(`(?i)^[ \t]*\|[^|]*\|[ \t*]*(?:value|new value|setting|set to|recommended|recommended value)[ \t*]*(?:\||$)`)
+	bsdName   = "`?([a-z][a-z0-9_]*(?:\\.[A-Za-z0-9_%-]+)+)`?"
+	tableRow  = regexp.MustCompile(`^[ \t]*\|[ \t]*` + bsdName + "[ \\t]*\\|[ \\t]*`?([-A-Za-z0-9_]+)`?[ \\t]*(?:\\||$)")
+	tableHead = regexp.MustCompile(`(?i)^[ \t]*\|[^|]*\|[ \t*]*(?:value|new value|setting|set to|recommended|` +
+		`recommended value)[ \t*]*(?:\||$)`)
 	listedItem = regexp.MustCompile(`^[ \t]*[-*+][ \t]+` + bsdName + `=["']?([-A-Za-z0-9_]+)["']?[ \t]*$`)
 )
 
@@ -68,7 +69,8 @@ type guideBlock struct {
 }
 
 // namedFile is a configuration file as guides name it.
-var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.conf|loader\.conf(?:\.local)?|rc\.conf(?:\.local)?|pf\.conf|hostname\.[a-z]+[0-9]+)`)
+var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.conf|loader\.conf(?:\.local)?|` +
+	`rc\.conf(?:\.local)?|pf\.conf|hostname\.[a-z]+[0-9]+)`)
 
 // guideAbove is how many lines above a block may name its file.
 const guideAbove = 3
@@ -149,7 +151,9 @@ func blockOf(text string, above []string) guideBlock {
 // Lines of which a block that is said to be such a file must consist.
 var (
 	assignment   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.%-]*=[^ \t]`)
-	hostnameLine = regexp.MustCompile(`^(?:-?inet6?|dhcp|up|down|autoconf|rtsol|vnetid|parent|vlan|trunkproto|trunkport|add|mtu|media|description|descr|group|join|nwid|wpakey|wg[a-z]+|pppoedev|dest|lladdr|![a-z/])(?:[ \t]|$)`)
+	hostnameLine = regexp.MustCompile(`^(?:-?inet6?|dhcp|up|down|autoconf|rtsol|vnetid|parent|vlan|trunkproto|` +
+		`trunkport|add|mtu|media|description|descr|group|join|nwid|wpakey|wg[a-z]+|pppoedev|dest|lladdr|` +
+		`![a-z/])(?:[ \t]|$)`)
 )
 
 // allLines reports whether every line of a text is of a form, without its comments and empty ones.

@@ -143,7 +143,8 @@ func near(dates []time.Time, many int) bool {
 }
 
 // systemStart is a line of the kernel at its start, when drivers set their links up more than once.
-var systemStart = regexp.MustCompile(`Copyright \(c\) 1992-|---<<BOOT>>---|Linux version \d|OpenBSD \d+\.\d+\S* .*#\d+|` +
+var systemStart = regexp.MustCompile(`Copyright \(c\) 1992-|---<<BOOT>>---|Linux version \d|` +
+	`OpenBSD \d+\.\d+\S* .*#\d+|` +
 	`real mem(?:ory)? +=|kernel boot file is`)
 
 func firstGroup(r *regexp.Regexp, line string) string {
@@ -170,12 +171,17 @@ var sinceStart = regexp.MustCompile(`\[ *(\d{1,9}\.\d{6})\]`)
 // linkDown and linkRose are what drivers of Linux and the kernels of FreeBSD and OpenBSD say of a link: bnx2 names the
 // medium (bnx2_report_link), r8152 says "carrier off", atlantic (aq_nic.c) and ax88179_178a have words of their own.
 var (
-	linkDown = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC (?:(?:Remote )?(?:Copper|SerDes) )?)?link is down|([a-z][\w.@-]*): (?:carrier off\b|` +
-		`atlantic: link change old \d+ new 0\b|ax88179\w* - link status is: 0)|([a-z][\w.@-]*): link (?:state changed to )?DOWN\b|` +
-		`\b([a-z][\w.@-]*)(?: \([^)]{1,40}\)){1,4}:? link (?:is )?DOWN\b|\(slave ([a-z][\w.@-]*)\): link status definitely down|` +
+	linkDown = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC (?:(?:Remote )?(?:Copper|` +
+		`SerDes) )?)?link is down|([a-z][\w.@-]*): (?:carrier off\b|` +
+		`atlantic: link change old \d+ new 0\b|ax88179\w* - link status is: 0)|` +
+		`([a-z][\w.@-]*): link (?:state changed to )?DOWN\b|` +
+		`\b([a-z][\w.@-]*)(?: \([^)]{1,40}\)){1,4}:? link (?:is )?DOWN\b|` +
+		`\(slave ([a-z][\w.@-]*)\): link status definitely down|` +
 		`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): lost carrier)`)
-	linkRose = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC (?:(?:Remote )?(?:Copper|SerDes) )?)?link is up\b|([a-z][\w.@-]*): (?:carrier on\b|` +
-		`atlantic: link change old \d+ new [1-9]|ax88179\w* - link status is: 1)|([a-z][\w.@-]*): link (?:state changed to )?UP\b|` +
+	linkRose = regexp.MustCompile(`(?i)(?:([a-z][\w.@-]*):? (?:NIC (?:(?:Remote )?(?:Copper|` +
+		`SerDes) )?)?link is up\b|([a-z][\w.@-]*): (?:carrier on\b|` +
+		`atlantic: link change old \d+ new [1-9]|ax88179\w* - link status is: 1)|` +
+		`([a-z][\w.@-]*): link (?:state changed to )?UP\b|` +
 		`systemd-networkd\S*: ((?:e[nt]|wl|ib|bond)[\w.@-]*): gained carrier)`)
 )
 

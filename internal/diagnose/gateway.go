@@ -45,7 +45,8 @@ func slowGateway(f *facts.Facts) []Finding {
 }
 
 // gatewayDelay is what dpinger of pfSense and OPNsense logs of a round trip above the limit, and what they make of it.
-var gatewayDelay = regexp.MustCompile(`dpinger.* (\S+): Alarm latency ([0-9.]{1,12})(us|ms) stddev \S+ loss (\d{1,3})%|` +
+var gatewayDelay = regexp.MustCompile(`dpinger.* (\S+): Alarm latency ([0-9.]{1,12})(us|` +
+	`ms) stddev \S+ loss (\d{1,3})%|` +
 	`(?i:alarm|alert): .*\(Addr: ?\S+ Alarm: ?(?:1|\S+ -> \S+) RTT: ?([0-9.]{1,12}) ?(us|ms) .*Loss: ?(\d{1,3})`)
 
 // unsentProbes finds what keeps a firewall of FreeBSD's kind from sending to a gateway or a peer: dpinger says only the

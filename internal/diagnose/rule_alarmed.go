@@ -42,4 +42,5 @@ func alarmedDrops() Rule {
 	}
 }
 
-var droppedRatio = regexp.MustCompile(`\bnet_(?:packets|drops)\.(\S+) .*\b(inbound|outbound) packets dropped ratio = (\d{1,3}(?:\.\d+)?)%`)
+var droppedRatio = regexp.MustCompile(`\bnet_(?:packets|drops)\.(\S+) .*\b(inbound|` +
+	`outbound) packets dropped ratio = (\d{1,3}(?:\.\d+)?)%`)

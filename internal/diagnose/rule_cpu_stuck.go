@@ -41,4 +41,5 @@ func processorStuck() Rule {
 var hungHardware = regexp.MustCompile(`TX timeout detected|Unit Hang|Reset adapter unexpectedly|PCIe link lost`)
 
 var stuckProcessor = regexp.MustCompile(`soft lockup - CPU#(\d+) stuck for (\d+)s|` +
-	`rcu\S* (?:\S+ )?(?:self-detected stall|detected stalls on CPU|detected expedited stalls on CPU)|hard LOCKUP on cpu`)
+	`rcu\S* (?:\S+ )?(?:self-detected stall|detected stalls on CPU|detected expedited stalls on CPU)|` +
+	`hard LOCKUP on cpu`)

@@ -39,7 +39,8 @@ func driverMemory() Rule {
 }
 
 var noStructures = regexp.MustCompile(`(?i)could not set ?up (receive|transmit) structures|` +
-	`unable to (allocate|fill) (all )?(the )?(rx|receive) (descriptor|ring|buffer)|CQ creation failure: Cannot allocate memory`)
+	`unable to (allocate|fill) (all )?(the )?(rx|receive) (descriptor|ring|buffer)|` +
+	`CQ creation failure: Cannot allocate memory`)
 
 // bounceBuffers finds cards that the kernel reaches through copies, and no room for more of these.
 func bounceBuffers(f *facts.Facts) []Finding {

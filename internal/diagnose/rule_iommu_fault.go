@@ -51,7 +51,8 @@ func iommuFault() Rule {
 var refusedAccess = regexp.MustCompile(`([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): AMD-Vi: Event logged \[IO_PAGE_FAULT|` +
 	`DMAR: \[DMA (?:Read|Write)[^\]]*\] Request device \[([0-9a-f:.]+)\]`)
 
-var cardMessage = regexp.MustCompile(`\b(e1000e?|igb|igc|ixgbe|i40e|ice|iavf|r8169|r8125|tg3|bnx2x?|bnxt_en|mlx[45]_\w+|` +
+var cardMessage = regexp.MustCompile(`\b(e1000e?|igb|igc|ixgbe|i40e|ice|iavf|r8169|r8125|tg3|bnx2x?|bnxt_en|` +
+	`mlx[45]_\w+|` +
 	`atlantic|be2net|cxgb4|qede|sfc|ena|alx|sky2|forcedeth|virtio_net|vmxnet3|mt7\w+|ath\w+|iwlwifi) [0-9a-f:.]*`)
 
 // isCard reports whether the device at a PCI address is a network card: by its address, or by what its driver logs.

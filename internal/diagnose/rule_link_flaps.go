@@ -96,7 +96,8 @@ func flapAction(f *facts.Facts, name string) string {
 		shell.Join("ethtool", "--set-eee", name, "eee", "off") + ") or fix a lower rate"
 }
 
-var wirelessName = regexp.MustCompile(`^(?:wl|ath|ra|iw[imnx]\d|wpi|wifi|phy|run\d|rum\d|u?r?rtwn\d|urtw|bwfm|bwi\d|mwx|qwx|zyd|otus)`)
+var wirelessName = regexp.MustCompile(`^(?:wl|ath|ra|iw[imnx]\d|wpi|wifi|phy|run\d|rum\d|u?r?rtwn\d|urtw|bwfm|` +
+	`bwi\d|mwx|qwx|zyd|otus)`)
 
 // leftBundle finds ports that left their LACP bundle, as FreeBSD's ieee8023ad_lacp.c says it.
 func leftBundle(f *facts.Facts) []Finding {

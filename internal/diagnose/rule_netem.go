@@ -90,4 +90,5 @@ var (
 )
 
 // netemLine is netem with what it does (iproute2 tc/q_netem.c).
-var netemLine = regexp.MustCompile(`^\s*qdisc netem \S+ (?:dev (\S+) )?.*?\b((?:delay|loss|rate|reorder|corrupt) .*\d.*)`)
+var netemLine = regexp.MustCompile(`^\s*qdisc netem \S+ (?:dev (\S+) )?.*?\b((?:delay|loss|rate|reorder|` +
+	`corrupt) .*\d.*)`)

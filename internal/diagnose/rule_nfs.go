@@ -144,7 +144,8 @@ var silentServers = []struct {
 	what    string
 }{
 	{regexp.MustCompile(`nfs:? server (\S+?):? not responding`), "the NFS server did not answer"},
-	{regexp.MustCompile(`(connection\d+:\d+): (?:detected conn error|ping timeout of)|Kernel reported iSCSI connection (?:\S+) error`),
+	{regexp.MustCompile(`(connection\d+:\d+): (?:detected conn error|ping timeout of)|` +
+		`Kernel reported iSCSI connection (?:\S+) error`),
 		"the connection to an iSCSI target failed"},
 	{regexp.MustCompile(`CIFS: (?:VFS: )?\\*(\S*) has not responded|CIFS.*Server \S+ has not responded`),
 		"the SMB server did not answer"},

@@ -67,4 +67,5 @@ func memorySuffices(f *facts.Facts) bool {
 // noBufferSpace is what programs say of ENOBUFS: by its words, by its number of FreeBSD (dpinger), or by what named
 // makes of it; of a UDP socket that does not wait, EAGAIN is the same.
 var noBufferSpace = regexp.MustCompile(`(?i)\bsend(?:to|msg|ing)?\b.*no buffer space available|` +
-	`\bwrite UDP\S*: no buffer space|sendto \S+ failed: resource temporarily unavailable|dpinger.*: sendto error: 55\b|error sending response: not enough free resources`)
+	`\bwrite UDP\S*: no buffer space|sendto \S+ failed: resource temporarily unavailable|` +
+	`dpinger.*: sendto error: 55\b|error sending response: not enough free resources`)

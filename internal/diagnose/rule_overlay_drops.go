@@ -43,7 +43,8 @@ func overlayDrops() Rule {
 	}
 }
 
-var overlayName = regexp.MustCompile(`^(?:flannel[.\w-]*|vxlan[.\w-]*|cilium_(?:vxlan|geneve)|genev\w*|vethwe-\w+|wg\d+|antrea-\w+)$`)
+var overlayName = regexp.MustCompile(`^(?:flannel[.\w-]*|vxlan[.\w-]*|cilium_(?:vxlan|geneve)|genev\w*|vethwe-\w+|` +
+	`wg\d+|antrea-\w+)$`)
 
 func overlayLink(dropped int) string {
 	return fmt.Sprintf("4: flannel.1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1450 qdisc noqueue state UNKNOWN mode DEFAULT "+

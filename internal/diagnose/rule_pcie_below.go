@@ -81,5 +81,6 @@ func belowByMessage(f *facts.Facts) []Finding {
 var (
 	capableOf = regexp.MustCompile(`([0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]): ([0-9.]+) Gb/s available PCIe bandwidth, limited by .*` +
 		`\(capable of ([0-9.]+) Gb/s`)
-	networkCard = regexp.MustCompile(`\b(?:mlx[45]_core|ixgbe|i40e|ice|igc|igb|bnxt_en|bnx2x|qede|cxgb4|atlantic|r816\d|r8125|sfc|ena|nfp|tg3)\b`)
+	networkCard = regexp.MustCompile(`\b(?:mlx[45]_core|ixgbe|i40e|ice|igc|igb|bnxt_en|bnx2x|qede|cxgb4|atlantic|` +
+		`r816\d|r8125|sfc|ena|nfp|tg3)\b`)
 )

@@ -34,8 +34,11 @@ func pcieCorrected() Rule {
 }
 
 var (
-	corrected     = regexp.MustCompile(`PCIe Bus Error: severity=Correct(?:ed|able)|AER: (?:Multiple )?Correct(?:ed|able) error`)
-	correctedCard = regexp.MustCompile(`\b(alx|atl\d\w*|atlantic|igbv?f?|igc|e1000e|ixgbe|i40e|iavf|ice|r816[89]|r8125|` +
-		`mlx[45]_core|bnxt_en|bnx2x?|tg3|sky2|be2net|cxgb4|qede|sfc|ena|nfp|ath\d+k\w*|iwlwifi|rtw?\d+\w*|rtl\w+|mt7\w+|brcmfmac) ` +
+	corrected = regexp.MustCompile(`PCIe Bus Error: severity=Correct(?:ed|able)|` +
+		`AER: (?:Multiple )?Correct(?:ed|able) error`)
+	correctedCard = regexp.MustCompile(`\b(alx|atl\d\w*|atlantic|igbv?f?|igc|e1000e|ixgbe|i40e|iavf|ice|r816[89]|` +
+		`r8125|` +
+		`mlx[45]_core|bnxt_en|bnx2x?|tg3|sky2|be2net|cxgb4|qede|sfc|ena|nfp|ath\d+k\w*|iwlwifi|rtw?\d+\w*|rtl\w+|` +
+		`mt7\w+|brcmfmac) ` +
 		`[0-9a-f:.]+: (?:AER: )?PCIe Bus Error: severity=Correct`)
 )

@@ -42,7 +42,8 @@ var busLost = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)pciehp: .*card not present`),
 }
 
-var messageCard = regexp.MustCompile(`[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([a-z][a-z0-9]{2,14}):|\b([a-z]{2,8}\d{1,3}): `)
+var messageCard = regexp.MustCompile(`[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([a-z][a-z0-9]{2,14}):|` +
+	`\b([a-z]{2,8}\d{1,3}): `)
 
 // cardOf is the interface that the first message of a driver names, else "card".
 func cardOf(messages ...facts.Source) string {

@@ -78,7 +78,8 @@ func portFixes(s system.System) []Fix {
 // noPort is EADDRNOTAVAIL of connect() as the C library, Go and Node.js say it; noPortBound is bind() to port 0 in
 // strace.
 var (
-	noPort      = regexp.MustCompile(`(connect|dial|^\[error\] socket)\b.*(can(not|'t) assign requested address|eaddrnotavail)`)
+	noPort = regexp.MustCompile(`(connect|dial|^\[error\] socket)\b.*(can(not|'t) assign requested address|` +
+		`eaddrnotavail)`)
 	noPortBound = regexp.MustCompile(`bind\(.*port=htons\(0\).*= -1 eaddrinuse`)
 )
 

@@ -13,7 +13,8 @@ var costs = []struct {
 	what, do  string
 	because   string
 }{
-	{regexp.MustCompile(`^(?:ipt|ip6t|ebt|arpt)_do_table|^nft_do_chain|^nft_(?:rbtree|hash)|^(?:set|hash)_match_v4`), 0.15,
+	{regexp.MustCompile(`^(?:ipt|ip6t|ebt|arpt)_do_table|^nft_do_chain|^nft_(?:rbtree|hash)|^(?:set|` +
+		`hash)_match_v4`), 0.15,
 		"the packet filter's rules take", "put addresses and ports into sets (ipset, sets of nftables), accept established " +
 			"connections first, and let the flow table carry what is forwarded (nftables flowtable)",
 		"Each packet is compared with the rules one after the other."},
@@ -30,11 +31,13 @@ var costs = []struct {
 	{regexp.MustCompile(`^(?:do_)?csum_partial`), 0.08, "checksums in software take",
 		"switch the checksum offloads on (ethtool -K NAME tx on rx on), and look at tunnels that prevent them",
 		"The card could compute them."},
-	{regexp.MustCompile(`^(?:__)?(?:alloc_iova|free_iova|iommu_|intel_iommu_|amd_iommu_|qi_submit_sync|iommu_dma_)|^__domain_mapping`),
+	{regexp.MustCompile(`^(?:__)?(?:alloc_iova|free_iova|iommu_|intel_iommu_|amd_iommu_|qi_submit_sync|` +
+		`iommu_dma_)|^__domain_mapping`),
 		0.1, "the IOMMU takes", "boot with iommu=pt where no device is given to a guest: the host's " +
 			"own devices bypass it then",
 		"Each buffer is mapped and unmapped for the card."},
-	{regexp.MustCompile(`^(?:vma|pvclock_clocksource_read|read_hpet|acpi_pm_read)$`), 0.08, "reading a slow clock takes",
+	{regexp.MustCompile(`^(?:vma|pvclock_clocksource_read|read_hpet|` +
+		`acpi_pm_read)$`), 0.08, "reading a slow clock takes",
 		"use a faster clock source (/sys/devices/system/clocksource/clocksource0/current_clocksource)",
 		"Each packet's time is read from a device."},
 }

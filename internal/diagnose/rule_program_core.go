@@ -38,7 +38,8 @@ func programCore() Rule {
 
 // passing tells what packets pass through: programs, the threads of bhyve's network devices, and the kernel's of
 // crypto.
-var passing = regexp.MustCompile(`^(?:\S*/)?(openvpn|iperf3?|nuttcp|netperf|natd|suricata|snort|squid|haproxy|relayd|nginx|stunnel|sshd|` +
+var passing = regexp.MustCompile(`^(?:\S*/)?(openvpn|iperf3?|nuttcp|netperf|natd|suricata|snort|squid|haproxy|` +
+	`relayd|nginx|stunnel|sshd|` +
 	`ssh|scp|sftp|rsync|smbd|nfsd|ctld|istgt|unbound|named|nsd|dnsmasq|ppp|mpd5?|pppoe|tincd|wireguard-go|tailscaled|` +
 	`zerotier-one|softflowd|ntopng|eastpect|charon|iked|isakmpd|racoon|socat|xinetd|ftpd|vsftpd|proftpd)(?:[ :{(]|$)|` +
 	`^(bhyve)\b.*\{(?:vtnet|tap|e82545|virtio)[^}]*[}]?|^kernel\{(crypto)`)

@@ -60,7 +60,8 @@ func sendLoss(s string) bool {
 		sends(s) && holdsAny(s, "ring_full_drop", "tx_queue_full_drop")
 }
 
-var queueStop = regexp.MustCompile(`^(?:queue_\d+_tx_queue_stop|tx_queue_\d+_(?:ring_full|stop)|tx_stop_cnt\[\d+\]|tx_stop\[\d+\]|tx_queue_stopped|tx\d+_stopped)$`)
+var queueStop = regexp.MustCompile(`^(?:queue_\d+_tx_queue_stop|tx_queue_\d+_(?:ring_full|stop)|` +
+	`tx_stop_cnt\[\d+\]|tx_stop\[\d+\]|tx_queue_stopped|tx\d+_stopped)$`)
 
 func sendWait(s string) bool {
 	return s == "tx_send_full" || s == "tx_busy" || s == "stop_queue" || strings.TrimSpace(s) == "ring full" ||
@@ -91,7 +92,8 @@ func sentPackets(n *facts.NIC) uint64 {
 	return max(queues, n.Counters["link.tx_packets"].Value, n.Counters["tx_packets"].Value, n.Counters["netstat.Opkts"].Value)
 }
 
-var queueSent = regexp.MustCompile(`^(?:tx_queue_\d+_packets|tx-\d+\.packets|queue_\d+_tx_cnt|tx_packets\[\d+\]|tx\d+_packets)$`)
+var queueSent = regexp.MustCompile(`^(?:tx_queue_\d+_packets|tx-\d+\.packets|queue_\d+_tx_cnt|tx_packets\[\d+\]|` +
+	`tx\d+_packets)$`)
 
 // ofSent says of how many packets a counter is, where that is known.
 func ofSent(n *facts.NIC, c facts.Counter) string {

@@ -98,7 +98,8 @@ func crashedFirmware(in Input) []Finding {
 
 // firmwareCrash is what drivers of wireless cards say of it: iwlwifi (pcie/rx.c), ath10k (core.c), ath11k and ath12k
 // (mhi.c), brcmfmac (core.c), mt76 (mt7915/mcu.c, mt7921/mcu.c), which resets the card after it.
-var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|ath1[012]k_\w+|brcmfmac|mt7\w+)(?: [0-9a-f:.]+\.\d| [0-9a-f]+\.wifi)?): .*` +
+var firmwareCrash = regexp.MustCompile(`\b((?:iwlwifi|ath1[012]k_\w+|brcmfmac|mt7\w+)(?: [0-9a-f:.]+\.\d|` +
+	` [0-9a-f]+\.wifi)?): .*` +
 	`(?i:microcode sw error detected|hardware error detected|firmware crashed|firmware has halted or crashed|` +
 	`message [0-9a-f]{8} \((?:cid \w+ ext_cid: \w+ )?seq \d+\) timeout)`)
 
@@ -127,7 +128,8 @@ func hungAction(line string) string {
 var (
 	onUSB = regexp.MustCompile(`\((?:r8152|ax88179_178a|asix|aqc111|cdc_\w+|` +
 		`smsc\w+|lan78xx|dm9601|rtl8150|sr9\d00)\)|\d+-[\d.]+:\d+\.\d+ `)
-	ofVirtualMachine = regexp.MustCompile(`\b(?:ena|vtnet|vmx|hn|xn|vio|gve)\d+: |\((?:ena|virtio_net|vmxnet3|gve|hv_netvsc)\)|\bena [0-9a-f]{4}:|` +
+	ofVirtualMachine = regexp.MustCompile(`\b(?:ena|vtnet|vmx|hn|xn|vio|gve)\d+: |\((?:ena|virtio_net|vmxnet3|gve|` +
+		`hv_netvsc)\)|\bena [0-9a-f]{4}:|` +
 		`lost tx completions? is above`)
 	intelGigabit = regexp.MustCompile(`\be1000e\b.*Unit Hang`)
 	notOnSlot    = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|` +
@@ -137,7 +139,8 @@ var (
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
 var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
 	`NETDEV WATCHDOG: ([a-z][\w.-]*) |^(?:\[[^\]]*\] )?[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
-	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|ENA admin queue)|` +
+	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|` +
+	`ENA admin queue)|` +
 	`(?:^|[ >])([a-z]{2,}\w*\d\w*): [Dd]etected [Tt]x`)
 
 // hungSlot is the card by its driver and slot, where a driver does not name its interface: "igb 0000:02:00.1: ".

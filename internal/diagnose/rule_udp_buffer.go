@@ -213,6 +213,7 @@ const smallerBuffer = "let the program ask for less: OpenBSD has no setting for 
 // unsizedRefusal is ENOBUFS of setsockopt(2), as programs say it.
 var unsizedRefusal = regexp.MustCompile(`(?i)(?:setsockopt|SO_(?:SND|RCV)BUF)\b.*no buffer space available`)
 
-var refusedBuffer = regexp.MustCompile(`(?i:failed to sufficiently increase (receive|send) buffer size\W+was: \d+ kiB,\s+` +
+var refusedBuffer = regexp.MustCompile(`(?i:failed to sufficiently increase (receive|` +
+	`send) buffer size\W+was: \d+ kiB,\s+` +
 	`wanted: (\d+) kiB,\s+got: (\d+) kiB)|so-(?:rcv|snd)buf (\d+) was not granted\. Got (\d+)|` +
 	`so_rcvbuf='(\d+)', so_rcvbuf_set='(\d+)'|SO_(?:SND|RCV)BUF\b.*?\b(\d{5,10})\b.*No buffer space available`)

@@ -12,7 +12,8 @@ const Alarms = "netdata alarms"
 
 // AlarmForm is an alarm of netdata with its value, as its notifications, dashboards and people write it: "1m ipv4 udp
 // receive buffer errors | 23650 errors", "1m_tcp_syn_queue_cookies = 2 cookies".
-var AlarmForm = regexp.MustCompile(`(?i)\b1m(?:in)?[ _](?:ipv[46][ _])?((?:udp|tcp)[ _](?:receive|send|accept|syn|listen)` +
+var AlarmForm = regexp.MustCompile(`(?i)\b1m(?:in)?[ _](?:ipv[46][ _])?((?:udp|tcp)[ _](?:receive|send|accept|syn|` +
+	`listen)` +
 	`[ _][a-z]+(?:[ _][a-z]+)?)[^\w.]{1,6}(\d{1,15})(?:\.\d+)?\b`)
 
 // AlarmShareForm is one with a share of what an interface carries: "1m received traffic overflow = 91%", "inbound packets

@@ -297,8 +297,10 @@ func (f *Facts) dashboardStates(line, from string, at int) bool {
 var dashboardPair = regexp.MustCompile(`\((\d+)/(\d+)\)`)
 
 // pfNamed is a counter of pfctl -si by its name (sbin/pfctl/pfctl_parser.c).
-var pfNamed = regexp.MustCompile(`\b(current entries|half-open tcp|searches|inserts|removals|match|bad-offset|fragment|short|` +
-	`normalize|memory|bad-timestamp|congestion|ip-option|proto-cksum|state-mismatch|state-insert|state-limit|src-limit|` +
+var pfNamed = regexp.MustCompile(`\b(current entries|half-open tcp|searches|inserts|removals|match|bad-offset|` +
+	`fragment|short|` +
+	`normalize|memory|bad-timestamp|congestion|ip-option|proto-cksum|state-mismatch|state-insert|state-limit|` +
+	`src-limit|` +
 	`synproxy|map-failed|translate|no-route) +(\d+)\b`)
 
 // pfCounter is a counter that lost its indentation on the way.

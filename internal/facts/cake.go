@@ -26,7 +26,8 @@ var tinRows = map[string]func(t *Tin, value string, at func() Source){
 
 // tinOther are the other rows, and what stands above the table.
 var (
-	tinOther   = regexp.MustCompile(`^\s*(?:interval|sp_delay|backlog|bytes|way_\w+|ack_drop|sp_flows|bk_flows|un_flows|max_len|quantum)\s+\d`)
+	tinOther = regexp.MustCompile(`^\s*(?:interval|sp_delay|backlog|bytes|way_\w+|ack_drop|sp_flows|bk_flows|` +
+		`un_flows|max_len|quantum)\s+\d`)
 	tinHead    = regexp.MustCompile(`^\s{8,}(?:Tin 0|Bulk|Best Effort|CS\d|LSVC|Tin 1)\b`)
 	cakeMemory = regexp.MustCompile(`memory used: (\d+[KMG]?)b of (\d+[KMG]?)b`)
 	cakeAbove  = regexp.MustCompile(`^\s*(?:capacity estimate|m(?:in|ax)/max [a-z-]+|average [a-z ]+):`)

@@ -22,7 +22,8 @@ type Handshake struct {
 
 // handshakeLine is a SYN or its answer: "12:00:01.08 IP 192.0.2.1.51000 > 192.0.2.9.22: Flags [S.], ..., options
 // [...]".
-var handshakeLine = regexp.MustCompile(`^\s*(?:(\d\d):(\d\d):(\d\d\.\d+) )?(?:.*\bIP6? |\s+)(\S+) > (\S+): Flags \[(S\.?)(?:[EW]*)\],.* options \[([^\]]*)\]`)
+var handshakeLine = regexp.MustCompile(`^\s*(?:(\d\d):(\d\d):(\d\d\.\d+) )?(?:.*\bIP6? |` +
+	`\s+)(\S+) > (\S+): Flags \[(S\.?)(?:[EW]*)\],.* options \[([^\]]*)\]`)
 
 // packetTime is the line in front of that of TCP, where tcpdump -v breaks it.
 var packetTime = regexp.MustCompile(`^\s*(\d\d):(\d\d):(\d\d\.\d+) IP6? \(`)

@@ -75,7 +75,8 @@ var (
 	oldIfconfig = regexp.MustCompile(`^(\S+)\s+(?:Link encap|Lien encap|Encapsulamento do Link): ?(\S+)`)
 	// translatedRow is the row of packets in French, Portuguese and Spanish: "pacotes RX:138 erros:0 descartados:0
 	// excesso:0 quadro:0" (net-tools po/pt_BR.po); its numbers stand as in English.
-	translatedRow = regexp.MustCompile(`(?i)^(?:pacotes|paquetes|paquets|packets) (rx|tx|re\S{1,3}us|transmis)\S*:(\d+) [^: ]*:(\d+) ` +
+	translatedRow = regexp.MustCompile(`(?i)^(?:pacotes|paquetes|paquets|packets) (rx|tx|re\S{1,3}us|` +
+		`transmis)\S*:(\d+) [^: ]*:(\d+) ` +
 		`[^: ]*:(\d+) [^: ]*:(\d+) [^: ]*:(\d+)$`)
 	newIfconfig = regexp.MustCompile(`^(\S+): flags=\d+<([^>]*)>\s+mtu (\d+)`)
 	linkNumber  = regexp.MustCompile(`(packets|errors|dropped|overruns|frame|bytes|carrier)[: ](\d+)`)

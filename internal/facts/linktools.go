@@ -94,7 +94,8 @@ func (n *NIC) configured(words string, src Source) {
 // miiLink is the first line of mii-tool (net-tools mii-tool.c): what was negotiated, or is fixed; miiModes are the
 // lines of mii-tool -v.
 var (
-	miiLink = regexp.MustCompile(`^([a-z][\w.-]*): (?:negotiated (\d+)base[\w-]*-([FH])D|(\d+) Mbit, (full|half) duplex|` +
+	miiLink = regexp.MustCompile(`^([a-z][\w.-]*): (?:negotiated (\d+)base[\w-]*-([FH])D|(\d+) Mbit, (full|` +
+		`half) duplex|` +
 		`negotiated)(?:[ ,].*)?, (link ok|no link)`)
 	miiModes = regexp.MustCompile(`^\s+(capabilities|advertising|link partner):((?: +\d+base[\w-]+D)+)`)
 	miiMode  = regexp.MustCompile(`(\d+)base`)

@@ -55,13 +55,17 @@ var (
 
 // What the names of counters say, in lower case with their words apart.
 var (
-	lossWords = regexp.MustCompile(`\b(?:drops?|dropped|drp|drps|failed upcall|discards?|discarded|lost|overflows?|overruns?|imissed|` +
+	lossWords = regexp.MustCompile(`\b(?:drops?|dropped|drp|drps|failed upcall|discards?|discarded|lost|` +
+		`overflows?|overruns?|imissed|` +
 		`rx miss(?:ed|es)?|rx nombuf|nombuf|no m?buf(?:fers?)?)\b`)
 	errorWords = regexp.MustCompile(`\b(?:errors?|errs?)\b`)
-	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|total received|lookups hit|success upcall)\b|^(?:rx|tx)$`)
-	sendWords  = regexp.MustCompile(`\b(?:tx|out|output|sent|send|transmit|transmitted|opackets)\b`)
-	noCount    = regexp.MustCompile(`\b(?:limit|max|min|avg|mean|peak|size|rate|per|pps|ratio|percent|threshold|filter\w*|` +
-		`policy|acl|rules?|unknown|reject\w*|den(?:y|ied)|block\w*|dup\w*|fps|video|early|xdp|multicast|mcast|broadcast|` +
+	totalWords = regexp.MustCompile(`\b(?:[io]?packets?|pkts?|datagrams|total received|lookups hit|` +
+		`success upcall)\b|^(?:rx|tx)$`)
+	sendWords = regexp.MustCompile(`\b(?:tx|out|output|sent|send|transmit|transmitted|opackets)\b`)
+	noCount   = regexp.MustCompile(`\b(?:limit|max|min|avg|mean|peak|size|rate|per|pps|ratio|percent|threshold|` +
+		`filter\w*|` +
+		`policy|acl|rules?|unknown|reject\w*|den(?:y|ied)|block\w*|dup\w*|fps|video|early|xdp|multicast|mcast|` +
+		`broadcast|` +
 		`interval|timeout|bytes|sec)\b`)
 	wordBreak = regexp.MustCompile(`[^a-zA-Z0-9]+|([a-z])([A-Z])`)
 )
@@ -78,7 +82,8 @@ const scopeLimit = 64
 // The headings of blocks of counters: "port 3:", "Queue 0 ...", the first word of a line above that is less indented
 // (vif0/3 of vRouter), and the row of an interface in VPP's table, with its first counter.
 var (
-	scopeHead = regexp.MustCompile(`^\s*((?i:port|queue|core|lcore|thread|worker|instance|vif|interface|link|nic)[ :#]+ *` +
+	scopeHead = regexp.MustCompile(`^\s*((?i:port|queue|core|lcore|thread|worker|instance|vif|interface|link|` +
+		`nic)[ :#]+ *` +
 		`[A-Za-z]*[\w./@-]*\d[\w./@-]*|(?i:port) +[A-Za-z][\w./@-]*:)(?:\s|:|$)`)
 	scopeWord = regexp.MustCompile(`^([A-Za-z][\w.@-]*\d[\w./@-]*):?(?:\s|$)`)
 	vppRow    = regexp.MustCompile(`^([A-Za-z][\w./-]*)\s+\d+\s+(?:up|down)\s+(?:\d+(?:/\d+)+\s+)?([a-z].*)$`)

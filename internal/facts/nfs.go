@@ -31,7 +31,8 @@ type NFSOperation struct {
 }
 
 var (
-	nfsMounted = regexp.MustCompile(`(?:^|\s|device )(\S+:/\S*) (?:mounted )?(?:on )?(/\S*)(?: type| with fstype)? nfs4?(?: \(?(\S+=[^\s)]*))?`)
+	nfsMounted = regexp.MustCompile(`(?:^|\s|device )(\S+:/\S*) (?:mounted )?(?:on )?(/\S*)(?: type|` +
+		` with fstype)? nfs4?(?: \(?(\S+=[^\s)]*))?`)
 	nfsInfo    = regexp.MustCompile(` (/\S*) \S+(?: \S+:\d+)* - nfs4? (\S+:/\S*) (\S+=\S*)`)
 	nfsFrom    = regexp.MustCompile(`^(/\S*) from (\S+:/\S*)$`)
 	nfsShown   = regexp.MustCompile(`^(\S+:/\S*) mounted on (/\S*):$`)

@@ -38,8 +38,10 @@ type Ping struct {
 // busybox networking/ping.c, and the ping of Windows).
 var (
 	pingBegin = regexp.MustCompile(`^PING6?\(?[^ ]* ?(?:bytes\) \S+ --> )?([\w.:-]+)|` +
-		`^(?:Pinging|Ping wird ausgeführt für|Haciendo ping a|Envoi d.une requête 'Ping'|Esecuzione di Ping) +([\w.:-]+).* \d+ [Bbo]\S+`)
-	pingAnswer = regexp.MustCompile(`\bttl=\d+ \S{1,12}[=<]([0-9]+(?:[.,][0-9]+)?) ?(?:ms|мс|毫秒)|hlim=\d+ time=([0-9.]+) ms|` +
+		`^(?:Pinging|Ping wird ausgeführt für|Haciendo ping a|Envoi d.une requête 'Ping'|` +
+		`Esecuzione di Ping) +([\w.:-]+).* \d+ [Bbo]\S+`)
+	pingAnswer = regexp.MustCompile(`\bttl=\d+ \S{1,12}[=<]([0-9]+(?:[.,][0-9]+)?) ?(?:ms|мс|毫秒)|` +
+		`hlim=\d+ time=([0-9.]+) ms|` +
 		`: ?\S+=\d+ \S+[=<](\d+) ?ms TTL=\d+`)
 	pingNumber = regexp.MustCompile(`\b(?:icmp_|icmp6_)?[rs]eq=(\d+)`)
 	pingFrom   = regexp.MustCompile(`^\d+ bytes from (?:\S+ \(([\w.:-]+)\)|([\w.:-]+?)):? |` +
@@ -47,11 +49,14 @@ var (
 	pingSummary = regexp.MustCompile(` = ([0-9.]+)/([0-9.]+)/([0-9.]+)(?:/[0-9.]+)? ?(?:ms|мс)`)
 	pingTimes   = regexp.MustCompile(`^\S+ = (\d+) ?ms, \S+ = (\d+) ?ms, \S+ = (\d+) ?ms$`)
 	pingData    = regexp.MustCompile(`^P(?:ING|ing).*[ :](\d+)(?:\(\d+\))? (?:data )?[Bb]ytes`)
-	pingRefused = regexp.MustCompile(`(?i)frag needed|message too long|packet too big|packet needs to be fragmented but DF set`)
+	pingRefused = regexp.MustCompile(`(?i)frag needed|message too long|packet too big|` +
+		`packet needs to be fragmented but DF set`)
 	pingTooLong = regexp.MustCompile(`(?i)frag needed and DF set \(mtu|local error: message too long,? \(?mtu`)
 	pingCount   = regexp.MustCompile(`^(\d+) \D+, (\d+) .*\d+(?:[.,]\d+)?%|^\S+ ?: \S+ = (\d+), \S+ = (\d+), \S+ = \d+`)
-	pingNone    = regexp.MustCompile(`^(?:Request timed out\.|no answer yet for icmp_seq=\d+|Request timeout for icmp_seq \d+|` +
-		`Zeitüberschreitung der Anforderung\.|Délai d.attente de la demande dépassé\.|Tiempo de espera agotado para esta solicitud\.)$`)
+	pingNone    = regexp.MustCompile(`^(?:Request timed out\.|no answer yet for icmp_seq=\d+|` +
+		`Request timeout for icmp_seq \d+|` +
+		`Zeitüberschreitung der Anforderung\.|Délai d.attente de la demande dépassé\.|` +
+		`Tiempo de espera agotado para esta solicitud\.)$`)
 	pingStatistics = regexp.MustCompile(`^Ping\S* \S+ \S+ ([0-9a-fA-F.:]+[0-9a-fA-F]) ?:$`)
 )
 

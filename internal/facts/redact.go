@@ -11,7 +11,8 @@ import (
 )
 
 var (
-	secretLine = regexp.MustCompile(`(?m)^([ \t]*(?:ident|lunid)|\S*(?:tcp_fastopen_key|stable_secret|hostuuid|hostid|` +
+	secretLine = regexp.MustCompile(`(?m)^([ \t]*(?:ident|lunid)|\S*(?:tcp_fastopen_key|stable_secret|hostuuid|` +
+		`hostid|` +
 		`boot_id|random\.uuid|bootfile|smbios\.\S*(?:serial|uuid))\S*)(\s*[=:]\s*).*$`)
 	// remoteMount is the server, and the user, of a file system of the network.
 	remoteMount = regexp.MustCompile(`( - (?:nfs4?|cifs|smb3|9p|ceph|glusterfs|fuse\.\w+) )\S+ \S+`)

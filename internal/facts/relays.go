@@ -25,7 +25,8 @@ var (
 	relayPong   = regexp.MustCompile(`^pong from (\S+) \([^)]*\) via DERP\(([\w.-]+)\) in `)
 	relayNAT    = regexp.MustCompile(`^\* MappingVariesByDestIP: ?(true|false)?$`)
 	relayUDP    = regexp.MustCompile(`^\* UDP: (true|false)$`)
-	directPong  = regexp.MustCompile(`^pong from (\S+) \([^)]*\) via [\d.\[]|^\d+\.\d+\.\d+\.\d+ +(\S+) .*\bactive; direct `)
+	directPong  = regexp.MustCompile(`^pong from (\S+) \([^)]*\) via [\d.\[]|` +
+		`^\d+\.\d+\.\d+\.\d+ +(\S+) .*\bactive; direct `)
 )
 
 // readTailscale reads which peers a relay carries. A peer that is reached directly in the end is not relayed.

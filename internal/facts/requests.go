@@ -36,14 +36,17 @@ const requestLimit = 512
 // the logs of HAProxy print (its configuration manual, 8.2.2 and 8.2.3: Tw, Tc, Tr and Tt in milliseconds, -1 for a part that
 // was not reached).
 var (
-	curlTime = regexp.MustCompile(`(?i)^\W*(?:time[_ ])?(name_?lookup|dns(?:[_ ]?(?:lookup|resolution|time))?|lookup|connect|` +
-		`(?:tcp )?connection|app_?connect|pre_?transfer|start_?transfer|ttfb|total)(?:[_ ]time)?\s*[:=]\s*(\d{1,6}(?:[.,]\d+)?) ?` +
+	curlTime = regexp.MustCompile(`(?i)^\W*(?:time[_ ])?(name_?lookup|dns(?:[_ ]?(?:lookup|resolution|time))?|` +
+		`lookup|connect|` +
+		`(?:tcp )?connection|app_?connect|pre_?transfer|start_?transfer|ttfb|` +
+		`total)(?:[_ ]time)?\s*[:=]\s*(\d{1,6}(?:[.,]\d+)?) ?` +
 		`(ms|s|sec|seconds)?\W*$`)
 	curlTimes = regexp.MustCompile(`time_(namelookup|connect|appconnect|pretransfer|starttransfer|total)"?\s*[:=]\s*` +
 		`(\d{1,6}(?:[.,]\d+)?)(ms|s)?`)
 	digTime   = regexp.MustCompile(`^;; Query time: (\d{1,7}) msec`)
 	proxyTime = regexp.MustCompile(`(?:haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\]|` + proxyDate + `) \S+ (\S+/\S+) ` +
-		`(?:-?\d+/(-?\d+)/(-?\d+)/(-?\d+)/\+?(\d+) -?\d{1,3}|(-?\d+)/(-?\d+)/\+?(\d+)) (?:\+?\d+ (?:\S+ \S+ )?([A-Za-z-]{2,4}) )?`)
+		`(?:-?\d+/(-?\d+)/(-?\d+)/(-?\d+)/\+?(\d+) -?\d{1,3}|` +
+		`(-?\d+)/(-?\d+)/\+?(\d+)) (?:\+?\d+ (?:\S+ \S+ )?([A-Za-z-]{2,4}) )?`)
 	proxyPart  = regexp.MustCompile(`"([Tt][wcrat])" ?: ?"?(-?\d{1,9})`)
 	proxyState = regexp.MustCompile(`"(?:termination_state|tsc?)" ?: ?"([A-Za-z-]{2,4})"`)
 )
@@ -52,7 +55,8 @@ var (
 const proxyDate = `\[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d\.\d{3}\]`
 
 // ProxyLine is a line of HAProxy's log, as it is by itself or in JSON.
-var ProxyLine = regexp.MustCompile(proxyDate + ` \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+|"(?:termination_state|tsc)" ?: ?"[A-Za-z-]{2,4}"`)
+var ProxyLine = regexp.MustCompile(proxyDate + ` \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+|"(?:termination_state|` +
+	`tsc)" ?: ?"[A-Za-z-]{2,4}"`)
 
 // What tools that look up a name print before their time: nslookup, host and dig (BIND), busybox and getent; clockTime is that
 // of the shell's time and of busybox.

@@ -125,7 +125,8 @@ func (f *Facts) readSocketTable(t text) error {
 // countedState is a row of states that somebody counted (sort | uniq -c).
 var countedState = regexp.MustCompile(`^\s*(?:(\d+) +(` + tcpStates + `)|(` + tcpStates + `) +(\d+))\s*$`)
 
-const tcpStates = `ESTABLISHED|CLOSE_WAIT|TIME_WAIT|FIN_WAIT_?[12]|LAST_ACK|SYN_SENT|SYN_RCVD|SYN_RECV|CLOSING|CLOSED|LISTEN`
+const tcpStates = `ESTABLISHED|CLOSE_WAIT|TIME_WAIT|FIN_WAIT_?[12]|LAST_ACK|SYN_SENT|SYN_RCVD|SYN_RECV|CLOSING|` +
+	`CLOSED|LISTEN`
 
 // readRexmits reads netstat -T of FreeBSD: "tcp4  12  0  0  LOCAL  PEER", with what a connection sent again, received
 // out of order, and how often its window was closed.

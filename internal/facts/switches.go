@@ -35,7 +35,8 @@ var vppLosses = []string{"no free tx slots", "tx packet drops (dpdk tx failure)"
 	"buffer allocation failure", "handoff queue full", "congestion drop", "frame queue"}
 
 // VPPErrorForm is a row of VPP's show errors that tells of a want of room, by which a part of the table is known.
-var VPPErrorForm = regexp.MustCompile(`^\s*\d{1,15}\s+[\w./-]+\s+(?i:no free tx slots|tx packet drops \((?:dpdk tx failure|ring full)\)|` +
+var VPPErrorForm = regexp.MustCompile(`^\s*\d{1,15}\s+[\w./-]+\s+(?i:no free tx slots|` +
+	`tx packet drops \((?:dpdk tx failure|ring full)\)|` +
 	`congestion drop)`)
 
 // readSwitches reads what the threads of Open vSwitch with DPDK and of VPP say of their load.

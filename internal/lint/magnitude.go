@@ -99,7 +99,8 @@ var (
 		"packets", "pages",
 		"processes", "semaphores", "sockets", "fragments", "threads", "requests", "states", "watches", "instances", "events",
 		"segments", "queues"}
-	capacityName = regexp.MustCompile(`(max|shmall|maxconn|limit|backlog|maxlen|size|space|queue|qlen|high_thresh|gc_thresh3|buckets|max_[a-z_]+|max[a-z]+|sem(mni|mns|mnu|msl|ume)|msgmni|shmmni)$`)
+	capacityName = regexp.MustCompile(`(max|shmall|maxconn|limit|backlog|maxlen|size|space|queue|qlen|high_thresh|` +
+		`gc_thresh3|buckets|max_[a-z_]+|max[a-z]+|sem(mni|mns|mnu|msl|ume)|msgmni|shmmni)$`)
 )
 
 // smallCapacity finds a bound that is lower than the one which the system has by

@@ -23,7 +23,8 @@ var (
 	pathForm = regexp.MustCompile(`^[a-z0-9][a-z0-9=.,%+-]{0,199}$`)
 	linkForm = regexp.MustCompile(`^(?:(?:rate|rtt|loss|mtu|queue|jitter)=[a-z0-9.%]+,?){1,8}$`)
 	given    = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,30}=[A-Za-z0-9][A-Za-z0-9.,%:+-]{0,60}$`)
-	armForm  = regexp.MustCompile(`^(?:default|current|plan|cc:[a-z0-9_]{1,16}|set:net\.[A-Za-z0-9_.]{1,80}=[A-Za-z0-9 ._-]{1,80})$`)
+	armForm  = regexp.MustCompile(`^(?:default|current|plan|cc:[a-z0-9_]{1,16}|` +
+		`set:net\.[A-Za-z0-9_.]{1,80}=[A-Za-z0-9 ._-]{1,80})$`)
 	runID    = regexp.MustCompile(`^(?:last|[0-9]{8}-[0-9]{6}-[0-9a-f]{1,16})$`)
 	planName = regexp.MustCompile(`^plan-[1-9][0-9]{0,5}$`)
 )

@@ -163,7 +163,8 @@ var climbs = regexp.MustCompile(`\.\.|//|\./|/\.|/$`)
 // steeredFile are the files of the kernel that a plan writes beside the
 // settings of the catalog.
 var steeredFile = regexp.MustCompile(
-	`^/sys/class/net/[A-Za-z0-9_.-]+/queues/[rt]x-[0-9]+/(rps_cpus|rps_flow_cnt|xps_cpus)$|^/proc/irq/[0-9]+/smp_affinity_list$`)
+	`^/sys/class/net/[A-Za-z0-9_.-]+/queues/[rt]x-[0-9]+/(rps_cpus|rps_flow_cnt|xps_cpus)$|` +
+		`^/proc/irq/[0-9]+/smp_affinity_list$`)
 
 func steered(setting string) bool {
 	return steeredFile.MatchString(setting) && path.Clean(setting) == setting

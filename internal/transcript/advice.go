@@ -10,12 +10,17 @@ import (
 
 // advice tells a sentence that asks to set something, ownState one that says what somebody has.
 var (
-	advice = regexp.MustCompile(`(?i)\b(?:add|append|put|insert|paste|set|change|modify|edit|tune|tuning|tweak|adjust|increase|raise|` +
-		`enlarge|try|apply|use|configure|optimi[sz]e|recommend(?:ed|ations?)?|suggest(?:ed)?|should|could|consider|needs?|` +
-		`following (?:lines|settings|parameters|values)|best practices?|solution|fix|workaround|example)\b|加入|添加|修改|建议|推荐`)
-	ownState = regexp.MustCompile(`(?i)\b(?:my|mine|our|current(?:ly)?|present|actual|existing|already|now|i|i've|we|we've|` +
+	advice = regexp.MustCompile(`(?i)\b(?:add|append|put|insert|paste|set|change|modify|edit|tune|tuning|tweak|` +
+		`adjust|increase|raise|` +
+		`enlarge|try|apply|use|configure|optimi[sz]e|recommend(?:ed|ations?)?|suggest(?:ed)?|should|could|` +
+		`consider|needs?|` +
+		`following (?:lines|settings|parameters|values)|best practices?|solution|fix|workaround|example)\b|加入|添加|` +
+		`修改|建议|推荐`)
+	ownState = regexp.MustCompile(`(?i)\b(?:my|mine|our|current(?:ly)?|present|actual|existing|already|now|i|i've|` +
+		`we|we've|` +
 		`output|shows?|showed|is|are|was|were|has|have|default)\b`)
-	orders = regexp.MustCompile(`(?i)^\W*(?:then |and |also |next,? |now,? |please |to fix\b.* |finally,? )?(?:add|append|put|insert|paste|set|change|modify|edit|` +
+	orders = regexp.MustCompile(`(?i)^\W*(?:then |and |also |next,? |now,? |please |to fix\b.* |` +
+		`finally,? )?(?:add|append|put|insert|paste|set|change|modify|edit|` +
 		`tune|adjust|increase|raise|enlarge|try|apply|use|configure|optimi[sz]e|recommended|consider)\b`)
 )
 

@@ -55,28 +55,37 @@ var looseLines = []looseLine{
 		`nf_conntrack: ?table full|is using my IP address|mbuf clusters exhausted|\[zone: [a-z_0-9]+\] kern\.|` +
 		`[Nn]eighbou?r table overflow|: watchdog timeout|Detected Tx Unit Hang|possible SYN flooding|` +
 		`Possible SYN flooding|link state changed to |lost tx completions is above|` +
-		`tx_timeout recovery level|soft lockup - CPU#|self-detected stall|detected stalls on CPU|hard LOCKUP|task \S+:\d+ blocked for more than`), "dmesg",
+		`tx_timeout recovery level|soft lockup - CPU#|self-detected stall|detected stalls on CPU|hard LOCKUP|` +
+		`task \S+:\d+ blocked for more than`), "dmesg",
 		[]string{"soft lockup", "blocked for", "stall", "LOCKUP", "sonewconn", "WATCHDOG", "Unit Hang", "adapter", "Link is", "timed out", "andwidth", "out of memory",
 			"bucket table", "storm", "nf_conntrack", "my IP", "exhausted", "[zone: ", "eighbo", "watchdog", "SYN flooding",
 			"link state changed", "lost tx completions", "tx_timeout"}},
 	{regexp.MustCompile(`connection\d+:\d+: (?:detected conn error|ping timeout of)|nfs:? server \S+ not responding|` +
-		`CIFS: .*has not responded|drbd .*(?:PingAck did not arrive|NetworkFailure)|libceph: (?:osd|mon)\d+ |[TR]x status -\d+$|` +
-		`swiotlb buffer is full|page allocation failure|rtl_\w+_cond == \d|Switched to clocksource |link status definitely down|` +
-		`Downshift occurred from|CTRL-EVENT-BEACON-LOSS|missed beacons exceeds|systemd-networkd\[\d+\]: \S+: Lost carrier|firmware crashed!|` +
+		`CIFS: .*has not responded|drbd .*(?:PingAck did not arrive|NetworkFailure)|libceph: (?:osd|mon)\d+ |` +
+		`[TR]x status -\d+$|` +
+		`swiotlb buffer is full|page allocation failure|rtl_\w+_cond == \d|Switched to clocksource |` +
+		`link status definitely down|` +
+		`Downshift occurred from|CTRL-EVENT-BEACON-LOSS|missed beacons exceeds|` +
+		`systemd-networkd\[\d+\]: \S+: Lost carrier|firmware crashed!|` +
 		`downgraded by SmartSpeed|hostapd: \S+: STA |link up, \d+Mbps, half-duplex|` +
 		`write UDPv?[46]?: Message too long|'(?:link|tun)-mtu' is used inconsistently|` +
-		`packet error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|slow ops, oldest one blocked|` +
-		`[Hh]eartbeat (?:ping )?on (?:back|front)(?: interface)? from osd|OSD heartbeats on (?:back|front) from osd|heartbeat_check: no reply`), "dmesg",
+		`packet error: bad packet ID|PCIe Bus Error: severity=|AER: (?:Multiple )?Correct\w+ error|` +
+		`slow ops, oldest one blocked|` +
+		`[Hh]eartbeat (?:ping )?on (?:back|front)(?: interface)? from osd|OSD heartbeats on (?:back|` +
+		`front) from osd|heartbeat_check: no reply`), "dmesg",
 		[]string{"packet ID", "PCIe Bus", "AER: ", "slow ops", "eartbeat", "connection", "not respond", "drbd", "libceph",
 			"status", "swiotlb", "allocation", "_cond", "clocksource", "UDP",
 			"-mtu'", "Downshift", "BEACON", "beacons", "hostapd", "Lost carrier", "crashed!", "SmartSpeed", "half-duplex"}},
-	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^[ \t]+(?:net|kern|hw|dev|vm|vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`),
+	{regexp.MustCompile(`^(net|kern|hw|dev|vm|vfs|kstat)\.[a-z0-9_.]+( ?= ?|: ?)\S|^[ \t]+(?:net|kern|hw|dev|vm|` +
+		`vfs)\.[a-z0-9_.%]+(?:: |=| = )\S`),
 		"sysctl -a", nil},
-	{regexp.MustCompile(`kfree_skb.*reason[:=]|kfree_skb_total\{|^\d+ drops? at \S+ \(|^drop at: \S|^drop reason: [A-Z_]+$|` +
+	{regexp.MustCompile(`kfree_skb.*reason[:=]|kfree_skb_total\{|^\d+ drops? at \S+ \(|^drop at: \S|` +
+		`^drop reason: [A-Z_]+$|` +
 		`^@\w*\[(?:SKB_DROP_REASON_)?[A-Z_]{4,}\]: \d+$`), "dropwatch", []string{"kfree_skb", "drop", "@"}},
 	{regexp.MustCompile(`^(?:/sys/class/net/)?\w[\w.-]*/statistics/\w+:\d+$`), "/sys/class/net", []string{"/statistics/"}},
 	{regexp.MustCompile(`^[\w .()-]+: +\d+, +\d+, +\d+, +\d+, *\d+(, *\d+)*$`), "vmstat -z", []string{","}},
-	{regexp.MustCompile(`^\s*\d+:(\s+\d+){2,}\s+\S.*\s\S+$|^\s*\d+:\s+\d+\s+(?:IR-)?(?:PCI-MSI|IO-APIC|GIC|xen)\S*\s.*\S$`),
+	{regexp.MustCompile(`^\s*\d+:(\s+\d+){2,}\s+\S.*\s\S+$|^\s*\d+:\s+\d+\s+(?:IR-)?(?:PCI-MSI|IO-APIC|GIC|` +
+		`xen)\S*\s.*\S$`),
 		"/proc/interrupts", nil},
 	{regexp.MustCompile(`^\s*([0-9a-f]{8} ){8,}`), "/proc/net/softnet_stat", nil},
 	{regexp.MustCompile(`requests for .*(denied|delayed)|mbuf clusters in use|mbufs in use`), "netstat -m",
@@ -95,7 +104,8 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^(?:tcp|unix)\d*\s+\d+/\d+/\d+\s+\S+\s*$`), "netstat -Lan", []string{"/"}},
 	{regexp.MustCompile(`^(TCP|UDP): inuse \d+`), "/proc/net/sockstat", nil},
 	{regexp.MustCompile(`^\s*\d+ (times the listen queue of a socket overflowed|SYNs to LISTEN sockets|` +
-		`SYN cookies sent|listen queue overflows|dropped due to full socket buffers|packets pruned from|packets collapsed in|packet receive errors|receive buffer errors|` +
+		`SYN cookies sent|listen queue overflows|dropped due to full socket buffers|packets pruned from|` +
+		`packets collapsed in|packet receive errors|receive buffer errors|` +
 		`segments retransmi)|^\s*TCP[A-Z]\w+: \d+$`), "netstat -s", nil},
 	{regexp.MustCompile(`^\s*(TcpExt|Tcp|Udp|Ip|IpExt)\.?[A-Z][A-Za-z0-9]+(?:\s+|\s*[=:]\s*)\d+`), "nstat -az", nil},
 	{regexp.MustCompile(`^CPU(?: \d+|\d* states)?: .*% int(?:errupt|r)|^CPU\d+: .*% idle .*% sirq`), "top",
@@ -103,32 +113,42 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^ *\d+ root .* \d+\.\d+% \[?(?:kernel|intr|idle)\{`), "top",
 		[]string{"kernel{", "intr{", "idle{"}},
 	{regexp.MustCompile(`(?:\bIP6? |^\s+)\S+ > \S+: Flags \[S\.?[EW]*\],.* options \[`), "tcpdump", []string{": Flags [S"}},
-	{regexp.MustCompile(`^tcpdump: (?:verbose output|listening on)|^listening on \S+, link-type |^\d\d:\d\d:\d\d\.\d+ IP6? `),
+	{regexp.MustCompile(`^tcpdump: (?:verbose output|listening on)|^listening on \S+, link-type |` +
+		`^\d\d:\d\d:\d\d\.\d+ IP6? `),
 		"tcpdump", []string{"tcpdump: ", "link-type", " IP"}},
-	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |limit exceeded by uid|out of swap space|failed to reclaim memory|` +
-		`^(?:.*kernel: )?arp: \S+ moved from |^arp info overwritten for |^[a-z]+\d+: .*(?i:rx .*(?:lost|overrun|overflow))`),
+	{regexp.MustCompile(`^[a-z]+\d+: <.*> (?:mem|port|irq|at) |limit exceeded by uid|out of swap space|` +
+		`failed to reclaim memory|` +
+		`^(?:.*kernel: )?arp: \S+ moved from |^arp info overwritten for |^[a-z]+\d+: .*(?i:rx .*(?:lost|overrun|` +
+		`overflow))`),
 		"dmesg",
 		[]string{": <", "exceeded by uid", "swap space", "reclaim memory", "arp", "rx ", "RX ", "Rx "}},
-	{regexp.MustCompile(`^[a-z]+\d+: watchdog: head \d+|Found a Tx that wasn't completed on time|lost tx completion is above|OVER TEMP|over heated|` +
+	{regexp.MustCompile(`^[a-z]+\d+: watchdog: head \d+|Found a Tx that wasn't completed on time|` +
+		`lost tx completion is above|OVER TEMP|over heated|` +
 		`discard oversize frame`), "dmesg", []string{"watchdog: head", "Found a Tx", "lost tx", "OVER TEMP",
 		"over heated", "oversize"}},
-	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|(?i:interface stopped distributing)|mclpools? limit reached|` +
+	{regexp.MustCompile(`no ping reply \(NOP-(?:In|Out)\) after|(?i:interface stopped distributing)|` +
+		`mclpools? limit reached|` +
 		`(?i:: watchdog timeout)|^[a-z]+\d+: PCI Express Bus: Speed |appears to be hung!`), "dmesg",
 		[]string{"NOP-", "istributing", "DISTRIBUTING", "limit reached", "atchdog", "PCI Express", "hung"}},
 	{regexp.MustCompile(`^\s*(\w*allowance_exceeded|InDroppedDma|rbuf_ovflow_cnt|rx_no_dma_resources|rx_fifo_errors|` +
-		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
+		`rx_nodesc_drop_cnt|port_rx_nodesc_drops|rx_(?:long|short)_length_errors|rx_missed_errors|` +
+		`rx_no_buffer_count|rx_crc_errors|rx_flow_control_xoff|` +
 		`tx_flow_control_xoff|rx_out_of_buffer|rx_discards_phy): *\d+`), "ethtool -S interface",
 		[]string{"allowance", "rx_", "tx_", "InDroppedDma", "rbuf_"}},
-	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_(?:grab_packets|ring_reinit).* full hwcur|` +
-		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|(?i:error reading netmap data via polling)`),
+	{regexp.MustCompile(`drop mbuf that needs (?:checksum|generic segmentation) offload|netmap_(?:grab_packets|` +
+		`ring_reinit).* full hwcur|` +
+		`netmap_transmit\s+[a-z][\w.]* full\b|Netmap \S+ transmit ring is full|` +
+		`(?i:error reading netmap data via polling)`),
 		"dmesg", []string{"drop mbuf", "netmap", "Netmap "}},
-	{regexp.MustCompile(`: invalid MTU: \d+\(\w+\) != \d|: Trigger reset is on|ENA admin queue is not in running state|` +
+	{regexp.MustCompile(`: invalid MTU: \d+\(\w+\) != \d|: Trigger reset is on|` +
+		`ENA admin queue is not in running state|` +
 		`: Rx ring \d+ is stalled|: [Tt]rigger refill for ring \d|PF states limit reached|\tkernel\t(?:<\d+>)?\S|` +
 		`Socket create failed due to limits|^\W*[a-z]{2,}\d+ [Ww]atchdog timeout\W*$`), "dmesg",
 		[]string{"invalid MTU", "Trigger reset", "admin queue", "stalled", "refill", "PF states", "\tkernel\t",
 			"Socket create", "atchdog"}},
 	{regexp.MustCompile(`: bandwidth too large$|Could not setup (receive|transmit) structures|AMD-Vi: Event logged|` +
-		`DMAR: \[DMA |PCIe link lost|too many orphaned sockets|[Ff]ailed to sufficiently increase (receive|send) buffer|` +
+		`DMAR: \[DMA |PCIe link lost|too many orphaned sockets|[Ff]ailed to sufficiently increase (receive|` +
+		`send) buffer|` +
 		`so-(?:rcv|snd)buf \d+ was not granted|so_rcvbuf_set=|limit reached$|` +
 		`(?:connect|dial|^\[error\] socket)\b.*(?:[Cc]an(?:not|'t) assign requested address|EADDRNOTAVAIL)|` +
 		`bind\(.*port=htons\(0\).* = -1 EADDRINUSE|TCP backlog setting of \d+ cannot be enforced|` +
@@ -153,9 +173,11 @@ var looseLines = []looseLine{
 		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP"}},
 	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
 		[]string{"sec "}},
-	{regexp.MustCompile(`^\s*\d+ (?:ESTABLISHED|CLOSE_WAIT|TIME_WAIT|FIN_WAIT_?[12]|LAST_ACK|SYN_SENT|SYN_RECV)\s*$`), "netstat -an",
+	{regexp.MustCompile(`^\s*\d+ (?:ESTABLISHED|CLOSE_WAIT|TIME_WAIT|FIN_WAIT_?[12]|LAST_ACK|SYN_SENT|` +
+		`SYN_RECV)\s*$`), "netstat -an",
 		[]string{"ED", "WAIT", "ACK", "SYN_"}},
-	{regexp.MustCompile(`(?i:netlink\S*:? .*(?:no buffer space|overrun)|netlink.*ENOBUFS|kernel dropped some netlink messages)`),
+	{regexp.MustCompile(`(?i:netlink\S*:? .*(?:no buffer space|overrun)|netlink.*ENOBUFS|` +
+		`kernel dropped some netlink messages)`),
 		"dmesg", []string{"etlink"}},
 	{regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) while [a-zA-Z ]*upstream|` +
 		`net_(?:packets|drops)\.\S+ .*packets dropped ratio = \d|: [Dd]etected [Tt]x (?:Unit )?H[au]ng|` +
@@ -167,19 +189,24 @@ var looseLines = []looseLine{
 	{regexp.MustCompile(`^\s*Xfrm(?:In|Out|Fwd)[A-Z]\w+\s+\d+$`), "/proc/net/xfrm_stat", []string{"Xfrm"}},
 	{facts.LookupFailed, "dmesg", []string{":53", "#53", "no servers", "name resolution", "EAI_AGAIN", "Resolving", "resolved",
 		"DNS "}},
-	{regexp.MustCompile(`^\W*time_(?:namelookup|connect|appconnect|pretransfer|starttransfer|redirect|total)"?\s*[:=]\s*\d|` +
+	{regexp.MustCompile(`^\W*time_(?:namelookup|connect|appconnect|pretransfer|starttransfer|redirect|` +
+		`total)"?\s*[:=]\s*\d|` +
 		`^;; Query time: \d+ msec|haproxy\[\d+\]: (?:[^\s\[]\S* )?\[[^\]]+\] \S+ \S+/\S+ -?\d+/-?\d+/[-+]?\d+`), "curl",
 		[]string{"time_", "Query time", "haproxy["}},
 	{facts.ProxyLine, "curl", []string{"/", "ermination_state", "tsc"}},
-	{regexp.MustCompile(`^cilium_(?:drop|forward)_(?:count|bytes)_total[{ ]`), "cilium metrics list", []string{"cilium_"}},
-	{regexp.MustCompile(`^\s*\* MappingVariesByDestIP:|^\s*\* UDP: (?:true|false)$|^pong from \S+ \([^)]*\) via |\bactive; (?:relay "|direct \S)`),
+	{regexp.MustCompile(`^cilium_(?:drop|forward)_(?:count|` +
+		`bytes)_total[{ ]`), "cilium metrics list", []string{"cilium_"}},
+	{regexp.MustCompile(`^\s*\* MappingVariesByDestIP:|^\s*\* UDP: (?:true|false)$|^pong from \S+ \([^)]*\) via |` +
+		`\bactive; (?:relay "|direct \S)`),
 		"tailscale status", []string{"UDP: ", "MappingVaries", "pong from", "active; "}},
 	{regexp.MustCompile(`^\s*Speed: \d+Mb/s$|^\s*Duplex: (?:Full|Half)$`), "ethtool " + facts.UnnamedLink,
 		[]string{"Speed: ", "Duplex: "}},
 	{regexp.MustCompile(`\S+:/\S* (?:on )?/\S* (?:type )?nfs4? \S*=|/\S* \S+ - nfs4? \S+:/\S* `), "nfsstat",
 		[]string{" nfs"}},
-	{regexp.MustCompile(`^\s*(?:Download|Upload): +[0-9.]+ [KMG](?:bit/s|bps)\b|^\s*Idle Latency: +[0-9.]+ ms|^\s*Packet Loss: +[0-9.]+%$|` +
-		`^\s*[0-9.]+ ms +\(jitter: |^\s*Hosted by .*\[[0-9.]+ km\]: [0-9.]+ ms$|^\s*Retrieving speedtest\.net configuration`), "speedtest",
+	{regexp.MustCompile(`^\s*(?:Download|Upload): +[0-9.]+ [KMG](?:bit/s|bps)\b|^\s*Idle Latency: +[0-9.]+ ms|` +
+		`^\s*Packet Loss: +[0-9.]+%$|` +
+		`^\s*[0-9.]+ ms +\(jitter: |^\s*Hosted by .*\[[0-9.]+ km\]: [0-9.]+ ms$|` +
+		`^\s*Retrieving speedtest\.net configuration`), "speedtest",
 		[]string{"load: ", "Latency: ", "Packet Loss", "jitter", "Hosted by", "speedtest.net"}},
 	{regexp.MustCompile(`^Power save: (?:on|off)$`), "iw", []string{"Power save"}},
 	{regexp.MustCompile(`LnkSta:|LnkCap:|^[0-9a-f:]+\.[0-9] Ethernet controller`), "lspci -vv",
@@ -236,32 +263,38 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*EEE [Ss]ettings for (\S+):`), "ethtool --show-eee $1", []string{"EEE "}},
 	{regexp.MustCompile(`^\s*[RT]X packets(?: \d+ |:\d+ errors:)`), "ifconfig -a", []string{"X packets"}},
 	{regexp.MustCompile(`^ *procs +-*memory|^ *r +b +\w+ .* us +sy +id`), "vmstat", []string{"procs", " us "}},
-	{regexp.MustCompile(`^\w[\w.-]*: (negotiated \d+base|negotiated, link ok|\d+ Mbit, (full|half) duplex)`), "mii-tool",
+	{regexp.MustCompile(`^\w[\w.-]*: (negotiated \d+base|negotiated, link ok|\d+ Mbit, (full|` +
+		`half) duplex)`), "mii-tool",
 		[]string{"negotiated", " Mbit, "}},
 	{regexp.MustCompile(`^\s*Supported ports: \[`), "ethtool " + facts.UnnamedLink, []string{"Supported ports"}},
 	{regexp.MustCompile(`^\s*\*-network(:\d+)?( DISABLED| UNCLAIMED)?\s*$`), "lshw -C network", []string{"*-network"}},
 	{regexp.MustCompile(`^PING6? ?[(\w]|^--- \S+ ping6? statistics ---`), "ping", []string{"PING", "--- "}},
 	{regexp.MustCompile(`^\s*\d+ bytes from \S+.*[rs]eq=\d+ (?:ttl|hlim)=\d+ `), "ping", []string{" bytes from "}},
-	{regexp.MustCompile(`^\s*(?:Pinging|Ping wird ausgeführt für) \S+ .*\d+ [Bb]ytes |^\s*Ping(?: statistics|-Statistik) \S+ \S+:$|` +
+	{regexp.MustCompile(`^\s*(?:Pinging|Ping wird ausgeführt für) \S+ .*\d+ [Bb]ytes |^\s*Ping(?: statistics|` +
+		`-Statistik) \S+ \S+:$|` +
 		`^\s*\S+ \S+ [0-9.]+ ?: ?\S+=\d+ \S+[=<]\d+ ?ms TTL=\d+`), "ping", []string{"Ping", "TTL="}},
 	{regexp.MustCompile(`^traceroute6? to \S+ \(|^Tracing route to `), "mtr", []string{"traceroute", "Tracing"}},
 	{facts.ProbeRow, "mtr", []string{" ms", "*"}},
 	{regexp.MustCompile(`^\|\s*Host\s+-\s+%\s*\|`), "mtr", []string{"Host"}},
-	{regexp.MustCompile(`^/: +Bus \d+\.Port \d+: Dev 1, Class=root_hub|^Bus \d{3} Device \d{3}: ID [0-9a-f]{4}:`), "lsusb -t",
+	{regexp.MustCompile(`^/: +Bus \d+\.Port \d+: Dev 1, Class=root_hub|` +
+		`^Bus \d{3} Device \d{3}: ID [0-9a-f]{4}:`), "lsusb -t",
 		[]string{"root_hub", " Device "}},
 	{regexp.MustCompile(`^HOST: .*Loss%|^\s*(?:Host\s+)?Loss%\s+Snt\s+Last`), "mtr", []string{"Loss%"}},
 	{regexp.MustCompile(`^\s*(?:Station|Connected to) [0-9a-fA-F:]{17} \(on |^[a-z][\w.-]*\s+IEEE 802\.11`), "iw",
 		[]string{" (on ", "IEEE 802.11"}},
-	{regexp.MustCompile(`^Client rpc stats:|^\S+:/\S* mounted on /\S*:$|^device \S+:/\S* mounted on|^(?:read|write):\s+ops/s`),
+	{regexp.MustCompile(`^Client rpc stats:|^\S+:/\S* mounted on /\S*:$|^device \S+:/\S* mounted on|^(?:read|` +
+		`write):\s+ops/s`),
 		"nfsstat", []string{"Client rpc", " mounted on ", "ops/s"}},
-	{regexp.MustCompile(`^Samples: \d+\S* +of event|^#? *(?:Children +Self|Overhead) +(?:Command|Shared O)`), "perf top",
+	{regexp.MustCompile(`^Samples: \d+\S* +of event|^#? *(?:Children +Self|Overhead) +(?:Command|` +
+		`Shared O)`), "perf top",
 		[]string{"Samples: ", "Self", "Overhead"}},
 	{regexp.MustCompile(`^pmd thread numa_id -?\d+ core_id \d+:|^Thread \d+ vpp_\w+`),
 		"ovs-appctl dpif-netdev/pmd-stats-show", []string{"pmd thread", "Thread"}},
 	{regexp.MustCompile(`^REASON\s+DIRECTION\s+PACKETS`), "cilium metrics list", []string{"REASON"}},
 	{regexp.MustCompile(`^\s*Count\s+Node\s+Reason`), "vppctl show errors", []string{"Reason"}},
 	{regexp.MustCompile(`^src \S+ dst [0-9a-f.:]+\s*$`), "ip -s xfrm state", []string{" dst "}},
-	{regexp.MustCompile(`^interface: [\w.-]{1,15}$|^peer: [A-Za-z0-9+/]{43}=$`), "wg show", []string{"interface: ", "peer: "}},
+	{regexp.MustCompile(`^interface: [\w.-]{1,15}$|` +
+		`^peer: [A-Za-z0-9+/]{43}=$`), "wg show", []string{"interface: ", "peer: "}},
 	{regexp.MustCompile(`^link [a-z][\w.-]*/\d+(?: \w+ \d+| *$)`), facts.RDMA, []string{"link "}},
 	{regexp.MustCompile(`^driver: \S+$`), "ethtool -i " + facts.UnnamedLink, []string{"driver: "}},
 	{regexp.MustCompile(`^Current listen queue sizes`), "netstat -Lan", []string{"Current listen"}},
@@ -286,7 +319,8 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^(TcpExt|IpExt): [A-Z]`), "/proc/net/netstat", []string{"Ext: "}},
 	{regexp.MustCompile(`^(Ip|Icmp|Tcp|Udp): [A-Z]\w+ [A-Z]`), "/proc/net/snmp", []string{"p: "}},
 	{regexp.MustCompile(`^\[ *ID\] Interval +Transfer `), "iperf3", []string{"] Interval"}},
-	{regexp.MustCompile(`^Client connecting to \S+, (?:TCP|UDP) port \d+|^Server listening on (?:TCP |UDP )?(?:port )?\d+`), "iperf3",
+	{regexp.MustCompile(`^Client connecting to \S+, (?:TCP|UDP) port \d+|^Server listening on (?:TCP |` +
+		`UDP )?(?:port )?\d+`), "iperf3",
 		[]string{"Client connecting", "Server listening"}},
 	{regexp.MustCompile(`^\s*Speedtest by Ookla$`), "speedtest", []string{"Ookla"}},
 	{regexp.MustCompile(`^Connecting to host \S+, port \d+|^Accepted connection from \S+, port \d+`), "iperf3",
@@ -298,12 +332,14 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^Linux \d+\.\S+ \(.*CPU\)`), "mpstat -P ALL 1 1", []string{"Linux "}},
 	{regexp.MustCompile(`^(?:\d{2}:\d{2}:\d{2}(?: [AP]M)?|Average:) +CPU +%`), "mpstat -P ALL 1 1", []string{"CPU "}},
 	{regexp.MustCompile(`^\S+@pci\d+:\d+:\d+:\d+:`), "pciconf -lvc", []string{"@pci"}},
-	{regexp.MustCompile(`^\s*input\s+\(?[\w.]+\)?\s+output|^\s*\S+ in\s+\S+ out\s+total in\s+total out`), "netstat -w 1",
+	{regexp.MustCompile(`^\s*input\s+\(?[\w.]+\)?\s+output|` +
+		`^\s*\S+ in\s+\S+ out\s+total in\s+total out`), "netstat -w 1",
 		[]string{"input", "total in"}},
 	{regexp.MustCompile(`^class \S+ \S*:\S* `), "tc -s class show", []string{"class "}},
 	{regexp.MustCompile(`^queue\s+\S+( parent \S+)? on \S+ `), "pfctl -vsq", []string{"queue"}},
 	{regexp.MustCompile(`^USER +COMMAND +PID +FD +PROTO`), "sockstat", []string{"COMMAND"}},
-	{regexp.MustCompile(`^(\d{2}:\d{2}:\d{2}( [AP]M)?|Average:) +(IFACE|active/s|atmptf/s|totsck|idgm/s|irec/s) `), "sar",
+	{regexp.MustCompile(`^(\d{2}:\d{2}:\d{2}( [AP]M)?|Average:) +(IFACE|active/s|atmptf/s|totsck|idgm/s|` +
+		`irec/s) `), "sar",
 		[]string{"IFACE", "active/s", "atmptf/s", "totsck", "idgm/s", "irec/s"}},
 	{regexp.MustCompile(`^(?:\d{2}:\d{2}:\d{2}(?: [AP]M)?|Average:)? +(?:pgpgin/s|pswpin/s) `), "sar",
 		[]string{"pgpgin/s", "pswpin/s"}},

@@ -19,20 +19,28 @@ var identityMarks = []struct {
 }{
 	{regexp.MustCompile(`(?m)^net\.(ipv4|core|netfilter|ipv6\.neigh)\.|^%Cpu|ksoftirqd/|[Nn]eighbou?r table overflow|` +
 		`nf_conntrack|kernel: \[ *\d+\.\d+\]|^\[ *\d+\.\d{6}\] |neighbour: |arp_cache|NETDEV WATCHDOG|NIC Link is |` +
-		`SYNs to LISTEN|Link encap:|Lien encap:|Encapsulamento do Link:|Possible SYN flooding|possible SYN flooding|^TCP: inuse|allowance_exceeded|` +
-		`packets pruned from|packet receive errors|TCPTimeWaitOverflow|TcpExt|SYN cookies sent|Hardware Unit Hang|GT/s|` +
-		`LnkSta|^top - \d|^PING .*\) \d+(?:\(\d+\))? bytes of data|^Kernel (Interface|IP routing) table|^Iface +MTU|^Active Internet connections \((w/o|` +
+		`SYNs to LISTEN|Link encap:|Lien encap:|Encapsulamento do Link:|Possible SYN flooding|` +
+		`possible SYN flooding|^TCP: inuse|allowance_exceeded|` +
+		`packets pruned from|packet receive errors|TCPTimeWaitOverflow|TcpExt|SYN cookies sent|Hardware Unit Hang|` +
+		`GT/s|` +
+		`LnkSta|^top - \d|^PING .*\) \d+(?:\(\d+\))? bytes of data|^Kernel (Interface|IP routing) table|` +
+		`^Iface +MTU|^Active Internet connections \((w/o|` +
 		`servers and|only)|PID/Program|^\s*Cpu\(s\):`), "Linux"},
 	{regexp.MustCompile(`(?m)^net\.inet6?\.[a-z0-9_.]+=|mbuf 2048 byte clusters|OpenBSD|Ifail|Iface$|` +
 		`net\.inet\.ip\.ifq\.|hwfeatures=|% spin|mcl2k2|DROP_P|Requests +FrcSync|min/avg/max/std-dev`), "OpenBSD"},
 	{regexp.MustCompile(`(?m)sonewconn|interrupt storm|\[zone: [a-z_0-9]+\] kern\.|is using my IP|mbuf clusters|` +
 		`\(current/cache|FreeBSD|dropped due to full socket buffers|watchdog timeout|link state changed|^(net\.inet|` +
-		`kern\.ipc|hw\.[a-z]\S*: |dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|output packets dropped due to no bufs|` +
-		`cpu0:timer|SSTRESH|(kernel|intr|idle)\{|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno|embryonic connections dropped|acks for unsent data|completely duplicate packets|netmask 0x[0-9a-f]{8}|media: Ethernet|^CPU states?:.* interrupt|` +
-		`/kernel: |drop mbuf that needs|setsockopt: no buffer space|^last pid: |^ *PID USERNAME +THR +PRI +NICE |TimedOut +Invalid +X Replies +Retries +Requests$|dpinger|` +
+		`kern\.ipc|hw\.[a-z]\S*: |dev\.|vfs\.)|% interrupt|qlen/incqlen|metric 0 mtu|` +
+		`output packets dropped due to no bufs|` +
+		`cpu0:timer|SSTRESH|(kernel|intr|idle)\{|State Table|hard limit|<Link#|Idrop|Netif|syncache|Juno|` +
+		`embryonic connections dropped|acks for unsent data|completely duplicate packets|` +
+		`netmask 0x[0-9a-f]{8}|media: Ethernet|^CPU states?:.* interrupt|` +
+		`/kernel: |drop mbuf that needs|setsockopt: no buffer space|^last pid: |^ *PID USERNAME +THR +PRI +NICE |` +
+		`TimedOut +Invalid +X Replies +Retries +Requests$|dpinger|` +
 		`rc\.gateway_alarm|packets received, \d+\.\d% packet loss|nfs server \S+: not responding|` +
 		`^[a-z]+\d+: (Missed Packets|Receive No Buffers|Good Packets) |Limiting (?:closed|open) port|mi_switch|` +
-		`(?i:interface stopped distributing)|no ping reply \(NOP-|^Proto +Rexmit|netmap_transmit|(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
+		`(?i:interface stopped distributing)|no ping reply \(NOP-|^Proto +Rexmit|netmap_transmit|` +
+		`(?i:state table size)|MBUF Usage|min/avg/max/stddev|Vr HL TOS|` +
 		`swap_pager: |limit exceeded by uid|rx packet lost|` +
 		`discard oversize frame|PF states limit reached|: invalid MTU: \d+\(|netmap data via polling|syncache_socket|` +
 		`lost tx completion is above|OVER TEMP!!`), "FreeBSD"},
@@ -46,10 +54,14 @@ var strongMarks = []struct {
 	{regexp.MustCompile(`(?m)^net\.(ipv4|core|ipv6\.conf)\.|^kernel\.[a-z_]+ ?=|Link encap:|txqueuelen|` +
 		`Lien encap:|Encapsulamento do Link:|^(Ip|Tcp|Udp|TcpExt|IpExt):$|segments sen[dt] out|segments retransmit|` +
 		`connections? openings|^Iface +MTU|^Kernel (Interface|IP routing) table|Linux version \d`), system.Linux},
-	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|mbuf clusters in use \(current/cache/total/max\)|` +
-		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.[a-z%]| Ierrs Idrop | Netif Expire|^kern\.ipc\.maxsockbuf|^[a-z]+\d+: PCI Express Bus: |@pci\d+:\d+:\d+:\d+:`), system.FreeBSD},
-	{regexp.MustCompile(`(?m)OpenBSD|mbuf 2048 byte clusters in use|irq0/clock|total in +total out|%Spn |SYN cache entries added|^\s*lladdr [0-9a-f]{2}:|ieee80211: (?:nwid|join) |^\s*status: no network$|` +
-		`<Link>  | Prio +Iface|Ifail|hwfeatures=|^CPU\d+ states: |half-open tcp|Debug: err$|^pktdelay-pkts +hard limit|: watchdog: head |^queue \S+ parent \S+ on `), system.OpenBSD},
+	{regexp.MustCompile(`(?m)FreeBSD|metric 0 mtu |cpu0:timer|^ +packets +errs +idrops |%Intr |^kstat\.zfs\.|` +
+		`mbuf clusters in use \(current/cache/total/max\)|` +
+		`syncache entries added|^\s*dev\.[a-z]+\.\d+\.[a-z%]| Ierrs Idrop | Netif Expire|^kern\.ipc\.maxsockbuf|` +
+		`^[a-z]+\d+: PCI Express Bus: |@pci\d+:\d+:\d+:\d+:`), system.FreeBSD},
+	{regexp.MustCompile(`(?m)OpenBSD|mbuf 2048 byte clusters in use|irq0/clock|total in +total out|%Spn |` +
+		`SYN cache entries added|^\s*lladdr [0-9a-f]{2}:|ieee80211: (?:nwid|join) |^\s*status: no network$|` +
+		`<Link>  | Prio +Iface|Ifail|hwfeatures=|^CPU\d+ states: |half-open tcp|Debug: err$|` +
+		`^pktdelay-pkts +hard limit|: watchdog: head |^queue \S+ parent \S+ on `), system.OpenBSD},
 }
 
 // Votes of one paste.
@@ -126,8 +138,10 @@ var relatives = []struct {
 	name string
 }{
 	{regexp.MustCompile(`\d checksummed in software\n|\d received packets dropped due to low memory|SMART,RUNNING|` +
-		`inet6 \S+ prefixlen \d+ secured|CHANNEL_IO|Darwin Kernel Version|mbufs allocated to ancillary data|mbuf 2KB clusters in use`), "macOS"},
-	{regexp.MustCompile(`(?m)^[\w.-]+@[\w.-]+> show |\bJUNOS\b|9k \(page size\) jumbo clusters|^\{(?:master|backup)(?::\d+)?\}`), "Junos"},
+		`inet6 \S+ prefixlen \d+ secured|CHANNEL_IO|Darwin Kernel Version|mbufs allocated to ancillary data|` +
+		`mbuf 2KB clusters in use`), "macOS"},
+	{regexp.MustCompile(`(?m)^[\w.-]+@[\w.-]+> show |\bJUNOS\b|9k \(page size\) jumbo clusters|^\{(?:master|` +
+		`backup)(?::\d+)?\}`), "Junos"},
 }
 
 // relativeOf is the system that a text is of, where it only looks like FreeBSD's; empty where it is FreeBSD's.
@@ -263,7 +277,8 @@ var systemNames = []struct {
 	form   *regexp.Regexp
 	system string
 }{
-	{regexp.MustCompile(`(?i)\b(free ?bsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|hardenedbsd)\b`), "FreeBSD"},
+	{regexp.MustCompile(`(?i)\b(free ?bsd|opnsense|pfsense|freenas|truenas[ -]core|xigmanas|` +
+		`hardenedbsd)\b`), "FreeBSD"},
 	{regexp.MustCompile(`(?i)\bopen ?bsd\b`), "OpenBSD"},
 	{regexp.MustCompile(`(?i)\b(linux|ubuntu|debian|centos|rhel|red ?hat|fedora|proxmox|raspbian|raspberry|openwrt|` +
 		`archlinux|opensuse|truenas[ -]scale|alpine|docker|kubernetes|unraid)\b`), "Linux"},

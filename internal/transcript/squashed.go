@@ -11,7 +11,8 @@ import (
 // line must hold to be taken for several, and words of which one stands in such a line.
 var squashed = []squashedForm{
 	{start: logStart, least: 3, words: []string{" kernel: ", "] "}},
-	{start: regexp.MustCompile(`\b(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|TcpExt|IpExt|ip|icmp|tcp|udp): |\b\d+ [A-Za-z]{2}|` +
+	{start: regexp.MustCompile(`\b(?:Ip|Icmp|IcmpMsg|Tcp|Udp|UdpLite|TcpExt|IpExt|ip|icmp|tcp|udp): |` +
+		`\b\d+ [A-Za-z]{2}|` +
 		`\b[A-Z][A-Za-z]+: \d`), least: 3, words: []string{"p: ", "pExt: "},
 		title: regexp.MustCompile(`\b(?:Ip|Tcp|Udp|TcpExt|IpExt|ip|tcp|udp): \d+ [a-z]`)},
 	{start: regexp.MustCompile(`\b(?:net|kern|kernel|vm|hw|dev|fs)\.[\w.%-]+(?: =|:) `), least: 2,
@@ -19,15 +20,20 @@ var squashed = []squashedForm{
 	{start: regexp.MustCompile(`\[ *(?:\d+|ID|SUM)\] |\bConnecting to host `), least: 3, words: []string{" sec "}},
 	{start: regexp.MustCompile(`\b\d+ bytes from |--- \S+ ping|\b\d+ packets transmitted|\b(?:rtt|round-trip) min/`),
 		least: 2, words: []string{" bytes from ", "packets transmitted"}},
-	{start: regexp.MustCompile(`\b\S+ +Link encap:|\b\S+: flags=|\binet6? |\bether |\bUP [A-Z]{4}|\b[RT]X (?:packets|errors)\b|` +
+	{start: regexp.MustCompile(`\b\S+ +Link encap:|\b\S+: flags=|\binet6? |\bether |\bUP [A-Z]{4}|` +
+		`\b[RT]X (?:packets|errors)\b|` +
 		`\bRX bytes\b|\bcollisions:|\bInterrupt:`), least: 4, words: []string{"RX packets"}},
 	{start: regexp.MustCompile(`\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+: \d`), least: 4, words: []string{"rx_", "tx_"}},
-	{start: regexp.MustCompile(`\bSettings for |\b(?:Supported|Supports|Advertised|Link partner) |\bSpeed: |\bDuplex: |\bPort: |` +
-		`\bPHYAD: |\bTransceiver: |\bAuto-negotiation: |\bMDI-X: |\bWake-on: |\bCurrent message |\bLink detected: `), least: 4,
+	{start: regexp.MustCompile(`\bSettings for |\b(?:Supported|Supports|Advertised|Link partner) |\bSpeed: |` +
+		`\bDuplex: |\bPort: |` +
+		`\bPHYAD: |\bTransceiver: |\bAuto-negotiation: |\bMDI-X: |\bWake-on: |\bCurrent message |` +
+		`\bLink detected: `), least: 4,
 		words: []string{"Settings for", "Speed: "}},
-	{start: regexp.MustCompile(`\b(?:qdisc|class) \w+ [0-9a-f]*:[0-9a-f]* |\bSent \d+ bytes |\bbacklog \d|\blended: |\btokens: `),
+	{start: regexp.MustCompile(`\b(?:qdisc|class) \w+ [0-9a-f]*:[0-9a-f]* |\bSent \d+ bytes |\bbacklog \d|` +
+		`\blended: |\btokens: `),
 		least: 3, words: []string{" pkt"}},
-	{start: regexp.MustCompile(`\bOpenBSD \d+\.\d+ \([\w.]+\) #\d+: |\b[a-z]{2,}\d+ at [a-z]{2,}\d+\b|\bcpu\d+: |\breal mem|\bavail mem`),
+	{start: regexp.MustCompile(`\bOpenBSD \d+\.\d+ \([\w.]+\) #\d+: |\b[a-z]{2,}\d+ at [a-z]{2,}\d+\b|\bcpu\d+: |` +
+		`\breal mem|\bavail mem`),
 		least: 4, words: []string{" at mainbus0", " at pci"}},
 	{start: regexp.MustCompile(`\b(?:\d{1,4}|[A-Z]{3}): +\d+ +\d+ `), least: 3, words: []string{"CPU0 "}},
 }

@@ -14,7 +14,8 @@ import (
 
 const (
 	toldRate = `(\d{1,4}(?:\.\d{1,2})?) ?(g|m)(?:ig(?:abit)?|big|bits?|bps|b|bit/s|b/s|be)?(?:/s(?:ec)?|ps)?`
-	lineWord = `(?:line|link|connection|fib(?:er|re)|uplink|downlink|circuit|wan|internet|pipe|path|leased|symmetric(?:al)?|` +
+	lineWord = `(?:line|link|connection|fib(?:er|re)|uplink|downlink|circuit|wan|internet|pipe|path|leased|` +
+		`symmetric(?:al)?|` +
 		`up/down|ftth|broadband|service)`
 	toldTime = `(\d{1,4}(?:\.\d{1,3})?) ?ms`
 	rttWord  = `(?:rtt|round[- ]?trip(?: time)?|latency|ping(?: time)?s?|delay)`
@@ -31,7 +32,8 @@ var (
 	}
 	toldTimes = []*regexp.Regexp{
 		regexp.MustCompile(`(?i)\b` + toldTime + `(?: of)?(?: average| network)? ` + rttWord + `\b`),
-		regexp.MustCompile(`(?i)\b` + rttWord + `(?: time)?(?: to [\w.-]+)?(?: between (?:them|the two|both)(?: \w+)?)?` +
+		regexp.MustCompile(`(?i)\b` + rttWord + `(?: time)?(?: to [\w.-]+)?(?: between (?:them|the two|` +
+			`both)(?: \w+)?)?` +
 			`(?: (?:is|of|was|at)|:|=)?(?: (?:about|around|roughly|approx\.?|only))? ?[~=≈]? ?` + toldTime),
 	}
 )

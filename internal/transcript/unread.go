@@ -115,7 +115,8 @@ func (s section) unread(used map[int]bool) (out []facts.Unread) {
 }
 
 // printsNothing are commands that change something and say nothing where that goes well.
-var printsNothing = regexp.MustCompile(`^(?:tc \S+ (?:add|replace|change|del|delete) |ethtool (?:-[GKCLAsEX]|--(?:set|change)-\w+) |` +
+var printsNothing = regexp.MustCompile(`^(?:tc \S+ (?:add|replace|change|del|delete) |ethtool (?:-[GKCLAsEX]|` +
+	`--(?:set|change)-\w+) |` +
 	`ip (?:link set|route (?:add|change|replace|del)|addr add) |ifconfig \S+ (?:mtu|up|down) ?)`)
 
 // placeholderIn tells the command of an instruction, which nobody typed: ethtool -S <interface>.

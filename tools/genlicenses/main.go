@@ -101,7 +101,8 @@ func modules(root string) ([]*module, error) {
 }
 
 // notice is what files with licences, and what goes with them, are called.
-var notice = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|copyright|notice|patents|authors|third[-_]party)([-_.][a-z0-9_-]+)*(\.(txt|md))?$`)
+var notice = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|copyright|notice|patents|authors|` +
+	`third[-_]party)([-_.][a-z0-9_-]+)*(\.(txt|md))?$`)
 
 // files are the notices in the folders of a module that are used, in order.
 func (m *module) files() ([]string, error) {

@@ -1,0 +1,169 @@
+package conffile
+
+import "strings"
+
+// votes counts lines that belong to one system.
+type votes struct{ linux, freebsd, openbsd, bsd int }
+
+// winner returns the system that more lines speak for than for any other, or
+// whether at least the family is certain.
+func (v votes) winner() (system System, bsd bool) {
+	all := v.freebsd + v.openbsd + v.bsd
+	switch {
+	case v.linux > all:
+		return Linux, false
+	case all == 0 || v.linux == all:
+		return "", false
+	case v.freebsd > v.openbsd:
+		return FreeBSD, true
+	case v.openbsd > v.freebsd:
+		return OpenBSD, true
+	}
+	return "", true
+}
+
+// systemPrefixes are the beginnings of keys that only one system has.
+var systemPrefixes = []struct {
+	prefix string
+	system System
+}{
+	{"net.ipv4.", Linux}, {"net.ipv6.", Linux}, {"net.core.", Linux}, {"net.netfilter.", Linux}, {"net.nf_", Linux},
+	{"net.bridge.", Linux}, {"net.unix.", Linux}, {"net.mptcp.", Linux}, {"kernel.", Linux}, {"fs.", Linux},
+	{"vm.swappiness", Linux}, {"vm.dirty_", Linux}, {"vm.min_free", Linux}, {"vm.overcommit_", Linux},
+	{"vm.vfs_", Linux},
+	{"kern.ipc.", FreeBSD}, {"net.isr.", FreeBSD}, {"vfs.", FreeBSD}, {"security.", FreeBSD}, {"dev.", FreeBSD},
+	{"net.link.", FreeBSD}, {"net.pf.", FreeBSD}, {"net.inet.tcp.cc.", FreeBSD}, {"net.inet.tcp.functions", FreeBSD},
+	{"net.inet.tcp.syncache", FreeBSD}, {"net.inet.tcp.hostcache", FreeBSD}, {"net.inet.tcp.sendbuf", FreeBSD},
+	{"net.inet.tcp.recvbuf", FreeBSD}, {"net.inet.tcp.sendspace", FreeBSD}, {"net.inet.tcp.recvspace", FreeBSD},
+	{"net.inet.tcp.msl", FreeBSD}, {"net.inet.tcp.blackhole", FreeBSD}, {"net.inet.udp.blackhole", FreeBSD},
+	{"net.inet.tcp.delayed_ack", FreeBSD}, {"net.inet.tcp.nolocaltimewait", FreeBSD},
+	{"net.inet.tcp.path_mtu", FreeBSD},
+	{"net.inet.ip.portrange.", FreeBSD}, {"net.inet.ip.fw.", FreeBSD}, {"net.inet.ip.dummynet", FreeBSD},
+	{"net.inet.ip.intr_", FreeBSD}, {"net.inet.ip.fastforwarding", FreeBSD}, {"net.inet.ip.random_id", FreeBSD},
+	{"net.inet.icmp.drop_redirect", FreeBSD}, {"net.inet.icmp.icmplim", FreeBSD}, {"net.inet.raw.", FreeBSD},
+	{"net.local.", FreeBSD},
+	{"net.route.", FreeBSD}, {"kern.random.", FreeBSD}, {"kern.sched.", FreeBSD}, {"kern.geom.", FreeBSD},
+	{"kern.maxfilesperproc", FreeBSD}, {"kern.hz", FreeBSD}, {"kern.randompid", FreeBSD}, {"hw.igb.", FreeBSD},
+	{"hw.intr_storm", FreeBSD},
+	{"net.bpf.", FreeBSD}, {"compat.", FreeBSD}, {"kern.eventtimer", FreeBSD}, {"kern.evdev", FreeBSD},
+	{"net.add_addr", FreeBSD},
+	{"ddb.panic", OpenBSD}, {"ddb.console", OpenBSD}, {"machdep.allowaperture", OpenBSD},
+	{"kern.bufcachepercent", OpenBSD},
+	{"kern.pool_debug", OpenBSD}, {"kern.seminfo.", OpenBSD}, {"kern.shminfo.", OpenBSD}, {"kern.maxclusters", OpenBSD},
+	{"kern.somaxconn", OpenBSD}, {"kern.sominconn", OpenBSD}, {"kern.nosuidcoredump", OpenBSD},
+	{"kern.splassert", OpenBSD},
+	{"kern.audio.", OpenBSD}, {"kern.video.", OpenBSD}, {"hw.smt", OpenBSD}, {"hw.perfpolicy", OpenBSD},
+	{"hw.setperf", OpenBSD},
+	{"hw.allowpowerdown", OpenBSD}, {"machdep.lidaction", OpenBSD}, {"machdep.kbdreset", OpenBSD},
+	{"vm.swapencrypt", OpenBSD},
+	{"net.inet.ip.ifq.", OpenBSD}, {"net.inet.ip.multipath", OpenBSD}, {"net.inet6.ip6.multipath", OpenBSD},
+	{"net.inet.ip.mtudisc", OpenBSD}, {"net.inet.tcp.baddynamic", OpenBSD}, {"net.inet.udp.baddynamic", OpenBSD},
+	{"net.inet.tcp.synbucketlimit", OpenBSD}, {"net.inet.tcp.syncachelimit", OpenBSD},
+	{"net.inet.tcp.synhashsize", OpenBSD}, {"net.inet.tcp.keepinittime", OpenBSD}, {"net.inet.tcp.rstppslimit", OpenBSD},
+	{"net.inet.tcp.synuselimit", OpenBSD}, {"net.inet.tcp.reasslimit", OpenBSD}, {"net.inet.tcp.sackholelimit", OpenBSD},
+	{"net.inet.tcp.rootonly", OpenBSD}, {"net.inet.udp.rootonly", OpenBSD}, {"net.inet.ip.maxqueue", OpenBSD},
+	{"net.inet.ip.mforwarding", OpenBSD}, {"net.inet6.ip6.mforwarding", OpenBSD}, {"net.inet.ip.arpqueue", OpenBSD},
+	{"net.inet.ip.encdebug", OpenBSD}, {"net.inet.ip.directed-broadcast", OpenBSD}, {"net.inet.ip.ipsec-", OpenBSD},
+	{"net.inet.tcp.ackonpush", OpenBSD}, {"net.inet.ip.porthilast", OpenBSD}, {"net.inet.ip.portfirst", OpenBSD},
+	{"net.inet.udp.sendspace", OpenBSD}, {"net.inet.esp.", OpenBSD}, {"net.inet.ah.", OpenBSD},
+	{"net.inet.etherip.", OpenBSD},
+	{"net.inet.gre.", OpenBSD}, {"net.inet.ipcomp.", OpenBSD}, {"net.bpf.bufsize", OpenBSD}, {"net.mpls.", OpenBSD},
+	{"net.pipex.", OpenBSD},
+	{"net.inet.", ""}, {"net.inet6.", ""}, {"kern.", ""}, {"hw.", ""}, {"machdep.", ""}, {"debug.", ""},
+}
+
+// systemWords are texts that only one system's files of other formats hold.
+var systemWords = []struct {
+	kind   Kind
+	word   string
+	system System
+}{
+	{RC, "_enable=", FreeBSD}, {RC, "ifconfig_", FreeBSD}, {RC, "kld_list", FreeBSD},
+	{RC, "cloned_interfaces", FreeBSD},
+	{RC, "_flags=", ""}, {RC, "pkg_scripts=", OpenBSD}, {RC, "_timeout=", OpenBSD},
+	{RC, "pf=NO", OpenBSD}, {RC, "pf=YES", OpenBSD}, {RC, "ipsec=NO", OpenBSD}, {RC, "ipsec=YES", OpenBSD},
+	{RC, "pflogd_flags=", OpenBSD}, {RC, "isakmpd_flags=", OpenBSD}, {RC, "npppd_flags=", OpenBSD},
+	{RC, "xenodm_flags=", OpenBSD}, {RC, "slaacd_flags=", OpenBSD}, {RC, "resolvd_flags=", OpenBSD},
+	{RC, "dhcpleased_flags=", OpenBSD}, {RC, "dhcp6leased_flags=", OpenBSD}, {RC, "rad_flags=", OpenBSD},
+	{RC, "unwind_flags=", OpenBSD}, {RC, "vmd_flags=", OpenBSD}, {RC, "sndiod_flags=", OpenBSD},
+	{RC, "relayd_flags=", OpenBSD}, {RC, "library_aslr=", OpenBSD}, {RC, "shlib_dirs=", OpenBSD},
+	{RC, "check_quotas=", OpenBSD}, {RC, "spamd_black=", OpenBSD},
+	{PF, "altq", FreeBSD}, {PF, "scrub in", FreeBSD}, {PF, "scrub on", FreeBSD}, {PF, "rdr on", FreeBSD},
+	{PF, "rdr pass", FreeBSD},
+	{PF, "nat on", FreeBSD}, {PF, "match ", OpenBSD}, {PF, "rdr-to", OpenBSD}, {PF, "nat-to", OpenBSD},
+	{PF, "block return", ""},
+	{Script, "ethtool ", Linux}, {Script, "ip link", Linux}, {Script, "ip route", Linux}, {Script, "modprobe ", Linux},
+	{Script, "/proc/sys", Linux}, {Script, "/sys/class/net", Linux}, {Script, "tc qdisc", Linux},
+	{Script, "#!/bin/bash", Linux},
+	{Script, "systemctl ", Linux}, {Script, "apt-get ", Linux}, {Script, "/etc/sysctl.d/", Linux},
+	{Script, "/boot/loader.conf", FreeBSD}, {Script, "pkg install", FreeBSD}, {Script, "pkg_add ", OpenBSD},
+	{Script, "kldload ", FreeBSD}, {Script, "sysrc ", FreeBSD}, {Script, "cpuset ", FreeBSD},
+	{Script, "rcctl ", OpenBSD}, {Script, "/etc/rc.conf", FreeBSD}, {Script, "/etc/rc.conf.local", OpenBSD},
+	{Script, "rc.conf.local", OpenBSD}, // which outweighs the name that it begins with
+	{Script, "#!/bin/ksh", OpenBSD},
+}
+
+func countVotes(kind Kind, text string) votes {
+	var v votes
+	vote := func(s System) {
+		switch s {
+		case Linux:
+			v.linux++
+		case FreeBSD:
+			v.freebsd++
+		case OpenBSD:
+			v.openbsd++
+		default:
+			v.bsd++
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' && !strings.HasPrefix(line, "#!") || line[0] == ';' {
+			continue
+		}
+		for _, w := range systemWords {
+			if w.kind == kind && strings.Contains(line, w.word) {
+				vote(w.system)
+			}
+		}
+		if kind == Sysctl || kind == Script {
+			for word := range strings.FieldsSeq(line) {
+				if s, ok := SystemOfKey(word); ok {
+					vote(s)
+					break
+				}
+			}
+		}
+	}
+	return v
+}
+
+// SystemOfKey returns the system that has sysctl keys beginning like this one;
+// the empty system stands for the BSDs together, and ok is false for keys that
+// tell nothing.
+func SystemOfKey(key string) (System, bool) {
+	key = strings.Trim(key, `"'`)
+	key = strings.TrimPrefix(key, "-")
+	if i := strings.IndexByte(key, '/'); i > 0 && !strings.Contains(key[:i], ".") {
+		key = strings.ReplaceAll(key, "/", ".")
+	}
+	for _, p := range systemPrefixes {
+		if strings.HasPrefix(key, p.prefix) {
+			return p.system, true
+		}
+	}
+	return "", false
+}
+
+// hintSystem goes by the names of the directories when the content fits more
+// than one system.
+func hintSystem(file string, bsd bool) System {
+	lower := strings.ToLower(file)
+	for _, s := range []System{OpenBSD, FreeBSD, Linux} {
+		if strings.Contains(lower, string(s)) && (s != Linux || !bsd) {
+			return s
+		}
+	}
+	return ""
+}
