@@ -24,7 +24,7 @@ func (k *checker) judge(r *catalog.Record, e conffile.Entry, place string) []fin
 		for i := range found {
 			held := slices.ContainsFunc(others, func(o finding) bool { return o.id == found[i].id })
 			if !held {
-				found[i].severity = newestOnly(found[i])
+				found[i].severity = k.newestOnly(r, found[i])
 				found[i].because += k.defaultSince(r, found[i].code)
 			}
 		}

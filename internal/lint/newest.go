@@ -10,7 +10,10 @@ import (
 // oldest one has not, when the release is not known: a setting that is gone, a
 // value that is refused and a limit below the newer default stay warnings, what
 // else is worse now is an info.
-func newestOnly(f finding) Severity {
+func (k *checker) newestOnly(r *catalog.Record, f finding) Severity {
+	if d, ok := r.DefaultIn(k.versions[0]); f.code == "below-default" && ok && !settled[k.system].AtLeast(d.Since) {
+		return Info // most machines have the older default, of which the value may be a raise
+	}
 	switch f.code {
 	case "removed", "renamed", "no-effect", "wrong-file", "read-only", "below-default", "out-of-range":
 		if f.severity == Error {
@@ -21,11 +24,14 @@ func newestOnly(f finding) Severity {
 	return Info
 }
 
+// settled are the releases that most machines have reached.
+var settled = map[catalog.System]catalog.Version{catalog.Linux: "6.12", catalog.FreeBSD: "14.0", catalog.OpenBSD: "7.6"}
+
 // defaultSince says of a value below the default from which release on it is that.
 func (k *checker) defaultSince(r *catalog.Record, code string) string {
 	d, ok := r.DefaultIn(k.versions[0])
 	if code != "below-default" || !ok || d.Since == "" {
 		return ""
 	}
-	return fmt.Sprintf(" The default is this since %s %s.", k.system.Title(), d.Since)
+	return fmt.Sprintf(" The default has been that much since %s %s.", k.system.Title(), d.Since)
 }
