@@ -319,7 +319,10 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 		if !held {
 			continue
 		}
-		severity, because := cmp.Or(Severity(j.Severity), defaultSeverity(j.Code)), j.Because
+		severity, because := Severity(j.Severity), j.Because
+		if severity == "" {
+			severity = defaultSeverity(j.Code)
+		}
 		if strings.HasPrefix(k.file.text, plannedFile) && (severity == Info && j.Code == "harmful" || j.Typical) {
 			continue // the value was computed for its path and machine
 		}
