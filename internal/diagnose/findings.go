@@ -52,15 +52,20 @@ func matching(f *facts.Facts, pattern *regexp.Regexp) (found []facts.Source, lin
 // logLines returns the first and the last line of the kernel's log that fit, and how many do.
 func logLines(f *facts.Facts, fits func(line string) bool) (found []facts.Source, lines int) {
 	var last facts.Source
+	var hits []int
 	all := f.Lines("dmesg")
-	// A title or a sentence of a post quotes the message as well: beside lines of a log they do not count.
-	inLog := slices.ContainsFunc(all, func(line string) bool { return ofLog(line) && fits(line) })
 	for i, line := range all {
-		if !fits(line) || inLog && !ofLog(line) {
-			continue
+		if fits(line) {
+			hits = append(hits, i)
 		}
+	}
+	// A title or a sentence of a post quotes the message as well: beside lines of a log they do not count.
+	if slices.ContainsFunc(hits, func(i int) bool { return ofLog(all[i]) }) {
+		hits = slices.DeleteFunc(hits, func(i int) bool { return !ofLog(all[i]) })
+	}
+	for _, i := range hits {
 		here := f.Line("dmesg", i+1)
-		if here.Text = around(here.Text, line, fits); here.Text == "" {
+		if here.Text = around(here.Text, all[i], fits); here.Text == "" {
 			continue
 		}
 		last = here

@@ -47,9 +47,10 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 	}
 	lines := f.Lines("dmesg")
 	started := slices.ContainsFunc(lines, systemStart.MatchString)
-	for _, line := range lines {
-		if up := firstGroup(linkRose, line); up != "" {
-			if l := of(up); l != nil {
+	rises := make([]string, len(lines))
+	for i, line := range lines {
+		if rises[i] = firstGroup(linkRose, line); rises[i] != "" {
+			if l := of(rises[i]); l != nil {
 				l.mayRise = true
 			}
 		}
@@ -66,8 +67,8 @@ func linkLogs(f *facts.Facts) map[string]*linkLog {
 					l.downOn = append(l.downOn, l.fell)
 				}
 			}
-		} else if name := firstGroup(linkRose, line); name != "" {
-			if l := of(name); l != nil {
+		} else if rises[i] != "" {
+			if l := of(rises[i]); l != nil {
 				l.down, l.ups = false, append(l.ups, src())
 				l.upAt = stamped(l.upAt, line)
 				at := writtenAt(line)

@@ -53,28 +53,19 @@ var gatewayDelay = regexp.MustCompile(`dpinger.* (\S+): Alarm latency ([0-9.]{1,
 // number of the error, OpenVPN its name as well.
 func unsentProbes(f *facts.Facts) []Finding {
 	const often = 3
-	peer, number := "", ""
 	lines, n := logLines(f, func(line string) bool {
 		m := unsent.FindStringSubmatch(line)
-		if m == nil || f.System != system.FreeBSD || unsentFor[m[2]+m[3]] == "" {
-			return false
-		}
-		if number == "" {
-			peer, number = "gateway "+m[1], m[2]+m[3]
-			if m[1] == "" {
-				peer = "tunnel"
-			}
-		}
-		return true
+		return m != nil && f.System == system.FreeBSD && unsentFor[m[2]+m[3]] != ""
 	})
 	if n == 0 {
 		return nil
 	}
-	s := Info
-	if n >= often {
-		s = Warning
+	m := unsent.FindStringSubmatch(lines[0].Text)
+	peer, number := "gateway "+m[1], m[2]+m[3]
+	if m[1] == "" {
+		peer = "tunnel"
 	}
-	found := with(s, one(peer, lines, "nothing could be sent to it: %s (error %s, %s)", unsentFor[number], number,
+	found := with(repeated(n, often), one(peer, lines, "nothing could be sent to it: %s (error %s, %s)", unsentFor[number], number,
 		counted(n, "line")))
 	found[0].Because = "The packets did not leave the host: while this lasts the way to it does not exist."
 	found[0].Confirm = "The messages stop when its interface has its link, its address and its route again."

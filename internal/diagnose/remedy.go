@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/shell"
 	"github.com/wirerate/wirerate/internal/system"
 )
@@ -34,6 +35,14 @@ func (f Finding) said() string {
 		return f.Summary
 	}
 	return f.Subject + ": " + f.Summary
+}
+
+// typed is the name of an interface in a command to type; the reader fills in one that was not shown.
+func typed(name string) string {
+	if name == facts.UnnamedLink {
+		return "NAME"
+	}
+	return name
 }
 
 // unknownValue stands in commands and lines for a value that is not known.

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -18,21 +17,20 @@ var upstreamTimeout = regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) whil
 func connectLate(f *facts.Facts) []Finding {
 	const late = 0.2
 	const ended = "HAProxy ended %s since no server took the connection in time (timeout connect)"
+	const action = "look whether that server runs and its listen queue is full (ss -ltn), then for filters on the way"
 	if found := endedBy(f, "sC", ended); found != nil {
-		return do("look whether that server runs and its listen queue is full (ss -ltn), then for filters on the way", found)
+		return do(action, found)
 	}
 	if lines, n := matching(f, upstreamTimeout); n > 0 {
-		found := with(Info, one("nginx", lines, "a server did not answer the connection in time, in %s", counted(n, "line")))
-		found[0].decides = true
-		return do("look whether that server runs and its listen queue is full (ss -ltn), then for filters on the way", found)
+		return decisive(do(action, with(Info, one("nginx", lines, "a server did not answer the connection in time, in %s",
+			counted(n, "line")))))
 	}
 	for _, r := range f.Requests {
 		if r.Server == "" || r.Connect < late || r.Connect*2 < r.Total {
 			continue
 		}
-		found := with(Info, one(r.Server, []facts.Source{r.Source}, "%.3g s%s for the connection to the server", r.Connect,
-			ofTotal(r.Connect, r.Total)))
-		found[0].decides = true
+		found := decisive(with(Info, one(r.Server, []facts.Source{r.Source}, "%.3g s%s for the connection to the server",
+			r.Connect, ofTotal(r.Connect, r.Total))))
 		found[0].Because = "In one network a connection takes about a millisecond: the server accepts late (its processors or its " +
 			"accept queue are full), or the proxy itself was late to see the answer (its own processors are full)."
 		return do("look at both for full processors (mpstat -P ALL 1), at the server for a full accept queue (ss -ltn)", found)
@@ -49,15 +47,11 @@ func proxyQueue() Rule {
 			"too slow, or maxconn is low.",
 		Confirm: "show stat has a qcur above 0 for the backend while it is slow.",
 		Check: func(in Input) []Finding {
-			slow, all := requestsWith(in.Facts, func(r facts.RequestTime) (float64, float64) { return r.Queue, r.Total })
-			if len(slow) == 0 {
-				return do("raise maxconn of the servers if they have room, or add servers",
-					endedBy(in.Facts, "sQ", "HAProxy ended %s that had waited in the queue for too long (timeout queue)"))
+			found := waited(in.Facts, "proxy", "in the queue",
+				func(r facts.RequestTime) float64 { return r.Queue })
+			if found == nil {
+				found = endedBy(in.Facts, "sQ", "HAProxy ended %s that had waited in the queue for too long (timeout queue)")
 			}
-			worst := slow[len(slow)-1]
-			found := with(partSeverity(len(slow), all), one(cmp.Or(worst.Server, "proxy"), []facts.Source{worst.Source},
-				"%d of %s waited in the queue, up to %.3g s%s", len(slow), counted(all, "request"), worst.Queue,
-				ofTotal(worst.Queue, worst.Total)))
 			return do("raise maxconn of the servers if they have room, or add servers", found)
 		},
 		Fires: linuxExample("curl", proxyExample("4100/1/30")),
@@ -89,15 +83,8 @@ func answerSlow() Rule {
 				return decisive(do(action, with(Info, one("nginx", lines, "a server took the connection and did not answer in "+
 					"time, in %s", counted(n, "line")))))
 			}
-			slow, all := requestsWith(in.Facts, func(r facts.RequestTime) (float64, float64) { return r.Answer, r.Total })
-			if len(slow) == 0 {
-				return nil
-			}
-			worst := slow[len(slow)-1]
-			evidence := []facts.Source{worst.Source, worst.End}
-			return decisive(do(action, with(Info, one(cmp.Or(worst.Server, "server"), evidence,
-				"%d of %s waited for the answer, up to %.3g s%s", len(slow), counted(all, "request"), worst.Answer,
-				ofTotal(worst.Answer, worst.Total)))))
+			return decisive(do(action, with(Info, waited(in.Facts, "server", "for the answer",
+				func(r facts.RequestTime) float64 { return r.Answer }))))
 		},
 		Fires: linuxExample("curl", proxyExample("0/1/4130")),
 		Quiet: linuxExample("curl", proxyExample("4100/1/30")),
@@ -122,11 +109,7 @@ func endedBy(f *facts.Facts, state, said string) []Finding {
 	if len(lines) == 0 {
 		return nil
 	}
-	severity := Info
-	if len(lines) >= often {
-		severity = Warning
-	}
-	return decisive(with(severity, one(cmp.Or(server, "proxy"), sample(lines), said, counted(len(lines), "request"))))
+	return decisive(with(repeated(len(lines), often), one(cmp.Or(server, "proxy"), sample(lines), said, counted(len(lines), "request"))))
 }
 
 // nameServersSilent finds what programs say of name servers that do not answer.
@@ -142,21 +125,18 @@ func nameServersSilent() Rule {
 			if n == 0 {
 				return nil
 			}
-			whole := []facts.Source{lines[0], lines[len(lines)-1]}
 			servers := serversOf(in.Facts)
-			subject := "DNS"
-			said := fmt.Sprintf("lookups got no answer, in %s", counted(n, "line"))
-			if len(servers) > 0 {
-				subject = strings.Join(servers[:min(len(servers), 3)], ", ")
-				said = fmt.Sprintf("it did not answer in time, in %s", counted(n, "line"))
-			}
-			if len(servers) > 1 {
-				said = fmt.Sprintf("they did not answer in time, in %s", counted(n, "line"))
+			subject, said := cmp.Or(strings.Join(servers[:min(len(servers), 3)], ", "), "DNS"), "they did not answer in time"
+			switch len(servers) {
+			case 0:
+				said = "lookups got no answer"
+			case 1:
+				said = "it did not answer in time"
 			}
 			found := decisive(do("ask each server alone (dig @SERVER NAME), from the pod and from its node; look for a filter on "+
 				"port 53, a full conntrack table (conntrack -S) and, of a server of the cluster, whether it runs and has an "+
 				"endpoint",
-				with(Info, one(subject, sample(whole), "%s", said))))
+				with(Info, one(subject, lines, "%s, in %s", said, counted(n, "line")))))
 			if n > 1 || len(servers) == 0 {
 				found[0].Severity = Warning
 			}

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
@@ -30,7 +29,7 @@ func processorStuck() Rule {
 			}
 			return with(severity, do("look at what the lines behind it name: lack of memory, a driver, a busy loop of the kernel; in a virtual "+
 				"machine at stolen time (st in top) and a host with too many virtual processors",
-				one(subject, append([]facts.Source{}, lines...), "%s, reported in %s", what, counted(n, "line"))))
+				one(subject, lines, "%s, reported in %s", what, counted(n, "line"))))
 		},
 		Fires: linuxExample("dmesg", "[ 9.1] watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [kworker/3:1:77]\n"),
 		Quiet: linuxExample("dmesg", "[ 9.1] NMI watchdog: Enabled. Permanently consumes one hw-PMU counter.\n"),

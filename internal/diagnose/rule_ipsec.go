@@ -25,12 +25,8 @@ func ipsecErrors() Rule {
 				}
 				out = append(out, do(reason.action, lost(c, of, one("IPsec", []facts.Source{c.Source}, "%s: %s", reason.said,
 					said)))...)
-				last := &out[len(out)-1]
-				if last.Severity == Critical {
-					last.Severity = Warning // since when it counts is not known
-				}
 			}
-			return out
+			return atMost(Warning, out) // since when it counts is not known
 		},
 		Fires: linuxExample("/proc/net/xfrm_stat", "XfrmInError             \t0\nXfrmInStateSeqError     \t52304\n"),
 		Quiet: linuxExample("/proc/net/xfrm_stat", "XfrmInError             \t0\nXfrmInStateSeqError     \t5\n"),

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
 )
@@ -22,14 +21,10 @@ func nameLookupSlow() Rule {
 		Confirm: "dig @SERVER NAME is as slow for one of the servers of /etc/resolv.conf, and curl --resolve, which asks none, " +
 			"is quick.",
 		Check: func(in Input) []Finding {
-			slow, all := requestsWith(in.Facts, func(r facts.RequestTime) (float64, float64) { return r.Lookup, r.Total })
-			if len(slow) == 0 {
-				return nil
+			found := waited(in.Facts, "DNS", "for the name", func(r facts.RequestTime) float64 { return r.Lookup })
+			for i := range found {
+				found[i].Subject = "DNS"
 			}
-			worst := slow[len(slow)-1]
-			found := with(partSeverity(len(slow), all), one("DNS", []facts.Source{worst.Source, worst.End},
-				"%d of %s waited for the name, up to %.3g s%s", len(slow), counted(all, "request"), worst.Lookup,
-				ofTotal(worst.Lookup, worst.Total)))
 			return do("ask each server of /etc/resolv.conf alone (dig @SERVER NAME) and take out the one that does not answer; in "+
 				"Kubernetes end full names with a dot or lower ndots, and look for lost queries (conntrack -S, "+
 				"NodeLocal DNSCache)", found)
@@ -48,14 +43,10 @@ func connectSlow() Rule {
 			"packet filter or the path drops them. Less than a second is a long path or a server that accepts late.",
 		Confirm: "On the server nstat -az TcpExtListenDrops grows; tcpdump shows the SYN more than once.",
 		Check: func(in Input) []Finding {
-			slow, all := requestsWith(in.Facts, func(r facts.RequestTime) (float64, float64) { return r.Connect, r.Total })
-			if len(slow) == 0 {
+			found := waited(in.Facts, "TCP", "for the connection", func(r facts.RequestTime) float64 { return r.Connect })
+			if found == nil {
 				return connectLate(in.Facts)
 			}
-			worst := slow[len(slow)-1]
-			found := with(partSeverity(len(slow), all), one(cmp.Or(worst.Server, "TCP"), []facts.Source{worst.Source, worst.End},
-				"%d of %s waited for the connection, up to %.3g s%s", len(slow), counted(all, "request"), worst.Connect,
-				ofTotal(worst.Connect, worst.Total)))
 			return do("look at the server for full accept queues (ss -ltn) and dropped SYNs (nstat), on the way for conntrack "+
 				"and filters", found)
 		},
@@ -64,24 +55,28 @@ func connectSlow() Rule {
 	}
 }
 
-// requestsWith are the requests of which a part was slow and most of the whole, the slowest last, and how many requests
-// show the part.
-func requestsWith(f *facts.Facts, part func(facts.RequestTime) (took, of float64)) (slow []facts.RequestTime, all int) {
+// waited finds the requests of which a part was slow and most of the whole, and shows the slowest; what says for what
+// they waited, and subject stands for a server that is not known.
+func waited(f *facts.Facts, subject, what string, part func(facts.RequestTime) float64) []Finding {
+	slow, all := 0, 0
+	var worst facts.RequestTime
 	for _, r := range f.Requests {
-		took, of := part(r)
+		took := part(r)
 		if took < 0 {
 			continue
 		}
-		if all++; took >= slowPart && took*2 >= of {
-			slow = append(slow, r)
+		if all++; took >= slowPart && took*2 >= r.Total {
+			if slow++; slow == 1 || took >= part(worst) {
+				worst = r
+			}
 		}
 	}
-	slices.SortStableFunc(slow, func(a, b facts.RequestTime) int {
-		x, _ := part(a)
-		y, _ := part(b)
-		return cmp.Compare(x, y)
-	})
-	return slow, all
+	if slow == 0 {
+		return nil
+	}
+	return with(partSeverity(slow, all), one(cmp.Or(worst.Server, subject), []facts.Source{worst.Source, worst.End},
+		"%d of %s waited %s, up to %.3g s%s", slow, counted(all, "request"), what, part(worst),
+		ofTotal(part(worst), worst.Total)))
 }
 
 // partSeverity is an info where a few of many requests were slow.

@@ -36,11 +36,8 @@ func netemLeft() Rule {
 					}
 				}
 				found := one(cmp.Or(name, "interface"), []facts.Source{in.Facts.Line(output, i+1)}, "netem is set up: %s", m[2])
-				if name == facts.UnnamedLink {
-					name = "NAME"
-				}
 				if name != "" {
-					found[0].Fix = []Fix{{Action: "take it away", Command: shell.Join("tc", "qdisc", "del", "dev", name, "root")}}
+					found[0].Fix = []Fix{{Action: "take it away", Command: shell.Join("tc", "qdisc", "del", "dev", typed(name), "root")}}
 				}
 				return found
 			}
@@ -55,7 +52,7 @@ func netemLeft() Rule {
 
 // typedNetem finds a command that sets netem up, and what its queue holds: packets that wait for their delay stand in it.
 func typedNetem(f *facts.Facts, line string, src facts.Source) []Finding {
-	m := netemCommand.FindStringSubmatch(line)
+	m := facts.NetemCommand.FindStringSubmatch(line)
 	if m == nil {
 		return nil
 	}
@@ -79,14 +76,12 @@ func typedNetem(f *facts.Facts, line string, src facts.Source) []Finding {
 	found[0].Confirm = "tc -s qdisc show dev " + m[1] + " counts what netem dropped."
 	found[0].Fix = append([]Fix{{Action: "give it a queue for all packets of the delay: limit = packets per second * delay, " +
 		"such as limit 100000"}}, found[0].Fix...)
-	found[0].decides = true
-	return found
+	return decisive(found)
 }
 
 var (
-	netemCommand = regexp.MustCompile(`^tc qdisc (?:add|replace|change) dev ([\w.-]+) .*\bnetem (.*)`)
-	netemLimit   = regexp.MustCompile(`\blimit (\d{1,9})\b`)
-	netemDelay   = regexp.MustCompile(`\bdelay (\d{1,6}(?:\.\d+)?)(ms|us|s)?\b`)
+	netemLimit = regexp.MustCompile(`\blimit (\d{1,9})\b`)
+	netemDelay = regexp.MustCompile(`\bdelay (\d{1,6}(?:\.\d+)?)(ms|us|s)?\b`)
 )
 
 // netemLine is netem with what it does (iproute2 tc/q_netem.c).

@@ -60,9 +60,6 @@ func rdmaOf(f *facts.Facts, device string) []Finding {
 	if len(said) == 0 {
 		return nil
 	}
-	severity := gradedCount(most)
-	if severity == Critical {
-		severity = Warning // of how many is not known
-	}
-	return with(severity, one(device, evidence, "%s", strings.Join(said, "; ")))
+	found := with(gradedCount(most), one(device, evidence, "%s", strings.Join(said, "; ")))
+	return atMost(Warning, found) // of how many is not known
 }

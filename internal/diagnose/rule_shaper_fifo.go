@@ -27,10 +27,7 @@ func shaperFIFO() Rule {
 				}) {
 					continue
 				}
-				q, name := n.Qdiscs[at], n.Name
-				if name == facts.UnnamedLink {
-					name = "NAME"
-				}
+				q := n.Qdiscs[at]
 				found := one(n.Name+" "+q.Kind, []facts.Source{q.Overlimits.Source}, "no class of it has a queue discipline of its own, "+
 					"and packets waited in it %d times", q.Overlimits.Value)
 				if c := slowestLeaf(n); c.Ceiling() > 0 {
@@ -39,7 +36,7 @@ func shaperFIFO() Rule {
 					found[0].Summary += ": 1000 full packets are " + seconds(queue/float64(c.Ceiling())) + " at the " + c.Ceiling().String() +
 						" of class " + c.ID
 				}
-				out = append(out, decisive(do("give each class one: tc qdisc add dev "+name+" parent "+q.Handle+
+				out = append(out, decisive(do("give each class one: tc qdisc add dev "+typed(n.Name)+" parent "+q.Handle+
 					":CLASS fq_codel", found))...)
 			}
 			return out

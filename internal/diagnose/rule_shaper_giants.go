@@ -33,11 +33,7 @@ func shaperGiants() Rule {
 				if limit := worst.Ceiling(); limit > 0 && worst.Measured > limit+limit/5 {
 					found[0].Summary += fmt.Sprintf("; it sends %s where %s is its limit", worst.Measured, limit)
 				}
-				dev := n.Name
-				if dev == facts.UnnamedLink {
-					dev = "NAME"
-				}
-				out = append(out, do("ethtool -K "+dev+" tso off gso off gro off; or give the class a larger mtu (tc class change "+
+				out = append(out, do("ethtool -K "+typed(n.Name)+" tso off gso off gro off; or give the class a larger mtu (tc class change "+
 					"... htb ... mtu 65535)", found)...)
 			}
 			return out

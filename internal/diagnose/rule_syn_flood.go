@@ -34,12 +34,7 @@ func synFlood() Rule {
 					ports[port[1]]++
 				}
 			}
-			most := slices.Sorted(maps.Keys(ports))[0]
-			for port, n := range ports {
-				if n > ports[most] || n == ports[most] && port < most {
-					most = port
-				}
-			}
+			most := slices.MaxFunc(slices.Sorted(maps.Keys(ports)), func(a, b string) int { return ports[a] - ports[b] })
 			said := "the kernel reported it in " + counted(n, "line")
 			if len(ports) > 1 {
 				said += fmt.Sprintf(", %d of them for this port", ports[most])

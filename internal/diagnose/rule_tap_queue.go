@@ -30,11 +30,8 @@ func tapQueue() Rule {
 				}
 				out = append(out, lost(c, sent, one(n.Name, []facts.Source{c.Source}, "%s: %s%s",
 					strings.TrimPrefix(name, "link."), happened(c), ofSent(n, c)))...)
-				last := &out[len(out)-1]
-				if last.Severity == Critical {
-					last.Severity = Warning // what it carries is not known
-				}
 			}
+			out = atMost(Warning, out) // what it carries is not known
 			return do("use vhost-net and several queues for the virtual machine's card, give it processor time, and lengthen the "+
 				"queue", out)
 		},

@@ -50,8 +50,11 @@ func tasksHung() Rule {
 // frames is the first of the words that a line of a call trace holds.
 func frames(f *facts.Facts, words ...string) string {
 	for _, line := range f.Lines("dmesg") {
+		if !callFrame.MatchString(line) {
+			continue
+		}
 		for _, w := range words {
-			if callFrame.MatchString(line) && strings.Contains(line, w) {
+			if strings.Contains(line, w) {
 				return w
 			}
 		}

@@ -29,11 +29,9 @@ func testProgram() Rule {
 			if newer.Rate < worth || float64(newer.Rate) > 0.7*float64(older.Rate) {
 				return nil
 			}
-			found := do("test with iperf3 3.16 or later, or with several processes; the network is not the limit here",
+			return decisive(do("test with iperf3 3.16 or later, or with several processes; the network is not the limit here",
 				one("iperf3", []facts.Source{newer.Source, older.Source}, "iperf3 moved %s, another program %s: iperf3 itself was "+
-					"the limit", newer.Rate, older.Rate))
-			found[0].decides = true
-			return found
+					"the limit", newer.Rate, older.Rate)))
 		},
 		Fires: linuxExample("iperf3", programExample("36.1")),
 		Quiet: linuxExample("iperf3", programExample("94.0")),

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -23,25 +24,23 @@ func transmitTimeout() Rule {
 				{": trigger reset is on"}, {"ena admin queue is not in running state"}} { // ena of FreeBSD
 				if lines, n := logged(in.Facts, words...); n > 0 {
 					card := "card"
-					if m := hungCard.FindStringSubmatch(lines[0].Text); m != nil {
-						card = strings.Join(m[1:], "")
+					if name := firstGroup(hungCard, lines[0].Text); name != "" {
+						card = name
 					} else if m := hungSlot.FindStringSubmatch(lines[0].Text); m != nil {
 						card = m[1]
 					}
-					if m := hungCard.FindStringSubmatch(lines[len(lines)-1].Text); m != nil && strings.Join(m[1:], "") != card {
-						card += ", " + strings.Join(m[1:], "")
+					if other := firstGroup(hungCard, lines[len(lines)-1].Text); other != "" && other != card {
+						card += ", " + other
 					}
 					found := one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line"))
 					return do(hungAction(lines[0].Text), ofHypervisor(found))
 				}
 			}
-			if lines, n := matching(in.Facts, usbTimeout); n > 0 {
-				return do(hungAction(lines[0].Text), one(usbTimeout.FindStringSubmatch(lines[0].Text)[1], lines,
-					"the kernel reported a card that hung in %s", counted(n, "line")))
-			}
-			if lines, n := matching(in.Facts, retoldWatchdog); n > 0 {
-				return do(hungAction(lines[0].Text), one(retoldWatchdog.FindStringSubmatch(lines[0].Text)[1], lines,
-					"the kernel reported a card that hung in %s", counted(n, "line")))
+			for _, form := range []*regexp.Regexp{usbTimeout, retoldWatchdog} {
+				if lines, n := matching(in.Facts, form); n > 0 {
+					return do(hungAction(lines[0].Text), one(firstGroup(form, lines[0].Text), lines,
+						"the kernel reported a card that hung in %s", counted(n, "line")))
+				}
 			}
 			if found := lateCompletions(in); found != nil {
 				return found
@@ -60,11 +59,7 @@ func lateCompletions(in Input) []Finding {
 	if n < several {
 		return nil
 	}
-	card := "card"
-	if m := hungCard.FindStringSubmatch(lines[0].Text); m != nil {
-		card = strings.Join(m[1:], "")
-	}
-	return with(Warning, do(hungAction(lines[0].Text), ofHypervisor(one(card, lines,
+	return with(Warning, do(hungAction(lines[0].Text), ofHypervisor(one(cmp.Or(firstGroup(hungCard, lines[0].Text), "card"), lines,
 		"the card did not complete packets in time, in %s", counted(n, "line")))))
 }
 

@@ -33,9 +33,8 @@ func tunnelRelayed() Rule {
 					one("tailscale", append(blocked[:1], sample(evidence)...), "no UDP passes to the Internet: peers behind "+
 						"other routers are reached over a relay alone"))
 			case len(peers) == 0 && len(hard) > 0:
-				found := with(Info, one("tailscale", hard[:1], "this router gives each destination another port (hard NAT): "+
-					"a peer behind another such router is reached over a relay alone"))
-				found[0].decides = true
+				found := decisive(with(Info, one("tailscale", hard[:1], "this router gives each destination another port (hard NAT): "+
+					"a peer behind another such router is reached over a relay alone")))
 				found[0].Confirm = "tailscale ping PEER answers \"via DERP\" only."
 				return do("forward UDP port 41641 to one of the ends, or allow its router UPnP, NAT-PMP or a port that does not "+
 					"change with the destination", found)

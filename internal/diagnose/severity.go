@@ -104,6 +104,24 @@ func lost(c facts.Counter, carried uint64, all []Finding) []Finding {
 	return all
 }
 
+// atMost lowers findings that are graver.
+func atMost(worst Severity, all []Finding) []Finding {
+	for i := range all {
+		if all[i].Severity != trifling && !worst.AtLeast(all[i].Severity) {
+			all[i].Severity = worst
+		}
+	}
+	return all
+}
+
+// repeated is a warning for what happened often, an info for less.
+func repeated(times, often int) Severity {
+	if times >= often {
+		return Warning
+	}
+	return Info
+}
+
 // onPath raises an info about a loss of packets that matters on the path.
 func (f *Finding) onPath(path netpath.Path) {
 	if f.Severity != Info || f.Share <= 0 || path.RTT <= 0 || path.Rate <= 0 || f.past {

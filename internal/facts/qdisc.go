@@ -35,7 +35,7 @@ func (f *Facts) readQdiscs(t text) error {
 			f.use(t.from, i+1)
 			continue
 		}
-		if m := typedNetem.FindStringSubmatch(line); m != nil {
+		if m := NetemCommand.FindStringSubmatch(line); m != nil {
 			found, q = true, nil
 			f.use(t.from, i+1)
 			if n := f.NIC(m[1]); n != nil {
@@ -61,8 +61,8 @@ func (f *Facts) readQdiscs(t text) error {
 	return nothingUnless(found)
 }
 
-// typedNetem is a command that sets up a queue which imitates a bad path.
-var typedNetem = regexp.MustCompile(`^tc qdisc (?:add|replace|change) dev ([\w.-]+) .*\bnetem (.*)`)
+// NetemCommand is a command that sets up a queue which imitates a bad path.
+var NetemCommand = regexp.MustCompile(`^tc qdisc (?:add|replace|change) dev ([\w.-]+) .*\bnetem (.*)`)
 
 // counters reads " Sent B bytes P pkt (dropped D, overlimits O requeues R)"
 // and " backlog 0b 0p requeues 0".

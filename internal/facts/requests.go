@@ -79,9 +79,7 @@ func (f *Facts) readRequests(t text) error {
 			lookup = i + 1
 		}
 		if m := clockTime.FindStringSubmatch(strings.TrimSpace(line)); m != nil && lookup > 0 && i-lookup < lookupLines {
-			took := clockOf(m[1], m[2])
-			f.Requests = append(f.Requests, RequestTime{Lookup: took, Queue: -1, Connect: -1, Answer: -1, Total: took,
-				Source: src, End: src})
+			f.lookupTook(clockOf(m[1], m[2]), src)
 			at, found, lookup = nil, true, 0
 			continue
 		}
@@ -102,9 +100,7 @@ func (f *Facts) readRequests(t text) error {
 			continue
 		}
 		if m := digTime.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-			took := partSeconds(m[1])
-			f.Requests = append(f.Requests, RequestTime{Lookup: took, Queue: -1, Connect: -1, Answer: -1, Total: took,
-				Source: src, End: src})
+			f.lookupTook(partSeconds(m[1]), src)
 			at, found, lookup = nil, true, 0
 			continue
 		}
@@ -126,6 +122,12 @@ func (f *Facts) readRequests(t text) error {
 		at = f.curlPart(at, strings.ToLower(m[1]), m[2], m[3], src)
 	}
 	return nothingUnless(found)
+}
+
+// lookupTook keeps the time of a query for a name by itself.
+func (f *Facts) lookupTook(seconds float64, src Source) {
+	f.Requests = append(f.Requests, RequestTime{Lookup: seconds, Queue: -1, Connect: -1, Answer: -1, Total: seconds,
+		Source: src, End: src})
 }
 
 // curlPart adds a time to the request that is being read, or begins another.

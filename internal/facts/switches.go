@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,23 +80,15 @@ func (f *Facts) readSwitches(t text) error {
 		} else if thread == "" {
 			continue
 		} else if m := pmdBusy.FindStringSubmatch(line); m != nil {
-			keep(shareOf(m[1]), 0, src())
+			keep(amount(m[1])/100, 0, src())
 		} else if m := pmdQueue.FindStringSubmatch(line); m != nil {
-			keep(shareOf(m[3]), 0, src())
+			keep(amount(m[3])/100, 0, src())
 		} else if m := vppInput.FindStringSubmatch(line); m != nil {
 			vectors, _ := strconv.ParseFloat(m[4], 64)
 			keep(-1, vectors, src())
 		}
 	}
 	return nothingUnless(found)
-}
-
-func shareOf(percent string) float64 {
-	v, err := strconv.ParseFloat(percent, 64)
-	if err != nil {
-		return 0
-	}
-	return v / 100
 }
 
 // readVPPErrors reads the reasons for which VPP dropped packets.
@@ -119,12 +112,7 @@ func (f *Facts) readVPPErrors(t text) error {
 }
 
 func holdsOneOf(s string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
 // The metrics of Cilium's agent, as Prometheus and as cilium metrics list print them.
