@@ -326,11 +326,10 @@ func (k *checker) judgements(r *catalog.Record, e conffile.Entry, v reading, ver
 		if strings.HasPrefix(k.file.text, plannedFile) && (severity == Info && j.Code == "harmful" || j.Typical) {
 			continue // the value was computed for its path and machine
 		}
-		switch {
-		case !certain:
+		if !certain {
 			severity = Info
-			fallthrough
-		case j.Typical && in["memory"] == nil:
+		}
+		if !certain || j.Typical && in["memory"] == nil {
 			because += " " + assumedText
 		}
 		sources := j.Sources

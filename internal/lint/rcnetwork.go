@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -14,12 +15,23 @@ import (
 // so of loopback and of interfaces with two ends.
 var pointToPoint = []string{"lo", "tun", "gif", "gre", "ng", "ppp", "stf", "ipsec", "me"}
 
+// ifconfigLines are the variables of rc.conf for ifconfig, in the order of their names.
+func (k *checker) ifconfigLines() iter.Seq[*assignment] {
+	return func(yield func(*assignment) bool) {
+		for _, key := range slices.Sorted(maps.Keys(k.set)) {
+			a := k.set[key]
+			if a.kind == conffile.RC && strings.HasPrefix(a.entry.Name, "ifconfig_") && !yield(a) {
+				return
+			}
+		}
+	}
+}
+
 // judgeMasks reports an IPv4 address without a mask.
 func (k *checker) judgeMasks() {
-	for _, key := range slices.Sorted(maps.Keys(k.set)) {
-		a := k.set[key]
+	for a := range k.ifconfigLines() {
 		words := strings.Fields(a.entry.Value)
-		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") || a.entry.Has(conffile.Expands) ||
+		if a.entry.Has(conffile.Expands) ||
 			slices.Contains(pointToPoint, strings.TrimRight(a.entry.Iface, "0123456789")) ||
 			slices.Contains(words, "netmask") {
 			continue
@@ -42,10 +54,9 @@ func (k *checker) judgeMasks() {
 // judgeBridged reports an address of an interface that is a member of a bridge.
 func (k *checker) judgeBridged() {
 	bridges := map[string]*assignment{}
-	for _, key := range slices.Sorted(maps.Keys(k.set)) {
-		a := k.set[key]
+	for a := range k.ifconfigLines() {
 		words := strings.Fields(a.entry.Value)
-		for i := 0; i+1 < len(words) && a.kind == conffile.RC && strings.HasPrefix(a.entry.Name, "ifconfig_"); i++ {
+		for i := 0; i+1 < len(words); i++ {
 			if words[i] == "addm" {
 				bridges[words[i+1]] = a
 			}
@@ -54,11 +65,9 @@ func (k *checker) judgeBridged() {
 	if allowed := k.effects["net.link.bridge.member_ifaddrs"]; allowed != nil && !isOff(allowed.entry.Value) {
 		return
 	}
-	for _, key := range slices.Sorted(maps.Keys(k.set)) {
-		a := k.set[key]
+	for a := range k.ifconfigLines() {
 		bridge := bridges[a.entry.Iface]
-		if a.kind != conffile.RC || !strings.HasPrefix(a.entry.Name, "ifconfig_") || bridge == nil ||
-			a.entry.Has(conffile.Expands) || !slices.ContainsFunc(strings.Fields(a.entry.Value), givesAddress) {
+		if bridge == nil || a.entry.Has(conffile.Expands) || !slices.ContainsFunc(strings.Fields(a.entry.Value), givesAddress) {
 			continue
 		}
 		k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true,

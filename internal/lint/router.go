@@ -108,11 +108,7 @@ func routerOf(arguments string) string {
 
 // judgeNetworkAddress reports an interface that has the first or the last address of its network.
 func (k *checker) judgeNetworkAddress() {
-	for _, key := range slices.Sorted(maps.Keys(k.set)) {
-		a := k.set[key]
-		if a.kind != conffile.RC || a.entry.Has(conffile.Part) || !strings.HasPrefix(a.entry.Name, "ifconfig_") {
-			continue
-		}
+	for a := range k.ifconfigLines() {
 		network, clear := networkOf(a.entry)
 		if !clear || !network.IsValid() || network.Bits() > 30 || network.Bits() == 0 || network.Addr().IsUnspecified() {
 			continue
