@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -141,19 +140,6 @@ func roundTrip(f *facts.Facts, peer string) (facts.Ping, bool) {
 		return facts.Ping{Avg: f.Told.RTT.Seconds(), Source: f.Told.RTTSource}, true
 	}
 	return facts.Ping{}, false
-}
-
-// fillsLink reports whether a rate is what a link that is up can carry, or one of Ethernet where none is known: of
-// 1500-byte frames TCP is left 94%.
-func fillsLink(f *facts.Facts, bps float64) bool {
-	for _, link := range []float64{1e8, 1e9, 2.5e9, 5e9, 1e10, 25e9, 40e9, 50e9, 1e11} {
-		if bps > 0.92*link && bps < 0.996*link { // the more the larger the frames
-			return true
-		}
-	}
-	return slices.ContainsFunc(f.NICs, func(n facts.NIC) bool {
-		return physical(&n) && n.Speed > 0 && bps > 0.85*float64(n.Speed)
-	})
 }
 
 // plainSetting is a setting's name without the field that a ceiling names.
