@@ -12,7 +12,7 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 .PHONY: help install build demo test ansible live bench check vuln generate tools dist release release-check fuzz kernels clean
 
 help:
-	@echo 'build     bin/wirerate'
+	@echo 'build     bin/wirerate and its manual pages, bin/man'
 	@echo 'demo      tune an emulated 1 Gbit/s, 50 ms path; the report is out/report.html'
 	@echo 'test      every test'
 	@echo 'ansible   the collection: ansible-lint, rollouts on twelve hosts, the controller killed KILLS (3) times'
@@ -23,19 +23,22 @@ help:
 	@echo 'fuzz      every fuzz target for FUZZTIME (10s)'
 	@echo 'kernels   the catalog against Debian kernels under QEMU, or against DUMP=FILE or ssh://HOST'
 	@echo 'dist      static binaries of linux, freebsd and openbsd, manual pages and licences, in dist/'
-	@echo 'install   the binary, manual pages and completions below PREFIX (/usr/local)'
+	@echo 'install   what build made, and completions, below PREFIX (/usr/local)'
 	@echo 'release   archives, packages, bill of materials, checksums, in dist/release (empty before)'
 	@echo 'tools     install the programs that demo, test and bench drive'
 
 build:
 	$(BUILD) -o bin/wirerate ./cmd/wirerate
+	$(GO) run -ldflags '$(LDFLAGS)' ./tools/gendocs -man -o bin/man
 
+# Only copies: under sudo there is often no Go, and what it built would be root's.
 PREFIX ?= /usr/local
-install: build
+install:
+	@[ -x bin/wirerate ] && [ -d bin/man ] || { echo 'make build first, without sudo'; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 		$(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 bin/wirerate $(DESTDIR)$(PREFIX)/bin/wirerate
-	$(GO) run -ldflags '$(LDFLAGS)' ./tools/gendocs -man -o $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 bin/man/* $(DESTDIR)$(PREFIX)/share/man/man1/
 	bin/wirerate completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/wirerate
 	bin/wirerate completion zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_wirerate
 	bin/wirerate completion fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/wirerate.fish
