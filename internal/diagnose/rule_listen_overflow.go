@@ -7,7 +7,6 @@ import (
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
-	"github.com/wirerate/wirerate/internal/system"
 )
 
 // listenOverflow finds accept queues that overflowed.
@@ -28,11 +27,7 @@ func listenOverflow() Rule {
 			s := graded(found[0], accepted, Critical)
 			out := with(s, one("listening sockets", sources(found), "connections lost at full accept queues: %s",
 				happened(found[0])))
-			out[0].Fix = []Fix{{Action: "raise the backlog that the program gives to listen(), or accept faster"}}
-			if !programsBacklog(f) {
-				out[0].Fix = append([]Fix{{Setting: map[system.System]string{"linux": "net.core.somaxconn",
-					"freebsd": "kern.ipc.soacceptqueue"}[f.System]}}, out[0].Fix...)
-			}
+			out[0].Fix = backlogFixes(f)
 			return out
 		},
 		Fires: linuxExample("/proc/net/netstat", "TcpExt: ListenOverflows ListenDrops\nTcpExt: 412 412\n"),

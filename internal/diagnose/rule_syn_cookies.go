@@ -1,8 +1,10 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/system"
 )
@@ -31,9 +33,7 @@ func synCookies() Rule {
 				Warning)
 			out := with(s, one("half-open connections", sources(found),
 				"the queue of half-open connections overflowed: %s", strings.TrimSpace(found[0].Source.Text)))
-			out[0].Fix = []Fix{{Setting: map[system.System]string{"linux": "net.ipv4.tcp_max_syn_backlog",
-				"freebsd": "net.inet.tcp.syncache.hashsize"}[f.System]},
-				{Action: "more arrivals than the host can accept may also be an attack: look at the sources of the SYNs"}}
+			out[0].Fix = floodFixes(f)
 			return out
 		},
 		Fires: linuxExample("/proc/net/netstat", "TcpExt: SyncookiesSent TCPReqQFullDoCookies "+
@@ -53,7 +53,40 @@ func dropsAlone(f *facts.Facts) []Finding {
 	found := with(graded(drops, total(f, "Tcp.PassiveOpens"), Warning),
 		one("half-open connections", []facts.Source{drops.Source}, "listening sockets dropped SYNs, and nothing "+
 			"shows that an accept queue was full: %s", happened(drops)))
-	found[0].Fix = []Fix{{Setting: "net.ipv4.tcp_max_syn_backlog"}, {Action: "look whether connections pile up in " +
-		"SYN-RECV (ss -tn state syn-recv)"}}
+	found[0].Fix = append(halfOpenFixes(f), Fix{Action: "look whether connections pile up in SYN-RECV (ss -tn state syn-recv)"})
 	return found
+}
+
+// floodFixes are those of a host to which more connections are opened than it takes.
+func floodFixes(f *facts.Facts) []Fix {
+	return append(halfOpenFixes(f),
+		Fix{Action: "more arrivals than the host can accept may also be an attack: look at the sources of the SYNs"})
+}
+
+// halfOpenFixes raise the limit of a listener's half-open connections. Linux bounds them by the listener's own backlog since
+// 4.4, and by net.ipv4.tcp_max_syn_backlog only where it sends no SYN cookies (net/ipv4/tcp_input.c, tcp_conn_request).
+func halfOpenFixes(f *facts.Facts) []Fix {
+	if f.System == system.FreeBSD {
+		return []Fix{{Setting: "net.inet.tcp.syncache.hashsize"}}
+	}
+	fixes := backlogFixes(f)
+	v, err := catalog.ParseVersion(f.Release)
+	if cookies, known := f.Integer("net.ipv4.tcp_syncookies"); known && cookies == 0 ||
+		err == nil && v != "" && !v.AtLeast("4.4") {
+		fixes = append(fixes, Fix{Setting: "net.ipv4.tcp_max_syn_backlog"})
+	}
+	return fixes
+}
+
+// backlogFixes raise the backlog of listening sockets: what the kernel allows, where that may be the limit, and what
+// their programs ask for.
+func backlogFixes(f *facts.Facts) []Fix {
+	const ample = 4096 // the default since Linux 5.4, above what programs ask for by themselves
+	setting := map[system.System]string{system.Linux: "net.core.somaxconn", system.FreeBSD: "kern.ipc.soacceptqueue"}[f.System]
+	limit, known := f.Integer(setting)
+	if programsBacklog(f) || known && limit >= ample {
+		return []Fix{{Action: fmt.Sprintf("raise the backlog that the program gives to listen(), in its configuration, and "+
+			"restart it (the kernel allows %d), or accept faster", limit)}}
+	}
+	return []Fix{{Setting: setting}, {Action: "raise the backlog that the program gives to listen(), or accept faster"}}
 }

@@ -14,7 +14,6 @@ func synFlood() Rule {
 	return Rule{
 		ID: "syn-flooding", Title: "The kernel took the arrivals at a port for a SYN flood", Systems: onLinux(),
 		Needs: []string{"messages"}, Severity: Warning,
-		Settings: []string{"net.core.somaxconn", "net.ipv4.tcp_max_syn_backlog"},
 		Because: "The port's queue of half-open connections was full: an attack, or more clients " +
 			"than the backlog holds.",
 		Check: func(in Input) []Finding {
@@ -24,26 +23,32 @@ func synFlood() Rule {
 				"TcpExt.TCPReqQFullDrop") == 0 {
 				return nil
 			}
-			lines, n := matching(in.Facts, floodedPort)
-			if n == 0 {
-				return one("half-open connections", []facts.Source{m.Source}, "%s", m.Text)
+			found := one("half-open connections", []facts.Source{m.Source}, "%s", m.Text)
+			if lines, n := matching(in.Facts, floodedPort); n > 0 {
+				found = floodedPorts(in.Facts, lines, n)
 			}
-			ports := map[string]int{}
-			for _, line := range in.Facts.Lines("dmesg") {
-				if port := floodedPort.FindStringSubmatch(line); port != nil {
-					ports[port[1]]++
-				}
-			}
-			most := slices.MaxFunc(slices.Sorted(maps.Keys(ports)), func(a, b string) int { return ports[a] - ports[b] })
-			said := "the kernel reported it in " + counted(n, "line")
-			if len(ports) > 1 {
-				said += fmt.Sprintf(", %d of them for this port", ports[most])
-			}
-			return one("port "+most, lines, "%s", said)
+			found[0].Fix = floodFixes(in.Facts)
+			return found
 		},
 		Fires: linuxExample("dmesg", "[ 99.1] TCP: request_sock_TCP: Possible SYN flooding on port 443. Sending cookies.\n"),
 		Quiet: linuxExample("dmesg", "[ 9.1] e1000e 0000:00:19.0 eth0: NIC Link is Up\n"),
 	}
+}
+
+// floodedPorts names the port that most of the lines report.
+func floodedPorts(f *facts.Facts, lines []facts.Source, n int) []Finding {
+	ports := map[string]int{}
+	for _, line := range f.Lines("dmesg") {
+		if port := floodedPort.FindStringSubmatch(line); port != nil {
+			ports[port[1]]++
+		}
+	}
+	most := slices.MaxFunc(slices.Sorted(maps.Keys(ports)), func(a, b string) int { return ports[a] - ports[b] })
+	said := "the kernel reported it in " + counted(n, "line")
+	if len(ports) > 1 {
+		said += fmt.Sprintf(", %d of them for this port", ports[most])
+	}
+	return one("port "+most, lines, "%s", said)
 }
 
 // floodedPort is the port in such a line; newer kernels name the address before it.
