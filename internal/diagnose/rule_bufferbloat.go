@@ -9,8 +9,7 @@ func bufferbloat() Rule {
 	return Rule{
 		ID: "bufferbloat", Title: "Round trips grow far above the path's own", Systems: onLinux(),
 		Needs: []string{"flows"}, Severity: Warning,
-		Settings: []string{"net.core.default_qdisc"},
-		Because:  "A queue somewhere on the path is full: everything that shares it is delayed.",
+		Because: "A queue somewhere on the path is full: everything that shares it is delayed.",
 		Confirm:  "ping during a transfer shows the same delay.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source
@@ -30,7 +29,8 @@ func bufferbloat() Rule {
 			if len(evidence) == 0 {
 				return nil
 			}
-			return do("shape to a little below the bottleneck's rate with fq_codel or cake where the queue stands",
+			return do("shape to a little below the bottleneck's rate with fq_codel or cake where the queue stands (here, if "+
+				"tc -s qdisc shows a backlog); BBR at this end fills a queue elsewhere less than CUBIC",
 				one(worst.Peer, sample(evidence), "the round trip is %.0f ms, and was %.3g ms at its lowest",
 					worst.Values["rtt"], worst.Values["minrtt"]))
 		},
