@@ -10,7 +10,7 @@ func bufferbloat() Rule {
 		ID: "bufferbloat", Title: "Round trips grow far above the path's own", Systems: onLinux(),
 		Needs: []string{"flows"}, Severity: Warning,
 		Because: "A queue somewhere on the path is full: everything that shares it is delayed.",
-		Confirm:  "ping during a transfer shows the same delay.",
+		Confirm: "ping during a transfer shows the same delay.",
 		Check: func(in Input) []Finding {
 			var evidence []facts.Source
 			var worst facts.Flow
