@@ -24,5 +24,7 @@ func usbErrors() Rule {
 	}
 }
 
-// usbFailure is a transfer that failed in a way that unplugging does not explain: r8152.c, and ASIX's own driver.
-var usbFailure = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*): [TR][xX] status -(?:71|75|84|110)\b`)
+// usbFailure is a transfer that failed in a way that unplugging does not explain: r8152.c, ASIX's own driver, and access
+// to the registers in ax88179_178a.c, asix_common.c, smsc75xx.c, smsc95xx.c and lan78xx.c.
+var usbFailure = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*)(?: \([^)]*\))?: (?:[TR][xX] status |` +
+	`Failed to (?:read|write) (?:reg(?:ister)? )?(?:index )?0x[0-9a-f]+[:,] (?:ret = )?)-(?:71|75|84|110)\b`)
