@@ -96,6 +96,10 @@ func leftOut(f *facts.Facts, bond *facts.NIC) []Finding {
 		return nil
 	}
 	slices.Sort(names)
+	if len(names) == members { // the text ends before the others
+		return do(action, one(bond.Name, evidence, "%s of it carries nothing: it is not in its active aggregator %s",
+			strings.Join(names, ", "), bond.Aggregator))
+	}
 	return do(action, one(bond.Name, evidence, "%d of %s carry nothing: %s; they are not in its active aggregator %s",
 		len(names), counted(members, "member"), strings.Join(names, ", "), bond.Aggregator))
 }

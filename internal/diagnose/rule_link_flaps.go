@@ -16,7 +16,7 @@ import (
 func linkFlaps() Rule {
 	return Rule{
 		ID: "link-flaps", Title: "A link went down several times", Severity: Warning,
-		Needs:   []string{"linux:messages|bonding|statistics *", "freebsd:messages", "openbsd:messages"},
+		Needs:   []string{"linux:messages|bonding|statistics *|interfaces", "freebsd:messages", "openbsd:messages"},
 		Because: "Each time everything in flight is lost and routes change; cable, optic or power saving is the usual cause.",
 		Check: func(in Input) []Finding {
 			logs := linkLogs(in.Facts)

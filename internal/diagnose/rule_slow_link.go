@@ -32,6 +32,9 @@ func slowLink() Rule {
 					out = append(out, ofUnknownCard(in.Facts, n)...)
 					continue
 				}
+				if n.Speed == 0 && n.Shown["link"].Text == "" {
+					out = append(out, partnerSlow(in.Facts, n)...)
+				}
 				if !n.Up || n.Speed == 0 || n.Speed > 100*units.Mbit || n.Fastest < units.Gbit ||
 					n.Media != "" && n.Media != "Twisted Pair" && n.Media != "MII" {
 					continue
@@ -62,6 +65,22 @@ func slowLink() Rule {
 		Fires: slowLinkExample(100),
 		Quiet: slowLinkExample(1000),
 	}
+}
+
+// partnerSlow finds, in an answer of ethtool that was cut off before its speed, another end that offers no gigabit.
+func partnerSlow(f *facts.Facts, n *facts.NIC) []Finding {
+	if n.Offered == 0 || n.Offered > 100*units.Mbit || n.Fastest < units.Gbit || n.Advertised <= n.Offered {
+		return nil
+	}
+	var evidence []facts.Source
+	from := "ethtool " + n.Name
+	for i, line := range f.Lines(from) {
+		if strings.Contains(line, "Link partner advertised link modes:") {
+			evidence = append(evidence, f.Line(from, i+1))
+		}
+	}
+	return do("set the switch's port to negotiate, or use a faster port; change the cable",
+		one(n.Name, evidence, "the other end offers %s at most, this card %s", n.Offered, n.Advertised))
 }
 
 // slowedInLog finds links that came up at 1 Gbit/s or more before, and last at 100 Mbit/s or less.

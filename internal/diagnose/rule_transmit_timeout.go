@@ -40,7 +40,7 @@ func hungWords() []string {
 		"reset adapter unexpectedly", ": watchdog timeout", "tx timeout detected", "tx timeout on queue", // e1000e, BSDs, mlx5
 		"lost tx completions is above", "lost tx completion is above", "keep alive watchdog timeout", // ena
 		": trigger reset is on", "ena admin queue is not in running state", // ena of FreeBSD
-		"tx_timeout recovery level", "appears to be hung!", ": watchdog: head ", // i40e, ixl, virtio_net
+		"tx_timeout recovery level", "driver issue detected, pf reset", "appears to be hung!", ": watchdog: head ", // i40e, ixl, virtio_net
 		"_cond == 0 (loop", "rtl_chipcmd_cond == 1 (loop", "rtl_phyar_cond == 1 (loop", "rtl_eriar_cond == 1 (loop"} // r8169
 }
 
@@ -137,12 +137,12 @@ var (
 		`lost tx completions? is above`)
 	intelGigabit = regexp.MustCompile(`\be1000e\b.*Unit Hang`)
 	notOnSlot    = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|` +
-		`fec|mvneta|mvpp2|mtk_soc_eth|ag71xx|cpsw|gianfar)\)`)
+		`fec|ethoc|mvneta|mvpp2|mtk_soc_eth|ag71xx|cpsw|gianfar)\)|\b\w+ [0-9a-f]{6,10}\.\w+ [a-z]`)
 )
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
 var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
-	`NETDEV WATCHDOG: ([a-z][\w.-]*) |^(?:\[[^\]]*\] )?[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
+	`NETDEV WATCHDOG: ([a-z][\w.-]*) |(?:^|[ >\]])[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
 	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|` +
 	`ENA admin queue)|` +
 	`(?:^|[ >])([a-z]{2,}\w*\d\w*): [Dd]etected [Tt]x`)

@@ -76,7 +76,7 @@ func refusedFunctions(f *facts.Facts) (out []Finding) {
 var (
 	spoofed   = regexp.MustCompile(`\b\d+ Spoofed packets detected`)
 	malicious = regexp.MustCompile(`[1-9]\d* [TR]x Malicious Driver Detection events|` +
-		`Malicious Driver Detection event 0x[0-9a-f]+ on [TR]X queue|[TR]X driver issue detected on [PV]F`)
+		`Malicious Driver Detection event 0x[0-9a-f]+ on [TR]X queue|[TR]X driver issue detected on VF`)
 )
 
 // functionReceived is what a virtual function received.
