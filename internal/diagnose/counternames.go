@@ -70,7 +70,7 @@ func damagedFrame(s string) bool {
 		"symbol_err") {
 		return true
 	}
-	return holdsAny(s, "rx_frame_errors", "rx_align", "alignment_errs", "align_errors")
+	return holdsAny(s, "uncorrectable_block", "fec_uncor", "rx_frame_errors", "rx_align", "alignment_errs", "align_errors")
 }
 
 // pauseReceived and pauseSent tell pause frames of either direction, those of

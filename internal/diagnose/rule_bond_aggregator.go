@@ -1,16 +1,18 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // bondAggregator finds members of a bond that LACP leaves out.
 func bondAggregator() Rule {
 	return Rule{
-		ID: "bond-members-unused", Title: "Members of a bond carry nothing", Systems: onLinux(), Needs: []string{"bonding"},
+		ID: "bond-members-unused", Title: "Members of a bond carry nothing", Systems: onLinux(), Needs: []string{"bonding|messages"},
 		Severity: Warning,
 		Because: "Of 802.3ad only the members of the active aggregator carry packets: those whose ports of the switch " +
 			"speak LACP, with one key, at one speed.",
@@ -22,11 +24,43 @@ func bondAggregator() Rule {
 				}
 				out = append(out, leftOut(in.Facts, bond)...)
 			}
+			if len(out) == 0 {
+				return noPartner(in.Facts)
+			}
 			return out
 		},
 		Fires: linuxExample(facts.BondingFolder+"bond0", aggregatorExample("1")),
 		Quiet: linuxExample(facts.BondingFolder+"bond0", aggregatorExample("2")),
 	}
+}
+
+// noPartner finds bonds of which the kernel says that nobody answers LACP (bond_3ad.c).
+func noPartner(f *facts.Facts) []Finding {
+	lines, n := matching(f, noResponse)
+	if n == 0 {
+		return nil
+	}
+	return do(groupPorts, one(cmp.Or(firstGroup(noResponse, lines[0].Text), "bond"), lines,
+		"no partner answers LACP, in %s: it sends through one member only", counted(n, "line")))
+}
+
+var noResponse = regexp.MustCompile(`(?:([\w.-]+): )?(?:Warning: |\(warning\): )?No 802\.3ad response from the link partner`)
+
+// groupPorts is what is done about members that LACP leaves out.
+const groupPorts = "let all the ports of the switch form one group with LACP (same key, speed and duplex); bonding sends " +
+	"nothing through the others"
+
+// apart reports whether the members of a bond whose own aggregator was not read (the kernel shows it to root alone) are
+// in several: only one of these is active.
+func apart(f *facts.Facts, bond *facts.NIC) (names []string, evidence []facts.Source, several bool) {
+	ids := map[string]bool{}
+	for i := range f.NICs {
+		if m := &f.NICs[i]; m.Master == bond.Name && m.Aggregator != "" {
+			ids[m.Aggregator] = true
+			names, evidence = append(names, m.Name), append(evidence, m.Shown["aggregator"])
+		}
+	}
+	return names, evidence, len(ids) > 1
 }
 
 // leftOut finds the members that are not in the aggregator that is active.
@@ -46,9 +80,14 @@ func leftOut(f *facts.Facts, bond *facts.NIC) []Finding {
 		names = append(names, m.Name)
 		evidence = append(evidence, m.Shown["aggregator"])
 	}
-	action := "let all the ports of the switch form one group with LACP (same key, speed and duplex); bonding sends " +
-		"nothing through the others"
+	action := groupPorts
 	switch {
+	case bond.Aggregator == "":
+		if names, evidence, several := apart(f, bond); several {
+			return do(action, one(bond.Name, evidence, "its members are in different aggregators (%s), of which only one is "+
+				"active", strings.Join(names, ", ")))
+		}
+		return nil
 	case bond.Aggregator == "none":
 		found := do(action, one(bond.Name, evidence, "it has no active aggregator: no partner answers LACP on %s",
 			counted(members, "member")))
@@ -57,6 +96,10 @@ func leftOut(f *facts.Facts, bond *facts.NIC) []Finding {
 		return nil
 	}
 	slices.Sort(names)
+	if len(names) == members { // the text ends before the others
+		return do(action, one(bond.Name, evidence, "%s of it carries nothing: it is not in its active aggregator %s",
+			strings.Join(names, ", "), bond.Aggregator))
+	}
 	return do(action, one(bond.Name, evidence, "%d of %s carry nothing: %s; they are not in its active aggregator %s",
 		len(names), counted(members, "member"), strings.Join(names, ", "), bond.Aggregator))
 }

@@ -14,15 +14,23 @@ func cardHot() Rule {
 			}
 			name := tooHot.FindStringSubmatch(lines[0].Text)[1]
 			if name == "" {
-				name = "card"
+				name = cardOf(lines...)
 			}
-			return do("give the card a fan, or another slot; look at the optic or the cable it drives",
+			found := do("give the card a fan, or another slot; look at the optic or the cable it drives",
 				one(name, lines, "its driver reported heat in %s", counted(n, "line")))
+			if warnsOfHeat.MatchString(lines[0].Text) {
+				found = with(Warning, found)
+			}
+			return found
 		},
 		Fires: freebsdExample("dmesg", "ix0: CRITICAL: OVER TEMP!! PHY IS SHUT DOWN!!\n"),
 		Quiet: freebsdExample("dmesg", "ix0: link state changed to UP\n"),
 	}
 }
 
-// tooHot is what ix(4) and ixgbe say.
-var tooHot = regexp.MustCompile(`(?:\b([a-z]+\d+): .*)?(?:OVER TEMP|because it has over heated)`)
+// tooHot is what ix(4), ixgbe and mlx5 (core/events.c) say; warnsOfHeat comes while the card still works.
+var (
+	tooHot = regexp.MustCompile(`(?:\b([a-z]+\d+): .*)?(?:OVER TEMP|because it has over heated|` +
+		`High temperature on sensors|Port module event.*High Temperature)`)
+	warnsOfHeat = regexp.MustCompile(`High temperature on sensors`)
+)

@@ -23,7 +23,7 @@ func cpuStolen() Rule {
 					n++
 				}
 			}
-			if all := in.Facts.AllProcessors; n == 0 && all != nil {
+			if all := in.Facts.AllProcessors; n == 0 && all != nil && all.Sampled {
 				stolen, evidence, n = missed(*all), append(evidence, all.Source), 1
 			}
 			if n == 0 || stolen/float64(n) < 0.1 {
@@ -32,7 +32,7 @@ func cpuStolen() Rule {
 			found := do("ask the provider, or move the machine to a host with free processors",
 				one("processor", sample(evidence),
 					"%.0f%% of the time was stolen while it was observed", 100*stolen/float64(n)))
-			if (strings.HasPrefix(evidence[0].From, "mpstat") || evidence[0].From == "top") && stolen/float64(n) >= 0.3 {
+			if (strings.HasPrefix(evidence[0].From, "mpstat") || evidence[0].From == "top" || evidence[0].From == "vmstat") && stolen/float64(n) >= 0.3 {
 				found = with(Warning, found)
 			}
 			return found

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -98,5 +97,5 @@ var (
 )
 
 func allocatesPackets(line string) bool {
-	return strings.Contains(line, "alloc_skb") || strings.Contains(line, "netdev_alloc")
+	return holdsAny(line, "alloc_skb", "netdev_alloc", "alloc_rx_", "page_pool_", "net_rx_action", "refill_rx", "rx_refill")
 }

@@ -40,7 +40,7 @@ func halfDuplexMessages(f *facts.Facts) (out []Finding) {
 	last := map[string][]string{}
 	at := map[string]facts.Source{}
 	for i, line := range f.Lines("dmesg") {
-		if m := linkMessage.FindStringSubmatch(line); m != nil {
+		if m := linkCameUp(line); m != nil {
 			last[m[1]], at[m[1]] = m, f.Line("dmesg", i+1)
 		}
 	}
@@ -52,6 +52,19 @@ func halfDuplexMessages(f *facts.Facts) (out []Finding) {
 	}
 	return out
 }
+
+// linkCameUp takes the interface, the speed and the duplex out of a line; nil where it says no link came up.
+func linkCameUp(line string) []string {
+	if m := linkMessage.FindStringSubmatch(line); m != nil {
+		return m
+	}
+	return memberUp.FindStringSubmatch(line)
+}
+
+// memberUp is what bonding says of a member (bond_main.c): "(slave eth1): link status definitely up, 100 Mbps half
+// duplex", before 5.3 "link status definitely up for interface eth1, 100 Mbps full duplex".
+var memberUp = regexp.MustCompile(`(?:slave |definitely up for interface )([a-z][\w.-]*)(?:\): link status definitely up)?, ` +
+	`(\d+) Mbps (full|half) duplex`)
 
 // linkMessage is what drivers say of a link that came up: phylib "Link is Up - 100Mbps/Full", mii "link up, 100Mbps,
 // full-duplex", Intel's "NIC Link is Up 1000 Mbps Full Duplex".

@@ -10,7 +10,7 @@ import (
 func duplexMismatch() Rule {
 	return Rule{
 		ID: "duplex-mismatch", Title: "The two ends of a link seem not to agree on duplex", Severity: Warning,
-		Needs: []string{"linux:statistics *|link *", "freebsd:ifconfig|interface counters", "openbsd:ifconfig"},
+		Needs: []string{"linux:statistics *|link *|links", "freebsd:ifconfig|interface counters", "openbsd:ifconfig"},
 		Because: "The end that negotiates falls back to half duplex and sees late collisions; " +
 			"the fixed end sees damaged frames.",
 		Confirm: "Errors stop after both ends negotiate, or both are fixed to the same mode.",
@@ -30,6 +30,12 @@ func duplexMismatch() Rule {
 				}
 				if in.Facts.System != "linux" && n.Duplex == "" {
 					continue // a few may be of a link at half duplex, or of an emulated card
+				}
+				if c.Value == 0 && in.Facts.System == "linux" && n.Duplex == "" {
+					if found := unknownDuplex(n); found != nil {
+						out = append(out, found...)
+						continue
+					}
 				}
 				if c.Value > 0 && float64(c.Value) > 1e-6*float64(received(n)) && still(c) {
 					out = append(out, do("let both ends of the link negotiate",
@@ -53,6 +59,19 @@ func duplexMismatch() Rule {
 		Fires: duplexExample("off"),
 		Quiet: duplexExample("on"),
 	}
+}
+
+// unknownDuplex finds collisions of a link of which nothing says its duplex: they are counted at half duplex alone.
+func unknownDuplex(n *facts.NIC) []Finding {
+	c := n.Counters["link.tx_collsns"]
+	if s := graded(c, sentPackets(n), Warning); c.Value == 0 || sentPackets(n) == 0 || s != Warning {
+		return nil
+	}
+	found := do("let both ends of the link negotiate; in a virtual machine, give it a paravirtual card",
+		one(n.Name, []facts.Source{c.Source}, "collisions: %s, %s of the packets sent: they are counted at half duplex alone",
+			happened(c), percent(lossShare(c, sentPackets(n)))))
+	found[0].Confirm = "ethtool " + n.Name + " shows Duplex: Half."
+	return found
 }
 
 func duplexExample(negotiate string) Example {

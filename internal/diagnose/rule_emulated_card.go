@@ -5,23 +5,22 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // emulatedCard finds a virtual machine with an imitation of an old card.
 func emulatedCard() Rule {
 	return Rule{
 		ID: "emulated-card", Title: "A virtual machine uses an emulated network card", Severity: Warning,
-		Systems: onLinux(), Needs: []string{"driver *"},
+		Systems: onLinux(), Needs: []string{"driver *|lspci"},
 		Because: "Each access to the registers of an emulated card interrupts the machine for the " +
 			"hypervisor; a paravirtual card (virtio, vmxnet3, ENA, netvsc) uses shared memory.",
 		Check: func(in Input) (out []Finding) {
-			shown := slices.Concat(in.Facts.Lines("/proc/cpuinfo"), in.Facts.Lines("lscpu"))
-			if !slices.ContainsFunc(shown, virtualProcessor) {
-				return nil
-			}
+			virtual := virtualMachine(in.Facts)
 			for i := range in.Facts.NICs {
 				n := &in.Facts.NICs[i]
-				if n.Up && slices.Contains([]string{"e1000", "8139cp", "8139too", "pcnet32", "ne2k-pci", "tulip"}, n.Driver) {
+				down := !n.Up && !n.StateUnknown && n.MTU > 0
+				if !down && (virtual || virtualAddress.MatchString(n.MAC)) && slices.Contains([]string{"e1000", "8139cp", "8139too", "pcnet32", "ne2k-pci", "tulip"}, n.Driver) {
 					out = append(out, do("give the virtual machine a paravirtual card",
 						one(n.Name, []facts.Source{n.Shown["driver"]}, "%s drives it in a virtual machine", n.Driver))...)
 				}
@@ -32,6 +31,20 @@ func emulatedCard() Rule {
 		Quiet: emulatedExample("virtio_net"),
 	}
 }
+
+// virtualMachine reports whether a processor, the kernel's log or the list of devices is of a virtual machine.
+func virtualMachine(f *facts.Facts) bool {
+	return slices.ContainsFunc(slices.Concat(f.Lines("/proc/cpuinfo"), f.Lines("lscpu")), virtualProcessor) ||
+		slices.ContainsFunc(slices.Concat(f.Lines("dmesg"), f.Lines("lspci -vv")), virtualHardware.MatchString)
+}
+
+var (
+	// virtualHardware is what the kernel's log says of a hypervisor, and lspci of the devices that it imitates.
+	virtualHardware = regexp.MustCompile(`Hypervisor detected: |\bDMI: (?:QEMU|VMware|innotek|Bochs|Red Hat KVM|Xen |` +
+		`Microsoft Corporation Virtual)|Subsystem: .*(?:QEMU|VMware|VirtualBox)`)
+	// virtualAddress is an Ethernet address that QEMU's tools, VMware, VirtualBox, Xen or Hyper-V give.
+	virtualAddress = regexp.MustCompile(`(?i)^(?:52:54:00|00:0c:29|00:50:56|00:05:69|08:00:27|00:16:3e|00:15:5d):`)
+)
 
 func virtualProcessor(line string) bool {
 	return strings.HasPrefix(strings.ToLower(line), "flags") && hasWord(line, "hypervisor") || strings.HasPrefix(line,

@@ -58,7 +58,7 @@ var cardMessage = regexp.MustCompile(`\b(e1000e?|igb|igc|ixgbe|i40e|ice|iavf|r81
 // isCard reports whether the device at a PCI address is a network card: by its address, or by what its driver logs.
 func isCard(f *facts.Facts, address string) bool {
 	for i := range f.NICs {
-		if n := &f.NICs[i]; n.Bus != "" && strings.HasSuffix(n.Bus, address) {
+		if n := &f.NICs[i]; n.Bus != "" && strings.HasSuffix(n.Bus, address) || n.Name == address {
 			return true
 		}
 	}

@@ -16,7 +16,7 @@ import (
 func linkFlaps() Rule {
 	return Rule{
 		ID: "link-flaps", Title: "A link went down several times", Severity: Warning,
-		Needs:   []string{"linux:messages|bonding|statistics *", "freebsd:messages", "openbsd:messages"},
+		Needs:   []string{"linux:messages|bonding|statistics *|interfaces", "freebsd:messages", "openbsd:messages"},
 		Because: "Each time everything in flight is lost and routes change; cable, optic or power saving is the usual cause.",
 		Check: func(in Input) []Finding {
 			logs := linkLogs(in.Facts)
@@ -54,14 +54,14 @@ func linkFlaps() Rule {
 	}
 }
 
-// countedFlaps finds a link whose driver counted how often it changed: going down (mlx5, sysfs), or both ways (the
+// countedFlaps finds a link whose driver counted how often it changed: going down (mlx5, sysfs), or both ways (sysfs, the
 // link status interrupts of ixgbe, which come a few times while the link is first set up).
 func countedFlaps(n *facts.NIC) []Finding {
 	for _, c := range []struct {
 		name  string
 		least uint64
 		what  string
-	}{{"link_down_events_phy", 3, "going down"}, {"carrier_down_count", 3, "going down"}, {"lsc_int",
+	}{{"link_down_events_phy", 3, "going down"}, {"carrier_down_count", 3, "going down"}, {"carrier_changes", 10, "changing its state"}, {"lsc_int",
 		10, "changing its state"}} {
 		const many = 3 // times the least: fewer may be restarts of the switch and changes of settings since the start
 		if seen := n.Counters[c.name]; seen.Value >= c.least && physical(n) {

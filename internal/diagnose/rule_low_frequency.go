@@ -5,17 +5,21 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // lowFrequency finds a processor that runs far below its highest frequency.
 func lowFrequency() Rule {
 	return Rule{
-		ID: "processor-slowed", Title: "The processor runs far below its highest frequency", Systems: onFreeBSD(),
-		Needs: []string{"settings"}, Severity: Info,
+		ID: "processor-slowed", Title: "The processor runs far below its highest frequency", Systems: []string{"freebsd", "linux"},
+		Needs: []string{"freebsd:settings", "linux:messages"}, Severity: Info,
 		Because: "Packets cost time per clock: at a fraction of its frequency a core passes a fraction of the packets. " +
 			"While it idles the lowest frequency is right; powerd may also be told to stay there.",
 		Confirm: "The frequency is as low while the transfer runs.",
 		Check: func(in Input) []Finding {
+			if in.Facts.System == "linux" {
+				return throttled(in.Facts)
+			}
 			now, src, ok := setting(in.Facts, "dev.cpu.0.freq")
 			levels, known := in.Facts.Setting("dev.cpu.0.freq_levels")
 			first, _, _ := strings.Cut(levels, "/")
@@ -31,3 +35,17 @@ func lowFrequency() Rule {
 		Quiet: freebsdExample("sysctl -a", "dev.cpu.0.freq: 1416\ndev.cpu.0.freq_levels: 1416/-1 1008/-1 408/-1\n"),
 	}
 }
+
+// throttled finds processors that slowed down for heat (Linux arch/x86/kernel/cpu/mce/therm_throt.c).
+func throttled(f *facts.Facts) []Finding {
+	lines, n := matching(f, clockThrottled)
+	if n == 0 {
+		return nil
+	}
+	found := one("processor", lines, "it slowed its clock down for heat, in %s", counted(n, "line"))
+	found[0].Because = "Packets cost time per clock: a processor that is too hot passes fewer of them."
+	found[0].Confirm = "The messages come while it is slow; turbostat or cpupower monitor shows a low frequency under load."
+	return do("clean its fans and heat sink, let more air through the case; watch sensors under load", found)
+}
+
+var clockThrottled = regexp.MustCompile(`(?:[Cc]ore|[Pp]ackage) temperature(?:/speed)? (?:is )?above threshold, cpu clock (?:is )?throttled`)

@@ -33,6 +33,10 @@ func packetThread() Rule {
 					action = "spread the receive work: more queues of the card, or netisr threads " +
 						"(net.isr.dispatch=deferred, for PPPoE too)"
 				}
+				if strings.HasPrefix(t.Name, "vhost-") {
+					action = "give the virtual machine's card several queues (libvirt: <driver name='vhost' queues='4'/>; in the guest " +
+						"ethtool -L NAME combined 4): each has a thread of its own"
+				}
 				if in.Facts.System == "openbsd" {
 					action = "spread the packets over more flows, which go to several softnet threads, and over " +
 						"cards with several queues"
@@ -58,7 +62,7 @@ var tunnelProgram = regexp.MustCompile(`^(?:` + facts.TunnelPrograms + `)$`)
 // queues: FreeBSD's interrupt threads and task queues of a driver, iflib's, those
 // of netisr, WireGuard, netgraph and dummynet, before 8 without a process around them; Linux's ksoftirqd.
 // A name that top cut at the width of the terminal counts where nothing else begins so.
-var packetThreadName = regexp.MustCompile(`^ksoftirqd/\d+$|^softnet\d*$|^(?:` + facts.TunnelPrograms + `)$|` +
+var packetThreadName = regexp.MustCompile(`^(?:ksoftirqd/|vhost-)\d+$|^softnet\d*$|^(?:` + facts.TunnelPrograms + `)$|` +
 	`\{if(?:_(?:i(?:o(?:_(?:t(?:qg?)?)?)?)?)?)?$|` +
 	`(?:^|\{)(?:swi\d+: net|if_io_tqg_\d|wg_tqg_\d|ng_queue|` +
 	`dummynet|` + cards + `\d+\S* (?:taskq|rxq?\b|que)|irq\d+: ` + cards + `\d+)`)

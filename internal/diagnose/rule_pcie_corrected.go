@@ -21,9 +21,16 @@ func pcieCorrected() Rule {
 				return with(Info, do("lspci -tv shows what is behind the port; where that is the network card: reseat it, or "+
 					"boot with pcie_aspm=off", one("bus", lines, "the bus repeated damaged transfers (%s)", counted(n, "message"))))
 			}
+			what := "the card's bus repeated damaged transfers (%s)"
+			failed, lost := matching(in.Facts, uncorrected)
+			if lost > 0 {
+				card, n, what = failed, lost, "transfers on the card's bus failed for good (%s)"
+			}
 			found := do("reseat the card or try another slot; switch off ASPM for the slot", one(
-				correctedCard.FindStringSubmatch(card[0].Text)[1], card, "the card's bus repeated damaged transfers (%s)",
-				counted(n, "message")))
+				correctedCard.FindStringSubmatch(card[0].Text)[1], card, what, counted(n, "message")))
+			if lost > 0 {
+				found = with(Critical, found)
+			}
 			found[0].Fix = append(found[0].Fix, Fix{File: "the kernel command line", Line: "pcie_aspm=off"})
 			return found
 		},
@@ -33,12 +40,15 @@ func pcieCorrected() Rule {
 	}
 }
 
+// The kernel's words for errors on the bus (drivers/pci/pcie/aer.c): Uncorrected since 4.0, Uncorrectable since 6.12.
 var (
-	corrected = regexp.MustCompile(`PCIe Bus Error: severity=Correct(?:ed|able)|` +
+	corrected = regexp.MustCompile(`PCIe Bus Error: severity=(?:Unc|C)orrect(?:ed|able)|` +
 		`AER: (?:Multiple )?Correct(?:ed|able) error`)
-	correctedCard = regexp.MustCompile(`\b(alx|atl\d\w*|atlantic|igbv?f?|igc|e1000e|ixgbe|i40e|iavf|ice|r816[89]|` +
-		`r8125|` +
-		`mlx[45]_core|bnxt_en|bnx2x?|tg3|sky2|be2net|cxgb4|qede|sfc|ena|nfp|ath\d+k\w*|iwlwifi|rtw?\d+\w*|rtl\w+|` +
-		`mt7\w+|brcmfmac) ` +
-		`[0-9a-f:.]+: (?:AER: )?PCIe Bus Error: severity=Correct`)
+	correctedCard = regexp.MustCompile(busOfCard + `(?:Unc|C)orrect`)
+	uncorrected   = regexp.MustCompile(busOfCard + `Uncorrect`)
 )
+
+// busOfCard is the beginning of a message of the bus that names the driver of a network card.
+const busOfCard = `\b(alx|atl\d\w*|atlantic|igbv?f?|igc|e1000e|ixgbe|i40e|iavf|ice|r816[89]|r8125|` +
+	`mlx[45]_core|bnxt_en|bnx2x?|tg3|sky2|be2net|cxgb4|qede|sfc|ena|nfp|ath\d+k\w*|iwlwifi|rtw?\d+\w*|rtl\w+|` +
+	`mt7\w+|brcmfmac) [0-9a-f:.]+: (?:AER: )?PCIe Bus Error: severity=`

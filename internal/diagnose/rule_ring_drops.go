@@ -12,7 +12,7 @@ import (
 func ringDrops() Rule {
 	return Rule{
 		ID: "ring-drops", Title: "A network card dropped packets before the host took them", Severity: Warning,
-		Needs: []string{"linux:links|statistics *|ifconfig|activity",
+		Needs: []string{"linux:links|statistics *|ifconfig|activity|messages",
 			"freebsd:settings|interface counters|interface rates|messages", "openbsd:driver counters|messages"},
 		Because: "The receive ring had no free descriptor: the host does not empty it fast enough, or bursts are " +
 			"longer than the ring.",
@@ -38,7 +38,7 @@ func ringDrops() Rule {
 				}
 				out = append(out, do(action, found)...)
 			}
-			if len(out) == 0 && in.Facts.System != "linux" {
+			if len(out) == 0 {
 				return loggedOverrun(in.Facts)
 			}
 			return out
@@ -77,7 +77,7 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.2g%%", share*100)
 }
 
-// loggedOverrun finds what old drivers of the BSDs say of each packet for which they had no room.
+// loggedOverrun finds what old drivers of the BSDs, and some of Linux (fec_main.c), say of each packet for which they had no room.
 func loggedOverrun(f *facts.Facts) []Finding {
 	lines, n := matching(f, overrun)
 	if n == 0 {

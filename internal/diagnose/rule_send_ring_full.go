@@ -10,7 +10,7 @@ import (
 
 // sendRingFull finds cards that could not take what the host sends. What drivers count so: netvsc (netvsc_drv.c,
 // netvsc.c: tx_send_full counts packets for which its copy buffer had no section, tx_no_space those that it dropped),
-// vmxnet3 (vmxnet3_ethtool.c: ring full), virtio_net and gve (tx_stop), ena (queue_stop).
+// vmxnet3 (vmxnet3_ethtool.c: ring full), virtio_net and gve (tx_stop), ena (queue_stop), mlx5 (en_stats.c: tx_xdp_full, rx_xdp_tx_full).
 func sendRingFull() Rule {
 	return Rule{
 		ID: "send-ring-full", Title: "A card's send ring or buffer was full", Severity: Info,
@@ -57,7 +57,7 @@ func sendRemedy(n *facts.NIC) string {
 // sendLoss tells packets that were dropped, sendWait those that were late, for want of room to send.
 func sendLoss(s string) bool {
 	return s == "tx_no_space" || s == "tx_no_memory" || strings.TrimSpace(s) == "drv dropped tx total" ||
-		sends(s) && holdsAny(s, "ring_full_drop", "tx_queue_full_drop")
+		sends(s) && holdsAny(s, "ring_full_drop", "tx_queue_full_drop", "xdp_full") || strings.HasSuffix(s, "xdp_tx_full")
 }
 
 var queueStop = regexp.MustCompile(`^(?:queue_\d+_tx_queue_stop|tx_queue_\d+_(?:ring_full|stop)|` +

@@ -2,7 +2,9 @@ package diagnose
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -30,6 +32,9 @@ func slowLink() Rule {
 					out = append(out, ofUnknownCard(in.Facts, n)...)
 					continue
 				}
+				if n.Speed == 0 && n.Shown["link"].Text == "" {
+					out = append(out, partnerSlow(in.Facts, n)...)
+				}
 				if !n.Up || n.Speed == 0 || n.Speed > 100*units.Mbit || n.Fastest < units.Gbit ||
 					n.Media != "" && n.Media != "Twisted Pair" && n.Media != "MII" {
 					continue
@@ -52,11 +57,54 @@ func slowLink() Rule {
 				out = do("change the cable, and the plug or socket whose pairs are damaged",
 					one("link", lines, "the card gave up the speed both ends had agreed on (%s)", counted(n, "message")))
 			}
+			if len(out) == 0 {
+				return slowedInLog(in.Facts)
+			}
 			return out
 		},
 		Fires: slowLinkExample(100),
 		Quiet: slowLinkExample(1000),
 	}
+}
+
+// partnerSlow finds, in an answer of ethtool that was cut off before its speed, another end that offers no gigabit.
+func partnerSlow(f *facts.Facts, n *facts.NIC) []Finding {
+	if n.Offered == 0 || n.Offered > 100*units.Mbit || n.Fastest < units.Gbit || n.Advertised <= n.Offered {
+		return nil
+	}
+	var evidence []facts.Source
+	from := "ethtool " + n.Name
+	for i, line := range f.Lines(from) {
+		if strings.Contains(line, "Link partner advertised link modes:") {
+			evidence = append(evidence, f.Line(from, i+1))
+		}
+	}
+	return do("set the switch's port to negotiate, or use a faster port; change the cable",
+		one(n.Name, evidence, "the other end offers %s at most, this card %s", n.Offered, n.Advertised))
+}
+
+// slowedInLog finds links that came up at 1 Gbit/s or more before, and last at 100 Mbit/s or less.
+func slowedInLog(f *facts.Facts) (out []Finding) {
+	const slow, fast = 100, 1000
+	best, last := map[string]int{}, map[string]int{}
+	at := map[string]facts.Source{}
+	for i, line := range f.Lines("dmesg") {
+		m := linkCameUp(line)
+		if m == nil {
+			continue
+		}
+		v, _ := strconv.Atoi(m[2])
+		best[m[1]], last[m[1]], at[m[1]] = max(best[m[1]], v), v, f.Line("dmesg", i+1)
+	}
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		n := f.NIC(name)
+		if last[name] > slow || best[name] < fast || n != nil && (!physical(n) || n.Speed > slow*units.Mbit) {
+			continue
+		}
+		out = append(out, do("change the cable, and the plug or socket whose pairs are damaged; try another port of the switch",
+			one(name, []facts.Source{at[name]}, "the link last came up at %d Mbit/s, before at %d", last[name], best[name]))...)
+	}
+	return out
 }
 
 // downshifted is what drivers/net/phy and Intel's drivers say of a pair that does not carry 1000BASE-T.

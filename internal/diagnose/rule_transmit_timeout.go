@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
@@ -14,27 +15,8 @@ func transmitTimeout() Rule {
 		Because: "While a card is reset nothing is sent or received; driver, firmware, power saving of the slot or " +
 			"the hardware is at fault.",
 		Check: func(in Input) []Finding {
-			for _, words := range [][]string{{"netdev watchdog"}, {"detected tx unit hang"}, {": detected tx h"},
-				{"detected hardware unit hang"}, {"reset adapter unexpectedly"}, {": watchdog timeout"},
-				{"lost tx completions is above"}, {"keep alive watchdog timeout"}, {"tx timeout detected"},
-				{"tx timeout on queue"}, {"tx_timeout recovery level"}, {"_cond == 0 (loop"}, {"rtl_chipcmd_cond == 1 (loop"}, {"rtl_phyar_cond == 1 (loop"},
-				{"rtl_eriar_cond == 1 (loop"},
-				{"appears to be hung!"},
-				{": watchdog: head "}, {"lost tx completion is above"}, // ena, ena, mlx5, virtio_net, i40e, r8169, ixl
-				{": trigger reset is on"}, {"ena admin queue is not in running state"}} { // ena of FreeBSD
-				if lines, n := logged(in.Facts, words...); n > 0 {
-					card := "card"
-					if name := firstGroup(hungCard, lines[0].Text); name != "" {
-						card = name
-					} else if m := hungSlot.FindStringSubmatch(lines[0].Text); m != nil {
-						card = m[1]
-					}
-					if other := firstGroup(hungCard, lines[len(lines)-1].Text); other != "" && other != card {
-						card += ", " + other
-					}
-					found := one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line"))
-					return do(hungAction(lines[0].Text), ofHypervisor(found))
-				}
+			if lines, n := logLines(in.Facts, saysHung); n > 0 {
+				return hungCards(lines, n)
 			}
 			for _, form := range []*regexp.Regexp{usbTimeout, retoldWatchdog} {
 				if lines, n := matching(in.Facts, form); n > 0 {
@@ -50,6 +32,33 @@ func transmitTimeout() Rule {
 		Fires: linuxExample("dmesg", "[ 9.1] NETDEV WATCHDOG: eth0 (e1000e): transmit queue 0 timed out\n"),
 		Quiet: linuxExample("dmesg", "[ 9.1] e1000e 0000:00:19.0 eth0: NIC Link is Up 1000 Mbps Full Duplex\n"),
 	}
+}
+
+// hungWords are what drivers and the kernel say of a card that hung, in lower case.
+func hungWords() []string {
+	return []string{"netdev watchdog", "detected tx unit hang", ": detected tx h", "detected hardware unit hang",
+		"reset adapter unexpectedly", ": watchdog timeout", "tx timeout detected", "tx timeout on queue", // e1000e, BSDs, mlx5
+		"lost tx completions is above", "lost tx completion is above", "keep alive watchdog timeout", // ena
+		": trigger reset is on", "ena admin queue is not in running state", // ena of FreeBSD
+		"tx_timeout recovery level", "driver issue detected, pf reset", "appears to be hung!", ": watchdog: head ", // i40e, ixl, virtio_net
+		"_cond == 0 (loop", "rtl_chipcmd_cond == 1 (loop", "rtl_phyar_cond == 1 (loop", "rtl_eriar_cond == 1 (loop"} // r8169
+}
+
+func saysHung(line string) bool { return holdsAny(strings.ToLower(line), hungWords()...) }
+
+// hungCards names the cards of the first and of the last line.
+func hungCards(lines []facts.Source, n int) []Finding {
+	card := "card"
+	if name := firstGroup(hungCard, lines[0].Text); name != "" {
+		card = name
+	} else if m := hungSlot.FindStringSubmatch(lines[0].Text); m != nil {
+		card = m[1]
+	}
+	if other := firstGroup(hungCard, lines[len(lines)-1].Text); other != "" && other != card {
+		card += ", " + other
+	}
+	found := one(card, lines, "the kernel reported a card that hung in %s", counted(n, "line"))
+	return do(hungAction(lines[0].Text), ofHypervisor(found))
 }
 
 // lateCompletions finds what ena of Linux says of packets that the card did not complete in time.
@@ -128,12 +137,12 @@ var (
 		`lost tx completions? is above`)
 	intelGigabit = regexp.MustCompile(`\be1000e\b.*Unit Hang`)
 	notOnSlot    = regexp.MustCompile(`\((?:\S*dwmac\S*|\S*emac|ft(?:g)?mac100|bcmgenet|macb|st_gmac|stmmac\S*|` +
-		`fec|mvneta|mvpp2|mtk_soc_eth|ag71xx|cpsw|gianfar)\)`)
+		`fec|ethoc|mvneta|mvpp2|mtk_soc_eth|ag71xx|cpsw|gianfar)\)|\b\w+ [0-9a-f]{6,10}\.\w+ [a-z]`)
 )
 
 // hungCard is the interface in such a line: behind the slot of the card, or behind the name of the watchdog.
 var hungCard = regexp.MustCompile(`[0-9a-f]{2}\.[0-9a-f]:? ([a-z_][\w.-]*)(?: \([^)]*\))?: |` +
-	`NETDEV WATCHDOG: ([a-z][\w.-]*) |^(?:\[[^\]]*\] )?[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
+	`NETDEV WATCHDOG: ([a-z][\w.-]*) |(?:^|[ >\]])[\w-]+ \S+ ([a-z][\w.-]*): NETDEV WATCHDOG|` +
 	`(?:^|[ >])([a-z]{2,}\d+): (?:.*: )?(?:[Ww]atchdog|WARNING: queue|The number of lost|Trigger reset|` +
 	`ENA admin queue)|` +
 	`(?:^|[ >])([a-z]{2,}\w*\d\w*): [Dd]etected [Tt]x`)

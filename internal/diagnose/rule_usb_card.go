@@ -14,15 +14,18 @@ func usbErrors() Rule {
 			if n == 0 {
 				return nil
 			}
-			m := usbFailure.FindStringSubmatch(lines[0].Text)
+			card := firstGroup(usbFailure, lines[0].Text)
 			return do("use another port and cable, without a hub, and no USB 3 device beside it; if that does not help, a "+
 				"newer firmware and driver of the card, or a card on PCI Express",
-				one(m[1], lines, "the kernel reported failed transfers of %s in %s", m[1], counted(n, "line")))
+				one(card, lines, "the kernel reported failed transfers of %s in %s", card, counted(n, "line")))
 		},
 		Fires: linuxExample("dmesg", "[ 307.1] r8152 2-1:1.0 eth2: Tx status -71\n"),
 		Quiet: linuxExample("dmesg", "[ 307.1] r8152 2-1:1.0 eth2: Tx status -108\n"),
 	}
 }
 
-// usbFailure is a transfer that failed in a way that unplugging does not explain: r8152.c, and ASIX's own driver.
-var usbFailure = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*): [TR][xX] status -(?:71|75|84|110)\b`)
+// usbFailure is a transfer that failed in a way that unplugging does not explain: r8152.c, ASIX's own driver, and access
+// to the registers in ax88179_178a.c, asix_common.c, smsc75xx.c, smsc95xx.c, lan78xx.c, and Realtek's own r8152.
+var usbFailure = regexp.MustCompile(`\d+-[\d.]+:\d+\.\d+ ([a-z_][\w.-]*)(?: \([^)]*\))?: (?:[TR][xX] status |` +
+	`Failed to (?:read|write) (?:reg(?:ister)? )?(?:index )?0x[0-9a-f]+[:,] (?:ret = )?)-(?:71|75|84|110)\b|` +
+	`\b(r8152 \d+-[\d.]+:\d+\.\d+): (?:read|write) type=0x[0-9a-f]+, index=0x[0-9a-f]+ fail -(?:71|75|84|110)\b`)

@@ -9,14 +9,15 @@ import (
 	"github.com/wirerate/wirerate/internal/regexp"
 )
 
-// functionDrop is what a card counts of one virtual function (i40e's driver of Intel: vf000.rx_discards).
+// functionDrop is what a card counts of one virtual function (i40e's driver of Intel: vf000.rx_discards; ip -s link:
+// vf0.rx_dropped).
 var functionDrop = regexp.MustCompile(`^(vf_?\d{1,4})[._]rx_(?:discards|dropped|drops)$`)
 
 // virtualFunctionDrops finds packets that a virtual machine's function of a card dropped.
 func virtualFunctionDrops() Rule {
 	return Rule{
 		ID: "virtual-function-drops", Title: "A card dropped packets of a virtual function", Severity: Warning,
-		Systems: onLinux(), Needs: []string{"statistics *"},
+		Systems: onLinux(), Needs: []string{"statistics *|links|messages"},
 		Because: "The guest or program that owns the virtual function does not empty its receive ring fast enough: the host " +
 			"cannot help it.",
 		Confirm: "In the guest, the card's counters of packets without a descriptor grow.",
@@ -40,12 +41,43 @@ func virtualFunctionDrops() Rule {
 				slices.SortFunc(of, func(a, b Finding) int { return cmp.Compare(a.Subject, b.Subject) })
 				out = append(out, of...)
 			}
-			return out
+			return append(out, refusedFunctions(in.Facts)...)
 		},
 		Fires: functionExample(90000),
 		Quiet: functionExample(0),
 	}
 }
+
+// refusedFunctions finds virtual functions whose packets their card refused to send: with the address of another one
+// (ixgbe_main.c, igb_main.c), or as descriptors that no driver should make (i40e_main.c, ice_main.c).
+func refusedFunctions(f *facts.Facts) (out []Finding) {
+	if lines, n := matching(f, spoofed); n > 0 {
+		found := do("where the guest bridges or forwards, allow it other addresses (ip link set NAME vf N spoofchk off trust on); "+
+			"else find the guest that sends with an address that is not its own", one(cardOf(lines...), lines,
+			"packets of virtual functions with a false source address were dropped, in %s", counted(n, "line")))
+		found[0].Because = "A card with spoof checking sends nothing of a virtual function whose source address is not the one " +
+			"that the host gave it."
+		out = append(out, found...)
+	}
+	if lines, n := matching(f, malicious); n > 0 {
+		found := do("update the driver in the guest and the card's driver and firmware on the host; look whether the guest sends "+
+			"frames larger than the function's MTU", one(cardOf(lines...), lines,
+			"the card stopped a queue for descriptors that it does not accept, in %s", counted(n, "line")))
+		found[0].Because = "The card takes such descriptors for an attack: the queue stands still until the function is reset, " +
+			"and what waits in it is lost."
+		out = append(out, found...)
+	}
+	for i := range out {
+		out[i].Confirm = "The messages come at the times at which the guest loses packets."
+	}
+	return out
+}
+
+var (
+	spoofed   = regexp.MustCompile(`\b\d+ Spoofed packets detected`)
+	malicious = regexp.MustCompile(`[1-9]\d* [TR]x Malicious Driver Detection events|` +
+		`Malicious Driver Detection event 0x[0-9a-f]+ on [TR]X queue|[TR]X driver issue detected on VF`)
+)
 
 // functionReceived is what a virtual function received.
 func functionReceived(n *facts.NIC, function string) (sum uint64) {

@@ -5,7 +5,7 @@ package diagnose
 func Rules() []Rule {
 	return []Rule{
 		lostBetween(), endsDiffer(), tunnelSilent(), tunnelRelayed(), windowScalingOff(), halfDuplex(), duplexMismatch(), slowLink(),
-		duplicateAddress(), noCarrier(), noopQdisc(), netemLeft(),
+		duplicateAddress(), opticFault(), noCarrier(), noopQdisc(), netemLeft(),
 		pcieLinkLost(), pcieCorrected(), iommuFault(), driverMemory(), cardHot(), processorStuck(), tasksHung(), transmitTimeout(), usbErrors(), transmitStalled(),
 		netmapOffload(), linkFlaps(), iscsiLost(), mapFailed(),
 		pcieNarrow(), usbBus(), cloudAllowance(), pcieBelow(), linkErrors(), wirelessSlow(), oversized(), mtuMismatch(),

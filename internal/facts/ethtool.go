@@ -13,10 +13,7 @@ import (
 // are named after the question and the interface: "driver eth0".
 func ethtoolReaders(nic string) []reader {
 	ask := func(part, flag string, parse func(n *NIC, f *Facts, t text) error) reader {
-		args := []string{"ethtool", flag, nic}
-		if flag == "" {
-			args = []string{"ethtool", nic}
-		}
+		args := append(strings.Fields("ethtool "+flag), nic)
 		return reader{part + " " + nic, host.Command(args...), func(f *Facts, t text) error {
 			n := f.NIC(nic)
 			if n == nil {
@@ -35,6 +32,8 @@ func ethtoolReaders(nic string) []reader {
 		ask("pause", "-a", readEthtoolPause),
 		ask("statistics", "-S", readEthtoolStatistics),
 		ask("eee", "--show-eee", readEthtoolEEE),
+		ask("fec", "-I --show-fec", readEthtoolFEC),
+		ask("optic", "-m", readEthtoolOptic),
 	}
 }
 

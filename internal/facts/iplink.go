@@ -38,6 +38,7 @@ func ipLinks(t text) []NIC {
 func parseIPLink(t text) []NIC {
 	var nics []NIC
 	lines := t.lines()
+	of := "link." // what the counters that follow are of: the link, or one of its virtual functions
 	for i := 0; i < len(lines); i++ {
 		words := strings.Fields(lines[i])
 		if len(words) == 0 {
@@ -50,7 +51,7 @@ func parseIPLink(t text) []NIC {
 				}
 				n.Source = Source{From: t.from, Line: i + 1, Text: shorten(lines[i])}
 				n.Shown = map[string]Source{"mtu": n.Source, "up": n.Source}
-				nics = append(nics, n)
+				nics, of = append(nics, n), "link."
 			}
 			continue
 		}
@@ -60,8 +61,12 @@ func parseIPLink(t text) []NIC {
 		n := &nics[len(nics)-1]
 		if (words[0] == "RX:" || words[0] == "TX:" || (words[0] == "RX" || words[0] == "TX") && len(words) > 1 &&
 			words[1] == "errors:") && i+1 < len(lines) {
-			ipLinkCounters(n, t.from, i+2, words, lines[i+1])
+			ipLinkCounters(n, of, t.from, i+2, words, lines[i+1])
 			i++
+			continue
+		}
+		if len(words) > 2 && words[0] == "vf" && smallNumber(words[1]) < 1<<12 {
+			of = "vf" + decimal(smallNumber(words[1])) + "."
 			continue
 		}
 		ipLinkDetail(n, words)
@@ -144,7 +149,7 @@ var linkKinds = map[string]bool{"vlan": true, "bridge": true, "bond": true, "vet
 
 // ipLinkCounters pairs headings and numbers: rx_bytes, rx_packets, rx_errors,
 // rx_dropped, rx_missed or rx_overrun, rx_mcast; tx_carrier, tx_collsns.
-func ipLinkCounters(n *NIC, from string, line int, heads []string, numbers string) {
+func ipLinkCounters(n *NIC, of, from string, line int, heads []string, numbers string) {
 	prefix := strings.ToLower(strings.TrimSuffix(heads[0], ":")) + "_"
 	if len(heads) > 1 && heads[1] == "errors:" {
 		prefix += "errors_"
@@ -152,7 +157,7 @@ func ipLinkCounters(n *NIC, from string, line int, heads []string, numbers strin
 	}
 	for i, w := range strings.Fields(numbers) {
 		if v, ok := count(w); ok && i+1 < len(heads) {
-			n.Counters["link."+prefix+strings.TrimSuffix(heads[i+1], ":")] =
+			n.Counters[of+prefix+strings.TrimSuffix(heads[i+1], ":")] =
 				Counter{Value: v, Source: Source{From: from, Line: line,
 					Text: shorten(strings.Join(heads, " ") + " | " + strings.TrimSpace(numbers))}}
 		}

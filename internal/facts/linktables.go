@@ -79,7 +79,7 @@ var (
 		`transmis)\S*:(\d+) [^: ]*:(\d+) ` +
 		`[^: ]*:(\d+) [^: ]*:(\d+) [^: ]*:(\d+)$`)
 	newIfconfig = regexp.MustCompile(`^(\S+): flags=\d+<([^>]*)>\s+mtu (\d+)`)
-	linkNumber  = regexp.MustCompile(`(packets|errors|dropped|overruns|frame|bytes|carrier)[: ](\d+)`)
+	linkNumber  = regexp.MustCompile(`(packets|errors|dropped|overruns|frame|bytes|carrier|collisions)[: ](\d+)`)
 )
 
 // readLinuxIfconfig reads ifconfig of Linux's net-tools, old ("eth0  Link
@@ -93,6 +93,7 @@ func (f *Facts) readLinuxIfconfig(t text) error {
 		src := f.Line(t.from, i+1)
 		if m := oldIfconfig.FindStringSubmatch(line); m != nil {
 			n, found = f.linuxLink(m[1], src), true
+			n.takeAddress(line)
 			continue
 		}
 		if m := newIfconfig.FindStringSubmatch(line); m != nil {
@@ -112,15 +113,23 @@ func (f *Facts) readLinuxIfconfig(t text) error {
 			_, rest, _ := strings.Cut(line, "MTU:")
 			n.MTU = smallNumber(strings.Fields(rest + " 0")[0])
 		}
+		n.takeAddress(line)
 		if m := translatedRow.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
 			n.translated(m, src)
 		}
-		if prefix := strings.ToLower(words[0]); prefix == "rx" || prefix == "tx" {
+		prefix := strings.ToLower(words[0])
+		if strings.HasPrefix(prefix, "collisions:") { // the old one has them in a line of their own
+			prefix = "tx"
+		}
+		if prefix == "rx" || prefix == "tx" {
 			for _, m := range linkNumber.FindAllStringSubmatch(line, -1) {
 				v, ok := count(m[2])
 				name := fmt.Sprintf("link.%s_%s", prefix, strings.TrimSuffix(m[1], "s")+plural(m[1]))
-				if m[1] == "overruns" {
+				switch m[1] {
+				case "overruns":
 					name = "link." + prefix + "_overrun"
+				case "collisions":
+					name = "link." + prefix + "_collsns"
 				}
 				if _, have := n.Counters[name]; ok && !have {
 					n.Counters[name] = Counter{Value: v, Source: src}
@@ -130,6 +139,15 @@ func (f *Facts) readLinuxIfconfig(t text) error {
 	}
 	return nothingUnless(found)
 }
+
+// takeAddress keeps the Ethernet address that a line of ifconfig shows.
+func (n *NIC) takeAddress(line string) {
+	if m := linkAddress.FindStringSubmatch(line); m != nil && n.MAC == "" {
+		n.MAC = m[1]
+	}
+}
+
+var linkAddress = regexp.MustCompile(`\b(?:ether|HWaddr) ((?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2})\b`)
 
 // translated keeps the numbers of a row that is not in English.
 func (n *NIC) translated(row []string, src Source) {

@@ -117,6 +117,11 @@ func (f *Facts) lspciLine(n *NIC, word, line string, src Source) {
 		n.show("pcie", src)
 		return
 	}
+	if driver, ok := strings.CutPrefix(strings.TrimSpace(line), "Kernel driver in use: "); ok && n.Driver == "" {
+		n.Driver = driver
+		n.show("driver", src)
+		return
+	}
 	m := lspciLink.FindStringSubmatch(line)
 	if m == nil || word != "LnkCap:" && word != "LnkSta:" {
 		return

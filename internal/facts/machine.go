@@ -171,6 +171,8 @@ func (f *Facts) readLscpu(t text) error {
 			if f.Cores == 0 {
 				f.Cores = int(v)
 			}
+		case name == "Hypervisor vendor":
+			found = true
 		case name == "Thread(s) per core" && number && v <= 8:
 			f.ThreadsPerCore = int(v)
 		case name == "Model name" && f.Processor == "":

@@ -69,9 +69,10 @@ const UnnamedLink = "interface"
 const BondingFolder = "/proc/net/bonding/"
 
 var (
-	ethtoolForm    = regexp.MustCompile(`^ethtool(?: (-[iklgcaS]|--[a-z-]+))? ([A-Za-z0-9._@][A-Za-z0-9._@-]*)( .*)?$`)
+	ethtoolForm    = regexp.MustCompile(`^ethtool(?: -I| --include-statistics)?(?: (-[iklgcaSm]|--[a-z-]+))? ([A-Za-z0-9._@][A-Za-z0-9._@-]*)( .*)?$`)
 	ethtoolOptions = map[string]string{"driver": "-i", "show-features": "-k", "show-offload": "-k", "show-channels": "-l",
-		"show-ring": "-g", "show-coalesce": "-c", "show-pause": "-a", "statistics": "-S", "show-eee": "--show-eee"}
+		"show-ring": "-g", "show-coalesce": "-c", "show-pause": "-a", "statistics": "-S", "show-eee": "--show-eee",
+		"show-fec": "-I --show-fec", "module-info": "-m", "dump-module-eeprom": "-m"}
 )
 
 // ethtoolOutput finds the output of an ethtool and its interface, and what is typed behind it.
@@ -180,7 +181,7 @@ func Documented(s system.System, area Area) []string {
 	if s == system.Linux && area == Interfaces {
 		flags := ""
 		for _, r := range ethtoolReaders("NAME")[1:] {
-			flags += " " + r.op.Args[1]
+			flags += " " + r.op.Args[len(r.op.Args)-2]
 		}
 		shown = append(shown, "`ethtool NAME` and with `"+strings.TrimSpace(flags)+"`", "`"+BondingFolder+"NAME`")
 	}

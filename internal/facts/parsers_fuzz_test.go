@@ -19,6 +19,10 @@ var pastedSeeds = map[string]string{
 	"vmstat": " r  b   swpd   free us sy id wa st\n 1  0      0 812345  1  1 98  0  0\n 3  0      0 812345 10 25 60  0  5\n",
 	"lshw -C network": "  *-network\n       logical name: eth0\n       size: 100Mbit/s\n       capacity: 1Gbit/s\n" +
 		"       capabilities: tp 1000bt-fd\n       configuration: driver=igb duplex=full link=yes port=twisted pair\n",
+	"ethtool -m eth0": "\tIdentifier                                : 0x03 (SFP)\n\tReceiver signal average optical power     : " +
+		"0.0123 mW / -19.10 dBm\n\tLaser rx power low alarm                  : On\n",
+	"ethtool -I --show-fec eth0": "FEC parameters for eth0:\nActive FEC encoding: RS\nStatistics:\n  corrected_blocks: 812\n" +
+		"  uncorrectable_blocks: 12\n",
 	"conntrack -S": "cpu=0 found=1 invalid=2 insert=0 insert_failed=3 drop=4 early_drop=0 error=0 search_restart=5\n",
 	RDMA: "link mlx5_0/1 packet_seq_err 1200 local_ack_timeout_err 31\nlink mlx5_1/1\n    out_of_sequence 7\n" +
 		"/sys/class/infiniband/mlx5_2/ports/1/hw_counters/out_of_sequence:9\n",

@@ -106,6 +106,10 @@ func (n *NIC) sysFile(file, value string, src Source, _ int) {
 		if n.Bus == "" && pciAddress.MatchString(n.Device) {
 			n.Bus = n.Device
 		}
+	case "carrier_changes", "carrier_down_count":
+		if v, ok := count(value); ok {
+			n.put(file, Counter{Value: v, Source: src})
+		}
 	case "device/numa_node":
 		if v, ok := wholeNumber(value); ok && v >= 0 {
 			node := int(v)
@@ -159,4 +163,12 @@ func (n *NIC) statistic(name, value string, src Source) {
 		name = other
 	}
 	n.keepLink(name, value, src)
+}
+
+// put keeps a counter.
+func (n *NIC) put(name string, c Counter) {
+	if n.Counters == nil {
+		n.Counters = map[string]Counter{}
+	}
+	n.Counters[name] = c
 }

@@ -36,6 +36,7 @@ type NIC struct {
 	PCIe       *PCIe      `json:"pcie,omitempty"`
 	Pause      *Pause     `json:"pause,omitempty"`
 	EEE        string     `json:"eee,omitempty"` // enabled, disabled, "" unknown
+	Optic      *Optic     `json:"optic,omitempty"`
 
 	// Features are the offloads by ethtool's names (Linux) or the options of
 	// ifconfig (FreeBSD, OpenBSD).

@@ -43,9 +43,7 @@ func (f *Facts) vmstatRow(heads, words []string, sampled bool, src Source) {
 	case len(all) > maxProcessors:
 	case len(all) == 1:
 		f.AllProcessors = &all[0]
-		if f.System != "linux" {
-			f.Parts["all processors"] = Part{From: src.From, State: Read}
-		}
+		f.Parts["all processors"] = Part{From: src.From, State: Read}
 	default:
 		for i := range all {
 			softnet, netRX := f.processor(i).Softnet, f.processor(i).NetRX

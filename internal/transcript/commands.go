@@ -128,14 +128,13 @@ func (o outputs) takeTool(words []string, part section) bool {
 	case "freebsd-version": // of the kernel first, where -k stands before -u
 		o.add("uname -a", part.command, unameLine(first), one)
 	case "nproc":
-		o.add("/proc/cpuinfo", part.command, cpuinfo(first, "1"), one)
+		o.add("/proc/cpuinfo", part.command, cpuinfo(first), one)
 	case "lscpu":
-		fields := map[string]string{}
-		for _, line := range part.lines {
-			name, value, _ := strings.Cut(line, ":")
-			fields[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		o.add("lscpu", part.command, strings.Join(part.lines, "\n"), part.at())
+	case "systemd-detect-virt":
+		if first != "none" && plainWord.MatchString(first) {
+			o.add("lscpu", part.command, "Hypervisor vendor: "+first, one)
 		}
-		o.add("/proc/cpuinfo", part.command, cpuinfo(fields["CPU(s)"], fields["Thread(s) per core"]), one)
 	case "numactl":
 		for i, line := range part.lines {
 			if w := strings.Fields(line); len(w) > 3 && w[0] == "node" && w[2] == "cpus:" {
@@ -173,13 +172,12 @@ func unameLine(s string) string {
 }
 
 // cpuinfo lists as many processors, as /proc/cpuinfo does.
-func cpuinfo(count, threads string) string {
-	n, t := 0, 1
+func cpuinfo(count string) string {
+	n := 0
 	fmt.Sscan(count, &n)
-	fmt.Sscan(threads, &t)
 	var b strings.Builder
 	for id := range min(max(n, 0), 8192) {
-		fmt.Fprintf(&b, "processor\t: %d\nphysical id\t: 0\ncore id\t: %d\n\n", id, id/max(t, 1))
+		fmt.Fprintf(&b, "processor\t: %d\nphysical id\t: 0\ncore id\t: %d\n\n", id, id)
 	}
 	return b.String()
 }

@@ -18,7 +18,7 @@ func TestNamesOfOutputs(t *testing.T) {
 		"sos/sos_commands/networking/ethtool_-S_eth0":            "ethtool -S eth0",
 		"sos/sos_commands/networking/ethtool_eth0":               "ethtool eth0",
 		"sos/sos_commands/networking/ethtool_--show-eee_ens1f0":  "ethtool --show-eee ens1f0",
-		"sos/sos_commands/networking/ethtool_-m_eth0":            "",
+		"sos/sos_commands/networking/ethtool_-m_eth0":            "ethtool -m eth0",
 		"sos/sos_commands/networking/ip_-s_-d_link":              "ip -s -d link show",
 		"sos/sos_commands/networking/ip_-o_addr":                 "ip -o address show",
 		"sos/sos_commands/networking/ip_route_show_table_all":    "ip route show table main",

@@ -466,7 +466,7 @@ func (o outputs) nameOnlyLink() {
 				r.texts["ifconfig -a"] = strings.Replace(unnamedHead, facts.UnnamedLink, only, 1) + rest
 			}
 		}
-		for _, prefix := range []string{"ethtool -S ", "ethtool -i ", "ethtool "} {
+		for _, prefix := range []string{"ethtool -S ", "ethtool -i ", "ethtool -m ", "ethtool "} {
 			for _, r := range *o.rounds {
 				if text := r.texts[prefix+facts.UnnamedLink]; text != "" && r.texts[prefix+only] == "" {
 					r.texts[prefix+only], r.places[prefix+only] = text, r.places[prefix+facts.UnnamedLink]
