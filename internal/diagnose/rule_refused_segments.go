@@ -48,9 +48,13 @@ func signaturesRefused() Rule {
 			if n == 0 && len(counts) == 0 {
 				return nil
 			}
-			return do("set the same password for the session on both ends (neighbor ADDRESS password), or none on both",
+			severity := Warning
+			if n == 0 {
+				severity = gradedCount(counts[0])
+			}
+			return with(severity, do("set the same password for the session on both ends (neighbor ADDRESS password), or none on both",
 				one("tcp", slices.Concat(lines, sources(counts)), "segments came whose signature is missing, wrong or not "+
-					"expected"))
+					"expected")))
 		},
 		Fires: linuxExample("dmesg", "[ 8812.112] TCP: MD5 Hash failed for (192.0.2.1, 179)->(192.0.2.2, 40122) L3 index 0\n"),
 		Quiet: linuxExample("dmesg", "[ 8812.112] TCP: Hash tables configured (established 524288 bind 65536)\n"),

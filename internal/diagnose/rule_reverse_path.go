@@ -8,7 +8,7 @@ import (
 // reversePath finds packets that came in through an interface through which the answer would not leave.
 func reversePath() Rule {
 	return Rule{
-		ID: "reverse-path", Title: "Packets were dropped since they came through another interface than answers leave by",
+		ID: "reverse-path", Title: "Packets were dropped since answers leave by another interface",
 		Systems: onLinux(), Needs: []string{"counters|messages"}, Severity: Warning,
 		Settings: []string{"net.ipv4.conf.all.rp_filter", "net.ipv4.conf.default.rp_filter"},
 		Because: "The reverse path filter (ip-sysctl, rp_filter) drops what arrives on an interface that is not the way back to " +
@@ -29,7 +29,7 @@ func reversePath() Rule {
 				if mode, src, ok := setting(f, "net.ipv4.conf.all.rp_filter"); ok && mode != 0 {
 					evidence = append(evidence, src)
 				}
-				return decisive(with(gradedCount(dropped[0]), do(loose, one("ip", evidence,
+				return decisive(with(graded(dropped[0], total(f, "Ip.InReceives"), Warning), do(loose, one("ip", evidence,
 					"the reverse path filter dropped %d packets", dropped[0].Value))))
 			}
 			if n == 0 {
