@@ -29,6 +29,9 @@ func conntrackFull() Rule {
 		Check: func(in Input) []Finding {
 			used, src, ok := setting(in.Facts, "net.netfilter.nf_conntrack_count")
 			limit, src2, ok2 := setting(in.Facts, "net.netfilter.nf_conntrack_max")
+			if !ok2 { // the same under its older name
+				limit, src2, ok2 = setting(in.Facts, "net.nf_conntrack_max")
+			}
 			if !ok || !ok2 || limit <= 0 || float64(used) < 0.8*float64(limit) {
 				lines, n := logged(in.Facts, "conntrack", "table full")
 				if n == 0 {

@@ -1,6 +1,9 @@
 package diagnose
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
@@ -9,16 +12,17 @@ import (
 func duplicateAddress() Rule {
 	return Rule{
 		ID: "duplicate-address", Title: "Another host uses an address of this one, or of a neighbour",
-		Needs: []string{"messages"}, Severity: Critical,
+		Needs: []string{"linux:messages|round trips|addresses", "freebsd:messages|round trips",
+			"openbsd:messages|round trips"}, Severity: Critical,
 		Because: "Packets go to either host at random.",
 		Check: func(in Input) []Finding {
-			for _, words := range [][]string{{"is using my ip"}, {"duplicate address", "detected"}, {"duplicate ip"}} {
+			for _, words := range [][]string{{"is using my ip"}, {"duplicate address", "detected"}, {"duplicate ip"}, {"inet6", "dadfailed"}} {
 				if m, ok := in.Facts.Message(words...); ok {
 					return do("find the other host by the hardware address in the message",
 						one("addresses", []facts.Source{m.Source}, "the kernel reported a duplicate address"))
 				}
 			}
-			return flappingAddress(in.Facts)
+			return slices.Concat(flappingAddress(in.Facts), answeredTwice(in.Facts))
 		},
 		Fires: freebsdExample("dmesg", "arp: 02:00:00:00:00:09 is using my IP address 192.0.2.1 on em0!\n"),
 		Quiet: openbsdExample("dmesg", "em0 at pci0 dev 25 function 0 \"Intel I217-LM\" rev 0x04: msi, address "+
@@ -44,6 +48,30 @@ func flappingAddress(f *facts.Facts) []Finding {
 	}
 	return nil
 }
+
+// answeredTwice finds an address for which two cards answer arping, or one that answers though nobody has it yet (-D).
+func answeredTwice(f *facts.Facts) []Finding {
+	cards := map[string]string{}
+	detects := false
+	for _, m := range f.Messages {
+		detects = detects || strings.HasPrefix(m.Text, "ARPING ")
+		reply := arpReply.FindStringSubmatch(m.Text)
+		if reply == nil {
+			continue
+		}
+		if before := cards[reply[1]]; detects {
+			return do("find the other host by its hardware address", one(reply[1], []facts.Source{m.Source},
+				"%s answered arping -D: it has the address already", reply[2]))
+		} else if before != "" && before != reply[2] {
+			return do("find both hosts by the hardware addresses; a proxy (proxy_arp) or one host with two cards in the network "+
+				"answers as well", one(reply[1], []facts.Source{m.Source}, "%s and %s answered for it", before, reply[2]))
+		}
+		cards[reply[1]] = reply[2]
+	}
+	return nil
+}
+
+var arpReply = regexp.MustCompile(`^Unicast reply from (\S+) \[([0-9A-Fa-f:]{17})\]`)
 
 // movedAddress is what FreeBSD says of a neighbour (sys/netinet/if_ether.c).
 var movedAddress = regexp.MustCompile(`arp: (\S+) moved from ([0-9a-f:]{17}) to ([0-9a-f:]{17}) on `)

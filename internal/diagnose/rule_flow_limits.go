@@ -16,6 +16,9 @@ func receiveLimited() Rule {
 		if closedWindows(in.Facts) != nil {
 			return nil // peer-does-not-read says it
 		}
+		if scalingStripped().Check(in) != nil {
+			return nil // no buffer of the receiver's helps: window-scaling-missing says it
+		}
 		return do("on the receiver: raise the maximum of its receive buffer, or find out why its program reads slowly",
 			limited(in))
 	}
@@ -28,7 +31,7 @@ func receiveLimited() Rule {
 func peerNotReading() Rule {
 	return Rule{
 		ID: "peer-does-not-read", Title: "A peer's program does not read what it is sent", Systems: onLinux(),
-		Needs: []string{"flows"}, Severity: Warning,
+		Needs: []string{"flows|handshakes"}, Severity: Warning,
 		Because: "The peer's receive buffer is full: its program reads too slowly or has stopped, and " +
 			"neither buffers nor the network change that.",
 		Confirm: "On the peer, Recv-Q of the same connection is large and stays large.",
@@ -55,12 +58,27 @@ func closedWindows(f *facts.Facts) []Finding {
 		}
 	}
 	if len(evidence) == 0 {
-		return nil
+		return zeroWindows(f)
 	}
 	return do("find out why the program on "+worst.Peer+" does not read",
 		one(worst.Peer, sample(evidence), "%s; %s wait for %s, nothing is on its way and nothing was sent for %.3g "+
 			"s: its window is closed",
 			counted(len(evidence), "connection"), units.Bytes(worst.SendQ), worst.Peer, worst.Values["lastsnd"]/1000))
+}
+
+// zeroWindows finds ends that say, in a text of packets, that they have no room.
+func zeroWindows(f *facts.Facts) []Finding {
+	var worst facts.Talk
+	for _, d := range f.Talks {
+		if d.Closed > worst.Closed {
+			worst = d
+		}
+	}
+	if worst.Closed < 2 {
+		return nil
+	}
+	return do("find out why the program on "+worst.From+" does not read", one(worst.From, []facts.Source{worst.ClosedLine},
+		"it told %s %d times that its window is closed", worst.To, worst.Closed))
 }
 
 // sendLimited finds connections that wait for this host's send buffer.

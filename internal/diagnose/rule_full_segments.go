@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/wirerate/wirerate/internal/facts"
 	"github.com/wirerate/wirerate/internal/units"
@@ -12,7 +13,7 @@ import (
 func fullSegments() Rule {
 	return Rule{
 		ID: "full-segments-lost", Title: "Connections stand still with full-sized segments in flight",
-		Needs: []string{"flows|transfers"}, Systems: []string{"linux", "freebsd"}, Severity: Warning,
+		Needs: []string{"flows|transfers|handshakes"}, Systems: []string{"linux", "freebsd"}, Severity: Warning,
 		Settings: []string{"net.ipv4.tcp_mtu_probing"},
 		Because: "The peer acknowledged small segments and none of full size: some link on the path has a smaller " +
 			"MTU, and the ICMP messages that would say so do not arrive. A peer that vanished at its first large " +
@@ -36,10 +37,9 @@ func fullSegments() Rule {
 				}
 			}
 			if len(evidence) == 0 {
-				return stalledTransfers(in.Facts)
+				return slices.Concat(stalledTransfers(in.Facts), stuckSegments(in.Facts))
 			}
-			return do("find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the "+
-				"MSS there", one(worst.Peer, sample(evidence),
+			return do(findSmallerLink, one(worst.Peer, sample(evidence),
 				"%s; towards %s %g bytes were acknowledged, segments of %g bytes are repeated without an answer (%g "+
 					"timeouts in a row)",
 				counted(len(evidence), "connection"), worst.Peer, worst.Values["bytes_acked"], worst.Values["mss"],
@@ -50,6 +50,20 @@ func fullSegments() Rule {
 	}
 }
 
+const findSmallerLink = "find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the MSS " +
+	"there"
+
+// stuckSegments finds connections in a text of packets that send a full-sized segment again and again, in vain.
+func stuckSegments(f *facts.Facts) []Finding {
+	for _, d := range f.Talks {
+		if d.Stuck > 0 {
+			return do(findSmallerLink, one(d.To, []facts.Source{d.StuckLine}, "a segment of %d bytes was sent %d times and not "+
+				"acknowledged, smaller ones were", d.StuckBytes, d.Stuck))
+		}
+	}
+	return nil
+}
+
 // stalledTransfers finds tests that stood still: their windows fell to one
 // segment and nothing more was acknowledged.
 func stalledTransfers(f *facts.Facts) []Finding {
@@ -58,7 +72,7 @@ func stalledTransfers(f *facts.Facts) []Finding {
 		if tr.Stalled < 3 || tr.Stalled*2 < tr.Intervals || tr.Bytes > 1<<20 || tr.AfterBytes > recovered {
 			continue
 		}
-		return do("find the link with the smaller MTU and let ICMP \"fragmentation needed\" pass, or clamp the MSS there",
+		return do(findSmallerLink,
 			one(cmp.Or(tr.Peer, "iperf3"), []facts.Source{tr.Source, tr.Last},
 				"a test stood still in %d of %d intervals with a window of one segment, %s in all", tr.Stalled,
 				tr.Intervals, units.Bytes(tr.Bytes)))

@@ -18,7 +18,8 @@ func memoryExhausted() Rule {
 				"maxsockets limit reached", "nmbclusters limit reached", "nmbjumbo", "mbuf_cluster limit reached",
 				"mbuf limit reached", "clusters exhausted", "out of mbuf address space", "out of mbufs", "mclpool limit reached",
 				"mclpools limit reached",
-				"kern.maxfiles limit exceeded"} {
+				"kern.maxfiles limit exceeded",
+				"dst cache overflow", "route cache is full", "is full, maxelem"} {
 				lines, n := logged(in.Facts, mark)
 				// "nmbclusters limit reached" stands in lines that name the zone as well.
 				if n == 0 || slices.ContainsFunc(out, func(f Finding) bool { return f.Evidence[0].Line == lines[0].Line }) {
@@ -38,6 +39,12 @@ func memoryExhausted() Rule {
 func limitFix(f *facts.Facts, mark string) Fix {
 	setting := ""
 	switch {
+	case strings.Contains(mark, "maxelem"):
+		return Fix{Action: "make the set with a larger size: ipset create NAME TYPE maxelem 262144, fill it, ipset swap"}
+	case strings.Contains(mark, "route cache"):
+		setting = "net.ipv6.route.max_size"
+	case strings.Contains(mark, "dst cache"):
+		setting = "net.ipv4.route.max_size"
 	case f.System == "linux" && strings.Contains(mark, "orphan"):
 		setting = "net.ipv4.tcp_max_orphans"
 	case f.System == "linux":

@@ -32,6 +32,9 @@ func neighboursFull() Rule {
 					four++
 				}
 			}
+			if n := f.Counters["neighbours.counted"]; ok && limit > 0 && float64(n.Value) >= 0.8*float64(limit) {
+				return one("neighbours", []facts.Source{n.Source, src}, "%d neighbours, at most %d fit", n.Value, limit)
+			}
 			if !ok || limit <= 0 || float64(four) < 0.8*float64(limit) {
 				return nil
 			}

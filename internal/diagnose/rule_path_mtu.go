@@ -12,7 +12,7 @@ import (
 // pathMTU finds routers that told ping of a smaller MTU.
 func pathMTU() Rule {
 	return Rule{
-		ID: "path-mtu", Title: "A router on the path takes smaller packets", Needs: []string{"round trips"},
+		ID: "path-mtu", Title: "A router on the path takes smaller packets", Needs: []string{"linux:round trips|path|routes", "freebsd:round trips", "openbsd:round trips"},
 		Severity: Info,
 		Because: "TCP learns of the smaller MTU only from that router's message: where a firewall drops it, full segments " +
 			"are lost while small ones pass. A smaller MSS needs no message.",
@@ -24,6 +24,9 @@ func pathMTU() Rule {
 				}
 				m := smallerMTU.FindStringSubmatch(told.Text)
 				if m == nil {
+					m = tracedMTU.FindStringSubmatch(told.Text)
+				}
+				if m == nil {
 					continue
 				}
 				how := clampMSS
@@ -34,7 +37,7 @@ func pathMTU() Rule {
 					"needed\" pass",
 					one(strings.TrimSuffix(m[1], ":"), []facts.Source{told.Source}, "it passes on %s bytes at most", m[2])))
 			}
-			return nil
+			return learnedMTU(in.Facts)
 		},
 		Fires: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\nFrom 198.51.100.1 icmp_seq=1 "+
 			"Frag needed and DF set (mtu = 1420)\n\n--- 192.0.2.1 ping statistics ---\n1 packets transmitted, 0 received, +1 "+
@@ -42,6 +45,20 @@ func pathMTU() Rule {
 		Quiet: linuxExample("ping", "PING 192.0.2.1 (192.0.2.1) 1472(1500) bytes of data.\n1480 bytes from 192.0.2.1: "+
 			"icmp_seq=1 ttl=61 time=20.1 ms\n"),
 	}
+}
+
+// learnedMTU finds what the kernel remembers of a path: ip route get shows it with the time at which it forgets.
+func learnedMTU(f *facts.Facts) []Finding {
+	const ethernet = 1500
+	for _, r := range f.Routes {
+		mtu, err := strconv.Atoi(r.Attributes["mtu"])
+		if err != nil || mtu >= ethernet || mtu < 68 || r.Attributes["expires"] == "" {
+			continue
+		}
+		return decisive(do("clamp the MSS where packets are forwarded ("+clampMSS+")", one(r.Destination,
+			[]facts.Source{r.Source}, "a router on the way told this host of an MTU of %d bytes", mtu)))
+	}
+	return nil
 }
 
 // clampMSS is the rule that lowers the MSS of forwarded connections to what the route takes.
@@ -53,6 +70,9 @@ const headers = 40
 // smallerMTU is the answer of a router to a packet that must not be fragmented (pr_icmph of iputils' ping and the
 // BSDs').
 var smallerMTU = regexp.MustCompile(`(?i)from (\S+) .*frag needed and DF set \(mtu =? ?(\d{2,5})\)`)
+
+// tracedMTU is a row of tracepath from which on the path takes less (iputils, tracepath.c).
+var tracedMTU = regexp.MustCompile(`^\s*\d+:\s+(\S+) .*\bpmtu (\d{3,5})\b`)
 
 // ownMTU is what ping of Linux says of a packet that its own host does not send: larger than the interface's MTU, or than
 // what the kernel has learned of the path (iputils, ping/ping.c and ping6_common.c).

@@ -6,17 +6,27 @@ import (
 	"github.com/wirerate/wirerate/internal/facts"
 )
 
+const lookAtPeer = "look at the peer first: does the program that listens there accept (ss -ltn), and does a firewall in " +
+	"between drop the handshake"
+
 // peerSilent finds a peer that does not answer the handshakes of this host.
 func peerSilent() Rule {
 	return Rule{
 		ID: "peer-silent", Title: "A peer does not answer new connections",
-		Needs: []string{"linux:flows|socket table", "freebsd:socket table", "openbsd:socket table"}, Severity: Warning,
+		Needs: []string{"linux:flows|socket table|handshakes", "freebsd:socket table|handshakes",
+			"openbsd:socket table|handshakes"}, Severity: Warning,
 		Because: "Nothing came back to the first packet of these connections. The peer is down or its queue of new connections " +
 			"is full, a firewall drops them, or the way there or back loses them.",
 		Confirm: "The same connections are still in SYN-SENT some seconds later; tcpdump at the peer tells whether they arrive, and " +
 			"its ss -ltn and nstat -az TcpExtListenDrops whether it drops them.",
 		Check: func(in Input) []Finding {
 			const many = 3
+			for _, d := range in.Facts.Talks {
+				if d.Asked >= many {
+					return do(lookAtPeer, one(d.To, []facts.Source{d.AskedLine}, "the same handshake was begun %d times, and no "+
+						"answer is shown", d.Asked))
+				}
+			}
 			var worst facts.Unanswered
 			for _, u := range in.Facts.Unanswered {
 				if u.Connections > worst.Connections {
@@ -26,8 +36,7 @@ func peerSilent() Rule {
 			if worst.Connections < many {
 				return nil
 			}
-			return do("look at the peer first: does the program that listens there accept (ss -ltn), and does a firewall in "+
-				"between drop the handshake", one(worst.Peer, []facts.Source{worst.Source},
+			return do(lookAtPeer, one(worst.Peer, []facts.Source{worst.Source},
 				"%s to it wait for an answer (SYN-SENT)", counted(worst.Connections, "connection")))
 		},
 		Fires: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"+

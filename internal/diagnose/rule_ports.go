@@ -13,7 +13,7 @@ import (
 func ports() Rule {
 	return Rule{
 		ID: "ephemeral-ports", Title: "Connections in TIME_WAIT use up the local ports",
-		Needs: []string{"settings|messages", "linux:sockets|messages", "freebsd:counters|messages"}, Severity: Warning,
+		Needs: []string{"settings|messages", "linux:sockets|messages|flows|socket table", "freebsd:counters|messages"}, Severity: Warning,
 		Systems: []string{"linux", "freebsd"},
 		Because: "Each outgoing connection to one peer address and port needs its own local port; a " +
 			"closed one holds its port for a while longer.",
@@ -75,11 +75,11 @@ func portFixes(s system.System) []Fix {
 		{Action: "keep connections open and reuse them; use more local or peer addresses"}}
 }
 
-// noPort is EADDRNOTAVAIL of connect() as the C library, Go and Node.js say it; noPortBound is bind() to port 0 in
+// noPort is EADDRNOTAVAIL of connect() as the C library, Go, Node.js, Java and Python say it; noPortBound is bind() to port 0 in
 // strace.
 var (
-	noPort = regexp.MustCompile(`(connect|dial|^\[error\] socket)\b.*(can(not|'t) assign requested address|` +
-		`eaddrnotavail)`)
+	noPort = regexp.MustCompile(`(connect|dial|^\[error\] socket|connectexception|noroutetohostexception|` +
+		`a new connection)\b.*(can(not|'t) assign requested address|eaddrnotavail)`)
 	noPortBound = regexp.MustCompile(`bind\(.*port=htons\(0\).*= -1 eaddrinuse`)
 )
 

@@ -8,7 +8,8 @@ import (
 func retransmissions() Rule {
 	return Rule{
 		ID: "retransmissions", Title: "A notable share of segments is retransmitted",
-		Needs:    []string{"linux:counters|activity", "linux:protocols|activity", "freebsd:counters|flows", "openbsd:counters"},
+		Needs: []string{"linux:counters|activity|handshakes", "linux:protocols|activity|handshakes",
+			"freebsd:counters|flows|handshakes", "openbsd:counters|handshakes"},
 		Severity: Warning,
 		Because: "Loss limits what loss-based congestion control reaches on long paths; its cause " +
 			"matters more than any setting.",
@@ -16,6 +17,9 @@ func retransmissions() Rule {
 			"host's link.",
 		Check: func(in Input) []Finding {
 			f := in.Facts
+			if found := shownAgain(f); found != nil {
+				return found
+			}
 			if f.System == "freebsd" && f.Counters["tcp.packet_sent.data_packet"].Value == 0 {
 				return sentAgain(f)
 			}
@@ -50,6 +54,22 @@ func retransmissions() Rule {
 		Quiet: linuxExample("/proc/net/netstat", "TcpExt: TCPTimeouts\nTcpExt: 3\n", "/proc/net/snmp",
 			"Tcp: OutSegs RetransSegs\nTcp: 1000000 210\n"),
 	}
+}
+
+// shownAgain finds a direction of a connection of which a text of packets shows many segments twice.
+func shownAgain(f *facts.Facts) []Finding {
+	const least, share = 3, 0.02
+	var worst facts.Talk
+	for _, d := range f.Talks {
+		if d.Stuck == 0 && d.Again > worst.Again && float64(d.Again) >= share*float64(d.Data) {
+			worst = d
+		}
+	}
+	if worst.Again < least {
+		return nil
+	}
+	return one("tcp "+worst.To, []facts.Source{worst.AgainLine}, "of %d segments with data that are shown, %d came again or "+
+		"out of their order", worst.Data, worst.Again)
 }
 
 // sentAgain finds the connection that sent most again, where only netstat -T shows it.

@@ -16,6 +16,7 @@ func Rules() []Rule {
 		slowReceiver(), noBuffers(),
 		acceptQueueFull(), listenOverflow(), backlogCut(), peerSilent(), synFlood(), synCookies(),
 		conntrackFull(), conntrackDrops(), pfStates(), pfSourceLimits(), pfCongestion(), neighboursFull(), netlinkOverrun(), ports(),
+		timestampsRejected(), signaturesRefused(), reversePath(), routingLoop(), neighbourSilent(), routeDetour(), lateAcks(), routeWindow(),
 		timeWaitOverflow(),
 		cpuSaturated(), processorCost(), cpuStolen(), coreSaturated(), packetThread(), pollerSaturated(), netmapRing(), programCore(),
 		oneCore(), oneQueue(), busyQueue(), interruptStorm(),

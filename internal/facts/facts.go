@@ -170,6 +170,8 @@ type Facts struct {
 	HostCache []HostEntry        `json:"host_cache,omitempty"`
 	// Handshakes are those that tcpdump printed as text.
 	Handshakes []Handshake `json:"handshakes,omitempty"`
+	// Talks are the directions of connections in such a text in which something was lost, refused or waited for.
+	Talks []Talk `json:"talks,omitempty"`
 	// Shapers are the pipes and queues of dummynet.
 	Shapers []Class `json:"shapers,omitempty"`
 

@@ -193,10 +193,13 @@ func (f *Facts) readAddresses(t text) error {
 	}
 	found := false
 	var n *NIC
-	for _, line := range t.lines() {
+	for i, line := range t.lines() {
 		words := strings.Fields(line)
 		if len(words) < 2 {
 			continue
+		}
+		if slices.Contains(words, "dadfailed") && len(f.Messages) < messageLimit {
+			f.Messages = append(f.Messages, Message{shorten(strings.TrimSpace(line)), f.Line(t.from, i+1)})
 		}
 		if line[0] != ' ' && strings.HasSuffix(words[0], ":") {
 			name, _, _ := strings.Cut(strings.TrimSuffix(words[1], ":"), "@")
@@ -231,10 +234,15 @@ func (f *Facts) readIPRoute(t text) error {
 		if table := values["table"]; table != "" && table != "main" {
 			continue
 		}
+		if i+1 < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i+1]), "cache ") { // ip route get
+			for key, v := range pairs(strings.Fields(lines[i+1])) {
+				values[key] = v
+			}
+		}
 		r := Route{Destination: words[0], Gateway: values["via"], Interface: values["dev"],
 			Attributes: map[string]string{}, Source: Source{From: t.from, Line: i + 1, Text: shorten(line)}}
 		for _, key := range []string{"mtu", "advmss", "initcwnd", "initrwnd", "rto_min", "congctl", "quickack", "window",
-			"rtt", "cwnd", "metric"} {
+			"rtt", "cwnd", "metric", "expires"} {
 			if v, ok := values[key]; ok {
 				if v == "lock" { // "mtu lock 1400"
 					v = values["lock"]

@@ -33,6 +33,7 @@ var sentences = map[string]string{
 	"times recovered from packet loss by selective acknowledgements":           "TcpExt.TCPSackRecovery",
 	"times using SACK":                                                         "TcpExt.TCPSACKReorder",
 	"times using FACK":                                                         "TcpExt.TCPFACKReorder",
+	"passive connections rejected because of time stamp":                       "TcpExt.PAWSPassive",
 	"times using time stamp":                                                   "TcpExt.TCPTSReorder",
 	"times using reno fast retransmit":                                         "TcpExt.TCPRenoReorder",
 	"fast retransmits":                                                         "TcpExt.TCPFastRetrans",

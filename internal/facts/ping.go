@@ -51,9 +51,13 @@ var (
 	pingData    = regexp.MustCompile(`^P(?:ING|ing).*[ :](\d+)(?:\(\d+\))? (?:data )?[Bb]ytes`)
 	pingRefused = regexp.MustCompile(`(?i)frag needed|message too long|packet too big|` +
 		`packet needs to be fragmented but DF set`)
-	pingTooLong = regexp.MustCompile(`(?i)frag needed and DF set \(mtu|local error: message too long,? \(?mtu`)
-	pingCount   = regexp.MustCompile(`^(\d+) \D+, (\d+) .*\d+(?:[.,]\d+)?%|^\S+ ?: \S+ = (\d+), \S+ = (\d+), \S+ = \d+`)
-	pingNone    = regexp.MustCompile(`^(?:Request timed out\.|no answer yet for icmp_seq=\d+|` +
+	// What others said instead of an answer, and what arping says of them (iputils, arping.c).
+	pingTold = regexp.MustCompile(`No buffer space available|(?i:frag needed and DF set \(mtu|` +
+		`local error: message too long,? \(?mtu)|(?i:time to live exceeded|ttl expired in transit|redirect (?:host|network)|` +
+		`destination (?:host|net) unreachable|packet filtered|communication prohibited)|^Unicast reply from |` +
+		`^ARPING \S+ from 0\.0\.0\.0`)
+	pingCount = regexp.MustCompile(`^(\d+) \D+, (\d+) .*\d+(?:[.,]\d+)?%|^\S+ ?: \S+ = (\d+), \S+ = (\d+), \S+ = \d+`)
+	pingNone  = regexp.MustCompile(`^(?:Request timed out\.|no answer yet for icmp_seq=\d+|` +
 		`Request timeout for icmp_seq \d+|` +
 		`Zeitüberschreitung der Anforderung\.|Délai d.attente de la demande dépassé\.|` +
 		`Tiempo de espera agotado para esta solicitud\.)$`)
@@ -69,7 +73,7 @@ func (f *Facts) readPing(t text) error {
 	for i, line := range t.lines() {
 		line = strings.TrimSpace(line)
 		at := func() Source { return f.Line(t.from, i+1) }
-		if strings.Contains(line, "No buffer space available") || pingTooLong.MatchString(line) {
+		if len(f.Messages) < messageLimit && pingTold.MatchString(line) {
 			f.Messages = append(f.Messages, Message{shorten(line), at()})
 		}
 		if m := pingBegin.FindStringSubmatch(line); m != nil {

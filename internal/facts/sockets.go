@@ -17,6 +17,9 @@ func (f *Facts) readFlows(t text) error {
 	if f.readSummary(t) {
 		return nil
 	}
+	if slices.ContainsFunc(t.lines(), countedState.MatchString) { // ss | awk | sort | uniq -c
+		return f.readSocketTable(t)
+	}
 	return kerneltext.Sockets(string(t.data), func(s kerneltext.Socket) {
 		if s.State == kerneltext.CloseWait {
 			f.closedByPeer(s.Recv, f.Line(t.from, s.Line))
@@ -107,6 +110,12 @@ func (f *Facts) readListeners(t text) error {
 func (f *Facts) readNeighbours(t text) error {
 	for i, line := range t.lines() {
 		words := strings.Fields(line)
+		if len(words) == 1 { // ip neigh | wc -l
+			if n, ok := count(words[0]); ok {
+				f.Counters["neighbours.counted"] = Counter{Value: n, Source: f.Line(t.from, i+1)}
+				return nil
+			}
+		}
 		if len(words) < 4 || words[1] != "dev" || len(f.Neighbours) >= rowLimit {
 			continue
 		}

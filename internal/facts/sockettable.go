@@ -71,8 +71,9 @@ func (f *Facts) readSocketTable(t text) error {
 		}
 		if m := countedState.FindStringSubmatch(line); m != nil {
 			n, _ := count(m[1] + m[4])
-			waiting[m[2]+m[3]], found = max(waiting[m[2]+m[3]], n), true // a second count is one of another time
-			shown[m[2]+m[3]] = f.Line(t.from, i+1)
+			state := strings.ReplaceAll(m[2]+m[3], "-", "_")
+			waiting[state], found = max(waiting[state], n), true // a second count is one of another time
+			shown[state] = f.Line(t.from, i+1)
 			continue
 		}
 		if len(words) < 5 || !strings.HasPrefix(words[0], "tcp") && !strings.HasPrefix(words[0], "udp") {
@@ -125,7 +126,7 @@ func (f *Facts) readSocketTable(t text) error {
 // countedState is a row of states that somebody counted (sort | uniq -c).
 var countedState = regexp.MustCompile(`^\s*(?:(\d+) +(` + tcpStates + `)|(` + tcpStates + `) +(\d+))\s*$`)
 
-const tcpStates = `ESTABLISHED|CLOSE_WAIT|TIME_WAIT|FIN_WAIT_?[12]|LAST_ACK|SYN_SENT|SYN_RCVD|SYN_RECV|CLOSING|` +
+const tcpStates = `ESTAB(?:LISHED)?|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|SYN[_-]SENT|SYN_RCVD|SYN[_-]RECV|CLOSING|` +
 	`CLOSED|LISTEN`
 
 // readRexmits reads netstat -T of FreeBSD: "tcp4  12  0  0  LOCAL  PEER", with what a connection sent again, received

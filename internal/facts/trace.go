@@ -34,6 +34,9 @@ var (
 		`\s*(\d+)\s*\|\s*(\d+)\s*\|\s*(\d+)\s*\|\s*\d+\s*\|`)
 	// brokenHop begins a row that does not end as one.
 	brokenHop = regexp.MustCompile(`^\s*\d{1,2}\.(?:\|--)?(?:\s|$)|^\|\s+\S+\s+-?\s*\d*\s*(?:\||$)`)
+	// The rows of tracepath: "2:  gw.example  0.455ms pmtu 1480".
+	tracepathRow = regexp.MustCompile(`^\s*\d{1,2}\??: +(?:\S+ .*?\d+\.\d+ ?ms(?:.*\b(pmtu \d+))?|no reply|` +
+		`\[LOCALHOST\])|^\s+(?:Resume|Too many hops): pmtu \d+`)
 	// The rows of traceroute, and those of tracert with three probes before the name.
 	traceHop = regexp.MustCompile(`^\s*(\d{1,2})\s+(\S.*)$`)
 	probe    = regexp.MustCompile(`<?\b(\d+(?:\.\d+)?) ms|(?:^|\s)(\*)`)
@@ -50,6 +53,14 @@ func (f *Facts) readTrace(t text) error {
 		if mtrHead.MatchString(line) {
 			f.use(t.from, i+1)
 			row = 0
+		}
+		if m := tracepathRow.FindStringSubmatch(line); m != nil {
+			found = true
+			f.use(t.from, i+1)
+			if m[1] != "" && len(f.Messages) < messageLimit {
+				f.Messages = append(f.Messages, Message{shorten(strings.TrimSpace(line)), f.Line(t.from, i+1)})
+			}
+			continue
 		}
 		hop, ok := hopOf(line, row+1)
 		if !ok {

@@ -39,6 +39,7 @@ func (f *Facts) readTransfers(t text) error {
 		}
 		l, ok := kerneltext.ParseIperfLine(line)
 		if !ok {
+			found = f.otherTest(line, t.from, i+1) || found
 			continue
 		}
 		found = true
@@ -56,6 +57,34 @@ func (f *Facts) readTransfers(t text) error {
 		}
 	}
 	return nothingUnless(found)
+}
+
+var (
+	// netperf's TCP_STREAM: sizes of the buffers and of the message, seconds, Mbit/s (src/nettest_bsd.c).
+	netperfRow = regexp.MustCompile(`^\d+ +\d+ +\d+ +(\d+\.\d+) +(\d+\.\d+)$`)
+	// What nuttcp says at the end: "281.5 MB / 10.03 sec = 235.4 Mbps 11 %TX 20 %RX 38 retrans 0.45 msRTT" (nuttcp.c).
+	nuttcpEnd = regexp.MustCompile(`^([0-9.]+) MB / +([0-9.]+) sec = +([0-9.]+) Mbps +\d+ %TX +\d+ %RX(?: +(\d+) retrans)?`)
+)
+
+// otherTest keeps what netperf and nuttcp say at the end of a test.
+func (f *Facts) otherTest(line, from string, at int) bool {
+	end := TransferEnd{Stream: "1", Role: "total", Retransmits: -1, Lost: -1, Datagrams: -1, Source: f.Line(from, at)}
+	if m := netperfRow.FindStringSubmatch(line); m != nil {
+		end.Seconds, end.Rate = amount(m[1]), units.Rate(min(1e6*amount(m[2]), 1e15))
+		end.Bytes = float64(end.Rate) * end.Seconds / 8
+	} else if m := nuttcpEnd.FindStringSubmatch(line); m != nil {
+		end.Bytes, end.Seconds, end.Rate = amount(m[1])*(1<<20), amount(m[2]), units.Rate(min(1e6*amount(m[3]), 1e15))
+		if again, ok := count(m[4]); ok {
+			end.Role, end.Retransmits = "sender", int64(min(again, 1<<40))
+		}
+	} else {
+		return false
+	}
+	if end.Seconds <= 0 || end.Rate <= 0 || len(f.TransferEnds) >= transferLimit {
+		return false
+	}
+	f.TransferEnds = append(f.TransferEnds, end)
+	return true
 }
 
 // countIn adds an interval to that of its stream.

@@ -127,6 +127,12 @@ func (o outputs) takeTool(words []string, part section) bool {
 		o.add("uname -a", part.command, unameLine(first), one)
 	case "freebsd-version": // of the kernel first, where -k stands before -u
 		o.add("uname -a", part.command, unameLine(first), one)
+	case "conntrack":
+		if slices.Contains(words, "-C") || slices.Contains(words, "--count") {
+			o.add("sysctl -a", part.command, "net.netfilter.nf_conntrack_count = "+first, one)
+			return true
+		}
+		return false
 	case "nproc":
 		o.add("/proc/cpuinfo", part.command, cpuinfo(first), one)
 	case "lscpu":

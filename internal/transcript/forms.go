@@ -24,7 +24,7 @@ var tools = sync.OnceValue(func() map[string]bool {
 const otherTools = "cat grep egrep fgrep zgrep zcat tail head less more find awk sed ls cd echo date sleep watch ps " +
 	"dd mount hostname hostnamectl uptime nproc numactl lsmod service systemctl sysrc journalctl cpupower turbostat " +
 	"tuned-adm zfs perf bpftrace trace-cmd retis kstat route arp ndp ndppd bridge brctl iptables nft ifstat nload " +
-	"tailscale wg iwconfig nfsiostat mountstats findmnt dig nslookup getent tcpdump traceroute iperf nuttcp ntttcp wget curl scp rsync fio " +
+	"tailscale wg iwconfig nfsiostat mountstats findmnt dig nslookup getent tcpdump tshark traceroute tracepath arping conntrack iperf nuttcp netperf ntttcp wget curl scp rsync fio " +
 	"dnctl nfsstat iscsictl ctladm ctlstat procstat fstat dtrace"
 
 // isCommand reports whether words begin with a program that is known.
@@ -153,7 +153,7 @@ var looseLines = []looseLine{
 		`DMAR: \[DMA |PCIe link lost|too many orphaned sockets|[Ff]ailed to sufficiently increase (receive|` +
 		`send) buffer|` +
 		`so-(?:rcv|snd)buf \d+ was not granted|so_rcvbuf_set=|limit reached$|` +
-		`(?:connect|dial|^\[error\] socket)\b.*(?:[Cc]an(?:not|'t) assign requested address|EADDRNOTAVAIL)|` +
+		`(?:connect|dial|^\[error\] socket|ConnectException|NoRouteToHostException|a new connection)\b.*(?:[Cc]an(?:not|'t) assign requested address|EADDRNOTAVAIL)|` +
 		`bind\(.*port=htons\(0\).* = -1 EADDRINUSE|TCP backlog setting of \d+ cannot be enforced|` +
 		`UDP GRO forwarding is suboptimally configured|connect\(\) to unix:\S+ failed \(11:|` +
 		`uWSGI listen queue of socket .* full !!!|(?i:(?:setsockopt|SO_(?:SND|RCV)BUF)\b.*no buffer space available)`),
@@ -176,9 +176,9 @@ var looseLines = []looseLine{
 		[]string{": ", "timeout", "send", "buffer space", "sendto error", "write UDP"}},
 	{regexp.MustCompile(`^\[ *(?:\d+|SUM)\](?:\[[TR]X-[CS]\])? +\d+\.\d+-\d+\.\d+ +sec +[0-9.]+ [KMGT]?Bytes `), "iperf3",
 		[]string{"sec "}},
-	{regexp.MustCompile(`^\s*\d+ (?:ESTABLISHED|CLOSE_WAIT|TIME_WAIT|FIN_WAIT_?[12]|LAST_ACK|SYN_SENT|` +
-		`SYN_RECV)\s*$`), "netstat -an",
-		[]string{"ED", "WAIT", "ACK", "SYN_"}},
+	{regexp.MustCompile(`^\s*\d+ (?:ESTAB(?:LISHED)?|CLOSE[_-]WAIT|TIME[_-]WAIT|FIN[_-]WAIT[_-]?[12]|LAST[_-]ACK|` +
+		`SYN[_-]SENT|SYN[_-]RECV)\s*$`), "netstat -an",
+		[]string{"ESTAB", "WAIT", "ACK", "SYN"}},
 	{regexp.MustCompile(`(?i:netlink\S*:? .*(?:no buffer space|overrun)|netlink.*ENOBUFS|` +
 		`kernel dropped some netlink messages)`),
 		"dmesg", []string{"etlink"}},
@@ -186,6 +186,10 @@ var looseLines = []looseLine{
 		`net_(?:packets|drops)\.\S+ .*packets dropped ratio = \d|: [Dd]etected [Tt]x (?:Unit )?H[au]ng|` +
 		`Handshake for peer \d+ \S+ did not complete after`), "dmesg", []string{"upstream timed out", "dropped ratio", "x Hang",
 		"x Unit Hang", "x Hung", "Handshake for"}},
+	{regexp.MustCompile(`martian source \S+ from |dst cache overflow|Route cache is full: |is full, maxelem \d+ reached|` +
+		`MD5 Hash (?:not found|NOT expected|failed|mismatch)|(?:Une|E)xpected MD5 Hash`), "dmesg",
+		[]string{"martian", "overflow", "cache is full", "maxelem", "MD5"}},
+	{facts.PacketForm, "tcpdump", []string{"Seq="}},
 	{facts.VPPErrorForm, "vppctl show errors", []string{"tx ", "Tx ", "congestion"}},
 	{regexp.MustCompile(`TLS handshake time(?:out|d out)|SSL connection timeout|CQ creation failure: `), "dmesg",
 		[]string{"handshake tim", "SSL connection", "CQ creation"}},
@@ -280,6 +284,12 @@ var looseBlocks = []struct {
 	{regexp.MustCompile(`^\s*(?:Pinging|Ping wird ausgeführt für) \S+ .*\d+ [Bb]ytes |^\s*Ping(?: statistics|` +
 		`-Statistik) \S+ \S+:$|` +
 		`^\s*\S+ \S+ [0-9.]+ ?: ?\S+=\d+ \S+[=<]\d+ ?ms TTL=\d+`), "ping", []string{"Ping", "TTL="}},
+	{regexp.MustCompile(`^ARPING \S+|^Unicast reply from \S+ \[`), "ping", []string{"ARPING", "Unicast"}},
+	{regexp.MustCompile(`^From \S+:? icmp_seq=\d+ [A-Z]`), "ping", []string{"icmp_seq="}},
+	{regexp.MustCompile(`^ *1\?: \[LOCALHOST\]`), "mtr", []string{"LOCALHOST"}},
+	{regexp.MustCompile(`^(?:MIGRATED )?(?:TCP|UDP) (?:UNIDIRECTIONAL SEND|STREAM|MAERTS) TEST|^\s*[0-9.]+ MB / +[0-9.]+ sec = `),
+		"iperf3", []string{" TEST", " sec = "}},
+	{regexp.MustCompile(`^(?:tcp +)?ESTAB +\d+ +\d+ +\S+:\S+ +\S+:\S+`), "ss -tinm", []string{"ESTAB"}},
 	{regexp.MustCompile(`^traceroute6? to \S+ \(|^Tracing route to `), "mtr", []string{"traceroute", "Tracing"}},
 	{facts.ProbeRow, "mtr", []string{" ms", "*"}},
 	{regexp.MustCompile(`^\|\s*Host\s+-\s+%\s*\|`), "mtr", []string{"Host"}},

@@ -1,0 +1,159 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/facts"
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// routingLoop finds packets that go round between routers.
+func routingLoop() Rule {
+	return Rule{
+		ID: "routing-loop", Title: "Packets go round in a circle between routers",
+		Needs:    []string{"linux:path|round trips", "freebsd:round trips", "openbsd:round trips"},
+		Severity: Critical,
+		Because: "Each of these routers takes the other for the next one towards the destination, until the packet has used up " +
+			"its hops. Often the last router has only a default route for a network that is not set up, or is switched off.",
+		Check: func(in Input) []Finding {
+			for _, t := range in.Facts.Traces {
+				if found := circle(t); found != nil {
+					return found
+				}
+			}
+			return expired(in.Facts)
+		},
+		Fires: linuxExample("mtr", "traceroute to 198.51.100.9 (198.51.100.9), 30 hops max, 60 byte packets\n"+
+			" 1  192.0.2.1  0.412 ms  0.401 ms  0.399 ms\n 2  192.0.2.2  1.012 ms  1.001 ms  0.998 ms\n"+
+			" 3  192.0.2.1  1.412 ms  1.401 ms  1.399 ms\n 4  192.0.2.2  1.912 ms  1.901 ms  1.899 ms\n"+
+			" 5  192.0.2.1  2.412 ms  2.401 ms  2.399 ms\n 6  192.0.2.2  2.912 ms  2.901 ms  2.899 ms\n"),
+		Quiet: linuxExample("mtr", "traceroute to 198.51.100.9 (198.51.100.9), 30 hops max, 60 byte packets\n"+
+			" 1  192.0.2.1  0.412 ms  0.401 ms  0.399 ms\n 2  198.51.100.9  1.012 ms  1.001 ms  0.998 ms\n"),
+	}
+}
+
+// rightRoute is the remedy of a loop.
+const rightRoute = "on both routers look at the route of the destination (ip route get ADDRESS): one of them must lead on, or " +
+	"refuse it (ip route add unreachable NETWORK)"
+
+// circle finds a router that a trace meets three times, with others between.
+func circle(t facts.Trace) []Finding {
+	seen := map[string][]int{}
+	for i, hop := range t.Hops {
+		at := seen[hop.Name]
+		if hop.Name == "" || strings.ContainsAny(hop.Name[:1], "*?") || len(at) > 0 && i == at[len(at)-1]+1 {
+			continue // a router that asks itself is none
+		}
+		if seen[hop.Name] = append(at, i); len(at) == 2 {
+			before := t.Hops[i-1]
+			return do(rightRoute, one(hop.Name, []facts.Source{t.Hops[at[0]].Source, hop.Source},
+				"it comes back at hops %d, %d and %d, with %s between", t.Hops[at[0]].Number, t.Hops[at[1]].Number, hop.Number,
+				before.Name))
+		}
+	}
+	return nil
+}
+
+// expired finds pings whose packets used up all their hops.
+func expired(f *facts.Facts) []Finding {
+	for _, p := range f.Pings {
+		if p.Answered > 0 {
+			return nil
+		}
+	}
+	var first facts.Message
+	n, who := 0, ""
+	for _, m := range f.Messages {
+		if told := expiredAt.FindStringSubmatch(m.Text); told != nil {
+			if n++; n == 1 {
+				first, who = m, strings.TrimSuffix(told[1], ":")
+			}
+		}
+	}
+	if n < 2 {
+		return nil
+	}
+	return do(rightRoute, do("traceroute -n to the same address shows the routers between which it goes", one(who,
+		[]facts.Source{first.Source}, "packets of ping used up all their hops there, and none was answered")))
+}
+
+var expiredAt = regexp.MustCompile(`(?i)from (\S+) .*(?:time to live exceeded|ttl expired in transit)`)
+
+// routeDetour finds routers that tell of a shorter way.
+func routeDetour() Rule {
+	return Rule{
+		ID: "route-detour", Title: "A router says that another one is the right one", Needs: []string{"round trips"},
+		Severity: Info,
+		Because: "Packets go through that router and out of the same interface again, answers often come straight back: it does " +
+			"the work twice, and a firewall on it sees one half of each connection and drops it.",
+		Confirm: "ip route get ADDRESS shows the wrong gateway; after ip route flush cache the first packet is redirected again.",
+		Check: func(in Input) []Finding {
+			for _, m := range in.Facts.Messages {
+				// A host that names the destination itself is no router, but one that shares the address.
+				if told := redirected.FindStringSubmatch(m.Text); told != nil && !pinged(in.Facts, told[2]) {
+					return decisive(do("ip route add NETWORK via "+told[2]+" on this host, or have the DHCP server hand the route out",
+						one(strings.TrimSuffix(told[1], ":"), []facts.Source{m.Source}, "it sends packets for this destination on to %s, "+
+							"in the same network", told[2])))
+				}
+			}
+			return nil
+		},
+		Fires: linuxExample("ping", "PING 192.0.2.200 (192.0.2.200) 56(84) bytes of data.\nFrom 192.0.2.1: icmp_seq=1 Redirect "+
+			"Host(New nexthop: 192.0.2.2)\n64 bytes from 192.0.2.200: icmp_seq=1 ttl=63 time=1.10 ms\n"),
+		Quiet: linuxExample("ping", "PING 192.0.2.200 (192.0.2.200) 56(84) bytes of data.\n64 bytes from 192.0.2.200: "+
+			"icmp_seq=1 ttl=63 time=1.10 ms\n"),
+	}
+}
+
+// pinged reports whether an address is that of a ping's destination.
+func pinged(f *facts.Facts, address string) bool {
+	return slices.ContainsFunc(f.Pings, func(p facts.Ping) bool { return p.Peer == address }) ||
+		slices.ContainsFunc(f.Lines("ping"), func(line string) bool {
+			return strings.HasPrefix(line, "PING ") && strings.Contains(line, "("+address+")")
+		})
+}
+
+// redirected is what ping of iputils says of such a message (ping/ping.c, pr_icmph).
+var redirected = regexp.MustCompile(`(?i)from (\S+) .*redirect (?:host|network)\(new nexthop: (?:\S+ \()?([0-9a-f.:]+)\)`)
+
+// neighbourSilent finds addresses of an attached network that do not answer.
+func neighbourSilent() Rule {
+	return Rule{
+		ID: "neighbour-silent", Title: "A host of the attached network does not answer for its address",
+		Needs:    []string{"linux:round trips|neighbours", "freebsd:round trips", "openbsd:round trips"},
+		Severity: Warning,
+		Because: "The sender, or the last router, asked for the hardware address (ARP, or neighbour discovery) and got no " +
+			"answer: the host is off, has another address or netmask, or a VLAN, a switch or the network of a hypervisor keeps " +
+			"the question from it.",
+		Confirm: "tcpdump -eni INTERFACE arp on both ends shows the question arrive, or not.",
+		Check: func(in Input) []Finding {
+			const least = 2
+			n, who := 0, ""
+			var first facts.Source
+			for _, m := range in.Facts.Messages {
+				if told := hostUnreachable.FindStringSubmatch(m.Text); told != nil {
+					if n++; n == 1 {
+						first, who = m.Source, strings.TrimSuffix(told[1], ":")
+					}
+				}
+			}
+			for _, p := range in.Facts.Pings {
+				if p.Answered > 0 {
+					return nil
+				}
+			}
+			if n < least {
+				return nil
+			}
+			return do("look at the address, the netmask and the VLAN of that host, and at the switch ports of both",
+				one(who, []facts.Source{first}, "it could not reach the host: its neighbour did not answer"))
+		},
+		Fires: linuxExample("ping", "PING 192.0.2.9 (192.0.2.9) 56(84) bytes of data.\nFrom 192.0.2.5 icmp_seq=1 Destination Host "+
+			"Unreachable\nFrom 192.0.2.5 icmp_seq=2 Destination Host Unreachable\n"),
+		Quiet: linuxExample("ping", "PING 192.0.2.9 (192.0.2.9) 56(84) bytes of data.\n64 bytes from 192.0.2.9: icmp_seq=1 ttl=64 "+
+			"time=0.3 ms\n"),
+	}
+}
+
+var hostUnreachable = regexp.MustCompile(`(?i)from (\S+) .*destination host unreachable`)
