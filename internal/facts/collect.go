@@ -184,17 +184,22 @@ func (f *Facts) systemReaders(opt Options) []reader {
 		f.bsdMachine("hw.ncpuonline")
 	case system.Linux: // ethtool is asked of the interfaces that ip showed; the interrupts' places follow
 		at := slices.IndexFunc(readers, func(r reader) bool { return r.part == "affinity" })
-		return slices.Insert(readers, at, f.linkReaders()...)
+		return slices.Insert(readers, at, f.linkReaders(opt)...)
 	}
 	return readers
 }
 
-// linkReaders ask ethtool.
-func (f *Facts) linkReaders() []reader {
+// linkReaders ask ethtool; of optics only for a capture, since their memory is read slowly, under the kernel's lock of all
+// interfaces.
+func (f *Facts) linkReaders(opt Options) []reader {
 	var readers []reader
 	whole, brief := f.askedNICs()
 	for _, nic := range whole {
-		readers = append(readers, ethtoolReaders(nic)...)
+		asked := ethtoolReaders(nic)
+		if !opt.Thorough && !opt.everything {
+			asked = slices.DeleteFunc(asked, func(r reader) bool { return r.part == "optic "+nic })
+		}
+		readers = append(readers, asked...)
 	}
 	for _, nic := range brief {
 		readers = append(readers, ethtoolReaders(nic)[:2]...) // link and driver
