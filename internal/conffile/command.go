@@ -22,6 +22,7 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"ip":       (*scanner).ipCommand,
 	"tc":       (*scanner).tcCommand,
 	"ifconfig": (*scanner).ifconfigCommand,
+	"ipfw":     (*scanner).ipfwCommand,
 	"route":    (*scanner).routeCommand,
 	"modprobe": (*scanner).modprobeCommand,
 	"insmod":   (*scanner).modprobeCommand,
@@ -45,6 +46,7 @@ func (s *scanner) command(c *command) {
 		s.listed(words, Entry{Raw: c.raw, style: styleFixed})
 		return
 	}
+	words = split(words, c.words)
 	for len(words) > 0 {
 		if _, isAssignment := s.assignment(words[0]); !isAssignment && !wrappers[words[0].text] {
 			break
@@ -92,6 +94,24 @@ func (s *scanner) command(c *command) {
 		e.Key, e.Line, e.KeySpan, e.style = words[1].text, words[1].line, words[1].span, styleFixed
 		s.sysctlValue(e, words[2].text, words[2])
 	}
+}
+
+// split takes the words apart that a variable before the command's own words stands for.
+func split(words, written []word) []word {
+	if len(words) == 0 || !written[0].expands || written[0].quoted || words[0].expands {
+		return words
+	}
+	parts := strings.Fields(words[0].text)
+	if len(parts) < 2 {
+		return words
+	}
+	var out []word
+	for _, part := range parts {
+		w := words[0]
+		w.text = part
+		out = append(out, w)
+	}
+	return append(out, words[1:]...)
 }
 
 // setter is a function of a script that sets a sysctl to a value, by its name.

@@ -45,7 +45,9 @@ func Detect(file string, data []byte) Guess {
 		g = fromPath(installPath(text), text)
 	}
 	if g.Kind == "" && !slices.Contains(languages, path.Ext(strings.ToLower(file))) {
-		g.Kind = kindOfContent(text)
+		if !marked.MatchString(text) || GuideSystem(file, text) == "" {
+			g.Kind = kindOfContent(text)
+		}
 		g.Confidence = Guessed
 	}
 	if g.Kind == "" {
