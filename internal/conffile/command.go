@@ -87,6 +87,10 @@ func (s *scanner) command(c *command) {
 		s.sedCommand(words[1:], base)
 	case name == "sh" || name == "bash" || name == "su":
 		s.inner(words[1:])
+	case name == "sysrc" && len(words) > 3 && words[1].text == "-f":
+		s.sysrcFile(words[2], words[3:], base)
+	case name == "add" && s.system == FreeBSD && strings.Contains(s.path, "ipfw"): // a line of the file that ipfw is given
+		s.ipfwCommand(words, base)
 	case commandReaders[name] != nil:
 		commandReaders[name](s, words[1:], base)
 	case len(words) == 3 && setter.MatchString(name) && (isSysctl(words[1].text) || isSetting(words[1])):
@@ -94,24 +98,6 @@ func (s *scanner) command(c *command) {
 		e.Key, e.Line, e.KeySpan, e.style = words[1].text, words[1].line, words[1].span, styleFixed
 		s.sysctlValue(e, words[2].text, words[2])
 	}
-}
-
-// split takes the words apart that a variable before the command's own words stands for.
-func split(words, written []word) []word {
-	if len(words) == 0 || !written[0].expands || written[0].quoted || words[0].expands {
-		return words
-	}
-	parts := strings.Fields(words[0].text)
-	if len(parts) < 2 {
-		return words
-	}
-	var out []word
-	for _, part := range parts {
-		w := words[0]
-		w.text = part
-		out = append(out, w)
-	}
-	return append(out, words[1:]...)
 }
 
 // setter is a function of a script that sets a sysctl to a value, by its name.
@@ -411,7 +397,7 @@ func (s *scanner) kldloadCommand(words []word, base Entry) {
 }
 
 // sysrcCommand reads sysrc NAME=VALUE… of FreeBSD, which writes rc.conf; with
-// -f it writes another file, which is not followed.
+// -f it writes another file (sysrcFile).
 func (s *scanner) sysrcCommand(words []word, base Entry) {
 	for _, w := range words {
 		if strings.HasPrefix(w.text, "-") {

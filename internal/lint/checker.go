@@ -219,7 +219,7 @@ func (k *checker) entry(e conffile.Entry) {
 		k.report(e, *f)
 		return
 	}
-	if f := k.localVariable(e); f != nil {
+	if f := cmp.Or(k.localVariable(e), k.halfWord(e)); f != nil {
 		k.report(e, *f)
 	}
 	r := k.lookup(e.Name)
