@@ -119,6 +119,7 @@ func (p *pfLexer) flush() {
 		p.s.pfStatement(p.words, raw)
 		p.s.pfParentheses(p.words)
 		p.s.pfNumbers(p.words)
+		p.s.pfLog(p.words)
 		if p.anchors == 0 {
 			p.order.statement(p.s, p.words)
 		}

@@ -127,6 +127,24 @@ func (s *scanner) pfNumbers(words []word) {
 	}
 }
 
+// pfLog rejects options of log that there are not (logopt of pfctl's parse.y).
+func (s *scanner) pfLog(words []word) {
+	for i := 0; i+2 < len(words); i++ {
+		if words[i].text != "log" || words[i].quoted || words[i+1].text != "(" {
+			continue
+		}
+		for j := i + 2; j < len(words) && words[j].text != ")"; j++ {
+			switch w := words[j]; {
+			case w.text == "to":
+				j++
+			case w.text != "all" && w.text != "user" && w.text != "matches" && !w.expands:
+				s.reject(w.line, w.span, "log has no option "+w.text+": its options are all, matches, user and to INTERFACE")
+				return
+			}
+		}
+	}
+}
+
 // pfSkipped follows the interfaces that set skip takes out of the filter.
 type pfSkipped struct {
 	skipped map[string]bool
