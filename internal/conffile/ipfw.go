@@ -40,9 +40,11 @@ func (s *scanner) ipfwCommand(words []word, base Entry) {
 		s.ipfwRule(words[1:], base)
 	case len(words) > 2 && words[2].text == "config" && slices.Contains(ipfwObjects, words[0].text):
 		s.ipfwConfig(words, base)
-	case len(words) > 0 && (words[0].text == "table" || words[0].text == "set"):
-	case len(words) == 1 && strings.HasPrefix(words[0].text, "/"):
-		s.ipfw.jumps = true // a file with more rules
+	case len(words) == 1 && words[0].text == "flush":
+		s.ipfw.rules, s.ipfw.all = nil, ipfwRule{}
+	case len(words) > 0 && (words[0].text == "delete" || words[0].text == "set" || words[0].text == "disable" ||
+		strings.Contains(words[0].text, "/")):
+		s.ipfw.jumps = true // rules that are taken back, or a file with more of them
 	}
 }
 

@@ -54,6 +54,7 @@ func TestTogether(t *testing.T) {
 		{"a rule that is always there", []string{"/etc/ipfw.rules", "#!/bin/sh\ncmd=\"ipfw -q add\"\n$cmd 100 allow ip from any to any\n$cmd 65535 deny ip from any to any\n"}, "rule numbers up to 65534"},
 		{"a rule that nothing reaches", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw add 100 allow all from any to any\nipfw add 200 deny tcp from any to me 23\n"}, "decides about all of them"},
 		{"rules", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw add 50 skipto 200 tcp from any to me 23\nipfw add 100 allow all from any to any\nipfw add 200 deny tcp from any to me 23\n"}, ""},
+		{"rules after a flush", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw add 100 allow all from any to any\nipfw -q -f flush\nipfw add 200 deny tcp from any to me 23\n"}, ""},
 		{"an instance that is not configured", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload ipfw\nipfw nat 1 config if em0\nipfw add 100 nat 2 ip from any to any\n"}, "no line configures nat 2"},
 		{"a queue that is too long", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload dummynet\nipfw pipe 1 config bw 20Mbit/s queue 500\nipfw add 100 pipe 1 ip from any to any\n"}, "queue 500 is more than"},
 		{"a long queue", []string{"/etc/ipfw.rules", "#!/bin/sh\nkldload dummynet\nsysctl net.inet.ip.dummynet.pipe_slot_limit=1000\nipfw pipe 1 config bw 20Mbit/s queue 500\n"}, ""},
