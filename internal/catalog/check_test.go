@@ -13,7 +13,7 @@ import (
 var places = []string{
 	"sysctl", "loader", "rc", "hostname.if", "ethtool", "link-file", "network-file", "route", "link",
 	"module", "sysfs", "pf", "ifconfig", "kernel-config", "zfs-property", "build", "interface-file", "src.conf",
-	"tuned", "nft",
+	"tuned", "nft", "ipfw",
 }
 
 var (

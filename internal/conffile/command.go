@@ -22,6 +22,7 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"ip":       (*scanner).ipCommand,
 	"tc":       (*scanner).tcCommand,
 	"ifconfig": (*scanner).ifconfigCommand,
+	"ipfw":     (*scanner).ipfwCommand,
 	"route":    (*scanner).routeCommand,
 	"modprobe": (*scanner).modprobeCommand,
 	"insmod":   (*scanner).modprobeCommand,
@@ -45,6 +46,7 @@ func (s *scanner) command(c *command) {
 		s.listed(words, Entry{Raw: c.raw, style: styleFixed})
 		return
 	}
+	words = split(words, c.words)
 	for len(words) > 0 {
 		if _, isAssignment := s.assignment(words[0]); !isAssignment && !wrappers[words[0].text] {
 			break
@@ -85,6 +87,10 @@ func (s *scanner) command(c *command) {
 		s.sedCommand(words[1:], base)
 	case name == "sh" || name == "bash" || name == "su":
 		s.inner(words[1:])
+	case name == "sysrc" && len(words) > 3 && words[1].text == "-f":
+		s.sysrcFile(words[2], words[3:], base)
+	case name == "add" && s.system == FreeBSD && strings.Contains(s.path, "ipfw"): // a line of the file that ipfw is given
+		s.ipfwCommand(words, base)
 	case commandReaders[name] != nil:
 		commandReaders[name](s, words[1:], base)
 	case len(words) == 3 && setter.MatchString(name) && (isSysctl(words[1].text) || isSetting(words[1])):
@@ -391,7 +397,7 @@ func (s *scanner) kldloadCommand(words []word, base Entry) {
 }
 
 // sysrcCommand reads sysrc NAME=VALUE… of FreeBSD, which writes rc.conf; with
-// -f it writes another file, which is not followed.
+// -f it writes another file (sysrcFile).
 func (s *scanner) sysrcCommand(words []word, base Entry) {
 	for _, w := range words {
 		if strings.HasPrefix(w.text, "-") {

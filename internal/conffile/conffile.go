@@ -203,6 +203,7 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.interfaces()
 	case Script:
 		s.script(0, len(s.src), 1)
+		s.ipfw.conclude(s)
 		s.unread()
 	case Modprobe:
 		s.modprobe()
@@ -255,6 +256,7 @@ type scanner struct {
 	loop string // the variable of the last loop of a script, and the words that it runs over
 	over []word
 
+	ipfw      ipfwRules
 	elsewhere map[string]written // by path, what a script wrote to files of no kind
 	ignored   map[string]bool    // files that a script writes and the system does not read
 	part      bool               // a text within a script, read as a file

@@ -45,7 +45,9 @@ func Detect(file string, data []byte) Guess {
 		g = fromPath(installPath(text), text)
 	}
 	if g.Kind == "" && !slices.Contains(languages, path.Ext(strings.ToLower(file))) {
-		g.Kind = kindOfContent(text)
+		if !marked.MatchString(text) || GuideSystem(file, text) == "" {
+			g.Kind = kindOfContent(text)
+		}
 		g.Confidence = Guessed
 	}
 	if g.Kind == "" {
@@ -173,7 +175,8 @@ func fromName(name, text string) Guess {
 		return likely(PF, "")
 	case strings.Contains(name, "modules-load") && strings.HasSuffix(name, ".conf"):
 		return likely(ModulesLoad, Linux)
-	case strings.HasPrefix(name, "start_if.") || strings.HasPrefix(name, "stop_if."):
+	case strings.HasPrefix(name, "start_if.") || strings.Contains(name, "ipfw") && ipfwLine.MatchString(text) ||
+		name == "rc.firewall" || strings.HasPrefix(name, "stop_if."):
 		return likely(Script, FreeBSD)
 	case strings.HasSuffix(name, ".link") && strings.Contains(text, "["):
 		return likely(LinkFile, Linux)
@@ -278,6 +281,9 @@ func kindOfContent(text string) Kind {
 	}
 	return ""
 }
+
+// ipfwLine is a rule of ipfw, in a script or in a file that ipfw reads.
+var ipfwLine = regexp.MustCompile(`(?m)^[ \t]*(?:(?:/sbin/)?ipfw .*|\$\{?[A-Za-z_]+\}? |(?:ipfw )?)add[ \t]+[0-9]+[ \t]|^[ \t]*[A-Za-z_]+="?(?:/sbin/)?ipfw `)
 
 // unitSets is a line of a systemd unit that sets a limit or runs a command which sets
 // something.

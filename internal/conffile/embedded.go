@@ -254,3 +254,37 @@ func (s *scanner) inner(words []word) {
 		}
 	}
 }
+
+// sysrcFile reads the assignments that sysrc writes into a file of its format.
+func (s *scanner) sysrcFile(file word, words []word, base Entry) {
+	sub, kind := s.into(file, func(e *Entry) {
+		e.Raw, e.style = base.Raw, styleFixed
+		e.Flags |= base.Flags
+	})
+	if kind != Loader && kind != RC {
+		return
+	}
+	for _, w := range words {
+		if !w.quoted && !w.expands && !strings.HasPrefix(w.text, "-") && !strings.ContainsAny(s.text(w.span), "\\$`") {
+			sub.written(kind, w.line, w.span.Start, w.span.End)
+		}
+	}
+}
+
+// split takes the words apart that a variable before the command's own words stands for.
+func split(words, written []word) []word {
+	if len(words) == 0 || !written[0].expands || written[0].quoted || words[0].expands {
+		return words
+	}
+	parts := strings.Fields(words[0].text)
+	if len(parts) < 2 {
+		return words
+	}
+	var out []word
+	for _, part := range parts {
+		w := words[0]
+		w.text = part
+		out = append(out, w)
+	}
+	return append(out, words[1:]...)
+}

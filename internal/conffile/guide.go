@@ -18,10 +18,13 @@ func (s *scanner) guide() {
 	}
 	s.rejected = func(Reject) {}
 	guideBlocks(s.src, func(b guideBlock) bool {
+		if b.system != "" && b.system != s.system {
+			return true // a part about another system
+		}
 		inner := *s
 		inner.path = b.file
 		inner.entry = func(e Entry) bool {
-			if e.In == "" && b.kind != Script {
+			if e.In == "" && b.kind != Script && !b.loose {
 				e.In = b.kind
 			}
 			s.emit(e)
@@ -30,6 +33,7 @@ func (s *scanner) guide() {
 		inner.whole(b.kind, b.from, b.to, b.line)
 		return !s.stopped
 	}, s.tabled)
+	s.items()
 }
 
 // Settings of a guide outside its blocks: a row of a table, and an item of a list.
@@ -38,6 +42,8 @@ var (
 	tableRow  = regexp.MustCompile(`^[ \t]*\|[ \t]*` + bsdName + "[ \\t]*\\|[ \\t]*`?([-A-Za-z0-9_]+)`?[ \\t]*(?:\\||$)")
 	tableHead = regexp.MustCompile(`(?i)^[ \t]*\|[^|]*\|[ \t*]*(?:value|new value|setting|set to|recommended|` +
 		`recommended value)[ \t*]*(?:\||$)`)
+	columnHead = regexp.MustCompile(`(?i)^[ \t]*(?:variable|tunable|tunable name|name|sysctl)\t+value(?:\t|$)`)
+	columnRow  = regexp.MustCompile(`^[ \t]*` + bsdName + `\t+([-A-Za-z0-9_]+)[ ]*(?:\t|$)`)
 	listedItem = regexp.MustCompile(`^[ \t]*[-*+][ \t]+` + bsdName + `=["']?([-A-Za-z0-9_]+)["']?[ \t]*$`)
 )
 
@@ -46,70 +52,67 @@ var (
 func (s *scanner) tabled(line, from, to int, head string) {
 	text := s.src[from:to]
 	m := listedItem.FindStringSubmatchIndex(text)
-	if m == nil && tableHead.MatchString(head) {
+	switch {
+	case m != nil:
+	case tableHead.MatchString(head):
 		m = tableRow.FindStringSubmatchIndex(text)
+	case columnHead.MatchString(head):
+		m = columnRow.FindStringSubmatchIndex(text)
 	}
 	if m == nil {
 		return
 	}
-	name := text[m[2]:m[3]]
-	if system, known := SystemOfKey(name); !known || system == Linux {
-		return
-	}
-	at := func(i int) Span { return Span{from + m[2*i], from + m[2*i+1]} }
-	s.emit(Entry{Key: name, Name: name, Value: text[m[4]:m[5]], Line: line, KeySpan: at(1), ValueSpan: at(2),
-		Raw: Span{from, to}})
+	s.apart(line, Span{from + m[2], from + m[3]}, Span{from + m[4], from + m[5]}, Span{from, to})
 }
 
-// guideBlock is a block of a guide with the file that it belongs to.
-type guideBlock struct {
-	kind           Kind
-	file           string
-	from, to, line int
+// sizeSuffix is a size as the loader takes it.
+var sizeSuffix = regexp.MustCompile(`^[0-9]+[kKmMgGtT]$`)
+
+// apart emits a setting that is no line of a file.
+func (s *scanner) apart(line int, key, value, raw Span) {
+	name := s.text(key)
+	if system, known := SystemOfKey(name); known && system != Linux {
+		e := Entry{Key: name, Name: name, Value: s.text(value), Line: line, KeySpan: key, ValueSpan: value, Raw: raw}
+		if sizeSuffix.MatchString(e.Value) || strings.Contains(s.text(raw), "\tLOADER") {
+			e.In = Loader // which alone takes such sizes
+		}
+		s.emit(e)
+	}
+}
+
+// What names a tunable in config.xml of pfSense and OPNsense, and its value, which may be the word default.
+var (
+	xmlTunable = regexp.MustCompile(`<tunable>[ \t]*([a-z][A-Za-z0-9_.%-]+)[ \t]*</tunable>`)
+	xmlValue   = regexp.MustCompile(`<value>[ \t]*([-A-Za-z0-9_]+)[ \t]*</value>`)
+)
+
+// items emits the tunables of config.xml.
+func (s *scanner) items() {
+	for line, from := 1, 0; !s.stopped; {
+		start := strings.Index(s.src[from:], "<item>")
+		if start < 0 {
+			return
+		}
+		line += strings.Count(s.src[from:from+start], "\n")
+		from += start
+		end := strings.Index(s.src[from:], "</item>")
+		if end < 0 {
+			return
+		}
+		item := s.src[from : from+end]
+		name, value := xmlTunable.FindStringSubmatchIndex(item), xmlValue.FindStringSubmatchIndex(item)
+		if name != nil && value != nil && item[value[2]:value[3]] != "default" {
+			s.apart(line+strings.Count(item[:name[2]], "\n"), Span{from + name[2], from + name[3]},
+				Span{from + value[2], from + value[3]}, Span{from, from + end})
+		}
+		line += strings.Count(item, "\n")
+		from += end
+	}
 }
 
 // namedFile is a configuration file as guides name it.
 var namedFile = regexp.MustCompile(`(?:/[a-z0-9/._-]*/)?(?:sysctl\.conf|loader\.conf(?:\.local)?|` +
 	`rc\.conf(?:\.local)?|pf\.conf|hostname\.[a-z]+[0-9]+)`)
-
-// guideAbove is how many lines above a block may name its file.
-const guideAbove = 3
-
-// guideBlocks hands out the blocks of a text whose file is known, and the lines between the blocks.
-func guideBlocks(src string, block func(guideBlock) bool, other func(line, from, to int, head string)) {
-	var above []string
-	head := "" // of the table
-	inside, from, first := false, 0, 0
-	for line, start := 1, 0; start < len(src); line++ {
-		end := len(src)
-		if i := strings.IndexByte(src[start:], '\n'); i >= 0 {
-			end = start + i
-		}
-		text := strings.TrimSpace(src[start:end])
-		switch fence := strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~"); {
-		case fence && inside:
-			inside = false
-			if b := blockOf(src[from:start], above); b.kind != "" {
-				b.from, b.to, b.line = from, start, first
-				if !block(b) {
-					return
-				}
-			}
-			above = above[:0]
-		case fence && strings.Count(text, "`") <= 6:
-			inside, from, first = true, min(end+1, len(src)), line+1
-		case !inside && text != "":
-			above = append(above, text)
-			if text[0] != '|' {
-				head = ""
-			} else if head == "" {
-				head = text
-			}
-			other(line, start, end, head)
-		}
-		start = end + 1
-	}
-}
 
 // blockOf tells what a block is: by its content, and by the file that the nearest line above it or its own first
 // line names.
@@ -128,7 +131,7 @@ func blockOf(text string, above []string) guideBlock {
 			continue
 		}
 		if named = files[0]; slices.ContainsFunc(files, func(f string) bool { return base(f) != base(named) }) {
-			named = "" // which of them
+			named = "?" // which of them
 		}
 	}
 	content := kindOfContent(text)
@@ -142,6 +145,8 @@ func blockOf(text string, above []string) guideBlock {
 		return guideBlock{kind: kind, file: named}
 	case content == kind, kind == Sysctl && content == Loader, kind == Loader && content == Sysctl:
 		return guideBlock{kind: kind, file: named}
+	case kind == "" && named == "" && (content == Sysctl || content == Loader):
+		return guideBlock{kind: Sysctl, loose: true}
 	case content == RC && kind == "", content == Script:
 		return guideBlock{kind: content}
 	}
@@ -187,6 +192,9 @@ func GuideSystem(file, text string) System {
 		return true
 	}}
 	guideBlocks(text[:min(len(text), DetectSize)], func(b guideBlock) bool {
+		if b.system == Linux {
+			return true
+		}
 		v := countVotes(b.kind, text[b.from:b.to])
 		all.linux, all.freebsd, all.openbsd = all.linux+v.linux, all.freebsd+v.freebsd, all.openbsd+v.openbsd
 		switch SystemOf(b.kind) {
@@ -197,6 +205,9 @@ func GuideSystem(file, text string) System {
 		}
 		return true
 	}, s.tabled)
+	if strings.Contains(text, "<tunable>") {
+		all.freebsd++ // pfSense and OPNsense
+	}
 	if system, _ := all.winner(); system != Linux {
 		return system
 	}

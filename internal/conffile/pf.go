@@ -17,6 +17,8 @@ func (s *scanner) pf() {
 	p.flush()
 	p.neighbours.conclude(s)
 	p.names.conclude(s)
+	p.queues.conclude(s)
+	p.skipped.conclude(s)
 }
 
 type pfLexer struct {
@@ -30,6 +32,8 @@ type pfLexer struct {
 
 	neighbours pfNeighbours
 	names      pfNames
+	queues     pfQueues
+	skipped    pfSkipped
 	order      pfOrder
 }
 
@@ -114,11 +118,15 @@ func (p *pfLexer) flush() {
 		raw := p.s.wholeLines(Span{p.words[0].span.Start, p.words[len(p.words)-1].span.End})
 		p.s.pfStatement(p.words, raw)
 		p.s.pfParentheses(p.words)
+		p.s.pfNumbers(p.words)
+		p.s.pfLog(p.words)
 		if p.anchors == 0 {
 			p.order.statement(p.s, p.words)
 		}
 		p.neighbours.statement(p.words, raw)
 		p.names.statement(p.words)
+		p.queues.statement(p.words)
+		p.skipped.statement(p.words)
 	}
 	p.words = p.words[:0]
 	p.braces = 0

@@ -44,6 +44,16 @@ func TestPFGrammar(t *testing.T) {
 		{"pass out set queue bulk", "1:14 pf:rule/queue=any\n", "refused 1:14 \"queue\"\n"},
 		{"queue a bandwidth 5Mb hfsc(default)", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\nrefused 1:23 \"hfsc(\"\n", "1:7 pf:queue=a\n1:9 pf:queue/bandwidth=5Mb\n"},
 		{"queue web parent main bandwidth 5M", "1:7 pf:queue=web\n1:23 pf:queue/bandwidth=5M\n", "1:7 pf:queue=web\nrefused 1:11 \"parent\"\n"},
+		{"queue main on em0 bandwidth 9M\nqueue web parent main bandwidth 5M default\nqueue b parent mian bandwidth 1M\nmatch set queue (web, b)\nmatch set queue main\nmatch set queue c",
+			"1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\n2:7 pf:queue=web\n2:23 pf:queue/bandwidth=5M\n3:7 pf:queue=b\n3:21 pf:queue/bandwidth=1M\n" +
+				"4:11 pf:rule/queue=any\n5:11 pf:rule/queue=any\n6:11 pf:rule/queue=any\nrefused 3:16 \"mian\"\nrefused 5:17 \"main\"\nrefused 6:17 \"c\"\n",
+			"1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\n2:7 pf:queue=web\n3:7 pf:queue=b\nrefused 2:11 \"parent\"\nrefused 3:9 \"parent\"\n" +
+				"refused 4:11 \"queue\"\nrefused 5:11 \"queue\"\nrefused 6:11 \"queue\"\n"},
+		{"queue main on em0 bandwidth 9M", "1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\nrefused 1:7 \"main\"\n", "1:7 pf:queue=main [em0]\n1:19 pf:queue/bandwidth=9M [em0]\n"},
+		{"block log (all, to pflog1)\nblock log (al)", "refused 2:12 \"al\"\n", "refused 2:12 \"al\"\n"},
+		{"pass to 192.0.2.300 port 99999\npass to 192.0.2.1/33", "refused 1:9 \"192.0.2.300\"\nrefused 1:26 \"99999\"\nrefused 2:9 \"192.0.2.1/33\"\n",
+			"refused 1:9 \"192.0.2.300\"\nrefused 1:26 \"99999\"\nrefused 2:9 \"192.0.2.1/33\"\n"},
+		{"a = em0\nset skip on { lo $a }\npass in on $a\npass in on em1", "2:5 pf:set/skip={ lo $a } [* expands]\n3:12 pf:rule/skipped=em0\n", "2:5 pf:set/skip={ lo $a } [* expands]\n3:12 pf:rule/skipped=em0\n"},
 		{"pass in proto tcp to port 22 keep\nstate (no-sync)", "refused 2:1 \"state\"\n", "refused 2:1 \"state\"\n"},
 		{"pass out\nnat on em0 from 10.0.0.0/8 -> (em0)\nnat on em1 -> (em1)", "refused 2:1 \"nat\"\nrefused 3:1 \"nat\"\n", "refused 2:1 \"nat\"\n"},
 		{"set require-order no\npass out\nnat on em0 -> (em0)", "1:5 pf:set/require-order=no\nrefused 3:1 \"nat\"\n", "1:5 pf:set/require-order=no\n"},

@@ -41,6 +41,9 @@ func (k *checker) assign(e conffile.Entry, r *catalog.Record, effective bool) {
 	if e.Name == "pf:rule/queue" && r != nil {
 		k.shapers = append(k.shapers, a)
 	}
+	if e.Name == "ipfw:queue" && len(k.slots) < cacheLimit {
+		k.slots = append(k.slots, a)
+	}
 	if e.Has(conffile.Module) && !strings.Contains(e.Name, "/") {
 		k.effects[e.Name] = a
 	}

@@ -31,6 +31,7 @@ type checker struct {
 	refused map[string]*assignment // the last line that takes no effect
 	pending map[string]pending
 	shapers []*assignment          // rules of pf.conf that choose a queue
+	slots   []*assignment          // lengths of the queues of dummynet
 	limits  []*assignment          // lines of limits.conf
 	classes []*assignment          // classes of tc, and defaults of htb
 	stanzas []*stanza              // of ifupdown's interfaces
@@ -218,7 +219,7 @@ func (k *checker) entry(e conffile.Entry) {
 		k.report(e, *f)
 		return
 	}
-	if f := k.localVariable(e); f != nil {
+	if f := cmp.Or(k.localVariable(e), k.halfWord(e)); f != nil {
 		k.report(e, *f)
 	}
 	r := k.lookup(e.Name)

@@ -141,18 +141,35 @@ func (k *checker) judgeTranslation() {
 			"it, so that connections of this host are not translated reliably."})
 }
 
-// localVariable judges the flags of a daemon of OpenBSD.
+// localVariable judges the variables of daemons of OpenBSD.
 func (k *checker) localVariable(e conffile.Entry) *finding {
 	daemon, flags := strings.CutSuffix(e.Name, "_flags")
-	if k.system != catalog.OpenBSD || k.kindOf(e) != conffile.RC || !flags || !strings.EqualFold(e.Value, "yes") {
+	if k.system != catalog.OpenBSD || k.kindOf(e) != conffile.RC {
 		return nil
 	}
-	return &finding{code: "harmful", severity: Warning, value: true,
-		sources: []string{"rc.conf(8)", "openbsd/src etc/rc.d/rc.subr, rc_cmd"},
-		message: fmt.Sprintf("%s = %s starts %s with the argument %q", e.Name, e.Value, daemon, e.Value),
-		because: "The value is the daemon's arguments: an empty one switches it on, and NO off (rcctl enable " +
-			daemon + ")."}
+	switch on := strings.EqualFold(e.Value, "yes"); {
+	case e.Name == "pf" && strings.EqualFold(e.Value, "no"):
+		return &finding{code: "weakens-security", severity: Warning, value: true, sources: []string{"rc.conf(8)", "pf(4)"},
+			message: "pf=NO leaves the host without its packet filter",
+			because: "pf is on by default; without it every service of the host is reached from outside, and nothing is translated."}
+	case flags && on:
+		return &finding{code: "harmful", severity: Warning, value: true,
+			sources: []string{"rc.conf(8)", "openbsd/src etc/rc.d/rc.subr, rc_cmd"},
+			message: fmt.Sprintf("%s = %s starts %s with the argument %q", e.Name, e.Value, daemon, e.Value),
+			because: "The value is the daemon's arguments: an empty one switches it on, and NO off (rcctl enable " +
+				daemon + ")."}
+	case slices.Contains(baseDaemons, e.Name):
+		return &finding{code: "unknown-key", severity: Warning, sources: []string{"rc.conf.local(8)", "openbsd/src etc/rc.conf"},
+			message: fmt.Sprintf("%s is not a variable of OpenBSD's rc.conf; nothing reads it", e.Name),
+			because: fmt.Sprintf("The daemon starts by %s_flags=, with its arguments or nothing behind it (rcctl enable %s).",
+				e.Name, e.Name)}
+	}
+	return nil
 }
+
+// baseDaemons are daemons of OpenBSD's own, which its rc.conf has NAME_flags for.
+var baseDaemons = []string{"httpd", "ntpd", "sshd", "relayd", "smtpd", "bgpd", "ospfd", "dhcpd", "rad", "unbound", "nsd", "vmd",
+	"snmpd", "hotplugd", "apmd", "sndiod", "unwind", "slowcgi", "iked", "ftpproxy", "tftpd", "cron", "syslogd", "slaacd"}
 
 // hostBits judges an address of pf.conf with bits behind its prefix.
 func (k *checker) hostBits(e conffile.Entry) *finding {
@@ -183,6 +200,10 @@ func (k *checker) undefinedName(e conffile.Entry) *finding {
 		return &finding{code: "unknown-key", severity: Warning, sources: []string{"pf.conf(5), TABLES"},
 			message: fmt.Sprintf("no line defines the table %s; did you mean %s?", e.Key, e.Value),
 			because: "pf makes the table, which nothing fills, so that the rule matches no packet."}
+	case "pf:rule/skipped":
+		return &finding{code: "no-effect", severity: Warning, sources: []string{"pf.conf(5), set skip"},
+			message: fmt.Sprintf("the rule is about %s, which set skip takes out of the filter", e.Value),
+			because: "Packets of a skipped interface pass without any rule, so that the interface is not filtered at all."}
 	}
 	return nil
 }

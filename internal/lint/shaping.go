@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/regexp"
 )
@@ -71,4 +72,18 @@ func (k *checker) judgeClasses() {
 // in one form; "" for 0, which stands for none.
 func minorID(text string) string {
 	return strings.TrimLeft(strings.TrimPrefix(strings.ToLower(text), "0x"), "0")
+}
+
+// judgeSlots reports queues of dummynet that ipfw refuses, since they are longer than the limit.
+func (k *checker) judgeSlots() {
+	const limit = "net.inet.ip.dummynet.pipe_slot_limit"
+	most, known := k.numberOf(k.effects[limit], limit)
+	for _, a := range k.slots {
+		if n, ok := parseNumber(a.entry.Value, catalog.FreeBSD, ""); ok && known && n > most {
+			k.reportIn(a.file, a.entry, finding{code: "out-of-range", severity: Warning, value: true,
+				sources: []string{"freebsd-src sbin/ipfw/dummynet.c: 2 <= queue size <= limit"},
+				message: fmt.Sprintf("queue %s is more than %s, %.0f unless it is set", a.entry.Value, limit, most),
+				because: "ipfw refuses the line, so that the pipe stays as it was; raise the limit first, or write the size in Kbytes."})
+		}
+	}
 }

@@ -103,6 +103,18 @@ func (k *checker) misspeltVariable(e conffile.Entry) []finding {
 	return []finding{f}
 }
 
+// halfWord judges a switch of rc.conf whose value is a letter.
+func (k *checker) halfWord(e conffile.Entry) *finding {
+	_, known := truth(e.Value)
+	if k.system != catalog.FreeBSD || k.kindOf(e) != conffile.RC || !strings.HasSuffix(e.Name, "_enable") || len(e.Value) != 1 ||
+		known || e.Has(conffile.Expands) {
+		return nil
+	}
+	return &finding{code: "bad-value", severity: Warning, value: true, sources: []string{"rc.subr(8), checkyesno"},
+		message: fmt.Sprintf("%s takes YES or NO; %q counts as NO, with a warning", e.Name, e.Value),
+		because: "The scripts know YES, TRUE, ON and 1 for one, and NO, FALSE, OFF and 0 for the other."}
+}
+
 // placeholder finds a letter that a manual prints for the number of a card.
 func (k *checker) placeholder(e conffile.Entry) *finding {
 	parts := strings.Split(e.Name, ".")

@@ -25,6 +25,11 @@ func (k *checker) judgeTogether() {
 		k.judgeFirewallType()
 		k.judgeMasks()
 		k.judgeRouter()
+		k.judgeSlots()
+		k.judgePrefixes()
+		k.judgePorts()
+		k.judgeTagNumbers()
+		k.judgeServices()
 		k.judgeNetworkAddress()
 		k.judgeTags()
 		k.judgeBridged()
@@ -191,7 +196,12 @@ var ordered = []pair{
 			"(sys/kern/kern_fork.c, fork_check_maxthread).", 0},
 	{catalog.FreeBSD, "net.inet.ip.portrange.first", "net.inet.ip.portrange.last", false,
 		"Ports are taken from between the two in either order, which is hardly what was meant.", 0},
+	{catalog.FreeBSD, "vfs.zfs.arc.min", "vfs.zfs.arc.max", false, arcOrder, 0},
+	{catalog.FreeBSD, "vfs.zfs.arc_min", "vfs.zfs.arc_max", false, arcOrder, 0},
 }
+
+const arcOrder = "The kernel refuses the one that comes second (module/os/freebsd/zfs/sysctl_os.c, param_set_arc_min and " +
+	"param_set_arc_max: EINVAL), or ignores it when it boots."
 
 // judgeOrder reports a pair in the wrong order; what no file sets has its
 // default.

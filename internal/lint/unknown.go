@@ -186,6 +186,9 @@ var otherModules = []string{"cxgbe", "if_axge", "if_bce", "if_cxgb", "if_cxl", "
 func (k *checker) misspeltModule(e conffile.Entry) []finding {
 	near, slip := k.nearest(e.Name)
 	module, typed := strings.TrimSuffix(near, "_load"), strings.TrimSuffix(e.Name, "_load")
+	if algorithm, ok := strings.CutPrefix(typed, "cc_"); ok && !slip && !swapped(typed, module) {
+		return []finding{k.noAlgorithm(e, algorithm)}
+	}
 	if slices.Contains(otherModules, typed) || !isModule(near) || !slip && !swapped(typed, module) || len(typed) < 4 ||
 		withoutDigits(typed) == withoutDigits(module) {
 		return nil
@@ -197,6 +200,18 @@ func (k *checker) misspeltModule(e conffile.Entry) []finding {
 	return []finding{{code: "unknown-key", severity: severity, message: fmt.Sprintf("%s is not known; did you mean %s?",
 		e.Name, near),
 		because: "The loader prints that it cannot load the module and goes on without it.", sources: []string{"loader.conf(5)"}}}
+}
+
+// noAlgorithm judges a module of a congestion control that there is not: all of them are in the catalog.
+func (k *checker) noAlgorithm(e conffile.Entry, algorithm string) finding {
+	f := finding{code: "unknown-key", severity: Warning, sources: []string{"freebsd-src sys/modules/cc/Makefile"},
+		message: e.Name + " loads nothing: there is no such module",
+		because: "The kernel's congestion controls are cubic, newreno, htcp, cdg, chd, hd, vegas and dctcp."}
+	if stack := "tcp_" + algorithm + "_load"; k.lookup(stack) != nil {
+		f.message += "; " + algorithm + " is a TCP stack: " + stack
+		f.because += " A stack is chosen by net.inet.tcp.functions_default."
+	}
+	return f
 }
 
 // swapped reports whether two words differ in the order of two letters beside each other.

@@ -1,0 +1,205 @@
+package conffile
+
+import (
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/regexp"
+)
+
+// guideBlock is a block of a guide with the file that it belongs to.
+type guideBlock struct {
+	kind           Kind
+	file           string
+	from, to, line int
+	loose          bool   // the file is not named
+	system         System // that the text above speaks of, "" when it names none
+}
+
+// guideAbove is how many lines above a block may name its file.
+const guideAbove = 3
+
+// fences open and close the blocks of the mark-ups of guides; an empty end is the mark itself, alone on its line.
+var fences = []struct {
+	open *regexp.Regexp
+	end  string
+}{
+	{regexp.MustCompile("^[ \t]*(```|~~~)[^`]*$"), ""},
+	{regexp.MustCompile(`(?i)\[code(?:[=:][^\]]*)?\]`), "[/code]"},
+	{regexp.MustCompile(`(?i)<pre(?:[ \t][^>]*)?>(?:<code[^>]*>)?`), "</pre>"},
+	{regexp.MustCompile(`(?i)<syntaxhighlight(?:[ \t][^>]*)?>`), "</syntaxhighlight>"},
+	{regexp.MustCompile(`(?i)<source(?:[ \t][^>]*)?>`), "</source>"},
+	{regexp.MustCompile(`(?i)^[ \t]*<code(?:[ \t][^>]*)?>[ \t]*$`), "</code>"},
+	{regexp.MustCompile(`(?i)^[ \t]*<file(?:[ \t][^>]*)?>[ \t]*$`), "</file>"},
+	{regexp.MustCompile(`(?i)^[ \t]*\{code(?::[^}]*)?\}`), "{code}"},
+	{regexp.MustCompile(`(?i)^[ \t]*\{noformat\}`), "{noformat}"},
+	{regexp.MustCompile(`^[ \t]*\{\{\{`), "}}}"},
+	{regexp.MustCompile(`^(----+|\.\.\.\.+)[ \t]*$`), ""},
+}
+
+// marked is the mark of a block by which a text is a guide, whatever its lines look like.
+var marked = regexp.MustCompile("(?im)^[ \\t]*(?:```|~~~|\\[code|<pre|<syntaxhighlight|<source|\\{code|\\{\\{\\{)|\\[/code\\]|^<tunable>")
+
+// opened returns where the text of a block begins behind the mark of its begin in a line, and the mark of its end.
+func opened(line, before string) (at int, end string) {
+	for _, f := range fences {
+		m := f.open.FindStringIndex(line)
+		if m == nil {
+			continue
+		}
+		if end = f.end; end == "" {
+			end = strings.TrimSpace(line)
+			if end[0] == '`' || end[0] == '~' {
+				end = end[:3]
+			} else if !strings.HasPrefix(before, "[") {
+				continue // a line under a heading, which AsciiDoc's blocks have an attribute above
+			}
+		}
+		return m[1], end
+	}
+	return 0, ""
+}
+
+// closed returns where the text of a block ends in a line, -1 where it goes on.
+func closed(line, end string) int {
+	if strings.Contains("```~~~", end) || end[0] == '-' || end[0] == '.' {
+		text := strings.TrimSpace(line)
+		if len(end) == 3 && strings.HasPrefix(text, end) || text == end {
+			return 0
+		}
+		return -1
+	}
+	return strings.Index(strings.ToLower(line), end)
+}
+
+// plainAssignment is a line of a guide that is an assignment and nothing else.
+var plainAssignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.%-]*[._][A-Za-z0-9_.%-]*=(?:"[^"]*"|[^ \t"]+)[ \t]*(?:#.*)?$`)
+
+// guideText goes through the lines of a guide.
+type guideText struct {
+	src   string
+	block func(guideBlock) bool
+	other func(line, from, to int, head string)
+
+	above  []string // lines since the last block
+	head   string   // of the table
+	end    string   // of the block that is open
+	plain  bool     // it is a block of assignments without a mark
+	before string   // the line above
+	from   int
+	first  int
+	told   System // by the last heading, or line with a file, that names a system
+}
+
+// Lines that say what follows, and the systems that they name.
+var (
+	guideHeading = regexp.MustCompile(`^(?:#+ |=+ |\[[bB]\]|\[SIZE|<h[1-6]|h[1-6]\. )`)
+	guideSystem  = regexp.MustCompile(`(?i)freebsd|openbsd|netbsd|dragonfly|linux|debian|ubuntu|macos`)
+)
+
+// tells keeps the system that a heading or a line with the name of a file speaks of.
+func (g *guideText) tells(text string) {
+	if !guideHeading.MatchString(text) && !namedFile.MatchString(text) {
+		return
+	}
+	systems := map[System]bool{}
+	for _, name := range guideSystem.FindAllString(text, -1) {
+		switch name = strings.ToLower(name); name {
+		case "freebsd", "openbsd":
+			systems[System(name)] = true
+		default:
+			systems[Linux] = true // none whose files are read here
+		}
+	}
+	if len(systems) == 1 {
+		for system := range systems {
+			g.told = system
+		}
+	}
+}
+
+// guideBlocks hands out the blocks of a text whose file is known, and the lines between the blocks.
+func guideBlocks(src string, block func(guideBlock) bool, other func(line, from, to int, head string)) {
+	g := &guideText{src: src, block: block, other: other}
+	for line, start := 1, 0; start < len(src); line++ {
+		end := len(src)
+		if i := strings.IndexByte(src[start:], '\n'); i >= 0 {
+			end = start + i
+		}
+		if !g.step(line, start, end) {
+			return
+		}
+		start = end + 1
+	}
+	if g.plain {
+		g.conclude(len(src))
+	}
+}
+
+func (g *guideText) step(line, start, end int) bool {
+	raw := g.src[start:end]
+	text := strings.TrimSpace(raw)
+	defer func() { g.before = text }()
+	if g.end != "" {
+		if at := closed(raw, g.end); at >= 0 {
+			g.end = ""
+			return g.conclude(start + at)
+		}
+		return true
+	}
+	if assigned := plainAssignment.MatchString(text); assigned != g.plain {
+		if g.plain = assigned; assigned {
+			g.from, g.first = start, line
+			return true
+		}
+		if !g.conclude(start) {
+			return false
+		}
+	}
+	if g.plain || text == "" {
+		return true
+	}
+	if at, mark := opened(raw, g.before); mark != "" {
+		if before := strings.TrimSpace(raw[:at]); before != "" {
+			g.tells(before)
+			g.above = append(g.above, before)
+		}
+		return g.begin(line, start+at, end, mark)
+	}
+	g.tells(text)
+	g.above = append(g.above, text)
+	if tabled := text[0] == '|' || strings.Contains(text, "\t"); !tabled {
+		g.head = ""
+	} else if g.head == "" {
+		g.head = text
+	}
+	g.other(line, start, end, g.head)
+	return true
+}
+
+// begin opens a block whose text begins at from, or with the next line; it may end in the same line.
+func (g *guideText) begin(line, from, end int, mark string) bool {
+	g.end, g.from, g.first = mark, from, line
+	if strings.TrimSpace(g.src[from:end]) == "" {
+		g.from, g.first = min(end+1, len(g.src)), line+1
+		return true
+	}
+	if at := closed(g.src[from:end], mark); at > 0 {
+		g.end = ""
+		return g.conclude(from + at)
+	}
+	return true
+}
+
+// conclude hands out the block that ends at to.
+func (g *guideText) conclude(to int) bool {
+	b := blockOf(g.src[g.from:to], g.above)
+	if !g.plain {
+		g.above = g.above[:0] // several paragraphs may go into one file
+	}
+	g.plain = false
+	if b.kind == "" {
+		return true
+	}
+	b.from, b.to, b.line, b.system = g.from, to, g.first, g.told
+	return g.block(b)
+}

@@ -1,0 +1,195 @@
+package conffile
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// pfQueues follows the queues of OpenBSD's pf.conf, and rejects what pfctl refuses when it loads them
+// (pfctl_check_qassignments and pfctl_leafqueue_check of sbin/pfctl/pfctl.c).
+type pfQueues struct {
+	queues    []pfQueue
+	chosen    []word // names of rules
+	elsewhere bool
+}
+
+type pfQueue struct {
+	name, parent   word
+	root, standard bool // on an interface; default
+	bandwidth      bool
+}
+
+func (q *pfQueues) statement(words []word) {
+	switch {
+	case len(q.queues)+len(q.chosen) > pfNamesLimit:
+	case words[0].text == "include" || strings.HasSuffix(words[0].text, "anchor"):
+		q.elsewhere = true // which may choose or hold queues too
+	case words[0].text == "queue" && len(words) > 1:
+		queue := pfQueue{name: words[1]}
+		q.elsewhere = q.elsewhere || words[1].expands || words[1].text == "{"
+		for i, w := range words[2:] {
+			switch w.text {
+			case "on":
+				queue.root = true
+			case "default":
+				queue.standard = true
+			case "bandwidth":
+				queue.bandwidth = true
+			case "parent":
+				if i+3 < len(words) {
+					queue.parent = words[i+3]
+				}
+			}
+		}
+		q.queues = append(q.queues, queue)
+	case slices.Contains([]string{"pass", "match", "block"}, words[0].text):
+		q.choose(words)
+	}
+}
+
+// choose keeps the queues behind set queue.
+func (q *pfQueues) choose(words []word) {
+	set := slices.IndexFunc(words, func(w word) bool { return w.text == "set" && !w.quoted })
+	if set < 0 {
+		return
+	}
+	for i := set; i+1 < len(words); i++ {
+		if words[i].text != "queue" || words[i].quoted {
+			continue
+		}
+		names := words[i+1 : i+2]
+		if names[0].text == "(" {
+			names = words[i+2:]
+			if end := slices.IndexFunc(names, func(w word) bool { return w.text == ")" }); end >= 0 {
+				names = names[:end]
+			}
+		}
+		q.chosen = append(q.chosen, names...)
+		return
+	}
+}
+
+func (q *pfQueues) conclude(s *scanner) {
+	rooted := slices.ContainsFunc(q.queues, func(queue pfQueue) bool { return queue.root })
+	if s.system != OpenBSD || !rooted || q.elsewhere { // a part of a file may lack the root
+		return
+	}
+	known, parents := map[string]bool{}, map[string]bool{}
+	standard, root := false, word{}
+	for _, queue := range q.queues {
+		known[queue.name.text] = true
+		parents[queue.parent.text] = true
+		standard = standard || queue.standard
+		if queue.root && queue.bandwidth && root.line == 0 {
+			root = queue.name
+		}
+	}
+	if root.line > 0 && !standard {
+		s.reject(root.line, root.span, "no queue of this tree is the default, and pfctl refuses the file (\"no default queue "+
+			"specified\"): write default behind the queue for the packets that no rule assigns")
+	}
+	for _, queue := range q.queues {
+		if p := queue.parent; p.line > 0 && !p.expands && !known[p.text] {
+			s.reject(p.line, p.span, "no queue is called "+p.text+", so that this one hangs on nothing and is not loaded")
+		}
+	}
+	for _, w := range q.chosen {
+		switch {
+		case w.expands:
+		case !known[w.text]:
+			s.reject(w.line, w.span, "no queue is called "+w.text+", and the kernel refuses the rule")
+		case parents[w.text]:
+			s.reject(w.line, w.span, "the queue "+w.text+" has queues below it: rules can choose those alone (\"packets must be "+
+				"assigned to leaf queues only\")")
+		}
+	}
+}
+
+// pfNumbers rejects ports and addresses that there are not.
+func (s *scanner) pfNumbers(words []word) {
+	for i, w := range words {
+		if w.quoted || i > 0 && (words[i-1].text == "label" || words[i-1].text == "tag") {
+			continue
+		}
+		if n, err := strconv.Atoi(w.text); err == nil && n > 65535 && i > 0 && words[i-1].text == "port" {
+			s.reject(w.line, w.span, "there is no port "+w.text+": the last one is 65535")
+		}
+		if address, bits, masked := strings.Cut(strings.TrimPrefix(w.text, "!"), "/"); dottedQuad(address) {
+			n, err := strconv.Atoi(bits)
+			switch {
+			case slices.ContainsFunc(strings.Split(address, "."), func(p string) bool { n, err := strconv.Atoi(p); return err != nil || n > 255 }):
+				s.reject(w.line, w.span, "no IPv4 address: each of its four numbers is at most 255")
+			case masked && err == nil && n > 32:
+				s.reject(w.line, w.span, "an IPv4 address has 32 bits, so that its prefix is at most /32")
+			}
+		}
+	}
+}
+
+// pfLog rejects options of log that there are not (logopt of pfctl's parse.y).
+func (s *scanner) pfLog(words []word) {
+	for i := 0; i+2 < len(words); i++ {
+		if words[i].text != "log" || words[i].quoted || words[i+1].text != "(" {
+			continue
+		}
+		for j := i + 2; j < len(words) && words[j].text != ")"; j++ {
+			switch w := words[j]; {
+			case w.text == "to":
+				j++
+			case w.text != "all" && w.text != "user" && w.text != "matches" && !w.expands:
+				s.reject(w.line, w.span, "log has no option "+w.text+": its options are all, matches, user and to INTERFACE")
+				return
+			}
+		}
+	}
+}
+
+// pfSkipped follows the interfaces that set skip takes out of the filter.
+type pfSkipped struct {
+	skipped map[string]bool
+	values  map[string]string // of the macros of one word
+	rules   []word            // interfaces of rules
+}
+
+func (k *pfSkipped) statement(words []word) {
+	switch {
+	case len(k.rules) > pfNamesLimit:
+	case len(words) == 3 && words[1].text == "=":
+		if k.values == nil {
+			k.values = map[string]string{}
+		}
+		k.values["$"+words[0].text] = words[2].text
+	case len(words) > 3 && words[0].text == "set" && words[1].text == "skip":
+		if k.skipped == nil {
+			k.skipped = map[string]bool{}
+		}
+		for _, w := range words[3:] {
+			k.skipped[k.resolved(w)] = true
+		}
+	case slices.Contains([]string{"pass", "block", "match"}, words[0].text):
+		for i := 1; i+1 < len(words); i++ {
+			if words[i].text == "on" && !words[i].quoted {
+				w := words[i+1]
+				w.text = k.resolved(w)
+				k.rules = append(k.rules, w)
+				return
+			}
+		}
+	}
+}
+
+func (k *pfSkipped) resolved(w word) string {
+	if value, known := k.values[w.text]; known {
+		return value
+	}
+	return w.text
+}
+
+func (k *pfSkipped) conclude(s *scanner) {
+	for _, w := range k.rules {
+		if name := strings.TrimRight(w.text, "0123456789"); name != w.text && name != "lo" && k.skipped[w.text] {
+			s.pfName("pf:rule/skipped", w, w.text)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package lint
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+// judgePrefixes reports addresses of ifconfig that there are not.
+func (k *checker) judgePrefixes() {
+	for a := range k.ifconfigLines() {
+		if a.entry.Has(conffile.Expands) {
+			continue
+		}
+		for _, w := range strings.Fields(a.entry.Value) {
+			address, bits, masked := strings.Cut(w, "/")
+			n, err := strconv.Atoi(bits)
+			at, wrong := netip.ParseAddr(address)
+			most := 32
+			if wrong == nil && at.Is6() {
+				most = 128
+			}
+			message := ""
+			switch {
+			case strings.Count(address, ".") == 3 && strings.Trim(address, "0123456789.") == "" && wrong != nil:
+				message = "each of the four numbers is at most 255"
+			case masked && wrong == nil && err == nil && n > most:
+				message = fmt.Sprintf("its prefix is at most /%d", most)
+			default:
+				continue
+			}
+			k.reportIn(a.file, a.entry, finding{code: "syntax", severity: Error, value: true, sources: []string{"ifconfig(8)"},
+				message: fmt.Sprintf("%s has %s, which is no address: %s", a.entry.Name, w, message),
+				because: "ifconfig refuses it, so that the interface has no address."})
+			break
+		}
+	}
+}
+
+// virtualPorts are interfaces that come up when a program or a jail opens them.
+var virtualPorts = []string{"tap", "tun", "epair", "vnet", "vether", "vxlan", "gif", "wlan", "vlan", "lagg", "bridge", "ng",
+	"ngeth", "vmnet", "ue", "wg"}
+
+// judgePorts reports ports of a lagg or a bridge that no line brings up.
+func (k *checker) judgePorts() {
+	if k.variables["ifconfig_DEFAULT"] || !k.variables["hostname"] {
+		return // a part of a file may lack the line
+	}
+	for a := range k.ifconfigLines() {
+		words := strings.Fields(a.entry.Value)
+		if a.file.kind != conffile.RC || a.entry.Has(conffile.Expands|conffile.Conditional) {
+			continue
+		}
+		for i := 0; i+1 < len(words); i++ {
+			port := words[i+1]
+			driver := strings.TrimRight(port, "0123456789")
+			if words[i] != "laggport" && words[i] != "addm" || k.variables["ifconfig_"+port] ||
+				k.variables["ifconfig_"+port+"_ipv6"] || driver == port ||
+				slices.Contains(virtualPorts, driver) || strings.Trim(driver, "abcdefghijklmnopqrstuvwxyz") != "" {
+				continue
+			}
+			k.reportIn(a.file, a.entry, finding{code: "needs", severity: Warning, value: true,
+				sources: []string{"FreeBSD Handbook, Link Aggregation and Failover; Bridging: ifconfig_IF=\"up\"", "rc.conf(5)"},
+				message: fmt.Sprintf("%s has the port %s, and no line sets ifconfig_%s=\"up\"", a.entry.Name, port, port),
+				because: "Nothing brings the port up at boot, so that it carries no packets."})
+			break
+		}
+	}
+}
+
+// judgeTagNumbers reports tags of VLANs that there are not, and VLANs with larger packets than their parent's.
+func (k *checker) judgeTagNumbers() {
+	for name := range k.variables {
+		parent, vlans := strings.CutPrefix(name, "vlans_")
+		a := k.assigned(name)
+		if !vlans || a == nil || a.kind != conffile.RC || a.entry.Has(conffile.Expands|conffile.Conditional) {
+			continue
+		}
+		for _, tag := range strings.Fields(a.entry.Value) {
+			n, err := strconv.Atoi(tag)
+			if err == nil && (n < 1 || n > 4094) {
+				k.reportIn(a.file, a.entry, finding{code: "out-of-range", severity: Error, value: true,
+					sources: []string{"vlan(4)", "IEEE 802.1Q"},
+					message: fmt.Sprintf("%s lists the tag %s: tags are 1 to 4094", name, tag),
+					because: "The kernel makes no such VLAN."})
+			}
+			child := tag
+			if err == nil {
+				child = parent + "_" + tag
+			}
+			k.largerThanParent(parent, child)
+		}
+	}
+}
+
+func (k *checker) largerThanParent(parent, child string) {
+	p, c := k.ifconfigLine(parent), k.ifconfigLine(child)
+	if p == nil || c == nil || p.entry.Has(conffile.Expands) || c.entry.Has(conffile.Expands) {
+		return
+	}
+	outer, inner := mtuOf(p.entry.Value, 1500), mtuOf(c.entry.Value, 0)
+	if inner <= outer {
+		return
+	}
+	k.reportIn(c.file, c.entry, finding{code: "conflict", severity: Warning, value: true,
+		sources: []string{"freebsd-src sys/net/if_vlan.c, vlan_ioctl, SIOCSIFMTU"},
+		message: fmt.Sprintf("%s sets mtu %d, and %s, which carries it, has %d (line %d)", c.entry.Name, inner, parent, outer,
+			p.entry.Line),
+		because: "The kernel refuses a VLAN larger packets than its parent's; set the parent's mtu first."})
+}
+
+// ifconfigLine is the line of ifconfig of an interface.
+func (k *checker) ifconfigLine(iface string) *assignment {
+	for a := range k.ifconfigLines() {
+		if a.entry.Name == "ifconfig_"+iface {
+			return a
+		}
+	}
+	return nil
+}
+
+// mtuOf is the MTU that a line of ifconfig sets.
+func mtuOf(line string, standard int) int {
+	words := strings.Fields(line)
+	i := slices.Index(words, "mtu")
+	if i < 0 || i+1 == len(words) {
+		return standard
+	}
+	n, err := strconv.Atoi(words[i+1])
+	if err != nil {
+		return standard
+	}
+	return n
+}
+
+// companions are variables of rc.conf whose scripts another one runs, and exclusive those of daemons for one task.
+var (
+	companions = [][2]string{{"natd_enable", "firewall_enable"}, {"firewall_nat_enable", "firewall_enable"},
+		{"dummynet_enable", "firewall_enable"}, {"firewall_nat64_enable", "firewall_enable"}}
+	exclusive = [][]string{{"ntpd_enable", "openntpd_enable", "chronyd_enable"}, {"powerd_enable", "powerdxx_enable"},
+		{"syslogd_enable", "rsyslogd_enable", "syslog_ng_enable"}}
+)
+
+// judgeServices reports what is switched on without what starts it, and two daemons for one task.
+func (k *checker) judgeServices() {
+	for _, c := range companions {
+		a, other := k.assigned(c[0]), k.assigned(c[1])
+		if !k.switchedOn(c[0]) || a.file.kind != conffile.RC || k.switchedOn(c[1]) || other != nil && other.entry.Has(conffile.Expands) ||
+			c[0] == "dummynet_enable" && k.switchedOn("pf_enable") {
+			continue
+		}
+		k.reportIn(a.file, a.entry, finding{code: "needs", severity: Warning, value: true,
+			sources: []string{"freebsd-src libexec/rc/rc.d/ipfw, ipfw_prestart and firewall_coscripts"},
+			message: fmt.Sprintf("%s does nothing without %s=\"YES\"", c[0], c[1]),
+			because: "The script of ipfw alone looks at it, which does not run."})
+	}
+	for _, names := range exclusive {
+		var first *assignment
+		for _, name := range names {
+			a := k.assigned(name)
+			if !k.switchedOn(name) || a.kind != conffile.RC {
+				continue
+			}
+			if first == nil {
+				first = a
+				continue
+			}
+			k.reportIn(a.file, a.entry, finding{code: "conflict", severity: Warning, value: true,
+				sources: []string{"rc.conf(5)"},
+				message: fmt.Sprintf("%s and %s (line %d) start two daemons for one task", a.entry.Name, first.entry.Name,
+					first.entry.Line),
+				because: "The two work against each other, or the second one finds its port taken; switch one off."})
+		}
+	}
+}
