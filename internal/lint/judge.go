@@ -11,6 +11,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // judge returns the problems of one setting. A release that is not known is
@@ -285,7 +286,7 @@ func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.V
 	severity, text := Warning, fmt.Sprintf("%s: %q is not one of its values: %s",
 		e.Name, e.Value, strings.Join(names, ", "))
 	for _, name := range names {
-		if open && len(name) > 2 && catalog.Edits(name, e.Value) == 1 {
+		if open && len(name) > 2 && spelling.Edits(name, e.Value) == 1 {
 			severity, text = Error, text+"; did you mean "+name+"?"
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // unitSlip finds a time that was meant in another unit, by the setting's default.
@@ -176,7 +177,7 @@ func (k *checker) word(r *catalog.Record, e conffile.Entry) *finding {
 	}
 	near, edits := "", 3
 	for _, known := range r.Values {
-		n := catalog.Edits(e.Value, known.Value)
+		n := spelling.Edits(e.Value, known.Value)
 		if n == 0 {
 			return nil
 		}
