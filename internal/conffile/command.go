@@ -45,10 +45,12 @@ func (s *scanner) command(c *command) {
 		s.listed(words, Entry{Raw: c.raw, style: styleFixed})
 		return
 	}
+	raised := false // by sudo, which does not reach redirections
 	for len(words) > 0 {
 		if _, isAssignment := s.assignment(words[0]); !isAssignment && !wrappers[words[0].text] {
 			break
 		}
+		raised = raised || words[0].text == "sudo" || words[0].text == "doas"
 		words = words[1:]
 	}
 	if len(words) == 0 {
@@ -72,6 +74,10 @@ func (s *scanner) command(c *command) {
 	case (name == "echo" || name == "printf") && c.piped:
 		s.echoed = slices.Clone(words[1:])
 	case name == "echo" || name == "printf":
+		if raised && rootOnly.MatchString(c.target.text) {
+			s.reject(c.target.line, c.target.span, "the shell opens this file before sudo runs, and without its "+
+				"rights: pipe to sudo tee instead")
+		}
 		s.echoCommand(words[1:], c.target, base)
 	case name == "tee" && len(echoed) > 0:
 		for _, w := range words[1:] {
@@ -93,6 +99,9 @@ func (s *scanner) command(c *command) {
 		s.sysctlValue(e, words[2].text, words[2])
 	}
 }
+
+// rootOnly are files that root alone can write.
+var rootOnly = regexp.MustCompile(`^/(?:proc/sys|proc/irq|sys|etc)/`)
 
 // setter is a function of a script that sets a sysctl to a value, by its name.
 var setter = regexp.MustCompile(`(?i)(^|[_-])(set|update|apply|add|write|put|ensure|change|configure|append|` +
@@ -172,6 +181,10 @@ func (s *scanner) sysctlCommand(words []word, base Entry) {
 		}
 		eq := strings.IndexByte(raw, '=')
 		if eq <= lead {
+			if i+2 == len(words) && isSetting(w) && isNumber(words[i+1]) {
+				s.reject(w.line, Span{w.span.Start, words[i+1].span.End},
+					"sysctl takes NAME=VALUE: as two words it prints the setting and sets nothing")
+			}
 			if i > 0 && i == len(words)-1 && words[i-1].text == "-w" && isSetting(w) {
 				s.reject(w.line, w.span, "no value: sysctl prints the setting and sets nothing here")
 			}
@@ -243,6 +256,9 @@ func isSetting(w word) bool {
 	_, known := SystemOfKey(w.text)
 	return known && !w.expands && strings.Count(w.text, ".") > 0 && !strings.HasSuffix(w.text, ".")
 }
+
+// isNumber reports a word of digits alone.
+func isNumber(w word) bool { return w.text != "" && strings.Trim(w.text, "0123456789") == "" }
 
 // ifconfigCommand reads ifconfig IF OPTIONS.
 func (s *scanner) ifconfigCommand(words []word, base Entry) {

@@ -23,18 +23,19 @@ type checker struct {
 	records  map[string]*catalog.Record // by entry name; nil when unknown
 	verdicts map[question][]finding
 
-	file    *source
-	line    conffile.Span                // the last line that a problem was found in, of file
-	ignores map[*source]map[int][]string // codes suppressed, by line
-	set     map[string]*assignment
-	effects map[string]*assignment // the last effective value by setting name
-	refused map[string]*assignment // the last line that takes no effect
-	pending map[string]pending
-	shapers []*assignment          // rules of pf.conf that choose a queue
-	limits  []*assignment          // lines of limits.conf
-	classes []*assignment          // classes of tc, and defaults of htb
-	stanzas []*stanza              // of ifupdown's interfaces
-	kinds   map[conffile.Kind]bool // kinds of file in the group
+	file     *source
+	line     conffile.Span                // the last line that a problem was found in, of file
+	ignores  map[*source]map[int][]string // codes suppressed, by line
+	set      map[string]*assignment
+	effects  map[string]*assignment // the last effective value by setting name
+	refused  map[string]*assignment // the last line that takes no effect
+	pending  map[string]pending
+	shapers  []*assignment          // rules of pf.conf that choose a queue
+	limits   []*assignment          // lines of limits.conf
+	classes  []*assignment          // classes of tc, and defaults of htb
+	stanzas  []*stanza              // of ifupdown's interfaces
+	lastRate lastRate               // of tc
+	kinds    map[conffile.Kind]bool // kinds of file in the group
 
 	forwards  bool                      // rc.conf or sysctl.conf makes the host a router
 	dead      map[*source]conffile.Span // the last statement of pf.conf that the system refuses

@@ -172,6 +172,9 @@ var patched = []string{"bbr2", "bbr3", "bbrplus", "brutal", "bbr_tsunami", "tsun
 // word judges a word that is none of those known for the setting. One that is
 // almost a known one is refused; another may come with a module.
 func (k *checker) word(r *catalog.Record, e conffile.Entry) *finding {
+	if same := k.lookup("net.ipv4.tcp_congestion_control"); r.Name == "route:congctl" && same != nil && e.Value != "lock" {
+		r = same
+	}
 	if r.Type != catalog.TypeString || len(r.Values) < 3 || len(strings.Fields(e.Value)) != 1 {
 		return nil
 	}

@@ -55,6 +55,9 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	if k.kindOf(e) == conffile.Tuned && strings.HasPrefix(e.Name, "tuned:") {
 		return k.otherSection(e)
 	}
+	if f := k.kernelName(e); f != nil {
+		return []finding{*f}
+	}
 	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") {
 		return nil
 	}
