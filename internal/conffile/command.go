@@ -25,6 +25,7 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"route":    (*scanner).routeCommand,
 	"modprobe": (*scanner).modprobeCommand,
 	"insmod":   (*scanner).modprobeCommand,
+	"iptables": (*scanner).iptablesCommand,
 	"kldload":  (*scanner).kldloadCommand,
 	"sysrc":    (*scanner).sysrcCommand,
 	"docker":   (*scanner).containerCommand,
@@ -304,6 +305,10 @@ var linkAttributes = map[string]string{
 	"numtxqueues": "link:numtxqueues", "numrxqueues": "link:numrxqueues",
 }
 
+// bondAttributes are those of a bond.
+var bondAttributes = map[string]bool{"mode": true, "miimon": true, "arp_interval": true, "lacp_rate": true,
+	"xmit_hash_policy": true}
+
 // routeAttributes are the metrics of ip route (ip-route(8)).
 var routeAttributes = map[string]string{
 	"mtu": "route:mtu", "advmss": "route:advmss", "window": "route:window", "rtt": "route:rtt", "rttvar": "route:rttvar",
@@ -337,8 +342,8 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 		}
 		bond := false
 		s.pairs(args[1:], base, func(k string) string {
-			if bond = bond || k == "bond"; bond && k == "mode" {
-				return "link:bond-mode"
+			if bond = bond || k == "bond"; bond && bondAttributes[k] {
+				return "link:bond-" + k
 			}
 			return linkAttributes[k]
 		})
@@ -449,6 +454,9 @@ func (s *scanner) echoCommand(words []word, target word, base Entry) {
 		e.style = stylePlain
 	}
 	e.Name, e.Iface = s.fileName(target)
+	if s.loop != "" && (strings.Contains(target.text, "$"+s.loop) || strings.Contains(target.text, "${"+s.loop)) {
+		e.Flags |= Looped
+	}
 	s.emit(e)
 }
 

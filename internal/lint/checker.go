@@ -35,6 +35,7 @@ type checker struct {
 	classes  []*assignment          // classes of tc, and defaults of htb
 	stanzas  []*stanza              // of ifupdown's interfaces
 	lastRate lastRate               // of tc
+	bonds    []named[bonded]        // by interface or line
 	kinds    map[conffile.Kind]bool // kinds of file in the group
 
 	forwards  bool                      // rc.conf or sysctl.conf makes the host a router
@@ -135,6 +136,7 @@ func (k *checker) run(files []*source) {
 	k.judgeLimits()
 	k.judgeClasses()
 	k.judgeStanzas()
+	k.judgeBonds()
 }
 
 // gateway is the line of rc.conf that makes a FreeBSD host a router.
@@ -199,7 +201,7 @@ func (k *checker) entry(e conffile.Entry) {
 	if e.Has(conffile.Exclude) {
 		return
 	}
-	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.shaping(e), k.ifupdown(e)); f != nil {
+	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.shaping(e), k.ifupdown(e), k.oneForAll(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
@@ -223,6 +225,7 @@ func (k *checker) entry(e conffile.Entry) {
 		k.report(e, *f)
 	}
 	r := k.lookup(e.Name)
+	k.bond(r, e)
 	if r == nil && k.kindOf(e) == conffile.RC && e.Has(conffile.Module) && !e.Has(conffile.Part) {
 		k.report(e, finding{code: "wrong-file", severity: Warning, sources: []string{"rc.conf(5), kld_list",
 			"loader.conf(5)"},

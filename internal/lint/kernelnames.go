@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -164,4 +165,25 @@ func oneSlipFrom(word string, words []string) string {
 func misspelt(name, what, near, because string, sources ...string) *finding {
 	return &finding{code: "unknown-key", severity: Warning, sources: sources, because: because,
 		message: fmt.Sprintf("the kernel has no %s %s; did you mean %s?", what, name, near)}
+}
+
+// oneProcessor is a mask of processors, or a list of them, that holds one alone.
+var oneProcessor = map[string]*regexp.Regexp{
+	"/proc/irq/*/smp_affinity":      regexp.MustCompile(`^(?:0x)?[0,]*[1248][0,]*$`),
+	"/proc/irq/*/smp_affinity_list": regexp.MustCompile(`^[0-9]+$`),
+}
+
+// oneForAll finds a script that gives the interrupts that a variable stands for to one
+// processor.
+func (k *checker) oneForAll(e conffile.Entry) *finding {
+	one := oneProcessor[e.Name]
+	if one == nil || e.Has(conffile.Expands) || !e.Has(conffile.Looped) || !one.MatchString(e.Value) {
+		return nil
+	}
+	return &finding{code: "harmful", severity: Warning, value: true,
+		sources: []string{"torvalds/linux v6.12 Documentation/core-api/irq/irq-affinity.rst",
+			"torvalds/linux v6.12 Documentation/networking/scaling.rst, RSS IRQ Configuration"},
+		message: fmt.Sprintf("%s = %s: every interrupt of the loop goes to one processor", e.Key, e.Value),
+		because: "The queues of a network card have interrupts of their own so that several processors share the packets; " +
+			"with one for all, that one is the limit. Count up the processor in the loop, or leave it to irqbalance."}
 }
