@@ -36,6 +36,7 @@ type checker struct {
 	stanzas  []*stanza              // of ifupdown's interfaces
 	lastRate lastRate               // of tc
 	bonds    []named[bonded]        // by interface or line
+	mtus     map[string]*assignment // by interface
 	kinds    map[conffile.Kind]bool // kinds of file in the group
 
 	forwards  bool                      // rc.conf or sysctl.conf makes the host a router
@@ -226,6 +227,7 @@ func (k *checker) entry(e conffile.Entry) {
 	}
 	r := k.lookup(e.Name)
 	k.bond(r, e)
+	k.mtuOf(e)
 	if r == nil && k.kindOf(e) == conffile.RC && e.Has(conffile.Module) && !e.Has(conffile.Part) {
 		k.report(e, finding{code: "wrong-file", severity: Warning, sources: []string{"rc.conf(5), kld_list",
 			"loader.conf(5)"},

@@ -54,6 +54,12 @@ var kernelParameters = strings.Fields(`isolcpus nohz_full rcu_nocbs rcu_nocb_pol
 	nmi_watchdog nowatchdog clocksource intel_pstate amd_pstate numa_balancing selinux apparmor spectre_v2
 	spec_store_bypass_disable threadirqs maxcpus nr_cpus biosdevname swapaccount crashkernel elevator`)
 
+// weakening are parameters that switch off a protection, on processors that need it or
+// everywhere.
+var weakening = strings.Fields(`nosmap nosmep nokaslr nospectre_v1 nospectre_v2 spectre_v2=off spectre_v2_user=off
+	spec_store_bypass_disable=off nospec_store_bypass_disable l1tf=off mds=off tsx_async_abort=off
+	srbds=off mmio_stale_data=off retbleed=off spec_rstack_overflow=off gather_data_sampling=off apparmor=0`)
+
 // kernelName judges names of modules, of their parameters, of parameters of the kernel
 // and of files of /sys and /proc that the catalog does not have.
 func (k *checker) kernelName(e conffile.Entry) *finding {
@@ -68,6 +74,12 @@ func (k *checker) kernelName(e conffile.Entry) *finding {
 		return k.moduleName(rest)
 	}
 	if parameter, ok := strings.CutPrefix(e.Name, "cmdline:"); ok {
+		if slices.Contains(weakening, strings.TrimSuffix(e.Key+"="+e.Value, "=")) {
+			return &finding{code: "weakens-security", severity: Warning, sources: []string{
+				"torvalds/linux v6.12 Documentation/admin-guide/kernel-parameters.txt"},
+				message: strings.TrimSuffix(e.Key+"="+e.Value, "=") + " switches off a protection of the kernel",
+				because: "Programs, or holes of the kernel, then have an easier way to the memory of others."}
+		}
 		known := oneSlipFrom(strings.ReplaceAll(parameter, "-", "_"), kernelParameters)
 		if known == "" || len(parameter) < 6 {
 			return nil

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -79,7 +80,7 @@ func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *find
 	case r.Unit == "ms" && value < min(normal/farFromDefault, shortTime) && near(value*millisInASecond):
 		message = fmt.Sprintf("%s = %.0f is %g s: the unit is milliseconds; %.0f s is written %.0f",
 			e.Name, value, value/millisInASecond, value, value*millisInASecond)
-	case r.Unit == "s" && value > normal*farFromDefault && near(value/millisInASecond):
+	case r.Unit == "s" && value > normal*farFromDefault && near(value/millisInASecond) && !roundHours(value):
 		message = fmt.Sprintf("%s = %.0f is %.1f h: the unit is seconds; %.0f ms is written %.0f",
 			e.Name, value, value/3600, value, value/millisInASecond)
 		better = value / millisInASecond
@@ -90,6 +91,11 @@ func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *find
 		severity: Warning, message: message, sources: r.Sources, value: true,
 		because: r.Does + fmt.Sprintf(" The default is %.0f.", normal),
 		fix:     &Fix{Kind: FixValue, Text: fmt.Sprintf("%.0f", better), Reason: message}}
+}
+
+// roundHours reports seconds that are whole hours, and no round number of milliseconds.
+func roundHours(value float64) bool {
+	return math.Mod(value, 3600) == 0 && math.Mod(value, millisInASecond) != 0
 }
 
 // capacityUnits are units of which a system can have enough or too few, and
