@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	embedded "github.com/wirerate/wirerate/catalog"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // Catalog answers what is known about settings. Records are decoded when they
@@ -328,7 +329,7 @@ func (c *Catalog) Nearest(system System, name string, n int, further ...string) 
 		if abs(len(other)-len(name)) > limit {
 			continue
 		}
-		if d := Edits(lower, strings.ToLower(other)); d <= limit {
+		if d := spelling.Edits(lower, strings.ToLower(other)); d <= limit {
 			found = append(found, candidate{other, d})
 		}
 	}
@@ -359,30 +360,6 @@ func fill(pattern string, parts []string) string {
 }
 
 func abs(n int) int { return max(n, -n) }
-
-// Edits is the number of insertions, deletions, substitutions and
-// transpositions of neighbours that turn a into b (optimal string alignment).
-func Edits(a, b string) int {
-	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last, row := rows[(i+1)%3], rows[(i-1)%3], rows[i%3]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return rows[len(a)%3][len(b)]
-}
 
 // Search returns the records whose name, description or sources contain every
 // word, in any case.

@@ -19,11 +19,11 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/experiment"
 	"github.com/wirerate/wirerate/internal/host"
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/report"
+	"github.com/wirerate/wirerate/internal/spelling"
 	"github.com/wirerate/wirerate/internal/terminal"
 )
 
@@ -122,7 +122,7 @@ func likeFlag(cmd *cobra.Command, err error) string {
 	}
 	name, best, least := unknown.GetSpecifiedName(), "", 3
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if n := catalog.Edits(name, f.Name); n < least && n < len(f.Name)/2 && !f.Hidden {
+		if n := spelling.Edits(name, f.Name); n < least && n < len(f.Name)/2 && !f.Hidden {
 			best, least = f.Name, n
 		}
 	})

@@ -12,9 +12,9 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/pflag"
 
-	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/input"
 	"github.com/wirerate/wirerate/internal/lint"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // lintConfigName is the file that lint looks for in the folder that holds the
@@ -123,7 +123,7 @@ func checkCodes(codes []string) error {
 		for _, c := range lint.Codes() {
 			all = append(all, c.ID)
 		}
-		slices.SortStableFunc(all, func(a, b string) int { return catalog.Edits(code, a) - catalog.Edits(code, b) })
+		slices.SortStableFunc(all, func(a, b string) int { return spelling.Edits(code, a) - spelling.Edits(code, b) })
 		return fmt.Errorf("--ignore %q: no such code; did you mean %s? docs/lint.md and wirerate explain CODE describe them",
 			code, all[0])
 	}

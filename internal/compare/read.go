@@ -161,6 +161,8 @@ func (g *guideFile) leaveTuned() {
 		switch {
 		case !own && e.Name == e.Key && strings.HasPrefix(e.Name, "/sys/"):
 			g.left[e.Line] = "TuneD writes this file of /sys"
+		case strings.HasPrefix(e.Name, "cmdline:"):
+			g.left[e.Line] = "TuneD's bootloader plug-in puts it on the kernel's command line"
 		case !own:
 		case option == "main/include":
 			g.left[e.Line] = "that profile is not read: compare its file too"

@@ -26,6 +26,7 @@ var commandReaders = map[string]func(*scanner, []word, Entry){
 	"route":    (*scanner).routeCommand,
 	"modprobe": (*scanner).modprobeCommand,
 	"insmod":   (*scanner).modprobeCommand,
+	"iptables": (*scanner).iptablesCommand,
 	"kldload":  (*scanner).kldloadCommand,
 	"sysrc":    (*scanner).sysrcCommand,
 	"docker":   (*scanner).containerCommand,
@@ -47,10 +48,12 @@ func (s *scanner) command(c *command) {
 		return
 	}
 	words = split(words, c.words)
+	raised := false // by sudo, which does not reach redirections
 	for len(words) > 0 {
 		if _, isAssignment := s.assignment(words[0]); !isAssignment && !wrappers[words[0].text] {
 			break
 		}
+		raised = raised || words[0].text == "sudo" || words[0].text == "doas"
 		words = words[1:]
 	}
 	if len(words) == 0 {
@@ -74,6 +77,10 @@ func (s *scanner) command(c *command) {
 	case (name == "echo" || name == "printf") && c.piped:
 		s.echoed = slices.Clone(words[1:])
 	case name == "echo" || name == "printf":
+		if raised && rootOnly.MatchString(c.target.text) {
+			s.reject(c.target.line, c.target.span, "the shell opens this file before sudo runs, and without its "+
+				"rights: pipe to sudo tee instead")
+		}
 		s.echoCommand(words[1:], c.target, base)
 	case name == "tee" && len(echoed) > 0:
 		for _, w := range words[1:] {
@@ -99,6 +106,9 @@ func (s *scanner) command(c *command) {
 		s.sysctlValue(e, words[2].text, words[2])
 	}
 }
+
+// rootOnly are files that root alone can write.
+var rootOnly = regexp.MustCompile(`^/(?:proc/sys|proc/irq|sys|etc)/`)
 
 // setter is a function of a script that sets a sysctl to a value, by its name.
 var setter = regexp.MustCompile(`(?i)(^|[_-])(set|update|apply|add|write|put|ensure|change|configure|append|` +
@@ -178,6 +188,10 @@ func (s *scanner) sysctlCommand(words []word, base Entry) {
 		}
 		eq := strings.IndexByte(raw, '=')
 		if eq <= lead {
+			if i+2 == len(words) && isSetting(w) && isNumber(words[i+1]) {
+				s.reject(w.line, Span{w.span.Start, words[i+1].span.End},
+					"sysctl takes NAME=VALUE: as two words it prints the setting and sets nothing")
+			}
 			if i > 0 && i == len(words)-1 && words[i-1].text == "-w" && isSetting(w) {
 				s.reject(w.line, w.span, "no value: sysctl prints the setting and sets nothing here")
 			}
@@ -250,6 +264,9 @@ func isSetting(w word) bool {
 	return known && !w.expands && strings.Count(w.text, ".") > 0 && !strings.HasSuffix(w.text, ".")
 }
 
+// isNumber reports a word of digits alone.
+func isNumber(w word) bool { return w.text != "" && strings.Trim(w.text, "0123456789") == "" }
+
 // ifconfigCommand reads ifconfig IF OPTIONS.
 func (s *scanner) ifconfigCommand(words []word, base Entry) {
 	for len(words) > 0 && strings.HasPrefix(words[0].text, "-") {
@@ -294,6 +311,10 @@ var linkAttributes = map[string]string{
 	"numtxqueues": "link:numtxqueues", "numrxqueues": "link:numrxqueues",
 }
 
+// bondAttributes are those of a bond.
+var bondAttributes = map[string]bool{"mode": true, "miimon": true, "arp_interval": true, "lacp_rate": true,
+	"xmit_hash_policy": true}
+
 // routeAttributes are the metrics of ip route (ip-route(8)).
 var routeAttributes = map[string]string{
 	"mtu": "route:mtu", "advmss": "route:advmss", "window": "route:window", "rtt": "route:rtt", "rttvar": "route:rttvar",
@@ -327,8 +348,8 @@ func (s *scanner) ipCommand(words []word, base Entry) {
 		}
 		bond := false
 		s.pairs(args[1:], base, func(k string) string {
-			if bond = bond || k == "bond"; bond && k == "mode" {
-				return "link:bond-mode"
+			if bond = bond || k == "bond"; bond && bondAttributes[k] {
+				return "link:bond-" + k
 			}
 			return linkAttributes[k]
 		})
@@ -439,6 +460,9 @@ func (s *scanner) echoCommand(words []word, target word, base Entry) {
 		e.style = stylePlain
 	}
 	e.Name, e.Iface = s.fileName(target)
+	if s.loop != "" && (strings.Contains(target.text, "$"+s.loop) || strings.Contains(target.text, "${"+s.loop)) {
+		e.Flags |= Looped
+	}
 	s.emit(e)
 }
 

@@ -46,6 +46,8 @@ const (
 	Tuned       Kind = "tuned.conf"   // profiles of TuneD
 	NFTables    Kind = "nftables"     // nftables.conf: what becomes of ICMP
 	Limits      Kind = "limits.conf"  // limits.conf and limits.d of pam_limits
+	Netplan     Kind = "netplan"      // interfaces, bonds and routes of netplan
+	Ifcfg       Kind = "ifcfg"        // ifcfg files of Red Hat's and SUSE's network scripts
 	YAML        Kind = "yaml"         // sysctls in tasks and variables of Ansible, Salt and the like
 	Service     Kind = "service"      // limits and commands in units of systemd
 	Other       Kind = "other"        // sysctls and commands in guides, and in Nix, Puppet, Chef and Terraform
@@ -54,7 +56,7 @@ const (
 // Kinds returns all formats in a fixed order.
 func Kinds() []Kind {
 	return []Kind{Sysctl, Loader, RC, HostnameIf, PF, LinkFile, NetworkFile, Interfaces, Script, Modprobe, ModulesLoad,
-		Cmdline, Tuned, NFTables, Limits, YAML, Service, Other}
+		Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML, Service, Other}
 }
 
 // MaxSize is the largest file that is read, in bytes.
@@ -89,6 +91,8 @@ const (
 	// Part marks an entry that is one word of a larger setting which has
 	// its own entry, like tso in ifconfig_em0="up -tso".
 	Part
+	// Looped marks a file whose path holds the variable of a loop.
+	Looped
 )
 
 // Entry is one setting that a file makes. Comments make none.
@@ -217,6 +221,10 @@ func (s *scanner) file(kind Kind) (ok bool) {
 		s.nft()
 	case Limits:
 		s.limits()
+	case Netplan:
+		s.netplan()
+	case Ifcfg:
+		s.ifcfg()
 	case YAML:
 		s.yaml()
 	case Service:
@@ -258,6 +266,7 @@ type scanner struct {
 
 	ipfw      ipfwRules
 	elsewhere map[string]written // by path, what a script wrote to files of no kind
+	lets      bool               // a rule of iptables lets errors of ICMP in
 	ignored   map[string]bool    // files that a script writes and the system does not read
 	part      bool               // a text within a script, read as a file
 	within    bool               // the argument of sh -c

@@ -98,7 +98,8 @@ func SystemOf(k Kind) System {
 		return FreeBSD
 	case HostnameIf:
 		return OpenBSD
-	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, YAML, Service, Other:
+	case LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Limits, Netplan, Ifcfg, YAML,
+		Service, Other:
 		return Linux
 	}
 	return ""
@@ -140,6 +141,10 @@ func fromPath(file, text string) Guess {
 	case strings.HasSuffix(dir, "/network/interfaces.d/") ||
 		strings.HasSuffix(dir, "/network/") && base == "interfaces":
 		return Guess{Kind: Interfaces, Confidence: Certain}
+	case strings.HasSuffix(dir, "/netplan/") && strings.HasSuffix(base, ".yaml"):
+		return Guess{Kind: Netplan, Confidence: Certain}
+	case strings.HasPrefix(base, "ifcfg-") && !strings.Contains(base, ".bak"):
+		return Guess{Kind: Ifcfg, Confidence: Likely}
 	case strings.HasSuffix(dir, "/etc/default/") && strings.HasPrefix(base, "grub"):
 		return Guess{Kind: Cmdline, Confidence: Certain}
 	case strings.HasSuffix(dir, ".service.d/") && strings.HasSuffix(base, ".conf"),
@@ -186,6 +191,9 @@ func fromName(name, text string) Guess {
 		return likely(Interfaces, Linux)
 	case strings.Contains(name, "modprobe") && strings.HasSuffix(name, ".conf"):
 		return likely(Modprobe, Linux)
+	case (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml")) && isNetplan.MatchString(text) &&
+		strings.Contains(text, "version:"):
+		return likely(Netplan, Linux)
 	case (strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".sls")) &&
 		holdsSysctls(text):
 		return likely(YAML, Linux)

@@ -93,7 +93,8 @@ func (s *scanner) whole(kind Kind, from, to, line int) {
 
 // parts are the kinds of files whose lines stand in a context, so that a text
 // written into one is read as a whole.
-var parts = []Kind{LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Service}
+var parts = []Kind{LinkFile, NetworkFile, Interfaces, Modprobe, ModulesLoad, Cmdline, Tuned, NFTables, Netplan,
+	Ifcfg, Service}
 
 // into returns a scanner whose entries are marked as written into a file, with
 // the kind of that file, "" when it is none that is followed.
@@ -168,8 +169,11 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 		return
 	}
 	from, to := words[0].span.Start, words[len(words)-1].span.End
-	if w := words[0]; len(words) == 1 && w.quoted {
+	if w := words[0]; len(words) == 1 && w.quoted && strings.IndexByte(`'"`, s.src[from]) >= 0 {
 		from, to = from+1, to-1
+	} else if len(words) == 1 && w.quoted && kind == Sysctl {
+		sub.quotedValue(w, base) // NAME="VALUE"
+		return
 	}
 	if len(words) > 1 && strings.ContainsAny(s.src[from:to], `'"`) {
 		return
@@ -193,6 +197,17 @@ func (s *scanner) echoInto(words []word, target word, base Entry) {
 		}
 		return true
 	})
+}
+
+// quotedValue reads one word of a shell that is a line of sysctl.conf without its quotes.
+func (s *scanner) quotedValue(w word, base Entry) {
+	name, value, assigned := strings.Cut(w.text, "=")
+	if name = strings.TrimSpace(name); !assigned || w.expands || strings.ContainsAny(w.text, "\n\\") || !isSysctl(name) {
+		return
+	}
+	e := base
+	e.Key, e.Line, e.KeySpan, e.style = name, w.line, w.span, styleFixed
+	s.sysctlValue(e, strings.TrimSpace(value), w)
 }
 
 // written reads one line that a command writes into a file.

@@ -3,6 +3,8 @@ package conffile
 import (
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // ifconfigSwitches are the options of ifconfig that are written NAME or -NAME
@@ -54,30 +56,11 @@ func misspeltOption(text string) string {
 		return ""
 	}
 	for _, option := range ifconfigSpelt {
-		if oneSlip(text, option) {
+		if spelling.Slip(text, option) {
 			return option
 		}
 	}
 	return ""
-}
-
-// oneSlip reports whether one letter that is missing, too many or another, or two
-// that changed places, lie between two words.
-func oneSlip(a, b string) bool {
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		i++
-	}
-	a, b = a[i:], b[i:]
-	switch {
-	case len(a) == len(b)+1:
-		return a[1:] == b
-	case len(b) == len(a)+1:
-		return b[1:] == a
-	case len(a) != len(b) || len(a) == 0:
-		return false
-	}
-	return a[1:] == b[1:] || len(a) > 1 && a[0] == b[1] && a[1] == b[0] && a[2:] == b[2:]
 }
 
 // ifconfigOptions emits the options among the words of an ifconfig command

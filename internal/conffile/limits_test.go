@@ -148,6 +148,7 @@ E
 17:1 link-file:Match/Name=eth0 [eth0]
 19:1 link-file:RxBufferSize=4096 [eth0]
 21:20 net.core.e=5
+22:29 link:bond-miimon=100 [bond0]
 22:40 link:bond-mode=balance-rr [bond0]
 `
 	if got := show(t, Script, Linux, "tune.sh", in); got != want {

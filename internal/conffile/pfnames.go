@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // pfNames follows the macros and tables of pf.conf, and emits where a name is not the one that was defined:
@@ -82,7 +84,7 @@ func nearest(name string, names map[string]bool) string {
 		}
 		extended := strings.HasPrefix(longer, shorter) && len(longer) < len(shorter)+3
 		numbered := strings.Trim(longer, "0123456789") == strings.Trim(shorter, "0123456789")
-		if len(shorter) > 3 && !numbered && (extended || oneSlip(name, n)) {
+		if len(shorter) > 3 && !numbered && (extended || spelling.Slip(name, n)) {
 			return n
 		}
 	}

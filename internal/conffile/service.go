@@ -27,9 +27,14 @@ func (s *scanner) service() {
 				v0++
 			}
 			s.script(v0, v1, line)
-		case strings.HasPrefix(lower, "limit") || strings.HasPrefix(lower, "defaultlimit"):
+		case strings.HasPrefix(lower, "limit") || strings.HasPrefix(lower, "defaultlimit") || lower == "nice" ||
+			lower == "cpuquota":
 			if v0 < v1 {
-				s.emit(Entry{Key: key, Name: "service:" + key, Value: unfold(s.src[v0:v1]), Line: line, KeySpan: Span{k0, k1},
+				name := "service:" + key
+				if section == "Manager" {
+					name = "service:Manager/" + key
+				}
+				s.emit(Entry{Key: key, Name: name, Value: unfold(s.src[v0:v1]), Line: line, KeySpan: Span{k0, k1},
 					ValueSpan: Span{v0, v1}, Raw: raw, style: styleFixed})
 			}
 		}

@@ -118,6 +118,10 @@ func (s *scanner) tunedOption(section, plugin string, e Entry) {
 	case plugin == "net" && tunedPairs[e.Key]:
 		s.tunedPairs(e)
 		return
+	case plugin == "bootloader" && strings.HasPrefix(e.Key, "cmdline") && !e.Has(Expands):
+		from := e.ValueSpan.Start + len(s.text(e.ValueSpan)) - len(strings.TrimLeft(s.text(e.ValueSpan), "+- "))
+		s.kernelArguments(s.fields(from, e.ValueSpan.End, e.Line), Entry{Raw: e.Raw})
+		return
 	default:
 		e.Name = "tuned:" + plugin + "/" + strings.TrimPrefix(e.Key, "kernel.")
 	}

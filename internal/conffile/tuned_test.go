@@ -50,7 +50,7 @@ func TestTuned(t *testing.T) {
 24:1 tuned:net/wake_on_lan=0 [eth0]
 26:1 /sys/kernel/mm/transparent_hugepage/enabled=never
 28:1 tcp_bbr=
-30:1 tuned:bootloader/cmdline=x
+30:9 cmdline:x=
 refused 16:1 "nonsense"
 `
 	if got := show(t, Tuned, Linux, "/etc/tuned/x/tuned.conf", tunedSample); got != want {

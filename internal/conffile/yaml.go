@@ -1,6 +1,7 @@
 package conffile
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/regexp"
@@ -184,15 +185,25 @@ func (y *yamlReader) field(key, value word) {
 		y.emit(key, value)
 	case isSysctl(key.text):
 		y.name = &key
-	case (key.text == "name" || key.text == "key" || key.text == "param") && isSysctl(value.text):
+	case slices.Contains(yamlNames, key.text) && isSysctl(value.text):
 		y.name = &value
 	case key.text == "name":
 		y.name = nil
-	case (key.text == "value" || key.text == "val") && y.name != nil:
+	case key.text == "line" && isAssignment(value.text):
+		name, _, _ := strings.Cut(value.text, "=")
+		at := value.span.Start + len(name)
+		y.emit(y.scalar(value.line, value.span.Start, at), y.scalar(value.line, at+1, value.span.End))
+	case slices.Contains(yamlValues, key.text) && y.name != nil:
 		y.emit(*y.name, value)
 		y.name = nil
 	}
 }
+
+// yamlNames and yamlValues are the keys of items by which people call names and values.
+var (
+	yamlNames  = []string{"name", "key", "param", "k", "sysctl", "setting", "parameter"}
+	yamlValues = []string{"value", "val", "v"}
+)
 
 // scalar is a plain or quoted text between two offsets.
 func (y *yamlReader) scalar(line, from, to int) word {

@@ -23,19 +23,22 @@ type checker struct {
 	records  map[string]*catalog.Record // by entry name; nil when unknown
 	verdicts map[question][]finding
 
-	file    *source
-	line    conffile.Span                // the last line that a problem was found in, of file
-	ignores map[*source]map[int][]string // codes suppressed, by line
-	set     map[string]*assignment
-	effects map[string]*assignment // the last effective value by setting name
-	refused map[string]*assignment // the last line that takes no effect
-	pending map[string]pending
-	shapers []*assignment          // rules of pf.conf that choose a queue
-	slots   []*assignment          // lengths of the queues of dummynet
-	limits  []*assignment          // lines of limits.conf
-	classes []*assignment          // classes of tc, and defaults of htb
-	stanzas []*stanza              // of ifupdown's interfaces
-	kinds   map[conffile.Kind]bool // kinds of file in the group
+	file     *source
+	line     conffile.Span                // the last line that a problem was found in, of file
+	ignores  map[*source]map[int][]string // codes suppressed, by line
+	set      map[string]*assignment
+	effects  map[string]*assignment // the last effective value by setting name
+	refused  map[string]*assignment // the last line that takes no effect
+	pending  map[string]pending
+	shapers  []*assignment          // rules of pf.conf that choose a queue
+	slots    []*assignment          // lengths of the queues of dummynet
+	limits   []*assignment          // lines of limits.conf
+	classes  []*assignment          // classes of tc, and defaults of htb
+	stanzas  []*stanza              // of ifupdown's interfaces
+	lastRate lastRate               // of tc
+	bonds    []named[bonded]        // by interface or line
+	mtus     map[string]*assignment // by interface
+	kinds    map[conffile.Kind]bool // kinds of file in the group
 
 	forwards  bool                      // rc.conf or sysctl.conf makes the host a router
 	dead      map[*source]conffile.Span // the last statement of pf.conf that the system refuses
@@ -135,6 +138,7 @@ func (k *checker) run(files []*source) {
 	k.judgeLimits()
 	k.judgeClasses()
 	k.judgeStanzas()
+	k.judgeBonds()
 }
 
 // gateway is the line of rc.conf that makes a FreeBSD host a router.
@@ -199,7 +203,7 @@ func (k *checker) entry(e conffile.Entry) {
 	if e.Has(conffile.Exclude) {
 		return
 	}
-	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.shaping(e), k.ifupdown(e)); f != nil {
+	if f := cmp.Or(k.unitFile(e), k.limit(e), k.service(e), k.shaping(e), k.ifupdown(e), k.oneForAll(e)); f != nil {
 		k.report(e, *f)
 		return
 	}
@@ -223,6 +227,8 @@ func (k *checker) entry(e conffile.Entry) {
 		k.report(e, *f)
 	}
 	r := k.lookup(e.Name)
+	k.bond(r, e)
+	k.mtuOf(e)
 	if r == nil && k.kindOf(e) == conffile.RC && e.Has(conffile.Module) && !e.Has(conffile.Part) {
 		k.report(e, finding{code: "wrong-file", severity: Warning, sources: []string{"rc.conf(5), kld_list",
 			"loader.conf(5)"},

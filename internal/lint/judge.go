@@ -11,6 +11,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // judge returns the problems of one setting. A release that is not known is
@@ -222,6 +223,10 @@ func (k *checker) refusedValue(r *catalog.Record, e conffile.Entry, v reading, p
 		return bad(Warning, fmt.Sprintf("%s takes three numbers; the last %d stay as they were", e.Name, 3-len(v.numbers)),
 			"The kernel writes the numbers that it gets, in order, and leaves the others.")
 	}
+	if f := k.joined(r, v, version); f != "" && place == "sysctl" {
+		return bad(Error, fmt.Sprintf("%s takes numbers with blanks between them, not %s", e.Name, strconv.Quote(f)),
+			"The kernel refuses the value and keeps the old one.")
+	}
 	if r.Type == catalog.TypeEnum {
 		return enumValue(r, e, v, version, k.system, bad)
 	}
@@ -243,6 +248,26 @@ func (k *checker) refusedValue(r *catalog.Record, e conffile.Entry, v reading, p
 			because: "The value is refused or cut to the limit.", sources: r.Sources, value: true}
 	}
 	return nil
+}
+
+// joinedNumbers are numbers that something else than a blank separates.
+var joinedNumbers = regexp.MustCompile(`^[0-9]+(?:[-,:;][0-9]+)+$`)
+
+// joined returns the first word of a list of numbers where it is several of them, "" for
+// another list.
+func (k *checker) joined(r *catalog.Record, v reading, version catalog.Version) string {
+	d, known := r.DefaultIn(version)
+	normal := strings.Fields(d.Value)
+	if !known || k.system != catalog.Linux || r.Type != catalog.TypeList || len(normal) < 2 || len(v.words) == 0 ||
+		!joinedNumbers.MatchString(v.words[0]) {
+		return ""
+	}
+	for _, n := range normal {
+		if _, number := lastNumber(n); !number {
+			return ""
+		}
+	}
+	return v.words[0]
 }
 
 // trailingComment finds a comment behind a word in Linux' sysctl files, where
@@ -285,7 +310,7 @@ func enumValue(r *catalog.Record, e conffile.Entry, v reading, version catalog.V
 	severity, text := Warning, fmt.Sprintf("%s: %q is not one of its values: %s",
 		e.Name, e.Value, strings.Join(names, ", "))
 	for _, name := range names {
-		if open && len(name) > 2 && catalog.Edits(name, e.Value) == 1 {
+		if open && len(name) > 2 && spelling.Edits(name, e.Value) == 1 {
 			severity, text = Error, text+"; did you mean "+name+"?"
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // limitItems are the items of limits.conf(5); ignoredItems those that the kernel does
@@ -37,7 +37,7 @@ func (k *checker) limit(e conffile.Entry) *finding {
 	case !slices.Contains(limitItems, item):
 		f := skipped("unknown-key", item+" is no item of limits.conf")
 		for _, known := range limitItems {
-			if catalog.Edits(item, known) == 1 {
+			if spelling.Edits(item, known) == 1 {
 				f.message += "; did you mean " + known + "?"
 				break
 			}

@@ -2,12 +2,14 @@ package lint
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // unitSlip finds a time that was meant in another unit, by the setting's default.
@@ -78,7 +80,7 @@ func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *find
 	case r.Unit == "ms" && value < min(normal/farFromDefault, shortTime) && near(value*millisInASecond):
 		message = fmt.Sprintf("%s = %.0f is %g s: the unit is milliseconds; %.0f s is written %.0f",
 			e.Name, value, value/millisInASecond, value, value*millisInASecond)
-	case r.Unit == "s" && value > normal*farFromDefault && near(value/millisInASecond):
+	case r.Unit == "s" && value > normal*farFromDefault && near(value/millisInASecond) && !roundHours(value):
 		message = fmt.Sprintf("%s = %.0f is %.1f h: the unit is seconds; %.0f ms is written %.0f",
 			e.Name, value, value/3600, value, value/millisInASecond)
 		better = value / millisInASecond
@@ -89,6 +91,11 @@ func otherUnit(r *catalog.Record, e conffile.Entry, value, normal float64) *find
 		severity: Warning, message: message, sources: r.Sources, value: true,
 		because: r.Does + fmt.Sprintf(" The default is %.0f.", normal),
 		fix:     &Fix{Kind: FixValue, Text: fmt.Sprintf("%.0f", better), Reason: message}}
+}
+
+// roundHours reports seconds that are whole hours, and no round number of milliseconds.
+func roundHours(value float64) bool {
+	return math.Mod(value, 3600) == 0 && math.Mod(value, millisInASecond) != 0
 }
 
 // capacityUnits are units of which a system can have enough or too few, and
@@ -171,12 +178,15 @@ var patched = []string{"bbr2", "bbr3", "bbrplus", "brutal", "bbr_tsunami", "tsun
 // word judges a word that is none of those known for the setting. One that is
 // almost a known one is refused; another may come with a module.
 func (k *checker) word(r *catalog.Record, e conffile.Entry) *finding {
+	if same := k.lookup("net.ipv4.tcp_congestion_control"); r.Name == "route:congctl" && same != nil && e.Value != "lock" {
+		r = same
+	}
 	if r.Type != catalog.TypeString || len(r.Values) < 3 || len(strings.Fields(e.Value)) != 1 {
 		return nil
 	}
 	near, edits := "", 3
 	for _, known := range r.Values {
-		n := catalog.Edits(e.Value, known.Value)
+		n := spelling.Edits(e.Value, known.Value)
 		if n == 0 {
 			return nil
 		}

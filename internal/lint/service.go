@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/regexp"
 )
 
 // unitLimits are the limits of systemd.exec(5), without Limit.
@@ -20,6 +21,15 @@ func (k *checker) service(e conffile.Entry) *finding {
 		return nil
 	}
 	name, limit := strings.CutPrefix(strings.TrimPrefix(e.Key, "Default"), "Limit")
+	if e.Key == "Nice" || e.Key == "CPUQuota" {
+		return unitShare(e)
+	}
+	if strings.HasPrefix(e.Name, "service:Manager/") && strings.HasPrefix(e.Key, "Limit") &&
+		slices.Contains(unitLimits, name) {
+		return &finding{code: "unknown-key", severity: Warning, sources: []string{"systemd-system.conf(5)"},
+			message: e.Key + " is a setting of units; in [Manager] it is Default" + e.Key,
+			because: "systemd warns of it in the journal and ignores the line."}
+	}
 	if !limit || !slices.Contains(unitLimits, name) {
 		f := &finding{code: "unknown-key", severity: Warning, sources: serviceSource,
 			message: e.Key + " is no setting of systemd",
@@ -32,10 +42,43 @@ func (k *checker) service(e conffile.Entry) *finding {
 		}
 		return f
 	}
-	if name != "NOFILE" || isTemplate(e.Value) || strings.Contains(e.Value, "%") {
+	switch {
+	case isTemplate(e.Value) || strings.Contains(e.Value, "%"):
+		return nil
+	case name == "NOFILE":
+		return k.unitFiles(e)
+	case !limitForm.MatchString(e.Value):
+		return unitIgnores(e, "a number, infinity, or SOFT:HARD")
+	}
+	return nil
+}
+
+// limitForm is a limit of systemd: numbers, with units for sizes and times, or infinity.
+var limitForm = regexp.MustCompile(`^(?:infinity|[-+]?[0-9][0-9. A-Za-z]*)(?::(?:infinity|[-+]?[0-9][0-9. A-Za-z]*))?$`)
+
+// unitShare judges how much of the processors a unit gets.
+func unitShare(e conffile.Entry) *finding {
+	if isTemplate(e.Value) || strings.HasPrefix(e.Value, "%") {
 		return nil
 	}
-	return k.unitFiles(e)
+	if e.Key == "CPUQuota" {
+		if number, percent := strings.CutSuffix(e.Value, "%"); !percent || strings.Trim(number, "0123456789.") != "" {
+			return unitIgnores(e, "a percentage of one processor, with %")
+		}
+		return nil
+	}
+	if n, err := strconv.Atoi(e.Value); err != nil || n < -20 || n > 19 {
+		return unitIgnores(e, "-20 to 19")
+	}
+	return nil
+}
+
+// unitIgnores is the finding of a value that systemd does not take.
+func unitIgnores(e conffile.Entry, takes string) *finding {
+	return &finding{code: "bad-value", severity: Warning, value: true, sources: []string{"systemd.exec(5)",
+		"systemd.resource-control(5)"},
+		message: fmt.Sprintf("%s takes %s, not %s", e.Key, takes, strconv.Quote(e.Value)),
+		because: "systemd warns of it in the journal and ignores the line."}
 }
 
 // unitFiles judges LimitNOFILE: N, or SOFT:HARD.

@@ -2,6 +2,8 @@ package lint
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/catalog"
@@ -26,18 +28,133 @@ func (k *checker) shaping(e conffile.Entry) *finding {
 		return nil
 	}
 	_, parameter, _ := strings.Cut(name, "/")
+	if e.Has(conffile.Expands) {
+		return nil
+	}
 	switch parameter {
 	case "rate", "ceil", "maxrate", "bandwidth":
+	case "burst", "buffer", "maxburst":
+		return k.smallBurst(e)
 	default:
 		return nil
 	}
+	if f := k.rate(e, parameter); f != nil {
+		return f
+	}
 	m := bytesPerSecond.FindStringSubmatch(strings.ToLower(e.Value))
-	if m == nil || e.Has(conffile.Expands) {
+	if m == nil {
 		return nil
 	}
 	return &finding{code: "wrong-unit", severity: Warning, value: true, sources: []string{"tc(8), RATES"},
 		message: fmt.Sprintf("%s: bps is bytes per second here, so that %s is eight times as many bits", e.Name, e.Value),
 		because: fmt.Sprintf("tc(8) writes bits per second as bit; for %s%s bits per second write %s%sbit.", m[1], m[2], m[1], m[2])}
+}
+
+// lastRate is the rate in the command that is being read.
+type lastRate struct {
+	raw  conffile.Span
+	file *source
+	text string
+	bits float64 // a second
+}
+
+// rate judges the unit of a rate, and a ceiling below the rate of the same command.
+func (k *checker) rate(e conffile.Entry, parameter string) *finding {
+	bits, known := tcRate(e.Value)
+	switch {
+	case !known && tcWord.MatchString(e.Value):
+		return &finding{code: "bad-value", severity: Error, value: true,
+			sources: []string{"tc(8), RATES", "iproute2 lib/utils.c, get_rate64"},
+			message: fmt.Sprintf("%s: tc knows no unit as in %s", e.Name, e.Value),
+			because: "tc refuses the command; its units are bit, kbit, mbit, gbit, tbit for bits and bps, kbps, mbps, gbps for bytes."}
+	case !known:
+	case parameter == "rate":
+		k.lastRate = lastRate{raw: e.Raw, file: k.file, text: e.Value, bits: bits}
+	case parameter == "ceil" && k.lastRate.raw == e.Raw && k.lastRate.file == k.file && bits < k.lastRate.bits:
+		return &finding{code: "conflict", severity: Warning, value: true, sources: []string{"tc-htb(8), ceil"},
+			message: fmt.Sprintf("%s = %s is below the rate of the same class, %s", e.Name, e.Value, k.lastRate.text),
+			because: "The rate is what the class is sure of and the ceiling the most that it gets, also by borrowing."}
+	}
+	return nil
+}
+
+// clockTicks are the most that a kernel counts in a second without finer timers.
+const clockTicks = 1000
+
+// smallBurst judges a bucket of tbf that holds less than its rate sends in one tick of
+// the fastest clock.
+func (k *checker) smallBurst(e conffile.Entry) *finding {
+	bytes, known := tcSize(e.Value)
+	least := k.lastRate.bits / 8 / clockTicks
+	if !known || e.Name != "tc:tbf/burst" || k.lastRate.raw != e.Raw || k.lastRate.file != k.file || bytes >= least {
+		return nil
+	}
+	return &finding{code: "harmful", severity: Warning, value: true, sources: []string{"tc-tbf(8), burst: rate divided by HZ"},
+		message: fmt.Sprintf("%s = %s is too small for %s: at least %.0f bytes", e.Name, e.Value, k.lastRate.text, least),
+		because: "More tokens arrive between two ticks of the clock than the bucket holds, so that the rate is not reached."}
+}
+
+// tcWord is a number with a unit or a word behind it, as for a rate; a plain word such
+// as unlimited is none.
+var tcWord = regexp.MustCompile(`^[0-9.]+[A-Za-z/]+$`)
+
+// tcNumber is a number with its unit.
+var tcNumber = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)([a-z]*)$`)
+
+// tcRate reads a rate in bits a second as tc does.
+func tcRate(text string) (bits float64, known bool) {
+	m := tcNumber.FindStringSubmatch(strings.ToLower(text))
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		return 0, false
+	}
+	unit, each := strings.CutSuffix(m[2], "bps")
+	if each {
+		n *= 8
+	} else {
+		unit, each = strings.CutSuffix(m[2], "bit")
+	}
+	if m[2] != "" && !each {
+		return 0, false
+	}
+	return scaled(n, unit)
+}
+
+// tcSize reads a size in bytes as tc does: k, m and g are powers of 1024.
+func tcSize(text string) (bytes float64, known bool) {
+	m := tcNumber.FindStringSubmatch(strings.ToLower(text))
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	unit := strings.TrimSuffix(m[2], "b")
+	if unit != "" {
+		unit += "i"
+	}
+	if err != nil {
+		return 0, false
+	}
+	return scaled(n, unit)
+}
+
+// scaled multiplies a number by what a prefix stands for.
+func scaled(n float64, prefix string) (float64, bool) {
+	base := 1000.0
+	letter, binary := strings.CutSuffix(prefix, "i")
+	if binary {
+		base = 1024
+	}
+	at := strings.Index("kmgt", letter)
+	if len(letter) > 1 || at < 0 || binary && letter == "" {
+		return 0, false
+	}
+	if letter == "" {
+		return n, true
+	}
+	return n * math.Pow(base, float64(at+1)), true
 }
 
 // judgeClasses reports an htb whose default class no command makes.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // stray judges a name without dots that the catalog does not have: a variable of
@@ -84,7 +85,7 @@ func (k *checker) misspeltVariable(e conffile.Entry) []finding {
 	}
 	near := ""
 	switch {
-	case at > 0 && (catalog.Edits(end, "enable") == 1 || swapped(end, "enable")) && k.lookup(front+"_enable") != nil:
+	case at > 0 && (spelling.Edits(end, "enable") == 1 || swapped(end, "enable")) && k.lookup(front+"_enable") != nil:
 		near = front + "_enable"
 	case len(e.Name) >= 8 && !slices.Contains(portEnds, end):
 		other, slip := k.nearest(e.Name)

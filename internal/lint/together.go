@@ -39,6 +39,7 @@ func (k *checker) judgeTogether() {
 		k.judgeConntrack()
 		k.judgeAccepted()
 		k.judgeSharedMemory()
+		k.judgeTagMTU()
 	}
 	for _, p := range ordered {
 		if p.system == k.system {

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // form is how systemd reads a value.
@@ -120,7 +120,7 @@ func (k *checker) unitFile(e conffile.Entry) *finding {
 		return told("wrong-file", fmt.Sprintf("%s is an option of [%s] in %s files", e.Key, section, other))
 	}
 	for _, name := range slices.Sorted(maps.Keys(here)) {
-		if strings.EqualFold(name, option) || len(name) > 5 && catalog.Edits(name, option) <= 2 {
+		if strings.EqualFold(name, option) || len(name) > 5 && spelling.Edits(name, option) <= 2 {
 			return told("unknown-key", e.Key+" does not exist; did you mean "+name+"?")
 		}
 	}

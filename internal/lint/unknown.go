@@ -9,6 +9,7 @@ import (
 	"github.com/wirerate/wirerate/internal/catalog"
 	"github.com/wirerate/wirerate/internal/conffile"
 	"github.com/wirerate/wirerate/internal/regexp"
+	"github.com/wirerate/wirerate/internal/spelling"
 )
 
 // listed are the subtrees of the BSDs whose names were taken from the systems'
@@ -53,6 +54,9 @@ func (k *checker) unknown(e conffile.Entry) []finding {
 	}
 	if k.kindOf(e) == conffile.Tuned && strings.HasPrefix(e.Name, "tuned:") {
 		return k.otherSection(e)
+	}
+	if f := k.kernelName(e); f != nil {
+		return []finding{*f}
 	}
 	if strings.ContainsAny(e.Name, ":/*$ {}<>@%") {
 		return nil
@@ -153,7 +157,7 @@ func (k *checker) withoutGroup(e conffile.Entry) []finding {
 	f := finding{code: "unknown-key", severity: Warning, message: e.Name + " does not exist",
 		because: "Every setting is in a group, such as vm or net, with which its name begins."}
 	for _, name := range k.names {
-		if last := lastPart(name); len(last) > 4 && catalog.Edits(last, e.Name) <= 1 && k.meant(e.Name, name) {
+		if last := lastPart(name); len(last) > 4 && spelling.Edits(last, e.Name) <= 1 && k.meant(e.Name, name) {
 			f.message += "; did you mean " + name + "?"
 			break
 		}
@@ -334,7 +338,7 @@ func (k *checker) nearest(name string) (near string, slip bool) {
 	if len(found) == 0 {
 		return "", false
 	}
-	edits := catalog.Edits(name, found[0])
+	edits := spelling.Edits(name, found[0])
 	if last := lastPart(name); edits >= len(last) {
 		return "", false // nothing of the last part would be left
 	}

@@ -1,0 +1,101 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+	"github.com/wirerate/wirerate/internal/conffile"
+)
+
+var bondSource = []string{"torvalds/linux v6.12 Documentation/networking/bonding.rst",
+	"torvalds/linux v6.12 drivers/net/bonding/bond_main.c, bond_check_params"}
+
+// bonded are the options of one bond, by the bonding driver's names for them.
+type bonded struct {
+	file    *source
+	options map[string]conffile.Entry
+}
+
+// bondOption returns the driver's name of an option of a bond, "" for what is none.
+func bondOption(r *catalog.Record, e conffile.Entry) string {
+	if r != nil {
+		if option, ok := strings.CutPrefix(r.Name, "module:bonding/"); ok {
+			return option
+		}
+	}
+	for _, prefix := range []string{"module:bonding/", "interfaces:bond-", "interfaces:bond_", "link:bond-"} {
+		if option, ok := strings.CutPrefix(e.Name, prefix); ok {
+			return strings.ReplaceAll(option, "-", "_")
+		}
+	}
+	if e.Name == "network-file:Bond/ARPIntervalSec" {
+		return "arp_interval"
+	}
+	return ""
+}
+
+// bond remembers an option of a bond.
+func (k *checker) bond(r *catalog.Record, e conffile.Entry) {
+	option := bondOption(r, e)
+	if option == "" || e.Has(conffile.Expands) || isTemplate(e.Value) {
+		return
+	}
+	name := e.Iface
+	if strings.HasPrefix(e.Name, "module:") {
+		name = fmt.Sprint(e.Raw) // each line of options is of other bonds
+	}
+	at := slices.IndexFunc(k.bonds, func(b named[bonded]) bool { return b.name == name && b.of.file == k.file })
+	if at < 0 {
+		if len(k.bonds) >= cacheLimit/64 {
+			return
+		}
+		at = len(k.bonds)
+		k.bonds = append(k.bonds, named[bonded]{name, bonded{k.file, map[string]conffile.Entry{}}})
+	}
+	k.bonds[at].of.options[option] = e
+}
+
+// named is something with its name.
+type named[T any] struct {
+	name string
+	of   T
+}
+
+// bondModes are the modes by their numbers.
+var bondModes = []string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"}
+
+// judgeBonds judges the options of each bond together.
+func (k *checker) judgeBonds() {
+	for _, b := range k.bonds {
+		options := b.of.options
+		mode, given := options["mode"]
+		if len(mode.Value) == 1 && mode.Value[0] >= '0' && mode.Value[0] <= '6' {
+			mode.Value = bondModes[mode.Value[0]-'0']
+		}
+		report := func(option, code, message, because string) {
+			k.reportIn(b.of.file, options[option], finding{code: code, severity: Warning, value: true, sources: bondSource,
+				message: message, because: because})
+		}
+		unwatched := strings.Trim(options["miimon"].Value, "0ms") == "" && options["miimon"].Value != ""
+		forced := strings.HasPrefix(mode.Name, "module:") && slices.Contains(bondModes[4:], mode.Value) // by the driver
+		if _, arp := options["arp_interval"]; unwatched && !arp && !forced {
+			report("miimon", "harmful", options["miimon"].Key+" = "+options["miimon"].Value+" switches off the look at the links",
+				"The bond goes on sending over a link that has no carrier; 100 milliseconds are usual, and the driver's own value.")
+		}
+		if !given || !slices.Contains(bondModes, mode.Value) {
+			continue
+		}
+		if _, set := options["lacp_rate"]; set && mode.Value != "802.3ad" {
+			report("lacp_rate", "no-effect", fmt.Sprintf("%s has no effect in mode %s", options["lacp_rate"].Key, mode.Value),
+				"LACP is part of 802.3ad alone; the driver calls the option irrelevant or refuses it.")
+		}
+		if _, set := options["xmit_hash_policy"]; set &&
+			slices.Contains([]string{"balance-rr", "active-backup", "broadcast", "balance-alb"}, mode.Value) {
+			report("xmit_hash_policy", "no-effect", fmt.Sprintf("%s has no effect in mode %s",
+				options["xmit_hash_policy"].Key, mode.Value),
+				"The driver looks at it in balance-xor, 802.3ad and balance-tlb alone.")
+		}
+	}
+}

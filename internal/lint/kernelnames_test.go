@@ -1,0 +1,83 @@
+package lint
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wirerate/wirerate/internal/catalog"
+)
+
+// TestLinuxFiles judges names and values of Linux' files other than sysctl.conf.
+func TestLinuxFiles(t *testing.T) {
+	c := load(t)
+	const (
+		load, options, grub = "/etc/modules-load.d/a.conf", "/etc/modprobe.d/a.conf", "/etc/default/grub"
+		script, unit        = "/root/a.sh", "/etc/systemd/system/a.service"
+		netplan, ifcfg      = "/etc/netplan/a.yaml", "/etc/sysconfig/network-scripts/ifcfg-bond3"
+	)
+	boot := func(arguments string) string { return "GRUB_CMDLINE_LINUX=\"" + arguments + "\"\n" }
+	for _, tt := range []struct {
+		path, text string
+		want       string // code, severity and part of the message of the only problem, "" for none
+	}{
+		{load, "sch_fq_codl\n", "unknown-key warning sch_fq_codel?"},
+		{load, "tcp_bbr3\n", "unknown-key warning tcp_bbr?"},
+		{load, "tcp_westwood.ko\n", "bad-value warning tcp_westwood"},
+		{load, "ip6_tables\nnf_nat_sip\nfuse\nmlx4_core\ntcp_brutal\n", ""},
+		{options, "options igb num_queues=4\n", "unknown-key warning module igb"},
+		{options, "options bonding mode=1 mimon=100\n", "unknown-key warning did you mean miimon?"},
+		{options, "options bonding mode=active-backup miimon=0\n", "harmful warning switches off"},
+		{options, "options bonding mode=active-backup arp_interval=500 miimon=0\noptions bonding mode=4 miimon=0\n", ""},
+		{options, "options somemodule x=1\noptions nf_conntrack hashsize=65536 dyndbg=+p\n", ""},
+		{grub, boot("quiet mitigation=auto"), "unknown-key warning mitigations?"},
+		{grub, boot("elevator=deadline"), "no-effect warning 5.0"},
+		{grub, boot("nosmep"), "weakens-security warning nosmep"},
+		{grub, boot("quiet splash root=/dev/vda2 net.ifnames=0 nr_cpus=4 skew_tick=1 rd.luks=0"), ""},
+		{script, "#!/bin/sh\necho always > /sys/kernel/mm/transparent_hugepages/enabled\n",
+			"unknown-key warning /sys/kernel/mm/transparent_hugepage/enabled?"},
+		{script, "#!/bin/sh\necho 1 > /sys/kernel/mm/ksm/run\necho 2 > /sys/block/vda/queue/rq_affinity\n", ""},
+		{script, "#!/bin/sh\nfor q in $list; do echo 4 > /proc/irq/$q/smp_affinity; done\n", "harmful warning one processor"},
+		{script, "#!/bin/sh\nfor q in $list; do echo f0 > /proc/irq/$q/smp_affinity; done\necho 1 > /proc/irq/$NIC/smp_affinity\n", ""},
+		{script, "#!/bin/sh\nsudo echo 1 > /proc/sys/net/ipv4/ip_forward\n", "syntax warning sudo tee"},
+		{script, "#!/bin/sh\nsysctl vm.swappiness 10\n", "syntax warning two words"},
+		{script, "#!/bin/sh\ntc qdisc add dev eth3 root tbf rate 400mbit burst 3000 latency 30ms\n", "harmful warning 50000 bytes"},
+		{script, "#!/bin/sh\ntc qdisc add dev eth3 root tbf rate 5mbit burst 32kbit latency 30ms\n", ""},
+		{script, "#!/bin/sh\ntc class add dev eth3 parent 1: classid 1:4 htb rate 8mbit ceil 6mbit\n", "conflict warning below the rate"},
+		{script, "#!/bin/sh\ntc qdisc add dev eth3 root cake bandwidth 40mbits\n", "bad-value error tc knows no unit"},
+		{script, "#!/bin/sh\ntc qdisc add dev eth3 root cake bandwidth unlimited\n", ""},
+		{script, "#!/bin/sh\nip route change default via 192.0.2.9 congctl bbbr\n", "bad-value error bbr?"},
+		{script, "#!/bin/sh\niptables -A INPUT -p icmp -j DROP\n", "harmful warning icmp-errors"},
+		{script, "#!/bin/sh\niptables -A INPUT -m state --state ESTABLISHED,RELATED -j ACCEPT\niptables -A INPUT -p icmp -j DROP\n", ""},
+		{unit, "[Service]\nLimitNOFILE=65536\nCPUQuota=50\n", "bad-value warning with %"},
+		{unit, "[Service]\nNice=-5\nCPUQuota=250%\nLimitMEMLOCK=64M\nLimitCPU=10min:1h\n", ""},
+		{unit, "[Service]\nLimitNPROC=unlimited\n", "bad-value warning LimitNPROC"},
+		{"/etc/systemd/system.conf", "[Manager]\nLimitNOFILE=1048576\n", "unknown-key warning DefaultLimitNOFILE"},
+		{"/etc/systemd/network/a.network", "[Match]\nName=en0\n[Route]\nInitialCongestionWindow=3\n", "below-default warning 10"},
+		{netplan, "network:\n  version: 2\n  bonds:\n    bond3:\n      parameters:\n        mode: active-backup\n        lacp-rate: fast\n",
+			"no-effect warning active-backup"},
+		{netplan, "network:\n  version: 2\n  ethernets:\n    en3:\n      generic-receive-offload: false\n", "harmful warning gro"},
+		{netplan, "network:\n  version: 2\n  ethernets:\n    en3: {mtu: 9000}\n    en4:\n      match: {name: x}\n      routes:\n        - to: default\n          mtu: 1400\n", ""},
+		{ifcfg, "DEVICE=bond3\nBONDING_OPTS=\"mode=balance-rr miimon=100\"\n", "harmful warning balance-rr"},
+		{ifcfg, "MTU=70000\n", "out-of-range error 65536"},
+		{"/etc/network/interfaces", "iface en5 inet manual\n  mtu 1500\niface en5.9 inet manual\n  mtu 9000\n", "conflict warning en5.9"},
+		{"/etc/sysctl.conf", "net.ipv4.ip_local_port_range = 20000-60000\n", "bad-value error blanks"},
+		{"/etc/sysctl.conf", "net.core.xfrm_acq_expires = 3600\n", ""},
+	} {
+		res := Run(c, files(tt.path, tt.text), Options{System: catalog.Linux, Version: "6.12"})
+		var found []Problem
+		for _, p := range res.Problems {
+			if p.Severity != Info {
+				found = append(found, p)
+			}
+		}
+		words := strings.SplitN(tt.want, " ", 3)
+		ok := len(found) == 0 && tt.want == ""
+		if len(found) == 1 && tt.want != "" {
+			p := found[0]
+			ok = p.Code == words[0] && string(p.Severity) == words[1] && strings.Contains(p.Message+p.Because, words[2])
+		}
+		if !ok {
+			t.Errorf("%s %q: got %+v, want %q", tt.path, tt.text, brief(res), tt.want)
+		}
+	}
+}
