@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/wirerate/wirerate/internal/facts"
@@ -10,7 +11,8 @@ import (
 func peerSilent() Rule {
 	return Rule{
 		ID: "peer-silent", Title: "A peer does not answer new connections",
-		Needs: []string{"linux:flows|socket table", "freebsd:socket table", "openbsd:socket table"}, Severity: Warning,
+		Needs: []string{"linux:flows|socket table|messages", "freebsd:socket table|messages",
+			"openbsd:socket table|messages"}, Severity: Warning,
 		Because: "Nothing came back to the first packet of these connections. The peer is down or its queue of new connections " +
 			"is full, a firewall drops them, or the way there or back loses them.",
 		Confirm: "The same connections are still in SYN-SENT some seconds later; tcpdump at the peer tells whether they arrive, and " +
@@ -24,10 +26,9 @@ func peerSilent() Rule {
 				}
 			}
 			if worst.Connections < many {
-				return nil
+				return gaveUp(in.Facts)
 			}
-			return do("look at the peer first: does the program that listens there accept (ss -ltn), and does a firewall in "+
-				"between drop the handshake", one(worst.Peer, []facts.Source{worst.Source},
+			return do(silentRemedy, one(worst.Peer, []facts.Source{worst.Source},
 				"%s to it wait for an answer (SYN-SENT)", counted(worst.Connections, "connection")))
 		},
 		Fires: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"+
@@ -35,4 +36,22 @@ func peerSilent() Rule {
 		Quiet: linuxExample("ss -tinm", "State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"+
 			"SYN-SENT 0 1 192.0.2.1:50000 198.51.100.9:8080\nESTAB 0 0 192.0.2.1:50001 198.51.100.9:8080\n"),
 	}
+}
+
+const silentRemedy = "look at the peer first: does the program that listens there accept (ss -ltn), and does a firewall in " +
+	"between drop the handshake"
+
+// gaveUp finds programs that gave up connecting.
+func gaveUp(f *facts.Facts) []Finding {
+	const often = 3
+	lines, n := matching(f, facts.ConnectFailed)
+	if n == 0 {
+		return nil
+	}
+	peer := "peer"
+	if m := facts.ConnectFailed.FindStringSubmatch(lines[0].Text); m != nil {
+		peer = cmp.Or(m[1], m[2], m[3], m[4], peer)
+	}
+	return decisive(do(silentRemedy, with(repeated(n, often), one(peer, lines,
+		"a program gave up connecting after no answer, in %s", counted(n, "line")))))
 }

@@ -224,7 +224,10 @@ func (f *Facts) joinRows(later *Facts, seconds map[string]float64) {
 	f.NFSMounts, f.Symbols = append(f.NFSMounts, later.NFSMounts...), append(f.Symbols, later.Symbols...)
 	f.USBDevices = joinedBy(f.USBDevices, later.USBDevices, func(u USBDevice) string { return u.Source.Text })
 	f.Relays = append(f.Relays, later.Relays...)
-	f.Requests = append(f.Requests, later.Requests...)
+	f.Requests, f.Alarms = append(f.Requests, later.Requests...), append(f.Alarms, later.Alarms...)
+	f.ProxyServers = joinedBy(f.ProxyServers, later.ProxyServers, func(p ProxyServer) string { return p.Proxy + "/" + p.Server })
+	f.Throttled = joinedBy(f.Throttled, later.Throttled, func(t Throttling) string { return t.Subject })
+	f.MemoryPressure = cmp.Or(later.MemoryPressure, f.MemoryPressure)
 	f.Pollers = joinedBy(f.Pollers, later.Pollers, func(p Poller) string { return p.Name })
 	f.TunnelPeers = joinedBy(f.TunnelPeers, later.TunnelPeers, func(p TunnelPeer) string { return p.Interface + p.Name })
 	if later.WirelessPowerSave.Value != "" {
