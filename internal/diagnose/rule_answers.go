@@ -142,7 +142,8 @@ func loggerOf(lines []facts.Source) string {
 // Apache (mod_proxy_http's AH01102, mod_proxy_fcgi's AH01075, with APR's text of a timeout).
 var answerTimeout = regexp.MustCompile(`upstream timed out \(\d+: [^)]*\) while ` +
 	`(?:reading (?:response header from )?upstream|sending request to upstream|sending to client, .*upstream)|` +
-	`\(70007\)The timeout specified has expired: .*AH0(?:1102|1075|0898):`)
+	`\(70007\)The timeout specified has expired: .*AH0(?:1102|1075|0898):|` +
+	`AH01075: Error dispatching request to \S*: \(polling\)`)
 
 // endedBy finds the requests that HAProxy ended in a state (its configuration manual, 8.5: the first letter is who ended the
 // session, the second where it was).

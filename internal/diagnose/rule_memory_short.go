@@ -7,7 +7,8 @@ import "github.com/wirerate/wirerate/internal/facts"
 // back from swap.
 func memoryShort() Rule {
 	return Rule{
-		ID: "memory-short", Title: "Memory is short, and programs wait for it", Systems: onLinux(), Needs: []string{"activity|memory pressure"},
+		ID: "memory-short", Title: "Memory is short, and programs wait for it", Systems: onLinux(),
+		Needs:    []string{"activity|memory pressure"},
 		Severity: Warning,
 		Because: "While the kernel looks for free pages, programs and the receipt of packets wait: connections stand still, " +
 			"probes of health time out, and allocations of network buffers fail.",

@@ -29,8 +29,8 @@ var (
 )
 
 // AlertForm is what the alerts NodeNetworkReceiveErrs and NodeNetworkTransmitErrs of node_exporter's mixin say.
-var AlertForm = regexp.MustCompile(`interface ([a-z][\w.-]{0,30}) has encountered (\d{1,15}) (receive|transmit) errors in the ` +
-	`last two minutes`)
+var AlertForm = regexp.MustCompile(`interface ([a-z][\w.-]{0,30}) has encountered (\d{1,15}) (receive|` +
+	`transmit) errors in the last two minutes`)
 
 // Alarm is a number of which a monitor warns: a share, or how many.
 type Alarm struct {

@@ -17,7 +17,8 @@ var (
 	MeshLine = regexp.MustCompile(`" (\d{3}) ((?:[A-Z]{2,5},)*(?:UF|UO|UT)(?:,[A-Z]{2,5})*) (?:\S+ )?`)
 	// LoadLine is what ab (support/ab.c) and hey (requester/print.go) say of connections: the least, the mean, and the
 	// longest.
-	LoadLine   = regexp.MustCompile(`^\s*Connect: +\d+ +\d+ +\d+\.\d+ +\d+ +(\d+)$|^\s*DNS\+dialup:\s+[0-9.]+ secs, [0-9.]+ secs, ([0-9.]+) secs`)
+	LoadLine = regexp.MustCompile(`^\s*Connect: +\d+ +\d+ +\d+\.\d+ +\d+ +(\d+)$|` +
+		`^\s*DNS\+dialup:\s+[0-9.]+ secs, [0-9.]+ secs, ([0-9.]+) secs`)
 	loadShare  = regexp.MustCompile(`^\s*(\d{1,3})%\s+(\d{1,6})(?: \(longest request\))?$`)
 	meshServer = regexp.MustCompile(`\boutbound\|\d+\|[^|]*\|([\w.-]+)`)
 )
@@ -109,7 +110,7 @@ func curlFormatOf(typed string) (most curlFormat) {
 	if m == nil {
 		return most
 	}
-	for line := range strings.Lines(strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\r`, "").Replace(m[1] + m[2])) {
+	for line := range strings.Lines(curlEscapes.Replace(m[1] + m[2] + m[3])) {
 		var f curlFormat
 		for part := range strings.SplitSeq(strings.TrimSpace(line), "}") {
 			if text, name, ok := strings.Cut(part, "%{"); ok {
@@ -144,4 +145,6 @@ func (f curlFormat) read(line string) (values map[string]string) {
 	return values
 }
 
-var curlWritten = regexp.MustCompile(`(?:-w|--write-out|-[a-zA-Z]+w) *=?(?:'([^']*)'|"([^"]*)")`)
+var curlEscapes = strings.NewReplacer(`\\n`, "\n", `\n`, "\n", `\t`, "\t", `\r`, "")
+
+var curlWritten = regexp.MustCompile(`(?:-w|--write-out|-[a-zA-Z]+w) *=?(?:'([^']*)'|"([^"]*)"|(%\{\S+))`)

@@ -20,12 +20,15 @@ type ProgramLimit struct {
 // PgBouncer, HikariCP, OpenSSH (sshd.c), Postfix and Tomcat.
 const (
 	filesReached = `\(24: Too many open files\)|\[Errno 24\] Too many|Error: EMFILE\b|` +
-		`(?:accept4?|socket|pipe2?|dup|epoll_create1?|kqueue|open \S+|[Ee]xception|[Ee]rror)(?:\(\))?: [Tt]oo many open files|reached (?:process|system) FD limit \(maxsock=|` +
+		`(?:accept4?|socket|pipe2?|dup|epoll_create1?|kqueue|open \S+|` +
+		`[Ee]xception|[Ee]rror)(?:\(\))?: [Tt]oo many open files|` +
+		`reached (?:process|system) FD limit \(maxsock=|` +
 		`VFS: file-max limit \d+ reached|running out of filedescriptors`
 	nginxReached  = `\d worker_connections are not enough`
-	apacheReached = `server reached (?:MaxRequestWorkers|MaxClients) setting|scoreboard is full, not at MaxRequestWorkers`
-	fpmReached    = `server reached (?:pm\.)?max_children setting \(\d+\)`
-	postgresFull  = `(?i:sorry, too many clients already)|remaining connection slots are reserved|` +
+	apacheReached = `server reached (?:MaxRequestWorkers|MaxClients) setting|` +
+		`scoreboard is full, not at MaxRequestWorkers`
+	fpmReached   = `server reached (?:pm\.)?max_children setting \(\d+\)`
+	postgresFull = `(?i:sorry, too many clients already)|remaining connection slots are reserved|` +
 		`no more connections allowed \(max_client_conn\)`
 	mysqlFull     = `\b1040\b.{1,24}Too many connections|\bER_CON_COUNT_ERROR\b`
 	redisFull     = `[-:] ?(?:ERR )?[Mm]ax number of clients (?:\+ cluster connections )?reached`

@@ -50,8 +50,9 @@ var ProgramStatForm = regexp.MustCompile(`^\W*(?:STAT (?:max_connections|curr_co
 	`\d% throttling of CPU in namespace`)
 
 var (
-	programStat = regexp.MustCompile(`^\W*(STAT )?(?:\S*cpu\.stat:)?((?:cluster\.\S+\.)?[A-Za-z][\w.]*?)(?:\{([^}]*)\})?[\s:|]+(\d{1,18})(?:\.\d+)?\b`)
-	alertShare  = regexp.MustCompile(`(\d{1,3}(?:\.\d{1,6})?)% throttling of CPU in namespace (\S+) for container (\S+)` +
+	programStat = regexp.MustCompile(`^\W*(STAT )?(?:\S*cpu\.stat:)?((?:cluster\.\S+\.)?[A-Za-z][\w.]*?)` +
+		`(?:\{([^}]*)\})?[\s:|]+(\d{1,18})(?:\.\d+)?\b`)
+	alertShare = regexp.MustCompile(`(\d{1,3}(?:\.\d{1,6})?)% throttling of CPU in namespace (\S+) for container (\S+)` +
 		`(?: in pod (\S+?)\.?(?:\s|$))?`)
 	metricPod = regexp.MustCompile(`\b(?:pod|container|name)="([^"\\]{1,64})"`)
 )

@@ -166,7 +166,8 @@ func sarHead(words []string) bool {
 	if words[0] == "CPU" && len(words) > 1 && (strings.HasPrefix(words[1], "%") || strings.HasSuffix(words[1], "/s")) {
 		return true
 	}
-	return words[0] == "IFACE" || words[0] == "DEV" && words[len(words)-1] == "%util" || sarColumns[words[0]] != "" || words[0] == "totsck"
+	return words[0] == "IFACE" || words[0] == "DEV" && words[len(words)-1] == "%util" ||
+		sarColumns[words[0]] != "" || words[0] == "totsck"
 }
 
 // continues reports whether a line has nothing but numbers: the rest of a row.
