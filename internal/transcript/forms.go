@@ -167,6 +167,7 @@ var looseLines = []looseLine{
 		"sess_", "cluster.", "nr_", "container_cpu", "throttling"}},
 	{regexp.MustCompile(`/proc/pressure/memory:(?:some|full) avg10=`), facts.PressureOfMemory, []string{"pressure/memory:"}},
 	{facts.ConnectFailed, "dmesg", []string{"dial tcp", "onnect", "Errno 110"}},
+	{regexp.MustCompile(`^\s*\[<[0-9a-f]{8,16}>\] `), "dmesg", []string{"[<"}},
 	{facts.ProgramLimitForm, "dmesg", []string{"oo many", "EMFILE", "CON_COUNT", "FD limit", "file-max", "filedescriptors", "worker_connections",
 		"server reached", "scoreboard", "remaining connection", "max_client_conn", "1040", "ax number of clients",
 		"output buffer", "MaxStartups", "ports busy", "is not available", "Maximum number of threads"}},
